@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trace points, declared once.  Identifiers are stable numbers (connection,
+ * xid, handle), never pointers, so that a simulation's log and a production
+ * trace read alike.  The core calls @emit of its sink; whoever holds the core
+ * decides what becomes of it (nothing, JSON lines, a digest).
+ */
+#ifndef RR_BASE_TRACE_H
+#define RR_BASE_TRACE_H
+
+#include "base/base.h"
+
+/* name, then the meaning of the arguments a, b and c ("" = unused) */
+#define RR_TRACE_POINTS(X)                                                     \
+	X(CONN_STATE, "from", "to", "error")                                   \
+	X(MSG_SENT, "htype", "octets", "credit")                               \
+	X(MSG_RECEIVED, "htype", "octets", "credit")                           \
+	X(MSG_DISCARDED, "reason", "octets", "")                               \
+	X(ERROR_SENT, "rdma_err", "a", "b")                                    \
+	X(ERROR_RECEIVED, "rdma_err", "a", "b")                                \
+	X(CREDIT_STALL, "queued", "avail", "owed")                             \
+	X(GRANT_SENT, "granted", "avail", "")                                  \
+	X(PROP_APPLIED, "propid", "value", "")                                 \
+	X(PROPS_DONE, "send_inline", "recv_inline", "max_segments")            \
+	X(CALL_SENT, "format", "octets", "read_octets")                        \
+	X(CALL_RECEIVED, "format", "octets", "read_octets")                    \
+	X(REPLY_SENT, "format", "octets", "write_octets")                      \
+	X(REPLY_RECEIVED, "format", "octets", "write_octets")                  \
+	X(CALL_DONE, "status", "", "")                                         \
+	X(RDMA_READ, "handle", "offset", "length")                             \
+	X(RDMA_WRITE, "handle", "offset", "length")                            \
+	X(REGION_REGISTERED, "handle", "length", "access")                     \
+	X(REGION_INVALIDATED, "handle", "remote", "")                          \
+	X(PROV_CONNECTED, "ird", "ord", "flags")                               \
+	X(PROV_REJECTED, "reason", "a", "b")                                   \
+	X(PROV_TERMINATE_SENT, "layer_etype", "code", "")                      \
+	X(PROV_TERMINATE_RECEIVED, "layer_etype", "code", "")                  \
+	X(PROV_CLOSED, "error", "", "")                                        \
+	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                       \
+	X(RPC_RETRANSMIT, "attempt", "", "")                                   \
+	X(RPC_REFUSED, "prog", "vers", "proc")                                 \
+	X(PEER_FAULT, "rule", "offset", "")
+
+enum rr_trace_point {
+#define X(name, a, b, c) RR_TRACE_##name,
+	RR_TRACE_POINTS(X)
+#undef X
+	RR_TRACE_COUNT
+};
+
+struct rr_trace_sink {
+	void (*emit)(void *ctx, enum rr_trace_point p, uint32_t conn_id,
+		     uint32_t xid, uint64_t a, uint64_t b, uint64_t c);
+	void *ctx;
+};
+
+static inline void rr_trace(const struct rr_trace_sink *s,
+			    enum rr_trace_point p, uint32_t conn_id,
+			    uint32_t xid, uint64_t a, uint64_t b, uint64_t c)
+{
+	if (s && s->emit)
+		s->emit(s->ctx, p, conn_id, xid, a, b, c);
+}
+
+/* The point's name and its arguments' names, for text and JSON output. */
+const char *rr_trace_name(enum rr_trace_point p);
+const char *rr_trace_arg(enum rr_trace_point p, unsigned i);
+
+#endif

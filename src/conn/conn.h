@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One RPC-over-RDMA version 2 connection, sans I/O: events in, actions out.
+ *
+ * The object serves both roles at once: as Requester it sends Calls and takes
+ * Replies, as Responder it takes Calls and sends Replies; the transport role
+ * (client or server) only decides who speaks first and how property 5 is
+ * read.  It makes no system call, reads no clock, allocates through
+ * config.mem only, and never calls back into its user.
+ *
+ * Use: after every event function drain rr_conn_next() until it returns
+ * false, and carry out each action at once, feeding back what it yields
+ * (rr_conn_registered is called during the draining).  Call rr_conn_tick when
+ * rr_conn_deadline() has come.
+ *
+ * Normal path of a Call: rr_conn_call -> RR_ACT_REGISTER (each chunk segment)
+ * -> RR_ACT_SEND (one or several) -> [peer] -> rr_conn_received ->
+ * RR_ACT_INVALIDATE (what the peer did not) -> RR_ACT_CALL_DONE.
+ * Normal path of serving: rr_conn_received -> RR_ACT_ADMIT -> rr_conn_admit
+ * -> RR_ACT_READ -> RR_ACT_REQUEST -> rr_conn_reply -> RR_ACT_WRITE ->
+ * RR_ACT_SEND -> RR_ACT_REQUEST_DONE.
+ *
+ * Failure: a fault of one message ends one call, by RDMA2_ERROR or a local
+ * error [order of checks in ambiguities]; a fault of the connection emits
+ * RR_ACT_DISCONNECT.  After rr_conn_lost every call ends with
+ * RR_ACT_CALL_DONE, every request with RR_ACT_REQUEST_DONE, then
+ * RR_ACT_CLOSED comes, the last action ever.
+ *
+ * Invariants, checked by tests after every step: avail never exceeds cap;
+ * messages sent never exceed credits received; each Receive buffer has one
+ * owner; a call ends exactly once, and only when none of its regions is
+ * accessible any more; nothing is owed after CLOSED.
+ */
+#ifndef RR_CONN_CONN_H
+#define RR_CONN_CONN_H
+
+#include "base/base.h"
+#include "base/list.h"
+#include "base/trace.h"
+#include "wire/wire.h"
+
+struct rr_conn;
+
+enum rr_conn_role { RR_CONN_CLIENT, RR_CONN_SERVER };
+
+struct rr_conn_config {
+	enum rr_conn_role role;
+	uint32_t id; /* for traces */
+	struct rr_mem mem; /* lent for the connection's life */
+	const struct rr_trace_sink *trace; /* lent; may be NULL */
+	uint32_t xid_seed; /* first XID for own transport messages (not RPC) */
+
+	/* Advertised properties and limits; 0 = default. */
+	uint32_t send_bytes; /* property 1; default 4096 */
+	uint32_t recv_bytes; /* property 2: size of each Receive; default 4096 */
+	uint32_t segment_bytes; /* property 3; default 1 MiB */
+	uint32_t max_segments; /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS */
+	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only */
+	uint32_t credits; /* H: 2..32767; default 32 */
+	uint32_t send_credits; /* own limit for sending; default = credits */
+	uint32_t max_requests; /* requests being served; beyond: ERR_SYSTEM; default 256 */
+	uint32_t max_message_bytes; /* a reassembled or Special Call; default 4 MiB */
+	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
+	uint64_t max_pinned_bytes; /* all sinks and reassemblies; default 128 MiB */
+	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
+
+	/* Timers; 0 = default, RR_TIME_NEVER = none. */
+	rr_time first_answer_ns; /* client waits for any answer: 5 s */
+	rr_time props_ns; /* both exchanges complete: 30 s */
+	rr_time grant_ns; /* owed credits are sent after: 10 ms */
+};
+
+/* -- Calls: the Requester half -------------------------------------------- */
+
+/* Where an eligible result goes: one Write chunk.               [v2 §4.3.6] */
+struct rr_dest {
+	void *base; /* NULL with len 0: an empty Write chunk */
+	size_t len; /* most octets that can come */
+	size_t ret_len; /* octets that came; set before RR_ACT_CALL_DONE */
+	bool ret_used; /* false: chunk returned unused */
+};
+
+enum rr_call_flag {
+	RR_CALL_NO_REDUCE = 1 << 0, /* send eligible items in the payload all the same */
+	RR_CALL_SPECIAL = 1 << 1, /* Special Format even if it fits inline */
+	RR_CALL_REVERSE = 1 << 2, /* set by the connection: server to client */
+};
+
+/* Why a call ended.  Above zero: what the peer reported. */
+enum rr_call_status {
+	RR_CALL_OK = 0,
+	/* negative errno: -ECONNRESET and others: connection lost, may be sent
+	 * again on another one (the server may have executed it);
+	 * -ECANCELED: rr_conn_cancel; -EBADMSG: the Reply was malformed;
+	 * -EMSGSIZE: cannot be expressed within the peer's limits;
+	 * -EPROTONOSUPPORT: no common version, or no reverse direction;
+	 * -EPROTO: a Reply broke a rule of the transport. */
+	RR_CALL_REMOTE_ERROR = 1, /* RDMA2_ERROR, see @error */
+};
+
+/*
+ * A Call.  The user fills the upper part and keeps the whole structure, the
+ * payload's memory and the destinations untouched until RR_ACT_CALL_DONE for
+ * it was drained and, if the reply was taken, rr_conn_call_release.
+ */
+struct rr_call {
+	uint32_t xid; /* also the first word of the payload */
+	unsigned flags; /* enum rr_call_flag */
+	const struct rr_piece *pieces; /* the RPC Call, unreduced */
+	unsigned n_pieces; /* at most RR_CALL_MAX_PIECES */
+	struct rr_dest *dests;
+	unsigned n_dests; /* at most RR_WIRE_MAX_WRITES */
+	size_t reply_bytes; /* bound of the Reply's Payload stream without what
+			       goes to @dests; 0 = unknown, small.  A Reply
+			       chunk is provided when it exceeds what
+			       continuation should carry [v2 §A.2] */
+	uint64_t user; /* not touched */
+
+	/* Result, valid from RR_ACT_CALL_DONE to rr_conn_call_release. */
+	int status; /* enum rr_call_status or negative errno */
+	struct rr_error error; /* if RR_CALL_REMOTE_ERROR */
+	const void *reply; /* the Reply's Payload stream, without reduced items */
+	size_t reply_len;
+
+	/* The connection's own. */
+	struct rr_list link;
+	struct rr_call_state *priv;
+};
+
+enum { RR_CALL_MAX_PIECES = 24, RR_ACTION_MAX_SGE = 28 };
+
+/* -- Requests: the Responder half ------------------------------------------ */
+
+enum { RR_REQUEST_MAX_READS = 16 };
+
+/*
+ * A Call being served.  Owned by the connection from RR_ACT_ADMIT to the end
+ * of RR_ACT_REQUEST_DONE; its memory (pieces) is lent to the user from
+ * RR_ACT_REQUEST to RR_ACT_REQUEST_DONE.
+ */
+struct rr_request {
+	uint32_t xid;
+	bool special; /* arrived as a Special Call */
+	bool continued;
+	/* At RR_ACT_ADMIT: pieces[0] holds the whole reduced Payload stream.
+	 * At RR_ACT_REQUEST: the unreduced stream, items marked. */
+	unsigned n_pieces;
+	struct rr_piece pieces[2 * RR_REQUEST_MAX_READS + 1];
+	/* What the Requester offers, for ADMIT decisions. */
+	unsigned n_reads; /* Read chunks, Position Zero not counted */
+	uint64_t read_bytes; /* octets in them */
+	unsigned n_writes; /* Write chunks */
+	uint64_t write_bytes[RR_WIRE_MAX_WRITES];
+	bool has_reply_chunk;
+	uint64_t reply_chunk_bytes;
+	uint64_t user; /* the user's; 0 at ADMIT */
+
+	struct rr_list link;
+	struct rr_request_state *priv;
+};
+
+/* -- Actions ---------------------------------------------------------------- */
+
+enum rr_action_kind {
+	RR_ACT_POST_RECV, /* sge[0], token */
+	RR_ACT_SEND, /* sge, n_sge, inv_handle, token */
+	RR_ACT_WRITE, /* sge, n_sge, handle, offset, token */
+	RR_ACT_READ, /* sge[0], handle, offset, token */
+	RR_ACT_REGISTER, /* sge[0] (len in @reg_len), access, token */
+	RR_ACT_INVALIDATE, /* handle, token */
+	RR_ACT_READY, /* properties exchanged; RPC may flow */
+	RR_ACT_ADMIT, /* request: decide by rr_conn_admit or rr_conn_refuse */
+	RR_ACT_REQUEST, /* request: complete; answer by rr_conn_reply or _refuse */
+	RR_ACT_REQUEST_DONE, /* request: reply memory may be reused; the request is
+				gone when the next action is drawn; status */
+	RR_ACT_CALL_DONE, /* call: ended */
+	RR_ACT_DISCONNECT, /* end the connection in order; status */
+	RR_ACT_CLOSED, /* after rr_conn_lost: the last action */
+};
+
+struct rr_action {
+	enum rr_action_kind kind;
+	uint64_t token;
+	struct rr_sge sge[RR_ACTION_MAX_SGE];
+	unsigned n_sge;
+	size_t reg_len;
+	unsigned access; /* RR_ACCESS_REMOTE_READ 1, RR_ACCESS_REMOTE_WRITE 2 */
+	uint32_t handle;
+	uint32_t inv_handle;
+	uint64_t offset;
+	struct rr_call *call;
+	struct rr_request *request;
+	int status;
+};
+
+/* Draws the next action; false when there is none. */
+bool rr_conn_next(struct rr_conn *, struct rr_action *ret);
+
+/* -- Events ------------------------------------------------------------------ */
+
+int rr_conn_new(const struct rr_conn_config *, rr_time now,
+		struct rr_conn **ret) RR_MUST_CHECK;
+/* Only after RR_ACT_CLOSED was drawn, or before rr_conn_open. */
+void rr_conn_free(struct rr_conn *);
+
+/* The Receives are wanted from the start (RR_ACT_POST_RECV follow creation);
+ * this says that the provider's connection is up. */
+void rr_conn_open(struct rr_conn *, rr_time now);
+
+/* A Receive completed.  @token as posted; @inv_handle 0 if none.  */
+void rr_conn_received(struct rr_conn *, uint64_t token, size_t len,
+		      uint32_t inv_handle, rr_time now);
+/* A Send, Write, Read or Invalidate completed, or a Receive was flushed. */
+void rr_conn_completed(struct rr_conn *, uint64_t token, int status, rr_time now);
+/* Answer to RR_ACT_REGISTER: @status 0 and the handle, or the error. */
+void rr_conn_registered(struct rr_conn *, uint64_t token, int status,
+			uint32_t handle, uint64_t offset);
+/* The provider's connection is over: every post has been completed or
+ * flushed, no region is accessible.  @error as RR_WC_DISCONNECTED has it. */
+void rr_conn_lost(struct rr_conn *, int error, rr_time now);
+void rr_conn_tick(struct rr_conn *, rr_time now);
+rr_time rr_conn_deadline(const struct rr_conn *);
+
+/* Queues a Call (also before READY).  0, or -EINVAL for misuse, or the error
+ * the connection died of: then no CALL_DONE follows. */
+int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
+/* Ends a call early: its regions are invalidated first, then CALL_DONE comes
+ * with -ECANCELED.  A late Reply is dropped.  Harmless if already ended. */
+void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
+/* Gives the Reply's memory back. */
+void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
+
+/*
+ * Admits a request: its Read chunks are pulled.  @sinks (NULL = the
+ * connection provides memory) names for each Read chunk, in order, memory of
+ * at least its length, lent until REQUEST_DONE.
+ */
+void rr_conn_admit(struct rr_conn *, struct rr_request *,
+		   const struct rr_sge *sinks, rr_time now);
+/* Answers with RDMA2_ERROR and ends the request.  From ADMIT or REQUEST. */
+void rr_conn_refuse(struct rr_conn *, struct rr_request *,
+		    const struct rr_error *, rr_time now);
+/*
+ * Answers.  The pieces array is borrowed, the memory it names is lent until
+ * REQUEST_DONE.  Items go to the Write chunks in order; @n_results tells how
+ * many eligible results the procedure can have had (K21: unused chunks).
+ * Chooses the format by K9.  A Write chunk too small, or no way to carry the
+ * rest: the specified RDMA2_ERROR goes out instead.
+ */
+void rr_conn_reply(struct rr_conn *, struct rr_request *,
+		   const struct rr_piece *, unsigned n_pieces, rr_time now);
+/* Drops a request without an answer (the caller closes the connection soon). */
+void rr_conn_drop(struct rr_conn *, struct rr_request *, rr_time now);
+
+/* Asks for an orderly end: no new calls; RR_ACT_DISCONNECT comes. */
+void rr_conn_close(struct rr_conn *, int status, rr_time now);
+
+/* -- Facts -------------------------------------------------------------------- */
+
+struct rr_conn_info {
+	bool ready;
+	uint32_t version; /* 0 until settled */
+	uint32_t send_inline; /* inline threshold towards the peer */
+	uint32_t recv_inline;
+	uint32_t peer_segment_bytes, peer_max_segments, peer_rvrsdir;
+	uint32_t cap, avail, owed; /* credits [C3] */
+	uint32_t receives_posted;
+	uint32_t calls, requests; /* alive */
+	uint64_t pinned_bytes;
+	int error; /* first error, 0 while alive */
+};
+
+/* Bytes and messages by path, since creation. */
+struct rr_conn_counters {
+	uint64_t calls, replies, requests, request_replies;
+	uint64_t sends, grants, errors_sent, errors_received, discards;
+	uint64_t credit_stalls;
+	uint64_t bytes_inline, bytes_continued; /* payload octets, both ways */
+	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,
+		bytes_special_call;
+	uint64_t registrations, local_invalidations, remote_invalidations;
+};
+
+void rr_conn_info(const struct rr_conn *, struct rr_conn_info *ret);
+void rr_conn_counters(const struct rr_conn *, struct rr_conn_counters *ret);
+
+#endif
