@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * librpcrdma: ONC RPC over RDMA, version 2, in user space.
+ *
+ * An engine is an event loop.  Connections and listeners belong to one engine
+ * for life.  Everything that takes an engine, a connection, a listener or a
+ * call must be used from the thread that runs the engine, and every callback
+ * is called in that thread with no lock held, unless a line says "any thread".
+ *
+ * Functions return 0 or a count, or a negative errno.  Words on pointers:
+ * borrowed = needed during the call only (the default); lent = must stay
+ * valid and untouched until the event named; given = the callee frees it.
+ * Option structures begin with their size: initialise them with
+ * RPCRDMA_OPTIONS(type), which also zeroes the rest (zero = default).
+ */
+#ifndef RPCRDMA_RPCRDMA_H
+#define RPCRDMA_RPCRDMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RPCRDMA_API __attribute__((visibility("default")))
+#define RPCRDMA_OPTIONS(type) ((type){ .size = sizeof(type) })
+
+#define RPCRDMA_NFS_PORT 20049
+#define RPCRDMA_MAX_PIECES 20
+
+struct rpcrdma_engine;
+struct rpcrdma_conn;
+struct rpcrdma_listener;
+struct rpcrdma_call;
+struct rpcrdma_request;
+
+/* ---- Payload streams ------------------------------------------------------
+ *
+ * A message body is a short vector of pieces.  An item piece is the octets of
+ * one DDP-eligible XDR data item, without its length word (which ends the
+ * piece before it) and without roundup padding (which the library adds where
+ * the item travels inline).  Other pieces are XDR octets, a multiple of four
+ * in total between items.                              [v2 §4.3.4.4, §4.3.5]
+ */
+struct rpcrdma_piece {
+	const void *base;
+	size_t len;
+	bool item;
+};
+
+/* Where an eligible result is to be placed (one Write chunk). [v2 §4.3.6] */
+struct rpcrdma_dest {
+	void *base; /* lent until the call is done */
+	size_t len; /* the most octets that can come */
+	size_t ret_len; /* octets placed; set before the done callback */
+	bool ret_used; /* false: the result came without an item, or inline */
+};
+
+/* Credentials or verifier: flavor and opaque body.      [RFC 5531 §8.2] */
+struct rpcrdma_auth {
+	uint32_t flavor;
+	const void *body;
+	uint32_t len; /* at most 400 */
+};
+
+enum { RPCRDMA_AUTH_NONE = 0, RPCRDMA_AUTH_SYS = 1 };
+
+/* Encodes an AUTH_SYS body into @buf; octets used, or -EMSGSIZE. */
+RPCRDMA_API int rpcrdma_auth_sys_encode(void *buf, size_t size, uint32_t stamp,
+					const char *machine, uint32_t uid, uint32_t gid,
+					const uint32_t *gids, unsigned n_gids);
+
+struct rpcrdma_auth_sys {
+	uint32_t stamp, uid, gid;
+	unsigned n_gids; /* at most 16 */
+	uint32_t gids[16];
+	char machine[256];
+};
+/* Decodes one; -EBADMSG if malformed. */
+RPCRDMA_API int rpcrdma_auth_sys_decode(const struct rpcrdma_auth *,
+					struct rpcrdma_auth_sys *ret);
+
+/* ---- Engine ---------------------------------------------------------------- */
+
+struct rpcrdma_engine_options {
+	size_t size;
+	/* Called for each trace point with one JSON object, no newline. */
+	void (*trace)(void *arg, const char *json);
+	void *trace_arg;
+	uint64_t spin_ns; /* poll that long before sleeping; 0 = sleep at once */
+};
+
+RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
+				   struct rpcrdma_engine **ret);
+/* All connections and listeners must have been closed and drained
+ * (rpcrdma_engine_idle).  Aborts those that are left. */
+RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
+/* Handles what is ready; sleeps up to @timeout_ms (-1: without limit) if
+ * nothing is.  0, or the errno of a failed wait. */
+RPCRDMA_API int rpcrdma_engine_process(struct rpcrdma_engine *, int timeout_ms);
+/* Processes until rpcrdma_engine_stop. */
+RPCRDMA_API int rpcrdma_engine_run(struct rpcrdma_engine *);
+/* Any thread, and signal handlers. */
+RPCRDMA_API void rpcrdma_engine_stop(struct rpcrdma_engine *);
+/* Readable when rpcrdma_engine_process has something to do; for own loops,
+ * together with rpcrdma_engine_timeout_ms (-1: none). */
+RPCRDMA_API int rpcrdma_engine_fd(const struct rpcrdma_engine *);
+RPCRDMA_API int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *);
+/* No connection, listener, request or call is left. */
+RPCRDMA_API bool rpcrdma_engine_idle(const struct rpcrdma_engine *);
+/* Runs @fn in the engine's thread, soon.  Any thread.  -ENOMEM. */
+RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *, void (*fn)(void *), void *arg);
+/* Calls @fn once after @delay_ns unless cancelled. */
+struct rpcrdma_timer;
+RPCRDMA_API int rpcrdma_timer_start(struct rpcrdma_engine *, uint64_t delay_ns,
+				    void (*fn)(void *), void *arg,
+				    struct rpcrdma_timer **ret);
+RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
+
+/* ---- Options common to both ends ------------------------------------------- */
+
+struct rpcrdma_conn_options {
+	size_t size;
+	const char *provider; /* "iwarp" or "iwarp:key=value,..."; NULL = iwarp */
+	unsigned version; /* 0 = negotiate; 2 = version 2 only */
+	uint32_t credits; /* 2..32767; default 32 */
+	uint32_t inline_bytes; /* Send and Receive size; 1024.., default 4096 */
+	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
+	uint32_t max_segments; /* of one header; default 16 */
+	uint32_t max_requests; /* being served at once; default 256 */
+	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
+	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
+	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB */
+	uint64_t handshake_ns; /* transport and property exchange; default 10 s */
+	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never */
+	/* client: */
+	bool no_reconnect; /* the first loss ends everything */
+	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
+	uint64_t retry_ns; /* calls give up when the server was unreachable that
+			      long; default 60 s; UINT64_MAX = never */
+};
+
+/* ---- Statistics ---------------------------------------------------------------- */
+
+struct rpcrdma_stats {
+	uint64_t calls, replies; /* sent, received as Requester */
+	uint64_t requests, request_replies; /* served as Responder */
+	uint64_t retransmits, reconnects, call_errors;
+	uint64_t sends, recvs, rdma_reads, rdma_writes;
+	uint64_t registrations, local_invalidations, remote_invalidations;
+	uint64_t grants, errors_sent, errors_received, credit_stalls;
+	uint64_t syscalls, wire_bytes_sent, wire_bytes_received;
+	/* payload octets by path, both directions */
+	uint64_t bytes_inline, bytes_continued, bytes_read_chunk, bytes_write_chunk;
+	uint64_t bytes_reply_chunk, bytes_special_call;
+	uint64_t connections, connections_open, connections_refused;
+	uint64_t pinned_bytes, peak_pinned_bytes;
+};
+
+/* What was negotiated, for people. */
+struct rpcrdma_conn_info {
+	const char *provider; /* static */
+	unsigned version; /* 0 while not connected */
+	uint32_t send_inline, recv_inline; /* thresholds in octets */
+	uint32_t credits_granted; /* most we may hold */
+	uint32_t peer_segment_bytes, peer_max_segments;
+	bool remote_invalidate;
+	bool connected;
+	int error; /* last reason of a loss, negative errno */
+	char why[160]; /* in words */
+	struct sockaddr_storage peer, local;
+};
+
+/* The engine's sums, connections that have ended included. */
+RPCRDMA_API void rpcrdma_engine_stats(const struct rpcrdma_engine *, struct rpcrdma_stats *ret);
+RPCRDMA_API void rpcrdma_conn_stats(const struct rpcrdma_conn *, struct rpcrdma_stats *ret);
+RPCRDMA_API void rpcrdma_conn_get_info(const struct rpcrdma_conn *, struct rpcrdma_conn_info *ret);
+
+/* ---- Client ---------------------------------------------------------------------- */
+
+/* Told when the connection is up (@error 0; again after each reconnect),
+ * lost (negative errno; it will be tried again), or over (@final). */
+typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final, void *arg);
+
+/*
+ * Begins to connect; calls may be made at once, they wait.  @host is a name or
+ * address, @service a port (NULL = 20049).  -ENXIO: the name does not resolve.
+ */
+RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
+				const char *service,
+				const struct rpcrdma_conn_options *,
+				rpcrdma_conn_event_fn *event, void *arg,
+				struct rpcrdma_conn **ret);
+/* Ends it: calls still out end with -ECANCELED, the stream closes in order,
+ * memory is freed once nothing is owed.  No event follows.  @conn is given. */
+RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
+
+/* Status of a call: 0, a negative errno from the transport, or one of these
+ * positive values, which need the peer to have answered. */
+enum rpcrdma_status {
+	RPCRDMA_OK = 0,
+	RPCRDMA_PROG_UNAVAIL = 1, /* the server has no such program */
+	RPCRDMA_PROG_MISMATCH = 2, /* ... no such version: see low, high */
+	RPCRDMA_PROC_UNAVAIL = 3,
+	RPCRDMA_GARBAGE_ARGS = 4,
+	RPCRDMA_SYSTEM_ERR = 5,
+	RPCRDMA_RPC_MISMATCH = 100, /* MSG_DENIED: low, high */
+	RPCRDMA_AUTH_ERROR = 101, /* MSG_DENIED: auth_stat */
+	RPCRDMA_TRANSPORT_ERROR = 200, /* RDMA2_ERROR: transport_error, a, b */
+	/* Negative errno:
+	 * -ETIMEDOUT    the timeout passed (the server may have executed it)
+	 * -EHOSTUNREACH the server could not be reached for retry_ns
+	 * -ECONNRESET   connection lost and no_reconnect was set
+	 * -ECANCELED    cancelled, or the connection was closed
+	 * -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
+	 * -EMSGSIZE     cannot be expressed within the peer's limits
+	 * -EPROTONOSUPPORT  no version in common */
+};
+
+/* For messages: a phrase for a status as above; static. */
+RPCRDMA_API const char *rpcrdma_strstatus(int status);
+
+struct rpcrdma_reply {
+	int status;
+	uint32_t auth_stat; /* RPCRDMA_AUTH_ERROR */
+	uint32_t low, high; /* mismatches */
+	uint32_t transport_error, a, b; /* RPCRDMA_TRANSPORT_ERROR */
+	/* The results' XDR octets after the RPC header, without items that were
+	 * placed in destinations; borrowed, contiguous. */
+	const void *results;
+	size_t len;
+	uint32_t xid;
+	struct rpcrdma_dest *dests; /* as given, ret_len filled */
+	unsigned n_dests;
+};
+
+typedef void rpcrdma_done_fn(struct rpcrdma_call *, const struct rpcrdma_reply *, void *arg);
+
+struct rpcrdma_call_options {
+	size_t size;
+	uint32_t program, version, procedure;
+	const struct rpcrdma_auth *cred; /* borrowed; NULL = AUTH_NONE */
+	const struct rpcrdma_piece *args; /* array borrowed, memory lent until done */
+	unsigned n_args; /* at most RPCRDMA_MAX_PIECES */
+	struct rpcrdma_dest *dests; /* lent until done */
+	unsigned n_dests;
+	size_t reply_bytes; /* bound of the results without items in dests; matters
+			       above some inline thresholds; 0 = small */
+	uint64_t timeout_ns; /* 0 = none but retry_ns */
+	bool special; /* force Special Format, for tests */
+	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
+	void *arg;
+};
+
+/* Starts a call.  Retransmitted under the same XID after a reconnect.
+ * @ret (may be NULL) is valid until done returns. */
+RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
+			     struct rpcrdma_call **ret);
+/* done follows with -ECANCELED, once the peer can no longer reach the memory. */
+RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
+
+/* ---- Server ------------------------------------------------------------------------- */
+
+/* Serves one request: answers by exactly one of rpcrdma_request_reply or
+ * rpcrdma_request_error, at once or later, from any thread. */
+typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
+
+/* A procedure and its upper-layer binding.                      [v2 §A, A.1] */
+struct rpcrdma_procedure {
+	const char *name; /* for statistics */
+	rpcrdma_handler_fn *handler; /* NULL: PROC_UNAVAIL */
+	uint8_t max_read_items; /* eligible arguments: Read chunks allowed */
+	uint8_t max_write_items; /* eligible results: Write chunks allowed */
+	uint32_t max_read_bytes; /* of one eligible argument; 0 = connection's limit */
+};
+
+struct rpcrdma_program {
+	uint32_t program, version;
+	const struct rpcrdma_procedure *procs; /* by number; lent */
+	unsigned n_procs;
+};
+
+struct rpcrdma_service;
+
+/* A set of programs.  One service may serve many listeners and engines; it is
+ * complete before the first listen and freed after the last close. */
+RPCRDMA_API int rpcrdma_service_new(struct rpcrdma_service **ret);
+RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
+/* @program is lent for the service's life.  -EEXIST. */
+RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
+				    const struct rpcrdma_program *, void *arg);
+
+/* @address "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port 20049;
+ * port 0 = any free one (see rpcrdma_listener_addr). */
+RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
+			       const struct rpcrdma_conn_options *,
+			       struct rpcrdma_service *, unsigned max_connections,
+			       struct rpcrdma_listener **ret);
+RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
+				      struct sockaddr_storage *ret);
+/* Stops accepting; requests being served are answered, then the listener's
+ * connections close (at most @drain_ns later).  @listener is given. */
+RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drain_ns);
+
+/* A request's facts; lent until it is answered. */
+RPCRDMA_API uint32_t rpcrdma_request_xid(const struct rpcrdma_request *);
+RPCRDMA_API const struct rpcrdma_auth *rpcrdma_request_cred(const struct rpcrdma_request *);
+RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *, struct sockaddr_storage *ret);
+RPCRDMA_API struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *);
+/* The arguments after the RPC header.  Whether reduced or not: all octets
+ * that are no chunk lie in few contiguous pieces, an item placed by RDMA Read
+ * is one piece of its own (item = true). */
+RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
+					  const struct rpcrdma_piece **ret);
+/* The most octets of the i-th eligible result that the client can take by
+ * RDMA Write; 0 if it offers no i-th Write chunk. */
+RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *, unsigned i);
+/* Memory to build results in, registered and pooled, 64-octet aligned; freed
+ * with the request.  NULL: out of memory, or above the pinning limit.  Engine's
+ * thread, or the thread that is to answer. */
+RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
+/* Answers SUCCESS with these results (array borrowed, memory lent until the
+ * request is freed; memory from rpcrdma_request_alloc is safest).  @done (may
+ * be NULL) is called in the engine's thread when lent memory is free again.
+ * Any thread. */
+RPCRDMA_API int rpcrdma_request_reply(struct rpcrdma_request *,
+				      const struct rpcrdma_piece *, unsigned n,
+				      void (*done)(void *), void *arg);
+/* Answers with an accept_stat (RPCRDMA_PROG_UNAVAIL .. RPCRDMA_SYSTEM_ERR) or
+ * RPCRDMA_AUTH_ERROR (@detail = auth_stat).  Any thread. */
+RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint32_t detail);
+
+/* Calls and errors of each procedure, sums over a service. */
+struct rpcrdma_proc_stats {
+	uint64_t calls, errors;
+	uint64_t args_bytes, results_bytes;
+};
+RPCRDMA_API int rpcrdma_service_stats(const struct rpcrdma_service *, uint32_t program,
+				      uint32_t version, uint32_t procedure,
+				      struct rpcrdma_proc_stats *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
