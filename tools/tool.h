@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the subcommands of `rpcrdma` share: the table of them, the options that
+ * each takes, messages, progress, and addresses.
+ */
+#ifndef RPCRDMA_TOOL_H
+#define RPCRDMA_TOOL_H
+
+#include <getopt.h>
+#include <stdio.h>
+#include <rpcrdma/rpcrdma.h>
+
+/* Exit codes. */
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
+
+struct tool_command {
+	const char *name;
+	const char *summary; /* one line for `rpcrdma --help` */
+	int (*main)(int argc, char **argv); /* argv[0] = the subcommand's name */
+};
+
+int tool_nfsd(int argc, char **argv);
+int tool_cp(int argc, char **argv);
+int tool_ls(int argc, char **argv);
+int tool_cat(int argc, char **argv);
+int tool_stat(int argc, char **argv);
+int tool_ping(int argc, char **argv);
+
+/* Options of every subcommand: --provider, --rpcrdma-version, --trace,
+ * --json, -v, --help, and tuning: --credits, --inline, --segment. */
+struct tool_common {
+	const char *provider;
+	const char *trace;
+	unsigned version;
+	unsigned verbose;
+	bool json;
+	uint32_t credits, inline_bytes, segment_bytes;
+	FILE *trace_file;
+};
+
+/* To append to a subcommand's own struct option table (values >= 1000). */
+#define TOOL_COMMON_OPTIONS                                    \
+	{ "provider", required_argument, NULL, 1000 },         \
+	{ "rpcrdma-version", required_argument, NULL, 1001 },  \
+	{ "trace", required_argument, NULL, 1002 },            \
+	{ "json", no_argument, NULL, 1003 },                   \
+	{ "verbose", no_argument, NULL, 'v' },                 \
+	{ "help", no_argument, NULL, 1004 },                   \
+	{ "credits", required_argument, NULL, 1005 },          \
+	{ "inline", required_argument, NULL, 1006 },           \
+	{ "segment", required_argument, NULL, 1007 }
+
+/* Their part of a --help text. */
+extern const char tool_common_help[];
+
+/*
+ * Takes one getopt_long value.  1: taken; 0: not a common option; -1: --help
+ * was asked (print help on stdout, exit 0); -2: bad value (message printed,
+ * exit TOOL_USAGE).
+ */
+int tool_common_take(struct tool_common *, int value, const char *arg);
+
+/* Engine and connection options from the common ones.  Messages are printed. */
+int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);
+void tool_conn_options(const struct tool_common *, struct rpcrdma_conn_options *ret);
+
+/* "rpcrdma cp: words\n" on stderr. */
+void tool_set_name(const char *subcommand);
+void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "4 MiB", "1.5G", "65536"; -EINVAL. */
+int tool_parse_size(const char *s, uint64_t *ret);
+/* A number and its unit, for people ("1.2 GiB"); static ring of buffers. */
+const char *tool_human(uint64_t bytes);
+
+/* Progress on stderr: a bar on a terminal, a line every second otherwise,
+ * nothing in the first second. */
+struct tool_progress {
+	const char *what;
+	uint64_t total, done; /* octets; total 0 = unknown */
+	uint64_t files;
+	uint64_t started_ns, shown_ns;
+	bool shown, quiet;
+};
+void tool_progress_begin(struct tool_progress *, const char *what, uint64_t total, bool quiet);
+void tool_progress_add(struct tool_progress *, uint64_t bytes, const char *what);
+void tool_progress_end(struct tool_progress *);
+
+#endif
