@@ -63,12 +63,21 @@ int tool_common_take(struct tool_common *, int value, const char *arg);
 /* Engine and connection options from the common ones.  Messages are printed. */
 int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);
 void tool_conn_options(const struct tool_common *, struct rpcrdma_conn_options *ret);
+/* Closes the trace; after rpcrdma_engine_free. */
+void tool_common_end(struct tool_common *);
 
 /* "rpcrdma cp: words\n" on stderr. */
 void tool_set_name(const char *subcommand);
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Says where the help is; TOOL_USAGE. */
+int tool_usage(void);
 /* "4 MiB", "1.5G", "65536"; -EINVAL. */
 int tool_parse_size(const char *s, uint64_t *ret);
+/* A whole decimal number in [@low, @high]; -EINVAL. */
+int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret);
+/* "0.5", "60"; -EINVAL. */
+int tool_parse_seconds(const char *s, uint64_t *ret_ns);
+uint64_t tool_now_ns(void); /* monotonic */
 /* A number and its unit, for people ("1.2 GiB"); static ring of buffers. */
 const char *tool_human(uint64_t bytes);
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The `rpcrdma` command: finds the subcommand and runs it.  A subcommand is a
+ * row in the table below and a file of its own.
+ */
+#include "tool.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <string.h>
+
+#ifndef RPCRDMA_VERSION
+#define RPCRDMA_VERSION "0.1.0"
+#endif
+
+static const struct tool_command commands[] = {
+	{ "nfsd", "serve directories by NFS version 3", tool_nfsd },
+	{ "cp", "copy files and trees to or from an NFS server", tool_cp },
+	{ "ls", "list a directory of an NFS server", tool_ls },
+	{ "cat", "write files of an NFS server to standard output", tool_cat },
+	{ "stat", "show the attributes of a file on an NFS server", tool_stat },
+	{ "ping", "measure NULL calls and show what was negotiated", tool_ping },
+};
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *f)
+{
+	fputs("usage: rpcrdma COMMAND [ARGUMENT]...\n"
+	      "ONC RPC over RDMA, version 2, in user space.\n\n"
+	      "commands:\n",
+	      f);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n"
+	      "  rpcrdma COMMAND --help   describes a command\n"
+	      "  rpcrdma --version        prints the version\n\n"
+	      "exit status: 0 done, 1 the operation failed, 2 wrong usage\n",
+	      f);
+}
+
+static const struct tool_command *find(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+/* Output that could not be written (a full disk) is a failure. */
+static int finish(int code)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		if (code == TOOL_OK) {
+			tool_error("standard output: cannot be written");
+			code = TOOL_FAILED;
+		}
+	}
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const struct tool_command *c;
+
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		print_help(stderr);
+		return TOOL_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    (!strcmp(argv[1], "help") && argc == 2)) {
+		print_help(stdout);
+		return finish(TOOL_OK);
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("rpcrdma " RPCRDMA_VERSION);
+		return finish(TOOL_OK);
+	}
+	c = find(argv[1]);
+	if (!c) {
+		fprintf(stderr,
+			"rpcrdma: no command '%s'; `rpcrdma --help` lists them\n",
+			argv[1]);
+		return TOOL_USAGE;
+	}
+	tool_set_name(c->name);
+	return finish(c->main(argc - 1, argv + 1));
+}

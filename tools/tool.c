@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the subcommands share: common options, messages, sizes, progress.
+ * The only state is the subcommand's name, set once before it runs.
+ */
+#include "tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *tool_name = "";
+
+const char tool_common_help[] =
+	"common options:\n"
+	"  --provider NAME         transport: iwarp (default), iwarp:KEY=VALUE,...\n"
+	"  --rpcrdma-version N     2, or auto (default): negotiate\n"
+	"  --credits N             calls in flight to ask for, 2 to 32767 (32)\n"
+	"  --inline BYTES          Send and Receive size, from 1024 (4096)\n"
+	"  --segment BYTES         largest RDMA segment (1 MiB)\n"
+	"  --trace FILE            trace points as JSON lines; - is standard error\n"
+	"  --json                  results as JSON\n"
+	"  -v, --verbose           more words\n"
+	"  --help                  this text\n";
+
+/* ---- Messages --------------------------------------------------------------- */
+
+void tool_set_name(const char *subcommand)
+{
+	tool_name = subcommand;
+}
+
+void tool_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	flockfile(stderr);
+	fprintf(stderr, "rpcrdma%s%s: ", *tool_name ? " " : "", tool_name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	funlockfile(stderr);
+}
+
+int tool_usage(void)
+{
+	fprintf(stderr, "Try `rpcrdma %s --help`.\n", tool_name);
+	return TOOL_USAGE;
+}
+
+/* ---- Numbers ---------------------------------------------------------------- */
+
+int tool_parse_size(const char *s, uint64_t *ret)
+{
+	static const char units[] = "kmgtpe";
+	const char *unit;
+	char *end;
+	double v, factor = 1;
+
+	if (*s < '0' || *s > '9')
+		return -EINVAL;
+	v = strtod(s, &end);
+	while (*end == ' ')
+		end++;
+	if (*end && *end != 'b' && *end != 'B') {
+		unit = strchr(units, *end | 0x20);
+		if (!unit)
+			return -EINVAL;
+		for (const char *u = units; u <= unit; u++)
+			factor *= 1024;
+		end++;
+		if (*end == 'i')
+			end++;
+	}
+	if (*end == 'b' || *end == 'B')
+		end++;
+	v *= factor;
+	if (*end || !(v >= 0) || v >= 18446744073709551615.0)
+		return -EINVAL;
+	*ret = (uint64_t)v;
+	return 0;
+}
+
+int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret)
+{
+	unsigned long long v;
+	char *end;
+
+	if (*s < '0' || *s > '9')
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (errno || *end || v < low || v > high)
+		return -EINVAL;
+	*ret = v;
+	return 0;
+}
+
+int tool_parse_seconds(const char *s, uint64_t *ret_ns)
+{
+	char *end;
+	double v;
+
+	if ((*s < '0' || *s > '9') && *s != '.')
+		return -EINVAL;
+	v = strtod(s, &end);
+	if (end == s || *end || !(v >= 0) || v > 1e9)
+		return -EINVAL;
+	*ret_ns = (uint64_t)(v * 1e9);
+	return 0;
+}
+
+const char *tool_human(uint64_t bytes)
+{
+	static char ring[8][32];
+	static unsigned next;
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	char *buf = ring[next++ % 8];
+	double v = (double)bytes;
+	unsigned u = 0;
+
+	while (v >= 1024 && u < 6) {
+		v /= 1024;
+		u++;
+	}
+	if (u == 0)
+		snprintf(buf, sizeof(ring[0]), "%" PRIu64 " B", bytes);
+	else
+		snprintf(buf, sizeof(ring[0]), v < 10 ? "%.2f %s" : "%.1f %s", v, units[u]);
+	return buf;
+}
+
+uint64_t tool_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- Common options ----------------------------------------------------------- */
+
+static int take_u32(const char *what, const char *arg, uint64_t low, uint64_t high,
+		    uint32_t *ret)
+{
+	uint64_t v;
+
+	if (tool_parse_size(arg, &v) || v < low || v > high) {
+		tool_error("%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, what,
+			   arg, low, high);
+		return -2;
+	}
+	*ret = (uint32_t)v;
+	return 1;
+}
+
+static int take_version(struct tool_common *c, const char *arg)
+{
+	if (!strcmp(arg, "auto")) {
+		c->version = 0;
+	} else if (!strcmp(arg, "2")) {
+		c->version = 2;
+	} else {
+		tool_error("--rpcrdma-version: '%s' is neither 2 nor auto", arg);
+		return -2;
+	}
+	return 1;
+}
+
+int tool_common_take(struct tool_common *c, int value, const char *arg)
+{
+	switch (value) {
+	case 1000:
+		c->provider = arg;
+		return 1;
+	case 1001:
+		return take_version(c, arg);
+	case 1002:
+		c->trace = arg;
+		return 1;
+	case 1003:
+		c->json = true;
+		return 1;
+	case 'v':
+		c->verbose++;
+		return 1;
+	case 1004:
+		return -1;
+	case 1005:
+		return take_u32("--credits", arg, 2, 32767, &c->credits);
+	case 1006:
+		return take_u32("--inline", arg, 1024, 1 << 20, &c->inline_bytes);
+	case 1007:
+		return take_u32("--segment", arg, 4096, 1u << 30, &c->segment_bytes);
+	default:
+		return 0;
+	}
+}
+
+static void write_trace(void *arg, const char *json)
+{
+	fprintf(arg, "%s\n", json);
+}
+
+int tool_engine_new(struct tool_common *c, struct rpcrdma_engine **ret)
+{
+	struct rpcrdma_engine_options o = RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+	int r;
+
+	if (c->trace && !c->trace_file) {
+		c->trace_file = strcmp(c->trace, "-") ? fopen(c->trace, "we") : stderr;
+		if (!c->trace_file) {
+			r = -errno;
+			tool_error("%s: %s", c->trace, strerror(-r));
+			return r;
+		}
+	}
+	if (c->trace_file) {
+		o.trace = write_trace;
+		o.trace_arg = c->trace_file;
+	}
+	r = rpcrdma_engine_new(&o, ret);
+	if (r)
+		tool_error("cannot start: %s", strerror(-r));
+	return r;
+}
+
+void tool_conn_options(const struct tool_common *c, struct rpcrdma_conn_options *ret)
+{
+	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	ret->provider = c->provider;
+	ret->version = c->version;
+	ret->credits = c->credits;
+	ret->inline_bytes = c->inline_bytes;
+	ret->segment_bytes = c->segment_bytes;
+}
+
+void tool_common_end(struct tool_common *c)
+{
+	if (!c->trace_file)
+		return;
+	if (c->trace_file == stderr)
+		fflush(stderr);
+	else
+		fclose(c->trace_file);
+	c->trace_file = NULL;
+}
+
+/* ---- Progress ------------------------------------------------------------------ */
+
+void tool_progress_begin(struct tool_progress *p, const char *what, uint64_t total,
+			 bool quiet)
+{
+	*p = (struct tool_progress){ .what = what, .total = total, .quiet = quiet };
+	p->started_ns = tool_now_ns();
+	p->shown_ns = p->started_ns;
+}
+
+static void progress_bar(char *buf, size_t size, unsigned percent)
+{
+	unsigned n = 24, full = percent * n / 100;
+
+	if (size < n + 3)
+		return;
+	buf[0] = '[';
+	memset(buf + 1, '#', full);
+	memset(buf + 1 + full, '.', n - full);
+	memcpy(buf + 1 + n, "]", 2);
+}
+
+static void progress_show(struct tool_progress *p, bool tty, uint64_t now)
+{
+	double s = (double)(now - p->started_ns) / 1e9;
+	uint64_t rate = s > 0 ? (uint64_t)((double)p->done / s) : 0;
+	unsigned percent = 0;
+	char bar[32] = "", of[64] = "", files[48] = "";
+
+	if (p->total) {
+		uint64_t done = p->done < p->total ? p->done : p->total;
+
+		percent = (unsigned)((double)done * 100 / (double)p->total);
+		progress_bar(bar, sizeof(bar), percent);
+		snprintf(of, sizeof(of), " of %s, %u %%", tool_human(p->total), percent);
+	}
+	if (p->files)
+		snprintf(files, sizeof(files), ", %" PRIu64 " files", p->files);
+	if (tty)
+		fprintf(stderr, "\r\033[K%s %s%s%s, %s/s", bar, tool_human(p->done), of,
+			files, tool_human(rate));
+	else
+		fprintf(stderr, "%s%s%s, %s/s\n", tool_human(p->done), of, files,
+			tool_human(rate));
+	p->shown = true;
+}
+
+static void progress_tick(struct tool_progress *p)
+{
+	static int tty = -1;
+	uint64_t now;
+
+	if (p->quiet)
+		return;
+	if (tty < 0)
+		tty = isatty(STDERR_FILENO);
+	now = tool_now_ns();
+	if (now - p->shown_ns < (tty && p->shown ? 100000000u : 1000000000u))
+		return;
+	p->shown_ns = now;
+	progress_show(p, tty, now);
+}
+
+void tool_progress_add(struct tool_progress *p, uint64_t bytes, const char *what)
+{
+	p->done += bytes;
+	if (what)
+		p->what = what;
+	progress_tick(p);
+}
+
+void tool_progress_end(struct tool_progress *p)
+{
+	if (p->shown && isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}
