@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * XDR in memory for the NFS server and the NFS client tools; contracts in
+ * nfs3_msg.h.  rpcgen's code does the structures, this file does what it
+ * cannot: names with limits, items, lists, exact lengths.
+ */
+#include "nfs3_msg.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char zero_item[4];
+
+int nfs3_encode(void *buf, size_t size, xdrproc_t proc, const void *obj)
+{
+	XDR x;
+
+	if (size > INT32_MAX)
+		size = INT32_MAX;
+	xdrmem_create(&x, buf, (u_int)size, XDR_ENCODE);
+	/* Encoding does not change the object; XDR has one type for both ways. */
+	if (!proc(&x, (void *)(uintptr_t)obj))
+		return -EMSGSIZE;
+	return (int)xdr_getpos(&x);
+}
+
+int nfs3_decode(const void *buf, size_t len, xdrproc_t proc, void *obj, size_t obj_size)
+{
+	XDR x;
+
+	if (len > INT32_MAX)
+		len = INT32_MAX;
+	memset(obj, 0, obj_size);
+	xdrmem_create(&x, (char *)(uintptr_t)buf, (u_int)len, XDR_DECODE);
+	if (!proc(&x, obj)) {
+		nfs3_free(proc, obj, obj_size);
+		return -EBADMSG;
+	}
+	return (int)xdr_getpos(&x);
+}
+
+void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size)
+{
+	xdr_free(proc, obj);
+	memset(obj, 0, obj_size);
+}
+
+static bool_t decode_filename(XDR *x, filename3 *name)
+{
+	u_int len;
+	char *s;
+
+	if (!xdr_u_int(x, &len) || len > NFS3_NAME_BYTES)
+		return FALSE;
+	s = malloc((size_t)len + 1);
+	if (!s)
+		return FALSE;
+	if (!xdr_opaque(x, s, len) || memchr(s, 0, len)) {
+		free(s);
+		return FALSE;
+	}
+	s[len] = 0;
+	*name = s;
+	return TRUE;
+}
+
+bool_t xdr_filename3(XDR *x, filename3 *name)
+{
+	size_t len;
+	u_int word;
+
+	switch (x->x_op) {
+	case XDR_ENCODE:
+		len = *name ? strlen(*name) : 0;
+		if (len > NFS3_NAME_BYTES)
+			return FALSE;
+		word = (u_int)len;
+		return xdr_u_int(x, &word) && xdr_opaque(x, *name, word);
+	case XDR_DECODE:
+		return decode_filename(x, name);
+	case XDR_FREE:
+		free(*name);
+		*name = NULL;
+		return TRUE;
+	}
+	return FALSE;
+}
+
+bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args,
+		    const void **ret, size_t *ret_len)
+{
+	if (!n_args || args[0].item)
+		return false;
+	*ret = args[0].base;
+	*ret_len = args[0].len;
+	return true;
+}
+
+/* The item inline behind @used octets, padding to a word included; how many
+ * octets that takes, or -EBADMSG. */
+static int64_t inline_item(const void *base, size_t len, size_t used, uint32_t item_len,
+			   const void **ret)
+{
+	uint64_t padded = ((uint64_t)item_len + 3) & ~3ull;
+
+	if (used > len || padded > len - used)
+		return -EBADMSG;
+	*ret = item_len ? (const char *)base + used : zero_item;
+	return (int64_t)padded;
+}
+
+/* What follows an item: nothing, or at most its padding. */
+static int only_padding(const struct rpcrdma_piece *p, unsigned n)
+{
+	size_t left = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i].item || p[i].len > 3 - left)
+			return -EBADMSG;
+		left += p[i].len;
+	}
+	return 0;
+}
+
+int nfs3_args_item(const struct rpcrdma_piece *args, unsigned n_args, size_t used,
+		   uint32_t item_len, const void **ret)
+{
+	const void *item = NULL;
+
+	if (!n_args || used > args[0].len)
+		return -EBADMSG;
+	if (n_args > 1 && args[1].item) {
+		size_t padded = ((size_t)item_len + 3) & ~(size_t)3;
+
+		if (used != args[0].len || only_padding(args + 2, n_args - 2))
+			return -EBADMSG;
+		if (args[1].len != item_len && args[1].len != padded)
+			return -EBADMSG;
+		*ret = item_len ? args[1].base : zero_item;
+		return 0;
+	}
+	int64_t took = inline_item(args[0].base, args[0].len, used, item_len, &item);
+
+	if (took < 0 || (uint64_t)took != args[0].len - used)
+		return -EBADMSG;
+	if (nfs3_args_end(args, n_args, used + (size_t)took))
+		return -EBADMSG;
+	*ret = item;
+	return 0;
+}
+
+int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used)
+{
+	for (unsigned i = 0; i < n_args; i++)
+		if (i ? args[i].len != 0 || args[i].item : args[i].len != used)
+			return -EBADMSG;
+	return 0;
+}
+
+int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
+		     const struct rpcrdma_dest *dest, uint32_t item_len, const void **ret)
+{
+	const void *item = NULL;
+
+	if (dest && dest->ret_used) {
+		if (dest->ret_len != item_len || item_len > dest->len)
+			return -EBADMSG;
+		*ret = dest->base;
+		return 0;
+	}
+	if (inline_item(reply->results, reply->len, used, item_len, &item) < 0)
+		return -EBADMSG;
+	*ret = item;
+	return 0;
+}
+
+int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret)
+{
+	const unsigned char *p = buf;
+
+	if (*pos > len || len - *pos < 4)
+		return -EBADMSG;
+	p += *pos;
+	*ret = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+	*pos += 4;
+	return 0;
+}
+
+int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc,
+		   void *obj, size_t obj_size)
+{
+	size_t at = *pos;
+	uint32_t more;
+	int n;
+
+	if (nfs3_get_u32(buf, len, &at, &more) || more > 1)
+		return -EBADMSG;
+	if (more) {
+		n = nfs3_decode((const char *)buf + at, len - at, proc, obj, obj_size);
+		if (n < 0)
+			return n;
+		at += (size_t)n;
+	}
+	*pos = at;
+	return more ? 1 : 0;
+}
+
+static const struct {
+	nfsstat3 status;
+	const char *name;
+	int error;
+} stats[] = {
+#define S(x, e) { x, #x, e }
+	S(NFS3_OK, 0),
+	S(NFS3ERR_PERM, EPERM),
+	S(NFS3ERR_NOENT, ENOENT),
+	S(NFS3ERR_IO, EIO),
+	S(NFS3ERR_NXIO, ENXIO),
+	S(NFS3ERR_ACCES, EACCES),
+	S(NFS3ERR_EXIST, EEXIST),
+	S(NFS3ERR_XDEV, EXDEV),
+	S(NFS3ERR_NODEV, ENODEV),
+	S(NFS3ERR_NOTDIR, ENOTDIR),
+	S(NFS3ERR_ISDIR, EISDIR),
+	S(NFS3ERR_INVAL, EINVAL),
+	S(NFS3ERR_FBIG, EFBIG),
+	S(NFS3ERR_NOSPC, ENOSPC),
+	S(NFS3ERR_ROFS, EROFS),
+	S(NFS3ERR_MLINK, EMLINK),
+	S(NFS3ERR_NAMETOOLONG, ENAMETOOLONG),
+	S(NFS3ERR_NOTEMPTY, ENOTEMPTY),
+	S(NFS3ERR_DQUOT, EDQUOT),
+	S(NFS3ERR_STALE, ESTALE),
+	S(NFS3ERR_REMOTE, EREMOTE),
+	S(NFS3ERR_BADHANDLE, EBADF),
+	S(NFS3ERR_NOT_SYNC, EAGAIN),
+	S(NFS3ERR_BAD_COOKIE, EINVAL),
+	S(NFS3ERR_NOTSUPP, EOPNOTSUPP),
+	S(NFS3ERR_TOOSMALL, EMSGSIZE),
+	S(NFS3ERR_SERVERFAULT, EREMOTEIO),
+	S(NFS3ERR_BADTYPE, EINVAL),
+	S(NFS3ERR_JUKEBOX, EAGAIN),
+#undef S
+};
+
+const char *nfs3_strstat(nfsstat3 status)
+{
+	for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++)
+		if (stats[i].status == status)
+			return stats[i].name;
+	return "status not in RFC 1813";
+}
+
+int nfs3_errno(nfsstat3 status)
+{
+	for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++)
+		if (stats[i].status == status)
+			return stats[i].error;
+	return EREMOTEIO;
+}
