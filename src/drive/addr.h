@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* "HOST", "HOST:PORT", "[IPv6]:PORT" and their resolution. */
+#ifndef RR_DRIVE_ADDR_H
+#define RR_DRIVE_ADDR_H
+
+#include <netdb.h>
+
+#include "base/base.h"
+
+enum { RR_HOST_MAX = 256, RR_SERVICE_MAX = 32 };
+
+/* Splits; the port is "" if absent.  -EINVAL. */
+int rr_addr_split(const char *text, char host[RR_HOST_MAX], char service[RR_SERVICE_MAX])
+	RR_MUST_CHECK;
+/* getaddrinfo for stream sockets; -ENXIO if nothing resolves.  The caller
+ * frees with freeaddrinfo.  @host NULL or "" = any address (passive). */
+int rr_addr_resolve(const char *host, const char *service, bool passive,
+		    struct addrinfo **ret) RR_MUST_CHECK;
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "drive/engine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drive/link.h"
+
+enum { EVENTS_PER_WAIT = 64, POOL_CACHE_BYTES = 24 << 20 };
+
+rr_time rr_engine_clock(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (rr_time)ts.tv_sec * 1000000000u + (rr_time)ts.tv_nsec;
+}
+
+/* -- sources --------------------------------------------------------------- */
+
+int rr_source_add(struct rpcrdma_engine *e, struct rr_source *s, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = s };
+
+	if (epoll_ctl(e->epfd, EPOLL_CTL_ADD, s->fd, &ev) < 0)
+		return -errno;
+	s->events = events;
+	return 0;
+}
+
+void rr_source_arm(struct rpcrdma_engine *e, struct rr_source *s, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = s };
+
+	if (s->fd < 0 || s->events == events)
+		return;
+	/* Cannot fail for a descriptor that is in the set. */
+	RR_ASSERT(epoll_ctl(e->epfd, EPOLL_CTL_MOD, s->fd, &ev) == 0);
+	s->events = events;
+	e->own_syscalls++;
+}
+
+void rr_source_del(struct rpcrdma_engine *e, struct rr_source *s)
+{
+	if (s->fd < 0)
+		return;
+	/* The descriptor may have been closed already: then it left by itself. */
+	(void)epoll_ctl(e->epfd, EPOLL_CTL_DEL, s->fd, NULL);
+	s->fd = -1;
+}
+
+/* -- trace ------------------------------------------------------------------- */
+
+static void emit_json(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
+		      uint64_t a, uint64_t b, uint64_t c)
+{
+	struct rpcrdma_engine *e = ctx;
+	uint64_t v[3] = { a, b, c };
+	char line[320];
+	int n;
+
+	n = snprintf(line, sizeof(line),
+		     "{\"t\":%.6f,\"conn\":%" PRIu32 ",\"point\":\"%s\",\"xid\":%" PRIu32,
+		     (double)rr_engine_clock() / 1e9, conn, rr_trace_name(p), xid);
+	for (unsigned i = 0; i < 3; i++) {
+		const char *arg = rr_trace_arg(p, i);
+
+		if (*arg)
+			n += snprintf(line + n, sizeof(line) - (size_t)n,
+				      ",\"%s\":%" PRId64, arg, (int64_t)v[i]);
+	}
+	snprintf(line + n, sizeof(line) - (size_t)n, "}");
+	e->trace(e->trace_arg, line);
+}
+
+/* -- posts --------------------------------------------------------------------- */
+
+bool rr_engine_here(const struct rpcrdma_engine *e)
+{
+	unsigned long t = atomic_load_explicit(&e->thread, memory_order_relaxed);
+
+	return t == 0 || t == (unsigned long)pthread_self();
+}
+
+static void wake(struct rpcrdma_engine *e)
+{
+	uint64_t one = 1;
+
+	/* A full counter means that the wake-up is pending already. */
+	(void)!write(e->evfd, &one, sizeof(one));
+}
+
+void rr_engine_post(struct rpcrdma_engine *e, struct rr_post *p)
+{
+	bool first;
+
+	pthread_mutex_lock(&e->post_lock);
+	first = rr_list_empty(&e->posts);
+	rr_list_push(&e->posts, &p->link);
+	pthread_mutex_unlock(&e->post_lock);
+	if (first)
+		wake(e);
+}
+
+static void run_posts(struct rpcrdma_engine *e)
+{
+	struct rr_list batch, *n;
+
+	rr_list_init(&batch);
+	pthread_mutex_lock(&e->post_lock);
+	while ((n = rr_list_pop(&e->posts)))
+		rr_list_push(&batch, n);
+	pthread_mutex_unlock(&e->post_lock);
+	while ((n = rr_list_pop(&batch))) {
+		struct rr_post *p = rr_container_of(n, struct rr_post, link);
+
+		p->fn(p);
+	}
+}
+
+static void wake_ready(struct rr_source *s)
+{
+	struct rpcrdma_engine *e = rr_container_of(s, struct rpcrdma_engine, wake);
+	uint64_t n;
+
+	(void)!read(e->evfd, &n, sizeof(n)); /* only to clear it */
+	e->own_syscalls++;
+	run_posts(e);
+}
+
+struct user_post {
+	struct rr_post post;
+	void (*fn)(void *);
+	void *arg;
+};
+
+static void run_user_post(struct rr_post *p)
+{
+	struct user_post *u = rr_container_of(p, struct user_post, post);
+
+	u->fn(u->arg);
+	free(u);
+}
+
+int rpcrdma_engine_post(struct rpcrdma_engine *e, void (*fn)(void *), void *arg)
+{
+	struct user_post *u = malloc(sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	*u = (struct user_post){ .post.fn = run_user_post, .fn = fn, .arg = arg };
+	rr_engine_post(e, &u->post);
+	return 0;
+}
+
+/* -- timers for users -------------------------------------------------------------- */
+
+struct rpcrdma_timer {
+	struct rr_timer timer;
+	struct rpcrdma_engine *engine;
+	void (*fn)(void *);
+	void *arg;
+};
+
+static void user_timer_fire(struct rr_timer *t)
+{
+	struct rpcrdma_timer *u = rr_container_of(t, struct rpcrdma_timer, timer);
+	void (*fn)(void *) = u->fn;
+	void *arg = u->arg;
+
+	free(u);
+	fn(arg);
+}
+
+int rpcrdma_timer_start(struct rpcrdma_engine *e, uint64_t delay_ns, void (*fn)(void *),
+			void *arg, struct rpcrdma_timer **ret)
+{
+	struct rpcrdma_timer *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	*u = (struct rpcrdma_timer){
+		.timer.fire = user_timer_fire, .engine = e, .fn = fn, .arg = arg
+	};
+	if (rr_timer_set(&e->timers, &u->timer, rr_engine_clock() + delay_ns) < 0) {
+		free(u);
+		return -ENOMEM;
+	}
+	if (ret)
+		*ret = u;
+	return 0;
+}
+
+void rpcrdma_timer_cancel(struct rpcrdma_timer *u)
+{
+	if (!u)
+		return;
+	rr_timer_stop(&u->engine->timers, &u->timer);
+	free(u);
+}
+
+/* -- life ----------------------------------------------------------------------------- */
+
+static int open_descriptors(struct rpcrdma_engine *e)
+{
+	e->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (e->epfd < 0)
+		return -errno;
+	e->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (e->evfd < 0)
+		return -errno;
+	e->wake = (struct rr_source){ .ready = wake_ready, .fd = e->evfd };
+	return rr_source_add(e, &e->wake, EPOLLIN);
+}
+
+static void free_engine(struct rpcrdma_engine *e)
+{
+	if (e->epfd >= 0)
+		close(e->epfd);
+	if (e->evfd >= 0)
+		close(e->evfd);
+	pthread_mutex_destroy(&e->post_lock);
+	rr_timers_fini(&e->timers);
+	rr_pool_fini(&e->pool);
+	free(e);
+}
+
+int rpcrdma_engine_new(const struct rpcrdma_engine_options *o, struct rpcrdma_engine **ret)
+{
+	struct rpcrdma_engine *e;
+	uint64_t seed = 0;
+	int err;
+
+	if (!ret || (o && o->size != sizeof(*o)))
+		return -EINVAL;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	e->epfd = e->evfd = -1;
+	rr_pool_init(&e->pool, POOL_CACHE_BYTES);
+	rr_list_init(&e->dirty);
+	rr_list_init(&e->grave);
+	rr_list_init(&e->links);
+	rr_list_init(&e->posts);
+	pthread_mutex_init(&e->post_lock, NULL);
+	/* Short reads cannot happen for so few octets. */
+	(void)!getrandom(&seed, sizeof(seed), 0);
+	rr_rng_seed(&e->rng, seed);
+	e->now = rr_engine_clock();
+	if (o) {
+		e->trace = o->trace;
+		e->trace_arg = o->trace_arg;
+		e->spin_ns = o->spin_ns;
+	}
+	if (e->trace)
+		e->sink = (struct rr_trace_sink){ .emit = emit_json, .ctx = e };
+	err = open_descriptors(e);
+	if (err) {
+		free_engine(e);
+		return err;
+	}
+	*ret = e;
+	return 0;
+}
+
+/* Frees links that ended; their owners have been told already. */
+static void bury(struct rpcrdma_engine *e)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&e->grave)))
+		rr_link_free(rr_container_of(n, struct rr_link, grave));
+}
+
+static void flush_dirty(struct rpcrdma_engine *e)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&e->dirty)))
+		rr_link_turn(rr_container_of(n, struct rr_link, dirty));
+	bury(e);
+}
+
+void rpcrdma_engine_free(struct rpcrdma_engine *e)
+{
+	struct rr_list *n;
+
+	if (!e)
+		return;
+	run_posts(e);
+	flush_dirty(e);
+	while ((n = rr_list_first(&e->links)))
+		rr_link_abort(rr_container_of(n, struct rr_link, all));
+	flush_dirty(e);
+	free_engine(e);
+}
+
+/* -- the loop --------------------------------------------------------------------------- */
+
+int rpcrdma_engine_fd(const struct rpcrdma_engine *e)
+{
+	return e->epfd;
+}
+
+bool rpcrdma_engine_idle(const struct rpcrdma_engine *e)
+{
+	return e->alive == 0;
+}
+
+int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
+{
+	rr_time next = rr_timers_next(&e->timers);
+	rr_time now = rr_engine_clock();
+
+	if (!rr_list_empty(&e->dirty) || next <= now)
+		return 0;
+	if (next == RR_TIME_NEVER)
+		return -1;
+	next = (next - now + 999999) / 1000000;
+	return next > 3600000 ? 3600000 : (int)next;
+}
+
+static int wait_events(struct rpcrdma_engine *e, struct epoll_event *ev, int timeout_ms)
+{
+	int own = rpcrdma_engine_timeout_ms(e);
+	rr_time until = rr_engine_clock() + e->spin_ns;
+	int n;
+
+	if (own >= 0 && (timeout_ms < 0 || own < timeout_ms))
+		timeout_ms = own;
+	do {
+		bool spin = e->spin_ns && timeout_ms != 0 && rr_engine_clock() < until;
+
+		n = epoll_wait(e->epfd, ev, EVENTS_PER_WAIT, spin ? 0 : timeout_ms);
+		e->own_syscalls++;
+		if (n != 0 || !spin)
+			break;
+	} while (!atomic_load(&e->stop));
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	return n;
+}
+
+int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
+{
+	struct epoll_event ev[EVENTS_PER_WAIT];
+	int n;
+
+	atomic_store_explicit(&e->thread, (unsigned long)pthread_self(),
+			      memory_order_relaxed);
+	e->now = rr_engine_clock();
+	flush_dirty(e);
+	n = wait_events(e, ev, timeout_ms);
+	e->now = rr_engine_clock();
+	for (int i = 0; i < n; i++) {
+		struct rr_source *s = ev[i].data.ptr;
+
+		if (s->fd >= 0)
+			s->ready(s);
+	}
+	rr_timers_run(&e->timers, e->now);
+	flush_dirty(e);
+	return n < 0 ? n : 0;
+}
+
+int rpcrdma_engine_run(struct rpcrdma_engine *e)
+{
+	int err = 0;
+
+	while (!err && !atomic_load(&e->stop))
+		err = rpcrdma_engine_process(e, -1);
+	atomic_store(&e->stop, false);
+	return err;
+}
+
+void rpcrdma_engine_stop(struct rpcrdma_engine *e)
+{
+	atomic_store(&e->stop, true);
+	wake(e);
+}
+
+/* -- statistics --------------------------------------------------------------------------- */
+
+void rr_stats_add(struct rpcrdma_stats *to, const struct rpcrdma_stats *from)
+{
+	uint64_t *t = (uint64_t *)to;
+	const uint64_t *f = (const uint64_t *)from;
+
+	_Static_assert(sizeof(*to) % sizeof(uint64_t) == 0, "counters only");
+	for (size_t i = 0; i < sizeof(*to) / sizeof(uint64_t); i++)
+		t[i] += f[i];
+}
+
+void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *ret)
+{
+	struct rpcrdma_stats sum = e->ended, one;
+	struct rr_list *n;
+
+	rr_list_for_each(n, &e->links) {
+		rr_link_stats(rr_container_of(n, struct rr_link, all), &one);
+		rr_stats_add(&sum, &one);
+	}
+	sum.syscalls += e->own_syscalls;
+	sum.pinned_bytes = e->pool.used_bytes;
+	sum.peak_pinned_bytes = e->pool.peak_bytes;
+	*ret = sum;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The event loop: descriptors, timers, posts from other threads, and the list
+ * of links that have something to send.
+ *
+ * One iteration: sleep in epoll (not at all if work is waiting), let ready
+ * links move, run posted functions and due timers, then flush every link that
+ * was touched, once.  Whatever ends during an iteration is freed at its end,
+ * so that no callback ever finds its object gone under its feet.
+ */
+#ifndef RR_DRIVE_ENGINE_H
+#define RR_DRIVE_ENGINE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/list.h"
+#include "base/trace.h"
+#include "drive/pool.h"
+#include "drive/timer.h"
+#include <rpcrdma/rpcrdma.h>
+
+/* Something epoll knows. */
+struct rr_source {
+	void (*ready)(struct rr_source *);
+	int fd; /* -1: not in epoll */
+	uint32_t events; /* as armed */
+};
+
+/* A function to run in the engine's thread; the post owns its memory. */
+struct rr_post {
+	struct rr_list link;
+	void (*fn)(struct rr_post *);
+};
+
+struct rpcrdma_engine {
+	int epfd, evfd;
+	struct rr_source wake;
+	rr_time now;
+	struct rr_timers timers;
+	struct rr_pool pool;
+	struct rr_list dirty; /* links to pump and flush */
+	struct rr_list grave; /* links to free at the end of the iteration */
+	struct rr_list links; /* all */
+	unsigned alive; /* links, listeners, clients not freed */
+	uint32_t next_conn_id;
+	uint64_t spin_ns;
+	struct rr_rng rng; /* jitter and XIDs, nothing secret */
+	struct rr_trace_sink sink;
+	void (*trace)(void *arg, const char *json);
+	void *trace_arg;
+	struct rpcrdma_stats ended; /* sums of links that are gone */
+	uint64_t own_syscalls; /* epoll_wait, eventfd: the loop's share */
+	atomic_bool stop;
+	atomic_ulong thread; /* pthread_t that runs process(); 0 = none yet */
+	pthread_mutex_t post_lock; /* guards posts */
+	struct rr_list posts;
+};
+
+int rr_source_add(struct rpcrdma_engine *, struct rr_source *, uint32_t events);
+void rr_source_arm(struct rpcrdma_engine *, struct rr_source *, uint32_t events);
+void rr_source_del(struct rpcrdma_engine *, struct rr_source *);
+
+/* Any thread.  @p is given until its function runs. */
+void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);
+/* True in the thread that runs the engine, and before it first runs. */
+bool rr_engine_here(const struct rpcrdma_engine *);
+rr_time rr_engine_clock(void);
+void rr_stats_add(struct rpcrdma_stats *to, const struct rpcrdma_stats *from);
+
+#endif

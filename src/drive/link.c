@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "drive/link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "prov/iwarp/iwarp.h"
+
+enum { POLL_BATCH = 32, TURN_ROUNDS = 64 };
+
+/* -- configuration ----------------------------------------------------------- */
+
+static int choose_provider(const char *name, struct rr_link_config *c)
+{
+	const char *colon = name ? strchr(name, ':') : NULL;
+	size_t len = !name ? 0 : colon ? (size_t)(colon - name) : strlen(name);
+
+	if (name && (len != 5 || memcmp(name, "iwarp", 5) != 0))
+		return -ENODEV;
+	c->prov = &rr_iwarp_ops;
+	if (colon) {
+		if (strlen(colon + 1) >= sizeof(c->prov_options))
+			return -EINVAL;
+		strcpy(c->prov_options, colon + 1);
+	}
+	return 0;
+}
+
+static void fill_defaults(struct rpcrdma_conn_options *o)
+{
+#define RR_DEFAULT(field, value) o->field = o->field ? o->field : (value)
+	RR_DEFAULT(credits, 32);
+	RR_DEFAULT(inline_bytes, RR_WIRE_DEFAULT_INLINE);
+	RR_DEFAULT(segment_bytes, RR_WIRE_DEFAULT_RSSIZ);
+	RR_DEFAULT(max_segments, RR_WIRE_DEFAULT_RCSIZ);
+	RR_DEFAULT(max_requests, 256);
+	RR_DEFAULT(max_message_bytes, 4u << 20);
+	RR_DEFAULT(max_chunk_bytes, 8u << 20);
+	RR_DEFAULT(max_pinned_bytes, 32u << 20);
+	RR_DEFAULT(handshake_ns, RR_SEC(10));
+	RR_DEFAULT(idle_ns, RR_SEC(360));
+	RR_DEFAULT(reconnect_min_ns, RR_MS(100));
+	RR_DEFAULT(reconnect_max_ns, RR_SEC(5));
+	RR_DEFAULT(retry_ns, RR_SEC(60));
+#undef RR_DEFAULT
+}
+
+int rr_link_config_from(const struct rpcrdma_conn_options *o, struct rr_link_config *ret)
+{
+	struct rr_link_config c = { .o.size = sizeof(c.o) };
+	int err;
+
+	if (o && o->size != sizeof(*o))
+		return -EINVAL;
+	if (o)
+		c.o = *o;
+	fill_defaults(&c.o);
+	if (c.o.version && c.o.version != RPCRDMA_VERSION_TWO)
+		return -EPROTONOSUPPORT;
+	if (c.o.credits < 2 || c.o.credits > 32767 ||
+	    c.o.inline_bytes < RR_WIRE_MIN_INLINE || c.o.inline_bytes > 1u << 20 ||
+	    c.o.max_segments > RR_WIRE_MAX_SEGMENTS || c.o.segment_bytes < 4096)
+		return -EINVAL;
+	err = choose_provider(c.o.provider, &c);
+	if (err)
+		return err;
+	c.o.provider = NULL; /* borrowed no longer */
+	*ret = c;
+	return 0;
+}
+
+/* -- memory ---------------------------------------------------------------------- */
+
+static void *pool_get(void *ctx, size_t bytes)
+{
+	return rr_pool_get(ctx, bytes);
+}
+
+static void pool_put(void *ctx, void *p, size_t bytes)
+{
+	rr_pool_put(ctx, p, bytes);
+}
+
+/* -- actions become posts ----------------------------------------------------------- */
+
+/* A post that failed yields no completion: make one, and end the stream, since
+ * a provider that cannot take work cannot carry a connection. */
+static void post_failed(struct rr_link *l, uint64_t token, int err)
+{
+	rr_conn_completed(l->conn, token, err, l->engine->now);
+	if (l->ep && !l->closing && !l->lost) {
+		l->closing = true;
+		l->prov->disconnect(l->ep, l->engine->now);
+	}
+}
+
+static void do_register(struct rr_link *l, const struct rr_action *a)
+{
+	struct rr_region r = { 0 };
+	int err = l->lost ? -ENOTCONN :
+			    l->prov->register_mem(l->ep, a->sge[0].base, a->reg_len,
+						  a->access, &r);
+
+	rr_conn_registered(l->conn, a->token, err, r.handle, r.offset);
+}
+
+static int do_post(struct rr_link *l, const struct rr_action *a)
+{
+	const struct rr_prov_ops *p = l->prov;
+
+	if (l->lost)
+		return -ENOTCONN;
+	switch (a->kind) {
+	case RR_ACT_POST_RECV:
+		return p->post_recv(l->ep, &a->sge[0], a->token);
+	case RR_ACT_SEND:
+		return p->post_send(l->ep, a->sge, a->n_sge, a->inv_handle, a->token);
+	case RR_ACT_WRITE:
+		return p->post_write(l->ep, a->sge, a->n_sge, a->handle, a->offset,
+				     a->token);
+	case RR_ACT_READ:
+		return p->post_read(l->ep, &a->sge[0], a->handle, a->offset, a->token);
+	case RR_ACT_INVALIDATE:
+		return p->invalidate(l->ep, a->handle, a->token);
+	case RR_ACT_REGISTER:
+	case RR_ACT_READY:
+	case RR_ACT_ADMIT:
+	case RR_ACT_REQUEST:
+	case RR_ACT_REQUEST_DONE:
+	case RR_ACT_CALL_DONE:
+	case RR_ACT_DISCONNECT:
+	case RR_ACT_CLOSED:
+		break;
+	}
+	return -EINVAL;
+}
+
+static void do_disconnect(struct rr_link *l, int status)
+{
+	if (!l->error)
+		l->error = status;
+	if (l->lost || l->closing)
+		return;
+	l->closing = true;
+	l->prov->disconnect(l->ep, l->engine->now);
+}
+
+static void do_closed(struct rr_link *l)
+{
+	l->over = true;
+	rr_timer_stop(&l->engine->timers, &l->timer);
+	rr_source_del(l->engine, &l->source);
+	l->up->closed(l, l->error, l->why);
+	rr_list_push(&l->engine->grave, &l->grave);
+}
+
+static void act(struct rr_link *l, const struct rr_action *a)
+{
+	int err;
+
+	switch (a->kind) {
+	case RR_ACT_POST_RECV:
+	case RR_ACT_SEND:
+	case RR_ACT_WRITE:
+	case RR_ACT_READ:
+	case RR_ACT_INVALIDATE:
+		err = do_post(l, a);
+		if (err)
+			post_failed(l, a->token, err);
+		break;
+	case RR_ACT_REGISTER:
+		do_register(l, a);
+		break;
+	case RR_ACT_READY:
+		l->ready = true;
+		l->up->ready(l);
+		break;
+	case RR_ACT_ADMIT:
+		l->up->admit(l, a->request);
+		break;
+	case RR_ACT_REQUEST:
+		l->up->request(l, a->request);
+		break;
+	case RR_ACT_REQUEST_DONE:
+		l->up->request_done(l, a->request, a->status);
+		break;
+	case RR_ACT_CALL_DONE:
+		l->up->call_done(l, a->call);
+		break;
+	case RR_ACT_DISCONNECT:
+		do_disconnect(l, a->status);
+		break;
+	case RR_ACT_CLOSED:
+		do_closed(l);
+		break;
+	}
+}
+
+static void drain(struct rr_link *l)
+{
+	struct rr_action a;
+
+	while (!l->over && rr_conn_next(l->conn, &a))
+		act(l, &a);
+}
+
+/* -- completions become events --------------------------------------------------------- */
+
+static void take(struct rr_link *l, const struct rr_wc *wc)
+{
+	rr_time now = l->engine->now;
+
+	switch (wc->op) {
+	case RR_WC_CONNECTED:
+		l->open = true;
+		rr_conn_open(l->conn, now);
+		break;
+	case RR_WC_DISCONNECTED:
+		l->lost = true;
+		if (!l->error)
+			l->error = wc->status;
+		snprintf(l->why, sizeof(l->why), "%s", l->prov->why(l->ep));
+		rr_source_del(l->engine, &l->source);
+		rr_conn_lost(l->conn, wc->status, now);
+		break;
+	case RR_WC_RECV:
+		if (!wc->status) {
+			rr_conn_received(l->conn, wc->token, wc->len,
+					 wc->invalidated ? wc->inv_handle : 0, now);
+			break;
+		}
+		/* flushed */
+		rr_conn_completed(l->conn, wc->token, wc->status, now);
+		break;
+	case RR_WC_SEND:
+	case RR_WC_READ:
+	case RR_WC_WRITE:
+	case RR_WC_INVALIDATE:
+		rr_conn_completed(l->conn, wc->token, wc->status, now);
+		break;
+	}
+	drain(l);
+}
+
+static unsigned poll_once(struct rr_link *l)
+{
+	struct rr_wc wc[POLL_BATCH];
+	unsigned n = l->prov->poll(l->ep, wc, POLL_BATCH);
+
+	for (unsigned i = 0; i < n && !l->over; i++)
+		take(l, &wc[i]);
+	return n;
+}
+
+/* Descriptor events and the timer follow what the two cores want now. */
+static void rearm(struct rr_link *l)
+{
+	rr_time d = rr_conn_deadline(l->conn);
+	rr_time e = l->lost ? RR_TIME_NEVER : l->prov->deadline(l->ep);
+
+	if (!l->lost)
+		rr_source_arm(l->engine, &l->source, l->prov->events(l->ep));
+	if (e < d)
+		d = e;
+	if (d == RR_TIME_NEVER)
+		rr_timer_stop(&l->engine->timers, &l->timer);
+	else if (!l->timer.place || l->timer.when != d)
+		(void)!rr_timer_set(&l->engine->timers, &l->timer, d); /* room was
+					made by rr_link_new: never fails */
+}
+
+/* Drains, polls and flushes until nothing moves; the rounds are bounded so
+ * that one busy link cannot keep the others waiting. */
+void rr_link_turn(struct rr_link *l)
+{
+	unsigned rounds = TURN_ROUNDS;
+	bool moved = true;
+
+	if (l->over)
+		return;
+	l->turning = true;
+	while (moved && !l->over && rounds--) {
+		moved = false;
+		drain(l);
+		if (l->over || l->lost)
+			break;
+		if (poll_once(l) > 0)
+			moved = true;
+		if (!l->over && !l->lost) {
+			(void)l->prov->flush(l->ep, l->engine->now); /* its error comes
+						as a completion */
+			if (poll_once(l) > 0)
+				moved = true;
+		}
+	}
+	l->turning = false;
+	if (l->over)
+		return;
+	if (moved)
+		rr_link_touch(l);
+	rearm(l);
+}
+
+void rr_link_touch(struct rr_link *l)
+{
+	if (!l->over && rr_list_empty(&l->dirty))
+		rr_list_push(&l->engine->dirty, &l->dirty);
+}
+
+static void source_ready(struct rr_source *s)
+{
+	struct rr_link *l = rr_container_of(s, struct rr_link, source);
+
+	if (!l->lost)
+		l->prov->progress(l->ep, l->engine->now);
+	rr_link_touch(l);
+}
+
+static void timer_fire(struct rr_timer *t)
+{
+	struct rr_link *l = rr_container_of(t, struct rr_link, timer);
+
+	if (!l->lost)
+		l->prov->progress(l->ep, l->engine->now);
+	rr_conn_tick(l->conn, l->engine->now);
+	rr_link_touch(l);
+}
+
+/* -- life ----------------------------------------------------------------------------------- */
+
+static int make_conn(struct rr_link *l, const struct rr_link_config *c, enum rr_conn_role role)
+{
+	const struct rpcrdma_conn_options *o = &c->o;
+	struct rr_conn_config cc = {
+		.role = role,
+		.id = l->id,
+		.mem = { pool_get, pool_put, &l->engine->pool },
+		.trace = &l->engine->sink,
+		.xid_seed = (uint32_t)rr_rng_next(&l->engine->rng),
+		.send_bytes = o->inline_bytes,
+		.recv_bytes = o->inline_bytes,
+		.segment_bytes = o->segment_bytes,
+		.max_segments = o->max_segments,
+		.credits = o->credits,
+		.max_requests = o->max_requests,
+		.max_message_bytes = o->max_message_bytes,
+		.max_chunk_bytes = o->max_chunk_bytes,
+		.max_pinned_bytes = o->max_pinned_bytes,
+		.remote_invalidate = true,
+		.props_ns = o->handshake_ns,
+	};
+
+	return rr_conn_new(&cc, l->engine->now, &l->conn);
+}
+
+static struct rr_link *alloc_link(struct rpcrdma_engine *e, const struct rr_link_config *c,
+				  const struct rr_link_owner_ops *up, void *owner)
+{
+	struct rr_link *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->engine = e;
+	l->prov = c->prov;
+	l->up = up;
+	l->owner = owner;
+	l->id = ++e->next_conn_id;
+	l->source = (struct rr_source){ .ready = source_ready, .fd = -1 };
+	l->timer.fire = timer_fire;
+	rr_list_init(&l->all);
+	rr_list_init(&l->dirty);
+	rr_list_init(&l->grave);
+	return l;
+}
+
+static struct rr_prov_config prov_config(struct rr_link *l, const struct rr_link_config *c)
+{
+	return (struct rr_prov_config){
+		.trace = &l->engine->sink,
+		.conn_id = l->id,
+		.options = c->prov_options[0] ? c->prov_options : NULL,
+		.handshake_ns = c->o.handshake_ns,
+	};
+}
+
+/* The endpoint exists: give it a connection, a place in epoll, a timer. */
+static int start(struct rr_link *l, const struct rr_link_config *c, enum rr_conn_role role)
+{
+	int err;
+
+	l->server = role == RR_CONN_SERVER;
+	/* Now, so that rearm() never has to allocate. */
+	err = rr_timer_set(&l->engine->timers, &l->timer, l->engine->now);
+	if (!err)
+		err = make_conn(l, c, role);
+	if (err)
+		return err;
+	l->source.fd = l->prov->fd(l->ep);
+	if (l->source.fd >= 0) {
+		err = rr_source_add(l->engine, &l->source, l->prov->events(l->ep));
+		if (err) {
+			l->source.fd = -1;
+			return err;
+		}
+	}
+	l->stats.connections = 1;
+	l->stats.connections_open = 1;
+	rr_list_push(&l->engine->links, &l->all);
+	l->engine->alive++;
+	rr_link_touch(l);
+	return 0;
+}
+
+static void undo_start(struct rr_link *l)
+{
+	rr_timer_stop(&l->engine->timers, &l->timer);
+	rr_source_del(l->engine, &l->source);
+	if (l->ep)
+		l->prov->destroy(l->ep);
+	rr_conn_free(l->conn);
+	free(l);
+}
+
+int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
+		    const struct sockaddr *sa, socklen_t len,
+		    const struct rr_link_owner_ops *up, void *owner, struct rr_link **ret)
+{
+	struct rr_link *l = alloc_link(e, c, up, owner);
+	struct rr_prov_config pc;
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	e->now = rr_engine_clock();
+	pc = prov_config(l, c);
+	err = c->prov->connect(&pc, sa, len, NULL, 0, e->now, &l->ep);
+	if (!err)
+		err = start(l, c, RR_CONN_CLIENT);
+	if (err) {
+		undo_start(l);
+		return err;
+	}
+	*ret = l;
+	return 0;
+}
+
+int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
+		   struct rr_prov_listener *pl, const struct rr_link_owner_ops *up,
+		   void *owner, struct rr_link **ret)
+{
+	struct rr_link *l = alloc_link(e, c, up, owner);
+	struct rr_prov_config pc;
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	pc = prov_config(l, c);
+	err = c->prov->accept(pl, &pc, NULL, 0, e->now, &l->ep);
+	if (!err)
+		err = start(l, c, RR_CONN_SERVER);
+	if (err) {
+		undo_start(l);
+		return err;
+	}
+	*ret = l;
+	return 0;
+}
+
+void rr_link_close(struct rr_link *l, int status)
+{
+	if (l->over)
+		return;
+	rr_conn_close(l->conn, status, l->engine->now);
+	rr_link_touch(l);
+}
+
+void rr_link_abort(struct rr_link *l)
+{
+	if (l->over)
+		return;
+	if (!l->lost) {
+		l->lost = true;
+		l->error = l->error ? l->error : -ECANCELED;
+		rr_source_del(l->engine, &l->source);
+		/* Nothing posted survives the endpoint: no access, no completion. */
+		l->prov->destroy(l->ep);
+		l->ep = NULL;
+		rr_conn_lost(l->conn, -ECANCELED, l->engine->now);
+	}
+	drain(l);
+	if (!l->over) {
+		/* Requests that their handlers still hold keep the connection; the
+		 * engine is going away, so they must be given up by their owner. */
+		rr_list_del(&l->all);
+		rr_list_push(&l->engine->grave, &l->grave);
+	}
+}
+
+void rr_link_free(struct rr_link *l)
+{
+	struct rpcrdma_stats s;
+
+	rr_link_stats(l, &s);
+	s.connections_open = 0;
+	s.pinned_bytes = s.peak_pinned_bytes = 0;
+	rr_stats_add(&l->engine->ended, &s);
+	rr_list_del(&l->all);
+	rr_list_del(&l->dirty);
+	rr_timer_stop(&l->engine->timers, &l->timer);
+	rr_source_del(l->engine, &l->source);
+	if (l->ep)
+		l->prov->destroy(l->ep);
+	rr_conn_free(l->conn);
+	l->engine->alive--;
+	free(l);
+}
+
+/* -- facts ------------------------------------------------------------------------------------- */
+
+void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
+{
+	struct rpcrdma_stats s = l->stats;
+	struct rr_conn_counters c;
+	struct rr_prov_counters p = { 0 };
+
+	rr_conn_counters(l->conn, &c);
+	if (l->ep)
+		l->prov->counters(l->ep, &p);
+	s.calls += c.calls;
+	s.replies += c.replies;
+	s.requests += c.requests;
+	s.request_replies += c.request_replies;
+	s.grants += c.grants;
+	s.errors_sent += c.errors_sent;
+	s.errors_received += c.errors_received;
+	s.credit_stalls += c.credit_stalls;
+	s.bytes_inline += c.bytes_inline;
+	s.bytes_continued += c.bytes_continued;
+	s.bytes_read_chunk += c.bytes_read_chunk;
+	s.bytes_write_chunk += c.bytes_write_chunk;
+	s.bytes_reply_chunk += c.bytes_reply_chunk;
+	s.bytes_special_call += c.bytes_special_call;
+	s.sends += p.sends;
+	s.recvs += p.recvs;
+	s.rdma_reads += p.reads;
+	s.rdma_writes += p.writes;
+	s.registrations += p.registrations;
+	s.local_invalidations += p.local_invalidations;
+	s.remote_invalidations += p.remote_invalidations;
+	s.syscalls += p.syscalls;
+	s.wire_bytes_sent += p.bytes_sent;
+	s.wire_bytes_received += p.bytes_received;
+	*ret = s;
+}
+
+void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
+{
+	struct rr_conn_info c;
+	struct rr_prov_limits lim = { 0 };
+
+	rr_conn_info(l->conn, &c);
+	ret->provider = l->prov->name;
+	ret->connected = l->ready && !l->lost;
+	ret->version = c.version;
+	ret->send_inline = c.send_inline;
+	ret->recv_inline = c.recv_inline;
+	ret->credits_granted = c.cap;
+	ret->peer_segment_bytes = c.peer_segment_bytes;
+	ret->peer_max_segments = c.peer_max_segments;
+	if (l->ep) {
+		l->prov->limits(l->ep, &lim);
+		(void)l->prov->peer_addr(l->ep, &ret->peer); /* zero if unknown */
+		(void)l->prov->local_addr(l->ep, &ret->local);
+	}
+	ret->remote_invalidate = lim.remote_invalidate;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A link joins one sans-I/O connection to one provider endpoint and to the
+ * engine: completions become events, actions become posts.  It is the only
+ * thing that knows both.  Its owner (a client, or a server's session) sees
+ * calls and requests only.
+ *
+ * Life: rr_link_new, then events to the owner, then rr_link_close or a loss,
+ * then up->closed exactly once; the link frees itself at the end of that
+ * iteration of the engine.
+ */
+#ifndef RR_DRIVE_LINK_H
+#define RR_DRIVE_LINK_H
+
+#include "conn/conn.h"
+#include "drive/engine.h"
+#include "prov/prov.h"
+
+struct rr_link;
+
+/* The owner's side.  Called from rr_link_turn, never from a function below. */
+struct rr_link_owner_ops {
+	void (*ready)(struct rr_link *);
+	void (*admit)(struct rr_link *, struct rr_request *); /* must decide */
+	void (*request)(struct rr_link *, struct rr_request *);
+	void (*request_done)(struct rr_link *, struct rr_request *, int status);
+	void (*call_done)(struct rr_link *, struct rr_call *);
+	void (*closed)(struct rr_link *, int error, const char *why);
+};
+
+struct rr_link {
+	struct rr_source source;
+	struct rr_timer timer;
+	struct rr_list all, dirty, grave;
+	struct rpcrdma_engine *engine;
+	const struct rr_prov_ops *prov;
+	struct rr_ep *ep;
+	struct rr_conn *conn;
+	const struct rr_link_owner_ops *up;
+	void *owner;
+	uint32_t id;
+	bool open; /* CONNECTED was seen */
+	bool ready;
+	bool server; /* transport role */
+	bool turning; /* inside rr_link_turn */
+	bool closing; /* disconnect was asked */
+	bool over; /* ACT_CLOSED was drawn */
+	bool lost; /* DISCONNECTED was polled */
+	int error;
+	char why[160];
+	struct rpcrdma_stats stats; /* owner's own counts: retransmits ... */
+};
+
+/* Options common to both ends, checked and with defaults filled in. */
+struct rr_link_config {
+	struct rpcrdma_conn_options o;
+	const struct rr_prov_ops *prov;
+	char prov_options[128];
+};
+
+/* -EINVAL, -ENODEV (unknown provider) or -EPROTONOSUPPORT (version). */
+int rr_link_config_from(const struct rpcrdma_conn_options *, struct rr_link_config *ret);
+
+/* Client: begins to connect to @sa. */
+int rr_link_connect(struct rpcrdma_engine *, const struct rr_link_config *,
+		    const struct sockaddr *sa, socklen_t len,
+		    const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
+/* Server: takes the next connection of @l; -EAGAIN when there is none. */
+int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
+		   struct rr_prov_listener *l, const struct rr_link_owner_ops *,
+		   void *owner, struct rr_link **ret);
+
+/* To be called after every rr_conn_* event function: pumps soon. */
+void rr_link_touch(struct rr_link *);
+void rr_link_close(struct rr_link *, int status);
+/* At once: the endpoint is destroyed, calls and requests end. */
+void rr_link_abort(struct rr_link *);
+
+void rr_link_turn(struct rr_link *); /* engine only */
+void rr_link_free(struct rr_link *); /* engine only */
+void rr_link_stats(const struct rr_link *, struct rpcrdma_stats *ret);
+void rr_link_info(const struct rr_link *, struct rpcrdma_conn_info *ret);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A request on its way through a handler.
+ *
+ * Normal path: admit checks the chunks against the procedure's binding before
+ * anything is pulled; begin reads the RPC header and calls the handler; the
+ * handler answers, from any thread; end frees what the request held.
+ *
+ * Failure: what the transport can see is refused by RDMA2_ERROR, what only RPC
+ * can see by an RPC error.  A request whose connection is gone stays valid
+ * until its handler has answered; the answer then goes nowhere.
+ *
+ * Memory: requests are begun only while the results that the session holds are
+ * below its pinning limit; the others wait in order, with their credits.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drive/server.h"
+
+struct alloc {
+	struct alloc *next;
+	size_t bytes; /* with this head */
+	bool pooled;
+};
+
+enum { ALLOC_HEAD = 64, REPLY_HEADER_MAX = 64 };
+
+struct rpcrdma_request {
+	struct rr_post post; /* an answer from another thread */
+	struct rr_list held;
+	struct rr_session *session;
+	struct rr_request *r;
+	const struct rr_service_entry *entry;
+	const struct rpcrdma_procedure *proc;
+	struct rr_rpc_call rpc;
+	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
+	unsigned n_args;
+	struct alloc *allocs;
+	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
+	unsigned n_reply;
+	struct rr_rpc_reply status;
+	void (*done)(void *);
+	void *done_arg;
+	bool answered;
+	uint8_t header[REPLY_HEADER_MAX];
+};
+
+/* -- admission ----------------------------------------------------------------- */
+
+static const struct rr_service_entry *find(struct rr_session *s, const struct rr_rpc_call *c,
+					   struct rr_rpc_reply *ret)
+{
+	const struct rr_service_entry *e =
+		rr_service_find(s->listener->service, c->program, c->version, &ret->low,
+				&ret->high);
+
+	if (!e)
+		ret->status = ret->low > ret->high ? RPCRDMA_PROG_UNAVAIL :
+						     RPCRDMA_PROG_MISMATCH;
+	return e;
+}
+
+/* The binding's verdict on what the Requester offers; code 0 = admitted.
+ *                                             [v2 §7.3.1, §7.3.2; K12, K13, E11] */
+static struct rr_error judge(const struct rpcrdma_procedure *p, const struct rr_request *r)
+{
+	unsigned reads = p ? p->max_read_items : 0;
+	unsigned writes = p ? p->max_write_items : 0;
+	struct rr_error e = { 0 };
+
+	if (r->n_reads > reads)
+		e = (struct rr_error){ RDMA2_ERR_READ_CHUNKS, { reads, 0 } };
+	else if (r->n_writes > writes)
+		e = (struct rr_error){ RDMA2_ERR_WRITE_CHUNKS, { writes, 0 } };
+	else if (p && p->max_read_bytes && r->read_bytes > p->max_read_bytes)
+		e = (struct rr_error){ RDMA2_ERR_SYSTEM, { 0, 0 } };
+	return e;
+}
+
+void rr_request_admit(struct rr_link *l, struct rr_request *r)
+{
+	const struct rpcrdma_procedure *p = NULL;
+	const struct rr_service_entry *e;
+	struct rr_rpc_reply ignored;
+	struct rr_rpc_call c;
+	struct rr_error err;
+
+	if (r->n_reads || r->n_writes) {
+		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
+			e = find(l->owner, &c, &ignored);
+			p = e ? rr_service_proc(e, c.procedure) : NULL;
+		}
+		err = judge(p, r);
+		if (err.code) {
+			rr_trace(&l->engine->sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
+				 c.program, c.version, c.procedure);
+			rr_conn_refuse(l->conn, r, &err, l->engine->now);
+			return;
+		}
+	}
+	rr_conn_admit(l->conn, r, NULL, l->engine->now);
+}
+
+/* -- answering --------------------------------------------------------------------- */
+
+static void answer_now(struct rpcrdma_request *q)
+{
+	struct rr_link *l = q->session->link;
+	uint64_t bytes = 0;
+	int n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
+
+	RR_ASSERT(n > 0);
+	q->reply[0] = (struct rr_piece){ q->header, (size_t)n, false };
+	for (unsigned i = 1; i < 1 + q->n_reply; i++)
+		bytes += q->reply[i].len;
+	if (q->proc)
+		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0, 0, bytes);
+	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
+	rr_link_touch(l);
+}
+
+static void answer_posted(struct rr_post *p)
+{
+	answer_now(rr_container_of(p, struct rpcrdma_request, post));
+}
+
+static int answer(struct rpcrdma_request *q)
+{
+	struct rpcrdma_engine *e = q->session->listener->engine;
+
+	q->answered = true;
+	if (rr_engine_here(e)) {
+		answer_now(q);
+	} else {
+		q->post.fn = answer_posted;
+		rr_engine_post(e, &q->post);
+	}
+	return 0;
+}
+
+int rpcrdma_request_reply(struct rpcrdma_request *q, const struct rpcrdma_piece *p,
+			  unsigned n, void (*done)(void *), void *arg)
+{
+	if (!q || q->answered || n > RPCRDMA_MAX_PIECES || (n && !p))
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++)
+		q->reply[1 + i] = (struct rr_piece){ p[i].base, p[i].len, p[i].item };
+	q->n_reply = n;
+	q->done = done;
+	q->done_arg = arg;
+	q->status = (struct rr_rpc_reply){ .xid = q->r->xid };
+	return answer(q);
+}
+
+int rpcrdma_request_error(struct rpcrdma_request *q, int status, uint32_t detail)
+{
+	if (!q || q->answered || status <= 0 ||
+	    (status > RPCRDMA_SYSTEM_ERR && status != RPCRDMA_AUTH_ERROR))
+		return -EINVAL;
+	q->n_reply = 0;
+	q->status = (struct rr_rpc_reply){ .xid = q->r->xid, .status = status,
+					   .auth_stat = detail };
+	return answer(q);
+}
+
+/* -- beginning ------------------------------------------------------------------------ */
+
+/* The arguments are what follows the RPC header in the first piece. */
+static void set_args(struct rpcrdma_request *q, size_t header)
+{
+	const struct rr_request *r = q->r;
+
+	for (unsigned i = 0; i < r->n_pieces; i++) {
+		const struct rr_piece *p = &r->pieces[i];
+		size_t skip = i ? 0 : header;
+
+		if (p->len > skip)
+			q->args[q->n_args++] = (struct rpcrdma_piece){
+				(const uint8_t *)p->base + skip, p->len - skip, p->item
+			};
+	}
+}
+
+/* What RPC itself has to say before a handler is asked. */
+static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
+{
+	int n = rr_rpc_get_call(q->r->pieces[0].base, q->r->pieces[0].len, &q->rpc);
+
+	if (n < 0) {
+		ret->status = RPCRDMA_GARBAGE_ARGS;
+	} else if (q->rpc.rpcvers != 2) {
+		ret->status = RPCRDMA_RPC_MISMATCH;
+		ret->low = ret->high = 2;
+	} else {
+		q->entry = find(q->session, &q->rpc, ret);
+		if (q->entry) {
+			q->proc = rr_service_proc(q->entry, q->rpc.procedure);
+			if (!q->proc)
+				ret->status = RPCRDMA_PROC_UNAVAIL;
+		}
+	}
+	return n;
+}
+
+static void handle(struct rpcrdma_request *q)
+{
+	struct rr_rpc_reply status = { .xid = q->r->xid };
+	int n = check_rpc(q, &status);
+
+	if (status.status) {
+		q->status = status;
+		q->answered = true;
+		answer_now(q);
+		return;
+	}
+	set_args(q, (size_t)n);
+	q->proc->handler(q, q->entry->arg);
+}
+
+void rr_request_begin(struct rr_link *l, struct rr_request *r)
+{
+	struct rr_session *s = l->owner;
+	struct rpcrdma_request *q = calloc(1, sizeof(*q));
+	struct rr_error e = { .code = RDMA2_ERR_SYSTEM };
+
+	if (!q) {
+		rr_conn_refuse(l->conn, r, &e, l->engine->now);
+		return;
+	}
+	q->session = s;
+	q->r = r;
+	rr_list_init(&q->held);
+	r->user = (uint64_t)(uintptr_t)q;
+	s->requests++;
+	s->active = l->engine->now;
+	if (s->alloc_bytes >= s->listener->config.o.max_pinned_bytes ||
+	    !rr_list_empty(&s->held))
+		rr_list_push(&s->held, &q->held);
+	else
+		handle(q);
+}
+
+/* -- memory ------------------------------------------------------------------------------ */
+
+void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
+{
+	struct rpcrdma_engine *e = q->session->listener->engine;
+	size_t total = bytes + ALLOC_HEAD;
+	struct alloc *a;
+	bool pooled = rr_engine_here(e);
+
+	if (total < bytes)
+		return NULL;
+	a = pooled ? rr_pool_get(&e->pool, total) :
+		     aligned_alloc(64, (total + 63) & ~(size_t)63);
+	if (!a)
+		return NULL;
+	*a = (struct alloc){ .next = q->allocs, .bytes = total, .pooled = pooled };
+	q->allocs = a;
+	__atomic_fetch_add(&q->session->alloc_bytes, total, __ATOMIC_RELAXED);
+	return (uint8_t *)a + ALLOC_HEAD;
+}
+
+static void free_allocs(struct rpcrdma_request *q)
+{
+	while (q->allocs) {
+		struct alloc *a = q->allocs;
+
+		q->allocs = a->next;
+		__atomic_fetch_sub(&q->session->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
+		if (a->pooled)
+			rr_pool_put(&q->session->listener->engine->pool, a, a->bytes);
+		else
+			free(a);
+	}
+}
+
+/* -- the end --------------------------------------------------------------------------------- */
+
+static void begin_held(struct rr_session *s)
+{
+	struct rr_list *n;
+
+	while (s->alloc_bytes < s->listener->config.o.max_pinned_bytes &&
+	       (n = rr_list_pop(&s->held)))
+		handle(rr_container_of(n, struct rpcrdma_request, held));
+}
+
+void rr_request_end(struct rr_link *l, struct rr_request *r, int status)
+{
+	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
+	struct rr_session *s = l->owner;
+
+	if (!q) /* ended before it began */
+		return;
+	free_allocs(q);
+	if (q->done)
+		q->done(q->done_arg);
+	free(q);
+	s->requests--;
+	begin_held(s);
+	rr_session_settle(s);
+}
+
+/* -- facts -------------------------------------------------------------------------------------- */
+
+uint32_t rpcrdma_request_xid(const struct rpcrdma_request *q)
+{
+	return q->r->xid;
+}
+
+const struct rpcrdma_auth *rpcrdma_request_cred(const struct rpcrdma_request *q)
+{
+	return &q->rpc.cred;
+}
+
+int rpcrdma_request_peer(const struct rpcrdma_request *q, struct sockaddr_storage *ret)
+{
+	const struct rr_link *l = q->session->link;
+
+	return l->ep ? l->prov->peer_addr(l->ep, ret) : -ENOTCONN;
+}
+
+struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *q)
+{
+	return q->session->listener->engine;
+}
+
+unsigned rpcrdma_request_args(const struct rpcrdma_request *q,
+			      const struct rpcrdma_piece **ret)
+{
+	*ret = q->args;
+	return q->n_args;
+}
+
+uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *q, unsigned i)
+{
+	return i < q->r->n_writes ? q->r->write_bytes[i] : 0;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "drive/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "drive/addr.h"
+
+enum { ACCEPTS_PER_EVENT = 64 };
+
+/* -- sessions -------------------------------------------------------------------- */
+
+static void free_listener_if_done(struct rpcrdma_listener *l)
+{
+	if (!l->closing || l->n_sessions)
+		return;
+	rr_timer_stop(&l->engine->timers, &l->drain_timer);
+	l->engine->alive--;
+	free(l);
+}
+
+static void session_ready(struct rr_link *l)
+{
+	struct rr_session *s = l->owner;
+
+	s->active = l->engine->now;
+}
+
+static void session_call_done(struct rr_link *l, struct rr_call *m)
+{
+	RR_ASSERT(!"a server's session makes no calls");
+}
+
+static void session_closed(struct rr_link *link, int error, const char *why)
+{
+	struct rr_session *s = link->owner;
+	struct rpcrdma_listener *l = s->listener;
+
+	rr_timer_stop(&l->engine->timers, &s->idle_timer);
+	rr_list_del(&s->link_sessions);
+	l->n_sessions--;
+	free(s);
+	free_listener_if_done(l);
+}
+
+static const struct rr_link_owner_ops session_ops = {
+	.ready = session_ready,
+	.admit = rr_request_admit,
+	.request = rr_request_begin,
+	.request_done = rr_request_end,
+	.call_done = session_call_done,
+	.closed = session_closed,
+};
+
+static void idle_fire(struct rr_timer *t)
+{
+	struct rr_session *s = rr_container_of(t, struct rr_session, idle_timer);
+	struct rpcrdma_listener *l = s->listener;
+	rr_time until = s->active + l->config.o.idle_ns;
+
+	if (!s->requests && l->engine->now >= until) {
+		rr_link_close(s->link, -ETIMEDOUT);
+		return;
+	}
+	if (until <= l->engine->now)
+		until = l->engine->now + l->config.o.idle_ns;
+	/* The node was just taken out of the heap: there is room. */
+	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
+}
+
+void rr_session_settle(struct rr_session *s)
+{
+	s->active = s->listener->engine->now;
+	if (s->listener->closing && !s->requests)
+		rr_link_close(s->link, 0);
+}
+
+/* -- accepting --------------------------------------------------------------------- */
+
+/* Takes one connection; false when there is none waiting. */
+static bool accept_one(struct rpcrdma_listener *l)
+{
+	struct rr_session *s = calloc(1, sizeof(*s));
+	rr_time now = l->engine->now;
+	int err;
+
+	if (!s)
+		return false;
+	s->listener = l;
+	s->active = now;
+	s->idle_timer.fire = idle_fire;
+	rr_list_init(&s->held);
+	rr_list_init(&s->link_sessions);
+	err = rr_link_accept(l->engine, &l->config, l->prov, &session_ops, s, &s->link);
+	if (err) {
+		free(s);
+		return err != -EAGAIN && err != -EMFILE && err != -ENFILE;
+	}
+	rr_list_push(&l->sessions, &s->link_sessions);
+	l->n_sessions++;
+	if (l->config.o.idle_ns != UINT64_MAX &&
+	    rr_timer_set(&l->engine->timers, &s->idle_timer, now + l->config.o.idle_ns) < 0)
+		rr_link_close(s->link, -ENOMEM);
+	if (l->n_sessions > l->max_sessions) {
+		s->link->stats.connections_refused = 1;
+		rr_link_close(s->link, -ECONNREFUSED);
+	}
+	return true;
+}
+
+static void listener_ready(struct rr_source *src)
+{
+	struct rpcrdma_listener *l = rr_container_of(src, struct rpcrdma_listener, source);
+	unsigned n = ACCEPTS_PER_EVENT;
+
+	while (n-- && accept_one(l))
+		;
+}
+
+/* -- listening ----------------------------------------------------------------------- */
+
+static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
+{
+	struct rr_prov_config pc = {
+		.trace = &l->engine->sink,
+		.options = l->config.prov_options[0] ? l->config.prov_options : NULL,
+		.handshake_ns = l->config.o.handshake_ns,
+	};
+
+	return l->config.prov->listen(&pc, a->ai_addr, a->ai_addrlen, &l->prov, &l->addr);
+}
+
+/* IPv6 first if no address was named: it takes IPv4 as well. */
+static int listen_any(struct rpcrdma_listener *l, const struct addrinfo *list, bool named)
+{
+	int err = -ENXIO;
+
+	for (int pass = named ? 1 : 0; pass < 2; pass++) {
+		for (const struct addrinfo *a = list; a; a = a->ai_next) {
+			if (pass == 0 && a->ai_family != AF_INET6)
+				continue;
+			err = listen_on(l, a);
+			if (!err || err == -EADDRINUSE)
+				return err;
+		}
+	}
+	return err;
+}
+
+static int open_listener(struct rpcrdma_listener *l, const char *address)
+{
+	char host[RR_HOST_MAX] = "", service[RR_SERVICE_MAX] = "";
+	struct addrinfo *list;
+	int err = address ? rr_addr_split(address, host, service) : 0;
+
+	if (err)
+		return err;
+	err = rr_addr_resolve(host, *service ? service : "20049", true, &list);
+	if (err)
+		return err;
+	err = listen_any(l, list, *host);
+	freeaddrinfo(list);
+	if (err)
+		return err;
+	l->source = (struct rr_source){ .ready = listener_ready,
+					.fd = l->config.prov->listener_fd(l->prov) };
+	err = rr_source_add(l->engine, &l->source, EPOLLIN);
+	if (err)
+		l->config.prov->listener_close(l->prov);
+	return err;
+}
+
+static void drain_fire(struct rr_timer *t)
+{
+	struct rpcrdma_listener *l = rr_container_of(t, struct rpcrdma_listener, drain_timer);
+	struct rr_list *n;
+
+	rr_list_for_each(n, &l->sessions)
+		rr_link_close(rr_container_of(n, struct rr_session, link_sessions)->link, 0);
+}
+
+int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
+		   const struct rpcrdma_conn_options *o, struct rpcrdma_service *service,
+		   unsigned max_connections, struct rpcrdma_listener **ret)
+{
+	struct rpcrdma_listener *l;
+	int err;
+
+	if (!e || !service || !ret)
+		return -EINVAL;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->engine = e;
+	l->service = service;
+	l->max_sessions = max_connections ? max_connections : 10000;
+	l->drain_timer.fire = drain_fire;
+	rr_list_init(&l->sessions);
+	err = rr_link_config_from(o, &l->config);
+	if (!err)
+		err = open_listener(l, address);
+	if (err) {
+		free(l);
+		return err;
+	}
+	e->alive++;
+	*ret = l;
+	return 0;
+}
+
+int rpcrdma_listener_addr(const struct rpcrdma_listener *l, struct sockaddr_storage *ret)
+{
+	*ret = l->addr;
+	return 0;
+}
+
+void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
+{
+	struct rr_list *n;
+
+	if (!l || l->closing)
+		return;
+	l->closing = true;
+	rr_source_del(l->engine, &l->source);
+	l->config.prov->listener_close(l->prov);
+	rr_list_for_each(n, &l->sessions) {
+		struct rr_session *s = rr_container_of(n, struct rr_session, link_sessions);
+
+		if (!s->requests)
+			rr_link_close(s->link, 0);
+	}
+	if (l->n_sessions &&
+	    rr_timer_set(&l->engine->timers, &l->drain_timer,
+			 rr_engine_clock() + drain_ns) < 0)
+		drain_fire(&l->drain_timer);
+	free_listener_if_done(l);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "drive/service.h"
+
+#include <stdlib.h>
+
+int rpcrdma_service_new(struct rpcrdma_service **ret)
+{
+	struct rpcrdma_service *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	*ret = s;
+	return 0;
+}
+
+void rpcrdma_service_free(struct rpcrdma_service *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->count; i++)
+		free(s->entries[i].stats);
+	free(s);
+}
+
+int rpcrdma_service_add(struct rpcrdma_service *s, const struct rpcrdma_program *p, void *arg)
+{
+	uint32_t low, high;
+	struct rpcrdma_proc_stats *stats;
+
+	if (!s || !p || (p->n_procs && !p->procs))
+		return -EINVAL;
+	if (rr_service_find(s, p->program, p->version, &low, &high))
+		return -EEXIST;
+	if (s->count == RR_SERVICE_MAX_PROGRAMS)
+		return -ENOSPC;
+	stats = calloc(p->n_procs ? p->n_procs : 1, sizeof(*stats));
+	if (!stats)
+		return -ENOMEM;
+	s->entries[s->count++] = (struct rr_service_entry){ p, arg, stats };
+	return 0;
+}
+
+const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *s,
+					       uint32_t program, uint32_t version,
+					       uint32_t *ret_low, uint32_t *ret_high)
+{
+	*ret_low = UINT32_MAX;
+	*ret_high = 0;
+	for (unsigned i = 0; i < s->count; i++) {
+		const struct rpcrdma_program *p = s->entries[i].program;
+
+		if (p->program != program)
+			continue;
+		if (p->version == version)
+			return &s->entries[i];
+		*ret_low = RR_MIN(*ret_low, p->version);
+		*ret_high = RR_MAX(*ret_high, p->version);
+	}
+	return NULL;
+}
+
+const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e, uint32_t proc)
+{
+	if (proc >= e->program->n_procs || !e->program->procs[proc].handler)
+		return NULL;
+	return &e->program->procs[proc];
+}
+
+static void add(uint64_t *counter, uint64_t n)
+{
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+void rr_service_count(const struct rr_service_entry *e, uint32_t proc, bool error,
+		      uint64_t args_bytes, uint64_t results_bytes)
+{
+	struct rpcrdma_proc_stats *s = &e->stats[proc];
+
+	add(&s->calls, 1);
+	add(&s->errors, error);
+	add(&s->args_bytes, args_bytes);
+	add(&s->results_bytes, results_bytes);
+}
+
+int rpcrdma_service_stats(const struct rpcrdma_service *s, uint32_t program,
+			  uint32_t version, uint32_t procedure,
+			  struct rpcrdma_proc_stats *ret)
+{
+	uint32_t low, high;
+	const struct rr_service_entry *e = rr_service_find(s, program, version, &low, &high);
+
+	if (!e || procedure >= e->program->n_procs)
+		return -ENOENT;
+	*ret = (struct rpcrdma_proc_stats){
+		.calls = __atomic_load_n(&e->stats[procedure].calls, __ATOMIC_RELAXED),
+		.errors = __atomic_load_n(&e->stats[procedure].errors, __ATOMIC_RELAXED),
+		.args_bytes =
+			__atomic_load_n(&e->stats[procedure].args_bytes, __ATOMIC_RELAXED),
+		.results_bytes =
+			__atomic_load_n(&e->stats[procedure].results_bytes, __ATOMIC_RELAXED),
+	};
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The programs that a server offers, and what each procedure has done. */
+#ifndef RR_DRIVE_SERVICE_H
+#define RR_DRIVE_SERVICE_H
+
+#include "base/base.h"
+#include <rpcrdma/rpcrdma.h>
+
+enum { RR_SERVICE_MAX_PROGRAMS = 32 };
+
+struct rr_service_entry {
+	const struct rpcrdma_program *program;
+	void *arg;
+	struct rpcrdma_proc_stats *stats; /* by procedure; added to atomically */
+};
+
+struct rpcrdma_service {
+	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
+	unsigned count;
+};
+
+/* The entry for a program and version.  NULL: @ret_low > @ret_high if there is
+ * no such program, else the range of versions there is. */
+const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *,
+					       uint32_t program, uint32_t version,
+					       uint32_t *ret_low, uint32_t *ret_high);
+/* The procedure, or NULL if the program has none of that number. */
+const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *,
+						uint32_t procedure);
+void rr_service_count(const struct rr_service_entry *, uint32_t procedure, bool error,
+		      uint64_t args_bytes, uint64_t results_bytes);
+
+#endif
