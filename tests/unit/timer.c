@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "drive/pool.h"
+#include "drive/timer.h"
+
+enum { COUNT = 200 };
+
+static struct rr_timers timers;
+static rr_time fired[COUNT];
+static unsigned n_fired;
+
+static void note(struct rr_timer *t)
+{
+	fired[n_fired++] = t->when;
+}
+
+static void timers_fire_in_order_and_only_when_due(void **state)
+{
+	struct rr_timer t[COUNT] = { 0 };
+	struct rr_rng rng;
+
+	rr_rng_seed(&rng, 1);
+	for (unsigned i = 0; i < COUNT; i++) {
+		t[i].fire = note;
+		assert_int_equal(rr_timer_set(&timers, &t[i], rr_rng_below(&rng, 1000)), 0);
+	}
+	for (unsigned i = 0; i < COUNT; i += 3) /* move some, stop some */
+		assert_int_equal(rr_timer_set(&timers, &t[i], rr_rng_below(&rng, 1000)), 0);
+	for (unsigned i = 1; i < COUNT; i += 3) {
+		rr_timer_stop(&timers, &t[i]);
+		rr_timer_stop(&timers, &t[i]);
+	}
+	n_fired = 0;
+	for (rr_time now = 0; now <= 1000; now += 10) {
+		unsigned before = n_fired;
+
+		rr_timers_run(&timers, now);
+		for (unsigned i = before; i < n_fired; i++)
+			assert_true(fired[i] <= now && fired[i] + 10 > now);
+	}
+	assert_int_equal(n_fired, COUNT - 67);
+	for (unsigned i = 1; i < n_fired; i++)
+		assert_true(fired[i - 1] <= fired[i]);
+	assert_true(rr_timers_next(&timers) == RR_TIME_NEVER);
+	rr_timers_fini(&timers);
+}
+
+static void again(struct rr_timer *t)
+{
+	n_fired++;
+	assert_int_equal(rr_timer_set(&timers, t, 0), 0);
+}
+
+static void timer_that_starts_itself_anew_waits_for_the_next_round(void **state)
+{
+	struct rr_timer t = { .fire = again };
+
+	n_fired = 0;
+	assert_int_equal(rr_timer_set(&timers, &t, 0), 0);
+	rr_timers_run(&timers, 5);
+	assert_int_equal(n_fired, 1);
+	rr_timers_run(&timers, 5);
+	assert_int_equal(n_fired, 2);
+	rr_timer_stop(&timers, &t);
+	rr_timers_fini(&timers);
+}
+
+static void pool_reuses_and_bounds_what_it_keeps(void **state)
+{
+	struct rr_pool p;
+	void *a, *b;
+
+	rr_pool_init(&p, 8192);
+	a = rr_pool_get(&p, 4000);
+	assert_int_equal((uintptr_t)a % 64, 0);
+	rr_pool_put(&p, a, 4000);
+	b = rr_pool_get(&p, 4096);
+	assert_ptr_equal(a, b);
+	assert_int_equal(p.used_bytes, 4096);
+	a = rr_pool_get(&p, 100000);
+	rr_pool_put(&p, a, 100000); /* above the limit: not kept */
+	assert_int_equal(p.cached_bytes, 0);
+	rr_pool_put(&p, b, 4096);
+	assert_int_equal(p.cached_bytes, 4096);
+	assert_int_equal(p.used_bytes, 0);
+	assert_null(rr_pool_get(&p, SIZE_MAX));
+	rr_pool_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(timers_fire_in_order_and_only_when_due),
+		cmocka_unit_test(timer_that_starts_itself_anew_waits_for_the_next_round),
+		cmocka_unit_test(pool_reuses_and_bounds_what_it_keeps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
