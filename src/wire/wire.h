@@ -109,7 +109,9 @@ struct rr_chunk {
  * rpcrdma2_chunk_lists, parsed once.                        [v2 §6.2.3, §4.3]
  * Read segments that follow each other with the same Position are one chunk.
  * All segments lie in @seg: those of the Read list first, then those of the
- * Write list, then the Reply chunk's.
+ * Write list, then the Reply chunk's.  Array entries beyond the counts are not
+ * written.  With @over a tail is missing and the last chunk may be cut: judge
+ * such a list by its totals, do not use it and do not encode it.
  */
 struct rr_lists {
 	uint32_t inv_handle;
@@ -139,7 +141,8 @@ struct rr_prop {
 	uint32_t id;
 	uint32_t len; /* octets of @data, without padding; 0 = the default */
 	const uint8_t *data; /* within the message decoded, or the caller's */
-	uint32_t value; /* uint32 properties: @data decoded (len == 4) */
+	uint32_t value; /* uint32 properties: @data decoded (len == 4), or the
+			   default (len == 0) */
 };
 
 /* -- decoding ------------------------------------------------------------
@@ -162,7 +165,8 @@ int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
  * @c covers the whole message.  Understands RDMA2_ERR_VERS in version 2
  * layout (32 octets), in version 1 layout (28 octets, rdma_vers 1 or 2), and
  * the version 1 error without range (code 2, 20 octets: arg 1, 1).  Returns
- * the layout (1 or 2) and fills @ret; -ENOMSG if it is none of these.
+ * the layout (1 or 2) and fills @ret; -ENOMSG if it is none of these.  In
+ * @ret_prefix flags is RDMA2_F_RESPONSE for both layouts, credit as received.
  */
 int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_prefix,
 			    struct rr_error *ret) RR_MUST_CHECK;
@@ -180,7 +184,8 @@ int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_pre
 int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count) RR_MUST_CHECK;
 int rr_wire_get_prop(struct rr_cursor *c, struct rr_prop *ret) RR_MUST_CHECK;
 
-/* rpcrdma2_propsubset: bit @n of the words, words beyond the end are zero. [X12] */
+/* rpcrdma2_propsubset: bit @n of the words, words beyond the end are zero. [X12]
+ * A subset of more than @max words is -EBADMSG. */
 int rr_wire_get_propsubset(struct rr_cursor *c, uint32_t *words, uint32_t max,
 			   uint32_t *ret_count) RR_MUST_CHECK;
 bool rr_wire_propsubset_has(const uint32_t *words, uint32_t count, uint32_t n);
@@ -188,9 +193,11 @@ bool rr_wire_propsubset_has(const uint32_t *words, uint32_t count, uint32_t n);
 /* -- encoding ------------------------------------------------------------
  * Each function appends to @w; check rr_writer_bad once at the end. */
 void rr_wire_put_prefix(struct rr_writer *w, const struct rr_prefix *p);
+/* Marks the writer if @l is @over. */
 void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l);
 void rr_wire_put_error(struct rr_writer *w, const struct rr_error *e);
-/* RDMA2_ERR_VERS in version 1 layout, prefix included (28 octets). [V4] */
+/* RDMA2_ERR_VERS in version 1 layout, prefix included (28 octets); of the credit
+ * word only the low half, of @p only xid, vers and credit. [V4] */
 void rr_wire_put_error_v1(struct rr_writer *w, const struct rr_prefix *p,
 			  const struct rr_error *e);
 void rr_wire_put_props_begin(struct rr_writer *w, uint32_t count);
@@ -203,7 +210,8 @@ size_t rr_wire_lists_size(const struct rr_lists *l);
 
 /* -- building lists -------------------------------------------------------
  * In wire order: all Read segments, then for each Write chunk begin and
- * segments, then the Reply chunk.  -ENOSPC when the arrays are full. */
+ * segments, then the Reply chunk (asserted).  -ENOSPC, and nothing changed,
+ * when the arrays are full. */
 void rr_lists_init(struct rr_lists *l);
 int rr_lists_add_read(struct rr_lists *l, uint32_t position,
 		      const struct rr_segment *s) RR_MUST_CHECK;

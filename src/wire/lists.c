@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma2_chunk_lists: decoding, encoding, building.
+ *
+ * The decoder walks the octets once, into a local structure, and copies what
+ * it stored to the caller when everything was read.  Three things end the
+ * walk early: the end of the message, an "is present" word other than 0 or 1
+ * [K24], and a segment count that the octets left cannot hold (checked by
+ * division, before the count is used).
+ *
+ * Segments are stored in the order of the wire, so storage that is full stays
+ * full: what does not fit is a tail.  That tail is still read and checked,
+ * but only counted.  A chunk cut by the end of the storage keeps the segments
+ * that were stored; @over says that such a list must not be used.
+ *
+ * Entries of the arrays beyond n_reads, n_writes and n_segs are never written
+ * and mean nothing.                               [v2 §6.2.3, §4.3.3, §4.3.5]
+ */
+#include "wire/wire.h"
+
+enum {
+	SEGMENT_BYTES = 16,
+	READ_BYTES = 4 + SEGMENT_BYTES, /* position, segment */
+	ENTRY_BYTES = 4,                /* the "is present" word before a list entry */
+	COUNT_BYTES = 4,                /* the count word of a Write or Reply chunk */
+	EMPTY_BYTES = 16,               /* inv_handle and three absent lists */
+};
+
+static struct rr_segment load_segment(const uint8_t *p)
+{
+	return (struct rr_segment){
+	        .handle = rr_load_u32(p),
+	        .length = rr_load_u32(p + 4),
+	        .offset = rr_load_u64(p + 8),
+	};
+}
+
+static void store_segment(uint8_t *p, const struct rr_segment *s)
+{
+	rr_store_u32(p, s->handle);
+	rr_store_u32(p + 4, s->length);
+	rr_store_u64(p + 8, s->offset);
+}
+
+static bool full(const struct rr_lists *l)
+{
+	return l->n_segs == RR_WIRE_MAX_SEGMENTS;
+}
+
+/* Counts one segment, and stores it at the end of @k if there is room. */
+static void append_segment(struct rr_lists *l, struct rr_chunk *k,
+                           const struct rr_segment *s)
+{
+	l->total_segs++;
+	if (full(l)) {
+		l->over = true;
+		return;
+	}
+	l->seg[l->n_segs++] = *s;
+	k->count++;
+	k->length += s->length;
+}
+
+/*
+ * Appends a read segment; @last is the Position of the one before it.  Once
+ * the storage is full the last stored chunk is named but not touched.
+ */
+static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
+                        const struct rr_segment *s)
+{
+	bool first = l->total_reads == 0;
+
+	if (first || position != last) {
+		if (!first && position < last)
+			l->reads_descend = true;
+		l->total_reads++;
+		if (!full(l))
+			l->reads[l->n_reads++] = (struct rr_chunk){
+			        .first = l->n_segs,
+			        .position = position,
+			};
+	}
+	append_segment(l, &l->reads[l->n_reads - 1], s);
+}
+
+/* Begins a Write chunk; NULL (and @over) if there is no room for one. */
+static struct rr_chunk *append_write(struct rr_lists *l)
+{
+	struct rr_chunk *k;
+
+	l->total_writes++;
+	if (l->n_writes == RR_WIRE_MAX_WRITES) {
+		l->over = true;
+		return NULL;
+	}
+	k = &l->writes[l->n_writes++];
+	*k = (struct rr_chunk){.first = l->n_segs};
+	return k;
+}
+
+static struct rr_chunk *begin_reply(struct rr_lists *l)
+{
+	l->has_reply = true;
+	l->reply = (struct rr_chunk){.first = l->n_segs};
+	return &l->reply;
+}
+
+/* -- decoding ------------------------------------------------------------ */
+
+/* XDR optional-data: the word is 0 or 1, anything else is malformed. [K24] */
+static bool get_present(struct rr_cursor *c)
+{
+	uint32_t word = rr_get_u32(c);
+
+	if (word > 1)
+		c->bad = true;
+	return word == 1;
+}
+
+static void get_reads(struct rr_cursor *c, struct rr_lists *l)
+{
+	uint32_t last = 0;
+
+	while (get_present(c)) {
+		const uint8_t *p = rr_get_bytes(c, READ_BYTES);
+		struct rr_segment s;
+		uint32_t position;
+
+		if (!p)
+			return;
+		position = rr_load_u32(p);
+		s = load_segment(p + 4);
+		append_read(l, last, position, &s);
+		last = position;
+	}
+}
+
+/* The segments of a Write or Reply chunk; @k is NULL to count them only. */
+static void get_chunk(struct rr_cursor *c, struct rr_lists *l, struct rr_chunk *k)
+{
+	uint32_t count = rr_get_u32(c);
+	const uint8_t *p;
+
+	if (count > rr_cursor_left(c) / SEGMENT_BYTES) {
+		c->bad = true;
+		return;
+	}
+	p = rr_get_bytes(c, (size_t)count * SEGMENT_BYTES);
+	if (!k) {
+		l->total_segs += count;
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct rr_segment s = load_segment(p + (size_t)i * SEGMENT_BYTES);
+
+		append_segment(l, k, &s);
+	}
+}
+
+static void get_writes(struct rr_cursor *c, struct rr_lists *l)
+{
+	while (get_present(c))
+		get_chunk(c, l, append_write(l));
+}
+
+/* 3 KB when full, some tens of octets as a rule: copy what is in use. */
+static void copy_used(struct rr_lists *to, const struct rr_lists *from)
+{
+	memcpy(to, from, offsetof(struct rr_lists, reads));
+	memcpy(to->reads, from->reads, from->n_reads * sizeof(to->reads[0]));
+	memcpy(to->writes, from->writes, from->n_writes * sizeof(to->writes[0]));
+	memcpy(to->seg, from->seg, from->n_segs * sizeof(to->seg[0]));
+	to->reply = from->reply;
+}
+
+int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret)
+{
+	struct rr_cursor t = *c;
+	struct rr_lists l;
+
+	rr_lists_init(&l);
+	l.inv_handle = rr_get_u32(&t);
+	get_reads(&t, &l);
+	get_writes(&t, &l);
+	if (get_present(&t))
+		get_chunk(&t, &l, begin_reply(&l));
+	if (rr_cursor_bad(&t))
+		return -EBADMSG;
+	*c = t;
+	copy_used(ret, &l);
+	return 0;
+}
+
+/* -- encoding ------------------------------------------------------------ */
+
+static void put_read_chunk(struct rr_writer *w, const struct rr_lists *l,
+                           const struct rr_chunk *k)
+{
+	for (uint16_t i = 0; i < k->count; i++) {
+		uint8_t *p = rr_put_space(w, ENTRY_BYTES + READ_BYTES);
+
+		if (!p)
+			return;
+		rr_store_u32(p, 1);
+		rr_store_u32(p + 4, k->position);
+		store_segment(p + 8, &l->seg[k->first + i]);
+	}
+}
+
+/* A chunk that is a list entry or optional-data, with its "is present" word. */
+static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
+                      const struct rr_chunk *k)
+{
+	rr_put_u32(w, 1);
+	rr_put_u32(w, k->count);
+	for (uint16_t i = 0; i < k->count; i++) {
+		uint8_t *p = rr_put_space(w, SEGMENT_BYTES);
+
+		if (!p)
+			return;
+		store_segment(p, &l->seg[k->first + i]);
+	}
+}
+
+void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l)
+{
+	/* A cut list would be other lists than those received: refuse. */
+	if (l->over) {
+		w->bad = true;
+		return;
+	}
+	rr_put_u32(w, l->inv_handle);
+	for (uint16_t i = 0; i < l->n_reads; i++)
+		put_read_chunk(w, l, &l->reads[i]);
+	rr_put_u32(w, 0);
+	for (uint16_t i = 0; i < l->n_writes; i++)
+		put_chunk(w, l, &l->writes[i]);
+	rr_put_u32(w, 0);
+	if (l->has_reply)
+		put_chunk(w, l, &l->reply);
+	else
+		rr_put_u32(w, 0);
+}
+
+size_t rr_wire_lists_size(const struct rr_lists *l)
+{
+	size_t size = EMPTY_BYTES;
+
+	for (uint16_t i = 0; i < l->n_reads; i++)
+		size += (size_t)l->reads[i].count * (ENTRY_BYTES + READ_BYTES);
+	for (uint16_t i = 0; i < l->n_writes; i++)
+		size += ENTRY_BYTES + COUNT_BYTES +
+		        (size_t)l->writes[i].count * SEGMENT_BYTES;
+	if (l->has_reply)
+		size += COUNT_BYTES + (size_t)l->reply.count * SEGMENT_BYTES;
+	return size;
+}
+
+/* -- building ------------------------------------------------------------ */
+
+void rr_lists_init(struct rr_lists *l)
+{
+	memset(l, 0, offsetof(struct rr_lists, reads));
+	l->reply = (struct rr_chunk){0};
+}
+
+int rr_lists_add_read(struct rr_lists *l, uint32_t position, const struct rr_segment *s)
+{
+	uint32_t last = l->n_reads ? l->reads[l->n_reads - 1].position : 0;
+
+	RR_ASSERT(!l->n_writes && !l->has_reply);
+	if (full(l))
+		return -ENOSPC;
+	append_read(l, last, position, s);
+	return 0;
+}
+
+int rr_lists_begin_write(struct rr_lists *l)
+{
+	RR_ASSERT(!l->has_reply);
+	if (l->n_writes == RR_WIRE_MAX_WRITES)
+		return -ENOSPC;
+	(void)append_write(l); /* there is room, so it is the last one */
+	return 0;
+}
+
+int rr_lists_begin_reply(struct rr_lists *l)
+{
+	RR_ASSERT(!l->has_reply);
+	(void)begin_reply(l); /* the caller reaches it as @reply */
+	return 0;
+}
+
+int rr_lists_add_segment(struct rr_lists *l, const struct rr_segment *s)
+{
+	struct rr_chunk *k;
+
+	RR_ASSERT(l->has_reply || l->n_writes);
+	if (full(l))
+		return -ENOSPC;
+	k = l->has_reply ? &l->reply : &l->writes[l->n_writes - 1];
+	append_segment(l, k, s);
+	return 0;
+}
+
+bool rr_lists_empty(const struct rr_lists *l)
+{
+	return !l->n_reads && !l->n_writes && !l->has_reply;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma2_hdr_prefix: five words, the same four first in every version.  No
+ * value is judged here: which version, type or flag is acceptable depends on
+ * the connection.                                      [v2 §6.2.1, §6.2.2]
+ */
+#include "wire/wire.h"
+
+int rr_wire_get_prefix(struct rr_cursor *c, struct rr_prefix *ret)
+{
+	struct rr_cursor t = *c;
+	const uint8_t *p = rr_get_bytes(&t, RR_WIRE_PREFIX);
+
+	if (!p)
+		return -EBADMSG;
+	*c = t;
+	*ret = (struct rr_prefix){
+	        .xid = rr_load_u32(p),
+	        .vers = rr_load_u32(p + 4),
+	        .credit = rr_load_u32(p + 8),
+	        .htype = rr_load_u32(p + 12),
+	        .flags = rr_load_u32(p + 16),
+	};
+	return 0;
+}
+
+void rr_wire_put_prefix(struct rr_writer *w, const struct rr_prefix *p)
+{
+	rr_put_u32(w, p->xid);
+	rr_put_u32(w, p->vers);
+	rr_put_u32(w, p->credit);
+	rr_put_u32(w, p->htype);
+	rr_put_u32(w, p->flags);
+}
