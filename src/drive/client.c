@@ -34,14 +34,15 @@ struct rpcrdma_call {
 	struct rr_timer timer;
 	struct rpcrdma_conn *conn;
 	struct rr_call call;
-	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
-	struct rr_dest dests[RR_WIRE_MAX_WRITES];
 	struct rpcrdma_dest *user_dests;
 	rpcrdma_done_fn *done;
 	void *arg;
 	bool sent; /* on conn->sent; the link's connection knows it */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
 	unsigned attempts;
+	/* Not cleared at the beginning: their counts say what is valid. */
+	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
+	struct rr_dest dests[RR_WIRE_MAX_WRITES];
 	uint8_t header[CALL_HEADER_MAX];
 };
 
@@ -125,7 +126,7 @@ static void finish(struct rpcrdma_call *k, bool from_link)
 	k->done(k, &r, k->arg);
 	if (from_link)
 		rr_conn_call_release(c->link->conn, &k->call, c->engine->now);
-	free(k);
+	rr_pool_put(&c->engine->pool, k, sizeof(*k));
 }
 
 /* Ends a call that no link knows, from the loop. */
@@ -304,9 +305,10 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 		return err;
 	if (c->over)
 		return c->error ? c->error : -ECONNRESET;
-	k = calloc(1, sizeof(*k));
+	k = rr_pool_get(&c->engine->pool, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
+	memset(k, 0, offsetof(struct rpcrdma_call, pieces));
 	k->conn = c;
 	k->timer.fire = call_timeout;
 	err = fill_call(k, o);
@@ -314,7 +316,7 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 		err = rr_timer_set(&c->engine->timers, &k->timer,
 				   rr_engine_clock() + o->timeout_ns);
 	if (err) {
-		free(k);
+		rr_pool_put(&c->engine->pool, k, sizeof(*k));
 		return err;
 	}
 	rr_list_push(&c->waiting, &k->link);

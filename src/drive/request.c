@@ -34,15 +34,15 @@ struct rpcrdma_request {
 	const struct rr_service_entry *entry;
 	const struct rpcrdma_procedure *proc;
 	struct rr_rpc_call rpc;
-	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
-	unsigned n_args;
 	struct alloc *allocs;
-	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
-	unsigned n_reply;
+	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);
 	void *done_arg;
 	bool answered;
+	/* Not cleared at the beginning: their counts say what is valid. */
+	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
+	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
 	uint8_t header[REPLY_HEADER_MAX];
 };
 
@@ -221,13 +221,14 @@ static void handle(struct rpcrdma_request *q)
 void rr_request_begin(struct rr_link *l, struct rr_request *r)
 {
 	struct rr_session *s = l->owner;
-	struct rpcrdma_request *q = calloc(1, sizeof(*q));
+	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
 	struct rr_error e = { .code = RDMA2_ERR_SYSTEM };
 
 	if (!q) {
 		rr_conn_refuse(l->conn, r, &e, l->engine->now);
 		return;
 	}
+	memset(q, 0, offsetof(struct rpcrdma_request, args));
 	q->session = s;
 	q->r = r;
 	rr_list_init(&q->held);
@@ -297,7 +298,7 @@ void rr_request_end(struct rr_link *l, struct rr_request *r, int status)
 	free_allocs(q);
 	if (q->done)
 		q->done(q->done_arg);
-	free(q);
+	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
 	begin_held(s);
 	rr_session_settle(s);

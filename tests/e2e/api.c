@@ -1,0 +1,796 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The public interface end to end over software iWARP: a client and a server
+ * in one engine, or in threads where a test says so.  The oracle is the octet
+ * pattern that each side computes by itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <rpcrdma/rpcrdma.h>
+
+enum { PROG = 0x20049000, VERS = 1, MS = 1000000 };
+enum { P_NULL, P_SUM, P_FILL, P_LATER, P_NEVER, P_NO_SUCH, P_AUTH };
+
+struct world {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_service *service;
+	struct rpcrdma_listener *listener;
+	struct rpcrdma_conn *conn;
+	struct rpcrdma_conn_options options;
+	char port[16];
+	unsigned ups, downs;
+	int last_error;
+	struct rpcrdma_request *parked[64];
+	unsigned n_parked, n_never;
+	unsigned executed;
+	uint32_t xids[64];
+};
+
+static struct world w;
+
+static uint8_t pattern(uint32_t seed, size_t i)
+{
+	return (uint8_t)((i * 2654435761u + seed * 40503u) >> 7);
+}
+
+static uint32_t be32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, 4);
+	return ntohl(v);
+}
+
+static void put32(void *p, uint32_t v)
+{
+	v = htonl(v);
+	memcpy(p, &v, 4);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* -- the service ---------------------------------------------------------------- */
+
+static void h_null(struct rpcrdma_request *q, void *arg)
+{
+	w.executed++;
+	assert_int_equal(rpcrdma_request_reply(q, NULL, 0, NULL, NULL), 0);
+}
+
+/* seed, length, item: checks the pattern; answers 1 for right. */
+static void h_sum(struct rpcrdma_request *q, void *arg)
+{
+	const struct rpcrdma_piece *p;
+	unsigned n = rpcrdma_request_args(q, &p);
+	const uint8_t *item;
+	uint32_t seed, len, good = 1;
+	uint8_t *out = rpcrdma_request_alloc(q, 4);
+	struct rpcrdma_piece r = { out, 4, false };
+
+	w.executed++;
+	if (w.executed < 64)
+		w.xids[w.executed] = rpcrdma_request_xid(q);
+	if (n == 0 || p[0].len < 8) {
+		assert_int_equal(rpcrdma_request_error(q, RPCRDMA_GARBAGE_ARGS, 0), 0);
+		return;
+	}
+	seed = be32(p[0].base);
+	len = be32((const uint8_t *)p[0].base + 4);
+	if (p[0].len == 8) {
+		assert_true(len == 0 || n == 2);
+		item = len ? p[1].base : NULL;
+		if (len)
+			assert_true(p[1].len == len);
+	} else {
+		item = (const uint8_t *)p[0].base + 8;
+		assert_true(p[0].len >= 8 + len);
+	}
+	for (uint32_t i = 0; i < len; i++)
+		good &= item[i] == pattern(seed, i);
+	put32(out, good);
+	assert_int_equal(rpcrdma_request_reply(q, &r, 1, NULL, NULL), 0);
+}
+
+/* seed, length, as an item or not: a pattern as result. */
+static void h_fill(struct rpcrdma_request *q, void *arg)
+{
+	const struct rpcrdma_piece *p;
+	uint32_t seed, len, item;
+	struct rpcrdma_piece r[2];
+	uint8_t *out;
+
+	w.executed++;
+	assert_int_equal(rpcrdma_request_args(q, &p), 1);
+	seed = be32(p[0].base);
+	len = be32((const uint8_t *)p[0].base + 4);
+	item = be32((const uint8_t *)p[0].base + 8);
+	out = rpcrdma_request_alloc(q, 4 + (size_t)len + 3);
+	assert_non_null(out);
+	put32(out, len);
+	memset(out + 4 + len, 0, 3);
+	for (uint32_t i = 0; i < len; i++)
+		out[4 + i] = pattern(seed, i);
+	r[0] = (struct rpcrdma_piece){ out, 4, false };
+	r[1] = (struct rpcrdma_piece){ out + 4, item ? len : (len + 3) & ~3u, item != 0 };
+	assert_int_equal(rpcrdma_request_reply(q, r, 2, NULL, NULL), 0);
+}
+
+static void *later_thread(void *arg)
+{
+	struct rpcrdma_request *q = arg;
+	uint8_t *out = rpcrdma_request_alloc(q, 4);
+	struct rpcrdma_piece r = { out, 4, false };
+
+	put32(out, 77);
+	(void)rpcrdma_request_reply(q, &r, 1, NULL, NULL);
+	return NULL;
+}
+
+static void h_later(struct rpcrdma_request *q, void *arg)
+{
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, later_thread, q), 0);
+	pthread_detach(t);
+}
+
+static void h_never(struct rpcrdma_request *q, void *arg)
+{
+	w.n_never++;
+	assert_true(w.n_parked < 64);
+	w.parked[w.n_parked++] = q;
+}
+
+static void h_auth(struct rpcrdma_request *q, void *arg)
+{
+	assert_int_equal(rpcrdma_request_error(q, RPCRDMA_AUTH_ERROR, 5), 0);
+}
+
+static const struct rpcrdma_procedure procs[] = {
+	[P_NULL] = { "NULL", h_null, 0, 0, 0 },	  [P_SUM] = { "SUM", h_sum, 1, 0, 0 },
+	[P_FILL] = { "FILL", h_fill, 0, 1, 0 },	  [P_LATER] = { "LATER", h_later, 0, 0, 0 },
+	[P_NEVER] = { "NEVER", h_never, 0, 0, 0 }, [P_NO_SUCH] = { 0 },
+	[P_AUTH] = { "AUTH", h_auth, 0, 0, 0 },
+};
+
+static const struct rpcrdma_program program = { PROG, VERS, procs, 7 };
+
+/* -- the world ------------------------------------------------------------------------ */
+
+static void on_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
+{
+	if (error)
+		w.downs++;
+	else
+		w.ups++;
+	w.last_error = error;
+}
+
+static void listen_at(const char *address)
+{
+	struct sockaddr_storage sa;
+
+	assert_int_equal(rpcrdma_listen(w.engine, address, &w.options, w.service, 8,
+					&w.listener),
+			 0);
+	assert_int_equal(rpcrdma_listener_addr(w.listener, &sa), 0);
+	snprintf(w.port, sizeof(w.port), "%u",
+		 ntohs(((struct sockaddr_in *)&sa)->sin_port));
+}
+
+static int set_up(void **state)
+{
+	memset(&w, 0, sizeof(w));
+	w.options = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	w.options.reconnect_min_ns = 5 * MS;
+	w.options.reconnect_max_ns = 20 * MS;
+	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
+	assert_int_equal(rpcrdma_service_new(&w.service), 0);
+	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), 0);
+	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), -EEXIST);
+	return 0;
+}
+
+static void start(void)
+{
+	listen_at("127.0.0.1:0");
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &w.options,
+					 on_event, NULL, &w.conn),
+			 0);
+}
+
+static void answer_parked(void)
+{
+	for (unsigned i = 0; i < w.n_parked; i++)
+		(void)rpcrdma_request_reply(w.parked[i], NULL, 0, NULL, NULL);
+	w.n_parked = 0;
+}
+
+static int tear_down(void **state)
+{
+	uint64_t end = now_ns() + 5000ull * MS;
+
+	rpcrdma_conn_close(w.conn);
+	rpcrdma_listener_close(w.listener, 0);
+	answer_parked();
+	while (!rpcrdma_engine_idle(w.engine) && now_ns() < end)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 10), 0);
+	assert_true(rpcrdma_engine_idle(w.engine));
+	rpcrdma_engine_free(w.engine);
+	rpcrdma_service_free(w.service);
+	return 0;
+}
+
+struct wait {
+	unsigned done;
+	int status;
+	struct rpcrdma_reply reply;
+	uint8_t results[64];
+};
+
+static void on_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+{
+	struct wait *x = arg;
+
+	x->done++;
+	x->status = r->status;
+	x->reply = *r;
+	if (r->results && r->len <= sizeof(x->results))
+		memcpy(x->results, r->results, r->len);
+}
+
+static struct rpcrdma_call_options call_to(uint32_t proc, struct wait *x)
+{
+	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+
+	o.program = PROG;
+	o.version = VERS;
+	o.procedure = proc;
+	o.timeout_ns = 20000ull * MS;
+	o.done = on_done;
+	o.arg = x;
+	return o;
+}
+
+static void spin_until(const unsigned *flag, unsigned want)
+{
+	uint64_t end = now_ns() + 30000ull * MS;
+
+	while (*flag < want && now_ns() < end)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 100), 0);
+	assert_true(*flag >= want);
+}
+
+static int run(struct rpcrdma_call_options *o, struct wait *x)
+{
+	memset(x, 0, sizeof(*x));
+	o->done = on_done;
+	o->arg = x;
+	assert_int_equal(rpcrdma_call(w.conn, o, NULL), 0);
+	spin_until(&x->done, 1);
+	assert_int_equal(x->done, 1);
+	return x->status;
+}
+
+/* -- tests ---------------------------------------------------------------------------------- */
+
+static void null_call_and_what_was_negotiated(void **state)
+{
+	struct rpcrdma_conn_info info;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	start();
+	assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(x.reply.len, 0);
+	rpcrdma_conn_get_info(w.conn, &info);
+	assert_true(info.connected);
+	assert_int_equal(info.version, 2);
+	assert_string_equal(info.provider, "iwarp");
+	assert_int_equal(info.send_inline, 4096);
+	assert_int_equal(info.recv_inline, 4096);
+	assert_int_equal(w.ups, 1);
+	assert_int_equal(w.downs, 0);
+}
+
+static const uint32_t sizes[] = { 0,	1,    3,     4,	    5,	     511,    1000,
+				  4000, 4096, 4097,  8191,  65535,   65536,  70001,
+				  1048576 - 1, 1048576, 1048577, 3000001 };
+
+static void arguments_of_every_size_arrive_by_every_path(void **state)
+{
+	struct rpcrdma_stats st;
+
+	start();
+	for (unsigned mode = 0; mode < 3; mode++) {
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			uint32_t len = sizes[i];
+			uint8_t head[8], *body = malloc(len + 4);
+			struct rpcrdma_piece a[2] = {
+				{ head, 8, false },
+				{ body, mode ? (len + 3) & ~3u : len, mode == 0 },
+			};
+			struct wait x;
+			struct rpcrdma_call_options o = call_to(P_SUM, &x);
+
+			put32(head, len + mode);
+			put32(head + 4, len);
+			for (uint32_t k = 0; k < len; k++)
+				body[k] = pattern(len + mode, k);
+			memset(body + len, 0, 4);
+			o.args = a;
+			o.n_args = 2;
+			o.special = mode == 2;
+			assert_int_equal(run(&o, &x), 0);
+			assert_int_equal(x.reply.len, 4);
+			assert_int_equal(be32(x.results), 1);
+			free(body);
+		}
+	}
+	rpcrdma_conn_stats(w.conn, &st);
+	assert_true(st.bytes_read_chunk > 4000000);
+	assert_true(st.bytes_continued > 4000000);
+	assert_true(st.bytes_special_call > 4000000);
+	assert_true(st.registrations ==
+		    st.local_invalidations + st.remote_invalidations);
+}
+
+static uint8_t *grab;
+static size_t grab_len;
+
+static void on_done_grab(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+{
+	grab = malloc(r->len ? r->len : 1);
+	grab_len = r->len;
+	if (r->len)
+		memcpy(grab, r->results, r->len);
+	on_done(k, r, arg);
+}
+
+static void results_of_every_size_arrive_by_every_path(void **state)
+{
+	struct rpcrdma_stats st;
+
+	start();
+	for (unsigned mode = 0; mode < 3; mode++) {
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			uint32_t len = sizes[i], seed = len * 3 + mode;
+			uint8_t args[12], *room = malloc(len + 64);
+			struct rpcrdma_piece a = { args, 12, false };
+			struct rpcrdma_dest d = { .base = room, .len = len };
+			const uint8_t *got;
+			struct wait x = { 0 };
+			struct rpcrdma_call_options o = call_to(P_FILL, &x);
+
+			memset(room, 0xee, len + 64);
+			put32(args, seed);
+			put32(args + 4, len);
+			put32(args + 8, mode < 2);
+			o.args = &a;
+			o.n_args = 1;
+			if (mode == 0 && len) { /* a Write chunk */
+				o.dests = &d;
+				o.n_dests = 1;
+			} else if (mode == 1) { /* a Reply chunk when large */
+				o.reply_bytes = 4 + len + 3;
+			}
+			o.done = on_done_grab;
+			assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+			spin_until(&x.done, 1);
+			assert_int_equal(x.status, 0);
+			assert_int_equal(be32(grab), len);
+			if (mode == 0 && len) {
+				assert_true(d.ret_used);
+				assert_int_equal(d.ret_len, len);
+				assert_int_equal(grab_len, 4);
+				got = room;
+			} else {
+				assert_int_equal(grab_len, 4 + ((len + 3) & ~3u));
+				got = grab + 4;
+			}
+			for (uint32_t k = 0; k < len; k++)
+				assert_int_equal(got[k], pattern(seed, k));
+			for (unsigned k = 0; k < 64; k++)
+				assert_int_equal(room[len + k], 0xee);
+			free(grab);
+			free(room);
+		}
+	}
+	rpcrdma_conn_stats(w.conn, &st);
+	assert_true(st.bytes_write_chunk > 4000000);
+	assert_true(st.bytes_reply_chunk > 1000000);
+	assert_true(st.bytes_continued > 1000000);
+}
+
+static void rpc_errors_reach_the_caller(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	start();
+	o.program = PROG + 1;
+	assert_int_equal(run(&o, &x), RPCRDMA_PROG_UNAVAIL);
+	o.program = PROG;
+	o.version = 9;
+	assert_int_equal(run(&o, &x), RPCRDMA_PROG_MISMATCH);
+	assert_int_equal(x.reply.low, VERS);
+	assert_int_equal(x.reply.high, VERS);
+	o.version = VERS;
+	o.procedure = P_NO_SUCH;
+	assert_int_equal(run(&o, &x), RPCRDMA_PROC_UNAVAIL);
+	o.procedure = 1000000;
+	assert_int_equal(run(&o, &x), RPCRDMA_PROC_UNAVAIL);
+	o.procedure = P_SUM;
+	assert_int_equal(run(&o, &x), RPCRDMA_GARBAGE_ARGS);
+	o.procedure = P_AUTH;
+	assert_int_equal(run(&o, &x), RPCRDMA_AUTH_ERROR);
+	assert_int_equal(x.reply.auth_stat, 5);
+	o.procedure = P_NULL;
+	assert_int_equal(run(&o, &x), 0);
+}
+
+/* V2-7.3.4-01..03, V2-7.3.1-01, V2-7.3.2-01, V2-A.1-03, V2-A.1-05 */
+static void chunks_against_the_binding_get_the_specified_errors(void **state)
+{
+	uint8_t args[12], room[5000], *big = calloc(1, 70000);
+	struct rpcrdma_piece a[2] = { { args, 12, false } };
+	struct rpcrdma_dest d[2] = { { .base = room, .len = 999 },
+				     { .base = room, .len = 999 } };
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_FILL, &x);
+
+	start();
+	put32(args, 1);
+	put32(args + 4, 1000);
+	put32(args + 8, 1);
+	o.args = a;
+	o.n_args = 1;
+	o.dests = d;
+	o.n_dests = 1;
+	assert_int_equal(run(&o, &x), RPCRDMA_TRANSPORT_ERROR);
+	assert_int_equal(x.reply.transport_error, 9); /* WRITE_RESOURCE */
+	assert_int_equal(x.reply.a, 1); /* first chunk, counted from one */
+	assert_int_equal(x.reply.b, 1000);
+	o.n_dests = 2;
+	assert_int_equal(run(&o, &x), RPCRDMA_TRANSPORT_ERROR);
+	assert_int_equal(x.reply.transport_error, 7); /* WRITE_CHUNKS */
+	assert_int_equal(x.reply.a, 1);
+	o = call_to(P_NULL, &x);
+	a[1] = (struct rpcrdma_piece){ big, 70000, true };
+	put32(args + 8, 70000);
+	o.args = a;
+	o.n_args = 2;
+	w.executed = 0;
+	assert_int_equal(run(&o, &x), RPCRDMA_TRANSPORT_ERROR);
+	assert_int_equal(x.reply.transport_error, 6); /* READ_CHUNKS */
+	assert_int_equal(x.reply.a, 0);
+	assert_int_equal(w.executed, 0);
+	o = call_to(P_NULL, &x);
+	assert_int_equal(run(&o, &x), 0);
+	free(big);
+}
+
+static void many_calls_finish_with_two_credits(void **state)
+{
+	struct wait x = { 0 };
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	w.options.credits = 2;
+	start();
+	for (unsigned i = 0; i < 500; i++)
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&x.done, 500);
+	assert_int_equal(w.executed, 500);
+}
+
+static void answers_come_from_other_threads(void **state)
+{
+	struct wait x = { 0 };
+	struct rpcrdma_call_options o = call_to(P_LATER, &x);
+
+	start();
+	for (unsigned i = 0; i < 50; i++)
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&x.done, 50);
+	assert_int_equal(x.status, 0);
+	assert_int_equal(be32(x.results), 77);
+}
+
+static void timeout_and_cancel_end_a_call_once(void **state)
+{
+	struct wait x = { 0 }, y = { 0 };
+	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+	struct rpcrdma_call *k;
+
+	start();
+	o.timeout_ns = 30 * MS;
+	assert_int_equal(run(&o, &x), -ETIMEDOUT);
+	o.timeout_ns = 0;
+	o.arg = &y;
+	assert_int_equal(rpcrdma_call(w.conn, &o, &k), 0);
+	spin_until(&w.n_never, 2);
+	rpcrdma_call_cancel(k);
+	assert_int_equal(y.done, 0);
+	spin_until(&y.done, 1);
+	assert_int_equal(y.status, -ECANCELED);
+	answer_parked(); /* late replies match nothing */
+	o = call_to(P_NULL, &x);
+	assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(y.done, 1);
+}
+
+/* V2-4.5.5-01, V2-7.5-01 */
+static void calls_survive_a_server_restart_under_their_xid(void **state)
+{
+	uint8_t head[8];
+	struct rpcrdma_piece a = { head, 8, false };
+	struct wait x = { 0 }, y = { 0 };
+	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+	struct rpcrdma_stats st;
+	char address[32];
+
+	start();
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&w.n_never, 1);
+	snprintf(address, sizeof(address), "127.0.0.1:%s", w.port);
+	rpcrdma_listener_close(w.listener, 0);
+	answer_parked();
+	w.listener = NULL;
+	spin_until(&w.downs, 1);
+	if (!x.done) /* the drained answer may just have made it */
+		assert_int_equal(x.done, 0);
+	put32(head, 0);
+	put32(head + 4, 0);
+	o = call_to(P_SUM, &y);
+	o.args = &a;
+	o.n_args = 1;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	listen_at(address);
+	spin_until(&w.ups, 2);
+	spin_until(&y.done, 1);
+	assert_int_equal(y.status, 0);
+	if (!x.done) {
+		spin_until(&w.n_never, 2);
+		answer_parked();
+		spin_until(&x.done, 1);
+		rpcrdma_conn_stats(w.conn, &st);
+		assert_true(st.retransmits >= 1);
+	}
+	assert_int_equal(x.status, 0);
+}
+
+static void unreachable_server_is_reported_and_given_up(void **state)
+{
+	struct wait x = { 0 };
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	w.options.retry_ns = 100 * MS;
+	start();
+	rpcrdma_conn_close(w.conn);
+	rpcrdma_listener_close(w.listener, 0);
+	w.listener = NULL;
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &w.options,
+					 on_event, NULL, &w.conn),
+			 0);
+	assert_int_equal(run(&o, &x), -EHOSTUNREACH);
+	assert_true(w.downs > 1);
+	assert_int_equal(w.last_error, -ECONNREFUSED);
+	rpcrdma_conn_close(w.conn);
+	w.options.no_reconnect = true;
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &w.options,
+					 on_event, NULL, &w.conn),
+			 0);
+	assert_int_equal(run(&o, &x), -ECONNREFUSED);
+	assert_int_equal(rpcrdma_connect(w.engine, "no.such.host.invalid", NULL, NULL, NULL,
+					 NULL, &w.conn),
+			 -ENXIO);
+}
+
+static int raw_connect(void)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)atoi(w.port)),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	return fd;
+}
+
+static void strangers_do_not_disturb_the_others(void **state)
+{
+	static const char garbage[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	struct rpcrdma_stats st;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	uint64_t end;
+	int half, bad, silent;
+
+	w.options.handshake_ns = 200 * MS;
+	start();
+	half = raw_connect();
+	bad = raw_connect();
+	silent = raw_connect();
+	assert_int_equal(write(half, "MPA ID Re", 9), 9);
+	assert_int_equal(write(bad, garbage, sizeof(garbage)), sizeof(garbage));
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(run(&o, &x), 0);
+	end = now_ns() + 10000ull * MS;
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
+		rpcrdma_engine_stats(w.engine, &st);
+	} while (st.connections_open > 2 && now_ns() < end);
+	assert_int_equal(st.connections_open, 2); /* our own two ends */
+	assert_int_equal(run(&o, &x), 0);
+	close(half);
+	close(bad);
+	close(silent);
+}
+
+static void vanished_client_leaves_nothing_behind(void **state)
+{
+	struct rpcrdma_stats before, after;
+	struct rpcrdma_engine *other;
+	struct rpcrdma_conn *c;
+	struct wait x = { 0 }, y;
+	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+	uint64_t end = now_ns() + 10000ull * MS;
+
+	start();
+	rpcrdma_engine_stats(w.engine, &before);
+	assert_int_equal(rpcrdma_engine_new(NULL, &other), 0);
+	assert_int_equal(rpcrdma_connect(other, "127.0.0.1", w.port, &w.options, NULL, NULL,
+					 &c),
+			 0);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(rpcrdma_call(c, &o, NULL), 0);
+	while (w.n_never < 20 && now_ns() < end) {
+		assert_int_equal(rpcrdma_engine_process(other, 1), 0);
+		assert_int_equal(rpcrdma_engine_process(w.engine, 1), 0);
+	}
+	assert_int_equal(w.n_never, 20);
+	rpcrdma_conn_close(c);
+	while (!rpcrdma_engine_idle(other) && now_ns() < end)
+		assert_int_equal(rpcrdma_engine_process(other, 1), 0);
+	assert_int_equal(x.done, 20);
+	rpcrdma_engine_free(other);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	answer_parked(); /* answers to nobody */
+	o = call_to(P_NULL, &y);
+	assert_int_equal(run(&o, &y), 0);
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_engine_stats(w.engine, &after);
+	} while (after.connections_open != 2 && now_ns() < end);
+	assert_int_equal(after.connections_open, 2);
+}
+
+static void connections_beyond_the_limit_are_turned_away(void **state)
+{
+	struct rpcrdma_stats st;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	uint64_t end = now_ns() + 10000ull * MS;
+	int fd[12];
+
+	start();
+	assert_int_equal(run(&o, &x), 0);
+	for (unsigned i = 0; i < 12; i++)
+		fd[i] = raw_connect();
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_engine_stats(w.engine, &st);
+	} while ((st.connections_refused < 5 || st.connections_open > 9) && now_ns() < end);
+	assert_int_equal(st.connections_refused, 5);
+	assert_true(st.connections_open <= 9); /* eight and our client's end */
+	assert_int_equal(run(&o, &x), 0);
+	for (unsigned i = 0; i < 12; i++)
+		close(fd[i]);
+}
+
+static void idle_connection_is_closed_and_opened_again(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	w.options.idle_ns = 50 * MS;
+	start();
+	assert_int_equal(run(&o, &x), 0);
+	spin_until(&w.downs, 1);
+	assert_int_equal(run(&o, &x), 0);
+	assert_true(w.ups >= 2);
+}
+
+static void misuse_is_answered_not_executed(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	struct rpcrdma_conn_options bad = w.options;
+	struct rpcrdma_conn *c;
+
+	start();
+	o.size = 1;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), -EINVAL);
+	o = call_to(P_NULL, &x);
+	o.done = NULL;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), -EINVAL);
+	bad.provider = "verbs";
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
+			 -ENODEV);
+	bad = w.options;
+	bad.credits = 1;
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
+			 -EINVAL);
+	bad = w.options;
+	bad.version = 1;
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
+			 -EPROTONOSUPPORT);
+}
+
+static unsigned trace_lines;
+
+static void count_line(void *arg, const char *json)
+{
+	trace_lines++;
+	assert_true(json[0] == '{' && json[strlen(json) - 1] == '}');
+}
+
+static void trace_lines_are_json_objects(void **state)
+{
+	struct rpcrdma_engine_options eo = RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	rpcrdma_engine_free(w.engine);
+	eo.trace = count_line;
+	assert_int_equal(rpcrdma_engine_new(&eo, &w.engine), 0);
+	start();
+	assert_int_equal(run(&o, &x), 0);
+	assert_true(trace_lines > 4);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(null_call_and_what_was_negotiated),
+		TEST(arguments_of_every_size_arrive_by_every_path),
+		TEST(results_of_every_size_arrive_by_every_path),
+		TEST(rpc_errors_reach_the_caller),
+		TEST(chunks_against_the_binding_get_the_specified_errors),
+		TEST(many_calls_finish_with_two_credits),
+		TEST(answers_come_from_other_threads),
+		TEST(timeout_and_cancel_end_a_call_once),
+		TEST(calls_survive_a_server_restart_under_their_xid),
+		TEST(unreachable_server_is_reported_and_given_up),
+		TEST(strangers_do_not_disturb_the_others),
+		TEST(vanished_client_leaves_nothing_behind),
+		TEST(connections_beyond_the_limit_are_turned_away),
+		TEST(idle_connection_is_closed_and_opened_again),
+		TEST(misuse_is_answered_not_executed),
+		TEST(trace_lines_are_json_objects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
