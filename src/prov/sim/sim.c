@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of operations, facts about endpoints, and what checkers ask.
+ */
+#include "prov/sim/internal.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+static int listener_fd(const struct rr_prov_listener *l)
+{
+	return -1;
+}
+
+static void progress(struct rr_ep *ep, rr_time now)
+{
+	rr_sim_run_until(sim_world(sim_end_of(ep)), now);
+}
+
+static int fd(const struct rr_ep *ep)
+{
+	return -1;
+}
+
+static uint32_t events(const struct rr_ep *ep)
+{
+	return EPOLLIN;
+}
+
+static rr_time deadline(const struct rr_ep *ep)
+{
+	return rr_sim_next(sim_world(sim_end_of(ep)));
+}
+
+static void limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
+{
+	const struct rr_sim_options *o = &sim_end_of(ep)->conn->opt;
+
+	*ret = (struct rr_prov_limits){
+		.max_recv = o->max_recv ? o->max_recv : 4096,
+		.max_send = o->max_send ? o->max_send : 4096,
+		.max_ord = o->max_ord ? o->max_ord : 16,
+		.max_msg = o->max_msg ? o->max_msg : 1u << 30,
+		.remote_invalidate = !o->no_remote_invalidate,
+	};
+}
+
+static void counters(const struct rr_ep *ep, struct rr_prov_counters *ret)
+{
+	*ret = sim_end_of(ep)->count;
+}
+
+static const void *peer_private(const struct rr_ep *ep, size_t *ret_len)
+{
+	struct sim_end *e = sim_end_of(ep);
+	struct sim_end *p = sim_peer(e);
+
+	*ret_len = e->peer_priv_known ? p->priv_len : 0;
+	return p->priv;
+}
+
+static void give_address(const struct sockaddr_in *addr, struct sockaddr_storage *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, addr, sizeof(*addr));
+}
+
+static int peer_addr(const struct rr_ep *ep, struct sockaddr_storage *ret)
+{
+	give_address(&sim_peer(sim_end_of(ep))->addr, ret);
+	return 0;
+}
+
+static int local_addr(const struct rr_ep *ep, struct sockaddr_storage *ret)
+{
+	give_address(&sim_end_of(ep)->addr, ret);
+	return 0;
+}
+
+static const char *why(const struct rr_ep *ep)
+{
+	return sim_end_of(ep)->why;
+}
+
+const struct rr_prov_ops rr_sim_ops = {
+	.name = "sim",
+	.connect = sim_connect,
+	.listen = sim_listen,
+	.listener_fd = listener_fd,
+	.accept = sim_accept,
+	.listener_close = sim_listener_close,
+	.post_recv = sim_post_recv,
+	.post_send = sim_post_send,
+	.post_write = sim_post_write,
+	.post_read = sim_post_read,
+	.register_mem = sim_register,
+	.invalidate = sim_invalidate,
+	.flush = sim_flush,
+	.progress = progress,
+	.poll = sim_poll,
+	.fd = fd,
+	.events = events,
+	.deadline = deadline,
+	.disconnect = sim_disconnect,
+	.destroy = sim_destroy,
+	.limits = limits,
+	.counters = counters,
+	.peer_private = peer_private,
+	.peer_addr = peer_addr,
+	.local_addr = local_addr,
+	.why = why,
+};
+
+/* -- For checkers ------------------------------------------------------------ */
+
+static unsigned length(const struct rr_list *head)
+{
+	const struct rr_list *l;
+	unsigned n = 0;
+
+	rr_list_for_each(l, head)
+		n++;
+	return n;
+}
+
+unsigned rr_sim_receives(const struct rr_ep *ep)
+{
+	return length(&sim_end_of(ep)->recvs);
+}
+
+unsigned rr_sim_sends_under_way(const struct rr_ep *ep)
+{
+	return sim_end_of(ep)->sends_out;
+}
+
+unsigned rr_sim_owed(const struct rr_ep *ep)
+{
+	struct sim_end *e = sim_end_of(ep);
+
+	return length(&e->posted) + length(&e->cq);
+}
+
+static bool overlap(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+
+	return x < y ? a_len > y - x : b_len > x - y;
+}
+
+bool rr_sim_lent(const struct rr_ep *ep, const void *base, size_t len)
+{
+	struct sim_end *e = sim_end_of(ep);
+	struct rr_list *l;
+
+	rr_list_for_each(l, &e->posted) {
+		struct sim_op *op = rr_container_of(l, struct sim_op, link);
+
+		for (unsigned i = 0; i < op->n_sge; i++)
+			if (overlap(op->sge[i].base, op->sge[i].len, base, len))
+				return true;
+	}
+	rr_list_for_each(l, &e->regions) {
+		struct sim_region *r = rr_container_of(l, struct sim_region, link);
+
+		if (r->open && overlap(r->base, r->len, base, len))
+			return true;
+	}
+	return false;
+}
