@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma cat: files of an NFS server to standard output, in order, READs in
+ * flight.  A file that fails is told and the next one follows.
+ */
+#include "client/nfs.h"
+#include "client/json.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_IN_FLIGHT = 1, OPT_SIZE, OPT_TIMEOUT, OPT_RETRY, OPT_STATS };
+
+struct cat {
+	struct tool_common common;
+	struct loop loop;
+	struct nfs_options nfs;
+	struct nfs_stream_options stream;
+	const char *stats;
+	uint64_t bytes, files, started_ns;
+};
+
+static void print_help(void)
+{
+	fputs("usage: rpcrdma cat [OPTION]... URL...\n"
+	      "Writes files of an NFS server to standard output.\n"
+	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
+	      "  --in-flight N           READs in flight, 1 to 64 (8)\n"
+	      "  --size BYTES            of one READ (what the server prefers, to 1 MiB)\n"
+	      "  --timeout SECONDS       for one call (none)\n"
+	      "  --retry SECONDS         wait for a server that vanished (60)\n"
+	      "  --stats FILE            counters as JSON, when done\n",
+	      stdout);
+	fputs(tool_common_help, stdout);
+	fputs("\nexit status: 0 done, 1 a file could not be read, 2 wrong usage\n", stdout);
+}
+
+static int take_option(struct cat *c, int opt)
+{
+	uint64_t v;
+	int r = tool_common_take(&c->common, opt, optarg);
+
+	if (r)
+		return r;
+	switch (opt) {
+	case OPT_IN_FLIGHT:
+		r = tool_parse_number(optarg, 1, 64, &v);
+		c->stream.in_flight = r ? 0 : (unsigned)v;
+		break;
+	case OPT_SIZE:
+		r = tool_parse_size(optarg, &v);
+		if (!r && (v < 512 || v > (4u << 20)))
+			r = -EINVAL;
+		c->stream.bytes = r ? 0 : (uint32_t)v;
+		break;
+	case OPT_TIMEOUT:
+		r = tool_parse_seconds(optarg, &c->nfs.timeout_ns);
+		break;
+	case OPT_RETRY:
+		r = tool_parse_seconds(optarg, &c->nfs.retry_ns);
+		break;
+	case OPT_STATS:
+		c->stats = optarg;
+		break;
+	default:
+		return -2;
+	}
+	if (r)
+		tool_error("'%s' is out of range", optarg);
+	return r ? -2 : 1;
+}
+
+static int cat_node(struct cat *c, struct nfs_client *client, const char *text,
+		    const struct url *u)
+{
+	struct nfs_node node;
+	uint64_t n = 0;
+	int r = nfs_walk(client, u->path, NFS_FOLLOW, &node);
+
+	if (!r && node.attr.type == NF3DIR)
+		r = (int)NFS3ERR_ISDIR;
+	if (!r)
+		r = nfs_stream(client, &node.fh, &node.attr, STDOUT_FILENO, &c->stream, NULL,
+			       &n);
+	c->bytes += n;
+	if (!r)
+		c->files++;
+	else if (r == -EXDEV)
+		tool_error("%s: a symbolic link leads out of the export", text);
+	else if (r != -EINTR && r != -EPIPE)
+		tool_error("%s: %s", text, nfs_words(client, r));
+	return r;
+}
+
+static int cat_url(struct cat *c, const char *text)
+{
+	struct nfs_client client;
+	const char *why;
+	struct url u;
+	int r;
+
+	if (url_parse(text, &u, &why)) {
+		tool_error("%s: %s", text, why);
+		return -EINVAL;
+	}
+	if (!*u.export) {
+		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH", text);
+		url_fini(&u);
+		return -EINVAL;
+	}
+	r = nfs_open(&client, &c->loop, &u, &c->nfs);
+	if (!r) {
+		r = cat_node(c, &client, text, &u);
+		nfs_close(&client);
+	}
+	url_fini(&u);
+	return r;
+}
+
+static int cat_all(struct cat *c, int n, char **urls)
+{
+	int code = TOOL_OK, r = 0;
+
+	c->started_ns = tool_now_ns();
+	for (int i = 0; i < n && r != -EINTR && r != -EPIPE; i++) {
+		r = cat_url(c, urls[i]);
+		if (r)
+			code = TOOL_FAILED;
+	}
+	if (c->stats) {
+		struct json_stats_more more = { "cat", c->files, c->bytes,
+						tool_now_ns() - c->started_ns };
+
+		if (json_stats(c->stats, c->loop.engine, &more))
+			code = TOOL_FAILED;
+	}
+	return code;
+}
+
+int tool_cat(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "in-flight", required_argument, NULL, OPT_IN_FLIGHT },
+		{ "size", required_argument, NULL, OPT_SIZE },
+		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+		{ "retry", required_argument, NULL, OPT_RETRY },
+		{ "stats", required_argument, NULL, OPT_STATS },
+		TOOL_COMMON_OPTIONS,
+		{ NULL, 0, NULL, 0 },
+	};
+	struct cat c = { .stream = { .in_flight = 8 } };
+	int opt, r;
+
+	while ((opt = getopt_long(argc, argv, "v", options, NULL)) != -1) {
+		r = take_option(&c, opt);
+		if (r == -1) {
+			print_help();
+			return TOOL_OK;
+		}
+		if (r < 0)
+			return tool_usage();
+	}
+	if (optind == argc) {
+		tool_error("no URL is given");
+		return tool_usage();
+	}
+	if (loop_init(&c.loop, &c.common))
+		return TOOL_FAILED;
+	r = cat_all(&c, argc - optind, argv + optind);
+	loop_fini(&c.loop);
+	return loop_exit_code(r);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Listing a directory by READDIRPLUS, page by page.  Only one page is held,
+ * and it may be dropped between entries: the cookie of the last entry taken is
+ * where the next page begins.
+ *
+ * Names come from the server and become local file names: one that is empty,
+ * contains "/" or is too long never leaves this file.
+ */
+#include "client/nfs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nfs_dir_open(struct nfs_dir *d, struct nfs_client *c, const struct nfs_fh *fh)
+{
+	*d = (struct nfs_dir){ .client = c, .fh = *fh };
+}
+
+void nfs_dir_drop(struct nfs_dir *d)
+{
+	free(d->page);
+	d->page = NULL;
+	d->len = d->pos = 0;
+}
+
+void nfs_dir_close(struct nfs_dir *d)
+{
+	nfs_dir_drop(d);
+}
+
+static void on_page(struct nfs_op *op, void *arg)
+{
+	struct nfs_dir *d = arg;
+
+	if (op->status)
+		return;
+	d->page = malloc(op->rest_len ? op->rest_len : 1);
+	if (!d->page)
+		return;
+	memcpy(d->page, op->rest, op->rest_len);
+	d->len = op->rest_len;
+	d->pos = 0;
+}
+
+static int fetch(struct nfs_dir *d)
+{
+	READDIRPLUS3args a = { .dir = nfs_fh_arg(&d->fh), .cookie = d->cookie };
+	struct nfs_op op;
+	int r;
+
+	memcpy(a.cookieverf, d->verf, sizeof(d->verf));
+	a.dircount = d->client->dir_bytes;
+	a.maxcount = d->client->dir_bytes;
+	nfs_op_init(&op, d->client);
+	op.reply_bytes = a.maxcount + NFS3_RESULT_BYTES;
+	op.done = on_page;
+	op.arg = d;
+	r = nfs_op_run(&op, NFSPROC3_READDIRPLUS, &a);
+	if (!r)
+		memcpy(d->verf, op.res.readdirplus.READDIRPLUS3res_u.resok.cookieverf,
+		       sizeof(d->verf));
+	if (!r && !d->page)
+		r = -ENOMEM;
+	nfs_op_fini(&op);
+	return r;
+}
+
+static bool name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n <= NFS_NAME_MAX && !memchr(name, '/', n);
+}
+
+static bool is_dots(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+static int take(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *ret)
+{
+	int r = 0;
+
+	snprintf(ret->name, sizeof(ret->name), "%s", e->name);
+	ret->fileid = e->fileid;
+	if (e->name_attributes.attributes_follow)
+		ret->attr = e->name_attributes.post_op_attr_u.attributes;
+	if (e->name_handle.handle_follows)
+		r = nfs_fh_take(&e->name_handle.post_op_fh3_u.handle, &ret->fh);
+	if (!r && (!e->name_attributes.attributes_follow || !e->name_handle.handle_follows))
+		r = nfs_lookup(d->client, &d->fh, ret->name, &ret->fh, &ret->attr);
+	return r;
+}
+
+/* The page's list has ended: was it the directory's end? */
+static int end_of_page(struct nfs_dir *d)
+{
+	uint32_t eof;
+
+	if (nfs3_get_u32(d->page, d->len, &d->pos, &eof))
+		return -EBADMSG;
+	d->eof = eof;
+	nfs_dir_drop(d);
+	return 0;
+}
+
+bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
+{
+	entryplus3 e;
+	int r = 0;
+
+	for (;;) {
+		if (!d->page) {
+			if (d->eof)
+				break;
+			r = fetch(d);
+			if (r)
+				break;
+		}
+		r = NFS3_LIST_NEXT(d->page, d->len, &d->pos, entryplus3, &e);
+		if (r < 0)
+			break;
+		if (r == 0) {
+			bool empty = d->pos <= 4;
+
+			r = end_of_page(d);
+			if (!r && !d->eof && empty)
+				r = (int)NFS3ERR_TOOSMALL; /* no end is in sight */
+			if (r)
+				break;
+			continue;
+		}
+		d->cookie = e.cookie;
+		if (!name_ok(e.name)) {
+			r = -EBADMSG;
+		} else if (is_dots(e.name)) {
+			NFS3_FREE(entryplus3, &e);
+			continue;
+		} else {
+			r = take(d, &e, ret);
+		}
+		NFS3_FREE(entryplus3, &e);
+		if (r == (int)NFS3ERR_NOENT)
+			continue; /* removed since */
+		*ret_status = r;
+		return r == 0;
+	}
+	*ret_status = r;
+	return false;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parsing of NFS URLs.  The text is split first and unescaped afterwards, so
+ * that an escaped "/" cannot become a separator: it is refused, since no file
+ * can have such a name.
+ */
+#include "url.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool url_is(const char *s)
+{
+	return !strncmp(s, "nfs://", 6);
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+		return (c | 0x20) - 'a' + 10;
+	return -1;
+}
+
+static int parse_port(const char *s, size_t len, struct url *u, const char **why)
+{
+	unsigned port = 0;
+
+	if (len == 0 || len > 5 || strspn(s, "0123456789") < len)
+		goto bad;
+	for (size_t i = 0; i < len; i++)
+		port = port * 10 + (unsigned)(s[i] - '0');
+	if (port == 0 || port > 65535)
+		goto bad;
+	snprintf(u->port, sizeof(u->port), "%u", port);
+	return 0;
+bad:
+	*why = "the port is not a number from 1 to 65535";
+	return -EINVAL;
+}
+
+/* @s[0..@len): HOST, HOST:PORT, [HOST], [HOST]:PORT */
+static int parse_host(const char *s, size_t len, struct url *u, const char **why)
+{
+	const char *host = s, *end = s + len, *colon;
+	size_t host_len;
+
+	strcpy(u->port, "20049");
+	if (len && *s == '[') {
+		const char *close = memchr(s, ']', len);
+
+		if (!close) {
+			*why = "']' is missing after the IPv6 address";
+			return -EINVAL;
+		}
+		host = s + 1;
+		host_len = (size_t)(close - host);
+		colon = close + 1;
+		if (colon < end && *colon != ':') {
+			*why = "':' and a port, or nothing, follow ']'";
+			return -EINVAL;
+		}
+	} else {
+		colon = memchr(s, ':', len);
+		if (!colon)
+			colon = end;
+		host_len = (size_t)(colon - host);
+		if (colon < end && memchr(colon + 1, ':', (size_t)(end - colon - 1))) {
+			*why = "an IPv6 address needs brackets, as in [::1]";
+			return -EINVAL;
+		}
+	}
+	if (host_len == 0 || host_len >= sizeof(u->host)) {
+		*why = host_len ? "the host is too long" : "the host is missing";
+		return -EINVAL;
+	}
+	memcpy(u->host, host, host_len);
+	u->host[host_len] = 0;
+	if (colon < end)
+		return parse_port(colon + 1, (size_t)(end - colon - 1), u, why);
+	return 0;
+}
+
+/* Unescapes one name into @out; its length or a negative errno. */
+static int unescape(const char *s, size_t len, char *out, const char **why)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		char c = s[i];
+
+		if (c == '%') {
+			int hi = len - i > 2 ? hex(s[i + 1]) : -1;
+			int lo = len - i > 2 ? hex(s[i + 2]) : -1;
+
+			if (hi < 0 || lo < 0) {
+				*why = "'%' needs two hexadecimal digits (%25 is '%' itself)";
+				return -EINVAL;
+			}
+			c = (char)(hi << 4 | lo);
+			i += 2;
+			if (c == 0 || c == '/') {
+				*why = "no file name contains %00 or %2F";
+				return -EINVAL;
+			}
+		}
+		out[n++] = c;
+	}
+	return n;
+}
+
+/* Names between slashes of @s, unescaped, joined by single slashes. */
+static int parse_path(const char *s, struct url *u, const char **why)
+{
+	size_t size = strlen(s) + 2;
+	char *path = malloc(size), *export = malloc(size);
+	size_t n_path = 0, n_export = 0;
+
+	*why = "out of memory";
+	if (!path || !export) {
+		free(path);
+		free(export);
+		return -ENOMEM;
+	}
+	u->slash = *s && s[strlen(s) - 1] == '/';
+	while (*s) {
+		size_t len = strcspn(s, "/");
+		bool first = n_export == 0;
+		char *out;
+		int n;
+
+		if (len) {
+			if (!first && n_path)
+				path[n_path++] = '/';
+			if (first)
+				export[n_export++] = '/';
+			out = first ? export + n_export : path + n_path;
+			n = unescape(s, len, out, why);
+			if (n < 0) {
+				free(path);
+				free(export);
+				return n;
+			}
+			*(first ? &n_export : &n_path) += (size_t)n;
+		}
+		s += len + (s[len] == '/');
+	}
+	path[n_path] = 0;
+	export[n_export] = 0;
+	u->path = path;
+	u->export = export;
+	return 0;
+}
+
+int url_parse(const char *s, struct url *ret, const char **ret_why)
+{
+	struct url u = { .port = "" };
+	size_t len;
+	int r;
+
+	if (!url_is(s)) {
+		*ret_why = "a URL begins with nfs://";
+		return -EINVAL;
+	}
+	s += 6;
+	len = strcspn(s, "/");
+	r = parse_host(s, len, &u, ret_why);
+	if (!r)
+		r = parse_path(s + len, &u, ret_why);
+	if (!r)
+		*ret = u;
+	return r;
+}
+
+void url_fini(struct url *u)
+{
+	free(u->export);
+	free(u->path);
+	u->export = u->path = NULL;
+}
+
+int url_parse_host(const char *s, struct url *ret, const char **ret_why)
+{
+	struct url u = { .port = "" };
+	int r;
+
+	if (url_is(s))
+		s += 6;
+	if (strchr(s, '/') && strcspn(s, "/") + 1 != strlen(s)) {
+		*ret_why = "HOST or HOST:PORT is expected here, without a path";
+		return -EINVAL;
+	}
+	r = parse_host(s, strcspn(s, "/"), &u, ret_why);
+	if (!r)
+		*ret = u;
+	return r;
+}
+
+void url_host_text(const struct url *u, char *buf, size_t size)
+{
+	snprintf(buf, size, strchr(u->host, ':') ? "[%s]:%s" : "%s:%s", u->host, u->port);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nfs://HOST[:PORT]/NAME/PATH: a file behind an export.  HOST is a name, an
+ * IPv4 address or an [IPv6] one; %XX stands for an octet.  Names are octets,
+ * not characters; only "/" and the zero octet cannot occur in one.
+ */
+#ifndef RPCRDMA_TOOLS_URL_H
+#define RPCRDMA_TOOLS_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct url {
+	char host[256]; /* without brackets */
+	char port[8]; /* decimal; "20049" unless given */
+	char *export; /* "/NAME", "" if the URL ends before it; heap */
+	char *path; /* octets after it, "/" between names, none around; heap */
+	bool slash; /* the URL ended with "/": a directory is meant */
+};
+
+/* Whether @s is to be read as a URL (it begins with "nfs://"). */
+bool url_is(const char *s);
+/* Parses; on failure -EINVAL or -ENOMEM, and @ret_why says what is wrong. */
+int url_parse(const char *s, struct url *ret, const char **ret_why);
+void url_fini(struct url *);
+/* "HOST:PORT" or "[HOST]:PORT" alone, as ping takes it.  Only host and port
+ * are set. */
+int url_parse_host(const char *s, struct url *ret, const char **ret_why);
+/* "HOST:PORT", with brackets where needed. */
+void url_host_text(const struct url *, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma ping: NULL calls, one after the other, as ping(8) does it.  The
+ * connection is made first and not measured.
+ */
+#include "client/link.h"
+#include "client/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <rpcrdma/nfs.h>
+
+enum { OPT_PROGRAM = 1, OPT_VERSION, OPT_TIMEOUT };
+
+struct ping {
+	struct tool_common common;
+	struct loop loop;
+	struct link link;
+	struct url url;
+	uint32_t program, version;
+	uint64_t count, interval_ns, timeout_ns; /* count 0: until a signal */
+	bool quiet;
+
+	uint64_t sent, received, sent_ns;
+	bool waiting, hopeless; /* a call is out; the answer will not change */
+	double min_us, max_us, sum_us, sum2_us;
+};
+
+static void print_help(void)
+{
+	fputs("usage: rpcrdma ping [OPTION]... HOST[:PORT]\n"
+	      "Calls the NULL procedure of an RPC service and shows how long it takes.\n"
+	      "The port is 20049 unless given; an IPv6 address stands in [brackets].\n\n"
+	      "  -c, --count N           stop after N calls (at SIGINT)\n"
+	      "  -i, --interval SECONDS  between calls (1); 0: as fast as it goes\n"
+	      "  -q, --quiet             the summary only\n"
+	      "  --program N             RPC program (100003: NFS)\n"
+	      "  --version N             its version (3)\n"
+	      "  --timeout SECONDS       for one call (10)\n",
+	      stdout);
+	fputs(tool_common_help, stdout);
+	fputs("\nWith -v what was negotiated is shown first; --json prints one object at\n"
+	      "the end.\n\n"
+	      "exit status: 0 answered, 1 nothing answered, 2 wrong usage\n",
+	      stdout);
+}
+
+static int take_option(struct ping *p, int opt)
+{
+	uint64_t v;
+	int r = tool_common_take(&p->common, opt, optarg);
+
+	if (r)
+		return r;
+	switch (opt) {
+	case 'c':
+		r = tool_parse_number(optarg, 1, UINT32_MAX, &p->count);
+		break;
+	case 'i':
+		r = tool_parse_seconds(optarg, &p->interval_ns);
+		break;
+	case 'q':
+		p->quiet = true;
+		break;
+	case OPT_PROGRAM:
+		r = tool_parse_number(optarg, 0, UINT32_MAX, &v);
+		p->program = r ? 0 : (uint32_t)v;
+		break;
+	case OPT_VERSION:
+		r = tool_parse_number(optarg, 0, UINT32_MAX, &v);
+		p->version = r ? 0 : (uint32_t)v;
+		break;
+	case OPT_TIMEOUT:
+		r = tool_parse_seconds(optarg, &p->timeout_ns);
+		break;
+	default:
+		return -2;
+	}
+	if (r)
+		tool_error("'%s' is out of range", optarg);
+	return r ? -2 : 1;
+}
+
+static void answered(struct ping *p, uint32_t xid, double us)
+{
+	p->received++;
+	p->sum_us += us;
+	p->sum2_us += us * us;
+	if (p->received == 1 || us < p->min_us)
+		p->min_us = us;
+	if (us > p->max_us)
+		p->max_us = us;
+	if (!p->quiet && !p->common.json)
+		printf("reply from %s: seq=%" PRIu64 " xid=0x%08" PRIx32 " time=%.3f ms\n",
+		       p->link.host, p->sent, xid, us / 1000);
+}
+
+static void failed(struct ping *p, const struct rpcrdma_reply *reply)
+{
+	switch (reply->status) {
+	case RPCRDMA_PROG_UNAVAIL:
+		tool_error("%s: it answers, but has no program %" PRIu32, p->link.host,
+			   p->program);
+		p->hopeless = true;
+		break;
+	case RPCRDMA_PROG_MISMATCH:
+		tool_error("%s: it has program %" PRIu32 " in versions %" PRIu32
+			   " to %" PRIu32 " only",
+			   p->link.host, p->program, reply->low, reply->high);
+		p->hopeless = true;
+		break;
+	case -ECANCELED:
+		break;
+	default:
+		tool_error("%s: seq=%" PRIu64 ": %s", p->link.host, p->sent,
+			   link_words(&p->link, reply->status));
+		p->hopeless = reply->status == -EPROTONOSUPPORT;
+		break;
+	}
+}
+
+static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+{
+	struct ping *p = arg;
+
+	p->waiting = false;
+	if (reply->status)
+		failed(p, reply);
+	else
+		answered(p, reply->xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
+}
+
+static int one(struct ping *p)
+{
+	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+	struct rpcrdma_call *call;
+	int r;
+
+	o.program = p->program;
+	o.version = p->version;
+	o.timeout_ns = p->timeout_ns;
+	o.done = on_done;
+	o.arg = p;
+	p->sent_ns = tool_now_ns();
+	r = rpcrdma_call(p->link.conn, &o, &call);
+	if (r) {
+		tool_error("%s: %s", p->link.host, strerror(-r));
+		return r;
+	}
+	p->sent++;
+	p->waiting = true;
+	while (p->waiting && !r)
+		r = loop_wait(&p->loop, -1);
+	if (p->waiting) {
+		p->sent--; /* nobody waited for it */
+		rpcrdma_call_cancel(call);
+		while (p->waiting)
+			(void)rpcrdma_engine_process(p->loop.engine, 100); /* bounded */
+	}
+	return r;
+}
+
+static int pause_until(struct ping *p, uint64_t when)
+{
+	uint64_t now;
+	int r = 0;
+
+	while (!r && (now = tool_now_ns()) < when)
+		r = loop_wait(&p->loop, (int)((when - now) / 1000000 + 1));
+	return r;
+}
+
+static void run(struct ping *p)
+{
+	int r = 0;
+
+	while (!r && !p->hopeless) {
+		uint64_t next = tool_now_ns() + p->interval_ns;
+
+		r = one(p);
+		if (p->count && p->sent >= p->count)
+			break;
+		if (!r && !p->hopeless)
+			r = pause_until(p, next);
+		fflush(stdout);
+	}
+}
+
+/* Newton's way, to do without the mathematics library. */
+static double root(double v)
+{
+	double x = v > 1 ? v : 1;
+
+	if (!(v > 0))
+		return 0;
+	for (int i = 0; i < 64; i++)
+		x = (x + v / x) / 2;
+	return x;
+}
+
+static void summary(const struct ping *p, uint64_t elapsed_ns)
+{
+	double n = p->received ? (double)p->received : 1, avg = p->sum_us / n;
+	double mdev = root(p->sum2_us / n - avg * avg);
+	uint64_t lost = p->sent - p->received;
+
+	if (p->common.json) {
+		fputs("{\"host\":", stdout);
+		json_string(stdout, p->link.host);
+		printf(",\"program\":%" PRIu32 ",\"version\":%" PRIu32 ",\"sent\":%" PRIu64
+		       ",\"received\":%" PRIu64 ",\"elapsed_s\":%.6f",
+		       p->program, p->version, p->sent, p->received,
+		       (double)elapsed_ns / 1e9);
+		if (p->received)
+			printf(",\"min_us\":%.3f,\"avg_us\":%.3f,\"max_us\":%.3f"
+			       ",\"mdev_us\":%.3f",
+			       p->min_us, avg, p->max_us, mdev);
+		fputs(",\"negotiated\":{", stdout);
+		link_describe_json(&p->link, stdout);
+		fputs("}}\n", stdout);
+		return;
+	}
+	printf("\n--- %s program %" PRIu32 " version %" PRIu32 " ---\n", p->link.host,
+	       p->program, p->version);
+	printf("%" PRIu64 " calls, %" PRIu64 " replies, %.0f%% lost, time %.0f ms\n", p->sent,
+	       p->received, p->sent ? (double)lost * 100 / (double)p->sent : 0,
+	       (double)elapsed_ns / 1e6);
+	if (p->received)
+		printf("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n", p->min_us / 1000,
+		       avg / 1000, p->max_us / 1000, mdev / 1000);
+}
+
+static int ping_host(struct ping *p)
+{
+	struct rpcrdma_conn_options co;
+	uint64_t started;
+
+	tool_conn_options(&p->common, &co);
+	co.handshake_ns = p->timeout_ns;
+	if (link_open(&p->link, &p->loop, &p->url, &co))
+		return TOOL_FAILED;
+	if (p->common.verbose && !p->common.json)
+		link_describe(&p->link, stdout);
+	started = tool_now_ns();
+	run(p);
+	summary(p, tool_now_ns() - started);
+	link_close(&p->link);
+	return p->received ? TOOL_OK : TOOL_FAILED;
+}
+
+int tool_ping(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "count", required_argument, NULL, 'c' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "program", required_argument, NULL, OPT_PROGRAM },
+		{ "version", required_argument, NULL, OPT_VERSION },
+		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+		TOOL_COMMON_OPTIONS,
+		{ NULL, 0, NULL, 0 },
+	};
+	struct ping p = { .program = RPCRDMA_NFS_PROGRAM, .version = 3,
+			  .interval_ns = 1000000000u, .timeout_ns = 10000000000u };
+	const char *why;
+	int opt, r;
+
+	while ((opt = getopt_long(argc, argv, "c:i:qv", options, NULL)) != -1) {
+		r = take_option(&p, opt);
+		if (r == -1) {
+			print_help();
+			return TOOL_OK;
+		}
+		if (r < 0)
+			return tool_usage();
+	}
+	if (optind + 1 != argc) {
+		tool_error(optind == argc ? "no host is given" : "one host at a time");
+		return tool_usage();
+	}
+	if (url_parse_host(argv[optind], &p.url, &why)) {
+		tool_error("%s: %s", argv[optind], why);
+		return tool_usage();
+	}
+	if (loop_init(&p.loop, &p.common))
+		return TOOL_FAILED;
+	r = ping_host(&p);
+	loop_fini(&p.loop);
+	return loop_signal() == SIGINT ? r : loop_exit_code(r);
+}

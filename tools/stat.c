@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rpcrdma stat: the attributes of a file on an NFS server, as stat(1) has it. */
+#include "client/attrs.h"
+#include "client/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { OPT_TIMEOUT = 1, OPT_RETRY };
+
+struct stat_tool {
+	struct tool_common common;
+	struct loop loop;
+	struct nfs_options nfs;
+	bool follow;
+};
+
+static void print_help(void)
+{
+	fputs("usage: rpcrdma stat [OPTION]... URL...\n"
+	      "Shows the attributes of files on an NFS server.\n"
+	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
+	      "  -L, --dereference       follow a symbolic link at the end\n"
+	      "  --timeout SECONDS       for one call (none)\n"
+	      "  --retry SECONDS         wait for a server that vanished (60)\n",
+	      stdout);
+	fputs(tool_common_help, stdout);
+	fputs("\nexit status: 0 done, 1 a file could not be looked up, 2 wrong usage\n",
+	      stdout);
+}
+
+static int take_option(struct stat_tool *s, int opt)
+{
+	int r = tool_common_take(&s->common, opt, optarg);
+
+	if (r)
+		return r;
+	switch (opt) {
+	case 'L':
+		s->follow = true;
+		break;
+	case OPT_TIMEOUT:
+		r = tool_parse_seconds(optarg, &s->nfs.timeout_ns);
+		break;
+	case OPT_RETRY:
+		r = tool_parse_seconds(optarg, &s->nfs.retry_ns);
+		break;
+	default:
+		return -2;
+	}
+	if (r)
+		tool_error("'%s' is out of range", optarg);
+	return r ? -2 : 1;
+}
+
+static void print_text(const char *text, const fattr3 *a, const char *target)
+{
+	char mode[11], atime[64], mtime[64], ctime[64];
+
+	attrs_mode_text(a, mode);
+	attrs_time_text(&a->atime, true, atime, sizeof(atime));
+	attrs_time_text(&a->mtime, true, mtime, sizeof(mtime));
+	attrs_time_text(&a->ctime, true, ctime, sizeof(ctime));
+	fputs("  File: ", stdout);
+	attrs_print_name(stdout, text);
+	if (*target) {
+		fputs(" -> ", stdout);
+		attrs_print_name(stdout, target);
+	}
+	printf("\n  Size: %-15" PRIu64 " Used: %-15" PRIu64 " %s\n", a->size, a->used,
+	       attrs_type_words(a->type));
+	printf("  Fsid: %-15" PRIx64 " File id: %-12" PRIu64 " Links: %" PRIu32, a->fsid,
+	       a->fileid, a->nlink);
+	if (a->type == NF3BLK || a->type == NF3CHR)
+		printf(" Device type: %" PRIu32 ",%" PRIu32, a->rdev.specdata1,
+		       a->rdev.specdata2);
+	printf("\nAccess: (%04o/%s)  Uid: %" PRIu32 "  Gid: %" PRIu32 "\n", a->mode & 07777u,
+	       mode, a->uid, a->gid);
+	printf("Access: %s\nModify: %s\nChange: %s\n", atime, mtime, ctime);
+}
+
+static void print_json(const char *text, const struct nfs_node *node, const char *target)
+{
+	putchar('{');
+	json_name(stdout, "url", text);
+	putchar(',');
+	attrs_json(stdout, &node->attr);
+	if (*target) {
+		putchar(',');
+		json_name(stdout, "target", target);
+	}
+	fputs(",\"handle\":\"", stdout);
+	for (uint32_t i = 0; i < node->fh.len; i++)
+		printf("%02x", (unsigned char)node->fh.data[i]);
+	puts("\"}");
+}
+
+static int show(struct stat_tool *s, struct nfs_client *client, const char *text,
+		const struct url *u)
+{
+	char target[NFS3_PATH_BYTES + 1] = "";
+	struct nfs_node node;
+	int r = nfs_walk(client, u->path, s->follow || u->slash ? NFS_FOLLOW : 0, &node);
+
+	if (!r && u->slash && node.attr.type != NF3DIR)
+		r = (int)NFS3ERR_NOTDIR;
+	if (!r && node.attr.type == NF3LNK)
+		r = nfs_readlink(client, &node.fh, target, sizeof(target));
+	if (r) {
+		if (r != -EINTR)
+			tool_error("%s: %s", text,
+				   r == -EXDEV ? "a symbolic link leads out of the export"
+					       : nfs_words(client, r));
+		return r;
+	}
+	if (s->common.json)
+		print_json(text, &node, target);
+	else
+		print_text(text, &node.attr, target);
+	return 0;
+}
+
+static int stat_url(struct stat_tool *s, const char *text)
+{
+	struct nfs_client client;
+	const char *why;
+	struct url u;
+	int r;
+
+	if (url_parse(text, &u, &why)) {
+		tool_error("%s: %s", text, why);
+		return -EINVAL;
+	}
+	if (!*u.export) {
+		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH", text);
+		url_fini(&u);
+		return -EINVAL;
+	}
+	r = nfs_open(&client, &s->loop, &u, &s->nfs);
+	if (!r) {
+		r = show(s, &client, text, &u);
+		nfs_close(&client);
+	}
+	url_fini(&u);
+	return r;
+}
+
+int tool_stat(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "dereference", no_argument, NULL, 'L' },
+		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+		{ "retry", required_argument, NULL, OPT_RETRY },
+		TOOL_COMMON_OPTIONS,
+		{ NULL, 0, NULL, 0 },
+	};
+	struct stat_tool s = { .follow = false };
+	int opt, r, code = TOOL_OK;
+
+	while ((opt = getopt_long(argc, argv, "Lv", options, NULL)) != -1) {
+		r = take_option(&s, opt);
+		if (r == -1) {
+			print_help();
+			return TOOL_OK;
+		}
+		if (r < 0)
+			return tool_usage();
+	}
+	if (optind == argc) {
+		tool_error("no URL is given");
+		return tool_usage();
+	}
+	if (loop_init(&s.loop, &s.common))
+		return TOOL_FAILED;
+	r = 0;
+	for (int i = optind; i < argc && r != -EINTR; i++) {
+		r = stat_url(&s, argv[i]);
+		if (r)
+			code = TOOL_FAILED;
+	}
+	loop_fini(&s.loop);
+	return loop_exit_code(code);
+}
