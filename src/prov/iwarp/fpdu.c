@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encodes an FPDU into one piece of memory, with markers where the peer wants
+ * them.  The transmitter gathers instead of calling this when there are none.
+ *
+ * A marker comes before every octet whose position in the stream is a multiple
+ * of 512.  All FPDUs and markers are multiples of four octets, so a marker never
+ * falls into a CRC; one that falls between two FPDUs is written before the
+ * second and covered by its CRC.                           [RFC 5044 §4.3, §4.4]
+ */
+#include "prov/iwarp/fpdu.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "prov/iwarp/crc.h"
+
+struct out {
+	struct rr_framer *f;
+	uint8_t *base, *pos;
+	uint8_t *start; /* of ULPDU_Length; NULL before it */
+};
+
+static void put_marker(struct out *o)
+{
+	rr_store_u16(o->pos, 0);
+	rr_store_u16(o->pos + 2, o->start ? (uint16_t)(o->pos - o->start) : 0);
+	o->pos += 4;
+	o->f->pos = 4;
+}
+
+static void put(struct out *o, const void *src, size_t len)
+{
+	const uint8_t *p = src;
+	size_t n;
+
+	while (len) {
+		n = len;
+		if (o->f->markers) {
+			if (o->f->pos == RR_MARKER_SPACING || o->f->pos == 0)
+				put_marker(o);
+			n = RR_MIN(len, (size_t)(RR_MARKER_SPACING - o->f->pos));
+			o->f->pos += (uint32_t)n;
+		}
+		if (!o->start)
+			o->start = o->pos;
+		memcpy(o->pos, p, n);
+		o->pos += n;
+		p += n;
+		len -= n;
+	}
+}
+
+size_t rr_fpdu_put(struct rr_framer *f, void *dst, const struct iovec *v, unsigned n,
+                   size_t len)
+{
+	static const uint8_t zero[4];
+	struct out o = {.f = f, .base = dst, .pos = dst};
+	uint8_t be[4];
+
+	rr_store_u16(be, (uint16_t)len);
+	put(&o, be, RR_FPDU_LEN);
+	for (unsigned i = 0; i < n; i++)
+		put(&o, v[i].iov_base, v[i].iov_len);
+	put(&o, zero, rr_fpdu_pad(len));
+	if (f->markers && f->pos == RR_MARKER_SPACING)
+		put_marker(&o);
+	if (f->crc)
+		rr_crc_store(be,
+		             rr_crc_add(RR_CRC_INIT, o.base, (size_t)(o.pos - o.base)));
+	else
+		memcpy(be, zero, 4);
+	put(&o, be, RR_FPDU_CRC);
+	return (size_t)(o.pos - o.base);
+}

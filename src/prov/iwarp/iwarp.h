@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The iWARP provider: RDMA over TCP in user space (MPA, DDP and RDMAP of
+ * RFC 5044, 6581, 5041 and 5040).
+ *
+ * Options, "key=value,..." (an unknown key is -EINVAL):
+ *   crc=0|1     ask for CRC32C (1); it is off only if both sides say 0
+ *   rev=1|2     highest MPA revision (2); 2 negotiates IRD and ORD
+ *   p2p=0|1     a client asks for the RTR message of RFC 6581 (1), so that
+ *               the server may speak first
+ *   fpdu=N      largest ULPDU sent, 128..65535 (65535)
+ *   ird=N ord=N inbound and outbound RDMA Reads at once, 0..1024 (64)
+ *   sndbuf=N rcvbuf=N  socket buffers in octets (0: left to the system)
+ */
+#ifndef RR_PROV_IWARP_IWARP_H
+#define RR_PROV_IWARP_IWARP_H
+
+#include "prov/prov.h"
+
+extern const struct rr_prov_ops rr_iwarp_ops;
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPA frames and negotiation.  See mpa.h for the contract.
+ *
+ * Normal path: rr_mpa_request, rr_mpa_put; at the other end rr_mpa_get,
+ * rr_mpa_answer, rr_mpa_put; back again rr_mpa_get, rr_mpa_conclude.
+ *
+ * We never ask for markers.  CRC is used if either side wants it.  A reply has
+ * the revision of its request and is enhanced exactly if the request was.
+ */
+#include "prov/iwarp/mpa.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+
+#define FLAG_M 0x80
+#define FLAG_C 0x40
+#define FLAG_R 0x20
+#define FLAG_S 0x10
+
+#define WORD_HI  0x8000 /* A in the first word, C in the second */
+#define WORD_LO  0x4000 /* B in the first word, D in the second */
+#define WORD_NUM 0x3fff
+
+static const char key_request[16] = "MPA ID Req Frame";
+static const char key_reply[16] = "MPA ID Rep Frame";
+
+ssize_t rr_mpa_put(void *dst, size_t size, const struct rr_mpa_frame *f)
+{
+	size_t pd = f->priv_len + (f->enhanced ? 4 : 0);
+	uint8_t *p = dst;
+
+	if (pd > RR_MPA_PD_MAX || size < RR_MPA_HEAD + pd)
+		return -EMSGSIZE;
+	memcpy(p, f->reply ? key_reply : key_request, 16);
+	p[16] = (uint8_t)((f->markers ? FLAG_M : 0) | (f->crc ? FLAG_C : 0) |
+	                  (f->rejected ? FLAG_R : 0) | (f->enhanced ? FLAG_S : 0));
+	p[17] = f->rev;
+	rr_store_u16(p + 18, (uint16_t)pd);
+	p += RR_MPA_HEAD;
+	if (f->enhanced) {
+		rr_store_u16(p, (uint16_t)((f->p2p ? WORD_HI : 0) |
+		                           (f->rtr & RR_RTR_SEND ? WORD_LO : 0) |
+		                           (f->ird & WORD_NUM)));
+		rr_store_u16(p + 2, (uint16_t)((f->rtr & RR_RTR_WRITE ? WORD_HI : 0) |
+		                               (f->rtr & RR_RTR_READ ? WORD_LO : 0) |
+		                               (f->ord & WORD_NUM)));
+		p += 4;
+	}
+	if (f->priv_len)
+		memcpy(p, f->priv, f->priv_len);
+	return (ssize_t)(RR_MPA_HEAD + pd);
+}
+
+static void get_enhanced(const uint8_t *p, struct rr_mpa_frame *f)
+{
+	uint16_t w0 = rr_load_u16(p), w1 = rr_load_u16(p + 2);
+
+	f->p2p = w0 & WORD_HI;
+	if (f->p2p) /* without A the others mean nothing */
+		f->rtr = (w0 & WORD_LO ? RR_RTR_SEND : 0u) |
+		         (w1 & WORD_HI ? RR_RTR_WRITE : 0u) |
+		         (w1 & WORD_LO ? RR_RTR_READ : 0u);
+	f->ird = w0 & WORD_NUM;
+	f->ord = w1 & WORD_NUM;
+}
+
+ssize_t rr_mpa_get(const void *src, size_t len, bool reply, struct rr_mpa_frame *ret)
+{
+	const uint8_t *p = src;
+	const char *key = reply ? key_reply : key_request;
+	struct rr_mpa_frame f = {.reply = reply};
+	size_t pd;
+
+	if (memcmp(p, key, RR_MIN(len, (size_t)16)) != 0)
+		return -EPROTO;
+	if (len < RR_MPA_HEAD)
+		return -EAGAIN;
+	pd = rr_load_u16(p + 18);
+	if (pd > RR_MPA_PD_MAX)
+		return -EPROTO;
+	f.markers = p[16] & FLAG_M;
+	f.crc = p[16] & FLAG_C;
+	f.rejected = reply && (p[16] & FLAG_R);
+	f.rev = p[17];
+	/* S is a reserved bit, not to be looked at, before revision 2 */
+	f.enhanced = f.rev >= 2 && (p[16] & FLAG_S);
+	if (f.enhanced && pd < 4)
+		return -EPROTO;
+	if (len - RR_MPA_HEAD < pd)
+		return -EAGAIN;
+	f.priv = p + RR_MPA_HEAD;
+	f.priv_len = pd;
+	if (f.enhanced) {
+		get_enhanced(f.priv, &f);
+		f.priv += 4;
+		f.priv_len -= 4;
+	}
+	*ret = f;
+	return (ssize_t)(RR_MPA_HEAD + pd);
+}
+
+void rr_mpa_request(const struct rr_mpa_wish *w, struct rr_mpa_frame *ret)
+{
+	*ret = (struct rr_mpa_frame){
+	        .crc = w->crc,
+	        .rev = w->rev,
+	        .enhanced = w->rev >= 2,
+	        .p2p = w->rev >= 2 && w->p2p,
+	        .ird = w->ird,
+	        .ord = w->ord,
+	};
+	if (ret->p2p)
+		ret->rtr = RR_RTR_WRITE | RR_RTR_READ;
+}
+
+/* The forms of RTR we announce: those without a Send if there is a choice,
+ * because an empty Send looks like a message of the layer above. */
+static unsigned answer_rtr(unsigned asked)
+{
+	if (asked & (RR_RTR_WRITE | RR_RTR_READ))
+		return asked & (RR_RTR_WRITE | RR_RTR_READ);
+	return asked ? asked : RR_RTR_WRITE;
+}
+
+/* [RFC 6581 §9.1]: our ORD must not exceed the initiator's IRD. */
+static void answer_depths(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
+                          struct rr_mpa_frame *rep, struct rr_mpa_deal *deal)
+{
+	deal->ord = w->ord;
+	if (req->ird != RR_MPA_NO_NEGO)
+		deal->ord = RR_MIN(w->ord, req->ird);
+	if (rep->rtr & RR_RTR_READ)
+		deal->ird = RR_MAX(deal->ird, 1);
+	rep->ird = req->ord == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : deal->ird;
+	rep->ord = req->ird == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : deal->ord;
+}
+
+int rr_mpa_answer(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
+                  struct rr_mpa_frame *ret_rep, struct rr_mpa_deal *ret)
+{
+	struct rr_mpa_frame rep = {.reply = true, .rev = req->rev};
+	struct rr_mpa_deal deal = {
+	        .crc = w->crc || req->crc,
+	        .send_markers = req->markers,
+	        .enhanced = req->enhanced,
+	        .ird = w->ird,
+	        .ord = w->ord,
+	};
+
+	if (req->rev < 1 || req->rev > w->rev)
+		return -EPROTONOSUPPORT;
+	rep.crc = deal.crc;
+	rep.enhanced = req->enhanced;
+	if (req->enhanced) {
+		rep.p2p = req->p2p;
+		if (req->p2p)
+			rep.rtr = deal.rtr = answer_rtr(req->rtr);
+		answer_depths(w, req, &rep, &deal);
+	}
+	*ret_rep = rep;
+	*ret = deal;
+	return 0;
+}
+
+static int conclude_depths(const struct rr_mpa_wish *w, const struct rr_mpa_frame *rep,
+                           struct rr_mpa_deal *deal)
+{
+	if (rep->ird != RR_MPA_NO_NEGO)
+		deal->ord = RR_MIN(w->ord, rep->ird);
+	return rep->ord == RR_MPA_NO_NEGO || rep->ord <= deal->ird ? 0 : -ERANGE;
+}
+
+int rr_mpa_conclude(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
+                    const struct rr_mpa_frame *rep, struct rr_mpa_deal *ret)
+{
+	struct rr_mpa_deal deal = {
+	        .crc = w->crc || rep->crc,
+	        .send_markers = rep->markers,
+	        .enhanced = rep->enhanced,
+	        .ird = w->ird,
+	        .ord = w->ord,
+	};
+	unsigned common;
+	int rc = 0;
+
+	if (rep->rejected)
+		return -ECONNREFUSED;
+	if (rep->rev < 1 || rep->rev > req->rev || rep->enhanced != req->enhanced)
+		return -EPROTO;
+	if (rep->enhanced) {
+		rc = conclude_depths(w, rep, &deal);
+		common = rep->rtr & req->rtr;
+		if (req->p2p && rep->p2p && !common && !rc)
+			rc = -ENOMSG;
+		deal.rtr = common & RR_RTR_WRITE ? RR_RTR_WRITE : common;
+	}
+	*ret = deal;
+	return rc;
+}

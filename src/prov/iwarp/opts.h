@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The provider's option string; keys are listed in iwarp.h. */
+#ifndef RR_PROV_IWARP_OPTS_H
+#define RR_PROV_IWARP_OPTS_H
+
+#include "base/base.h"
+
+struct rr_iwarp_opts {
+	uint32_t crc, rev, p2p, fpdu, ird, ord, sndbuf, rcvbuf;
+};
+
+/* @text may be NULL.  -EINVAL: unknown key, bad number, out of range. */
+RR_MUST_CHECK int rr_iwarp_opts_parse(const char *text, struct rr_iwarp_opts *ret);
+
+#endif

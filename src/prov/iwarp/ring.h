@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A queue of elements of one size that starts small and doubles up to a limit,
+ * so that an idle connection costs little and a busy one allocates nothing.
+ * A pointer to an element is good until the next push or reserve.
+ */
+#ifndef RR_PROV_IWARP_RING_H
+#define RR_PROV_IWARP_RING_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+struct rr_ring {
+	uint8_t *mem;
+	uint32_t size; /* octets of one element */
+	uint32_t cap;  /* elements; a power of two, or 0 */
+	uint32_t head, count;
+};
+
+static inline void rr_ring_init(struct rr_ring *r, size_t size)
+{
+	*r = (struct rr_ring){.size = (uint32_t)size};
+}
+
+static inline void rr_ring_fini(struct rr_ring *r)
+{
+	free(r->mem);
+	*r = (struct rr_ring){.size = r->size};
+}
+
+static inline void *rr_ring_at(const struct rr_ring *r, uint32_t i)
+{
+	return r->mem + (size_t)((r->head + i) & (r->cap - 1)) * r->size;
+}
+
+static inline void *rr_ring_first(const struct rr_ring *r)
+{
+	return r->count ? rr_ring_at(r, 0) : NULL;
+}
+
+static inline int rr_ring_grow(struct rr_ring *r, uint32_t want)
+{
+	uint32_t cap = r->cap ? r->cap : 8, tail;
+	uint8_t *mem;
+
+	while (cap < want)
+		cap *= 2;
+	mem = malloc((size_t)cap * r->size);
+	if (!mem)
+		return -ENOMEM;
+	tail = RR_MIN(r->count, r->cap - r->head);
+	if (r->count) {
+		memcpy(mem, r->mem + (size_t)r->head * r->size, (size_t)tail * r->size);
+		memcpy(mem + (size_t)tail * r->size, r->mem,
+		       (size_t)(r->count - tail) * r->size);
+	}
+	free(r->mem);
+	r->mem = mem;
+	r->cap = cap;
+	r->head = 0;
+	return 0;
+}
+
+/* Makes room for @want elements in all, so that pushing them cannot fail. */
+static inline int rr_ring_reserve(struct rr_ring *r, uint32_t want)
+{
+	return want <= r->cap ? 0 : rr_ring_grow(r, want);
+}
+
+/* The room must have been reserved. */
+static inline void *rr_ring_push(struct rr_ring *r)
+{
+	RR_ASSERT(r->count < r->cap);
+	return rr_ring_at(r, r->count++);
+}
+
+static inline void rr_ring_pop(struct rr_ring *r, uint32_t n)
+{
+	RR_ASSERT(n <= r->count);
+	r->count -= n;
+	r->head = r->cap ? (r->head + n) & (r->cap - 1) : 0;
+}
+
+#endif

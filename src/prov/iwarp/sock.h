@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The provider's system calls.  Everything else in this folder computes.
+ * All return 0 or a count, or a negative errno; would-block is -EAGAIN.
+ */
+#ifndef RR_PROV_IWARP_SOCK_H
+#define RR_PROV_IWARP_SOCK_H
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "base/base.h"
+
+struct rr_sock_opts {
+	int sndbuf, rcvbuf; /* 0: the system's */
+};
+
+/* Opens a non-blocking TCP socket and begins to connect it. */
+RR_MUST_CHECK int rr_sock_connect(const struct sockaddr *, socklen_t,
+                                  const struct rr_sock_opts *, int *ret_fd);
+/* 0 when connected, -EAGAIN while on the way, else why it failed. */
+RR_MUST_CHECK int rr_sock_connected(int fd);
+RR_MUST_CHECK int rr_sock_listen(const struct sockaddr *, socklen_t,
+                                 struct sockaddr_storage *ret_addr, int *ret_fd);
+RR_MUST_CHECK int rr_sock_accept(int listener, const struct rr_sock_opts *,
+                                 int *ret_fd);
+RR_MUST_CHECK int rr_sock_peer(int fd, struct sockaddr_storage *ret);
+RR_MUST_CHECK int rr_sock_local(int fd, struct sockaddr_storage *ret);
+
+RR_MUST_CHECK ssize_t rr_sock_writev(int fd, const struct iovec *v, unsigned n);
+/* 0 is the end of the stream. */
+RR_MUST_CHECK ssize_t rr_sock_readv(int fd, const struct iovec *v, unsigned n);
+
+/* Ends the sending half, or both. */
+void rr_sock_shutdown(int fd, bool both);
+/* @reset: the peer sees a reset, nothing unsent goes out. */
+void rr_sock_close(int fd, bool reset);
+
+/* Octets that nobody can guess. */
+RR_MUST_CHECK int rr_sock_random(void *dst, size_t len);
+
+#endif
