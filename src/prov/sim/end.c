@@ -113,22 +113,34 @@ static const char *why_told(int status)
 	}
 }
 
-/* What sim_send_end sent has come to @e's peer. */
-static void end_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
+static void end_told(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);
-	rr_time last = RR_MAX(e->deliver_last, e->placed_last);
 	int status = -(int)arg;
 
 	if (e->conn->cut || sim_world(e)->opt.silent || !sim_running(p))
 		return;
-	if (!status && last > sim_world(e)->now) {
-		sim_at(e, last, end_arrives, NULL, arg);
-		return;
-	}
 	sim_end_now(p, p->state == SIM_CLOSING && status == -ECONNRESET ? 0 : status,
 		    why_told(status));
 	sim_send_end(p, 0);
+}
+
+/* What sim_send_end sent has come to @e's peer.  An orderly end waits for all
+ * that arrived before it to be placed and delivered, and at the end that asked
+ * for it, for the Sends and Writes that went out. */
+static void end_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
+{
+	struct sim_end *p = sim_peer(e);
+	rr_time at = RR_MAX(e->deliver_last, e->placed_last);
+
+	if (arg) {
+		end_told(e, NULL, arg);
+		return;
+	}
+	if (p->created && p->state == SIM_CLOSING)
+		at = RR_MAX(at, RR_MAX(p->kind_last[RR_WC_SEND],
+				       p->kind_last[RR_WC_WRITE]));
+	sim_at(e, at, end_told, NULL, 0);
 }
 
 void sim_send_end(struct sim_end *e, int status)
