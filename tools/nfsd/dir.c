@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * READDIR and READDIRPLUS.                          [RFC 1813 §3.3.16, 17]
+ *
+ * Cookies are the file system's own positions (d_off), so that the server keeps
+ * nothing between calls: seek to the cookie, read on.  The cookie verifier is a
+ * digest of the directory's identity under the server's secret: it stays valid
+ * while names come and go (else removing what one lists would end the list),
+ * and catches cookies of another directory or server.
+ *
+ * The list is built by hand, entry by entry, since the sizes that the client
+ * allows are in octets of XDR: count covers READDIR3resok as encoded, dircount
+ * the names with their numbers and cookies.
+ */
+#include "nfsd.h"
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	ATTR_BYTES = 4 + 84, /* post_op_attr with attributes */
+	RESOK_BYTES = ATTR_BYTES + 8, /* ... and the verifier */
+	END_BYTES = 4 + 4, /* no further entry, eof */
+	READ_BYTES = 16384,
+};
+
+struct dirent_raw { /* as getdents64 has it */
+	uint64_t ino;
+	int64_t next;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+struct listing {
+	struct op *op;
+	bool plus;
+	char *buf; /* of the request */
+	size_t len, max; /* octets used; most, without END_BYTES */
+	size_t dir_len, dir_max; /* names, numbers, cookies */
+	unsigned entries;
+	bool full, eof;
+};
+
+static char *put_u32(char *p, uint32_t v)
+{
+	const unsigned char b[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
+				     (unsigned char)(v >> 8), (unsigned char)v };
+
+	memcpy(p, b, 4);
+	return p + 4;
+}
+
+static char *put_u64(char *p, uint64_t v)
+{
+	return put_u32(put_u32(p, (uint32_t)(v >> 32)), (uint32_t)v);
+}
+
+static void make_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
+{
+	uint8_t id[NFS3_FHSIZE + 8] = "cookies";
+
+	memcpy(id + 8, op->obj->fh.octets, op->obj->fh.len);
+	put_u64(ret, siphash(&op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
+}
+
+/* Attributes and handle of an entry, in XDR; how many octets, or 0: neither
+ * is known (no permission, a mount point, gone by now). */
+static size_t put_plus(struct listing *l, const char *name, char *buf, size_t size)
+{
+	struct op *op = l->op;
+	struct object *dir = op->obj;
+	struct handle h;
+	struct statx st;
+	entryplus3 e = { .fileid = 0 };
+	int n;
+
+	if (!strcmp(name, ".."))
+		return 0;
+	if (!strcmp(name, ".")) {
+		if (object_stat(dir, &st))
+			return 0;
+		h = dir->fh;
+	} else if (handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, dir->path_fd, name,
+			       &h, &st)) {
+		return 0;
+	}
+	attr_post_statx(dir->ex, &st, &e.name_attributes);
+	n = NFS3_ENCODE(buf, size, post_op_attr, &e.name_attributes);
+	if (n < 0)
+		return 0;
+	e.name_handle.handle_follows = TRUE;
+	e.name_handle.post_op_fh3_u.handle.data.data_val = (char *)h.octets;
+	e.name_handle.post_op_fh3_u.handle.data.data_len = h.len;
+	size -= (size_t)n;
+	int m = NFS3_ENCODE(buf + n, size, post_op_fh3, &e.name_handle);
+
+	return m < 0 ? 0 : (size_t)(n + m);
+}
+
+/* Appends one entry, or finds the reply full. */
+static void put_entry(struct listing *l, const struct dirent_raw *de)
+{
+	size_t name_len = strlen(de->name), padded = (name_len + 3) & ~(size_t)3;
+	size_t dir_bytes = 8 + 4 + padded + 8, plus_bytes = 0, bytes;
+	const struct object *dir = l->op->obj;
+	char plus[ATTR_BYTES + 8 + NFS3_FHSIZE] = { 0 };
+	uint64_t ino = de->ino;
+	char *p = l->buf + l->len;
+
+	if (!strcmp(de->name, "..") && dir->ino == dir->ex->root_ino)
+		ino = dir->ino; /* the root is its own parent */
+	if (l->plus) {
+		plus_bytes = put_plus(l, de->name, plus, sizeof(plus));
+		if (!plus_bytes)
+			plus_bytes = 8; /* FALSE, FALSE */
+	}
+	bytes = 4 + dir_bytes + plus_bytes;
+	if (bytes > l->max - l->len || dir_bytes > l->dir_max - l->dir_len) {
+		l->full = true;
+		return;
+	}
+	p = put_u64(put_u32(p, 1), ino);
+	p = put_u32(p, (uint32_t)name_len);
+	memset(p, 0, padded);
+	memcpy(p, de->name, name_len);
+	p = put_u64(p + padded, (uint64_t)de->next);
+	memcpy(p, plus, plus_bytes);
+	l->len += bytes;
+	l->dir_len += dir_bytes;
+	l->entries++;
+}
+
+/* Reads on from @cookie until the reply is full or the directory ends. */
+static int fill(struct listing *l, int fd, uint64_t cookie)
+{
+	_Alignas(8) char raw[READ_BYTES];
+
+	if (lseek(fd, (off_t)cookie, SEEK_SET) < 0)
+		return errno == EINVAL ? -EDOM : -errno;
+	while (!l->full && !l->eof) {
+		long n = syscall(SYS_getdents64, fd, raw, sizeof(raw));
+
+		if (n < 0)
+			return errno == ENOENT ? -ESTALE : -errno;
+		l->eof = n == 0;
+		for (long at = 0; at < n && !l->full;) {
+			const struct dirent_raw *de = (const void *)(raw + at);
+
+			put_entry(l, de);
+			at += de->reclen;
+		}
+	}
+	return 0;
+}
+
+static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
+{
+	char ours[NFS3_COOKIEVERFSIZE];
+
+	if (!cookie)
+		return 0;
+	make_verf(op, ours);
+	if (cookie > INT64_MAX || memcmp(ours, verf, sizeof(ours)))
+		return -EDOM;
+	return 0;
+}
+
+/* The list of @count octets at most, as op->tail.  -EDOM: BAD_COOKIE. */
+static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const char *verf,
+		uint32_t count)
+{
+	struct op *op = l->op;
+	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
+
+	if (!e && !S_ISDIR(op->obj->type))
+		e = -ENOTDIR;
+	if (!e)
+		e = check_cookie(op, cookie, verf);
+	if (!e)
+		e = object_dir_fd(op->nfsd, op->obj, &op->id, &fd);
+	if (e)
+		return e;
+	if (count > NFSD_MAX_DIR)
+		count = NFSD_MAX_DIR;
+	if (count < RESOK_BYTES + END_BYTES)
+		return -EMSGSIZE;
+	l->max = count - RESOK_BYTES - END_BYTES;
+	l->buf = op_alloc(op, l->max + END_BYTES);
+	if (!l->buf)
+		return -ENOMEM;
+	pthread_mutex_lock(&op->obj->lock); /* of the descriptor's position */
+	e = fill(l, fd, cookie);
+	pthread_mutex_unlock(&op->obj->lock);
+	if (!e && !l->entries && !l->eof)
+		e = -EMSGSIZE;
+	if (e)
+		return e;
+	put_u32(put_u32(l->buf + l->len, 0), l->eof);
+	op->tail = (struct rpcrdma_piece){ l->buf, l->len + END_BYTES, false };
+	return 0;
+}
+
+static nfsstat3 list_stat(int e)
+{
+	return e == -EDOM ? NFS3ERR_BAD_COOKIE : nfs_stat(e);
+}
+
+void op_readdir(struct op *op)
+{
+	const READDIR3args *a = &op->args.readdir;
+	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
+	struct listing l = { .op = op, .dir_max = SIZE_MAX };
+	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->count);
+
+	op->res.status = list_stat(e);
+	attr_post(op->obj, &ok->dir_attributes); /* first in both arms */
+	if (!e)
+		make_verf(op, ok->cookieverf);
+}
+
+void op_readdirplus(struct op *op)
+{
+	const READDIRPLUS3args *a = &op->args.readdirplus;
+	READDIRPLUS3resok *ok = &op->res.readdirplus.READDIRPLUS3res_u.resok;
+	struct listing l = { .op = op, .plus = true, .dir_max = a->dircount };
+	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->maxcount);
+
+	op->res.status = list_stat(e);
+	attr_post(op->obj, &ok->dir_attributes);
+	if (!e)
+		make_verf(op, ok->cookieverf);
+}

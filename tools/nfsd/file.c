@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * READ, WRITE, COMMIT.                            [RFC 1813 §3.3.6, 7, 21]
+ *
+ * READ fills memory of the request by one pread and hands it over as the item;
+ * WRITE writes the item where it lies.  Whatever the kernel reports (no space,
+ * quota, I/O error) becomes the status; a short write is reported as the count
+ * that was written.  Waiting for storage is a worker's, and an error there
+ * changes the write verifier, so that clients send again what they have not
+ * committed.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- READ ------------------------------------------------------------------------ */
+
+/* The most octets to read: asked, ours, and the client's room. */
+static size_t read_size(const struct op *op, uint32_t asked)
+{
+	uint64_t room = rpcrdma_request_result_room(op->req, 0);
+	size_t n = asked < NFSD_MAX_IO ? asked : NFSD_MAX_IO;
+
+	return room && room < n ? (size_t)room : n;
+}
+
+/* Memory for @n octets or, if the limit is near, for fewer: a short READ. */
+static void *read_buffer(struct op *op, size_t *n)
+{
+	void *p = op_alloc(op, *n ? *n : 1);
+
+	while (!p && *n > 16384) {
+		*n /= 2;
+		p = op_alloc(op, *n);
+	}
+	return p;
+}
+
+static int64_t read_at(int fd, void *buf, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+	ssize_t r = 1;
+
+	while (done < n && r > 0) {
+		r = pread(fd, (char *)buf + done, n - done, (off_t)(offset + done));
+		if (r > 0)
+			done += (size_t)r;
+		else if (r < 0 && errno == EINTR)
+			r = 1;
+	}
+	return r < 0 && !done ? -errno : (int64_t)done;
+}
+
+static int not_regular(const struct object *o)
+{
+	if (S_ISREG(o->type))
+		return 0;
+	return S_ISDIR(o->type) ? -EISDIR : -EINVAL;
+}
+
+static int do_read(struct op *op, READ3resok *ok)
+{
+	const READ3args *a = &op->args.read;
+	size_t n = read_size(op, a->count);
+	void *buf = NULL;
+	int64_t got = 0;
+	struct statx st;
+	int fd = -1, e = object_get(op->nfsd, &a->file, &op->id, &op->obj);
+
+	if (!e)
+		e = not_regular(op->obj);
+	if (!e)
+		e = object_read_fd(op->nfsd, op->obj, &op->id, &fd);
+	if (e)
+		return e;
+	if (a->offset > INT64_MAX - NFSD_MAX_IO)
+		n = 0;
+	buf = read_buffer(op, &n);
+	if (!buf)
+		return -ENOMEM;
+	if (n)
+		got = read_at(fd, buf, n, a->offset);
+	if (got < 0)
+		return (int)got;
+	e = object_stat(op->obj, &st);
+	if (e)
+		return e;
+	attr_post_statx(op->obj->ex, &st, &ok->file_attributes);
+	ok->count = ok->data_len = (uint32_t)got;
+	ok->eof = a->offset >= st.stx_size || (uint64_t)got >= st.stx_size - a->offset;
+	op->tail = (struct rpcrdma_piece){ buf, (size_t)got, true };
+	return 0;
+}
+
+void op_read(struct op *op)
+{
+	READ3resok *ok = &op->res.read.READ3res_u.resok;
+	int e = do_read(op, ok);
+
+	op->res.status = nfs_stat(e);
+	if (e)
+		attr_post(op->obj, &op->res.read.READ3res_u.resfail.file_attributes);
+}
+
+/* ---- WRITE ----------------------------------------------------------------------- */
+
+static int64_t write_at(int fd, const void *buf, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+	ssize_t r;
+
+	while (done < n) {
+		r = pwrite(fd, (const char *)buf + done, n - done, (off_t)(offset + done));
+		if (r > 0)
+			done += (size_t)r;
+		else if (r == 0)
+			return done ? (int64_t)done : -EIO;
+		else if (errno != EINTR)
+			return done ? (int64_t)done : -errno;
+	}
+	return (int64_t)done;
+}
+
+static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
+{
+	const WRITE3args *a = &op->args.write;
+	int64_t put;
+	int fd = -1, e = object_get(op->nfsd, &a->file, &op->id, &op->obj);
+
+	if (e)
+		return e;
+	attr_pre(op->obj, &wcc->before);
+	e = not_regular(op->obj);
+	if (!e && op->nfsd->read_only)
+		e = -EROFS;
+	if (!e && (a->count > a->data_len || a->stable > FILE_SYNC))
+		e = -EINVAL;
+	if (!e && a->offset > INT64_MAX - (uint64_t)a->count)
+		e = -EFBIG;
+	if (!e)
+		e = object_write_fd(op->nfsd, op->obj, &op->id, &fd);
+	if (e)
+		return e;
+	put = write_at(fd, op->item, a->count, a->offset);
+	if (put < 0)
+		return (int)put;
+	ok->count = (uint32_t)put;
+	ok->committed = a->stable;
+	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);
+	if (a->stable != UNSTABLE) {
+		op->data_only = a->stable == DATA_SYNC;
+		op_sync(op, fd);
+	}
+	return 0;
+}
+
+void op_write(struct op *op)
+{
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	int e = do_write(op, &wcc, &op->res.write.WRITE3res_u.resok);
+
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &wcc.after);
+	op->res.write.WRITE3res_u.resok.file_wcc = wcc; /* first in both arms */
+}
+
+/* ---- COMMIT ---------------------------------------------------------------------- */
+
+/*
+ * By any descriptor of the file: the kernel syncs the inode.  The range is
+ * not looked at, all is written.  Who could write may commit; asking for that
+ * right would refuse clients whose right ended after their last WRITE.
+ */
+void op_commit(struct op *op)
+{
+	COMMIT3resok *ok = &op->res.commit.COMMIT3res_u.resok;
+	int fd = -1, e;
+
+	e = object_get(op->nfsd, &op->args.commit.file, &op->id, &op->obj);
+	if (!e) {
+		attr_pre(op->obj, &ok->file_wcc.before);
+		e = not_regular(op->obj);
+	}
+	if (!e)
+		e = object_commit_fd(op->nfsd, op->obj, &op->id, &fd);
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &ok->file_wcc.after);
+	if (e)
+		return;
+	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);
+	op_sync(op, fd);
+}

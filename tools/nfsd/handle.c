@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * File handles.  Clients keep them for as long as they like, over a restart of
+ * the server too, and may send anything instead:
+ *
+ *   0      1 version (1)
+ *   1      1 kind: KERNEL or WALK
+ *   2      1 KERNEL: the kernel's handle type
+ *   3      1 octets of the body
+ *   4      4 the export (a digest of its place and root directory)
+ *   8      8 seal: SipHash of all the rest under the server's secret
+ *   16     n body; KERNEL: the kernel's handle, WALK: struct walk_id
+ *
+ * The seal makes a handle a proof that this server once gave it out, for an
+ * object that it had reached beneath the export: without the secret nobody can
+ * write one for another file of the same file system.  The body says which
+ * object is meant in a way that a new file under an old number does not
+ * fulfil (generation number, or time of birth), so that it becomes STALE.
+ *
+ * As with no_subtree_check of exports(5), an object that a local user moves out
+ * of the exported directory remains reachable for who already holds its
+ * handle (KERNEL) or becomes stale (WALK).
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VERSION = 1, KERNEL = 1, WALK = 2, HEAD_BYTES = 16, SEAL_AT = 8 };
+enum { BODY_BYTES = NFS3_FHSIZE - HEAD_BYTES };
+enum { WALK_HEAD_BYTES = 14 };
+
+_Static_assert(WALK_HEAD_BYTES + 2 * WALK_CHAIN <= BODY_BYTES, "walk handles fit");
+
+static void put_le(uint8_t *p, uint64_t v, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		p[i] = (uint8_t)(v >> (8 * i));
+}
+
+static uint64_t get_le(const uint8_t *p, unsigned n)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		v |= (uint64_t)p[i] << (8 * i);
+	return v;
+}
+
+static uint64_t seal_of(const struct siphash_key *key, const uint8_t *fh, unsigned len)
+{
+	uint8_t copy[NFS3_FHSIZE];
+
+	memcpy(copy, fh, len);
+	memset(copy + SEAL_AT, 0, 8);
+	return siphash(key, copy, len);
+}
+
+static void finish(struct nfsd *d, const struct export *ex, uint8_t kind, uint8_t type,
+		   unsigned body, struct handle *h)
+{
+	h->octets[0] = VERSION;
+	h->octets[1] = kind;
+	h->octets[2] = type;
+	h->octets[3] = (uint8_t)body;
+	put_le(h->octets + 4, ex->id, 4);
+	h->len = HEAD_BYTES + body;
+	put_le(h->octets + SEAL_AT, seal_of(&d->key, h->octets, h->len), 8);
+}
+
+int statx_fd(int fd, const char *name, struct statx *ret)
+{
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
+
+	if (statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, ret))
+		return -errno;
+	return 0;
+}
+
+/* A directory of another device is a boundary without a mount, as subvolumes
+ * are: inode numbers repeat beyond it.  (Files may differ: overlayfs.) */
+bool handle_inside(const struct export *ex, const struct statx *st)
+{
+	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
+		return false;
+	return !S_ISDIR(st->stx_mode) || (st->stx_dev_major == ex->dev_major &&
+					  st->stx_dev_minor == ex->dev_minor);
+}
+
+static int make_kernel(struct nfsd *d, const struct export *ex, int fd, const char *name,
+		       struct handle *ret)
+{
+	union {
+		struct file_handle fh;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u;
+	int mount_id;
+
+	memset(&u, 0, sizeof(u));
+	u.fh.handle_bytes = BODY_BYTES;
+	if (name_to_handle_at(fd, name, &u.fh, &mount_id, *name ? 0 : AT_EMPTY_PATH))
+		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
+	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 || u.fh.handle_type > 255)
+		return -EOPNOTSUPP;
+	memcpy(ret->octets + HEAD_BYTES, u.fh.f_handle, u.fh.handle_bytes);
+	finish(d, ex, KERNEL, (uint8_t)u.fh.handle_type, u.fh.handle_bytes, ret);
+	return 0;
+}
+
+static void walk_put(struct nfsd *d, const struct export *ex, const struct walk_id *w,
+		     struct handle *ret)
+{
+	unsigned n = w->depth < WALK_CHAIN ? w->depth : WALK_CHAIN;
+	uint8_t *b = ret->octets + HEAD_BYTES;
+
+	put_le(b, w->ino, 8);
+	put_le(b + 8, w->born, 4);
+	b[12] = w->depth;
+	b[13] = 0;
+	for (unsigned i = 0; i < n; i++)
+		put_le(b + WALK_HEAD_BYTES + 2 * i, w->chain[i], 2);
+	finish(d, ex, WALK, 0, WALK_HEAD_BYTES + 2 * n, ret);
+}
+
+static int walk_get(const struct handle *h, struct walk_id *ret)
+{
+	const uint8_t *b = h->octets + HEAD_BYTES;
+	unsigned body = h->len - HEAD_BYTES, n;
+
+	memset(ret, 0, sizeof(*ret));
+	if (h->octets[1] != WALK || body < WALK_HEAD_BYTES)
+		return -EBADF;
+	ret->ino = get_le(b, 8);
+	ret->born = (uint32_t)get_le(b + 8, 4);
+	ret->depth = b[12];
+	n = ret->depth < WALK_CHAIN ? ret->depth : WALK_CHAIN;
+	if (body != WALK_HEAD_BYTES + 2 * n)
+		return -EBADF;
+	for (unsigned i = 0; i < n; i++)
+		ret->chain[i] = (uint16_t)get_le(b + WALK_HEAD_BYTES + 2 * i, 2);
+	return 0;
+}
+
+/* A walk handle for what @st describes, in the directory of @parent. */
+static int make_walk(struct nfsd *d, const struct export *ex, const struct handle *parent,
+		     const struct statx *st, struct handle *ret)
+{
+	struct walk_id w = { .depth = 0 };
+
+	if (parent) {
+		if (walk_get(parent, &w))
+			return -ESTALE;
+		if (w.depth >= NFSD_MAX_DEPTH)
+			return -ENAMETOOLONG;
+		if (w.depth < WALK_CHAIN)
+			w.chain[w.depth] = walk_digest(st->stx_ino);
+		w.depth++;
+	}
+	w.ino = st->stx_ino;
+	w.born = walk_born(st);
+	walk_put(d, ex, &w, ret);
+	return 0;
+}
+
+int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent,
+		uint64_t parent_ino, int dir_fd, const char *name,
+		struct handle *ret, struct statx *ret_stx)
+{
+	int e = statx_fd(dir_fd, name, ret_stx);
+
+	if (e)
+		return e;
+	if (!handle_inside(ex, ret_stx))
+		return -EXDEV;
+	memset(ret, 0, sizeof(*ret));
+	if (ex->by_handle)
+		return make_kernel(d, ex, dir_fd, name, ret);
+	e = make_walk(d, ex, parent, ret_stx, ret);
+	if (!e && *name)
+		walk_learn(ex, ret_stx->stx_ino, parent_ino, name);
+	return e;
+}
+
+int handle_make_parent(struct nfsd *d, struct export *ex, const struct handle *child,
+		       int fd, struct handle *ret, struct statx *ret_stx)
+{
+	struct walk_id w;
+	int e = statx_fd(fd, "", ret_stx);
+
+	if (e)
+		return e;
+	if (!handle_inside(ex, ret_stx))
+		return -EXDEV;
+	memset(ret, 0, sizeof(*ret));
+	if (ex->by_handle)
+		return make_kernel(d, ex, fd, "", ret);
+	if (walk_get(child, &w) || !w.depth)
+		return -ESTALE;
+	w.depth--;
+	w.ino = ret_stx->stx_ino;
+	w.born = walk_born(ret_stx);
+	walk_put(d, ex, &w, ret);
+	return 0;
+}
+
+int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **ret)
+{
+	const uint8_t *p = data;
+	uint64_t wrong;
+	uint32_t id;
+
+	if (len < HEAD_BYTES || len > NFS3_FHSIZE || p[0] != VERSION)
+		return -EBADF;
+	if ((p[1] != KERNEL && p[1] != WALK) || len != HEAD_BYTES + (size_t)p[3])
+		return -EBADF;
+	wrong = seal_of(&d->key, p, (unsigned)len) ^ get_le(p + SEAL_AT, 8);
+	if (wrong)
+		return -EBADF;
+	id = (uint32_t)get_le(p + 4, 4);
+	for (unsigned i = 0; i < d->n_exports; i++) {
+		struct export *ex = &d->exports[i];
+
+		if (ex->id == id && ex->by_handle == (p[1] == KERNEL)) {
+			*ret = ex;
+			return 0;
+		}
+	}
+	return -ESTALE; /* no longer exported */
+}
+
+static int open_kernel(const struct export *ex, const struct handle *h, int *ret_fd)
+{
+	union {
+		struct file_handle fh;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u;
+	int fd;
+
+	memset(&u, 0, sizeof(u));
+	u.fh.handle_bytes = h->len - HEAD_BYTES;
+	u.fh.handle_type = h->octets[2];
+	memcpy(u.fh.f_handle, h->octets + HEAD_BYTES, h->len - HEAD_BYTES);
+	fd = open_by_handle_at(ex->root_fd, &u.fh, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == EINVAL ? -ESTALE : -errno;
+	*ret_fd = fd;
+	return 0;
+}
+
+int handle_open(struct export *ex, const struct handle *h, int *ret_fd)
+{
+	struct walk_id w;
+
+	if (h->octets[1] == KERNEL)
+		return open_kernel(ex, h, ret_fd);
+	if (walk_get(h, &w))
+		return -EBADF;
+	return walk_open(ex, &w, ret_fd);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who a request is served as.  Linux keeps the identity for file access per
+ * thread (setfsuid and the raw setgroups system call; glibc's wrapper would
+ * change all threads), and takes the capabilities that override permissions
+ * from a thread whose fsuid leaves 0.  A thread remembers what it is, so that a
+ * run of requests of one user costs no system call.
+ *
+ * A server that is not root serves every request as itself.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/capability.h>
+
+enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
+
+static bool can_switch; /* set once by ident_init, before threads */
+static _Thread_local struct ident current; /* what this thread acts as */
+static _Thread_local bool known; /* false: unknown, switch for certain */
+
+#ifdef SYS_setgroups32
+#define SETGROUPS SYS_setgroups32
+#else
+#define SETGROUPS SYS_setgroups
+#endif
+
+static bool get_caps(struct __user_cap_data_struct data[2])
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+
+	return syscall(SYS_capget, &head, data) == 0;
+}
+
+bool ident_init(void)
+{
+	static const unsigned wanted[] = {
+		CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
+		CAP_FSETID, CAP_SETGID,	      CAP_SETUID,	   CAP_MKNOD,
+		CAP_LEASE,  CAP_IPC_LOCK,     CAP_NET_BIND_SERVICE, CAP_NET_RAW,
+	};
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct caps[2];
+	uint32_t keep = 0;
+
+	memset(caps, 0, sizeof(caps));
+	if (geteuid() != 0 || !get_caps(caps))
+		return false;
+	can_switch = caps[0].effective & 1u << CAP_SETUID &&
+		     caps[0].effective & 1u << CAP_SETGID;
+	/* CAP_SYS_RESOURCE, above all, would let users exceed quotas. */
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		keep |= 1u << wanted[i];
+	caps[0].permitted &= keep;
+	caps[0].effective &= keep;
+	caps[0].inheritable = 0;
+	memset(&caps[1], 0, sizeof(caps[1]));
+	(void)syscall(SYS_capset, &head, caps); /* not possible: serve with more */
+	return can_switch;
+}
+
+static uint32_t squash_gid(const struct squash *s, uint32_t gid)
+{
+	return s->root && gid == 0 ? s->anon_gid : gid;
+}
+
+uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s,
+			 struct ident *ret)
+{
+	struct rpcrdma_auth_sys sys;
+	struct ident id = { .uid = s->anon_uid, .gid = s->anon_gid };
+
+	if (cred->flavor != RPCRDMA_AUTH_NONE && cred->flavor != RPCRDMA_AUTH_SYS)
+		return AUTH_STAT_REJECTEDCRED;
+	if (cred->flavor == RPCRDMA_AUTH_SYS) {
+		if (rpcrdma_auth_sys_decode(cred, &sys) || sys.n_gids > 16)
+			return AUTH_STAT_BADCRED;
+		/* -1 means "no change" to the kernel: nobody's number. */
+		if (!s->all && !(s->root && sys.uid == 0) && sys.uid != UINT32_MAX &&
+		    sys.gid != UINT32_MAX) {
+			id.uid = sys.uid;
+			id.gid = squash_gid(s, sys.gid);
+			for (unsigned i = 0; i < sys.n_gids; i++)
+				if (sys.gids[i] != UINT32_MAX)
+					id.gids[id.n_gids++] = squash_gid(s, sys.gids[i]);
+		}
+	}
+	*ret = id;
+	return 0;
+}
+
+static bool same_ident(const struct ident *a, const struct ident *b)
+{
+	return a->uid == b->uid && a->gid == b->gid && a->n_gids == b->n_gids &&
+	       !memcmp(a->gids, b->gids, a->n_gids * sizeof(a->gids[0]));
+}
+
+/* These two do not report failure: ask again. */
+static bool set_fsids(uint32_t uid, uint32_t gid)
+{
+	(void)syscall(SYS_setfsgid, gid);
+	(void)syscall(SYS_setfsuid, uid);
+	return (uint32_t)syscall(SYS_setfsgid, -1) == gid &&
+	       (uint32_t)syscall(SYS_setfsuid, -1) == uid;
+}
+
+int ident_enter(const struct ident *id)
+{
+	if (!can_switch)
+		return 0;
+	if (known && same_ident(id, &current))
+		return 0;
+	known = false;
+	if (syscall(SETGROUPS, (size_t)id->n_gids, id->gids))
+		return -EPERM;
+	if (!set_fsids(id->uid, id->gid))
+		return -EPERM;
+	current = *id;
+	known = true;
+	return 0;
+}
+
+int ident_enter_server(void)
+{
+	if (!can_switch || (known && current.uid == 0))
+		return 0;
+	known = false;
+	if (!set_fsids(0, 0))
+		return -EPERM;
+	/* The groups stay; root needs none. */
+	current.uid = 0;
+	current.gid = 0;
+	known = true;
+	return 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Procedures on one object: GETATTR SETATTR ACCESS READLINK, and those that
+ * describe its file system: FSSTAT FSINFO PATHCONF.
+ *                                           [RFC 1813 §3.3.1, 2, 4, 5, 18-20]
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void op_getattr(struct op *op)
+{
+	struct statx st;
+	int e = object_get(op->nfsd, &op->args.getattr.object, &op->id, &op->obj);
+
+	if (!e)
+		e = object_stat(op->obj, &st);
+	op->res.status = nfs_stat(e);
+	if (!e)
+		attr_from_statx(op->obj->ex, &st,
+				&op->res.getattr.GETATTR3res_u.resok.obj_attributes);
+}
+
+/* The guard: the object's ctime as the client knows it. */
+static int check_guard(const sattrguard3 *guard, const pre_op_attr *before)
+{
+	const nfstime3 *a = &guard->sattrguard3_u.obj_ctime;
+	const nfstime3 *b = &before->pre_op_attr_u.attributes.ctime;
+
+	if (!guard->check)
+		return 0;
+	return a->seconds == b->seconds && a->nseconds == b->nseconds ? 0 : -EALREADY;
+}
+
+void op_setattr(struct op *op)
+{
+	const SETATTR3args *a = &op->args.setattr;
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	int e = object_get(op->nfsd, &a->object, &op->id, &op->obj);
+
+	if (!e) {
+		attr_pre(op->obj, &wcc.before);
+		if (!wcc.before.attributes_follow)
+			e = -ESTALE;
+		else if (op->nfsd->read_only)
+			e = -EROFS;
+	}
+	if (!e)
+		e = check_guard(&a->guard, &wcc.before);
+	if (!e)
+		e = attr_set(op->nfsd, op->obj, &op->id, &a->new_attributes);
+	op->res.status = e == -EALREADY ? NFS3ERR_NOT_SYNC : nfs_stat(e);
+	attr_post(op->obj, &wcc.after);
+	/* Both arms are the same. */
+	op->res.setattr.SETATTR3res_u.resok.obj_wcc = wcc;
+}
+
+static bool may(const struct object *o, int want)
+{
+	return !syscall(SYS_faccessat2, o->path_fd, "", want, AT_EACCESS | AT_EMPTY_PATH);
+}
+
+static uint32_t access_bits(const struct op *op, uint32_t asked)
+{
+	const struct object *o = op->obj;
+	bool dir = S_ISDIR(o->type);
+	uint32_t write = ACCESS3_MODIFY | ACCESS3_EXTEND | (dir ? ACCESS3_DELETE : 0);
+	uint32_t exec = dir ? ACCESS3_LOOKUP : ACCESS3_EXECUTE, bits = 0;
+
+	if (asked & ACCESS3_READ && may(o, R_OK))
+		bits |= ACCESS3_READ;
+	if (asked & write && !op->nfsd->read_only && may(o, W_OK))
+		bits |= write;
+	if (asked & exec && may(o, X_OK))
+		bits |= exec;
+	return bits & asked;
+}
+
+void op_access(struct op *op)
+{
+	ACCESS3resok *ok = &op->res.access.ACCESS3res_u.resok;
+	struct statx st;
+	int e = object_get(op->nfsd, &op->args.access.object, &op->id, &op->obj);
+
+	if (!e)
+		e = object_stat(op->obj, &st);
+	op->res.status = nfs_stat(e);
+	if (e)
+		return;
+	attr_post_statx(op->obj->ex, &st, &ok->obj_attributes);
+	ok->access = access_bits(op, op->args.access.access);
+}
+
+void op_readlink(struct op *op)
+{
+	READLINK3resok *ok = &op->res.readlink.READLINK3res_u.resok;
+	uint64_t room = rpcrdma_request_result_room(op->req, 0);
+	char *path = NULL;
+	ssize_t n = 0;
+	int e = object_get(op->nfsd, &op->args.readlink.symlink, &op->id, &op->obj);
+
+	if (!e && !S_ISLNK(op->obj->type))
+		e = -EINVAL;
+	if (!e) {
+		path = op_alloc(op, NFS3_PATH_BYTES);
+		n = path ? readlinkat(op->obj->path_fd, "", path, NFS3_PATH_BYTES) : 0;
+		e = !path ? -ENOMEM : n < 0 ? -errno : 0;
+	}
+	if (!e && room && (uint64_t)n > room)
+		e = -EMSGSIZE; /* it cannot be cut */
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &ok->symlink_attributes); /* first in both arms */
+	if (e)
+		return;
+	ok->data_len = (uint32_t)n;
+	op->tail = (struct rpcrdma_piece){ path, (size_t)n, true };
+}
+
+void op_fsstat(struct op *op)
+{
+	FSSTAT3resok *ok = &op->res.fsstat.FSSTAT3res_u.resok;
+	struct statvfs v;
+	int e = object_get(op->nfsd, &op->args.fsstat.fsroot, &op->id, &op->obj);
+
+	if (!e && fstatvfs(op->obj->path_fd, &v))
+		e = -errno;
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &ok->obj_attributes);
+	if (e)
+		return;
+	ok->tbytes = (uint64_t)v.f_blocks * v.f_frsize;
+	ok->fbytes = (uint64_t)v.f_bfree * v.f_frsize;
+	ok->abytes = (uint64_t)v.f_bavail * v.f_frsize;
+	ok->tfiles = v.f_files;
+	ok->ffiles = v.f_ffree;
+	ok->afiles = v.f_favail;
+}
+
+void op_fsinfo(struct op *op)
+{
+	FSINFO3resok *ok = &op->res.fsinfo.FSINFO3res_u.resok;
+	int e = object_get(op->nfsd, &op->args.fsinfo.fsroot, &op->id, &op->obj);
+
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &ok->obj_attributes);
+	if (e)
+		return;
+	ok->rtmax = ok->rtpref = ok->wtmax = ok->wtpref = NFSD_MAX_IO;
+	ok->rtmult = ok->wtmult = 4096;
+	ok->dtpref = NFSD_MAX_DIR;
+	ok->maxfilesize = INT64_MAX; /* what the system calls take; then FBIG */
+	ok->time_delta = (nfstime3){ 0, 1 };
+	ok->properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME;
+}
+
+void op_pathconf(struct op *op)
+{
+	PATHCONF3resok *ok = &op->res.pathconf.PATHCONF3res_u.resok;
+	int e = object_get(op->nfsd, &op->args.pathconf.object, &op->id, &op->obj);
+	struct statvfs v;
+	long links;
+
+	if (!e && fstatvfs(op->obj->path_fd, &v))
+		e = -errno;
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &ok->obj_attributes);
+	if (e)
+		return;
+	links = fpathconf(op->obj->path_fd, _PC_LINK_MAX);
+	ok->linkmax = links > 0 && links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;
+	ok->name_max = v.f_namemax < NAME_MAX ? (uint32_t)v.f_namemax : NAME_MAX;
+	ok->no_trunc = TRUE;
+	ok->chown_restricted = TRUE;
+	ok->case_insensitive = FALSE;
+	ok->case_preserving = TRUE;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The MOUNT program, version 3.                     [RFC 1813 appendix I]
+ *
+ * MNT takes an export's name, or a directory beneath it, found component by
+ * component without following symbolic links, as the caller.  The list of who
+ * mounted what is for people, bounded, and forgets the oldest.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_MOUNTS = 256, LIST_BYTES = 32768 };
+
+/* ---- The list of mounts -------------------------------------------------------------- */
+
+static void peer_name(const struct op *op, char *ret, size_t size)
+{
+	struct sockaddr_storage ss;
+
+	if (rpcrdma_request_peer(op->req, &ss) ||
+	    getnameinfo((struct sockaddr *)&ss, sizeof(ss), ret, (socklen_t)size, NULL, 0,
+			NI_NUMERICHOST))
+		snprintf(ret, size, "unknown");
+}
+
+/* Removes what @host mounted, all or @dir; by d->lock. */
+static void forget(struct nfsd *d, const char *host, const char *dir)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < d->n_mounts; i++) {
+		struct mount_entry *m = &d->mounts[i];
+
+		if (!strcmp(m->host, host) && (!dir || !strcmp(m->dir, dir)))
+			free(m->dir);
+		else
+			d->mounts[kept++] = *m;
+	}
+	d->n_mounts = kept;
+}
+
+static void remember(struct op *op, const char *dir)
+{
+	struct nfsd *d = op->nfsd;
+	char host[sizeof(d->mounts[0].host)];
+	char *copy = strdup(dir);
+
+	if (!copy)
+		return; /* the list is for people */
+	peer_name(op, host, sizeof(host));
+	pthread_mutex_lock(&d->lock);
+	forget(d, host, dir);
+	if (d->n_mounts == MAX_MOUNTS) {
+		free(d->mounts[0].dir);
+		memmove(d->mounts, d->mounts + 1, (MAX_MOUNTS - 1) * sizeof(d->mounts[0]));
+		d->n_mounts--;
+	}
+	memcpy(d->mounts[d->n_mounts].host, host, sizeof(host));
+	d->mounts[d->n_mounts++].dir = copy;
+	pthread_mutex_unlock(&d->lock);
+}
+
+void op_umnt(struct op *op)
+{
+	char host[64];
+
+	peer_name(op, host, sizeof(host));
+	pthread_mutex_lock(&op->nfsd->lock);
+	forget(op->nfsd, host, op->args.mnt);
+	pthread_mutex_unlock(&op->nfsd->lock);
+}
+
+void op_umntall(struct op *op)
+{
+	char host[64];
+
+	peer_name(op, host, sizeof(host));
+	pthread_mutex_lock(&op->nfsd->lock);
+	forget(op->nfsd, host, NULL);
+	pthread_mutex_unlock(&op->nfsd->lock);
+}
+
+/* ---- Lists as results ------------------------------------------------------------------ */
+
+struct out {
+	char *buf;
+	size_t len, max; /* octets; a word is kept free for the end */
+};
+
+static bool put_word(struct out *o, uint32_t v)
+{
+	const unsigned char b[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
+				     (unsigned char)(v >> 8), (unsigned char)v };
+
+	if (o->max - o->len < 4)
+		return false;
+	memcpy(o->buf + o->len, b, 4);
+	o->len += 4;
+	return true;
+}
+
+static bool put_string(struct out *o, const char *s)
+{
+	size_t n = strlen(s), padded = (n + 3) & ~(size_t)3;
+
+	if (o->max - o->len < 4 + padded || !put_word(o, (uint32_t)n))
+		return false;
+	memset(o->buf + o->len, 0, padded);
+	memcpy(o->buf + o->len, s, n);
+	o->len += padded;
+	return true;
+}
+
+static struct out list_begin(struct op *op)
+{
+	char *buf = op_alloc(op, LIST_BYTES);
+
+	return (struct out){ buf, 0, buf ? LIST_BYTES - 4 : 0 };
+}
+
+static void list_end(struct op *op, struct out *o)
+{
+	static const char end[4]; /* FALSE: for want of memory, an empty list */
+
+	op->tail = (struct rpcrdma_piece){ end, 4, false };
+	if (!o->buf)
+		return;
+	o->max += 4;
+	(void)put_word(o, 0); /* its place was kept */
+	op->tail = (struct rpcrdma_piece){ o->buf, o->len, false };
+}
+
+void op_dump(struct op *op)
+{
+	struct nfsd *d = op->nfsd;
+	struct out o = list_begin(op), was;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned i = 0; i < d->n_mounts; i++) {
+		was = o;
+		if (!put_word(&o, 1) || !put_string(&o, d->mounts[i].host) ||
+		    !put_string(&o, d->mounts[i].dir)) {
+			o = was;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&d->lock);
+	list_end(op, &o);
+}
+
+void op_export(struct op *op)
+{
+	struct nfsd *d = op->nfsd;
+	struct out o = list_begin(op), was;
+
+	for (unsigned i = 0; i < d->n_exports; i++) {
+		was = o;
+		/* No groups: everyone. */
+		if (!put_word(&o, 1) || !put_string(&o, d->exports[i].name) ||
+		    !put_word(&o, 0)) {
+			o = was;
+			break;
+		}
+	}
+	list_end(op, &o);
+}
+
+/* ---- MNT ------------------------------------------------------------------------------- */
+
+/* The export with the longest name that @path lies beneath, and the rest. */
+static struct export *find_export(struct nfsd *d, const char *path, const char **ret_rest)
+{
+	struct export *best = NULL;
+	size_t best_len = 0;
+
+	for (unsigned i = 0; i < d->n_exports; i++) {
+		const char *name = d->exports[i].name;
+		size_t len = strcmp(name, "/") ? strlen(name) : 0;
+
+		if (strncmp(path, name, len) || (path[len] && path[len] != '/'))
+			continue;
+		if (!best || len >= best_len) {
+			best = &d->exports[i];
+			best_len = len;
+		}
+	}
+	if (best)
+		*ret_rest = path + best_len;
+	return best;
+}
+
+/* One step down; *fd and *h become the child's. */
+static int descend(struct op *op, struct export *ex, const char *name, int *fd,
+		   struct handle *h, struct statx *st)
+{
+	uint64_t parent_ino = st->stx_ino;
+	struct handle parent = *h;
+	int next, e = name_check(name);
+
+	if (e || name_is_dot(name))
+		return e ? e : -EINVAL;
+	next = openat(*fd, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+	if (next < 0)
+		return errno == ELOOP ? -ENOTDIR : -errno;
+	e = handle_make(op->nfsd, ex, &parent, parent_ino, next, "", h, st);
+	if (e) {
+		close(next);
+		return e == -EXDEV ? -EACCES : e;
+	}
+	walk_learn(ex, st->stx_ino, parent_ino, name);
+	close(*fd);
+	*fd = next;
+	return 0;
+}
+
+/* At most MNTPATHLEN / 2 steps. */
+static int descend_all(struct op *op, struct export *ex, const char *rest, struct handle *h)
+{
+	char copy[MNTPATHLEN + 1], *save = NULL;
+	struct statx st;
+	int fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0), e;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(copy, sizeof(copy), "%s", rest);
+	e = handle_make(op->nfsd, ex, NULL, 0, fd, "", h, &st);
+	for (char *s = strtok_r(copy, "/", &save); s && !e; s = strtok_r(NULL, "/", &save))
+		e = descend(op, ex, s, &fd, h, &st);
+	close(fd);
+	return e;
+}
+
+static mountstat3 mount_stat(int e)
+{
+	switch (-e) {
+	case 0:
+		return MNT3_OK;
+	case EPERM:
+		return MNT3ERR_PERM;
+	case ENOENT:
+		return MNT3ERR_NOENT;
+	case EACCES:
+		return MNT3ERR_ACCES;
+	case ENOTDIR:
+		return MNT3ERR_NOTDIR;
+	case EINVAL:
+		return MNT3ERR_INVAL;
+	case ENAMETOOLONG:
+		return MNT3ERR_NAMETOOLONG;
+	case EIO:
+		return MNT3ERR_IO;
+	}
+	return MNT3ERR_SERVERFAULT;
+}
+
+void op_mnt(struct op *op)
+{
+	static int flavors[] = { RPCRDMA_AUTH_SYS, RPCRDMA_AUTH_NONE };
+	mountres3_ok *ok = &op->res.mnt.mountres3_u.mountinfo;
+	const char *rest = NULL;
+	struct export *ex = find_export(op->nfsd, op->args.mnt, &rest);
+	int e = ex ? descend_all(op, ex, rest, &op->made) : -ENOENT;
+
+	op->res.mnt.fhs_status = mount_stat(e);
+	if (e)
+		return;
+	ok->fhandle.fhandle3_val = (char *)op->made.octets;
+	ok->fhandle.fhandle3_len = op->made.len;
+	ok->auth_flavors.auth_flavors_val = flavors;
+	ok->auth_flavors.auth_flavors_len = 2;
+	remember(op, op->args.mnt);
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LOOKUP, and the procedures that change directories: CREATE MKDIR SYMLINK
+ * MKNOD REMOVE RMDIR RENAME LINK.               [RFC 1813 §3.3.3, 8-15]
+ *
+ * A name is one component, used relative to the directory's descriptor and
+ * never followed when it is a symbolic link; so nothing leads out of an export,
+ * and ".." above its root is the root.  The kernel checks permissions, as the
+ * thread acts as the caller.  A change is on storage before it is answered
+ * (unless --async).
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* A directory to look into, and its attributes before. */
+static int get_dir(struct op *op, const diropargs3 *a, struct object **ret)
+{
+	int e = object_get(op->nfsd, &a->dir, &op->id, ret);
+
+	if (!e && !S_ISDIR((*ret)->type))
+		e = -ENOTDIR;
+	return e ? e : name_check(a->name);
+}
+
+/* ... that is to be changed. */
+static int get_dir_to_change(struct op *op, const diropargs3 *a, struct object **ret,
+			     pre_op_attr *before)
+{
+	int e = get_dir(op, a, ret);
+
+	attr_pre(*ret, before);
+	if (!e && !before->attributes_follow)
+		e = -ESTALE;
+	return !e && op->nfsd->read_only ? -EROFS : e;
+}
+
+/* ---- LOOKUP ---------------------------------------------------------------------- */
+
+static bool is_root(const struct object *o)
+{
+	return o->ino == o->ex->root_ino;
+}
+
+/* Is the directory @fd the export's root or beneath it?  It may have been
+ * moved away.  Climbs as the server. */
+static bool beneath(const struct export *ex, int fd)
+{
+	int at = fcntl(fd, F_DUPFD_CLOEXEC, 0), up;
+	struct statx st;
+	bool found = false;
+
+	for (int i = 0; at >= 0 && !found && i < 4 * NFSD_MAX_DEPTH; i++) {
+		if (statx_fd(at, "", &st) || !handle_inside(ex, &st))
+			break;
+		found = st.stx_ino == ex->root_ino;
+		up = found ? -1 : openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = up;
+	}
+	if (at >= 0)
+		close(at);
+	return found;
+}
+
+static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
+{
+	struct object *dir = op->obj;
+	int fd, e;
+
+	if (is_root(dir))
+		return handle_make(op->nfsd, dir->ex, NULL, 0, dir->path_fd, "", h, st);
+	fd = openat(dir->path_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	e = ident_enter_server() ? -EIO : 0;
+	if (!e && !beneath(dir->ex, fd))
+		e = -ESTALE;
+	if (!e)
+		e = handle_make_parent(op->nfsd, dir->ex, &dir->fh, fd, h, st);
+	if (ident_enter(&op->id))
+		e = -EIO;
+	close(fd);
+	return e;
+}
+
+/* Is searching @dir allowed?  (For ".", which the kernel is not asked about.) */
+static int lookup_self(struct op *op, struct handle *h, struct statx *st)
+{
+	struct object *dir = op->obj;
+	int e = object_permit(dir, &op->id, X_OK, false);
+
+	if (!e)
+		e = object_stat(dir, st);
+	if (!e)
+		*h = dir->fh;
+	return e;
+}
+
+/* By way of a descriptor: handle and attributes are of the same object. */
+static int lookup_child(struct op *op, const char *name, struct handle *h, struct statx *st)
+{
+	struct object *dir = op->obj;
+	int fd = openat(dir->path_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), e;
+
+	if (fd < 0)
+		return -errno;
+	e = handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, fd, "", h, st);
+	close(fd);
+	if (e == -EXDEV)
+		return -EACCES; /* something is mounted there: not exported */
+	if (!e)
+		walk_learn(dir->ex, st->stx_ino, dir->ino, name);
+	return e;
+}
+
+static void set_fh(struct op *op, nfs_fh3 *fh)
+{
+	fh->data.data_val = (char *)op->made.octets;
+	fh->data.data_len = op->made.len;
+}
+
+void op_lookup(struct op *op)
+{
+	const char *name = op->args.lookup.what.name;
+	LOOKUP3resok *ok = &op->res.lookup.LOOKUP3res_u.resok;
+	struct statx st;
+	int e = get_dir(op, &op->args.lookup.what, &op->obj);
+
+	if (e)
+		;
+	else if (!strcmp(name, ".."))
+		e = lookup_parent(op, &op->made, &st);
+	else if (!strcmp(name, "."))
+		e = lookup_self(op, &op->made, &st);
+	else
+		e = lookup_child(op, name, &op->made, &st);
+	op->res.status = nfs_stat(e);
+	if (e) {
+		attr_post(op->obj, &op->res.lookup.LOOKUP3res_u.resfail.dir_attributes);
+		return;
+	}
+	set_fh(op, &ok->object);
+	attr_post_statx(op->obj->ex, &st, &ok->obj_attributes);
+	attr_post(op->obj, &ok->dir_attributes);
+}
+
+/* ---- Creating -------------------------------------------------------------------- */
+
+/* CREATE, MKDIR, SYMLINK and MKNOD have the same results. */
+static void finish_create(struct op *op, int e, struct object *made, wcc_data *wcc)
+{
+	CREATE3resok *ok = &op->res.create.CREATE3res_u.resok;
+
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &wcc->after);
+	if (e) {
+		op->res.create.CREATE3res_u.resfail.dir_wcc = *wcc;
+		return;
+	}
+	ok->dir_wcc = *wcc;
+	if (made) {
+		op->made = made->fh;
+		ok->obj.handle_follows = TRUE;
+		set_fh(op, &ok->obj.post_op_fh3_u.handle);
+		attr_post(made, &ok->obj_attributes);
+	}
+	op_sync_dir(op, op->obj);
+}
+
+/* The object @name of the directory op->obj, as op->obj2. */
+static int get_child(struct op *op, const char *name)
+{
+	struct handle h;
+	struct statx st;
+	nfs_fh3 fh;
+	int e = lookup_child(op, name, &h, &st);
+
+	if (e)
+		return e;
+	fh.data.data_val = (char *)h.octets;
+	fh.data.data_len = h.len;
+	return object_get(op->nfsd, &fh, &op->id, &op->obj2);
+}
+
+/* Initial attributes that creating did not set.  A user who may not give the
+ * object away keeps it, as with exports of other servers. */
+static int set_initial(struct op *op, const sattr3 *attributes, bool mode_is_set)
+{
+	sattr3 a = *attributes;
+	int e;
+
+	if (mode_is_set)
+		a.mode.set_it = FALSE;
+	if (a.uid.set_it || a.gid.set_it) {
+		sattr3 owner = { .uid = a.uid, .gid = a.gid };
+
+		e = attr_set(op->nfsd, op->obj2, &op->id, &owner);
+		if (e && e != -EPERM)
+			return e;
+		a.uid.set_it = a.gid.set_it = FALSE;
+		a.mode = attributes->mode; /* set-id bits are gone now */
+	}
+	return attr_set(op->nfsd, op->obj2, &op->id, &a);
+}
+
+static mode_t mode_of(const sattr3 *a, mode_t otherwise)
+{
+	return a->mode.set_it ? a->mode.set_mode3_u.mode & 07777 : otherwise;
+}
+
+static int new_file(struct op *op, const char *name, mode_t mode)
+{
+	int fd = openat(op->obj->path_fd, name,
+			O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return get_child(op, name);
+}
+
+/* Where an exclusive create keeps its verifier. */
+static void verf_times(const uint8_t *v, struct timespec ts[2])
+{
+	uint32_t a, m;
+
+	memcpy(&a, v, 4);
+	memcpy(&m, v + 4, 4);
+	ts[0] = (struct timespec){ .tv_sec = a & 0x7fffffff };
+	ts[1] = (struct timespec){ .tv_sec = m & 0x7fffffff };
+}
+
+/* The file exists: by an earlier transmission of this very request? */
+static int same_exclusive(struct op *op, const struct timespec ts[2])
+{
+	struct statx st;
+	int e = object_stat(op->obj2, &st);
+
+	if (e)
+		return e;
+	if (S_ISREG(st.stx_mode) && st.stx_size == 0 && st.stx_atime.tv_sec == ts[0].tv_sec &&
+	    st.stx_mtime.tv_sec == ts[1].tv_sec && !st.stx_mtime.tv_nsec)
+		return 0;
+	return -EEXIST;
+}
+
+static int create_exclusive(struct op *op, const char *name, const char *verf)
+{
+	struct timespec ts[2];
+	int e = new_file(op, name, 0600);
+
+	verf_times((const uint8_t *)verf, ts);
+	if (e == -EEXIST) {
+		e = get_child(op, name);
+		return e ? e : same_exclusive(op, ts);
+	}
+	if (!e && utimensat(op->obj2->path_fd, "", ts, AT_EMPTY_PATH))
+		e = -errno;
+	return e;
+}
+
+static int create_file(struct op *op, const char *name, const createhow3 *how)
+{
+	const sattr3 *a = &how->createhow3_u.obj_attributes;
+	sattr3 size = { .size = a->size };
+	int e = attr_check(a);
+
+	if (!e)
+		e = new_file(op, name, mode_of(a, 0644));
+	if (!e)
+		return set_initial(op, a, true);
+	if (e != -EEXIST || how->mode == GUARDED)
+		return e;
+	e = get_child(op, name);
+	if (!e && !S_ISREG(op->obj2->type))
+		e = -EEXIST;
+	return e ? e : attr_set(op->nfsd, op->obj2, &op->id, &size);
+}
+
+void op_create(struct op *op)
+{
+	const CREATE3args *a = &op->args.create;
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+
+	if (!e && name_is_dot(a->where.name))
+		e = -EEXIST;
+	if (!e && a->how.mode == EXCLUSIVE)
+		e = create_exclusive(op, a->where.name, a->how.createhow3_u.verf);
+	else if (!e)
+		e = create_file(op, a->where.name, &a->how);
+	finish_create(op, e, op->obj2, &wcc);
+}
+
+void op_mkdir(struct op *op)
+{
+	const MKDIR3args *a = &op->args.mkdir;
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	mode_t mode = mode_of(&a->attributes, 0755);
+	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+
+	if (!e && name_is_dot(a->where.name))
+		e = -EEXIST;
+	if (!e)
+		e = a->attributes.size.set_it ? -EINVAL : attr_check(&a->attributes);
+	if (!e && mkdirat(op->obj->path_fd, a->where.name, mode & 01777))
+		e = -errno;
+	if (!e)
+		e = get_child(op, a->where.name);
+	/* mkdir inherits the set-group bit, which a chmod would take away. */
+	if (!e)
+		e = set_initial(op, &a->attributes, !(mode & 06000));
+	finish_create(op, e, op->obj2, &wcc);
+}
+
+void op_symlink(struct op *op)
+{
+	const SYMLINK3args *a = &op->args.symlink;
+	const sattr3 *attributes = &a->symlink.symlink_attributes;
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	char path[NFS3_PATH_BYTES + 1];
+	uint32_t len = a->symlink.data_len;
+	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+
+	if (!e && name_is_dot(a->where.name))
+		e = -EEXIST;
+	if (!e && len > NFS3_PATH_BYTES)
+		e = -ENAMETOOLONG;
+	if (!e && (!len || memchr(op->item, 0, len)))
+		e = -EINVAL;
+	if (!e)
+		e = attributes->size.set_it ? -EINVAL : attr_check(attributes);
+	if (!e) {
+		memcpy(path, op->item, len);
+		path[len] = 0;
+		if (symlinkat(path, op->obj->path_fd, a->where.name))
+			e = -errno;
+	}
+	if (!e)
+		e = get_child(op, a->where.name);
+	if (!e)
+		e = set_initial(op, attributes, true);
+	finish_create(op, e, op->obj2, &wcc);
+}
+
+static int mknod_as(struct op *op, const MKNOD3args *a, mode_t type, dev_t dev,
+		    const sattr3 *attributes)
+{
+	int e = attributes->size.set_it ? -EINVAL : attr_check(attributes);
+
+	if (!e && mknodat(op->obj->path_fd, a->where.name,
+			  type | mode_of(attributes, 0644), dev))
+		e = -errno;
+	if (!e)
+		e = get_child(op, a->where.name);
+	return e ? e : set_initial(op, attributes, true);
+}
+
+void op_mknod(struct op *op)
+{
+	const MKNOD3args *a = &op->args.mknod;
+	const devicedata3 *dev = &a->what.mknoddata3_u.device;
+	const sattr3 *pipe = &a->what.mknoddata3_u.pipe_attributes;
+	dev_t number = makedev(dev->spec.specdata1, dev->spec.specdata2);
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+
+	if (!e && name_is_dot(a->where.name))
+		e = -EEXIST;
+	if (!e) {
+		switch (a->what.type) {
+		case NF3CHR:
+			e = mknod_as(op, a, S_IFCHR, number, &dev->dev_attributes);
+			break;
+		case NF3BLK:
+			e = mknod_as(op, a, S_IFBLK, number, &dev->dev_attributes);
+			break;
+		case NF3SOCK:
+			e = mknod_as(op, a, S_IFSOCK, 0, pipe);
+			break;
+		case NF3FIFO:
+			e = mknod_as(op, a, S_IFIFO, 0, pipe);
+			break;
+		case NF3REG:
+		case NF3DIR:
+		case NF3LNK:
+			e = -EBADRQC;
+			break;
+		default:
+			e = -EBADRQC;
+		}
+	}
+	finish_create(op, e, op->obj2, &wcc);
+	if (e == -EBADRQC)
+		op->res.status = NFS3ERR_BADTYPE;
+}
+
+/* ---- Removing -------------------------------------------------------------------- */
+
+/* The handle of what is to go, so that the cache lets go of it as well. */
+static bool doomed(struct op *op, const char *name, struct handle *ret)
+{
+	struct statx st;
+
+	return !handle_make(op->nfsd, op->obj->ex, &op->obj->fh, op->obj->ino,
+			    op->obj->path_fd, name, ret, &st);
+}
+
+static void remove_name(struct op *op, const diropargs3 *a, int flags)
+{
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	struct handle gone;
+	bool known = false;
+	int e = get_dir_to_change(op, a, &op->obj, &wcc.before);
+
+	if (!e && name_is_dot(a->name))
+		e = strcmp(a->name, ".") ? -EEXIST : -EINVAL;
+	if (!e) {
+		known = doomed(op, a->name, &gone);
+		if (unlinkat(op->obj->path_fd, a->name, flags))
+			e = -errno;
+	}
+	if (!e && known)
+		object_forget(op->nfsd, &gone); /* with other links: it is opened again */
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &wcc.after);
+	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* both arms are the same */
+	if (!e)
+		op_sync_dir(op, op->obj);
+}
+
+void op_remove(struct op *op)
+{
+	remove_name(op, &op->args.remove.object, 0);
+}
+
+void op_rmdir(struct op *op)
+{
+	remove_name(op, &op->args.rmdir.object, AT_REMOVEDIR);
+}
+
+/* ---- RENAME, LINK ------------------------------------------------------------------ */
+
+static int rename_name(struct op *op, const RENAME3args *a)
+{
+	struct statx st;
+
+	if (name_is_dot(a->from.name) || name_is_dot(a->to.name))
+		return -EINVAL;
+	if (op->obj->ex != op->obj2->ex)
+		return -EXDEV;
+	if (renameat(op->obj->path_fd, a->from.name, op->obj2->path_fd, a->to.name))
+		return -errno;
+	if (op->obj->ex->walk && !statx_fd(op->obj2->path_fd, a->to.name, &st))
+		walk_learn(op->obj->ex, st.stx_ino, op->obj2->ino, a->to.name);
+	return 0;
+}
+
+void op_rename(struct op *op)
+{
+	const RENAME3args *a = &op->args.rename;
+	RENAME3resok *ok = &op->res.rename.RENAME3res_u.resok; /* as resfail */
+	wcc_data from = { .before = { .attributes_follow = FALSE } }, to = from;
+	int e = get_dir_to_change(op, &a->from, &op->obj, &from.before);
+	int e2 = get_dir_to_change(op, &a->to, &op->obj2, &to.before);
+
+	if (!e)
+		e = e2;
+	if (!e)
+		e = rename_name(op, a);
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj, &from.after);
+	attr_post(op->obj2, &to.after);
+	ok->fromdir_wcc = from;
+	ok->todir_wcc = to;
+	if (e)
+		return;
+	op_sync_dir(op, op->obj);
+	if (op->obj != op->obj2)
+		op_sync_dir(op, op->obj2);
+}
+
+/* linkat with AT_EMPTY_PATH asks for a capability that users lack; by way of
+ * /proc the link is followed to the object itself. */
+static int link_name(struct op *op, const char *name)
+{
+	char path[32];
+
+	if (name_is_dot(name))
+		return -EEXIST;
+	if (op->obj->ex != op->obj2->ex)
+		return -EXDEV;
+	if (S_ISDIR(op->obj2->type))
+		return -EISDIR;
+	object_proc_path(op->obj2, path);
+	if (linkat(AT_FDCWD, path, op->obj->path_fd, name, AT_SYMLINK_FOLLOW))
+		return -errno;
+	return 0;
+}
+
+void op_link(struct op *op)
+{
+	const LINK3args *a = &op->args.link;
+	LINK3resok *ok = &op->res.link.LINK3res_u.resok; /* as resfail */
+	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	int e = get_dir_to_change(op, &a->link, &op->obj, &wcc.before);
+	int e2 = object_get(op->nfsd, &a->file, &op->id, &op->obj2);
+
+	if (!e)
+		e = e2;
+	if (!e)
+		e = link_name(op, a->link.name);
+	op->res.status = nfs_stat(e);
+	attr_post(op->obj2, &ok->file_attributes);
+	attr_post(op->obj, &wcc.after);
+	ok->linkdir_wcc = wcc;
+	if (!e)
+		op_sync_dir(op, op->obj);
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma nfsd: an NFS version 3 server over real directories.
+ *
+ * One engine serves all connections; worker threads wait for storage.  The
+ * process is set up in this order, and taken down in reverse: secret, exports,
+ * engine, programs, listeners, privileges dropped, workers; then one line per
+ * listener says that it is ready.  SIGINT or SIGTERM ends the loop: listeners
+ * close, requests being served are answered, the exit code is 0.  A second
+ * signal ends it at once.
+ */
+#include "nfsd.h"
+#include "tool.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	MAX_LISTENERS = 16,
+	EXPIRE_SECONDS = 10,
+	DRAIN_SECONDS = 5,
+	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
+};
+
+struct server {
+	struct nfsd nfsd;
+	struct tool_common common;
+	const char *listen[MAX_LISTENERS];
+	unsigned n_listen;
+	const char *stats, *state_dir;
+	uint64_t threads, connections, memory;
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_service *service;
+	struct rpcrdma_listener *listeners[MAX_LISTENERS];
+	unsigned n_listeners;
+	struct rpcrdma_timer *expire;
+};
+
+static const char help[] =
+	"usage: rpcrdma nfsd --export DIR[:/NAME]... [OPTION]...\n"
+	"\n"
+	"Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
+	"until SIGINT or SIGTERM.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
+	"standard output when ready, once for each listener.\n"
+	"\n"
+	"options:\n"
+	"  --export DIR[:/NAME]    export DIR as /NAME (default: under its own path);\n"
+	"                          repeatable.  What is mounted beneath is not exported\n"
+	"  --listen ADDR[:PORT]    listen there (any address, port 20049); repeatable;\n"
+	"                          port 0 takes a free one\n"
+	"  --read-only             refuse all changes\n"
+	"  --no-root-squash        let uid 0 of clients be root here\n"
+	"  --all-squash            serve every client as the anonymous user\n"
+	"  --anonuid N, --anongid N  the anonymous user and group (65534)\n"
+	"  --async                 answer CREATE, REMOVE, RENAME... before the directory\n"
+	"                          is on storage (WRITE and COMMIT are not affected)\n"
+	"  --threads N             threads that wait for storage, 1 to 64 (4)\n"
+	"  --connections N         most connections of a listener (128)\n"
+	"  --memory SIZE           most memory that one client's requests may hold (32M)\n"
+	"  --state-dir DIR         where the secret that seals file handles is kept, so\n"
+	"                          that they survive a restart (/var/lib/rpcrdma for\n"
+	"                          root, else ~/.local/state/rpcrdma)\n"
+	"  --stats-on-exit FILE    write counters as JSON at the end; - is standard output\n"
+	"\n"
+	"As root, requests are served with the uid, gid and groups of their AUTH_SYS\n"
+	"credential; otherwise all of them as the user that runs the server.\n"
+	"\n";
+
+enum { OPT_EXPORT = 1, OPT_LISTEN, OPT_READ_ONLY, OPT_NO_ROOT_SQUASH, OPT_ALL_SQUASH,
+       OPT_ANONUID, OPT_ANONGID, OPT_ASYNC, OPT_THREADS, OPT_CONNECTIONS, OPT_MEMORY,
+       OPT_STATE_DIR, OPT_STATS };
+
+static const struct option options[] = {
+	{ "export", required_argument, NULL, OPT_EXPORT },
+	{ "listen", required_argument, NULL, OPT_LISTEN },
+	{ "read-only", no_argument, NULL, OPT_READ_ONLY },
+	{ "no-root-squash", no_argument, NULL, OPT_NO_ROOT_SQUASH },
+	{ "all-squash", no_argument, NULL, OPT_ALL_SQUASH },
+	{ "anonuid", required_argument, NULL, OPT_ANONUID },
+	{ "anongid", required_argument, NULL, OPT_ANONGID },
+	{ "async", no_argument, NULL, OPT_ASYNC },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "connections", required_argument, NULL, OPT_CONNECTIONS },
+	{ "memory", required_argument, NULL, OPT_MEMORY },
+	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
+	{ "stats-on-exit", required_argument, NULL, OPT_STATS },
+	TOOL_COMMON_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+/* ---- Write verifier ------------------------------------------------------------------- */
+
+void nfsd_verf(struct nfsd *d, uint8_t ret[NFS3_WRITEVERFSIZE])
+{
+	pthread_mutex_lock(&d->lock);
+	memcpy(ret, d->write_verf, NFS3_WRITEVERFSIZE);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void nfsd_new_verf(struct nfsd *d)
+{
+	uint8_t v[NFS3_WRITEVERFSIZE];
+
+	if (getrandom(v, sizeof(v), 0) != sizeof(v)) {
+		struct timespec t;
+
+		/* Unequal to the last one is all that is asked. */
+		clock_gettime(CLOCK_REALTIME, &t);
+		memcpy(v, &t.tv_nsec, sizeof(v));
+	}
+	pthread_mutex_lock(&d->lock);
+	memcpy(d->write_verf, v, sizeof(v));
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* ---- Options -------------------------------------------------------------------------- */
+
+static int take_number(const char *what, const char *arg, uint64_t low, uint64_t high,
+		       uint64_t *ret)
+{
+	if (!tool_parse_number(arg, low, high, ret))
+		return 0;
+	tool_error("--%s: '%s' is not a number from %llu to %llu", what, arg,
+		   (unsigned long long)low, (unsigned long long)high);
+	return -EINVAL;
+}
+
+static int take_id(const char *what, const char *arg, uint32_t *ret)
+{
+	uint64_t v;
+	int e = take_number(what, arg, 0, UINT32_MAX - 1, &v);
+
+	if (!e)
+		*ret = (uint32_t)v;
+	return e;
+}
+
+static int take_memory(struct server *s, const char *arg)
+{
+	if (!tool_parse_size(arg, &s->memory) && s->memory >= 4 * NFSD_MAX_IO)
+		return 0;
+	tool_error("--memory: '%s' is not a size of at least 4M", arg);
+	return -EINVAL;
+}
+
+static int take_listen(struct server *s, const char *arg)
+{
+	if (s->n_listen == MAX_LISTENERS) {
+		tool_error("more than %d listeners", MAX_LISTENERS);
+		return -EINVAL;
+	}
+	s->listen[s->n_listen++] = arg;
+	return 0;
+}
+
+/* 0, or -EINVAL after a message. */
+static int take_option(struct server *s, int c, const char *arg)
+{
+	struct squash *squash = &s->nfsd.squash;
+
+	switch (c) {
+	case OPT_EXPORT:
+		return export_add(&s->nfsd, arg);
+	case OPT_LISTEN:
+		return take_listen(s, arg);
+	case OPT_READ_ONLY:
+		s->nfsd.read_only = true;
+		return 0;
+	case OPT_NO_ROOT_SQUASH:
+		squash->root = false;
+		return 0;
+	case OPT_ALL_SQUASH:
+		squash->all = true;
+		return 0;
+	case OPT_ANONUID:
+		return take_id("anonuid", arg, &squash->anon_uid);
+	case OPT_ANONGID:
+		return take_id("anongid", arg, &squash->anon_gid);
+	case OPT_ASYNC:
+		s->nfsd.async = true;
+		return 0;
+	case OPT_THREADS:
+		return take_number("threads", arg, 1, 64, &s->threads);
+	case OPT_CONNECTIONS:
+		return take_number("connections", arg, 1, 65536, &s->connections);
+	case OPT_MEMORY:
+		return take_memory(s, arg);
+	case OPT_STATE_DIR:
+		s->state_dir = arg;
+		return 0;
+	case OPT_STATS:
+		s->stats = arg;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* 0: go on; 1: help was printed; -EINVAL: a message was. */
+static int parse(struct server *s, int argc, char **argv)
+{
+	int c, r;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "v", options, NULL)) != -1) {
+		r = tool_common_take(&s->common, c, optarg);
+		if (r == -1) {
+			printf("%s%s", help, tool_common_help);
+			return 1;
+		}
+		if (r == -2 || (r == 0 && take_option(s, c, optarg)))
+			return -EINVAL;
+	}
+	if (optind < argc) {
+		tool_error("unexpected argument '%s'", argv[optind]);
+		return -EINVAL;
+	}
+	if (!s->nfsd.n_exports) {
+		tool_error("nothing to serve: give --export DIR");
+		return -EINVAL;
+	}
+	if (!s->n_listen)
+		s->listen[s->n_listen++] = NULL;
+	return 0;
+}
+
+/* ---- Setting up ------------------------------------------------------------------------ */
+
+static struct rpcrdma_engine *volatile signalled; /* the engine to stop */
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	rpcrdma_engine_stop(signalled);
+}
+
+static void set_signals(struct rpcrdma_engine *engine)
+{
+	struct sigaction stop = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	signalled = engine;
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGXFSZ, &ignore, NULL); /* a write beyond the limit fails instead */
+}
+
+/* As many descriptors as allowed; how many objects the cache may hold. */
+static unsigned object_limit(void)
+{
+	struct rlimit r;
+	rlim_t n;
+
+	if (getrlimit(RLIMIT_NOFILE, &r))
+		return 64;
+	r.rlim_cur = r.rlim_max < 65536 ? r.rlim_max : 65536;
+	(void)setrlimit(RLIMIT_NOFILE, &r); /* a wish */
+	n = getrlimit(RLIMIT_NOFILE, &r) ? 256 : r.rlim_cur;
+	n = n > 256 ? (n - 192) / 3 : 16; /* three descriptors each, at most */
+	return n < 1024 ? (unsigned)n : 1024;
+}
+
+static int listen_all(struct server *s)
+{
+	struct rpcrdma_conn_options o;
+	int e;
+
+	tool_conn_options(&s->common, &o);
+	o.max_message_bytes = MAX_MESSAGE;
+	o.max_pinned_bytes = s->memory;
+	for (unsigned i = 0; i < s->n_listen; i++) {
+		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
+				   (unsigned)s->connections, &s->listeners[i]);
+		if (e) {
+			tool_error("cannot listen on %s: %s",
+				   s->listen[i] ? s->listen[i] : "any address, port 20049",
+				   strerror(-e));
+			return e;
+		}
+		s->n_listeners++;
+	}
+	return 0;
+}
+
+/* One line a listener: who waits for us reads them. */
+static int announce(const struct server *s)
+{
+	const char *provider = s->common.provider ? s->common.provider : "iwarp";
+
+	for (unsigned i = 0; i < s->n_listeners; i++) {
+		struct sockaddr_storage ss;
+		char host[INET6_ADDRSTRLEN];
+		const struct sockaddr_in *in4 = (const void *)&ss;
+		const struct sockaddr_in6 *in6 = (const void *)&ss;
+		bool v6;
+		int e = rpcrdma_listener_addr(s->listeners[i], &ss);
+
+		if (e)
+			return e;
+		v6 = ss.ss_family == AF_INET6;
+		inet_ntop(ss.ss_family, v6 ? (const void *)&in6->sin6_addr : &in4->sin_addr,
+			  host, sizeof(host));
+		printf("listening %s%s%s:%u %.*s 2\n", v6 ? "[" : "", host, v6 ? "]" : "",
+		       ntohs(v6 ? in6->sin6_port : in4->sin_port),
+		       (int)strcspn(provider, ":"), provider);
+	}
+	return fflush(stdout) ? -errno : 0;
+}
+
+static void on_expire(void *arg)
+{
+	struct server *s = arg;
+
+	s->expire = NULL;
+	objects_expire(&s->nfsd.objects, EXPIRE_SECONDS);
+	/* Without memory for it descriptors stay until the cache is full. */
+	(void)!rpcrdma_timer_start(s->engine, EXPIRE_SECONDS * 500000000ull, on_expire, s,
+				   &s->expire);
+}
+
+static int set_up(struct server *s)
+{
+	int e;
+
+	umask(0); /* modes are the clients' */
+	nfsd_new_verf(&s->nfsd);
+	e = export_load_secret(&s->nfsd, s->state_dir);
+	if (!e)
+		e = export_open_all(&s->nfsd);
+	if (!e)
+		e = tool_engine_new(&s->common, &s->engine);
+	if (e)
+		return e;
+	set_signals(s->engine);
+	e = rpcrdma_service_new(&s->service);
+	if (!e)
+		e = nfsd_add_programs(&s->nfsd, s->service);
+	if (e)
+		tool_error("cannot start: %s", strerror(-e));
+	return e ? e : listen_all(s);
+}
+
+static int run(struct server *s)
+{
+	int e;
+
+	s->nfsd.privileged = ident_init();
+	if (!s->nfsd.privileged)
+		fprintf(stderr, "rpcrdma nfsd: not root: every request is served as uid %u\n",
+			(unsigned)geteuid());
+	e = workers_start(&s->nfsd.workers, (unsigned)s->threads);
+	if (e) {
+		tool_error("cannot start threads: %s", strerror(-e));
+		return e;
+	}
+	on_expire(s);
+	e = announce(s);
+	if (!e)
+		e = rpcrdma_engine_run(s->engine);
+	if (e)
+		tool_error("%s", strerror(-e));
+	rpcrdma_timer_cancel(s->expire);
+	return e;
+}
+
+/* ---- Taking down -------------------------------------------------------------------------- */
+
+static void drain(struct server *s)
+{
+	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
+
+	for (unsigned i = 0; i < s->n_listeners; i++)
+		rpcrdma_listener_close(s->listeners[i], DRAIN_SECONDS * 1000000000ull);
+	while (!rpcrdma_engine_idle(s->engine) && tool_now_ns() < until)
+		if (rpcrdma_engine_process(s->engine, 100))
+			break;
+}
+
+static void take_down(struct server *s)
+{
+	int e;
+
+	if (s->stats && s->service) {
+		e = nfsd_write_stats(s->stats, s->engine, s->service);
+		if (e)
+			tool_error("%s: %s", s->stats, strerror(-e));
+	}
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	if (s->engine)
+		rpcrdma_engine_free(s->engine);
+	rpcrdma_service_free(s->service);
+	objects_fini(&s->nfsd.objects);
+	export_close_all(&s->nfsd);
+	for (unsigned i = 0; i < s->nfsd.n_mounts; i++)
+		free(s->nfsd.mounts[i].dir);
+	tool_common_end(&s->common);
+}
+
+int tool_nfsd(int argc, char **argv)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	int e;
+
+	if (!s)
+		return TOOL_FAILED;
+	s->threads = 4;
+	s->connections = 128;
+	s->memory = 32 << 20;
+	s->nfsd.squash = (struct squash){ true, false, 65534, 65534 };
+	pthread_mutex_init(&s->nfsd.lock, NULL);
+	objects_init(&s->nfsd.objects, object_limit());
+	e = parse(s, argc, argv);
+	if (e) {
+		objects_fini(&s->nfsd.objects);
+		export_close_all(&s->nfsd);
+		free(s);
+		return e > 0 ? TOOL_OK : tool_usage();
+	}
+	e = set_up(s);
+	if (!e)
+		e = run(s);
+	if (s->engine)
+		drain(s);
+	if (s->nfsd.workers.threads)
+		workers_stop(&s->nfsd.workers);
+	take_down(s);
+	pthread_mutex_destroy(&s->nfsd.lock);
+	free(s);
+	return e ? TOOL_FAILED : TOOL_OK;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `rpcrdma nfsd`: what its files share.
+ *
+ *   nfsd.c     options, listeners, life of the process
+ *   stats.c    the JSON written at exit
+ *   proc.c     a request: credential, arguments, procedure, results
+ *   ident.c    who a request is served as
+ *   export.c   exported directories, the secret that seals handles
+ *   handle.c   file handles: made, sealed, verified
+ *   walk.c     finding an object again without the kernel's file handles
+ *   object.c   open objects, kept for a while by handle
+ *   attr.c     attributes and errors, to and from the wire
+ *   inode.c    GETATTR SETATTR ACCESS READLINK FSSTAT FSINFO PATHCONF
+ *   file.c     READ WRITE COMMIT
+ *   name.c     LOOKUP and the procedures that change directories
+ *   dir.c      READDIR READDIRPLUS
+ *   mount.c    the MOUNT program
+ *   worker.c   threads that wait for storage
+ *
+ * A procedure runs in its engine's thread; what must wait for storage (fsync)
+ * ends in a worker thread.  Shared state: the object cache, the mount list, the
+ * walk table and the write verifier, each behind its own lock.
+ */
+#ifndef RPCRDMA_NFSD_H
+#define RPCRDMA_NFSD_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* statx, name_to_handle_at; this header comes first */
+#endif
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <rpcrdma/nfs.h>
+#include "nfs/nfs3_msg.h"
+#include "siphash.h"
+
+enum {
+	NFSD_MAX_EXPORTS = 64,
+	NFSD_MAX_IO = 1 << 20, /* rtmax, wtmax */
+	NFSD_MAX_DIR = 64 << 10, /* octets of a READDIR reply, dtpref */
+	NFSD_WALK_SLOTS = 16384,
+	NFSD_MAX_DEPTH = 128, /* directories on a path, where one is climbed */
+};
+
+/* ---- Identities (ident.c) ------------------------------------------------- */
+
+struct ident {
+	uint32_t uid, gid;
+	unsigned n_gids;
+	uint32_t gids[16];
+};
+
+struct squash {
+	bool root, all;
+	uint32_t anon_uid, anon_gid;
+};
+
+/* True when the process may act as other users; drops the capabilities that
+ * a file server has no use for.  Once, before any thread is started. */
+bool ident_init(void);
+/* The identity that a credential stands for.  0, or an auth_stat. */
+uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *, struct ident *ret);
+/* The calling thread acts as @id, or as the server itself, for file access.
+ * Costs nothing when it does so already.  0, or -EPERM: then serve nothing. */
+int ident_enter(const struct ident *id);
+int ident_enter_server(void);
+
+/* ---- Exports (export.c) ---------------------------------------------------- */
+
+struct walk_slot {
+	uint64_t ino, parent;
+	char *name; /* owned */
+};
+
+struct export
+{
+	char *dir; /* absolute */
+	char *name; /* what clients mount; begins with '/' */
+	int root_fd; /* O_PATH */
+	uint64_t root_ino, mnt_id, fsid;
+	uint32_t dev_major, dev_minor;
+	uint32_t id; /* in handles */
+	bool by_handle; /* the kernel opens handles for us */
+	pthread_mutex_t walk_lock;
+	struct walk_slot *walk; /* NULL if by_handle; by walk_lock */
+};
+
+struct nfsd;
+
+/* Adds "DIR[:/NAME]".  Messages are printed; 0 or -EINVAL. */
+int export_add(struct nfsd *, const char *spec);
+/* Opens all of them; the secret must have been loaded.  0, or negative errno
+ * after a message. */
+int export_open_all(struct nfsd *);
+void export_close_all(struct nfsd *);
+/* Loads or makes the secret in @dir (NULL: a default place). */
+int export_load_secret(struct nfsd *, const char *dir);
+
+/* ---- Handles (handle.c, walk.c) --------------------------------------------- */
+
+struct handle {
+	uint8_t octets[NFS3_FHSIZE];
+	unsigned len;
+};
+
+struct object;
+
+/*
+ * Makes the handle of @name in the directory @dir_fd (or of @dir_fd itself if
+ * @name is ""), and its attributes.  @parent: the handle of the directory;
+ * NULL for an export's root.  -EXDEV at a mount point.
+ */
+int handle_make(struct nfsd *, struct export *, const struct handle *parent,
+		uint64_t parent_ino, int dir_fd, const char *name,
+		struct handle *ret, struct statx *ret_stx);
+/* The handle of @child's parent directory @fd. */
+int handle_make_parent(struct nfsd *, struct export *, const struct handle *child,
+		       int fd, struct handle *ret, struct statx *ret_stx);
+/* Checks form and seal.  0, or -EBADF (BADHANDLE), -ESTALE (no such export). */
+int handle_verify(struct nfsd *, const void *data, size_t len, struct export **ret);
+/* Opens (O_PATH) what a verified handle names; the thread acts as the server.
+ * -ESTALE when it is gone. */
+int handle_open(struct export *, const struct handle *, int *ret_fd);
+/* Is it of the export's mount and device? */
+bool handle_inside(const struct export *, const struct statx *);
+int statx_fd(int fd, const char *name, struct statx *ret);
+
+/* Handles of our own, where the kernel's cannot be used. */
+enum { WALK_CHAIN = 17 };
+struct walk_id {
+	uint64_t ino;
+	uint32_t born; /* digest of the time of birth */
+	uint8_t depth;
+	uint16_t chain[WALK_CHAIN]; /* digests of the directories' inodes, from the top */
+};
+uint32_t walk_born(const struct statx *);
+uint16_t walk_digest(uint64_t ino);
+void walk_learn(struct export *, uint64_t ino, uint64_t parent, const char *name);
+int walk_open(struct export *, const struct walk_id *, int *ret_fd);
+
+/* ---- Objects (object.c) ------------------------------------------------------ */
+
+struct object_perm {
+	struct ident who;
+	uint32_t mode, uid, gid;
+	time_t checked;
+	int granted; /* R_OK | W_OK | X_OK that were found granted */
+};
+
+struct object {
+	struct object *hash_next;
+	struct object *newer, *older; /* by the cache's lock */
+	unsigned refs; /* by the cache's lock */
+	bool hashed;
+	time_t used;
+	struct export *ex;
+	struct handle fh;
+	int path_fd; /* O_PATH */
+	mode_t type; /* S_IFREG... */
+	uint64_t ino;
+	pthread_mutex_t lock; /* of what follows; of dir_fd's position too */
+	int read_fd, write_fd; /* -1 until needed; opened as the server */
+	struct object_perm perms[2];
+};
+
+struct object_cache {
+	pthread_mutex_t lock;
+	struct object *buckets[1024];
+	struct object *newest, *oldest;
+	unsigned n, max;
+};
+
+void objects_init(struct object_cache *, unsigned max);
+void objects_fini(struct object_cache *);
+/* Closes what was not used for @seconds. */
+void objects_expire(struct object_cache *, time_t seconds);
+/* The object of a handle from the wire.  0 and a reference, or -EBADF,
+ * -ESTALE, ... (see nfs_stat).  The thread's identity is kept. */
+int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *, struct object **ret);
+void object_put(struct nfsd *, struct object *);
+/* Forgets a handle whose object was removed. */
+void object_forget(struct nfsd *, const struct handle *);
+/* Attributes; -ESTALE when the last link is gone. */
+int object_stat(struct object *, struct statx *ret);
+/* May @id do @want (R_OK...) with it?  The thread acts as @id. */
+int object_permit(struct object *, const struct ident *id, int want, bool owner_may);
+/* Descriptors for data (regular files) and for listing (directories). */
+int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+/* A descriptor for fsync, whatever the caller may do. */
+int object_sync_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+/* The one that data was written by, if there is: it knows of their errors. */
+int object_commit_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+/* "/proc/self/fd/N" for calls that take no O_PATH descriptor. */
+void object_proc_path(const struct object *, char ret[32]);
+
+/* ---- Workers (worker.c) --------------------------------------------------------- */
+
+struct job {
+	struct job *next;
+	void (*run)(struct job *);
+};
+
+struct workers {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct job *first, **last;
+	pthread_t *threads;
+	unsigned n;
+	bool stop;
+};
+
+int workers_start(struct workers *, unsigned n);
+/* After the last job was given. */
+void workers_stop(struct workers *);
+void workers_give(struct workers *, struct job *);
+
+/* ---- The server ------------------------------------------------------------------- */
+
+struct mount_entry {
+	char host[64];
+	char *dir; /* owned */
+};
+
+struct nfsd {
+	struct export exports[NFSD_MAX_EXPORTS];
+	unsigned n_exports;
+	struct siphash_key key;
+	struct squash squash;
+	bool read_only, privileged, async;
+	struct object_cache objects;
+	struct workers workers;
+	pthread_mutex_t lock; /* of the following */
+	uint8_t write_verf[NFS3_WRITEVERFSIZE];
+	struct mount_entry mounts[256];
+	unsigned n_mounts;
+	struct rpcrdma_procedure nfs_procs[RPCRDMA_NFS3_PROCEDURES];
+	struct rpcrdma_procedure mount_procs[RPCRDMA_MOUNT3_PROCEDURES];
+	struct rpcrdma_program programs[2];
+};
+
+void nfsd_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
+/* Unstable data may have been lost: clients are to write them again. */
+void nfsd_new_verf(struct nfsd *);
+/* The JSON of --stats-on-exit.  0, or negative errno. */
+int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
+		     const struct rpcrdma_service *);
+
+/* ---- A request (proc.c) ------------------------------------------------------------- */
+
+union nfs_args {
+	GETATTR3args getattr;
+	SETATTR3args setattr;
+	LOOKUP3args lookup;
+	ACCESS3args access;
+	READLINK3args readlink;
+	READ3args read;
+	WRITE3args write;
+	CREATE3args create;
+	MKDIR3args mkdir;
+	SYMLINK3args symlink;
+	MKNOD3args mknod;
+	REMOVE3args remove;
+	RMDIR3args rmdir;
+	RENAME3args rename;
+	LINK3args link;
+	READDIR3args readdir;
+	READDIRPLUS3args readdirplus;
+	FSSTAT3args fsstat;
+	FSINFO3args fsinfo;
+	PATHCONF3args pathconf;
+	COMMIT3args commit;
+	dirpath mnt;
+};
+
+/* Each begins with its status; zeroed, it is a failure without attributes. */
+union nfs_res {
+	nfsstat3 status;
+	GETATTR3res getattr;
+	SETATTR3res setattr;
+	LOOKUP3res lookup;
+	ACCESS3res access;
+	READLINK3res readlink;
+	READ3res read;
+	WRITE3res write;
+	CREATE3res create;
+	MKDIR3res mkdir;
+	SYMLINK3res symlink;
+	MKNOD3res mknod;
+	REMOVE3res remove;
+	RMDIR3res rmdir;
+	RENAME3res rename;
+	LINK3res link;
+	READDIR3res readdir;
+	READDIRPLUS3res readdirplus;
+	FSSTAT3res fsstat;
+	FSINFO3res fsinfo;
+	PATHCONF3res pathconf;
+	COMMIT3res commit;
+	mountres3 mnt;
+};
+
+struct op;
+
+/* What a procedure is.  Its function fills op->res (zeroed before), op->tail,
+ * and op->sync_fd if the answer must wait for storage. */
+struct op_type {
+	xdrproc_t args, res; /* NULL: void */
+	size_t args_size;
+	uint32_t (*item_len)(const union nfs_args *); /* arguments end with an item */
+	void (*run)(struct op *);
+	bool null; /* any credential will do */
+};
+
+/* One request being served.  Lives in the request's own memory. */
+struct op {
+	struct job job;
+	const struct op_type *type;
+	struct nfsd *nfsd;
+	struct rpcrdma_request *req;
+	struct ident id;
+	union nfs_args args;
+	union nfs_res res;
+	const void *item; /* of the arguments */
+	struct rpcrdma_piece tail; /* of the results: an item, or a list */
+	struct object *obj, *obj2; /* put by op_finish */
+	int sync_fd[2]; /* to be synced before the answer; -1 */
+	bool data_only; /* fdatasync will do */
+	struct handle made; /* what the results' handle points at */
+	char head[NFS3_RESULT_BYTES];
+};
+
+/* A procedure's whole way, up to the answer. */
+void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
+/* The answer waits until what @o's descriptor @fd leads to is on storage. */
+void op_sync(struct op *, int fd);
+/* The same for a directory that was changed, unless --async. */
+void op_sync_dir(struct op *, struct object *dir);
+/* Memory that lives as long as the request; NULL if there is none. */
+void *op_alloc(struct op *, size_t bytes);
+/* Both programs; their tables are the nfsd's. */
+int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
+
+/* ---- Attributes and errors (attr.c) --------------------------------------------------- */
+
+/* The status for a negative errno (or 0). */
+nfsstat3 nfs_stat(int error);
+void attr_from_statx(const struct export *, const struct statx *, fattr3 *ret);
+void attr_post(struct object *, post_op_attr *ret);
+void attr_post_statx(const struct export *, const struct statx *, post_op_attr *ret);
+void attr_pre(struct object *, pre_op_attr *ret);
+void attr_pre_statx(const struct statx *, pre_op_attr *ret);
+/* Checks the values that XDR lets pass.  0, or -EINVAL. */
+int attr_check(const sattr3 *);
+/* Applies all that is set; the thread acts as the caller. */
+int attr_set(struct nfsd *, struct object *, const struct ident *, const sattr3 *);
+/* A name for one directory entry: not empty, no '/', at most NAME_MAX.
+ * 0, -EINVAL, -ENAMETOOLONG; "." and ".." pass. */
+int name_check(const char *name);
+bool name_is_dot(const char *name);
+
+/* ---- Procedures ------------------------------------------------------------------------ */
+
+void op_getattr(struct op *);
+void op_setattr(struct op *);
+void op_lookup(struct op *);
+void op_access(struct op *);
+void op_readlink(struct op *);
+void op_read(struct op *);
+void op_write(struct op *);
+void op_create(struct op *);
+void op_mkdir(struct op *);
+void op_symlink(struct op *);
+void op_mknod(struct op *);
+void op_remove(struct op *);
+void op_rmdir(struct op *);
+void op_rename(struct op *);
+void op_link(struct op *);
+void op_readdir(struct op *);
+void op_readdirplus(struct op *);
+void op_fsstat(struct op *);
+void op_fsinfo(struct op *);
+void op_pathconf(struct op *);
+void op_commit(struct op *);
+void op_null(struct op *);
+void op_mnt(struct op *);
+void op_dump(struct op *);
+void op_umnt(struct op *);
+void op_umntall(struct op *);
+void op_export(struct op *);
+
+#endif

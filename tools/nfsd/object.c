@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Open objects by handle, so that a READ is one pread.  An object is found or
+ * opened by object_get(), which holds it until object_put(); beyond that the
+ * cache keeps it until it is the oldest of too many or was idle for some
+ * seconds (a descriptor open for writing keeps others from executing the file,
+ * and from unmounting).
+ *
+ * Descriptors are opened as the server, after object_permit() has asked the
+ * kernel about the caller (access control lists included).  The answer is kept
+ * for two callers an object, until mode or owner change, at most PERMIT_SECONDS.
+ * As NFS servers do, the owner may read and write whatever the mode says (a
+ * local process that opened the file before its mode changed could, too), and
+ * who may execute a file may read it.                        [RFC 1813 §4.4]
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PERMIT_SECONDS = 3 };
+
+static time_t now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec;
+}
+
+void objects_init(struct object_cache *c, unsigned max)
+{
+	memset(c, 0, sizeof(*c));
+	c->max = max;
+	pthread_mutex_init(&c->lock, NULL);
+}
+
+static unsigned bucket_of(const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint32_t h = 2166136261u;
+
+	/* The seal is a good digest already. */
+	for (size_t i = 8; i < 16 && i < len; i++)
+		h = (h ^ p[i]) * 16777619u;
+	return h % 1024;
+}
+
+static void object_free(struct object *o)
+{
+	close(o->path_fd);
+	if (o->read_fd >= 0)
+		close(o->read_fd);
+	if (o->write_fd >= 0)
+		close(o->write_fd);
+	pthread_mutex_destroy(&o->lock);
+	free(o);
+}
+
+/* Takes it out of the cache; frees it if nobody holds it. */
+static void drop(struct object_cache *c, struct object *o)
+{
+	struct object **p = &c->buckets[bucket_of(o->fh.octets, o->fh.len)];
+
+	if (o->hashed) {
+		while (*p != o)
+			p = &(*p)->hash_next;
+		*p = o->hash_next;
+		*(o->newer ? &o->newer->older : &c->newest) = o->older;
+		*(o->older ? &o->older->newer : &c->oldest) = o->newer;
+		o->hashed = false;
+		c->n--;
+	}
+	if (!o->refs)
+		object_free(o);
+}
+
+static void link_newest(struct object_cache *c, struct object *o)
+{
+	o->newer = NULL;
+	o->older = c->newest;
+	*(c->newest ? &c->newest->newer : &c->oldest) = o;
+	c->newest = o;
+}
+
+static void touch(struct object_cache *c, struct object *o)
+{
+	o->used = now_seconds();
+	if (c->newest == o)
+		return;
+	o->newer->older = o->older;
+	*(o->older ? &o->older->newer : &c->oldest) = o->newer;
+	link_newest(c, o);
+}
+
+static void insert(struct object_cache *c, struct object *o)
+{
+	struct object **b = &c->buckets[bucket_of(o->fh.octets, o->fh.len)];
+	struct object *old, *next;
+
+	o->hash_next = *b;
+	*b = o;
+	o->hashed = true;
+	o->used = now_seconds();
+	link_newest(c, o);
+	c->n++;
+	for (old = c->oldest; old && c->n > c->max; old = next) {
+		next = old->newer;
+		if (!old->refs)
+			drop(c, old);
+	}
+}
+
+static struct object *find(struct object_cache *c, const void *data, size_t len)
+{
+	struct object *o = c->buckets[bucket_of(data, len)];
+
+	while (o && (o->fh.len != len || memcmp(o->fh.octets, data, len)))
+		o = o->hash_next;
+	return o;
+}
+
+void objects_expire(struct object_cache *c, time_t seconds)
+{
+	time_t limit = now_seconds() - seconds;
+	struct object *o, *next;
+
+	pthread_mutex_lock(&c->lock);
+	for (o = c->oldest; o && o->used <= limit; o = next) {
+		next = o->newer;
+		if (!o->refs)
+			drop(c, o);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+void objects_fini(struct object_cache *c)
+{
+	objects_expire(c, -1);
+	pthread_mutex_destroy(&c->lock);
+}
+
+/* Opens what @h names as a new object without references. */
+static int object_new(struct export *ex, const struct handle *h, struct object **ret)
+{
+	struct object *o = calloc(1, sizeof(*o));
+	struct statx st;
+	int e;
+
+	if (!o)
+		return -ENOMEM;
+	o->ex = ex;
+	o->fh = *h;
+	o->read_fd = o->write_fd = -1;
+	e = handle_open(ex, h, &o->path_fd);
+	if (e) {
+		free(o);
+		return e;
+	}
+	pthread_mutex_init(&o->lock, NULL);
+	e = statx_fd(o->path_fd, "", &st);
+	if (!e && !handle_inside(ex, &st))
+		e = -ESTALE;
+	if (e) {
+		object_free(o);
+		return e;
+	}
+	o->type = st.stx_mode & S_IFMT;
+	o->ino = st.stx_ino;
+	*ret = o;
+	return 0;
+}
+
+int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
+	       struct object **ret)
+{
+	struct object_cache *c = &d->objects;
+	struct object *o, *other;
+	struct export *ex;
+	struct handle h;
+	int e;
+
+	/* What the cache has was verified when it came in. */
+	pthread_mutex_lock(&c->lock);
+	o = find(c, fh->data.data_val, fh->data.data_len);
+	if (o) {
+		o->refs++;
+		touch(c, o);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (o) {
+		*ret = o;
+		return 0;
+	}
+	e = handle_verify(d, fh->data.data_val, fh->data.data_len, &ex);
+	if (e)
+		return e;
+	memset(&h, 0, sizeof(h));
+	memcpy(h.octets, fh->data.data_val, fh->data.data_len);
+	h.len = fh->data.data_len;
+	if (ident_enter_server())
+		return -EIO;
+	e = object_new(ex, &h, &o);
+	if ((e == -EMFILE || e == -ENFILE) && c->n) {
+		objects_expire(c, 1);
+		e = object_new(ex, &h, &o);
+	}
+	if (ident_enter(id)) {
+		if (!e)
+			object_free(o);
+		return -EIO;
+	}
+	if (e)
+		return e;
+	pthread_mutex_lock(&c->lock);
+	other = find(c, h.octets, h.len);
+	if (other) {
+		object_free(o);
+		o = other;
+		touch(c, o);
+	} else {
+		o->refs++; /* before: insert may look for the oldest */
+		insert(c, o);
+		o->refs--;
+	}
+	o->refs++;
+	pthread_mutex_unlock(&c->lock);
+	*ret = o;
+	return 0;
+}
+
+void object_put(struct nfsd *d, struct object *o)
+{
+	struct object_cache *c = &d->objects;
+
+	if (!o)
+		return;
+	pthread_mutex_lock(&c->lock);
+	o->refs--;
+	if (!o->refs && (!o->hashed || c->n > c->max))
+		drop(c, o);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void object_forget(struct nfsd *d, const struct handle *h)
+{
+	struct object_cache *c = &d->objects;
+	struct object *o;
+
+	pthread_mutex_lock(&c->lock);
+	o = find(c, h->octets, h->len);
+	if (o)
+		drop(c, o);
+	pthread_mutex_unlock(&c->lock);
+}
+
+int object_stat(struct object *o, struct statx *ret)
+{
+	int e = statx_fd(o->path_fd, "", ret);
+
+	if (e)
+		return e;
+	return ret->stx_nlink ? 0 : -ESTALE;
+}
+
+void object_proc_path(const struct object *o, char ret[32])
+{
+	snprintf(ret, 32, "/proc/self/fd/%d", o->path_fd);
+}
+
+/* glibc's faccessat would emulate AT_EACCESS with stat; the kernel's own call
+ * asks with the thread's identity for file access. */
+static int ask_kernel(const struct object *o, int want)
+{
+	if (!syscall(SYS_faccessat2, o->path_fd, "", want, AT_EACCESS | AT_EMPTY_PATH))
+		return 0;
+	return -errno;
+}
+
+static bool perm_holds(const struct object_perm *p, const struct ident *id,
+		       const struct statx *st, time_t now)
+{
+	return p->checked && now - p->checked < PERMIT_SECONDS && p->mode == st->stx_mode &&
+	       p->uid == st->stx_uid && p->gid == st->stx_gid && p->who.uid == id->uid &&
+	       p->who.gid == id->gid && p->who.n_gids == id->n_gids &&
+	       !memcmp(p->who.gids, id->gids, id->n_gids * sizeof(id->gids[0]));
+}
+
+/* The kept answer for this caller, or a slot emptied for it; by o->lock. */
+static struct object_perm *perm_slot(struct object *o, const struct ident *id,
+				     const struct statx *st)
+{
+	time_t now = now_seconds();
+	struct object_perm *p = o->perms;
+
+	if (perm_holds(&p[0], id, st, now))
+		return &p[0];
+	if (perm_holds(&p[1], id, st, now))
+		return &p[1];
+	if (p[0].checked > p[1].checked)
+		p++;
+	*p = (struct object_perm){ .who = *id, .mode = st->stx_mode, .uid = st->stx_uid,
+				   .gid = st->stx_gid, .checked = now };
+	return p;
+}
+
+static int permit(struct object *o, const struct ident *id, const struct statx *st,
+		  int want, bool owner_may)
+{
+	struct object_perm *p = perm_slot(o, id, st);
+	int e;
+
+	if ((p->granted & want) == want)
+		return 0;
+	if (owner_may && st->stx_uid == id->uid)
+		return 0;
+	e = ask_kernel(o, want);
+	if (e == -EACCES && want == R_OK && owner_may && S_ISREG(o->type))
+		e = ask_kernel(o, X_OK);
+	if (!e)
+		p->granted |= want;
+	return e;
+}
+
+int object_permit(struct object *o, const struct ident *id, int want, bool owner_may)
+{
+	struct statx st;
+	int e = object_stat(o, &st);
+
+	if (e)
+		return e;
+	pthread_mutex_lock(&o->lock);
+	e = permit(o, id, &st, want, owner_may);
+	pthread_mutex_unlock(&o->lock);
+	return e;
+}
+
+/* Opens the object itself, by way of /proc: O_PATH descriptors do no I/O. */
+static int reopen(struct object *o, const struct ident *id, int flags, int *ret)
+{
+	char path[32];
+	int fd, e;
+
+	object_proc_path(o, path);
+	if (ident_enter_server())
+		return -EIO;
+	fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	e = fd < 0 ? -errno : 0;
+	if (ident_enter(id)) {
+		if (!e)
+			close(fd);
+		return -EIO;
+	}
+	if (!e)
+		*ret = fd;
+	return e;
+}
+
+static int get_fd(struct nfsd *d, struct object *o, const struct ident *id, int want,
+		  int flags, int *slot, int *ret)
+{
+	struct statx st;
+	int e = object_stat(o, &st), fd = -1;
+
+	if (e)
+		return e;
+	pthread_mutex_lock(&o->lock);
+	/* A server without privilege serves all as itself: opening is the test. */
+	if (d->privileged && want)
+		e = permit(o, id, &st, want, true);
+	if (!e && *slot < 0) {
+		e = reopen(o, id, flags, &fd);
+		if (!e)
+			*slot = fd;
+	}
+	if (!e)
+		*ret = *slot;
+	pthread_mutex_unlock(&o->lock);
+	return e;
+}
+
+int object_read_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
+{
+	return get_fd(d, o, id, R_OK, O_RDONLY, &o->read_fd, ret);
+}
+
+int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
+{
+	return get_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
+}
+
+/* A directory's listing descriptor is its read_fd; the owner's right to read
+ * whatever the mode says is for files only. */
+int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
+{
+	int e = d->privileged ? object_permit(o, id, R_OK, false) : 0;
+
+	return e ? e : get_fd(d, o, id, R_OK, O_RDONLY | O_DIRECTORY, &o->read_fd, ret);
+}
+
+int object_sync_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
+{
+	return get_fd(d, o, id, 0, O_RDONLY, &o->read_fd, ret);
+}
+
+int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
+{
+	bool written;
+
+	pthread_mutex_lock(&o->lock);
+	written = o->write_fd >= 0;
+	pthread_mutex_unlock(&o->lock);
+	if (written)
+		return get_fd(d, o, id, 0, O_WRONLY, &o->write_fd, ret);
+	return object_sync_fd(d, o, id, ret);
+}

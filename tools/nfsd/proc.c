@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A request's way: credential -> identity of the thread, arguments decoded to
+ * their last octet, the procedure, storage if it must wait for it, results
+ * encoded, answer.  Everything about it lies in memory of the request itself.
+ *
+ * Malformed arguments are GARBAGE_ARGS, unknown credentials AUTH_ERROR; all
+ * else is a status within the results.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint32_t write_item(const union nfs_args *a)
+{
+	return a->write.data_len;
+}
+
+static uint32_t symlink_item(const union nfs_args *a)
+{
+	return a->symlink.symlink.data_len;
+}
+
+#define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
+#define TYPE(name, fn) \
+	{ XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), NULL, fn, false }
+#define TYPE_ITEM(name, fn, item) \
+	{ XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), item, fn, false }
+
+static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
+	[NFSPROC3_NULL] = { NULL, NULL, 0, NULL, op_null, true },
+	[NFSPROC3_GETATTR] = TYPE(GETATTR, op_getattr),
+	[NFSPROC3_SETATTR] = TYPE(SETATTR, op_setattr),
+	[NFSPROC3_LOOKUP] = TYPE(LOOKUP, op_lookup),
+	[NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
+	[NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
+	[NFSPROC3_READ] = TYPE(READ, op_read),
+	[NFSPROC3_WRITE] = TYPE_ITEM(WRITE, op_write, write_item),
+	[NFSPROC3_CREATE] = TYPE(CREATE, op_create),
+	[NFSPROC3_MKDIR] = TYPE(MKDIR, op_mkdir),
+	[NFSPROC3_SYMLINK] = TYPE_ITEM(SYMLINK, op_symlink, symlink_item),
+	[NFSPROC3_MKNOD] = TYPE(MKNOD, op_mknod),
+	[NFSPROC3_REMOVE] = TYPE(REMOVE, op_remove),
+	[NFSPROC3_RMDIR] = TYPE(RMDIR, op_rmdir),
+	[NFSPROC3_RENAME] = TYPE(RENAME, op_rename),
+	[NFSPROC3_LINK] = TYPE(LINK, op_link),
+	[NFSPROC3_READDIR] = TYPE(READDIR, op_readdir),
+	[NFSPROC3_READDIRPLUS] = TYPE(READDIRPLUS, op_readdirplus),
+	[NFSPROC3_FSSTAT] = TYPE(FSSTAT, op_fsstat),
+	[NFSPROC3_FSINFO] = TYPE(FSINFO, op_fsinfo),
+	[NFSPROC3_PATHCONF] = TYPE(PATHCONF, op_pathconf),
+	[NFSPROC3_COMMIT] = TYPE(COMMIT, op_commit),
+};
+
+static const struct op_type mount_types[RPCRDMA_MOUNT3_PROCEDURES] = {
+	[MOUNTPROC3_NULL] = { NULL, NULL, 0, NULL, op_null, true },
+	[MOUNTPROC3_MNT] = { XDR_OF(dirpath), XDR_OF(mountres3), sizeof(dirpath), NULL,
+			     op_mnt, false },
+	[MOUNTPROC3_DUMP] = { NULL, NULL, 0, NULL, op_dump, true },
+	[MOUNTPROC3_UMNT] = { XDR_OF(dirpath), NULL, sizeof(dirpath), NULL, op_umnt, false },
+	[MOUNTPROC3_UMNTALL] = { NULL, NULL, 0, NULL, op_umntall, false },
+	[MOUNTPROC3_EXPORT] = { NULL, NULL, 0, NULL, op_export, true },
+};
+
+void op_null(struct op *op)
+{
+	(void)op;
+}
+
+void *op_alloc(struct op *op, size_t bytes)
+{
+	return rpcrdma_request_alloc(op->req, bytes);
+}
+
+/* ---- The end ----------------------------------------------------------------- */
+
+static void release(struct op *op)
+{
+	if (op->type->args)
+		nfs3_free(op->type->args, &op->args, op->type->args_size);
+	object_put(op->nfsd, op->obj);
+	object_put(op->nfsd, op->obj2);
+}
+
+/* Encodes the results and answers.  Any thread. */
+static void finish(struct op *op)
+{
+	struct rpcrdma_request *req = op->req;
+	struct rpcrdma_piece pieces[2] = { { op->head, 0, false }, op->tail };
+	int n = 0;
+
+	if (op->type->res)
+		n = nfs3_encode(op->head, sizeof(op->head), op->type->res, &op->res);
+	release(op);
+	if (n < 0) {
+		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0); /* it is over */
+		return;
+	}
+	pieces[0].len = (size_t)n;
+	if (rpcrdma_request_reply(req, pieces, op->tail.base ? 2 : 1, NULL, NULL))
+		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
+}
+
+/* In a worker: storage, then the answer.  What may be lost is announced by a
+ * new write verifier, too. */
+static void sync_then_finish(struct job *job)
+{
+	struct op *op = (struct op *)job; /* its first member */
+	int e = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int fd = op->sync_fd[i];
+
+		if (fd >= 0 && (op->data_only ? fdatasync(fd) : fsync(fd)) && !e)
+			e = -errno;
+	}
+	if (e == -EINVAL || e == -EROFS)
+		e = 0; /* not a thing that can be synced */
+	if (e) {
+		nfsd_new_verf(op->nfsd);
+		memset(&op->res, 0, sizeof(op->res));
+		op->res.status = nfs_stat(e);
+	}
+	finish(op);
+}
+
+void op_sync(struct op *op, int fd)
+{
+	op->sync_fd[op->sync_fd[0] < 0 ? 0 : 1] = fd;
+}
+
+void op_sync_dir(struct op *op, struct object *dir)
+{
+	int fd;
+
+	/* Not readable for this server: nothing to sync it by. */
+	if (!op->nfsd->async && !object_sync_fd(op->nfsd, dir, &op->id, &fd))
+		op_sync(op, fd);
+}
+
+/* ---- The beginning ------------------------------------------------------------- */
+
+/* 0, or -EBADMSG with nothing left to free. */
+static int take_args(struct op *op)
+{
+	const struct op_type *t = op->type;
+	const struct rpcrdma_piece *p;
+	unsigned n = rpcrdma_request_args(op->req, &p);
+	const void *head = "";
+	size_t len = 0;
+	int used = 0, e;
+
+	if (!t->args)
+		return nfs3_args_end(p, n, 0);
+	if (!nfs3_args_head(p, n, &head, &len))
+		return -EBADMSG;
+	used = nfs3_decode(head, len, t->args, &op->args, t->args_size);
+	if (used < 0)
+		return used;
+	if (t->item_len)
+		e = nfs3_args_item(p, n, (size_t)used, t->item_len(&op->args), &op->item);
+	else
+		e = nfs3_args_end(p, n, (size_t)used);
+	if (e)
+		nfs3_free(t->args, &op->args, t->args_size);
+	return e;
+}
+
+void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type *type)
+{
+	struct op *op = rpcrdma_request_alloc(req, sizeof(*op));
+	uint32_t auth;
+
+	if (!op) {
+		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
+		return;
+	}
+	memset(op, 0, offsetof(struct op, head));
+	op->job.run = sync_then_finish;
+	op->type = type;
+	op->nfsd = d;
+	op->req = req;
+	op->sync_fd[0] = op->sync_fd[1] = -1;
+	auth = type->null ? 0
+			  : ident_from_cred(rpcrdma_request_cred(req), &d->squash, &op->id);
+	if (auth) {
+		(void)rpcrdma_request_error(req, RPCRDMA_AUTH_ERROR, auth);
+		return;
+	}
+	if (take_args(op)) {
+		(void)rpcrdma_request_error(req, RPCRDMA_GARBAGE_ARGS, 0);
+		return;
+	}
+	if (!type->null && ident_enter(&op->id)) {
+		release(op);
+		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
+		return;
+	}
+	type->run(op);
+	if (op->sync_fd[0] >= 0)
+		workers_give(&d->workers, &op->job);
+	else
+		finish(op);
+}
+
+/* ---- The tables ----------------------------------------------------------------- */
+
+#define HANDLER(table, p)                                                    \
+	static void table##_##p(struct rpcrdma_request *req, void *arg)       \
+	{                                                                     \
+		op_serve(arg, req, &table##_types[p]);                        \
+	}
+HANDLER(nfs, 0)
+HANDLER(nfs, 1)
+HANDLER(nfs, 2)
+HANDLER(nfs, 3)
+HANDLER(nfs, 4)
+HANDLER(nfs, 5)
+HANDLER(nfs, 6)
+HANDLER(nfs, 7)
+HANDLER(nfs, 8)
+HANDLER(nfs, 9)
+HANDLER(nfs, 10)
+HANDLER(nfs, 11)
+HANDLER(nfs, 12)
+HANDLER(nfs, 13)
+HANDLER(nfs, 14)
+HANDLER(nfs, 15)
+HANDLER(nfs, 16)
+HANDLER(nfs, 17)
+HANDLER(nfs, 18)
+HANDLER(nfs, 19)
+HANDLER(nfs, 20)
+HANDLER(nfs, 21)
+HANDLER(mount, 0)
+HANDLER(mount, 1)
+HANDLER(mount, 2)
+HANDLER(mount, 3)
+HANDLER(mount, 4)
+HANDLER(mount, 5)
+
+static rpcrdma_handler_fn *const nfs_handlers[RPCRDMA_NFS3_PROCEDURES] = {
+	nfs_0,	nfs_1,	nfs_2,	nfs_3,	nfs_4,	nfs_5,	nfs_6,	nfs_7,
+	nfs_8,	nfs_9,	nfs_10, nfs_11, nfs_12, nfs_13, nfs_14, nfs_15,
+	nfs_16, nfs_17, nfs_18, nfs_19, nfs_20, nfs_21,
+};
+static rpcrdma_handler_fn *const mount_handlers[RPCRDMA_MOUNT3_PROCEDURES] = {
+	mount_0, mount_1, mount_2, mount_3, mount_4, mount_5,
+};
+
+static void add_binding(struct rpcrdma_procedure *p, const struct rpcrdma_binding *b,
+			rpcrdma_handler_fn *fn)
+{
+	p->name = b->name;
+	p->handler = fn;
+	p->max_read_items = b->max_read_items;
+	p->max_write_items = b->max_write_items;
+}
+
+int nfsd_add_programs(struct nfsd *d, struct rpcrdma_service *service)
+{
+	const struct rpcrdma_program nfs = { RPCRDMA_NFS_PROGRAM, 3, d->nfs_procs,
+					     RPCRDMA_NFS3_PROCEDURES };
+	const struct rpcrdma_program mnt = { RPCRDMA_MOUNT_PROGRAM, 3, d->mount_procs,
+					     RPCRDMA_MOUNT3_PROCEDURES };
+	int e;
+
+	for (unsigned i = 0; i < RPCRDMA_NFS3_PROCEDURES; i++)
+		add_binding(&d->nfs_procs[i], &rpcrdma_nfs3_binding[i], nfs_handlers[i]);
+	for (unsigned i = 0; i < RPCRDMA_MOUNT3_PROCEDURES; i++)
+		add_binding(&d->mount_procs[i], &rpcrdma_mount3_binding[i], mount_handlers[i]);
+	d->nfs_procs[NFSPROC3_WRITE].max_read_bytes = NFSD_MAX_IO;
+	d->nfs_procs[NFSPROC3_SYMLINK].max_read_bytes = NFS3_PATH_BYTES;
+	d->programs[0] = nfs;
+	d->programs[1] = mnt;
+	e = rpcrdma_service_add(service, &d->programs[0], d);
+	return e ? e : rpcrdma_service_add(service, &d->programs[1], d);
+}

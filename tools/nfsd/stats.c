@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What --stats-on-exit writes: one JSON object with the engine's counters
+ * ("transport", the fields of struct rpcrdma_stats) and the calls by procedure
+ * ("nfs", "mount"; procedures that were never called are left out).
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	size_t offset;
+} fields[] = {
+#define F(x) { #x, offsetof(struct rpcrdma_stats, x) }
+	F(calls), F(replies), F(requests), F(request_replies), F(retransmits),
+	F(reconnects), F(call_errors), F(sends), F(recvs), F(rdma_reads), F(rdma_writes),
+	F(registrations), F(local_invalidations), F(remote_invalidations), F(grants),
+	F(errors_sent), F(errors_received), F(credit_stalls), F(syscalls),
+	F(wire_bytes_sent), F(wire_bytes_received), F(bytes_inline), F(bytes_continued),
+	F(bytes_read_chunk), F(bytes_write_chunk), F(bytes_reply_chunk),
+	F(bytes_special_call), F(connections), F(connections_open),
+	F(connections_refused), F(pinned_bytes), F(peak_pinned_bytes),
+#undef F
+};
+
+static void write_transport(FILE *f, const struct rpcrdma_stats *s)
+{
+	const char *sep = "";
+
+	fprintf(f, "\"transport\":{");
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		uint64_t v;
+
+		memcpy(&v, (const char *)s + fields[i].offset, sizeof(v));
+		fprintf(f, "%s\"%s\":%" PRIu64, sep, fields[i].name, v);
+		sep = ",";
+	}
+	fprintf(f, "}");
+}
+
+static void write_program(FILE *f, const char *title, const struct rpcrdma_service *service,
+			  uint32_t program, const struct rpcrdma_binding *procs, unsigned n)
+{
+	const char *sep = "";
+
+	fprintf(f, ",\"%s\":{", title);
+	for (unsigned i = 0; i < n; i++) {
+		struct rpcrdma_proc_stats s;
+
+		if (rpcrdma_service_stats(service, program, 3, i, &s) || !s.calls)
+			continue;
+		fprintf(f,
+			"%s\"%s\":{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
+			",\"args_bytes\":%" PRIu64 ",\"results_bytes\":%" PRIu64 "}",
+			sep, procs[i].name, s.calls, s.errors, s.args_bytes, s.results_bytes);
+		sep = ",";
+	}
+	fprintf(f, "}");
+}
+
+int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
+		     const struct rpcrdma_service *service)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	struct rpcrdma_stats s;
+	int e = 0;
+
+	if (!f)
+		return -errno;
+	rpcrdma_engine_stats(engine, &s);
+	fprintf(f, "{");
+	write_transport(f, &s);
+	write_program(f, "nfs", service, RPCRDMA_NFS_PROGRAM, rpcrdma_nfs3_binding,
+		      RPCRDMA_NFS3_PROCEDURES);
+	write_program(f, "mount", service, RPCRDMA_MOUNT_PROGRAM, rpcrdma_mount3_binding,
+		      RPCRDMA_MOUNT3_PROCEDURES);
+	fprintf(f, "}\n");
+	if (fflush(f) || ferror(f))
+		e = -EIO;
+	if (f != stdout && fclose(f))
+		e = -EIO;
+	return e;
+}
