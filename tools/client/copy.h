@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copying files and trees between an NFS server and local directories, or two
+ * servers.  What cp(1) is for local files, with these additions:
+ *
+ * A destination appears complete or not at all: data go to a temporary name in
+ * its directory, renamed when everything is there (and stable on a server).
+ *
+ * One line of control walks the sources and creates directories; each file or
+ * symbolic link below is a job, a state machine driven by callbacks of NFS
+ * calls.  Jobs and buffers are limited, and so is memory: nothing grows with
+ * the size of a file or of a tree but the depth of the latter.
+ *
+ *   copy.c        the pool of slots, failures, directories on either side
+ *   copy_job.c    a job's phases: create, copy, commit, attributes, rename
+ *   copy_data.c   a job's slots: read, skip zeros, write, keep until committed
+ *   copy_tree.c   the walk
+ */
+#ifndef RPCRDMA_TOOLS_COPY_H
+#define RPCRDMA_TOOLS_COPY_H
+
+#include <sys/stat.h>
+
+#include "client/nfs.h"
+
+#define COPY_MAX_JOBS 16
+#define COPY_BUFFERS (32u << 20) /* octets in slots, at most */
+#define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
+
+/* What is known of a source, wherever it is. */
+struct copy_meta {
+	uint32_t mode, uid, gid;
+	uint64_t size, used;
+	nfstime3 atime, mtime;
+};
+void copy_meta_from_stat(const struct stat *, struct copy_meta *ret);
+void copy_meta_from_attr(const fattr3 *, struct copy_meta *ret);
+/* A pipe or terminal, or a file that does not say how long it is (as in /proc). */
+bool copy_is_stream(int fd, const struct stat *);
+
+struct copy_job;
+
+/* A READ and the WRITEs of what it brought. */
+struct copy_slot {
+	struct copy_slot *next, *all;
+	struct copy_job *job; /* NULL: free */
+	struct nfs_op op;
+	uint64_t offset;
+	uint32_t len, have, pos, run; /* wanted, read, written, being written */
+	uint8_t *buf;
+};
+
+struct copy {
+	struct loop *loop;
+	bool preserve, quiet, verbose;
+	unsigned in_flight;
+	uint32_t io_bytes;
+	uint32_t umask;
+
+	struct copy_job *jobs;
+	unsigned n_jobs, n_finishing; /* jobs; directories being finished */
+	struct copy_slot *free_slots, *slots; /* slots: all of them */
+	unsigned n_slots, max_slots;
+	int fatal; /* no use in going on: server lost, or a signal */
+	uint64_t files, failed, bytes;
+	struct tool_progress progress;
+};
+
+/* A directory that receives; the one who drops the last reference finishes its
+ * attributes. */
+struct copy_dir {
+	struct copy *copy;
+	struct copy_dir *parent;
+	unsigned refs;
+	struct nfs_client *client; /* NULL: local */
+	struct nfs_fh fh;
+	int fd;
+	bool finish, no_owner;
+	uint64_t fsid, fileid;
+	struct copy_meta meta;
+	struct nfs_op op;
+	char *label;
+};
+
+enum copy_kind { COPY_FILE, COPY_LINK };
+
+/* What a job reads from. */
+struct copy_source {
+	enum copy_kind kind;
+	struct nfs_client *client; /* NULL: local */
+	struct nfs_fh fh;
+	int fd; /* given to the job; -1 for a link */
+	bool stream; /* read to its end, only once */
+	struct copy_meta meta;
+	char *target; /* of a local link; given */
+	const char *label;
+};
+
+enum copy_phase {
+	COPY_CREATING,
+	COPY_LOOKING, /* CREATE's reply lacked the handle */
+	COPY_READLINK,
+	COPY_SYMLINK,
+	COPY_COPYING,
+	COPY_COMMITTING,
+	COPY_TRUNCATING, /* the source changed: once more */
+	COPY_SETATTR,
+	COPY_RENAMING,
+	COPY_CHECKING, /* NOENT: had the first RENAME been executed? */
+	COPY_REMOVING,
+};
+
+struct copy_job {
+	struct copy *copy;
+	struct copy_job *next, **prev;
+	struct copy_source src;
+	struct copy_dir *dir;
+	char *label; /* the source, for messages */
+	char name[NFS_NAME_MAX + 1], temp[NFS_NAME_MAX + 1];
+	enum copy_phase phase;
+
+	int fd; /* local temporary, -1 */
+	struct nfs_fh fh; /* remote one */
+	uint64_t fileid;
+	bool made; /* the temporary may exist */
+
+	uint32_t io_bytes;
+	uint64_t at, size; /* where the next slot begins; the end */
+	uint64_t committed, high; /* stable up to there; end of what was written */
+	bool size_known, sparse, pumping, posted, waiting;
+	unsigned busy; /* slots with a call out, or being filled from a stream */
+	struct copy_slot *held; /* a stream's, written but not committed */
+	struct copy_slot *filling;
+	struct loop_watch watch;
+	stable_how stable;
+	bool unstable, have_verf, rewind, changed, no_owner;
+	writeverf3 verf;
+	unsigned rewinds, attempts;
+	struct copy_meta changed_meta;
+
+	int status;
+	const char *what; /* went wrong, if status does not say it */
+	struct nfs_client *failed_client; /* NULL: locally */
+	struct nfs_op op;
+};
+
+/* ---- copy.c ------------------------------------------------------------------ */
+
+void copy_init(struct copy *, struct loop *);
+/* Nothing may be running. */
+void copy_fini(struct copy *);
+/* Waits until fewer than @n jobs run.  0, or copy->fatal. */
+int copy_wait(struct copy *, unsigned n);
+/* Cancels everything and waits for the clean-up. */
+void copy_abort(struct copy *);
+/* "LABEL: words", counted as a failed file. */
+void copy_failed(struct copy *, const char *label, const struct nfs_client *, int status);
+/* NULL: all are in use; copy_job_go follows when one comes back. */
+struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
+void copy_slot_put(struct copy_slot *);
+
+/* The given directory as a destination (fd given). */
+struct copy_dir *copy_dir_local(struct copy *, int fd);
+struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *, const struct nfs_fh *,
+				 const fattr3 *);
+/* Makes @name in @parent, or finds it there.  NULL: failed, and told. */
+struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
+			       const struct copy_meta *, const char *label);
+void copy_dir_get(struct copy_dir *);
+void copy_dir_put(struct copy_dir *);
+/* SETATTR arguments for a finished file or directory. */
+void copy_sattr(const struct copy *, const struct copy_meta *, bool no_owner, sattr3 *ret);
+uint32_t copy_mode(const struct copy *, const struct copy_meta *);
+/* The same for an open local one; 0 or -errno. */
+int copy_set_local(const struct copy *, int fd, const struct copy_meta *);
+
+/* ---- copy_job.c ---------------------------------------------------------------- */
+
+/* Copies @src to @name in @dir; copy_wait first, where jobs are many. */
+void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
+		    const char *name);
+/* Goes on where the job is: after slots or calls have ended. */
+void copy_job_go(struct copy_job *);
+/* Notes the first failure; the job ends once its calls have. */
+void copy_job_fail(struct copy_job *, struct nfs_client *, int status, const char *what);
+void copy_job_cancel(struct copy_job *);
+
+/* ---- copy_data.c --------------------------------------------------------------- */
+
+/* Starts what can be started.  True: all is written, or no more will be. */
+bool copy_data_pump(struct copy_job *);
+/* After a COMMIT that told of a restart, or a change of the source. */
+void copy_data_rewind(struct copy_job *);
+/* After a good COMMIT. */
+void copy_data_committed(struct copy_job *);
+void copy_data_cancel(struct copy_job *);
+
+/* ---- copy_tree.c --------------------------------------------------------------- */
+
+/* A link's target on the heap; NULL and errno. */
+char *copy_read_target(int at, const char *name);
+/* Copies a directory to @name in @dir (@name NULL: its contents to @dir).
+ * Failures are told and counted; -EINTR and the like come back. */
+int copy_tree_local(struct copy *, int at, const char *path, const char *label,
+		    struct copy_dir *dir, const char *name);
+int copy_tree_remote(struct copy *, struct nfs_client *, const struct nfs_fh *,
+		     const fattr3 *, const char *label, struct copy_dir *dir,
+		     const char *name);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The walk over a source tree, depth first.  Each level holds an open
+ * directory, or one page of a listing; a remote walk drops its page before it
+ * goes far down.  Files and links become jobs as fast as jobs end.
+ *
+ * Symbolic links are copied, never followed, on either side.
+ */
+#include "client/copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_DEPTH 4096
+#define KEEP_PAGES 32 /* levels that keep their page */
+
+/* The way down, as text for messages. */
+struct trail {
+	struct copy *copy;
+	struct nfs_client *client; /* the source's, NULL: local */
+	struct copy_dir *top; /* what is being filled, not to be walked into */
+	char *text;
+	size_t len, size;
+	unsigned depth;
+};
+
+/* Appends "/NAME"; the length to go back to, or -ENOMEM. */
+static ssize_t push(struct trail *t, const char *name)
+{
+	size_t n = strlen(name), was = t->len;
+
+	if (t->size - t->len < n + 2) {
+		size_t size = 2 * (t->size + n + 2);
+		char *text = realloc(t->text, size);
+
+		if (!text)
+			return -ENOMEM;
+		t->text = text;
+		t->size = size;
+	}
+	if (t->len == 0 || t->text[t->len - 1] != '/')
+		t->text[t->len++] = '/';
+	memcpy(t->text + t->len, name, n + 1);
+	t->len += n;
+	return (ssize_t)was;
+}
+
+static void pop(struct trail *t, ssize_t len)
+{
+	t->len = (size_t)len;
+	t->text[len] = 0;
+}
+
+static int begin(struct trail *t, struct copy *c, struct nfs_client *client,
+		 const char *label)
+{
+	*t = (struct trail){ .copy = c, .client = client, .size = strlen(label) + 256 };
+	t->text = malloc(t->size);
+	if (!t->text)
+		return -ENOMEM;
+	t->len = strlen(label);
+	memcpy(t->text, label, t->len + 1);
+	return 0;
+}
+
+/* ---- Local sources ---------------------------------------------------------------- */
+
+static int walk_local(struct trail *t, int fd, struct copy_dir *dir);
+
+char *copy_read_target(int at, const char *name)
+{
+	char buf[NFS3_PATH_BYTES + 1];
+	ssize_t n = readlinkat(at, name, buf, sizeof(buf));
+
+	if (n < 0)
+		return NULL;
+	if ((size_t)n == sizeof(buf)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return strndup(buf, (size_t)n);
+}
+
+static void told(struct trail *t, int error)
+{
+	copy_failed(t->copy, t->text, NULL, -error);
+}
+
+static void local_file(struct trail *t, int at, const char *name, struct copy_dir *dir)
+{
+	struct copy_source src = { .kind = COPY_FILE, .label = t->text };
+	struct stat sb;
+
+	src.fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (src.fd < 0 || fstat(src.fd, &sb)) {
+		told(t, errno);
+		if (src.fd >= 0)
+			close(src.fd);
+		return;
+	}
+	copy_meta_from_stat(&sb, &src.meta);
+	src.stream = copy_is_stream(src.fd, &sb);
+	copy_job_start(t->copy, &src, dir, name);
+}
+
+static void local_link(struct trail *t, int at, const char *name, const struct stat *sb,
+		       struct copy_dir *dir)
+{
+	struct copy_source src = { .kind = COPY_LINK, .fd = -1, .label = t->text };
+
+	copy_meta_from_stat(sb, &src.meta);
+	src.target = copy_read_target(at, name);
+	if (src.target)
+		copy_job_start(t->copy, &src, dir, name);
+	else
+		told(t, errno);
+}
+
+static int local_subdir(struct trail *t, int at, const char *name, const struct stat *sb,
+			struct copy_dir *dir)
+{
+	struct copy_meta meta;
+	struct copy_dir *sub;
+	int fd, r;
+
+	if (t->depth >= MAX_DEPTH) {
+		told(t, ELOOP);
+		return 0;
+	}
+	copy_meta_from_stat(sb, &meta);
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		told(t, errno);
+		return 0;
+	}
+	sub = copy_dir_make(dir, name, &meta, t->text);
+	if (!sub) {
+		close(fd);
+		return t->copy->fatal;
+	}
+	t->depth++;
+	r = walk_local(t, fd, sub);
+	t->depth--;
+	copy_dir_put(sub);
+	return r;
+}
+
+static int local_entry(struct trail *t, int at, const char *name, struct copy_dir *dir)
+{
+	struct stat sb;
+	int r = copy_wait(t->copy, COPY_MAX_JOBS);
+
+	if (r)
+		return r;
+	if (fstatat(at, name, &sb, AT_SYMLINK_NOFOLLOW)) {
+		if (errno != ENOENT) /* removed since: as if it had never been */
+			told(t, errno);
+	} else if (S_ISDIR(sb.st_mode)) {
+		r = local_subdir(t, at, name, &sb, dir);
+	} else if (S_ISLNK(sb.st_mode)) {
+		local_link(t, at, name, &sb, dir);
+	} else if (S_ISREG(sb.st_mode)) {
+		local_file(t, at, name, dir);
+	} else {
+		tool_error("%s: a special file; not copied", t->text);
+		t->copy->failed++;
+	}
+	return r;
+}
+
+/* @fd is given. */
+static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+	ssize_t len;
+	int r = 0;
+
+	if (!d) {
+		told(t, errno);
+		close(fd);
+		return 0;
+	}
+	while (!r && (errno = 0, e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		len = push(t, e->d_name);
+		if (len < 0) {
+			r = -ENOMEM;
+			break;
+		}
+		r = local_entry(t, dirfd(d), e->d_name, dir);
+		pop(t, len);
+	}
+	if (!e && errno)
+		told(t, errno);
+	closedir(d);
+	return r;
+}
+
+int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
+		    struct copy_dir *dir, const char *name)
+{
+	struct copy_meta meta;
+	struct copy_dir *sub = dir;
+	struct trail t;
+	struct stat sb;
+	int fd, r;
+
+	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &sb)) {
+		copy_failed(c, label, NULL, -errno);
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	copy_meta_from_stat(&sb, &meta);
+	r = begin(&t, c, NULL, label);
+	if (!r && name)
+		sub = copy_dir_make(dir, name, &meta, label);
+	if (!r && sub) {
+		r = walk_local(&t, fd, sub);
+		fd = -1;
+		if (name)
+			copy_dir_put(sub);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(t.text);
+	return r ? r : c->fatal;
+}
+
+/* ---- Remote sources ------------------------------------------------------------------- */
+
+static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir *dir);
+
+static void remote_item(struct trail *t, const struct nfs_entry *e, struct copy_dir *dir)
+{
+	struct copy_source src = { .client = t->client, .fd = -1, .fh = e->fh,
+				   .label = t->text };
+
+	src.kind = e->attr.type == NF3LNK ? COPY_LINK : COPY_FILE;
+	copy_meta_from_attr(&e->attr, &src.meta);
+	copy_job_start(t->copy, &src, dir, e->name);
+}
+
+static int remote_subdir(struct trail *t, const struct nfs_entry *e, struct copy_dir *dir)
+{
+	struct copy_meta meta;
+	struct copy_dir *sub;
+	int r;
+
+	if (t->depth >= MAX_DEPTH) {
+		copy_failed(t->copy, t->text, NULL, -ELOOP);
+		return 0;
+	}
+	if (t->top->client && t->top->fsid == e->attr.fsid &&
+	    t->top->fileid == e->attr.fileid &&
+	    !strcmp(t->top->client->link.host, t->client->link.host)) {
+		tool_error("%s: the destination; not copied into itself", t->text);
+		t->copy->failed++;
+		return 0;
+	}
+	copy_meta_from_attr(&e->attr, &meta);
+	sub = copy_dir_make(dir, e->name, &meta, t->text);
+	if (!sub)
+		return t->copy->fatal;
+	t->depth++;
+	r = walk_remote(t, &e->fh, sub);
+	t->depth--;
+	copy_dir_put(sub);
+	return r;
+}
+
+static int remote_entry(struct trail *t, const struct nfs_entry *e, struct copy_dir *dir)
+{
+	int r = copy_wait(t->copy, COPY_MAX_JOBS);
+
+	if (r)
+		return r;
+	switch (e->attr.type) {
+	case NF3DIR:
+		return remote_subdir(t, e, dir);
+	case NF3REG:
+	case NF3LNK:
+		remote_item(t, e, dir);
+		return 0;
+	case NF3BLK:
+	case NF3CHR:
+	case NF3SOCK:
+	case NF3FIFO:
+		break;
+	}
+	tool_error("%s: a special file; not copied", t->text);
+	t->copy->failed++;
+	return 0;
+}
+
+static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir *dir)
+{
+	struct nfs_dir *d = malloc(sizeof(*d));
+	struct nfs_entry *e = malloc(sizeof(*e));
+	ssize_t len;
+	int r = d && e ? 0 : -ENOMEM, status = 0;
+
+	if (!r)
+		nfs_dir_open(d, t->client, fh);
+	while (!r && nfs_dir_next(d, e, &status)) {
+		len = push(t, e->name);
+		if (len < 0) {
+			r = -ENOMEM;
+			break;
+		}
+		if (e->attr.type == NF3DIR && t->depth >= KEEP_PAGES)
+			nfs_dir_drop(d);
+		r = remote_entry(t, e, dir);
+		pop(t, len);
+	}
+	if (!r && status) {
+		if (status == -EINTR || status == -EHOSTUNREACH)
+			r = t->copy->fatal = status;
+		copy_failed(t->copy, t->text, t->client, status);
+	}
+	if (d && e)
+		nfs_dir_close(d);
+	free(d);
+	free(e);
+	return r;
+}
+
+int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs_fh *fh,
+		     const fattr3 *attr, const char *label, struct copy_dir *dir,
+		     const char *name)
+{
+	struct copy_meta meta;
+	struct copy_dir *sub = dir;
+	struct trail t;
+	int r = begin(&t, c, client, label);
+
+	copy_meta_from_attr(attr, &meta);
+	if (!r && name)
+		sub = copy_dir_make(dir, name, &meta, label);
+	if (!r && sub) {
+		t.top = sub;
+		r = walk_remote(&t, fh, sub);
+		if (name)
+			copy_dir_put(sub);
+	}
+	free(t.text);
+	return r ? r : c->fatal;
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma cp: what is to be copied where.  The copying is in client/copy*.c.
+ *
+ * Sources and the destination are URLs, local paths or "-"; one end at least
+ * is a URL.  A server is connected to once for each export named.
+ */
+#include "client/copy.h"
+#include "client/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { OPT_IN_FLIGHT = 1, OPT_SIZE, OPT_TIMEOUT, OPT_RETRY, OPT_STATS };
+
+struct server {
+	struct server *next;
+	struct nfs_client client;
+	struct url url;
+};
+
+struct cp {
+	struct tool_common common;
+	struct loop loop;
+	struct nfs_options nfs;
+	struct copy copy;
+	bool recursive;
+	const char *stats;
+	struct server *servers;
+	uint64_t started_ns;
+
+	/* The destination: names in a directory, or a stream. */
+	struct copy_dir *dir;
+	char *name; /* NULL: sources keep their names */
+	int stream; /* -1 */
+};
+
+static void print_help(void)
+{
+	fputs("usage: rpcrdma cp [OPTION]... SRC... DST\n"
+	      "Copies files and trees to or from an NFS server, or between two.\n"
+	      "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, or local paths, or - for\n"
+	      "a standard stream; one of the two at least is a URL.\n\n"
+	      "  -r, -R, --recursive     directories with all they contain\n"
+	      "  -p, --preserve          times, modes and (as root) owners\n"
+	      "  -q, --quiet             no progress\n"
+	      "  --in-flight N           READs and WRITEs in flight, 1 to 64 (8)\n"
+	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what the\n"
+	      "                          server prefers)\n"
+	      "  --timeout SECONDS       for one call (none)\n"
+	      "  --retry SECONDS         wait for a server that vanished (60)\n"
+	      "  --stats FILE            counters as JSON, when done\n",
+	      stdout);
+	fputs(tool_common_help, stdout);
+	fputs("\nA destination is replaced when its new contents are complete and, on a\n"
+	      "server, stable; until then they have the name .NAME.rpcrdma-XXXXXXXXXX.\n"
+	      "With -r symbolic links are copied as such, without it they are followed.\n"
+	      "Sparse files stay sparse.  A source that changes meanwhile is read again,\n"
+	      "and refused the third time.\n\n"
+	      "exit status: 0 done, 1 something was not copied, 2 wrong usage\n",
+	      stdout);
+}
+
+static int take_option(struct cp *c, int opt)
+{
+	uint64_t v;
+	int r = tool_common_take(&c->common, opt, optarg);
+
+	if (r)
+		return r;
+	switch (opt) {
+	case 'r':
+	case 'R':
+		c->recursive = true;
+		break;
+	case 'p':
+		c->copy.preserve = true;
+		break;
+	case 'q':
+		c->copy.quiet = true;
+		break;
+	case OPT_IN_FLIGHT:
+		r = tool_parse_number(optarg, 1, 64, &v);
+		c->copy.in_flight = r ? 0 : (unsigned)v;
+		break;
+	case OPT_SIZE:
+		r = tool_parse_size(optarg, &v);
+		if (!r && (v < 4096 || v > NFS_IO_MAX))
+			r = -EINVAL;
+		c->copy.io_bytes = r ? 0 : (uint32_t)v & ~4095u;
+		break;
+	case OPT_TIMEOUT:
+		r = tool_parse_seconds(optarg, &c->nfs.timeout_ns);
+		break;
+	case OPT_RETRY:
+		r = tool_parse_seconds(optarg, &c->nfs.retry_ns);
+		break;
+	case OPT_STATS:
+		c->stats = optarg;
+		break;
+	default:
+		return -2;
+	}
+	if (r)
+		tool_error("'%s' is out of range", optarg);
+	return r ? -2 : 1;
+}
+
+/* ---- Servers ----------------------------------------------------------------------- */
+
+/* The export's client, connected at its first use. */
+static struct server *get_server(struct cp *c, const struct url *u)
+{
+	struct server *s;
+
+	for (s = c->servers; s; s = s->next)
+		if (!strcmp(s->url.host, u->host) && !strcmp(s->url.port, u->port) &&
+		    !strcmp(s->client.export, u->export))
+			return s;
+	s = calloc(1, sizeof(*s));
+	if (!s || nfs_open(&s->client, &c->loop, u, &c->nfs)) {
+		free(s);
+		return NULL;
+	}
+	memcpy(s->url.host, u->host, sizeof(u->host));
+	memcpy(s->url.port, u->port, sizeof(u->port));
+	s->next = c->servers;
+	c->servers = s;
+	return s;
+}
+
+static void drop_servers(struct cp *c)
+{
+	struct server *s;
+
+	while ((s = c->servers)) {
+		c->servers = s->next;
+		nfs_close(&s->client);
+		free(s);
+	}
+}
+
+/* Parses and connects; NULL: told.  The URL is to be freed if not NULL. */
+static struct server *open_url(struct cp *c, const char *text, struct url *u)
+{
+	struct server *s;
+	const char *why;
+
+	if (url_parse(text, u, &why)) {
+		tool_error("%s: %s", text, why);
+		return NULL;
+	}
+	if (!*u->export) {
+		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH", text);
+		url_fini(u);
+		return NULL;
+	}
+	s = get_server(c, u);
+	if (!s)
+		url_fini(u);
+	return s;
+}
+
+static int told(const char *text, const struct nfs_client *client, int status)
+{
+	if (status == -EXDEV)
+		tool_error("%s: a symbolic link leads out of the export", text);
+	else if (status != -EINTR)
+		tool_error("%s: %s", text, client ? nfs_words(client, status)
+						 : strerror(-status));
+	return status;
+}
+
+/* ---- The destination -------------------------------------------------------------------- */
+
+static int dst_remote(struct cp *c, const char *text)
+{
+	struct nfs_node node;
+	struct server *s;
+	struct url u;
+	int r;
+
+	s = open_url(c, text, &u);
+	if (!s)
+		return -EINVAL;
+	r = nfs_walk(&s->client, u.path, NFS_FOLLOW | NFS_MAKE, &node);
+	if (r == 0 && node.attr.type == NF3DIR) {
+		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr);
+	} else if ((r == 0 && !u.slash) ||
+		   (r == (int)NFS3ERR_NOENT && node.parent.len &&
+		    (!u.slash || c->recursive))) {
+		/* The parent's attributes are those of the last directory walked. */
+		c->dir = copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr);
+		c->name = strdup(node.name);
+		r = 0;
+	} else {
+		r = told(text, &s->client, r ? r : (int)NFS3ERR_NOTDIR);
+	}
+	url_fini(&u);
+	return r ? r : c->dir ? 0 : -ENOMEM;
+}
+
+static int dst_dir_of(struct cp *c, const char *path)
+{
+	char *a = strdup(path), *b = strdup(path);
+	int fd = -1, r = a && b ? 0 : -ENOMEM;
+
+	if (!r) {
+		fd = open(dirname(a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = fd < 0 ? -errno : 0;
+	}
+	if (!r) {
+		c->dir = copy_dir_local(&c->copy, fd);
+		c->name = strdup(basename(b));
+		r = c->dir && c->name ? 0 : -ENOMEM;
+	}
+	free(a);
+	free(b);
+	return r;
+}
+
+static int dst_local(struct cp *c, const char *path)
+{
+	char real[PATH_MAX];
+	struct stat sb;
+	int fd, r;
+
+	if (stat(path, &sb)) {
+		size_t n = strlen(path);
+
+		if (errno != ENOENT)
+			return told(path, NULL, -errno);
+		if (n && path[n - 1] == '/' && !c->recursive)
+			return told(path, NULL, -ENOTDIR);
+		r = dst_dir_of(c, path);
+		return r ? told(path, NULL, r) : 0;
+	}
+	if (S_ISREG(sb.st_mode)) {
+		r = realpath(path, real) ? dst_dir_of(c, real) : -errno;
+		return r ? told(path, NULL, r) : 0;
+	}
+	fd = open(path, (S_ISDIR(sb.st_mode) ? O_RDONLY | O_DIRECTORY : O_WRONLY) | O_CLOEXEC);
+	if (fd < 0)
+		return told(path, NULL, -errno);
+	if (S_ISDIR(sb.st_mode))
+		c->dir = copy_dir_local(&c->copy, fd);
+	else
+		c->stream = fd; /* a device or a pipe: written to, not replaced */
+	return 0;
+}
+
+static int open_dst(struct cp *c, const char *dst, int n_sources)
+{
+	int r = 0;
+
+	c->stream = -1;
+	if (!strcmp(dst, "-"))
+		c->stream = STDOUT_FILENO;
+	else if (url_is(dst))
+		r = dst_remote(c, dst);
+	else
+		r = dst_local(c, dst);
+	if (r)
+		return r;
+	if (n_sources > 1 && (c->name || c->stream >= 0)) {
+		tool_error("%s: not a directory, and there are several sources", dst);
+		return -ENOTDIR;
+	}
+	return 0;
+}
+
+/* ---- Sources ------------------------------------------------------------------------------ */
+
+/* What a source is to be called; NULL for "." and "..": its contents go in. */
+static const char *name_for(const struct cp *c, const char *last)
+{
+	if (c->name)
+		return c->name;
+	return !strcmp(last, ".") || !strcmp(last, "..") ? NULL : last;
+}
+
+static int to_stream(struct cp *c, struct nfs_client *client, const struct nfs_node *node,
+		     const char *text)
+{
+	struct nfs_stream_options o = { c->copy.in_flight, c->copy.io_bytes };
+	uint64_t n = 0;
+	int r;
+
+	if (o.bytes > client->read_bytes)
+		o.bytes = client->read_bytes;
+	r = node->attr.type == NF3REG
+		? nfs_stream(client, &node->fh, &node->attr, c->stream, &o, &c->copy.progress, &n)
+		: node->attr.type == NF3DIR ? (int)NFS3ERR_ISDIR : (int)NFS3ERR_INVAL;
+	c->copy.bytes += n;
+	if (r)
+		copy_failed(&c->copy, text, client, r);
+	else
+		c->copy.files++;
+	return r == -EINTR || r == -EPIPE ? r : 0;
+}
+
+static int from_node(struct cp *c, struct nfs_client *client, const struct nfs_node *node,
+		     const char *text, const char *last)
+{
+	struct copy_source src = { .client = client, .fh = node->fh, .fd = -1, .label = text };
+	const char *name = name_for(c, last);
+
+	if (c->stream >= 0)
+		return to_stream(c, client, node, text);
+	if (node->attr.type == NF3DIR && c->recursive)
+		return copy_tree_remote(&c->copy, client, &node->fh, &node->attr, text, c->dir,
+					name);
+	if (node->attr.type == NF3DIR) {
+		tool_error("%s: a directory; -r copies it", text);
+		c->copy.failed++;
+		return 0;
+	}
+	if (node->attr.type != NF3REG && node->attr.type != NF3LNK) {
+		tool_error("%s: a special file; not copied", text);
+		c->copy.failed++;
+		return 0;
+	}
+	src.kind = node->attr.type == NF3LNK ? COPY_LINK : COPY_FILE;
+	copy_meta_from_attr(&node->attr, &src.meta);
+	copy_job_start(&c->copy, &src, c->dir, name);
+	return 0;
+}
+
+static int from_url(struct cp *c, const char *text)
+{
+	struct nfs_node node;
+	struct server *s;
+	const char *last;
+	struct url u;
+	int r;
+
+	s = open_url(c, text, &u);
+	if (!s) {
+		c->copy.failed++;
+		return loop_signal() ? -EINTR : 0;
+	}
+	r = nfs_walk(&s->client, u.path, c->recursive && !u.slash ? 0 : NFS_FOLLOW, &node);
+	if (!r && u.slash && node.attr.type != NF3DIR)
+		r = (int)NFS3ERR_NOTDIR;
+	last = *u.path ? u.path : u.export;
+	if (strrchr(last, '/'))
+		last = strrchr(last, '/') + 1;
+	if (r) {
+		(void)told(text, &s->client, r);
+		c->copy.failed++;
+	} else {
+		r = from_node(c, &s->client, &node, text, last);
+	}
+	url_fini(&u);
+	return r == -EINTR ? r : c->copy.fatal;
+}
+
+static int from_stdin(struct cp *c)
+{
+	struct copy_source src = { .kind = COPY_FILE, .stream = true, .label = "-" };
+	struct stat sb;
+
+	if (!c->name) {
+		tool_error("-: standard input needs a destination with a name");
+		c->copy.failed++;
+		return 0;
+	}
+	src.fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (src.fd < 0 || fstat(src.fd, &sb)) {
+		copy_failed(&c->copy, "-", NULL, -errno);
+		return 0;
+	}
+	copy_meta_from_stat(&sb, &src.meta);
+	src.meta.mode = 0666;
+	copy_job_start(&c->copy, &src, c->dir, c->name);
+	return 0;
+}
+
+static int from_file(struct cp *c, const char *path, const struct stat *found, const char *name)
+{
+	struct copy_source src = { .kind = COPY_FILE, .label = path, .fd = -1 };
+	struct stat sb = *found;
+
+	if (S_ISLNK(sb.st_mode)) {
+		src.kind = COPY_LINK;
+		src.target = copy_read_target(AT_FDCWD, path);
+	} else {
+		src.fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (src.kind == COPY_LINK ? !src.target : src.fd < 0 || fstat(src.fd, &sb)) {
+		copy_failed(&c->copy, path, NULL, -errno);
+		if (src.fd >= 0)
+			close(src.fd);
+		return 0;
+	}
+	copy_meta_from_stat(&sb, &src.meta);
+	src.stream = src.kind == COPY_FILE && copy_is_stream(src.fd, &sb);
+	copy_job_start(&c->copy, &src, c->dir, name);
+	return 0;
+}
+
+static int from_local(struct cp *c, const char *path)
+{
+	char *copy = strdup(path);
+	size_t n = strlen(path);
+	const char *name;
+	struct stat sb;
+	int r = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	if (c->recursive && !(n && path[n - 1] == '/') ? lstat(path, &sb) : stat(path, &sb)) {
+		copy_failed(&c->copy, path, NULL, -errno);
+		free(copy);
+		return 0;
+	}
+	name = name_for(c, basename(copy));
+	if (S_ISDIR(sb.st_mode) && !c->recursive) {
+		tool_error("%s: a directory; -r copies it", path);
+		c->copy.failed++;
+	} else if (S_ISDIR(sb.st_mode)) {
+		if (name && !strcmp(name, "/"))
+			name = NULL;
+		r = copy_tree_local(&c->copy, AT_FDCWD, path, path, c->dir, name);
+	} else if (c->recursive && !S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)) {
+		tool_error("%s: a special file; not copied", path);
+		c->copy.failed++;
+	} else {
+		r = from_file(c, path, &sb, name);
+	}
+	free(copy);
+	return r;
+}
+
+static int from_any(struct cp *c, const char *source)
+{
+	if (url_is(source))
+		return from_url(c, source);
+	if (!strcmp(source, "-"))
+		return from_stdin(c);
+	return from_local(c, source);
+}
+
+/* ---- The whole -------------------------------------------------------------------------------- */
+
+static bool both_local(char **v, int n)
+{
+	for (int i = 0; i < n - 1 && !url_is(v[n - 1]); i++)
+		if (!url_is(v[i])) {
+			tool_error("neither '%s' nor '%s' is a URL (nfs://HOST/NAME/PATH); for "
+				   "local files there is cp(1)",
+				   v[i], v[n - 1]);
+			return true;
+		}
+	return false;
+}
+
+static void raise_files(void)
+{
+	struct rlimit l;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &l); /* a wish */
+	}
+}
+
+static uint64_t known_size(char **v, int n)
+{
+	struct stat sb;
+
+	if (n == 1 && !url_is(v[0]) && !stat(v[0], &sb) && S_ISREG(sb.st_mode))
+		return (uint64_t)sb.st_size;
+	return 0;
+}
+
+static int copy_all(struct cp *c, char **v, int n)
+{
+	int r = 0;
+
+	tool_progress_begin(&c->copy.progress, NULL, known_size(v, n), c->copy.quiet);
+	for (int i = 0; i < n && !r; i++) {
+		r = copy_wait(&c->copy, COPY_MAX_JOBS);
+		if (!r)
+			r = from_any(c, v[i]);
+	}
+	if (!r)
+		r = copy_wait(&c->copy, 1);
+	if (r) {
+		c->copy.fatal = r;
+		copy_abort(&c->copy);
+	}
+	tool_progress_end(&c->copy.progress);
+	return r;
+}
+
+static int report(struct cp *c)
+{
+	const struct copy *k = &c->copy;
+	struct json_stats_more more = { "cp", k->files, k->bytes,
+					tool_now_ns() - c->started_ns };
+	double s = (double)more.elapsed_ns / 1e9;
+
+	if (k->failed > 1 || (k->failed && k->files))
+		tool_error("%" PRIu64 " copied, %" PRIu64 " not", k->files, k->failed);
+	if (c->common.json)
+		printf("{\"files\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"bytes\":%" PRIu64
+		       ",\"elapsed_s\":%.6f}\n",
+		       k->files, k->failed, k->bytes, s);
+	else if (k->verbose)
+		fprintf(stderr, "%" PRIu64 " files, %s in %.2f s, %s/s\n", k->files,
+			tool_human(k->bytes), s,
+			tool_human(s > 0 ? (uint64_t)((double)k->bytes / s) : 0));
+	return c->stats ? json_stats(c->stats, c->loop.engine, &more) : 0;
+}
+
+static int run(struct cp *c, char **v, int n)
+{
+	int r;
+
+	c->started_ns = tool_now_ns();
+	c->copy.verbose = c->common.verbose;
+	copy_init(&c->copy, &c->loop);
+	r = open_dst(c, v[n - 1], n - 1);
+	if (!r)
+		r = copy_all(c, v, n - 1);
+	if (c->dir)
+		copy_dir_put(c->dir);
+	free(c->name);
+	if (report(c) || c->copy.failed)
+		r = r ? r : -EIO;
+	drop_servers(c);
+	copy_fini(&c->copy);
+	return r ? TOOL_FAILED : TOOL_OK;
+}
+
+int tool_cp(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "recursive", no_argument, NULL, 'r' },
+		{ "preserve", no_argument, NULL, 'p' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "in-flight", required_argument, NULL, OPT_IN_FLIGHT },
+		{ "size", required_argument, NULL, OPT_SIZE },
+		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+		{ "retry", required_argument, NULL, OPT_RETRY },
+		{ "stats", required_argument, NULL, OPT_STATS },
+		TOOL_COMMON_OPTIONS,
+		{ NULL, 0, NULL, 0 },
+	};
+	struct cp c = { .stream = -1 };
+	int opt, r;
+
+	while ((opt = getopt_long(argc, argv, "rRpqv", options, NULL)) != -1) {
+		r = take_option(&c, opt);
+		if (r == -1) {
+			print_help();
+			return TOOL_OK;
+		}
+		if (r < 0)
+			return tool_usage();
+	}
+	if (argc - optind < 2) {
+		tool_error(optind == argc ? "no source and no destination is given"
+					  : "no destination is given");
+		return tool_usage();
+	}
+	if (both_local(argv + optind, argc - optind))
+		return tool_usage();
+	raise_files();
+	if (loop_init(&c.loop, &c.common))
+		return TOOL_FAILED;
+	r = run(&c, argv + optind, argc - optind);
+	loop_fini(&c.loop);
+	return loop_exit_code(r);
+}
