@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The common part of the measured programs; contracts in bench.h. */
+#include "bench.h"
+
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char *const test_names[] = {
+	[BENCH_NULL] = "null",
+	[BENCH_READ] = "read",
+	[BENCH_WRITE] = "write",
+};
+
+const char *bench_test_name(enum bench_test test)
+{
+	return test_names[test];
+}
+
+void bench_die(const char *what, int error)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, strerror(error < 0 ? -error : error));
+	exit(1);
+}
+
+static void usage(const char *program)
+{
+	fprintf(stderr,
+		"usage: %s server [--provider P] [--spin US]\n"
+		"       %s client PORT --test null|read|write [--bytes N] [--depth N]\n"
+		"                [--ms N] [--provider P] [--spin US]\n",
+		program, program);
+	exit(2);
+}
+
+static bool parse_test(const char *s, enum bench_test *ret)
+{
+	for (size_t i = 0; i < sizeof(test_names) / sizeof(*test_names); i++) {
+		if (strcmp(s, test_names[i]))
+			continue;
+		*ret = (enum bench_test)i;
+		return true;
+	}
+	return false;
+}
+
+/* A whole number in [@low, @high], or false. */
+static bool parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret)
+{
+	char *end;
+	unsigned long long v = strtoull(s, &end, 10);
+
+	if (end == s || *end || v < low || v > high)
+		return false;
+	*ret = v;
+	return true;
+}
+
+void bench_options(int argc, char **argv, struct bench_options *ret)
+{
+	static const struct option longs[] = {
+		{ "test", required_argument, NULL, 't' },
+		{ "bytes", required_argument, NULL, 'b' },
+		{ "depth", required_argument, NULL, 'd' },
+		{ "ms", required_argument, NULL, 'm' },
+		{ "provider", required_argument, NULL, 'p' },
+		{ "spin", required_argument, NULL, 's' },
+		{ 0 },
+	};
+	struct bench_options o = { .depth = 1, .ms = 200 };
+	bool ok = true;
+	uint64_t v;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		v = 0;
+		if (c == 't')
+			ok &= parse_test(optarg, &o.test);
+		else if (c == 'p')
+			o.provider = optarg;
+		else if (c == 'b')
+			ok &= parse_number(optarg, 0, BENCH_MAX_BYTES, &v), o.bytes = (uint32_t)v;
+		else if (c == 'd')
+			ok &= parse_number(optarg, 1, BENCH_MAX_DEPTH, &v), o.depth = (uint32_t)v;
+		else if (c == 'm')
+			ok &= parse_number(optarg, 1, 600000, &o.ms);
+		else if (c == 's')
+			ok &= parse_number(optarg, 0, 1000000, &o.spin_us);
+		else
+			ok = false;
+	}
+	ok &= optind < argc;
+	o.server = ok && !strcmp(argv[optind], "server");
+	ok &= o.server || (optind + 1 < argc && !strcmp(argv[optind], "client"));
+	ok &= o.bytes % 4 == 0 && (o.test == BENCH_NULL) == (o.bytes == 0);
+	if (!ok)
+		usage(argv[0]);
+	o.port = o.server ? NULL : argv[optind + 1];
+	*ret = o;
+}
+
+void bench_row(const struct bench_options *o, uint64_t operations, uint64_t ns)
+{
+	printf("%s %u %u %llu %llu", bench_test_name(o->test), o->bytes, o->depth,
+	       (unsigned long long)operations, (unsigned long long)ns);
+}
+
+void bench_listening(uint16_t port)
+{
+	printf("listening %u\n", port);
+	fflush(stdout);
+}
+
+uint8_t *bench_data(size_t bytes)
+{
+	uint8_t *p = aligned_alloc(4096, (bytes + 4096) / 4096 * 4096);
+	uint32_t x = 2463534242u;
+
+	if (!p)
+		bench_die("memory", 12);
+	for (size_t i = 0; i < bytes; i++) {
+		x ^= x << 13;
+		x ^= x >> 17;
+		x ^= x << 5;
+		p[i] = (uint8_t)x;
+	}
+	return p;
+}
+
+void bench_nodelay(int fd)
+{
+	int one = 1;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+		bench_die("TCP_NODELAY", 22);
+}
+
+int bench_tcp_listen(uint16_t *ret_port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 16) ||
+	    getsockname(fd, (struct sockaddr *)&a, &len))
+		bench_die("listen", 98);
+	*ret_port = ntohs(a.sin_port);
+	return fd;
+}
+
+int bench_tcp_connect(const char *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	a.sin_port = htons((uint16_t)atoi(port));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)))
+		bench_die("connect", 111);
+	bench_nodelay(fd);
+	return fd;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the three measured programs share: the shapes of the work, the clock,
+ * and the row that each run prints.
+ *
+ * A run is one test at one size and one depth over one connection.  Each
+ * program is its own server ("PROGRAM server", prints "listening PORT") and
+ * its own client ("PROGRAM client PORT --test T --bytes N --depth D --ms M").
+ * The client warms up, works for about M milliseconds and prints
+ *
+ *   TEST BYTES DEPTH OPERATIONS NANOSECONDS [name=value ...]
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+enum bench_test { BENCH_NULL, BENCH_READ, BENCH_WRITE };
+
+/* Octets beside the data, as ONC RPC with AUTH_NONE has them: the messages of
+ * bench.x, so that raw TCP carries what an RPC over TCP would. */
+enum {
+	BENCH_NULL_CALL = 44, /* record mark 4, RPC header 40 */
+	BENCH_NULL_REPLY = 28, /* record mark 4, RPC header 24 */
+	BENCH_READ_CALL = BENCH_NULL_CALL + 48, /* handle, offset, count */
+	BENCH_READ_REPLY = BENCH_NULL_REPLY + 12, /* status, eof, length word */
+	BENCH_WRITE_CALL = BENCH_NULL_CALL + 52, /* handle, offset, count, length */
+	BENCH_WRITE_REPLY = BENCH_NULL_REPLY + 8, /* status, count */
+	BENCH_HANDLE = 32,
+	BENCH_MAX_BYTES = 4 << 20,
+	BENCH_MAX_DEPTH = 256,
+};
+
+/* The program of bench.x, for those that do not use rpcgen. */
+enum {
+	BENCH_PROGRAM = 0x20008267,
+	BENCH_VERSION = 1,
+	BENCH_PROC_NULL = 0,
+	BENCH_PROC_READ = 1,
+	BENCH_PROC_WRITE = 2,
+	BENCH_PROC_STATS = 3, /* bench_rdma only: the server's counters */
+	BENCH_PROCS = 4,
+};
+
+struct bench_options {
+	bool server;
+	const char *port;
+	const char *provider; /* bench_rdma */
+	enum bench_test test;
+	uint32_t bytes, depth;
+	uint64_t ms, spin_us;
+};
+
+/* Reads the command line; exits with a message when it is wrong. */
+void bench_options(int argc, char **argv, struct bench_options *ret);
+const char *bench_test_name(enum bench_test);
+/* Prints the row without its end of line. */
+void bench_row(const struct bench_options *, uint64_t operations, uint64_t ns);
+/* "listening PORT" on stdout, flushed. */
+void bench_listening(uint16_t port);
+/* "bench: what: words" on stderr, exit 1. */
+void bench_die(const char *what, int error) __attribute__((noreturn));
+/* Memory filled with octets that are no pattern; exits without memory. */
+uint8_t *bench_data(size_t bytes);
+/* TCP sockets with TCP_NODELAY, on 127.0.0.1; exit on failure. */
+int bench_tcp_listen(uint16_t *ret_port);
+int bench_tcp_connect(const char *port);
+void bench_nodelay(int fd);
+
+static inline uint64_t bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * librpcrdma through its public interface: the program of bench.x, with its
+ * upper-layer binding (READ's result and WRITE's argument are DDP-eligible),
+ * any number of calls in flight from one thread.
+ *
+ * Beside the row it prints operations per RPC, both ends' together (or each
+ * end's, where that is what matters): the client asks the server for its
+ * counters before and after the work by procedure 3.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <rpcrdma/rpcrdma.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum {
+	ARGS_BYTES = BENCH_HANDLE + 16, /* handle, offset, count, reserved */
+	STATS_WORDS = sizeof(struct rpcrdma_stats) / sizeof(uint64_t),
+};
+
+static uint8_t *data;
+static struct rpcrdma_engine *engine;
+
+static void put_u32(uint8_t *p, uint32_t v)
+{
+	v = htonl(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static uint32_t get_u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return ntohl(v);
+}
+
+static void die(const char *what, int error)
+{
+	if (error)
+		bench_die(what, error);
+}
+
+static void new_engine(const struct bench_options *o, struct rpcrdma_conn_options *ret)
+{
+	struct rpcrdma_engine_options eo = RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+
+	eo.spin_ns = o->spin_us * 1000;
+	die("engine", rpcrdma_engine_new(&eo, &engine));
+	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	ret->provider = o->provider;
+	ret->credits = o->server ? BENCH_MAX_DEPTH : o->depth < 32 ? 32 : o->depth;
+	ret->max_pinned_bytes = 64 << 20;
+}
+
+/* ---- The server ------------------------------------------------------------ */
+
+static void serve_null(struct rpcrdma_request *r, void *arg)
+{
+	(void)arg;
+	die("reply", rpcrdma_request_reply(r, NULL, 0, NULL, NULL));
+}
+
+/* The arguments' fixed part, from the first piece; NULL if it is shorter. */
+static const uint8_t *fixed_args(struct rpcrdma_request *r, size_t need)
+{
+	const struct rpcrdma_piece *p;
+
+	if (!rpcrdma_request_args(r, &p) || p[0].item || p[0].len < need)
+		return NULL;
+	return p[0].base;
+}
+
+static void garbage(struct rpcrdma_request *r)
+{
+	die("reply", rpcrdma_request_error(r, RPCRDMA_GARBAGE_ARGS, 0));
+}
+
+static void serve_read(struct rpcrdma_request *r, void *arg)
+{
+	const uint8_t *a = fixed_args(r, ARGS_BYTES);
+	uint32_t count = a ? get_u32(a + BENCH_HANDLE + 8) : UINT32_MAX;
+	uint8_t *head = rpcrdma_request_alloc(r, 12);
+	struct rpcrdma_piece p[2] = { { .base = head, .len = 12 },
+				      { .base = data, .len = count, .item = true } };
+
+	(void)arg;
+	if (count > BENCH_MAX_BYTES || !head) {
+		garbage(r);
+		return;
+	}
+	put_u32(head, 0);
+	put_u32(head + 4, 0);
+	put_u32(head + 8, count);
+	die("reply", rpcrdma_request_reply(r, p, 2, NULL, NULL));
+}
+
+static void serve_write(struct rpcrdma_request *r, void *arg)
+{
+	const uint8_t *a = fixed_args(r, ARGS_BYTES + 4);
+	const struct rpcrdma_piece *args;
+	unsigned n = rpcrdma_request_args(r, &args);
+	uint8_t *res = rpcrdma_request_alloc(r, 8);
+	struct rpcrdma_piece p = { .base = res, .len = 8 };
+	uint32_t count = a ? get_u32(a + ARGS_BYTES) : 0;
+	size_t got = 0;
+
+	(void)arg;
+	for (unsigned i = 0; i < n; i++)
+		got += args[i].len;
+	if (!a || !res || got != ARGS_BYTES + 4 + (size_t)count) {
+		garbage(r);
+		return;
+	}
+	put_u32(res, 0);
+	put_u32(res + 4, count);
+	die("reply", rpcrdma_request_reply(r, &p, 1, NULL, NULL));
+}
+
+static void serve_stats(struct rpcrdma_request *r, void *arg)
+{
+	struct rpcrdma_stats s;
+	uint8_t *res = rpcrdma_request_alloc(r, sizeof(s));
+	struct rpcrdma_piece p = { .base = res, .len = sizeof(s) };
+
+	(void)arg;
+	if (!res) {
+		die("reply", rpcrdma_request_error(r, RPCRDMA_SYSTEM_ERR, 0));
+		return;
+	}
+	rpcrdma_engine_stats(engine, &s);
+	memcpy(res, &s, sizeof(s)); /* both ends are this program */
+	die("reply", rpcrdma_request_reply(r, &p, 1, NULL, NULL));
+}
+
+static const struct rpcrdma_procedure procedures[BENCH_PROCS] = {
+	[BENCH_PROC_NULL] = { .name = "NULL", .handler = serve_null },
+	[BENCH_PROC_READ] = { .name = "READ", .handler = serve_read, .max_write_items = 1 },
+	[BENCH_PROC_WRITE] = { .name = "WRITE", .handler = serve_write, .max_read_items = 1 },
+	[BENCH_PROC_STATS] = { .name = "STATS", .handler = serve_stats },
+};
+
+static const struct rpcrdma_program program = { BENCH_PROGRAM, BENCH_VERSION, procedures,
+						BENCH_PROCS };
+
+static void stop(int sig)
+{
+	(void)sig;
+	rpcrdma_engine_stop(engine);
+}
+
+static void server(const struct bench_options *o)
+{
+	struct rpcrdma_conn_options co;
+	struct rpcrdma_service *service;
+	struct rpcrdma_listener *listener;
+	struct sockaddr_storage addr;
+
+	new_engine(o, &co);
+	die("service", rpcrdma_service_new(&service));
+	die("service", rpcrdma_service_add(service, &program, NULL));
+	die("listen", rpcrdma_listen(engine, "127.0.0.1:0", &co, service, 16, &listener));
+	die("address", rpcrdma_listener_addr(listener, &addr));
+	signal(SIGTERM, stop);
+	signal(SIGINT, stop);
+	bench_listening(ntohs(((struct sockaddr_in *)&addr)->sin_port));
+	die("run", rpcrdma_engine_run(engine));
+	rpcrdma_listener_close(listener, 0);
+	while (!rpcrdma_engine_idle(engine))
+		die("drain", rpcrdma_engine_process(engine, 100));
+	rpcrdma_engine_free(engine);
+	rpcrdma_service_free(service);
+}
+
+/* ---- The client ------------------------------------------------------------- */
+
+/* One call in flight; reused for the next. */
+struct slot {
+	struct work *work;
+	uint8_t args[ARGS_BYTES + 4];
+	struct rpcrdma_piece pieces[2];
+	struct rpcrdma_dest dest;
+	struct rpcrdma_call_options call;
+};
+
+struct work {
+	const struct bench_options *o;
+	struct rpcrdma_conn *conn;
+	struct slot slots[BENCH_MAX_DEPTH];
+	uint64_t begin, warm, end, now, ops, out;
+	bool counting;
+	struct rpcrdma_stats mine, theirs;
+};
+
+static void start(struct slot *s)
+{
+	s->work->out++;
+	die("call", rpcrdma_call(s->work->conn, &s->call, NULL));
+}
+
+static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void *arg)
+{
+	struct slot *s = arg;
+	struct work *w = s->work;
+	const struct bench_options *o = w->o;
+
+	(void)call;
+	if (r->status) {
+		fprintf(stderr, "bench_rdma: %s\n", rpcrdma_strstatus(r->status));
+		exit(1);
+	}
+	if (o->test == BENCH_READ && s->dest.ret_used && s->dest.ret_len != o->bytes)
+		bench_die("short READ", EIO);
+	w->out--;
+	w->ops++;
+	w->now = bench_now();
+	if (!w->counting && w->now >= w->warm) {
+		w->counting = true;
+		w->begin = w->now;
+		w->ops = 0;
+	}
+	if (w->now < w->end)
+		start(s);
+}
+
+static void prepare(struct work *w, struct slot *s)
+{
+	const struct bench_options *o = w->o;
+	bool write = o->test == BENCH_WRITE;
+
+	s->work = w;
+	put_u32(s->args + BENCH_HANDLE + 8, o->bytes);
+	put_u32(s->args + ARGS_BYTES, o->bytes);
+	s->pieces[0] = (struct rpcrdma_piece){ .base = s->args,
+					       .len = ARGS_BYTES + (write ? 4 : 0) };
+	s->pieces[1] = (struct rpcrdma_piece){ data, o->bytes, true };
+	s->call = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+	s->call.program = BENCH_PROGRAM;
+	s->call.version = BENCH_VERSION;
+	s->call.procedure = (uint32_t)o->test;
+	s->call.args = s->pieces;
+	s->call.n_args = o->test == BENCH_NULL ? 0 : write ? 2 : 1;
+	s->call.done = finished;
+	s->call.arg = s;
+	if (o->test != BENCH_READ)
+		return;
+	s->dest = (struct rpcrdma_dest){ .base = bench_data(o->bytes), .len = o->bytes };
+	s->call.dests = &s->dest;
+	s->call.n_dests = 1;
+}
+
+static void took_stats(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void *arg)
+{
+	struct work *w = arg;
+
+	(void)call;
+	if (r->status || r->len != sizeof(w->theirs))
+		bench_die("the server's counters", EIO);
+	memcpy(&w->theirs, r->results, sizeof(w->theirs));
+	w->out--;
+}
+
+/* Both ends' counters; the call that asks is the same before and after. */
+static void take_stats(struct work *w)
+{
+	struct rpcrdma_call_options c = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+
+	c.program = BENCH_PROGRAM;
+	c.version = BENCH_VERSION;
+	c.procedure = BENCH_PROC_STATS;
+	c.done = took_stats;
+	c.arg = w;
+	w->out++;
+	die("call", rpcrdma_call(w->conn, &c, NULL));
+	while (w->out)
+		die("process", rpcrdma_engine_process(engine, -1));
+	rpcrdma_engine_stats(engine, &w->mine);
+}
+
+static void print_ops(const struct rpcrdma_stats *m, const struct rpcrdma_stats *m0,
+		      const struct rpcrdma_stats *t, const struct rpcrdma_stats *t0)
+{
+	double n = (double)(m->calls - m0->calls - 1);
+
+#define BOTH(field) \
+	((double)(m->field - m0->field + t->field - t0->field) / n)
+	printf(" sends=%.2f reads=%.2f writes=%.2f registrations=%.2f"
+	       " invalidations=%.2f+%.2f syscalls=%.2f+%.2f stalls=%.2f",
+	       BOTH(sends), BOTH(rdma_reads), BOTH(rdma_writes), BOTH(registrations),
+	       BOTH(local_invalidations), BOTH(remote_invalidations),
+	       (double)(m->syscalls - m0->syscalls) / n,
+	       (double)(t->syscalls - t0->syscalls) / n, BOTH(credit_stalls));
+#undef BOTH
+}
+
+static void client(const struct bench_options *o)
+{
+	static struct work w;
+	struct rpcrdma_conn_options co;
+	struct rpcrdma_stats mine, theirs;
+
+	w.o = o;
+	new_engine(o, &co);
+	co.no_reconnect = true;
+	die("connect", rpcrdma_connect(engine, "127.0.0.1", o->port, &co, NULL, NULL, &w.conn));
+	for (uint32_t i = 0; i < o->depth; i++)
+		prepare(&w, &w.slots[i]);
+	take_stats(&w);
+	mine = w.mine;
+	theirs = w.theirs;
+	w.warm = bench_now() + o->ms * 1000000 / 10;
+	w.end = w.warm + o->ms * 1000000;
+	for (uint32_t i = 0; i < o->depth; i++)
+		start(&w.slots[i]);
+	while (w.out)
+		die("process", rpcrdma_engine_process(engine, -1));
+	bench_row(o, w.ops, w.now - w.begin);
+	take_stats(&w);
+	print_ops(&w.mine, &mine, &w.theirs, &theirs);
+	puts("");
+	rpcrdma_conn_close(w.conn);
+	while (!rpcrdma_engine_idle(engine))
+		die("close", rpcrdma_engine_process(engine, 1000));
+	rpcrdma_engine_free(engine);
+	for (uint32_t i = 0; i < o->depth; i++)
+		free(w.slots[i].dest.base);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_options o;
+
+	bench_options(argc, argv, &o);
+	data = bench_data(BENCH_MAX_BYTES);
+	if (o.server)
+		server(&o);
+	else
+		client(&o);
+	free(data);
+	return 0;
+}

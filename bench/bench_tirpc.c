@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libtirpc over TCP, used as rpcgen programs use it: the stubs of bench.x,
+ * default buffers, one call at a time (a CLIENT has no other way).  The
+ * client hands in the memory for READ's data, so that it is reused.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <rpc/rpc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "bench_xdr.h"
+
+static uint8_t *data;
+
+/* What rpcgen's server calls. */
+void *benchproc_null_1_svc(void *args, struct svc_req *req)
+{
+	static char nothing;
+
+	(void)args;
+	(void)req;
+	return &nothing;
+}
+
+bench_read_results *benchproc_read_1_svc(bench_read_args *args, struct svc_req *req)
+{
+	static bench_read_results r;
+
+	(void)req;
+	r.status = args->count > BENCH_MAX_BYTES;
+	r.data.data_len = r.status ? 0 : args->count;
+	r.data.data_val = (char *)data;
+	return &r;
+}
+
+bench_write_results *benchproc_write_1_svc(bench_write_args *args, struct svc_req *req)
+{
+	static bench_write_results r;
+
+	(void)req;
+	r.count = args->data.data_len;
+	r.status = r.count != args->count;
+	return &r;
+}
+
+/* rpcgen -m gives it without a declaration. */
+void bench_prog_1(struct svc_req *, SVCXPRT *);
+
+static void server(void)
+{
+	uint16_t port;
+	int fd = bench_tcp_listen(&port);
+	SVCXPRT *x = svc_vc_create(fd, 0, 0);
+
+	if (!x || !svc_reg(x, BENCH_PROG, BENCH_VERS, bench_prog_1, NULL))
+		bench_die("svc_vc_create", EIO);
+	bench_listening(port);
+	svc_run();
+}
+
+static bool one_call(CLIENT *c, const struct bench_options *o)
+{
+	bench_read_args ra = { .count = o->bytes };
+	bench_write_args wa = { .count = o->bytes,
+				.data = { .data_len = o->bytes, .data_val = (char *)data } };
+	bench_read_results rr = { .data = { .data_len = o->bytes, .data_val = (char *)data } };
+	bench_write_results wr = { 0 };
+	xdrproc_t nothing = (xdrproc_t)(void (*)(void))xdr_void;
+	struct timeval tv = { .tv_sec = 25 };
+
+	switch (o->test) {
+	case BENCH_NULL:
+		return clnt_call(c, BENCHPROC_NULL, nothing, NULL, nothing, NULL, tv) ==
+		       RPC_SUCCESS;
+	case BENCH_READ:
+		return clnt_call(c, BENCHPROC_READ, (xdrproc_t)xdr_bench_read_args, &ra,
+				 (xdrproc_t)xdr_bench_read_results, &rr, tv) == RPC_SUCCESS &&
+		       !rr.status && rr.data.data_len == o->bytes;
+	case BENCH_WRITE:
+		return clnt_call(c, BENCHPROC_WRITE, (xdrproc_t)xdr_bench_write_args, &wa,
+				 (xdrproc_t)xdr_bench_write_results, &wr, tv) == RPC_SUCCESS &&
+		       !wr.status && wr.count == o->bytes;
+	}
+	return false;
+}
+
+static void client(const struct bench_options *o)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct netbuf nb = { .maxlen = sizeof(a), .len = sizeof(a), .buf = &a };
+	int fd = bench_tcp_connect(o->port);
+	uint64_t begin = bench_now(), warm = begin + o->ms * 1000000 / 10;
+	uint64_t end = warm + o->ms * 1000000, now = begin, ops = 0;
+	CLIENT *c;
+
+	a.sin_port = htons((uint16_t)atoi(o->port));
+	c = clnt_vc_create(fd, &nb, BENCH_PROG, BENCH_VERS, 0, 0);
+	if (!c)
+		bench_die("clnt_vc_create", EIO);
+	for (bool warming = true; now < end;) {
+		if (!one_call(c, o))
+			bench_die(clnt_sperror(c, "call"), EIO);
+		ops++;
+		now = bench_now();
+		if (warming && now >= warm) {
+			warming = false;
+			begin = now;
+			ops = 0;
+		}
+	}
+	bench_row(o, ops, now - begin);
+	puts("");
+	clnt_destroy(c);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_options o;
+
+	bench_options(argc, argv, &o);
+	data = bench_data(BENCH_MAX_BYTES);
+	if (o.depth != 1) {
+		fputs("bench_tirpc: a CLIENT has one call at a time\n", stderr);
+		return 2;
+	}
+	if (o.server)
+		server();
+	else
+		client(&o);
+	return 0;
+}
