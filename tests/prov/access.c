@@ -4,7 +4,13 @@
 
 enum { BOTH = RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, LEN = 1000 };
 
-/* The client misbehaved: the server ends, tells, and nothing was placed. */
+static void expect_untouched(struct rig *g, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i++)
+		assert_int_equal(0xcc, g->end[SERVER].mem[i]);
+}
+
+/* The client misbehaved: the server ends, tells; outside nothing was placed. */
 static void expect_misuse(struct rig *g)
 {
 	rig_ended(g, SERVER, -EREMOTEIO);
@@ -12,8 +18,8 @@ static void expect_misuse(struct rig *g)
 	rig_settle(g);
 	rig_audit(g, CLIENT);
 	assert_int_not_equal(0, strlen(g->ops->why(g->end[SERVER].ep)));
-	for (unsigned i = 0; i < LEN + 20; i++)
-		assert_int_equal(0xcc, g->end[SERVER].mem[i]);
+	expect_untouched(g, 0, 10);
+	expect_untouched(g, LEN + 10, LEN + 20);
 }
 
 static struct rr_region victim(struct rig *g, unsigned access)
@@ -23,11 +29,15 @@ static struct rr_region victim(struct rig *g, unsigned access)
 	return rig_register(g, SERVER, g->end[SERVER].mem + 10, LEN, access);
 }
 
+/* What is within bounds of a Write in several pieces may be placed before the
+ * piece beyond them is seen; a Write of ten octets is one piece. */
 static void bad_write(struct rig *g, size_t len, uint32_t handle, uint64_t offset)
 {
 	rig_write(g, CLIENT, g->end[CLIENT].mem, len, handle, offset);
 	rig_flush(g, CLIENT);
 	expect_misuse(g);
+	if (len <= 10)
+		expect_untouched(g, 0, LEN + 20);
 }
 
 static void bad_read(struct rig *g, size_t len, uint32_t handle, uint64_t offset)

@@ -9,7 +9,8 @@
 #include "prov/iwarp/iwarp.h"
 
 static const char *const option_sets[] = {
-	NULL, "crc=0", "rev=1", "p2p=0", "fpdu=512,sndbuf=8192,rcvbuf=8192", "ird=1,ord=1",
+	NULL,	    "crc=0", "rev=1", "p2p=0", "fpdu=512", "sndbuf=65536,rcvbuf=131072",
+	"ird=1,ord=1",
 };
 static const char *options;
 
