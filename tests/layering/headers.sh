@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Each public header compiles alone, in C and in C++.
+#
+#   headers.sh INCLUDE CC [CXX]
+set -eu
+include=$1 cc=$2 cxx=${3-}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+warn='-Wall -Wextra -Wundef -Werror -fsyntax-only'
+failed=0 n=0
+for h in "$include"/rpcrdma/*.h; do
+	n=$((n + 1))
+	name=rpcrdma/${h##*/}
+	printf '#include <%s>\n#include <%s>\n' "$name" "$name" | tee "$tmp/t.c" >"$tmp/t.cc"
+	# shellcheck disable=SC2086
+	"$cc" -std=c11 -pedantic -Wshadow -Wstrict-prototypes $warn -I"$include" "$tmp/t.c" || {
+		echo "headers: $name does not compile alone in C"
+		failed=1
+	}
+	[ -n "$cxx" ] || continue
+	# shellcheck disable=SC2086
+	"$cxx" -std=c++11 -pedantic $warn -I"$include" "$tmp/t.cc" || {
+		echo "headers: $name does not compile alone in C++"
+		failed=1
+	}
+done
+[ "$n" -gt 0 ] || {
+	echo "headers: none in $include/rpcrdma"
+	exit 1
+}
+[ -n "$cxx" ] || echo "headers: NOT tried in C++: no compiler for it"
+[ "$failed" = 0 ] && echo "headers: $n compile alone"
+exit "$failed"

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The shared library exports what the public headers declare, and nothing else.
+#
+#   symbols.sh LIBRARY INCLUDE
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+	sort -u >"$tmp/exported"
+# A declaration runs from RPCRDMA_API to its semicolon; its name stands before
+# the first parenthesis or bracket.
+cat "$2"/rpcrdma/*.h | tr '\n\t' '  ' | tr ';' '\n' |
+	sed -n '/#define RPCRDMA_API/d
+		s/.*RPCRDMA_API //;t show
+		d
+		:show
+		s/[([].*//
+		s/ *$//
+		s/.*[ *]//p' | sort -u >"$tmp/declared"
+failed=0
+if grep -v '^rpcrdma_' "$tmp/exported"; then
+	echo "symbols: these are exported without the prefix rpcrdma_"
+	failed=1
+fi
+if comm -13 "$tmp/exported" "$tmp/declared" | grep .; then
+	echo "symbols: these are declared and not exported"
+	failed=1
+fi
+if comm -23 "$tmp/exported" "$tmp/declared" | grep .; then
+	echo "symbols: these are exported and in no public header"
+	failed=1
+fi
+[ -s "$tmp/declared" ] || {
+	echo "symbols: nothing is declared in $2"
+	failed=1
+}
+[ "$failed" = 0 ] && echo "symbols: $(wc -l <"$tmp/exported") exported, as declared"
+exit "$failed"
