@@ -46,9 +46,9 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 
 static const struct rr_link_owner_ops session_ops = {
 	.ready = session_ready,
-	.admit = rr_request_admit,
-	.request = rr_request_begin,
-	.request_done = rr_request_end,
+	.admit = rr_serve_admit,
+	.request = rr_serve_begin,
+	.request_done = rr_serve_end,
 	.call_done = session_call_done,
 	.closed = session_closed,
 };

@@ -34,10 +34,10 @@ struct rr_session {
 	uint64_t alloc_bytes; /* held by requests' results */
 };
 
-/* A request's life: request.c.  The session's owner operations call these. */
-void rr_request_admit(struct rr_link *, struct rr_request *);
-void rr_request_begin(struct rr_link *, struct rr_request *);
-void rr_request_end(struct rr_link *, struct rr_request *, int status);
+/* A request's life: serve.c.  The session's owner operations call these. */
+void rr_serve_admit(struct rr_link *, struct rr_request *);
+void rr_serve_begin(struct rr_link *, struct rr_request *);
+void rr_serve_end(struct rr_link *, struct rr_request *, int status);
 /* After a request ended: the listener may be waiting for it. */
 void rr_session_settle(struct rr_session *);
 

@@ -78,7 +78,7 @@ static struct rr_error judge(const struct rpcrdma_procedure *p, const struct rr_
 	return e;
 }
 
-void rr_request_admit(struct rr_link *l, struct rr_request *r)
+void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 {
 	const struct rpcrdma_procedure *p = NULL;
 	const struct rr_service_entry *e;
@@ -218,7 +218,7 @@ static void handle(struct rpcrdma_request *q)
 	q->proc->handler(q, q->entry->arg);
 }
 
-void rr_request_begin(struct rr_link *l, struct rr_request *r)
+void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 {
 	struct rr_session *s = l->owner;
 	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
@@ -288,7 +288,7 @@ static void begin_held(struct rr_session *s)
 		handle(rr_container_of(n, struct rpcrdma_request, held));
 }
 
-void rr_request_end(struct rr_link *l, struct rr_request *r, int status)
+void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 {
 	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	struct rr_session *s = l->owner;
