@@ -87,7 +87,8 @@ static void release(struct op *op)
 static void finish(struct op *op)
 {
 	struct rpcrdma_request *req = op->req;
-	struct rpcrdma_piece pieces[2] = { { op->head, 0, false }, op->tail };
+	struct rpcrdma_piece pieces[2];
+	unsigned n_pieces = 0;
 	int n = 0;
 
 	if (op->type->res)
@@ -97,8 +98,11 @@ static void finish(struct op *op)
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0); /* it is over */
 		return;
 	}
-	pieces[0].len = (size_t)n;
-	if (rpcrdma_request_reply(req, pieces, op->tail.base ? 2 : 1, NULL, NULL))
+	if (n)
+		pieces[n_pieces++] = (struct rpcrdma_piece){ op->head, (size_t)n, false };
+	if (op->tail.base)
+		pieces[n_pieces++] = op->tail;
+	if (rpcrdma_request_reply(req, pieces, n_pieces, NULL, NULL))
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
 }
 

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Contract in nfsd_rig.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sys/resource.h>
+#include "nfsd_rig.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_ARGS = 32, CALL_MS = 60000 };
+
+/* What decoded results point at lives until the rig's end: small tests. */
+static void *keep[65536];
+static unsigned n_keep;
+
+static void keep_free(void)
+{
+	while (n_keep)
+		free(keep[--n_keep]);
+}
+
+void rig_init(struct rig *r)
+{
+	*r = (struct rig){ .flavor = RPCRDMA_AUTH_SYS };
+	snprintf(r->dir, sizeof(r->dir), "/tmp/rr-nfsd-XXXXXX");
+	assert_non_null(mkdtemp(r->dir));
+	assert_int_equal(chmod(r->dir, 0755), 0);
+	snprintf(r->exp, sizeof(r->exp), "%s/exp", r->dir);
+	snprintf(r->state, sizeof(r->state), "%s/state", r->dir);
+	snprintf(r->err, sizeof(r->err), "%s/stderr", r->dir);
+	assert_int_equal(mkdir(r->exp, 0755), 0);
+	assert_int_equal(mkdir(r->state, 0777), 0);
+	assert_int_equal(chmod(r->state, 0777), 0);
+	r->uid = geteuid() ? geteuid() : 1000;
+	r->gid = geteuid() ? getegid() : 1000;
+	assert_int_equal(chown(r->exp, r->uid, r->gid), 0);
+	if (!geteuid())
+		assert_int_equal(chown(r->state, r->uid, r->gid), 0);
+}
+
+static void child(const struct rig *r, int out, char *const argv[])
+{
+	const struct rlimit limit = { r->fsize, r->fsize };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(out, STDOUT_FILENO);
+	int err = open(r->err, O_WRONLY | O_CREAT | O_APPEND, 0666);
+
+	if (err >= 0)
+		dup2(err, STDERR_FILENO);
+	if (r->fsize)
+		setrlimit(RLIMIT_FSIZE, &limit);
+	if (r->server_uid && (setgroups(0, NULL) || setgid(r->server_uid) ||
+			      setuid(r->server_uid)))
+		_exit(99);
+	execv(RPCRDMA_TOOL, argv);
+	_exit(98);
+}
+
+/* The first line, with a deadline: the server is an instrumented build maybe. */
+static void read_line(struct rig *r, int fd)
+{
+	char line[256], addr[128], provider[32];
+	size_t n = 0;
+	unsigned version;
+	char *colon;
+
+	while (n < sizeof(line) - 1 && read(fd, line + n, 1) == 1 && line[n] != '\n')
+		n++;
+	line[n] = 0;
+	if (sscanf(line, "listening %127s %31s %u", addr, provider, &version) != 3) {
+		char cmd[128];
+
+		snprintf(cmd, sizeof(cmd), "cat %s >&2", r->err);
+		if (system(cmd))
+			n = 0;
+		fail_msg("the server said '%s'", line);
+	}
+	assert_string_equal(provider, "iwarp");
+	assert_int_equal(version, 2);
+	colon = strrchr(addr, ':');
+	assert_non_null(colon);
+	snprintf(r->port, sizeof(r->port), "%.8s", colon + 1);
+}
+
+static void mount_exp(struct rig *r)
+{
+	dirpath path = (char *)"/exp";
+	mountres3 res;
+
+	r->root = (nfs_fh3){ .data = { 0, NULL } };
+	rig_call(r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &path,
+		 XDR_OF(mountres3), &res, sizeof(res));
+	assert_int_equal(r->status, RPCRDMA_OK);
+	if (res.fhs_status == MNT3_OK) {
+		r->root.data.data_len = res.mountres3_u.mountinfo.fhandle.fhandle3_len;
+		r->root.data.data_val = r->root_data;
+		memcpy(r->root_data, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
+		       r->root.data.data_len);
+	}
+	NFS3_FREE(mountres3, &res);
+}
+
+void rig_start(struct rig *r, ...)
+{
+	char export[128];
+	const char *argv[MAX_ARGS] = { RPCRDMA_TOOL, "nfsd", "--export", export,
+				       "--listen", "127.0.0.1:0", "--state-dir", r->state };
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	int n = 8, out[2];
+	va_list ap;
+
+	snprintf(export, sizeof(export), "%s:/exp", r->exp);
+	va_start(ap, r);
+	while (n < MAX_ARGS - 1 && (argv[n] = va_arg(ap, const char *)))
+		n++;
+	va_end(ap);
+	argv[n] = NULL;
+	assert_int_equal(pipe(out), 0);
+	r->pid = fork();
+	assert_true(r->pid >= 0);
+	if (!r->pid) {
+		close(out[0]);
+		child(r, out[1], (char *const *)(uintptr_t)argv);
+	}
+	close(out[1]);
+	read_line(r, out[0]);
+	close(out[0]);
+	assert_int_equal(rpcrdma_engine_new(NULL, &r->engine), 0);
+	o.no_reconnect = true;
+	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, &o, NULL, NULL,
+					 &r->conn),
+			 0);
+	mount_exp(r);
+}
+
+static void hang_up(struct rig *r)
+{
+	rpcrdma_conn_close(r->conn);
+	for (int i = 0; i < 100 && !rpcrdma_engine_idle(r->engine); i++)
+		rpcrdma_engine_process(r->engine, 20);
+	rpcrdma_engine_free(r->engine);
+	r->conn = NULL;
+	r->engine = NULL;
+}
+
+void rig_stop(struct rig *r)
+{
+	int status = 0;
+
+	hang_up(r);
+	kill(r->pid, SIGTERM);
+	assert_int_equal(waitpid(r->pid, &status, 0), r->pid);
+	r->pid = 0;
+	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+		char cmd[128];
+
+		snprintf(cmd, sizeof(cmd), "cat %s >&2", r->err);
+		if (!system(cmd))
+			fail_msg("the server ended with status %#x", status);
+	}
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+void rig_kill(struct rig *r)
+{
+	kill(r->pid, SIGKILL);
+	assert_int_equal(waitpid(r->pid, NULL, 0), r->pid);
+	r->pid = 0;
+	hang_up(r);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+void rig_fini(struct rig *r)
+{
+	keep_free();
+	if (r->dir[0])
+		(void)nftw(r->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int rig_tool(const char *first, ...)
+{
+	const char *argv[MAX_ARGS] = { RPCRDMA_TOOL, first };
+	int n = 2, status = 0, null;
+	va_list ap;
+	pid_t pid;
+
+	va_start(ap, first);
+	while (n < MAX_ARGS - 1 && (argv[n] = va_arg(ap, const char *)))
+		n++;
+	va_end(ap);
+	argv[n] = NULL;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execv(RPCRDMA_TOOL, (char *const *)(uintptr_t)argv);
+		_exit(98);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+const char *rig_path(const struct rig *r, const char *name)
+{
+	static char ring[4][512];
+	static unsigned next;
+	char *p = ring[next++ % 4];
+
+	snprintf(p, sizeof(ring[0]), "%s/%s", r->exp, name);
+	return p;
+}
+
+void rig_write_file(const struct rig *r, const char *name, const void *data, size_t len)
+{
+	int fd = open(rig_path(r, name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), (ssize_t)len);
+	assert_int_equal(fchown(fd, r->uid, r->gid), 0);
+	close(fd);
+}
+
+/* ---- Calls ----------------------------------------------------------------------- */
+
+static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+{
+	struct rig *r = arg;
+
+	(void)call;
+	r->status = reply->status;
+	r->auth_stat = reply->auth_stat;
+	r->len = reply->status ? 0 : reply->len;
+	assert_true(r->len <= sizeof(r->results));
+	if (r->len)
+		memcpy(r->results, reply->results, r->len);
+	r->done = true;
+}
+
+void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *args, size_t len)
+{
+	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+	struct rpcrdma_piece pieces[2] = { { args, len, false },
+					   { r->item, r->item_len, true } };
+	uint8_t body[400];
+	struct rpcrdma_auth cred = { r->flavor, body, 0 };
+	int n = rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test", r->uid, r->gid, r->gids,
+					r->n_gids);
+
+	assert_true(n > 0);
+	if (r->flavor != RPCRDMA_AUTH_NONE)
+		cred.len = (uint32_t)n;
+	o.program = program;
+	o.version = 3;
+	o.procedure = proc;
+	o.cred = &cred;
+	o.args = pieces;
+	o.n_args = r->item ? 2 : len ? 1 : 0;
+	o.dests = r->dest;
+	o.n_dests = r->dest ? 1 : 0;
+	o.reply_bytes = r->reply_bytes ? r->reply_bytes : NFS3_RESULT_BYTES;
+	o.timeout_ns = CALL_MS * 1000000ull;
+	o.done = on_done;
+	o.arg = r;
+	r->done = false;
+	assert_int_equal(rpcrdma_call(r->conn, &o, NULL), 0);
+	while (!r->done)
+		assert_int_equal(rpcrdma_engine_process(r->engine, CALL_MS), 0);
+	r->dest = NULL;
+	r->item = NULL;
+	r->reply_bytes = 0;
+	r->used = 0;
+}
+
+void rig_call(struct rig *r, uint32_t program, uint32_t proc, xdrproc_t xargs, const void *args,
+	      xdrproc_t xres, void *res, size_t res_size)
+{
+	static uint8_t buf[NFS3_MSG_BYTES];
+	int n = xargs ? nfs3_encode(buf, sizeof(buf), xargs, args) : 0;
+
+	assert_true(n >= 0);
+	if (res)
+		memset(res, 0, res_size);
+	rig_call_raw(r, program, proc, buf, (size_t)n);
+	if (r->status || !xres)
+		return;
+	n = nfs3_decode(r->results, r->len, xres, res, res_size);
+	assert_true(n >= 0);
+	r->used = (size_t)n;
+}
+
+nfs_fh3 rig_fh(struct rig *r, const void *data, size_t len)
+{
+	nfs_fh3 fh = { .data = { (u_int)len, malloc(len ? len : 1) } };
+
+	(void)r;
+	assert_non_null(fh.data.data_val);
+	assert_true(n_keep < sizeof(keep) / sizeof(keep[0]));
+	keep[n_keep++] = fh.data.data_val;
+	memcpy(fh.data.data_val, data, len);
+	return fh;
+}
+
+diropargs3 rig_in(nfs_fh3 dir, const char *name)
+{
+	return (diropargs3){ dir, (char *)(uintptr_t)name };
+}
+
+nfsstat3 rig_lookup(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
+{
+	LOOKUP3args a = { rig_in(dir, name) };
+	LOOKUP3res res;
+	nfsstat3 s = NFS(r, LOOKUP, &a, &res);
+	nfs_fh3 *fh = &res.LOOKUP3res_u.resok.object;
+
+	if (s == NFS3_OK) {
+		if (ret)
+			*ret = rig_fh(r, fh->data.data_val, fh->data.data_len);
+		assert_true(res.LOOKUP3res_u.resok.obj_attributes.attributes_follow);
+	}
+	NFS3_FREE(LOOKUP3res, &res);
+	return s;
+}
+
+nfs_fh3 rig_walk(struct rig *r, const char *path)
+{
+	char copy[1024], *save = NULL;
+	nfs_fh3 fh = r->root;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (char *s = strtok_r(copy, "/", &save); s; s = strtok_r(NULL, "/", &save))
+		assert_int_equal(rig_lookup(r, fh, s, &fh), NFS3_OK);
+	return fh;
+}
+
+nfsstat3 rig_getattr(struct rig *r, nfs_fh3 fh, fattr3 *ret)
+{
+	GETATTR3args a = { fh };
+	GETATTR3res res;
+	nfsstat3 s = NFS(r, GETATTR, &a, &res);
+
+	if (s == NFS3_OK && ret)
+		*ret = res.GETATTR3res_u.resok.obj_attributes;
+	return s;
+}
+
+nfsstat3 rig_create(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
+{
+	CREATE3args a = { rig_in(dir, name), { .mode = GUARDED } };
+	CREATE3res res;
+	sattr3 *sa = &a.how.createhow3_u.obj_attributes;
+	nfs_fh3 *fh = &res.CREATE3res_u.resok.obj.post_op_fh3_u.handle;
+	nfsstat3 s;
+
+	sa->mode.set_it = TRUE;
+	sa->mode.set_mode3_u.mode = 0644;
+	s = NFS(r, CREATE, &a, &res);
+	if (s == NFS3_OK) {
+		assert_true(res.CREATE3res_u.resok.obj.handle_follows);
+		if (ret)
+			*ret = rig_fh(r, fh->data.data_val, fh->data.data_len);
+	}
+	NFS3_FREE(CREATE3res, &res);
+	return s;
+}
+
+nfsstat3 rig_write(struct rig *r, nfs_fh3 fh, uint64_t offset, const void *data, size_t len,
+		   stable_how stable, WRITE3resok *ret)
+{
+	WRITE3args a = { fh, offset, (count3)len, stable, (uint32_t)len };
+	WRITE3res res;
+	nfsstat3 s;
+
+	r->item = data;
+	r->item_len = len;
+	s = NFS(r, WRITE, &a, &res);
+	if (s == NFS3_OK && ret)
+		*ret = res.WRITE3res_u.resok;
+	return s;
+}
+
+int64_t rig_read(struct rig *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t len, bool chunk,
+		 bool *ret_eof)
+{
+	READ3args a = { fh, offset, (count3)len };
+	struct rpcrdma_dest dest = { .base = buf, .len = len };
+	const READ3resok *ok;
+	const void *item = NULL;
+	READ3res res;
+	nfsstat3 s;
+
+	assert_true(chunk || len + NFS3_RESULT_BYTES <= sizeof(r->results));
+	r->dest = chunk ? &dest : NULL;
+	r->reply_bytes = NFS3_RESULT_BYTES + (chunk ? 0 : len);
+	s = NFS(r, READ, &a, &res);
+	if (s != NFS3_OK)
+		return -(int64_t)s;
+	ok = &res.READ3res_u.resok;
+	assert_int_equal(ok->count, ok->data_len);
+	assert_true(ok->count <= len);
+	struct rpcrdma_reply reply = { .results = r->results, .len = r->len };
+
+	assert_int_equal(nfs3_result_item(&reply, r->used, &dest, ok->data_len, &item), 0);
+	if (item != buf)
+		memcpy(buf, item, ok->count);
+	if (ret_eof)
+		*ret_eof = ok->eof;
+	return ok->count;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A running `rpcrdma nfsd` in a temporary directory, a connection to it, and
+ * calls that wait for their reply.  Failures are cmocka's.
+ */
+#ifndef TESTS_E2E_NFSD_RIG_H
+#define TESTS_E2E_NFSD_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <cmocka.h>
+#include <rpcrdma/nfs.h>
+#include "nfs3_msg.h"
+
+struct rig {
+	char dir[64]; /* holds exp/ and state/ */
+	char exp[80], state[80], err[80];
+	uid_t uid, gid; /* of the calls; owner of exp */
+	uid_t server_uid; /* who runs the server; 0 = as the test */
+	rlim_t fsize; /* RLIMIT_FSIZE of the server; 0 = none */
+	pid_t pid;
+	char port[16];
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_conn *conn;
+	nfs_fh3 root; /* of the export "/exp" */
+	char root_data[NFS3_FHSIZE];
+	uint32_t flavor; /* of the calls' credential */
+	uint32_t gids[4];
+	unsigned n_gids;
+	/* the last reply */
+	int status;
+	uint32_t auth_stat;
+	uint8_t results[128 << 10];
+	size_t len, used; /* octets of results; how many were decoded */
+	struct rpcrdma_dest *dest; /* for the next call; then cleared */
+	const void *item; /* of the next call's arguments; then cleared */
+	size_t item_len;
+	size_t reply_bytes; /* bound for the next call; then cleared */
+	bool done;
+};
+
+/* Makes the directories. */
+void rig_init(struct rig *);
+/* Starts the server with these further arguments (NULL ends), connects, and
+ * mounts "/exp" unless the mount is refused (root.data_len 0). */
+void rig_start(struct rig *, ...);
+/* SIGTERM; expects exit code 0. */
+void rig_stop(struct rig *);
+/* SIGKILL: nothing is tidied up. */
+void rig_kill(struct rig *);
+/* Removes the directories. */
+void rig_fini(struct rig *);
+/* Runs the tool with arguments and waits for it; the exit code. */
+int rig_tool(const char *first, ...);
+
+/* A path beneath the export; static ring of buffers. */
+const char *rig_path(const struct rig *, const char *name);
+void rig_write_file(const struct rig *, const char *name, const void *data, size_t len);
+
+/* Calls with encoded arguments; status and results as above. */
+void rig_call_raw(struct rig *, uint32_t program, uint32_t proc, const void *args, size_t len);
+/* ... with structures; results decoded into @res (zeroed if the call failed),
+ * which the caller frees (NFS3_FREE) where there are handles in it. */
+void rig_call(struct rig *, uint32_t program, uint32_t proc, xdrproc_t xargs, const void *args,
+	      xdrproc_t xres, void *res, size_t res_size);
+
+#define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
+/* One NFS procedure by name, with the names that RFC 1813 gives its structures;
+ * the status of the results. */
+#define NFS(rig, P, args, res)                                                        \
+	(rig_call((rig), RPCRDMA_NFS_PROGRAM, NFSPROC3_##P, XDR_OF(P##3args), (args),   \
+		  XDR_OF(P##3res), (res), sizeof(P##3res)),                           \
+	 assert_int_equal((rig)->status, RPCRDMA_OK), (res)->status)
+
+/* Frequent ones. */
+nfs_fh3 rig_fh(struct rig *, const void *data, size_t len); /* a copy that lasts */
+diropargs3 rig_in(nfs_fh3 dir, const char *name);
+nfsstat3 rig_lookup(struct rig *, nfs_fh3 dir, const char *name, nfs_fh3 *ret);
+/* Along a path; must succeed. */
+nfs_fh3 rig_walk(struct rig *, const char *path);
+nfsstat3 rig_getattr(struct rig *, nfs_fh3, fattr3 *ret);
+nfsstat3 rig_create(struct rig *, nfs_fh3 dir, const char *name, nfs_fh3 *ret);
+nfsstat3 rig_write(struct rig *, nfs_fh3, uint64_t offset, const void *data, size_t len,
+		   stable_how, WRITE3resok *ret);
+/* @chunk: offer a Write chunk; octets read, or -status. */
+int64_t rig_read(struct rig *, nfs_fh3, uint64_t offset, void *buf, size_t len, bool chunk,
+		 bool *ret_eof);
+
+#endif
