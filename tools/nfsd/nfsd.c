@@ -386,6 +386,7 @@ static void take_down(struct server *s)
 {
 	int e;
 
+	(void)ident_enter_server(); /* the last request's identity ends here */
 	if (s->stats && s->service) {
 		e = nfsd_write_stats(s->stats, s->engine, s->service);
 		if (e)

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma nfsd, its options and its life: MOUNT, identities, read-only exports,
+ * full disks, restarts, servers that are not root, many calls at once.  Tests
+ * that need to be root skip otherwise.
+ */
+#define _GNU_SOURCE
+#include "support/nfsd_rig.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct rig r;
+
+static int init(void **state)
+{
+	(void)state;
+	rig_init(&r);
+	return 0;
+}
+
+static int fini(void **state)
+{
+	(void)state;
+	if (r.pid)
+		rig_kill(&r);
+	rig_fini(&r);
+	return 0;
+}
+
+static void need_root(void)
+{
+	if (geteuid())
+		skip();
+}
+
+/* ---- MOUNT ------------------------------------------------------------------------------ */
+
+static mountstat3 mnt(const char *path, nfs_fh3 *ret)
+{
+	dirpath p = (char *)(uintptr_t)path;
+	mountres3 res;
+	mountstat3 s;
+	fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
+
+	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
+		 XDR_OF(mountres3), &res, sizeof(res));
+	assert_int_equal(r.status, RPCRDMA_OK);
+	s = res.fhs_status;
+	if (s == MNT3_OK && ret)
+		*ret = rig_fh(&r, fh->fhandle3_val, fh->fhandle3_len);
+	NFS3_FREE(mountres3, &res);
+	return s;
+}
+
+/* Entries of DUMP. */
+static unsigned dump(const char *expect_dir)
+{
+	size_t pos = 0;
+	unsigned n = 0;
+	mountbody m;
+
+	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_DUMP, NULL, 0);
+	assert_int_equal(r.status, RPCRDMA_OK);
+	while (NFS3_LIST_NEXT(r.results, r.len, &pos, mountbody, &m) == 1) {
+		assert_string_equal(m.ml_hostname, "127.0.0.1");
+		if (n++ == 0)
+			assert_string_equal(m.ml_directory, expect_dir);
+		NFS3_FREE(mountbody, &m);
+	}
+	assert_int_equal(pos, r.len);
+	return n;
+}
+
+static void mount_procedures(void **state)
+{
+	char longest[1025];
+	dirpath path;
+	size_t pos = 0;
+	nfs_fh3 fh;
+	fattr3 a;
+
+	(void)state;
+	assert_int_equal(mkdir(rig_path(&r, "sub"), 0755), 0);
+	assert_int_equal(mkdir(rig_path(&r, "sub/deep"), 0755), 0);
+	assert_int_equal(symlink("/etc", rig_path(&r, "link")), 0);
+	rig_write_file(&r, "file", "x", 1);
+	rig_start(&r, NULL);
+	assert_int_equal(dump("/exp"), 1);
+	assert_int_equal(mnt("/exp/", NULL), MNT3_OK);
+	assert_int_equal(mnt("/exp//sub/deep", &fh), MNT3_OK);
+	assert_int_equal(rig_getattr(&r, fh, &a), NFS3_OK);
+	assert_int_equal(a.type, NF3DIR);
+	assert_int_equal(mnt("/exp/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(mnt("/expo", NULL), MNT3ERR_NOENT);
+	assert_int_equal(mnt("/", NULL), MNT3ERR_NOENT);
+	assert_int_equal(mnt("", NULL), MNT3ERR_NOENT);
+	assert_int_equal(mnt("/exp/file", NULL), MNT3ERR_NOTDIR);
+	assert_int_equal(mnt("/exp/link", NULL), MNT3ERR_NOTDIR);
+	assert_int_equal(mnt("/exp/..", NULL), MNT3ERR_INVAL);
+	assert_int_equal(mnt("/exp/sub/../..", NULL), MNT3ERR_INVAL);
+	memset(longest, '/', 1024);
+	memcpy(longest, "/exp", 4);
+	longest[1024] = 0;
+	assert_int_equal(mnt(longest, NULL), MNT3_OK);
+	path = (char *)(uintptr_t)"/exp";
+	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path, NULL, NULL,
+		 0);
+	assert_int_equal(r.status, RPCRDMA_OK);
+	assert_int_equal(dump("/exp/"), 3);
+	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNTALL, NULL, 0);
+	assert_int_equal(r.status, RPCRDMA_OK);
+	assert_int_equal(dump(""), 0);
+	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_EXPORT, NULL, 0);
+	assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, dirpath, &path), 1);
+	assert_string_equal(path, "/exp");
+	NFS3_FREE(dirpath, &path);
+	assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, dirpath, &path), 0);
+	assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, dirpath, &path), 0);
+	assert_int_equal(pos, r.len);
+	rig_stop(&r);
+}
+
+/* A second export, exported beneath the first: the longer name is found. */
+static void several_exports(void **state)
+{
+	char second[128], third[128];
+	nfs_fh3 fh, f1, f2;
+	RENAME3args ra;
+	RENAME3res res;
+
+	(void)state;
+	assert_int_equal(mkdir(rig_path(&r, "in"), 0777), 0);
+	assert_int_equal(chown(rig_path(&r, "in"), r.uid, r.gid), 0);
+	snprintf(second, sizeof(second), "%s/in:/exp/other", r.exp);
+	snprintf(third, sizeof(third), "%s/in:/", r.exp);
+	rig_start(&r, "--export", second, "--export", third, NULL);
+	rig_write_file(&r, "in/f", "x", 1);
+	assert_int_equal(mnt("/exp/other", &f1), MNT3_OK);
+	assert_int_equal(mnt("/", &f2), MNT3_OK);
+	assert_int_equal(rig_lookup(&r, f1, "f", &fh), NFS3_OK);
+	assert_int_equal(rig_lookup(&r, f2, "f", NULL), NFS3_OK);
+	assert_int_equal(rig_lookup(&r, f1, "..", &fh), NFS3_OK);
+	assert_memory_equal(fh.data.data_val, f1.data.data_val, fh.data.data_len);
+	ra.from = rig_in(f1, "f");
+	ra.to = rig_in(r.root, "f");
+	assert_int_equal(NFS(&r, RENAME, &ra, &res), NFS3ERR_XDEV);
+	rig_stop(&r);
+}
+
+/* ---- Identities --------------------------------------------------------------------------- */
+
+static void files_belong_to_their_callers(void **state)
+{
+	struct stat st;
+	nfs_fh3 fh;
+
+	(void)state;
+	need_root();
+	assert_int_equal(chmod(r.exp, 0777), 0);
+	rig_start(&r, NULL);
+	r.uid = 1234;
+	r.gid = 4321;
+	assert_int_equal(rig_create(&r, r.root, "mine", &fh), NFS3_OK);
+	assert_int_equal(stat(rig_path(&r, "mine"), &st), 0);
+	assert_int_equal(st.st_uid, 1234);
+	assert_int_equal(st.st_gid, 4321);
+	r.uid = 1235;
+	assert_int_equal(rig_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ACCES);
+	r.uid = 1234;
+	assert_int_equal(rig_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3_OK);
+	rig_stop(&r);
+}
+
+static void root_is_squashed_unless_told(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	need_root();
+	assert_int_equal(chmod(r.exp, 0777), 0);
+	rig_start(&r, NULL);
+	r.uid = r.gid = 0;
+	r.gids[0] = 1000;
+	r.n_gids = 1;
+	assert_int_equal(rig_create(&r, r.root, "squashed", NULL), NFS3_OK);
+	assert_int_equal(stat(rig_path(&r, "squashed"), &st), 0);
+	assert_int_equal(st.st_uid, 65534);
+	assert_int_equal(st.st_gid, 65534);
+	rig_stop(&r);
+	rig_start(&r, "--no-root-squash", NULL);
+	assert_int_equal(rig_create(&r, r.root, "root", NULL), NFS3_OK);
+	assert_int_equal(stat(rig_path(&r, "root"), &st), 0);
+	assert_int_equal(st.st_uid, 0);
+	rig_stop(&r);
+	rig_start(&r, "--all-squash", "--anonuid", "77", "--anongid", "78", NULL);
+	r.uid = 1000;
+	assert_int_equal(rig_create(&r, r.root, "all", NULL), NFS3_OK);
+	assert_int_equal(stat(rig_path(&r, "all"), &st), 0);
+	assert_int_equal(st.st_uid, 77);
+	assert_int_equal(st.st_gid, 78);
+	rig_stop(&r);
+}
+
+static void permissions_of_others(void **state)
+{
+	sattr3 give = { .uid = { TRUE, { 5 } } };
+	SETATTR3args sa = { .new_attributes = give };
+	SETATTR3res res;
+	uint8_t b[4];
+	nfs_fh3 fh, dir;
+
+	(void)state;
+	need_root();
+	rig_start(&r, NULL);
+	rig_write_file(&r, "f", "data", 4);
+	assert_int_equal(chmod(rig_path(&r, "f"), 0040), 0);
+	fh = rig_walk(&r, "f");
+	/* The owner may, whatever the mode says; the group as it says. */
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(rig_write(&r, fh, 0, "DATA", 4, UNSTABLE, NULL), NFS3_OK);
+	r.uid = 2000;
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(rig_write(&r, fh, 0, "xxxx", 4, UNSTABLE, NULL), NFS3ERR_ACCES);
+	r.gid = 2000;
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), -NFS3ERR_ACCES);
+	r.gids[0] = 1000; /* by a supplementary group */
+	r.n_gids = 1;
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(chmod(rig_path(&r, "f"), 0), 0); /* noticed at once */
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), -NFS3ERR_ACCES);
+	assert_int_equal(chmod(rig_path(&r, "f"), 0010), 0); /* execute implies read */
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
+	sa.object = fh;
+	assert_int_equal(NFS(&r, SETATTR, &sa, &res), NFS3ERR_PERM);
+	assert_int_equal(mkdir(rig_path(&r, "closed"), 0700), 0);
+	dir = rig_walk(&r, "closed");
+	assert_int_equal(rig_lookup(&r, dir, "x", NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_lookup(&r, dir, ".", NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_create(&r, dir, "x", NULL), NFS3ERR_ACCES);
+	READDIR3args la = { .dir = dir, .count = 4096 };
+	READDIR3res lres;
+
+	assert_int_equal(NFS(&r, READDIR, &la, &lres), NFS3ERR_ACCES);
+	rig_stop(&r);
+}
+
+/* ---- Read-only, full ------------------------------------------------------------------------- */
+
+static void read_only_refuses_changes(void **state)
+{
+	ACCESS3args aa = { .access = 0x3f };
+	ACCESS3res ares;
+	SETATTR3args sa = { .new_attributes = { .mode = { TRUE, { 0600 } } } };
+	SETATTR3res sres;
+	REMOVE3args ra;
+	REMOVE3res rres;
+	uint8_t b[4];
+	nfs_fh3 fh;
+
+	(void)state;
+	rig_write_file(&r, "f", "data", 4);
+	rig_start(&r, "--read-only", NULL);
+	fh = rig_walk(&r, "f");
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(rig_write(&r, fh, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ROFS);
+	assert_int_equal(rig_create(&r, r.root, "new", NULL), NFS3ERR_ROFS);
+	sa.object = fh;
+	assert_int_equal(NFS(&r, SETATTR, &sa, &sres), NFS3ERR_ROFS);
+	ra.object = rig_in(r.root, "f");
+	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3ERR_ROFS);
+	aa.object = fh;
+	assert_int_equal(NFS(&r, ACCESS, &aa, &ares), NFS3_OK);
+	assert_int_equal(ares.ACCESS3res_u.resok.access, ACCESS3_READ);
+	rig_stop(&r);
+}
+
+static void file_size_limit_is_reported(void **state)
+{
+	static uint8_t data[100000];
+	WRITE3resok ok;
+	nfs_fh3 fh;
+
+	(void)state;
+	r.fsize = 50000;
+	rig_start(&r, NULL);
+	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	/* A short write says how much, the next one why not more. */
+	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &ok), NFS3_OK);
+	assert_int_equal(ok.count, 50000);
+	assert_int_equal(rig_write(&r, fh, 50000, data, 10, UNSTABLE, NULL), NFS3ERR_FBIG);
+	rig_stop(&r);
+}
+
+static void full_disk_is_reported(void **state)
+{
+	static uint8_t data[1 << 20];
+	WRITE3resok ok;
+	uint64_t at = 0;
+	nfsstat3 s;
+	nfs_fh3 fh;
+
+	(void)state;
+	need_root();
+	if (mount("none", r.exp, "tmpfs", 0, "size=1M,mode=777"))
+		skip();
+	rig_start(&r, NULL);
+	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	do {
+		s = rig_write(&r, fh, at, data, 300000, FILE_SYNC, &ok);
+		at += s ? 0 : ok.count;
+	} while (!s && at < 2 << 20);
+	rig_stop(&r);
+	assert_int_equal(umount(r.exp), 0);
+	assert_int_equal(s, NFS3ERR_NOSPC);
+	assert_true(at > 0 && at <= 1 << 20);
+}
+
+/* What is mounted beneath an export is not exported. */
+static void mount_points_are_not_entered(void **state)
+{
+	nfsstat3 s;
+	fattr3 a;
+
+	(void)state;
+	need_root();
+	assert_int_equal(mkdir(rig_path(&r, "m"), 0755), 0);
+	rig_start(&r, NULL);
+	if (mount("none", rig_path(&r, "m"), "tmpfs", 0, "size=1M,mode=777")) {
+		rig_stop(&r);
+		skip();
+	}
+	s = rig_lookup(&r, r.root, "m", NULL);
+	assert_int_equal(rig_getattr(&r, r.root, &a), NFS3_OK);
+	assert_int_equal(umount(rig_path(&r, "m")), 0);
+	assert_int_equal(s, NFS3ERR_ACCES);
+	rig_stop(&r);
+}
+
+/* ---- Restarts ---------------------------------------------------------------------------------- */
+
+static const char *const tree[] = { "a", "a/b", "a/b/c" };
+
+/* Handles that were given out before the server is killed are good after it
+ * is started again; what had been written unstably is asked for again. */
+static void survive_restart(void)
+{
+	char deep[512] = "";
+	nfs_fh3 fh, deepest, root, gone;
+	WRITE3resok w1, w2;
+	uint8_t b[8];
+	fattr3 a1, a2;
+
+	for (size_t i = 0; i < sizeof(tree) / sizeof(tree[0]); i++) {
+		assert_int_equal(mkdir(rig_path(&r, tree[i]), 0755), 0);
+		assert_int_equal(chown(rig_path(&r, tree[i]), r.uid, r.gid), 0);
+	}
+	for (int i = 0; i < 40; i++) {
+		strcat(deep, i ? "/deep" : "deep");
+		assert_int_equal(mkdir(rig_path(&r, deep), 0755), 0);
+	}
+	rig_write_file(&r, "a/b/c/file", "content", 7);
+	rig_write_file(&r, "a/gone", "content", 7);
+	rig_start(&r, NULL);
+	fh = rig_walk(&r, "a/b/c/file");
+	gone = rig_walk(&r, "a/gone");
+	deepest = rig_walk(&r, deep);
+	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	assert_int_equal(rig_getattr(&r, fh, &a1), NFS3_OK);
+	assert_int_equal(rig_write(&r, fh, 0, "C", 1, UNSTABLE, &w1), NFS3_OK);
+	rig_kill(&r);
+	assert_int_equal(unlink(rig_path(&r, "a/gone")), 0);
+	rig_write_file(&r, "a/gone", "another", 7);
+	rig_start(&r, NULL);
+	assert_int_equal(rig_getattr(&r, fh, &a2), NFS3_OK);
+	assert_int_equal(a1.fileid, a2.fileid);
+	assert_int_equal(a1.fsid, a2.fsid);
+	assert_int_equal(rig_read(&r, fh, 0, b, 7, false, NULL), 7);
+	assert_memory_equal(b, "Content", 7);
+	assert_int_equal(rig_getattr(&r, deepest, &a2), NFS3_OK);
+	assert_int_equal(a2.type, NF3DIR);
+	assert_memory_equal(root.data.data_val, r.root.data.data_val, root.data.data_len);
+	assert_int_equal(rig_getattr(&r, gone, NULL), NFS3ERR_STALE);
+	assert_int_equal(rig_write(&r, fh, 0, "C", 1, UNSTABLE, &w2), NFS3_OK);
+	assert_memory_not_equal(w1.verf, w2.verf, NFS3_WRITEVERFSIZE);
+	rig_stop(&r);
+}
+
+static void handles_survive_sigkill(void **state)
+{
+	(void)state;
+	survive_restart();
+}
+
+/* The same without the kernel's handles. */
+static void handles_survive_sigkill_without_privilege(void **state)
+{
+	(void)state;
+	need_root();
+	r.server_uid = 1000;
+	survive_restart();
+}
+
+static void other_secret_other_handles(void **state)
+{
+	char key[128];
+	nfs_fh3 fh;
+
+	(void)state;
+	rig_start(&r, NULL);
+	fh = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	rig_stop(&r);
+	snprintf(key, sizeof(key), "%s/handle.key", r.state);
+	assert_int_equal(unlink(key), 0);
+	rig_start(&r, NULL);
+	assert_int_equal(rig_getattr(&r, fh, NULL), NFS3ERR_BADHANDLE);
+	rig_stop(&r);
+}
+
+/* A server without privilege serves all as itself, moves included. */
+static void server_that_is_not_root(void **state)
+{
+	RENAME3args ra;
+	RENAME3res res;
+	struct stat st;
+	nfs_fh3 fh, d1, d2;
+	uint8_t b[4];
+
+	(void)state;
+	need_root();
+	r.server_uid = 1000;
+	rig_start(&r, NULL);
+	assert_int_equal(mkdir(rig_path(&r, "d1"), 0777), 0);
+	assert_int_equal(mkdir(rig_path(&r, "d2"), 0777), 0);
+	assert_int_equal(chmod(rig_path(&r, "d1"), 0777), 0);
+	assert_int_equal(chmod(rig_path(&r, "d2"), 0777), 0);
+	d1 = rig_walk(&r, "d1");
+	d2 = rig_walk(&r, "d2");
+	r.uid = r.gid = 4711;
+	assert_int_equal(rig_create(&r, d1, "f", &fh), NFS3_OK);
+	assert_int_equal(stat(rig_path(&r, "d1/f"), &st), 0);
+	assert_int_equal(st.st_uid, 1000);
+	assert_int_equal(rig_write(&r, fh, 0, "data", 4, FILE_SYNC, NULL), NFS3_OK);
+	ra.from = rig_in(d1, "f");
+	ra.to = rig_in(d2, "g");
+	assert_int_equal(NFS(&r, RENAME, &ra, &res), NFS3_OK);
+	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
+	assert_int_equal(rig_lookup(&r, d2, "..", NULL), NFS3_OK);
+	assert_int_equal(chmod(rig_path(&r, "d1"), 0700), 0); /* root's */
+	assert_int_equal(rig_create(&r, d1, "x", NULL), NFS3ERR_ACCES);
+	rig_stop(&r);
+}
+
+/* ---- Options ------------------------------------------------------------------------------------- */
+
+static void usage_errors(void **state)
+{
+	char missing[128], file[128], port[64];
+
+	(void)state;
+	snprintf(missing, sizeof(missing), "%s/none", r.dir);
+	rig_write_file(&r, "file", "x", 1);
+	snprintf(file, sizeof(file), "%s/file", r.exp);
+	assert_int_equal(rig_tool("nfsd", "--help", NULL), 0);
+	assert_int_equal(rig_tool("nfsd", NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", missing, NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--no-such-option", NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--anonuid", "x", NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--threads", "0", NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--export", r.exp, NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "argument", NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", file, "--state-dir", r.state, NULL), 1);
+	rig_start(&r, NULL);
+	snprintf(port, sizeof(port), "127.0.0.1:%s", r.port);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--state-dir", r.state, "--listen",
+				  port, NULL),
+			 1);
+	rig_stop(&r);
+}
+
+static void stats_on_exit(void **state)
+{
+	char path[128], text[8192];
+	ssize_t n;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/stats", r.dir);
+	rig_start(&r, "--stats-on-exit", path, NULL);
+	assert_int_equal(rig_getattr(&r, r.root, NULL), NFS3_OK);
+	assert_int_equal(rig_getattr(&r, r.root, NULL), NFS3_OK);
+	rig_stop(&r);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	assert_true(n > 0);
+	text[n] = 0;
+	assert_non_null(strstr(text, "\"GETATTR\":{\"calls\":2,"));
+	assert_non_null(strstr(text, "\"MNT\":{\"calls\":1,"));
+	assert_non_null(strstr(text, "\"bytes_write_chunk\":"));
+	assert_null(strstr(text, "\"RENAME\""));
+}
+
+/* ---- Many calls at once ------------------------------------------------------------------------------ */
+
+enum { AT_ONCE = 24, PART = 65536 };
+
+struct part {
+	uint8_t head[256], data[PART];
+	struct rpcrdma_piece pieces[2];
+	unsigned *left;
+};
+
+static void part_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+{
+	struct part *p = arg;
+	WRITE3res res;
+
+	(void)call;
+	assert_int_equal(reply->status, RPCRDMA_OK);
+	assert_true(NFS3_DECODE(reply->results, reply->len, WRITE3res, &res) > 0);
+	assert_int_equal(res.status, NFS3_OK);
+	assert_int_equal(res.WRITE3res_u.resok.count, PART);
+	--*p->left;
+}
+
+static void writes_in_parallel(void **state)
+{
+	struct part *parts = calloc(AT_ONCE, sizeof(*parts));
+	unsigned left = AT_ONCE;
+	uint8_t body[400], *got = malloc(PART);
+	struct rpcrdma_auth cred = { RPCRDMA_AUTH_SYS, body, 0 };
+	nfs_fh3 fh;
+	int fd;
+
+	(void)state;
+	assert_true(parts && got);
+	rig_start(&r, NULL);
+	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	cred.len = (uint32_t)rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test", r.uid, r.gid,
+						     NULL, 0);
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+		struct part *p = &parts[i];
+		WRITE3args a = { fh, (uint64_t)i * PART, PART, i % 2 ? FILE_SYNC : UNSTABLE,
+				 PART };
+		int n = NFS3_ENCODE(p->head, sizeof(p->head), WRITE3args, &a);
+
+		memset(p->data, (int)i + 1, PART);
+		p->left = &left;
+		p->pieces[0] = (struct rpcrdma_piece){ p->head, (size_t)n, false };
+		p->pieces[1] = (struct rpcrdma_piece){ p->data, PART, true };
+		o.program = RPCRDMA_NFS_PROGRAM;
+		o.version = 3;
+		o.procedure = NFSPROC3_WRITE;
+		o.cred = &cred;
+		o.args = p->pieces;
+		o.n_args = 2;
+		o.reply_bytes = NFS3_RESULT_BYTES;
+		o.done = part_done;
+		o.arg = p;
+		assert_int_equal(rpcrdma_call(r.conn, &o, NULL), 0);
+	}
+	while (left)
+		assert_int_equal(rpcrdma_engine_process(r.engine, 10000), 0);
+	fd = open(rig_path(&r, "f"), O_RDONLY);
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		assert_int_equal(read(fd, got, PART), PART);
+		assert_memory_equal(got, parts[i].data, PART);
+	}
+	assert_int_equal(read(fd, got, 1), 0);
+	close(fd);
+	rig_stop(&r);
+	free(parts);
+	free(got);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, init, fini)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(mount_procedures),
+		T(several_exports),
+		T(files_belong_to_their_callers),
+		T(root_is_squashed_unless_told),
+		T(permissions_of_others),
+		T(read_only_refuses_changes),
+		T(file_size_limit_is_reported),
+		T(full_disk_is_reported),
+		T(mount_points_are_not_entered),
+		T(handles_survive_sigkill),
+		T(handles_survive_sigkill_without_privilege),
+		T(other_secret_other_handles),
+		T(server_that_is_not_root),
+		T(usage_errors),
+		T(stats_on_exit),
+		T(writes_in_parallel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
