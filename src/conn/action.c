@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Actions out, completions in.
+ *
+ * Actions leave in the order in which they were queued: a Receive before the
+ * Sends that its credits allowed, Writes before the Send that reports them.
+ * When the queue is empty the pump (tx.c) is asked for more, so that sending
+ * decides as late as it can and one drain empties everything.
+ *
+ * A token is the address of the rr_op.  Each drawn post gets one completion;
+ * after a loss none is owed any more, and late ones are not looked at.
+ */
+#include "conn/core.h"
+
+void rr_act(struct rr_conn *c, struct rr_op *op, enum rr_action_kind kind)
+{
+	op->kind = kind;
+	rr_list_push(&c->actions, &op->link);
+}
+
+bool rr_unact(struct rr_op *op)
+{
+	bool queued = !rr_list_empty(&op->link);
+
+	rr_list_del(&op->link);
+	return queued;
+}
+
+/* -- drawing -------------------------------------------------------------------- */
+
+static void draw_xmit(struct rr_conn *c, struct rr_xmit *x, struct rr_action *ret)
+{
+	rr_list_push(&c->flying, &x->op.link);
+	memcpy(ret->sge, x->sge, x->n_sge * sizeof(x->sge[0]));
+	ret->n_sge = x->n_sge;
+	ret->inv_handle = x->inv_handle;
+	ret->handle = x->handle;
+	ret->offset = x->offset;
+}
+
+static void draw_recv(const struct rr_conn *c, const struct rr_rbuf *b,
+                      struct rr_action *ret)
+{
+	ret->n_sge = 1;
+	ret->sge[0] = (struct rr_sge){.base = b->data, .len = (uint32_t)c->rbuf_bytes};
+}
+
+static void draw_read(const struct rr_read_op *r, struct rr_action *ret)
+{
+	ret->n_sge = 1;
+	ret->sge[0] = r->sge;
+	ret->handle = r->handle;
+	ret->offset = r->offset;
+}
+
+static void draw_register(const struct rr_mr *m, struct rr_action *ret)
+{
+	ret->n_sge = 1;
+	ret->sge[0] = (struct rr_sge){.base = m->base,
+	                              .len = (uint32_t)RR_MIN(m->len, UINT32_MAX)};
+	ret->reg_len = m->len;
+	ret->access = m->use == RR_USE_CALL || m->use == RR_USE_READ ?
+	                      RR_CONN_REMOTE_READ :
+	                      RR_CONN_REMOTE_WRITE;
+}
+
+static void draw_request(struct rr_conn *c, struct rr_request_state *q,
+                         struct rr_action *ret)
+{
+	ret->request = &q->req;
+	ret->status = q->status;
+	if (q->op.kind == RR_ACT_REQUEST_DONE)
+		c->gone = q;
+	else
+		q->known = q->with_user = true;
+}
+
+static void draw_call(struct rr_conn *c, struct rr_call_state *s, struct rr_action *ret)
+{
+	ret->call = s->call;
+	ret->status = s->status;
+	rr_call_drawn(c, s);
+}
+
+static void draw(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
+{
+	ret->kind = op->kind;
+	ret->token = rr_op_token(op);
+	ret->n_sge = 0;
+	ret->status = 0;
+	switch (op->kind) {
+	case RR_ACT_POST_RECV:
+		draw_recv(c, rr_container_of(op, struct rr_rbuf, op), ret);
+		break;
+	case RR_ACT_SEND:
+	case RR_ACT_WRITE:
+		draw_xmit(c, rr_container_of(op, struct rr_xmit, op), ret);
+		break;
+	case RR_ACT_READ:
+		draw_read(rr_container_of(op, struct rr_read_op, op), ret);
+		break;
+	case RR_ACT_REGISTER:
+		draw_register(rr_container_of(op, struct rr_mr, op), ret);
+		break;
+	case RR_ACT_INVALIDATE:
+		ret->handle = rr_container_of(op, struct rr_mr, op)->handle;
+		break;
+	case RR_ACT_ADMIT:
+	case RR_ACT_REQUEST:
+	case RR_ACT_REQUEST_DONE:
+		draw_request(c, rr_container_of(op, struct rr_request_state, op), ret);
+		break;
+	case RR_ACT_CALL_DONE:
+		draw_call(c, rr_container_of(op, struct rr_call_state, op), ret);
+		break;
+	case RR_ACT_DISCONNECT:
+		ret->status = c->disconnect_status;
+		break;
+	case RR_ACT_READY:
+	case RR_ACT_CLOSED:
+		break;
+	}
+}
+
+/* The last one, when nothing and nobody is left. */
+static bool draw_closed(struct rr_conn *c, struct rr_action *ret)
+{
+	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)
+		return false;
+	rr_conn_set_state(c, RR_CONN_CLOSED);
+	ret->kind = RR_ACT_CLOSED;
+	ret->token = 0;
+	ret->n_sge = 0;
+	ret->status = c->error;
+	return true;
+}
+
+bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
+{
+	struct rr_list *n;
+
+	if (c->gone) {
+		rr_request_free(c, c->gone);
+		c->gone = NULL;
+	}
+	do {
+		n = rr_list_pop(&c->actions);
+		if (n) {
+			draw(c, rr_container_of(n, struct rr_op, link), ret);
+			return true;
+		}
+	} while (rr_request_budget(c) || rr_tx_pump(c) || !rr_list_empty(&c->actions));
+	return draw_closed(c, ret);
+}
+
+/* -- completions ------------------------------------------------------------------ */
+
+void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time now)
+{
+	struct rr_op *op = (struct rr_op *)(uintptr_t)token;
+
+	c->now = now;
+	if (rr_conn_dead(c))
+		return;
+	switch (op->kind) {
+	case RR_ACT_POST_RECV:
+		rr_recv_flushed(c, rr_container_of(op, struct rr_rbuf, op), status);
+		return;
+	case RR_ACT_SEND:
+	case RR_ACT_WRITE:
+		rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op), status);
+		return;
+	case RR_ACT_READ:
+		rr_request_read_done(c, rr_container_of(op, struct rr_read_op, op),
+		                     status);
+		return;
+	case RR_ACT_INVALIDATE:
+		rr_offer_invalidated(c, rr_container_of(op, struct rr_mr, op), status);
+		return;
+	case RR_ACT_REGISTER:
+	case RR_ACT_READY:
+	case RR_ACT_ADMIT:
+	case RR_ACT_REQUEST:
+	case RR_ACT_REQUEST_DONE:
+	case RR_ACT_CALL_DONE:
+	case RR_ACT_DISCONNECT:
+	case RR_ACT_CLOSED:
+		break;
+	}
+	RR_ASSERT(!"a completion for what is no post");
+}
+
+void rr_conn_registered(struct rr_conn *c, uint64_t token, int status, uint32_t handle,
+                        uint64_t offset)
+{
+	struct rr_op *op = (struct rr_op *)(uintptr_t)token;
+
+	if (rr_conn_dead(c))
+		return;
+	RR_ASSERT(op->kind == RR_ACT_REGISTER);
+	rr_offer_registered(c, rr_container_of(op, struct rr_mr, op), status, handle,
+	                    offset);
+}

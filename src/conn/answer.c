@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The Requester's ear: Replies, parts of Replies, errors.
+ *
+ * A Reply is believed only if it gives back exactly the chunks that its Call
+ * offered, filled from the front, in the right place for its format [K6 to
+ * K8, K15], and if an RPC Reply with the same XID is in it.  What a Simple
+ * Reply says stays in its Receive buffer; a continued one is reassembled; a
+ * Special one lies in the Reply chunk and is looked at after the peer's access
+ * has ended [v2 §11.1.3].
+ *
+ * Whatever is wrong ends that one call by a local error, and no message goes
+ * out [E2].  The exception is a Receive that invalidated a handle which the
+ * transaction did not name: that ends the connection [K17].
+ */
+#include "conn/core.h"
+
+/* -- chunks given back ---------------------------------------------------------------- */
+
+/* Same segments, none longer, none left open before one that is used. */
+static bool same_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
+                       const struct rr_lists *theirs, const struct rr_chunk *r)
+{
+	bool open = false;
+
+	if (k->count != r->count)
+		return false;
+	for (uint16_t i = 0; i < k->count; i++) {
+		const struct rr_segment *a = &ours->seg[k->first + i];
+		const struct rr_segment *b = &theirs->seg[r->first + i];
+
+		if (a->handle != b->handle || a->offset != b->offset ||
+		    b->length > a->length || (open && b->length))
+			return false;
+		open = open || b->length < a->length;
+	}
+	return true;
+}
+
+static bool writes_match(const struct rr_lists *ours, const struct rr_lists *theirs)
+{
+	if (theirs->n_writes != (ours ? ours->n_writes : 0))
+		return false;
+	for (uint16_t i = 0; i < theirs->n_writes; i++)
+		if (!same_chunk(ours, &ours->writes[i], theirs, &theirs->writes[i]))
+			return false;
+	return true;
+}
+
+static bool reply_matches(const struct rr_lists *ours, const struct rr_msg *m)
+{
+	if (m->p.htype == RDMA2_MSG)
+		return !m->lists.has_reply; /* [K8] */
+	return m->lists.has_reply && ours && ours->has_reply && /* [K1] */
+	       same_chunk(ours, &ours->reply, &m->lists, &m->lists.reply);
+}
+
+static bool lists_match(const struct rr_call_state *s, const struct rr_msg *m)
+{
+	const struct rr_lists *ours = s->offer ? &s->offer->lists : NULL;
+
+	return !m->lists.over && !m->lists.n_reads && /* [K15] */
+	       writes_match(ours, &m->lists) && reply_matches(ours, m);
+}
+
+bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
+{
+	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 1;
+}
+
+/* -- the Reply ------------------------------------------------------------------------- */
+
+static uint64_t note_results(struct rr_call_state *s, const struct rr_lists *l)
+{
+	uint64_t sum = 0;
+
+	for (uint16_t i = 0; i < l->n_writes; i++) {
+		struct rr_dest *d = &s->call->dests[i];
+
+		d->ret_len = (size_t)l->writes[i].length;
+		d->ret_used = d->ret_len > 0;
+		sum += l->writes[i].length;
+	}
+	return sum;
+}
+
+static int take_simple(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m)
+{
+	if (!rr_answer_is_reply(m->payload, m->payload_len, m->p.xid))
+		return -EBADMSG;
+	if (rr_recv_keep(c, m))
+		return -ENOMEM;
+	s->reply_rbuf = m->rbuf;
+	s->reply = m->payload;
+	s->reply_len = m->payload_len;
+	c->count.bytes_inline += s->reply_len;
+	return RR_CALL_OK;
+}
+
+static int take_continued(struct rr_conn *c, struct rr_call_state *s)
+{
+	s->reply_buf = c->cont.buf;
+	c->cont.buf = (struct rr_mbuf){0};
+	rr_cont_drop(c);
+	s->reply = s->reply_buf.p;
+	s->reply_len = s->reply_buf.len;
+	if (!rr_answer_is_reply(s->reply, s->reply_len, s->call->xid))
+		return -EBADMSG;
+	c->count.bytes_continued += s->reply_len;
+	return RR_CALL_OK;
+}
+
+static int take_special(struct rr_conn *c, struct rr_call_state *s, const struct rr_msg *m)
+{
+	s->reply = s->chunk_buf.p;
+	s->reply_len = (size_t)m->lists.reply.length;
+	c->count.bytes_reply_chunk += s->reply_len;
+	return RR_CALL_OK;
+}
+
+static void whole(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m,
+                  bool continued)
+{
+	const struct rr_error none = {.code = RDMA2_ERR_BAD_XDR};
+	uint64_t written;
+	int status;
+
+	if (!lists_match(s, m)) {
+		rr_recv_fault(c, m, &none, -EPROTO);
+		return;
+	}
+	written = note_results(s, &m->lists);
+	if (continued)
+		status = take_continued(c, s);
+	else if (m->p.htype == RDMA2_MSG)
+		status = take_simple(c, s, m);
+	else
+		status = take_special(c, s, m);
+	if (status == RR_CALL_OK)
+		c->count.bytes_write_chunk += written;
+	rr_conn_trace(c, RR_TRACE_REPLY_RECEIVED, m->p.xid,
+	              continued ? 1 : m->p.htype == RDMA2_MSG ? 0 : 2, s->reply_len,
+	              written);
+	rr_call_end(c, s, status);
+}
+
+/* Longer than the call itself expects, and than any limit: [M7]. */
+static size_t longest(const struct rr_conn *c, const struct rr_call *call)
+{
+	return RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
+}
+
+void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
+{
+	struct rr_call_state *s = rr_call_sent(c, m->p.xid);
+	bool continued = m->more || rr_cont_is(c, m->p.xid, true);
+	struct rr_error e = {.code = RDMA2_ERR_INVAL_CONT};
+
+	if (!s) {
+		if (m->more)
+			rr_cont_discard(c, m->p.xid, true);
+		rr_recv_discard(c, m, RR_DISCARD_NO_CALL);
+		return;
+	}
+	if (s->phase == RR_CALL_SENDING) { /* the Call has not even been sent */
+		rr_recv_fault(c, m, &e, -EPROTO);
+		return;
+	}
+	if (continued) {
+		e.code = rr_cont_append(c, m, m->payload, m->payload_len,
+		                        longest(c, s->call));
+		if (e.code) {
+			rr_recv_fault(c, m, &e,
+			              e.code == RDMA2_ERR_SYSTEM ? -ENOMEM : -EPROTO);
+			return;
+		}
+	}
+	if (!m->more)
+		whole(c, s, m, continued);
+}
+
+/* -- RDMA2_ERROR ------------------------------------------------------------------------- */
+
+static bool known_error(uint32_t code)
+{
+	return (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_REPLY_RESOURCE) ||
+	       code == RDMA2_ERR_SYSTEM;
+}
+
+void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
+{
+	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
+	struct rr_call_state *s;
+	struct rr_error e;
+
+	if (m->more || rr_wire_get_error(&cur, &e) || !known_error(e.code)) {
+		rr_recv_discard(c, m, RR_DISCARD_ERROR); /* [M10, E5, E15] */
+		return;
+	}
+	c->count.errors_received++;
+	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, m->p.xid, e.code, e.arg[0], e.arg[1]);
+	s = rr_call_sent(c, m->p.xid);
+	if (s) {
+		s->call->error = e;
+		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
+	} else if (c->props.sent && m->p.xid == c->props.xid) {
+		rr_props_rejected(c);
+	} else {
+		rr_recv_discard(c, m, RR_DISCARD_NO_CALL); /* [E4] */
+	}
+}
+
+/* -- remote invalidation -------------------------------------------------------------------- */
+
+void rr_answer_forget_handles(struct rr_conn *c, const struct rr_call_state *s)
+{
+	for (unsigned i = 0; s->offer && i < s->offer->n; i++)
+		c->gone_handles[c->n_gone_handles++ % RR_GONE_HANDLES] =
+		        s->offer->region[i].handle;
+}
+
+/* Of a call that was cancelled: its Reply was under way. */
+static bool is_gone(const struct rr_conn *c, uint32_t handle)
+{
+	for (unsigned i = 0; i < RR_GONE_HANDLES; i++)
+		if (c->gone_handles[i] == handle)
+			return true;
+	return false;
+}
+
+bool rr_answer_invalidated(struct rr_conn *c, const struct rr_msg *m)
+{
+	struct rr_call_state *s = m->response ? rr_call_sent(c, m->p.xid) : NULL;
+
+	if (s && rr_offer_take_remote(c, s, m->inv_handle))
+		return true;
+	return m->response && is_gone(c, m->inv_handle);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The Requester's calls, from the queue to the result.
+ *
+ * Normal path: QUEUED -> (regions registered) REGISTERING -> PREPARED -> the
+ * message or its parts sent -> WAITING -> the Reply (answer.c) -> ENDING,
+ * while regions are invalidated and Sends complete -> DONE.
+ *
+ * A call has two lifetimes, that of its Reply and that of its Sends: only when
+ * both are over, and no region is accessible, does CALL_DONE come.  From
+ * rr_call_end on the call's XID is free and late messages for it are dropped.
+ * Outstanding XIDs are found through a table that grows with them.
+ */
+#include "conn/core.h"
+
+/* -- the table of XIDs ------------------------------------------------------------- */
+
+enum { FIRST_BUCKETS = 64 };
+
+static struct rr_call_state **bucket(const struct rr_call_table *t, uint32_t xid)
+{
+	/* Sequential XIDs spread by themselves; the product spreads others. */
+	return &t->bucket[(xid ^ (xid * 2654435761u >> 16)) & (t->buckets - 1)];
+}
+
+struct rr_call_state *rr_call_find(const struct rr_conn *c, uint32_t xid)
+{
+	struct rr_call_state *s;
+
+	if (!c->table.count)
+		return NULL;
+	for (s = *bucket(&c->table, xid); s; s = s->hash_next)
+		if (s->call->xid == xid)
+			return s;
+	return NULL;
+}
+
+struct rr_call_state *rr_call_sent(const struct rr_conn *c, uint32_t xid)
+{
+	struct rr_call_state *s = rr_call_find(c, xid);
+
+	if (s && (s->phase == RR_CALL_SENDING || s->phase == RR_CALL_WAITING))
+		return s;
+	return NULL;
+}
+
+static void link_in(struct rr_call_table *t, struct rr_call_state *s)
+{
+	struct rr_call_state **b = bucket(t, s->call->xid);
+
+	s->hash_next = *b;
+	*b = s;
+}
+
+/* Twice as many buckets; without memory the chains get longer instead. */
+static bool grow_table(struct rr_conn *c)
+{
+	struct rr_call_table *t = &c->table, old = *t;
+	size_t n = old.buckets ? old.buckets * 2 : FIRST_BUCKETS;
+	struct rr_call_state **b = rr_mem_get(&c->cfg.mem, n * sizeof(*b));
+
+	if (!b)
+		return old.buckets != 0;
+	memset(b, 0, n * sizeof(*b));
+	t->bucket = b;
+	t->buckets = n;
+	for (size_t i = 0; i < old.buckets; i++) {
+		struct rr_call_state *s = old.bucket[i];
+
+		while (s) {
+			struct rr_call_state *next = s->hash_next;
+
+			link_in(t, s);
+			s = next;
+		}
+	}
+	rr_mem_put(&c->cfg.mem, old.bucket, old.buckets * sizeof(*b));
+	return true;
+}
+
+static bool table_add(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_call_table *t = &c->table;
+
+	if (t->count >= t->buckets && !grow_table(c))
+		return false;
+	link_in(t, s);
+	s->hashed = true;
+	t->count++;
+	return true;
+}
+
+static void table_del(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_call_state **p;
+
+	if (!s->hashed)
+		return;
+	for (p = bucket(&c->table, s->call->xid); *p != s; p = &(*p)->hash_next)
+		;
+	*p = s->hash_next;
+	s->hashed = false;
+	c->table.count--;
+}
+
+/* -- queueing ----------------------------------------------------------------------- */
+
+/* Items begin, and the stream ends, on a multiple of four. [K19] */
+static bool well_formed(const struct rr_call *call)
+{
+	size_t at = 0;
+
+	if (!call->n_pieces || call->n_pieces > RR_CALL_MAX_PIECES ||
+	    call->n_dests > RR_WIRE_MAX_WRITES)
+		return false;
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+
+		if (k->len > UINT32_MAX - 3 || at > UINT32_MAX - 3 - k->len ||
+		    (k->item && (at & 3)) || (k->len && !k->base))
+			return false;
+		at += k->len + (k->item ? rr_pad(k->len) : 0);
+	}
+	for (unsigned i = 0; i < call->n_dests; i++)
+		if (call->dests[i].len && !call->dests[i].base)
+			return false;
+	return at >= RR_RPC_MIN && !(at & 3) && call->pieces[0].len >= 4 &&
+	       rr_load_u32(call->pieces[0].base) == call->xid;
+}
+
+static struct rr_call_state *new_state(struct rr_conn *c, struct rr_call *call)
+{
+	struct rr_call_state *s = rr_slab_get(&c->call_slab);
+
+	if (!s)
+		return NULL;
+	memset(s, 0, offsetof(struct rr_call_state, stream));
+	rr_stream_init(&s->stream);
+	rr_list_init(&s->op.link);
+	s->call = call;
+	s->phase = RR_CALL_QUEUED;
+	return s;
+}
+
+static void free_state(struct rr_conn *c, struct rr_call_state *s)
+{
+	table_del(c, s);
+	rr_offer_free(c, s);
+	rr_mbuf_free(c, &s->reply_buf);
+	rr_recv_put(c, s->reply_rbuf);
+	rr_list_del(&s->all);
+	c->n_calls--;
+	s->call->priv = NULL;
+	rr_slab_put(&c->call_slab, s);
+}
+
+int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
+{
+	struct rr_call_state *s;
+
+	c->now = now;
+	if (c->error || c->state == RR_CONN_CLOSING || rr_conn_dead(c))
+		return c->error ? c->error : -ECONNRESET;
+	if (!well_formed(call) || rr_call_find(c, call->xid))
+		return -EINVAL;
+	s = new_state(c, call);
+	if (!s)
+		return -ENOMEM;
+	if (!table_add(c, s)) {
+		rr_slab_put(&c->call_slab, s);
+		return -ENOMEM;
+	}
+	if (c->cfg.role == RR_CONN_SERVER)
+		call->flags |= RR_CALL_REVERSE;
+	for (unsigned i = 0; i < call->n_dests; i++) {
+		call->dests[i].ret_len = 0;
+		call->dests[i].ret_used = false;
+	}
+	call->priv = s;
+	call->status = 0;
+	call->error = (struct rr_error){0};
+	call->reply = NULL;
+	call->reply_len = 0;
+	c->n_calls++;
+	c->count.calls++;
+	rr_list_push(&c->calls, &s->all);
+	rr_list_push(&c->tx.calls, &call->link);
+	return 0;
+}
+
+/* -- sending ------------------------------------------------------------------------ */
+
+enum { FORMAT_SIMPLE, FORMAT_CONTINUED, FORMAT_SPECIAL };
+
+static void count_sent(struct rr_conn *c, const struct rr_call_state *s, uint64_t format,
+                       size_t payload)
+{
+	uint64_t reads = 0;
+
+	if (s->offer)
+		for (uint16_t i = 0; i < s->offer->lists.n_reads; i++)
+			reads += s->offer->lists.reads[i].length;
+	if (format == FORMAT_SPECIAL)
+		reads -= s->special_buf.cap;
+	c->count.bytes_read_chunk += reads;
+	if (format == FORMAT_SPECIAL)
+		c->count.bytes_special_call += payload;
+	else if (format == FORMAT_CONTINUED)
+		c->count.bytes_continued += payload;
+	else
+		c->count.bytes_inline += payload;
+	rr_conn_trace(c, RR_TRACE_CALL_SENT, s->call->xid, format, payload, reads);
+}
+
+static size_t stream_bytes(const struct rr_stream *s)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		sum += s->s[i].len + s->s[i].pad;
+	return sum;
+}
+
+static void all_sent(struct rr_conn *c, struct rr_call_state *s)
+{
+	uint64_t format = s->special ? FORMAT_SPECIAL :
+	                  s->phase == RR_CALL_SENDING ? FORMAT_CONTINUED :
+	                                                FORMAT_SIMPLE;
+
+	count_sent(c, s, format, stream_bytes(&s->stream));
+	s->phase = RR_CALL_WAITING;
+	c->tx.call = NULL;
+}
+
+static struct rr_xmit *next_message(struct rr_conn *c, struct rr_call_state *s, bool *ret_last)
+{
+	const struct rr_lists *l = s->offer ? &s->offer->lists : NULL;
+	size_t lists_bytes = l ? rr_wire_lists_size(l) :
+	                         (size_t)(RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+	size_t len;
+
+	if (s->special) {
+		*ret_last = true;
+		return rr_xmit_message(c, RDMA2_NOMSG, 0, s->call->xid, l, NULL, 0);
+	}
+	len = rr_tx_part(c, s->stream.left, lists_bytes, ret_last);
+	return rr_xmit_message(c, RDMA2_MSG, *ret_last ? 0 : RDMA2_F_MORE, s->call->xid,
+	                       *ret_last ? l : NULL, &s->stream, len);
+}
+
+static void send_part(struct rr_conn *c, struct rr_call_state *s)
+{
+	bool last;
+	struct rr_xmit *x = next_message(c, s, &last);
+
+	if (!x) {
+		rr_call_end(c, s, -ENOMEM);
+		return;
+	}
+	x->call = s;
+	s->sends_out++;
+	rr_list_del(&s->call->link);
+	rr_xmit_send(c, x);
+	if (last) {
+		all_sent(c, s);
+	} else {
+		s->phase = RR_CALL_SENDING;
+		c->tx.call = s;
+	}
+}
+
+bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
+{
+	int err;
+
+	switch (s->phase) {
+	case RR_CALL_QUEUED:
+		err = rr_offer_prepare(c, s);
+		if (err)
+			rr_call_end(c, s, err);
+		return true;
+	case RR_CALL_PREPARED:
+	case RR_CALL_SENDING:
+		send_part(c, s);
+		return true;
+	case RR_CALL_REGISTERING:
+	case RR_CALL_WAITING:
+	case RR_CALL_ENDING:
+	case RR_CALL_DONE:
+		break;
+	}
+	return false;
+}
+
+/* -- ending ------------------------------------------------------------------------- */
+
+void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
+{
+	if (s->phase == RR_CALL_ENDING || s->phase == RR_CALL_DONE)
+		return;
+	table_del(c, s);
+	rr_tx_forget_call(c, s);
+	if (rr_cont_is(c, s->call->xid, true)) {
+		rr_cont_drop(c);
+		rr_cont_discard(c, s->call->xid, true);
+	}
+	s->phase = RR_CALL_ENDING;
+	s->status = status;
+	rr_offer_withdraw(c, s);
+	rr_call_settle(c, s);
+}
+
+/* A Special Reply is read only now that the peer can change it no more. */
+static int verdict(const struct rr_call_state *s)
+{
+	if (s->status == RR_CALL_OK &&
+	    !rr_answer_is_reply(s->reply, s->reply_len, s->call->xid))
+		return -EBADMSG;
+	return s->status;
+}
+
+static void done(struct rr_conn *c, struct rr_call_state *s)
+{
+	s->phase = RR_CALL_DONE;
+	s->status = verdict(s);
+	s->call->status = s->status;
+	if (s->status == RR_CALL_OK) {
+		s->call->reply = s->reply;
+		s->call->reply_len = s->reply_len;
+		c->count.replies++;
+	}
+	rr_act(c, &s->op, RR_ACT_CALL_DONE);
+}
+
+void rr_call_settle(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (s->phase == RR_CALL_ENDING && !s->sends_out && !s->regions_out)
+		done(c, s);
+}
+
+void rr_call_drawn(struct rr_conn *c, struct rr_call_state *s)
+{
+	rr_conn_trace(c, RR_TRACE_CALL_DONE, s->call->xid, (uint64_t)(int64_t)s->status,
+	              0, 0);
+	if (s->status != RR_CALL_OK)
+		free_state(c, s);
+}
+
+void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
+{
+	struct rr_call_state *s = call->priv;
+
+	c->now = now;
+	if (!s || rr_conn_dead(c))
+		return;
+	if (s->phase == RR_CALL_WAITING)
+		rr_answer_forget_handles(c, s);
+	rr_call_end(c, s, -ECANCELED);
+}
+
+void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)
+{
+	struct rr_call_state *s = call->priv;
+
+	c->now = now;
+	if (s && s->phase == RR_CALL_DONE && rr_list_empty(&s->op.link))
+		free_state(c, s);
+}
+
+/* Nothing is accessible and nothing is owed any more. */
+static void end_by_loss(struct rr_conn *c, struct rr_call_state *s, int status)
+{
+	if (s->phase == RR_CALL_DONE)
+		return;
+	rr_list_del(&s->call->link);
+	table_del(c, s);
+	if (s->phase != RR_CALL_ENDING)
+		s->status = status;
+	s->sends_out = s->regions_out = 0;
+	done(c, s);
+}
+
+void rr_call_lost(struct rr_conn *c, int status)
+{
+	struct rr_list *n;
+
+	rr_list_for_each(n, &c->calls)
+		end_by_loss(c, rr_container_of(n, struct rr_call_state, all), status);
+}
+
+void rr_call_fini(struct rr_conn *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_first(&c->calls)))
+		free_state(c, rr_container_of(n, struct rr_call_state, all));
+	rr_mem_put(&c->cfg.mem, c->table.bucket,
+	           c->table.buckets * sizeof(c->table.bucket[0]));
+}

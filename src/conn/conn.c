@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of a connection: creation, opening, loss, end; its timers and the
+ * facts it tells about itself.
+ *
+ * Normal path: new (Receives are wanted) -> open -> properties -> READY ->
+ * close or failure -> CLOSING (DISCONNECT drawn, nothing is sent any more) ->
+ * lost -> every call and request ends -> CLOSED -> free.
+ *
+ * A loss may come in any state.  The provider has then given every post back
+ * and closed every region, so what was owed by it counts as done; what the
+ * user holds (a request being served, a Reply lent) stays until the user
+ * gives it back, and CLOSED comes after the last.
+ */
+#include "conn/core.h"
+
+static void defaults(struct rr_conn_config *g)
+{
+#define DEFAULT(field, value) g->field = g->field ? g->field : (value)
+	DEFAULT(send_bytes, RR_WIRE_DEFAULT_INLINE);
+	DEFAULT(recv_bytes, RR_WIRE_DEFAULT_INLINE);
+	DEFAULT(segment_bytes, RR_WIRE_DEFAULT_RSSIZ);
+	DEFAULT(max_segments, RR_WIRE_DEFAULT_RCSIZ);
+	DEFAULT(credits, 32);
+	DEFAULT(send_credits, g->credits);
+	DEFAULT(max_requests, 256);
+	DEFAULT(max_message_bytes, 4u << 20);
+	DEFAULT(max_chunk_bytes, 64u << 20);
+	DEFAULT(max_pinned_bytes, (uint64_t)128 << 20);
+	DEFAULT(first_answer_ns, RR_SEC(5));
+	DEFAULT(props_ns, RR_SEC(30));
+	DEFAULT(grant_ns, RR_MS(10));
+#undef DEFAULT
+	g->max_segments = RR_MIN(g->max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
+	g->rvrsdir = RR_MIN(g->rvrsdir, (uint32_t)RDMA2_RVRSDIR_GENL);
+}
+
+static void init_slabs(struct rr_conn *c)
+{
+	const struct rr_mem *m = &c->cfg.mem;
+
+	rr_slab_init(&c->rbuf_slab, m, sizeof(struct rr_rbuf), 16);
+	rr_slab_init(&c->call_slab, m, sizeof(struct rr_call_state), 4);
+	rr_slab_init(&c->offer_slab, m, sizeof(struct rr_offer), 1);
+	rr_slab_init(&c->request_slab, m, sizeof(struct rr_request_state), 4);
+	rr_slab_init(&c->lists_slab, m, sizeof(struct rr_lists), 2);
+	rr_slab_init(&c->read_slab, m, sizeof(struct rr_read_op), 16);
+	rr_slab_init(&c->error_slab, m, sizeof(struct rr_error_node), 16);
+}
+
+int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **ret)
+{
+	struct rr_conn *c = rr_mem_get(&cfg->mem, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	memset(c, 0, sizeof(*c));
+	c->cfg = *cfg;
+	defaults(&c->cfg);
+	c->now = now;
+	c->next_xid = cfg->xid_seed;
+	rr_list_init(&c->actions);
+	rr_list_init(&c->ready_op.link);
+	rr_list_init(&c->disconnect_op.link);
+	rr_list_init(&c->calls);
+	rr_list_init(&c->requests);
+	rr_list_init(&c->budget_queue);
+	rr_list_init(&c->flying);
+	rr_list_init(&c->xmits);
+	init_slabs(c);
+	rr_credit_init(&c->credit, c->cfg.credits, c->cfg.send_credits,
+	               cfg->role == RR_CONN_CLIENT);
+	rr_tx_init(c);
+	rr_props_init(c);
+	if (rr_recv_init(c)) {
+		rr_conn_free(c);
+		return -ENOMEM;
+	}
+	*ret = c;
+	return 0;
+}
+
+void rr_conn_free(struct rr_conn *c)
+{
+	struct rr_mem mem;
+
+	if (!c)
+		return;
+	RR_ASSERT(c->state == RR_CONN_NEW || c->state == RR_CONN_CLOSED);
+	rr_call_fini(c);
+	rr_request_fini(c);
+	rr_tx_fini(c);
+	rr_cont_fini(c);
+	rr_recv_fini(c);
+	rr_xmit_fini(c);
+	rr_slab_fini(&c->rbuf_slab);
+	rr_slab_fini(&c->call_slab);
+	rr_slab_fini(&c->offer_slab);
+	rr_slab_fini(&c->request_slab);
+	rr_slab_fini(&c->lists_slab);
+	rr_slab_fini(&c->read_slab);
+	rr_slab_fini(&c->error_slab);
+	mem = c->cfg.mem;
+	rr_mem_put(&mem, c, sizeof(*c));
+}
+
+void rr_conn_set_state(struct rr_conn *c, enum rr_conn_state to)
+{
+	rr_conn_trace(c, RR_TRACE_CONN_STATE, 0, c->state, to,
+	              (uint64_t)(int64_t)c->error);
+	c->state = to;
+}
+
+bool rr_conn_live(const struct rr_conn *c)
+{
+	return c->state == RR_CONN_PROPS || c->state == RR_CONN_READY;
+}
+
+bool rr_conn_dead(const struct rr_conn *c)
+{
+	return c->state == RR_CONN_LOST || c->state == RR_CONN_CLOSED;
+}
+
+static void disconnect(struct rr_conn *c, int status)
+{
+	c->disconnect_status = status;
+	rr_conn_set_state(c, RR_CONN_CLOSING);
+	rr_act(c, &c->disconnect_op, RR_ACT_DISCONNECT);
+}
+
+void rr_conn_fail(struct rr_conn *c, int error)
+{
+	if (c->state == RR_CONN_CLOSING || rr_conn_dead(c))
+		return;
+	if (!c->error)
+		c->error = error;
+	disconnect(c, error);
+}
+
+void rr_conn_close(struct rr_conn *c, int status, rr_time now)
+{
+	c->now = now;
+	rr_conn_fail(c, status);
+}
+
+void rr_conn_open(struct rr_conn *c, rr_time now)
+{
+	c->now = now;
+	if (c->state != RR_CONN_NEW)
+		return;
+	rr_conn_set_state(c, RR_CONN_PROPS);
+	c->props.wanted = c->cfg.role == RR_CONN_CLIENT; /* [V1, V2] */
+	if (c->cfg.props_ns != RR_TIME_NEVER)
+		c->props.done_at = now + c->cfg.props_ns;
+	if (c->cfg.first_answer_ns != RR_TIME_NEVER && c->props.wanted)
+		c->props.answer_at = now + c->cfg.first_answer_ns;
+}
+
+/* Posts that were not drawn are never made; what users must hear stays. */
+static void purge_actions(struct rr_conn *c)
+{
+	struct rr_list *n = c->actions.next;
+
+	while (n != &c->actions) {
+		struct rr_op *op = rr_container_of(n, struct rr_op, link);
+
+		n = n->next;
+		if (op->kind == RR_ACT_CALL_DONE || op->kind == RR_ACT_REQUEST_DONE)
+			continue;
+		rr_list_del(&op->link);
+		if (op->kind == RR_ACT_SEND || op->kind == RR_ACT_WRITE)
+			rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op),
+			                  -ECANCELED);
+		else if (op->kind == RR_ACT_READ)
+			rr_slab_put(&c->read_slab,
+			            rr_container_of(op, struct rr_read_op, op));
+	}
+}
+
+/* What a call learns of it.  Values that say something about one call alone
+ * (see rr_call_status) would mislead here. */
+static int loss_status(int error)
+{
+	switch (error) {
+	case 0:
+	case -EPROTO:
+	case -EBADMSG:
+	case -EMSGSIZE:
+	case -ECANCELED:
+		return -ECONNRESET;
+	default:
+		return error;
+	}
+}
+
+void rr_conn_lost(struct rr_conn *c, int error, rr_time now)
+{
+	c->now = now;
+	if (rr_conn_dead(c))
+		return;
+	if (!c->error)
+		c->error = error ? error : -ECONNRESET;
+	rr_conn_set_state(c, RR_CONN_LOST);
+	purge_actions(c);
+	rr_xmit_lost(c);
+	rr_tx_fini(c);
+	rr_cont_fini(c);
+	c->posted = 0;
+	rr_call_lost(c, loss_status(c->error));
+	rr_request_lost(c, loss_status(c->error));
+}
+
+uint32_t rr_conn_own_xid(struct rr_conn *c)
+{
+	uint32_t xid;
+
+	do {
+		xid = c->next_xid++;
+	} while (!xid || rr_call_find(c, xid));
+	return xid;
+}
+
+/* -- time --------------------------------------------------------------------- */
+
+void rr_conn_tick(struct rr_conn *c, rr_time now)
+{
+	c->now = now;
+	if (!rr_conn_live(c))
+		return;
+	if (now >= c->props.answer_at || now >= c->props.done_at) {
+		rr_conn_fail(c, -ETIMEDOUT); /* [V7, P17] */
+		return;
+	}
+	rr_tx_tick(c);
+}
+
+rr_time rr_conn_deadline(const struct rr_conn *c)
+{
+	rr_time t = RR_MIN(c->props.answer_at, c->props.done_at);
+
+	if (!rr_conn_live(c))
+		return RR_TIME_NEVER;
+	return RR_MIN(t, rr_tx_deadline(c));
+}
+
+/* -- facts --------------------------------------------------------------------- */
+
+void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
+{
+	const struct rr_props *p = &c->props;
+
+	*ret = (struct rr_conn_info){
+	        .ready = c->state == RR_CONN_READY,
+	        .version = p->answered ? RPCRDMA_VERSION_TWO : 0,
+	        .send_inline = p->send_inline,
+	        .recv_inline = p->recv_inline,
+	        .peer_segment_bytes = p->peer.segment_bytes,
+	        .peer_max_segments = p->peer.max_segments,
+	        .peer_rvrsdir = p->peer.rvrsdir,
+	        .cap = c->credit.cap,
+	        .avail = c->credit.avail,
+	        .owed = c->credit.owed,
+	        .receives_posted = c->posted,
+	        .calls = c->n_calls,
+	        .requests = c->n_requests,
+	        .pinned_bytes = c->pinned,
+	        .error = c->error,
+	};
+}
+
+void rr_conn_counters(const struct rr_conn *c, struct rr_conn_counters *ret)
+{
+	*ret = c->count;
+}
+
+/* -- memory that grows ----------------------------------------------------------- */
+
+static int resize(struct rr_conn *c, struct rr_mbuf *b, size_t cap)
+{
+	uint8_t *p;
+
+	if (b->pinned && !rr_pin(c, cap - b->cap))
+		return -ENOMEM;
+	p = rr_mem_get(&c->cfg.mem, cap);
+	if (!p) {
+		if (b->pinned)
+			rr_unpin(c, cap - b->cap);
+		return -ENOMEM;
+	}
+	if (b->len)
+		memcpy(p, b->p, b->len);
+	rr_mem_put(&c->cfg.mem, b->p, b->cap);
+	b->p = p;
+	b->cap = cap;
+	return 0;
+}
+
+int rr_mbuf_alloc(struct rr_conn *c, struct rr_mbuf *b, size_t len)
+{
+	return len > b->cap ? resize(c, b, len) : 0;
+}
+
+int rr_mbuf_reserve(struct rr_conn *c, struct rr_mbuf *b, size_t len)
+{
+	size_t cap = b->cap ? b->cap : RR_MBUF_FIRST;
+
+	while (cap < len)
+		cap *= 2;
+	return cap > b->cap ? resize(c, b, cap) : 0;
+}
+
+void rr_mbuf_free(struct rr_conn *c, struct rr_mbuf *b)
+{
+	if (b->pinned)
+		rr_unpin(c, b->cap);
+	rr_mem_put(&c->cfg.mem, b->p, b->cap);
+	*b = (struct rr_mbuf){0};
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Continued messages on receipt.                       [v2 §6.2.2.2, M1 to M9]
+ *
+ * At most one sequence is in progress, whatever it carries (Calls, Replies,
+ * properties): the parts of one message are not interleaved with others.  Its
+ * octets are collected in memory that grows with what has really arrived, so
+ * that a peer can claim nothing; that memory counts against the budget.
+ *
+ * The rest of a sequence that failed is thrown away without further words, up
+ * to its final part; for that a few XIDs are remembered.  More of them at
+ * once than any sane peer needs ends the connection.
+ */
+#include "conn/core.h"
+
+static bool find_discard(const struct rr_cont *k, uint32_t xid, bool response,
+                         unsigned *ret_at)
+{
+	for (unsigned i = 0; i < k->n_discards; i++) {
+		if (k->discards[i].xid != xid || k->discards[i].response != response)
+			continue;
+		*ret_at = i;
+		return true;
+	}
+	return false;
+}
+
+bool rr_cont_discards(struct rr_conn *c, const struct rr_msg *m)
+{
+	struct rr_cont *k = &c->cont;
+	unsigned at;
+
+	if (!find_discard(k, m->p.xid, m->response, &at))
+		return false;
+	if (!m->more)
+		k->discards[at] = k->discards[--k->n_discards];
+	return true;
+}
+
+void rr_cont_discard(struct rr_conn *c, uint32_t xid, bool response)
+{
+	struct rr_cont *k = &c->cont;
+	unsigned at;
+
+	if (find_discard(k, xid, response, &at))
+		return;
+	if (k->n_discards == RR_MAX_DISCARDS) {
+		rr_conn_fail(c, -EPROTO);
+		return;
+	}
+	k->discards[k->n_discards++] = (struct rr_discard){xid, response};
+}
+
+void rr_cont_drop(struct rr_conn *c)
+{
+	c->cont.active = false;
+	rr_mbuf_free(c, &c->cont.buf);
+}
+
+void rr_cont_fini(struct rr_conn *c)
+{
+	rr_cont_drop(c);
+	c->cont.n_discards = 0;
+}
+
+bool rr_cont_is(const struct rr_conn *c, uint32_t xid, bool response)
+{
+	return c->cont.active && c->cont.xid == xid && c->cont.response == response;
+}
+
+static void begin(struct rr_cont *k, const struct rr_msg *m)
+{
+	k->active = true;
+	k->xid = m->p.xid;
+	k->htype = m->p.htype;
+	k->response = m->response;
+	k->buf = (struct rr_mbuf){.pinned = true};
+}
+
+uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t *p,
+                        size_t len, size_t max)
+{
+	struct rr_cont *k = &c->cont;
+
+	if (!k->active)
+		begin(k, m);
+	if (len > max || k->buf.len > max - len)
+		return RDMA2_ERR_INVAL_CONT; /* [M7] */
+	if (rr_mbuf_reserve(c, &k->buf, k->buf.len + len))
+		return RDMA2_ERR_SYSTEM;
+	memcpy(k->buf.p + k->buf.len, p, len);
+	k->buf.len += len;
+	return 0;
+}

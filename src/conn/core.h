@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The connection's inside, shared by its sub-machines.
+ *
+ *   conn.c     life: creation, opening, loss, closing, timers, facts
+ *   action.c   the queue of actions and what completions mean
+ *   credit.c   credits
+ *   props.c    RDMA2_CONNPROP
+ *   recv.c     Receive buffers; the order of checks on receipt
+ *   cont.c     reassembly of continued messages, XIDs being discarded
+ *   xmit.c     one message to send: header, gathered pieces
+ *   tx.c       what is sent next
+ *   offer.c    what a Call offers: regions, chunk lists, their end
+ *   call.c     Requester: calls from queue to result
+ *   answer.c   Requester: Replies and errors received
+ *   request.c  Responder: Calls received, pulled, handed over
+ *   reply.c    Responder: replies
+ *
+ * An rr_op is whatever becomes an action: it sits inside the object it is
+ * about (a Receive buffer, a message, a region, a call) and its address is
+ * the token.  It is on the queue, or drawn; a drawn post is owed a completion.
+ */
+#ifndef RR_CONN_CORE_H
+#define RR_CONN_CORE_H
+
+#include "conn/conn.h"
+#include "conn/credit.h"
+#include "conn/slab.h"
+
+#include <string.h>
+
+/* -- states ----------------------------------------------------------------- */
+
+#define RR_CONN_STATES(X) /* name, meaning */                                  \
+	X(NEW, "created; Receives are wanted, the provider connects")          \
+	X(PROPS, "connected; properties are exchanged, Calls wait")            \
+	X(READY, "calls and replies flow")                                     \
+	X(CLOSING, "DISCONNECT asked for; nothing is sent, waits to be lost")  \
+	X(LOST, "connection gone; users still owe answers")                    \
+	X(CLOSED, "terminal: CLOSED was drawn")
+
+#define RR_CALL_STATES(X)                                                      \
+	X(QUEUED, "waits for its turn to send")                                \
+	X(REGISTERING, "its regions are being registered")                     \
+	X(PREPARED, "waits for a credit")                                      \
+	X(SENDING, "part of a continued Call has gone out")                    \
+	X(WAITING, "sent; the Reply is awaited")                               \
+	X(ENDING, "result known; Sends and invalidations are owed")            \
+	X(DONE, "CALL_DONE queued or drawn; a Reply may be lent")
+
+#define RR_REQUEST_STATES(X)                                                   \
+	X(BUDGET, "waits for memory to pull into")                             \
+	X(PULLING_CALL, "the Position Zero chunk is being read")               \
+	X(ADMIT, "the user decides")                                           \
+	X(PULLING, "Read chunks are being read")                               \
+	X(SERVED, "the user serves")                                           \
+	X(REPLYING, "the reply is written and sent")                           \
+	X(LEAVING, "REQUEST_DONE queued or drawn")
+
+#define RR_MR_STATES(X)                                                    \
+	X(IDLE, "not accessible")                                              \
+	X(REGISTERING, "REGISTER queued or drawn")                             \
+	X(VALID, "accessible by the peer")                                     \
+	X(INVALIDATING, "INVALIDATE queued or posted")
+
+enum rr_conn_state {
+#define X(name, meaning) RR_CONN_##name,
+	RR_CONN_STATES(X)
+#undef X
+};
+enum rr_call_phase {
+#define X(name, meaning) RR_CALL_##name,
+	RR_CALL_STATES(X)
+#undef X
+};
+enum rr_request_phase {
+#define X(name, meaning) RR_REQUEST_##name,
+	RR_REQUEST_STATES(X)
+#undef X
+};
+enum rr_mr_phase {
+#define X(name, meaning) RR_MR_##name,
+	RR_MR_STATES(X)
+#undef X
+};
+
+/* -- limits and choices ----------------------------------------------------- */
+
+enum {
+	RR_MAX_WAITING_ERRORS = 64, /* [C9] */
+	RR_MAX_DISCARDS = 16, /* sequences being discarded at once [M3] */
+	RR_MAX_PROPS_BYTES = 1 << 20, /* of one exchange [P20] */
+	RR_REDUCE_MIN = 512, /* smaller items that fit inline stay there */
+	RR_REPLY_CHUNK_PARTS = 16, /* inline messages; a longer Reply gets a chunk [A.2] */
+	RR_COPY_MAX = 256, /* longer pieces are gathered, not copied */
+	RR_MAX_REFS = 12, /* gathered pieces of one message */
+	RR_XMIT_BYTES = 1280, /* room in a pooled message: header and copies */
+	RR_XMIT_CACHED = 64,
+	RR_MBUF_FIRST = 16384, /* first size of a reassembly */
+	RR_GONE_HANDLES = 32, /* of cancelled calls, still tolerated [K17] */
+	RR_RPC_MIN = 8, /* octets: xid and msg_type */
+	RR_CALL_MAX_REGIONS = RR_CALL_MAX_PIECES + RR_WIRE_MAX_WRITES + 2,
+	RR_DEFINED_FLAGS = RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE,
+};
+
+/* As RR_ACCESS_* of the provider contract, which this layer does not know. */
+enum { RR_CONN_REMOTE_READ = 1, RR_CONN_REMOTE_WRITE = 2 };
+
+enum rr_discard_reason {
+	RR_DISCARD_SHORT = 1, /* fewer than 20 octets */
+	RR_DISCARD_VERSION,
+	RR_DISCARD_FAULT, /* answered by an error, or ends a call */
+	RR_DISCARD_SEQUENCE, /* its XID is being discarded [M3] */
+	RR_DISCARD_NO_CALL, /* a Reply or error for no call of ours */
+	RR_DISCARD_ERROR, /* an RDMA2_ERROR that says nothing */
+};
+
+/* -- small parts ------------------------------------------------------------- */
+
+struct rr_op {
+	struct rr_list link; /* conn.actions until drawn; Sends, Writes: conn.flying after */
+	enum rr_action_kind kind;
+};
+
+/* Growing memory; @pinned: its @cap octets count against the budget. */
+struct rr_mbuf {
+	uint8_t *p;
+	size_t len, cap;
+	bool pinned;
+};
+
+struct rr_rbuf {
+	struct rr_op op;
+	struct rr_list all; /* conn.rbufs */
+	uint8_t *data;
+	size_t len;
+};
+
+/* A run of a Payload stream; @pad zero octets follow it. */
+struct rr_slice {
+	const uint8_t *base;
+	size_t len;
+	size_t pad;
+};
+
+struct rr_stream {
+	struct rr_slice s[RR_CALL_MAX_PIECES];
+	unsigned n, at;
+	size_t off; /* within s[at], padding included */
+	size_t left;
+};
+
+/* A Send, or a Write of a Reply chunk or an item. */
+struct rr_xmit {
+	struct rr_op op;
+	struct rr_call_state *call; /* whose memory it names; or */
+	struct rr_request_state *request;
+	uint32_t inv_handle; /* Send */
+	uint32_t handle; /* Write */
+	uint64_t offset;
+	unsigned n_sge;
+	struct rr_sge sge[RR_ACTION_MAX_SGE];
+	size_t cap, used;
+	uint8_t buf[] __attribute__((aligned(64)));
+};
+
+struct rr_read_op {
+	struct rr_op op;
+	struct rr_request_state *request;
+	struct rr_sge sge;
+	uint32_t handle;
+	uint64_t offset;
+};
+
+struct rr_error_node {
+	struct rr_list link;
+	uint32_t xid, vers;
+	struct rr_error error;
+	bool unsettled; /* about a first message: needs no credit [V4] */
+};
+
+/* -- Requester ---------------------------------------------------------------- */
+
+enum rr_mr_use { RR_USE_CALL, RR_USE_READ, RR_USE_WRITE, RR_USE_REPLY };
+
+struct rr_mr {
+	struct rr_op op; /* REGISTER, later INVALIDATE */
+	struct rr_call_state *call;
+	enum rr_mr_phase phase;
+	enum rr_mr_use use;
+	unsigned index; /* USE_WRITE: which destination */
+	uint32_t position; /* USE_READ */
+	uint8_t *base;
+	size_t len;
+	uint32_t handle;
+	uint64_t offset;
+};
+
+/* What a call offers; only calls with chunks have one. */
+struct rr_offer {
+	unsigned n;
+	struct rr_mr region[RR_CALL_MAX_REGIONS];
+	struct rr_lists lists; /* as sent, to compare the Reply with */
+};
+
+struct rr_call_state {
+	struct rr_op op; /* CALL_DONE */
+	struct rr_call *call;
+	struct rr_list all; /* conn.calls */
+	struct rr_call_state *hash_next;
+	bool hashed;
+	enum rr_call_phase phase;
+	bool special; /* sent by Special Format */
+	unsigned sends_out; /* xmits that name its memory */
+	unsigned regions_out; /* registrations or invalidations owed */
+	int status;
+	struct rr_offer *offer; /* NULL without chunks */
+	struct rr_mbuf special_buf; /* a Special Call's Payload stream */
+	struct rr_mbuf chunk_buf; /* the Reply chunk's memory */
+	/* The Reply: in the chunk, reassembled, or where it was received. */
+	struct rr_mbuf reply_buf;
+	struct rr_rbuf *reply_rbuf;
+	const uint8_t *reply;
+	size_t reply_len;
+	struct rr_stream stream;
+};
+
+struct rr_call_table {
+	struct rr_call_state **bucket;
+	size_t buckets; /* a power of two */
+	size_t count;
+};
+
+/* -- Responder ---------------------------------------------------------------- */
+
+struct rr_request_state {
+	struct rr_op op; /* ADMIT, REQUEST or REQUEST_DONE */
+	struct rr_list all; /* conn.requests */
+	enum rr_request_phase phase;
+	bool known; /* ADMIT was drawn: the user has to be told the end */
+	bool with_user; /* ADMIT or REQUEST was drawn and not answered */
+	int status;
+	unsigned reads_out, xmits_out;
+	bool read_failed;
+	bool all_sent; /* the reply's last part is on its way */
+	struct rr_rbuf *rbuf; /* the payload lies here, or */
+	struct rr_mbuf buf; /* here: reassembled or Position Zero chunk */
+	const uint8_t *payload;
+	size_t payload_len;
+	uint32_t inv_handle;
+	uint64_t wanted, reserved; /* of the budget, besides a reassembly */
+	struct rr_lists *lists; /* NULL without chunks */
+	uint32_t reply_htype;
+	bool own_sinks; /* sinks to be given back */
+	struct rr_request req;
+	struct rr_sge sinks[RR_REQUEST_MAX_READS];
+	struct rr_stream stream;
+};
+
+/* -- sub-machines --------------------------------------------------------------- */
+
+struct rr_peer_props {
+	uint32_t send_bytes, recv_bytes, segment_bytes, max_segments, rvrsdir;
+};
+
+struct rr_props {
+	bool wanted; /* own CONNPROP may go out */
+	bool sent;
+	bool rejected; /* the peer refused it: it uses defaults for us [P4] */
+	bool answered; /* a valid message came: the version is settled */
+	bool peer_final;
+	uint32_t xid; /* of the own CONNPROP */
+	struct rr_peer_props peer;
+	uint32_t received; /* properties of this exchange */
+	size_t received_bytes;
+	rr_time answer_at, done_at; /* RR_TIME_NEVER when not running */
+	/* In effect. [P8, P18] */
+	uint32_t send_inline, recv_inline;
+	uint32_t segment_bytes, max_segments;
+};
+
+struct rr_discard {
+	uint32_t xid;
+	bool response;
+};
+
+/* The continued message being received: one at most, whatever it is. [M1, M4] */
+struct rr_cont {
+	bool active;
+	uint32_t xid, htype;
+	bool response;
+	struct rr_mbuf buf;
+	struct rr_discard discards[RR_MAX_DISCARDS];
+	unsigned n_discards;
+};
+
+/* The continued message being sent: one at most. [V2-4.1-05] */
+struct rr_tx {
+	struct rr_list errors;
+	unsigned n_errors;
+	struct rr_list calls; /* rr_call.link */
+	struct rr_list replies; /* rr_request.link */
+	bool replies_first; /* taking turns */
+	struct rr_call_state *call; /* in a sequence, or */
+	struct rr_request_state *reply; /* in a sequence, or */
+	bool closer; /* a sequence given up owes its end: */
+	uint32_t closer_xid;
+	uint8_t closer_word[4];
+	bool stalled; /* counted */
+	rr_time grant_at;
+	bool grant_now;
+};
+
+struct rr_conn {
+	struct rr_conn_config cfg;
+	enum rr_conn_state state;
+	int error;
+	rr_time now;
+
+	struct rr_list actions;
+	struct rr_op ready_op, disconnect_op;
+	int disconnect_status;
+	struct rr_request_state *gone; /* its REQUEST_DONE was drawn last */
+
+	struct rr_credit credit;
+	struct rr_props props;
+	struct rr_cont cont;
+	struct rr_tx tx;
+	uint32_t next_xid;
+
+	struct rr_list rbufs; /* all that exist */
+	struct rr_list spares; /* rr_rbuf.op.link */
+	unsigned n_spares, posted;
+	size_t rbuf_bytes;
+
+	struct rr_list calls; /* alive, also with a Reply lent */
+	unsigned n_calls;
+	struct rr_call_table table;
+	uint32_t gone_handles[RR_GONE_HANDLES];
+	unsigned n_gone_handles;
+
+	struct rr_list requests;
+	unsigned n_requests;
+	struct rr_list budget_queue; /* rr_request.link */
+	uint64_t pinned, pinned_waiting;
+
+	struct rr_list flying; /* drawn Sends and Writes, rr_xmit.op.link */
+	struct rr_list xmits; /* free ones */
+	unsigned n_xmits;
+	struct rr_slab rbuf_slab, call_slab, offer_slab, request_slab, lists_slab,
+	        read_slab, error_slab;
+
+	struct rr_conn_counters count;
+};
+
+/* A received message, as far as it has been checked. */
+struct rr_msg {
+	struct rr_rbuf *rbuf;
+	bool kept; /* rbuf has a new owner */
+	size_t len;
+	uint32_t inv_handle; /* what its Send invalidated */
+	struct rr_prefix p;
+	bool response, more, tpmore;
+	const uint8_t *body; /* after the prefix */
+	size_t body_len;
+	const uint8_t *payload;
+	size_t payload_len;
+	struct rr_lists lists;
+};
+
+/* -- conn.c ------------------------------------------------------------------------ */
+
+void rr_conn_set_state(struct rr_conn *, enum rr_conn_state);
+/* Ends the connection: the first @error is kept, DISCONNECT goes out. */
+void rr_conn_fail(struct rr_conn *, int error);
+/* Do messages still flow? */
+bool rr_conn_live(const struct rr_conn *);
+/* Is the object past its connection? */
+bool rr_conn_dead(const struct rr_conn *);
+/* The next XID for a message of the transport's own: not 0, not in use. [V10] */
+uint32_t rr_conn_own_xid(struct rr_conn *);
+static inline void rr_conn_trace(const struct rr_conn *c, enum rr_trace_point p,
+                                 uint32_t xid, uint64_t a, uint64_t b, uint64_t d)
+{
+	rr_trace(c->cfg.trace, p, c->cfg.id, xid, a, b, d);
+}
+
+/* Grows to hold @len octets; -ENOMEM, also beyond the budget, leaves it alone. */
+int rr_mbuf_reserve(struct rr_conn *, struct rr_mbuf *, size_t len) RR_MUST_CHECK;
+/* Exactly @len octets at once. */
+int rr_mbuf_alloc(struct rr_conn *, struct rr_mbuf *, size_t len) RR_MUST_CHECK;
+void rr_mbuf_free(struct rr_conn *, struct rr_mbuf *);
+
+/* -- action.c ---------------------------------------------------------------------- */
+
+void rr_act(struct rr_conn *, struct rr_op *, enum rr_action_kind);
+/* Takes an action back if it is still on the queue; true if it was. */
+bool rr_unact(struct rr_op *);
+static inline uint64_t rr_op_token(const struct rr_op *op)
+{
+	return (uint64_t)(uintptr_t)op;
+}
+
+/* -- props.c ------------------------------------------------------------------------ */
+
+void rr_props_init(struct rr_conn *);
+/* Sends the own RDMA2_CONNPROP (a credit is there).  True: something happened. */
+bool rr_props_send(struct rr_conn *);
+/* One whole rpcrdma2_connprop.  0 or the rdma_err to answer. */
+uint32_t rr_props_received(struct rr_conn *, const uint8_t *body, size_t len,
+                           bool tpmore);
+/* The peer reported an error about the own RDMA2_CONNPROP. [P4] */
+void rr_props_rejected(struct rr_conn *);
+
+/* -- recv.c ------------------------------------------------------------------------- */
+
+int rr_recv_init(struct rr_conn *) RR_MUST_CHECK;
+void rr_recv_fini(struct rr_conn *);
+/* Keeps a message's buffer: a spare is posted in its place.  -ENOMEM: none. */
+int rr_recv_keep(struct rr_conn *, struct rr_msg *) RR_MUST_CHECK;
+/* A kept or flushed buffer comes back. */
+void rr_recv_put(struct rr_conn *, struct rr_rbuf *);
+void rr_recv_flushed(struct rr_conn *, struct rr_rbuf *, int status);
+/*
+ * A message breaks a rule: a Call is answered by @e, a Reply ends its call
+ * with @call_status.  What follows of its sequence is discarded. [E2, M3, F6]
+ */
+void rr_recv_fault(struct rr_conn *, const struct rr_msg *, const struct rr_error *e,
+                   int call_status);
+void rr_recv_discard(struct rr_conn *, const struct rr_msg *, enum rr_discard_reason);
+
+/* -- cont.c ------------------------------------------------------------------------- */
+
+void rr_cont_fini(struct rr_conn *);
+/* Is the message's XID being discarded?  Ends that with the final part. [M3] */
+bool rr_cont_discards(struct rr_conn *, const struct rr_msg *);
+void rr_cont_discard(struct rr_conn *, uint32_t xid, bool response);
+/* Drops the sequence in progress. */
+void rr_cont_drop(struct rr_conn *);
+bool rr_cont_is(const struct rr_conn *, uint32_t xid, bool response);
+/* Appends @len octets; 0, or the rdma_err. */
+uint32_t rr_cont_append(struct rr_conn *, const struct rr_msg *, const uint8_t *p,
+                        size_t len, size_t max);
+
+/* -- xmit.c ------------------------------------------------------------------------- */
+
+/* What a stream holds is taken in order, once. */
+void rr_stream_init(struct rr_stream *);
+/* False when there is no room. */
+bool rr_stream_add(struct rr_stream *, const void *base, size_t len, size_t pad);
+/* Copies the next @len octets (they are there) and moves on. */
+void rr_stream_copy(struct rr_stream *, uint8_t *to, size_t len);
+
+/* A message with room for @bytes of header and copies.  NULL: no memory. */
+struct rr_xmit *rr_xmit_new(struct rr_conn *, size_t bytes);
+void rr_xmit_free(struct rr_conn *, struct rr_xmit *);
+/* Takes what was written to @w (begun over buf) as the message's beginning. */
+void rr_xmit_header(struct rr_xmit *, const struct rr_writer *w);
+/*
+ * RDMA2_MSG or RDMA2_NOMSG: prefix, @lists (NULL = empty), @len octets of
+ * @stream (NULL with 0).  NULL: no memory.
+ */
+struct rr_xmit *rr_xmit_message(struct rr_conn *, uint32_t htype, uint32_t flags,
+                                uint32_t xid, const struct rr_lists *lists,
+                                struct rr_stream *stream, size_t len);
+/* A Write of the next @len octets of @stream. */
+struct rr_xmit *rr_xmit_write(struct rr_conn *, struct rr_stream *stream, size_t len);
+/* Fills in the credit word, costs one credit, queues the Send. */
+void rr_xmit_send(struct rr_conn *, struct rr_xmit *);
+/* Without a credit: an answer to a first message of another version. */
+void rr_xmit_send_free(struct rr_conn *, struct rr_xmit *);
+void rr_xmit_completed(struct rr_conn *, struct rr_xmit *, int status);
+/* The connection is over: what flies counts as completed. */
+void rr_xmit_lost(struct rr_conn *);
+void rr_xmit_fini(struct rr_conn *);
+
+/* -- tx.c --------------------------------------------------------------------------- */
+
+void rr_tx_init(struct rr_conn *);
+/* Does the next thing there is to do; false when there is none. */
+bool rr_tx_pump(struct rr_conn *);
+void rr_tx_error(struct rr_conn *, uint32_t xid, uint32_t vers, const struct rr_error *,
+                 bool unsettled);
+void rr_tx_tick(struct rr_conn *);
+rr_time rr_tx_deadline(const struct rr_conn *);
+/* A call leaves the queue, or gives up its sequence. */
+void rr_tx_forget_call(struct rr_conn *, struct rr_call_state *);
+void rr_tx_fini(struct rr_conn *);
+/* Payload of the next part: all of @left, or what fits beside an empty header. */
+size_t rr_tx_part(const struct rr_conn *, size_t left, size_t lists_bytes, bool *ret_last);
+
+/* -- offer.c ------------------------------------------------------------------------ */
+
+/* Plans format and chunks of a call whose turn has come, and begins to register
+ * memory.  0, or why the call cannot be sent. */
+int rr_offer_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
+/* All registered: builds the lists. */
+void rr_offer_build(struct rr_conn *, struct rr_call_state *);
+void rr_offer_registered(struct rr_conn *, struct rr_mr *, int status,
+                         uint32_t handle, uint64_t offset);
+/* Ends the peer's access to every region that is still accessible. */
+void rr_offer_withdraw(struct rr_conn *, struct rr_call_state *);
+void rr_offer_invalidated(struct rr_conn *, struct rr_mr *, int status);
+/* Marks what the peer invalidated; false if no region has this handle. */
+bool rr_offer_take_remote(struct rr_conn *, struct rr_call_state *, uint32_t handle);
+void rr_offer_free(struct rr_conn *, struct rr_call_state *);
+
+/* -- call.c ------------------------------------------------------------------------- */
+
+/* An outstanding call; NULL if there is none. */
+struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
+/* The same, if any of it has been sent. */
+struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
+/* Sends the first or next part (a credit is there); false: nothing was sent. */
+bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
+/* The result is known.  CALL_DONE comes when nothing is owed any more. */
+void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);
+/* Something owed has come. */
+void rr_call_settle(struct rr_conn *, struct rr_call_state *);
+/* CALL_DONE is being drawn. */
+void rr_call_drawn(struct rr_conn *, struct rr_call_state *);
+void rr_call_lost(struct rr_conn *, int status);
+void rr_call_fini(struct rr_conn *);
+
+/* -- answer.c ----------------------------------------------------------------------- */
+
+/* A Reply, or a part of one, past check 10. */
+void rr_answer_received(struct rr_conn *, struct rr_msg *);
+void rr_answer_error(struct rr_conn *, const struct rr_msg *);
+/* [K17] false: the handle is not of that transaction. */
+bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
+/* Does an RPC Reply to @xid begin there?  [row 17] */
+bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
+/* Remembers the handles of a call that ends without its Reply. */
+void rr_answer_forget_handles(struct rr_conn *, const struct rr_call_state *);
+
+/* -- request.c ---------------------------------------------------------------------- */
+
+/* A Call, or a part of one, past check 10. */
+void rr_request_received(struct rr_conn *, struct rr_msg *);
+void rr_request_read_done(struct rr_conn *, struct rr_read_op *, int status);
+/* REQUEST_DONE now. */
+void rr_request_end(struct rr_conn *, struct rr_request_state *, int status);
+void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,
+                             const struct rr_error *);
+/* Lets requests go on for which there is memory; true if it did something. */
+bool rr_request_budget(struct rr_conn *);
+void rr_request_free(struct rr_conn *, struct rr_request_state *);
+void rr_request_lost(struct rr_conn *, int status);
+void rr_request_fini(struct rr_conn *);
+/* Takes @bytes of the budget; false if they are not there. */
+bool rr_pin(struct rr_conn *, uint64_t bytes);
+void rr_unpin(struct rr_conn *, uint64_t bytes);
+
+/* -- reply.c ------------------------------------------------------------------------ */
+
+/* Sends the first or next part (a credit is there); false: nothing was sent. */
+bool rr_reply_transmit(struct rr_conn *, struct rr_request_state *);
+/* A Send or Write of it has completed. */
+void rr_reply_settle(struct rr_conn *, struct rr_request_state *);
+
+#endif

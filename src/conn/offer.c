@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a Call offers to the Responder: Read chunks to pull arguments from,
+ * Write chunks for results, a Reply chunk for a Reply too long to continue.
+ *
+ * One region is registered for each chunk; a chunk longer than the peer's
+ * segments is advertised as several segments of that region.  Every region is
+ * VALID only from its registration until its invalidation has completed, or
+ * the peer has invalidated it, or the connection has ended; CALL_DONE waits
+ * for that.
+ *
+ * Choices: every destination becomes a Write chunk; an item is reduced if it
+ * is long enough to be worth a transfer of its own, and while the peer's limit
+ * of segments lasts; what is not reduced goes along in the payload.  A Reply
+ * chunk is offered only for Replies beyond RR_REPLY_CHUNK_PARTS messages, and
+ * not at all if its memory or its segments cannot be had [A.2].  A Call whose
+ * header then leaves no room for a payload is refused locally [M12].
+ */
+#include "conn/core.h"
+
+static struct rr_offer *offer_of(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (s->offer)
+		return s->offer;
+	s->offer = rr_slab_get(&c->offer_slab);
+	if (s->offer) {
+		s->offer->n = 0;
+		rr_lists_init(&s->offer->lists);
+	}
+	return s->offer;
+}
+
+static struct rr_mr *add(struct rr_call_state *s, enum rr_mr_use use, const void *base,
+                         size_t len)
+{
+	struct rr_offer *o = s->offer;
+	struct rr_mr *m = &o->region[o->n++];
+
+	RR_ASSERT(o->n <= RR_CALL_MAX_REGIONS);
+	*m = (struct rr_mr){
+	        .call = s,
+	        .phase = RR_MR_IDLE,
+	        .use = use,
+	        .base = (uint8_t *)(uintptr_t)base,
+	        .len = len,
+	};
+	rr_list_init(&m->op.link);
+	return m;
+}
+
+/* -- planning -------------------------------------------------------------------- */
+
+struct plan {
+	struct rr_conn *c;
+	struct rr_call_state *s;
+	bool chunks; /* may be used in this direction */
+	size_t segments; /* still allowed */
+	size_t lists_bytes;
+};
+
+static size_t segments_of(const struct rr_conn *c, size_t len)
+{
+	size_t seg = RR_MAX(c->props.segment_bytes, 1u);
+
+	return len / seg + (len % seg != 0);
+}
+
+/* Takes the segments of a chunk of @len octets; false if there are too few. */
+static bool take_segments(struct plan *p, size_t len, size_t entry_bytes, size_t each)
+{
+	size_t n = segments_of(p->c, len);
+
+	if (n > p->segments)
+		return false;
+	p->segments -= n;
+	p->lists_bytes += entry_bytes + n * each;
+	return true;
+}
+
+enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
+
+static int plan_writes(struct plan *p)
+{
+	const struct rr_call *call = p->s->call;
+
+	if (!p->chunks || !call->n_dests)
+		return 0;
+	if (!offer_of(p->c, p->s))
+		return -ENOMEM;
+	for (unsigned i = 0; i < call->n_dests; i++) {
+		const struct rr_dest *d = &call->dests[i];
+
+		if (!take_segments(p, d->len, WRITE_ENTRY, SEGMENT))
+			return -EMSGSIZE;
+		if (d->len)
+			add(p->s, RR_USE_WRITE, d->base, d->len)->index = i;
+	}
+	return 0;
+}
+
+static void plan_reply_chunk(struct plan *p)
+{
+	size_t want = p->s->call->reply_bytes;
+	struct plan before = *p;
+
+	if (!p->chunks || want > UINT32_MAX - 3 ||
+	    want <= (size_t)RR_REPLY_CHUNK_PARTS * p->c->props.recv_inline)
+		return;
+	want = (want + 3) & ~(size_t)3;
+	if (!take_segments(p, want, REPLY_COUNT, SEGMENT))
+		return;
+	if (!offer_of(p->c, p->s) || rr_mbuf_alloc(p->c, &p->s->chunk_buf, want)) {
+		*p = before; /* continuation will do */
+		return;
+	}
+	(void)add(p->s, RR_USE_REPLY, p->s->chunk_buf.p, want);
+}
+
+static bool reduce(struct plan *p, const struct rr_piece *k, size_t position)
+{
+	if (!p->chunks || !k->item || k->len < RR_REDUCE_MIN ||
+	    (p->s->call->flags & RR_CALL_NO_REDUCE))
+		return false;
+	if (!offer_of(p->c, p->s) || !take_segments(p, k->len, 0, READ_ENTRY))
+		return false;
+	add(p->s, RR_USE_READ, k->base, k->len)->position = (uint32_t)position;
+	return true;
+}
+
+/* Fills the stream with what is not reduced. */
+static void plan_reads(struct plan *p)
+{
+	const struct rr_call *call = p->s->call;
+	size_t position = 0;
+
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+		size_t pad = k->item ? rr_pad(k->len) : 0;
+
+		if (!reduce(p, k, position))
+			(void)rr_stream_add(&p->s->stream, k->base, k->len, pad);
+		position += k->len + pad;
+	}
+}
+
+static size_t payload_bytes(const struct rr_call *call)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < call->n_pieces; i++)
+		sum += call->pieces[i].len +
+		       (call->pieces[i].item ? rr_pad(call->pieces[i].len) : 0);
+	return sum;
+}
+
+/* The Position Zero chunk comes first in the Read list, so it is planned
+ * before anything is reduced, for the longest stream that it can hold. */
+static int plan_special(struct plan *p)
+{
+	p->s->special = p->chunks && (p->s->call->flags & RR_CALL_SPECIAL);
+	if (!p->s->special)
+		return 0;
+	if (!offer_of(p->c, p->s))
+		return -ENOMEM;
+	if (!take_segments(p, payload_bytes(p->s->call), 0, READ_ENTRY))
+		return -EMSGSIZE;
+	(void)add(p->s, RR_USE_CALL, NULL, 0);
+	return 0;
+}
+
+/* The stream, with the padding of items, in memory of its own. */
+static int fill_special(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_mr *m = &s->offer->region[0];
+	size_t len = s->stream.left;
+
+	if (rr_mbuf_alloc(c, &s->special_buf, len))
+		return -ENOMEM;
+	rr_stream_copy(&s->stream, s->special_buf.p, len);
+	m->base = s->special_buf.p;
+	m->len = len;
+	return 0;
+}
+
+static int check_room(const struct plan *p)
+{
+	const struct rr_conn *c = p->c;
+	size_t header = RR_WIRE_PREFIX + p->lists_bytes;
+	bool fits = header + p->s->stream.left <= c->props.send_inline;
+
+	if (p->s->special)
+		return header <= c->props.send_inline ? 0 : -EMSGSIZE;
+	if (header + 4 > c->props.send_inline)
+		return -EMSGSIZE;
+	if (!fits && c->cfg.role == RR_CONN_SERVER &&
+	    c->props.peer.rvrsdir < RDMA2_RVRSDIR_CONT)
+		return -EMSGSIZE; /* [R5] */
+	return 0;
+}
+
+static int plan(struct plan *p)
+{
+	int err = plan_special(p);
+
+	if (!err)
+		err = plan_writes(p);
+	if (err)
+		return err;
+	plan_reply_chunk(p);
+	plan_reads(p);
+	err = check_room(p);
+	if (!err && p->s->special)
+		err = fill_special(p->c, p->s);
+	return err;
+}
+
+/* -- registering ------------------------------------------------------------------- */
+
+static void register_all(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_offer *o = s->offer;
+
+	s->phase = RR_CALL_REGISTERING;
+	for (unsigned i = 0; i < o->n; i++) {
+		struct rr_mr *m = &o->region[i];
+
+		m->phase = RR_MR_REGISTERING;
+		s->regions_out++;
+		c->count.registrations++;
+		rr_act(c, &m->op, RR_ACT_REGISTER);
+	}
+}
+
+int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
+{
+	bool forward = c->cfg.role == RR_CONN_CLIENT;
+	uint32_t level = c->props.peer.rvrsdir;
+	struct plan p = {
+	        .c = c,
+	        .s = s,
+	        .chunks = forward || level == RDMA2_RVRSDIR_GENL,
+	        .segments = c->props.max_segments,
+	        .lists_bytes = RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX,
+	};
+	int err;
+
+	if (!forward && level == RDMA2_RVRSDIR_NONE)
+		return -EPROTONOSUPPORT; /* [R2] */
+	err = plan(&p);
+	if (err)
+		return err;
+	if (s->offer && s->offer->n)
+		register_all(c, s);
+	else
+		rr_offer_build(c, s);
+	return 0;
+}
+
+void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status, uint32_t handle,
+                         uint64_t offset)
+{
+	struct rr_call_state *s = m->call;
+
+	RR_ASSERT(m->phase == RR_MR_REGISTERING);
+	s->regions_out--;
+	m->phase = status ? RR_MR_IDLE : RR_MR_VALID;
+	m->handle = handle;
+	m->offset = offset;
+	if (!status)
+		rr_conn_trace(c, RR_TRACE_REGION_REGISTERED, s->call->xid, handle,
+		              m->len, m->use);
+	if (s->phase == RR_CALL_ENDING)
+		rr_offer_withdraw(c, s);
+	else if (status)
+		rr_call_end(c, s, status);
+	else if (!s->regions_out)
+		rr_offer_build(c, s);
+	rr_call_settle(c, s);
+}
+
+/* -- lists -------------------------------------------------------------------------- */
+
+static struct rr_segment segment(const struct rr_conn *c, const struct rr_mr *m, size_t at)
+{
+	size_t seg = RR_MAX(c->props.segment_bytes, 1u);
+
+	return (struct rr_segment){
+	        .handle = m->handle,
+	        .length = (uint32_t)RR_MIN(seg, m->len - at),
+	        .offset = m->offset + at,
+	};
+}
+
+/* Room in the lists was counted by the plan. */
+static void list_read(const struct rr_conn *c, struct rr_lists *l, const struct rr_mr *m)
+{
+	for (size_t at = 0; at < m->len;) {
+		struct rr_segment g = segment(c, m, at);
+		int err = rr_lists_add_read(l, m->position, &g);
+
+		RR_ASSERT(!err);
+		at += g.length;
+	}
+}
+
+static void list_segments(const struct rr_conn *c, struct rr_lists *l, const struct rr_mr *m)
+{
+	for (size_t at = 0; at < m->len;) {
+		struct rr_segment g = segment(c, m, at);
+		int err = rr_lists_add_segment(l, &g);
+
+		RR_ASSERT(!err);
+		at += g.length;
+	}
+}
+
+static const struct rr_mr *find(const struct rr_offer *o, enum rr_mr_use use, unsigned index)
+{
+	for (unsigned i = 0; i < o->n; i++)
+		if (o->region[i].use == use && o->region[i].index == index)
+			return &o->region[i];
+	return NULL;
+}
+
+static void list_writes(const struct rr_conn *c, struct rr_call_state *s)
+{
+	for (unsigned i = 0; i < s->call->n_dests; i++) {
+		const struct rr_mr *m = find(s->offer, RR_USE_WRITE, i);
+		int err = rr_lists_begin_write(&s->offer->lists);
+
+		RR_ASSERT(!err);
+		if (m)
+			list_segments(c, &s->offer->lists, m);
+	}
+}
+
+/* The handle that the Responder may invalidate: one of the largest transfer. */
+static uint32_t choose_inv(const struct rr_offer *o)
+{
+	static const enum rr_mr_use order[] = {RR_USE_WRITE, RR_USE_READ, RR_USE_REPLY,
+	                                       RR_USE_CALL};
+
+	for (unsigned k = 0; k < RR_ARRAY_SIZE(order); k++)
+		for (unsigned i = 0; i < o->n; i++)
+			if (o->region[i].use == order[k])
+				return o->region[i].handle;
+	return 0;
+}
+
+void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_offer *o = s->offer;
+	const struct rr_mr *reply;
+
+	s->phase = RR_CALL_PREPARED;
+	if (!o)
+		return;
+	for (unsigned i = 0; i < o->n; i++)
+		if (o->region[i].use == RR_USE_CALL || o->region[i].use == RR_USE_READ)
+			list_read(c, &o->lists, &o->region[i]);
+	if (c->cfg.role == RR_CONN_CLIENT || c->props.peer.rvrsdir == RDMA2_RVRSDIR_GENL)
+		list_writes(c, s);
+	reply = find(o, RR_USE_REPLY, 0);
+	if (reply) {
+		int err = rr_lists_begin_reply(&o->lists);
+
+		RR_ASSERT(!err);
+		list_segments(c, &o->lists, reply);
+	}
+	if (c->cfg.remote_invalidate)
+		o->lists.inv_handle = choose_inv(o);
+}
+
+/* -- ending access -------------------------------------------------------------------- */
+
+void rr_offer_withdraw(struct rr_conn *c, struct rr_call_state *s)
+{
+	struct rr_offer *o = s->offer;
+
+	for (unsigned i = 0; o && i < o->n; i++) {
+		struct rr_mr *m = &o->region[i];
+
+		if (m->phase == RR_MR_REGISTERING && rr_unact(&m->op)) {
+			m->phase = RR_MR_IDLE;
+			s->regions_out--;
+		} else if (m->phase == RR_MR_VALID) {
+			m->phase = RR_MR_INVALIDATING;
+			s->regions_out++;
+			c->count.local_invalidations++;
+			rr_act(c, &m->op, RR_ACT_INVALIDATE);
+		}
+	}
+}
+
+void rr_offer_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
+{
+	struct rr_call_state *s = m->call;
+
+	/* -EINVAL: the provider knows no such region, so nothing is accessible;
+	 * the peer's invalidation came between.  Any other failure leaves the
+	 * region to the end of the connection, and the call with it. [v2 §7.4] */
+	if (status && status != -EINVAL) {
+		rr_conn_fail(c, status);
+		return;
+	}
+	rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, m->handle, 0, 0);
+	m->phase = RR_MR_IDLE;
+	s->regions_out--;
+	rr_call_settle(c, s);
+}
+
+bool rr_offer_take_remote(struct rr_conn *c, struct rr_call_state *s, uint32_t handle)
+{
+	struct rr_offer *o = s->offer;
+
+	for (unsigned i = 0; o && i < o->n; i++) {
+		struct rr_mr *m = &o->region[i];
+
+		if (m->handle != handle)
+			continue;
+		if (m->phase == RR_MR_INVALIDATING)
+			return true;
+		if (m->phase != RR_MR_VALID)
+			return false;
+		m->phase = RR_MR_IDLE;
+		c->count.remote_invalidations++;
+		rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, handle, 1, 0);
+		return true;
+	}
+	return false;
+}
+
+void rr_offer_free(struct rr_conn *c, struct rr_call_state *s)
+{
+	rr_mbuf_free(c, &s->special_buf);
+	rr_mbuf_free(c, &s->chunk_buf);
+	if (s->offer)
+		rr_slab_put(&c->offer_slab, s->offer);
+	s->offer = NULL;
+}

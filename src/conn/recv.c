@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receive buffers, and what happens first to a message that came into one.
+ *
+ * Buffers: H + limit + 2 stand from the start and stay [C3 rule 5, C6].  A
+ * message whose payload is used where it lies keeps its buffer; a spare is
+ * posted instead, so the credits that the message brought are applied, and
+ * answers are sent, only when a Receive stands in its place again.  Every path
+ * reposts: also that of malformed messages.
+ *
+ * Checks come in the order of the table "Order of checks on receipt"; the
+ * numbers below are its rows.  What fails is either dropped without a word, or
+ * reported by RDMA2_ERROR to the sender of a Call, or ends the call whose
+ * Reply it claims to be; no error is ever sent about a Reply or an error.
+ */
+#include "conn/core.h"
+
+/* -- buffers -------------------------------------------------------------------- */
+
+static struct rr_rbuf *new_rbuf(struct rr_conn *c)
+{
+	struct rr_rbuf *b = rr_slab_get(&c->rbuf_slab);
+
+	if (!b)
+		return NULL;
+	b->data = rr_mem_get(&c->cfg.mem, c->rbuf_bytes);
+	if (!b->data) {
+		rr_slab_put(&c->rbuf_slab, b);
+		return NULL;
+	}
+	rr_list_init(&b->op.link);
+	b->len = 0;
+	rr_list_push(&c->rbufs, &b->all);
+	return b;
+}
+
+static void free_rbuf(struct rr_conn *c, struct rr_rbuf *b)
+{
+	rr_list_del(&b->op.link);
+	rr_list_del(&b->all);
+	rr_mem_put(&c->cfg.mem, b->data, c->rbuf_bytes);
+	rr_slab_put(&c->rbuf_slab, b);
+}
+
+static struct rr_rbuf *get_rbuf(struct rr_conn *c)
+{
+	struct rr_list *n = rr_list_pop(&c->spares);
+
+	if (!n)
+		return new_rbuf(c);
+	c->n_spares--;
+	return rr_container_of(n, struct rr_rbuf, op.link);
+}
+
+void rr_recv_put(struct rr_conn *c, struct rr_rbuf *b)
+{
+	if (!b)
+		return;
+	if (c->n_spares >= c->credit.limit || rr_conn_dead(c)) {
+		free_rbuf(c, b);
+		return;
+	}
+	rr_list_push_front(&c->spares, &b->op.link);
+	c->n_spares++;
+}
+
+static void post(struct rr_conn *c, struct rr_rbuf *b)
+{
+	c->posted++;
+	rr_act(c, &b->op, RR_ACT_POST_RECV);
+}
+
+int rr_recv_init(struct rr_conn *c)
+{
+	uint32_t n = rr_credit_receives(&c->credit);
+
+	rr_list_init(&c->rbufs);
+	rr_list_init(&c->spares);
+	/* At least the default, until the exchange is over. [P8] */
+	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
+	for (uint32_t i = 0; i < n; i++) {
+		struct rr_rbuf *b = new_rbuf(c);
+
+		if (!b)
+			return -ENOMEM;
+		post(c, b);
+	}
+	return 0;
+}
+
+void rr_recv_fini(struct rr_conn *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_first(&c->rbufs)))
+		free_rbuf(c, rr_container_of(n, struct rr_rbuf, all));
+	c->n_spares = 0;
+}
+
+int rr_recv_keep(struct rr_conn *c, struct rr_msg *m)
+{
+	struct rr_rbuf *b = get_rbuf(c);
+
+	if (!b)
+		return -ENOMEM;
+	post(c, b);
+	m->kept = true;
+	return 0;
+}
+
+void rr_recv_flushed(struct rr_conn *c, struct rr_rbuf *b, int status)
+{
+	c->posted--;
+	rr_recv_put(c, b);
+	if (status && status != -ECANCELED)
+		rr_conn_fail(c, status);
+}
+
+/* -- verdicts ---------------------------------------------------------------------- */
+
+void rr_recv_discard(struct rr_conn *c, const struct rr_msg *m, enum rr_discard_reason why)
+{
+	c->count.discards++;
+	rr_conn_trace(c, RR_TRACE_MSG_DISCARDED, m->p.xid, why, m->len, 0);
+}
+
+static bool is_grant(const struct rr_msg *m)
+{
+	return m->p.htype == RDMA2_NOMSG && !m->p.xid;
+}
+
+/* Could more parts follow it that belong to it? [M3] */
+static bool continues(const struct rr_msg *m)
+{
+	return m->more && !is_grant(m) &&
+	       (m->p.htype == RDMA2_MSG || m->p.htype == RDMA2_NOMSG ||
+	        m->p.htype == RDMA2_CONNPROP);
+}
+
+void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_error *e,
+                   int call_status)
+{
+	rr_recv_discard(c, m, RR_DISCARD_FAULT);
+	rr_conn_trace(c, RR_TRACE_PEER_FAULT, m->p.xid, e->code, 0, 0);
+	if (continues(m))
+		rr_cont_discard(c, m->p.xid, m->response);
+	if (m->p.htype != RDMA2_ERROR && rr_cont_is(c, m->p.xid, m->response))
+		rr_cont_drop(c);
+	if (!m->response && m->p.htype != RDMA2_ERROR) {
+		rr_tx_error(c, m->p.xid, m->p.vers, e, false);
+	} else if (m->response) {
+		struct rr_call_state *s = rr_call_sent(c, m->p.xid);
+
+		if (s)
+			rr_call_end(c, s, call_status);
+	}
+}
+
+static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code, int call_status)
+{
+	struct rr_error e = {.code = code};
+
+	rr_recv_fault(c, m, &e, call_status);
+}
+
+/* -- version [V3, V4, V5, V8] --------------------------------------------------------- */
+
+/* The server's first answer may be that it does not speak version 2. */
+static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
+{
+	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
+	struct rr_prefix p;
+	struct rr_error e;
+
+	if (c->cfg.role != RR_CONN_CLIENT || c->props.answered)
+		return false;
+	if (rr_wire_get_first_error(&cur, &p, &e) < 0)
+		return false;
+	c->count.errors_received++;
+	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, p.xid, e.code, e.arg[0], e.arg[1]);
+	/* Going down to version 1 begins here, once it exists. */
+	rr_conn_fail(c, -EPROTONOSUPPORT);
+	return true;
+}
+
+static void wrong_version(struct rr_conn *c, const struct rr_msg *m)
+{
+	const struct rr_error e = {
+	        .code = RDMA2_ERR_VERS,
+	        .arg = {RPCRDMA_VERSION_TWO, RPCRDMA_VERSION_TWO},
+	};
+
+	rr_recv_discard(c, m, RR_DISCARD_VERSION);
+	if (c->cfg.role == RR_CONN_CLIENT)
+		rr_conn_fail(c, -EPROTO);
+	else if (m->p.htype != RDMA2_ERROR) /* the word is at the same place in all */
+		rr_tx_error(c, m->p.xid, m->p.vers, &e, !c->props.answered);
+}
+
+/* -- RDMA2_CONNPROP --------------------------------------------------------------------- */
+
+/* Rows 7, 8 and 12; of a MORE sequence the whole is decoded. [P3] */
+static void connprop_received(struct rr_conn *c, struct rr_msg *m)
+{
+	bool whole = !m->more && !c->cont.active;
+	uint32_t code;
+
+	if (whole) {
+		code = rr_props_received(c, m->body, m->body_len, m->tpmore);
+	} else {
+		code = rr_cont_append(c, m, m->body, m->body_len, RR_MAX_PROPS_BYTES);
+		if (code) {
+			rr_conn_fail(c, -EPROTO); /* [P20] */
+			return;
+		}
+		if (m->more)
+			return;
+		code = rr_props_received(c, c->cont.buf.p, c->cont.buf.len, m->tpmore);
+		rr_cont_drop(c);
+	}
+	if (code)
+		fault(c, m, code, -EPROTO);
+}
+
+/* -- rows 4 to 12 ------------------------------------------------------------------------ */
+
+static bool known_type(uint32_t htype)
+{
+	return htype == RDMA2_MSG || htype == RDMA2_NOMSG || htype == RDMA2_ERROR ||
+	       htype == RDMA2_CONNPROP;
+}
+
+/* Rows 4 to 7: what the prefix alone can tell.  0 or the rdma_err. */
+static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
+{
+	if (!known_type(m->p.htype))
+		return RDMA2_ERR_INVAL_HTYPE;
+	if (m->tpmore && m->p.htype != RDMA2_CONNPROP)
+		return RDMA2_ERR_INVAL_HTYPE;
+	if (m->more && m->p.htype == RDMA2_NOMSG)
+		return RDMA2_ERR_INVAL_CONT;
+	if (m->p.htype == RDMA2_CONNPROP && c->props.peer_final)
+		return RDMA2_ERR_INVAL_HTYPE;
+	return 0;
+}
+
+/* Row 8 for types 0 and 1. */
+static bool decode_lists(struct rr_msg *m)
+{
+	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
+
+	if (rr_wire_get_lists(&cur, &m->lists))
+		return false;
+	m->payload = cur.pos;
+	m->payload_len = rr_cursor_left(&cur);
+	return m->p.htype != RDMA2_MSG || m->payload_len >= 4; /* [X9] */
+}
+
+/* Row 12: the sequence in progress and nothing else. [M2, M4] */
+static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
+{
+	const struct rr_cont *k = &c->cont;
+
+	return !k->active || (k->xid == m->p.xid && k->htype == m->p.htype &&
+	                      k->response == m->response);
+}
+
+static void rpc_received(struct rr_conn *c, struct rr_msg *m)
+{
+	if (!decode_lists(m)) {
+		fault(c, m, RDMA2_ERR_BAD_XDR, -EBADMSG);
+		return;
+	}
+	if (is_grant(m) && rr_lists_empty(&m->lists))
+		return; /* 9: its credits are all there is */
+	if (rr_cont_discards(c, m))
+		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE); /* 10 */
+	else if (m->more && !rr_lists_empty(&m->lists))
+		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO); /* 11 */
+	else if (!fits_sequence(c, m))
+		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO); /* 12 */
+	else if (m->response)
+		rr_answer_received(c, m);
+	else
+		rr_request_received(c, m);
+}
+
+static void props_received(struct rr_conn *c, struct rr_msg *m)
+{
+	if (rr_cont_discards(c, m))
+		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
+	else if (!fits_sequence(c, m))
+		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
+	else
+		connprop_received(c, m);
+}
+
+static void dispatch(struct rr_conn *c, struct rr_msg *m)
+{
+	uint32_t code = check_prefix(c, m);
+
+	if (code) {
+		fault(c, m, code, -EPROTO);
+		return;
+	}
+	switch ((enum rr_htype)m->p.htype) {
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		rpc_received(c, m);
+		break;
+	case RDMA2_ERROR:
+		rr_answer_error(c, m);
+		break;
+	case RDMA2_CONNPROP:
+		props_received(c, m);
+		break;
+	}
+}
+
+/* -- rows 1 to 3 --------------------------------------------------------------------------- */
+
+static void settle_version(struct rr_conn *c)
+{
+	if (c->props.answered)
+		return;
+	c->props.answered = true;
+	c->props.answer_at = RR_TIME_NEVER;
+	c->props.wanted = true; /* the server's turn [V2, P1] */
+}
+
+/* True: the message is of this connection and its credits count. [C8] */
+static bool check_version(struct rr_conn *c, struct rr_msg *m)
+{
+	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
+
+	if (refused_by_server(c, m))
+		return false;
+	if (rr_wire_get_prefix(&cur, &m->p)) {
+		rr_recv_discard(c, m, RR_DISCARD_SHORT);
+		return false;
+	}
+	rr_conn_trace(c, RR_TRACE_MSG_RECEIVED, m->p.xid, m->p.htype, m->len, m->p.credit);
+	if (m->p.vers != RPCRDMA_VERSION_TWO) {
+		wrong_version(c, m);
+		return false;
+	}
+	m->body = cur.pos;
+	m->body_len = rr_cursor_left(&cur);
+	m->response = m->p.flags & RDMA2_F_RESPONSE;
+	m->more = m->p.flags & RDMA2_F_MORE;
+	m->tpmore = m->p.flags & RDMA2_F_TPMORE;
+	return true;
+}
+
+static void examine(struct rr_conn *c, struct rr_msg *m)
+{
+	settle_version(c);
+	if (m->inv_handle && !rr_answer_invalidated(c, m)) {
+		rr_conn_fail(c, -EPROTO); /* [K17] */
+		return;
+	}
+	dispatch(c, m);
+}
+
+void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len, uint32_t inv_handle,
+                      rr_time now)
+{
+	struct rr_op *op = (struct rr_op *)(uintptr_t)token;
+	struct rr_msg m;
+	bool counts;
+
+	if (c->state == RR_CONN_NEW)
+		rr_conn_open(c, now);
+	c->now = now;
+	if (rr_conn_dead(c))
+		return;
+	RR_ASSERT(op->kind == RR_ACT_POST_RECV && len <= c->rbuf_bytes);
+	m.rbuf = rr_container_of(op, struct rr_rbuf, op);
+	m.kept = false;
+	m.len = len;
+	m.inv_handle = inv_handle;
+	m.p.xid = 0;
+	m.rbuf->len = len;
+	c->posted--;
+	if (!rr_conn_live(c)) {
+		rr_recv_put(c, m.rbuf);
+		return;
+	}
+	counts = check_version(c, &m);
+	if (counts)
+		examine(c, &m);
+	else if (inv_handle)
+		rr_conn_fail(c, -EPROTO);
+	if (!m.kept)
+		post(c, m.rbuf);
+	if (counts)
+		rr_credit_apply(&c->credit, m.p.credit);
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The Responder's requests: Calls received, pulled, handed to the user.
+ *
+ * Normal path: the Call is whole (at once, reassembled, or by reading its
+ * Position Zero chunk) -> ADMIT: the user looks at the reduced Call and names
+ * sinks -> Read chunks are pulled -> REQUEST: the unreduced Call as pieces,
+ * items where they were read -> reply.c.  Items are never copied, and an
+ * inline Call stays in its Receive buffer.
+ *
+ * What the header claims is checked in the order of the table of ambiguities
+ * (rows 13 to 17) before any memory is taken for it.  Memory to pull into is
+ * reserved from the budget in one step, in order of arrival; a request that
+ * waits therefore waits for requests that go on.  If only waiting ones are
+ * left, the first of them is refused.
+ *
+ * A Read that fails while the connection lives ends the request with
+ * RDMA2_ERR_SYSTEM [K14].  After a loss what the user holds stays until it is
+ * answered.
+ */
+#include "conn/core.h"
+
+/* -- budget ----------------------------------------------------------------------- */
+
+bool rr_pin(struct rr_conn *c, uint64_t bytes)
+{
+	if (bytes > c->cfg.max_pinned_bytes - c->pinned)
+		return false;
+	c->pinned += bytes;
+	return true;
+}
+
+void rr_unpin(struct rr_conn *c, uint64_t bytes)
+{
+	RR_ASSERT(bytes <= c->pinned);
+	c->pinned -= bytes;
+}
+
+static uint64_t held(const struct rr_request_state *q)
+{
+	return q->buf.pinned ? q->buf.cap : 0;
+}
+
+/* -- row 13: positions ------------------------------------------------------------- */
+
+/* The Position Zero chunk, if there is one, comes first. */
+static bool has_zero(const struct rr_lists *l)
+{
+	return l->n_reads && l->reads[0].position == 0;
+}
+
+/* Each chunk with its padding ends before the next begins, and none begins
+ * beyond the stream that is rebuilt from @payload_len octets. [K2, K3, M8] */
+static bool positions_fit(const struct rr_lists *l, uint64_t payload_len)
+{
+	uint64_t pulled = 0, end = 0;
+
+	for (uint16_t i = has_zero(l); i < l->n_reads; i++) {
+		const struct rr_chunk *k = &l->reads[i];
+
+		/* Nor may it hide the words that say whose Call this is. */
+		if ((k->position & 3) || k->position < RR_RPC_MIN || k->position < end ||
+		    k->position - pulled > payload_len)
+			return false;
+		pulled += k->length + rr_pad(k->length & 3);
+		end = k->position + k->length + rr_pad(k->length & 3);
+	}
+	return true;
+}
+
+static bool lists_valid(const struct rr_conn *c, const struct rr_msg *m)
+{
+	const struct rr_lists *l = &m->lists;
+	bool special = m->p.htype == RDMA2_NOMSG;
+	uint64_t payload = c->cont.active ? c->cont.buf.len : 0;
+
+	if (m->more)
+		return true; /* there are none */
+	if (has_zero(l) != special || l->reads_descend) /* [K1] */
+		return false;
+	if (l->over)
+		return true; /* cut: row 15 refuses it */
+	payload += special ? l->reads[0].length : m->payload_len;
+	return positions_fit(l, payload);
+}
+
+/* -- row 14: reverse direction -------------------------------------------------------- */
+
+static bool level_allows(const struct rr_conn *c, const struct rr_msg *m, struct rr_error *e)
+{
+	uint32_t level = c->cfg.rvrsdir;
+	const struct rr_lists *l = &m->lists;
+
+	if (c->cfg.role == RR_CONN_SERVER || level == RDMA2_RVRSDIR_GENL)
+		return true;
+	if (level == RDMA2_RVRSDIR_NONE)
+		e->code = RDMA2_ERR_SYSTEM; /* [R3] */
+	else if (level == RDMA2_RVRSDIR_SIMPLE && m->more)
+		e->code = RDMA2_ERR_INVAL_CONT; /* [R5] */
+	else if (l->n_reads)
+		e->code = RDMA2_ERR_READ_CHUNKS; /* [R4] */
+	else if (l->n_writes)
+		e->code = level == RDMA2_RVRSDIR_CONT ? RDMA2_ERR_WRITE_CHUNKS :
+		                                        RDMA2_ERR_REPLY_RESOURCE;
+	else if (l->has_reply)
+		e->code = RDMA2_ERR_SEGMENTS;
+	return !e->code;
+}
+
+/* -- row 15: limits --------------------------------------------------------------------- */
+
+static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m, struct rr_error *e)
+{
+	const struct rr_lists *l = &m->lists;
+
+	if (l->total_segs > c->cfg.max_segments)
+		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {c->cfg.max_segments}};
+	else if (l->total_reads > RR_REQUEST_MAX_READS + (uint32_t)has_zero(l)) /* [K12] */
+		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS, {RR_REQUEST_MAX_READS}};
+	else if (l->total_writes > RR_WIRE_MAX_WRITES)
+		*e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {RR_WIRE_MAX_WRITES}};
+	return !e->code;
+}
+
+/* What pulling this Call takes; false when that is more than we ever give. */
+static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m, uint64_t *ret_pull)
+{
+	const struct rr_lists *l = &m->lists;
+	uint64_t sum = 0;
+
+	for (uint16_t i = 0; i < l->n_reads; i++) {
+		uint64_t most = l->reads[i].position ? c->cfg.max_chunk_bytes :
+		                                       c->cfg.max_message_bytes;
+
+		if (l->reads[i].length > most)
+			return false;
+		sum += l->reads[i].length;
+	}
+	*ret_pull = sum;
+	return sum <= c->cfg.max_pinned_bytes && c->n_requests < c->cfg.max_requests;
+}
+
+/* -- row 17 ----------------------------------------------------------------------------- */
+
+static bool is_call(const uint8_t *p, size_t len, uint32_t xid)
+{
+	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 0;
+}
+
+/* -- making and ending ------------------------------------------------------------------- */
+
+static struct rr_request_state *new_state(struct rr_conn *c, const struct rr_msg *m)
+{
+	struct rr_request_state *q = rr_slab_get(&c->request_slab);
+
+	if (!q)
+		return NULL;
+	memset(q, 0, offsetof(struct rr_request_state, req));
+	if (!rr_lists_empty(&m->lists)) {
+		q->lists = rr_slab_get(&c->lists_slab);
+		if (!q->lists) {
+			rr_slab_put(&c->request_slab, q);
+			return NULL;
+		}
+		*q->lists = m->lists;
+	}
+	rr_list_init(&q->op.link);
+	rr_list_init(&q->req.link);
+	rr_list_push(&c->requests, &q->all);
+	q->req.priv = q;
+	q->req.xid = m->p.xid;
+	c->n_requests++;
+	return q;
+}
+
+static void free_sinks(struct rr_conn *c, struct rr_request_state *q)
+{
+	for (unsigned i = 0; q->own_sinks && i < q->req.n_reads; i++)
+		rr_mem_put(&c->cfg.mem, q->sinks[i].base, q->sinks[i].len);
+	q->own_sinks = false;
+}
+
+void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
+{
+	free_sinks(c, q);
+	rr_mbuf_free(c, &q->buf);
+	rr_unpin(c, q->reserved);
+	rr_recv_put(c, q->rbuf);
+	if (q->lists)
+		rr_slab_put(&c->lists_slab, q->lists);
+	rr_list_del(&q->op.link);
+	rr_list_del(&q->req.link);
+	rr_list_del(&q->all);
+	c->n_requests--;
+	rr_slab_put(&c->request_slab, q);
+}
+
+void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
+{
+	RR_ASSERT(!q->reads_out && !q->xmits_out);
+	q->phase = RR_REQUEST_LEAVING;
+	q->with_user = false;
+	q->status = status;
+	if (!q->known) {
+		rr_request_free(c, q);
+		return;
+	}
+	rr_list_del(&q->op.link);
+	rr_act(c, &q->op, RR_ACT_REQUEST_DONE);
+}
+
+void rr_request_answer_error(struct rr_conn *c, struct rr_request_state *q,
+                             const struct rr_error *e)
+{
+	rr_tx_error(c, q->req.xid, RPCRDMA_VERSION_TWO, e, false);
+}
+
+static void fail(struct rr_conn *c, struct rr_request_state *q, uint32_t code, int status)
+{
+	const struct rr_error e = {.code = code};
+
+	rr_request_answer_error(c, q, &e);
+	rr_request_end(c, q, status);
+}
+
+/* -- pulling ------------------------------------------------------------------------------- */
+
+static bool read_segment(struct rr_conn *c, struct rr_request_state *q, uint8_t *to,
+                         const struct rr_segment *g)
+{
+	struct rr_read_op *r = rr_slab_get(&c->read_slab);
+
+	if (!r)
+		return false;
+	*r = (struct rr_read_op){
+	        .request = q,
+	        .sge = {.base = to, .len = g->length},
+	        .handle = g->handle,
+	        .offset = g->offset,
+	};
+	q->reads_out++;
+	rr_conn_trace(c, RR_TRACE_RDMA_READ, q->req.xid, g->handle, g->offset, g->length);
+	rr_act(c, &r->op, RR_ACT_READ);
+	return true;
+}
+
+/* Queues the Reads of one chunk into @sink, long enough for it. */
+static void read_chunk(struct rr_conn *c, struct rr_request_state *q,
+                       const struct rr_chunk *k, const struct rr_sge *sink)
+{
+	uint8_t *to = sink->base;
+
+	for (uint16_t i = 0; i < k->count && !q->read_failed; i++) {
+		const struct rr_segment *g = &q->lists->seg[k->first + i];
+
+		if (!g->length)
+			continue; /* [K4] */
+		if (!read_segment(c, q, to, g))
+			q->read_failed = true;
+		to += g->length;
+	}
+}
+
+/* Read chunk @i of those that carry items. */
+static const struct rr_chunk *item_chunk(const struct rr_request_state *q, unsigned i)
+{
+	return &q->lists->reads[i + q->req.special];
+}
+
+static void to_admit(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_request *r = &q->req;
+
+	r->n_pieces = 1;
+	r->pieces[0] = (struct rr_piece){.base = q->payload, .len = q->payload_len};
+	q->phase = RR_REQUEST_ADMIT;
+	c->count.requests++;
+	rr_conn_trace(c, RR_TRACE_CALL_RECEIVED, r->xid,
+	              r->special ? 2 : r->continued ? 1 : 0, q->payload_len,
+	              r->read_bytes);
+	if (r->special)
+		c->count.bytes_special_call += q->payload_len;
+	else if (r->continued)
+		c->count.bytes_continued += q->payload_len;
+	else
+		c->count.bytes_inline += q->payload_len;
+	rr_act(c, &q->op, RR_ACT_ADMIT);
+}
+
+static void add_piece(struct rr_request *r, const void *base, size_t len, bool item)
+{
+	if (len)
+		r->pieces[r->n_pieces++] = (struct rr_piece){base, len, item};
+}
+
+/* Puts the items back at their Positions; that they fit was checked. */
+static void to_request(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_request *r = &q->req;
+	uint64_t pos = 0;
+	size_t at = 0;
+
+	r->n_pieces = 0;
+	for (unsigned i = 0; i < r->n_reads; i++) {
+		const struct rr_chunk *k = item_chunk(q, i);
+		size_t before = (size_t)(k->position - pos);
+
+		add_piece(r, q->payload + at, before, false);
+		add_piece(r, q->sinks[i].base, (size_t)k->length, true);
+		at += before;
+		pos = k->position + k->length + rr_pad(k->length & 3);
+	}
+	add_piece(r, q->payload + at, q->payload_len - at, false);
+	c->count.bytes_read_chunk += r->read_bytes;
+	q->phase = RR_REQUEST_SERVED;
+	rr_act(c, &q->op, RR_ACT_REQUEST);
+}
+
+static void call_pulled(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->buf.len = q->buf.cap;
+	q->payload = q->buf.p;
+	q->payload_len = q->buf.len;
+	if (is_call(q->payload, q->payload_len, q->req.xid))
+		to_admit(c, q);
+	else
+		fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* [E9] */
+}
+
+/* Every Read asked for has been answered. */
+static void pulled(struct rr_conn *c, struct rr_request_state *q)
+{
+	if (!rr_conn_live(c))
+		rr_request_end(c, q, c->error ? c->error : -ECONNRESET);
+	else if (q->read_failed)
+		fail(c, q, RDMA2_ERR_SYSTEM, -EIO);
+	else if (q->phase == RR_REQUEST_PULLING_CALL)
+		call_pulled(c, q);
+	else
+		to_request(c, q);
+}
+
+void rr_request_read_done(struct rr_conn *c, struct rr_read_op *r, int status)
+{
+	struct rr_request_state *q = r->request;
+
+	rr_slab_put(&c->read_slab, r);
+	if (status)
+		q->read_failed = true;
+	if (!--q->reads_out)
+		pulled(c, q);
+}
+
+/* Memory is reserved: the payload of a Special Call is fetched first. */
+static void start(struct rr_conn *c, struct rr_request_state *q)
+{
+	const struct rr_chunk *k;
+	struct rr_sge sink;
+
+	if (!q->req.special) {
+		to_admit(c, q);
+		return;
+	}
+	k = &q->lists->reads[0];
+	q->phase = RR_REQUEST_PULLING_CALL;
+	if (rr_mbuf_alloc(c, &q->buf, (size_t)k->length)) {
+		fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
+		return;
+	}
+	sink = (struct rr_sge){.base = q->buf.p, .len = (uint32_t)k->length};
+	read_chunk(c, q, k, &sink);
+	if (!q->reads_out)
+		pulled(c, q);
+}
+
+static void unqueue(struct rr_conn *c, struct rr_request_state *q)
+{
+	rr_list_del(&q->req.link);
+	c->pinned_waiting -= held(q);
+}
+
+bool rr_request_budget(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->budget_queue);
+	struct rr_request_state *q;
+
+	if (!l || !rr_conn_live(c))
+		return false;
+	q = rr_container_of(l, struct rr_request, link)->priv;
+	if (rr_pin(c, q->wanted)) {
+		q->reserved = q->wanted;
+		unqueue(c, q);
+		start(c, q);
+		return true;
+	}
+	if (c->pinned > c->pinned_waiting)
+		return false;
+	unqueue(c, q); /* nobody else will give anything back */
+	fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
+	return true;
+}
+
+static void enqueue(struct rr_conn *c, struct rr_request_state *q, uint64_t pull)
+{
+	q->phase = RR_REQUEST_BUDGET;
+	q->wanted = pull;
+	c->pinned_waiting += held(q);
+	rr_list_push(&c->budget_queue, &q->req.link);
+}
+
+/* -- intake --------------------------------------------------------------------------------- */
+
+static void describe(struct rr_request_state *q, bool special, bool continued)
+{
+	struct rr_request *r = &q->req;
+	const struct rr_lists *l = q->lists;
+
+	r->special = special;
+	r->continued = continued;
+	r->n_pieces = 0;
+	r->n_reads = l ? (unsigned)l->n_reads - special : 0;
+	r->read_bytes = 0;
+	for (unsigned i = 0; i < r->n_reads; i++)
+		r->read_bytes += item_chunk(q, i)->length;
+	r->n_writes = l ? l->n_writes : 0;
+	for (unsigned i = 0; i < r->n_writes; i++)
+		r->write_bytes[i] = l->writes[i].length;
+	r->has_reply_chunk = l && l->has_reply;
+	r->reply_chunk_bytes = r->has_reply_chunk ? l->reply.length : 0;
+	r->user = 0;
+}
+
+/* The handle that the reply may invalidate: one of this Call, or none. [K17] */
+static uint32_t choose_inv(const struct rr_conn *c, const struct rr_lists *l)
+{
+	if (!l || !c->cfg.remote_invalidate || !l->inv_handle)
+		return 0;
+	for (uint16_t i = 0; i < l->n_segs; i++)
+		if (l->seg[i].handle == l->inv_handle)
+			return l->inv_handle;
+	return 0;
+}
+
+/* Gives the request its payload.  False: no memory. */
+static bool take_payload(struct rr_conn *c, struct rr_request_state *q, struct rr_msg *m,
+                         bool continued)
+{
+	if (continued) {
+		q->buf = c->cont.buf;
+		c->cont.buf = (struct rr_mbuf){0};
+		rr_cont_drop(c);
+		q->payload = q->buf.p;
+		q->payload_len = q->buf.len;
+	} else if (m->p.htype == RDMA2_MSG) {
+		if (rr_recv_keep(c, m))
+			return false;
+		q->rbuf = m->rbuf;
+		q->payload = m->payload;
+		q->payload_len = m->payload_len;
+	}
+	return true;
+}
+
+static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code)
+{
+	const struct rr_error e = {.code = code};
+
+	rr_recv_fault(c, m, &e, 0);
+}
+
+/* The Call is whole, its first words excepted if it is a Special one. */
+static void accept(struct rr_conn *c, struct rr_msg *m, bool continued)
+{
+	bool special = m->p.htype == RDMA2_NOMSG;
+	const uint8_t *p = continued ? c->cont.buf.p : m->payload;
+	size_t len = continued ? c->cont.buf.len : m->payload_len;
+	struct rr_request_state *q;
+	uint64_t pull;
+
+	if (!special && !is_call(p, len, m->p.xid)) {
+		fault(c, m, RDMA2_ERR_BAD_XDR);
+		return;
+	}
+	q = sizes_allowed(c, m, &pull) ? new_state(c, m) : NULL;
+	if (!q) {
+		fault(c, m, RDMA2_ERR_SYSTEM);
+		return;
+	}
+	describe(q, special, continued);
+	q->inv_handle = choose_inv(c, q->lists);
+	if (!take_payload(c, q, m, continued)) {
+		rr_request_free(c, q);
+		fault(c, m, RDMA2_ERR_SYSTEM);
+		return;
+	}
+	if (pull)
+		enqueue(c, q, pull);
+	else if (!special)
+		to_admit(c, q);
+	else
+		fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* an empty Call */
+}
+
+void rr_request_received(struct rr_conn *c, struct rr_msg *m)
+{
+	bool continued = m->more || rr_cont_is(c, m->p.xid, false);
+	struct rr_error e = {0};
+
+	if (!lists_valid(c, m))
+		e.code = RDMA2_ERR_BAD_XDR; /* 13 */
+	else if (level_allows(c, m, &e) && counts_allowed(c, m, &e) && continued)
+		e.code = rr_cont_append(c, m, m->payload, m->payload_len,
+		                        c->cfg.max_message_bytes); /* 14 to 16 */
+	if (e.code)
+		rr_recv_fault(c, m, &e, 0);
+	else if (!m->more)
+		accept(c, m, continued);
+}
+
+/* -- the user's answers ----------------------------------------------------------------------- */
+
+/* Names memory for each Read chunk; false when there is not enough. */
+static bool provide_sinks(struct rr_conn *c, struct rr_request_state *q,
+                          const struct rr_sge *sinks)
+{
+	for (unsigned i = 0; i < q->req.n_reads; i++) {
+		size_t len = (size_t)item_chunk(q, i)->length;
+
+		q->sinks[i] = sinks ? sinks[i] : (struct rr_sge){0};
+		if (sinks ? sinks[i].len < len : !len)
+			continue;
+		if (!sinks)
+			q->sinks[i].base = rr_mem_get(&c->cfg.mem, len);
+		q->sinks[i].len = (uint32_t)len;
+	}
+	q->own_sinks = !sinks;
+	for (unsigned i = 0; i < q->req.n_reads; i++) {
+		size_t len = (size_t)item_chunk(q, i)->length;
+
+		if (len && (!q->sinks[i].base || q->sinks[i].len < len))
+			return false;
+	}
+	return true;
+}
+
+void rr_conn_admit(struct rr_conn *c, struct rr_request *r, const struct rr_sge *sinks,
+                   rr_time now)
+{
+	struct rr_request_state *q = r->priv;
+
+	c->now = now;
+	RR_ASSERT(q->phase == RR_REQUEST_ADMIT && q->with_user);
+	q->with_user = false;
+	q->phase = RR_REQUEST_PULLING;
+	if (!rr_conn_live(c)) {
+		pulled(c, q);
+		return;
+	}
+	if (!provide_sinks(c, q, sinks)) {
+		fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
+		return;
+	}
+	for (unsigned i = 0; i < r->n_reads; i++)
+		read_chunk(c, q, item_chunk(q, i), &q->sinks[i]);
+	if (!q->reads_out)
+		pulled(c, q);
+}
+
+void rr_conn_refuse(struct rr_conn *c, struct rr_request *r, const struct rr_error *e,
+                    rr_time now)
+{
+	c->now = now;
+	RR_ASSERT(r->priv->with_user);
+	rr_request_answer_error(c, r->priv, e);
+	rr_request_end(c, r->priv, 0);
+}
+
+void rr_conn_drop(struct rr_conn *c, struct rr_request *r, rr_time now)
+{
+	c->now = now;
+	RR_ASSERT(r->priv->with_user);
+	rr_request_end(c, r->priv, 0);
+}
+
+/* -- loss --------------------------------------------------------------------------------------- */
+
+void rr_request_lost(struct rr_conn *c, int status)
+{
+	struct rr_list *n = c->requests.next;
+
+	c->pinned_waiting = 0;
+	while (n != &c->requests) {
+		struct rr_request_state *q = rr_container_of(n, struct rr_request_state, all);
+
+		n = n->next;
+		if (q->with_user || q->phase == RR_REQUEST_LEAVING)
+			continue;
+		rr_list_del(&q->req.link);
+		q->reads_out = q->xmits_out = 0;
+		rr_request_end(c, q, status);
+	}
+}
+
+void rr_request_fini(struct rr_conn *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_first(&c->requests)))
+		rr_request_free(c, rr_container_of(n, struct rr_request_state, all));
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See slab.h.  A block begins with a link to the block before it; a free
+ * piece begins with a link to the next free one.
+ */
+#include "conn/slab.h"
+
+enum { ALIGN = 64 };
+
+static size_t block_bytes(const struct rr_slab *s)
+{
+	return ALIGN + s->size * s->per;
+}
+
+void rr_slab_init(struct rr_slab *s, const struct rr_mem *mem, size_t size, unsigned per)
+{
+	*s = (struct rr_slab){
+	        .mem = mem,
+	        .size = (size + ALIGN - 1) / ALIGN * ALIGN,
+	        .per = per,
+	};
+}
+
+static bool grow(struct rr_slab *s)
+{
+	uint8_t *b = rr_mem_get(s->mem, block_bytes(s));
+
+	if (!b)
+		return false;
+	*(void **)(void *)b = s->blocks;
+	s->blocks = b;
+	for (unsigned i = 0; i < s->per; i++)
+		rr_slab_put(s, b + ALIGN + i * s->size);
+	return true;
+}
+
+void *rr_slab_get(struct rr_slab *s)
+{
+	void **p;
+
+	if (!s->free && !grow(s))
+		return NULL;
+	p = s->free;
+	s->free = *p;
+	return p;
+}
+
+void rr_slab_put(struct rr_slab *s, void *piece)
+{
+	*(void **)piece = s->free;
+	s->free = piece;
+}
+
+void rr_slab_fini(struct rr_slab *s)
+{
+	while (s->blocks) {
+		void **b = s->blocks;
+
+		s->blocks = *b;
+		rr_mem_put(s->mem, b, block_bytes(s));
+	}
+	s->free = NULL;
+}

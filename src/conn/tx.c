@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is sent next, when a credit is there:
+ *
+ *   1. the own RDMA2_CONNPROP; nothing goes before it            [V1]
+ *   2. the next part of a message whose parts have begun         [V2-4.1-05]
+ *   3. an RDMA2_ERROR                                            [C9]
+ *   4. a reply or a call, taking turns; calls wait for READY     [P1]
+ *   5. a grant, when much is owed or some is owed for long       [C3 rule 4]
+ *
+ * A call is prepared (memory registered) only when its turn has come.  A part
+ * that is not the last fills the threshold.  When a call is given up between
+ * its parts the sequence must end all the same: the closer sends the next four
+ * octets of it as a final part without chunks, so that the peer drops or
+ * refuses the torn Call, and nothing of the caller's memory is named again.
+ */
+#include "conn/core.h"
+
+void rr_tx_init(struct rr_conn *c)
+{
+	rr_list_init(&c->tx.errors);
+	rr_list_init(&c->tx.calls);
+	rr_list_init(&c->tx.replies);
+	c->tx.grant_at = RR_TIME_NEVER;
+}
+
+void rr_tx_fini(struct rr_conn *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->tx.errors)))
+		rr_slab_put(&c->error_slab,
+		            rr_container_of(n, struct rr_error_node, link));
+	c->tx.n_errors = 0;
+	c->tx.call = NULL;
+	c->tx.reply = NULL;
+	c->tx.closer = false;
+}
+
+size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t lists_bytes, bool *ret_last)
+{
+	size_t room = c->props.send_inline - RR_WIRE_EMPTY_MSG;
+	size_t header = RR_WIRE_PREFIX + lists_bytes;
+
+	*ret_last = header <= c->props.send_inline &&
+	            left <= c->props.send_inline - header;
+	if (*ret_last)
+		return left;
+	/* Multiples of four, and at least four octets stay for the end. [M6] */
+	return RR_MIN(room & ~(size_t)3, (left - 4) & ~(size_t)3);
+}
+
+/* -- errors ------------------------------------------------------------------------ */
+
+void rr_tx_error(struct rr_conn *c, uint32_t xid, uint32_t vers, const struct rr_error *e,
+                 bool unsettled)
+{
+	struct rr_error_node *n = NULL;
+
+	if (!rr_conn_live(c))
+		return;
+	if (c->tx.n_errors < RR_MAX_WAITING_ERRORS)
+		n = rr_slab_get(&c->error_slab);
+	if (!n) {
+		rr_conn_fail(c, -EPROTO); /* [v2 §7.4, C9] */
+		return;
+	}
+	*n = (struct rr_error_node){.xid = xid, .vers = vers, .error = *e,
+	                            .unsettled = unsettled};
+	rr_list_push(&c->tx.errors, &n->link);
+	c->tx.n_errors++;
+}
+
+static void encode_error(const struct rr_conn *c, const struct rr_error_node *n,
+                         struct rr_xmit *x)
+{
+	struct rr_writer w = rr_writer_over(x->buf, x->cap);
+	struct rr_prefix p = {
+	        .xid = n->xid,
+	        .vers = n->vers,
+	        .credit = c->credit.ceiling << 16 | 1, /* replaced if one is spent */
+	        .htype = RDMA2_ERROR,
+	        .flags = RDMA2_F_RESPONSE,
+	};
+
+	if (n->unsettled && n->vers == RPCRDMA_VERSION_ONE) {
+		rr_wire_put_error_v1(&w, &p, &n->error);
+	} else {
+		rr_wire_put_prefix(&w, &p);
+		rr_wire_put_error(&w, &n->error);
+	}
+	rr_xmit_header(x, &w);
+}
+
+static bool send_error(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_pop(&c->tx.errors);
+	struct rr_error_node *n = rr_container_of(l, struct rr_error_node, link);
+	struct rr_xmit *x = rr_xmit_new(c, 0);
+
+	c->tx.n_errors--;
+	if (x) {
+		encode_error(c, n, x);
+		rr_conn_trace(c, RR_TRACE_ERROR_SENT, n->xid, n->error.code,
+		              n->error.arg[0], n->error.arg[1]);
+		c->count.errors_sent++;
+		if (n->unsettled)
+			rr_xmit_send_free(c, x);
+		else
+			rr_xmit_send(c, x);
+	}
+	rr_slab_put(&c->error_slab, n);
+	if (!x)
+		rr_conn_fail(c, -ENOMEM);
+	return true;
+}
+
+/* An answer to a first message of another version waits for nothing. */
+static bool first_error_unsettled(const struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->tx.errors);
+
+	return l && rr_container_of(l, struct rr_error_node, link)->unsettled;
+}
+
+/* -- sequences ----------------------------------------------------------------------- */
+
+static bool in_sequence(const struct rr_tx *t)
+{
+	return t->closer || t->call || t->reply;
+}
+
+static bool send_closer(struct rr_conn *c)
+{
+	struct rr_stream s;
+	struct rr_xmit *x;
+
+	rr_stream_init(&s);
+	(void)rr_stream_add(&s, c->tx.closer_word, sizeof(c->tx.closer_word), 0);
+	x = rr_xmit_message(c, RDMA2_MSG, 0, c->tx.closer_xid, NULL, &s, s.left);
+	c->tx.closer = false;
+	if (x)
+		rr_xmit_send(c, x);
+	else
+		rr_conn_fail(c, -ENOMEM);
+	return true;
+}
+
+static bool send_next_part(struct rr_conn *c)
+{
+	if (c->tx.closer)
+		return send_closer(c);
+	if (c->tx.call)
+		return rr_call_transmit(c, c->tx.call);
+	return rr_reply_transmit(c, c->tx.reply);
+}
+
+void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
+{
+	rr_list_del(&s->call->link);
+	if (c->tx.call != s)
+		return;
+	c->tx.call = NULL;
+	c->tx.closer = true;
+	c->tx.closer_xid = s->call->xid;
+	rr_stream_copy(&s->stream, c->tx.closer_word, sizeof(c->tx.closer_word));
+}
+
+/* -- turns --------------------------------------------------------------------------- */
+
+static bool send_reply(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->tx.replies);
+	struct rr_request *q;
+
+	if (!l)
+		return false;
+	q = rr_container_of(l, struct rr_request, link);
+	return rr_reply_transmit(c, q->priv);
+}
+
+static bool send_call(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->tx.calls);
+
+	if (!l || c->state != RR_CONN_READY)
+		return false;
+	return rr_call_transmit(c, rr_container_of(l, struct rr_call, link)->priv);
+}
+
+static bool send_rpc(struct rr_conn *c)
+{
+	c->tx.replies_first = !c->tx.replies_first;
+	if (c->tx.replies_first)
+		return send_reply(c) || send_call(c);
+	return send_call(c) || send_reply(c);
+}
+
+static bool send_grant(struct rr_conn *c)
+{
+	struct rr_xmit *x;
+
+	if (!rr_credit_grant_due(&c->credit) && !c->tx.grant_now) {
+		if (c->credit.owed >= 2 && c->tx.grant_at == RR_TIME_NEVER &&
+		    c->cfg.grant_ns != RR_TIME_NEVER)
+			c->tx.grant_at = c->now + c->cfg.grant_ns;
+		return false;
+	}
+	x = rr_xmit_message(c, RDMA2_NOMSG, 0, 0, NULL, NULL, 0);
+	if (!x)
+		return false; /* nothing is lost: what is owed stays owed */
+	rr_xmit_send(c, x);
+	c->count.grants++;
+	rr_conn_trace(c, RR_TRACE_GRANT_SENT, 0, rr_load_u32(x->buf + 8) & 0xffff,
+	              c->credit.avail, 0);
+	return true;
+}
+
+/* -- the pump ------------------------------------------------------------------------ */
+
+static bool waiting(const struct rr_conn *c)
+{
+	const struct rr_tx *t = &c->tx;
+
+	return in_sequence(t) || !rr_list_empty(&t->errors) ||
+	       !rr_list_empty(&t->replies) ||
+	       (c->state == RR_CONN_READY && !rr_list_empty(&t->calls));
+}
+
+static void note_stall(struct rr_conn *c)
+{
+	bool stalled = waiting(c);
+
+	if (stalled && !c->tx.stalled) {
+		c->count.credit_stalls++;
+		rr_conn_trace(c, RR_TRACE_CREDIT_STALL, 0, c->tx.n_errors,
+		              c->credit.avail, c->credit.owed);
+	}
+	c->tx.stalled = stalled;
+}
+
+bool rr_tx_pump(struct rr_conn *c)
+{
+	if (!rr_conn_live(c))
+		return false;
+	if (first_error_unsettled(c))
+		return send_error(c);
+	if (!c->credit.avail) {
+		note_stall(c);
+		return false;
+	}
+	c->tx.stalled = false;
+	if (!c->props.sent)
+		return c->props.wanted && rr_props_send(c);
+	if (in_sequence(&c->tx))
+		return send_next_part(c);
+	if (!rr_list_empty(&c->tx.errors))
+		return send_error(c);
+	return send_rpc(c) || send_grant(c);
+}
+
+void rr_tx_tick(struct rr_conn *c)
+{
+	if (c->now >= c->tx.grant_at && c->credit.owed >= 2)
+		c->tx.grant_now = true;
+	if (c->now >= c->tx.grant_at)
+		c->tx.grant_at = RR_TIME_NEVER;
+}
+
+/* Without a credit a grant cannot go, so its time does not matter. */
+rr_time rr_tx_deadline(const struct rr_conn *c)
+{
+	return c->credit.avail ? c->tx.grant_at : RR_TIME_NEVER;
+}

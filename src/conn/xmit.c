@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One message on its way out: a header, written into the message's own
+ * buffer, and the pieces that follow it.  Long pieces are gathered from where
+ * they lie; short ones and XDR padding are copied behind the header, because
+ * a gather entry costs more than a few cache lines.  The credit word is filled
+ * in when the Send is queued, so that it is as new as can be.
+ *
+ * A message whose pieces belong to a call or a request counts as owed there
+ * until its completion: that memory is lent to the provider.
+ */
+#include "conn/core.h"
+
+/* -- streams --------------------------------------------------------------------- */
+
+void rr_stream_init(struct rr_stream *s)
+{
+	s->n = s->at = 0;
+	s->off = s->left = 0;
+}
+
+bool rr_stream_add(struct rr_stream *s, const void *base, size_t len, size_t pad)
+{
+	if (!(len + pad))
+		return true;
+	if (s->n == RR_ARRAY_SIZE(s->s))
+		return false;
+	s->s[s->n++] = (struct rr_slice){.base = base, .len = len, .pad = pad};
+	s->left += len + pad;
+	return true;
+}
+
+/* What the next octets are: a run of data, or of padding (@base NULL). */
+static struct rr_slice next_run(const struct rr_stream *s, size_t most)
+{
+	const struct rr_slice *k = &s->s[s->at];
+	struct rr_slice run = {0};
+
+	if (s->off < k->len) {
+		run.base = k->base + s->off;
+		run.len = RR_MIN(k->len - s->off, most);
+	} else {
+		run.pad = RR_MIN(k->len + k->pad - s->off, most);
+	}
+	return run;
+}
+
+static void advance(struct rr_stream *s, size_t n)
+{
+	const struct rr_slice *k = &s->s[s->at];
+
+	s->off += n;
+	s->left -= n;
+	if (s->off == k->len + k->pad) {
+		s->at++;
+		s->off = 0;
+	}
+}
+
+void rr_stream_copy(struct rr_stream *s, uint8_t *to, size_t len)
+{
+	while (len) {
+		struct rr_slice run = next_run(s, len);
+		size_t n = run.len + run.pad;
+
+		if (run.base)
+			memcpy(to, run.base, n);
+		else
+			memset(to, 0, n);
+		to += n;
+		len -= n;
+		advance(s, n);
+	}
+}
+
+static bool by_reference(const struct rr_slice *run, unsigned refs)
+{
+	return run->len > RR_COPY_MAX && refs < RR_MAX_REFS;
+}
+
+/* Octets of the next @len that will be copied and not gathered. */
+static size_t copied(const struct rr_stream *stream, size_t len)
+{
+	struct rr_stream s;
+	size_t sum = 0;
+	unsigned refs = 0;
+
+	if (!len)
+		return 0;
+	s = *stream;
+	while (len) {
+		struct rr_slice run = next_run(&s, len);
+		size_t n = run.len + run.pad;
+
+		if (by_reference(&run, refs))
+			refs++;
+		else
+			sum += n;
+		len -= n;
+		advance(&s, n);
+	}
+	return sum;
+}
+
+/* -- messages --------------------------------------------------------------------- */
+
+struct rr_xmit *rr_xmit_new(struct rr_conn *c, size_t bytes)
+{
+	size_t cap = RR_MAX(bytes, (size_t)RR_XMIT_BYTES);
+	struct rr_list *n = cap == RR_XMIT_BYTES ? rr_list_pop(&c->xmits) : NULL;
+	struct rr_xmit *x;
+
+	if (n) {
+		x = rr_container_of(n, struct rr_xmit, op.link);
+		c->n_xmits--;
+	} else {
+		x = rr_mem_get(&c->cfg.mem, sizeof(*x) + cap);
+	}
+	if (!x)
+		return NULL;
+	rr_list_init(&x->op.link);
+	x->call = NULL;
+	x->request = NULL;
+	x->inv_handle = x->handle = 0;
+	x->offset = 0;
+	x->n_sge = 0;
+	x->cap = cap;
+	x->used = 0;
+	return x;
+}
+
+static void release(struct rr_conn *c, struct rr_xmit *x)
+{
+	rr_mem_put(&c->cfg.mem, x, sizeof(*x) + x->cap);
+}
+
+void rr_xmit_free(struct rr_conn *c, struct rr_xmit *x)
+{
+	rr_list_del(&x->op.link);
+	if (x->cap != RR_XMIT_BYTES || c->n_xmits == RR_XMIT_CACHED) {
+		release(c, x);
+		return;
+	}
+	rr_list_push_front(&c->xmits, &x->op.link);
+	c->n_xmits++;
+}
+
+void rr_xmit_fini(struct rr_conn *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->xmits)))
+		release(c, rr_container_of(n, struct rr_xmit, op.link));
+}
+
+/* Room at the end of the own buffer, joined to what is there if it borders. */
+static uint8_t *own(struct rr_xmit *x, size_t n)
+{
+	uint8_t *p = x->buf + x->used;
+	struct rr_sge *last = x->n_sge ? &x->sge[x->n_sge - 1] : NULL;
+
+	RR_ASSERT(n <= x->cap - x->used);
+	x->used += n;
+	if (last && (uint8_t *)last->base + last->len == p) {
+		last->len += (uint32_t)n;
+		return p;
+	}
+	RR_ASSERT(x->n_sge < RR_ACTION_MAX_SGE);
+	x->sge[x->n_sge++] = (struct rr_sge){.base = p, .len = (uint32_t)n};
+	return p;
+}
+
+static void refer(struct rr_xmit *x, const struct rr_slice *run)
+{
+	RR_ASSERT(x->n_sge < RR_ACTION_MAX_SGE);
+	/* The provider only reads from what is sent. */
+	x->sge[x->n_sge++] = (struct rr_sge){
+	        .base = (void *)(uintptr_t)run->base,
+	        .len = (uint32_t)run->len,
+	};
+}
+
+void rr_xmit_header(struct rr_xmit *x, const struct rr_writer *w)
+{
+	RR_ASSERT(!rr_writer_bad(w));
+	(void)own(x, rr_writer_used(w)); /* already written there */
+}
+
+static void take(struct rr_xmit *x, struct rr_stream *s, size_t len)
+{
+	unsigned refs = 0;
+
+	while (len) {
+		struct rr_slice run = next_run(s, len);
+		size_t n = run.len + run.pad;
+
+		if (by_reference(&run, refs)) {
+			refer(x, &run);
+			refs++;
+			advance(s, n);
+		} else {
+			rr_stream_copy(s, own(x, n), n);
+		}
+		len -= n;
+	}
+}
+
+static void put_empty_lists(struct rr_writer *w)
+{
+	uint8_t *p = rr_put_space(w, RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+
+	if (p)
+		memset(p, 0, RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+}
+
+struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flags,
+                                uint32_t xid, const struct rr_lists *lists,
+                                struct rr_stream *stream, size_t len)
+{
+	size_t header = lists ? RR_WIRE_PREFIX + rr_wire_lists_size(lists) :
+	                        (size_t)RR_WIRE_EMPTY_MSG;
+	struct rr_prefix p = {
+	        .xid = xid,
+	        .vers = RPCRDMA_VERSION_TWO,
+	        .htype = htype,
+	        .flags = flags,
+	};
+	struct rr_xmit *x = rr_xmit_new(c, header + copied(stream, len));
+	struct rr_writer w;
+
+	if (!x)
+		return NULL;
+	w = rr_writer_over(x->buf, x->cap);
+	rr_wire_put_prefix(&w, &p);
+	if (lists)
+		rr_wire_put_lists(&w, lists);
+	else
+		put_empty_lists(&w);
+	rr_xmit_header(x, &w);
+	if (len)
+		take(x, stream, len);
+	return x;
+}
+
+struct rr_xmit *rr_xmit_write(struct rr_conn *c, struct rr_stream *stream, size_t len)
+{
+	struct rr_xmit *x = rr_xmit_new(c, copied(stream, len));
+
+	if (x)
+		take(x, stream, len);
+	return x;
+}
+
+/* -- sending ------------------------------------------------------------------------ */
+
+static size_t octets(const struct rr_xmit *x)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < x->n_sge; i++)
+		sum += x->sge[i].len;
+	return sum;
+}
+
+static void launch(struct rr_conn *c, struct rr_xmit *x)
+{
+	rr_conn_trace(c, RR_TRACE_MSG_SENT, rr_load_u32(x->buf),
+	              rr_load_u32(x->buf + 12), octets(x), rr_load_u32(x->buf + 8));
+	c->count.sends++;
+	c->tx.grant_at = RR_TIME_NEVER;
+	c->tx.grant_now = false;
+	rr_act(c, &x->op, RR_ACT_SEND);
+}
+
+void rr_xmit_send(struct rr_conn *c, struct rr_xmit *x)
+{
+	rr_store_u32(x->buf + 8, rr_credit_spend(&c->credit));
+	launch(c, x);
+}
+
+void rr_xmit_send_free(struct rr_conn *c, struct rr_xmit *x)
+{
+	launch(c, x);
+}
+
+void rr_xmit_completed(struct rr_conn *c, struct rr_xmit *x, int status)
+{
+	struct rr_call_state *s = x->call;
+	struct rr_request_state *q = x->request;
+
+	rr_xmit_free(c, x);
+	/* Flushed: the loss is about to be told.  Otherwise a message or result
+	 * has not been carried, and nothing else can tell the peer.  [v2 §7.4] */
+	if (status && status != -ECANCELED)
+		rr_conn_fail(c, status);
+	if (s) {
+		s->sends_out--;
+		rr_call_settle(c, s);
+	}
+	if (q) {
+		q->xmits_out--;
+		rr_reply_settle(c, q);
+	}
+}
+
+void rr_xmit_lost(struct rr_conn *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->flying)))
+		rr_xmit_completed(c, rr_container_of(n, struct rr_xmit, op.link),
+		                  -ECANCELED);
+}
