@@ -91,47 +91,52 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	return 0;
 }
 
-static bool same_ident(const struct ident *a, const struct ident *b)
+static bool same_groups(const struct ident *a, const struct ident *b)
 {
-	return a->uid == b->uid && a->gid == b->gid && a->n_gids == b->n_gids &&
-	       !memcmp(a->gids, b->gids, a->n_gids * sizeof(a->gids[0]));
+	return a->n_gids == b->n_gids && !memcmp(a->gids, b->gids, a->n_gids * sizeof(a->gids[0]));
 }
 
 /* These two do not report failure: ask again. */
-static bool set_fsids(uint32_t uid, uint32_t gid)
+static bool set_fsuid(uint32_t uid)
+{
+	(void)syscall(SYS_setfsuid, uid);
+	return (uint32_t)syscall(SYS_setfsuid, -1) == uid;
+}
+
+static bool set_fsgid(uint32_t gid)
 {
 	(void)syscall(SYS_setfsgid, gid);
-	(void)syscall(SYS_setfsuid, uid);
-	return (uint32_t)syscall(SYS_setfsgid, -1) == gid &&
-	       (uint32_t)syscall(SYS_setfsuid, -1) == uid;
+	return (uint32_t)syscall(SYS_setfsgid, -1) == gid;
 }
 
 int ident_enter(const struct ident *id)
 {
+	bool all = !known;
+
 	if (!can_switch)
 		return 0;
-	if (known && same_ident(id, &current))
-		return 0;
 	known = false;
-	if (syscall(SETGROUPS, (size_t)id->n_gids, id->gids))
+	if (all || !same_groups(id, &current))
+		if (syscall(SETGROUPS, (size_t)id->n_gids, id->gids))
+			return -EPERM;
+	if ((all || id->gid != current.gid) && !set_fsgid(id->gid))
 		return -EPERM;
-	if (!set_fsids(id->uid, id->gid))
+	if ((all || id->uid != current.uid) && !set_fsuid(id->uid))
 		return -EPERM;
 	current = *id;
 	known = true;
 	return 0;
 }
 
+/* Group and groups stay as they are: root needs none and creates nothing. */
 int ident_enter_server(void)
 {
 	if (!can_switch || (known && current.uid == 0))
 		return 0;
-	known = false;
-	if (!set_fsids(0, 0))
+	if (!set_fsuid(0)) {
+		known = false;
 		return -EPERM;
-	/* The groups stay; root needs none. */
-	current.uid = 0;
-	current.gid = 0;
-	known = true;
+	}
+	current.uid = 0; /* if not known: switching will set all */
 	return 0;
 }

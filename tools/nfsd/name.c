@@ -99,20 +99,35 @@ static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 	return e;
 }
 
-/* By way of a descriptor: handle and attributes are of the same object. */
-static int lookup_child(struct op *op, const char *name, struct handle *h, struct statx *st)
+/* The object @name of the directory op->obj, as op->obj2.  All by one
+ * descriptor: handle and attributes are of the same object. */
+static int get_child(struct op *op, const char *name, struct statx *st)
 {
 	struct object *dir = op->obj;
 	int fd = openat(dir->path_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), e;
+	struct handle h;
 
-	if (fd < 0)
-		return -errno;
-	e = handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, fd, "", h, st);
-	close(fd);
-	if (e == -EXDEV)
-		return -EACCES; /* something is mounted there: not exported */
+	if (fd < 0) {
+		e = -errno;
+		/* A directory that was removed has no entries. */
+		return e == -ENOENT && object_stat(dir, st) == -ESTALE ? -ESTALE : e;
+	}
+	e = handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, fd, "", &h, st);
+	if (e) {
+		close(fd);
+		/* Something is mounted there: not exported. */
+		return e == -EXDEV ? -EACCES : e;
+	}
+	walk_learn(dir->ex, st->stx_ino, dir->ino, name);
+	return object_adopt(op->nfsd, dir->ex, &h, fd, st, &op->obj2);
+}
+
+static int lookup_child(struct op *op, const char *name, struct handle *h, struct statx *st)
+{
+	int e = get_child(op, name, st);
+
 	if (!e)
-		walk_learn(dir->ex, st->stx_ino, dir->ino, name);
+		*h = op->obj2->fh;
 	return e;
 }
 
@@ -170,21 +185,6 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 	op_sync_dir(op, op->obj);
 }
 
-/* The object @name of the directory op->obj, as op->obj2. */
-static int get_child(struct op *op, const char *name)
-{
-	struct handle h;
-	struct statx st;
-	nfs_fh3 fh;
-	int e = lookup_child(op, name, &h, &st);
-
-	if (e)
-		return e;
-	fh.data.data_val = (char *)h.octets;
-	fh.data.data_len = h.len;
-	return object_get(op->nfsd, &fh, &op->id, &op->obj2);
-}
-
 /* Initial attributes that creating did not set.  A user who may not give the
  * object away keeps it, as with exports of other servers. */
 static int set_initial(struct op *op, const sattr3 *attributes, bool mode_is_set)
@@ -211,15 +211,24 @@ static mode_t mode_of(const sattr3 *a, mode_t otherwise)
 	return a->mode.set_it ? a->mode.set_mode3_u.mode & 07777 : otherwise;
 }
 
+/* The descriptor is kept for the WRITEs to come. */
 static int new_file(struct op *op, const char *name, mode_t mode)
 {
 	int fd = openat(op->obj->path_fd, name,
 			O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
+	struct stat file;
+	struct statx st;
+	int e;
 
 	if (fd < 0)
 		return -errno;
-	close(fd);
-	return get_child(op, name);
+	e = get_child(op, name, &st);
+	/* Somebody may have been quick to put another one in its place. */
+	if (!e && !fstat(fd, &file) && file.st_ino == op->obj2->ino)
+		object_keep_write_fd(op->obj2, fd);
+	else
+		close(fd);
+	return e;
 }
 
 /* Where an exclusive create keeps its verifier. */
@@ -250,11 +259,12 @@ static int same_exclusive(struct op *op, const struct timespec ts[2])
 static int create_exclusive(struct op *op, const char *name, const char *verf)
 {
 	struct timespec ts[2];
+	struct statx st;
 	int e = new_file(op, name, 0600);
 
 	verf_times((const uint8_t *)verf, ts);
 	if (e == -EEXIST) {
-		e = get_child(op, name);
+		e = get_child(op, name, &st);
 		return e ? e : same_exclusive(op, ts);
 	}
 	if (!e && utimensat(op->obj2->path_fd, "", ts, AT_EMPTY_PATH))
@@ -266,6 +276,7 @@ static int create_file(struct op *op, const char *name, const createhow3 *how)
 {
 	const sattr3 *a = &how->createhow3_u.obj_attributes;
 	sattr3 size = { .size = a->size };
+	struct statx st;
 	int e = attr_check(a);
 
 	if (!e)
@@ -274,7 +285,7 @@ static int create_file(struct op *op, const char *name, const createhow3 *how)
 		return set_initial(op, a, true);
 	if (e != -EEXIST || how->mode == GUARDED)
 		return e;
-	e = get_child(op, name);
+	e = get_child(op, name, &st);
 	if (!e && !S_ISREG(op->obj2->type))
 		e = -EEXIST;
 	return e ? e : attr_set(op->nfsd, op->obj2, &op->id, &size);
@@ -300,6 +311,7 @@ void op_mkdir(struct op *op)
 	const MKDIR3args *a = &op->args.mkdir;
 	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
 	mode_t mode = mode_of(&a->attributes, 0755);
+	struct statx st;
 	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
 
 	if (!e && name_is_dot(a->where.name))
@@ -309,7 +321,7 @@ void op_mkdir(struct op *op)
 	if (!e && mkdirat(op->obj->path_fd, a->where.name, mode & 01777))
 		e = -errno;
 	if (!e)
-		e = get_child(op, a->where.name);
+		e = get_child(op, a->where.name, &st);
 	/* mkdir inherits the set-group bit, which a chmod would take away. */
 	if (!e)
 		e = set_initial(op, &a->attributes, !(mode & 06000));
@@ -322,6 +334,7 @@ void op_symlink(struct op *op)
 	const sattr3 *attributes = &a->symlink.symlink_attributes;
 	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
 	char path[NFS3_PATH_BYTES + 1];
+	struct statx st;
 	uint32_t len = a->symlink.data_len;
 	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
 
@@ -340,7 +353,7 @@ void op_symlink(struct op *op)
 			e = -errno;
 	}
 	if (!e)
-		e = get_child(op, a->where.name);
+		e = get_child(op, a->where.name, &st);
 	if (!e)
 		e = set_initial(op, attributes, true);
 	finish_create(op, e, op->obj2, &wcc);
@@ -349,13 +362,14 @@ void op_symlink(struct op *op)
 static int mknod_as(struct op *op, const MKNOD3args *a, mode_t type, dev_t dev,
 		    const sattr3 *attributes)
 {
+	struct statx st;
 	int e = attributes->size.set_it ? -EINVAL : attr_check(attributes);
 
 	if (!e && mknodat(op->obj->path_fd, a->where.name,
 			  type | mode_of(attributes, 0644), dev))
 		e = -errno;
 	if (!e)
-		e = get_child(op, a->where.name);
+		e = get_child(op, a->where.name, &st);
 	return e ? e : set_initial(op, attributes, true);
 }
 

@@ -182,6 +182,9 @@ void objects_expire(struct object_cache *, time_t seconds);
 /* The object of a handle from the wire.  0 and a reference, or -EBADF,
  * -ESTALE, ... (see nfs_stat).  The thread's identity is kept. */
 int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *, struct object **ret);
+/* The same for a descriptor (O_PATH, given) that @h was just made from. */
+int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
+		 const struct statx *, struct object **ret);
 void object_put(struct nfsd *, struct object *);
 /* Forgets a handle whose object was removed. */
 void object_forget(struct nfsd *, const struct handle *);
@@ -193,6 +196,8 @@ int object_permit(struct object *, const struct ident *id, int want, bool owner_
 int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+/* A file's descriptor for writing (given), if it has none yet. */
+void object_keep_write_fd(struct object *, int fd);
 /* A descriptor for fsync, whatever the caller may do. */
 int object_sync_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* The one that data was written by, if there is: it knows of their errors. */

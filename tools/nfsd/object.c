@@ -143,55 +143,90 @@ void objects_fini(struct object_cache *c)
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* Opens what @h names as a new object without references. */
-static int object_new(struct export *ex, const struct handle *h, struct object **ret)
+/* A new object without references.  @fd is given. */
+static int object_new(struct export *ex, const struct handle *h, int fd,
+		      const struct statx *st, struct object **ret)
 {
 	struct object *o = calloc(1, sizeof(*o));
-	struct statx st;
-	int e;
 
-	if (!o)
+	if (!o) {
+		close(fd);
 		return -ENOMEM;
+	}
 	o->ex = ex;
 	o->fh = *h;
+	o->path_fd = fd;
 	o->read_fd = o->write_fd = -1;
-	e = handle_open(ex, h, &o->path_fd);
-	if (e) {
-		free(o);
-		return e;
-	}
+	o->type = st->stx_mode & S_IFMT;
+	o->ino = st->stx_ino;
 	pthread_mutex_init(&o->lock, NULL);
-	e = statx_fd(o->path_fd, "", &st);
+	*ret = o;
+	return 0;
+}
+
+static int object_open(struct export *ex, const struct handle *h, struct object **ret)
+{
+	struct statx st;
+	int fd, e = handle_open(ex, h, &fd);
+
+	if (e)
+		return e;
+	e = statx_fd(fd, "", &st);
 	if (!e && !handle_inside(ex, &st))
 		e = -ESTALE;
 	if (e) {
-		object_free(o);
+		close(fd);
 		return e;
 	}
-	o->type = st.stx_mode & S_IFMT;
-	o->ino = st.stx_ino;
-	*ret = o;
-	return 0;
+	return object_new(ex, h, fd, &st, ret);
+}
+
+/* The cached object of a handle, with a reference; or NULL. */
+static struct object *get_cached(struct object_cache *c, const void *data, size_t len)
+{
+	struct object *o;
+
+	pthread_mutex_lock(&c->lock);
+	o = find(c, data, len);
+	if (o) {
+		o->refs++;
+		touch(c, o);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return o;
+}
+
+/* Puts a new object into the cache, with a reference; or takes the one that
+ * came in meanwhile. */
+static struct object *enter(struct object_cache *c, struct object *o)
+{
+	struct object *other;
+
+	pthread_mutex_lock(&c->lock);
+	other = find(c, o->fh.octets, o->fh.len);
+	if (other) {
+		object_free(o);
+		o = other;
+		o->refs++;
+		touch(c, o);
+	} else {
+		o->refs++;
+		insert(c, o);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return o;
 }
 
 int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 	       struct object **ret)
 {
 	struct object_cache *c = &d->objects;
-	struct object *o, *other;
+	struct object *o = get_cached(c, fh->data.data_val, fh->data.data_len);
 	struct export *ex;
 	struct handle h;
 	int e;
 
-	/* What the cache has was verified when it came in. */
-	pthread_mutex_lock(&c->lock);
-	o = find(c, fh->data.data_val, fh->data.data_len);
-	if (o) {
-		o->refs++;
-		touch(c, o);
-	}
-	pthread_mutex_unlock(&c->lock);
-	if (o) {
+	if (o) { /* was verified when it came in */
 		*ret = o;
 		return 0;
 	}
@@ -203,31 +238,35 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 	h.len = fh->data.data_len;
 	if (ident_enter_server())
 		return -EIO;
-	e = object_new(ex, &h, &o);
-	if ((e == -EMFILE || e == -ENFILE) && c->n) {
+	e = object_open(ex, &h, &o);
+	if (e == -EMFILE || e == -ENFILE) {
 		objects_expire(c, 1);
-		e = object_new(ex, &h, &o);
+		e = object_open(ex, &h, &o);
 	}
 	if (ident_enter(id)) {
 		if (!e)
 			object_free(o);
 		return -EIO;
 	}
-	if (e)
-		return e;
-	pthread_mutex_lock(&c->lock);
-	other = find(c, h.octets, h.len);
-	if (other) {
-		object_free(o);
-		o = other;
-		touch(c, o);
+	if (!e)
+		*ret = enter(c, o);
+	return e;
+}
+
+int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
+		 const struct statx *st, struct object **ret)
+{
+	struct object *o = get_cached(&d->objects, h->octets, h->len);
+	int e;
+
+	if (o) {
+		close(fd);
 	} else {
-		o->refs++; /* before: insert may look for the oldest */
-		insert(c, o);
-		o->refs--;
+		e = object_new(ex, h, fd, st, &o);
+		if (e)
+			return e;
+		o = enter(&d->objects, o);
 	}
-	o->refs++;
-	pthread_mutex_unlock(&c->lock);
 	*ret = o;
 	return 0;
 }
@@ -416,4 +455,16 @@ int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, i
 	if (written)
 		return get_fd(d, o, id, 0, O_WRONLY, &o->write_fd, ret);
 	return object_sync_fd(d, o, id, ret);
+}
+
+void object_keep_write_fd(struct object *o, int fd)
+{
+	pthread_mutex_lock(&o->lock);
+	if (o->write_fd < 0) {
+		o->write_fd = fd;
+		fd = -1;
+	}
+	pthread_mutex_unlock(&o->lock);
+	if (fd >= 0)
+		close(fd);
 }
