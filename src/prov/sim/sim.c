@@ -123,6 +123,11 @@ static unsigned length(const struct rr_list *head)
 	return n;
 }
 
+bool rr_sim_over(const struct rr_ep *ep)
+{
+	return sim_end_of(ep)->state == SIM_ENDED;
+}
+
 unsigned rr_sim_receives(const struct rr_ep *ep)
 {
 	return length(&sim_end_of(ep)->recvs);

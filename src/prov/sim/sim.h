@@ -88,6 +88,8 @@ void rr_sim_drop(struct rr_ep *);
 
 /* -- For checkers ------------------------------------------------------------ */
 
+/* Has the connection ended at this endpoint, polled or not? */
+bool rr_sim_over(const struct rr_ep *);
 /* Regions of the endpoint that the peer can reach now. */
 unsigned rr_sim_regions(const struct rr_ep *);
 bool rr_sim_region_live(const struct rr_ep *, uint32_t handle);

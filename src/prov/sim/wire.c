@@ -229,6 +229,8 @@ static void write_start(struct sim_op *op)
 
 static void read_placed(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
+	if (e->conn->cut || sim_world(e)->opt.silent)
+		return;
 	e->reads_out--;
 	sim_op_complete(op, 0);
 	sim_transmit(e);
