@@ -113,15 +113,246 @@ static void revision_1(void **state)
 
 static void small_buffers(void **state)
 {
-	all_kinds("sndbuf=4608", "sndbuf=16384,rcvbuf=65536");
+	all_kinds("sndbuf=32768", "sndbuf=65536,rcvbuf=65536");
+}
+
+/* ---- more than one at a time ---- */
+
+static void send_with_invalidate(void **state)
+{
+	struct rr_sge g = {(void *)"x", 1, 0}, r;
+	struct rr_region reg[2];
+	struct end c, s;
+	struct rr_wc *wc;
+	char mem[16], buf[8];
+
+	pair_open(&c, &s, NULL, NULL);
+	r = (struct rr_sge){buf, 8, 0};
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(OPS->register_mem(c.ep, mem, 16, 3, &reg[i]), 0);
+		assert_int_equal(OPS->post_recv(c.ep, &r, i), 0);
+	}
+	assert_int_not_equal(reg[0].handle, reg[1].handle);
+	assert_int_equal(OPS->post_send(s.ep, &g, 1, reg[1].handle, 9), 0);
+	assert_int_equal(OPS->post_send(s.ep, &g, 1, 0, 10), 0);
+	flush(&s);
+	wc = expect_wc(&c, &s, RR_WC_RECV, 0, 0);
+	assert_true(wc->invalidated);
+	assert_int_equal(wc->inv_handle, reg[1].handle);
+	assert_false(expect_wc(&c, &s, RR_WC_RECV, 1, 0)->invalidated);
+	assert_int_equal(OPS->invalidate(c.ep, reg[1].handle, 1), -EINVAL);
+	assert_int_equal(OPS->invalidate(c.ep, reg[0].handle, 1), 0);
+	expect_wc(&c, &s, RR_WC_INVALIDATE, 1, 0);
+	expect_wc(&s, &c, RR_WC_SEND, 9, 0);
+	expect_wc(&s, &c, RR_WC_SEND, 10, 0);
+	/* a handle of this endpoint means nothing on the other */
+	assert_int_equal(OPS->invalidate(s.ep, reg[0].handle, 1), -EINVAL);
+	pair_close(&c, &s);
+}
+
+/* Far more Reads than may be under way, both ways at once, all in order. */
+static void more_reads_than_ord(void **state)
+{
+	enum { N = 300, LEN = 5000 };
+	uint8_t *src = pattern(N * LEN, 4), *dst[2];
+	struct rr_region reg[2];
+	struct rr_prov_limits lim;
+	struct end e[2];
+
+	pair_open(&e[0], &e[1], "ord=3,ird=2", "ord=64,ird=64");
+	OPS->limits(e[0].ep, &lim);
+	assert_int_equal(lim.max_ord, 3);
+	OPS->limits(e[1].ep, &lim);
+	assert_int_equal(lim.max_ord, 2);
+	for (unsigned k = 0; k < 2; k++) {
+		dst[k] = calloc(1, N * LEN);
+		assert_int_equal(OPS->register_mem(e[k].ep, src, N * LEN,
+		                                   RR_ACCESS_REMOTE_READ, &reg[k]),
+		                 0);
+	}
+	for (unsigned k = 0; k < 2; k++)
+		for (unsigned i = 0; i < N; i++) {
+			struct rr_sge g = {dst[k] + i * LEN, LEN, 0};
+
+			assert_int_equal(OPS->post_read(e[k].ep, &g, reg[!k].handle,
+			                                reg[!k].offset + i * LEN, i),
+			                 0);
+		}
+	flush(&e[0]);
+	flush(&e[1]);
+	for (unsigned k = 0; k < 2; k++)
+		for (unsigned i = 0; i < N; i++)
+			expect_wc(&e[k], &e[!k], RR_WC_READ, i, 0);
+	for (unsigned k = 0; k < 2; k++) {
+		check_pattern(dst[k], N * LEN, 4);
+		free(dst[k]);
+	}
+	pair_close(&e[0], &e[1]);
+	free(src);
+}
+
+static void no_reads_negotiated(void **state)
+{
+	struct rr_sge g = {NULL, 0, 0};
+	struct end c, s;
+
+	pair_open(&c, &s, "ird=0", NULL);
+	assert_int_equal(OPS->post_read(s.ep, &g, 1, 1, 1), -EOPNOTSUPP);
+	assert_int_equal(OPS->post_read(c.ep, &g, 1, 1, 1), 0);
+	flush(&c);
+	expect_wc(&c, &s, RR_WC_READ, 1, 0);
+	pair_close(&c, &s);
+}
+
+/* Queues at their limits, then a batch of small messages each way: hundreds of
+ * them go out with one system call. */
+static void full_queues(void **state)
+{
+	static uint8_t buf[4096][8], src[4096][8];
+	struct rr_prov_counters k0, k1;
+	struct rr_sge g;
+	struct end c, s;
+
+	pair_open(&c, &s, NULL, NULL);
+	for (unsigned i = 0; i < 4096; i++) {
+		memcpy(src[i], &i, sizeof(i));
+		g = (struct rr_sge){buf[i], 8, 0};
+		assert_int_equal(OPS->post_recv(s.ep, &g, i), 0);
+		g = (struct rr_sge){src[i], 8, 0};
+		assert_int_equal(OPS->post_send(c.ep, &g, 1, 0, i), 0);
+	}
+	assert_int_equal(OPS->post_recv(s.ep, &g, 0), -ENOBUFS);
+	assert_int_equal(OPS->post_send(c.ep, &g, 1, 0, 0), -ENOBUFS);
+	OPS->counters(c.ep, &k0);
+	flush(&c);
+	for (unsigned i = 0; i < 4096; i++) {
+		assert_int_equal(expect_wc(&s, &c, RR_WC_RECV, i, 0)->len, 8);
+		expect_wc(&c, &s, RR_WC_SEND, i, 0);
+	}
+	assert_memory_equal(buf, src, sizeof(src));
+	OPS->counters(c.ep, &k1);
+	assert_int_equal(k1.bytes_sent - k0.bytes_sent, 4096 * (2 + 18 + 8 + 4));
+	assert_true(k1.syscalls - k0.syscalls < 100);
+	pair_close(&c, &s);
+}
+
+static void misuse(void **state)
+{
+	struct rr_prov_config cfg = {.options = "nope=1"};
+	struct rr_sge g[RR_PROV_MAX_SGE + 1] = {{NULL, 0, 0}};
+	struct sockaddr_in sa = loopback(1);
+	struct sockaddr_storage bound;
+	struct rr_prov_listener *l;
+	struct rr_region reg;
+	struct rr_ep *ep;
+	struct end c, s;
+	char big[RR_PROV_PRIVATE_MAX + 1] = "";
+
+	assert_int_equal(OPS->connect(&cfg, (void *)&sa, sizeof(sa), NULL, 0, 0, &ep),
+	                 -EINVAL);
+	assert_int_equal(OPS->listen(&cfg, (void *)&sa, sizeof(sa), &l, &bound),
+	                 -EINVAL);
+	cfg.options = NULL;
+	assert_int_equal(
+	        OPS->connect(&cfg, (void *)&sa, sizeof(sa), big, sizeof(big), 0, &ep),
+	        -EINVAL);
+	pair_start(&c, &s, NULL, NULL);
+	assert_int_equal(OPS->post_send(c.ep, g, 1, 0, 1), -ENOTCONN);
+	assert_int_equal(OPS->post_read(c.ep, g, 1, 1, 1), -ENOTCONN);
+	assert_int_equal(OPS->post_recv(c.ep, g, 1), 0);
+	expect_wc(&c, &s, RR_WC_CONNECTED, 0, 0);
+	expect_wc(&s, &c, RR_WC_CONNECTED, 0, 0);
+	assert_int_equal(OPS->post_send(c.ep, g, RR_PROV_MAX_SGE + 1, 0, 1), -EINVAL);
+	g[0].len = g[1].len = 0x80000000;
+	assert_int_equal(OPS->post_write(c.ep, g, 2, 1, 1, 1), -EMSGSIZE);
+	assert_int_equal(OPS->register_mem(c.ep, big, 1, 4, &reg), -EINVAL);
+	assert_int_equal(OPS->invalidate(c.ep, 12345, 0), -EINVAL);
+	OPS->disconnect(c.ep, now());
+	expect_wc(&c, &s, RR_WC_RECV, 1, -ECANCELED);
+	expect_wc(&c, &s, RR_WC_DISCONNECTED, 0, 0);
+	expect_wc(&s, &c, RR_WC_DISCONNECTED, 0, 0);
+	assert_int_equal(OPS->post_recv(c.ep, g, 1), -ENOTCONN);
+	assert_int_equal(OPS->register_mem(c.ep, big, 1, 1, &reg), -ENOTCONN);
+	end_fini(&c);
+	end_fini(&s);
+}
+
+/* What was posted before disconnect arrives, however long it takes to drain. */
+static void disconnect_drains(void **state)
+{
+	enum { LEN = 8 << 20 };
+	uint8_t *src = pattern(LEN, 1), *dst = calloc(1, LEN);
+	struct rr_sge g = {src, LEN, 0}, r = {dst, LEN, 0};
+	struct end c, s;
+
+	pair_open(&c, &s, NULL, NULL);
+	assert_int_equal(OPS->post_recv(s.ep, &r, 1), 0);
+	assert_int_equal(OPS->post_send(c.ep, &g, 1, 0, 2), 0);
+	OPS->disconnect(c.ep, now());
+	assert_int_equal(expect_wc(&s, &c, RR_WC_RECV, 1, 0)->len, LEN);
+	expect_wc(&c, &s, RR_WC_SEND, 2, 0);
+	expect_wc(&c, &s, RR_WC_DISCONNECTED, 0, 0);
+	expect_wc(&s, &c, RR_WC_DISCONNECTED, 0, 0);
+	check_pattern(dst, LEN, 1);
+	end_fini(&c);
+	end_fini(&s);
+	free(src);
+	free(dst);
+}
+
+/* Two seconds after the last octet the buffers are gone and no timer is left;
+ * data after that works as before. */
+static void idle(void **state)
+{
+	struct end c, s;
+	rr_time t;
+
+	pair_open(&c, &s, NULL, NULL);
+	do_send(&c, &s, 100);
+	t = OPS->deadline(c.ep);
+	assert_in_range(t, now() + RR_MS(100), now() + RR_SEC(3));
+	OPS->progress(c.ep, t);
+	OPS->progress(s.ep, now() + RR_SEC(3));
+	assert_int_equal(OPS->deadline(c.ep), RR_TIME_NEVER);
+	assert_int_equal(OPS->deadline(s.ep), RR_TIME_NEVER);
+	do_send(&c, &s, 100000);
+	do_read(&s, &c, 100000);
+	pair_close(&c, &s);
+}
+
+static void private_data(void **state)
+{
+	struct sockaddr_storage a, b;
+	struct end c, s;
+	size_t len;
+
+	pair_open(&c, &s, "rev=1", NULL);
+	assert_memory_equal(OPS->peer_private(c.ep, &len), "server!", 7);
+	assert_int_equal(len, 7);
+	assert_memory_equal(OPS->peer_private(s.ep, &len), "client", 6);
+	assert_int_equal(len, 6);
+	assert_int_equal(OPS->peer_addr(c.ep, &a), 0);
+	assert_int_equal(OPS->local_addr(s.ep, &b), 0);
+	assert_memory_equal(&a, &b, sizeof(struct sockaddr_in));
+	pair_close(&c, &s);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(default_options), cmocka_unit_test(without_crc),
-	        cmocka_unit_test(small_fpdus),     cmocka_unit_test(revision_1),
+	        cmocka_unit_test(default_options),
+	        cmocka_unit_test(without_crc),
+	        cmocka_unit_test(small_fpdus),
+	        cmocka_unit_test(revision_1),
 	        cmocka_unit_test(small_buffers),
+	        cmocka_unit_test(send_with_invalidate),
+	        cmocka_unit_test(more_reads_than_ord),
+	        cmocka_unit_test(no_reads_negotiated),
+	        cmocka_unit_test(full_queues),
+	        cmocka_unit_test(misuse),
+	        cmocka_unit_test(disconnect_drains),
+	        cmocka_unit_test(idle),
+	        cmocka_unit_test(private_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 	X(fpdu, 65535, 128, 65535)                                                     \
 	X(ird, 64, 0, 1024)                                                            \
 	X(ord, 64, 0, 1024)                                                            \
-	X(sndbuf, 0, 0, 1u << 30)                                                      \
+	X(sndbuf, 131072, 0, 1u << 30)                                                 \
 	X(rcvbuf, 0, 0, 1u << 30)
 
 static const struct {

@@ -25,7 +25,7 @@
 #include "prov/iwarp/crc.h"
 #include "prov/iwarp/ep.h"
 
-#define AHEAD        (256u << 10) /* framed and unsent, about: stays in the cache */
+#define AHEAD        (128u << 10) /* framed and unsent, about: stays in the cache */
 #define COPY_MAX     256u       /* a payload piece up to this goes through the stage */
 #define TURN_MAX     (4u << 20) /* octets written in one call */
 #define ULPDU_MARKED 8192u      /* with markers everything goes through the stage */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory after invalidation: freed at once, so that the address sanitizer sees
+ * any later touch; what went out before has the old content.
+ */
+#include "iwarp_raw.h"
+
+#define MIB (1u << 20)
+
+/* A peer that reads 8 MiB and does not take the answer. */
+static void start_read(struct raw *r, uint8_t *mem, struct rr_region *reg)
+{
+	static struct bytes o, u;
+
+	raw_enter(r, NULL);
+	assert_int_equal(
+	        OPS->register_mem(r->e.ep, mem, 8 * MIB, RR_ACCESS_REMOTE_READ, reg),
+	        0);
+	o.n = 0;
+	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg->handle, reg->offset);
+	put_fpdu(&o, &u);
+	raw_say(r, o.b, o.n);
+	for (int i = 0; i < 5; i++)
+		raw_step(r, 10);
+	assert_true(OPS->events(r->e.ep) & EPOLLOUT);
+}
+
+/* The answer stops in the middle, with a Terminate that says what was left. */
+static void finish_read(struct raw *r, const struct rr_region *reg)
+{
+	uint64_t done = 0;
+	const uint8_t *p;
+	size_t len;
+
+	for (;;) {
+		p = raw_ulpdu(r, &len);
+		if (get_be(p, 2) != 0x8142)
+			break;
+		assert_int_equal(get_be(p + 2, 4), 0xabcd);
+		assert_int_equal(get_be(p + 6, 8), 77 + done);
+		for (size_t i = 0; i < len - 14; i++)
+			if (p[14 + i] != at(1, done + i))
+				fail_msg("octet %zu", (size_t)done + i);
+		done += len - 14;
+	}
+	assert_true(done > 0 && done < 8 * MIB);
+	assert_int_equal(len, 18 + 4 + 2 + 18 + 28);
+	assert_int_equal(get_be(p, 2), 0x4147);
+	assert_int_equal(get_be(p + 18, 4), 0x0100e000);
+	assert_int_equal(get_be(p + 22, 2), 46);
+	assert_int_equal(get_be(p + 24, 2), 0x4141);
+	assert_int_equal(get_be(p + 42, 4), 0xabcd);
+	assert_int_equal(get_be(p + 46, 8), 77 + done);
+	assert_int_equal(get_be(p + 54, 4), 8 * MIB - done);
+	assert_int_equal(get_be(p + 58, 4), reg->handle);
+	assert_int_equal(get_be(p + 62, 8), reg->offset + done);
+	raw_eof(r);
+	raw_close(r);
+}
+
+static void local_while_read(void **state)
+{
+	static struct raw r;
+	struct rr_region reg;
+	uint8_t *mem = pattern(8 * MIB, 1);
+
+	start_read(&r, mem, &reg);
+	assert_int_equal(OPS->invalidate(r.e.ep, reg.handle, 3), 0);
+	expect_wc(&r.e, NULL, RR_WC_INVALIDATE, 3, 0);
+	memset(mem, 0xee, 8 * MIB);
+	free(mem);
+	finish_read(&r, &reg);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+	raw_fini(&r);
+}
+
+static void remote_while_read(void **state)
+{
+	static struct raw r;
+	static struct bytes o;
+	struct rr_region reg;
+	uint8_t *mem = pattern(8 * MIB, 1);
+	char buf[4];
+	struct rr_sge g = {buf, 4, 0};
+	struct rr_wc *wc;
+
+	start_read(&r, mem, &reg);
+	assert_int_equal(OPS->post_recv(r.e.ep, &g, 4), 0);
+	o.n = 0;
+	add_untagged(&o, 0x4144, reg.handle, 0, 1, 0, "bye", 3);
+	raw_say(&r, o.b, o.n);
+	wc = expect_wc(&r.e, NULL, RR_WC_RECV, 4, 0);
+	assert_true(wc->invalidated);
+	assert_int_equal(wc->inv_handle, reg.handle);
+	memset(mem, 0xee, 8 * MIB);
+	free(mem);
+	assert_int_equal(OPS->invalidate(r.e.ep, reg.handle, 3), -EINVAL);
+	finish_read(&r, &reg);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+	raw_fini(&r);
+}
+
+/* The end of the connection is a fence as well. */
+static void end_while_read(void **state)
+{
+	static struct raw r;
+	struct rr_region reg;
+	uint8_t *mem = pattern(8 * MIB, 1);
+
+	start_read(&r, mem, &reg);
+	OPS->disconnect(r.e.ep, now());
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	free(mem);
+	OPS->progress(r.e.ep, now());
+	raw_fini(&r);
+
+	mem = pattern(8 * MIB, 1);
+	start_read(&r, mem, &reg);
+	OPS->destroy(r.e.ep); /* an abort: the peer sees a reset */
+	free(mem);
+	free(r.e.wc);
+	while (recv(r.fd, r.in.b, sizeof(r.in.b), 0) > 0)
+		;
+	assert_int_equal(errno, ECONNRESET);
+	raw_close(&r);
+}
+
+/* A segment half received when its region goes. */
+static void write_in_progress(uint32_t first)
+{
+	static struct raw r;
+	static struct bytes o, u;
+	static uint8_t body[60000];
+	struct rr_region reg;
+	uint8_t *mem = calloc(1, 60000);
+	const uint8_t *p;
+	size_t len;
+
+	raw_enter(&r, NULL);
+	assert_int_equal(
+	        OPS->register_mem(r.e.ep, mem, 60000, RR_ACCESS_REMOTE_WRITE, &reg), 0);
+	memset(body, 7, sizeof(body));
+	ul_tagged(&u, 0xc140, reg.handle, reg.offset, body, sizeof(body));
+	o.n = 0;
+	put_fpdu(&o, &u);
+	raw_say(&r, o.b, first);
+	for (int i = 0; i < 3; i++)
+		raw_step(&r, 10);
+	assert_int_equal(OPS->invalidate(r.e.ep, reg.handle, 3), 0);
+	expect_wc(&r.e, NULL, RR_WC_INVALIDATE, 3, 0);
+	free(mem);
+	raw_say(&r, o.b + first, o.n - first);
+	p = raw_ulpdu(&r, &len);
+	assert_int_equal(len, 18 + 4 + 2 + 14);
+	assert_int_equal(get_be(p + 18, 4), 0x1100c000);
+	assert_memory_equal(p + 24, u.b, 14);
+	raw_eof(&r);
+	raw_close(&r);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+	raw_fini(&r);
+}
+
+static void local_while_written(void **state)
+{
+	write_in_progress(10);
+	write_in_progress(16);
+	write_in_progress(30000);
+	write_in_progress(59000);
+}
+
+/* Everything before the last octets of the CRC is here. */
+static void local_before_crc(void **state)
+{
+	static struct raw r;
+	static struct bytes o;
+	static uint8_t body[60000];
+	struct rr_region reg;
+	uint8_t *mem = calloc(1, 60000);
+	char buf[8];
+	struct rr_sge g = {buf, 8, 0};
+
+	raw_enter(&r, NULL);
+	assert_int_equal(OPS->post_recv(r.e.ep, &g, 1), 0);
+	assert_int_equal(
+	        OPS->register_mem(r.e.ep, mem, 60000, RR_ACCESS_REMOTE_WRITE, &reg), 0);
+	o.n = 0;
+	add_tagged(&o, 0xc140, reg.handle, reg.offset, body, sizeof(body));
+	add_untagged(&o, 0x4143, 0, 0, 1, 0, "end", 3);
+	raw_say(&r, o.b, 1000);
+	raw_step(&r, 10);
+	raw_say(&r, o.b + 1000, 60000 + 16 - 1000);
+	for (int i = 0; i < 3; i++)
+		raw_step(&r, 10);
+	assert_int_equal(OPS->invalidate(r.e.ep, reg.handle, 3), 0);
+	expect_wc(&r.e, NULL, RR_WC_INVALIDATE, 3, 0);
+	free(mem);
+	raw_say(&r, o.b + 60016, o.n - 60016);
+	assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 1, 0)->len, 3);
+	raw_fini(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(local_while_read),
+	        cmocka_unit_test(remote_while_read),
+	        cmocka_unit_test(end_while_read),
+	        cmocka_unit_test(local_while_written),
+	        cmocka_unit_test(local_before_crc),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

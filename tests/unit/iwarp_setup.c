@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connection set-up against a plain socket: refusals, timers, RTR, markers, and
+ * the same conversation cut at every place. */
+#include "iwarp_raw.h"
+
+/* ---- the endpoint is the responder ---- */
+
+static void refused(const void *p, size_t n, int status)
+{
+	static struct raw r;
+
+	raw_client(&r, NULL, 0);
+	raw_say(&r, p, n);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, status);
+	raw_eof(&r);
+	assert_int_not_equal(OPS->why(r.e.ep)[0], 0);
+	raw_fini(&r);
+}
+
+static void bad_requests(void **state)
+{
+	refused("GET / HTTP/1.1\r\n\r\n", 18, -EPROTO);
+	refused("X", 1, -EPROTO);
+	refused(REP1, 20, -EPROTO); /* responder against responder's answer */
+	refused("MPA ID Req Frame\x40\x01\x02\x01", 20, -EPROTO);
+	refused("MPA ID Req Frame\x50\x02\x00\x03", 20, -EPROTO);
+	refused("MPA ID Req Frame\x40\x00\x00\x00", 20, -EPROTONOSUPPORT);
+	refused("MPA ID Req Frame\x40\x03\x00\x00", 20, -EPROTONOSUPPORT);
+}
+
+static void half_a_request(void **state)
+{
+	static struct raw r;
+	rr_time t;
+
+	for (size_t n = 0; n < 20; n += 19) {
+		raw_client(&r, NULL, RR_MS(50));
+		t = now();
+		raw_say(&r, REQ1, n);
+		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ETIMEDOUT);
+		assert_in_range(now() - t, RR_MS(40), RR_MS(1000));
+		raw_fini(&r);
+
+		raw_client(&r, NULL, 0);
+		raw_say(&r, REQ1, n);
+		raw_close(&r);
+		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);
+		raw_fini(&r);
+	}
+}
+
+/* What was posted before the first FPDU of the initiator waits for it. */
+static void responder_waits(void **state)
+{
+	static struct raw r;
+	static struct bytes o;
+	struct rr_sge g = {(void *)"first", 5, 0};
+	const uint8_t *p;
+	size_t len;
+
+	raw_client(&r, NULL, 0);
+	raw_say(&r, REQ1, 20);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, 1), 0);
+	flush(&r.e);
+	for (int i = 0; i < 3; i++)
+		raw_step(&r, 10);
+	raw_hear(&r);
+	assert_int_equal(r.in.n, 20);
+	assert_memory_equal(raw_need(&r, 20), REP1, 20);
+	o.n = 0;
+	add_rtr(&o);
+	raw_say(&r, o.b, o.n);
+	p = raw_ulpdu(&r, &len);
+	assert_int_equal(len, 23);
+	assert_memory_equal(p + 18, "first", 5);
+	expect_wc(&r.e, NULL, RR_WC_SEND, 1, 0);
+	raw_fini(&r);
+}
+
+static void reply_of(const char *opts, const char *req, size_t rlen, const char *want,
+                     size_t wlen)
+{
+	static struct raw r;
+
+	raw_client(&r, opts, 0);
+	raw_say(&r, req, rlen);
+	assert_memory_equal(raw_need(&r, wlen), want, wlen);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	raw_fini(&r);
+}
+
+static void replies_in_kind(void **state)
+{
+	/* C is the or of both; M is never ours; S and revision follow */
+	reply_of(NULL, "MPA ID Req Frame\x00\x01\x00\x00", 20, REP1, 20);
+	reply_of("crc=0", "MPA ID Req Frame\x00\x01\x00\x00", 20,
+	         "MPA ID Rep Frame\x00\x01\x00\x00", 20);
+	reply_of("crc=0", "MPA ID Req Frame\xe0\x01\x00\x02zz", 22, REP1, 20);
+	reply_of(NULL, "MPA ID Req Frame\x40\x02\x00\x00", 20,
+	         "MPA ID Rep Frame\x40\x02\x00\x00", 20);
+	/* ORD 64 cut to the initiator's IRD of 3 */
+	reply_of(NULL, "MPA ID Req Frame\x50\x02\x00\x04\x00\x03\x00\x09", 24,
+	         "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x03", 24);
+	/* RTR: a Write or a Read rather than a Send */
+	reply_of("ird=0", "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\xc0\x09", 24,
+	         "MPA ID Rep Frame\x50\x02\x00\x04\x80\x01\xc0\x03", 24);
+	reply_of(NULL, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24,
+	         "MPA ID Rep Frame\x50\x02\x00\x04\xc0\x40\x00\x03", 24);
+}
+
+/* The empty Send as RTR takes no Receive, but a number. */
+static void rtr_by_send(void **state)
+{
+	static struct raw r;
+	static struct bytes o;
+	char buf[8];
+	struct rr_sge g = {buf, 8, 0};
+
+	raw_client(&r, NULL, 0);
+	assert_int_equal(OPS->post_recv(r.e.ep, &g, 5), 0);
+	o.n = 0;
+	put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
+	add_untagged(&o, 0x4143, 0, 0, 1, 0, NULL, 0);
+	add_untagged(&o, 0x4143, 0, 0, 2, 0, NULL, 0);
+	raw_say(&r, o.b, o.n);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len, 0);
+	raw_fini(&r);
+}
+
+static void rtr_by_read(void **state)
+{
+	static struct raw r;
+	static struct bytes o, u;
+	const uint8_t *p;
+	size_t len;
+
+	raw_client(&r, NULL, 0);
+	o.n = 0;
+	put(&o, "MPA ID Req Frame\x50\x02\x00\x04\x80\x03\x40\x09", 24);
+	ul_read(&u, 1, 0x01020304, 5, 0, 99, 99);
+	put_fpdu(&o, &u);
+	raw_say(&r, o.b, o.n);
+	(void)raw_need(&r, 24);
+	p = raw_ulpdu(&r, &len);
+	ul_tagged(&u, 0xc142, 0x01020304, 5, NULL, 0);
+	assert_int_equal(len, u.n);
+	assert_memory_equal(p, u.b, len);
+	raw_fini(&r);
+}
+
+/* The peer wants markers: take them out by their definition, check all CRCs. */
+static void markers_when_asked(void **state)
+{
+	enum { N = 9000 };
+	static struct raw r;
+	static struct bytes o, flat;
+	uint8_t *src = pattern(N, 3);
+	struct rr_sge g[2] = {{src, 100, 0}, {src + 100, N - 100, 0}};
+	size_t at_fpdu = 0, total = 0, len;
+	const uint8_t *p;
+
+	raw_client(&r, NULL, 0);
+	o.n = 0;
+	put(&o, "MPA ID Req Frame\xc0\x01\x00\x00", 20);
+	add_rtr(&o);
+	raw_say(&r, o.b, o.n);
+	assert_memory_equal(raw_need(&r, 20), REP1, 20);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(OPS->post_send(r.e.ep, g, 2, 0, i), 0);
+	flush(&r.e);
+	for (unsigned i = 0; i < 5; i++)
+		expect_wc(&r.e, NULL, RR_WC_SEND, i, 0);
+	OPS->disconnect(r.e.ep, now());
+	while (raw_hear(&r), !r.eof)
+		raw_step(&r, 1);
+	p = r.in.b + 20;
+	len = r.in.n - 20;
+	flat.n = 0;
+	for (size_t i = 0; i < len;) {
+		size_t from = i, start, crc_at;
+		uint32_t crc;
+
+		/* one FPDU, from its marker or its length on */
+		if (i % 512 == 0)
+			i += 4;
+		start = i;
+		flat.n = 0;
+		for (at_fpdu = 2; flat.n < at_fpdu; i++) {
+			if (i % 512 == 0 && i != start) {
+				assert_int_equal(get_be(p + i, 4), i - start);
+				i += 3;
+				continue;
+			}
+			put(&flat, p + i, 1);
+			if (flat.n == 2)
+				at_fpdu = (2 + get_be(flat.b, 2) + 3) / 4 * 4;
+		}
+		if (i % 512 == 0) {
+			assert_int_equal(get_be(p + i, 4), i - start);
+			i += 4;
+		}
+		crc_at = i;
+		crc = slow_crc(p + from, crc_at - from);
+		for (int k = 0; k < 4; k++)
+			assert_int_equal(p[crc_at + (size_t)k], crc >> 8 * k & 0xff);
+		i += 4;
+		for (size_t k = 20, n = get_be(flat.b, 2) - 18; k < 20 + n; k++)
+			assert_int_equal(flat.b[k], at(3, total++ % N));
+	}
+	assert_int_equal(total, 5 * N);
+	raw_fini(&r);
+	free(src);
+}
+
+/* ---- the endpoint is the initiator ---- */
+
+#define REQ2 "MPA ID Req Frame\x50\x02\x00\x04\x80\x40\xc0\x40"
+
+static void answered(const char *opts, const void *rep, size_t n, int status)
+{
+	static struct raw r;
+
+	raw_server(&r, opts);
+	raw_say(&r, rep, n);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, status);
+	raw_fini(&r);
+}
+
+static void bad_replies(void **state)
+{
+	answered(NULL, "MPA ID Rep Frame\x70\x02\x00\x04\x00\x40\x00\x40", 24,
+	         -ECONNREFUSED);
+	answered(NULL, "SSH-2.0-OpenSSH_9.2", 19, -EPROTO);
+	answered(NULL, REQ1, 20, -EPROTO);
+	answered(NULL, "MPA ID Rep Frame\x40\x01\x00\x00", 20, -EPROTO);
+	answered(NULL, "MPA ID Rep Frame\x50\x03\x00\x04\x00\x40\x00\x40", 24, -EPROTO);
+	answered("rev=1", "MPA ID Rep Frame\x40\x02\x00\x00", 20, -EPROTO);
+}
+
+static void no_server(void **state)
+{
+	struct rr_prov_config cfg = {0};
+	struct sockaddr_in sa = loopback(0);
+	socklen_t len = sizeof(sa);
+	int l = socket(AF_INET, SOCK_STREAM, 0);
+	struct rr_ep *ep;
+	struct end e;
+
+	assert_int_equal(bind(l, (void *)&sa, len), 0);
+	assert_int_equal(getsockname(l, (void *)&sa, &len), 0);
+	assert_int_equal(OPS->connect(&cfg, (void *)&sa, len, NULL, 0, now(), &ep), 0);
+	end_init(&e, ep);
+	expect_wc(&e, NULL, RR_WC_DISCONNECTED, 0, -ECONNREFUSED);
+	end_fini(&e);
+	close(l);
+}
+
+static void server_closes(void **state)
+{
+	static struct raw r;
+
+	raw_server(&r, NULL);
+	assert_memory_equal(raw_need(&r, 24), REQ2, 24);
+	raw_close(&r);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);
+	raw_fini(&r);
+}
+
+/* The Terminate is the first FPDU.                      [RFC 6581 §9.1, §9.2] */
+static void terminates_setup(void **state)
+{
+	static const struct {
+		const char *opts, *rep;
+		unsigned code;
+	} t[] = {
+	        {"ird=2", "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x03", 6},
+	        {NULL, "MPA ID Rep Frame\x50\x02\x00\x04\xc0\x40\x00\x03", 7},
+	};
+	static struct raw r;
+	const uint8_t *p;
+	size_t len;
+
+	for (unsigned i = 0; i < 2; i++) {
+		raw_server(&r, t[i].opts);
+		(void)raw_need(&r, 24);
+		raw_say(&r, t[i].rep, 24);
+		p = raw_ulpdu(&r, &len);
+		assert_int_equal(len, 22);
+		assert_int_equal(get_be(p, 2), 0x4147);
+		assert_int_equal(get_be(p + 18, 4), 0x20000000 | t[i].code << 16);
+		raw_eof(&r);
+		raw_close(&r);
+		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+		raw_fini(&r);
+	}
+}
+
+static void rtr_sent(void **state)
+{
+	static const struct {
+		const char *rep;
+		uint16_t ctrl; /* of the first FPDU; 0: none */
+	} t[] = {
+	        {"MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\xc0\x40", 0xc140},
+	        {"MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x80\x40", 0xc140},
+	        {"MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 0x4141},
+	        {"MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 0},
+	};
+	static struct raw r;
+	static struct bytes o;
+	const uint8_t *p;
+	size_t len;
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		raw_server(&r, NULL);
+		assert_memory_equal(raw_need(&r, 24), REQ2, 24);
+		raw_say(&r, t[i].rep, 24);
+		expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+		if (t[i].ctrl) {
+			p = raw_ulpdu(&r, &len);
+			assert_int_equal(get_be(p, 2), t[i].ctrl);
+			assert_int_equal(len, t[i].ctrl == 0xc140 ? 14 : 46);
+		}
+		if (t[i].ctrl == 0x4141) { /* its answer completes nothing */
+			o.n = 0;
+			add_tagged(&o, 0xc142, 0, 0, NULL, 0);
+			raw_say(&r, o.b, o.n);
+		}
+		raw_close(&r);
+		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+		raw_fini(&r);
+	}
+}
+
+/* ---- the same conversation, delivered in every way ---- */
+
+#define BIG 20000
+
+struct talk {
+	uint8_t mem[BIG + 8], buf[3][64];
+	struct rr_region reg, inv;
+};
+
+static void talk_write(struct talk *k, struct raw *r, struct bytes *o)
+{
+	static uint8_t big[BIG];
+
+	for (size_t i = 0; i < BIG; i++)
+		big[i] = at(9, i);
+	memset(k, 0, sizeof(*k));
+	raw_client(r, NULL, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		struct rr_sge g = {k->buf[i], 64, 0};
+
+		assert_int_equal(OPS->post_recv(r->e.ep, &g, i), 0);
+	}
+	assert_int_equal(OPS->register_mem(r->e.ep, k->mem, sizeof(k->mem),
+	                                   RR_ACCESS_REMOTE_WRITE, &k->reg),
+	                 0);
+	assert_int_equal(OPS->register_mem(r->e.ep, k->mem, 8, 0, &k->inv), 0);
+	o->n = 0;
+	put(o, "MPA ID Req Frame\x40\x01\x00\x05hello", 25);
+	add_untagged(o, 0x4143, 0, 0, 1, 0, "one", 3);
+	add_tagged(o, 0x8140, k->reg.handle, k->reg.offset + 1, big, BIG - 10);
+	add_untagged(o, 0x0144, k->inv.handle, 0, 2, 0, "tw", 2);
+	add_tagged(o, 0xc140, k->reg.handle, k->reg.offset + 1 + BIG - 10,
+	           big + BIG - 10, 10);
+	add_untagged(o, 0x4144, k->inv.handle, 0, 2, 2, "o", 1);
+	add_untagged(o, 0x4143, 0, 0, 3, 0, NULL, 0);
+}
+
+static void talk_check(struct talk *k, struct raw *r)
+{
+	struct rr_wc *wc;
+	size_t len;
+
+	expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
+	assert_memory_equal(OPS->peer_private(r->e.ep, &len), "hello", 5);
+	assert_int_equal(len, 5);
+	wc = expect_wc(&r->e, NULL, RR_WC_RECV, 0, 0);
+	assert_int_equal(wc->len, 3);
+	assert_false(wc->invalidated);
+	wc = expect_wc(&r->e, NULL, RR_WC_RECV, 1, 0);
+	assert_true(wc->invalidated);
+	assert_int_equal(wc->inv_handle, k->inv.handle);
+	assert_int_equal(wc->len, 3);
+	wc = expect_wc(&r->e, NULL, RR_WC_RECV, 2, 0);
+	assert_int_equal(wc->len, 0);
+	assert_memory_equal(k->buf[0], "one", 4);
+	assert_memory_equal(k->buf[1], "two", 4);
+	assert_int_equal(k->mem[0], 0);
+	check_pattern(k->mem + 1, BIG, 9);
+	assert_int_equal(k->mem[BIG + 1], 0);
+	assert_memory_equal(raw_need(r, 20), REP1, 20);
+	raw_close(r);
+	expect_wc(&r->e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(r);
+}
+
+static void glued(void **state)
+{
+	static struct talk k;
+	static struct raw r;
+	static struct bytes o;
+
+	talk_write(&k, &r, &o);
+	raw_say(&r, o.b, o.n);
+	talk_check(&k, &r);
+}
+
+static void cut_in_two(void **state)
+{
+	static struct talk k;
+	static struct raw r;
+	static struct bytes o;
+
+	o.n = SIZE_MAX;
+	for (size_t cut = 1; cut < o.n; cut += cut < 200 || cut > BIG ? 1 : 997) {
+		talk_write(&k, &r, &o);
+		raw_say(&r, o.b, cut);
+		raw_step(&r, 20);
+		raw_say(&r, o.b + cut, o.n - cut);
+		talk_check(&k, &r);
+	}
+}
+
+static void byte_by_byte(void **state)
+{
+	static struct talk k;
+	static struct raw r;
+	static struct bytes o;
+
+	talk_write(&k, &r, &o);
+	for (size_t i = 0; i < o.n; i++) {
+		raw_say(&r, o.b + i, 1);
+		raw_step(&r, 20);
+	}
+	talk_check(&k, &r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(bad_requests),
+	        cmocka_unit_test(half_a_request),
+	        cmocka_unit_test(responder_waits),
+	        cmocka_unit_test(replies_in_kind),
+	        cmocka_unit_test(rtr_by_send),
+	        cmocka_unit_test(rtr_by_read),
+	        cmocka_unit_test(markers_when_asked),
+	        cmocka_unit_test(bad_replies),
+	        cmocka_unit_test(no_server),
+	        cmocka_unit_test(server_closes),
+	        cmocka_unit_test(terminates_setup),
+	        cmocka_unit_test(rtr_sent),
+	        cmocka_unit_test(glued),
+	        cmocka_unit_test(cut_in_two),
+	        cmocka_unit_test(byte_by_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
