@@ -29,6 +29,8 @@ typedef uint64_t rr_time;
 _Noreturn void rr_assert_failed(const char *what, const char *file, int line);
 #define RR_ASSERT(x) \
 	((x) ? (void)0 : rr_assert_failed(#x, __FILE__, __LINE__))
+/* A place that our own code never reaches. */
+#define RR_NEVER(words) rr_assert_failed(words, __FILE__, __LINE__)
 
 /*
  * Where a core gets its memory.  @get returns memory aligned to 64 octets

@@ -187,7 +187,7 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 	case RR_ACT_CLOSED:
 		break;
 	}
-	RR_ASSERT(!"a completion for what is no post");
+	RR_NEVER("a completion for what is no post");
 }
 
 void rr_conn_registered(struct rr_conn *c, uint64_t token, int status, uint32_t handle,

@@ -29,7 +29,7 @@ static void session_ready(struct rr_link *l)
 
 static void session_call_done(struct rr_link *l, struct rr_call *m)
 {
-	RR_ASSERT(!m); /* a session makes no calls */
+	RR_NEVER("a session makes no calls");
 }
 
 static void session_closed(struct rr_link *link, int error, const char *why)

@@ -332,7 +332,7 @@ static void start(struct sim_op *op)
 	case RR_WC_DISCONNECTED:
 		break;
 	}
-	RR_ASSERT(!"not on the wire");
+	RR_NEVER("not on the wire");
 }
 
 void sim_transmit(struct sim_end *e)
