@@ -3,7 +3,8 @@
  * Raw TCP of the same shapes as an RPC: what a program that does nothing but
  * move the octets reaches on this machine.  Blocking sockets, TCP_NODELAY,
  * one write per batch, big messages received straight into place; no
- * protocol: both sides know the sizes, told once at the start.
+ * protocol: both sides know the sizes, told once at the start.  With --spin
+ * both poll instead of sleeping.
  *
  * This is the hardest honest baseline: no header is read, no event loop turns.
  */
@@ -15,7 +16,7 @@
 
 #include "bench.h"
 
-enum { BATCH = 65536, HELLO_WORDS = 2 };
+enum { BATCH = 65536, HELLO_WORDS = 3 };
 
 static size_t call_len(const struct bench_options *o)
 {
@@ -68,17 +69,17 @@ static bool send_messages(int fd, const uint8_t *data, size_t len, size_t count)
 /*
  * Receives until at least one message of @len octets is whole; the number of
  * whole ones.  *have counts octets of the next message.  0 at the end of the
- * stream.
+ * stream.  @flags MSG_DONTWAIT: by polling.
  */
-static size_t recv_messages(int fd, uint8_t *buf, size_t len, size_t *have)
+static size_t recv_messages(int fd, uint8_t *buf, size_t len, size_t *have, int flags)
 {
 	for (;;) {
 		/* a big message goes to its place, small ones come in batches */
 		size_t room = len >= BATCH / 2 ? len - *have : BATCH;
-		ssize_t n = recv(fd, len >= BATCH / 2 ? buf + *have : buf, room, 0);
+		ssize_t n = recv(fd, len >= BATCH / 2 ? buf + *have : buf, room, flags);
 		size_t whole;
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			return 0;
@@ -98,7 +99,7 @@ static void serve(int fd, const uint8_t *data, uint8_t *buf)
 	if (recv(fd, hello, sizeof(hello), MSG_WAITALL) != sizeof(hello))
 		return;
 	do
-		n = recv_messages(fd, buf, hello[0], &have);
+		n = recv_messages(fd, buf, hello[0], &have, hello[2] ? MSG_DONTWAIT : 0);
 	while (n && send_messages(fd, data, hello[1], n));
 }
 
@@ -124,17 +125,19 @@ static void client(const struct bench_options *o)
 {
 	uint8_t *data = bench_data(BENCH_MAX_BYTES + 4096);
 	uint8_t *buf = bench_data(BENCH_MAX_BYTES + 4096);
-	uint32_t hello[HELLO_WORDS] = { (uint32_t)call_len(o), (uint32_t)reply_len(o) };
+	uint32_t hello[HELLO_WORDS] = { (uint32_t)call_len(o), (uint32_t)reply_len(o),
+					 o->spin_us > 0 };
 	int fd = bench_tcp_connect(o->port);
 	uint64_t begin = bench_now(), warm = begin + o->ms * 1000000 / 10;
 	uint64_t end = warm + o->ms * 1000000, now = begin, ops = 0;
 	size_t have = 0, n;
+	int flags = o->spin_us ? MSG_DONTWAIT : 0;
 
 	if (send(fd, hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
 	    !send_messages(fd, data, call_len(o), o->depth))
 		bench_die("send", errno);
 	for (bool warming = true; now < end;) {
-		n = recv_messages(fd, buf, reply_len(o), &have);
+		n = recv_messages(fd, buf, reply_len(o), &have, flags);
 		if (!n)
 			bench_die("recv", ECONNRESET);
 		ops += n;
