@@ -27,13 +27,15 @@ static void print_help(void)
 	      "Writes files of an NFS server to standard output.\n"
 	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
 	      "  --in-flight N           READs in flight, 1 to 64 (8)\n"
-	      "  --size BYTES            of one READ (what the server prefers, to 1 MiB)\n"
+	      "  --size BYTES            of one READ (what the server prefers, to 1 "
+	      "MiB)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
-	fputs("\nexit status: 0 done, 1 a file could not be read, 2 wrong usage\n", stdout);
+	fputs("\nexit status: 0 done, 1 a file could not be read, 2 wrong usage\n",
+	      stdout);
 }
 
 static int take_option(struct cat *c, int opt)
@@ -72,7 +74,7 @@ static int take_option(struct cat *c, int opt)
 }
 
 static int cat_node(struct cat *c, struct nfs_client *client, const char *text,
-		    const struct url *u)
+                    const struct url *u)
 {
 	struct nfs_node node;
 	uint64_t n = 0;
@@ -81,8 +83,8 @@ static int cat_node(struct cat *c, struct nfs_client *client, const char *text,
 	if (!r && node.attr.type == NF3DIR)
 		r = (int)NFS3ERR_ISDIR;
 	if (!r)
-		r = nfs_stream(client, &node.fh, &node.attr, STDOUT_FILENO, &c->stream, NULL,
-			       &n);
+		r = nfs_stream(client, &node.fh, &node.attr, STDOUT_FILENO, &c->stream,
+		               NULL, &n);
 	c->bytes += n;
 	if (!r)
 		c->files++;
@@ -105,7 +107,8 @@ static int cat_url(struct cat *c, const char *text)
 		return -EINVAL;
 	}
 	if (!*u.export) {
-		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH", text);
+		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
+		           text);
 		url_fini(&u);
 		return -EINVAL;
 	}
@@ -129,8 +132,8 @@ static int cat_all(struct cat *c, int n, char **urls)
 			code = TOOL_FAILED;
 	}
 	if (c->stats) {
-		struct json_stats_more more = { "cat", c->files, c->bytes,
-						tool_now_ns() - c->started_ns };
+		struct json_stats_more more = {"cat", c->files, c->bytes,
+		                               tool_now_ns() - c->started_ns};
 
 		if (json_stats(c->stats, c->loop.engine, &more))
 			code = TOOL_FAILED;
@@ -141,15 +144,15 @@ static int cat_all(struct cat *c, int n, char **urls)
 int tool_cat(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "in-flight", required_argument, NULL, OPT_IN_FLIGHT },
-		{ "size", required_argument, NULL, OPT_SIZE },
-		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-		{ "retry", required_argument, NULL, OPT_RETRY },
-		{ "stats", required_argument, NULL, OPT_STATS },
-		TOOL_COMMON_OPTIONS,
-		{ NULL, 0, NULL, 0 },
+	        {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
+	        {"size", required_argument, NULL, OPT_SIZE},
+	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
+	        {"retry", required_argument, NULL, OPT_RETRY},
+	        {"stats", required_argument, NULL, OPT_STATS},
+	        TOOL_COMMON_OPTIONS,
+	        {NULL, 0, NULL, 0},
 	};
-	struct cat c = { .stream = { .in_flight = 8 } };
+	struct cat c = {.stream = {.in_flight = 8}};
 	int opt, r;
 
 	while ((opt = getopt_long(argc, argv, "v", options, NULL)) != -1) {

@@ -46,23 +46,29 @@ static void print_help(void)
 {
 	fputs("usage: rpcrdma cp [OPTION]... SRC... DST\n"
 	      "Copies files and trees to or from an NFS server, or between two.\n"
-	      "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, or local paths, or - for\n"
+	      "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, or local paths, or - "
+	      "for\n"
 	      "a standard stream; one of the two at least is a URL.\n\n"
 	      "  -r, -R, --recursive     directories with all they contain\n"
 	      "  -p, --preserve          times, modes and (as root) owners\n"
 	      "  -q, --quiet             no progress\n"
 	      "  --in-flight N           READs and WRITEs in flight, 1 to 64 (8)\n"
-	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what the\n"
+	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what "
+	      "the\n"
 	      "                          server prefers)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
-	fputs("\nA destination is replaced when its new contents are complete and, on a\n"
-	      "server, stable; until then they have the name .NAME.rpcrdma-XXXXXXXXXX.\n"
-	      "With -r symbolic links are copied as such, without it they are followed.\n"
-	      "Sparse files stay sparse.  A source that changes meanwhile is read again,\n"
+	fputs("\nA destination is replaced when its new contents are complete and, on "
+	      "a\n"
+	      "server, stable; until then they have the name "
+	      ".NAME.rpcrdma-XXXXXXXXXX.\n"
+	      "With -r symbolic links are copied as such, without it they are "
+	      "followed.\n"
+	      "Sparse files stay sparse.  A source that changes meanwhile is read "
+	      "again,\n"
 	      "and refused the third time.\n\n"
 	      "exit status: 0 done, 1 something was not copied, 2 wrong usage\n",
 	      stdout);
@@ -113,7 +119,8 @@ static int take_option(struct cp *c, int opt)
 	return r ? -2 : 1;
 }
 
-/* ---- Servers ----------------------------------------------------------------------- */
+/* ---- Servers -----------------------------------------------------------------------
+ */
 
 /* The export's client, connected at its first use. */
 static struct server *get_server(struct cp *c, const struct url *u)
@@ -158,7 +165,8 @@ static struct server *open_url(struct cp *c, const char *text, struct url *u)
 		return NULL;
 	}
 	if (!*u->export) {
-		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH", text);
+		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
+		           text);
 		url_fini(u);
 		return NULL;
 	}
@@ -173,12 +181,13 @@ static int told(const char *text, const struct nfs_client *client, int status)
 	if (status == -EXDEV)
 		tool_error("%s: a symbolic link leads out of the export", text);
 	else if (status != -EINTR)
-		tool_error("%s: %s", text, client ? nfs_words(client, status)
-						 : strerror(-status));
+		tool_error("%s: %s", text,
+		           client ? nfs_words(client, status) : strerror(-status));
 	return status;
 }
 
-/* ---- The destination -------------------------------------------------------------------- */
+/* ---- The destination
+ * -------------------------------------------------------------------- */
 
 static int dst_remote(struct cp *c, const char *text)
 {
@@ -194,10 +203,11 @@ static int dst_remote(struct cp *c, const char *text)
 	if (r == 0 && node.attr.type == NF3DIR) {
 		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr);
 	} else if ((r == 0 && !u.slash) ||
-		   (r == (int)NFS3ERR_NOENT && node.parent.len &&
-		    (!u.slash || c->recursive))) {
+	           (r == (int)NFS3ERR_NOENT && node.parent.len &&
+	            (!u.slash || c->recursive))) {
 		/* The parent's attributes are those of the last directory walked. */
-		c->dir = copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr);
+		c->dir =
+		        copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr);
 		c->name = strdup(node.name);
 		r = 0;
 	} else {
@@ -246,7 +256,8 @@ static int dst_local(struct cp *c, const char *path)
 		r = realpath(path, real) ? dst_dir_of(c, real) : -errno;
 		return r ? told(path, NULL, r) : 0;
 	}
-	fd = open(path, (S_ISDIR(sb.st_mode) ? O_RDONLY | O_DIRECTORY : O_WRONLY) | O_CLOEXEC);
+	fd = open(path, (S_ISDIR(sb.st_mode) ? O_RDONLY | O_DIRECTORY : O_WRONLY) |
+	                        O_CLOEXEC);
 	if (fd < 0)
 		return told(path, NULL, -errno);
 	if (S_ISDIR(sb.st_mode))
@@ -276,7 +287,8 @@ static int open_dst(struct cp *c, const char *dst, int n_sources)
 	return 0;
 }
 
-/* ---- Sources ------------------------------------------------------------------------------ */
+/* ---- Sources
+ * ------------------------------------------------------------------------------ */
 
 /* What a source is to be called; NULL for "." and "..": its contents go in. */
 static const char *name_for(const struct cp *c, const char *last)
@@ -286,18 +298,19 @@ static const char *name_for(const struct cp *c, const char *last)
 	return !strcmp(last, ".") || !strcmp(last, "..") ? NULL : last;
 }
 
-static int to_stream(struct cp *c, struct nfs_client *client, const struct nfs_node *node,
-		     const char *text)
+static int to_stream(struct cp *c, struct nfs_client *client,
+                     const struct nfs_node *node, const char *text)
 {
-	struct nfs_stream_options o = { c->copy.in_flight, c->copy.io_bytes };
+	struct nfs_stream_options o = {c->copy.in_flight, c->copy.io_bytes};
 	uint64_t n = 0;
 	int r;
 
 	if (o.bytes > client->read_bytes)
 		o.bytes = client->read_bytes;
-	r = node->attr.type == NF3REG
-		? nfs_stream(client, &node->fh, &node->attr, c->stream, &o, &c->copy.progress, &n)
-		: node->attr.type == NF3DIR ? (int)NFS3ERR_ISDIR : (int)NFS3ERR_INVAL;
+	r = node->attr.type == NF3REG   ? nfs_stream(client, &node->fh, &node->attr,
+	                                             c->stream, &o, &c->copy.progress, &n)
+	    : node->attr.type == NF3DIR ? (int)NFS3ERR_ISDIR
+	                                : (int)NFS3ERR_INVAL;
 	c->copy.bytes += n;
 	if (r)
 		copy_failed(&c->copy, text, client, r);
@@ -306,17 +319,18 @@ static int to_stream(struct cp *c, struct nfs_client *client, const struct nfs_n
 	return r == -EINTR || r == -EPIPE ? r : 0;
 }
 
-static int from_node(struct cp *c, struct nfs_client *client, const struct nfs_node *node,
-		     const char *text, const char *last)
+static int from_node(struct cp *c, struct nfs_client *client,
+                     const struct nfs_node *node, const char *text, const char *last)
 {
-	struct copy_source src = { .client = client, .fh = node->fh, .fd = -1, .label = text };
+	struct copy_source src = {
+	        .client = client, .fh = node->fh, .fd = -1, .label = text};
 	const char *name = name_for(c, last);
 
 	if (c->stream >= 0)
 		return to_stream(c, client, node, text);
 	if (node->attr.type == NF3DIR && c->recursive)
-		return copy_tree_remote(&c->copy, client, &node->fh, &node->attr, text, c->dir,
-					name);
+		return copy_tree_remote(&c->copy, client, &node->fh, &node->attr, text,
+		                        c->dir, name);
 	if (node->attr.type == NF3DIR) {
 		tool_error("%s: a directory; -r copies it", text);
 		c->copy.failed++;
@@ -346,7 +360,8 @@ static int from_url(struct cp *c, const char *text)
 		c->copy.failed++;
 		return loop_signal() ? -EINTR : 0;
 	}
-	r = nfs_walk(&s->client, u.path, c->recursive && !u.slash ? 0 : NFS_FOLLOW, &node);
+	r = nfs_walk(&s->client, u.path, c->recursive && !u.slash ? 0 : NFS_FOLLOW,
+	             &node);
 	if (!r && u.slash && node.attr.type != NF3DIR)
 		r = (int)NFS3ERR_NOTDIR;
 	last = *u.path ? u.path : u.export;
@@ -364,7 +379,7 @@ static int from_url(struct cp *c, const char *text)
 
 static int from_stdin(struct cp *c)
 {
-	struct copy_source src = { .kind = COPY_FILE, .stream = true, .label = "-" };
+	struct copy_source src = {.kind = COPY_FILE, .stream = true, .label = "-"};
 	struct stat sb;
 
 	if (!c->name) {
@@ -383,9 +398,10 @@ static int from_stdin(struct cp *c)
 	return 0;
 }
 
-static int from_file(struct cp *c, const char *path, const struct stat *found, const char *name)
+static int from_file(struct cp *c, const char *path, const struct stat *found,
+                     const char *name)
 {
-	struct copy_source src = { .kind = COPY_FILE, .label = path, .fd = -1 };
+	struct copy_source src = {.kind = COPY_FILE, .label = path, .fd = -1};
 	struct stat sb = *found;
 
 	if (S_ISLNK(sb.st_mode)) {
@@ -416,7 +432,8 @@ static int from_local(struct cp *c, const char *path)
 
 	if (!copy)
 		return -ENOMEM;
-	if (c->recursive && !(n && path[n - 1] == '/') ? lstat(path, &sb) : stat(path, &sb)) {
+	if (c->recursive && !(n && path[n - 1] == '/') ? lstat(path, &sb)
+	                                               : stat(path, &sb)) {
 		copy_failed(&c->copy, path, NULL, -errno);
 		free(copy);
 		return 0;
@@ -448,15 +465,17 @@ static int from_any(struct cp *c, const char *source)
 	return from_local(c, source);
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole
+ * -------------------------------------------------------------------------------- */
 
 static bool both_local(char **v, int n)
 {
 	for (int i = 0; i < n - 1 && !url_is(v[n - 1]); i++)
 		if (!url_is(v[i])) {
-			tool_error("neither '%s' nor '%s' is a URL (nfs://HOST/NAME/PATH); for "
-				   "local files there is cp(1)",
-				   v[i], v[n - 1]);
+			tool_error("neither '%s' nor '%s' is a URL "
+			           "(nfs://HOST/NAME/PATH); for "
+			           "local files there is cp(1)",
+			           v[i], v[n - 1]);
 			return true;
 		}
 	return false;
@@ -504,20 +523,20 @@ static int copy_all(struct cp *c, char **v, int n)
 static int report(struct cp *c)
 {
 	const struct copy *k = &c->copy;
-	struct json_stats_more more = { "cp", k->files, k->bytes,
-					tool_now_ns() - c->started_ns };
+	struct json_stats_more more = {"cp", k->files, k->bytes,
+	                               tool_now_ns() - c->started_ns};
 	double s = (double)more.elapsed_ns / 1e9;
 
 	if (k->failed > 1 || (k->failed && k->files))
 		tool_error("%" PRIu64 " copied, %" PRIu64 " not", k->files, k->failed);
 	if (c->common.json)
-		printf("{\"files\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"bytes\":%" PRIu64
-		       ",\"elapsed_s\":%.6f}\n",
+		printf("{\"files\":%" PRIu64 ",\"failed\":%" PRIu64
+		       ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
 		       k->files, k->failed, k->bytes, s);
 	else if (k->verbose)
 		fprintf(stderr, "%" PRIu64 " files, %s in %.2f s, %s/s\n", k->files,
-			tool_human(k->bytes), s,
-			tool_human(s > 0 ? (uint64_t)((double)k->bytes / s) : 0));
+		        tool_human(k->bytes), s,
+		        tool_human(s > 0 ? (uint64_t)((double)k->bytes / s) : 0));
 	return c->stats ? json_stats(c->stats, c->loop.engine, &more) : 0;
 }
 
@@ -544,18 +563,18 @@ static int run(struct cp *c, char **v, int n)
 int tool_cp(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "recursive", no_argument, NULL, 'r' },
-		{ "preserve", no_argument, NULL, 'p' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "in-flight", required_argument, NULL, OPT_IN_FLIGHT },
-		{ "size", required_argument, NULL, OPT_SIZE },
-		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-		{ "retry", required_argument, NULL, OPT_RETRY },
-		{ "stats", required_argument, NULL, OPT_STATS },
-		TOOL_COMMON_OPTIONS,
-		{ NULL, 0, NULL, 0 },
+	        {"recursive", no_argument, NULL, 'r'},
+	        {"preserve", no_argument, NULL, 'p'},
+	        {"quiet", no_argument, NULL, 'q'},
+	        {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
+	        {"size", required_argument, NULL, OPT_SIZE},
+	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
+	        {"retry", required_argument, NULL, OPT_RETRY},
+	        {"stats", required_argument, NULL, OPT_STATS},
+	        TOOL_COMMON_OPTIONS,
+	        {NULL, 0, NULL, 0},
 	};
-	struct cp c = { .stream = -1 };
+	struct cp c = {.stream = -1};
 	int opt, r;
 
 	while ((opt = getopt_long(argc, argv, "rRpqv", options, NULL)) != -1) {
@@ -569,7 +588,7 @@ int tool_cp(int argc, char **argv)
 	}
 	if (argc - optind < 2) {
 		tool_error(optind == argc ? "no source and no destination is given"
-					  : "no destination is given");
+		                          : "no destination is given");
 		return tool_usage();
 	}
 	if (both_local(argv + optind, argc - optind))

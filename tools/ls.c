@@ -40,7 +40,8 @@ static void print_help(void)
 	      "nfs://HOST alone lists the exports.\n\n"
 	      "  -a, --all               names that begin with a dot, too\n"
 	      "  -d, --directory         directories themselves, not their contents\n"
-	      "  -l                      mode, links, owner, group, size, time, link target\n"
+	      "  -l                      mode, links, owner, group, size, time, link "
+	      "target\n"
 	      "  -U                      as the server sends them, unsorted\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",
@@ -144,8 +145,8 @@ static void print_text(struct ls *l, const struct item *i, const char *target)
 	if (l->longer) {
 		attrs_mode_text(&i->attr, mode);
 		attrs_time_text(&i->attr.mtime, false, when, sizeof(when));
-		printf("%s %*" PRIu32 " %*" PRIu32 " %*" PRIu32 " %*" PRIu64 " %s ", mode,
-		       l->nlink_width, i->attr.nlink, l->uid_width, i->attr.uid,
+		printf("%s %*" PRIu32 " %*" PRIu32 " %*" PRIu32 " %*" PRIu64 " %s ",
+		       mode, l->nlink_width, i->attr.nlink, l->uid_width, i->attr.uid,
 		       l->gid_width, i->attr.gid, l->size_width, i->attr.size, when);
 	}
 	attrs_print_name(stdout, i->name);
@@ -171,7 +172,8 @@ static int print_item(struct ls *l, const struct item *i)
 	return ferror(stdout) ? -EPIPE : 0;
 }
 
-static struct item *make_item(const char *name, const struct nfs_fh *fh, const fattr3 *attr)
+static struct item *make_item(const char *name, const struct nfs_fh *fh,
+                              const fattr3 *attr)
 {
 	size_t n = strlen(name) + 1;
 	struct item *i = malloc(sizeof(*i) + n);
@@ -200,7 +202,8 @@ static int keep(struct ls *l, struct item *i)
 	return 0;
 }
 
-static int add(struct ls *l, const char *name, const struct nfs_fh *fh, const fattr3 *attr)
+static int add(struct ls *l, const char *name, const struct nfs_fh *fh,
+               const fattr3 *attr)
 {
 	struct item *i = make_item(name, fh, attr);
 	int r;
@@ -221,7 +224,8 @@ static int add(struct ls *l, const char *name, const struct nfs_fh *fh, const fa
 
 static int compare(const void *a, const void *b)
 {
-	return strcmp((*(struct item *const *)a)->name, (*(struct item *const *)b)->name);
+	return strcmp((*(struct item *const *)a)->name,
+	              (*(struct item *const *)b)->name);
 }
 
 static int print_kept(struct ls *l, int r)
@@ -278,7 +282,7 @@ static int list_url(struct ls *l, const struct url *u, const char *text)
 	if (!*u->export)
 		return nfs_exports(l->client, print_export, l);
 	r = nfs_walk(l->client, u->path,
-		     (l->longer || l->itself) && !u->slash ? 0 : NFS_FOLLOW, &node);
+	             (l->longer || l->itself) && !u->slash ? 0 : NFS_FOLLOW, &node);
 	if (r)
 		return r;
 	if (node.attr.type == NF3DIR && !l->itself)
@@ -314,8 +318,9 @@ static int ls_url(struct ls *l, const char *text)
 			fputs("]}\n", stdout);
 		if (r && r != -EINTR && r != -EPIPE)
 			tool_error("%s: %s", text,
-				   r == -EXDEV ? "a symbolic link leads out of the export"
-					       : nfs_words(&client, r));
+			           r == -EXDEV
+			                   ? "a symbolic link leads out of the export"
+			                   : nfs_words(&client, r));
 		nfs_close(&client);
 	}
 	url_fini(&u);
@@ -325,14 +330,14 @@ static int ls_url(struct ls *l, const char *text)
 int tool_ls(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "directory", no_argument, NULL, 'd' },
-		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-		{ "retry", required_argument, NULL, OPT_RETRY },
-		TOOL_COMMON_OPTIONS,
-		{ NULL, 0, NULL, 0 },
+	        {"all", no_argument, NULL, 'a'},
+	        {"directory", no_argument, NULL, 'd'},
+	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
+	        {"retry", required_argument, NULL, OPT_RETRY},
+	        TOOL_COMMON_OPTIONS,
+	        {NULL, 0, NULL, 0},
 	};
-	struct ls l = { .all = false };
+	struct ls l = {.all = false};
 	int opt, r = 0, code = TOOL_OK, n;
 
 	while ((opt = getopt_long(argc, argv, "adlUv", options, NULL)) != -1) {

@@ -14,12 +14,12 @@
 #endif
 
 static const struct tool_command commands[] = {
-	{ "nfsd", "serve directories by NFS version 3", tool_nfsd },
-	{ "cp", "copy files and trees to or from an NFS server", tool_cp },
-	{ "ls", "list a directory of an NFS server", tool_ls },
-	{ "cat", "write files of an NFS server to standard output", tool_cat },
-	{ "stat", "show the attributes of a file on an NFS server", tool_stat },
-	{ "ping", "measure NULL calls and show what was negotiated", tool_ping },
+        {"nfsd", "serve directories by NFS version 3", tool_nfsd},
+        {"cp", "copy files and trees to or from an NFS server", tool_cp},
+        {"ls", "list a directory of an NFS server", tool_ls},
+        {"cat", "write files of an NFS server to standard output", tool_cat},
+        {"stat", "show the attributes of a file on an NFS server", tool_stat},
+        {"ping", "measure NULL calls and show what was negotiated", tool_ping},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -80,8 +80,8 @@ int main(int argc, char **argv)
 	c = find(argv[1]);
 	if (!c) {
 		fprintf(stderr,
-			"rpcrdma: no command '%s'; `rpcrdma --help` lists them\n",
-			argv[1]);
+		        "rpcrdma: no command '%s'; `rpcrdma --help` lists them\n",
+		        argv[1]);
 		return TOOL_USAGE;
 	}
 	tool_set_name(c->name);

@@ -31,8 +31,10 @@ struct ping {
 static void print_help(void)
 {
 	fputs("usage: rpcrdma ping [OPTION]... HOST[:PORT]\n"
-	      "Calls the NULL procedure of an RPC service and shows how long it takes.\n"
-	      "The port is 20049 unless given; an IPv6 address stands in [brackets].\n\n"
+	      "Calls the NULL procedure of an RPC service and shows how long it "
+	      "takes.\n"
+	      "The port is 20049 unless given; an IPv6 address stands in "
+	      "[brackets].\n\n"
 	      "  -c, --count N           stop after N calls (at SIGINT)\n"
 	      "  -i, --interval SECONDS  between calls (1); 0: as fast as it goes\n"
 	      "  -q, --quiet             the summary only\n"
@@ -41,7 +43,8 @@ static void print_help(void)
 	      "  --timeout SECONDS       for one call (10)\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
-	fputs("\nWith -v what was negotiated is shown first; --json prints one object at\n"
+	fputs("\nWith -v what was negotiated is shown first; --json prints one object "
+	      "at\n"
 	      "the end.\n\n"
 	      "exit status: 0 answered, 1 nothing answered, 2 wrong usage\n",
 	      stdout);
@@ -93,7 +96,8 @@ static void answered(struct ping *p, uint32_t xid, double us)
 	if (us > p->max_us)
 		p->max_us = us;
 	if (!p->quiet && !p->common.json)
-		printf("reply from %s: seq=%" PRIu64 " xid=0x%08" PRIx32 " time=%.3f ms\n",
+		printf("reply from %s: seq=%" PRIu64 " xid=0x%08" PRIx32
+		       " time=%.3f ms\n",
 		       p->link.host, p->sent, xid, us / 1000);
 }
 
@@ -102,26 +106,27 @@ static void failed(struct ping *p, const struct rpcrdma_reply *reply)
 	switch (reply->status) {
 	case RPCRDMA_PROG_UNAVAIL:
 		tool_error("%s: it answers, but has no program %" PRIu32, p->link.host,
-			   p->program);
+		           p->program);
 		p->hopeless = true;
 		break;
 	case RPCRDMA_PROG_MISMATCH:
 		tool_error("%s: it has program %" PRIu32 " in versions %" PRIu32
-			   " to %" PRIu32 " only",
-			   p->link.host, p->program, reply->low, reply->high);
+		           " to %" PRIu32 " only",
+		           p->link.host, p->program, reply->low, reply->high);
 		p->hopeless = true;
 		break;
 	case -ECANCELED:
 		break;
 	default:
 		tool_error("%s: seq=%" PRIu64 ": %s", p->link.host, p->sent,
-			   link_words(&p->link, reply->status));
+		           link_words(&p->link, reply->status));
 		p->hopeless = reply->status == -EPROTONOSUPPORT;
 		break;
 	}
 }
 
-static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                    void *arg)
 {
 	struct ping *p = arg;
 
@@ -209,8 +214,9 @@ static void summary(const struct ping *p, uint64_t elapsed_ns)
 	if (p->common.json) {
 		fputs("{\"host\":", stdout);
 		json_string(stdout, p->link.host);
-		printf(",\"program\":%" PRIu32 ",\"version\":%" PRIu32 ",\"sent\":%" PRIu64
-		       ",\"received\":%" PRIu64 ",\"elapsed_s\":%.6f",
+		printf(",\"program\":%" PRIu32 ",\"version\":%" PRIu32
+		       ",\"sent\":%" PRIu64 ",\"received\":%" PRIu64
+		       ",\"elapsed_s\":%.6f",
 		       p->program, p->version, p->sent, p->received,
 		       (double)elapsed_ns / 1e9);
 		if (p->received)
@@ -224,12 +230,12 @@ static void summary(const struct ping *p, uint64_t elapsed_ns)
 	}
 	printf("\n--- %s program %" PRIu32 " version %" PRIu32 " ---\n", p->link.host,
 	       p->program, p->version);
-	printf("%" PRIu64 " calls, %" PRIu64 " replies, %.0f%% lost, time %.0f ms\n", p->sent,
-	       p->received, p->sent ? (double)lost * 100 / (double)p->sent : 0,
+	printf("%" PRIu64 " calls, %" PRIu64 " replies, %.0f%% lost, time %.0f ms\n",
+	       p->sent, p->received, p->sent ? (double)lost * 100 / (double)p->sent : 0,
 	       (double)elapsed_ns / 1e6);
 	if (p->received)
-		printf("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n", p->min_us / 1000,
-		       avg / 1000, p->max_us / 1000, mdev / 1000);
+		printf("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n",
+		       p->min_us / 1000, avg / 1000, p->max_us / 1000, mdev / 1000);
 }
 
 static int ping_host(struct ping *p)
@@ -253,17 +259,19 @@ static int ping_host(struct ping *p)
 int tool_ping(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "count", required_argument, NULL, 'c' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "program", required_argument, NULL, OPT_PROGRAM },
-		{ "version", required_argument, NULL, OPT_VERSION },
-		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-		TOOL_COMMON_OPTIONS,
-		{ NULL, 0, NULL, 0 },
+	        {"count", required_argument, NULL, 'c'},
+	        {"interval", required_argument, NULL, 'i'},
+	        {"quiet", no_argument, NULL, 'q'},
+	        {"program", required_argument, NULL, OPT_PROGRAM},
+	        {"version", required_argument, NULL, OPT_VERSION},
+	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
+	        TOOL_COMMON_OPTIONS,
+	        {NULL, 0, NULL, 0},
 	};
-	struct ping p = { .program = RPCRDMA_NFS_PROGRAM, .version = 3,
-			  .interval_ns = 1000000000u, .timeout_ns = 10000000000u };
+	struct ping p = {.program = RPCRDMA_NFS_PROGRAM,
+	                 .version = 3,
+	                 .interval_ns = 1000000000u,
+	                 .timeout_ns = 10000000000u};
 	const char *why;
 	int opt, r;
 

@@ -70,17 +70,18 @@ static void print_text(const char *text, const fattr3 *a, const char *target)
 	}
 	printf("\n  Size: %-15" PRIu64 " Used: %-15" PRIu64 " %s\n", a->size, a->used,
 	       attrs_type_words(a->type));
-	printf("  Fsid: %-15" PRIx64 " File id: %-12" PRIu64 " Links: %" PRIu32, a->fsid,
-	       a->fileid, a->nlink);
+	printf("  Fsid: %-15" PRIx64 " File id: %-12" PRIu64 " Links: %" PRIu32,
+	       a->fsid, a->fileid, a->nlink);
 	if (a->type == NF3BLK || a->type == NF3CHR)
 		printf(" Device type: %" PRIu32 ",%" PRIu32, a->rdev.specdata1,
 		       a->rdev.specdata2);
-	printf("\nAccess: (%04o/%s)  Uid: %" PRIu32 "  Gid: %" PRIu32 "\n", a->mode & 07777u,
-	       mode, a->uid, a->gid);
+	printf("\nAccess: (%04o/%s)  Uid: %" PRIu32 "  Gid: %" PRIu32 "\n",
+	       a->mode & 07777u, mode, a->uid, a->gid);
 	printf("Access: %s\nModify: %s\nChange: %s\n", atime, mtime, ctime);
 }
 
-static void print_json(const char *text, const struct nfs_node *node, const char *target)
+static void print_json(const char *text, const struct nfs_node *node,
+                       const char *target)
 {
 	putchar('{');
 	json_name(stdout, "url", text);
@@ -97,11 +98,12 @@ static void print_json(const char *text, const struct nfs_node *node, const char
 }
 
 static int show(struct stat_tool *s, struct nfs_client *client, const char *text,
-		const struct url *u)
+                const struct url *u)
 {
 	char target[NFS3_PATH_BYTES + 1] = "";
 	struct nfs_node node;
-	int r = nfs_walk(client, u->path, s->follow || u->slash ? NFS_FOLLOW : 0, &node);
+	int r = nfs_walk(client, u->path, s->follow || u->slash ? NFS_FOLLOW : 0,
+	                 &node);
 
 	if (!r && u->slash && node.attr.type != NF3DIR)
 		r = (int)NFS3ERR_NOTDIR;
@@ -110,8 +112,9 @@ static int show(struct stat_tool *s, struct nfs_client *client, const char *text
 	if (r) {
 		if (r != -EINTR)
 			tool_error("%s: %s", text,
-				   r == -EXDEV ? "a symbolic link leads out of the export"
-					       : nfs_words(client, r));
+			           r == -EXDEV
+			                   ? "a symbolic link leads out of the export"
+			                   : nfs_words(client, r));
 		return r;
 	}
 	if (s->common.json)
@@ -133,7 +136,8 @@ static int stat_url(struct stat_tool *s, const char *text)
 		return -EINVAL;
 	}
 	if (!*u.export) {
-		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH", text);
+		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
+		           text);
 		url_fini(&u);
 		return -EINVAL;
 	}
@@ -149,13 +153,13 @@ static int stat_url(struct stat_tool *s, const char *text)
 int tool_stat(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "dereference", no_argument, NULL, 'L' },
-		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-		{ "retry", required_argument, NULL, OPT_RETRY },
-		TOOL_COMMON_OPTIONS,
-		{ NULL, 0, NULL, 0 },
+	        {"dereference", no_argument, NULL, 'L'},
+	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
+	        {"retry", required_argument, NULL, OPT_RETRY},
+	        TOOL_COMMON_OPTIONS,
+	        {NULL, 0, NULL, 0},
 	};
-	struct stat_tool s = { .follow = false };
+	struct stat_tool s = {.follow = false};
 	int opt, r, code = TOOL_OK;
 
 	while ((opt = getopt_long(argc, argv, "Lv", options, NULL)) != -1) {

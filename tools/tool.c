@@ -16,16 +16,16 @@
 static const char *tool_name = "";
 
 const char tool_common_help[] =
-	"common options:\n"
-	"  --provider NAME         transport: iwarp (default), iwarp:KEY=VALUE,...\n"
-	"  --rpcrdma-version N     2, or auto (default): negotiate\n"
-	"  --credits N             calls in flight to ask for, 2 to 32767 (32)\n"
-	"  --inline BYTES          Send and Receive size, from 1024 (4096)\n"
-	"  --segment BYTES         largest RDMA segment (1 MiB)\n"
-	"  --trace FILE            trace points as JSON lines; - is standard error\n"
-	"  --json                  results as JSON\n"
-	"  -v, --verbose           more words\n"
-	"  --help                  this text\n";
+        "common options:\n"
+        "  --provider NAME         transport: iwarp (default), iwarp:KEY=VALUE,...\n"
+        "  --rpcrdma-version N     2, or auto (default): negotiate\n"
+        "  --credits N             calls in flight to ask for, 2 to 32767 (32)\n"
+        "  --inline BYTES          Send and Receive size, from 1024 (4096)\n"
+        "  --segment BYTES         largest RDMA segment (1 MiB)\n"
+        "  --trace FILE            trace points as JSON lines; - is standard error\n"
+        "  --json                  results as JSON\n"
+        "  -v, --verbose           more words\n"
+        "  --help                  this text\n";
 
 /* ---- Messages --------------------------------------------------------------- */
 
@@ -120,7 +120,8 @@ const char *tool_human(uint64_t bytes)
 {
 	static char ring[8][32];
 	static unsigned next;
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	static const char *const units[] = {"B",   "KiB", "MiB", "GiB",
+	                                    "TiB", "PiB", "EiB"};
 	char *buf = ring[next++ % 8];
 	double v = (double)bytes;
 	unsigned u = 0;
@@ -132,7 +133,8 @@ const char *tool_human(uint64_t bytes)
 	if (u == 0)
 		snprintf(buf, sizeof(ring[0]), "%" PRIu64 " B", bytes);
 	else
-		snprintf(buf, sizeof(ring[0]), v < 10 ? "%.2f %s" : "%.1f %s", v, units[u]);
+		snprintf(buf, sizeof(ring[0]), v < 10 ? "%.2f %s" : "%.1f %s", v,
+		         units[u]);
 	return buf;
 }
 
@@ -147,13 +149,13 @@ uint64_t tool_now_ns(void)
 /* ---- Common options ----------------------------------------------------------- */
 
 static int take_u32(const char *what, const char *arg, uint64_t low, uint64_t high,
-		    uint32_t *ret)
+                    uint32_t *ret)
 {
 	uint64_t v;
 
 	if (tool_parse_size(arg, &v) || v < low || v > high) {
-		tool_error("%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, what,
-			   arg, low, high);
+		tool_error("%s: '%s' is not a number from %" PRIu64 " to %" PRIu64,
+		           what, arg, low, high);
 		return -2;
 	}
 	*ret = (uint32_t)v;
@@ -210,7 +212,8 @@ static void write_trace(void *arg, const char *json)
 
 int tool_engine_new(struct tool_common *c, struct rpcrdma_engine **ret)
 {
-	struct rpcrdma_engine_options o = RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+	struct rpcrdma_engine_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
 	int r;
 
 	if (c->trace && !c->trace_file) {
@@ -255,9 +258,9 @@ void tool_common_end(struct tool_common *c)
 /* ---- Progress ------------------------------------------------------------------ */
 
 void tool_progress_begin(struct tool_progress *p, const char *what, uint64_t total,
-			 bool quiet)
+                         bool quiet)
 {
-	*p = (struct tool_progress){ .what = what, .total = total, .quiet = quiet };
+	*p = (struct tool_progress){.what = what, .total = total, .quiet = quiet};
 	p->started_ns = tool_now_ns();
 	p->shown_ns = p->started_ns;
 }
@@ -286,16 +289,17 @@ static void progress_show(struct tool_progress *p, bool tty, uint64_t now)
 
 		percent = (unsigned)((double)done * 100 / (double)p->total);
 		progress_bar(bar, sizeof(bar), percent);
-		snprintf(of, sizeof(of), " of %s, %u %%", tool_human(p->total), percent);
+		snprintf(of, sizeof(of), " of %s, %u %%", tool_human(p->total),
+		         percent);
 	}
 	if (p->files)
 		snprintf(files, sizeof(files), ", %" PRIu64 " files", p->files);
 	if (tty)
 		fprintf(stderr, "\r\033[K%s %s%s%s, %s/s", bar, tool_human(p->done), of,
-			files, tool_human(rate));
+		        files, tool_human(rate));
 	else
 		fprintf(stderr, "%s%s%s, %s/s\n", tool_human(p->done), of, files,
-			tool_human(rate));
+		        tool_human(rate));
 	p->shown = true;
 }
 

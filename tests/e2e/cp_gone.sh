@@ -75,10 +75,10 @@ done
 
 # a tree whose server is gone fails once, not once a file
 mkdir tree
-for i in $(seq 3000); do echo "$i" >"tree/$i"; done
+for i in $(seq 1500); do echo "$i" >"tree/$i"; done
 "$RPCRDMA" cp -r --retry 1 tree "$URL/tree" 2>err &
 pid=$!
-begun() { [ "$(ls "$EXP/tree" 2>/dev/null | wc -l)" -ge 100 ]; }
+begun() { [ "$(ls "$EXP/tree" 2>/dev/null | wc -l)" -ge 50 ]; }
 until_true 30 begun || fail "the tree does not get going"
 kill_server
 begin=$(date +%s)

@@ -37,8 +37,9 @@ watch_peak "cat" cat "$URL/big"
 watch_peak "many small operations" cp --size 4096 --in-flight 64 "$URL/big" out
 rm -f out big "$EXP/big" "$EXP/piped"
 mkdir tree
-(cd tree && seq 20000 | xargs touch)
+(cd tree && seq 3000 | xargs touch)
 watch_peak "a tree in" cp -r tree "$URL/tree"
+(cd "$EXP/tree" && seq 20000 | xargs touch)
 watch_peak "a tree out" cp -r "$URL/tree" out
 watch_peak "ls" ls -l "$URL/tree"
 [ "$(peak "$SERVER")" -lt $limit ] || fail "the server: $(peak "$SERVER") KiB"

@@ -45,10 +45,10 @@ same src "$EXP/piped"
 
 # a tree: creations and renames in flight
 mkdir tree
-for i in $(seq 2000); do echo "file $i" >"tree/$i"; done
+for i in $(seq 600); do echo "file $i" >"tree/$i"; done
 "$RPCRDMA" cp -r tree "$URL/tree" 2>err &
 pid=$!
-begun() { [ "$(ls "$EXP/tree" 2>/dev/null | wc -l)" -ge 100 ]; }
+begun() { [ "$(ls "$EXP/tree" 2>/dev/null | wc -l)" -ge 50 ]; }
 until_true 30 begun || fail "the tree does not get going"
 kill_server
 start_server "$PORT"

@@ -13,22 +13,24 @@ static const struct {
 	const char *text, *host, *port, *export, *path;
 	bool slash;
 } good[] = {
-	{ "nfs://h", "h", "20049", "", "", false },
-	{ "nfs://h/", "h", "20049", "", "", true },
-	{ "nfs://h:7/e", "h", "7", "/e", "", false },
-	{ "nfs://10.0.0.1:65535/e/a/b", "10.0.0.1", "65535", "/e", "a/b", false },
-	{ "nfs://[::1]/e/a/", "::1", "20049", "/e", "a", true },
-	{ "nfs://[fe80::1%25eth0]:2049//e///a//b", "fe80::1%25eth0", "2049", "/e", "a/b", false },
-	{ "nfs://h/e/%41%20%25%ff%0A", "h", "20049", "/e", "A %\xff\n", false },
-	{ "nfs://h/%65/../.", "h", "20049", "/e", "../.", false },
+        {"nfs://h", "h", "20049", "", "", false},
+        {"nfs://h/", "h", "20049", "", "", true},
+        {"nfs://h:7/e", "h", "7", "/e", "", false},
+        {"nfs://10.0.0.1:65535/e/a/b", "10.0.0.1", "65535", "/e", "a/b", false},
+        {"nfs://[::1]/e/a/", "::1", "20049", "/e", "a", true},
+        {"nfs://[fe80::1%25eth0]:2049//e///a//b", "fe80::1%25eth0", "2049", "/e", "a/b",
+         false},
+        {"nfs://h/e/%41%20%25%ff%0A", "h", "20049", "/e", "A %\xff\n", false},
+        {"nfs://h/%65/../.", "h", "20049", "/e", "../.", false},
 };
 
 static const char *const bad[] = {
-	"http://h/e",	  "nfs:/h/e",	     "nfs://",		"nfs:///e",	"nfs://:1/e",
-	"nfs://h:/e",	  "nfs://h:0/e",     "nfs://h:65536/e", "nfs://h:1x/e", "nfs://h:123456/e",
-	"nfs://::1/e",	  "nfs://[::1/e",    "nfs://[::1]1/e",	"nfs://[]/e",	"nfs://h/e/%",
-	"nfs://h/e/%4",	  "nfs://h/e/%4/5",  "nfs://h/e/%g0",	"nfs://h/e/%00", "nfs://h/e/a%2fb",
-	"nfs://h/%2F",
+        "http://h/e",     "nfs:/h/e",         "nfs://",        "nfs:///e",
+        "nfs://:1/e",     "nfs://h:/e",       "nfs://h:0/e",   "nfs://h:65536/e",
+        "nfs://h:1x/e",   "nfs://h:123456/e", "nfs://::1/e",   "nfs://[::1/e",
+        "nfs://[::1]1/e", "nfs://[]/e",       "nfs://h/e/%",   "nfs://h/e/%4",
+        "nfs://h/e/%4/5", "nfs://h/e/%g0",    "nfs://h/e/%00", "nfs://h/e/a%2fb",
+        "nfs://h/%2F",
 };
 
 static void urls_understood(void **state)
@@ -80,9 +82,9 @@ static void hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(urls_understood),
-		cmocka_unit_test(urls_refused),
-		cmocka_unit_test(hosts),
+	        cmocka_unit_test(urls_understood),
+	        cmocka_unit_test(urls_refused),
+	        cmocka_unit_test(hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

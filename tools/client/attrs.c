@@ -12,13 +12,13 @@ static const struct {
 	char letter;
 	const char *words, *json;
 } types[] = {
-	[NF3REG] = { '-', "regular file", "file" },
-	[NF3DIR] = { 'd', "directory", "directory" },
-	[NF3BLK] = { 'b', "block special file", "block" },
-	[NF3CHR] = { 'c', "character special file", "character" },
-	[NF3LNK] = { 'l', "symbolic link", "symlink" },
-	[NF3SOCK] = { 's', "socket", "socket" },
-	[NF3FIFO] = { 'p', "fifo", "fifo" },
+        [NF3REG] = {'-', "regular file", "file"},
+        [NF3DIR] = {'d', "directory", "directory"},
+        [NF3BLK] = {'b', "block special file", "block"},
+        [NF3CHR] = {'c', "character special file", "character"},
+        [NF3LNK] = {'l', "symbolic link", "symlink"},
+        [NF3SOCK] = {'s', "socket", "socket"},
+        [NF3FIFO] = {'p', "fifo", "fifo"},
 };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
@@ -26,8 +26,9 @@ void attrs_mode_text(const fattr3 *a, char buf[11])
 {
 	static const char bits[] = "rwxrwxrwx";
 
-	buf[0] = (unsigned)a->type < N_TYPES && types[a->type].letter ? types[a->type].letter
-								      : '?';
+	buf[0] = (unsigned)a->type < N_TYPES && types[a->type].letter
+	                 ? types[a->type].letter
+	                 : '?';
 	for (int i = 0; i < 9; i++)
 		buf[1 + i] = a->mode & (0400u >> i) ? bits[i] : '-';
 	if (a->mode & 04000)
@@ -70,17 +71,18 @@ static void json_time(FILE *f, const char *key, const nfstime3 *t)
 void attrs_json(FILE *f, const fattr3 *a)
 {
 	const char *type = (unsigned)a->type < N_TYPES && types[a->type].json
-		? types[a->type].json : "unknown";
+	                           ? types[a->type].json
+	                           : "unknown";
 
 	fprintf(f,
-		"\"type\":\"%s\",\"mode\":\"%04o\",\"nlink\":%" PRIu32 ",\"uid\":%" PRIu32
-		",\"gid\":%" PRIu32 ",\"size\":%" PRIu64 ",\"used\":%" PRIu64
-		",\"fsid\":%" PRIu64 ",\"fileid\":%" PRIu64,
-		type, a->mode & 07777u, a->nlink, a->uid, a->gid, a->size, a->used, a->fsid,
-		a->fileid);
+	        "\"type\":\"%s\",\"mode\":\"%04o\",\"nlink\":%" PRIu32
+	        ",\"uid\":%" PRIu32 ",\"gid\":%" PRIu32 ",\"size\":%" PRIu64
+	        ",\"used\":%" PRIu64 ",\"fsid\":%" PRIu64 ",\"fileid\":%" PRIu64,
+	        type, a->mode & 07777u, a->nlink, a->uid, a->gid, a->size, a->used,
+	        a->fsid, a->fileid);
 	if (a->type == NF3BLK || a->type == NF3CHR)
 		fprintf(f, ",\"rdev\":[%" PRIu32 ",%" PRIu32 "]", a->rdev.specdata1,
-			a->rdev.specdata2);
+		        a->rdev.specdata2);
 	json_time(f, "atime", &a->atime);
 	json_time(f, "mtime", &a->mtime);
 	json_time(f, "ctime", &a->ctime);

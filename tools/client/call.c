@@ -16,7 +16,7 @@
 #include <rpcrdma/nfs.h>
 
 /* Results up to this come inline rather than by RDMA Write. */
-#define SMALL_READ 2048
+#define SMALL_READ     2048
 #define JUKEBOX_MIN_NS 100000000u
 #define JUKEBOX_MAX_NS 5000000000u
 
@@ -25,23 +25,27 @@ struct nfs_proc {
 	size_t res_size;
 };
 
-#define PROC(a, r) { (xdrproc_t)(void (*)(void))xdr_##a, (xdrproc_t)(void (*)(void))xdr_##r, sizeof(r) }
+#define PROC(a, r)                                                                     \
+	{                                                                              \
+		(xdrproc_t)(void (*)(void)) xdr_##a,                                   \
+		        (xdrproc_t)(void (*)(void))xdr_##r, sizeof(r)                  \
+	}
 
 static const struct nfs_proc nfs_procs[RPCRDMA_NFS3_PROCEDURES] = {
-	[NFSPROC3_GETATTR] = PROC(GETATTR3args, GETATTR3res),
-	[NFSPROC3_SETATTR] = PROC(SETATTR3args, SETATTR3res),
-	[NFSPROC3_LOOKUP] = PROC(LOOKUP3args, LOOKUP3res),
-	[NFSPROC3_READLINK] = PROC(READLINK3args, READLINK3res),
-	[NFSPROC3_READ] = PROC(READ3args, READ3res),
-	[NFSPROC3_WRITE] = PROC(WRITE3args, WRITE3res),
-	[NFSPROC3_CREATE] = PROC(CREATE3args, CREATE3res),
-	[NFSPROC3_MKDIR] = PROC(MKDIR3args, MKDIR3res),
-	[NFSPROC3_SYMLINK] = PROC(SYMLINK3args, SYMLINK3res),
-	[NFSPROC3_REMOVE] = PROC(REMOVE3args, REMOVE3res),
-	[NFSPROC3_RENAME] = PROC(RENAME3args, RENAME3res),
-	[NFSPROC3_READDIRPLUS] = PROC(READDIRPLUS3args, READDIRPLUS3res),
-	[NFSPROC3_FSINFO] = PROC(FSINFO3args, FSINFO3res),
-	[NFSPROC3_COMMIT] = PROC(COMMIT3args, COMMIT3res),
+        [NFSPROC3_GETATTR] = PROC(GETATTR3args, GETATTR3res),
+        [NFSPROC3_SETATTR] = PROC(SETATTR3args, SETATTR3res),
+        [NFSPROC3_LOOKUP] = PROC(LOOKUP3args, LOOKUP3res),
+        [NFSPROC3_READLINK] = PROC(READLINK3args, READLINK3res),
+        [NFSPROC3_READ] = PROC(READ3args, READ3res),
+        [NFSPROC3_WRITE] = PROC(WRITE3args, WRITE3res),
+        [NFSPROC3_CREATE] = PROC(CREATE3args, CREATE3res),
+        [NFSPROC3_MKDIR] = PROC(MKDIR3args, MKDIR3res),
+        [NFSPROC3_SYMLINK] = PROC(SYMLINK3args, SYMLINK3res),
+        [NFSPROC3_REMOVE] = PROC(REMOVE3args, REMOVE3res),
+        [NFSPROC3_RENAME] = PROC(RENAME3args, RENAME3res),
+        [NFSPROC3_READDIRPLUS] = PROC(READDIRPLUS3args, READDIRPLUS3res),
+        [NFSPROC3_FSINFO] = PROC(FSINFO3args, FSINFO3res),
+        [NFSPROC3_COMMIT] = PROC(COMMIT3args, COMMIT3res),
 };
 
 static const struct nfs_proc mount_mnt = PROC(dirpath, mountres3);
@@ -96,7 +100,7 @@ static void later(struct nfs_op *op, int status, uint64_t delay_ns)
 {
 	op->status = status;
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_timer, op,
-				&op->timer))
+	                        &op->timer))
 		finish(op, -ENOMEM); /* nothing better is left */
 }
 
@@ -109,8 +113,9 @@ static int take_item(struct nfs_op *op, const struct rpcrdma_reply *reply, size_
 
 	if (op->res.status != NFS3_OK)
 		return 0;
-	len = op->proc == NFSPROC3_READ ? op->res.read.READ3res_u.resok.data_len
-					: op->res.readlink.READLINK3res_u.resok.data_len;
+	len = op->proc == NFSPROC3_READ
+	              ? op->res.read.READ3res_u.resok.data_len
+	              : op->res.readlink.READLINK3res_u.resok.data_len;
 	if (len > op->into_len || !op->into)
 		return -EBADMSG;
 	if (nfs3_result_item(reply, used, dest, len, &data))
@@ -124,7 +129,8 @@ static int take_item(struct nfs_op *op, const struct rpcrdma_reply *reply, size_
 static int take_results(struct nfs_op *op, const struct rpcrdma_reply *reply)
 {
 	const struct nfs_proc *spec = op->program == RPCRDMA_MOUNT_PROGRAM
-		? &mount_mnt : &nfs_procs[op->proc];
+	                                      ? &mount_mnt
+	                                      : &nfs_procs[op->proc];
 	int n;
 
 	if (op->program == RPCRDMA_MOUNT_PROGRAM && op->proc != MOUNTPROC3_MNT) {
@@ -133,7 +139,8 @@ static int take_results(struct nfs_op *op, const struct rpcrdma_reply *reply)
 		op->rest_len = reply->len;
 		return 0;
 	}
-	n = nfs3_decode(reply->results, reply->len, spec->res, &op->res, spec->res_size);
+	n = nfs3_decode(reply->results, reply->len, spec->res, &op->res,
+	                spec->res_size);
 	if (n < 0)
 		return n;
 	op->spec = spec;
@@ -147,7 +154,8 @@ static int take_results(struct nfs_op *op, const struct rpcrdma_reply *reply)
 
 static bool wait_for_jukebox(struct nfs_op *op)
 {
-	uint64_t now = tool_now_ns(), delay = JUKEBOX_MIN_NS << (op->tries < 6 ? op->tries : 6);
+	uint64_t now = tool_now_ns(),
+	         delay = JUKEBOX_MIN_NS << (op->tries < 6 ? op->tries : 6);
 
 	if (!op->jukebox_until_ns)
 		op->jukebox_until_ns = now + op->client->retry_ns;
@@ -159,7 +167,8 @@ static bool wait_for_jukebox(struct nfs_op *op)
 	return true;
 }
 
-static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                    void *arg)
 {
 	struct nfs_op *op = arg;
 	int r;
@@ -189,13 +198,13 @@ static void send_call(struct nfs_op *op)
 	o.version = 3;
 	o.procedure = op->proc;
 	o.cred = &c->cred;
-	op->pieces[0] = (struct rpcrdma_piece){ .base = op->args, .len = op->args_len };
-	op->pieces[1] = (struct rpcrdma_piece){ op->item, op->item_len, true };
+	op->pieces[0] = (struct rpcrdma_piece){.base = op->args, .len = op->args_len};
+	op->pieces[1] = (struct rpcrdma_piece){op->item, op->item_len, true};
 	o.args = op->pieces;
 	o.n_args = op->item ? 2 : 1;
 	o.reply_bytes = op->reply_bytes;
 	if (op->into && op->into_len > SMALL_READ) {
-		op->dest = (struct rpcrdma_dest){ .base = op->into, .len = op->into_len };
+		op->dest = (struct rpcrdma_dest){.base = op->into, .len = op->into_len};
 		o.dests = &op->dest;
 		o.n_dests = 1;
 	} else if (op->into) {
@@ -210,7 +219,7 @@ static void send_call(struct nfs_op *op)
 }
 
 static void start(struct nfs_op *op, uint32_t program, uint32_t proc, xdrproc_t encode,
-		  void *args, nfs_done_fn *done, void *arg)
+                  void *args, nfs_done_fn *done, void *arg)
 {
 	int n;
 
@@ -234,7 +243,8 @@ static void start(struct nfs_op *op, uint32_t program, uint32_t proc, xdrproc_t 
 	send_call(op);
 }
 
-void nfs_op_start(struct nfs_op *op, uint32_t proc, void *args, nfs_done_fn *done, void *arg)
+void nfs_op_start(struct nfs_op *op, uint32_t proc, void *args, nfs_done_fn *done,
+                  void *arg)
 {
 	start(op, RPCRDMA_NFS_PROGRAM, proc, nfs_procs[proc].args, args, done, arg);
 }
@@ -263,7 +273,8 @@ static int wait_op(struct nfs_op *op)
 	/* The memory is lent: the call must end before we go. */
 	nfs_op_cancel(op);
 	while (op->busy)
-		(void)rpcrdma_engine_process(l->engine, 100); /* bounded by the cancel */
+		(void)rpcrdma_engine_process(l->engine,
+		                             100); /* bounded by the cancel */
 	return r;
 }
 
@@ -278,7 +289,8 @@ int nfs_op_run_mount(struct nfs_op *op, uint32_t proc, const char *path)
 	dirpath p = (char *)path;
 
 	start(op, RPCRDMA_MOUNT_PROGRAM, proc,
-	      path ? mount_mnt.args : (xdrproc_t)(void (*)(void))xdr_void, &p, op->done, op->arg);
+	      path ? mount_mnt.args : (xdrproc_t)(void (*)(void))xdr_void, &p, op->done,
+	      op->arg);
 	return wait_op(op);
 }
 
@@ -301,11 +313,14 @@ int nfs_fh_take(const nfs_fh3 *fh, struct nfs_fh *ret)
 }
 
 void nfs_op_write(struct nfs_op *op, const struct nfs_fh *fh, uint64_t offset,
-		  const void *data, uint32_t len, stable_how stable, nfs_done_fn *done,
-		  void *arg)
+                  const void *data, uint32_t len, stable_how stable, nfs_done_fn *done,
+                  void *arg)
 {
-	WRITE3args a = { .file = nfs_fh_arg(fh), .offset = offset, .count = len,
-			 .stable = stable, .data_len = len };
+	WRITE3args a = {.file = nfs_fh_arg(fh),
+	                .offset = offset,
+	                .count = len,
+	                .stable = stable,
+	                .data_len = len};
 
 	op->item = data;
 	op->item_len = len;
@@ -313,9 +328,9 @@ void nfs_op_write(struct nfs_op *op, const struct nfs_fh *fh, uint64_t offset,
 }
 
 void nfs_op_read(struct nfs_op *op, const struct nfs_fh *fh, uint64_t offset, void *buf,
-		 uint32_t len, nfs_done_fn *done, void *arg)
+                 uint32_t len, nfs_done_fn *done, void *arg)
 {
-	READ3args a = { .file = nfs_fh_arg(fh), .offset = offset, .count = len };
+	READ3args a = {.file = nfs_fh_arg(fh), .offset = offset, .count = len};
 
 	op->into = buf;
 	op->into_len = len;

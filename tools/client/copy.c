@@ -20,21 +20,25 @@
 void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 {
 	*ret = (struct copy_meta){
-		.mode = s->st_mode & 07777,
-		.uid = s->st_uid,
-		.gid = s->st_gid,
-		.size = (uint64_t)s->st_size,
-		.used = (uint64_t)s->st_blocks * 512,
-		.atime = { (uint32_t)s->st_atim.tv_sec, (uint32_t)s->st_atim.tv_nsec },
-		.mtime = { (uint32_t)s->st_mtim.tv_sec, (uint32_t)s->st_mtim.tv_nsec },
+	        .mode = s->st_mode & 07777,
+	        .uid = s->st_uid,
+	        .gid = s->st_gid,
+	        .size = (uint64_t)s->st_size,
+	        .used = (uint64_t)s->st_blocks * 512,
+	        .atime = {(uint32_t)s->st_atim.tv_sec, (uint32_t)s->st_atim.tv_nsec},
+	        .mtime = {(uint32_t)s->st_mtim.tv_sec, (uint32_t)s->st_mtim.tv_nsec},
 	};
 }
 
 void copy_meta_from_attr(const fattr3 *a, struct copy_meta *ret)
 {
-	*ret = (struct copy_meta){ .mode = a->mode & 07777, .uid = a->uid, .gid = a->gid,
-				   .size = a->size, .used = a->used, .atime = a->atime,
-				   .mtime = a->mtime };
+	*ret = (struct copy_meta){.mode = a->mode & 07777,
+	                          .uid = a->uid,
+	                          .gid = a->gid,
+	                          .size = a->size,
+	                          .used = a->used,
+	                          .atime = a->atime,
+	                          .mtime = a->mtime};
 }
 
 bool copy_is_stream(int fd, const struct stat *s)
@@ -104,23 +108,26 @@ void copy_abort(struct copy *c)
 		if (loop_wait(c->loop, 100))
 			break;
 	if (c->n_jobs || c->n_finishing) {
-		tool_error("the server does not answer: temporary files may be left there");
+		tool_error("the server does not answer: temporary files may be left "
+		           "there");
 		fflush(NULL);
 		_exit(loop_exit_code(TOOL_FAILED));
 	}
 }
 
 void copy_failed(struct copy *c, const char *label, const struct nfs_client *client,
-		 int status)
+                 int status)
 {
 	c->failed++;
 	if (status == -EINTR || status == -ECANCELED)
 		return;
 	tool_progress_end(&c->progress);
-	tool_error("%s: %s", label, client ? nfs_words(client, status) : strerror(-status));
+	tool_error("%s: %s", label,
+	           client ? nfs_words(client, status) : strerror(-status));
 }
 
-/* ---- Slots ------------------------------------------------------------------------ */
+/* ---- Slots ------------------------------------------------------------------------
+ */
 
 struct copy_slot *copy_slot_get(struct copy *c, struct copy_job *j)
 {
@@ -167,7 +174,8 @@ void copy_slot_put(struct copy_slot *s)
 	}
 }
 
-/* ---- Attributes --------------------------------------------------------------------- */
+/* ---- Attributes ---------------------------------------------------------------------
+ */
 
 uint32_t copy_mode(const struct copy *c, const struct copy_meta *m)
 {
@@ -180,7 +188,8 @@ static bool with_owner(const struct copy *c, bool no_owner)
 	return c->preserve && !no_owner && geteuid() == 0;
 }
 
-void copy_sattr(const struct copy *c, const struct copy_meta *m, bool no_owner, sattr3 *ret)
+void copy_sattr(const struct copy *c, const struct copy_meta *m, bool no_owner,
+                sattr3 *ret)
 {
 	bool owner = with_owner(c, no_owner);
 
@@ -203,8 +212,8 @@ void copy_sattr(const struct copy *c, const struct copy_meta *m, bool no_owner, 
 
 int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m)
 {
-	struct timespec t[2] = { { m->atime.seconds, (long)m->atime.nseconds },
-				 { m->mtime.seconds, (long)m->mtime.nseconds } };
+	struct timespec t[2] = {{m->atime.seconds, (long)m->atime.nseconds},
+	                        {m->mtime.seconds, (long)m->mtime.nseconds}};
 	bool owner = with_owner(c, false);
 
 	if (owner && fchown(fd, m->uid, m->gid))
@@ -216,9 +225,11 @@ int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m)
 	return 0;
 }
 
-/* ---- Directories ---------------------------------------------------------------------- */
+/* ---- Directories
+ * ---------------------------------------------------------------------- */
 
-static struct copy_dir *new_dir(struct copy *c, struct copy_dir *parent, const char *label)
+static struct copy_dir *new_dir(struct copy *c, struct copy_dir *parent,
+                                const char *label)
 {
 	struct copy_dir *d = calloc(1, sizeof(*d));
 
@@ -246,7 +257,7 @@ struct copy_dir *copy_dir_local(struct copy *c, int fd)
 }
 
 struct copy_dir *copy_dir_remote(struct copy *c, struct nfs_client *client,
-				 const struct nfs_fh *fh, const fattr3 *attr)
+                                 const struct nfs_fh *fh, const fattr3 *attr)
 {
 	struct copy_dir *d = new_dir(c, NULL, NULL);
 
@@ -259,20 +270,24 @@ struct copy_dir *copy_dir_remote(struct copy *c, struct nfs_client *client,
 	return d;
 }
 
-static int make_local(struct copy_dir *d, const char *name, uint32_t mode, bool *ret_made)
+static int make_local(struct copy_dir *d, const char *name, uint32_t mode,
+                      bool *ret_made)
 {
 	*ret_made = mkdirat(d->parent->fd, name, mode) == 0;
 	if (!*ret_made && errno != EEXIST)
 		return -errno;
 	/* Not through a symbolic link: it could lead anywhere. */
-	d->fd = openat(d->parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	d->fd = openat(d->parent->fd, name,
+	               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return d->fd < 0 ? -errno : 0;
 }
 
-static int make_remote(struct copy_dir *d, const char *name, uint32_t mode, bool *ret_made)
+static int make_remote(struct copy_dir *d, const char *name, uint32_t mode,
+                       bool *ret_made)
 {
 	fattr3 attr;
-	int r = nfs_mkdir(d->client, &d->parent->fh, name, mode, &d->fh, &attr, ret_made);
+	int r = nfs_mkdir(d->client, &d->parent->fh, name, mode, &d->fh, &attr,
+	                  ret_made);
 
 	if (!r) {
 		d->fsid = attr.fsid;
@@ -282,7 +297,7 @@ static int make_remote(struct copy_dir *d, const char *name, uint32_t mode, bool
 }
 
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-			       const struct copy_meta *meta, const char *label)
+                               const struct copy_meta *meta, const char *label)
 {
 	struct copy *c = parent->copy;
 	struct copy_dir *d = new_dir(c, parent, label);
@@ -296,7 +311,7 @@ struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
 	}
 	d->meta = *meta;
 	r = d->client ? make_remote(d, name, mode | 0700, &made)
-		      : make_local(d, name, mode | 0700, &made);
+	              : make_local(d, name, mode | 0700, &made);
 	if (r) {
 		if (r == -EINTR)
 			c->fatal = r;
@@ -345,7 +360,7 @@ static void on_finished(struct nfs_op *op, void *arg)
 
 static void finish_remote(struct copy_dir *d)
 {
-	SETATTR3args a = { .object = nfs_fh_arg(&d->fh) };
+	SETATTR3args a = {.object = nfs_fh_arg(&d->fh)};
 
 	copy_sattr(d->copy, &d->meta, d->no_owner, &a.new_attributes);
 	d->copy->n_finishing++;

@@ -23,8 +23,8 @@
 
 #include "client/nfs.h"
 
-#define COPY_MAX_JOBS 16
-#define COPY_BUFFERS (32u << 20) /* octets in slots, at most */
+#define COPY_MAX_JOBS   16
+#define COPY_BUFFERS    (32u << 20)  /* octets in slots, at most */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
 /* What is known of a source, wherever it is. */
@@ -58,7 +58,7 @@ struct copy {
 	uint32_t umask;
 
 	struct copy_job *jobs;
-	unsigned n_jobs, n_finishing; /* jobs; directories being finished */
+	unsigned n_jobs, n_finishing;         /* jobs; directories being finished */
 	struct copy_slot *free_slots, *slots; /* slots: all of them */
 	unsigned n_slots, max_slots;
 	int fatal; /* no use in going on: server lost, or a signal */
@@ -89,7 +89,7 @@ struct copy_source {
 	enum copy_kind kind;
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
-	int fd; /* given to the job; -1 for a link */
+	int fd;      /* given to the job; -1 for a link */
 	bool stream; /* read to its end, only once */
 	struct copy_meta meta;
 	char *target; /* of a local link; given */
@@ -119,13 +119,13 @@ struct copy_job {
 	char name[NFS_NAME_MAX + 1], temp[NFS_NAME_MAX + 1];
 	enum copy_phase phase;
 
-	int fd; /* local temporary, -1 */
+	int fd;           /* local temporary, -1 */
 	struct nfs_fh fh; /* remote one */
 	uint64_t fileid;
 	bool made; /* the temporary may exist */
 
 	uint32_t io_bytes;
-	uint64_t at, size; /* where the next slot begins; the end */
+	uint64_t at, size;        /* where the next slot begins; the end */
 	uint64_t committed, high; /* stable up to there; end of what was written */
 	bool size_known, sparse, pumping, posted, waiting;
 	unsigned busy; /* slots with a call out, or being filled from a stream */
@@ -139,7 +139,7 @@ struct copy_job {
 	struct copy_meta changed_meta;
 
 	int status;
-	const char *what; /* went wrong, if status does not say it */
+	const char *what;                 /* went wrong, if status does not say it */
 	struct nfs_client *failed_client; /* NULL: locally */
 	struct nfs_op op;
 };
@@ -154,22 +154,24 @@ int copy_wait(struct copy *, unsigned n);
 /* Cancels everything and waits for the clean-up. */
 void copy_abort(struct copy *);
 /* "LABEL: words", counted as a failed file. */
-void copy_failed(struct copy *, const char *label, const struct nfs_client *, int status);
+void copy_failed(struct copy *, const char *label, const struct nfs_client *,
+                 int status);
 /* NULL: all are in use; copy_job_go follows when one comes back. */
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
 
 /* The given directory as a destination (fd given). */
 struct copy_dir *copy_dir_local(struct copy *, int fd);
-struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *, const struct nfs_fh *,
-				 const fattr3 *);
+struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
+                                 const struct nfs_fh *, const fattr3 *);
 /* Makes @name in @parent, or finds it there.  NULL: failed, and told. */
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-			       const struct copy_meta *, const char *label);
+                               const struct copy_meta *, const char *label);
 void copy_dir_get(struct copy_dir *);
 void copy_dir_put(struct copy_dir *);
 /* SETATTR arguments for a finished file or directory. */
-void copy_sattr(const struct copy *, const struct copy_meta *, bool no_owner, sattr3 *ret);
+void copy_sattr(const struct copy *, const struct copy_meta *, bool no_owner,
+                sattr3 *ret);
 uint32_t copy_mode(const struct copy *, const struct copy_meta *);
 /* The same for an open local one; 0 or -errno. */
 int copy_set_local(const struct copy *, int fd, const struct copy_meta *);
@@ -178,11 +180,12 @@ int copy_set_local(const struct copy *, int fd, const struct copy_meta *);
 
 /* Copies @src to @name in @dir; copy_wait first, where jobs are many. */
 void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
-		    const char *name);
+                    const char *name);
 /* Goes on where the job is: after slots or calls have ended. */
 void copy_job_go(struct copy_job *);
 /* Notes the first failure; the job ends once its calls have. */
-void copy_job_fail(struct copy_job *, struct nfs_client *, int status, const char *what);
+void copy_job_fail(struct copy_job *, struct nfs_client *, int status,
+                   const char *what);
 void copy_job_cancel(struct copy_job *);
 
 /* ---- copy_data.c --------------------------------------------------------------- */
@@ -202,9 +205,9 @@ char *copy_read_target(int at, const char *name);
 /* Copies a directory to @name in @dir (@name NULL: its contents to @dir).
  * Failures are told and counted; -EINTR and the like come back. */
 int copy_tree_local(struct copy *, int at, const char *path, const char *label,
-		    struct copy_dir *dir, const char *name);
+                    struct copy_dir *dir, const char *name);
 int copy_tree_remote(struct copy *, struct nfs_client *, const struct nfs_fh *,
-		     const fattr3 *, const char *label, struct copy_dir *dir,
-		     const char *name);
+                     const fattr3 *, const char *label, struct copy_dir *dir,
+                     const char *name);
 
 #endif

@@ -23,14 +23,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK 4096u
-#define GAP (16 * BLOCK) /* of zeros that interrupts a WRITE */
-#define TURNS 64 /* slots without a call, before others get their turn */
+#define BLOCK       4096u
+#define GAP         (16 * BLOCK) /* of zeros that interrupts a WRITE */
+#define TURNS       64 /* slots without a call, before others get their turn */
 #define MAX_REWINDS 1000
 
 static void slot_filled(struct copy_slot *s);
 
-/* ---- Writing ------------------------------------------------------------------------- */
+/* ---- Writing
+ * ------------------------------------------------------------------------- */
 
 static bool is_zero(const uint8_t *p, size_t n)
 {
@@ -119,7 +120,7 @@ static int write_local(struct copy_slot *s)
 
 	while (s->run) {
 		ssize_t n = pwrite(j->fd, s->buf + s->pos, s->run,
-				   (off_t)(s->offset + s->pos));
+		                   (off_t)(s->offset + s->pos));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -149,8 +150,8 @@ static void slot_write(struct copy_slot *s)
 			j->busy++;
 			nfs_op_fini(&s->op);
 			nfs_op_init(&s->op, j->dir->client);
-			nfs_op_write(&s->op, &j->fh, s->offset + s->pos, s->buf + s->pos,
-				     s->run, j->stable, on_written, s);
+			nfs_op_write(&s->op, &j->fh, s->offset + s->pos,
+			             s->buf + s->pos, s->run, j->stable, on_written, s);
 			return;
 		}
 		r = write_local(s);
@@ -160,7 +161,8 @@ static void slot_write(struct copy_slot *s)
 	slot_done(s);
 }
 
-/* ---- Reading ------------------------------------------------------------------------- */
+/* ---- Reading
+ * ------------------------------------------------------------------------- */
 
 static void slot_read_remote(struct copy_slot *s);
 
@@ -227,7 +229,7 @@ static void slot_read_remote(struct copy_slot *s)
 	nfs_op_fini(&s->op);
 	nfs_op_init(&s->op, j->src.client);
 	nfs_op_read(&s->op, &j->src.fh, s->offset + s->have, s->buf + s->have,
-		    s->len - s->have, on_read, s);
+	            s->len - s->have, on_read, s);
 }
 
 static void slot_read_local(struct copy_slot *s)
@@ -236,7 +238,7 @@ static void slot_read_local(struct copy_slot *s)
 
 	while (s->have < s->len) {
 		ssize_t n = pread(j->src.fd, s->buf + s->have, s->len - s->have,
-				  (off_t)(s->offset + s->have));
+		                  (off_t)(s->offset + s->have));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -281,7 +283,8 @@ static bool skip_hole(struct copy_job *j)
 	return j->at < j->size;
 }
 
-/* ---- Streams ------------------------------------------------------------------------- */
+/* ---- Streams
+ * ------------------------------------------------------------------------- */
 
 static void stream_end(struct copy_job *j)
 {
@@ -333,7 +336,8 @@ static void fill_from_stream(struct copy_job *j, struct copy_slot *s)
 	loop_watch(j->copy->loop, &j->watch);
 }
 
-/* ---- The pump ------------------------------------------------------------------------ */
+/* ---- The pump
+ * ------------------------------------------------------------------------ */
 
 static bool may_issue(const struct copy_job *j)
 {
@@ -431,7 +435,7 @@ void copy_data_rewind(struct copy_job *j)
 	j->rewind = j->unstable = j->have_verf = false;
 	if (++j->rewinds > MAX_REWINDS) {
 		copy_job_fail(j, j->dir->client, (int)NFS3ERR_IO,
-			      "the server restarts again and again");
+		              "the server restarts again and again");
 		return;
 	}
 	if (!j->src.stream) {

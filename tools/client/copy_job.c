@@ -21,11 +21,12 @@
 #include <unistd.h>
 
 #define MAX_ATTEMPTS 3 /* at a source that changes */
-#define CLEANUP_NS 3000000000u
+#define CLEANUP_NS   3000000000u
 
 static void begin_phase(struct copy_job *j, enum copy_phase phase);
 
-/* ---- Ends ------------------------------------------------------------------------------ */
+/* ---- Ends
+ * ------------------------------------------------------------------------------ */
 
 static void free_job(struct copy_job *j)
 {
@@ -72,7 +73,7 @@ static void end_job(struct copy_job *j)
 }
 
 void copy_job_fail(struct copy_job *j, struct nfs_client *client, int status,
-		   const char *what)
+                   const char *what)
 {
 	if (j->status)
 		return;
@@ -91,10 +92,12 @@ static void clean_up(struct copy_job *j)
 	}
 	j->made = false;
 	if (!j->dir->client) {
-		(void)unlinkat(j->dir->fd, j->temp, 0); /* gone or not: it failed already */
+		(void)unlinkat(j->dir->fd, j->temp,
+		               0); /* gone or not: it failed already */
 		end_job(j);
 	} else if (!j->dir->client->link.up) {
-		tool_error("%s: the server is away; %s may be left there", j->label, j->temp);
+		tool_error("%s: the server is away; %s may be left there", j->label,
+		           j->temp);
 		end_job(j);
 	} else {
 		begin_phase(j, COPY_REMOVING);
@@ -112,7 +115,8 @@ void copy_job_cancel(struct copy_job *j)
 	copy_job_go(j);
 }
 
-/* ---- Local destinations ------------------------------------------------------------------ */
+/* ---- Local destinations
+ * ------------------------------------------------------------------ */
 
 static void local_step(struct copy_job *j, int r)
 {
@@ -123,7 +127,7 @@ static void local_step(struct copy_job *j, int r)
 static int create_local(struct copy_job *j)
 {
 	j->fd = openat(j->dir->fd, j->temp,
-		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return j->fd < 0 ? -errno : 0;
 }
 
@@ -150,17 +154,20 @@ static int rename_local(struct copy_job *j)
 
 static int link_local(struct copy_job *j)
 {
-	struct timespec t[2] = { { j->src.meta.atime.seconds, j->src.meta.atime.nseconds },
-				 { j->src.meta.mtime.seconds, j->src.meta.mtime.nseconds } };
+	struct timespec t[2] = {
+	        {j->src.meta.atime.seconds, j->src.meta.atime.nseconds},
+	        {j->src.meta.mtime.seconds, j->src.meta.mtime.nseconds}};
 
 	if (symlinkat(j->src.target, j->dir->fd, j->temp))
 		return -errno;
 	if (j->copy->preserve)
-		(void)utimensat(j->dir->fd, j->temp, t, AT_SYMLINK_NOFOLLOW); /* a wish */
+		(void)utimensat(j->dir->fd, j->temp, t,
+		                AT_SYMLINK_NOFOLLOW); /* a wish */
 	return 0;
 }
 
-/* ---- Calls ---------------------------------------------------------------------------------- */
+/* ---- Calls
+ * ---------------------------------------------------------------------------------- */
 
 static void on_op(struct nfs_op *op, void *arg);
 
@@ -171,12 +178,12 @@ static void call(struct copy_job *j, uint32_t proc, void *args)
 
 static diropargs3 temp_where(struct copy_job *j)
 {
-	return (diropargs3){ nfs_fh_arg(&j->dir->fh), j->temp };
+	return (diropargs3){nfs_fh_arg(&j->dir->fh), j->temp};
 }
 
 static void call_create(struct copy_job *j)
 {
-	CREATE3args a = { .where = temp_where(j), .how = { .mode = UNCHECKED } };
+	CREATE3args a = {.where = temp_where(j), .how = {.mode = UNCHECKED}};
 	sattr3 *s = &a.how.createhow3_u.obj_attributes;
 
 	s->mode.set_it = true;
@@ -186,14 +193,14 @@ static void call_create(struct copy_job *j)
 
 static void call_lookup(struct copy_job *j, char *name)
 {
-	LOOKUP3args a = { .what = { nfs_fh_arg(&j->dir->fh), name } };
+	LOOKUP3args a = {.what = {nfs_fh_arg(&j->dir->fh), name}};
 
 	call(j, NFSPROC3_LOOKUP, &a);
 }
 
 static void call_readlink(struct copy_job *j)
 {
-	READLINK3args a = { .symlink = nfs_fh_arg(&j->src.fh) };
+	READLINK3args a = {.symlink = nfs_fh_arg(&j->src.fh)};
 
 	j->src.target = malloc(NFS3_PATH_BYTES + 1);
 	if (!j->src.target) {
@@ -210,7 +217,7 @@ static void call_readlink(struct copy_job *j)
 
 static void call_symlink(struct copy_job *j)
 {
-	SYMLINK3args a = { .where = temp_where(j) };
+	SYMLINK3args a = {.where = temp_where(j)};
 
 	a.symlink.data_len = (uint32_t)strlen(j->src.target);
 	if (j->copy->preserve) {
@@ -226,7 +233,7 @@ static void call_symlink(struct copy_job *j)
 
 static void call_commit(struct copy_job *j)
 {
-	COMMIT3args a = { .file = nfs_fh_arg(&j->fh) };
+	COMMIT3args a = {.file = nfs_fh_arg(&j->fh)};
 
 	call(j, NFSPROC3_COMMIT, &a);
 }
@@ -234,7 +241,7 @@ static void call_commit(struct copy_job *j)
 /* At the end size, where a hole comes last, and attributes. */
 static void call_setattr(struct copy_job *j)
 {
-	SETATTR3args a = { .object = nfs_fh_arg(&j->fh) };
+	SETATTR3args a = {.object = nfs_fh_arg(&j->fh)};
 	sattr3 *s = &a.new_attributes;
 
 	if (j->phase == COPY_SETATTR)
@@ -246,14 +253,15 @@ static void call_setattr(struct copy_job *j)
 
 static void call_rename(struct copy_job *j)
 {
-	RENAME3args a = { .from = temp_where(j), .to = { nfs_fh_arg(&j->dir->fh), j->name } };
+	RENAME3args a = {.from = temp_where(j),
+	                 .to = {nfs_fh_arg(&j->dir->fh), j->name}};
 
 	call(j, NFSPROC3_RENAME, &a);
 }
 
 static void call_remove(struct copy_job *j)
 {
-	REMOVE3args a = { .object = temp_where(j) };
+	REMOVE3args a = {.object = temp_where(j)};
 
 	nfs_op_fini(&j->op);
 	nfs_op_init(&j->op, j->dir->client);
@@ -261,14 +269,17 @@ static void call_remove(struct copy_job *j)
 	call(j, NFSPROC3_REMOVE, &a);
 }
 
-/* ---- Phases ----------------------------------------------------------------------------------- */
+/* ---- Phases
+ * -----------------------------------------------------------------------------------
+ */
 
 /* Is there anything for SETATTR to do? */
 static bool needs_setattr(const struct copy_job *j)
 {
 	uint32_t mode = copy_mode(j->copy, &j->src.meta);
 
-	return j->copy->preserve || j->high != j->size || mode != ((mode & 0777) | 0600);
+	return j->copy->preserve || j->high != j->size ||
+	       mode != ((mode & 0777) | 0600);
 }
 
 static void begin_local(struct copy_job *j, enum copy_phase phase)
@@ -367,9 +378,11 @@ static void begin_phase(struct copy_job *j, enum copy_phase phase)
 		begin_local(j, phase);
 }
 
-/* ---- What calls brought --------------------------------------------------------------------------- */
+/* ---- What calls brought
+ * --------------------------------------------------------------------------- */
 
-static bool take_made(struct copy_job *j, const post_op_fh3 *fh, const post_op_attr *attr)
+static bool take_made(struct copy_job *j, const post_op_fh3 *fh,
+                      const post_op_attr *attr)
 {
 	if (!attr->attributes_follow || !fh->handle_follows ||
 	    nfs_fh_take(&fh->post_op_fh3_u.handle, &j->fh))
@@ -383,7 +396,7 @@ static void after_create(struct copy_job *j)
 	const CREATE3resok *ok = &j->op.res.create.CREATE3res_u.resok;
 
 	begin_phase(j, take_made(j, &ok->obj, &ok->obj_attributes) ? COPY_COPYING
-								     : COPY_LOOKING);
+	                                                           : COPY_LOOKING);
 }
 
 static void after_lookup(struct copy_job *j)
@@ -410,7 +423,8 @@ static void after_symlink(struct copy_job *j)
 	const SYMLINK3resok *ok = &j->op.res.symlink.SYMLINK3res_u.resok;
 
 	if (j->op.status || !take_made(j, &ok->obj, &ok->obj_attributes))
-		begin_phase(j, COPY_LOOKING); /* EXIST: a repeated call met its own work */
+		begin_phase(j,
+		            COPY_LOOKING); /* EXIST: a repeated call met its own work */
 	else
 		begin_phase(j, COPY_RENAMING);
 }
@@ -434,7 +448,7 @@ static void after_check(struct copy_job *j)
 	j->made = false;
 	if (!a->attributes_follow || a->post_op_attr_u.attributes.fileid != j->fileid)
 		copy_job_fail(j, j->dir->client, (int)NFS3ERR_NOENT,
-			      "the temporary file was removed by someone else");
+		              "the temporary file was removed by someone else");
 	if (j->status)
 		clean_up(j);
 	else
@@ -450,7 +464,8 @@ static bool forgiven(struct copy_job *j)
 	case COPY_SYMLINK:
 		return status == (int)NFS3ERR_EXIST;
 	case COPY_SETATTR:
-		if (j->no_owner || (status != (int)NFS3ERR_PERM && status != (int)NFS3ERR_ACCES))
+		if (j->no_owner ||
+		    (status != (int)NFS3ERR_PERM && status != (int)NFS3ERR_ACCES))
 			return false;
 		j->no_owner = true; /* as cp(1): wished for, not required */
 		return true;
@@ -522,7 +537,8 @@ static void on_op(struct nfs_op *op, void *arg)
 	bool read = j->phase == COPY_READLINK;
 
 	if (op->status && !forgiven(j))
-		copy_job_fail(j, read ? j->src.client : j->dir->client, op->status, NULL);
+		copy_job_fail(j, read ? j->src.client : j->dir->client, op->status,
+		              NULL);
 	if (j->phase == COPY_RENAMING && !op->status)
 		j->status = 0; /* a signal came too late to stop it */
 	if ((j->phase == COPY_CREATING || j->phase == COPY_SYMLINK) && op->status > 0 &&
@@ -534,7 +550,9 @@ static void on_op(struct nfs_op *op, void *arg)
 		go_on(j);
 }
 
-/* ---- Copying --------------------------------------------------------------------------------------- */
+/* ---- Copying
+ * ---------------------------------------------------------------------------------------
+ */
 
 /* A local source at its end: still what it was? */
 static void look_again(struct copy_job *j)
@@ -545,7 +563,8 @@ static void look_again(struct copy_job *j)
 	if (j->src.client || j->src.stream || fstat(j->src.fd, &sb))
 		return;
 	copy_meta_from_stat(&sb, &now);
-	if (now.size == j->src.meta.size && now.mtime.seconds == j->src.meta.mtime.seconds &&
+	if (now.size == j->src.meta.size &&
+	    now.mtime.seconds == j->src.meta.mtime.seconds &&
 	    now.mtime.nseconds == j->src.meta.mtime.nseconds)
 		return;
 	j->changed = true;
@@ -568,7 +587,8 @@ static void start_again(struct copy_job *j)
 {
 	j->src.meta = j->changed_meta;
 	if (++j->attempts == MAX_ATTEMPTS)
-		copy_job_fail(j, NULL, -EAGAIN, "changes while it is copied; not copied");
+		copy_job_fail(j, NULL, -EAGAIN,
+		              "changes while it is copied; not copied");
 	set_up_data(j);
 	begin_phase(j, COPY_TRUNCATING);
 }
@@ -616,7 +636,7 @@ static void make_temp_name(struct copy_job *j)
 		tail[i] = digits[r[i] % 32];
 	tail[10] = 0;
 	snprintf(j->temp, sizeof(j->temp), ".%.*s.rpcrdma-%s",
-		 (int)(sizeof(j->temp) - 1 - 1 - 9 - 10), j->name, tail);
+	         (int)(sizeof(j->temp) - 1 - 1 - 9 - 10), j->name, tail);
 }
 
 static uint32_t pick_io(const struct copy_job *j)
@@ -631,7 +651,7 @@ static uint32_t pick_io(const struct copy_job *j)
 }
 
 void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
-		    const char *name)
+                    const char *name)
 {
 	struct copy_job *j = calloc(1, sizeof(*j));
 
@@ -661,5 +681,6 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	c->n_jobs++;
 	set_up_data(j);
 	begin_phase(j, src->kind == COPY_FILE ? COPY_CREATING
-			: src->client ? COPY_READLINK : COPY_SYMLINK);
+	               : src->client          ? COPY_READLINK
+	                                      : COPY_SYMLINK);
 }

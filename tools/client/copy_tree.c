@@ -15,14 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DEPTH 4096
+#define MAX_DEPTH  4096
 #define KEEP_PAGES 32 /* levels that keep their page */
 
 /* The way down, as text for messages. */
 struct trail {
 	struct copy *copy;
 	struct nfs_client *client; /* the source's, NULL: local */
-	struct copy_dir *top; /* what is being filled, not to be walked into */
+	struct copy_dir *top;      /* what is being filled, not to be walked into */
 	char *text;
 	size_t len, size;
 	unsigned depth;
@@ -56,9 +56,9 @@ static void pop(struct trail *t, ssize_t len)
 }
 
 static int begin(struct trail *t, struct copy *c, struct nfs_client *client,
-		 const char *label)
+                 const char *label)
 {
-	*t = (struct trail){ .copy = c, .client = client, .size = strlen(label) + 256 };
+	*t = (struct trail){.copy = c, .client = client, .size = strlen(label) + 256};
 	t->text = malloc(t->size);
 	if (!t->text)
 		return -ENOMEM;
@@ -67,7 +67,8 @@ static int begin(struct trail *t, struct copy *c, struct nfs_client *client,
 	return 0;
 }
 
-/* ---- Local sources ---------------------------------------------------------------- */
+/* ---- Local sources ----------------------------------------------------------------
+ */
 
 static int walk_local(struct trail *t, int fd, struct copy_dir *dir);
 
@@ -92,7 +93,7 @@ static void told(struct trail *t, int error)
 
 static void local_file(struct trail *t, int at, const char *name, struct copy_dir *dir)
 {
-	struct copy_source src = { .kind = COPY_FILE, .label = t->text };
+	struct copy_source src = {.kind = COPY_FILE, .label = t->text};
 	struct stat sb;
 
 	src.fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -108,9 +109,9 @@ static void local_file(struct trail *t, int at, const char *name, struct copy_di
 }
 
 static void local_link(struct trail *t, int at, const char *name, const struct stat *sb,
-		       struct copy_dir *dir)
+                       struct copy_dir *dir)
 {
-	struct copy_source src = { .kind = COPY_LINK, .fd = -1, .label = t->text };
+	struct copy_source src = {.kind = COPY_LINK, .fd = -1, .label = t->text};
 
 	copy_meta_from_stat(sb, &src.meta);
 	src.target = copy_read_target(at, name);
@@ -120,8 +121,8 @@ static void local_link(struct trail *t, int at, const char *name, const struct s
 		told(t, errno);
 }
 
-static int local_subdir(struct trail *t, int at, const char *name, const struct stat *sb,
-			struct copy_dir *dir)
+static int local_subdir(struct trail *t, int at, const char *name,
+                        const struct stat *sb, struct copy_dir *dir)
 {
 	struct copy_meta meta;
 	struct copy_dir *sub;
@@ -203,7 +204,7 @@ static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 }
 
 int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
-		    struct copy_dir *dir, const char *name)
+                    struct copy_dir *dir, const char *name)
 {
 	struct copy_meta meta;
 	struct copy_dir *sub = dir;
@@ -234,21 +235,24 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 	return r ? r : c->fatal;
 }
 
-/* ---- Remote sources ------------------------------------------------------------------- */
+/* ---- Remote sources
+ * ------------------------------------------------------------------- */
 
 static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir *dir);
 
-static void remote_item(struct trail *t, const struct nfs_entry *e, struct copy_dir *dir)
+static void remote_item(struct trail *t, const struct nfs_entry *e,
+                        struct copy_dir *dir)
 {
-	struct copy_source src = { .client = t->client, .fd = -1, .fh = e->fh,
-				   .label = t->text };
+	struct copy_source src = {
+	        .client = t->client, .fd = -1, .fh = e->fh, .label = t->text};
 
 	src.kind = e->attr.type == NF3LNK ? COPY_LINK : COPY_FILE;
 	copy_meta_from_attr(&e->attr, &src.meta);
 	copy_job_start(t->copy, &src, dir, e->name);
 }
 
-static int remote_subdir(struct trail *t, const struct nfs_entry *e, struct copy_dir *dir)
+static int remote_subdir(struct trail *t, const struct nfs_entry *e,
+                         struct copy_dir *dir)
 {
 	struct copy_meta meta;
 	struct copy_dir *sub;
@@ -276,7 +280,8 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e, struct copy
 	return r;
 }
 
-static int remote_entry(struct trail *t, const struct nfs_entry *e, struct copy_dir *dir)
+static int remote_entry(struct trail *t, const struct nfs_entry *e,
+                        struct copy_dir *dir)
 {
 	int r = copy_wait(t->copy, COPY_MAX_JOBS);
 
@@ -333,8 +338,8 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 }
 
 int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs_fh *fh,
-		     const fattr3 *attr, const char *label, struct copy_dir *dir,
-		     const char *name)
+                     const fattr3 *attr, const char *label, struct copy_dir *dir,
+                     const char *name)
 {
 	struct copy_meta meta;
 	struct copy_dir *sub = dir;

@@ -15,7 +15,7 @@
 
 void nfs_dir_open(struct nfs_dir *d, struct nfs_client *c, const struct nfs_fh *fh)
 {
-	*d = (struct nfs_dir){ .client = c, .fh = *fh };
+	*d = (struct nfs_dir){.client = c, .fh = *fh};
 }
 
 void nfs_dir_drop(struct nfs_dir *d)
@@ -46,7 +46,7 @@ static void on_page(struct nfs_op *op, void *arg)
 
 static int fetch(struct nfs_dir *d)
 {
-	READDIRPLUS3args a = { .dir = nfs_fh_arg(&d->fh), .cookie = d->cookie };
+	READDIRPLUS3args a = {.dir = nfs_fh_arg(&d->fh), .cookie = d->cookie};
 	struct nfs_op op;
 	int r;
 
@@ -89,7 +89,8 @@ static int take(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *ret)
 		ret->attr = e->name_attributes.post_op_attr_u.attributes;
 	if (e->name_handle.handle_follows)
 		r = nfs_fh_take(&e->name_handle.post_op_fh3_u.handle, &ret->fh);
-	if (!r && (!e->name_attributes.attributes_follow || !e->name_handle.handle_follows))
+	if (!r &&
+	    (!e->name_attributes.attributes_follow || !e->name_handle.handle_follows))
 		r = nfs_lookup(d->client, &d->fh, ret->name, &ret->fh, &ret->attr);
 	return r;
 }

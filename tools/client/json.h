@@ -20,6 +20,6 @@ struct json_stats_more {
 	uint64_t files, bytes, elapsed_ns;
 };
 int json_stats(const char *file, const struct rpcrdma_engine *,
-	       const struct json_stats_more *);
+               const struct json_stats_more *);
 
 #endif

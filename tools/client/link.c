@@ -27,8 +27,8 @@ static void on_event(struct rpcrdma_conn *conn, int error, bool final, void *arg
 	k->why[sizeof(k->why) - 1] = 0;
 	if (k->up && !k->quiet && k->loop->common->verbose)
 		tool_error("%s: connection lost (%s)%s", k->host,
-			   *k->why ? k->why : strerror(-error),
-			   final ? "" : ", trying again");
+		           *k->why ? k->why : strerror(-error),
+		           final ? "" : ", trying again");
 	k->up = false;
 	k->over = final;
 	k->error = error;
@@ -39,44 +39,47 @@ static void tell(const struct link *k, const struct url *u)
 	switch (-k->error) {
 	case ECONNREFUSED:
 		tool_error("%s: connection refused: is `rpcrdma nfsd` running on %s?",
-			   k->host, k->host);
+		           k->host, k->host);
 		break;
 	case ENXIO:
-		tool_error("%s: no address is known for the name '%s'", k->host, u->host);
+		tool_error("%s: no address is known for the name '%s'", k->host,
+		           u->host);
 		break;
 	case ETIMEDOUT:
-		tool_error("%s: no answer%s%s: is the server up, and does it speak RDMA on "
-			   "that port?",
-			   k->host, *k->why ? ", " : "", k->why);
+		tool_error("%s: no answer%s%s: is the server up, and does it speak "
+		           "RDMA on "
+		           "that port?",
+		           k->host, *k->why ? ", " : "", k->why);
 		break;
 	case EHOSTUNREACH:
 	case ENETUNREACH:
 		tool_error("%s: the network does not reach it (%s)", k->host,
-			   strerror(-k->error));
+		           strerror(-k->error));
 		break;
 	case EPROTONOSUPPORT:
 		tool_error("%s: no RPC-over-RDMA version in common%s%s", k->host,
-			   *k->why ? ": " : "", k->why);
+		           *k->why ? ": " : "", k->why);
 		break;
 	case EINVAL:
 		tool_error("%s: cannot connect with these options%s%s", k->host,
-			   *k->why ? ": " : "", k->why);
+		           *k->why ? ": " : "", k->why);
 		break;
 	default:
 		tool_error("%s: cannot connect: %s%s%s", k->host, strerror(-k->error),
-			   *k->why ? ": " : "", k->why);
+		           *k->why ? ": " : "", k->why);
 		break;
 	}
 }
 
 int link_open(struct link *k, struct loop *l, const struct url *u,
-	      const struct rpcrdma_conn_options *options)
+              const struct rpcrdma_conn_options *options)
 {
 	int r;
 
-	*k = (struct link){ .loop = l };
+	*k = (struct link){.loop = l};
 	url_host_text(u, k->host, sizeof(k->host));
-	r = rpcrdma_connect(l->engine, u->host, u->port, options, on_event, k, &k->conn);
+	r = rpcrdma_connect(l->engine, u->host, u->port, options, on_event, k,
+	                    &k->conn);
 	if (r) {
 		k->error = r;
 		tell(k, u);
@@ -129,12 +132,12 @@ void link_describe(const struct link *k, FILE *f)
 
 	rpcrdma_conn_get_info(k->conn, &i);
 	fprintf(f,
-		"%s: provider %s, RPC-over-RDMA version %u, credits %" PRIu32
-		", inline %" PRIu32 " out %" PRIu32 " in, segments %" PRIu32 " of %s"
-		", remote invalidation %s\n",
-		k->host, i.provider, i.version, i.credits_granted, i.send_inline,
-		i.recv_inline, i.peer_max_segments, tool_human(i.peer_segment_bytes),
-		i.remote_invalidate ? "yes" : "no");
+	        "%s: provider %s, RPC-over-RDMA version %u, credits %" PRIu32
+	        ", inline %" PRIu32 " out %" PRIu32 " in, segments %" PRIu32 " of %s"
+	        ", remote invalidation %s\n",
+	        k->host, i.provider, i.version, i.credits_granted, i.send_inline,
+	        i.recv_inline, i.peer_max_segments, tool_human(i.peer_segment_bytes),
+	        i.remote_invalidate ? "yes" : "no");
 }
 
 void link_describe_json(const struct link *k, FILE *f)
@@ -143,11 +146,11 @@ void link_describe_json(const struct link *k, FILE *f)
 
 	rpcrdma_conn_get_info(k->conn, &i);
 	fprintf(f,
-		"\"provider\":\"%s\",\"rpcrdma_version\":%u,\"credits_granted\":%" PRIu32
-		",\"send_inline_bytes\":%" PRIu32 ",\"recv_inline_bytes\":%" PRIu32
-		",\"peer_segment_bytes\":%" PRIu32 ",\"peer_max_segments\":%" PRIu32
-		",\"remote_invalidate\":%s",
-		i.provider, i.version, i.credits_granted, i.send_inline, i.recv_inline,
-		i.peer_segment_bytes, i.peer_max_segments,
-		i.remote_invalidate ? "true" : "false");
+	        "\"provider\":\"%s\",\"rpcrdma_version\":%u,\"credits_granted\":"
+	        "%" PRIu32 ",\"send_inline_bytes\":%" PRIu32
+	        ",\"recv_inline_bytes\":%" PRIu32 ",\"peer_segment_bytes\":%" PRIu32
+	        ",\"peer_max_segments\":%" PRIu32 ",\"remote_invalidate\":%s",
+	        i.provider, i.version, i.credits_granted, i.send_inline, i.recv_inline,
+	        i.peer_segment_bytes, i.peer_max_segments,
+	        i.remote_invalidate ? "true" : "false");
 }

@@ -20,7 +20,7 @@ struct link {
 
 /* Connects and waits.  Failures are told on stderr, in words. */
 int link_open(struct link *, struct loop *, const struct url *,
-	      const struct rpcrdma_conn_options *);
+              const struct rpcrdma_conn_options *);
 void link_close(struct link *);
 /* A phrase for a call that ended with @status. */
 const char *link_words(const struct link *, int status);

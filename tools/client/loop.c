@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define LOOP_MAX_WATCHES 4
-#define LOOP_NAP_MS 250
+#define LOOP_NAP_MS      250
 
 static volatile sig_atomic_t caught;
 static struct rpcrdma_engine *volatile wake;
@@ -34,9 +34,9 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-static void catch(int sig)
+static void catch (int sig)
 {
-	struct sigaction sa = { .sa_handler = on_signal }, old;
+	struct sigaction sa = {.sa_handler = on_signal}, old;
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
 		return; /* nohup, background jobs */
@@ -48,14 +48,14 @@ int loop_init(struct loop *l, struct tool_common *common)
 {
 	int r;
 
-	*l = (struct loop){ .common = common };
+	*l = (struct loop){.common = common};
 	r = tool_engine_new(common, &l->engine);
 	if (r)
 		return r;
 	wake = l->engine;
-	catch(SIGINT);
-	catch(SIGTERM);
-	catch(SIGHUP);
+	catch (SIGINT);
+	catch (SIGTERM);
+	catch (SIGHUP);
 	return 0;
 }
 
@@ -95,10 +95,10 @@ static int poll_all(struct loop *l, int timeout_ms)
 	engine_ms = rpcrdma_engine_timeout_ms(l->engine);
 	if (engine_ms >= 0 && engine_ms < timeout_ms)
 		timeout_ms = engine_ms;
-	fds[0] = (struct pollfd){ .fd = rpcrdma_engine_fd(l->engine), .events = POLLIN };
+	fds[0] = (struct pollfd){.fd = rpcrdma_engine_fd(l->engine), .events = POLLIN};
 	for (w = l->watches; w && n < 1 + LOOP_MAX_WATCHES; w = w->next) {
 		who[n] = w;
-		fds[n++] = (struct pollfd){ .fd = w->fd, .events = w->events };
+		fds[n++] = (struct pollfd){.fd = w->fd, .events = w->events};
 	}
 	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
 		return -errno;

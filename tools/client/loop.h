@@ -14,7 +14,7 @@
 struct loop_watch {
 	struct loop_watch *next;
 	int fd;
-	short events; /* poll(2) */
+	short events;             /* poll(2) */
 	void (*ready)(void *arg); /* may unwatch */
 	void *arg;
 	bool on;

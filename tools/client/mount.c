@@ -29,8 +29,8 @@ static int make_cred(struct nfs_client *c)
 	if (gethostname(machine, sizeof(machine) - 1))
 		strcpy(machine, "localhost");
 	len = rpcrdma_auth_sys_encode(c->cred_body, sizeof(c->cred_body),
-				      (uint32_t)time(NULL), machine, geteuid(), getegid(),
-				      gids, n_gids);
+	                              (uint32_t)time(NULL), machine, geteuid(),
+	                              getegid(), gids, n_gids);
 	if (len < 0)
 		return len;
 	c->cred.flavor = RPCRDMA_AUTH_SYS;
@@ -62,7 +62,7 @@ static int do_mount(struct nfs_client *c)
 	r = nfs_op_run_mount(&op, MOUNTPROC3_MNT, c->export);
 	if (!r) {
 		const fhandle3 *fh = &op.res.mnt.mountres3_u.mountinfo.fhandle;
-		nfs_fh3 a = { .data = { fh->fhandle3_len, fh->fhandle3_val } };
+		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
 
 		r = nfs_fh_take(&a, &c->root);
 	}
@@ -71,7 +71,7 @@ static int do_mount(struct nfs_client *c)
 		r = nfs_getattr(c, &c->root, &c->root_attr);
 	if (r && r != -EINTR) {
 		tool_error("%s: cannot mount %s: %s", c->link.host, c->export,
-			   mount_words(c, r));
+		           mount_words(c, r));
 		if (r == (int)MNT3ERR_NOENT) {
 			int n = 0;
 
@@ -97,7 +97,7 @@ static uint32_t pick(uint32_t preferred, uint32_t most)
 
 static int ask_sizes(struct nfs_client *c)
 {
-	FSINFO3args a = { .fsroot = nfs_fh_arg(&c->root) };
+	FSINFO3args a = {.fsroot = nfs_fh_arg(&c->root)};
 	struct nfs_op op;
 	int r;
 
@@ -117,7 +117,7 @@ static int ask_sizes(struct nfs_client *c)
 }
 
 static int connect_only(struct nfs_client *c, struct loop *l, const struct url *u,
-			const struct nfs_options *o)
+                        const struct nfs_options *o)
 {
 	struct rpcrdma_conn_options co;
 	int r;
@@ -139,7 +139,7 @@ static int connect_only(struct nfs_client *c, struct loop *l, const struct url *
 }
 
 int nfs_open(struct nfs_client *c, struct loop *l, const struct url *u,
-	     const struct nfs_options *o)
+             const struct nfs_options *o)
 {
 	int r = connect_only(c, l, u, o);
 
@@ -179,11 +179,12 @@ static int walk_exports(struct nfs_op *op, struct exports *x)
 	mountname group;
 	int r;
 
-	while ((r = NFS3_LIST_NEXT(op->rest, op->rest_len, &pos, dirpath, &path)) == 1) {
+	while ((r = NFS3_LIST_NEXT(op->rest, op->rest_len, &pos, dirpath, &path)) ==
+	       1) {
 		x->fn(path, x->arg);
 		NFS3_FREE(dirpath, &path);
 		while ((r = NFS3_LIST_NEXT(op->rest, op->rest_len, &pos, mountname,
-					   &group)) == 1)
+		                           &group)) == 1)
 			NFS3_FREE(mountname, &group);
 		if (r)
 			return r;
@@ -200,7 +201,7 @@ static void on_exports(struct nfs_op *op, void *arg)
 
 int nfs_exports(struct nfs_client *c, void (*fn)(const char *path, void *), void *arg)
 {
-	struct exports x = { .fn = fn, .arg = arg };
+	struct exports x = {.fn = fn, .arg = arg};
 	struct nfs_op op;
 	int r;
 

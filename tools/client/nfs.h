@@ -18,9 +18,9 @@
 #include "nfs/nfs3_msg.h"
 #include "client/link.h"
 
-#define NFS_RPC 20000
+#define NFS_RPC      20000
 #define NFS_NAME_MAX 255
-#define NFS_IO_MAX (1u << 20)
+#define NFS_IO_MAX   (1u << 20)
 
 struct nfs_fh {
 	uint32_t len;
@@ -32,11 +32,10 @@ struct nfs_client {
 	struct rpcrdma_auth cred;
 	uint8_t cred_body[400];
 	uint64_t timeout_ns, retry_ns;
-	uint32_t xid_stamp;
 	struct nfs_fh root;
 	fattr3 root_attr;
 	uint32_t read_bytes, write_bytes, dir_bytes; /* preferred sizes */
-	char *export; /* "/NAME" */
+	char *export;                                /* "/NAME" */
 };
 
 union nfs_res {
@@ -73,7 +72,7 @@ struct nfs_op {
 
 	int status;
 	union nfs_res res;
-	uint32_t got; /* octets now in @into */
+	uint32_t got;       /* octets now in @into */
 	size_t reply_bytes; /* of results with a list; 0 = NFS3_RESULT_BYTES */
 	/* READDIRPLUS, EXPORT: the list; valid in the done callback only. */
 	const char *rest;
@@ -98,12 +97,12 @@ struct nfs_op {
 /* Options of the subcommands that mount. */
 struct nfs_options {
 	uint64_t timeout_ns; /* of one call; 0 = none */
-	uint64_t retry_ns; /* how long a vanished server is waited for; 0 = default */
+	uint64_t retry_ns;   /* how long a vanished server is waited for; 0 = default */
 };
 
 /* Connects, mounts, asks for preferred sizes.  Messages are printed. */
 int nfs_open(struct nfs_client *, struct loop *, const struct url *,
-	     const struct nfs_options *);
+             const struct nfs_options *);
 void nfs_close(struct nfs_client *);
 /* A phrase for a status; static or in a ring of buffers. */
 const char *nfs_words(const struct nfs_client *, int status);
@@ -127,9 +126,9 @@ int nfs_fh_take(const nfs_fh3 *, struct nfs_fh *ret);
 
 /* Arguments of a WRITE and a READ; set op->item and op->into themselves. */
 void nfs_op_write(struct nfs_op *, const struct nfs_fh *, uint64_t offset, const void *,
-		  uint32_t len, stable_how, nfs_done_fn *, void *arg);
+                  uint32_t len, stable_how, nfs_done_fn *, void *arg);
 void nfs_op_read(struct nfs_op *, const struct nfs_fh *, uint64_t offset, void *,
-		 uint32_t len, nfs_done_fn *, void *arg);
+                 uint32_t len, nfs_done_fn *, void *arg);
 /* Octets read into the buffer, and whether the file ends there; after done
  * with status 0. */
 uint32_t nfs_read_count(const struct nfs_op *, bool *ret_eof);
@@ -138,12 +137,12 @@ uint32_t nfs_read_count(const struct nfs_op *, bool *ret_eof);
 
 int nfs_getattr(struct nfs_client *, const struct nfs_fh *, fattr3 *ret);
 int nfs_lookup(struct nfs_client *, const struct nfs_fh *dir, const char *name,
-	       struct nfs_fh *ret_fh, fattr3 *ret_attr);
+               struct nfs_fh *ret_fh, fattr3 *ret_attr);
 /* The path, zero-terminated; @size above NFS3_PATH_BYTES suffices. */
 int nfs_readlink(struct nfs_client *, const struct nfs_fh *, char *buf, size_t size);
 /* An existing directory is no failure (@ret_made false). */
 int nfs_mkdir(struct nfs_client *, const struct nfs_fh *dir, const char *name,
-	      uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr, bool *ret_made);
+              uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr, bool *ret_made);
 
 /* What a path leads to. */
 struct nfs_node {
@@ -153,7 +152,7 @@ struct nfs_node {
 };
 enum {
 	NFS_FOLLOW = 1, /* a symbolic link at the end, too */
-	NFS_MAKE = 2, /* NOENT for the last name: parent and name are set */
+	NFS_MAKE = 2,   /* NOENT for the last name: parent and name are set */
 };
 int nfs_walk(struct nfs_client *, const char *path, int flags, struct nfs_node *ret);
 
@@ -195,7 +194,7 @@ struct nfs_stream_options {
 /* Writes a whole file to a descriptor, READs in flight and output in order.
  * @progress may be NULL.  Status; -EPIPE when nobody reads. */
 int nfs_stream(struct nfs_client *, const struct nfs_fh *, const fattr3 *, int fd,
-	       const struct nfs_stream_options *, struct tool_progress *progress,
-	       uint64_t *ret_bytes);
+               const struct nfs_stream_options *, struct tool_progress *progress,
+               uint64_t *ret_bytes);
 
 #endif

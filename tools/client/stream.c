@@ -77,7 +77,7 @@ static void read_slot(struct stream_slot *s)
 {
 	s->busy = true;
 	nfs_op_read(&s->op, s->stream->fh, s->offset + s->have, s->buf + s->have,
-		    s->want - s->have, on_read, s);
+	            s->want - s->have, on_read, s);
 }
 
 /* Starts what may be started. */
@@ -123,7 +123,7 @@ static bool drain(struct stream *st)
 {
 	while (!st->status && !st->done && st->used) {
 		struct stream_slot *s = &st->slots[st->head];
-		struct pollfd p = { .fd = st->fd, .events = POLLOUT };
+		struct pollfd p = {.fd = st->fd, .events = POLLOUT};
 		ssize_t n;
 
 		if (!s->full)
@@ -163,7 +163,8 @@ static int run(struct stream *st)
 			loop_watch(l, &st->watch);
 		else if (st->used < st->n && !st->eof && st->next < st->size)
 			continue;
-		if (!st->status && !st->done && (st->watch.on || st->slots[st->head].busy))
+		if (!st->status && !st->done &&
+		    (st->watch.on || st->slots[st->head].busy))
 			r = loop_wait(l, -1);
 	}
 	loop_unwatch(l, &st->watch);
@@ -182,7 +183,8 @@ static void stop(struct stream *st)
 		for (unsigned i = 0; i < st->n; i++)
 			busy |= st->slots[i].op.busy;
 		if (busy)
-			(void)rpcrdma_engine_process(l->engine, 100); /* bounded by cancel */
+			(void)rpcrdma_engine_process(l->engine,
+			                             100); /* bounded by cancel */
 	}
 	for (unsigned i = 0; i < st->n; i++) {
 		nfs_op_fini(&st->slots[i].op);
@@ -216,11 +218,11 @@ static int prepare(struct stream *st, unsigned n)
 	return 0;
 }
 
-int nfs_stream(struct nfs_client *c, const struct nfs_fh *fh, const fattr3 *attr, int fd,
-	       const struct nfs_stream_options *o, struct tool_progress *progress,
-	       uint64_t *ret_bytes)
+int nfs_stream(struct nfs_client *c, const struct nfs_fh *fh, const fattr3 *attr,
+               int fd, const struct nfs_stream_options *o,
+               struct tool_progress *progress, uint64_t *ret_bytes)
 {
-	struct stream st = { .client = c, .fh = fh, .fd = fd, .size = attr->size };
+	struct stream st = {.client = c, .fh = fh, .fd = fd, .size = attr->size};
 	uint64_t blocks;
 	unsigned n = o->in_flight;
 	int r;

@@ -97,7 +97,8 @@ static int unescape(const char *s, size_t len, char *out, const char **why)
 			int lo = len - i > 2 ? hex(s[i + 2]) : -1;
 
 			if (hi < 0 || lo < 0) {
-				*why = "'%' needs two hexadecimal digits (%25 is '%' itself)";
+				*why = "'%' needs two hexadecimal digits (%25 is '%' "
+				       "itself)";
 				return -EINVAL;
 			}
 			c = (char)(hi << 4 | lo);
@@ -157,7 +158,7 @@ static int parse_path(const char *s, struct url *u, const char **why)
 
 int url_parse(const char *s, struct url *ret, const char **ret_why)
 {
-	struct url u = { .port = "" };
+	struct url u = {.port = ""};
 	size_t len;
 	int r;
 
@@ -184,7 +185,7 @@ void url_fini(struct url *u)
 
 int url_parse_host(const char *s, struct url *ret, const char **ret_why)
 {
-	struct url u = { .port = "" };
+	struct url u = {.port = ""};
 	int r;
 
 	if (url_is(s))
@@ -201,5 +202,6 @@ int url_parse_host(const char *s, struct url *ret, const char **ret_why)
 
 void url_host_text(const struct url *u, char *buf, size_t size)
 {
-	snprintf(buf, size, strchr(u->host, ':') ? "[%s]:%s" : "%s:%s", u->host, u->port);
+	snprintf(buf, size, strchr(u->host, ':') ? "[%s]:%s" : "%s:%s", u->host,
+	         u->port);
 }

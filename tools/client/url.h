@@ -12,10 +12,10 @@
 
 struct url {
 	char host[256]; /* without brackets */
-	char port[8]; /* decimal; "20049" unless given */
-	char *export; /* "/NAME", "" if the URL ends before it; heap */
-	char *path; /* octets after it, "/" between names, none around; heap */
-	bool slash; /* the URL ended with "/": a directory is meant */
+	char port[8];   /* decimal; "20049" unless given */
+	char *export;   /* "/NAME", "" if the URL ends before it; heap */
+	char *path;     /* octets after it, "/" between names, none around; heap */
+	bool slash;     /* the URL ended with "/": a directory is meant */
 };
 
 /* Whether @s is to be read as a URL (it begins with "nfs://"). */

@@ -16,7 +16,7 @@
 
 int nfs_getattr(struct nfs_client *c, const struct nfs_fh *fh, fattr3 *ret)
 {
-	GETATTR3args a = { .object = nfs_fh_arg(fh) };
+	GETATTR3args a = {.object = nfs_fh_arg(fh)};
 	struct nfs_op op;
 	int r;
 
@@ -29,9 +29,9 @@ int nfs_getattr(struct nfs_client *c, const struct nfs_fh *fh, fattr3 *ret)
 }
 
 int nfs_lookup(struct nfs_client *c, const struct nfs_fh *dir, const char *name,
-	       struct nfs_fh *ret_fh, fattr3 *ret_attr)
+               struct nfs_fh *ret_fh, fattr3 *ret_attr)
 {
-	LOOKUP3args a = { .what = { nfs_fh_arg(dir), (char *)name } };
+	LOOKUP3args a = {.what = {nfs_fh_arg(dir), (char *)name}};
 	const LOOKUP3resok *ok;
 	struct nfs_fh fh;
 	struct nfs_op op;
@@ -57,7 +57,7 @@ int nfs_lookup(struct nfs_client *c, const struct nfs_fh *dir, const char *name,
 
 int nfs_readlink(struct nfs_client *c, const struct nfs_fh *fh, char *buf, size_t size)
 {
-	READLINK3args a = { .symlink = nfs_fh_arg(fh) };
+	READLINK3args a = {.symlink = nfs_fh_arg(fh)};
 	struct nfs_op op;
 	int r;
 
@@ -75,9 +75,9 @@ int nfs_readlink(struct nfs_client *c, const struct nfs_fh *fh, char *buf, size_
 }
 
 int nfs_mkdir(struct nfs_client *c, const struct nfs_fh *dir, const char *name,
-	      uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr, bool *ret_made)
+              uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr, bool *ret_made)
 {
-	MKDIR3args a = { .where = { nfs_fh_arg(dir), (char *)name } };
+	MKDIR3args a = {.where = {nfs_fh_arg(dir), (char *)name}};
 	struct nfs_op op;
 	int r;
 
@@ -188,7 +188,7 @@ static int step(struct walk *w, const char *name, int flags, struct nfs_node *no
 
 int nfs_walk(struct nfs_client *c, const char *path, int flags, struct nfs_node *ret)
 {
-	struct walk w = { .client = c, .rest = strdup(path) };
+	struct walk w = {.client = c, .rest = strdup(path)};
 	char name[NFS_NAME_MAX + 1];
 	int r = 0;
 

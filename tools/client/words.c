@@ -14,34 +14,34 @@ static const struct {
 	nfsstat3 status;
 	const char *words;
 } table[] = {
-	{ NFS3ERR_PERM, "operation not permitted" },
-	{ NFS3ERR_NOENT, "no such file or directory" },
-	{ NFS3ERR_IO, "input or output error on the server" },
-	{ NFS3ERR_NXIO, "no such device" },
-	{ NFS3ERR_ACCES, "permission denied" },
-	{ NFS3ERR_EXIST, "it exists already" },
-	{ NFS3ERR_XDEV, "not on the same file system" },
-	{ NFS3ERR_NODEV, "no such device" },
-	{ NFS3ERR_NOTDIR, "not a directory" },
-	{ NFS3ERR_ISDIR, "it is a directory" },
-	{ NFS3ERR_INVAL, "the server finds the arguments invalid" },
-	{ NFS3ERR_FBIG, "larger than the server's file system allows" },
-	{ NFS3ERR_NOSPC, "no space left on the server" },
-	{ NFS3ERR_ROFS, "exported read-only" },
-	{ NFS3ERR_MLINK, "too many links" },
-	{ NFS3ERR_NAMETOOLONG, "the name is too long for the server" },
-	{ NFS3ERR_NOTEMPTY, "the directory is not empty" },
-	{ NFS3ERR_DQUOT, "the quota on the server is used up" },
-	{ NFS3ERR_STALE, "the file is gone from the server (stale handle)" },
-	{ NFS3ERR_REMOTE, "too many levels of remote in the path" },
-	{ NFS3ERR_BADHANDLE, "the server does not know the file handle" },
-	{ NFS3ERR_NOT_SYNC, "changed in the meantime" },
-	{ NFS3ERR_BAD_COOKIE, "the directory changed while it was listed" },
-	{ NFS3ERR_NOTSUPP, "not supported by the server" },
-	{ NFS3ERR_TOOSMALL, "the reply was limited too much" },
-	{ NFS3ERR_SERVERFAULT, "the server failed" },
-	{ NFS3ERR_BADTYPE, "a file type that the server does not have" },
-	{ NFS3ERR_JUKEBOX, "the server needs too long (jukebox)" },
+        {NFS3ERR_PERM, "operation not permitted"},
+        {NFS3ERR_NOENT, "no such file or directory"},
+        {NFS3ERR_IO, "input or output error on the server"},
+        {NFS3ERR_NXIO, "no such device"},
+        {NFS3ERR_ACCES, "permission denied"},
+        {NFS3ERR_EXIST, "it exists already"},
+        {NFS3ERR_XDEV, "not on the same file system"},
+        {NFS3ERR_NODEV, "no such device"},
+        {NFS3ERR_NOTDIR, "not a directory"},
+        {NFS3ERR_ISDIR, "it is a directory"},
+        {NFS3ERR_INVAL, "the server finds the arguments invalid"},
+        {NFS3ERR_FBIG, "larger than the server's file system allows"},
+        {NFS3ERR_NOSPC, "no space left on the server"},
+        {NFS3ERR_ROFS, "exported read-only"},
+        {NFS3ERR_MLINK, "too many links"},
+        {NFS3ERR_NAMETOOLONG, "the name is too long for the server"},
+        {NFS3ERR_NOTEMPTY, "the directory is not empty"},
+        {NFS3ERR_DQUOT, "the quota on the server is used up"},
+        {NFS3ERR_STALE, "the file is gone from the server (stale handle)"},
+        {NFS3ERR_REMOTE, "too many levels of remote in the path"},
+        {NFS3ERR_BADHANDLE, "the server does not know the file handle"},
+        {NFS3ERR_NOT_SYNC, "changed in the meantime"},
+        {NFS3ERR_BAD_COOKIE, "the directory changed while it was listed"},
+        {NFS3ERR_NOTSUPP, "not supported by the server"},
+        {NFS3ERR_TOOSMALL, "the reply was limited too much"},
+        {NFS3ERR_SERVERFAULT, "the server failed"},
+        {NFS3ERR_BADTYPE, "a file type that the server does not have"},
+        {NFS3ERR_JUKEBOX, "the server needs too long (jukebox)"},
 };
 
 const char *nfs_words(const struct nfs_client *c, int status)
@@ -64,8 +64,11 @@ const char *nfs_words(const struct nfs_client *c, int status)
 /* Octets of the well-formed UTF-8 character at @s, 0 if there is none. */
 static unsigned utf8(const unsigned char *s)
 {
-	unsigned n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : *s >= 0xe0 && *s < 0xf0 ? 3
-		: *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
+	unsigned n = *s < 0x80                 ? 1
+	             : *s >= 0xc2 && *s < 0xe0 ? 2
+	             : *s >= 0xe0 && *s < 0xf0 ? 3
+	             : *s >= 0xf0 && *s < 0xf5 ? 4
+	                                       : 0;
 
 	for (unsigned i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
@@ -114,15 +117,18 @@ void json_name(FILE *f, const char *key, const char *name)
 }
 
 #define STATS(X)                                                                       \
-	X(calls) X(replies) X(retransmits) X(reconnects) X(call_errors) X(sends)       \
-	X(recvs) X(rdma_reads) X(rdma_writes) X(registrations) X(local_invalidations)  \
-	X(remote_invalidations) X(grants) X(errors_sent) X(errors_received)            \
-	X(credit_stalls) X(syscalls) X(wire_bytes_sent) X(wire_bytes_received)         \
-	X(bytes_inline) X(bytes_continued) X(bytes_read_chunk) X(bytes_write_chunk)    \
-	X(bytes_reply_chunk) X(bytes_special_call) X(connections) X(peak_pinned_bytes)
+	X(calls)                                                                       \
+	X(replies) X(retransmits) X(reconnects) X(call_errors) X(sends) X(recvs) X(    \
+	        rdma_reads) X(rdma_writes) X(registrations) X(local_invalidations)     \
+	        X(remote_invalidations) X(grants) X(errors_sent) X(errors_received) X( \
+	                credit_stalls) X(syscalls) X(wire_bytes_sent)                  \
+	                X(wire_bytes_received) X(bytes_inline) X(bytes_continued)      \
+	                        X(bytes_read_chunk) X(bytes_write_chunk)               \
+	                                X(bytes_reply_chunk) X(bytes_special_call)     \
+	                                        X(connections) X(peak_pinned_bytes)
 
 int json_stats(const char *file, const struct rpcrdma_engine *engine,
-	       const struct json_stats_more *more)
+               const struct json_stats_more *more)
 {
 	FILE *f = strcmp(file, "-") ? fopen(file, "we") : stdout;
 	struct rpcrdma_stats s;
@@ -134,10 +140,11 @@ int json_stats(const char *file, const struct rpcrdma_engine *engine,
 		return -EIO;
 	}
 	rpcrdma_engine_stats(engine, &s);
-	fprintf(f, "{\"command\":\"%s\",\"files\":%" PRIu64 ",\"bytes\":%" PRIu64
-		",\"elapsed_s\":%.6f,\"bytes_per_s\":%.0f",
-		more->command, more->files, more->bytes, seconds,
-		seconds > 0 ? (double)more->bytes / seconds : 0);
+	fprintf(f,
+	        "{\"command\":\"%s\",\"files\":%" PRIu64 ",\"bytes\":%" PRIu64
+	        ",\"elapsed_s\":%.6f,\"bytes_per_s\":%.0f",
+	        more->command, more->files, more->bytes, seconds,
+	        seconds > 0 ? (double)more->bytes / seconds : 0);
 #define X(name) fprintf(f, ",\"" #name "\":%" PRIu64, s.name);
 	STATS(X)
 #undef X
