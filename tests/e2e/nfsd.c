@@ -77,8 +77,10 @@ static void getattr_equals_stat(void **state)
 	static const struct {
 		const char *name;
 		ftype3 type;
-	} all[] = { { "ga-file", NF3REG }, { "ga-dir", NF3DIR }, { "ga-link", NF3LNK },
-		    { "ga-fifo", NF3FIFO } };
+	} all[] = {{"ga-file", NF3REG},
+	           {"ga-dir", NF3DIR},
+	           {"ga-link", NF3LNK},
+	           {"ga-fifo", NF3FIFO}};
 	struct stat st;
 	fattr3 a;
 
@@ -88,7 +90,8 @@ static void getattr_equals_stat(void **state)
 	assert_int_equal(symlink("/etc/passwd", rig_path(&r, "ga-link")), 0);
 	assert_int_equal(mkfifo(rig_path(&r, "ga-fifo"), 0600), 0);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		assert_int_equal(rig_getattr(&r, rig_walk(&r, all[i].name), &a), NFS3_OK);
+		assert_int_equal(rig_getattr(&r, rig_walk(&r, all[i].name), &a),
+		                 NFS3_OK);
 		assert_int_equal(lstat(rig_path(&r, all[i].name), &st), 0);
 		assert_int_equal(a.type, all[i].type);
 		compare_attributes(&a, &st);
@@ -100,7 +103,7 @@ static void getattr_equals_stat(void **state)
 
 static nfsstat3 setattr(nfs_fh3 fh, const sattr3 *new, const nfstime3 *guard)
 {
-	SETATTR3args a = { .object = fh, .new_attributes = *new };
+	SETATTR3args a = {.object = fh, .new_attributes = *new};
 	SETATTR3res res;
 	nfsstat3 s;
 
@@ -116,10 +119,11 @@ static nfsstat3 setattr(nfs_fh3 fh, const sattr3 *new, const nfstime3 *guard)
 
 static void setattr_changes_what_is_set(void **state)
 {
-	sattr3 sa = { .mode = { TRUE, { 0640 } }, .size = { TRUE, { 3 } },
-		      .atime = { SET_TO_CLIENT_TIME, { { 1000000, 5 } } },
-		      .mtime = { SET_TO_CLIENT_TIME, { { 2000000, 7 } } } };
-	sattr3 now = { .mtime = { .set_it = SET_TO_SERVER_TIME } };
+	sattr3 sa = {.mode = {TRUE, {0640}},
+	             .size = {TRUE, {3}},
+	             .atime = {SET_TO_CLIENT_TIME, {{1000000, 5}}},
+	             .mtime = {SET_TO_CLIENT_TIME, {{2000000, 7}}}};
+	sattr3 now = {.mtime = {.set_it = SET_TO_SERVER_TIME}};
 	nfs_fh3 fh;
 	struct stat st;
 
@@ -141,10 +145,10 @@ static void setattr_changes_what_is_set(void **state)
 
 static void setattr_refuses_nonsense(void **state)
 {
-	sattr3 how = { .mtime = { .set_it = (time_how)3 } };
-	sattr3 nsec = { .atime = { SET_TO_CLIENT_TIME, { { 1, 1000000000 } } } };
-	sattr3 size = { .size = { TRUE, { UINT64_MAX } } }, small = { .size = { TRUE, { 1 } } };
-	sattr3 nobody = { .uid = { TRUE, { UINT32_MAX } } };
+	sattr3 how = {.mtime = {.set_it = (time_how)3}};
+	sattr3 nsec = {.atime = {SET_TO_CLIENT_TIME, {{1, 1000000000}}}};
+	sattr3 size = {.size = {TRUE, {UINT64_MAX}}}, small = {.size = {TRUE, {1}}};
+	sattr3 nobody = {.uid = {TRUE, {UINT32_MAX}}};
 
 	(void)state;
 	rig_write_file(&r, "sn", "hello", 5);
@@ -157,8 +161,8 @@ static void setattr_refuses_nonsense(void **state)
 
 static void setattr_guard_must_match(void **state)
 {
-	sattr3 sa = { .mode = { TRUE, { 0600 } } };
-	nfstime3 wrong = { 1, 1 };
+	sattr3 sa = {.mode = {TRUE, {0600}}};
+	nfstime3 wrong = {1, 1};
 	nfs_fh3 fh;
 	fattr3 a;
 
@@ -173,7 +177,7 @@ static void setattr_guard_must_match(void **state)
 
 static uint32_t access_of(nfs_fh3 fh, uint32_t asked)
 {
-	ACCESS3args a = { fh, asked };
+	ACCESS3args a = {fh, asked};
 	ACCESS3res res;
 
 	assert_int_equal(NFS(&r, ACCESS, &a, &res), NFS3_OK);
@@ -188,18 +192,20 @@ static void access_tells_permissions(void **state)
 	assert_int_equal(access_of(rig_walk(&r, "ac"), 0x3f), ACCESS3_READ);
 	assert_int_equal(chmod(rig_path(&r, "ac"), 0750), 0);
 	assert_int_equal(access_of(rig_walk(&r, "ac"), 0x3f),
-			 ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_EXECUTE);
+	                 ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND |
+	                         ACCESS3_EXECUTE);
 	assert_int_equal(access_of(rig_walk(&r, "ac"), ACCESS3_MODIFY), ACCESS3_MODIFY);
 	assert_int_equal(access_of(r.root, 0xffffffff),
-			 ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_DELETE |
-				 ACCESS3_LOOKUP);
+	                 ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND |
+	                         ACCESS3_DELETE | ACCESS3_LOOKUP);
 }
 
-/* ---- READLINK, SYMLINK ------------------------------------------------------------ */
+/* ---- READLINK, SYMLINK ------------------------------------------------------------
+ */
 
 static nfsstat3 make_symlink(const char *name, const void *path, size_t len)
 {
-	SYMLINK3args a = { rig_in(r.root, name), { .data_len = (uint32_t)len } };
+	SYMLINK3args a = {rig_in(r.root, name), {.data_len = (uint32_t)len}};
 	SYMLINK3res res;
 	nfsstat3 s;
 
@@ -212,7 +218,7 @@ static nfsstat3 make_symlink(const char *name, const void *path, size_t len)
 
 static void symlinks_of_all_lengths(void **state)
 {
-	static const size_t lens[] = { 1, 2, 3, 4, 5, 100, 1023, 4000 };
+	static const size_t lens[] = {1, 2, 3, 4, 5, 100, 1023, 4000};
 	char path[4096], got[4096], name[16];
 
 	(void)state;
@@ -225,11 +231,11 @@ static void symlinks_of_all_lengths(void **state)
 		snprintf(name, sizeof(name), "sl%zu", lens[i]);
 		assert_int_equal(make_symlink(name, path, lens[i]), NFS3_OK);
 		assert_int_equal(readlink(rig_path(&r, name), got, sizeof(got)),
-				 (ssize_t)lens[i]);
+		                 (ssize_t)lens[i]);
 		assert_memory_equal(got, path, lens[i]);
 		for (int chunk = 0; chunk < 2; chunk++) {
-			struct rpcrdma_dest dest = { .base = got, .len = sizeof(got) };
-			struct rpcrdma_reply reply = { .results = r.results };
+			struct rpcrdma_dest dest = {.base = got, .len = sizeof(got)};
+			struct rpcrdma_reply reply = {.results = r.results};
 
 			memset(got, 0, sizeof(got));
 			a.symlink = rig_walk(&r, name);
@@ -239,8 +245,8 @@ static void symlinks_of_all_lengths(void **state)
 			reply.len = r.len;
 			assert_int_equal(res.READLINK3res_u.resok.data_len, lens[i]);
 			assert_int_equal(nfs3_result_item(&reply, r.used, &dest,
-							  (uint32_t)lens[i], &item),
-					 0);
+			                                  (uint32_t)lens[i], &item),
+			                 0);
 			assert_memory_equal(item, path, lens[i]);
 		}
 	}
@@ -251,14 +257,15 @@ static void symlinks_of_all_lengths(void **state)
 
 static void readlink_is_for_links(void **state)
 {
-	READLINK3args a = { r.root };
+	READLINK3args a = {r.root};
 	READLINK3res res;
 
 	(void)state;
 	assert_int_equal(NFS(&r, READLINK, &a, &res), NFS3ERR_INVAL);
 }
 
-/* ---- READ, WRITE, COMMIT ----------------------------------------------------------- */
+/* ---- READ, WRITE, COMMIT -----------------------------------------------------------
+ */
 
 static void file_equals(const char *name, const void *data, size_t len)
 {
@@ -274,8 +281,9 @@ static void file_equals(const char *name, const void *data, size_t len)
 
 static void write_and_read_all_sizes(void **state)
 {
-	static const size_t sizes[] = { 0,    1,    2,	   3,	  4,	  511,	 1000,	4095,
-					4096, 5000, 40000, 65536, 100001, 262144, 1048576 };
+	static const size_t sizes[] = {0,     1,     2,      3,      4,
+	                               511,   1000,  4095,   4096,   5000,
+	                               40000, 65536, 100001, 262144, 1048576};
 	static uint8_t data[1 << 20], got[1 << 20];
 	char name[16];
 	bool eof;
@@ -289,8 +297,9 @@ static void write_and_read_all_sizes(void **state)
 		fill(data, n, (uint32_t)n + 1);
 		snprintf(name, sizeof(name), "rw%zu", n);
 		assert_int_equal(rig_create(&r, r.root, name, &fh), NFS3_OK);
-		assert_int_equal(rig_write(&r, fh, 0, data, n, (stable_how)(i % 3), &ok),
-				 NFS3_OK);
+		assert_int_equal(
+		        rig_write(&r, fh, 0, data, n, (stable_how)(i % 3), &ok),
+		        NFS3_OK);
 		assert_int_equal(ok.count, n);
 		assert_true(ok.committed >= (stable_how)(i % 3));
 		assert_true(ok.file_wcc.before.attributes_follow);
@@ -303,7 +312,8 @@ static void write_and_read_all_sizes(void **state)
 		assert_memory_equal(got, data, n);
 		if (n <= 65536) {
 			memset(got, 0xee, sizeof(got));
-			assert_int_equal(rig_read(&r, fh, 0, got, n + 1, false, &eof), n);
+			assert_int_equal(rig_read(&r, fh, 0, got, n + 1, false, &eof),
+			                 n);
 			assert_true(eof);
 			assert_memory_equal(got, data, n);
 		}
@@ -347,20 +357,24 @@ static void write_in_holes_and_beyond(void **state)
 
 	(void)state;
 	assert_int_equal(rig_create(&r, r.root, "hole", &fh), NFS3_OK);
-	assert_int_equal(rig_write(&r, fh, 5ull << 30, "end", 3, FILE_SYNC, &ok), NFS3_OK);
+	assert_int_equal(rig_write(&r, fh, 5ull << 30, "end", 3, FILE_SYNC, &ok),
+	                 NFS3_OK);
 	assert_int_equal(stat(rig_path(&r, "hole"), &st), 0);
 	assert_int_equal(st.st_size, (5ll << 30) + 3);
 	assert_int_equal(rig_read(&r, fh, (5ull << 30) - 2, got, 8, true, NULL), 5);
 	assert_memory_equal(got, "\0\0end", 5);
-	assert_int_equal(rig_write(&r, fh, INT64_MAX, "x", 1, UNSTABLE, NULL), NFS3ERR_FBIG);
-	assert_int_equal(rig_write(&r, fh, UINT64_MAX, "x", 1, UNSTABLE, NULL), NFS3ERR_FBIG);
-	assert_int_equal(rig_write(&r, r.root, 0, "x", 1, UNSTABLE, NULL), NFS3ERR_ISDIR);
+	assert_int_equal(rig_write(&r, fh, INT64_MAX, "x", 1, UNSTABLE, NULL),
+	                 NFS3ERR_FBIG);
+	assert_int_equal(rig_write(&r, fh, UINT64_MAX, "x", 1, UNSTABLE, NULL),
+	                 NFS3ERR_FBIG);
+	assert_int_equal(rig_write(&r, r.root, 0, "x", 1, UNSTABLE, NULL),
+	                 NFS3ERR_ISDIR);
 	assert_int_equal(truncate(rig_path(&r, "hole"), 0), 0);
 }
 
 static void write_count_beyond_data(void **state)
 {
-	WRITE3args a = { .count = 9, .stable = UNSTABLE, .data_len = 4 };
+	WRITE3args a = {.count = 9, .stable = UNSTABLE, .data_len = 4};
 	WRITE3res res;
 
 	(void)state;
@@ -382,7 +396,7 @@ static void write_count_beyond_data(void **state)
 
 static void commit_keeps_the_verifier(void **state)
 {
-	COMMIT3args a = { .offset = 0 };
+	COMMIT3args a = {.offset = 0};
 	COMMIT3res res;
 	WRITE3resok ok, ok2;
 
@@ -398,13 +412,14 @@ static void commit_keeps_the_verifier(void **state)
 	assert_int_equal(NFS(&r, COMMIT, &a, &res), NFS3ERR_ISDIR);
 }
 
-/* ---- FSSTAT, FSINFO, PATHCONF -------------------------------------------------------- */
+/* ---- FSSTAT, FSINFO, PATHCONF
+ * -------------------------------------------------------- */
 
 static void file_system_facts(void **state)
 {
-	FSSTAT3args sa = { r.root };
-	FSINFO3args ia = { r.root };
-	PATHCONF3args pa = { r.root };
+	FSSTAT3args sa = {r.root};
+	FSINFO3args ia = {r.root};
+	PATHCONF3args pa = {r.root};
 	FSSTAT3res sr;
 	FSINFO3res ir;
 	PATHCONF3res pr;
@@ -413,7 +428,8 @@ static void file_system_facts(void **state)
 	(void)state;
 	assert_int_equal(statvfs(r.exp, &v), 0);
 	assert_int_equal(NFS(&r, FSSTAT, &sa, &sr), NFS3_OK);
-	assert_int_equal(sr.FSSTAT3res_u.resok.tbytes, (uint64_t)v.f_blocks * v.f_frsize);
+	assert_int_equal(sr.FSSTAT3res_u.resok.tbytes,
+	                 (uint64_t)v.f_blocks * v.f_frsize);
 	assert_int_equal(sr.FSSTAT3res_u.resok.tfiles, v.f_files);
 	assert_true(sr.FSSTAT3res_u.resok.abytes <= sr.FSSTAT3res_u.resok.fbytes);
 	assert_int_equal(NFS(&r, FSINFO, &ia, &ir), NFS3_OK);
@@ -422,13 +438,15 @@ static void file_system_facts(void **state)
 	assert_int_equal(ir.FSINFO3res_u.resok.properties, 0x1b);
 	assert_int_equal(NFS(&r, PATHCONF, &pa, &pr), NFS3_OK);
 	assert_int_equal(pr.PATHCONF3res_u.resok.name_max, 255);
-	assert_int_equal(pr.PATHCONF3res_u.resok.linkmax, pathconf(r.exp, _PC_LINK_MAX));
+	assert_int_equal(pr.PATHCONF3res_u.resok.linkmax,
+	                 pathconf(r.exp, _PC_LINK_MAX));
 	assert_true(pr.PATHCONF3res_u.resok.no_trunc);
 	assert_true(pr.PATHCONF3res_u.resok.case_preserving);
 	assert_false(pr.PATHCONF3res_u.resok.case_insensitive);
 }
 
-/* ---- Hostile clients -------------------------------------------------------------------- */
+/* ---- Hostile clients
+ * -------------------------------------------------------------------- */
 
 static void forged_handles_are_refused(void **state)
 {
@@ -480,13 +498,14 @@ static void removed_files_are_stale(void **state)
 static void garbage_arguments(void **state)
 {
 	uint8_t buf[512];
-	LOOKUP3args a = { rig_in(r.root, "abc") };
+	LOOKUP3args a = {rig_in(r.root, "abc")};
 	int n = NFS3_ENCODE(buf, sizeof(buf), LOOKUP3args, &a);
 
 	(void)state;
 	assert_true(n > 0);
 	for (int len = 0; len < n; len += 4) {
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf, (size_t)len);
+		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_LOOKUP, buf,
+		             (size_t)len);
 		assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
 	}
 	memset(buf + n, 0, 4);
@@ -511,7 +530,7 @@ static void garbage_arguments(void **state)
 /* The length word says one thing, what came another. */
 static void lying_length_words(void **state)
 {
-	WRITE3args a = { .count = 4, .stable = UNSTABLE };
+	WRITE3args a = {.count = 4, .stable = UNSTABLE};
 	uint8_t buf[512];
 	int n;
 
@@ -523,7 +542,8 @@ static void lying_length_words(void **state)
 		memset(buf + n, 'x', 32);
 		if (len > 29 && len <= 32)
 			continue;
-		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf, (size_t)n + 32);
+		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf,
+		             (size_t)n + 32);
 		assert_int_equal(r.status, RPCRDMA_GARBAGE_ARGS);
 	}
 	a.data_len = 32;
@@ -536,7 +556,7 @@ static void lying_length_words(void **state)
 
 static void unknown_credentials(void **state)
 {
-	GETATTR3args a = { r.root };
+	GETATTR3args a = {r.root};
 	uint8_t buf[128];
 	int n = NFS3_ENCODE(buf, sizeof(buf), GETATTR3args, &a);
 
@@ -556,8 +576,10 @@ static void siphash_vectors(void **state)
 	static const struct {
 		size_t len;
 		uint64_t digest;
-	} all[] = { { 0, 0x726fdb47dd0e0e31 }, { 1, 0x74f839c593dc67fd },
-		    { 8, 0x93f5f5799a932462 }, { 15, 0xa129ca6149be45e5 } };
+	} all[] = {{0, 0x726fdb47dd0e0e31},
+	           {1, 0x74f839c593dc67fd},
+	           {8, 0x93f5f5799a932462},
+	           {15, 0xa129ca6149be45e5}};
 	struct siphash_key key;
 	uint8_t in[16];
 
@@ -571,26 +593,26 @@ static void siphash_vectors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(siphash_vectors),
-		cmocka_unit_test(null_answers_to_any_credential),
-		cmocka_unit_test(getattr_equals_stat),
-		cmocka_unit_test(setattr_changes_what_is_set),
-		cmocka_unit_test(setattr_refuses_nonsense),
-		cmocka_unit_test(setattr_guard_must_match),
-		cmocka_unit_test(access_tells_permissions),
-		cmocka_unit_test(symlinks_of_all_lengths),
-		cmocka_unit_test(readlink_is_for_links),
-		cmocka_unit_test(write_and_read_all_sizes),
-		cmocka_unit_test(read_offsets_and_eof),
-		cmocka_unit_test(write_in_holes_and_beyond),
-		cmocka_unit_test(write_count_beyond_data),
-		cmocka_unit_test(commit_keeps_the_verifier),
-		cmocka_unit_test(file_system_facts),
-		cmocka_unit_test(forged_handles_are_refused),
-		cmocka_unit_test(removed_files_are_stale),
-		cmocka_unit_test(garbage_arguments),
-		cmocka_unit_test(lying_length_words),
-		cmocka_unit_test(unknown_credentials),
+	        cmocka_unit_test(siphash_vectors),
+	        cmocka_unit_test(null_answers_to_any_credential),
+	        cmocka_unit_test(getattr_equals_stat),
+	        cmocka_unit_test(setattr_changes_what_is_set),
+	        cmocka_unit_test(setattr_refuses_nonsense),
+	        cmocka_unit_test(setattr_guard_must_match),
+	        cmocka_unit_test(access_tells_permissions),
+	        cmocka_unit_test(symlinks_of_all_lengths),
+	        cmocka_unit_test(readlink_is_for_links),
+	        cmocka_unit_test(write_and_read_all_sizes),
+	        cmocka_unit_test(read_offsets_and_eof),
+	        cmocka_unit_test(write_in_holes_and_beyond),
+	        cmocka_unit_test(write_count_beyond_data),
+	        cmocka_unit_test(commit_keeps_the_verifier),
+	        cmocka_unit_test(file_system_facts),
+	        cmocka_unit_test(forged_handles_are_refused),
+	        cmocka_unit_test(removed_files_are_stale),
+	        cmocka_unit_test(garbage_arguments),
+	        cmocka_unit_test(lying_length_words),
+	        cmocka_unit_test(unknown_credentials),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

@@ -39,7 +39,8 @@ static void need_root(void)
 		skip();
 }
 
-/* ---- MOUNT ------------------------------------------------------------------------------ */
+/* ---- MOUNT
+ * ------------------------------------------------------------------------------ */
 
 static mountstat3 mnt(const char *path, nfs_fh3 *ret)
 {
@@ -49,7 +50,7 @@ static mountstat3 mnt(const char *path, nfs_fh3 *ret)
 	fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
 
 	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
-		 XDR_OF(mountres3), &res, sizeof(res));
+	         XDR_OF(mountres3), &res, sizeof(res));
 	assert_int_equal(r.status, RPCRDMA_OK);
 	s = res.fhs_status;
 	if (s == MNT3_OK && ret)
@@ -108,9 +109,9 @@ static void mount_procedures(void **state)
 	memcpy(longest, "/exp", 4);
 	longest[1024] = 0;
 	assert_int_equal(mnt(longest, NULL), MNT3_OK);
-	path = (char *)(uintptr_t)"/exp";
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path, NULL, NULL,
-		 0);
+	path = (char *)(uintptr_t) "/exp";
+	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path,
+	         NULL, NULL, 0);
 	assert_int_equal(r.status, RPCRDMA_OK);
 	assert_int_equal(dump("/exp/"), 3);
 	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNTALL, NULL, 0);
@@ -153,7 +154,8 @@ static void several_exports(void **state)
 	rig_stop(&r);
 }
 
-/* ---- Identities --------------------------------------------------------------------------- */
+/* ---- Identities
+ * --------------------------------------------------------------------------- */
 
 static void files_belong_to_their_callers(void **state)
 {
@@ -209,8 +211,8 @@ static void root_is_squashed_unless_told(void **state)
 
 static void permissions_of_others(void **state)
 {
-	sattr3 give = { .uid = { TRUE, { 5 } } };
-	SETATTR3args sa = { .new_attributes = give };
+	sattr3 give = {.uid = {TRUE, {5}}};
+	SETATTR3args sa = {.new_attributes = give};
 	SETATTR3res res;
 	uint8_t b[4];
 	nfs_fh3 fh, dir;
@@ -226,7 +228,8 @@ static void permissions_of_others(void **state)
 	assert_int_equal(rig_write(&r, fh, 0, "DATA", 4, UNSTABLE, NULL), NFS3_OK);
 	r.uid = 2000;
 	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), 4);
-	assert_int_equal(rig_write(&r, fh, 0, "xxxx", 4, UNSTABLE, NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_write(&r, fh, 0, "xxxx", 4, UNSTABLE, NULL),
+	                 NFS3ERR_ACCES);
 	r.gid = 2000;
 	assert_int_equal(rig_read(&r, fh, 0, b, 4, false, NULL), -NFS3ERR_ACCES);
 	r.gids[0] = 1000; /* by a supplementary group */
@@ -243,20 +246,21 @@ static void permissions_of_others(void **state)
 	assert_int_equal(rig_lookup(&r, dir, "x", NULL), NFS3ERR_ACCES);
 	assert_int_equal(rig_lookup(&r, dir, ".", NULL), NFS3ERR_ACCES);
 	assert_int_equal(rig_create(&r, dir, "x", NULL), NFS3ERR_ACCES);
-	READDIR3args la = { .dir = dir, .count = 4096 };
+	READDIR3args la = {.dir = dir, .count = 4096};
 	READDIR3res lres;
 
 	assert_int_equal(NFS(&r, READDIR, &la, &lres), NFS3ERR_ACCES);
 	rig_stop(&r);
 }
 
-/* ---- Read-only, full ------------------------------------------------------------------------- */
+/* ---- Read-only, full
+ * ------------------------------------------------------------------------- */
 
 static void read_only_refuses_changes(void **state)
 {
-	ACCESS3args aa = { .access = 0x3f };
+	ACCESS3args aa = {.access = 0x3f};
 	ACCESS3res ares;
-	SETATTR3args sa = { .new_attributes = { .mode = { TRUE, { 0600 } } } };
+	SETATTR3args sa = {.new_attributes = {.mode = {TRUE, {0600}}}};
 	SETATTR3res sres;
 	REMOVE3args ra;
 	REMOVE3res rres;
@@ -291,9 +295,11 @@ static void file_size_limit_is_reported(void **state)
 	rig_start(&r, NULL);
 	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
 	/* A short write says how much, the next one why not more. */
-	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &ok), NFS3_OK);
+	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &ok),
+	                 NFS3_OK);
 	assert_int_equal(ok.count, 50000);
-	assert_int_equal(rig_write(&r, fh, 50000, data, 10, UNSTABLE, NULL), NFS3ERR_FBIG);
+	assert_int_equal(rig_write(&r, fh, 50000, data, 10, UNSTABLE, NULL),
+	                 NFS3ERR_FBIG);
 	rig_stop(&r);
 }
 
@@ -342,9 +348,10 @@ static void mount_points_are_not_entered(void **state)
 	rig_stop(&r);
 }
 
-/* ---- Restarts ---------------------------------------------------------------------------------- */
+/* ---- Restarts
+ * ---------------------------------------------------------------------------------- */
 
-static const char *const tree[] = { "a", "a/b", "a/b/c" };
+static const char *const tree[] = {"a", "a/b", "a/b/c"};
 
 /* Handles that were given out before the server is killed are good after it
  * is started again; what had been written unstably is asked for again. */
@@ -384,7 +391,8 @@ static void survive_restart(void)
 	assert_memory_equal(b, "Content", 7);
 	assert_int_equal(rig_getattr(&r, deepest, &a2), NFS3_OK);
 	assert_int_equal(a2.type, NF3DIR);
-	assert_memory_equal(root.data.data_val, r.root.data.data_val, root.data.data_len);
+	assert_memory_equal(root.data.data_val, r.root.data.data_val,
+	                    root.data.data_len);
 	assert_int_equal(rig_getattr(&r, gone, NULL), NFS3ERR_STALE);
 	assert_int_equal(rig_write(&r, fh, 0, "C", 1, UNSTABLE, &w2), NFS3_OK);
 	assert_memory_not_equal(w1.verf, w2.verf, NFS3_WRITEVERFSIZE);
@@ -456,7 +464,9 @@ static void server_that_is_not_root(void **state)
 	rig_stop(&r);
 }
 
-/* ---- Options ------------------------------------------------------------------------------------- */
+/* ---- Options
+ * -------------------------------------------------------------------------------------
+ */
 
 static void usage_errors(void **state)
 {
@@ -469,17 +479,22 @@ static void usage_errors(void **state)
 	assert_int_equal(rig_tool("nfsd", "--help", NULL), 0);
 	assert_int_equal(rig_tool("nfsd", NULL), 2);
 	assert_int_equal(rig_tool("nfsd", "--export", missing, NULL), 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--no-such-option", NULL), 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--anonuid", "x", NULL), 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--threads", "0", NULL), 2);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--export", r.exp, NULL), 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--no-such-option", NULL),
+	                 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--anonuid", "x", NULL),
+	                 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--threads", "0", NULL),
+	                 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--export", r.exp, NULL),
+	                 2);
 	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "argument", NULL), 2);
-	assert_int_equal(rig_tool("nfsd", "--export", file, "--state-dir", r.state, NULL), 1);
+	assert_int_equal(
+	        rig_tool("nfsd", "--export", file, "--state-dir", r.state, NULL), 1);
 	rig_start(&r, NULL);
 	snprintf(port, sizeof(port), "127.0.0.1:%s", r.port);
-	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--state-dir", r.state, "--listen",
-				  port, NULL),
-			 1);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--state-dir", r.state,
+	                          "--listen", port, NULL),
+	                 1);
 	rig_stop(&r);
 }
 
@@ -507,7 +522,8 @@ static void stats_on_exit(void **state)
 	assert_null(strstr(text, "\"RENAME\""));
 }
 
-/* ---- Many calls at once ------------------------------------------------------------------------------ */
+/* ---- Many calls at once
+ * ------------------------------------------------------------------------------ */
 
 enum { AT_ONCE = 24, PART = 65536 };
 
@@ -517,7 +533,8 @@ struct part {
 	unsigned *left;
 };
 
-static void part_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+static void part_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                      void *arg)
 {
 	struct part *p = arg;
 	WRITE3res res;
@@ -535,7 +552,7 @@ static void writes_in_parallel(void **state)
 	struct part *parts = calloc(AT_ONCE, sizeof(*parts));
 	unsigned left = AT_ONCE;
 	uint8_t body[400], *got = malloc(PART);
-	struct rpcrdma_auth cred = { RPCRDMA_AUTH_SYS, body, 0 };
+	struct rpcrdma_auth cred = {RPCRDMA_AUTH_SYS, body, 0};
 	nfs_fh3 fh;
 	int fd;
 
@@ -543,19 +560,20 @@ static void writes_in_parallel(void **state)
 	assert_true(parts && got);
 	rig_start(&r, NULL);
 	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
-	cred.len = (uint32_t)rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test", r.uid, r.gid,
-						     NULL, 0);
+	cred.len = (uint32_t)rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test",
+	                                             r.uid, r.gid, NULL, 0);
 	for (unsigned i = 0; i < AT_ONCE; i++) {
-		struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+		struct rpcrdma_call_options o =
+		        RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 		struct part *p = &parts[i];
-		WRITE3args a = { fh, (uint64_t)i * PART, PART, i % 2 ? FILE_SYNC : UNSTABLE,
-				 PART };
+		WRITE3args a = {fh, (uint64_t)i * PART, PART,
+		                i % 2 ? FILE_SYNC : UNSTABLE, PART};
 		int n = NFS3_ENCODE(p->head, sizeof(p->head), WRITE3args, &a);
 
 		memset(p->data, (int)i + 1, PART);
 		p->left = &left;
-		p->pieces[0] = (struct rpcrdma_piece){ p->head, (size_t)n, false };
-		p->pieces[1] = (struct rpcrdma_piece){ p->data, PART, true };
+		p->pieces[0] = (struct rpcrdma_piece){p->head, (size_t)n, false};
+		p->pieces[1] = (struct rpcrdma_piece){p->data, PART, true};
 		o.program = RPCRDMA_NFS_PROGRAM;
 		o.version = 3;
 		o.procedure = NFSPROC3_WRITE;
@@ -586,22 +604,22 @@ static void writes_in_parallel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(mount_procedures),
-		T(several_exports),
-		T(files_belong_to_their_callers),
-		T(root_is_squashed_unless_told),
-		T(permissions_of_others),
-		T(read_only_refuses_changes),
-		T(file_size_limit_is_reported),
-		T(full_disk_is_reported),
-		T(mount_points_are_not_entered),
-		T(handles_survive_sigkill),
-		T(handles_survive_sigkill_without_privilege),
-		T(other_secret_other_handles),
-		T(server_that_is_not_root),
-		T(usage_errors),
-		T(stats_on_exit),
-		T(writes_in_parallel),
+	        T(mount_procedures),
+	        T(several_exports),
+	        T(files_belong_to_their_callers),
+	        T(root_is_squashed_unless_told),
+	        T(permissions_of_others),
+	        T(read_only_refuses_changes),
+	        T(file_size_limit_is_reported),
+	        T(full_disk_is_reported),
+	        T(mount_points_are_not_entered),
+	        T(handles_survive_sigkill),
+	        T(handles_survive_sigkill_without_privilege),
+	        T(other_secret_other_handles),
+	        T(server_that_is_not_root),
+	        T(usage_errors),
+	        T(stats_on_exit),
+	        T(writes_in_parallel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,8 @@ static nfs_fh3 new_dir(const char *name)
 	return rig_walk(&r, name);
 }
 
-/* ---- LOOKUP ------------------------------------------------------------------------ */
+/* ---- LOOKUP ------------------------------------------------------------------------
+ */
 
 static void lookup_finds_and_refuses(void **state)
 {
@@ -89,7 +90,8 @@ static void lookup_dots(void **state)
 
 static void no_escape_through_links(void **state)
 {
-	static const char *const targets[] = { "/", "..", "../..", "/etc", "/etc/passwd" };
+	static const char *const targets[] = {"/", "..", "../..", "/etc",
+	                                      "/etc/passwd"};
 	char name[16];
 	fattr3 a;
 	nfs_fh3 fh;
@@ -97,7 +99,7 @@ static void no_escape_through_links(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
 		uint8_t buf[8];
-		CREATE3args ca = { .how = { .mode = UNCHECKED } };
+		CREATE3args ca = {.how = {.mode = UNCHECKED}};
 		CREATE3res res;
 
 		snprintf(name, sizeof(name), "esc%zu", i);
@@ -107,7 +109,8 @@ static void no_escape_through_links(void **state)
 		assert_int_equal(a.type, NF3LNK);
 		assert_int_equal(rig_lookup(&r, fh, "passwd", NULL), NFS3ERR_NOTDIR);
 		assert_int_equal(rig_lookup(&r, fh, "..", NULL), NFS3ERR_NOTDIR);
-		assert_int_equal(rig_read(&r, fh, 0, buf, 8, false, NULL), -NFS3ERR_INVAL);
+		assert_int_equal(rig_read(&r, fh, 0, buf, 8, false, NULL),
+		                 -NFS3ERR_INVAL);
 		assert_int_equal(rig_create(&r, fh, "x", NULL), NFS3ERR_NOTDIR);
 		ca.where = rig_in(r.root, name);
 		assert_int_equal(NFS(&r, CREATE, &ca, &res), NFS3ERR_EXIST);
@@ -128,12 +131,13 @@ static void no_escape_through_moved_directories(void **state)
 	assert_int_equal(rig_lookup(&r, sub, "..", NULL), NFS3ERR_STALE);
 }
 
-/* ---- CREATE, MKDIR, MKNOD --------------------------------------------------------------- */
+/* ---- CREATE, MKDIR, MKNOD
+ * --------------------------------------------------------------- */
 
-static nfsstat3 create(const char *name, createmode3 mode, const char *verf, uint64_t *size,
-		       uint64_t *ret_ino)
+static nfsstat3 create(const char *name, createmode3 mode, const char *verf,
+                       uint64_t *size, uint64_t *ret_ino)
 {
-	CREATE3args a = { rig_in(r.root, name), { .mode = mode } };
+	CREATE3args a = {rig_in(r.root, name), {.mode = mode}};
 	CREATE3res res;
 	nfsstat3 s;
 
@@ -145,7 +149,8 @@ static nfsstat3 create(const char *name, createmode3 mode, const char *verf, uin
 	}
 	s = NFS(&r, CREATE, &a, &res);
 	if (!s && ret_ino)
-		*ret_ino = res.CREATE3res_u.resok.obj_attributes.post_op_attr_u.attributes.fileid;
+		*ret_ino = res.CREATE3res_u.resok.obj_attributes.post_op_attr_u
+		                   .attributes.fileid;
 	NFS3_FREE(CREATE3res, &res);
 	return s;
 }
@@ -178,17 +183,21 @@ static void exclusive_create_repeats(void **state)
 	uint64_t ino = 0, ino2 = 0;
 
 	(void)state;
-	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcd", NULL, &ino), NFS3_OK);
-	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcd", NULL, &ino2), NFS3_OK);
+	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcd", NULL, &ino),
+	                 NFS3_OK);
+	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcd", NULL, &ino2),
+	                 NFS3_OK);
 	assert_int_equal(ino, ino2);
-	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcx", NULL, NULL), NFS3ERR_EXIST);
+	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcx", NULL, NULL),
+	                 NFS3ERR_EXIST);
 	rig_write_file(&r, "ex", "data", 4);
-	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcd", NULL, NULL), NFS3ERR_EXIST);
+	assert_int_equal(create("ex", EXCLUSIVE, "\377\0\1\2abcd", NULL, NULL),
+	                 NFS3ERR_EXIST);
 }
 
 static nfsstat3 make_dir(nfs_fh3 dir, const char *name, uint32_t mode)
 {
-	MKDIR3args a = { .where = rig_in(dir, name) };
+	MKDIR3args a = {.where = rig_in(dir, name)};
 	MKDIR3res res;
 	nfsstat3 s;
 
@@ -241,12 +250,12 @@ static void mkdir_and_rmdir(void **state)
 
 static nfsstat3 make_node(const char *name, ftype3 type)
 {
-	MKNOD3args a = { .where = rig_in(r.root, name), .what = { .type = type } };
+	MKNOD3args a = {.where = rig_in(r.root, name), .what = {.type = type}};
 	MKNOD3res res;
 	nfsstat3 s;
 
 	if (type == NF3CHR || type == NF3BLK)
-		a.what.mknoddata3_u.device.spec = (specdata3){ 1, 3 };
+		a.what.mknoddata3_u.device.spec = (specdata3){1, 3};
 	s = NFS(&r, MKNOD, &a, &res);
 	NFS3_FREE(MKNOD3res, &res);
 	return s;
@@ -271,11 +280,12 @@ static void mknod_of_all_types(void **state)
 	assert_int_equal(make_node("mkx", (ftype3)99), NFS3ERR_BADTYPE);
 }
 
-/* ---- RENAME, LINK --------------------------------------------------------------------------- */
+/* ---- RENAME, LINK
+ * --------------------------------------------------------------------------- */
 
 static nfsstat3 move(nfs_fh3 d1, const char *n1, nfs_fh3 d2, const char *n2)
 {
-	RENAME3args a = { rig_in(d1, n1), rig_in(d2, n2) };
+	RENAME3args a = {rig_in(d1, n1), rig_in(d2, n2)};
 	RENAME3res res;
 
 	return NFS(&r, RENAME, &a, &res);
@@ -293,7 +303,7 @@ static void rename_moves(void **state)
 	rig_write_file(&r, "rb/g", "two!", 4);
 	fh = rig_walk(&r, "ra/f");
 	assert_int_equal(move(a, "f", a, "f2"), NFS3_OK);
-	assert_int_equal(move(a, "f2", b, "g"), NFS3_OK); /* over another */
+	assert_int_equal(move(a, "f2", b, "g"), NFS3_OK);    /* over another */
 	assert_int_equal(rig_getattr(&r, fh, &at), NFS3_OK); /* the handle goes along */
 	assert_int_equal(at.size, 3);
 	assert_int_equal(access(rig_path(&r, "ra/f2"), F_OK), -1);
@@ -317,7 +327,9 @@ static void link_adds_a_name(void **state)
 	a.file = rig_walk(&r, "li");
 	a.link = rig_in(r.root, "li2");
 	assert_int_equal(NFS(&r, LINK, &a, &res), NFS3_OK);
-	assert_int_equal(res.LINK3res_u.resok.file_attributes.post_op_attr_u.attributes.nlink, 2);
+	assert_int_equal(
+	        res.LINK3res_u.resok.file_attributes.post_op_attr_u.attributes.nlink,
+	        2);
 	assert_int_equal(stat(rig_path(&r, "li2"), &st), 0);
 	assert_int_equal(st.st_nlink, 2);
 	assert_int_equal(NFS(&r, LINK, &a, &res), NFS3ERR_EXIST);
@@ -326,7 +338,7 @@ static void link_adds_a_name(void **state)
 	a.link = rig_in(r.root, "lid2");
 	assert_int_equal(NFS(&r, LINK, &a, &res), NFS3ERR_ISDIR);
 	/* One name goes, the other keeps the file. */
-	REMOVE3args ra = { rig_in(r.root, "li") };
+	REMOVE3args ra = {rig_in(r.root, "li")};
 	REMOVE3res rres;
 
 	a.file = rig_walk(&r, "li");
@@ -334,7 +346,8 @@ static void link_adds_a_name(void **state)
 	assert_int_equal(rig_getattr(&r, rig_walk(&r, "li2"), NULL), NFS3_OK);
 }
 
-/* ---- READDIR, READDIRPLUS ---------------------------------------------------------------------- */
+/* ---- READDIR, READDIRPLUS
+ * ---------------------------------------------------------------------- */
 
 struct seen {
 	unsigned n, max_reply; /* entries; octets of the largest resok */
@@ -365,11 +378,11 @@ static bool take_list(struct seen *s, bool plus, uint64_t *cookie)
 	if (r.len - 4 > s->max_reply)
 		s->max_reply = (unsigned)(r.len - 4); /* without the status */
 	do {
-		entryplus3 ep = { .fileid = 0 };
-		entry3 e = { .fileid = 0 };
+		entryplus3 ep = {.fileid = 0};
+		entry3 e = {.fileid = 0};
 
 		more = plus ? NFS3_LIST_NEXT(r.results, r.len, &pos, entryplus3, &ep)
-			    : NFS3_LIST_NEXT(r.results, r.len, &pos, entry3, &e);
+		            : NFS3_LIST_NEXT(r.results, r.len, &pos, entry3, &e);
 		assert_true(more >= 0);
 		if (!more)
 			break;
@@ -389,7 +402,7 @@ static bool take_list(struct seen *s, bool plus, uint64_t *cookie)
 
 static nfsstat3 list(nfs_fh3 dir, uint32_t count, struct seen *s)
 {
-	READDIR3args a = { .dir = dir, .count = count };
+	READDIR3args a = {.dir = dir, .count = count};
 	READDIR3res res;
 	nfsstat3 st;
 	bool eof = false;
@@ -406,9 +419,10 @@ static nfsstat3 list(nfs_fh3 dir, uint32_t count, struct seen *s)
 	return NFS3_OK;
 }
 
-static nfsstat3 list_plus(nfs_fh3 dir, uint32_t dircount, uint32_t maxcount, struct seen *s)
+static nfsstat3 list_plus(nfs_fh3 dir, uint32_t dircount, uint32_t maxcount,
+                          struct seen *s)
 {
-	READDIRPLUS3args a = { .dir = dir, .dircount = dircount, .maxcount = maxcount };
+	READDIRPLUS3args a = {.dir = dir, .dircount = dircount, .maxcount = maxcount};
 	READDIRPLUS3res res;
 	nfsstat3 st;
 	bool eof = false;
@@ -438,18 +452,19 @@ static void lists_honour_counts(void **state)
 		rig_write_file(&r, name, "x", 1);
 	}
 	for (uint32_t count = 0; count < 2000; count += 4) {
-		struct seen s = { .flags = flags, .n_flags = 30 };
+		struct seen s = {.flags = flags, .n_flags = 30};
 		nfsstat3 st;
 
 		memset(flags, 0, sizeof(flags));
 		st = list(dir, count, &s);
 		assert_true(s.max_reply <= count);
 		/* The smallest reply with an entry ("..", 28 octets). */
-		assert_int_equal(st, count < 88 + 8 + 8 + 28 ? NFS3ERR_TOOSMALL : NFS3_OK);
+		assert_int_equal(st,
+		                 count < 88 + 8 + 8 + 28 ? NFS3ERR_TOOSMALL : NFS3_OK);
 		if (!st)
 			assert_int_equal(s.n, 32);
 		memset(flags, 0, sizeof(flags));
-		s = (struct seen){ .flags = flags, .n_flags = 30 };
+		s = (struct seen){.flags = flags, .n_flags = 30};
 		st = list_plus(dir, 8192, count, &s);
 		assert_true(s.max_reply <= count);
 		if (!st)
@@ -457,7 +472,7 @@ static void lists_honour_counts(void **state)
 		else
 			assert_int_equal(st, NFS3ERR_TOOSMALL);
 	}
-	struct seen s = { .flags = flags, .n_flags = 30 };
+	struct seen s = {.flags = flags, .n_flags = 30};
 
 	memset(flags, 0, sizeof(flags));
 	assert_int_equal(list_plus(dir, 24, 65536, &s), NFS3_OK); /* one name a reply */
@@ -469,7 +484,7 @@ static void large_directory_lists_completely(void **state)
 {
 	enum { N = 20000 };
 	static uint8_t flags[N];
-	struct seen s = { .flags = flags, .n_flags = N };
+	struct seen s = {.flags = flags, .n_flags = N};
 	struct timespec t0, t1;
 	char name[32];
 	nfs_fh3 dir;
@@ -489,12 +504,12 @@ static void large_directory_lists_completely(void **state)
 	assert_int_equal(s.n, N + 2);
 	assert_true(s.calls < 20);
 	memset(flags, 0, sizeof(flags));
-	s = (struct seen){ .flags = flags, .n_flags = N };
+	s = (struct seen){.flags = flags, .n_flags = N};
 	assert_int_equal(list_plus(dir, 65536, 65536, &s), NFS3_OK);
 	assert_int_equal(s.n, N + 2);
 	assert_int_equal(s.handles, N + 1); /* all but ".." */
 	memset(flags, 0, sizeof(flags));
-	s = (struct seen){ .flags = flags, .n_flags = N };
+	s = (struct seen){.flags = flags, .n_flags = N};
 	assert_int_equal(list(dir, 4096, &s), NFS3_OK);
 	assert_int_equal(s.n, N + 2);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
@@ -503,9 +518,9 @@ static void large_directory_lists_completely(void **state)
 
 static void cookies_are_checked(void **state)
 {
-	READDIR3args a = { .count = 160 };
+	READDIR3args a = {.count = 160};
 	READDIR3res res;
-	struct seen s = { .flags = NULL };
+	struct seen s = {.flags = NULL};
 
 	(void)state;
 	a.dir = new_dir("ck");
@@ -525,26 +540,26 @@ static void cookies_are_checked(void **state)
 	a.cookie = UINT64_MAX;
 	assert_int_equal(NFS(&r, READDIR, &a, &res), NFS3ERR_BAD_COOKIE);
 	rig_write_file(&r, "ckf", "x", 1);
-	a = (READDIR3args){ .dir = rig_walk(&r, "ckf"), .count = 4096 };
+	a = (READDIR3args){.dir = rig_walk(&r, "ckf"), .count = 4096};
 	assert_int_equal(NFS(&r, READDIR, &a, &res), NFS3ERR_NOTDIR);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lookup_finds_and_refuses),
-		cmocka_unit_test(lookup_dots),
-		cmocka_unit_test(no_escape_through_links),
-		cmocka_unit_test(no_escape_through_moved_directories),
-		cmocka_unit_test(create_three_ways),
-		cmocka_unit_test(exclusive_create_repeats),
-		cmocka_unit_test(mkdir_and_rmdir),
-		cmocka_unit_test(mknod_of_all_types),
-		cmocka_unit_test(rename_moves),
-		cmocka_unit_test(link_adds_a_name),
-		cmocka_unit_test(lists_honour_counts),
-		cmocka_unit_test(large_directory_lists_completely),
-		cmocka_unit_test(cookies_are_checked),
+	        cmocka_unit_test(lookup_finds_and_refuses),
+	        cmocka_unit_test(lookup_dots),
+	        cmocka_unit_test(no_escape_through_links),
+	        cmocka_unit_test(no_escape_through_moved_directories),
+	        cmocka_unit_test(create_three_ways),
+	        cmocka_unit_test(exclusive_create_repeats),
+	        cmocka_unit_test(mkdir_and_rmdir),
+	        cmocka_unit_test(mknod_of_all_types),
+	        cmocka_unit_test(rename_moves),
+	        cmocka_unit_test(link_adds_a_name),
+	        cmocka_unit_test(lists_honour_counts),
+	        cmocka_unit_test(large_directory_lists_completely),
+	        cmocka_unit_test(cookies_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

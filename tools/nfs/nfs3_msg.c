@@ -86,8 +86,8 @@ bool_t xdr_filename3(XDR *x, filename3 *name)
 	return FALSE;
 }
 
-bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args,
-		    const void **ret, size_t *ret_len)
+bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const void **ret,
+                    size_t *ret_len)
 {
 	if (!n_args || args[0].item)
 		return false;
@@ -99,7 +99,7 @@ bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args,
 /* The item inline behind @used octets, padding to a word included; how many
  * octets that takes, or -EBADMSG. */
 static int64_t inline_item(const void *base, size_t len, size_t used, uint32_t item_len,
-			   const void **ret)
+                           const void **ret)
 {
 	uint64_t padded = ((uint64_t)item_len + 3) & ~3ull;
 
@@ -123,7 +123,7 @@ static int only_padding(const struct rpcrdma_piece *p, unsigned n)
 }
 
 int nfs3_args_item(const struct rpcrdma_piece *args, unsigned n_args, size_t used,
-		   uint32_t item_len, const void **ret)
+                   uint32_t item_len, const void **ret)
 {
 	const void *item = NULL;
 
@@ -158,7 +158,8 @@ int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used
 }
 
 int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
-		     const struct rpcrdma_dest *dest, uint32_t item_len, const void **ret)
+                     const struct rpcrdma_dest *dest, uint32_t item_len,
+                     const void **ret)
 {
 	const void *item = NULL;
 
@@ -186,8 +187,8 @@ int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret)
 	return 0;
 }
 
-int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc,
-		   void *obj, size_t obj_size)
+int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
+                   size_t obj_size)
 {
 	size_t at = *pos;
 	uint32_t more;
@@ -210,36 +211,39 @@ static const struct {
 	const char *name;
 	int error;
 } stats[] = {
-#define S(x, e) { x, #x, e }
-	S(NFS3_OK, 0),
-	S(NFS3ERR_PERM, EPERM),
-	S(NFS3ERR_NOENT, ENOENT),
-	S(NFS3ERR_IO, EIO),
-	S(NFS3ERR_NXIO, ENXIO),
-	S(NFS3ERR_ACCES, EACCES),
-	S(NFS3ERR_EXIST, EEXIST),
-	S(NFS3ERR_XDEV, EXDEV),
-	S(NFS3ERR_NODEV, ENODEV),
-	S(NFS3ERR_NOTDIR, ENOTDIR),
-	S(NFS3ERR_ISDIR, EISDIR),
-	S(NFS3ERR_INVAL, EINVAL),
-	S(NFS3ERR_FBIG, EFBIG),
-	S(NFS3ERR_NOSPC, ENOSPC),
-	S(NFS3ERR_ROFS, EROFS),
-	S(NFS3ERR_MLINK, EMLINK),
-	S(NFS3ERR_NAMETOOLONG, ENAMETOOLONG),
-	S(NFS3ERR_NOTEMPTY, ENOTEMPTY),
-	S(NFS3ERR_DQUOT, EDQUOT),
-	S(NFS3ERR_STALE, ESTALE),
-	S(NFS3ERR_REMOTE, EREMOTE),
-	S(NFS3ERR_BADHANDLE, EBADF),
-	S(NFS3ERR_NOT_SYNC, EAGAIN),
-	S(NFS3ERR_BAD_COOKIE, EINVAL),
-	S(NFS3ERR_NOTSUPP, EOPNOTSUPP),
-	S(NFS3ERR_TOOSMALL, EMSGSIZE),
-	S(NFS3ERR_SERVERFAULT, EREMOTEIO),
-	S(NFS3ERR_BADTYPE, EINVAL),
-	S(NFS3ERR_JUKEBOX, EAGAIN),
+#define S(x, e)                                                                        \
+	{                                                                              \
+		x, #x, e                                                               \
+	}
+        S(NFS3_OK, 0),
+        S(NFS3ERR_PERM, EPERM),
+        S(NFS3ERR_NOENT, ENOENT),
+        S(NFS3ERR_IO, EIO),
+        S(NFS3ERR_NXIO, ENXIO),
+        S(NFS3ERR_ACCES, EACCES),
+        S(NFS3ERR_EXIST, EEXIST),
+        S(NFS3ERR_XDEV, EXDEV),
+        S(NFS3ERR_NODEV, ENODEV),
+        S(NFS3ERR_NOTDIR, ENOTDIR),
+        S(NFS3ERR_ISDIR, EISDIR),
+        S(NFS3ERR_INVAL, EINVAL),
+        S(NFS3ERR_FBIG, EFBIG),
+        S(NFS3ERR_NOSPC, ENOSPC),
+        S(NFS3ERR_ROFS, EROFS),
+        S(NFS3ERR_MLINK, EMLINK),
+        S(NFS3ERR_NAMETOOLONG, ENAMETOOLONG),
+        S(NFS3ERR_NOTEMPTY, ENOTEMPTY),
+        S(NFS3ERR_DQUOT, EDQUOT),
+        S(NFS3ERR_STALE, ESTALE),
+        S(NFS3ERR_REMOTE, EREMOTE),
+        S(NFS3ERR_BADHANDLE, EBADF),
+        S(NFS3ERR_NOT_SYNC, EAGAIN),
+        S(NFS3ERR_BAD_COOKIE, EINVAL),
+        S(NFS3ERR_NOTSUPP, EOPNOTSUPP),
+        S(NFS3ERR_TOOSMALL, EMSGSIZE),
+        S(NFS3ERR_SERVERFAULT, EREMOTEIO),
+        S(NFS3ERR_BADTYPE, EINVAL),
+        S(NFS3ERR_JUKEBOX, EAGAIN),
 #undef S
 };
 

@@ -32,23 +32,26 @@
 /* Octets written, or -EMSGSIZE. */
 int nfs3_encode(void *buf, size_t size, xdrproc_t proc, const void *obj);
 /* Octets read, or -EBADMSG.  @obj need not be initialised. */
-int nfs3_decode(const void *buf, size_t len, xdrproc_t proc, void *obj, size_t obj_size);
+int nfs3_decode(const void *buf, size_t len, xdrproc_t proc, void *obj,
+                size_t obj_size);
 void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 
 /* As above, with the casts and the size: NFS3_DECODE(p, n, GETATTR3args, &args). */
-#define NFS3_ENCODE(buf, size, type, obj) \
-	nfs3_encode(buf, size, (xdrproc_t)(void (*)(void))xdr_##type, (const type *){ obj })
-#define NFS3_DECODE(buf, len, type, obj) \
-	nfs3_decode(buf, len, (xdrproc_t)(void (*)(void))xdr_##type, (type *){ obj }, sizeof(type))
-#define NFS3_FREE(type, obj) \
-	nfs3_free((xdrproc_t)(void (*)(void))xdr_##type, (type *){ obj }, sizeof(type))
+#define NFS3_ENCODE(buf, size, type, obj)                                              \
+	nfs3_encode(buf, size, (xdrproc_t)(void (*)(void))xdr_##type,                  \
+	            (const type *){obj})
+#define NFS3_DECODE(buf, len, type, obj)                                               \
+	nfs3_decode(buf, len, (xdrproc_t)(void (*)(void))xdr_##type, (type *){obj},    \
+	            sizeof(type))
+#define NFS3_FREE(type, obj)                                                           \
+	nfs3_free((xdrproc_t)(void (*)(void))xdr_##type, (type *){obj}, sizeof(type))
 
 /*
  * A server's arguments: the octets of the first piece that is no item; false
  * if there is none.
  */
-bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args,
-		    const void **ret, size_t *ret_len);
+bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const void **ret,
+                    size_t *ret_len);
 /*
  * The item of @item_len octets that follows @used octets of the arguments'
  * head: from its own piece, whose length must agree (with or without XDR
@@ -56,7 +59,7 @@ bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args,
  * With @item_len 0 and nothing there, *ret is not NULL.
  */
 int nfs3_args_item(const struct rpcrdma_piece *args, unsigned n_args, size_t used,
-		   uint32_t item_len, const void **ret);
+                   uint32_t item_len, const void **ret);
 /* No octet is left behind the @used ones, no item either.  0, or -EBADMSG. */
 int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used);
 
@@ -66,18 +69,19 @@ int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used
  * 0, or -EBADMSG.
  */
 int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
-		     const struct rpcrdma_dest *dest, uint32_t item_len, const void **ret);
+                     const struct rpcrdma_dest *dest, uint32_t item_len,
+                     const void **ret);
 
 /*
  * One step along a list { TRUE, element }*, FALSE, as READDIR, READDIRPLUS,
  * DUMP and EXPORT have them.  1: an element was decoded into @obj (free it);
  * 0: the list has ended; -EBADMSG.  *pos advances, to at most @len.
  */
-int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc,
-		   void *obj, size_t obj_size);
-#define NFS3_LIST_NEXT(buf, len, pos, type, obj)                                      \
-	nfs3_list_next(buf, len, pos, (xdrproc_t)(void (*)(void))xdr_##type,          \
-		       (type *){ obj }, sizeof(type))
+int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
+                   size_t obj_size);
+#define NFS3_LIST_NEXT(buf, len, pos, type, obj)                                       \
+	nfs3_list_next(buf, len, pos, (xdrproc_t)(void (*)(void))xdr_##type,           \
+	               (type *){obj}, sizeof(type))
 /* One word (READDIR's eof, which follows the list).  0, or -EBADMSG. */
 int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret);
 

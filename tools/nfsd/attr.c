@@ -15,39 +15,39 @@ static const struct {
 	int error;
 	nfsstat3 status;
 } errors[] = {
-	{ 0, NFS3_OK },
-	{ EPERM, NFS3ERR_PERM },
-	{ ENOENT, NFS3ERR_NOENT },
-	{ EIO, NFS3ERR_IO },
-	{ ENXIO, NFS3ERR_NXIO },
-	{ EACCES, NFS3ERR_ACCES },
-	{ EEXIST, NFS3ERR_EXIST },
-	{ EXDEV, NFS3ERR_XDEV },
-	{ ENODEV, NFS3ERR_NODEV },
-	{ ENOTDIR, NFS3ERR_NOTDIR },
-	{ EISDIR, NFS3ERR_ISDIR },
-	{ EINVAL, NFS3ERR_INVAL },
-	{ ELOOP, NFS3ERR_INVAL }, /* a symbolic link where a file was to be */
-	{ EFBIG, NFS3ERR_FBIG },
-	{ EOVERFLOW, NFS3ERR_FBIG },
-	{ ENOSPC, NFS3ERR_NOSPC },
-	{ EROFS, NFS3ERR_ROFS },
-	{ EMLINK, NFS3ERR_MLINK },
-	{ ENAMETOOLONG, NFS3ERR_NAMETOOLONG },
-	{ ENOTEMPTY, NFS3ERR_NOTEMPTY },
-	{ EDQUOT, NFS3ERR_DQUOT },
-	{ ESTALE, NFS3ERR_STALE },
-	{ EBADF, NFS3ERR_BADHANDLE },
-	{ EAGAIN, NFS3ERR_JUKEBOX },
-	{ EBUSY, NFS3ERR_ACCES }, /* in use as a mount point, say */
-	{ ETXTBSY, NFS3ERR_ACCES },
-	{ ENOMEM, NFS3ERR_JUKEBOX },
-	{ ENOBUFS, NFS3ERR_JUKEBOX },
-	{ EMFILE, NFS3ERR_JUKEBOX },
-	{ ENFILE, NFS3ERR_JUKEBOX },
-	{ EOPNOTSUPP, NFS3ERR_NOTSUPP },
-	{ ENOSYS, NFS3ERR_NOTSUPP },
-	{ EMSGSIZE, NFS3ERR_TOOSMALL },
+        {0, NFS3_OK},
+        {EPERM, NFS3ERR_PERM},
+        {ENOENT, NFS3ERR_NOENT},
+        {EIO, NFS3ERR_IO},
+        {ENXIO, NFS3ERR_NXIO},
+        {EACCES, NFS3ERR_ACCES},
+        {EEXIST, NFS3ERR_EXIST},
+        {EXDEV, NFS3ERR_XDEV},
+        {ENODEV, NFS3ERR_NODEV},
+        {ENOTDIR, NFS3ERR_NOTDIR},
+        {EISDIR, NFS3ERR_ISDIR},
+        {EINVAL, NFS3ERR_INVAL},
+        {ELOOP, NFS3ERR_INVAL}, /* a symbolic link where a file was to be */
+        {EFBIG, NFS3ERR_FBIG},
+        {EOVERFLOW, NFS3ERR_FBIG},
+        {ENOSPC, NFS3ERR_NOSPC},
+        {EROFS, NFS3ERR_ROFS},
+        {EMLINK, NFS3ERR_MLINK},
+        {ENAMETOOLONG, NFS3ERR_NAMETOOLONG},
+        {ENOTEMPTY, NFS3ERR_NOTEMPTY},
+        {EDQUOT, NFS3ERR_DQUOT},
+        {ESTALE, NFS3ERR_STALE},
+        {EBADF, NFS3ERR_BADHANDLE},
+        {EAGAIN, NFS3ERR_JUKEBOX},
+        {EBUSY, NFS3ERR_ACCES}, /* in use as a mount point, say */
+        {ETXTBSY, NFS3ERR_ACCES},
+        {ENOMEM, NFS3ERR_JUKEBOX},
+        {ENOBUFS, NFS3ERR_JUKEBOX},
+        {EMFILE, NFS3ERR_JUKEBOX},
+        {ENFILE, NFS3ERR_JUKEBOX},
+        {EOPNOTSUPP, NFS3ERR_NOTSUPP},
+        {ENOSYS, NFS3ERR_NOTSUPP},
+        {EMSGSIZE, NFS3ERR_TOOSMALL},
 };
 
 nfsstat3 nfs_stat(int error)
@@ -79,7 +79,7 @@ static ftype3 type_of(mode_t mode)
 
 static nfstime3 time_of(const struct statx_timestamp *t)
 {
-	nfstime3 r = { 0, t->tv_nsec };
+	nfstime3 r = {0, t->tv_nsec};
 
 	if (t->tv_sec > UINT32_MAX)
 		r.seconds = UINT32_MAX;
@@ -91,19 +91,19 @@ static nfstime3 time_of(const struct statx_timestamp *t)
 void attr_from_statx(const struct export *ex, const struct statx *st, fattr3 *ret)
 {
 	*ret = (fattr3){
-		.type = type_of(st->stx_mode),
-		.mode = st->stx_mode & 07777,
-		.nlink = st->stx_nlink,
-		.uid = st->stx_uid,
-		.gid = st->stx_gid,
-		.size = st->stx_size,
-		.used = st->stx_blocks * 512,
-		.rdev = { st->stx_rdev_major, st->stx_rdev_minor },
-		.fsid = ex->fsid,
-		.fileid = st->stx_ino,
-		.atime = time_of(&st->stx_atime),
-		.mtime = time_of(&st->stx_mtime),
-		.ctime = time_of(&st->stx_ctime),
+	        .type = type_of(st->stx_mode),
+	        .mode = st->stx_mode & 07777,
+	        .nlink = st->stx_nlink,
+	        .uid = st->stx_uid,
+	        .gid = st->stx_gid,
+	        .size = st->stx_size,
+	        .used = st->stx_blocks * 512,
+	        .rdev = {st->stx_rdev_major, st->stx_rdev_minor},
+	        .fsid = ex->fsid,
+	        .fileid = st->stx_ino,
+	        .atime = time_of(&st->stx_atime),
+	        .mtime = time_of(&st->stx_mtime),
+	        .ctime = time_of(&st->stx_ctime),
 	};
 }
 
@@ -143,7 +143,8 @@ int attr_check(const sattr3 *a)
 {
 	const nfstime3 *t;
 
-	if (a->atime.set_it > SET_TO_CLIENT_TIME || a->mtime.set_it > SET_TO_CLIENT_TIME)
+	if (a->atime.set_it > SET_TO_CLIENT_TIME ||
+	    a->mtime.set_it > SET_TO_CLIENT_TIME)
 		return -EINVAL;
 	t = &a->atime.set_atime_u.atime;
 	if (a->atime.set_it == SET_TO_CLIENT_TIME && t->nseconds > 999999999)
@@ -161,7 +162,8 @@ int attr_check(const sattr3 *a)
 	return 0;
 }
 
-static int set_size(struct nfsd *d, struct object *o, const struct ident *id, uint64_t size)
+static int set_size(struct nfsd *d, struct object *o, const struct ident *id,
+                    uint64_t size)
 {
 	int fd, e;
 
@@ -179,20 +181,20 @@ static struct timespec time_to_set(time_how how, const nfstime3 *t)
 {
 	switch (how) {
 	case SET_TO_SERVER_TIME:
-		return (struct timespec){ .tv_nsec = UTIME_NOW };
+		return (struct timespec){.tv_nsec = UTIME_NOW};
 	case SET_TO_CLIENT_TIME:
-		return (struct timespec){ .tv_sec = t->seconds, .tv_nsec = t->nseconds };
+		return (struct timespec){.tv_sec = t->seconds, .tv_nsec = t->nseconds};
 	case DONT_CHANGE:
 		break;
 	}
-	return (struct timespec){ .tv_nsec = UTIME_OMIT };
+	return (struct timespec){.tv_nsec = UTIME_OMIT};
 }
 
 static int set_times(struct object *o, const sattr3 *a)
 {
 	struct timespec ts[2] = {
-		time_to_set(a->atime.set_it, &a->atime.set_atime_u.atime),
-		time_to_set(a->mtime.set_it, &a->mtime.set_mtime_u.mtime),
+	        time_to_set(a->atime.set_it, &a->atime.set_atime_u.atime),
+	        time_to_set(a->mtime.set_it, &a->mtime.set_mtime_u.mtime),
 	};
 
 	if (a->atime.set_it == DONT_CHANGE && a->mtime.set_it == DONT_CHANGE)
@@ -220,7 +222,8 @@ int attr_set(struct nfsd *d, struct object *o, const struct ident *id, const sat
 	if (!e && a->size.set_it)
 		e = set_size(d, o, id, a->size.set_size3_u.size);
 	if (!e && (a->uid.set_it || a->gid.set_it))
-		if (fchownat(o->path_fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+		if (fchownat(o->path_fd, "", uid, gid,
+		             AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
 			e = -errno;
 	if (!e && a->mode.set_it)
 		e = set_mode(o, a->mode.set_mode3_u.mode);

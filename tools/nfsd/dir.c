@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 enum {
-	ATTR_BYTES = 4 + 84, /* post_op_attr with attributes */
+	ATTR_BYTES = 4 + 84,          /* post_op_attr with attributes */
 	RESOK_BYTES = ATTR_BYTES + 8, /* ... and the verifier */
-	END_BYTES = 4 + 4, /* no further entry, eof */
+	END_BYTES = 4 + 4,            /* no further entry, eof */
 	READ_BYTES = 16384,
 };
 
@@ -37,8 +37,8 @@ struct dirent_raw { /* as getdents64 has it */
 struct listing {
 	struct op *op;
 	bool plus;
-	char *buf; /* of the request */
-	size_t len, max; /* octets used; most, without END_BYTES */
+	char *buf;               /* of the request */
+	size_t len, max;         /* octets used; most, without END_BYTES */
 	size_t dir_len, dir_max; /* names, numbers, cookies */
 	unsigned entries;
 	bool full, eof;
@@ -46,8 +46,8 @@ struct listing {
 
 static char *put_u32(char *p, uint32_t v)
 {
-	const unsigned char b[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
-				     (unsigned char)(v >> 8), (unsigned char)v };
+	const unsigned char b[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16),
+	                            (unsigned char)(v >> 8), (unsigned char)v};
 
 	memcpy(p, b, 4);
 	return p + 4;
@@ -74,7 +74,7 @@ static size_t put_plus(struct listing *l, const char *name, char *buf, size_t si
 	struct object *dir = op->obj;
 	struct handle h;
 	struct statx st;
-	entryplus3 e = { .fileid = 0 };
+	entryplus3 e = {.fileid = 0};
 	int n;
 
 	if (!strcmp(name, ".."))
@@ -83,8 +83,8 @@ static size_t put_plus(struct listing *l, const char *name, char *buf, size_t si
 		if (object_stat(dir, &st))
 			return 0;
 		h = dir->fh;
-	} else if (handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, dir->path_fd, name,
-			       &h, &st)) {
+	} else if (handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, dir->path_fd,
+	                       name, &h, &st)) {
 		return 0;
 	}
 	attr_post_statx(dir->ex, &st, &e.name_attributes);
@@ -106,7 +106,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	size_t name_len = strlen(de->name), padded = (name_len + 3) & ~(size_t)3;
 	size_t dir_bytes = 8 + 4 + padded + 8, plus_bytes = 0, bytes;
 	const struct object *dir = l->op->obj;
-	char plus[ATTR_BYTES + 8 + NFS3_FHSIZE] = { 0 };
+	char plus[ATTR_BYTES + 8 + NFS3_FHSIZE] = {0};
 	uint64_t ino = de->ino;
 	char *p = l->buf + l->len;
 
@@ -170,7 +170,7 @@ static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
 
 /* The list of @count octets at most, as op->tail.  -EDOM: BAD_COOKIE. */
 static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const char *verf,
-		uint32_t count)
+                uint32_t count)
 {
 	struct op *op = l->op;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
@@ -199,7 +199,7 @@ static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const cha
 	if (e)
 		return e;
 	put_u32(put_u32(l->buf + l->len, 0), l->eof);
-	op->tail = (struct rpcrdma_piece){ l->buf, l->len + END_BYTES, false };
+	op->tail = (struct rpcrdma_piece){l->buf, l->len + END_BYTES, false};
 	return 0;
 }
 
@@ -212,7 +212,7 @@ void op_readdir(struct op *op)
 {
 	const READDIR3args *a = &op->args.readdir;
 	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
-	struct listing l = { .op = op, .dir_max = SIZE_MAX };
+	struct listing l = {.op = op, .dir_max = SIZE_MAX};
 	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->count);
 
 	op->res.status = list_stat(e);
@@ -225,7 +225,7 @@ void op_readdirplus(struct op *op)
 {
 	const READDIRPLUS3args *a = &op->args.readdirplus;
 	READDIRPLUS3resok *ok = &op->res.readdirplus.READDIRPLUS3res_u.resok;
-	struct listing l = { .op = op, .plus = true, .dir_max = a->dircount };
+	struct listing l = {.op = op, .plus = true, .dir_max = a->dircount};
 	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->maxcount);
 
 	op->res.status = list_stat(e);

@@ -96,9 +96,10 @@ static void identify(struct nfsd *d, struct export *ex)
 {
 	char text[2 * PATH_MAX + 64];
 	int n = snprintf(text, sizeof(text), "%s\n%s\n%llu", ex->dir, ex->name,
-			 (unsigned long long)ex->root_ino);
+	                 (unsigned long long)ex->root_ino);
 
-	ex->fsid = siphash(&d->key, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	ex->fsid = siphash(&d->key, text,
+	                   (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 	ex->id = (uint32_t)(ex->fsid ^ ex->fsid >> 32);
 }
 
@@ -217,7 +218,8 @@ static int write_key(const char *path, const struct siphash_key *key)
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, key->octets, sizeof(key->octets)) != sizeof(key->octets) || fsync(fd))
+	if (write(fd, key->octets, sizeof(key->octets)) != sizeof(key->octets) ||
+	    fsync(fd))
 		e = -EIO;
 	close(fd);
 	if (!e && link(tmp, path))
@@ -251,7 +253,9 @@ int export_load_secret(struct nfsd *d, const char *dir)
 	if (e && dir)
 		tool_error("cannot keep state in %s: %s", dir, strerror(-e));
 	else if (e)
-		tool_error("no state directory (%s): file handles end with this process; "
-			   "see --state-dir", strerror(-e));
+		tool_error(
+		        "no state directory (%s): file handles end with this process; "
+		        "see --state-dir",
+		        strerror(-e));
 	return e && dir ? e : 0;
 }

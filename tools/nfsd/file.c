@@ -89,7 +89,7 @@ static int do_read(struct op *op, READ3resok *ok)
 	attr_post_statx(op->obj->ex, &st, &ok->file_attributes);
 	ok->count = ok->data_len = (uint32_t)got;
 	ok->eof = a->offset >= st.stx_size || (uint64_t)got >= st.stx_size - a->offset;
-	op->tail = (struct rpcrdma_piece){ buf, (size_t)got, true };
+	op->tail = (struct rpcrdma_piece){buf, (size_t)got, true};
 	return 0;
 }
 
@@ -111,7 +111,8 @@ static int64_t write_at(int fd, const void *buf, size_t n, uint64_t offset)
 	ssize_t r;
 
 	while (done < n) {
-		r = pwrite(fd, (const char *)buf + done, n - done, (off_t)(offset + done));
+		r = pwrite(fd, (const char *)buf + done, n - done,
+		           (off_t)(offset + done));
 		if (r > 0)
 			done += (size_t)r;
 		else if (r == 0)
@@ -157,7 +158,7 @@ static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 
 void op_write(struct op *op)
 {
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	int e = do_write(op, &wcc, &op->res.write.WRITE3res_u.resok);
 
 	op->res.status = nfs_stat(e);

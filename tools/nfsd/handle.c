@@ -57,7 +57,7 @@ static uint64_t seal_of(const struct siphash_key *key, const uint8_t *fh, unsign
 }
 
 static void finish(struct nfsd *d, const struct export *ex, uint8_t kind, uint8_t type,
-		   unsigned body, struct handle *h)
+                   unsigned body, struct handle *h)
 {
 	h->octets[0] = VERSION;
 	h->octets[1] = kind;
@@ -84,11 +84,11 @@ bool handle_inside(const struct export *ex, const struct statx *st)
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
 		return false;
 	return !S_ISDIR(st->stx_mode) || (st->stx_dev_major == ex->dev_major &&
-					  st->stx_dev_minor == ex->dev_minor);
+	                                  st->stx_dev_minor == ex->dev_minor);
 }
 
-static int make_kernel(struct nfsd *d, const struct export *ex, int fd, const char *name,
-		       struct handle *ret)
+static int make_kernel(struct nfsd *d, const struct export *ex, int fd,
+                       const char *name, struct handle *ret)
 {
 	union {
 		struct file_handle fh;
@@ -100,7 +100,8 @@ static int make_kernel(struct nfsd *d, const struct export *ex, int fd, const ch
 	u.fh.handle_bytes = BODY_BYTES;
 	if (name_to_handle_at(fd, name, &u.fh, &mount_id, *name ? 0 : AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
-	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 || u.fh.handle_type > 255)
+	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 ||
+	    u.fh.handle_type > 255)
 		return -EOPNOTSUPP;
 	memcpy(ret->octets + HEAD_BYTES, u.fh.f_handle, u.fh.handle_bytes);
 	finish(d, ex, KERNEL, (uint8_t)u.fh.handle_type, u.fh.handle_bytes, ret);
@@ -108,7 +109,7 @@ static int make_kernel(struct nfsd *d, const struct export *ex, int fd, const ch
 }
 
 static void walk_put(struct nfsd *d, const struct export *ex, const struct walk_id *w,
-		     struct handle *ret)
+                     struct handle *ret)
 {
 	unsigned n = w->depth < WALK_CHAIN ? w->depth : WALK_CHAIN;
 	uint8_t *b = ret->octets + HEAD_BYTES;
@@ -142,10 +143,11 @@ static int walk_get(const struct handle *h, struct walk_id *ret)
 }
 
 /* A walk handle for what @st describes, in the directory of @parent. */
-static int make_walk(struct nfsd *d, const struct export *ex, const struct handle *parent,
-		     const struct statx *st, struct handle *ret)
+static int make_walk(struct nfsd *d, const struct export *ex,
+                     const struct handle *parent, const struct statx *st,
+                     struct handle *ret)
 {
-	struct walk_id w = { .depth = 0 };
+	struct walk_id w = {.depth = 0};
 
 	if (parent) {
 		if (walk_get(parent, &w))
@@ -163,8 +165,8 @@ static int make_walk(struct nfsd *d, const struct export *ex, const struct handl
 }
 
 int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent,
-		uint64_t parent_ino, int dir_fd, const char *name,
-		struct handle *ret, struct statx *ret_stx)
+                uint64_t parent_ino, int dir_fd, const char *name, struct handle *ret,
+                struct statx *ret_stx)
 {
 	int e = statx_fd(dir_fd, name, ret_stx);
 
@@ -182,7 +184,7 @@ int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent,
 }
 
 int handle_make_parent(struct nfsd *d, struct export *ex, const struct handle *child,
-		       int fd, struct handle *ret, struct statx *ret_stx)
+                       int fd, struct handle *ret, struct statx *ret_stx)
 {
 	struct walk_id w;
 	int e = statx_fd(fd, "", ret_stx);

@@ -17,9 +17,9 @@
 
 enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 
-static bool can_switch; /* set once by ident_init, before threads */
+static bool can_switch;                    /* set once by ident_init, before threads */
 static _Thread_local struct ident current; /* what this thread acts as */
-static _Thread_local bool known; /* false: unknown, switch for certain */
+static _Thread_local bool known;           /* false: unknown, switch for certain */
 
 #ifdef SYS_setgroups32
 #define SETGROUPS SYS_setgroups32
@@ -29,7 +29,7 @@ static _Thread_local bool known; /* false: unknown, switch for certain */
 
 static bool get_caps(struct __user_cap_data_struct data[2])
 {
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
 
 	return syscall(SYS_capget, &head, data) == 0;
 }
@@ -37,11 +37,11 @@ static bool get_caps(struct __user_cap_data_struct data[2])
 bool ident_init(void)
 {
 	static const unsigned wanted[] = {
-		CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
-		CAP_FSETID, CAP_SETGID,	      CAP_SETUID,	   CAP_MKNOD,
-		CAP_LEASE,  CAP_IPC_LOCK,     CAP_NET_BIND_SERVICE, CAP_NET_RAW,
+	        CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH,  CAP_FOWNER,
+	        CAP_FSETID, CAP_SETGID,       CAP_SETUID,           CAP_MKNOD,
+	        CAP_LEASE,  CAP_IPC_LOCK,     CAP_NET_BIND_SERVICE, CAP_NET_RAW,
 	};
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct caps[2];
 	uint32_t keep = 0;
 
@@ -49,7 +49,7 @@ bool ident_init(void)
 	if (geteuid() != 0 || !get_caps(caps))
 		return false;
 	can_switch = caps[0].effective & 1u << CAP_SETUID &&
-		     caps[0].effective & 1u << CAP_SETGID;
+	             caps[0].effective & 1u << CAP_SETGID;
 	/* CAP_SYS_RESOURCE, above all, would let users exceed quotas. */
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		keep |= 1u << wanted[i];
@@ -67,10 +67,10 @@ static uint32_t squash_gid(const struct squash *s, uint32_t gid)
 }
 
 uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s,
-			 struct ident *ret)
+                         struct ident *ret)
 {
 	struct rpcrdma_auth_sys sys;
-	struct ident id = { .uid = s->anon_uid, .gid = s->anon_gid };
+	struct ident id = {.uid = s->anon_uid, .gid = s->anon_gid};
 
 	if (cred->flavor != RPCRDMA_AUTH_NONE && cred->flavor != RPCRDMA_AUTH_SYS)
 		return AUTH_STAT_REJECTEDCRED;
@@ -84,7 +84,8 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 			id.gid = squash_gid(s, sys.gid);
 			for (unsigned i = 0; i < sys.n_gids; i++)
 				if (sys.gids[i] != UINT32_MAX)
-					id.gids[id.n_gids++] = squash_gid(s, sys.gids[i]);
+					id.gids[id.n_gids++] =
+					        squash_gid(s, sys.gids[i]);
 		}
 	}
 	*ret = id;
@@ -93,7 +94,8 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 
 static bool same_groups(const struct ident *a, const struct ident *b)
 {
-	return a->n_gids == b->n_gids && !memcmp(a->gids, b->gids, a->n_gids * sizeof(a->gids[0]));
+	return a->n_gids == b->n_gids &&
+	       !memcmp(a->gids, b->gids, a->n_gids * sizeof(a->gids[0]));
 }
 
 /* These two do not report failure: ask again. */

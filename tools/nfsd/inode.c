@@ -22,7 +22,7 @@ void op_getattr(struct op *op)
 	op->res.status = nfs_stat(e);
 	if (!e)
 		attr_from_statx(op->obj->ex, &st,
-				&op->res.getattr.GETATTR3res_u.resok.obj_attributes);
+		                &op->res.getattr.GETATTR3res_u.resok.obj_attributes);
 }
 
 /* The guard: the object's ctime as the client knows it. */
@@ -39,7 +39,7 @@ static int check_guard(const sattrguard3 *guard, const pre_op_attr *before)
 void op_setattr(struct op *op)
 {
 	const SETATTR3args *a = &op->args.setattr;
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	int e = object_get(op->nfsd, &a->object, &op->id, &op->obj);
 
 	if (!e) {
@@ -61,7 +61,8 @@ void op_setattr(struct op *op)
 
 static bool may(const struct object *o, int want)
 {
-	return !syscall(SYS_faccessat2, o->path_fd, "", want, AT_EACCESS | AT_EMPTY_PATH);
+	return !syscall(SYS_faccessat2, o->path_fd, "", want,
+	                AT_EACCESS | AT_EMPTY_PATH);
 }
 
 static uint32_t access_bits(const struct op *op, uint32_t asked)
@@ -117,7 +118,7 @@ void op_readlink(struct op *op)
 	if (e)
 		return;
 	ok->data_len = (uint32_t)n;
-	op->tail = (struct rpcrdma_piece){ path, (size_t)n, true };
+	op->tail = (struct rpcrdma_piece){path, (size_t)n, true};
 }
 
 void op_fsstat(struct op *op)
@@ -153,7 +154,7 @@ void op_fsinfo(struct op *op)
 	ok->rtmult = ok->wtmult = 4096;
 	ok->dtpref = NFSD_MAX_DIR;
 	ok->maxfilesize = INT64_MAX; /* what the system calls take; then FBIG */
-	ok->time_delta = (nfstime3){ 0, 1 };
+	ok->time_delta = (nfstime3){0, 1};
 	ok->properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME;
 }
 

@@ -15,15 +15,16 @@
 
 enum { MAX_MOUNTS = 256, LIST_BYTES = 32768 };
 
-/* ---- The list of mounts -------------------------------------------------------------- */
+/* ---- The list of mounts
+ * -------------------------------------------------------------- */
 
 static void peer_name(const struct op *op, char *ret, size_t size)
 {
 	struct sockaddr_storage ss;
 
 	if (rpcrdma_request_peer(op->req, &ss) ||
-	    getnameinfo((struct sockaddr *)&ss, sizeof(ss), ret, (socklen_t)size, NULL, 0,
-			NI_NUMERICHOST))
+	    getnameinfo((struct sockaddr *)&ss, sizeof(ss), ret, (socklen_t)size, NULL,
+	                0, NI_NUMERICHOST))
 		snprintf(ret, size, "unknown");
 }
 
@@ -56,7 +57,8 @@ static void remember(struct op *op, const char *dir)
 	forget(d, host, dir);
 	if (d->n_mounts == MAX_MOUNTS) {
 		free(d->mounts[0].dir);
-		memmove(d->mounts, d->mounts + 1, (MAX_MOUNTS - 1) * sizeof(d->mounts[0]));
+		memmove(d->mounts, d->mounts + 1,
+		        (MAX_MOUNTS - 1) * sizeof(d->mounts[0]));
 		d->n_mounts--;
 	}
 	memcpy(d->mounts[d->n_mounts].host, host, sizeof(host));
@@ -84,7 +86,8 @@ void op_umntall(struct op *op)
 	pthread_mutex_unlock(&op->nfsd->lock);
 }
 
-/* ---- Lists as results ------------------------------------------------------------------ */
+/* ---- Lists as results
+ * ------------------------------------------------------------------ */
 
 struct out {
 	char *buf;
@@ -93,8 +96,8 @@ struct out {
 
 static bool put_word(struct out *o, uint32_t v)
 {
-	const unsigned char b[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
-				     (unsigned char)(v >> 8), (unsigned char)v };
+	const unsigned char b[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16),
+	                            (unsigned char)(v >> 8), (unsigned char)v};
 
 	if (o->max - o->len < 4)
 		return false;
@@ -119,19 +122,19 @@ static struct out list_begin(struct op *op)
 {
 	char *buf = op_alloc(op, LIST_BYTES);
 
-	return (struct out){ buf, 0, buf ? LIST_BYTES - 4 : 0 };
+	return (struct out){buf, 0, buf ? LIST_BYTES - 4 : 0};
 }
 
 static void list_end(struct op *op, struct out *o)
 {
 	static const char end[4]; /* FALSE: for want of memory, an empty list */
 
-	op->tail = (struct rpcrdma_piece){ end, 4, false };
+	op->tail = (struct rpcrdma_piece){end, 4, false};
 	if (!o->buf)
 		return;
 	o->max += 4;
 	(void)put_word(o, 0); /* its place was kept */
-	op->tail = (struct rpcrdma_piece){ o->buf, o->len, false };
+	op->tail = (struct rpcrdma_piece){o->buf, o->len, false};
 }
 
 void op_dump(struct op *op)
@@ -169,10 +172,12 @@ void op_export(struct op *op)
 	list_end(op, &o);
 }
 
-/* ---- MNT ------------------------------------------------------------------------------- */
+/* ---- MNT
+ * ------------------------------------------------------------------------------- */
 
 /* The export with the longest name that @path lies beneath, and the rest. */
-static struct export *find_export(struct nfsd *d, const char *path, const char **ret_rest)
+static struct export *find_export(struct nfsd *d, const char *path,
+                                  const char **ret_rest)
 {
 	struct export *best = NULL;
 	size_t best_len = 0;
@@ -195,7 +200,7 @@ static struct export *find_export(struct nfsd *d, const char *path, const char *
 
 /* One step down; *fd and *h become the child's. */
 static int descend(struct op *op, struct export *ex, const char *name, int *fd,
-		   struct handle *h, struct statx *st)
+                   struct handle *h, struct statx *st)
 {
 	uint64_t parent_ino = st->stx_ino;
 	struct handle parent = *h;
@@ -218,7 +223,8 @@ static int descend(struct op *op, struct export *ex, const char *name, int *fd,
 }
 
 /* At most MNTPATHLEN / 2 steps. */
-static int descend_all(struct op *op, struct export *ex, const char *rest, struct handle *h)
+static int descend_all(struct op *op, struct export *ex, const char *rest,
+                       struct handle *h)
 {
 	char copy[MNTPATHLEN + 1], *save = NULL;
 	struct statx st;
@@ -228,7 +234,8 @@ static int descend_all(struct op *op, struct export *ex, const char *rest, struc
 		return -errno;
 	snprintf(copy, sizeof(copy), "%s", rest);
 	e = handle_make(op->nfsd, ex, NULL, 0, fd, "", h, &st);
-	for (char *s = strtok_r(copy, "/", &save); s && !e; s = strtok_r(NULL, "/", &save))
+	for (char *s = strtok_r(copy, "/", &save); s && !e;
+	     s = strtok_r(NULL, "/", &save))
 		e = descend(op, ex, s, &fd, h, &st);
 	close(fd);
 	return e;
@@ -259,7 +266,7 @@ static mountstat3 mount_stat(int e)
 
 void op_mnt(struct op *op)
 {
-	static int flavors[] = { RPCRDMA_AUTH_SYS, RPCRDMA_AUTH_NONE };
+	static int flavors[] = {RPCRDMA_AUTH_SYS, RPCRDMA_AUTH_NONE};
 	mountres3_ok *ok = &op->res.mnt.mountres3_u.mountinfo;
 	const char *rest = NULL;
 	struct export *ex = find_export(op->nfsd, op->args.mnt, &rest);

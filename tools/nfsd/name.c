@@ -27,7 +27,7 @@ static int get_dir(struct op *op, const diropargs3 *a, struct object **ret)
 
 /* ... that is to be changed. */
 static int get_dir_to_change(struct op *op, const diropargs3 *a, struct object **ret,
-			     pre_op_attr *before)
+                             pre_op_attr *before)
 {
 	int e = get_dir(op, a, ret);
 
@@ -122,7 +122,8 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 	return object_adopt(op->nfsd, dir->ex, &h, fd, st, &op->obj2);
 }
 
-static int lookup_child(struct op *op, const char *name, struct handle *h, struct statx *st)
+static int lookup_child(struct op *op, const char *name, struct handle *h,
+                        struct statx *st)
 {
 	int e = get_child(op, name, st);
 
@@ -195,7 +196,7 @@ static int set_initial(struct op *op, const sattr3 *attributes, bool mode_is_set
 	if (mode_is_set)
 		a.mode.set_it = FALSE;
 	if (a.uid.set_it || a.gid.set_it) {
-		sattr3 owner = { .uid = a.uid, .gid = a.gid };
+		sattr3 owner = {.uid = a.uid, .gid = a.gid};
 
 		e = attr_set(op->nfsd, op->obj2, &op->id, &owner);
 		if (e && e != -EPERM)
@@ -215,7 +216,7 @@ static mode_t mode_of(const sattr3 *a, mode_t otherwise)
 static int new_file(struct op *op, const char *name, mode_t mode)
 {
 	int fd = openat(op->obj->path_fd, name,
-			O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
+	                O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
 	struct stat file;
 	struct statx st;
 	int e;
@@ -238,8 +239,8 @@ static void verf_times(const uint8_t *v, struct timespec ts[2])
 
 	memcpy(&a, v, 4);
 	memcpy(&m, v + 4, 4);
-	ts[0] = (struct timespec){ .tv_sec = a & 0x7fffffff };
-	ts[1] = (struct timespec){ .tv_sec = m & 0x7fffffff };
+	ts[0] = (struct timespec){.tv_sec = a & 0x7fffffff};
+	ts[1] = (struct timespec){.tv_sec = m & 0x7fffffff};
 }
 
 /* The file exists: by an earlier transmission of this very request? */
@@ -250,7 +251,8 @@ static int same_exclusive(struct op *op, const struct timespec ts[2])
 
 	if (e)
 		return e;
-	if (S_ISREG(st.stx_mode) && st.stx_size == 0 && st.stx_atime.tv_sec == ts[0].tv_sec &&
+	if (S_ISREG(st.stx_mode) && st.stx_size == 0 &&
+	    st.stx_atime.tv_sec == ts[0].tv_sec &&
 	    st.stx_mtime.tv_sec == ts[1].tv_sec && !st.stx_mtime.tv_nsec)
 		return 0;
 	return -EEXIST;
@@ -275,7 +277,7 @@ static int create_exclusive(struct op *op, const char *name, const char *verf)
 static int create_file(struct op *op, const char *name, const createhow3 *how)
 {
 	const sattr3 *a = &how->createhow3_u.obj_attributes;
-	sattr3 size = { .size = a->size };
+	sattr3 size = {.size = a->size};
 	struct statx st;
 	int e = attr_check(a);
 
@@ -294,7 +296,7 @@ static int create_file(struct op *op, const char *name, const createhow3 *how)
 void op_create(struct op *op)
 {
 	const CREATE3args *a = &op->args.create;
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
 
 	if (!e && name_is_dot(a->where.name))
@@ -309,7 +311,7 @@ void op_create(struct op *op)
 void op_mkdir(struct op *op)
 {
 	const MKDIR3args *a = &op->args.mkdir;
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	mode_t mode = mode_of(&a->attributes, 0755);
 	struct statx st;
 	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
@@ -332,7 +334,7 @@ void op_symlink(struct op *op)
 {
 	const SYMLINK3args *a = &op->args.symlink;
 	const sattr3 *attributes = &a->symlink.symlink_attributes;
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	char path[NFS3_PATH_BYTES + 1];
 	struct statx st;
 	uint32_t len = a->symlink.data_len;
@@ -360,13 +362,13 @@ void op_symlink(struct op *op)
 }
 
 static int mknod_as(struct op *op, const MKNOD3args *a, mode_t type, dev_t dev,
-		    const sattr3 *attributes)
+                    const sattr3 *attributes)
 {
 	struct statx st;
 	int e = attributes->size.set_it ? -EINVAL : attr_check(attributes);
 
 	if (!e && mknodat(op->obj->path_fd, a->where.name,
-			  type | mode_of(attributes, 0644), dev))
+	                  type | mode_of(attributes, 0644), dev))
 		e = -errno;
 	if (!e)
 		e = get_child(op, a->where.name, &st);
@@ -379,7 +381,7 @@ void op_mknod(struct op *op)
 	const devicedata3 *dev = &a->what.mknoddata3_u.device;
 	const sattr3 *pipe = &a->what.mknoddata3_u.pipe_attributes;
 	dev_t number = makedev(dev->spec.specdata1, dev->spec.specdata2);
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
 
 	if (!e && name_is_dot(a->where.name))
@@ -420,12 +422,12 @@ static bool doomed(struct op *op, const char *name, struct handle *ret)
 	struct statx st;
 
 	return !handle_make(op->nfsd, op->obj->ex, &op->obj->fh, op->obj->ino,
-			    op->obj->path_fd, name, ret, &st);
+	                    op->obj->path_fd, name, ret, &st);
 }
 
 static void remove_name(struct op *op, const diropargs3 *a, int flags)
 {
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	struct handle gone;
 	bool known = false;
 	int e = get_dir_to_change(op, a, &op->obj, &wcc.before);
@@ -438,7 +440,8 @@ static void remove_name(struct op *op, const diropargs3 *a, int flags)
 			e = -errno;
 	}
 	if (!e && known)
-		object_forget(op->nfsd, &gone); /* with other links: it is opened again */
+		object_forget(op->nfsd,
+		              &gone); /* with other links: it is opened again */
 	op->res.status = nfs_stat(e);
 	attr_post(op->obj, &wcc.after);
 	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* both arms are the same */
@@ -456,7 +459,8 @@ void op_rmdir(struct op *op)
 	remove_name(op, &op->args.rmdir.object, AT_REMOVEDIR);
 }
 
-/* ---- RENAME, LINK ------------------------------------------------------------------ */
+/* ---- RENAME, LINK ------------------------------------------------------------------
+ */
 
 static int rename_name(struct op *op, const RENAME3args *a)
 {
@@ -477,7 +481,7 @@ void op_rename(struct op *op)
 {
 	const RENAME3args *a = &op->args.rename;
 	RENAME3resok *ok = &op->res.rename.RENAME3res_u.resok; /* as resfail */
-	wcc_data from = { .before = { .attributes_follow = FALSE } }, to = from;
+	wcc_data from = {.before = {.attributes_follow = FALSE}}, to = from;
 	int e = get_dir_to_change(op, &a->from, &op->obj, &from.before);
 	int e2 = get_dir_to_change(op, &a->to, &op->obj2, &to.before);
 
@@ -519,7 +523,7 @@ void op_link(struct op *op)
 {
 	const LINK3args *a = &op->args.link;
 	LINK3resok *ok = &op->res.link.LINK3res_u.resok; /* as resfail */
-	wcc_data wcc = { .before = { .attributes_follow = FALSE } };
+	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	int e = get_dir_to_change(op, &a->link, &op->obj, &wcc.before);
 	int e2 = object_get(op->nfsd, &a->file, &op->id, &op->obj2);
 

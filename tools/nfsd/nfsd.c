@@ -43,58 +43,77 @@ struct server {
 };
 
 static const char help[] =
-	"usage: rpcrdma nfsd --export DIR[:/NAME]... [OPTION]...\n"
-	"\n"
-	"Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
-	"until SIGINT or SIGTERM.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
-	"standard output when ready, once for each listener.\n"
-	"\n"
-	"options:\n"
-	"  --export DIR[:/NAME]    export DIR as /NAME (default: under its own path);\n"
-	"                          repeatable.  What is mounted beneath is not exported\n"
-	"  --listen ADDR[:PORT]    listen there (any address, port 20049); repeatable;\n"
-	"                          port 0 takes a free one\n"
-	"  --read-only             refuse all changes\n"
-	"  --no-root-squash        let uid 0 of clients be root here\n"
-	"  --all-squash            serve every client as the anonymous user\n"
-	"  --anonuid N, --anongid N  the anonymous user and group (65534)\n"
-	"  --async                 answer CREATE, REMOVE, RENAME... before the directory\n"
-	"                          is on storage (WRITE and COMMIT are not affected)\n"
-	"  --threads N             threads that wait for storage, 1 to 64 (4)\n"
-	"  --connections N         most connections of a listener (128)\n"
-	"  --memory SIZE           most memory that one client's requests may hold (32M)\n"
-	"  --state-dir DIR         where the secret that seals file handles is kept, so\n"
-	"                          that they survive a restart (/var/lib/rpcrdma for\n"
-	"                          root, else ~/.local/state/rpcrdma)\n"
-	"  --stats-on-exit FILE    write counters as JSON at the end; - is standard output\n"
-	"\n"
-	"As root, requests are served with the uid, gid and groups of their AUTH_SYS\n"
-	"credential; otherwise all of them as the user that runs the server.\n"
-	"\n";
+        "usage: rpcrdma nfsd --export DIR[:/NAME]... [OPTION]...\n"
+        "\n"
+        "Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
+        "until SIGINT or SIGTERM.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
+        "standard output when ready, once for each listener.\n"
+        "\n"
+        "options:\n"
+        "  --export DIR[:/NAME]    export DIR as /NAME (default: under its own path);\n"
+        "                          repeatable.  What is mounted beneath is not "
+        "exported\n"
+        "  --listen ADDR[:PORT]    listen there (any address, port 20049); "
+        "repeatable;\n"
+        "                          port 0 takes a free one\n"
+        "  --read-only             refuse all changes\n"
+        "  --no-root-squash        let uid 0 of clients be root here\n"
+        "  --all-squash            serve every client as the anonymous user\n"
+        "  --anonuid N, --anongid N  the anonymous user and group (65534)\n"
+        "  --async                 answer CREATE, REMOVE, RENAME... before the "
+        "directory\n"
+        "                          is on storage (WRITE and COMMIT are not affected)\n"
+        "  --threads N             threads that wait for storage, 1 to 64 (4)\n"
+        "  --connections N         most connections of a listener (128)\n"
+        "  --memory SIZE           most memory that one client's requests may hold "
+        "(32M)\n"
+        "  --state-dir DIR         where the secret that seals file handles is kept, "
+        "so\n"
+        "                          that they survive a restart (/var/lib/rpcrdma for\n"
+        "                          root, else ~/.local/state/rpcrdma)\n"
+        "  --stats-on-exit FILE    write counters as JSON at the end; - is standard "
+        "output\n"
+        "\n"
+        "As root, requests are served with the uid, gid and groups of their AUTH_SYS\n"
+        "credential; otherwise all of them as the user that runs the server.\n"
+        "\n";
 
-enum { OPT_EXPORT = 1, OPT_LISTEN, OPT_READ_ONLY, OPT_NO_ROOT_SQUASH, OPT_ALL_SQUASH,
-       OPT_ANONUID, OPT_ANONGID, OPT_ASYNC, OPT_THREADS, OPT_CONNECTIONS, OPT_MEMORY,
-       OPT_STATE_DIR, OPT_STATS };
-
-static const struct option options[] = {
-	{ "export", required_argument, NULL, OPT_EXPORT },
-	{ "listen", required_argument, NULL, OPT_LISTEN },
-	{ "read-only", no_argument, NULL, OPT_READ_ONLY },
-	{ "no-root-squash", no_argument, NULL, OPT_NO_ROOT_SQUASH },
-	{ "all-squash", no_argument, NULL, OPT_ALL_SQUASH },
-	{ "anonuid", required_argument, NULL, OPT_ANONUID },
-	{ "anongid", required_argument, NULL, OPT_ANONGID },
-	{ "async", no_argument, NULL, OPT_ASYNC },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "connections", required_argument, NULL, OPT_CONNECTIONS },
-	{ "memory", required_argument, NULL, OPT_MEMORY },
-	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
-	{ "stats-on-exit", required_argument, NULL, OPT_STATS },
-	TOOL_COMMON_OPTIONS,
-	{ NULL, 0, NULL, 0 },
+enum {
+	OPT_EXPORT = 1,
+	OPT_LISTEN,
+	OPT_READ_ONLY,
+	OPT_NO_ROOT_SQUASH,
+	OPT_ALL_SQUASH,
+	OPT_ANONUID,
+	OPT_ANONGID,
+	OPT_ASYNC,
+	OPT_THREADS,
+	OPT_CONNECTIONS,
+	OPT_MEMORY,
+	OPT_STATE_DIR,
+	OPT_STATS
 };
 
-/* ---- Write verifier ------------------------------------------------------------------- */
+static const struct option options[] = {
+        {"export", required_argument, NULL, OPT_EXPORT},
+        {"listen", required_argument, NULL, OPT_LISTEN},
+        {"read-only", no_argument, NULL, OPT_READ_ONLY},
+        {"no-root-squash", no_argument, NULL, OPT_NO_ROOT_SQUASH},
+        {"all-squash", no_argument, NULL, OPT_ALL_SQUASH},
+        {"anonuid", required_argument, NULL, OPT_ANONUID},
+        {"anongid", required_argument, NULL, OPT_ANONGID},
+        {"async", no_argument, NULL, OPT_ASYNC},
+        {"threads", required_argument, NULL, OPT_THREADS},
+        {"connections", required_argument, NULL, OPT_CONNECTIONS},
+        {"memory", required_argument, NULL, OPT_MEMORY},
+        {"state-dir", required_argument, NULL, OPT_STATE_DIR},
+        {"stats-on-exit", required_argument, NULL, OPT_STATS},
+        TOOL_COMMON_OPTIONS,
+        {NULL, 0, NULL, 0},
+};
+
+/* ---- Write verifier
+ * ------------------------------------------------------------------- */
 
 void nfsd_verf(struct nfsd *d, uint8_t ret[NFS3_WRITEVERFSIZE])
 {
@@ -119,15 +138,16 @@ void nfsd_new_verf(struct nfsd *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* ---- Options -------------------------------------------------------------------------- */
+/* ---- Options
+ * -------------------------------------------------------------------------- */
 
 static int take_number(const char *what, const char *arg, uint64_t low, uint64_t high,
-		       uint64_t *ret)
+                       uint64_t *ret)
 {
 	if (!tool_parse_number(arg, low, high, ret))
 		return 0;
 	tool_error("--%s: '%s' is not a number from %llu to %llu", what, arg,
-		   (unsigned long long)low, (unsigned long long)high);
+	           (unsigned long long)low, (unsigned long long)high);
 	return -EINVAL;
 }
 
@@ -229,7 +249,8 @@ static int parse(struct server *s, int argc, char **argv)
 	return 0;
 }
 
-/* ---- Setting up ------------------------------------------------------------------------ */
+/* ---- Setting up
+ * ------------------------------------------------------------------------ */
 
 static struct rpcrdma_engine *volatile signalled; /* the engine to stop */
 
@@ -241,8 +262,9 @@ static void on_signal(int sig)
 
 static void set_signals(struct rpcrdma_engine *engine)
 {
-	struct sigaction stop = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction stop = {.sa_handler = on_signal,
+	                         .sa_flags = (int)SA_RESETHAND};
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	signalled = engine;
 	sigaction(SIGINT, &stop, NULL);
@@ -276,11 +298,12 @@ static int listen_all(struct server *s)
 	o.max_pinned_bytes = s->memory;
 	for (unsigned i = 0; i < s->n_listen; i++) {
 		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
-				   (unsigned)s->connections, &s->listeners[i]);
+		                   (unsigned)s->connections, &s->listeners[i]);
 		if (e) {
 			tool_error("cannot listen on %s: %s",
-				   s->listen[i] ? s->listen[i] : "any address, port 20049",
-				   strerror(-e));
+			           s->listen[i] ? s->listen[i]
+			                        : "any address, port 20049",
+			           strerror(-e));
 			return e;
 		}
 		s->n_listeners++;
@@ -304,10 +327,11 @@ static int announce(const struct server *s)
 		if (e)
 			return e;
 		v6 = ss.ss_family == AF_INET6;
-		inet_ntop(ss.ss_family, v6 ? (const void *)&in6->sin6_addr : &in4->sin_addr,
-			  host, sizeof(host));
-		printf("listening %s%s%s:%u %.*s 2\n", v6 ? "[" : "", host, v6 ? "]" : "",
-		       ntohs(v6 ? in6->sin6_port : in4->sin_port),
+		inet_ntop(ss.ss_family,
+		          v6 ? (const void *)&in6->sin6_addr : &in4->sin_addr, host,
+		          sizeof(host));
+		printf("listening %s%s%s:%u %.*s 2\n", v6 ? "[" : "", host,
+		       v6 ? "]" : "", ntohs(v6 ? in6->sin6_port : in4->sin_port),
 		       (int)strcspn(provider, ":"), provider);
 	}
 	return fflush(stdout) ? -errno : 0;
@@ -320,8 +344,8 @@ static void on_expire(void *arg)
 	s->expire = NULL;
 	objects_expire(&s->nfsd.objects, EXPIRE_SECONDS);
 	/* Without memory for it descriptors stay until the cache is full. */
-	(void)!rpcrdma_timer_start(s->engine, EXPIRE_SECONDS * 500000000ull, on_expire, s,
-				   &s->expire);
+	(void)!rpcrdma_timer_start(s->engine, EXPIRE_SECONDS * 500000000ull, on_expire,
+	                           s, &s->expire);
 }
 
 static int set_up(struct server *s)
@@ -352,8 +376,9 @@ static int run(struct server *s)
 
 	s->nfsd.privileged = ident_init();
 	if (!s->nfsd.privileged)
-		fprintf(stderr, "rpcrdma nfsd: not root: every request is served as uid %u\n",
-			(unsigned)geteuid());
+		fprintf(stderr,
+		        "rpcrdma nfsd: not root: every request is served as uid %u\n",
+		        (unsigned)geteuid());
 	e = workers_start(&s->nfsd.workers, (unsigned)s->threads);
 	if (e) {
 		tool_error("cannot start threads: %s", strerror(-e));
@@ -369,7 +394,8 @@ static int run(struct server *s)
 	return e;
 }
 
-/* ---- Taking down -------------------------------------------------------------------------- */
+/* ---- Taking down
+ * -------------------------------------------------------------------------- */
 
 static void drain(struct server *s)
 {
@@ -414,7 +440,7 @@ int tool_nfsd(int argc, char **argv)
 	s->threads = 4;
 	s->connections = 128;
 	s->memory = 32 << 20;
-	s->nfsd.squash = (struct squash){ true, false, 65534, 65534 };
+	s->nfsd.squash = (struct squash){true, false, 65534, 65534};
 	pthread_mutex_init(&s->nfsd.lock, NULL);
 	objects_init(&s->nfsd.objects, object_limit());
 	e = parse(s, argc, argv);

@@ -41,7 +41,7 @@
 
 enum {
 	NFSD_MAX_EXPORTS = 64,
-	NFSD_MAX_IO = 1 << 20, /* rtmax, wtmax */
+	NFSD_MAX_IO = 1 << 20,   /* rtmax, wtmax */
 	NFSD_MAX_DIR = 64 << 10, /* octets of a READDIR reply, dtpref */
 	NFSD_WALK_SLOTS = 16384,
 	NFSD_MAX_DEPTH = 128, /* directories on a path, where one is climbed */
@@ -64,7 +64,8 @@ struct squash {
  * a file server has no use for.  Once, before any thread is started. */
 bool ident_init(void);
 /* The identity that a credential stands for.  0, or an auth_stat. */
-uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *, struct ident *ret);
+uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *,
+                         struct ident *ret);
 /* The calling thread acts as @id, or as the server itself, for file access.
  * Costs nothing when it does so already.  0, or -EPERM: then serve nothing. */
 int ident_enter(const struct ident *id);
@@ -79,12 +80,12 @@ struct walk_slot {
 
 struct export
 {
-	char *dir; /* absolute */
-	char *name; /* what clients mount; begins with '/' */
+	char *dir;   /* absolute */
+	char *name;  /* what clients mount; begins with '/' */
 	int root_fd; /* O_PATH */
 	uint64_t root_ino, mnt_id, fsid;
 	uint32_t dev_major, dev_minor;
-	uint32_t id; /* in handles */
+	uint32_t id;    /* in handles */
 	bool by_handle; /* the kernel opens handles for us */
 	pthread_mutex_t walk_lock;
 	struct walk_slot *walk; /* NULL if by_handle; by walk_lock */
@@ -116,11 +117,11 @@ struct object;
  * NULL for an export's root.  -EXDEV at a mount point.
  */
 int handle_make(struct nfsd *, struct export *, const struct handle *parent,
-		uint64_t parent_ino, int dir_fd, const char *name,
-		struct handle *ret, struct statx *ret_stx);
+                uint64_t parent_ino, int dir_fd, const char *name, struct handle *ret,
+                struct statx *ret_stx);
 /* The handle of @child's parent directory @fd. */
 int handle_make_parent(struct nfsd *, struct export *, const struct handle *child,
-		       int fd, struct handle *ret, struct statx *ret_stx);
+                       int fd, struct handle *ret, struct statx *ret_stx);
 /* Checks form and seal.  0, or -EBADF (BADHANDLE), -ESTALE (no such export). */
 int handle_verify(struct nfsd *, const void *data, size_t len, struct export **ret);
 /* Opens (O_PATH) what a verified handle names; the thread acts as the server.
@@ -136,7 +137,8 @@ struct walk_id {
 	uint64_t ino;
 	uint32_t born; /* digest of the time of birth */
 	uint8_t depth;
-	uint16_t chain[WALK_CHAIN]; /* digests of the directories' inodes, from the top */
+	uint16_t chain[WALK_CHAIN]; /* digests of the directories' inodes, from the top
+	                             */
 };
 uint32_t walk_born(const struct statx *);
 uint16_t walk_digest(uint64_t ino);
@@ -155,7 +157,7 @@ struct object_perm {
 struct object {
 	struct object *hash_next;
 	struct object *newer, *older; /* by the cache's lock */
-	unsigned refs; /* by the cache's lock */
+	unsigned refs;                /* by the cache's lock */
 	bool hashed;
 	time_t used;
 	struct export *ex;
@@ -163,7 +165,7 @@ struct object {
 	int path_fd; /* O_PATH */
 	mode_t type; /* S_IFREG... */
 	uint64_t ino;
-	pthread_mutex_t lock; /* of what follows; of dir_fd's position too */
+	pthread_mutex_t lock;  /* of what follows; of dir_fd's position too */
 	int read_fd, write_fd; /* -1 until needed; opened as the server */
 	struct object_perm perms[2];
 };
@@ -181,10 +183,11 @@ void objects_fini(struct object_cache *);
 void objects_expire(struct object_cache *, time_t seconds);
 /* The object of a handle from the wire.  0 and a reference, or -EBADF,
  * -ESTALE, ... (see nfs_stat).  The thread's identity is kept. */
-int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *, struct object **ret);
+int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
+               struct object **ret);
 /* The same for a descriptor (O_PATH, given) that @h was just made from. */
 int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
-		 const struct statx *, struct object **ret);
+                 const struct statx *, struct object **ret);
 void object_put(struct nfsd *, struct object *);
 /* Forgets a handle whose object was removed. */
 void object_forget(struct nfsd *, const struct handle *);
@@ -226,7 +229,8 @@ int workers_start(struct workers *, unsigned n);
 void workers_stop(struct workers *);
 void workers_give(struct workers *, struct job *);
 
-/* ---- The server ------------------------------------------------------------------- */
+/* ---- The server -------------------------------------------------------------------
+ */
 
 struct mount_entry {
 	char host[64];
@@ -255,9 +259,10 @@ void nfsd_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
 void nfsd_new_verf(struct nfsd *);
 /* The JSON of --stats-on-exit.  0, or negative errno. */
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
-		     const struct rpcrdma_service *);
+                     const struct rpcrdma_service *);
 
-/* ---- A request (proc.c) ------------------------------------------------------------- */
+/* ---- A request (proc.c) -------------------------------------------------------------
+ */
 
 union nfs_args {
 	GETATTR3args getattr;
@@ -332,12 +337,12 @@ struct op {
 	struct ident id;
 	union nfs_args args;
 	union nfs_res res;
-	const void *item; /* of the arguments */
+	const void *item;          /* of the arguments */
 	struct rpcrdma_piece tail; /* of the results: an item, or a list */
 	struct object *obj, *obj2; /* put by op_finish */
-	int sync_fd[2]; /* to be synced before the answer; -1 */
-	bool data_only; /* fdatasync will do */
-	struct handle made; /* what the results' handle points at */
+	int sync_fd[2];            /* to be synced before the answer; -1 */
+	bool data_only;            /* fdatasync will do */
+	struct handle made;        /* what the results' handle points at */
 	char head[NFS3_RESULT_BYTES];
 };
 
@@ -352,7 +357,8 @@ void *op_alloc(struct op *, size_t bytes);
 /* Both programs; their tables are the nfsd's. */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
 
-/* ---- Attributes and errors (attr.c) --------------------------------------------------- */
+/* ---- Attributes and errors (attr.c)
+ * --------------------------------------------------- */
 
 /* The status for a negative errno (or 0). */
 nfsstat3 nfs_stat(int error);
@@ -370,7 +376,8 @@ int attr_set(struct nfsd *, struct object *, const struct ident *, const sattr3 
 int name_check(const char *name);
 bool name_is_dot(const char *name);
 
-/* ---- Procedures ------------------------------------------------------------------------ */
+/* ---- Procedures
+ * ------------------------------------------------------------------------ */
 
 void op_getattr(struct op *);
 void op_setattr(struct op *);

@@ -145,7 +145,7 @@ void objects_fini(struct object_cache *c)
 
 /* A new object without references.  @fd is given. */
 static int object_new(struct export *ex, const struct handle *h, int fd,
-		      const struct statx *st, struct object **ret)
+                      const struct statx *st, struct object **ret)
 {
 	struct object *o = calloc(1, sizeof(*o));
 
@@ -218,7 +218,7 @@ static struct object *enter(struct object_cache *c, struct object *o)
 }
 
 int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
-	       struct object **ret)
+               struct object **ret)
 {
 	struct object_cache *c = &d->objects;
 	struct object *o = get_cached(c, fh->data.data_val, fh->data.data_len);
@@ -254,7 +254,7 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 }
 
 int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
-		 const struct statx *st, struct object **ret)
+                 const struct statx *st, struct object **ret)
 {
 	struct object *o = get_cached(&d->objects, h->octets, h->len);
 	int e;
@@ -320,17 +320,18 @@ static int ask_kernel(const struct object *o, int want)
 }
 
 static bool perm_holds(const struct object_perm *p, const struct ident *id,
-		       const struct statx *st, time_t now)
+                       const struct statx *st, time_t now)
 {
-	return p->checked && now - p->checked < PERMIT_SECONDS && p->mode == st->stx_mode &&
-	       p->uid == st->stx_uid && p->gid == st->stx_gid && p->who.uid == id->uid &&
+	return p->checked && now - p->checked < PERMIT_SECONDS &&
+	       p->mode == st->stx_mode && p->uid == st->stx_uid &&
+	       p->gid == st->stx_gid && p->who.uid == id->uid &&
 	       p->who.gid == id->gid && p->who.n_gids == id->n_gids &&
 	       !memcmp(p->who.gids, id->gids, id->n_gids * sizeof(id->gids[0]));
 }
 
 /* The kept answer for this caller, or a slot emptied for it; by o->lock. */
 static struct object_perm *perm_slot(struct object *o, const struct ident *id,
-				     const struct statx *st)
+                                     const struct statx *st)
 {
 	time_t now = now_seconds();
 	struct object_perm *p = o->perms;
@@ -341,13 +342,16 @@ static struct object_perm *perm_slot(struct object *o, const struct ident *id,
 		return &p[1];
 	if (p[0].checked > p[1].checked)
 		p++;
-	*p = (struct object_perm){ .who = *id, .mode = st->stx_mode, .uid = st->stx_uid,
-				   .gid = st->stx_gid, .checked = now };
+	*p = (struct object_perm){.who = *id,
+	                          .mode = st->stx_mode,
+	                          .uid = st->stx_uid,
+	                          .gid = st->stx_gid,
+	                          .checked = now};
 	return p;
 }
 
 static int permit(struct object *o, const struct ident *id, const struct statx *st,
-		  int want, bool owner_may)
+                  int want, bool owner_may)
 {
 	struct object_perm *p = perm_slot(o, id, st);
 	int e;
@@ -399,7 +403,7 @@ static int reopen(struct object *o, const struct ident *id, int flags, int *ret)
 }
 
 static int get_fd(struct nfsd *d, struct object *o, const struct ident *id, int want,
-		  int flags, int *slot, int *ret)
+                  int flags, int *slot, int *ret)
 {
 	struct statx st;
 	int e = object_stat(o, &st), fd = -1;

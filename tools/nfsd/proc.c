@@ -23,44 +23,51 @@ static uint32_t symlink_item(const union nfs_args *a)
 }
 
 #define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
-#define TYPE(name, fn) \
-	{ XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), NULL, fn, false }
-#define TYPE_ITEM(name, fn, item) \
-	{ XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), item, fn, false }
+#define TYPE(name, fn)                                                                 \
+	{                                                                              \
+		XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), NULL,    \
+		        fn, false                                                      \
+	}
+#define TYPE_ITEM(name, fn, item)                                                      \
+	{                                                                              \
+		XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), item,    \
+		        fn, false                                                      \
+	}
 
 static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
-	[NFSPROC3_NULL] = { NULL, NULL, 0, NULL, op_null, true },
-	[NFSPROC3_GETATTR] = TYPE(GETATTR, op_getattr),
-	[NFSPROC3_SETATTR] = TYPE(SETATTR, op_setattr),
-	[NFSPROC3_LOOKUP] = TYPE(LOOKUP, op_lookup),
-	[NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
-	[NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
-	[NFSPROC3_READ] = TYPE(READ, op_read),
-	[NFSPROC3_WRITE] = TYPE_ITEM(WRITE, op_write, write_item),
-	[NFSPROC3_CREATE] = TYPE(CREATE, op_create),
-	[NFSPROC3_MKDIR] = TYPE(MKDIR, op_mkdir),
-	[NFSPROC3_SYMLINK] = TYPE_ITEM(SYMLINK, op_symlink, symlink_item),
-	[NFSPROC3_MKNOD] = TYPE(MKNOD, op_mknod),
-	[NFSPROC3_REMOVE] = TYPE(REMOVE, op_remove),
-	[NFSPROC3_RMDIR] = TYPE(RMDIR, op_rmdir),
-	[NFSPROC3_RENAME] = TYPE(RENAME, op_rename),
-	[NFSPROC3_LINK] = TYPE(LINK, op_link),
-	[NFSPROC3_READDIR] = TYPE(READDIR, op_readdir),
-	[NFSPROC3_READDIRPLUS] = TYPE(READDIRPLUS, op_readdirplus),
-	[NFSPROC3_FSSTAT] = TYPE(FSSTAT, op_fsstat),
-	[NFSPROC3_FSINFO] = TYPE(FSINFO, op_fsinfo),
-	[NFSPROC3_PATHCONF] = TYPE(PATHCONF, op_pathconf),
-	[NFSPROC3_COMMIT] = TYPE(COMMIT, op_commit),
+        [NFSPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true},
+        [NFSPROC3_GETATTR] = TYPE(GETATTR, op_getattr),
+        [NFSPROC3_SETATTR] = TYPE(SETATTR, op_setattr),
+        [NFSPROC3_LOOKUP] = TYPE(LOOKUP, op_lookup),
+        [NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
+        [NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
+        [NFSPROC3_READ] = TYPE(READ, op_read),
+        [NFSPROC3_WRITE] = TYPE_ITEM(WRITE, op_write, write_item),
+        [NFSPROC3_CREATE] = TYPE(CREATE, op_create),
+        [NFSPROC3_MKDIR] = TYPE(MKDIR, op_mkdir),
+        [NFSPROC3_SYMLINK] = TYPE_ITEM(SYMLINK, op_symlink, symlink_item),
+        [NFSPROC3_MKNOD] = TYPE(MKNOD, op_mknod),
+        [NFSPROC3_REMOVE] = TYPE(REMOVE, op_remove),
+        [NFSPROC3_RMDIR] = TYPE(RMDIR, op_rmdir),
+        [NFSPROC3_RENAME] = TYPE(RENAME, op_rename),
+        [NFSPROC3_LINK] = TYPE(LINK, op_link),
+        [NFSPROC3_READDIR] = TYPE(READDIR, op_readdir),
+        [NFSPROC3_READDIRPLUS] = TYPE(READDIRPLUS, op_readdirplus),
+        [NFSPROC3_FSSTAT] = TYPE(FSSTAT, op_fsstat),
+        [NFSPROC3_FSINFO] = TYPE(FSINFO, op_fsinfo),
+        [NFSPROC3_PATHCONF] = TYPE(PATHCONF, op_pathconf),
+        [NFSPROC3_COMMIT] = TYPE(COMMIT, op_commit),
 };
 
 static const struct op_type mount_types[RPCRDMA_MOUNT3_PROCEDURES] = {
-	[MOUNTPROC3_NULL] = { NULL, NULL, 0, NULL, op_null, true },
-	[MOUNTPROC3_MNT] = { XDR_OF(dirpath), XDR_OF(mountres3), sizeof(dirpath), NULL,
-			     op_mnt, false },
-	[MOUNTPROC3_DUMP] = { NULL, NULL, 0, NULL, op_dump, true },
-	[MOUNTPROC3_UMNT] = { XDR_OF(dirpath), NULL, sizeof(dirpath), NULL, op_umnt, false },
-	[MOUNTPROC3_UMNTALL] = { NULL, NULL, 0, NULL, op_umntall, false },
-	[MOUNTPROC3_EXPORT] = { NULL, NULL, 0, NULL, op_export, true },
+        [MOUNTPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true},
+        [MOUNTPROC3_MNT] = {XDR_OF(dirpath), XDR_OF(mountres3), sizeof(dirpath), NULL,
+                            op_mnt, false},
+        [MOUNTPROC3_DUMP] = {NULL, NULL, 0, NULL, op_dump, true},
+        [MOUNTPROC3_UMNT] = {XDR_OF(dirpath), NULL, sizeof(dirpath), NULL, op_umnt,
+                             false},
+        [MOUNTPROC3_UMNTALL] = {NULL, NULL, 0, NULL, op_umntall, false},
+        [MOUNTPROC3_EXPORT] = {NULL, NULL, 0, NULL, op_export, true},
 };
 
 void op_null(struct op *op)
@@ -95,11 +102,12 @@ static void finish(struct op *op)
 		n = nfs3_encode(op->head, sizeof(op->head), op->type->res, &op->res);
 	release(op);
 	if (n < 0) {
-		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0); /* it is over */
+		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR,
+		                            0); /* it is over */
 		return;
 	}
 	if (n)
-		pieces[n_pieces++] = (struct rpcrdma_piece){ op->head, (size_t)n, false };
+		pieces[n_pieces++] = (struct rpcrdma_piece){op->head, (size_t)n, false};
 	if (op->tail.base)
 		pieces[n_pieces++] = op->tail;
 	if (rpcrdma_request_reply(req, pieces, n_pieces, NULL, NULL))
@@ -163,7 +171,8 @@ static int take_args(struct op *op)
 	if (used < 0)
 		return used;
 	if (t->item_len)
-		e = nfs3_args_item(p, n, (size_t)used, t->item_len(&op->args), &op->item);
+		e = nfs3_args_item(p, n, (size_t)used, t->item_len(&op->args),
+		                   &op->item);
 	else
 		e = nfs3_args_end(p, n, (size_t)used);
 	if (e)
@@ -187,7 +196,8 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 	op->req = req;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
 	auth = type->null ? 0
-			  : ident_from_cred(rpcrdma_request_cred(req), &d->squash, &op->id);
+	                  : ident_from_cred(rpcrdma_request_cred(req), &d->squash,
+	                                    &op->id);
 	if (auth) {
 		(void)rpcrdma_request_error(req, RPCRDMA_AUTH_ERROR, auth);
 		return;
@@ -210,10 +220,10 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 
 /* ---- The tables ----------------------------------------------------------------- */
 
-#define HANDLER(table, p)                                                    \
-	static void table##_##p(struct rpcrdma_request *req, void *arg)       \
-	{                                                                     \
-		op_serve(arg, req, &table##_types[p]);                        \
+#define HANDLER(table, p)                                                              \
+	static void table##_##p(struct rpcrdma_request *req, void *arg)                \
+	{                                                                              \
+		op_serve(arg, req, &table##_types[p]);                                 \
 	}
 HANDLER(nfs, 0)
 HANDLER(nfs, 1)
@@ -245,16 +255,16 @@ HANDLER(mount, 4)
 HANDLER(mount, 5)
 
 static rpcrdma_handler_fn *const nfs_handlers[RPCRDMA_NFS3_PROCEDURES] = {
-	nfs_0,	nfs_1,	nfs_2,	nfs_3,	nfs_4,	nfs_5,	nfs_6,	nfs_7,
-	nfs_8,	nfs_9,	nfs_10, nfs_11, nfs_12, nfs_13, nfs_14, nfs_15,
-	nfs_16, nfs_17, nfs_18, nfs_19, nfs_20, nfs_21,
+        nfs_0,  nfs_1,  nfs_2,  nfs_3,  nfs_4,  nfs_5,  nfs_6,  nfs_7,
+        nfs_8,  nfs_9,  nfs_10, nfs_11, nfs_12, nfs_13, nfs_14, nfs_15,
+        nfs_16, nfs_17, nfs_18, nfs_19, nfs_20, nfs_21,
 };
 static rpcrdma_handler_fn *const mount_handlers[RPCRDMA_MOUNT3_PROCEDURES] = {
-	mount_0, mount_1, mount_2, mount_3, mount_4, mount_5,
+        mount_0, mount_1, mount_2, mount_3, mount_4, mount_5,
 };
 
 static void add_binding(struct rpcrdma_procedure *p, const struct rpcrdma_binding *b,
-			rpcrdma_handler_fn *fn)
+                        rpcrdma_handler_fn *fn)
 {
 	p->name = b->name;
 	p->handler = fn;
@@ -264,16 +274,18 @@ static void add_binding(struct rpcrdma_procedure *p, const struct rpcrdma_bindin
 
 int nfsd_add_programs(struct nfsd *d, struct rpcrdma_service *service)
 {
-	const struct rpcrdma_program nfs = { RPCRDMA_NFS_PROGRAM, 3, d->nfs_procs,
-					     RPCRDMA_NFS3_PROCEDURES };
-	const struct rpcrdma_program mnt = { RPCRDMA_MOUNT_PROGRAM, 3, d->mount_procs,
-					     RPCRDMA_MOUNT3_PROCEDURES };
+	const struct rpcrdma_program nfs = {RPCRDMA_NFS_PROGRAM, 3, d->nfs_procs,
+	                                    RPCRDMA_NFS3_PROCEDURES};
+	const struct rpcrdma_program mnt = {RPCRDMA_MOUNT_PROGRAM, 3, d->mount_procs,
+	                                    RPCRDMA_MOUNT3_PROCEDURES};
 	int e;
 
 	for (unsigned i = 0; i < RPCRDMA_NFS3_PROCEDURES; i++)
-		add_binding(&d->nfs_procs[i], &rpcrdma_nfs3_binding[i], nfs_handlers[i]);
+		add_binding(&d->nfs_procs[i], &rpcrdma_nfs3_binding[i],
+		            nfs_handlers[i]);
 	for (unsigned i = 0; i < RPCRDMA_MOUNT3_PROCEDURES; i++)
-		add_binding(&d->mount_procs[i], &rpcrdma_mount3_binding[i], mount_handlers[i]);
+		add_binding(&d->mount_procs[i], &rpcrdma_mount3_binding[i],
+		            mount_handlers[i]);
 	d->nfs_procs[NFSPROC3_WRITE].max_read_bytes = NFSD_MAX_IO;
 	d->nfs_procs[NFSPROC3_SYMLINK].max_read_bytes = NFS3_PATH_BYTES;
 	d->programs[0] = nfs;

@@ -43,8 +43,10 @@ uint64_t siphash(const struct siphash_key *key, const void *data, size_t len)
 	const uint8_t *p = data;
 	uint64_t k0 = load64(key->octets, 8), k1 = load64(key->octets + 8, 8);
 	uint64_t v[4] = {
-		k0 ^ 0x736f6d6570736575ull, k1 ^ 0x646f72616e646f6dull,
-		k0 ^ 0x6c7967656e657261ull, k1 ^ 0x7465646279746573ull,
+	        k0 ^ 0x736f6d6570736575ull,
+	        k1 ^ 0x646f72616e646f6dull,
+	        k0 ^ 0x6c7967656e657261ull,
+	        k1 ^ 0x7465646279746573ull,
 	};
 	size_t whole = len & ~(size_t)7;
 

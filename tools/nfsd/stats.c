@@ -15,15 +15,42 @@ static const struct {
 	const char *name;
 	size_t offset;
 } fields[] = {
-#define F(x) { #x, offsetof(struct rpcrdma_stats, x) }
-	F(calls), F(replies), F(requests), F(request_replies), F(retransmits),
-	F(reconnects), F(call_errors), F(sends), F(recvs), F(rdma_reads), F(rdma_writes),
-	F(registrations), F(local_invalidations), F(remote_invalidations), F(grants),
-	F(errors_sent), F(errors_received), F(credit_stalls), F(syscalls),
-	F(wire_bytes_sent), F(wire_bytes_received), F(bytes_inline), F(bytes_continued),
-	F(bytes_read_chunk), F(bytes_write_chunk), F(bytes_reply_chunk),
-	F(bytes_special_call), F(connections), F(connections_open),
-	F(connections_refused), F(pinned_bytes), F(peak_pinned_bytes),
+#define F(x)                                                                           \
+	{                                                                              \
+#x, offsetof(struct rpcrdma_stats, x)                                  \
+	}
+        F(calls),
+        F(replies),
+        F(requests),
+        F(request_replies),
+        F(retransmits),
+        F(reconnects),
+        F(call_errors),
+        F(sends),
+        F(recvs),
+        F(rdma_reads),
+        F(rdma_writes),
+        F(registrations),
+        F(local_invalidations),
+        F(remote_invalidations),
+        F(grants),
+        F(errors_sent),
+        F(errors_received),
+        F(credit_stalls),
+        F(syscalls),
+        F(wire_bytes_sent),
+        F(wire_bytes_received),
+        F(bytes_inline),
+        F(bytes_continued),
+        F(bytes_read_chunk),
+        F(bytes_write_chunk),
+        F(bytes_reply_chunk),
+        F(bytes_special_call),
+        F(connections),
+        F(connections_open),
+        F(connections_refused),
+        F(pinned_bytes),
+        F(peak_pinned_bytes),
 #undef F
 };
 
@@ -42,8 +69,9 @@ static void write_transport(FILE *f, const struct rpcrdma_stats *s)
 	fprintf(f, "}");
 }
 
-static void write_program(FILE *f, const char *title, const struct rpcrdma_service *service,
-			  uint32_t program, const struct rpcrdma_binding *procs, unsigned n)
+static void write_program(FILE *f, const char *title,
+                          const struct rpcrdma_service *service, uint32_t program,
+                          const struct rpcrdma_binding *procs, unsigned n)
 {
 	const char *sep = "";
 
@@ -54,16 +82,17 @@ static void write_program(FILE *f, const char *title, const struct rpcrdma_servi
 		if (rpcrdma_service_stats(service, program, 3, i, &s) || !s.calls)
 			continue;
 		fprintf(f,
-			"%s\"%s\":{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
-			",\"args_bytes\":%" PRIu64 ",\"results_bytes\":%" PRIu64 "}",
-			sep, procs[i].name, s.calls, s.errors, s.args_bytes, s.results_bytes);
+		        "%s\"%s\":{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
+		        ",\"args_bytes\":%" PRIu64 ",\"results_bytes\":%" PRIu64 "}",
+		        sep, procs[i].name, s.calls, s.errors, s.args_bytes,
+		        s.results_bytes);
 		sep = ",";
 	}
 	fprintf(f, "}");
 }
 
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
-		     const struct rpcrdma_service *service)
+                     const struct rpcrdma_service *service)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "we") : stdout;
 	struct rpcrdma_stats s;
@@ -75,9 +104,9 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
 	fprintf(f, "{");
 	write_transport(f, &s);
 	write_program(f, "nfs", service, RPCRDMA_NFS_PROGRAM, rpcrdma_nfs3_binding,
-		      RPCRDMA_NFS3_PROCEDURES);
-	write_program(f, "mount", service, RPCRDMA_MOUNT_PROGRAM, rpcrdma_mount3_binding,
-		      RPCRDMA_MOUNT3_PROCEDURES);
+	              RPCRDMA_NFS3_PROCEDURES);
+	write_program(f, "mount", service, RPCRDMA_MOUNT_PROGRAM,
+	              rpcrdma_mount3_binding, RPCRDMA_MOUNT3_PROCEDURES);
 	fprintf(f, "}\n");
 	if (fflush(f) || ferror(f))
 		e = -EIO;

@@ -40,7 +40,7 @@ uint32_t walk_born(const struct statx *st)
 	if (!(st->stx_mask & STATX_BTIME))
 		return 0;
 	return (uint32_t)mix((uint64_t)st->stx_btime.tv_sec * 1000000007u +
-			     st->stx_btime.tv_nsec);
+	                     st->stx_btime.tv_nsec);
 }
 
 uint16_t walk_digest(uint64_t ino)
@@ -66,7 +66,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 		copy = strdup(name);
 		if (copy) { /* else: it will be searched for */
 			free(s->name);
-			*s = (struct walk_slot){ ino, parent, copy };
+			*s = (struct walk_slot){ino, parent, copy};
 		}
 	}
 	pthread_mutex_unlock(&ex->walk_lock);
@@ -85,8 +85,9 @@ static int check(const struct export *ex, const struct walk_id *w, int fd)
 /* Opens @name in @dir as an O_PATH descriptor. */
 static int open_name(int dir, const char *name, bool directory)
 {
-	int fd = openat(dir, name,
-			O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0));
+	int fd =
+	        openat(dir, name,
+	               O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0));
 
 	return fd < 0 ? -errno : fd;
 }
@@ -146,8 +147,8 @@ struct search {
 	struct export *ex;
 	const struct walk_id *w;
 	unsigned left; /* names that may still be read */
-	bool by_stat; /* ask for each name's number: readdir's is another here */
-	int found; /* descriptor, or -1 */
+	bool by_stat;  /* ask for each name's number: readdir's is another here */
+	int found;     /* descriptor, or -1 */
 };
 
 static void search_dir(struct search *, int dir, uint64_t dir_ino, unsigned level);
@@ -161,7 +162,7 @@ static bool on_the_way(const struct walk_id *w, uint64_t ino, unsigned level)
 }
 
 static void search_entry(struct search *s, int dir, uint64_t dir_ino,
-			 const struct dirent *de, unsigned level)
+                         const struct dirent *de, unsigned level)
 {
 	bool last = level + 1 == s->w->depth;
 	uint64_t ino = de->d_ino;
@@ -201,7 +202,8 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 	DIR *d;
 	int fd;
 
-	if (level >= s->w->depth || statx_fd(dir, "", &st) || !handle_inside(s->ex, &st))
+	if (level >= s->w->depth || statx_fd(dir, "", &st) ||
+	    !handle_inside(s->ex, &st))
 		return;
 	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -221,7 +223,7 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 
 int walk_open(struct export *ex, const struct walk_id *w, int *ret_fd)
 {
-	struct search s = { .ex = ex, .w = w, .found = -1 };
+	struct search s = {.ex = ex, .w = w, .found = -1};
 	int fd;
 
 	if (w->depth > NFSD_MAX_DEPTH)

@@ -32,7 +32,7 @@ static void *worker(void *arg)
 
 int workers_start(struct workers *w, unsigned n)
 {
-	*w = (struct workers){ .n = 0 };
+	*w = (struct workers){.n = 0};
 	w->last = &w->first;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->more, NULL);

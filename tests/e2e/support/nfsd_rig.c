@@ -32,7 +32,7 @@ static void keep_free(void)
 
 void rig_init(struct rig *r)
 {
-	*r = (struct rig){ .flavor = RPCRDMA_AUTH_SYS };
+	*r = (struct rig){.flavor = RPCRDMA_AUTH_SYS};
 	snprintf(r->dir, sizeof(r->dir), "/tmp/rr-nfsd-XXXXXX");
 	assert_non_null(mkdtemp(r->dir));
 	assert_int_equal(chmod(r->dir, 0755), 0);
@@ -51,7 +51,7 @@ void rig_init(struct rig *r)
 
 static void child(const struct rig *r, int out, char *const argv[])
 {
-	const struct rlimit limit = { r->fsize, r->fsize };
+	const struct rlimit limit = {r->fsize, r->fsize};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(out, STDOUT_FILENO);
@@ -61,8 +61,8 @@ static void child(const struct rig *r, int out, char *const argv[])
 		dup2(err, STDERR_FILENO);
 	if (r->fsize)
 		setrlimit(RLIMIT_FSIZE, &limit);
-	if (r->server_uid && (setgroups(0, NULL) || setgid(r->server_uid) ||
-			      setuid(r->server_uid)))
+	if (r->server_uid &&
+	    (setgroups(0, NULL) || setgid(r->server_uid) || setuid(r->server_uid)))
 		_exit(99);
 	execv(RPCRDMA_TOOL, argv);
 	_exit(98);
@@ -99,9 +99,9 @@ static void mount_exp(struct rig *r)
 	dirpath path = (char *)"/exp";
 	mountres3 res;
 
-	r->root = (nfs_fh3){ .data = { 0, NULL } };
+	r->root = (nfs_fh3){.data = {0, NULL}};
 	rig_call(r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &path,
-		 XDR_OF(mountres3), &res, sizeof(res));
+	         XDR_OF(mountres3), &res, sizeof(res));
 	assert_int_equal(r->status, RPCRDMA_OK);
 	if (res.fhs_status == MNT3_OK) {
 		r->root.data.data_len = res.mountres3_u.mountinfo.fhandle.fhandle3_len;
@@ -115,8 +115,9 @@ static void mount_exp(struct rig *r)
 void rig_start(struct rig *r, ...)
 {
 	char export[128];
-	const char *argv[MAX_ARGS] = { RPCRDMA_TOOL, "nfsd", "--export", export,
-				       "--listen", "127.0.0.1:0", "--state-dir", r->state };
+	const char *argv[MAX_ARGS] = {RPCRDMA_TOOL,  "nfsd",     "--export",
+	                              export,        "--listen", "127.0.0.1:0",
+	                              "--state-dir", r->state};
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	int n = 8, out[2];
 	va_list ap;
@@ -139,9 +140,9 @@ void rig_start(struct rig *r, ...)
 	close(out[0]);
 	assert_int_equal(rpcrdma_engine_new(NULL, &r->engine), 0);
 	o.no_reconnect = true;
-	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, &o, NULL, NULL,
-					 &r->conn),
-			 0);
+	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, &o, NULL,
+	                                 NULL, &r->conn),
+	                 0);
 	mount_exp(r);
 }
 
@@ -182,7 +183,8 @@ void rig_kill(struct rig *r)
 	hang_up(r);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
@@ -199,7 +201,7 @@ void rig_fini(struct rig *r)
 
 int rig_tool(const char *first, ...)
 {
-	const char *argv[MAX_ARGS] = { RPCRDMA_TOOL, first };
+	const char *argv[MAX_ARGS] = {RPCRDMA_TOOL, first};
 	int n = 2, status = 0, null;
 	va_list ap;
 	pid_t pid;
@@ -245,7 +247,8 @@ void rig_write_file(const struct rig *r, const char *name, const void *data, siz
 
 /* ---- Calls ----------------------------------------------------------------------- */
 
-static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                    void *arg)
 {
 	struct rig *r = arg;
 
@@ -259,15 +262,16 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	r->done = true;
 }
 
-void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *args, size_t len)
+void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *args,
+                  size_t len)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
-	struct rpcrdma_piece pieces[2] = { { args, len, false },
-					   { r->item, r->item_len, true } };
+	struct rpcrdma_piece pieces[2] = {{args, len, false},
+	                                  {r->item, r->item_len, true}};
 	uint8_t body[400];
-	struct rpcrdma_auth cred = { r->flavor, body, 0 };
-	int n = rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test", r->uid, r->gid, r->gids,
-					r->n_gids);
+	struct rpcrdma_auth cred = {r->flavor, body, 0};
+	int n = rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test", r->uid, r->gid,
+	                                r->gids, r->n_gids);
 
 	assert_true(n > 0);
 	if (r->flavor != RPCRDMA_AUTH_NONE)
@@ -294,8 +298,8 @@ void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *ar
 	r->used = 0;
 }
 
-void rig_call(struct rig *r, uint32_t program, uint32_t proc, xdrproc_t xargs, const void *args,
-	      xdrproc_t xres, void *res, size_t res_size)
+void rig_call(struct rig *r, uint32_t program, uint32_t proc, xdrproc_t xargs,
+              const void *args, xdrproc_t xres, void *res, size_t res_size)
 {
 	static uint8_t buf[NFS3_MSG_BYTES];
 	int n = xargs ? nfs3_encode(buf, sizeof(buf), xargs, args) : 0;
@@ -313,7 +317,7 @@ void rig_call(struct rig *r, uint32_t program, uint32_t proc, xdrproc_t xargs, c
 
 nfs_fh3 rig_fh(struct rig *r, const void *data, size_t len)
 {
-	nfs_fh3 fh = { .data = { (u_int)len, malloc(len ? len : 1) } };
+	nfs_fh3 fh = {.data = {(u_int)len, malloc(len ? len : 1)}};
 
 	(void)r;
 	assert_non_null(fh.data.data_val);
@@ -325,12 +329,12 @@ nfs_fh3 rig_fh(struct rig *r, const void *data, size_t len)
 
 diropargs3 rig_in(nfs_fh3 dir, const char *name)
 {
-	return (diropargs3){ dir, (char *)(uintptr_t)name };
+	return (diropargs3){dir, (char *)(uintptr_t)name};
 }
 
 nfsstat3 rig_lookup(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
 {
-	LOOKUP3args a = { rig_in(dir, name) };
+	LOOKUP3args a = {rig_in(dir, name)};
 	LOOKUP3res res;
 	nfsstat3 s = NFS(r, LOOKUP, &a, &res);
 	nfs_fh3 *fh = &res.LOOKUP3res_u.resok.object;
@@ -357,7 +361,7 @@ nfs_fh3 rig_walk(struct rig *r, const char *path)
 
 nfsstat3 rig_getattr(struct rig *r, nfs_fh3 fh, fattr3 *ret)
 {
-	GETATTR3args a = { fh };
+	GETATTR3args a = {fh};
 	GETATTR3res res;
 	nfsstat3 s = NFS(r, GETATTR, &a, &res);
 
@@ -368,7 +372,7 @@ nfsstat3 rig_getattr(struct rig *r, nfs_fh3 fh, fattr3 *ret)
 
 nfsstat3 rig_create(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
 {
-	CREATE3args a = { rig_in(dir, name), { .mode = GUARDED } };
+	CREATE3args a = {rig_in(dir, name), {.mode = GUARDED}};
 	CREATE3res res;
 	sattr3 *sa = &a.how.createhow3_u.obj_attributes;
 	nfs_fh3 *fh = &res.CREATE3res_u.resok.obj.post_op_fh3_u.handle;
@@ -386,10 +390,10 @@ nfsstat3 rig_create(struct rig *r, nfs_fh3 dir, const char *name, nfs_fh3 *ret)
 	return s;
 }
 
-nfsstat3 rig_write(struct rig *r, nfs_fh3 fh, uint64_t offset, const void *data, size_t len,
-		   stable_how stable, WRITE3resok *ret)
+nfsstat3 rig_write(struct rig *r, nfs_fh3 fh, uint64_t offset, const void *data,
+                   size_t len, stable_how stable, WRITE3resok *ret)
 {
-	WRITE3args a = { fh, offset, (count3)len, stable, (uint32_t)len };
+	WRITE3args a = {fh, offset, (count3)len, stable, (uint32_t)len};
 	WRITE3res res;
 	nfsstat3 s;
 
@@ -401,11 +405,11 @@ nfsstat3 rig_write(struct rig *r, nfs_fh3 fh, uint64_t offset, const void *data,
 	return s;
 }
 
-int64_t rig_read(struct rig *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t len, bool chunk,
-		 bool *ret_eof)
+int64_t rig_read(struct rig *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t len,
+                 bool chunk, bool *ret_eof)
 {
-	READ3args a = { fh, offset, (count3)len };
-	struct rpcrdma_dest dest = { .base = buf, .len = len };
+	READ3args a = {fh, offset, (count3)len};
+	struct rpcrdma_dest dest = {.base = buf, .len = len};
 	const READ3resok *ok;
 	const void *item = NULL;
 	READ3res res;
@@ -420,9 +424,10 @@ int64_t rig_read(struct rig *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t l
 	ok = &res.READ3res_u.resok;
 	assert_int_equal(ok->count, ok->data_len);
 	assert_true(ok->count <= len);
-	struct rpcrdma_reply reply = { .results = r->results, .len = r->len };
+	struct rpcrdma_reply reply = {.results = r->results, .len = r->len};
 
-	assert_int_equal(nfs3_result_item(&reply, r->used, &dest, ok->data_len, &item), 0);
+	assert_int_equal(nfs3_result_item(&reply, r->used, &dest, ok->data_len, &item),
+	                 0);
 	if (item != buf)
 		memcpy(buf, item, ok->count);
 	if (ret_eof)

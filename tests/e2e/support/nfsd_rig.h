@@ -19,9 +19,9 @@
 struct rig {
 	char dir[64]; /* holds exp/ and state/ */
 	char exp[80], state[80], err[80];
-	uid_t uid, gid; /* of the calls; owner of exp */
+	uid_t uid, gid;   /* of the calls; owner of exp */
 	uid_t server_uid; /* who runs the server; 0 = as the test */
-	rlim_t fsize; /* RLIMIT_FSIZE of the server; 0 = none */
+	rlim_t fsize;     /* RLIMIT_FSIZE of the server; 0 = none */
 	pid_t pid;
 	char port[16];
 	struct rpcrdma_engine *engine;
@@ -35,9 +35,9 @@ struct rig {
 	int status;
 	uint32_t auth_stat;
 	uint8_t results[128 << 10];
-	size_t len, used; /* octets of results; how many were decoded */
+	size_t len, used;          /* octets of results; how many were decoded */
 	struct rpcrdma_dest *dest; /* for the next call; then cleared */
-	const void *item; /* of the next call's arguments; then cleared */
+	const void *item;          /* of the next call's arguments; then cleared */
 	size_t item_len;
 	size_t reply_bytes; /* bound for the next call; then cleared */
 	bool done;
@@ -62,18 +62,19 @@ const char *rig_path(const struct rig *, const char *name);
 void rig_write_file(const struct rig *, const char *name, const void *data, size_t len);
 
 /* Calls with encoded arguments; status and results as above. */
-void rig_call_raw(struct rig *, uint32_t program, uint32_t proc, const void *args, size_t len);
+void rig_call_raw(struct rig *, uint32_t program, uint32_t proc, const void *args,
+                  size_t len);
 /* ... with structures; results decoded into @res (zeroed if the call failed),
  * which the caller frees (NFS3_FREE) where there are handles in it. */
-void rig_call(struct rig *, uint32_t program, uint32_t proc, xdrproc_t xargs, const void *args,
-	      xdrproc_t xres, void *res, size_t res_size);
+void rig_call(struct rig *, uint32_t program, uint32_t proc, xdrproc_t xargs,
+              const void *args, xdrproc_t xres, void *res, size_t res_size);
 
 #define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
 /* One NFS procedure by name, with the names that RFC 1813 gives its structures;
  * the status of the results. */
-#define NFS(rig, P, args, res)                                                        \
-	(rig_call((rig), RPCRDMA_NFS_PROGRAM, NFSPROC3_##P, XDR_OF(P##3args), (args),   \
-		  XDR_OF(P##3res), (res), sizeof(P##3res)),                           \
+#define NFS(rig, P, args, res)                                                         \
+	(rig_call((rig), RPCRDMA_NFS_PROGRAM, NFSPROC3_##P, XDR_OF(P##3args), (args),  \
+	          XDR_OF(P##3res), (res), sizeof(P##3res)),                            \
 	 assert_int_equal((rig)->status, RPCRDMA_OK), (res)->status)
 
 /* Frequent ones. */
@@ -85,9 +86,9 @@ nfs_fh3 rig_walk(struct rig *, const char *path);
 nfsstat3 rig_getattr(struct rig *, nfs_fh3, fattr3 *ret);
 nfsstat3 rig_create(struct rig *, nfs_fh3 dir, const char *name, nfs_fh3 *ret);
 nfsstat3 rig_write(struct rig *, nfs_fh3, uint64_t offset, const void *data, size_t len,
-		   stable_how, WRITE3resok *ret);
+                   stable_how, WRITE3resok *ret);
 /* @chunk: offer a Write chunk; octets read, or -status. */
-int64_t rig_read(struct rig *, nfs_fh3, uint64_t offset, void *buf, size_t len, bool chunk,
-		 bool *ret_eof);
+int64_t rig_read(struct rig *, nfs_fh3, uint64_t offset, void *buf, size_t len,
+                 bool chunk, bool *ret_eof);
 
 #endif
