@@ -218,6 +218,13 @@ static void handle(struct rpcrdma_request *q)
 	q->proc->handler(q, q->entry->arg);
 }
 
+/* Other threads add to what is held while they build their answers. */
+static bool has_room(const struct rr_session *s)
+{
+	return __atomic_load_n(&s->alloc_bytes, __ATOMIC_RELAXED) <
+	       s->listener->config.o.max_pinned_bytes;
+}
+
 void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 {
 	struct rr_session *s = l->owner;
@@ -235,8 +242,7 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 	r->user = (uint64_t)(uintptr_t)q;
 	s->requests++;
 	s->active = l->engine->now;
-	if (s->alloc_bytes >= s->listener->config.o.max_pinned_bytes ||
-	    !rr_list_empty(&s->held))
+	if (!has_room(s) || !rr_list_empty(&s->held))
 		rr_list_push(&s->held, &q->held);
 	else
 		handle(q);
@@ -283,8 +289,7 @@ static void begin_held(struct rr_session *s)
 {
 	struct rr_list *n;
 
-	while (s->alloc_bytes < s->listener->config.o.max_pinned_bytes &&
-	       (n = rr_list_pop(&s->held)))
+	while (has_room(s) && (n = rr_list_pop(&s->held)))
 		handle(rr_container_of(n, struct rpcrdma_request, held));
 }
 

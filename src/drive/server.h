@@ -31,7 +31,7 @@ struct rr_session {
 	struct rr_list held; /* requests that wait for memory of others */
 	unsigned requests; /* with handlers, or being answered */
 	rr_time active; /* last request began or ended */
-	uint64_t alloc_bytes; /* held by requests' results */
+	uint64_t alloc_bytes; /* held by requests' results; atomic */
 };
 
 /* A request's life: serve.c.  The session's owner operations call these. */
