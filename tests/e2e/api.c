@@ -11,10 +11,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -646,43 +648,56 @@ static void strangers_do_not_disturb_the_others(void **state)
 	close(silent);
 }
 
-static void vanished_client_leaves_nothing_behind(void **state)
+/* A process of its own that calls and then waits to be killed. */
+static pid_t spawn_caller(unsigned calls)
+{
+	struct rpcrdma_engine *e;
+	struct rpcrdma_conn *c;
+	struct wait x = { 0 };
+	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	if (rpcrdma_engine_new(NULL, &e) ||
+	    rpcrdma_connect(e, "127.0.0.1", w.port, &w.options, NULL, NULL, &c))
+		_exit(1);
+	while (calls--)
+		if (rpcrdma_call(c, &o, NULL))
+			_exit(1);
+	(void)rpcrdma_engine_run(e);
+	_exit(1);
+}
+
+static void killed_client_leaves_nothing_behind(void **state)
 {
 	struct rpcrdma_stats before, after;
-	struct rpcrdma_engine *other;
-	struct rpcrdma_conn *c;
-	struct wait x = { 0 }, y;
-	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+	struct wait y;
+	struct rpcrdma_call_options o = call_to(P_NULL, &y);
 	uint64_t end = now_ns() + 10000ull * MS;
+	pid_t pid;
 
 	start();
+	assert_int_equal(run(&o, &y), 0);
 	rpcrdma_engine_stats(w.engine, &before);
-	assert_int_equal(rpcrdma_engine_new(NULL, &other), 0);
-	assert_int_equal(rpcrdma_connect(other, "127.0.0.1", w.port, &w.options, NULL, NULL,
-					 &c),
-			 0);
-	for (unsigned i = 0; i < 20; i++)
-		assert_int_equal(rpcrdma_call(c, &o, NULL), 0);
-	while (w.n_never < 20 && now_ns() < end) {
-		assert_int_equal(rpcrdma_engine_process(other, 1), 0);
-		assert_int_equal(rpcrdma_engine_process(w.engine, 1), 0);
-	}
-	assert_int_equal(w.n_never, 20);
-	rpcrdma_conn_close(c);
-	while (!rpcrdma_engine_idle(other) && now_ns() < end)
-		assert_int_equal(rpcrdma_engine_process(other, 1), 0);
-	assert_int_equal(x.done, 20);
-	rpcrdma_engine_free(other);
+	pid = spawn_caller(20);
+	spin_until(&w.n_never, 20);
+	rpcrdma_engine_stats(w.engine, &after);
+	assert_int_equal(after.connections_open, before.connections_open + 1);
+	assert_true(after.pinned_bytes > before.pinned_bytes);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
 	answer_parked(); /* answers to nobody */
-	o = call_to(P_NULL, &y);
-	assert_int_equal(run(&o, &y), 0);
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
 		rpcrdma_engine_stats(w.engine, &after);
-	} while (after.connections_open != 2 && now_ns() < end);
-	assert_int_equal(after.connections_open, 2);
+	} while (after.connections_open != before.connections_open && now_ns() < end);
+	assert_int_equal(after.connections_open, before.connections_open);
+	assert_int_equal(after.pinned_bytes, before.pinned_bytes);
+	assert_int_equal(run(&o, &y), 0);
 }
 
 static void connections_beyond_the_limit_are_turned_away(void **state)
@@ -785,7 +800,7 @@ int main(void)
 		TEST(calls_survive_a_server_restart_under_their_xid),
 		TEST(unreachable_server_is_reported_and_given_up),
 		TEST(strangers_do_not_disturb_the_others),
-		TEST(vanished_client_leaves_nothing_behind),
+		TEST(killed_client_leaves_nothing_behind),
 		TEST(connections_beyond_the_limit_are_turned_away),
 		TEST(idle_connection_is_closed_and_opened_again),
 		TEST(misuse_is_answered_not_executed),
