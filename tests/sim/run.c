@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One seed, from set-up to the end of both connections.
+ *
+ * Each step: both ends are pumped until nothing moves, the work that is due is
+ * done, the checkers look; then the clock goes to the next event, timer or
+ * piece of work.  Nothing to wait for before the end is a stall.  When all
+ * work has ended one end closes, and both must come to CLOSED.
+ */
+#include "sim_test.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdarg.h>
+
+struct tally tally;
+
+#define PATIENCE RR_SEC(100) /* virtual */
+enum { MAX_STEPS = 3000000 };
+
+_Noreturn void run_fail(struct run *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "seed %" PRIu64 ", step %" PRIu64 ", time %" PRIu64 " ns: ",
+		r->plan.seed, r->step, r->world ? rr_sim_now(r->world) : 0);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nreplay: sim_run --seed %" PRIu64 " --trace --verbose\n",
+		r->plan.seed);
+	exit(1);
+}
+
+void run_note(struct run *r, const char *what, unsigned side, const uint64_t *v, unsigned n)
+{
+	uint64_t h = r->digest ^ rr_sim_now(r->world) ^ side;
+
+	for (const char *c = what; *c; c++)
+		h = (h ^ (uint8_t)*c) * 0x100000001b3u;
+	for (unsigned i = 0; i < n; i++)
+		h = ((h ^ v[i]) * 0x100000001b3u) ^ (h >> 31);
+	r->digest = h;
+	if (!r->trace)
+		return;
+	printf("%10" PRIu64 " %6" PRIu64 " %s %-20s", rr_sim_now(r->world), r->step,
+	       side ? "server" : "client", what);
+	for (unsigned i = 0; i < n; i++)
+		printf(" %" PRIx64, v[i]);
+	printf("\n");
+}
+
+static struct rr_prov_config prov_config(struct run *r, unsigned side)
+{
+	return (struct rr_prov_config){ .conn_id = side, .instance = r->world };
+}
+
+static void begin(struct run *r)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct sockaddr_storage addr;
+	struct rr_prov_config cfg;
+	int err;
+
+	for (unsigned i = 0; i < 2; i++) {
+		r->node[i].run = r;
+		r->node[i].side = i;
+	}
+	r->world = rr_sim_world_new(r->plan.seed, &r->plan.world);
+	cfg = prov_config(r, CLIENT);
+	err = rr_sim_ops.listen(&cfg, (struct sockaddr *)&any, sizeof(any), &r->listener, &addr);
+	CHECK(r, !err, "listen: %d", err);
+	err = rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any), NULL, 0, 0,
+				 &r->node[CLIENT].ep);
+	CHECK(r, !err, "connect: %d", err);
+	node_open(&r->node[CLIENT]);
+}
+
+static void try_accept(struct run *r)
+{
+	struct rr_prov_config cfg = prov_config(r, SERVER);
+	struct node *n = &r->node[SERVER];
+
+	if (n->ep || n->conn || n->closed)
+		return;
+	if (!rr_sim_ops.accept(r->listener, &cfg, NULL, 0, rr_sim_now(r->world), &n->ep))
+		node_open(n);
+}
+
+/* -- Faults ---------------------------------------------------------------------- */
+
+static void abandon(struct node *n)
+{
+	if (n->lost || !n->conn)
+		return;
+	rr_sim_ops.destroy(n->ep);
+	n->ep = NULL;
+	n->lost = n->abandoned = true;
+	rr_conn_lost(n->conn, -ECONNRESET, run_now(n->run));
+}
+
+static void fault(struct run *r)
+{
+	struct plan *p = &r->plan;
+	struct node *n = &r->node[p->fault_side];
+
+	switch (p->fault) {
+	case FAULT_NONE:
+	case FAULT_REGISTER:
+	case FAULT_MEMORY:
+		break;
+	case FAULT_DROP:
+		r->may_lose |= rr_sim_events(r->world) >= p->fault_at;
+		break;
+	case FAULT_POST:
+		break;
+	case FAULT_ABORT:
+		if (r->step != p->fault_at)
+			break;
+		r->may_lose = true;
+		abandon(n);
+		break;
+	case FAULT_CLOSE:
+		if (r->step != p->fault_at || !n->conn || n->closed)
+			break;
+		r->closing = true;
+		rr_conn_close(n->conn, 0, rr_sim_now(r->world));
+		break;
+	}
+}
+
+/* -- Steps ------------------------------------------------------------------------ */
+
+static void pump(struct run *r)
+{
+	unsigned rounds = 0;
+	bool moved;
+
+	do {
+		try_accept(r);
+		moved = node_pump(&r->node[CLIENT]);
+		moved |= node_pump(&r->node[SERVER]);
+		moved |= load_due(&r->node[CLIENT]);
+		moved |= load_due(&r->node[SERVER]);
+		CHECK(r, ++rounds < 100000, "the pump does not come to rest");
+	} while (moved);
+	for (unsigned i = 0; i < 2; i++)
+		node_check(&r->node[i]);
+	CHECK(r, !rr_sim_lent_changed(r->world), "memory changed while it was lent");
+}
+
+static bool closed(const struct node *n)
+{
+	return n->closed || !n->conn;
+}
+
+static bool finished(struct run *r)
+{
+	/* A server that never came to be has nothing to end. */
+	return closed(&r->node[CLIENT]) && closed(&r->node[SERVER]);
+}
+
+static void maybe_close(struct run *r)
+{
+	unsigned side = r->plan.seed % 2;
+	struct node *n = &r->node[side];
+
+	for (unsigned i = 0; i < 2; i++)
+		if (r->node[i].conn && !load_finished(&r->node[i]) && !r->node[i].closed)
+			return;
+	if (!n->conn || n->closed) {
+		side = !side;
+		n = &r->node[side];
+	}
+	if (r->closing || !n->conn || n->closed || n->lost)
+		return;
+	r->closing = true;
+	run_note(r, "close", side, NULL, 0);
+	rr_conn_close(n->conn, 0, rr_sim_now(r->world));
+	pump(r);
+}
+
+static rr_time next_time(struct run *r)
+{
+	rr_time t = RR_TIME_NEVER;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct node *n = &r->node[i];
+
+		t = RR_MIN(t, load_deadline(n));
+		if (n->conn && !n->closed)
+			t = RR_MIN(t, rr_conn_deadline(n->conn));
+	}
+	return t;
+}
+
+static void stalled(struct run *r, const char *how)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct node *n = &r->node[i];
+		struct rr_conn_info f = { 0 };
+
+		if (n->conn)
+			rr_conn_info(n->conn, &f);
+		fprintf(stderr,
+			"  side %u: %u of %u calls ended, %u requests; avail %d cap %u owed %u "
+			"receives %u calls %u requests %u ready %d lost %d closed %d error %d\n",
+			i, n->n_ended, r->plan.n_calls[i], n->n_served, (int)f.avail, f.cap,
+			f.owed, f.receives_posted, f.calls, f.requests, f.ready, n->lost,
+			n->closed, f.error);
+	}
+	run_fail(r, "%s", how);
+}
+
+static void advance(struct run *r)
+{
+	rr_time t = next_time(r), w = rr_sim_next(r->world);
+
+	if (t == RR_TIME_NEVER && w == RR_TIME_NEVER)
+		stalled(r, "nothing will ever happen");
+	if (t < w)
+		rr_sim_run_until(r->world, t);
+	else
+		rr_sim_step(r->world);
+	if (rr_sim_now(r->world) > PATIENCE || r->step > MAX_STEPS)
+		stalled(r, "no end in sight");
+}
+
+static void count(struct run *r)
+{
+	tally.seeds++;
+	tally.steps += r->step;
+	tally.sends += r->sends;
+	tally.lost += r->node[CLIENT].lost_status != 0;
+	for (unsigned i = 0; i < 2; i++) {
+		struct rr_conn_counters c;
+		uint64_t *to = (uint64_t *)&tally.conn;
+		const uint64_t *from = (const uint64_t *)&c;
+
+		if (!r->node[i].conn)
+			continue;
+		rr_conn_counters(r->node[i].conn, &c);
+		for (size_t k = 0; k < sizeof(c) / sizeof(*to); k++)
+			to[k] += from[k];
+	}
+}
+
+void run_tally_print(void)
+{
+	const struct rr_conn_counters *c = &tally.conn;
+
+#define N(what, value) printf("  %-22s %" PRIu64 "\n", what, (uint64_t)(value))
+	N("seeds", tally.seeds);
+	N("ended by loss", tally.lost);
+	N("steps", tally.steps);
+	N("sends", tally.sends);
+	N("calls answered", tally.ok);
+	N("calls refused", tally.refused);
+	N("calls cancelled", tally.cancelled);
+	N("calls failed", tally.failed);
+	N("grants", c->grants);
+	N("errors sent", c->errors_sent);
+	N("discards", c->discards);
+	N("credit stalls", c->credit_stalls);
+	N("octets inline", c->bytes_inline);
+	N("octets continued", c->bytes_continued);
+	N("octets in Read chunks", c->bytes_read_chunk);
+	N("octets in Write chunks", c->bytes_write_chunk);
+	N("octets in Reply chunks", c->bytes_reply_chunk);
+	N("octets in Special Calls", c->bytes_special_call);
+	N("registrations", c->registrations);
+	N("local invalidations", c->local_invalidations);
+	N("remote invalidations", c->remote_invalidations);
+#undef N
+}
+
+static void finish(struct run *r)
+{
+	count(r);
+	for (unsigned i = 0; i < 2; i++)
+		node_fini(&r->node[i]);
+	rr_sim_ops.listener_close(r->listener);
+	rr_sim_world_free(r->world);
+}
+
+uint64_t run_seed(uint64_t seed, bool trace, bool verbose)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	uint64_t digest;
+
+	plan_draw(&r->plan, seed);
+	if (verbose)
+		plan_print(&r->plan);
+	r->trace = trace;
+	begin(r);
+	r->may_lose |= r->plan.fault == FAULT_POST;
+	for (;;) {
+		fault(r);
+		pump(r);
+		maybe_close(r);
+		if (finished(r))
+			break;
+		advance(r);
+		r->step++;
+	}
+	if (verbose)
+		printf("  %" PRIu64 " steps, %" PRIu64 " sends, %" PRIu64 " ns, lost %d\n",
+		       r->step, r->sends, rr_sim_now(r->world), r->node[CLIENT].lost_status);
+	finish(r);
+	digest = r->digest;
+	free(r);
+	return digest;
+}
