@@ -53,7 +53,7 @@ serve() {
 	taskset -c "$cpu_a" "$build/bench/$program" server "$@" >"$tmp/$name.port" &
 	servers="$servers $!"
 	tries=0
-	until grep -q listening "$tmp/$name.port"; do
+	until grep -qs listening "$tmp/$name.port"; do
 		tries=$((tries + 1))
 		[ "$tries" -lt 100 ] || {
 			echo "bench: $program does not listen" >&2
@@ -167,14 +167,14 @@ END {
 	if (base) printf "\nNULL, both ends polling, split: raw TCP %.1f us, librpcrdma %.1f us, ratio %s\n",
 		base / 1000, median("polling polling null 0 1") / 1000,
 		ratio(median("polling polling null 0 1"), base)
-	printf "\nOPERATIONS PER RPC, both ends together (one CPU, CRC on)\n%-28s%7s%7s%7s%10s%14s%14s%18s\n", "",
+	printf "\nOPERATIONS PER RPC, both ends together (one CPU, CRC on)\n%-28s%7s%7s%8s%12s%13s%13s%18s\n", "",
 		"Sends", "Reads", "Writes", "registered", "invalidated", "by the peer", "system calls c+s"
 	for (i = 1; i <= n; i++) {
 		id = order[i]
 		if (!ops[id]) continue
 		split(id, k, " ")
 		split(op[id, "invalidations"], inv, "+")
-		printf "%-28s%7s%7s%7s%10s%14s%14s%18s\n", label(k[1], k[2], k[3]), op[id, "sends"],
+		printf "%-28s%7s%7s%8s%12s%13s%13s%18s\n", label(k[1], k[2], k[3]), op[id, "sends"],
 			op[id, "reads"], op[id, "writes"], op[id, "registrations"], inv[1], inv[2],
 			op[id, "syscalls"]
 	}
@@ -189,6 +189,7 @@ serve crc bench_rdma
 serve nocrc bench_rdma --provider iwarp:crc=0
 serve polling bench_rdma --spin 50
 echo "bench: $reps repetitions of $ms ms on CPUs $(echo "$cpus" | paste -sd,), load $(cut -d' ' -f1 /proc/loadavg)"
+awk '$1 > 0.7 { print "bench: this machine is BUSY with other work: do not trust the numbers" }' /proc/loadavg
 i=0
 while [ "$i" -lt "$reps" ]; do
 	i=$((i + 1))
