@@ -7,7 +7,7 @@
 start_server
 random src 41943041
 cp src "$EXP/src"
-slowly="--in-flight 2 --size 32768"
+slowly="--in-flight 1 --size 4096" # not done before it is seen
 
 underway() {
 	for f in "$1"/.*.rpcrdma-*; do

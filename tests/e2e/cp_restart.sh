@@ -22,7 +22,7 @@ restart() {
 	start_server "$PORT"
 }
 
-slowly="--in-flight 2 --size 32768"
+slowly="--in-flight 1 --size 4096" # not done before it is seen
 
 "$RPCRDMA" cp $slowly src "$URL/in" 2>err &
 pid=$!
