@@ -68,6 +68,9 @@ struct rpcrdma_conn {
 	char why[160];
 };
 
+/* Of the connection and of the engine: no link counts these. */
+#define count_event(c, what) ((c)->past.what++, (c)->engine->ended.what++)
+
 static void schedule_end(struct rpcrdma_conn *c);
 static void submit(struct rpcrdma_conn *c);
 
@@ -120,7 +123,7 @@ static void finish(struct rpcrdma_call *k, bool from_link)
 	else
 		fill_reply(k, &r);
 	if (r.status)
-		c->past.call_errors++;
+		count_event(c, call_errors);
 	rr_trace(&c->engine->sink, RR_TRACE_CALL_DONE, c->link ? c->link->id : 0, r.xid,
 		 (uint64_t)(int64_t)r.status, 0, 0);
 	k->done(k, &r, k->arg);
@@ -193,7 +196,7 @@ static void submit(struct rpcrdma_conn *c)
 		int err;
 
 		if (k->attempts++ > 0) {
-			c->past.retransmits++;
+			count_event(c, retransmits);
 			rr_trace(&c->engine->sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
 				 k->call.xid, k->attempts, 0, 0);
 		}
@@ -370,7 +373,7 @@ static void plan_reconnect(struct rpcrdma_conn *c, int error)
 	}
 	c->failures++;
 	delay = back_off(c);
-	c->past.reconnects++;
+	count_event(c, reconnects);
 	rr_trace(&c->engine->sink, RR_TRACE_RPC_RECONNECT, 0, 0, c->failures,
 		 delay / 1000000, (uint64_t)(int64_t)error);
 	if (rr_timer_set(&c->engine->timers, &c->retry_timer, now + delay) < 0) {
@@ -465,10 +468,6 @@ static void free_conn(struct rpcrdma_conn *c)
 {
 	rr_timer_stop(&c->engine->timers, &c->retry_timer);
 	rr_timer_stop(&c->engine->timers, &c->end_timer);
-	/* What no link counts belongs to the engine now. */
-	c->engine->ended.retransmits += c->past.retransmits;
-	c->engine->ended.reconnects += c->past.reconnects;
-	c->engine->ended.call_errors += c->past.call_errors;
 	if (c->addrs)
 		freeaddrinfo(c->addrs);
 	c->engine->alive--;

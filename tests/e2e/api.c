@@ -577,6 +577,8 @@ static void calls_survive_a_server_restart_under_their_xid(void **state)
 		rpcrdma_conn_stats(w.conn, &st);
 		assert_true(st.retransmits >= 1);
 	}
+	rpcrdma_engine_stats(w.engine, &st);
+	assert_true(st.reconnects >= 1);
 	assert_int_equal(x.status, 0);
 }
 
