@@ -82,12 +82,24 @@ static void draw_call(struct rr_conn *c, struct rr_call_state *s, struct rr_acti
 	rr_call_drawn(c, s);
 }
 
+/* Every field but sge[], whose entries beyond n_sge mean nothing. */
+static void blank(struct rr_action *ret, enum rr_action_kind kind, uint64_t token)
+{
+	ret->kind = kind;
+	ret->token = token;
+	ret->n_sge = 0;
+	ret->reg_len = 0;
+	ret->access = 0;
+	ret->handle = ret->inv_handle = 0;
+	ret->offset = 0;
+	ret->call = NULL;
+	ret->request = NULL;
+	ret->status = 0;
+}
+
 static void draw(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
 {
-	ret->kind = op->kind;
-	ret->token = rr_op_token(op);
-	ret->n_sge = 0;
-	ret->status = 0;
+	blank(ret, op->kind, rr_op_token(op));
 	switch (op->kind) {
 	case RR_ACT_POST_RECV:
 		draw_recv(c, rr_container_of(op, struct rr_rbuf, op), ret);
@@ -128,9 +140,7 @@ static bool draw_closed(struct rr_conn *c, struct rr_action *ret)
 	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)
 		return false;
 	rr_conn_set_state(c, RR_CONN_CLOSED);
-	ret->kind = RR_ACT_CLOSED;
-	ret->token = 0;
-	ret->n_sge = 0;
+	blank(ret, RR_ACT_CLOSED, 0);
 	ret->status = c->error;
 	return true;
 }

@@ -212,14 +212,14 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 
 /* -- remote invalidation -------------------------------------------------------------------- */
 
-void rr_answer_forget_handles(struct rr_conn *c, const struct rr_call_state *s)
+void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 {
-	for (unsigned i = 0; s->offer && i < s->offer->n; i++)
+	if (s->offer && s->offer->lists.inv_handle)
 		c->gone_handles[c->n_gone_handles++ % RR_GONE_HANDLES] =
-		        s->offer->region[i].handle;
+		        s->offer->lists.inv_handle;
 }
 
-/* Of a call that was cancelled: its Reply was under way. */
+/* Of a call that was given up: its Reply was under way. */
 static bool is_gone(const struct rr_conn *c, uint32_t handle)
 {
 	for (unsigned i = 0; i < RR_GONE_HANDLES; i++)

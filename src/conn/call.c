@@ -299,6 +299,8 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	if (s->phase == RR_CALL_ENDING || s->phase == RR_CALL_DONE)
 		return;
 	table_del(c, s);
+	if (s->phase == RR_CALL_WAITING && status != RR_CALL_OK)
+		rr_answer_forget(c, s);
 	rr_tx_forget_call(c, s);
 	if (rr_cont_is(c, s->call->xid, true)) {
 		rr_cont_drop(c);
@@ -353,8 +355,6 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 	c->now = now;
 	if (!s || rr_conn_dead(c))
 		return;
-	if (s->phase == RR_CALL_WAITING)
-		rr_answer_forget_handles(c, s);
 	rr_call_end(c, s, -ECANCELED);
 }
 

@@ -97,7 +97,7 @@ enum {
 	RR_XMIT_BYTES = 1280, /* room in a pooled message: header and copies */
 	RR_XMIT_CACHED = 64,
 	RR_MBUF_FIRST = 16384, /* first size of a reassembly */
-	RR_GONE_HANDLES = 32, /* of cancelled calls, still tolerated [K17] */
+	RR_GONE_HANDLES = 64, /* of calls given up, still tolerated [K17] */
 	RR_RPC_MIN = 8, /* octets: xid and msg_type */
 	RR_CALL_MAX_REGIONS = RR_CALL_MAX_PIECES + RR_WIRE_MAX_WRITES + 2,
 	RR_DEFINED_FLAGS = RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE,
@@ -531,8 +531,8 @@ void rr_answer_error(struct rr_conn *, const struct rr_msg *);
 bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
 /* Does an RPC Reply to @xid begin there?  [row 17] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
-/* Remembers the handles of a call that ends without its Reply. */
-void rr_answer_forget_handles(struct rr_conn *, const struct rr_call_state *);
+/* Remembers the handle that a late Reply to this call may yet invalidate. */
+void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
 
 /* -- request.c ---------------------------------------------------------------------- */
 

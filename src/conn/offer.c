@@ -386,6 +386,8 @@ void rr_offer_withdraw(struct rr_conn *c, struct rr_call_state *s)
 		} else if (m->phase == RR_MR_VALID) {
 			m->phase = RR_MR_INVALIDATING;
 			s->regions_out++;
+			if (!rr_conn_live(c))
+				continue; /* the loss that is coming does it */
 			c->count.local_invalidations++;
 			rr_act(c, &m->op, RR_ACT_INVALIDATE);
 		}

@@ -391,8 +391,10 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len, uint32_t in
 		examine(c, &m);
 	else if (inv_handle)
 		rr_conn_fail(c, -EPROTO);
-	if (!m.kept)
+	if (!m.kept && rr_conn_live(c))
 		post(c, m.rbuf);
+	else if (!m.kept)
+		rr_recv_put(c, m.rbuf);
 	if (counts)
 		rr_credit_apply(&c->credit, m.p.credit);
 }

@@ -83,7 +83,7 @@ static void encode_error(const struct rr_conn *c, const struct rr_error_node *n,
 	        .flags = RDMA2_F_RESPONSE,
 	};
 
-	if (n->unsettled && n->vers == RPCRDMA_VERSION_ONE) {
+	if (n->vers == RPCRDMA_VERSION_ONE) { /* [V4] */
 		rr_wire_put_error_v1(&w, &p, &n->error);
 	} else {
 		rr_wire_put_prefix(&w, &p);
@@ -108,6 +108,8 @@ static bool send_error(struct rr_conn *c)
 			rr_xmit_send_free(c, x);
 		else
 			rr_xmit_send(c, x);
+		if (n->vers == RPCRDMA_VERSION_ONE)
+			rr_store_u16(x->buf + 8, 0); /* no ceiling there */
 	}
 	rr_slab_put(&c->error_slab, n);
 	if (!x)
