@@ -4,7 +4,8 @@
  *
  * Normal path, either side: DRAIN sends what was posted and the Read Responses
  * owed, then the sending half is closed (SHUT), then the peer's close arrives
- * and everything left is flushed (DEAD).  One timer of a second covers it all.
+ * and everything left is flushed (DEAD).  A peer that is silent for a second, or
+ * takes ten in all, is not waited for.
  *
  * A fault of the peer: its later octets are read and dropped, a Terminate goes
  * out behind the FPDUs already framed, and the same path is followed.  A
@@ -38,6 +39,7 @@ void rr_iw_drain(struct rr_iw_ep *ep)
 	RR_ASSERT(ep->state == RR_IW_READY);
 	ep->state = RR_IW_DRAIN;
 	ep->deadline = ep->now + RR_IW_END_NS;
+	ep->end_limit = ep->now + RR_IW_DRAIN_NS;
 }
 
 void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,

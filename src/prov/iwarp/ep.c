@@ -381,6 +381,13 @@ static void told(struct rr_iw_ep *ep, rr_time now)
 		ep->now = now;
 }
 
+/* A slow peer that takes octets is not a silent one. */
+static void still_draining(struct rr_iw_ep *ep)
+{
+	if (ep->state == RR_IW_DRAIN)
+		ep->deadline = RR_MIN(ep->now + RR_IW_END_NS, ep->end_limit);
+}
+
 static void go_quiet(struct rr_iw_ep *ep)
 {
 	rr_iw_tx_quiet(ep);
@@ -405,7 +412,8 @@ static void time_out(struct rr_iw_ep *ep)
 
 void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 {
-	uint64_t moved = ep->count.bytes_received + ep->count.bytes_sent;
+	uint64_t sent = ep->count.bytes_sent;
+	uint64_t moved = ep->count.bytes_received + sent;
 
 	told(ep, now);
 	if (ep->state == RR_IW_CONNECT)
@@ -414,6 +422,8 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 		rr_iw_rx_run(ep);
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
 		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+	if (ep->count.bytes_sent != sent)
+		still_draining(ep);
 	rr_iw_end_step(ep);
 	if (ep->state != RR_IW_DEAD)
 		time_out(ep);

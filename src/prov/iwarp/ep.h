@@ -26,8 +26,9 @@
 
 #define RR_IW_MAX_RECV 4096
 #define RR_IW_MAX_SEND 4096
-#define RR_IW_END_NS   RR_SEC(1) /* an orderly end takes no longer */
-#define RR_IW_QUIET_NS RR_SEC(2) /* then an idle connection drops its buffers */
+#define RR_IW_END_NS   RR_SEC(1)  /* an orderly end waits no longer for a silent peer */
+#define RR_IW_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
+#define RR_IW_QUIET_NS RR_SEC(2)  /* then an idle connection drops its buffers */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -151,9 +152,10 @@ struct rr_iw_ep {
 	bool initiator;
 	bool shut_sent;
 	int fd;
-	rr_time now;      /* as last told */
-	rr_time deadline; /* of set-up, or of the end */
-	rr_time quiet;    /* when buffers are dropped */
+	rr_time now;       /* as last told */
+	rr_time deadline;  /* of set-up, or of the end */
+	rr_time end_limit; /* the deadline of the end is not moved beyond */
+	rr_time quiet;     /* when buffers are dropped */
 	struct rr_iwarp_opts opts;
 	struct rr_mpa_deal deal;
 	struct rr_mpa_frame request; /* initiator: as sent */
