@@ -266,8 +266,10 @@ static void invalidate_unknown(void **state)
 	rig_connect_pair(g, 2);
 	other = rig_register(g, 3, g->end[3].mem, 100, BOTH);
 	assert_int_equal(-EINVAL, g->ops->invalidate(g->end[SERVER].ep, 0, 1));
-	assert_int_equal(-EINVAL, g->ops->invalidate(g->end[SERVER].ep, r.handle + 1, 1));
-	assert_int_equal(-EINVAL, g->ops->invalidate(g->end[SERVER].ep, other.handle, 1));
+	assert_int_equal(-EINVAL,
+	                 g->ops->invalidate(g->end[SERVER].ep, r.handle + 1, 1));
+	assert_int_equal(-EINVAL,
+	                 g->ops->invalidate(g->end[SERVER].ep, other.handle, 1));
 	rig_invalidate(g, SERVER, r.handle);
 	rig_flush(g, SERVER);
 	rig_wait(g, SERVER, RR_WC_INVALIDATE);
@@ -300,7 +302,8 @@ static void handles_are_hard_to_guess(void **state)
 	unsigned near = 0;
 
 	for (unsigned i = 0; i < N; i++) {
-		struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, 64, BOTH);
+		struct rr_region r =
+		        rig_register(g, SERVER, g->end[SERVER].mem, 64, BOTH);
 
 		for (unsigned k = 0; k < i; k++)
 			assert_int_not_equal(seen[k], r.handle);
@@ -343,8 +346,8 @@ static void send_without_receive(void **state)
 static void misuse_by_the_server(void **state)
 {
 	struct rig *g = *state;
-	struct rr_region r = rig_register(g, CLIENT, g->end[CLIENT].mem, 100,
-					  RR_ACCESS_REMOTE_READ);
+	struct rr_region r =
+	        rig_register(g, CLIENT, g->end[CLIENT].mem, 100, RR_ACCESS_REMOTE_READ);
 
 	rig_round_trip(g, CLIENT);
 	rig_write(g, SERVER, g->end[SERVER].mem, 100, r.handle, r.offset);
@@ -358,30 +361,30 @@ static void misuse_by_the_server(void **state)
 #define C(f) cmocka_unit_test_setup_teardown(f, rig_setup_connected, rig_teardown)
 
 const struct CMUnitTest rig_access_tests[] = {
-	C(write_unknown_handle),
-	C(write_neighbour_handle),
-	C(read_unknown_handle),
-	C(write_without_right),
-	C(read_without_right),
-	C(write_one_before),
-	C(write_one_beyond),
-	C(write_one_too_long),
-	C(write_offset_wraps),
-	C(write_offset_far),
-	C(read_one_before),
-	C(read_one_beyond),
-	C(read_one_too_long),
-	C(handle_of_another_endpoint),
-	C(read_after_local_invalidation),
-	C(write_after_local_invalidation),
-	C(remote_invalidation_is_reported),
-	C(write_then_remote_invalidation),
-	C(remote_invalidation_of_unknown),
-	C(invalidate_unknown),
-	C(invalidations_complete_in_order),
-	C(handles_are_hard_to_guess),
-	C(send_longer_than_receive),
-	C(send_without_receive),
-	C(misuse_by_the_server),
+        C(write_unknown_handle),
+        C(write_neighbour_handle),
+        C(read_unknown_handle),
+        C(write_without_right),
+        C(read_without_right),
+        C(write_one_before),
+        C(write_one_beyond),
+        C(write_one_too_long),
+        C(write_offset_wraps),
+        C(write_offset_far),
+        C(read_one_before),
+        C(read_one_beyond),
+        C(read_one_too_long),
+        C(handle_of_another_endpoint),
+        C(read_after_local_invalidation),
+        C(write_after_local_invalidation),
+        C(remote_invalidation_is_reported),
+        C(write_then_remote_invalidation),
+        C(remote_invalidation_of_unknown),
+        C(invalidate_unknown),
+        C(invalidations_complete_in_order),
+        C(handles_are_hard_to_guess),
+        C(send_longer_than_receive),
+        C(send_without_receive),
+        C(misuse_by_the_server),
 };
 const size_t rig_access_count = RR_ARRAY_SIZE(rig_access_tests);

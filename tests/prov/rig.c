@@ -11,7 +11,7 @@
 
 int rig_setup(void **state)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct rig *g = calloc(1, sizeof(*g));
 
 	assert_non_null(g);
@@ -20,8 +20,8 @@ int rig_setup(void **state)
 	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	for (unsigned i = 0; i < 4; i++)
 		g->end[i].mem = malloc(RIG_MEM);
-	assert_int_equal(0, g->ops->listen(&g->cfg, (struct sockaddr *)&any, sizeof(any),
-					   &g->listener, &g->addr));
+	assert_int_equal(0, g->ops->listen(&g->cfg, (struct sockaddr *)&any,
+	                                   sizeof(any), &g->listener, &g->addr));
 	*state = g;
 	return 0;
 }
@@ -62,7 +62,7 @@ void rig_connect(struct rig *g, unsigned side, const void *priv, size_t len)
 	struct sockaddr *sa = rig_sockaddr(g, &sa_len);
 
 	assert_int_equal(0, g->ops->connect(&g->cfg, sa, sa_len, priv, len, rig_now(),
-					    &g->end[side].ep));
+	                                    &g->end[side].ep));
 	g->n_ends = RR_MAX(g->n_ends, side + 1);
 }
 
@@ -73,7 +73,7 @@ void rig_accept(struct rig *g, unsigned side, const void *priv, size_t len)
 
 	do {
 		err = g->ops->accept(g->listener, &g->cfg, priv, len, rig_now(),
-				     &g->end[side].ep);
+		                     &g->end[side].ep);
 		if (err == -EAGAIN)
 			rig_turn(g);
 	} while (err == -EAGAIN && rig_now() < limit);
@@ -142,7 +142,8 @@ struct rr_wc rig_wait(struct rig *g, unsigned side, enum rr_wc_op op)
 
 	while (!(wc = draw(&g->end[side], op))) {
 		if (!poll_all(g) && (!rig_pass(g) || rig_now() > limit))
-			fail_msg("side %u: completion of kind %d did not come", side, op);
+			fail_msg("side %u: completion of kind %d did not come", side,
+			         op);
 	}
 	return *wc;
 }
@@ -170,7 +171,7 @@ void rig_settle(struct rig *g)
 void rig_audit(struct rig *g, unsigned side)
 {
 	struct rig_end *e = &g->end[side];
-	uint64_t last[RIG_KINDS] = { 0 };
+	uint64_t last[RIG_KINDS] = {0};
 	bool ended = false;
 
 	for (unsigned i = 0; i < e->n_log; i++) {
@@ -199,7 +200,8 @@ void rig_ended(struct rig *g, unsigned side, int status)
 	rig_audit(g, side);
 }
 
-/* -- Posts ---------------------------------------------------------------------------- */
+/* -- Posts ----------------------------------------------------------------------------
+ */
 
 static uint64_t next_token(struct rig *g, unsigned side, enum rr_wc_op op)
 {
@@ -208,7 +210,7 @@ static uint64_t next_token(struct rig *g, unsigned side, enum rr_wc_op op)
 
 static struct rr_sge sge(const void *base, size_t len)
 {
-	return (struct rr_sge){ .base = (void *)(uintptr_t)base, .len = (uint32_t)len };
+	return (struct rr_sge){.base = (void *)(uintptr_t)base, .len = (uint32_t)len};
 }
 
 void rig_recv(struct rig *g, unsigned side, void *base, size_t len)
@@ -216,7 +218,7 @@ void rig_recv(struct rig *g, unsigned side, void *base, size_t len)
 	struct rr_sge s = sge(base, len);
 
 	assert_int_equal(0, g->ops->post_recv(g->end[side].ep, &s,
-					      next_token(g, side, RR_WC_RECV)));
+	                                      next_token(g, side, RR_WC_RECV)));
 }
 
 void rig_send(struct rig *g, unsigned side, const void *base, size_t len, uint32_t inv)
@@ -224,33 +226,34 @@ void rig_send(struct rig *g, unsigned side, const void *base, size_t len, uint32
 	struct rr_sge s = sge(base, len);
 
 	assert_int_equal(0, g->ops->post_send(g->end[side].ep, &s, 1, inv,
-					      next_token(g, side, RR_WC_SEND)));
+	                                      next_token(g, side, RR_WC_SEND)));
 }
 
-void rig_write(struct rig *g, unsigned side, const void *base, size_t len, uint32_t handle,
-	       uint64_t offset)
+void rig_write(struct rig *g, unsigned side, const void *base, size_t len,
+               uint32_t handle, uint64_t offset)
 {
 	struct rr_sge s = sge(base, len);
 
 	assert_int_equal(0, g->ops->post_write(g->end[side].ep, &s, 1, handle, offset,
-					       next_token(g, side, RR_WC_WRITE)));
+	                                       next_token(g, side, RR_WC_WRITE)));
 }
 
 void rig_read(struct rig *g, unsigned side, void *base, size_t len, uint32_t handle,
-	      uint64_t offset)
+              uint64_t offset)
 {
 	struct rr_sge s = sge(base, len);
 
 	assert_int_equal(0, g->ops->post_read(g->end[side].ep, &s, handle, offset,
-					      next_token(g, side, RR_WC_READ)));
+	                                      next_token(g, side, RR_WC_READ)));
 }
 
 struct rr_region rig_register(struct rig *g, unsigned side, void *base, size_t len,
-			      unsigned access)
+                              unsigned access)
 {
-	struct rr_region r = { 0 };
+	struct rr_region r = {0};
 
-	assert_int_equal(0, g->ops->register_mem(g->end[side].ep, base, len, access, &r));
+	assert_int_equal(0,
+	                 g->ops->register_mem(g->end[side].ep, base, len, access, &r));
 	assert_int_not_equal(0, r.handle);
 	return r;
 }
@@ -258,7 +261,7 @@ struct rr_region rig_register(struct rig *g, unsigned side, void *base, size_t l
 void rig_invalidate(struct rig *g, unsigned side, uint32_t handle)
 {
 	assert_int_equal(0, g->ops->invalidate(g->end[side].ep, handle,
-					       next_token(g, side, RR_WC_INVALIDATE)));
+	                                       next_token(g, side, RR_WC_INVALIDATE)));
 }
 
 void rig_flush(struct rig *g, unsigned side)
@@ -268,7 +271,8 @@ void rig_flush(struct rig *g, unsigned side)
 	assert_true(err == 0 || err == -EAGAIN);
 }
 
-static void one_way(struct rig *g, unsigned from, unsigned to, uint8_t *out, uint8_t *in)
+static void one_way(struct rig *g, unsigned from, unsigned to, uint8_t *out,
+                    uint8_t *in)
 {
 	struct rr_wc wc;
 
@@ -293,11 +297,13 @@ void rig_round_trip(struct rig *g, unsigned client)
 	one_way(g, client + 1, client, mem[0], mem[1]);
 }
 
-/* -- Contents ---------------------------------------------------------------------------- */
+/* -- Contents
+ * ---------------------------------------------------------------------------- */
 
 uint8_t rig_octet(unsigned seed, size_t i)
 {
-	uint64_t x = (i / 8 + 1) * 0x9e3779b97f4a7c15u ^ (uint64_t)seed * 0xbf58476d1ce4e5b9u;
+	uint64_t x = (i / 8 + 1) * 0x9e3779b97f4a7c15u ^
+	             (uint64_t)seed * 0xbf58476d1ce4e5b9u;
 
 	return (uint8_t)(x >> (8 + (i % 8) * 5));
 }
@@ -316,11 +322,12 @@ void rig_check(const void *base, size_t len, unsigned seed)
 
 	for (size_t i = 0; i < len; i++)
 		if (p[i] != rig_octet(seed, i))
-			fail_msg("octet %zu of %zu of stream %u is %02x, not %02x", i, len,
-				 seed, p[i], rig_octet(seed, i));
+			fail_msg("octet %zu of %zu of stream %u is %02x, not %02x", i,
+			         len, seed, p[i], rig_octet(seed, i));
 }
 
-/* -- Main ---------------------------------------------------------------------------------- */
+/* -- Main
+ * ---------------------------------------------------------------------------------- */
 
 int main(void)
 {
@@ -328,10 +335,12 @@ int main(void)
 
 	for (unsigned v = 0; v < rig_variants(); v++) {
 		rig_choose(v);
-#define GROUP(x) _cmocka_run_group_tests(#x, rig_##x##_tests, rig_##x##_count, NULL, NULL)
+#define GROUP(x)                                                                       \
+	_cmocka_run_group_tests(#x, rig_##x##_tests, rig_##x##_count, NULL, NULL)
 		failed += GROUP(setup) + GROUP(transfer) + GROUP(access) + GROUP(end);
 		if (failed) {
-			fprintf(stderr, "provider %s, variant %u\n", rig_provider()->name, v);
+			fprintf(stderr, "provider %s, variant %u\n",
+			        rig_provider()->name, v);
 			break;
 		}
 	}

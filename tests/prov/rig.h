@@ -30,7 +30,7 @@ struct rig_end {
 	unsigned n_log;
 	unsigned drawn[RIG_KINDS]; /* place in the log, per kind */
 	unsigned posted[RIG_KINDS];
-	bool deaf; /* is neither progressed nor polled */
+	bool deaf;    /* is neither progressed nor polled */
 	uint8_t *mem; /* RIG_MEM octets */
 };
 
@@ -51,10 +51,10 @@ rr_time rig_now(void);
 /* Lets time pass until something may have happened; false: nothing ever will. */
 bool rig_pass(struct rig *);
 void rig_silence(struct rig *, bool on); /* what is sent is lost, where possible */
-unsigned rig_variants(void); /* the suite runs so many times */
+unsigned rig_variants(void);             /* the suite runs so many times */
 void rig_choose(unsigned variant);
 
-int rig_setup(void **state); /* a listener */
+int rig_setup(void **state);           /* a listener */
 int rig_setup_connected(void **state); /* and one connection */
 int rig_teardown(void **state);
 
@@ -73,12 +73,12 @@ void rig_audit(struct rig *, unsigned side);
 /* Posts that must succeed.  Tokens count up within each kind, from 1. */
 void rig_recv(struct rig *, unsigned side, void *base, size_t len);
 void rig_send(struct rig *, unsigned side, const void *base, size_t len, uint32_t inv);
-void rig_write(struct rig *, unsigned side, const void *base, size_t len, uint32_t handle,
-	       uint64_t offset);
+void rig_write(struct rig *, unsigned side, const void *base, size_t len,
+               uint32_t handle, uint64_t offset);
 void rig_read(struct rig *, unsigned side, void *base, size_t len, uint32_t handle,
-	      uint64_t offset);
+              uint64_t offset);
 struct rr_region rig_register(struct rig *, unsigned side, void *base, size_t len,
-			      unsigned access);
+                              unsigned access);
 void rig_invalidate(struct rig *, unsigned side, uint32_t handle);
 void rig_flush(struct rig *, unsigned side);
 
@@ -90,8 +90,9 @@ uint8_t rig_octet(unsigned seed, size_t i);
 void rig_fill(void *base, size_t len, unsigned seed);
 void rig_check(const void *base, size_t len, unsigned seed);
 
-extern const struct CMUnitTest rig_setup_tests[], rig_transfer_tests[], rig_access_tests[],
-	rig_end_tests[];
-extern const size_t rig_setup_count, rig_transfer_count, rig_access_count, rig_end_count;
+extern const struct CMUnitTest rig_setup_tests[], rig_transfer_tests[],
+        rig_access_tests[], rig_end_tests[];
+extern const size_t rig_setup_count, rig_transfer_count, rig_access_count,
+        rig_end_count;
 
 #endif

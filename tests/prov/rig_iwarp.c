@@ -9,8 +9,9 @@
 #include "prov/iwarp/iwarp.h"
 
 static const char *const option_sets[] = {
-	NULL,	    "crc=0", "rev=1", "p2p=0", "fpdu=512", "sndbuf=65536,rcvbuf=131072",
-	"ird=1,ord=1",
+        NULL,          "crc=0",    "rev=1",
+        "p2p=0",       "fpdu=512", "sndbuf=65536,rcvbuf=131072",
+        "ird=1,ord=1",
 };
 static const char *options;
 
@@ -31,7 +32,7 @@ void rig_choose(unsigned v)
 
 void rig_provider_begin(struct rr_prov_config *cfg)
 {
-	*cfg = (struct rr_prov_config){ .options = options };
+	*cfg = (struct rr_prov_config){.options = options};
 }
 
 void rig_provider_end(void)
@@ -50,7 +51,7 @@ rr_time rig_now(void)
 bool rig_pass(struct rig *g)
 {
 	rr_time now = rig_now(), until = now + RR_MS(5);
-	struct timespec ts = { 0 };
+	struct timespec ts = {0};
 	struct pollfd p[5];
 	nfds_t n = 0;
 

@@ -26,12 +26,12 @@ static struct rr_sim_range range(struct rr_rng *r, rr_time most)
 {
 	rr_time a = rr_rng_below(r, most), b = rr_rng_below(r, most);
 
-	return (struct rr_sim_range){ RR_MIN(a, b), RR_MAX(a, b) };
+	return (struct rr_sim_range){RR_MIN(a, b), RR_MAX(a, b)};
 }
 
 void rig_provider_begin(struct rr_prov_config *cfg)
 {
-	struct rr_sim_options o = { .scribble = true, .check_lent = true, .max_ord = 4 };
+	struct rr_sim_options o = {.scribble = true, .check_lent = true, .max_ord = 4};
 	struct rr_rng r;
 
 	rr_rng_seed(&r, variant);
@@ -54,7 +54,7 @@ void rig_provider_begin(struct rr_prov_config *cfg)
 		o.max_ord = 1 + (uint32_t)rr_rng_below(&r, 16);
 	}
 	world = rr_sim_world_new(variant, &o);
-	*cfg = (struct rr_prov_config){ .instance = world };
+	*cfg = (struct rr_prov_config){.instance = world};
 }
 
 void rig_provider_end(void)

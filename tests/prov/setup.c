@@ -58,13 +58,13 @@ static void private_data_most(void **state)
 static void private_data_too_long(void **state)
 {
 	struct rig *g = *state;
-	uint8_t priv[RR_PROV_PRIVATE_MAX + 1] = { 0 };
+	uint8_t priv[RR_PROV_PRIVATE_MAX + 1] = {0};
 	struct rr_ep *ep = NULL;
 	socklen_t len;
 	struct sockaddr *sa = rig_sockaddr(g, &len);
 
 	assert_int_equal(-EINVAL, g->ops->connect(&g->cfg, sa, len, priv, sizeof(priv),
-						  rig_now(), &ep));
+	                                          rig_now(), &ep));
 	assert_null(ep);
 }
 
@@ -72,8 +72,8 @@ static void accept_without_connection(void **state)
 {
 	struct rig *g = *state;
 
-	assert_int_equal(-EAGAIN, g->ops->accept(g->listener, &g->cfg, NULL, 0, rig_now(),
-						 &g->end[SERVER].ep));
+	assert_int_equal(-EAGAIN, g->ops->accept(g->listener, &g->cfg, NULL, 0,
+	                                         rig_now(), &g->end[SERVER].ep));
 	assert_null(g->end[SERVER].ep);
 }
 
@@ -118,7 +118,8 @@ static void destroy_before_connected(void **state)
 	g->end[CLIENT].ep = NULL;
 	rig_settle(g);
 	/* The server may or may not hear of it; if it does, it ends. */
-	if (!g->ops->accept(g->listener, &g->cfg, NULL, 0, rig_now(), &g->end[SERVER].ep)) {
+	if (!g->ops->accept(g->listener, &g->cfg, NULL, 0, rig_now(),
+	                    &g->end[SERVER].ep)) {
 		g->n_ends = 2;
 		assert_int_not_equal(0, rig_wait(g, SERVER, RR_WC_DISCONNECTED).status);
 		rig_audit(g, SERVER);
@@ -155,7 +156,7 @@ static void disconnect_before_connected(void **state)
 static void posts_before_connected(void **state)
 {
 	struct rig *g = *state;
-	struct rr_sge s = { .base = g->end[CLIENT].mem, .len = 64 };
+	struct rr_sge s = {.base = g->end[CLIENT].mem, .len = 64};
 	struct rr_ep *ep;
 	struct rr_wc wc;
 
@@ -208,7 +209,7 @@ static void limits_are_sane(void **state)
 	struct rig *g = *state;
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct rr_prov_limits l = { 0 };
+		struct rr_prov_limits l = {0};
 
 		g->ops->limits(g->end[i].ep, &l);
 		assert_true(l.max_recv >= 34);
@@ -235,21 +236,21 @@ static void connections_are_independent(void **state)
 #define C(f) cmocka_unit_test_setup_teardown(f, rig_setup_connected, rig_teardown)
 
 const struct CMUnitTest rig_setup_tests[] = {
-	cmocka_unit_test(table_is_complete),
-	T(private_data_none),
-	T(private_data_some),
-	T(private_data_most),
-	T(private_data_too_long),
-	T(accept_without_connection),
-	T(listen_port_zero_gives_a_port),
-	T(connect_refused),
-	T(handshake_times_out),
-	T(destroy_before_connected),
-	T(destroy_while_accepting),
-	T(disconnect_before_connected),
-	T(posts_before_connected),
-	C(addresses),
-	C(limits_are_sane),
-	C(connections_are_independent),
+        cmocka_unit_test(table_is_complete),
+        T(private_data_none),
+        T(private_data_some),
+        T(private_data_most),
+        T(private_data_too_long),
+        T(accept_without_connection),
+        T(listen_port_zero_gives_a_port),
+        T(connect_refused),
+        T(handshake_times_out),
+        T(destroy_before_connected),
+        T(destroy_while_accepting),
+        T(disconnect_before_connected),
+        T(posts_before_connected),
+        C(addresses),
+        C(limits_are_sane),
+        C(connections_are_independent),
 };
 const size_t rig_setup_count = RR_ARRAY_SIZE(rig_setup_tests);

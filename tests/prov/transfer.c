@@ -24,9 +24,8 @@ static void send_of(struct rig *g, size_t len)
 
 static void send_sizes(void **state)
 {
-	static const size_t sizes[] = { 1,    2,    3,	   4,	  5,	 1023,
-					1024, 4095, 4096,  4097,  16384, 65535,
-					65536, 100001 };
+	static const size_t sizes[] = {1,    2,    3,    4,     5,     1023,  1024,
+	                               4095, 4096, 4097, 16384, 65535, 65536, 100001};
 
 	for (size_t i = 0; i < RR_ARRAY_SIZE(sizes); i++)
 		send_of(*state, sizes[i]);
@@ -55,8 +54,8 @@ static unsigned cut_up(const uint8_t *base, size_t len, struct rr_sge *s, unsign
 	for (unsigned i = 0; i < n; i++) {
 		size_t to = i + 1 == n ? len : RR_MIN(len, from + i * 7 % 40);
 
-		s[i] = (struct rr_sge){ .base = (void *)(uintptr_t)(base + from),
-					.len = (uint32_t)(to - from) };
+		s[i] = (struct rr_sge){.base = (void *)(uintptr_t)(base + from),
+		                       .len = (uint32_t)(to - from)};
 		from = to;
 	}
 	return n;
@@ -71,8 +70,9 @@ static void send_gathers(void **state)
 	for (unsigned n = 1; n <= RR_PROV_MAX_SGE; n += 9) {
 		rig_recv(g, SERVER, g->end[SERVER].mem, 4000);
 		cut_up(g->end[CLIENT].mem, 4000, s, n);
-		assert_int_equal(0, g->ops->post_send(g->end[CLIENT].ep, s, n, 0,
-						      ++g->end[CLIENT].posted[RR_WC_SEND]));
+		assert_int_equal(
+		        0, g->ops->post_send(g->end[CLIENT].ep, s, n, 0,
+		                             ++g->end[CLIENT].posted[RR_WC_SEND]));
 		memset(s, 0, sizeof(s)); /* borrowed */
 		rig_flush(g, CLIENT);
 		assert_int_equal(4000, rig_wait(g, SERVER, RR_WC_RECV).len);
@@ -80,7 +80,7 @@ static void send_gathers(void **state)
 	}
 	cut_up(g->end[CLIENT].mem, 4000, s, RR_PROV_MAX_SGE + 1);
 	assert_int_equal(-EINVAL, g->ops->post_send(g->end[CLIENT].ep, s,
-						    RR_PROV_MAX_SGE + 1, 0, 77));
+	                                            RR_PROV_MAX_SGE + 1, 0, 77));
 }
 
 static void write_gathers(void **state)
@@ -88,20 +88,20 @@ static void write_gathers(void **state)
 	struct rig *g = *state;
 	struct rr_sge s[RR_PROV_MAX_SGE + 1];
 	struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, 40000,
-					  RR_ACCESS_REMOTE_WRITE);
+	                                  RR_ACCESS_REMOTE_WRITE);
 
 	rig_fill(g->end[CLIENT].mem, 40000, 7);
 	cut_up(g->end[CLIENT].mem, 40000, s, RR_PROV_MAX_SGE);
 	assert_int_equal(0, g->ops->post_write(g->end[CLIENT].ep, s, RR_PROV_MAX_SGE,
-					       r.handle, r.offset,
-					       ++g->end[CLIENT].posted[RR_WC_WRITE]));
+	                                       r.handle, r.offset,
+	                                       ++g->end[CLIENT].posted[RR_WC_WRITE]));
 	memset(s, 0, sizeof(s));
 	rig_round_trip(g, CLIENT);
 	rig_check(g->end[SERVER].mem, 40000, 7);
 	cut_up(g->end[CLIENT].mem, 4000, s, RR_PROV_MAX_SGE + 1);
-	assert_int_equal(-EINVAL, g->ops->post_write(g->end[CLIENT].ep, s,
-						     RR_PROV_MAX_SGE + 1, r.handle,
-						     r.offset, 77));
+	assert_int_equal(-EINVAL,
+	                 g->ops->post_write(g->end[CLIENT].ep, s, RR_PROV_MAX_SGE + 1,
+	                                    r.handle, r.offset, 77));
 }
 
 /* Receives of different sizes are used in the order of posting. */
@@ -140,7 +140,8 @@ static void writes_are_placed_before_the_receive(void **state)
 {
 	struct rig *g = *state;
 	uint8_t *out = g->end[CLIENT].mem, *in = g->end[SERVER].mem;
-	struct rr_region r = rig_register(g, SERVER, in, 1 << 20, RR_ACCESS_REMOTE_WRITE);
+	struct rr_region r =
+	        rig_register(g, SERVER, in, 1 << 20, RR_ACCESS_REMOTE_WRITE);
 
 	for (unsigned round = 0; round < 10; round++) {
 		size_t part = 100001 - round * 9973;
@@ -150,7 +151,7 @@ static void writes_are_placed_before_the_receive(void **state)
 		rig_recv(g, SERVER, in + (2 << 20), 64);
 		for (unsigned i = 0; i < 5; i++)
 			rig_write(g, CLIENT, out + i * part, part, r.handle,
-				  r.offset + i * part);
+			          r.offset + i * part);
 		rig_send(g, CLIENT, out, 3, 0);
 		rig_flush(g, CLIENT);
 		assert_int_equal(0, rig_wait(g, SERVER, RR_WC_RECV).status);
@@ -168,7 +169,8 @@ static void completed_memory_may_change(void **state)
 {
 	struct rig *g = *state;
 	uint8_t *out = g->end[CLIENT].mem, *in = g->end[SERVER].mem;
-	struct rr_region r = rig_register(g, SERVER, in, 1 << 20, RR_ACCESS_REMOTE_WRITE);
+	struct rr_region r =
+	        rig_register(g, SERVER, in, 1 << 20, RR_ACCESS_REMOTE_WRITE);
 
 	rig_fill(out, 300000, 1);
 	rig_fill(out + 500000, 4096, 2);
@@ -189,7 +191,8 @@ static void write_touches_nothing_else(void **state)
 {
 	struct rig *g = *state;
 	uint8_t *in = g->end[SERVER].mem;
-	struct rr_region r = rig_register(g, SERVER, in + 16, 1000, RR_ACCESS_REMOTE_WRITE);
+	struct rr_region r =
+	        rig_register(g, SERVER, in + 16, 1000, RR_ACCESS_REMOTE_WRITE);
 
 	memset(in, 0xcc, 1100);
 	rig_fill(g->end[CLIENT].mem, 1000, 8);
@@ -211,8 +214,8 @@ static void zero_length(void **state)
 {
 	struct rig *g = *state;
 	uint8_t *in = g->end[SERVER].mem;
-	struct rr_region r = rig_register(g, SERVER, in, 100,
-					  RR_ACCESS_REMOTE_WRITE | RR_ACCESS_REMOTE_READ);
+	struct rr_region r = rig_register(
+	        g, SERVER, in, 100, RR_ACCESS_REMOTE_WRITE | RR_ACCESS_REMOTE_READ);
 	struct rr_wc wc;
 
 	memset(in, 0xcc, 100);
@@ -245,10 +248,10 @@ static void read_of(struct rig *g, size_t len, size_t at)
 static void read_sizes(void **state)
 {
 	struct rig *g = *state;
-	static const size_t sizes[] = { 1, 3, 4, 4097, 65535, 65537, 1000003 };
+	static const size_t sizes[] = {1, 3, 4, 4097, 65535, 65537, 1000003};
 	uint8_t *to = g->end[CLIENT].mem;
 	struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, 2 << 20,
-					  RR_ACCESS_REMOTE_READ);
+	                                  RR_ACCESS_REMOTE_READ);
 
 	for (size_t i = 0; i < RR_ARRAY_SIZE(sizes); i++) {
 		read_of(g, sizes[i], i * 3);
@@ -267,7 +270,8 @@ static void many_reads(void **state)
 	struct rig *g = *state;
 	enum { N = 150, STEP = 8192 };
 	uint8_t *to = g->end[CLIENT].mem, *from = g->end[SERVER].mem;
-	struct rr_region r = rig_register(g, SERVER, from, N * STEP, RR_ACCESS_REMOTE_READ);
+	struct rr_region r =
+	        rig_register(g, SERVER, from, N * STEP, RR_ACCESS_REMOTE_READ);
 	struct rr_prov_limits l;
 
 	g->ops->limits(g->end[CLIENT].ep, &l);
@@ -275,7 +279,7 @@ static void many_reads(void **state)
 		rig_fill(from + i * STEP, STEP, i);
 	for (unsigned i = 0; i < N; i++)
 		rig_read(g, CLIENT, to + i * STEP, 1 + (i * 997) % STEP, r.handle,
-			 r.offset + i * STEP);
+		         r.offset + i * STEP);
 	rig_flush(g, CLIENT);
 	for (unsigned i = 0; i < N; i++) {
 		struct rr_wc wc = rig_wait(g, CLIENT, RR_WC_READ);
@@ -297,7 +301,7 @@ static void all_kinds_both_ways(void **state)
 
 	for (unsigned s = 0; s < 2; s++) {
 		r[s] = rig_register(g, s, g->end[s].mem, RIG_MEM,
-				    RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE);
+		                    RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE);
 		rig_fill(g->end[s].mem + HALF, PART, 50 + s);
 		for (unsigned i = 0; i < N; i++)
 			rig_recv(g, s, g->end[s].mem + 3 * PART + i * 1000, 1000);
@@ -307,7 +311,8 @@ static void all_kinds_both_ways(void **state)
 			uint8_t *m = g->end[s].mem;
 
 			rig_write(g, s, m + HALF, PART, r[!s].handle, r[!s].offset);
-			rig_read(g, s, m + PART, PART, r[!s].handle, r[!s].offset + HALF);
+			rig_read(g, s, m + PART, PART, r[!s].handle,
+			         r[!s].offset + HALF);
 			rig_send(g, s, m + HALF, 1000, 0);
 			rig_flush(g, s);
 		}
@@ -348,9 +353,9 @@ static void large_writes_cross(void **state)
 static void send_queue_full(void **state)
 {
 	struct rig *g = *state;
-	struct rr_sge s = { .base = g->end[CLIENT].mem, .len = 0 };
+	struct rr_sge s = {.base = g->end[CLIENT].mem, .len = 0};
 	struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, 100,
-					  RR_ACCESS_REMOTE_WRITE);
+	                                  RR_ACCESS_REMOTE_WRITE);
 	struct rr_prov_limits l;
 
 	g->ops->limits(g->end[CLIENT].ep, &l);
@@ -358,11 +363,11 @@ static void send_queue_full(void **state)
 		return;
 	for (unsigned i = 0; i < l.max_send; i++)
 		rig_write(g, CLIENT, s.base, 1, r.handle, r.offset);
-	assert_int_equal(-ENOBUFS, g->ops->post_write(g->end[CLIENT].ep, &s, 1, r.handle,
-						      r.offset, 9));
+	assert_int_equal(-ENOBUFS, g->ops->post_write(g->end[CLIENT].ep, &s, 1,
+	                                              r.handle, r.offset, 9));
 	assert_int_equal(-ENOBUFS, g->ops->post_send(g->end[CLIENT].ep, &s, 1, 0, 9));
 	assert_int_equal(-ENOBUFS, g->ops->post_read(g->end[CLIENT].ep, &s, r.handle,
-						     r.offset, 9));
+	                                             r.offset, 9));
 	rig_flush(g, CLIENT);
 	for (unsigned i = 0; i < l.max_send; i++)
 		assert_int_equal(0, rig_wait(g, CLIENT, RR_WC_WRITE).status);
@@ -373,7 +378,7 @@ static void send_queue_full(void **state)
 static void receive_queue_full(void **state)
 {
 	struct rig *g = *state;
-	struct rr_sge s = { .base = g->end[SERVER].mem, .len = 10 };
+	struct rr_sge s = {.base = g->end[SERVER].mem, .len = 10};
 	struct rr_prov_limits l;
 
 	g->ops->limits(g->end[SERVER].ep, &l);
@@ -391,8 +396,8 @@ static void counters(void **state)
 	struct rig *g = *state;
 	uint8_t *in = g->end[SERVER].mem;
 	struct rr_prov_counters c, s;
-	struct rr_region r = rig_register(g, SERVER, in, 1000,
-					  RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE);
+	struct rr_region r = rig_register(
+	        g, SERVER, in, 1000, RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE);
 
 	for (unsigned i = 0; i < 3; i++)
 		rig_write(g, CLIENT, g->end[CLIENT].mem, 100, r.handle, r.offset);
@@ -425,21 +430,21 @@ static void counters(void **state)
 #define C(f) cmocka_unit_test_setup_teardown(f, rig_setup_connected, rig_teardown)
 
 const struct CMUnitTest rig_transfer_tests[] = {
-	C(send_sizes),
-	C(send_shorter_than_receive),
-	C(send_gathers),
-	C(write_gathers),
-	C(order_of_sends),
-	C(writes_are_placed_before_the_receive),
-	C(completed_memory_may_change),
-	C(write_touches_nothing_else),
-	C(zero_length),
-	C(read_sizes),
-	C(many_reads),
-	C(all_kinds_both_ways),
-	C(large_writes_cross),
-	C(send_queue_full),
-	C(receive_queue_full),
-	C(counters),
+        C(send_sizes),
+        C(send_shorter_than_receive),
+        C(send_gathers),
+        C(write_gathers),
+        C(order_of_sends),
+        C(writes_are_placed_before_the_receive),
+        C(completed_memory_may_change),
+        C(write_touches_nothing_else),
+        C(zero_length),
+        C(read_sizes),
+        C(many_reads),
+        C(all_kinds_both_ways),
+        C(large_writes_cross),
+        C(send_queue_full),
+        C(receive_queue_full),
+        C(counters),
 };
 const size_t rig_transfer_count = RR_ARRAY_SIZE(rig_transfer_tests);

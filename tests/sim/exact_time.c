@@ -51,20 +51,20 @@ static void wait_for(struct pair *p, unsigned side, enum rr_wc_op op)
 static struct pair *pair_new(uint32_t ord)
 {
 	const struct rr_sim_options o = {
-		.dir = { { { DELAY, DELAY }, RATE }, { { DELAY, DELAY }, RATE } },
-		.read_latency = { LATENCY, LATENCY },
-		.max_ord = ord,
+	        .dir = {{{DELAY, DELAY}, RATE}, {{DELAY, DELAY}, RATE}},
+	        .read_latency = {LATENCY, LATENCY},
+	        .max_ord = ord,
 	};
-	struct sockaddr_in any = { .sin_family = AF_INET };
-	struct rr_prov_config cfg = { 0 };
+	struct sockaddr_in any = {.sin_family = AF_INET};
+	struct rr_prov_config cfg = {0};
 	struct sockaddr_storage addr;
 	struct pair *p = calloc(1, sizeof(*p));
 
 	p->w = cfg.instance = rr_sim_world_new(1, &o);
-	assert_int_equal(0, ops->listen(&cfg, (struct sockaddr *)&any, sizeof(any), &p->l,
-					&addr));
-	assert_int_equal(0, ops->connect(&cfg, (struct sockaddr *)&addr, sizeof(any), NULL, 0,
-					 0, &p->ep[0]));
+	assert_int_equal(0, ops->listen(&cfg, (struct sockaddr *)&any, sizeof(any),
+	                                &p->l, &addr));
+	assert_int_equal(0, ops->connect(&cfg, (struct sockaddr *)&addr, sizeof(any),
+	                                 NULL, 0, 0, &p->ep[0]));
 	while (ops->accept(p->l, &cfg, NULL, 0, rr_sim_now(p->w), &p->ep[1]))
 		assert_true(rr_sim_step(p->w));
 	for (unsigned i = 0; i < 2; i++)
@@ -89,10 +89,11 @@ static struct pair *pair_connected(uint32_t ord)
 	return p;
 }
 
-static void post(struct pair *p, enum rr_wc_op op, uint32_t len, const struct rr_region *r)
+static void post(struct pair *p, enum rr_wc_op op, uint32_t len,
+                 const struct rr_region *r)
 {
-	struct rr_sge s = { .base = p->mem[0], .len = len };
-	struct rr_sge in = { .base = p->mem[1], .len = len };
+	struct rr_sge s = {.base = p->mem[0], .len = len};
+	struct rr_sge in = {.base = p->mem[1], .len = len};
 
 	switch (op) {
 	case RR_WC_SEND:
@@ -100,10 +101,12 @@ static void post(struct pair *p, enum rr_wc_op op, uint32_t len, const struct rr
 		assert_int_equal(0, ops->post_send(p->ep[0], &s, 1, 0, 1));
 		break;
 	case RR_WC_WRITE:
-		assert_int_equal(0, ops->post_write(p->ep[0], &s, 1, r->handle, r->offset, 1));
+		assert_int_equal(
+		        0, ops->post_write(p->ep[0], &s, 1, r->handle, r->offset, 1));
 		break;
 	default:
-		assert_int_equal(0, ops->post_read(p->ep[0], &s, r->handle, r->offset, 1));
+		assert_int_equal(0,
+		                 ops->post_read(p->ep[0], &s, r->handle, r->offset, 1));
 		break;
 	}
 }
@@ -112,9 +115,10 @@ static struct rr_region region(struct pair *p, unsigned side)
 {
 	struct rr_region r;
 
-	assert_int_equal(0, ops->register_mem(p->ep[side], p->mem[side], MEM,
-					      RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE,
-					      &r));
+	assert_int_equal(
+	        0,
+	        ops->register_mem(p->ep[side], p->mem[side], MEM,
+	                          RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, &r));
 	return r;
 }
 
@@ -185,7 +189,8 @@ static void reads_in_progress_are_limited(void **state)
 		wait_for(p, 0, RR_WC_READ);
 		assert_int_equal(t + once, rr_sim_now(p->w));
 		wait_for(p, 0, RR_WC_READ);
-		assert_int_equal(t + (ord == 1 ? 2 * once : once + 1000), rr_sim_now(p->w));
+		assert_int_equal(t + (ord == 1 ? 2 * once : once + 1000),
+		                 rr_sim_now(p->w));
 		pair_free(p);
 	}
 }
@@ -207,7 +212,7 @@ static void act(struct pair *p, unsigned side, const struct rr_action *a)
 	struct rr_ep *ep = p->ep[side];
 	struct rr_conn *c = p->conn[side];
 	rr_time now = rr_sim_now(p->w);
-	struct rr_region r = { 0 };
+	struct rr_region r = {0};
 	int err = 0;
 
 	switch (a->kind) {
@@ -218,7 +223,8 @@ static void act(struct pair *p, unsigned side, const struct rr_action *a)
 		err = ops->post_send(ep, a->sge, a->n_sge, a->inv_handle, a->token);
 		break;
 	case RR_ACT_WRITE:
-		err = ops->post_write(ep, a->sge, a->n_sge, a->handle, a->offset, a->token);
+		err = ops->post_write(ep, a->sge, a->n_sge, a->handle, a->offset,
+		                      a->token);
 		break;
 	case RR_ACT_READ:
 		err = ops->post_read(ep, a->sge, a->handle, a->offset, a->token);
@@ -265,7 +271,7 @@ static void event(struct pair *p, unsigned side, const struct rr_wc *wc)
 		rr_conn_lost(c, wc->status, now);
 	} else if (wc->op == RR_WC_RECV && !wc->status) {
 		rr_conn_received(c, wc->token, wc->len,
-				 wc->invalidated ? wc->inv_handle : 0, now);
+		                 wc->invalidated ? wc->inv_handle : 0, now);
 	} else {
 		rr_conn_completed(c, wc->token, wc->status, now);
 	}
@@ -282,7 +288,7 @@ static void pump(struct pair *p, unsigned side)
 			act(p, side, &a);
 		if (!p->lost[side])
 			(void)ops->flush(p->ep[side], rr_sim_now(p->w)); /* seen as a
-								completion */
+			                                        completion */
 		more = !p->closed[side] && ops->poll(p->ep[side], &wc, 1);
 		if (more)
 			event(p, side, &wc);
@@ -305,11 +311,11 @@ static struct pair *conns_new(bool remote_invalidate)
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct rr_conn_config cfg = {
-			.role = i ? RR_CONN_SERVER : RR_CONN_CLIENT,
-			.mem = { mem_get, mem_put, NULL },
-			.xid_seed = 1,
-			.remote_invalidate = remote_invalidate,
-			.credits = 8,
+		        .role = i ? RR_CONN_SERVER : RR_CONN_CLIENT,
+		        .mem = {mem_get, mem_put, NULL},
+		        .xid_seed = 1,
+		        .remote_invalidate = remote_invalidate,
+		        .credits = 8,
 		};
 
 		assert_int_equal(0, rr_conn_new(&cfg, rr_sim_now(p->w), &p->conn[i]));
@@ -350,15 +356,15 @@ static rr_time call_time(struct pair *p, const struct rr_piece *pieces, unsigned
 	return p->done - t;
 }
 
-static const uint8_t call_head[64] = { 0, 0, 0, 9 };
-static const uint8_t reply_head[64] = { 0, 0, 0, 9, 0, 0, 0, 1 };
+static const uint8_t call_head[64] = {0, 0, 0, 9};
+static const uint8_t reply_head[64] = {0, 0, 0, 9, 0, 0, 0, 1};
 
 static struct pair *calling(bool remote_invalidate)
 {
 	struct pair *p = conns_new(remote_invalidate);
 
 	p->call.xid = 9;
-	p->reply[0] = (struct rr_piece){ .base = reply_head, .len = 48 };
+	p->reply[0] = (struct rr_piece){.base = reply_head, .len = 48};
 	return p;
 }
 
@@ -366,7 +372,7 @@ static struct pair *calling(bool remote_invalidate)
 static void inline_call(void **state)
 {
 	struct pair *p = calling(true);
-	const struct rr_piece in = { .base = call_head, .len = 64 };
+	const struct rr_piece in = {.base = call_head, .len = 64};
 
 	assert_int_equal((36 + 64) + DELAY + (36 + 48) + DELAY, call_time(p, &in, 1));
 	conns_free(p);
@@ -377,8 +383,8 @@ static void call_with_a_read_chunk(void **state)
 {
 	struct pair *p = calling(true);
 	const struct rr_piece in[] = {
-		{ .base = call_head, .len = 64 },
-		{ .base = p->mem[0], .len = 1 << 20, .item = true },
+	        {.base = call_head, .len = 64},
+	        {.base = p->mem[0], .len = 1 << 20, .item = true},
 	};
 	rr_time t = (36 + 24 + 64) + DELAY;
 
@@ -392,11 +398,12 @@ static void call_with_a_read_chunk(void **state)
 static void call_with_a_write_chunk(void **state)
 {
 	struct pair *p = calling(true);
-	const struct rr_piece in = { .base = call_head, .len = 64 };
-	struct rr_dest d = { .base = p->mem[0], .len = 1 << 20 };
+	const struct rr_piece in = {.base = call_head, .len = 64};
+	struct rr_dest d = {.base = p->mem[0], .len = 1 << 20};
 	rr_time t = (36 + 24 + 64) + DELAY;
 
-	p->reply[1] = (struct rr_piece){ .base = p->mem[1], .len = 1 << 20, .item = true };
+	p->reply[1] =
+	        (struct rr_piece){.base = p->mem[1], .len = 1 << 20, .item = true};
 	p->call.dests = &d;
 	p->call.n_dests = 1;
 	t += (1 << 20) + (36 + 24 + 48) + DELAY;
@@ -411,8 +418,8 @@ static void continuation_does_not_wait_for_the_timer(void **state)
 {
 	struct pair *p = calling(true);
 	const struct rr_piece in[] = {
-		{ .base = call_head, .len = 64 },
-		{ .base = p->mem[0], .len = 200000, .item = true },
+	        {.base = call_head, .len = 64},
+	        {.base = p->mem[0], .len = 200000, .item = true},
 	};
 	rr_time t;
 
@@ -426,15 +433,15 @@ static void continuation_does_not_wait_for_the_timer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(connect_takes_one_round_trip),
-		cmocka_unit_test(send_takes_its_octets_and_the_delay),
-		cmocka_unit_test(messages_share_the_wire),
-		cmocka_unit_test(read_goes_there_and_back),
-		cmocka_unit_test(reads_in_progress_are_limited),
-		cmocka_unit_test(inline_call),
-		cmocka_unit_test(call_with_a_read_chunk),
-		cmocka_unit_test(call_with_a_write_chunk),
-		cmocka_unit_test(continuation_does_not_wait_for_the_timer),
+	        cmocka_unit_test(connect_takes_one_round_trip),
+	        cmocka_unit_test(send_takes_its_octets_and_the_delay),
+	        cmocka_unit_test(messages_share_the_wire),
+	        cmocka_unit_test(read_goes_there_and_back),
+	        cmocka_unit_test(reads_in_progress_are_limited),
+	        cmocka_unit_test(inline_call),
+	        cmocka_unit_test(call_with_a_read_chunk),
+	        cmocka_unit_test(call_with_a_write_chunk),
+	        cmocka_unit_test(continuation_does_not_wait_for_the_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

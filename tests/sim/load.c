@@ -15,8 +15,8 @@ static bool failing(const struct node *n)
 
 /* -- Calls --------------------------------------------------------------------- */
 
-static void *part(const struct plan *p, const struct spec *s, unsigned stream, unsigned k,
-		  size_t len)
+static void *part(const struct plan *p, const struct spec *s, unsigned stream,
+                  unsigned k, size_t len)
 {
 	uint8_t *mem = malloc(len ? len : 1);
 
@@ -27,7 +27,7 @@ static void *part(const struct plan *p, const struct spec *s, unsigned stream, u
 static void add_piece(struct asked *a, void *mem, size_t len, bool item)
 {
 	a->pieces[a->call.n_pieces++] =
-		(struct rr_piece){ .base = mem, .len = len, .item = item };
+	        (struct rr_piece){.base = mem, .len = len, .item = item};
 }
 
 static void make_call(struct node *n, struct asked *a)
@@ -52,11 +52,11 @@ static void make_call(struct node *n, struct asked *a)
 		}
 		if (i < s->n_items)
 			add_piece(a, part(p, s, STREAM_CALL, 2 * i + 1, s->item[i]),
-				  s->item[i], true);
+			          s->item[i], true);
 	}
 	for (unsigned i = 0; i < s->n_dests; i++) {
-		a->dests[i] = (struct rr_dest){ .base = malloc(s->dest[i]),
-						.len = s->dest[i] };
+		a->dests[i] =
+		        (struct rr_dest){.base = malloc(s->dest[i]), .len = s->dest[i]};
 		memset(a->dests[i].base, 0xd7, s->dest[i]);
 	}
 	a->call.xid = s->xid;
@@ -95,7 +95,7 @@ static uint64_t reply_octets(const struct spec *s)
 
 static void issue(struct node *n, struct asked *a)
 {
-	const uint64_t v[] = { a->spec->index, a->spec->xid };
+	const uint64_t v[] = {a->spec->index, a->spec->xid};
 	int err;
 
 	a->issued = true;
@@ -161,7 +161,8 @@ static void check_result(struct node *n, const struct asked *a)
 
 	CHECK(n->run, a->call.reply_len == len, "call %u: reply of %zu octets, not %zu",
 	      s->index, a->call.reply_len, len);
-	CHECK(n->run, !memcmp(a->call.reply, want, len), "call %u: wrong reply", s->index);
+	CHECK(n->run, !memcmp(a->call.reply, want, len), "call %u: wrong reply",
+	      s->index);
 	free(want);
 	CHECK(n->run, !s->refuse, "call %u: answered though refused", s->index);
 	for (unsigned i = 0; i < s->n_dests; i++) {
@@ -169,16 +170,18 @@ static void check_result(struct node *n, const struct asked *a)
 		uint32_t r = i < s->n_results ? s->result[i] : 0;
 		uint8_t *item = part(p, s, STREAM_REPLY, 2 * i + 1, r);
 
-		CHECK(n->run, r <= d->len, "call %u: result %u cannot have fitted", s->index, i);
+		CHECK(n->run, r <= d->len, "call %u: result %u cannot have fitted",
+		      s->index, i);
 		CHECK(n->run, d->ret_len == r && d->ret_used == (r > 0),
-		      "call %u: result %u has %zu octets (used %d), not %u", s->index, i,
-		      d->ret_len, d->ret_used, r);
-		CHECK(n->run, !memcmp(d->base, item, r), "call %u: result %u wrong", s->index,
-		      i);
+		      "call %u: result %u has %zu octets (used %d), not %u", s->index,
+		      i, d->ret_len, d->ret_used, r);
+		CHECK(n->run, !memcmp(d->base, item, r), "call %u: result %u wrong",
+		      s->index, i);
 		free(item);
 		for (size_t k = r; k < d->len; k++)
 			CHECK(n->run, ((uint8_t *)d->base)[k] == 0xd7,
-			      "call %u: octet %zu after result %u changed", s->index, k, i);
+			      "call %u: octet %zu after result %u changed", s->index, k,
+			      i);
 	}
 }
 
@@ -191,7 +194,8 @@ static unsigned too_large(const struct spec *s)
 	return s->n_dests;
 }
 
-static bool remote_error_is_due(struct node *n, const struct spec *s, const struct rr_error *e)
+static bool remote_error_is_due(struct node *n, const struct spec *s,
+                                const struct rr_error *e)
 {
 	const struct plan *p = &n->run->plan;
 	const struct rr_conn_config *peer = &p->conn[!n->side];
@@ -202,7 +206,8 @@ static bool remote_error_is_due(struct node *n, const struct spec *s, const stru
 	if (k < s->n_dests && e->code == RDMA2_ERR_WRITE_RESOURCE)
 		return e->arg[0] == k + 1 && e->arg[1] == s->result[k]; /* from one */
 	if (e->code == RDMA2_ERR_SYSTEM &&
-	    (peer->max_requests || p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY))
+	    (peer->max_requests || p->fault == FAULT_REGISTER ||
+	     p->fault == FAULT_MEMORY))
 		return true;
 	if (call_octets(s) > peer->max_message_bytes &&
 	    (e->code == RDMA2_ERR_INVAL_CONT || e->code == RDMA2_ERR_SYSTEM))
@@ -215,7 +220,8 @@ static bool remote_error_is_due(struct node *n, const struct spec *s, const stru
 	       e->code == RDMA2_ERR_REPLY_RESOURCE;
 }
 
-static bool local_error_is_due(struct node *n, const struct spec *s, const struct asked *a)
+static bool local_error_is_due(struct node *n, const struct spec *s,
+                               const struct asked *a)
 {
 	const struct plan *p = &n->run->plan;
 	int err = a->call.status;
@@ -245,7 +251,8 @@ static void check_lent(struct node *n, const struct asked *a)
 		      "call %u ended, argument piece %u still lent", a->spec->index, i);
 	for (unsigned i = 0; i < a->call.n_dests; i++)
 		CHECK(n->run, !rr_sim_lent(n->ep, a->dests[i].base, a->dests[i].len),
-		      "call %u ended, destination %u still accessible", a->spec->index, i);
+		      "call %u ended, destination %u still accessible", a->spec->index,
+		      i);
 }
 
 static void release(struct node *n, struct asked *a)
@@ -267,7 +274,7 @@ static void release(struct node *n, struct asked *a)
 void load_call_done(struct node *n, struct rr_call *call)
 {
 	struct asked *a = rr_container_of(call, struct asked, call);
-	const uint64_t v[] = { a->spec->index, (uint64_t)(int64_t)call->status };
+	const uint64_t v[] = {a->spec->index, (uint64_t)(int64_t)call->status};
 
 	run_note(n->run, "done", n->side, v, 2);
 	CHECK(n->run, a->issued && !a->ended, "call %u ends twice", a->spec->index);
@@ -278,18 +285,19 @@ void load_call_done(struct node *n, struct rr_call *call)
 	if (call->status == RR_CALL_OK)
 		check_result(n, a);
 	else if (call->status == RR_CALL_REMOTE_ERROR)
-		CHECK(n->run, failing(n) || a->cancelled ||
-				      remote_error_is_due(n, a->spec, &call->error),
+		CHECK(n->run,
+		      failing(n) || a->cancelled ||
+		              remote_error_is_due(n, a->spec, &call->error),
 		      "%s %u: remote error %u (%u, %u)", n->side ? "reverse" : "call",
 		      a->spec->index, call->error.code, call->error.arg[0],
 		      call->error.arg[1]);
 	else
 		CHECK(n->run, local_error_is_due(n, a->spec, a), "%s %u: error %d",
 		      n->side ? "reverse" : "call", a->spec->index, call->status);
-	*(call->status == RR_CALL_OK	       ? &tally.ok :
-	  call->status == RR_CALL_REMOTE_ERROR ? &tally.refused :
-	  a->cancelled			       ? &tally.cancelled :
-						 &tally.failed) += 1;
+	*(call->status == RR_CALL_OK             ? &tally.ok
+	  : call->status == RR_CALL_REMOTE_ERROR ? &tally.refused
+	  : a->cancelled                         ? &tally.cancelled
+	                                         : &tally.failed) += 1;
 	free_call(a);
 	if (!call->reply || !a->spec->release_after)
 		release(n, a);
@@ -297,7 +305,7 @@ void load_call_done(struct node *n, struct rr_call *call)
 
 static void cancel(struct node *n, struct asked *a)
 {
-	const uint64_t v[] = { a->spec->index };
+	const uint64_t v[] = {a->spec->index};
 
 	run_note(n->run, "cancel", n->side, v, 1);
 	a->cancelled = true;
@@ -318,7 +326,7 @@ static struct served *served_of(struct node *n, const struct rr_request *q)
 
 static void refuse(struct node *n, struct served *v)
 {
-	const struct rr_error e = { .code = v->spec->refuse };
+	const struct rr_error e = {.code = v->spec->refuse};
 
 	v->answered = true;
 	rr_conn_refuse(n->conn, v->request, &e, run_now(n->run));
@@ -333,15 +341,17 @@ static bool cut_short(const struct node *n, const struct spec *s)
 	       (p->fault == FAULT_MEMORY && p->fault_side != n->side);
 }
 
-static void check_offer(struct node *n, const struct rr_request *q, const struct spec *s)
+static void check_offer(struct node *n, const struct rr_request *q,
+                        const struct spec *s)
 {
 	uint64_t read = 0;
 
 	if (cut_short(n, s))
 		return;
-	CHECK(n->run, q->n_pieces == 1, "request %u: %u pieces at ADMIT", s->index, q->n_pieces);
-	CHECK(n->run, q->n_writes == s->n_dests, "request %u: %u Write chunks, not %u", s->index,
-	      q->n_writes, s->n_dests);
+	CHECK(n->run, q->n_pieces == 1, "request %u: %u pieces at ADMIT", s->index,
+	      q->n_pieces);
+	CHECK(n->run, q->n_writes == s->n_dests, "request %u: %u Write chunks, not %u",
+	      s->index, q->n_writes, s->n_dests);
 	for (unsigned i = 0; i < s->n_dests; i++)
 		CHECK(n->run, q->write_bytes[i] == s->dest[i],
 		      "request %u: Write chunk %u of %llu octets", s->index, i,
@@ -364,7 +374,7 @@ static bool own_sinks(struct served *v, struct rr_sge *sge)
 		return false;
 	for (unsigned i = 0; i < s->n_items; i++) {
 		v->sink[i] = malloc(s->item[i]);
-		sge[i] = (struct rr_sge){ .base = v->sink[i], .len = s->item[i] };
+		sge[i] = (struct rr_sge){.base = v->sink[i], .len = s->item[i]};
 	}
 	return true;
 }
@@ -389,7 +399,8 @@ void load_admit(struct node *n, struct rr_request *q)
 	if (s->refuse && s->refuse_early)
 		refuse(n, v);
 	else
-		rr_conn_admit(n->conn, q, own_sinks(v, sge) ? sge : NULL, run_now(n->run));
+		rr_conn_admit(n->conn, q, own_sinks(v, sge) ? sge : NULL,
+		              run_now(n->run));
 }
 
 static void check_arguments(struct node *n, struct served *v)
@@ -404,8 +415,8 @@ static void check_arguments(struct node *n, struct served *v)
 		const struct rr_piece *p = &q->pieces[i];
 
 		CHECK(n->run, p->len <= len - at && !memcmp(p->base, want + at, p->len),
-		      "request %u: piece %u wrong (%zu octets at %zu of %zu)", s->index, i,
-		      p->len, at, len);
+		      "request %u: piece %u wrong (%zu octets at %zu of %zu)", s->index,
+		      i, p->len, at, len);
 		at += p->len;
 		if (!p->item)
 			continue;
@@ -415,8 +426,8 @@ static void check_arguments(struct node *n, struct served *v)
 	}
 	free(want);
 	CHECK(n->run, at == len, "request %u: %zu octets, not %zu", s->index, at, len);
-	CHECK(n->run, items == q->n_reads, "request %u: %u items, %u Read chunks", s->index,
-	      items, q->n_reads);
+	CHECK(n->run, items == q->n_reads, "request %u: %u items, %u Read chunks",
+	      s->index, items, q->n_reads);
 	for (unsigned i = 0, k = 0; v->sink[0] && i < q->n_pieces; i++)
 		if (q->pieces[i].item)
 			CHECK(n->run, q->pieces[i].base == v->sink[k++],
@@ -427,7 +438,8 @@ void load_request(struct node *n, struct rr_request *q)
 {
 	struct served *v = served_of(n, q);
 
-	CHECK(n->run, !v->ready && !v->answered, "request %u comes twice", v->spec->index);
+	CHECK(n->run, !v->ready && !v->answered, "request %u comes twice",
+	      v->spec->index);
 	CHECK(n->run, q->user == v->spec->index, "request %u lost its user word",
 	      v->spec->index);
 	v->ready = true;
@@ -448,14 +460,15 @@ static void answer(struct node *n, struct served *v)
 	v->answered = true;
 	for (unsigned i = 0; i <= s->n_results; i++) {
 		v->pieces[v->n_pieces++] = (struct rr_piece){
-			.base = part(p, s, STREAM_REPLY, 2 * i, s->rgap[i]),
-			.len = s->rgap[i],
+		        .base = part(p, s, STREAM_REPLY, 2 * i, s->rgap[i]),
+		        .len = s->rgap[i],
 		};
 		if (i < s->n_results)
 			v->pieces[v->n_pieces++] = (struct rr_piece){
-				.base = part(p, s, STREAM_REPLY, 2 * i + 1, s->result[i]),
-				.len = s->result[i],
-				.item = true,
+			        .base = part(p, s, STREAM_REPLY, 2 * i + 1,
+			                     s->result[i]),
+			        .len = s->result[i],
+			        .item = true,
 			};
 	}
 	rr_conn_reply(n->conn, v->request, v->pieces, v->n_pieces, run_now(n->run));
@@ -471,8 +484,9 @@ void load_request_done(struct node *n, struct rr_request *q, int status)
 		at = &(*at)->next;
 	*at = v->next;
 	for (unsigned i = 0; i < v->n_pieces; i++) {
-		CHECK(n->run, !n->ep || !v->pieces[i].len ||
-				      !rr_sim_lent(n->ep, v->pieces[i].base, v->pieces[i].len),
+		CHECK(n->run,
+		      !n->ep || !v->pieces[i].len ||
+		              !rr_sim_lent(n->ep, v->pieces[i].base, v->pieces[i].len),
 		      "request %u ended, reply piece %u still lent", v->spec->index, i);
 		free((void *)(uintptr_t)v->pieces[i].base);
 	}
@@ -489,9 +503,9 @@ static rr_time asked_due(const struct node *n, const struct asked *a)
 	if (!a->issued)
 		return a->spec->issue_at;
 	if (!a->ended)
-		return a->cancelled || a->spec->cancel_after == RR_TIME_NEVER ?
-			       RR_TIME_NEVER :
-			       a->issued_at + a->spec->cancel_after;
+		return a->cancelled || a->spec->cancel_after == RR_TIME_NEVER
+		               ? RR_TIME_NEVER
+		               : a->issued_at + a->spec->cancel_after;
 	return a->released ? RR_TIME_NEVER : a->ended_at + a->spec->release_after;
 }
 
@@ -518,7 +532,8 @@ bool load_due(struct node *n)
 		struct asked *a = &n->asked[i];
 
 		a->spec = &n->run->plan.spec[n->side][i];
-		/* After CLOSED nothing but releases can be left, before open nothing. */
+		/* After CLOSED nothing but releases can be left, before open nothing.
+		 */
 		if (!n->conn)
 			continue;
 		if (asked_due(n, a) <= now || (!a->issued && n->lost)) {

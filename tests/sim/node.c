@@ -22,7 +22,8 @@ static void *mem_get(void *ctx, size_t bytes)
 	void *mem;
 
 	n->gets++;
-	if (p->fault == FAULT_MEMORY && n->side == p->fault_side && n->gets == p->fault_at) {
+	if (p->fault == FAULT_MEMORY && n->side == p->fault_side &&
+	    n->gets == p->fault_at) {
 		n->run->may_lose = true;
 		return NULL;
 	}
@@ -38,21 +39,23 @@ static void mem_put(void *ctx, void *mem, size_t bytes)
 {
 	struct node *n = ctx;
 
-	CHECK(n->run, n->live_bytes >= bytes && n->live_blocks, "more memory back than taken");
+	CHECK(n->run, n->live_bytes >= bytes && n->live_blocks,
+	      "more memory back than taken");
 	if (n->ep)
 		CHECK(n->run, !rr_sim_lent(n->ep, mem, bytes),
-		      "side %u gives back memory that is lent to the provider", n->side);
+		      "side %u gives back memory that is lent to the provider",
+		      n->side);
 	n->live_bytes -= bytes;
 	n->live_blocks--;
 	memset(mem, 0xdb, bytes);
 	free(mem);
 }
 
-static void emit(void *ctx, enum rr_trace_point p, uint32_t conn_id, uint32_t xid, uint64_t a,
-		 uint64_t b, uint64_t c)
+static void emit(void *ctx, enum rr_trace_point p, uint32_t conn_id, uint32_t xid,
+                 uint64_t a, uint64_t b, uint64_t c)
 {
 	struct node *n = ctx;
-	const uint64_t v[] = { xid, a, b, c };
+	const uint64_t v[] = {xid, a, b, c};
 
 	run_note(n->run, rr_trace_name(p), n->side, v, 4);
 }
@@ -62,8 +65,8 @@ void node_open(struct node *n)
 	struct rr_conn_config cfg = n->run->plan.conn[n->side];
 	int err;
 
-	n->sink = (struct rr_trace_sink){ .emit = emit, .ctx = n };
-	cfg.mem = (struct rr_mem){ .get = mem_get, .put = mem_put, .ctx = n };
+	n->sink = (struct rr_trace_sink){.emit = emit, .ctx = n};
+	cfg.mem = (struct rr_mem){.get = mem_get, .put = mem_put, .ctx = n};
 	cfg.trace = &n->sink;
 	err = rr_conn_new(&cfg, run_now(n->run), &n->conn);
 	if (err && n->run->may_lose) {
@@ -124,7 +127,8 @@ static int do_post(struct node *n, const struct rr_action *a)
 		n->run->sends++;
 		return p->post_send(n->ep, a->sge, a->n_sge, a->inv_handle, a->token);
 	case RR_ACT_WRITE:
-		return p->post_write(n->ep, a->sge, a->n_sge, a->handle, a->offset, a->token);
+		return p->post_write(n->ep, a->sge, a->n_sge, a->handle, a->offset,
+		                     a->token);
 	case RR_ACT_READ:
 		return p->post_read(n->ep, &a->sge[0], a->handle, a->offset, a->token);
 	case RR_ACT_INVALIDATE:
@@ -144,15 +148,16 @@ static int do_post(struct node *n, const struct rr_action *a)
 
 static void do_register(struct node *n, const struct rr_action *a)
 {
-	struct rr_region reg = { 0 };
+	struct rr_region reg = {0};
 	int err = -ENOTCONN;
 
 	if (!n->lost)
-		err = rr_sim_ops.register_mem(n->ep, a->sge[0].base, a->reg_len, a->access,
-					      &reg);
+		err = rr_sim_ops.register_mem(n->ep, a->sge[0].base, a->reg_len,
+		                              a->access, &reg);
 	if (err)
-		CHECK(n->run, n->lost || rr_sim_over(n->ep) ||
-				      n->run->plan.fault == FAULT_REGISTER,
+		CHECK(n->run,
+		      n->lost || rr_sim_over(n->ep) ||
+		              n->run->plan.fault == FAULT_REGISTER,
 		      "side %u: registration failed: %d", n->side, err);
 	rr_conn_registered(n->conn, a->token, err, reg.handle, reg.offset);
 }
@@ -163,17 +168,25 @@ static void do_closed(struct node *n)
 
 	CHECK(n->run, n->lost, "side %u: CLOSED before the provider's end", n->side);
 	rr_conn_info(n->conn, &info);
-	CHECK(n->run, !info.calls && !info.requests, "side %u: CLOSED with %u calls, %u requests",
-	      n->side, info.calls, info.requests);
-	CHECK(n->run, n->abandoned || !rr_sim_owed(n->ep), "side %u: CLOSED, still owed", n->side);
-	CHECK(n->run, !info.pinned_bytes, "side %u: CLOSED with pinned memory", n->side);
+	CHECK(n->run, !info.calls && !info.requests,
+	      "side %u: CLOSED with %u calls, %u requests", n->side, info.calls,
+	      info.requests);
+	CHECK(n->run, n->abandoned || !rr_sim_owed(n->ep),
+	      "side %u: CLOSED, still owed", n->side);
+	CHECK(n->run, !info.pinned_bytes, "side %u: CLOSED with pinned memory",
+	      n->side);
 	n->closed = true;
 }
 
 static void act(struct node *n, const struct rr_action *a)
 {
-	const uint64_t v[] = { (uint64_t)a->kind, a->handle, a->offset,	 a->reg_len,
-			       a->n_sge,	  a->inv_handle, (uint64_t)(int64_t)a->status };
+	const uint64_t v[] = {(uint64_t)a->kind,
+	                      a->handle,
+	                      a->offset,
+	                      a->reg_len,
+	                      a->n_sge,
+	                      a->inv_handle,
+	                      (uint64_t)(int64_t)a->status};
 	int err;
 
 	run_note(n->run, "action", n->side, v, 7);
@@ -232,13 +245,15 @@ static bool drain(struct node *n)
 	return moved;
 }
 
-/* -- Completions -------------------------------------------------------------------- */
+/* -- Completions --------------------------------------------------------------------
+ */
 
 static void ended(struct node *n, int status)
 {
 	n->lost = true;
 	n->lost_status = status;
-	CHECK(n->run, status == 0 ? n->run->closing || n->run->may_lose : n->run->may_lose,
+	CHECK(n->run,
+	      status == 0 ? n->run->closing || n->run->may_lose : n->run->may_lose,
 	      "side %u: connection ended with %d (%s)", n->side, status,
 	      rr_sim_ops.why(n->ep));
 	n->run->may_lose = true; /* the other end will follow */
@@ -247,8 +262,8 @@ static void ended(struct node *n, int status)
 
 static void take(struct node *n, const struct rr_wc *wc)
 {
-	const uint64_t v[] = { (uint64_t)wc->op, (uint64_t)(int64_t)wc->status, wc->len,
-			       wc->inv_handle };
+	const uint64_t v[] = {(uint64_t)wc->op, (uint64_t)(int64_t)wc->status, wc->len,
+	                      wc->inv_handle};
 	rr_time now = run_now(n->run);
 
 	run_note(n->run, "completion", n->side, v, 4);
@@ -266,7 +281,7 @@ static void take(struct node *n, const struct rr_wc *wc)
 			rr_conn_completed(n->conn, wc->token, wc->status, now);
 		else
 			rr_conn_received(n->conn, wc->token, wc->len,
-					 wc->invalidated ? wc->inv_handle : 0, now);
+			                 wc->invalidated ? wc->inv_handle : 0, now);
 		break;
 	case RR_WC_SEND:
 	case RR_WC_READ:
@@ -291,7 +306,8 @@ bool node_pump(struct node *n)
 		ticked = true;
 	}
 	moved = drain(n);
-	CHECK(n->run, !ticked || n->closed || rr_conn_deadline(n->conn) > run_now(n->run),
+	CHECK(n->run,
+	      !ticked || n->closed || rr_conn_deadline(n->conn) > run_now(n->run),
 	      "side %u: the deadline does not move", n->side);
 	if (n->lost)
 		return moved;
@@ -306,7 +322,8 @@ bool node_pump(struct node *n)
 	return moved;
 }
 
-/* -- Checkers ----------------------------------------------------------------------- */
+/* -- Checkers -----------------------------------------------------------------------
+ */
 
 void node_check(struct node *n)
 {
@@ -319,14 +336,16 @@ void node_check(struct node *n)
 	rr_conn_info(n->conn, &i);
 	CHECK(n->run, (int32_t)i.avail >= -1 && (int32_t)i.avail <= (int32_t)i.cap,
 	      "side %u: avail %d of cap %u", n->side, (int)i.avail, i.cap);
-	CHECK(n->run, i.owed <= n->run->plan.conn[n->side].credits, "side %u: owed %u above H",
-	      n->side, i.owed);
+	CHECK(n->run, i.owed <= n->run->plan.conn[n->side].credits,
+	      "side %u: owed %u above H", n->side, i.owed);
 	if (n->lost || !peer->ep || rr_sim_over(n->ep) || rr_sim_over(peer->ep))
 		return;
 	out = rr_sim_sends_under_way(n->ep);
 	in = rr_sim_receives(peer->ep);
-	CHECK(n->run, out <= in, "side %u: %u Sends under way, %u Receives", n->side, out, in);
+	CHECK(n->run, out <= in, "side %u: %u Sends under way, %u Receives", n->side,
+	      out, in);
 	if (!i.calls)
-		CHECK(n->run, !rr_sim_regions(n->ep), "side %u: no calls, but %u regions",
-		      n->side, rr_sim_regions(n->ep));
+		CHECK(n->run, !rr_sim_regions(n->ep),
+		      "side %u: no calls, but %u regions", n->side,
+		      rr_sim_regions(n->ep));
 }

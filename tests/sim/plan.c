@@ -35,13 +35,13 @@ static struct rr_sim_range range(struct rr_rng *r, rr_time most)
 	rr_time a = below(r, most), b = below(r, most);
 
 	if (one_in(r, 4))
-		return (struct rr_sim_range){ a, a };
-	return (struct rr_sim_range){ RR_MIN(a, b), RR_MAX(a, b) };
+		return (struct rr_sim_range){a, a};
+	return (struct rr_sim_range){RR_MIN(a, b), RR_MAX(a, b)};
 }
 
 static void draw_world(struct plan *p, struct rr_rng *r)
 {
-	static const uint64_t rates[] = { 0, 100000000, 1000000000, 12500000000 };
+	static const uint64_t rates[] = {0, 100000000, 1000000000, 12500000000};
 	struct rr_sim_options *o = &p->world;
 	rr_time scale = 1 + skewed(r, 100, 200000);
 
@@ -98,7 +98,7 @@ static void draw_fault(struct plan *p, struct rr_rng *r)
 
 static void draw_conn(struct plan *p, struct rr_rng *r, unsigned side)
 {
-	static const uint32_t segs[] = { 4096, 30000, 65536, 1 << 20, 1 << 20 };
+	static const uint32_t segs[] = {4096, 30000, 65536, 1 << 20, 1 << 20};
 	struct rr_conn_config *c = &p->conn[side];
 
 	c->role = side == CLIENT ? RR_CONN_CLIENT : RR_CONN_SERVER;
@@ -106,7 +106,8 @@ static void draw_conn(struct plan *p, struct rr_rng *r, unsigned side)
 	c->xid_seed = (uint32_t)rr_rng_next(r);
 	if (one_in(r, 4))
 		c->xid_seed = 0xfffffffe; /* wraps: own XIDs skip 0 */
-	c->credits = one_in(r, 4) ? 2 + (uint32_t)below(r, 3) : (uint32_t)between(r, 2, 64);
+	c->credits =
+	        one_in(r, 4) ? 2 + (uint32_t)below(r, 3) : (uint32_t)between(r, 2, 64);
 	c->send_credits = one_in(r, 2) ? 0 : c->credits + (uint32_t)below(r, 64);
 	c->send_bytes = (uint32_t)skewed(r, 1024, 16384);
 	c->recv_bytes = (uint32_t)skewed(r, 1024, 16384);
@@ -186,9 +187,10 @@ static void draw_times(struct spec *s, struct rr_rng *r)
 	s->cancel_after = RR_TIME_NEVER;
 }
 
-static void draw_spec(struct plan *p, struct rr_rng *r, unsigned dir, unsigned i, bool cancels)
+static void draw_spec(struct plan *p, struct rr_rng *r, unsigned dir, unsigned i,
+                      bool cancels)
 {
-	static const uint32_t codes[] = { RDMA2_ERR_SYSTEM, RDMA2_ERR_BAD_XDR };
+	static const uint32_t codes[] = {RDMA2_ERR_SYSTEM, RDMA2_ERR_BAD_XDR};
 	struct spec *s = &p->spec[dir][i];
 	/* What the caller may use: reverse levels allow less. */
 	unsigned level = dir == CLIENT ? RDMA2_RVRSDIR_GENL : p->rvrsdir;
@@ -265,24 +267,27 @@ static void print_spec(const struct spec *s)
 	printf(" dests");
 	for (unsigned i = 0; i < s->n_dests; i++)
 		printf(" %u", s->dest[i]);
-	printf(" reply_bytes %u refuse %u at %llu answer +%llu cancel +%lld\n", s->reply_bytes,
-	       s->refuse, (unsigned long long)s->issue_at, (unsigned long long)s->answer_after,
-	       (long long)s->cancel_after);
+	printf(" reply_bytes %u refuse %u at %llu answer +%llu cancel +%lld\n",
+	       s->reply_bytes, s->refuse, (unsigned long long)s->issue_at,
+	       (unsigned long long)s->answer_after, (long long)s->cancel_after);
 }
 
 void plan_print(const struct plan *p)
 {
-	static const char *const faults[] = { "none",	"drop",	 "post", "register",
-					      "memory", "abort", "close" };
+	static const char *const faults[] = {"none",   "drop",  "post", "register",
+	                                     "memory", "abort", "close"};
 
-	printf("seed %llu: fault %s at %llu side %u, reverse level %u, rem.inv. %d, ord %u%s\n",
-	       (unsigned long long)p->seed, faults[p->fault], (unsigned long long)p->fault_at,
-	       p->fault_side, p->rvrsdir, !p->world.no_remote_invalidate, p->world.max_ord,
+	printf("seed %llu: fault %s at %llu side %u, reverse level %u, rem.inv. %d, "
+	       "ord %u%s\n",
+	       (unsigned long long)p->seed, faults[p->fault],
+	       (unsigned long long)p->fault_at, p->fault_side, p->rvrsdir,
+	       !p->world.no_remote_invalidate, p->world.max_ord,
 	       p->world.ord_blocks ? " blocking" : "");
 	for (unsigned i = 0; i < 2; i++) {
 		const struct rr_conn_config *c = &p->conn[i];
 
-		printf("  %s: credits %u/%u inline send %u recv %u segments %u x %u max "
+		printf("  %s: credits %u/%u inline send %u recv %u segments %u x %u "
+		       "max "
 		       "message %u requests %u grant %llu\n",
 		       i == CLIENT ? "client" : "server", c->credits, c->send_credits,
 		       c->send_bytes, c->recv_bytes, c->max_segments, c->segment_bytes,
@@ -305,11 +310,11 @@ static void put_word(uint8_t *p, uint32_t v)
 }
 
 /* Part 0 is the first piece, part 2k + 1 item k, part 2k + 2 the piece after. */
-void spec_fill(const struct plan *p, const struct spec *s, unsigned stream, unsigned part,
-	       void *buf, size_t len)
+void spec_fill(const struct plan *p, const struct spec *s, unsigned stream,
+               unsigned part, void *buf, size_t len)
 {
-	uint64_t key = p->seed * 0x9e3779b97f4a7c15u + s->dir * 0x1000003u + s->index * 8191u +
-		       stream * 131u + part;
+	uint64_t key = p->seed * 0x9e3779b97f4a7c15u + s->dir * 0x1000003u +
+	               s->index * 8191u + stream * 131u + part;
 	uint8_t *to = buf;
 
 	for (size_t i = 0; i < len; i += 8) {
@@ -326,7 +331,7 @@ void spec_fill(const struct plan *p, const struct spec *s, unsigned stream, unsi
 }
 
 static size_t append(const struct plan *p, const struct spec *s, unsigned stream,
-		     unsigned part, uint8_t *buf, size_t at, uint32_t len)
+                     unsigned part, uint8_t *buf, size_t at, uint32_t len)
 {
 	spec_fill(p, s, stream, part, buf + at, len);
 	at += len;
@@ -363,7 +368,8 @@ uint8_t *spec_reply_stream(const struct plan *p, const struct spec *s, size_t *r
 	for (unsigned i = 0; i <= s->n_results; i++) {
 		at = append(p, s, STREAM_REPLY, 2 * i, buf, at, s->rgap[i]);
 		if (i >= s->n_dests && i < s->n_results)
-			at = append(p, s, STREAM_REPLY, 2 * i + 1, buf, at, s->result[i]);
+			at = append(p, s, STREAM_REPLY, 2 * i + 1, buf, at,
+			            s->result[i]);
 	}
 	*ret_len = at;
 	return buf;

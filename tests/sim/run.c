@@ -24,16 +24,17 @@ _Noreturn void run_fail(struct run *r, const char *fmt, ...)
 
 	fflush(stdout);
 	fprintf(stderr, "seed %" PRIu64 ", step %" PRIu64 ", time %" PRIu64 " ns: ",
-		r->plan.seed, r->step, r->world ? rr_sim_now(r->world) : 0);
+	        r->plan.seed, r->step, r->world ? rr_sim_now(r->world) : 0);
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "\nreplay: sim_run --seed %" PRIu64 " --trace --verbose\n",
-		r->plan.seed);
+	        r->plan.seed);
 	exit(1);
 }
 
-void run_note(struct run *r, const char *what, unsigned side, const uint64_t *v, unsigned n)
+void run_note(struct run *r, const char *what, unsigned side, const uint64_t *v,
+              unsigned n)
 {
 	uint64_t h = r->digest ^ rr_sim_now(r->world) ^ side;
 
@@ -53,12 +54,12 @@ void run_note(struct run *r, const char *what, unsigned side, const uint64_t *v,
 
 static struct rr_prov_config prov_config(struct run *r, unsigned side)
 {
-	return (struct rr_prov_config){ .conn_id = side, .instance = r->world };
+	return (struct rr_prov_config){.conn_id = side, .instance = r->world};
 }
 
 static void begin(struct run *r)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct sockaddr_storage addr;
 	struct rr_prov_config cfg;
 	int err;
@@ -69,10 +70,11 @@ static void begin(struct run *r)
 	}
 	r->world = rr_sim_world_new(r->plan.seed, &r->plan.world);
 	cfg = prov_config(r, CLIENT);
-	err = rr_sim_ops.listen(&cfg, (struct sockaddr *)&any, sizeof(any), &r->listener, &addr);
+	err = rr_sim_ops.listen(&cfg, (struct sockaddr *)&any, sizeof(any),
+	                        &r->listener, &addr);
 	CHECK(r, !err, "listen: %d", err);
-	err = rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any), NULL, 0, 0,
-				 &r->node[CLIENT].ep);
+	err = rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any), NULL, 0,
+	                         0, &r->node[CLIENT].ep);
 	CHECK(r, !err, "connect: %d", err);
 	node_open(&r->node[CLIENT]);
 }
@@ -84,7 +86,8 @@ static void try_accept(struct run *r)
 
 	if (n->ep || n->conn || n->closed)
 		return;
-	if (!rr_sim_ops.accept(r->listener, &cfg, NULL, 0, rr_sim_now(r->world), &n->ep))
+	if (!rr_sim_ops.accept(r->listener, &cfg, NULL, 0, rr_sim_now(r->world),
+	                       &n->ep))
 		node_open(n);
 }
 
@@ -167,7 +170,8 @@ static void maybe_close(struct run *r)
 	struct node *n = &r->node[side];
 
 	for (unsigned i = 0; i < 2; i++)
-		if (r->node[i].conn && !load_finished(&r->node[i]) && !r->node[i].closed)
+		if (r->node[i].conn && !load_finished(&r->node[i]) &&
+		    !r->node[i].closed)
 			return;
 	if (!n->conn || n->closed) {
 		side = !side;
@@ -199,16 +203,18 @@ static void stalled(struct run *r, const char *how)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct node *n = &r->node[i];
-		struct rr_conn_info f = { 0 };
+		struct rr_conn_info f = {0};
 
 		if (n->conn)
 			rr_conn_info(n->conn, &f);
 		fprintf(stderr,
-			"  side %u: %u of %u calls ended, %u requests; avail %d cap %u owed %u "
-			"receives %u calls %u requests %u ready %d lost %d closed %d error %d\n",
-			i, n->n_ended, r->plan.n_calls[i], n->n_served, (int)f.avail, f.cap,
-			f.owed, f.receives_posted, f.calls, f.requests, f.ready, n->lost,
-			n->closed, f.error);
+		        "  side %u: %u of %u calls ended, %u requests; avail %d cap %u "
+		        "owed %u "
+		        "receives %u calls %u requests %u ready %d lost %d closed %d "
+		        "error %d\n",
+		        i, n->n_ended, r->plan.n_calls[i], n->n_served, (int)f.avail,
+		        f.cap, f.owed, f.receives_posted, f.calls, f.requests, f.ready,
+		        n->lost, n->closed, f.error);
 	}
 	run_fail(r, "%s", how);
 }
@@ -305,8 +311,10 @@ uint64_t run_seed(uint64_t seed, bool trace, bool verbose)
 		r->step++;
 	}
 	if (verbose)
-		printf("  %" PRIu64 " steps, %" PRIu64 " sends, %" PRIu64 " ns, lost %d\n",
-		       r->step, r->sends, rr_sim_now(r->world), r->node[CLIENT].lost_status);
+		printf("  %" PRIu64 " steps, %" PRIu64 " sends, %" PRIu64
+		       " ns, lost %d\n",
+		       r->step, r->sends, rr_sim_now(r->world),
+		       r->node[CLIENT].lost_status);
 	finish(r);
 	digest = r->digest;
 	free(r);

@@ -12,16 +12,20 @@
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: sim_run --seed N [--count K] [--twice] [--trace] [--verbose]\n");
+	fprintf(stderr, "usage: sim_run --seed N [--count K] [--twice] [--trace] "
+	                "[--verbose]\n");
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "seed", required_argument, NULL, 's' },  { "count", required_argument, NULL, 'c' },
-		{ "twice", no_argument, NULL, '2' },	   { "trace", no_argument, NULL, 't' },
-		{ "verbose", no_argument, NULL, 'v' },	   { 0 },
+	        {"seed", required_argument, NULL, 's'},
+	        {"count", required_argument, NULL, 'c'},
+	        {"twice", no_argument, NULL, '2'},
+	        {"trace", no_argument, NULL, 't'},
+	        {"verbose", no_argument, NULL, 'v'},
+	        {0},
 	};
 	uint64_t seed = 1, count = 1, all = 0;
 	bool twice = false, trace = false, verbose = false;
@@ -51,7 +55,8 @@ int main(int argc, char **argv)
 		uint64_t digest = run_seed(seed + i, trace, verbose);
 
 		if (twice && run_seed(seed + i, false, false) != digest) {
-			fprintf(stderr, "seed %" PRIu64 ": two runs, two digests\n", seed + i);
+			fprintf(stderr, "seed %" PRIu64 ": two runs, two digests\n",
+			        seed + i);
 			return 1;
 		}
 		if (verbose)
@@ -59,6 +64,7 @@ int main(int argc, char **argv)
 		all = (all ^ digest) * 0x100000001b3u;
 	}
 	run_tally_print();
-	printf("%" PRIu64 " seeds from %" PRIu64 ", digest %016" PRIx64 "\n", count, seed, all);
+	printf("%" PRIu64 " seeds from %" PRIu64 ", digest %016" PRIx64 "\n", count,
+	       seed, all);
 	return 0;
 }

@@ -26,12 +26,12 @@ enum { CLIENT, SERVER, MAX_ITEMS = 3, MAX_DESTS = 3, MAX_CALLS = 48 };
 
 enum fault {
 	FAULT_NONE,
-	FAULT_DROP, /* the link breaks at event @fault_at */
-	FAULT_POST, /* a post fails */
+	FAULT_DROP,     /* the link breaks at event @fault_at */
+	FAULT_POST,     /* a post fails */
 	FAULT_REGISTER, /* a registration fails */
-	FAULT_MEMORY, /* the connection gets no memory once */
-	FAULT_ABORT, /* one end is destroyed at step @fault_at */
-	FAULT_CLOSE, /* one end closes in order at step @fault_at */
+	FAULT_MEMORY,   /* the connection gets no memory once */
+	FAULT_ABORT,    /* one end is destroyed at step @fault_at */
+	FAULT_CLOSE,    /* one end closes in order at step @fault_at */
 };
 
 /* A call: what the caller sends and what it must get. */
@@ -47,7 +47,7 @@ struct spec {
 	uint32_t reply_bytes;
 	bool split; /* the first piece comes in two of odd length */
 	bool own_sinks;
-	uint32_t refuse; /* RDMA2_ERR_... or 0 */
+	uint32_t refuse;   /* RDMA2_ERR_... or 0 */
 	bool refuse_early; /* at ADMIT */
 	rr_time issue_at, answer_after, cancel_after, release_after;
 };
@@ -74,7 +74,7 @@ uint8_t *spec_call_stream(const struct plan *, const struct spec *, size_t *ret_
 /* As the caller gets it: what went to destinations is missing. */
 uint8_t *spec_reply_stream(const struct plan *, const struct spec *, size_t *ret_len);
 void spec_fill(const struct plan *, const struct spec *, unsigned stream, unsigned part,
-	       void *buf, size_t len);
+               void *buf, size_t len);
 enum { STREAM_CALL, STREAM_REPLY };
 
 struct run;
@@ -127,14 +127,15 @@ struct run {
 };
 
 _Noreturn void run_fail(struct run *, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-#define CHECK(run, x, ...)                                                     \
-	do {                                                                   \
-		if (!(x))                                                      \
-			run_fail(run, __VA_ARGS__);                            \
+        __attribute__((format(printf, 2, 3)));
+#define CHECK(run, x, ...)                                                             \
+	do {                                                                           \
+		if (!(x))                                                              \
+			run_fail(run, __VA_ARGS__);                                    \
 	} while (0)
 
-void run_note(struct run *, const char *what, unsigned side, const uint64_t *v, unsigned n);
+void run_note(struct run *, const char *what, unsigned side, const uint64_t *v,
+              unsigned n);
 
 /* node.c */
 void node_open(struct node *); /* makes the connection of an endpoint */
@@ -158,7 +159,7 @@ void load_fini(struct node *);
 struct tally {
 	uint64_t seeds, lost, steps, sends;
 	uint64_t ok, refused, failed, cancelled; /* calls */
-	struct rr_conn_counters conn; /* both ends */
+	struct rr_conn_counters conn;            /* both ends */
 };
 extern struct tally tally;
 

@@ -19,7 +19,8 @@
 bool sim_running(const struct sim_end *e)
 {
 	return e->created && !e->destroyed &&
-	       (e->state == SIM_OPEN || e->state == SIM_CLOSING || e->state == SIM_SETUP);
+	       (e->state == SIM_OPEN || e->state == SIM_CLOSING ||
+	        e->state == SIM_SETUP);
 }
 
 /* -- Completions --------------------------------------------------------------- */
@@ -82,7 +83,7 @@ unsigned sim_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
 
 void sim_end_now(struct sim_end *e, int status, const char *why)
 {
-	const struct rr_wc wc = { .op = RR_WC_DISCONNECTED, .status = status };
+	const struct rr_wc wc = {.op = RR_WC_DISCONNECTED, .status = status};
 	struct rr_list *l;
 
 	if (!e->created || e->destroyed || e->state == SIM_ENDED)
@@ -96,8 +97,8 @@ void sim_end_now(struct sim_end *e, int status, const char *why)
 	sim_region_shut_all(e);
 	while ((l = rr_list_first(&e->posted)))
 		sim_op_complete(rr_container_of(l, struct sim_op, link), -ECANCELED);
-	rr_trace(e->cfg.trace, RR_TRACE_PROV_CLOSED, e->cfg.conn_id, 0, (uint64_t)-status, 0,
-		 0);
+	rr_trace(e->cfg.trace, RR_TRACE_PROV_CLOSED, e->cfg.conn_id, 0,
+	         (uint64_t)-status, 0, 0);
 	sim_push(e, &wc, false, false);
 }
 
@@ -121,7 +122,7 @@ static void end_told(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	if (e->conn->cut || sim_world(e)->opt.silent || !sim_running(p))
 		return;
 	sim_end_now(p, p->state == SIM_CLOSING && status == -ECONNRESET ? 0 : status,
-		    why_told(status));
+	            why_told(status));
 	sim_send_end(p, 0);
 }
 
@@ -139,7 +140,7 @@ static void end_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	}
 	if (p->created && p->state == SIM_CLOSING)
 		at = RR_MAX(at, RR_MAX(p->kind_last[RR_WC_SEND],
-				       p->kind_last[RR_WC_WRITE]));
+		                       p->kind_last[RR_WC_WRITE]));
 	sim_at(e, at, end_told, NULL, 0);
 }
 
@@ -174,7 +175,8 @@ void sim_disconnect(struct rr_ep *ep, rr_time now)
 		sim_send_end(e, 0);
 	} else if (e->state == SIM_OPEN) {
 		e->state = SIM_CLOSING;
-		e->timer = sim_at(e, sim_world(e)->now + RR_MS(900), close_timeout, NULL, 0);
+		e->timer = sim_at(e, sim_world(e)->now + RR_MS(900), close_timeout,
+		                  NULL, 0);
 		sim_flush_held(e);
 	}
 }
@@ -193,8 +195,9 @@ void rr_sim_drop(struct rr_ep *ep)
 		return;
 	e->conn->cut = true;
 	for (unsigned i = 0; i < 2; i++)
-		sim_at(&e->conn->end[i], w->now + sim_draw(w, e->conn->opt.dir[i].delay),
-		       dropped, NULL, 0);
+		sim_at(&e->conn->end[i],
+		       w->now + sim_draw(w, e->conn->opt.dir[i].delay), dropped, NULL,
+		       0);
 }
 
 /* -- Life ------------------------------------------------------------------------ */
@@ -209,7 +212,8 @@ static void op_abandon(struct sim_op *op)
 
 void sim_conn_put(struct sim_conn *c)
 {
-	if (c->refs || !c->end[0].destroyed || (c->end[1].created && !c->end[1].destroyed))
+	if (c->refs || !c->end[0].destroyed ||
+	    (c->end[1].created && !c->end[1].destroyed))
 		return;
 	rr_list_del(&c->link);
 	rr_list_del(&c->pending);

@@ -12,11 +12,11 @@
 #include "prov/sim/sim.h"
 
 enum sim_state {
-	SIM_NONE, /* the accepting end before accept */
+	SIM_NONE,  /* the accepting end before accept */
 	SIM_SETUP, /* connecting or accepting */
 	SIM_OPEN,
 	SIM_CLOSING, /* disconnect was called */
-	SIM_ENDED, /* DISCONNECTED is in the queue */
+	SIM_ENDED,   /* DISCONNECTED is in the queue */
 };
 
 struct sim_end;
@@ -34,7 +34,7 @@ struct sim_event {
 };
 
 struct sim_op {
-	struct rr_list link; /* in end->posted until completed */
+	struct rr_list link;   /* in end->posted until completed */
 	struct rr_list txlink; /* in end->held or end->txq */
 	struct sim_end *end;
 	enum rr_wc_op kind;
@@ -43,15 +43,15 @@ struct sim_op {
 	uint64_t token;
 	struct rr_sge sge[RR_PROV_MAX_SGE];
 	unsigned n_sge;
-	uint32_t len; /* sum of sge */
+	uint32_t len;    /* sum of sge */
 	uint32_t handle; /* remote region, or region to invalidate */
 	uint64_t offset;
-	uint64_t hash; /* check_lent: contents at the post */
-	uint8_t *copy; /* contents taken, SEND and WRITE at completion, READ at
-			  the peer; NULL before */
+	uint64_t hash;        /* check_lent: contents at the post */
+	uint8_t *copy;        /* contents taken, SEND and WRITE at completion, READ at
+	                         the peer; NULL before */
 	unsigned pieces_left; /* WRITE: yet to be placed */
-	struct sim_op *recv; /* SEND: the Receive it met */
-	uint32_t got; /* RECV: octets */
+	struct sim_op *recv;  /* SEND: the Receive it met */
+	uint32_t got;         /* RECV: octets */
 };
 
 struct sim_wc {
@@ -68,7 +68,7 @@ struct sim_region {
 	unsigned access;
 	uint32_t handle;
 	uint64_t offset;
-	bool open; /* reachable */
+	bool open;     /* reachable */
 	bool reported; /* remotely invalidated, Receive not polled yet */
 };
 
@@ -92,26 +92,26 @@ struct sim_end {
 	struct rr_list cq;
 	struct rr_list regions;
 	unsigned sq_used, rq_used, reads_out, sends_out, inv_used;
-	rr_time busy_until; /* outgoing direction */
-	rr_time arrive_last; /* at the peer */
-	rr_time placed_last, deliver_last; /* at the peer, of what went out */
+	rr_time busy_until;                        /* outgoing direction */
+	rr_time arrive_last;                       /* at the peer */
+	rr_time placed_last, deliver_last;         /* at the peer, of what went out */
 	rr_time kind_last[RR_WC_DISCONNECTED + 1]; /* own completions */
-	rr_time read_last; /* Read requests served here */
+	rr_time read_last;                         /* Read requests served here */
 	rr_time seen_last;
 	rr_time batch_until; /* completions up to here are seen together */
-	uint64_t timer; /* event number of the handshake or close timer; 0 none */
+	uint64_t timer;      /* event number of the handshake or close timer; 0 none */
 	struct rr_prov_counters count;
 	const char *why;
 };
 
 struct sim_conn {
-	struct rr_list link; /* world->conns */
+	struct rr_list link;    /* world->conns */
 	struct rr_list pending; /* listener->pending */
 	struct rr_sim_world *world;
 	struct rr_sim_options opt;
 	struct sim_end end[2];
 	unsigned refs; /* events */
-	bool cut; /* nothing arrives any more */
+	bool cut;      /* nothing arrives any more */
 };
 
 struct rr_prov_listener {
@@ -163,11 +163,11 @@ void sim_conn_put(struct sim_conn *);
 
 /* setup.c */
 int sim_connect(const struct rr_prov_config *, const struct sockaddr *, socklen_t,
-		const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret);
+                const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret);
 int sim_listen(const struct rr_prov_config *, const struct sockaddr *, socklen_t,
-	       struct rr_prov_listener **ret, struct sockaddr_storage *ret_addr);
-int sim_accept(struct rr_prov_listener *, const struct rr_prov_config *, const void *priv,
-	       size_t priv_len, rr_time now, struct rr_ep **ret);
+               struct rr_prov_listener **ret, struct sockaddr_storage *ret_addr);
+int sim_accept(struct rr_prov_listener *, const struct rr_prov_config *,
+               const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret);
 void sim_listener_close(struct rr_prov_listener *);
 
 /* end.c: the end of an endpoint, its completions */
@@ -183,12 +183,12 @@ bool sim_running(const struct sim_end *);
 
 /* post.c */
 int sim_post_recv(struct rr_ep *, const struct rr_sge *, uint64_t token);
-int sim_post_send(struct rr_ep *, const struct rr_sge *, unsigned n, uint32_t inv_handle,
-		  uint64_t token);
+int sim_post_send(struct rr_ep *, const struct rr_sge *, unsigned n,
+                  uint32_t inv_handle, uint64_t token);
 int sim_post_write(struct rr_ep *, const struct rr_sge *, unsigned n, uint32_t handle,
-		   uint64_t offset, uint64_t token);
-int sim_post_read(struct rr_ep *, const struct rr_sge *, uint32_t handle, uint64_t offset,
-		  uint64_t token);
+                   uint64_t offset, uint64_t token);
+int sim_post_read(struct rr_ep *, const struct rr_sge *, uint32_t handle,
+                  uint64_t offset, uint64_t token);
 int sim_invalidate(struct rr_ep *, uint32_t handle, uint64_t token);
 int sim_flush(struct rr_ep *, rr_time now);
 void sim_flush_held(struct sim_end *);
@@ -204,12 +204,12 @@ rr_time sim_wire(struct sim_end *, uint64_t octets);
 
 /* region.c */
 int sim_register(struct rr_ep *, void *base, size_t len, unsigned access,
-		 struct rr_region *ret);
+                 struct rr_region *ret);
 /* Any region of the end, reachable or not. */
 struct sim_region *sim_region_find(const struct sim_end *, uint32_t handle);
 /* The memory behind a peer's claim, or NULL and the reason. */
-uint8_t *sim_region_check(struct sim_end *, uint32_t handle, uint64_t offset, uint64_t len,
-			  unsigned access, const char **ret_why);
+uint8_t *sim_region_check(struct sim_end *, uint32_t handle, uint64_t offset,
+                          uint64_t len, unsigned access, const char **ret_why);
 void sim_region_forget(struct sim_end *, struct sim_region *);
 void sim_region_shut_all(struct sim_end *);
 

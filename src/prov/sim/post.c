@@ -56,8 +56,8 @@ static int add_sge(struct sim_op *op, const struct rr_sge *sge, unsigned n)
 }
 
 /* An op of the endpoint's, on its list, or the reason why not. */
-static int op_new(struct sim_end *e, enum rr_wc_op kind, const struct rr_sge *sge, unsigned n,
-		  uint64_t token, struct sim_op **ret)
+static int op_new(struct sim_end *e, enum rr_wc_op kind, const struct rr_sge *sge,
+                  unsigned n, uint64_t token, struct sim_op **ret)
 {
 	struct sim_op *op;
 	int err;
@@ -127,8 +127,8 @@ int sim_post_recv(struct rr_ep *ep, const struct rr_sge *sge, uint64_t token)
 	return 0;
 }
 
-int sim_post_send(struct rr_ep *ep, const struct rr_sge *sge, unsigned n, uint32_t inv_handle,
-		  uint64_t token)
+int sim_post_send(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
+                  uint32_t inv_handle, uint64_t token)
 {
 	struct sim_end *e = sim_end_of(ep);
 	struct sim_op *op;
@@ -145,8 +145,9 @@ int sim_post_send(struct rr_ep *ep, const struct rr_sge *sge, unsigned n, uint32
 	return 0;
 }
 
-static int post_one_sided(struct sim_end *e, enum rr_wc_op kind, const struct rr_sge *sge,
-			  unsigned n, uint32_t handle, uint64_t offset, uint64_t token)
+static int post_one_sided(struct sim_end *e, enum rr_wc_op kind,
+                          const struct rr_sge *sge, unsigned n, uint32_t handle,
+                          uint64_t offset, uint64_t token)
 {
 	uint32_t max = e->conn->opt.max_msg ? e->conn->opt.max_msg : 1u << 30;
 	uint64_t len = 0;
@@ -170,16 +171,18 @@ static int post_one_sided(struct sim_end *e, enum rr_wc_op kind, const struct rr
 	return 0;
 }
 
-int sim_post_write(struct rr_ep *ep, const struct rr_sge *sge, unsigned n, uint32_t handle,
-		   uint64_t offset, uint64_t token)
+int sim_post_write(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
+                   uint32_t handle, uint64_t offset, uint64_t token)
 {
-	return post_one_sided(sim_end_of(ep), RR_WC_WRITE, sge, n, handle, offset, token);
+	return post_one_sided(sim_end_of(ep), RR_WC_WRITE, sge, n, handle, offset,
+	                      token);
 }
 
-int sim_post_read(struct rr_ep *ep, const struct rr_sge *sge, uint32_t handle, uint64_t offset,
-		  uint64_t token)
+int sim_post_read(struct rr_ep *ep, const struct rr_sge *sge, uint32_t handle,
+                  uint64_t offset, uint64_t token)
 {
-	return post_one_sided(sim_end_of(ep), RR_WC_READ, sge, 1, handle, offset, token);
+	return post_one_sided(sim_end_of(ep), RR_WC_READ, sge, 1, handle, offset,
+	                      token);
 }
 
 int sim_invalidate(struct rr_ep *ep, uint32_t handle, uint64_t token)
@@ -241,7 +244,8 @@ static void check_lent(struct sim_op *op)
 {
 	struct sim_end *e = op->end;
 
-	if (!e->conn->opt.check_lent || (op->kind != RR_WC_SEND && op->kind != RR_WC_WRITE))
+	if (!e->conn->opt.check_lent ||
+	    (op->kind != RR_WC_SEND && op->kind != RR_WC_WRITE))
 		return;
 	if (sim_hash(op->sge, op->n_sge) != op->hash)
 		sim_world(e)->lent_changed++;
@@ -249,8 +253,9 @@ static void check_lent(struct sim_op *op)
 
 void sim_op_complete(struct sim_op *op, int status)
 {
-	bool sq = op->kind == RR_WC_SEND || op->kind == RR_WC_WRITE || op->kind == RR_WC_READ;
-	struct rr_wc wc = { .op = op->kind, .status = status, .token = op->token };
+	bool sq = op->kind == RR_WC_SEND || op->kind == RR_WC_WRITE ||
+	          op->kind == RR_WC_READ;
+	struct rr_wc wc = {.op = op->kind, .status = status, .token = op->token};
 
 	check_lent(op);
 	if (op->kind == RR_WC_RECV && !status) {

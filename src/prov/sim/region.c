@@ -16,7 +16,7 @@ struct sim_region *sim_region_find(const struct sim_end *e, uint32_t handle)
 {
 	struct rr_list *l;
 
-	rr_list_for_each(l, &e->regions) {
+	rr_list_for_each (l, &e->regions) {
 		struct sim_region *r = rr_container_of(l, struct sim_region, link);
 
 		if (r->handle == handle)
@@ -32,7 +32,7 @@ static bool handle_in_use(struct rr_sim_world *w, uint32_t handle)
 	for (unsigned i = 0; i < RR_MIN(w->n_retired, (unsigned)SIM_RETIRED); i++)
 		if (w->retired[i] == handle)
 			return true;
-	rr_list_for_each(l, &w->conns) {
+	rr_list_for_each (l, &w->conns) {
 		struct sim_conn *c = rr_container_of(l, struct sim_conn, link);
 
 		if (sim_region_find(&c->end[0], handle) ||
@@ -66,12 +66,12 @@ static bool register_fails(struct rr_sim_world *w)
 {
 	uint64_t n = ++w->registrations;
 
-	return w->opt.fail_register &&
-	       (n == w->opt.fail_register || (w->opt.fail_on && n > w->opt.fail_register));
+	return w->opt.fail_register && (n == w->opt.fail_register ||
+	                                (w->opt.fail_on && n > w->opt.fail_register));
 }
 
 int sim_register(struct rr_ep *ep, void *base, size_t len, unsigned access,
-		 struct rr_region *ret)
+                 struct rr_region *ret)
 {
 	struct sim_end *e = sim_end_of(ep);
 	struct rr_sim_world *w = sim_world(e);
@@ -93,12 +93,12 @@ int sim_register(struct rr_ep *ep, void *base, size_t len, unsigned access,
 	r->open = true;
 	rr_list_push(&e->regions, &r->link);
 	e->count.registrations++;
-	*ret = (struct rr_region){ .handle = r->handle, .offset = r->offset };
+	*ret = (struct rr_region){.handle = r->handle, .offset = r->offset};
 	return 0;
 }
 
-uint8_t *sim_region_check(struct sim_end *e, uint32_t handle, uint64_t offset, uint64_t len,
-			  unsigned access, const char **ret_why)
+uint8_t *sim_region_check(struct sim_end *e, uint32_t handle, uint64_t offset,
+                          uint64_t len, unsigned access, const char **ret_why)
 {
 	struct sim_region *r = sim_region_find(e, handle);
 
@@ -140,7 +140,7 @@ unsigned rr_sim_regions(const struct rr_ep *ep)
 	struct rr_list *l;
 	unsigned n = 0;
 
-	rr_list_for_each(l, &sim_end_of(ep)->regions)
+	rr_list_for_each (l, &sim_end_of(ep)->regions)
 		n += rr_container_of(l, struct sim_region, link)->open;
 	return n;
 }

@@ -23,9 +23,9 @@ static struct rr_prov_listener *listener_at(struct rr_sim_world *w, in_port_t po
 {
 	struct rr_list *l;
 
-	rr_list_for_each(l, &w->listeners) {
+	rr_list_for_each (l, &w->listeners) {
 		struct rr_prov_listener *p =
-			rr_container_of(l, struct rr_prov_listener, link);
+		        rr_container_of(l, struct rr_prov_listener, link);
 
 		if (p->addr.sin_port == port)
 			return p;
@@ -33,7 +33,8 @@ static struct rr_prov_listener *listener_at(struct rr_sim_world *w, in_port_t po
 	return NULL;
 }
 
-static int take_address(const struct sockaddr *sa, socklen_t len, struct sockaddr_in *ret)
+static int take_address(const struct sockaddr *sa, socklen_t len,
+                        struct sockaddr_in *ret)
 {
 	if (!sa || len < (socklen_t)sizeof(*ret))
 		return -EINVAL;
@@ -60,7 +61,7 @@ static void end_init(struct sim_conn *c, unsigned side)
 }
 
 static void end_create(struct sim_end *e, const struct rr_prov_config *cfg,
-		       const void *priv, size_t priv_len)
+                       const void *priv, size_t priv_len)
 {
 	e->created = true;
 	e->state = SIM_SETUP;
@@ -109,8 +110,9 @@ static void request_arrives(struct sim_end *client, struct sim_op *op, uint64_t 
 		rr_list_push(&l->pending, &client->conn->pending);
 }
 
-int sim_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa, socklen_t sa_len,
-		const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret)
+int sim_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+                socklen_t sa_len, const void *priv, size_t priv_len, rr_time now,
+                struct rr_ep **ret)
 {
 	struct rr_sim_world *w = cfg->instance;
 	struct sockaddr_in addr;
@@ -140,14 +142,16 @@ int sim_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa, soc
 		w->next_port = 49152;
 	sim_at(e, w->now + sim_draw(w, c->opt.dir[0].delay), request_arrives, NULL,
 	       addr.sin_port);
-	e->timer = sim_at(e, w->now + (cfg->handshake_ns ? cfg->handshake_ns : HANDSHAKE_NS),
-			  handshake_timeout, NULL, 0);
+	e->timer = sim_at(
+	        e, w->now + (cfg->handshake_ns ? cfg->handshake_ns : HANDSHAKE_NS),
+	        handshake_timeout, NULL, 0);
 	*ret = &e->ep;
 	return 0;
 }
 
-int sim_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa, socklen_t sa_len,
-	       struct rr_prov_listener **ret, struct sockaddr_storage *ret_addr)
+int sim_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+               socklen_t sa_len, struct rr_prov_listener **ret,
+               struct sockaddr_storage *ret_addr)
 {
 	struct rr_sim_world *w = cfg->instance;
 	struct rr_prov_listener *l;
@@ -176,7 +180,7 @@ int sim_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa, sock
 
 static void connected(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
-	const struct rr_wc wc = { .op = RR_WC_CONNECTED };
+	const struct rr_wc wc = {.op = RR_WC_CONNECTED};
 
 	if (e->destroyed || e->state != SIM_SETUP || e->conn->cut)
 		return;
@@ -186,12 +190,12 @@ static void connected(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	e->state = SIM_OPEN;
 	e->peer_priv_known = true;
 	rr_trace(e->cfg.trace, RR_TRACE_PROV_CONNECTED, e->cfg.conn_id, 0,
-		 e->conn->opt.max_ord, e->conn->opt.max_ord, 0);
+	         e->conn->opt.max_ord, e->conn->opt.max_ord, 0);
 	sim_push(e, &wc, false, false);
 }
 
-int sim_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg, const void *priv,
-	       size_t priv_len, rr_time now, struct rr_ep **ret)
+int sim_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
+               const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret)
 {
 	struct rr_sim_world *w = l->world;
 	struct sim_conn *c;
@@ -209,7 +213,8 @@ int sim_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg, con
 	e = &c->end[1];
 	end_create(e, cfg, priv, priv_len);
 	answer = sim_wire(e, 0);
-	sim_at(e, w->now + rr_rng_below(&w->rng, answer - w->now + 1), connected, NULL, 0);
+	sim_at(e, w->now + rr_rng_below(&w->rng, answer - w->now + 1), connected, NULL,
+	       0);
 	sim_at(&c->end[0], answer, connected, NULL, 0);
 	*ret = &e->ep;
 	return 0;

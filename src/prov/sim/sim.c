@@ -37,11 +37,11 @@ static void limits(const struct rr_ep *ep, struct rr_prov_limits *ret)
 	const struct rr_sim_options *o = &sim_end_of(ep)->conn->opt;
 
 	*ret = (struct rr_prov_limits){
-		.max_recv = o->max_recv ? o->max_recv : 4096,
-		.max_send = o->max_send ? o->max_send : 4096,
-		.max_ord = o->max_ord ? o->max_ord : 16,
-		.max_msg = o->max_msg ? o->max_msg : 1u << 30,
-		.remote_invalidate = !o->no_remote_invalidate,
+	        .max_recv = o->max_recv ? o->max_recv : 4096,
+	        .max_send = o->max_send ? o->max_send : 4096,
+	        .max_ord = o->max_ord ? o->max_ord : 16,
+	        .max_msg = o->max_msg ? o->max_msg : 1u << 30,
+	        .remote_invalidate = !o->no_remote_invalidate,
 	};
 }
 
@@ -83,32 +83,32 @@ static const char *why(const struct rr_ep *ep)
 }
 
 const struct rr_prov_ops rr_sim_ops = {
-	.name = "sim",
-	.connect = sim_connect,
-	.listen = sim_listen,
-	.listener_fd = listener_fd,
-	.accept = sim_accept,
-	.listener_close = sim_listener_close,
-	.post_recv = sim_post_recv,
-	.post_send = sim_post_send,
-	.post_write = sim_post_write,
-	.post_read = sim_post_read,
-	.register_mem = sim_register,
-	.invalidate = sim_invalidate,
-	.flush = sim_flush,
-	.progress = progress,
-	.poll = sim_poll,
-	.fd = fd,
-	.events = events,
-	.deadline = deadline,
-	.disconnect = sim_disconnect,
-	.destroy = sim_destroy,
-	.limits = limits,
-	.counters = counters,
-	.peer_private = peer_private,
-	.peer_addr = peer_addr,
-	.local_addr = local_addr,
-	.why = why,
+        .name = "sim",
+        .connect = sim_connect,
+        .listen = sim_listen,
+        .listener_fd = listener_fd,
+        .accept = sim_accept,
+        .listener_close = sim_listener_close,
+        .post_recv = sim_post_recv,
+        .post_send = sim_post_send,
+        .post_write = sim_post_write,
+        .post_read = sim_post_read,
+        .register_mem = sim_register,
+        .invalidate = sim_invalidate,
+        .flush = sim_flush,
+        .progress = progress,
+        .poll = sim_poll,
+        .fd = fd,
+        .events = events,
+        .deadline = deadline,
+        .disconnect = sim_disconnect,
+        .destroy = sim_destroy,
+        .limits = limits,
+        .counters = counters,
+        .peer_private = peer_private,
+        .peer_addr = peer_addr,
+        .local_addr = local_addr,
+        .why = why,
 };
 
 /* -- For checkers ------------------------------------------------------------ */
@@ -118,7 +118,7 @@ static unsigned length(const struct rr_list *head)
 	const struct rr_list *l;
 	unsigned n = 0;
 
-	rr_list_for_each(l, head)
+	rr_list_for_each (l, head)
 		n++;
 	return n;
 }
@@ -157,14 +157,14 @@ bool rr_sim_lent(const struct rr_ep *ep, const void *base, size_t len)
 	struct sim_end *e = sim_end_of(ep);
 	struct rr_list *l;
 
-	rr_list_for_each(l, &e->posted) {
+	rr_list_for_each (l, &e->posted) {
 		struct sim_op *op = rr_container_of(l, struct sim_op, link);
 
 		for (unsigned i = 0; i < op->n_sge; i++)
 			if (overlap(op->sge[i].base, op->sge[i].len, base, len))
 				return true;
 	}
-	rr_list_for_each(l, &e->regions) {
+	rr_list_for_each (l, &e->regions) {
 		struct sim_region *r = rr_container_of(l, struct sim_region, link);
 
 		if (r->open && overlap(r->base, r->len, base, len))

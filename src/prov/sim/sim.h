@@ -44,30 +44,31 @@ struct rr_sim_dir {
 /* All zero: everything happens at once.  Copied into each new connection. */
 struct rr_sim_options {
 	struct rr_sim_dir dir[2];
-	struct rr_sim_range place; /* from arrival to the end of placement */
+	struct rr_sim_range place;        /* from arrival to the end of placement */
 	struct rr_sim_range read_latency; /* from a Read request to its data */
-	struct rr_sim_range send_done; /* from the last octet out to completion */
-	struct rr_sim_range inv_done; /* from flush to INVALIDATE */
+	struct rr_sim_range send_done;    /* from the last octet out to completion */
+	struct rr_sim_range inv_done;     /* from flush to INVALIDATE */
 	struct rr_sim_range batch; /* how late completions may be seen, in bunches */
 	unsigned pieces; /* Writes and Reads are placed in up to so many; 0 = 1 */
 	bool ord_blocks; /* a Read beyond max_ord holds up Sends and Writes too */
 	bool no_remote_invalidate;
-	bool scribble; /* fill Receive and Read memory at the post */
+	bool scribble;   /* fill Receive and Read memory at the post */
 	bool check_lent; /* count Send and Write memory that changes while lent */
 	/* Limits; 0 = 4096, 4096, 16, 2^30. */
 	uint32_t max_recv, max_send, max_ord, max_msg;
 
 	/* Faults. */
-	bool refuse; /* connects end with -ECONNREFUSED */
-	bool silent; /* what is sent is lost */
-	uint64_t drop_event; /* every link breaks at this event of the world */
-	uint64_t fail_post; /* this post of the world fails with -ENOBUFS */
+	bool refuse;            /* connects end with -ECONNREFUSED */
+	bool silent;            /* what is sent is lost */
+	uint64_t drop_event;    /* every link breaks at this event of the world */
+	uint64_t fail_post;     /* this post of the world fails with -ENOBUFS */
 	uint64_t fail_register; /* this registration fails with -ENOMEM */
-	bool fail_on; /* ... and all that follow it */
+	bool fail_on;           /* ... and all that follow it */
 };
 
 /* @options may be NULL; copied. */
-struct rr_sim_world *rr_sim_world_new(uint64_t seed, const struct rr_sim_options *options);
+struct rr_sim_world *rr_sim_world_new(uint64_t seed,
+                                      const struct rr_sim_options *options);
 /* Frees what is left of it, endpoints and listeners included. */
 void rr_sim_world_free(struct rr_sim_world *);
 

@@ -186,7 +186,7 @@ static void cut(struct sim_op *op, rr_time first, rr_time last, sim_fn fn)
 		rr_time at = last;
 
 		if (i != latest)
-			at = sim_draw(w, (struct rr_sim_range){ first, last });
+			at = sim_draw(w, (struct rr_sim_range){first, last});
 		sim_at(e, at, fn, op, piece(from, to - from));
 	}
 }
@@ -203,8 +203,8 @@ static void write_piece(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	op->pieces_left--;
 	if (!op->len || !reaches(e))
 		return;
-	mem = sim_region_check(p, op->handle, op->offset, op->len, RR_ACCESS_REMOTE_WRITE,
-			       &why);
+	mem = sim_region_check(p, op->handle, op->offset, op->len,
+	                       RR_ACCESS_REMOTE_WRITE, &why);
 	if (!mem) {
 		sim_misuse(p, why);
 		return;
@@ -252,7 +252,7 @@ static uint8_t *read_source(struct sim_end *e, struct sim_op *op)
 	struct sim_end *p = sim_peer(e);
 	const char *why;
 	uint8_t *mem = sim_region_check(p, op->handle, op->offset, op->len,
-					RR_ACCESS_REMOTE_READ, &why);
+	                                RR_ACCESS_REMOTE_READ, &why);
 
 	if (!mem)
 		sim_misuse(p, why);
@@ -294,7 +294,8 @@ static void read_served(struct sim_end *e, struct sim_op *op, uint64_t arg)
 static void read_asked(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);
-	rr_time at = sim_world(e)->now + sim_draw(sim_world(e), e->conn->opt.read_latency);
+	rr_time at =
+	        sim_world(e)->now + sim_draw(sim_world(e), e->conn->opt.read_latency);
 
 	if (!reaches(e))
 		return;

@@ -68,7 +68,8 @@ static struct sim_event heap_remove(struct rr_sim_world *w, size_t i)
 	return ev;
 }
 
-uint64_t sim_at(struct sim_end *e, rr_time at, sim_fn fn, struct sim_op *op, uint64_t arg)
+uint64_t sim_at(struct sim_end *e, rr_time at, sim_fn fn, struct sim_op *op,
+                uint64_t arg)
 {
 	struct rr_sim_world *w = sim_world(e);
 
@@ -78,8 +79,12 @@ uint64_t sim_at(struct sim_end *e, rr_time at, sim_fn fn, struct sim_op *op, uin
 		RR_ASSERT(w->heap);
 	}
 	w->heap[w->n_heap] = (struct sim_event){
-		.at = RR_MAX(at, w->now), .seq = ++w->seq,
-		.fn = fn, .end = e, .op = op, .arg = arg,
+	        .at = RR_MAX(at, w->now),
+	        .seq = ++w->seq,
+	        .fn = fn,
+	        .end = e,
+	        .op = op,
+	        .arg = arg,
 	};
 	e->conn->refs++;
 	if (op)
@@ -116,7 +121,8 @@ rr_time sim_draw(struct rr_sim_world *w, struct rr_sim_range r)
 	return r.min + rr_rng_below(&w->rng, r.max - r.min + 1);
 }
 
-struct rr_sim_world *rr_sim_world_new(uint64_t seed, const struct rr_sim_options *options)
+struct rr_sim_world *rr_sim_world_new(uint64_t seed,
+                                      const struct rr_sim_options *options)
 {
 	struct rr_sim_world *w = sim_alloc(sizeof(*w));
 
@@ -187,7 +193,7 @@ static void drop_all(struct rr_sim_world *w)
 {
 	struct rr_list *l;
 
-	rr_list_for_each(l, &w->conns) {
+	rr_list_for_each (l, &w->conns) {
 		struct sim_conn *c = rr_container_of(l, struct sim_conn, link);
 
 		for (unsigned i = 0; i < 2; i++) {
