@@ -314,10 +314,9 @@ bool rpcrdma_engine_idle(const struct rpcrdma_engine *e)
 	return e->alive == 0;
 }
 
-int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
+static int timeout_from(const struct rpcrdma_engine *e, rr_time now)
 {
 	rr_time next = rr_timers_next(&e->timers);
-	rr_time now = rr_engine_clock();
 
 	if (!rr_list_empty(&e->dirty) || next <= now)
 		return 0;
@@ -327,10 +326,16 @@ int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
 	return next > 3600000 ? 3600000 : (int)next;
 }
 
+int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
+{
+	return timeout_from(e, rr_engine_clock());
+}
+
+/* e->now is fresh: the loop reads the clock before and after its sleep only. */
 static int wait_events(struct rpcrdma_engine *e, struct epoll_event *ev, int timeout_ms)
 {
-	int own = rpcrdma_engine_timeout_ms(e);
-	rr_time until = rr_engine_clock() + e->spin_ns;
+	int own = timeout_from(e, e->now);
+	rr_time until = e->now + e->spin_ns;
 	int n;
 
 	if (own >= 0 && (timeout_ms < 0 || own < timeout_ms))
