@@ -110,13 +110,10 @@ static void fault(struct run *r)
 
 	switch (p->fault) {
 	case FAULT_NONE:
+	case FAULT_DROP:
+	case FAULT_POST:
 	case FAULT_REGISTER:
 	case FAULT_MEMORY:
-		break;
-	case FAULT_DROP:
-		r->may_lose |= rr_sim_events(r->world) >= p->fault_at;
-		break;
-	case FAULT_POST:
 		break;
 	case FAULT_ABORT:
 		if (r->step != p->fault_at)
@@ -142,6 +139,9 @@ static void pump(struct run *r)
 
 	do {
 		try_accept(r);
+		/* Also events at the same time count: accept carries them out. */
+		r->may_lose |= r->plan.fault == FAULT_DROP &&
+		               rr_sim_events(r->world) >= r->plan.fault_at;
 		moved = node_pump(&r->node[CLIENT]);
 		moved |= node_pump(&r->node[SERVER]);
 		moved |= load_due(&r->node[CLIENT]);
