@@ -59,8 +59,8 @@ static void put(void *ctx, void *p, size_t bytes)
 static void answer(struct world *w, struct rr_request *r)
 {
 	static uint8_t head[28];
-	struct rr_piece p[2] = { { head, sizeof(head), false }, { big, 5000, true } };
-	struct rr_error e = { .code = RDMA2_ERR_SYSTEM };
+	struct rr_piece p[2] = {{head, sizeof(head), false}, {big, 5000, true}};
+	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
 
 	rr_store_u32(head, r->xid);
 	rr_store_u32(head + 4, 1);
@@ -78,7 +78,7 @@ static void act(struct world *w, const struct rr_action *a)
 	case RR_ACT_POST_RECV:
 		RR_ASSERT(w->n_recvs < MAX_RECVS);
 		w->recvs[w->n_recvs++] =
-			(struct recv){ a->sge[0].base, a->sge[0].len, a->token };
+		        (struct recv){a->sge[0].base, a->sge[0].len, a->token};
 		break;
 	case RR_ACT_READ:
 		memset(a->sge[0].base, 7, a->sge[0].len);
@@ -96,11 +96,11 @@ static void act(struct world *w, const struct rr_action *a)
 		break;
 	case RR_ACT_REGISTER:
 		w->handles += 3;
-		rr_conn_registered(w->conn, a->token, w->lost ? -ENOTCONN : 0, w->handles,
-				   w->handles * 16);
+		rr_conn_registered(w->conn, a->token, w->lost ? -ENOTCONN : 0,
+		                   w->handles, w->handles * 16);
 		break;
 	case RR_ACT_ADMIT: {
-		struct rr_error e = { .code = RDMA2_ERR_READ_CHUNKS };
+		struct rr_error e = {.code = RDMA2_ERR_READ_CHUNKS};
 
 		if (a->request->xid % 11 == 10)
 			rr_conn_refuse(w->conn, a->request, &e, w->now);
@@ -111,8 +111,9 @@ static void act(struct world *w, const struct rr_action *a)
 	case RR_ACT_REQUEST:
 		for (unsigned i = 0; i < a->request->n_pieces; i++)
 			if (a->request->pieces[i].len)
-				w->handles ^= ((const uint8_t *)
-						       a->request->pieces[i].base)[0] & 0;
+				w->handles ^= ((const uint8_t *)a->request->pieces[i]
+				                       .base)[0] &
+				              0;
 		if (w->hold && w->n_held < MAX_HELD)
 			w->held[w->n_held++] = a->request;
 		else
@@ -173,19 +174,19 @@ static void start_call(struct world *w, uint8_t how)
 			continue;
 		rr_store_u32(w->heads[i], 0x100 + i);
 		memset(w->heads[i] + 4, 0, 36);
-		w->pieces[i][0] = (struct rr_piece){ w->heads[i], 40, false };
-		w->pieces[i][1] = (struct rr_piece){ big, how & 1 ? 9001 : 601, how & 2 };
+		w->pieces[i][0] = (struct rr_piece){w->heads[i], 40, false};
+		w->pieces[i][1] = (struct rr_piece){big, how & 1 ? 9001 : 601, how & 2};
 		if (!(how & 2))
 			w->pieces[i][1].len = 9000;
-		w->dests[i] = (struct rr_dest){ .base = big, .len = 3001 };
+		w->dests[i] = (struct rr_dest){.base = big, .len = 3001};
 		*c = (struct rr_call){
-			.xid = 0x100 + i,
-			.flags = how & 4 ? RR_CALL_SPECIAL : 0,
-			.pieces = w->pieces[i],
-			.n_pieces = how & 8 ? 2 : 1,
-			.dests = &w->dests[i],
-			.n_dests = how & 16 ? 1 : 0,
-			.reply_bytes = how & 32 ? 200000 : 0,
+		        .xid = 0x100 + i,
+		        .flags = how & 4 ? RR_CALL_SPECIAL : 0,
+		        .pieces = w->pieces[i],
+		        .n_pieces = how & 8 ? 2 : 1,
+		        .dests = &w->dests[i],
+		        .n_dests = how & 16 ? 1 : 0,
+		        .reply_bytes = how & 32 ? 200000 : 0,
 		};
 		w->out[i] = rr_conn_call(w->conn, c, w->now) == 0;
 		return;
@@ -198,7 +199,8 @@ static void lose(struct world *w)
 		return;
 	w->lost = true;
 	while (w->n_recvs) /* every post is flushed first */
-		rr_conn_completed(w->conn, w->recvs[--w->n_recvs].token, -ECANCELED, w->now);
+		rr_conn_completed(w->conn, w->recvs[--w->n_recvs].token, -ECANCELED,
+		                  w->now);
 	rr_conn_lost(w->conn, -ECONNRESET, w->now);
 }
 
@@ -248,8 +250,8 @@ static void event(struct world *w, struct rr_cursor *c)
 
 static void properties(struct world *w)
 {
-	static const uint8_t m[24] = { 0, 0, 0, 0x77, 0, 0, 0, 2, 0, 0x20, 0, 0x20,
-				       0, 0, 0, 5 };
+	static const uint8_t m[24] = {0, 0,    0, 0x77, 0, 0, 0, 2,
+	                              0, 0x20, 0, 0x20, 0, 0, 0, 5};
 
 	receive(w, m, sizeof(m), 0);
 	drain(w);
@@ -261,17 +263,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *first = rr_get_bytes(&c, 1);
 	struct world *w = calloc(1, sizeof(*w));
 	struct rr_conn_config cfg = {
-		.role = first && *first & 1 ? RR_CONN_CLIENT : RR_CONN_SERVER,
-		.mem = { get, put, w },
-		.xid_seed = 1,
-		.credits = 8,
-		.recv_bytes = 4096,
-		.max_requests = 8,
-		.max_message_bytes = 65536,
-		.max_chunk_bytes = 65536,
-		.max_pinned_bytes = 200000,
-		.rvrsdir = RDMA2_RVRSDIR_GENL,
-		.remote_invalidate = true,
+	        .role = first && *first & 1 ? RR_CONN_CLIENT : RR_CONN_SERVER,
+	        .mem = {get, put, w},
+	        .xid_seed = 1,
+	        .credits = 8,
+	        .recv_bytes = 4096,
+	        .max_requests = 8,
+	        .max_message_bytes = 65536,
+	        .max_chunk_bytes = 65536,
+	        .max_pinned_bytes = 200000,
+	        .rvrsdir = RDMA2_RVRSDIR_GENL,
+	        .remote_invalidate = true,
 	};
 
 	if (!w)

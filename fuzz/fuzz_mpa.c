@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct rr_mpa_wish wish = { .crc = true, .rev = 2, .ird = 64, .ord = 64 };
+static const struct rr_mpa_wish wish = {.crc = true, .rev = 2, .ird = 64, .ord = 64};
 
 static void bounded(const struct rr_mpa_deal *d)
 {

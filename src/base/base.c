@@ -6,8 +6,7 @@
 
 _Noreturn void rr_assert_failed(const char *what, const char *file, int line)
 {
-	fprintf(stderr, "librpcrdma: %s:%d: assertion failed: %s\n", file, line,
-		what);
+	fprintf(stderr, "librpcrdma: %s:%d: assertion failed: %s\n", file, line, what);
 	abort();
 }
 

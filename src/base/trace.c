@@ -5,8 +5,8 @@ static const struct {
 	const char *name;
 	const char *arg[3];
 } points[] = {
-#define X(n, a, b, c) { #n, { a, b, c } },
-	RR_TRACE_POINTS(X)
+#define X(n, a, b, c) {#n, {a, b, c}},
+        RR_TRACE_POINTS(X)
 #undef X
 };
 

@@ -12,7 +12,8 @@ static int copy(char *to, size_t room, const char *from, size_t len)
 	return 0;
 }
 
-int rr_addr_split(const char *text, char host[RR_HOST_MAX], char service[RR_SERVICE_MAX])
+int rr_addr_split(const char *text, char host[RR_HOST_MAX],
+                  char service[RR_SERVICE_MAX])
 {
 	const char *end, *colon;
 
@@ -22,7 +23,8 @@ int rr_addr_split(const char *text, char host[RR_HOST_MAX], char service[RR_SERV
 		if (!end || (end[1] && end[1] != ':') ||
 		    copy(host, RR_HOST_MAX, text + 1, (size_t)(end - text - 1)))
 			return -EINVAL;
-		return end[1] ? copy(service, RR_SERVICE_MAX, end + 2, strlen(end + 2)) : 0;
+		return end[1] ? copy(service, RR_SERVICE_MAX, end + 2, strlen(end + 2))
+		              : 0;
 	}
 	colon = strrchr(text, ':');
 	/* More than one colon without brackets: an IPv6 address, no port. */
@@ -34,12 +36,12 @@ int rr_addr_split(const char *text, char host[RR_HOST_MAX], char service[RR_SERV
 }
 
 int rr_addr_resolve(const char *host, const char *service, bool passive,
-		    struct addrinfo **ret)
+                    struct addrinfo **ret)
 {
 	struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM,
-		.ai_family = AF_UNSPEC,
-		.ai_flags = passive ? AI_PASSIVE : 0,
+	        .ai_socktype = SOCK_STREAM,
+	        .ai_family = AF_UNSPEC,
+	        .ai_flags = passive ? AI_PASSIVE : 0,
 	};
 
 	if (!host || !*host) {

@@ -8,8 +8,8 @@
 #include "base/cursor.h"
 
 int rpcrdma_auth_sys_encode(void *buf, size_t size, uint32_t stamp, const char *machine,
-			    uint32_t uid, uint32_t gid, const uint32_t *gids,
-			    unsigned n_gids)
+                            uint32_t uid, uint32_t gid, const uint32_t *gids,
+                            unsigned n_gids)
 {
 	struct rr_writer w = rr_writer_over(buf, size);
 	size_t len = strlen(machine);
@@ -30,7 +30,7 @@ int rpcrdma_auth_sys_encode(void *buf, size_t size, uint32_t stamp, const char *
 int rpcrdma_auth_sys_decode(const struct rpcrdma_auth *a, struct rpcrdma_auth_sys *ret)
 {
 	struct rr_cursor c = rr_cursor_over(a->body, a->len);
-	struct rpcrdma_auth_sys s = { .stamp = rr_get_u32(&c) };
+	struct rpcrdma_auth_sys s = {.stamp = rr_get_u32(&c)};
 	uint32_t len = rr_get_u32(&c);
 	const char *machine;
 

@@ -37,7 +37,7 @@ struct rpcrdma_call {
 	struct rpcrdma_dest *user_dests;
 	rpcrdma_done_fn *done;
 	void *arg;
-	bool sent; /* on conn->sent; the link's connection knows it */
+	bool sent;   /* on conn->sent; the link's connection knows it */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
 	unsigned attempts;
 	/* Not cleared at the beginning: their counts say what is valid. */
@@ -56,14 +56,14 @@ struct rpcrdma_conn {
 	unsigned n_sent;
 	uint32_t next_xid;
 	struct rr_timer retry_timer; /* reconnect after back-off */
-	struct rr_timer end_timer; /* delivers ending, frees a closed connection */
+	struct rr_timer end_timer;   /* delivers ending, frees a closed connection */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
-	unsigned failures; /* in a row, for the back-off */
-	rr_time unheard_since; /* RR_TIME_NEVER while the server answers */
+	unsigned failures;         /* in a row, for the back-off */
+	rr_time unheard_since;     /* RR_TIME_NEVER while the server answers */
 	struct rpcrdma_stats past; /* links that are gone */
-	bool closed; /* by the user */
-	bool over; /* final: no further attempt */
+	bool closed;               /* by the user */
+	bool over;                 /* final: no further attempt */
 	int error;
 	char why[160];
 };
@@ -114,8 +114,7 @@ static void finish(struct rpcrdma_call *k, bool from_link)
 {
 	struct rpcrdma_conn *c = k->conn;
 	struct rpcrdma_reply r = {
-		.xid = k->call.xid, .dests = k->user_dests, .n_dests = k->call.n_dests
-	};
+	        .xid = k->call.xid, .dests = k->user_dests, .n_dests = k->call.n_dests};
 
 	rr_timer_stop(&c->engine->timers, &k->timer);
 	if (k->verdict)
@@ -125,7 +124,7 @@ static void finish(struct rpcrdma_call *k, bool from_link)
 	if (r.status)
 		count_event(c, call_errors);
 	rr_trace(&c->engine->sink, RR_TRACE_CALL_DONE, c->link ? c->link->id : 0, r.xid,
-		 (uint64_t)(int64_t)r.status, 0, 0);
+	         (uint64_t)(int64_t)r.status, 0, 0);
 	k->done(k, &r, k->arg);
 	if (from_link)
 		rr_conn_call_release(c->link->conn, &k->call, c->engine->now);
@@ -174,7 +173,8 @@ static void call_done(struct rr_link *l, struct rr_call *m)
 		c->unheard_since = RR_TIME_NEVER;
 		c->failures = 0;
 	}
-	if (lost_with_link(k, l) && !c->config.o.no_reconnect && !c->closed && !c->over) {
+	if (lost_with_link(k, l) && !c->config.o.no_reconnect && !c->closed &&
+	    !c->over) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
 		rr_list_push(&c->waiting, &k->link);
 		return;
@@ -183,7 +183,8 @@ static void call_done(struct rr_link *l, struct rr_call *m)
 	submit(c);
 }
 
-/* -- sending ------------------------------------------------------------------------ */
+/* -- sending ------------------------------------------------------------------------
+ */
 
 static void submit(struct rpcrdma_conn *c)
 {
@@ -198,7 +199,7 @@ static void submit(struct rpcrdma_conn *c)
 		if (k->attempts++ > 0) {
 			count_event(c, retransmits);
 			rr_trace(&c->engine->sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
-				 k->call.xid, k->attempts, 0, 0);
+			         k->call.xid, k->attempts, 0, 0);
 		}
 		err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
 		if (err == -EINVAL) {
@@ -247,7 +248,8 @@ static uint32_t new_xid(struct rpcrdma_conn *c)
 	return c->next_xid;
 }
 
-static int check_call(const struct rpcrdma_conn *c, const struct rpcrdma_call_options *o)
+static int check_call(const struct rpcrdma_conn *c,
+                      const struct rpcrdma_call_options *o)
 {
 	if (!c || !o || o->size != sizeof(*o) || !o->done ||
 	    o->n_args > RPCRDMA_MAX_PIECES || o->n_dests > RR_WIRE_MAX_WRITES ||
@@ -261,10 +263,10 @@ static int check_call(const struct rpcrdma_conn *c, const struct rpcrdma_call_op
 static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o)
 {
 	struct rr_rpc_call h = {
-		.xid = new_xid(k->conn),
-		.program = o->program,
-		.version = o->version,
-		.procedure = o->procedure,
+	        .xid = new_xid(k->conn),
+	        .program = o->program,
+	        .version = o->version,
+	        .procedure = o->procedure,
 	};
 	int n;
 
@@ -273,24 +275,24 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	n = rr_rpc_put_call(k->header, sizeof(k->header), &h);
 	if (n < 0)
 		return n;
-	k->pieces[0] = (struct rr_piece){ k->header, (size_t)n, false };
+	k->pieces[0] = (struct rr_piece){k->header, (size_t)n, false};
 	for (unsigned i = 0; i < o->n_args; i++)
-		k->pieces[1 + i] = (struct rr_piece){ o->args[i].base, o->args[i].len,
-						      o->args[i].item };
+		k->pieces[1 + i] = (struct rr_piece){o->args[i].base, o->args[i].len,
+		                                     o->args[i].item};
 	for (unsigned i = 0; i < o->n_dests; i++) {
 		o->dests[i].ret_len = 0;
 		o->dests[i].ret_used = false;
-		k->dests[i] = (struct rr_dest){ .base = o->dests[i].base,
-						.len = o->dests[i].len };
+		k->dests[i] = (struct rr_dest){.base = o->dests[i].base,
+		                               .len = o->dests[i].len};
 	}
 	k->call = (struct rr_call){
-		.xid = h.xid,
-		.flags = o->special ? RR_CALL_SPECIAL : 0,
-		.pieces = k->pieces,
-		.n_pieces = 1 + o->n_args,
-		.dests = k->dests,
-		.n_dests = o->n_dests,
-		.reply_bytes = o->reply_bytes ? REPLY_HEADER_MAX + o->reply_bytes : 0,
+	        .xid = h.xid,
+	        .flags = o->special ? RR_CALL_SPECIAL : 0,
+	        .pieces = k->pieces,
+	        .n_pieces = 1 + o->n_args,
+	        .dests = k->dests,
+	        .n_dests = o->n_dests,
+	        .reply_bytes = o->reply_bytes ? REPLY_HEADER_MAX + o->reply_bytes : 0,
 	};
 	k->user_dests = o->dests;
 	k->done = o->done;
@@ -299,7 +301,7 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 }
 
 int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
-		 struct rpcrdma_call **ret)
+                 struct rpcrdma_call **ret)
 {
 	struct rpcrdma_call *k;
 	int err = check_call(c, o);
@@ -317,7 +319,7 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	err = fill_call(k, o);
 	if (!err && o->timeout_ns)
 		err = rr_timer_set(&c->engine->timers, &k->timer,
-				   rr_engine_clock() + o->timeout_ns);
+		                   rr_engine_clock() + o->timeout_ns);
 	if (err) {
 		rr_pool_put(&c->engine->pool, k, sizeof(*k));
 		return err;
@@ -329,7 +331,8 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	return 0;
 }
 
-/* -- links come and go ------------------------------------------------------------------ */
+/* -- links come and go
+ * ------------------------------------------------------------------ */
 
 static void tell(struct rpcrdma_conn *c, int error, bool final)
 {
@@ -375,7 +378,7 @@ static void plan_reconnect(struct rpcrdma_conn *c, int error)
 	delay = back_off(c);
 	count_event(c, reconnects);
 	rr_trace(&c->engine->sink, RR_TRACE_RPC_RECONNECT, 0, 0, c->failures,
-		 delay / 1000000, (uint64_t)(int64_t)error);
+	         delay / 1000000, (uint64_t)(int64_t)error);
 	if (rr_timer_set(&c->engine->timers, &c->retry_timer, now + delay) < 0) {
 		give_up(c, -ENOMEM);
 		return;
@@ -413,7 +416,7 @@ static void link_closed(struct rr_link *l, int error, const char *why)
 
 static void no_admit(struct rr_link *l, struct rr_request *r)
 {
-	struct rr_error e = { .code = RDMA2_ERR_SYSTEM };
+	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
 
 	rr_conn_refuse(l->conn, r, &e, l->engine->now); /* no service here */
 }
@@ -428,12 +431,12 @@ static void no_request_done(struct rr_link *l, struct rr_request *r, int status)
 }
 
 static const struct rr_link_owner_ops client_ops = {
-	.ready = link_ready,
-	.admit = no_admit,
-	.request = no_request,
-	.request_done = no_request_done,
-	.call_done = call_done,
-	.closed = link_closed,
+        .ready = link_ready,
+        .admit = no_admit,
+        .request = no_request,
+        .request_done = no_request_done,
+        .call_done = call_done,
+        .closed = link_closed,
 };
 
 /* Tries the next address of the server. */
@@ -443,7 +446,7 @@ static int try_connect(struct rpcrdma_conn *c)
 
 	c->next_addr = a->ai_next;
 	return rr_link_connect(c->engine, &c->config, a->ai_addr, a->ai_addrlen,
-			       &client_ops, c, &c->link);
+	                       &client_ops, c, &c->link);
 }
 
 static void retry_fire(struct rr_timer *t)
@@ -455,7 +458,8 @@ static void retry_fire(struct rr_timer *t)
 		plan_reconnect(c, err);
 }
 
-/* -- life of the connection ------------------------------------------------------------------ */
+/* -- life of the connection
+ * ------------------------------------------------------------------ */
 
 static void schedule_end(struct rpcrdma_conn *c)
 {
@@ -486,8 +490,8 @@ static void end_fire(struct rr_timer *t)
 }
 
 int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *service,
-		    const struct rpcrdma_conn_options *o, rpcrdma_conn_event_fn *event,
-		    void *arg, struct rpcrdma_conn **ret)
+                    const struct rpcrdma_conn_options *o, rpcrdma_conn_event_fn *event,
+                    void *arg, struct rpcrdma_conn **ret)
 {
 	struct rpcrdma_conn *c;
 	int err;
@@ -510,7 +514,8 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	c->next_xid = (uint32_t)rr_rng_next(&e->rng);
 	err = rr_link_config_from(o, &c->config);
 	if (!err)
-		err = rr_addr_resolve(host, service ? service : "20049", false, &c->addrs);
+		err = rr_addr_resolve(host, service ? service : "20049", false,
+		                      &c->addrs);
 	if (!err) /* the first attempt runs from the loop like all others */
 		err = rr_timer_set(&e->timers, &c->retry_timer, 0);
 	if (err) {
@@ -530,7 +535,7 @@ void rpcrdma_conn_close(struct rpcrdma_conn *c)
 	c->closed = true;
 	rr_timer_stop(&c->engine->timers, &c->retry_timer);
 	end_all_waiting(c, -ECANCELED);
-	rr_list_for_each(n, &c->sent) {
+	rr_list_for_each (n, &c->sent) {
 		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
 
 		if (!k->verdict)
@@ -555,7 +560,7 @@ void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret)
 
 void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_info *ret)
 {
-	struct rpcrdma_conn_info i = { .provider = c->config.prov->name };
+	struct rpcrdma_conn_info i = {.provider = c->config.prov->name};
 
 	if (c->link)
 		rr_link_info(c->link, &i);

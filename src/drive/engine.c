@@ -27,7 +27,7 @@ rr_time rr_engine_clock(void)
 
 int rr_source_add(struct rpcrdma_engine *e, struct rr_source *s, uint32_t events)
 {
-	struct epoll_event ev = { .events = events, .data.ptr = s };
+	struct epoll_event ev = {.events = events, .data.ptr = s};
 
 	if (epoll_ctl(e->epfd, EPOLL_CTL_ADD, s->fd, &ev) < 0)
 		return -errno;
@@ -37,7 +37,7 @@ int rr_source_add(struct rpcrdma_engine *e, struct rr_source *s, uint32_t events
 
 void rr_source_arm(struct rpcrdma_engine *e, struct rr_source *s, uint32_t events)
 {
-	struct epoll_event ev = { .events = events, .data.ptr = s };
+	struct epoll_event ev = {.events = events, .data.ptr = s};
 
 	if (s->fd < 0 || s->events == events)
 		return;
@@ -59,22 +59,23 @@ void rr_source_del(struct rpcrdma_engine *e, struct rr_source *s)
 /* -- trace ------------------------------------------------------------------- */
 
 static void emit_json(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
-		      uint64_t a, uint64_t b, uint64_t c)
+                      uint64_t a, uint64_t b, uint64_t c)
 {
 	struct rpcrdma_engine *e = ctx;
-	uint64_t v[3] = { a, b, c };
+	uint64_t v[3] = {a, b, c};
 	char line[320];
 	int n;
 
 	n = snprintf(line, sizeof(line),
-		     "{\"t\":%.6f,\"conn\":%" PRIu32 ",\"point\":\"%s\",\"xid\":%" PRIu32,
-		     (double)rr_engine_clock() / 1e9, conn, rr_trace_name(p), xid);
+	             "{\"t\":%.6f,\"conn\":%" PRIu32
+	             ",\"point\":\"%s\",\"xid\":%" PRIu32,
+	             (double)rr_engine_clock() / 1e9, conn, rr_trace_name(p), xid);
 	for (unsigned i = 0; i < 3; i++) {
 		const char *arg = rr_trace_arg(p, i);
 
 		if (*arg)
 			n += snprintf(line + n, sizeof(line) - (size_t)n,
-				      ",\"%s\":%" PRId64, arg, (int64_t)v[i]);
+			              ",\"%s\":%" PRId64, arg, (int64_t)v[i]);
 	}
 	snprintf(line + n, sizeof(line) - (size_t)n, "}");
 	e->trace(e->trace_arg, line);
@@ -155,7 +156,7 @@ int rpcrdma_engine_post(struct rpcrdma_engine *e, void (*fn)(void *), void *arg)
 
 	if (!u)
 		return -ENOMEM;
-	*u = (struct user_post){ .post.fn = run_user_post, .fn = fn, .arg = arg };
+	*u = (struct user_post){.post.fn = run_user_post, .fn = fn, .arg = arg};
 	rr_engine_post(e, &u->post);
 	return 0;
 }
@@ -180,15 +181,14 @@ static void user_timer_fire(struct rr_timer *t)
 }
 
 int rpcrdma_timer_start(struct rpcrdma_engine *e, uint64_t delay_ns, void (*fn)(void *),
-			void *arg, struct rpcrdma_timer **ret)
+                        void *arg, struct rpcrdma_timer **ret)
 {
 	struct rpcrdma_timer *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return -ENOMEM;
 	*u = (struct rpcrdma_timer){
-		.timer.fire = user_timer_fire, .engine = e, .fn = fn, .arg = arg
-	};
+	        .timer.fire = user_timer_fire, .engine = e, .fn = fn, .arg = arg};
 	if (rr_timer_set(&e->timers, &u->timer, rr_engine_clock() + delay_ns) < 0) {
 		free(u);
 		return -ENOMEM;
@@ -206,7 +206,8 @@ void rpcrdma_timer_cancel(struct rpcrdma_timer *u)
 	free(u);
 }
 
-/* -- life ----------------------------------------------------------------------------- */
+/* -- life -----------------------------------------------------------------------------
+ */
 
 static int open_descriptors(struct rpcrdma_engine *e)
 {
@@ -216,7 +217,7 @@ static int open_descriptors(struct rpcrdma_engine *e)
 	e->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->evfd < 0)
 		return -errno;
-	e->wake = (struct rr_source){ .ready = wake_ready, .fd = e->evfd };
+	e->wake = (struct rr_source){.ready = wake_ready, .fd = e->evfd};
 	return rr_source_add(e, &e->wake, EPOLLIN);
 }
 
@@ -232,7 +233,8 @@ static void free_engine(struct rpcrdma_engine *e)
 	free(e);
 }
 
-int rpcrdma_engine_new(const struct rpcrdma_engine_options *o, struct rpcrdma_engine **ret)
+int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
+                       struct rpcrdma_engine **ret)
 {
 	struct rpcrdma_engine *e;
 	uint64_t seed = 0;
@@ -260,7 +262,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o, struct rpcrdma_en
 		e->spin_ns = o->spin_ns;
 	}
 	if (e->trace)
-		e->sink = (struct rr_trace_sink){ .emit = emit_json, .ctx = e };
+		e->sink = (struct rr_trace_sink){.emit = emit_json, .ctx = e};
 	err = open_descriptors(e);
 	if (err) {
 		free_engine(e);
@@ -302,7 +304,8 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 	free_engine(e);
 }
 
-/* -- the loop --------------------------------------------------------------------------- */
+/* -- the loop
+ * --------------------------------------------------------------------------- */
 
 int rpcrdma_engine_fd(const struct rpcrdma_engine *e)
 {
@@ -359,7 +362,7 @@ int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
 	int n;
 
 	atomic_store_explicit(&e->thread, (unsigned long)pthread_self(),
-			      memory_order_relaxed);
+	                      memory_order_relaxed);
 	e->now = rr_engine_clock();
 	flush_dirty(e);
 	n = wait_events(e, ev, timeout_ms);
@@ -391,7 +394,8 @@ void rpcrdma_engine_stop(struct rpcrdma_engine *e)
 	wake(e);
 }
 
-/* -- statistics --------------------------------------------------------------------------- */
+/* -- statistics
+ * --------------------------------------------------------------------------- */
 
 void rr_stats_add(struct rpcrdma_stats *to, const struct rpcrdma_stats *from)
 {
@@ -408,7 +412,7 @@ void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *
 	struct rpcrdma_stats sum = e->ended, one;
 	struct rr_list *n;
 
-	rr_list_for_each(n, &e->links) {
+	rr_list_for_each (n, &e->links) {
 		rr_link_stats(rr_container_of(n, struct rr_link, all), &one);
 		rr_stats_add(&sum, &one);
 	}

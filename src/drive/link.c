@@ -47,9 +47,10 @@ static void fill_defaults(struct rpcrdma_conn_options *o)
 #undef RR_DEFAULT
 }
 
-int rr_link_config_from(const struct rpcrdma_conn_options *o, struct rr_link_config *ret)
+int rr_link_config_from(const struct rpcrdma_conn_options *o,
+                        struct rr_link_config *ret)
 {
-	struct rr_link_config c = { .o.size = sizeof(c.o) };
+	struct rr_link_config c = {.o.size = sizeof(c.o)};
 	int err;
 
 	if (o && o->size != sizeof(*o))
@@ -83,7 +84,8 @@ static void pool_put(void *ctx, void *p, size_t bytes)
 	rr_pool_put(ctx, p, bytes);
 }
 
-/* -- actions become posts ----------------------------------------------------------- */
+/* -- actions become posts -----------------------------------------------------------
+ */
 
 /* A post that failed yields no completion: make one, and end the stream, since
  * a provider that cannot take work cannot carry a connection. */
@@ -98,10 +100,10 @@ static void post_failed(struct rr_link *l, uint64_t token, int err)
 
 static void do_register(struct rr_link *l, const struct rr_action *a)
 {
-	struct rr_region r = { 0 };
-	int err = l->lost ? -ENOTCONN :
-			    l->prov->register_mem(l->ep, a->sge[0].base, a->reg_len,
-						  a->access, &r);
+	struct rr_region r = {0};
+	int err = l->lost ? -ENOTCONN
+	                  : l->prov->register_mem(l->ep, a->sge[0].base, a->reg_len,
+	                                          a->access, &r);
 
 	rr_conn_registered(l->conn, a->token, err, r.handle, r.offset);
 }
@@ -119,7 +121,7 @@ static int do_post(struct rr_link *l, const struct rr_action *a)
 		return p->post_send(l->ep, a->sge, a->n_sge, a->inv_handle, a->token);
 	case RR_ACT_WRITE:
 		return p->post_write(l->ep, a->sge, a->n_sge, a->handle, a->offset,
-				     a->token);
+		                     a->token);
 	case RR_ACT_READ:
 		return p->post_read(l->ep, &a->sge[0], a->handle, a->offset, a->token);
 	case RR_ACT_INVALIDATE:
@@ -206,7 +208,8 @@ static void drain(struct rr_link *l)
 		act(l, &a);
 }
 
-/* -- completions become events --------------------------------------------------------- */
+/* -- completions become events
+ * --------------------------------------------------------- */
 
 static void take(struct rr_link *l, const struct rr_wc *wc)
 {
@@ -228,7 +231,7 @@ static void take(struct rr_link *l, const struct rr_wc *wc)
 	case RR_WC_RECV:
 		if (!wc->status) {
 			rr_conn_received(l->conn, wc->token, wc->len,
-					 wc->invalidated ? wc->inv_handle : 0, now);
+			                 wc->invalidated ? wc->inv_handle : 0, now);
 			break;
 		}
 		/* flushed */
@@ -268,7 +271,7 @@ static void rearm(struct rr_link *l)
 		rr_timer_stop(&l->engine->timers, &l->timer);
 	else if (!l->timer.place || l->timer.when != d)
 		(void)!rr_timer_set(&l->engine->timers, &l->timer, d); /* room was
-					made by rr_link_new: never fails */
+		                        made by rr_link_new: never fails */
 }
 
 /* Drains, polls and flushes until nothing moves; the rounds are bounded so
@@ -290,7 +293,7 @@ void rr_link_turn(struct rr_link *l)
 			moved = true;
 		if (!l->over && !l->lost) {
 			(void)l->prov->flush(l->ep, l->engine->now); /* its error comes
-						as a completion */
+			                        as a completion */
 			if (poll_once(l) > 0)
 				moved = true;
 		}
@@ -328,35 +331,39 @@ static void timer_fire(struct rr_timer *t)
 	rr_link_touch(l);
 }
 
-/* -- life ----------------------------------------------------------------------------------- */
+/* -- life
+ * -----------------------------------------------------------------------------------
+ */
 
-static int make_conn(struct rr_link *l, const struct rr_link_config *c, enum rr_conn_role role)
+static int make_conn(struct rr_link *l, const struct rr_link_config *c,
+                     enum rr_conn_role role)
 {
 	const struct rpcrdma_conn_options *o = &c->o;
 	struct rr_conn_config cc = {
-		.role = role,
-		.id = l->id,
-		.mem = { pool_get, pool_put, &l->engine->pool },
-		.trace = &l->engine->sink,
-		.xid_seed = (uint32_t)rr_rng_next(&l->engine->rng),
-		.send_bytes = o->inline_bytes,
-		.recv_bytes = o->inline_bytes,
-		.segment_bytes = o->segment_bytes,
-		.max_segments = o->max_segments,
-		.credits = o->credits,
-		.max_requests = o->max_requests,
-		.max_message_bytes = o->max_message_bytes,
-		.max_chunk_bytes = o->max_chunk_bytes,
-		.max_pinned_bytes = o->max_pinned_bytes,
-		.remote_invalidate = true,
-		.props_ns = o->handshake_ns,
+	        .role = role,
+	        .id = l->id,
+	        .mem = {pool_get, pool_put, &l->engine->pool},
+	        .trace = &l->engine->sink,
+	        .xid_seed = (uint32_t)rr_rng_next(&l->engine->rng),
+	        .send_bytes = o->inline_bytes,
+	        .recv_bytes = o->inline_bytes,
+	        .segment_bytes = o->segment_bytes,
+	        .max_segments = o->max_segments,
+	        .credits = o->credits,
+	        .max_requests = o->max_requests,
+	        .max_message_bytes = o->max_message_bytes,
+	        .max_chunk_bytes = o->max_chunk_bytes,
+	        .max_pinned_bytes = o->max_pinned_bytes,
+	        .remote_invalidate = true,
+	        .props_ns = o->handshake_ns,
 	};
 
 	return rr_conn_new(&cc, l->engine->now, &l->conn);
 }
 
-static struct rr_link *alloc_link(struct rpcrdma_engine *e, const struct rr_link_config *c,
-				  const struct rr_link_owner_ops *up, void *owner)
+static struct rr_link *alloc_link(struct rpcrdma_engine *e,
+                                  const struct rr_link_config *c,
+                                  const struct rr_link_owner_ops *up, void *owner)
 {
 	struct rr_link *l = calloc(1, sizeof(*l));
 
@@ -367,7 +374,7 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e, const struct rr_link
 	l->up = up;
 	l->owner = owner;
 	l->id = ++e->next_conn_id;
-	l->source = (struct rr_source){ .ready = source_ready, .fd = -1 };
+	l->source = (struct rr_source){.ready = source_ready, .fd = -1};
 	l->timer.fire = timer_fire;
 	rr_list_init(&l->all);
 	rr_list_init(&l->dirty);
@@ -375,18 +382,20 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e, const struct rr_link
 	return l;
 }
 
-static struct rr_prov_config prov_config(struct rr_link *l, const struct rr_link_config *c)
+static struct rr_prov_config prov_config(struct rr_link *l,
+                                         const struct rr_link_config *c)
 {
 	return (struct rr_prov_config){
-		.trace = &l->engine->sink,
-		.conn_id = l->id,
-		.options = c->prov_options[0] ? c->prov_options : NULL,
-		.handshake_ns = c->o.handshake_ns,
+	        .trace = &l->engine->sink,
+	        .conn_id = l->id,
+	        .options = c->prov_options[0] ? c->prov_options : NULL,
+	        .handshake_ns = c->o.handshake_ns,
 	};
 }
 
 /* The endpoint exists: give it a connection, a place in epoll, a timer. */
-static int start(struct rr_link *l, const struct rr_link_config *c, enum rr_conn_role role)
+static int start(struct rr_link *l, const struct rr_link_config *c,
+                 enum rr_conn_role role)
 {
 	int err;
 
@@ -424,8 +433,9 @@ static void undo_start(struct rr_link *l)
 }
 
 int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
-		    const struct sockaddr *sa, socklen_t len,
-		    const struct rr_link_owner_ops *up, void *owner, struct rr_link **ret)
+                    const struct sockaddr *sa, socklen_t len,
+                    const struct rr_link_owner_ops *up, void *owner,
+                    struct rr_link **ret)
 {
 	struct rr_link *l = alloc_link(e, c, up, owner);
 	struct rr_prov_config pc;
@@ -447,8 +457,8 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 }
 
 int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
-		   struct rr_prov_listener *pl, const struct rr_link_owner_ops *up,
-		   void *owner, struct rr_link **ret)
+                   struct rr_prov_listener *pl, const struct rr_link_owner_ops *up,
+                   void *owner, struct rr_link **ret)
 {
 	struct rr_link *l = alloc_link(e, c, up, owner);
 	struct rr_prov_config pc;
@@ -517,13 +527,15 @@ void rr_link_free(struct rr_link *l)
 	free(l);
 }
 
-/* -- facts ------------------------------------------------------------------------------------- */
+/* -- facts
+ * -------------------------------------------------------------------------------------
+ */
 
 void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 {
 	struct rpcrdma_stats s = l->stats;
 	struct rr_conn_counters c;
-	struct rr_prov_counters p = { 0 };
+	struct rr_prov_counters p = {0};
 
 	rr_conn_counters(l->conn, &c);
 	if (l->ep)
@@ -558,7 +570,7 @@ void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 {
 	struct rr_conn_info c;
-	struct rr_prov_limits lim = { 0 };
+	struct rr_prov_limits lim = {0};
 
 	rr_conn_info(l->conn, &c);
 	ret->provider = l->prov->name;

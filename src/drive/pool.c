@@ -5,7 +5,7 @@
 
 void rr_pool_init(struct rr_pool *p, size_t cache_limit)
 {
-	*p = (struct rr_pool){ .cache_limit = cache_limit };
+	*p = (struct rr_pool){.cache_limit = cache_limit};
 }
 
 void rr_pool_fini(struct rr_pool *p)

@@ -45,7 +45,7 @@ int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *m)
 int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret)
 {
 	struct rr_cursor c = rr_cursor_over(buf, len);
-	struct rr_rpc_call m = { .xid = rr_get_u32(&c) };
+	struct rr_rpc_call m = {.xid = rr_get_u32(&c)};
 
 	if (rr_get_u32(&c) != RR_RPC_CALL)
 		return -EBADMSG;
@@ -129,7 +129,7 @@ static void get_accepted(struct rr_cursor *c, struct rr_rpc_reply *m)
 int rr_rpc_get_reply(const void *buf, size_t len, struct rr_rpc_reply *ret)
 {
 	struct rr_cursor c = rr_cursor_over(buf, len);
-	struct rr_rpc_reply m = { .xid = rr_get_u32(&c) };
+	struct rr_rpc_reply m = {.xid = rr_get_u32(&c)};
 	uint32_t stat;
 
 	if (rr_get_u32(&c) != RR_RPC_REPLY)

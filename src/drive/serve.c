@@ -48,33 +48,33 @@ struct rpcrdma_request {
 
 /* -- admission ----------------------------------------------------------------- */
 
-static const struct rr_service_entry *find(struct rr_session *s, const struct rr_rpc_call *c,
-					   struct rr_rpc_reply *ret)
+static const struct rr_service_entry *
+find(struct rr_session *s, const struct rr_rpc_call *c, struct rr_rpc_reply *ret)
 {
-	const struct rr_service_entry *e =
-		rr_service_find(s->listener->service, c->program, c->version, &ret->low,
-				&ret->high);
+	const struct rr_service_entry *e = rr_service_find(
+	        s->listener->service, c->program, c->version, &ret->low, &ret->high);
 
 	if (!e)
-		ret->status = ret->low > ret->high ? RPCRDMA_PROG_UNAVAIL :
-						     RPCRDMA_PROG_MISMATCH;
+		ret->status = ret->low > ret->high ? RPCRDMA_PROG_UNAVAIL
+		                                   : RPCRDMA_PROG_MISMATCH;
 	return e;
 }
 
 /* The binding's verdict on what the Requester offers; code 0 = admitted.
  *                                             [v2 §7.3.1, §7.3.2; K12, K13, E11] */
-static struct rr_error judge(const struct rpcrdma_procedure *p, const struct rr_request *r)
+static struct rr_error judge(const struct rpcrdma_procedure *p,
+                             const struct rr_request *r)
 {
 	unsigned reads = p ? p->max_read_items : 0;
 	unsigned writes = p ? p->max_write_items : 0;
-	struct rr_error e = { 0 };
+	struct rr_error e = {0};
 
 	if (r->n_reads > reads)
-		e = (struct rr_error){ RDMA2_ERR_READ_CHUNKS, { reads, 0 } };
+		e = (struct rr_error){RDMA2_ERR_READ_CHUNKS, {reads, 0}};
 	else if (r->n_writes > writes)
-		e = (struct rr_error){ RDMA2_ERR_WRITE_CHUNKS, { writes, 0 } };
+		e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {writes, 0}};
 	else if (p && p->max_read_bytes && r->read_bytes > p->max_read_bytes)
-		e = (struct rr_error){ RDMA2_ERR_SYSTEM, { 0, 0 } };
+		e = (struct rr_error){RDMA2_ERR_SYSTEM, {0, 0}};
 	return e;
 }
 
@@ -94,7 +94,7 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 		err = judge(p, r);
 		if (err.code) {
 			rr_trace(&l->engine->sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
-				 c.program, c.version, c.procedure);
+			         c.program, c.version, c.procedure);
 			rr_conn_refuse(l->conn, r, &err, l->engine->now);
 			return;
 		}
@@ -111,11 +111,12 @@ static void answer_now(struct rpcrdma_request *q)
 	int n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
 
 	RR_ASSERT(n > 0);
-	q->reply[0] = (struct rr_piece){ q->header, (size_t)n, false };
+	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
 	for (unsigned i = 1; i < 1 + q->n_reply; i++)
 		bytes += q->reply[i].len;
 	if (q->proc)
-		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0, 0, bytes);
+		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0, 0,
+		                 bytes);
 	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
 	rr_link_touch(l);
 }
@@ -140,16 +141,16 @@ static int answer(struct rpcrdma_request *q)
 }
 
 int rpcrdma_request_reply(struct rpcrdma_request *q, const struct rpcrdma_piece *p,
-			  unsigned n, void (*done)(void *), void *arg)
+                          unsigned n, void (*done)(void *), void *arg)
 {
 	if (!q || q->answered || n > RPCRDMA_MAX_PIECES || (n && !p))
 		return -EINVAL;
 	for (unsigned i = 0; i < n; i++)
-		q->reply[1 + i] = (struct rr_piece){ p[i].base, p[i].len, p[i].item };
+		q->reply[1 + i] = (struct rr_piece){p[i].base, p[i].len, p[i].item};
 	q->n_reply = n;
 	q->done = done;
 	q->done_arg = arg;
-	q->status = (struct rr_rpc_reply){ .xid = q->r->xid };
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
 	return answer(q);
 }
 
@@ -159,12 +160,13 @@ int rpcrdma_request_error(struct rpcrdma_request *q, int status, uint32_t detail
 	    (status > RPCRDMA_SYSTEM_ERR && status != RPCRDMA_AUTH_ERROR))
 		return -EINVAL;
 	q->n_reply = 0;
-	q->status = (struct rr_rpc_reply){ .xid = q->r->xid, .status = status,
-					   .auth_stat = detail };
+	q->status = (struct rr_rpc_reply){
+	        .xid = q->r->xid, .status = status, .auth_stat = detail};
 	return answer(q);
 }
 
-/* -- beginning ------------------------------------------------------------------------ */
+/* -- beginning ------------------------------------------------------------------------
+ */
 
 /* The arguments are what follows the RPC header in the first piece. */
 static void set_args(struct rpcrdma_request *q, size_t header)
@@ -176,9 +178,9 @@ static void set_args(struct rpcrdma_request *q, size_t header)
 		size_t skip = i ? 0 : header;
 
 		if (p->len > skip)
-			q->args[q->n_args++] = (struct rpcrdma_piece){
-				(const uint8_t *)p->base + skip, p->len - skip, p->item
-			};
+			q->args[q->n_args++] =
+			        (struct rpcrdma_piece){(const uint8_t *)p->base + skip,
+			                               p->len - skip, p->item};
 	}
 }
 
@@ -205,7 +207,7 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 
 static void handle(struct rpcrdma_request *q)
 {
-	struct rr_rpc_reply status = { .xid = q->r->xid };
+	struct rr_rpc_reply status = {.xid = q->r->xid};
 	int n = check_rpc(q, &status);
 
 	if (status.status) {
@@ -229,7 +231,7 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 {
 	struct rr_session *s = l->owner;
 	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
-	struct rr_error e = { .code = RDMA2_ERR_SYSTEM };
+	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
 
 	if (!q) {
 		rr_conn_refuse(l->conn, r, &e, l->engine->now);
@@ -248,7 +250,8 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 		handle(q);
 }
 
-/* -- memory ------------------------------------------------------------------------------ */
+/* -- memory
+ * ------------------------------------------------------------------------------ */
 
 void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 {
@@ -259,11 +262,11 @@ void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 
 	if (total < bytes)
 		return NULL;
-	a = pooled ? rr_pool_get(&e->pool, total) :
-		     aligned_alloc(64, (total + 63) & ~(size_t)63);
+	a = pooled ? rr_pool_get(&e->pool, total)
+	           : aligned_alloc(64, (total + 63) & ~(size_t)63);
 	if (!a)
 		return NULL;
-	*a = (struct alloc){ .next = q->allocs, .bytes = total, .pooled = pooled };
+	*a = (struct alloc){.next = q->allocs, .bytes = total, .pooled = pooled};
 	q->allocs = a;
 	__atomic_fetch_add(&q->session->alloc_bytes, total, __ATOMIC_RELAXED);
 	return (uint8_t *)a + ALLOC_HEAD;
@@ -275,7 +278,8 @@ static void free_allocs(struct rpcrdma_request *q)
 		struct alloc *a = q->allocs;
 
 		q->allocs = a->next;
-		__atomic_fetch_sub(&q->session->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&q->session->alloc_bytes, a->bytes,
+		                   __ATOMIC_RELAXED);
 		if (a->pooled)
 			rr_pool_put(&q->session->listener->engine->pool, a, a->bytes);
 		else
@@ -283,7 +287,8 @@ static void free_allocs(struct rpcrdma_request *q)
 	}
 }
 
-/* -- the end --------------------------------------------------------------------------------- */
+/* -- the end
+ * --------------------------------------------------------------------------------- */
 
 static void begin_held(struct rr_session *s)
 {
@@ -309,7 +314,9 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 	rr_session_settle(s);
 }
 
-/* -- facts -------------------------------------------------------------------------------------- */
+/* -- facts
+ * --------------------------------------------------------------------------------------
+ */
 
 uint32_t rpcrdma_request_xid(const struct rpcrdma_request *q)
 {
@@ -334,7 +341,7 @@ struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *q)
 }
 
 unsigned rpcrdma_request_args(const struct rpcrdma_request *q,
-			      const struct rpcrdma_piece **ret)
+                              const struct rpcrdma_piece **ret)
 {
 	*ret = q->args;
 	return q->n_args;

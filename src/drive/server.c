@@ -45,12 +45,12 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 }
 
 static const struct rr_link_owner_ops session_ops = {
-	.ready = session_ready,
-	.admit = rr_serve_admit,
-	.request = rr_serve_begin,
-	.request_done = rr_serve_end,
-	.call_done = session_call_done,
-	.closed = session_closed,
+        .ready = session_ready,
+        .admit = rr_serve_admit,
+        .request = rr_serve_begin,
+        .request_done = rr_serve_end,
+        .call_done = session_call_done,
+        .closed = session_closed,
 };
 
 static void idle_fire(struct rr_timer *t)
@@ -100,7 +100,8 @@ static bool accept_one(struct rpcrdma_listener *l)
 	rr_list_push(&l->sessions, &s->link_sessions);
 	l->n_sessions++;
 	if (l->config.o.idle_ns != UINT64_MAX &&
-	    rr_timer_set(&l->engine->timers, &s->idle_timer, now + l->config.o.idle_ns) < 0)
+	    rr_timer_set(&l->engine->timers, &s->idle_timer,
+	                 now + l->config.o.idle_ns) < 0)
 		rr_link_close(s->link, -ENOMEM);
 	if (l->n_sessions > l->max_sessions) {
 		s->link->stats.connections_refused = 1;
@@ -111,28 +112,32 @@ static bool accept_one(struct rpcrdma_listener *l)
 
 static void listener_ready(struct rr_source *src)
 {
-	struct rpcrdma_listener *l = rr_container_of(src, struct rpcrdma_listener, source);
+	struct rpcrdma_listener *l =
+	        rr_container_of(src, struct rpcrdma_listener, source);
 	unsigned n = ACCEPTS_PER_EVENT;
 
 	while (n-- && accept_one(l))
 		;
 }
 
-/* -- listening ----------------------------------------------------------------------- */
+/* -- listening -----------------------------------------------------------------------
+ */
 
 static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
 {
 	struct rr_prov_config pc = {
-		.trace = &l->engine->sink,
-		.options = l->config.prov_options[0] ? l->config.prov_options : NULL,
-		.handshake_ns = l->config.o.handshake_ns,
+	        .trace = &l->engine->sink,
+	        .options = l->config.prov_options[0] ? l->config.prov_options : NULL,
+	        .handshake_ns = l->config.o.handshake_ns,
 	};
 
-	return l->config.prov->listen(&pc, a->ai_addr, a->ai_addrlen, &l->prov, &l->addr);
+	return l->config.prov->listen(&pc, a->ai_addr, a->ai_addrlen, &l->prov,
+	                              &l->addr);
 }
 
 /* IPv6 first if no address was named: it takes IPv4 as well. */
-static int listen_any(struct rpcrdma_listener *l, const struct addrinfo *list, bool named)
+static int listen_any(struct rpcrdma_listener *l, const struct addrinfo *list,
+                      bool named)
 {
 	int err = -ENXIO;
 
@@ -163,8 +168,8 @@ static int open_listener(struct rpcrdma_listener *l, const char *address)
 	freeaddrinfo(list);
 	if (err)
 		return err;
-	l->source = (struct rr_source){ .ready = listener_ready,
-					.fd = l->config.prov->listener_fd(l->prov) };
+	l->source = (struct rr_source){.ready = listener_ready,
+	                               .fd = l->config.prov->listener_fd(l->prov)};
 	err = rr_source_add(l->engine, &l->source, EPOLLIN);
 	if (err)
 		l->config.prov->listener_close(l->prov);
@@ -173,16 +178,19 @@ static int open_listener(struct rpcrdma_listener *l, const char *address)
 
 static void drain_fire(struct rr_timer *t)
 {
-	struct rpcrdma_listener *l = rr_container_of(t, struct rpcrdma_listener, drain_timer);
+	struct rpcrdma_listener *l =
+	        rr_container_of(t, struct rpcrdma_listener, drain_timer);
 	struct rr_list *n;
 
-	rr_list_for_each(n, &l->sessions)
-		rr_link_close(rr_container_of(n, struct rr_session, link_sessions)->link, 0);
+	rr_list_for_each (n, &l->sessions)
+		rr_link_close(
+		        rr_container_of(n, struct rr_session, link_sessions)->link, 0);
 }
 
 int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
-		   const struct rpcrdma_conn_options *o, struct rpcrdma_service *service,
-		   unsigned max_connections, struct rpcrdma_listener **ret)
+                   const struct rpcrdma_conn_options *o,
+                   struct rpcrdma_service *service, unsigned max_connections,
+                   struct rpcrdma_listener **ret)
 {
 	struct rpcrdma_listener *l;
 	int err;
@@ -209,7 +217,8 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	return 0;
 }
 
-int rpcrdma_listener_addr(const struct rpcrdma_listener *l, struct sockaddr_storage *ret)
+int rpcrdma_listener_addr(const struct rpcrdma_listener *l,
+                          struct sockaddr_storage *ret)
 {
 	*ret = l->addr;
 	return 0;
@@ -224,15 +233,15 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 	l->closing = true;
 	rr_source_del(l->engine, &l->source);
 	l->config.prov->listener_close(l->prov);
-	rr_list_for_each(n, &l->sessions) {
-		struct rr_session *s = rr_container_of(n, struct rr_session, link_sessions);
+	rr_list_for_each (n, &l->sessions) {
+		struct rr_session *s =
+		        rr_container_of(n, struct rr_session, link_sessions);
 
 		if (!s->requests)
 			rr_link_close(s->link, 0);
 	}
-	if (l->n_sessions &&
-	    rr_timer_set(&l->engine->timers, &l->drain_timer,
-			 rr_engine_clock() + drain_ns) < 0)
+	if (l->n_sessions && rr_timer_set(&l->engine->timers, &l->drain_timer,
+	                                  rr_engine_clock() + drain_ns) < 0)
 		drain_fire(&l->drain_timer);
 	free_listener_if_done(l);
 }

@@ -22,7 +22,8 @@ void rpcrdma_service_free(struct rpcrdma_service *s)
 	free(s);
 }
 
-int rpcrdma_service_add(struct rpcrdma_service *s, const struct rpcrdma_program *p, void *arg)
+int rpcrdma_service_add(struct rpcrdma_service *s, const struct rpcrdma_program *p,
+                        void *arg)
 {
 	uint32_t low, high;
 	struct rpcrdma_proc_stats *stats;
@@ -36,13 +37,13 @@ int rpcrdma_service_add(struct rpcrdma_service *s, const struct rpcrdma_program 
 	stats = calloc(p->n_procs ? p->n_procs : 1, sizeof(*stats));
 	if (!stats)
 		return -ENOMEM;
-	s->entries[s->count++] = (struct rr_service_entry){ p, arg, stats };
+	s->entries[s->count++] = (struct rr_service_entry){p, arg, stats};
 	return 0;
 }
 
 const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *s,
-					       uint32_t program, uint32_t version,
-					       uint32_t *ret_low, uint32_t *ret_high)
+                                               uint32_t program, uint32_t version,
+                                               uint32_t *ret_low, uint32_t *ret_high)
 {
 	*ret_low = UINT32_MAX;
 	*ret_high = 0;
@@ -59,7 +60,8 @@ const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *s,
 	return NULL;
 }
 
-const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e, uint32_t proc)
+const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e,
+                                                uint32_t proc)
 {
 	if (proc >= e->program->n_procs || !e->program->procs[proc].handler)
 		return NULL;
@@ -72,7 +74,7 @@ static void add(uint64_t *counter, uint64_t n)
 }
 
 void rr_service_count(const struct rr_service_entry *e, uint32_t proc, bool error,
-		      uint64_t args_bytes, uint64_t results_bytes)
+                      uint64_t args_bytes, uint64_t results_bytes)
 {
 	struct rpcrdma_proc_stats *s = &e->stats[proc];
 
@@ -83,21 +85,23 @@ void rr_service_count(const struct rr_service_entry *e, uint32_t proc, bool erro
 }
 
 int rpcrdma_service_stats(const struct rpcrdma_service *s, uint32_t program,
-			  uint32_t version, uint32_t procedure,
-			  struct rpcrdma_proc_stats *ret)
+                          uint32_t version, uint32_t procedure,
+                          struct rpcrdma_proc_stats *ret)
 {
 	uint32_t low, high;
-	const struct rr_service_entry *e = rr_service_find(s, program, version, &low, &high);
+	const struct rr_service_entry *e =
+	        rr_service_find(s, program, version, &low, &high);
 
 	if (!e || procedure >= e->program->n_procs)
 		return -ENOENT;
 	*ret = (struct rpcrdma_proc_stats){
-		.calls = __atomic_load_n(&e->stats[procedure].calls, __ATOMIC_RELAXED),
-		.errors = __atomic_load_n(&e->stats[procedure].errors, __ATOMIC_RELAXED),
-		.args_bytes =
-			__atomic_load_n(&e->stats[procedure].args_bytes, __ATOMIC_RELAXED),
-		.results_bytes =
-			__atomic_load_n(&e->stats[procedure].results_bytes, __ATOMIC_RELAXED),
+	        .calls = __atomic_load_n(&e->stats[procedure].calls, __ATOMIC_RELAXED),
+	        .errors =
+	                __atomic_load_n(&e->stats[procedure].errors, __ATOMIC_RELAXED),
+	        .args_bytes = __atomic_load_n(&e->stats[procedure].args_bytes,
+	                                      __ATOMIC_RELAXED),
+	        .results_bytes = __atomic_load_n(&e->stats[procedure].results_bytes,
+	                                         __ATOMIC_RELAXED),
 	};
 	return 0;
 }

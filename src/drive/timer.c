@@ -6,7 +6,7 @@
 void rr_timers_fini(struct rr_timers *h)
 {
 	free(h->heap);
-	*h = (struct rr_timers){ 0 };
+	*h = (struct rr_timers){0};
 }
 
 static void seat(struct rr_timers *h, size_t i, struct rr_timer *t)

@@ -86,7 +86,7 @@ static void h_sum(struct rpcrdma_request *q, void *arg)
 	const uint8_t *item;
 	uint32_t seed, len, good = 1;
 	uint8_t *out = rpcrdma_request_alloc(q, 4);
-	struct rpcrdma_piece r = { out, 4, false };
+	struct rpcrdma_piece r = {out, 4, false};
 
 	w.executed++;
 	if (w.executed < 64)
@@ -131,8 +131,8 @@ static void h_fill(struct rpcrdma_request *q, void *arg)
 	memset(out + 4 + len, 0, 3);
 	for (uint32_t i = 0; i < len; i++)
 		out[4 + i] = pattern(seed, i);
-	r[0] = (struct rpcrdma_piece){ out, 4, false };
-	r[1] = (struct rpcrdma_piece){ out + 4, item ? len : (len + 3) & ~3u, item != 0 };
+	r[0] = (struct rpcrdma_piece){out, 4, false};
+	r[1] = (struct rpcrdma_piece){out + 4, item ? len : (len + 3) & ~3u, item != 0};
 	assert_int_equal(rpcrdma_request_reply(q, r, 2, NULL, NULL), 0);
 }
 
@@ -140,7 +140,7 @@ static void *later_thread(void *arg)
 {
 	struct rpcrdma_request *q = arg;
 	uint8_t *out = rpcrdma_request_alloc(q, 4);
-	struct rpcrdma_piece r = { out, 4, false };
+	struct rpcrdma_piece r = {out, 4, false};
 
 	put32(out, 77);
 	(void)rpcrdma_request_reply(q, &r, 1, NULL, NULL);
@@ -168,15 +168,19 @@ static void h_auth(struct rpcrdma_request *q, void *arg)
 }
 
 static const struct rpcrdma_procedure procs[] = {
-	[P_NULL] = { "NULL", h_null, 0, 0, 0 },	  [P_SUM] = { "SUM", h_sum, 1, 0, 0 },
-	[P_FILL] = { "FILL", h_fill, 0, 1, 0 },	  [P_LATER] = { "LATER", h_later, 0, 0, 0 },
-	[P_NEVER] = { "NEVER", h_never, 0, 0, 0 }, [P_NO_SUCH] = { 0 },
-	[P_AUTH] = { "AUTH", h_auth, 0, 0, 0 },
+        [P_NULL] = {"NULL", h_null, 0, 0, 0},
+        [P_SUM] = {"SUM", h_sum, 1, 0, 0},
+        [P_FILL] = {"FILL", h_fill, 0, 1, 0},
+        [P_LATER] = {"LATER", h_later, 0, 0, 0},
+        [P_NEVER] = {"NEVER", h_never, 0, 0, 0},
+        [P_NO_SUCH] = {0},
+        [P_AUTH] = {"AUTH", h_auth, 0, 0, 0},
 };
 
-static const struct rpcrdma_program program = { PROG, VERS, procs, 7 };
+static const struct rpcrdma_program program = {PROG, VERS, procs, 7};
 
-/* -- the world ------------------------------------------------------------------------ */
+/* -- the world ------------------------------------------------------------------------
+ */
 
 static void on_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 {
@@ -192,11 +196,11 @@ static void listen_at(const char *address)
 	struct sockaddr_storage sa;
 
 	assert_int_equal(rpcrdma_listen(w.engine, address, &w.options, w.service, 8,
-					&w.listener),
-			 0);
+	                                &w.listener),
+	                 0);
 	assert_int_equal(rpcrdma_listener_addr(w.listener, &sa), 0);
 	snprintf(w.port, sizeof(w.port), "%u",
-		 ntohs(((struct sockaddr_in *)&sa)->sin_port));
+	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
 }
 
 static int set_up(void **state)
@@ -216,8 +220,8 @@ static void start(void)
 {
 	listen_at("127.0.0.1:0");
 	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &w.options,
-					 on_event, NULL, &w.conn),
-			 0);
+	                                 on_event, NULL, &w.conn),
+	                 0);
 }
 
 static void answer_parked(void)
@@ -293,7 +297,8 @@ static int run(struct rpcrdma_call_options *o, struct wait *x)
 	return x->status;
 }
 
-/* -- tests ---------------------------------------------------------------------------------- */
+/* -- tests
+ * ---------------------------------------------------------------------------------- */
 
 static void null_call_and_what_was_negotiated(void **state)
 {
@@ -314,9 +319,9 @@ static void null_call_and_what_was_negotiated(void **state)
 	assert_int_equal(w.downs, 0);
 }
 
-static const uint32_t sizes[] = { 0,	1,    3,     4,	    5,	     511,    1000,
-				  4000, 4096, 4097,  8191,  65535,   65536,  70001,
-				  1048576 - 1, 1048576, 1048577, 3000001 };
+static const uint32_t sizes[] = {0,     1,     3,           4,       5,       511,
+                                 1000,  4000,  4096,        4097,    8191,    65535,
+                                 65536, 70001, 1048576 - 1, 1048576, 1048577, 3000001};
 
 static void arguments_of_every_size_arrive_by_every_path(void **state)
 {
@@ -328,8 +333,8 @@ static void arguments_of_every_size_arrive_by_every_path(void **state)
 			uint32_t len = sizes[i];
 			uint8_t head[8], *body = malloc(len + 4);
 			struct rpcrdma_piece a[2] = {
-				{ head, 8, false },
-				{ body, mode ? (len + 3) & ~3u : len, mode == 0 },
+			        {head, 8, false},
+			        {body, mode ? (len + 3) & ~3u : len, mode == 0},
 			};
 			struct wait x;
 			struct rpcrdma_call_options o = call_to(P_SUM, &x);
@@ -353,13 +358,14 @@ static void arguments_of_every_size_arrive_by_every_path(void **state)
 	assert_true(st.bytes_continued > 4000000);
 	assert_true(st.bytes_special_call > 4000000);
 	assert_true(st.registrations ==
-		    st.local_invalidations + st.remote_invalidations);
+	            st.local_invalidations + st.remote_invalidations);
 }
 
 static uint8_t *grab;
 static size_t grab_len;
 
-static void on_done_grab(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+static void on_done_grab(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
+                         void *arg)
 {
 	grab = malloc(r->len ? r->len : 1);
 	grab_len = r->len;
@@ -377,10 +383,10 @@ static void results_of_every_size_arrive_by_every_path(void **state)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 			uint32_t len = sizes[i], seed = len * 3 + mode;
 			uint8_t args[12], *room = malloc(len + 64);
-			struct rpcrdma_piece a = { args, 12, false };
-			struct rpcrdma_dest d = { .base = room, .len = len };
+			struct rpcrdma_piece a = {args, 12, false};
+			struct rpcrdma_dest d = {.base = room, .len = len};
 			const uint8_t *got;
-			struct wait x = { 0 };
+			struct wait x = {0};
 			struct rpcrdma_call_options o = call_to(P_FILL, &x);
 
 			memset(room, 0xee, len + 64);
@@ -454,9 +460,9 @@ static void rpc_errors_reach_the_caller(void **state)
 static void chunks_against_the_binding_get_the_specified_errors(void **state)
 {
 	uint8_t args[12], room[5000], *big = calloc(1, 70000);
-	struct rpcrdma_piece a[2] = { { args, 12, false } };
-	struct rpcrdma_dest d[2] = { { .base = room, .len = 999 },
-				     { .base = room, .len = 999 } };
+	struct rpcrdma_piece a[2] = {{args, 12, false}};
+	struct rpcrdma_dest d[2] = {{.base = room, .len = 999},
+	                            {.base = room, .len = 999}};
 	struct wait x;
 	struct rpcrdma_call_options o = call_to(P_FILL, &x);
 
@@ -477,7 +483,7 @@ static void chunks_against_the_binding_get_the_specified_errors(void **state)
 	assert_int_equal(x.reply.transport_error, 7); /* WRITE_CHUNKS */
 	assert_int_equal(x.reply.a, 1);
 	o = call_to(P_NULL, &x);
-	a[1] = (struct rpcrdma_piece){ big, 70000, true };
+	a[1] = (struct rpcrdma_piece){big, 70000, true};
 	put32(args + 8, 70000);
 	o.args = a;
 	o.n_args = 2;
@@ -493,7 +499,7 @@ static void chunks_against_the_binding_get_the_specified_errors(void **state)
 
 static void many_calls_finish_with_two_credits(void **state)
 {
-	struct wait x = { 0 };
+	struct wait x = {0};
 	struct rpcrdma_call_options o = call_to(P_NULL, &x);
 
 	w.options.credits = 2;
@@ -506,7 +512,7 @@ static void many_calls_finish_with_two_credits(void **state)
 
 static void answers_come_from_other_threads(void **state)
 {
-	struct wait x = { 0 };
+	struct wait x = {0};
 	struct rpcrdma_call_options o = call_to(P_LATER, &x);
 
 	start();
@@ -519,7 +525,7 @@ static void answers_come_from_other_threads(void **state)
 
 static void timeout_and_cancel_end_a_call_once(void **state)
 {
-	struct wait x = { 0 }, y = { 0 };
+	struct wait x = {0}, y = {0};
 	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
 	struct rpcrdma_call *k;
 
@@ -544,8 +550,8 @@ static void timeout_and_cancel_end_a_call_once(void **state)
 static void calls_survive_a_server_restart_under_their_xid(void **state)
 {
 	uint8_t head[8];
-	struct rpcrdma_piece a = { head, 8, false };
-	struct wait x = { 0 }, y = { 0 };
+	struct rpcrdma_piece a = {head, 8, false};
+	struct wait x = {0}, y = {0};
 	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
 	struct rpcrdma_stats st;
 	char address[32];
@@ -584,7 +590,7 @@ static void calls_survive_a_server_restart_under_their_xid(void **state)
 
 static void unreachable_server_is_reported_and_given_up(void **state)
 {
-	struct wait x = { 0 };
+	struct wait x = {0};
 	struct rpcrdma_call_options o = call_to(P_NULL, &x);
 
 	w.options.retry_ns = 100 * MS;
@@ -593,27 +599,27 @@ static void unreachable_server_is_reported_and_given_up(void **state)
 	rpcrdma_listener_close(w.listener, 0);
 	w.listener = NULL;
 	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &w.options,
-					 on_event, NULL, &w.conn),
-			 0);
+	                                 on_event, NULL, &w.conn),
+	                 0);
 	assert_int_equal(run(&o, &x), -EHOSTUNREACH);
 	assert_true(w.downs > 1);
 	assert_int_equal(w.last_error, -ECONNREFUSED);
 	rpcrdma_conn_close(w.conn);
 	w.options.no_reconnect = true;
 	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &w.options,
-					 on_event, NULL, &w.conn),
-			 0);
+	                                 on_event, NULL, &w.conn),
+	                 0);
 	assert_int_equal(run(&o, &x), -ECONNREFUSED);
-	assert_int_equal(rpcrdma_connect(w.engine, "no.such.host.invalid", NULL, NULL, NULL,
-					 NULL, &w.conn),
-			 -ENXIO);
+	assert_int_equal(rpcrdma_connect(w.engine, "no.such.host.invalid", NULL, NULL,
+	                                 NULL, NULL, &w.conn),
+	                 -ENXIO);
 }
 
 static int raw_connect(void)
 {
-	struct sockaddr_in sa = { .sin_family = AF_INET,
-				  .sin_port = htons((uint16_t)atoi(w.port)),
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in sa = {.sin_family = AF_INET,
+	                         .sin_port = htons((uint16_t)atoi(w.port)),
+	                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
@@ -655,7 +661,7 @@ static pid_t spawn_caller(unsigned calls)
 {
 	struct rpcrdma_engine *e;
 	struct rpcrdma_conn *c;
-	struct wait x = { 0 };
+	struct wait x = {0};
 	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
 	pid_t pid = fork();
 
@@ -717,7 +723,8 @@ static void connections_beyond_the_limit_are_turned_away(void **state)
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
 		rpcrdma_engine_stats(w.engine, &st);
-	} while ((st.connections_refused < 5 || st.connections_open > 9) && now_ns() < end);
+	} while ((st.connections_refused < 5 || st.connections_open > 9) &&
+	         now_ns() < end);
 	assert_int_equal(st.connections_refused, 5);
 	assert_true(st.connections_open <= 9); /* eight and our client's end */
 	assert_int_equal(run(&o, &x), 0);
@@ -752,16 +759,19 @@ static void misuse_is_answered_not_executed(void **state)
 	o.done = NULL;
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), -EINVAL);
 	bad.provider = "verbs";
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
-			 -ENODEV);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
+	        -ENODEV);
 	bad = w.options;
 	bad.credits = 1;
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
-			 -EINVAL);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
+	        -EINVAL);
 	bad = w.options;
 	bad.version = 1;
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
-			 -EPROTONOSUPPORT);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
+	        -EPROTONOSUPPORT);
 }
 
 static unsigned trace_lines;
@@ -774,7 +784,8 @@ static void count_line(void *arg, const char *json)
 
 static void trace_lines_are_json_objects(void **state)
 {
-	struct rpcrdma_engine_options eo = RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+	struct rpcrdma_engine_options eo =
+	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
 	struct wait x;
 	struct rpcrdma_call_options o = call_to(P_NULL, &x);
 
@@ -791,22 +802,22 @@ static void trace_lines_are_json_objects(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(null_call_and_what_was_negotiated),
-		TEST(arguments_of_every_size_arrive_by_every_path),
-		TEST(results_of_every_size_arrive_by_every_path),
-		TEST(rpc_errors_reach_the_caller),
-		TEST(chunks_against_the_binding_get_the_specified_errors),
-		TEST(many_calls_finish_with_two_credits),
-		TEST(answers_come_from_other_threads),
-		TEST(timeout_and_cancel_end_a_call_once),
-		TEST(calls_survive_a_server_restart_under_their_xid),
-		TEST(unreachable_server_is_reported_and_given_up),
-		TEST(strangers_do_not_disturb_the_others),
-		TEST(killed_client_leaves_nothing_behind),
-		TEST(connections_beyond_the_limit_are_turned_away),
-		TEST(idle_connection_is_closed_and_opened_again),
-		TEST(misuse_is_answered_not_executed),
-		TEST(trace_lines_are_json_objects),
+	        TEST(null_call_and_what_was_negotiated),
+	        TEST(arguments_of_every_size_arrive_by_every_path),
+	        TEST(results_of_every_size_arrive_by_every_path),
+	        TEST(rpc_errors_reach_the_caller),
+	        TEST(chunks_against_the_binding_get_the_specified_errors),
+	        TEST(many_calls_finish_with_two_credits),
+	        TEST(answers_come_from_other_threads),
+	        TEST(timeout_and_cancel_end_a_call_once),
+	        TEST(calls_survive_a_server_restart_under_their_xid),
+	        TEST(unreachable_server_is_reported_and_given_up),
+	        TEST(strangers_do_not_disturb_the_others),
+	        TEST(killed_client_leaves_nothing_behind),
+	        TEST(connections_beyond_the_limit_are_turned_away),
+	        TEST(idle_connection_is_closed_and_opened_again),
+	        TEST(misuse_is_answered_not_executed),
+	        TEST(trace_lines_are_json_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,9 +11,9 @@
 
 /* xid 0x11223344, NFS v3 READ, AUTH_SYS of 4 octets, AUTH_NONE verifier */
 static const uint8_t call_bytes[] = {
-	0x11, 0x22, 0x33, 0x44, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0x86, 0xa3,
-	0,    0,    0,	  3,	0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0,    4,
-	0xde, 0xad, 0xbe, 0xef, 0, 0, 0, 0, 0, 0, 0, 0,
+        0x11, 0x22, 0x33, 0x44, 0,    0,    0, 0, 0, 0, 0, 2, 0, 1, 0x86,
+        0xa3, 0,    0,    0,    3,    0,    0, 0, 6, 0, 0, 0, 1, 0, 0,
+        0,    4,    0xde, 0xad, 0xbe, 0xef, 0, 0, 0, 0, 0, 0, 0, 0,
 };
 
 static void call_header_reads_and_writes_the_rfc_octets(void **state)
@@ -36,7 +36,7 @@ static void call_header_reads_and_writes_the_rfc_octets(void **state)
 
 static void every_proper_prefix_of_a_call_is_refused(void **state)
 {
-	struct rr_rpc_call c = { .xid = 7 };
+	struct rr_rpc_call c = {.xid = 7};
 
 	for (size_t n = 0; n < sizeof(call_bytes); n++) {
 		assert_int_equal(rr_rpc_get_call(call_bytes, n, &c), -EBADMSG);
@@ -46,7 +46,7 @@ static void every_proper_prefix_of_a_call_is_refused(void **state)
 
 static void credential_longer_than_400_octets_is_refused(void **state)
 {
-	uint8_t m[24 + 8 + 404 + 8] = { 0 };
+	uint8_t m[24 + 8 + 404 + 8] = {0};
 	struct rr_rpc_call c;
 
 	memcpy(m, call_bytes, 28);
@@ -77,27 +77,27 @@ struct reply_row {
 };
 
 static const struct reply_row replies[] = {
-	{ "success",
-	  { 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
-	  24,
-	  { .xid = 9 } },
-	{ "program mismatch",
-	  { 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
-	    0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4 },
-	  32,
-	  { .xid = 9, .status = RPCRDMA_PROG_MISMATCH, .low = 3, .high = 4 } },
-	{ "garbage args",
-	  { 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4 },
-	  24,
-	  { .xid = 9, .status = RPCRDMA_GARBAGE_ARGS } },
-	{ "auth error",
-	  { 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 5 },
-	  20,
-	  { .xid = 9, .status = RPCRDMA_AUTH_ERROR, .auth_stat = 5 } },
-	{ "rpc mismatch",
-	  { 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2 },
-	  24,
-	  { .xid = 9, .status = RPCRDMA_RPC_MISMATCH, .low = 2, .high = 2 } },
+        {"success",
+         {0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+         24,
+         {.xid = 9}},
+        {"program mismatch",
+         {0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+          0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4},
+         32,
+         {.xid = 9, .status = RPCRDMA_PROG_MISMATCH, .low = 3, .high = 4}},
+        {"garbage args",
+         {0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4},
+         24,
+         {.xid = 9, .status = RPCRDMA_GARBAGE_ARGS}},
+        {"auth error",
+         {0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 5},
+         20,
+         {.xid = 9, .status = RPCRDMA_AUTH_ERROR, .auth_stat = 5}},
+        {"rpc mismatch",
+         {0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2},
+         24,
+         {.xid = 9, .status = RPCRDMA_RPC_MISMATCH, .low = 2, .high = 2}},
 };
 
 static void replies_read_and_write_the_rfc_octets(void **state)
@@ -115,14 +115,15 @@ static void replies_read_and_write_the_rfc_octets(void **state)
 		assert_int_equal(got.auth_stat, r->want.auth_stat);
 		assert_int_equal(got.low, r->want.low);
 		assert_int_equal(got.high, r->want.high);
-		assert_int_equal(rr_rpc_put_reply(out, sizeof(out), &r->want), (int)r->len);
+		assert_int_equal(rr_rpc_put_reply(out, sizeof(out), &r->want),
+		                 (int)r->len);
 		assert_memory_equal(out, r->bytes, r->len);
 	}
 }
 
 static void unknown_stats_are_refused(void **state)
 {
-	uint8_t m[24] = { 0, 0, 0, 9, 0, 0, 0, 1 };
+	uint8_t m[24] = {0, 0, 0, 9, 0, 0, 0, 1};
 	struct rr_rpc_reply r;
 
 	m[23] = 6; /* accept_stat beyond SYSTEM_ERR */
@@ -137,11 +138,12 @@ static void unknown_stats_are_refused(void **state)
 
 static void auth_sys_bodies_round_trip_and_are_bounded(void **state)
 {
-	uint32_t gids[17] = { 4, 24, 27 };
+	uint32_t gids[17] = {4, 24, 27};
 	uint8_t body[400];
-	struct rpcrdma_auth a = { .flavor = RPCRDMA_AUTH_SYS, .body = body };
+	struct rpcrdma_auth a = {.flavor = RPCRDMA_AUTH_SYS, .body = body};
 	struct rpcrdma_auth_sys s;
-	int n = rpcrdma_auth_sys_encode(body, sizeof(body), 5, "host1", 1000, 100, gids, 3);
+	int n = rpcrdma_auth_sys_encode(body, sizeof(body), 5, "host1", 1000, 100, gids,
+	                                3);
 
 	assert_int_equal(n, 4 + 4 + 8 + 4 + 4 + 4 + 12);
 	assert_memory_equal(body + 4, "\0\0\0\5host1\0\0\0\0\0\3\xe8", 16);
@@ -156,8 +158,9 @@ static void auth_sys_bodies_round_trip_and_are_bounded(void **state)
 		a.len = cut;
 		assert_int_equal(rpcrdma_auth_sys_decode(&a, &s), -EBADMSG);
 	}
-	assert_int_equal(rpcrdma_auth_sys_encode(body, sizeof(body), 0, "h", 0, 0, gids, 17),
-			 -EINVAL);
+	assert_int_equal(
+	        rpcrdma_auth_sys_encode(body, sizeof(body), 0, "h", 0, 0, gids, 17),
+	        -EINVAL);
 	a.len = (uint32_t)n;
 	body[4] = 0x40; /* machine name of 2^30 octets */
 	assert_int_equal(rpcrdma_auth_sys_decode(&a, &s), -EBADMSG);
@@ -166,13 +169,13 @@ static void auth_sys_bodies_round_trip_and_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(call_header_reads_and_writes_the_rfc_octets),
-		cmocka_unit_test(every_proper_prefix_of_a_call_is_refused),
-		cmocka_unit_test(credential_longer_than_400_octets_is_refused),
-		cmocka_unit_test(other_rpc_versions_are_told_apart),
-		cmocka_unit_test(replies_read_and_write_the_rfc_octets),
-		cmocka_unit_test(unknown_stats_are_refused),
-		cmocka_unit_test(auth_sys_bodies_round_trip_and_are_bounded),
+	        cmocka_unit_test(call_header_reads_and_writes_the_rfc_octets),
+	        cmocka_unit_test(every_proper_prefix_of_a_call_is_refused),
+	        cmocka_unit_test(credential_longer_than_400_octets_is_refused),
+	        cmocka_unit_test(other_rpc_versions_are_told_apart),
+	        cmocka_unit_test(replies_read_and_write_the_rfc_octets),
+	        cmocka_unit_test(unknown_stats_are_refused),
+	        cmocka_unit_test(auth_sys_bodies_round_trip_and_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,16 +21,18 @@ static void note(struct rr_timer *t)
 
 static void timers_fire_in_order_and_only_when_due(void **state)
 {
-	struct rr_timer t[COUNT] = { 0 };
+	struct rr_timer t[COUNT] = {0};
 	struct rr_rng rng;
 
 	rr_rng_seed(&rng, 1);
 	for (unsigned i = 0; i < COUNT; i++) {
 		t[i].fire = note;
-		assert_int_equal(rr_timer_set(&timers, &t[i], rr_rng_below(&rng, 1000)), 0);
+		assert_int_equal(rr_timer_set(&timers, &t[i], rr_rng_below(&rng, 1000)),
+		                 0);
 	}
 	for (unsigned i = 0; i < COUNT; i += 3) /* move some, stop some */
-		assert_int_equal(rr_timer_set(&timers, &t[i], rr_rng_below(&rng, 1000)), 0);
+		assert_int_equal(rr_timer_set(&timers, &t[i], rr_rng_below(&rng, 1000)),
+		                 0);
 	for (unsigned i = 1; i < COUNT; i += 3) {
 		rr_timer_stop(&timers, &t[i]);
 		rr_timer_stop(&timers, &t[i]);
@@ -58,7 +60,7 @@ static void again(struct rr_timer *t)
 
 static void timer_that_starts_itself_anew_waits_for_the_next_round(void **state)
 {
-	struct rr_timer t = { .fire = again };
+	struct rr_timer t = {.fire = again};
 
 	n_fired = 0;
 	assert_int_equal(rr_timer_set(&timers, &t, 0), 0);
@@ -95,9 +97,10 @@ static void pool_reuses_and_bounds_what_it_keeps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(timers_fire_in_order_and_only_when_due),
-		cmocka_unit_test(timer_that_starts_itself_anew_waits_for_the_next_round),
-		cmocka_unit_test(pool_reuses_and_bounds_what_it_keeps),
+	        cmocka_unit_test(timers_fire_in_order_and_only_when_due),
+	        cmocka_unit_test(
+	                timer_that_starts_itself_anew_waits_for_the_next_round),
+	        cmocka_unit_test(pool_reuses_and_bounds_what_it_keeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
