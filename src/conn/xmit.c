@@ -85,8 +85,8 @@ static size_t copied(const struct rr_stream *stream, size_t len)
 	size_t sum = 0;
 	unsigned refs = 0;
 
-	if (!len)
-		return 0;
+	if (len <= RR_COPY_MAX)
+		return len; /* nothing in it is long enough to refer to */
 	s = *stream;
 	while (len) {
 		struct rr_slice run = next_run(&s, len);
