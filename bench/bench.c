@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 static const char *const test_names[] = {
-	[BENCH_NULL] = "null",
-	[BENCH_READ] = "read",
-	[BENCH_WRITE] = "write",
+        [BENCH_NULL] = "null",
+        [BENCH_READ] = "read",
+        [BENCH_WRITE] = "write",
 };
 
 const char *bench_test_name(enum bench_test test)
@@ -31,10 +31,10 @@ void bench_die(const char *what, int error)
 static void usage(const char *program)
 {
 	fprintf(stderr,
-		"usage: %s server [--provider P] [--spin US]\n"
-		"       %s client PORT --test null|read|write [--bytes N] [--depth N]\n"
-		"                [--ms N] [--provider P] [--spin US]\n",
-		program, program);
+	        "usage: %s server [--provider P] [--spin US]\n"
+	        "       %s client PORT --test null|read|write [--bytes N] [--depth N]\n"
+	        "                [--ms N] [--provider P] [--spin US]\n",
+	        program, program);
 	exit(2);
 }
 
@@ -64,15 +64,15 @@ static bool parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *r
 void bench_options(int argc, char **argv, struct bench_options *ret)
 {
 	static const struct option longs[] = {
-		{ "test", required_argument, NULL, 't' },
-		{ "bytes", required_argument, NULL, 'b' },
-		{ "depth", required_argument, NULL, 'd' },
-		{ "ms", required_argument, NULL, 'm' },
-		{ "provider", required_argument, NULL, 'p' },
-		{ "spin", required_argument, NULL, 's' },
-		{ 0 },
+	        {"test", required_argument, NULL, 't'},
+	        {"bytes", required_argument, NULL, 'b'},
+	        {"depth", required_argument, NULL, 'd'},
+	        {"ms", required_argument, NULL, 'm'},
+	        {"provider", required_argument, NULL, 'p'},
+	        {"spin", required_argument, NULL, 's'},
+	        {0},
 	};
-	struct bench_options o = { .depth = 1, .ms = 200 };
+	struct bench_options o = {.depth = 1, .ms = 200};
 	bool ok = true;
 	uint64_t v;
 	int c;
@@ -84,9 +84,11 @@ void bench_options(int argc, char **argv, struct bench_options *ret)
 		else if (c == 'p')
 			o.provider = optarg;
 		else if (c == 'b')
-			ok &= parse_number(optarg, 0, BENCH_MAX_BYTES, &v), o.bytes = (uint32_t)v;
+			ok &= parse_number(optarg, 0, BENCH_MAX_BYTES, &v),
+			        o.bytes = (uint32_t)v;
 		else if (c == 'd')
-			ok &= parse_number(optarg, 1, BENCH_MAX_DEPTH, &v), o.depth = (uint32_t)v;
+			ok &= parse_number(optarg, 1, BENCH_MAX_DEPTH, &v),
+			        o.depth = (uint32_t)v;
 		else if (c == 'm')
 			ok &= parse_number(optarg, 1, 600000, &o.ms);
 		else if (c == 's')
@@ -142,8 +144,8 @@ void bench_nodelay(int fd)
 
 int bench_tcp_listen(uint16_t *ret_port)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in a = {.sin_family = AF_INET,
+	                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(a);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -156,8 +158,8 @@ int bench_tcp_listen(uint16_t *ret_port)
 
 int bench_tcp_connect(const char *port)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in a = {.sin_family = AF_INET,
+	                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	a.sin_port = htons((uint16_t)atoi(port));

@@ -23,11 +23,11 @@ enum bench_test { BENCH_NULL, BENCH_READ, BENCH_WRITE };
 /* Octets beside the data, as ONC RPC with AUTH_NONE has them: the messages of
  * bench.x, so that raw TCP carries what an RPC over TCP would. */
 enum {
-	BENCH_NULL_CALL = 44, /* record mark 4, RPC header 40 */
-	BENCH_NULL_REPLY = 28, /* record mark 4, RPC header 24 */
-	BENCH_READ_CALL = BENCH_NULL_CALL + 48, /* handle, offset, count */
+	BENCH_NULL_CALL = 44,                     /* record mark 4, RPC header 40 */
+	BENCH_NULL_REPLY = 28,                    /* record mark 4, RPC header 24 */
+	BENCH_READ_CALL = BENCH_NULL_CALL + 48,   /* handle, offset, count */
 	BENCH_READ_REPLY = BENCH_NULL_REPLY + 12, /* status, eof, length word */
-	BENCH_WRITE_CALL = BENCH_NULL_CALL + 52, /* handle, offset, count, length */
+	BENCH_WRITE_CALL = BENCH_NULL_CALL + 52,  /* handle, offset, count, length */
 	BENCH_WRITE_REPLY = BENCH_NULL_REPLY + 8, /* status, count */
 	BENCH_HANDLE = 32,
 	BENCH_MAX_BYTES = 4 << 20,

@@ -48,7 +48,8 @@ static void die(const char *what, int error)
 
 static void new_engine(const struct bench_options *o, struct rpcrdma_conn_options *ret)
 {
-	struct rpcrdma_engine_options eo = RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+	struct rpcrdma_engine_options eo =
+	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
 
 	eo.spin_ns = o->spin_us * 1000;
 	die("engine", rpcrdma_engine_new(&eo, &engine));
@@ -86,8 +87,8 @@ static void serve_read(struct rpcrdma_request *r, void *arg)
 	const uint8_t *a = fixed_args(r, ARGS_BYTES);
 	uint32_t count = a ? get_u32(a + BENCH_HANDLE + 8) : UINT32_MAX;
 	uint8_t *head = rpcrdma_request_alloc(r, 12);
-	struct rpcrdma_piece p[2] = { { .base = head, .len = 12 },
-				      { .base = data, .len = count, .item = true } };
+	struct rpcrdma_piece p[2] = {{.base = head, .len = 12},
+	                             {.base = data, .len = count, .item = true}};
 
 	(void)arg;
 	if (count > BENCH_MAX_BYTES || !head) {
@@ -106,7 +107,7 @@ static void serve_write(struct rpcrdma_request *r, void *arg)
 	const struct rpcrdma_piece *args;
 	unsigned n = rpcrdma_request_args(r, &args);
 	uint8_t *res = rpcrdma_request_alloc(r, 8);
-	struct rpcrdma_piece p = { .base = res, .len = 8 };
+	struct rpcrdma_piece p = {.base = res, .len = 8};
 	uint32_t count = a ? get_u32(a + ARGS_BYTES) : 0;
 	size_t got = 0;
 
@@ -126,7 +127,7 @@ static void serve_stats(struct rpcrdma_request *r, void *arg)
 {
 	struct rpcrdma_stats s;
 	uint8_t *res = rpcrdma_request_alloc(r, sizeof(s));
-	struct rpcrdma_piece p = { .base = res, .len = sizeof(s) };
+	struct rpcrdma_piece p = {.base = res, .len = sizeof(s)};
 
 	(void)arg;
 	if (!res) {
@@ -139,14 +140,18 @@ static void serve_stats(struct rpcrdma_request *r, void *arg)
 }
 
 static const struct rpcrdma_procedure procedures[BENCH_PROCS] = {
-	[BENCH_PROC_NULL] = { .name = "NULL", .handler = serve_null },
-	[BENCH_PROC_READ] = { .name = "READ", .handler = serve_read, .max_write_items = 1 },
-	[BENCH_PROC_WRITE] = { .name = "WRITE", .handler = serve_write, .max_read_items = 1 },
-	[BENCH_PROC_STATS] = { .name = "STATS", .handler = serve_stats },
+        [BENCH_PROC_NULL] = {.name = "NULL", .handler = serve_null},
+        [BENCH_PROC_READ] = {.name = "READ",
+                             .handler = serve_read,
+                             .max_write_items = 1},
+        [BENCH_PROC_WRITE] = {.name = "WRITE",
+                              .handler = serve_write,
+                              .max_read_items = 1},
+        [BENCH_PROC_STATS] = {.name = "STATS", .handler = serve_stats},
 };
 
-static const struct rpcrdma_program program = { BENCH_PROGRAM, BENCH_VERSION, procedures,
-						BENCH_PROCS };
+static const struct rpcrdma_program program = {BENCH_PROGRAM, BENCH_VERSION, procedures,
+                                               BENCH_PROCS};
 
 static void stop(int sig)
 {
@@ -164,7 +169,8 @@ static void server(const struct bench_options *o)
 	new_engine(o, &co);
 	die("service", rpcrdma_service_new(&service));
 	die("service", rpcrdma_service_add(service, &program, NULL));
-	die("listen", rpcrdma_listen(engine, "127.0.0.1:0", &co, service, 16, &listener));
+	die("listen",
+	    rpcrdma_listen(engine, "127.0.0.1:0", &co, service, 16, &listener));
 	die("address", rpcrdma_listener_addr(listener, &addr));
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
@@ -203,7 +209,8 @@ static void start(struct slot *s)
 	die("call", rpcrdma_call(s->work->conn, &s->call, NULL));
 }
 
-static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void *arg)
+static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *r,
+                     void *arg)
 {
 	struct slot *s = arg;
 	struct work *w = s->work;
@@ -236,9 +243,9 @@ static void prepare(struct work *w, struct slot *s)
 	s->work = w;
 	put_u32(s->args + BENCH_HANDLE + 8, o->bytes);
 	put_u32(s->args + ARGS_BYTES, o->bytes);
-	s->pieces[0] = (struct rpcrdma_piece){ .base = s->args,
-					       .len = ARGS_BYTES + (write ? 4 : 0) };
-	s->pieces[1] = (struct rpcrdma_piece){ data, o->bytes, true };
+	s->pieces[0] = (struct rpcrdma_piece){.base = s->args,
+	                                      .len = ARGS_BYTES + (write ? 4 : 0)};
+	s->pieces[1] = (struct rpcrdma_piece){data, o->bytes, true};
 	s->call = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	s->call.program = BENCH_PROGRAM;
 	s->call.version = BENCH_VERSION;
@@ -249,12 +256,13 @@ static void prepare(struct work *w, struct slot *s)
 	s->call.arg = s;
 	if (o->test != BENCH_READ)
 		return;
-	s->dest = (struct rpcrdma_dest){ .base = bench_data(o->bytes), .len = o->bytes };
+	s->dest = (struct rpcrdma_dest){.base = bench_data(o->bytes), .len = o->bytes};
 	s->call.dests = &s->dest;
 	s->call.n_dests = 1;
 }
 
-static void took_stats(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void *arg)
+static void took_stats(struct rpcrdma_call *call, const struct rpcrdma_reply *r,
+                       void *arg)
 {
 	struct work *w = arg;
 
@@ -283,12 +291,11 @@ static void take_stats(struct work *w)
 }
 
 static void print_ops(const struct rpcrdma_stats *m, const struct rpcrdma_stats *m0,
-		      const struct rpcrdma_stats *t, const struct rpcrdma_stats *t0)
+                      const struct rpcrdma_stats *t, const struct rpcrdma_stats *t0)
 {
 	double n = (double)(m->calls - m0->calls - 1);
 
-#define BOTH(field) \
-	((double)(m->field - m0->field + t->field - t0->field) / n)
+#define BOTH(field) ((double)(m->field - m0->field + t->field - t0->field) / n)
 	printf(" sends=%.2f reads=%.2f writes=%.2f registrations=%.2f"
 	       " invalidations=%.2f+%.2f syscalls=%.2f+%.2f stalls=%.2f",
 	       BOTH(sends), BOTH(rdma_reads), BOTH(rdma_writes), BOTH(registrations),
@@ -307,7 +314,8 @@ static void client(const struct bench_options *o)
 	w.o = o;
 	new_engine(o, &co);
 	co.no_reconnect = true;
-	die("connect", rpcrdma_connect(engine, "127.0.0.1", o->port, &co, NULL, NULL, &w.conn));
+	die("connect",
+	    rpcrdma_connect(engine, "127.0.0.1", o->port, &co, NULL, NULL, &w.conn));
 	for (uint32_t i = 0; i < o->depth; i++)
 		prepare(&w, &w.slots[i]);
 	take_stats(&w);

@@ -99,7 +99,8 @@ static void serve(int fd, const uint8_t *data, uint8_t *buf)
 	if (recv(fd, hello, sizeof(hello), MSG_WAITALL) != sizeof(hello))
 		return;
 	do
-		n = recv_messages(fd, buf, hello[0], &have, hello[2] ? MSG_DONTWAIT : 0);
+		n = recv_messages(fd, buf, hello[0], &have,
+		                  hello[2] ? MSG_DONTWAIT : 0);
 	while (n && send_messages(fd, data, hello[1], n));
 }
 
@@ -125,8 +126,8 @@ static void client(const struct bench_options *o)
 {
 	uint8_t *data = bench_data(BENCH_MAX_BYTES + 4096);
 	uint8_t *buf = bench_data(BENCH_MAX_BYTES + 4096);
-	uint32_t hello[HELLO_WORDS] = { (uint32_t)call_len(o), (uint32_t)reply_len(o),
-					 o->spin_us > 0 };
+	uint32_t hello[HELLO_WORDS] = {(uint32_t)call_len(o), (uint32_t)reply_len(o),
+	                               o->spin_us > 0};
 	int fd = bench_tcp_connect(o->port);
 	uint64_t begin = bench_now(), warm = begin + o->ms * 1000000 / 10;
 	uint64_t end = warm + o->ms * 1000000, now = begin, ops = 0;

@@ -63,13 +63,15 @@ static void server(void)
 
 static bool one_call(CLIENT *c, const struct bench_options *o)
 {
-	bench_read_args ra = { .count = o->bytes };
-	bench_write_args wa = { .count = o->bytes,
-				.data = { .data_len = o->bytes, .data_val = (char *)data } };
-	bench_read_results rr = { .data = { .data_len = o->bytes, .data_val = (char *)data } };
-	bench_write_results wr = { 0 };
+	bench_read_args ra = {.count = o->bytes};
+	bench_write_args wa = {
+	        .count = o->bytes,
+	        .data = {.data_len = o->bytes, .data_val = (char *)data}};
+	bench_read_results rr = {
+	        .data = {.data_len = o->bytes, .data_val = (char *)data}};
+	bench_write_results wr = {0};
 	xdrproc_t nothing = (xdrproc_t)(void (*)(void))xdr_void;
-	struct timeval tv = { .tv_sec = 25 };
+	struct timeval tv = {.tv_sec = 25};
 
 	switch (o->test) {
 	case BENCH_NULL:
@@ -77,11 +79,13 @@ static bool one_call(CLIENT *c, const struct bench_options *o)
 		       RPC_SUCCESS;
 	case BENCH_READ:
 		return clnt_call(c, BENCHPROC_READ, (xdrproc_t)xdr_bench_read_args, &ra,
-				 (xdrproc_t)xdr_bench_read_results, &rr, tv) == RPC_SUCCESS &&
+		                 (xdrproc_t)xdr_bench_read_results, &rr,
+		                 tv) == RPC_SUCCESS &&
 		       !rr.status && rr.data.data_len == o->bytes;
 	case BENCH_WRITE:
-		return clnt_call(c, BENCHPROC_WRITE, (xdrproc_t)xdr_bench_write_args, &wa,
-				 (xdrproc_t)xdr_bench_write_results, &wr, tv) == RPC_SUCCESS &&
+		return clnt_call(c, BENCHPROC_WRITE, (xdrproc_t)xdr_bench_write_args,
+		                 &wa, (xdrproc_t)xdr_bench_write_results, &wr,
+		                 tv) == RPC_SUCCESS &&
 		       !wr.status && wr.count == o->bytes;
 	}
 	return false;
@@ -89,9 +93,9 @@ static bool one_call(CLIENT *c, const struct bench_options *o)
 
 static void client(const struct bench_options *o)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct netbuf nb = { .maxlen = sizeof(a), .len = sizeof(a), .buf = &a };
+	struct sockaddr_in a = {.sin_family = AF_INET,
+	                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct netbuf nb = {.maxlen = sizeof(a), .len = sizeof(a), .buf = &a};
 	int fd = bench_tcp_connect(o->port);
 	uint64_t begin = bench_now(), warm = begin + o->ms * 1000000 / 10;
 	uint64_t end = warm + o->ms * 1000000, now = begin, ops = 0;

@@ -17,7 +17,7 @@ static void serve_double(struct rpcrdma_request *r, void *arg)
 {
 	const struct rpcrdma_piece *args;
 	uint32_t *result = rpcrdma_request_alloc(r, 4);
-	struct rpcrdma_piece results = { .base = result, .len = 4 };
+	struct rpcrdma_piece results = {.base = result, .len = 4};
 
 	(void)arg;
 	if (!result || rpcrdma_request_args(r, &args) != 1 || args[0].len != 4) {
@@ -29,12 +29,13 @@ static void serve_double(struct rpcrdma_request *r, void *arg)
 }
 
 static const struct rpcrdma_procedure procs[] = {
-	[DOUBLE] = { .name = "DOUBLE", .handler = serve_double },
+        [DOUBLE] = {.name = "DOUBLE", .handler = serve_double},
 };
-static const struct rpcrdma_program program = { PROGRAM, VERSION, procs, 2 };
+static const struct rpcrdma_program program = {PROGRAM, VERSION, procs, 2};
 
 /* Client: the call's end. */
-static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *reply, void *arg)
+static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                     void *arg)
 {
 	uint32_t *answer = arg;
 
@@ -55,10 +56,11 @@ static void must(const char *what, int error)
 
 int main(void)
 {
-	struct rpcrdma_conn_options options = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct rpcrdma_conn_options options =
+	        RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	struct rpcrdma_call_options call = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	uint32_t number = htonl(21), answer = 0;
-	struct rpcrdma_piece args = { .base = &number, .len = sizeof(number) };
+	struct rpcrdma_piece args = {.base = &number, .len = sizeof(number)};
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listener;
@@ -69,11 +71,14 @@ int main(void)
 	must("engine", rpcrdma_engine_new(NULL, &engine));
 	must("service", rpcrdma_service_new(&service));
 	must("service", rpcrdma_service_add(service, &program, NULL));
-	must("listen", rpcrdma_listen(engine, "127.0.0.1:0", &options, service, 0, &listener));
+	must("listen",
+	     rpcrdma_listen(engine, "127.0.0.1:0", &options, service, 0, &listener));
 	must("address", rpcrdma_listener_addr(listener, &addr));
-	snprintf(port, sizeof(port), "%u", ntohs(((struct sockaddr_in *)&addr)->sin_port));
+	snprintf(port, sizeof(port), "%u",
+	         ntohs(((struct sockaddr_in *)&addr)->sin_port));
 
-	must("connect", rpcrdma_connect(engine, "127.0.0.1", port, &options, NULL, NULL, &conn));
+	must("connect",
+	     rpcrdma_connect(engine, "127.0.0.1", port, &options, NULL, NULL, &conn));
 	call.program = PROGRAM;
 	call.version = VERSION;
 	call.procedure = DOUBLE;
