@@ -169,7 +169,11 @@ static void act(struct rr_link *l, const struct rr_action *a)
 	case RR_ACT_READ:
 	case RR_ACT_INVALIDATE:
 		err = do_post(l, a);
-		if (err)
+		/* -EINVAL: the peer's own invalidation came first, in the same
+		 * batch; the connection takes that for done. */
+		if (err == -EINVAL && a->kind == RR_ACT_INVALIDATE)
+			rr_conn_completed(l->conn, a->token, err, l->engine->now);
+		else if (err)
 			post_failed(l, a->token, err);
 		break;
 	case RR_ACT_REGISTER:
