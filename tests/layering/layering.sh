@@ -14,95 +14,79 @@ set -eu
 source=$(cd "$1" && pwd)
 build=${2-}
 offences=$(mktemp)
-trap 'rm -f "$offences"' EXIT
+names=$(mktemp)
+trap 'rm -f "$offences" "$names"' EXIT
 
-# folder: folders and installed headers it may include ("rpcrdma" = <rpcrdma/...>).
-arrows() {
-	case $1 in
-	src/base) echo base ;;
-	src/wire) echo base wire ;;
-	src/conn) echo base wire conn ;;
-	src/prov) echo base prov ;;
-	src/prov/*) echo base prov "${1#src/}" ;;
-	src/drive) echo base wire conn prov prov/sim prov/iwarp prov/verbs drive rpcrdma ;;
-	src/rpc) echo drive rpc rpcrdma ;;
-	src/ulb/*) echo "${1#src/}" rpcrdma ;;
-	tools*) echo tools rpcrdma generated ;;
-	bench*) echo bench rpcrdma generated ;;
-	include/rpcrdma) echo rpcrdma ;;
-	*) return 1 ;;
-	esac
+# Reads "FILE:LINE:#include ..." and, first, the names of all files.
+# shellcheck disable=SC2016
+includes='
+# folder: the folders it may include ("rpcrdma": <rpcrdma/...>).
+function arrows(f) {
+	if (f == "src/base") return "src/base"
+	if (f == "src/wire") return "src/base src/wire"
+	if (f == "src/conn") return "src/base src/wire src/conn"
+	if (f == "src/prov") return "src/base src/prov"
+	if (f ~ "^src/prov/") return "src/base src/prov " f
+	if (f == "src/drive") return "src/base src/wire src/conn src/prov src/prov/sim" \
+		" src/prov/iwarp src/prov/verbs src/drive rpcrdma"
+	if (f == "src/rpc") return "src/drive src/rpc rpcrdma"
+	if (f ~ "^src/ulb/") return f " rpcrdma"
+	if (f ~ "^(tools|bench)") return top(f) " rpcrdma generated"
+	if (f == "include/rpcrdma") return "rpcrdma"
+	return ""
 }
-
-# What wire and conn may take from the system: words, never services.
-pure_headers=" assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h "
-
-# The place of the header that $2 (a folder) includes as "$1".
-place() {
-	if [ -e "$source/$2/$1" ]; then
-		found=$(realpath --relative-to="$source" "$source/$2/$1")
-	elif [ -e "$source/src/$1" ]; then
-		found=src/$1
-	elif [ -e "$source/tools/$1" ]; then
-		found=tools/$1
-	else
-		found=generated/$1
-	fi
-	found=${found%/*}
-	case $found in
-	src/*) echo "${found#src/}" ;;
-	tools*) echo tools ;;
-	bench*) echo bench ;;
-	*) echo "$found" ;;
-	esac
+function top(f) { # tools and bench are one place each
+	if (f ~ "^include/rpcrdma$") return "rpcrdma"
+	return f ~ "^(tools|bench)/" ? substr(f, 1, 5) : f
 }
-
-check_line() { # folder file line kind name
-	case $4 in
-	'"') at=$(place "$5" "$1") ;;
-	*)
-		case $5 in
-		rpcrdma/*) at=rpcrdma ;;
-		*) at=system ;;
-		esac
-		;;
-	esac
-	if [ "$at" = system ]; then
-		case $1 in
-		src/wire | src/conn)
-			case $pure_headers in
-			*" $5 "*) ;;
-			*) echo "$2:$3: $1 may not include <$5>" ;;
-			esac
-			;;
-		esac
-		return
-	fi
-	case " $(arrows "$1") " in
-	*" $at "*) ;;
-	*) echo "$2:$3: $1 may not include $at ($5)" ;;
-	esac
+function folder(f) { sub("/[^/]*$", "", f); return f }
+function normal(p) { # a/../b
+	while (match(p, "[^/]+/\\.\\./")) p = substr(p, 1, RSTART - 1) substr(p, RSTART + RLENGTH)
+	gsub("/\\./", "/", p)
+	return p
+}
+function place(name, from,    p) {
+	p = normal(from "/" name)
+	if (p in files) return top(folder(p))
+	if ("src/" name in files) return top(folder("src/" name))
+	if ("tools/" name in files) return "tools"
+	return "generated"
+}
+BEGIN {
+	# What wire and conn may take from the system: words, never services.
+	pure = " assert errno inttypes limits stdbool stddef stdint string "
+	while ((getline f < list) > 0) {
+		files[f] = 1
+		if (arrows(folder(f)) == "")
+			print f ": this folder has no layer; give it one in layering.sh"
+	}
+}
+{
+	split($0, part, ":")
+	file = part[1]; line = part[2]; from = folder(file)
+	match($0, "[<\"][^>\"]*[>\"]")
+	quoted = substr($0, RSTART, 1) == "\""
+	name = substr($0, RSTART + 1, RLENGTH - 2)
+	where = file ":" line ": " from " may not include "
+	if (!quoted && name !~ "^rpcrdma/") {
+		h = name
+		sub("\\.h$", "", h)
+		if (from ~ "^src/(wire|conn)$" && !index(pure, " " h " ")) print where "<" name ">"
+		next
+	}
+	at = quoted ? place(name, from) : "rpcrdma"
+	if (!index(" " arrows(from) " ", " " at " ")) print where at " (" name ")"
 	# from prov/ itself a provider takes the contract and nothing else
-	case $1:$at:$5 in
-	src/prov/*:prov:prov/prov.h | src/drive:prov:*) ;;
-	src/prov/*:prov:*) echo "$2:$3: $1 may include only prov.h of prov ($5)" ;;
-	esac
-}
+	if (from ~ "^src/prov/" && at == "src/prov" && name !~ "(^|/)prov\\.h$")
+		print where "more of prov than prov.h (" name ")"
+}'
 
 check_includes() {
 	cd "$source"
-	find src tools bench include -name '*.[ch]' | sort | while read -r file; do
-		folder=${file%/*}
-		if ! arrows "$folder" >/dev/null; then
-			echo "$file: this folder has no layer; give it one in layering.sh"
-			continue
-		fi
-		sed -n 's/^[ \t]*#[ \t]*include[ \t]*\([<"]\)\([^>"]*\)[>"].*/\1 \2/;t show
-			d;:show;=;p' "$file" | paste - - |
-			while read -r line kind name; do
-				check_line "$folder" "$file" "$line" "$kind" "$name"
-			done
-	done
+	find src tools bench include -name '*.[ch]' | sort >"$names"
+	# shellcheck disable=SC2046
+	grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' /dev/null $(cat "$names") |
+		awk -v list="$names" "$includes"
 }
 
 # What the compiler and its instruments put in by themselves.
