@@ -414,6 +414,58 @@ static void handles_survive_sigkill_without_privilege(void **state)
 	survive_restart();
 }
 
+/* Does the kernel open handles here, for us? */
+static bool kernel_opens_handles(void)
+{
+	union {
+		struct file_handle fh;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u;
+	int dir = open(r.exp, O_RDONLY | O_DIRECTORY), mount_id, fd = -1;
+
+	u.fh.handle_bytes = 48; /* what a file handle has room for */
+	if (dir >= 0 && !name_to_handle_at(dir, "", &u.fh, &mount_id, AT_EMPTY_PATH))
+		fd = open_by_handle_at(dir, &u.fh, O_PATH);
+	if (dir >= 0)
+		close(dir);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* With the kernel's handles neither a move while the server is down nor the
+ * depth of a path matters. */
+static void kernel_handles_follow_moves(void **state)
+{
+	char deep[600] = "d";
+	uint8_t b[8];
+	nfs_fh3 fh, dir;
+
+	(void)state;
+	need_root();
+	if (!kernel_opens_handles())
+		skip();
+	assert_int_equal(mkdir(rig_path(&r, "from"), 0755), 0);
+	assert_int_equal(mkdir(rig_path(&r, "to"), 0755), 0);
+	rig_write_file(&r, "from/f", "content", 7);
+	assert_int_equal(mkdir(rig_path(&r, deep), 0755), 0);
+	for (int i = 0; i < 200; i++) {
+		strcat(deep, "/d");
+		assert_int_equal(mkdir(rig_path(&r, deep), 0755), 0);
+	}
+	rig_start(&r, NULL);
+	fh = rig_walk(&r, "from/f");
+	dir = rig_walk(&r, deep);
+	rig_kill(&r);
+	assert_int_equal(rename(rig_path(&r, "from/f"), rig_path(&r, "to/g")), 0);
+	rig_start(&r, NULL);
+	assert_int_equal(rig_read(&r, fh, 0, b, 7, false, NULL), 7);
+	assert_memory_equal(b, "content", 7);
+	assert_int_equal(rig_getattr(&r, dir, NULL), NFS3_OK);
+	assert_int_equal(rig_lookup(&r, dir, "..", NULL), NFS3_OK);
+	rig_stop(&r);
+}
+
 static void other_secret_other_handles(void **state)
 {
 	char key[128];
@@ -615,6 +667,7 @@ int main(void)
 	        T(mount_points_are_not_entered),
 	        T(handles_survive_sigkill),
 	        T(handles_survive_sigkill_without_privilege),
+	        T(kernel_handles_follow_moves),
 	        T(other_secret_other_handles),
 	        T(server_that_is_not_root),
 	        T(usage_errors),

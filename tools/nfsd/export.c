@@ -50,7 +50,7 @@ int export_add(struct nfsd *d, const char *spec)
 		return -EINVAL;
 	}
 	memset(ex, 0, sizeof(*ex));
-	ex->root_fd = -1;
+	ex->root_fd = ex->mount_fd = -1;
 	ex->dir = given ? realpath(given, NULL) : NULL;
 	if (!ex->dir) {
 		tool_error("cannot export %s: %s", spec, strerror(errno));
@@ -83,6 +83,9 @@ static bool probe_handles(struct nfsd *d, struct export *ex)
 	struct statx st;
 	int fd;
 
+	ex->mount_fd = open(ex->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ex->mount_fd < 0)
+		return false;
 	ex->by_handle = true;
 	if (handle_make(d, ex, NULL, 0, ex->root_fd, "", &h, &st))
 		return false;
@@ -121,6 +124,7 @@ static int export_open(struct nfsd *d, struct export *ex)
 	}
 	ex->root_ino = st.stx_ino;
 	ex->mnt_id = st.stx_mnt_id;
+	ex->mnt_id_known = st.stx_mask & STATX_MNT_ID;
 	ex->dev_major = st.stx_dev_major;
 	ex->dev_minor = st.stx_dev_minor;
 	identify(d, ex);
@@ -150,6 +154,8 @@ void export_close_all(struct nfsd *d)
 		for (unsigned s = 0; ex->walk && s < NFSD_WALK_SLOTS; s++)
 			free(ex->walk[s].name);
 		free(ex->walk);
+		if (ex->mount_fd >= 0)
+			close(ex->mount_fd);
 		if (ex->root_fd >= 0)
 			close(ex->root_fd);
 		pthread_mutex_destroy(&ex->walk_lock);

@@ -100,6 +100,10 @@ static int make_kernel(struct nfsd *d, const struct export *ex, int fd,
 	u.fh.handle_bytes = BODY_BYTES;
 	if (name_to_handle_at(fd, name, &u.fh, &mount_id, *name ? 0 : AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
+	/* Mounted over since it was looked at: a handle of another file system,
+	 * which would mean some other object in this one. */
+	if (ex->mnt_id_known && (uint64_t)mount_id != ex->mnt_id)
+		return -EXDEV;
 	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 ||
 	    u.fh.handle_type > 255)
 		return -EOPNOTSUPP;
@@ -242,7 +246,7 @@ static int open_kernel(const struct export *ex, const struct handle *h, int *ret
 	u.fh.handle_bytes = h->len - HEAD_BYTES;
 	u.fh.handle_type = h->octets[2];
 	memcpy(u.fh.f_handle, h->octets + HEAD_BYTES, h->len - HEAD_BYTES);
-	fd = open_by_handle_at(ex->root_fd, &u.fh, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_by_handle_at(ex->mount_fd, &u.fh, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || errno == EINVAL ? -ESTALE : -errno;
 	*ret_fd = fd;

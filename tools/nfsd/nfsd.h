@@ -83,7 +83,9 @@ struct export
 	char *dir;   /* absolute */
 	char *name;  /* what clients mount; begins with '/' */
 	int root_fd; /* O_PATH */
+	int mount_fd; /* for open_by_handle_at, which takes no O_PATH; -1 */
 	uint64_t root_ino, mnt_id, fsid;
+	bool mnt_id_known;
 	uint32_t dev_major, dev_minor;
 	uint32_t id;    /* in handles */
 	bool by_handle; /* the kernel opens handles for us */
