@@ -59,9 +59,9 @@ static void draw_register(const struct rr_mr *m, struct rr_action *ret)
 	ret->sge[0] = (struct rr_sge){.base = m->base,
 	                              .len = (uint32_t)RR_MIN(m->len, UINT32_MAX)};
 	ret->reg_len = m->len;
-	ret->access = m->use == RR_USE_CALL || m->use == RR_USE_READ ?
-	                      RR_CONN_REMOTE_READ :
-	                      RR_CONN_REMOTE_WRITE;
+	ret->access = m->use == RR_USE_CALL || m->use == RR_USE_READ
+	                      ? RR_CONN_REMOTE_READ
+	                      : RR_CONN_REMOTE_WRITE;
 }
 
 static void draw_request(struct rr_conn *c, struct rr_request_state *q,

@@ -15,7 +15,8 @@
  */
 #include "conn/core.h"
 
-/* -- chunks given back ---------------------------------------------------------------- */
+/* -- chunks given back ----------------------------------------------------------------
+ */
 
 /* Same segments, none longer, none left open before one that is used. */
 static bool same_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
@@ -50,7 +51,7 @@ static bool writes_match(const struct rr_lists *ours, const struct rr_lists *the
 static bool reply_matches(const struct rr_lists *ours, const struct rr_msg *m)
 {
 	if (m->p.htype == RDMA2_MSG)
-		return !m->lists.has_reply; /* [K8] */
+		return !m->lists.has_reply;                     /* [K8] */
 	return m->lists.has_reply && ours && ours->has_reply && /* [K1] */
 	       same_chunk(ours, &ours->reply, &m->lists, &m->lists.reply);
 }
@@ -68,7 +69,8 @@ bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
 	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 1;
 }
 
-/* -- the Reply ------------------------------------------------------------------------- */
+/* -- the Reply
+ * ------------------------------------------------------------------------- */
 
 static uint64_t note_results(struct rr_call_state *s, const struct rr_lists *l)
 {
@@ -110,7 +112,8 @@ static int take_continued(struct rr_conn *c, struct rr_call_state *s)
 	return RR_CALL_OK;
 }
 
-static int take_special(struct rr_conn *c, struct rr_call_state *s, const struct rr_msg *m)
+static int take_special(struct rr_conn *c, struct rr_call_state *s,
+                        const struct rr_msg *m)
 {
 	s->reply = s->chunk_buf.p;
 	s->reply_len = (size_t)m->lists.reply.length;
@@ -139,8 +142,10 @@ static void whole(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m,
 	if (status == RR_CALL_OK)
 		c->count.bytes_write_chunk += written;
 	rr_conn_trace(c, RR_TRACE_REPLY_RECEIVED, m->p.xid,
-	              continued ? 1 : m->p.htype == RDMA2_MSG ? 0 : 2, s->reply_len,
-	              written);
+	              continued                 ? 1
+	              : m->p.htype == RDMA2_MSG ? 0
+	                                        : 2,
+	              s->reply_len, written);
 	rr_call_end(c, s, status);
 }
 
@@ -179,7 +184,8 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		whole(c, s, m, continued);
 }
 
-/* -- RDMA2_ERROR ------------------------------------------------------------------------- */
+/* -- RDMA2_ERROR
+ * ------------------------------------------------------------------------- */
 
 static bool known_error(uint32_t code)
 {
@@ -210,7 +216,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	}
 }
 
-/* -- remote invalidation -------------------------------------------------------------------- */
+/* -- remote invalidation
+ * -------------------------------------------------------------------- */
 
 void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 {

@@ -103,7 +103,8 @@ static void table_del(struct rr_conn *c, struct rr_call_state *s)
 	c->table.count--;
 }
 
-/* -- queueing ----------------------------------------------------------------------- */
+/* -- queueing -----------------------------------------------------------------------
+ */
 
 /* Items begin, and the stream ends, on a multiple of four. [K19] */
 static bool well_formed(const struct rr_call *call)
@@ -188,12 +189,13 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 	return 0;
 }
 
-/* -- sending ------------------------------------------------------------------------ */
+/* -- sending ------------------------------------------------------------------------
+ */
 
 enum { FORMAT_SIMPLE, FORMAT_CONTINUED, FORMAT_SPECIAL };
 
-static void count_sent(struct rr_conn *c, const struct rr_call_state *s, uint64_t format,
-                       size_t payload)
+static void count_sent(struct rr_conn *c, const struct rr_call_state *s,
+                       uint64_t format, size_t payload)
 {
 	uint64_t reads = 0;
 
@@ -223,20 +225,21 @@ static size_t stream_bytes(const struct rr_stream *s)
 
 static void all_sent(struct rr_conn *c, struct rr_call_state *s)
 {
-	uint64_t format = s->special ? FORMAT_SPECIAL :
-	                  s->phase == RR_CALL_SENDING ? FORMAT_CONTINUED :
-	                                                FORMAT_SIMPLE;
+	uint64_t format = s->special                    ? FORMAT_SPECIAL
+	                  : s->phase == RR_CALL_SENDING ? FORMAT_CONTINUED
+	                                                : FORMAT_SIMPLE;
 
 	count_sent(c, s, format, stream_bytes(&s->stream));
 	s->phase = RR_CALL_WAITING;
 	c->tx.call = NULL;
 }
 
-static struct rr_xmit *next_message(struct rr_conn *c, struct rr_call_state *s, bool *ret_last)
+static struct rr_xmit *next_message(struct rr_conn *c, struct rr_call_state *s,
+                                    bool *ret_last)
 {
 	const struct rr_lists *l = s->offer ? &s->offer->lists : NULL;
-	size_t lists_bytes = l ? rr_wire_lists_size(l) :
-	                         (size_t)(RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+	size_t lists_bytes = l ? rr_wire_lists_size(l)
+	                       : (size_t)(RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
 	size_t len;
 
 	if (s->special) {
@@ -292,7 +295,8 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 	return false;
 }
 
-/* -- ending ------------------------------------------------------------------------- */
+/* -- ending -------------------------------------------------------------------------
+ */
 
 void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 {
@@ -384,7 +388,7 @@ void rr_call_lost(struct rr_conn *c, int status)
 {
 	struct rr_list *n;
 
-	rr_list_for_each(n, &c->calls)
+	rr_list_for_each (n, &c->calls)
 		end_by_loss(c, rr_container_of(n, struct rr_call_state, all), status);
 }
 

@@ -13,7 +13,7 @@
  * (rr_conn_registered is called during the draining).  Call rr_conn_tick when
  * rr_conn_deadline() has come.
  *
- * Normal path of a Call: rr_conn_call -> RR_ACT_REGISTER (each chunk segment)
+ * Normal path of a Call: rr_conn_call -> RR_ACT_REGISTER (once a chunk)
  * -> RR_ACT_SEND (one or several) -> [peer] -> rr_conn_received ->
  * RR_ACT_INVALIDATE (what the peer did not) -> RR_ACT_CALL_DONE.
  * Normal path of serving: rr_conn_received -> RR_ACT_ADMIT -> rr_conn_admit
@@ -57,7 +57,7 @@ struct rr_conn_config {
 	uint32_t max_segments; /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS */
 	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only */
 	uint32_t credits; /* H: 2..32767; default 32 */
-	uint32_t send_credits; /* own limit for sending; default = credits */
+	uint32_t send_credits; /* own limit for sending; default, and least: credits */
 	uint32_t max_requests; /* requests being served; beyond: ERR_SYSTEM; default 256 */
 	uint32_t max_message_bytes; /* a reassembled or Special Call; default 4 MiB */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
@@ -180,7 +180,7 @@ enum rr_action_kind {
 
 struct rr_action {
 	enum rr_action_kind kind;
-	uint64_t token;
+	uint64_t token; /* differs from run to run: not for traces */
 	struct rr_sge sge[RR_ACTION_MAX_SGE];
 	unsigned n_sge;
 	size_t reg_len;
@@ -210,18 +210,24 @@ void rr_conn_open(struct rr_conn *, rr_time now);
 /* A Receive completed.  @token as posted; @inv_handle 0 if none.  */
 void rr_conn_received(struct rr_conn *, uint64_t token, size_t len,
 		      uint32_t inv_handle, rr_time now);
-/* A Send, Write, Read or Invalidate completed, or a Receive was flushed. */
+/* A Send, Write, Read or Invalidate completed, or a Receive was flushed.  A post
+ * that failed is told the same way.  -EINVAL for an Invalidate says that there
+ * is no such region (the peer was first) and counts as done. */
 void rr_conn_completed(struct rr_conn *, uint64_t token, int status, rr_time now);
 /* Answer to RR_ACT_REGISTER: @status 0 and the handle, or the error. */
 void rr_conn_registered(struct rr_conn *, uint64_t token, int status,
 			uint32_t handle, uint64_t offset);
 /* The provider's connection is over: every post has been completed or
- * flushed, no region is accessible.  @error as RR_WC_DISCONNECTED has it. */
+ * flushed, no region is accessible.  @error as RR_WC_DISCONNECTED has it.
+ * What has not been completed counts as flushed; later events are ignored.
+ * CLOSED waits for requests that the user still holds, and for Replies that
+ * were not released. */
 void rr_conn_lost(struct rr_conn *, int error, rr_time now);
 void rr_conn_tick(struct rr_conn *, rr_time now);
 rr_time rr_conn_deadline(const struct rr_conn *);
 
-/* Queues a Call (also before READY).  0, or -EINVAL for misuse, or the error
+/* Queues a Call (also before READY).  0, or -EINVAL for misuse (no XID in front,
+ * one that is outstanding, lengths that are no XDR), -ENOMEM, or the error
  * the connection died of: then no CALL_DONE follows. */
 int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 /* Ends a call early: its regions are invalidated first, then CALL_DONE comes
@@ -241,11 +247,13 @@ void rr_conn_admit(struct rr_conn *, struct rr_request *,
 void rr_conn_refuse(struct rr_conn *, struct rr_request *,
 		    const struct rr_error *, rr_time now);
 /*
- * Answers.  The pieces array is borrowed, the memory it names is lent until
- * REQUEST_DONE.  Items go to the Write chunks in order; @n_results tells how
- * many eligible results the procedure can have had (K21: unused chunks).
- * Chooses the format by K9.  A Write chunk too small, or no way to carry the
- * rest: the specified RDMA2_ERROR goes out instead.
+ * Answers, from REQUEST or (nothing is pulled then) from ADMIT.  The pieces
+ * array, of at most RR_CALL_MAX_PIECES, is borrowed, the memory it names is
+ * lent until REQUEST_DONE.  Items go to the Write chunks in order, those beyond
+ * them, or whose chunk has no segments, into the payload; chunks without an
+ * item come back unused [K21].  Chooses the format by K9.  A Write chunk too
+ * small, or no way to carry the rest: the specified RDMA2_ERROR goes out
+ * instead, and REQUEST_DONE has -EMSGSIZE.
  */
 void rr_conn_reply(struct rr_conn *, struct rr_request *,
 		   const struct rr_piece *, unsigned n_pieces, rr_time now);

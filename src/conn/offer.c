@@ -53,7 +53,7 @@ static struct rr_mr *add(struct rr_call_state *s, enum rr_mr_use use, const void
 struct plan {
 	struct rr_conn *c;
 	struct rr_call_state *s;
-	bool chunks; /* may be used in this direction */
+	bool chunks;     /* may be used in this direction */
 	size_t segments; /* still allowed */
 	size_t lists_bytes;
 };
@@ -256,8 +256,8 @@ int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
 	return 0;
 }
 
-void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status, uint32_t handle,
-                         uint64_t offset)
+void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status,
+                         uint32_t handle, uint64_t offset)
 {
 	struct rr_call_state *s = m->call;
 
@@ -278,9 +278,11 @@ void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status, uint32_
 	rr_call_settle(c, s);
 }
 
-/* -- lists -------------------------------------------------------------------------- */
+/* -- lists --------------------------------------------------------------------------
+ */
 
-static struct rr_segment segment(const struct rr_conn *c, const struct rr_mr *m, size_t at)
+static struct rr_segment segment(const struct rr_conn *c, const struct rr_mr *m,
+                                 size_t at)
 {
 	size_t seg = RR_MAX(c->props.segment_bytes, 1u);
 
@@ -292,7 +294,8 @@ static struct rr_segment segment(const struct rr_conn *c, const struct rr_mr *m,
 }
 
 /* Room in the lists was counted by the plan. */
-static void list_read(const struct rr_conn *c, struct rr_lists *l, const struct rr_mr *m)
+static void list_read(const struct rr_conn *c, struct rr_lists *l,
+                      const struct rr_mr *m)
 {
 	for (size_t at = 0; at < m->len;) {
 		struct rr_segment g = segment(c, m, at);
@@ -303,7 +306,8 @@ static void list_read(const struct rr_conn *c, struct rr_lists *l, const struct 
 	}
 }
 
-static void list_segments(const struct rr_conn *c, struct rr_lists *l, const struct rr_mr *m)
+static void list_segments(const struct rr_conn *c, struct rr_lists *l,
+                          const struct rr_mr *m)
 {
 	for (size_t at = 0; at < m->len;) {
 		struct rr_segment g = segment(c, m, at);
@@ -314,7 +318,8 @@ static void list_segments(const struct rr_conn *c, struct rr_lists *l, const str
 	}
 }
 
-static const struct rr_mr *find(const struct rr_offer *o, enum rr_mr_use use, unsigned index)
+static const struct rr_mr *find(const struct rr_offer *o, enum rr_mr_use use,
+                                unsigned index)
 {
 	for (unsigned i = 0; i < o->n; i++)
 		if (o->region[i].use == use && o->region[i].index == index)
@@ -358,7 +363,8 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 	for (unsigned i = 0; i < o->n; i++)
 		if (o->region[i].use == RR_USE_CALL || o->region[i].use == RR_USE_READ)
 			list_read(c, &o->lists, &o->region[i]);
-	if (c->cfg.role == RR_CONN_CLIENT || c->props.peer.rvrsdir == RDMA2_RVRSDIR_GENL)
+	if (c->cfg.role == RR_CONN_CLIENT ||
+	    c->props.peer.rvrsdir == RDMA2_RVRSDIR_GENL)
 		list_writes(c, s);
 	reply = find(o, RR_USE_REPLY, 0);
 	if (reply) {
@@ -371,7 +377,8 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 		o->lists.inv_handle = choose_inv(o);
 }
 
-/* -- ending access -------------------------------------------------------------------- */
+/* -- ending access --------------------------------------------------------------------
+ */
 
 void rr_offer_withdraw(struct rr_conn *c, struct rr_call_state *s)
 {
@@ -426,7 +433,8 @@ bool rr_offer_take_remote(struct rr_conn *c, struct rr_call_state *s, uint32_t h
 			return false;
 		m->phase = RR_MR_IDLE;
 		c->count.remote_invalidations++;
-		rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, handle, 1, 0);
+		rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, handle, 1,
+		              0);
 		return true;
 	}
 	return false;

@@ -31,7 +31,8 @@ void rr_props_init(struct rr_conn *c)
 	p->send_inline = RR_MIN(c->cfg.send_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	p->send_inline = RR_MAX(p->send_inline, (uint32_t)RR_WIRE_MIN_INLINE);
 	p->recv_inline = RR_WIRE_DEFAULT_INLINE;
-	p->segment_bytes = RR_MIN(c->cfg.segment_bytes, (uint32_t)RR_WIRE_DEFAULT_RSSIZ);
+	p->segment_bytes =
+	        RR_MIN(c->cfg.segment_bytes, (uint32_t)RR_WIRE_DEFAULT_RSSIZ);
 	p->max_segments = RR_WIRE_DEFAULT_RCSIZ;
 }
 
@@ -42,7 +43,8 @@ static void take_effect(struct rr_conn *c)
 	uint32_t send_bytes = p->rejected ? RR_WIRE_DEFAULT_INLINE : c->cfg.send_bytes;
 	uint32_t recv_bytes = p->rejected ? RR_WIRE_DEFAULT_INLINE : c->cfg.recv_bytes;
 
-	p->send_inline = RR_MIN(RR_MIN(send_bytes, c->cfg.send_bytes), p->peer.recv_bytes);
+	p->send_inline =
+	        RR_MIN(RR_MIN(send_bytes, c->cfg.send_bytes), p->peer.recv_bytes);
 	p->recv_inline = RR_MIN(recv_bytes, p->peer.send_bytes);
 	p->segment_bytes = RR_MIN(c->cfg.segment_bytes, p->peer.segment_bytes);
 	p->max_segments = RR_MIN(p->peer.max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
@@ -55,7 +57,8 @@ static void finish(struct rr_conn *c)
 	if (!p->sent || !p->peer_final || c->state != RR_CONN_PROPS)
 		return;
 	take_effect(c);
-	if (p->send_inline < RR_WIRE_MIN_INLINE || p->recv_inline < RR_WIRE_MIN_INLINE) {
+	if (p->send_inline < RR_WIRE_MIN_INLINE ||
+	    p->recv_inline < RR_WIRE_MIN_INLINE) {
 		rr_conn_fail(c, -EPROTO); /* [P8] */
 		return;
 	}
@@ -81,7 +84,8 @@ static void encode(const struct rr_conn *c, struct rr_xmit *x)
 {
 	const struct rr_conn_config *g = &c->cfg;
 	bool client = g->role == RR_CONN_CLIENT;
-	struct rr_writer w = rr_writer_over(x->buf, RR_MIN(x->cap, (size_t)RR_WIRE_FIRST_MESSAGE));
+	struct rr_writer w =
+	        rr_writer_over(x->buf, RR_MIN(x->cap, (size_t)RR_WIRE_FIRST_MESSAGE));
 	struct rr_prefix p = {
 	        .xid = c->props.xid,
 	        .vers = RPCRDMA_VERSION_TWO,
@@ -133,9 +137,9 @@ static void apply(struct rr_conn *c, struct rr_peer_props *v, const struct rr_pr
 		v->max_segments = p->value;
 		break;
 	case RDMA2_PROPID_BRS: /* values above 3 count as 0 [P13] */
-		v->rvrsdir = p->value > RDMA2_RVRSDIR_GENL ?
-		                     (uint32_t)RDMA2_RVRSDIR_NONE :
-		                     p->value;
+		v->rvrsdir = p->value > RDMA2_RVRSDIR_GENL
+		                     ? (uint32_t)RDMA2_RVRSDIR_NONE
+		                     : p->value;
 		break;
 	case RDMA2_PROPID_HOSTAUTH: /* no hook: as an unsupported one [P14] */
 		return;
@@ -165,15 +169,16 @@ static uint32_t decode(struct rr_conn *c, const uint8_t *body, size_t len)
 		int err = rr_wire_get_prop(&cur, &p);
 
 		if (err)
-			return err == -EINVAL ? RDMA2_ERR_BAD_PROPVAL :
-			                        RDMA2_ERR_BAD_XDR;
+			return err == -EINVAL ? RDMA2_ERR_BAD_PROPVAL
+			                      : RDMA2_ERR_BAD_XDR;
 		apply(c, &v, &p);
 	}
 	c->props.peer = v;
 	return 0;
 }
 
-uint32_t rr_props_received(struct rr_conn *c, const uint8_t *body, size_t len, bool tpmore)
+uint32_t rr_props_received(struct rr_conn *c, const uint8_t *body, size_t len,
+                           bool tpmore)
 {
 	struct rr_props *p = &c->props;
 	uint32_t code = 0;

@@ -118,7 +118,8 @@ void rr_recv_flushed(struct rr_conn *c, struct rr_rbuf *b, int status)
 
 /* -- verdicts ---------------------------------------------------------------------- */
 
-void rr_recv_discard(struct rr_conn *c, const struct rr_msg *m, enum rr_discard_reason why)
+void rr_recv_discard(struct rr_conn *c, const struct rr_msg *m,
+                     enum rr_discard_reason why)
 {
 	c->count.discards++;
 	rr_conn_trace(c, RR_TRACE_MSG_DISCARDED, m->p.xid, why, m->len, 0);
@@ -156,14 +157,16 @@ void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_er
 	}
 }
 
-static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code, int call_status)
+static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code,
+                  int call_status)
 {
 	struct rr_error e = {.code = code};
 
 	rr_recv_fault(c, m, &e, call_status);
 }
 
-/* -- version [V3, V4, V5, V8] --------------------------------------------------------- */
+/* -- version [V3, V4, V5, V8] ---------------------------------------------------------
+ */
 
 /* The server's first answer may be that it does not speak version 2. */
 static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
@@ -197,7 +200,8 @@ static void wrong_version(struct rr_conn *c, const struct rr_msg *m)
 		rr_tx_error(c, m->p.xid, m->p.vers, &e, !c->props.answered);
 }
 
-/* -- RDMA2_CONNPROP --------------------------------------------------------------------- */
+/* -- RDMA2_CONNPROP
+ * --------------------------------------------------------------------- */
 
 /* Rows 7, 8 and 12; of a MORE sequence the whole is decoded. [P3] */
 static void connprop_received(struct rr_conn *c, struct rr_msg *m)
@@ -222,7 +226,8 @@ static void connprop_received(struct rr_conn *c, struct rr_msg *m)
 		fault(c, m, code, -EPROTO);
 }
 
-/* -- rows 4 to 12 ------------------------------------------------------------------------ */
+/* -- rows 4 to 12
+ * ------------------------------------------------------------------------ */
 
 static bool known_type(uint32_t htype)
 {
@@ -317,7 +322,8 @@ static void dispatch(struct rr_conn *c, struct rr_msg *m)
 	}
 }
 
-/* -- rows 1 to 3 --------------------------------------------------------------------------- */
+/* -- rows 1 to 3
+ * --------------------------------------------------------------------------- */
 
 static void settle_version(struct rr_conn *c)
 {
@@ -339,7 +345,8 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
-	rr_conn_trace(c, RR_TRACE_MSG_RECEIVED, m->p.xid, m->p.htype, m->len, m->p.credit);
+	rr_conn_trace(c, RR_TRACE_MSG_RECEIVED, m->p.xid, m->p.htype, m->len,
+	              m->p.credit);
 	if (m->p.vers != RPCRDMA_VERSION_TWO) {
 		wrong_version(c, m);
 		return false;
@@ -362,8 +369,8 @@ static void examine(struct rr_conn *c, struct rr_msg *m)
 	dispatch(c, m);
 }
 
-void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len, uint32_t inv_handle,
-                      rr_time now)
+void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
+                      uint32_t inv_handle, rr_time now)
 {
 	struct rr_op *op = (struct rr_op *)(uintptr_t)token;
 	struct rr_msg m;

@@ -15,7 +15,8 @@
 #include "conn/core.h"
 
 /* The connection is over, or a rule of ours is broken: no reply can be made. */
-static void give_up(struct rr_conn *c, struct rr_request_state *q, const struct rr_error *e)
+static void give_up(struct rr_conn *c, struct rr_request_state *q,
+                    const struct rr_error *e)
 {
 	if (rr_conn_live(c)) {
 		rr_request_answer_error(c, q, e);
@@ -40,8 +41,8 @@ static bool takes_item(const struct rr_request_state *q, unsigned chunk,
 }
 
 /* Items to chunks, the rest into the stream. */
-static bool distribute(struct rr_request_state *q, const struct rr_piece *pieces, unsigned n,
-                       struct reply_plan *p, struct rr_error *e)
+static bool distribute(struct rr_request_state *q, const struct rr_piece *pieces,
+                       unsigned n, struct reply_plan *p, struct rr_error *e)
 {
 	unsigned next = 0;
 
@@ -54,7 +55,8 @@ static bool distribute(struct rr_request_state *q, const struct rr_piece *pieces
 			if (k->len > q->lists->writes[chunk].length) {
 				*e = (struct rr_error){
 				        RDMA2_ERR_WRITE_RESOURCE,
-				        {chunk + 1, (uint32_t)RR_MIN(k->len, UINT32_MAX)}};
+				        {chunk + 1,
+				         (uint32_t)RR_MIN(k->len, UINT32_MAX)}};
 				return false; /* [K10] */
 			}
 			p->item[chunk] = k;
@@ -69,8 +71,8 @@ static bool distribute(struct rr_request_state *q, const struct rr_piece *pieces
 /* The lists of the reply: what the Call offered, nothing to read. */
 static size_t lists_bytes(const struct rr_request_state *q)
 {
-	return q->lists ? rr_wire_lists_size(q->lists) :
-	                  (size_t)(RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+	return q->lists ? rr_wire_lists_size(q->lists)
+	                : (size_t)(RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
 }
 
 static bool may_continue(const struct rr_conn *c)
@@ -105,15 +107,16 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 	}
 	if (may_continue(c) && header + 4 <= most)
 		return true;
-	*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE, {(uint32_t)RR_MIN(left, UINT32_MAX)}};
+	*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
+	                       {(uint32_t)RR_MIN(left, UINT32_MAX)}};
 	return false;
 }
 
 /* -- writing ----------------------------------------------------------------------- */
 
 /* One segment's share of @stream; false: no memory. */
-static bool write_segment(struct rr_conn *c, struct rr_request_state *q, struct rr_segment *g,
-                          struct rr_stream *stream)
+static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
+                          struct rr_segment *g, struct rr_stream *stream)
 {
 	size_t n = RR_MIN(stream->left, g->length);
 	struct rr_xmit *x;
@@ -180,7 +183,10 @@ static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
 
 	for (unsigned i = 0; i < q->req.n_writes; i++)
 		written += p->item[i] ? p->item[i]->len : 0;
-	rr_conn_trace(c, RR_TRACE_REPLY_SENT, q->req.xid, p->special ? 2 : simple ? 0 : 1,
+	rr_conn_trace(c, RR_TRACE_REPLY_SENT, q->req.xid,
+	              p->special ? 2
+	              : simple   ? 0
+	                         : 1,
 	              left, written);
 	if (p->special)
 		return;
@@ -190,8 +196,8 @@ static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
 		c->count.bytes_continued += left;
 }
 
-void rr_conn_reply(struct rr_conn *c, struct rr_request *r, const struct rr_piece *pieces,
-                   unsigned n_pieces, rr_time now)
+void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
+                   const struct rr_piece *pieces, unsigned n_pieces, rr_time now)
 {
 	struct rr_request_state *q = r->priv;
 	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
@@ -217,7 +223,8 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r, const struct rr_piec
 	rr_list_push(&c->tx.replies, &r->link);
 }
 
-/* -- sending ------------------------------------------------------------------------- */
+/* -- sending -------------------------------------------------------------------------
+ */
 
 static struct rr_xmit *next_message(struct rr_conn *c, struct rr_request_state *q)
 {

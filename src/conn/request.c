@@ -59,8 +59,8 @@ static bool positions_fit(const struct rr_lists *l, uint64_t payload_len)
 		const struct rr_chunk *k = &l->reads[i];
 
 		/* Nor may it hide the words that say whose Call this is. */
-		if ((k->position & 3) || k->position < RR_RPC_MIN || k->position < end ||
-		    k->position - pulled > payload_len)
+		if ((k->position & 3) || k->position < RR_RPC_MIN ||
+		    k->position < end || k->position - pulled > payload_len)
 			return false;
 		pulled += k->length + rr_pad(k->length & 3);
 		end = k->position + k->length + rr_pad(k->length & 3);
@@ -75,7 +75,7 @@ static bool lists_valid(const struct rr_conn *c, const struct rr_msg *m)
 	uint64_t payload = c->cont.active ? c->cont.buf.len : 0;
 
 	if (m->more)
-		return true; /* there are none */
+		return true;                            /* there are none */
 	if (has_zero(l) != special || l->reads_descend) /* [K1] */
 		return false;
 	if (l->over)
@@ -84,9 +84,11 @@ static bool lists_valid(const struct rr_conn *c, const struct rr_msg *m)
 	return positions_fit(l, payload);
 }
 
-/* -- row 14: reverse direction -------------------------------------------------------- */
+/* -- row 14: reverse direction --------------------------------------------------------
+ */
 
-static bool level_allows(const struct rr_conn *c, const struct rr_msg *m, struct rr_error *e)
+static bool level_allows(const struct rr_conn *c, const struct rr_msg *m,
+                         struct rr_error *e)
 {
 	uint32_t level = c->cfg.rvrsdir;
 	const struct rr_lists *l = &m->lists;
@@ -100,22 +102,25 @@ static bool level_allows(const struct rr_conn *c, const struct rr_msg *m, struct
 	else if (l->n_reads)
 		e->code = RDMA2_ERR_READ_CHUNKS; /* [R4] */
 	else if (l->n_writes)
-		e->code = level == RDMA2_RVRSDIR_CONT ? RDMA2_ERR_WRITE_CHUNKS :
-		                                        RDMA2_ERR_REPLY_RESOURCE;
+		e->code = level == RDMA2_RVRSDIR_CONT ? RDMA2_ERR_WRITE_CHUNKS
+		                                      : RDMA2_ERR_REPLY_RESOURCE;
 	else if (l->has_reply)
 		e->code = RDMA2_ERR_SEGMENTS;
 	return !e->code;
 }
 
-/* -- row 15: limits --------------------------------------------------------------------- */
+/* -- row 15: limits
+ * --------------------------------------------------------------------- */
 
-static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m, struct rr_error *e)
+static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
+                           struct rr_error *e)
 {
 	const struct rr_lists *l = &m->lists;
 
 	if (l->total_segs > c->cfg.max_segments)
 		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {c->cfg.max_segments}};
-	else if (l->total_reads > RR_REQUEST_MAX_READS + (uint32_t)has_zero(l)) /* [K12] */
+	else if (l->total_reads >
+	         RR_REQUEST_MAX_READS + (uint32_t)has_zero(l)) /* [K12] */
 		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS, {RR_REQUEST_MAX_READS}};
 	else if (l->total_writes > RR_WIRE_MAX_WRITES)
 		*e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {RR_WIRE_MAX_WRITES}};
@@ -123,14 +128,15 @@ static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m, stru
 }
 
 /* What pulling this Call takes; false when that is more than we ever give. */
-static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m, uint64_t *ret_pull)
+static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m,
+                          uint64_t *ret_pull)
 {
 	const struct rr_lists *l = &m->lists;
 	uint64_t sum = 0;
 
 	for (uint16_t i = 0; i < l->n_reads; i++) {
-		uint64_t most = l->reads[i].position ? c->cfg.max_chunk_bytes :
-		                                       c->cfg.max_message_bytes;
+		uint64_t most = l->reads[i].position ? c->cfg.max_chunk_bytes
+		                                     : c->cfg.max_message_bytes;
 
 		if (l->reads[i].length > most)
 			return false;
@@ -140,14 +146,16 @@ static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m, uint6
 	return sum <= c->cfg.max_pinned_bytes && c->n_requests < c->cfg.max_requests;
 }
 
-/* -- row 17 ----------------------------------------------------------------------------- */
+/* -- row 17
+ * ----------------------------------------------------------------------------- */
 
 static bool is_call(const uint8_t *p, size_t len, uint32_t xid)
 {
 	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 0;
 }
 
-/* -- making and ending ------------------------------------------------------------------- */
+/* -- making and ending
+ * ------------------------------------------------------------------- */
 
 static struct rr_request_state *new_state(struct rr_conn *c, const struct rr_msg *m)
 {
@@ -215,7 +223,8 @@ void rr_request_answer_error(struct rr_conn *c, struct rr_request_state *q,
 	rr_tx_error(c, q->req.xid, RPCRDMA_VERSION_TWO, e, false);
 }
 
-static void fail(struct rr_conn *c, struct rr_request_state *q, uint32_t code, int status)
+static void fail(struct rr_conn *c, struct rr_request_state *q, uint32_t code,
+                 int status)
 {
 	const struct rr_error e = {.code = code};
 
@@ -223,7 +232,8 @@ static void fail(struct rr_conn *c, struct rr_request_state *q, uint32_t code, i
 	rr_request_end(c, q, status);
 }
 
-/* -- pulling ------------------------------------------------------------------------------- */
+/* -- pulling
+ * ------------------------------------------------------------------------------- */
 
 static bool read_segment(struct rr_conn *c, struct rr_request_state *q, uint8_t *to,
                          const struct rr_segment *g)
@@ -239,7 +249,8 @@ static bool read_segment(struct rr_conn *c, struct rr_request_state *q, uint8_t 
 	        .offset = g->offset,
 	};
 	q->reads_out++;
-	rr_conn_trace(c, RR_TRACE_RDMA_READ, q->req.xid, g->handle, g->offset, g->length);
+	rr_conn_trace(c, RR_TRACE_RDMA_READ, q->req.xid, g->handle, g->offset,
+	              g->length);
 	rr_act(c, &r->op, RR_ACT_READ);
 	return true;
 }
@@ -276,8 +287,10 @@ static void to_admit(struct rr_conn *c, struct rr_request_state *q)
 	q->phase = RR_REQUEST_ADMIT;
 	c->count.requests++;
 	rr_conn_trace(c, RR_TRACE_CALL_RECEIVED, r->xid,
-	              r->special ? 2 : r->continued ? 1 : 0, q->payload_len,
-	              r->read_bytes);
+	              r->special     ? 2
+	              : r->continued ? 1
+	                             : 0,
+	              q->payload_len, r->read_bytes);
 	if (r->special)
 		c->count.bytes_special_call += q->payload_len;
 	else if (r->continued)
@@ -408,7 +421,8 @@ static void enqueue(struct rr_conn *c, struct rr_request_state *q, uint64_t pull
 	rr_list_push(&c->budget_queue, &q->req.link);
 }
 
-/* -- intake --------------------------------------------------------------------------------- */
+/* -- intake
+ * --------------------------------------------------------------------------------- */
 
 static void describe(struct rr_request_state *q, bool special, bool continued)
 {
@@ -442,8 +456,8 @@ static uint32_t choose_inv(const struct rr_conn *c, const struct rr_lists *l)
 }
 
 /* Gives the request its payload.  False: no memory. */
-static bool take_payload(struct rr_conn *c, struct rr_request_state *q, struct rr_msg *m,
-                         bool continued)
+static bool take_payload(struct rr_conn *c, struct rr_request_state *q,
+                         struct rr_msg *m, bool continued)
 {
 	if (continued) {
 		q->buf = c->cont.buf;
@@ -517,7 +531,8 @@ void rr_request_received(struct rr_conn *c, struct rr_msg *m)
 		accept(c, m, continued);
 }
 
-/* -- the user's answers ----------------------------------------------------------------------- */
+/* -- the user's answers
+ * ----------------------------------------------------------------------- */
 
 /* Names memory for each Read chunk; false when there is not enough. */
 static bool provide_sinks(struct rr_conn *c, struct rr_request_state *q,
@@ -582,7 +597,9 @@ void rr_conn_drop(struct rr_conn *c, struct rr_request *r, rr_time now)
 	rr_request_end(c, r->priv, 0);
 }
 
-/* -- loss --------------------------------------------------------------------------------------- */
+/* -- loss
+ * ---------------------------------------------------------------------------------------
+ */
 
 void rr_request_lost(struct rr_conn *c, int status)
 {
@@ -590,7 +607,8 @@ void rr_request_lost(struct rr_conn *c, int status)
 
 	c->pinned_waiting = 0;
 	while (n != &c->requests) {
-		struct rr_request_state *q = rr_container_of(n, struct rr_request_state, all);
+		struct rr_request_state *q =
+		        rr_container_of(n, struct rr_request_state, all);
 
 		n = n->next;
 		if (q->with_user || q->phase == RR_REQUEST_LEAVING)

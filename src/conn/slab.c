@@ -12,7 +12,8 @@ static size_t block_bytes(const struct rr_slab *s)
 	return ALIGN + s->size * s->per;
 }
 
-void rr_slab_init(struct rr_slab *s, const struct rr_mem *mem, size_t size, unsigned per)
+void rr_slab_init(struct rr_slab *s, const struct rr_mem *mem, size_t size,
+                  unsigned per)
 {
 	*s = (struct rr_slab){
 	        .mem = mem,

@@ -37,13 +37,14 @@ void rr_tx_fini(struct rr_conn *c)
 	c->tx.closer = false;
 }
 
-size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t lists_bytes, bool *ret_last)
+size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t lists_bytes,
+                  bool *ret_last)
 {
 	size_t room = c->props.send_inline - RR_WIRE_EMPTY_MSG;
 	size_t header = RR_WIRE_PREFIX + lists_bytes;
 
-	*ret_last = header <= c->props.send_inline &&
-	            left <= c->props.send_inline - header;
+	*ret_last =
+	        header <= c->props.send_inline && left <= c->props.send_inline - header;
 	if (*ret_last)
 		return left;
 	/* Multiples of four, and at least four octets stay for the end. [M6] */
@@ -52,8 +53,8 @@ size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t lists_bytes, bool
 
 /* -- errors ------------------------------------------------------------------------ */
 
-void rr_tx_error(struct rr_conn *c, uint32_t xid, uint32_t vers, const struct rr_error *e,
-                 bool unsettled)
+void rr_tx_error(struct rr_conn *c, uint32_t xid, uint32_t vers,
+                 const struct rr_error *e, bool unsettled)
 {
 	struct rr_error_node *n = NULL;
 
@@ -65,8 +66,8 @@ void rr_tx_error(struct rr_conn *c, uint32_t xid, uint32_t vers, const struct rr
 		rr_conn_fail(c, -EPROTO); /* [v2 §7.4, C9] */
 		return;
 	}
-	*n = (struct rr_error_node){.xid = xid, .vers = vers, .error = *e,
-	                            .unsettled = unsettled};
+	*n = (struct rr_error_node){
+	        .xid = xid, .vers = vers, .error = *e, .unsettled = unsettled};
 	rr_list_push(&c->tx.errors, &n->link);
 	c->tx.n_errors++;
 }
@@ -125,7 +126,8 @@ static bool first_error_unsettled(const struct rr_conn *c)
 	return l && rr_container_of(l, struct rr_error_node, link)->unsettled;
 }
 
-/* -- sequences ----------------------------------------------------------------------- */
+/* -- sequences -----------------------------------------------------------------------
+ */
 
 static bool in_sequence(const struct rr_tx *t)
 {
@@ -168,7 +170,8 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 	rr_stream_copy(&s->stream, c->tx.closer_word, sizeof(c->tx.closer_word));
 }
 
-/* -- turns --------------------------------------------------------------------------- */
+/* -- turns ---------------------------------------------------------------------------
+ */
 
 static bool send_reply(struct rr_conn *c)
 {
@@ -218,7 +221,8 @@ static bool send_grant(struct rr_conn *c)
 	return true;
 }
 
-/* -- the pump ------------------------------------------------------------------------ */
+/* -- the pump ------------------------------------------------------------------------
+ */
 
 static bool waiting(const struct rr_conn *c)
 {

@@ -217,8 +217,8 @@ struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flag
                                 uint32_t xid, const struct rr_lists *lists,
                                 struct rr_stream *stream, size_t len)
 {
-	size_t header = lists ? RR_WIRE_PREFIX + rr_wire_lists_size(lists) :
-	                        (size_t)RR_WIRE_EMPTY_MSG;
+	size_t header = lists ? RR_WIRE_PREFIX + rr_wire_lists_size(lists)
+	                      : (size_t)RR_WIRE_EMPTY_MSG;
 	struct rr_prefix p = {
 	        .xid = xid,
 	        .vers = RPCRDMA_VERSION_TWO,
@@ -251,7 +251,8 @@ struct rr_xmit *rr_xmit_write(struct rr_conn *c, struct rr_stream *stream, size_
 	return x;
 }
 
-/* -- sending ------------------------------------------------------------------------ */
+/* -- sending ------------------------------------------------------------------------
+ */
 
 static size_t octets(const struct rr_xmit *x)
 {

@@ -33,14 +33,15 @@ static void on_call_done(struct side *s, struct rr_call *call)
 
 static void prepare(struct attack *a, bool inv)
 {
-	const struct rr_conn_config cfg = {.segment_bytes = 70000, .remote_invalidate = inv};
+	const struct rr_conn_config cfg = {.segment_bytes = 70000,
+	                                   .remote_invalidate = inv};
 
 	memset(a, 0, sizeof(*a));
 	a->s = raw_ready(RR_CONN_CLIENT, &cfg);
 	a->s->app = a;
 	a->s->on_call_done = on_call_done;
-	raw_octets("00000055 00000000 00000002 000186a3 00000003 00000007 00000258", a->head,
-	           sizeof(a->head));
+	raw_octets("00000055 00000000 00000002 000186a3 00000003 00000007 00000258",
+	           a->head, sizeof(a->head));
 	memset(a->arg, 0x77, ARG);
 	a->piece[0] = (struct rr_piece){a->head, 28, false};
 	a->piece[1] = (struct rr_piece){a->arg, ARG, true};
@@ -70,7 +71,8 @@ static const struct rig_region *region(const struct attack *a, enum which w)
 
 	for (unsigned i = 0; i < a->s->n_regions; i++) {
 		const struct rig_region *r = &a->s->region[i];
-		bool other = r->base != known[0] && r->base != known[1] && r->base != known[2];
+		bool other = r->base != known[0] && r->base != known[1] &&
+		             r->base != known[2];
 
 		if (w == REPLY_CHUNK ? other : r->base == known[w])
 			return r;
@@ -98,9 +100,9 @@ static void expand(const struct attack *a, const char *in, char *out)
 {
 	while (*in) {
 		if (*in == '@') {
-			enum which k = in[1] == 'W' ? FIRST_WRITE :
-			               in[1] == 'X' ? SECOND_WRITE :
-			                              REPLY_CHUNK;
+			enum which k = in[1] == 'W'   ? FIRST_WRITE
+			               : in[1] == 'X' ? SECOND_WRITE
+			                              : REPLY_CHUNK;
 			uint32_t len;
 
 			assert_int_equal(sscanf(in + 2, "%8x", &len), 1);
@@ -113,9 +115,10 @@ static void expand(const struct attack *a, const char *in, char *out)
 	*out = 0;
 }
 
-#define WRITES(l1, l2) "00000000 00000000 00000001 00000001 @W" l1 \
-	" 00000001 00000001 @X" l2 " 00000000 "
-#define NO_REPLY "00000000 "
+#define WRITES(l1, l2)                                                                 \
+	"00000000 00000000 00000001 00000001 @W" l1 " 00000001 00000001 @X" l2         \
+	" 00000000 "
+#define NO_REPLY   "00000000 "
 #define GOOD_REPLY "00000055 00000001 00000000 00000000 "
 
 struct row {
@@ -141,12 +144,14 @@ static const struct row rows[] = {
         /* K7: V2-4.3.6-06 */
         {"no Write chunks", {"00000055" MSG_REPLY EMPTY GOOD_REPLY}, -EPROTO},
         {"one Write chunk",
-         {"00000055" MSG_REPLY "00000000 00000000 00000001 00000001 @W00000064 00000000 "
-          NO_REPLY GOOD_REPLY},
+         {"00000055" MSG_REPLY
+          "00000000 00000000 00000001 00000001 @W00000064 00000000 " NO_REPLY
+                  GOOD_REPLY},
          -EPROTO},
         {"three Write chunks",
          {"00000055" MSG_REPLY "00000000 00000000 00000001 00000001 @W00000064"
-          "00000001 00000001 @X00000064 00000001 00000000 00000000" NO_REPLY GOOD_REPLY},
+          "00000001 00000001 @X00000064 00000001 00000000 00000000" NO_REPLY
+                  GOOD_REPLY},
          -EPROTO},
         {"longer than offered",
          {"00000055" MSG_REPLY WRITES("00000065", "00000000") NO_REPLY GOOD_REPLY},
@@ -156,12 +161,14 @@ static const struct row rows[] = {
           "00000001 00000001 @W00000064 00000000 " NO_REPLY GOOD_REPLY},
          -EPROTO},
         {"a foreign handle",
-         {"00000055" MSG_REPLY "00000000 00000000 00000001 00000001"
-          SEG("000000aa", "00000001") "00000001 00000001 @X00000000 00000000 " NO_REPLY
-          GOOD_REPLY},
+         {"00000055" MSG_REPLY "00000000 00000000 00000001 00000001" SEG(
+                 "000000aa",
+                 "00000001") "00000001 00000001 @X00000000 00000000 " NO_REPLY
+                  GOOD_REPLY},
          -EPROTO},
         {"a segment more",
-         {"00000055" MSG_REPLY "00000000 00000000 00000001 00000002 @W00000064 @W00000000"
+         {"00000055" MSG_REPLY
+          "00000000 00000000 00000001 00000002 @W00000064 @W00000000"
           "00000001 00000001 @X00000000 00000000 " NO_REPLY GOOD_REPLY},
          -EPROTO},
         {"no segments",
@@ -170,30 +177,32 @@ static const struct row rows[] = {
          -EPROTO},
         /* K15 */
         {"a Read list",
-         {"00000055" MSG_REPLY "00000000" READ("00000010", "00000001") "00000000"
-          "00000001 00000001 @W00000000 00000001 00000001 @X00000000 00000000 " NO_REPLY
-          GOOD_REPLY},
+         {"00000055" MSG_REPLY
+          "00000000" READ("00000010",
+                          "00000001") "00000000"
+                                      "00000001 00000001 @W00000000 00000001 00000001 "
+                                      "@X00000000 00000000 " NO_REPLY GOOD_REPLY},
          -EPROTO},
         /* K8 */
         {"an unused Reply chunk in MSG",
-         {"00000055" MSG_REPLY WRITES("00000000", "00000000") "00000001 00000001 @R00000000"
-          GOOD_REPLY},
+         {"00000055" MSG_REPLY WRITES(
+                 "00000000", "00000000") "00000001 00000001 @R00000000" GOOD_REPLY},
          -EPROTO},
         /* K1 */
         {"a Special Reply without a Reply chunk",
          {"00000055" NOMSG_REPLY WRITES("00000000", "00000000") NO_REPLY},
          -EPROTO},
         {"a Special Reply longer than its chunk",
-         {"00000055" NOMSG_REPLY WRITES("00000000", "00000000")
-          "00000001 00000001 @R00011171"},
+         {"00000055" NOMSG_REPLY WRITES("00000000",
+                                        "00000000") "00000001 00000001 @R00011171"},
          -EPROTO},
         {"a Special Reply that says nothing", /* memory is a5a5... */
-         {"00000055" NOMSG_REPLY WRITES("00000000", "00000000")
-          "00000001 00000001 @R00000020"},
+         {"00000055" NOMSG_REPLY WRITES("00000000",
+                                        "00000000") "00000001 00000001 @R00000020"},
          -EBADMSG},
         {"a Special Reply of no octets",
-         {"00000055" NOMSG_REPLY WRITES("00000000", "00000000")
-          "00000001 00000001 @R00000000"},
+         {"00000055" NOMSG_REPLY WRITES("00000000",
+                                        "00000000") "00000001 00000001 @R00000000"},
          -EBADMSG},
         /* 17, F5 */
         {"two XIDs",
@@ -212,7 +221,9 @@ static const struct row rows[] = {
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY "00000001"},
          -EBADMSG},
         /* E2: no errors about Replies */
-        {"no payload", {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY}, -EBADMSG},
+        {"no payload",
+         {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY},
+         -EBADMSG},
         {"cut", {"00000055" MSG_REPLY "00000000"}, -EBADMSG},
         {"an unknown type", {"00000055" V2 "00000007 00000001"}, -EPROTO},
         {"TPMORE", {"00000055" V2 "00000000 00000005" EMPTY GOOD_REPLY}, -EPROTO},
@@ -223,13 +234,13 @@ static const struct row rows[] = {
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY},
          -EPROTO},
         {"MORE with NOMSG",
-         {"00000055" V2 "00000001 00000003" WRITES("00000000", "00000000")
-          "00000001 00000001 @R00000020"},
+         {"00000055" V2 "00000001 00000003" WRITES(
+                 "00000000", "00000000") "00000001 00000001 @R00000020"},
          -EPROTO},
         {"another type in the sequence",
          {"00000055" MSG_REPLY_MORE EMPTY "00000055",
-          "00000055" NOMSG_REPLY WRITES("00000000", "00000000")
-          "00000001 00000001 @R00000020"},
+          "00000055" NOMSG_REPLY WRITES("00000000",
+                                        "00000000") "00000001 00000001 @R00000020"},
          -EPROTO},
         /* a second Reply is one for nobody: V2-3.1.2-03 */
         {"twice",
@@ -237,19 +248,19 @@ static const struct row rows[] = {
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY},
          RR_CALL_OK},
         /* errors: the table "Reaction of a Requester to RDMA2_ERROR" */
-        {"ERR_VERS", {"00000055" ERRORMSG "00000001 00000001 00000001"},
-         REMOTE(1)},
+        {"ERR_VERS", {"00000055" ERRORMSG "00000001 00000001 00000001"}, REMOTE(1)},
         {"BAD_XDR", {"00000055" ERRORMSG "00000002"}, REMOTE(2)},
         {"INVAL_HTYPE", {"00000055" ERRORMSG "00000004"}, REMOTE(4)},
         {"INVAL_CONT", {"00000055" ERRORMSG "00000005"}, REMOTE(5)},
         {"READ_CHUNKS", {"00000055" ERRORMSG "00000006 00000000"}, REMOTE(6)},
         {"WRITE_CHUNKS", {"00000055" ERRORMSG "00000007 00000001"}, REMOTE(7)},
         {"SEGMENTS", {"00000055" ERRORMSG "00000008 00000003"}, REMOTE(8)},
-        {"WRITE_RESOURCE", {"00000055" ERRORMSG "00000009 00000001 00011170"},
+        {"WRITE_RESOURCE",
+         {"00000055" ERRORMSG "00000009 00000001 00011170"},
          REMOTE(9)},
-        {"REPLY_RESOURCE", {"00000055" ERRORMSG "0000000a 00011170"},
-         REMOTE(10)},
-        {"SYSTEM and more octets", {"00000055" ERRORMSG "00000064 01020304"}, /* E5 */
+        {"REPLY_RESOURCE", {"00000055" ERRORMSG "0000000a 00011170"}, REMOTE(10)},
+        {"SYSTEM and more octets",
+         {"00000055" ERRORMSG "00000064 01020304"}, /* E5 */
          REMOTE(100)},
         {"errors that say nothing, then the Reply", /* M10, E5, E15 */
          {"00000055" ERRORMSG "0000000b", "00000055" V2 "00000004 00000003 00000002",
@@ -313,15 +324,18 @@ static void a_call_with_every_chunk(void **state)
 	prepare(&a, true);
 	sprintf(hex,
 	        "00000055" MSG "%08x 00000001 0000001c %s 00000000"
-	        "00000001 00000001 %s 00000001 00000001 %s 00000000 00000001 00000001 %s"
-	        "00000055 00000000 00000002 000186a3 00000003 00000007 00000258 00000000",
+	        "00000001 00000001 %s 00000001 00000001 %s 00000000 00000001 00000001 "
+	        "%s"
+	        "00000055 00000000 00000002 000186a3 00000003 00000007 00000258 "
+	        "00000000",
 	        region(&a, FIRST_WRITE)->handle, where(&a, ARGUMENT, ARG, seg[0]),
-	        where(&a, FIRST_WRITE, 100, seg[1]), where(&a, SECOND_WRITE, 300, seg[2]),
+	        where(&a, FIRST_WRITE, 100, seg[1]),
+	        where(&a, SECOND_WRITE, 300, seg[2]),
 	        where(&a, REPLY_CHUNK, REPLY_MAX, seg[3]));
 	n = raw_octets(hex, want, sizeof(want));
 	assert_memory_equal(a.sent, want, 8);
 	assert_memory_equal(a.sent + 12, want + 12, n - 12);
-	assert_int_equal(region(&a, ARGUMENT)->access, 1); /* read only */
+	assert_int_equal(region(&a, ARGUMENT)->access, 1);    /* read only */
 	assert_int_equal(region(&a, FIRST_WRITE)->access, 2); /* write only */
 	assert_int_equal(region(&a, REPLY_CHUNK)->access, 2);
 	raw_end(a.s);
@@ -336,7 +350,9 @@ static void remote_invalidation_spares_one(void **state)
 	char hex[2000];
 
 	prepare(&a, true);
-	expand(&a, "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY, hex);
+	expand(&a,
+	       "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY,
+	       hex);
 	raw_receive_inv(a.s, hex, region(&a, FIRST_WRITE)->handle);
 	assert_int_equal(a.call.status, RR_CALL_OK);
 	assert_int_equal(a.ended, 1);
@@ -354,7 +370,9 @@ static void invalidation_of_a_foreign_handle_closes(void **state)
 	char hex[2000];
 
 	prepare(&a, true);
-	expand(&a, "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY, hex);
+	expand(&a,
+	       "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY,
+	       hex);
 	raw_receive_inv(a.s, hex, 0x4321);
 	raw_expect_close(a.s, -EPROTO);
 	raw_end(a.s);
@@ -382,7 +400,9 @@ static void late_invalidation_after_cancel_is_tolerated(void **state)
 
 	prepare(&a, true);
 	handle = region(&a, FIRST_WRITE)->handle;
-	expand(&a, "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY, hex);
+	expand(&a,
+	       "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY,
+	       hex);
 	rr_conn_cancel(a.s->c, &a.call, a.s->now);
 	rig_drain(a.s);
 	assert_int_equal(a.ended, 0); /* not before the invalidations */
@@ -404,7 +424,8 @@ static void a_reply_before_the_send_completes(void **state)
 	struct rr_call plain = {.xid = 0x99, .pieces = &p, .n_pieces = 1};
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
 	uint8_t buf[100];
-	size_t n = raw_octets("00000099" MSG_REPLY EMPTY "00000099 00000001", buf, sizeof(buf));
+	size_t n = raw_octets("00000099" MSG_REPLY EMPTY "00000099 00000001", buf,
+	                      sizeof(buf));
 
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
 	rig_drain(s);
@@ -468,7 +489,8 @@ static void misuse_is_refused(void **state)
 	call.n_dests = 0;
 	assert_int_equal(rr_conn_call(s->c, &call, s->now), 0);
 	again = call;
-	assert_int_equal(rr_conn_call(s->c, &again, s->now), -EINVAL); /* V2-3.1.3.4-02 */
+	assert_int_equal(rr_conn_call(s->c, &again, s->now),
+	                 -EINVAL); /* V2-3.1.3.4-02 */
 	rig_drain(s);
 	raw_end(s);
 }
@@ -499,7 +521,8 @@ static void replies_find_their_calls(void **state)
 	for (unsigned i = N; i-- > 0;) {
 		char hex[200];
 
-		sprintf(hex, "%08x" MSG_REPLY EMPTY "%08x 00000001 %08x", i * 64, i * 64, i);
+		sprintf(hex, "%08x" MSG_REPLY EMPTY "%08x 00000001 %08x", i * 64,
+		        i * 64, i);
 		raw_receive(s, hex);
 		assert_int_equal(s->calls_done, N - i);
 		assert_int_equal(call[i].status, RR_CALL_OK);

@@ -89,7 +89,8 @@ static void configured_values_are_clamped(void **state)
 	assert_int_equal(rr_credit_receives(&c), 34); /* H + limit + 2 */
 }
 
-/* -- on the wire -------------------------------------------------------------------- */
+/* -- on the wire --------------------------------------------------------------------
+ */
 
 struct load {
 	uint8_t words[40][8];
@@ -102,9 +103,8 @@ static void queue_calls(struct side *s, struct load *l, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		rr_store_u32(l->words[i], 0x100 + i);
 		l->piece[i] = (struct rr_piece){l->words[i], 8, false};
-		l->call[i] = (struct rr_call){.xid = 0x100 + i,
-		                              .pieces = &l->piece[i],
-		                              .n_pieces = 1};
+		l->call[i] = (struct rr_call){
+		        .xid = 0x100 + i, .pieces = &l->piece[i], .n_pieces = 1};
 		assert_int_equal(rr_conn_call(s->c, &l->call[i], s->now), 0);
 	}
 	rig_drain(s);
@@ -151,8 +151,9 @@ static void no_grant_is_zero(void **state)
 
 	queue_calls(s, l, 40);
 	for (unsigned i = 0; i < 12; i++)
-		raw_receive(s, i ? "00000000 00000002 00200004 00000001 00000000" EMPTY :
-		                   "00000001 00000002 00200003 00000005 00000000 00000000");
+		raw_receive(
+		        s, i ? "00000000 00000002 00200004 00000001 00000000" EMPTY
+		             : "00000001 00000002 00200003 00000005 00000000 00000000");
 	for (unsigned i = 0; i < s->n_sent; i++) {
 		unsigned low = (unsigned)s->sent[i].p[10] << 8 | s->sent[i].p[11];
 
@@ -182,7 +183,8 @@ static void much_owed_is_granted_at_once(void **state)
 	assert_memory_equal(s->sent[0].p + 8, "\0\x08\0\x05", 4); /* 1 + 4 */
 	assert_memory_equal(s->sent[0].p,
 	                    "\0\0\0\0\0\0\0\2\0\x08\0\x05\0\0\0\1\0\0\0\0"
-	                    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 36);
+	                    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+	                    36);
 	assert_int_equal(s->sent[0].len, 36);
 	raw_end(s);
 }

@@ -39,7 +39,8 @@ static void start(struct side *s, struct one *o)
 	rig_drain(s);
 }
 
-/* -- memory ---------------------------------------------------------------------------- */
+/* -- memory
+ * ---------------------------------------------------------------------------- */
 
 static void creation_fails_cleanly(void **state)
 {
@@ -126,7 +127,8 @@ static void no_spare_for_a_reply_ends_the_call(void **state)
 	free(o);
 }
 
-/* -- posts that fail ------------------------------------------------------------------- */
+/* -- posts that fail
+ * ------------------------------------------------------------------- */
 
 static void a_failed_send_closes(void **state)
 {
@@ -146,7 +148,8 @@ static void a_failed_receive_closes(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
 
-	rr_conn_completed(s->c, s->posted[s->posted_head++ % RIG_QUEUE].token, -EIO, s->now);
+	rr_conn_completed(s->c, s->posted[s->posted_head++ % RIG_QUEUE].token, -EIO,
+	                  s->now);
 	rig_drain(s);
 	raw_expect_close(s, -EIO);
 	raw_end(s);
@@ -173,7 +176,8 @@ static void a_failed_invalidation_closes_first(void **state)
 	free(o);
 }
 
-/* -- events at the wrong time ------------------------------------------------------------- */
+/* -- events at the wrong time
+ * ------------------------------------------------------------- */
 
 static void a_message_before_open_opens(void **state)
 {
@@ -245,7 +249,8 @@ static void loss_with_actions_undrawn(void **state)
 	s = raw_ready(RR_CONN_SERVER, NULL);
 	n = raw_octets("00000055" MSG EMPTY CALL("00000055"), buf, sizeof(buf));
 	memcpy(s->posted_base[s->posted_head % RIG_QUEUE], buf, n);
-	rr_conn_received(s->c, s->posted[s->posted_head++ % RIG_QUEUE].token, n, 0, s->now);
+	rr_conn_received(s->c, s->posted[s->posted_head++ % RIG_QUEUE].token, n, 0,
+	                 s->now);
 	rig_lose(s, 0);
 	assert_int_equal(s->admitted, 0); /* the user never heard of it */
 	assert_int_equal(s->requests_done, 0);
@@ -275,9 +280,15 @@ static void loss_with_reads_and_writes_undrawn(void **state)
 
 		s->on_admit = hold;
 		s->on_request = hold;
-		raw_receive(s, "00000055" MSG "00000000" READ("00000010", "00000004") "00000000"
-		               "00000001 00000001" SEG("000000ab", "00000010") "00000000"
-		               "00000000" CALL("00000055"));
+		raw_receive(
+		        s, "00000055" MSG "00000000" READ(
+		                   "00000010",
+		                   "00000004") "00000000"
+		                               "00000001 00000001" SEG(
+		                                       "000000ab",
+		                                       "00000010") "00000000"
+		                                                   "00000000" CALL(
+		                                                           "00000055"));
 		rr_conn_admit(s->c, held, NULL, s->now);
 		if (k) {
 			rig_drain(s);
@@ -336,8 +347,10 @@ static void a_reply_at_admission(void **state)
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
 	s->on_admit = hold;
-	raw_receive(s, "00000055" MSG "00000000" READ("00000010", "00000004")
-	               "00000000 00000000 00000000" CALL("00000055"));
+	raw_receive(s,
+	            "00000055" MSG "00000000" READ(
+	                    "00000010",
+	                    "00000004") "00000000 00000000 00000000" CALL("00000055"));
 	rr_conn_reply(s->c, held, &p, 1, s->now);
 	rig_drain(s);
 	rig_complete_all(s);
@@ -360,7 +373,10 @@ static void a_reply_that_cannot_be_expressed(void **state)
 			p[i] = (struct rr_piece){words, k ? 7 : 8, false};
 		s->on_request = hold;
 		raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
-		rr_conn_reply(s->c, held, p, k == 2 ? 0 : k ? 1 : RR_CALL_MAX_PIECES + 1,
+		rr_conn_reply(s->c, held, p,
+		              k == 2 ? 0
+		              : k    ? 1
+		                     : RR_CALL_MAX_PIECES + 1,
 		              s->now);
 		rig_drain(s);
 		raw_expect(s, "00000055" ERRORMSG "00000064");
@@ -369,7 +385,8 @@ static void a_reply_that_cannot_be_expressed(void **state)
 	}
 }
 
-/* -- regions ------------------------------------------------------------------------------ */
+/* -- regions
+ * ------------------------------------------------------------------------------ */
 
 /* Cancelled while the provider registers: invalidated all the same. */
 static void cancel_while_registering(void **state)
@@ -455,7 +472,8 @@ static void invalidating_twice_closes(void **state)
 	free(o);
 }
 
-/* -- sequences --------------------------------------------------------------------------------- */
+/* -- sequences
+ * --------------------------------------------------------------------------------- */
 
 /* An answer to a Call that is half sent: the call ends, the sequence too. */
 static void an_answer_to_half_a_call(void **state)
@@ -472,10 +490,13 @@ static void an_answer_to_half_a_call(void **state)
 		rig_complete_all(s);
 		assert_int_equal(s->n_sent, 1); /* one credit, one part */
 		rig_forget_sent(s);
-		raw_receive(s, k ? "00000099 00000002 00200001 00000004 00000001 00000005" :
-		                   "00000099 00000002 00200001 00000000 00000001" EMPTY
-		                   REPLY("00000099"));
-		assert_int_equal(o->call.status, k ? (int)RR_CALL_REMOTE_ERROR : -EPROTO);
+		raw_receive(
+		        s,
+		        k ? "00000099 00000002 00200001 00000004 00000001 00000005"
+		          : "00000099 00000002 00200001 00000000 00000001" EMPTY REPLY(
+		                    "00000099"));
+		assert_int_equal(o->call.status,
+		                 k ? (int)RR_CALL_REMOTE_ERROR : -EPROTO);
 		/* four octets of its own stream, no chunks, nothing of the caller's */
 		raw_expect(s, "00000099" MSG EMPTY "01000042");
 		raw_end(s);
@@ -548,8 +569,8 @@ static void properties_in_a_sequence(void **state)
 /* An error about the own properties when traffic flows already. */
 static void properties_refused_late(void **state)
 {
-	const struct rr_conn_config cfg = {.xid_seed = 0x77, .send_bytes = 65536,
-	                                   .recv_bytes = 65536};
+	const struct rr_conn_config cfg = {
+	        .xid_seed = 0x77, .send_bytes = 65536, .recv_bytes = 65536};
 	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
 	struct rr_conn_info i;
 
@@ -564,7 +585,9 @@ static void properties_refused_late(void **state)
 	raw_end(s);
 }
 
-/* -- budget -------------------------------------------------------------------------------------- */
+/* -- budget
+ * --------------------------------------------------------------------------------------
+ */
 
 /* Its own first words leave too little for what it wants pulled: it would
  * wait for itself. */
@@ -577,8 +600,9 @@ static void a_request_does_not_wait_for_itself(void **state)
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000055 00000000 00000000");
 	rr_conn_info(s->c, &i);
 	assert_int_equal(i.pinned_bytes, 16384);
-	raw_receive(s, "00000055" MSG "00000000" READ("0000000c", "00006000")
-	               "00000000 00000000 00000000 00000000");
+	raw_receive(s, "00000055" MSG "00000000" READ(
+	                       "0000000c",
+	                       "00006000") "00000000 00000000 00000000 00000000");
 	raw_expect(s, "00000055" ERRORMSG "00000064");
 	rr_conn_info(s->c, &i);
 	assert_int_equal(i.pinned_bytes, 0);

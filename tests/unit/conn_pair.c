@@ -140,7 +140,8 @@ static void on_admit(struct side *s, struct rr_request *r)
 		for (unsigned i = 0; i < r->n_reads; i++) {
 			free(j->sink[i]);
 			j->sink[i] = malloc((size_t)r->read_bytes);
-			sinks[i] = (struct rr_sge){j->sink[i], (uint32_t)r->read_bytes, 0};
+			sinks[i] =
+			        (struct rr_sge){j->sink[i], (uint32_t)r->read_bytes, 0};
 		}
 	}
 	rr_conn_admit(s->c, r, j->user_sinks ? sinks : NULL, s->now);
@@ -170,9 +171,9 @@ static void answer(struct side *s, struct rr_request *r)
 	size_t len;
 
 	if (!j->n_reply_pieces) {
-		j->n_reply_pieces = lay_out(j->xid, 1, j->reply_filler, j->n_results,
-		                            j->result, j->reply_piece, &j->reply_parts,
-		                            &flat, &len);
+		j->n_reply_pieces =
+		        lay_out(j->xid, 1, j->reply_filler, j->n_results, j->result,
+		                j->reply_piece, &j->reply_parts, &flat, &len);
 		free(flat);
 	}
 	j->served = true;
@@ -190,7 +191,8 @@ static void on_request(struct side *s, struct rr_request *r)
 		answer(s, r);
 }
 
-/* -- the client's user --------------------------------------------------------------- */
+/* -- the client's user ---------------------------------------------------------------
+ */
 
 static void check_reply(struct job *j)
 {
@@ -215,7 +217,8 @@ static void check_reply(struct job *j)
 			assert_memory_equal(j->dests[i].base, flat + at, len);
 			/* not one octet beyond [V2-4.3.6.2-02] */
 			for (size_t x = len; x < j->dest[i]; x++)
-				assert_int_equal(((uint8_t *)j->dests[i].base)[x], 0xcc);
+				assert_int_equal(((uint8_t *)j->dests[i].base)[x],
+				                 0xcc);
 		} else {
 			memcpy(want + n, flat + at, len);
 			n += pad4(len);
@@ -246,7 +249,8 @@ static void on_call_done(struct side *s, struct rr_call *call)
 	}
 }
 
-/* -- worlds ---------------------------------------------------------------------------- */
+/* -- worlds
+ * ---------------------------------------------------------------------------- */
 
 static struct world *new_world(void)
 {
@@ -325,8 +329,8 @@ static void start_job(struct side *s, struct job *j)
 	rig_drain(s);
 }
 
-static void configure(struct world *w, uint32_t credits, uint32_t recv, uint32_t segment,
-                      bool inv)
+static void configure(struct world *w, uint32_t credits, uint32_t recv,
+                      uint32_t segment, bool inv)
 {
 	struct rr_conn_config *g[2] = {&w->p.cl.cfg, &w->p.sv.cfg};
 
@@ -339,10 +343,11 @@ static void configure(struct world *w, uint32_t credits, uint32_t recv, uint32_t
 	}
 }
 
-/* -- the matrix ---------------------------------------------------------------------------- */
+/* -- the matrix
+ * ---------------------------------------------------------------------------- */
 
-static const size_t lengths[] = {0, 1, 2, 3, 4, 5, 511, 512, 513, 1027, 4095, 4096, 4097,
-                                 70001};
+static const size_t lengths[] = {0,   1,   2,    3,    4,    5,    511,
+                                 512, 513, 1027, 4095, 4096, 4097, 70001};
 
 static void run_job(struct world *w, const struct job *shape)
 {
@@ -455,7 +460,8 @@ static void many_calls_at_once(void **state)
 	}
 }
 
-/* -- interruptions ---------------------------------------------------------------------------- */
+/* -- interruptions
+ * ---------------------------------------------------------------------------- */
 
 static const struct job everything = {
         .filler = 9000,
@@ -518,7 +524,8 @@ static void steps(struct world *w, unsigned n)
 }
 
 /* V2-11.1.4-05: no region is accessible once a cancelled call has ended. */
-static void cancel_at(const struct job *shape, unsigned at, bool *ret_late, unsigned *ret_torn)
+static void cancel_at(const struct job *shape, unsigned at, bool *ret_late,
+                      unsigned *ret_torn)
 {
 	struct world *w = new_world();
 	struct job *j, *k;
@@ -686,8 +693,13 @@ static void reverse_call_without_support_ends_locally(void **state)
 static void reverse_level_one_is_simple_only(void **state)
 {
 	struct world *w = new_world();
-	struct job plain = {.filler = 100, .n_results = 1, .result = {300},
-	                    .n_dests = 1, .dest = {0}, .n_items = 1, .item = {1000}};
+	struct job plain = {.filler = 100,
+	                    .n_results = 1,
+	                    .result = {300},
+	                    .n_dests = 1,
+	                    .dest = {0},
+	                    .n_items = 1,
+	                    .item = {1000}};
 	struct job large = {.filler = 9000};
 	struct job large_reply = {.filler = 0, .reply_filler = 9000};
 
@@ -705,14 +717,15 @@ static void reverse_level_one_is_simple_only(void **state)
 	end_world(w);
 }
 
-/* -- resources ------------------------------------------------------------------------------- */
+/* -- resources
+ * ------------------------------------------------------------------------------- */
 
 /* K10: V2-7.3.4-01 to 03. */
 static void write_chunk_too_small_is_reported(void **state)
 {
 	struct world *w = new_world();
-	struct job j = {.n_results = 2, .result = {10, 5001}, .n_dests = 2,
-	                .dest = {10, 5000}};
+	struct job j = {
+	        .n_results = 2, .result = {10, 5001}, .n_dests = 2, .dest = {10, 5000}};
 
 	pair_new(&w->p, 1);
 	start_job(&w->p.cl, add_job(w, &j));
@@ -760,13 +773,13 @@ static void segments_stay_within_the_peers_limit(void **state)
 {
 	struct world *w = new_world();
 	struct job items = {.n_items = 3, .item = {9000, 9000, 9000}};
-	struct job results = {.n_results = 2, .result = {1, 1}, .n_dests = 2,
-	                      .dest = {9000, 9000}};
+	struct job results = {
+	        .n_results = 2, .result = {1, 1}, .n_dests = 2, .dest = {9000, 9000}};
 
 	w->p.sv.cfg.max_segments = 4;
 	w->p.sv.cfg.segment_bytes = 4000;
 	pair_new(&w->p, 1);
-	start_job(&w->p.cl, add_job(w, &items)); /* one reduced, the rest inline */
+	start_job(&w->p.cl, add_job(w, &items));   /* one reduced, the rest inline */
 	start_job(&w->p.cl, add_job(w, &results)); /* cannot be offered */
 	pair_run(&w->p);
 	assert_int_equal(w->job[0].call.status, RR_CALL_OK);
@@ -848,7 +861,9 @@ static void too_many_requests_are_refused(void **state)
 	end_world(w);
 }
 
-/* -- credits ------------------------------------------------------------------------------------ */
+/* -- credits
+ * ------------------------------------------------------------------------------------
+ */
 
 /* C3 rule 4: after traffic one way the grants die out. */
 static void grants_die_out(void **state)
@@ -896,7 +911,8 @@ static void counters_tell_the_path(void **state)
 	rr_conn_counters(w->p.cl.c, &n);
 	assert_int_equal(n.replies, 2);
 	assert_int_equal(n.bytes_write_chunk, 777 + 5000 + 700);
-	assert_int_equal(n.registrations, n.local_invalidations + n.remote_invalidations);
+	assert_int_equal(n.registrations,
+	                 n.local_invalidations + n.remote_invalidations);
 	assert_int_equal(n.remote_invalidations, 2);
 	end_world(w);
 }

@@ -12,18 +12,20 @@ static void the_client_sends_one_message_first(void **state)
 	static const uint8_t words[8] = {0, 0, 0, 0x99};
 	const struct rr_piece p = {words, sizeof(words), false};
 	struct rr_call plain = {.xid = 0x99, .pieces = &p, .n_pieces = 1};
-	const struct rr_conn_config cfg = {.xid_seed = 0x77, .send_bytes = 65536,
-	                                   .recv_bytes = 65536, .rvrsdir = 2};
+	const struct rr_conn_config cfg = {.xid_seed = 0x77,
+	                                   .send_bytes = 65536,
+	                                   .recv_bytes = 65536,
+	                                   .rvrsdir = 2};
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
 	rig_drain(s);
 	assert_int_equal(s->n_sent, 1);
 	assert_memory_equal(s->sent[0].p + 8, "\0\x20\0\x20", 4); /* H credits */
-	raw_expect(s, "00000077 00000002 00200020 00000005 00000000 00000005"
-	              PROP("00000001", "00010000") PROP("00000002", "00010000")
-	              PROP("00000003", "00100000") PROP("00000004", "00000010")
-	              PROP("00000005", "00000002"));
+	raw_expect(s, "00000077 00000002 00200020 00000005 00000000 00000005" PROP(
+	                      "00000001", "00010000") PROP("00000002", "00010000")
+	                      PROP("00000003", "00100000") PROP("00000004", "00000010")
+	                              PROP("00000005", "00000002"));
 	rig_complete_all(s);
 	raw_receive(s, "00000001" CONNPROP_TPMORE "00000000"); /* not the final one */
 	raw_expect_silence(s);
@@ -43,9 +45,10 @@ static void the_server_speaks_second(void **state)
 	raw_expect_silence(s);
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000004 00000000");
 	assert_memory_equal(s->sent[0].p + 8, "\0\x20\0\x20", 4);
-	raw_expect(s, "00000088 00000002 00200020 00000005 00000000 00000004"
-	              PROP("00000001", "00001000") PROP("00000002", "00001000")
-	              PROP("00000003", "00100000") PROP("00000004", "00000010"));
+	raw_expect(s,
+	           "00000088 00000002 00200020 00000005 00000000 00000004" PROP(
+	                   "00000001", "00001000") PROP("00000002", "00001000")
+	                   PROP("00000003", "00100000") PROP("00000004", "00000010"));
 	assert_false(s->ready);
 	raw_receive(s, "00000078" CONNPROP "00000000");
 	assert_true(s->ready);
@@ -102,8 +105,10 @@ static void thresholds_are_the_smaller_of_two(void **state)
 		char hex[300];
 
 		rig_forget_sent(s);
-		sprintf(hex, "00000001" CONNPROP "00000002 00000001 00000004 %s"
-		             "00000002 00000004 %s", t[i].peer_send, t[i].peer_recv);
+		sprintf(hex,
+		        "00000001" CONNPROP "00000002 00000001 00000004 %s"
+		        "00000002 00000004 %s",
+		        t[i].peer_send, t[i].peer_recv);
 		raw_receive(s, hex);
 		rr_conn_info(s->c, &info);
 		if (t[i].want_send) {
@@ -141,78 +146,131 @@ static void a_message_of_exactly_the_threshold(void **state)
 	}
 }
 
-/* -- sets ------------------------------------------------------------------------------ */
+/* -- sets
+ * ------------------------------------------------------------------------------ */
 
 struct set {
 	const char *name;
 	const char *in[3];
-	const char *out; /* NULL = silence */
+	const char *out;   /* NULL = silence */
 	uint32_t segments; /* the peer's property 4 afterwards */
-	uint32_t rvrsdir; /* and its property 5 */
+	uint32_t rvrsdir;  /* and its property 5 */
 };
 
 #define BAD_PROPVAL "00000001 00000002 00200001 00000004 00000001 00000003"
-#define BAD_XDR "00000001 00000002 00200001 00000004 00000001 00000002"
+#define BAD_XDR     "00000001 00000002 00200001 00000004 00000001 00000002"
 
 static const struct set sets[] = {
         {"none", {"00000001" CONNPROP "00000000"}, NULL, 16, 0},
-        {"segments", {"00000001" CONNPROP "00000001" PROP("00000004", "00000007")}, NULL, 7, 0},
+        {"segments",
+         {"00000001" CONNPROP "00000001" PROP("00000004", "00000007")},
+         NULL,
+         7,
+         0},
         {"trailing octets", /* P5 */
-         {"00000001" CONNPROP "00000001" PROP("00000004", "00000007") "010203"}, NULL, 7, 0},
+         {"00000001" CONNPROP "00000001" PROP("00000004", "00000007") "010203"},
+         NULL,
+         7,
+         0},
         {"no data is the default", /* V2-5.1-04 */
          {"00000001" CONNPROP_TPMORE "00000001" PROP("00000004", "00000007"),
           "00000001" CONNPROP "00000001 00000004 00000000"},
-         NULL, 16, 0},
+         NULL,
+         16,
+         0},
         {"the last of two counts", /* P7 */
          {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")
-          PROP("00000004", "00000009")},
-         NULL, 9, 0},
+                  PROP("00000004", "00000009")},
+         NULL,
+         9,
+         0},
         {"unknown ones are skipped", /* V2-5.1-10, -11 */
          {"00000001" CONNPROP "00000003 00000063 00000005 6162636465 000000"
           "80000001 00000000" PROP("00000004", "00000009")},
-         NULL, 9, 0},
+         NULL,
+         9,
+         0},
         {"authentication without a hook", /* P14, P6 */
          {"00000001" CONNPROP "00000003 00000006 0000000c 00000005 61626364 65000000"
           "00000006 00000000" PROP("00000004", "00000009")},
-         NULL, 9, 0},
+         NULL,
+         9,
+         0},
         {"levels above 3 are none", /* P13 */
-         {"00000001" CONNPROP "00000001" PROP("00000005", "00000004")}, NULL, 16, 0},
-        {"level 3", {"00000001" CONNPROP "00000001" PROP("00000005", "00000003")}, NULL, 16, 3},
+         {"00000001" CONNPROP "00000001" PROP("00000005", "00000004")},
+         NULL,
+         16,
+         0},
+        {"level 3",
+         {"00000001" CONNPROP "00000001" PROP("00000005", "00000003")},
+         NULL,
+         16,
+         3},
         {"RESPONSE is not looked at", /* F3 */
-         {"00000001" V2 "00000005 00000001 00000001" PROP("00000004", "00000007")}, NULL, 7, 0},
+         {"00000001" V2 "00000005 00000001 00000001" PROP("00000004", "00000007")},
+         NULL,
+         7,
+         0},
         /* V2-5.1-06 to -09, V2-7.2.2, P4, P5 */
         {"two octets for a number",
-         {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")
-          "00000005 00000002 00030000"},
-         BAD_PROPVAL, 16, 0},
+         {"00000001" CONNPROP
+          "00000002" PROP("00000004", "00000007") "00000005 00000002 00030000"},
+         BAD_PROPVAL,
+         16,
+         0},
         {"eight octets for a number",
-         {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")
-          "00000005 00000008 00000000 00000003"},
-         BAD_PROPVAL, 16, 0},
+         {"00000001" CONNPROP "00000002" PROP(
+                 "00000004", "00000007") "00000005 00000008 00000000 00000003"},
+         BAD_PROPVAL,
+         16,
+         0},
         {"data beyond the end",
-         {"00000001" CONNPROP "00000001 00000063 00000005 61626364"}, BAD_PROPVAL, 16, 0},
+         {"00000001" CONNPROP "00000001 00000063 00000005 61626364"},
+         BAD_PROPVAL,
+         16,
+         0},
         {"a length of all ones",
-         {"00000001" CONNPROP "00000001 00000063 ffffffff 61626364"}, BAD_PROPVAL, 16, 0},
+         {"00000001" CONNPROP "00000001 00000063 ffffffff 61626364"},
+         BAD_PROPVAL,
+         16,
+         0},
         {"a bad opaque",
          {"00000001" CONNPROP "00000001 00000006 00000008 00000005 61626364"},
-         BAD_PROPVAL, 16, 0},
+         BAD_PROPVAL,
+         16,
+         0},
         {"a bad message keeps the others",
          {"00000001" CONNPROP_TPMORE "00000001" PROP("00000004", "00000007"),
-          "00000001" CONNPROP "00000002" PROP("00000005", "00000003") "00000004 00000001 00"},
-         BAD_PROPVAL, 7, 0},
+          "00000001" CONNPROP
+          "00000002" PROP("00000005", "00000003") "00000004 00000001 00"},
+         BAD_PROPVAL,
+         7,
+         0},
         {"no count", {"00000001" CONNPROP}, BAD_XDR, 16, 0},
-        {"a count too large", {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")},
-         BAD_XDR, 16, 0},
-        {"a count of all ones", {"00000001" CONNPROP "ffffffff" PROP("00000004", "00000007")},
-         BAD_XDR, 16, 0},
+        {"a count too large",
+         {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")},
+         BAD_XDR,
+         16,
+         0},
+        {"a count of all ones",
+         {"00000001" CONNPROP "ffffffff" PROP("00000004", "00000007")},
+         BAD_XDR,
+         16,
+         0},
         /* V2-C.5-02, P2, P3: one set in parts */
         {"parts",
-         {"00000001" CONNPROP_MORE "00000002 00000004", "00000001" CONNPROP_MORE "00000004 00",
+         {"00000001" CONNPROP_MORE "00000002 00000004",
+          "00000001" CONNPROP_MORE "00000004 00",
           "00000001" CONNPROP "000009" PROP("00000005", "00000001")},
-         NULL, 9, 1},
+         NULL,
+         9,
+         1},
         {"parts that are bad together",
-         {"00000001" CONNPROP_MORE "00000001 00000004", "00000001" CONNPROP "00000003 01020300"},
-         BAD_PROPVAL, 16, 0},
+         {"00000001" CONNPROP_MORE "00000001 00000004",
+          "00000001" CONNPROP "00000003 01020300"},
+         BAD_PROPVAL,
+         16,
+         0},
 };
 
 static void sets_of_properties(void **state)
@@ -290,7 +348,8 @@ static void an_early_call_is_served_with_defaults(void **state)
 	struct side *s = raw_new(RR_CONN_SERVER, NULL);
 
 	s->on_request = on_request;
-	raw_receive(s, "00000055 00000002 00200020 00000000 00000000" EMPTY CALL("00000055"));
+	raw_receive(s, "00000055 00000002 00200020 00000000 00000000" EMPTY CALL(
+	                       "00000055"));
 	assert_int_equal(s->n_sent, 2);
 	assert_int_equal(s->sent[0].p[15], RDMA2_CONNPROP);
 	raw_skip(s);
@@ -305,8 +364,8 @@ static void an_early_call_is_served_with_defaults(void **state)
 /* P4: the peer refused our properties, so it believes the defaults. */
 static void a_refused_set_leaves_the_defaults(void **state)
 {
-	const struct rr_conn_config cfg = {.xid_seed = 0x77, .send_bytes = 65536,
-	                                   .recv_bytes = 65536};
+	const struct rr_conn_config cfg = {
+	        .xid_seed = 0x77, .send_bytes = 65536, .recv_bytes = 65536};
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 	struct rr_conn_info info;
 
@@ -314,7 +373,7 @@ static void a_refused_set_leaves_the_defaults(void **state)
 	raw_receive(s, "00000077" ERRORMSG "00000003");
 	assert_false(s->ready); /* V9: it still waits for the server's */
 	raw_receive(s, "00000001" CONNPROP "00000002" PROP("00000001", "00010000")
-	               PROP("00000002", "00010000"));
+	                       PROP("00000002", "00010000"));
 	assert_true(s->ready);
 	rr_conn_info(s->c, &info);
 	assert_int_equal(info.send_inline, 4096);
@@ -322,7 +381,8 @@ static void a_refused_set_leaves_the_defaults(void **state)
 	raw_end(s);
 }
 
-/* -- no version 2 [V3, V8] ---------------------------------------------------------------- */
+/* -- no version 2 [V3, V8]
+ * ---------------------------------------------------------------- */
 
 static void answers_of_other_versions_end_the_connection(void **state)
 {
@@ -336,12 +396,14 @@ static void answers_of_other_versions_end_the_connection(void **state)
 	        {"00007000 00000001 00000020 00000004 00000001 00000001 00000001",
 	         -EPROTONOSUPPORT},
 	        /* version 2 layout */
-	        {"00007000 00000002 00200001 00000004 00000001 00000001 00000001 00000001",
+	        {"00007000 00000002 00200001 00000004 00000001 00000001 00000001 "
+	         "00000001",
 	         -EPROTONOSUPPORT},
 	        /* a version 1 error without a range */
 	        {"00007000 00000001 00000020 00000004 00000002", -EPROTONOSUPPORT},
 	        /* something of version 3 */
-	        {"00007000 00000003 00000020 00000000 00000000 00000000 00000000", -EPROTO},
+	        {"00007000 00000003 00000020 00000000 00000000 00000000 00000000",
+	         -EPROTO},
 	};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
@@ -356,8 +418,8 @@ static void answers_of_other_versions_end_the_connection(void **state)
 		raw_expect_close(s, t[i].status);
 		assert_int_equal(s->n_sent, 0);
 		raw_end(s);
-		assert_int_equal(plain.status, t[i].status == -EPROTO ? -ECONNRESET :
-		                                                        t[i].status);
+		assert_int_equal(plain.status,
+		                 t[i].status == -EPROTO ? -ECONNRESET : t[i].status);
 	}
 }
 
@@ -366,12 +428,14 @@ static void another_version_later_closes_the_client(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
 
-	raw_receive(s, "00000001 00000001 00000020 00000000 00000000 00000000 00000000");
+	raw_receive(s,
+	            "00000001 00000001 00000020 00000000 00000000 00000000 00000000");
 	raw_expect_close(s, -EPROTO);
 	raw_end(s);
 }
 
-/* -- timers [V7, P17] ------------------------------------------------------------------------ */
+/* -- timers [V7, P17]
+ * ------------------------------------------------------------------------ */
 
 static void tick(struct side *s, rr_time t)
 {

@@ -9,22 +9,22 @@
 #include "conn_rig.h"
 
 /* Prefixes: XID, then by name.  The credit word is H 32, one new credit. */
-#define V2 " 00000002 00200001 "
-#define MSG V2 "00000000 00000000 "
-#define MSG_MORE V2 "00000000 00000002 "
-#define MSG_REPLY V2 "00000000 00000001 "
-#define MSG_REPLY_MORE V2 "00000000 00000003 "
-#define NOMSG V2 "00000001 00000000 "
-#define NOMSG_REPLY V2 "00000001 00000001 "
-#define CONNPROP V2 "00000005 00000000 "
-#define CONNPROP_TPMORE V2 "00000005 00000004 "
-#define CONNPROP_MORE V2 "00000005 00000002 "
-#define ERRORMSG V2 "00000004 00000001 "
-#define EMPTY "00000000 00000000 00000000 00000000 "
-#define CALL(xid) xid " 00000000 00000002 000186a3 00000003 00000000 "
-#define REPLY(xid) xid " 00000001 00000000 00000000 "
+#define V2               " 00000002 00200001 "
+#define MSG              V2 "00000000 00000000 "
+#define MSG_MORE         V2 "00000000 00000002 "
+#define MSG_REPLY        V2 "00000000 00000001 "
+#define MSG_REPLY_MORE   V2 "00000000 00000003 "
+#define NOMSG            V2 "00000001 00000000 "
+#define NOMSG_REPLY      V2 "00000001 00000001 "
+#define CONNPROP         V2 "00000005 00000000 "
+#define CONNPROP_TPMORE  V2 "00000005 00000004 "
+#define CONNPROP_MORE    V2 "00000005 00000002 "
+#define ERRORMSG         V2 "00000004 00000001 "
+#define EMPTY            "00000000 00000000 00000000 00000000 "
+#define CALL(xid)        xid " 00000000 00000002 000186a3 00000003 00000000 "
+#define REPLY(xid)       xid " 00000001 00000000 00000000 "
 #define SEG(handle, len) handle " " len " 00000000 00010000 "
-#define READ(pos, len) "00000001 " pos " " SEG("000000aa", len)
+#define READ(pos, len)   "00000001 " pos " " SEG("000000aa", len)
 
 static inline int raw_digit(char ch)
 {
@@ -111,7 +111,8 @@ static inline void raw_expect_close(const struct side *s, int status)
 	assert_int_equal(s->disconnect_status, status);
 }
 
-static inline struct side *raw_new(enum rr_conn_role role, const struct rr_conn_config *cfg)
+static inline struct side *raw_new(enum rr_conn_role role,
+                                   const struct rr_conn_config *cfg)
 {
 	struct side *s = calloc(1, sizeof(*s));
 
@@ -123,7 +124,8 @@ static inline struct side *raw_new(enum rr_conn_role role, const struct rr_conn_
 }
 
 /* An exchange with defaults on the peer's side, much credit granted. */
-static inline struct side *raw_ready(enum rr_conn_role role, const struct rr_conn_config *cfg)
+static inline struct side *raw_ready(enum rr_conn_role role,
+                                     const struct rr_conn_config *cfg)
 {
 	struct side *s = raw_new(role, cfg);
 

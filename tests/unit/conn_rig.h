@@ -177,7 +177,8 @@ static inline void rig_write(struct side *s, const struct rr_action *a)
 {
 	static uint8_t buf[8 << 20];
 	size_t len = rig_gather(a, buf, sizeof(buf));
-	uint8_t *to = s->peer ? rig_remote(s->peer, a->handle, a->offset, len, 2) : NULL;
+	uint8_t *to =
+	        s->peer ? rig_remote(s->peer, a->handle, a->offset, len, 2) : NULL;
 
 	s->n_writes++;
 	if (to)
@@ -318,7 +319,8 @@ static inline void rig_check(const struct side *s)
 
 	rr_conn_info(s->c, &i);
 	assert_true(i.avail <= i.cap);
-	assert_int_equal(i.receives_posted, s->lost ? 0 : s->posted_tail - s->posted_head);
+	assert_int_equal(i.receives_posted,
+	                 s->lost ? 0 : s->posted_tail - s->posted_head);
 }
 
 static inline void rig_drain(struct side *s)
@@ -331,7 +333,8 @@ static inline void rig_drain(struct side *s)
 	rig_check(s);
 }
 
-/* -- events -------------------------------------------------------------------------- */
+/* -- events --------------------------------------------------------------------------
+ */
 
 static inline void rig_new(struct side *s, enum rr_conn_role role)
 {
@@ -352,7 +355,8 @@ static inline void rig_open(struct side *s)
 }
 
 /* One message into the oldest Receive. */
-static inline void rig_receive(struct side *s, const uint8_t *p, size_t len, uint32_t inv)
+static inline void rig_receive(struct side *s, const uint8_t *p, size_t len,
+                               uint32_t inv)
 {
 	unsigned at = s->posted_head++ % RIG_QUEUE;
 
@@ -422,7 +426,8 @@ static inline void rig_end(struct side *s)
 	rig_forget_sent(s);
 }
 
-/* -- pairs ------------------------------------------------------------------------------ */
+/* -- pairs
+ * ------------------------------------------------------------------------------ */
 
 struct pair {
 	struct side cl, sv;
@@ -447,7 +452,8 @@ static inline void pair_check(struct pair *p)
 			sum += (uint64_t)m[10] << 8 | m[11];
 		}
 	}
-	if (i[0].ready && i[1].ready && !p->cl.lost && !p->sv.lost && !p->no_conservation)
+	if (i[0].ready && i[1].ready && !p->cl.lost && !p->sv.lost &&
+	    !p->no_conservation)
 		assert_int_equal(sum, i[0].cap + i[1].cap);
 }
 

@@ -6,11 +6,11 @@
  */
 #include "conn_raw.h"
 
-#define ERR(xid, code) xid " 00000002 00200001 00000004 00000001 " code
-#define BAD_XDR(xid) ERR(xid, "00000002")
+#define ERR(xid, code)   xid " 00000002 00200001 00000004 00000001 " code
+#define BAD_XDR(xid)     ERR(xid, "00000002")
 #define INVAL_HTYPE(xid) ERR(xid, "00000004")
-#define INVAL_CONT(xid) ERR(xid, "00000005")
-#define SYSTEM(xid) ERR(xid, "00000064")
+#define INVAL_CONT(xid)  ERR(xid, "00000005")
+#define SYSTEM(xid)      ERR(xid, "00000064")
 
 struct row {
 	const char *name;
@@ -32,31 +32,43 @@ static const struct row rows[] = {
         {"TPMORE with MSG",
          {"00000055" V2 "00000000 00000004" EMPTY CALL("00000055")},
          INVAL_HTYPE("00000055")},
-        {"TPMORE with a grant", {"00000000" V2 "00000001 00000004" EMPTY},
+        {"TPMORE with a grant",
+         {"00000000" V2 "00000001 00000004" EMPTY},
          INVAL_HTYPE("00000000")},
-        {"TPMORE with a Reply", {"00000055" V2 "00000000 00000005" EMPTY REPLY("00000055")},
+        {"TPMORE with a Reply",
+         {"00000055" V2 "00000000 00000005" EMPTY REPLY("00000055")},
          NULL},
         {"TPMORE with an error", {"00000055" V2 "00000004 00000005 00000002"}, NULL},
         {"TPMORE with an error, RESPONSE clear",
          {"00000055" V2 "00000004 00000004 00000002"},
          NULL},
         /* 6: V2-6.2.2.2-07, -08, M10 */
-        {"MORE with NOMSG", {"00000055" V2 "00000001 00000002" EMPTY}, INVAL_CONT("00000055")},
-        {"MORE with a grant", {"00000000" V2 "00000001 00000002" EMPTY},
+        {"MORE with NOMSG",
+         {"00000055" V2 "00000001 00000002" EMPTY},
+         INVAL_CONT("00000055")},
+        {"MORE with a grant",
+         {"00000000" V2 "00000001 00000002" EMPTY},
          INVAL_CONT("00000000")},
         {"MORE with an error", {"00000055" V2 "00000004 00000003 00000002"}, NULL},
         /* 7: V2-6.2.2.3-05, -06, P16 */
         {"late properties", {"00000055" CONNPROP "00000000"}, INVAL_HTYPE("00000055")},
-        {"late properties that are malformed", {"00000055" CONNPROP}, INVAL_HTYPE("00000055")},
+        {"late properties that are malformed",
+         {"00000055" CONNPROP},
+         INVAL_HTYPE("00000055")},
         /* 8: V2-7.2.1-01, K24, X9 */
         {"prefix only", {"00000055" MSG}, BAD_XDR("00000055")},
-        {"one list missing", {"00000055" MSG "00000000 00000000 00000000"},
+        {"one list missing",
+         {"00000055" MSG "00000000 00000000 00000000"},
          BAD_XDR("00000055")},
         {"no payload", {"00000055" MSG EMPTY}, BAD_XDR("00000055")},
-        {"three octets of payload", {"00000055" MSG EMPTY "000000"}, BAD_XDR("00000055")},
-        {"is present is 2", {"00000055" MSG "00000000 00000002" EMPTY EMPTY},
+        {"three octets of payload",
+         {"00000055" MSG EMPTY "000000"},
          BAD_XDR("00000055")},
-        {"a read segment cut", {"00000055" MSG "00000000 00000001 00000008 000000aa"},
+        {"is present is 2",
+         {"00000055" MSG "00000000 00000002" EMPTY EMPTY},
+         BAD_XDR("00000055")},
+        {"a read segment cut",
+         {"00000055" MSG "00000000 00000001 00000008 000000aa"},
          BAD_XDR("00000055")},
         {"2^30 segments in a Write chunk",
          {"00000055" MSG "00000000 00000000 00000001 40000000" EMPTY EMPTY},
@@ -74,18 +86,20 @@ static const struct row rows[] = {
         {"grant with a handle and RESPONSE",
          {"00000000" V2 "00000001 00000001 00000009 00000000 00000000 00000000"},
          NULL},
-        {"grant with trailing octets", {"00000000" NOMSG EMPTY "01020304"}, NULL}, /* K23 */
+        {"grant with trailing octets",
+         {"00000000" NOMSG EMPTY "01020304"},
+         NULL}, /* K23 */
         {"reserved flags", {"00000000" V2 "00000001 fffffff8" EMPTY}, NULL},
         {"empty NOMSG with an XID", {"00000055" NOMSG EMPTY}, BAD_XDR("00000055")},
         /* 11: V2-6.2.2.2-10, -11, M11, then M3 */
         {"MORE with a Read chunk",
-         {"00000055" MSG_MORE "00000000" READ("00000008", "00000004")
-          "00000000 00000000 00000000" CALL("00000055"),
+         {"00000055" MSG_MORE "00000000" READ(
+                  "00000008", "00000004") "00000000 00000000 00000000" CALL("00000055"),
           "00000055" MSG_MORE EMPTY "11223344", "00000055" MSG EMPTY "11223344"},
          INVAL_CONT("00000055")},
         {"MORE with a Reply chunk",
-         {"00000055" MSG_MORE "00000000 00000000 00000000 00000001 00000000"
-          CALL("00000055"),
+         {"00000055" MSG_MORE
+          "00000000 00000000 00000000 00000001 00000000" CALL("00000055"),
           "00000055" MSG EMPTY "11223344"},
          INVAL_CONT("00000055")},
         {"MORE that is malformed, then its end",
@@ -94,72 +108,85 @@ static const struct row rows[] = {
         /* 12: V2-6.2.2.2-04 to -06, M2 */
         {"another type in a sequence",
          {"00000055" MSG_MORE EMPTY CALL("00000055"),
-          "00000055" NOMSG "00000000" READ("00000000", "00000020")
-          "00000000 00000000 00000000"},
+          "00000055" NOMSG
+          "00000000" READ("00000000", "00000020") "00000000 00000000 00000000"},
          INVAL_CONT("00000055")},
         {"a Reply in a sequence, then its end",
          {"00000055" MSG_MORE EMPTY "00000056 00000000",
-          "00000055" MSG_REPLY EMPTY REPLY("00000055"), "00000055" MSG EMPTY "00000000"},
+          "00000055" MSG_REPLY EMPTY REPLY("00000055"),
+          "00000055" MSG EMPTY "00000000"},
          BAD_XDR("00000055")},
         /* 13: K1, K3, V2-4.3.5-07 */
         {"Position Zero in MSG",
-         {"00000055" MSG "00000000" READ("00000000", "00000004")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ(
+                 "00000000", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"NOMSG without Position Zero",
-         {"00000055" NOMSG "00000000" READ("00000008", "00000004")
-          "00000000 00000000 00000000"},
+         {"00000055" NOMSG
+          "00000000" READ("00000008", "00000004") "00000000 00000000 00000000"},
          BAD_XDR("00000055")},
         {"NOMSG with a Reply chunk only",
          {"00000055" NOMSG "00000000 00000000 00000000 00000001 00000000"},
          BAD_XDR("00000055")},
         {"Position 2",
-         {"00000055" MSG "00000000" READ("00000002", "00000004")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ(
+                 "00000002", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"Position 18",
-         {"00000055" MSG "00000000" READ("00000012", "00000004")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ(
+                 "00000012", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"Position inside the first words",
-         {"00000055" MSG "00000000" READ("00000004", "00000004")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ(
+                 "00000004", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"Positions that descend",
-         {"00000055" MSG "00000000" READ("00000014", "00000004") READ("00000010", "00000004")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ("00000014", "00000004") READ(
+                 "00000010", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"chunks that overlap by padding",
-         {"00000055" MSG "00000000" READ("00000010", "00000005") READ("00000014", "00000004")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ("00000010", "00000005") READ(
+                 "00000014", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"a Position beyond the end",
-         {"00000055" MSG "00000000" READ("0000001c", "00000004")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ(
+                 "0000001c", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"a second Position beyond the end",
-         {"00000055" MSG "00000000" READ("00000018", "00000004") READ("00000020", "00000001")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ("00000018", "00000004") READ(
+                 "00000020", "00000001") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
         {"an empty Special Call",
-         {"00000055" NOMSG "00000000" READ("00000000", "00000000")
-          "00000000 00000000 00000000"},
+         {"00000055" NOMSG
+          "00000000" READ("00000000", "00000000") "00000000 00000000 00000000"},
          BAD_XDR("00000055")},
         /* 15: V2-7.3.3-01, P12, K20; V2-4.3.4-04 */
         {"17 segments in all",
-         {"00000055" MSG "00000000" READ("00000010", "00000001") READ("00000010", "00000001")
-          READ("00000010", "00000001") READ("00000010", "00000001")
-          READ("00000010", "00000001") READ("00000010", "00000001")
-          "00000000"
-          "00000001 00000006"
-          SEG("000000ab", "00000004") SEG("000000ab", "00000004")
-          SEG("000000ab", "00000004") SEG("000000ab", "00000004")
-          SEG("000000ab", "00000004") SEG("000000ab", "00000004")
-          "00000000"
-          "00000001 00000005"
-          SEG("000000ac", "00000004") SEG("000000ac", "00000004")
-          SEG("000000ac", "00000004") SEG("000000ac", "00000004")
-          SEG("000000ac", "00000004") CALL("00000055")},
+         {"00000055" MSG
+          "00000000" READ("00000010", "00000001") READ("00000010", "00000001") READ(
+                  "00000010", "00000001") READ("00000010", "00000001") READ("00000010",
+                                                                            "00000001")
+                  READ("00000010",
+                       "00000001") "00000000"
+                                   "00000001 00000006" SEG("000000ab", "00000004") SEG(
+                                           "000000ab",
+                                           "00000004") SEG("000000ab", "00000004")
+                                           SEG("000000ab", "00000004") SEG("000000ab",
+                                                                           "00000004")
+                                                   SEG("000000ab",
+                                                       "00000004") "00000000"
+                                                                   "00000001 "
+                                                                   "00000005" SEG(
+                                                                           "000000ac",
+                                                                           "00000004") SEG("000000ac", "00000004")
+                                                                           SEG("000000a"
+                                                                               "c",
+                                                                               "0000000"
+                                                                               "4") SEG("000000ac",
+                                                                                        "00000004")
+                                                                                   SEG("000000ac",
+                                                                                       "00000004")
+                                                                                           CALL("00000055")},
          ERR("00000055", "00000008 00000010")},
         {"17 Write chunks",
          {"00000055" MSG "00000000 00000000"
@@ -170,38 +197,41 @@ static const struct row rows[] = {
           "0000000100000000 00000000 00000000" CALL("00000055")},
          ERR("00000055", "00000007 00000010")},
         {"a Read chunk of 3 GiB",
-         {"00000055" MSG "00000000" READ("00000010", "c0000000")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ(
+                 "00000010", "c0000000") "00000000 00000000 00000000" CALL("00000055")},
          SYSTEM("00000055")},
         {"a Read chunk of 8 GiB in two segments",
-         {"00000055" MSG "00000000" READ("00000010", "ffffffff") READ("00000010", "ffffffff")
-          "00000000 00000000 00000000" CALL("00000055")},
+         {"00000055" MSG "00000000" READ("00000010", "ffffffff") READ(
+                 "00000010", "ffffffff") "00000000 00000000 00000000" CALL("00000055")},
          SYSTEM("00000055")},
         {"a Special Call of 4 GiB",
-         {"00000055" NOMSG "00000000" READ("00000000", "ffffffff")
-          "00000000 00000000 00000000"},
+         {"00000055" NOMSG
+          "00000000" READ("00000000", "ffffffff") "00000000 00000000 00000000"},
          SYSTEM("00000055")},
         /* 17: V2-7.2-02, F5, E9 */
         {"two XIDs", {"00000055" MSG EMPTY CALL("00000056")}, BAD_XDR("00000055")},
-        {"a Reply as a Call", {"00000055" MSG EMPTY REPLY("00000055")}, BAD_XDR("00000055")},
+        {"a Reply as a Call",
+         {"00000055" MSG EMPTY REPLY("00000055")},
+         BAD_XDR("00000055")},
         {"msg_type 2", {"00000055" MSG EMPTY "00000055 00000002"}, BAD_XDR("00000055")},
         {"XID alone", {"00000055" MSG EMPTY "00000055"}, BAD_XDR("00000055")},
         {"two XIDs in parts",
          {"00000055" MSG_MORE EMPTY "00000056", "00000055" MSG EMPTY "00000000"},
          BAD_XDR("00000055")},
         {"two XIDs in a Special Call", /* what is read is 5a5a... */
-         {"00000055" NOMSG "00000000" READ("00000000", "00000020")
-          "00000000 00000000 00000000"},
+         {"00000055" NOMSG
+          "00000000" READ("00000000", "00000020") "00000000 00000000 00000000"},
          BAD_XDR("00000055")},
         /* Replies for nothing: V2-3.1.2-03, E2 */
         {"a Reply", {"00000055" MSG_REPLY EMPTY REPLY("00000055")}, NULL},
         {"a continued Reply",
          {"00000055" MSG_REPLY_MORE EMPTY REPLY("00000055"),
-          "00000055" MSG_REPLY_MORE EMPTY "00000000", "00000055" MSG_REPLY EMPTY "00000000"},
+          "00000055" MSG_REPLY_MORE EMPTY "00000000",
+          "00000055" MSG_REPLY EMPTY "00000000"},
          NULL},
         {"a Special Reply",
-         {"00000055" NOMSG_REPLY "00000000 00000000 00000000 00000001 00000001"
-          SEG("000000ab", "00000020")},
+         {"00000055" NOMSG_REPLY
+          "00000000 00000000 00000000 00000001 00000001" SEG("000000ab", "00000020")},
          NULL},
 };
 
@@ -244,9 +274,14 @@ static void hostile_messages_get_the_specified_answer(void **state)
 /* Every proper prefix of a message with all lists: BAD_XDR or silence. */
 static void truncation_at_every_octet(void **state)
 {
-	const char *whole = "00000055" MSG "00000000" READ("00000010", "00000004") "00000000"
-	                    "00000001 00000001" SEG("000000ab", "00000004") "00000000"
-	                    "00000001 00000001" SEG("000000ac", "00000040");
+	const char *whole = "00000055" MSG "00000000" READ(
+	        "00000010",
+	        "00000004") "00000000"
+	                    "00000001 00000001" SEG("000000ab",
+	                                            "00000004") "00000000"
+	                                                        "00000001 00000001" SEG(
+	                                                                "000000ac",
+	                                                                "00000040");
 	uint8_t buf[256];
 	size_t len = raw_octets(whole, buf, sizeof(buf));
 
@@ -274,7 +309,8 @@ static void a_stranger_in_a_sequence_is_refused_alone(void **state)
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000000");
 	raw_receive(s, "00000057" MSG_MORE EMPTY CALL("00000057"));
 	raw_expect(s, INVAL_CONT("00000057"));
-	raw_receive(s, "00000000" NOMSG EMPTY); /* M1: grants and errors may stand there */
+	raw_receive(s,
+	            "00000000" NOMSG EMPTY); /* M1: grants and errors may stand there */
 	raw_receive(s, "00000055" ERRORMSG "00000002");
 	raw_receive(s, "00000057" MSG EMPTY "00000000"); /* M3: in silence */
 	raw_expect_silence(s);
@@ -331,7 +367,8 @@ static void too_many_read_chunks(void **state)
 	int n = sprintf(hex, "00000055" MSG "00000000");
 
 	for (unsigned i = 0; i < 17; i++)
-		n += sprintf(hex + n, "00000001 %08x" SEG("000000aa", "00000004"), 16 + 4 * i);
+		n += sprintf(hex + n, "00000001 %08x" SEG("000000aa", "00000004"),
+		             16 + 4 * i);
 	sprintf(hex + n, "00000000 00000000 00000000" CALL("00000055"));
 	raw_receive(s, hex);
 	raw_expect(s, ERR("00000055", "00000006 00000010"));
@@ -393,24 +430,28 @@ static void invalidation_by_a_call_closes(void **state)
 	raw_end(s);
 }
 
-/* -- versions -------------------------------------------------------------------------- */
+/* -- versions
+ * -------------------------------------------------------------------------- */
 
 /* V4, V2-7.1.1-01: layouts by the version that came. */
 static void first_message_of_another_version(void **state)
 {
 	static const uint8_t v1[28] = {0, 0, 0, 0x66, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0,
-	                               0, 4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 2};
+	                               0, 4, 0, 0,    0, 1, 0, 0, 0, 2, 0, 0, 0, 2};
 	struct side *s = raw_new(RR_CONN_SERVER, NULL);
 
 	raw_expect_silence(s); /* V2: the server does not begin */
-	raw_receive(s, "00000066 00000001 00000020 00000000 00000000 00000000 00000000"
-	               CALL("00000066"));
+	raw_receive(
+	        s,
+	        "00000066 00000001 00000020 00000000 00000000 00000000 00000000" CALL(
+	                "00000066"));
 	assert_int_equal(s->n_sent, 1);
 	assert_int_equal(s->sent[0].len, 28);
 	assert_memory_equal(s->sent[0].p, v1, 28);
 	rig_forget_sent(s);
 	raw_receive(s, "00000066 00000003 00000020 00000000 00000000");
-	raw_expect(s, "00000066 00000003 00200001 00000004 00000001 00000001 00000002 00000002");
+	raw_expect(s, "00000066 00000003 00200001 00000004 00000001 00000001 00000002 "
+	              "00000002");
 	raw_receive(s, "00000066 00000003 00000020 00000004 00000000"); /* E3 */
 	raw_expect_silence(s);
 	/* V5: it may go down once */
@@ -426,14 +467,16 @@ static void another_version_in_mid_connection(void **state)
 
 	s->on_request = on_request;
 	raw_receive(s, "00000066 00000003 00000020 00000000 00000000");
-	raw_expect(s, "00000066 00000003 00200001 00000004 00000001 00000001 00000002 00000002");
+	raw_expect(s, "00000066 00000003 00200001 00000004 00000001 00000001 00000002 "
+	              "00000002");
 	raw_receive(s, "00000066 00000001 00000020 00000000 00000000");
 	raw_expect(s, "00000066 00000001 00000001 00000004 00000001 00000002 00000002");
 	expect_service(s);
 	raw_end(s);
 }
 
-/* -- what a good Call becomes ------------------------------------------------------------- */
+/* -- what a good Call becomes
+ * ------------------------------------------------------------- */
 
 /* V2-4.3.6-04 to -09, K6, K21: chunks come back filled from the front. */
 static void reply_chunks(struct side *s, struct rr_request *r)
@@ -454,17 +497,22 @@ static void write_chunks_come_back_filled_from_the_front(void **state)
 
 	s->on_request = reply_chunks;
 	raw_receive(s, "00000055" MSG "00000000 00000000"
-	               "00000001 00000004" SEG("00000001", "00000064") SEG("00000002", "00000000")
-	               SEG("00000003", "000000c8") SEG("00000004", "0000012c")
-	               "00000001 00000001" SEG("00000005", "00000004")
-	               "00000000"
-	               "00000001 00000001" SEG("00000006", "00010000") CALL("00000055"));
+	               "00000001 00000004" SEG("00000001", "00000064") SEG(
+	                       "00000002", "00000000") SEG("00000003", "000000c8")
+	                       SEG("00000004", "0000012c") "00000001 00000001" SEG(
+	                               "00000005",
+	                               "00000004") "00000000"
+	                                           "00000001 00000001" SEG("00000006",
+	                                                                   "00010000")
+	                                                   CALL("00000055"));
 	assert_int_equal(s->n_writes, 2);
-	raw_expect(s, "00000055" MSG_REPLY "00000000 00000000"
-	              "00000001 00000004" SEG("00000001", "00000064") SEG("00000002", "00000000")
-	              SEG("00000003", "00000096") SEG("00000004", "00000000")
-	              "00000001 00000001" SEG("00000005", "00000000")
-	              "00000000 00000000 00000055 00000001 000000fa");
+	raw_expect(s,
+	           "00000055" MSG_REPLY "00000000 00000000"
+	           "00000001 00000004" SEG("00000001", "00000064") SEG(
+	                   "00000002", "00000000") SEG("00000003", "00000096")
+	                   SEG("00000004", "00000000") "00000001 00000001" SEG(
+	                           "00000005", "00000000") "00000000 00000000 00000055 "
+	                                                   "00000001 000000fa");
 	raw_end(s);
 }
 
@@ -483,10 +531,12 @@ static void empty_write_chunk_leaves_the_result_inline(void **state)
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
 	s->on_request = reply_inline;
-	raw_receive(s, "00000055" MSG "00000000 00000000 00000001 00000000 00000000 00000000"
-	               CALL("00000055"));
-	raw_expect(s, "00000055" MSG_REPLY "00000000 00000000 00000001 00000000 00000000"
-	              "00000000 00000055 00000001 00000003 61626300");
+	raw_receive(s, "00000055" MSG
+	               "00000000 00000000 00000001 00000000 00000000 00000000" CALL(
+	                       "00000055"));
+	raw_expect(s,
+	           "00000055" MSG_REPLY "00000000 00000000 00000001 00000000 00000000"
+	           "00000000 00000055 00000001 00000003 61626300");
 	raw_end(s);
 }
 
@@ -502,8 +552,10 @@ static void refused_at_admission(void **state)
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
 	s->on_admit = refuse;
-	raw_receive(s, "00000055" MSG "00000000" READ("00000010", "00000004")
-	               "00000000 00000000 00000000" CALL("00000055"));
+	raw_receive(s,
+	            "00000055" MSG "00000000" READ(
+	                    "00000010",
+	                    "00000004") "00000000 00000000 00000000" CALL("00000055"));
 	raw_expect(s, ERR("00000055", "00000006 00000000"));
 	assert_int_equal(s->n_reads, 0);
 	assert_int_equal(s->requests_done, 1);
@@ -527,16 +579,21 @@ static void segments_of_one_chunk_are_joined(void **state)
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
 	s->on_request = see_pieces;
-	raw_receive(s, "00000055" MSG "00000000" READ("00000010", "00000001")
-	               READ("00000010", "00000000") READ("00000010", "00000003")
-	               READ("00000010", "00000005") READ("0000001c", "00000000")
-	               "00000000 00000000 00000000" CALL("00000055"));
+	raw_receive(
+	        s,
+	        "00000055" MSG "00000000" READ("00000010", "00000001") READ(
+	                "00000010", "00000000") READ("00000010",
+	                                             "00000003") READ("00000010",
+	                                                              "00000005")
+	                READ("0000001c",
+	                     "00000000") "00000000 00000000 00000000" CALL("00000055"));
 	assert_int_equal(s->n_reads, 3);
 	raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 	raw_end(s);
 }
 
-/* -- reverse direction: the client as Responder [R3, R4, R5] -------------------------------- */
+/* -- reverse direction: the client as Responder [R3, R4, R5]
+ * -------------------------------- */
 
 struct level_row {
 	uint32_t level;
@@ -544,14 +601,19 @@ struct level_row {
 	const char *out;
 };
 
-#define WITH_READ "00000055" MSG "00000000" READ("00000010", "00000004") \
-	"00000000 00000000 00000000" CALL("00000055")
-#define WITH_WRITE "00000055" MSG "00000000 00000000 00000001 00000001" \
-	SEG("000000ab", "00000004") "00000000 00000000" CALL("00000055")
-#define WITH_REPLY "00000055" MSG "00000000 00000000 00000000 00000001 00000001" \
-	SEG("000000ab", "00000004") CALL("00000055")
-#define SPECIAL "00000055" NOMSG "00000000" READ("00000000", "00000020") \
-	"00000000 00000000 00000000"
+#define WITH_READ                                                                      \
+	"00000055" MSG "00000000" READ(                                                \
+	        "00000010", "00000004") "00000000 00000000 00000000" CALL("00000055")
+#define WITH_WRITE                                                                     \
+	"00000055" MSG "00000000 00000000 00000001 00000001" SEG(                      \
+	        "000000ab", "00000004") "00000000 00000000" CALL("00000055")
+#define WITH_REPLY                                                                     \
+	"00000055" MSG                                                                 \
+	"00000000 00000000 00000000 00000001 00000001" SEG("000000ab", "00000004")     \
+	        CALL("00000055")
+#define SPECIAL                                                                        \
+	"00000055" NOMSG                                                               \
+	"00000000" READ("00000000", "00000020") "00000000 00000000 00000000"
 
 static const struct level_row levels[] = {
         {0, "00000055" MSG EMPTY CALL("00000055"), SYSTEM("00000055")},
@@ -565,8 +627,10 @@ static const struct level_row levels[] = {
         {2, WITH_READ, ERR("00000055", "00000006 00000000")},
         {2, WITH_WRITE, ERR("00000055", "00000007 00000000")},
         {2, WITH_REPLY, ERR("00000055", "00000008 00000000")},
-        {1, "00000055" MSG EMPTY CALL("00000055"), "00000055" MSG_REPLY EMPTY REPLY("00000055")},
-        {2, "00000055" MSG EMPTY CALL("00000055"), "00000055" MSG_REPLY EMPTY REPLY("00000055")},
+        {1, "00000055" MSG EMPTY CALL("00000055"),
+         "00000055" MSG_REPLY EMPTY REPLY("00000055")},
+        {2, "00000055" MSG EMPTY CALL("00000055"),
+         "00000055" MSG_REPLY EMPTY REPLY("00000055")},
         {3, WITH_READ, "00000055" MSG_REPLY EMPTY REPLY("00000055")},
 };
 
