@@ -107,7 +107,7 @@ int rr_stags_add(struct rr_stags *t, enum rr_stag_kind kind, void *base, uint64_
 	uint32_t stag;
 	int rc;
 
-	if (t->live >= RR_STAGS_MAX)
+	if (kind == RR_STAG_REGION && t->live >= RR_STAGS_MAX)
 		return -ENOBUFS;
 	if (t->cap < 2 * (t->live + 1)) {
 		rc = grow(t);

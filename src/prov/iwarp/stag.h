@@ -47,7 +47,8 @@ struct rr_stags {
 void rr_stags_init(struct rr_stags *t, const uint8_t secret[RR_STAG_SECRET]);
 void rr_stags_fini(struct rr_stags *t);
 
-/* Adds memory (lent until removal).  -ENOBUFS at the limit, -ENOMEM.
+/* Adds memory (lent until removal).  -ENOBUFS: RR_STAGS_MAX, which holds for
+ * regions only (sinks have the bound of the Reads under way); -ENOMEM.
  * The entry is good until the next add. */
 RR_MUST_CHECK int rr_stags_add(struct rr_stags *t, enum rr_stag_kind kind, void *base,
                                uint64_t len, unsigned access,
