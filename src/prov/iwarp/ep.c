@@ -429,8 +429,8 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 		time_out(ep);
 	if (ep->count.bytes_received + ep->count.bytes_sent != moved)
 		ep->quiet = ep->now + RR_IW_QUIET_NS;
-	else if (ep->now >= ep->quiet)
-		go_quiet(ep);
+	else if (ep->now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
+		go_quiet(ep); /* again, if this call was for nothing */
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)
