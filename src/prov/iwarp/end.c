@@ -66,6 +66,7 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 static void shut(struct rr_iw_ep *ep)
 {
 	rr_sock_shutdown(ep->fd, false);
+	ep->tx.mute = true; /* a Read of the peer that still comes has no answer */
 	ep->state = RR_IW_SHUT;
 }
 

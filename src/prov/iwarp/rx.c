@@ -275,6 +275,9 @@ static void deliver_request(struct rr_iw_ep *ep, const struct seg *g)
 {
 	struct rr_iw_resp *r;
 
+	ep->rx.msn[RR_QN_READ]++;
+	if (ep->tx.mute)
+		return;
 	if (rr_ring_reserve(&ep->resps, ep->resps.count + 1)) {
 		rr_iw_reason(ep, -ENOMEM, "out of memory");
 		rr_iw_dead(ep);
@@ -283,7 +286,6 @@ static void deliver_request(struct rr_iw_ep *ep, const struct seg *g)
 	r = rr_ring_push(&ep->resps);
 	rr_read_request_get(g->raw + g->hlen, &r->req);
 	memcpy(r->ddp, g->raw, sizeof(r->ddp));
-	ep->rx.msn[RR_QN_READ]++;
 }
 
 /* The peer says that we erred, or that it failed. */
