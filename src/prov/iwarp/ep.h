@@ -217,7 +217,7 @@ bool rr_iw_tx_busy(const struct rr_iw_ep *ep);
 RR_MUST_CHECK int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len);
 /* Sets the framing up, after the MPA frames are exchanged. */
 void rr_iw_tx_start(struct rr_iw_ep *ep);
-/* No framed octet refers to @stag after this.  -ENOMEM. */
+/* No framed octet refers to @stag after this (never 0).  -ENOMEM. */
 RR_MUST_CHECK int rr_iw_tx_detach(struct rr_iw_ep *ep, uint32_t stag);
 /* Where an RDMA Read of the peer reads; RR_TERM_COUNT if it may. */
 enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,

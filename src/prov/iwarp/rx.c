@@ -361,6 +361,18 @@ static bool parse(const uint8_t *ulpdu, uint32_t have, uint32_t len, struct seg 
 	return true;
 }
 
+/* The peer may write where it still reads: what is framed of that region has its
+ * CRC already, so it keeps its old content.  False: the connection is dead. */
+static bool keep_framed(struct rr_iw_ep *ep, const struct seg *g)
+{
+	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||
+	    !rr_iw_tx_detach(ep, g->h.stag))
+		return true;
+	rr_iw_reason(ep, -ENOMEM, "out of memory");
+	rr_iw_dead(ep);
+	return false;
+}
+
 /* A whole FPDU in the bounce buffer. */
 static void whole(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 {
@@ -382,6 +394,8 @@ static void whole(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 		fault(ep, e, &g);
 		return;
 	}
+	if (dst && !keep_framed(ep, &g))
+		return;
 	if (dst && g.len)
 		memcpy(dst, g.raw + g.hlen, g.len);
 	deliver(ep, &g);
@@ -420,7 +434,7 @@ static struct seg direct_seg(const struct rr_iw_rx *rx)
 	};
 }
 
-/* Where the rest goes, looked up anew.  NULL: its region is gone. */
+/* Where the rest goes, looked up anew.  NULL: nowhere, it is over. */
 static uint8_t *direct_place(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -432,6 +446,8 @@ static uint8_t *direct_place(struct rr_iw_ep *ep)
 		fault(ep, e, &g);
 		return NULL;
 	}
+	if (!keep_framed(ep, &g))
+		return NULL;
 	return dst + (rx->len - rx->left);
 }
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Corners of one connection: what still comes after our own close, full tables,
+ * memory of an idle endpoint, a region that is read and written at once.
+ */
+#include "iwarp_raw.h"
+
+#include "prov/iwarp/ep.h"
+
+#define MIB (1u << 20)
+
+static void steps(struct raw *r, int n)
+{
+	while (n--)
+		raw_step(r, 10);
+}
+
+/* Our half is closed, so a Read is not answered; what follows it is received. */
+static void read_after_our_close(void **state)
+{
+	static struct raw r;
+	static struct bytes o, u;
+	static uint8_t mem[4096];
+	char buf[8];
+	struct rr_sge g = {buf, sizeof(buf), 0};
+	struct rr_region reg;
+
+	raw_enter(&r, "ird=2");
+	assert_int_equal(OPS->register_mem(r.e.ep, mem, sizeof(mem),
+	                                   RR_ACCESS_REMOTE_READ, &reg),
+	                 0);
+	assert_int_equal(OPS->post_recv(r.e.ep, &g, 1), 0);
+	assert_int_equal(OPS->post_recv(r.e.ep, &g, 2), 0);
+	OPS->disconnect(r.e.ep, now());
+	raw_eof(&r);
+	for (uint32_t i = 1; i <= 3; i++) {
+		o.n = 0;
+		ul_read(&u, i, 1, 2, 64, reg.handle, reg.offset);
+		put_fpdu(&o, &u);
+		raw_say(&r, o.b, o.n);
+		steps(&r, 2);
+	}
+	o.n = 0;
+	add_untagged(&o, 0x4143, 0, 0, 1, 0, "late", 4);
+	raw_say(&r, o.b, o.n);
+	assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 1, 0)->len, 4);
+	assert_memory_equal(buf, "late", 4);
+	raw_close(&r);
+	expect_wc(&r.e, NULL, RR_WC_RECV, 2, -ECANCELED);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(&r);
+}
+
+/* As many regions as there may be leave room for the Reads under way. */
+static void all_regions_and_a_read(void **state)
+{
+	static uint8_t mem[64], sink[64];
+	struct rr_sge g = {sink, sizeof(sink), 0};
+	struct rr_region reg, first;
+	struct end c, s;
+	unsigned n = 0;
+	int rc;
+
+	pair_open(&c, &s, NULL, NULL);
+	assert_int_equal(OPS->register_mem(s.ep, mem, 64, RR_ACCESS_REMOTE_READ, &first),
+	                 0);
+	while (!(rc = OPS->register_mem(c.ep, mem, 64, 0, &reg)))
+		n++;
+	assert_int_equal(rc, -ENOBUFS);
+	assert_int_equal(n, RR_STAGS_MAX);
+	for (uint64_t i = 0; i < 200; i++)
+		assert_int_equal(
+		        OPS->post_read(c.ep, &g, first.handle, first.offset, i), 0);
+	flush(&c);
+	for (uint64_t i = 0; i < 200; i++)
+		expect_wc(&c, &s, RR_WC_READ, i, 0);
+	pair_close(&c, &s);
+}
+
+/* A connection that went quiet stays so, however often it is looked after. */
+static void quiet_stays_quiet(void **state)
+{
+	struct end c, s;
+	struct rr_iw_ep *ep;
+	rr_time t;
+
+	pair_open(&c, &s, NULL, NULL);
+	ends_step((struct end *[]){&c, &s}, 2, 50);
+	ends_step((struct end *[]){&c, &s}, 2, 50);
+	ep = rr_iw_of(s.ep);
+	assert_non_null(ep->rx.buf);
+	t = now() + RR_SEC(3);
+	for (int i = 0; i < 3; i++, t += RR_SEC(30)) {
+		OPS->progress(s.ep, t);
+		assert_null(ep->rx.buf);
+		assert_null(ep->tx.buf);
+		assert_int_equal(OPS->deadline(s.ep), RR_TIME_NEVER);
+	}
+	pair_close(&c, &s);
+}
+
+/* The peer reads a region and writes it before it has taken the answer.  What it
+ * reads is anybody's guess, but every CRC is good. */
+static void written_while_read(uint32_t body)
+{
+	static struct raw r;
+	static struct bytes o, u;
+	static uint8_t junk[60000];
+	struct rr_region reg;
+	uint8_t *mem = pattern(8 * MIB, 1);
+	uint64_t done = 0;
+	size_t len;
+
+	raw_enter(&r, NULL);
+	assert_int_equal(OPS->register_mem(r.e.ep, mem, 8 * MIB,
+	                                   RR_ACCESS_REMOTE_READ |
+	                                           RR_ACCESS_REMOTE_WRITE,
+	                                   &reg),
+	                 0);
+	o.n = 0;
+	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg.handle, reg.offset);
+	put_fpdu(&o, &u);
+	raw_say(&r, o.b, o.n);
+	steps(&r, 5);
+	assert_true(OPS->events(r.e.ep) & EPOLLOUT);
+	memset(junk, 0x5a, sizeof(junk));
+	for (uint32_t at = 0; at + body <= 8 * MIB; at += RR_MAX(body, 19200u)) {
+		o.n = 0;
+		add_tagged(&o, 0xc140, reg.handle, reg.offset + at, junk, body);
+		raw_say(&r, o.b, o.n / 3);
+		raw_step(&r, 1);
+		raw_say(&r, o.b + o.n / 3, o.n - o.n / 3);
+		raw_step(&r, 1);
+	}
+	while (done < 8 * MIB) {
+		assert_int_equal(get_be(raw_ulpdu(&r, &len), 1) & 0x80, 0x80);
+		done += len - 14;
+	}
+	assert_int_equal(done, 8 * MIB);
+	raw_close(&r);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(&r);
+	free(mem);
+}
+
+static void written_while_read_large(void **state)
+{
+	written_while_read(60000);
+}
+
+static void written_while_read_small(void **state)
+{
+	written_while_read(1200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(read_after_our_close),
+	        cmocka_unit_test(all_regions_and_a_read),
+	        cmocka_unit_test(quiet_stays_quiet),
+	        cmocka_unit_test(written_while_read_large),
+	        cmocka_unit_test(written_while_read_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
