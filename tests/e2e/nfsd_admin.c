@@ -12,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <linux/capability.h>
 
 static struct rig r;
 
@@ -516,6 +519,31 @@ static void server_that_is_not_root(void **state)
 	rig_stop(&r);
 }
 
+/* Root that may not switch would serve everyone as root: it does not start. */
+static void root_without_setuid_is_refused(void **state)
+{
+	char export[128];
+	int status = 0;
+	pid_t pid;
+
+	(void)state;
+	need_root();
+	snprintf(export, sizeof(export), "%s:/exp", r.exp);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		alarm(20); /* a server that starts ends by it */
+		if (prctl(PR_CAPBSET_DROP, CAP_SETUID))
+			_exit(99);
+		execl(RPCRDMA_TOOL, "rpcrdma", "nfsd", "--export", export, "--listen",
+		      "127.0.0.1:0", "--state-dir", r.state, (char *)NULL);
+		_exit(98);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+}
+
 /* ---- Options
  * -------------------------------------------------------------------------------------
  */
@@ -670,6 +698,7 @@ int main(void)
 	        T(kernel_handles_follow_moves),
 	        T(other_secret_other_handles),
 	        T(server_that_is_not_root),
+	        T(root_without_setuid_is_refused),
 	        T(usage_errors),
 	        T(stats_on_exit),
 	        T(writes_in_parallel),

@@ -6,7 +6,8 @@
  * from a thread whose fsuid leaves 0.  A thread remembers what it is, so that a
  * run of requests of one user costs no system call.
  *
- * A server that is not root serves every request as itself.
+ * A server that is not root serves every request as itself; root that may not
+ * switch does not serve.
  */
 #include "nfsd.h"
 #include <errno.h>

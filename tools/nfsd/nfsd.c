@@ -76,6 +76,10 @@ static const char help[] =
         "\n"
         "As root, requests are served with the uid, gid and groups of their AUTH_SYS\n"
         "credential; otherwise all of them as the user that runs the server.\n"
+        "Root needs CAP_SETUID and CAP_SETGID.  Where the kernel does not open file\n"
+        "handles (not root, no CAP_DAC_READ_SEARCH, some file systems), objects more\n"
+        "than 128 levels below DIR are refused as NAMETOOLONG, and a file that was\n"
+        "moved to another directory may be stale after a restart.\n"
         "\n";
 
 enum {
@@ -375,6 +379,12 @@ static int run(struct server *s)
 	int e;
 
 	s->nfsd.privileged = ident_init();
+	if (!s->nfsd.privileged && !geteuid()) {
+		/* Squashing would be in vain: everyone would be root. */
+		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
+		           "clients; run it as an ordinary user");
+		return -EPERM;
+	}
 	if (!s->nfsd.privileged)
 		fprintf(stderr,
 		        "rpcrdma nfsd: not root: every request is served as uid %u\n",
