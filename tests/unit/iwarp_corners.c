@@ -62,8 +62,8 @@ static void all_regions_and_a_read(void **state)
 	int rc;
 
 	pair_open(&c, &s, NULL, NULL);
-	assert_int_equal(OPS->register_mem(s.ep, mem, 64, RR_ACCESS_REMOTE_READ, &first),
-	                 0);
+	assert_int_equal(
+	        OPS->register_mem(s.ep, mem, 64, RR_ACCESS_REMOTE_READ, &first), 0);
 	while (!(rc = OPS->register_mem(c.ep, mem, 64, 0, &reg)))
 		n++;
 	assert_int_equal(rc, -ENOBUFS);
@@ -112,11 +112,10 @@ static void written_while_read(uint32_t body)
 	size_t len;
 
 	raw_enter(&r, NULL);
-	assert_int_equal(OPS->register_mem(r.e.ep, mem, 8 * MIB,
-	                                   RR_ACCESS_REMOTE_READ |
-	                                           RR_ACCESS_REMOTE_WRITE,
-	                                   &reg),
-	                 0);
+	assert_int_equal(
+	        OPS->register_mem(r.e.ep, mem, 8 * MIB,
+	                          RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, &reg),
+	        0);
 	o.n = 0;
 	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg.handle, reg.offset);
 	put_fpdu(&o, &u);
