@@ -4,16 +4,20 @@
 #
 #   scripts/demo.sh BUILD
 #
+# DEMO_MIB and DEMO_TREE in the environment choose another file size or tree.
 # Serves a temporary directory by NFSv3 over RPC-over-RDMA version 2 over
-# software iWARP; copies a large file of random data and the tree /usr/include
-# in and out; compares every octet by SHA-256 on all three sides; prints what
-# was called, how the octets travelled, and how fast, against raw TCP measured
-# in the same run.  Leaves nothing behind.  Exit 0 if all was equal.
+# software iWARP; copies a large file of random data and a tree of thousands of
+# files (/usr/include; /usr/share where that is small) in and out; compares
+# every octet by SHA-256 on all three sides; prints what was called, how the
+# octets travelled, and how fast, against raw TCP measured in the same run.
+# Leaves nothing behind.  Exit 0 if all was equal.
 set -eu
 export LC_ALL=C
 build=$(cd "$1" && pwd)
 rpcrdma=$build/tools/rpcrdma
-tree=${DEMO_TREE:-/usr/include}
+tree=/usr/include
+[ "$(find $tree -type f | wc -l)" -ge 2000 ] || tree=/usr/share
+tree=${DEMO_TREE:-$tree}
 file_mib=${DEMO_MIB:-1024}
 started=$(date +%s)
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/rpcrdma-demo.XXXXXX")
@@ -62,10 +66,12 @@ wait_listening() { # file pid
 	done
 }
 
-raw_tcp() { # test -> MB/s of raw TCP, 1 MiB, eight in flight
-	"$build/bench/bench_tcp" client "$(awk '{ print $2 }' "$tmp/tcp.port")" \
-		--test "$1" --bytes 1048576 --depth 8 --ms 1000 |
-		awk '{ printf "%d", $2 * $4 * 1000 / $5 }'
+raw_tcp() { # test -> MB/s of raw TCP, 1 MiB, eight in flight; the middle of three
+	for _ in 1 2 3; do
+		"$build/bench/bench_tcp" client "$(awk '{ print $2 }' "$tmp/tcp.port")" \
+			--test "$1" --bytes 1048576 --depth 8 --ms 500 |
+			awk '{ printf "%d\n", $2 * $4 * 1000 / $5 }'
+	done | sort -n | sed -n 2p
 }
 
 # name SRC DST option...: one copy with its counters.
