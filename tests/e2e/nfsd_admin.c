@@ -627,6 +627,81 @@ static void part_done(struct rpcrdma_call *call, const struct rpcrdma_reply *rep
 	--*p->left;
 }
 
+/* ---- An error that storage reports once
+ * --------------------------------------------------------------- */
+
+struct commit {
+	uint8_t head[256];
+	struct rpcrdma_piece piece;
+	nfsstat3 status;
+	unsigned *left;
+};
+
+static void commit_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                        void *arg)
+{
+	struct commit *c = arg;
+	COMMIT3res res;
+
+	(void)call;
+	assert_int_equal(reply->status, RPCRDMA_OK);
+	assert_true(NFS3_DECODE(reply->results, reply->len, COMMIT3res, &res) > 0);
+	c->status = res.status;
+	--*c->left;
+}
+
+/* The kernel tells only one of two fsyncs of a descriptor that data were lost;
+ * here the other one returns first.  Neither COMMIT may succeed. */
+static void lost_data_fail_every_commit(void **state)
+{
+	struct commit commits[2] = {{.left = NULL}};
+	uint8_t body[400];
+	struct rpcrdma_auth cred = {RPCRDMA_AUTH_SYS, body, 0};
+	unsigned left = 2;
+	WRITE3resok before, after;
+	char flag[128];
+	nfs_fh3 fh;
+
+	(void)state;
+	snprintf(flag, sizeof(flag), "%s/fail-fsync", r.dir);
+	r.preload = FSYNC_FAILS;
+	r.preload_flag = flag;
+	rig_start(&r, "--threads", "4", NULL);
+	assert_int_equal(rig_create(&r, r.root, "f", &fh), NFS3_OK);
+	assert_int_equal(rig_write(&r, fh, 0, "data", 4, UNSTABLE, &before), NFS3_OK);
+	assert_int_equal(mkdir(flag, 0755), 0);
+	cred.len = (uint32_t)rpcrdma_auth_sys_encode(body, sizeof(body), 1, "test",
+	                                             r.uid, r.gid, NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		struct rpcrdma_call_options o =
+		        RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+		struct commit *c = &commits[i];
+		COMMIT3args a = {.file = fh};
+		int n = NFS3_ENCODE(c->head, sizeof(c->head), COMMIT3args, &a);
+
+		c->left = &left;
+		c->piece = (struct rpcrdma_piece){c->head, (size_t)n, false};
+		o.program = RPCRDMA_NFS_PROGRAM;
+		o.version = 3;
+		o.procedure = NFSPROC3_COMMIT;
+		o.cred = &cred;
+		o.args = &c->piece;
+		o.n_args = 1;
+		o.reply_bytes = NFS3_RESULT_BYTES;
+		o.done = commit_done;
+		o.arg = c;
+		assert_int_equal(rpcrdma_call(r.conn, &o, NULL), 0);
+	}
+	while (left)
+		assert_int_equal(rpcrdma_engine_process(r.engine, 10000), 0);
+	assert_int_equal(rmdir(flag), 0);
+	assert_int_equal(commits[0].status, NFS3ERR_IO);
+	assert_int_equal(commits[1].status, NFS3ERR_IO);
+	assert_int_equal(rig_write(&r, fh, 0, "data", 4, FILE_SYNC, &after), NFS3_OK);
+	assert_memory_not_equal(before.verf, after.verf, NFS3_WRITEVERFSIZE);
+	rig_stop(&r);
+}
+
 static void writes_in_parallel(void **state)
 {
 	struct part *parts = calloc(AT_ONCE, sizeof(*parts));
@@ -702,6 +777,7 @@ int main(void)
 	        T(usage_errors),
 	        T(stats_on_exit),
 	        T(writes_in_parallel),
+	        T(lost_data_fail_every_commit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,15 +143,16 @@ static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 		e = object_write_fd(op->nfsd, op->obj, &op->id, &fd);
 	if (e)
 		return e;
+	/* Before the data: if they are lost at once, COMMIT's will be another. */
+	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);
 	put = write_at(fd, op->item, a->count, a->offset);
 	if (put < 0)
 		return (int)put;
 	ok->count = (uint32_t)put;
 	ok->committed = a->stable;
-	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);
 	if (a->stable != UNSTABLE) {
 		op->data_only = a->stable == DATA_SYNC;
-		op_sync(op, fd);
+		op_sync(op, op->obj, fd);
 	}
 	return 0;
 }
@@ -190,5 +191,5 @@ void op_commit(struct op *op)
 	if (e)
 		return;
 	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);
-	op_sync(op, fd);
+	op_sync(op, op->obj, fd);
 }

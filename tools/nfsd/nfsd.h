@@ -31,6 +31,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -80,9 +81,9 @@ struct walk_slot {
 
 struct export
 {
-	char *dir;   /* absolute */
-	char *name;  /* what clients mount; begins with '/' */
-	int root_fd; /* O_PATH */
+	char *dir;    /* absolute */
+	char *name;   /* what clients mount; begins with '/' */
+	int root_fd;  /* O_PATH */
 	int mount_fd; /* for open_by_handle_at, which takes no O_PATH; -1 */
 	uint64_t root_ino, mnt_id, fsid;
 	bool mnt_id_known;
@@ -170,6 +171,8 @@ struct object {
 	pthread_mutex_t lock;  /* of what follows; of dir_fd's position too */
 	int read_fd, write_fd; /* -1 until needed; opened as the server */
 	struct object_perm perms[2];
+	pthread_rwlock_t syncing; /* held for reading by each sync */
+	_Atomic uint64_t failed;  /* nfsd's sync_failures at the last failure */
 };
 
 struct object_cache {
@@ -203,6 +206,10 @@ int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *r
 int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* A file's descriptor for writing (given), if it has none yet. */
 void object_keep_write_fd(struct object *, int fd);
+/* Waits until what was written by the object's @fd is on storage; any thread.
+ * @failures: nfsd's sync_failures before the first of it was written. */
+int object_sync(struct nfsd *, struct object *, int fd, bool data_only,
+                uint64_t failures);
 /* A descriptor for fsync, whatever the caller may do. */
 int object_sync_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* The one that data was written by, if there is: it knows of their errors. */
@@ -247,6 +254,7 @@ struct nfsd {
 	bool read_only, privileged, async;
 	struct object_cache objects;
 	struct workers workers;
+	_Atomic uint64_t sync_failures;
 	pthread_mutex_t lock; /* of the following */
 	uint8_t write_verf[NFS3_WRITEVERFSIZE];
 	struct mount_entry mounts[256];
@@ -339,19 +347,22 @@ struct op {
 	struct ident id;
 	union nfs_args args;
 	union nfs_res res;
-	const void *item;          /* of the arguments */
-	struct rpcrdma_piece tail; /* of the results: an item, or a list */
-	struct object *obj, *obj2; /* put by op_finish */
-	int sync_fd[2];            /* to be synced before the answer; -1 */
-	bool data_only;            /* fdatasync will do */
-	struct handle made;        /* what the results' handle points at */
+	const void *item;           /* of the arguments */
+	struct rpcrdma_piece tail;  /* of the results: an item, or a list */
+	struct object *obj, *obj2;  /* put by op_finish */
+	int sync_fd[2];             /* to be synced before the answer; -1 */
+	struct object *sync_obj[2]; /* whose they are: obj or obj2 */
+	uint64_t sync_failures;     /* of the nfsd, when the request came */
+	bool data_only;             /* fdatasync will do */
+	struct handle made;         /* what the results' handle points at */
 	char head[NFS3_RESULT_BYTES];
 };
 
 /* A procedure's whole way, up to the answer. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
-/* The answer waits until what @o's descriptor @fd leads to is on storage. */
-void op_sync(struct op *, int fd);
+/* The answer waits until what the object's descriptor @fd leads to is on
+ * storage; the object is held by the op. */
+void op_sync(struct op *, struct object *, int fd);
 /* The same for a directory that was changed, unless --async. */
 void op_sync_dir(struct op *, struct object *dir);
 /* Memory that lives as long as the request; NULL if there is none. */

@@ -57,6 +57,7 @@ static void object_free(struct object *o)
 	if (o->write_fd >= 0)
 		close(o->write_fd);
 	pthread_mutex_destroy(&o->lock);
+	pthread_rwlock_destroy(&o->syncing);
 	free(o);
 }
 
@@ -160,6 +161,7 @@ static int object_new(struct export *ex, const struct handle *h, int fd,
 	o->type = st->stx_mode & S_IFMT;
 	o->ino = st->stx_ino;
 	pthread_mutex_init(&o->lock, NULL);
+	pthread_rwlock_init(&o->syncing, NULL);
 	*ret = o;
 	return 0;
 }
@@ -447,6 +449,33 @@ int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int 
 int object_sync_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
 	return get_fd(d, o, id, 0, O_RDONLY, &o->read_fd, ret);
+}
+
+/*
+ * The kernel tells of lost data once for each descriptor: of two syncs that
+ * overlap one fails, and the other one, whose data it may have been, does not.
+ * So who heard of no failure waits for those who are still asking, and looks
+ * whether they did.  The verifier is new before a failure is seen here.
+ */
+int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
+                uint64_t failures)
+{
+	int e;
+
+	pthread_rwlock_rdlock(&o->syncing);
+	e = (data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
+	if (e == -EINVAL || e == -EROFS)
+		e = 0; /* not a thing that can be synced */
+	if (e) {
+		nfsd_new_verf(d);
+		atomic_store(&o->failed, atomic_fetch_add(&d->sync_failures, 1) + 1);
+	}
+	pthread_rwlock_unlock(&o->syncing);
+	if (e)
+		return e;
+	pthread_rwlock_wrlock(&o->syncing);
+	pthread_rwlock_unlock(&o->syncing);
+	return atomic_load(&o->failed) > failures ? -EIO : 0;
 }
 
 int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)

@@ -114,8 +114,7 @@ static void finish(struct op *op)
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
 }
 
-/* In a worker: storage, then the answer.  What may be lost is announced by a
- * new write verifier, too. */
+/* In a worker: storage, then the answer. */
 static void sync_then_finish(struct job *job)
 {
 	struct op *op = (struct op *)job; /* its first member */
@@ -124,22 +123,23 @@ static void sync_then_finish(struct job *job)
 	for (int i = 0; i < 2; i++) {
 		int fd = op->sync_fd[i];
 
-		if (fd >= 0 && (op->data_only ? fdatasync(fd) : fsync(fd)) && !e)
-			e = -errno;
+		if (fd >= 0 && !e)
+			e = object_sync(op->nfsd, op->sync_obj[i], fd, op->data_only,
+			                op->sync_failures);
 	}
-	if (e == -EINVAL || e == -EROFS)
-		e = 0; /* not a thing that can be synced */
 	if (e) {
-		nfsd_new_verf(op->nfsd);
 		memset(&op->res, 0, sizeof(op->res));
 		op->res.status = nfs_stat(e);
 	}
 	finish(op);
 }
 
-void op_sync(struct op *op, int fd)
+void op_sync(struct op *op, struct object *o, int fd)
 {
-	op->sync_fd[op->sync_fd[0] < 0 ? 0 : 1] = fd;
+	int i = op->sync_fd[0] < 0 ? 0 : 1;
+
+	op->sync_fd[i] = fd;
+	op->sync_obj[i] = o;
 }
 
 void op_sync_dir(struct op *op, struct object *dir)
@@ -148,7 +148,7 @@ void op_sync_dir(struct op *op, struct object *dir)
 
 	/* Not readable for this server: nothing to sync it by. */
 	if (!op->nfsd->async && !object_sync_fd(op->nfsd, dir, &op->id, &fd))
-		op_sync(op, fd);
+		op_sync(op, dir, fd);
 }
 
 /* ---- The beginning ------------------------------------------------------------- */
@@ -195,6 +195,7 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 	op->nfsd = d;
 	op->req = req;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
+	op->sync_failures = atomic_load(&d->sync_failures);
 	auth = type->null ? 0
 	                  : ident_from_cred(rpcrdma_request_cred(req), &d->squash,
 	                                    &op->id);

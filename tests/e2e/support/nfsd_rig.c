@@ -61,6 +61,16 @@ static void child(const struct rig *r, int out, char *const argv[])
 		dup2(err, STDERR_FILENO);
 	if (r->fsize)
 		setrlimit(RLIMIT_FSIZE, &limit);
+	if (r->preload) {
+		const char *had = getenv("ASAN_OPTIONS");
+		char asan[1024];
+
+		snprintf(asan, sizeof(asan), "%s%sverify_asan_link_order=0",
+		         had ? had : "", had ? ":" : "");
+		setenv("ASAN_OPTIONS", asan, 1);
+		setenv("LD_PRELOAD", r->preload, 1);
+		setenv("FSYNC_FAILS", r->preload_flag, 1);
+	}
 	if (r->server_uid &&
 	    (setgroups(0, NULL) || setgid(r->server_uid) || setuid(r->server_uid)))
 		_exit(99);
