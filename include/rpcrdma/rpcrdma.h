@@ -107,7 +107,7 @@ RPCRDMA_API int rpcrdma_engine_run(struct rpcrdma_engine *);
 RPCRDMA_API void rpcrdma_engine_stop(struct rpcrdma_engine *);
 /* Readable when rpcrdma_engine_process has something to do; for own loops,
  * together with rpcrdma_engine_timeout_ms (-1: none). */
-RPCRDMA_API int rpcrdma_engine_fd(const struct rpcrdma_engine *);
+RPCRDMA_API int rpcrdma_engine_fd(struct rpcrdma_engine *);
 RPCRDMA_API int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *);
 /* No connection, listener, request or call is left. */
 RPCRDMA_API bool rpcrdma_engine_idle(const struct rpcrdma_engine *);

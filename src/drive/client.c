@@ -123,8 +123,6 @@ static void finish(struct rpcrdma_call *k, bool from_link)
 		fill_reply(k, &r);
 	if (r.status)
 		count_event(c, call_errors);
-	rr_trace(&c->engine->sink, RR_TRACE_CALL_DONE, c->link ? c->link->id : 0, r.xid,
-	         (uint64_t)(int64_t)r.status, 0, 0);
 	k->done(k, &r, k->arg);
 	if (from_link)
 		rr_conn_call_release(c->link->conn, &k->call, c->engine->now);

@@ -13,7 +13,7 @@
 
 #include "drive/link.h"
 
-enum { EVENTS_PER_WAIT = 64, POOL_CACHE_BYTES = 24 << 20 };
+enum { POOL_CACHE_BYTES = 24 << 20 };
 
 rr_time rr_engine_clock(void)
 {
@@ -21,39 +21,6 @@ rr_time rr_engine_clock(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (rr_time)ts.tv_sec * 1000000000u + (rr_time)ts.tv_nsec;
-}
-
-/* -- sources --------------------------------------------------------------- */
-
-int rr_source_add(struct rpcrdma_engine *e, struct rr_source *s, uint32_t events)
-{
-	struct epoll_event ev = {.events = events, .data.ptr = s};
-
-	if (epoll_ctl(e->epfd, EPOLL_CTL_ADD, s->fd, &ev) < 0)
-		return -errno;
-	s->events = events;
-	return 0;
-}
-
-void rr_source_arm(struct rpcrdma_engine *e, struct rr_source *s, uint32_t events)
-{
-	struct epoll_event ev = {.events = events, .data.ptr = s};
-
-	if (s->fd < 0 || s->events == events)
-		return;
-	/* Cannot fail for a descriptor that is in the set. */
-	RR_ASSERT(epoll_ctl(e->epfd, EPOLL_CTL_MOD, s->fd, &ev) == 0);
-	s->events = events;
-	e->own_syscalls++;
-}
-
-void rr_source_del(struct rpcrdma_engine *e, struct rr_source *s)
-{
-	if (s->fd < 0)
-		return;
-	/* The descriptor may have been closed already: then it left by itself. */
-	(void)epoll_ctl(e->epfd, EPOLL_CTL_DEL, s->fd, NULL);
-	s->fd = -1;
 }
 
 /* -- trace ------------------------------------------------------------------- */
@@ -211,20 +178,16 @@ void rpcrdma_timer_cancel(struct rpcrdma_timer *u)
 
 static int open_descriptors(struct rpcrdma_engine *e)
 {
-	e->epfd = epoll_create1(EPOLL_CLOEXEC);
-	if (e->epfd < 0)
-		return -errno;
 	e->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->evfd < 0)
 		return -errno;
 	e->wake = (struct rr_source){.ready = wake_ready, .fd = e->evfd};
-	return rr_source_add(e, &e->wake, EPOLLIN);
+	return rr_poller_add(&e->poller, &e->wake, EPOLLIN);
 }
 
 static void free_engine(struct rpcrdma_engine *e)
 {
-	if (e->epfd >= 0)
-		close(e->epfd);
+	rr_poller_fini(&e->poller);
 	if (e->evfd >= 0)
 		close(e->evfd);
 	pthread_mutex_destroy(&e->post_lock);
@@ -245,7 +208,8 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
-	e->epfd = e->evfd = -1;
+	rr_poller_init(&e->poller);
+	e->evfd = -1;
 	rr_pool_init(&e->pool, POOL_CACHE_BYTES);
 	rr_list_init(&e->dirty);
 	rr_list_init(&e->grave);
@@ -307,9 +271,9 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 /* -- the loop
  * --------------------------------------------------------------------------- */
 
-int rpcrdma_engine_fd(const struct rpcrdma_engine *e)
+int rpcrdma_engine_fd(struct rpcrdma_engine *e)
 {
-	return e->epfd;
+	return rr_poller_fd(&e->poller);
 }
 
 bool rpcrdma_engine_idle(const struct rpcrdma_engine *e)
@@ -335,7 +299,7 @@ int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
 }
 
 /* e->now is fresh: the loop reads the clock before and after its sleep only. */
-static int wait_events(struct rpcrdma_engine *e, struct epoll_event *ev, int timeout_ms)
+static int wait_events(struct rpcrdma_engine *e, int timeout_ms)
 {
 	int own = timeout_from(e, e->now);
 	rr_time until = e->now + e->spin_ns;
@@ -346,33 +310,26 @@ static int wait_events(struct rpcrdma_engine *e, struct epoll_event *ev, int tim
 	do {
 		bool spin = e->spin_ns && timeout_ms != 0 && rr_engine_clock() < until;
 
-		n = epoll_wait(e->epfd, ev, EVENTS_PER_WAIT, spin ? 0 : timeout_ms);
-		e->own_syscalls++;
+		n = rr_poller_wait(&e->poller, spin ? 0 : timeout_ms);
 		if (n != 0 || !spin)
 			break;
 	} while (!atomic_load(&e->stop));
-	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
 	return n;
 }
 
 int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
 {
-	struct epoll_event ev[EVENTS_PER_WAIT];
+	struct rr_source *s;
 	int n;
 
 	atomic_store_explicit(&e->thread, (unsigned long)pthread_self(),
 	                      memory_order_relaxed);
 	e->now = rr_engine_clock();
 	flush_dirty(e);
-	n = wait_events(e, ev, timeout_ms);
+	n = wait_events(e, timeout_ms);
 	e->now = rr_engine_clock();
-	for (int i = 0; i < n; i++) {
-		struct rr_source *s = ev[i].data.ptr;
-
-		if (s->fd >= 0)
-			s->ready(s);
-	}
+	while ((s = rr_poller_next(&e->poller)))
+		s->ready(s);
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
 	return n < 0 ? n : 0;
@@ -416,7 +373,7 @@ void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *
 		rr_link_stats(rr_container_of(n, struct rr_link, all), &one);
 		rr_stats_add(&sum, &one);
 	}
-	sum.syscalls += e->own_syscalls;
+	sum.syscalls += e->own_syscalls + e->poller.syscalls;
 	sum.pinned_bytes = e->pool.used_bytes;
 	sum.peak_pinned_bytes = e->pool.peak_bytes;
 	*ret = sum;

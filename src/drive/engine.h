@@ -3,7 +3,7 @@
  * The event loop: descriptors, timers, posts from other threads, and the list
  * of links that have something to send.
  *
- * One iteration: sleep in epoll (not at all if work is waiting), let ready
+ * One iteration: sleep in the poller (not at all if work is waiting), let ready
  * links move, run posted functions and due timers, then flush every link that
  * was touched, once.  Whatever ends during an iteration is freed at its end,
  * so that no callback ever finds its object gone under its feet.
@@ -17,15 +17,9 @@
 #include "base/list.h"
 #include "base/trace.h"
 #include "drive/pool.h"
+#include "drive/poller.h"
 #include "drive/timer.h"
 #include <rpcrdma/rpcrdma.h>
-
-/* Something epoll knows. */
-struct rr_source {
-	void (*ready)(struct rr_source *);
-	int fd; /* -1: not in epoll */
-	uint32_t events; /* as armed */
-};
 
 /* A function to run in the engine's thread; the post owns its memory. */
 struct rr_post {
@@ -34,7 +28,8 @@ struct rr_post {
 };
 
 struct rpcrdma_engine {
-	int epfd, evfd;
+	struct rr_poller poller;
+	int evfd;
 	struct rr_source wake;
 	rr_time now;
 	struct rr_timers timers;
@@ -50,16 +45,12 @@ struct rpcrdma_engine {
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
 	struct rpcrdma_stats ended; /* sums of links that are gone */
-	uint64_t own_syscalls; /* epoll_wait, eventfd: the loop's share */
+	uint64_t own_syscalls; /* eventfd; the poller counts its own */
 	atomic_bool stop;
 	atomic_ulong thread; /* pthread_t that runs process(); 0 = none yet */
 	pthread_mutex_t post_lock; /* guards posts */
 	struct rr_list posts;
 };
-
-int rr_source_add(struct rpcrdma_engine *, struct rr_source *, uint32_t events);
-void rr_source_arm(struct rpcrdma_engine *, struct rr_source *, uint32_t events);
-void rr_source_del(struct rpcrdma_engine *, struct rr_source *);
 
 /* Any thread.  @p is given until its function runs. */
 void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);

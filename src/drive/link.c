@@ -153,7 +153,7 @@ static void do_closed(struct rr_link *l)
 {
 	l->over = true;
 	rr_timer_stop(&l->engine->timers, &l->timer);
-	rr_source_del(l->engine, &l->source);
+	rr_poller_del(&l->engine->poller, &l->source);
 	l->up->closed(l, l->error, l->why);
 	rr_list_push(&l->engine->grave, &l->grave);
 }
@@ -229,7 +229,7 @@ static void take(struct rr_link *l, const struct rr_wc *wc)
 		if (!l->error)
 			l->error = wc->status;
 		snprintf(l->why, sizeof(l->why), "%s", l->prov->why(l->ep));
-		rr_source_del(l->engine, &l->source);
+		rr_poller_del(&l->engine->poller, &l->source);
 		rr_conn_lost(l->conn, wc->status, now);
 		break;
 	case RR_WC_RECV:
@@ -268,7 +268,7 @@ static void rearm(struct rr_link *l)
 	rr_time e = l->lost ? RR_TIME_NEVER : l->prov->deadline(l->ep);
 
 	if (!l->lost)
-		rr_source_arm(l->engine, &l->source, l->prov->events(l->ep));
+		rr_poller_arm(&l->engine->poller, &l->source, l->prov->events(l->ep));
 	if (e < d)
 		d = e;
 	if (d == RR_TIME_NEVER)
@@ -397,7 +397,7 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 	};
 }
 
-/* The endpoint exists: give it a connection, a place in epoll, a timer. */
+/* The endpoint exists: give it a connection, a place in the poller, a timer. */
 static int start(struct rr_link *l, const struct rr_link_config *c,
                  enum rr_conn_role role)
 {
@@ -412,7 +412,7 @@ static int start(struct rr_link *l, const struct rr_link_config *c,
 		return err;
 	l->source.fd = l->prov->fd(l->ep);
 	if (l->source.fd >= 0) {
-		err = rr_source_add(l->engine, &l->source, l->prov->events(l->ep));
+		err = rr_poller_add(&l->engine->poller, &l->source, l->prov->events(l->ep));
 		if (err) {
 			l->source.fd = -1;
 			return err;
@@ -429,7 +429,7 @@ static int start(struct rr_link *l, const struct rr_link_config *c,
 static void undo_start(struct rr_link *l)
 {
 	rr_timer_stop(&l->engine->timers, &l->timer);
-	rr_source_del(l->engine, &l->source);
+	rr_poller_del(&l->engine->poller, &l->source);
 	if (l->ep)
 		l->prov->destroy(l->ep);
 	rr_conn_free(l->conn);
@@ -497,7 +497,7 @@ void rr_link_abort(struct rr_link *l)
 	if (!l->lost) {
 		l->lost = true;
 		l->error = l->error ? l->error : -ECANCELED;
-		rr_source_del(l->engine, &l->source);
+		rr_poller_del(&l->engine->poller, &l->source);
 		/* Nothing posted survives the endpoint: no access, no completion. */
 		l->prov->destroy(l->ep);
 		l->ep = NULL;
@@ -523,7 +523,7 @@ void rr_link_free(struct rr_link *l)
 	rr_list_del(&l->all);
 	rr_list_del(&l->dirty);
 	rr_timer_stop(&l->engine->timers, &l->timer);
-	rr_source_del(l->engine, &l->source);
+	rr_poller_del(&l->engine->poller, &l->source);
 	if (l->ep)
 		l->prov->destroy(l->ep);
 	rr_conn_free(l->conn);

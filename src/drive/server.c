@@ -170,7 +170,7 @@ static int open_listener(struct rpcrdma_listener *l, const char *address)
 		return err;
 	l->source = (struct rr_source){.ready = listener_ready,
 	                               .fd = l->config.prov->listener_fd(l->prov)};
-	err = rr_source_add(l->engine, &l->source, EPOLLIN);
+	err = rr_poller_add(&l->engine->poller, &l->source, EPOLLIN);
 	if (err)
 		l->config.prov->listener_close(l->prov);
 	return err;
@@ -231,7 +231,7 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 	if (!l || l->closing)
 		return;
 	l->closing = true;
-	rr_source_del(l->engine, &l->source);
+	rr_poller_del(&l->engine->poller, &l->source);
 	l->config.prov->listener_close(l->prov);
 	rr_list_for_each (n, &l->sessions) {
 		struct rr_session *s =
