@@ -17,6 +17,16 @@
 
 #define ABORT_NS 5000000000u
 
+/* Seconds on the wire have no sign: the nearest time that fits. */
+static nfstime3 time_from(const struct timespec *t)
+{
+	if (t->tv_sec < 0)
+		return (nfstime3){0, 0};
+	if (t->tv_sec > UINT32_MAX)
+		return (nfstime3){UINT32_MAX, 0};
+	return (nfstime3){(uint32_t)t->tv_sec, (uint32_t)t->tv_nsec};
+}
+
 void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 {
 	*ret = (struct copy_meta){
@@ -25,8 +35,8 @@ void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 	        .gid = s->st_gid,
 	        .size = (uint64_t)s->st_size,
 	        .used = (uint64_t)s->st_blocks * 512,
-	        .atime = {(uint32_t)s->st_atim.tv_sec, (uint32_t)s->st_atim.tv_nsec},
-	        .mtime = {(uint32_t)s->st_mtim.tv_sec, (uint32_t)s->st_mtim.tv_nsec},
+	        .atime = time_from(&s->st_atim),
+	        .mtime = time_from(&s->st_mtim),
 	};
 }
 
