@@ -249,14 +249,19 @@ static int list_dir(struct ls *l, const struct nfs_fh *fh)
 {
 	struct nfs_entry e;
 	struct nfs_dir d;
-	int r = 0;
+	int r = 0, bad = 0;
 
 	nfs_dir_open(&d, l->client, fh);
-	while (!r && nfs_dir_next(&d, &e, &r))
-		if (l->all || e.name[0] != '.')
+	while (!r && nfs_dir_next(&d, &e, &r)) {
+		if (!l->all && e.name[0] == '.')
+			continue;
+		if (e.status)
+			bad = e.status; /* told at the end; the others first */
+		else
 			r = add(l, e.name, &e.fh, &e.attr);
+	}
 	nfs_dir_close(&d);
-	return r;
+	return r ? r : bad;
 }
 
 static void print_export(const char *path, void *arg)

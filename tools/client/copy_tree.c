@@ -320,6 +320,11 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 			r = -ENOMEM;
 			break;
 		}
+		if (e->status) {
+			copy_failed(t->copy, t->text, t->client, e->status);
+			pop(t, len);
+			continue;
+		}
 		if (e->attr.type == NF3DIR && t->depth >= KEEP_PAGES)
 			nfs_dir_drop(d);
 		r = remote_entry(t, e, dir);

@@ -85,6 +85,7 @@ static int take(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *ret)
 
 	snprintf(ret->name, sizeof(ret->name), "%s", e->name);
 	ret->fileid = e->fileid;
+	ret->status = 0;
 	if (e->name_attributes.attributes_follow)
 		ret->attr = e->name_attributes.post_op_attr_u.attributes;
 	if (e->name_handle.handle_follows)
@@ -145,6 +146,10 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 		NFS3_FREE(entryplus3, &e);
 		if (r == (int)NFS3ERR_NOENT)
 			continue; /* removed since */
+		if (r > 0 && r < NFS_RPC) {
+			ret->status = r; /* the others may be better */
+			return true;
+		}
 		*ret_status = r;
 		return r == 0;
 	}

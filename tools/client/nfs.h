@@ -161,6 +161,7 @@ int nfs_walk(struct nfs_client *, const char *path, int flags, struct nfs_node *
 struct nfs_entry {
 	char name[NFS_NAME_MAX + 1];
 	uint64_t fileid;
+	int status; /* not 0: why nothing but the name is known */
 	struct nfs_fh fh;
 	fattr3 attr;
 };
@@ -176,8 +177,9 @@ struct nfs_dir {
 };
 void nfs_dir_open(struct nfs_dir *, struct nfs_client *, const struct nfs_fh *);
 /* True and an entry (never "." or ".."; attributes and handle by LOOKUP where
- * the server left them out); false at the end or on failure, *ret_status says
- * which.  An entry whose name cannot be a file's fails with -EBADMSG. */
+ * the server left them out, or the status with which that failed); false at the end or
+ * on failure, *ret_status says which.  An entry whose name cannot be a file's fails
+ * with -EBADMSG. */
 bool nfs_dir_next(struct nfs_dir *, struct nfs_entry *, int *ret_status);
 void nfs_dir_drop(struct nfs_dir *);
 void nfs_dir_close(struct nfs_dir *);

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Sources that are odd in part: the rest is copied, and what is not is told.
+. "$(dirname "$0")/tools.lib"
+
+start_server
+
+# times that the wire cannot say: the nearest that it can
+echo old >old && touch -d '1960-01-01 00:00:00Z' old
+echo new >new && touch -d '2200-01-01 00:00:00Z' new
+run 0 cp -p old new "$URL/"
+[ "$(stat -c %Y "$EXP/old")" = 0 ] || fail "1960 became $(stat -c %y "$EXP/old")"
+[ "$(stat -c %Y new)" -lt 4294967295 ] || [ "$(stat -c %Y "$EXP/new")" = 4294967295 ] ||
+	fail "2200 became $(stat -c %y "$EXP/new")"
+
+# one entry that is refused (something is mounted there) among others
+mkdir "$EXP/tree" "$EXP/tree/m"
+for i in a b y z; do echo $i >"$EXP/tree/$i"; done
+if mount -t tmpfs -o size=1M none "$EXP/tree/m" 2>/dev/null; then
+	run 1 cp -r "$URL/tree" tree
+	says err tree/m
+	run 1 ls "$URL/tree"
+	cp out listed
+	umount "$EXP/tree/m"
+	for i in a b y z; do
+		same "$EXP/tree/$i" "tree/$i"
+		grep -qx $i listed || fail "$i is not listed"
+	done
+	[ ! -e tree/m ] || fail "m was copied"
+fi
+no_leftovers "$EXP" .
+stop_server
+done_testing
