@@ -28,6 +28,15 @@ if mount -t tmpfs -o size=1M none "$EXP/tree/m" 2>/dev/null; then
 	done
 	[ ! -e tree/m ] || fail "m was copied"
 fi
+# cut off while it is read: what came is not taken for the whole
+truncate -s 64M "$EXP/big"
+for command in "cp -q $URL/big -" "cat $URL/big"; do
+	truncate -s 64M "$EXP/big"
+	{ "$RPCRDMA" $command 2>err; echo $? >code; } |
+		{ head -c 1000 >/dev/null; truncate -s 1M "$EXP/big"; cat >/dev/null; }
+	[ "$(cat code)" = 1 ] || fail "$command: exit code $(cat code)"
+	says err "ends before its size"
+done
 no_leftovers "$EXP" .
 stop_server
 done_testing

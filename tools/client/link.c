@@ -119,6 +119,8 @@ const char *link_words(const struct link *k, int status)
 		return "cancelled";
 	case EBADMSG:
 		return "the server's answer is malformed";
+	case ENODATA:
+		return "it ends before its size: cut off while it was read";
 	case EMSGSIZE:
 		return "the call exceeds what the server accepts";
 	default:

@@ -194,7 +194,8 @@ struct nfs_stream_options {
 	uint32_t bytes; /* of one READ */
 };
 /* Writes a whole file to a descriptor, READs in flight and output in order.
- * @progress may be NULL.  Status; -EPIPE when nobody reads. */
+ * @progress may be NULL.  Status; -EPIPE when nobody reads, -ENODATA when the
+ * file ends before the size that @attr says. */
 int nfs_stream(struct nfs_client *, const struct nfs_fh *, const fattr3 *, int fd,
                const struct nfs_stream_options *, struct tool_progress *progress,
                uint64_t *ret_bytes);

@@ -235,6 +235,8 @@ int nfs_stream(struct nfs_client *c, const struct nfs_fh *fh, const fattr3 *attr
 	r = prepare(&st, n ? n : 1);
 	if (!r)
 		r = run(&st);
+	if (!r && st.total < st.size)
+		r = -ENODATA; /* what was written looks whole and is not */
 	stop(&st);
 	*ret_bytes = st.total;
 	return r;
