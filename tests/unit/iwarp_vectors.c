@@ -331,8 +331,9 @@ static void stags_limit(void **state)
 
 	rr_stags_init(&t, secret);
 	for (unsigned i = 0; i < RR_STAGS_MAX; i++)
-		assert_int_equal(rr_stags_add(&t, RR_STAG_SINK, NULL, 0, 0, &s), 0);
-	assert_int_equal(rr_stags_add(&t, RR_STAG_SINK, NULL, 0, 0, &s), -ENOBUFS);
+		assert_int_equal(rr_stags_add(&t, RR_STAG_REGION, NULL, 0, 0, &s), 0);
+	assert_int_equal(rr_stags_add(&t, RR_STAG_REGION, NULL, 0, 0, &s), -ENOBUFS);
+	assert_int_equal(rr_stags_add(&t, RR_STAG_SINK, NULL, 0, 0, &s), 0);
 	rr_stags_fini(&t);
 }
 
