@@ -152,6 +152,26 @@ static void written_while_read_small(void **state)
 	written_while_read(1200);
 }
 
+/* The RTR message is not one of the operations that may be posted. */
+static void rtr_read_and_full_queue(void **state)
+{
+	static struct raw r;
+	static struct bytes o;
+	unsigned n = 0;
+
+	raw_server(&r, NULL);
+	raw_need(&r, 24);
+	o.n = 0;
+	put(&o, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 24);
+	raw_say(&r, o.b, o.n);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	while (!OPS->post_send(r.e.ep, NULL, 0, 0, n))
+		n++;
+	assert_int_equal(n, RR_IW_MAX_SEND);
+	raw_close(&r);
+	raw_fini(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +180,7 @@ int main(void)
 	        cmocka_unit_test(quiet_stays_quiet),
 	        cmocka_unit_test(written_while_read_large),
 	        cmocka_unit_test(written_while_read_small),
+	        cmocka_unit_test(rtr_read_and_full_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

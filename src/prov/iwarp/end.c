@@ -95,7 +95,7 @@ static void flush_sends(struct rr_iw_ep *ep)
 	}
 	rr_ring_pop(&ep->sq, ep->sq.count);
 	rr_ring_pop(&ep->sges, ep->sges.count);
-	ep->sq_framed = 0;
+	ep->sq_framed = ep->sq_reads = 0;
 }
 
 void rr_iw_dead(struct rr_iw_ep *ep)

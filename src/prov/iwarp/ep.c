@@ -254,6 +254,14 @@ static int total_len(const struct rr_sge *sge, unsigned n, uint32_t *ret)
 	return 0;
 }
 
+/* Operations posted and not completed, each counted once, without the RTR. */
+static uint32_t under_way(const struct rr_iw_ep *ep)
+{
+	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
+
+	return ep->sq.count - ep->sq_reads + ep->reads.count - (r && r->rtr);
+}
+
 /* Appends a work request; everything that can fail comes first. */
 static int post(struct rr_iw_ep *ep, enum rr_iw_kind kind, const struct rr_sge *sge,
                 unsigned n, uint32_t handle, uint64_t offset, uint64_t token)
@@ -266,7 +274,7 @@ static int post(struct rr_iw_ep *ep, enum rr_iw_kind kind, const struct rr_sge *
 		return rc;
 	if (ep->state != RR_IW_READY)
 		return -ENOTCONN;
-	if (ep->sq.count + ep->reads.count >= RR_IW_MAX_SEND)
+	if (under_way(ep) >= RR_IW_MAX_SEND)
 		return -ENOBUFS;
 	if (rr_ring_reserve(&ep->sq, ep->sq.count + 1) ||
 	    rr_ring_reserve(&ep->sges, ep->sges.count + n) || reserve_cq(ep, 1))

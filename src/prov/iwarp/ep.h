@@ -169,6 +169,7 @@ struct rr_iw_ep {
 	struct rr_ring reads; /* struct rr_iw_read */
 	struct rr_ring resps; /* struct rr_iw_resp */
 	uint32_t sq_framed;
+	uint32_t sq_reads;  /* of them Reads, which are in reads as well */
 	uint32_t sge_first; /* running number of the first in sges */
 	struct rr_stags stags;
 	struct rr_iw_tx tx;

@@ -355,6 +355,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	frame_untagged(&ep->tx, RR_OP_READ_REQUEST, RR_QN_READ, body, sizeof(body));
 	wr->end = ep->tx.framed;
 	ep->sq_framed++;
+	ep->sq_reads++;
 	message_done(&ep->tx);
 }
 
@@ -552,7 +553,9 @@ static void complete_written(struct rr_iw_ep *ep)
 
 		if (wr->end > ep->tx.sent)
 			return;
-		if (wr->kind != RR_IW_READ) /* a Read completes with its data */
+		if (wr->kind == RR_IW_READ) /* completes with its data */
+			ep->sq_reads--;
+		else
 			rr_iw_complete(
 			        ep, wr->kind == RR_IW_SEND ? RR_WC_SEND : RR_WC_WRITE,
 			        wr->token, 0);
