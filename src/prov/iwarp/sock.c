@@ -130,7 +130,9 @@ ssize_t rr_sock_writev(int fd, const struct iovec *v, unsigned n)
 	ssize_t rc;
 
 	do
-		rc = sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+		rc = n == 1 ? send(fd, v->iov_base, v->iov_len,
+		                   MSG_NOSIGNAL | MSG_DONTWAIT) :
+		              sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (rc < 0 && errno == EINTR);
 	if (rc >= 0)
 		return rc;
