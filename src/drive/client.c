@@ -38,6 +38,7 @@ struct rpcrdma_call {
 	rpcrdma_done_fn *done;
 	void *arg;
 	bool sent;   /* on conn->sent; the link's connection knows it */
+	bool told;   /* done runs: what it does to the call comes too late */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
 	unsigned attempts;
 	/* Not cleared at the beginning: their counts say what is valid. */
@@ -61,6 +62,7 @@ struct rpcrdma_conn {
 	void *arg;
 	unsigned failures;         /* in a row, for the back-off */
 	rr_time unheard_since;     /* RR_TIME_NEVER while the server answers */
+	rr_time ready_at;          /* when the link became ready */
 	struct rpcrdma_stats past; /* links that are gone */
 	bool closed;               /* by the user */
 	bool over;                 /* final: no further attempt */
@@ -117,6 +119,7 @@ static void finish(struct rpcrdma_call *k, bool from_link)
 	        .xid = k->call.xid, .dests = k->user_dests, .n_dests = k->call.n_dests};
 
 	rr_timer_stop(&c->engine->timers, &k->timer);
+	k->told = true;
 	if (k->verdict)
 		r.status = k->verdict;
 	else
@@ -184,6 +187,14 @@ static void call_done(struct rr_link *l, struct rr_call *m)
 /* -- sending ------------------------------------------------------------------------
  */
 
+static bool dying(const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	return info.error;
+}
+
 static void submit(struct rpcrdma_conn *c)
 {
 	struct rr_list *n;
@@ -200,8 +211,8 @@ static void submit(struct rpcrdma_conn *c)
 			         k->call.xid, k->attempts, 0, 0);
 		}
 		err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
-		if (err == -EINVAL) {
-			end_unsent(k, err);
+		if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
+			end_unsent(k, err); /* nothing would try it again */
 			continue;
 		}
 		if (err) {
@@ -228,6 +239,8 @@ static void call_timeout(struct rr_timer *t)
 
 void rpcrdma_call_cancel(struct rpcrdma_call *k)
 {
+	if (!k || k->told)
+		return;
 	if (!k->verdict)
 		k->verdict = -ECANCELED;
 	if (k->sent) {
@@ -389,6 +402,8 @@ static void link_ready(struct rr_link *l)
 	struct rpcrdma_conn *c = l->owner;
 
 	c->error = 0;
+	c->why[0] = '\0';
+	c->ready_at = c->engine->now;
 	submit(c);
 	tell(c, 0, false);
 }
@@ -401,6 +416,12 @@ static void link_closed(struct rr_link *l, int error, const char *why)
 	rr_link_stats(l, &s);
 	s.connections_open = 0;
 	rr_stats_add(&c->past, &s);
+	/* A link that lasted shows that the server is there, calls or not; one
+	 * that is dropped as soon as it is ready shows nothing. */
+	if (l->ready && c->engine->now - c->ready_at >= c->config.o.reconnect_max_ns) {
+		c->unheard_since = RR_TIME_NEVER;
+		c->failures = 0;
+	}
 	c->link = NULL;
 	if (!error)
 		error = -ECONNRESET; /* an orderly close that we did not ask for */
