@@ -330,7 +330,7 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	err = fill_call(k, o);
 	if (!err && o->timeout_ns)
 		err = rr_timer_set(&c->engine->timers, &k->timer,
-		                   rr_engine_clock() + o->timeout_ns);
+		                   rr_after(rr_engine_clock(), o->timeout_ns));
 	if (err) {
 		rr_pool_put(&c->engine->pool, k, sizeof(*k));
 		return err;

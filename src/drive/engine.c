@@ -156,7 +156,8 @@ int rpcrdma_timer_start(struct rpcrdma_engine *e, uint64_t delay_ns, void (*fn)(
 		return -ENOMEM;
 	*u = (struct rpcrdma_timer){
 	        .timer.fire = user_timer_fire, .engine = e, .fn = fn, .arg = arg};
-	if (rr_timer_set(&e->timers, &u->timer, rr_engine_clock() + delay_ns) < 0) {
+	if (rr_timer_set(&e->timers, &u->timer, rr_after(rr_engine_clock(), delay_ns)) <
+	    0) {
 		free(u);
 		return -ENOMEM;
 	}

@@ -57,6 +57,12 @@ void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);
 /* True in the thread that runs the engine, and before it first runs. */
 bool rr_engine_here(const struct rpcrdma_engine *);
 rr_time rr_engine_clock(void);
+/* A sum that stays at RR_TIME_NEVER. */
+static inline rr_time rr_after(rr_time t, uint64_t ns)
+{
+	return ns > RR_TIME_NEVER - t ? RR_TIME_NEVER : t + ns;
+}
+
 void rr_stats_add(struct rpcrdma_stats *to, const struct rpcrdma_stats *from);
 
 #endif

@@ -57,14 +57,14 @@ static void idle_fire(struct rr_timer *t)
 {
 	struct rr_session *s = rr_container_of(t, struct rr_session, idle_timer);
 	struct rpcrdma_listener *l = s->listener;
-	rr_time until = s->active + l->config.o.idle_ns;
+	rr_time until = rr_after(s->active, l->config.o.idle_ns);
 
 	if (!s->requests && l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
 		return;
 	}
 	if (until <= l->engine->now)
-		until = l->engine->now + l->config.o.idle_ns;
+		until = rr_after(l->engine->now, l->config.o.idle_ns);
 	/* The node was just taken out of the heap: there is room. */
 	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
 }
@@ -101,7 +101,7 @@ static bool accept_one(struct rpcrdma_listener *l)
 	l->n_sessions++;
 	if (l->config.o.idle_ns != UINT64_MAX &&
 	    rr_timer_set(&l->engine->timers, &s->idle_timer,
-	                 now + l->config.o.idle_ns) < 0)
+	                 rr_after(now, l->config.o.idle_ns)) < 0)
 		rr_link_close(s->link, -ENOMEM);
 	if (l->n_sessions > l->max_sessions) {
 		s->link->stats.connections_refused = 1;
@@ -241,7 +241,7 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 			rr_link_close(s->link, 0);
 	}
 	if (l->n_sessions && rr_timer_set(&l->engine->timers, &l->drain_timer,
-	                                  rr_engine_clock() + drain_ns) < 0)
+	                                  rr_after(rr_engine_clock(), drain_ns)) < 0)
 		drain_fire(&l->drain_timer);
 	free_listener_if_done(l);
 }
