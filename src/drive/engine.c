@@ -60,9 +60,11 @@ bool rr_engine_here(const struct rpcrdma_engine *e)
 static void wake(struct rpcrdma_engine *e)
 {
 	uint64_t one = 1;
+	int saved = errno; /* of the code that a signal interrupted */
 
 	/* A full counter means that the wake-up is pending already. */
 	(void)!write(e->evfd, &one, sizeof(one));
+	errno = saved;
 }
 
 void rr_engine_post(struct rpcrdma_engine *e, struct rr_post *p)
