@@ -158,6 +158,29 @@ static void do_closed(struct rr_link *l)
 	rr_list_push(&l->engine->grave, &l->grave);
 }
 
+/* Does it take a place in the send queue, so that waiting helps? */
+static bool queued(enum rr_action_kind k)
+{
+	return k == RR_ACT_SEND || k == RR_ACT_WRITE || k == RR_ACT_READ;
+}
+
+/* Many requests of many segments each can exceed any queue. */
+static void stall(struct rr_link *l, const struct rr_action *a)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	if (l->leaving || info.error) {
+		/* The end does not wait behind a peer that takes nothing. */
+		do_disconnect(l, info.error);
+		post_failed(l, a->token, -ECANCELED);
+		return;
+	}
+	if (a != &l->held)
+		l->held = *a;
+	l->stalled = true;
+}
+
 static void act(struct rr_link *l, const struct rr_action *a)
 {
 	int err;
@@ -173,6 +196,8 @@ static void act(struct rr_link *l, const struct rr_action *a)
 		 * batch; the connection takes that for done. */
 		if (err == -EINVAL && a->kind == RR_ACT_INVALIDATE)
 			rr_conn_completed(l->conn, a->token, err, l->engine->now);
+		else if (err == -ENOBUFS && queued(a->kind) && l->open)
+			stall(l, a);
 		else if (err)
 			post_failed(l, a->token, err);
 		break;
@@ -208,8 +233,24 @@ static void drain(struct rr_link *l)
 {
 	struct rr_action a;
 
-	while (!l->over && rr_conn_next(l->conn, &a))
+	if (l->stalled) {
+		l->stalled = false;
+		act(l, &l->held);
+	}
+	while (!l->over && !l->stalled && rr_conn_next(l->conn, &a))
 		act(l, &a);
+}
+
+/* The endpoint is gone, and with it the queue that the held post waits for. */
+static void lose(struct rr_link *l, int error)
+{
+	l->lost = true;
+	rr_poller_del(&l->engine->poller, &l->source);
+	if (l->stalled) {
+		l->stalled = false;
+		rr_conn_completed(l->conn, l->held.token, -ECANCELED, l->engine->now);
+	}
+	rr_conn_lost(l->conn, error, l->engine->now);
 }
 
 /* -- completions become events
@@ -225,12 +266,10 @@ static void take(struct rr_link *l, const struct rr_wc *wc)
 		rr_conn_open(l->conn, now);
 		break;
 	case RR_WC_DISCONNECTED:
-		l->lost = true;
 		if (!l->error)
 			l->error = wc->status;
 		snprintf(l->why, sizeof(l->why), "%s", l->prov->why(l->ep));
-		rr_poller_del(&l->engine->poller, &l->source);
-		rr_conn_lost(l->conn, wc->status, now);
+		lose(l, wc->status);
 		break;
 	case RR_WC_RECV:
 		if (!wc->status) {
@@ -269,6 +308,8 @@ static void rearm(struct rr_link *l)
 
 	if (!l->lost)
 		rr_poller_arm(&l->engine->poller, &l->source, l->prov->events(l->ep));
+	if (l->stalled) /* what is due cannot be drawn before the queue moves */
+		d = RR_MAX(d, l->engine->now + RR_MS(10));
 	if (e < d)
 		d = e;
 	if (d == RR_TIME_NEVER)
@@ -486,6 +527,7 @@ void rr_link_close(struct rr_link *l, int status)
 {
 	if (l->over)
 		return;
+	l->leaving = true;
 	rr_conn_close(l->conn, status, l->engine->now);
 	rr_link_touch(l);
 }
@@ -495,13 +537,13 @@ void rr_link_abort(struct rr_link *l)
 	if (l->over)
 		return;
 	if (!l->lost) {
-		l->lost = true;
 		l->error = l->error ? l->error : -ECANCELED;
 		rr_poller_del(&l->engine->poller, &l->source);
 		/* Nothing posted survives the endpoint: no access, no completion. */
+		rr_poller_del(&l->engine->poller, &l->source);
 		l->prov->destroy(l->ep);
 		l->ep = NULL;
-		rr_conn_lost(l->conn, -ECANCELED, l->engine->now);
+		lose(l, -ECANCELED);
 	}
 	drain(l);
 	if (!l->over) {

@@ -46,8 +46,11 @@ struct rr_link {
 	bool closing; /* disconnect was asked */
 	bool over; /* ACT_CLOSED was drawn */
 	bool lost; /* DISCONNECTED was polled */
+	bool leaving; /* rr_link_close was called */
+	bool stalled; /* @held waits for the provider's send queue */
 	int error;
 	char why[160];
+	struct rr_action held; /* drawn, not posted; nothing is drawn meanwhile */
 	struct rpcrdma_stats stats; /* owner's own counts: retransmits ... */
 };
 
