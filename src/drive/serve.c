@@ -83,7 +83,7 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 	const struct rpcrdma_procedure *p = NULL;
 	const struct rr_service_entry *e;
 	struct rr_rpc_reply ignored;
-	struct rr_rpc_call c;
+	struct rr_rpc_call c = {0};
 	struct rr_error err;
 
 	if (r->n_reads || r->n_writes) {
@@ -107,16 +107,18 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 static void answer_now(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->session->link;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, args_bytes = 0;
 	int n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
 
 	RR_ASSERT(n > 0);
 	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
 	for (unsigned i = 1; i < 1 + q->n_reply; i++)
 		bytes += q->reply[i].len;
+	for (unsigned i = 0; i < q->n_args; i++)
+		args_bytes += q->args[i].len;
 	if (q->proc)
-		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0, 0,
-		                 bytes);
+		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0,
+		                 args_bytes, bytes);
 	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
 	rr_link_touch(l);
 }
@@ -208,7 +210,18 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 static void handle(struct rpcrdma_request *q)
 {
 	struct rr_rpc_reply status = {.xid = q->r->xid};
-	int n = check_rpc(q, &status);
+	struct rr_link *l = q->session->link;
+	int n;
+
+	if (l->lost) {
+		/* Held until its caller was gone.  The caller may have sent it
+		 * again elsewhere and gone on: doing it now would do it late. */
+		q->answered = true;
+		rr_conn_drop(l->conn, q->r, l->engine->now);
+		rr_link_touch(l);
+		return;
+	}
+	n = check_rpc(q, &status);
 
 	if (status.status) {
 		q->status = status;
@@ -260,7 +273,7 @@ void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 	struct alloc *a;
 	bool pooled = rr_engine_here(e);
 
-	if (total < bytes)
+	if (bytes > PTRDIFF_MAX - 2 * ALLOC_HEAD)
 		return NULL;
 	a = pooled ? rr_pool_get(&e->pool, total)
 	           : aligned_alloc(64, (total + 63) & ~(size_t)63);
