@@ -48,6 +48,7 @@ struct rpcrdma_call {
 };
 
 struct rpcrdma_conn {
+	struct rr_owner owner;
 	struct rpcrdma_engine *engine;
 	struct rr_link_config config;
 	struct addrinfo *addrs, *next_addr;
@@ -449,11 +450,16 @@ static void no_request_done(struct rr_link *l, struct rr_request *r, int status)
 {
 }
 
+static void no_requests_held(struct rr_link *l)
+{
+}
+
 static const struct rr_link_owner_ops client_ops = {
         .ready = link_ready,
         .admit = no_admit,
         .request = no_request,
         .request_done = no_request_done,
+        .drop_requests = no_requests_held,
         .call_done = call_done,
         .closed = link_closed,
 };
@@ -493,6 +499,7 @@ static void free_conn(struct rpcrdma_conn *c)
 	rr_timer_stop(&c->engine->timers, &c->end_timer);
 	if (c->addrs)
 		freeaddrinfo(c->addrs);
+	rr_list_del(&c->owner.link);
 	c->engine->alive--;
 	free(c);
 }
@@ -508,6 +515,16 @@ static void end_fire(struct rr_timer *t)
 		free_conn(c);
 }
 
+/* The engine goes: at first the link may still be there, then it is not. */
+static void abandon(struct rr_owner *o)
+{
+	struct rpcrdma_conn *c = rr_container_of(o, struct rpcrdma_conn, owner);
+
+	rpcrdma_conn_close(c);
+	if (!c->link)
+		end_fire(&c->end_timer);
+}
+
 int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *service,
                     const struct rpcrdma_conn_options *o, rpcrdma_conn_event_fn *event,
                     void *arg, struct rpcrdma_conn **ret)
@@ -521,6 +538,8 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	if (!c)
 		return -ENOMEM;
 	c->engine = e;
+	c->owner.abandon = abandon;
+	rr_list_push(&e->owners, &c->owner.link);
 	e->alive++;
 	rr_list_init(&c->waiting);
 	rr_list_init(&c->sent);

@@ -217,6 +217,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	rr_list_init(&e->dirty);
 	rr_list_init(&e->grave);
 	rr_list_init(&e->links);
+	rr_list_init(&e->owners);
 	rr_list_init(&e->posts);
 	pthread_mutex_init(&e->post_lock, NULL);
 	/* Short reads cannot happen for so few octets. */
@@ -257,6 +258,30 @@ static void flush_dirty(struct rpcrdma_engine *e)
 	bury(e);
 }
 
+/* Each goes off the list at the latest when it has no link. */
+static void abandon_owners(struct rpcrdma_engine *e)
+{
+	struct rr_list todo, *n;
+
+	/* One may take others with it: nothing is remembered across the call. */
+	rr_list_init(&todo);
+	while ((n = rr_list_pop(&e->owners)))
+		rr_list_push(&todo, n);
+	while ((n = rr_list_pop(&todo))) {
+		rr_list_push(&e->owners, n);
+		rr_container_of(n, struct rr_owner, link)
+		        ->abandon(rr_container_of(n, struct rr_owner, link));
+	}
+}
+
+static void free_user_timers(struct rpcrdma_engine *e)
+{
+	for (size_t i = 1; i <= e->timers.count; i++)
+		if (e->timers.heap[i]->fire == user_timer_fire)
+			free(rr_container_of(e->timers.heap[i], struct rpcrdma_timer,
+			                     timer));
+}
+
 void rpcrdma_engine_free(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;
@@ -265,9 +290,12 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 		return;
 	run_posts(e);
 	flush_dirty(e);
-	while ((n = rr_list_first(&e->links)))
+	abandon_owners(e);
+	while ((n = rr_list_pop(&e->links))) /* the grave has it from here */
 		rr_link_abort(rr_container_of(n, struct rr_link, all));
 	flush_dirty(e);
+	abandon_owners(e);
+	free_user_timers(e);
 	free_engine(e);
 }
 

@@ -21,6 +21,13 @@
 #include "drive/timer.h"
 #include <rpcrdma/rpcrdma.h>
 
+/* A client or a listener, for the engine that is freed before them. */
+struct rr_owner {
+	struct rr_list link;
+	/* Closes; called again when no link is left: then it frees. */
+	void (*abandon)(struct rr_owner *);
+};
+
 /* A function to run in the engine's thread; the post owns its memory. */
 struct rr_post {
 	struct rr_list link;
@@ -37,6 +44,7 @@ struct rpcrdma_engine {
 	struct rr_list dirty; /* links to pump and flush */
 	struct rr_list grave; /* links to free at the end of the iteration */
 	struct rr_list links; /* all */
+	struct rr_list owners; /* all clients and listeners */
 	unsigned alive; /* links, listeners, clients not freed */
 	uint32_t next_conn_id;
 	uint64_t spin_ns;

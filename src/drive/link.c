@@ -547,11 +547,10 @@ void rr_link_abort(struct rr_link *l)
 	}
 	drain(l);
 	if (!l->over) {
-		/* Requests that their handlers still hold keep the connection; the
-		 * engine is going away, so they must be given up by their owner. */
-		rr_list_del(&l->all);
-		rr_list_push(&l->engine->grave, &l->grave);
+		l->up->drop_requests(l);
+		drain(l);
 	}
+	RR_ASSERT(l->over); /* nobody else holds anything of it */
 }
 
 void rr_link_free(struct rr_link *l)

@@ -24,6 +24,8 @@ struct rr_link_owner_ops {
 	void (*admit)(struct rr_link *, struct rr_request *); /* must decide */
 	void (*request)(struct rr_link *, struct rr_request *);
 	void (*request_done)(struct rr_link *, struct rr_request *, int status);
+	/* The engine goes: gives up the requests that handlers still hold. */
+	void (*drop_requests)(struct rr_link *);
 	void (*call_done)(struct rr_link *, struct rr_call *);
 	void (*closed)(struct rr_link *, int error, const char *why);
 };

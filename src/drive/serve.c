@@ -27,8 +27,8 @@ struct alloc {
 enum { ALLOC_HEAD = 64, REPLY_HEADER_MAX = 64 };
 
 struct rpcrdma_request {
-	struct rr_post post; /* an answer from another thread */
-	struct rr_list held;
+	struct rr_post post;      /* an answer from another thread */
+	struct rr_list all, held; /* of its session */
 	struct rr_session *session;
 	struct rr_request *r;
 	const struct rr_service_entry *entry;
@@ -254,6 +254,7 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 	q->session = s;
 	q->r = r;
 	rr_list_init(&q->held);
+	rr_list_push(&s->all, &q->all);
 	r->user = (uint64_t)(uintptr_t)q;
 	s->requests++;
 	s->active = l->engine->now;
@@ -319,12 +320,30 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 	if (!q) /* ended before it began */
 		return;
 	free_allocs(q);
+	rr_list_del(&q->all);
 	if (q->done)
 		q->done(q->done_arg);
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
 	begin_held(s);
 	rr_session_settle(s);
+}
+
+void rr_serve_drop(struct rr_link *l)
+{
+	struct rr_session *s = l->owner;
+	struct rr_list *n;
+
+	rr_list_for_each (n, &s->all) {
+		struct rpcrdma_request *q =
+		        rr_container_of(n, struct rpcrdma_request, all);
+
+		if (q->answered)
+			continue;
+		q->answered = true;
+		rr_list_del(&q->held);
+		rr_conn_drop(l->conn, q->r, l->engine->now);
+	}
 }
 
 /* -- facts

@@ -16,6 +16,7 @@ static void free_listener_if_done(struct rpcrdma_listener *l)
 	if (!l->closing || l->n_sessions)
 		return;
 	rr_timer_stop(&l->engine->timers, &l->drain_timer);
+	rr_list_del(&l->owner.link);
 	l->engine->alive--;
 	free(l);
 }
@@ -49,6 +50,7 @@ static const struct rr_link_owner_ops session_ops = {
         .admit = rr_serve_admit,
         .request = rr_serve_begin,
         .request_done = rr_serve_end,
+        .drop_requests = rr_serve_drop,
         .call_done = session_call_done,
         .closed = session_closed,
 };
@@ -90,6 +92,7 @@ static bool accept_one(struct rpcrdma_listener *l)
 	s->listener = l;
 	s->active = now;
 	s->idle_timer.fire = idle_fire;
+	rr_list_init(&s->all);
 	rr_list_init(&s->held);
 	rr_list_init(&s->link_sessions);
 	err = rr_link_accept(l->engine, &l->config, l->prov, &session_ops, s, &s->link);
@@ -187,6 +190,12 @@ static void drain_fire(struct rr_timer *t)
 		        rr_container_of(n, struct rr_session, link_sessions)->link, 0);
 }
 
+/* Its sessions' links, when they end, end it. */
+static void abandon(struct rr_owner *o)
+{
+	rpcrdma_listener_close(rr_container_of(o, struct rpcrdma_listener, owner), 0);
+}
+
 int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
                    const struct rpcrdma_conn_options *o,
                    struct rpcrdma_service *service, unsigned max_connections,
@@ -212,6 +221,8 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 		free(l);
 		return err;
 	}
+	l->owner.abandon = abandon;
+	rr_list_push(&e->owners, &l->owner.link);
 	e->alive++;
 	*ret = l;
 	return 0;

@@ -11,8 +11,10 @@
 #include "drive/service.h"
 
 struct rpcrdma_listener {
+	struct rr_owner owner;
 	struct rr_source source;
 	struct rr_timer drain_timer;
+	struct rr_timer pause_timer; /* accepts again, after a lack of descriptors */
 	struct rpcrdma_engine *engine;
 	struct rr_link_config config;
 	struct rr_prov_listener *prov;
@@ -28,6 +30,7 @@ struct rr_session {
 	struct rr_timer idle_timer;
 	struct rpcrdma_listener *listener;
 	struct rr_link *link;
+	struct rr_list all; /* requests with handlers, held, or being answered */
 	struct rr_list held; /* requests that wait for memory of others */
 	unsigned requests; /* with handlers, or being answered */
 	rr_time active; /* last request began or ended */
@@ -38,6 +41,7 @@ struct rr_session {
 void rr_serve_admit(struct rr_link *, struct rr_request *);
 void rr_serve_begin(struct rr_link *, struct rr_request *);
 void rr_serve_end(struct rr_link *, struct rr_request *, int status);
+void rr_serve_drop(struct rr_link *);
 /* After a request ended: the listener may be waiting for it. */
 void rr_session_settle(struct rr_session *);
 
