@@ -7,7 +7,7 @@
 
 #include "drive/addr.h"
 
-enum { ACCEPTS_PER_EVENT = 64 };
+enum { ACCEPTS_PER_EVENT = 64, ACCEPT_PAUSE_MS = 100 };
 
 /* -- sessions -------------------------------------------------------------------- */
 
@@ -80,6 +80,28 @@ void rr_session_settle(struct rr_session *s)
 
 /* -- accepting --------------------------------------------------------------------- */
 
+/* The waiting connection keeps the descriptor readable, and nothing can be
+ * done about it now: look away for a while, or the loop would spin. */
+static void pause_accepting(struct rpcrdma_listener *l)
+{
+	if (rr_timer_set(&l->engine->timers, &l->pause_timer,
+	                 l->engine->now + RR_MS(ACCEPT_PAUSE_MS)) == 0)
+		rr_poller_arm(&l->engine->poller, &l->source, 0);
+}
+
+static void pause_over(struct rr_timer *t)
+{
+	struct rpcrdma_listener *l =
+	        rr_container_of(t, struct rpcrdma_listener, pause_timer);
+
+	rr_poller_arm(&l->engine->poller, &l->source, EPOLLIN);
+}
+
+static bool out_of_resources(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
+}
+
 /* Takes one connection; false when there is none waiting. */
 static bool accept_one(struct rpcrdma_listener *l)
 {
@@ -87,8 +109,10 @@ static bool accept_one(struct rpcrdma_listener *l)
 	rr_time now = l->engine->now;
 	int err;
 
-	if (!s)
+	if (!s) {
+		pause_accepting(l);
 		return false;
+	}
 	s->listener = l;
 	s->active = now;
 	s->idle_timer.fire = idle_fire;
@@ -98,7 +122,10 @@ static bool accept_one(struct rpcrdma_listener *l)
 	err = rr_link_accept(l->engine, &l->config, l->prov, &session_ops, s, &s->link);
 	if (err) {
 		free(s);
-		return err != -EAGAIN && err != -EMFILE && err != -ENFILE;
+		if (!out_of_resources(err))
+			return err != -EAGAIN;
+		pause_accepting(l);
+		return false;
 	}
 	rr_list_push(&l->sessions, &s->link_sessions);
 	l->n_sessions++;
@@ -213,6 +240,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	l->service = service;
 	l->max_sessions = max_connections ? max_connections : 10000;
 	l->drain_timer.fire = drain_fire;
+	l->pause_timer.fire = pause_over;
 	rr_list_init(&l->sessions);
 	err = rr_link_config_from(o, &l->config);
 	if (!err)
@@ -242,6 +270,7 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 	if (!l || l->closing)
 		return;
 	l->closing = true;
+	rr_timer_stop(&l->engine->timers, &l->pause_timer);
 	rr_poller_del(&l->engine->poller, &l->source);
 	l->config.prov->listener_close(l->prov);
 	rr_list_for_each (n, &l->sessions) {
