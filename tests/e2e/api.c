@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,7 +25,7 @@
 #include <rpcrdma/rpcrdma.h>
 
 enum { PROG = 0x20049000, VERS = 1, MS = 1000000 };
-enum { P_NULL, P_SUM, P_FILL, P_LATER, P_NEVER, P_NO_SUCH, P_AUTH };
+enum { P_NULL, P_SUM, P_FILL, P_LATER, P_NEVER, P_NO_SUCH, P_AUTH, P_HOARD };
 
 struct world {
 	struct rpcrdma_engine *engine;
@@ -162,6 +163,13 @@ static void h_never(struct rpcrdma_request *q, void *arg)
 	w.parked[w.n_parked++] = q;
 }
 
+/* Parks as well, with a megabyte. */
+static void h_hoard(struct rpcrdma_request *q, void *arg)
+{
+	assert_non_null(rpcrdma_request_alloc(q, 1 << 20));
+	h_never(q, arg);
+}
+
 static void h_auth(struct rpcrdma_request *q, void *arg)
 {
 	assert_int_equal(rpcrdma_request_error(q, RPCRDMA_AUTH_ERROR, 5), 0);
@@ -175,9 +183,10 @@ static const struct rpcrdma_procedure procs[] = {
         [P_NEVER] = {"NEVER", h_never, 0, 0, 0},
         [P_NO_SUCH] = {0},
         [P_AUTH] = {"AUTH", h_auth, 0, 0, 0},
+        [P_HOARD] = {"HOARD", h_hoard, 0, 0, 0},
 };
 
-static const struct rpcrdma_program program = {PROG, VERS, procs, 7};
+static const struct rpcrdma_program program = {PROG, VERS, procs, 8};
 
 /* -- the world ------------------------------------------------------------------------
  */
@@ -797,6 +806,321 @@ static void trace_lines_are_json_objects(void **state)
 	assert_true(trace_lines > 4);
 }
 
+/* -- callbacks that close and cancel -------------------------------------------- */
+
+static void on_done_cancel_itself(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
+                                  void *arg)
+{
+	struct wait *x = arg;
+
+	x->done++;
+	x->status = r->status;
+	rpcrdma_call_cancel(k); /* valid until we return, and harmless */
+}
+
+static void cancel_within_done_is_harmless(void **state)
+{
+	struct wait x = {0};
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	start();
+	o.done = on_done_cancel_itself;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+	o.procedure = P_NEVER;
+	o.timeout_ns = 20 * MS; /* ends through the link */
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&x.done, 2);
+	rpcrdma_listener_close(w.listener, 0);
+	w.listener = NULL;
+	answer_parked();
+	spin_until(&w.downs, 1);
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0); /* ends without one */
+	spin_until(&x.done, 3);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	assert_int_equal(x.done, 3);
+}
+
+static struct rpcrdma_call *victim;
+
+static void on_done_end_all(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
+                            void *arg)
+{
+	struct wait *x = arg;
+
+	x->done++;
+	rpcrdma_call_cancel(victim);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	rpcrdma_listener_close(w.listener, 0);
+	w.listener = NULL;
+}
+
+static void everything_may_be_closed_within_done(void **state)
+{
+	struct wait x = {0}, y = {0};
+	struct rpcrdma_call_options o = call_to(P_NEVER, &y);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.conn, &o, &victim), 0);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	o = call_to(P_NULL, &x);
+	o.done = on_done_end_all;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&x.done, 1);
+	spin_until(&y.done, 6);
+	assert_int_equal(y.status, -ECANCELED);
+}
+
+static void close_listener(void *arg)
+{
+	rpcrdma_listener_close(w.listener, 0);
+	w.listener = NULL;
+}
+
+static void listener_closed_while_somebody_knocks(void **state)
+{
+	int fd;
+
+	listen_at("127.0.0.1:0");
+	/* One wait reports both: the post first, then the listener. */
+	assert_int_equal(rpcrdma_engine_post(w.engine, close_listener, NULL), 0);
+	fd = raw_connect();
+	assert_int_equal(rpcrdma_engine_process(w.engine, 100), 0);
+	assert_null(w.listener);
+	close(fd);
+}
+
+/* -- scarce resources ------------------------------------------------------------- */
+
+static void no_descriptors_is_no_reason_to_spin(void **state)
+{
+	struct rlimit old, low;
+	struct rpcrdma_stats st;
+	uint64_t end, before;
+	int fd, next;
+
+	listen_at("127.0.0.1:0");
+	fd = raw_connect();
+	next = dup(fd);
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	low = old;
+	low.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	rpcrdma_engine_stats(w.engine, &st);
+	before = st.syscalls;
+	end = now_ns() + 300 * MS;
+	while (now_ns() < end)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
+	rpcrdma_engine_stats(w.engine, &st);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_int_equal(st.connections, 0);
+	assert_true(st.syscalls - before < 100);
+	end = now_ns() + 10000ull * MS;
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
+		rpcrdma_engine_stats(w.engine, &st);
+	} while (!st.connections && now_ns() < end);
+	assert_int_equal(st.connections, 1);
+	close(fd);
+}
+
+/* More RDMA operations at once than a send queue takes. */
+static void many_small_segments_wait_for_the_queue(void **state)
+{
+	enum { CALLS = 128, BYTES = 60 * 4096 };
+	static uint8_t args[CALLS][12];
+	struct wait x = {0};
+	struct rpcrdma_call_options o = call_to(P_FILL, &x);
+	struct rpcrdma_dest *dest = calloc(CALLS, sizeof(*dest));
+	struct rpcrdma_stats st;
+
+	w.options.segment_bytes = 4096;
+	w.options.max_segments = 64;
+	w.options.credits = 256;
+	w.options.max_pinned_bytes = 256u << 20;
+	start();
+	for (unsigned i = 0; i < CALLS; i++) {
+		struct rpcrdma_piece a = {args[i], 12, false};
+
+		put32(args[i], i);
+		put32(args[i] + 4, BYTES);
+		put32(args[i] + 8, 1);
+		dest[i] = (struct rpcrdma_dest){.base = malloc(BYTES), .len = BYTES};
+		o.args = &a;
+		o.n_args = 1;
+		o.dests = &dest[i];
+		o.n_dests = 1;
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	}
+	spin_until(&x.done, CALLS);
+	for (unsigned i = 0; i < CALLS; i++) {
+		assert_true(dest[i].ret_used);
+		assert_int_equal(dest[i].ret_len, BYTES);
+		assert_int_equal(((uint8_t *)dest[i].base)[BYTES - 1],
+		                 pattern(i, BYTES - 1));
+		free(dest[i].base);
+	}
+	free(dest);
+	rpcrdma_engine_stats(w.engine, &st);
+	assert_int_equal(w.downs, 0);
+	assert_int_equal(st.retransmits, 0);
+}
+
+static void requests_without_a_caller_are_not_begun(void **state)
+{
+	struct wait x = {0};
+	struct rpcrdma_call_options o = call_to(P_HOARD, &x);
+	struct rpcrdma_stats st;
+	uint64_t end = now_ns() + 10000ull * MS;
+
+	w.options.max_pinned_bytes = 256 << 10;
+	start();
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&w.n_never, 1);
+	o.procedure = P_NULL;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0); /* held for memory */
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	spin_until(&x.done, 2);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	answer_parked();
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_engine_stats(w.engine, &st);
+	} while (st.connections_open && now_ns() < end);
+	assert_int_equal(st.connections_open, 0);
+	assert_int_equal(w.executed, 0);
+}
+
+/* -- time -------------------------------------------------------------------------- */
+
+static void fire(void *arg)
+{
+	(*(unsigned *)arg)++;
+}
+
+static void for_ever_is_not_at_once(void **state)
+{
+	unsigned fired = 0;
+	struct rpcrdma_timer *t;
+	struct wait x = {0};
+	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+
+	start();
+	assert_int_equal(rpcrdma_timer_start(w.engine, UINT64_MAX, fire, &fired, &t),
+	                 0);
+	o.timeout_ns = UINT64_MAX;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&w.n_never, 1);
+	rpcrdma_listener_close(w.listener, UINT64_MAX);
+	w.listener = NULL;
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	assert_int_equal(w.downs, 0);
+	answer_parked();
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+	assert_int_equal(fired, 0);
+	rpcrdma_timer_cancel(t);
+}
+
+static void a_long_silence_is_not_an_unreachable_server(void **state)
+{
+	struct wait x = {0};
+	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+	uint64_t end;
+	char address[32];
+
+	w.options.retry_ns = 200 * MS;
+	start();
+	spin_until(&w.ups, 1);
+	end = now_ns() + 300 * MS;
+	while (now_ns() < end)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&w.n_never, 1);
+	snprintf(address, sizeof(address), "127.0.0.1:%s", w.port);
+	rpcrdma_listener_close(w.listener, 0); /* ends the connection at once */
+	spin_until(&w.downs, 1);
+	answer_parked();
+	listen_at(address);
+	while (!x.done && w.n_never < 2)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
+	assert_int_equal(w.n_never, 2);
+	answer_parked();
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+}
+
+/* -- the rest ------------------------------------------------------------------------
+ */
+
+static void procedures_count_octets_both_ways(void **state)
+{
+	uint8_t head[8];
+	struct rpcrdma_piece a[2] = {{head, 8, false}, {NULL, 0, true}};
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_SUM, &x);
+	struct rpcrdma_proc_stats st;
+	uint8_t *item = malloc(100000);
+
+	start();
+	for (size_t i = 0; i < 100000; i++)
+		item[i] = pattern(3, i);
+	put32(head, 3);
+	put32(head + 4, 100000);
+	a[1].base = item;
+	a[1].len = 100000;
+	o.args = a;
+	o.n_args = 2;
+	assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(be32(x.results), 1);
+	assert_int_equal(rpcrdma_service_stats(w.service, PROG, VERS, P_SUM, &st), 0);
+	assert_int_equal(st.calls, 1);
+	assert_int_equal(st.errors, 0);
+	assert_int_equal(st.args_bytes, 100008);
+	assert_int_equal(st.results_bytes, 4);
+	free(item);
+}
+
+static void engine_with_live_objects_can_be_freed(void **state)
+{
+	unsigned fired = 0;
+	struct wait x = {0};
+	struct rpcrdma_call_options o = call_to(P_NEVER, &x);
+
+	start();
+	assert_int_equal(rpcrdma_timer_start(w.engine, MS, fire, &fired, NULL), 0);
+	assert_int_equal(
+	        rpcrdma_timer_start(w.engine, 100000ull * MS, fire, &fired, NULL), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&w.n_never, 3);
+	assert_int_equal(rpcrdma_engine_post(w.engine, fire, &fired), 0);
+	rpcrdma_engine_free(w.engine);
+	assert_int_equal(x.done, 3);
+	assert_int_equal(x.status, -ECANCELED);
+	w.conn = NULL;
+	w.listener = NULL;
+	w.n_parked = 0;
+	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
+	start(); /* and with one that did not even begin */
+	rpcrdma_conn_close(w.conn);
+	rpcrdma_engine_free(w.engine);
+	w.conn = NULL;
+	w.listener = NULL;
+	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -818,6 +1142,16 @@ int main(void)
 	        TEST(idle_connection_is_closed_and_opened_again),
 	        TEST(misuse_is_answered_not_executed),
 	        TEST(trace_lines_are_json_objects),
+	        TEST(cancel_within_done_is_harmless),
+	        TEST(everything_may_be_closed_within_done),
+	        TEST(listener_closed_while_somebody_knocks),
+	        TEST(no_descriptors_is_no_reason_to_spin),
+	        TEST(many_small_segments_wait_for_the_queue),
+	        TEST(requests_without_a_caller_are_not_begun),
+	        TEST(for_ever_is_not_at_once),
+	        TEST(a_long_silence_is_not_an_unreachable_server),
+	        TEST(procedures_count_octets_both_ways),
+	        TEST(engine_with_live_objects_can_be_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
