@@ -189,7 +189,7 @@ serve crc bench_rdma
 serve nocrc bench_rdma --provider iwarp:crc=0
 serve polling bench_rdma --spin 50
 echo "bench: $reps repetitions of $ms ms on CPUs $(echo "$cpus" | paste -sd,), load $(cut -d' ' -f1 /proc/loadavg)"
-awk '$1 > 0.7 { print "bench: this machine is BUSY with other work: do not trust the numbers" }' /proc/loadavg
+awk '$1 > 1 { print "bench: this machine is BUSY with other work: do not trust the numbers" }' /proc/loadavg
 i=0
 while [ "$i" -lt "$reps" ]; do
 	i=$((i + 1))
