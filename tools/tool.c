@@ -19,7 +19,7 @@ const char tool_common_help[] =
         "common options:\n"
         "  --provider NAME         transport: iwarp (default), iwarp:KEY=VALUE,...\n"
         "  --rpcrdma-version N     2, or auto (default): negotiate\n"
-        "  --credits N             calls in flight to ask for, 2 to 32767 (32)\n"
+        "  --credits N             calls in flight to ask for, 2 to 2047 (32)\n"
         "  --inline BYTES          Send and Receive size, from 1024 (4096)\n"
         "  --segment BYTES         largest RDMA segment (1 MiB)\n"
         "  --trace FILE            trace points as JSON lines; - is standard error\n"
@@ -195,7 +195,7 @@ int tool_common_take(struct tool_common *c, int value, const char *arg)
 	case 1004:
 		return -1;
 	case 1005:
-		return take_u32("--credits", arg, 2, 32767, &c->credits);
+		return take_u32("--credits", arg, 2, 2047, &c->credits);
 	case 1006:
 		return take_u32("--inline", arg, 1024, 1 << 20, &c->inline_bytes);
 	case 1007:

@@ -126,7 +126,7 @@ struct rpcrdma_conn_options {
 	size_t size;
 	const char *provider; /* "iwarp" or "iwarp:key=value,..."; NULL = iwarp */
 	unsigned version; /* 0 = negotiate; 2 = version 2 only */
-	uint32_t credits; /* 2..32767; default 32 */
+	uint32_t credits; /* 2..2047; default 32 */
 	uint32_t inline_bytes; /* Send and Receive size; 1024.., default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
 	uint32_t max_segments; /* of one header; default 16 */
@@ -319,7 +319,8 @@ RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
  * RDMA Write; 0 if it offers no i-th Write chunk. */
 RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *, unsigned i);
 /* Memory to build results in, registered and pooled, 64-octet aligned; freed
- * with the request.  NULL: out of memory, or above the pinning limit.  Engine's
+ * with the request.  NULL: out of memory.  It counts
+ * against max_pinned_bytes: beyond that, further requests wait to be begun.  Engine's
  * thread, or the thread that is to answer. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
 /* Answers SUCCESS with these results (array borrowed, memory lent until the

@@ -8,7 +8,8 @@
 
 #include "prov/iwarp/iwarp.h"
 
-enum { POLL_BATCH = 32, TURN_ROUNDS = 64 };
+/* Both ends' credits must fit a provider's Receive queue of 4096. */
+enum { MAX_CREDITS = 2047, POLL_BATCH = 32, TURN_ROUNDS = 64 };
 
 /* -- configuration ----------------------------------------------------------- */
 
@@ -60,7 +61,7 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	fill_defaults(&c.o);
 	if (c.o.version && c.o.version != RPCRDMA_VERSION_TWO)
 		return -EPROTONOSUPPORT;
-	if (c.o.credits < 2 || c.o.credits > 32767 ||
+	if (c.o.credits < 2 || c.o.credits > MAX_CREDITS ||
 	    c.o.inline_bytes < RR_WIRE_MIN_INLINE || c.o.inline_bytes > 1u << 20 ||
 	    c.o.max_segments > RR_WIRE_MAX_SEGMENTS || c.o.segment_bytes < 4096)
 		return -EINVAL;

@@ -519,6 +519,18 @@ static void many_calls_finish_with_two_credits(void **state)
 	assert_int_equal(w.executed, 500);
 }
 
+static void the_most_credits_there_are_work(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	w.options.credits = 2047;
+	start();
+	assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(w.ups, 1);
+	assert_int_equal(w.downs, 0);
+}
+
 static void answers_come_from_other_threads(void **state)
 {
 	struct wait x = {0};
@@ -776,6 +788,10 @@ static void misuse_is_answered_not_executed(void **state)
 	assert_int_equal(
 	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
 	        -EINVAL);
+	bad.credits = 2048; /* both ends' would not fit a Receive queue */
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL,
+	                                 &c),
+	                 -EINVAL);
 	bad = w.options;
 	bad.version = 1;
 	assert_int_equal(
@@ -1132,6 +1148,7 @@ int main(void)
 	        TEST(rpc_errors_reach_the_caller),
 	        TEST(chunks_against_the_binding_get_the_specified_errors),
 	        TEST(many_calls_finish_with_two_credits),
+	        TEST(the_most_credits_there_are_work),
 	        TEST(answers_come_from_other_threads),
 	        TEST(timeout_and_cancel_end_a_call_once),
 	        TEST(calls_survive_a_server_restart_under_their_xid),
