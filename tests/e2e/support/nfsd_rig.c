@@ -52,6 +52,7 @@ void rig_init(struct rig *r)
 static void child(const struct rig *r, int out, char *const argv[])
 {
 	const struct rlimit limit = {r->fsize, r->fsize};
+	int exe;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(out, STDOUT_FILENO);
@@ -71,10 +72,12 @@ static void child(const struct rig *r, int out, char *const argv[])
 		setenv("LD_PRELOAD", r->preload, 1);
 		setenv("FSYNC_FAILS", r->preload_flag, 1);
 	}
+	/* Opened as who we are: the user to become may not reach our build. */
+	exe = open(RPCRDMA_TOOL, O_PATH | O_CLOEXEC);
 	if (r->server_uid &&
 	    (setgroups(0, NULL) || setgid(r->server_uid) || setuid(r->server_uid)))
 		_exit(99);
-	execv(RPCRDMA_TOOL, argv);
+	fexecve(exe, argv, environ);
 	_exit(98);
 }
 
