@@ -206,20 +206,17 @@ static void submit(struct rpcrdma_conn *c)
 		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
 		int err;
 
-		if (k->attempts++ > 0) {
-			count_event(c, retransmits);
-			rr_trace(&c->engine->sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
-			         k->call.xid, k->attempts, 0, 0);
-		}
 		err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
 		if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
 			end_unsent(k, err); /* nothing would try it again */
 			continue;
 		}
-		if (err) {
-			/* The link is dying; its closed event comes. */
-			k->attempts--;
-			break;
+		if (err)
+			break; /* The link is dying; its closed event comes. */
+		if (k->attempts++ > 0) {
+			count_event(c, retransmits);
+			rr_trace(&c->engine->sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
+			         k->call.xid, k->attempts, 0, 0);
 		}
 		rr_list_del(&k->link);
 		rr_list_push(&c->sent, &k->link);
