@@ -56,6 +56,9 @@ struct rpcrdma_dest {
 	void *base; /* lent until the call is done */
 	size_t len; /* the most octets that can come */
 	size_t ret_len; /* octets placed; set before the done callback */
+	const void *ret_base; /* where: @base, or the library's memory until the done
+				 callback returns, if an idempotent call was asked
+				 again with more room than @len */
 	bool ret_used; /* false: the result came without an item, or inline */
 };
 
@@ -122,10 +125,18 @@ RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
 
 /* ---- Options common to both ends ------------------------------------------- */
 
+/* What a client lets its server do in reverse.            [v2 §5.2.5] */
+enum rpcrdma_reverse {
+	RPCRDMA_REVERSE_DEFAULT = 0,
+	RPCRDMA_REVERSE_SIMPLE = 1, /* Calls and Replies of one message */
+	RPCRDMA_REVERSE_CONT = 2, /* and continued ones */
+	RPCRDMA_REVERSE_GENL = 3, /* and chunks */
+};
+
 struct rpcrdma_conn_options {
 	size_t size;
 	const char *provider; /* "iwarp" or "iwarp:key=value,..."; NULL = iwarp */
-	unsigned version; /* 0 = negotiate; 2 = version 2 only */
+	unsigned version; /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
 	uint32_t credits; /* 2..2047; default 32 */
 	uint32_t inline_bytes; /* Send and Receive size; 1024.., default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
@@ -136,11 +147,19 @@ struct rpcrdma_conn_options {
 	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB */
 	uint64_t handshake_ns; /* transport and property exchange; default 10 s */
 	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never */
+	uint64_t keepalive_ns; /* grant messages on an idle connection; 0 = none */
 	/* client: */
 	bool no_reconnect; /* the first loss ends everything */
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
 	uint64_t retry_ns; /* calls give up when the server was unreachable that
 			      long; default 60 s; UINT64_MAX = never */
+	uint64_t remember_ns; /* a server that speaks no version 2 is asked in version
+				 1 from the start for that long; default 10 min */
+	/* Programs that the server may call on this connection; lent for the
+	 * connection's life.  NULL: the server is told that there are none. */
+	struct rpcrdma_service *callbacks;
+	enum rpcrdma_reverse reverse; /* what the server may use; 0 = GENL with
+					 @callbacks, else none */
 };
 
 /* ---- Statistics ---------------------------------------------------------------- */
@@ -152,6 +171,9 @@ struct rpcrdma_stats {
 	uint64_t sends, recvs, rdma_reads, rdma_writes;
 	uint64_t registrations, local_invalidations, remote_invalidations;
 	uint64_t grants, errors_sent, errors_received, credit_stalls;
+	uint64_t recoveries, overruns; /* calls asked again otherwise; credit overruns seen */
+	uint64_t cache_hits, cache_waits; /* Calls answered from the reply cache; Calls
+					     that came again while being executed */
 	uint64_t syscalls, wire_bytes_sent, wire_bytes_received;
 	/* payload octets by path, both directions */
 	uint64_t bytes_inline, bytes_continued, bytes_read_chunk, bytes_write_chunk;
@@ -251,6 +273,8 @@ struct rpcrdma_call_options {
 			       above some inline thresholds; 0 = small */
 	uint64_t timeout_ns; /* 0 = none but retry_ns */
 	bool special; /* force Special Format, for tests */
+	bool idempotent; /* executing it twice does no harm: it is asked again with
+			    more room when the server says that it lacked some */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
 	void *arg;
 };
@@ -275,6 +299,8 @@ struct rpcrdma_procedure {
 	uint8_t max_read_items; /* eligible arguments: Read chunks allowed */
 	uint8_t max_write_items; /* eligible results: Write chunks allowed */
 	uint32_t max_read_bytes; /* of one eligible argument; 0 = connection's limit */
+	bool execute_once; /* not idempotent: its replies are remembered, and a Call
+			      that comes again gets the old one */
 };
 
 struct rpcrdma_program {
@@ -292,6 +318,11 @@ RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
 /* @program is lent for the service's life.  -EEXIST. */
 RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
 				    const struct rpcrdma_program *, void *arg);
+
+/* Memory for replies of execute_once procedures, default 8 MiB; the oldest go
+ * first.  Replies are found again by the caller's address without its port, XID,
+ * program, version, procedure and a checksum of the arguments.  Before listen. */
+RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* @address "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port 20049;
  * port 0 = any free one (see rpcrdma_listener_addr). */
@@ -333,6 +364,22 @@ RPCRDMA_API int rpcrdma_request_reply(struct rpcrdma_request *,
 /* Answers with an accept_stat (RPCRDMA_PROG_UNAVAIL .. RPCRDMA_SYSTEM_ERR) or
  * RPCRDMA_AUTH_ERROR (@detail = auth_stat).  Any thread. */
 RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint32_t detail);
+
+/* ---- Calls from server to client ------------------------------- [v2 §4.5]
+ *
+ * A server calls its clients by rpcrdma_call on a connection object that stands
+ * for one client.  It is made from a request of that client and survives the
+ * transport connection: when that is lost, calls wait until the client is back,
+ * which only the upper layer can tell (NFSv4.1: BIND_CONN_TO_SESSION), or end
+ * with -EHOSTUNREACH after @retry_ns.  Without reverse support on the client's
+ * side calls end with -EPROTONOSUPPORT.  Connections that such an object uses
+ * are not closed for being idle.
+ */
+RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
+					struct rpcrdma_conn **ret);
+/* The client that @conn stands for now talks on the connection of this request:
+ * waiting calls go there, under their old XIDs. */
+RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn, struct rpcrdma_request *);
 
 /* Calls and errors of each procedure, sums over a service. */
 struct rpcrdma_proc_stats {

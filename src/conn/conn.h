@@ -43,6 +43,12 @@ struct rr_conn;
 
 enum rr_conn_role { RR_CONN_CLIENT, RR_CONN_SERVER };
 
+/* The versions that a connection may settle on; both: what the peer speaks.
+ * A client that may speak both begins with 2 and goes down once, on the same
+ * connection, if the server says so; one that may speak only 1 begins with it.
+ * A server answers in the version of the first message.      [V3 to V6, v2 §4.2.3] */
+enum rr_conn_versions { RR_CONN_V1 = 1 << 1, RR_CONN_V2 = 1 << 2 };
+
 struct rr_conn_config {
 	enum rr_conn_role role;
 	uint32_t id; /* for traces */
@@ -63,11 +69,16 @@ struct rr_conn_config {
 	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
 	uint64_t max_pinned_bytes; /* all sinks and reassemblies; default 128 MiB */
 	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
+	unsigned versions; /* enum rr_conn_versions; default RR_CONN_V2 */
+	uint32_t extra_receives; /* in reserve for peers that count credits otherwise
+				    [C3, model-checked]; default 0 */
 
 	/* Timers; 0 = default, RR_TIME_NEVER = none. */
 	rr_time first_answer_ns; /* client waits for any answer: 5 s */
 	rr_time props_ns; /* both exchanges complete: 30 s */
 	rr_time grant_ns; /* owed credits are sent after: 10 ms */
+	rr_time keepalive_ns; /* nothing sent for that long: a grant message goes out
+				 if a credit is there [C12]; default RR_TIME_NEVER */
 };
 
 /* -- Calls: the Requester half -------------------------------------------- */
@@ -77,6 +88,9 @@ struct rr_dest {
 	void *base; /* NULL with len 0: an empty Write chunk */
 	size_t len; /* most octets that can come */
 	size_t ret_len; /* octets that came; set before RR_ACT_CALL_DONE */
+	const void *ret_base; /* where: @base, or memory of the connection's, lent
+				 until rr_conn_call_release, if a retry needed more
+				 room than @len (see rr_call_recover) */
 	bool ret_used; /* false: chunk returned unused */
 };
 
@@ -84,6 +98,8 @@ enum rr_call_flag {
 	RR_CALL_NO_REDUCE = 1 << 0, /* send eligible items in the payload all the same */
 	RR_CALL_SPECIAL = 1 << 1, /* Special Format even if it fits inline */
 	RR_CALL_REVERSE = 1 << 2, /* set by the connection: server to client */
+	RR_CALL_IDEMPOTENT = 1 << 3, /* may be executed twice: rr_call_recover */
+	RR_CALL_NO_WRITES = 1 << 4, /* offer no Write chunks: results come in the payload */
 };
 
 /* Why a call ended.  Above zero: what the peer reported. */
@@ -207,6 +223,13 @@ void rr_conn_free(struct rr_conn *);
  * this says that the provider's connection is up. */
 void rr_conn_open(struct rr_conn *, rr_time now);
 
+/* Before rr_conn_open: the private data that came with the provider's connection,
+ * octets of the peer's.  Counts if version 1 is settled on.  [RFC 8797] */
+void rr_conn_peer_private(struct rr_conn *, const void *data, size_t len);
+/* What to put into the own private data: octets used of @ret, 0 if version 1 is
+ * no possible outcome. */
+size_t rr_conn_own_private(const struct rr_conn_config *, uint8_t ret[8]);
+
 /* A Receive completed.  @token as posted; @inv_handle 0 if none.  */
 void rr_conn_received(struct rr_conn *, uint64_t token, size_t len,
 		      uint32_t inv_handle, rr_time now);
@@ -233,6 +256,16 @@ int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 /* Ends a call early: its regions are invalidated first, then CALL_DONE comes
  * with -ECANCELED.  A late Reply is dropped.  Harmless if already ended. */
 void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
+/*
+ * After CALL_DONE with RR_CALL_REMOTE_ERROR: can it be asked otherwise? [E6, K11]
+ * READ_CHUNKS: nothing is reduced.  WRITE_CHUNKS: no Write chunks.  SEGMENTS:
+ * no more segments than the peer takes.  WRITE_RESOURCE and REPLY_RESOURCE, of
+ * RR_CALL_IDEMPOTENT calls and if the peer named a length within our limits: a
+ * larger chunk.  True: @call was changed for it; queue it again by rr_conn_call
+ * under a new XID (on this or another connection).  Once for each call: a
+ * second error, and every other code, is final and leaves @call as it is.
+ */
+bool rr_call_recover(const struct rr_conn *, struct rr_call *);
 /* Gives the Reply's memory back. */
 void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
 
@@ -267,6 +300,7 @@ void rr_conn_close(struct rr_conn *, int status, rr_time now);
 
 struct rr_conn_info {
 	bool ready;
+	bool answered; /* the peer has said something, in any version */
 	uint32_t version; /* 0 until settled */
 	uint32_t send_inline; /* inline threshold towards the peer */
 	uint32_t recv_inline;
@@ -283,6 +317,8 @@ struct rr_conn_counters {
 	uint64_t calls, replies, requests, request_replies;
 	uint64_t sends, grants, errors_sent, errors_received, discards;
 	uint64_t credit_stalls;
+	uint64_t overruns; /* more messages came than we gave credits for */
+	uint64_t recoveries; /* calls that rr_call_recover changed */
 	uint64_t bytes_inline, bytes_continued; /* payload octets, both ways */
 	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,
 		bytes_special_call;

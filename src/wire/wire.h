@@ -208,6 +208,32 @@ void rr_wire_put_propsubset(struct rr_writer *w, const uint32_t *words, uint32_t
 /* Octets that rr_wire_put_lists will append. */
 size_t rr_wire_lists_size(const struct rr_lists *l);
 
+/* -- version 1 --------------------------------------------------------------
+ * The same structures from the layout of RFC 8166: no flags (RDMA2_F_RESPONSE is
+ * set in them for RDMA_ERROR only: the direction is in the RPC message), no
+ * rdma_inv_handle; RDMA_MSG 0 and RDMA_NOMSG 1 are RDMA2_MSG and RDMA2_NOMSG,
+ * RDMA_ERROR 4 RDMA2_ERROR; ERR_VERS is RDMA2_ERR_VERS, ERR_CHUNK is
+ * RDMA2_ERR_BAD_XDR (both are 2).                              [RFC 8166 §4] */
+enum { RR_WIRE_V1_PREFIX = 16, RR_WIRE_V1_EMPTY_MSG = 28, RR_WIRE_V1_INLINE = 1024,
+       RR_WIRE_V1_DONE = 3, RR_WIRE_V1_MSGP = 2 };
+int rr_wire_v1_get_prefix(struct rr_cursor *c, struct rr_prefix *ret) RR_MUST_CHECK;
+int rr_wire_v1_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
+int rr_wire_v1_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
+void rr_wire_v1_put_prefix(struct rr_writer *w, const struct rr_prefix *p);
+void rr_wire_v1_put_lists(struct rr_writer *w, const struct rr_lists *l);
+void rr_wire_v1_put_error(struct rr_writer *w, const struct rr_error *e);
+size_t rr_wire_v1_lists_size(const struct rr_lists *l);
+
+/* Private data of the connection manager.                         [RFC 8797] */
+struct rr_wire_private {
+	bool remote_invalidate;
+	uint32_t send_bytes, recv_bytes; /* 1024 .. 262144 */
+};
+enum { RR_WIRE_PRIVATE_BYTES = 8 };
+void rr_wire_put_private(uint8_t to[RR_WIRE_PRIVATE_BYTES], const struct rr_wire_private *);
+/* Anywhere in @data; the defaults (no, 1024, 1024) and false if there is none. */
+bool rr_wire_find_private(const void *data, size_t len, struct rr_wire_private *ret);
+
 /* -- building lists -------------------------------------------------------
  * In wire order: all Read segments, then for each Write chunk begin and
  * segments, then the Reply chunk (asserted).  -ENOSPC, and nothing changed,
