@@ -223,6 +223,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	/* Short reads cannot happen for so few octets. */
 	(void)!getrandom(&seed, sizeof(seed), 0);
 	rr_rng_seed(&e->rng, seed);
+	e->next_xid = (uint32_t)rr_rng_next(&e->rng);
 	e->now = rr_engine_clock();
 	if (o) {
 		e->trace = o->trace;

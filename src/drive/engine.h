@@ -47,6 +47,7 @@ struct rpcrdma_engine {
 	struct rr_list owners; /* all clients and listeners */
 	unsigned alive; /* links, listeners, clients not freed */
 	uint32_t next_conn_id;
+	uint32_t next_xid; /* of calls */
 	uint64_t spin_ns;
 	struct rr_rng rng; /* jitter and XIDs, nothing secret */
 	struct rr_trace_sink sink;

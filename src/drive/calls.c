@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "drive/calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "drive/rpcmsg.h"
+
+enum {
+	MAX_SENT = 192, /* calls given to the peer at once; the rest wait here */
+	CALL_HEADER_MAX = 24 + 8 + RR_RPC_AUTH_MAX + 8,
+	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
+};
+
+struct rpcrdma_call {
+	struct rr_list link; /* waiting, sent or ending of its connection */
+	struct rr_timer timer;
+	struct rpcrdma_conn *conn;
+	struct rr_link *on; /* the link that knows it; NULL: not sent */
+	struct rr_call call;
+	struct rpcrdma_dest *user_dests;
+	rpcrdma_done_fn *done;
+	void *arg;
+	bool told;   /* done runs: what it does to the call comes too late */
+	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
+	unsigned attempts;
+	/* Not cleared at the beginning: their counts say what is valid. */
+	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
+	struct rr_dest dests[RR_WIRE_MAX_WRITES];
+	uint8_t header[CALL_HEADER_MAX];
+};
+
+/* -- the end of a call --------------------------------------------------------- */
+
+static void fill_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
+{
+	struct rr_call *m = &k->call;
+	struct rr_rpc_reply h;
+	int n;
+
+	if (m->status == RR_CALL_REMOTE_ERROR) {
+		r->status = RPCRDMA_TRANSPORT_ERROR;
+		r->transport_error = m->error.code;
+		r->a = m->error.arg[0];
+		r->b = m->error.arg[1];
+		return;
+	}
+	r->status = m->status;
+	if (m->status)
+		return;
+	n = rr_rpc_get_reply(m->reply, m->reply_len, &h);
+	if (n < 0) {
+		r->status = -EBADMSG;
+		return;
+	}
+	r->status = h.status;
+	r->auth_stat = h.auth_stat;
+	r->low = h.low;
+	r->high = h.high;
+	r->results = (const uint8_t *)m->reply + n;
+	r->len = m->reply_len - (size_t)n;
+	for (unsigned i = 0; i < m->n_dests; i++) {
+		k->user_dests[i].ret_len = m->dests[i].ret_len;
+		k->user_dests[i].ret_used = m->dests[i].ret_used;
+	}
+}
+
+/* @k is on no list.  Tells the user and frees.  @from: the link that had it. */
+static void finish(struct rpcrdma_call *k, struct rr_link *from)
+{
+	struct rpcrdma_conn *c = k->conn;
+	struct rpcrdma_reply r = {
+	        .xid = k->call.xid, .dests = k->user_dests, .n_dests = k->call.n_dests};
+
+	rr_timer_stop(&c->engine->timers, &k->timer);
+	k->told = true;
+	if (k->verdict)
+		r.status = k->verdict;
+	else
+		fill_reply(k, &r);
+	if (r.status)
+		rr_calls_count(c, call_errors);
+	k->done(k, &r, k->arg);
+	if (from)
+		rr_conn_call_release(from->conn, &k->call, c->engine->now);
+	rr_pool_put(&c->engine->pool, k, sizeof(*k));
+}
+
+/* Ends a call that no link knows, from the loop. */
+static void end_unsent(struct rpcrdma_call *k, int verdict)
+{
+	if (!k->verdict)
+		k->verdict = verdict;
+	rr_list_del(&k->link);
+	rr_list_push(&k->conn->ending, &k->link);
+	rr_calls_schedule_end(k->conn);
+}
+
+void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_first(&c->waiting)))
+		end_unsent(rr_container_of(n, struct rpcrdma_call, link), verdict);
+}
+
+/* Did the loss of the connection end it, so that it may be sent again? */
+static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	if (k->call.status >= 0 || k->verdict)
+		return false;
+	rr_conn_info(l->conn, &info);
+	return (l->lost || info.error) && k->call.status != -EBADMSG &&
+	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
+}
+
+void rr_calls_done(struct rr_link *l, struct rr_call *m)
+{
+	struct rpcrdma_call *k = rr_container_of(m, struct rpcrdma_call, call);
+	struct rpcrdma_conn *c = k->conn;
+
+	rr_list_del(&k->link);
+	c->n_sent--;
+	k->on = NULL;
+	if (m->status >= 0)
+		c->kind->heard(c);
+	if (lost_with_link(k, l) && !c->no_resend && !c->closed && !c->over) {
+		rr_conn_call_release(l->conn, m, c->engine->now);
+		rr_list_push(&c->waiting, &k->link);
+	} else {
+		finish(k, l);
+	}
+	rr_calls_submit(c);
+}
+
+/* -- sending ------------------------------------------------------------------------
+ */
+
+static bool dying(const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	return info.error;
+}
+
+void rr_calls_submit(struct rpcrdma_conn *c)
+{
+	struct rr_list *n;
+
+	if (!c->link && !rr_list_empty(&c->waiting))
+		c->kind->waits(c);
+	if (!c->link || !c->link->ready || c->link->lost)
+		return;
+	while (c->n_sent < MAX_SENT && (n = rr_list_first(&c->waiting))) {
+		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
+		int err;
+
+		err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
+		if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
+			end_unsent(k, err); /* nothing would try it again */
+			continue;
+		}
+		if (err)
+			break; /* The link is dying; its closed event comes. */
+		if (k->attempts++ > 0) {
+			rr_calls_count(c, retransmits);
+			rr_trace(&c->engine->sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
+			         k->call.xid, k->attempts, 0, 0);
+		}
+		rr_list_del(&k->link);
+		rr_list_push(&c->sent, &k->link);
+		k->on = c->link;
+		c->n_sent++;
+	}
+	rr_link_touch(c->link);
+}
+
+static void call_timeout(struct rr_timer *t)
+{
+	struct rpcrdma_call *k = rr_container_of(t, struct rpcrdma_call, timer);
+
+	if (!k->verdict)
+		k->verdict = -ETIMEDOUT;
+	rpcrdma_call_cancel(k);
+}
+
+void rpcrdma_call_cancel(struct rpcrdma_call *k)
+{
+	if (!k || k->told)
+		return;
+	if (!k->verdict)
+		k->verdict = -ECANCELED;
+	if (k->on) {
+		rr_conn_cancel(k->on->conn, &k->call, k->conn->engine->now);
+		rr_link_touch(k->on);
+	} else {
+		end_unsent(k, k->verdict);
+	}
+}
+
+/* Unique among the outstanding calls of this engine, since several objects may
+ * share a connection, now or after a reconnect; never 0. [O11] */
+static uint32_t new_xid(struct rpcrdma_engine *e)
+{
+	if (!++e->next_xid)
+		++e->next_xid;
+	return e->next_xid;
+}
+
+static int check_call(const struct rpcrdma_conn *c,
+                      const struct rpcrdma_call_options *o)
+{
+	if (!c || !o || o->size != sizeof(*o) || !o->done ||
+	    o->n_args > RPCRDMA_MAX_PIECES || o->n_dests > RR_WIRE_MAX_WRITES ||
+	    (o->n_args && !o->args) || (o->n_dests && !o->dests))
+		return -EINVAL;
+	if (c->closed)
+		return -ECANCELED;
+	return 0;
+}
+
+static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o)
+{
+	struct rr_rpc_call h = {
+	        .xid = new_xid(k->conn->engine),
+	        .program = o->program,
+	        .version = o->version,
+	        .procedure = o->procedure,
+	};
+	int n;
+
+	if (o->cred)
+		h.cred = *o->cred;
+	n = rr_rpc_put_call(k->header, sizeof(k->header), &h);
+	if (n < 0)
+		return n;
+	k->pieces[0] = (struct rr_piece){k->header, (size_t)n, false};
+	for (unsigned i = 0; i < o->n_args; i++)
+		k->pieces[1 + i] = (struct rr_piece){o->args[i].base, o->args[i].len,
+		                                     o->args[i].item};
+	for (unsigned i = 0; i < o->n_dests; i++) {
+		o->dests[i].ret_len = 0;
+		o->dests[i].ret_used = false;
+		k->dests[i] = (struct rr_dest){.base = o->dests[i].base,
+		                               .len = o->dests[i].len};
+	}
+	k->call = (struct rr_call){
+	        .xid = h.xid,
+	        .flags = o->special ? RR_CALL_SPECIAL : 0,
+	        .pieces = k->pieces,
+	        .n_pieces = 1 + o->n_args,
+	        .dests = k->dests,
+	        .n_dests = o->n_dests,
+	        .reply_bytes = o->reply_bytes ? REPLY_HEADER_MAX + o->reply_bytes : 0,
+	};
+	k->user_dests = o->dests;
+	k->done = o->done;
+	k->arg = o->arg;
+	return 0;
+}
+
+int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
+                 struct rpcrdma_call **ret)
+{
+	struct rpcrdma_call *k;
+	int err = check_call(c, o);
+
+	if (err)
+		return err;
+	if (c->over)
+		return c->error ? c->error : -ECONNRESET;
+	k = rr_pool_get(&c->engine->pool, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	memset(k, 0, offsetof(struct rpcrdma_call, pieces));
+	k->conn = c;
+	k->timer.fire = call_timeout;
+	err = fill_call(k, o);
+	if (!err && o->timeout_ns)
+		err = rr_timer_set(&c->engine->timers, &k->timer,
+		                   rr_after(rr_engine_clock(), o->timeout_ns));
+	if (err) {
+		rr_pool_put(&c->engine->pool, k, sizeof(*k));
+		return err;
+	}
+	rr_list_push(&c->waiting, &k->link);
+	rr_calls_submit(c);
+	if (ret)
+		*ret = k;
+	return 0;
+}
+
+/* -- life of the connection's object -------------------------------------------- */
+
+void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
+{
+	c->link = NULL;
+	c->error = error;
+	snprintf(c->why, sizeof(c->why), "%s", why);
+	if (c->closed)
+		rr_calls_schedule_end(c);
+}
+
+void rr_calls_schedule_end(struct rpcrdma_conn *c)
+{
+	/* The timer was started once at creation, so that the heap has room. */
+	if (!c->end_timer.place)
+		(void)!rr_timer_set(&c->engine->timers, &c->end_timer, 0);
+}
+
+static void end_fire(struct rr_timer *t)
+{
+	struct rpcrdma_conn *c = rr_container_of(t, struct rpcrdma_conn, end_timer);
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->ending)))
+		finish(rr_container_of(n, struct rpcrdma_call, link), NULL);
+	if (c->closed && !c->link && !c->n_sent && rr_list_empty(&c->waiting))
+		c->kind->free(c);
+}
+
+/* The engine goes: at first the link may still be there, then it is not. */
+static void abandon(struct rr_owner *o)
+{
+	struct rpcrdma_conn *c = rr_container_of(o, struct rpcrdma_conn, owner);
+
+	rpcrdma_conn_close(c);
+	if (!c->link)
+		end_fire(&c->end_timer);
+}
+
+int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
+                  const struct rr_conn_kind *kind)
+{
+	c->engine = e;
+	c->kind = kind;
+	c->owner.abandon = abandon;
+	rr_list_init(&c->waiting);
+	rr_list_init(&c->sent);
+	rr_list_init(&c->ending);
+	c->end_timer.fire = end_fire;
+	e->now = rr_engine_clock();
+	rr_list_push(&e->owners, &c->owner.link);
+	e->alive++;
+	return rr_timer_set(&e->timers, &c->end_timer, 0);
+}
+
+void rr_calls_fini(struct rpcrdma_conn *c)
+{
+	rr_timer_stop(&c->engine->timers, &c->end_timer);
+	rr_list_del(&c->owner.link);
+	c->engine->alive--;
+}
+
+void rpcrdma_conn_close(struct rpcrdma_conn *c)
+{
+	struct rr_list *n;
+
+	if (!c || c->closed)
+		return;
+	c->closed = true;
+	rr_calls_end_waiting(c, -ECANCELED);
+	rr_list_for_each (n, &c->sent)
+		rpcrdma_call_cancel(rr_container_of(n, struct rpcrdma_call, link));
+	c->kind->close(c);
+	rr_calls_schedule_end(c);
+}
+
+void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret)
+{
+	struct rpcrdma_stats s = c->past, one;
+
+	if (c->link) {
+		rr_link_stats(c->link, &one);
+		rr_stats_add(&s, &one);
+	}
+	*ret = s;
+}
+
+void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_info *ret)
+{
+	struct rpcrdma_conn_info i = {.provider = c->prov->name};
+
+	if (c->link)
+		rr_link_info(c->link, &i);
+	i.error = c->error;
+	snprintf(i.why, sizeof(i.why), "%s", c->why);
+	*ret = i;
+}

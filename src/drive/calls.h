@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The calls of one user of a connection, whichever way they go.
+ *
+ * A struct rpcrdma_conn is what the user holds: the calls all the time, a link
+ * while there is one.  There are two kinds: a client (client.c) makes its links
+ * itself; a server's object for calls in reverse (reverse.c) borrows that of a
+ * session.  This part knows calls and the link in use, a kind the rest.
+ *
+ * Normal path: rpcrdma_call puts a call on the waiting list, rr_calls_submit
+ * hands it to the link's connection, rr_calls_done decodes the Reply and tells
+ * the user.
+ *
+ * Failure: the calls of a link that was lost come back one by one and wait
+ * again, to be sent anew under their old XIDs [v2 §4.5.5]; the kind decides
+ * how long.
+ *
+ * Invariants: a call is on exactly one of waiting, sent and ending until its
+ * done callback; done is called from the engine's loop only; the object is
+ * freed after close when link, calls and timers are gone.
+ */
+#ifndef RR_DRIVE_CALLS_H
+#define RR_DRIVE_CALLS_H
+
+#include "drive/link.h"
+
+struct rr_conn_kind {
+	/* The peer has answered a call. */
+	void (*heard)(struct rpcrdma_conn *);
+	/* A call was made, or came back, while there is no link. */
+	void (*waits)(struct rpcrdma_conn *);
+	/* The user has closed it; its calls are ending already. */
+	void (*close)(struct rpcrdma_conn *);
+	/* Stops timers and gives the memory back; nothing else is left. */
+	void (*free)(struct rpcrdma_conn *);
+};
+
+/* The first member of each kind. */
+struct rpcrdma_conn {
+	struct rr_owner owner;
+	const struct rr_conn_kind *kind;
+	struct rpcrdma_engine *engine;
+	const struct rr_prov_ops *prov;
+	struct rr_link *link; /* new calls go there; NULL: they wait */
+	struct rr_list waiting, sent;
+	struct rr_list ending; /* calls that end without a link: see end_timer */
+	unsigned n_sent;
+	struct rr_timer end_timer; /* delivers ending, frees a closed object */
+	struct rpcrdma_stats past; /* links that are gone, and what no link counts */
+	bool no_resend; /* calls end with the link that they were sent on */
+	bool closed; /* by the user */
+	bool over; /* final: no link will come */
+	int error;
+	char why[160];
+};
+
+/* Of the connection and of the engine: no link counts these. */
+#define rr_calls_count(c, what) ((c)->past.what++, (c)->engine->ended.what++)
+
+/* @c is zeroed.  -ENOMEM. */
+int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *,
+		  const struct rr_conn_kind *) RR_MUST_CHECK;
+/* For the kind's free: off the engine's list. */
+void rr_calls_fini(struct rpcrdma_conn *);
+/* Hands what waits to the link, as far as it takes it. */
+void rr_calls_submit(struct rpcrdma_conn *);
+/* A link's call ended: an owner operation of links. */
+void rr_calls_done(struct rr_link *, struct rr_call *);
+void rr_calls_end_waiting(struct rpcrdma_conn *, int verdict);
+/* Frees a closed object soon, if nothing is owed to it. */
+void rr_calls_schedule_end(struct rpcrdma_conn *);
+/* The link is gone, for @error; its calls have come back. */
+void rr_calls_unlink(struct rpcrdma_conn *, int error, const char *why);
+
+#endif
