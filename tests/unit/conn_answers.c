@@ -129,7 +129,7 @@ struct row {
 
 #define REMOTE(code) (1000 + (code))
 
-static const struct row rows[] = {
+static const struct row good_replies_are_taken_rows[] = {
         {"good, chunks unused",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY},
          RR_CALL_OK},
@@ -141,6 +141,9 @@ static const struct row rows[] = {
           "00000055" MSG_REPLY WRITES("00000064", "00000001") NO_REPLY
           "00000001 00000000 00000000"},
          RR_CALL_OK},
+};
+
+static const struct row write_lists_must_be_those_offered_rows[] = {
         /* K7: V2-4.3.6-06 */
         {"no Write chunks", {"00000055" MSG_REPLY EMPTY GOOD_REPLY}, -EPROTO},
         {"one Write chunk",
@@ -175,6 +178,9 @@ static const struct row rows[] = {
          {"00000055" MSG_REPLY "00000000 00000000 00000001 00000000"
           "00000001 00000001 @X00000000 00000000 " NO_REPLY GOOD_REPLY},
          -EPROTO},
+};
+
+static const struct row a_reply_with_a_read_list_is_refused_rows[] = {
         /* K15 */
         {"a Read list",
          {"00000055" MSG_REPLY
@@ -183,11 +189,17 @@ static const struct row rows[] = {
                                       "00000001 00000001 @W00000000 00000001 00000001 "
                                       "@X00000000 00000000 " NO_REPLY GOOD_REPLY},
          -EPROTO},
+};
+
+static const struct row a_reply_chunk_in_msg_is_refused_rows[] = {
         /* K8 */
         {"an unused Reply chunk in MSG",
          {"00000055" MSG_REPLY WRITES(
                  "00000000", "00000000") "00000001 00000001 @R00000000" GOOD_REPLY},
          -EPROTO},
+};
+
+static const struct row special_replies_need_their_chunk_rows[] = {
         /* K1 */
         {"a Special Reply without a Reply chunk",
          {"00000055" NOMSG_REPLY WRITES("00000000", "00000000") NO_REPLY},
@@ -196,6 +208,9 @@ static const struct row rows[] = {
          {"00000055" NOMSG_REPLY WRITES("00000000",
                                         "00000000") "00000001 00000001 @R00011171"},
          -EPROTO},
+};
+
+static const struct row a_special_reply_must_hold_a_reply_rows[] = {
         {"a Special Reply that says nothing", /* memory is a5a5... */
          {"00000055" NOMSG_REPLY WRITES("00000000",
                                         "00000000") "00000001 00000001 @R00000020"},
@@ -204,15 +219,24 @@ static const struct row rows[] = {
          {"00000055" NOMSG_REPLY WRITES("00000000",
                                         "00000000") "00000001 00000001 @R00000000"},
          -EBADMSG},
+};
+
+static const struct row header_and_reply_have_one_xid_rows[] = {
         /* 17, F5 */
         {"two XIDs",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY
           "00000056 00000001 00000000"},
          -EBADMSG},
+};
+
+static const struct row response_set_means_a_reply_rows[] = {
         {"a Call as a Reply",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY
           "00000055 00000000 00000000"},
          -EBADMSG},
+};
+
+static const struct row reply_xids_are_compared_when_whole_rows[] = {
         {"XID alone",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY "00000055"},
          -EBADMSG},
@@ -220,14 +244,23 @@ static const struct row rows[] = {
          {"00000055" MSG_REPLY_MORE EMPTY "00000056",
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY "00000001"},
          -EBADMSG},
+};
+
+static const struct row unparsable_replies_end_the_call_rows[] = {
         /* E2: no errors about Replies */
         {"no payload",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY},
          -EBADMSG},
         {"cut", {"00000055" MSG_REPLY "00000000"}, -EBADMSG},
+};
+
+static const struct row unknown_types_and_tpmore_end_the_call_rows[] = {
         {"an unknown type", {"00000055" V2 "00000007 00000001"}, -EPROTO},
         {"TPMORE", {"00000055" V2 "00000000 00000005" EMPTY GOOD_REPLY}, -EPROTO},
         {"TPMORE in an error", {"00000055" V2 "00000004 00000005 00000002"}, -EPROTO},
+};
+
+static const struct row continuation_faults_of_replies_end_the_call_rows[] = {
         /* M9, M3 */
         {"chunks before the end",
          {"00000055" MSG_REPLY_MORE WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY,
@@ -242,26 +275,62 @@ static const struct row rows[] = {
           "00000055" NOMSG_REPLY WRITES("00000000",
                                         "00000000") "00000001 00000001 @R00000020"},
          -EPROTO},
+};
+
+static const struct row a_second_reply_is_ignored_rows[] = {
         /* a second Reply is one for nobody: V2-3.1.2-03 */
         {"twice",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY,
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY},
          RR_CALL_OK},
+};
+
+static const struct row err_vers_ends_the_call_rows[] = {
         /* errors: the table "Reaction of a Requester to RDMA2_ERROR" */
         {"ERR_VERS", {"00000055" ERRORMSG "00000001 00000001 00000001"}, REMOTE(1)},
+};
+
+static const struct row bad_xdr_ends_the_call_rows[] = {
         {"BAD_XDR", {"00000055" ERRORMSG "00000002"}, REMOTE(2)},
+};
+
+static const struct row inval_htype_ends_the_call_rows[] = {
         {"INVAL_HTYPE", {"00000055" ERRORMSG "00000004"}, REMOTE(4)},
+};
+
+static const struct row inval_cont_ends_the_call_rows[] = {
         {"INVAL_CONT", {"00000055" ERRORMSG "00000005"}, REMOTE(5)},
+};
+
+static const struct row read_chunks_reaches_the_caller_rows[] = {
         {"READ_CHUNKS", {"00000055" ERRORMSG "00000006 00000000"}, REMOTE(6)},
+};
+
+static const struct row write_chunks_reaches_the_caller_rows[] = {
         {"WRITE_CHUNKS", {"00000055" ERRORMSG "00000007 00000001"}, REMOTE(7)},
+};
+
+static const struct row segments_reaches_the_caller_rows[] = {
         {"SEGMENTS", {"00000055" ERRORMSG "00000008 00000003"}, REMOTE(8)},
+};
+
+static const struct row write_resource_reaches_the_caller_rows[] = {
         {"WRITE_RESOURCE",
          {"00000055" ERRORMSG "00000009 00000001 00011170"},
          REMOTE(9)},
+};
+
+static const struct row reply_resource_reaches_the_caller_rows[] = {
         {"REPLY_RESOURCE", {"00000055" ERRORMSG "0000000a 00011170"}, REMOTE(10)},
+};
+
+static const struct row system_ends_the_call_rows[] = {
         {"SYSTEM and more octets",
          {"00000055" ERRORMSG "00000064 01020304"}, /* E5 */
          REMOTE(100)},
+};
+
+static const struct row unknown_errors_are_discarded_rows[] = {
         {"errors that say nothing, then the Reply", /* M10, E5, E15 */
          {"00000055" ERRORMSG "0000000b", "00000055" V2 "00000004 00000003 00000002",
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY},
@@ -285,12 +354,12 @@ static void expect_service(struct attack *a)
 	raw_expect_silence(a->s);
 }
 
-static void hostile_replies_end_one_call(void **state)
+static void run_rows(const struct row *rows, unsigned n_rows)
 {
 	static struct attack a;
 	static char hex[3][2000];
 
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(rows); i++) {
+	for (unsigned i = 0; i < n_rows; i++) {
 		const struct row *r = &rows[i];
 
 		print_message("    %s\n", r->name);
@@ -300,6 +369,7 @@ static void hostile_replies_end_one_call(void **state)
 		for (unsigned k = 0; k < 3 && r->in[k]; k++)
 			raw_receive(a.s, hex[k]);
 		raw_expect_silence(a.s);
+		assert_int_equal(a.s->n_reads + a.s->n_writes, 0); /* V2-4-02 */
 		assert_int_equal(a.ended, 1);
 		if (r->status >= REMOTE(0)) {
 			assert_int_equal(a.call.status, RR_CALL_REMOTE_ERROR);
@@ -312,6 +382,37 @@ static void hostile_replies_end_one_call(void **state)
 		raw_end(a.s);
 	}
 }
+
+#define ROWS(name)                                                                     \
+	static void name(void **state)                                                 \
+	{                                                                              \
+		run_rows(name##_rows, RR_ARRAY_SIZE(name##_rows));                     \
+	}
+
+ROWS(good_replies_are_taken)
+ROWS(write_lists_must_be_those_offered)
+ROWS(a_reply_with_a_read_list_is_refused)
+ROWS(a_reply_chunk_in_msg_is_refused)
+ROWS(special_replies_need_their_chunk)
+ROWS(a_special_reply_must_hold_a_reply)
+ROWS(header_and_reply_have_one_xid)
+ROWS(response_set_means_a_reply)
+ROWS(reply_xids_are_compared_when_whole)
+ROWS(unparsable_replies_end_the_call)
+ROWS(unknown_types_and_tpmore_end_the_call)
+ROWS(continuation_faults_of_replies_end_the_call)
+ROWS(a_second_reply_is_ignored)
+ROWS(err_vers_ends_the_call)
+ROWS(bad_xdr_ends_the_call)
+ROWS(inval_htype_ends_the_call)
+ROWS(inval_cont_ends_the_call)
+ROWS(read_chunks_reaches_the_caller)
+ROWS(write_chunks_reaches_the_caller)
+ROWS(segments_reaches_the_caller)
+ROWS(write_resource_reaches_the_caller)
+ROWS(reply_resource_reaches_the_caller)
+ROWS(system_ends_the_call)
+ROWS(unknown_errors_are_discarded)
 
 /* V2-6.2.3, V2-4.3.5-02, V2-4.3.6.2-01: the Call, octet by octet. */
 static void a_call_with_every_chunk(void **state)
@@ -536,7 +637,30 @@ static void replies_find_their_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(hostile_replies_end_one_call),
+	        cmocka_unit_test(good_replies_are_taken),
+	        cmocka_unit_test(write_lists_must_be_those_offered),
+	        cmocka_unit_test(a_reply_with_a_read_list_is_refused),
+	        cmocka_unit_test(a_reply_chunk_in_msg_is_refused),
+	        cmocka_unit_test(special_replies_need_their_chunk),
+	        cmocka_unit_test(a_special_reply_must_hold_a_reply),
+	        cmocka_unit_test(header_and_reply_have_one_xid),
+	        cmocka_unit_test(response_set_means_a_reply),
+	        cmocka_unit_test(reply_xids_are_compared_when_whole),
+	        cmocka_unit_test(unparsable_replies_end_the_call),
+	        cmocka_unit_test(unknown_types_and_tpmore_end_the_call),
+	        cmocka_unit_test(continuation_faults_of_replies_end_the_call),
+	        cmocka_unit_test(a_second_reply_is_ignored),
+	        cmocka_unit_test(err_vers_ends_the_call),
+	        cmocka_unit_test(bad_xdr_ends_the_call),
+	        cmocka_unit_test(inval_htype_ends_the_call),
+	        cmocka_unit_test(inval_cont_ends_the_call),
+	        cmocka_unit_test(read_chunks_reaches_the_caller),
+	        cmocka_unit_test(write_chunks_reaches_the_caller),
+	        cmocka_unit_test(segments_reaches_the_caller),
+	        cmocka_unit_test(write_resource_reaches_the_caller),
+	        cmocka_unit_test(reply_resource_reaches_the_caller),
+	        cmocka_unit_test(system_ends_the_call),
+	        cmocka_unit_test(unknown_errors_are_discarded),
 	        cmocka_unit_test(a_call_with_every_chunk),
 	        cmocka_unit_test(remote_invalidation_spares_one),
 	        cmocka_unit_test(invalidation_of_a_foreign_handle_closes),

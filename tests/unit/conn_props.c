@@ -160,7 +160,7 @@ struct set {
 #define BAD_PROPVAL "00000001 00000002 00200001 00000004 00000001 00000003"
 #define BAD_XDR     "00000001 00000002 00200001 00000004 00000001 00000002"
 
-static const struct set sets[] = {
+static const struct set properties_take_effect_sets[] = {
         {"none", {"00000001" CONNPROP "00000000"}, NULL, 16, 0},
         {"segments",
          {"00000001" CONNPROP "00000001" PROP("00000004", "00000007")},
@@ -172,45 +172,66 @@ static const struct set sets[] = {
          NULL,
          7,
          0},
+        {"level 3",
+         {"00000001" CONNPROP "00000001" PROP("00000005", "00000003")},
+         NULL,
+         16,
+         3},
+};
+
+static const struct set no_data_is_the_default_sets[] = {
         {"no data is the default", /* V2-5.1-04 */
          {"00000001" CONNPROP_TPMORE "00000001" PROP("00000004", "00000007"),
           "00000001" CONNPROP "00000001 00000004 00000000"},
          NULL,
          16,
          0},
+};
+
+static const struct set the_last_of_two_values_counts_sets[] = {
         {"the last of two counts", /* P7 */
          {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")
                   PROP("00000004", "00000009")},
          NULL,
          9,
          0},
+};
+
+static const struct set unknown_properties_are_skipped_sets[] = {
         {"unknown ones are skipped", /* V2-5.1-10, -11 */
          {"00000001" CONNPROP "00000003 00000063 00000005 6162636465 000000"
           "80000001 00000000" PROP("00000004", "00000009")},
          NULL,
          9,
          0},
+};
+
+static const struct set authentication_without_a_hook_is_ignored_sets[] = {
         {"authentication without a hook", /* P14, P6 */
          {"00000001" CONNPROP "00000003 00000006 0000000c 00000005 61626364 65000000"
           "00000006 00000000" PROP("00000004", "00000009")},
          NULL,
          9,
          0},
+};
+
+static const struct set levels_above_3_are_none_sets[] = {
         {"levels above 3 are none", /* P13 */
          {"00000001" CONNPROP "00000001" PROP("00000005", "00000004")},
          NULL,
          16,
          0},
-        {"level 3",
-         {"00000001" CONNPROP "00000001" PROP("00000005", "00000003")},
-         NULL,
-         16,
-         3},
+};
+
+static const struct set response_is_not_looked_at_in_properties_sets[] = {
         {"RESPONSE is not looked at", /* F3 */
          {"00000001" V2 "00000005 00000001 00000001" PROP("00000004", "00000007")},
          NULL,
          7,
          0},
+};
+
+static const struct set data_of_another_length_is_bad_propval_sets[] = {
         /* V2-5.1-06 to -09, V2-7.2.2, P4, P5 */
         {"two octets for a number",
          {"00000001" CONNPROP
@@ -224,6 +245,9 @@ static const struct set sets[] = {
          BAD_PROPVAL,
          16,
          0},
+};
+
+static const struct set data_beyond_the_message_is_bad_propval_sets[] = {
         {"data beyond the end",
          {"00000001" CONNPROP "00000001 00000063 00000005 61626364"},
          BAD_PROPVAL,
@@ -234,11 +258,17 @@ static const struct set sets[] = {
          BAD_PROPVAL,
          16,
          0},
+};
+
+static const struct set a_bad_opaque_is_bad_propval_sets[] = {
         {"a bad opaque",
          {"00000001" CONNPROP "00000001 00000006 00000008 00000005 61626364"},
          BAD_PROPVAL,
          16,
          0},
+};
+
+static const struct set a_bad_message_leaves_the_others_in_effect_sets[] = {
         {"a bad message keeps the others",
          {"00000001" CONNPROP_TPMORE "00000001" PROP("00000004", "00000007"),
           "00000001" CONNPROP
@@ -246,6 +276,9 @@ static const struct set sets[] = {
          BAD_PROPVAL,
          7,
          0},
+};
+
+static const struct set counts_beyond_the_message_are_bad_xdr_sets[] = {
         {"no count", {"00000001" CONNPROP}, BAD_XDR, 16, 0},
         {"a count too large",
          {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")},
@@ -257,6 +290,9 @@ static const struct set sets[] = {
          BAD_XDR,
          16,
          0},
+};
+
+static const struct set a_set_may_come_in_parts_sets[] = {
         /* V2-C.5-02, P2, P3: one set in parts */
         {"parts",
          {"00000001" CONNPROP_MORE "00000002 00000004",
@@ -273,9 +309,9 @@ static const struct set sets[] = {
          0},
 };
 
-static void sets_of_properties(void **state)
+static void run_sets(const struct set *sets, unsigned n)
 {
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(sets); i++) {
+	for (unsigned i = 0; i < n; i++) {
 		const struct rr_conn_config cfg = {.xid_seed = 5};
 		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 		struct rr_conn_info info;
@@ -296,6 +332,26 @@ static void sets_of_properties(void **state)
 		raw_end(s);
 	}
 }
+
+#define SETS(name)                                                                     \
+	static void name(void **state)                                                 \
+	{                                                                              \
+		run_sets(name##_sets, RR_ARRAY_SIZE(name##_sets));                     \
+	}
+
+SETS(properties_take_effect)
+SETS(no_data_is_the_default)
+SETS(the_last_of_two_values_counts)
+SETS(unknown_properties_are_skipped)
+SETS(authentication_without_a_hook_is_ignored)
+SETS(levels_above_3_are_none)
+SETS(response_is_not_looked_at_in_properties)
+SETS(data_of_another_length_is_bad_propval)
+SETS(data_beyond_the_message_is_bad_propval)
+SETS(a_bad_opaque_is_bad_propval)
+SETS(a_bad_message_leaves_the_others_in_effect)
+SETS(counts_beyond_the_message_are_bad_xdr)
+SETS(a_set_may_come_in_parts)
 
 /* P20 */
 static void too_many_properties_close(void **state)
@@ -493,7 +549,19 @@ int main(void)
 	        cmocka_unit_test(own_xids_are_neither_zero_nor_in_use),
 	        cmocka_unit_test(thresholds_are_the_smaller_of_two),
 	        cmocka_unit_test(a_message_of_exactly_the_threshold),
-	        cmocka_unit_test(sets_of_properties),
+	        cmocka_unit_test(properties_take_effect),
+	        cmocka_unit_test(no_data_is_the_default),
+	        cmocka_unit_test(the_last_of_two_values_counts),
+	        cmocka_unit_test(unknown_properties_are_skipped),
+	        cmocka_unit_test(authentication_without_a_hook_is_ignored),
+	        cmocka_unit_test(levels_above_3_are_none),
+	        cmocka_unit_test(response_is_not_looked_at_in_properties),
+	        cmocka_unit_test(data_of_another_length_is_bad_propval),
+	        cmocka_unit_test(data_beyond_the_message_is_bad_propval),
+	        cmocka_unit_test(a_bad_opaque_is_bad_propval),
+	        cmocka_unit_test(a_bad_message_leaves_the_others_in_effect),
+	        cmocka_unit_test(counts_beyond_the_message_are_bad_xdr),
+	        cmocka_unit_test(a_set_may_come_in_parts),
 	        cmocka_unit_test(too_many_properties_close),
 	        cmocka_unit_test(a_property_without_end_closes),
 	        cmocka_unit_test(an_early_call_is_served_with_defaults),

@@ -34,6 +34,15 @@ struct rig_msg {
 	uint8_t *p;
 	size_t len;
 	uint32_t inv;
+	unsigned n_reads, n_writes; /* posted before it */
+};
+
+/* An RDMA Read or Write as it was posted. */
+struct rig_rdma {
+	uint32_t handle;
+	uint64_t offset;
+	size_t len;
+	uint8_t first[8]; /* of what was written */
 };
 
 struct rig_region {
@@ -72,6 +81,7 @@ struct side {
 	struct rig_msg sent[RIG_LOG]; /* without a peer */
 	unsigned n_sent;
 	unsigned n_reads, n_writes;
+	struct rig_rdma reads[RIG_LOG], writes[RIG_LOG]; /* the first of them */
 	bool ready, disconnect, closed, lost;
 	int disconnect_status;
 	unsigned calls_done, admitted, requested, requests_done;
@@ -161,7 +171,7 @@ static inline void rig_send(struct side *s, const struct rr_action *a)
 {
 	static uint8_t buf[RIG_MSG];
 	size_t len = rig_gather(a, buf, sizeof(buf));
-	struct rig_msg m = {malloc(len), len, a->inv_handle};
+	struct rig_msg m = {malloc(len), len, a->inv_handle, s->n_reads, s->n_writes};
 
 	memcpy(m.p, buf, len);
 	rig_complete(s, a->token, 0);
@@ -180,6 +190,12 @@ static inline void rig_write(struct side *s, const struct rr_action *a)
 	uint8_t *to =
 	        s->peer ? rig_remote(s->peer, a->handle, a->offset, len, 2) : NULL;
 
+	if (s->n_writes < RIG_LOG) {
+		struct rig_rdma *w = &s->writes[s->n_writes];
+
+		*w = (struct rig_rdma){a->handle, a->offset, len, {0}};
+		memcpy(w->first, buf, len < 8 ? len : 8);
+	}
 	s->n_writes++;
 	if (to)
 		memcpy(to, buf, len);
@@ -190,8 +206,11 @@ static inline void rig_read(struct side *s, const struct rr_action *a)
 {
 	uint8_t *from = NULL;
 
-	s->n_reads++;
 	assert_int_equal(a->n_sge, 1);
+	if (s->n_reads < RIG_LOG)
+		s->reads[s->n_reads] =
+		        (struct rig_rdma){a->handle, a->offset, a->sge[0].len, {0}};
+	s->n_reads++;
 	if (s->fail_reads) {
 		rig_complete(s, a->token, -EIO);
 		return;

@@ -4,13 +4,7 @@
  * answer laid out by hand.  After each row a plain Call must still be served.
  * Rows follow the table "Order of checks on receipt".
  */
-#include "conn_raw.h"
-
-#define ERR(xid, code)   xid " 00000002 00200001 00000004 00000001 " code
-#define BAD_XDR(xid)     ERR(xid, "00000002")
-#define INVAL_HTYPE(xid) ERR(xid, "00000004")
-#define INVAL_CONT(xid)  ERR(xid, "00000005")
-#define SYSTEM(xid)      ERR(xid, "00000064")
+#include "conn_serve.h"
 
 struct row {
 	const char *name;
@@ -18,16 +12,25 @@ struct row {
 	const char *out; /* the one answer; NULL = silence */
 };
 
-static const struct row rows[] = {
+static const struct row short_messages_are_discarded_rows[] = {
         /* 1: V2-7-01 */
         {"19 octets", {"00000055 00000002 00200001 00000000 000000"}, NULL},
         {"no octets", {""}, NULL},
+};
+
+static const struct row unknown_header_types_are_refused_rows[] = {
         /* 4: V2-6.1-06, -07 */
         {"type 2", {"00000055" V2 "00000002 00000000" EMPTY}, INVAL_HTYPE("00000055")},
         {"type 3", {"00000055" V2 "00000003 00000000" EMPTY}, INVAL_HTYPE("00000055")},
         {"type 6", {"00000055" V2 "00000006 00000000"}, INVAL_HTYPE("00000055")},
         {"type all ones", {"00000055" V2 "ffffffff 00000000"}, INVAL_HTYPE("00000055")},
+};
+
+static const struct row unknown_header_types_of_replies_are_dropped_rows[] = {
         {"unknown type as a response", {"00000055" V2 "00000006 00000001"}, NULL},
+};
+
+static const struct row tpmore_belongs_to_properties_rows[] = {
         /* 5: V2-6.2.2.3-02, F7 */
         {"TPMORE with MSG",
          {"00000055" V2 "00000000 00000004" EMPTY CALL("00000055")},
@@ -35,6 +38,9 @@ static const struct row rows[] = {
         {"TPMORE with a grant",
          {"00000000" V2 "00000001 00000004" EMPTY},
          INVAL_HTYPE("00000000")},
+};
+
+static const struct row tpmore_of_replies_and_errors_is_dropped_rows[] = {
         {"TPMORE with a Reply",
          {"00000055" V2 "00000000 00000005" EMPTY REPLY("00000055")},
          NULL},
@@ -42,6 +48,9 @@ static const struct row rows[] = {
         {"TPMORE with an error, RESPONSE clear",
          {"00000055" V2 "00000004 00000004 00000002"},
          NULL},
+};
+
+static const struct row more_belongs_to_messages_with_parts_rows[] = {
         /* 6: V2-6.2.2.2-07, -08, M10 */
         {"MORE with NOMSG",
          {"00000055" V2 "00000001 00000002" EMPTY},
@@ -50,11 +59,17 @@ static const struct row rows[] = {
          {"00000000" V2 "00000001 00000002" EMPTY},
          INVAL_CONT("00000000")},
         {"MORE with an error", {"00000055" V2 "00000004 00000003 00000002"}, NULL},
+};
+
+static const struct row late_properties_rows[] = {
         /* 7: V2-6.2.2.3-05, -06, P16 */
         {"late properties", {"00000055" CONNPROP "00000000"}, INVAL_HTYPE("00000055")},
         {"late properties that are malformed",
          {"00000055" CONNPROP},
          INVAL_HTYPE("00000055")},
+};
+
+static const struct row unparsable_headers_are_bad_xdr_rows[] = {
         /* 8: V2-7.2.1-01, K24, X9 */
         {"prefix only", {"00000055" MSG}, BAD_XDR("00000055")},
         {"one list missing",
@@ -76,11 +91,20 @@ static const struct row rows[] = {
         {"2^32-1 segments in a Reply chunk",
          {"00000055" MSG "00000000 00000000 00000000 00000001 ffffffff" EMPTY EMPTY},
          BAD_XDR("00000055")},
+};
+
+static const struct row unparsable_replies_and_errors_are_dropped_rows[] = {
         {"malformed Reply", {"00000055" MSG_REPLY "00000000 00000002"}, NULL},
         {"error without a code", {"00000055" ERRORMSG}, NULL},
         {"error with an arm cut", {"00000055" ERRORMSG "00000009 00000001"}, NULL},
+};
+
+static const struct row errors_about_nothing_are_dropped_rows[] = {
         {"unknown error", {"00000055" ERRORMSG "0000000b"}, NULL}, /* V2-7-06 */
         {"error about nothing of ours", {"00000055" ERRORMSG "00000002"}, NULL},
+};
+
+static const struct row grants_are_taken_in_silence_rows[] = {
         /* 9 and C11 */
         {"grant", {"00000000" NOMSG EMPTY}, NULL},
         {"grant with a handle and RESPONSE",
@@ -89,8 +113,17 @@ static const struct row rows[] = {
         {"grant with trailing octets",
          {"00000000" NOMSG EMPTY "01020304"},
          NULL}, /* K23 */
+};
+
+static const struct row reserved_flags_are_ignored_rows[] = {
         {"reserved flags", {"00000000" V2 "00000001 fffffff8" EMPTY}, NULL},
+};
+
+static const struct row nomsg_without_chunks_is_a_grant_only_with_xid_0_rows[] = {
         {"empty NOMSG with an XID", {"00000055" NOMSG EMPTY}, BAD_XDR("00000055")},
+};
+
+static const struct row chunks_before_the_final_part_are_refused_rows[] = {
         /* 11: V2-6.2.2.2-10, -11, M11, then M3 */
         {"MORE with a Read chunk",
          {"00000055" MSG_MORE "00000000" READ(
@@ -102,9 +135,15 @@ static const struct row rows[] = {
           "00000000 00000000 00000000 00000001 00000000" CALL("00000055"),
           "00000055" MSG EMPTY "11223344"},
          INVAL_CONT("00000055")},
+};
+
+static const struct row a_malformed_part_spoils_the_sequence_rows[] = {
         {"MORE that is malformed, then its end",
          {"00000055" MSG_MORE "00000000", "00000055" MSG EMPTY "11223344"},
          BAD_XDR("00000055")},
+};
+
+static const struct row another_type_in_a_sequence_is_refused_rows[] = {
         /* 12: V2-6.2.2.2-04 to -06, M2 */
         {"another type in a sequence",
          {"00000055" MSG_MORE EMPTY CALL("00000055"),
@@ -116,6 +155,9 @@ static const struct row rows[] = {
           "00000055" MSG_REPLY EMPTY REPLY("00000055"),
           "00000055" MSG EMPTY "00000000"},
          BAD_XDR("00000055")},
+};
+
+static const struct row position_zero_belongs_to_nomsg_rows[] = {
         /* 13: K1, K3, V2-4.3.5-07 */
         {"Position Zero in MSG",
          {"00000055" MSG "00000000" READ(
@@ -128,6 +170,9 @@ static const struct row rows[] = {
         {"NOMSG with a Reply chunk only",
          {"00000055" NOMSG "00000000 00000000 00000000 00000001 00000000"},
          BAD_XDR("00000055")},
+};
+
+static const struct row positions_are_multiples_of_four_rows[] = {
         {"Position 2",
          {"00000055" MSG "00000000" READ(
                  "00000002", "00000004") "00000000 00000000 00000000" CALL("00000055")},
@@ -136,6 +181,9 @@ static const struct row rows[] = {
          {"00000055" MSG "00000000" READ(
                  "00000012", "00000004") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
+};
+
+static const struct row positions_fit_the_stream_rows[] = {
         {"Position inside the first words",
          {"00000055" MSG "00000000" READ(
                  "00000004", "00000004") "00000000 00000000 00000000" CALL("00000055")},
@@ -156,10 +204,16 @@ static const struct row rows[] = {
          {"00000055" MSG "00000000" READ("00000018", "00000004") READ(
                  "00000020", "00000001") "00000000 00000000 00000000" CALL("00000055")},
          BAD_XDR("00000055")},
+};
+
+static const struct row an_empty_special_call_is_refused_rows[] = {
         {"an empty Special Call",
          {"00000055" NOMSG
           "00000000" READ("00000000", "00000000") "00000000 00000000 00000000"},
          BAD_XDR("00000055")},
+};
+
+static const struct row too_many_segments_rows[] = {
         /* 15: V2-7.3.3-01, P12, K20; V2-4.3.4-04 */
         {"17 segments in all",
          {"00000055" MSG
@@ -170,24 +224,34 @@ static const struct row rows[] = {
                        "00000001") "00000000"
                                    "00000001 00000006" SEG("000000ab", "00000004") SEG(
                                            "000000ab",
-                                           "00000004") SEG("000000ab", "00000004")
-                                           SEG("000000ab", "00000004") SEG("000000ab",
+                                           "00000004") SEG("000000ab",
+                                                           "00000004") SEG("000000ab",
                                                                            "00000004")
-                                                   SEG("000000ab",
-                                                       "00000004") "00000000"
-                                                                   "00000001 "
-                                                                   "00000005" SEG(
-                                                                           "000000ac",
-                                                                           "00000004") SEG("000000ac", "00000004")
-                                                                           SEG("000000a"
+                                           SEG("000000ab", "00000004") SEG(
+                                                   "000000ab",
+                                                   "00000004") "00000000"
+                                                               "00000001 "
+                                                               "00000005" SEG(
+                                                                       "000000ac",
+                                                                       "00000004") SEG("000000ac",
+                                                                                       "00000004")
+                                                                       SEG(
+                                                                               "000000a"
                                                                                "c",
                                                                                "0000000"
                                                                                "4") SEG("000000ac",
                                                                                         "00000004")
-                                                                                   SEG("000000ac",
-                                                                                       "00000004")
-                                                                                           CALL("00000055")},
+                                                                               SEG("000"
+                                                                                   "000"
+                                                                                   "ac",
+                                                                                   "000"
+                                                                                   "000"
+                                                                                   "04")
+                                                                                       CALL("00000055")},
          ERR("00000055", "00000008 00000010")},
+};
+
+static const struct row too_many_write_chunks_rows[] = {
         {"17 Write chunks",
          {"00000055" MSG "00000000 00000000"
           "0000000100000000 0000000100000000 0000000100000000 0000000100000000"
@@ -196,6 +260,9 @@ static const struct row rows[] = {
           "0000000100000000 0000000100000000 0000000100000000 0000000100000000"
           "0000000100000000 00000000 00000000" CALL("00000055")},
          ERR("00000055", "00000007 00000010")},
+};
+
+static const struct row chunks_too_large_to_pull_are_refused_rows[] = {
         {"a Read chunk of 3 GiB",
          {"00000055" MSG "00000000" READ(
                  "00000010", "c0000000") "00000000 00000000 00000000" CALL("00000055")},
@@ -208,13 +275,22 @@ static const struct row rows[] = {
          {"00000055" NOMSG
           "00000000" READ("00000000", "ffffffff") "00000000 00000000 00000000"},
          SYSTEM("00000055")},
+};
+
+static const struct row header_and_call_have_one_xid_rows[] = {
         /* 17: V2-7.2-02, F5, E9 */
         {"two XIDs", {"00000055" MSG EMPTY CALL("00000056")}, BAD_XDR("00000055")},
+};
+
+static const struct row response_clear_means_a_call_rows[] = {
         {"a Reply as a Call",
          {"00000055" MSG EMPTY REPLY("00000055")},
          BAD_XDR("00000055")},
         {"msg_type 2", {"00000055" MSG EMPTY "00000055 00000002"}, BAD_XDR("00000055")},
         {"XID alone", {"00000055" MSG EMPTY "00000055"}, BAD_XDR("00000055")},
+};
+
+static const struct row xids_are_compared_when_the_call_is_whole_rows[] = {
         {"two XIDs in parts",
          {"00000055" MSG_MORE EMPTY "00000056", "00000055" MSG EMPTY "00000000"},
          BAD_XDR("00000055")},
@@ -222,6 +298,9 @@ static const struct row rows[] = {
          {"00000055" NOMSG
           "00000000" READ("00000000", "00000020") "00000000 00000000 00000000"},
          BAD_XDR("00000055")},
+};
+
+static const struct row replies_to_nothing_are_dropped_rows[] = {
         /* Replies for nothing: V2-3.1.2-03, E2 */
         {"a Reply", {"00000055" MSG_REPLY EMPTY REPLY("00000055")}, NULL},
         {"a continued Reply",
@@ -235,26 +314,9 @@ static const struct row rows[] = {
          NULL},
 };
 
-static void on_request(struct side *s, struct rr_request *r)
+static void run_rows(const struct row *rows, unsigned n_rows)
 {
-	static uint8_t words[16];
-	const struct rr_piece p = {words, sizeof(words), false};
-
-	raw_octets("00000000 00000001 00000000 00000000", words, sizeof(words));
-	rr_store_u32(words, r->xid);
-	rr_conn_reply(s->c, r, &p, 1, s->now);
-}
-
-static void expect_service(struct side *s)
-{
-	raw_receive(s, "00000099" MSG EMPTY CALL("00000099"));
-	raw_expect(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
-	raw_expect_silence(s);
-}
-
-static void hostile_messages_get_the_specified_answer(void **state)
-{
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(rows); i++) {
+	for (unsigned i = 0; i < n_rows; i++) {
 		const struct row *r = &rows[i];
 		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
@@ -270,6 +332,40 @@ static void hostile_messages_get_the_specified_answer(void **state)
 		raw_end(s);
 	}
 }
+
+#define ROWS(name)                                                                     \
+	static void name(void **state)                                                 \
+	{                                                                              \
+		run_rows(name##_rows, RR_ARRAY_SIZE(name##_rows));                     \
+	}
+
+ROWS(short_messages_are_discarded)
+ROWS(unknown_header_types_are_refused)
+ROWS(unknown_header_types_of_replies_are_dropped)
+ROWS(tpmore_belongs_to_properties)
+ROWS(tpmore_of_replies_and_errors_is_dropped)
+ROWS(more_belongs_to_messages_with_parts)
+ROWS(late_properties)
+ROWS(unparsable_headers_are_bad_xdr)
+ROWS(unparsable_replies_and_errors_are_dropped)
+ROWS(errors_about_nothing_are_dropped)
+ROWS(grants_are_taken_in_silence)
+ROWS(reserved_flags_are_ignored)
+ROWS(nomsg_without_chunks_is_a_grant_only_with_xid_0)
+ROWS(chunks_before_the_final_part_are_refused)
+ROWS(a_malformed_part_spoils_the_sequence)
+ROWS(another_type_in_a_sequence_is_refused)
+ROWS(position_zero_belongs_to_nomsg)
+ROWS(positions_are_multiples_of_four)
+ROWS(positions_fit_the_stream)
+ROWS(an_empty_special_call_is_refused)
+ROWS(too_many_segments)
+ROWS(too_many_write_chunks)
+ROWS(chunks_too_large_to_pull_are_refused)
+ROWS(header_and_call_have_one_xid)
+ROWS(response_clear_means_a_call)
+ROWS(xids_are_compared_when_the_call_is_whole)
+ROWS(replies_to_nothing_are_dropped)
 
 /* Every proper prefix of a message with all lists: BAD_XDR or silence. */
 static void truncation_at_every_octet(void **state)
@@ -592,69 +688,36 @@ static void segments_of_one_chunk_are_joined(void **state)
 	raw_end(s);
 }
 
-/* -- reverse direction: the client as Responder [R3, R4, R5]
- * -------------------------------- */
-
-struct level_row {
-	uint32_t level;
-	const char *in;
-	const char *out;
-};
-
-#define WITH_READ                                                                      \
-	"00000055" MSG "00000000" READ(                                                \
-	        "00000010", "00000004") "00000000 00000000 00000000" CALL("00000055")
-#define WITH_WRITE                                                                     \
-	"00000055" MSG "00000000 00000000 00000001 00000001" SEG(                      \
-	        "000000ab", "00000004") "00000000 00000000" CALL("00000055")
-#define WITH_REPLY                                                                     \
-	"00000055" MSG                                                                 \
-	"00000000 00000000 00000000 00000001 00000001" SEG("000000ab", "00000004")     \
-	        CALL("00000055")
-#define SPECIAL                                                                        \
-	"00000055" NOMSG                                                               \
-	"00000000" READ("00000000", "00000020") "00000000 00000000 00000000"
-
-static const struct level_row levels[] = {
-        {0, "00000055" MSG EMPTY CALL("00000055"), SYSTEM("00000055")},
-        {0, "00000055" MSG_MORE EMPTY CALL("00000055"), SYSTEM("00000055")},
-        {0, SPECIAL, SYSTEM("00000055")},
-        {1, "00000055" MSG_MORE EMPTY CALL("00000055"), INVAL_CONT("00000055")},
-        {1, WITH_READ, ERR("00000055", "00000006 00000000")},
-        {1, SPECIAL, ERR("00000055", "00000006 00000000")},
-        {1, WITH_WRITE, ERR("00000055", "0000000a 00000000")},
-        {1, WITH_REPLY, ERR("00000055", "00000008 00000000")},
-        {2, WITH_READ, ERR("00000055", "00000006 00000000")},
-        {2, WITH_WRITE, ERR("00000055", "00000007 00000000")},
-        {2, WITH_REPLY, ERR("00000055", "00000008 00000000")},
-        {1, "00000055" MSG EMPTY CALL("00000055"),
-         "00000055" MSG_REPLY EMPTY REPLY("00000055")},
-        {2, "00000055" MSG EMPTY CALL("00000055"),
-         "00000055" MSG_REPLY EMPTY REPLY("00000055")},
-        {3, WITH_READ, "00000055" MSG_REPLY EMPTY REPLY("00000055")},
-};
-
-static void reverse_calls_by_level(void **state)
-{
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(levels); i++) {
-		const struct rr_conn_config cfg = {.rvrsdir = levels[i].level};
-		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
-
-		raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
-		assert_int_equal(s->n_sent, 1);
-		rig_forget_sent(s);
-		s->on_request = on_request;
-		raw_receive(s, levels[i].in);
-		raw_expect(s, levels[i].out);
-		raw_expect_silence(s);
-		raw_end(s);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(hostile_messages_get_the_specified_answer),
+	        cmocka_unit_test(short_messages_are_discarded),
+	        cmocka_unit_test(unknown_header_types_are_refused),
+	        cmocka_unit_test(unknown_header_types_of_replies_are_dropped),
+	        cmocka_unit_test(tpmore_belongs_to_properties),
+	        cmocka_unit_test(tpmore_of_replies_and_errors_is_dropped),
+	        cmocka_unit_test(more_belongs_to_messages_with_parts),
+	        cmocka_unit_test(late_properties),
+	        cmocka_unit_test(unparsable_headers_are_bad_xdr),
+	        cmocka_unit_test(unparsable_replies_and_errors_are_dropped),
+	        cmocka_unit_test(errors_about_nothing_are_dropped),
+	        cmocka_unit_test(grants_are_taken_in_silence),
+	        cmocka_unit_test(reserved_flags_are_ignored),
+	        cmocka_unit_test(nomsg_without_chunks_is_a_grant_only_with_xid_0),
+	        cmocka_unit_test(chunks_before_the_final_part_are_refused),
+	        cmocka_unit_test(a_malformed_part_spoils_the_sequence),
+	        cmocka_unit_test(another_type_in_a_sequence_is_refused),
+	        cmocka_unit_test(position_zero_belongs_to_nomsg),
+	        cmocka_unit_test(positions_are_multiples_of_four),
+	        cmocka_unit_test(positions_fit_the_stream),
+	        cmocka_unit_test(an_empty_special_call_is_refused),
+	        cmocka_unit_test(too_many_segments),
+	        cmocka_unit_test(too_many_write_chunks),
+	        cmocka_unit_test(chunks_too_large_to_pull_are_refused),
+	        cmocka_unit_test(header_and_call_have_one_xid),
+	        cmocka_unit_test(response_clear_means_a_call),
+	        cmocka_unit_test(xids_are_compared_when_the_call_is_whole),
+	        cmocka_unit_test(replies_to_nothing_are_dropped),
 	        cmocka_unit_test(truncation_at_every_octet),
 	        cmocka_unit_test(a_stranger_in_a_sequence_is_refused_alone),
 	        cmocka_unit_test(parts_of_any_length_make_a_call),
@@ -670,7 +733,6 @@ int main(void)
 	        cmocka_unit_test(empty_write_chunk_leaves_the_result_inline),
 	        cmocka_unit_test(refused_at_admission),
 	        cmocka_unit_test(segments_of_one_chunk_are_joined),
-	        cmocka_unit_test(reverse_calls_by_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
