@@ -17,6 +17,7 @@
 #include "prov/prov.h"
 
 struct rr_link;
+struct rr_served;
 
 /* The owner's side.  Called from rr_link_turn, never from a function below. */
 struct rr_link_owner_ops {
@@ -40,6 +41,7 @@ struct rr_link {
 	struct rr_conn *conn;
 	const struct rr_link_owner_ops *up;
 	void *owner;
+	struct rr_served *served; /* the owner's, if it serves requests */
 	uint32_t id;
 	bool open; /* CONNECTED was seen */
 	bool ready;

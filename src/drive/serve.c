@@ -10,13 +10,13 @@
  * can see by an RPC error.  A request whose connection is gone stays valid
  * until its handler has answered; the answer then goes nowhere.
  *
- * Memory: requests are begun only while the results that the session holds are
+ * Memory: requests are begun only while the results that its link holds are
  * below its pinning limit; the others wait in order, with their credits.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/server.h"
+#include "drive/serve.h"
 
 struct alloc {
 	struct alloc *next;
@@ -28,8 +28,8 @@ enum { ALLOC_HEAD = 64, REPLY_HEADER_MAX = 64 };
 
 struct rpcrdma_request {
 	struct rr_post post;      /* an answer from another thread */
-	struct rr_list all, held; /* of its session */
-	struct rr_session *session;
+	struct rr_list all, held; /* of its link's */
+	struct rr_served *served;
 	struct rr_request *r;
 	const struct rr_service_entry *entry;
 	const struct rpcrdma_procedure *proc;
@@ -46,13 +46,24 @@ struct rpcrdma_request {
 	uint8_t header[REPLY_HEADER_MAX];
 };
 
+void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
+                    const struct rr_link_config *c, struct rpcrdma_service *service)
+{
+	s->engine = e;
+	s->service = service;
+	s->max_pinned_bytes = c->o.max_pinned_bytes;
+	s->active = e->now;
+	rr_list_init(&s->all);
+	rr_list_init(&s->held);
+}
+
 /* -- admission ----------------------------------------------------------------- */
 
 static const struct rr_service_entry *
-find(struct rr_session *s, const struct rr_rpc_call *c, struct rr_rpc_reply *ret)
+find(const struct rr_served *s, const struct rr_rpc_call *c, struct rr_rpc_reply *ret)
 {
 	const struct rr_service_entry *e = rr_service_find(
-	        s->listener->service, c->program, c->version, &ret->low, &ret->high);
+	        s->service, c->program, c->version, &ret->low, &ret->high);
 
 	if (!e)
 		ret->status = ret->low > ret->high ? RPCRDMA_PROG_UNAVAIL
@@ -88,7 +99,7 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 
 	if (r->n_reads || r->n_writes) {
 		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
-			e = find(l->owner, &c, &ignored);
+			e = find(l->served, &c, &ignored);
 			p = e ? rr_service_proc(e, c.procedure) : NULL;
 		}
 		err = judge(p, r);
@@ -106,7 +117,7 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 
 static void answer_now(struct rpcrdma_request *q)
 {
-	struct rr_link *l = q->session->link;
+	struct rr_link *l = q->served->link;
 	uint64_t bytes = 0, args_bytes = 0;
 	int n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
 
@@ -130,7 +141,7 @@ static void answer_posted(struct rr_post *p)
 
 static int answer(struct rpcrdma_request *q)
 {
-	struct rpcrdma_engine *e = q->session->listener->engine;
+	struct rpcrdma_engine *e = q->served->engine;
 
 	q->answered = true;
 	if (rr_engine_here(e)) {
@@ -197,7 +208,7 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 		ret->status = RPCRDMA_RPC_MISMATCH;
 		ret->low = ret->high = 2;
 	} else {
-		q->entry = find(q->session, &q->rpc, ret);
+		q->entry = find(q->served, &q->rpc, ret);
 		if (q->entry) {
 			q->proc = rr_service_proc(q->entry, q->rpc.procedure);
 			if (!q->proc)
@@ -210,7 +221,7 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 static void handle(struct rpcrdma_request *q)
 {
 	struct rr_rpc_reply status = {.xid = q->r->xid};
-	struct rr_link *l = q->session->link;
+	struct rr_link *l = q->served->link;
 	int n;
 
 	if (l->lost) {
@@ -234,15 +245,14 @@ static void handle(struct rpcrdma_request *q)
 }
 
 /* Other threads add to what is held while they build their answers. */
-static bool has_room(const struct rr_session *s)
+static bool has_room(const struct rr_served *s)
 {
-	return __atomic_load_n(&s->alloc_bytes, __ATOMIC_RELAXED) <
-	       s->listener->config.o.max_pinned_bytes;
+	return __atomic_load_n(&s->alloc_bytes, __ATOMIC_RELAXED) < s->max_pinned_bytes;
 }
 
 void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 {
-	struct rr_session *s = l->owner;
+	struct rr_served *s = l->served;
 	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
 	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
 
@@ -251,7 +261,7 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 		return;
 	}
 	memset(q, 0, offsetof(struct rpcrdma_request, args));
-	q->session = s;
+	q->served = s;
 	q->r = r;
 	rr_list_init(&q->held);
 	rr_list_push(&s->all, &q->all);
@@ -269,7 +279,7 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 
 void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 {
-	struct rpcrdma_engine *e = q->session->listener->engine;
+	struct rpcrdma_engine *e = q->served->engine;
 	size_t total = bytes + ALLOC_HEAD;
 	struct alloc *a;
 	bool pooled = rr_engine_here(e);
@@ -282,7 +292,7 @@ void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 		return NULL;
 	*a = (struct alloc){.next = q->allocs, .bytes = total, .pooled = pooled};
 	q->allocs = a;
-	__atomic_fetch_add(&q->session->alloc_bytes, total, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&q->served->alloc_bytes, total, __ATOMIC_RELAXED);
 	return (uint8_t *)a + ALLOC_HEAD;
 }
 
@@ -292,10 +302,9 @@ static void free_allocs(struct rpcrdma_request *q)
 		struct alloc *a = q->allocs;
 
 		q->allocs = a->next;
-		__atomic_fetch_sub(&q->session->alloc_bytes, a->bytes,
-		                   __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&q->served->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
 		if (a->pooled)
-			rr_pool_put(&q->session->listener->engine->pool, a, a->bytes);
+			rr_pool_put(&q->served->engine->pool, a, a->bytes);
 		else
 			free(a);
 	}
@@ -304,7 +313,7 @@ static void free_allocs(struct rpcrdma_request *q)
 /* -- the end
  * --------------------------------------------------------------------------------- */
 
-static void begin_held(struct rr_session *s)
+static void begin_held(struct rr_served *s)
 {
 	struct rr_list *n;
 
@@ -315,7 +324,7 @@ static void begin_held(struct rr_session *s)
 void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 {
 	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
-	struct rr_session *s = l->owner;
+	struct rr_served *s = l->served;
 
 	if (!q) /* ended before it began */
 		return;
@@ -326,12 +335,14 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
 	begin_held(s);
-	rr_session_settle(s);
+	s->active = l->engine->now;
+	if (s->settled)
+		s->settled(s);
 }
 
 void rr_serve_drop(struct rr_link *l)
 {
-	struct rr_session *s = l->owner;
+	struct rr_served *s = l->served;
 	struct rr_list *n;
 
 	rr_list_for_each (n, &s->all) {
@@ -362,14 +373,14 @@ const struct rpcrdma_auth *rpcrdma_request_cred(const struct rpcrdma_request *q)
 
 int rpcrdma_request_peer(const struct rpcrdma_request *q, struct sockaddr_storage *ret)
 {
-	const struct rr_link *l = q->session->link;
+	const struct rr_link *l = q->served->link;
 
 	return l->ep ? l->prov->peer_addr(l->ep, ret) : -ENOTCONN;
 }
 
 struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *q)
 {
-	return q->session->listener->engine;
+	return q->served->engine;
 }
 
 unsigned rpcrdma_request_args(const struct rpcrdma_request *q,

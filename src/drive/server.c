@@ -25,7 +25,7 @@ static void session_ready(struct rr_link *l)
 {
 	struct rr_session *s = l->owner;
 
-	s->active = l->engine->now;
+	s->served.active = l->engine->now;
 }
 
 static void session_call_done(struct rr_link *l, struct rr_call *m)
@@ -59,9 +59,9 @@ static void idle_fire(struct rr_timer *t)
 {
 	struct rr_session *s = rr_container_of(t, struct rr_session, idle_timer);
 	struct rpcrdma_listener *l = s->listener;
-	rr_time until = rr_after(s->active, l->config.o.idle_ns);
+	rr_time until = rr_after(s->served.active, l->config.o.idle_ns);
 
-	if (!s->requests && l->engine->now >= until) {
+	if (!s->served.requests && l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
 		return;
 	}
@@ -71,10 +71,12 @@ static void idle_fire(struct rr_timer *t)
 	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
 }
 
-void rr_session_settle(struct rr_session *s)
+/* The listener may be waiting for the request that ended. */
+static void session_settled(struct rr_served *served)
 {
-	s->active = s->listener->engine->now;
-	if (s->listener->closing && !s->requests)
+	struct rr_session *s = rr_container_of(served, struct rr_session, served);
+
+	if (s->listener->closing && !served->requests)
 		rr_link_close(s->link, 0);
 }
 
@@ -114,10 +116,9 @@ static bool accept_one(struct rpcrdma_listener *l)
 		return false;
 	}
 	s->listener = l;
-	s->active = now;
+	rr_served_init(&s->served, l->engine, &l->config, l->service);
+	s->served.settled = session_settled;
 	s->idle_timer.fire = idle_fire;
-	rr_list_init(&s->all);
-	rr_list_init(&s->held);
 	rr_list_init(&s->link_sessions);
 	err = rr_link_accept(l->engine, &l->config, l->prov, &session_ops, s, &s->link);
 	if (err) {
@@ -127,6 +128,8 @@ static bool accept_one(struct rpcrdma_listener *l)
 		pause_accepting(l);
 		return false;
 	}
+	s->served.link = s->link;
+	s->link->served = &s->served;
 	rr_list_push(&l->sessions, &s->link_sessions);
 	l->n_sessions++;
 	if (l->config.o.idle_ns != UINT64_MAX &&
@@ -277,7 +280,7 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 		struct rr_session *s =
 		        rr_container_of(n, struct rr_session, link_sessions);
 
-		if (!s->requests)
+		if (!s->served.requests)
 			rr_link_close(s->link, 0);
 	}
 	if (l->n_sessions && rr_timer_set(&l->engine->timers, &l->drain_timer,

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The requests that come over one link, and the memory they hold.  A server's
+ * session has one of these; so has a client that its server may call.
+ */
+#ifndef RR_DRIVE_SERVE_H
+#define RR_DRIVE_SERVE_H
+
+#include "drive/link.h"
+#include "drive/rpcmsg.h"
+#include "drive/service.h"
+
+struct rr_served {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_service *service;
+	struct rr_link *link;
+	struct rr_list all; /* requests with handlers, held, or being answered */
+	struct rr_list held; /* requests that wait for memory of others */
+	unsigned requests; /* with handlers, or being answered */
+	rr_time active; /* last request began or ended */
+	uint64_t max_pinned_bytes;
+	uint64_t alloc_bytes; /* held by requests' results; atomic */
+	void (*settled)(struct rr_served *); /* a request has ended; or NULL */
+};
+
+/* @s is zeroed; its link comes later, and names it in link->served. */
+void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
+		    const struct rr_link_config *, struct rpcrdma_service *);
+
+/* A request's life: owner operations of a link. */
+void rr_serve_admit(struct rr_link *, struct rr_request *);
+void rr_serve_begin(struct rr_link *, struct rr_request *);
+void rr_serve_end(struct rr_link *, struct rr_request *, int status);
+void rr_serve_drop(struct rr_link *);
+
+#endif
