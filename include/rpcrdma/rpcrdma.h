@@ -153,6 +153,7 @@ struct rpcrdma_conn_options {
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
 	uint64_t retry_ns; /* calls give up when the server was unreachable that
 			      long; default 60 s; UINT64_MAX = never */
+	uint64_t first_answer_ns; /* the server must say anything at all; default 5 s */
 	uint64_t remember_ns; /* a server that speaks no version 2 is asked in version
 				 1 from the start for that long; default 10 min */
 	/* Programs that the server may call on this connection; lent for the

@@ -251,6 +251,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 
 	*ret = (struct rr_conn_info){
 	        .ready = c->state == RR_CONN_READY,
+	        .answered = p->answered,
 	        .version = p->answered ? RPCRDMA_VERSION_TWO : 0,
 	        .send_inline = p->send_inline,
 	        .recv_inline = p->recv_inline,

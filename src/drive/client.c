@@ -7,22 +7,31 @@
  *
  * Failure: after a back-off with jitter another link is made.  When nothing was
  * heard from the server for retry_ns, all that wait end with -EHOSTUNREACH.
+ *
+ * Attempts that only find out which version the server speaks (versions.h) are
+ * part of connecting: nobody is told of their failures, and no_reconnect does not
+ * forbid them.  There are few of them in a row.
  */
 #include <stdlib.h>
 
 #include "drive/addr.h"
 #include "drive/calls.h"
 
+enum { MAX_UNTOLD = 4 };
+
 struct client {
 	struct rpcrdma_conn conn;
 	struct rr_link_config config;
-	struct addrinfo *addrs, *next_addr;
+	struct addrinfo *addrs, *addr, *next_addr; /* all, of this link, of the next */
 	struct rr_timer retry_timer; /* reconnect after back-off */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
 	unsigned failures;     /* in a row, for the back-off */
 	rr_time unheard_since; /* RR_TIME_NEVER while the server answers */
 	rr_time ready_at;      /* when the link became ready */
+	unsigned asked;        /* this link's, enum rr_conn_versions */
+	unsigned untold;       /* failures in a row that were part of a negotiation */
+	bool had_two;          /* the server has spoken version 2 */
 };
 
 static struct client *client_of(struct rpcrdma_conn *c)
@@ -65,14 +74,17 @@ static rr_time back_off(struct client *t)
 	return d - d / 4 + rr_rng_below(&t->conn.engine->rng, d / 2 + 1);
 }
 
-static void plan_reconnect(struct client *t, int error)
+/* @negotiating: what failed is part of one attempt in the user's eyes. */
+static void plan_reconnect(struct client *t, int error, bool negotiating)
 {
 	struct rpcrdma_conn *c = &t->conn;
 	rr_time now = c->engine->now, delay;
 
+	t->untold = negotiating ? t->untold + 1 : 0;
+	negotiating = negotiating && t->untold <= MAX_UNTOLD;
 	if (t->unheard_since == RR_TIME_NEVER)
 		t->unheard_since = now;
-	if (t->config.o.no_reconnect || error == -EPROTONOSUPPORT) {
+	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT) {
 		give_up(t, error);
 		return;
 	}
@@ -90,13 +102,21 @@ static void plan_reconnect(struct client *t, int error)
 		give_up(t, -ENOMEM);
 		return;
 	}
-	tell(t, error, false);
+	if (!negotiating)
+		tell(t, error, false);
 }
 
 static void link_ready(struct rr_link *l)
 {
 	struct client *t = client_of(l->owner);
+	struct rpcrdma_engine *e = t->conn.engine;
+	struct rr_conn_info info;
 
+	rr_conn_info(l->conn, &info);
+	rr_versions_ready(&e->versions, t->addr->ai_addr, t->asked, info.version, e->now,
+	                  t->config.o.remember_ns);
+	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
+	t->untold = 0;
 	t->conn.error = 0;
 	t->conn.why[0] = '\0';
 	t->ready_at = t->conn.engine->now;
@@ -104,10 +124,50 @@ static void link_ready(struct rr_link *l)
 	tell(t, 0, false);
 }
 
+static enum rr_version_next learn(struct client *t, const struct rr_link *l, int error)
+{
+	struct rpcrdma_engine *e = t->conn.engine;
+	struct rr_version_end end = {
+	        .wanted = t->config.versions,
+	        .asked = t->asked,
+	        .open = l->open,
+	        .ready = l->ready,
+	        .had_two = t->had_two,
+	        .error = error,
+	};
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	end.answered = info.answered;
+	end.version = info.version;
+	return rr_versions_learn(&e->versions, t->addr->ai_addr, &end, e->now,
+	                         t->config.o.remember_ns);
+}
+
+/* The words for the user, if this is the end. */
+static const char *hopeless(const struct client *t, enum rr_version_next next)
+{
+	switch (next) {
+	case RR_VERSION_REFUSED:
+		return t->config.versions == RR_CONN_V2
+		               ? "the server refuses RPC-over-RDMA version 2"
+		       : t->config.versions == RR_CONN_V1
+		               ? "the server refuses RPC-over-RDMA version 1"
+		               : "the server refuses RPC-over-RDMA versions 2 and 1";
+	case RR_VERSION_SILENT:
+		return "the server does not answer in RPC-over-RDMA version 2";
+	case RR_VERSION_USUAL:
+	case RR_VERSION_AGAIN:
+		break;
+	}
+	return NULL;
+}
+
 static void link_closed(struct rr_link *l, int error, const char *why)
 {
 	struct client *t = client_of(l->owner);
 	rr_time now = t->conn.engine->now;
+	enum rr_version_next next = RR_VERSION_USUAL;
 	struct rpcrdma_stats s;
 
 	rr_link_stats(l, &s);
@@ -119,9 +179,17 @@ static void link_closed(struct rr_link *l, int error, const char *why)
 		heard(&t->conn);
 	if (!error)
 		error = -ECONNRESET; /* an orderly close that we did not ask for */
+	if (!t->conn.closed)
+		next = learn(t, l, error);
+	if (hopeless(t, next)) {
+		error = -EPROTONOSUPPORT;
+		why = hopeless(t, next);
+	}
+	if (next == RR_VERSION_AGAIN) /* what is learnt is learnt of one address */
+		t->next_addr = t->addr;
 	rr_calls_unlink(&t->conn, error, why);
 	if (!t->conn.closed)
-		plan_reconnect(t, error);
+		plan_reconnect(t, error, next == RR_VERSION_AGAIN);
 }
 
 static void no_admit(struct rr_link *l, struct rr_request *r)
@@ -158,10 +226,16 @@ static const struct rr_link_owner_ops client_ops = {
 static int try_connect(struct client *t)
 {
 	struct addrinfo *a = t->next_addr ? t->next_addr : t->addrs;
+	struct rpcrdma_engine *e = t->conn.engine;
+	struct rr_link_config config = t->config;
 
+	t->addr = a;
 	t->next_addr = a->ai_next;
-	return rr_link_connect(t->conn.engine, &t->config, a->ai_addr, a->ai_addrlen,
-	                       &client_ops, &t->conn, &t->conn.link);
+	t->asked = rr_versions_ask(&e->versions, a->ai_addr, t->config.versions,
+	                           rr_engine_clock());
+	config.versions = t->asked;
+	return rr_link_connect(e, &config, a->ai_addr, a->ai_addrlen, &client_ops,
+	                       &t->conn, &t->conn.link);
 }
 
 static void retry_fire(struct rr_timer *timer)
@@ -170,7 +244,7 @@ static void retry_fire(struct rr_timer *timer)
 	int err = try_connect(t);
 
 	if (err)
-		plan_reconnect(t, err);
+		plan_reconnect(t, err, false);
 }
 
 /* -- life of the connection

@@ -19,6 +19,7 @@
 #include "drive/pool.h"
 #include "drive/poller.h"
 #include "drive/timer.h"
+#include "drive/versions.h"
 #include <rpcrdma/rpcrdma.h>
 
 /* A client or a listener, for the engine that is freed before them. */
@@ -49,6 +50,7 @@ struct rpcrdma_engine {
 	uint32_t next_conn_id;
 	uint32_t next_xid; /* of calls */
 	uint64_t spin_ns;
+	struct rr_versions versions; /* what servers speak */
 	struct rr_rng rng; /* jitter and XIDs, nothing secret */
 	struct rr_trace_sink sink;
 	void (*trace)(void *arg, const char *json);

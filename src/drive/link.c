@@ -41,6 +41,8 @@ static void fill_defaults(struct rpcrdma_conn_options *o)
 	RR_DEFAULT(max_chunk_bytes, 8u << 20);
 	RR_DEFAULT(max_pinned_bytes, 32u << 20);
 	RR_DEFAULT(handshake_ns, RR_SEC(10));
+	RR_DEFAULT(first_answer_ns, RR_SEC(5)); /* [V7] */
+	RR_DEFAULT(remember_ns, RR_SEC(600));
 	RR_DEFAULT(idle_ns, RR_SEC(360));
 	RR_DEFAULT(reconnect_min_ns, RR_MS(100));
 	RR_DEFAULT(reconnect_max_ns, RR_SEC(5));
@@ -61,6 +63,7 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	fill_defaults(&c.o);
 	if (c.o.version && c.o.version != RPCRDMA_VERSION_TWO)
 		return -EPROTONOSUPPORT;
+	c.versions = RR_CONN_V2;
 	if (c.o.credits < 2 || c.o.credits > MAX_CREDITS ||
 	    c.o.inline_bytes < RR_WIRE_MIN_INLINE || c.o.inline_bytes > 1u << 20 ||
 	    c.o.max_segments > RR_WIRE_MAX_SEGMENTS || c.o.segment_bytes < 4096)
@@ -401,6 +404,8 @@ static int make_conn(struct rr_link *l, const struct rr_link_config *c,
 	        .max_chunk_bytes = o->max_chunk_bytes,
 	        .max_pinned_bytes = o->max_pinned_bytes,
 	        .remote_invalidate = true,
+	        .versions = c->versions,
+	        .first_answer_ns = o->first_answer_ns,
 	        .props_ns = o->handshake_ns,
 	};
 

@@ -61,11 +61,12 @@ struct rr_link {
 /* Options common to both ends, checked and with defaults filled in. */
 struct rr_link_config {
 	struct rpcrdma_conn_options o;
+	unsigned versions; /* enum rr_conn_versions */
 	const struct rr_prov_ops *prov;
 	char prov_options[128];
 };
 
-/* -EINVAL, -ENODEV (unknown provider) or -EPROTONOSUPPORT (version). */
+/* -EINVAL, -ENODEV (unknown provider) or -EPROTONOSUPPORT (unknown version). */
 int rr_link_config_from(const struct rpcrdma_conn_options *, struct rr_link_config *ret);
 
 /* Client: begins to connect to @sa. */
