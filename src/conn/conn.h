@@ -254,7 +254,9 @@ rr_time rr_conn_deadline(const struct rr_conn *);
  * the connection died of: then no CALL_DONE follows. */
 int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 /* Ends a call early: its regions are invalidated first, then CALL_DONE comes
- * with -ECANCELED.  A late Reply is dropped.  Harmless if already ended. */
+ * with -ECANCELED.  A late Reply is dropped.  Harmless if already ended.  If part
+ * of the Call has been sent it is ended by one that the peer must refuse: the
+ * error it reports would hit a new call with the same XID. */
 void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
 /*
  * After CALL_DONE with RR_CALL_REMOTE_ERROR: can it be asked otherwise? [E6, K11]

@@ -305,7 +305,6 @@ struct rr_tx {
 	struct rr_request_state *reply; /* in a sequence, or */
 	bool closer; /* a sequence given up owes its end: */
 	uint32_t closer_xid;
-	uint8_t closer_word[4];
 	bool stalled; /* counted */
 	rr_time grant_at;
 	bool grant_now;

@@ -130,12 +130,11 @@ static bool is_grant(const struct rr_msg *m)
 	return m->p.htype == RDMA2_NOMSG && !m->p.xid;
 }
 
-/* Could more parts follow it that belong to it? [M3] */
-static bool continues(const struct rr_msg *m)
+/* May it be a part of a sequence? [M3] */
+static bool is_part(const struct rr_msg *m)
 {
-	return m->more && !is_grant(m) &&
-	       (m->p.htype == RDMA2_MSG || m->p.htype == RDMA2_NOMSG ||
-	        m->p.htype == RDMA2_CONNPROP);
+	return !is_grant(m) && (m->p.htype == RDMA2_MSG || m->p.htype == RDMA2_NOMSG ||
+	                        m->p.htype == RDMA2_CONNPROP);
 }
 
 void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_error *e,
@@ -143,8 +142,10 @@ void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_er
 {
 	rr_recv_discard(c, m, RR_DISCARD_FAULT);
 	rr_conn_trace(c, RR_TRACE_PEER_FAULT, m->p.xid, e->code, 0, 0);
-	if (continues(m))
+	if (is_part(m) && m->more)
 		rr_cont_discard(c, m->p.xid, m->response);
+	else if (is_part(m))
+		(void)rr_cont_discards(c, m); /* the end of one, if there was one */
 	if (m->p.htype != RDMA2_ERROR && rr_cont_is(c, m->p.xid, m->response))
 		rr_cont_drop(c);
 	if (!m->response && m->p.htype != RDMA2_ERROR) {

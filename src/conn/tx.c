@@ -10,9 +10,9 @@
  *
  * A call is prepared (memory registered) only when its turn has come.  A part
  * that is not the last fills the threshold.  When a call is given up between
- * its parts the sequence must end all the same: the closer sends the next four
- * octets of it as a final part without chunks, so that the peer drops or
- * refuses the torn Call, and nothing of the caller's memory is named again.
+ * its parts the sequence must end all the same, and the torn Call must not be
+ * executed, even if what has arrived of it makes sense by itself: the closer
+ * is a final part that no Responder can accept [K3].
  */
 #include "conn/core.h"
 
@@ -134,14 +134,37 @@ static bool in_sequence(const struct rr_tx *t)
 	return t->closer || t->call || t->reply;
 }
 
-static bool send_closer(struct rr_conn *c)
+/*
+ * A final part with one Read chunk: it lies beyond the end of any stream, is
+ * longer than any region, and its handle is none.  The Responder's answer,
+ * RDMA2_ERR_BAD_XDR, is for an XID that is no call's any more [E4]; where the
+ * sequence was refused before, this ends it in silence [M3].
+ */
+static struct rr_xmit *closer(struct rr_conn *c)
 {
+	static const uint8_t word[4];
+	const struct rr_segment nowhere = {.handle = 0, .length = UINT32_MAX};
+	struct rr_lists *l = rr_slab_get(&c->lists_slab);
 	struct rr_stream s;
 	struct rr_xmit *x;
+	int err;
 
+	if (!l)
+		return NULL;
+	rr_lists_init(l);
+	err = rr_lists_add_read(l, UINT32_MAX - 3, &nowhere);
+	RR_ASSERT(!err);
 	rr_stream_init(&s);
-	(void)rr_stream_add(&s, c->tx.closer_word, sizeof(c->tx.closer_word), 0);
-	x = rr_xmit_message(c, RDMA2_MSG, 0, c->tx.closer_xid, NULL, &s, s.left);
+	(void)rr_stream_add(&s, word, sizeof(word), 0);
+	x = rr_xmit_message(c, RDMA2_MSG, 0, c->tx.closer_xid, l, &s, s.left);
+	rr_slab_put(&c->lists_slab, l);
+	return x;
+}
+
+static bool send_closer(struct rr_conn *c)
+{
+	struct rr_xmit *x = closer(c);
+
 	c->tx.closer = false;
 	if (x)
 		rr_xmit_send(c, x);
@@ -167,7 +190,6 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 	c->tx.call = NULL;
 	c->tx.closer = true;
 	c->tx.closer_xid = s->call->xid;
-	rr_stream_copy(&s->stream, c->tx.closer_word, sizeof(c->tx.closer_word));
 }
 
 /* -- turns ---------------------------------------------------------------------------

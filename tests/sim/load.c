@@ -332,22 +332,11 @@ static void refuse(struct node *n, struct served *v)
 	rr_conn_refuse(n->conn, v->request, &e, run_now(n->run));
 }
 
-/* A Call that ends in the middle of its parts ends in one without chunks. */
-static bool cut_short(const struct node *n, const struct spec *s)
-{
-	const struct plan *p = &n->run->plan;
-
-	return n->run->node[!n->side].asked[s->index].cancelled ||
-	       (p->fault == FAULT_MEMORY && p->fault_side != n->side);
-}
-
 static void check_offer(struct node *n, const struct rr_request *q,
                         const struct spec *s)
 {
 	uint64_t read = 0;
 
-	if (cut_short(n, s))
-		return;
 	CHECK(n->run, q->n_pieces == 1, "request %u: %u pieces at ADMIT", s->index,
 	      q->n_pieces);
 	CHECK(n->run, q->n_writes == s->n_dests, "request %u: %u Write chunks, not %u",
@@ -444,8 +433,7 @@ void load_request(struct node *n, struct rr_request *q)
 	      v->spec->index);
 	v->ready = true;
 	v->due = run_now(n->run) + v->spec->answer_after;
-	if (!cut_short(n, v->spec))
-		check_arguments(n, v);
+	check_arguments(n, v); /* nothing cut short comes this far */
 }
 
 static void answer(struct node *n, struct served *v)

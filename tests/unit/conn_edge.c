@@ -475,6 +475,11 @@ static void invalidating_twice_closes(void **state)
 /* -- sequences
  * --------------------------------------------------------------------------------- */
 
+/* A final part with a Read chunk that no stream and no region can have. */
+#define CLOSER                                                                         \
+	MSG "00000000 00000001 fffffffc 00000000 ffffffff 00000000 00000000 "          \
+	    "00000000 00000000 00000000 00000000"
+
 /* An answer to a Call that is half sent: the call ends, the sequence too. */
 static void an_answer_to_half_a_call(void **state)
 {
@@ -497,11 +502,34 @@ static void an_answer_to_half_a_call(void **state)
 		                    "00000099"));
 		assert_int_equal(o->call.status,
 		                 k ? (int)RR_CALL_REMOTE_ERROR : -EPROTO);
-		/* four octets of its own stream, no chunks, nothing of the caller's */
-		raw_expect(s, "00000099" MSG EMPTY "01000042");
+		raw_expect(s, "00000099" CLOSER);
 		raw_end(s);
 		free(o);
 	}
+}
+
+/* V2-7.2.1-01, -02: what we close with is refused and not executed, whatever came
+ * before it; V2-7.1.3-02, M3: in silence where the sequence was refused already. */
+static void the_closing_part_is_refused(void **state)
+{
+	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+
+	s->on_request = drop;
+	raw_receive(s, "00000099" MSG_MORE EMPTY CALL("00000099"));
+	raw_receive(s, "00000099" CLOSER);
+	raw_expect(s, "00000099" ERRORMSG "00000002");
+	raw_receive(s, "00000000" MSG_MORE EMPTY CALL("00000000")); /* O11 */
+	raw_receive(s, "00000000" CLOSER);
+	raw_expect(s, "00000000" ERRORMSG "00000002");
+	raw_receive(s, "00000098" MSG_MORE
+	               "00000000 00000000 00000000 00000001 00000000" CALL("00000098"));
+	raw_expect(s, "00000098" ERRORMSG "00000005");
+	raw_receive(s, "00000098" CLOSER);
+	raw_expect_silence(s);
+	assert_int_equal(s->admitted, 0);
+	raw_receive(s, "00000098" MSG EMPTY CALL("00000098"));
+	assert_int_equal(s->admitted, 1); /* all three sequences are over */
+	raw_end(s);
 }
 
 static void a_reply_without_end_is_dropped_with_its_call(void **state)
@@ -635,6 +663,7 @@ int main(void)
 	        cmocka_unit_test(invalidation_from_both_ends),
 	        cmocka_unit_test(invalidating_twice_closes),
 	        cmocka_unit_test(an_answer_to_half_a_call),
+	        cmocka_unit_test(the_closing_part_is_refused),
 	        cmocka_unit_test(a_reply_without_end_is_dropped_with_its_call),
 	        cmocka_unit_test(a_reply_beyond_the_limit_ends_the_call),
 	        cmocka_unit_test(properties_in_a_sequence),

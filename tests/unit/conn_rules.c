@@ -516,6 +516,24 @@ static void too_many_spoilt_sequences_close(void **state)
 	raw_end(s);
 }
 
+/* M3: also a malformed final part ends what is discarded: none of these stay. */
+static void a_spoilt_sequence_may_end_malformed(void **state)
+{
+	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+
+	s->on_request = on_request;
+	for (unsigned i = 0; i < 40; i++) {
+		raw_receive(s, "00000100" MSG_MORE "00000000");
+		raw_expect(s, BAD_XDR("00000100"));
+		raw_receive(s, "00000100" MSG "00000000");
+		raw_expect(s, BAD_XDR("00000100"));
+	}
+	raw_receive(s, "00000100" MSG EMPTY CALL("00000100"));
+	raw_expect(s, "00000100" MSG_REPLY EMPTY REPLY("00000100"));
+	expect_service(s);
+	raw_end(s);
+}
+
 /* K17: a Call that invalidates is a violation. */
 static void invalidation_by_a_call_closes(void **state)
 {
@@ -726,6 +744,7 @@ int main(void)
 	        cmocka_unit_test(any_xid_is_served),
 	        cmocka_unit_test(too_many_waiting_errors_close),
 	        cmocka_unit_test(too_many_spoilt_sequences_close),
+	        cmocka_unit_test(a_spoilt_sequence_may_end_malformed),
 	        cmocka_unit_test(invalidation_by_a_call_closes),
 	        cmocka_unit_test(first_message_of_another_version),
 	        cmocka_unit_test(another_version_in_mid_connection),
