@@ -320,9 +320,11 @@ RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
 RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
 				    const struct rpcrdma_program *, void *arg);
 
-/* Memory for replies of execute_once procedures, default 8 MiB; the oldest go
- * first.  Replies are found again by the caller's address without its port, XID,
- * program, version, procedure and a checksum of the arguments.  Before listen. */
+/* Memory for replies of execute_once procedures, default 8 MiB; 0 = they are not
+ * remembered.  A Call is known again by the caller's address without its port,
+ * XID, program, version, procedure, and a checksum of credential and arguments.
+ * The oldest replies go first; one caller has at most half of the memory.
+ * -EINVAL below 64 KiB, -EBUSY once a Call was served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* @address "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port 20049;

@@ -79,6 +79,13 @@ void rr_engine_post(struct rpcrdma_engine *e, struct rr_post *p)
 		wake(e);
 }
 
+void rr_engine_unpost(struct rpcrdma_engine *e, struct rr_post *p)
+{
+	pthread_mutex_lock(&e->post_lock);
+	rr_list_del(&p->link);
+	pthread_mutex_unlock(&e->post_lock);
+}
+
 static void run_posts(struct rpcrdma_engine *e)
 {
 	struct rr_list batch, *n;

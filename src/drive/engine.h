@@ -65,6 +65,9 @@ struct rpcrdma_engine {
 
 /* Any thread.  @p is given until its function runs. */
 void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);
+/* The engine's thread.  Takes back a post that has not run; @p was posted once,
+ * or its link is initialised.  Whoever posts it must have stopped doing so. */
+void rr_engine_unpost(struct rpcrdma_engine *, struct rr_post *p);
 /* True in the thread that runs the engine, and before it first runs. */
 bool rr_engine_here(const struct rpcrdma_engine *);
 rr_time rr_engine_clock(void);

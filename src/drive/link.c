@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "drive/serve.h"
 #include "prov/iwarp/iwarp.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
@@ -255,6 +256,8 @@ static void lose(struct rr_link *l, int error)
 		rr_conn_completed(l->conn, l->held.token, -ECANCELED, l->engine->now);
 	}
 	rr_conn_lost(l->conn, error, l->engine->now);
+	if (l->served)
+		rr_serve_lost(l);
 }
 
 /* -- completions become events

@@ -10,6 +10,11 @@
  * can see by an RPC error.  A request whose connection is gone stays valid
  * until its handler has answered; the answer then goes nowhere.
  *
+ * What is to be executed once goes through the service's reply cache (drc.h):
+ * the result is there before it is on its way to the caller, and so survives
+ * the connection.  A Call that comes again while the first is being executed
+ * waits here, in order not to be executed; it leaves with its connection.
+ *
  * Memory: requests are begun only while the results that its link holds are
  * below its pinning limit; the others wait in order, with their credits.
  */
@@ -34,12 +39,16 @@ struct rpcrdma_request {
 	const struct rr_service_entry *entry;
 	const struct rpcrdma_procedure *proc;
 	struct rr_rpc_call rpc;
+	struct rr_drc_entry *once; /* held, in the cache of the service */
+	struct rr_drc_waiter waiter;
 	struct alloc *allocs;
 	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);
 	void *done_arg;
-	bool answered;
+	bool answered, waiting; /* for the first of the same Calls */
+	bool executing;         /* the handler's result is wanted by the cache */
+	bool replayed;          /* not executed: another one's result */
 	/* Not cleared at the beginning: their counts say what is valid. */
 	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
 	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
@@ -127,7 +136,7 @@ static void answer_now(struct rpcrdma_request *q)
 		bytes += q->reply[i].len;
 	for (unsigned i = 0; i < q->n_args; i++)
 		args_bytes += q->args[i].len;
-	if (q->proc)
+	if (q->proc && !q->replayed)
 		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0,
 		                 args_bytes, bytes);
 	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
@@ -139,11 +148,103 @@ static void answer_posted(struct rr_post *p)
 	answer_now(rr_container_of(p, struct rpcrdma_request, post));
 }
 
+/* -- once ------------------------------------------------------------------------ */
+
+static struct rr_drc *cache_of(const struct rpcrdma_request *q)
+{
+	return &q->served->service->cache;
+}
+
+/* The handler's result is known.  Any thread; before anything is sent, since
+ * what the caller may have seen must never be executed again. */
+static void once_complete(struct rpcrdma_request *q)
+{
+	if (!q->executing)
+		return;
+	q->executing = false;
+	rr_drc_complete(cache_of(q), q->once, &q->status, q->reply + 1, q->n_reply,
+	                rr_engine_clock());
+	q->once = NULL;
+}
+
+/* Answers with what the cache has. */
+static void replay(struct rpcrdma_request *q)
+{
+	q->n_reply = rr_drc_reply(q->once, &q->status, q->reply + 1);
+	q->answered = q->replayed = true;
+	answer_now(q);
+}
+
+static void replay_posted(struct rr_post *p)
+{
+	struct rpcrdma_request *q = rr_container_of(p, struct rpcrdma_request, post);
+
+	q->waiting = false;
+	replay(q);
+}
+
+static void first_is_done(struct rr_drc_waiter *w)
+{
+	struct rpcrdma_request *q = rr_container_of(w, struct rpcrdma_request, waiter);
+
+	rr_engine_post(q->served->engine, &q->post);
+}
+
+static void refuse_once(struct rpcrdma_request *q)
+{
+	q->status.status = RPCRDMA_SYSTEM_ERR;
+	q->answered = q->replayed = true;
+	answer_now(q);
+}
+
+/* False: the request was answered, or waits.  @caller is known. */
+static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
+{
+	struct rr_link *l = q->served->link;
+
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	q->waiter.ready = first_is_done;
+	q->post.fn = replay_posted;
+	rr_list_init(&q->post.link);
+	switch (rr_drc_begin(cache_of(q), caller, &q->rpc, q->args, q->n_args,
+	                     &q->waiter, l->engine->now, &q->once)) {
+	case RR_DRC_NEW:
+		q->executing = true;
+		return true;
+	case RR_DRC_DONE:
+		l->stats.cache_hits++;
+		replay(q);
+		return false;
+	case RR_DRC_WAIT:
+		l->stats.cache_waits++;
+		q->waiting = true;
+		return false;
+	case RR_DRC_REFUSED:
+		break;
+	}
+	refuse_once(q);
+	return false;
+}
+
+/* Waits no longer for the first, nor for the word of it that may be coming. */
+static void stop_waiting(struct rpcrdma_request *q)
+{
+	struct rpcrdma_engine *e = q->served->engine;
+
+	rr_drc_leave(cache_of(q), q->once, &q->waiter, e->now);
+	rr_engine_unpost(e, &q->post);
+	q->once = NULL;
+	q->waiting = false;
+}
+
+/* -- the answer ------------------------------------------------------------------ */
+
 static int answer(struct rpcrdma_request *q)
 {
 	struct rpcrdma_engine *e = q->served->engine;
 
 	q->answered = true;
+	once_complete(q);
 	if (rr_engine_here(e)) {
 		answer_now(q);
 	} else {
@@ -218,18 +319,25 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 	return n;
 }
 
+static void drop(struct rpcrdma_request *q)
+{
+	struct rr_link *l = q->served->link;
+
+	q->answered = true;
+	rr_conn_drop(l->conn, q->r, l->engine->now);
+	rr_link_touch(l);
+}
+
 static void handle(struct rpcrdma_request *q)
 {
 	struct rr_rpc_reply status = {.xid = q->r->xid};
-	struct rr_link *l = q->served->link;
+	struct sockaddr_storage caller;
 	int n;
 
-	if (l->lost) {
+	if (q->served->link->lost) {
 		/* Held until its caller was gone.  The caller may have sent it
 		 * again elsewhere and gone on: doing it now would do it late. */
-		q->answered = true;
-		rr_conn_drop(l->conn, q->r, l->engine->now);
-		rr_link_touch(l);
+		drop(q);
 		return;
 	}
 	n = check_rpc(q, &status);
@@ -241,6 +349,14 @@ static void handle(struct rpcrdma_request *q)
 		return;
 	}
 	set_args(q, (size_t)n);
+	if (q->proc->execute_once) {
+		if (rpcrdma_request_peer(q, &caller)) {
+			drop(q); /* gone already, and not to be known again */
+			return;
+		}
+		if (!once_begin(q, &caller))
+			return;
+	}
 	q->proc->handler(q, q->entry->arg);
 }
 
@@ -328,6 +444,8 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 
 	if (!q) /* ended before it began */
 		return;
+	if (q->once)
+		rr_drc_put(cache_of(q), q->once, l->engine->now);
 	free_allocs(q);
 	rr_list_del(&q->all);
 	if (q->done)
@@ -351,9 +469,30 @@ void rr_serve_drop(struct rr_link *l)
 
 		if (q->answered)
 			continue;
+		if (q->waiting)
+			stop_waiting(q);
+		/* Done or not: nobody will ever know, nor do it again. */
+		q->n_reply = 0;
+		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
+		once_complete(q);
 		q->answered = true;
 		rr_list_del(&q->held);
 		rr_conn_drop(l->conn, q->r, l->engine->now);
+	}
+}
+
+void rr_serve_lost(struct rr_link *l)
+{
+	struct rr_list *n;
+
+	rr_list_for_each (n, &l->served->all) {
+		struct rpcrdma_request *q =
+		        rr_container_of(n, struct rpcrdma_request, all);
+
+		if (!q->waiting)
+			continue;
+		stop_waiting(q);
+		drop(q);
 	}
 }
 

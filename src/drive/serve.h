@@ -32,5 +32,8 @@ void rr_serve_admit(struct rr_link *, struct rr_request *);
 void rr_serve_begin(struct rr_link *, struct rr_request *);
 void rr_serve_end(struct rr_link *, struct rr_request *, int status);
 void rr_serve_drop(struct rr_link *);
+/* The connection is over, rr_conn_lost was called: what waits for the first of
+ * several equal Calls goes, what is being executed stays. */
+void rr_serve_lost(struct rr_link *);
 
 #endif

@@ -2,15 +2,37 @@
 #include "drive/service.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
+
+static int make_cache(struct rr_drc *d, size_t bytes)
+{
+	struct rr_drc_options o = {.bytes = bytes};
+
+	/* Short reads cannot happen for so few octets. */
+	if (getrandom(o.key, sizeof(o.key), 0) < 0)
+		return -errno;
+	return rr_drc_init(d, &o);
+}
 
 int rpcrdma_service_new(struct rpcrdma_service **ret)
 {
 	struct rpcrdma_service *s = calloc(1, sizeof(*s));
+	int err;
 
 	if (!s)
 		return -ENOMEM;
+	err = make_cache(&s->cache, RR_DRC_DEFAULT_BYTES);
+	if (err) {
+		free(s);
+		return err;
+	}
 	*ret = s;
 	return 0;
+}
+
+int rpcrdma_service_set_reply_cache(struct rpcrdma_service *s, size_t bytes)
+{
+	return s ? rr_drc_set_bytes(&s->cache, bytes) : -EINVAL;
 }
 
 void rpcrdma_service_free(struct rpcrdma_service *s)
@@ -19,6 +41,7 @@ void rpcrdma_service_free(struct rpcrdma_service *s)
 		return;
 	for (unsigned i = 0; i < s->count; i++)
 		free(s->entries[i].stats);
+	rr_drc_fini(&s->cache);
 	free(s);
 }
 

@@ -3,8 +3,7 @@
 #ifndef RR_DRIVE_SERVICE_H
 #define RR_DRIVE_SERVICE_H
 
-#include "base/base.h"
-#include <rpcrdma/rpcrdma.h>
+#include "drive/drc.h"
 
 enum { RR_SERVICE_MAX_PROGRAMS = 32 };
 
@@ -17,6 +16,7 @@ struct rr_service_entry {
 struct rpcrdma_service {
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
+	struct rr_drc cache; /* of replies to what is executed once */
 };
 
 /* The entry for a program and version.  NULL: @ret_low > @ret_high if there is
