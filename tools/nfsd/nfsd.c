@@ -34,7 +34,7 @@ struct server {
 	const char *listen[MAX_LISTENERS];
 	unsigned n_listen;
 	const char *stats, *state_dir;
-	uint64_t threads, connections, memory;
+	uint64_t threads, connections, memory, reply_cache;
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
@@ -67,6 +67,10 @@ static const char help[] =
         "  --connections N         most connections of a listener (128)\n"
         "  --memory SIZE           most memory that one client's requests may hold "
         "(32M)\n"
+        "  --reply-cache SIZE      memory for replies to CREATE, REMOVE, RENAME..., so "
+        "that\n"
+        "                          a request sent again is not executed again (8M; "
+        "0: none)\n"
         "  --state-dir DIR         where the secret that seals file handles is kept, "
         "so\n"
         "                          that they survive a restart (/var/lib/rpcrdma for\n"
@@ -94,6 +98,7 @@ enum {
 	OPT_THREADS,
 	OPT_CONNECTIONS,
 	OPT_MEMORY,
+	OPT_REPLY_CACHE,
 	OPT_STATE_DIR,
 	OPT_STATS
 };
@@ -110,6 +115,7 @@ static const struct option options[] = {
         {"threads", required_argument, NULL, OPT_THREADS},
         {"connections", required_argument, NULL, OPT_CONNECTIONS},
         {"memory", required_argument, NULL, OPT_MEMORY},
+        {"reply-cache", required_argument, NULL, OPT_REPLY_CACHE},
         {"state-dir", required_argument, NULL, OPT_STATE_DIR},
         {"stats-on-exit", required_argument, NULL, OPT_STATS},
         TOOL_COMMON_OPTIONS,
@@ -173,6 +179,15 @@ static int take_memory(struct server *s, const char *arg)
 	return -EINVAL;
 }
 
+static int take_reply_cache(struct server *s, const char *arg)
+{
+	if (!tool_parse_size(arg, &s->reply_cache) &&
+	    (!s->reply_cache || s->reply_cache >= 64 << 10))
+		return 0;
+	tool_error("--reply-cache: '%s' is neither 0 nor a size of at least 64K", arg);
+	return -EINVAL;
+}
+
 static int take_listen(struct server *s, const char *arg)
 {
 	if (s->n_listen == MAX_LISTENERS) {
@@ -215,6 +230,8 @@ static int take_option(struct server *s, int c, const char *arg)
 		return take_number("connections", arg, 1, 65536, &s->connections);
 	case OPT_MEMORY:
 		return take_memory(s, arg);
+	case OPT_REPLY_CACHE:
+		return take_reply_cache(s, arg);
 	case OPT_STATE_DIR:
 		s->state_dir = arg;
 		return 0;
@@ -368,6 +385,8 @@ static int set_up(struct server *s)
 	set_signals(s->engine);
 	e = rpcrdma_service_new(&s->service);
 	if (!e)
+		e = rpcrdma_service_set_reply_cache(s->service, s->reply_cache);
+	if (!e)
 		e = nfsd_add_programs(&s->nfsd, s->service);
 	if (e)
 		tool_error("cannot start: %s", strerror(-e));
@@ -450,6 +469,7 @@ int tool_nfsd(int argc, char **argv)
 	s->threads = 4;
 	s->connections = 128;
 	s->memory = 32 << 20;
+	s->reply_cache = 8 << 20;
 	s->nfsd.squash = (struct squash){true, false, 65534, 65534};
 	pthread_mutex_init(&s->nfsd.lock, NULL);
 	objects_init(&s->nfsd.objects, object_limit());

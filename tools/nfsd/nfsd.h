@@ -336,6 +336,7 @@ struct op_type {
 	uint32_t (*item_len)(const union nfs_args *); /* arguments end with an item */
 	void (*run)(struct op *);
 	bool null; /* any credential will do */
+	bool once; /* not idempotent: its replies are remembered */
 };
 
 /* One request being served.  Lives in the request's own memory. */

@@ -23,34 +23,34 @@ static uint32_t symlink_item(const union nfs_args *a)
 }
 
 #define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
-#define TYPE(name, fn)                                                                 \
-	{                                                                              \
-		XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), NULL,    \
-		        fn, false                                                      \
-	}
-#define TYPE_ITEM(name, fn, item)                                                      \
+/* once: executed again, it would fail or undo what another has done since. */
+#define TYPE_OF(name, fn, item, once)                                                  \
 	{                                                                              \
 		XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), item,    \
-		        fn, false                                                      \
+		        fn, false, once                                                \
 	}
+#define TYPE(name, fn)            TYPE_OF(name, fn, NULL, false)
+#define TYPE_ITEM(name, fn, item) TYPE_OF(name, fn, item, false)
+#define ONCE(name, fn)            TYPE_OF(name, fn, NULL, true)
+#define ONCE_ITEM(name, fn, item) TYPE_OF(name, fn, item, true)
 
 static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
-        [NFSPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true},
+        [NFSPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true, false},
         [NFSPROC3_GETATTR] = TYPE(GETATTR, op_getattr),
-        [NFSPROC3_SETATTR] = TYPE(SETATTR, op_setattr),
+        [NFSPROC3_SETATTR] = ONCE(SETATTR, op_setattr),
         [NFSPROC3_LOOKUP] = TYPE(LOOKUP, op_lookup),
         [NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
         [NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
         [NFSPROC3_READ] = TYPE(READ, op_read),
         [NFSPROC3_WRITE] = TYPE_ITEM(WRITE, op_write, write_item),
-        [NFSPROC3_CREATE] = TYPE(CREATE, op_create),
-        [NFSPROC3_MKDIR] = TYPE(MKDIR, op_mkdir),
-        [NFSPROC3_SYMLINK] = TYPE_ITEM(SYMLINK, op_symlink, symlink_item),
-        [NFSPROC3_MKNOD] = TYPE(MKNOD, op_mknod),
-        [NFSPROC3_REMOVE] = TYPE(REMOVE, op_remove),
-        [NFSPROC3_RMDIR] = TYPE(RMDIR, op_rmdir),
-        [NFSPROC3_RENAME] = TYPE(RENAME, op_rename),
-        [NFSPROC3_LINK] = TYPE(LINK, op_link),
+        [NFSPROC3_CREATE] = ONCE(CREATE, op_create),
+        [NFSPROC3_MKDIR] = ONCE(MKDIR, op_mkdir),
+        [NFSPROC3_SYMLINK] = ONCE_ITEM(SYMLINK, op_symlink, symlink_item),
+        [NFSPROC3_MKNOD] = ONCE(MKNOD, op_mknod),
+        [NFSPROC3_REMOVE] = ONCE(REMOVE, op_remove),
+        [NFSPROC3_RMDIR] = ONCE(RMDIR, op_rmdir),
+        [NFSPROC3_RENAME] = ONCE(RENAME, op_rename),
+        [NFSPROC3_LINK] = ONCE(LINK, op_link),
         [NFSPROC3_READDIR] = TYPE(READDIR, op_readdir),
         [NFSPROC3_READDIRPLUS] = TYPE(READDIRPLUS, op_readdirplus),
         [NFSPROC3_FSSTAT] = TYPE(FSSTAT, op_fsstat),
@@ -60,14 +60,14 @@ static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
 };
 
 static const struct op_type mount_types[RPCRDMA_MOUNT3_PROCEDURES] = {
-        [MOUNTPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true},
+        [MOUNTPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true, false},
         [MOUNTPROC3_MNT] = {XDR_OF(dirpath), XDR_OF(mountres3), sizeof(dirpath), NULL,
-                            op_mnt, false},
-        [MOUNTPROC3_DUMP] = {NULL, NULL, 0, NULL, op_dump, true},
+                            op_mnt, false, false},
+        [MOUNTPROC3_DUMP] = {NULL, NULL, 0, NULL, op_dump, true, false},
         [MOUNTPROC3_UMNT] = {XDR_OF(dirpath), NULL, sizeof(dirpath), NULL, op_umnt,
-                             false},
-        [MOUNTPROC3_UMNTALL] = {NULL, NULL, 0, NULL, op_umntall, false},
-        [MOUNTPROC3_EXPORT] = {NULL, NULL, 0, NULL, op_export, true},
+                             false, false},
+        [MOUNTPROC3_UMNTALL] = {NULL, NULL, 0, NULL, op_umntall, false, false},
+        [MOUNTPROC3_EXPORT] = {NULL, NULL, 0, NULL, op_export, true, false},
 };
 
 void op_null(struct op *op)
@@ -265,12 +265,13 @@ static rpcrdma_handler_fn *const mount_handlers[RPCRDMA_MOUNT3_PROCEDURES] = {
 };
 
 static void add_binding(struct rpcrdma_procedure *p, const struct rpcrdma_binding *b,
-                        rpcrdma_handler_fn *fn)
+                        rpcrdma_handler_fn *fn, const struct op_type *type)
 {
 	p->name = b->name;
 	p->handler = fn;
 	p->max_read_items = b->max_read_items;
 	p->max_write_items = b->max_write_items;
+	p->execute_once = type->once;
 }
 
 int nfsd_add_programs(struct nfsd *d, struct rpcrdma_service *service)
@@ -282,11 +283,11 @@ int nfsd_add_programs(struct nfsd *d, struct rpcrdma_service *service)
 	int e;
 
 	for (unsigned i = 0; i < RPCRDMA_NFS3_PROCEDURES; i++)
-		add_binding(&d->nfs_procs[i], &rpcrdma_nfs3_binding[i],
-		            nfs_handlers[i]);
+		add_binding(&d->nfs_procs[i], &rpcrdma_nfs3_binding[i], nfs_handlers[i],
+		            &nfs_types[i]);
 	for (unsigned i = 0; i < RPCRDMA_MOUNT3_PROCEDURES; i++)
 		add_binding(&d->mount_procs[i], &rpcrdma_mount3_binding[i],
-		            mount_handlers[i]);
+		            mount_handlers[i], &mount_types[i]);
 	d->nfs_procs[NFSPROC3_WRITE].max_read_bytes = NFSD_MAX_IO;
 	d->nfs_procs[NFSPROC3_SYMLINK].max_read_bytes = NFS3_PATH_BYTES;
 	d->programs[0] = nfs;

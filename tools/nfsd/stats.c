@@ -37,6 +37,8 @@ static const struct {
         F(errors_sent),
         F(errors_received),
         F(credit_stalls),
+        F(cache_hits),
+        F(cache_waits),
         F(syscalls),
         F(wire_bytes_sent),
         F(wire_bytes_received),
