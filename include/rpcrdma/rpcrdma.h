@@ -156,8 +156,9 @@ struct rpcrdma_conn_options {
 	uint64_t first_answer_ns; /* the server must say anything at all; default 5 s */
 	uint64_t remember_ns; /* a server that speaks no version 2 is asked in version
 				 1 from the start for that long; default 10 min */
-	/* Programs that the server may call on this connection; lent for the
-	 * connection's life.  NULL: the server is told that there are none. */
+	/* Programs that the server may call on this connection; lent until it is
+	 * closed and the last request is answered.  NULL: the server is told that
+	 * there are none. */
 	struct rpcrdma_service *callbacks;
 	enum rpcrdma_reverse reverse; /* what the server may use; 0 = GENL with
 					 @callbacks, else none */
@@ -190,6 +191,8 @@ struct rpcrdma_conn_info {
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
 	uint32_t credits_granted; /* most we may hold */
 	uint32_t peer_segment_bytes, peer_max_segments;
+	uint32_t peer_reverse; /* server: what the client allows, enum rpcrdma_reverse;
+				  0 = no calls */
 	bool remote_invalidate;
 	bool connected;
 	int error; /* last reason of a loss, negative errno */
@@ -374,7 +377,7 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint
  * for one client.  It is made from a request of that client and survives the
  * transport connection: when that is lost, calls wait until the client is back,
  * which only the upper layer can tell (NFSv4.1: BIND_CONN_TO_SESSION), or end
- * with -EHOSTUNREACH after @retry_ns.  Without reverse support on the client's
+ * with -EHOSTUNREACH after @retry_ns (0 = 60 s, UINT64_MAX = never).  Without reverse support on the client's
  * side calls end with -EPROTONOSUPPORT.  Connections that such an object uses
  * are not closed for being idle.
  */

@@ -132,6 +132,8 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	} else {
 		finish(k, l);
 	}
+	if (c->closed)
+		rr_calls_schedule_end(c);
 	rr_calls_submit(c);
 }
 

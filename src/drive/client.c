@@ -16,6 +16,7 @@
 
 #include "drive/addr.h"
 #include "drive/calls.h"
+#include "drive/serve.h"
 
 enum { MAX_UNTOLD = 4 };
 
@@ -23,7 +24,7 @@ struct client {
 	struct rpcrdma_conn conn;
 	struct rr_link_config config;
 	struct addrinfo *addrs, *addr, *next_addr; /* all, of this link, of the next */
-	struct rr_timer retry_timer; /* reconnect after back-off */
+	struct rr_timer retry_timer;               /* reconnect after back-off */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
 	unsigned failures;     /* in a row, for the back-off */
@@ -113,8 +114,8 @@ static void link_ready(struct rr_link *l)
 	struct rr_conn_info info;
 
 	rr_conn_info(l->conn, &info);
-	rr_versions_ready(&e->versions, t->addr->ai_addr, t->asked, info.version, e->now,
-	                  t->config.o.remember_ns);
+	rr_versions_ready(&e->versions, t->addr->ai_addr, t->asked, info.version,
+	                  e->now, t->config.o.remember_ns);
 	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
 	t->untold = 0;
 	t->conn.error = 0;
@@ -163,9 +164,9 @@ static const char *hopeless(const struct client *t, enum rr_version_next next)
 	return NULL;
 }
 
-static void link_closed(struct rr_link *l, int error, const char *why)
+/* @l is none of ours any more. */
+static void go_on(struct client *t, struct rr_link *l, int error, const char *why)
 {
-	struct client *t = client_of(l->owner);
 	rr_time now = t->conn.engine->now;
 	enum rr_version_next next = RR_VERSION_USUAL;
 	struct rpcrdma_stats s;
@@ -192,35 +193,59 @@ static void link_closed(struct rr_link *l, int error, const char *why)
 		plan_reconnect(t, error, next == RR_VERSION_AGAIN);
 }
 
-static void no_admit(struct rr_link *l, struct rr_request *r)
+static void link_closed(struct rr_link *l, int error, const char *why)
 {
-	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
-
-	rr_conn_refuse(l->conn, r, &e, l->engine->now); /* no service here */
+	free(l->served);
+	l->served = NULL;
+	go_on(client_of(l->owner), l, error, why);
 }
 
-static void no_request(struct rr_link *l, struct rr_request *r)
+static void orphan_closed(struct rr_link *l, int error, const char *why)
 {
-	rr_conn_drop(l->conn, r, l->engine->now);
+	free(l->served);
+	l->served = NULL;
 }
 
-static void no_request_done(struct rr_link *l, struct rr_request *r, int status)
-{
-}
+/* A lost link of which handlers still hold requests, with no client. */
+static const struct rr_link_owner_ops orphan_ops = {
+        .request_done = rr_serve_end,
+        .drop_requests = rr_serve_drop,
+        .closed = orphan_closed,
+};
 
-static void no_requests_held(struct rr_link *l)
+/* A handler may be waiting for what needs the next link: do not wait for it. */
+static void link_lost(struct rr_link *l)
 {
+	struct client *t = client_of(l->owner);
+
+	l->up = &orphan_ops;
+	l->owner = NULL;
+	go_on(t, l, l->error, l->why);
 }
 
 static const struct rr_link_owner_ops client_ops = {
         .ready = link_ready,
-        .admit = no_admit,
-        .request = no_request,
-        .request_done = no_request_done,
-        .drop_requests = no_requests_held,
+        .admit = rr_serve_admit,
+        .request = rr_serve_begin,
+        .request_done = rr_serve_end,
+        .drop_requests = rr_serve_drop,
         .call_done = rr_calls_done,
+        .lost = link_lost,
         .closed = link_closed,
 };
+
+/* For each link, since a handler may hold requests of an older one.  Without
+ * callbacks none comes: level NONE, and conn answers by itself. [R3] */
+static int new_served(struct client *t, struct rr_served **ret)
+{
+	if (!t->config.o.callbacks)
+		return 0;
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	rr_served_init(*ret, t->conn.engine, &t->config, t->config.o.callbacks);
+	return 0;
+}
 
 /* Tries the next address of the server. */
 static int try_connect(struct client *t)
@@ -228,14 +253,26 @@ static int try_connect(struct client *t)
 	struct addrinfo *a = t->next_addr ? t->next_addr : t->addrs;
 	struct rpcrdma_engine *e = t->conn.engine;
 	struct rr_link_config config = t->config;
+	struct rr_served *s = NULL;
+	int err;
 
 	t->addr = a;
 	t->next_addr = a->ai_next;
 	t->asked = rr_versions_ask(&e->versions, a->ai_addr, t->config.versions,
 	                           rr_engine_clock());
 	config.versions = t->asked;
-	return rr_link_connect(e, &config, a->ai_addr, a->ai_addrlen, &client_ops,
-	                       &t->conn, &t->conn.link);
+	err = new_served(t, &s);
+	if (!err)
+		err = rr_link_connect(e, &config, a->ai_addr, a->ai_addrlen,
+		                      &client_ops, &t->conn, &t->conn.link);
+	if (err) {
+		free(s);
+		return err;
+	}
+	t->conn.link->served = s;
+	if (s)
+		s->link = t->conn.link;
+	return 0;
 }
 
 static void retry_fire(struct rr_timer *timer)

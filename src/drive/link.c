@@ -14,6 +14,22 @@ enum { MAX_CREDITS = 2047, POLL_BATCH = 32, TURN_ROUNDS = 64 };
 
 /* -- configuration ----------------------------------------------------------- */
 
+/* A client without callbacks says that it has none. [R3] */
+static int choose_reverse(struct rr_link_config *c)
+{
+	_Static_assert((int)RPCRDMA_REVERSE_SIMPLE == RDMA2_RVRSDIR_SIMPLE &&
+	                       (int)RPCRDMA_REVERSE_CONT == RDMA2_RVRSDIR_CONT &&
+	                       (int)RPCRDMA_REVERSE_GENL == RDMA2_RVRSDIR_GENL,
+	               "one meaning");
+	if ((unsigned)c->o.reverse > RPCRDMA_REVERSE_GENL ||
+	    (c->o.reverse && !c->o.callbacks))
+		return -EINVAL;
+	c->rvrsdir = c->o.reverse     ? (uint32_t)c->o.reverse
+	             : c->o.callbacks ? (uint32_t)RDMA2_RVRSDIR_GENL
+	                              : (uint32_t)RDMA2_RVRSDIR_NONE;
+	return 0;
+}
+
 static int choose_provider(const char *name, struct rr_link_config *c)
 {
 	const char *colon = name ? strchr(name, ':') : NULL;
@@ -69,7 +85,9 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	    c.o.inline_bytes < RR_WIRE_MIN_INLINE || c.o.inline_bytes > 1u << 20 ||
 	    c.o.max_segments > RR_WIRE_MAX_SEGMENTS || c.o.segment_bytes < 4096)
 		return -EINVAL;
-	err = choose_provider(c.o.provider, &c);
+	err = choose_reverse(&c);
+	if (!err)
+		err = choose_provider(c.o.provider, &c);
 	if (err)
 		return err;
 	c.o.provider = NULL; /* borrowed no longer */
@@ -277,7 +295,10 @@ static void take(struct rr_link *l, const struct rr_wc *wc)
 			l->error = wc->status;
 		snprintf(l->why, sizeof(l->why), "%s", l->prov->why(l->ep));
 		lose(l, wc->status);
-		break;
+		drain(l);
+		if (!l->over && l->up->lost)
+			l->up->lost(l);
+		return;
 	case RR_WC_RECV:
 		if (!wc->status) {
 			rr_conn_received(l->conn, wc->token, wc->len,
@@ -406,6 +427,7 @@ static int make_conn(struct rr_link *l, const struct rr_link_config *c,
 	        .max_message_bytes = o->max_message_bytes,
 	        .max_chunk_bytes = o->max_chunk_bytes,
 	        .max_pinned_bytes = o->max_pinned_bytes,
+	        .rvrsdir = role == RR_CONN_CLIENT ? c->rvrsdir : 0,
 	        .remote_invalidate = true,
 	        .versions = c->versions,
 	        .first_answer_ns = o->first_answer_ns,
@@ -462,7 +484,8 @@ static int start(struct rr_link *l, const struct rr_link_config *c,
 		return err;
 	l->source.fd = l->prov->fd(l->ep);
 	if (l->source.fd >= 0) {
-		err = rr_poller_add(&l->engine->poller, &l->source, l->prov->events(l->ep));
+		err = rr_poller_add(&l->engine->poller, &l->source,
+		                    l->prov->events(l->ep));
 		if (err) {
 			l->source.fd = -1;
 			return err;
@@ -635,6 +658,7 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 	ret->credits_granted = c.cap;
 	ret->peer_segment_bytes = c.peer_segment_bytes;
 	ret->peer_max_segments = c.peer_max_segments;
+	ret->peer_reverse = c.peer_rvrsdir;
 	if (l->ep) {
 		l->prov->limits(l->ep, &lim);
 		(void)l->prov->peer_addr(l->ep, &ret->peer); /* zero if unknown */

@@ -28,6 +28,9 @@ struct rr_link_owner_ops {
 	/* The engine goes: gives up the requests that handlers still hold. */
 	void (*drop_requests)(struct rr_link *);
 	void (*call_done)(struct rr_link *, struct rr_call *);
+	/* Lost, its calls have come back, but handlers still hold requests: closed
+	 * comes when they have answered.  NULL: the owner can wait. */
+	void (*lost)(struct rr_link *);
 	void (*closed)(struct rr_link *, int error, const char *why);
 };
 
@@ -64,6 +67,7 @@ struct rr_link_config {
 	unsigned versions; /* enum rr_conn_versions */
 	const struct rr_prov_ops *prov;
 	char prov_options[128];
+	uint32_t rvrsdir; /* a client's property 5 */
 };
 
 /* -EINVAL, -ENODEV (unknown provider) or -EPROTONOSUPPORT (unknown version). */

@@ -500,6 +500,11 @@ void rr_serve_lost(struct rr_link *l)
  * --------------------------------------------------------------------------------------
  */
 
+struct rr_served *rr_request_served(const struct rpcrdma_request *q)
+{
+	return q->served;
+}
+
 uint32_t rpcrdma_request_xid(const struct rpcrdma_request *q)
 {
 	return q->r->xid;

@@ -27,6 +27,8 @@ struct rr_served {
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
 		    const struct rr_link_config *, struct rpcrdma_service *);
 
+struct rr_served *rr_request_served(const struct rpcrdma_request *);
+
 /* A request's life: owner operations of a link. */
 void rr_serve_admit(struct rr_link *, struct rr_request *);
 void rr_serve_begin(struct rr_link *, struct rr_request *);

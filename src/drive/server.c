@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 
 #include "drive/addr.h"
+#include "drive/calls.h"
 
 enum { ACCEPTS_PER_EVENT = 64, ACCEPT_PAUSE_MS = 100 };
 
@@ -28,9 +29,34 @@ static void session_ready(struct rr_link *l)
 	s->served.active = l->engine->now;
 }
 
+/* Requests are being served, or calls in reverse are out. */
+static bool busy(const struct rr_session *s)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(s->link->conn, &info);
+	return s->served.requests || info.calls;
+}
+
+/* The listener may be waiting for what has ended. */
+static void settle(struct rr_session *s)
+{
+	if (s->listener->closing && !busy(s))
+		rr_link_close(s->link, 0);
+}
+
+static void session_settled(struct rr_served *served)
+{
+	settle(rr_container_of(served, struct rr_session, served));
+}
+
 static void session_call_done(struct rr_link *l, struct rr_call *m)
 {
-	RR_NEVER("a session makes no calls");
+	struct rr_session *s = l->owner;
+
+	s->served.active = l->engine->now;
+	rr_calls_done(l, m);
+	settle(s);
 }
 
 static void session_closed(struct rr_link *link, int error, const char *why)
@@ -40,6 +66,7 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 
 	rr_timer_stop(&l->engine->timers, &s->idle_timer);
 	rr_list_del(&s->link_sessions);
+	rr_reverse_lost(s, error, why);
 	l->n_sessions--;
 	free(s);
 	free_listener_if_done(l);
@@ -61,7 +88,9 @@ static void idle_fire(struct rr_timer *t)
 	struct rpcrdma_listener *l = s->listener;
 	rr_time until = rr_after(s->served.active, l->config.o.idle_ns);
 
-	if (!s->served.requests && l->engine->now >= until) {
+	/* An object for calls in reverse keeps it open. [v2 §4.5.5] */
+	if (!s->served.requests && rr_list_empty(&s->reverses) &&
+	    l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
 		return;
 	}
@@ -69,15 +98,6 @@ static void idle_fire(struct rr_timer *t)
 		until = rr_after(l->engine->now, l->config.o.idle_ns);
 	/* The node was just taken out of the heap: there is room. */
 	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
-}
-
-/* The listener may be waiting for the request that ended. */
-static void session_settled(struct rr_served *served)
-{
-	struct rr_session *s = rr_container_of(served, struct rr_session, served);
-
-	if (s->listener->closing && !served->requests)
-		rr_link_close(s->link, 0);
 }
 
 /* -- accepting --------------------------------------------------------------------- */
@@ -120,6 +140,7 @@ static bool accept_one(struct rpcrdma_listener *l)
 	s->served.settled = session_settled;
 	s->idle_timer.fire = idle_fire;
 	rr_list_init(&s->link_sessions);
+	rr_list_init(&s->reverses);
 	err = rr_link_accept(l->engine, &l->config, l->prov, &session_ops, s, &s->link);
 	if (err) {
 		free(s);
@@ -280,7 +301,7 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 		struct rr_session *s =
 		        rr_container_of(n, struct rr_session, link_sessions);
 
-		if (!s->served.requests)
+		if (!busy(s))
 			rr_link_close(s->link, 0);
 	}
 	if (l->n_sessions && rr_timer_set(&l->engine->timers, &l->drain_timer,

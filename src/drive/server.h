@@ -29,6 +29,10 @@ struct rr_session {
 	struct rr_timer idle_timer;
 	struct rpcrdma_listener *listener;
 	struct rr_link *link;
+	struct rr_list reverses; /* objects that call over it */
 };
+
+/* For @s, whose link is gone: reverse.c. */
+void rr_reverse_lost(struct rr_session *s, int error, const char *why);
 
 #endif

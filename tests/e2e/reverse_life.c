@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of a server's object for calls to a client: connections that are
+ * lost and come back, moves to another one, and ends in any order.
+ */
+#include "reverse_rig.h"
+
+/* -- loss
+ * -------------------------------------------------------------------------------
+ */
+
+/* V2-4.5.5-03, -05: sent again, under its old XID, when the client has said that
+ * it is back; the client comes back without traffic of its own. */
+static void calls_wait_for_the_client_and_keep_their_xid(void **state)
+{
+	struct rpcrdma_stats st;
+	struct wait x, y;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	cut();
+	spin_until(&w.ups, 2);
+	o = call_to(P_PARK, &y); /* made meanwhile: waits as well */
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_for(50);
+	assert_int_equal(w.client.n_parked, 1); /* nobody said who came */
+	bind_over(w.conn);
+	assert_int_equal(w.bind_status, 0);
+	spin_until(&w.client.n_parked, 3);
+	assert_int_equal(w.client.xids[1], w.client.xids[0]);
+	assert_true(w.client.xids[2] != w.client.xids[0]);
+	assert_int_equal(x.done + y.done, 0);
+	answer_parked(&w.client);
+	spin_until(&x.done, 1);
+	spin_until(&y.done, 1);
+	assert_int_equal(x.status, 0);
+	assert_int_equal(y.status, 0);
+	assert_int_equal(x.reply.xid, w.client.xids[0]);
+	rpcrdma_conn_stats(w.back, &st);
+	assert_int_equal(st.retransmits, 1);
+}
+
+/* V2-4.5.5-04 */
+static void a_client_that_stays_away_is_given_up(void **state)
+{
+	struct wait x, y;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+	uint64_t begin;
+
+	w.retry_ns = 80 * MS;
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	answer_parked(&w.client); /* too late */
+	begin = now_ns();
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, -EHOSTUNREACH);
+	assert_true(now_ns() - begin >= 60 * MS);
+	o = call_to(P_NULL, &y); /* another chance, as long again */
+	begin = now_ns();
+	assert_int_equal(run(w.back, &o, &y), -EHOSTUNREACH);
+	assert_true(now_ns() - begin >= 60 * MS);
+	connect_client(&w.conn); /* and a client after all */
+	bind_over(w.conn);
+	assert_int_equal(w.bind_status, 0);
+	o = call_to(P_NULL, &y);
+	assert_int_equal(run(w.back, &o, &y), 0);
+}
+
+/* A call has its own limit, with or without a connection. */
+static void waiting_calls_time_out_and_are_cancelled(void **state)
+{
+	struct rpcrdma_call *k;
+	struct wait x, y;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	o.timeout_ns = 30 * MS;
+	assert_int_equal(run(w.back, &o, &x), -ETIMEDOUT);
+	assert_int_equal(w.client.n_parked, 1);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	spin_for(30);
+	o = call_to(P_PARK, &x);
+	o.timeout_ns = 30 * MS;
+	assert_int_equal(run(w.back, &o, &x), -ETIMEDOUT);
+	o = call_to(P_PARK, &y);
+	assert_int_equal(rpcrdma_call(w.back, &o, &k), 0);
+	rpcrdma_call_cancel(k);
+	assert_int_equal(y.done, 0);
+	spin_until(&y.done, 1);
+	assert_int_equal(y.status, -ECANCELED);
+	assert_int_equal(w.client.n_parked, 1);
+}
+
+/* A handler that holds a Call does not keep the client from its next connection,
+ * on which that handler may depend. */
+static void a_held_callback_does_not_delay_the_next_connection(void **state)
+{
+	struct wait x, y;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		cut();
+		spin_until(&w.downs, i + 1);
+		spin_until(&w.ups, i + 2);
+		o = call_to(P_NULL, &y);
+		assert_int_equal(run(w.conn, &o, &y), 0);
+	}
+	bind_over(w.conn);
+	spin_until(&w.client.n_parked, 2);
+	answer_parked(&w.client); /* the first answer goes nowhere */
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+	assert_int_equal(w.client.executed, 0);
+}
+
+/* The client closes while a callback of its is being executed. */
+static void a_client_may_close_under_a_callback(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	w.retry_ns = 50 * MS;
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, -EHOSTUNREACH);
+	assert_false(rpcrdma_engine_idle(w.engine)); /* the request lives */
+	answer_parked(&w.client);
+	spin_for(20);
+}
+
+/* -- rebinding
+ * ----------------------------------------------------------------------------
+ */
+
+/* New calls go to the connection named last; one that is out stays where it is
+ * while that one lives. */
+static void rebinding_moves_new_calls(void **state)
+{
+	struct rpcrdma_conn *second;
+	struct rpcrdma_conn_info a, b;
+	struct wait x, y;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	connect_client(&second);
+	bind_over(second);
+	assert_int_equal(w.bind_status, 0);
+	rpcrdma_conn_get_info(second, &a);
+	rpcrdma_conn_get_info(w.back, &b);
+	assert_memory_equal(&b.peer, &a.local, sizeof(struct sockaddr_in));
+	spin_for(20);
+	assert_int_equal(w.client.n_parked, 1);
+	o = call_to(P_NULL, &y);
+	assert_int_equal(run(w.back, &o, &y), 0);
+	answer_parked(&w.client);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+	bind_over(second); /* where it is already */
+	assert_int_equal(w.bind_status, 0);
+	rpcrdma_conn_close(w.conn);
+	w.conn = second;
+	spin_for(20);
+	o = call_to(P_NULL, &y);
+	assert_int_equal(run(w.back, &o, &y), 0);
+}
+
+/* The old connection goes after the move: its call follows. */
+static void a_call_left_behind_follows_when_the_old_connection_ends(void **state)
+{
+	struct rpcrdma_conn *second;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	connect_client(&second);
+	bind_over(second);
+	rpcrdma_conn_close(w.conn);
+	w.conn = second;
+	spin_until(&w.client.n_parked, 2);
+	assert_int_equal(w.client.xids[1], w.client.xids[0]);
+	answer_parked(&w.client);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+}
+
+static struct rpcrdma_conn *other_object;
+static int misuse[4];
+
+static void h_misuse(struct rpcrdma_request *q, void *arg)
+{
+	misuse[0] = rpcrdma_request_reverse(NULL, 0, &other_object);
+	misuse[1] = rpcrdma_request_reverse(q, 0, NULL);
+	misuse[2] = rpcrdma_conn_rebind(w.conn, q); /* a client's own */
+	misuse[3] = arg == &w.client ? rpcrdma_request_reverse(q, 0, &other_object)
+	                             : rpcrdma_conn_rebind(NULL, q);
+	assert_int_equal(rpcrdma_request_reply(q, NULL, 0, NULL, NULL), 0);
+}
+
+static const struct rpcrdma_procedure misuse_procs[] = {
+        {"MISUSE", h_misuse, 0, 0, 0, false}};
+static const struct rpcrdma_program misuse_program = {PROG, 2, misuse_procs, 1};
+
+static void only_a_servers_requests_make_objects(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(0, &x);
+
+	assert_int_equal(rpcrdma_service_add(w.service, &misuse_program, &w.server), 0);
+	assert_int_equal(rpcrdma_service_add(w.callbacks, &misuse_program, &w.client),
+	                 0);
+	start();
+	for (unsigned i = 0; i < 2; i++) {
+		o = call_to(0, &x);
+		o.version = 2;
+		memset(misuse, 0, sizeof(misuse));
+		assert_int_equal(run(i ? w.conn : w.back, &o, &x), 0);
+		for (unsigned k = 0; k < 4; k++)
+			assert_int_equal(misuse[k], -EINVAL);
+	}
+}
+
+/* A request whose connection is gone names no client any more. */
+static void a_lost_request_makes_no_object(void **state)
+{
+	struct rpcrdma_conn *none;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&w.server.n_parked, 1);
+	cut();
+	spin_until(&w.downs, 1);
+	spin_until(&w.ups, 2);
+	assert_int_equal(rpcrdma_request_reverse(w.server.parked[0], 0, &none),
+	                 -ENOTCONN);
+	assert_int_equal(rpcrdma_conn_rebind(w.back, w.server.parked[0]), -ENOTCONN);
+	spin_until(&w.server.n_parked, 2);
+	answer_parked(&w.server);
+	spin_until(&x.done, 1);
+}
+
+/* -- ends
+ * ---------------------------------------------------------------------------------
+ */
+
+/* V2-4.5.5-05, seen from the server: idle, but in use. */
+static void a_connection_in_use_is_not_closed_for_being_idle(void **state)
+{
+	w.listen_options.idle_ns = 40 * MS;
+	start();
+	spin_for(200);
+	assert_int_equal(w.downs, 0);
+	rpcrdma_conn_close(w.back);
+	w.back = NULL;
+	spin_until(&w.downs, 1);
+}
+
+/* Calls out and calls waiting end with -ECANCELED, the connection lives on. */
+static void closing_the_object_cancels_its_calls_only(void **state)
+{
+	struct rpcrdma_call *k;
+	struct wait x, y, z;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	o = call_to(P_SUM, &y); /* queued in this very moment */
+	assert_int_equal(rpcrdma_call(w.back, &o, &k), 0);
+	rpcrdma_conn_close(w.back);
+	w.back = NULL;
+	assert_int_equal(x.done + y.done, 0);
+	spin_until(&x.done, 1);
+	spin_until(&y.done, 1);
+	assert_int_equal(x.status, -ECANCELED);
+	assert_int_equal(y.status, -ECANCELED);
+	o = call_to(P_NULL, &z);
+	assert_int_equal(run(w.conn, &o, &z), 0);
+	assert_int_equal(w.downs, 0);
+	answer_parked(&w.client); /* to nobody */
+	bind_over(w.conn);
+	o = call_to(P_NULL, &z);
+	assert_int_equal(run(w.back, &o, &z), 0);
+	assert_int_equal(w.downs, 0);
+}
+
+static void close_in_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
+                          void *arg)
+{
+	rpcrdma_conn_close(w.back);
+	w.back = NULL;
+	on_done(k, r, arg);
+}
+
+static void the_object_may_be_closed_within_done(void **state)
+{
+	struct wait x, y;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	start();
+	o.done = close_in_done;
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	o = call_to(P_PARK, &y);
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&x.done, 1);
+	spin_until(&y.done, 1);
+	assert_int_equal(x.status, 0);
+	assert_int_equal(y.status, -ECANCELED);
+}
+
+/* A call out is work that the listener's close waits for, up to its limit. */
+static void the_listener_drains_calls_in_reverse(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	rpcrdma_listener_close(w.listener, 10000ull * MS);
+	w.listener = NULL;
+	spin_for(50);
+	assert_int_equal(w.downs, 0);
+	answer_parked(&w.client);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+	spin_until(&w.downs, 1);
+}
+
+/* The object outlives the listener that its client came by. */
+static void calls_move_to_another_listener(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	rpcrdma_listener_close(w.listener, 0);
+	spin_until(&w.downs, 1);
+	rpcrdma_conn_close(w.conn);
+	listen_at("127.0.0.1:0");
+	connect_client(&w.conn);
+	bind_over(w.conn);
+	assert_int_equal(w.bind_status, 0);
+	spin_until(&w.client.n_parked, 2);
+	assert_int_equal(w.client.xids[1], w.client.xids[0]);
+	answer_parked(&w.client);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+}
+
+/* Nothing leaks and every call ends, whatever is out: on a connection, waiting
+ * for one, or being executed by the client. */
+static void an_engine_with_calls_in_reverse_can_be_freed(void **state)
+{
+	for (unsigned lost = 0; lost < 2; lost++) {
+		struct wait x, y;
+		struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+		start();
+		assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+		spin_until(&w.client.n_parked, 1);
+		if (lost) {
+			cut();
+			spin_until(&w.ups, 2);
+		}
+		o = call_to(P_NULL, &y);
+		assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+		rpcrdma_engine_free(w.engine);
+		assert_int_equal(x.done, 1);
+		assert_int_equal(y.done, 1);
+		assert_int_equal(x.status, -ECANCELED);
+		assert_int_equal(y.status, -ECANCELED);
+		rpcrdma_service_free(w.service);
+		rpcrdma_service_free(w.callbacks);
+		set_up(state);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(calls_wait_for_the_client_and_keep_their_xid),
+	        TEST(a_client_that_stays_away_is_given_up),
+	        TEST(waiting_calls_time_out_and_are_cancelled),
+	        TEST(a_held_callback_does_not_delay_the_next_connection),
+	        TEST(a_client_may_close_under_a_callback),
+	        TEST(rebinding_moves_new_calls),
+	        TEST(a_call_left_behind_follows_when_the_old_connection_ends),
+	        TEST(only_a_servers_requests_make_objects),
+	        TEST(a_lost_request_makes_no_object),
+	        TEST(a_connection_in_use_is_not_closed_for_being_idle),
+	        TEST(closing_the_object_cancels_its_calls_only),
+	        TEST(the_object_may_be_closed_within_done),
+	        TEST(the_listener_drains_calls_in_reverse),
+	        TEST(calls_move_to_another_listener),
+	        TEST(an_engine_with_calls_in_reverse_can_be_freed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
