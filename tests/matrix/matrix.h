@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every format with every kind of chunk, in both directions, over a provider.
+ *
+ * A case says what is asked; the oracle (oracle.c) lays out, from the text of
+ * the specification and without the codec or the encoder under test, what has
+ * to be seen: the header of every message, octet by octet; which parts there
+ * are; which RDMA Reads and Writes are posted, and when; what the two users
+ * get.  world.c moves two connections over two endpoints of one provider and
+ * writes down everything that passes between them (the log); prov_sim.c and
+ * prov_iwarp.c are the providers; main.c has the table.
+ *
+ * The setting's @versions is handed to the connections as it is: the table
+ * knows nothing of a layout, oracle.c puts prefixes and lists in one place
+ * (mx_header).
+ */
+#ifndef TESTS_MATRIX_MATRIX_H
+#define TESTS_MATRIX_MATRIX_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "conn/conn.h"
+#include "prov/prov.h"
+
+enum { CLIENT, SERVER };
+enum {
+	MX_ITEMS = 4,
+	MX_LOG = 4096,
+	MX_GUARD = 64,
+	MX_REGIONS = 64,
+	MX_HEADER = 4096,
+	MX_RECEIVES = 1024
+};
+
+/* -- what is asked ------------------------------------------------------------ */
+
+/* Direction and the client's level of support (property 5). */
+enum mx_dir { MX_FORWARD, MX_REVERSE, MX_REVERSE_CONT, MX_REVERSE_SIMPLE, MX_DIRS };
+enum mx_call { MX_CALL_SIMPLE, MX_CALL_CONTINUED, MX_CALL_SPECIAL, MX_CALLS };
+enum mx_reply {
+	MX_REPLY_SIMPLE,
+	MX_REPLY_CONTINUED,
+	MX_REPLY_SPECIAL,
+	MX_REPLY_UNUSED, /* Simple, beside a Reply chunk that stays unused */
+	MX_REPLIES
+};
+
+struct mx_setting {
+	const char *name;
+	unsigned versions;             /* enum rr_conn_versions */
+	uint32_t to_server, to_client; /* thresholds */
+	uint32_t segment_bytes, max_segments;
+	uint32_t credits;
+	bool remote_invalidate;
+	unsigned variant; /* of the provider */
+};
+
+struct mx_case {
+	enum mx_dir dir;
+	unsigned call_flags;
+	size_t call_filler, reply_filler; /* octets, multiples of four */
+	bool filler_first;                /* before the items */
+	unsigned n_items, n_dests, n_results;
+	size_t item[MX_ITEMS], dest[MX_ITEMS], result[MX_ITEMS];
+	bool optional; /* "is present" words before the items, no counts */
+	bool own_sinks;
+	size_t reply_bytes;
+};
+
+/* -- memory with guards -------------------------------------------------------- */
+
+struct mx_mem {
+	uint8_t *raw, *p;
+	size_t len;
+};
+
+void mx_mem_new(struct mx_mem *, size_t len, unsigned misalign);
+/* Fails the test if an octet before or behind it has changed. */
+void mx_mem_free(struct mx_mem *);
+void mx_mem_check(const struct mx_mem *);
+uint8_t mx_octet(uint32_t seed, size_t i);
+void mx_fill(void *, size_t len, uint32_t seed);
+
+/* A message's contents: pieces for the connection, and the octets. */
+struct mx_stream {
+	uint8_t *words; /* what is no item */
+	struct mx_mem item[MX_ITEMS];
+	struct rr_piece piece[2 * MX_ITEMS + 2];
+	unsigned n_pieces, n_items;
+	size_t item_at[MX_ITEMS]; /* Position: offset in the unreduced stream */
+	uint8_t *flat;            /* unreduced, with padding */
+	size_t flat_len;
+};
+
+void mx_call_stream(struct mx_stream *, const struct mx_case *, uint32_t xid);
+void mx_reply_stream(struct mx_stream *, const struct mx_case *, uint32_t xid);
+void mx_stream_free(struct mx_stream *);
+/* The octets without the items whose bit in @gone is set; to be freed. */
+uint8_t *mx_reduced(const struct mx_stream *, unsigned gone, size_t *ret_len);
+
+/* -- what happens -------------------------------------------------------------- */
+
+enum mx_kind {
+	MX_SEND, /* data: the message */
+	MX_RECV, /* data: the message */
+	MX_WRITE,
+	MX_READ,
+	MX_READ_DONE,
+	MX_WRITE_DONE,
+	MX_REGISTER, /* data: not copied */
+	MX_INVALID,  /* a region ended, by either side */
+	MX_CALL_DONE,
+	MX_REQUEST,
+	MX_REQUEST_DONE,
+};
+
+struct mx_event {
+	enum mx_kind kind;
+	unsigned side;
+	uint8_t *data;
+	size_t len;
+	uint32_t handle, inv_handle;
+	uint64_t offset;
+	unsigned access;
+	const uint8_t *base;
+};
+
+struct mx_world;
+
+struct mx_side {
+	struct mx_world *w;
+	unsigned side;
+	struct rr_conn *conn;
+	struct rr_ep *ep;
+	bool ready, lost, closed;
+	int lost_status;
+	uint32_t live[MX_REGIONS]; /* handles that can be reached */
+	unsigned n_live;
+	/* in the order of posting, which is that of completion */
+	uint32_t invalidating[MX_REGIONS];
+	unsigned inv_head, inv_tail;
+	const uint8_t *receive[MX_RECEIVES];
+	unsigned recv_head, recv_tail;
+	size_t mem_bytes, mem_peak;
+};
+
+struct mx_world {
+	const struct mx_setting *set;
+	const struct mx_case *k;
+	struct rr_prov_config prov;
+	struct rr_prov_listener *listener;
+	struct mx_side side[2];
+	struct mx_event log[MX_LOG];
+	unsigned n_log;
+	unsigned call_at; /* in the log: the exchange of properties is before it */
+	/* the call */
+	unsigned asker; /* side of the Requester */
+	uint32_t xid;
+	struct mx_stream call, reply;
+	struct mx_mem dest[MX_ITEMS], sink[MX_ITEMS];
+	struct rr_dest dests[MX_ITEMS];
+	struct rr_call rc;
+	bool call_done, request_seen, request_done;
+	int call_status;
+	uint8_t *got; /* the Reply's payload as the caller got it */
+	size_t got_len;
+	bool abandon; /* the connection may end in any way now */
+};
+
+void mx_world_open(struct mx_world *, const struct mx_setting *,
+                   const struct mx_case *);
+void mx_world_call(struct mx_world *); /* until nothing more happens */
+/* The Responder uses an old handle: the Requester's end must break. */
+void mx_world_probe(struct mx_world *, const struct mx_event *region);
+void mx_world_close(struct mx_world *);
+
+/* -- oracle.c -------------------------------------------------------------------- */
+
+/* What came to pass, for the tally. */
+enum mx_result { MX_SIMPLE, MX_CONTINUED, MX_SPECIAL, MX_REFUSED, MX_RESULTS };
+
+struct mx_seen {
+	enum mx_result call, reply; /* REFUSED: no such message, as it has to be */
+	unsigned regions;
+};
+
+/* Looks at the log after mx_world_call. */
+void mx_judge(struct mx_world *, struct mx_seen *ret);
+
+/* -- providers -------------------------------------------------------------------- */
+
+const struct rr_prov_ops *mx_provider(void);
+void mx_provider_begin(struct rr_prov_config *, unsigned variant);
+void mx_provider_end(void);
+rr_time mx_now(void);
+/* Until something may have happened, or @until. */
+void mx_pass(struct mx_world *, rr_time until);
+/* Is something on its way in the provider? */
+bool mx_busy(const struct mx_world *);
+
+#endif

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two connections over two endpoints, and the log of what passes between.
+ *
+ * Actions become posts and are written down first: Sends and Writes with the
+ * octets they gather, so that the log holds the wire.  Regions are counted
+ * from register_mem to the completion that ends them.  The connection's own
+ * memory lies between guards too.
+ */
+#include "matrix.h"
+
+#include <arpa/inet.h>
+
+#define PATIENCE    RR_SEC(20)
+#define PROBE_TOKEN UINT64_MAX
+
+/* -- memory of the connection ---------------------------------------------------- */
+
+static void *mem_get(void *ctx, size_t bytes)
+{
+	struct mx_side *s = ctx;
+	size_t room = (bytes + 63) & ~(size_t)63;
+	uint8_t *p = aligned_alloc(64, room + 2 * MX_GUARD);
+
+	assert_non_null(p);
+	memset(p, 0xa7, room + 2 * MX_GUARD);
+	s->mem_bytes += bytes;
+	s->mem_peak = RR_MAX(s->mem_peak, s->mem_bytes);
+	return p + MX_GUARD;
+}
+
+static void mem_put(void *ctx, void *mem, size_t bytes)
+{
+	struct mx_side *s = ctx;
+	uint8_t *p = mem, *end = p + ((bytes + 63) & ~(size_t)63) + MX_GUARD;
+
+	for (const uint8_t *q = p - MX_GUARD; q < p; q++)
+		assert_int_equal(*q, 0xa7);
+	for (const uint8_t *q = p + bytes; q < end; q++)
+		assert_int_equal(*q, 0xa7);
+	s->mem_bytes -= bytes;
+	free(p - MX_GUARD);
+}
+
+/* -- the log ----------------------------------------------------------------------- */
+
+static struct mx_event *note(struct mx_side *s, enum mx_kind kind)
+{
+	struct mx_event *e = &s->w->log[s->w->n_log++];
+
+	assert_true(s->w->n_log <= MX_LOG);
+	*e = (struct mx_event){.kind = kind, .side = s->side};
+	return e;
+}
+
+static void gather(struct mx_event *e, const struct rr_action *a)
+{
+	for (unsigned i = 0; i < a->n_sge; i++)
+		e->len += a->sge[i].len;
+	e->data = malloc(e->len + 1);
+	e->len = 0;
+	for (unsigned i = 0; i < a->n_sge; i++) {
+		memcpy(e->data + e->len, a->sge[i].base, a->sge[i].len);
+		e->len += a->sge[i].len;
+	}
+}
+
+static void note_post(struct mx_side *s, enum mx_kind kind, const struct rr_action *a)
+{
+	struct mx_event *e = note(s, kind);
+
+	e->handle = a->handle;
+	e->inv_handle = a->inv_handle;
+	e->offset = a->offset;
+	if (kind == MX_READ)
+		e->len = a->sge[0].len;
+	else
+		gather(e, a);
+}
+
+static void region_over(struct mx_side *s, uint32_t handle)
+{
+	for (unsigned i = 0; i < s->n_live; i++) {
+		if (s->live[i] != handle)
+			continue;
+		s->live[i] = s->live[--s->n_live];
+		note(s, MX_INVALID)->handle = handle;
+		return;
+	}
+}
+
+/* -- the users ----------------------------------------------------------------------
+ */
+
+static void on_admit(struct mx_side *s, struct rr_request *r)
+{
+	struct mx_world *w = s->w;
+	struct rr_sge sinks[MX_ITEMS];
+	unsigned n = 0;
+
+	if (!w->k->own_sinks) {
+		rr_conn_admit(s->conn, r, NULL, mx_now());
+		return;
+	}
+	assert_true(r->n_reads <= w->k->n_items);
+	/* The items that were reduced are those of the sizes told. */
+	for (unsigned i = 0; i < w->k->n_items && n < r->n_reads; i++) {
+		if (w->k->item[i] < 512)
+			continue;
+		mx_mem_new(&w->sink[n], w->k->item[i], (n + 1) % 4);
+		sinks[n] = (struct rr_sge){w->sink[n].p, (uint32_t)w->sink[n].len, 0};
+		n++;
+	}
+	assert_int_equal(n, r->n_reads);
+	rr_conn_admit(s->conn, r, sinks, mx_now());
+}
+
+/* The Responder's user gets the whole Call, whatever way it came. */
+static void on_request(struct mx_side *s, struct rr_request *r)
+{
+	struct mx_world *w = s->w;
+	const struct mx_stream *c = &w->call;
+	size_t at = 0;
+
+	assert_int_equal(r->xid, w->xid);
+	assert_false(w->request_seen);
+	w->request_seen = true;
+	note(s, MX_REQUEST);
+	for (unsigned i = 0; i < r->n_pieces; i++) {
+		const struct rr_piece *k = &r->pieces[i];
+
+		assert_true(at + k->len <= c->flat_len);
+		assert_memory_equal(k->base, c->flat + at, k->len);
+		at += k->item ? (k->len + 3) & ~(size_t)3 : k->len;
+	}
+	assert_int_equal(at, c->flat_len);
+	rr_conn_reply(s->conn, r, w->reply.piece, w->reply.n_pieces, mx_now());
+}
+
+/* The caller may look at its memory from here on: nobody else can reach it. */
+static void on_call_done(struct mx_side *s, struct rr_call *c)
+{
+	struct mx_world *w = s->w;
+
+	assert_ptr_equal(c, &w->rc);
+	assert_false(w->call_done);
+	note(s, MX_CALL_DONE);
+	assert_int_equal(s->n_live, 0);
+	w->call_done = true;
+	w->call_status = c->status;
+	if (c->status == RR_CALL_OK) {
+		w->got = malloc(c->reply_len + 1);
+		memcpy(w->got, c->reply, c->reply_len);
+		w->got_len = c->reply_len;
+		rr_conn_call_release(s->conn, c, mx_now());
+	}
+}
+
+/* -- actions --------------------------------------------------------------------------
+ */
+
+static void do_register(struct mx_side *s, const struct rr_action *a)
+{
+	struct rr_region r = {0};
+	struct mx_event *e;
+
+	assert_int_equal(mx_provider()->register_mem(s->ep, a->sge[0].base, a->reg_len,
+	                                             a->access, &r),
+	                 0);
+	e = note(s, MX_REGISTER);
+	e->handle = r.handle;
+	e->offset = r.offset;
+	e->len = a->reg_len;
+	e->access = a->access;
+	e->base = a->sge[0].base;
+	assert_true(s->n_live < MX_REGIONS);
+	s->live[s->n_live++] = r.handle;
+	rr_conn_registered(s->conn, a->token, 0, r.handle, r.offset);
+}
+
+static int invalidate(struct mx_side *s, const struct rr_action *a)
+{
+	int err = mx_provider()->invalidate(s->ep, a->handle, a->token);
+
+	if (!err)
+		s->invalidating[s->inv_tail++ % MX_REGIONS] = a->handle;
+	return err;
+}
+
+static int post(struct mx_side *s, const struct rr_action *a)
+{
+	const struct rr_prov_ops *p = mx_provider();
+
+	switch (a->kind) {
+	case RR_ACT_POST_RECV:
+		s->receive[s->recv_tail++ % MX_RECEIVES] = a->sge[0].base;
+		assert_true(s->recv_tail - s->recv_head <= MX_RECEIVES);
+		return p->post_recv(s->ep, &a->sge[0], a->token);
+	case RR_ACT_SEND:
+		note_post(s, MX_SEND, a);
+		return p->post_send(s->ep, a->sge, a->n_sge, a->inv_handle, a->token);
+	case RR_ACT_WRITE:
+		note_post(s, MX_WRITE, a);
+		return p->post_write(s->ep, a->sge, a->n_sge, a->handle, a->offset,
+		                     a->token);
+	case RR_ACT_READ:
+		note_post(s, MX_READ, a);
+		return p->post_read(s->ep, &a->sge[0], a->handle, a->offset, a->token);
+	case RR_ACT_INVALIDATE:
+		return invalidate(s, a);
+	case RR_ACT_REGISTER:
+	case RR_ACT_READY:
+	case RR_ACT_ADMIT:
+	case RR_ACT_REQUEST:
+	case RR_ACT_REQUEST_DONE:
+	case RR_ACT_CALL_DONE:
+	case RR_ACT_DISCONNECT:
+	case RR_ACT_CLOSED:
+		break;
+	}
+	abort();
+}
+
+static void do_post(struct mx_side *s, const struct rr_action *a)
+{
+	int err = s->lost ? -ENOTCONN : post(s, a);
+
+	if (!err)
+		return;
+	if (a->kind != RR_ACT_INVALIDATE || err != -EINVAL)
+		assert_true(s->lost || s->w->abandon);
+	rr_conn_completed(s->conn, a->token, err, mx_now());
+}
+
+static void act(struct mx_side *s, const struct rr_action *a)
+{
+	assert_false(s->closed);
+	switch (a->kind) {
+	case RR_ACT_POST_RECV:
+	case RR_ACT_SEND:
+	case RR_ACT_WRITE:
+	case RR_ACT_READ:
+	case RR_ACT_INVALIDATE:
+		do_post(s, a);
+		break;
+	case RR_ACT_REGISTER:
+		do_register(s, a);
+		break;
+	case RR_ACT_READY:
+		s->ready = true;
+		break;
+	case RR_ACT_ADMIT:
+		on_admit(s, a->request);
+		break;
+	case RR_ACT_REQUEST:
+		on_request(s, a->request);
+		break;
+	case RR_ACT_REQUEST_DONE:
+		note(s, MX_REQUEST_DONE);
+		s->w->request_done = true;
+		break;
+	case RR_ACT_CALL_DONE:
+		on_call_done(s, a->call);
+		break;
+	case RR_ACT_DISCONNECT:
+		if (!s->lost)
+			mx_provider()->disconnect(s->ep, mx_now());
+		break;
+	case RR_ACT_CLOSED:
+		s->closed = true;
+		break;
+	}
+}
+
+static bool drain(struct mx_side *s)
+{
+	struct rr_action a;
+	bool moved = false;
+
+	while (!s->closed && rr_conn_next(s->conn, &a)) {
+		act(s, &a);
+		moved = true;
+	}
+	return moved;
+}
+
+/* -- completions
+ * -------------------------------------------------------------------------- */
+
+static void received(struct mx_side *s, const struct rr_wc *wc)
+{
+	const uint8_t *base = s->receive[s->recv_head++ % MX_RECEIVES];
+	struct mx_event *e;
+
+	if (wc->status) {
+		rr_conn_completed(s->conn, wc->token, wc->status, mx_now());
+		return;
+	}
+	if (wc->invalidated)
+		region_over(s, wc->inv_handle);
+	e = note(s, MX_RECV);
+	e->len = wc->len;
+	e->data = malloc(wc->len + 1);
+	memcpy(e->data, base, wc->len);
+	rr_conn_received(s->conn, wc->token, wc->len,
+	                 wc->invalidated ? wc->inv_handle : 0, mx_now());
+}
+
+/* Of what the probe posted the connection knows nothing. */
+static void completed(struct mx_side *s, const struct rr_wc *wc)
+{
+	if (wc->op == RR_WC_READ || wc->op == RR_WC_WRITE)
+		note(s, wc->op == RR_WC_READ ? MX_READ_DONE : MX_WRITE_DONE);
+	if (wc->op == RR_WC_INVALIDATE)
+		region_over(s, s->invalidating[s->inv_head++ % MX_REGIONS]);
+	if (wc->token != PROBE_TOKEN)
+		rr_conn_completed(s->conn, wc->token, wc->status, mx_now());
+}
+
+static void take(struct mx_side *s, const struct rr_wc *wc)
+{
+	switch (wc->op) {
+	case RR_WC_CONNECTED:
+		rr_conn_open(s->conn, mx_now());
+		break;
+	case RR_WC_DISCONNECTED:
+		if (!s->w->abandon)
+			fail_msg("side %u ended with %d: %s", s->side, wc->status,
+			         mx_provider()->why(s->ep));
+		s->lost = true;
+		s->lost_status = wc->status;
+		rr_conn_lost(s->conn, wc->status, mx_now());
+		break;
+	case RR_WC_RECV:
+		received(s, wc);
+		break;
+	case RR_WC_SEND:
+	case RR_WC_READ:
+	case RR_WC_WRITE:
+	case RR_WC_INVALIDATE:
+		completed(s, wc);
+		break;
+	}
+	drain(s);
+}
+
+static bool pump(struct mx_side *s)
+{
+	const struct rr_prov_ops *p = mx_provider();
+	struct rr_wc wc;
+	bool moved;
+
+	if (!s->conn || s->closed)
+		return false;
+	if (rr_conn_deadline(s->conn) <= mx_now())
+		rr_conn_tick(s->conn, mx_now());
+	moved = drain(s);
+	if (s->lost)
+		return moved;
+	(void)p->flush(s->ep, mx_now());
+	p->progress(s->ep, mx_now());
+	while (!s->lost && p->poll(s->ep, &wc, 1)) {
+		take(s, &wc);
+		moved = true;
+	}
+	if (!s->lost)
+		(void)p->flush(s->ep, mx_now());
+	return moved;
+}
+
+/* -- life
+ * ------------------------------------------------------------------------------------
+ */
+
+static void new_conn(struct mx_world *w, unsigned side)
+{
+	static const uint32_t level[MX_DIRS] = {
+	        [MX_FORWARD] = RDMA2_RVRSDIR_NONE,
+	        [MX_REVERSE] = RDMA2_RVRSDIR_GENL,
+	        [MX_REVERSE_CONT] = RDMA2_RVRSDIR_CONT,
+	        [MX_REVERSE_SIMPLE] = RDMA2_RVRSDIR_SIMPLE,
+	};
+	struct mx_side *s = &w->side[side];
+	const struct mx_setting *set = w->set;
+	/* Each threshold is the smaller of two numbers [P8]; the other is larger. */
+	struct rr_conn_config cfg = {
+	        .role = side == CLIENT ? RR_CONN_CLIENT : RR_CONN_SERVER,
+	        .mem = {mem_get, mem_put, s},
+	        .xid_seed = 0x51000000,
+	        .send_bytes = side == CLIENT ? set->to_server : set->to_client + 500,
+	        .recv_bytes = side == CLIENT ? set->to_client : set->to_server + 500,
+	        .segment_bytes =
+	                side == CLIENT ? set->segment_bytes : set->segment_bytes + 8,
+	        .max_segments = set->max_segments,
+	        .credits = set->credits,
+	        .rvrsdir = level[w->k->dir],
+	        .remote_invalidate = set->remote_invalidate,
+	        .versions = set->versions,
+	};
+
+	*s = (struct mx_side){.w = w, .side = side, .ep = s->ep};
+	assert_int_equal(rr_conn_new(&cfg, mx_now(), &s->conn), 0);
+}
+
+static bool turn(struct mx_world *w)
+{
+	struct mx_side *sv = &w->side[SERVER];
+	bool moved;
+
+	if (!sv->conn &&
+	    !mx_provider()->accept(w->listener, &w->prov, NULL, 0, mx_now(), &sv->ep))
+		new_conn(w, SERVER);
+	moved = pump(&w->side[CLIENT]);
+	return pump(sv) || moved;
+}
+
+/* The nearest timer that matters here; those of seconds are of no interest. */
+static rr_time deadline(struct mx_world *w, rr_time limit)
+{
+	rr_time t = limit;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (w->side[i].conn && !w->side[i].closed)
+			t = RR_MIN(t, rr_conn_deadline(w->side[i].conn));
+	return t;
+}
+
+typedef bool mx_until(const struct mx_world *);
+
+static void run(struct mx_world *w, mx_until *until)
+{
+	rr_time limit = mx_now() + PATIENCE;
+
+	while (!until(w)) {
+		if (mx_now() >= limit)
+			fail_msg("nothing happens any more");
+		if (!turn(w))
+			mx_pass(w, deadline(w, limit));
+	}
+	/* Late grants and completions, also those that nobody waits for. */
+	while (turn(w) || mx_busy(w))
+		mx_pass(w, mx_now() + RR_MS(1));
+}
+
+static bool both_ready(const struct mx_world *w)
+{
+	return w->side[CLIENT].ready && w->side[SERVER].ready;
+}
+
+static bool both_closed(const struct mx_world *w)
+{
+	return w->side[CLIENT].closed && w->side[SERVER].closed;
+}
+
+static bool answered(const struct mx_world *w)
+{
+	return w->call_done && (w->request_done || !w->request_seen);
+}
+
+void mx_world_open(struct mx_world *w, const struct mx_setting *set,
+                   const struct mx_case *k)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET};
+	struct sockaddr_storage addr;
+
+	memset(w, 0, sizeof(*w));
+	w->set = set;
+	w->k = k;
+	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	mx_provider_begin(&w->prov, set->variant);
+	assert_int_equal(mx_provider()->listen(&w->prov, (struct sockaddr *)&any,
+	                                       sizeof(any), &w->listener, &addr),
+	                 0);
+	assert_int_equal(mx_provider()->connect(&w->prov, (struct sockaddr *)&addr,
+	                                        sizeof(any), NULL, 0, mx_now(),
+	                                        &w->side[CLIENT].ep),
+	                 0);
+	new_conn(w, CLIENT);
+	run(w, both_ready);
+}
+
+void mx_world_call(struct mx_world *w)
+{
+	const struct mx_case *k = w->k;
+	struct mx_side *s;
+
+	w->asker = k->dir == MX_FORWARD ? CLIENT : SERVER;
+	w->xid = 0x40000001;
+	s = &w->side[w->asker];
+	mx_call_stream(&w->call, k, w->xid);
+	mx_reply_stream(&w->reply, k, w->xid);
+	for (unsigned i = 0; i < k->n_dests; i++) {
+		mx_mem_new(&w->dest[i], k->dest[i], (i + 2) % 4);
+		memset(w->dest[i].p, 0xcc, k->dest[i]);
+		w->dests[i].len = k->dest[i];
+		w->dests[i].base = k->dest[i] ? w->dest[i].p : NULL;
+	}
+	w->rc = (struct rr_call){
+	        .xid = w->xid,
+	        .flags = k->call_flags,
+	        .pieces = w->call.piece,
+	        .n_pieces = w->call.n_pieces,
+	        .dests = w->dests,
+	        .n_dests = k->n_dests,
+	        .reply_bytes = k->reply_bytes,
+	};
+	w->call_at = w->n_log;
+	assert_int_equal(rr_conn_call(s->conn, &w->rc, mx_now()), 0);
+	run(w, answered);
+}
+
+void mx_world_probe(struct mx_world *w, const struct mx_event *region)
+{
+	const struct rr_prov_ops *p = mx_provider();
+	struct mx_side *s = &w->side[!w->asker];
+	const struct mx_mem *target = NULL;
+	struct rr_sge g;
+	struct mx_mem m;
+	uint8_t before[4];
+
+	for (unsigned i = 0; i < w->k->n_dests; i++)
+		if (w->dest[i].p == region->base)
+			target = &w->dest[i];
+	memcpy(before, target ? target->p : (const uint8_t *)"....", 4);
+	mx_mem_new(&m, 4, 0);
+	memset(m.p, 0xee, 4);
+	g = (struct rr_sge){m.p, 4, 0};
+	w->abandon = true;
+	if (region->access & RR_ACCESS_REMOTE_WRITE)
+		assert_int_equal(p->post_write(s->ep, &g, 1, region->handle,
+		                               region->offset, PROBE_TOKEN),
+		                 0);
+	else
+		assert_int_equal(p->post_read(s->ep, &g, region->handle, region->offset,
+		                              PROBE_TOKEN),
+		                 0);
+	run(w, both_closed);
+	assert_int_equal(w->side[w->asker].lost_status, -EREMOTEIO);
+	if (target)
+		assert_memory_equal(target->p, before, 4);
+	/* sim fills the sink of a Read when it is posted; nothing of the region */
+	for (unsigned i = 0; i < w->k->n_items && region->base == w->call.item[i].p;
+	     i++)
+		assert_memory_not_equal(m.p, region->base, 4);
+	mx_mem_free(&m);
+}
+
+void mx_world_close(struct mx_world *w)
+{
+	w->abandon = true;
+	if (!w->side[CLIENT].closed)
+		rr_conn_close(w->side[CLIENT].conn, 0, mx_now());
+	run(w, both_closed);
+	for (unsigned i = 0; i < 2; i++) {
+		rr_conn_free(w->side[i].conn);
+		assert_int_equal(w->side[i].mem_bytes, 0);
+		mx_provider()->destroy(w->side[i].ep);
+	}
+	for (unsigned i = 0; i < MX_ITEMS; i++) {
+		mx_mem_free(&w->dest[i]);
+		mx_mem_free(&w->sink[i]);
+	}
+	for (unsigned i = 0; i < w->n_log; i++)
+		free(w->log[i].data);
+	free(w->got);
+	mx_stream_free(&w->call);
+	mx_stream_free(&w->reply);
+	mx_provider()->listener_close(w->listener);
+	mx_provider_end();
+}
