@@ -76,6 +76,7 @@ struct side {
 	uint32_t next_handle;
 	bool misuse; /* the peer touched what it must not */
 	bool fail_reads;
+	const uint8_t *read_from; /* what is at offset 0x10000, without a peer */
 	int fail_register;
 	/* what was seen */
 	struct rig_msg sent[RIG_LOG]; /* without a peer */
@@ -217,9 +218,12 @@ static inline void rig_read(struct side *s, const struct rr_action *a)
 	}
 	if (s->peer)
 		from = rig_remote(s->peer, a->handle, a->offset, a->sge[0].len, 1);
+	else if (s->read_from)
+		memcpy(a->sge[0].base, s->read_from + (a->offset - 0x10000),
+		       a->sge[0].len);
 	if (from)
 		memcpy(a->sge[0].base, from, a->sge[0].len);
-	else
+	else if (!s->read_from)
 		memset(a->sge[0].base, 0x5a, a->sge[0].len);
 	rig_complete(s, a->token, 0);
 }
