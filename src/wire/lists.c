@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma2_chunk_lists: decoding, encoding, building.
+ * rpcrdma2_chunk_lists, and the lists of version 1: decoding, encoding, building.
  *
  * The decoder walks the octets once, into a local structure, and copies what
  * it stored to the caller when everything was read.  Three things end the
@@ -16,14 +16,15 @@
  * Entries of the arrays beyond n_reads, n_writes and n_segs are never written
  * and mean nothing.                               [v2 §6.2.3, §4.3.3, §4.3.5]
  */
-#include "wire/wire.h"
+#include "wire/chunks.h"
 
 enum {
 	SEGMENT_BYTES = 16,
 	READ_BYTES = 4 + SEGMENT_BYTES, /* position, segment */
 	ENTRY_BYTES = 4,                /* the "is present" word before a list entry */
 	COUNT_BYTES = 4,                /* the count word of a Write or Reply chunk */
-	EMPTY_BYTES = 16,               /* inv_handle and three absent lists */
+	HANDLE_BYTES = 4,               /* rdma_inv_handle, of version 2 */
+	EMPTY_BYTES = 12,               /* three absent lists */
 };
 
 static struct rr_segment load_segment(const uint8_t *p)
@@ -163,14 +164,21 @@ static void get_writes(struct rr_cursor *c, struct rr_lists *l)
 		get_chunk(c, l, append_write(l));
 }
 
-/* 3 KB when full, some tens of octets as a rule: copy what is in use. */
-static void copy_used(struct rr_lists *to, const struct rr_lists *from)
+void rr_chunks_copy(struct rr_lists *to, const struct rr_lists *from)
 {
 	memcpy(to, from, offsetof(struct rr_lists, reads));
 	memcpy(to->reads, from->reads, from->n_reads * sizeof(to->reads[0]));
 	memcpy(to->writes, from->writes, from->n_writes * sizeof(to->writes[0]));
 	memcpy(to->seg, from->seg, from->n_segs * sizeof(to->seg[0]));
 	to->reply = from->reply;
+}
+
+void rr_chunks_get(struct rr_cursor *c, struct rr_lists *l)
+{
+	get_reads(c, l);
+	get_writes(c, l);
+	if (get_present(c))
+		get_chunk(c, l, begin_reply(l));
 }
 
 int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret)
@@ -180,14 +188,11 @@ int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret)
 
 	rr_lists_init(&l);
 	l.inv_handle = rr_get_u32(&t);
-	get_reads(&t, &l);
-	get_writes(&t, &l);
-	if (get_present(&t))
-		get_chunk(&t, &l, begin_reply(&l));
+	rr_chunks_get(&t, &l);
 	if (rr_cursor_bad(&t))
 		return -EBADMSG;
 	*c = t;
-	copy_used(ret, &l);
+	rr_chunks_copy(ret, &l);
 	return 0;
 }
 
@@ -222,14 +227,13 @@ static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
 	}
 }
 
-void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l)
+void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l)
 {
 	/* A cut list would be other lists than those received: refuse. */
 	if (l->over) {
 		w->bad = true;
 		return;
 	}
-	rr_put_u32(w, l->inv_handle);
 	for (uint16_t i = 0; i < l->n_reads; i++)
 		put_read_chunk(w, l, &l->reads[i]);
 	rr_put_u32(w, 0);
@@ -242,7 +246,19 @@ void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l)
 		rr_put_u32(w, 0);
 }
 
+void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l)
+{
+	if (!l->over)
+		rr_put_u32(w, l->inv_handle);
+	rr_chunks_put(w, l);
+}
+
 size_t rr_wire_lists_size(const struct rr_lists *l)
+{
+	return HANDLE_BYTES + rr_chunks_size(l);
+}
+
+size_t rr_chunks_size(const struct rr_lists *l)
 {
 	size_t size = EMPTY_BYTES;
 
