@@ -48,20 +48,27 @@ static bool writes_match(const struct rr_lists *ours, const struct rr_lists *the
 	return true;
 }
 
-static bool reply_matches(const struct rr_lists *ours, const struct rr_msg *m)
+static bool reply_matches(const struct rr_edition *e, const struct rr_lists *ours,
+                          const struct rr_msg *m)
 {
-	if (m->p.htype == RDMA2_MSG)
-		return !m->lists.has_reply;                     /* [K8] */
-	return m->lists.has_reply && ours && ours->has_reply && /* [K1] */
-	       same_chunk(ours, &ours->reply, &m->lists, &m->lists.reply);
+	const struct rr_lists *theirs = &m->lists;
+	bool unused = m->p.htype == RDMA2_MSG;
+
+	if (unused && !theirs->has_reply)
+		return true;
+	if (unused && (!e->returns_reply_chunk || theirs->reply.length)) /* [K8] */
+		return false;
+	return theirs->has_reply && ours && ours->has_reply && /* [K1] */
+	       same_chunk(ours, &ours->reply, theirs, &theirs->reply);
 }
 
-static bool lists_match(const struct rr_call_state *s, const struct rr_msg *m)
+static bool lists_match(const struct rr_conn *c, const struct rr_call_state *s,
+                        const struct rr_msg *m)
 {
 	const struct rr_lists *ours = s->offer ? &s->offer->lists : NULL;
 
 	return !m->lists.over && !m->lists.n_reads && /* [K15] */
-	       writes_match(ours, &m->lists) && reply_matches(ours, m);
+	       writes_match(ours, &m->lists) && reply_matches(c->edition, ours, m);
 }
 
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
@@ -128,7 +135,7 @@ static void whole(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m,
 	uint64_t written;
 	int status;
 
-	if (!lists_match(s, m)) {
+	if (!lists_match(c, s, m)) {
 		rr_recv_fault(c, m, &none, -EPROTO);
 		return;
 	}
@@ -199,7 +206,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	struct rr_call_state *s;
 	struct rr_error e;
 
-	if (m->more || rr_wire_get_error(&cur, &e) || !known_error(e.code)) {
+	if (m->more || c->edition->get_error(&cur, &e) || !known_error(e.code)) {
 		rr_recv_discard(c, m, RR_DISCARD_ERROR); /* [M10, E5, E15] */
 		return;
 	}
@@ -209,7 +216,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	if (s) {
 		s->call->error = e;
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
-	} else if (c->props.sent && m->p.xid == c->props.xid) {
+	} else if (c->edition->properties && c->props.sent &&
+	           m->p.xid == c->props.xid) {
 		rr_props_rejected(c);
 	} else {
 		rr_recv_discard(c, m, RR_DISCARD_NO_CALL); /* [E4] */
@@ -219,11 +227,21 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 /* -- remote invalidation
  * -------------------------------------------------------------------- */
 
+static void remember(struct rr_conn *c, uint32_t handle)
+{
+	c->gone_handles[c->n_gone_handles++ % RR_GONE_HANDLES] = handle;
+}
+
 void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 {
-	if (s->offer && s->offer->lists.inv_handle)
-		c->gone_handles[c->n_gone_handles++ % RR_GONE_HANDLES] =
-		        s->offer->lists.inv_handle;
+	const struct rr_offer *o = s->offer;
+
+	if (!o || !c->invalidates)
+		return;
+	if (c->edition->names_handle && o->lists.inv_handle)
+		remember(c, o->lists.inv_handle);
+	for (unsigned i = 0; !c->edition->names_handle && i < o->n; i++)
+		remember(c, o->region[i].handle);
 }
 
 /* Of a call that was given up: its Reply was under way. */

@@ -238,15 +238,13 @@ static struct rr_xmit *next_message(struct rr_conn *c, struct rr_call_state *s,
                                     bool *ret_last)
 {
 	const struct rr_lists *l = s->offer ? &s->offer->lists : NULL;
-	size_t lists_bytes = l ? rr_wire_lists_size(l)
-	                       : (size_t)(RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
 	size_t len;
 
 	if (s->special) {
 		*ret_last = true;
 		return rr_xmit_message(c, RDMA2_NOMSG, 0, s->call->xid, l, NULL, 0);
 	}
-	len = rr_tx_part(c, s->stream.left, lists_bytes, ret_last);
+	len = rr_tx_part(c, s->stream.left, rr_xmit_header_bytes(c, l), ret_last);
 	return rr_xmit_message(c, RDMA2_MSG, *ret_last ? 0 : RDMA2_F_MORE, s->call->xid,
 	                       *ret_last ? l : NULL, &s->stream, len);
 }
@@ -359,6 +357,8 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 	c->now = now;
 	if (!s || rr_conn_dead(c))
 		return;
+	if (s->phase == RR_CALL_WAITING) /* in version 1 it keeps its credit */
+		rr_credit1_give_up(&c->credit1);
 	rr_call_end(c, s, -ECANCELED);
 }
 

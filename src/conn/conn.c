@@ -30,6 +30,8 @@ static void defaults(struct rr_conn_config *g)
 	DEFAULT(first_answer_ns, RR_SEC(5));
 	DEFAULT(props_ns, RR_SEC(30));
 	DEFAULT(grant_ns, RR_MS(10));
+	g->versions &= RR_CONN_V1 | RR_CONN_V2;
+	DEFAULT(versions, RR_CONN_V2);
 #undef DEFAULT
 	g->max_segments = RR_MIN(g->max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
 	g->rvrsdir = RR_MIN(g->rvrsdir, (uint32_t)RDMA2_RVRSDIR_GENL);
@@ -59,6 +61,9 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	defaults(&c->cfg);
 	c->now = now;
 	c->next_xid = cfg->xid_seed;
+	c->edition = rr_edition_first(c->cfg.versions);
+	c->invalidates = cfg->remote_invalidate;
+	rr_conn_peer_private(c, NULL, 0);
 	rr_list_init(&c->actions);
 	rr_list_init(&c->ready_op.link);
 	rr_list_init(&c->disconnect_op.link);
@@ -149,11 +154,18 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 	if (c->state != RR_CONN_NEW)
 		return;
 	rr_conn_set_state(c, RR_CONN_PROPS);
-	c->props.wanted = c->cfg.role == RR_CONN_CLIENT; /* [V1, V2] */
-	if (c->cfg.props_ns != RR_TIME_NEVER)
-		c->props.done_at = now + c->cfg.props_ns;
-	if (c->cfg.first_answer_ns != RR_TIME_NEVER && c->props.wanted)
-		c->props.answer_at = now + c->cfg.first_answer_ns;
+	if (c->cfg.role == RR_CONN_SERVER) {
+		/* A client of version 1 owes no message until it has a Call. */
+		if (!(c->cfg.versions & RR_CONN_V1))
+			rr_props_begin(c);
+	} else if (c->edition->properties) {
+		c->props.wanted = true; /* [V1, V2] */
+		rr_props_begin(c);
+		if (c->cfg.first_answer_ns != RR_TIME_NEVER)
+			c->props.answer_at = now + c->cfg.first_answer_ns;
+	} else {
+		rr_v1_begin(c);
+	}
 }
 
 /* Posts that were not drawn are never made; what users must hear stays. */
@@ -251,22 +263,20 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 
 	*ret = (struct rr_conn_info){
 	        .ready = c->state == RR_CONN_READY,
-	        .answered = p->answered,
-	        .version = p->answered ? RPCRDMA_VERSION_TWO : 0,
+	        .answered = c->heard,
+	        .version = c->settled ? c->edition->vers : 0,
 	        .send_inline = p->send_inline,
 	        .recv_inline = p->recv_inline,
 	        .peer_segment_bytes = p->peer.segment_bytes,
 	        .peer_max_segments = p->peer.max_segments,
 	        .peer_rvrsdir = p->peer.rvrsdir,
-	        .cap = c->credit.cap,
-	        .avail = c->credit.avail,
-	        .owed = c->credit.owed,
 	        .receives_posted = c->posted,
 	        .calls = c->n_calls,
 	        .requests = c->n_requests,
 	        .pinned_bytes = c->pinned,
 	        .error = c->error,
 	};
+	c->edition->tell(c, ret);
 }
 
 void rr_conn_counters(const struct rr_conn *c, struct rr_conn_counters *ret)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One RPC-over-RDMA version 2 connection, sans I/O: events in, actions out.
+ * One RPC-over-RDMA connection, of version 2 or 1, sans I/O: events in, actions
+ * out.
  *
  * The object serves both roles at once: as Requester it sends Calls and takes
  * Replies, as Responder it takes Calls and sends Replies; the transport role
@@ -61,7 +62,10 @@ struct rr_conn_config {
 	uint32_t recv_bytes; /* property 2: size of each Receive; default 4096 */
 	uint32_t segment_bytes; /* property 3; default 1 MiB */
 	uint32_t max_segments; /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS */
-	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only */
+	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  In version 1
+			     it is not told: above NONE a client serves Calls of
+			     its server, with GENL also those with chunks; a
+			     server offers chunks with GENL only. [RFC 8167] */
 	uint32_t credits; /* H: 2..32767; default 32 */
 	uint32_t send_credits; /* own limit for sending; default, and least: credits */
 	uint32_t max_requests; /* requests being served; beyond: ERR_SYSTEM; default 256 */
@@ -307,7 +311,8 @@ struct rr_conn_info {
 	uint32_t send_inline; /* inline threshold towards the peer */
 	uint32_t recv_inline;
 	uint32_t peer_segment_bytes, peer_max_segments, peer_rvrsdir;
-	uint32_t cap, avail, owed; /* credits [C3] */
+	uint32_t cap, avail, owed; /* credits [C3]; in version 1 transactions that
+				      may be outstanding, that may be begun, 0 */
 	uint32_t receives_posted;
 	uint32_t calls, requests; /* alive */
 	uint64_t pinned_bytes;

@@ -4,7 +4,10 @@
  *
  *   conn.c     life: creation, opening, loss, closing, timers, facts
  *   action.c   the queue of actions and what completions mean
+ *   edition.c  what differs between the versions of the protocol
+ *   v1.c       version 1
  *   credit.c   credits
+ *   credit1.c  credits of version 1
  *   props.c    RDMA2_CONNPROP
  *   recv.c     Receive buffers; the order of checks on receipt
  *   cont.c     reassembly of continued messages, XIDs being discarded
@@ -25,6 +28,8 @@
 
 #include "conn/conn.h"
 #include "conn/credit.h"
+#include "conn/credit1.h"
+#include "conn/edition.h"
 #include "conn/slab.h"
 
 #include <string.h>
@@ -92,6 +97,7 @@ enum {
 	RR_MAX_PROPS_BYTES = 1 << 20, /* of one exchange [P20] */
 	RR_REDUCE_MIN = 512, /* smaller items that fit inline stay there */
 	RR_REPLY_CHUNK_PARTS = 16, /* inline messages; a longer Reply gets a chunk [A.2] */
+	RR_UNKNOWN_REPLY = 4000, /* reply_bytes 0, where no Reply can be continued */
 	RR_COPY_MAX = 256, /* longer pieces are gathered, not copied */
 	RR_MAX_REFS = 12, /* gathered pieces of one message */
 	RR_XMIT_BYTES = 1280, /* room in a pooled message: header and copies */
@@ -267,7 +273,6 @@ struct rr_props {
 	bool wanted; /* own CONNPROP may go out */
 	bool sent;
 	bool rejected; /* the peer refused it: it uses defaults for us [P4] */
-	bool answered; /* a valid message came: the version is settled */
 	bool peer_final;
 	uint32_t xid; /* of the own CONNPROP */
 	struct rr_peer_props peer;
@@ -321,7 +326,13 @@ struct rr_conn {
 	int disconnect_status;
 	struct rr_request_state *gone; /* its REQUEST_DONE was drawn last */
 
+	const struct rr_edition *edition;
+	bool settled; /* and will stay what it is */
+	bool heard; /* the peer has said something */
+	bool invalidates; /* both ends can use remote invalidation */
+	struct rr_wire_private peer_private;
 	struct rr_credit credit;
+	struct rr_credit1 credit1; /* in version 1, for Calls */
 	struct rr_props props;
 	struct rr_cont cont;
 	struct rr_tx tx;
@@ -360,6 +371,7 @@ struct rr_msg {
 	uint32_t inv_handle; /* what its Send invalidated */
 	struct rr_prefix p;
 	bool response, more, tpmore;
+	bool is_answer, of_call; /* version 1: to a Call of ours, that is awaited */
 	const uint8_t *body; /* after the prefix */
 	size_t body_len;
 	const uint8_t *payload;
@@ -403,6 +415,8 @@ static inline uint64_t rr_op_token(const struct rr_op *op)
 /* -- props.c ------------------------------------------------------------------------ */
 
 void rr_props_init(struct rr_conn *);
+/* The version is settled: the exchange has its time. [P17] */
+void rr_props_begin(struct rr_conn *);
 /* Sends the own RDMA2_CONNPROP (a credit is there).  True: something happened. */
 bool rr_props_send(struct rr_conn *);
 /* One whole rpcrdma2_connprop.  0 or the rdma_err to answer. */
@@ -411,7 +425,17 @@ uint32_t rr_props_received(struct rr_conn *, const uint8_t *body, size_t len,
 /* The peer reported an error about the own RDMA2_CONNPROP. [P4] */
 void rr_props_rejected(struct rr_conn *);
 
+/* -- v1.c --------------------------------------------------------------------------- */
+
+/* The version is settled: READY. */
+void rr_v1_begin(struct rr_conn *);
+/* The same after a refusal of version 2 that granted @word. */
+void rr_v1_fall_back(struct rr_conn *, uint32_t word);
+
 /* -- recv.c ------------------------------------------------------------------------- */
+
+/* rows 4 to 12, for version 2 */
+void rr_recv_v2(struct rr_conn *, struct rr_msg *);
 
 int rr_recv_init(struct rr_conn *) RR_MUST_CHECK;
 void rr_recv_fini(struct rr_conn *);
@@ -464,6 +488,8 @@ struct rr_xmit *rr_xmit_message(struct rr_conn *, uint32_t htype, uint32_t flags
                                 struct rr_stream *stream, size_t len);
 /* A Write of the next @len octets of @stream. */
 struct rr_xmit *rr_xmit_write(struct rr_conn *, struct rr_stream *stream, size_t len);
+/* Octets of the header with @lists (NULL = empty). */
+size_t rr_xmit_header_bytes(const struct rr_conn *, const struct rr_lists *lists);
 /* Fills in the credit word, costs one credit, queues the Send. */
 void rr_xmit_send(struct rr_conn *, struct rr_xmit *);
 /* Without a credit: an answer to a first message of another version. */
@@ -486,7 +512,7 @@ rr_time rr_tx_deadline(const struct rr_conn *);
 void rr_tx_forget_call(struct rr_conn *, struct rr_call_state *);
 void rr_tx_fini(struct rr_conn *);
 /* Payload of the next part: all of @left, or what fits beside an empty header. */
-size_t rr_tx_part(const struct rr_conn *, size_t left, size_t lists_bytes, bool *ret_last);
+size_t rr_tx_part(const struct rr_conn *, size_t left, size_t header, bool *ret_last);
 
 /* -- offer.c ------------------------------------------------------------------------ */
 

@@ -55,8 +55,14 @@ struct plan {
 	struct rr_call_state *s;
 	bool chunks;     /* may be used in this direction */
 	size_t segments; /* still allowed */
+	size_t reserved; /* of these, for a Position Zero chunk */
 	size_t lists_bytes;
 };
+
+static size_t header_bytes(const struct plan *p)
+{
+	return p->c->edition->prefix_bytes + p->lists_bytes;
+}
 
 static size_t segments_of(const struct rr_conn *c, size_t len)
 {
@@ -98,22 +104,43 @@ static int plan_writes(struct plan *p)
 	return 0;
 }
 
-static void plan_reply_chunk(struct plan *p)
+/* The longest Reply that comes without a chunk. */
+static size_t longest_inline(const struct plan *p)
+{
+	size_t most = p->c->props.recv_inline, header = header_bytes(p);
+
+	if (p->c->edition->continues)
+		return (size_t)RR_REPLY_CHUNK_PARTS * most;
+	return most - RR_MIN(most, header);
+}
+
+static size_t longest_reply(const struct plan *p)
 {
 	size_t want = p->s->call->reply_bytes;
+
+	return want || p->c->edition->continues ? want : RR_UNKNOWN_REPLY;
+}
+
+/* Without it continuation will do, where there is such a thing. */
+static int plan_reply_chunk(struct plan *p)
+{
+	int must = p->c->edition->continues ? 0 : -EMSGSIZE;
+	size_t want = longest_reply(p);
 	struct plan before = *p;
 
-	if (!p->chunks || want > UINT32_MAX - 3 ||
-	    want <= (size_t)RR_REPLY_CHUNK_PARTS * p->c->props.recv_inline)
-		return;
+	if (!p->chunks || want <= longest_inline(p))
+		return 0;
+	if (want > UINT32_MAX - 3)
+		return must;
 	want = (want + 3) & ~(size_t)3;
 	if (!take_segments(p, want, REPLY_COUNT, SEGMENT))
-		return;
+		return must;
 	if (!offer_of(p->c, p->s) || rr_mbuf_alloc(p->c, &p->s->chunk_buf, want)) {
-		*p = before; /* continuation will do */
-		return;
+		*p = before;
+		return must ? -ENOMEM : 0;
 	}
 	(void)add(p->s, RR_USE_REPLY, p->s->chunk_buf.p, want);
+	return 0;
 }
 
 static bool reduce(struct plan *p, const struct rr_piece *k, size_t position)
@@ -153,17 +180,39 @@ static size_t payload_bytes(const struct rr_call *call)
 	return sum;
 }
 
-/* The Position Zero chunk comes first in the Read list, so it is planned
- * before anything is reduced, for the longest stream that it can hold. */
+static bool fits(const struct plan *p, size_t payload)
+{
+	return header_bytes(p) + payload <= p->c->props.send_inline;
+}
+
+/* A Special Call takes its segments before anything is reduced, for the longest
+ * stream that it can hold; so does one that may have to be sent that way. */
+static int reserve_special(struct plan *p)
+{
+	size_t all = payload_bytes(p->s->call);
+
+	p->s->special = p->chunks && (p->s->call->flags & RR_CALL_SPECIAL);
+	if (!p->s->special && (!p->chunks || p->c->edition->continues || fits(p, all)))
+		return 0;
+	p->reserved = segments_of(p->c, all);
+	if (p->reserved > p->segments)
+		return -EMSGSIZE;
+	p->segments -= p->reserved;
+	return 0;
+}
+
+/* What is left of the stream is known.  Where a message has one part only, what
+ * does not fit there must be pulled.                      [RFC 8166 §3.5.3] */
 static int plan_special(struct plan *p)
 {
-	p->s->special = p->chunks && (p->s->call->flags & RR_CALL_SPECIAL);
+	if (p->reserved && !fits(p, p->s->stream.left))
+		p->s->special = true;
+	p->segments += p->reserved;
 	if (!p->s->special)
 		return 0;
 	if (!offer_of(p->c, p->s))
 		return -ENOMEM;
-	if (!take_segments(p, payload_bytes(p->s->call), 0, READ_ENTRY))
-		return -EMSGSIZE;
+	(void)take_segments(p, p->s->stream.left, 0, READ_ENTRY); /* reserved */
 	(void)add(p->s, RR_USE_CALL, NULL, 0);
 	return 0;
 }
@@ -171,7 +220,7 @@ static int plan_special(struct plan *p)
 /* The stream, with the padding of items, in memory of its own. */
 static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 {
-	struct rr_mr *m = &s->offer->region[0];
+	struct rr_mr *m = &s->offer->region[s->offer->n - 1];
 	size_t len = s->stream.left;
 
 	if (rr_mbuf_alloc(c, &s->special_buf, len))
@@ -182,33 +231,40 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 	return 0;
 }
 
+static bool may_continue(const struct rr_conn *c)
+{
+	return c->edition->continues && (c->cfg.role == RR_CONN_CLIENT ||
+	                                 c->props.peer.rvrsdir >= RDMA2_RVRSDIR_CONT);
+}
+
 static int check_room(const struct plan *p)
 {
 	const struct rr_conn *c = p->c;
-	size_t header = RR_WIRE_PREFIX + p->lists_bytes;
-	bool fits = header + p->s->stream.left <= c->props.send_inline;
+	size_t header = header_bytes(p);
 
 	if (p->s->special)
 		return header <= c->props.send_inline ? 0 : -EMSGSIZE;
 	if (header + 4 > c->props.send_inline)
 		return -EMSGSIZE;
-	if (!fits && c->cfg.role == RR_CONN_SERVER &&
-	    c->props.peer.rvrsdir < RDMA2_RVRSDIR_CONT)
+	if (!fits(p, p->s->stream.left) && !may_continue(c))
 		return -EMSGSIZE; /* [R5] */
 	return 0;
 }
 
 static int plan(struct plan *p)
 {
-	int err = plan_special(p);
+	int err = reserve_special(p);
 
 	if (!err)
 		err = plan_writes(p);
+	if (!err)
+		err = plan_reply_chunk(p);
 	if (err)
 		return err;
-	plan_reply_chunk(p);
 	plan_reads(p);
-	err = check_room(p);
+	err = plan_special(p);
+	if (!err)
+		err = check_room(p);
 	if (!err && p->s->special)
 		err = fill_special(p->c, p->s);
 	return err;
@@ -240,7 +296,7 @@ int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
 	        .s = s,
 	        .chunks = forward || level == RDMA2_RVRSDIR_GENL,
 	        .segments = c->props.max_segments,
-	        .lists_bytes = RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX,
+	        .lists_bytes = c->edition->empty_bytes - c->edition->prefix_bytes,
 	};
 	int err;
 
@@ -360,8 +416,10 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 	s->phase = RR_CALL_PREPARED;
 	if (!o)
 		return;
+	if (s->special) /* Position Zero comes first */
+		list_read(c, &o->lists, &o->region[o->n - 1]);
 	for (unsigned i = 0; i < o->n; i++)
-		if (o->region[i].use == RR_USE_CALL || o->region[i].use == RR_USE_READ)
+		if (o->region[i].use == RR_USE_READ)
 			list_read(c, &o->lists, &o->region[i]);
 	if (c->cfg.role == RR_CONN_CLIENT ||
 	    c->props.peer.rvrsdir == RDMA2_RVRSDIR_GENL)
@@ -373,7 +431,7 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 		RR_ASSERT(!err);
 		list_segments(c, &o->lists, reply);
 	}
-	if (c->cfg.remote_invalidate)
+	if (c->invalidates && c->edition->names_handle)
 		o->lists.inv_handle = choose_inv(o);
 }
 

@@ -36,6 +36,12 @@ void rr_props_init(struct rr_conn *c)
 	p->max_segments = RR_WIRE_DEFAULT_RCSIZ;
 }
 
+void rr_props_begin(struct rr_conn *c)
+{
+	if (c->cfg.props_ns != RR_TIME_NEVER)
+		c->props.done_at = c->now + c->cfg.props_ns;
+}
+
 static void take_effect(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;

@@ -173,32 +173,64 @@ static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code,
 static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
+	const struct rr_edition *lower;
 	struct rr_prefix p;
 	struct rr_error e;
+	int layout;
 
-	if (c->cfg.role != RR_CONN_CLIENT || c->props.answered)
+	if (c->cfg.role != RR_CONN_CLIENT || c->settled)
 		return false;
-	if (rr_wire_get_first_error(&cur, &p, &e) < 0)
+	layout = rr_wire_get_first_error(&cur, &p, &e);
+	if (layout < 0)
 		return false;
 	c->count.errors_received++;
 	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, p.xid, e.code, e.arg[0], e.arg[1]);
-	/* Going down to version 1 begins here, once it exists. */
-	rr_conn_fail(c, -EPROTONOSUPPORT);
+	/* Down, once: what has just been refused is not tried again. [V5, V12] */
+	lower = rr_edition_in(c->cfg.versions & ~(unsigned)RR_CONN_V2, e.arg[0],
+	                      e.arg[1]);
+	if (lower)
+		rr_v1_fall_back(c, layout == 1 ? p.credit : p.credit & 0xffff);
+	else
+		rr_conn_fail(c, -EPROTONOSUPPORT);
 	return true;
+}
+
+/* What a server can be asked for now. */
+static struct rr_error version_range(const struct rr_conn *c)
+{
+	unsigned v = c->cfg.versions;
+	uint32_t low = v & RR_CONN_V1 ? RPCRDMA_VERSION_ONE : RPCRDMA_VERSION_TWO;
+	uint32_t high = v & RR_CONN_V2 ? RPCRDMA_VERSION_TWO : RPCRDMA_VERSION_ONE;
+
+	if (c->settled) /* [V8] */
+		low = high = c->edition->vers;
+	return (struct rr_error){RDMA2_ERR_VERS, {low, high}};
 }
 
 static void wrong_version(struct rr_conn *c, const struct rr_msg *m)
 {
-	const struct rr_error e = {
-	        .code = RDMA2_ERR_VERS,
-	        .arg = {RPCRDMA_VERSION_TWO, RPCRDMA_VERSION_TWO},
-	};
+	const struct rr_error e = version_range(c);
+	/* The word is at the same place in all versions. */
+	bool error = m->p.htype == RDMA2_ERROR;
 
 	rr_recv_discard(c, m, RR_DISCARD_VERSION);
 	if (c->cfg.role == RR_CONN_CLIENT)
-		rr_conn_fail(c, -EPROTO);
-	else if (m->p.htype != RDMA2_ERROR) /* the word is at the same place in all */
-		rr_tx_error(c, m->p.xid, m->p.vers, &e, !c->props.answered);
+		rr_conn_fail(c, error && !c->heard ? -EPROTONOSUPPORT : -EPROTO);
+	else if (!error)
+		rr_tx_error(c, m->p.xid, m->p.vers, &e, !c->settled);
+}
+
+/* A server speaks what its client's first message speaks, if it can. */
+static void follow_client(struct rr_conn *c, const struct rr_msg *m)
+{
+	const struct rr_edition *its;
+	uint32_t vers;
+
+	if (c->cfg.role != RR_CONN_SERVER || m->len < RR_WIRE_PREFIX)
+		return;
+	vers = rr_load_u32(m->rbuf->data + 4);
+	its = rr_edition_in(c->cfg.versions, vers, vers);
+	c->edition = its ? its : rr_edition_first(c->cfg.versions);
 }
 
 /* -- RDMA2_CONNPROP
@@ -301,10 +333,15 @@ static void props_received(struct rr_conn *c, struct rr_msg *m)
 		connprop_received(c, m);
 }
 
-static void dispatch(struct rr_conn *c, struct rr_msg *m)
+void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 {
-	uint32_t code = check_prefix(c, m);
+	uint32_t code;
 
+	if (m->inv_handle && !rr_answer_invalidated(c, m)) {
+		rr_conn_fail(c, -EPROTO); /* [K17] */
+		return;
+	}
+	code = check_prefix(c, m);
 	if (code) {
 		fault(c, m, code, -EPROTO);
 		return;
@@ -328,11 +365,17 @@ static void dispatch(struct rr_conn *c, struct rr_msg *m)
 
 static void settle_version(struct rr_conn *c)
 {
-	if (c->props.answered)
+	if (c->settled)
 		return;
-	c->props.answered = true;
+	if (!c->edition->properties) {
+		rr_v1_begin(c);
+		return;
+	}
+	c->settled = true;
 	c->props.answer_at = RR_TIME_NEVER;
 	c->props.wanted = true; /* the server's turn [V2, P1] */
+	if (c->props.done_at == RR_TIME_NEVER)
+		rr_props_begin(c);
 }
 
 /* True: the message is of this connection and its credits count. [C8] */
@@ -342,14 +385,20 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 
 	if (refused_by_server(c, m))
 		return false;
-	if (rr_wire_get_prefix(&cur, &m->p)) {
+	if (!c->settled)
+		follow_client(c, m);
+	if (m->len < RR_WIRE_PREFIX || c->edition->get_prefix(&cur, &m->p)) {
 		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
 	rr_conn_trace(c, RR_TRACE_MSG_RECEIVED, m->p.xid, m->p.htype, m->len,
 	              m->p.credit);
-	if (m->p.vers != RPCRDMA_VERSION_TWO) {
+	if (m->p.vers != c->edition->vers) {
 		wrong_version(c, m);
+		return false;
+	}
+	if (m->len < c->edition->least && m->p.htype != RDMA2_ERROR) {
+		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
 	m->body = cur.pos;
@@ -363,11 +412,7 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 static void examine(struct rr_conn *c, struct rr_msg *m)
 {
 	settle_version(c);
-	if (m->inv_handle && !rr_answer_invalidated(c, m)) {
-		rr_conn_fail(c, -EPROTO); /* [K17] */
-		return;
-	}
-	dispatch(c, m);
+	c->edition->received(c, m);
 }
 
 void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
@@ -388,6 +433,7 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 	m.len = len;
 	m.inv_handle = inv_handle;
 	m.p.xid = 0;
+	m.is_answer = false;
 	m.rbuf->len = len;
 	c->posted--;
 	if (!rr_conn_live(c)) {
@@ -404,5 +450,6 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 	else if (!m.kept)
 		rr_recv_put(c, m.rbuf);
 	if (counts)
-		rr_credit_apply(&c->credit, m.p.credit);
+		c->edition->credited(c, &m);
+	c->heard = true;
 }

@@ -68,15 +68,16 @@ static bool distribute(struct rr_request_state *q, const struct rr_piece *pieces
 	return q->stream.left >= RR_RPC_MIN && !(q->stream.left & 3);
 }
 
-/* The lists of the reply: what the Call offered, nothing to read. */
-static size_t lists_bytes(const struct rr_request_state *q)
+/* With the lists of the reply: what the Call offered, nothing to read. */
+static size_t header_bytes(const struct rr_conn *c, const struct rr_request_state *q)
 {
-	return q->lists ? rr_wire_lists_size(q->lists)
-	                : (size_t)(RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+	return rr_xmit_header_bytes(c, q->lists);
 }
 
 static bool may_continue(const struct rr_conn *c)
 {
+	if (!c->edition->continues)
+		return false;
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
 
@@ -89,16 +90,17 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 
 	q->reply_htype = RDMA2_MSG;
 	if (q->lists) {
-		q->lists->has_reply = false;
+		q->lists->has_reply =
+		        q->req.has_reply_chunk && c->edition->returns_reply_chunk;
 		q->lists->n_reads = 0;
 		q->lists->inv_handle = 0;
 	}
-	header = RR_WIRE_PREFIX + lists_bytes(q);
+	header = header_bytes(c, q);
 	if (header + left <= most)
 		return true;
 	if (q->req.has_reply_chunk && q->req.reply_chunk_bytes >= left) {
 		q->lists->has_reply = true;
-		if (RR_WIRE_PREFIX + lists_bytes(q) <= most) {
+		if (header_bytes(c, q) <= most) {
 			q->reply_htype = RDMA2_NOMSG;
 			p->special = true;
 			return true;
@@ -163,22 +165,32 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
+/* Version 1 returns the Reply chunk also unused. */
+static bool return_unused(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_stream nothing;
+
+	rr_stream_init(&nothing);
+	return write_chunk(c, q, &q->lists->reply, &nothing);
+}
+
 static bool write_all(struct rr_conn *c, struct rr_request_state *q,
                       const struct reply_plan *p)
 {
 	if (!write_items(c, q, p))
 		return false;
-	if (!p->special)
-		return true;
-	c->count.bytes_reply_chunk += q->stream.left;
-	return write_chunk(c, q, &q->lists->reply, &q->stream);
+	if (p->special) {
+		c->count.bytes_reply_chunk += q->stream.left;
+		return write_chunk(c, q, &q->lists->reply, &q->stream);
+	}
+	return !q->lists || !q->lists->has_reply || return_unused(c, q);
 }
 
 static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
                         const struct reply_plan *p)
 {
 	size_t left = q->stream.left;
-	bool simple = RR_WIRE_PREFIX + lists_bytes(q) + left <= c->props.send_inline;
+	bool simple = header_bytes(c, q) + left <= c->props.send_inline;
 	uint64_t written = 0;
 
 	for (unsigned i = 0; i < q->req.n_writes; i++)
@@ -235,7 +247,7 @@ static struct rr_xmit *next_message(struct rr_conn *c, struct rr_request_state *
 	if (q->reply_htype == RDMA2_NOMSG)
 		q->all_sent = true;
 	else
-		len = rr_tx_part(c, q->stream.left, lists_bytes(q), &q->all_sent);
+		len = rr_tx_part(c, q->stream.left, header_bytes(c, q), &q->all_sent);
 	if (!q->all_sent)
 		flags |= RDMA2_F_MORE;
 	x = rr_xmit_message(c, q->reply_htype, flags, q->req.xid,

@@ -116,9 +116,12 @@ static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
                            struct rr_error *e)
 {
 	const struct rr_lists *l = &m->lists;
+	uint32_t most = c->cfg.max_segments;
 
-	if (l->total_segs > c->cfg.max_segments)
-		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {c->cfg.max_segments}};
+	if (!c->edition->properties) /* nobody was told */
+		most = RR_WIRE_MAX_SEGMENTS;
+	if (l->total_segs > most)
+		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {most}};
 	else if (l->total_reads >
 	         RR_REQUEST_MAX_READS + (uint32_t)has_zero(l)) /* [K12] */
 		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS, {RR_REQUEST_MAX_READS}};
@@ -220,7 +223,7 @@ void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
 void rr_request_answer_error(struct rr_conn *c, struct rr_request_state *q,
                              const struct rr_error *e)
 {
-	rr_tx_error(c, q->req.xid, RPCRDMA_VERSION_TWO, e, false);
+	rr_tx_error(c, q->req.xid, c->edition->vers, e, false);
 }
 
 static void fail(struct rr_conn *c, struct rr_request_state *q, uint32_t code,
@@ -444,10 +447,23 @@ static void describe(struct rr_request_state *q, bool special, bool continued)
 	r->user = 0;
 }
 
+/* Where the Requester names none: one of what is most likely the largest. */
+static uint32_t first_handle(const struct rr_lists *l)
+{
+	for (uint16_t i = 0; i < l->n_writes; i++)
+		if (l->writes[i].count)
+			return l->seg[l->writes[i].first].handle;
+	return l->n_segs ? l->seg[0].handle : 0;
+}
+
 /* The handle that the reply may invalidate: one of this Call, or none. [K17] */
 static uint32_t choose_inv(const struct rr_conn *c, const struct rr_lists *l)
 {
-	if (!l || !c->cfg.remote_invalidate || !l->inv_handle)
+	if (!l || !c->invalidates)
+		return 0;
+	if (!c->edition->names_handle)
+		return first_handle(l);
+	if (!l->inv_handle)
 		return 0;
 	for (uint16_t i = 0; i < l->n_segs; i++)
 		if (l->seg[i].handle == l->inv_handle)

@@ -37,11 +37,9 @@ void rr_tx_fini(struct rr_conn *c)
 	c->tx.closer = false;
 }
 
-size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t lists_bytes,
-                  bool *ret_last)
+size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret_last)
 {
-	size_t room = c->props.send_inline - RR_WIRE_EMPTY_MSG;
-	size_t header = RR_WIRE_PREFIX + lists_bytes;
+	size_t room = c->props.send_inline - c->edition->empty_bytes;
 
 	*ret_last =
 	        header <= c->props.send_inline && left <= c->props.send_inline - header;
@@ -79,16 +77,16 @@ static void encode_error(const struct rr_conn *c, const struct rr_error_node *n,
 	struct rr_prefix p = {
 	        .xid = n->xid,
 	        .vers = n->vers,
-	        .credit = c->credit.ceiling << 16 | 1, /* replaced if one is spent */
+	        .credit = c->edition->idle_word(c), /* replaced if one is spent */
 	        .htype = RDMA2_ERROR,
 	        .flags = RDMA2_F_RESPONSE,
 	};
 
-	if (n->vers == RPCRDMA_VERSION_ONE) { /* [V4] */
-		rr_wire_put_error_v1(&w, &p, &n->error);
+	if (n->vers == RPCRDMA_VERSION_ONE && c->edition != &rr_edition_v1) {
+		rr_wire_put_error_v1(&w, &p, &n->error); /* [V4] */
 	} else {
-		rr_wire_put_prefix(&w, &p);
-		rr_wire_put_error(&w, &n->error);
+		c->edition->put_prefix(&w, &p);
+		c->edition->put_error(&w, &n->error);
 	}
 	rr_xmit_header(x, &w);
 }
@@ -195,6 +193,27 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 /* -- turns ---------------------------------------------------------------------------
  */
 
+static bool waiting(const struct rr_conn *c)
+{
+	const struct rr_tx *t = &c->tx;
+
+	return in_sequence(t) || !rr_list_empty(&t->errors) ||
+	       !rr_list_empty(&t->replies) ||
+	       (c->state == RR_CONN_READY && !rr_list_empty(&t->calls));
+}
+
+static void note_stall(struct rr_conn *c)
+{
+	bool stalled = waiting(c);
+
+	if (stalled && !c->tx.stalled) {
+		c->count.credit_stalls++;
+		rr_conn_trace(c, RR_TRACE_CREDIT_STALL, 0, c->tx.n_errors,
+		              c->credit.avail, c->credit.owed);
+	}
+	c->tx.stalled = stalled;
+}
+
 static bool send_reply(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->tx.replies);
@@ -212,6 +231,10 @@ static bool send_call(struct rr_conn *c)
 
 	if (!l || c->state != RR_CONN_READY)
 		return false;
+	if (!c->edition->may_call(c)) {
+		note_stall(c);
+		return false;
+	}
 	return rr_call_transmit(c, rr_container_of(l, struct rr_call, link)->priv);
 }
 
@@ -246,45 +269,25 @@ static bool send_grant(struct rr_conn *c)
 /* -- the pump ------------------------------------------------------------------------
  */
 
-static bool waiting(const struct rr_conn *c)
-{
-	const struct rr_tx *t = &c->tx;
-
-	return in_sequence(t) || !rr_list_empty(&t->errors) ||
-	       !rr_list_empty(&t->replies) ||
-	       (c->state == RR_CONN_READY && !rr_list_empty(&t->calls));
-}
-
-static void note_stall(struct rr_conn *c)
-{
-	bool stalled = waiting(c);
-
-	if (stalled && !c->tx.stalled) {
-		c->count.credit_stalls++;
-		rr_conn_trace(c, RR_TRACE_CREDIT_STALL, 0, c->tx.n_errors,
-		              c->credit.avail, c->credit.owed);
-	}
-	c->tx.stalled = stalled;
-}
-
 bool rr_tx_pump(struct rr_conn *c)
 {
 	if (!rr_conn_live(c))
 		return false;
 	if (first_error_unsettled(c))
 		return send_error(c);
-	if (!c->credit.avail) {
+	if (!c->edition->may_send(c)) {
 		note_stall(c);
 		return false;
 	}
-	c->tx.stalled = false;
-	if (!c->props.sent)
+	if (c->edition->may_call(c))
+		c->tx.stalled = false;
+	if (c->edition->properties && !c->props.sent)
 		return c->props.wanted && rr_props_send(c);
 	if (in_sequence(&c->tx))
 		return send_next_part(c);
 	if (!rr_list_empty(&c->tx.errors))
 		return send_error(c);
-	return send_rpc(c) || send_grant(c);
+	return send_rpc(c) || (c->edition->grants && send_grant(c));
 }
 
 void rr_tx_tick(struct rr_conn *c)

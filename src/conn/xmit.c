@@ -205,23 +205,30 @@ static void take(struct rr_xmit *x, struct rr_stream *s, size_t len)
 	}
 }
 
-static void put_empty_lists(struct rr_writer *w)
+static void put_empty_lists(struct rr_writer *w, const struct rr_edition *e)
 {
-	uint8_t *p = rr_put_space(w, RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+	uint8_t *p = rr_put_space(w, e->empty_bytes - e->prefix_bytes);
 
 	if (p)
-		memset(p, 0, RR_WIRE_EMPTY_MSG - RR_WIRE_PREFIX);
+		memset(p, 0, e->empty_bytes - e->prefix_bytes);
+}
+
+size_t rr_xmit_header_bytes(const struct rr_conn *c, const struct rr_lists *lists)
+{
+	const struct rr_edition *e = c->edition;
+
+	return lists ? e->prefix_bytes + e->lists_size(lists) : e->empty_bytes;
 }
 
 struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flags,
                                 uint32_t xid, const struct rr_lists *lists,
                                 struct rr_stream *stream, size_t len)
 {
-	size_t header = lists ? RR_WIRE_PREFIX + rr_wire_lists_size(lists)
-	                      : (size_t)RR_WIRE_EMPTY_MSG;
+	const struct rr_edition *e = c->edition;
+	size_t header = rr_xmit_header_bytes(c, lists);
 	struct rr_prefix p = {
 	        .xid = xid,
-	        .vers = RPCRDMA_VERSION_TWO,
+	        .vers = e->vers,
 	        .htype = htype,
 	        .flags = flags,
 	};
@@ -231,11 +238,11 @@ struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flag
 	if (!x)
 		return NULL;
 	w = rr_writer_over(x->buf, x->cap);
-	rr_wire_put_prefix(&w, &p);
+	e->put_prefix(&w, &p);
 	if (lists)
-		rr_wire_put_lists(&w, lists);
+		e->put_lists(&w, lists);
 	else
-		put_empty_lists(&w);
+		put_empty_lists(&w, e);
 	rr_xmit_header(x, &w);
 	if (len)
 		take(x, stream, len);
@@ -275,7 +282,7 @@ static void launch(struct rr_conn *c, struct rr_xmit *x)
 
 void rr_xmit_send(struct rr_conn *c, struct rr_xmit *x)
 {
-	rr_store_u32(x->buf + 8, rr_credit_spend(&c->credit));
+	rr_store_u32(x->buf + 8, c->edition->spend(c, x->call != NULL));
 	launch(c, x);
 }
 

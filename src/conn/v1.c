@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Version 1 on a connection: how it begins, what is done with its messages, its
+ * credits.                                          [RFC 8166, 8167, 8797]
+ *
+ * There is no exchange: the connection is ready when the version is settled,
+ * with the thresholds that the private data named.  No message says which
+ * direction it belongs to; the RPC message in it does, and without one the
+ * chunks do: only Calls have something to read.  What cannot be told apart is,
+ * for a server, a Call, and for a client a Reply.
+ *
+ * A Call with a bad header is answered by ERR_CHUNK.  A Reply with a bad header
+ * is dropped without a word, and its call waits on [RFC 8166 §4.5]; but a
+ * Reply that is well formed, and gives back other chunks than its Call offered,
+ * ends that call.
+ */
+#include "conn/core.h"
+
+static uint32_t whole_units(uint32_t bytes)
+{
+	uint32_t n = RR_MAX(bytes, (uint32_t)RR_WIRE_V1_INLINE);
+
+	return n - n % RR_WIRE_V1_INLINE;
+}
+
+void rr_v1_begin(struct rr_conn *c)
+{
+	struct rr_props *p = &c->props;
+	const struct rr_wire_private *peer = &c->peer_private;
+	uint32_t most = RR_MAX(c->cfg.send_bytes, (uint32_t)RR_WIRE_V1_INLINE);
+	bool genl = c->cfg.rvrsdir == RDMA2_RVRSDIR_GENL;
+
+	c->edition = &rr_edition_v1;
+	c->settled = true;
+	p->answer_at = p->done_at = RR_TIME_NEVER;
+	p->send_inline = RR_MIN(most, peer->recv_bytes);
+	p->recv_inline = RR_MIN(whole_units(c->cfg.recv_bytes), peer->send_bytes);
+	p->segment_bytes = c->cfg.segment_bytes;
+	p->max_segments = RR_WIRE_MAX_SEGMENTS;
+	/* Only the upper layer knows whether the client listens. [RFC 8167 §5.1] */
+	p->peer.rvrsdir = genl ? RDMA2_RVRSDIR_GENL : RDMA2_RVRSDIR_SIMPLE;
+	c->invalidates = c->cfg.remote_invalidate && peer->remote_invalidate;
+	rr_credit1_init(&c->credit1, c->credit.limit);
+	rr_conn_set_state(c, RR_CONN_READY);
+	rr_act(c, &c->ready_op, RR_ACT_READY);
+}
+
+void rr_v1_fall_back(struct rr_conn *c, uint32_t word)
+{
+	rr_v1_begin(c);
+	rr_credit1_grant(&c->credit1, word <= RR_CREDIT_MAX ? word : 1); /* [V6] */
+}
+
+/* -- private data --------------------------------------------------------------------
+ */
+
+void rr_conn_peer_private(struct rr_conn *c, const void *data, size_t len)
+{
+	(void)rr_wire_find_private(data, len, &c->peer_private);
+}
+
+size_t rr_conn_own_private(const struct rr_conn_config *g, uint8_t ret[8])
+{
+	const uint32_t preset = RR_WIRE_DEFAULT_INLINE;
+	const struct rr_wire_private p = {
+	        .remote_invalidate = g->remote_invalidate,
+	        .send_bytes = g->send_bytes ? g->send_bytes : preset,
+	        .recv_bytes = g->recv_bytes ? g->recv_bytes : preset,
+	};
+
+	if (!(g->versions & RR_CONN_V1))
+		return 0;
+	rr_wire_put_private(ret, &p);
+	return RR_WIRE_PRIVATE_BYTES;
+}
+
+/* -- credits --------------------------------------------------------------------------
+ */
+
+/* What a Requester may have outstanding here: each has its Receive. */
+static uint32_t granted(const struct rr_conn *c)
+{
+	return RR_MAX(RR_MIN(c->credit.ceiling, c->cfg.max_requests), 1u);
+}
+
+static void credited(struct rr_conn *c, const struct rr_msg *m)
+{
+	if (!m->is_answer)
+		return; /* a Call only asks */
+	rr_credit1_answered(&c->credit1, m->of_call);
+	rr_credit1_grant(&c->credit1, m->p.credit);
+}
+
+static bool may_send(const struct rr_conn *c)
+{
+	(void)c; /* an answer: its Requester has posted a Receive for it */
+	return true;
+}
+
+static bool may_call(const struct rr_conn *c)
+{
+	return rr_credit1_may_call(&c->credit1);
+}
+
+static uint32_t spend(struct rr_conn *c, bool call)
+{
+	return call ? rr_credit1_spend(&c->credit1) : granted(c);
+}
+
+static void tell(const struct rr_conn *c, struct rr_conn_info *ret)
+{
+	uint32_t cap = rr_credit1_limit(&c->credit1);
+
+	ret->cap = cap;
+	ret->avail = cap - RR_MIN(cap, c->credit1.outstanding);
+	ret->owed = 0;
+}
+
+/* -- receiving
+ * ------------------------------------------------------------------------- */
+
+/* Chunks may be listed in any order: here they go by Position. */
+static void sort_reads(struct rr_lists *l)
+{
+	for (uint16_t i = 1; i < l->n_reads; i++) {
+		struct rr_chunk k = l->reads[i];
+		uint16_t at = i;
+
+		for (; at && l->reads[at - 1].position > k.position; at--)
+			l->reads[at] = l->reads[at - 1];
+		l->reads[at] = k;
+	}
+	l->reads_descend = false;
+}
+
+static bool decode_lists(struct rr_msg *m)
+{
+	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
+
+	if (rr_wire_v1_get_lists(&cur, &m->lists))
+		return false;
+	m->payload = cur.pos;
+	m->payload_len = rr_cursor_left(&cur);
+	if (m->lists.reads_descend && !m->lists.over)
+		sort_reads(&m->lists);
+	return true;
+}
+
+/* Of a message that says nothing itself. */
+static bool likely_reply(const struct rr_conn *c, const struct rr_msg *m)
+{
+	return c->cfg.role == RR_CONN_CLIENT || rr_call_sent(c, m->p.xid);
+}
+
+static bool is_reply(const struct rr_conn *c, const struct rr_msg *m)
+{
+	const struct rr_lists *l = &m->lists;
+
+	if (m->p.htype == RDMA2_MSG && m->payload_len >= RR_RPC_MIN) {
+		uint32_t msg_type = rr_load_u32(m->payload + 4);
+
+		if (msg_type <= 1)
+			return msg_type == 1;
+	} else if (m->p.htype == RDMA2_NOMSG && (l->n_reads || l->has_reply)) {
+		return !l->n_reads;
+	}
+	return likely_reply(c, m);
+}
+
+/* [K17]  False: the connection ends. */
+static bool invalidation_allowed(struct rr_conn *c, const struct rr_msg *m)
+{
+	if (!m->inv_handle || rr_answer_invalidated(c, m))
+		return true;
+	rr_conn_fail(c, -EPROTO);
+	return false;
+}
+
+static void bad_header(struct rr_conn *c, struct rr_msg *m)
+{
+	const struct rr_error e = {.code = RDMA2_ERR_BAD_XDR}; /* ERR_CHUNK */
+
+	if (m->response)
+		rr_recv_discard(c, m, RR_DISCARD_FAULT);
+	else
+		rr_recv_fault(c, m, &e, -EBADMSG);
+}
+
+/* A Reply must have its RPC message, with the XID of the header. */
+static bool holds_reply(const struct rr_msg *m)
+{
+	if (m->p.htype == RDMA2_NOMSG)
+		return m->lists.has_reply;
+	return rr_answer_is_reply(m->payload, m->payload_len, m->p.xid);
+}
+
+static void rpc_received(struct rr_conn *c, struct rr_msg *m)
+{
+	bool decoded = decode_lists(m);
+
+	m->response = decoded ? is_reply(c, m) : likely_reply(c, m);
+	if (!invalidation_allowed(c, m))
+		return;
+	if (!decoded || (m->response && !holds_reply(m))) {
+		bad_header(c, m);
+		return;
+	}
+	m->is_answer = m->response;
+	m->of_call = m->response && rr_call_sent(c, m->p.xid);
+	if (m->response)
+		rr_answer_received(c, m);
+	else
+		rr_request_received(c, m);
+}
+
+/* The first answer to a client that began with version 1. */
+static bool no_common_version(const struct rr_conn *c, const struct rr_error *e)
+{
+	return !c->heard && c->cfg.role == RR_CONN_CLIENT &&
+	       e->code == RDMA2_ERR_VERS &&
+	       !rr_edition_in(RR_CONN_V1, e->arg[0], e->arg[1]);
+}
+
+static void error_received(struct rr_conn *c, struct rr_msg *m)
+{
+	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
+	struct rr_error e;
+
+	if (!invalidation_allowed(c, m))
+		return;
+	m->is_answer = !rr_wire_v1_get_error(&cur, &e);
+	m->of_call = m->is_answer && rr_call_sent(c, m->p.xid);
+	if (m->is_answer && no_common_version(c, &e))
+		rr_conn_fail(c, -EPROTONOSUPPORT);
+	else
+		rr_answer_error(c, m);
+}
+
+static void received(struct rr_conn *c, struct rr_msg *m)
+{
+	switch (m->p.htype) {
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		rpc_received(c, m);
+		break;
+	case RDMA2_ERROR:
+		error_received(c, m);
+		break;
+	case RR_WIRE_V1_DONE: /* [RFC 8166 §4.6] */
+		m->response = true;
+		if (invalidation_allowed(c, m))
+			rr_recv_discard(c, m, RR_DISCARD_FAULT);
+		break;
+	default: /* RDMA_MSGP, too */
+		m->response = likely_reply(c, m);
+		if (invalidation_allowed(c, m))
+			bad_header(c, m);
+		break;
+	}
+}
+
+const struct rr_edition rr_edition_v1 = {
+        .vers = RPCRDMA_VERSION_ONE,
+        .prefix_bytes = RR_WIRE_V1_PREFIX,
+        .empty_bytes = RR_WIRE_V1_EMPTY_MSG,
+        .least = RR_WIRE_V1_EMPTY_MSG,
+        .get_prefix = rr_wire_v1_get_prefix,
+        .get_lists = rr_wire_v1_get_lists,
+        .get_error = rr_wire_v1_get_error,
+        .put_prefix = rr_wire_v1_put_prefix,
+        .put_lists = rr_wire_v1_put_lists,
+        .put_error = rr_wire_v1_put_error,
+        .lists_size = rr_wire_v1_lists_size,
+        .returns_reply_chunk = true,
+        .received = received,
+        .credited = credited,
+        .may_send = may_send,
+        .may_call = may_call,
+        .spend = spend,
+        .idle_word = granted,
+        .tell = tell,
+};
