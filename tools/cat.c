@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_IN_FLIGHT = 1, OPT_SIZE, OPT_TIMEOUT, OPT_RETRY, OPT_STATS };
-
 struct cat {
 	struct tool_common common;
 	struct loop loop;
@@ -36,41 +34,6 @@ static void print_help(void)
 	fputs(tool_common_help, stdout);
 	fputs("\nexit status: 0 done, 1 a file could not be read, 2 wrong usage\n",
 	      stdout);
-}
-
-static int take_option(struct cat *c, int opt)
-{
-	uint64_t v;
-	int r = tool_common_take(&c->common, opt, optarg);
-
-	if (r)
-		return r;
-	switch (opt) {
-	case OPT_IN_FLIGHT:
-		r = tool_parse_number(optarg, 1, 64, &v);
-		c->stream.in_flight = r ? 0 : (unsigned)v;
-		break;
-	case OPT_SIZE:
-		r = tool_parse_size(optarg, &v);
-		if (!r && (v < 512 || v > (4u << 20)))
-			r = -EINVAL;
-		c->stream.bytes = r ? 0 : (uint32_t)v;
-		break;
-	case OPT_TIMEOUT:
-		r = tool_parse_seconds(optarg, &c->nfs.timeout_ns);
-		break;
-	case OPT_RETRY:
-		r = tool_parse_seconds(optarg, &c->nfs.retry_ns);
-		break;
-	case OPT_STATS:
-		c->stats = optarg;
-		break;
-	default:
-		return -2;
-	}
-	if (r)
-		tool_error("'%s' is out of range", optarg);
-	return r ? -2 : 1;
 }
 
 static int cat_node(struct cat *c, struct nfs_client *client, const char *text,
@@ -143,27 +106,19 @@ static int cat_all(struct cat *c, int n, char **urls)
 
 int tool_cat(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
-	        {"size", required_argument, NULL, OPT_SIZE},
-	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-	        {"retry", required_argument, NULL, OPT_RETRY},
-	        {"stats", required_argument, NULL, OPT_STATS},
-	        TOOL_COMMON_OPTIONS,
-	        {NULL, 0, NULL, 0},
-	};
 	struct cat c = {.stream = {.in_flight = 8}};
-	int opt, r;
+	const struct tool_option options[] = {
+	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.stream.in_flight, 1, 64)},
+	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.stream.bytes, 512, 4u << 20)},
+	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, c.nfs.timeout_ns)},
+	        {"retry", 0, TOOL_TO(TOOL_SECONDS, c.nfs.retry_ns)},
+	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},
+	};
+	int r;
 
-	while ((opt = getopt_long(argc, argv, "v", options, NULL)) != -1) {
-		r = take_option(&c, opt);
-		if (r == -1) {
-			print_help();
-			return TOOL_OK;
-		}
-		if (r < 0)
-			return tool_usage();
-	}
+	r = tool_options(&c.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
 	if (optind == argc) {
 		tool_error("no URL is given");
 		return tool_usage();

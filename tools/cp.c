@@ -18,8 +18,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { OPT_IN_FLIGHT = 1, OPT_SIZE, OPT_TIMEOUT, OPT_RETRY, OPT_STATS };
-
 struct server {
 	struct server *next;
 	struct nfs_client client;
@@ -72,51 +70,6 @@ static void print_help(void)
 	      "and refused the third time.\n\n"
 	      "exit status: 0 done, 1 something was not copied, 2 wrong usage\n",
 	      stdout);
-}
-
-static int take_option(struct cp *c, int opt)
-{
-	uint64_t v;
-	int r = tool_common_take(&c->common, opt, optarg);
-
-	if (r)
-		return r;
-	switch (opt) {
-	case 'r':
-	case 'R':
-		c->recursive = true;
-		break;
-	case 'p':
-		c->copy.preserve = true;
-		break;
-	case 'q':
-		c->copy.quiet = true;
-		break;
-	case OPT_IN_FLIGHT:
-		r = tool_parse_number(optarg, 1, 64, &v);
-		c->copy.in_flight = r ? 0 : (unsigned)v;
-		break;
-	case OPT_SIZE:
-		r = tool_parse_size(optarg, &v);
-		if (!r && (v < 4096 || v > NFS_IO_MAX))
-			r = -EINVAL;
-		c->copy.io_bytes = r ? 0 : (uint32_t)v & ~4095u;
-		break;
-	case OPT_TIMEOUT:
-		r = tool_parse_seconds(optarg, &c->nfs.timeout_ns);
-		break;
-	case OPT_RETRY:
-		r = tool_parse_seconds(optarg, &c->nfs.retry_ns);
-		break;
-	case OPT_STATS:
-		c->stats = optarg;
-		break;
-	default:
-		return -2;
-	}
-	if (r)
-		tool_error("'%s' is out of range", optarg);
-	return r ? -2 : 1;
 }
 
 /* ---- Servers -----------------------------------------------------------------------
@@ -562,30 +515,24 @@ static int run(struct cp *c, char **v, int n)
 
 int tool_cp(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"recursive", no_argument, NULL, 'r'},
-	        {"preserve", no_argument, NULL, 'p'},
-	        {"quiet", no_argument, NULL, 'q'},
-	        {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
-	        {"size", required_argument, NULL, OPT_SIZE},
-	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-	        {"retry", required_argument, NULL, OPT_RETRY},
-	        {"stats", required_argument, NULL, OPT_STATS},
-	        TOOL_COMMON_OPTIONS,
-	        {NULL, 0, NULL, 0},
-	};
 	struct cp c = {.stream = -1};
-	int opt, r;
+	const struct tool_option options[] = {
+	        {"recursive", 'r', TOOL_TO(TOOL_SET, c.recursive)},
+	        {NULL, 'R', TOOL_TO(TOOL_SET, c.recursive)},
+	        {"preserve", 'p', TOOL_TO(TOOL_SET, c.copy.preserve)},
+	        {"quiet", 'q', TOOL_TO(TOOL_SET, c.copy.quiet)},
+	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.copy.in_flight, 1, 64)},
+	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.copy.io_bytes, 4096, NFS_IO_MAX)},
+	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, c.nfs.timeout_ns)},
+	        {"retry", 0, TOOL_TO(TOOL_SECONDS, c.nfs.retry_ns)},
+	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},
+	};
+	int r;
 
-	while ((opt = getopt_long(argc, argv, "rRpqv", options, NULL)) != -1) {
-		r = take_option(&c, opt);
-		if (r == -1) {
-			print_help();
-			return TOOL_OK;
-		}
-		if (r < 0)
-			return tool_usage();
-	}
+	r = tool_options(&c.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
+	c.copy.io_bytes &= ~4095u;
 	if (argc - optind < 2) {
 		tool_error(optind == argc ? "no source and no destination is given"
 		                          : "no destination is given");

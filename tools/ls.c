@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_TIMEOUT = 1, OPT_RETRY };
-
 struct item {
 	struct nfs_fh fh;
 	fattr3 attr;
@@ -50,39 +48,6 @@ static void print_help(void)
 	fputs("\nWith --json one object a URL: {\"url\":...,\"entries\":[...]}.\n\n"
 	      "exit status: 0 done, 1 something could not be listed, 2 wrong usage\n",
 	      stdout);
-}
-
-static int take_option(struct ls *l, int opt)
-{
-	int r = tool_common_take(&l->common, opt, optarg);
-
-	if (r)
-		return r;
-	switch (opt) {
-	case 'a':
-		l->all = true;
-		break;
-	case 'd':
-		l->itself = true;
-		break;
-	case 'l':
-		l->longer = true;
-		break;
-	case 'U':
-		l->unsorted = true;
-		break;
-	case OPT_TIMEOUT:
-		r = tool_parse_seconds(optarg, &l->nfs.timeout_ns);
-		break;
-	case OPT_RETRY:
-		r = tool_parse_seconds(optarg, &l->nfs.retry_ns);
-		break;
-	default:
-		return -2;
-	}
-	if (r)
-		tool_error("'%s' is out of range", optarg);
-	return r ? -2 : 1;
 }
 
 static int digits(uint64_t v)
@@ -334,26 +299,20 @@ static int ls_url(struct ls *l, const char *text)
 
 int tool_ls(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"all", no_argument, NULL, 'a'},
-	        {"directory", no_argument, NULL, 'd'},
-	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-	        {"retry", required_argument, NULL, OPT_RETRY},
-	        TOOL_COMMON_OPTIONS,
-	        {NULL, 0, NULL, 0},
-	};
 	struct ls l = {.all = false};
-	int opt, r = 0, code = TOOL_OK, n;
+	const struct tool_option options[] = {
+	        {"all", 'a', TOOL_TO(TOOL_SET, l.all)},
+	        {"directory", 'd', TOOL_TO(TOOL_SET, l.itself)},
+	        {NULL, 'l', TOOL_TO(TOOL_SET, l.longer)},
+	        {NULL, 'U', TOOL_TO(TOOL_SET, l.unsorted)},
+	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, l.nfs.timeout_ns)},
+	        {"retry", 0, TOOL_TO(TOOL_SECONDS, l.nfs.retry_ns)},
+	};
+	int r = 0, code = TOOL_OK, n;
 
-	while ((opt = getopt_long(argc, argv, "adlUv", options, NULL)) != -1) {
-		r = take_option(&l, opt);
-		if (r == -1) {
-			print_help();
-			return TOOL_OK;
-		}
-		if (r < 0)
-			return tool_usage();
-	}
+	r = tool_options(&l.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
 	n = argc - optind;
 	if (n == 0) {
 		tool_error("no URL is given");

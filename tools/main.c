@@ -26,7 +26,7 @@ static const struct tool_command commands[] = {
 static void print_help(FILE *f)
 {
 	fputs("usage: rpcrdma COMMAND [ARGUMENT]...\n"
-	      "ONC RPC over RDMA, version 2, in user space.\n\n"
+	      "ONC RPC over RDMA, versions 2 and 1, in user space.\n\n"
 	      "commands:\n",
 	      f);
 	for (size_t i = 0; i < N_COMMANDS; i++)

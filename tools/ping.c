@@ -12,8 +12,6 @@
 #include <string.h>
 #include <rpcrdma/nfs.h>
 
-enum { OPT_PROGRAM = 1, OPT_VERSION, OPT_TIMEOUT };
-
 struct ping {
 	struct tool_common common;
 	struct loop loop;
@@ -48,42 +46,6 @@ static void print_help(void)
 	      "the end.\n\n"
 	      "exit status: 0 answered, 1 nothing answered, 2 wrong usage\n",
 	      stdout);
-}
-
-static int take_option(struct ping *p, int opt)
-{
-	uint64_t v;
-	int r = tool_common_take(&p->common, opt, optarg);
-
-	if (r)
-		return r;
-	switch (opt) {
-	case 'c':
-		r = tool_parse_number(optarg, 1, UINT32_MAX, &p->count);
-		break;
-	case 'i':
-		r = tool_parse_seconds(optarg, &p->interval_ns);
-		break;
-	case 'q':
-		p->quiet = true;
-		break;
-	case OPT_PROGRAM:
-		r = tool_parse_number(optarg, 0, UINT32_MAX, &v);
-		p->program = r ? 0 : (uint32_t)v;
-		break;
-	case OPT_VERSION:
-		r = tool_parse_number(optarg, 0, UINT32_MAX, &v);
-		p->version = r ? 0 : (uint32_t)v;
-		break;
-	case OPT_TIMEOUT:
-		r = tool_parse_seconds(optarg, &p->timeout_ns);
-		break;
-	default:
-		return -2;
-	}
-	if (r)
-		tool_error("'%s' is out of range", optarg);
-	return r ? -2 : 1;
 }
 
 static void answered(struct ping *p, uint32_t xid, double us)
@@ -258,32 +220,24 @@ static int ping_host(struct ping *p)
 
 int tool_ping(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"count", required_argument, NULL, 'c'},
-	        {"interval", required_argument, NULL, 'i'},
-	        {"quiet", no_argument, NULL, 'q'},
-	        {"program", required_argument, NULL, OPT_PROGRAM},
-	        {"version", required_argument, NULL, OPT_VERSION},
-	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-	        TOOL_COMMON_OPTIONS,
-	        {NULL, 0, NULL, 0},
-	};
 	struct ping p = {.program = RPCRDMA_NFS_PROGRAM,
 	                 .version = 3,
 	                 .interval_ns = 1000000000u,
 	                 .timeout_ns = 10000000000u};
+	const struct tool_option options[] = {
+	        {"count", 'c', TOOL_RANGE(TOOL_NUMBER, p.count, 1, UINT32_MAX)},
+	        {"interval", 'i', TOOL_TO(TOOL_SECONDS, p.interval_ns)},
+	        {"quiet", 'q', TOOL_TO(TOOL_SET, p.quiet)},
+	        {"program", 0, TOOL_RANGE(TOOL_NUMBER, p.program, 0, UINT32_MAX)},
+	        {"version", 0, TOOL_RANGE(TOOL_NUMBER, p.version, 0, UINT32_MAX)},
+	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, p.timeout_ns)},
+	};
 	const char *why;
-	int opt, r;
+	int r;
 
-	while ((opt = getopt_long(argc, argv, "c:i:qv", options, NULL)) != -1) {
-		r = take_option(&p, opt);
-		if (r == -1) {
-			print_help();
-			return TOOL_OK;
-		}
-		if (r < 0)
-			return tool_usage();
-	}
+	r = tool_options(&p.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
 	if (optind + 1 != argc) {
 		tool_error(optind == argc ? "no host is given" : "one host at a time");
 		return tool_usage();

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { OPT_TIMEOUT = 1, OPT_RETRY };
-
 struct stat_tool {
 	struct tool_common common;
 	struct loop loop;
@@ -28,30 +26,6 @@ static void print_help(void)
 	fputs(tool_common_help, stdout);
 	fputs("\nexit status: 0 done, 1 a file could not be looked up, 2 wrong usage\n",
 	      stdout);
-}
-
-static int take_option(struct stat_tool *s, int opt)
-{
-	int r = tool_common_take(&s->common, opt, optarg);
-
-	if (r)
-		return r;
-	switch (opt) {
-	case 'L':
-		s->follow = true;
-		break;
-	case OPT_TIMEOUT:
-		r = tool_parse_seconds(optarg, &s->nfs.timeout_ns);
-		break;
-	case OPT_RETRY:
-		r = tool_parse_seconds(optarg, &s->nfs.retry_ns);
-		break;
-	default:
-		return -2;
-	}
-	if (r)
-		tool_error("'%s' is out of range", optarg);
-	return r ? -2 : 1;
 }
 
 static void print_text(const char *text, const fattr3 *a, const char *target)
@@ -152,25 +126,17 @@ static int stat_url(struct stat_tool *s, const char *text)
 
 int tool_stat(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"dereference", no_argument, NULL, 'L'},
-	        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-	        {"retry", required_argument, NULL, OPT_RETRY},
-	        TOOL_COMMON_OPTIONS,
-	        {NULL, 0, NULL, 0},
-	};
 	struct stat_tool s = {.follow = false};
-	int opt, r, code = TOOL_OK;
+	const struct tool_option options[] = {
+	        {"dereference", 'L', TOOL_TO(TOOL_SET, s.follow)},
+	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, s.nfs.timeout_ns)},
+	        {"retry", 0, TOOL_TO(TOOL_SECONDS, s.nfs.retry_ns)},
+	};
+	int r, code = TOOL_OK;
 
-	while ((opt = getopt_long(argc, argv, "Lv", options, NULL)) != -1) {
-		r = take_option(&s, opt);
-		if (r == -1) {
-			print_help();
-			return TOOL_OK;
-		}
-		if (r < 0)
-			return tool_usage();
-	}
+	r = tool_options(&s.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
 	if (optind == argc) {
 		tool_error("no URL is given");
 		return tool_usage();

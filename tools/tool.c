@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the subcommands share: common options, messages, sizes, progress.
+ * What the subcommands share: messages, sizes, the engine, progress.
  * The only state is the subcommand's name, set once before it runs.
  */
 #include "tool.h"
@@ -14,18 +14,6 @@
 #include <unistd.h>
 
 static const char *tool_name = "";
-
-const char tool_common_help[] =
-        "common options:\n"
-        "  --provider NAME         transport: iwarp (default), iwarp:KEY=VALUE,...\n"
-        "  --rpcrdma-version N     2, or auto (default): negotiate\n"
-        "  --credits N             calls in flight to ask for, 2 to 2047 (32)\n"
-        "  --inline BYTES          Send and Receive size, from 1024 (4096)\n"
-        "  --segment BYTES         largest RDMA segment (1 MiB)\n"
-        "  --trace FILE            trace points as JSON lines; - is standard error\n"
-        "  --json                  results as JSON\n"
-        "  -v, --verbose           more words\n"
-        "  --help                  this text\n";
 
 /* ---- Messages --------------------------------------------------------------- */
 
@@ -146,64 +134,7 @@ uint64_t tool_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- Common options ----------------------------------------------------------- */
-
-static int take_u32(const char *what, const char *arg, uint64_t low, uint64_t high,
-                    uint32_t *ret)
-{
-	uint64_t v;
-
-	if (tool_parse_size(arg, &v) || v < low || v > high) {
-		tool_error("%s: '%s' is not a number from %" PRIu64 " to %" PRIu64,
-		           what, arg, low, high);
-		return -2;
-	}
-	*ret = (uint32_t)v;
-	return 1;
-}
-
-static int take_version(struct tool_common *c, const char *arg)
-{
-	if (!strcmp(arg, "auto")) {
-		c->version = 0;
-	} else if (!strcmp(arg, "2")) {
-		c->version = 2;
-	} else {
-		tool_error("--rpcrdma-version: '%s' is neither 2 nor auto", arg);
-		return -2;
-	}
-	return 1;
-}
-
-int tool_common_take(struct tool_common *c, int value, const char *arg)
-{
-	switch (value) {
-	case 1000:
-		c->provider = arg;
-		return 1;
-	case 1001:
-		return take_version(c, arg);
-	case 1002:
-		c->trace = arg;
-		return 1;
-	case 1003:
-		c->json = true;
-		return 1;
-	case 'v':
-		c->verbose++;
-		return 1;
-	case 1004:
-		return -1;
-	case 1005:
-		return take_u32("--credits", arg, 2, 2047, &c->credits);
-	case 1006:
-		return take_u32("--inline", arg, 1024, 1 << 20, &c->inline_bytes);
-	case 1007:
-		return take_u32("--segment", arg, 4096, 1u << 30, &c->segment_bytes);
-	default:
-		return 0;
-	}
-}
+/* ---- Engine and connection ----------------------------------------------------------- */
 
 static void write_trace(void *arg, const char *json)
 {

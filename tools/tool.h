@@ -38,27 +38,44 @@ struct tool_common {
 	FILE *trace_file;
 };
 
-/* To append to a subcommand's own struct option table (values >= 1000). */
-#define TOOL_COMMON_OPTIONS                                    \
-	{ "provider", required_argument, NULL, 1000 },         \
-	{ "rpcrdma-version", required_argument, NULL, 1001 },  \
-	{ "trace", required_argument, NULL, 1002 },            \
-	{ "json", no_argument, NULL, 1003 },                   \
-	{ "verbose", no_argument, NULL, 'v' },                 \
-	{ "help", no_argument, NULL, 1004 },                   \
-	{ "credits", required_argument, NULL, 1005 },          \
-	{ "inline", required_argument, NULL, 1006 },           \
-	{ "segment", required_argument, NULL, 1007 }
-
 /* Their part of a --help text. */
 extern const char tool_common_help[];
 
-/*
- * Takes one getopt_long value.  1: taken; 0: not a common option; -1: --help
- * was asked (print help on stdout, exit 0); -2: bad value (message printed,
- * exit TOOL_USAGE).
- */
-int tool_common_take(struct tool_common *, int value, const char *arg);
+/* How an option is read. */
+enum tool_kind {
+	TOOL_SET, /* bool: true */
+	TOOL_CLEAR, /* bool: false */
+	TOOL_COUNT, /* unsigned: one more */
+	/* with an argument: */
+	TOOL_TEXT, /* const char * */
+	TOOL_NUMBER, /* uint32_t or uint64_t, by width; in [low, high] */
+	TOOL_SIZE, /* the same with a unit */
+	TOOL_SECONDS, /* uint64_t: nanoseconds */
+	TOOL_TAKE, /* the row's function: 0, or -EINVAL after a message */
+};
+
+/* A row of a subcommand's table of options. */
+struct tool_option {
+	const char *name; /* long; NULL: none */
+	char letter; /* short; 0: none */
+	enum tool_kind kind;
+	void *to;
+	size_t width;
+	uint64_t low, high;
+	int (*take)(void *to, const char *arg);
+};
+
+#define TOOL_N(array) (sizeof(array) / sizeof((array)[0]))
+#define TOOL_TO(kind_, var) .kind = (kind_), .to = &(var)
+#define TOOL_RANGE(kind_, var, lo, hi) \
+	TOOL_TO(kind_, var), .width = sizeof(var), .low = (lo), .high = (hi)
+
+enum { TOOL_GO_ON = -1 };
+
+/* Reads the @n own @rows and the common ones; optind is the first operand.
+ * TOOL_GO_ON, or the exit code: help was printed, or what is wrong. */
+int tool_options(struct tool_common *, int argc, char **argv,
+		 const struct tool_option *rows, size_t n, void (*print_help)(void));
 
 /* Engine and connection options from the common ones.  Messages are printed. */
 int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);

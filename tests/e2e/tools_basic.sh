@@ -25,6 +25,22 @@ run 2 ping -c 0 localhost
 run 2 ping localhost:99999 && says err "port"
 run 2 ping ::1 && says err "brackets"
 
+# common options, with every command
+for c in "cp a nfs://localhost/e/b" "ls nfs://localhost" "cat nfs://localhost/e/a" \
+	"stat nfs://localhost/e/a" "ping localhost" "nfsd --export ."; do
+	for o in "--rpcrdma-version 3" "--rpcrdma-version" "--credits 1" "--credits 2048" \
+		"--inline 1023" "--inline 2M" "--segment 1" "--credits x"; do
+		run 2 $c $o
+	done
+	run 2 $c --rpcrdma-version 3 && says err "'3' is neither 2, 1 nor auto"
+	run 2 $c --inline 1023 && says err "--inline: '1023' is not a number from 1024 to 1048576"
+done
+run 2 ping -c 4294967296 localhost && says err "--count"
+run 2 ping --timeout -1 localhost && says err "--timeout"
+run 2 nfsd --export . --threads 65 && says err "--threads"
+run 2 nfsd --export . --memory 3M && says err "--memory"
+run 2 cp --size 2M a nfs://localhost/e/b && says err "--size"
+
 start_server
 
 # URLs
@@ -46,6 +62,8 @@ start_server
 # ping
 run 0 ping -c 3 -i 0 "$HOST" && says out "3 calls, 3 replies, 0% lost" && says out "rtt min/avg"
 run 0 ping -c 2 -i 0 -v "$HOST" && says out "RPC-over-RDMA version 2"
+run 0 ping -c2 -qvi0 --credits 9 --inline 2048 --rpcrdma-version auto "$HOST" &&
+	says out "RPC-over-RDMA version 2" && says out "inline 2048 out 2048 in"
 run 0 ping -c 2 -i 0 --program 100005 "$HOST"
 run 0 ping -c 2 -i 0 --json "$HOST" && says out '"received":2'
 run 1 ping -c 2 -i 0 --program 400000 "$HOST" && says err "no program 400000"

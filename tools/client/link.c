@@ -121,6 +121,8 @@ const char *link_words(const struct link *k, int status)
 		return "the server's answer is malformed";
 	case ENODATA:
 		return "it ends before its size: cut off while it was read";
+	case EPROTONOSUPPORT:
+		return "the server speaks no RPC-over-RDMA version in common";
 	case EMSGSIZE:
 		return "the call exceeds what the server accepts";
 	default:

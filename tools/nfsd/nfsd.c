@@ -86,42 +86,6 @@ static const char help[] =
         "moved to another directory may be stale after a restart.\n"
         "\n";
 
-enum {
-	OPT_EXPORT = 1,
-	OPT_LISTEN,
-	OPT_READ_ONLY,
-	OPT_NO_ROOT_SQUASH,
-	OPT_ALL_SQUASH,
-	OPT_ANONUID,
-	OPT_ANONGID,
-	OPT_ASYNC,
-	OPT_THREADS,
-	OPT_CONNECTIONS,
-	OPT_MEMORY,
-	OPT_REPLY_CACHE,
-	OPT_STATE_DIR,
-	OPT_STATS
-};
-
-static const struct option options[] = {
-        {"export", required_argument, NULL, OPT_EXPORT},
-        {"listen", required_argument, NULL, OPT_LISTEN},
-        {"read-only", no_argument, NULL, OPT_READ_ONLY},
-        {"no-root-squash", no_argument, NULL, OPT_NO_ROOT_SQUASH},
-        {"all-squash", no_argument, NULL, OPT_ALL_SQUASH},
-        {"anonuid", required_argument, NULL, OPT_ANONUID},
-        {"anongid", required_argument, NULL, OPT_ANONGID},
-        {"async", no_argument, NULL, OPT_ASYNC},
-        {"threads", required_argument, NULL, OPT_THREADS},
-        {"connections", required_argument, NULL, OPT_CONNECTIONS},
-        {"memory", required_argument, NULL, OPT_MEMORY},
-        {"reply-cache", required_argument, NULL, OPT_REPLY_CACHE},
-        {"state-dir", required_argument, NULL, OPT_STATE_DIR},
-        {"stats-on-exit", required_argument, NULL, OPT_STATS},
-        TOOL_COMMON_OPTIONS,
-        {NULL, 0, NULL, 0},
-};
-
 /* ---- Write verifier
  * ------------------------------------------------------------------- */
 
@@ -151,45 +115,15 @@ void nfsd_new_verf(struct nfsd *d)
 /* ---- Options
  * -------------------------------------------------------------------------- */
 
-static int take_number(const char *what, const char *arg, uint64_t low, uint64_t high,
-                       uint64_t *ret)
+static int take_export(void *to, const char *arg)
 {
-	if (!tool_parse_number(arg, low, high, ret))
-		return 0;
-	tool_error("--%s: '%s' is not a number from %llu to %llu", what, arg,
-	           (unsigned long long)low, (unsigned long long)high);
-	return -EINVAL;
+	return export_add(to, arg);
 }
 
-static int take_id(const char *what, const char *arg, uint32_t *ret)
+static int take_listen(void *to, const char *arg)
 {
-	uint64_t v;
-	int e = take_number(what, arg, 0, UINT32_MAX - 1, &v);
+	struct server *s = to;
 
-	if (!e)
-		*ret = (uint32_t)v;
-	return e;
-}
-
-static int take_memory(struct server *s, const char *arg)
-{
-	if (!tool_parse_size(arg, &s->memory) && s->memory >= 4 * NFSD_MAX_IO)
-		return 0;
-	tool_error("--memory: '%s' is not a size of at least 4M", arg);
-	return -EINVAL;
-}
-
-static int take_reply_cache(struct server *s, const char *arg)
-{
-	if (!tool_parse_size(arg, &s->reply_cache) &&
-	    (!s->reply_cache || s->reply_cache >= 64 << 10))
-		return 0;
-	tool_error("--reply-cache: '%s' is neither 0 nor a size of at least 64K", arg);
-	return -EINVAL;
-}
-
-static int take_listen(struct server *s, const char *arg)
-{
 	if (s->n_listen == MAX_LISTENERS) {
 		tool_error("more than %d listeners", MAX_LISTENERS);
 		return -EINVAL;
@@ -198,76 +132,61 @@ static int take_listen(struct server *s, const char *arg)
 	return 0;
 }
 
-/* 0, or -EINVAL after a message. */
-static int take_option(struct server *s, int c, const char *arg)
+static int take_reply_cache(void *to, const char *arg)
 {
-	struct squash *squash = &s->nfsd.squash;
+	uint64_t *bytes = to;
 
-	switch (c) {
-	case OPT_EXPORT:
-		return export_add(&s->nfsd, arg);
-	case OPT_LISTEN:
-		return take_listen(s, arg);
-	case OPT_READ_ONLY:
-		s->nfsd.read_only = true;
+	if (!tool_parse_size(arg, bytes) && (!*bytes || *bytes >= 64 << 10))
 		return 0;
-	case OPT_NO_ROOT_SQUASH:
-		squash->root = false;
-		return 0;
-	case OPT_ALL_SQUASH:
-		squash->all = true;
-		return 0;
-	case OPT_ANONUID:
-		return take_id("anonuid", arg, &squash->anon_uid);
-	case OPT_ANONGID:
-		return take_id("anongid", arg, &squash->anon_gid);
-	case OPT_ASYNC:
-		s->nfsd.async = true;
-		return 0;
-	case OPT_THREADS:
-		return take_number("threads", arg, 1, 64, &s->threads);
-	case OPT_CONNECTIONS:
-		return take_number("connections", arg, 1, 65536, &s->connections);
-	case OPT_MEMORY:
-		return take_memory(s, arg);
-	case OPT_REPLY_CACHE:
-		return take_reply_cache(s, arg);
-	case OPT_STATE_DIR:
-		s->state_dir = arg;
-		return 0;
-	case OPT_STATS:
-		s->stats = arg;
-		return 0;
-	}
+	tool_error("--reply-cache: '%s' is neither 0 nor a size of at least 64K", arg);
 	return -EINVAL;
 }
 
-/* 0: go on; 1: help was printed; -EINVAL: a message was. */
+static void print_help(void)
+{
+	printf("%s%s", help, tool_common_help);
+}
+
+/* TOOL_GO_ON, or the exit code. */
 static int parse(struct server *s, int argc, char **argv)
 {
-	int c, r;
+	struct squash *squash = &s->nfsd.squash;
+	const struct tool_option options[] = {
+	        {"export", 0, TOOL_TO(TOOL_TAKE, s->nfsd), .take = take_export},
+	        {"listen", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_listen},
+	        {"read-only", 0, TOOL_TO(TOOL_SET, s->nfsd.read_only)},
+	        {"no-root-squash", 0, TOOL_TO(TOOL_CLEAR, squash->root)},
+	        {"all-squash", 0, TOOL_TO(TOOL_SET, squash->all)},
+	        {"anonuid", 0,
+	         TOOL_RANGE(TOOL_NUMBER, squash->anon_uid, 0, UINT32_MAX - 1)},
+	        {"anongid", 0,
+	         TOOL_RANGE(TOOL_NUMBER, squash->anon_gid, 0, UINT32_MAX - 1)},
+	        {"async", 0, TOOL_TO(TOOL_SET, s->nfsd.async)},
+	        {"threads", 0, TOOL_RANGE(TOOL_NUMBER, s->threads, 1, 64)},
+	        {"connections", 0, TOOL_RANGE(TOOL_NUMBER, s->connections, 1, 65536)},
+	        {"memory", 0,
+	         TOOL_RANGE(TOOL_SIZE, s->memory, 4 * NFSD_MAX_IO, UINT64_MAX)},
+	        {"reply-cache", 0, TOOL_TO(TOOL_TAKE, s->reply_cache),
+	         .take = take_reply_cache},
+	        {"state-dir", 0, TOOL_TO(TOOL_TEXT, s->state_dir)},
+	        {"stats-on-exit", 0, TOOL_TO(TOOL_TEXT, s->stats)},
+	};
+	int r = tool_options(&s->common, argc, argv, options, TOOL_N(options),
+	                     print_help);
 
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "v", options, NULL)) != -1) {
-		r = tool_common_take(&s->common, c, optarg);
-		if (r == -1) {
-			printf("%s%s", help, tool_common_help);
-			return 1;
-		}
-		if (r == -2 || (r == 0 && take_option(s, c, optarg)))
-			return -EINVAL;
-	}
+	if (r != TOOL_GO_ON)
+		return r;
 	if (optind < argc) {
 		tool_error("unexpected argument '%s'", argv[optind]);
-		return -EINVAL;
+		return tool_usage();
 	}
 	if (!s->nfsd.n_exports) {
 		tool_error("nothing to serve: give --export DIR");
-		return -EINVAL;
+		return tool_usage();
 	}
 	if (!s->n_listen)
 		s->listen[s->n_listen++] = NULL;
-	return 0;
+	return TOOL_GO_ON;
 }
 
 /* ---- Setting up
@@ -351,9 +270,10 @@ static int announce(const struct server *s)
 		inet_ntop(ss.ss_family,
 		          v6 ? (const void *)&in6->sin6_addr : &in4->sin_addr, host,
 		          sizeof(host));
-		printf("listening %s%s%s:%u %.*s 2\n", v6 ? "[" : "", host,
+		printf("listening %s%s%s:%u %.*s %u\n", v6 ? "[" : "", host,
 		       v6 ? "]" : "", ntohs(v6 ? in6->sin6_port : in4->sin_port),
-		       (int)strcspn(provider, ":"), provider);
+		       (int)strcspn(provider, ":"), provider,
+		       s->common.version == 1 ? 1u : 2u); /* the highest */
 	}
 	return fflush(stdout) ? -errno : 0;
 }
@@ -474,11 +394,11 @@ int tool_nfsd(int argc, char **argv)
 	pthread_mutex_init(&s->nfsd.lock, NULL);
 	objects_init(&s->nfsd.objects, object_limit());
 	e = parse(s, argc, argv);
-	if (e) {
+	if (e != TOOL_GO_ON) {
 		objects_fini(&s->nfsd.objects);
 		export_close_all(&s->nfsd);
 		free(s);
-		return e > 0 ? TOOL_OK : tool_usage();
+		return e;
 	}
 	e = set_up(s);
 	if (!e)
