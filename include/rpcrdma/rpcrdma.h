@@ -377,14 +377,18 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint
  * for one client.  It is made from a request of that client and survives the
  * transport connection: when that is lost, calls wait until the client is back,
  * which only the upper layer can tell (NFSv4.1: BIND_CONN_TO_SESSION), or end
- * with -EHOSTUNREACH after @retry_ns (0 = 60 s, UINT64_MAX = never).  Without reverse support on the client's
- * side calls end with -EPROTONOSUPPORT.  Connections that such an object uses
- * are not closed for being idle.
+ * with -EHOSTUNREACH after @retry_ns (0 = 60 s, UINT64_MAX = never).  Without
+ * reverse support on the client's side calls end with -EPROTONOSUPPORT, and what
+ * the client's level cannot carry with -EMSGSIZE.  Connections that such an object
+ * uses are not closed for being idle, and outlive it.
+ * -EINVAL: a client's request; -ENOTCONN: its connection is gone, or going.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
 					struct rpcrdma_conn **ret);
 /* The client that @conn stands for now talks on the connection of this request:
- * waiting calls go there, under their old XIDs. */
+ * waiting calls go there, under their old XIDs, and so do new ones.  A call that
+ * is out on an older connection stays there while that one lives, since the
+ * client could execute it twice.  Errors as above, and -EXDEV: another engine. */
 RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn, struct rpcrdma_request *);
 
 /* Calls and errors of each procedure, sums over a service. */

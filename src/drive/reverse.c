@@ -131,7 +131,7 @@ static int session_of(const struct rpcrdma_request *q, struct rr_session **ret)
 
 	if (!l->server)
 		return -EINVAL; /* a client's request: it has its own connection */
-	if (l->lost || l->leaving || l->over)
+	if (l->lost || l->leaving)
 		return -ENOTCONN;
 	*ret = rr_container_of(served, struct rr_session, served);
 	return 0;
@@ -178,8 +178,6 @@ int rpcrdma_conn_rebind(struct rpcrdma_conn *c, struct rpcrdma_request *q)
 		return err;
 	if (c->engine != s->served.engine)
 		return -EXDEV;
-	if (s == reverse_of(c)->session)
-		return 0;
 	unbind(reverse_of(c));
 	bind_to(reverse_of(c), s);
 	return 0;

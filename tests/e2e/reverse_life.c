@@ -71,6 +71,30 @@ static void a_client_that_stays_away_is_given_up(void **state)
 	assert_int_equal(run(w.back, &o, &y), 0);
 }
 
+/* The wait is for one absence, not a sum over all. */
+static void each_loss_begins_the_wait_anew(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+	uint64_t begin;
+
+	w.retry_ns = 200 * MS;
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	cut();
+	spin_until(&w.ups, 2);
+	spin_for(120);
+	assert_int_equal(x.done, 0);
+	bind_over(w.conn);
+	spin_until(&w.client.n_parked, 2);
+	cut();
+	begin = now_ns();
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, -EHOSTUNREACH);
+	assert_true(now_ns() - begin >= 180 * MS);
+}
+
 /* A call has its own limit, with or without a connection. */
 static void waiting_calls_time_out_and_are_cancelled(void **state)
 {
@@ -141,6 +165,42 @@ static void a_client_may_close_under_a_callback(void **state)
 	spin_for(20);
 }
 
+static void h_close(struct rpcrdma_request *q, void *arg)
+{
+	rpcrdma_conn_close(arg == &w.client ? w.conn : w.back);
+	if (arg == &w.client)
+		w.conn = NULL;
+	else
+		w.back = NULL;
+	assert_int_equal(rpcrdma_request_reply(q, NULL, 0, NULL, NULL), 0);
+}
+
+static const struct rpcrdma_procedure close_procs[] = {
+        {"CLOSE", h_close, 0, 0, 0, false}};
+static const struct rpcrdma_program close_program = {PROG, 3, close_procs, 1};
+
+/* Each end's handler closes the object that its caller waits for. */
+static void handlers_may_close_what_they_are_served_by(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o;
+
+	assert_int_equal(rpcrdma_service_add(w.service, &close_program, &w.server), 0);
+	assert_int_equal(rpcrdma_service_add(w.callbacks, &close_program, &w.client),
+	                 0);
+	w.retry_ns = 50 * MS;
+	start();
+	o = call_to(0, &x);
+	o.version = 3;
+	assert_int_equal(run(w.conn, &o, &x), 0);
+	assert_null(w.back);
+	bind_over(w.conn);
+	o = call_to(0, &x);
+	o.version = 3;
+	assert_int_equal(run(w.back, &o, &x), -EHOSTUNREACH);
+	assert_null(w.conn);
+}
+
 /* -- rebinding
  * ----------------------------------------------------------------------------
  */
@@ -151,12 +211,15 @@ static void rebinding_moves_new_calls(void **state)
 {
 	struct rpcrdma_conn *second;
 	struct rpcrdma_conn_info a, b;
-	struct wait x, y;
+	struct rpcrdma_call *other;
+	struct wait x, y, z;
 	struct rpcrdma_call_options o = call_to(P_PARK, &x);
 
 	start();
 	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
-	spin_until(&w.client.n_parked, 1);
+	o = call_to(P_PARK, &z);
+	assert_int_equal(rpcrdma_call(w.back, &o, &other), 0);
+	spin_until(&w.client.n_parked, 2);
 	connect_client(&second);
 	bind_over(second);
 	assert_int_equal(w.bind_status, 0);
@@ -164,9 +227,12 @@ static void rebinding_moves_new_calls(void **state)
 	rpcrdma_conn_get_info(w.back, &b);
 	assert_memory_equal(&b.peer, &a.local, sizeof(struct sockaddr_in));
 	spin_for(20);
-	assert_int_equal(w.client.n_parked, 1);
+	assert_int_equal(w.client.n_parked, 2);
 	o = call_to(P_NULL, &y);
 	assert_int_equal(run(w.back, &o, &y), 0);
+	rpcrdma_call_cancel(other); /* where it is, not where the object is */
+	spin_until(&z.done, 1);
+	assert_int_equal(z.status, -ECANCELED);
 	answer_parked(&w.client);
 	spin_until(&x.done, 1);
 	assert_int_equal(x.status, 0);
@@ -236,6 +302,32 @@ static void only_a_servers_requests_make_objects(void **state)
 	}
 }
 
+/* Objects belong to an engine, and so do requests. */
+static void objects_do_not_change_their_engine(void **state)
+{
+	struct rpcrdma_engine *mine = w.engine, *other;
+	struct rpcrdma_listener *listener;
+	struct rpcrdma_conn *conn;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_BIND, &x);
+
+	start();
+	listener = w.listener;
+	conn = w.conn;
+	assert_int_equal(rpcrdma_engine_new(NULL, &other), 0);
+	w.engine = other;
+	listen_at("127.0.0.1:0");
+	connect_client(&w.conn);
+	assert_int_equal(run(w.conn, &o, &x), 0);
+	assert_int_equal(w.bind_status, -EXDEV);
+	rpcrdma_engine_free(other);
+	w.engine = mine;
+	w.listener = listener;
+	w.conn = conn;
+	o = call_to(P_NULL, &x);
+	assert_int_equal(run(w.back, &o, &x), 0);
+}
+
 /* A request whose connection is gone names no client any more. */
 static void a_lost_request_makes_no_object(void **state)
 {
@@ -253,7 +345,14 @@ static void a_lost_request_makes_no_object(void **state)
 	                 -ENOTCONN);
 	assert_int_equal(rpcrdma_conn_rebind(w.back, w.server.parked[0]), -ENOTCONN);
 	spin_until(&w.server.n_parked, 2);
-	answer_parked(&w.server);
+	rpcrdma_listener_close(w.listener, 0); /* and one that is about to go */
+	w.listener = NULL;
+	assert_int_equal(rpcrdma_engine_process(w.engine, 0), 0);
+	assert_int_equal(w.downs, 1);
+	assert_int_equal(rpcrdma_request_reverse(w.server.parked[1], 0, &none),
+	                 -ENOTCONN);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
 	spin_until(&x.done, 1);
 }
 
@@ -264,13 +363,17 @@ static void a_lost_request_makes_no_object(void **state)
 /* V2-4.5.5-05, seen from the server: idle, but in use. */
 static void a_connection_in_use_is_not_closed_for_being_idle(void **state)
 {
+	uint64_t begin;
+
 	w.listen_options.idle_ns = 40 * MS;
 	start();
 	spin_for(200);
 	assert_int_equal(w.downs, 0);
 	rpcrdma_conn_close(w.back);
 	w.back = NULL;
+	begin = now_ns();
 	spin_until(&w.downs, 1);
+	assert_true(now_ns() - begin >= 36 * MS); /* idle since then */
 }
 
 /* Calls out and calls waiting end with -ECANCELED, the connection lives on. */
@@ -329,6 +432,7 @@ static void the_object_may_be_closed_within_done(void **state)
 /* A call out is work that the listener's close waits for, up to its limit. */
 static void the_listener_drains_calls_in_reverse(void **state)
 {
+	uint64_t begin;
 	struct wait x;
 	struct rpcrdma_call_options o = call_to(P_PARK, &x);
 
@@ -342,7 +446,9 @@ static void the_listener_drains_calls_in_reverse(void **state)
 	answer_parked(&w.client);
 	spin_until(&x.done, 1);
 	assert_int_equal(x.status, 0);
+	begin = now_ns();
 	spin_until(&w.downs, 1);
+	assert_true(now_ns() - begin < 5000ull * MS); /* not by the limit */
 }
 
 /* The object outlives the listener that its client came by. */
@@ -401,12 +507,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(calls_wait_for_the_client_and_keep_their_xid),
 	        TEST(a_client_that_stays_away_is_given_up),
+	        TEST(each_loss_begins_the_wait_anew),
 	        TEST(waiting_calls_time_out_and_are_cancelled),
 	        TEST(a_held_callback_does_not_delay_the_next_connection),
 	        TEST(a_client_may_close_under_a_callback),
+	        TEST(handlers_may_close_what_they_are_served_by),
 	        TEST(rebinding_moves_new_calls),
 	        TEST(a_call_left_behind_follows_when_the_old_connection_ends),
 	        TEST(only_a_servers_requests_make_objects),
+	        TEST(objects_do_not_change_their_engine),
 	        TEST(a_lost_request_makes_no_object),
 	        TEST(a_connection_in_use_is_not_closed_for_being_idle),
 	        TEST(closing_the_object_cancels_its_calls_only),
