@@ -17,8 +17,17 @@ enum {
 /* An address without port; IPv4 as IPv6 has it. */
 struct addr {
 	uint8_t octets[16];
-	uint32_t scope;
+	uint64_t scope;
 };
+
+/* Which Call it is.  No padding: compared as octets. */
+struct key {
+	struct addr addr;
+	uint32_t xid, program, version, procedure;
+	uint64_t len;    /* of the arguments, items with their padding */
+	uint64_t digest; /* of all this, credential and arguments */
+};
+_Static_assert(sizeof(struct key) == 16 + 8 + 4 * 4 + 8 + 8, "no padding");
 
 struct rr_drc_caller {
 	struct rr_drc_caller *next; /* in its bucket */
@@ -34,9 +43,7 @@ struct rr_drc_entry {
 	struct rr_list idle, of_caller; /* on both lists, or none while held */
 	struct rr_list waiters;
 	struct rr_drc_caller *caller;
-	/* the key: the digest is also the place in the table */
-	uint32_t xid, program, version, procedure;
-	uint64_t len, digest;
+	struct key key;
 	unsigned held;
 	bool complete;
 	rr_time since; /* complete, or last asked for */
@@ -48,13 +55,13 @@ struct rr_drc_entry {
 
 /* -- keys ------------------------------------------------------------------------ */
 
+/* Into zeroes. */
 static void addr_from(const struct sockaddr_storage *ss, struct addr *ret)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	struct sockaddr_in6 in6;
 	struct sockaddr_in in;
 
-	memset(ret, 0, sizeof(*ret));
 	if (ss->ss_family == AF_INET) {
 		memcpy(&in, ss, sizeof(in));
 		memcpy(ret->octets, mapped, sizeof(mapped));
@@ -85,39 +92,36 @@ static void add_cred(struct rr_siphash *h, const struct rpcrdma_auth *a)
 		rr_siphash_add(h, (const uint8_t *)a->body + skip, a->len - skip);
 }
 
-/* Items count with their padding, as they do when they travel inline. */
-static void key_from(const struct rr_drc *d, const struct addr *a,
+static size_t pad_of(const struct rpcrdma_piece *p)
+{
+	return p->item ? -p->len & 3 : 0;
+}
+
+/* An item counts with its padding, as it has it when it travels inline.  What is
+ * compared is hashed as well: a caller that chooses it cannot choose the bucket. */
+static void key_from(const struct rr_drc *d, const struct sockaddr_storage *caller,
                      const struct rr_rpc_call *c, const struct rpcrdma_piece *args,
-                     unsigned n, struct rr_drc_entry *ret)
+                     unsigned n, struct key *ret)
 {
 	static const uint8_t zero[3];
-	uint32_t words[4] = {c->xid, c->program, c->version, c->procedure};
 	struct rr_siphash h;
 
-	rr_siphash_init(&h, d->o.key);
-	rr_siphash_add(&h, a, sizeof(*a));
-	rr_siphash_add(&h, words, sizeof(words));
-	add_cred(&h, &c->cred);
-	ret->len = 0;
-	for (unsigned i = 0; i < n; i++) {
-		size_t pad = args[i].item ? -args[i].len & 3 : 0;
-
-		rr_siphash_add(&h, args[i].base, args[i].len);
-		rr_siphash_add(&h, zero, pad);
-		ret->len += args[i].len + pad;
-	}
-	ret->digest = rr_siphash_end(&h);
+	memset(ret, 0, sizeof(*ret));
+	addr_from(caller, &ret->addr);
 	ret->xid = c->xid;
 	ret->program = c->program;
 	ret->version = c->version;
 	ret->procedure = c->procedure;
-}
-
-static bool same(const struct rr_drc_entry *a, const struct rr_drc_entry *b)
-{
-	return a->digest == b->digest && a->len == b->len && a->xid == b->xid &&
-	       a->program == b->program && a->version == b->version &&
-	       a->procedure == b->procedure && a->caller == b->caller;
+	for (unsigned i = 0; i < n; i++)
+		ret->len += args[i].len + pad_of(&args[i]);
+	rr_siphash_init(&h, d->o.key);
+	rr_siphash_add(&h, ret, sizeof(*ret));
+	add_cred(&h, &c->cred);
+	for (unsigned i = 0; i < n; i++) {
+		rr_siphash_add(&h, args[i].base, args[i].len);
+		rr_siphash_add(&h, zero, pad_of(&args[i]));
+	}
+	ret->digest = rr_siphash_end(&h);
 }
 
 /* -- tables ------------------------------------------------------------------------ */
@@ -143,18 +147,18 @@ static int make_tables(struct rr_drc *d)
 	return 0;
 }
 
-static struct rr_drc_entry *find(const struct rr_drc *d, const struct rr_drc_entry *key)
+static struct rr_drc_entry *find(const struct rr_drc *d, const struct key *key)
 {
 	struct rr_drc_entry *e = d->buckets[key->digest & d->mask];
 
-	while (e && !same(e, key))
+	while (e && memcmp(&e->key, key, sizeof(*key)) != 0)
 		e = e->next;
 	return e;
 }
 
 static void unlink_entry(struct rr_drc *d, struct rr_drc_entry *e)
 {
-	struct rr_drc_entry **at = &d->buckets[e->digest & d->mask];
+	struct rr_drc_entry **at = &d->buckets[e->key.digest & d->mask];
 
 	while (*at != e)
 		at = &(*at)->next;
@@ -248,7 +252,7 @@ static bool make_room(struct rr_drc *d, struct rr_drc_caller *c, size_t bytes)
 			return false;
 		free_entry(d, e);
 	}
-	while (bytes > d->o.bytes || d->bytes > d->o.bytes - bytes) {
+	while (d->bytes > d->o.bytes - bytes) {
 		e = oldest(d);
 		if (!e)
 			return false;
@@ -290,24 +294,22 @@ static struct rr_drc_caller *get_caller(struct rr_drc *d, const struct addr *a)
 	return c;
 }
 
-static struct rr_drc_entry *add_entry(struct rr_drc *d, const struct rr_drc_entry *key)
+static struct rr_drc_entry *add_entry(struct rr_drc *d, struct rr_drc_caller *c,
+                                      const struct key *key)
 {
 	const size_t bytes = sizeof(struct rr_drc_entry) + MALLOC_COST;
-	struct rr_drc_entry *e =
-	        make_room(d, key->caller, bytes) ? malloc(sizeof(*e)) : NULL;
+	struct rr_drc_entry *e = make_room(d, c, bytes) ? malloc(sizeof(*e)) : NULL;
 	struct rr_drc_entry **head = &d->buckets[key->digest & d->mask];
 
 	if (!e)
 		return NULL;
-	*e = *key;
-	e->held = 1;
-	e->bytes = bytes;
+	*e = (struct rr_drc_entry){
+	        .key = *key, .caller = c, .held = 1, .bytes = bytes, .next = *head};
 	rr_list_init(&e->idle);
 	rr_list_init(&e->of_caller);
 	rr_list_init(&e->waiters);
-	e->next = *head;
 	*head = e;
-	charge(d, e->caller, bytes);
+	charge(d, c, bytes);
 	d->entries++;
 	return e;
 }
@@ -333,27 +335,27 @@ static void let_go(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
 	rr_list_push(&e->caller->idle, &e->of_caller);
 }
 
-static enum rr_drc_verdict begin(struct rr_drc *d, const struct addr *a,
-                                 struct rr_drc_entry *key, struct rr_drc_waiter *w,
-                                 rr_time now, struct rr_drc_entry **ret)
+static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key,
+                                 struct rr_drc_waiter *w, rr_time now,
+                                 struct rr_drc_entry **ret)
 {
+	struct rr_drc_caller *c;
 	struct rr_drc_entry *e;
 
 	if (!d->buckets && make_tables(d))
 		return RR_DRC_REFUSED;
 	expire(d, now);
-	key->caller = get_caller(d, a);
-	if (!key->caller)
-		return RR_DRC_REFUSED;
 	e = find(d, key);
 	if (e) {
-		put_caller(d, key->caller);
 		*ret = e;
 		return again(e, w);
 	}
-	e = add_entry(d, key);
+	c = get_caller(d, &key->addr);
+	if (!c)
+		return RR_DRC_REFUSED;
+	e = add_entry(d, c, key);
 	if (!e) {
-		put_caller(d, key->caller);
+		put_caller(d, c);
 		return RR_DRC_REFUSED;
 	}
 	*ret = e;
@@ -367,17 +369,15 @@ enum rr_drc_verdict rr_drc_begin(struct rr_drc *d,
                                  struct rr_drc_waiter *w, rr_time now,
                                  struct rr_drc_entry **ret)
 {
-	struct rr_drc_entry key = {0};
 	enum rr_drc_verdict v;
-	struct addr a;
+	struct key key;
 
 	*ret = NULL;
 	if (!d->o.bytes)
 		return RR_DRC_NEW;
-	addr_from(caller, &a);
-	key_from(d, &a, c, args, n_args, &key);
+	key_from(d, caller, c, args, n_args, &key);
 	pthread_mutex_lock(&d->lock);
-	v = begin(d, &a, &key, w, now, ret);
+	v = begin(d, &key, w, now, ret);
 	pthread_mutex_unlock(&d->lock);
 	return v;
 }
@@ -456,7 +456,7 @@ unsigned rr_drc_reply(const struct rr_drc_entry *e, struct rr_rpc_reply *ret,
                       struct rr_piece *ret_results)
 {
 	*ret = e->status;
-	ret->xid = e->xid;
+	ret->xid = e->key.xid;
 	for (unsigned i = 0; i < e->n_results; i++)
 		ret_results[i] = e->results[i];
 	return e->n_results;

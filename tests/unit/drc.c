@@ -537,8 +537,10 @@ static void a_reply_too_large_is_not_executed_again(void **state)
 
 	rr_drc_fini(&d);
 	make(64 * KIB, 0);
+	execute(ask(3), "three");
 	assert_int_equal(begin(&a), RR_DRC_NEW);
 	complete(&a, 0, big, 40 * KIB);
+	expect_again(ask(3), "three"); /* nothing went for it in vain */
 	assert_int_equal(begin(&a), RR_DRC_DONE);
 	assert_int_equal(rr_drc_reply(a.entry, &r, out), 0);
 	assert_int_equal(r.status, RPCRDMA_SYSTEM_ERR);
