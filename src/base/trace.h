@@ -27,6 +27,7 @@
 	X(REPLY_SENT, "format", "octets", "write_octets")                      \
 	X(REPLY_RECEIVED, "format", "octets", "write_octets")                  \
 	X(CALL_DONE, "status", "", "")                                         \
+	X(CALL_RECOVERED, "rdma_err", "a", "b")                                \
 	X(RDMA_READ, "handle", "offset", "length")                             \
 	X(RDMA_WRITE, "handle", "offset", "length")                            \
 	X(REGION_REGISTERED, "handle", "length", "access")                     \

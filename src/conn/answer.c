@@ -86,6 +86,8 @@ static uint64_t note_results(struct rr_call_state *s, const struct rr_lists *l)
 	for (uint16_t i = 0; i < l->n_writes; i++) {
 		struct rr_dest *d = &s->call->dests[i];
 
+		if (s->call->recovery.dest == i + 1u)
+			d->ret_base = s->dest_buf.p;
 		d->ret_len = (size_t)l->writes[i].length;
 		d->ret_used = d->ret_len > 0;
 		sum += l->writes[i].length;
@@ -157,9 +159,9 @@ static void whole(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m,
 }
 
 /* Longer than the call itself expects, and than any limit: [M7]. */
-static size_t longest(const struct rr_conn *c, const struct rr_call *call)
+static size_t longest(const struct rr_conn *c, const struct rr_call_state *s)
 {
-	return RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
+	return RR_MAX((size_t)c->cfg.max_message_bytes, s->reply_bound);
 }
 
 void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
@@ -179,8 +181,8 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		return;
 	}
 	if (continued) {
-		e.code = rr_cont_append(c, m, m->payload, m->payload_len,
-		                        longest(c, s->call));
+		e.code =
+		        rr_cont_append(c, m, m->payload, m->payload_len, longest(c, s));
 		if (e.code) {
 			rr_recv_fault(c, m, &e,
 			              e.code == RDMA2_ERR_SYSTEM ? -ENOMEM : -EPROTO);
@@ -215,6 +217,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	s = rr_call_sent(c, m->p.xid);
 	if (s) {
 		s->call->error = e;
+		rr_recover_note(s);
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
 	} else if (c->edition->properties && c->props.sent &&
 	           m->p.xid == c->props.xid) {

@@ -175,6 +175,7 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 		call->flags |= RR_CALL_REVERSE;
 	for (unsigned i = 0; i < call->n_dests; i++) {
 		call->dests[i].ret_len = 0;
+		call->dests[i].ret_base = call->dests[i].base;
 		call->dests[i].ret_used = false;
 	}
 	call->priv = s;
@@ -278,7 +279,7 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 	case RR_CALL_QUEUED:
 		err = rr_offer_prepare(c, s);
 		if (err)
-			rr_call_end(c, s, err);
+			rr_call_end(c, s, rr_recover_failed(s, err));
 		return true;
 	case RR_CALL_PREPARED:
 	case RR_CALL_SENDING:

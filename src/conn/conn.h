@@ -118,6 +118,20 @@ enum rr_call_status {
 	RR_CALL_REMOTE_ERROR = 1, /* RDMA2_ERROR, see @error */
 };
 
+/* What rr_call_recover knows and wants of a call; all zero in a new one. */
+struct rr_recovery {
+	struct rr_error error; /* the refusal that it acts on; code 0: none yet */
+	unsigned max_reads, max_writes, max_segments; /* then: no more than these */
+	bool reply_chunk; /* offer one however short the Reply may be */
+	size_t reply_bytes; /* octets that it must have; 0 = as the call says */
+	unsigned dest; /* counted from one: this destination ... */
+	size_t dest_bytes; /* ... gets so much room; 0 = none does */
+	/* What was offered when the error came. */
+	unsigned reads, writes, segments;
+	bool special;
+	uint64_t reply_chunk_bytes;
+};
+
 /*
  * A Call.  The user fills the upper part and keeps the whole structure, the
  * payload's memory and the destinations untouched until RR_ACT_CALL_DONE for
@@ -142,7 +156,8 @@ struct rr_call {
 	const void *reply; /* the Reply's Payload stream, without reduced items */
 	size_t reply_len;
 
-	/* The connection's own. */
+	/* The connection's own; @recovery stays from one attempt to the next. */
+	struct rr_recovery recovery;
 	struct rr_list link;
 	struct rr_call_state *priv;
 };
@@ -264,14 +279,17 @@ int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
 /*
  * After CALL_DONE with RR_CALL_REMOTE_ERROR: can it be asked otherwise? [E6, K11]
- * READ_CHUNKS: nothing is reduced.  WRITE_CHUNKS: no Write chunks.  SEGMENTS:
- * no more segments than the peer takes.  WRITE_RESOURCE and REPLY_RESOURCE, of
- * RR_CALL_IDEMPOTENT calls and if the peer named a length within our limits: a
- * larger chunk.  True: @call was changed for it; queue it again by rr_conn_call
- * under a new XID (on this or another connection).  Once for each call: a
- * second error, and every other code, is final and leaves @call as it is.
+ * READ_CHUNKS: no more items are reduced than the peer takes.  WRITE_CHUNKS: so
+ * many Write chunks, and a Reply chunk for the rest.  SEGMENTS: so many segments in
+ * all; what they do not suffice for goes along in the payload, both ways.
+ * WRITE_RESOURCE and REPLY_RESOURCE, of RR_CALL_IDEMPOTENT calls and if the peer
+ * named a length within max_message_bytes: a larger chunk.  True: @call was changed
+ * for it; queue it again by rr_conn_call under a new XID (on this or another
+ * connection).  Should that turn out to be impossible it ends with the same error
+ * once more.  Once for each call: a second error, one that asks for what was
+ * done already, and every other code, is final and leaves @call as it is.
  */
-bool rr_call_recover(const struct rr_conn *, struct rr_call *);
+bool rr_call_recover(struct rr_conn *, struct rr_call *);
 /* Gives the Reply's memory back. */
 void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
 

@@ -16,6 +16,7 @@
  *   offer.c    what a Call offers: regions, chunk lists, their end
  *   call.c     Requester: calls from queue to result
  *   answer.c   Requester: Replies and errors received
+ *   recover.c  Requester: another attempt after an error
  *   request.c  Responder: Calls received, pulled, handed over
  *   reply.c    Responder: replies
  *
@@ -223,6 +224,9 @@ struct rr_call_state {
 	struct rr_offer *offer; /* NULL without chunks */
 	struct rr_mbuf special_buf; /* a Special Call's Payload stream */
 	struct rr_mbuf chunk_buf; /* the Reply chunk's memory */
+	struct rr_mbuf dest_buf; /* for a destination that was too small */
+	unsigned n_writes; /* destinations, the first ones, that have Write chunks */
+	size_t reply_bound; /* octets the Reply can have; 0 = unknown, small */
 	/* The Reply: in the chunk, reassembled, or where it was received. */
 	struct rr_mbuf reply_buf;
 	struct rr_rbuf *reply_rbuf;
@@ -558,6 +562,15 @@ bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
 /* Remembers the handle that a late Reply to this call may yet invalidate. */
 void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
+
+/* -- recover.c ---------------------------------------------------------------------- */
+
+/* An error came: notes what the call had offered. */
+void rr_recover_note(struct rr_call_state *);
+/* How many of @n the call may use: all, unless it is a second attempt. */
+unsigned rr_recover_most(const struct rr_call *, unsigned limit, unsigned n);
+/* The status for a call that cannot be sent: @err, or the error recovered from. */
+int rr_recover_failed(struct rr_call_state *, int err);
 
 /* -- request.c ---------------------------------------------------------------------- */
 

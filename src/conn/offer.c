@@ -9,9 +9,9 @@
  * the peer has invalidated it, or the connection has ended; CALL_DONE waits
  * for that.
  *
- * Choices: every destination becomes a Write chunk; an item is reduced if it
- * is long enough to be worth a transfer of its own, and while the peer's limit
- * of segments lasts; what is not reduced goes along in the payload.  A Reply
+ * Choices of a first attempt: every destination becomes a Write chunk; an item is
+ * reduced if it is long enough to be worth a transfer of its own, and while the peer's
+ * limit of segments lasts; what is not reduced goes along in the payload.  A Reply
  * chunk is offered only for Replies beyond RR_REPLY_CHUNK_PARTS messages, and
  * not at all if its memory or its segments cannot be had [A.2].  A Call whose
  * header then leaves no room for a payload is refused locally [M12].
@@ -56,6 +56,7 @@ struct plan {
 	bool chunks;     /* may be used in this direction */
 	size_t segments; /* still allowed */
 	size_t reserved; /* of these, for a Position Zero chunk */
+	unsigned reads;  /* items that may yet be reduced */
 	size_t lists_bytes;
 };
 
@@ -85,23 +86,76 @@ static bool take_segments(struct plan *p, size_t len, size_t entry_bytes, size_t
 
 enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
 
+/* A second attempt, with what its segments suffice for. */
+static bool fewer_segments(const struct plan *p)
+{
+	return p->c->edition->continues &&
+	       p->s->call->recovery.error.code == RDMA2_ERR_SEGMENTS;
+}
+
+/* Room for the @i-th result; what the peer asked for counts against the budget. */
+static int room_for(struct plan *p, unsigned i, void **ret_base, size_t *ret_len)
+{
+	const struct rr_recovery *r = &p->s->call->recovery;
+	struct rr_mbuf *b = &p->s->dest_buf;
+
+	*ret_base = p->s->call->dests[i].base;
+	*ret_len = p->s->call->dests[i].len;
+	if (r->dest != i + 1)
+		return 0;
+	b->pinned = true;
+	if (rr_mbuf_alloc(p->c, b, r->dest_bytes))
+		return -ENOMEM;
+	*ret_base = b->p;
+	*ret_len = r->dest_bytes;
+	return 0;
+}
+
+static int plan_write(struct plan *p, unsigned i)
+{
+	void *base;
+	size_t len;
+	int err = room_for(p, i, &base, &len);
+
+	if (err)
+		return err;
+	if (!take_segments(p, len, WRITE_ENTRY, SEGMENT))
+		return -EMSGSIZE;
+	if (len)
+		add(p->s, RR_USE_WRITE, base, len)->index = i;
+	p->s->n_writes++;
+	return 0;
+}
+
 static int plan_writes(struct plan *p)
 {
 	const struct rr_call *call = p->s->call;
+	unsigned n = rr_recover_most(call, call->recovery.max_writes, call->n_dests);
+	int err = 0;
 
-	if (!p->chunks || !call->n_dests)
+	if (!p->chunks || (call->flags & RR_CALL_NO_WRITES) || !n)
 		return 0;
 	if (!offer_of(p->c, p->s))
 		return -ENOMEM;
-	for (unsigned i = 0; i < call->n_dests; i++) {
-		const struct rr_dest *d = &call->dests[i];
+	for (unsigned i = 0; i < n && !err; i++)
+		err = plan_write(p, i);
+	if (err == -EMSGSIZE && fewer_segments(p))
+		return 0; /* the others come in the payload */
+	return err;
+}
 
-		if (!take_segments(p, d->len, WRITE_ENTRY, SEGMENT))
-			return -EMSGSIZE;
-		if (d->len)
-			add(p->s, RR_USE_WRITE, d->base, d->len)->index = i;
-	}
-	return 0;
+/* The results that have no Write chunk come in the Reply's payload. */
+static void bound_reply(struct rr_call_state *s)
+{
+	const struct rr_call *call = s->call;
+	size_t more = 0;
+
+	for (unsigned i = s->n_writes; i < call->n_dests; i++)
+		more += call->dests[i].len + rr_pad(call->dests[i].len);
+	s->reply_bound = call->reply_bytes;
+	if (more)
+		s->reply_bound =
+		        more + RR_MAX(call->reply_bytes, (size_t)RR_UNKNOWN_REPLY);
 }
 
 /* The longest Reply that comes without a chunk. */
@@ -116,40 +170,52 @@ static size_t longest_inline(const struct plan *p)
 
 static size_t longest_reply(const struct plan *p)
 {
-	size_t want = p->s->call->reply_bytes;
+	size_t want = p->s->reply_bound;
 
 	return want || p->c->edition->continues ? want : RR_UNKNOWN_REPLY;
 }
 
-/* Without it continuation will do, where there is such a thing. */
-static int plan_reply_chunk(struct plan *p)
+static int add_reply_chunk(struct plan *p, size_t want)
 {
-	int must = p->c->edition->continues ? 0 : -EMSGSIZE;
-	size_t want = longest_reply(p);
 	struct plan before = *p;
 
-	if (!p->chunks || want <= longest_inline(p))
-		return 0;
 	if (want > UINT32_MAX - 3)
-		return must;
+		return -EMSGSIZE;
 	want = (want + 3) & ~(size_t)3;
 	if (!take_segments(p, want, REPLY_COUNT, SEGMENT))
-		return must;
+		return -EMSGSIZE;
 	if (!offer_of(p->c, p->s) || rr_mbuf_alloc(p->c, &p->s->chunk_buf, want)) {
 		*p = before;
-		return must ? -ENOMEM : 0;
+		return -ENOMEM;
 	}
 	(void)add(p->s, RR_USE_REPLY, p->s->chunk_buf.p, want);
 	return 0;
 }
 
+/* Without it continuation will do, where there is such a thing and the peer did
+ * not say otherwise. */
+static int plan_reply_chunk(struct plan *p)
+{
+	const struct rr_recovery *r = &p->s->call->recovery;
+	size_t want = r->reply_bytes ? r->reply_bytes : longest_reply(p);
+	bool asked = r->reply_bytes || (r->reply_chunk && want);
+	int err;
+
+	if (!p->chunks || (!asked && want <= longest_inline(p)))
+		return 0;
+	p->s->chunk_buf.pinned = r->reply_bytes != 0;
+	err = add_reply_chunk(p, want);
+	return r->reply_bytes || !p->c->edition->continues ? err : 0;
+}
+
 static bool reduce(struct plan *p, const struct rr_piece *k, size_t position)
 {
-	if (!p->chunks || !k->item || k->len < RR_REDUCE_MIN ||
+	if (!p->chunks || !k->item || k->len < RR_REDUCE_MIN || !p->reads ||
 	    (p->s->call->flags & RR_CALL_NO_REDUCE))
 		return false;
 	if (!offer_of(p->c, p->s) || !take_segments(p, k->len, 0, READ_ENTRY))
 		return false;
+	p->reads--;
 	add(p->s, RR_USE_READ, k->base, k->len)->position = (uint32_t)position;
 	return true;
 }
@@ -195,8 +261,11 @@ static int reserve_special(struct plan *p)
 	if (!p->s->special && (!p->chunks || p->c->edition->continues || fits(p, all)))
 		return 0;
 	p->reserved = segments_of(p->c, all);
-	if (p->reserved > p->segments)
-		return -EMSGSIZE;
+	if (p->reserved > p->segments) {
+		p->reserved = 0;
+		p->s->special = false;
+		return fewer_segments(p) ? 0 : -EMSGSIZE;
+	}
 	p->segments -= p->reserved;
 	return 0;
 }
@@ -257,8 +326,10 @@ static int plan(struct plan *p)
 
 	if (!err)
 		err = plan_writes(p);
-	if (!err)
-		err = plan_reply_chunk(p);
+	if (err)
+		return err;
+	bound_reply(p->s);
+	err = plan_reply_chunk(p);
 	if (err)
 		return err;
 	plan_reads(p);
@@ -291,11 +362,14 @@ int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool forward = c->cfg.role == RR_CONN_CLIENT;
 	uint32_t level = c->props.peer.rvrsdir;
+	const struct rr_recovery *r = &s->call->recovery;
 	struct plan p = {
 	        .c = c,
 	        .s = s,
 	        .chunks = forward || level == RDMA2_RVRSDIR_GENL,
-	        .segments = c->props.max_segments,
+	        .segments = rr_recover_most(s->call, r->max_segments,
+	                                    c->props.max_segments),
+	        .reads = rr_recover_most(s->call, r->max_reads, RR_CALL_MAX_PIECES),
 	        .lists_bytes = c->edition->empty_bytes - c->edition->prefix_bytes,
 	};
 	int err;
@@ -385,7 +459,7 @@ static const struct rr_mr *find(const struct rr_offer *o, enum rr_mr_use use,
 
 static void list_writes(const struct rr_conn *c, struct rr_call_state *s)
 {
-	for (unsigned i = 0; i < s->call->n_dests; i++) {
+	for (unsigned i = 0; i < s->n_writes; i++) {
 		const struct rr_mr *m = find(s->offer, RR_USE_WRITE, i);
 		int err = rr_lists_begin_write(&s->offer->lists);
 
@@ -421,9 +495,7 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 	for (unsigned i = 0; i < o->n; i++)
 		if (o->region[i].use == RR_USE_READ)
 			list_read(c, &o->lists, &o->region[i]);
-	if (c->cfg.role == RR_CONN_CLIENT ||
-	    c->props.peer.rvrsdir == RDMA2_RVRSDIR_GENL)
-		list_writes(c, s);
+	list_writes(c, s);
 	reply = find(o, RR_USE_REPLY, 0);
 	if (reply) {
 		int err = rr_lists_begin_reply(&o->lists);
@@ -502,6 +574,7 @@ void rr_offer_free(struct rr_conn *c, struct rr_call_state *s)
 {
 	rr_mbuf_free(c, &s->special_buf);
 	rr_mbuf_free(c, &s->chunk_buf);
+	rr_mbuf_free(c, &s->dest_buf);
 	if (s->offer)
 		rr_slab_put(&c->offer_slab, s->offer);
 	s->offer = NULL;

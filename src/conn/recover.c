@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A second attempt after an error.                       [v2 §7.3, E6, K11, P12]
+ *
+ * The five errors of section 7.3 say what the Responder could not do with the
+ * chunks of a Call.  The first three of them come before anything is executed,
+ * so any call may be asked again; the other two come after, so only those that
+ * may be executed twice.  All other errors are permanent.
+ *
+ * Normal path: the error comes, what was offered is noted while it is known;
+ * CALL_DONE; the user asks rr_call_recover, which writes limits into the call;
+ * offer.c obeys them when the call is queued again.
+ *
+ * An error that asks for what was done already is final, and so is a second one:
+ * a peer cannot keep a call going round.
+ */
+#include "conn/core.h"
+
+#include <limits.h>
+
+void rr_recover_note(struct rr_call_state *s)
+{
+	struct rr_recovery *r = &s->call->recovery;
+	const struct rr_lists *l = s->offer ? &s->offer->lists : NULL;
+
+	r->special = s->special;
+	r->reads = l ? (unsigned)l->n_reads - s->special : 0;
+	r->writes = l ? l->n_writes : 0;
+	r->segments = l ? l->n_segs : 0;
+	r->reply_chunk_bytes = l && l->has_reply ? l->reply.length : 0;
+}
+
+unsigned rr_recover_most(const struct rr_call *call, unsigned limit, unsigned n)
+{
+	return call->recovery.error.code ? RR_MIN(limit, n) : n;
+}
+
+int rr_recover_failed(struct rr_call_state *s, int err)
+{
+	if (err != -EMSGSIZE || !s->call->recovery.error.code)
+		return err;
+	s->call->error = s->call->recovery.error;
+	return RR_CALL_REMOTE_ERROR;
+}
+
+/* A Position Zero chunk is none of those counted, but 0 may mean it. [K12, R4] */
+static bool fewer_reads(struct rr_call *call, struct rr_recovery *r, uint32_t max)
+{
+	if (!r->reads && r->special && !max) {
+		call->flags &= ~(unsigned)RR_CALL_SPECIAL;
+		return true;
+	}
+	if (max >= r->reads)
+		return false;
+	r->max_reads = max;
+	return true;
+}
+
+static bool fewer_writes(struct rr_recovery *r, uint32_t max)
+{
+	if (max >= r->writes)
+		return false;
+	r->max_writes = max;
+	r->reply_chunk = true;
+	return true;
+}
+
+static bool fewer_segments(struct rr_recovery *r, uint32_t max)
+{
+	if (max >= r->segments)
+		return false;
+	r->max_segments = max;
+	return true;
+}
+
+static bool larger_dest(const struct rr_conn *c, const struct rr_call *call,
+                        struct rr_recovery *r, uint32_t index, uint32_t bytes)
+{
+	if (!index || index > r->writes || bytes <= call->dests[index - 1].len ||
+	    bytes > c->cfg.max_message_bytes)
+		return false;
+	r->dest = index;
+	r->dest_bytes = bytes;
+	return true;
+}
+
+static bool larger_reply(const struct rr_conn *c, const struct rr_call *call,
+                         struct rr_recovery *r, uint32_t bytes)
+{
+	size_t most = RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
+
+	if (!bytes || bytes <= r->reply_chunk_bytes || bytes > most)
+		return false;
+	r->reply_bytes = bytes;
+	return true;
+}
+
+static bool adapt(const struct rr_conn *c, struct rr_call *call, struct rr_recovery *r)
+{
+	const struct rr_error *e = &call->error;
+	bool twice = call->flags & RR_CALL_IDEMPOTENT;
+
+	switch (e->code) {
+	case RDMA2_ERR_READ_CHUNKS:
+		return fewer_reads(call, r, e->arg[0]);
+	case RDMA2_ERR_WRITE_CHUNKS:
+		return fewer_writes(r, e->arg[0]);
+	case RDMA2_ERR_SEGMENTS:
+		return fewer_segments(r, e->arg[0]);
+	case RDMA2_ERR_WRITE_RESOURCE:
+		return twice && larger_dest(c, call, r, e->arg[0], e->arg[1]);
+	case RDMA2_ERR_REPLY_RESOURCE:
+		return twice && larger_reply(c, call, r, e->arg[0]);
+	default:
+		return false;
+	}
+}
+
+bool rr_call_recover(struct rr_conn *c, struct rr_call *call)
+{
+	struct rr_recovery r = call->recovery;
+
+	if (call->status != RR_CALL_REMOTE_ERROR || r.error.code)
+		return false;
+	r.max_reads = r.max_writes = r.max_segments = UINT_MAX;
+	if (!adapt(c, call, &r))
+		return false;
+	r.error = call->error;
+	call->recovery = r;
+	c->count.recoveries++;
+	rr_conn_trace(c, RR_TRACE_CALL_RECOVERED, call->xid, r.error.code,
+	              r.error.arg[0], r.error.arg[1]);
+	return true;
+}
