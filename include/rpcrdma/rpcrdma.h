@@ -246,14 +246,34 @@ enum rpcrdma_status {
 	 * -EPROTONOSUPPORT  no version in common */
 };
 
+/* With RPCRDMA_TRANSPORT_ERROR: what the peer's transport refused, rdma_err of
+ * RDMA2_ERROR, and @a, @b of it.  Codes 6 to 8 come before the procedure was
+ * executed, 9 and 10 after; a caller sees these five only when asking otherwise
+ * was not allowed, not possible or did not help.              [v2 §7] */
+enum rpcrdma_transport_error {
+	RPCRDMA_ERR_VERS = 1, /* the version; a, b: those that the peer speaks */
+	RPCRDMA_ERR_BAD_XDR = 2, /* it could not decode the header */
+	RPCRDMA_ERR_BAD_PROPVAL = 3,
+	RPCRDMA_ERR_INVAL_HTYPE = 4,
+	RPCRDMA_ERR_INVAL_CONT = 5, /* a continued message, for instance too long */
+	RPCRDMA_ERR_READ_CHUNKS = 6, /* more items than it would read; a: how many */
+	RPCRDMA_ERR_WRITE_CHUNKS = 7, /* more destinations than results; a: how many */
+	RPCRDMA_ERR_SEGMENTS = 8, /* a: how many it takes */
+	RPCRDMA_ERR_WRITE_RESOURCE = 9, /* the a-th destination lacks room for b octets */
+	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* no way for a Reply of a octets */
+	RPCRDMA_ERR_SYSTEM = 100, /* anything else: memory, limits, failed RDMA */
+};
+
 /* For messages: a phrase for a status as above; static. */
 RPCRDMA_API const char *rpcrdma_strstatus(int status);
+/* ... and for a transport_error. */
+RPCRDMA_API const char *rpcrdma_strerror_transport(uint32_t transport_error);
 
 struct rpcrdma_reply {
 	int status;
 	uint32_t auth_stat; /* RPCRDMA_AUTH_ERROR */
 	uint32_t low, high; /* mismatches */
-	uint32_t transport_error, a, b; /* RPCRDMA_TRANSPORT_ERROR */
+	uint32_t transport_error, a, b; /* with RPCRDMA_TRANSPORT_ERROR, see there */
 	/* The results' XDR octets after the RPC header, without items that were
 	 * placed in destinations; borrowed, contiguous. */
 	const void *results;

@@ -77,6 +77,36 @@ static const char *remote_words(int status)
 	}
 }
 
+const char *rpcrdma_strerror_transport(uint32_t code)
+{
+	switch (code) {
+	case RPCRDMA_ERR_VERS:
+		return "the server does not speak this version of RPC-over-RDMA";
+	case RPCRDMA_ERR_BAD_XDR:
+		return "the server could not decode the transport header";
+	case RPCRDMA_ERR_BAD_PROPVAL:
+		return "the server could not decode a transport property";
+	case RPCRDMA_ERR_INVAL_HTYPE:
+		return "the server does not take this type of message now";
+	case RPCRDMA_ERR_INVAL_CONT:
+		return "the server refused a continued message";
+	case RPCRDMA_ERR_READ_CHUNKS:
+		return "the server reads fewer items of this procedure's arguments";
+	case RPCRDMA_ERR_WRITE_CHUNKS:
+		return "the server writes fewer items of this procedure's results";
+	case RPCRDMA_ERR_SEGMENTS:
+		return "the server takes fewer memory segments";
+	case RPCRDMA_ERR_WRITE_RESOURCE:
+		return "a result is longer than the memory offered for it";
+	case RPCRDMA_ERR_REPLY_RESOURCE:
+		return "the reply is longer than the memory offered for it";
+	case RPCRDMA_ERR_SYSTEM:
+		return "the server's transport lacked memory or reached a limit";
+	default:
+		return "unknown transport error";
+	}
+}
+
 const char *rpcrdma_strstatus(int status)
 {
 	if (status >= 0)

@@ -61,6 +61,7 @@ static void fill_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 	r->len = m->reply_len - (size_t)n;
 	for (unsigned i = 0; i < m->n_dests; i++) {
 		k->user_dests[i].ret_len = m->dests[i].ret_len;
+		k->user_dests[i].ret_base = m->dests[i].ret_base;
 		k->user_dests[i].ret_used = m->dests[i].ret_used;
 	}
 }
@@ -116,6 +117,21 @@ static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l
 	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
 }
 
+static uint32_t new_xid(struct rpcrdma_engine *e);
+
+/* An error that another attempt avoids: under a new XID, so that no reply
+ * remembered under the old one comes back. [E6] */
+static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
+{
+	if (k->verdict || k->conn->closed || k->conn->over ||
+	    !rr_call_recover(l->conn, &k->call))
+		return false;
+	k->call.xid = new_xid(k->conn->engine);
+	rr_store_u32(k->header, k->call.xid);
+	k->attempts = 0;
+	return true;
+}
+
 void rr_calls_done(struct rr_link *l, struct rr_call *m)
 {
 	struct rpcrdma_call *k = rr_container_of(m, struct rpcrdma_call, call);
@@ -129,6 +145,8 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	if (lost_with_link(k, l) && !c->no_resend && !c->closed && !c->over) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
 		rr_list_push(&c->waiting, &k->link);
+	} else if (recovers(k, l)) {
+		rr_list_push_front(&c->waiting, &k->link);
 	} else {
 		finish(k, l);
 	}
@@ -245,13 +263,15 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 		                                     o->args[i].item};
 	for (unsigned i = 0; i < o->n_dests; i++) {
 		o->dests[i].ret_len = 0;
+		o->dests[i].ret_base = o->dests[i].base;
 		o->dests[i].ret_used = false;
 		k->dests[i] = (struct rr_dest){.base = o->dests[i].base,
 		                               .len = o->dests[i].len};
 	}
 	k->call = (struct rr_call){
 	        .xid = h.xid,
-	        .flags = o->special ? RR_CALL_SPECIAL : 0,
+	        .flags = (o->special ? RR_CALL_SPECIAL : 0u) |
+	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u),
 	        .pieces = k->pieces,
 	        .n_pieces = 1 + o->n_args,
 	        .dests = k->dests,

@@ -13,7 +13,8 @@
  *
  * Failure: the calls of a link that was lost come back one by one and wait
  * again, to be sent anew under their old XIDs [v2 §4.5.5]; the kind decides
- * how long.
+ * how long.  A call that the peer's transport refused is sent once more, under
+ * a new XID, if it can be asked otherwise (rr_call_recover).
  *
  * Invariants: a call is on exactly one of waiting, sent and ending until its
  * done callback; done is called from the engine's loop only; the object is

@@ -624,6 +624,7 @@ void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 	s.grants += c.grants;
 	s.errors_sent += c.errors_sent;
 	s.errors_received += c.errors_received;
+	s.recoveries += c.recoveries;
 	s.credit_stalls += c.credit_stalls;
 	s.bytes_inline += c.bytes_inline;
 	s.bytes_continued += c.bytes_continued;
