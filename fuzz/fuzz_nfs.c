@@ -48,6 +48,7 @@ static void items(const uint8_t *p, size_t used, size_t head, size_t len)
 	struct rpcrdma_piece args[2] = {{p, head, false}, {p + head, len - head, true}};
 	struct rpcrdma_dest dest = {.base = (void *)(uintptr_t)(p + head),
 	                            .len = len - head,
+	                            .ret_base = p + head,
 	                            .ret_len = len - head,
 	                            .ret_used = true};
 	struct rpcrdma_reply reply = {.results = p, .len = head};

@@ -174,6 +174,8 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	int r;
 
 	op->call = NULL;
+	if (reply->status == RPCRDMA_TRANSPORT_ERROR)
+		op->client->link.transport_error = reply->transport_error;
 	if (reply->status) {
 		finish(op, reply->status < 0 ? reply->status : NFS_RPC + reply->status);
 		return;
@@ -186,6 +188,18 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	if (op->res.status == (nfsstat3)NFS3ERR_JUKEBOX && wait_for_jukebox(op))
 		return;
 	finish(op, (int)op->res.status);
+}
+
+/* What may be executed twice: it reads. */
+static bool idempotent(const struct nfs_op *op)
+{
+	static const uint32_t procs =
+	        1u << NFSPROC3_GETATTR | 1u << NFSPROC3_LOOKUP | 1u << NFSPROC3_ACCESS |
+	        1u << NFSPROC3_READLINK | 1u << NFSPROC3_READ | 1u << NFSPROC3_READDIR |
+	        1u << NFSPROC3_READDIRPLUS | 1u << NFSPROC3_FSSTAT |
+	        1u << NFSPROC3_FSINFO | 1u << NFSPROC3_PATHCONF;
+
+	return op->program == RPCRDMA_NFS_PROGRAM && (procs >> op->proc & 1);
 }
 
 static void send_call(struct nfs_op *op)
@@ -210,6 +224,7 @@ static void send_call(struct nfs_op *op)
 	} else if (op->into) {
 		o.reply_bytes += op->into_len + 4;
 	}
+	o.idempotent = idempotent(op);
 	o.timeout_ns = op->timeout_ns ? op->timeout_ns : c->timeout_ns;
 	o.done = on_done;
 	o.arg = op;

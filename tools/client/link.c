@@ -106,6 +106,8 @@ void link_close(struct link *k)
 
 const char *link_words(const struct link *k, int status)
 {
+	if (status == RPCRDMA_TRANSPORT_ERROR)
+		return rpcrdma_strerror_transport(k->transport_error);
 	if (status >= 0)
 		return rpcrdma_strstatus(status);
 	switch (-status) {

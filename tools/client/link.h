@@ -15,6 +15,7 @@ struct link {
 	char host[288]; /* "HOST:PORT", for messages */
 	bool up, was_up, over, quiet;
 	int error; /* why it is not up */
+	uint32_t transport_error; /* of the last call that ended with one */
 	char why[160];
 };
 

@@ -166,7 +166,7 @@ int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
 	if (dest && dest->ret_used) {
 		if (dest->ret_len != item_len || item_len > dest->len)
 			return -EBADMSG;
-		*ret = dest->base;
+		*ret = dest->ret_base;
 		return 0;
 	}
 	if (inline_item(reply->results, reply->len, used, item_len, &item) < 0)
