@@ -98,7 +98,7 @@ enum {
 	RR_MAX_PROPS_BYTES = 1 << 20, /* of one exchange [P20] */
 	RR_REDUCE_MIN = 512, /* smaller items that fit inline stay there */
 	RR_REPLY_CHUNK_PARTS = 16, /* inline messages; a longer Reply gets a chunk [A.2] */
-	RR_UNKNOWN_REPLY = 4000, /* reply_bytes 0, where no Reply can be continued */
+	RR_UNKNOWN_REPLY = 4000, /* reply_bytes 0, where some number is needed */
 	RR_COPY_MAX = 256, /* longer pieces are gathered, not copied */
 	RR_MAX_REFS = 12, /* gathered pieces of one message */
 	RR_XMIT_BYTES = 1280, /* room in a pooled message: header and copies */

@@ -467,7 +467,7 @@ static void rpc_errors_reach_the_caller(void **state)
 
 /* V2-7.3.4-01..03, V2-7.3.1-01, -04, V2-7.3.2-01, -02, V2-A.1-03, V2-A.1-05: more
  * chunks than the binding allows are left out; a small one is an error. */
-static void chunks_against_the_binding_are_left_out(void **state)
+static void chunks_against_the_binding_get_the_specified_errors(void **state)
 {
 	uint8_t args[12], room[5000], *big = calloc(1, 70000);
 	struct rpcrdma_piece a[2] = {{args, 12, false}};
@@ -1152,7 +1152,7 @@ int main(void)
 	        TEST(arguments_of_every_size_arrive_by_every_path),
 	        TEST(results_of_every_size_arrive_by_every_path),
 	        TEST(rpc_errors_reach_the_caller),
-	        TEST(chunks_against_the_binding_are_left_out),
+	        TEST(chunks_against_the_binding_get_the_specified_errors),
 	        TEST(many_calls_finish_with_two_credits),
 	        TEST(the_most_credits_there_are_work),
 	        TEST(answers_come_from_other_threads),
