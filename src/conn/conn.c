@@ -264,6 +264,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	*ret = (struct rr_conn_info){
 	        .ready = c->state == RR_CONN_READY,
 	        .answered = c->heard,
+	        .remote_invalidate = c->invalidates,
 	        .version = c->settled ? c->edition->vers : 0,
 	        .send_inline = p->send_inline,
 	        .recv_inline = p->recv_inline,

@@ -328,6 +328,7 @@ struct rr_conn_info {
 	uint32_t version; /* 0 until settled */
 	uint32_t send_inline; /* inline threshold towards the peer */
 	uint32_t recv_inline;
+	bool remote_invalidate; /* both ends can use it */
 	uint32_t peer_segment_bytes, peer_max_segments, peer_rvrsdir;
 	uint32_t cap, avail, owed; /* credits [C3]; in version 1 transactions that
 				      may be outstanding, that may be begun, 0 */

@@ -78,9 +78,9 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	if (o)
 		c.o = *o;
 	fill_defaults(&c.o);
-	if (c.o.version && c.o.version != RPCRDMA_VERSION_TWO)
+	if (c.o.version > RPCRDMA_VERSION_TWO)
 		return -EPROTONOSUPPORT;
-	c.versions = RR_CONN_V2;
+	c.versions = c.o.version ? 1u << c.o.version : RR_CONN_V1 | RR_CONN_V2;
 	if (c.o.credits < 2 || c.o.credits > MAX_CREDITS ||
 	    c.o.inline_bytes < RR_WIRE_MIN_INLINE || c.o.inline_bytes > 1u << 20 ||
 	    c.o.max_segments > RR_WIRE_MAX_SEGMENTS || c.o.segment_bytes < 4096)
@@ -281,14 +281,23 @@ static void lose(struct rr_link *l, int error)
 /* -- completions become events
  * --------------------------------------------------------- */
 
+static void connected(struct rr_link *l)
+{
+	size_t len;
+	const void *priv = l->prov->peer_private(l->ep, &len);
+
+	l->open = true;
+	rr_conn_peer_private(l->conn, priv, len);
+	rr_conn_open(l->conn, l->engine->now);
+}
+
 static void take(struct rr_link *l, const struct rr_wc *wc)
 {
 	rr_time now = l->engine->now;
 
 	switch (wc->op) {
 	case RR_WC_CONNECTED:
-		l->open = true;
-		rr_conn_open(l->conn, now);
+		connected(l);
 		break;
 	case RR_WC_DISCONNECTED:
 		if (!l->error)
@@ -408,12 +417,13 @@ static void timer_fire(struct rr_timer *t)
  * -----------------------------------------------------------------------------------
  */
 
-static int make_conn(struct rr_link *l, const struct rr_link_config *c,
-                     enum rr_conn_role role)
+static struct rr_conn_config conn_config(struct rr_link *l,
+                                         const struct rr_link_config *c)
 {
 	const struct rpcrdma_conn_options *o = &c->o;
-	struct rr_conn_config cc = {
-	        .role = role,
+
+	return (struct rr_conn_config){
+	        .role = l->server ? RR_CONN_SERVER : RR_CONN_CLIENT,
 	        .id = l->id,
 	        .mem = {pool_get, pool_put, &l->engine->pool},
 	        .trace = &l->engine->sink,
@@ -427,18 +437,16 @@ static int make_conn(struct rr_link *l, const struct rr_link_config *c,
 	        .max_message_bytes = o->max_message_bytes,
 	        .max_chunk_bytes = o->max_chunk_bytes,
 	        .max_pinned_bytes = o->max_pinned_bytes,
-	        .rvrsdir = role == RR_CONN_CLIENT ? c->rvrsdir : 0,
+	        .rvrsdir = l->server ? 0 : c->rvrsdir,
 	        .remote_invalidate = true,
 	        .versions = c->versions,
 	        .first_answer_ns = o->first_answer_ns,
 	        .props_ns = o->handshake_ns,
 	};
-
-	return rr_conn_new(&cc, l->engine->now, &l->conn);
 }
 
 static struct rr_link *alloc_link(struct rpcrdma_engine *e,
-                                  const struct rr_link_config *c,
+                                  const struct rr_link_config *c, bool server,
                                   const struct rr_link_owner_ops *up, void *owner)
 {
 	struct rr_link *l = calloc(1, sizeof(*l));
@@ -449,6 +457,7 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 	l->prov = c->prov;
 	l->up = up;
 	l->owner = owner;
+	l->server = server;
 	l->id = ++e->next_conn_id;
 	l->source = (struct rr_source){.ready = source_ready, .fd = -1};
 	l->timer.fire = timer_fire;
@@ -470,16 +479,14 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 }
 
 /* The endpoint exists: give it a connection, a place in the poller, a timer. */
-static int start(struct rr_link *l, const struct rr_link_config *c,
-                 enum rr_conn_role role)
+static int start(struct rr_link *l, const struct rr_conn_config *cc)
 {
 	int err;
 
-	l->server = role == RR_CONN_SERVER;
 	/* Now, so that rearm() never has to allocate. */
 	err = rr_timer_set(&l->engine->timers, &l->timer, l->engine->now);
 	if (!err)
-		err = make_conn(l, c, role);
+		err = rr_conn_new(cc, l->engine->now, &l->conn);
 	if (err)
 		return err;
 	l->source.fd = l->prov->fd(l->ep);
@@ -514,17 +521,21 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
                     const struct rr_link_owner_ops *up, void *owner,
                     struct rr_link **ret)
 {
-	struct rr_link *l = alloc_link(e, c, up, owner);
+	struct rr_link *l = alloc_link(e, c, false, up, owner);
+	struct rr_conn_config cc;
 	struct rr_prov_config pc;
+	uint8_t priv[8];
 	int err;
 
 	if (!l)
 		return -ENOMEM;
 	e->now = rr_engine_clock();
 	pc = prov_config(l, c);
-	err = c->prov->connect(&pc, sa, len, NULL, 0, e->now, &l->ep);
+	cc = conn_config(l, c);
+	err = c->prov->connect(&pc, sa, len, priv, rr_conn_own_private(&cc, priv),
+	                       e->now, &l->ep);
 	if (!err)
-		err = start(l, c, RR_CONN_CLIENT);
+		err = start(l, &cc);
 	if (err) {
 		undo_start(l);
 		return err;
@@ -537,16 +548,20 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
                    struct rr_prov_listener *pl, const struct rr_link_owner_ops *up,
                    void *owner, struct rr_link **ret)
 {
-	struct rr_link *l = alloc_link(e, c, up, owner);
+	struct rr_link *l = alloc_link(e, c, true, up, owner);
+	struct rr_conn_config cc;
 	struct rr_prov_config pc;
+	uint8_t priv[8];
 	int err;
 
 	if (!l)
 		return -ENOMEM;
 	pc = prov_config(l, c);
-	err = c->prov->accept(pl, &pc, NULL, 0, e->now, &l->ep);
+	cc = conn_config(l, c);
+	err = c->prov->accept(pl, &pc, priv, rr_conn_own_private(&cc, priv), e->now,
+	                      &l->ep);
 	if (!err)
-		err = start(l, c, RR_CONN_SERVER);
+		err = start(l, &cc);
 	if (err) {
 		undo_start(l);
 		return err;
@@ -665,5 +680,5 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 		(void)l->prov->peer_addr(l->ep, &ret->peer); /* zero if unknown */
 		(void)l->prov->local_addr(l->ep, &ret->local);
 	}
-	ret->remote_invalidate = lim.remote_invalidate;
+	ret->remote_invalidate = lim.remote_invalidate && c.remote_invalidate;
 }
