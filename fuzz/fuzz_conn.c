@@ -134,6 +134,7 @@ static void act(struct world *w, const struct rr_action *a)
 		w->closed = true;
 		break;
 	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
 	case RR_ACT_REQUEST_DONE:
 		break;
 	}

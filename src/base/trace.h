@@ -40,7 +40,12 @@
 	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                       \
 	X(RPC_RETRANSMIT, "attempt", "", "")                                   \
 	X(RPC_REFUSED, "prog", "vers", "proc")                                 \
-	X(PEER_FAULT, "rule", "offset", "")
+	X(PEER_FAULT, "rule", "offset", "")                                    \
+	X(OVERRUN, "received", "given", "")                                    \
+	X(KEEPALIVE, "avail", "", "")                                          \
+	X(AUTH_STEP, "step", "octets_in", "octets_out")                        \
+	X(AUTH_DONE, "state", "steps", "")                                     \
+	X(EXTENSION, "what", "number", "octets")
 
 enum rr_trace_point {
 #define X(name, a, b, c) RR_TRACE_##name,

@@ -94,6 +94,7 @@ static void blank(struct rr_action *ret, enum rr_action_kind kind, uint64_t toke
 	ret->offset = 0;
 	ret->call = NULL;
 	ret->request = NULL;
+	ret->ext = NULL;
 	ret->status = 0;
 }
 
@@ -125,6 +126,10 @@ static void draw(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
 	case RR_ACT_CALL_DONE:
 		draw_call(c, rr_container_of(op, struct rr_call_state, op), ret);
 		break;
+	case RR_ACT_EXTENSION:
+		c->ext.drawn = rr_container_of(op, struct rr_ext_node, op);
+		ret->ext = &c->ext.drawn->ev;
+		break;
 	case RR_ACT_DISCONNECT:
 		ret->status = c->disconnect_status;
 		break;
@@ -153,6 +158,8 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 		rr_request_free(c, c->gone);
 		c->gone = NULL;
 	}
+	rr_ext_free(c, c->ext.drawn);
+	c->ext.drawn = NULL;
 	do {
 		n = rr_list_pop(&c->actions);
 		if (n) {
@@ -189,6 +196,7 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 		return;
 	case RR_ACT_REGISTER:
 	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
 	case RR_ACT_ADMIT:
 	case RR_ACT_REQUEST:
 	case RR_ACT_REQUEST_DONE:

@@ -208,7 +208,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	struct rr_call_state *s;
 	struct rr_error e;
 
-	if (m->more || c->edition->get_error(&cur, &e) || !known_error(e.code)) {
+	if (m->more || c->edition->get_error(&cur, &e) ||
+	    (!known_error(e.code) && !rr_ext_error(c, e.code))) {
 		rr_recv_discard(c, m, RR_DISCARD_ERROR); /* [M10, E5, E15] */
 		return;
 	}
@@ -219,10 +220,8 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 		s->call->error = e;
 		rr_recover_note(s);
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);
-	} else if (c->edition->properties && c->props.sent &&
-	           m->p.xid == c->props.xid) {
-		rr_props_rejected(c);
-	} else {
+	} else if (!rr_props_rejected(c, m->p.xid) &&
+	           !rr_ext_answered(c, m->p.xid, e.code)) {
 		rr_recv_discard(c, m, RR_DISCARD_NO_CALL); /* [E4] */
 	}
 }

@@ -31,7 +31,10 @@ static void defaults(struct rr_conn_config *g)
 	DEFAULT(props_ns, RR_SEC(30));
 	DEFAULT(grant_ns, RR_MS(10));
 	g->versions &= RR_CONN_V1 | RR_CONN_V2;
+	if (g->auth_required) /* there alone one can */
+		g->versions &= RR_CONN_V2;
 	DEFAULT(versions, RR_CONN_V2);
+	DEFAULT(keepalive_ns, RR_TIME_NEVER);
 #undef DEFAULT
 	g->max_segments = RR_MIN(g->max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
 	g->rvrsdir = RR_MIN(g->rvrsdir, (uint32_t)RDMA2_RVRSDIR_GENL);
@@ -48,12 +51,16 @@ static void init_slabs(struct rr_conn *c)
 	rr_slab_init(&c->lists_slab, m, sizeof(struct rr_lists), 2);
 	rr_slab_init(&c->read_slab, m, sizeof(struct rr_read_op), 16);
 	rr_slab_init(&c->error_slab, m, sizeof(struct rr_error_node), 16);
+	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 16);
 }
 
 int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **ret)
 {
-	struct rr_conn *c = rr_mem_get(&cfg->mem, sizeof(*c));
+	struct rr_conn *c;
 
+	if (cfg->auth_required && (!cfg->auth.step || cfg->versions == RR_CONN_V1))
+		return -EINVAL;
+	c = rr_mem_get(&cfg->mem, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	memset(c, 0, sizeof(*c));
@@ -95,6 +102,8 @@ void rr_conn_free(struct rr_conn *c)
 	rr_call_fini(c);
 	rr_request_fini(c);
 	rr_tx_fini(c);
+	rr_ext_fini(c);
+	rr_auth_fini(c);
 	rr_cont_fini(c);
 	rr_recv_fini(c);
 	rr_xmit_fini(c);
@@ -105,6 +114,7 @@ void rr_conn_free(struct rr_conn *c)
 	rr_slab_fini(&c->lists_slab);
 	rr_slab_fini(&c->read_slab);
 	rr_slab_fini(&c->error_slab);
+	rr_slab_fini(&c->ext_slab);
 	mem = c->cfg.mem;
 	rr_mem_put(&mem, c, sizeof(*c));
 }
@@ -186,6 +196,8 @@ static void purge_actions(struct rr_conn *c)
 		else if (op->kind == RR_ACT_READ)
 			rr_slab_put(&c->read_slab,
 			            rr_container_of(op, struct rr_read_op, op));
+		else if (op->kind == RR_ACT_EXTENSION)
+			rr_ext_free(c, rr_container_of(op, struct rr_ext_node, op));
 	}
 }
 
@@ -216,6 +228,7 @@ void rr_conn_lost(struct rr_conn *c, int error, rr_time now)
 	purge_actions(c);
 	rr_xmit_lost(c);
 	rr_tx_fini(c);
+	rr_ext_lost(c);
 	rr_cont_fini(c);
 	c->posted = 0;
 	rr_call_lost(c, loss_status(c->error));

@@ -50,6 +50,42 @@ enum rr_conn_role { RR_CONN_CLIENT, RR_CONN_SERVER };
  * A server answers in the version of the first message.      [V3 to V6, v2 §4.2.3] */
 enum rr_conn_versions { RR_CONN_V1 = 1 << 1, RR_CONN_V2 = 1 << 2 };
 
+/*
+ * Host authentication: a dialogue of opaque steps in property 6. [v2 §5.2.6, P14]
+ * The client begins (@in NULL, @in_len 0); each step takes what the peer said and
+ * says what to answer, in memory of its own that stays until the next step.
+ * 0: more is to come (something is sent, even if it is empty); 1: done (sent
+ * unless empty); negative: failed, the connection is closed by -EACCES.  It is
+ * called from event functions and must not call into the connection.
+ */
+struct rr_auth {
+	int (*step)(void *ctx, const void *in, size_t in_len, const void **ret_out,
+		    size_t *ret_out_len);
+	void *ctx; /* of this connection alone */
+};
+
+/* A property that an extension defines.                        [v2 §5, §B.4] */
+struct rr_ext_prop {
+	uint32_t id;
+	/* Do these octets conform to its type?  Pure; NULL: any do. */
+	bool (*conforms)(const void *data, size_t len);
+	const void *data; /* the own value; NULL: none is sent */
+	uint32_t len;
+	const void *deflt; /* the peer's, if it sends none */
+	uint32_t deflt_len;
+};
+
+enum { RR_EXT_MAX = 16 };
+
+/* What extensions add to the base; no number stands there twice.    [v2 §B] */
+struct rr_ext_table {
+	unsigned n_htypes, n_props, n_errors;
+	uint32_t htype[RR_EXT_MAX];
+	uint32_t flags[RR_EXT_MAX]; /* that messages of that type may carry */
+	struct rr_ext_prop prop[RR_EXT_MAX];
+	uint32_t error[RR_EXT_MAX]; /* void arms: each ends a call like our own */
+};
+
 struct rr_conn_config {
 	enum rr_conn_role role;
 	uint32_t id; /* for traces */
@@ -73,6 +109,9 @@ struct rr_conn_config {
 	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
 	uint64_t max_pinned_bytes; /* all sinks and reassemblies; default 128 MiB */
 	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
+	const struct rr_ext_table *ext; /* lent for the connection's life; NULL: none */
+	struct rr_auth auth; /* no @step: property 6 is ignored */
+	bool auth_required; /* a peer without it is not spoken to; needs @auth */
 	unsigned versions; /* enum rr_conn_versions; default RR_CONN_V2 */
 	uint32_t extra_receives; /* in reserve for peers that count credits otherwise
 				    [C3, model-checked]; default 0 */
@@ -204,6 +243,7 @@ enum rr_action_kind {
 	RR_ACT_REGISTER, /* sge[0] (len in @reg_len), access, token */
 	RR_ACT_INVALIDATE, /* handle, token */
 	RR_ACT_READY, /* properties exchanged; RPC may flow */
+	RR_ACT_EXTENSION, /* ext: something about an extension */
 	RR_ACT_ADMIT, /* request: decide by rr_conn_admit or rr_conn_refuse */
 	RR_ACT_REQUEST, /* request: complete; answer by rr_conn_reply or _refuse */
 	RR_ACT_REQUEST_DONE, /* request: reply memory may be reused; the request is
@@ -211,6 +251,24 @@ enum rr_action_kind {
 	RR_ACT_CALL_DONE, /* call: ended */
 	RR_ACT_DISCONNECT, /* end the connection in order; status */
 	RR_ACT_CLOSED, /* after rr_conn_lost: the last action */
+};
+
+enum rr_ext_what {
+	RR_EXT_MESSAGE, /* one of a type of an extension came */
+	RR_EXT_ERROR, /* @error was the answer to the own message @xid */
+	RR_EXT_PROPERTY, /* the peer's value; before READY */
+	RR_EXT_DEFAULT, /* the peer sent none, or one without data: the default */
+	RR_EXT_REFUSED, /* the peer refused the own value [P4] */
+};
+
+/* Lent until the next action is drawn. */
+struct rr_ext_event {
+	enum rr_ext_what what;
+	uint32_t number; /* header type or property id */
+	uint32_t xid, flags; /* RDMA2_F_RESPONSE and those of the extension */
+	uint32_t error;
+	const void *data; /* after the prefix; of a property rdma_data */
+	size_t len;
 };
 
 struct rr_action {
@@ -225,6 +283,7 @@ struct rr_action {
 	uint64_t offset;
 	struct rr_call *call;
 	struct rr_request *request;
+	const struct rr_ext_event *ext;
 	int status;
 };
 
@@ -317,6 +376,26 @@ void rr_conn_reply(struct rr_conn *, struct rr_request *,
 /* Drops a request without an answer (the caller closes the connection soon). */
 void rr_conn_drop(struct rr_conn *, struct rr_request *, rr_time now);
 
+/* -- Extensions ----------------------------------------------------- [v2 §B] */
+
+/*
+ * Queues a message of an extension's type: @len octets of @body, copied, a
+ * multiple of four, follow the prefix; it costs a credit.  @xid: 0 = a new one,
+ * which @ret_xid (may be NULL) gets; else, with RDMA2_F_RESPONSE in @flags, that
+ * of a message of the peer's.  -EAGAIN: not READY; -EOPNOTSUPP: the peer
+ * does not know this type [E7], or not in this version; -EINVAL: not in the
+ * table, or misuse; -EMSGSIZE: above the threshold; -ENOBUFS: RR_EXT_QUEUE
+ * wait already; -ENOMEM; or the error the connection died of.
+ */
+enum { RR_EXT_QUEUE = 64 };
+int rr_conn_ext_send(struct rr_conn *, uint32_t htype, uint32_t flags, uint32_t xid,
+		     const void *body, size_t len, uint32_t *ret_xid,
+		     rr_time now) RR_MUST_CHECK;
+/* Answers the message of RR_EXT_MESSAGE by RDMA2_ERROR, within its action. Not
+ * one with RDMA2_F_RESPONSE: nothing is sent then. [E2] */
+void rr_conn_ext_refuse(struct rr_conn *, const struct rr_ext_event *, uint32_t code,
+			rr_time now);
+
 /* Asks for an orderly end: no new calls; RR_ACT_DISCONNECT comes. */
 void rr_conn_close(struct rr_conn *, int status, rr_time now);
 
@@ -344,6 +423,7 @@ struct rr_conn_counters {
 	uint64_t sends, grants, errors_sent, errors_received, discards;
 	uint64_t credit_stalls;
 	uint64_t overruns; /* more messages came than we gave credits for */
+	uint64_t ext_sent, ext_received; /* messages of extensions */
 	uint64_t recoveries; /* calls that rr_call_recover changed */
 	uint64_t bytes_inline, bytes_continued; /* payload octets, both ways */
 	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,

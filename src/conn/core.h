@@ -9,6 +9,8 @@
  *   credit.c   credits
  *   credit1.c  credits of version 1
  *   props.c    RDMA2_CONNPROP
+ *   auth.c     host authentication within it
+ *   ext.c      what extensions add
  *   recv.c     Receive buffers; the order of checks on receipt
  *   cont.c     reassembly of continued messages, XIDs being discarded
  *   xmit.c     one message to send: header, gathered pieces
@@ -96,6 +98,9 @@ enum {
 	RR_MAX_WAITING_ERRORS = 64, /* [C9] */
 	RR_MAX_DISCARDS = 16, /* sequences being discarded at once [M3] */
 	RR_MAX_PROPS_BYTES = 1 << 20, /* of one exchange [P20] */
+	RR_AUTH_MAX_STEPS = 32, /* of both peers */
+	RR_AUTH_MAX_BYTES = 1 << 18, /* of one step */
+	RR_EXT_XIDS = 64, /* messages sent whose errors are still understood */
 	RR_REDUCE_MIN = 512, /* smaller items that fit inline stay there */
 	RR_REPLY_CHUNK_PARTS = 16, /* inline messages; a longer Reply gets a chunk [A.2] */
 	RR_UNKNOWN_REPLY = 4000, /* reply_bytes 0, where some number is needed */
@@ -273,12 +278,45 @@ struct rr_peer_props {
 	uint32_t send_bytes, recv_bytes, segment_bytes, max_segments, rvrsdir;
 };
 
+/* The dialogue of property 6. [P14] */
+#define RR_AUTH_STATES(X)                                                  \
+	X(OFF, "no hook, or the peer has none and need not")               \
+	X(IDLE, "nothing was said yet")                                    \
+	X(SAY, "a step waits to be sent")                                  \
+	X(LISTEN, "the peer's step is awaited")                            \
+	X(DONE, "the hook is satisfied and has nothing to say")
+
+enum rr_auth_phase {
+#define X(name, meaning) RR_AUTH_##name,
+	RR_AUTH_STATES(X)
+#undef X
+};
+
+struct rr_auth_state {
+	enum rr_auth_phase phase;
+	bool satisfied; /* the hook said so */
+	bool heard; /* a step of the peer's came */
+	unsigned steps; /* of both */
+	struct rr_mbuf out; /* the own step: opaque<>, encoded */
+	uint32_t xid; /* of the message that carried the last one */
+};
+
 struct rr_props {
 	bool wanted; /* own CONNPROP may go out */
-	bool sent;
+	bool begun; /* the first one has gone out */
+	bool sent; /* the final one has */
+	bool heard; /* one of the peer's has come */
+	unsigned next; /* of the extensions' own properties */
+	uint32_t ext_xid[RR_EXT_MAX]; /* of the messages that carried them */
+	uint32_t ext_seen; /* bit by index: the peer's came */
+	/* One property in parts. [P2, P3] */
+	const uint8_t *part_data;
+	uint8_t part_head[12]; /* count, id, length */
+	size_t part_len, part_at; /* of its encoding as a set */
+	uint32_t part_id, part_xid, part_flags;
 	bool rejected; /* the peer refused it: it uses defaults for us [P4] */
 	bool peer_final;
-	uint32_t xid; /* of the own CONNPROP */
+	uint32_t xid; /* of the own first CONNPROP */
 	struct rr_peer_props peer;
 	uint32_t received; /* properties of this exchange */
 	size_t received_bytes;
@@ -286,6 +324,26 @@ struct rr_props {
 	/* In effect. [P8, P18] */
 	uint32_t send_inline, recv_inline;
 	uint32_t segment_bytes, max_segments;
+};
+
+/* An extension's message under way to or from the user, or to the peer. */
+struct rr_ext_node {
+	struct rr_op op; /* EXTENSION; or on tx.exts */
+	struct rr_ext_event ev;
+	struct rr_rbuf *rbuf; /* where ev.data lies, or */
+	size_t copy_len;
+	uint8_t *copy; /* here */
+};
+
+struct rr_ext_sent {
+	uint32_t xid, htype;
+};
+
+struct rr_ext_state {
+	struct rr_ext_node *drawn; /* lent until the next action */
+	uint32_t unsupported; /* bit by index of the type [E7] */
+	struct rr_ext_sent sent[RR_EXT_XIDS];
+	unsigned n_sent;
 };
 
 struct rr_discard {
@@ -310,6 +368,9 @@ struct rr_tx {
 	struct rr_list calls; /* rr_call.link */
 	struct rr_list replies; /* rr_request.link */
 	bool replies_first; /* taking turns */
+	struct rr_list exts; /* rr_ext_node.op.link */
+	unsigned n_exts;
+	bool ext_first; /* taking turns with RPC */
 	struct rr_call_state *call; /* in a sequence, or */
 	struct rr_request_state *reply; /* in a sequence, or */
 	bool closer; /* a sequence given up owes its end: */
@@ -317,6 +378,7 @@ struct rr_tx {
 	bool stalled; /* counted */
 	rr_time grant_at;
 	bool grant_now;
+	rr_time keepalive_at; /* if nothing is sent before */
 };
 
 struct rr_conn {
@@ -338,6 +400,8 @@ struct rr_conn {
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* in version 1, for Calls */
 	struct rr_props props;
+	struct rr_auth_state auth;
+	struct rr_ext_state ext;
 	struct rr_cont cont;
 	struct rr_tx tx;
 	uint32_t next_xid;
@@ -362,7 +426,7 @@ struct rr_conn {
 	struct rr_list xmits; /* free ones */
 	unsigned n_xmits;
 	struct rr_slab rbuf_slab, call_slab, offer_slab, request_slab, lists_slab,
-	        read_slab, error_slab;
+	        read_slab, error_slab, ext_slab;
 
 	struct rr_conn_counters count;
 };
@@ -421,13 +485,55 @@ static inline uint64_t rr_op_token(const struct rr_op *op)
 void rr_props_init(struct rr_conn *);
 /* The version is settled: the exchange has its time. [P17] */
 void rr_props_begin(struct rr_conn *);
-/* Sends the own RDMA2_CONNPROP (a credit is there).  True: something happened. */
+/* Is an own RDMA2_CONNPROP to be sent now? */
+bool rr_props_pending(const struct rr_conn *);
+/* Are parts of one property on their way, which nothing may come between? */
+bool rr_props_in_parts(const struct rr_conn *);
+/* Sends the next own RDMA2_CONNPROP (a credit is there).  True: something happened. */
 bool rr_props_send(struct rr_conn *);
 /* One whole rpcrdma2_connprop.  0 or the rdma_err to answer. */
 uint32_t rr_props_received(struct rr_conn *, const uint8_t *body, size_t len,
                            bool tpmore);
-/* The peer reported an error about the own RDMA2_CONNPROP. [P4] */
-void rr_props_rejected(struct rr_conn *);
+/* The peer reported an error about @xid.  True: an own RDMA2_CONNPROP. [P4] */
+bool rr_props_rejected(struct rr_conn *, uint32_t xid);
+
+/* -- auth.c ------------------------------------------------------------------------- */
+
+void rr_auth_init(struct rr_conn *);
+/* Nothing more of ours depends on the dialogue. */
+static inline bool rr_auth_settled(const struct rr_conn *c)
+{
+	return c->auth.phase == RR_AUTH_OFF || c->auth.phase == RR_AUTH_DONE;
+}
+/* A step of the peer's: opaque<>, checked. */
+void rr_auth_received(struct rr_conn *, const uint8_t *data, uint32_t len);
+/* A whole RDMA2_CONNPROP was taken, all own properties but steps are sent, or
+ * a step is sent: what follows from it? */
+void rr_auth_go_on(struct rr_conn *);
+void rr_auth_step_sent(struct rr_conn *);
+void rr_auth_fini(struct rr_conn *);
+
+/* -- ext.c -------------------------------------------------------------------------- */
+
+/* Its place in the table, or -1. */
+int rr_ext_htype(const struct rr_conn *, uint32_t htype);
+int rr_ext_prop(const struct rr_conn *, uint32_t id);
+bool rr_ext_error(const struct rr_conn *, uint32_t code);
+/* A message of an extension's type, past check 6. */
+void rr_ext_received(struct rr_conn *, struct rr_msg *);
+/* RDMA2_ERROR about a message of an extension?  Marks types unsupported. [E7] */
+bool rr_ext_answered(struct rr_conn *, uint32_t xid, uint32_t code);
+/* Tells the user about property @i; @data is copied. */
+void rr_ext_tell(struct rr_conn *, unsigned i, enum rr_ext_what, const void *data,
+                 size_t len);
+/* The exchange is over: what did not come has its default. */
+void rr_ext_defaults(struct rr_conn *);
+/* Sends the oldest queued message (a credit is there). */
+bool rr_ext_transmit(struct rr_conn *);
+void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
+/* Nothing waits to be sent any more; what was drawn stays lent. */
+void rr_ext_lost(struct rr_conn *);
+void rr_ext_fini(struct rr_conn *);
 
 /* -- v1.c --------------------------------------------------------------------------- */
 
@@ -499,6 +605,9 @@ void rr_xmit_send(struct rr_conn *, struct rr_xmit *);
 /* Without a credit: an answer to a first message of another version. */
 void rr_xmit_send_free(struct rr_conn *, struct rr_xmit *);
 void rr_xmit_completed(struct rr_conn *, struct rr_xmit *, int status);
+/* The prefix and @len octets of room for a body: rr_put_space of @ret_w. */
+struct rr_xmit *rr_xmit_begin(struct rr_conn *, const struct rr_prefix *, size_t len,
+                              struct rr_writer *ret_w);
 /* The connection is over: what flies counts as completed. */
 void rr_xmit_lost(struct rr_conn *);
 void rr_xmit_fini(struct rr_conn *);

@@ -14,6 +14,7 @@ void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
 	        .cap = initial,
 	        .avail = initial,
 	        .owed = initial,
+	        .given = !initial, /* the client's first message [C7] */
 	};
 }
 
@@ -28,6 +29,7 @@ uint32_t rr_credit_spend(struct rr_credit *c)
 		c->owed -= low - 1;
 	}
 	c->sent_first = true;
+	c->given += low;
 	return c->ceiling << 16 | low;
 }
 
@@ -60,6 +62,14 @@ void rr_credit_apply(struct rr_credit *c, uint32_t word)
 	c->avail = c->cap;
 	if (!first || c->limit >= high)
 		owe(c, surplus);
+}
+
+bool rr_credit_used(struct rr_credit *c)
+{
+	if (++c->used <= c->given)
+		return true;
+	c->given = c->used; /* each is counted once */
+	return false;
 }
 
 bool rr_credit_grant_due(const struct rr_credit *c)

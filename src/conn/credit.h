@@ -26,6 +26,7 @@ struct rr_credit {
 	uint32_t owed;
 	uint32_t peer_high; /* as last received, C4 applied; 0 = nothing came */
 	bool sent_first;
+	uint64_t given, used; /* to and by the peer: sum of low halves, messages */
 };
 
 /* @initial: 1 for the client, 0 for the server. [C7] */
@@ -37,6 +38,8 @@ uint32_t rr_credit_spend(struct rr_credit *);
 void rr_credit_apply(struct rr_credit *, uint32_t word);
 /* Is so much owed that a grant message should go out at once?  [C3 rule 4] */
 bool rr_credit_grant_due(const struct rr_credit *);
+/* A message came.  False: we had given no credit for it. */
+bool rr_credit_used(struct rr_credit *) RR_MUST_CHECK;
 /* Receives that must stand from the start. [C3 rule 5, C6] */
 uint32_t rr_credit_receives(const struct rr_credit *);
 

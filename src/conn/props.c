@@ -3,9 +3,13 @@
  * The exchange of transport properties.                   [v2 §5, §6.3.4, V1]
  *
  * Each peer sends RDMA2_CONNPROP as its first message, the client on opening,
- * the server when the client's first message has come.  Five numbers always
- * fit in one message, so the own one is final.  The peer's may be several
- * (TPMORE), each of them continued (MORE, reassembled before it gets here).
+ * the server when the client's first message has come.  The numbers stand in
+ * the first, with those properties of extensions that fit; the others follow in
+ * sets of their own (TPMORE), a property too long for any message alone and in
+ * parts (MORE) [P2, P3].  Between them errors and grants may go out, nothing else,
+ * so that few credits are enough.  The last words belong to the host
+ * authentication (auth.c).  What is received may come in any such way.
+ *
  * Values are collected until the peer's final message and the own one have
  * passed; then they take effect at once and RPC traffic begins [P18].
  *
@@ -34,6 +38,13 @@ void rr_props_init(struct rr_conn *c)
 	p->segment_bytes =
 	        RR_MIN(c->cfg.segment_bytes, (uint32_t)RR_WIRE_DEFAULT_RSSIZ);
 	p->max_segments = RR_WIRE_DEFAULT_RCSIZ;
+	rr_auth_init(c);
+}
+
+/* What extensions define. */
+static unsigned n_own(const struct rr_conn *c)
+{
+	return c->cfg.ext ? c->cfg.ext->n_props : 0;
 }
 
 void rr_props_begin(struct rr_conn *c)
@@ -69,58 +80,257 @@ static void finish(struct rr_conn *c)
 		return;
 	}
 	p->done_at = RR_TIME_NEVER;
+	rr_ext_defaults(c);
 	rr_conn_trace(c, RR_TRACE_PROPS_DONE, 0, p->send_inline, p->recv_inline,
 	              p->max_segments);
 	rr_conn_set_state(c, RR_CONN_READY);
 	rr_act(c, &c->ready_op, RR_ACT_READY);
+	rr_mbuf_free(c, &c->auth.out);
 }
 
-void rr_props_rejected(struct rr_conn *c)
+/* Does the error concern what was sent as @xid? [P4] */
+bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 {
-	c->props.rejected = true;
-	if (c->state == RR_CONN_READY)
-		take_effect(c);
-	if (c->props.send_inline < RR_WIRE_MIN_INLINE)
-		rr_conn_fail(c, -EPROTO);
+	struct rr_props *p = &c->props;
+	bool ours = p->begun && xid == p->xid;
+
+	if (!c->edition->properties)
+		return false;
+	if (ours) {
+		p->rejected = true;
+		if (c->state == RR_CONN_READY)
+			take_effect(c);
+		if (p->send_inline < RR_WIRE_MIN_INLINE)
+			rr_conn_fail(c, -EPROTO);
+	}
+	for (unsigned i = 0; xid && i < n_own(c); i++) {
+		if (p->ext_xid[i] != xid)
+			continue;
+		ours = true;
+		rr_ext_tell(c, i, RR_EXT_REFUSED, NULL, 0);
+	}
+	if (xid && xid == c->auth.xid) {
+		ours = true;
+		rr_conn_fail(c, -EACCES); /* its words did not arrive */
+	}
+	return ours;
 }
 
 /* -- sending -------------------------------------------------------------------- */
 
-static void encode(const struct rr_conn *c, struct rr_xmit *x)
+/* The first one from @i on that has a value to be sent. */
+static unsigned own_from(const struct rr_conn *c, unsigned i)
+{
+	while (i < n_own(c) && !c->cfg.ext->prop[i].data)
+		i++;
+	return i;
+}
+
+static bool more_own(const struct rr_conn *c)
+{
+	return own_from(c, c->props.next) < n_own(c);
+}
+
+/* Octets of a message. [V1] */
+static size_t message_limit(const struct rr_conn *c)
+{
+	if (c->cfg.role == RR_CONN_CLIENT && !c->props.begun)
+		return RR_WIRE_FIRST_MESSAGE;
+	return c->props.send_inline;
+}
+
+static size_t entry_octets(uint32_t len)
+{
+	return 8 + (size_t)len + rr_pad(len);
+}
+
+bool rr_props_in_parts(const struct rr_conn *c)
+{
+	return c->props.part_len;
+}
+
+bool rr_props_pending(const struct rr_conn *c)
+{
+	const struct rr_props *p = &c->props;
+
+	if (!c->edition->properties || !p->wanted || p->sent)
+		return false;
+	return !p->begun || p->part_len || more_own(c) ||
+	       c->auth.phase == RR_AUTH_SAY || rr_auth_settled(c);
+}
+
+static void put_numbers(const struct rr_conn *c, struct rr_writer *w, uint32_t *count)
 {
 	const struct rr_conn_config *g = &c->cfg;
-	bool client = g->role == RR_CONN_CLIENT;
-	struct rr_writer w =
-	        rr_writer_over(x->buf, RR_MIN(x->cap, (size_t)RR_WIRE_FIRST_MESSAGE));
-	struct rr_prefix p = {
-	        .xid = c->props.xid,
+
+	rr_wire_put_prop_u32(w, RDMA2_PROPID_SBSIZ, g->send_bytes);
+	rr_wire_put_prop_u32(w, RDMA2_PROPID_RBSIZ, g->recv_bytes);
+	rr_wire_put_prop_u32(w, RDMA2_PROPID_RSSIZ, g->segment_bytes);
+	rr_wire_put_prop_u32(w, RDMA2_PROPID_RCSIZ, g->max_segments);
+	*count += 4;
+	if (g->role != RR_CONN_CLIENT) /* only the client's value counts [P13] */
+		return;
+	rr_wire_put_prop_u32(w, RDMA2_PROPID_BRS, g->rvrsdir);
+	*count += 1;
+}
+
+/* Those of the extensions, in order, as far as they fit. */
+static void put_own(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
+                    uint32_t *count)
+{
+	struct rr_props *p = &c->props;
+
+	for (; (p->next = own_from(c, p->next)) < n_own(c); p->next++) {
+		const struct rr_ext_prop *e = &c->cfg.ext->prop[p->next];
+		const struct rr_prop v = {.id = e->id, .len = e->len, .data = e->data};
+
+		if (entry_octets(e->len) > (size_t)(w->end - w->pos))
+			return;
+		rr_wire_put_prop(w, &v);
+		p->ext_xid[p->next] = xid;
+		*count += 1;
+	}
+}
+
+/* The last one of ours? */
+static bool is_final(const struct rr_conn *c)
+{
+	return !more_own(c) && rr_auth_settled(c);
+}
+
+static void no_memory(struct rr_conn *c)
+{
+	rr_conn_fail(c, -ENOMEM);
+}
+
+/* A whole set: the numbers in the first one, and what fits beside. */
+static void send_set(struct rr_conn *c)
+{
+	struct rr_props *p = &c->props;
+	struct rr_prefix prefix = {
+	        .xid = rr_conn_own_xid(c),
 	        .vers = RPCRDMA_VERSION_TWO,
 	        .htype = RDMA2_CONNPROP,
 	};
+	uint32_t count = 0;
+	/* Nearly always the numbers are all there is. */
+	size_t limit = more_own(c) ? message_limit(c) : (size_t)RR_WIRE_FIRST_MESSAGE;
+	struct rr_writer w;
+	struct rr_xmit *x = rr_xmit_begin(c, &prefix, limit - RR_WIRE_PREFIX, &w);
+	uint8_t *count_at;
 
-	rr_wire_put_prefix(&w, &p);
-	rr_wire_put_props_begin(&w, client ? 5 : 4);
-	rr_wire_put_prop_u32(&w, RDMA2_PROPID_SBSIZ, g->send_bytes);
-	rr_wire_put_prop_u32(&w, RDMA2_PROPID_RBSIZ, g->recv_bytes);
-	rr_wire_put_prop_u32(&w, RDMA2_PROPID_RSSIZ, g->segment_bytes);
-	rr_wire_put_prop_u32(&w, RDMA2_PROPID_RCSIZ, g->max_segments);
-	if (client) /* only the client's value counts [P13] */
-		rr_wire_put_prop_u32(&w, RDMA2_PROPID_BRS, g->rvrsdir);
+	if (!x) {
+		no_memory(c);
+		return;
+	}
+	count_at = w.pos;
+	rr_wire_put_props_begin(&w, 0);
+	if (!p->begun) {
+		put_numbers(c, &w, &count);
+		p->xid = prefix.xid;
+	}
+	put_own(c, &w, prefix.xid, &count);
+	rr_store_u32(count_at, count);
+	p->begun = true;
+	p->sent = is_final(c);
+	if (!p->sent)
+		rr_store_u32(x->buf + 16, RDMA2_F_TPMORE);
 	rr_xmit_header(x, &w);
+	rr_xmit_send(c, x);
+}
+
+/* -- one property in parts [P2, P3] ----------------------------------------------- */
+
+static void begin_parts(struct rr_conn *c, uint32_t id, const void *data, size_t len)
+{
+	struct rr_props *p = &c->props;
+
+	p->part_id = id;
+	p->part_data = data;
+	p->part_at = 0;
+	p->part_len = 4 + entry_octets((uint32_t)len);
+	p->part_xid = rr_conn_own_xid(c);
+	p->part_flags = is_final(c) ? 0 : RDMA2_F_TPMORE; /* the same in all parts */
+	rr_store_u32(p->part_head, 1);
+	rr_store_u32(p->part_head + 4, id);
+	rr_store_u32(p->part_head + 8, (uint32_t)len);
+}
+
+/* Octets @at to @at + @n of the set: its head, the data, padding. */
+static void copy_part(const struct rr_props *p, size_t at, uint8_t *to, size_t n)
+{
+	size_t head = sizeof(p->part_head), len = rr_load_u32(p->part_head + 8);
+
+	for (size_t i = 0; i < n; i++, at++)
+		to[i] = at < head         ? p->part_head[at]
+		        : at < head + len ? p->part_data[at - head]
+		                          : 0;
+}
+
+static void parts_sent(struct rr_conn *c)
+{
+	struct rr_props *p = &c->props;
+
+	p->part_len = 0;
+	p->sent = !p->part_flags;
+	if (p->part_id == RDMA2_PROPID_HOSTAUTH)
+		rr_auth_step_sent(c);
+}
+
+static void send_part(struct rr_conn *c)
+{
+	struct rr_props *p = &c->props;
+	size_t room = (message_limit(c) - RR_WIRE_PREFIX) & ~(size_t)3;
+	size_t n = RR_MIN(p->part_len - p->part_at, room);
+	bool last = p->part_at + n == p->part_len;
+	struct rr_prefix prefix = {
+	        .xid = p->part_xid,
+	        .vers = RPCRDMA_VERSION_TWO,
+	        .htype = RDMA2_CONNPROP,
+	        .flags = p->part_flags | (last ? 0 : RDMA2_F_MORE),
+	};
+	struct rr_writer w;
+	struct rr_xmit *x = rr_xmit_begin(c, &prefix, n, &w);
+
+	if (!x) {
+		no_memory(c);
+		return;
+	}
+	copy_part(p, p->part_at, rr_put_space(&w, n), n);
+	rr_xmit_header(x, &w);
+	rr_xmit_send(c, x);
+	p->part_at += n;
+	if (last)
+		parts_sent(c);
+}
+
+static bool needs_parts(const struct rr_conn *c, const struct rr_ext_prop *e)
+{
+	return RR_WIRE_PREFIX + 4 + entry_octets(e->len) > c->props.send_inline;
 }
 
 bool rr_props_send(struct rr_conn *c)
 {
-	struct rr_xmit *x = rr_xmit_new(c, 0);
+	struct rr_props *p = &c->props;
+	unsigned at = own_from(c, p->next);
+	const struct rr_ext_prop *e = at < n_own(c) ? &c->cfg.ext->prop[at] : NULL;
 
-	if (!x) {
-		rr_conn_fail(c, -ENOMEM);
-		return true;
+	if (p->begun && !p->part_len) {
+		if (e && needs_parts(c, e)) {
+			p->next = at + 1;
+			begin_parts(c, e->id, e->data, e->len);
+			p->ext_xid[at] = p->part_xid;
+		} else if (!e && c->auth.phase == RR_AUTH_SAY) {
+			begin_parts(c, RDMA2_PROPID_HOSTAUTH, c->auth.out.p,
+			            c->auth.out.len);
+			c->auth.xid = p->part_xid;
+		}
 	}
-	c->props.xid = rr_conn_own_xid(c);
-	encode(c, x);
-	rr_xmit_send(c, x);
-	c->props.sent = true;
+	if (p->part_len)
+		send_part(c);
+	else
+		send_set(c);
+	rr_auth_go_on(c);
 	finish(c);
 	return true;
 }
@@ -147,7 +357,7 @@ static void apply(struct rr_conn *c, struct rr_peer_props *v, const struct rr_pr
 		                     ? (uint32_t)RDMA2_RVRSDIR_NONE
 		                     : p->value;
 		break;
-	case RDMA2_PROPID_HOSTAUTH: /* no hook: as an unsupported one [P14] */
+	case RDMA2_PROPID_HOSTAUTH: /* see take_others */
 		return;
 	}
 	rr_conn_trace(c, RR_TRACE_PROP_APPLIED, 0, p->id, p->value, 0);
@@ -160,15 +370,47 @@ static bool too_many(const uint8_t *body, size_t len)
 	       rr_load_u32(body) <= (len - 4) / 8;
 }
 
-/* All or nothing: values reach the connection in the last line. */
+/* Does an extension say that these octets are none of its type? */
+static bool refused_by_extension(const struct rr_conn *c, const struct rr_prop *p)
+{
+	int i = rr_ext_prop(c, p->id);
+	const struct rr_ext_prop *e = i < 0 ? NULL : &c->cfg.ext->prop[i];
+
+	return e && e->conforms && p->len && !e->conforms(p->data, p->len);
+}
+
+/* What is not a number.  The set has been checked before. */
+static void take_others(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
+{
+	struct rr_prop p;
+
+	while (count-- && !rr_wire_get_prop(&cur, &p)) {
+		int i = rr_ext_prop(c, p.id);
+
+		if (p.id == RDMA2_PROPID_HOSTAUTH)
+			rr_auth_received(c, p.data, p.len);
+		if (i < 0)
+			continue;
+		if (p.len) {
+			c->props.ext_seen |= 1u << i;
+			rr_ext_tell(c, (unsigned)i, RR_EXT_PROPERTY, p.data, p.len);
+		} else { /* no data: the default, told when the exchange is over */
+			c->props.ext_seen &= ~(1u << i);
+		}
+	}
+}
+
+/* All or nothing: values reach the connection in the last lines. */
 static uint32_t decode(struct rr_conn *c, const uint8_t *body, size_t len)
 {
 	struct rr_cursor cur = rr_cursor_over(body, len);
+	struct rr_cursor others;
 	struct rr_peer_props v = c->props.peer;
 	uint32_t count;
 
 	if (rr_wire_get_props_begin(&cur, &count))
 		return RDMA2_ERR_BAD_XDR;
+	others = cur;
 	c->props.received += count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct rr_prop p;
@@ -177,9 +419,13 @@ static uint32_t decode(struct rr_conn *c, const uint8_t *body, size_t len)
 		if (err)
 			return err == -EINVAL ? RDMA2_ERR_BAD_PROPVAL
 			                      : RDMA2_ERR_BAD_XDR;
+		if (refused_by_extension(c, &p))
+			return RDMA2_ERR_BAD_PROPVAL;
 		apply(c, &v, &p);
 	}
 	c->props.peer = v;
+	if (c->cfg.ext || c->cfg.auth.step)
+		take_others(c, others, count);
 	return 0;
 }
 
@@ -198,7 +444,9 @@ uint32_t rr_props_received(struct rr_conn *c, const uint8_t *body, size_t len,
 		rr_conn_fail(c, -EPROTO);
 		return 0;
 	}
+	p->heard = true;
 	p->peer_final = !tpmore;
+	rr_auth_go_on(c);
 	finish(c);
 	return code;
 }

@@ -2,7 +2,10 @@
 /*
  * Receive buffers, and what happens first to a message that came into one.
  *
- * Buffers: H + limit + 2 stand from the start and stay [C3 rule 5, C6].  A
+ * Buffers: H + limit + 2 stand from the start and stay [C3 rule 5, C6], and a
+ * reserve if one is wanted: a peer that counts credits in another way can send
+ * more than we granted.  Such messages are counted and served as long as a
+ * Receive is there; when none is, the provider ends the connection.  A
  * message whose payload is used where it lies keeps its buffer; a spare is
  * posted instead, so the credits that the message brought are applied, and
  * answers are sent, only when a Receive stands in its place again.  Every path
@@ -72,7 +75,7 @@ static void post(struct rr_conn *c, struct rr_rbuf *b)
 
 int rr_recv_init(struct rr_conn *c)
 {
-	uint32_t n = rr_credit_receives(&c->credit);
+	uint32_t n = rr_credit_receives(&c->credit) + c->cfg.extra_receives;
 
 	rr_list_init(&c->rbufs);
 	rr_list_init(&c->spares);
@@ -262,20 +265,21 @@ static void connprop_received(struct rr_conn *c, struct rr_msg *m)
 /* -- rows 4 to 12
  * ------------------------------------------------------------------------ */
 
-static bool known_type(uint32_t htype)
+static bool known_type(const struct rr_conn *c, uint32_t htype)
 {
 	return htype == RDMA2_MSG || htype == RDMA2_NOMSG || htype == RDMA2_ERROR ||
-	       htype == RDMA2_CONNPROP;
+	       htype == RDMA2_CONNPROP || rr_ext_htype(c, htype) >= 0;
 }
 
 /* Rows 4 to 7: what the prefix alone can tell.  0 or the rdma_err. */
 static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 {
-	if (!known_type(m->p.htype))
+	if (!known_type(c, m->p.htype))
 		return RDMA2_ERR_INVAL_HTYPE;
 	if (m->tpmore && m->p.htype != RDMA2_CONNPROP)
 		return RDMA2_ERR_INVAL_HTYPE;
-	if (m->more && m->p.htype == RDMA2_NOMSG)
+	if (m->more && m->p.htype != RDMA2_MSG && m->p.htype != RDMA2_CONNPROP &&
+	    m->p.htype != RDMA2_ERROR)
 		return RDMA2_ERR_INVAL_CONT;
 	if (m->p.htype == RDMA2_CONNPROP && c->props.peer_final)
 		return RDMA2_ERR_INVAL_HTYPE;
@@ -303,6 +307,12 @@ static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 	                      k->response == m->response);
 }
 
+/* Nothing is done for a peer that must prove itself first. [P14] */
+static bool unauthenticated(const struct rr_conn *c)
+{
+	return c->cfg.auth_required && c->state != RR_CONN_READY;
+}
+
 static void rpc_received(struct rr_conn *c, struct rr_msg *m)
 {
 	if (!decode_lists(m)) {
@@ -311,7 +321,9 @@ static void rpc_received(struct rr_conn *c, struct rr_msg *m)
 	}
 	if (is_grant(m) && rr_lists_empty(&m->lists))
 		return; /* 9: its credits are all there is */
-	if (rr_cont_discards(c, m))
+	if (unauthenticated(c))
+		rr_conn_fail(c, -EACCES);
+	else if (rr_cont_discards(c, m))
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE); /* 10 */
 	else if (m->more && !rr_lists_empty(&m->lists))
 		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO); /* 11 */
@@ -333,6 +345,14 @@ static void props_received(struct rr_conn *c, struct rr_msg *m)
 		connprop_received(c, m);
 }
 
+static void extension_received(struct rr_conn *c, struct rr_msg *m)
+{
+	if (unauthenticated(c))
+		rr_conn_fail(c, -EACCES);
+	else
+		rr_ext_received(c, m);
+}
+
 void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 {
 	uint32_t code;
@@ -344,6 +364,10 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 	code = check_prefix(c, m);
 	if (code) {
 		fault(c, m, code, -EPROTO);
+		return;
+	}
+	if (rr_ext_htype(c, m->p.htype) >= 0) {
+		extension_received(c, m);
 		return;
 	}
 	switch ((enum rr_htype)m->p.htype) {
@@ -441,6 +465,11 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 		return;
 	}
 	counts = check_version(c, &m);
+	if (counts && c->edition->grants && !rr_credit_used(&c->credit)) {
+		c->count.overruns++;
+		rr_conn_trace(c, RR_TRACE_OVERRUN, m.p.xid, c->credit.used,
+		              c->credit.given, 0);
+	}
 	if (counts)
 		examine(c, &m);
 	else if (inv_handle)

@@ -2,11 +2,12 @@
 /*
  * What is sent next, when a credit is there:
  *
- *   1. the own RDMA2_CONNPROP; nothing goes before it            [V1]
+ *   1. the own first RDMA2_CONNPROP; nothing goes before it      [V1]
  *   2. the next part of a message whose parts have begun         [V2-4.1-05]
  *   3. an RDMA2_ERROR                                            [C9]
- *   4. a reply or a call, taking turns; calls wait for READY     [P1]
- *   5. a grant, when much is owed or some is owed for long       [C3 rule 4]
+ *   4. the next RDMA2_CONNPROP, until the own exchange is over   [P1]
+ *   5. a reply, a call, a message of an extension, taking turns
+ *   6. a grant, when much is owed or some is owed for long       [C3 rule 4]
  *
  * A call is prepared (memory registered) only when its turn has come.  A part
  * that is not the last fills the threshold.  When a call is given up between
@@ -21,6 +22,8 @@ void rr_tx_init(struct rr_conn *c)
 	rr_list_init(&c->tx.errors);
 	rr_list_init(&c->tx.calls);
 	rr_list_init(&c->tx.replies);
+	rr_list_init(&c->tx.exts);
+	c->tx.keepalive_at = RR_TIME_NEVER;
 	c->tx.grant_at = RR_TIME_NEVER;
 }
 
@@ -198,7 +201,8 @@ static bool waiting(const struct rr_conn *c)
 	const struct rr_tx *t = &c->tx;
 
 	return in_sequence(t) || !rr_list_empty(&t->errors) ||
-	       !rr_list_empty(&t->replies) ||
+	       !rr_list_empty(&t->replies) || !rr_list_empty(&t->exts) ||
+	       rr_props_pending(c) ||
 	       (c->state == RR_CONN_READY && !rr_list_empty(&t->calls));
 }
 
@@ -246,6 +250,14 @@ static bool send_rpc(struct rr_conn *c)
 	return send_call(c) || send_reply(c);
 }
 
+static bool send_turn(struct rr_conn *c)
+{
+	c->tx.ext_first = !c->tx.ext_first;
+	if (c->tx.ext_first)
+		return rr_ext_transmit(c) || send_rpc(c);
+	return send_rpc(c) || rr_ext_transmit(c);
+}
+
 static bool send_grant(struct rr_conn *c)
 {
 	struct rr_xmit *x;
@@ -281,13 +293,17 @@ bool rr_tx_pump(struct rr_conn *c)
 	}
 	if (c->edition->may_call(c))
 		c->tx.stalled = false;
-	if (c->edition->properties && !c->props.sent)
+	if (c->edition->properties && (!c->props.begun || rr_props_in_parts(c)))
 		return c->props.wanted && rr_props_send(c);
 	if (in_sequence(&c->tx))
 		return send_next_part(c);
 	if (!rr_list_empty(&c->tx.errors))
 		return send_error(c);
-	return send_rpc(c) || (c->edition->grants && send_grant(c));
+	if (rr_props_pending(c))
+		return rr_props_send(c);
+	if (c->edition->properties && !c->props.sent)
+		return send_grant(c);
+	return send_turn(c) || (c->edition->grants && send_grant(c));
 }
 
 void rr_tx_tick(struct rr_conn *c)
@@ -296,10 +312,20 @@ void rr_tx_tick(struct rr_conn *c)
 		c->tx.grant_now = true;
 	if (c->now >= c->tx.grant_at)
 		c->tx.grant_at = RR_TIME_NEVER;
+	if (c->now < c->tx.keepalive_at)
+		return;
+	/* Whether the peer lives shows in the success of the Send; without a
+	 * credit it is the peer's turn.  Sending it sets the next time. [C12] */
+	c->tx.keepalive_at = c->now + c->cfg.keepalive_ns;
+	if (c->state != RR_CONN_READY || !c->edition->grants || !c->credit.avail)
+		return;
+	c->tx.grant_now = true;
+	rr_conn_trace(c, RR_TRACE_KEEPALIVE, 0, c->credit.avail, 0, 0);
 }
 
 /* Without a credit a grant cannot go, so its time does not matter. */
 rr_time rr_tx_deadline(const struct rr_conn *c)
 {
-	return c->credit.avail ? c->tx.grant_at : RR_TIME_NEVER;
+	return RR_MIN(c->credit.avail ? c->tx.grant_at : RR_TIME_NEVER,
+	              c->tx.keepalive_at);
 }

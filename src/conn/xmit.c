@@ -205,6 +205,18 @@ static void take(struct rr_xmit *x, struct rr_stream *s, size_t len)
 	}
 }
 
+struct rr_xmit *rr_xmit_begin(struct rr_conn *c, const struct rr_prefix *p, size_t len,
+                              struct rr_writer *ret_w)
+{
+	struct rr_xmit *x = rr_xmit_new(c, RR_WIRE_PREFIX + len);
+
+	if (!x)
+		return NULL;
+	*ret_w = rr_writer_over(x->buf, RR_WIRE_PREFIX + len);
+	rr_wire_put_prefix(ret_w, p);
+	return x;
+}
+
 static void put_empty_lists(struct rr_writer *w, const struct rr_edition *e)
 {
 	uint8_t *p = rr_put_space(w, e->empty_bytes - e->prefix_bytes);
@@ -277,6 +289,8 @@ static void launch(struct rr_conn *c, struct rr_xmit *x)
 	c->count.sends++;
 	c->tx.grant_at = RR_TIME_NEVER;
 	c->tx.grant_now = false;
+	if (c->cfg.keepalive_ns != RR_TIME_NEVER)
+		c->tx.keepalive_at = c->now + c->cfg.keepalive_ns;
 	rr_act(c, &x->op, RR_ACT_SEND);
 }
 

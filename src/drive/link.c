@@ -151,6 +151,7 @@ static int do_post(struct rr_link *l, const struct rr_action *a)
 		return p->invalidate(l->ep, a->handle, a->token);
 	case RR_ACT_REGISTER:
 	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
 	case RR_ACT_ADMIT:
 	case RR_ACT_REQUEST:
 	case RR_ACT_REQUEST_DONE:
@@ -230,6 +231,8 @@ static void act(struct rr_link *l, const struct rr_action *a)
 	case RR_ACT_READY:
 		l->ready = true;
 		l->up->ready(l);
+		break;
+	case RR_ACT_EXTENSION:
 		break;
 	case RR_ACT_ADMIT:
 		l->up->admit(l, a->request);
@@ -442,6 +445,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .versions = c->versions,
 	        .first_answer_ns = o->first_answer_ns,
 	        .props_ns = o->handshake_ns,
+	        .keepalive_ns = o->keepalive_ns,
 	};
 }
 
@@ -641,6 +645,7 @@ void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 	s.errors_received += c.errors_received;
 	s.recoveries += c.recoveries;
 	s.credit_stalls += c.credit_stalls;
+	s.overruns += c.overruns;
 	s.bytes_inline += c.bytes_inline;
 	s.bytes_continued += c.bytes_continued;
 	s.bytes_read_chunk += c.bytes_read_chunk;

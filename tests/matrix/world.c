@@ -210,6 +210,7 @@ static int post(struct mx_side *s, const struct rr_action *a)
 		return invalidate(s, a);
 	case RR_ACT_REGISTER:
 	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
 	case RR_ACT_ADMIT:
 	case RR_ACT_REQUEST:
 	case RR_ACT_REQUEST_DONE:
@@ -249,6 +250,8 @@ static void act(struct mx_side *s, const struct rr_action *a)
 	case RR_ACT_READY:
 		s->ready = true;
 		break;
+	case RR_ACT_EXTENSION:
+		abort(); /* none is configured */
 	case RR_ACT_ADMIT:
 		on_admit(s, a->request);
 		break;

@@ -252,6 +252,7 @@ static void act(struct pair *p, unsigned side, const struct rr_action *a)
 		p->closed[side] = true;
 		break;
 	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
 	case RR_ACT_REQUEST_DONE:
 		break;
 	}

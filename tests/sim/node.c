@@ -135,6 +135,7 @@ static int do_post(struct node *n, const struct rr_action *a)
 		return p->invalidate(n->ep, a->handle, a->token);
 	case RR_ACT_REGISTER:
 	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
 	case RR_ACT_ADMIT:
 	case RR_ACT_REQUEST:
 	case RR_ACT_REQUEST_DONE:
@@ -210,6 +211,8 @@ static void act(struct node *n, const struct rr_action *a)
 	case RR_ACT_READY:
 		CHECK(n->run, !n->ready, "side %u: READY twice", n->side);
 		n->ready = true;
+		break;
+	case RR_ACT_EXTENSION:
 		break;
 	case RR_ACT_ADMIT:
 		load_admit(n, a->request);

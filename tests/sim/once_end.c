@@ -87,6 +87,7 @@ static void act(struct end *e, const struct rr_action *a)
 		register_mem(e, a);
 		break;
 	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
 		break;
 	case RR_ACT_ADMIT:
 		rr_conn_admit(e->conn, a->request, NULL, world_now(e->w));

@@ -57,6 +57,7 @@ struct rig_region {
 struct side;
 typedef void rig_request_fn(struct side *, struct rr_request *);
 typedef void rig_call_fn(struct side *, struct rr_call *);
+typedef void rig_ext_fn(struct side *, const struct rr_ext_event *);
 
 struct side {
 	struct rr_conn *c;
@@ -89,6 +90,7 @@ struct side {
 	/* user */
 	rig_request_fn *on_admit, *on_request, *on_request_done;
 	rig_call_fn *on_call_done;
+	rig_ext_fn *on_extension;
 	void *app;
 	/* memory */
 	size_t mem_used, mem_blocks;
@@ -302,6 +304,10 @@ static inline void rig_act(struct side *s, const struct rr_action *a)
 	case RR_ACT_READY:
 		assert_false(s->ready);
 		s->ready = true;
+		break;
+	case RR_ACT_EXTENSION:
+		if (s->on_extension)
+			s->on_extension(s, a->ext);
 		break;
 	case RR_ACT_ADMIT:
 		s->admitted++;

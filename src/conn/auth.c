@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Host authentication: what property 6 carries.     [v2 §5.2.6, P6, P14, P15]
+ *
+ * The draft names the property and leaves the mechanism open; the words come
+ * from a hook of the user's, the order from here.  The client begins, when its
+ * own properties are out and the server's first message has come.  Each step is
+ * one RDMA2_CONNPROP (in parts if it is long) with TPMORE set; a peer speaks
+ * again only when the other has.  A peer whose hook is satisfied says its last
+ * words, if it has any, and ends its exchange with an empty final message.
+ *
+ * Without a hook the property is like one we do not know.  A peer that ends
+ * its exchange without a word has none: then local policy decides.  Steps out
+ * of turn, too many, too long, or an end in the middle: the connection is closed,
+ * and so it is when the hook says no.
+ */
+#include "conn/core.h"
+
+void rr_auth_init(struct rr_conn *c)
+{
+	c->auth.phase = c->cfg.auth.step ? RR_AUTH_IDLE : RR_AUTH_OFF;
+}
+
+void rr_auth_fini(struct rr_conn *c)
+{
+	rr_mbuf_free(c, &c->auth.out);
+}
+
+static void move(struct rr_conn *c, enum rr_auth_phase to)
+{
+	c->auth.phase = to;
+	if (rr_auth_settled(c))
+		rr_conn_trace(c, RR_TRACE_AUTH_DONE, 0, to, c->auth.steps, 0);
+}
+
+static void refuse(struct rr_conn *c)
+{
+	rr_conn_fail(c, -EACCES);
+}
+
+/* The words, as opaque<>. */
+static int keep_words(struct rr_conn *c, const void *words, size_t len)
+{
+	struct rr_mbuf *b = &c->auth.out;
+	size_t octets = 4 + len + rr_pad(len);
+	struct rr_writer w;
+
+	if (rr_mbuf_alloc(c, b, octets))
+		return -ENOMEM;
+	w = rr_writer_over(b->p, octets);
+	rr_put_u32(&w, (uint32_t)len);
+	rr_put_padded(&w, words, len);
+	b->len = octets;
+	return 0;
+}
+
+static void step(struct rr_conn *c, const void *in, size_t in_len)
+{
+	struct rr_auth_state *a = &c->auth;
+	const void *out = NULL;
+	size_t out_len = 0;
+	int verdict;
+
+	if (a->steps++ == RR_AUTH_MAX_STEPS) {
+		refuse(c);
+		return;
+	}
+	verdict = c->cfg.auth.step(c->cfg.auth.ctx, in, in_len, &out, &out_len);
+	rr_conn_trace(c, RR_TRACE_AUTH_STEP, 0, a->steps, in_len, out_len);
+	if (verdict < 0 || out_len > RR_AUTH_MAX_BYTES) {
+		refuse(c);
+		return;
+	}
+	a->satisfied = verdict > 0;
+	if (a->satisfied && !out_len) {
+		move(c, RR_AUTH_DONE);
+		return;
+	}
+	if (keep_words(c, out, out_len))
+		rr_conn_fail(c, -ENOMEM);
+	move(c, RR_AUTH_SAY);
+}
+
+void rr_auth_received(struct rr_conn *c, const uint8_t *data, uint32_t len)
+{
+	struct rr_auth_state *a = &c->auth;
+	bool turn = a->phase == RR_AUTH_LISTEN ||
+	            (a->phase == RR_AUTH_IDLE && c->cfg.role == RR_CONN_SERVER);
+
+	if (!c->cfg.auth.step || !len || !rr_conn_live(c)) /* [P14, P6] */
+		return;
+	if (!turn) {
+		refuse(c);
+		return;
+	}
+	a->heard = true;
+	step(c, data + 4, rr_load_u32(data));
+}
+
+static void peer_has_none(struct rr_conn *c)
+{
+	rr_mbuf_free(c, &c->auth.out);
+	move(c, RR_AUTH_OFF);
+	if (c->cfg.auth_required)
+		refuse(c);
+}
+
+void rr_auth_go_on(struct rr_conn *c)
+{
+	const struct rr_auth_state *a = &c->auth;
+	const struct rr_props *p = &c->props;
+
+	if (rr_auth_settled(c) || !rr_conn_live(c) || rr_props_in_parts(c))
+		return;
+	if (p->peer_final && !a->satisfied) {
+		if (a->heard)
+			refuse(c); /* gone in the middle */
+		else
+			peer_has_none(c);
+	} else if (a->phase == RR_AUTH_IDLE && c->cfg.role == RR_CONN_CLIENT &&
+	           p->heard) {
+		step(c, NULL, 0);
+	}
+}
+
+void rr_auth_step_sent(struct rr_conn *c)
+{
+	move(c, c->auth.satisfied ? RR_AUTH_DONE : RR_AUTH_LISTEN);
+	rr_auth_go_on(c);
+}
