@@ -78,6 +78,7 @@ struct side {
 	bool misuse; /* the peer touched what it must not */
 	bool fail_reads;
 	const uint8_t *read_from; /* what is at offset 0x10000, without a peer */
+	bool hold_reads; /* never answered */
 	int fail_register;
 	/* what was seen */
 	struct rig_msg sent[RIG_LOG]; /* without a peer */
@@ -214,6 +215,8 @@ static inline void rig_read(struct side *s, const struct rr_action *a)
 		s->reads[s->n_reads] =
 		        (struct rig_rdma){a->handle, a->offset, a->sge[0].len, {0}};
 	s->n_reads++;
+	if (s->hold_reads)
+		return;
 	if (s->fail_reads) {
 		rig_complete(s, a->token, -EIO);
 		return;
