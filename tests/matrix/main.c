@@ -448,5 +448,7 @@ int main(void)
 	        cmocka_unit_test(reply_chunks_around_the_reply),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) +
+	       _cmocka_run_group_tests("fence", mx_fence_tests, mx_fence_count, NULL,
+	                               NULL);
 }

@@ -75,6 +75,9 @@ struct mx_case {
 	size_t reply_bytes;
 };
 
+/* Where the Responder's user stops, until mx_world_resume. */
+enum mx_hold { MX_HOLD_NOT, MX_HOLD_ADMIT, MX_HOLD_REQUEST };
+
 /* -- memory with guards -------------------------------------------------------- */
 
 struct mx_mem {
@@ -172,12 +175,20 @@ struct mx_world {
 	int call_status;
 	uint8_t *got; /* the Reply's payload as the caller got it */
 	size_t got_len;
-	bool abandon; /* the connection may end in any way now */
+	enum mx_hold hold;
+	struct rr_request *held;
+	unsigned resumed_at; /* in the log */
+	bool abandon;        /* the connection may end in any way now */
 };
 
 void mx_world_open(struct mx_world *, const struct mx_setting *,
                    const struct mx_case *);
-void mx_world_call(struct mx_world *); /* until nothing more happens */
+/* Until it is answered, or held, and nothing more happens. */
+void mx_world_call(struct mx_world *);
+/* Of a call whose Responder is held: gives it up; lets the Responder go on until
+ * both connections are over, or the late Reply has come. */
+void mx_world_cancel(struct mx_world *);
+void mx_world_resume(struct mx_world *, bool breaks);
 /* The Responder uses an old handle: the Requester's end must break. */
 void mx_world_probe(struct mx_world *, const struct mx_event *region);
 void mx_world_close(struct mx_world *);
@@ -194,6 +205,9 @@ struct mx_seen {
 
 /* Looks at the log after mx_world_call. */
 void mx_judge(struct mx_world *, struct mx_seen *ret);
+
+extern const struct CMUnitTest mx_fence_tests[];
+extern const size_t mx_fence_count;
 
 /* -- providers -------------------------------------------------------------------- */
 

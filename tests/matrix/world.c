@@ -92,12 +92,22 @@ static void region_over(struct mx_side *s, uint32_t handle)
 /* -- the users ----------------------------------------------------------------------
  */
 
+static bool hold(struct mx_world *w, struct rr_request *r, enum mx_hold where)
+{
+	if (w->hold != where)
+		return false;
+	w->held = r;
+	return true;
+}
+
 static void on_admit(struct mx_side *s, struct rr_request *r)
 {
 	struct mx_world *w = s->w;
 	struct rr_sge sinks[MX_ITEMS];
 	unsigned n = 0;
 
+	if (hold(w, r, MX_HOLD_ADMIT))
+		return;
 	if (!w->k->own_sinks) {
 		rr_conn_admit(s->conn, r, NULL, mx_now());
 		return;
@@ -134,7 +144,8 @@ static void on_request(struct mx_side *s, struct rr_request *r)
 		at += k->item ? (k->len + 3) & ~(size_t)3 : k->len;
 	}
 	assert_int_equal(at, c->flat_len);
-	rr_conn_reply(s->conn, r, w->reply.piece, w->reply.n_pieces, mx_now());
+	if (!hold(w, r, MX_HOLD_REQUEST))
+		rr_conn_reply(s->conn, r, w->reply.piece, w->reply.n_pieces, mx_now());
 }
 
 /* The caller may look at its memory from here on: nobody else can reach it. */
@@ -457,7 +468,7 @@ static bool both_closed(const struct mx_world *w)
 
 static bool answered(const struct mx_world *w)
 {
-	return w->call_done && (w->request_done || !w->request_seen);
+	return w->held || (w->call_done && (w->request_done || !w->request_seen));
 }
 
 void mx_world_open(struct mx_world *w, const struct mx_setting *set,
@@ -510,6 +521,44 @@ void mx_world_call(struct mx_world *w)
 	w->call_at = w->n_log;
 	assert_int_equal(rr_conn_call(s->conn, &w->rc, mx_now()), 0);
 	run(w, answered);
+}
+
+static bool given_up(const struct mx_world *w)
+{
+	return w->call_done;
+}
+
+/* The late Reply, not a grant, has come to the Requester. */
+static bool late_reply(const struct mx_world *w)
+{
+	for (unsigned i = w->resumed_at; i < w->n_log; i++)
+		if (w->log[i].side == w->asker && w->log[i].kind == MX_RECV &&
+		    w->log[i].len > 36)
+			return w->request_done;
+	return false;
+}
+
+void mx_world_cancel(struct mx_world *w)
+{
+	rr_conn_cancel(w->side[w->asker].conn, &w->rc, mx_now());
+	run(w, given_up);
+}
+
+void mx_world_resume(struct mx_world *w, bool breaks)
+{
+	struct mx_side *s = &w->side[!w->asker];
+	struct rr_request *r = w->held;
+	enum mx_hold was = w->hold;
+
+	w->held = NULL;
+	w->hold = MX_HOLD_NOT;
+	w->abandon = breaks;
+	w->resumed_at = w->n_log;
+	if (was == MX_HOLD_ADMIT)
+		on_admit(s, r);
+	else
+		rr_conn_reply(s->conn, r, w->reply.piece, w->reply.n_pieces, mx_now());
+	run(w, breaks ? both_closed : late_reply);
 }
 
 void mx_world_probe(struct mx_world *w, const struct mx_event *region)
