@@ -799,7 +799,7 @@ static void misuse_is_answered_not_executed(void **state)
 	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
 	        -EINVAL);
 	bad = w.options;
-	bad.version = 1;
+	bad.version = 3;
 	assert_int_equal(
 	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
 	        -EPROTONOSUPPORT);
