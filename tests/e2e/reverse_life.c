@@ -429,6 +429,27 @@ static void the_object_may_be_closed_within_done(void **state)
 	assert_int_equal(y.status, -ECANCELED);
 }
 
+static void close_back(void *arg)
+{
+	rpcrdma_conn_close(w.back);
+	w.back = NULL;
+}
+
+/* Its call ends later than the close itself: it is freed all the same. */
+static void the_object_may_be_closed_by_a_timer(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	assert_int_equal(rpcrdma_timer_start(w.engine, 0, close_back, NULL, NULL), 0);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, -ECANCELED);
+	assert_null(w.back); /* the rest is tear_down's: an idle engine */
+}
+
 /* A call out is work that the listener's close waits for, up to its limit. */
 static void the_listener_drains_calls_in_reverse(void **state)
 {
@@ -520,6 +541,7 @@ int main(void)
 	        TEST(a_connection_in_use_is_not_closed_for_being_idle),
 	        TEST(closing_the_object_cancels_its_calls_only),
 	        TEST(the_object_may_be_closed_within_done),
+	        TEST(the_object_may_be_closed_by_a_timer),
 	        TEST(the_listener_drains_calls_in_reverse),
 	        TEST(calls_move_to_another_listener),
 	        TEST(an_engine_with_calls_in_reverse_can_be_freed),
