@@ -372,6 +372,7 @@ static void a_server_does_not_send_property_5(void **state)
 	assert_int_equal(s->n_sent, 1);
 	for (size_t i = 0; i < word(s, 0, 5); i++)
 		assert_true(word(s, 0, 6 + 3 * i) != 5);
+	assert_int_equal(s->sent[0].len, 4 * (6 + 3 * word(s, 0, 5)));
 	raw_end(s);
 }
 
