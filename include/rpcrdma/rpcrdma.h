@@ -192,7 +192,7 @@ struct rpcrdma_conn_info {
 	uint32_t credits_granted; /* most we may hold */
 	uint32_t peer_segment_bytes, peer_max_segments;
 	uint32_t peer_reverse; /* server: what the client allows, enum rpcrdma_reverse;
-				  0 = no calls */
+				  0 = no calls; version 1 cannot say: SIMPLE */
 	bool remote_invalidate;
 	bool connected;
 	int error; /* last reason of a loss, negative errno */

@@ -236,6 +236,40 @@ static void level_general_moves_chunks(void **state)
 	assert_int_equal(w.downs, 0);
 }
 
+/* RFC 8167: version 1 has no levels, so the server takes the least for granted. */
+static void version_1_carries_plain_calls_in_reverse(void **state)
+{
+	struct rpcrdma_conn_info info;
+	struct filled f;
+
+	w.options.version = 1;
+	start();
+	assert_int_equal(sum(w.back, 3000, true), 0);
+	assert_int_equal(fill(w.back, 3000, true, &f), 0);
+	assert_int_equal(sum(w.back, 5000, true), -EMSGSIZE);
+	assert_int_equal(sum(w.conn, BIG, true), 0);
+	rpcrdma_conn_get_info(w.back, &info);
+	assert_int_equal(info.version, 1);
+	assert_int_equal(info.peer_reverse, RPCRDMA_REVERSE_SIMPLE);
+	assert_int_equal(w.downs, 0);
+}
+
+/* What version 1 could not tell beforehand, the client's answer tells. */
+static void a_version_1_client_without_callbacks_refuses(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o;
+
+	w.options.version = 1;
+	w.options.callbacks = NULL;
+	start();
+	o = call_to(P_NULL, &x);
+	assert_int_equal(run(w.back, &o, &x), RPCRDMA_TRANSPORT_ERROR);
+	o = call_to(P_NULL, &x);
+	assert_int_equal(run(w.conn, &o, &x), 0);
+	assert_int_equal(w.downs, 0);
+}
+
 /* What was asked for has a meaning, or is refused. */
 static void levels_without_callbacks_are_misuse(void **state)
 {
@@ -524,6 +558,8 @@ int main(void)
 	        TEST(level_simple_is_one_message_each_way),
 	        TEST(level_continued_carries_no_chunks),
 	        TEST(level_general_moves_chunks),
+	        TEST(version_1_carries_plain_calls_in_reverse),
+	        TEST(a_version_1_client_without_callbacks_refuses),
 	        TEST(levels_without_callbacks_are_misuse),
 	        TEST(reverse_only_for_thousands_of_calls),
 	        TEST(both_directions_for_thousands_of_calls),

@@ -270,6 +270,29 @@ static void level_3_takes_special_calls(void **state)
 	raw_end(s);
 }
 
+/* V2-5.2.5-03, -04: who asks for Special Format does not get it there. */
+static void below_level_3_special_calls_travel_inline(void **state)
+{
+	for (unsigned level = 1; level <= 2; level++) {
+		struct side *s = server_of(levels[level], NULL);
+		struct call k = {0};
+
+		raw_octets("00000055 00000000 00000002 000186a3 00000003 00000000",
+		           k.head, sizeof(k.head));
+		k.piece[0] = (struct rr_piece){k.head, 24, false};
+		k.call = (struct rr_call){.xid = XID,
+		                          .flags = RR_CALL_SPECIAL,
+		                          .pieces = k.piece,
+		                          .n_pieces = 1};
+		s->on_call_done = on_call_done;
+		assert_int_equal(rr_conn_call(s->c, &k.call, s->now), 0);
+		rig_drain(s);
+		raw_expect(s, "00000055" MSG EMPTY
+		              "00000055 00000000 00000002 000186a3 00000003 00000000");
+		raw_end(s);
+	}
+}
+
 /* V2-C.7-04: only a server that can have its memory invalidated says so. */
 static void invalidation_is_asked_for_if_it_can_be_had(void **state)
 {
@@ -532,6 +555,7 @@ int main(void)
 	        cmocka_unit_test(level_2_continues_long_calls),
 	        cmocka_unit_test(level_3_offers_chunks),
 	        cmocka_unit_test(level_3_takes_special_calls),
+	        cmocka_unit_test(below_level_3_special_calls_travel_inline),
 	        cmocka_unit_test(invalidation_is_asked_for_if_it_can_be_had),
 	        cmocka_unit_test(calls_obey_the_threshold_towards_the_client),
 	        cmocka_unit_test(a_reply_whose_xids_differ_fails_the_call),
