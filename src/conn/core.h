@@ -258,6 +258,7 @@ struct rr_request_state {
 	unsigned reads_out, xmits_out;
 	bool read_failed;
 	bool all_sent; /* the reply's last part is on its way */
+	bool counted; /* in conn.n_serving */
 	struct rr_rbuf *rbuf; /* the payload lies here, or */
 	struct rr_mbuf buf; /* here: reassembled or Position Zero chunk */
 	const uint8_t *payload;
@@ -419,10 +420,12 @@ struct rr_conn {
 
 	struct rr_list requests;
 	unsigned n_requests;
+	unsigned n_serving; /* of these: the reply is not all sent */
 	struct rr_list budget_queue; /* rr_request.link */
 	uint64_t pinned, pinned_waiting;
 
 	struct rr_list flying; /* drawn Sends and Writes, rr_xmit.op.link */
+	unsigned sends_out; /* queued or flying Sends */
 	struct rr_list xmits; /* free ones */
 	unsigned n_xmits;
 	struct rr_slab rbuf_slab, call_slab, offer_slab, request_slab, lists_slab,
@@ -690,6 +693,8 @@ void rr_request_read_done(struct rr_conn *, struct rr_read_op *, int status);
 void rr_request_end(struct rr_conn *, struct rr_request_state *, int status);
 void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,
                              const struct rr_error *);
+/* The last part of its reply is on its way, or none will be. */
+void rr_request_sent(struct rr_conn *, struct rr_request_state *);
 /* Lets requests go on for which there is memory; true if it did something. */
 bool rr_request_budget(struct rr_conn *);
 void rr_request_free(struct rr_conn *, struct rr_request_state *);

@@ -208,10 +208,15 @@ static int plan_reply_chunk(struct plan *p)
 	return r->reply_bytes || !p->c->edition->continues ? err : 0;
 }
 
+static bool reducible(const struct plan *p, const struct rr_piece *k)
+{
+	return p->chunks && p->reads && k->item && k->len >= RR_REDUCE_MIN &&
+	       !(p->s->call->flags & RR_CALL_NO_REDUCE);
+}
+
 static bool reduce(struct plan *p, const struct rr_piece *k, size_t position)
 {
-	if (!p->chunks || !k->item || k->len < RR_REDUCE_MIN || !p->reads ||
-	    (p->s->call->flags & RR_CALL_NO_REDUCE))
+	if (!reducible(p, k))
 		return false;
 	if (!offer_of(p->c, p->s) || !take_segments(p, k->len, 0, READ_ENTRY))
 		return false;
@@ -236,13 +241,18 @@ static void plan_reads(struct plan *p)
 	}
 }
 
-static size_t payload_bytes(const struct rr_call *call)
+/* Octets of the stream: of all of it, or of what is not worth reducing. */
+static size_t payload_bytes(const struct plan *p, bool all)
 {
+	const struct rr_call *call = p->s->call;
 	size_t sum = 0;
 
-	for (unsigned i = 0; i < call->n_pieces; i++)
-		sum += call->pieces[i].len +
-		       (call->pieces[i].item ? rr_pad(call->pieces[i].len) : 0);
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+
+		if (all || !reducible(p, k))
+			sum += k->len + (k->item ? rr_pad(k->len) : 0);
+	}
 	return sum;
 }
 
@@ -255,12 +265,12 @@ static bool fits(const struct plan *p, size_t payload)
  * stream that it can hold; so does one that may have to be sent that way. */
 static int reserve_special(struct plan *p)
 {
-	size_t all = payload_bytes(p->s->call);
+	bool must = p->chunks && (p->s->call->flags & RR_CALL_SPECIAL);
 
-	p->s->special = p->chunks && (p->s->call->flags & RR_CALL_SPECIAL);
-	if (!p->s->special && (!p->chunks || p->c->edition->continues || fits(p, all)))
+	p->s->special = must;
+	if (!must && (!p->chunks || p->c->edition->continues))
 		return 0;
-	p->reserved = segments_of(p->c, all);
+	p->reserved = segments_of(p->c, payload_bytes(p, must));
 	if (p->reserved > p->segments) {
 		p->reserved = 0;
 		p->s->special = false;
@@ -279,9 +289,10 @@ static int plan_special(struct plan *p)
 	p->segments += p->reserved;
 	if (!p->s->special)
 		return 0;
+	if (!take_segments(p, p->s->stream.left, 0, READ_ENTRY))
+		return -EMSGSIZE; /* there were none left to reduce with */
 	if (!offer_of(p->c, p->s))
 		return -ENOMEM;
-	(void)take_segments(p, p->s->stream.left, 0, READ_ENTRY); /* reserved */
 	(void)add(p->s, RR_USE_CALL, NULL, 0);
 	return 0;
 }

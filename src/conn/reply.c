@@ -270,6 +270,8 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 	q->xmits_out++;
 	rr_xmit_send(c, x);
 	c->tx.reply = q->all_sent ? NULL : q;
+	if (q->all_sent)
+		rr_request_sent(c, q);
 	return true;
 }
 

@@ -146,7 +146,7 @@ static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m,
 		sum += l->reads[i].length;
 	}
 	*ret_pull = sum;
-	return sum <= c->cfg.max_pinned_bytes && c->n_requests < c->cfg.max_requests;
+	return sum <= c->cfg.max_pinned_bytes && c->n_serving < c->cfg.max_requests;
 }
 
 /* -- row 17
@@ -181,6 +181,8 @@ static struct rr_request_state *new_state(struct rr_conn *c, const struct rr_msg
 	q->req.priv = q;
 	q->req.xid = m->p.xid;
 	c->n_requests++;
+	c->n_serving++;
+	q->counted = true;
 	return q;
 }
 
@@ -191,8 +193,16 @@ static void free_sinks(struct rr_conn *c, struct rr_request_state *q)
 	q->own_sinks = false;
 }
 
+void rr_request_sent(struct rr_conn *c, struct rr_request_state *q)
+{
+	if (q->counted)
+		c->n_serving--;
+	q->counted = false;
+}
+
 void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 {
+	rr_request_sent(c, q);
 	free_sinks(c, q);
 	rr_mbuf_free(c, &q->buf);
 	rr_unpin(c, q->reserved);

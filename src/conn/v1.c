@@ -91,10 +91,11 @@ static void credited(struct rr_conn *c, const struct rr_msg *m)
 	rr_credit1_grant(&c->credit1, m->p.credit);
 }
 
+/* An answer: its Requester has posted a Receive for it.  One who sends more Calls
+ * than were granted, and does not read, is not answered without end. */
 static bool may_send(const struct rr_conn *c)
 {
-	(void)c; /* an answer: its Requester has posted a Receive for it */
-	return true;
+	return c->sends_out < granted(c) + c->credit.limit;
 }
 
 static bool may_call(const struct rr_conn *c)

@@ -287,6 +287,7 @@ static void launch(struct rr_conn *c, struct rr_xmit *x)
 	rr_conn_trace(c, RR_TRACE_MSG_SENT, rr_load_u32(x->buf),
 	              rr_load_u32(x->buf + 12), octets(x), rr_load_u32(x->buf + 8));
 	c->count.sends++;
+	c->sends_out++;
 	c->tx.grant_at = RR_TIME_NEVER;
 	c->tx.grant_now = false;
 	if (c->cfg.keepalive_ns != RR_TIME_NEVER)
@@ -310,6 +311,8 @@ void rr_xmit_completed(struct rr_conn *c, struct rr_xmit *x, int status)
 	struct rr_call_state *s = x->call;
 	struct rr_request_state *q = x->request;
 
+	if (x->op.kind == RR_ACT_SEND)
+		c->sends_out--;
 	rr_xmit_free(c, x);
 	/* Flushed: the loss is about to be told.  Otherwise a message or result
 	 * has not been carried, and nothing else can tell the peer.  [v2 §7.4] */

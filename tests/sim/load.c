@@ -194,6 +194,20 @@ static unsigned too_large(const struct spec *s)
 	return s->n_dests;
 }
 
+/* Version 1 has one error, for many reasons. */
+static bool err_chunk_is_due(struct node *n, const struct spec *s)
+{
+	const struct plan *p = &n->run->plan;
+	/* Where the caller knows nothing it offers room for this many. */
+	bool unknown = !s->reply_bytes && spec_reply_bytes(s) > 4000;
+
+	if (s->dir == SERVER && p->rvrsdir != RDMA2_RVRSDIR_GENL)
+		return !p->rvrsdir || spec_reply_bytes(s) > 1024 - 28 || s->refuse;
+	return s->refuse || too_large(s) < s->n_dests || unknown ||
+	       call_octets(s) > p->conn[!n->side].max_message_bytes ||
+	       p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY;
+}
+
 static bool remote_error_is_due(struct node *n, const struct spec *s,
                                 const struct rr_error *e)
 {
@@ -201,6 +215,8 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 	const struct rr_conn_config *peer = &p->conn[!n->side];
 	unsigned k = too_large(s);
 
+	if (p->version == 1)
+		return e->code == RDMA2_ERR_BAD_XDR && err_chunk_is_due(n, s);
 	if (s->refuse && e->code == s->refuse)
 		return true;
 	if (k < s->n_dests && e->code == RDMA2_ERR_WRITE_RESOURCE)
@@ -233,7 +249,7 @@ static bool local_error_is_due(struct node *n, const struct spec *s,
 	if (p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY)
 		return true;
 	if (err == -EPROTONOSUPPORT)
-		return s->dir == SERVER && !p->rvrsdir;
+		return p->version == 2 && s->dir == SERVER && !p->rvrsdir;
 	if (reply_octets(s) > p->conn[n->side].max_message_bytes)
 		return true;
 	if (err == -EMSGSIZE)
@@ -553,6 +569,11 @@ rr_time load_deadline(const struct node *n)
 
 bool load_finished(const struct node *n)
 {
+	const struct run *r = n->run;
+
+	/* A server of version 1 waits for the first message, which may never come. */
+	if (n->side == SERVER && !n->ready && r->plan.version == 1)
+		return r->node[CLIENT].n_ended == r->plan.n_calls[CLIENT];
 	return n->n_ended == n->run->plan.n_calls[n->side] && !n->n_served;
 }
 

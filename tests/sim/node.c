@@ -63,6 +63,7 @@ static void emit(void *ctx, enum rr_trace_point p, uint32_t conn_id, uint32_t xi
 void node_open(struct node *n)
 {
 	struct rr_conn_config cfg = n->run->plan.conn[n->side];
+	uint8_t hello[8];
 	int err;
 
 	n->sink = (struct rr_trace_sink){.emit = emit, .ctx = n};
@@ -78,6 +79,10 @@ void node_open(struct node *n)
 		return;
 	}
 	CHECK(n->run, !err, "rr_conn_new: %d", err);
+	if (n->run->plan.hello)
+		rr_conn_peer_private(
+		        n->conn, hello,
+		        rr_conn_own_private(&n->run->plan.conn[!n->side], hello));
 }
 
 void node_fini(struct node *n)
@@ -179,6 +184,15 @@ static void do_closed(struct node *n)
 	n->closed = true;
 }
 
+static void check_version(struct node *n)
+{
+	struct rr_conn_info i;
+
+	rr_conn_info(n->conn, &i);
+	CHECK(n->run, i.version == n->run->plan.version, "side %u: version %u, not %u",
+	      n->side, i.version, n->run->plan.version);
+}
+
 static void act(struct node *n, const struct rr_action *a)
 {
 	const uint64_t v[] = {(uint64_t)a->kind,
@@ -210,6 +224,7 @@ static void act(struct node *n, const struct rr_action *a)
 		break;
 	case RR_ACT_READY:
 		CHECK(n->run, !n->ready, "side %u: READY twice", n->side);
+		check_version(n);
 		n->ready = true;
 		break;
 	case RR_ACT_EXTENSION:

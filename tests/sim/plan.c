@@ -96,6 +96,43 @@ static void draw_fault(struct plan *p, struct rr_rng *r)
 	}
 }
 
+/* From a generator of its own: what version 2 is tried with stays as it is. */
+static void draw_versions(struct plan *p)
+{
+	static const struct {
+		unsigned client, server, version;
+	} t[] = {
+	        {RR_CONN_V1, RR_CONN_V1, 1},
+	        {RR_CONN_V1, RR_CONN_V1 | RR_CONN_V2, 1},
+	        {RR_CONN_V1 | RR_CONN_V2, RR_CONN_V1, 1},
+	        {RR_CONN_V1 | RR_CONN_V2, RR_CONN_V1 | RR_CONN_V2, 2},
+	        {RR_CONN_V1 | RR_CONN_V2, RR_CONN_V2, 2},
+	        {RR_CONN_V2, RR_CONN_V1 | RR_CONN_V2, 2},
+	};
+	struct rr_rng r;
+	uint64_t k;
+
+	p->version = 2;
+	rr_rng_seed(&r, p->seed ^ 0x8166);
+	if (!one_in(&r, 2))
+		return;
+	k = below(&r, RR_ARRAY_SIZE(t));
+	p->conn[CLIENT].versions = t[k].client;
+	p->conn[SERVER].versions = t[k].server;
+	p->version = t[k].version;
+	p->hello = !one_in(&r, 4);
+}
+
+/* Version 1 has fewer levels, limits and messages. */
+static void fit_version_1(struct plan *p)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		p->conn[side].segment_bytes = 1 << 20;
+		p->conn[side].max_segments = 64;
+		p->conn[side].rvrsdir = p->rvrsdir;
+	}
+}
+
 static void draw_conn(struct plan *p, struct rr_rng *r, unsigned side)
 {
 	static const uint32_t segs[] = {4096, 30000, 65536, 1 << 20, 1 << 20};
@@ -168,7 +205,7 @@ static void draw_results(struct spec *s, struct rr_rng *r, uint32_t most, bool d
 		s->rgap[0] += 4 * skewed(r, 1, 10000);
 }
 
-static uint32_t reply_bytes(const struct spec *s)
+uint32_t spec_reply_bytes(const struct spec *s)
 {
 	uint32_t n = 0;
 
@@ -205,7 +242,7 @@ static void draw_spec(struct plan *p, struct rr_rng *r, unsigned dir, unsigned i
 	draw_results(s, r, most, level == RDMA2_RVRSDIR_GENL);
 	if (level != RDMA2_RVRSDIR_GENL)
 		s->flags &= ~(unsigned)RR_CALL_SPECIAL;
-	s->reply_bytes = one_in(r, 3) ? 0 : reply_bytes(s);
+	s->reply_bytes = one_in(r, 3) ? 0 : spec_reply_bytes(s);
 	if (s->reply_bytes && one_in(r, 3))
 		s->reply_bytes += skewed(r, 1, 20000);
 	s->own_sinks = one_in(r, 2);
@@ -226,13 +263,18 @@ void plan_draw(struct plan *p, uint64_t seed)
 	memset(p, 0, sizeof(*p));
 	rr_rng_seed(&r, seed ^ 0x5eed);
 	p->seed = seed;
+	draw_versions(p);
 	p->rvrsdir = one_in(&r, 2) ? 0 : (unsigned)between(&r, 1, 3);
+	if (p->version == 1 && p->rvrsdir == RDMA2_RVRSDIR_CONT)
+		p->rvrsdir = RDMA2_RVRSDIR_SIMPLE;
 	draw_world(p, &r);
 	draw_fault(p, &r);
 	for (unsigned side = 0; side < 2; side++) {
 		draw_conn(p, &r, side);
 		p->poll_max[side] = one_in(&r, 2) ? 32 : 1 + (unsigned)below(&r, 4);
 	}
+	if (p->version == 1)
+		fit_version_1(p);
 	cancels = one_in(&r, 6);
 	p->n_calls[CLIENT] = 1 + skewed(&r, 1, MAX_CALLS - 2);
 	p->n_calls[SERVER] = p->rvrsdir ? skewed(&r, 1, 16) : one_in(&r, 8);
@@ -283,6 +325,8 @@ void plan_print(const struct plan *p)
 	       (unsigned long long)p->fault_at, p->fault_side, p->rvrsdir,
 	       !p->world.no_remote_invalidate, p->world.max_ord,
 	       p->world.ord_blocks ? " blocking" : "");
+	printf("  version %u (client %x, server %x), private data %d\n", p->version,
+	       p->conn[CLIENT].versions, p->conn[SERVER].versions, p->hello);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct rr_conn_config *c = &p->conn[i];
 

@@ -236,6 +236,7 @@ static void advance(struct run *r)
 static void count(struct run *r)
 {
 	tally.seeds++;
+	tally.version_1 += r->plan.version == 1;
 	tally.steps += r->step;
 	tally.sends += r->sends;
 	tally.lost += r->node[CLIENT].lost_status != 0;
@@ -258,6 +259,7 @@ void run_tally_print(void)
 
 #define N(what, value) printf("  %-22s %" PRIu64 "\n", what, (uint64_t)(value))
 	N("seeds", tally.seeds);
+	N("in version 1", tally.version_1);
 	N("ended by loss", tally.lost);
 	N("steps", tally.steps);
 	N("sends", tally.sends);

@@ -60,6 +60,8 @@ struct plan {
 	uint64_t fault_at;
 	unsigned fault_side;
 	unsigned rvrsdir;
+	unsigned version;     /* that both come to speak */
+	bool hello;           /* each gets the private data of the other */
 	unsigned poll_max[2]; /* completions taken at once */
 	unsigned n_calls[2];
 	struct spec spec[2][MAX_CALLS];
@@ -69,6 +71,8 @@ void plan_draw(struct plan *, uint64_t seed);
 void plan_print(const struct plan *);
 struct spec *plan_find(struct plan *, unsigned dir, uint32_t xid);
 
+/* Octets of the Reply's Payload stream without what goes to destinations. */
+uint32_t spec_reply_bytes(const struct spec *);
 /* Contents.  Streams are unreduced: items with their padding. */
 uint8_t *spec_call_stream(const struct plan *, const struct spec *, size_t *ret_len);
 /* As the caller gets it: what went to destinations is missing. */
@@ -157,7 +161,7 @@ void load_fini(struct node *);
 /* run.c */
 /* What was reached, over all seeds: a schedule that tries nothing proves nothing. */
 struct tally {
-	uint64_t seeds, lost, steps, sends;
+	uint64_t seeds, version_1, lost, steps, sends;
 	uint64_t ok, refused, failed, cancelled; /* calls */
 	struct rr_conn_counters conn;            /* both ends */
 };

@@ -202,6 +202,35 @@ static void what_cannot_be_expressed_ends_locally(void **state)
 	}
 }
 
+/* The lists take the room that the payload would have had. */
+static void a_call_that_fits_without_its_lists_is_pulled(void **state)
+{
+	struct side *s = client(NULL);
+	struct v1_call *o = v1_call(0x99, 1024 - 28 - 8, true);
+
+	v1_start(s, o);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(s->sent[0].len, 28 + 24 + 24);
+	assert_int_equal(rr_load_u32(s->sent[0].p + 12), 1);
+	end(s, o);
+}
+
+/* An item in 60 segments leaves few for the rest. */
+static void an_item_and_the_rest_share_the_segments(void **state)
+{
+	const struct rr_conn_config cfg = {.segment_bytes = 100};
+	struct side *s = client(&cfg);
+	struct v1_call *o = v1_call(0x99, 1100, false);
+
+	o->piece[1] = (struct rr_piece){o->words + 2000, 6000, true};
+	o->call.n_pieces = 2;
+	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
+	rig_drain(s);
+	assert_int_equal(o->call.status, -EMSGSIZE);
+	raw_expect_silence(s);
+	end(s, o);
+}
+
 /* Between the limits of segments and of the header's room. */
 static void a_header_beyond_the_threshold_ends_locally(void **state)
 {
@@ -772,6 +801,8 @@ int main(void)
 	        cmocka_unit_test(a_reply_chunk_is_there_when_the_reply_may_not_fit),
 	        cmocka_unit_test(without_memory_for_a_reply_chunk_the_call_ends),
 	        cmocka_unit_test(what_cannot_be_expressed_ends_locally),
+	        cmocka_unit_test(a_call_that_fits_without_its_lists_is_pulled),
+	        cmocka_unit_test(an_item_and_the_rest_share_the_segments),
 	        cmocka_unit_test(a_header_beyond_the_threshold_ends_locally),
 	        cmocka_unit_test(one_call_until_the_first_reply),
 	        cmocka_unit_test(a_huge_grant_is_bounded_by_the_request),

@@ -428,6 +428,65 @@ static void segments_up_to_our_limit(void **state)
 	}
 }
 
+/* -- peers that ask for more than was granted
+ * ------------------------------------------------ */
+
+/* As raw_receive, but no Send completes. */
+static void receive_only(struct side *s, const char *hex)
+{
+	uint8_t buf[256];
+
+	rig_receive(s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
+}
+
+/* It sends Calls and does not read: answers wait, then it is left. */
+static void one_who_does_not_read_is_not_answered_without_end(void **state)
+{
+	const struct rr_conn_config cfg = {.credits = 4, .send_credits = 6};
+	struct side *s = v1_server(&cfg);
+
+	for (unsigned i = 0; i < 4 + 6 + 64; i++)
+		receive_only(s, "00000055" V1_NOMSG V1_EMPTY);
+	assert_int_equal(s->n_sent, 4 + 6);
+	assert_false(s->disconnect);
+	rig_complete_one(s); /* one has been read */
+	assert_int_equal(s->n_sent, 4 + 6 + 1);
+	receive_only(s, "00000055" V1_NOMSG V1_EMPTY);
+	assert_false(s->disconnect);
+	receive_only(s, "00000055" V1_NOMSG V1_EMPTY);
+	raw_expect_close(s, -EPROTO);
+	raw_end(s);
+}
+
+static void hold(struct side *s, struct rr_request *r)
+{
+	s->app = r;
+}
+
+/* A reply that was sent makes room, though its Send has not completed. */
+static void as_many_requests_as_were_granted(void **state)
+{
+	const struct rr_conn_config cfg = {.max_requests = 1};
+	struct side *s = v1_server(&cfg);
+
+	for (unsigned i = 0; i < 3; i++)
+		receive_only(s, "00000055" V1_MSG V1_EMPTY CALL("00000055"));
+	assert_int_equal(s->requested, 3);
+	s->on_request = hold;
+	receive_only(s, "00000056" V1_MSG V1_EMPTY CALL("00000056"));
+	receive_only(s, "00000057" V1_MSG V1_EMPTY CALL("00000057"));
+	assert_int_equal(s->requested, 4);
+	assert_int_equal(s->n_sent, 4);
+	assert_int_equal(s->sent[3].len, 20);
+	rr_conn_drop(s->c, s->app, s->now);
+	rig_drain(s);
+	raw_receive(s, "00000058" V1_MSG V1_EMPTY CALL("00000058"));
+	assert_int_equal(s->requested, 5);
+	rr_conn_drop(s->c, s->app, s->now);
+	rig_drain(s);
+	raw_end(s);
+}
+
 /* -- remote invalidation [RFC 8797 §4.1]
  * ------------------------------------------------------ */
 
@@ -566,6 +625,8 @@ int main(void)
 	        cmocka_unit_test(old_procedures),
 	        cmocka_unit_test(answers_to_nothing_are_dropped),
 	        cmocka_unit_test(segments_up_to_our_limit),
+	        cmocka_unit_test(one_who_does_not_read_is_not_answered_without_end),
+	        cmocka_unit_test(as_many_requests_as_were_granted),
 	        cmocka_unit_test(a_reply_invalidates_only_if_both_ends_can),
 	        cmocka_unit_test(an_error_does_not_invalidate),
 	        cmocka_unit_test(thresholds_are_those_of_the_private_data),
