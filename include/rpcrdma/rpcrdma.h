@@ -36,6 +36,7 @@ struct rpcrdma_conn;
 struct rpcrdma_listener;
 struct rpcrdma_call;
 struct rpcrdma_request;
+struct rpcrdma_extension; /* rpcrdma/extension.h */
 
 /* ---- Payload streams ------------------------------------------------------
  *
@@ -148,6 +149,10 @@ struct rpcrdma_conn_options {
 	uint64_t handshake_ns; /* transport and property exchange; default 10 s */
 	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never */
 	uint64_t keepalive_ns; /* grant messages on an idle connection; 0 = none */
+	/* Of version 2, see rpcrdma/extension.h; the array and what it names are lent
+	 * until the last connection made with it is over. */
+	const struct rpcrdma_extension *const *extensions;
+	unsigned n_extensions;
 	/* client: */
 	bool no_reconnect; /* the first loss ends everything */
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */

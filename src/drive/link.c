@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "drive/serve.h"
+#include "drive/ext.h"
 #include "prov/iwarp/iwarp.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
@@ -86,6 +87,8 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	    c.o.max_segments > RR_WIRE_MAX_SEGMENTS || c.o.segment_bytes < 4096)
 		return -EINVAL;
 	err = choose_reverse(&c);
+	if (!err)
+		err = rpcrdma_extensions_check(c.o.extensions, c.o.n_extensions);
 	if (!err)
 		err = choose_provider(c.o.provider, &c);
 	if (err)
@@ -230,9 +233,11 @@ static void act(struct rr_link *l, const struct rr_action *a)
 		break;
 	case RR_ACT_READY:
 		l->ready = true;
+		rr_exts_up(l);
 		l->up->ready(l);
 		break;
 	case RR_ACT_EXTENSION:
+		rr_exts_event(l, a->ext);
 		break;
 	case RR_ACT_ADMIT:
 		l->up->admit(l, a->request);
@@ -271,6 +276,7 @@ static void drain(struct rr_link *l)
 static void lose(struct rr_link *l, int error)
 {
 	l->lost = true;
+	rr_exts_down(l);
 	rr_poller_del(&l->engine->poller, &l->source);
 	if (l->stalled) {
 		l->stalled = false;
@@ -446,6 +452,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .first_answer_ns = o->first_answer_ns,
 	        .props_ns = o->handshake_ns,
 	        .keepalive_ns = o->keepalive_ns,
+	        .ext = l->exts ? &l->exts->table : NULL,
 	};
 }
 
@@ -457,6 +464,10 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 
 	if (!l)
 		return NULL;
+	if (rr_exts_new(&c->o, &l->exts)) { /* checked before: no memory */
+		free(l);
+		return NULL;
+	}
 	l->engine = e;
 	l->prov = c->prov;
 	l->up = up;
@@ -517,6 +528,7 @@ static void undo_start(struct rr_link *l)
 	if (l->ep)
 		l->prov->destroy(l->ep);
 	rr_conn_free(l->conn);
+	free(l->exts);
 	free(l);
 }
 
@@ -619,6 +631,7 @@ void rr_link_free(struct rr_link *l)
 	if (l->ep)
 		l->prov->destroy(l->ep);
 	rr_conn_free(l->conn);
+	free(l->exts);
 	l->engine->alive--;
 	free(l);
 }

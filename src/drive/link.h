@@ -45,6 +45,7 @@ struct rr_link {
 	const struct rr_link_owner_ops *up;
 	void *owner;
 	struct rr_served *served; /* the owner's, if it serves requests */
+	struct rr_exts *exts; /* NULL: no extensions */
 	uint32_t id;
 	bool open; /* CONNECTED was seen */
 	bool ready;

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drive/ext.h"
 #include "drive/serve.h"
 
 struct alloc {
@@ -49,6 +50,7 @@ struct rpcrdma_request {
 	bool answered, waiting; /* for the first of the same Calls */
 	bool executing;         /* the handler's result is wanted by the cache */
 	bool replayed;          /* not executed: another one's result */
+	uint32_t code;          /* of RDMA2_ERROR, instead of a Reply */
 	/* Not cleared at the beginning: their counts say what is valid. */
 	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
 	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
@@ -124,6 +126,18 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 
 /* -- answering --------------------------------------------------------------------- */
 
+/* By an error code of an extension. */
+static void refuse_now(struct rpcrdma_request *q)
+{
+	const struct rr_error e = {.code = q->code};
+	struct rr_link *l = q->served->link;
+
+	if (q->proc)
+		rr_service_count(q->entry, q->rpc.procedure, true, 0, 0);
+	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
+	rr_link_touch(l);
+}
+
 static void answer_now(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->served->link;
@@ -145,7 +159,12 @@ static void answer_now(struct rpcrdma_request *q)
 
 static void answer_posted(struct rr_post *p)
 {
-	answer_now(rr_container_of(p, struct rpcrdma_request, post));
+	struct rpcrdma_request *q = rr_container_of(p, struct rpcrdma_request, post);
+
+	if (q->code)
+		refuse_now(q);
+	else
+		answer_now(q);
 }
 
 /* -- once ------------------------------------------------------------------------ */
@@ -246,7 +265,7 @@ static int answer(struct rpcrdma_request *q)
 	q->answered = true;
 	once_complete(q);
 	if (rr_engine_here(e)) {
-		answer_now(q);
+		answer_posted(&q->post);
 	} else {
 		q->post.fn = answer_posted;
 		rr_engine_post(e, &q->post);
@@ -276,6 +295,14 @@ int rpcrdma_request_error(struct rpcrdma_request *q, int status, uint32_t detail
 	q->n_reply = 0;
 	q->status = (struct rr_rpc_reply){
 	        .xid = q->r->xid, .status = status, .auth_stat = detail};
+	return answer(q);
+}
+
+int rpcrdma_request_extension_error(struct rpcrdma_request *q, uint32_t code)
+{
+	if (!q || q->answered || q->executing || !rr_exts_error(q->served->link, code))
+		return -EINVAL;
+	q->code = code;
 	return answer(q);
 }
 
