@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A TCP relay in front of a server on the loopback interface, which loses what
+ * the server answers.  Armed, it drops all that comes from the server; once the
+ * test's condition holds it resets both sides of every connection, and relays
+ * again.  One thread; a failure in it aborts.
+ */
+#ifndef TESTS_E2E_PROXY_H
+#define TESTS_E2E_PROXY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum { PROXY_PAIRS = 16 };
+
+struct proxy {
+	char port[16]; /* where to connect to */
+	atomic_uint target; /* port of the server, host order */
+	atomic_uint connections; /* relayed so far */
+	atomic_uint cuts;
+	atomic_bool refuse; /* new connections are reset */
+	/* the proxy's own */
+	atomic_bool armed, stop;
+	bool (*when)(void *);
+	void *arg;
+	int listener;
+	int fd[PROXY_PAIRS][2]; /* towards client, server; -1 */
+	pthread_t thread;
+};
+
+void proxy_start(struct proxy *, const char *target_port);
+/* @when is called by the proxy's thread; NULL: when the server has answered. */
+void proxy_arm(struct proxy *, bool (*when)(void *), void *arg);
+void proxy_stop(struct proxy *);
+
+#endif
