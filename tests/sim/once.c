@@ -126,7 +126,9 @@ static void execute(struct served *q)
 		q->item[i] = pattern(lane, serial, i);
 	pieces[1] = (struct rr_piece){q->head, 8, false};
 	pieces[2] = (struct rr_piece){q->item, RESULT_ITEM, true};
+	w->in_cache = true;
 	rr_drc_complete(&w->cache, q->entry, &r, pieces + 1, 2, world_now(w));
+	w->in_cache = false;
 	q->entry = NULL;
 	send_reply(q, &r, pieces, 2);
 }
@@ -147,10 +149,31 @@ static void set_args(struct served *q, size_t header)
 	}
 }
 
+static void send_refusal(struct served *q)
+{
+	const struct rr_rpc_reply r = {.xid = q->call.xid,
+	                               .status = RPCRDMA_SYSTEM_ERR};
+	struct rr_piece piece;
+
+	send_reply(q, &r, &piece, 0);
+}
+
+static enum rr_drc_verdict begin(struct world *w, struct served *q)
+{
+	struct sockaddr_storage peer;
+	enum rr_drc_verdict v;
+
+	assert_int_equal(rr_sim_ops.peer_addr(q->end->ep, &peer), 0);
+	w->in_cache = true;
+	v = rr_drc_begin(&w->cache, &peer, &q->call, q->args, q->n_args, &q->waiter,
+	                 world_now(w), &q->entry);
+	w->in_cache = false;
+	return v;
+}
+
 void on_request(struct end *e, struct rr_request *r)
 {
 	struct served *q = calloc(1, sizeof(*q));
-	struct sockaddr_storage peer;
 	struct world *w = e->w;
 	int n = rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &q->call);
 
@@ -163,9 +186,7 @@ void on_request(struct end *e, struct rr_request *r)
 	w->served = q;
 	r->user = (uint64_t)(uintptr_t)q;
 	set_args(q, (size_t)n);
-	assert_int_equal(rr_sim_ops.peer_addr(e->ep, &peer), 0);
-	switch (rr_drc_begin(&w->cache, &peer, &q->call, q->args, q->n_args, &q->waiter,
-	                     world_now(w), &q->entry)) {
+	switch (begin(w, q)) {
 	case RR_DRC_NEW: /* every third takes long enough to be asked for again */
 		q->due = world_now(w) + (q->call.xid % 3 == 0 ? 8 * RETRY_NS : 0);
 		q->state = EXECUTING;
@@ -178,8 +199,9 @@ void on_request(struct end *e, struct rr_request *r)
 		w->waits++;
 		q->state = WAITING;
 		break;
-	case RR_DRC_REFUSED:
-		fail_msg("refused");
+	case RR_DRC_REFUSED: /* nothing was executed */
+		assert_true(w->fail_cache_get);
+		send_refusal(q);
 	}
 }
 
@@ -276,36 +298,55 @@ static bool right(const struct asked *a)
 	return ok;
 }
 
+/* The server had no memory for it, and says so. */
+static bool refused(const struct world *w, const struct rr_call *c)
+{
+	struct rr_rpc_reply r;
+
+	if (c->status == RR_CALL_REMOTE_ERROR)
+		return w->fail_get && c->error.code == RDMA2_ERR_SYSTEM;
+	return w->fail_cache_get && c->status == RR_CALL_OK &&
+	       rr_rpc_get_reply(c->reply, c->reply_len, &r) > 0 &&
+	       r.status == RPCRDMA_SYSTEM_ERR;
+}
+
 void on_call_done(struct world *w, struct rr_call *c)
 {
 	struct asked *a = rr_container_of(c, struct asked, call);
-	bool ok = c->status == RR_CALL_OK;
+	bool again = c->status < 0 || refused(w, c);
 
 	a->sent = false;
-	if (ok)
+	if (!again)
 		w->wrong += !right(a);
-	else
-		assert_true(c->status < 0); /* lost: to be sent again */
 	rr_conn_call_release(w->client.conn, c, world_now(w));
-	if (!ok)
-		return;
+	if (again)
+		return; /* lost: to be sent again */
 	w->finished++;
 	a->active = false;
 	if (++a->step < STEPS)
 		fill(a);
 }
 
-static void submit(struct world *w)
+/* True if a Call has to be tried again at once. */
+static bool submit(struct world *w)
 {
+	bool failed = false;
+
 	for (unsigned i = 0; i < LANES; i++) {
 		struct asked *a = &w->asked[i];
+		int err;
 
-		if (!a->active || a->sent || w->client.lost || w->client.closed ||
-		    rr_conn_call(w->client.conn, &a->call, world_now(w)))
+		if (!a->active || a->sent || !w->client.conn || w->client.lost ||
+		    w->client.closed)
+			continue;
+		err = rr_conn_call(w->client.conn, &a->call, world_now(w));
+		failed |= err == -ENOMEM;
+		if (err)
 			continue;
 		a->sent = true;
 		w->retransmits += a->attempts++ > 0;
 	}
+	return failed;
 }
 
 /* -- a run
@@ -326,6 +367,7 @@ static void connect_client(struct world *w)
 	                 0);
 	end_open(w, &w->client, false);
 	w->connections++;
+	w->retry_at = world_now(w) + RETRY_NS; /* if there was no memory for it */
 }
 
 static void accept_all(struct world *w)
@@ -349,8 +391,8 @@ static bool move(struct world *w, rr_time *next)
 	bool moved;
 
 	accept_all(w);
-	submit(w);
-	moved = end_pump(&w->client);
+	moved = submit(w);
+	moved |= end_pump(&w->client);
 	for (unsigned i = 0; i < w->n_sessions; i++)
 		moved |= end_pump(&w->session[i]);
 	*next = serve_due(w, &moved);
@@ -381,13 +423,22 @@ static rr_time deadlines(const struct world *w, rr_time t)
 	return t;
 }
 
-static void set_up_world(struct world *w, const struct rr_sim_options *o, size_t cache)
+/* Where the link breaks: at event @first, and again @more events later.  Which
+ * allocation of the connections fails, and which of the cache. */
+struct fault {
+	uint64_t first, more, get, cache_get; /* 0: none */
+};
+
+static void set_up_world(struct world *w, const struct rr_sim_options *o,
+                         const struct fault *f, size_t cache)
 {
 	const struct rr_drc_options d = {.bytes = cache, .key = {3, 4}};
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct rr_prov_config cfg;
 
 	memset(w, 0, sizeof(*w));
+	w->fail_get = f->get;
+	w->fail_cache_get = f->cache_get;
 	w->sim = rr_sim_world_new(1, o);
 	cfg = prov_config(w);
 	assert_int_equal(rr_drc_init(&w->cache, &d), 0);
@@ -401,7 +452,6 @@ static void set_up_world(struct world *w, const struct rr_sim_options *o, size_t
 	connect_client(w);
 }
 
-/* Everything was given back; what the server still executes is finished first. */
 static void tear_down_world(struct world *w)
 {
 	for (unsigned i = 0; i < w->n_sessions; i++)
@@ -419,11 +469,6 @@ static bool all_closed(const struct world *w)
 			return false;
 	return !w->client.conn;
 }
-
-/* Where the link breaks: at event @first, and again @more events later. */
-struct fault {
-	uint64_t first, more; /* 0: not */
-};
 
 static void break_again(struct world *w, const struct fault *f)
 {
@@ -459,7 +504,7 @@ static uint64_t run(struct world *w, const struct rr_sim_options *timing,
 	rr_time next;
 
 	o.drop_event = f->first;
-	set_up_world(w, &o, cache);
+	set_up_world(w, &o, f, cache);
 	for (;;) {
 		assert_true(++rounds < MAX_ROUNDS);
 		break_again(w, f);
@@ -476,6 +521,30 @@ static uint64_t run(struct world *w, const struct rr_sim_options *timing,
 	}
 	tear_down_world(w);
 	return events;
+}
+
+/* -- the cache's memory (the linker leads malloc and calloc here) ----------------- */
+
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__wrap_malloc(size_t);
+void *__wrap_calloc(size_t, size_t);
+
+static struct world w; /* of the last run */
+
+static bool fails(void)
+{
+	return w.in_cache && ++w.cache_gets == w.fail_cache_get;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
 }
 
 /* -- tests
@@ -498,8 +567,6 @@ static const struct rr_sim_options timings[] = {
         /* slow enough that a retry meets what is still being executed */
         {.dir = {{{100, 100}, 0}, {{30000, 40000}, 0}}, .batch = {0, 2000}},
 };
-
-static struct world w; /* of the last run */
 
 static unsigned executions(void)
 {
@@ -541,7 +608,7 @@ static void without_a_loss_each_operation_is_done_once(void **state)
 static void break_everywhere(const struct rr_sim_options *timing, uint64_t more)
 {
 	unsigned hits = 0, waits = 0, retransmits = 0;
-	struct fault f = {1, more};
+	struct fault f = {.first = 1, .more = more};
 	uint64_t events;
 
 	for (;; f.first++) {
@@ -587,7 +654,7 @@ static void without_the_cache_operations_are_done_twice(void **state)
 	unsigned twice = 0, wrong = 0;
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(timings); i++) {
-		struct fault f = {1, 0};
+		struct fault f = {.first = 1};
 
 		while (run(&w, &timings[i], &f, 0) >= f.first) {
 			unsigned again = executions() - LANES * STEPS;
@@ -605,6 +672,40 @@ static void without_the_cache_operations_are_done_twice(void **state)
 	assert_true(wrong > 50);
 }
 
+/* Each allocation of the connections fails once: calls are refused, connections
+ * end or do not come to be, and still everything is executed once. */
+static void each_allocation_of_a_connection_may_fail(void **state)
+{
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(timings); i++) {
+		struct fault f = {.get = 1};
+
+		for (;; f.get++) {
+			run(&w, &timings[i], &f, CACHE);
+			check_once(&f);
+			assert_int_equal(w.finished, LANES * STEPS);
+			if (w.gets < f.get)
+				break;
+		}
+		assert_true(f.get > 50);
+	}
+}
+
+/* What finds no room in the cache is refused and asked again; a reply that could not
+ * be kept went out all the same. */
+static void each_allocation_of_the_cache_may_fail(void **state)
+{
+	struct fault f = {.cache_get = 1};
+
+	for (;; f.cache_get++) {
+		run(&w, &timings[0], &f, CACHE);
+		check_once(&f);
+		assert_int_equal(w.finished, LANES * STEPS);
+		if (w.cache_gets < f.cache_get)
+			break;
+	}
+	assert_true(f.cache_get > 2 * LANES * STEPS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -614,6 +715,8 @@ int main(void)
 	        cmocka_unit_test(a_loss_at_every_event_with_slow_replies),
 	        cmocka_unit_test(a_second_loss_soon_after_every_first_one),
 	        cmocka_unit_test(without_the_cache_operations_are_done_twice),
+	        cmocka_unit_test(each_allocation_of_a_connection_may_fail),
+	        cmocka_unit_test(each_allocation_of_the_cache_may_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

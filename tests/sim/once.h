@@ -83,6 +83,10 @@ struct world {
 	} file[LANES][NAMES];
 	unsigned executed[LANES][STEPS]; /* how often each operation was */
 	uint32_t serial[LANES];
+	/* memory: the connections', and the cache's; the one that fails, 0 = none */
+	uint64_t gets, fail_get;
+	uint64_t cache_gets, fail_cache_get;
+	bool in_cache;
 	/* what was seen */
 	unsigned connections, retransmits, hits, waits, finished, wrong;
 };
@@ -93,6 +97,7 @@ static inline rr_time world_now(const struct world *w)
 }
 
 /* once_end.c */
+/* Without memory for it: closed, its endpoint destroyed. */
 void end_open(struct world *, struct end *, bool server);
 void end_close(struct end *);
 bool end_pump(struct end *); /* true if anything moved */

@@ -5,6 +5,10 @@
 
 static void *mem_get(void *ctx, size_t bytes)
 {
+	struct world *w = ctx;
+
+	if (++w->gets == w->fail_get)
+		return NULL;
 	return aligned_alloc(64, (bytes + 63) & ~(size_t)63);
 }
 
@@ -17,7 +21,7 @@ void end_open(struct world *w, struct end *e, bool server)
 {
 	struct rr_conn_config cfg = {
 	        .role = server ? RR_CONN_SERVER : RR_CONN_CLIENT,
-	        .mem = {mem_get, mem_put, NULL},
+	        .mem = {mem_get, mem_put, w},
 	        .remote_invalidate = true,
 	        .xid_seed = 1u << 30,
 	};
@@ -25,7 +29,13 @@ void end_open(struct world *w, struct end *e, bool server)
 	e->w = w;
 	e->server = server;
 	e->lost = e->closed = false;
-	assert_int_equal(rr_conn_new(&cfg, world_now(w), &e->conn), 0);
+	if (!rr_conn_new(&cfg, world_now(w), &e->conn))
+		return;
+	assert_true(w->fail_get && w->gets >= w->fail_get);
+	rr_sim_ops.destroy(e->ep);
+	e->conn = NULL;
+	e->ep = NULL;
+	e->closed = true;
 }
 
 void end_close(struct end *e)
