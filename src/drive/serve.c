@@ -496,8 +496,6 @@ void rr_serve_drop(struct rr_link *l)
 
 		if (q->answered)
 			continue;
-		if (q->waiting)
-			stop_waiting(q);
 		/* Done or not: nobody will ever know, nor do it again. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
