@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Upper-layer bindings through the public interface: several programs on one
+ * connection, programs that are served in reverse, the binding of NFS.
+ */
+#include "reverse_rig.h"
+
+#include <rpcrdma/nfs.h>
+
+static struct end second;
+static const struct rpcrdma_program other = {PROG + 1, VERS, procs, N_PROCS};
+
+static void start_both(void)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_BIND, &x);
+
+	assert_int_equal(rpcrdma_service_add(w.service, &other, &second), 0);
+	w.retry_ns = 1000ull * MS;
+	listen_at("127.0.0.1:0");
+	connect_client(&w.conn);
+	assert_int_equal(run(w.conn, &o, &x), 0);
+	assert_int_equal(w.bind_status, 0);
+}
+
+/* V2-A.4-01: one set of thresholds and credits for both. */
+static void two_programs_share_a_connection(void **state)
+{
+	struct rpcrdma_conn_info before, after;
+	struct rpcrdma_stats s;
+	struct wait x;
+	struct rpcrdma_call_options o;
+
+	memset(&second, 0, sizeof(second));
+	start_both();
+	rpcrdma_conn_get_info(w.conn, &before);
+	for (unsigned i = 0; i < 40; i++) {
+		o = call_to(P_NULL, &x);
+		o.program += i & 1;
+		assert_int_equal(run(w.conn, &o, &x), 0);
+	}
+	assert_int_equal(w.server.executed, 20);
+	assert_int_equal(second.executed, 20);
+	rpcrdma_conn_get_info(w.conn, &after);
+	assert_int_equal(after.send_inline, before.send_inline);
+	assert_int_equal(after.recv_inline, before.recv_inline);
+	assert_int_equal(after.credits_granted, before.credits_granted);
+	assert_int_equal(w.ups, 1);
+	rpcrdma_engine_stats(w.engine, &s);
+	assert_int_equal(s.connections, 2); /* this one, seen from both ends */
+}
+
+static void refused(struct rpcrdma_call_options *o, struct wait *x, uint32_t code,
+                    uint32_t most)
+{
+	assert_int_equal(run(w.back, o, x), RPCRDMA_TRANSPORT_ERROR);
+	assert_int_equal(x->reply.transport_error, code);
+	assert_int_equal(x->reply.a, most);
+}
+
+/* V2-A.3-01: what a client serves is bound as what a server serves. */
+static void programs_in_reverse_have_bindings_too(void **state)
+{
+	static uint8_t head[12], data[4000], room[2][100];
+	struct rpcrdma_piece a[2] = {{head, 8, false}, {data, 4000, true}};
+	struct rpcrdma_dest d[2] = {{.base = room[0], .len = 100},
+	                            {.base = room[1], .len = 100}};
+	struct rpcrdma_stats s;
+	struct wait x;
+	struct rpcrdma_call_options o;
+
+	start_both();
+	put32(head, 1);
+	put32(head + 4, 4000);
+	for (unsigned i = 0; i < 4000; i++)
+		data[i] = pattern(1, i);
+	o = call_to(P_SUM, &x); /* one eligible argument */
+	o.args = a;
+	o.n_args = 2;
+	assert_int_equal(run(w.back, &o, &x), 0);
+	assert_int_equal(be32(x.results), 1);
+	rpcrdma_engine_stats(w.engine, &s);
+	assert_int_equal(s.bytes_read_chunk, 2 * 4000);
+	w.client.executed = 0;
+	o = call_to(P_FILL, &x); /* no eligible argument, one eligible result */
+	o.args = a;
+	o.n_args = 2;
+	refused(&o, &x, 6, 0);
+	o = call_to(P_FILL, &x);
+	put32(head + 8, 1);
+	a[0].len = 12;
+	o.args = a;
+	o.n_args = 1;
+	o.dests = d;
+	o.n_dests = 2;
+	refused(&o, &x, 7, 1);
+	assert_int_equal(w.client.executed, 0);
+}
+
+/* V2-4.3.4.3-01, V2-A-01, V2-A.1-02: data of READ and WRITE, names of links, and
+ * nothing else: single opaque items, no union and nothing that holds another.
+ *                                                            [RFC 8267 §2] */
+static void nfs_moves_data_and_link_names_only(void **state)
+{
+	enum { READLINK = 5, READ = 6, WRITE = 7, SYMLINK = 10 };
+
+	for (unsigned i = 0; i < RPCRDMA_NFS3_PROCEDURES; i++) {
+		const struct rpcrdma_binding *b = &rpcrdma_nfs3_binding[i];
+
+		assert_non_null(b->name);
+		assert_int_equal(b->max_read_items, i == WRITE || i == SYMLINK);
+		assert_int_equal(b->max_write_items, i == READ || i == READLINK);
+	}
+	for (unsigned i = 0; i < RPCRDMA_MOUNT3_PROCEDURES; i++) {
+		assert_int_equal(rpcrdma_mount3_binding[i].max_read_items, 0);
+		assert_int_equal(rpcrdma_mount3_binding[i].max_write_items, 0);
+	}
+}
+
+/* V2-9-02, V2-9-05, V2-A-01: at both ends, unless another one is named.  Somebody
+ * else may have the port: then no listener can. */
+static void the_port_is_20049_unless_another_is_named(void **state)
+{
+	struct sockaddr_storage sa;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	int err = rpcrdma_listen(w.engine, "127.0.0.1", &w.listen_options, w.service, 8,
+	                         &w.listener);
+
+	if (err) {
+		assert_int_equal(err, -EADDRINUSE);
+		skip();
+	}
+	assert_int_equal(rpcrdma_listener_addr(w.listener, &sa), 0);
+	assert_int_equal(ntohs(((struct sockaddr_in *)&sa)->sin_port), 20049);
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", NULL, &w.options,
+	                                 on_event, NULL, &w.conn),
+	                 0);
+	assert_int_equal(run(w.conn, &o, &x), 0);
+	assert_int_equal(w.server.executed, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(two_programs_share_a_connection),
+	        TEST(programs_in_reverse_have_bindings_too),
+	        TEST(nfs_moves_data_and_link_names_only),
+	        TEST(the_port_is_20049_unless_another_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma nfsd, items that move by RDMA: READ's data are an arm's member of a
+ * union; they go to the chunk if that arm is there, and nothing else does.
+ */
+#include "support/nfsd_rig.h"
+#include <errno.h>
+#include <string.h>
+
+static struct rig r;
+
+static int start(void **state)
+{
+	(void)state;
+	rig_init(&r);
+	rig_start(&r, NULL);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	rig_stop(&r);
+	rig_fini(&r);
+	return 0;
+}
+
+static nfsstat3 read_into(nfs_fh3 fh, struct rpcrdma_dest *dest, READ3res *res)
+{
+	READ3args a = {fh, 0, (count3)dest->len};
+
+	r.dest = dest;
+	r.reply_bytes = NFS3_RESULT_BYTES;
+	return NFS(&r, READ, &a, res);
+}
+
+/* V2-4.3.4.3-02, V2-4.3.4.3-01: status, attributes, count stay in the payload. */
+static void the_good_arm_of_read_fills_the_chunk(void **state)
+{
+	static uint8_t data[1000], got[1200];
+	struct rpcrdma_dest dest = {.base = got, .len = sizeof(got)};
+	WRITE3resok ok;
+	READ3res res;
+	nfs_fh3 fh;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 3 + 1);
+	assert_int_equal(rig_create(&r, r.root, "items", &fh), NFS3_OK);
+	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), (stable_how)2, &ok),
+	                 NFS3_OK);
+	memset(got, 0xee, sizeof(got));
+	assert_int_equal(read_into(fh, &dest, &res), NFS3_OK);
+	assert_true(dest.ret_used);
+	assert_int_equal(dest.ret_len, sizeof(data));
+	assert_memory_equal(got, data, sizeof(data));
+	for (size_t i = sizeof(data); i < sizeof(got); i++)
+		assert_int_equal(got[i], 0xee);
+	assert_int_equal(r.len, r.used); /* the count is the last word of it */
+	assert_int_equal(res.READ3res_u.resok.data_len, sizeof(data));
+	assert_true(res.READ3res_u.resok.file_attributes.attributes_follow);
+}
+
+/* V2-4.3.4.3-02, K21 */
+static void the_bad_arm_of_read_leaves_the_chunk_unused(void **state)
+{
+	static uint8_t got[1200];
+	struct rpcrdma_dest dest = {.base = got, .len = sizeof(got), .ret_used = true};
+	READ3res res;
+
+	(void)state;
+	memset(got, 0xee, sizeof(got));
+	assert_int_equal(read_into(r.root, &dest, &res), NFS3ERR_ISDIR);
+	assert_false(dest.ret_used);
+	for (size_t i = 0; i < sizeof(got); i++)
+		assert_int_equal(got[i], 0xee);
+	assert_int_equal(r.len, r.used);
+}
+
+/* V2-A.1-06: a chunk that holds something else than the item of the result. */
+static void a_chunk_with_another_item_is_an_error(void **state)
+{
+	static uint8_t got[100];
+	const struct rpcrdma_reply reply = {.results = got, .len = 8};
+	struct rpcrdma_dest dest = {.base = got, .len = 100, .ret_used = true};
+	const void *item = NULL;
+
+	(void)state;
+	dest.ret_len = 60;
+	assert_int_equal(nfs3_result_item(&reply, 8, &dest, 60, &item), 0);
+	assert_ptr_equal(item, got);
+	assert_int_equal(nfs3_result_item(&reply, 8, &dest, 59, &item), -EBADMSG);
+	assert_int_equal(nfs3_result_item(&reply, 8, &dest, 61, &item), -EBADMSG);
+	assert_int_equal(nfs3_result_item(&reply, 8, &dest, 0, &item), -EBADMSG);
+	dest.ret_len = 200;
+	assert_int_equal(nfs3_result_item(&reply, 8, &dest, 200, &item), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(the_good_arm_of_read_fills_the_chunk),
+	        cmocka_unit_test(the_bad_arm_of_read_leaves_the_chunk_unused),
+	        cmocka_unit_test(a_chunk_with_another_item_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
