@@ -82,19 +82,24 @@ static const struct rig_region *region(const struct attack *a, enum which w)
 }
 
 /* A segment of it with this length, as hexadecimal. */
+static const char *segment_at(uint32_t handle, uint32_t len, const uint8_t *base,
+                              char *to)
+{
+	sprintf(to, "%08x %08x %016llx ", handle, len,
+	        (unsigned long long)(uintptr_t)base);
+	return to;
+}
+
 static const char *where(const struct attack *a, enum which w, uint32_t len, char *to)
 {
-	const struct rig_region *r = region(a, w);
-
-	sprintf(to, "%08x %08x %016llx ", r->handle, len,
-	        (unsigned long long)(uintptr_t)r->base);
-	return to;
+	return segment_at(region(a, w)->handle, len, region(a, w)->base, to);
 }
 
 /*
  * Expands a Reply: @W, @X and @R stand for the segment of the first and second
  * Write chunk and of the Reply chunk, with the eight digits that follow as its
- * length.
+ * length; @O for that of the first Write chunk, one octet further, @H with the
+ * next handle.
  */
 static void expand(const struct attack *a, const char *in, char *out)
 {
@@ -106,7 +111,13 @@ static void expand(const struct attack *a, const char *in, char *out)
 			uint32_t len;
 
 			assert_int_equal(sscanf(in + 2, "%8x", &len), 1);
-			out += strlen(where(a, k, len, out));
+			if (in[1] == 'O' || in[1] == 'H')
+				segment_at(region(a, FIRST_WRITE)->handle +
+				                   (in[1] == 'H'),
+				           len, a->result + (in[1] == 'O'), out);
+			else
+				where(a, k, len, out);
+			out += strlen(out);
 			in += 10;
 		} else {
 			*out++ = *in++;
@@ -168,6 +179,14 @@ static const struct row write_lists_must_be_those_offered_rows[] = {
                  "000000aa",
                  "00000001") "00000001 00000001 @X00000000 00000000 " NO_REPLY
                   GOOD_REPLY},
+         -EPROTO},
+        {"another handle",
+         {"00000055" MSG_REPLY "00000000 00000000 00000001 00000001 @H00000000"
+          "00000001 00000001 @X00000000 00000000 " NO_REPLY GOOD_REPLY},
+         -EPROTO},
+        {"another offset",
+         {"00000055" MSG_REPLY "00000000 00000000 00000001 00000001 @O00000000"
+          "00000001 00000001 @X00000000 00000000 " NO_REPLY GOOD_REPLY},
          -EPROTO},
         {"a segment more",
          {"00000055" MSG_REPLY

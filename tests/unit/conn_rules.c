@@ -271,6 +271,14 @@ static const struct row chunks_too_large_to_pull_are_refused_rows[] = {
          {"00000055" MSG "00000000" READ("00000010", "ffffffff") READ(
                  "00000010", "ffffffff") "00000000 00000000 00000000" CALL("00000055")},
          SYSTEM("00000055")},
+        {"a Read chunk of 64 MiB and one octet",
+         {"00000055" MSG "00000000" READ(
+                 "00000010", "04000001") "00000000 00000000 00000000" CALL("00000055")},
+         SYSTEM("00000055")},
+        {"a Special Call of 4 MiB and a word",
+         {"00000055" NOMSG
+          "00000000" READ("00000000", "00400004") "00000000 00000000 00000000"},
+         SYSTEM("00000055")},
         {"a Special Call of 4 GiB",
          {"00000055" NOMSG
           "00000000" READ("00000000", "ffffffff") "00000000 00000000 00000000"},
