@@ -228,6 +228,8 @@ struct rr_request {
 	bool has_reply_chunk;
 	uint64_t reply_chunk_bytes;
 	uint64_t user; /* the user's; 0 at ADMIT */
+	bool unreduced; /* set by the user: items of the reply stay in the payload,
+			   Write chunks come back unused [K18] */
 
 	struct rr_list link;
 	struct rr_request_state *priv;

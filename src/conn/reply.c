@@ -33,11 +33,13 @@ struct reply_plan {
 	bool special;
 };
 
-/* A chunk without segments is no place for an item: it stays inline. */
+/* A chunk without segments is no place for an item: it stays inline.  So does
+ * what RPCSEC_GSS protects. [K18] */
 static bool takes_item(const struct rr_request_state *q, unsigned chunk,
                        const struct rr_piece *k)
 {
-	return chunk < q->req.n_writes && (q->lists->writes[chunk].count || !k->len);
+	return !q->req.unreduced && chunk < q->req.n_writes &&
+	       (q->lists->writes[chunk].count || !k->len);
 }
 
 /* Items to chunks, the rest into the stream. */

@@ -455,6 +455,7 @@ static void describe(struct rr_request_state *q, bool special, bool continued)
 	r->has_reply_chunk = l && l->has_reply;
 	r->reply_chunk_bytes = r->has_reply_chunk ? l->reply.length : 0;
 	r->user = 0;
+	r->unreduced = false;
 }
 
 /* Where the Requester names none: one of what is most likely the largest. */

@@ -271,7 +271,10 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	k->call = (struct rr_call){
 	        .xid = h.xid,
 	        .flags = (o->special ? RR_CALL_SPECIAL : 0u) |
-	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u),
+	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
+	                 (rr_rpc_unreducible(&h.cred)
+	                          ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES
+	                          : 0u),
 	        .pieces = k->pieces,
 	        .n_pieces = 1 + o->n_args,
 	        .dests = k->dests,

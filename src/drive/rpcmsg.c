@@ -146,3 +146,15 @@ int rr_rpc_get_reply(const void *buf, size_t len, struct rr_rpc_reply *ret)
 	*ret = m;
 	return (int)(c.pos - (const uint8_t *)buf);
 }
+
+/* Version, procedure, sequence number, service, handle.       [RFC 2203 §5] */
+bool rr_rpc_unreducible(const struct rpcrdma_auth *cred)
+{
+	enum { RPCSEC_GSS = 6, DATA = 0, SERVICE_NONE = 1 };
+	const uint8_t *p = cred->body;
+
+	if (cred->flavor != RPCSEC_GSS)
+		return false;
+	return cred->len < 16 || rr_load_u32(p + 4) != DATA ||
+	       rr_load_u32(p + 12) != SERVICE_NONE;
+}

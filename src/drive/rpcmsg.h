@@ -36,4 +36,9 @@ int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *) RR_MUS
 int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret) RR_MUST_CHECK;
 int rr_rpc_get_reply(const void *buf, size_t len, struct rr_rpc_reply *ret) RR_MUST_CHECK;
 
+/* What follows a header with this credential must stay in one piece: RPCSEC_GSS
+ * with integrity or privacy, or about a context of its own.
+ *                                      [v2 §11.2.2, §11.2.2.3; RFC 2203 §5; K18] */
+bool rr_rpc_unreducible(const struct rpcrdma_auth *cred);
+
 #endif

@@ -376,6 +376,7 @@ static void handle(struct rpcrdma_request *q)
 		return;
 	}
 	set_args(q, (size_t)n);
+	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
 	if (q->proc->execute_once) {
 		if (rpcrdma_request_peer(q, &caller)) {
 			drop(q); /* gone already, and not to be known again */

@@ -408,6 +408,19 @@ static void reply_resource_brings_a_reply_chunk(void **state)
 	end(a);
 }
 
+/* V2-11.2.2.2-02: whatever the flavor, for the longest verifier there is. */
+static void reply_chunks_have_room_for_the_longest_header(void **state)
+{
+	struct ask *a = ask(100, 0, false);
+
+	a->o.reply_bytes = 300000;
+	run(a);
+	assert_int_equal(a->reply.status, 0);
+	/* XID, type, MSG_ACCEPTED, flavor, length, 400 octets, SUCCESS */
+	assert_true(w.seen[0].reply_chunk_bytes >= 300000 + 20 + 400 + 4);
+	end(a);
+}
+
 /* -- what is final
  * ----------------------------------------------------------------------- */
 
@@ -509,6 +522,7 @@ int main(void)
 	        TEST(segments_are_reduced_to_what_the_server_takes),
 	        TEST(write_resource_brings_a_larger_chunk),
 	        TEST(reply_resource_brings_a_reply_chunk),
+	        TEST(reply_chunks_have_room_for_the_longest_header),
 	        TEST(executed_calls_are_not_repeated_unless_idempotent),
 	        TEST(permanent_errors_reach_the_caller_at_once),
 	        TEST(a_second_error_is_final),

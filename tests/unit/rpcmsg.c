@@ -166,6 +166,29 @@ static void auth_sys_bodies_round_trip_and_are_bounded(void **state)
 	assert_int_equal(rpcrdma_auth_sys_decode(&a, &s), -EBADMSG);
 }
 
+/* V2-11.2.2-02, V2-11.2.2.3-01: words are version, procedure, number, service. */
+static void gss_credentials_tell_what_may_be_reduced(void **state)
+{
+	static const struct {
+		uint32_t flavor, proc, service, len;
+		bool unreducible;
+	} t[] = {
+	        {0, 0, 3, 24, false}, {1, 0, 3, 24, false}, {6, 0, 1, 24, false},
+	        {6, 0, 2, 24, true},  {6, 0, 3, 24, true},  {6, 1, 1, 24, true},
+	        {6, 2, 1, 24, true},  {6, 3, 1, 24, true},  {6, 0, 1, 16, false},
+	        {6, 0, 1, 15, true},  {6, 0, 0, 24, true},  {6, 0, 1, 0, true},
+	};
+	uint8_t body[24] = {0, 0, 0, 1};
+
+	for (size_t i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		const struct rpcrdma_auth a = {t[i].flavor, body, t[i].len};
+
+		body[7] = (uint8_t)t[i].proc;
+		body[15] = (uint8_t)t[i].service;
+		assert_int_equal(rr_rpc_unreducible(&a), t[i].unreducible);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +199,7 @@ int main(void)
 	        cmocka_unit_test(replies_read_and_write_the_rfc_octets),
 	        cmocka_unit_test(unknown_stats_are_refused),
 	        cmocka_unit_test(auth_sys_bodies_round_trip_and_are_bounded),
+	        cmocka_unit_test(gss_credentials_tell_what_may_be_reduced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,6 +268,32 @@ static void an_absent_result_leaves_its_word(void **state)
 	}
 }
 
+static void give_whole(struct side *s, struct rr_request *r)
+{
+	r->unreduced = true;
+	give(s, r);
+}
+
+/* V2-11.2.2.3-01, K18: five octets and their padding in the payload, the chunk
+ * unused; too small a chunk is no matter either. */
+static void a_protected_reply_leaves_the_chunk_unused(void **state)
+{
+	struct answer a = {.head_len = 12, .n_items = 1, .item = {5}};
+	struct side *s = server(&a, false);
+
+	s->on_request = give_whole;
+	raw_octets("00000000 00000001 00000005", a.head, 12);
+	raw_receive(s, "00000055" MSG "00000000 00000000 00000001 00000001" SEG(
+	                       "000000ab",
+	                       "00000004") "00000000 00000000" CALL("00000055"));
+	assert_int_equal(s->n_writes, 0);
+	raw_expect(s, "00000055" MSG_REPLY "00000000 00000000 00000001 00000001" SEG(
+	                      "000000ab",
+	                      "00000000") "00000000 00000000 00000055 00000001 "
+	                                  "00000005 01080f161d000000");
+	raw_end(s);
+}
+
 /* -- remote invalidation
  * --------------------------------------------------------------------- */
 
@@ -339,6 +365,7 @@ int main(void)
 	        cmocka_unit_test(an_absent_result_leaves_its_word),
 	        cmocka_unit_test(no_invalidation_unasked),
 	        cmocka_unit_test(each_reply_invalidates_the_handle_of_its_call),
+	        cmocka_unit_test(a_protected_reply_leaves_the_chunk_unused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
