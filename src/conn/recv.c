@@ -406,15 +406,18 @@ static void settle_version(struct rr_conn *c)
 static bool check_version(struct rr_conn *c, struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
+	int err;
 
 	if (refused_by_server(c, m))
 		return false;
 	if (!c->settled)
 		follow_client(c, m);
-	if (m->len < RR_WIRE_PREFIX || c->edition->get_prefix(&cur, &m->p)) {
+	if (m->len < RR_WIRE_PREFIX) { /* more than any prefix */
 		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
+	err = c->edition->get_prefix(&cur, &m->p);
+	RR_ASSERT(!err);
 	rr_conn_trace(c, RR_TRACE_MSG_RECEIVED, m->p.xid, m->p.htype, m->len,
 	              m->p.credit);
 	if (m->p.vers != c->edition->vers) {

@@ -114,7 +114,6 @@ static void tell(const struct rr_conn *c, struct rr_conn_info *ret)
 
 	ret->cap = cap;
 	ret->avail = cap - RR_MIN(cap, c->credit1.outstanding);
-	ret->owed = 0;
 }
 
 /* -- receiving
@@ -142,7 +141,7 @@ static bool decode_lists(struct rr_msg *m)
 		return false;
 	m->payload = cur.pos;
 	m->payload_len = rr_cursor_left(&cur);
-	if (m->lists.reads_descend && !m->lists.over)
+	if (m->lists.reads_descend)
 		sort_reads(&m->lists);
 	return true;
 }
@@ -247,13 +246,8 @@ static void received(struct rr_conn *c, struct rr_msg *m)
 	case RDMA2_ERROR:
 		error_received(c, m);
 		break;
-	case RR_WIRE_V1_DONE: /* [RFC 8166 §4.6] */
-		m->response = true;
-		if (invalidation_allowed(c, m))
-			rr_recv_discard(c, m, RR_DISCARD_FAULT);
-		break;
-	default: /* RDMA_MSGP, too */
-		m->response = likely_reply(c, m);
+	default: /* RDMA_DONE is dropped, RDMA_MSGP is not [RFC 8166 §4.6] */
+		m->response = m->p.htype == RR_WIRE_V1_DONE || likely_reply(c, m);
 		if (invalidation_allowed(c, m))
 			bad_header(c, m);
 		break;

@@ -231,6 +231,27 @@ static void an_item_and_the_rest_share_the_segments(void **state)
 	end(s, o);
 }
 
+/* There is no limit but our own: of the length of a segment, and of their number. */
+static void segments_are_as_long_and_as_many_as_we_like(void **state)
+{
+	static const struct {
+		uint32_t segment;
+		size_t reply, segments;
+	} t[] = {{3 << 20, 3 << 20, 1}, {100, 3000, 30}};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		const struct rr_conn_config cfg = {.segment_bytes = t[i].segment};
+		struct side *s = client(&cfg);
+		struct v1_call *o = v1_call(0x99, 8, false);
+
+		o->call.reply_bytes = t[i].reply;
+		v1_start(s, o);
+		assert_int_equal(s->n_sent, 1);
+		assert_int_equal(s->sent[0].len, 28 + 4 + 16 * t[i].segments + 8);
+		end(s, o);
+	}
+}
+
 /* Between the limits of segments and of the header's room. */
 static void a_header_beyond_the_threshold_ends_locally(void **state)
 {
@@ -321,6 +342,22 @@ static void a_huge_grant_is_bounded_by_the_request(void **state)
 	answer(&m, 0xffffffff);
 	assert_int_equal(outstanding(&m), 10);
 	end_many(&m);
+}
+
+static void an_idle_connection_has_all_that_was_granted(void **state)
+{
+	struct side *s = client(NULL);
+	struct v1_call *o = v1_call(0x99, 8, false);
+	struct rr_conn_info i;
+
+	v1_start(s, o);
+	raw_receive(s,
+	            "00000099" V1("00000007", "00000000") V1_EMPTY REPLY("00000099"));
+	rr_conn_info(s->c, &i);
+	assert_int_equal(i.cap, 7);
+	assert_int_equal(i.avail, 7);
+	assert_int_equal(i.owed, 0);
+	end(s, o);
 }
 
 static void a_grant_of_zero_is_one(void **state)
@@ -465,9 +502,12 @@ static void receive(struct attack *a, const char *in)
 static void expect_status(const char *in, int status, uint32_t code)
 {
 	struct attack a = begin(NULL, NULL);
+	struct rr_conn_counters n;
 
 	receive(&a, in);
 	raw_expect_silence(a.s);
+	rr_conn_counters(a.s->c, &n);
+	assert_int_equal(n.discards, status == -EINPROGRESS || status == -EPROTO);
 	if (a.o->call.status != status)
 		fail_msg("%s: %d", in, a.o->call.status);
 	assert_int_equal(a.o->call.error.code,
@@ -507,6 +547,24 @@ static void chunks_that_were_not_offered_end_the_call(void **state)
 	              " 00000000 00000000 00000001 00000001 @W00000000 00000000"
 	              " 00000000" REPLY("00000099"),
 	              -EPROTO, 0);
+}
+
+/* To a Call that offered none, or only a Write chunk. */
+static void a_reply_chunk_that_was_not_offered_ends_the_call(void **state)
+{
+	for (int dest = 0; dest < 2; dest++) {
+		struct side *s = client(NULL);
+		struct v1_call *o = v1_call(0x99, 8, dest);
+
+		v1_start(s, o);
+		rig_forget_sent(s);
+		raw_receive(s, "00000099" V1_NOMSG
+		               "00000000 00000000 00000001 00000001 " SEG("000000aa",
+		                                                          "00000010"));
+		raw_expect_silence(s);
+		assert_int_equal(o->call.status, -EPROTO);
+		end(s, o);
+	}
 }
 
 /* [RFC 8166 §4.5] dropped without a word, the call waits */
@@ -603,8 +661,10 @@ static void any_handle_of_the_call_may_be_invalidated(void **state)
 
 static void another_handle_closes(void **state)
 {
-	const struct rr_conn_config cfg = {.remote_invalidate = true};
+	const struct rr_conn_config cfg = {.remote_invalidate = true,
+	                                   .rvrsdir = RDMA2_RVRSDIR_SIMPLE};
 	static const char *const in[] = {
+	        "00000098" V1_MSG V1_EMPTY CALL("00000098"),
 	        "00000099" V1_MSG V1_EMPTY REPLY("00000099"),
 	        "00000099" V1_ERROR "00000002",
 	        "00000099" V1("00000040", "00000003") V1_EMPTY,
@@ -617,6 +677,7 @@ static void another_handle_closes(void **state)
 
 		raw_receive_inv(a.s, in[i], 0x7777);
 		raw_expect_close(a.s, -EPROTO);
+		assert_int_equal(a.s->admitted, 0);
 		end(a.s, a.o);
 	}
 }
@@ -803,9 +864,11 @@ int main(void)
 	        cmocka_unit_test(what_cannot_be_expressed_ends_locally),
 	        cmocka_unit_test(a_call_that_fits_without_its_lists_is_pulled),
 	        cmocka_unit_test(an_item_and_the_rest_share_the_segments),
+	        cmocka_unit_test(segments_are_as_long_and_as_many_as_we_like),
 	        cmocka_unit_test(a_header_beyond_the_threshold_ends_locally),
 	        cmocka_unit_test(one_call_until_the_first_reply),
 	        cmocka_unit_test(a_huge_grant_is_bounded_by_the_request),
+	        cmocka_unit_test(an_idle_connection_has_all_that_was_granted),
 	        cmocka_unit_test(a_grant_of_zero_is_one),
 	        cmocka_unit_test(the_newest_grant_counts),
 	        cmocka_unit_test(an_error_grants_too),
@@ -814,6 +877,7 @@ int main(void)
 	        cmocka_unit_test(stalls_are_counted_once),
 	        cmocka_unit_test(a_reply_chunk_may_come_back_unused_or_not_at_all),
 	        cmocka_unit_test(chunks_that_were_not_offered_end_the_call),
+	        cmocka_unit_test(a_reply_chunk_that_was_not_offered_ends_the_call),
 	        cmocka_unit_test(bad_headers_are_dropped),
 	        cmocka_unit_test(errors_end_the_call),
 	        cmocka_unit_test(errors_that_do_not_decode_are_dropped),

@@ -229,16 +229,47 @@ static void read_chunks_come_in_any_order(void **state)
 	struct side *s = v1_server(NULL);
 
 	s->on_request = see;
-	raw_receive(s, "00000055" V1_MSG READ_AT("0000001c", "000000ab", "00000008")
-	                       READ_AT("00000014", "000000aa", "00000004")
-	                               V1_EMPTY CALL("00000055") "01020304");
+	raw_receive(s, "00000055" V1_MSG READ_AT("0000002c", "000000ac", "00000010")
+	                       READ_AT("0000001c", "000000ab", "00000008")
+	                               READ_AT("00000014", "000000aa", "00000004")
+	                                       V1_EMPTY CALL("00000055") "01020304"
+	                                                                 "05060708");
 	v1_expect(s, "00000055" OUR_MSG V1_EMPTY REPLY("00000055"));
-	assert_int_equal(n_seen, 5);
+	assert_int_equal(n_seen, 6);
 	assert_int_equal(seen_len[0], 20);
 	assert_int_equal(seen_len[1], 4);
 	assert_int_equal(seen_len[2], 4);
 	assert_int_equal(seen_len[3], 8);
-	assert_int_equal(seen_len[4], 4);
+	assert_int_equal(seen_len[4], 8);
+	assert_int_equal(seen_len[5], 16);
+	raw_end(s);
+}
+
+/* Octets after the header of RDMA_NOMSG mean nothing, not even a direction. */
+static void what_follows_a_header_without_payload_is_ignored(void **state)
+{
+	struct side *s = v1_server(NULL);
+
+	raw_receive(s, "00000055" V1_NOMSG READ_AT("00000000", "000000aa", "00000020")
+	                       V1_EMPTY REPLY("00000055"));
+	assert_int_equal(s->n_reads, 1);
+	raw_end(s);
+}
+
+static void more_read_chunks_than_there_is_room_for(void **state)
+{
+	struct side *s = v1_server(NULL);
+	char in[8192];
+	size_t at = (size_t)sprintf(in, "00000055" V1_MSG);
+
+	for (unsigned i = 0; i < 65; i++)
+		at += (size_t)sprintf(in + at,
+		                      "00000001 %08x " SEG("000000aa", "00000004"),
+		                      1000 - 4 * i);
+	sprintf(in + at, V1_EMPTY CALL("00000055"));
+	raw_receive(s, in);
+	v1_expect(s, ERR_CHUNK("00000055"));
+	v1_expect_service(s);
 	raw_end(s);
 }
 
@@ -519,6 +550,23 @@ static void a_reply_invalidates_only_if_both_ends_can(void **state)
 		               "00000001 00000000" CALL("00000057"));
 		v1_expect(s, "00000057" OUR_MSG NO_READS NO_MORE
 		             "00000001 00000000" REPLY("00000057"));
+		/* the first Write chunk that has something, else a Read chunk */
+		raw_receive(s, "00000058" V1_MSG READ_AT("0000000c", "000000bb",
+		                                         "00000004") NO_READS
+		            "00000001 00000000 " WRITE("000000aa", "00000100")
+		                    NO_MORE NO_REPLY CALL("00000058"));
+		v1_expect_inv(s,
+		              "00000058" OUR_MSG NO_READS
+		              "00000001 00000000 " WRITE("000000aa", "00000000")
+		                      NO_MORE NO_REPLY REPLY("00000058"),
+		              t[i].inv);
+		raw_receive(s, "00000059" V1_MSG READ_AT("0000000c", "000000aa",
+		                                         "00000004") NO_READS
+		            "00000001 00000000 " NO_MORE NO_REPLY CALL("00000059"));
+		v1_expect_inv(s,
+		              "00000059" OUR_MSG NO_READS
+		              "00000001 00000000 " NO_MORE NO_REPLY REPLY("00000059"),
+		              t[i].inv);
 		raw_end(s);
 	}
 }
@@ -616,6 +664,8 @@ int main(void)
 	        cmocka_unit_test(a_long_reply_without_a_chunk_is_err_chunk),
 	        cmocka_unit_test(read_chunks_with_and_without_padding),
 	        cmocka_unit_test(read_chunks_come_in_any_order),
+	        cmocka_unit_test(what_follows_a_header_without_payload_is_ignored),
+	        cmocka_unit_test(more_read_chunks_than_there_is_room_for),
 	        cmocka_unit_test(a_long_call_is_pulled_from_position_zero),
 	        cmocka_unit_test(a_long_call_with_another_xid_is_err_chunk),
 	        cmocka_unit_test(short_messages_are_dropped),

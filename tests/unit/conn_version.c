@@ -366,6 +366,19 @@ static void a_client_of_version_1_is_refused(void **state)
 	}
 }
 
+/* Once the server has answered in version 1, it is a fault. */
+static void a_late_refusal_of_another_version_closes(void **state)
+{
+	struct side *s = client(RR_CONN_V1);
+
+	raw_receive(s, "00000098" V1_MSG V1_EMPTY REPLY("00000098"));
+	raw_expect_silence(s);
+	raw_receive(s,
+	            "00000099 00000002 00000020 00000004 00000001 00000002 00000002");
+	raw_expect_close(s, -EPROTO);
+	raw_end(s);
+}
+
 static void version_2_at_a_client_of_version_1_closes(void **state)
 {
 	struct side *s = client(RR_CONN_V1);
@@ -482,6 +495,18 @@ static void fewer_than_20_octets_of_another_version(void **state)
 	raw_end(s);
 }
 
+/* Nor does an error end a server: it has asked for nothing. */
+static void an_error_as_the_first_message(void **state)
+{
+	struct side *s = server(BOTH);
+
+	raw_receive(s,
+	            "00000055 00000001 00000020 00000004 00000001 00000002 00000002");
+	raw_expect_silence(s);
+	v1_expect_service(s);
+	raw_end(s);
+}
+
 /* A message that is too short settles nothing. */
 static void a_short_message_does_not_settle_the_version(void **state)
 {
@@ -575,6 +600,7 @@ int main(void)
 	        cmocka_unit_test(what_was_queued_is_planned_anew),
 	        cmocka_unit_test(a_client_of_version_1_sends_its_call_first),
 	        cmocka_unit_test(a_client_of_version_1_is_refused),
+	        cmocka_unit_test(a_late_refusal_of_another_version_closes),
 	        cmocka_unit_test(version_2_at_a_client_of_version_1_closes),
 	        cmocka_unit_test(a_server_follows_a_client_of_version_2),
 	        cmocka_unit_test(a_server_follows_a_client_of_version_1),
@@ -583,6 +609,7 @@ int main(void)
 	        cmocka_unit_test(a_server_of_version_2_refuses_version_1),
 	        cmocka_unit_test(an_error_of_another_version_is_not_answered),
 	        cmocka_unit_test(fewer_than_20_octets_of_another_version),
+	        cmocka_unit_test(an_error_as_the_first_message),
 	        cmocka_unit_test(a_short_message_does_not_settle_the_version),
 	        cmocka_unit_test(version_2_on_a_server_settled_at_1),
 	        cmocka_unit_test(version_1_on_a_server_settled_at_2),
