@@ -202,6 +202,20 @@ static void what_cannot_be_expressed_ends_locally(void **state)
 	}
 }
 
+/* [RFC 8166 §3.5.3] MAY at any time */
+static void a_short_call_may_be_pulled_too(void **state)
+{
+	struct side *s = client(NULL);
+	struct v1_call *o = v1_call(0x99, 8, false);
+
+	o->call.flags = RR_CALL_SPECIAL;
+	v1_start(s, o);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(rr_load_u32(s->sent[0].p + 12), 1);
+	assert_int_equal(only_region(s)->len, 8);
+	end(s, o);
+}
+
 /* The lists take the room that the payload would have had. */
 static void a_call_that_fits_without_its_lists_is_pulled(void **state)
 {
@@ -862,6 +876,7 @@ int main(void)
 	        cmocka_unit_test(a_reply_chunk_is_there_when_the_reply_may_not_fit),
 	        cmocka_unit_test(without_memory_for_a_reply_chunk_the_call_ends),
 	        cmocka_unit_test(what_cannot_be_expressed_ends_locally),
+	        cmocka_unit_test(a_short_call_may_be_pulled_too),
 	        cmocka_unit_test(a_call_that_fits_without_its_lists_is_pulled),
 	        cmocka_unit_test(an_item_and_the_rest_share_the_segments),
 	        cmocka_unit_test(segments_are_as_long_and_as_many_as_we_like),

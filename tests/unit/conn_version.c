@@ -88,8 +88,11 @@ static void expect_version_1(struct waiting *w)
 static void goes_down(const char *in)
 {
 	struct waiting w = waiting(BOTH);
+	struct rr_conn_counters n;
 
 	raw_receive(w.s, in);
+	rr_conn_counters(w.s->c, &n);
+	assert_int_equal(n.errors_received, 1);
 	expect_version_1(&w);
 	end(&w);
 }
@@ -174,6 +177,7 @@ static void the_refusal_grants(void **state)
 	        {"00007000 00000002 00000000 00000004 00000001 00000001 00000001", 1},
 	        {"00007000 00000002 00007fff 00000004 00000001 00000001 00000001", 20},
 	        {"00007000 00000002 00008000 00000004 00000001 00000001 00000001", 1},
+	        {"00007000 00000002 00010005 00000004 00000001 00000001 00000001", 1},
 	        {"00007000 00000002 00200002 00000004 00000001 00000001 00000001"
 	         " 00000001",
 	         2},
