@@ -8,7 +8,7 @@
  * are; which RDMA Reads and Writes are posted, and when; what the two users
  * get.  world.c moves two connections over two endpoints of one provider and
  * writes down everything that passes between them (the log); prov_sim.c and
- * prov_iwarp.c are the providers; main.c has the table.
+ * prov_iwarp.c are the providers; matrix.c has the table.
  *
  * The setting's @versions is handed to the connections as it is: the table
  * knows nothing of a layout, oracle.c puts prefixes and lists in one place

@@ -9,7 +9,7 @@
 # A row: id, section, level, summary, status, proof.  Sections, and how many
 # requirements each has, are in sections.tsv; ids count from 01 in each section.
 # A proof is FILE:FUNCTION, a test of tests/*/FILE.c or fuzz/FILE.c, or the name
-# of a ctest that tests/*/CMakeLists.txt spells out.  What cannot or need not be
+# of a ctest that tests/*/CMakeLists.txt spells out, or e2e.SCRIPT.  What cannot or need not be
 # tested is excused, with a reason; no more than 12 in 100 may be.
 set -eu
 root=$1
@@ -27,6 +27,9 @@ tests()
 		sed -n -e 's/^static void \([a-z0-9_]*\)(void \*\*state)$/\1/p' \
 			-e 's/^\(ROWS\|SETS\|TEST\)(\([a-z0-9_]*\)).*$/\2/p' "$f" |
 			sed "s/^/$n:/"
+	done
+	for f in "$root"/tests/e2e/*.sh; do
+		echo "e2e.$(basename "$f" .sh)"
 	done
 	sed -n 's/.*add_test(NAME \([A-Za-z0-9._-]*\).*/\1/p' "$root"/tests/*/CMakeLists.txt |
 		sed 's/-$//'
