@@ -281,9 +281,18 @@ static bool send_grant(struct rr_conn *c)
 /* -- the pump ------------------------------------------------------------------------
  */
 
+/* Sends that the provider does not give back: a peer that grants, and never takes
+ * anything from the wire, must not make them pile up.  What waits instead has
+ * limits of its own.  A peer that reads cannot get there: it would have had to
+ * grant before it received. */
+static bool clogged(const struct rr_conn *c)
+{
+	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;
+}
+
 bool rr_tx_pump(struct rr_conn *c)
 {
-	if (!rr_conn_live(c))
+	if (!rr_conn_live(c) || clogged(c))
 		return false;
 	if (first_error_unsettled(c))
 		return send_error(c);

@@ -333,6 +333,50 @@ static void a_reply_without_end(void **state)
 	end(&m);
 }
 
+/* Errors that nobody takes from the wire: the peer grants and sends, and never
+ * reads, so that no Send of ours completes.  They stop, then the errors wait,
+ * then the connection ends.                                        [C9, v2 §7.4] */
+static void errors_never_taken(void **state)
+{
+	struct meter m = begin(RR_CONN_SERVER);
+	unsigned n = 0;
+
+	for (; n < 3000 && !m.s->disconnect; n++)
+		abuse(&m, "00000055" MSG "00000000");
+	raw_expect_close(m.s, -EPROTO);
+	/* twice the credits and as many as may wait, out; then those that wait */
+	assert_in_range(n, 2 * 32 + ERRORS, 2 * 32 + 2 * ERRORS + 1);
+	expect_below(&m, (2 * 32 + ERRORS) * 2048 + SLACK);
+	end(&m);
+}
+
+/* The same with Calls that are served, then refused for their number: nothing is
+ * sent beyond the limit, and when the Sends complete the rest follows. */
+static void replies_never_taken(void **state)
+{
+	struct meter m = begin(RR_CONN_SERVER);
+	struct rr_conn_counters n;
+
+	m.s->on_request = on_request;
+	for (unsigned i = 0; i < 2 * 32 + ERRORS + REQUESTS; i++) {
+		char hex[200];
+
+		sprintf(hex,
+		        "%08x" MSG EMPTY "%08x 00000000 00000002 000186a3 00000003",
+		        i + 1, i + 1);
+		abuse(&m, hex);
+	}
+	rr_conn_counters(m.s->c, &n);
+	assert_in_range(n.sends, 2 * 32 + ERRORS, 2 * 32 + ERRORS + 2);
+	assert_false(m.s->disconnect);
+	sends_complete(&m);
+	sends_complete(&m);
+	rr_conn_counters(m.s->c, &n);
+	assert_true(n.sends >= 2 * 32 + ERRORS + 32); /* as far as credits go */
+	assert_false(m.s->disconnect);
+	end(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +389,8 @@ int main(void)
 	        cmocka_unit_test(floods_leave_nothing),
 	        cmocka_unit_test(grants_beyond_measure),
 	        cmocka_unit_test(a_reply_without_end),
+	        cmocka_unit_test(errors_never_taken),
+	        cmocka_unit_test(replies_never_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
