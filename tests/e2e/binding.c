@@ -50,26 +50,55 @@ static void two_programs_share_a_connection(void **state)
 	assert_int_equal(s.connections, 2); /* this one, seen from both ends */
 }
 
-static void refused(struct rpcrdma_call_options *o, struct wait *x, uint32_t code,
-                    uint32_t most)
+/* The last RDMA2_ERROR that any end sent, from the trace. */
+static unsigned long long sent_code, sent_most;
+static unsigned errors;
+
+static void note(void *arg, const char *json)
 {
-	assert_int_equal(run(w.back, o, x), RPCRDMA_TRANSPORT_ERROR);
-	assert_int_equal(x->reply.transport_error, code);
-	assert_int_equal(x->reply.a, most);
+	const char *at = strstr(json, "\"rdma_err\":");
+
+	if (!at || !strstr(json, "ERROR_SENT"))
+		return;
+	errors++;
+	assert_int_equal(
+	        sscanf(at, "\"rdma_err\":%llu,\"a\":%llu", &sent_code, &sent_most), 2);
 }
 
-/* V2-A.3-01: what a client serves is bound as what a server serves. */
-static void programs_in_reverse_have_bindings_too(void **state)
+static int set_up_traced(void **state)
+{
+	struct rpcrdma_engine_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+
+	set_up(state);
+	rpcrdma_engine_free(w.engine);
+	o.trace = note;
+	errors = 0;
+	return rpcrdma_engine_new(&o, &w.engine);
+}
+
+/* Refused once, by this error; then asked otherwise, and executed. */
+static void refused(struct rpcrdma_conn *c, struct rpcrdma_call_options *o,
+                    struct wait *x, uint32_t code, uint32_t most)
+{
+	errors = 0;
+	assert_int_equal(run(c, o, x), 0);
+	assert_int_equal(errors, 1);
+	assert_int_equal(sent_code, code);
+	assert_int_equal(sent_most, most);
+}
+
+/* V2-7.3.1-02, V2-7.3.2-01, V2-A.1-03, V2-A.1-05: what a procedure takes. */
+static void refuses_by_binding(struct rpcrdma_conn *c, struct end *e)
 {
 	static uint8_t head[12], data[4000], room[2][100];
 	struct rpcrdma_piece a[2] = {{head, 8, false}, {data, 4000, true}};
 	struct rpcrdma_dest d[2] = {{.base = room[0], .len = 100},
 	                            {.base = room[1], .len = 100}};
-	struct rpcrdma_stats s;
 	struct wait x;
 	struct rpcrdma_call_options o;
+	unsigned before = e->executed;
 
-	start_both();
 	put32(head, 1);
 	put32(head + 4, 4000);
 	for (unsigned i = 0; i < 4000; i++)
@@ -77,24 +106,37 @@ static void programs_in_reverse_have_bindings_too(void **state)
 	o = call_to(P_SUM, &x); /* one eligible argument */
 	o.args = a;
 	o.n_args = 2;
-	assert_int_equal(run(w.back, &o, &x), 0);
+	errors = 0;
+	assert_int_equal(run(c, &o, &x), 0);
 	assert_int_equal(be32(x.results), 1);
-	rpcrdma_engine_stats(w.engine, &s);
-	assert_int_equal(s.bytes_read_chunk, 2 * 4000);
-	w.client.executed = 0;
-	o = call_to(P_FILL, &x); /* no eligible argument, one eligible result */
+	assert_int_equal(errors, 0);
+	o = call_to(P_NULL, &x); /* no eligible argument */
 	o.args = a;
 	o.n_args = 2;
-	refused(&o, &x, 6, 0);
-	o = call_to(P_FILL, &x);
+	refused(c, &o, &x, 6, 0);
+	o = call_to(P_FILL, &x); /* one eligible result */
+	put32(head + 4, 100);
 	put32(head + 8, 1);
 	a[0].len = 12;
 	o.args = a;
 	o.n_args = 1;
 	o.dests = d;
 	o.n_dests = 2;
-	refused(&o, &x, 7, 1);
-	assert_int_equal(w.client.executed, 0);
+	refused(c, &o, &x, 7, 1);
+	assert_int_equal(e->executed - before, 3); /* and not when refused */
+}
+
+static void chunks_beyond_the_binding_are_refused(void **state)
+{
+	start_both();
+	refuses_by_binding(w.conn, &w.server);
+}
+
+/* V2-A.3-01: what a client serves is bound as what a server serves. */
+static void programs_in_reverse_have_bindings_too(void **state)
+{
+	start_both();
+	refuses_by_binding(w.back, &w.client);
 }
 
 /* V2-4.3.4.3-01, V2-A-01, V2-A.1-02: data of READ and WRITE, names of links, and
@@ -144,7 +186,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(two_programs_share_a_connection),
-	        TEST(programs_in_reverse_have_bindings_too),
+	        cmocka_unit_test_setup_teardown(chunks_beyond_the_binding_are_refused,
+	                                        set_up_traced, tear_down),
+	        cmocka_unit_test_setup_teardown(programs_in_reverse_have_bindings_too,
+	                                        set_up_traced, tear_down),
 	        TEST(nfs_moves_data_and_link_names_only),
 	        TEST(the_port_is_20049_unless_another_is_named),
 	};

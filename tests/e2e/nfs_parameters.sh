@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# V2-A.4-02: NFS works whatever the transport's parameters are: thresholds and
+# e2e.nfs_parameters, V2-A.4-02: NFS works whatever the transport's parameters are: thresholds and
 # credits of both ends, equal and unequal.  A trace tells that they were in
 # effect: a threshold is the smaller of the two ends' numbers.
 . "$(dirname "$0")/tools.lib"

@@ -82,7 +82,8 @@ static void a_chunk_with_another_item_is_an_error(void **state)
 {
 	static uint8_t got[100];
 	const struct rpcrdma_reply reply = {.results = got, .len = 8};
-	struct rpcrdma_dest dest = {.base = got, .len = 100, .ret_used = true};
+	struct rpcrdma_dest dest = {
+	        .base = got, .len = 100, .ret_base = got, .ret_used = true};
 	const void *item = NULL;
 
 	(void)state;
