@@ -53,6 +53,31 @@ static void the_version_is_looked_at_first(void **state)
 	raw_end(s);
 }
 
+/* V2-7.1.1-03: a Call that would be served if it were of this version. */
+static void a_call_of_another_version_is_not_executed(void **state)
+{
+	static const char *const versions[] = {"00000000", "00000003", "ffffffff"};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(versions); i++) {
+		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+		char hex[300];
+
+		s->on_request = on_request;
+		sprintf(hex,
+		        "00000055 %s 00200001 00000000 00000000" EMPTY CALL("00000055"),
+		        versions[i]);
+		raw_receive(s, hex);
+		sprintf(hex,
+		        "00000055 %s 00200001 00000004 00000001 00000001 00000002 "
+		        "00000002",
+		        versions[i]);
+		raw_expect(s, hex);
+		assert_int_equal(s->requested, 0);
+		expect_service(s);
+		raw_end(s);
+	}
+}
+
 static void two_results(struct side *s, struct rr_request *r)
 {
 	static const uint8_t count[4] = {0, 0, 0x13, 0x88};
@@ -151,6 +176,7 @@ int main(void)
 	        cmocka_unit_test(errors_echo_any_xid),
 	        cmocka_unit_test(errors_carry_credits),
 	        cmocka_unit_test(the_version_is_looked_at_first),
+	        cmocka_unit_test(a_call_of_another_version_is_not_executed),
 	        cmocka_unit_test(a_short_write_chunk_is_named),
 	        cmocka_unit_test(nothing_follows_a_system_error),
 	        cmocka_unit_test(a_reply_that_cannot_be_sent_closes),
