@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Shows that it works, on this machine, without any RDMA device:
 #
-#   scripts/demo.sh BUILD
+#   scripts/demo.sh BUILD [--rpcrdma-version 1|2|auto]
 #
-# DEMO_MIB and DEMO_TREE in the environment choose another file size or tree.
-# Serves a temporary directory by NFSv3 over RPC-over-RDMA version 2 over
-# software iWARP; copies a large file of random data and a tree of thousands of
+# Further options are passed to the server and to every copy.  DEMO_MIB and DEMO_TREE in the environment choose another file size or tree.
+# Serves a temporary directory by NFSv3 over RPC-over-RDMA (version 2 unless told
+# otherwise) over software iWARP; copies a large file of random data and a tree of thousands of
 # files (/usr/include; /usr/share where that is small) in and out; compares
 # every octet by SHA-256 on all three sides; prints what was called, how the
 # octets travelled, and how fast, against raw TCP measured in the same run.
@@ -14,6 +14,8 @@
 set -eu
 export LC_ALL=C
 build=$(cd "$1" && pwd)
+shift
+options=$* # of both ends: words without spaces
 rpcrdma=$build/tools/rpcrdma
 tree=/usr/include
 [ "$(find $tree -type f | wc -l)" -ge 2000 ] || tree=/usr/share
@@ -78,7 +80,8 @@ raw_tcp() { # test -> MB/s of raw TCP, 1 MiB, eight in flight; the middle of thr
 copy() {
 	name=$1
 	shift
-	"$rpcrdma" cp -q --stats "$tmp/$name.json" "$@" >/dev/null || die "the copy '$name' failed"
+	# shellcheck disable=SC2086
+	"$rpcrdma" cp -q $options --stats "$tmp/$name.json" "$@" >/dev/null || die "the copy '$name' failed"
 	jq -r '"    \(.bytes / 1e6 | floor) MB in \(.elapsed_s * 100 | round / 100) s," +
 		" \(.bytes_per_s / 1e6 | round) MB/s"' "$tmp/$name.json"
 }
@@ -112,14 +115,20 @@ disk=$((file_mib * 1048576 * 1000 / ($(date +%s%N) - began)))
 rm "$tmp/back/dd"
 echo "    $disk MB/s"
 
-say "rpcrdma nfsd --export $tmp/export:/demo --listen 127.0.0.1:0"
-"$rpcrdma" nfsd --export "$tmp/export:/demo" --listen 127.0.0.1:0 --no-root-squash \
+say "rpcrdma nfsd --export $tmp/export:/demo --listen 127.0.0.1:0${options:+ $options}"
+# shellcheck disable=SC2086
+"$rpcrdma" nfsd $options --export "$tmp/export:/demo" --listen 127.0.0.1:0 --no-root-squash \
 	--state-dir "$tmp/state" --stats-on-exit "$tmp/server.json" \
 	>"$tmp/server.out" 2>"$tmp/server.err" &
 server=$!
 wait_listening "$tmp/server.out" "$server"
 sed 's/^/    /' "$tmp/server.out"
-url=nfs://$(awk 'NR == 1 { print $2 }' "$tmp/server.out")/demo
+host=$(awk 'NR == 1 { print $2 }' "$tmp/server.out")
+url=nfs://$host/demo
+say "rpcrdma ping -c 1 -v $host${options:+ $options}"
+# shellcheck disable=SC2086
+"$rpcrdma" ping -c 1 -v $options "$host" >"$tmp/ping" || die "the server does not answer"
+sed -n '1s/^/    /p' "$tmp/ping"
 
 say "rpcrdma cp file $url/"
 copy file-in "$tmp/file" "$url/file"
