@@ -31,8 +31,7 @@ static size_t find(const struct rr_versions *v, const struct rr_version_key *k)
 {
 	size_t i = 0;
 
-	while (i < RR_VERSIONS_MAX &&
-	       (!v->note[i].until || memcmp(&v->note[i].key, k, sizeof(*k)) != 0))
+	while (i < RR_VERSIONS_MAX && memcmp(&v->note[i].key, k, sizeof(*k)) != 0)
 		i++;
 	return i;
 }
@@ -125,9 +124,7 @@ static enum rr_version_next unanswered(struct rr_versions *v, const struct socka
 	if (e->error == -ENOMEM || e->error == -ECANCELED)
 		return RR_VERSION_USUAL; /* our own doing */
 	n = note_for(v, sa, now, keep_ns);
-	if (n->strikes < RR_VERSIONS_STRIKES)
-		n->strikes++;
-	n->no_two = n->no_two || n->strikes == RR_VERSIONS_STRIKES;
+	n->no_two = n->no_two || ++n->strikes == RR_VERSIONS_STRIKES;
 	if (e->wanted & RR_CONN_V1 || !n->no_two)
 		return RR_VERSION_AGAIN;
 	return e->had_two ? RR_VERSION_USUAL : RR_VERSION_SILENT;
@@ -141,7 +138,7 @@ enum rr_version_next rr_versions_learn(struct rr_versions *v, const struct socka
 		return RR_VERSION_USUAL;
 	if (!(e->asked & RR_CONN_V2))
 		return began_with_one(v, sa, e);
-	if (!e->answered && e->error != -EPROTONOSUPPORT)
+	if (!e->answered)
 		return unanswered(v, sa, e, now, keep_ns);
 	if (e->version == 1 && !e->ready) {
 		said_so(v, sa, now, keep_ns);

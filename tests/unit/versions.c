@@ -228,6 +228,17 @@ static void silence_ends_who_wants_only_two(void **state)
 	assert_int_equal(learn(&e, 2), RR_VERSION_SILENT);
 }
 
+static void silence_of_one_that_refused_is_enough(void **state)
+{
+	struct rr_version_end e = dropped;
+
+	e.wanted = e.asked = TWO;
+	table = nothing;
+	rr_versions_ready(&table, server(), BOTH, 1, 1, KEEP);
+	assert_int_equal(learn(&e, 2), RR_VERSION_SILENT);
+	assert_int_equal(ask(BOTH, 3), ONE);
+}
+
 /* A server that is known to speak it is broken, not old. */
 static void silence_of_one_that_spoke_two_is_usual(void **state)
 {
@@ -307,6 +318,7 @@ static void servers_are_told_apart(void **state)
 	        ip4("192.0.2.2", 20049),
 	        ip4("192.0.2.1", 20050),
 	        ip6("::ffff:192.0.2.1", 20049, 0),
+	        ip6("c000:201::", 20049, 0), /* the same four octets */
 	};
 
 	table = nothing;
@@ -373,6 +385,7 @@ int main(void)
 	        cmocka_unit_test(refusal_without_common_version_is_final),
 	        cmocka_unit_test(refusal_of_version_one_too_is_final),
 	        cmocka_unit_test(silence_ends_who_wants_only_two),
+	        cmocka_unit_test(silence_of_one_that_refused_is_enough),
 	        cmocka_unit_test(silence_of_one_that_spoke_two_is_usual),
 	        cmocka_unit_test(nothing_is_learnt_without_a_first_message),
 	        cmocka_unit_test(own_failures_are_not_the_servers),
