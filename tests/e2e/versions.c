@@ -328,6 +328,7 @@ static void leave_unanswered(void)
 	raw_hear_end(&w.peer);
 	assert_in_range(raw_now() - since, (FIRST_ANSWER_MS - 30) * RAW_MS,
 	                (uint64_t)(FIRST_ANSWER_MS + 1500) * RAW_MS);
+	raw_close(&w.peer);
 }
 
 static void answer_by_closing(void)
@@ -608,6 +609,21 @@ static void no_reconnect_still_negotiates(void **state)
 	assert_int_equal(w.accepted, 3);
 }
 
+/* When nothing can be remembered, it is told in the end that nothing works. */
+static void negotiation_is_not_hidden_for_ever(void **state)
+{
+	w.options.no_reconnect = true;
+	w.options.remember_ns = 1;
+	start();
+	for (int i = 0; i < 5; i++)
+		answer_by_closing();
+	await_done();
+	assert_int_equal(w.status, -ECONNRESET);
+	assert_true(w.final);
+	nobody_knocks(100);
+	assert_int_equal(w.accepted, 5);
+}
+
 /* What says nothing about versions: the connection does not even come up. */
 static void failed_set_up_is_no_answer(void **state)
 {
@@ -743,6 +759,7 @@ int main(void)
 	        TEST(server_that_resets),
 	        TEST(silence_and_closing_add_up),
 	        TEST(no_reconnect_still_negotiates),
+	        TEST(negotiation_is_not_hidden_for_ever),
 	        TEST(failed_set_up_is_no_answer),
 	        TEST(memory_expires),
 	        TEST(version_two_is_remembered_instead),
