@@ -8,6 +8,8 @@
  */
 #include "support/raw_peer.h"
 
+#include <netdb.h>
+
 enum {
 	NFS = 100003,
 	FIRST_ANSWER_MS = 200,
@@ -159,12 +161,46 @@ static void call(void)
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 }
 
-static void start(void)
+/* A name with two addresses; at the second one nobody listens. */
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                struct addrinfo **ret)
 {
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.port, &w.options,
-	                                 on_event, NULL, &w.conn),
+	struct two {
+		struct addrinfo info[2];
+		struct sockaddr_in in[2];
+	} *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	for (int i = 0; i < 2; i++) {
+		t->in[i].sin_family = AF_INET;
+		t->in[i].sin_port = htons((uint16_t)atoi(service));
+		t->in[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)i);
+		t->info[i].ai_family = AF_INET;
+		t->info[i].ai_socktype = SOCK_STREAM;
+		t->info[i].ai_addr = (void *)&t->in[i];
+		t->info[i].ai_addrlen = sizeof(t->in[i]);
+	}
+	t->info[0].ai_next = strcmp(host, "two.test") ? NULL : &t->info[1];
+	*ret = t->info;
+	return 0;
+}
+
+void freeaddrinfo(struct addrinfo *a)
+{
+	free(a);
+}
+
+static void start_at(const char *host)
+{
+	assert_int_equal(rpcrdma_connect(w.engine, host, w.port, &w.options, on_event,
+	                                 NULL, &w.conn),
 	                 0);
 	call();
+}
+
+static void start(void)
+{
+	start_at("127.0.0.1");
 }
 
 static void stop(void)
@@ -609,6 +645,18 @@ static void no_reconnect_still_negotiates(void **state)
 	assert_int_equal(w.accepted, 3);
 }
 
+/* What is to be found out is found out of one address before the next one's turn. */
+static void each_address_is_negotiated_with(void **state)
+{
+	start_at("two.test");
+	answer_by_closing();
+	answer_by_closing();
+	take_connection();
+	serve_one();
+	assert_int_equal(w.accepted, 3);
+	assert_int_equal(w.downs, 0); /* the second would have refused */
+}
+
 /* When nothing can be remembered, it is told in the end that nothing works. */
 static void negotiation_is_not_hidden_for_ever(void **state)
 {
@@ -759,6 +807,7 @@ int main(void)
 	        TEST(server_that_resets),
 	        TEST(silence_and_closing_add_up),
 	        TEST(no_reconnect_still_negotiates),
+	        TEST(each_address_is_negotiated_with),
 	        TEST(negotiation_is_not_hidden_for_ever),
 	        TEST(failed_set_up_is_no_answer),
 	        TEST(memory_expires),
