@@ -117,7 +117,6 @@ static void link_ready(struct rr_link *l)
 	rr_versions_ready(&e->versions, t->addr->ai_addr, t->asked, info.version,
 	                  e->now, t->config.o.remember_ns);
 	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
-	t->untold = 0;
 	t->conn.error = 0;
 	t->conn.why[0] = '\0';
 	t->ready_at = t->conn.engine->now;
