@@ -154,7 +154,8 @@ struct rpcrdma_conn_options {
 	const struct rpcrdma_extension *const *extensions;
 	unsigned n_extensions;
 	/* client: */
-	bool no_reconnect; /* the first loss ends everything */
+	bool no_reconnect; /* the first loss ends everything; attempts that find out
+			      which version the server speaks are no loss */
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
 	uint64_t retry_ns; /* calls give up when the server was unreachable that
 			      long; default 60 s; UINT64_MAX = never */

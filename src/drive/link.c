@@ -59,7 +59,6 @@ static void fill_defaults(struct rpcrdma_conn_options *o)
 	RR_DEFAULT(max_chunk_bytes, 8u << 20);
 	RR_DEFAULT(max_pinned_bytes, 32u << 20);
 	RR_DEFAULT(handshake_ns, RR_SEC(10));
-	RR_DEFAULT(first_answer_ns, RR_SEC(5)); /* [V7] */
 	RR_DEFAULT(remember_ns, RR_SEC(600));
 	RR_DEFAULT(idle_ns, RR_SEC(360));
 	RR_DEFAULT(reconnect_min_ns, RR_MS(100));
