@@ -223,6 +223,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	} else if (!rr_props_rejected(c, m->p.xid) &&
 	           !rr_ext_answered(c, m->p.xid, e.code)) {
 		rr_recv_discard(c, m, RR_DISCARD_NO_CALL); /* [E4] */
+		rr_call_drained(c, m->p.xid); /* nothing follows it [E12] */
 	}
 }
 
@@ -257,8 +258,11 @@ static bool is_gone(const struct rr_conn *c, uint32_t handle)
 
 bool rr_answer_invalidated(struct rr_conn *c, const struct rr_msg *m)
 {
-	struct rr_call_state *s = m->response ? rr_call_sent(c, m->p.xid) : NULL;
+	struct rr_call_state *s = m->response ? rr_call_find(c, m->p.xid) : NULL;
 
+	if (s && s->phase != RR_CALL_SENDING && s->phase != RR_CALL_WAITING &&
+	    s->phase != RR_CALL_DRAINING)
+		s = NULL;
 	if (s && rr_offer_take_remote(c, s, m->inv_handle))
 		return true;
 	return m->response && is_gone(c, m->inv_handle);

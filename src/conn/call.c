@@ -7,9 +7,11 @@
  * while regions are invalidated and Sends complete -> DONE.
  *
  * A call has two lifetimes, that of its Reply and that of its Sends: only when
- * both are over, and no region is accessible, does CALL_DONE come.  From
- * rr_call_end on the call's XID is free and late messages for it are dropped.
- * Outstanding XIDs are found through a table that grows with them.
+ * both are over, and no region is accessible, does CALL_DONE come.  A Reply that
+ * breaks a rule in one of its parts decides the call, which then is DRAINING until
+ * the last part, for that one invalidates a region by right.  From rr_call_end on the
+ * call's XID is free and late messages for it are dropped. Outstanding XIDs are found
+ * through a table that grows with them.
  */
 #include "conn/core.h"
 
@@ -287,6 +289,7 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 		return true;
 	case RR_CALL_REGISTERING:
 	case RR_CALL_WAITING:
+	case RR_CALL_DRAINING:
 	case RR_CALL_ENDING:
 	case RR_CALL_DONE:
 		break;
@@ -302,7 +305,8 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	if (s->phase == RR_CALL_ENDING || s->phase == RR_CALL_DONE)
 		return;
 	table_del(c, s);
-	if (s->phase == RR_CALL_WAITING && status != RR_CALL_OK)
+	if (s->phase == RR_CALL_DRAINING ||
+	    (s->phase == RR_CALL_WAITING && status != RR_CALL_OK))
 		rr_answer_forget(c, s);
 	rr_tx_forget_call(c, s);
 	if (rr_cont_is(c, s->call->xid, true)) {
@@ -313,6 +317,21 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	s->status = status;
 	rr_offer_withdraw(c, s);
 	rr_call_settle(c, s);
+}
+
+void rr_call_drain(struct rr_conn *c, struct rr_call_state *s, int status)
+{
+	s->phase = RR_CALL_DRAINING;
+	s->status = status;
+	rr_cont_wait(c, s->call->xid, c->now + c->cfg.drain_ns);
+}
+
+void rr_call_drained(struct rr_conn *c, uint32_t xid)
+{
+	struct rr_call_state *s = rr_call_find(c, xid);
+
+	if (s && s->phase == RR_CALL_DRAINING)
+		rr_call_end(c, s, s->status);
 }
 
 /* A Special Reply is read only now that the peer can change it no more. */
@@ -379,7 +398,7 @@ static void end_by_loss(struct rr_conn *c, struct rr_call_state *s, int status)
 		return;
 	rr_list_del(&s->call->link);
 	table_del(c, s);
-	if (s->phase != RR_CALL_ENDING)
+	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)
 		s->status = status;
 	s->sends_out = s->regions_out = 0;
 	done(c, s);

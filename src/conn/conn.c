@@ -30,6 +30,7 @@ static void defaults(struct rr_conn_config *g)
 	DEFAULT(first_answer_ns, RR_SEC(5));
 	DEFAULT(props_ns, RR_SEC(30));
 	DEFAULT(grant_ns, RR_MS(10));
+	DEFAULT(drain_ns, RR_SEC(5));
 	g->versions &= RR_CONN_V1 | RR_CONN_V2;
 	if (g->auth_required) /* there alone one can */
 		g->versions &= RR_CONN_V2;
@@ -256,6 +257,7 @@ void rr_conn_tick(struct rr_conn *c, rr_time now)
 		rr_conn_fail(c, -ETIMEDOUT); /* [V7, P17] */
 		return;
 	}
+	rr_cont_tick(c);
 	rr_tx_tick(c);
 }
 
@@ -265,6 +267,7 @@ rr_time rr_conn_deadline(const struct rr_conn *c)
 
 	if (!rr_conn_live(c))
 		return RR_TIME_NEVER;
+	t = RR_MIN(t, rr_cont_deadline(c));
 	return RR_MIN(t, rr_tx_deadline(c));
 }
 

@@ -32,8 +32,11 @@ bool rr_cont_discards(struct rr_conn *c, const struct rr_msg *m)
 
 	if (!find_discard(k, m->p.xid, m->response, &at))
 		return false;
-	if (!m->more)
-		k->discards[at] = k->discards[--k->n_discards];
+	if (m->more)
+		return true;
+	k->discards[at] = k->discards[--k->n_discards];
+	if (m->response)
+		rr_call_drained(c, m->p.xid);
 	return true;
 }
 
@@ -48,7 +51,38 @@ void rr_cont_discard(struct rr_conn *c, uint32_t xid, bool response)
 		rr_conn_fail(c, -EPROTO);
 		return;
 	}
-	k->discards[k->n_discards++] = (struct rr_discard){xid, response};
+	k->discards[k->n_discards++] = (struct rr_discard){
+	        .xid = xid, .response = response, .until = RR_TIME_NEVER};
+}
+
+void rr_cont_wait(struct rr_conn *c, uint32_t xid, rr_time until)
+{
+	unsigned at;
+
+	if (find_discard(&c->cont, xid, true, &at))
+		c->cont.discards[at].until = until;
+}
+
+/* Who waits no longer may lose the connection when the rest comes after all. */
+void rr_cont_tick(struct rr_conn *c)
+{
+	struct rr_cont *k = &c->cont;
+
+	for (unsigned i = 0; i < k->n_discards; i++) {
+		if (c->now < k->discards[i].until)
+			continue;
+		k->discards[i].until = RR_TIME_NEVER;
+		rr_call_drained(c, k->discards[i].xid);
+	}
+}
+
+rr_time rr_cont_deadline(const struct rr_conn *c)
+{
+	rr_time t = RR_TIME_NEVER;
+
+	for (unsigned i = 0; i < c->cont.n_discards; i++)
+		t = RR_MIN(t, c->cont.discards[i].until);
+	return t;
 }
 
 void rr_cont_drop(struct rr_conn *c)

@@ -53,6 +53,7 @@
 	X(PREPARED, "waits for a credit")                                      \
 	X(SENDING, "part of a continued Call has gone out")                    \
 	X(WAITING, "sent; the Reply is awaited")                               \
+	X(DRAINING, "result known; the rest of its Reply is awaited")          \
 	X(ENDING, "result known; Sends and invalidations are owed")            \
 	X(DONE, "CALL_DONE queued or drawn; a Reply may be lent")
 
@@ -350,6 +351,7 @@ struct rr_ext_state {
 struct rr_discard {
 	uint32_t xid;
 	bool response;
+	rr_time until; /* a call waits for its end; RR_TIME_NEVER: none does */
 };
 
 /* The continued message being received: one at most, whatever it is. [M1, M4] */
@@ -559,7 +561,7 @@ void rr_recv_put(struct rr_conn *, struct rr_rbuf *);
 void rr_recv_flushed(struct rr_conn *, struct rr_rbuf *, int status);
 /*
  * A message breaks a rule: a Call is answered by @e, a Reply ends its call
- * with @call_status.  What follows of its sequence is discarded. [E2, M3, F6]
+ * with @call_status, at once or after its last part.  What follows of its sequence is discarded. [E2, M3, F6]
  */
 void rr_recv_fault(struct rr_conn *, const struct rr_msg *, const struct rr_error *e,
                    int call_status);
@@ -571,6 +573,10 @@ void rr_cont_fini(struct rr_conn *);
 /* Is the message's XID being discarded?  Ends that with the final part. [M3] */
 bool rr_cont_discards(struct rr_conn *, const struct rr_msg *);
 void rr_cont_discard(struct rr_conn *, uint32_t xid, bool response);
+/* The call of a Reply being discarded waits until then. */
+void rr_cont_wait(struct rr_conn *, uint32_t xid, rr_time until);
+void rr_cont_tick(struct rr_conn *);
+rr_time rr_cont_deadline(const struct rr_conn *);
 /* Drops the sequence in progress. */
 void rr_cont_drop(struct rr_conn *);
 bool rr_cont_is(const struct rr_conn *, uint32_t xid, bool response);
@@ -656,6 +662,11 @@ struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
 /* The result is known.  CALL_DONE comes when nothing is owed any more. */
 void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);
+/* The same, when more of its Reply is under way: the peer may yet use, and will
+ * invalidate, what the call offers, so that is withdrawn at the Reply's end. */
+void rr_call_drain(struct rr_conn *, struct rr_call_state *, int status);
+/* That end has come, or need not be waited for.  @xid may be no call's. */
+void rr_call_drained(struct rr_conn *, uint32_t xid);
 /* Something owed has come. */
 void rr_call_settle(struct rr_conn *, struct rr_call_state *);
 /* CALL_DONE is being drawn. */

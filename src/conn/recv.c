@@ -156,7 +156,10 @@ void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_er
 	} else if (m->response) {
 		struct rr_call_state *s = rr_call_sent(c, m->p.xid);
 
-		if (s)
+		if (s && s->phase == RR_CALL_WAITING && m->more &&
+		    m->p.htype == RDMA2_MSG)
+			rr_call_drain(c, s, call_status);
+		else if (s)
 			rr_call_end(c, s, call_status);
 	}
 }

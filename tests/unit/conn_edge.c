@@ -551,7 +551,7 @@ static void a_reply_without_end_is_dropped_with_its_call(void **state)
 	free(o);
 }
 
-/* M7 at a Requester: longer than the call allows. */
+/* M7 at a Requester: longer than the call allows.  It ends with the Reply. */
 static void a_reply_beyond_the_limit_ends_the_call(void **state)
 {
 	const struct rr_conn_config cfg = {.max_message_bytes = 64};
@@ -564,11 +564,106 @@ static void a_reply_beyond_the_limit_ends_the_call(void **state)
 	rig_forget_sent(s);
 	for (unsigned i = 0; i < 5; i++)
 		raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY REPLY("00000099"));
-	assert_int_equal(o->call.status, -EPROTO);
+	assert_int_equal(s->calls_done, 0);
 	raw_receive(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(o->call.status, -EPROTO);
 	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
 	free(o);
+}
+
+/* A call whose Reply has broken a rule in one of its parts, and the handle that the
+ * last of them will invalidate. */
+static struct one *half_refused(struct side *s, uint32_t *ret_handle)
+{
+	struct one *o = new_call(0x99, 8, true);
+
+	start(s, o);
+	rig_complete_all(s);
+	rig_forget_sent(s);
+	*ret_handle = s->region[0].handle;
+	raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY "00000099");
+	raw_receive(s,
+	            "00000099" MSG_REPLY_MORE
+	            "00000000 00000000 00000000 00000001 00000000" REPLY("00000099"));
+	assert_int_equal(s->calls_done, 0);
+	assert_int_equal(rig_valid_regions(s), 1);
+	raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY "00000000");
+	raw_expect_silence(s);
+	assert_int_equal(s->calls_done, 0);
+	return o;
+}
+
+/* M9, M3: the rest is discarded, and its last part may invalidate. */
+static void a_refused_reply_is_awaited_to_its_end(void **state)
+{
+	static const char *const end[] = {
+	        "00000099" MSG_REPLY EMPTY "00000000",
+	        "00000099" MSG_REPLY "00000000", /* malformed */
+	};
+	const struct rr_conn_config cfg = {.remote_invalidate = true,
+	                                   .grant_ns = RR_TIME_NEVER};
+
+	for (unsigned k = 0; k < RR_ARRAY_SIZE(end); k++) {
+		struct side *s = raw_ready(RR_CONN_CLIENT, &cfg);
+		struct rr_conn_counters n;
+		uint32_t handle;
+		struct one *o = half_refused(s, &handle);
+
+		raw_receive_inv(s, end[k], handle);
+		raw_expect_silence(s);
+		assert_int_equal(s->calls_done, 1);
+		assert_int_equal(o->call.status, -EPROTO);
+		assert_int_equal(rig_valid_regions(s), 0);
+		rr_conn_counters(s->c, &n);
+		assert_int_equal(n.remote_invalidations, 1);
+		assert_int_equal(n.local_invalidations, 0);
+		assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+		raw_end(s);
+		free(o);
+	}
+}
+
+/* ... but not for ever, and not when something else ends it. */
+static void a_refused_reply_without_end_is_given_up(void **state)
+{
+	for (unsigned k = 0; k < 4; k++) {
+		const struct rr_conn_config cfg = {.remote_invalidate = true,
+		                                   .grant_ns = RR_TIME_NEVER,
+		                                   .drain_ns = RR_MS(70)};
+		struct side *s = raw_ready(RR_CONN_CLIENT, &cfg);
+		uint32_t handle;
+		struct one *o = half_refused(s, &handle);
+
+		assert_int_equal(rr_conn_deadline(s->c), s->now + RR_MS(70));
+		if (k == 0) {
+			rr_conn_tick(s->c, s->now + RR_MS(70) - 1);
+			rig_drain(s);
+			assert_int_equal(s->calls_done, 0);
+			s->now += RR_MS(70);
+			rr_conn_tick(s->c, s->now);
+			assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+			rig_drain(s);
+		} else if (k == 1) {
+			rr_conn_cancel(s->c, &o->call, s->now);
+			rig_drain(s);
+		} else if (k == 2) {
+			raw_receive(s, "00000099" ERRORMSG "00000064"); /* E12 */
+		} else {
+			rig_lose(s, -ECONNRESET);
+		}
+		rig_complete_all(s);
+		assert_int_equal(s->calls_done, 1);
+		assert_int_equal(o->call.status, k == 1 ? -ECANCELED : -EPROTO);
+		assert_int_equal(rig_valid_regions(s), 0);
+		if (k < 3) { /* the rest comes after all */
+			raw_receive(s, "00000099" MSG_REPLY EMPTY "00000000");
+			raw_expect_silence(s);
+		}
+		raw_end(s);
+		free(o);
+	}
 }
 
 /* M1: properties are no part of another message's sequence. */
@@ -666,6 +761,8 @@ int main(void)
 	        cmocka_unit_test(the_closing_part_is_refused),
 	        cmocka_unit_test(a_reply_without_end_is_dropped_with_its_call),
 	        cmocka_unit_test(a_reply_beyond_the_limit_ends_the_call),
+	        cmocka_unit_test(a_refused_reply_is_awaited_to_its_end),
+	        cmocka_unit_test(a_refused_reply_without_end_is_given_up),
 	        cmocka_unit_test(properties_in_a_sequence),
 	        cmocka_unit_test(properties_refused_late),
 	        cmocka_unit_test(a_request_does_not_wait_for_itself),
