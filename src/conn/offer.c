@@ -58,6 +58,7 @@ struct plan {
 	size_t reserved; /* of these, for a Position Zero chunk */
 	unsigned reads;  /* items that may yet be reduced */
 	size_t lists_bytes;
+	size_t returned; /* header of the Reply, with the lists that it gives back */
 };
 
 static size_t header_bytes(const struct plan *p)
@@ -111,6 +112,21 @@ static int room_for(struct plan *p, unsigned i, void **ret_base, size_t *ret_len
 	return 0;
 }
 
+/* The same for a chunk that the Reply gives back, beside @payload octets of it. */
+static bool take_returned(struct plan *p, size_t len, size_t entry_bytes,
+                          size_t payload)
+{
+	struct plan before = *p;
+
+	if (!take_segments(p, len, entry_bytes, SEGMENT))
+		return false;
+	p->returned += p->lists_bytes - before.lists_bytes;
+	if (p->returned + payload <= p->c->props.recv_inline)
+		return true;
+	*p = before;
+	return false;
+}
+
 static int plan_write(struct plan *p, unsigned i)
 {
 	void *base;
@@ -119,7 +135,7 @@ static int plan_write(struct plan *p, unsigned i)
 
 	if (err)
 		return err;
-	if (!take_segments(p, len, WRITE_ENTRY, SEGMENT))
+	if (!take_returned(p, len, WRITE_ENTRY, 4))
 		return -EMSGSIZE;
 	if (len)
 		add(p->s, RR_USE_WRITE, base, len)->index = i;
@@ -182,7 +198,7 @@ static int add_reply_chunk(struct plan *p, size_t want)
 	if (want > UINT32_MAX - 3)
 		return -EMSGSIZE;
 	want = (want + 3) & ~(size_t)3;
-	if (!take_segments(p, want, REPLY_COUNT, SEGMENT))
+	if (!take_returned(p, want, REPLY_COUNT, 0))
 		return -EMSGSIZE;
 	if (!offer_of(p->c, p->s) || rr_mbuf_alloc(p->c, &p->s->chunk_buf, want)) {
 		*p = before;
@@ -382,6 +398,7 @@ int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
 	                                    c->props.max_segments),
 	        .reads = rr_recover_most(s->call, r->max_reads, RR_CALL_MAX_PIECES),
 	        .lists_bytes = c->edition->empty_bytes - c->edition->prefix_bytes,
+	        .returned = c->edition->empty_bytes,
 	};
 	int err;
 

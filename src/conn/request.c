@@ -112,6 +112,28 @@ static bool level_allows(const struct rr_conn *c, const struct rr_msg *m,
 /* -- row 15: limits
  * --------------------------------------------------------------------- */
 
+/* Each Reply gives the Write list back, version 1 the Reply chunk as well, and
+ * an item is written before anybody can tell that the rest does not fit: so a
+ * list too long to be given back is refused like one too long to be taken.  As
+ * many segments as could be.                                            [K6, P12] */
+static uint32_t returnable(const struct rr_conn *c, const struct rr_lists *l)
+{
+	const struct rr_edition *e = c->edition;
+	size_t header = e->empty_bytes + (e->continues ? 4 : 0), segs = 0;
+
+	for (uint16_t i = 0; i < l->n_writes; i++) {
+		header += 8;
+		segs += l->writes[i].count;
+	}
+	if (l->has_reply && e->returns_reply_chunk) {
+		header += 4;
+		segs += l->reply.count;
+	}
+	if (header + 16 * segs <= c->props.send_inline)
+		return UINT32_MAX;
+	return (uint32_t)((c->props.send_inline - header) / 16);
+}
+
 static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
                            struct rr_error *e)
 {
@@ -127,6 +149,8 @@ static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
 		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS, {RR_REQUEST_MAX_READS}};
 	else if (l->total_writes > RR_WIRE_MAX_WRITES)
 		*e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {RR_WIRE_MAX_WRITES}};
+	else if (returnable(c, l) != UINT32_MAX)
+		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {returnable(c, l)}};
 	return !e->code;
 }
 

@@ -101,9 +101,6 @@ static void issue(struct node *n, struct asked *a)
 	a->issued = true;
 	a->issued_at = run_now(n->run);
 	make_call(n, a);
-	/* A call that ends while the peer still replies takes its regions away. */
-	if (reply_octets(a->spec) > n->run->plan.conn[n->side].max_message_bytes)
-		n->run->may_lose = true;
 	run_note(n->run, "issue", n->side, v, 2);
 	err = rr_conn_call(n->conn, &a->call, run_now(n->run));
 	if (!err)
@@ -227,9 +224,6 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 		return true;
 	if (call_octets(s) > peer->max_message_bytes &&
 	    (e->code == RDMA2_ERR_INVAL_CONT || e->code == RDMA2_ERR_SYSTEM))
-		return true;
-	/* The header of the Reply returns all segments: there may be no room. */
-	if (e->code == RDMA2_ERR_REPLY_RESOURCE && tight(p, s))
 		return true;
 	/* Reverse, level 1: no continuation; what was asked for is too long. */
 	return s->dir == SERVER && p->rvrsdir == RDMA2_RVRSDIR_SIMPLE &&
