@@ -217,7 +217,9 @@ static int plan_reply_chunk(struct plan *p)
 	bool asked = r->reply_bytes || (r->reply_chunk && want);
 	int err;
 
-	if (!p->chunks || (!asked && want <= longest_inline(p)))
+	if (!p->chunks)
+		return r->reply_bytes ? -EMSGSIZE : 0;
+	if (!asked && want <= longest_inline(p))
 		return 0;
 	p->s->chunk_buf.pinned = r->reply_bytes != 0;
 	err = add_reply_chunk(p, want);

@@ -131,6 +131,10 @@ static bool tight(const struct plan *p, const struct spec *s)
 			call += s->item[i];
 		}
 	}
+	if (s->first.code == RDMA2_ERR_REPLY_RESOURCE)
+		reply = RR_MAX(reply, s->first.arg[0]);
+	if (s->first.code == RDMA2_ERR_WRITE_RESOURCE)
+		need += segments(s->first.arg[1], seg);
 	for (unsigned i = 0; i < s->n_dests; i++)
 		need += segments(s->dest[i], seg);
 	need += segments(call, seg) + segments(reply, seg) + s->n_items;
@@ -161,21 +165,25 @@ static void check_result(struct node *n, const struct asked *a)
 	CHECK(n->run, !memcmp(a->call.reply, want, len), "call %u: wrong reply",
 	      s->index);
 	free(want);
-	CHECK(n->run, !s->refuse, "call %u: answered though refused", s->index);
+	CHECK(n->run, !s->refuse.code || s->first.code,
+	      "call %u: answered though refused", s->index);
 	for (unsigned i = 0; i < s->n_dests; i++) {
 		const struct rr_dest *d = &a->dests[i];
-		uint32_t r = i < s->n_results ? s->result[i] : 0;
+		bool grown = s->grown == i + 1;
+		uint32_t r = i < s->n_results && i < s->n_chunks ? s->result[i] : 0;
 		uint8_t *item = part(p, s, STREAM_REPLY, 2 * i + 1, r);
 
-		CHECK(n->run, r <= d->len, "call %u: result %u cannot have fitted",
-		      s->index, i);
+		CHECK(n->run, grown || r <= d->len,
+		      "call %u: result %u cannot have fitted", s->index, i);
+		CHECK(n->run, !r || (d->ret_base != d->base) == grown,
+		      "call %u: result %u is elsewhere", s->index, i);
 		CHECK(n->run, d->ret_len == r && d->ret_used == (r > 0),
 		      "call %u: result %u has %zu octets (used %d), not %u", s->index,
 		      i, d->ret_len, d->ret_used, r);
-		CHECK(n->run, !memcmp(d->base, item, r), "call %u: result %u wrong",
-		      s->index, i);
+		CHECK(n->run, !r || !memcmp(d->ret_base, item, r),
+		      "call %u: result %u wrong", s->index, i);
 		free(item);
-		for (size_t k = r; k < d->len; k++)
+		for (size_t k = grown ? 0 : r; k < d->len; k++)
 			CHECK(n->run, ((uint8_t *)d->base)[k] == 0xd7,
 			      "call %u: octet %zu after result %u changed", s->index, k,
 			      i);
@@ -185,10 +193,15 @@ static void check_result(struct node *n, const struct asked *a)
 /* The first result that does not fit, or n_dests. */
 static unsigned too_large(const struct spec *s)
 {
-	for (unsigned i = 0; i < s->n_dests; i++)
-		if (i < s->n_results && s->result[i] > s->dest[i])
+	for (unsigned i = 0; i < s->n_chunks; i++)
+		if (i < s->n_results && s->result[i] > s->dest[i] && s->grown != i + 1)
 			return i;
 	return s->n_dests;
+}
+
+static bool same_error(const struct rr_error *a, const struct rr_error *b)
+{
+	return a->code == b->code && a->arg[0] == b->arg[0] && a->arg[1] == b->arg[1];
 }
 
 /* Version 1 has one error, for many reasons. */
@@ -199,8 +212,8 @@ static bool err_chunk_is_due(struct node *n, const struct spec *s)
 	bool unknown = !s->reply_bytes && spec_reply_bytes(s) > 4000;
 
 	if (s->dir == SERVER && p->rvrsdir != RDMA2_RVRSDIR_GENL)
-		return !p->rvrsdir || spec_reply_bytes(s) > 1024 - 28 || s->refuse;
-	return s->refuse || too_large(s) < s->n_dests || unknown ||
+		return !p->rvrsdir || spec_reply_bytes(s) > 1024 - 28 || s->refuse.code;
+	return s->refuse.code || too_large(s) < s->n_dests || unknown ||
 	       call_octets(s) > p->conn[!n->side].max_message_bytes ||
 	       p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY;
 }
@@ -214,7 +227,11 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 
 	if (p->version == 1)
 		return e->code == RDMA2_ERR_BAD_XDR && err_chunk_is_due(n, s);
-	if (s->refuse && e->code == s->refuse)
+	if (!s->first.code && s->refuse.code && same_error(e, &s->refuse))
+		return true;
+	/* What cannot be asked otherwise ends as it did. */
+	if (s->first.code && same_error(e, &s->first) &&
+	    (tight(p, s) || (s->dir == SERVER && p->rvrsdir != RDMA2_RVRSDIR_GENL)))
 		return true;
 	if (k < s->n_dests && e->code == RDMA2_ERR_WRITE_RESOURCE)
 		return e->arg[0] == k + 1 && e->arg[1] == s->result[k]; /* from one */
@@ -281,6 +298,32 @@ static void release(struct node *n, struct asked *a)
 	memset(&a->call, 0xdc, sizeof(a->call));
 }
 
+/* Asks once more, if that makes sense; false: the error is final. */
+static bool recovers(struct node *n, struct asked *a)
+{
+	struct spec *s = a->spec;
+	struct rr_error e = a->call.error;
+	bool twice = e.code == RDMA2_ERR_WRITE_RESOURCE ||
+	             e.code == RDMA2_ERR_REPLY_RESOURCE;
+	int err;
+
+	if (a->cancelled || failing(n) || !remote_error_is_due(n, s, &e) ||
+	    !rr_call_recover(n->conn, &a->call))
+		return false;
+	CHECK(n->run, !s->first.code, "call %u recovers twice", s->index);
+	CHECK(n->run, !twice || (s->flags & RR_CALL_IDEMPOTENT),
+	      "call %u is executed twice", s->index);
+	s->first = e;
+	if (e.code == RDMA2_ERR_WRITE_RESOURCE)
+		s->grown = e.arg[0];
+	s->xid += 0x10000;
+	rr_store_u32((void *)(uintptr_t)a->pieces[0].base, s->xid);
+	a->call.xid = s->xid;
+	err = rr_conn_call(n->conn, &a->call, run_now(n->run));
+	CHECK(n->run, !err, "side %u: rr_conn_call again: %d", n->side, err);
+	return true;
+}
+
 void load_call_done(struct node *n, struct rr_call *call)
 {
 	struct asked *a = rr_container_of(call, struct asked, call);
@@ -288,6 +331,8 @@ void load_call_done(struct node *n, struct rr_call *call)
 
 	run_note(n->run, "done", n->side, v, 2);
 	CHECK(n->run, a->issued && !a->ended, "call %u ends twice", a->spec->index);
+	if (call->status == RR_CALL_REMOTE_ERROR && recovers(n, a))
+		return;
 	a->ended = true;
 	a->ended_at = run_now(n->run);
 	n->n_ended++;
@@ -336,23 +381,63 @@ static struct served *served_of(struct node *n, const struct rr_request *q)
 
 static void refuse(struct node *n, struct served *v)
 {
-	const struct rr_error e = {.code = v->spec->refuse};
-
 	v->answered = true;
-	rr_conn_refuse(n->conn, v->request, &e, run_now(n->run));
+	rr_conn_refuse(n->conn, v->request, &v->spec->refuse, run_now(n->run));
 }
 
-static void check_offer(struct node *n, const struct rr_request *q,
-                        const struct spec *s)
+static bool refuses(const struct spec *s)
 {
+	return s->refuse.code && !s->first.code;
+}
+
+/* Does the second attempt do what the error asked for? */
+static void check_second_offer(struct node *n, const struct rr_request *q,
+                               const struct spec *s)
+{
+	const struct rr_error *e = &s->first;
+
+	switch (e->code) {
+	case RDMA2_ERR_READ_CHUNKS:
+		CHECK(n->run, q->n_reads <= e->arg[0], "request %u: %u Read chunks",
+		      s->index, q->n_reads);
+		break;
+	case RDMA2_ERR_WRITE_CHUNKS:
+		CHECK(n->run, q->n_writes == e->arg[0], "request %u: %u Write chunks",
+		      s->index, q->n_writes);
+		break;
+	case RDMA2_ERR_SEGMENTS:
+		CHECK(n->run,
+		      q->n_reads + q->n_writes + q->has_reply_chunk + q->special <=
+		              e->arg[0],
+		      "request %u: too many chunks", s->index);
+		break;
+	case RDMA2_ERR_WRITE_RESOURCE:
+		CHECK(n->run, q->write_bytes[e->arg[0] - 1] == e->arg[1],
+		      "request %u: the chunk did not grow", s->index);
+		break;
+	case RDMA2_ERR_REPLY_RESOURCE:
+		CHECK(n->run, q->has_reply_chunk && q->reply_chunk_bytes >= e->arg[0],
+		      "request %u: the Reply chunk did not grow", s->index);
+		break;
+	default:
+		run_fail(n->run, "request %u: recovered from %u", s->index, e->code);
+	}
+}
+
+static void check_offer(struct node *n, const struct rr_request *q, struct spec *s)
+{
+	bool again = s->first.code;
 	uint64_t read = 0;
 
 	CHECK(n->run, q->n_pieces == 1, "request %u: %u pieces at ADMIT", s->index,
 	      q->n_pieces);
-	CHECK(n->run, q->n_writes == s->n_dests, "request %u: %u Write chunks, not %u",
-	      s->index, q->n_writes, s->n_dests);
-	for (unsigned i = 0; i < s->n_dests; i++)
-		CHECK(n->run, q->write_bytes[i] == s->dest[i],
+	if (again)
+		check_second_offer(n, q, s);
+	CHECK(n->run, again ? q->n_writes <= s->n_dests : q->n_writes == s->n_dests,
+	      "request %u: %u Write chunks, not %u", s->index, q->n_writes, s->n_dests);
+	s->n_chunks = q->n_writes;
+	for (unsigned i = 0; i < s->n_chunks; i++)
+		CHECK(n->run, s->grown == i + 1 || q->write_bytes[i] == s->dest[i],
 		      "request %u: Write chunk %u of %llu octets", s->index, i,
 		      (unsigned long long)q->write_bytes[i]);
 	for (unsigned i = 0; i < s->n_items; i++)
@@ -360,7 +445,7 @@ static void check_offer(struct node *n, const struct rr_request *q,
 	CHECK(n->run, q->n_reads <= s->n_items && q->read_bytes <= read,
 	      "request %u: %u Read chunks of %llu octets", s->index, q->n_reads,
 	      (unsigned long long)q->read_bytes);
-	if (s->flags & RR_CALL_SPECIAL)
+	if ((s->flags & RR_CALL_SPECIAL) && !again)
 		CHECK(n->run, q->special, "request %u is not special", s->index);
 }
 
@@ -395,7 +480,7 @@ void load_admit(struct node *n, struct rr_request *q)
 	n->n_served++;
 	check_offer(n, q, s);
 	q->user = s->index;
-	if (s->refuse && s->refuse_early)
+	if (refuses(s) && s->refuse_early)
 		refuse(n, v);
 	else
 		rr_conn_admit(n->conn, q, own_sinks(v, sge) ? sge : NULL,
@@ -451,7 +536,7 @@ static void answer(struct node *n, struct served *v)
 	const struct plan *p = &n->run->plan;
 	const struct spec *s = v->spec;
 
-	if (s->refuse) {
+	if (refuses(s)) {
 		refuse(n, v);
 		return;
 	}

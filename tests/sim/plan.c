@@ -224,10 +224,35 @@ static void draw_times(struct spec *s, struct rr_rng *r)
 	s->cancel_after = RR_TIME_NEVER;
 }
 
+/* Codes that come before execution come at ADMIT or later, the others later. */
+static void draw_refusal(struct spec *s, struct rr_rng *r)
+{
+	static const uint32_t codes[] = {
+	        RDMA2_ERR_SYSTEM,         RDMA2_ERR_BAD_XDR,
+	        RDMA2_ERR_READ_CHUNKS,    RDMA2_ERR_WRITE_CHUNKS,
+	        RDMA2_ERR_SEGMENTS,       RDMA2_ERR_SEGMENTS,
+	        RDMA2_ERR_WRITE_RESOURCE, RDMA2_ERR_REPLY_RESOURCE};
+	struct rr_error *e = &s->refuse;
+
+	e->code = codes[below(r, RR_ARRAY_SIZE(codes))];
+	if (e->code == RDMA2_ERR_WRITE_RESOURCE) {
+		e->arg[0] = (uint32_t)below(r, MAX_DESTS + 1);
+		e->arg[1] = skewed(r, 0, 300000);
+	} else if (e->code == RDMA2_ERR_REPLY_RESOURCE) {
+		e->arg[0] = skewed(r, 0, 300000);
+	} else if (e->code == RDMA2_ERR_SEGMENTS) {
+		e->arg[0] = skewed(r, 0, 40);
+	} else if (e->code == RDMA2_ERR_READ_CHUNKS ||
+	           e->code == RDMA2_ERR_WRITE_CHUNKS) {
+		e->arg[0] = (uint32_t)below(r, 3);
+	}
+	s->refuse_early = e->code != RDMA2_ERR_WRITE_RESOURCE &&
+	                  e->code != RDMA2_ERR_REPLY_RESOURCE && one_in(r, 2);
+}
+
 static void draw_spec(struct plan *p, struct rr_rng *r, unsigned dir, unsigned i,
                       bool cancels)
 {
-	static const uint32_t codes[] = {RDMA2_ERR_SYSTEM, RDMA2_ERR_BAD_XDR};
 	struct spec *s = &p->spec[dir][i];
 	/* What the caller may use: reverse levels allow less. */
 	unsigned level = dir == CLIENT ? RDMA2_RVRSDIR_GENL : p->rvrsdir;
@@ -246,10 +271,11 @@ static void draw_spec(struct plan *p, struct rr_rng *r, unsigned dir, unsigned i
 	if (s->reply_bytes && one_in(r, 3))
 		s->reply_bytes += skewed(r, 1, 20000);
 	s->own_sinks = one_in(r, 2);
-	if (one_in(r, 20)) {
-		s->refuse = codes[below(r, RR_ARRAY_SIZE(codes))];
-		s->refuse_early = one_in(r, 2);
-	}
+	s->n_chunks = s->n_dests;
+	if (one_in(r, 2))
+		s->flags |= RR_CALL_IDEMPOTENT;
+	if (one_in(r, 10))
+		draw_refusal(s, r);
 	draw_times(s, r);
 	if (cancels && one_in(r, 4))
 		s->cancel_after = skewed(r, 1, 1000000);
@@ -309,9 +335,10 @@ static void print_spec(const struct spec *s)
 	printf(" dests");
 	for (unsigned i = 0; i < s->n_dests; i++)
 		printf(" %u", s->dest[i]);
-	printf(" reply_bytes %u refuse %u at %llu answer +%llu cancel +%lld\n",
-	       s->reply_bytes, s->refuse, (unsigned long long)s->issue_at,
-	       (unsigned long long)s->answer_after, (long long)s->cancel_after);
+	printf(" reply_bytes %u refuse %u (%u, %u) at %llu answer +%llu cancel +%lld\n",
+	       s->reply_bytes, s->refuse.code, s->refuse.arg[0], s->refuse.arg[1],
+	       (unsigned long long)s->issue_at, (unsigned long long)s->answer_after,
+	       (long long)s->cancel_after);
 }
 
 void plan_print(const struct plan *p)
@@ -411,7 +438,7 @@ uint8_t *spec_reply_stream(const struct plan *p, const struct spec *s, size_t *r
 	buf = malloc(max);
 	for (unsigned i = 0; i <= s->n_results; i++) {
 		at = append(p, s, STREAM_REPLY, 2 * i, buf, at, s->rgap[i]);
-		if (i >= s->n_dests && i < s->n_results)
+		if (i >= s->n_chunks && i < s->n_results)
 			at = append(p, s, STREAM_REPLY, 2 * i + 1, buf, at,
 			            s->result[i]);
 	}

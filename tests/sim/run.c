@@ -269,6 +269,7 @@ void run_tally_print(void)
 	N("calls failed", tally.failed);
 	N("grants", c->grants);
 	N("errors sent", c->errors_sent);
+	N("recoveries", c->recoveries);
 	N("discards", c->discards);
 	N("credit stalls", c->credit_stalls);
 	N("octets inline", c->bytes_inline);

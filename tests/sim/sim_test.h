@@ -47,8 +47,12 @@ struct spec {
 	uint32_t reply_bytes;
 	bool split; /* the first piece comes in two of odd length */
 	bool own_sinks;
-	uint32_t refuse;   /* RDMA2_ERR_... or 0 */
-	bool refuse_early; /* at ADMIT */
+	struct rr_error refuse; /* once; code 0: not at all */
+	bool refuse_early;      /* at ADMIT */
+	/* What has become of it: the error that it recovered from, Write chunks of
+	 * the last attempt, and the one of them that has grown, from one. */
+	struct rr_error first;
+	unsigned n_chunks, grown;
 	rr_time issue_at, answer_after, cancel_after, release_after;
 };
 
