@@ -202,6 +202,44 @@ static void segments_is_sent_for_lists_that_no_reply_can_return(void **state)
 	assert_int_equal(s->n_sent, 2); /* four octets beside the list, then four */
 	assert_int_equal(s->sent[1].len, 1024);
 	raw_end(s);
+	/* 1044 octets of list are as much as fits: no payload would */
+	s = raw_new(RR_CONN_SERVER, &cfg);
+	raw_receive(s, PROPS "00000001 00000002 00000004 00000414");
+	rig_forget_sent(s);
+	raw_receive(s, call_with(0, 2, 31));
+	assert_int_equal(s->admitted, 0);
+	expect_error(s, "00000055", ERR("00000055", "00000008 0000003d"));
+}
+
+/* M12 for the Reply: nor do we offer such lists.  A Reply chunk that would not come
+ * back beside them is left out, for continuation will do. */
+static void lists_that_no_reply_can_return_are_not_offered(void **state)
+{
+	const struct rr_conn_config cfg = {.recv_bytes = 1024, .segment_bytes = 1024};
+	static const size_t lens[] = {62, 61, 47};
+	static uint8_t words[8] = {0, 0, 0, 0x55}, result[63488];
+	const struct rr_piece p = {words, sizeof(words), false};
+	struct rr_dest d = {.base = result};
+	struct rr_call call = {
+	        .xid = 0x55, .pieces = &p, .n_pieces = 1, .dests = &d, .n_dests = 1};
+
+	for (unsigned k = 0; k < 3; k++) {
+		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+
+		rig_forget_sent(s);
+		raw_receive(s, PROPS "00000001 00000004 00000004 00000040");
+		d.len = lens[k] * 1024;
+		/* with it 17 segments more, 64 in all */
+		call.reply_bytes = k == 2 ? 17000 : 0;
+		assert_int_equal(rr_conn_call(s->c, &call, s->now), 0);
+		rig_drain(s);
+		rig_complete_all(s);
+		assert_int_equal(call.status, k ? 0 : -EMSGSIZE);
+		assert_int_equal(s->n_sent, k ? 1 : 0);
+		if (k) /* one Write chunk, no Reply chunk */
+			assert_int_equal(s->sent[0].len, 36 + 8 + lens[k] * 16 + 8);
+		raw_end(s);
+	}
 }
 
 /* -- 9, 10, 100 -----------------------------------------------------------------------
@@ -225,16 +263,17 @@ static void write_resource_names_the_chunk_and_the_length(void **state)
 
 	s->on_request = answer_long;
 	raw_receive(
-	        s, "00000055" MSG "00000000 00000000 00000001 00000001" SEG(
-	                   "000000ab",
-	                   "00000008") "00000001 00000001" SEG("000000ac",
-	                                                       "00001387") "00000000 "
-	                                                                   "0000000"
-	                                                                   "0" CALL("00"
-	                                                                            "00"
-	                                                                            "00"
-	                                                                            "5"
-	                                                                            "5"));
+	        s,
+	        "00000055" MSG "00000000 00000000 00000001 00000001" SEG(
+	                "000000ab",
+	                "00000008") "00000001 00000001" SEG("000000ac",
+	                                                    "00001387") "00000000 "
+	                                                                "0000000"
+	                                                                "0" CALL("00"
+	                                                                         "00"
+	                                                                         "00"
+	                                                                         "5"
+	                                                                         "5"));
 	assert_int_equal(s->n_writes, 0);
 	expect_error(s, "00000055", ERR("00000055", "00000009 00000002 00001388"));
 }
@@ -352,6 +391,7 @@ int main(void)
 	        cmocka_unit_test(write_chunks_is_sent_for_more_than_there_may_be),
 	        cmocka_unit_test(segments_is_sent_for_more_than_were_advertised),
 	        cmocka_unit_test(segments_is_sent_for_lists_that_no_reply_can_return),
+	        cmocka_unit_test(lists_that_no_reply_can_return_are_not_offered),
 	        cmocka_unit_test(write_resource_names_the_chunk_and_the_length),
 	        cmocka_unit_test(reply_resource_names_the_length),
 	        cmocka_unit_test(a_long_reply_is_continued_where_it_can_be),
