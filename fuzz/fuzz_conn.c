@@ -72,6 +72,35 @@ static void answer(struct world *w, struct rr_request *r)
 		rr_conn_reply(w->conn, r, p, 1 + r->xid % 2, w->now);
 }
 
+/* Types 0x80000010 (flag 8) and 0x80000011, one property, one error code. */
+static const struct rr_ext_table extension = {
+        .n_htypes = 2,
+        .htype = {0x80000010, 0x80000011},
+        .flags = {8, 0},
+        .n_props = 1,
+        .prop = {{.id = 0x80000001, .deflt = "dflt", .deflt_len = 4}},
+        .n_errors = 1,
+        .error = {0x80000001},
+};
+
+static void send_extension(struct world *w, uint8_t how)
+{
+	uint32_t xid = 0;
+	int err = rr_conn_ext_send(w->conn, 0x80000010 + (how & 1),
+	                           how & 2 ? RDMA2_F_RESPONSE : 0, how & 4 ? 0x300 : 0,
+	                           big, how & 1 ? 2000 : 8, &xid, w->now);
+
+	RR_ASSERT(err || xid || how & 2);
+}
+
+static void extension_event(struct world *w, const struct rr_ext_event *ev)
+{
+	for (size_t i = 0; i < ev->len; i += 61) /* all of it must be readable */
+		w->handles ^= ((const uint8_t *)ev->data)[i] & 0;
+	if (ev->what == RR_EXT_MESSAGE && ev->len % 8)
+		rr_conn_ext_refuse(w->conn, ev, 0x80000001, w->now);
+}
+
 static void act(struct world *w, const struct rr_action *a)
 {
 	switch (a->kind) {
@@ -133,8 +162,10 @@ static void act(struct world *w, const struct rr_action *a)
 		RR_ASSERT(w->lost && !w->closed);
 		w->closed = true;
 		break;
-	case RR_ACT_READY:
 	case RR_ACT_EXTENSION:
+		extension_event(w, a->ext);
+		break;
+	case RR_ACT_READY:
 	case RR_ACT_REQUEST_DONE:
 		break;
 	}
@@ -238,7 +269,9 @@ static void event(struct world *w, struct rr_cursor *c)
 			answer(w, w->held[--w->n_held]);
 		break;
 	case 6:
-		if (arg == 31)
+		if (arg < 8)
+			send_extension(w, arg);
+		else if (arg == 31)
 			lose(w);
 		else if (arg == 30)
 			rr_conn_close(w->conn, 0, w->now);
@@ -274,6 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	        .max_chunk_bytes = 65536,
 	        .max_pinned_bytes = 200000,
 	        .rvrsdir = RDMA2_RVRSDIR_GENL,
+	        .ext = first && *first & 32 ? &extension : NULL,
 	        .remote_invalidate = true,
 	};
 

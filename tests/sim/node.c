@@ -69,6 +69,7 @@ void node_open(struct node *n)
 	n->sink = (struct rr_trace_sink){.emit = emit, .ctx = n};
 	cfg.mem = (struct rr_mem){.get = mem_get, .put = mem_put, .ctx = n};
 	cfg.trace = &n->sink;
+	start_config(n, &cfg);
 	err = rr_conn_new(&cfg, run_now(n->run), &n->conn);
 	if (err && n->run->may_lose) {
 		CHECK(n->run, !n->live_blocks, "memory kept by a failed rr_conn_new");
@@ -226,8 +227,10 @@ static void act(struct node *n, const struct rr_action *a)
 		CHECK(n->run, !n->ready, "side %u: READY twice", n->side);
 		check_version(n);
 		n->ready = true;
+		start_ready(n);
 		break;
 	case RR_ACT_EXTENSION:
+		start_event(n, a->ext);
 		break;
 	case RR_ACT_ADMIT:
 		load_admit(n, a->request);
@@ -343,6 +346,14 @@ bool node_pump(struct node *n)
 /* -- Checkers -----------------------------------------------------------------------
  */
 
+static uint64_t overruns(const struct node *n)
+{
+	struct rr_conn_counters c;
+
+	rr_conn_counters(n->conn, &c);
+	return c.overruns;
+}
+
 void node_check(struct node *n)
 {
 	struct node *peer = &n->run->node[!n->side];
@@ -354,6 +365,7 @@ void node_check(struct node *n)
 	rr_conn_info(n->conn, &i);
 	CHECK(n->run, (int32_t)i.avail >= -1 && (int32_t)i.avail <= (int32_t)i.cap,
 	      "side %u: avail %d of cap %u", n->side, (int)i.avail, i.cap);
+	CHECK(n->run, !overruns(n), "side %u: more messages than credits", n->side);
 	CHECK(n->run, i.owed <= n->run->plan.conn[n->side].credits,
 	      "side %u: owed %u above H", n->side, i.owed);
 	if (n->lost || !peer->ep || rr_sim_over(n->ep) || rr_sim_over(peer->ep))

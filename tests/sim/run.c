@@ -170,7 +170,8 @@ static void maybe_close(struct run *r)
 	struct node *n = &r->node[side];
 
 	for (unsigned i = 0; i < 2; i++)
-		if (r->node[i].conn && !load_finished(&r->node[i]) &&
+		if (r->node[i].conn &&
+		    !(load_finished(&r->node[i]) && start_finished(&r->node[i])) &&
 		    !r->node[i].closed)
 			return;
 	if (!n->conn || n->closed) {
@@ -271,6 +272,10 @@ void run_tally_print(void)
 	N("errors sent", c->errors_sent);
 	N("recoveries", c->recoveries);
 	N("discards", c->discards);
+	N("proved themselves", tally.proved);
+	N("octets of properties", tally.list_octets);
+	N("extension messages", c->ext_received);
+	N("overruns", c->overruns);
 	N("credit stalls", c->credit_stalls);
 	N("octets inline", c->bytes_inline);
 	N("octets continued", c->bytes_continued);
@@ -299,6 +304,7 @@ uint64_t run_seed(uint64_t seed, bool trace, bool verbose)
 	uint64_t digest;
 
 	plan_draw(&r->plan, seed);
+	start_draw(&r->plan);
 	if (verbose)
 		plan_print(&r->plan);
 	r->trace = trace;

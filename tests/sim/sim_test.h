@@ -5,7 +5,8 @@
  * plan.c draws everything from the seed: the world's timing and fault, both
  * configurations, and for each call what is asked and what must be answered.
  * node.c is one end: a connection, an endpoint, the pump between them, and
- * the checkers of ownership.  load.c makes and judges calls and requests.
+ * the checkers of ownership.  load.c makes and judges calls and requests,
+ * start.c long property lists, authentication, messages of an extension.
  * run.c moves both ends step by step until both are closed.
  *
  * The oracle: contents and lengths follow from (seed, direction, index) and
@@ -56,7 +57,16 @@ struct spec {
 	rr_time issue_at, answer_after, cancel_after, release_after;
 };
 
+/* See start.c. */
+struct start {
+	bool ext, auth, thanks;
+	struct rr_ext_table table[2];
+	unsigned questions[2];
+	uint32_t words[5]; /* octets of each, in turn */
+};
+
 struct plan {
+	struct start start;
 	uint64_t seed;
 	struct rr_sim_options world;
 	struct rr_conn_config conn[2];
@@ -121,6 +131,10 @@ struct node {
 	unsigned n_ended;
 	struct served *served;
 	unsigned n_served;
+	/* start.c */
+	unsigned steps, told[RR_EXT_MAX];
+	bool told_value[RR_EXT_MAX], consent;
+	unsigned asked_ext, answered_ext;
 };
 
 struct run {
@@ -162,11 +176,19 @@ rr_time load_deadline(const struct node *);
 bool load_finished(const struct node *);
 void load_fini(struct node *);
 
+/* start.c */
+void start_draw(struct plan *);
+void start_config(struct node *, struct rr_conn_config *);
+void start_ready(struct node *);
+void start_event(struct node *, const struct rr_ext_event *);
+bool start_finished(const struct node *);
+
 /* run.c */
 /* What was reached, over all seeds: a schedule that tries nothing proves nothing. */
 struct tally {
 	uint64_t seeds, version_1, lost, steps, sends;
 	uint64_t ok, refused, failed, cancelled; /* calls */
+	uint64_t proved, list_octets;            /* with authentication; of properties */
 	struct rr_conn_counters conn;            /* both ends */
 };
 extern struct tally tally;
