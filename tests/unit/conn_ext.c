@@ -314,12 +314,16 @@ static void many_messages_keep_the_receives(void **state)
 	struct told t = {0};
 	struct side *s = ready_with(RR_CONN_SERVER, &table, &t);
 	struct rr_conn_info before, after;
+	size_t blocks = 0;
 
 	rr_conn_info(s->c, &before);
 	for (unsigned i = 0; i < 100; i++) {
 		raw_receive(s, "00000055" TYPE10 "61626364");
 		rig_forget_sent(s); /* grants */
+		if (i == 10)
+			blocks = s->mem_blocks;
 	}
+	assert_int_equal(s->mem_blocks, blocks);
 	rr_conn_info(s->c, &after);
 	assert_int_equal(t.n, 100);
 	assert_int_equal(before.receives_posted, after.receives_posted);
@@ -360,6 +364,7 @@ static void other_errors_do_not_forbid_the_type(void **state)
 	assert_int_equal(send8(s, 0x10, 0, 0), 0x78);
 	raw_receive(s, "00000078" ERRORMSG "00001001");
 	raw_receive(s, "00000078" ERRORMSG "00001001");
+	raw_receive(s, "00000000" ERRORMSG "00001001"); /* about a grant */
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.ev[0].error, 0x1001);
 	assert_int_equal(send8(s, 0x10, 0, 0), 0x79);

@@ -235,6 +235,24 @@ static void one_property_too_long_goes_in_parts(void **state)
 	free(l);
 }
 
+/* One that fits exactly is not cut. */
+static void one_property_of_4096_octets_goes_whole(void **state)
+{
+	for (uint32_t more = 0; more < 8; more += 4) {
+		const uint32_t len[] = {4096 - 24 - 8 + more};
+		struct list *l = list_of(1, len);
+		const struct rr_conn_config cfg = {.ext = &l->t};
+		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+
+		raw_receive(s, "00000001 00000002 00200020 00000005 00000000 00000000");
+		assert_int_equal(s->n_sent, more ? 3 : 2);
+		assert_int_equal(s->sent[1].len, 4096);
+		assert_int_equal(word(s, 1, 4), more ? RDMA2_F_MORE : 0);
+		raw_end(s);
+		free(l);
+	}
+}
+
 /* The long one at the end is the final message: TPMORE clear in all its parts. */
 static void a_last_property_in_parts_is_final(void **state)
 {
@@ -399,6 +417,21 @@ static void a_property_that_does_not_come_has_its_default(void **state)
 	raw_end(s);
 }
 
+/* P7: the last one counts, also if it is the default. */
+static void a_value_can_be_taken_back(void **state)
+{
+	struct told t = {0};
+	struct side *s = with_extension(RR_CONN_SERVER, &t);
+
+	raw_receive(s,
+	            "00000001" CONNPROP_TPMORE "00000001 80000001 00000004 76616c31");
+	raw_receive(s, "00000001" CONNPROP "00000001 80000001 00000000");
+	expect_told(&t, 0, RR_EXT_PROPERTY, 0x80000001, "val1");
+	expect_told(&t, 1, RR_EXT_DEFAULT, 0x80000001, "none");
+	assert_int_equal(t.n, 3); /* and the other one's default */
+	raw_end(s);
+}
+
 /* V2-7.2.2-01, -02, V2-5.1-06, P4: and none of the others in it is applied. */
 static void a_property_of_the_wrong_type_is_refused_with_its_set(void **state)
 {
@@ -423,7 +456,7 @@ static void a_property_of_the_wrong_type_is_refused_with_its_set(void **state)
 /* P4: what the peer refuses of ours is told. */
 static void an_own_property_refused_is_told(void **state)
 {
-	static const uint32_t len[] = {900, 40};
+	static const uint32_t len[] = {900, 10000};
 	struct list *l = list_of(2, len);
 	const struct rr_conn_config cfg = {.ext = &l->t, .xid_seed = 0x77};
 	struct told t = {0};
@@ -431,8 +464,8 @@ static void an_own_property_refused_is_told(void **state)
 
 	s->on_extension = note;
 	s->app = &t;
-	raw_receive(s, "00000001" CONNPROP_TPMORE "00000000");
-	assert_int_equal(s->n_sent, 2);
+	raw_receive(s, "00000001 00000002 00200020 00000005 00000004 00000000");
+	assert_int_equal(s->n_sent, 4);
 	assert_int_equal(word(s, 1, 0), 0x78);
 	raw_receive(s, "00000078" ERRORMSG "00000003");
 	assert_int_equal(t.n, 1);
@@ -504,6 +537,8 @@ static void lists_pass_with_few_credits(void **state)
 
 /* -- host authentication [V2-5.2.6-01 to -03, P14, P15, P6] --------------------------
  */
+
+#define STEP "00000001 00000006 0000000c 00000005 68656c6c 6f000000"
 
 /* Says @say[i] at its i-th step and wants to hear @hear[i]. */
 struct hook {
@@ -622,6 +657,28 @@ static void the_server_answers_three_steps(void **state)
 	raw_end(s);
 }
 
+/* The client's last step may be its last message: the answer still goes out. */
+static void a_last_step_may_be_final(void **state)
+{
+	struct hook h = server_hook();
+	const struct rr_conn_config cfg = {
+	        .xid_seed = 0x88, .auth = auth_of(&h), .auth_required = true};
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+	h.last = 1; /* content with the response, and says so */
+	raw_receive(s, "00000001 00000002 00200020 00000005 00000004 00000000");
+	raw_receive(s, "00000002" CONNPROP_TPMORE STEP);
+	rig_forget_sent(s);
+	raw_receive(s,
+	            "00000003" CONNPROP
+	            "00000001 00000006 00000010 00000009 72657370 6f6e7365 21000000");
+	raw_expect(s, "0000008a" CONNPROP_TPMORE
+	              "00000001 00000006 0000000c 00000005 70726f6f 66000000");
+	raw_expect(s, "0000008b" CONNPROP "00000000");
+	assert_true(s->ready);
+	raw_end(s);
+}
+
 static struct pair *auth_pair(struct hook *cl, struct hook *sv, bool cl_must,
                               bool sv_must, unsigned seed)
 {
@@ -729,8 +786,6 @@ static void expect_access_denied(struct side *s)
 	raw_end(s);
 }
 
-#define STEP "00000001 00000006 0000000c 00000005 68656c6c 6f000000"
-
 /* Twice in a row, in the client's silence, after the end, gone in the middle. */
 static void steps_out_of_turn_close(void **state)
 {
@@ -828,6 +883,61 @@ static void a_refused_step_closes(void **state)
 	expect_access_denied(s);
 }
 
+/* Nor a Reply before the own exchange is over. [P1] */
+static void on_request(struct side *s, struct rr_request *r)
+{
+	static uint8_t words[8] = {0, 0, 0, 0, 0, 0, 0, 1};
+	const struct rr_piece p = {words, sizeof(words), false};
+
+	rr_store_u32(words, r->xid);
+	rr_conn_reply(s->c, r, &p, 1, s->now);
+}
+
+static void a_reply_waits_for_the_own_last_words(void **state)
+{
+	struct hook v = server_hook();
+	const struct rr_conn_config cfg = {.auth = auth_of(&v)}; /* not required */
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+	s->on_request = on_request;
+	raw_receive(s, "00000055 00000002 00200020 00000000 00000000" EMPTY CALL(
+	                       "00000055"));
+	assert_int_equal(s->requested, 1);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(word(s, 0, 4), RDMA2_F_TPMORE);
+	raw_receive(s, "00000001" CONNPROP "00000000");
+	assert_int_equal(s->n_sent, 3);
+	assert_int_equal(word(s, 1, 4), 0);
+	assert_int_equal(word(s, 2, 0), 0x55);
+	raw_end(s);
+}
+
+/* Version 1 has no way to prove anything, so it is not spoken. */
+static void a_proof_cannot_be_evaded_by_version_1(void **state)
+{
+	struct hook v = server_hook();
+	struct rr_conn_config cfg = {.auth = auth_of(&v),
+	                             .auth_required = true,
+	                             .versions = RR_CONN_V1 | RR_CONN_V2};
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg), none = {0};
+	struct rr_conn *c;
+
+	raw_receive(
+	        s,
+	        "00000055 00000001 00000020 00000000 00000000 00000000 00000000" CALL(
+	                "00000055"));
+	assert_int_equal(s->requested, 0);
+	assert_false(s->ready);
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(s->sent[0].len, 28);
+	assert_int_equal(word(s, 0, 5), 2); /* from version 2 */
+	assert_int_equal(word(s, 0, 6), 2); /* to version 2 */
+	raw_end(s);
+	cfg.versions = RR_CONN_V1;
+	cfg.mem = (struct rr_mem){rig_get, rig_put, &none};
+	assert_int_equal(rr_conn_new(&cfg, 0, &c), -EINVAL);
+}
+
 static void requiring_needs_a_hook(void **state)
 {
 	struct side s = {.cfg = {.auth_required = true}};
@@ -903,8 +1013,22 @@ static void without_a_credit_nothing_is_kept_alive(void **state)
 	raw_expect_silence(s);
 	assert_int_equal(rr_conn_deadline(s->c), t + RR_SEC(14));
 	raw_receive(s, GRANT);
+	raw_expect_silence(s); /* its time is not made up for */
 	tick(s, t + RR_SEC(14));
 	raw_expect(s, GRANT);
+	raw_end(s);
+}
+
+/* The exchange has its own timer. */
+static void the_exchange_is_not_kept_alive(void **state)
+{
+	const struct rr_conn_config cfg = {.keepalive_ns = RR_SEC(7)};
+	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+
+	rig_forget_sent(s);
+	raw_receive(s, "00000077 00000002 00200020 00000005 00000004 00000000");
+	tick(s, s->now + RR_SEC(8));
+	raw_expect_silence(s);
 	raw_end(s);
 }
 
@@ -970,6 +1094,36 @@ static void messages_beyond_the_credits_are_counted(void **state)
 	raw_end(s);
 }
 
+/* The server has no credit before the client's first message. [C7] */
+static void a_server_beyond_its_credits_is_counted_too(void **state)
+{
+	const struct rr_conn_config cfg = {.credits = 3};
+	struct side *s = raw_ready(RR_CONN_CLIENT, &cfg);
+
+	for (unsigned i = 0; i < 2; i++)
+		raw_receive(s, "00000055 00000002 00030000 00000005 00000001 00000000");
+	assert_int_equal(overruns(s), 0);
+	raw_receive(s, "00000055 00000002 00030000 00000005 00000001 00000000");
+	assert_int_equal(overruns(s), 1);
+	raw_end(s);
+}
+
+static void what_was_overrun_is_not_counted_again(void **state)
+{
+	const struct rr_conn_config cfg = {.credits = 3};
+	struct side *s = raw_ready(RR_CONN_SERVER, &cfg);
+
+	for (unsigned i = 0; i < 6; i++)
+		raw_receive(s, "00000055 00000002 00030000 00000005 00000001 00000000");
+	assert_int_equal(overruns(s), 3);
+	raw_receive(s, "00000055 00000002 00030001 00000005 00000000 00000000");
+	assert_int_equal(overruns(s), 4);
+	raw_expect(s, "00000055 00000002 00030001 00000004 00000001 00000004");
+	raw_receive(s, "00000055 00000002 00030000 00000005 00000001 00000000");
+	assert_int_equal(overruns(s), 4); /* that error gave a credit */
+	raw_end(s);
+}
+
 static void two_of_ours_never_overrun(void **state)
 {
 	struct pair *p = calloc(1, sizeof(*p));
@@ -1009,15 +1163,18 @@ int main(void)
 	        cmocka_unit_test(a_small_send_size_bounds_property_messages),
 	        cmocka_unit_test(one_property_too_long_goes_in_parts),
 	        cmocka_unit_test(a_last_property_in_parts_is_final),
+	        cmocka_unit_test(one_property_of_4096_octets_goes_whole),
 	        cmocka_unit_test(a_list_waits_for_credits),
 	        cmocka_unit_test(errors_and_grants_go_between_sets),
 	        cmocka_unit_test(a_property_of_an_extension_is_told_before_ready),
 	        cmocka_unit_test(a_property_that_does_not_come_has_its_default),
+	        cmocka_unit_test(a_value_can_be_taken_back),
 	        cmocka_unit_test(a_property_of_the_wrong_type_is_refused_with_its_set),
 	        cmocka_unit_test(an_own_property_refused_is_told),
 	        cmocka_unit_test(lists_pass_with_few_credits),
 	        cmocka_unit_test(the_client_takes_three_steps),
 	        cmocka_unit_test(the_server_answers_three_steps),
+	        cmocka_unit_test(a_last_step_may_be_final),
 	        cmocka_unit_test(both_prove_themselves),
 	        cmocka_unit_test(long_words_go_in_parts),
 	        cmocka_unit_test(a_peer_without_a_hook_is_local_policy),
@@ -1026,15 +1183,20 @@ int main(void)
 	        cmocka_unit_test(a_dialogue_without_end_closes),
 	        cmocka_unit_test(words_without_end_close),
 	        cmocka_unit_test(no_call_before_the_proof),
+	        cmocka_unit_test(a_reply_waits_for_the_own_last_words),
 	        cmocka_unit_test(a_refused_step_closes),
+	        cmocka_unit_test(a_proof_cannot_be_evaded_by_version_1),
 	        cmocka_unit_test(requiring_needs_a_hook),
 	        cmocka_unit_test(silence_is_broken_by_grants),
 	        cmocka_unit_test(what_is_sent_puts_the_keep_alive_off),
 	        cmocka_unit_test(without_a_credit_nothing_is_kept_alive),
 	        cmocka_unit_test(it_is_off_by_default),
+	        cmocka_unit_test(the_exchange_is_not_kept_alive),
 	        cmocka_unit_test(keep_alives_do_not_provoke_each_other),
 	        cmocka_unit_test(messages_beyond_the_credits_are_counted),
+	        cmocka_unit_test(a_server_beyond_its_credits_is_counted_too),
 	        cmocka_unit_test(two_of_ours_never_overrun),
+	        cmocka_unit_test(what_was_overrun_is_not_counted_again),
 	        cmocka_unit_test(a_reserve_of_receives_is_posted),
 	};
 
