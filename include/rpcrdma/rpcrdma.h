@@ -406,7 +406,8 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint
  * with -EHOSTUNREACH after @retry_ns (0 = 60 s, UINT64_MAX = never).  Without
  * reverse support on the client's side calls end with -EPROTONOSUPPORT, and what
  * the client's level cannot carry with -EMSGSIZE.  Connections that such an object
- * uses are not closed for being idle, and outlive it.
+ * uses are not closed for being idle, and outlive it; keepalive_ns notices clients
+ * that vanished.
  * -EINVAL: a client's request; -ENOTCONN: its connection is gone, or going.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,

@@ -18,7 +18,7 @@
 #include "drive/calls.h"
 #include "drive/serve.h"
 
-enum { MAX_UNTOLD = 4 };
+enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8 };
 
 struct client {
 	struct rpcrdma_conn conn;
@@ -27,12 +27,20 @@ struct client {
 	struct rr_timer retry_timer;               /* reconnect after back-off */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
-	unsigned failures;     /* in a row, for the back-off */
-	rr_time unheard_since; /* RR_TIME_NEVER while the server answers */
-	rr_time ready_at;      /* when the link became ready */
-	unsigned asked;        /* this link's, enum rr_conn_versions */
-	unsigned untold;       /* failures in a row that were part of a negotiation */
-	bool had_two;          /* the server has spoken version 2 */
+	unsigned failures;      /* in a row, for the back-off */
+	rr_time unheard_since;  /* RR_TIME_NEVER while the server answers */
+	rr_time ready_at;       /* when the link became ready */
+	unsigned asked;         /* this link's, enum rr_conn_versions */
+	unsigned untold;        /* failures in a row that were part of a negotiation */
+	bool had_two;           /* the server has spoken version 2 */
+	struct rr_list orphans; /* links left to handlers: see link_lost */
+};
+
+/* What a link serves, if the client has callbacks; one for each link, since a
+ * handler may hold requests of an older one. */
+struct callee {
+	struct rr_served served;
+	struct rr_list orphan; /* of its client */
 };
 
 static struct client *client_of(struct rpcrdma_conn *c)
@@ -192,17 +200,27 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 		plan_reconnect(t, error, next == RR_VERSION_AGAIN);
 }
 
+static void free_callee(struct rr_link *l)
+{
+	struct callee *c;
+
+	if (!l->served)
+		return;
+	c = rr_container_of(l->served, struct callee, served);
+	l->served = NULL;
+	rr_list_del(&c->orphan);
+	free(c);
+}
+
 static void link_closed(struct rr_link *l, int error, const char *why)
 {
-	free(l->served);
-	l->served = NULL;
+	free_callee(l);
 	go_on(client_of(l->owner), l, error, why);
 }
 
 static void orphan_closed(struct rr_link *l, int error, const char *why)
 {
-	free(l->served);
-	l->served = NULL;
+	free_callee(l);
 }
 
 /* A lost link of which handlers still hold requests, with no client. */
@@ -212,11 +230,26 @@ static const struct rr_link_owner_ops orphan_ops = {
         .closed = orphan_closed,
 };
 
-/* A handler may be waiting for what needs the next link: do not wait for it. */
+static unsigned orphans(const struct client *t)
+{
+	const struct rr_list *n;
+	unsigned count = 0;
+
+	rr_list_for_each (n, &t->orphans)
+		count++;
+	return count;
+}
+
+/* A handler may be waiting for what needs the next link: do not wait for it.
+ * But a server that calls and hangs up again and again is waited for. */
 static void link_lost(struct rr_link *l)
 {
 	struct client *t = client_of(l->owner);
 
+	if (!l->served || (!t->conn.closed && orphans(t) >= MAX_ORPHANS))
+		return; /* closed comes */
+	rr_list_push(&t->orphans,
+	             &rr_container_of(l->served, struct callee, served)->orphan);
 	l->up = &orphan_ops;
 	l->owner = NULL;
 	go_on(t, l, l->error, l->why);
@@ -233,16 +266,19 @@ static const struct rr_link_owner_ops client_ops = {
         .closed = link_closed,
 };
 
-/* For each link, since a handler may hold requests of an older one.  Without
- * callbacks none comes: level NONE, and conn answers by itself. [R3] */
+/* Without callbacks no request comes: level NONE, and conn answers. [R3] */
 static int new_served(struct client *t, struct rr_served **ret)
 {
+	struct callee *c;
+
 	if (!t->config.o.callbacks)
 		return 0;
-	*ret = calloc(1, sizeof(**ret));
-	if (!*ret)
+	c = calloc(1, sizeof(*c));
+	if (!c)
 		return -ENOMEM;
-	rr_served_init(*ret, t->conn.engine, &t->config, t->config.o.callbacks);
+	rr_list_init(&c->orphan);
+	rr_served_init(&c->served, t->conn.engine, &t->config, t->config.o.callbacks);
+	*ret = &c->served;
 	return 0;
 }
 
@@ -265,7 +301,8 @@ static int try_connect(struct client *t)
 		err = rr_link_connect(e, &config, a->ai_addr, a->ai_addrlen,
 		                      &client_ops, &t->conn, &t->conn.link);
 	if (err) {
-		free(s);
+		if (s)
+			free(rr_container_of(s, struct callee, served));
 		return err;
 	}
 	t->conn.link->served = s;
@@ -303,6 +340,8 @@ static void free_client(struct rpcrdma_conn *c)
 	struct client *t = client_of(c);
 
 	rr_timer_stop(&c->engine->timers, &t->retry_timer);
+	while (rr_list_pop(&t->orphans))
+		; /* they free themselves */
 	if (t->addrs)
 		freeaddrinfo(t->addrs);
 	rr_calls_fini(c);
@@ -328,6 +367,7 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
+	rr_list_init(&t->orphans);
 	t->retry_timer.fire = retry_fire;
 	t->event = event;
 	t->arg = arg;

@@ -146,6 +146,34 @@ static void a_held_callback_does_not_delay_the_next_connection(void **state)
 	assert_int_equal(w.client.executed, 0);
 }
 
+/* A server that calls, hangs up and calls again fills no memory: in the end the
+ * client waits for its handlers. */
+static void a_server_that_keeps_hanging_up_is_waited_for(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	for (unsigned i = 1; i <= 8; i++) {
+		spin_until(&w.client.n_parked, i);
+		cut();
+		spin_until(&w.ups, i + 1);
+		bind_over(w.conn);
+	}
+	spin_until(&w.client.n_parked, 9);
+	cut();
+	spin_for(200);
+	assert_int_equal(w.ups, 9);
+	answer_parked(&w.client); /* all too late */
+	spin_until(&w.ups, 10);
+	bind_over(w.conn);
+	spin_until(&w.client.n_parked, 1);
+	answer_parked(&w.client);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+}
+
 /* The client closes while a callback of its is being executed. */
 static void a_client_may_close_under_a_callback(void **state)
 {
@@ -531,6 +559,7 @@ int main(void)
 	        TEST(each_loss_begins_the_wait_anew),
 	        TEST(waiting_calls_time_out_and_are_cancelled),
 	        TEST(a_held_callback_does_not_delay_the_next_connection),
+	        TEST(a_server_that_keeps_hanging_up_is_waited_for),
 	        TEST(a_client_may_close_under_a_callback),
 	        TEST(handlers_may_close_what_they_are_served_by),
 	        TEST(rebinding_moves_new_calls),
