@@ -285,7 +285,7 @@ static int watch(struct rpcrdma_engine *e, struct rpcrdma_service *service,
 int main(int argc, char **argv)
 {
 	struct rpcrdma_engine *e;
-	struct rpcrdma_service *service;
+	struct rpcrdma_service *service = NULL;
 	int status, err;
 
 	if (argc != 4 || (strcmp(argv[1], "serve") && strcmp(argv[1], "watch"))) {
