@@ -12,11 +12,14 @@
 
 enum { MARK = 0x3d };
 
-static const struct mx_setting settings[] = {
-        {"one segment", RR_CONN_V2, 4096, 4096, 1 << 20, 16, 32, true, 0},
-        {"many segments", RR_CONN_V2, 1024, 1024, 501, 64, 8, false, 1},
-        {"slow", RR_CONN_V2, 2048, 4096, 3000, 64, 8, true, 4},
+struct mx_setting mx_fence_settings[] = {
+        {"one segment", 2, 4096, 4096, 1 << 20, 16, 32, true, 0},
+        {"many segments", 2, 1024, 1024, 501, 64, 8, false, 1},
+        {"slow", 2, 2048, 4096, 3000, 64, 8, true, 4},
 };
+
+const size_t mx_fence_settings_count = RR_ARRAY_SIZE(mx_fence_settings);
+static const struct mx_setting *const settings = mx_fence_settings;
 
 static struct mx_world *start(const struct mx_setting *s, const struct mx_case *k,
                               enum mx_hold hold)
@@ -58,7 +61,7 @@ static void finish(struct mx_world *w)
 static void late_writes_change_nothing(void **state)
 {
 	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
-		for (unsigned i = 0; i < RR_ARRAY_SIZE(settings); i++) {
+		for (unsigned i = 0; i < mx_fence_settings_count; i++) {
 			const struct mx_case k = {
 			        .dir = dir,
 			        .n_dests = 2,
@@ -79,7 +82,7 @@ static void late_writes_change_nothing(void **state)
  * and sanitizers would see a write. */
 static void a_late_special_reply_changes_nothing(void **state)
 {
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(settings); i++) {
+	for (unsigned i = 0; i < mx_fence_settings_count; i++) {
 		const struct mx_setting *s = &settings[i];
 		const struct mx_case k = {
 		        .reply_bytes = 16 * s->to_client + 4,
@@ -96,7 +99,7 @@ static void a_late_special_reply_changes_nothing(void **state)
 /* Arguments leave no more: the Reads fail, and nothing of them is in the sinks. */
 static void late_reads_get_nothing(void **state)
 {
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(settings); i++) {
+	for (unsigned i = 0; i < mx_fence_settings_count; i++) {
 		const struct mx_case k = {
 		        .n_items = 1,
 		        .item = {2001},
@@ -126,7 +129,11 @@ static void a_late_reply_without_chunks_is_dropped(void **state)
 {
 	for (unsigned dir = 0; dir < MX_DIRS; dir++) {
 		const struct mx_case k = {
-		        .dir = dir, .call_filler = 4, .reply_filler = 8};
+		        .dir = dir,
+		        .call_filler = 4,
+		        .reply_filler = 8,
+		        .reply_bytes = 32,
+		};
 		struct mx_world *w = start(&settings[0], &k, MX_HOLD_REQUEST);
 
 		give_up(w);
@@ -151,6 +158,7 @@ static void an_idle_connection_has_no_region(void **state)
 	        .result = {900},
 	        .call_filler = 4,
 	        .reply_filler = 4,
+	        .reply_bytes = 32,
 	};
 	struct mx_world *w = calloc(1, sizeof(*w));
 	struct rr_prov_counters c;

@@ -12,6 +12,12 @@
  *  - at level 1 nothing may be continued either: a longer Call ends at its
  *    sender, a longer Reply is RDMA2_ERR_REPLY_RESOURCE           [v2 §4.5.3, R5]
  *
+ * The argument 1 runs all of it in version 1, which has no continuation and two
+ * levels in the reverse direction, with chunks and without: a Call asked to be
+ * continued is pulled from a Position Zero chunk, a Reply goes to a Reply chunk,
+ * which is given back also if it was not used; without chunks the one ends at
+ * its sender and the other is ERR_CHUNK.       [RFC 8166 §3.5, §4.3.3, §4.5.3]
+ *
  * the_table_covers_what_is_possible counts what was seen on the wire, not what
  * was asked.
  */
@@ -57,13 +63,13 @@ static const struct shape {
                 {"used, empty, unused", 1, 3, 2, {1022}, {1026, 0, 90}, {1023, 33}},
 };
 
-static const struct mx_setting settings[] = {
-        {"defaults", RR_CONN_V2, 4096, 4096, 1 << 20, 16, 32, false, 0},
-        {"segments of 1021, 1024 and 1504 octets inline, two credits", RR_CONN_V2, 1024,
-         1504, 1021, 64, 2, true, 1},
-        {"segments of 1003, 1032 and 1024 octets inline", RR_CONN_V2, 1032, 1024, 1003,
-         64, 3, true, 2},
-        {"long messages", RR_CONN_V2, 16384, 8192, 8193, 64, 128, true, 3},
+static struct mx_setting settings[] = {
+        {"defaults", 2, 4096, 4096, 1 << 20, 16, 32, false, 0},
+        {"segments of 1021, 1024 and 1504 octets inline, two credits", 2, 1024, 1504,
+         1021, 64, 2, true, 1},
+        {"segments of 1003, 1032 and 1024 octets inline", 2, 1032, 1024, 1003, 64, 3,
+         true, 2},
+        {"long messages", 2, 16384, 8192, 8193, 64, 128, true, 3},
 };
 
 static bool seen[MX_DIRS][MX_RESULTS][MX_RESULTS][KINDS];
@@ -85,14 +91,28 @@ static const struct mx_event *some_region(const struct mx_world *w, unsigned whi
 	return NULL;
 }
 
+/* Octets of the Reply that go to no chunk: XID to SUCCESS, counts, the rest. */
+static size_t reply_payload(const struct mx_case *k)
+{
+	size_t n = 24 + k->reply_filler + 4 * k->n_results;
+
+	for (unsigned i = 0; i < k->n_results; i++)
+		if (k->dir > MX_REVERSE || i >= k->n_dests || !k->dest[i])
+			n += (k->result[i] + 3) & ~(size_t)3;
+	return n;
+}
+
 /* Runs it, judges it, then tries one of its handles once more.  V2-11.1.3-02 */
-static struct mx_seen run_case(const struct mx_setting *s, const struct mx_case *k)
+static struct mx_seen run_case(const struct mx_setting *s, const struct mx_case *asked)
 {
 	struct mx_world *w = calloc(1, sizeof(*w));
+	struct mx_case k = *asked;
 	struct mx_seen ret;
 
 	assert_non_null(w);
-	mx_world_open(w, s, k);
+	if (s->version == 1 && !k.reply_bytes) /* the Requester knows it */
+		k.reply_bytes = reply_payload(&k);
+	mx_world_open(w, s, &k);
 	mx_world_call(w);
 	mx_judge(w, &ret);
 	if (ret.regions)
@@ -242,11 +262,12 @@ static void expect_formats(enum mx_dir dir, unsigned formats)
 static void the_table_covers_what_is_possible(void **state)
 {
 	const unsigned simple = 1 << MX_SIMPLE, both = simple | 1 << MX_CONTINUED,
-	               all = both | 1 << MX_SPECIAL;
+	               all = both | 1 << MX_SPECIAL, pulled = simple | 1 << MX_SPECIAL;
+	bool v1 = settings[0].version == 1;
 
-	expect_formats(MX_FORWARD, all);
-	expect_formats(MX_REVERSE, all);
-	expect_formats(MX_REVERSE_CONT, both);
+	expect_formats(MX_FORWARD, v1 ? pulled : all);
+	expect_formats(MX_REVERSE, v1 ? pulled : all);
+	expect_formats(MX_REVERSE_CONT, v1 ? simple : both);
 	expect_formats(MX_REVERSE_SIMPLE, simple);
 	assert_int_equal(n_cases, MX_DIRS * MX_CALLS * MX_REPLIES * KINDS);
 	print_message("    %u rows, each in %zu settings\n", n_cases,
@@ -354,7 +375,15 @@ static void segments_of_odd_lengths(void **state)
  * -------------------------------------------------------------------------------------
  */
 
-enum { PREFIX_AND_LISTS = 36, CALL_WORDS = 40, REPLY_WORDS = 24 };
+enum { CALL_WORDS = 40, REPLY_WORDS = 24 };
+
+/* What becomes of a Call or Reply that is too long for one message. */
+static enum mx_result too_long(const struct mx_setting *s, enum mx_dir dir)
+{
+	if (s->version == 1)
+		return dir <= MX_REVERSE ? MX_SPECIAL : MX_REFUSED;
+	return dir == MX_REVERSE_SIMPLE ? MX_REFUSED : MX_CONTINUED;
+}
 
 /* P9, V2-4.2.2: up to the threshold, header included, one message will do. */
 static void calls_around_the_threshold(void **state)
@@ -366,7 +395,7 @@ static void calls_around_the_threshold(void **state)
 				struct mx_case k = {.dir = dir, .reply_filler = 4};
 				bool chunks = chunk && dir <= MX_REVERSE;
 				/* a Read entry, the count of the item */
-				size_t rest = PREFIX_AND_LISTS + CALL_WORDS +
+				size_t rest = mx_empty(s) + CALL_WORDS +
 				              (chunks ? 24 + 4 : 0);
 				struct mx_seen got;
 
@@ -375,10 +404,9 @@ static void calls_around_the_threshold(void **state)
 				k.call_filler =
 				        threshold(s, &k, true) - rest + (size_t)more;
 				got = run_case(s, &k);
-				assert_int_equal(got.call, more <= 0 ? MX_SIMPLE
-				                           : dir == MX_REVERSE_SIMPLE
-				                                   ? MX_REFUSED
-				                                   : MX_CONTINUED);
+				assert_int_equal(got.call, more <= 0
+				                                   ? MX_SIMPLE
+				                                   : too_long(s, dir));
 			}
 }
 
@@ -391,7 +419,7 @@ static void replies_around_the_threshold(void **state)
 				struct mx_case k = {.dir = dir, .call_filler = 4};
 				bool chunks = chunk && dir <= MX_REVERSE;
 				/* a Write entry of one segment, the count */
-				size_t rest = PREFIX_AND_LISTS + REPLY_WORDS +
+				size_t rest = mx_empty(s) + REPLY_WORDS +
 				              (chunks ? 24 + 4 : 0);
 				struct mx_seen got;
 
@@ -400,15 +428,14 @@ static void replies_around_the_threshold(void **state)
 				k.reply_filler =
 				        threshold(s, &k, false) - rest + (size_t)more;
 				got = run_case(s, &k);
-				assert_int_equal(got.reply, more <= 0 ? MX_SIMPLE
-				                            : dir == MX_REVERSE_SIMPLE
-				                                    ? MX_REFUSED
-				                                    : MX_CONTINUED);
+				assert_int_equal(got.reply, more <= 0
+				                                    ? MX_SIMPLE
+				                                    : too_long(s, dir));
 			}
 }
 
 /* V2-4.4.3-09, V2-6.4-03, K9: a Reply that fills the Reply chunk goes there; one
- * that is four octets longer is continued. */
+ * that is four octets longer is continued, or in version 1 refused. */
 static void reply_chunks_around_the_reply(void **state)
 {
 	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
@@ -416,6 +443,8 @@ static void reply_chunks_around_the_reply(void **state)
 			for (int more = -4; more <= 4; more += 4) {
 				const struct mx_setting *s = &settings[i];
 				struct mx_case k = {.dir = dir, .call_filler = 4};
+				enum mx_result longer =
+				        s->version == 1 ? MX_REFUSED : MX_CONTINUED;
 				struct mx_seen got;
 
 				k.reply_bytes = 16 * threshold(s, &k, false) + 4;
@@ -423,11 +452,21 @@ static void reply_chunks_around_the_reply(void **state)
 				        k.reply_bytes - REPLY_WORDS + (size_t)more;
 				got = run_case(s, &k);
 				assert_int_equal(got.reply,
-				                 more <= 0 ? MX_SPECIAL : MX_CONTINUED);
+				                 more <= 0 ? MX_SPECIAL : longer);
 			}
 }
 
-int main(void)
+/* Version 1 has thresholds of whole kibioctets.            [RFC 8797 §4.1] */
+static void in_version_one(struct mx_setting *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		s[i].version = 1;
+		s[i].to_server = (s[i].to_server + 1023) & ~1023u;
+		s[i].to_client = (s[i].to_client + 1023) & ~1023u;
+	}
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(forward_simple_calls),
@@ -448,6 +487,10 @@ int main(void)
 	        cmocka_unit_test(reply_chunks_around_the_reply),
 	};
 
+	if (argc > 1 && !strcmp(argv[1], "1")) {
+		in_version_one(settings, RR_ARRAY_SIZE(settings));
+		in_version_one(mx_fence_settings, mx_fence_settings_count);
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL) +
 	       _cmocka_run_group_tests("fence", mx_fence_tests, mx_fence_count, NULL,
 	                               NULL);

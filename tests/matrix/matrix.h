@@ -10,9 +10,9 @@
  * writes down everything that passes between them (the log); prov_sim.c and
  * prov_iwarp.c are the providers; matrix.c has the table.
  *
- * The setting's @versions is handed to the connections as it is: the table
- * knows nothing of a layout, oracle.c puts prefixes and lists in one place
- * (mx_header).
+ * The setting's @version is the only one that the two connections speak.  The
+ * table knows nothing of a layout, oracle.c puts prefixes and lists in one place
+ * (mx_header); what version 1 has instead of continuation stands there too.
  */
 #ifndef TESTS_MATRIX_MATRIX_H
 #define TESTS_MATRIX_MATRIX_H
@@ -55,7 +55,7 @@ enum mx_reply {
 
 struct mx_setting {
 	const char *name;
-	unsigned versions;             /* enum rr_conn_versions */
+	unsigned version;              /* 2 or 1 */
 	uint32_t to_server, to_client; /* thresholds */
 	uint32_t segment_bytes, max_segments;
 	uint32_t credits;
@@ -171,6 +171,7 @@ struct mx_world {
 	struct mx_mem dest[MX_ITEMS], sink[MX_ITEMS];
 	struct rr_dest dests[MX_ITEMS];
 	struct rr_call rc;
+	unsigned greeting; /* of version 1: what is to come of it */
 	bool call_done, request_seen, request_done;
 	int call_status;
 	uint8_t *got; /* the Reply's payload as the caller got it */
@@ -180,6 +181,12 @@ struct mx_world {
 	unsigned resumed_at; /* in the log */
 	bool abandon;        /* the connection may end in any way now */
 };
+
+/* Octets of the header of a message without chunks.   [v2 §6.3.1, RFC 8166 §4.3] */
+static inline size_t mx_empty(const struct mx_setting *s)
+{
+	return s->version == 1 ? 28 : 36;
+}
 
 void mx_world_open(struct mx_world *, const struct mx_setting *,
                    const struct mx_case *);
@@ -208,6 +215,8 @@ void mx_judge(struct mx_world *, struct mx_seen *ret);
 
 extern const struct CMUnitTest mx_fence_tests[];
 extern const size_t mx_fence_count;
+extern struct mx_setting mx_fence_settings[];
+extern const size_t mx_fence_settings_count;
 
 /* -- providers -------------------------------------------------------------------- */
 

@@ -12,10 +12,13 @@
  * V2-4.4.2-01, -02, V2-4.4.2.1-01 to -04, V2-4.4.3-01 to -05, -07 to -11,
  * V2-6.2.3-01 to -05, V2-6.4-01 to -05, V2-11.1.2-02, V2-11.1.3-01 to -03,
  * V2-11.1.4-03.
+ *
+ * In version 1 the same, but for what these say: RFC 8166 §3.3.1 (credits), §3.5
+ * (formats), §4.2 to §4.5 (layout, errors).
  */
 #include "matrix.h"
 
-enum { PREFIX = 20, EMPTY = 36, REDUCE_FROM = 512, REPLY_CHUNK_PARTS = 16 };
+enum { PREFIX = 20, REDUCE_FROM = 512, REPLY_CHUNK_PARTS = 16 };
 enum { READABLE = 1, WRITABLE = 2 };
 
 struct view {
@@ -120,7 +123,8 @@ static void judge_grants(const struct mx_world *w)
 
 		if (e->kind != MX_SEND || !is_grant(e))
 			continue;
-		assert_int_equal(e->len, EMPTY);
+		assert_int_equal(w->set->version, 2);
+		assert_int_equal(e->len, 36);
 		assert_memory_equal(e->data + PREFIX, zero, 16);
 		assert_int_equal(e->inv_handle, 0);
 	}
@@ -165,50 +169,80 @@ static const struct mx_event *own_region(const struct view *v, size_t len,
 	return NULL;
 }
 
-static void find_regions(struct view *v, size_t payload, bool special)
+static size_t chunk_octets(const struct view *v, size_t len)
+{
+	size_t seg = v->w->set->segment_bytes;
+
+	return 4 + 16 * ((len + seg - 1) / seg);
+}
+
+/* A Reply that may not fit needs one in version 1, where nothing is continued;
+ * in version 2 only a very long one does.        [RFC 8166 §3.5.3, v2 §A.2] */
+static bool offers_reply_chunk(const struct view *v)
+{
+	size_t header = mx_empty(v->w->set);
+
+	if (v->w->set->version == 2)
+		return v->k->reply_bytes > REPLY_CHUNK_PARTS * v->to_requester;
+	for (unsigned i = 0; i < v->k->n_dests; i++)
+		header += 4 + chunk_octets(v, v->k->dest[i]);
+	return header + v->k->reply_bytes > v->to_requester;
+}
+
+/* One for each chunk that carries an item, or the Reply. */
+static void find_regions(struct view *v)
 {
 	const struct mx_case *k = v->k;
-	unsigned n = 0;
 
 	for (unsigned i = 0; i < k->n_items; i++)
 		if (v->reduced & 1u << i) {
 			v->read[i] = region_at(v, v->w->call.item[i].p, k->item[i],
 			                       READABLE);
-			n++;
+			v->regions++;
 		}
 	for (unsigned i = 0; v->chunks && i < k->n_dests; i++)
 		if (k->dest[i]) {
 			v->write[i] =
 			        region_at(v, v->w->dest[i].p, k->dest[i], WRITABLE);
-			n++;
+			v->regions++;
 		}
+	if (v->chunks && offers_reply_chunk(v)) {
+		v->reply = own_region(v, pad4(k->reply_bytes), WRITABLE);
+		v->regions++;
+	}
+}
+
+/* And one for the payload of a Special Call; nothing besides. */
+static void find_payload_region(struct view *v, size_t payload, bool special)
+{
+	unsigned n = 0;
+
 	if (special) {
 		v->special = own_region(v, payload, READABLE);
-		n++;
-	}
-	if (v->chunks && k->reply_bytes > REPLY_CHUNK_PARTS * v->to_requester) {
-		v->reply = own_region(v, pad4(k->reply_bytes), WRITABLE);
-		n++;
+		v->regions++;
 	}
 	for (const struct mx_event *e = NULL;
 	     (e = next(v->w, v->w->asker, MX_REGISTER, e));)
-		v->regions++;
-	assert_int_equal(v->regions, n); /* and nothing besides */
+		n++;
+	assert_int_equal(v->regions, n);
 	assert_null(next(v->w, v->responder, MX_REGISTER, NULL));
 }
 
 /* -- headers
  * --------------------------------------------------------------------------- */
 
-/* The prefix of version 2, and the handle.                  [v2 §6.2.1, §6.2.2] */
-static void mx_header(struct octets *o, uint32_t xid, uint32_t htype, uint32_t flags,
-                      uint32_t inv)
+/* The prefix, and in version 2 flags and the handle.
+ *                                       [v2 §6.2.1, §6.2.2, RFC 8166 §4.2] */
+static void mx_header(const struct view *v, struct octets *o, uint32_t htype,
+                      uint32_t flags, uint32_t inv)
 {
 	o->n = 0;
-	put(o, xid);
-	put(o, 2);
+	put(o, v->w->xid);
+	put(o, v->w->set->version);
 	put(o, 0); /* credits: compared elsewhere */
 	put(o, htype);
+	if (v->w->set->version == 1)
+		return;
 	put(o, flags);
 	put(o, inv);
 }
@@ -280,9 +314,14 @@ static void put_reply_lists(const struct view *v, struct octets *o, bool special
 		put_chunk(v, o, v->write[i], placed_len(v, i));
 	}
 	put(o, 0);
-	put(o, special);
-	if (special)
-		put_chunk(v, o, v->reply, payload);
+	/* Version 1 gives it back also if it was not used. [RFC 8166 §4.3.3] */
+	if (v->w->set->version == 2 && !special) {
+		put(o, 0);
+		return;
+	}
+	put(o, v->reply != NULL);
+	if (v->reply)
+		put_chunk(v, o, v->reply, special ? payload : 0);
 }
 
 static void compare_header(const struct view *v, const struct mx_event *e,
@@ -294,6 +333,10 @@ static void compare_header(const struct view *v, const struct mx_event *e,
 	assert_memory_equal(e->data, want->p, 8);
 	assert_memory_equal(e->data + 12, want->p + 12, want->n - 12);
 	credit = get(e->data, 8);
+	if (v->w->set->version == 1) { /* what is wanted, or granted */
+		assert_int_equal(credit, v->w->set->credits);
+		return;
+	}
 	assert_int_equal(credit >> 16, v->w->set->credits);
 	assert_in_range(credit & 0xffff, 1, v->w->set->credits);
 }
@@ -311,9 +354,10 @@ struct parts {
 };
 
 /* As few parts as will do. */
-static size_t least_parts(const struct parts *p, size_t header)
+static size_t least_parts(const struct view *v, const struct parts *p, size_t header)
 {
-	size_t each = (p->most - EMPTY) & ~(size_t)3, end = p->most - header;
+	size_t each = (p->most - mx_empty(v->w->set)) & ~(size_t)3;
+	size_t end = p->most - RR_MIN(p->most, header);
 
 	return p->len <= end ? 1 : 1 + (p->len - end + each - 1) / each;
 }
@@ -322,7 +366,7 @@ static size_t least_parts(const struct parts *p, size_t header)
 static enum mx_result judge_parts(const struct view *v, const struct parts *p,
                                   const struct octets *last_header)
 {
-	size_t at = 0, n = 0, want = least_parts(p, last_header->n);
+	size_t at = 0, n = 0, want = least_parts(v, p, last_header->n);
 	const struct mx_event *e = NULL;
 
 	while ((e = next(v->w, p->side, MX_SEND, e))) {
@@ -332,7 +376,7 @@ static enum mx_result judge_parts(const struct view *v, const struct parts *p,
 
 		assert_true(n <= want);
 		assert_true(e->len <= p->most);
-		mx_header(&o, v->w->xid, 0, p->flags | 2, 0);
+		mx_header(v, &o, 0, p->flags | 2, 0);
 		put(&o, 0);
 		put(&o, 0);
 		put(&o, 0);
@@ -362,18 +406,29 @@ static void judge_special(const struct view *v, unsigned side, size_t most,
 	assert_null(next(v->w, side, MX_SEND, e));
 }
 
-static void take_inv(struct view *v)
+/* Version 2: the Call says it.  Version 1: the Responder chose it. [RFC 8797 §4] */
+static void take_inv(struct view *v, unsigned who)
 {
-	const struct mx_event *e = last(v->w, v->w->asker, MX_SEND);
+	const struct mx_event *e = last(v->w, who, MX_SEND);
 	bool known = false;
 
 	if (!e)
 		return;
-	v->inv = get(e->data, PREFIX);
+	v->inv = v->w->set->version == 1 ? e->inv_handle : get(e->data, PREFIX);
 	for (const struct mx_event *r = NULL;
 	     (r = next(v->w, v->w->asker, MX_REGISTER, r));)
 		known |= r->handle == v->inv;
 	assert_true(v->w->set->remote_invalidate && v->regions ? known : !v->inv);
+}
+
+/* Without continuation what does not fit is pulled.       [RFC 8166 §3.5.3] */
+static bool must_be_pulled(const struct view *v, size_t payload)
+{
+	struct octets o;
+
+	mx_header(v, &o, 0, 0, 0);
+	put_call_lists(v, &o);
+	return v->w->set->version == 1 && v->chunks && o.n + payload > v->to_responder;
 }
 
 static enum mx_result judge_call(struct view *v)
@@ -385,13 +440,16 @@ static enum mx_result judge_call(struct view *v)
 	struct octets o;
 
 	p.payload = payload;
-	find_regions(v, p.len, special);
-	take_inv(v);
-	mx_header(&o, v->w->xid, special, 0, v->inv);
+	find_regions(v);
+	special |= must_be_pulled(v, p.len);
+	find_payload_region(v, p.len, special);
+	if (v->w->set->version == 2)
+		take_inv(v, v->w->asker);
+	mx_header(v, &o, special, 0, v->inv);
 	put_call_lists(v, &o);
 	if (special) {
 		judge_special(v, p.side, p.most, &o, 0);
-	} else if (!v->may_continue && least_parts(&p, o.n) > 1) {
+	} else if (!v->may_continue && least_parts(v, &p, o.n) > 1) {
 		assert_null(next(v->w, p.side, MX_SEND, NULL)); /* [R5] */
 		ret = MX_REFUSED;
 	} else {
@@ -406,7 +464,7 @@ static enum mx_result reply_format(const struct view *v, size_t payload)
 {
 	struct octets o;
 
-	mx_header(&o, 0, 0, 0, 0);
+	mx_header(v, &o, 0, 0, 0);
 	put_reply_lists(v, &o, false, 0);
 	if (o.n + payload <= v->to_requester)
 		return MX_SIMPLE;
@@ -417,19 +475,20 @@ static enum mx_result reply_format(const struct view *v, size_t payload)
 
 static void judge_refusal(const struct view *v, size_t payload)
 {
+	bool v1 = v->w->set->version == 1;
 	const struct mx_event *e = next(v->w, v->responder, MX_SEND, NULL);
 	struct octets o;
 
-	mx_header(&o, v->w->xid, 4, 1, 10); /* RDMA2_ERR_REPLY_RESOURCE */
-	put(&o, (uint32_t)payload);
+	mx_header(v, &o, 4, 1, 10);          /* RDMA2_ERR_REPLY_RESOURCE */
+	put(&o, v1 ? 2 : (uint32_t)payload); /* ERR_CHUNK has nothing more to say */
 	assert_non_null(e);
 	compare_header(v, e, &o);
 	assert_int_equal(e->len, o.n);
 	assert_int_equal(e->inv_handle, 0);
 	assert_null(next(v->w, v->responder, MX_SEND, e));
 	assert_int_equal(v->w->call_status, RR_CALL_REMOTE_ERROR);
-	assert_int_equal(v->w->rc.error.code, 10);
-	assert_int_equal(v->w->rc.error.arg[0], payload);
+	assert_int_equal(v->w->rc.error.code, v1 ? 2 : 10);
+	assert_int_equal(v->w->rc.error.arg[0], v1 ? 0 : payload);
 }
 
 /* -- one-sided operations
@@ -574,8 +633,10 @@ static enum mx_result judge_reply(struct view *v)
 	struct octets o;
 
 	p.payload = payload;
+	if (v->w->set->version == 1 && f != MX_REFUSED)
+		take_inv(v, v->responder);
 	p.inv_handle = v->inv;
-	mx_header(&o, v->w->xid, f == MX_SPECIAL, 1, 0);
+	mx_header(v, &o, f == MX_SPECIAL, 1, 0);
 	put_reply_lists(v, &o, f == MX_SPECIAL, p.len);
 	if (f == MX_REFUSED) {
 		v->placed = 0; /* nothing is written before the format is known */
@@ -603,7 +664,7 @@ static void choose(struct view *v)
 	v->to_responder = forward ? set->to_server : set->to_client;
 	v->to_requester = forward ? set->to_client : set->to_server;
 	v->chunks = forward || v->k->dir == MX_REVERSE;
-	v->may_continue = v->k->dir != MX_REVERSE_SIMPLE;
+	v->may_continue = set->version == 2 && v->k->dir != MX_REVERSE_SIMPLE;
 	if (!v->chunks)
 		return; /* below level 3 there are none [v2 §4.5.3] */
 	for (unsigned i = 0; i < v->k->n_items; i++)

@@ -14,6 +14,10 @@
 #define PATIENCE    RR_SEC(20)
 #define PROBE_TOKEN UINT64_MAX
 
+/* A Call without chunks, and what answers it. */
+static uint8_t greeting[] = {0x3f, 0xff, 0xff, 0xff, 0, 0, 0, 0};
+static uint8_t welcome[] = {0x3f, 0xff, 0xff, 0xff, 0, 0, 0, 1};
+
 /* -- memory of the connection ---------------------------------------------------- */
 
 static void *mem_get(void *ctx, size_t bytes)
@@ -108,7 +112,7 @@ static void on_admit(struct mx_side *s, struct rr_request *r)
 
 	if (hold(w, r, MX_HOLD_ADMIT))
 		return;
-	if (!w->k->own_sinks) {
+	if (w->greeting || !w->k->own_sinks) {
 		rr_conn_admit(s->conn, r, NULL, mx_now());
 		return;
 	}
@@ -132,6 +136,12 @@ static void on_request(struct mx_side *s, struct rr_request *r)
 	const struct mx_stream *c = &w->call;
 	size_t at = 0;
 
+	if (w->greeting) {
+		struct rr_piece p = {welcome, sizeof(welcome), false};
+
+		rr_conn_reply(s->conn, r, &p, 1, mx_now());
+		return;
+	}
 	assert_int_equal(r->xid, w->xid);
 	assert_false(w->request_seen);
 	w->request_seen = true;
@@ -153,6 +163,13 @@ static void on_call_done(struct mx_side *s, struct rr_call *c)
 {
 	struct mx_world *w = s->w;
 
+	if (w->greeting) {
+		assert_int_equal(c->status, RR_CALL_OK);
+		assert_int_equal(c->reply_len, sizeof(welcome));
+		rr_conn_call_release(s->conn, c, mx_now());
+		w->greeting--;
+		return;
+	}
 	assert_ptr_equal(c, &w->rc);
 	assert_false(w->call_done);
 	note(s, MX_CALL_DONE);
@@ -271,7 +288,10 @@ static void act(struct mx_side *s, const struct rr_action *a)
 		break;
 	case RR_ACT_REQUEST_DONE:
 		note(s, MX_REQUEST_DONE);
-		s->w->request_done = true;
+		if (s->w->greeting)
+			s->w->greeting--;
+		else
+			s->w->request_done = true;
 		break;
 	case RR_ACT_CALL_DONE:
 		on_call_done(s, a->call);
@@ -331,10 +351,19 @@ static void completed(struct mx_side *s, const struct rr_wc *wc)
 		rr_conn_completed(s->conn, wc->token, wc->status, mx_now());
 }
 
+static void take_private(struct mx_side *s)
+{
+	size_t len = 0;
+	const void *p = mx_provider()->peer_private(s->ep, &len);
+
+	rr_conn_peer_private(s->conn, p, len);
+}
+
 static void take(struct mx_side *s, const struct rr_wc *wc)
 {
 	switch (wc->op) {
 	case RR_WC_CONNECTED:
+		take_private(s);
 		rr_conn_open(s->conn, mx_now());
 		break;
 	case RR_WC_DISCONNECTED:
@@ -386,7 +415,9 @@ static bool pump(struct mx_side *s)
  * ------------------------------------------------------------------------------------
  */
 
-static void new_conn(struct mx_world *w, unsigned side)
+/* Each threshold is the smaller of two numbers [P8]; the other is larger.  How
+ * long segments may be is not told in version 1: each side takes its own word. */
+static struct rr_conn_config config_of(struct mx_world *w, unsigned side)
 {
 	static const uint32_t level[MX_DIRS] = {
 	        [MX_FORWARD] = RDMA2_RVRSDIR_NONE,
@@ -394,26 +425,49 @@ static void new_conn(struct mx_world *w, unsigned side)
 	        [MX_REVERSE_CONT] = RDMA2_RVRSDIR_CONT,
 	        [MX_REVERSE_SIMPLE] = RDMA2_RVRSDIR_SIMPLE,
 	};
-	struct mx_side *s = &w->side[side];
 	const struct mx_setting *set = w->set;
-	/* Each threshold is the smaller of two numbers [P8]; the other is larger. */
-	struct rr_conn_config cfg = {
+	uint32_t more = set->version == 1 ? 0 : 8;
+
+	return (struct rr_conn_config){
 	        .role = side == CLIENT ? RR_CONN_CLIENT : RR_CONN_SERVER,
-	        .mem = {mem_get, mem_put, s},
+	        .mem = {mem_get, mem_put, &w->side[side]},
 	        .xid_seed = 0x51000000,
 	        .send_bytes = side == CLIENT ? set->to_server : set->to_client + 500,
 	        .recv_bytes = side == CLIENT ? set->to_client : set->to_server + 500,
 	        .segment_bytes =
-	                side == CLIENT ? set->segment_bytes : set->segment_bytes + 8,
+	                side == CLIENT ? set->segment_bytes : set->segment_bytes + more,
 	        .max_segments = set->max_segments,
 	        .credits = set->credits,
 	        .rvrsdir = level[w->k->dir],
 	        .remote_invalidate = set->remote_invalidate,
-	        .versions = set->versions,
+	        .versions = set->version == 1 ? RR_CONN_V1 : RR_CONN_V2,
 	};
+}
+
+static void new_conn(struct mx_world *w, unsigned side)
+{
+	struct mx_side *s = &w->side[side];
+	struct rr_conn_config cfg = config_of(w, side);
 
 	*s = (struct mx_side){.w = w, .side = side, .ep = s->ep};
 	assert_int_equal(rr_conn_new(&cfg, mx_now(), &s->conn), 0);
+}
+
+/* What the ends tell each other of version 1.            [RFC 8797 §4] */
+static size_t own_private(struct mx_world *w, unsigned side, uint8_t ret[8])
+{
+	struct rr_conn_config cfg = config_of(w, side);
+
+	return rr_conn_own_private(&cfg, ret);
+}
+
+static bool accepted(struct mx_world *w)
+{
+	uint8_t priv[8];
+	size_t len = own_private(w, SERVER, priv);
+
+	return !mx_provider()->accept(w->listener, &w->prov, priv, len, mx_now(),
+	                              &w->side[SERVER].ep);
 }
 
 static bool turn(struct mx_world *w)
@@ -421,8 +475,7 @@ static bool turn(struct mx_world *w)
 	struct mx_side *sv = &w->side[SERVER];
 	bool moved;
 
-	if (!sv->conn &&
-	    !mx_provider()->accept(w->listener, &w->prov, NULL, 0, mx_now(), &sv->ep))
+	if (!sv->conn && accepted(w))
 		new_conn(w, SERVER);
 	moved = pump(&w->side[CLIENT]);
 	return pump(sv) || moved;
@@ -461,6 +514,16 @@ static bool both_ready(const struct mx_world *w)
 	return w->side[CLIENT].ready && w->side[SERVER].ready;
 }
 
+static bool client_ready(const struct mx_world *w)
+{
+	return w->side[CLIENT].ready;
+}
+
+static bool greeted(const struct mx_world *w)
+{
+	return !w->greeting;
+}
+
 static bool both_closed(const struct mx_world *w)
 {
 	return w->side[CLIENT].closed && w->side[SERVER].closed;
@@ -471,11 +534,26 @@ static bool answered(const struct mx_world *w)
 	return w->held || (w->call_done && (w->request_done || !w->request_seen));
 }
 
+/* A server of version 1 is ready, and credits are granted, with the first Call. */
+static void greet(struct mx_world *w)
+{
+	struct rr_piece p = {greeting, sizeof(greeting), false};
+	struct rr_call c = {
+	        .xid = 0x3fffffff, .pieces = &p, .n_pieces = 1, .reply_bytes = 8};
+
+	run(w, client_ready);
+	w->greeting = 2;
+	assert_int_equal(rr_conn_call(w->side[CLIENT].conn, &c, mx_now()), 0);
+	run(w, greeted);
+}
+
 void mx_world_open(struct mx_world *w, const struct mx_setting *set,
                    const struct mx_case *k)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct sockaddr_storage addr;
+	uint8_t priv[8];
+	size_t len;
 
 	memset(w, 0, sizeof(*w));
 	w->set = set;
@@ -485,11 +563,14 @@ void mx_world_open(struct mx_world *w, const struct mx_setting *set,
 	assert_int_equal(mx_provider()->listen(&w->prov, (struct sockaddr *)&any,
 	                                       sizeof(any), &w->listener, &addr),
 	                 0);
+	len = own_private(w, CLIENT, priv);
 	assert_int_equal(mx_provider()->connect(&w->prov, (struct sockaddr *)&addr,
-	                                        sizeof(any), NULL, 0, mx_now(),
+	                                        sizeof(any), priv, len, mx_now(),
 	                                        &w->side[CLIENT].ep),
 	                 0);
 	new_conn(w, CLIENT);
+	if (set->version == 1)
+		greet(w);
 	run(w, both_ready);
 }
 
@@ -533,7 +614,7 @@ static bool late_reply(const struct mx_world *w)
 {
 	for (unsigned i = w->resumed_at; i < w->n_log; i++)
 		if (w->log[i].side == w->asker && w->log[i].kind == MX_RECV &&
-		    w->log[i].len > 36)
+		    w->log[i].len > mx_empty(w->set))
 			return w->request_done;
 	return false;
 }
