@@ -59,6 +59,12 @@ static void session_call_done(struct rr_link *l, struct rr_call *m)
 	settle(s);
 }
 
+/* A handler that still holds a request may be waiting for a call that came back. */
+static void session_lost(struct rr_link *l)
+{
+	rr_reverse_lost(l->owner, l->error, l->why);
+}
+
 static void session_closed(struct rr_link *link, int error, const char *why)
 {
 	struct rr_session *s = link->owner;
@@ -79,6 +85,7 @@ static const struct rr_link_owner_ops session_ops = {
         .request_done = rr_serve_end,
         .drop_requests = rr_serve_drop,
         .call_done = session_call_done,
+        .lost = session_lost,
         .closed = session_closed,
 };
 

@@ -32,7 +32,7 @@ struct rr_session {
 	struct rr_list reverses; /* objects that call over it */
 };
 
-/* For @s, whose link is gone: reverse.c. */
+/* For @s, whose link is lost or gone: reverse.c. */
 void rr_reverse_lost(struct rr_session *s, int error, const char *why);
 
 #endif

@@ -146,6 +146,31 @@ static void a_held_callback_does_not_delay_the_next_connection(void **state)
 	assert_int_equal(w.client.executed, 0);
 }
 
+/* Nor does a request that the server's handler holds: it may wait for that very
+ * call, as one that must recall something first does.  V2-4.5.5-04 */
+static void a_held_request_does_not_keep_calls_from_ending(void **state)
+{
+	struct wait x, y, z;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	w.retry_ns = 80 * MS;
+	start();
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&w.server.n_parked, 1);
+	o = call_to(P_PARK, &y);
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	answer_parked(&w.client); /* too late */
+	o = call_to(P_NULL, &z);
+	o.timeout_ns = 0;
+	spin_until(&y.done, 1);
+	assert_int_equal(y.status, -EHOSTUNREACH);
+	assert_int_equal(run(w.back, &o, &z), -EHOSTUNREACH);
+	assert_int_equal(w.server.n_parked, 1);
+}
+
 /* A server that calls, hangs up and calls again fills no memory: in the end the
  * client waits for its handlers. */
 static void a_server_that_keeps_hanging_up_is_waited_for(void **state)
@@ -559,6 +584,7 @@ int main(void)
 	        TEST(each_loss_begins_the_wait_anew),
 	        TEST(waiting_calls_time_out_and_are_cancelled),
 	        TEST(a_held_callback_does_not_delay_the_next_connection),
+	        TEST(a_held_request_does_not_keep_calls_from_ending),
 	        TEST(a_server_that_keeps_hanging_up_is_waited_for),
 	        TEST(a_client_may_close_under_a_callback),
 	        TEST(handlers_may_close_what_they_are_served_by),
