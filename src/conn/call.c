@@ -378,7 +378,7 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 	if (!s || rr_conn_dead(c))
 		return;
 	if (s->phase == RR_CALL_WAITING) /* in version 1 it keeps its credit */
-		rr_credit1_give_up(&c->credit1);
+		rr_v1_give_up(c);
 	rr_call_end(c, s, -ECANCELED);
 }
 

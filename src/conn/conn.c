@@ -69,6 +69,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	defaults(&c->cfg);
 	c->now = now;
 	c->next_xid = cfg->xid_seed;
+	c->stuck_at = RR_TIME_NEVER;
 	c->edition = rr_edition_first(c->cfg.versions);
 	c->invalidates = cfg->remote_invalidate;
 	rr_conn_peer_private(c, NULL, 0);
@@ -248,12 +249,19 @@ uint32_t rr_conn_own_xid(struct rr_conn *c)
 
 /* -- time --------------------------------------------------------------------- */
 
+/* When the Calls that wait have waited long enough for those given up. */
+static rr_time stuck_at(const struct rr_conn *c)
+{
+	return rr_list_empty(&c->tx.calls) ? RR_TIME_NEVER : c->stuck_at;
+}
+
 void rr_conn_tick(struct rr_conn *c, rr_time now)
 {
 	c->now = now;
 	if (!rr_conn_live(c))
 		return;
-	if (now >= c->props.answer_at || now >= c->props.done_at) {
+	if (now >= c->props.answer_at || now >= c->props.done_at ||
+	    now >= stuck_at(c)) {
 		rr_conn_fail(c, -ETIMEDOUT); /* [V7, P17] */
 		return;
 	}
@@ -268,6 +276,7 @@ rr_time rr_conn_deadline(const struct rr_conn *c)
 	if (!rr_conn_live(c))
 		return RR_TIME_NEVER;
 	t = RR_MIN(t, rr_cont_deadline(c));
+	t = RR_MIN(t, stuck_at(c));
 	return RR_MIN(t, rr_tx_deadline(c));
 }
 

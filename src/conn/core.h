@@ -402,6 +402,7 @@ struct rr_conn {
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* in version 1, for Calls */
+	rr_time stuck_at; /* a client's Calls wait no longer behind those given up */
 	struct rr_props props;
 	struct rr_auth_state auth;
 	struct rr_ext_state ext;
@@ -546,6 +547,8 @@ void rr_ext_fini(struct rr_conn *);
 void rr_v1_begin(struct rr_conn *);
 /* The same after a refusal of version 2 that granted @word. */
 void rr_v1_fall_back(struct rr_conn *, uint32_t word);
+/* A Call that was sent is given up. */
+void rr_v1_give_up(struct rr_conn *);
 
 /* -- recv.c ------------------------------------------------------------------------- */
 

@@ -29,6 +29,11 @@ void rr_credit1_give_up(struct rr_credit1 *k)
 	k->ghosts++;
 }
 
+bool rr_credit1_stuck(const struct rr_credit1 *k)
+{
+	return !rr_credit1_may_call(k) && k->ghosts == k->outstanding;
+}
+
 void rr_credit1_answered(struct rr_credit1 *k, bool known)
 {
 	if (!known && !k->ghosts)

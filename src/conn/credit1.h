@@ -31,6 +31,8 @@ bool rr_credit1_may_call(const struct rr_credit1 *);
 /* A Call goes out (one may); returns its rdma_credit. */
 uint32_t rr_credit1_spend(struct rr_credit1 *);
 void rr_credit1_give_up(struct rr_credit1 *);
+/* No Call may go out, and none that went out is awaited. */
+bool rr_credit1_stuck(const struct rr_credit1 *);
 /* An answer came: to a Call that is awaited (@known), or to one given up. */
 void rr_credit1_answered(struct rr_credit1 *, bool known);
 /* The word of an answer: 0 is as 1, for nothing could be sent any more. */

@@ -83,12 +83,31 @@ static uint32_t granted(const struct rr_conn *c)
 	return RR_MAX(RR_MIN(c->credit.ceiling, c->cfg.max_requests), 1u);
 }
 
+/* A server that answers nothing may be ill: a client's next Calls had better go
+ * another way.  A server itself has no other. */
+static void watch(struct rr_conn *c)
+{
+	if (c->cfg.role != RR_CONN_CLIENT || !rr_credit1_stuck(&c->credit1))
+		c->stuck_at = RR_TIME_NEVER;
+	else if (c->stuck_at == RR_TIME_NEVER && c->cfg.drain_ns != RR_TIME_NEVER)
+		c->stuck_at = c->now + c->cfg.drain_ns;
+}
+
+void rr_v1_give_up(struct rr_conn *c)
+{
+	if (c->edition != &rr_edition_v1)
+		return;
+	rr_credit1_give_up(&c->credit1);
+	watch(c);
+}
+
 static void credited(struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!m->is_answer)
 		return; /* a Call only asks */
 	rr_credit1_answered(&c->credit1, m->of_call);
 	rr_credit1_grant(&c->credit1, m->p.credit);
+	watch(c);
 }
 
 /* An answer: its Requester has posted a Receive for it.  One who sends more Calls
