@@ -49,6 +49,7 @@ compiles()
 	cd "$tmp"
 	cat "$@" >all.x
 	rm -f all.h all.c all.o
+	# shellcheck disable=SC2046 # several options
 	"$rpcgen" -h -o all.h all.x && "$rpcgen" -c -o all.c all.x &&
 		"$cc" -w $(pkg-config --cflags libtirpc 2>/dev/null || true) -c all.c -o all.o
 }
