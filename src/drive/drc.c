@@ -11,6 +11,7 @@ enum {
 	DEFAULT_PER_CALLER = 8192,
 	DEFAULT_AGE_S = 300,
 	BYTES_PER_BUCKET = 1024, /* about what an entry takes */
+	MAX_BUCKETS = 1 << 20,
 	MALLOC_COST = 16,        /* what an allocation costs beyond its size */
 };
 
@@ -130,7 +131,7 @@ static int make_tables(struct rr_drc *d)
 {
 	size_t n = 1, cost;
 
-	while (n * BYTES_PER_BUCKET < d->o.bytes)
+	while (n < MAX_BUCKETS && n * BYTES_PER_BUCKET < d->o.bytes)
 		n *= 2;
 	cost = n * (sizeof(*d->buckets) + sizeof(*d->callers));
 	d->buckets = calloc(n, sizeof(*d->buckets));

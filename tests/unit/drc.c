@@ -687,6 +687,17 @@ static void memory_is_bounded_under_hostile_load(void **state)
 	free(junk);
 }
 
+/* Who names all the memory there is gets a cache, and not its tables' worth. */
+static void a_huge_limit_takes_no_memory_by_itself(void **state)
+{
+	size_t before = allocated();
+
+	assert_int_equal(rr_drc_set_bytes(&d, SIZE_MAX), 0);
+	execute(ask(1), "one"); /* computes the size of a table */
+	expect_again(ask(1), "one");
+	assert_true(allocated() - before < 32u << 20);
+}
+
 /* -- threads
  * ---------------------------------------------------------------------------- */
 
@@ -779,6 +790,7 @@ int main(void)
 	        T(without_memory_every_call_is_new),
 	        T(sizes_are_checked),
 	        T(memory_is_bounded_under_hostile_load),
+	        T(a_huge_limit_takes_no_memory_by_itself),
 	        T(threads_execute_each_call_once),
 	};
 
