@@ -331,8 +331,7 @@ void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
 
 void rr_calls_schedule_end(struct rpcrdma_conn *c)
 {
-	/* The timer was started once at creation, so that the heap has room. */
-	if (!c->end_timer.place)
+	if (!c->end_timer.place) /* promised: does not fail */
 		(void)!rr_timer_set(&c->engine->timers, &c->end_timer, 0);
 }
 
@@ -370,12 +369,12 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 	e->now = rr_engine_clock();
 	rr_list_push(&e->owners, &c->owner.link);
 	e->alive++;
-	return rr_timer_set(&e->timers, &c->end_timer, 0);
+	return rr_timer_promise(&e->timers, &c->end_timer);
 }
 
 void rr_calls_fini(struct rpcrdma_conn *c)
 {
-	rr_timer_stop(&c->engine->timers, &c->end_timer);
+	rr_timer_release(&c->engine->timers, &c->end_timer);
 	rr_list_del(&c->owner.link);
 	c->engine->alive--;
 }

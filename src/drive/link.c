@@ -360,8 +360,8 @@ static void rearm(struct rr_link *l)
 	if (d == RR_TIME_NEVER)
 		rr_timer_stop(&l->engine->timers, &l->timer);
 	else if (!l->timer.place || l->timer.when != d)
-		(void)!rr_timer_set(&l->engine->timers, &l->timer, d); /* room was
-		                        made by rr_link_new: never fails */
+		(void)!rr_timer_set(&l->engine->timers, &l->timer,
+		                    d); /* promised: does not fail */
 }
 
 /* Drains, polls and flushes until nothing moves; the rounds are bounded so
@@ -498,7 +498,7 @@ static int start(struct rr_link *l, const struct rr_conn_config *cc)
 	int err;
 
 	/* Now, so that rearm() never has to allocate. */
-	err = rr_timer_set(&l->engine->timers, &l->timer, l->engine->now);
+	err = rr_timer_promise(&l->engine->timers, &l->timer);
 	if (!err)
 		err = rr_conn_new(cc, l->engine->now, &l->conn);
 	if (err)
@@ -522,7 +522,7 @@ static int start(struct rr_link *l, const struct rr_conn_config *cc)
 
 static void undo_start(struct rr_link *l)
 {
-	rr_timer_stop(&l->engine->timers, &l->timer);
+	rr_timer_release(&l->engine->timers, &l->timer);
 	rr_poller_del(&l->engine->poller, &l->source);
 	if (l->ep)
 		l->prov->destroy(l->ep);
@@ -625,7 +625,7 @@ void rr_link_free(struct rr_link *l)
 	rr_stats_add(&l->engine->ended, &s);
 	rr_list_del(&l->all);
 	rr_list_del(&l->dirty);
-	rr_timer_stop(&l->engine->timers, &l->timer);
+	rr_timer_release(&l->engine->timers, &l->timer);
 	rr_poller_del(&l->engine->poller, &l->source);
 	if (l->ep)
 		l->prov->destroy(l->ep);

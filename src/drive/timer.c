@@ -38,18 +38,49 @@ static void sift(struct rr_timers *h, size_t i)
 	seat(h, i, t);
 }
 
+/* Room for one more than run and are promised a place; none is at index 0. */
+static int one_more(struct rr_timers *h)
+{
+	size_t room = h->room ? 2 * h->room : 32;
+	struct rr_timer **heap;
+
+	if (h->count + h->owed + 2 <= h->room)
+		return 0;
+	heap = realloc(h->heap, room * sizeof(*heap));
+	if (!heap)
+		return -ENOMEM;
+	h->heap = heap;
+	h->room = room;
+	return 0;
+}
+
+int rr_timer_promise(struct rr_timers *h, struct rr_timer *t)
+{
+	if (t->promised)
+		return 0;
+	if (!t->place) {
+		if (one_more(h))
+			return -ENOMEM;
+		h->owed++;
+	}
+	t->promised = true;
+	return 0;
+}
+
+void rr_timer_release(struct rr_timers *h, struct rr_timer *t)
+{
+	rr_timer_stop(h, t);
+	h->owed -= t->promised;
+	t->promised = false;
+}
+
 int rr_timer_set(struct rr_timers *h, struct rr_timer *t, rr_time when)
 {
 	if (!t->place) {
-		if (h->count + 2 > h->room) {
-			size_t room = h->room ? 2 * h->room : 32;
-			struct rr_timer **heap = realloc(h->heap, room * sizeof(*heap));
-
-			if (!heap)
-				return -ENOMEM;
-			h->heap = heap;
-			h->room = room;
-		}
+		if (t->promised)
+			h->owed--;
+		else if (one_more(h))
+			return -ENOMEM;
 		seat(h, ++h->count, t);
 	}
 	t->when = when;
@@ -66,6 +97,7 @@ void rr_timer_stop(struct rr_timers *h, struct rr_timer *t)
 		return;
 	last = h->heap[h->count--];
 	t->place = 0;
+	h->owed += t->promised;
 	if (last != t) {
 		seat(h, i, last);
 		sift(h, i);

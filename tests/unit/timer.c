@@ -72,6 +72,40 @@ static void timer_that_starts_itself_anew_waits_for_the_next_round(void **state)
 	rr_timers_fini(&timers);
 }
 
+/* Whatever others do with the room between. */
+static void promised_timer_starts_without_more_memory(void **state)
+{
+	struct rr_timer kept = {.fire = note}, t[COUNT] = {0};
+
+	assert_int_equal(rr_timer_promise(&timers, &kept), 0);
+	for (unsigned i = 0; i < COUNT; i++) {
+		size_t room;
+
+		t[i].fire = note;
+		assert_int_equal(rr_timer_set(&timers, &t[i], 5), 0);
+		room = timers.room;
+		assert_int_equal(rr_timer_set(&timers, &kept, 7), 0);
+		assert_int_equal(timers.room, room);
+		assert_true(timers.count < room);
+		if (i % 2)
+			rr_timer_stop(&timers, &kept);
+		else
+			rr_timers_run(&timers, 4); /* too early for any */
+		rr_timer_stop(&timers, &kept);
+	}
+	n_fired = 0;
+	assert_int_equal(rr_timer_set(&timers, &kept, 4), 0);
+	rr_timers_run(&timers, 4); /* and fired it has its place as before */
+	assert_int_equal(n_fired, 1);
+	assert_int_equal(timers.owed, 1);
+	assert_int_equal(rr_timer_promise(&timers, &kept), 0);
+	assert_int_equal(timers.owed, 1);
+	rr_timer_release(&timers, &kept);
+	rr_timer_release(&timers, &kept);
+	assert_int_equal(timers.owed, 0);
+	rr_timers_fini(&timers);
+}
+
 static void pool_reuses_and_bounds_what_it_keeps(void **state)
 {
 	struct rr_pool p;
@@ -100,6 +134,7 @@ int main(void)
 	        cmocka_unit_test(timers_fire_in_order_and_only_when_due),
 	        cmocka_unit_test(
 	                timer_that_starts_itself_anew_waits_for_the_next_round),
+	        cmocka_unit_test(promised_timer_starts_without_more_memory),
 	        cmocka_unit_test(pool_reuses_and_bounds_what_it_keeps),
 	};
 
