@@ -379,7 +379,10 @@ static void handle(struct rpcrdma_request *q)
 	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
 	if (q->proc->execute_once) {
 		if (rpcrdma_request_peer(q, &caller)) {
-			drop(q); /* gone already, and not to be known again */
+			/* Gone already, and not to be known again: it must not
+			 * wait for what will not come. */
+			drop(q);
+			rr_link_close(q->served->link, -ENOTCONN);
 			return;
 		}
 		if (!once_begin(q, &caller))
