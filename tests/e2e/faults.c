@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The world refuses: every allocation of a conversation fails in turn, then every
+ * system call of the provider and of the loop.
+ *
+ * The conversation has both ends in one process, over software iWARP: calls of
+ * every format both ways, some of them to be executed once, a lost connection, an
+ * orderly end.  Whatever fails, each call that was taken ends once, in bounded
+ * time; what is said to have succeeded has the octets that both sides compute by
+ * themselves; all memory comes back; and what is tried without faults right after
+ * succeeds.  [v2 §4.5.5; V2-4.5.5-01]
+ *
+ * The linker puts the functions below in front of the real ones.
+ */
+#include "faults.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "prov/iwarp/sock.h"
+
+/* -- memory ---------------------------------------------------------------------- */
+
+/* Of the events counted from one, those from @from on, @len of them, fail. */
+struct fault {
+	bool on;
+	unsigned long n, from, len;
+};
+
+static struct fault memory, calls, peers;
+static long live; /* blocks */
+
+static bool hit(struct fault *f)
+{
+	if (!f->on)
+		return false;
+	f->n++;
+	return f->n >= f->from && f->n - f->from < f->len;
+}
+
+static void *counted(void *p)
+{
+	live += p != NULL;
+	return p;
+}
+
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void *__real_aligned_alloc(size_t, size_t);
+void __real_free(void *);
+void *__wrap_malloc(size_t);
+void *__wrap_calloc(size_t, size_t);
+void *__wrap_realloc(void *, size_t);
+void *__wrap_aligned_alloc(size_t, size_t);
+void __wrap_free(void *);
+
+void *__wrap_malloc(size_t n)
+{
+	return hit(&memory) ? NULL : counted(__real_malloc(n));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return hit(&memory) ? NULL : counted(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	void *q = hit(&memory) ? NULL : __real_realloc(p, n);
+
+	return p ? q : counted(q);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+	return hit(&memory) ? NULL : counted(__real_aligned_alloc(align, n));
+}
+
+void __wrap_free(void *p)
+{
+	live -= p != NULL;
+	__real_free(p);
+}
+
+/* -- system calls --------------------------------------------------------------------
+ */
+
+static size_t most_octets; /* a read or write moves; 0: any */
+static unsigned storm;     /* of so many reads and writes one is made */
+static unsigned long n_storm, n_pauses;
+
+#define WRAP(ret, name, params, args, error)                                           \
+	ret __real_##name params;                                                      \
+	ret __wrap_##name params;                                                      \
+	ret __wrap_##name params                                                       \
+	{                                                                              \
+		return hit(&calls) ? (error) : __real_##name args;                     \
+	}
+
+WRAP(int, rr_sock_connect,
+     (const struct sockaddr *sa, socklen_t l, const struct rr_sock_opts *o, int *fd),
+     (sa, l, o, fd), -ENETUNREACH)
+WRAP(int, rr_sock_connected, (int fd), (fd), -ECONNREFUSED)
+WRAP(int, rr_sock_listen,
+     (const struct sockaddr *sa, socklen_t l, struct sockaddr_storage *a, int *fd),
+     (sa, l, a, fd), -EADDRINUSE)
+WRAP(int, rr_sock_accept, (int fd, const struct rr_sock_opts *o, int *ret),
+     (fd, o, ret), (n_pauses++, -EMFILE))
+WRAP(int, rr_sock_local, (int fd, struct sockaddr_storage *sa), (fd, sa), -ENOTCONN)
+WRAP(int, rr_sock_random, (void *p, size_t n), (p, n), -EIO)
+
+static int refused(int error)
+{
+	errno = error;
+	return -1;
+}
+
+WRAP(int, eventfd, (unsigned n, int flags), (n, flags), refused(EMFILE))
+WRAP(int, epoll_create1, (int flags), (flags), refused(EMFILE))
+WRAP(int, poll, (struct pollfd * p, nfds_t n, int ms), (p, n, ms), refused(EINTR))
+WRAP(int, epoll_wait, (int fd, struct epoll_event *v, int n, int ms), (fd, v, n, ms),
+     refused(EINTR))
+
+int __real_epoll_ctl(int fd, int op, int on, struct epoll_event *ev);
+int __wrap_epoll_ctl(int fd, int op, int on, struct epoll_event *ev);
+int __wrap_epoll_ctl(int fd, int op, int on, struct epoll_event *ev)
+{
+	/* The kernel needs memory to add only. */
+	if (op == EPOLL_CTL_ADD && hit(&calls))
+		return refused(ENOSPC);
+	return __real_epoll_ctl(fd, op, on, ev);
+}
+
+int __real_rr_sock_peer(int fd, struct sockaddr_storage *sa);
+int __wrap_rr_sock_peer(int fd, struct sockaddr_storage *sa);
+int __wrap_rr_sock_peer(int fd, struct sockaddr_storage *sa)
+{
+	bool gone = hit(&peers);
+
+	return hit(&calls) || gone ? -ENOTCONN : __real_rr_sock_peer(fd, sa);
+}
+
+ssize_t __real_rr_sock_writev(int fd, const struct iovec *v, unsigned n);
+ssize_t __wrap_rr_sock_writev(int fd, const struct iovec *v, unsigned n);
+ssize_t __real_rr_sock_readv(int fd, const struct iovec *v, unsigned n);
+ssize_t __wrap_rr_sock_readv(int fd, const struct iovec *v, unsigned n);
+
+/* Scattered: in step with the loop one end would never get through. */
+static bool stormy(void)
+{
+	return storm && ((uint32_t)++n_storm * 2654435761u >> 12) % storm;
+}
+
+/* The first piece that has octets, cut short. */
+static struct iovec shortened(const struct iovec *v, unsigned n)
+{
+	while (n > 1 && !v->iov_len) {
+		v++;
+		n--;
+	}
+	return (struct iovec){v->iov_base,
+	                      v->iov_len < most_octets ? v->iov_len : most_octets};
+}
+
+ssize_t __wrap_rr_sock_writev(int fd, const struct iovec *v, unsigned n)
+{
+	struct iovec one;
+
+	if (hit(&calls))
+		return calls.n % 2 ? -ECONNRESET : -EPIPE;
+	if (stormy())
+		return -EAGAIN;
+	if (!most_octets)
+		return __real_rr_sock_writev(fd, v, n);
+	one = shortened(v, n);
+	return __real_rr_sock_writev(fd, &one, 1);
+}
+
+ssize_t __wrap_rr_sock_readv(int fd, const struct iovec *v, unsigned n)
+{
+	struct iovec one;
+
+	if (hit(&calls))
+		return calls.n % 3 ? -ECONNRESET : -ETIMEDOUT;
+	if (stormy())
+		return -EAGAIN;
+	if (!most_octets)
+		return __real_rr_sock_readv(fd, v, n);
+	one = shortened(v, n);
+	return __real_rr_sock_readv(fd, &one, 1);
+}
+
+/* -- runs
+ * ------------------------------------------------------------------------------ */
+
+static void none(struct fault *f)
+{
+	*f = (struct fault){0};
+}
+
+/* One conversation with @f from the @from-th on, then one without; how many
+ * events the first had. */
+static unsigned long try(struct fault *f, unsigned long from, unsigned long len)
+{
+	long before = live;
+	unsigned long n;
+
+	*f = (struct fault){.on = true, .from = from, .len = len};
+	talk(len);
+	n = f->n;
+	none(f);
+	if (live != before)
+		fail_msg("%ld blocks are left, with %lu faults from event %lu on",
+		         live - before, len, from);
+	return n;
+}
+
+/* Nothing failed: all must have succeeded. */
+static void undisturbed(void)
+{
+	long before = live;
+
+	talk(0);
+	assert_int_equal(t.failed, 0);
+	assert_int_equal(t.succeeded + t.cancelled, t.wanted);
+	assert_in_range(t.cancelled, 0, 2);
+	assert_int_equal(live, before);
+}
+
+/* All of the first @dense, then every @stride-th; @len in a row. */
+static void sweep(struct fault *f, unsigned long dense, unsigned long stride,
+                  unsigned long len)
+{
+	unsigned long runs = 0;
+
+	for (at_event = 1; try(f, at_event, len) >= at_event; runs++) {
+		if (runs % 16 == 0)
+			undisturbed();
+		at_event += at_event < dense ? 1 : stride;
+	}
+	undisturbed();
+	assert_true(runs > 20);
+}
+
+/* V2-4.5.5-01: nothing is wrong with the conversation itself. */
+static void nothing_fails(void **state)
+{
+	undisturbed();
+	undisturbed();
+	assert_true(t.reversed > 0);
+	assert_true(t.succeeded > 60);
+}
+
+static void each_allocation_fails(void **state)
+{
+	sweep(&memory, 120, 3, 1);
+}
+
+static void allocations_fail_in_a_row(void **state)
+{
+	sweep(&memory, 0, 11, 12);
+}
+
+static void all_allocations_fail_from_there_on(void **state)
+{
+	sweep(&memory, 0, 23, 1ul << 40);
+}
+
+static void each_system_call_fails(void **state)
+{
+	sweep(&calls, 100, 9, 1);
+}
+
+static void system_calls_fail_in_a_row(void **state)
+{
+	sweep(&calls, 0, 5, 5);
+}
+
+static void never(void *arg)
+{
+}
+
+/* With @n timers of the user's running, memory goes and a call is cancelled. */
+static void cancel_beside_timers(unsigned n)
+{
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct rpcrdma_call_options c = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+	struct rpcrdma_call *call;
+
+	memset(&t, 0, sizeof(t));
+	t.ending = true;
+	ones[0] = (struct one){.wanted = true};
+	c.done = on_done;
+	c.arg = &ones[0];
+	o.reconnect_min_ns = o.reconnect_max_ns = 1000ull * MS;
+	assert_int_equal(rpcrdma_engine_new(NULL, &t.engine), 0);
+	assert_int_equal(
+	        rpcrdma_connect(t.engine, "127.0.0.1", "1", &o, NULL, NULL, &t.conn),
+	        0);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(rpcrdma_engine_process(t.engine, 1), 0);
+	assert_int_equal(rpcrdma_call(t.conn, &c, &call), 0);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(rpcrdma_timer_start(t.engine, 3600000ull * MS, never,
+		                                     NULL, NULL),
+		                 0);
+	memory = (struct fault){.on = true, .from = 1, .len = 1ul << 40};
+	rpcrdma_call_cancel(call);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(rpcrdma_engine_process(t.engine, 1), 0);
+	none(&memory);
+	if (t.cancelled != 1)
+		fail_msg("a call has not ended, beside %u timers", n);
+	rpcrdma_conn_close(t.conn);
+	rpcrdma_engine_free(t.engine);
+}
+
+/* However full the engine's timers are: an end takes no memory. */
+static void ends_take_no_memory(void **state)
+{
+	long before = live;
+
+	for (unsigned n = 0; n < 70; n++)
+		cancel_beside_timers(n);
+	assert_int_equal(live, before);
+}
+
+/* Calls to be executed once cannot be known again: they are not left hanging. */
+static void callers_have_no_address(void **state)
+{
+	for (at_event = 1; at_event <= 2; at_event++) {
+		assert_true(try(&peers, at_event, 1) >= at_event);
+		assert_int_equal(t.failed, 0);
+	}
+	undisturbed();
+}
+
+/* Only the first octet of what could be moved is. */
+static void octets_move_one_by_one(void **state)
+{
+	most_octets = 1;
+	t.small = true;
+	undisturbed();
+	most_octets = 0;
+	t.small = false;
+}
+
+static void descriptors_say_again_and_again(void **state)
+{
+	storm = 10;
+	undisturbed();
+	assert_true(n_storm > 1000);
+	storm = 0;
+}
+
+/* A name, with *, chooses tests. */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(nothing_fails),
+	        cmocka_unit_test(each_allocation_fails),
+	        cmocka_unit_test(allocations_fail_in_a_row),
+	        cmocka_unit_test(all_allocations_fail_from_there_on),
+	        cmocka_unit_test(each_system_call_fails),
+	        cmocka_unit_test(system_calls_fail_in_a_row),
+	        cmocka_unit_test(ends_take_no_memory),
+	        cmocka_unit_test(callers_have_no_address),
+	        cmocka_unit_test(octets_move_one_by_one),
+	        cmocka_unit_test(descriptors_say_again_and_again),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
