@@ -503,6 +503,13 @@ uint32_t rr_props_received(struct rr_conn *, const uint8_t *body, size_t len,
 /* The peer reported an error about @xid.  True: an own RDMA2_CONNPROP. [P4] */
 bool rr_props_rejected(struct rr_conn *, uint32_t xid);
 
+/* The least threshold towards the peer that a message planned now may meet when it is
+ * sent: what the exchange can yet end with. [P8] */
+static inline size_t rr_props_least_inline(const struct rr_conn *c)
+{
+	return c->state == RR_CONN_READY ? c->props.send_inline : RR_WIRE_MIN_INLINE;
+}
+
 /* -- auth.c ------------------------------------------------------------------------- */
 
 void rr_auth_init(struct rr_conn *);

@@ -102,7 +102,7 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 		return true;
 	if (q->req.has_reply_chunk && q->req.reply_chunk_bytes >= left) {
 		q->lists->has_reply = true;
-		if (header_bytes(c, q) <= most) {
+		if (header_bytes(c, q) <= rr_props_least_inline(c)) {
 			q->reply_htype = RDMA2_NOMSG;
 			p->special = true;
 			return true;

@@ -120,6 +120,7 @@ static uint32_t returnable(const struct rr_conn *c, const struct rr_lists *l)
 {
 	const struct rr_edition *e = c->edition;
 	size_t header = e->empty_bytes + (e->continues ? 4 : 0), segs = 0;
+	size_t most = rr_props_least_inline(c);
 
 	for (uint16_t i = 0; i < l->n_writes; i++) {
 		header += 8;
@@ -129,9 +130,9 @@ static uint32_t returnable(const struct rr_conn *c, const struct rr_lists *l)
 		header += 4;
 		segs += l->reply.count;
 	}
-	if (header + 16 * segs <= c->props.send_inline)
+	if (header + 16 * segs <= most)
 		return UINT32_MAX;
-	return (uint32_t)((c->props.send_inline - header) / 16);
+	return (uint32_t)((most - header) / 16);
 }
 
 static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
