@@ -162,7 +162,7 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 	struct rr_call_state *s;
 
 	c->now = now;
-	if (c->error || c->state == RR_CONN_CLOSING || rr_conn_dead(c))
+	if (c->error || c->state == RR_CONN_CLOSING)
 		return c->error ? c->error : -ECONNRESET;
 	if (!well_formed(call) || rr_call_find(c, call->xid))
 		return -EINVAL;
@@ -277,24 +277,17 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 {
 	int err;
 
-	switch (s->phase) {
-	case RR_CALL_QUEUED:
+	if (s->phase == RR_CALL_REGISTERING)
+		return false;
+	if (s->phase == RR_CALL_QUEUED) {
 		err = rr_offer_prepare(c, s);
 		if (err)
 			rr_call_end(c, s, rr_recover_failed(s, err));
-		return true;
-	case RR_CALL_PREPARED:
-	case RR_CALL_SENDING:
+	} else {
+		RR_ASSERT(s->phase == RR_CALL_PREPARED || s->phase == RR_CALL_SENDING);
 		send_part(c, s);
-		return true;
-	case RR_CALL_REGISTERING:
-	case RR_CALL_WAITING:
-	case RR_CALL_DRAINING:
-	case RR_CALL_ENDING:
-	case RR_CALL_DONE:
-		break;
 	}
-	return false;
+	return true;
 }
 
 /* -- ending -------------------------------------------------------------------------
@@ -375,7 +368,7 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 	struct rr_call_state *s = call->priv;
 
 	c->now = now;
-	if (!s || rr_conn_dead(c))
+	if (!s)
 		return;
 	if (s->phase == RR_CALL_WAITING) /* in version 1 it keeps its credit */
 		rr_v1_give_up(c);

@@ -102,7 +102,7 @@ void rr_conn_free(struct rr_conn *c)
 		return;
 	RR_ASSERT(c->state == RR_CONN_NEW || c->state == RR_CONN_CLOSED);
 	rr_call_fini(c);
-	rr_request_fini(c);
+	RR_ASSERT(rr_list_empty(&c->requests));
 	rr_tx_fini(c);
 	rr_ext_fini(c);
 	rr_auth_fini(c);
@@ -149,8 +149,7 @@ void rr_conn_fail(struct rr_conn *c, int error)
 {
 	if (c->state == RR_CONN_CLOSING || rr_conn_dead(c))
 		return;
-	if (!c->error)
-		c->error = error;
+	c->error = error;
 	disconnect(c, error);
 }
 
@@ -192,7 +191,8 @@ static void purge_actions(struct rr_conn *c)
 		if (op->kind == RR_ACT_CALL_DONE || op->kind == RR_ACT_REQUEST_DONE)
 			continue;
 		rr_list_del(&op->link);
-		if (op->kind == RR_ACT_SEND || op->kind == RR_ACT_WRITE)
+		RR_ASSERT(op->kind != RR_ACT_SEND); /* drawn as soon as it is queued */
+		if (op->kind == RR_ACT_WRITE)
 			rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op),
 			                  -ECANCELED);
 		else if (op->kind == RR_ACT_READ)

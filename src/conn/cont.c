@@ -118,7 +118,7 @@ uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t
 
 	if (!k->active)
 		begin(k, m);
-	if (len > max || k->buf.len > max - len)
+	if (k->buf.len + len > max)
 		return RDMA2_ERR_INVAL_CONT; /* [M7] */
 	if (rr_mbuf_reserve(c, &k->buf, k->buf.len + len))
 		return RDMA2_ERR_SYSTEM;

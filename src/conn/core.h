@@ -495,8 +495,8 @@ void rr_props_begin(struct rr_conn *);
 bool rr_props_pending(const struct rr_conn *);
 /* Are parts of one property on their way, which nothing may come between? */
 bool rr_props_in_parts(const struct rr_conn *);
-/* Sends the next own RDMA2_CONNPROP (a credit is there).  True: something happened. */
-bool rr_props_send(struct rr_conn *);
+/* Sends the next own RDMA2_CONNPROP (a credit is there). */
+void rr_props_send(struct rr_conn *);
 /* One whole rpcrdma2_connprop.  0 or the rdma_err to answer. */
 uint32_t rr_props_received(struct rr_conn *, const uint8_t *body, size_t len,
                            bool tpmore);
@@ -720,7 +720,6 @@ void rr_request_sent(struct rr_conn *, struct rr_request_state *);
 bool rr_request_budget(struct rr_conn *);
 void rr_request_free(struct rr_conn *, struct rr_request_state *);
 void rr_request_lost(struct rr_conn *, int status);
-void rr_request_fini(struct rr_conn *);
 /* Takes @bytes of the budget; false if they are not there. */
 bool rr_pin(struct rr_conn *, uint64_t bytes);
 void rr_unpin(struct rr_conn *, uint64_t bytes);

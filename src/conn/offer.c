@@ -587,8 +587,6 @@ bool rr_offer_take_remote(struct rr_conn *c, struct rr_call_state *s, uint32_t h
 
 		if (m->handle != handle)
 			continue;
-		if (m->phase == RR_MR_INVALIDATING)
-			return true;
 		if (m->phase != RR_MR_VALID)
 			return false;
 		m->phase = RR_MR_IDLE;

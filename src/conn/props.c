@@ -100,8 +100,6 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 		p->rejected = true;
 		if (c->state == RR_CONN_READY)
 			take_effect(c);
-		if (p->send_inline < RR_WIRE_MIN_INLINE)
-			rr_conn_fail(c, -EPROTO);
 	}
 	for (unsigned i = 0; xid && i < n_own(c); i++) {
 		if (p->ext_xid[i] != xid)
@@ -309,7 +307,7 @@ static bool needs_parts(const struct rr_conn *c, const struct rr_ext_prop *e)
 	return RR_WIRE_PREFIX + 4 + entry_octets(e->len) > c->props.send_inline;
 }
 
-bool rr_props_send(struct rr_conn *c)
+void rr_props_send(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
 	unsigned at = own_from(c, p->next);
@@ -332,7 +330,6 @@ bool rr_props_send(struct rr_conn *c)
 		send_set(c);
 	rr_auth_go_on(c);
 	finish(c);
-	return true;
 }
 
 /* -- receiving ------------------------------------------------------------------- */
@@ -384,9 +381,11 @@ static void take_others(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
 {
 	struct rr_prop p;
 
-	while (count-- && !rr_wire_get_prop(&cur, &p)) {
-		int i = rr_ext_prop(c, p.id);
+	while (count--) {
+		int i, err = rr_wire_get_prop(&cur, &p);
 
+		RR_ASSERT(!err);
+		i = rr_ext_prop(c, p.id);
 		if (p.id == RDMA2_PROPID_HOSTAUTH)
 			rr_auth_received(c, p.data, p.len);
 		if (i < 0)

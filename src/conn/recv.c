@@ -115,7 +115,7 @@ void rr_recv_flushed(struct rr_conn *c, struct rr_rbuf *b, int status)
 {
 	c->posted--;
 	rr_recv_put(c, b);
-	if (status && status != -ECANCELED)
+	if (status != -ECANCELED)
 		rr_conn_fail(c, status);
 }
 
@@ -369,22 +369,14 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 		fault(c, m, code, -EPROTO);
 		return;
 	}
-	if (rr_ext_htype(c, m->p.htype) >= 0) {
+	if (rr_ext_htype(c, m->p.htype) >= 0)
 		extension_received(c, m);
-		return;
-	}
-	switch ((enum rr_htype)m->p.htype) {
-	case RDMA2_MSG:
-	case RDMA2_NOMSG:
-		rpc_received(c, m);
-		break;
-	case RDMA2_ERROR:
+	else if (m->p.htype == RDMA2_ERROR)
 		rr_answer_error(c, m);
-		break;
-	case RDMA2_CONNPROP:
+	else if (m->p.htype == RDMA2_CONNPROP)
 		props_received(c, m);
-		break;
-	}
+	else
+		rpc_received(c, m);
 }
 
 /* -- rows 1 to 3

@@ -87,8 +87,7 @@ static bool may_continue(const struct rr_conn *c)
 static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
                           struct reply_plan *p, struct rr_error *e)
 {
-	size_t most = c->props.send_inline, left = q->stream.left;
-	size_t header;
+	size_t left = q->stream.left;
 
 	q->reply_htype = RDMA2_MSG;
 	if (q->lists) {
@@ -97,8 +96,7 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 		q->lists->n_reads = 0;
 		q->lists->inv_handle = 0;
 	}
-	header = header_bytes(c, q);
-	if (header + left <= most)
+	if (header_bytes(c, q) + left <= c->props.send_inline)
 		return true;
 	if (q->req.has_reply_chunk && q->req.reply_chunk_bytes >= left) {
 		q->lists->has_reply = true;
@@ -109,7 +107,7 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 		}
 		q->lists->has_reply = false;
 	}
-	if (may_continue(c) && header + 4 <= most)
+	if (may_continue(c)) /* the Write list fits, or the Call had been refused */
 		return true;
 	*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
 	                       {(uint32_t)RR_MIN(left, UINT32_MAX)}};
@@ -168,12 +166,12 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 }
 
 /* Version 1 returns the Reply chunk also unused. */
-static bool return_unused(struct rr_conn *c, struct rr_request_state *q)
+static void return_unused(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_stream nothing;
 
 	rr_stream_init(&nothing);
-	return write_chunk(c, q, &q->lists->reply, &nothing);
+	(void)write_chunk(c, q, &q->lists->reply, &nothing); /* takes no memory */
 }
 
 static bool write_all(struct rr_conn *c, struct rr_request_state *q,
@@ -185,7 +183,9 @@ static bool write_all(struct rr_conn *c, struct rr_request_state *q,
 		c->count.bytes_reply_chunk += q->stream.left;
 		return write_chunk(c, q, &q->lists->reply, &q->stream);
 	}
-	return !q->lists || !q->lists->has_reply || return_unused(c, q);
+	if (q->lists && q->lists->has_reply)
+		return_unused(c, q);
+	return true;
 }
 
 static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
@@ -279,6 +279,7 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 
 void rr_reply_settle(struct rr_conn *c, struct rr_request_state *q)
 {
-	if (q->phase == RR_REQUEST_REPLYING && q->all_sent && !q->xmits_out)
+	RR_ASSERT(q->phase == RR_REQUEST_REPLYING);
+	if (q->all_sent && !q->xmits_out)
 		rr_request_end(c, q, rr_conn_live(c) ? 0 : -ECONNRESET);
 }

@@ -670,11 +670,3 @@ void rr_request_lost(struct rr_conn *c, int status)
 		rr_request_end(c, q, status);
 	}
 }
-
-void rr_request_fini(struct rr_conn *c)
-{
-	struct rr_list *n;
-
-	while ((n = rr_list_first(&c->requests)))
-		rr_request_free(c, rr_container_of(n, struct rr_request_state, all));
-}

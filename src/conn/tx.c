@@ -44,8 +44,7 @@ size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret
 {
 	size_t room = c->props.send_inline - c->edition->empty_bytes;
 
-	*ret_last =
-	        header <= c->props.send_inline && left <= c->props.send_inline - header;
+	*ret_last = header + left <= c->props.send_inline;
 	if (*ret_last)
 		return left;
 	/* Multiples of four, and at least four octets stay for the end. [M6] */
@@ -290,6 +289,12 @@ static bool clogged(const struct rr_conn *c)
 	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;
 }
 
+static bool send_props(struct rr_conn *c)
+{
+	rr_props_send(c);
+	return true;
+}
+
 bool rr_tx_pump(struct rr_conn *c)
 {
 	if (!rr_conn_live(c) || clogged(c))
@@ -303,13 +308,13 @@ bool rr_tx_pump(struct rr_conn *c)
 	if (c->edition->may_call(c))
 		c->tx.stalled = false;
 	if (c->edition->properties && (!c->props.begun || rr_props_in_parts(c)))
-		return c->props.wanted && rr_props_send(c);
+		return send_props(c);
 	if (in_sequence(&c->tx))
 		return send_next_part(c);
 	if (!rr_list_empty(&c->tx.errors))
 		return send_error(c);
 	if (rr_props_pending(c))
-		return rr_props_send(c);
+		return send_props(c);
 	if (c->edition->properties && !c->props.sent)
 		return send_grant(c);
 	return send_turn(c) || (c->edition->grants && send_grant(c));
@@ -317,10 +322,10 @@ bool rr_tx_pump(struct rr_conn *c)
 
 void rr_tx_tick(struct rr_conn *c)
 {
-	if (c->now >= c->tx.grant_at && c->credit.owed >= 2)
+	if (c->now >= c->tx.grant_at) { /* nothing was sent since: it is still owed */
 		c->tx.grant_now = true;
-	if (c->now >= c->tx.grant_at)
 		c->tx.grant_at = RR_TIME_NEVER;
+	}
 	if (c->now < c->tx.keepalive_at)
 		return;
 	/* Whether the peer lives shows in the success of the Send; without a

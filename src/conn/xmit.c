@@ -219,10 +219,9 @@ struct rr_xmit *rr_xmit_begin(struct rr_conn *c, const struct rr_prefix *p, size
 
 static void put_empty_lists(struct rr_writer *w, const struct rr_edition *e)
 {
-	uint8_t *p = rr_put_space(w, e->empty_bytes - e->prefix_bytes);
+	size_t n = e->empty_bytes - e->prefix_bytes;
 
-	if (p)
-		memset(p, 0, e->empty_bytes - e->prefix_bytes);
+	memset(rr_put_space(w, n), 0, n); /* there is room */
 }
 
 size_t rr_xmit_header_bytes(const struct rr_conn *c, const struct rr_lists *lists)
