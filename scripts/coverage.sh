@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Prints line and branch coverage of src/wire and src/conn from a build with
 # RR_COVERAGE whose tests have run, and every branch that no test takes.
-# tests/spec/branches.tsv gives reasons: file, text of the line, why.
-# Assertions (RR_ASSERT, RR_NEVER) cannot fail and are not counted.  Exit 1 if a
-# branch is missing without a reason, or a reason is for nothing.
+# tests/spec/branches.tsv gives reasons: file, text of the line, how many of its
+# branches, why.  Assertions (RR_ASSERT, RR_NEVER) cannot fail and are not counted.
+# Exit 1 if a branch is missing without a reason, if a reason is for nothing, or if
+# there is nothing to count.
 # usage: coverage.sh BUILD
 set -eu
 build=$(cd "${1:?usage: coverage.sh BUILD}" && pwd)
@@ -33,7 +34,9 @@ cat ./*src#wire#*.gcov ./*src#conn#*.gcov | awk -v reasons="$reasons" -v root="$
 			if (line ~ /^#/ || line == "" || line ~ /^file\t/)
 				continue
 			split(line, part, "\t")
-			why[part[1] SUBSEP trim(part[2])] = part[3]
+			key = part[1] SUBSEP trim(part[2])
+			excused[key] = part[3]
+			why[key] = part[4]
 		}
 	}
 	/^ *-: +0:Source:/ {
@@ -86,15 +89,16 @@ cat ./*src#wire#*.gcov ./*src#conn#*.gcov | awk -v reasons="$reasons" -v root="$
 			l += lines[f]; h += hit[f]; b += branches[f]; m += missing[f]
 			printf "%-24s %4d of %4d %6d of %5d\n", f, hit[f], lines[f], branches[f] - missing[f], branches[f]
 		}
-		printf "%-24s %4d of %4d %6d of %5d  (%.1f %%, %.1f %%)\n", "all", h, l, b - m, b, 100 * h / l, 100 * (b - m) / b
+		printf "%-24s %4d of %4d %6d of %5d  (%.1f %%, %.1f %%)\n", "all", h, l, b - m, b, l ? 100 * h / l : 0, b ? 100 * (b - m) / b : 0
 		for (i = 1; i <= n; i++) {
 			key = order[i]
-			if (key in why) {
+			if (key in why && excused[key] == seen[key]) {
 				used[key] = 1
 				printf "not taken: %s\n           %s\n", at[key], why[key]
 			} else {
-				printf "not taken, WITHOUT A REASON: %s (%d)\n", at[key], seen[key]
-				bad = 1
+				other = (key in why) ? ", the reason is for " excused[key] : ""
+				printf "not taken, WITHOUT A REASON: %s (%d of its branches%s)\n", at[key], seen[key], other
+				used[key] = bad = 1
 			}
 		}
 		for (key in why)
@@ -103,5 +107,9 @@ cat ./*src#wire#*.gcov ./*src#conn#*.gcov | awk -v reasons="$reasons" -v root="$
 				printf "a reason for nothing: %s: %s\n", p[1], p[2]
 				stale = 1
 			}
+		if (!l || !b) {
+			print "coverage.sh: nothing was counted: where are the sources?"
+			bad = 1
+		}
 		exit bad || stale
 	}'
