@@ -61,6 +61,12 @@ struct rpcrdma_dest {
 				 callback returns, if an idempotent call was asked
 				 again with more room than @len */
 	bool ret_used; /* false: the result came without an item, or inline */
+	bool ret_offered; /* the server was offered room for it, in the attempt that it
+			     answered: an eligible result of one octet or more that
+			     comes inline all the same breaks the binding, and the
+			     call is to be taken for failed [v2 §A.1].  False where
+			     nothing may be moved (RPCSEC_GSS), or the server refused
+			     to */
 };
 
 /* Credentials or verifier: flavor and opaque body.      [RFC 5531 §8.2] */

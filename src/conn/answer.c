@@ -90,6 +90,7 @@ static uint64_t note_results(struct rr_call_state *s, const struct rr_lists *l)
 			d->ret_base = s->dest_buf.p;
 		d->ret_len = (size_t)l->writes[i].length;
 		d->ret_used = d->ret_len > 0;
+		d->ret_offered = s->offer->lists.writes[i].length > 0;
 		sum += l->writes[i].length;
 	}
 	return sum;

@@ -179,6 +179,7 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 		call->dests[i].ret_len = 0;
 		call->dests[i].ret_base = call->dests[i].base;
 		call->dests[i].ret_used = false;
+		call->dests[i].ret_offered = false;
 	}
 	call->priv = s;
 	call->status = 0;

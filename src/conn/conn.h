@@ -139,6 +139,7 @@ struct rr_dest {
 				 until rr_conn_call_release, if a retry needed more
 				 room than @len (see rr_call_recover) */
 	bool ret_used; /* false: chunk returned unused */
+	bool ret_offered; /* the Call that was answered had a chunk for it, with room */
 };
 
 enum rr_call_flag {

@@ -63,6 +63,7 @@ static void fill_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 		k->user_dests[i].ret_len = m->dests[i].ret_len;
 		k->user_dests[i].ret_base = m->dests[i].ret_base;
 		k->user_dests[i].ret_used = m->dests[i].ret_used;
+		k->user_dests[i].ret_offered = m->dests[i].ret_offered;
 	}
 }
 
@@ -265,6 +266,7 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 		o->dests[i].ret_len = 0;
 		o->dests[i].ret_base = o->dests[i].base;
 		o->dests[i].ret_used = false;
+		o->dests[i].ret_offered = false;
 		k->dests[i] = (struct rr_dest){.base = o->dests[i].base,
 		                               .len = o->dests[i].len};
 	}

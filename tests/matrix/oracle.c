@@ -591,6 +591,7 @@ static void judge_dest(const struct view *v, unsigned i)
 
 	assert_int_equal(v->w->dests[i].ret_len, len);
 	assert_int_equal(v->w->dests[i].ret_used, len > 0);
+	assert_int_equal(v->w->dests[i].ret_offered, v->chunks && m->len > 0);
 	assert_memory_equal(m->p, v->w->reply.item[i].p, len);
 	for (size_t at = len; at < m->len; at++)
 		assert_int_equal(m->p[at], 0xcc);

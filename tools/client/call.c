@@ -110,6 +110,7 @@ static int take_item(struct nfs_op *op, const struct rpcrdma_reply *reply, size_
 	const struct rpcrdma_dest *dest = reply->n_dests ? &op->dest : NULL;
 	uint32_t len;
 	const void *data;
+	int err;
 
 	if (op->res.status != NFS3_OK)
 		return 0;
@@ -118,8 +119,9 @@ static int take_item(struct nfs_op *op, const struct rpcrdma_reply *reply, size_
 	              : op->res.readlink.READLINK3res_u.resok.data_len;
 	if (len > op->into_len || !op->into)
 		return -EBADMSG;
-	if (nfs3_result_item(reply, used, dest, len, &data))
-		return -EBADMSG;
+	err = nfs3_result_item(reply, used, dest, len, &data);
+	if (err)
+		return err;
 	if (data != op->into)
 		memcpy(op->into, data, len);
 	op->got = len;

@@ -123,6 +123,8 @@ const char *link_words(const struct link *k, int status)
 		return "the server's answer is malformed";
 	case ENODATA:
 		return "it ends before its size: cut off while it was read";
+	case EPROTO:
+		return "the server's answer breaks a rule of RPC-over-RDMA";
 	case EPROTONOSUPPORT:
 		return "the server speaks no RPC-over-RDMA version in common";
 	case EMSGSIZE:

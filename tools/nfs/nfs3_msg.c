@@ -169,6 +169,8 @@ int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
 		*ret = dest->ret_base;
 		return 0;
 	}
+	if (dest && dest->ret_offered && item_len)
+		return -EPROTO;
 	if (inline_item(reply->results, reply->len, used, item_len, &item) < 0)
 		return -EBADMSG;
 	*ret = item;

@@ -66,7 +66,8 @@ int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used
 /*
  * A client's results: the item of @item_len octets that follows @used octets
  * of the results, from where @dest (may be NULL) says if that was used, or inline.
- * 0, or -EBADMSG, also if it is longer than what was asked for.
+ * 0, or -EBADMSG, also if it is longer than what was asked for; -EPROTO if it came
+ * inline although there was a chunk for it.                        [v2 §A.1]
  */
 int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
                      const struct rpcrdma_dest *dest, uint32_t item_len,
