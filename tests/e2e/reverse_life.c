@@ -3,6 +3,8 @@
  * The life of a server's object for calls to a client: connections that are
  * lost and come back, moves to another one, and ends in any order.
  */
+#include <netinet/tcp.h>
+
 #include "reverse_rig.h"
 
 /* -- loss
@@ -429,6 +431,41 @@ static void a_connection_in_use_is_not_closed_for_being_idle(void **state)
 	assert_true(now_ns() - begin >= 36 * MS); /* idle since then */
 }
 
+static int option_of(int fd, int level, int name)
+{
+	int v = -1;
+	socklen_t len = sizeof(v);
+
+	assert_int_equal(getsockopt(fd, level, name, &v, &len), 0);
+	return v;
+}
+
+/* One that does not even say that it is gone is noticed by TCP, which is looked at
+ * and not waited for: within minutes, whether something is on its way or not. */
+static void hosts_that_vanish_are_noticed(void **state)
+{
+	struct sockaddr_in sa;
+	unsigned found = 0;
+
+	start();
+	for (int fd = 3; fd < 256; fd++) {
+		socklen_t len = sizeof(sa);
+
+		if (getpeername(fd, (struct sockaddr *)&sa, &len) ||
+		    sa.sin_family != AF_INET)
+			continue;
+		found++;
+		assert_int_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+		assert_in_range(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE) +
+		                        option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL) *
+		                                option_of(fd, IPPROTO_TCP, TCP_KEEPCNT),
+		                60, 180);
+		assert_in_range(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 60000,
+		                180000);
+	}
+	assert_int_equal(found, 2); /* both ends */
+}
+
 /* Calls out and calls waiting end with -ECANCELED, the connection lives on. */
 static void closing_the_object_cancels_its_calls_only(void **state)
 {
@@ -594,6 +631,7 @@ int main(void)
 	        TEST(objects_do_not_change_their_engine),
 	        TEST(a_lost_request_makes_no_object),
 	        TEST(a_connection_in_use_is_not_closed_for_being_idle),
+	        TEST(hosts_that_vanish_are_noticed),
 	        TEST(closing_the_object_cancels_its_calls_only),
 	        TEST(the_object_may_be_closed_within_done),
 	        TEST(the_object_may_be_closed_by_a_timer),

@@ -16,15 +16,37 @@
 
 #define BACKLOG 1024
 
+/* A host that vanished is noticed after two minutes, whether it owes us an
+ * acknowledgement or just says nothing. */
+enum { PROBE_AFTER_S = 60, PROBE_EVERY_S = 15, PROBES = 4 };
+
 static int set_int(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
+}
+
+static int watch_peer(int fd)
+{
+	const int all_ms = 1000 * (PROBE_AFTER_S + PROBES * PROBE_EVERY_S);
+	int rc = set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+
+	if (!rc)
+		rc = set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, PROBE_AFTER_S);
+	if (!rc)
+		rc = set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_EVERY_S);
+	if (!rc)
+		rc = set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, PROBES);
+	if (!rc)
+		rc = set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, all_ms);
+	return rc;
 }
 
 static int tune(int fd, const struct rr_sock_opts *o)
 {
 	int rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 
+	if (!rc)
+		rc = watch_peer(fd);
 	if (!rc && o->sndbuf)
 		rc = set_int(fd, SOL_SOCKET, SO_SNDBUF, o->sndbuf);
 	if (!rc && o->rcvbuf)
