@@ -18,7 +18,7 @@
 #include "drive/calls.h"
 #include "drive/serve.h"
 
-enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8 };
+enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2 };
 
 struct client {
 	struct rpcrdma_conn conn;
@@ -171,6 +171,16 @@ static const char *hopeless(const struct client *t, enum rr_version_next next)
 	return NULL;
 }
 
+/* Calls could be made, and the server has spoken: in version 1 the first takes no
+ * word of it.  Lost again and again it serves nobody. */
+static bool served(const struct client *t, const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	return l->ready && info.answered && t->failures < SAME_ADDRESS;
+}
+
 /* @l is none of ours any more. */
 static void go_on(struct client *t, struct rr_link *l, int error, const char *why)
 {
@@ -193,7 +203,9 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 		error = -EPROTONOSUPPORT;
 		why = hopeless(t, next);
 	}
-	if (next == RR_VERSION_AGAIN) /* what is learnt is learnt of one address */
+	/* What is learnt is learnt of one address; and by another one we might
+	 * come from another of ours, and not be known again. [v2 §4.5.5] */
+	if (next == RR_VERSION_AGAIN || served(t, l))
 		t->next_addr = t->addr;
 	rr_calls_unlink(&t->conn, error, why);
 	if (!t->conn.closed)

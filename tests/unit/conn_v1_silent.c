@@ -26,8 +26,8 @@ static struct silent begin(enum rr_conn_role role, unsigned started)
 		t.o[i] = v1_call(0x100 + i, 8, false);
 	for (unsigned i = 0; i < started; i++)
 		v1_start(t.s, t.o[i]);
-	raw_receive(t.s, "00000100" V1("00000002", "00000000")
-	                         V1_EMPTY REPLY("00000100"));
+	raw_receive(t.s,
+	            "00000100" V1("00000002", "00000000") V1_EMPTY REPLY("00000100"));
 	rig_complete_all(t.s);
 	assert_int_equal(t.o[0]->call.status, RR_CALL_OK);
 	return t;
@@ -92,13 +92,13 @@ static void a_late_answer_ends_the_wait(void **state)
 	give_up(&t, 1);
 	give_up(&t, 2);
 	after_seconds(&t, GRACE - 1);
-	raw_receive(t.s, "00000101" V1("00000002", "00000000")
-	                         V1_EMPTY REPLY("00000101"));
+	raw_receive(t.s,
+	            "00000101" V1("00000002", "00000000") V1_EMPTY REPLY("00000101"));
 	assert_int_equal(rr_conn_deadline(t.s->c), RR_TIME_NEVER);
 	after_seconds(&t, GRACE);
 	assert_false(t.s->disconnect);
 	assert_int_equal(t.s->n_sent, 4); /* the last one too */
-	give_up(&t, 3); /* from the beginning */
+	give_up(&t, 3);                   /* from the beginning */
 	assert_int_equal(rr_conn_deadline(t.s->c), RR_TIME_NEVER);
 	end(&t);
 }
