@@ -303,6 +303,7 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 		rr_link_abort(rr_container_of(n, struct rr_link, all));
 	flush_dirty(e);
 	abandon_owners(e);
+	run_posts(e); /* of those who were told */
 	free_user_timers(e);
 	free_engine(e);
 }
