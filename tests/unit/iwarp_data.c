@@ -309,6 +309,7 @@ static void idle(void **state)
 
 	pair_open(&c, &s, NULL, NULL);
 	do_send(&c, &s, 100);
+	do_send(&s, &c, 100); /* or the client would nudge */
 	t = OPS->deadline(c.ep);
 	assert_in_range(t, now() + RR_MS(100), now() + RR_SEC(3));
 	OPS->progress(c.ep, t);

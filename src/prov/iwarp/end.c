@@ -102,7 +102,7 @@ void rr_iw_dead(struct rr_iw_ep *ep)
 {
 	RR_ASSERT(ep->state != RR_IW_DEAD);
 	ep->state = RR_IW_DEAD;
-	ep->deadline = ep->quiet = RR_TIME_NEVER;
+	ep->deadline = ep->quiet = ep->nudge_at = RR_TIME_NEVER;
 	rr_iw_reason(ep, -ECONNRESET, "connection lost");
 	rr_iw_tx_drop(ep);
 	ep->rx.direct = false;

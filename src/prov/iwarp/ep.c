@@ -83,7 +83,7 @@ static void ep_init(struct rr_iw_ep *ep, const struct rr_prov_config *cfg, rr_ti
 	ep->fd = -1;
 	ep->now = now;
 	ep->deadline = now + (cfg->handshake_ns ? cfg->handshake_ns : RR_SEC(10));
-	ep->quiet = RR_TIME_NEVER;
+	ep->quiet = ep->nudge_at = RR_TIME_NEVER;
 	ep->trace = cfg->trace;
 	ep->conn_id = cfg->conn_id;
 	rr_ring_init(&ep->cq, sizeof(struct rr_wc));
@@ -403,6 +403,34 @@ static void go_quiet(struct rr_iw_ep *ep)
 	ep->quiet = RR_TIME_NEVER;
 }
 
+/*
+ * A responder that takes the first FPDU before it listens to its socket sleeps
+ * on it until more octets come (Linux's siw does, most times that a client is
+ * quick).  So an initiator that has sent and hears nothing sends an empty RDMA
+ * Write, of which nothing is checked [RFC 5041 §4.1], a few times.
+ */
+static void nudge(struct rr_iw_ep *ep)
+{
+	if (!ep->initiator || ep->state != RR_IW_READY || ep->nudges > RR_IW_NUDGES)
+		return;
+	if (ep->count.bytes_received != ep->setup_received) {
+		ep->nudges = RR_IW_NUDGES + 1; /* it is awake */
+		ep->nudge_at = RR_TIME_NEVER;
+		return;
+	}
+	if (ep->nudge_at == RR_TIME_NEVER ? ep->tx.msn[RR_QN_SEND] == 1
+	                                  : ep->now < ep->nudge_at)
+		return;
+	if (ep->nudge_at != RR_TIME_NEVER) {
+		ep->tx.nudge = true;
+		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+	}
+	ep->nudge_at = ep->nudges == RR_IW_NUDGES
+	                       ? RR_TIME_NEVER
+	                       : ep->now + (RR_IW_NUDGE_NS << 2 * ep->nudges);
+	ep->nudges++;
+}
+
 static void time_out(struct rr_iw_ep *ep)
 {
 	if (ep->now < ep->deadline)
@@ -435,6 +463,7 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 	rr_iw_end_step(ep);
 	if (ep->state != RR_IW_DEAD)
 		time_out(ep);
+	nudge(ep);
 	if (ep->count.bytes_received + ep->count.bytes_sent != moved)
 		ep->quiet = ep->now + RR_IW_QUIET_NS;
 	else if (ep->now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
@@ -452,6 +481,7 @@ static int iw_flush(struct rr_ep *base, rr_time now)
 	if (ep->tx.blocked)
 		return -EAGAIN;
 	rc = rr_iw_tx_run(ep);
+	nudge(ep);
 	ep->quiet = ep->now + RR_IW_QUIET_NS;
 	return rc;
 }
@@ -498,7 +528,7 @@ static rr_time iw_deadline(const struct rr_ep *base)
 
 	if (ep->state == RR_IW_DEAD)
 		return RR_TIME_NEVER;
-	return RR_MIN(ep->deadline, ep->quiet);
+	return RR_MIN(RR_MIN(ep->deadline, ep->quiet), ep->nudge_at);
 }
 
 static void iw_disconnect(struct rr_ep *base, rr_time now)

@@ -29,6 +29,8 @@
 #define RR_IW_END_NS   RR_SEC(1)  /* an orderly end waits no longer for a silent peer */
 #define RR_IW_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
 #define RR_IW_QUIET_NS RR_SEC(2)  /* then an idle connection drops its buffers */
+#define RR_IW_NUDGE_NS RR_MS(5)   /* then a server that has not said a word is nudged */
+#define RR_IW_NUDGES   3          /* each four times as long after the one before */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -113,6 +115,7 @@ struct rr_iw_tx {
 	bool blocked; /* the socket took less than it was given */
 	bool open;    /* the other side may be spoken to (responder: it spoke) */
 	bool rtr;     /* the RTR message has to go first */
+	bool nudge;   /* an empty Write has to go: see nudge() in ep.c */
 	bool term;    /* a Terminate waits to be framed */
 	bool mute;    /* nothing more is framed */
 	uint64_t framed, sent; /* positions in the stream */
@@ -156,6 +159,9 @@ struct rr_iw_ep {
 	rr_time deadline;  /* of set-up, or of the end */
 	rr_time end_limit; /* the deadline of the end is not moved beyond */
 	rr_time quiet;     /* when buffers are dropped */
+	rr_time nudge_at;  /* initiator, until the responder has said a word */
+	unsigned nudges;
+	uint64_t setup_received; /* octets before the first FPDU */
 	struct rr_iwarp_opts opts;
 	struct rr_mpa_deal deal;
 	struct rr_mpa_frame request; /* initiator: as sent */

@@ -92,6 +92,7 @@ static void full_operation(struct rr_iw_ep *ep)
 
 	ep->state = RR_IW_READY;
 	ep->deadline = RR_TIME_NEVER;
+	ep->setup_received = ep->count.bytes_received - (ep->rx.end - ep->rx.off);
 	rr_iw_tx_start(ep);
 	rr_trace(ep->trace, RR_TRACE_PROV_CONNECTED, ep->conn_id, 0, d->ird, d->ord,
 	         d->crc | d->send_markers << 1 | d->enhanced << 2);

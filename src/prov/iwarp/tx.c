@@ -420,22 +420,28 @@ static void frame_response(struct rr_iw_ep *ep)
 	message_done(tx);
 }
 
-static void frame_rtr(struct rr_iw_ep *ep)
+static void frame_empty_write(struct rr_iw_tx *tx)
 {
-	struct rr_iw_tx *tx = &ep->tx;
 	struct rr_ddp h = {
 	        .tagged = true,
 	        .last = true,
 	        .rdmap = RR_RDMAP_CTRL(RR_OP_WRITE),
 	};
+	struct seg s;
+
+	seg_begin(&s, &h);
+	emit(tx, &s);
+}
+
+static void frame_rtr(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
 	uint8_t body[RR_READ_REQUEST] = {0};
 	struct rr_iw_read *r;
-	struct seg s;
 
 	tx->rtr = false;
 	if (ep->deal.rtr == RR_RTR_WRITE) {
-		seg_begin(&s, &h);
-		emit(tx, &s);
+		frame_empty_write(tx);
 		return;
 	}
 	/* an empty Read that nobody posted: its answer completes nothing */
@@ -514,6 +520,11 @@ static bool frame_one(struct rr_iw_ep *ep)
 		tx->mute = true;
 		return true;
 	}
+	if (tx->nudge && tx->source == RR_IW_NONE) { /* between messages */
+		frame_empty_write(tx);
+		tx->nudge = false;
+		return true;
+	}
 	tx->source = choose(ep);
 	switch (tx->source) {
 	case RR_IW_NONE:
@@ -539,7 +550,7 @@ bool rr_iw_tx_busy(const struct rr_iw_ep *ep)
 		return false;
 	if (!tx->open)
 		return !deaf && wr_waits(ep);
-	if (tx->rtr || tx->term || choose(ep) != RR_IW_NONE)
+	if (tx->rtr || tx->term || tx->nudge || choose(ep) != RR_IW_NONE)
 		return true;
 	return !deaf && wr_waits(ep);
 }

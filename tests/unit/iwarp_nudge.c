@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A server that sleeps on the first FPDU: the initiator nudges it, by empty RDMA
+ * Writes, three times and only until it has heard a word.  Time is told to the
+ * endpoint by its own deadline, not waited for.
+ */
+#include "iwarp_raw.h"
+
+static void connected(struct raw *r)
+{
+	raw_server(r, "rev=1,p2p=0");
+	raw_need(r, 20);
+	raw_say(r, REP1, 20);
+	expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
+}
+
+static void first_send(struct raw *r)
+{
+	static uint8_t word[4] = "word";
+	struct rr_sge g = {.base = word, .len = 4};
+	size_t len;
+
+	assert_int_equal(OPS->post_send(r->e.ep, &g, 1, 0, 1), 0);
+	flush(&r->e);
+	raw_ulpdu(r, &len);
+	assert_int_equal(len, 18 + 4);
+}
+
+static bool silent(struct raw *r)
+{
+	raw_hear(r);
+	return r->in.n == r->used;
+}
+
+/* The next nudge is due within @ms from @from: its octets. */
+static rr_time nudged(struct raw *r, rr_time from, unsigned ms)
+{
+	static const uint8_t empty_write[14] = {0xc1, 0x40};
+	rr_time due = OPS->deadline(r->e.ep);
+	const uint8_t *p;
+	size_t len;
+
+	assert_in_range(due, from + 1, from + RR_MS(ms));
+	OPS->progress(r->e.ep, due - 1);
+	assert_true(silent(r));
+	OPS->progress(r->e.ep, due);
+	p = raw_ulpdu(r, &len);
+	assert_int_equal(len, sizeof(empty_write));
+	assert_memory_equal(p, empty_write, len);
+	return due;
+}
+
+static void a_silent_server_is_nudged_three_times(void **state)
+{
+	struct raw r;
+	rr_time t = now();
+
+	connected(&r);
+	first_send(&r);
+	t = nudged(&r, t, 10000);
+	t = nudged(&r, t, 20);
+	t = nudged(&r, t, 80);
+	assert_true(OPS->deadline(r.e.ep) > t + RR_SEC(1)); /* buffers only */
+	OPS->progress(r.e.ep, t + RR_MS(900));
+	assert_true(silent(&r));
+	raw_fini(&r);
+}
+
+static void a_word_of_the_server_ends_it(void **state)
+{
+	static uint8_t buf[64];
+	struct rr_sge g = {.base = buf, .len = sizeof(buf)};
+	struct raw r;
+	static struct bytes o;
+	rr_time t = now();
+
+	connected(&r);
+	assert_int_equal(OPS->post_recv(r.e.ep, &g, 2), 0);
+	first_send(&r);
+	t = nudged(&r, t, 10000);
+	o.n = 0;
+	add_untagged(&o, 0x4143, 0, 0, 1, 0, "hello", 5);
+	raw_say(&r, o.b, o.n);
+	while (next_wc(&r.e, NULL)->op != RR_WC_RECV)
+		;
+	assert_true(OPS->deadline(r.e.ep) > t + RR_SEC(1));
+	OPS->progress(r.e.ep, t + RR_MS(900));
+	assert_true(silent(&r));
+	raw_fini(&r);
+}
+
+static void who_says_nothing_does_not_nudge(void **state)
+{
+	struct raw r;
+
+	connected(&r);
+	OPS->progress(r.e.ep, now() + RR_MS(100));
+	OPS->progress(r.e.ep, now() + RR_MS(500));
+	assert_true(silent(&r));
+	raw_fini(&r);
+}
+
+static void a_responder_does_not_nudge(void **state)
+{
+	static uint8_t word[4] = "word";
+	struct rr_sge g = {.base = word, .len = 4};
+	struct raw r;
+	size_t len;
+
+	raw_enter(&r, "rev=1,p2p=0");
+	assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, 1), 0);
+	flush(&r.e);
+	raw_ulpdu(&r, &len);
+	assert_int_equal(len, 18 + 4);
+	OPS->progress(r.e.ep, now() + RR_MS(500));
+	assert_true(silent(&r));
+	raw_fini(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_silent_server_is_nudged_three_times),
+	        cmocka_unit_test(a_word_of_the_server_ends_it),
+	        cmocka_unit_test(who_says_nothing_does_not_nudge),
+	        cmocka_unit_test(a_responder_does_not_nudge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
