@@ -67,6 +67,13 @@ static void receive_undrawn(struct side *s, const char *hex)
 	rr_conn_received(s->c, s->posted[at].token, n, 0, s->now);
 }
 
+static char *repeat(char *to, const char *words, unsigned n)
+{
+	while (n--)
+		to = stpcpy(to, words);
+	return to;
+}
+
 /* The peer's properties, and a ready connection. */
 static struct side *ready_by(enum rr_conn_role role, const struct rr_conn_config *cfg,
                              const char *props)
@@ -110,7 +117,7 @@ static void a_call_that_is_no_xdr_is_refused(void **state)
 	} t[] = {
 	        {{{w, 4, false}}, 1},                               /* no msg_type */
 	        {{{w, 2, false}, {w + 2, 6, false}}, 2},            /* no XID */
-	        {{{w, 8, false}, {w, 0xfffffffe, false}}, 2},       /* too long */
+	        {{{w, 8, false}, {w, (size_t)1 << 32, false}}, 2},  /* too long */
 	        {{{w, 8, false}, {w, 0xfffffff8, false}}, 2},       /* together */
 	        {{{w, 10, false}, {w, 4, true}, {w, 2, false}}, 3}, /* between */
 	        {{{w, 8, false}, {NULL, 4, false}}, 2},             /* nothing */
@@ -182,24 +189,27 @@ static void a_destination_beyond_4_gib(void **state)
 	free(o);
 }
 
-/* More pieces than are gathered: the octets are the same. */
+/* More pieces than are gathered, each with padding: the octets are the same. */
 static void a_call_of_many_long_pieces(void **state)
 {
-	enum { N = 20, EACH = 300 };
+	enum { N = 20, EACH = 301, PADDED = 304 };
 	const struct rr_conn_config cfg = {.send_bytes = 8192};
 	struct side *s =
 	        ready_by(RR_CONN_CLIENT, &cfg, "00000001 00000002 00000004 00002000");
 	struct one *o = new_call(0x99, 8, false);
 
-	for (unsigned i = 8; i < sizeof(o->words); i++)
-		o->words[i] = (uint8_t)(i * 7 + (i >> 8));
-	for (unsigned i = 0; i < N; i++)
-		o->piece[i] = (struct rr_piece){o->words + i * EACH, EACH, false};
-	o->call.n_pieces = N;
+	for (unsigned i = 0; i < N; i++) {
+		uint8_t *p = o->words + 8 + i * PADDED;
+
+		memset(p, (int)i + 1, EACH);
+		o->piece[i + 1] = (struct rr_piece){p, EACH, true};
+	}
+	o->call.n_pieces = N + 1;
+	o->call.flags = RR_CALL_NO_REDUCE;
 	start(s, o);
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(s->sent[0].len, 36 + N * EACH);
-	assert_memory_equal(s->sent[0].p + 36, o->words, N * EACH);
+	assert_int_equal(s->sent[0].len, 36 + 8 + N * PADDED);
+	assert_memory_equal(s->sent[0].p + 36, o->words, 8 + N * PADDED);
 	raw_end(s);
 	free(o);
 }
@@ -279,6 +289,20 @@ static void loss_with_a_result_undrawn(void **state)
 	rig_drain(s);
 	raw_end(s); /* nothing is left of the extension's message */
 	free(o);
+}
+
+/* The octets of the property are freed, though nobody has seen them. */
+static void loss_with_a_property_undrawn(void **state)
+{
+	const struct rr_ext_table table = {.n_props = 1, .prop = {{.id = 0x80000001}}};
+	const struct rr_conn_config cfg = {.ext = &table};
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+	receive_undrawn(s, "00000001" CONNPROP_TPMORE
+	                   "00000001 80000001 00000004 00000007");
+	s->on_extension = not_told;
+	rig_lose(s, 0);
+	raw_end(s);
 }
 
 /* -- Replies
@@ -548,6 +572,49 @@ static void a_reassembly_beyond_the_budget_is_refused(void **state)
 	raw_end(s);
 }
 
+/* M7: as long as is allowed, and a word more. */
+static void a_reassembly_of_exactly_the_limit(void **state)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		const struct rr_conn_config cfg = {.max_message_bytes = 32 - 4 * k};
+		struct side *s = raw_ready(RR_CONN_SERVER, &cfg);
+
+		s->on_request = on_request;
+		raw_receive(s, "00000055" MSG_MORE EMPTY CALL("00000055"));
+		raw_receive(s, "00000055" MSG EMPTY "00000000 00000000");
+		if (k)
+			raw_expect(s, "00000055" ERRORMSG "00000005");
+		else
+			raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
+		raw_end(s);
+	}
+}
+
+/* P12: the Write list, and a word of payload, fit by one segment. */
+static void a_write_list_of_exactly_what_can_be_returned(void **state)
+{
+	const struct rr_conn_config cfg = {.max_segments = 64};
+	static char hex[8000];
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct side *s = ready_by(RR_CONN_SERVER, &cfg,
+		                          k ? "00000001 00000002 00000004 0000040c"
+		                            : "00000001 00000002 00000004 00000410");
+		char *p = stpcpy(hex, "00000055" MSG "00000000 00000000 "
+		                      "00000001 0000003e ");
+
+		s->on_request = on_request;
+		p = repeat(p, SEG("000000ab", "00000010"), 62);
+		stpcpy(p, "00000000 00000000" CALL("00000055"));
+		raw_receive(s, hex);
+		if (k)
+			raw_expect(s, "00000055" ERRORMSG "00000008 0000003d");
+		else
+			assert_int_equal(s->sent[1].len, 1040);
+		raw_end(s);
+	}
+}
+
 /* Chunks listed in an order that is none: sorted by Position. */
 static void positions_are_sorted_in_version_1(void **state)
 {
@@ -657,6 +724,7 @@ int main(void)
 	        cmocka_unit_test(cancel_after_the_end_is_harmless),
 	        cmocka_unit_test(release_before_the_end_is_harmless),
 	        cmocka_unit_test(loss_with_a_result_undrawn),
+	        cmocka_unit_test(loss_with_a_property_undrawn),
 	        cmocka_unit_test(a_chunk_with_a_gap_ends_the_call),
 	        cmocka_unit_test(a_reply_with_lists_beyond_all_room_ends_the_call),
 	        cmocka_unit_test(a_spoilt_reply_beyond_all_others_closes),
@@ -666,6 +734,8 @@ int main(void)
 	        cmocka_unit_test(a_reply_that_is_no_xdr_is_not_sent),
 	        cmocka_unit_test(sinks_too_small_are_not_used),
 	        cmocka_unit_test(a_reassembly_beyond_the_budget_is_refused),
+	        cmocka_unit_test(a_reassembly_of_exactly_the_limit),
+	        cmocka_unit_test(a_write_list_of_exactly_what_can_be_returned),
 	        cmocka_unit_test(positions_are_sorted_in_version_1),
 	        cmocka_unit_test(only_messages_are_refused),
 	        cmocka_unit_test(extensions_need_version_2),

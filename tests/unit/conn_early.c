@@ -109,6 +109,7 @@ static void a_special_reply_keeps_to_the_least_threshold(void **state)
 {
 	const struct rr_conn_config cfg = {.max_segments = 64};
 	struct side *s = early(31, 31);
+	const struct rig_msg *m;
 
 	answer(s, 5000);
 	raw_receive(s, RBSIZ_1024);
@@ -116,6 +117,12 @@ static void a_special_reply_keeps_to_the_least_threshold(void **state)
 	assert_int_equal(s->sent[0].len, 1024);
 	assert_int_equal(s->sent[0].p[19], RDMA2_F_RESPONSE | RDMA2_F_MORE);
 	assert_int_equal(s->n_writes, 0);
+	assert_int_equal(s->n_sent, 6);
+	m = &s->sent[5]; /* gives the Write list back, and no Reply chunk [K8] */
+	assert_int_equal(rr_load_u32(m->p + 16), RDMA2_F_RESPONSE);
+	assert_int_equal(rr_load_u32(m->p + 32), 31);
+	assert_int_equal(rr_load_u32(m->p + 536), 0);
+	assert_int_equal(m->len, 540 + 5000 - 5 * 988);
 	raw_end(s);
 
 	s = early(31, 30); /* 1024 octets */
