@@ -325,6 +325,43 @@ static void returned_lengths_up_to_what_was_offered(void **state)
 	}
 }
 
+/* M12, P8: 62 segments make lists of 1000 octets, and a Reply of 36 more; the least
+ * payload must fit behind them, or the Reply could not be sent. */
+static void a_list_that_fills_the_reply_is_not_offered(void **state)
+{
+	static uint8_t room[62 * 100];
+
+	for (uint32_t more = 0; more <= 4; more += 4) {
+		const struct rr_conn_config cfg = {.recv_bytes = 1036 + more,
+		                                   .segment_bytes = 100};
+		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+		struct asker q = {.s = s, .dest = {room, sizeof(room), 0, NULL}};
+
+		/* 64 segments [property 4] */
+		raw_receive(s, "00000077 00000002 00200020 00000005 00000000 "
+		               "00000001 00000004 00000004 00000040");
+		assert_true(s->ready);
+		rig_forget_sent(s);
+		rr_store_u32(q.words, 0x55);
+		q.piece = (struct rr_piece){q.words, sizeof(q.words), false};
+		q.call = (struct rr_call){.xid = 0x55,
+		                          .pieces = &q.piece,
+		                          .n_pieces = 1,
+		                          .dests = &q.dest,
+		                          .n_dests = 1};
+		assert_int_equal(rr_conn_call(s->c, &q.call, s->now), 0);
+		rig_drain(s);
+		assert_int_equal(s->n_sent, more / 4);
+		assert_int_equal(s->calls_done, !more);
+		assert_int_equal(q.call.status, more ? 0 : -EMSGSIZE);
+		if (more)
+			rr_conn_cancel(s->c, &q.call, s->now);
+		rig_drain(s);
+		rig_complete_all(s);
+		raw_end(s);
+	}
+}
+
 /* K23, and K1: a Special Reply with octets behind its lists; one of a length
  * that holds no RPC message at all ends its call. */
 static void special_replies_are_what_the_chunk_holds(void **state)
@@ -374,6 +411,7 @@ int main(void)
 	        cmocka_unit_test(is_present_is_zero_or_one_everywhere),
 	        cmocka_unit_test(a_result_beside_an_unused_chunk_is_taken),
 	        cmocka_unit_test(returned_lengths_up_to_what_was_offered),
+	        cmocka_unit_test(a_list_that_fills_the_reply_is_not_offered),
 	        cmocka_unit_test(special_replies_are_what_the_chunk_holds),
 	};
 
