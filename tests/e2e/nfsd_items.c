@@ -97,12 +97,54 @@ static void a_chunk_with_another_item_is_an_error(void **state)
 	assert_int_equal(nfs3_result_item(&reply, 8, &dest, 200, &item), -EBADMSG);
 }
 
+/* V2-7.2-03, K3, E8: the count in the payload says one length, the Read chunk another.
+ * The transport cannot see that; padding in the chunk is no lie, and one more is. */
+static void a_chunk_of_another_length_than_its_count_is_garbage(void **state)
+{
+	static const struct {
+		uint32_t count;
+		size_t chunk;
+		int status;
+	} rows[] = {
+	        {701, 701, RPCRDMA_OK},
+	        {701, 704, RPCRDMA_OK},
+	        {701, 700, RPCRDMA_GARBAGE_ARGS},
+	        {701, 702, RPCRDMA_GARBAGE_ARGS},
+	        {701, 705, RPCRDMA_GARBAGE_ARGS},
+	        {704, 701, RPCRDMA_GARBAGE_ARGS},
+	        {0, 701, RPCRDMA_GARBAGE_ARGS},
+	        {UINT32_MAX, 701, RPCRDMA_GARBAGE_ARGS},
+	};
+	static uint8_t data[708];
+	WRITE3args a = {.stable = UNSTABLE};
+	uint8_t buf[512];
+	fattr3 attr;
+
+	(void)state;
+	assert_int_equal(rig_create(&r, r.root, "counts", &a.file), NFS3_OK);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int n;
+
+		a.count = a.data_len = rows[i].count;
+		a.offset = i < 2 ? 0 : 1000;
+		n = NFS3_ENCODE(buf, sizeof(buf), WRITE3args, &a);
+		assert_true(n > 0);
+		r.item = data;
+		r.item_len = rows[i].chunk;
+		rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_WRITE, buf, (size_t)n);
+		assert_int_equal(r.status, rows[i].status);
+	}
+	assert_int_equal(rig_getattr(&r, a.file, &attr), NFS3_OK);
+	assert_int_equal(attr.size, 701); /* nothing else was written */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_good_arm_of_read_fills_the_chunk),
 	        cmocka_unit_test(the_bad_arm_of_read_leaves_the_chunk_unused),
 	        cmocka_unit_test(a_chunk_with_another_item_is_an_error),
+	        cmocka_unit_test(a_chunk_of_another_length_than_its_count_is_garbage),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);
