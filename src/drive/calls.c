@@ -7,7 +7,7 @@
 #include "drive/rpcmsg.h"
 
 enum {
-	MAX_SENT = 192, /* calls given to the peer at once; the rest wait here */
+	MAX_SENT = 192, /* calls given to a link at once; the rest wait here */
 	CALL_HEADER_MAX = 24 + 8 + RR_RPC_AUTH_MAX + 8,
 	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
 };
@@ -140,6 +140,7 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 
 	rr_list_del(&k->link);
 	c->n_sent--;
+	c->n_here -= k->on == c->link;
 	k->on = NULL;
 	if (m->status >= 0)
 		c->kind->heard(c);
@@ -175,7 +176,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		c->kind->waits(c);
 	if (!c->link || !c->link->ready || c->link->lost)
 		return;
-	while (c->n_sent < MAX_SENT && (n = rr_list_first(&c->waiting))) {
+	while (c->n_here < MAX_SENT && (n = rr_list_first(&c->waiting))) {
 		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
 		int err;
 
@@ -195,6 +196,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		rr_list_push(&c->sent, &k->link);
 		k->on = c->link;
 		c->n_sent++;
+		c->n_here++;
 	}
 	rr_link_touch(c->link);
 }
@@ -322,9 +324,20 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 
 /* -- life of the connection's object -------------------------------------------- */
 
+void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
+{
+	struct rr_list *n;
+
+	c->link = l;
+	c->n_here = 0;
+	rr_list_for_each (n, &c->sent)
+		c->n_here += rr_container_of(n, struct rpcrdma_call, link)->on == l;
+}
+
 void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
 {
 	c->link = NULL;
+	c->n_here = 0;
 	c->error = error;
 	snprintf(c->why, sizeof(c->why), "%s", why);
 	if (c->closed)

@@ -45,7 +45,8 @@ struct rpcrdma_conn {
 	struct rr_link *link; /* new calls go there; NULL: they wait */
 	struct rr_list waiting, sent;
 	struct rr_list ending; /* calls that end without a link: see end_timer */
-	unsigned n_sent;
+	unsigned n_sent; /* on any link */
+	unsigned n_here; /* of these on @link */
 	struct rr_timer end_timer; /* delivers ending, frees a closed object */
 	struct rpcrdma_stats past; /* links that are gone, and what no link counts */
 	bool no_resend; /* calls end with the link that they were sent on */
@@ -70,6 +71,8 @@ void rr_calls_done(struct rr_link *, struct rr_call *);
 void rr_calls_end_waiting(struct rpcrdma_conn *, int verdict);
 /* Frees a closed object soon, if nothing is owed to it. */
 void rr_calls_schedule_end(struct rpcrdma_conn *);
+/* Its calls go to @l from now on.  Those that are out elsewhere stay there. */
+void rr_calls_link(struct rpcrdma_conn *, struct rr_link *l);
 /* The link is gone, for @error; its calls have come back. */
 void rr_calls_unlink(struct rpcrdma_conn *, int error, const char *why);
 

@@ -65,7 +65,7 @@ static void bind_to(struct reverse *r, struct rr_session *s)
 	rr_timer_stop(&c->engine->timers, &r->retry_timer);
 	r->session = s;
 	rr_list_push(&s->reverses, &r->on_session);
-	c->link = s->link;
+	rr_calls_link(c, s->link);
 	c->error = 0;
 	c->why[0] = '\0';
 	rr_calls_submit(c);
