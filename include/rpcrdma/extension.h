@@ -25,9 +25,6 @@
 extern "C" {
 #endif
 
-/* What the base answers to a type that it does not know.        [v2 §7.1.2] */
-#define RPCRDMA_ERR_INVAL_HTYPE 4
-
 /* One transport connection: from the first handler that names it until @down
  * returns.  A client that reconnects gets another one. */
 struct rpcrdma_channel;
@@ -84,7 +81,9 @@ struct rpcrdma_extension {
 	/* The rest may be NULL. */
 	void (*up)(struct rpcrdma_channel *, void *arg); /* messages may flow */
 	void (*down)(struct rpcrdma_channel *, void *arg); /* after @up only */
-	/* RDMA2_ERROR came about the message @xid of type @htype. */
+	/* RDMA2_ERROR came about the message @xid of type @htype: a code of an extension,
+	 * or of enum rpcrdma_transport_error, as RPCRDMA_ERR_INVAL_HTYPE from a peer
+	 * that does not know the type.                              [v2 §7.1.2] */
 	void (*refused)(struct rpcrdma_channel *, uint32_t htype, uint32_t xid,
 			uint32_t code, void *arg);
 };

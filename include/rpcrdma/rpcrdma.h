@@ -6,6 +6,8 @@
  * for life.  Everything that takes an engine, a connection, a listener or a
  * call must be used from the thread that runs the engine, and every callback
  * is called in that thread with no lock held, unless a line says "any thread".
+ * Callbacks may make calls, cancel them and close what they like, but neither run
+ * nor free the engine.
  *
  * Functions return 0 or a count, or a negative errno.  Words on pointers:
  * borrowed = needed during the call only (the default); lent = must stay
@@ -105,8 +107,10 @@ struct rpcrdma_engine_options {
 
 RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
 				   struct rpcrdma_engine **ret);
-/* All connections and listeners must have been closed and drained
- * (rpcrdma_engine_idle).  Aborts those that are left. */
+/* All connections and listeners should have been closed and drained
+ * (rpcrdma_engine_idle).  Aborts those that are left: calls end with -ECANCELED,
+ * and requests that handlers still hold are gone, so that no thread may answer
+ * them any more.  Timers that have not fired are cancelled. */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
 /* Handles what is ready; sleeps up to @timeout_ms (-1: without limit) if
  * nothing is.  0, or the errno of a failed wait. */
@@ -123,7 +127,8 @@ RPCRDMA_API int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *);
 RPCRDMA_API bool rpcrdma_engine_idle(const struct rpcrdma_engine *);
 /* Runs @fn in the engine's thread, soon.  Any thread.  -ENOMEM. */
 RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *, void (*fn)(void *), void *arg);
-/* Calls @fn once after @delay_ns unless cancelled. */
+/* Calls @fn once after @delay_ns unless cancelled; @ret (may be NULL) is valid
+ * until @fn begins.  -ENOMEM. */
 struct rpcrdma_timer;
 RPCRDMA_API int rpcrdma_timer_start(struct rpcrdma_engine *, uint64_t delay_ns,
 				    void (*fn)(void *), void *arg,
@@ -154,7 +159,9 @@ struct rpcrdma_conn_options {
 	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB */
 	uint64_t handshake_ns; /* transport and property exchange; default 10 s */
 	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never */
-	uint64_t keepalive_ns; /* grant messages on an idle connection; 0 = none */
+	uint64_t keepalive_ns; /* grant messages on an idle connection; 0 = none: hosts
+				  that vanish are noticed all the same, by TCP, in two
+				  minutes */
 	/* Of version 2, see rpcrdma/extension.h; the array and what it names are lent
 	 * until the last connection made with it is over. */
 	const struct rpcrdma_extension *const *extensions;
@@ -304,10 +311,11 @@ struct rpcrdma_call_options {
 	const struct rpcrdma_piece *args; /* array borrowed, memory lent until done */
 	unsigned n_args; /* at most RPCRDMA_MAX_PIECES */
 	struct rpcrdma_dest *dests; /* lent until done */
-	unsigned n_dests;
+	unsigned n_dests; /* at most 16 */
 	size_t reply_bytes; /* bound of the results without items in dests; matters
 			       above some inline thresholds; 0 = small */
-	uint64_t timeout_ns; /* 0 = none but retry_ns */
+	uint64_t timeout_ns; /* of the whole call, attempts and waiting; 0 = none: as
+				long as the connected server takes, and retry_ns */
 	bool special; /* force Special Format, for tests */
 	bool idempotent; /* executing it twice does no harm: it is asked again with
 			    more room when the server says that it lacked some */
@@ -316,7 +324,9 @@ struct rpcrdma_call_options {
 };
 
 /* Starts a call.  Retransmitted under the same XID after a reconnect.
- * @ret (may be NULL) is valid until done returns. */
+ * @ret (may be NULL) is valid until done returns.  -EINVAL: options; -ECANCELED:
+ * closed already; -ENOMEM; or why the connection is over.  Then done is not
+ * called. */
 RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
 			     struct rpcrdma_call **ret);
 /* done follows with -ECANCELED, once the peer can no longer reach the memory. */
@@ -324,8 +334,9 @@ RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
 
 /* ---- Server ------------------------------------------------------------------------- */
 
-/* Serves one request: answers by exactly one of rpcrdma_request_reply or
- * rpcrdma_request_error, at once or later, from any thread. */
+/* Serves one request: answers by exactly one of rpcrdma_request_reply,
+ * rpcrdma_request_error or (rpcrdma/extension.h) rpcrdma_request_extension_error, at
+ * once or later, from any thread.  It must answer even if the caller is gone. */
 typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 
 /* A procedure and its upper-layer binding.                      [v2 §A, A.1] */
@@ -358,7 +369,10 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
 /* Memory for replies of execute_once procedures, default 8 MiB; 0 = they are not
  * remembered.  A Call is known again by the caller's address without its port,
  * XID, program, version, procedure, and a checksum of credential and arguments.
- * The oldest replies go first; one caller has at most half of the memory.
+ * Replies are kept for five minutes, counted anew when they are asked for; if there
+ * is no room the oldest go first.  One caller has at most half of the memory.
+ * Therefore a client that starts anew should not begin with the same XIDs: what it
+ * repeats by intent would not be executed (this library begins at random).
  * -EINVAL below 64 KiB, -EBUSY once a Call was served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
@@ -371,10 +385,11 @@ RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
 RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
 				      struct sockaddr_storage *ret);
 /* Stops accepting; requests being served are answered, then the listener's
- * connections close (at most @drain_ns later).  @listener is given. */
+ * connections close (at most @drain_ns later).  Handlers answer what they hold even
+ * then: a request, and its engine, end no earlier.  @listener is given. */
 RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drain_ns);
 
-/* A request's facts; lent until it is answered. */
+/* A request's facts; lent until it is answered.  Any thread that is to answer. */
 RPCRDMA_API uint32_t rpcrdma_request_xid(const struct rpcrdma_request *);
 RPCRDMA_API const struct rpcrdma_auth *rpcrdma_request_cred(const struct rpcrdma_request *);
 RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *, struct sockaddr_storage *ret);
@@ -412,8 +427,10 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint
  * with -EHOSTUNREACH after @retry_ns (0 = 60 s, UINT64_MAX = never).  Without
  * reverse support on the client's side calls end with -EPROTONOSUPPORT, and what
  * the client's level cannot carry with -EMSGSIZE.  Connections that such an object
- * uses are not closed for being idle, and outlive it; keepalive_ns notices clients
- * that vanished.
+ * uses are not closed for being idle, and outlive it; they end when their client
+ * vanishes, see keepalive_ns.  A handler may wait for such a call before it answers
+ * the request that it serves.  rpcrdma_conn_stats of such an object are those of the
+ * connection that it uses now.
  * -EINVAL: a client's request; -ENOTCONN: its connection is gone, or going.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
