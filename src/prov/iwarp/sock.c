@@ -89,6 +89,18 @@ int rr_sock_connected(int fd)
 	return errno == ENOTCONN ? -EAGAIN : -errno;
 }
 
+/* The any address takes IPv4 connections as well, whatever the system's default:
+ * who names no address means all of them. */
+static int set_v6only(int fd, const struct sockaddr *sa)
+{
+	const struct sockaddr_in6 *in6 = (const void *)sa;
+
+	if (sa->sa_family != AF_INET6)
+		return 0;
+	return set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY,
+	               !IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr));
+}
+
 int rr_sock_listen(const struct sockaddr *sa, socklen_t len,
                    struct sockaddr_storage *ret_addr, int *ret_fd)
 {
@@ -98,8 +110,8 @@ int rr_sock_listen(const struct sockaddr *sa, socklen_t len,
 	if (fd < 0)
 		return -errno;
 	rc = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (!rc && sa->sa_family == AF_INET6)
-		rc = set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	if (!rc)
+		rc = set_v6only(fd, sa);
 	if (!rc && (bind(fd, sa, len) || listen(fd, BACKLOG)))
 		rc = -errno;
 	if (!rc)
