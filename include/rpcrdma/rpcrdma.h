@@ -32,6 +32,7 @@ extern "C" {
 
 #define RPCRDMA_NFS_PORT 20049
 #define RPCRDMA_MAX_PIECES 20
+#define RPCRDMA_SERVICE_BYTES 8 /* a port in decimal, and the zero octet */
 
 struct rpcrdma_engine;
 struct rpcrdma_conn;
@@ -232,13 +233,28 @@ typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final,
 
 /*
  * Begins to connect; calls may be made at once, they wait.  @host is a name or
- * address, @service a port (NULL = 20049).  -ENXIO: the name does not resolve.
+ * address, @service a port (NULL = 20049; of other programs rpcrdma_lookup can
+ * tell).  -ENXIO: the name does not resolve.
  */
 RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
 				const char *service,
 				const struct rpcrdma_conn_options *,
 				rpcrdma_conn_event_fn *event, void *arg,
 				struct rpcrdma_conn **ret);
+/*
+ * The port of a program that is registered with the rpcbind of @host (port 111)
+ * under netid rdma, for an IPv6 address rdma6; as text, which rpcrdma_connect
+ * takes as @service.  NFS needs none of this, its port is 20049.      [v2 §9]
+ * Blocks, up to @timeout_ns (0 = 5 s) after the name was resolved: call it before
+ * the engine runs or in another thread.  Any thread.
+ * -ENXIO the name does not resolve, -ECONNREFUSED, -ETIMEDOUT and the like: there
+ * is no rpcbind; -ENOENT it does not know the program in that version;
+ * -EPROTONOSUPPORT it speaks neither version 4 nor 3, -EACCES, -EPROTO it
+ * refuses; -EBADMSG, -EMSGSIZE what it says cannot be.
+ */
+RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
+			       uint64_t timeout_ns,
+			       char ret_service[RPCRDMA_SERVICE_BYTES]);
 /* Ends it: calls still out end with -ECANCELED, the stream closes in order,
  * memory is freed once nothing is owed.  No event follows.  @conn is given. */
 RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
@@ -384,6 +400,20 @@ RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
 			       struct rpcrdma_listener **ret);
 RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
 				      struct sockaddr_storage *ret);
+/*
+ * Tells the rpcbind of this host, by its local socket, where all programs of the
+ * listener's service are: under netid rdma, for an IPv6 address rdma6, for the
+ * IPv6 any address both, which it serves.  All, or none unless rpcbind went away
+ * in the middle.                                                     [v2 §9]
+ * Blocks, up to @timeout_ns (0 = 5 s): call it before the engine runs.
+ * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program has another address
+ * there already; others as with rpcrdma_lookup.
+ */
+RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *, uint64_t timeout_ns);
+/* Takes that back, where it still stands; rpcrdma_listener_close does not, since
+ * this blocks as well.  The first error, after all was tried; -ENOENT: something
+ * was not there any more. */
+RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *, uint64_t timeout_ns);
 /* Stops accepting; requests being served are answered, then the listener's
  * connections close (at most @drain_ns later).  Handlers answer what they hold even
  * then: a request, and its engine, end no earlier.  @listener is given. */

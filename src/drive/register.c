@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where services are: what a listener tells the rpcbind of its host, and what a
+ * client asks the one of its server.                               [v2 §9; O6]
+ *
+ * A listener at the IPv6 any address takes IPv4 connections too, and is
+ * registered under both netids.                                   [v2 §12]
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "drive/addr.h"
+#include "drive/rpcbind.h"
+#include "drive/server.h"
+#include "drive/uaddr.h"
+
+enum { WAIT_S = 5, MAX_PLACES = 2 };
+
+static const char local_socket[] = "/var/run/rpcbind.sock";
+
+static rr_time until(uint64_t timeout_ns)
+{
+	return rr_after(rr_engine_clock(), timeout_ns ? timeout_ns : RR_SEC(WAIT_S));
+}
+
+/* -- registration ------------------------------------------------------------- */
+
+/* A netid and the address under it. */
+struct place {
+	struct sockaddr_storage addr;
+	char uaddr[RR_UADDR_MAX];
+};
+
+static int places_of(const struct sockaddr *sa, struct place ret[MAX_PLACES],
+                     unsigned *ret_n)
+{
+	const struct sockaddr_in6 *in6 = (const void *)sa;
+	struct sockaddr_in in4 = {.sin_family = AF_INET};
+	unsigned n = 1;
+	int err = rr_uaddr_put(sa, ret[0].uaddr);
+
+	if (err)
+		return err;
+	memcpy(&ret[0].addr, sa,
+	       sa->sa_family == AF_INET6 ? sizeof(*in6) : sizeof(in4));
+	if (sa->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr)) {
+		in4.sin_port = in6->sin6_port;
+		memcpy(&ret[1].addr, &in4, sizeof(in4));
+		err = rr_uaddr_put((const struct sockaddr *)&in4, ret[1].uaddr);
+		n = 2;
+	}
+	*ret_n = n;
+	return err;
+}
+
+static struct rr_rpcb rpcb_of(const struct rpcrdma_program *p, const struct place *at)
+{
+	return (struct rr_rpcb){p->program, p->version, rr_netid(at->addr.ss_family),
+	                        at->uaddr};
+}
+
+/* Removes one registration if it is ours: rpcbind itself looks at owners only, and
+ * another server may have come since. */
+static int take_back(const struct rr_rpcbind *b, const struct rr_rpcb *r, int family)
+{
+	struct sockaddr_storage ss;
+	char now[RR_UADDR_MAX];
+	int err = rr_rpcbind_find(b, r->program, r->version, family, &ss);
+
+	if (!err)
+		err = rr_uaddr_put((const struct sockaddr *)&ss, now);
+	if (!err && strcmp(now, r->uaddr))
+		err = -ENOENT;
+	return err ? err : rr_rpcbind_unset(b, r);
+}
+
+/* Of the first @n pairs of program and place; the first error. */
+static int take_back_all(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+                         const struct place *places, unsigned n_places, unsigned n)
+{
+	int first = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct place *at = &places[i % n_places];
+		struct rr_rpcb r = rpcb_of(s->entries[i / n_places].program, at);
+		int err = take_back(b, &r, at->addr.ss_family);
+
+		if (!first)
+			first = err;
+	}
+	return first;
+}
+
+int rr_register(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+                const struct sockaddr *addr)
+{
+	struct place places[MAX_PLACES] = {0};
+	unsigned n_places;
+	int err = places_of(addr, places, &n_places);
+
+	if (err)
+		return err;
+	for (unsigned i = 0; i < s->count * n_places; i++) {
+		struct rr_rpcb r = rpcb_of(s->entries[i / n_places].program,
+		                           &places[i % n_places]);
+
+		err = rr_rpcbind_set(b, &r);
+		if (err) {
+			/* The first error is the one to tell. */
+			(void)!take_back_all(b, s, places, n_places, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+int rr_unregister(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+                  const struct sockaddr *addr)
+{
+	struct place places[MAX_PLACES] = {0};
+	unsigned n_places;
+	int err = places_of(addr, places, &n_places);
+
+	return err ? err : take_back_all(b, s, places, n_places, s->count * n_places);
+}
+
+static void local_rpcbind(uint64_t timeout_ns, struct rr_rpcbind *ret)
+{
+	struct sockaddr_un *un = (void *)&ret->addr;
+
+	*ret = (struct rr_rpcbind){.len = sizeof(*un), .deadline = until(timeout_ns)};
+	un->sun_family = AF_UNIX;
+	memcpy(un->sun_path, local_socket, sizeof(local_socket));
+}
+
+/* No socket: nobody listens. */
+static int of_local(int err)
+{
+	return err == -ENOENT ? -ECONNREFUSED : err;
+}
+
+int rpcrdma_listener_register(struct rpcrdma_listener *l, uint64_t timeout_ns)
+{
+	struct rr_rpcbind b;
+
+	if (!l || l->closing)
+		return -EINVAL;
+	local_rpcbind(timeout_ns, &b);
+	return of_local(rr_register(&b, l->service, (const struct sockaddr *)&l->addr));
+}
+
+int rpcrdma_listener_unregister(struct rpcrdma_listener *l, uint64_t timeout_ns)
+{
+	struct rr_rpcbind b;
+
+	if (!l)
+		return -EINVAL;
+	local_rpcbind(timeout_ns, &b);
+	return rr_unregister(&b, l->service, (const struct sockaddr *)&l->addr);
+}
+
+/* -- looking up --------------------------------------------------------------- */
+
+/* Of two failures the one that says more: "not registered" was answered, and that
+ * nobody answers says least. */
+static int telling(int a, int b)
+{
+	return !a || a == -ECONNREFUSED || b == -ENOENT ? b : a;
+}
+
+/* An address that does not answer has its share of the time only. */
+static rr_time share(rr_time deadline, unsigned addresses)
+{
+	rr_time now = rr_engine_clock();
+
+	return deadline > now ? now + (deadline - now) / addresses : deadline;
+}
+
+int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version,
+                 rr_time deadline, uint16_t *ret_port)
+{
+	struct sockaddr_storage ss;
+	unsigned left = 0;
+	int err = 0;
+
+	for (const struct addrinfo *a = list; a; a = a->ai_next)
+		left++;
+	for (const struct addrinfo *a = list; a; a = a->ai_next) {
+		struct rr_rpcbind b = {.len = a->ai_addrlen,
+		                       .deadline = share(deadline, left--)};
+		int e;
+
+		memcpy(&b.addr, a->ai_addr, a->ai_addrlen);
+		e = rr_rpcbind_find(&b, program, version, a->ai_family, &ss);
+		if (!e) {
+			*ret_port = rr_sockaddr_port((const struct sockaddr *)&ss);
+			return 0;
+		}
+		err = telling(err, e);
+	}
+	return err;
+}
+
+int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
+                   uint64_t timeout_ns, char ret_service[RPCRDMA_SERVICE_BYTES])
+{
+	struct addrinfo *list;
+	uint16_t port;
+	int err;
+
+	if (!host || !ret_service)
+		return -EINVAL;
+	err = rr_addr_resolve(host, "111", false, &list);
+	if (err)
+		return err;
+	err = rr_lookup_at(list, program, version, until(timeout_ns), &port);
+	freeaddrinfo(list);
+	if (!err)
+		snprintf(ret_service, RPCRDMA_SERVICE_BYTES, "%u", (unsigned)port);
+	return err;
+}

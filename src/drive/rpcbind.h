@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Talks to an rpcbind: registers, takes back, and finds.   [v2 §9; RFC 1833 §2]
+ *
+ * These functions block, until the deadline at the latest.  Each makes a
+ * connection of its own, asks in version 4 of the protocol and, where that is
+ * not spoken, in 3.  Nothing is kept between calls.
+ *
+ * GETADDR cannot find what we look for: it ignores the netid it is given and
+ * answers for the transport that it was asked over, which is TCP.  The whole list
+ * (DUMP) is asked for instead, and bounded.
+ *
+ * Why not libtirpc: it waits for a connection as long as TCP does, for each piece
+ * of an answer anew, and allocates what a length word says.
+ *
+ * Errors: -ECONNREFUSED and others of connect; -ETIMEDOUT; -EPROTONOSUPPORT it
+ * speaks neither version; -EACCES it does not let us; -EPROTO it refused
+ * otherwise; -EBADMSG, -EMSGSIZE its answer is malformed, or longer than any list
+ * should be.
+ */
+#ifndef RR_DRIVE_RPCBIND_H
+#define RR_DRIVE_RPCBIND_H
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include "base/base.h"
+
+enum { RR_RPCBIND_MAX_REPLY = 1 << 18 }; /* some 4000 registrations */
+
+struct rr_rpcbind {
+	struct sockaddr_storage addr; /* TCP, or the local socket */
+	socklen_t len;
+	rr_time deadline; /* by rr_engine_clock */
+};
+
+/* What is registered; borrowed. */
+struct rr_rpcb {
+	uint32_t program, version;
+	const char *netid, *uaddr;
+};
+
+/* -EEXIST: it is registered with another address. */
+int rr_rpcbind_set(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
+/* Whatever the address.  -ENOENT: it is not there, or it is somebody else's. */
+int rr_rpcbind_unset(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
+/* The address registered under the netid of @family; -ENOENT. */
+int rr_rpcbind_find(const struct rr_rpcbind *, uint32_t program, uint32_t version,
+		    int family, struct sockaddr_storage *ret) RR_MUST_CHECK;
+
+struct rpcrdma_service;
+
+/* rpcrdma_listener_register, _unregister and rpcrdma_lookup at a given rpcbind:
+ * all programs of a service that is reached at @addr; none, after a failure that
+ * rpcbind outlives. */
+int rr_register(const struct rr_rpcbind *, const struct rpcrdma_service *,
+		const struct sockaddr *addr) RR_MUST_CHECK;
+int rr_unregister(const struct rr_rpcbind *, const struct rpcrdma_service *,
+		  const struct sockaddr *addr) RR_MUST_CHECK;
+/* @list: rpcbinds of one host, asked in turn (TCP).  The port of the program, in
+ * host order. */
+int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version,
+		 rr_time deadline, uint16_t *ret_port) RR_MUST_CHECK;
+
+#endif
