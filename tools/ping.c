@@ -12,11 +12,14 @@
 #include <string.h>
 #include <rpcrdma/nfs.h>
 
+#define NO_PROGRAM UINT64_MAX
+
 struct ping {
 	struct tool_common common;
 	struct loop loop;
 	struct link link;
 	struct url url;
+	uint64_t asked; /* the program that was asked for, or NO_PROGRAM */
 	uint32_t program, version;
 	uint64_t count, interval_ns, timeout_ns; /* count 0: until a signal */
 	bool quiet;
@@ -31,8 +34,9 @@ static void print_help(void)
 	fputs("usage: rpcrdma ping [OPTION]... HOST[:PORT]\n"
 	      "Calls the NULL procedure of an RPC service and shows how long it "
 	      "takes.\n"
-	      "The port is 20049 unless given; an IPv6 address stands in "
-	      "[brackets].\n\n"
+	      "Without PORT the rpcbind of HOST is asked for that of --program; "
+	      "without both\n"
+	      "it is 20049.  An IPv6 address stands in [brackets].\n\n"
 	      "  -c, --count N           stop after N calls (at SIGINT)\n"
 	      "  -i, --interval SECONDS  between calls (1); 0: as fast as it goes\n"
 	      "  -q, --quiet             the summary only\n"
@@ -200,11 +204,56 @@ static void summary(const struct ping *p, uint64_t elapsed_ns)
 		       p->min_us / 1000, avg / 1000, p->max_us / 1000, mdev / 1000);
 }
 
+/* Why rpcbind did not name a port. */
+static const char *lookup_words(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "rpcbind there has no such program on RDMA";
+	case -ECONNREFUSED:
+		return "no rpcbind runs there";
+	case -ENXIO:
+		return "no address is known for the name";
+	case -ETIMEDOUT:
+		return "rpcbind there does not answer";
+	case -EACCES:
+	case -EPROTO:
+		return "rpcbind there refuses to tell";
+	case -EPROTONOSUPPORT:
+		return "rpcbind there speaks neither version 4 nor 3";
+	case -EBADMSG:
+	case -EMSGSIZE:
+		return "what rpcbind there answers cannot be";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* Only NFS has a port of its own. */
+static int look_up(struct ping *p)
+{
+	char port[RPCRDMA_SERVICE_BYTES];
+	bool nfs = p->program == RPCRDMA_NFS_PROGRAM;
+	int r = rpcrdma_lookup(p->url.host, p->program, p->version, p->timeout_ns,
+	                       port);
+
+	if (!r) {
+		memcpy(p->url.port, port, sizeof(port));
+		return 0;
+	}
+	tool_error("%s: program %" PRIu32 " version %" PRIu32 ": %s%s", p->url.host,
+	           p->program, p->version, lookup_words(r),
+	           nfs ? "; trying port 20049" : "; HOST:PORT names the port");
+	return nfs && r != -ENXIO ? 0 : r;
+}
+
 static int ping_host(struct ping *p)
 {
 	struct rpcrdma_conn_options co;
 	uint64_t started;
 
+	if (!p->url.has_port && p->asked != NO_PROGRAM && look_up(p))
+		return TOOL_FAILED;
 	tool_conn_options(&p->common, &co);
 	co.handshake_ns = p->timeout_ns;
 	if (link_open(&p->link, &p->loop, &p->url, &co))
@@ -220,7 +269,7 @@ static int ping_host(struct ping *p)
 
 int tool_ping(int argc, char **argv)
 {
-	struct ping p = {.program = RPCRDMA_NFS_PROGRAM,
+	struct ping p = {.asked = NO_PROGRAM,
 	                 .version = 3,
 	                 .interval_ns = 1000000000u,
 	                 .timeout_ns = 10000000000u};
@@ -228,7 +277,7 @@ int tool_ping(int argc, char **argv)
 	        {"count", 'c', TOOL_RANGE(TOOL_NUMBER, p.count, 1, UINT32_MAX)},
 	        {"interval", 'i', TOOL_TO(TOOL_SECONDS, p.interval_ns)},
 	        {"quiet", 'q', TOOL_TO(TOOL_SET, p.quiet)},
-	        {"program", 0, TOOL_RANGE(TOOL_NUMBER, p.program, 0, UINT32_MAX)},
+	        {"program", 0, TOOL_RANGE(TOOL_NUMBER, p.asked, 0, UINT32_MAX)},
 	        {"version", 0, TOOL_RANGE(TOOL_NUMBER, p.version, 0, UINT32_MAX)},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, p.timeout_ns)},
 	};
@@ -238,6 +287,7 @@ int tool_ping(int argc, char **argv)
 	r = tool_options(&p.common, argc, argv, options, TOOL_N(options), print_help);
 	if (r != TOOL_GO_ON)
 		return r;
+	p.program = p.asked == NO_PROGRAM ? RPCRDMA_NFS_PROGRAM : (uint32_t)p.asked;
 	if (optind + 1 != argc) {
 		tool_error(optind == argc ? "no host is given" : "one host at a time");
 		return tool_usage();

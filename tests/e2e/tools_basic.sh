@@ -57,6 +57,7 @@ stop_server
 run 1 ls "nfs://127.0.0.1:$saved/e" && says err "connection refused: is \`rpcrdma nfsd\`"
 run 1 ping -c 1 "127.0.0.1:$saved" && says err "connection refused"
 run 1 ls "nfs://no-such-host.invalid/e" && says err "no-such-host.invalid"
+run 1 ping -c 1 --program 100003 no-such-host.invalid && says err "no address is known"
 start_server
 
 # ping

@@ -36,6 +36,7 @@ static int parse_port(const char *s, size_t len, struct url *u, const char **why
 	if (port == 0 || port > 65535)
 		goto bad;
 	snprintf(u->port, sizeof(u->port), "%u", port);
+	u->has_port = true;
 	return 0;
 bad:
 	*why = "the port is not a number from 1 to 65535";

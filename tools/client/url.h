@@ -13,6 +13,7 @@
 struct url {
 	char host[256]; /* without brackets */
 	char port[8];   /* decimal; "20049" unless given */
+	bool has_port;  /* it was given */
 	char *export;   /* "/NAME", "" if the URL ends before it; heap */
 	char *path;     /* octets after it, "/" between names, none around; heap */
 	bool slash;     /* the URL ended with "/": a directory is meant */

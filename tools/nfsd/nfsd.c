@@ -39,6 +39,8 @@ struct server {
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
 	unsigned n_listeners;
+	bool registers;        /* with the rpcbind of this host */
+	unsigned n_registered; /* the first ones of listeners */
 	struct rpcrdma_timer *expire;
 };
 
@@ -56,6 +58,9 @@ static const char help[] =
         "  --listen ADDR[:PORT]    listen there (any address, port 20049); "
         "repeatable;\n"
         "                          port 0 takes a free one\n"
+        "  --register              tell the rpcbind of this host where NFS and MOUNT "
+        "are,\n"
+        "                          until the end\n"
         "  --read-only             refuse all changes\n"
         "  --no-root-squash        let uid 0 of clients be root here\n"
         "  --all-squash            serve every client as the anonymous user\n"
@@ -154,6 +159,7 @@ static int parse(struct server *s, int argc, char **argv)
 	const struct tool_option options[] = {
 	        {"export", 0, TOOL_TO(TOOL_TAKE, s->nfsd), .take = take_export},
 	        {"listen", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_listen},
+	        {"register", 0, TOOL_TO(TOOL_SET, s->registers)},
 	        {"read-only", 0, TOOL_TO(TOOL_SET, s->nfsd.read_only)},
 	        {"no-root-squash", 0, TOOL_TO(TOOL_CLEAR, squash->root)},
 	        {"all-squash", 0, TOOL_TO(TOOL_SET, squash->all)},
@@ -251,6 +257,37 @@ static int listen_all(struct server *s)
 	return 0;
 }
 
+/* Blocks, and so comes before the loop. */
+static int register_all(struct server *s)
+{
+	while (s->n_registered < s->n_listeners) {
+		int e = rpcrdma_listener_register(s->listeners[s->n_registered], 0);
+
+		if (e) {
+			tool_error("cannot register with rpcbind: %s",
+			           e == -EEXIST
+			                   ? "it has another address for NFS or MOUNT "
+			                     "on RDMA, and keeps one only"
+			           : e == -ECONNREFUSED ? "none runs on this host"
+			                                : strerror(-e));
+			return e;
+		}
+		s->n_registered++;
+	}
+	return 0;
+}
+
+static void unregister_all(struct server *s)
+{
+	while (s->n_registered) {
+		int e = rpcrdma_listener_unregister(s->listeners[--s->n_registered], 0);
+
+		if (e)
+			tool_error("rpcbind did not take the registration back: %s",
+			           strerror(-e));
+	}
+}
+
 /* One line a listener: who waits for us reads them. */
 static int announce(const struct server *s)
 {
@@ -310,7 +347,9 @@ static int set_up(struct server *s)
 		e = nfsd_add_programs(&s->nfsd, s->service);
 	if (e)
 		tool_error("cannot start: %s", strerror(-e));
-	return e ? e : listen_all(s);
+	if (!e)
+		e = listen_all(s);
+	return e || !s->registers ? e : register_all(s);
 }
 
 static int run(struct server *s)
@@ -350,6 +389,7 @@ static void drain(struct server *s)
 {
 	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
 
+	unregister_all(s);
 	for (unsigned i = 0; i < s->n_listeners; i++)
 		rpcrdma_listener_close(s->listeners[i], DRAIN_SECONDS * 1000000000ull);
 	while (!rpcrdma_engine_idle(s->engine) && tool_now_ns() < until)

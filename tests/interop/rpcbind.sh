@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The rpcbind of the distribution takes our registrations, rpcinfo shows them, and
+# what it is asked names the right port.
+#
+# It runs in namespaces of its own, with an empty /run and the loopback interface
+# only: one that serves this host is neither seen nor disturbed.  It gives up its
+# rights in favour of a user that must exist: it is root in there.
+set -u
+: "${RPCRDMA:?is not set}"
+skip() {
+	echo "SKIPPED, nothing was judged: $*"
+	exit 77
+}
+if [ "${1-}" != inside ]; then
+	# Its package is unpacked for this test: installed, it would serve this host.
+	if ! command -v rpcbind >/dev/null && [ -d "${UNPACKED:-}" ]; then
+		PATH=$PATH:$UNPACKED/sbin:$UNPACKED/usr/sbin:$UNPACKED/usr/bin
+		export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(echo "$UNPACKED"/usr/lib/*-linux-gnu*)
+	fi
+	PATH=$PATH:/usr/sbin:/sbin
+	for tool in rpcbind rpcinfo unshare ip; do
+		command -v $tool >/dev/null || skip "$tool is not installed"
+	done
+	unshare -nm true 2>/dev/null || skip "namespaces are not permitted (root can)"
+	exec unshare -nm "$BASH" "$0" inside
+fi
+
+T=$(mktemp -d "${TMPDIR:-/tmp}/rpcrdma-rpcbind.XXXXXX") || exit 1
+server="" rpcbind="" failed=0
+finish() {
+	code=$?
+	for pid in $server $rpcbind; do kill -KILL "$pid" 2>/dev/null; done
+	[ $code -eq 0 ] || cat "$T"/*.err 2>/dev/null
+	umount /etc/passwd /etc/hosts 2>/dev/null
+	[ -n "${KEEP:-}" ] || rm -rf "$T"
+	exit $code
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+fail() {
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+# SECONDS COMMAND...
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+says() { # file text
+	grep -qF -- "$2" "$1" || {
+		fail "'$2' is not in $1:"
+		cat "$1"
+	}
+}
+run() { # exit-code argument...
+	local want=$1 got
+	shift
+	"$RPCRDMA" "$@" >"$T/out" 2>"$T/err"
+	got=$?
+	[ $got = "$want" ] || {
+		fail "rpcrdma $*: exit code $got instead of $want"
+		cat "$T/err"
+	}
+}
+
+# ---- A host of its own -------------------------------------------------------------
+
+mount --make-rprivate / && mount -t tmpfs none /run && ip link set lo up ||
+	skip "the namespaces cannot be set up"
+{ grep -v '^_\?rpc:' /etc/passwd; echo "_rpc:x:0:0::/:/bin/false"; echo "rpc:x:0:0::/:/bin/false"; } \
+	>"$T/passwd"
+printf '127.0.0.1 localhost\n192.0.2.1 twofold\n127.0.0.1 twofold\n' >"$T/hosts"
+mount --bind "$T/passwd" /etc/passwd && mount --bind "$T/hosts" /etc/hosts ||
+	skip "the namespaces cannot be set up"
+
+# start_server LISTEN [OPTION...]
+start_server() {
+	local at=$1
+	shift
+	: >"$T/server.out"
+	"$RPCRDMA" nfsd --export "$T/export:/e" --listen "$at" --state-dir "$T/state" "$@" \
+		>"$T/server.out" 2>"$T/server.err" &
+	server=$!
+	until_true 20 grep -q '^listening' "$T/server.out" || {
+		echo "the server does not start"
+		exit 1
+	}
+}
+stop_server() {
+	kill -TERM "$server"
+	wait "$server" || fail "the server ended with $?"
+	server=""
+}
+# Rows of what rpcinfo shows of us: program version netid address.
+rows() {
+	rpcinfo 2>/dev/null | awk '$3 ~ /^rdma/ { print $1, $2, $3, $4 }' | LC_ALL=C sort
+}
+expect_rows() {
+	rows >"$T/rows"
+	printf '%s\n' "$@" | sed '/^$/d' | LC_ALL=C sort >"$T/wanted"
+	cmp -s "$T/rows" "$T/wanted" || {
+		fail "rpcinfo shows otherwise:"
+		diff "$T/wanted" "$T/rows"
+	}
+}
+mkdir "$T/export"
+
+# ---- Without one --------------------------------------------------------------------
+
+run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:4660 --state-dir "$T/state" --register
+says "$T/err" "cannot register with rpcbind: none runs on this host"
+run 1 ping -c 1 --program 100005 127.0.0.1
+says "$T/err" "no rpcbind runs there; HOST:PORT names the port"
+start_server 127.0.0.1:20049
+run 0 ping -c 1 --program 100003 127.0.0.1
+says "$T/err" "no rpcbind runs there; trying port 20049"
+run 0 ping -c 1 127.0.0.1
+[ -s "$T/err" ] && fail "rpcbind was asked for NFS"
+stop_server
+
+# ---- With one -----------------------------------------------------------------------
+
+rpcbind -f 2>"$T/rpcbind.err" &
+rpcbind=$!
+until_true 20 rpcinfo >/dev/null 2>&1 || {
+	kill -0 $rpcbind 2>/dev/null || rpcbind=""
+	skip "rpcbind does not run in here: $(tail -n 1 "$T/rpcbind.err")"
+}
+
+# A server whose TCP port is another must not be mistaken for it.
+start_server 127.0.0.1:4660 --register
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52"
+run 0 ping -c 1 --program 100005 127.0.0.1
+says "$T/out" "reply from 127.0.0.1:4660"
+run 0 ping -c 1 --program 100003 twofold
+says "$T/out" "reply from twofold:4660"
+run 1 ping -c 1 --program 100005 --version 1 127.0.0.1
+says "$T/err" "rpcbind there has no such program on RDMA"
+run 1 ping -c 1 --program 100000 --version 4 127.0.0.1
+says "$T/err" "rpcbind there has no such program on RDMA"
+
+# One address a program: the second server does not start, the first one stays.
+run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
+says "$T/err" "it has another address for NFS or MOUNT"
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52"
+stop_server
+expect_rows ""
+
+# What a killed server leaves behind is taken over by the next at that address.
+start_server 127.0.0.1:4660 --register
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52"
+start_server 127.0.0.1:4660 --register
+stop_server
+expect_rows ""
+
+# Nothing is registered unasked.
+start_server 127.0.0.1:4660
+expect_rows ""
+stop_server
+
+# IPv6, and both at once.
+if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
+	start_server '[::1]:4660' --register
+	expect_rows "100003 3 rdma6 ::1.18.52" "100005 3 rdma6 ::1.18.52"
+	run 0 ping -c 1 --program 100005 '[::1]'
+	says "$T/out" "reply from [::1]:4660"
+	run 1 ping -c 1 --program 100005 127.0.0.1
+	says "$T/err" "rpcbind there has no such program on RDMA"
+	stop_server
+	start_server :4660 --register
+	expect_rows "100003 3 rdma6 ::.18.52" "100005 3 rdma6 ::.18.52" \
+		"100003 3 rdma 0.0.0.0.18.52" "100005 3 rdma 0.0.0.0.18.52"
+	run 0 ping -c 1 --program 100005 '[::1]'
+	run 0 ping -c 1 --program 100005 127.0.0.1
+	stop_server
+	expect_rows ""
+else
+	echo "no IPv6 here: that part was not tried"
+fi
+
+[ $failed = 0 ] || exit 1
+echo "registered, found and taken back, as rpcinfo sees it"
