@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A connection under a hostile peer and a restless user.  The input is a list
- * of events: an octet that says what, then its arguments.  Properties: each
- * call and each request ends exactly once, memory comes back, credits stay
- * within their cap, CLOSED comes and is the last.
+ * of events: an octet that says what, then its arguments.  The first octet says
+ * what the connection is:
+ *
+ *   1      a client       2      the peer's properties have come already
+ *   4, 8   speaks version 2; 1; both; 2 with authentication
+ *   16     small limits   32     has an extension
+ *   64 128 calls in reverse: all; none; simple; continued
+ *
+ * Calls that were refused are asked again as rr_call_recover wants, once.
+ *
+ * Properties: each call and each request ends exactly once, memory comes back,
+ * credits stay within their cap, no Receive is posted twice, CLOSED comes and is
+ * the last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +38,11 @@ struct world {
 	struct recv recvs[MAX_RECVS];
 	unsigned n_recvs;
 	struct rr_call calls[MAX_CALLS];
-	struct rr_piece pieces[MAX_CALLS][2];
-	struct rr_dest dests[MAX_CALLS];
+	struct rr_piece pieces[MAX_CALLS][3];
+	struct rr_dest dests[MAX_CALLS][2];
 	uint8_t heads[MAX_CALLS][40];
-	bool out[MAX_CALLS];
+	bool out[MAX_CALLS], again[MAX_CALLS];
+	unsigned n_requests, steps;
 	struct rr_request *held[MAX_HELD];
 	unsigned n_held;
 	uint32_t handles;
@@ -101,13 +112,53 @@ static void extension_event(struct world *w, const struct rr_ext_event *ev)
 		rr_conn_ext_refuse(w->conn, ev, 0x80000001, w->now);
 }
 
+/* The peer's words come back; empty ones are an end, and 0xff a refusal. */
+static int authenticate(void *ctx, const void *in, size_t len, const void **ret_out,
+                        size_t *ret_len)
+{
+	struct world *w = ctx;
+	const uint8_t *b = in;
+
+	for (size_t i = 0; i < len; i++) /* all of it must be readable */
+		w->handles ^= b[i] & 0;
+	*ret_out = big;
+	*ret_len = len ? b[0] * 20u : 12;
+	w->steps++;
+	return !len ? in != NULL : b[0] == 0xff ? -EACCES : b[0] & 1;
+}
+
+static void call_done(struct world *w, struct rr_call *call)
+{
+	size_t i = (size_t)(call - w->calls);
+
+	RR_ASSERT(i < MAX_CALLS && w->out[i]);
+	w->out[i] = false;
+	for (size_t k = 0; !call->status && k < call->reply_len; k += 61)
+		w->handles ^= ((const uint8_t *)call->reply)[k] & 0;
+	rr_conn_call_release(w->conn, call, w->now);
+	if (w->closed || !rr_call_recover(w->conn, call))
+		return;
+	RR_ASSERT(!w->again[i] && call->status == RR_CALL_REMOTE_ERROR);
+	w->again[i] = true;
+	call->xid += 0x100;
+	rr_store_u32(w->heads[i], call->xid);
+	w->out[i] = rr_conn_call(w->conn, call, w->now) == 0;
+}
+
+static void post_receive(struct world *w, const struct rr_action *a)
+{
+	for (unsigned i = 0; i < w->n_recvs; i++)
+		RR_ASSERT(w->recvs[i].token != a->token &&
+		          w->recvs[i].base != a->sge[0].base);
+	RR_ASSERT(w->n_recvs < MAX_RECVS);
+	w->recvs[w->n_recvs++] = (struct recv){a->sge[0].base, a->sge[0].len, a->token};
+}
+
 static void act(struct world *w, const struct rr_action *a)
 {
 	switch (a->kind) {
 	case RR_ACT_POST_RECV:
-		RR_ASSERT(w->n_recvs < MAX_RECVS);
-		w->recvs[w->n_recvs++] =
-		        (struct recv){a->sge[0].base, a->sge[0].len, a->token};
+		post_receive(w, a);
 		break;
 	case RR_ACT_READ:
 		memset(a->sge[0].base, 7, a->sge[0].len);
@@ -131,6 +182,7 @@ static void act(struct world *w, const struct rr_action *a)
 	case RR_ACT_ADMIT: {
 		struct rr_error e = {.code = RDMA2_ERR_READ_CHUNKS};
 
+		w->n_requests++;
 		if (a->request->xid % 11 == 10)
 			rr_conn_refuse(w->conn, a->request, &e, w->now);
 		else
@@ -148,25 +200,22 @@ static void act(struct world *w, const struct rr_action *a)
 		else
 			answer(w, a->request);
 		break;
-	case RR_ACT_CALL_DONE: {
-		size_t i = (size_t)(a->call - w->calls);
-
-		RR_ASSERT(i < MAX_CALLS && w->out[i]);
-		w->out[i] = false;
-		rr_conn_call_release(w->conn, a->call, w->now);
+	case RR_ACT_CALL_DONE:
+		call_done(w, a->call);
 		break;
-	}
 	case RR_ACT_DISCONNECT:
 		break;
 	case RR_ACT_CLOSED:
-		RR_ASSERT(w->lost && !w->closed);
+		RR_ASSERT(w->lost && !w->closed && !w->n_requests);
 		w->closed = true;
 		break;
 	case RR_ACT_EXTENSION:
 		extension_event(w, a->ext);
 		break;
-	case RR_ACT_READY:
 	case RR_ACT_REQUEST_DONE:
+		RR_ASSERT(w->n_requests--);
+		break;
+	case RR_ACT_READY:
 		break;
 	}
 }
@@ -210,15 +259,19 @@ static void start_call(struct world *w, uint8_t how)
 		w->pieces[i][1] = (struct rr_piece){big, how & 1 ? 9001 : 601, how & 2};
 		if (!(how & 2))
 			w->pieces[i][1].len = 9000;
-		w->dests[i] = (struct rr_dest){.base = big, .len = 3001};
+		w->pieces[i][2] = (struct rr_piece){big, 700, true};
+		w->dests[i][0] = (struct rr_dest){.base = big, .len = 3001};
+		w->dests[i][1] = (struct rr_dest){.base = big + 4000, .len = 6000};
+		w->again[i] = false;
 		*c = (struct rr_call){
 		        .xid = 0x100 + i,
-		        .flags = how & 4 ? RR_CALL_SPECIAL : 0,
+		        .flags = (how & 4 ? RR_CALL_SPECIAL : 0u) |
+		                 (i & 1 ? RR_CALL_IDEMPOTENT : 0u),
 		        .pieces = w->pieces[i],
-		        .n_pieces = how & 8 ? 2 : 1,
-		        .dests = &w->dests[i],
-		        .n_dests = how & 16 ? 1 : 0,
-		        .reply_bytes = how & 32 ? 200000 : 0,
+		        .n_pieces = how & 8 ? 2 + (i & 1) : 1,
+		        .dests = w->dests[i],
+		        .n_dests = how & 16 ? 1 + (i & 1) : 0,
+		        .reply_bytes = i & 4 ? 200000 : 0,
 		};
 		w->out[i] = rr_conn_call(w->conn, c, w->now) == 0;
 		return;
@@ -291,29 +344,47 @@ static void properties(struct world *w)
 	drain(w);
 }
 
+static struct rr_conn_config configuration(struct world *w, uint8_t how)
+{
+	static const unsigned versions[4] = {RR_CONN_V2, RR_CONN_V1,
+	                                     RR_CONN_V1 | RR_CONN_V2, RR_CONN_V2};
+	static const uint32_t reverse[4] = {RDMA2_RVRSDIR_GENL, RDMA2_RVRSDIR_NONE,
+	                                    RDMA2_RVRSDIR_SIMPLE, RDMA2_RVRSDIR_CONT};
+	const bool small = how & 16;
+
+	return (struct rr_conn_config){
+	        .role = how & 1 ? RR_CONN_CLIENT : RR_CONN_SERVER,
+	        .mem = {get, put, w},
+	        .xid_seed = 1,
+	        .credits = small ? 2 : 8,
+	        .send_bytes = small ? 1024 : 0,
+	        .recv_bytes = small ? 1024 : 4096,
+	        .segment_bytes = small ? 4096 : 0,
+	        .max_segments = small ? 2 : 0,
+	        .max_requests = small ? 1 : 8,
+	        .max_message_bytes = small ? 8192 : 65536,
+	        .max_chunk_bytes = small ? 8192 : 65536,
+	        .max_pinned_bytes = small ? 20000 : 200000,
+	        .rvrsdir = reverse[how >> 6],
+	        .versions = versions[how >> 2 & 3],
+	        .auth = {(how & 12) == 12 ? authenticate : NULL, w},
+	        .auth_required = (how & 12) == 12,
+	        .ext = how & 32 ? &extension : NULL,
+	        .remote_invalidate = true,
+	};
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct rr_cursor c = rr_cursor_over(data, size);
 	const uint8_t *first = rr_get_bytes(&c, 1);
 	struct world *w = calloc(1, sizeof(*w));
-	struct rr_conn_config cfg = {
-	        .role = first && *first & 1 ? RR_CONN_CLIENT : RR_CONN_SERVER,
-	        .mem = {get, put, w},
-	        .xid_seed = 1,
-	        .credits = 8,
-	        .recv_bytes = 4096,
-	        .max_requests = 8,
-	        .max_message_bytes = 65536,
-	        .max_chunk_bytes = 65536,
-	        .max_pinned_bytes = 200000,
-	        .rvrsdir = RDMA2_RVRSDIR_GENL,
-	        .ext = first && *first & 32 ? &extension : NULL,
-	        .remote_invalidate = true,
-	};
+	struct rr_conn_config cfg;
 
 	if (!w)
 		abort();
 	w->now = RR_SEC(1);
+	cfg = configuration(w, first ? *first : 0);
 	RR_ASSERT(rr_conn_new(&cfg, w->now, &w->conn) == 0);
 	drain(w);
 	rr_conn_open(w->conn, w->now);
