@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The conversation of faults.c: both ends in one engine.  Whatever the library
- * refuses is taken for an answer; what it accepts must end.
+ * Two ends that serve the same procedures, and calls of every format whose octets
+ * both sides compute by themselves.  Whatever the library refuses is taken for an
+ * answer; what it accepts must end, once.
  */
-#ifndef TESTS_E2E_FAULTS_H
-#define TESTS_E2E_FAULTS_H
+#ifndef TESTS_E2E_TALK_H
+#define TESTS_E2E_TALK_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 
 #include <rpcrdma/rpcrdma.h>
 
-enum { PROG = 0x40000000, VERS = 1, MS = 1000000, HANG_MS = 5000, MAX_ONES = 256 };
+enum { PROG = 0x40000000, VERS = 1, MS = 1000000, MAX_ONES = 256 };
 enum { P_WORK, P_ONCE, P_BIND, N_PROCS };
 enum { BIG = 100003 };
 
@@ -47,7 +48,7 @@ static struct {
 	struct rpcrdma_service *service, *callbacks;
 	struct rpcrdma_listener *listener;
 	struct rpcrdma_conn *conn, *back;
-	uint64_t timeout_ns;
+	uint64_t timeout_ns, retry_ns;
 	uint16_t port;
 	bool bound, small, ending;
 	unsigned wanted, succeeded, failed, cancelled, reversed, refusals, requests;
@@ -56,9 +57,8 @@ static struct {
 
 static struct one ones[MAX_ONES];
 static uint8_t octets[BIG + 4];
-static unsigned long at_event; /* for messages */
 
-static uint32_t be32(const void *p)
+static inline uint32_t be32(const void *p)
 {
 	uint32_t v;
 
@@ -66,13 +66,13 @@ static uint32_t be32(const void *p)
 	return ntohl(v);
 }
 
-static void put32(void *p, uint32_t v)
+static inline void put32(void *p, uint32_t v)
 {
 	v = htonl(v);
 	memcpy(p, &v, 4);
 }
 
-static uint64_t now_ms(void)
+static inline uint64_t now_ms(void)
 {
 	struct timespec ts;
 
@@ -80,14 +80,14 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
 }
 
-static uint8_t pattern(size_t i)
+static inline uint8_t pattern(size_t i)
 {
 	return (uint8_t)(i * 2654435761u >> 11);
 }
 
 /* -- what both ends serve ---------------------------------------------------------- */
 
-static void refuse(struct rpcrdma_request *q)
+static inline void refuse(struct rpcrdma_request *q)
 {
 	t.refusals++;
 	assert_int_equal(rpcrdma_request_error(q, RPCRDMA_SYSTEM_ERR, 0), 0);
@@ -95,7 +95,7 @@ static void refuse(struct rpcrdma_request *q)
 
 /* Octets of arguments, octets of results, as an item or not, then the first: are
  * they right, and the second. */
-static void h_work(struct rpcrdma_request *q, void *arg)
+static inline void h_work(struct rpcrdma_request *q, void *arg)
 {
 	const struct rpcrdma_piece *p;
 	unsigned n = rpcrdma_request_args(q, &p);
@@ -126,10 +126,10 @@ static void h_work(struct rpcrdma_request *q, void *arg)
 }
 
 /* Names the client, or fails. */
-static void h_bind(struct rpcrdma_request *q, void *arg)
+static inline void h_bind(struct rpcrdma_request *q, void *arg)
 {
 	int err = t.back ? rpcrdma_conn_rebind(t.back, q)
-	                 : rpcrdma_request_reverse(q, 300ull * MS, &t.back);
+	                 : rpcrdma_request_reverse(q, t.retry_ns, &t.back);
 
 	t.bound = !err;
 	if (err)
@@ -147,7 +147,8 @@ static const struct rpcrdma_program program = {PROG, VERS, procs, N_PROCS};
 
 /* -- calls ------------------------------------------------------------------------- */
 
-static void on_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+static inline void on_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
+                           void *arg)
 {
 	struct one *o = arg;
 	const uint8_t *got;
@@ -177,7 +178,7 @@ static void on_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void 
 	assert_memory_equal(got, octets, o->shape.out);
 }
 
-static void begin(struct rpcrdma_conn *c, uint32_t proc, struct shape s)
+static inline void begin(struct rpcrdma_conn *c, uint32_t proc, struct shape s)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	struct rpcrdma_piece a[2];
@@ -217,149 +218,6 @@ static void begin(struct rpcrdma_conn *c, uint32_t proc, struct shape s)
 		return;
 	}
 	t.n_ones++;
-}
-
-static void stuck(const char *what)
-{
-	for (unsigned i = 0; i < t.n_ones; i++)
-		if (!ones[i].done)
-			print_error("call %u has not ended\n", i);
-	fail_msg("%s: a hang, fault at event %lu", what, at_event);
-}
-
-/* Each call ends, in bounded time. */
-static void finish(void)
-{
-	uint64_t end = now_ms() + HANG_MS;
-
-	while (t.n_done < t.n_ones) {
-		assert_int_equal(rpcrdma_engine_process(t.engine, 20), 0);
-		if (now_ms() > end)
-			stuck("calls");
-	}
-}
-
-static const struct shape shapes[] = {
-        {16, 16, false, false, false},  {BIG, 0, true, false, false},
-        {0, BIG, false, true, false},   {9000, 0, false, false, false},
-        {0, 9000, false, false, false}, {60000, 16, false, false, true},
-        {16, BIG, false, false, false}, {70001, 70002, true, true, false},
-};
-
-static void burst(struct rpcrdma_conn *c, uint32_t proc, unsigned each)
-{
-	if (!c)
-		return;
-	for (unsigned k = 0; k < each; k++)
-		for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-			begin(c, proc, shapes[i]);
-	finish();
-}
-
-/* -- the conversation ---------------------------------------------------------------
- */
-
-static int set_up(void)
-{
-	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
-	struct sockaddr_storage sa;
-	char port[16];
-	int err;
-
-	o.reconnect_min_ns = 2 * MS;
-	o.reconnect_max_ns = 8 * MS;
-	o.handshake_ns = 400ull * MS;
-	o.first_answer_ns = 400ull * MS;
-	o.retry_ns = 700ull * MS;
-	o.remember_ns = 1; /* no conversation learns from another */
-	o.callbacks = t.callbacks;
-	err = rpcrdma_listen(t.engine, "127.0.0.1:0", &o, t.service, 8, &t.listener);
-	if (err)
-		return err;
-	assert_int_equal(rpcrdma_listener_addr(t.listener, &sa), 0);
-	t.port = ntohs(((struct sockaddr_in *)&sa)->sin_port);
-	snprintf(port, sizeof(port), "%u", t.port);
-	return rpcrdma_connect(t.engine, "127.0.0.1", port, &o, NULL, NULL, &t.conn);
-}
-
-static int foundations(void)
-{
-	int err = rpcrdma_engine_new(NULL, &t.engine);
-
-	if (!err)
-		err = rpcrdma_service_new(&t.service);
-	if (!err)
-		err = rpcrdma_service_new(&t.callbacks);
-	if (!err)
-		err = rpcrdma_service_add(t.service, &program, NULL);
-	if (!err)
-		err = rpcrdma_service_add(t.callbacks, &program, NULL);
-	return err;
-}
-
-/* The network takes all that goes to the server. */
-static void cut(void)
-{
-	struct sockaddr_in sa;
-
-	for (int fd = 3; fd < 64; fd++) {
-		socklen_t len = sizeof(sa);
-
-		if (getpeername(fd, (struct sockaddr *)&sa, &len) == 0 &&
-		    sa.sin_family == AF_INET && ntohs(sa.sin_port) == t.port)
-			(void)shutdown(fd, SHUT_RDWR); /* gone is as good */
-	}
-}
-
-static void end(void)
-{
-	uint64_t limit = now_ms() + HANG_MS;
-
-	t.ending = true;
-	rpcrdma_conn_close(t.back);
-	rpcrdma_conn_close(t.conn);
-	rpcrdma_listener_close(t.listener, 100ull * MS);
-	while (t.engine && !rpcrdma_engine_idle(t.engine)) {
-		assert_int_equal(rpcrdma_engine_process(t.engine, 10), 0);
-		if (now_ms() > limit)
-			stuck("the end");
-	}
-	rpcrdma_engine_free(t.engine);
-	rpcrdma_service_free(t.service);
-	rpcrdma_service_free(t.callbacks);
-	for (unsigned i = 0; i < t.n_ones; i++)
-		assert_int_equal(ones[i].done, 1);
-}
-
-/* @faults: how many may happen; many: what times out may. */
-static void talk(unsigned long faults)
-{
-	bool small = t.small;
-
-	for (size_t i = 0; i < BIG; i++)
-		octets[i] = pattern(i);
-	memset(&t, 0, sizeof(t));
-	t.small = small;
-	t.timeout_ns = (faults > 20 ? 200ull : 3000ull) * MS;
-	if (foundations() || set_up()) {
-		assert_true(faults > 0);
-	} else {
-		burst(t.conn, P_WORK, small ? 1 : 5);
-		begin(t.conn, P_BIND, (struct shape){0});
-		finish();
-		if (t.back)
-			burst(t.back, P_WORK, 1);
-		t.reversed = t.n_done;
-		cut();
-		burst(t.conn, P_ONCE, small ? 1 : 2);
-		begin(t.conn, P_BIND, (struct shape){0});
-		begin(t.conn, P_WORK, shapes[2]);
-	}
-	end(); /* with calls under way */
-	for (unsigned i = 0; faults <= 20 && i < t.n_ones; i++)
-		if (ones[i].status == -ETIMEDOUT)
-			fail_msg("call %u was forgotten, fault at event %lu", i,
-			         at_event);
 }
 
 #endif
