@@ -216,6 +216,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	}
 	c->count.errors_received++;
 	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, m->p.xid, e.code, e.arg[0], e.arg[1]);
+	rr_cont_over(c, m->p.xid);
 	s = rr_call_sent(c, m->p.xid);
 	if (s) {
 		s->call->error = e;
@@ -224,7 +225,6 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	} else if (!rr_props_rejected(c, m->p.xid) &&
 	           !rr_ext_answered(c, m->p.xid, e.code)) {
 		rr_recv_discard(c, m, RR_DISCARD_NO_CALL); /* [E4] */
-		rr_call_drained(c, m->p.xid); /* nothing follows it [E12] */
 	}
 }
 

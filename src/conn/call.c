@@ -317,7 +317,8 @@ void rr_call_drain(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	s->phase = RR_CALL_DRAINING;
 	s->status = status;
-	rr_cont_wait(c, s->call->xid, c->now + c->cfg.drain_ns);
+	if (c->cfg.drain_ns != RR_TIME_NEVER)
+		rr_cont_wait(c, s->call->xid, c->now + c->cfg.drain_ns);
 }
 
 void rr_call_drained(struct rr_conn *c, uint32_t xid)

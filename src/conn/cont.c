@@ -97,6 +97,18 @@ void rr_cont_fini(struct rr_conn *c)
 	c->cont.n_discards = 0;
 }
 
+void rr_cont_over(struct rr_conn *c, uint32_t xid)
+{
+	struct rr_cont *k = &c->cont;
+	unsigned at;
+
+	if (rr_cont_is(c, xid, true))
+		rr_cont_drop(c);
+	if (find_discard(k, xid, true, &at))
+		k->discards[at] = k->discards[--k->n_discards];
+	rr_call_drained(c, xid);
+}
+
 bool rr_cont_is(const struct rr_conn *c, uint32_t xid, bool response)
 {
 	return c->cont.active && c->cont.xid == xid && c->cont.response == response;

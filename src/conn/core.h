@@ -571,7 +571,8 @@ void rr_recv_put(struct rr_conn *, struct rr_rbuf *);
 void rr_recv_flushed(struct rr_conn *, struct rr_rbuf *, int status);
 /*
  * A message breaks a rule: a Call is answered by @e, a Reply ends its call
- * with @call_status, at once or after its last part.  What follows of its sequence is discarded. [E2, M3, F6]
+ * with @call_status, at once or after its last part.  What follows of its sequence
+ * is discarded. [E2, M3, F6]
  */
 void rr_recv_fault(struct rr_conn *, const struct rr_msg *, const struct rr_error *e,
                    int call_status);
@@ -585,6 +586,8 @@ bool rr_cont_discards(struct rr_conn *, const struct rr_msg *);
 void rr_cont_discard(struct rr_conn *, uint32_t xid, bool response);
 /* The call of a Reply being discarded waits until then. */
 void rr_cont_wait(struct rr_conn *, uint32_t xid, rr_time until);
+/* An RDMA2_ERROR came for @xid: no further part of its Reply follows. [E12] */
+void rr_cont_over(struct rr_conn *, uint32_t xid);
 void rr_cont_tick(struct rr_conn *);
 rr_time rr_cont_deadline(const struct rr_conn *);
 /* Drops the sequence in progress. */

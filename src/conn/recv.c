@@ -143,12 +143,15 @@ static bool is_part(const struct rr_msg *m)
 void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_error *e,
                    int call_status)
 {
+	/* Rows 4 to 8 come before 10: of this XID nothing more is said. [M3] */
+	if (is_part(m) && rr_cont_discards(c, m)) {
+		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
+		return;
+	}
 	rr_recv_discard(c, m, RR_DISCARD_FAULT);
 	rr_conn_trace(c, RR_TRACE_PEER_FAULT, m->p.xid, e->code, 0, 0);
 	if (is_part(m) && m->more)
 		rr_cont_discard(c, m->p.xid, m->response);
-	else if (is_part(m))
-		(void)rr_cont_discards(c, m); /* the end of one, if there was one */
 	if (m->p.htype != RDMA2_ERROR && rr_cont_is(c, m->p.xid, m->response))
 		rr_cont_drop(c);
 	if (!m->response && m->p.htype != RDMA2_ERROR) {

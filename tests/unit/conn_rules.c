@@ -534,7 +534,7 @@ static void a_spoilt_sequence_may_end_malformed(void **state)
 		raw_receive(s, "00000100" MSG_MORE "00000000");
 		raw_expect(s, BAD_XDR("00000100"));
 		raw_receive(s, "00000100" MSG "00000000");
-		raw_expect(s, BAD_XDR("00000100"));
+		raw_expect_silence(s); /* reported once */
 	}
 	raw_receive(s, "00000100" MSG EMPTY CALL("00000100"));
 	raw_expect(s, "00000100" MSG_REPLY EMPTY REPLY("00000100"));

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What calls leave behind that end early: parts of Replies still to come, XIDs
+ * being discarded, regions that a peer may yet use, credits that nobody gives back.
+ */
+#include "conn_v1.h"
+
+/* -- sequences ---------------------------------------------------------------------- */
+
+enum { XID = 0x99 };
+
+static struct v1_call *started(struct side *s, uint32_t xid, bool chunk)
+{
+	struct v1_call *o = v1_call(xid, 8, chunk);
+
+	v1_start(s, o);
+	rig_forget_sent(s);
+	return o;
+}
+
+static struct side *client(rr_time drain_ns)
+{
+	const struct rr_conn_config cfg = {.remote_invalidate = true,
+	                                   .grant_ns = RR_TIME_NEVER,
+	                                   .drain_ns = drain_ns};
+
+	return raw_ready(RR_CONN_CLIENT, &cfg);
+}
+
+static void receive_xid(struct side *s, uint32_t xid, const char *rest)
+{
+	char hex[400];
+
+	snprintf(hex, sizeof(hex), "%08x%s", xid, rest);
+	raw_receive(s, hex);
+}
+
+/* A Reply to @xid as one message; the call must have it. */
+static void expect_answer(struct side *s, struct v1_call *o, uint32_t xid)
+{
+	char rest[200];
+
+	snprintf(rest, sizeof(rest), MSG_REPLY EMPTY "%08x 00000001 00000000 00000000",
+	         xid);
+	receive_xid(s, xid, rest);
+	assert_int_equal(o->call.status, RR_CALL_OK);
+	rr_conn_call_release(s->c, &o->call, s->now);
+	free(o);
+}
+
+static void tick(struct side *s, rr_time ns)
+{
+	s->now += ns;
+	rr_conn_tick(s->c, s->now);
+	rig_drain(s);
+	rig_complete_all(s);
+}
+
+/* E12: after an RDMA2_ERROR nothing else comes for its XID.  So what has begun is
+ * over, however often that happens, and the XID can be used again. */
+static void an_error_ends_the_reply_that_had_begun(void **state)
+{
+	struct side *s = client(0);
+
+	for (unsigned i = 0; i < 40; i++) {
+		struct v1_call *o = started(s, XID, false);
+
+		receive_xid(s, XID, MSG_REPLY_MORE EMPTY "00000099");
+		receive_xid(s, XID, ERRORMSG "00000064");
+		assert_int_equal(o->call.status, RR_CALL_REMOTE_ERROR);
+		free(o);
+		raw_expect_silence(s);
+		o = started(s, XID, false);
+		expect_answer(s, o, XID);
+	}
+	raw_end(s);
+}
+
+/* The same where the Reply was refused before, and where its call was given up. */
+static void an_error_ends_the_reply_that_is_discarded(void **state)
+{
+	struct side *s = client(0);
+
+	for (unsigned i = 0; i < 40; i++) {
+		struct v1_call *o = started(s, XID, true);
+
+		receive_xid(s, XID, MSG_REPLY_MORE EMPTY "00000099");
+		if (i & 1)
+			rr_conn_cancel(s->c, &o->call, s->now);
+		else
+			receive_xid(s, XID,
+			            MSG_REPLY_MORE "00000000 00000000 00000000 00000001"
+			                           " 00000000 00000099");
+		receive_xid(s, XID, ERRORMSG "00000064");
+		assert_int_equal(o->call.status, i & 1 ? -ECANCELED : -EPROTO);
+		free(o);
+		raw_expect_silence(s);
+		o = started(s, XID, false);
+		expect_answer(s, o, XID);
+	}
+	raw_end(s);
+}
+
+/* ... and if the rest comes all the same it is discarded, to its last part. */
+static void parts_after_an_error_are_discarded(void **state)
+{
+	struct side *s = client(0);
+	struct v1_call *o = started(s, XID, false);
+
+	receive_xid(s, XID, MSG_REPLY_MORE EMPTY "00000099");
+	receive_xid(s, XID, ERRORMSG "00000064");
+	free(o);
+	receive_xid(s, XID, MSG_REPLY_MORE EMPTY "00000001");
+	receive_xid(s, XID, MSG_REPLY EMPTY "00000000");
+	raw_expect_silence(s);
+	o = started(s, XID, false);
+	expect_answer(s, o, XID);
+	raw_end(s);
+}
+
+static void drop(struct side *s, struct rr_request *r)
+{
+	rr_conn_drop(s->c, r, s->now);
+}
+
+/* M3, V2-7.1.3-02: one error for a failing XID, whatever else is wrong with the
+ * parts that follow. */
+static void one_error_for_a_sequence(void **state)
+{
+	static const char *const first[] = {
+	        /* TPMORE; chunks too early; cut off in the lists */
+	        V2 "00000000 00000006 " EMPTY "00000099",
+	        MSG_MORE "00000000 00000000 00000000 00000001 00000000 00000099",
+	        MSG_MORE "00000000 00000000",
+	};
+	static const uint32_t code[] = {RDMA2_ERR_INVAL_HTYPE, RDMA2_ERR_INVAL_CONT,
+	                                RDMA2_ERR_BAD_XDR};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(first); i++) {
+		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+		char want[100];
+
+		s->on_request = drop;
+		snprintf(want, sizeof(want), "%08x" ERRORMSG "%08x", XID, code[i]);
+		receive_xid(s, XID, first[i]);
+		raw_expect(s, want);
+		for (unsigned k = 0; k < RR_ARRAY_SIZE(first); k++) {
+			receive_xid(s, XID, first[k]);
+			raw_expect_silence(s);
+		}
+		receive_xid(s, XID, MSG "00000000 00000000"); /* the last part */
+		raw_expect_silence(s);
+		receive_xid(s, XID, MSG EMPTY CALL("00000099"));
+		assert_int_equal(s->admitted, 1);
+		raw_end(s);
+	}
+}
+
+/* The same for properties that come too late. */
+static void one_error_for_late_properties_in_parts(void **state)
+{
+	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+
+	receive_xid(s, XID, CONNPROP_MORE "00000001");
+	raw_expect(s, "00000099" ERRORMSG "00000004");
+	receive_xid(s, XID, CONNPROP_MORE "0000ffff");
+	raw_expect_silence(s);
+	receive_xid(s, XID, CONNPROP "00000000");
+	raw_expect_silence(s);
+	receive_xid(s, XID, CONNPROP "00000000");
+	raw_expect(s, "00000099" ERRORMSG "00000004");
+	raw_end(s);
+}
+
+/* No bound means none. */
+static void a_refused_reply_may_be_awaited_without_bound(void **state)
+{
+	struct side *s = client(RR_TIME_NEVER);
+	struct v1_call *o = started(s, XID, true);
+
+	receive_xid(s, XID, MSG_REPLY_MORE EMPTY "00000099");
+	receive_xid(s, XID, MSG_REPLY_MORE "00000000 00000000 00000000 00000001"
+	                                   " 00000000 00000099");
+	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+	tick(s, RR_SEC(3600));
+	assert_int_equal(s->calls_done, 0);
+	receive_xid(s, XID, MSG_REPLY EMPTY "00000000");
+	assert_int_equal(o->call.status, -EPROTO);
+	raw_end(s);
+	free(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(an_error_ends_the_reply_that_had_begun),
+	        cmocka_unit_test(an_error_ends_the_reply_that_is_discarded),
+	        cmocka_unit_test(parts_after_an_error_are_discarded),
+	        cmocka_unit_test(one_error_for_a_sequence),
+	        cmocka_unit_test(one_error_for_late_properties_in_parts),
+	        cmocka_unit_test(a_refused_reply_may_be_awaited_without_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
