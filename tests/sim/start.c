@@ -209,7 +209,7 @@ static void message(struct node *n, const struct rr_ext_event *ev)
 		                       NULL, now);
 	CHECK(n->run, !err || err == -EAGAIN || n->run->may_lose || n->run->closing,
 	      "side %u: no answer: %d", n->side, err);
-	if (err == -EAGAIN) /* not READY yet: refused, so that it is not awaited */
+	if (err) /* not READY yet, or no memory: refused, so that it is not awaited */
 		rr_conn_ext_refuse(n->conn, ev, RDMA2_ERR_SYSTEM, now);
 }
 
