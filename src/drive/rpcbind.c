@@ -232,7 +232,7 @@ static int exchange(struct exchange *x)
 	int rc = -EPROTONOSUPPORT;
 
 	for (uint32_t version = 4; version >= 3 && rc == -EPROTONOSUPPORT; version--) {
-		int fd;
+		int fd = -1;
 
 		rc = open_to(x->to, &fd);
 		if (rc)
