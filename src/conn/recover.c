@@ -48,6 +48,7 @@ static bool fewer_reads(struct rr_call *call, struct rr_recovery *r, uint32_t ma
 {
 	if (!r->reads && r->special && !max) {
 		call->flags &= ~(unsigned)RR_CALL_SPECIAL;
+		r->max_reads = 0; /* nor any other in its place */
 		return true;
 	}
 	if (max >= r->reads)

@@ -25,12 +25,10 @@ static void on_done(struct side *s, struct rr_call *call)
 	f.done++;
 }
 
-static void setup_flags(unsigned flags)
+static void setup_with(struct side *s, unsigned flags)
 {
-	const struct rr_conn_config cfg = {.max_message_bytes = 100000};
-
 	memset(&f, 0, sizeof(f));
-	f.s = raw_ready(RR_CONN_CLIENT, &cfg);
+	f.s = s;
 	f.s->on_call_done = on_done;
 	rr_store_u32(f.head, 0x55);
 	rr_store_u32(f.head + 8, 600);
@@ -49,6 +47,13 @@ static void setup_flags(unsigned flags)
 	                          .n_pieces = 4,
 	                          .dests = f.dest,
 	                          .n_dests = 2};
+}
+
+static const struct rr_conn_config limits = {.max_message_bytes = 100000};
+
+static void setup_flags(unsigned flags)
+{
+	setup_with(raw_ready(RR_CONN_CLIENT, &limits), flags);
 }
 
 static void send_call(void)
@@ -166,6 +171,25 @@ static void read_chunks_0_of_a_special_call_brings_it_inline(void **state)
 	assert_int_equal(f.s->n_regions, 1);
 	refuse("00000055", "00000006 00000000");
 	send_again();
+	expect_begins(EMPTY_HEADER + STREAM, "00000056" MSG EMPTY "00000056");
+	end();
+}
+
+/* The one segment that the peer takes was the Position Zero chunk: without that,
+ * no item may be reduced in its place. */
+static void read_chunks_0_of_a_special_call_reduces_nothing(void **state)
+{
+	struct side *s = raw_new(RR_CONN_CLIENT, &limits);
+
+	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 "
+	               "00000001 00000004 00000004 00000001");
+	rig_forget_sent(s);
+	setup_with(s, RR_CALL_NO_WRITES | RR_CALL_SPECIAL);
+	send_call();
+	assert_int_equal(f.s->n_regions, 1);
+	refuse("00000055", "00000006 00000000");
+	send_again();
+	assert_int_equal(rig_valid_regions(f.s), 0);
 	expect_begins(EMPTY_HEADER + STREAM, "00000056" MSG EMPTY "00000056");
 	end();
 }
@@ -444,6 +468,7 @@ int main(void)
 	        cmocka_unit_test(read_chunks_0_leaves_all_items_in_the_payload),
 	        cmocka_unit_test(read_chunks_1_leaves_the_second_item_in_the_payload),
 	        cmocka_unit_test(read_chunks_0_of_a_special_call_brings_it_inline),
+	        cmocka_unit_test(read_chunks_0_of_a_special_call_reduces_nothing),
 	        cmocka_unit_test(write_chunks_0_brings_a_reply_chunk),
 	        cmocka_unit_test(write_chunks_1_keeps_the_first),
 	        cmocka_unit_test(segments_are_no_more_than_the_peer_takes),
