@@ -139,6 +139,8 @@ void rr_ext_received(struct rr_conn *c, struct rr_msg *m)
 		if (m->kept)
 			rr_recv_put(c, m->rbuf);
 		rr_recv_fault(c, m, &full, -ENOMEM);
+		if (m->response) /* no error goes out: who asked would wait for ever */
+			rr_conn_fail(c, -ENOMEM);
 		return;
 	}
 	n->rbuf = m->rbuf;

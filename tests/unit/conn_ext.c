@@ -308,6 +308,20 @@ static void a_message_without_memory_is_refused(void **state)
 	raw_end(s);
 }
 
+/* ... and an answer, about which no error goes out, ends the connection: nothing
+ * else can tell who asked. */
+static void an_answer_without_memory_ends_the_connection(void **state)
+{
+	struct told t = {0};
+	struct side *s = ready_with(RR_CONN_SERVER, &table, &t);
+
+	s->mem_fail_at = 1;
+	raw_receive(s, "00000055" V2 "00000010 00000001 61626364");
+	assert_int_equal(t.n, 0);
+	raw_expect_close(s, -ENOMEM);
+	raw_end(s);
+}
+
 /* The Receive that a message lies in is replaced, and comes back. */
 static void many_messages_keep_the_receives(void **state)
 {
@@ -515,6 +529,7 @@ int main(void)
 	        cmocka_unit_test(without_the_extension_the_type_is_unknown),
 	        cmocka_unit_test(a_message_is_answered_by_a_code_of_the_extension),
 	        cmocka_unit_test(a_message_without_memory_is_refused),
+	        cmocka_unit_test(an_answer_without_memory_ends_the_connection),
 	        cmocka_unit_test(many_messages_keep_the_receives),
 	        cmocka_unit_test(a_type_the_peer_does_not_know_is_not_sent_again),
 	        cmocka_unit_test(other_errors_do_not_forbid_the_type),
