@@ -429,6 +429,8 @@ void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status,
 	if (!status)
 		rr_conn_trace(c, RR_TRACE_REGION_REGISTERED, s->call->xid, handle,
 		              m->len, m->use);
+	if (status == -ENOTCONN) /* the loss is about to be told */
+		rr_conn_fail(c, -ECONNRESET);
 	if (s->phase == RR_CALL_ENDING)
 		rr_offer_withdraw(c, s);
 	else if (status)

@@ -5,7 +5,8 @@
  */
 #include "conn_v1.h"
 
-/* -- sequences ---------------------------------------------------------------------- */
+/* -- sequences ----------------------------------------------------------------------
+ */
 
 enum { XID = 0x99 };
 
@@ -179,13 +180,30 @@ static void a_refused_reply_may_be_awaited_without_bound(void **state)
 	struct v1_call *o = started(s, XID, true);
 
 	receive_xid(s, XID, MSG_REPLY_MORE EMPTY "00000099");
-	receive_xid(s, XID, MSG_REPLY_MORE "00000000 00000000 00000000 00000001"
-	                                   " 00000000 00000099");
+	receive_xid(s, XID,
+	            MSG_REPLY_MORE "00000000 00000000 00000000 00000001"
+	                           " 00000000 00000099");
 	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
 	tick(s, RR_SEC(3600));
 	assert_int_equal(s->calls_done, 0);
 	receive_xid(s, XID, MSG_REPLY EMPTY "00000000");
 	assert_int_equal(o->call.status, -EPROTO);
+	raw_end(s);
+	free(o);
+}
+
+/* The provider has lost the connection, and said so to the first who asked. */
+static void a_registration_without_connection_ends_it(void **state)
+{
+	struct side *s = client(RR_SEC(1));
+	struct v1_call *o = v1_call(XID, 8, true);
+
+	s->fail_register = -ENOTCONN;
+	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
+	rig_drain(s);
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(o->call.status, -ENOTCONN);
+	raw_expect_close(s, -ECONNRESET);
 	raw_end(s);
 	free(o);
 }
@@ -199,6 +217,7 @@ int main(void)
 	        cmocka_unit_test(one_error_for_a_sequence),
 	        cmocka_unit_test(one_error_for_late_properties_in_parts),
 	        cmocka_unit_test(a_refused_reply_may_be_awaited_without_bound),
+	        cmocka_unit_test(a_registration_without_connection_ends_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
