@@ -10,7 +10,7 @@
 
 static bool failing(const struct node *n)
 {
-	return n->run->may_lose || n->run->closing || n->lost;
+	return run_may_lose(n->run) || n->run->closing || n->lost;
 }
 
 /* -- Calls --------------------------------------------------------------------- */
@@ -190,11 +190,18 @@ static void check_result(struct node *n, const struct asked *a)
 	}
 }
 
+/* Of a Write chunk in the last attempt: what the first error asked for may still be
+ * too little. */
+static uint32_t room(const struct spec *s, unsigned i)
+{
+	return s->grown == i + 1 ? s->first.arg[1] : s->dest[i];
+}
+
 /* The first result that does not fit, or n_dests. */
 static unsigned too_large(const struct spec *s)
 {
 	for (unsigned i = 0; i < s->n_chunks; i++)
-		if (i < s->n_results && s->result[i] > s->dest[i] && s->grown != i + 1)
+		if (i < s->n_results && s->result[i] > room(s, i))
 			return i;
 	return s->n_dests;
 }

@@ -273,8 +273,7 @@ static void ended(struct node *n, int status)
 {
 	n->lost = true;
 	n->lost_status = status;
-	CHECK(n->run,
-	      status == 0 ? n->run->closing || n->run->may_lose : n->run->may_lose,
+	CHECK(n->run, run_may_lose(n->run) || (status == 0 && n->run->closing),
 	      "side %u: connection ended with %d (%s)", n->side, status,
 	      rr_sim_ops.why(n->ep));
 	n->run->may_lose = true; /* the other end will follow */

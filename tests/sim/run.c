@@ -132,6 +132,14 @@ static void fault(struct run *r)
 
 /* -- Steps ------------------------------------------------------------------------ */
 
+/* Asked where it matters: an event may come in the middle of a step. */
+bool run_may_lose(struct run *r)
+{
+	r->may_lose |= r->plan.fault == FAULT_DROP &&
+	               rr_sim_events(r->world) >= r->plan.fault_at;
+	return r->may_lose;
+}
+
 static void pump(struct run *r)
 {
 	unsigned rounds = 0;
@@ -139,9 +147,6 @@ static void pump(struct run *r)
 
 	do {
 		try_accept(r);
-		/* Also events at the same time count: accept carries them out. */
-		r->may_lose |= r->plan.fault == FAULT_DROP &&
-		               rr_sim_events(r->world) >= r->plan.fault_at;
 		moved = node_pump(&r->node[CLIENT]);
 		moved |= node_pump(&r->node[SERVER]);
 		moved |= load_due(&r->node[CLIENT]);

@@ -165,6 +165,8 @@ bool node_pump(struct node *); /* true if anything moved */
 void node_check(struct node *);
 void node_fini(struct node *);
 rr_time run_now(const struct run *);
+/* A cancel or a fault may have ended the connection. */
+bool run_may_lose(struct run *);
 
 /* load.c: called by the node for actions, by the run for what is due */
 void load_admit(struct node *, struct rr_request *);

@@ -143,7 +143,7 @@ static void ask(struct node *n, uint32_t type, uint32_t len)
 	if (err == -ENOMEM)
 		return;
 	if (err) { /* the connection is ending */
-		CHECK(n->run, n->lost || n->run->may_lose || n->run->closing,
+		CHECK(n->run, n->lost || run_may_lose(n->run) || n->run->closing,
 		      "side %u: a question cannot be sent: %d", n->side, err);
 		return;
 	}
@@ -207,7 +207,7 @@ static void message(struct node *n, const struct rr_ext_event *ev)
 		err = rr_conn_ext_send(n->conn, ev->number,
 		                       ev->flags | RDMA2_F_RESPONSE, ev->xid, NULL, 0,
 		                       NULL, now);
-	CHECK(n->run, !err || err == -EAGAIN || n->run->may_lose || n->run->closing,
+	CHECK(n->run, !err || err == -EAGAIN || run_may_lose(n->run) || n->run->closing,
 	      "side %u: no answer: %d", n->side, err);
 	if (err) /* not READY yet, or no memory: refused, so that it is not awaited */
 		rr_conn_ext_refuse(n->conn, ev, RDMA2_ERR_SYSTEM, now);
@@ -228,7 +228,7 @@ static void error(struct node *n, const struct rr_ext_event *ev)
 		return;
 	err = rr_conn_ext_send(n->conn, ev->number, 0, 0, NULL, 0, NULL,
 	                       run_now(n->run));
-	CHECK(n->run, err == -EOPNOTSUPP || n->run->may_lose || n->run->closing,
+	CHECK(n->run, err == -EOPNOTSUPP || run_may_lose(n->run) || n->run->closing,
 	      "side %u: an unknown type is sent again: %d", n->side, err);
 }
 
