@@ -42,6 +42,7 @@ struct model {
 	uint8_t set[1 << 17];
 	size_t len;
 	uint32_t count;
+	bool refused; /* the parts of a late sequence */
 	bool final, over;
 	uint32_t codes[MAX_OUT];
 	unsigned n_codes;
@@ -212,8 +213,9 @@ static void model_message(struct model *m, uint8_t flags, const uint8_t *body,
 {
 	uint32_t code = 0;
 
-	if (m->final) {
-		code = 4; /* late */
+	if (m->final) { /* late: one error for a sequence [M3] */
+		code = m->refused ? 0 : 4;
+		m->refused = flags & 2;
 	} else {
 		RR_ASSERT(len <= sizeof(m->set) - m->len);
 		if (len)
