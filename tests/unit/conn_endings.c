@@ -208,6 +208,34 @@ static void a_registration_without_connection_ends_it(void **state)
 	free(o);
 }
 
+#define WHOLE_REPLY MSG_REPLY EMPTY "00000099 00000001 00000000 00000000"
+
+/* K17: a call without chunks has named no handle ... */
+static void a_handle_beside_a_call_without_chunks_ends_it(void **state)
+{
+	struct side *s = client(RR_SEC(1));
+	struct v1_call *o = started(s, XID, false);
+
+	raw_receive_inv(s, "00000099" WHOLE_REPLY, 0x4321);
+	raw_expect_close(s, -EPROTO);
+	raw_end(s);
+	free(o);
+}
+
+/* ... and one that has not been sent none either. */
+static void a_handle_beside_a_call_not_sent_ends_it(void **state)
+{
+	struct side *s = raw_new(RR_CONN_CLIENT, NULL);
+	struct v1_call *o = v1_call(XID, 8, true);
+
+	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
+	rig_drain(s);
+	raw_receive_inv(s, "00000099" WHOLE_REPLY, 0x4321);
+	raw_expect_close(s, -EPROTO);
+	raw_end(s);
+	free(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +246,8 @@ int main(void)
 	        cmocka_unit_test(one_error_for_late_properties_in_parts),
 	        cmocka_unit_test(a_refused_reply_may_be_awaited_without_bound),
 	        cmocka_unit_test(a_registration_without_connection_ends_it),
+	        cmocka_unit_test(a_handle_beside_a_call_without_chunks_ends_it),
+	        cmocka_unit_test(a_handle_beside_a_call_not_sent_ends_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
