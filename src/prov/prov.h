@@ -23,7 +23,8 @@
  *    Send are placed.  A Read is complete when its data is placed.
  *  - A Send, Write or Read completion means that the local memory may be
  *    reused; for Send and Write it does not mean that the peer has the data.
- *  - A region is remotely accessible from the return of register until its
+ *  - A region is remotely accessible from the return of register (on a device:
+ *    for a peer that learns of it by a later Send of ours) until its
  *    invalidation completes (local, or remote by the peer's Send With
  *    Invalidate, reported in the Receive completion), or the end of the
  *    connection.  Handles are never valid on another endpoint, are hard to
@@ -103,11 +104,22 @@ struct rr_prov_counters {
 	uint64_t syscalls; /* for data, not for set-up */
 };
 
+/* Memory that stays mapped while the endpoint lives, so that a device may keep
+ * it registered for local use (never for the peer's). */
+struct rr_prov_memory {
+	/* The stable block that holds all of [@p, @p + @len); false: none does,
+	 * what is posted is registered for the operation, or copied if small. */
+	bool (*block)(void *ctx, const void *p, size_t len, void **ret_base,
+		      size_t *ret_len);
+	void *ctx;
+};
+
 struct rr_prov_config {
 	const struct rr_trace_sink *trace; /* lent for the provider's life; may be NULL */
 	uint32_t conn_id; /* for traces */
 	const char *options; /* provider's own, "key=value,..." or NULL; borrowed */
 	rr_time handshake_ns; /* limit of connection set-up; 0 = 10 s */
+	struct rr_prov_memory memory; /* block NULL: no memory is known to stay */
 	void *instance; /* sim: its struct rr_sim_world; others: NULL */
 };
 
