@@ -7,7 +7,8 @@
 # SOURCE: the tree whose #include lines are compared with the arrows below.
 # BUILD (may be left out): a build of it, whose librr_*.a archives may refer only
 # to what their layer may use: `wire` and `conn` to a short list and what lies
-# below, `prov/iwarp` to sockets in sock.c alone.
+# below, `prov/iwarp` to sockets in sock.c alone, `prov/verbs` to rdma-core only
+# by the table of dl.c.
 #
 # Prints each offence on a line of its own; exit 1 if there is one.
 set -eu
@@ -116,9 +117,16 @@ check_sockets() { # archive
 		$1 !~ /:sock\.c\.o:/ && s ~ sockets { print $1 " may not use " s }'
 }
 
+check_rdma_core() { # archive
+	nm -A -u "$1" 2>/dev/null | awk '
+		{ s = $NF; sub(/@.*/, "", s) }
+		s ~ /^_*(ibv|rdma)_/ || s ~ /^dl(m?open|sym)$/ && $1 !~ /:dl\.c\.o:/ {
+			print $1 " may not use " s }'
+}
+
 check_includes >>"$offences"
 if [ -n "$build" ]; then
-	for need in base wire conn iwarp; do
+	for need in base wire conn iwarp verbs; do
 		if [ ! -f "$build/src/librr_$need.a" ]; then
 			echo "layering: $build/src/librr_$need.a is missing" >&2
 			exit 1
@@ -128,6 +136,7 @@ if [ -n "$build" ]; then
 	check_archive "${a}_wire.a" "${a}_base.a" >>"$offences"
 	check_archive "${a}_conn.a" "${a}_base.a ${a}_wire.a" >>"$offences"
 	check_sockets "${a}_iwarp.a" >>"$offences"
+	check_rdma_core "${a}_verbs.a" >>"$offences"
 fi
 if [ -s "$offences" ]; then
 	cat "$offences"

@@ -61,6 +61,7 @@ include src/conn/conn.h '<time.h>'
 include src/prov/prov.h '"wire/wire.h"'
 include src/prov/iwarp/iwarp.h '"conn/conn.h"'
 include src/prov/sim/sim.h '"../iwarp/iwarp.h"'
+include src/prov/verbs/dl.h '"conn/conn.h"'
 include src/ulb/nfs/nfs3.c '"base/base.h"'
 include tools/tool.h '"wire/wire.h"'
 include bench/bench.h '"../src/conn/conn.h"'
@@ -69,6 +70,9 @@ archive wire doctored malloc
 archive conn doctored clock_gettime
 archive conn doctored rr_prov_anything
 archive iwarp doctored sendmsg
+archive verbs doctored ibv_open_device
+archive verbs doctored rdma_connect
+archive verbs doctored dlopen
 
 fresh
 printf 'struct rpcrdma_doctored { size_tt n; };\n' >"$tmp/tree/include/rpcrdma/doctored.h"
@@ -86,6 +90,9 @@ expect "rpcrdma_doctored" "$here/symbols.sh" "$library" "$tmp/tree/include"
 printf 'int doctored(void);\nint doctored(void) { return 0; }\n' >"$tmp/d.c"
 "$cc" -fPIC -shared "$tmp/d.c" -o "$tmp/d.so"
 expect "doctored" "$here/symbols.sh" "$tmp/d.so" "$source/include"
+"$cc" -shared -Wl,-soname,libibverbs.so.1 -x c /dev/null -o "$tmp/libibverbs.so"
+"$cc" -shared -Wl,--no-as-needed "$tmp/d.so" "$tmp/libibverbs.so" -o "$tmp/linked.so"
+expect "linked against libibverbs" "$here/symbols.sh" "$tmp/linked.so" "$source/include"
 
 [ "$failed" = 0 ] && echo "selfcheck: every doctored copy was found out"
 exit "$failed"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The shared library exports what the public headers declare, and nothing else.
+# The shared library exports what the public headers declare, and nothing else;
+# it is not linked against what it loads at run time.
 #
 #   symbols.sh LIBRARY INCLUDE
 set -eu
@@ -31,6 +32,12 @@ if comm -23 "$tmp/exported" "$tmp/declared" | grep .; then
 	echo "symbols: these are exported and in no public header"
 	failed=1
 fi
+for loaded in libibverbs librdmacm; do
+	if readelf -d "$1" | grep NEEDED | grep "$loaded"; then
+		echo "symbols: linked against $loaded, which some machines lack"
+		failed=1
+	fi
+done
 [ -s "$tmp/declared" ] || {
 	echo "symbols: nothing is declared in $2"
 	failed=1

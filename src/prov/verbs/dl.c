@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "prov/verbs/dl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/* Written once, under @once. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct rr_rdma_lib table;
+static bool loaded;
+static char why[256];
+
+struct name {
+	const char *name;
+	size_t at; /* of its field */
+};
+
+#define X(f) {#f, offsetof(struct rr_rdma_lib, f)},
+static const struct name verbs_names[] = {RR_RDMA_VERBS(X)};
+static const struct name cm_names[] = {RR_RDMA_CM(X)};
+#undef X
+
+static bool load(const char *file, const struct name *names, size_t n)
+{
+	/* What verbs starts (drivers, threads) does not survive an unloading. */
+	void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+
+	if (!lib) {
+		snprintf(why, sizeof(why),
+		         "no %s here: install rdma-core (libibverbs1, librdmacm1, "
+		         "ibverbs-providers)",
+		         file);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		void *f = dlsym(lib, names[i].name);
+
+		if (!f) {
+			snprintf(why, sizeof(why),
+			         "%s has no %s: install a newer rdma-core", file,
+			         names[i].name);
+			return false;
+		}
+		memcpy((char *)&table + names[i].at, &f, sizeof(f));
+	}
+	return true;
+}
+
+static void load_both(void)
+{
+	loaded = load("libibverbs.so.1", verbs_names, RR_ARRAY_SIZE(verbs_names)) &&
+	         load("librdmacm.so.1", cm_names, RR_ARRAY_SIZE(cm_names));
+}
+
+const struct rr_rdma_lib *rr_rdma_lib(void)
+{
+	(void)pthread_once(&once, load_both); /* fails for a bad argument only */
+	return loaded ? &table : NULL;
+}
+
+const char *rr_rdma_why(void)
+{
+	(void)rr_rdma_lib();
+	return why;
+}
