@@ -35,7 +35,7 @@
 	X(PROV_CONNECTED, "ird", "ord", "flags")                               \
 	X(PROV_REJECTED, "reason", "a", "b")                                   \
 	X(PROV_TERMINATE_SENT, "layer_etype", "code", "")                      \
-	X(PROV_TERMINATE_RECEIVED, "layer_etype", "code", "")                  \
+	X(PROV_TERMINATE_RECEIVED, "layer_etype", "code", "reversed")          \
 	X(PROV_CLOSED, "error", "", "")                                        \
 	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                       \
 	X(RPC_RETRANSMIT, "attempt", "", "")                                   \

@@ -378,11 +378,22 @@ static void peer_terminates(void **state)
 		uint8_t term[4];
 		size_t len;
 		int status;
+		const char *why;
 	} t[] = {
-	        {{0x01, 0x00}, 4, -EREMOTEIO},  {{0x12, 0x05}, 4, -EREMOTEIO},
-	        {{0x20, 0x02}, 4, -EREMOTEIO},  {{0x20, 0x05}, 4, -ECONNRESET},
-	        {{0x00, 0x07}, 4, -ECONNRESET}, {{0xff, 0xff}, 4, -EREMOTEIO},
-	        {{0}, 0, -ECONNRESET},
+	        {{0x01, 0x00}, 4, -EREMOTEIO, "invalid handle (Terminate 0/1/0)"},
+	        {{0x12, 0x05}, 4, -EREMOTEIO, "its buffer (Terminate 1/2/5)"},
+	        {{0x20, 0x02}, 4, -EREMOTEIO, "CRC mismatch (Terminate 2/0/2)"},
+	        {{0x20, 0x05}, 4, -ECONNRESET, "(Terminate 2/0/5)"},
+	        {{0x00, 0x07}, 4, -ECONNRESET, "(Terminate 0/0/7)"},
+	        {{0xff, 0xff}, 4, -EREMOTEIO, "unknown error (Terminate 15/15/255)"},
+	        {{0}, 0, -ECONNRESET, "(Terminate 0/0/0)"},
+	        /* siw's order, as Linux 6.1 on x86-64 sends it */
+	        {{0x21, 0x02, 0x03}, 4, -EREMOTEIO,
+	         "without a posted buffer (Terminate 1/2/2, fields in siw's order)"},
+	        {{0x10, 0x02, 0x07}, 4, -EREMOTEIO,
+	         "access right missing (Terminate 0/1/2, fields in siw's order)"},
+	        {{0x02, 0x02, 0x00}, 4, -EREMOTEIO,
+	         "CRC mismatch (Terminate 2/0/2, fields in siw's order)"},
 	};
 	static struct world w;
 	static struct bytes o;
@@ -394,6 +405,7 @@ static void peer_terminates(void **state)
 		add_untagged(&o, 0x4143, 0, 0, 1, 0, "late", 4);
 		raw_say(&w.r, o.b, o.n);
 		raw_eof(&w.r);
+		assert_non_null(strstr(OPS->why(w.r.e.ep), t[i].why));
 		raw_close(&w.r);
 		world_ends(&w, t[i].status, 2);
 	}

@@ -268,6 +268,49 @@ static void terminate_bodies(void **state)
 	assert_string_equal(rr_term_words(9, 9, 9), "unknown error");
 }
 
+/* Bodies as the RFC has them and as siw sends them.  [RFC 5040 §4.8, RFC 5044 §8] */
+static void terminate_orders(void **state)
+{
+	static const struct {
+		uint8_t body[4];
+		uint8_t layer, type, code;
+		bool reversed;
+	} t[] = {
+	        /* the flags tell, where there are any */
+	        {{0x12, 0x02, 0xc0, 0}, 1, 2, 2, false},
+	        {{0x21, 0x02, 0x03, 0}, 1, 2, 2, true},
+	        {{0x01, 0x00, 0xe0, 0}, 0, 1, 0, false},
+	        {{0x10, 0x00, 0x07, 0}, 0, 1, 0, true}, /* the RFC has 1/0/0 too */
+	        {{0x11, 0x01, 0x40, 0}, 1, 1, 1, false},
+	        {{0x11, 0x01, 0x03, 0}, 1, 1, 1, true},
+	        {{0x20, 0x09, 0x03, 0}, 0, 2, 9, true},
+	        {{0x12, 0x05, 0xc7, 0}, 1, 2, 5, false},
+	        /* otherwise the numbers do, if only one order has a meaning */
+	        {{0x02, 0x02, 0, 0}, 2, 0, 2, true},
+	        {{0x02, 0x04, 0, 0}, 2, 0, 4, true},
+	        {{0x21, 0x06, 0, 0}, 1, 2, 6, true},
+	        {{0x20, 0x02, 0, 0}, 2, 0, 2, false},
+	        {{0x12, 0x06, 0, 0}, 1, 2, 6, false},
+	        {{0x00, 0xff, 0, 0}, 0, 0, 0xff, false},
+	        /* the RFC's order is believed if both or none have one */
+	        {{0x02, 0x06, 0, 0}, 0, 2, 6, false},
+	        {{0x20, 0x06, 0, 0}, 2, 0, 6, false},
+	        {{0x37, 0x01, 0, 0}, 3, 7, 1, false},
+	};
+	struct rr_term got;
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		rr_term_get(t[i].body, 4, &got);
+		assert_int_equal(got.layer, t[i].layer);
+		assert_int_equal(got.type, t[i].type);
+		assert_int_equal(got.code, t[i].code);
+		assert_int_equal(got.reversed, t[i].reversed);
+		rr_term_get(t[i].body, 3, &got);
+		assert_int_equal(got.layer | got.type | got.code | got.reversed, 0);
+	}
+	assert_string_equal(rr_term_words(0, 0, 0xff), "local catastrophic error");
+}
+
 /* The cipher's own vector: Speck32/64 of its authors. */
 static void speck_vector(void **state)
 {
@@ -350,6 +393,7 @@ int main(void)
 	        cmocka_unit_test(crc_off_sends_zero),
 	        cmocka_unit_test(ddp_prefixes),
 	        cmocka_unit_test(terminate_bodies),
+	        cmocka_unit_test(terminate_orders),
 	        cmocka_unit_test(speck_vector),
 	        cmocka_unit_test(stags_do_not_repeat),
 	        cmocka_unit_test(stags_limit),

@@ -10,6 +10,9 @@
 #define TERM_D 0x40 /* DDP header included */
 #define TERM_R 0x20 /* RDMAP header included */
 
+#define TERM_FLAGS     (TERM_M | TERM_D | TERM_R)
+#define TERM_SIW_FLAGS 0x07 /* the same three, as siw sends them */
+
 const struct rr_term_info rr_term_info[RR_TERM_COUNT] = {
 #define X(name, l, t, c, h, w)                                                         \
 	[RR_TERM_##name] = {                                                           \
@@ -63,13 +66,45 @@ size_t rr_term_put(uint8_t *dst, enum rr_term_error e, const uint8_t *ddp,
 	return n;
 }
 
-const char *rr_term_words(unsigned layer, unsigned type, unsigned code)
+static const struct rr_term_info *lookup(unsigned layer, unsigned type, unsigned code)
 {
 	for (unsigned i = 0; i < RR_TERM_COUNT; i++) {
 		const struct rr_term_info *t = &rr_term_info[i];
 
-		if (t->layer == layer && t->type == type && t->code == code)
-			return t->words;
+		if (t->layer != layer || t->type != type)
+			continue;
+		if (t->code == code || i == RR_TERM_RDMAP_LOCAL) /* any code */
+			return t;
 	}
-	return "unknown error";
+	return NULL;
+}
+
+void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret)
+{
+	struct rr_term t = {0};
+	unsigned high, low, code, flags;
+
+	if (len >= 4) {
+		high = body[0] >> 4;
+		low = body[0] & 0x0f;
+		code = body[1];
+		flags = body[2];
+		if (flags & TERM_FLAGS)
+			t.reversed = false;
+		else if (flags & TERM_SIW_FLAGS)
+			t.reversed = true;
+		else
+			t.reversed = !lookup(high, low, code) && lookup(low, high, code);
+		t.layer = (uint8_t)(t.reversed ? low : high);
+		t.type = (uint8_t)(t.reversed ? high : low);
+		t.code = (uint8_t)code;
+	}
+	*ret = t;
+}
+
+const char *rr_term_words(unsigned layer, unsigned type, unsigned code)
+{
+	const struct rr_term_info *t = lookup(layer, type, code);
+
+	return t ? t->words : "unknown error";
 }

@@ -95,6 +95,19 @@ extern const struct rr_term_info rr_term_info[RR_TERM_COUNT];
  * Returns the length; @dst has RR_TERM_MAX octets. */
 size_t rr_term_put(uint8_t *dst, enum rr_term_error e, const uint8_t *ddp,
                    size_t ddp_len, uint16_t seg_len, const uint8_t *req);
+
+struct rr_term {
+	uint8_t layer, type, code;
+	bool reversed; /* the fields were in siw's order */
+};
+
+/* Reads the body of a Terminate of @len octets, of which four are looked at; 0/0/0
+ * if there are fewer.  Linux's siw is known to put its bit fields the wrong way
+ * round: layer and type of the first octet change places, and the flags M, D, R
+ * are the lowest bits of the third one.  The RFC's order is believed unless it
+ * makes no sense: flags at the bottom, or numbers that are not in the table above
+ * while those of the other order are. */
+void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret);
 /* Words for the three numbers of a received Terminate; never NULL. */
 const char *rr_term_words(unsigned layer, unsigned type, unsigned code);
 

@@ -291,15 +291,17 @@ static void deliver_request(struct rr_iw_ep *ep, const struct seg *g)
 /* The peer says that we erred, or that it failed. */
 static void deliver_terminate(struct rr_iw_ep *ep, const struct seg *g)
 {
-	const uint8_t *p = g->raw + g->hlen;
-	unsigned le = g->len >= 4 ? p[0] : 0, code = g->len >= 4 ? p[1] : 0;
-	bool failed = (le & 0x0f) == 0 && (le >> 4 != 2 || code == 5);
+	struct rr_term t;
+	bool failed;
 
-	rr_trace(ep->trace, RR_TRACE_PROV_TERMINATE_RECEIVED, ep->conn_id, 0, le, code,
-	         0);
+	rr_term_get(g->raw + g->hlen, g->len, &t);
+	failed = t.type == 0 && (t.layer != 2 || t.code == 5);
+	rr_trace(ep->trace, RR_TRACE_PROV_TERMINATE_RECEIVED, ep->conn_id, 0,
+	         (uint64_t)(t.layer << 4 | t.type), t.code, t.reversed);
 	rr_iw_reason(ep, failed ? -ECONNRESET : -EREMOTEIO,
-	             "the peer ended the connection: %s (Terminate %u/%u/%u)",
-	             rr_term_words(le >> 4, le & 0x0f, code), le >> 4, le & 0x0f, code);
+	             "the peer ended the connection: %s (Terminate %u/%u/%u%s)",
+	             rr_term_words(t.layer, t.type, t.code), t.layer, t.type, t.code,
+	             t.reversed ? ", fields in siw's order" : "");
 	ep->rx.sink = true;
 	rr_iw_tx_drop(ep);
 	if (ep->state == RR_IW_READY)
