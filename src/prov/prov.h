@@ -30,9 +30,9 @@
  *    connection.  Handles are never valid on another endpoint, are hard to
  *    guess, and do not repeat soon.
  *  - Posts may be held back until flush; a caller flushes after each batch.
- *    Nothing posted waits for more than the next flush.  (iWARP with MPA
- *    revision 1, or without an RTR message: a server's posts wait for the
- *    client's first message.)
+ *    Nothing posted waits for more than the next flush.  (iWARP, unless
+ *    an RTR message was agreed on: a server's posts wait for the client's first
+ *    message.)
  *  - Messages of the peer that arrive after our disconnect may still complete
  *    Receives, until RR_WC_DISCONNECTED.
  *  - Remote misuse (bad handle, range, access; a Send without Receive, or

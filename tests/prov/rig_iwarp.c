@@ -10,7 +10,7 @@
 
 static const char *const option_sets[] = {
         NULL,          "crc=0",    "rev=1",
-        "p2p=0",       "fpdu=512", "sndbuf=65536,rcvbuf=131072",
+        "p2p=1",       "fpdu=512", "sndbuf=65536,rcvbuf=131072",
         "ird=1,ord=1",
 };
 static const char *options;

@@ -126,7 +126,7 @@ static void send_with_invalidate(void **state)
 	struct rr_wc *wc;
 	char mem[16], buf[8];
 
-	pair_open(&c, &s, NULL, NULL);
+	pair_open(&c, &s, "p2p=1", NULL); /* the server speaks first */
 	r = (struct rr_sge){buf, 8, 0};
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(OPS->register_mem(c.ep, mem, 16, 3, &reg[i]), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A server that sleeps on the first FPDU: the initiator nudges it, by empty RDMA
- * Writes, three times and only until it has heard a word.  Time is told to the
+ * Writes, five times and only until it has heard a word.  Time is told to the
  * endpoint by its own deadline, not waited for.
  */
 #include "iwarp_raw.h"
@@ -50,7 +50,7 @@ static rr_time nudged(struct raw *r, rr_time from, unsigned ms)
 	return due;
 }
 
-static void a_silent_server_is_nudged_three_times(void **state)
+static void a_silent_server_is_nudged_five_times(void **state)
 {
 	struct raw r;
 	rr_time t = now();
@@ -60,9 +60,55 @@ static void a_silent_server_is_nudged_three_times(void **state)
 	t = nudged(&r, t, 10000);
 	t = nudged(&r, t, 20);
 	t = nudged(&r, t, 80);
+	t = nudged(&r, t, 320);
+	t = nudged(&r, t, 1280);
 	assert_true(OPS->deadline(r.e.ep) > t + RR_SEC(1)); /* buffers only */
 	OPS->progress(r.e.ep, t + RR_MS(900));
 	assert_true(silent(&r));
+	raw_fini(&r);
+}
+
+/* Not only a Send: a server that sleeps does not hear a Write or a Read either. */
+static void any_first_message_counts(void **state)
+{
+	static uint8_t word[4] = "word";
+	struct rr_sge g = {.base = word, .len = 4};
+	struct raw r;
+	rr_time t = now();
+	size_t len;
+
+	connected(&r);
+	assert_int_equal(OPS->post_write(r.e.ep, &g, 1, 7, 8, 1), 0);
+	flush(&r.e);
+	raw_ulpdu(&r, &len);
+	assert_int_equal(len, 14 + 4);
+	nudged(&r, t, 10000);
+	raw_fini(&r);
+
+	connected(&r);
+	assert_int_equal(OPS->post_read(r.e.ep, &g, 7, 8, 1), 0);
+	flush(&r.e);
+	raw_ulpdu(&r, &len);
+	assert_int_equal(len, 18 + 28);
+	nudged(&r, t, 10000);
+	raw_fini(&r);
+}
+
+/* The RTR message is such a first message, and nothing else need follow it. */
+static void the_rtr_message_counts(void **state)
+{
+	struct raw r;
+	rr_time t = now();
+	size_t len;
+
+	raw_server(&r, "p2p=1");
+	raw_need(&r, 24);
+	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\xc0\x40", 24);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	raw_ulpdu(&r, &len);
+	assert_int_equal(len, 14);
+	t = nudged(&r, t, 10000);
+	nudged(&r, t, 20);
 	raw_fini(&r);
 }
 
@@ -120,7 +166,9 @@ static void a_responder_does_not_nudge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(a_silent_server_is_nudged_three_times),
+	        cmocka_unit_test(a_silent_server_is_nudged_five_times),
+	        cmocka_unit_test(any_first_message_counts),
+	        cmocka_unit_test(the_rtr_message_counts),
 	        cmocka_unit_test(a_word_of_the_server_ends_it),
 	        cmocka_unit_test(who_says_nothing_does_not_nudge),
 	        cmocka_unit_test(a_responder_does_not_nudge),

@@ -217,7 +217,9 @@ static void markers_when_asked(void **state)
 
 /* ---- the endpoint is the initiator ---- */
 
-#define REQ2 "MPA ID Req Frame\x50\x02\x00\x04\x80\x40\xc0\x40"
+#define REQ2     "MPA ID Req Frame\x50\x02\x00\x04\x00\x40\x00\x40"
+#define REQ2_RTR "MPA ID Req Frame\x50\x02\x00\x04\x80\x40\xc0\x40"
+#define REP2_RTR "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x80\x40"
 
 static void answered(const char *opts, const void *rep, size_t n, int status)
 {
@@ -277,17 +279,22 @@ static void terminates_setup(void **state)
 		unsigned code;
 	} t[] = {
 	        {"ird=2", "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x03", 6},
-	        {NULL, "MPA ID Rep Frame\x50\x02\x00\x04\xc0\x40\x00\x03", 7},
+	        {"p2p=1", "MPA ID Rep Frame\x50\x02\x00\x04\xc0\x40\x00\x03", 7},
+	        {"ird=2,p2p=1", REP2_RTR, 6},
 	};
 	static struct raw r;
 	const uint8_t *p;
 	size_t len;
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		raw_server(&r, t[i].opts);
 		(void)raw_need(&r, 24);
 		raw_say(&r, t[i].rep, 24);
 		p = raw_ulpdu(&r, &len);
+		if (i == 2) { /* the RTR message goes out in any case */
+			assert_int_equal(get_be(p, 2), 0xc140);
+			p = raw_ulpdu(&r, &len);
+		}
 		assert_int_equal(len, 22);
 		assert_int_equal(get_be(p, 2), 0x4147);
 		assert_int_equal(get_be(p + 18, 4), 0x20000000 | t[i].code << 16);
@@ -315,8 +322,8 @@ static void rtr_sent(void **state)
 	size_t len;
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
-		raw_server(&r, NULL);
-		assert_memory_equal(raw_need(&r, 24), REQ2, 24);
+		raw_server(&r, "p2p=1");
+		assert_memory_equal(raw_need(&r, 24), REQ2_RTR, 24);
 		raw_say(&r, t[i].rep, 24);
 		expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 		if (t[i].ctrl) {
@@ -333,6 +340,52 @@ static void rtr_sent(void **state)
 		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
 		raw_fini(&r);
 	}
+}
+
+/* Who asked for an RTR message sends it before it closes, also if its user is gone
+ * before the Reply; and as the server may sleep on it, two more words follow. */
+static void rtr_before_the_end(void **state)
+{
+	static struct raw r;
+	rr_time t;
+	size_t len;
+
+	for (unsigned early = 0; early < 2; early++) {
+		raw_server(&r, "p2p=1");
+		assert_memory_equal(raw_need(&r, 24), REQ2_RTR, 24);
+		if (early) {
+			OPS->disconnect(r.e.ep, now());
+			raw_step(&r, 10);
+			assert_int_equal(r.e.n, 0);
+		}
+		raw_say(&r, REP2_RTR, 24);
+		if (!early) {
+			expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+			OPS->disconnect(r.e.ep, now());
+		}
+		for (unsigned i = 0; i < 3; i++) {
+			assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0xc140);
+			assert_int_equal(len, 14);
+		}
+		raw_eof(&r);
+		raw_close(&r);
+		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+		raw_fini(&r);
+	}
+	/* but no server is waited for longer than a second */
+	raw_server(&r, "p2p=1");
+	t = now();
+	OPS->disconnect(r.e.ep, t); /* not asked yet */
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(&r);
+	raw_server(&r, "p2p=1");
+	(void)raw_need(&r, 24);
+	t = now();
+	OPS->disconnect(r.e.ep, t);
+	OPS->disconnect(r.e.ep, t + RR_MS(500));
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	assert_in_range(now() - t, RR_MS(900), RR_MS(1500));
+	raw_fini(&r);
 }
 
 /* ---- the same conversation, delivered in every way ---- */
@@ -498,6 +551,7 @@ int main(void)
 	        cmocka_unit_test(server_closes),
 	        cmocka_unit_test(terminates_setup),
 	        cmocka_unit_test(rtr_sent),
+	        cmocka_unit_test(rtr_before_the_end),
 	        cmocka_unit_test(glued),
 	        cmocka_unit_test(cut_in_two),
 	        cmocka_unit_test(byte_by_byte),

@@ -284,7 +284,7 @@ static void options(void **state)
 	struct rr_iwarp_opts o;
 
 	assert_int_equal(rr_iwarp_opts_parse(NULL, &o), 0);
-	assert_true(o.crc == 1 && o.rev == 2 && o.p2p == 1 && o.fpdu == 65535);
+	assert_true(o.crc == 1 && o.rev == 2 && o.p2p == 0 && o.fpdu == 65535);
 	assert_true(o.ird == 64 && o.ord == 64);
 	assert_int_equal(rr_iwarp_opts_parse("crc=0,ird=1,ord=0,sndbuf=1073741824", &o),
 	                 0);

@@ -72,7 +72,7 @@ static void shut(struct rr_iw_ep *ep)
 
 void rr_iw_end_step(struct rr_iw_ep *ep)
 {
-	if (ep->state == RR_IW_DRAIN && !rr_iw_tx_busy(ep))
+	if (ep->state == RR_IW_DRAIN && !rr_iw_tx_busy(ep) && !rr_iw_may_sleep(ep))
 		shut(ep);
 	if (ep->state == RR_IW_SHUT && ep->rx.fin)
 		rr_iw_dead(ep);

@@ -411,14 +411,15 @@ static void go_quiet(struct rr_iw_ep *ep)
  */
 static void nudge(struct rr_iw_ep *ep)
 {
-	if (!ep->initiator || ep->state != RR_IW_READY || ep->nudges > RR_IW_NUDGES)
+	if (!ep->initiator || !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN)) ||
+	    ep->tx.mute || ep->nudges > RR_IW_NUDGES)
 		return;
 	if (ep->count.bytes_received != ep->setup_received) {
 		ep->nudges = RR_IW_NUDGES + 1; /* it is awake */
 		ep->nudge_at = RR_TIME_NEVER;
 		return;
 	}
-	if (ep->nudge_at == RR_TIME_NEVER ? ep->tx.msn[RR_QN_SEND] == 1
+	if (ep->nudge_at == RR_TIME_NEVER ? ep->tx.framed == ep->setup_sent
 	                                  : ep->now < ep->nudge_at)
 		return;
 	if (ep->nudge_at != RR_TIME_NEVER) {
@@ -429,6 +430,13 @@ static void nudge(struct rr_iw_ep *ep)
 	                       ? RR_TIME_NEVER
 	                       : ep->now + (RR_IW_NUDGE_NS << 2 * ep->nudges);
 	ep->nudges++;
+}
+
+bool rr_iw_may_sleep(const struct rr_iw_ep *ep)
+{
+	return ep->initiator && ep->deal.rtr && !ep->tx.mute && !ep->rx.fin &&
+	       ep->nudges <= RR_IW_PARTING &&
+	       ep->count.bytes_received == ep->setup_received;
 }
 
 static void time_out(struct rr_iw_ep *ep)
@@ -458,12 +466,12 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 		rr_iw_rx_run(ep);
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
 		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+	nudge(ep);
 	if (ep->count.bytes_sent != sent)
 		still_draining(ep);
 	rr_iw_end_step(ep);
 	if (ep->state != RR_IW_DEAD)
 		time_out(ep);
-	nudge(ep);
 	if (ep->count.bytes_received + ep->count.bytes_sent != moved)
 		ep->quiet = ep->now + RR_IW_QUIET_NS;
 	else if (ep->now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
@@ -537,8 +545,18 @@ static void iw_disconnect(struct rr_ep *base, rr_time now)
 
 	told(ep, now);
 	switch (ep->state) {
-	case RR_IW_CONNECT:
 	case RR_IW_ASKED:
+		rr_iw_reason(ep, 0, "closed here");
+		if (ep->request.p2p) { /* an RTR message is owed */
+			if (!ep->leaving)
+				ep->deadline = RR_MIN(ep->deadline,
+				                      ep->now + RR_IW_END_NS);
+			ep->leaving = true;
+		} else {
+			rr_iw_dead(ep);
+		}
+		break;
+	case RR_IW_CONNECT:
 	case RR_IW_LISTEN:
 		rr_iw_reason(ep, 0, "closed here");
 		rr_iw_dead(ep);

@@ -30,7 +30,9 @@
 #define RR_IW_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
 #define RR_IW_QUIET_NS RR_SEC(2)  /* then an idle connection drops its buffers */
 #define RR_IW_NUDGE_NS RR_MS(5)   /* then a server that has not said a word is nudged */
-#define RR_IW_NUDGES   3          /* each four times as long after the one before */
+#define RR_IW_NUDGES   5          /* each four times as long after the one before */
+
+#define RR_IW_PARTING  2          /* so many before we leave a server that may sleep */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -161,7 +163,8 @@ struct rr_iw_ep {
 	rr_time quiet;     /* when buffers are dropped */
 	rr_time nudge_at;  /* initiator, until the responder has said a word */
 	unsigned nudges;
-	uint64_t setup_received; /* octets before the first FPDU */
+	bool leaving; /* initiator: ends as soon as its RTR message is out */
+	uint64_t setup_received, setup_sent; /* octets before the first FPDU */
 	struct rr_iwarp_opts opts;
 	struct rr_mpa_deal deal;
 	struct rr_mpa_frame request; /* initiator: as sent */
@@ -206,6 +209,8 @@ static inline struct rr_iw_ep *rr_iw_of(const struct rr_ep *ep)
 /* Adds a completion; its room was reserved by the post. */
 struct rr_wc *rr_iw_complete(struct rr_iw_ep *ep, enum rr_wc_op op, uint64_t token,
                              int status);
+/* Initiator: the peer may still sleep on our RTR message; see nudge(). */
+bool rr_iw_may_sleep(const struct rr_iw_ep *ep);
 /* Moves sending and receiving on, then times out. */
 void rr_iw_run(struct rr_iw_ep *ep, rr_time now);
 

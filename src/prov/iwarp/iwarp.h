@@ -6,8 +6,13 @@
  * Options, "key=value,..." (an unknown key is -EINVAL):
  *   crc=0|1     ask for CRC32C (1); it is off only if both sides say 0
  *   rev=1|2     highest MPA revision (2); 2 negotiates IRD and ORD
- *   p2p=0|1     a client asks for the RTR message of RFC 6581 (1), so that
- *               the server may speak first
+ *   p2p=0|1     a client asks for the RTR message of RFC 6581 (0), so that
+ *               the server may speak first.  A client of RPC speaks first
+ *               anyway, and Linux's siw brings its kernel down when a client
+ *               that asked goes away before its RTR message was looked at.
+ *               With 1 an orderly end sends it in any case, and gives a server
+ *               that may sleep on it a second chance; a client that is killed
+ *               cannot.
  *   fpdu=N      largest ULPDU sent, 128..65535 (65535)
  *   ird=N ord=N inbound and outbound RDMA Reads at once, 0..1024 (64)
  *   sndbuf=N rcvbuf=N  socket buffers in octets, 0: left to the system.  Linux

@@ -93,10 +93,14 @@ static void full_operation(struct rr_iw_ep *ep)
 	ep->state = RR_IW_READY;
 	ep->deadline = RR_TIME_NEVER;
 	ep->setup_received = ep->count.bytes_received - (ep->rx.end - ep->rx.off);
+	ep->setup_sent = ep->tx.framed;
 	rr_iw_tx_start(ep);
 	rr_trace(ep->trace, RR_TRACE_PROV_CONNECTED, ep->conn_id, 0, d->ird, d->ord,
 	         d->crc | d->send_markers << 1 | d->enhanced << 2);
-	rr_iw_complete(ep, RR_WC_CONNECTED, 0, 0);
+	if (ep->leaving)
+		rr_iw_drain(ep);
+	else
+		rr_iw_complete(ep, RR_WC_CONNECTED, 0, 0);
 }
 
 /* The Reply.  With too little IRD or no common RTR message, the answer is a
@@ -121,6 +125,7 @@ static void got_reply(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 		return;
 	}
 	ep->tx.open = true;
+	ep->tx.rtr = ep->deal.rtr != 0; /* whatever comes next */
 	if (rc) {
 		rr_iw_tx_start(ep);
 		ep->state = RR_IW_READY;
@@ -128,7 +133,6 @@ static void got_reply(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 		            0, 0, NULL);
 		return;
 	}
-	ep->tx.rtr = ep->deal.rtr != 0;
 	full_operation(ep);
 }
 
