@@ -414,6 +414,15 @@ RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *, uint64_t ti
  * this blocks as well.  The first error, after all was tried; -ENOENT: something
  * was not there any more. */
 RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *, uint64_t timeout_ns);
+/*
+ * The same for one program that the caller serves over TCP at @addr, by other means
+ * than this library: MOUNT, which clients of NFS over RDMA ask for over TCP.  Netid
+ * tcp or tcp6; both at the IPv6 any address.
+ */
+RPCRDMA_API int rpcrdma_register_tcp(uint32_t program, uint32_t version,
+				     const struct sockaddr *addr, uint64_t timeout_ns);
+RPCRDMA_API int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
+				       const struct sockaddr *addr, uint64_t timeout_ns);
 /* Stops accepting; requests being served are answered, then the listener's
  * connections close (at most @drain_ns later).  Handlers answer what they hold even
  * then: a request, and its engine, end no earlier.  @listener is given. */

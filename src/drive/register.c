@@ -5,6 +5,9 @@
  *
  * A listener at the IPv6 any address takes IPv4 connections too, and is
  * registered under both netids.                                   [v2 §12]
+ *
+ * A program that stands beside such a service and is asked for over TCP, as MOUNT
+ * is by clients of NFS, can be registered in the same way.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,59 +35,78 @@ struct place {
 	char uaddr[RR_UADDR_MAX];
 };
 
-static int places_of(const struct sockaddr *sa, struct place ret[MAX_PLACES],
-                     unsigned *ret_n)
+/* The programs of a service over RDMA, or one over TCP; at each of the places. */
+struct registration {
+	const struct rr_rpcbind *at;
+	const struct rpcrdma_service *service; /* NULL: the one */
+	uint32_t program, version;
+	struct place places[MAX_PLACES];
+	unsigned n_places;
+};
+
+static int set_places(struct registration *r, const struct sockaddr *sa)
 {
 	const struct sockaddr_in6 *in6 = (const void *)sa;
 	struct sockaddr_in in4 = {.sin_family = AF_INET};
-	unsigned n = 1;
-	int err = rr_uaddr_put(sa, ret[0].uaddr);
+	struct place *p = r->places;
+	int err = rr_uaddr_put(sa, p[0].uaddr);
 
 	if (err)
 		return err;
-	memcpy(&ret[0].addr, sa,
-	       sa->sa_family == AF_INET6 ? sizeof(*in6) : sizeof(in4));
+	r->n_places = 1;
+	memcpy(&p[0].addr, sa, sa->sa_family == AF_INET6 ? sizeof(*in6) : sizeof(in4));
 	if (sa->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr)) {
 		in4.sin_port = in6->sin6_port;
-		memcpy(&ret[1].addr, &in4, sizeof(in4));
-		err = rr_uaddr_put((const struct sockaddr *)&in4, ret[1].uaddr);
-		n = 2;
+		memcpy(&p[1].addr, &in4, sizeof(in4));
+		err = rr_uaddr_put((const struct sockaddr *)&in4, p[1].uaddr);
+		r->n_places = 2;
 	}
-	*ret_n = n;
 	return err;
 }
 
-static struct rr_rpcb rpcb_of(const struct rpcrdma_program *p, const struct place *at)
+static unsigned pairs(const struct registration *r)
 {
-	return (struct rr_rpcb){p->program, p->version, rr_netid(at->addr.ss_family),
-	                        at->uaddr};
+	return (r->service ? r->service->count : 1) * r->n_places;
+}
+
+/* The i-th pair of program and place. */
+static struct rr_rpcb rpcb_of(const struct registration *r, unsigned i)
+{
+	const struct place *at = &r->places[i % r->n_places];
+	int family = at->addr.ss_family;
+	const struct rpcrdma_program *p;
+
+	if (!r->service)
+		return (struct rr_rpcb){r->program, r->version, rr_netid_tcp(family),
+		                        at->uaddr};
+	p = r->service->entries[i / r->n_places].program;
+	return (struct rr_rpcb){p->program, p->version, rr_netid(family), at->uaddr};
 }
 
 /* Removes one registration if it is ours: rpcbind itself looks at owners only, and
  * another server may have come since. */
-static int take_back(const struct rr_rpcbind *b, const struct rr_rpcb *r, int family)
+static int take_back(const struct registration *r, unsigned i)
 {
+	struct rr_rpcb one = rpcb_of(r, i);
 	struct sockaddr_storage ss;
 	char now[RR_UADDR_MAX];
-	int err = rr_rpcbind_find(b, r->program, r->version, family, &ss);
+	int err = rr_rpcbind_find(r->at, &one,
+	                          r->places[i % r->n_places].addr.ss_family, &ss);
 
 	if (!err)
 		err = rr_uaddr_put((const struct sockaddr *)&ss, now);
-	if (!err && strcmp(now, r->uaddr))
+	if (!err && strcmp(now, one.uaddr))
 		err = -ENOENT;
-	return err ? err : rr_rpcbind_unset(b, r);
+	return err ? err : rr_rpcbind_unset(r->at, &one);
 }
 
-/* Of the first @n pairs of program and place; the first error. */
-static int take_back_all(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
-                         const struct place *places, unsigned n_places, unsigned n)
+/* Of the first @n pairs; the first error. */
+static int take_back_all(const struct registration *r, unsigned n)
 {
 	int first = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct place *at = &places[i % n_places];
-		struct rr_rpcb r = rpcb_of(s->entries[i / n_places].program, at);
-		int err = take_back(b, &r, at->addr.ss_family);
+		int err = take_back(r, i);
 
 		if (!first)
 			first = err;
@@ -92,37 +114,55 @@ static int take_back_all(const struct rr_rpcbind *b, const struct rpcrdma_servic
 	return first;
 }
 
-int rr_register(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
-                const struct sockaddr *addr)
+static int set_all(const struct registration *r)
 {
-	struct place places[MAX_PLACES] = {0};
-	unsigned n_places;
-	int err = places_of(addr, places, &n_places);
+	for (unsigned i = 0; i < pairs(r); i++) {
+		struct rr_rpcb one = rpcb_of(r, i);
+		int err = rr_rpcbind_set(r->at, &one);
 
-	if (err)
-		return err;
-	for (unsigned i = 0; i < s->count * n_places; i++) {
-		struct rr_rpcb r = rpcb_of(s->entries[i / n_places].program,
-		                           &places[i % n_places]);
-
-		err = rr_rpcbind_set(b, &r);
 		if (err) {
 			/* The first error is the one to tell. */
-			(void)!take_back_all(b, s, places, n_places, i);
+			(void)!take_back_all(r, i);
 			return err;
 		}
 	}
 	return 0;
 }
 
+int rr_register(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+                const struct sockaddr *addr)
+{
+	struct registration r = {.at = b, .service = s};
+	int err = set_places(&r, addr);
+
+	return err ? err : set_all(&r);
+}
+
 int rr_unregister(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
                   const struct sockaddr *addr)
 {
-	struct place places[MAX_PLACES] = {0};
-	unsigned n_places;
-	int err = places_of(addr, places, &n_places);
+	struct registration r = {.at = b, .service = s};
+	int err = set_places(&r, addr);
 
-	return err ? err : take_back_all(b, s, places, n_places, s->count * n_places);
+	return err ? err : take_back_all(&r, pairs(&r));
+}
+
+int rr_register_tcp(const struct rr_rpcbind *b, uint32_t program, uint32_t version,
+                    const struct sockaddr *addr)
+{
+	struct registration r = {.at = b, .program = program, .version = version};
+	int err = set_places(&r, addr);
+
+	return err ? err : set_all(&r);
+}
+
+int rr_unregister_tcp(const struct rr_rpcbind *b, uint32_t program, uint32_t version,
+                      const struct sockaddr *addr)
+{
+	struct registration r = {.at = b, .program = program, .version = version};
+	int err = set_places(&r, addr);
+
+	return err ? err : take_back_all(&r, pairs(&r));
 }
 
 static void local_rpcbind(uint64_t timeout_ns, struct rr_rpcbind *ret)
@@ -160,6 +200,28 @@ int rpcrdma_listener_unregister(struct rpcrdma_listener *l, uint64_t timeout_ns)
 	return rr_unregister(&b, l->service, (const struct sockaddr *)&l->addr);
 }
 
+int rpcrdma_register_tcp(uint32_t program, uint32_t version,
+                         const struct sockaddr *addr, uint64_t timeout_ns)
+{
+	struct rr_rpcbind b;
+
+	if (!addr)
+		return -EINVAL;
+	local_rpcbind(timeout_ns, &b);
+	return of_local(rr_register_tcp(&b, program, version, addr));
+}
+
+int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
+                           const struct sockaddr *addr, uint64_t timeout_ns)
+{
+	struct rr_rpcbind b;
+
+	if (!addr)
+		return -EINVAL;
+	local_rpcbind(timeout_ns, &b);
+	return rr_unregister_tcp(&b, program, version, addr);
+}
+
 /* -- looking up --------------------------------------------------------------- */
 
 /* Of two failures the one that says more: "not registered" was answered, and that
@@ -189,10 +251,12 @@ int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
 		struct rr_rpcbind b = {.len = a->ai_addrlen,
 		                       .deadline = share(deadline, left--)};
+		const struct rr_rpcb what = {program, version, rr_netid(a->ai_family),
+		                             NULL};
 		int e;
 
 		memcpy(&b.addr, a->ai_addr, a->ai_addrlen);
-		e = rr_rpcbind_find(&b, program, version, a->ai_family, &ss);
+		e = rr_rpcbind_find(&b, &what, a->ai_family, &ss);
 		if (!e) {
 			*ret_port = rr_sockaddr_port((const struct sockaddr *)&ss);
 			return 0;

@@ -305,16 +305,15 @@ struct entry {
 	struct text netid, uaddr, owner;
 };
 
-static bool is(const struct entry *e, uint32_t program, uint32_t version,
-               const char *netid)
+static bool is(const struct entry *e, const struct rr_rpcb *r)
 {
-	return e->program == program && e->version == version &&
-	       e->netid.len == strlen(netid) &&
-	       !memcmp(e->netid.at, netid, e->netid.len);
+	return e->program == r->program && e->version == r->version &&
+	       e->netid.len == strlen(r->netid) &&
+	       !memcmp(e->netid.at, r->netid, e->netid.len);
 }
 
 /* Reads the list to its end, so that nothing is believed of a broken one. */
-static int search(struct rr_cursor *c, uint32_t program, uint32_t version, int family,
+static int search(struct rr_cursor *c, const struct rr_rpcb *r, int family,
                   struct sockaddr_storage *ret)
 {
 	struct text found = {0};
@@ -330,7 +329,7 @@ static int search(struct rr_cursor *c, uint32_t program, uint32_t version, int f
 		e.owner = get_text(c);
 		if (rr_cursor_bad(c))
 			return -EBADMSG;
-		if (!found.at && is(&e, program, version, rr_netid(family)))
+		if (!found.at && is(&e, r))
 			found = e.uaddr;
 	}
 	if (more < 0 || rr_cursor_left(c))
@@ -338,20 +337,20 @@ static int search(struct rr_cursor *c, uint32_t program, uint32_t version, int f
 	return found.at ? rr_uaddr_get(found.at, found.len, family, ret) : -ENOENT;
 }
 
-int rr_rpcbind_find(const struct rr_rpcbind *b, uint32_t program, uint32_t version,
-                    int family, struct sockaddr_storage *ret)
+int rr_rpcbind_find(const struct rr_rpcbind *b, const struct rr_rpcb *r, int family,
+                    struct sockaddr_storage *ret)
 {
 	struct exchange x = {.to = b, .procedure = PROC_DUMP};
 	int rc;
 
-	if (!rr_netid(family))
+	if (!r->netid)
 		return -EAFNOSUPPORT;
 	x.buf = malloc(RR_RPCBIND_MAX_REPLY);
 	if (!x.buf)
 		return -ENOMEM;
 	rc = exchange(&x);
 	if (!rc)
-		rc = search(&x.results, program, version, family, ret);
+		rc = search(&x.results, r, family, ret);
 	free(x.buf);
 	return rc;
 }

@@ -44,9 +44,10 @@ struct rr_rpcb {
 int rr_rpcbind_set(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
 /* Whatever the address.  -ENOENT: it is not there, or it is somebody else's. */
 int rr_rpcbind_unset(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
-/* The address registered under the netid of @family; -ENOENT. */
-int rr_rpcbind_find(const struct rr_rpcbind *, uint32_t program, uint32_t version,
-		    int family, struct sockaddr_storage *ret) RR_MUST_CHECK;
+/* The address, of @family, that is registered for a program under a netid; the uaddr
+ * is not looked at.  -ENOENT; -EAFNOSUPPORT: no netid. */
+int rr_rpcbind_find(const struct rr_rpcbind *, const struct rr_rpcb *, int family,
+		    struct sockaddr_storage *ret) RR_MUST_CHECK;
 
 struct rpcrdma_service;
 
@@ -57,6 +58,11 @@ int rr_register(const struct rr_rpcbind *, const struct rpcrdma_service *,
 		const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_unregister(const struct rr_rpcbind *, const struct rpcrdma_service *,
 		  const struct sockaddr *addr) RR_MUST_CHECK;
+/* rpcrdma_register_tcp and its counterpart at a given rpcbind. */
+int rr_register_tcp(const struct rr_rpcbind *, uint32_t program, uint32_t version,
+		    const struct sockaddr *addr) RR_MUST_CHECK;
+int rr_unregister_tcp(const struct rr_rpcbind *, uint32_t program, uint32_t version,
+		      const struct sockaddr *addr) RR_MUST_CHECK;
 /* @list: rpcbinds of one host, asked in turn (TCP).  The port of the program, in
  * host order. */
 int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version,

@@ -10,6 +10,11 @@ const char *rr_netid(int family)
 	return family == AF_INET ? "rdma" : family == AF_INET6 ? "rdma6" : NULL;
 }
 
+const char *rr_netid_tcp(int family)
+{
+	return family == AF_INET ? "tcp" : family == AF_INET6 ? "tcp6" : NULL;
+}
+
 uint16_t rr_sockaddr_port(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)

@@ -17,6 +17,8 @@ enum { RR_UADDR_MAX = INET6_ADDRSTRLEN + 8 }; /* with the zero octet */
 
 /* "rdma", "rdma6"; NULL for other families. */
 const char *rr_netid(int family);
+/* "tcp", "tcp6"; NULL for other families. */
+const char *rr_netid_tcp(int family);
 /* The port, in host order; 0 for other families. */
 uint16_t rr_sockaddr_port(const struct sockaddr *);
 /* Writes; a scope id is left out, there is no place for it.  -EAFNOSUPPORT. */

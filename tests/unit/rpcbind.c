@@ -414,15 +414,39 @@ static void all_is_taken_back_though_the_first_was_not_there(void **state)
 	assert_int_equal(unreg(true, AF_INET, "192.0.2.9"), -ENOENT);
 }
 
+static void one_program_is_registered_as_tcp_and_taken_back(void **state)
+{
+	struct sockaddr_storage ss = address(AF_INET, "192.0.2.9", 20049);
+	const struct sockaddr *sa = (struct sockaddr *)&ss;
+	uint8_t set_tcp[sizeof(set_rdma)], shown[sizeof(ours)];
+
+	memcpy(set_tcp, set_rdma, sizeof(set_tcp));
+	memcpy(set_tcp + 8, "\0\0\0\3tcp", 8);
+	memcpy(shown, ours, sizeof(shown));
+	memcpy(shown + 32, "\0\0\0\3tcp", 8);
+	SAY(yes);
+	SAY(shown);
+	SAY(yes);
+	SAY(ours); /* over RDMA: another */
+	start();
+	assert_int_equal(rr_register_tcp(&m.at, PROGRAM, 1, sa), 0);
+	assert_int_equal(rr_unregister_tcp(&m.at, PROGRAM, 1, sa), 0);
+	assert_int_equal(rr_unregister_tcp(&m.at, PROGRAM, 1, sa), -ENOENT);
+	finish();
+	expect_call(0, 4, 1, set_tcp, sizeof(set_tcp), true);
+	expect_call(2, 4, 2, set_tcp, sizeof(set_tcp), true);
+}
+
 /* -- looking up --------------------------------------------------------------- */
 
 static int find(int family, uint32_t version, uint16_t *ret_port)
 {
+	const struct rr_rpcb what = {PROGRAM, version, rr_netid(family), NULL};
 	struct sockaddr_storage ss;
 	int err;
 
 	start();
-	err = rr_rpcbind_find(&m.at, PROGRAM, version, family, &ss);
+	err = rr_rpcbind_find(&m.at, &what, family, &ss);
 	finish();
 	if (!err)
 		*ret_port = rr_sockaddr_port((struct sockaddr *)&ss);
@@ -703,6 +727,7 @@ static void silence_and_dribbling_end_at_the_deadline(void **state)
 {
 	static const uint8_t much[] = {W(0x80001000), W(0), W(0), W(0), W(0), W(0),
 	                               W(0),          W(0), W(0), W(0), W(0), W(0)};
+	static const struct rr_rpcb what = {PROGRAM, 1, "rdma", NULL};
 	struct sockaddr_storage ss;
 
 	m.answers[m.n++].silent = true;
@@ -712,7 +737,7 @@ static void silence_and_dribbling_end_at_the_deadline(void **state)
 		rr_time t = rr_engine_clock();
 
 		m.at.deadline = t + RR_MS(300);
-		assert_int_equal(rr_rpcbind_find(&m.at, PROGRAM, 1, AF_INET, &ss),
+		assert_int_equal(rr_rpcbind_find(&m.at, &what, AF_INET, &ss),
 		                 -ETIMEDOUT);
 		assert_true(rr_engine_clock() - t >= RR_MS(300));
 		assert_true(rr_engine_clock() - t < RR_SEC(10));
@@ -724,15 +749,15 @@ static void misuse_is_answered(void **state)
 {
 	char port[RPCRDMA_SERVICE_BYTES];
 	struct sockaddr_storage ss = {.ss_family = AF_UNIX};
+	const struct rr_rpcb what = {PROGRAM, 1, rr_netid(AF_UNIX), NULL};
 	struct rpcrdma_service *s = service(false);
-
 	assert_int_equal(rpcrdma_lookup(NULL, PROGRAM, 1, 0, port), -EINVAL);
 	assert_int_equal(rpcrdma_lookup("127.0.0.1", PROGRAM, 1, 0, NULL), -EINVAL);
 	assert_int_equal(rpcrdma_listener_register(NULL, 0), -EINVAL);
 	assert_int_equal(rpcrdma_listener_unregister(NULL, 0), -EINVAL);
 	assert_int_equal(rr_register(&m.at, s, (struct sockaddr *)&ss), -EAFNOSUPPORT);
-	assert_int_equal(rr_rpcbind_find(&m.at, PROGRAM, 1, AF_UNIX, &ss),
-	                 -EAFNOSUPPORT);
+	assert_int_equal(rpcrdma_register_tcp(PROGRAM, 1, NULL, 0), -EINVAL);
+	assert_int_equal(rr_rpcbind_find(&m.at, &what, AF_UNIX, &ss), -EAFNOSUPPORT);
 	rpcrdma_service_free(s);
 }
 
@@ -750,6 +775,7 @@ int main(void)
 	        TEST(a_registration_is_taken_back),
 	        TEST(what_is_not_ours_stays_registered),
 	        TEST(all_is_taken_back_though_the_first_was_not_there),
+	        TEST(one_program_is_registered_as_tcp_and_taken_back),
 	        TEST(the_port_is_found_under_the_netid_of_ipv4),
 	        TEST(the_port_is_found_under_the_netid_of_ipv6),
 	        TEST(another_version_or_netid_is_not_there),
