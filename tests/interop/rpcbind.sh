@@ -99,7 +99,8 @@ stop_server() {
 }
 # Rows of what rpcinfo shows of us: program version netid address.
 rows() {
-	rpcinfo 2>/dev/null | awk '$3 ~ /^rdma/ { print $1, $2, $3, $4 }' | LC_ALL=C sort
+	rpcinfo 2>/dev/null |
+		awk '$3 ~ /^rdma/ || $1 == 100005 { print $1, $2, $3, $4 }' | LC_ALL=C sort
 }
 expect_rows() {
 	rows >"$T/rows"
@@ -134,8 +135,9 @@ until_true 20 rpcinfo >/dev/null 2>&1 || {
 }
 
 # A server whose TCP port is another must not be mistaken for it.
-start_server 127.0.0.1:4660 --register
-expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52"
+start_server 127.0.0.1:4660 --register --mount-port 4661
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
+	"100005 3 tcp 127.0.0.1.18.53"
 run 0 ping -c 1 --program 100005 127.0.0.1
 says "$T/out" "reply from 127.0.0.1:4660"
 run 0 ping -c 1 --program 100003 twofold
@@ -148,16 +150,25 @@ says "$T/err" "rpcbind there has no such program on RDMA"
 # One address a program: the second server does not start, the first one stays.
 run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
 says "$T/err" "it has another address for NFS or MOUNT"
-expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52"
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
+	"100005 3 tcp 127.0.0.1.18.53"
 stop_server
 expect_rows ""
 
 # What a killed server leaves behind is taken over by the next at that address.
-start_server 127.0.0.1:4660 --register
+start_server 127.0.0.1:4660 --register --mount-port 4661
 kill -KILL "$server"
 wait "$server" 2>/dev/null
-expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52"
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
+	"100005 3 tcp 127.0.0.1.18.53"
+start_server 127.0.0.1:4660 --register --mount-port 4661
+stop_server
+expect_rows ""
+
+# MOUNT over TCP has a port of its own, also where none was named.
 start_server 127.0.0.1:4660 --register
+rows | grep -q "^100005 3 tcp 127[.]0[.]0[.]1[.]" || fail "MOUNT is not registered for TCP"
+says "$T/server.out" "mountd 127.0.0.1:"
 stop_server
 expect_rows ""
 
@@ -168,16 +179,18 @@ stop_server
 
 # IPv6, and both at once.
 if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
-	start_server '[::1]:4660' --register
-	expect_rows "100003 3 rdma6 ::1.18.52" "100005 3 rdma6 ::1.18.52"
+	start_server '[::1]:4660' --register --mount-port 4661
+	expect_rows "100003 3 rdma6 ::1.18.52" "100005 3 rdma6 ::1.18.52" \
+		"100005 3 tcp6 ::1.18.53"
 	run 0 ping -c 1 --program 100005 '[::1]'
 	says "$T/out" "reply from [::1]:4660"
 	run 1 ping -c 1 --program 100005 127.0.0.1
 	says "$T/err" "rpcbind there has no such program on RDMA"
 	stop_server
-	start_server :4660 --register
+	start_server :4660 --register --mount-port 4661
 	expect_rows "100003 3 rdma6 ::.18.52" "100005 3 rdma6 ::.18.52" \
-		"100003 3 rdma 0.0.0.0.18.52" "100005 3 rdma 0.0.0.0.18.52"
+		"100003 3 rdma 0.0.0.0.18.52" "100005 3 rdma 0.0.0.0.18.52" \
+		"100005 3 tcp6 ::.18.53" "100005 3 tcp 0.0.0.0.18.53"
 	run 0 ping -c 1 --program 100005 '[::1]'
 	run 0 ping -c 1 --program 100005 127.0.0.1
 	stop_server

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_MOUNTS = 256, LIST_BYTES = 32768 };
+enum { MAX_MOUNTS = 256 };
 
 /* ---- The list of mounts
  * -------------------------------------------------------------- */
@@ -22,9 +22,8 @@ static void peer_name(const struct op *op, char *ret, size_t size)
 {
 	struct sockaddr_storage ss;
 
-	if (rpcrdma_request_peer(op->req, &ss) ||
-	    getnameinfo((struct sockaddr *)&ss, sizeof(ss), ret, (socklen_t)size, NULL,
-	                0, NI_NUMERICHOST))
+	if (op_peer(op, &ss) || getnameinfo((struct sockaddr *)&ss, sizeof(ss), ret,
+	                                    (socklen_t)size, NULL, 0, NI_NUMERICHOST))
 		snprintf(ret, size, "unknown");
 }
 
@@ -120,9 +119,9 @@ static bool put_string(struct out *o, const char *s)
 
 static struct out list_begin(struct op *op)
 {
-	char *buf = op_alloc(op, LIST_BYTES);
+	char *buf = op_alloc(op, MOUNT_LIST_BYTES);
 
-	return (struct out){buf, 0, buf ? LIST_BYTES - 4 : 0};
+	return (struct out){buf, 0, buf ? MOUNT_LIST_BYTES - 4 : 0};
 }
 
 static void list_end(struct op *op, struct out *o)

@@ -4,8 +4,8 @@
  *
  * One engine serves all connections; worker threads wait for storage.  The
  * process is set up in this order, and taken down in reverse: secret, exports,
- * engine, programs, listeners, privileges dropped, workers; then one line per
- * listener says that it is ready.  SIGINT or SIGTERM ends the loop: listeners
+ * engine, programs, listeners, privileges dropped, workers, MOUNT over TCP; then one
+ * line per listener says that it is ready.  SIGINT or SIGTERM ends the loop: listeners
  * close, requests being served are answered, the exit code is 0.  A second
  * signal ends it at once.
  */
@@ -25,6 +25,7 @@ enum {
 	MAX_LISTENERS = 16,
 	EXPIRE_SECONDS = 10,
 	DRAIN_SECONDS = 5,
+	NO_PORT = 65536,
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
 };
 
@@ -39,8 +40,11 @@ struct server {
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
 	unsigned n_listeners;
-	bool registers;        /* with the rpcbind of this host */
-	unsigned n_registered; /* the first ones of listeners */
+	bool registers;            /* with the rpcbind of this host */
+	unsigned n_registered;     /* the first ones of listeners */
+	uint32_t mount_port;       /* NO_PORT: none was asked for */
+	struct mountd *mountd;     /* NULL: no MOUNT over TCP */
+	unsigned n_registered_tcp; /* the first ones of its addresses */
 	struct rpcrdma_timer *expire;
 };
 
@@ -58,9 +62,13 @@ static const char help[] =
         "  --listen ADDR[:PORT]    listen there (any address, port 20049); "
         "repeatable;\n"
         "                          port 0 takes a free one\n"
+        "  --mount-port PORT       serve MOUNT over TCP as well, which the clients of "
+        "some\n"
+        "                          systems ask for; 0 takes a free port.  Printed as\n"
+        "                          `mountd ADDR:PORT tcp`\n"
         "  --register              tell the rpcbind of this host where NFS and MOUNT "
         "are,\n"
-        "                          until the end\n"
+        "                          until the end; implies --mount-port 0\n"
         "  --read-only             refuse all changes\n"
         "  --no-root-squash        let uid 0 of clients be root here\n"
         "  --all-squash            serve every client as the anonymous user\n"
@@ -159,6 +167,7 @@ static int parse(struct server *s, int argc, char **argv)
 	const struct tool_option options[] = {
 	        {"export", 0, TOOL_TO(TOOL_TAKE, s->nfsd), .take = take_export},
 	        {"listen", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_listen},
+	        {"mount-port", 0, TOOL_RANGE(TOOL_NUMBER, s->mount_port, 0, 65535)},
 	        {"register", 0, TOOL_TO(TOOL_SET, s->registers)},
 	        {"read-only", 0, TOOL_TO(TOOL_SET, s->nfsd.read_only)},
 	        {"no-root-squash", 0, TOOL_TO(TOOL_CLEAR, squash->root)},
@@ -192,6 +201,8 @@ static int parse(struct server *s, int argc, char **argv)
 	}
 	if (!s->n_listen)
 		s->listen[s->n_listen++] = NULL;
+	if (s->registers && s->mount_port == NO_PORT)
+		s->mount_port = 0;
 	return TOOL_GO_ON;
 }
 
@@ -230,7 +241,8 @@ static unsigned object_limit(void)
 	r.rlim_cur = r.rlim_max < 65536 ? r.rlim_max : 65536;
 	(void)setrlimit(RLIMIT_NOFILE, &r); /* a wish */
 	n = getrlimit(RLIMIT_NOFILE, &r) ? 256 : r.rlim_cur;
-	n = n > 256 ? (n - 192) / 3 : 16; /* three descriptors each, at most */
+	/* Three descriptors each at most; connections, of MOUNT too, have the rest. */
+	n = n > 320 ? (n - 272) / 3 : 16;
 	return n < 1024 ? (unsigned)n : 1024;
 }
 
@@ -257,60 +269,116 @@ static int listen_all(struct server *s)
 	return 0;
 }
 
+/* At the listeners' addresses. */
+static int listen_tcp(struct server *s)
+{
+	struct sockaddr_storage ss;
+	int e = 0;
+
+	if (s->mount_port == NO_PORT)
+		return 0;
+	s->mountd = mountd_new(&s->nfsd);
+	if (!s->mountd)
+		return -ENOMEM;
+	for (unsigned i = 0; i < s->n_listeners && !e; i++) {
+		e = rpcrdma_listener_addr(s->listeners[i], &ss);
+		if (!e)
+			e = mountd_listen(s->mountd, &ss,
+			                  htons((uint16_t)s->mount_port));
+	}
+	if (e)
+		tool_error("cannot listen for MOUNT on TCP port %u: %s",
+		           (unsigned)s->mount_port, strerror(-e));
+	return e;
+}
+
+static int not_registered(int e, const char *what)
+{
+	if (e == -EEXIST)
+		tool_error("cannot register with rpcbind: it has another address for "
+		           "%s, and keeps one only",
+		           what);
+	else
+		tool_error("cannot register with rpcbind: %s",
+		           e == -ECONNREFUSED ? "none runs on this host"
+		                              : strerror(-e));
+	return e;
+}
+
 /* Blocks, and so comes before the loop. */
 static int register_all(struct server *s)
 {
-	while (s->n_registered < s->n_listeners) {
-		int e = rpcrdma_listener_register(s->listeners[s->n_registered], 0);
+	struct sockaddr_storage ss;
+	int e;
 
-		if (e) {
-			tool_error("cannot register with rpcbind: %s",
-			           e == -EEXIST
-			                   ? "it has another address for NFS or MOUNT "
-			                     "on RDMA, and keeps one only"
-			           : e == -ECONNREFUSED ? "none runs on this host"
-			                                : strerror(-e));
-			return e;
-		}
+	while (s->n_registered < s->n_listeners) {
+		e = rpcrdma_listener_register(s->listeners[s->n_registered], 0);
+		if (e)
+			return not_registered(e, "NFS or MOUNT on RDMA");
 		s->n_registered++;
+	}
+	while (mountd_addr(s->mountd, s->n_registered_tcp, &ss)) {
+		e = rpcrdma_register_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
+		                         (const struct sockaddr *)&ss, 0);
+		if (e)
+			return not_registered(e, "MOUNT on TCP");
+		s->n_registered_tcp++;
 	}
 	return 0;
 }
 
-static void unregister_all(struct server *s)
+static void not_taken_back(int e)
 {
-	while (s->n_registered) {
-		int e = rpcrdma_listener_unregister(s->listeners[--s->n_registered], 0);
-
-		if (e)
-			tool_error("rpcbind did not take the registration back: %s",
-			           strerror(-e));
-	}
+	if (e)
+		tool_error("rpcbind did not take the registration back: %s",
+		           strerror(-e));
 }
 
-/* One line a listener: who waits for us reads them. */
+static void unregister_all(struct server *s)
+{
+	struct sockaddr_storage ss;
+
+	while (s->n_registered_tcp &&
+	       mountd_addr(s->mountd, --s->n_registered_tcp, &ss))
+		not_taken_back(rpcrdma_unregister_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
+		                                      (const struct sockaddr *)&ss, 0));
+	while (s->n_registered)
+		not_taken_back(rpcrdma_listener_unregister(
+		        s->listeners[--s->n_registered], 0));
+}
+
+/* "listening ADDR:PORT". */
+static void print_addr(const char *what, const struct sockaddr_storage *ss)
+{
+	const struct sockaddr_in *in4 = (const void *)ss;
+	const struct sockaddr_in6 *in6 = (const void *)ss;
+	bool v6 = ss->ss_family == AF_INET6;
+	char host[INET6_ADDRSTRLEN];
+
+	inet_ntop(ss->ss_family, v6 ? (const void *)&in6->sin6_addr : &in4->sin_addr,
+	          host, sizeof(host));
+	printf("%s %s%s%s:%u", what, v6 ? "[" : "", host, v6 ? "]" : "",
+	       ntohs(v6 ? in6->sin6_port : in4->sin_port));
+}
+
+/* One line a listener: who waits for us reads them.  They are written at once. */
 static int announce(const struct server *s)
 {
 	const char *provider = s->common.provider ? s->common.provider : "iwarp";
+	struct sockaddr_storage ss;
 
 	for (unsigned i = 0; i < s->n_listeners; i++) {
-		struct sockaddr_storage ss;
-		char host[INET6_ADDRSTRLEN];
-		const struct sockaddr_in *in4 = (const void *)&ss;
-		const struct sockaddr_in6 *in6 = (const void *)&ss;
-		bool v6;
 		int e = rpcrdma_listener_addr(s->listeners[i], &ss);
 
 		if (e)
 			return e;
-		v6 = ss.ss_family == AF_INET6;
-		inet_ntop(ss.ss_family,
-		          v6 ? (const void *)&in6->sin6_addr : &in4->sin_addr, host,
-		          sizeof(host));
-		printf("listening %s%s%s:%u %.*s %u\n", v6 ? "[" : "", host,
-		       v6 ? "]" : "", ntohs(v6 ? in6->sin6_port : in4->sin_port),
-		       (int)strcspn(provider, ":"), provider,
+		print_addr("listening", &ss);
+		printf(" %.*s %u\n", (int)strcspn(provider, ":"), provider,
 		       s->common.version == 1 ? 1u : 2u); /* the highest */
+	}
+	for (unsigned i = 0; mountd_addr(s->mountd, i, &ss); i++) {
+		print_addr("mountd", &ss);
+		printf(" tcp\n");
 	}
 	return fflush(stdout) ? -errno : 0;
 }
@@ -349,6 +417,8 @@ static int set_up(struct server *s)
 		tool_error("cannot start: %s", strerror(-e));
 	if (!e)
 		e = listen_all(s);
+	if (!e)
+		e = listen_tcp(s);
 	return e || !s->registers ? e : register_all(s);
 }
 
@@ -368,6 +438,11 @@ static int run(struct server *s)
 		        "rpcrdma nfsd: not root: every request is served as uid %u\n",
 		        (unsigned)geteuid());
 	e = workers_start(&s->nfsd.workers, (unsigned)s->threads);
+	if (e) {
+		tool_error("cannot start threads: %s", strerror(-e));
+		return e;
+	}
+	e = s->mountd ? mountd_start(s->mountd) : 0;
 	if (e) {
 		tool_error("cannot start threads: %s", strerror(-e));
 		return e;
@@ -392,6 +467,7 @@ static void drain(struct server *s)
 	unregister_all(s);
 	for (unsigned i = 0; i < s->n_listeners; i++)
 		rpcrdma_listener_close(s->listeners[i], DRAIN_SECONDS * 1000000000ull);
+	mountd_stop(s->mountd);
 	while (!rpcrdma_engine_idle(s->engine) && tool_now_ns() < until)
 		if (rpcrdma_engine_process(s->engine, 100))
 			break;
@@ -403,7 +479,7 @@ static void take_down(struct server *s)
 
 	(void)ident_enter_server(); /* the last request's identity ends here */
 	if (s->stats && s->service) {
-		e = nfsd_write_stats(s->stats, s->engine, s->service);
+		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd);
 		if (e)
 			tool_error("%s: %s", s->stats, strerror(-e));
 	}
@@ -412,6 +488,7 @@ static void take_down(struct server *s)
 	if (s->engine)
 		rpcrdma_engine_free(s->engine);
 	rpcrdma_service_free(s->service);
+	mountd_free(s->mountd);
 	objects_fini(&s->nfsd.objects);
 	export_close_all(&s->nfsd);
 	for (unsigned i = 0; i < s->nfsd.n_mounts; i++)
@@ -427,6 +504,7 @@ int tool_nfsd(int argc, char **argv)
 	if (!s)
 		return TOOL_FAILED;
 	s->threads = 4;
+	s->mount_port = NO_PORT;
 	s->connections = 128;
 	s->memory = 32 << 20;
 	s->reply_cache = 8 << 20;

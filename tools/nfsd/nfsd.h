@@ -16,11 +16,14 @@
  *   name.c     LOOKUP and the procedures that change directories
  *   dir.c      READDIR READDIRPLUS
  *   mount.c    the MOUNT program
+ *   mountd.c   ... over TCP: connections and records
+ *   mount_rpc.c  ... calls and replies
  *   worker.c   threads that wait for storage
  *
  * A procedure runs in its engine's thread; what must wait for storage (fsync)
- * ends in a worker thread.  Shared state: the object cache, the mount list, the
- * walk table and the write verifier, each behind its own lock.
+ * ends in a worker thread.  MOUNT over TCP has a thread too.  Shared state: the
+ * object cache, the mount list, the walk table and the write verifier, each behind
+ * its own lock.
  */
 #ifndef RPCRDMA_NFSD_H
 #define RPCRDMA_NFSD_H
@@ -267,9 +270,11 @@ struct nfsd {
 void nfsd_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
 /* Unstable data may have been lost: clients are to write them again. */
 void nfsd_new_verf(struct nfsd *);
+
+struct mountd;
 /* The JSON of --stats-on-exit.  0, or negative errno. */
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
-                     const struct rpcrdma_service *);
+                     const struct rpcrdma_service *, const struct mountd *);
 
 /* ---- A request (proc.c) -------------------------------------------------------------
  */
@@ -345,6 +350,7 @@ struct op {
 	const struct op_type *type;
 	struct nfsd *nfsd;
 	struct rpcrdma_request *req;
+	const struct mount_call *tcp; /* instead of req */
 	struct ident id;
 	union nfs_args args;
 	union nfs_res res;
@@ -366,10 +372,49 @@ void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
 void op_sync(struct op *, struct object *, int fd);
 /* The same for a directory that was changed, unless --async. */
 void op_sync_dir(struct op *, struct object *dir);
-/* Memory that lives as long as the request; NULL if there is none. */
+/* Memory that lives as long as the request; NULL if there is none.  MOUNT asks for
+ * it once at most. */
 void *op_alloc(struct op *, size_t bytes);
+/* Who calls. */
+int op_peer(const struct op *, struct sockaddr_storage *ret);
 /* Both programs; their tables are the nfsd's. */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
+
+/* ---- MOUNT over TCP (proc.c, mountd.c) ------------------------------------- */
+
+enum { MOUNT_LIST_BYTES = 32768 }; /* of the results of DUMP and EXPORT */
+
+struct mount_call {
+	struct sockaddr_storage peer;
+	struct rpcrdma_auth cred;
+	const void *args;
+	size_t args_len;
+	void *room; /* for a list */
+	size_t room_bytes;
+};
+
+/* Executes a procedure of MOUNT version 3 and writes the results.  0, or a status
+ * for the caller (RPCRDMA_PROC_UNAVAIL ... RPCRDMA_AUTH_ERROR). */
+int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *ret,
+                      size_t size, size_t *ret_len, uint32_t *ret_auth_stat);
+
+struct mountd_stats {
+	uint64_t connections, calls, errors, dropped;
+};
+
+/* NULL: no memory.  Nothing happens before mountd_start. */
+struct mountd *mountd_new(struct nfsd *);
+/* Listens at the address (port in network order; 0 = any), once however often it is
+ * given.  0, or negative errno. */
+int mountd_listen(struct mountd *, const struct sockaddr_storage *, uint16_t port);
+/* The i-th address; false when there are no more. */
+bool mountd_addr(const struct mountd *, unsigned i, struct sockaddr_storage *ret);
+int mountd_start(struct mountd *);
+/* Answers what was asked, for a second at most, and ends the thread. */
+void mountd_stop(struct mountd *);
+/* After mountd_stop. */
+void mountd_stats(const struct mountd *, struct mountd_stats *ret);
+void mountd_free(struct mountd *);
 
 /* ---- Attributes and errors (attr.c)
  * --------------------------------------------------- */

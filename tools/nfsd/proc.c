@@ -2,7 +2,8 @@
 /*
  * A request's way: credential -> identity of the thread, arguments decoded to
  * their last octet, the procedure, storage if it must wait for it, results
- * encoded, answer.  Everything about it lies in memory of the request itself.
+ * encoded, answer.  Everything about it lies in memory of the request itself.  A
+ * call of MOUNT that came by TCP goes the same way, on its thread's stack.
  *
  * Malformed arguments are GARBAGE_ARGS, unknown credentials AUTH_ERROR; all
  * else is a status within the results.
@@ -77,7 +78,17 @@ void op_null(struct op *op)
 
 void *op_alloc(struct op *op, size_t bytes)
 {
-	return rpcrdma_request_alloc(op->req, bytes);
+	if (op->req)
+		return rpcrdma_request_alloc(op->req, bytes);
+	return bytes <= op->tcp->room_bytes ? op->tcp->room : NULL;
+}
+
+int op_peer(const struct op *op, struct sockaddr_storage *ret)
+{
+	if (op->req)
+		return rpcrdma_request_peer(op->req, ret);
+	*ret = op->tcp->peer;
+	return 0;
 }
 
 /* ---- The end ----------------------------------------------------------------- */
@@ -90,28 +101,33 @@ static void release(struct op *op)
 	object_put(op->nfsd, op->obj2);
 }
 
-/* Encodes the results and answers.  Any thread. */
-static void finish(struct op *op)
+/* Encodes the results, which lie in the op: the number of pieces, or -EMSGSIZE. */
+static int results(struct op *op, struct rpcrdma_piece ret[2])
 {
-	struct rpcrdma_request *req = op->req;
-	struct rpcrdma_piece pieces[2];
-	unsigned n_pieces = 0;
-	int n = 0;
+	int n = 0, n_pieces = 0;
 
 	if (op->type->res)
 		n = nfs3_encode(op->head, sizeof(op->head), op->type->res, &op->res);
 	release(op);
-	if (n < 0) {
+	if (n < 0)
+		return n;
+	if (n)
+		ret[n_pieces++] = (struct rpcrdma_piece){op->head, (size_t)n, false};
+	if (op->tail.base)
+		ret[n_pieces++] = op->tail;
+	return n_pieces;
+}
+
+/* Answers.  Any thread. */
+static void finish(struct op *op)
+{
+	struct rpcrdma_request *req = op->req;
+	struct rpcrdma_piece pieces[2];
+	int n = results(op, pieces);
+
+	if (n < 0 || rpcrdma_request_reply(req, pieces, (unsigned)n, NULL, NULL))
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR,
 		                            0); /* it is over */
-		return;
-	}
-	if (n)
-		pieces[n_pieces++] = (struct rpcrdma_piece){op->head, (size_t)n, false};
-	if (op->tail.base)
-		pieces[n_pieces++] = op->tail;
-	if (rpcrdma_request_reply(req, pieces, n_pieces, NULL, NULL))
-		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
 }
 
 /* In a worker: storage, then the answer. */
@@ -154,11 +170,9 @@ void op_sync_dir(struct op *op, struct object *dir)
 /* ---- The beginning ------------------------------------------------------------- */
 
 /* 0, or -EBADMSG with nothing left to free. */
-static int take_args(struct op *op)
+static int take_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 {
 	const struct op_type *t = op->type;
-	const struct rpcrdma_piece *p;
-	unsigned n = rpcrdma_request_args(op->req, &p);
 	const void *head = "";
 	size_t len = 0;
 	int used = 0, e;
@@ -180,43 +194,86 @@ static int take_args(struct op *op)
 	return e;
 }
 
-void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type *type)
+static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
 {
-	struct op *op = rpcrdma_request_alloc(req, sizeof(*op));
-	uint32_t auth;
-
-	if (!op) {
-		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
-		return;
-	}
 	memset(op, 0, offsetof(struct op, head));
 	op->job.run = sync_then_finish;
 	op->type = type;
 	op->nfsd = d;
-	op->req = req;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
 	op->sync_failures = atomic_load(&d->sync_failures);
-	auth = type->null ? 0
-	                  : ident_from_cred(rpcrdma_request_cred(req), &d->squash,
-	                                    &op->id);
-	if (auth) {
-		(void)rpcrdma_request_error(req, RPCRDMA_AUTH_ERROR, auth);
-		return;
-	}
-	if (take_args(op)) {
-		(void)rpcrdma_request_error(req, RPCRDMA_GARBAGE_ARGS, 0);
-		return;
-	}
+}
+
+/* Up to the results; 0, or the status to answer with and nothing left to free. */
+static int op_run(struct op *op, const struct rpcrdma_auth *cred,
+                  const struct rpcrdma_piece *args, unsigned n_args,
+                  uint32_t *ret_auth_stat)
+{
+	const struct op_type *type = op->type;
+
+	*ret_auth_stat = 0;
+	if (!type->null)
+		*ret_auth_stat = ident_from_cred(cred, &op->nfsd->squash, &op->id);
+	if (*ret_auth_stat)
+		return RPCRDMA_AUTH_ERROR;
+	if (take_args(op, args, n_args))
+		return RPCRDMA_GARBAGE_ARGS;
 	if (!type->null && ident_enter(&op->id)) {
 		release(op);
-		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
-		return;
+		return RPCRDMA_SYSTEM_ERR;
 	}
 	type->run(op);
-	if (op->sync_fd[0] >= 0)
+	return 0;
+}
+
+void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type *type)
+{
+	struct op *op = rpcrdma_request_alloc(req, sizeof(*op));
+	const struct rpcrdma_piece *args;
+	uint32_t auth_stat = 0;
+	int status = RPCRDMA_SYSTEM_ERR;
+
+	if (op) {
+		unsigned n = rpcrdma_request_args(req, &args);
+
+		op_init(op, d, type);
+		op->req = req;
+		status = op_run(op, rpcrdma_request_cred(req), args, n, &auth_stat);
+	}
+	if (status)
+		(void)rpcrdma_request_error(req, status, auth_stat);
+	else if (op->sync_fd[0] >= 0)
 		workers_give(&d->workers, &op->job);
 	else
 		finish(op);
+}
+
+int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, void *ret,
+                      size_t size, size_t *ret_len, uint32_t *ret_auth_stat)
+{
+	const struct rpcrdma_piece args = {call->args, call->args_len, false};
+	struct rpcrdma_piece pieces[2];
+	struct op op;
+	int n, status;
+
+	if (proc >= RPCRDMA_MOUNT3_PROCEDURES)
+		return RPCRDMA_PROC_UNAVAIL;
+	op_init(&op, d, &mount_types[proc]);
+	op.tcp = call;
+	status = op_run(&op, &call->cred, &args, 1, ret_auth_stat);
+	if (status)
+		return status;
+	n = results(&op, pieces);
+	if (n < 0)
+		return RPCRDMA_SYSTEM_ERR;
+	*ret_len = 0;
+	for (int i = 0; i < n; i++) {
+		if (pieces[i].len > size - *ret_len)
+			return RPCRDMA_SYSTEM_ERR;
+		memcpy((char *)ret + *ret_len, pieces[i].base, pieces[i].len);
+		*ret_len += pieces[i].len;
+	}
+	return 0;
 }
 
 /* ---- The tables ----------------------------------------------------------------- */

@@ -2,7 +2,8 @@
 /*
  * What --stats-on-exit writes: one JSON object with the engine's counters
  * ("transport", the fields of struct rpcrdma_stats) and the calls by procedure
- * ("nfs", "mount"; procedures that were never called are left out).
+ * ("nfs", "mount"; procedures that were never called are left out).  Calls of MOUNT
+ * over TCP are counted apart ("mount_tcp").
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -93,8 +94,19 @@ static void write_program(FILE *f, const char *title,
 	fprintf(f, "}");
 }
 
+static void write_mountd(FILE *f, const struct mountd *m)
+{
+	struct mountd_stats s;
+
+	mountd_stats(m, &s);
+	fprintf(f,
+	        ",\"mount_tcp\":{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
+	        ",\"connections\":%" PRIu64 ",\"connections_dropped\":%" PRIu64 "}",
+	        s.calls, s.errors, s.connections, s.dropped);
+}
+
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
-                     const struct rpcrdma_service *service)
+                     const struct rpcrdma_service *service, const struct mountd *mountd)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "we") : stdout;
 	struct rpcrdma_stats s;
@@ -109,6 +121,8 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
 	              RPCRDMA_NFS3_PROCEDURES);
 	write_program(f, "mount", service, RPCRDMA_MOUNT_PROGRAM,
 	              rpcrdma_mount3_binding, RPCRDMA_MOUNT3_PROCEDURES);
+	if (mountd)
+		write_mountd(f, mountd);
 	fprintf(f, "}\n");
 	if (fflush(f) || ferror(f))
 		e = -EIO;

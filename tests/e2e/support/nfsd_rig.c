@@ -81,6 +81,16 @@ static void child(const struct rig *r, int out, char *const argv[])
 	_exit(98);
 }
 
+/* The server writes all lines at once: they are there. */
+static void read_rest(struct rig *r, int fd)
+{
+	ssize_t n = -1;
+
+	if (!fcntl(fd, F_SETFL, O_NONBLOCK))
+		n = read(fd, r->said, sizeof(r->said) - 1);
+	r->said[n > 0 ? n : 0] = 0;
+}
+
 /* The first line, with a deadline: the server is an instrumented build maybe. */
 static void read_line(struct rig *r, int fd)
 {
@@ -105,6 +115,7 @@ static void read_line(struct rig *r, int fd)
 	colon = strrchr(addr, ':');
 	assert_non_null(colon);
 	snprintf(r->port, sizeof(r->port), "%.8s", colon + 1);
+	read_rest(r, fd);
 }
 
 static void mount_exp(struct rig *r)

@@ -25,6 +25,7 @@ struct rig {
 	const char *preload, *preload_flag; /* a library for the server, or NULL */
 	pid_t pid;
 	char port[16];
+	char said[512]; /* what the server printed when it was ready, but the first line */
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_conn *conn;
 	nfs_fh3 root; /* of the export "/exp" */

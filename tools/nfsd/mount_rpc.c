@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mount_rpc.h" /* and through it RPC's words */
+#include <string.h>
+
+enum { MAX_AUTH = 400 };
+
+struct reader {
+	const uint8_t *at;
+	size_t len, pos;
+	bool bad;
+};
+
+static uint32_t get_word(struct reader *r)
+{
+	uint32_t v = 0;
+
+	if (nfs3_get_u32(r->at, r->len, &r->pos, &v))
+		r->bad = true;
+	return v;
+}
+
+static struct rpcrdma_auth get_auth(struct reader *r)
+{
+	struct rpcrdma_auth a = {.flavor = get_word(r), .len = get_word(r)};
+	size_t padded = ((size_t)a.len + 3) & ~(size_t)3;
+
+	if (r->bad || a.len > MAX_AUTH || padded > r->len - r->pos) {
+		r->bad = true;
+		a.len = 0;
+		return a;
+	}
+	a.body = r->at + r->pos;
+	r->pos += padded;
+	return a;
+}
+
+struct writer {
+	uint8_t *at;
+	size_t len;
+};
+
+static void put_word(struct writer *w, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		w->at[w->len++] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+/* Words of a reply that has no results. */
+static size_t refuse(struct writer *w, uint32_t stat, uint32_t why,
+                     const uint32_t *more, unsigned n)
+{
+	put_word(w, stat);
+	if (stat == MSG_ACCEPTED) {
+		put_word(w, RPCRDMA_AUTH_NONE); /* the verifier */
+		put_word(w, 0);
+	}
+	put_word(w, why);
+	for (unsigned i = 0; i < n; i++)
+		put_word(w, more[i]);
+	return w->len;
+}
+
+static size_t execute(struct nfsd *d, struct mount_call *call, uint32_t proc,
+                      struct writer *w, bool *ret_failed)
+{
+	enum { HEAD = 4 * 4 }; /* accepted, verifier, status */
+	uint32_t auth_stat = 0;
+	size_t n = 0;
+	int status = nfsd_mount_by_tcp(d, proc, call, w->at + w->len + HEAD,
+	                               MOUNT_RPC_BYTES - w->len - HEAD, &n, &auth_stat);
+
+	*ret_failed = status != 0;
+	if (status == RPCRDMA_AUTH_ERROR)
+		return refuse(w, MSG_DENIED, AUTH_ERROR, &auth_stat, 1);
+	return refuse(w, MSG_ACCEPTED, (uint32_t)status, NULL, 0) + n;
+}
+
+size_t mount_rpc(struct nfsd *d, struct mount_call *call, const void *record,
+                 size_t len, uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)
+{
+	static const uint32_t rpc_versions[] = {RPC_MSG_VERSION, RPC_MSG_VERSION};
+	static const uint32_t versions[] = {3, 3};
+	struct reader r = {record, len, 0, false};
+	struct writer w = {ret, 0};
+	uint32_t xid = get_word(&r), type = get_word(&r), rpc = get_word(&r);
+	uint32_t program, version, proc;
+
+	*ret_failed = true;
+	if (r.bad || type != CALL)
+		return 0;
+	put_word(&w, xid);
+	put_word(&w, REPLY);
+	if (rpc != RPC_MSG_VERSION)
+		return refuse(&w, MSG_DENIED, RPC_MISMATCH, rpc_versions, 2);
+	program = get_word(&r);
+	version = get_word(&r);
+	proc = get_word(&r);
+	call->cred = get_auth(&r);
+	(void)get_auth(&r); /* a verifier says nothing with these flavors */
+	if (r.bad)
+		return 0;
+	if (program != RPCRDMA_MOUNT_PROGRAM)
+		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_UNAVAIL, NULL, 0);
+	if (version != 3)
+		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH, versions, 2);
+	call->args = r.at + r.pos;
+	call->args_len = len - r.pos;
+	return execute(d, call, proc, &w, ret_failed);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MOUNT over TCP: clients of NFS over RDMA ask for it there, Linux always does.
+ *
+ * One thread polls the listeners and at most MAX_PEERS connections.  A connection
+ * reads one record, has it answered (mount_rpc.c), writes, and only then reads on; so
+ * each needs room for one call, and for one answer while it is being written.
+ *
+ * Peers are not trusted.  A record is short, its fragments are counted with it; what
+ * is no call ends the connection.  A connection that has had no call answered for
+ * IDLE_SECONDS is closed, whatever it sends or fails to read meanwhile, and one that
+ * is idle longest makes room for a new one: nobody can keep others out.
+ */
+#include "nfsd.h"
+#include "mount_rpc.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	MAX_LISTENERS = 16,
+	MAX_PEERS = 64,
+	MARK = 4,
+	MAX_RECORD = 4096, /* a call has 1.9 KiB at most */
+	MAX_FRAGMENTS = 64,
+	MAX_TURNS = 8, /* calls of one connection, before others have their turn */
+	IDLE_SECONDS = 30,
+	STOP_MS = 1000,
+	PAUSE_MS = 100, /* where no connection can be taken */
+};
+
+#define LAST_FRAGMENT (1u << 31)
+
+struct peer {
+	int fd;
+	uint64_t since_ms; /* it came, or its last call was answered */
+	struct sockaddr_storage addr;
+	uint8_t mark[MARK];
+	size_t mark_len;
+	size_t left; /* of the fragment */
+	bool last;
+	unsigned n_fragments; /* of the record */
+	uint8_t record[MAX_RECORD];
+	size_t len;
+	uint8_t *out; /* an answer, its mark included; NULL: none */
+	size_t out_len, out_done;
+};
+
+struct mountd {
+	struct nfsd *nfsd;
+	int listeners[MAX_LISTENERS];
+	struct sockaddr_storage addrs[MAX_LISTENERS];
+	unsigned n_listeners;
+	struct peer *peers[MAX_PEERS];
+	unsigned n_peers;
+	int wake; /* an eventfd: stop */
+	bool started;
+	pthread_t thread;
+	uint64_t pause_until_ms;
+	struct mountd_stats stats;
+	uint8_t room[MOUNT_LIST_BYTES];
+	uint8_t answer[MARK + MOUNT_RPC_BYTES];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- Connections ------------------------------------------------------------ */
+
+static void drop(struct mountd *m, unsigned i)
+{
+	struct peer *p = m->peers[i];
+
+	close(p->fd);
+	free(p->out);
+	free(p);
+	m->peers[i] = m->peers[--m->n_peers];
+}
+
+static unsigned idlest(const struct mountd *m)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 1; i < m->n_peers; i++)
+		if (m->peers[i]->since_ms < m->peers[found]->since_ms)
+			found = i;
+	return found;
+}
+
+static void take(struct mountd *m, int listener, uint64_t now)
+{
+	struct sockaddr_storage addr = {0};
+	socklen_t len = sizeof(addr);
+	struct peer *p;
+	int fd = accept4(listener, (struct sockaddr *)&addr, &len,
+	                 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		/* No descriptors, above all: others will close some. */
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			m->pause_until_ms = now + PAUSE_MS;
+		return;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		close(fd);
+		m->pause_until_ms = now + PAUSE_MS;
+		return;
+	}
+	if (m->n_peers == MAX_PEERS) {
+		drop(m, idlest(m));
+		m->stats.dropped++;
+	}
+	p->fd = fd;
+	p->since_ms = now;
+	p->addr = addr;
+	m->peers[m->n_peers++] = p;
+	m->stats.connections++;
+}
+
+/* ---- Records ------------------------------------------------- [RFC 5531 §11] */
+
+/* Up to @want octets: how many came, 0 for none yet, or -1 at the end. */
+static ssize_t get(const struct peer *p, void *to, size_t want)
+{
+	ssize_t n = recv(p->fd, to, want, 0);
+
+	if (n > 0)
+		return n;
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+static bool begin_fragment(struct peer *p)
+{
+	uint32_t mark = (uint32_t)p->mark[0] << 24 | (uint32_t)p->mark[1] << 16 |
+	                (uint32_t)p->mark[2] << 8 | p->mark[3];
+
+	p->last = mark & LAST_FRAGMENT;
+	p->left = mark & ~LAST_FRAGMENT;
+	return p->left <= MAX_RECORD - p->len && ++p->n_fragments <= MAX_FRAGMENTS;
+}
+
+/* 1: a record is there; 0: more is to come; -1: the connection is of no use. */
+static int read_record(struct peer *p)
+{
+	ssize_t n;
+
+	for (;;) {
+		if (p->mark_len < MARK) {
+			n = get(p, p->mark + p->mark_len, MARK - p->mark_len);
+			if (n <= 0)
+				return (int)n;
+			p->mark_len += (size_t)n;
+			if (p->mark_len == MARK && !begin_fragment(p))
+				return -1;
+			continue;
+		}
+		if (p->left) {
+			n = get(p, p->record + p->len, p->left);
+			if (n <= 0)
+				return (int)n;
+			p->len += (size_t)n;
+			p->left -= (size_t)n;
+			continue;
+		}
+		p->mark_len = 0;
+		if (p->last)
+			return 1;
+	}
+}
+
+/* Executes what is in the record; false: it is no call. */
+static bool answer(struct mountd *m, struct peer *p)
+{
+	struct mount_call call = {
+	        .peer = p->addr, .room = m->room, .room_bytes = sizeof(m->room)};
+	bool failed = false;
+	size_t len =
+	        mount_rpc(m->nfsd, &call, p->record, p->len, m->answer + MARK, &failed);
+	uint32_t mark = (uint32_t)len | LAST_FRAGMENT;
+
+	p->len = 0;
+	p->n_fragments = 0;
+	m->stats.calls++;
+	m->stats.errors += failed;
+	if (!len)
+		return false;
+	for (int i = 0; i < MARK; i++)
+		m->answer[i] = (uint8_t)(mark >> (24 - 8 * i));
+	p->out = malloc(MARK + len);
+	if (!p->out)
+		return false;
+	memcpy(p->out, m->answer, MARK + len);
+	p->out_len = MARK + len;
+	p->out_done = 0;
+	return true;
+}
+
+/* 1: all is out; 0: the rest later; -1. */
+static int write_out(struct peer *p, uint64_t now)
+{
+	ssize_t n = send(p->fd, p->out + p->out_done, p->out_len - p->out_done,
+	                 MSG_NOSIGNAL);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	p->out_done += (size_t)n;
+	if (p->out_done < p->out_len)
+		return 0;
+	free(p->out);
+	p->out = NULL;
+	p->since_ms = now;
+	return 1;
+}
+
+/* Whether to keep the connection. */
+static bool serve(struct mountd *m, struct peer *p, uint64_t now)
+{
+	int r = 1;
+
+	for (int turn = 0; turn < MAX_TURNS && r > 0; turn++) {
+		if (!p->out) {
+			r = read_record(p);
+			if (r > 0 && !answer(m, p))
+				r = -1;
+		}
+		if (p->out && r >= 0)
+			r = write_out(p, now);
+	}
+	return r >= 0;
+}
+
+/* ---- The loop --------------------------------------------------------------- */
+
+struct polled {
+	struct pollfd fds[1 + MAX_LISTENERS + MAX_PEERS];
+	unsigned n, n_listeners;
+};
+
+static void gather(const struct mountd *m, uint64_t now, bool stopping,
+                   struct polled *ret)
+{
+	ret->n = 0;
+	ret->fds[ret->n++] = (struct pollfd){stopping ? -1 : m->wake, POLLIN, 0};
+	ret->n_listeners = stopping || now < m->pause_until_ms ? 0 : m->n_listeners;
+	for (unsigned i = 0; i < ret->n_listeners; i++)
+		ret->fds[ret->n++] = (struct pollfd){m->listeners[i], POLLIN, 0};
+	for (unsigned i = 0; i < m->n_peers; i++)
+		ret->fds[ret->n++] = (struct pollfd){
+		        m->peers[i]->fd, m->peers[i]->out ? POLLOUT : POLLIN, 0};
+}
+
+/* In reverse, so that a dropped one's place is taken by one already seen. */
+static void serve_ready(struct mountd *m, const struct polled *q, uint64_t now,
+                        bool stopping)
+{
+	unsigned first = 1 + q->n_listeners;
+
+	for (unsigned i = m->n_peers; i-- > 0;) {
+		struct peer *p = m->peers[i];
+		bool keep = !q->fds[first + i].revents || serve(m, p, now);
+
+		if (keep && now - p->since_ms > IDLE_SECONDS * 1000) {
+			m->stats.dropped++;
+			keep = false;
+		}
+		if (!keep || (stopping && !p->out && !p->mark_len && !p->len))
+			drop(m, i);
+	}
+	for (unsigned i = 0; i < q->n_listeners; i++)
+		if (q->fds[1 + i].revents)
+			take(m, q->fds[1 + i].fd, now);
+}
+
+static int wait_ms(const struct mountd *m, uint64_t now)
+{
+	if (now < m->pause_until_ms)
+		return PAUSE_MS;
+	return m->n_peers ? 1000 : -1; /* their idleness is looked at */
+}
+
+static void *run(void *arg)
+{
+	struct mountd *m = arg;
+	struct polled q;
+	uint64_t now = now_ms(), until = UINT64_MAX;
+
+	while (now < until) {
+		bool stopping = until != UINT64_MAX;
+
+		gather(m, now, stopping, &q);
+		if (poll(q.fds, q.n, stopping ? PAUSE_MS : wait_ms(m, now)) < 0 &&
+		    errno != EINTR)
+			break; /* no memory: nobody can be served */
+		now = now_ms();
+		serve_ready(m, &q, now, stopping);
+		if (!stopping && q.fds[0].revents)
+			until = now + STOP_MS;
+		if (stopping && !m->n_peers)
+			break;
+	}
+	while (m->n_peers)
+		drop(m, 0);
+	return NULL;
+}
+
+/* ---- From outside ----------------------------------------------------------- */
+
+struct mountd *mountd_new(struct nfsd *d)
+{
+	struct mountd *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->nfsd = d;
+	m->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (m->wake < 0) {
+		free(m);
+		return NULL;
+	}
+	return m;
+}
+
+static void set_port(struct sockaddr_storage *ss, uint16_t port)
+{
+	if (ss->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)ss)->sin6_port = port;
+	else
+		((struct sockaddr_in *)ss)->sin_port = port;
+}
+
+static bool same_host(const struct sockaddr_storage *a,
+                      const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr) &&
+	       a6->sin6_scope_id == b6->sin6_scope_id;
+}
+
+static int open_listener(const struct sockaddr_storage *at, int *ret)
+{
+	const int one = 1, zero = 0;
+	socklen_t len = at->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+	                                          : sizeof(struct sockaddr_in);
+	int e, fd = socket(at->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+	                   0);
+
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    (at->ss_family == AF_INET6 &&
+	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero))) ||
+	    bind(fd, (const struct sockaddr *)at, len) || listen(fd, MAX_PEERS)) {
+		e = -errno;
+		close(fd);
+		return e;
+	}
+	*ret = fd;
+	return 0;
+}
+
+int mountd_listen(struct mountd *m, const struct sockaddr_storage *addr, uint16_t port)
+{
+	struct sockaddr_storage at = *addr;
+	socklen_t len = sizeof(at);
+	int fd = -1, e;
+
+	for (unsigned i = 0; i < m->n_listeners; i++)
+		if (same_host(addr, &m->addrs[i]))
+			return 0;
+	if (m->n_listeners == MAX_LISTENERS)
+		return -ENOSPC;
+	set_port(&at, port);
+	e = open_listener(&at, &fd);
+	if (e)
+		return e;
+	if (getsockname(fd, (struct sockaddr *)&at, &len)) {
+		e = -errno;
+		close(fd);
+		return e;
+	}
+	m->addrs[m->n_listeners] = at;
+	m->listeners[m->n_listeners++] = fd;
+	return 0;
+}
+
+bool mountd_addr(const struct mountd *m, unsigned i, struct sockaddr_storage *ret)
+{
+	if (!m || i >= m->n_listeners)
+		return false;
+	*ret = m->addrs[i];
+	return true;
+}
+
+int mountd_start(struct mountd *m)
+{
+	int e = pthread_create(&m->thread, NULL, run, m);
+
+	m->started = !e;
+	return -e;
+}
+
+void mountd_stop(struct mountd *m)
+{
+	const uint64_t one = 1;
+
+	if (!m || !m->started)
+		return;
+	(void)!write(m->wake, &one, sizeof(one)); /* it cannot be full */
+	pthread_join(m->thread, NULL);
+	m->started = false;
+}
+
+void mountd_stats(const struct mountd *m, struct mountd_stats *ret)
+{
+	*ret = m->stats;
+}
+
+void mountd_free(struct mountd *m)
+{
+	if (!m)
+		return;
+	for (unsigned i = 0; i < m->n_listeners; i++)
+		close(m->listeners[i]);
+	close(m->wake);
+	free(m);
+}
