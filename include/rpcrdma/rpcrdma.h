@@ -146,6 +146,14 @@ enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_GENL = 3, /* and chunks */
 };
 
+/* Who must prove who they are before any RPC, see rpcrdma/hostauth.h. */
+struct rpcrdma_hostauth;
+enum rpcrdma_hostauth_policy {
+	RPCRDMA_HOSTAUTH_OFF = 0,
+	RPCRDMA_HOSTAUTH_PREFER = 1, /* if the peer can; one that tries must succeed */
+	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* or there is no connection */
+};
+
 struct rpcrdma_conn_options {
 	size_t size;
 	const char *provider; /* "iwarp" or "iwarp:key=value,..."; NULL = iwarp */
@@ -167,7 +175,13 @@ struct rpcrdma_conn_options {
 	 * until the last connection made with it is over. */
 	const struct rpcrdma_extension *const *extensions;
 	unsigned n_extensions;
+	/* Host authentication; @hostauth is lent, and needed unless OFF. */
+	enum rpcrdma_hostauth_policy hostauth_policy;
+	const struct rpcrdma_hostauth *hostauth;
 	/* client: */
+	const char *hostauth_name; /* whom the server's certificate must name; NULL =
+				      the host connected to; "" = anybody believed.
+				      Copied, at most 255 octets */
 	bool no_reconnect; /* the first loss ends everything; attempts that find out
 			      which version the server speaks are no loss */
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
@@ -217,6 +231,7 @@ struct rpcrdma_conn_info {
 	bool connected;
 	int error; /* last reason of a loss, negative errno */
 	char why[160]; /* in words */
+	char identity[256]; /* what the peer proved to be (hostauth); "" = nothing */
 	struct sockaddr_storage peer, local;
 };
 

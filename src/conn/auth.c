@@ -67,10 +67,11 @@ static void step(struct rr_conn *c, const void *in, size_t in_len)
 	}
 	verdict = c->cfg.auth.step(c->cfg.auth.ctx, in, in_len, &out, &out_len);
 	rr_conn_trace(c, RR_TRACE_AUTH_STEP, 0, a->steps, in_len, out_len);
-	if (verdict < 0 || out_len > RR_AUTH_MAX_BYTES) {
+	if ((verdict < 0 && !out_len) || out_len > RR_AUTH_MAX_BYTES) {
 		refuse(c);
 		return;
 	}
+	a->refused = verdict < 0;
 	a->satisfied = verdict > 0;
 	if (a->satisfied && !out_len) {
 		move(c, RR_AUTH_DONE);
@@ -123,8 +124,21 @@ void rr_auth_go_on(struct rr_conn *c)
 	}
 }
 
+void rr_auth_property(struct rr_conn *c, bool own, const struct rr_prop *p)
+{
+	const struct rr_auth *h = &c->cfg.auth;
+
+	if (h->property && rr_conn_live(c) &&
+	    !h->property(h->ctx, own, p->id, p->data, p->len))
+		refuse(c);
+}
+
 void rr_auth_step_sent(struct rr_conn *c)
 {
+	if (c->auth.refused) {
+		refuse(c);
+		return;
+	}
 	move(c, c->auth.satisfied ? RR_AUTH_DONE : RR_AUTH_LISTEN);
 	rr_auth_go_on(c);
 }

@@ -55,13 +55,18 @@ enum rr_conn_versions { RR_CONN_V1 = 1 << 1, RR_CONN_V2 = 1 << 2 };
  * The client begins (@in NULL, @in_len 0); each step takes what the peer said and
  * says what to answer, in memory of its own that stays until the next step.
  * 0: more is to come (something is sent, even if it is empty); 1: done (sent
- * unless empty); negative: failed, the connection is closed by -EACCES.  It is
- * called from event functions and must not call into the connection.
+ * unless empty); negative: failed, the connection is closed by -EACCES, after the
+ * peer was told why if there are words for it.  Both are called from event
+ * functions and must not call into the connection.
  */
 struct rr_auth {
 	int (*step)(void *ctx, const void *in, size_t in_len, const void **ret_out,
 		    size_t *ret_out_len);
 	void *ctx; /* of this connection alone */
+	/* Each other property, as it is sent (@own) or was received, in order: both
+	 * peers see the same unless somebody between them changed it.  All of a
+	 * peer's come before its first step.  False: refused.  May be NULL. */
+	bool (*property)(void *ctx, bool own, uint32_t id, const void *data, size_t len);
 };
 
 /* A property that an extension defines.                        [v2 §5, §B.4] */

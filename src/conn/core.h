@@ -297,6 +297,7 @@ enum rr_auth_phase {
 struct rr_auth_state {
 	enum rr_auth_phase phase;
 	bool satisfied; /* the hook said so */
+	bool refused; /* it said no, and the peer is still to be told why */
 	bool heard; /* a step of the peer's came */
 	unsigned steps; /* of both */
 	struct rr_mbuf out; /* the own step: opaque<>, encoded */
@@ -520,6 +521,8 @@ static inline bool rr_auth_settled(const struct rr_conn *c)
 }
 /* A step of the peer's: opaque<>, checked. */
 void rr_auth_received(struct rr_conn *, const uint8_t *data, uint32_t len);
+/* Another property went out or came. */
+void rr_auth_property(struct rr_conn *, bool own, const struct rr_prop *);
 /* A whole RDMA2_CONNPROP was taken, all own properties but steps are sent, or
  * a step is sent: what follows from it? */
 void rr_auth_go_on(struct rr_conn *);

@@ -190,6 +190,25 @@ static void put_own(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
 	}
 }
 
+/* A set of ours, whole, as the peer will see it. */
+static void tell_auth(struct rr_conn *c, const uint8_t *set, const uint8_t *end)
+{
+	struct rr_cursor cur = rr_cursor_over(set, (size_t)(end - set));
+	uint32_t count;
+	struct rr_prop v;
+	int err;
+
+	if (!c->cfg.auth.property)
+		return;
+	err = rr_wire_get_props_begin(&cur, &count);
+	for (; !err && count; count--) {
+		err = rr_wire_get_prop(&cur, &v);
+		if (!err)
+			rr_auth_property(c, true, &v);
+	}
+	RR_ASSERT(!err);
+}
+
 /* The last one of ours? */
 static bool is_final(const struct rr_conn *c)
 {
@@ -229,6 +248,7 @@ static void send_set(struct rr_conn *c)
 	}
 	put_own(c, &w, prefix.xid, &count);
 	rr_store_u32(count_at, count);
+	tell_auth(c, count_at, w.pos);
 	p->begun = true;
 	p->sent = is_final(c);
 	if (!p->sent)
@@ -268,11 +288,16 @@ static void copy_part(const struct rr_props *p, size_t at, uint8_t *to, size_t n
 static void parts_sent(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
+	const struct rr_prop v = {.id = p->part_id,
+	                          .len = rr_load_u32(p->part_head + 8),
+	                          .data = p->part_data};
 
 	p->part_len = 0;
 	p->sent = !p->part_flags;
 	if (p->part_id == RDMA2_PROPID_HOSTAUTH)
 		rr_auth_step_sent(c);
+	else
+		rr_auth_property(c, true, &v);
 }
 
 static void send_part(struct rr_conn *c)
@@ -388,6 +413,8 @@ static void take_others(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
 		i = rr_ext_prop(c, p.id);
 		if (p.id == RDMA2_PROPID_HOSTAUTH)
 			rr_auth_received(c, p.data, p.len);
+		else
+			rr_auth_property(c, false, &p);
 		if (i < 0)
 			continue;
 		if (p.len) {

@@ -93,7 +93,8 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 	negotiating = negotiating && t->untold <= MAX_UNTOLD;
 	if (t->unheard_since == RR_TIME_NEVER)
 		t->unheard_since = now;
-	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT) {
+	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT ||
+	    error == -EACCES) { /* who we are, or it is, will not change */
 		give_up(t, error);
 		return;
 	}
@@ -367,6 +368,15 @@ static const struct rr_conn_kind client_kind = {
         .free = free_client,
 };
 
+/* Whom its certificate must name. */
+static int name_server(struct rr_link_config *c, const char *host)
+{
+	if (strlen(host) >= sizeof(c->hostauth_name))
+		return c->o.hostauth_policy ? -EINVAL : 0;
+	strcpy(c->hostauth_name, host);
+	return 0;
+}
+
 int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *service,
                     const struct rpcrdma_conn_options *o, rpcrdma_conn_event_fn *event,
                     void *arg, struct rpcrdma_conn **ret)
@@ -387,6 +397,8 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	t->unheard_since = e->now;
 	if (!err)
 		err = rr_link_config_from(o, &t->config);
+	if (!err && (!o || !o->hostauth_name))
+		err = name_server(&t->config, host);
 	if (!err)
 		err = rr_addr_resolve(host, service ? service : "20049", false,
 		                      &t->addrs);

@@ -31,6 +31,21 @@ static int choose_reverse(struct rr_link_config *c)
 	return 0;
 }
 
+/* Version 1 has no way to authenticate. */
+static int choose_hostauth(struct rr_link_config *c)
+{
+	const char *name = c->o.hostauth_name ? c->o.hostauth_name : "";
+
+	if ((unsigned)c->o.hostauth_policy > RPCRDMA_HOSTAUTH_REQUIRE ||
+	    (c->o.hostauth_policy && !c->o.hostauth) ||
+	    strlen(name) >= sizeof(c->hostauth_name))
+		return -EINVAL;
+	strcpy(c->hostauth_name, name);
+	if (c->o.hostauth_policy == RPCRDMA_HOSTAUTH_REQUIRE)
+		c->versions &= ~(unsigned)RR_CONN_V1;
+	return c->versions ? 0 : -EPROTONOSUPPORT;
+}
+
 static int choose_provider(const char *name, struct rr_link_config *c)
 {
 	const char *colon = name ? strchr(name, ':') : NULL;
@@ -89,10 +104,12 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	if (!err)
 		err = rpcrdma_extensions_check(c.o.extensions, c.o.n_extensions);
 	if (!err)
+		err = choose_hostauth(&c);
+	if (!err)
 		err = choose_provider(c.o.provider, &c);
 	if (err)
 		return err;
-	c.o.provider = NULL; /* borrowed no longer */
+	c.o.provider = c.o.hostauth_name = NULL; /* borrowed no longer */
 	*ret = c;
 	return 0;
 }
@@ -299,6 +316,15 @@ static void connected(struct rr_link *l)
 	rr_conn_open(l->conn, l->engine->now);
 }
 
+static const char *ended_why(const struct rr_link *l)
+{
+	if (!l->hostauth || l->error != -EACCES)
+		return l->prov->why(l->ep);
+	if (rr_hostauth_why(l->hostauth)[0])
+		return rr_hostauth_why(l->hostauth);
+	return "the peer does not authenticate itself (hostauth)";
+}
+
 static void take(struct rr_link *l, const struct rr_wc *wc)
 {
 	rr_time now = l->engine->now;
@@ -310,7 +336,7 @@ static void take(struct rr_link *l, const struct rr_wc *wc)
 	case RR_WC_DISCONNECTED:
 		if (!l->error)
 			l->error = wc->status;
-		snprintf(l->why, sizeof(l->why), "%s", l->prov->why(l->ep));
+		snprintf(l->why, sizeof(l->why), "%s", ended_why(l));
 		lose(l, wc->status);
 		drain(l);
 		if (!l->over && l->up->lost)
@@ -452,7 +478,22 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .props_ns = o->handshake_ns,
 	        .keepalive_ns = o->keepalive_ns,
 	        .ext = l->exts ? &l->exts->table : NULL,
+	        .auth = l->hostauth ? (struct rr_auth){rr_hostauth_step, l->hostauth,
+	                                               rr_hostauth_property}
+	                            : (struct rr_auth){NULL},
+	        .auth_required = o->hostauth_policy == RPCRDMA_HOSTAUTH_REQUIRE,
 	};
+}
+
+static int new_hostauth(struct rr_link *l, const struct rr_link_config *c, bool server)
+{
+	bool must = c->o.hostauth_policy == RPCRDMA_HOSTAUTH_REQUIRE;
+
+	if (c->o.hostauth_policy == RPCRDMA_HOSTAUTH_OFF)
+		return 0;
+	return rr_hostauth_new(c->o.hostauth, server,
+	                       c->hostauth_name[0] ? c->hostauth_name : NULL, must,
+	                       &l->hostauth);
 }
 
 static struct rr_link *alloc_link(struct rpcrdma_engine *e,
@@ -463,7 +504,9 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 
 	if (!l)
 		return NULL;
-	if (rr_exts_new(&c->o, &l->exts)) { /* checked before: no memory */
+	if (rr_exts_new(&c->o, &l->exts) || /* checked before: no memory */
+	    new_hostauth(l, c, server)) {
+		free(l->exts);
 		free(l);
 		return NULL;
 	}
@@ -527,6 +570,7 @@ static void undo_start(struct rr_link *l)
 	if (l->ep)
 		l->prov->destroy(l->ep);
 	rr_conn_free(l->conn);
+	rr_hostauth_free(l->hostauth);
 	free(l->exts);
 	free(l);
 }
@@ -630,6 +674,7 @@ void rr_link_free(struct rr_link *l)
 	if (l->ep)
 		l->prov->destroy(l->ep);
 	rr_conn_free(l->conn);
+	rr_hostauth_free(l->hostauth);
 	free(l->exts);
 	l->engine->alive--;
 	free(l);
@@ -697,5 +742,8 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 		(void)l->prov->peer_addr(l->ep, &ret->peer); /* zero if unknown */
 		(void)l->prov->local_addr(l->ep, &ret->local);
 	}
+	if (l->hostauth)
+		snprintf(ret->identity, sizeof(ret->identity), "%s",
+		         rr_hostauth_identity(l->hostauth));
 	ret->remote_invalidate = lim.remote_invalidate && c.remote_invalidate;
 }

@@ -14,6 +14,7 @@
 
 #include "conn/conn.h"
 #include "drive/engine.h"
+#include "hostauth/hostauth.h"
 #include "prov/prov.h"
 
 struct rr_link;
@@ -46,6 +47,7 @@ struct rr_link {
 	void *owner;
 	struct rr_served *served; /* the owner's, if it serves requests */
 	struct rr_exts *exts; /* NULL: no extensions */
+	struct rr_hostauth *hostauth; /* NULL: off */
 	uint32_t id;
 	bool open; /* CONNECTED was seen */
 	bool ready;
@@ -69,6 +71,7 @@ struct rr_link_config {
 	const struct rr_prov_ops *prov;
 	char prov_options[128];
 	uint32_t rvrsdir; /* a client's property 5 */
+	char hostauth_name[256]; /* "": anybody */
 };
 
 /* -EINVAL, -ENODEV (unknown provider) or -EPROTONOSUPPORT (unknown version). */

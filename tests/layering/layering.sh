@@ -28,8 +28,9 @@ function arrows(f) {
 	if (f == "src/conn") return "src/base src/wire src/conn"
 	if (f == "src/prov") return "src/base src/prov"
 	if (f ~ "^src/prov/") return "src/base src/prov " f
+	if (f == "src/hostauth") return "src/base src/hostauth rpcrdma"
 	if (f == "src/drive") return "src/base src/wire src/conn src/prov src/prov/sim" \
-		" src/prov/iwarp src/prov/verbs src/drive rpcrdma"
+		" src/prov/iwarp src/prov/verbs src/hostauth src/drive rpcrdma"
 	if (f == "src/rpc") return "src/drive src/rpc rpcrdma"
 	if (f ~ "^src/ulb/") return f " rpcrdma"
 	if (f ~ "^(tools|bench)") return top(f) " rpcrdma generated"

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _POSIX_C_SOURCE 200809L
+#include "hostauth/creds.h"
+
+#include <rpcrdma/hostauth.h>
+
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void rr_openssl_why(char *why, size_t size, const char *what)
+{
+	unsigned long e = ERR_peek_error();
+	const char *reason = e ? ERR_reason_error_string(e) : NULL;
+
+	if (e && ERR_SYSTEM_ERROR(e))
+		reason = strerror(ERR_GET_REASON(e));
+	snprintf(why, size, "%s: %s", what, reason ? reason : "unknown reason");
+	ERR_clear_error();
+}
+
+/* -- the pre-shared key ---------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	                              : -1;
+}
+
+/* IDENTITY:HEX */
+static int parse_psk(struct rpcrdma_hostauth *h, char *line)
+{
+	char *hex = strchr(line, ':');
+	size_t n;
+
+	line[strcspn(line, "\r\n")] = '\0';
+	if (!hex || hex == line || hex - line >= RR_PSK_IDENTITY)
+		return -EBADMSG;
+	*hex++ = '\0';
+	n = strlen(hex);
+	if (n % 2 || n / 2 < RR_PSK_MIN || n / 2 > RR_PSK_MAX)
+		return -EBADMSG;
+	for (size_t i = 0; i < n; i += 2) {
+		int hi = hex_digit(hex[i]), lo = hex_digit(hex[i + 1]);
+
+		if (hi < 0 || lo < 0)
+			return -EBADMSG;
+		h->psk[i / 2] = (uint8_t)(hi << 4 | lo);
+	}
+	h->psk_len = n / 2;
+	strcpy(h->psk_identity, line);
+	return 0;
+}
+
+static int read_psk(struct rpcrdma_hostauth *h, const char *path, char *why, size_t size)
+{
+	char line[RR_PSK_IDENTITY + 2 * RR_PSK_MAX + 8] = "";
+	FILE *f = fopen(path, "re");
+	struct stat st;
+	int err;
+
+	if (!f) {
+		err = -errno;
+		snprintf(why, size, "%s: %s", path, strerror(-err));
+		return err;
+	}
+	if (fstat(fileno(f), &st) || st.st_mode & (S_IRWXG | S_IRWXO)) {
+		snprintf(why, size, "%s: others may read it: chmod 600", path);
+		err = -EACCES;
+	} else if (!fgets(line, sizeof(line), f) || parse_psk(h, line)) {
+		snprintf(why, size, "%s: not IDENTITY:HEX of %d to %d octets", path,
+		         RR_PSK_MIN, RR_PSK_MAX);
+		err = -EBADMSG;
+	} else {
+		err = 0;
+	}
+	OPENSSL_cleanse(line, sizeof(line));
+	fclose(f);
+	return err;
+}
+
+static SSL_SESSION *psk_session(SSL *ssl, const struct rpcrdma_hostauth *h)
+{
+	static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
+	const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, aes_128_gcm_sha256);
+	SSL_SESSION *s = SSL_SESSION_new();
+
+	if (s && cipher && SSL_SESSION_set1_master_key(s, h->psk, h->psk_len) &&
+	    SSL_SESSION_set_cipher(s, cipher) &&
+	    SSL_SESSION_set_protocol_version(s, TLS1_3_VERSION))
+		return s;
+	SSL_SESSION_free(s);
+	return NULL;
+}
+
+static int offer_psk(SSL *ssl, const EVP_MD *md, const unsigned char **id,
+                     size_t *id_len, SSL_SESSION **ret)
+{
+	const struct rpcrdma_hostauth *h = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+
+	*ret = NULL;
+	if (md && EVP_MD_get_type(md) != NID_sha256) /* after a HelloRetryRequest */
+		return 1;
+	*ret = psk_session(ssl, h);
+	*id = (const unsigned char *)h->psk_identity;
+	*id_len = strlen(h->psk_identity);
+	return *ret != NULL;
+}
+
+static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSION **ret)
+{
+	const struct rpcrdma_hostauth *h = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+
+	*ret = NULL;
+	if (id_len != strlen(h->psk_identity) ||
+	    CRYPTO_memcmp(id, h->psk_identity, id_len) != 0)
+		return 1; /* not known: without certificate the handshake fails */
+	*ret = psk_session(ssl, h);
+	return *ret != NULL;
+}
+
+/* -- contexts -------------------------------------------------------------------- */
+
+static bool load_files(SSL_CTX *x, const struct rpcrdma_hostauth_options *o, char *why,
+                       size_t size)
+{
+	const char *key = o->key_file ? o->key_file : o->cert_file;
+
+	if (o->ca_file ? SSL_CTX_load_verify_file(x, o->ca_file) != 1
+	               : SSL_CTX_set_default_verify_paths(x) != 1) {
+		rr_openssl_why(why, size, o->ca_file ? o->ca_file : "authorities");
+		return false;
+	}
+	if (!o->cert_file)
+		return true;
+	if (SSL_CTX_use_certificate_chain_file(x, o->cert_file) != 1) {
+		rr_openssl_why(why, size, o->cert_file);
+		return false;
+	}
+	if (SSL_CTX_use_PrivateKey_file(x, key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_check_private_key(x) != 1) {
+		rr_openssl_why(why, size, key);
+		return false;
+	}
+	return true;
+}
+
+static SSL_CTX *new_context(struct rpcrdma_hostauth *h, const SSL_METHOD *m,
+                            const struct rpcrdma_hostauth_options *o, char *why,
+                            size_t size)
+{
+	SSL_CTX *x = SSL_CTX_new(m);
+
+	if (!x)
+		return NULL;
+	SSL_CTX_set_app_data(x, h);
+	SSL_CTX_set_min_proto_version(x, TLS1_3_VERSION);
+	SSL_CTX_set_session_cache_mode(x, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_num_tickets(x, 0); /* nothing is resumed */
+	SSL_CTX_set_options(x, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
+	if (h->psk_len) {
+		SSL_CTX_set_ciphersuites(x, "TLS_AES_128_GCM_SHA256"); /* its digest */
+		SSL_CTX_set_psk_use_session_callback(x, offer_psk);
+		SSL_CTX_set_psk_find_session_callback(x, find_psk);
+		SSL_CTX_set_verify(x, SSL_VERIFY_PEER, NULL);
+		return x;
+	}
+	if (load_files(x, o, why, size))
+		return x;
+	SSL_CTX_free(x);
+	return NULL;
+}
+
+static int fill(struct rpcrdma_hostauth *h, const struct rpcrdma_hostauth_options *o,
+                char *why, size_t size)
+{
+	int err = o->psk_file ? read_psk(h, o->psk_file, why, size) : 0;
+
+	if (err)
+		return err;
+	h->client = new_context(h, TLS_client_method(), o, why, size);
+	if (h->client)
+		h->server = new_context(h, TLS_server_method(), o, why, size);
+	return h->server ? 0 : -EBADMSG;
+}
+
+int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
+                         struct rpcrdma_hostauth **ret, char *why, size_t why_size)
+{
+	struct rpcrdma_hostauth *h;
+	char unheard[1];
+	int err;
+
+	if (!why || !why_size) {
+		why = unheard;
+		why_size = sizeof(unheard);
+	}
+	why[0] = '\0';
+	if (!o || o->size != sizeof(*o))
+		return -EINVAL;
+	if ((o->psk_file && (o->cert_file || o->key_file || o->ca_file)) ||
+	    (o->key_file && !o->cert_file)) {
+		snprintf(why, why_size, "%s",
+		         o->psk_file ? "a pre-shared key or certificates, not both"
+		                     : "a private key without a certificate");
+		return -EINVAL;
+	}
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	err = fill(h, o, why, why_size);
+	if (err) {
+		rpcrdma_hostauth_free(h);
+		return err;
+	}
+	*ret = h;
+	return 0;
+}
+
+void rpcrdma_hostauth_free(struct rpcrdma_hostauth *h)
+{
+	if (!h)
+		return;
+	SSL_CTX_free(h->client);
+	SSL_CTX_free(h->server);
+	OPENSSL_cleanse(h, sizeof(*h));
+	free(h);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hostauth/hostauth.h"
+
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <arpa/inet.h>
+
+#include "hostauth/creds.h"
+
+enum { TAG = 32, DIGEST = 32 };
+enum phase { HANDSHAKE, AWAIT_TAG, DONE, FAILED };
+
+struct rr_hostauth {
+	const struct rpcrdma_hostauth *creds;
+	SSL *ssl;
+	BIO *in, *out; /* the SSL's */
+	EVP_MD_CTX *props[2]; /* [0] the client's, [1] the server's */
+	enum phase phase;
+	bool server, must;
+	bool frozen; /* the own tag is made */
+	uint8_t *words; /* of the last step */
+	char identity[RR_HOSTAUTH_IDENTITY];
+	char why[RR_HOSTAUTH_WHY];
+};
+
+/* -- life ------------------------------------------------------------------------ */
+
+/* The server must be @name: a DNS name or an address of its certificate. */
+static bool expect_name(SSL *ssl, const char *name)
+{
+	X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
+	unsigned char address[16];
+	bool is_address = inet_pton(AF_INET, name, address) == 1 ||
+	                  inet_pton(AF_INET6, name, address) == 1;
+
+	X509_VERIFY_PARAM_set_hostflags(p, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	return is_address ? X509_VERIFY_PARAM_set1_ip_asc(p, name) == 1
+	                  : X509_VERIFY_PARAM_set1_host(p, name, 0) == 1;
+}
+
+static bool start(struct rr_hostauth *h, const char *name)
+{
+	int verify = SSL_VERIFY_PEER;
+
+	h->ssl = SSL_new(h->server ? h->creds->server : h->creds->client);
+	h->in = BIO_new(BIO_s_mem());
+	h->out = BIO_new(BIO_s_mem());
+	if (!h->ssl || !h->in || !h->out) {
+		BIO_free(h->in);
+		BIO_free(h->out);
+		return false;
+	}
+	SSL_set_bio(h->ssl, h->in, h->out);
+	for (unsigned i = 0; i < 2; i++) {
+		h->props[i] = EVP_MD_CTX_new();
+		if (!h->props[i] ||
+		    EVP_DigestInit_ex(h->props[i], EVP_sha256(), NULL) != 1)
+			return false;
+	}
+	if (h->creds->psk_len)
+		verify = h->server ? SSL_VERIFY_NONE : SSL_VERIFY_PEER;
+	else if (h->server && h->must)
+		verify |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+	SSL_set_verify(h->ssl, verify, NULL);
+	if (h->server)
+		SSL_set_accept_state(h->ssl);
+	else
+		SSL_set_connect_state(h->ssl);
+	return h->server || !name || h->creds->psk_len || expect_name(h->ssl, name);
+}
+
+int rr_hostauth_new(const struct rpcrdma_hostauth *creds, bool server, const char *name,
+                    bool must, struct rr_hostauth **ret)
+{
+	struct rr_hostauth *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return -ENOMEM;
+	h->creds = creds;
+	h->server = server;
+	h->must = must;
+	if (!start(h, name)) {
+		ERR_clear_error();
+		rr_hostauth_free(h);
+		return -ENOMEM;
+	}
+	*ret = h;
+	return 0;
+}
+
+void rr_hostauth_free(struct rr_hostauth *h)
+{
+	if (!h)
+		return;
+	SSL_free(h->ssl);
+	EVP_MD_CTX_free(h->props[0]);
+	EVP_MD_CTX_free(h->props[1]);
+	free(h->words);
+	free(h);
+}
+
+/* -- what was negotiated, bound into the tags --------------------------------------- */
+
+bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data, size_t len)
+{
+	struct rr_hostauth *h = ctx;
+	EVP_MD_CTX *to = h->props[own == h->server];
+	uint32_t head[2] = {htonl(id), htonl((uint32_t)len)};
+
+	if (h->frozen) {
+		snprintf(h->why, sizeof(h->why), "a property after the handshake");
+		return false;
+	}
+	return EVP_DigestUpdate(to, head, sizeof(head)) == 1 &&
+	       (!len || EVP_DigestUpdate(to, data, len) == 1);
+}
+
+static bool peek_digest(EVP_MD_CTX *of, uint8_t *ret)
+{
+	EVP_MD_CTX *copy = EVP_MD_CTX_new();
+	bool ok = copy && EVP_MD_CTX_copy_ex(copy, of) == 1 &&
+	          EVP_DigestFinal_ex(copy, ret, NULL) == 1;
+
+	EVP_MD_CTX_free(copy);
+	return ok;
+}
+
+static bool make_tag(struct rr_hostauth *h, bool server, uint8_t tag[TAG])
+{
+	const char *label = server ? "EXPORTER-rpcrdma2-hostauth-server"
+	                           : "EXPORTER-rpcrdma2-hostauth-client";
+	uint8_t context[2 * DIGEST];
+
+	return peek_digest(h->props[0], context) &&
+	       peek_digest(h->props[1], context + DIGEST) &&
+	       SSL_export_keying_material(h->ssl, tag, TAG, label, strlen(label),
+	                                  context, sizeof(context), 1) == 1;
+}
+
+static bool say_tag(struct rr_hostauth *h)
+{
+	uint8_t tag[TAG];
+
+	h->frozen = true;
+	return make_tag(h, h->server, tag) && SSL_write(h->ssl, tag, TAG) == TAG;
+}
+
+/* -- the dialogue ------------------------------------------------------------------- */
+
+static void fail_words(struct rr_hostauth *h)
+{
+	long verify = SSL_get_verify_result(h->ssl);
+
+	if (verify != X509_V_OK) {
+		snprintf(h->why, sizeof(h->why), "the peer's certificate: %s",
+		         X509_verify_cert_error_string(verify));
+		ERR_clear_error();
+	} else {
+		rr_openssl_why(h->why, sizeof(h->why), "TLS handshake");
+	}
+}
+
+static int fail(struct rr_hostauth *h, const char *why)
+{
+	h->phase = FAILED;
+	if (why)
+		snprintf(h->why, sizeof(h->why), "%s", why);
+	else
+		fail_words(h);
+	return -EACCES;
+}
+
+static void identify(struct rr_hostauth *h)
+{
+	X509 *cert = SSL_get0_peer_certificate(h->ssl);
+	BIO *b;
+	int n;
+
+	if (h->creds->psk_len)
+		snprintf(h->identity, sizeof(h->identity), "psk:%s",
+		         h->creds->psk_identity);
+	if (!cert)
+		return;
+	b = BIO_new(BIO_s_mem());
+	if (b && X509_NAME_print_ex(b, X509_get_subject_name(cert), 0,
+	                            XN_FLAG_RFC2253) >= 0) {
+		n = BIO_read(b, h->identity, sizeof(h->identity) - 1);
+		h->identity[n > 0 ? n : 0] = '\0';
+	}
+	BIO_free(b);
+}
+
+static int no_tag(struct rr_hostauth *h, int reason)
+{
+	switch (reason) {
+	case SSL_ERROR_WANT_READ:
+		return 0;
+	case SSL_ERROR_ZERO_RETURN: /* close_notify instead of a tag */
+		return fail(h, "the peer saw other transport properties than we sent");
+	default:
+		return fail(h, NULL);
+	}
+}
+
+/* 1: the peer's tag came and is right, 0: it has not come, negative: no. */
+static int hear_tag(struct rr_hostauth *h)
+{
+	uint8_t tag[TAG], want[TAG];
+	int n = SSL_read(h->ssl, tag, TAG);
+
+	if (n <= 0)
+		return no_tag(h, SSL_get_error(h->ssl, n));
+	if (n != TAG || !make_tag(h, !h->server, want) ||
+	    CRYPTO_memcmp(tag, want, TAG) != 0) {
+		SSL_shutdown(h->ssl); /* says so */
+		return fail(h, "a transport property was changed on its way");
+	}
+	identify(h);
+	return 1;
+}
+
+static int after_handshake(struct rr_hostauth *h)
+{
+	int r;
+
+	if (h->phase == HANDSHAKE) {
+		h->phase = AWAIT_TAG;
+		if (!h->server)
+			return say_tag(h) ? 0 : fail(h, NULL);
+	}
+	r = hear_tag(h);
+	if (r == 1 && h->server && !say_tag(h))
+		return fail(h, NULL);
+	if (r == 1)
+		h->phase = DONE;
+	return r;
+}
+
+static int go_on(struct rr_hostauth *h)
+{
+	int r;
+
+	if (h->phase == DONE || h->phase == FAILED)
+		return fail(h, "a word after the last");
+	if (h->phase == AWAIT_TAG)
+		return after_handshake(h);
+	r = SSL_do_handshake(h->ssl);
+	if (r == 1)
+		return after_handshake(h);
+	return SSL_get_error(h->ssl, r) == SSL_ERROR_WANT_READ ? 0 : fail(h, NULL);
+}
+
+int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_out,
+                     size_t *ret_out_len)
+{
+	struct rr_hostauth *h = ctx;
+	long n;
+	int verdict;
+
+	ERR_clear_error();
+	if (in_len > INT32_MAX ||
+	    (in_len && BIO_write(h->in, in, (int)in_len) != (int)in_len))
+		return fail(h, "out of memory");
+	verdict = go_on(h);
+	free(h->words);
+	n = (long)BIO_pending(h->out);
+	if (verdict == 0 && !n) /* each word of ours is answered by a whole one */
+		verdict = fail(h, "the peer's words are incomplete");
+	h->words = malloc((size_t)n + 1);
+	if (!h->words)
+		return fail(h, "out of memory");
+	*ret_out = h->words;
+	*ret_out_len = n ? (size_t)BIO_read(h->out, h->words, (int)n) : 0;
+	return verdict;
+}
+
+/* -- facts ---------------------------------------------------------------------------- */
+
+bool rr_hostauth_done(const struct rr_hostauth *h)
+{
+	return h->phase == DONE;
+}
+
+const char *rr_hostauth_identity(const struct rr_hostauth *h)
+{
+	return h->phase == DONE ? h->identity : "";
+}
+
+const char *rr_hostauth_why(const struct rr_hostauth *h)
+{
+	return h->why;
+}
+
+int rr_hostauth_binding(const struct rr_hostauth *h, uint8_t ret[RR_HOSTAUTH_BINDING])
+{
+	static const char label[] = "EXPORTER-Channel-Binding"; /* [RFC 9266 §2] */
+
+	if (h->phase != DONE)
+		return -ENOENT;
+	return SSL_export_keying_material(h->ssl, ret, RR_HOSTAUTH_BINDING, label,
+	                                  sizeof(label) - 1, NULL, 0, 1) == 1
+	               ? 0
+	               : -ENOENT;
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The dialogue of host authentication, words passed by hand: who is believed, who
+ * is not and why; what is bound into it.            [V2-5.2.6-01 to -03, V2-11.1.1-03]
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "hostauth/hostauth.h"
+
+#include "../e2e/support/certs.h"
+
+enum { CLIENT, SERVER, ROUNDS = 12 };
+
+static struct certs certs;
+
+/* What one end has, and what became of it. */
+struct end {
+	const char *cert, *ca, *psk, *name;
+	bool must;
+	struct rpcrdma_hostauth *creds;
+	struct rr_hostauth *h;
+	int verdict;
+};
+
+struct word {
+	uint8_t *p;
+	size_t len;
+};
+
+/* A talk, with hooks for what somebody between does. */
+struct talk {
+	struct end end[2];
+	struct word word[ROUNDS];
+	unsigned n;
+	void (*meddle)(struct talk *, unsigned round, uint8_t *p, size_t len);
+};
+
+static const char *file(const char *name, const char *suffix)
+{
+	char s[64];
+
+	snprintf(s, sizeof(s), "%s%s", name, suffix);
+	return certs_path(&certs, s);
+}
+
+static void open_end(struct end *e, bool server)
+{
+	struct rpcrdma_hostauth_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
+	char why[128];
+
+	if (e->psk) {
+		o.psk_file = file(e->psk, "");
+	} else {
+		o.cert_file = e->cert ? file(e->cert, ".pem") : NULL;
+		o.key_file = e->cert ? file(e->cert, ".key") : NULL;
+		o.ca_file = file(e->ca ? e->ca : "ca", ".pem");
+	}
+	assert_int_equal(rpcrdma_hostauth_new(&o, &e->creds, why, sizeof(why)), 0);
+	assert_int_equal(rr_hostauth_new(e->creds, server, e->name, e->must, &e->h), 0);
+}
+
+/* Properties as both see them. */
+static void tell(struct talk *t, unsigned of, uint32_t id, const char *value)
+{
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(rr_hostauth_property(t->end[i].h, i == of, id, value,
+		                                 strlen(value)));
+}
+
+static void begin(struct talk *t)
+{
+	open_end(&t->end[CLIENT], false);
+	open_end(&t->end[SERVER], true);
+}
+
+/* Until an end has had enough; 1: both are satisfied. */
+static int converse(struct talk *t)
+{
+	const void *in = NULL;
+	size_t in_len = 0;
+	unsigned who = CLIENT;
+
+	for (t->n = 0; t->n < ROUNDS; who ^= 1) {
+		struct end *e = &t->end[who];
+		struct word *w = &t->word[t->n];
+		const void *out = NULL;
+		size_t len = 0;
+
+		e->verdict = rr_hostauth_step(e->h, in, in_len, &out, &len);
+		if (e->verdict < 0 && !len)
+			return -1;
+		if (e->verdict == 1 && !len)
+			return t->end[who ^ 1].verdict;
+		w->p = malloc(len + 1);
+		memcpy(w->p, out, len);
+		w->len = len;
+		if (t->meddle)
+			t->meddle(t, t->n, w->p, len);
+		in = w->p;
+		in_len = w->len;
+		t->n++;
+	}
+	fail_msg("it never ends");
+	return -1;
+}
+
+static void end(struct talk *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		rr_hostauth_free(t->end[i].h);
+		rpcrdma_hostauth_free(t->end[i].creds);
+	}
+	for (unsigned i = 0; i < t->n; i++)
+		free(t->word[i].p);
+}
+
+static struct talk usual(void)
+{
+	return (struct talk){.end = {{.cert = "client", .name = "127.0.0.1", .must = true},
+	                             {.cert = "server", .must = true}}};
+}
+
+static void both_are_who_they_say(void **state)
+{
+	struct talk t = usual();
+	uint8_t a[RR_HOSTAUTH_BINDING], b[RR_HOSTAUTH_BINDING], zero[32] = {0};
+
+	begin(&t);
+	tell(&t, CLIENT, 1, "4096");
+	tell(&t, SERVER, 2, "8192");
+	assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "");
+	assert_int_equal(rr_hostauth_binding(t.end[SERVER].h, a), -ENOENT);
+	assert_int_equal(converse(&t), 1);
+	assert_true(rr_hostauth_done(t.end[CLIENT].h));
+	assert_true(rr_hostauth_done(t.end[SERVER].h));
+	assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "CN=client");
+	assert_string_equal(rr_hostauth_identity(t.end[CLIENT].h), "CN=server");
+	assert_int_equal(rr_hostauth_binding(t.end[CLIENT].h, a), 0);
+	assert_int_equal(rr_hostauth_binding(t.end[SERVER].h, b), 0);
+	assert_memory_equal(a, b, sizeof(a));
+	assert_memory_not_equal(a, zero, sizeof(a));
+	assert_int_equal(t.n, 4); /* two each */
+	end(&t);
+}
+
+static void a_name_of_the_certificate_will_do(void **state)
+{
+	struct talk t = usual();
+
+	t.end[CLIENT].name = "server.example";
+	begin(&t);
+	assert_int_equal(converse(&t), 1);
+	end(&t);
+	t = usual();
+	t.end[CLIENT].name = NULL;
+	begin(&t);
+	assert_int_equal(converse(&t), 1);
+	end(&t);
+}
+
+static void a_shared_key_will_do(void **state)
+{
+	struct talk t = {.end = {{.psk = "psk", .name = "other.example"},
+	                         {.psk = "psk", .must = true}}};
+
+	begin(&t);
+	assert_int_equal(converse(&t), 1);
+	assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "psk:host1");
+	assert_string_equal(rr_hostauth_identity(t.end[CLIENT].h), "psk:host1");
+	end(&t);
+}
+
+static void a_server_that_need_not_takes_anybody(void **state)
+{
+	struct talk t = usual();
+
+	t.end[CLIENT].cert = NULL;
+	t.end[SERVER].must = false;
+	begin(&t);
+	assert_int_equal(converse(&t), 1);
+	assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "");
+	assert_string_equal(rr_hostauth_identity(t.end[CLIENT].h), "CN=server");
+	end(&t);
+}
+
+/* -- refusals: at which end, in which words; and the other end hears of it ------------ */
+
+struct refusal {
+	const char *what;
+	struct end client, server;
+	unsigned at;
+	const char *why, *why_other; /* parts of the words */
+};
+
+#define GOOD_CLIENT {.cert = "client", .name = "127.0.0.1"}
+#define GOOD_SERVER {.cert = "server", .must = true}
+static const struct refusal refusals[] = {
+        {"a client of another authority", {.cert = "stranger", .name = "127.0.0.1"},
+         GOOD_SERVER, SERVER, "issuer certificate", "unknown ca"},
+        {"a server of another authority", GOOD_CLIENT, {.cert = "stranger"}, CLIENT,
+         "issuer certificate", "unknown ca"},
+        {"an expired client", {.cert = "expired", .name = "127.0.0.1"}, GOOD_SERVER,
+         SERVER, "expired", "expired"},
+        {"an expired server", GOOD_CLIENT, {.cert = "expired"}, CLIENT, "expired",
+         "expired"},
+        {"a client without a certificate", {.name = "127.0.0.1"}, GOOD_SERVER, SERVER,
+         "did not return a certificate", "certificate required"},
+        {"a server of another name", {.cert = "client", .name = "else.example"},
+         GOOD_SERVER, CLIENT, "hostname mismatch", "bad certificate"},
+        {"a server at another address", {.cert = "client", .name = "127.0.0.2"},
+         GOOD_SERVER, CLIENT, "IP address mismatch", "bad certificate"},
+        {"another shared key", {.psk = "psk2"}, {.psk = "psk"}, SERVER,
+         "binder does not verify", "illegal parameter"},
+        {"a shared key against certificates", {.psk = "psk"}, GOOD_SERVER, CLIENT,
+         "self-signed certificate", "unknown ca"},
+        {"certificates against a shared key", GOOD_CLIENT, {.psk = "psk"}, SERVER,
+         "no suitable signature", "handshake failure"},
+};
+
+static void strangers_are_refused_with_the_reason(void **state)
+{
+	for (size_t i = 0; i < RR_ARRAY_SIZE(refusals); i++) {
+		const struct refusal *r = &refusals[i];
+		struct talk t = {.end = {r->client, r->server}};
+		const char *why, *other;
+
+		begin(&t);
+		assert_int_equal(converse(&t), -1);
+		why = rr_hostauth_why(t.end[r->at].h);
+		other = rr_hostauth_why(t.end[r->at ^ 1].h);
+		if (t.end[r->at].verdict != -EACCES || !strstr(why, r->why) ||
+		    !strstr(other, r->why_other))
+			fail_msg("%s: \"%s\", \"%s\"", r->what, why, other);
+		assert_false(rr_hostauth_done(t.end[r->at].h));
+		assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "");
+		end(&t);
+	}
+}
+
+/* -- somebody between ------------------------------------------------------------------- */
+
+static void a_changed_property_is_noticed(void **state)
+{
+	for (unsigned of = 0; of < 2; of++) {
+		struct talk t = usual();
+
+		begin(&t);
+		tell(&t, CLIENT, 1, "4096");
+		assert_true(rr_hostauth_property(t.end[of].h, true, 4, "16", 2));
+		assert_true(rr_hostauth_property(t.end[of ^ 1].h, false, 4, "17", 2));
+		assert_int_equal(converse(&t), -1);
+		assert_int_equal(t.end[SERVER].verdict, -EACCES);
+		assert_non_null(strstr(rr_hostauth_why(t.end[SERVER].h), "changed"));
+		end(&t);
+	}
+}
+
+/* The same octets cut elsewhere, or told of the other end. */
+static void properties_cannot_be_exchanged(void **state)
+{
+	struct talk t = usual();
+
+	begin(&t);
+	assert_true(rr_hostauth_property(t.end[CLIENT].h, true, 1, "ab", 2));
+	assert_true(rr_hostauth_property(t.end[SERVER].h, false, 1, "a", 1));
+	assert_int_equal(converse(&t), -1);
+	end(&t);
+	t = usual();
+	begin(&t);
+	assert_true(rr_hostauth_property(t.end[CLIENT].h, true, 1, "ab", 2));
+	assert_true(rr_hostauth_property(t.end[SERVER].h, true, 1, "ab", 2));
+	assert_int_equal(converse(&t), -1);
+	end(&t);
+}
+
+static void a_property_after_the_tag_is_refused(void **state)
+{
+	struct talk t = usual();
+
+	begin(&t);
+	tell(&t, CLIENT, 1, "4096");
+	assert_int_equal(converse(&t), 1);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(rr_hostauth_property(t.end[i].h, false, 1, "512", 3));
+		assert_non_null(strstr(rr_hostauth_why(t.end[i].h), "after"));
+	}
+	end(&t);
+}
+
+static unsigned flip_round;
+static size_t flip_at;
+
+static void flip(struct talk *t, unsigned round, uint8_t *p, size_t len)
+{
+	if (round == flip_round && len)
+		p[flip_at % len] ^= 0x10;
+}
+
+/* Any octet of any word. */
+static void a_changed_word_is_noticed(void **state)
+{
+	for (flip_round = 0; flip_round < 4; flip_round++) {
+		for (flip_at = 11; flip_at < 800; flip_at += 131) {
+			struct talk t = usual();
+
+			t.meddle = flip;
+			begin(&t);
+			assert_int_not_equal(converse(&t), 1);
+			assert_false(rr_hostauth_done(t.end[CLIENT].h));
+			end(&t);
+		}
+	}
+}
+
+/* What a client once said is worth nothing to another server or later. */
+static void a_replayed_client_is_refused(void **state)
+{
+	struct talk t = usual(), again = usual();
+	const void *out;
+	size_t len;
+
+	begin(&t);
+	assert_int_equal(converse(&t), 1);
+	begin(&again);
+	assert_int_equal(rr_hostauth_step(again.end[SERVER].h, t.word[0].p,
+	                                  t.word[0].len, &out, &len),
+	                 0);
+	assert_true(rr_hostauth_step(again.end[SERVER].h, t.word[2].p, t.word[2].len,
+	                             &out, &len) < 0);
+	assert_non_null(strstr(rr_hostauth_why(again.end[SERVER].h), "bad record mac"));
+	end(&again);
+	end(&t);
+}
+
+static void garbage_is_refused(void **state)
+{
+	static const char *const words[] = {"", "G", "GET / HTTP/1.1\r\n\r\n",
+	                                    "\x16\x03\x01\xff\xff", "\x15\x03\x03\0\2\2\50"};
+
+	for (size_t i = 1; i < RR_ARRAY_SIZE(words); i++) {
+		struct talk t = usual();
+		const void *out;
+		size_t len;
+		int verdict = 0;
+
+		begin(&t);
+		for (unsigned k = 0; k < 3 && verdict == 0; k++)
+			verdict = rr_hostauth_step(t.end[SERVER].h, words[i],
+			                           i == 1 ? 1 : strlen(words[i]) + (i == 4) * 3,
+			                           &out, &len);
+		assert_true(verdict <= 0);
+		assert_false(rr_hostauth_done(t.end[SERVER].h));
+		end(&t);
+	}
+}
+
+static void a_word_after_the_last_is_refused(void **state)
+{
+	struct talk t = usual();
+	const void *out;
+	size_t len;
+
+	begin(&t);
+	assert_int_equal(converse(&t), 1);
+	assert_int_equal(rr_hostauth_step(t.end[SERVER].h, "x", 1, &out, &len), -EACCES);
+	end(&t);
+}
+
+/* -- credentials ---------------------------------------------------------------------- */
+
+static int load(struct rpcrdma_hostauth_options o, char *why)
+{
+	struct rpcrdma_hostauth *h = NULL;
+	int err;
+
+	o.size = sizeof(o);
+	err = rpcrdma_hostauth_new(&o, &h, why, 128);
+	assert_true((err == 0) == (h != NULL));
+	rpcrdma_hostauth_free(h);
+	return err;
+}
+
+static void bad_credentials_are_told_apart(void **state)
+{
+	struct rpcrdma_hostauth_options o = {0};
+	char why[128];
+
+	o.ca_file = file("absent", ".pem");
+	assert_int_equal(load(o, why), -EBADMSG);
+	assert_non_null(strstr(why, "No such file"));
+	assert_non_null(strstr(why, "absent.pem"));
+	o = (struct rpcrdma_hostauth_options){.cert_file = file("client", ".pem"),
+	                                      .key_file = file("server", ".key"),
+	                                      .ca_file = file("ca", ".pem")};
+	assert_int_equal(load(o, why), -EBADMSG);
+	assert_non_null(strstr(why, "key values mismatch"));
+	o = (struct rpcrdma_hostauth_options){.key_file = file("server", ".key")};
+	assert_int_equal(load(o, why), -EINVAL);
+	o = (struct rpcrdma_hostauth_options){.psk_file = file("psk", ""),
+	                                      .ca_file = file("ca", ".pem")};
+	assert_int_equal(load(o, why), -EINVAL);
+	o = (struct rpcrdma_hostauth_options){.psk_file = file("absent", "")};
+	assert_int_equal(load(o, why), -ENOENT);
+}
+
+static void bad_shared_keys_are_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		mode_t mode;
+		int want;
+	} t[] = {
+	        {"h:00112233445566778899aabbccddeeff", 0600, 0},
+	        {"h:00112233445566778899AABBCCDDEEFF\r\n", 0400, 0},
+	        {"h:00112233445566778899aabbccddeeff", 0640, -EACCES},
+	        {"h:00112233445566778899aabbccddeeff", 0604, -EACCES},
+	        {"h:00112233445566778899aabbccddee", 0600, -EBADMSG},
+	        {"h:00112233445566778899aabbccddeeff0", 0600, -EBADMSG},
+	        {"h:00112233445566778899aabbccddeefg", 0600, -EBADMSG},
+	        {":00112233445566778899aabbccddeeff", 0600, -EBADMSG},
+	        {"00112233445566778899aabbccddeeff", 0600, -EBADMSG},
+	        {"", 0600, -EBADMSG},
+	};
+	char why[128];
+
+	for (size_t i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		struct rpcrdma_hostauth_options o = {.psk_file = file("odd", "")};
+
+		unlink(o.psk_file);
+		certs_text(&certs, "odd", t[i].text, t[i].mode);
+		if (load(o, why) != t[i].want)
+			fail_msg("row %zu: %s", i, why);
+	}
+}
+
+static int set_up(void **state)
+{
+	certs_begin(&certs);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	certs_end(&certs);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(both_are_who_they_say),
+	        cmocka_unit_test(a_name_of_the_certificate_will_do),
+	        cmocka_unit_test(a_shared_key_will_do),
+	        cmocka_unit_test(a_server_that_need_not_takes_anybody),
+	        cmocka_unit_test(strangers_are_refused_with_the_reason),
+	        cmocka_unit_test(a_changed_property_is_noticed),
+	        cmocka_unit_test(properties_cannot_be_exchanged),
+	        cmocka_unit_test(a_property_after_the_tag_is_refused),
+	        cmocka_unit_test(a_changed_word_is_noticed),
+	        cmocka_unit_test(a_replayed_client_is_refused),
+	        cmocka_unit_test(garbage_is_refused),
+	        cmocka_unit_test(a_word_after_the_last_is_refused),
+	        cmocka_unit_test(bad_credentials_are_told_apart),
+	        cmocka_unit_test(bad_shared_keys_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
