@@ -23,7 +23,10 @@ static void print_help(void)
 {
 	fputs("usage: rpcrdma cat [OPTION]... URL...\n"
 	      "Writes files of an NFS server to standard output.\n"
-	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
+	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the "
+	      "server.\n"
+	      "?mountport=N at the end says where MOUNT is on TCP (see `rpcrdma ls "
+	      "--help`).\n\n"
 	      "  --in-flight N           READs in flight, 1 to 64 (8)\n"
 	      "  --size BYTES            of one READ (what the server prefers, to 1 "
 	      "MiB)\n"

@@ -46,7 +46,10 @@ static void print_help(void)
 	      "Copies files and trees to or from an NFS server, or between two.\n"
 	      "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, or local paths, or - "
 	      "for\n"
-	      "a standard stream; one of the two at least is a URL.\n\n"
+	      "a standard stream; one of the two at least is a URL.  ?mountport=N at "
+	      "its "
+	      "end says\n"
+	      "where MOUNT is on TCP (see `rpcrdma ls --help`).\n\n"
 	      "  -r, -R, --recursive     directories with all they contain\n"
 	      "  -p, --preserve          times, modes and (as root) owners\n"
 	      "  -q, --quiet             no progress\n"
@@ -75,19 +78,35 @@ static void print_help(void)
 /* ---- Servers -----------------------------------------------------------------------
  */
 
-/* The export's client, connected at its first use. */
-static struct server *get_server(struct cp *c, const struct url *u)
+static struct server *find_server(const struct cp *c, const struct url *u)
 {
 	struct server *s;
 
 	for (s = c->servers; s; s = s->next)
 		if (!strcmp(s->url.host, u->host) && !strcmp(s->url.port, u->port) &&
 		    !strcmp(s->client.export, u->export))
-			return s;
+			break;
+	return s;
+}
+
+/* The export's client, connected at its first use. */
+static struct server *get_server(struct cp *c, struct url *u)
+{
+	struct server *s = find_server(c, u), *same;
+
+	if (s)
+		return s;
 	s = calloc(1, sizeof(*s));
 	if (!s || nfs_open(&s->client, &c->loop, u, &c->nfs)) {
 		free(s);
 		return NULL;
+	}
+	/* Only the server could tell where the export ends. */
+	same = find_server(c, u);
+	if (same) {
+		nfs_close(&s->client);
+		free(s);
+		return same;
 	}
 	memcpy(s->url.host, u->host, sizeof(u->host));
 	memcpy(s->url.port, u->port, sizeof(u->port));

@@ -26,6 +26,7 @@ struct ping {
 
 	uint64_t sent, received, sent_ns;
 	bool waiting, hopeless; /* a call is out; the answer will not change */
+	bool described;
 	double min_us, max_us, sum_us, sum2_us;
 };
 
@@ -45,11 +46,19 @@ static void print_help(void)
 	      "  --timeout SECONDS       for one call (10)\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
-	fputs("\nWith -v what was negotiated is shown first; --json prints one object "
-	      "at\n"
-	      "the end.\n\n"
+	fputs("\nWith -v what was negotiated is shown, when the first reply has come; "
+	      "--json\n"
+	      "prints one object at the end.\n\n"
 	      "exit status: 0 answered, 1 nothing answered, 2 wrong usage\n",
 	      stdout);
+}
+
+/* Once, and after the first answer: in version 1 only that brings the credits. */
+static void describe(struct ping *p)
+{
+	if (p->common.verbose && !p->common.json && !p->described)
+		link_describe(&p->link, stdout);
+	p->described = true;
 }
 
 static void answered(struct ping *p, uint32_t xid, double us)
@@ -97,6 +106,8 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	struct ping *p = arg;
 
 	p->waiting = false;
+	if (reply->status >= 0)
+		describe(p);
 	if (reply->status)
 		failed(p, reply);
 	else
@@ -258,10 +269,9 @@ static int ping_host(struct ping *p)
 	co.handshake_ns = p->timeout_ns;
 	if (link_open(&p->link, &p->loop, &p->url, &co))
 		return TOOL_FAILED;
-	if (p->common.verbose && !p->common.json)
-		link_describe(&p->link, stdout);
 	started = tool_now_ns();
 	run(p);
+	describe(p); /* nothing was answered */
 	summary(p, tool_now_ns() - started);
 	link_close(&p->link);
 	return p->received ? TOOL_OK : TOOL_FAILED;

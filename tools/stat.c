@@ -18,7 +18,10 @@ static void print_help(void)
 {
 	fputs("usage: rpcrdma stat [OPTION]... URL...\n"
 	      "Shows the attributes of files on an NFS server.\n"
-	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
+	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the "
+	      "server.\n"
+	      "?mountport=N at the end says where MOUNT is on TCP (see `rpcrdma ls "
+	      "--help`).\n\n"
 	      "  -L, --dereference       follow a symbolic link at the end\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",

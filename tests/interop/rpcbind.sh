@@ -7,7 +7,7 @@
 # only: one that serves this host is neither seen nor disturbed.  It gives up its
 # rights in favour of a user that must exist: it is root in there.
 set -u
-: "${RPCRDMA:?is not set}"
+: "${RPCRDMA:?is not set}" "${MOUNTD:?is not set}"
 skip() {
 	echo "SKIPPED, nothing was judged: $*"
 	exit 77
@@ -27,10 +27,10 @@ if [ "${1-}" != inside ]; then
 fi
 
 T=$(mktemp -d "${TMPDIR:-/tmp}/rpcrdma-rpcbind.XXXXXX") || exit 1
-server="" rpcbind="" failed=0
+server="" rpcbind="" others="" failed=0
 finish() {
 	code=$?
-	for pid in $server $rpcbind; do kill -KILL "$pid" 2>/dev/null; done
+	for pid in $server $rpcbind $others; do kill -KILL "$pid" 2>/dev/null; done
 	[ $code -eq 0 ] || cat "$T"/*.err 2>/dev/null
 	umount /etc/passwd /etc/hosts 2>/dev/null
 	[ -n "${KEEP:-}" ] || rm -rf "$T"
@@ -176,6 +176,30 @@ expect_rows ""
 start_server 127.0.0.1:4660
 expect_rows ""
 stop_server
+
+# A server that has NFS on RDMA and MOUNT on TCP only: found by rpcbind.
+# start_other NAME ARGUMENT...: prints to $T/NAME.out
+start_other() {
+	local name=$1
+	shift
+	"$MOUNTD" "$@" >"$T/$name.out" 2>"$T/$name.err" &
+	others="$others $!"
+	until_true 20 grep -q ^port "$T/$name.out" || fail "$name does not start"
+}
+start_other nfs nfs 20049
+run 1 stat nfs://127.0.0.1/e
+says "$T/err" "no MOUNT on RDMA, and its rpcbind on port 111 knows no MOUNT version 3 on TCP: give ?mountport="
+start_other mountd register 0102030405060708 /e
+until_true 20 grep -q registered "$T/mountd.out" || fail "the stand-in does not register"
+run 0 stat --json -v nfs://127.0.0.1/e
+says "$T/out" '"fileid":4711'
+says "$T/out" '"handle":"0102030405060708"'
+says "$T/err" "MOUNT on TCP, port $(sed -n 's/^port //p' "$T/mountd.out") (said rpcbind)"
+says "$T/mountd.out" "MNT /e uid 0 reserved"
+until_true 10 grep -q UMNT "$T/mountd.out" || fail "no UMNT came"
+says "$T/mountd.out" "UMNT /e uid 0 reserved"
+run 0 ls nfs://127.0.0.1
+[ "$(cat "$T/out")" = /e ] || fail "the exports are $(cat "$T/out")"
 
 # IPv6, and both at once.
 if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then

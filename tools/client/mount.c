@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a URL to a mounted export: connect, AUTH_SYS, MNT, FSINFO.  MOUNT is
- * called on the same connection and port as NFS; a server that keeps it
- * elsewhere is told apart by PROG_UNAVAIL.
+ * From a URL to a mounted export: connect, AUTH_SYS, MNT, FSINFO.
  */
-#include "client/nfs.h"
+#include "client/mount.h"
+#include "client/tcp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,12 +38,80 @@ static int make_cred(struct nfs_client *c)
 	return 0;
 }
 
-static const char *mount_words(const struct nfs_client *c, int status)
+/* ---- MNT
+ * ----------------------------------------------------------------------------- */
+
+/* Whether to go on over TCP: it was asked for, or found to be there. */
+static int choose(struct nfs_client *c)
 {
-	if (status == NFS_RPC + RPCRDMA_PROG_UNAVAIL)
-		return "the server has no MOUNT service on this port";
-	return nfs_words(c, status);
+	return c->mount.given && !c->mount.tcp ? mount_tcp_find(c, c->mount.given) : 0;
 }
+
+static int mnt_rdma(struct nfs_client *c, const char *path, struct nfs_fh *ret)
+{
+	struct nfs_op op;
+	int r;
+
+	nfs_op_init(&op, c);
+	r = nfs_op_run_mount(&op, MOUNTPROC3_MNT, path);
+	if (!r) {
+		const fhandle3 *fh = &op.res.mnt.mountres3_u.mountinfo.fhandle;
+		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
+
+		r = nfs_fh_take(&a, ret);
+	}
+	nfs_op_fini(&op);
+	if (r != NFS_RPC + RPCRDMA_PROG_UNAVAIL)
+		return r;
+	r = mount_tcp_find(c, 0);
+	return r ? r : mount_mnt(c, path, ret);
+}
+
+static int mnt_tcp(struct nfs_client *c, const char *path, struct nfs_fh *ret)
+{
+	struct tcp_call t;
+	mountres3 res;
+	int r = mount_tcp_call(c, MOUNTPROC3_MNT, path, &t);
+
+	if (!r && NFS3_DECODE(t.results, t.results_len, mountres3, &res) < 0)
+		r = -EBADMSG;
+	tcp_call_fini(&t);
+	if (r)
+		return r;
+	r = (int)res.fhs_status;
+	if (!r) {
+		const fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
+		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
+
+		c->mount.owed = true;
+		r = nfs_fh_take(&a, ret);
+	}
+	NFS3_FREE(mountres3, &res);
+	return r;
+}
+
+int mount_mnt(struct nfs_client *c, const char *path, struct nfs_fh *ret)
+{
+	int r = choose(c);
+
+	if (r)
+		return r;
+	return c->mount.tcp ? mnt_tcp(c, path, ret) : mnt_rdma(c, path, ret);
+}
+
+void mount_umnt(struct nfs_client *c)
+{
+	struct tcp_call t;
+
+	if (!c->mount.owed || !c->link.up)
+		return;
+	c->mount.owed = false;
+	(void)!mount_tcp_call(c, MOUNTPROC3_UMNT, c->export, &t); /* a courtesy */
+	tcp_call_fini(&t);
+}
+
+/* ---- Which export
+ * -------------------------------------------------------------------- */
 
 static void print_export(const char *path, void *arg)
 {
@@ -53,36 +120,76 @@ static void print_export(const char *path, void *arg)
 	fprintf(stderr, "%s %s", (*n)++ ? "," : "; it exports", path);
 }
 
-static int do_mount(struct nfs_client *c)
+static void tell_mount(struct nfs_client *c, int r)
 {
-	struct nfs_op op;
-	int r;
+	tool_error("%s: cannot mount %s: %s%s", c->link.host, c->export,
+	           nfs_words(c, r),
+	           r == (int)MNT3ERR_ACCES && c->mount.tcp && geteuid()
+	                   ? " (unless the export is \"insecure\", only root may)"
+	                   : "");
+	if (r == (int)MNT3ERR_NOENT || r == (int)MNT3ERR_ACCES) {
+		int n = 0;
 
-	nfs_op_init(&op, c);
-	r = nfs_op_run_mount(&op, MOUNTPROC3_MNT, c->export);
-	if (!r) {
-		const fhandle3 *fh = &op.res.mnt.mountres3_u.mountinfo.fhandle;
-		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
-
-		r = nfs_fh_take(&a, &c->root);
+		fprintf(stderr, "rpcrdma: %s", c->link.host);
+		if (nfs_exports(c, print_export, &n) || !n)
+			fprintf(stderr, " does not say what it exports");
+		fputc('\n', stderr);
 	}
-	nfs_op_fini(&op);
+}
+
+struct search {
+	const struct url *url;
+	char *best;
+};
+
+static void consider(const char *path, void *arg)
+{
+	struct search *s = arg;
+
+	if (!url_is_below(s->url, path) || (s->best && strlen(s->best) >= strlen(path)))
+		return;
+	free(s->best);
+	s->best = strdup(path);
+}
+
+/* An export may have more names than the URL's first: the longest of those that
+ * the path begins with.  Whether there is another than what was tried. */
+static bool other_export(struct nfs_client *c, struct url *u)
+{
+	struct search s = {.url = u};
+	bool other = !nfs_exports(c, consider, &s) && s.best &&
+	             strcmp(s.best, u->export) && !url_rebase(u, s.best);
+
+	if (other) {
+		free(c->export);
+		c->export = s.best;
+	} else {
+		free(s.best);
+	}
+	return other;
+}
+
+static bool not_exported(int status)
+{
+	return status == (int)MNT3ERR_NOENT || status == (int)MNT3ERR_ACCES ||
+	       status == (int)MNT3ERR_NOTDIR;
+}
+
+static int do_mount(struct nfs_client *c, struct url *u)
+{
+	int r = mount_mnt(c, c->export, &c->root);
+
+	if (not_exported(r) && other_export(c, u))
+		r = mount_mnt(c, c->export, &c->root);
 	if (!r)
 		r = nfs_getattr(c, &c->root, &c->root_attr);
-	if (r && r != -EINTR) {
-		tool_error("%s: cannot mount %s: %s", c->link.host, c->export,
-		           mount_words(c, r));
-		if (r == (int)MNT3ERR_NOENT) {
-			int n = 0;
-
-			fprintf(stderr, "rpcrdma: %s", c->link.host);
-			if (nfs_exports(c, print_export, &n) || !n)
-				fprintf(stderr, " does not say what it exports");
-			fputc('\n', stderr);
-		}
-	}
+	if (r && r != -EINTR)
+		tell_mount(c, r);
 	return r;
 }
+
+/* ---- Opening and closing
+ * -------------------------------------------------------------- */
 
 static uint32_t pick(uint32_t preferred, uint32_t most)
 {
@@ -124,6 +231,7 @@ static int connect_only(struct nfs_client *c, struct loop *l, const struct url *
 
 	memset(c, 0, sizeof(*c));
 	c->timeout_ns = o->timeout_ns;
+	c->mount.given = u->mount_port;
 	c->retry_ns = o->retry_ns ? o->retry_ns : DEFAULT_RETRY_NS;
 	r = make_cred(c);
 	if (r) {
@@ -133,12 +241,10 @@ static int connect_only(struct nfs_client *c, struct loop *l, const struct url *
 	tool_conn_options(l->common, &co);
 	co.retry_ns = c->retry_ns;
 	r = link_open(&c->link, l, u, &co);
-	if (!r && l->common->verbose)
-		link_describe(&c->link, stderr);
 	return r;
 }
 
-int nfs_open(struct nfs_client *c, struct loop *l, const struct url *u,
+int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
              const struct nfs_options *o)
 {
 	int r = connect_only(c, l, u, o);
@@ -148,10 +254,13 @@ int nfs_open(struct nfs_client *c, struct loop *l, const struct url *u,
 	c->export = strdup(u->export);
 	r = c->export ? 0 : -ENOMEM;
 	if (!r && *c->export) {
-		r = do_mount(c);
+		r = do_mount(c, u);
 		if (!r)
 			r = ask_sizes(c);
 	}
+	/* Now that there were Replies: in version 1 they bring the credits. */
+	if (!r && l->common->verbose)
+		link_describe(&c->link, stderr);
 	if (r)
 		nfs_close(c);
 	return r;
@@ -159,6 +268,7 @@ int nfs_open(struct nfs_client *c, struct loop *l, const struct url *u,
 
 void nfs_close(struct nfs_client *c)
 {
+	mount_umnt(c);
 	link_close(&c->link);
 	free(c->export);
 	c->export = NULL;
@@ -172,19 +282,17 @@ struct exports {
 	int status;
 };
 
-static int walk_exports(struct nfs_op *op, struct exports *x)
+static int walk_exports(const char *list, size_t len, struct exports *x)
 {
 	size_t pos = 0;
 	dirpath path;
 	mountname group;
 	int r;
 
-	while ((r = NFS3_LIST_NEXT(op->rest, op->rest_len, &pos, dirpath, &path)) ==
-	       1) {
+	while ((r = NFS3_LIST_NEXT(list, len, &pos, dirpath, &path)) == 1) {
 		x->fn(path, x->arg);
 		NFS3_FREE(dirpath, &path);
-		while ((r = NFS3_LIST_NEXT(op->rest, op->rest_len, &pos, mountname,
-		                           &group)) == 1)
+		while ((r = NFS3_LIST_NEXT(list, len, &pos, mountname, &group)) == 1)
 			NFS3_FREE(mountname, &group);
 		if (r)
 			return r;
@@ -196,20 +304,37 @@ static void on_exports(struct nfs_op *op, void *arg)
 {
 	struct exports *x = arg;
 
-	x->status = op->status ? op->status : walk_exports(op, x);
+	x->status = op->status ? op->status : walk_exports(op->rest, op->rest_len, x);
+}
+
+static int exports_tcp(struct nfs_client *c, struct exports *x)
+{
+	struct tcp_call t;
+	int r = mount_tcp_call(c, MOUNTPROC3_EXPORT, NULL, &t);
+
+	if (!r)
+		r = walk_exports(t.results, t.results_len, x);
+	tcp_call_fini(&t);
+	return r;
 }
 
 int nfs_exports(struct nfs_client *c, void (*fn)(const char *path, void *), void *arg)
 {
 	struct exports x = {.fn = fn, .arg = arg};
 	struct nfs_op op;
-	int r;
+	int r = choose(c);
 
+	if (r || c->mount.tcp)
+		return r ? r : exports_tcp(c, &x);
 	nfs_op_init(&op, c);
 	op.reply_bytes = 65536;
 	op.done = on_exports;
 	op.arg = &x;
 	r = nfs_op_run_mount(&op, MOUNTPROC3_EXPORT, NULL);
 	nfs_op_fini(&op);
+	if (r == NFS_RPC + RPCRDMA_PROG_UNAVAIL) {
+		r = mount_tcp_find(c, 0);
+		return r ? r : exports_tcp(c, &x);
+	}
 	return r ? r : x.status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An NFS version 3 client over rpcrdma_call: one export, mounted by MNT on the
- * same connection.
+ * same connection, or on TCP where the server has it there (mount.h).
  *
  * An operation (struct nfs_op) is one procedure call: arguments are encoded
  * when it starts, results are decoded before its done callback and stay until
@@ -10,7 +10,7 @@
  * called from callbacks.
  *
  * Statuses: 0, a nfsstat3 (positive, as RFC 1813 numbers them), NFS_RPC plus
- * an rpcrdma_status, or a negative errno.  nfs_words says them all.
+ * an rpcrdma_status, NFS_NO_MOUNT, or a negative errno.  nfs_words says them all.
  */
 #ifndef RPCRDMA_TOOLS_NFS_H
 #define RPCRDMA_TOOLS_NFS_H
@@ -19,6 +19,7 @@
 #include "client/link.h"
 
 #define NFS_RPC      20000
+#define NFS_NO_MOUNT 30000
 #define NFS_NAME_MAX 255
 #define NFS_IO_MAX   (1u << 20)
 
@@ -36,6 +37,14 @@ struct nfs_client {
 	fattr3 root_attr;
 	uint32_t read_bytes, write_bytes, dir_bytes; /* preferred sizes */
 	char *export;                                /* "/NAME" */
+	struct {
+		uint16_t given; /* by the URL; 0: no */
+		bool tcp;       /* it is there, at ... */
+		uint16_t port;
+		struct sockaddr_storage at;
+		bool owed;      /* an UMNT of export */
+		char why[192];  /* it could not be asked */
+	} mount;
 };
 
 union nfs_res {
@@ -100,8 +109,9 @@ struct nfs_options {
 	uint64_t retry_ns;   /* how long a vanished server is waited for; 0 = default */
 };
 
-/* Connects, mounts, asks for preferred sizes.  Messages are printed. */
-int nfs_open(struct nfs_client *, struct loop *, const struct url *,
+/* Connects, mounts, asks for preferred sizes.  Messages are printed.  An export of
+ * more than one name makes the URL's path shorter. */
+int nfs_open(struct nfs_client *, struct loop *, struct url *,
              const struct nfs_options *);
 void nfs_close(struct nfs_client *);
 /* A phrase for a status; static or in a ring of buffers. */

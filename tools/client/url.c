@@ -2,7 +2,7 @@
 /*
  * Parsing of NFS URLs.  The text is split first and unescaped afterwards, so
  * that an escaped "/" cannot become a separator: it is refused, since no file
- * can have such a name.
+ * can have such a name.  An escaped "?" is part of a name.
  */
 #include "url.h"
 
@@ -25,22 +25,31 @@ static int hex(char c)
 	return -1;
 }
 
-static int parse_port(const char *s, size_t len, struct url *u, const char **why)
+static int parse_number(const char *s, size_t len, uint16_t *ret)
 {
 	unsigned port = 0;
 
 	if (len == 0 || len > 5 || strspn(s, "0123456789") < len)
-		goto bad;
+		return -EINVAL;
 	for (size_t i = 0; i < len; i++)
 		port = port * 10 + (unsigned)(s[i] - '0');
 	if (port == 0 || port > 65535)
-		goto bad;
-	snprintf(u->port, sizeof(u->port), "%u", port);
+		return -EINVAL;
+	*ret = (uint16_t)port;
+	return 0;
+}
+
+static int parse_port(const char *s, size_t len, struct url *u, const char **why)
+{
+	uint16_t port;
+
+	if (parse_number(s, len, &port)) {
+		*why = "the port is not a number from 1 to 65535";
+		return -EINVAL;
+	}
+	snprintf(u->port, sizeof(u->port), "%u", (unsigned)port);
 	u->has_port = true;
 	return 0;
-bad:
-	*why = "the port is not a number from 1 to 65535";
-	return -EINVAL;
 }
 
 /* @s[0..@len): HOST, HOST:PORT, [HOST], [HOST]:PORT */
@@ -157,9 +166,54 @@ static int parse_path(const char *s, struct url *u, const char **why)
 	return 0;
 }
 
+/* One KEY=VALUE. */
+static int parse_key(const char *s, size_t len, struct url *u, const char **why)
+{
+	static char words[96];
+	const char *equal = memchr(s, '=', len);
+	size_t key = equal ? (size_t)(equal - s) : len;
+	bool mount = key == 9 && !memcmp(s, "mountport", 9);
+	uint16_t port;
+
+	*why = words;
+	if (!mount && !(key == 7 && !memcmp(s, "nfsport", 7))) {
+		snprintf(words, sizeof(words),
+		         "'%.*s' is no key after '?': mountport and nfsport are "
+		         "(%%3F is '?' itself)",
+		         (int)(key < 20 ? key : 20), s);
+		return -EINVAL;
+	}
+	snprintf(words, sizeof(words), "%.*s is not a number from 1 to 65535", (int)key,
+	         s);
+	if (!equal || parse_number(equal + 1, len - key - 1, &port))
+		return -EINVAL;
+	snprintf(words, sizeof(words), "%.*s is given twice", (int)key, s);
+	if (mount ? u->mount_port : u->has_port)
+		return -EINVAL;
+	if (mount)
+		u->mount_port = port;
+	else
+		return parse_port(equal + 1, len - key - 1, u, why);
+	return 0;
+}
+
+/* KEY=VALUE&... */
+static int parse_keys(const char *s, struct url *u, const char **why)
+{
+	for (;;) {
+		size_t len = strcspn(s, "&");
+		int r = parse_key(s, len, u, why);
+
+		if (r || !s[len])
+			return r;
+		s += len + 1;
+	}
+}
+
 int url_parse(const char *s, struct url *ret, const char **ret_why)
 {
 	struct url u = {.port = ""};
+	char *names;
 	size_t len;
 	int r;
 
@@ -168,10 +222,18 @@ int url_parse(const char *s, struct url *ret, const char **ret_why)
 		return -EINVAL;
 	}
 	s += 6;
-	len = strcspn(s, "/");
+	len = strcspn(s, "/?");
 	r = parse_host(s, len, &u, ret_why);
-	if (!r)
-		r = parse_path(s + len, &u, ret_why);
+	if (!r && s[strcspn(s, "?")])
+		r = parse_keys(s + strcspn(s, "?") + 1, &u, ret_why);
+	if (r)
+		return r;
+	*ret_why = "out of memory";
+	names = strndup(s + len, strcspn(s + len, "?"));
+	if (!names)
+		return -ENOMEM;
+	r = parse_path(names, &u, ret_why);
+	free(names);
 	if (!r)
 		*ret = u;
 	return r;
@@ -191,7 +253,7 @@ int url_parse_host(const char *s, struct url *ret, const char **ret_why)
 
 	if (url_is(s))
 		s += 6;
-	if (strchr(s, '/') && strcspn(s, "/") + 1 != strlen(s)) {
+	if (strchr(s, '?') || (strchr(s, '/') && strcspn(s, "/") + 1 != strlen(s))) {
 		*ret_why = "HOST or HOST:PORT is expected here, without a path";
 		return -EINVAL;
 	}
@@ -205,4 +267,42 @@ void url_host_text(const struct url *u, char *buf, size_t size)
 {
 	snprintf(buf, size, strchr(u->host, ':') ? "[%s]:%s" : "%s:%s", u->host,
 	         u->port);
+}
+
+int url_rebase(struct url *u, const char *export)
+{
+	size_t len = strlen(export), skip;
+	char *full, *name = strdup(export);
+
+	if (!name)
+		return -ENOMEM;
+	full = malloc(strlen(u->export) + strlen(u->path) + 2);
+	if (!full) {
+		free(name);
+		return -ENOMEM;
+	}
+	sprintf(full, *u->path ? "%s/%s" : "%s%s", u->export, u->path);
+	if (len == 1) /* "/" */
+		len = 0;
+	skip = len + (full[len] == '/');
+	memmove(full, full + skip, strlen(full + skip) + 1);
+	url_fini(u);
+	u->export = name;
+	u->path = full;
+	return 0;
+}
+
+bool url_is_below(const struct url *u, const char *export)
+{
+	size_t n = strlen(u->export), len = strlen(export);
+
+	if (*export != '/')
+		return false;
+	if (len == 1)
+		return true;
+	if (len <= n)
+		return !strncmp(u->export, export, len) && len == n;
+	return !strncmp(u->export, export, n) && export[n] == '/' &&
+	       !strncmp(u->path, export + n + 1, len - n - 1) &&
+	       (u->path[len - n - 1] == '/' || !u->path[len - n - 1]);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nfs://HOST[:PORT]/NAME/PATH: a file behind an export.  HOST is a name, an
- * IPv4 address or an [IPv6] one; %XX stands for an octet.  Names are octets,
- * not characters; only "/" and the zero octet cannot occur in one.
+ * nfs://HOST[:PORT]/NAME/PATH[?KEY=VALUE&...]: a file behind an export.  HOST is a
+ * name, an IPv4 address or an [IPv6] one; %XX stands for an octet.  Names are
+ * octets, not characters; only "/" and the zero octet cannot occur in one.  Keys:
+ * mountport, where MOUNT is on TCP; nfsport, the same as PORT.
  */
 #ifndef RPCRDMA_TOOLS_URL_H
 #define RPCRDMA_TOOLS_URL_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct url {
 	char host[256]; /* without brackets */
@@ -17,6 +19,7 @@ struct url {
 	char *export;   /* "/NAME", "" if the URL ends before it; heap */
 	char *path;     /* octets after it, "/" between names, none around; heap */
 	bool slash;     /* the URL ended with "/": a directory is meant */
+	uint16_t mount_port; /* 0: not given */
 };
 
 /* Whether @s is to be read as a URL (it begins with "nfs://"). */
@@ -24,6 +27,10 @@ bool url_is(const char *s);
 /* Parses; on failure -EINVAL or -ENOMEM, and @ret_why says what is wrong. */
 int url_parse(const char *s, struct url *ret, const char **ret_why);
 void url_fini(struct url *);
+/* Whether the URL's path begins with the names of @export ("/", "/a/b"). */
+bool url_is_below(const struct url *, const char *export);
+/* Divides the URL's path anew: @export, which it is below, and the rest. */
+int url_rebase(struct url *, const char *export);
 /* "HOST:PORT" or "[HOST]:PORT" alone, as ping takes it.  Only host and port
  * are set. */
 int url_parse_host(const char *s, struct url *ret, const char **ret_why);

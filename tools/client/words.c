@@ -50,6 +50,8 @@ const char *nfs_words(const struct nfs_client *c, int status)
 
 	if (status < 0)
 		return link_words(&c->link, status);
+	if (status == NFS_NO_MOUNT)
+		return c->mount.why;
 	if (status >= NFS_RPC)
 		return link_words(&c->link, status - NFS_RPC);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

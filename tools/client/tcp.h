@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One ONC RPC call over TCP, on a connection of its own: for services that a
+ * server of NFS over RDMA keeps elsewhere (rpcbind, MOUNT).  It waits in
+ * loop_wait, so that RDMA connections stay alive and signals are heard, and
+ * ends at its deadline.                                      [RFC 5531 §9, §11]
+ */
+#ifndef RPCRDMA_TOOLS_TCP_H
+#define RPCRDMA_TOOLS_TCP_H
+
+#include "client/loop.h"
+
+enum { TCP_MAX_REPLY = 1 << 18 };
+
+struct tcp_call {
+	struct loop *loop;
+	struct sockaddr_storage to;
+	bool reserved; /* from a port below 1024, where we may have one */
+	uint64_t until_ns;
+	uint32_t program, version, procedure;
+	const struct rpcrdma_auth *cred; /* NULL: none */
+	const void *args;
+	size_t args_len;
+
+	/* Set by the call; freed by tcp_call_fini. */
+	char *reply;
+	const char *results; /* in it */
+	size_t results_len;
+};
+
+/* 0; an rpcrdma_status if the service refused; a negative errno: -EBADMSG,
+ * -EMSGSIZE what it answers cannot be, -ECONNRESET it hung up, -EINTR a signal
+ * came. */
+int tcp_call(struct tcp_call *);
+void tcp_call_fini(struct tcp_call *);
+/* The same address with another port; 0 or -EAFNOSUPPORT. */
+int tcp_set_port(struct sockaddr_storage *, uint16_t port);
+
+#endif
