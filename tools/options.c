@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 40, FIRST_VALUE = 256, OPT_HELP = 1 };
+enum { MAX_OPTIONS = 48, FIRST_VALUE = 256, OPT_HELP = 1 };
 
 const char tool_common_help[] =
         "common options:\n"
@@ -21,6 +21,13 @@ const char tool_common_help[] =
         "  --credits N             calls in flight to ask for, 2 to 2047 (32)\n"
         "  --inline BYTES          Send and Receive size, from 1024 (4096)\n"
         "  --segment BYTES         largest RDMA segment (1 MiB)\n"
+        "  --hostauth POLICY       off (default), prefer or require: both ends prove "
+        "by TLS 1.3\n"
+        "                          who they are; the data are not encrypted\n"
+        "  --cert FILE --key FILE  own certificate chain and its private key (PEM)\n"
+        "  --ca FILE               the authorities to believe (PEM; the system's)\n"
+        "  --psk FILE              instead: one line IDENTITY:HEX, a key of both ends\n"
+        "  --peer-name NAME        whom the server's certificate must name (the host)\n"
         "  --trace FILE            trace points as JSON lines; - is standard error\n"
         "  --json                  results as JSON\n"
         "  -v, --verbose           more words\n"
@@ -37,6 +44,20 @@ static int take_version(void *to, const char *arg)
 			return 0;
 		}
 	tool_error("--rpcrdma-version: '%s' is neither 2, 1 nor auto", arg);
+	return -EINVAL;
+}
+
+static int take_policy(void *to, const char *arg)
+{
+	static const char *const words[] = {"off", "prefer", "require"};
+	enum rpcrdma_hostauth_policy *policy = to;
+
+	for (unsigned i = 0; i < 3; i++)
+		if (!strcmp(arg, words[i])) {
+			*policy = (enum rpcrdma_hostauth_policy)i;
+			return 0;
+		}
+	tool_error("--hostauth: '%s' is neither off, prefer nor require", arg);
 	return -EINVAL;
 }
 
@@ -151,6 +172,13 @@ int tool_options(struct tool_common *c, int argc, char **argv,
 	        {"provider", 0, TOOL_TO(TOOL_TEXT, c->provider)},
 	        {"rpcrdma-version", 0, TOOL_TO(TOOL_TAKE, c->version),
 	         .take = take_version},
+	        {"hostauth", 0, TOOL_TO(TOOL_TAKE, c->hostauth_policy),
+	         .take = take_policy},
+	        {"cert", 0, TOOL_TO(TOOL_TEXT, c->cert)},
+	        {"key", 0, TOOL_TO(TOOL_TEXT, c->key)},
+	        {"ca", 0, TOOL_TO(TOOL_TEXT, c->ca)},
+	        {"psk", 0, TOOL_TO(TOOL_TEXT, c->psk)},
+	        {"peer-name", 0, TOOL_TO(TOOL_TEXT, c->peer_name)},
 	        {"trace", 0, TOOL_TO(TOOL_TEXT, c->trace)},
 	        {"json", 0, TOOL_TO(TOOL_SET, c->json)},
 	        {"verbose", 'v', TOOL_TO(TOOL_COUNT, c->verbose)},
@@ -159,6 +187,7 @@ int tool_options(struct tool_common *c, int argc, char **argv,
 	        {"segment", 0, TOOL_RANGE(TOOL_SIZE, c->segment_bytes, 4096, 1u << 30)},
 	};
 	struct getopt g = {.n_longs = 1};
+	int r;
 
 	assert(n + TOOL_N(common) + 2 <= MAX_OPTIONS);
 	g.longs[0] = (struct option){"help", no_argument, NULL, OPT_HELP};
@@ -166,5 +195,10 @@ int tool_options(struct tool_common *c, int argc, char **argv,
 		add(&g, &rows[i]);
 	for (size_t i = 0; i < TOOL_N(common); i++)
 		add(&g, &common[i]);
-	return parse(&g, argc, argv, print_help);
+	r = parse(&g, argc, argv, print_help);
+	if (r == TOOL_GO_ON && !c->hostauth_policy && (c->cert || c->ca || c->psk)) {
+		tool_error("certificates and keys need --hostauth prefer or require");
+		r = tool_usage();
+	}
+	return r;
 }

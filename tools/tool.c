@@ -5,6 +5,8 @@
  */
 #include "tool.h"
 
+#include <rpcrdma/hostauth.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -141,6 +143,25 @@ static void write_trace(void *arg, const char *json)
 	fprintf(arg, "%s\n", json);
 }
 
+static int load_hostauth(struct tool_common *c)
+{
+	struct rpcrdma_hostauth_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
+	char why[160];
+	int r;
+
+	if (!c->hostauth_policy || c->hostauth)
+		return 0;
+	o.cert_file = c->cert;
+	o.key_file = c->key;
+	o.ca_file = c->ca;
+	o.psk_file = c->psk;
+	r = rpcrdma_hostauth_new(&o, &c->hostauth, why, sizeof(why));
+	if (r)
+		tool_error("--hostauth: %s", why[0] ? why : strerror(-r));
+	return r;
+}
+
 int tool_engine_new(struct tool_common *c, struct rpcrdma_engine **ret)
 {
 	struct rpcrdma_engine_options o =
@@ -159,6 +180,9 @@ int tool_engine_new(struct tool_common *c, struct rpcrdma_engine **ret)
 		o.trace = write_trace;
 		o.trace_arg = c->trace_file;
 	}
+	r = load_hostauth(c);
+	if (r)
+		return r;
 	r = rpcrdma_engine_new(&o, ret);
 	if (r)
 		tool_error("cannot start: %s", strerror(-r));
@@ -173,10 +197,15 @@ void tool_conn_options(const struct tool_common *c, struct rpcrdma_conn_options 
 	ret->credits = c->credits;
 	ret->inline_bytes = c->inline_bytes;
 	ret->segment_bytes = c->segment_bytes;
+	ret->hostauth_policy = c->hostauth_policy;
+	ret->hostauth = c->hostauth;
+	ret->hostauth_name = c->peer_name;
 }
 
 void tool_common_end(struct tool_common *c)
 {
+	rpcrdma_hostauth_free(c->hostauth);
+	c->hostauth = NULL;
 	if (!c->trace_file)
 		return;
 	if (c->trace_file == stderr)

@@ -27,7 +27,8 @@ int tool_stat(int argc, char **argv);
 int tool_ping(int argc, char **argv);
 
 /* Options of every subcommand: --provider, --rpcrdma-version, --trace,
- * --json, -v, --help, and tuning: --credits, --inline, --segment. */
+ * --json, -v, --help, tuning: --credits, --inline, --segment, and
+ * authentication: --hostauth, --cert, --key, --ca, --psk, --peer-name. */
 struct tool_common {
 	const char *provider;
 	const char *trace;
@@ -35,6 +36,9 @@ struct tool_common {
 	unsigned verbose;
 	bool json;
 	uint32_t credits, inline_bytes, segment_bytes;
+	enum rpcrdma_hostauth_policy hostauth_policy;
+	const char *cert, *key, *ca, *psk, *peer_name; /* host authentication */
+	struct rpcrdma_hostauth *hostauth; /* loaded by tool_engine_new */
 	FILE *trace_file;
 };
 

@@ -124,6 +124,88 @@ static void a_refused_peer_is_not_heard_again(void **state)
 	raw_end(s);
 }
 
+#define MANY_CREDITS "00000001 00000002 00200020 00000005 00000004 "
+
+/* P14: its words go out first, so that the peer knows why. */
+static void who_refuses_says_why(void **state)
+{
+	int no = -1;
+	const struct rr_conn_config cfg = {.auth = {say, &no}};
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+	const struct rig_msg *m;
+
+	raw_receive(s, MANY_CREDITS "00000001" STEP);
+	raw_expect_close(s, -EACCES);
+	assert_int_equal(s->n_sent, 2); /* numbers, words */
+	m = &s->sent[1];
+	assert_int_equal(m->len, 20 + 24);
+	assert_int_equal(rr_load_u32(m->p + 16), RDMA2_F_TPMORE);
+	assert_memory_equal(m->p + 36, "hello\0\0\0", 8);
+	raw_end(s);
+}
+
+/* What a hook hears of properties: whose, which, what. */
+struct heard {
+	unsigned own, peers, refuse_at;
+	uint32_t sum;
+};
+
+static bool hear(void *ctx, bool own, uint32_t id, const void *data, size_t len)
+{
+	struct heard *h = ctx;
+
+	h->own += own;
+	h->peers += !own;
+	assert_int_not_equal(id, 6);
+	if (!own && len == 4)
+		h->sum += id * rr_load_u32(data);
+	return h->own + h->peers != h->refuse_at;
+}
+
+static int listen_on(void *ctx, const void *in, size_t in_len, const void **ret_out,
+                     size_t *ret_out_len)
+{
+	*ret_out_len = 0;
+	return 0;
+}
+
+#define THREE_PROPS                                                                    \
+	MANY_CREDITS "00000003 00000004 00000004 00000010" STEP          \
+	"00000077 00000003 61626300"
+
+/* P14: each property but its own, of both ends, in sets and in parts. */
+static void the_hook_hears_of_every_property(void **state)
+{
+	static uint8_t big[5000];
+	struct heard h = {0};
+	const struct rr_ext_table ext = {
+	        .n_props = 1, .prop = {{.id = 0x99, .data = big, .len = sizeof(big)}}};
+	const struct rr_conn_config cfg = {.auth = {listen_on, &h, hear}, .ext = &ext};
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+	raw_receive(s, THREE_PROPS);
+	assert_false(s->disconnect);
+	assert_int_equal(h.own, 4 + 1); /* no property 5 from a server */
+	assert_int_equal(h.peers, 2);
+	assert_int_equal(h.sum, 4 * 16);
+	raw_end(s);
+}
+
+/* P14: it may refuse one, of either end, and hears of no further. */
+static void the_hook_may_refuse_a_property(void **state)
+{
+	for (unsigned at = 1; at <= 6; at++) {
+		struct heard h = {.refuse_at = at};
+		const struct rr_conn_config cfg = {.auth = {listen_on, &h, hear}};
+		struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+		raw_receive(s, THREE_PROPS);
+		raw_expect_close(s, -EACCES);
+		assert_int_equal(h.own + h.peers, at);
+		raw_end(s);
+	}
+}
+
 /* P14, P6: a step is nothing to a peer without a hook, also if it has extensions. */
 static void a_step_without_a_hook_is_ignored(void **state)
 {
@@ -233,6 +315,9 @@ int main(void)
 	        cmocka_unit_test(an_early_call_is_planned_for_the_least_threshold),
 	        cmocka_unit_test(a_special_reply_keeps_to_the_least_threshold),
 	        cmocka_unit_test(a_refused_peer_is_not_heard_again),
+	        cmocka_unit_test(who_refuses_says_why),
+	        cmocka_unit_test(the_hook_hears_of_every_property),
+	        cmocka_unit_test(the_hook_may_refuse_a_property),
 	        cmocka_unit_test(a_step_without_a_hook_is_ignored),
 	        cmocka_unit_test(a_step_in_the_last_message_closes),
 	        cmocka_unit_test(an_extension_before_the_proof_closes),

@@ -6,6 +6,8 @@
  */
 #include "client/link.h"
 
+#include "client/json.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -142,10 +144,11 @@ void link_describe(const struct link *k, FILE *f)
 	fprintf(f,
 	        "%s: provider %s, RPC-over-RDMA version %u, credits %" PRIu32
 	        ", inline %" PRIu32 " out %" PRIu32 " in, segments %" PRIu32 " of %s"
-	        ", remote invalidation %s\n",
+	        ", remote invalidation %s%s%s\n",
 	        k->host, i.provider, i.version, i.credits_granted, i.send_inline,
 	        i.recv_inline, i.peer_max_segments, tool_human(i.peer_segment_bytes),
-	        i.remote_invalidate ? "yes" : "no");
+	        i.remote_invalidate ? "yes" : "no", i.identity[0] ? ", server is " : "",
+	        i.identity);
 }
 
 void link_describe_json(const struct link *k, FILE *f)
@@ -161,4 +164,8 @@ void link_describe_json(const struct link *k, FILE *f)
 	        i.provider, i.version, i.credits_granted, i.send_inline, i.recv_inline,
 	        i.peer_segment_bytes, i.peer_max_segments,
 	        i.remote_invalidate ? "true" : "false");
+	if (i.identity[0]) {
+		fputs(",\"identity\":", f);
+		json_string(f, i.identity);
+	}
 }
