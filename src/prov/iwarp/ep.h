@@ -19,7 +19,7 @@
 #include "prov/iwarp/mpa.h"
 #include "prov/iwarp/opts.h"
 #include "prov/iwarp/rdmap.h"
-#include "prov/iwarp/ring.h"
+#include "base/ring.h"
 #include "prov/iwarp/sock.h"
 #include "prov/iwarp/stag.h"
 #include "prov/prov.h"

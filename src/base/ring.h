@@ -4,8 +4,8 @@
  * so that an idle connection costs little and a busy one allocates nothing.
  * A pointer to an element is good until the next push or reserve.
  */
-#ifndef RR_PROV_IWARP_RING_H
-#define RR_PROV_IWARP_RING_H
+#ifndef RR_BASE_RING_H
+#define RR_BASE_RING_H
 
 #include <stdlib.h>
 #include <string.h>
