@@ -54,7 +54,9 @@
 #include "base/base.h"
 #include "base/trace.h"
 
-#define RR_PROV_PRIVATE_MAX 196 /* private data that every provider carries */
+/* Private data that every provider carries: InfiniBand leaves a request that much.
+ * There the peer finds zeros behind it; who reads it must know where it ends. */
+#define RR_PROV_PRIVATE_MAX 56
 #define RR_PROV_MAX_SGE 28 /* gather pieces of one Send or Write */
 
 enum rr_access {

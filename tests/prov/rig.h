@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two endpoints of one provider and what is needed to drive them: the same
- * tests run on virtual time over sim and on the real clock over iwarp.
+ * Two endpoints, of one provider or of two, and what is needed to drive them:
+ * the same tests run on virtual time over sim and on the real clock over iwarp,
+ * over a device, and between those two.
  *
  * Completions are collected as they come, in @log; rig_wait draws the next one
  * of a kind.  Every post made through the rig_* helpers is counted, and
@@ -35,24 +36,54 @@ struct rig_end {
 };
 
 struct rig {
-	const struct rr_prov_ops *ops;
-	struct rr_prov_config cfg;
+	const struct rr_prov_ops *ops[2]; /* of CLIENT, SERVER */
+	struct rr_prov_config cfg[2];
 	struct rr_prov_listener *listener;
 	struct sockaddr_storage addr;
 	struct rig_end end[4]; /* a second pair: 2 client, 3 server */
 	unsigned n_ends;
 };
 
-/* The provider under test: rig_sim.c, rig_iwarp.c. */
-const struct rr_prov_ops *rig_provider(void);
-void rig_provider_begin(struct rr_prov_config *);
+/*
+ * What an end cannot know, because its device does not tell.  A test that would
+ * ask for it asks for what remains; all else is asked of everybody.
+ */
+enum rig_lack {
+	/* a peer that vanished from one that closed: the connection manager of
+	 * the peer's kernel closes for it */
+	RIG_NO_RESET = 1,
+	/* where the peer's private data end: zeros follow */
+	RIG_PADDED_PRIVATE = 2,
+	/* octets that the peer wrote or read by itself */
+	RIG_NO_PASSIVE_BYTES = 4,
+	/* handles are the device's, and may be near each other */
+	RIG_NEAR_HANDLES = 8,
+	/* that a Send came without a Receive: the sender alone is told */
+	RIG_NO_RNR_BLAME = 16,
+};
+
+/* The providers under test: rig_sim.c, rig_iwarp.c, rig_verbs.c. */
+const struct rr_prov_ops *rig_provider(unsigned side);
+bool rig_ready(void);                 /* false: said why, nothing can be tested here */
+struct sockaddr_in rig_address(void); /* to listen on */
+unsigned rig_lacks(unsigned side);
+void rig_provider_begin(struct rr_prov_config *, unsigned side);
 void rig_provider_end(void);
+/* Until the peer may use what was registered: on a device a work request opens
+ * it, and a peer that was not told by a later Send could be too early. */
+void rig_registered(struct rig *, unsigned side);
 rr_time rig_now(void);
 /* Lets time pass until something may have happened; false: nothing ever will. */
 bool rig_pass(struct rig *);
 void rig_silence(struct rig *, bool on); /* what is sent is lost, where possible */
 unsigned rig_variants(void);             /* the suite runs so many times */
 void rig_choose(unsigned variant);
+
+/* The table of an end that is there. */
+static inline const struct rr_prov_ops *rig_ops(struct rig *g, unsigned side)
+{
+	return g->end[side].ep->ops;
+}
 
 int rig_setup(void **state);           /* a listener */
 int rig_setup_connected(void **state); /* and one connection */

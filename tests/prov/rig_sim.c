@@ -2,13 +2,16 @@
 /* The rig on virtual time.  Variant 0 is instant, the others are drawn. */
 #include "rig.h"
 
+#include <arpa/inet.h>
+
 #include "prov/sim/sim.h"
 
 static struct rr_sim_world *world;
 static unsigned variant;
 
-const struct rr_prov_ops *rig_provider(void)
+const struct rr_prov_ops *rig_provider(unsigned side)
 {
+	(void)side;
 	return &rr_sim_ops;
 }
 
@@ -29,11 +32,32 @@ static struct rr_sim_range range(struct rr_rng *r, rr_time most)
 	return (struct rr_sim_range){RR_MIN(a, b), RR_MAX(a, b)};
 }
 
-void rig_provider_begin(struct rr_prov_config *cfg)
+struct sockaddr_in rig_address(void)
+{
+	return (struct sockaddr_in){.sin_family = AF_INET,
+	                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+bool rig_ready(void)
+{
+	return true;
+}
+
+unsigned rig_lacks(unsigned side)
+{
+	(void)side;
+	return 0;
+}
+
+void rig_provider_begin(struct rr_prov_config *cfg, unsigned side)
 {
 	struct rr_sim_options o = {.scribble = true, .check_lent = true, .max_ord = 4};
 	struct rr_rng r;
 
+	if (side == SERVER) { /* one world */
+		*cfg = (struct rr_prov_config){.instance = world};
+		return;
+	}
 	rr_rng_seed(&r, variant);
 	if (variant) {
 		for (unsigned i = 0; i < 2; i++) {
@@ -78,4 +102,10 @@ bool rig_pass(struct rig *g)
 void rig_silence(struct rig *g, bool on)
 {
 	rr_sim_options(world)->silent = on;
+}
+
+void rig_registered(struct rig *g, unsigned side)
+{
+	(void)g;
+	(void)side;
 }

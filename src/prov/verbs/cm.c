@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections, by librdmacm.
+ *
+ * Normal path: a client resolves the address (which names the device), makes its
+ * queue pair, resolves the route, asks.  A listener's requests become endpoints
+ * with a channel of their own; one answers when it is first moved, so that its
+ * first Receives are posted before the client may send.  The event ESTABLISHED
+ * makes either end ready.
+ *
+ * Failure: an event that is not the expected one ends the connection with
+ * words.  An event is acknowledged before anything else is done, because
+ * destroying its id waits for that.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "prov/verbs/internal.h"
+
+#define BACKLOG 128
+
+struct rr_prov_listener {
+	const struct rr_rdma_lib *lib;
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct rr_verbs_opts opts;
+};
+
+/* An event, copied. */
+struct news {
+	enum rdma_cm_event_type type;
+	int status;
+	struct rdma_cm_id *id;
+	uint8_t ird, ord; /* as the peer sees them: what we may use */
+	uint8_t priv[256];
+	size_t priv_len;
+};
+
+static int nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static bool next(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
+                 struct news *ret)
+{
+	const struct rdma_conn_param *p;
+	struct rdma_cm_event *e;
+
+	if (lib->rdma_get_cm_event(ch, &e))
+		return false;
+	p = &e->param.conn;
+	*ret = (struct news){
+	        .type = e->event,
+	        .status = e->status,
+	        .id = e->id,
+	        .ird = p->responder_resources,
+	        .ord = p->initiator_depth,
+	};
+	if (p->private_data && p->private_data_len) {
+		ret->priv_len = p->private_data_len;
+		memcpy(ret->priv, p->private_data, p->private_data_len);
+	}
+	(void)lib->rdma_ack_cm_event(e); /* cannot fail with an event */
+	return true;
+}
+
+static const char *words(const struct sockaddr_storage *a, char *buf, size_t len)
+{
+	char ip[INET6_ADDRSTRLEN] = "?";
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+
+	if (a->ss_family == AF_INET) {
+		memcpy(&in, a, sizeof(in));
+		inet_ntop(AF_INET, &in.sin_addr, ip, sizeof(ip));
+	} else if (a->ss_family == AF_INET6) {
+		memcpy(&in6, a, sizeof(in6));
+		inet_ntop(AF_INET6, &in6.sin6_addr, ip, sizeof(ip));
+	}
+	snprintf(buf, len, "%s", ip);
+	return buf;
+}
+
+static void keep_addr(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+	size_t len = from->sa_family == AF_INET    ? sizeof(struct sockaddr_in)
+	             : from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+	                                           : 0;
+
+	if (len)
+		memcpy(to, from, len);
+}
+
+static void keep_addrs(struct rr_vb_ep *ep)
+{
+	keep_addr(&ep->peer, rdma_get_peer_addr(ep->id));
+	keep_addr(&ep->local, rdma_get_local_addr(ep->id));
+}
+
+static void refuse(struct rr_vb_ep *ep, int status)
+{
+	rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, (uint64_t)-status,
+	         ep->state, 0);
+	rr_vb_dead(ep);
+}
+
+static int make_channel(struct rr_vb_ep *ep)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+	int rc;
+
+	ep->channel = ep->lib->rdma_create_event_channel();
+	if (!ep->channel)
+		return rr_vb_error(-1);
+	rc = nonblocking(ep->channel->fd);
+	e.data.fd = ep->channel->fd;
+	if (!rc && epoll_ctl(ep->epfd, EPOLL_CTL_ADD, ep->channel->fd, &e))
+		rc = -errno;
+	return rc;
+}
+
+/* ---- client ---- */
+
+static int patience_ms(const struct rr_vb_ep *ep)
+{
+	rr_time ms = ep->handshake / RR_MS(1);
+
+	return ms > 60000 ? 60000 : ms < 1 ? 1 : (int)ms;
+}
+
+static void no_device(struct rr_vb_ep *ep, int status)
+{
+	char a[INET6_ADDRSTRLEN];
+
+	if (status == -ETIMEDOUT)
+		rr_vb_reason(ep, status, "%s does not answer (address resolution)",
+		             words(&ep->peer, a, sizeof(a)));
+	else
+		rr_vb_reason(ep, status, "no RDMA device reaches %s: %s",
+		             words(&ep->peer, a, sizeof(a)), strerror(-status));
+	refuse(ep, status);
+}
+
+int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+                  socklen_t sa_len, const void *priv, size_t priv_len, rr_time now,
+                  struct rr_ep **ret)
+{
+	struct sockaddr_storage to = {0};
+	struct rr_vb_ep *ep;
+	int rc;
+
+	if (!rr_rdma_lib())
+		return -EOPNOTSUPP;
+	if (sa_len > sizeof(to))
+		return -EINVAL;
+	memcpy(&to, sa, sa_len);
+	rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
+	if (rc)
+		return rc;
+	ep->state = RR_VB_RESOLVE;
+	keep_addr(&ep->peer, (struct sockaddr *)&to);
+	rc = make_channel(ep);
+	if (!rc && ep->lib->rdma_create_id(ep->channel, &ep->id, ep, RDMA_PS_TCP))
+		rc = rr_vb_error(-1);
+	if (rc) {
+		rr_vb_free(ep);
+		return rc;
+	}
+	if (ep->lib->rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&to,
+	                               patience_ms(ep)))
+		no_device(ep, rr_vb_error(-1));
+	*ret = &ep->base;
+	return 0;
+}
+
+static void on_addr(struct rr_vb_ep *ep, const struct news *e)
+{
+	if (e->type != RDMA_CM_EVENT_ADDR_RESOLVED) {
+		no_device(ep, e->status < 0 ? e->status : -ENODEV);
+		return;
+	}
+	keep_addrs(ep);
+	if (rr_vb_qp_open(ep)) {
+		refuse(ep, ep->status);
+		return;
+	}
+	ep->state = RR_VB_ROUTE;
+	if (ep->lib->rdma_resolve_route(ep->id, patience_ms(ep)))
+		no_device(ep, rr_vb_error(-1));
+}
+
+static struct rdma_conn_param conn_param(const struct rr_vb_ep *ep)
+{
+	return (struct rdma_conn_param){
+	        .private_data = ep->priv_len ? ep->priv : NULL,
+	        .private_data_len = (uint8_t)ep->priv_len,
+	        .responder_resources = ep->ird,
+	        .initiator_depth = ep->ord,
+	        .retry_count = RR_VB_RETRY,
+	        .rnr_retry_count = 0, /* credits say how much may come */
+	};
+}
+
+static void on_route(struct rr_vb_ep *ep, const struct news *e)
+{
+	struct rdma_conn_param p = conn_param(ep);
+	int rc;
+
+	if (e->type != RDMA_CM_EVENT_ROUTE_RESOLVED) {
+		no_device(ep, e->status < 0 ? e->status : -EHOSTUNREACH);
+		return;
+	}
+	ep->state = RR_VB_ASKED;
+	if (!ep->lib->rdma_connect(ep->id, &p))
+		return;
+	rc = rr_vb_error(-1);
+	rr_vb_reason(ep, rc, "cannot connect: %s", strerror(-rc));
+	refuse(ep, rc);
+}
+
+/* ---- both ---- */
+
+static void established(struct rr_vb_ep *ep, const struct news *e)
+{
+	if (ep->state == RR_VB_ASKED) {
+		ep->peer_priv_len = e->priv_len;
+		memcpy(ep->peer_priv, e->priv, e->priv_len);
+		/* iWARP devices disagree on which of the two is which */
+		if (!ep->dev->caps.iwarp)
+			ep->ord = RR_MIN(ep->ord, e->ord);
+		keep_addrs(ep);
+	}
+	ep->state = RR_VB_READY;
+	ep->deadline = RR_TIME_NEVER;
+	ep->armed = false; /* what came early gave its event already */
+	rr_trace(ep->trace, RR_TRACE_PROV_CONNECTED, ep->conn_id, 0, ep->ird, ep->ord,
+	         ep->windows);
+	rr_vb_complete(ep, RR_WC_CONNECTED, 0, 0);
+}
+
+static void not_established(struct rr_vb_ep *ep, const struct news *e)
+{
+	int status;
+
+	if (ep->state == RR_VB_ACCEPTED || ep->state == RR_VB_CALLED) {
+		rr_vb_reason(ep, -ECONNRESET,
+		             "the client went away during the connection set-up (%s)",
+		             ep->lib->rdma_event_str(e->type));
+		refuse(ep, -ECONNRESET);
+		return;
+	}
+	if (e->type == RDMA_CM_EVENT_REJECTED)
+		status = -ECONNREFUSED;
+	else if (e->status < 0)
+		status = e->status;
+	else
+		status = e->type == RDMA_CM_EVENT_UNREACHABLE ? -EHOSTUNREACH
+		                                              : -ECONNABORTED;
+	if (status == -ECONNREFUSED)
+		rr_vb_reason(ep, status, "the server refused the connection (%d)",
+		             e->status);
+	else
+		rr_vb_reason(ep, status, "cannot connect: %s (%s)", strerror(-status),
+		             ep->lib->rdma_event_str(e->type));
+	refuse(ep, status);
+}
+
+static void removed(struct rr_vb_ep *ep, const char *why)
+{
+	rr_vb_reason(ep, -ENODEV, "%s", why);
+	rr_vb_say_goodbye(ep);
+	rr_vb_dead(ep);
+}
+
+static void on_event(struct rr_vb_ep *ep, const struct news *e)
+{
+	if (e->type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		removed(ep, "the RDMA device was removed");
+		return;
+	}
+	if (e->type == RDMA_CM_EVENT_ADDR_CHANGE) {
+		removed(ep, "the RDMA device's address moved to another device");
+		return;
+	}
+	switch (ep->state) {
+	case RR_VB_RESOLVE:
+		on_addr(ep, e);
+		break;
+	case RR_VB_ROUTE:
+		on_route(ep, e);
+		break;
+	case RR_VB_ASKED:
+	case RR_VB_CALLED:
+	case RR_VB_ACCEPTED:
+		if (e->type == RDMA_CM_EVENT_ESTABLISHED)
+			established(ep, e);
+		else
+			not_established(ep, e);
+		break;
+	case RR_VB_READY:
+	case RR_VB_DRAIN:
+	case RR_VB_SHUT:
+		if (e->type == RDMA_CM_EVENT_DISCONNECTED)
+			rr_vb_peer_closed(ep, e->status);
+		break;
+	case RR_VB_DEAD:
+		break;
+	}
+}
+
+void rr_vb_cm_events(struct rr_vb_ep *ep)
+{
+	struct news e;
+
+	while (ep->state != RR_VB_DEAD) {
+		ep->count.syscalls++;
+		if (!next(ep->lib, ep->channel, &e))
+			break;
+		on_event(ep, &e);
+	}
+}
+
+/* Each fails where there is nothing to say any more. */
+void rr_vb_say_goodbye(struct rr_vb_ep *ep)
+{
+	if (ep->state == RR_VB_CALLED)
+		(void)ep->lib->rdma_reject(ep->id, NULL, 0);
+	else if (rr_vb_is(ep, RR_VB_BIT(ACCEPTED) | RR_VB_IN_STREAM))
+		(void)ep->lib->rdma_disconnect(ep->id);
+}
+
+/* ---- server ---- */
+
+static void listener_free(struct rr_prov_listener *l)
+{
+	if (l->id)
+		(void)l->lib->rdma_destroy_id(l->id);
+	if (l->channel)
+		l->lib->rdma_destroy_event_channel(l->channel);
+	free(l);
+}
+
+static int bind_to(struct rr_prov_listener *l, struct sockaddr_storage *addr)
+{
+	const struct rr_rdma_lib *lib = l->lib;
+	int yes = 1;
+
+	l->channel = lib->rdma_create_event_channel();
+	if (!l->channel)
+		return rr_vb_error(-1);
+	if (nonblocking(l->channel->fd))
+		return -errno;
+	if (lib->rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
+		return rr_vb_error(-1);
+	/* a server that starts again must not wait for old connections */
+	(void)lib->rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
+	                           &yes, sizeof(yes));
+	if (lib->rdma_bind_addr(l->id, (struct sockaddr *)addr))
+		return rr_vb_error(-1);
+	if (l->id->verbs && l->opts.device[0] &&
+	    strcmp(lib->ibv_get_device_name(l->id->verbs->device), l->opts.device))
+		return -ENODEV;
+	return lib->rdma_listen(l->id, BACKLOG) ? rr_vb_error(-1) : 0;
+}
+
+int rr_vb_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+                 socklen_t sa_len, struct rr_prov_listener **ret,
+                 struct sockaddr_storage *ret_addr)
+{
+	struct sockaddr_storage addr = {0};
+	struct rr_prov_listener *l;
+	int rc;
+
+	if (!rr_rdma_lib())
+		return -EOPNOTSUPP;
+	if (sa_len > sizeof(addr))
+		return -EINVAL;
+	memcpy(&addr, sa, sa_len);
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->lib = rr_rdma_lib();
+	rc = rr_verbs_opts_parse(cfg->options, &l->opts);
+	if (!rc)
+		rc = bind_to(l, &addr);
+	if (rc) {
+		listener_free(l);
+		return rc;
+	}
+	if (addr.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&addr)->sin6_port =
+		        l->lib->rdma_get_src_port(l->id);
+	else
+		((struct sockaddr_in *)&addr)->sin_port =
+		        l->lib->rdma_get_src_port(l->id);
+	*ret_addr = addr;
+	*ret = l;
+	return 0;
+}
+
+int rr_vb_listener_fd(const struct rr_prov_listener *l)
+{
+	return l->channel->fd;
+}
+
+void rr_vb_listener_close(struct rr_prov_listener *l)
+{
+	if (l)
+		listener_free(l);
+}
+
+/* What the client offers bounds what we use; MPA revision 1 does not say. */
+static void agree(struct rr_vb_ep *ep, const struct news *e)
+{
+	if (ep->dev->caps.iwarp && !e->ird && !e->ord)
+		return;
+	ep->ird = RR_MIN(ep->ird, e->ird);
+	ep->ord = RR_MIN(ep->ord, e->ord);
+}
+
+/* The request's id becomes the endpoint's, with a channel of its own. */
+static int adopt(struct rr_vb_ep *ep, const struct news *e)
+{
+	int rc = make_channel(ep);
+
+	if (rc)
+		return rc;
+	if (ep->lib->rdma_migrate_id(e->id, ep->channel))
+		return rr_vb_error(-1);
+	ep->id = e->id;
+	ep->id->context = ep;
+	keep_addrs(ep);
+	ep->peer_priv_len = e->priv_len;
+	memcpy(ep->peer_priv, e->priv, e->priv_len);
+	rc = rr_vb_qp_open(ep);
+	if (!rc)
+		agree(ep, e);
+	return rc;
+}
+
+static int take_request(struct rr_prov_listener *l, const struct news *e,
+                        const struct rr_prov_config *cfg, const void *priv,
+                        size_t priv_len, rr_time now, struct rr_ep **ret)
+{
+	struct rr_vb_ep *ep = NULL;
+	int rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
+
+	if (!rc)
+		rc = adopt(ep, e);
+	if (!rc) {
+		ep->state = RR_VB_CALLED;
+		*ret = &ep->base;
+		return 0;
+	}
+	(void)l->lib->rdma_reject(e->id, NULL, 0); /* best effort */
+	if (ep && ep->id) {
+		ep->state = RR_VB_RESOLVE; /* nobody hears of it */
+		rr_vb_dead(ep);
+	} else {
+		(void)l->lib->rdma_destroy_id(e->id);
+	}
+	if (ep)
+		rr_vb_free(ep);
+	return rc;
+}
+
+int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
+                 const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret)
+{
+	struct news e;
+
+	while (next(l->lib, l->channel, &e)) {
+		if (e.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+			return take_request(l, &e, cfg, priv, priv_len, now, ret);
+		if (e.type == RDMA_CM_EVENT_DEVICE_REMOVAL && e.id == l->id)
+			return -ENODEV; /* an address that went with its device */
+	}
+	return -EAGAIN;
+}
+
+void rr_vb_answer(struct rr_vb_ep *ep)
+{
+	struct rdma_conn_param p = conn_param(ep);
+	int rc;
+
+	ep->state = RR_VB_ACCEPTED;
+	if (!ep->lib->rdma_accept(ep->id, &p))
+		return;
+	rc = rr_vb_error(-1);
+	rr_vb_reason(ep, -ECONNRESET, "the client could not be answered: %s",
+	             strerror(-rc));
+	refuse(ep, rc);
+}

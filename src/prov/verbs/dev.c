@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What connections of one device share.
+ *
+ * librdmacm opens a device once in a process, and its asynchronous events come
+ * through that one descriptor, whichever thread's connection they are about.
+ * Every endpoint watches it (edge-triggered); the first to come takes all events
+ * and marks those concerned, under the device's lock.  An endpoint that comes
+ * later finds its mark, since it looks under the same lock.  No lock is taken
+ * where data moves.
+ *
+ * A device is known here while endpoints use it.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "prov/verbs/internal.h"
+
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rr_vb_dev *registry; /* under registry_lock */
+
+static int dev_new(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
+                   struct rr_vb_dev **ret)
+{
+	struct rr_vb_dev *d = calloc(1, sizeof(*d));
+	int rc, flags = fcntl(ctx->async_fd, F_GETFL);
+
+	if (!d)
+		return -ENOMEM;
+	rc = rr_vb_error(lib->ibv_query_device(ctx, &d->attr));
+	if (!rc && (flags < 0 || fcntl(ctx->async_fd, F_SETFL, flags | O_NONBLOCK) < 0))
+		rc = -errno;
+	if (!rc)
+		rc = -pthread_mutex_init(&d->lock, NULL);
+	if (rc) {
+		free(d);
+		return rc;
+	}
+	d->ctx = ctx;
+	rr_list_init(&d->eps);
+	rr_verbs_probe(ctx, &d->caps);
+	*ret = d;
+	return 0;
+}
+
+int rr_vb_dev_get(struct rr_vb_ep *ep)
+{
+	struct ibv_context *ctx = ep->id->verbs;
+	struct rr_vb_dev *d;
+	int rc = 0;
+
+	pthread_mutex_lock(&registry_lock);
+	for (d = registry; d && d->ctx != ctx; d = d->next)
+		;
+	if (!d) {
+		rc = dev_new(ep->lib, ctx, &d);
+		if (!rc) {
+			d->next = registry;
+			registry = d;
+		}
+	}
+	if (!rc)
+		d->refs++;
+	pthread_mutex_unlock(&registry_lock);
+	if (rc)
+		return rc;
+	ep->dev = d;
+	pthread_mutex_lock(&d->lock);
+	rr_list_push(&d->eps, &ep->of_dev);
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+void rr_vb_dev_put(struct rr_vb_ep *ep)
+{
+	struct rr_vb_dev *d = ep->dev, **at;
+
+	if (!d)
+		return;
+	ep->dev = NULL;
+	pthread_mutex_lock(&d->lock);
+	rr_list_del(&ep->of_dev);
+	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_lock(&registry_lock);
+	if (--d->refs == 0) {
+		for (at = &registry; *at != d; at = &(*at)->next)
+			;
+		*at = d->next;
+		pthread_mutex_destroy(&d->lock);
+		free(d);
+	}
+	pthread_mutex_unlock(&registry_lock);
+}
+
+/* What an event says of the connection it is about; 0: nothing that ends it. */
+static int meaning(enum ibv_event_type t, bool *ret_everybody)
+{
+	*ret_everybody = t == IBV_EVENT_DEVICE_FATAL;
+	if (t == IBV_EVENT_DEVICE_FATAL)
+		return -ENODEV;
+	if (t == IBV_EVENT_QP_ACCESS_ERR || t == IBV_EVENT_QP_REQ_ERR)
+		return -EREMOTEIO;
+	return t == IBV_EVENT_QP_FATAL ? -EIO : 0;
+}
+
+static void mark(struct rr_vb_dev *d, const struct rr_rdma_lib *lib,
+                 const struct ibv_async_event *e)
+{
+	bool everybody;
+	int status = meaning(e->event_type, &everybody);
+	struct rr_list *n;
+
+	if (!status)
+		return;
+	rr_list_for_each (n, &d->eps) {
+		struct rr_vb_ep *ep = rr_container_of(n, struct rr_vb_ep, of_dev);
+
+		if (ep->async || (!everybody && ep->qp != e->element.qp))
+			continue;
+		ep->async = status;
+		ep->async_words = lib->ibv_event_type_str(e->event_type);
+	}
+}
+
+int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_words)
+{
+	struct rr_vb_dev *d = ep->dev;
+	struct ibv_async_event e;
+	int status;
+
+	pthread_mutex_lock(&d->lock);
+	while (!ep->lib->ibv_get_async_event(d->ctx, &e)) {
+		mark(d, ep->lib, &e);
+		ep->lib->ibv_ack_async_event(&e);
+	}
+	status = ep->async;
+	if (status)
+		*ret_words = ep->async_words;
+	pthread_mutex_unlock(&d->lock);
+	return status;
+}
