@@ -126,6 +126,28 @@ static void pool_put(void *ctx, void *p, size_t bytes)
 	rr_pool_put(ctx, p, bytes);
 }
 
+/* Once an endpoint has asked, it may keep blocks registered until its end. */
+static bool pool_block(void *ctx, const void *p, size_t len, void **ret_base,
+                       size_t *ret_len)
+{
+	struct rr_link *l = ctx;
+
+	if (!l->pins)
+		rr_pool_pin(&l->engine->pool);
+	l->pins = true;
+	return rr_pool_block(&l->engine->pool, p, len, ret_base, ret_len);
+}
+
+static void destroy_endpoint(struct rr_link *l)
+{
+	if (l->ep)
+		l->prov->destroy(l->ep);
+	l->ep = NULL;
+	if (l->pins)
+		rr_pool_unpin(&l->engine->pool);
+	l->pins = false;
+}
+
 /* -- actions become posts -----------------------------------------------------------
  */
 
@@ -532,6 +554,7 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 	        .conn_id = l->id,
 	        .options = c->prov_options[0] ? c->prov_options : NULL,
 	        .handshake_ns = c->o.handshake_ns,
+	        .memory = {pool_block, l},
 	};
 }
 
@@ -567,8 +590,7 @@ static void undo_start(struct rr_link *l)
 {
 	rr_timer_release(&l->engine->timers, &l->timer);
 	rr_poller_del(&l->engine->poller, &l->source);
-	if (l->ep)
-		l->prov->destroy(l->ep);
+	destroy_endpoint(l);
 	rr_conn_free(l->conn);
 	rr_hostauth_free(l->hostauth);
 	free(l->exts);
@@ -647,8 +669,7 @@ void rr_link_abort(struct rr_link *l)
 		rr_poller_del(&l->engine->poller, &l->source);
 		/* Nothing posted survives the endpoint: no access, no completion. */
 		rr_poller_del(&l->engine->poller, &l->source);
-		l->prov->destroy(l->ep);
-		l->ep = NULL;
+		destroy_endpoint(l);
 		lose(l, -ECANCELED);
 	}
 	drain(l);
@@ -671,8 +692,7 @@ void rr_link_free(struct rr_link *l)
 	rr_list_del(&l->dirty);
 	rr_timer_release(&l->engine->timers, &l->timer);
 	rr_poller_del(&l->engine->poller, &l->source);
-	if (l->ep)
-		l->prov->destroy(l->ep);
+	destroy_endpoint(l);
 	rr_conn_free(l->conn);
 	rr_hostauth_free(l->hostauth);
 	free(l->exts);

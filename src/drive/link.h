@@ -57,6 +57,7 @@ struct rr_link {
 	bool over; /* ACT_CLOSED was drawn */
 	bool lost; /* DISCONNECTED was polled */
 	bool leaving; /* rr_link_close was called */
+	bool pins; /* the endpoint may keep blocks of the pool registered */
 	bool stalled; /* @held waits for the provider's send queue */
 	int error;
 	char why[160];

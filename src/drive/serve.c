@@ -26,11 +26,12 @@
 
 struct alloc {
 	struct alloc *next;
-	size_t bytes; /* with this head */
+	size_t bytes; /* with this head, unless @apart */
+	void *apart;  /* the memory itself: of a size that a head would double */
 	bool pooled;
 };
 
-enum { ALLOC_HEAD = 64, REPLY_HEADER_MAX = 64 };
+enum { ALLOC_HEAD = 64, ALLOC_APART = 4096, REPLY_HEADER_MAX = 64 };
 
 struct rpcrdma_request {
 	struct rr_post post;      /* an answer from another thread */
@@ -424,36 +425,57 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 /* -- memory
  * ------------------------------------------------------------------------------ */
 
+static void *get_memory(struct rpcrdma_engine *e, bool pooled, size_t bytes)
+{
+	return pooled ? rr_pool_get(&e->pool, bytes)
+	              : aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+}
+
+static void put_memory(struct rpcrdma_engine *e, bool pooled, void *m, size_t bytes)
+{
+	if (pooled)
+		rr_pool_put(&e->pool, m, bytes);
+	else
+		free(m);
+}
+
 void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 {
 	struct rpcrdma_engine *e = q->served->engine;
-	size_t total = bytes + ALLOC_HEAD;
+	bool pooled = rr_engine_here(e), apart = bytes >= ALLOC_APART;
 	struct alloc *a;
-	bool pooled = rr_engine_here(e);
 
 	if (bytes > PTRDIFF_MAX - 2 * ALLOC_HEAD)
 		return NULL;
-	a = pooled ? rr_pool_get(&e->pool, total)
-	           : aligned_alloc(64, (total + 63) & ~(size_t)63);
+	a = get_memory(e, pooled, apart ? sizeof(*a) : ALLOC_HEAD + bytes);
 	if (!a)
 		return NULL;
-	*a = (struct alloc){.next = q->allocs, .bytes = total, .pooled = pooled};
+	*a = (struct alloc){.next = q->allocs, .bytes = bytes, .pooled = pooled};
+	if (apart) {
+		a->apart = get_memory(e, pooled, bytes);
+		if (!a->apart) {
+			put_memory(e, pooled, a, sizeof(*a));
+			return NULL;
+		}
+	} else {
+		a->bytes += ALLOC_HEAD;
+	}
 	q->allocs = a;
-	__atomic_fetch_add(&q->served->alloc_bytes, total, __ATOMIC_RELAXED);
-	return (uint8_t *)a + ALLOC_HEAD;
+	__atomic_fetch_add(&q->served->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
+	return apart ? a->apart : (uint8_t *)a + ALLOC_HEAD;
 }
 
 static void free_allocs(struct rpcrdma_request *q)
 {
+	struct rpcrdma_engine *e = q->served->engine;
+
 	while (q->allocs) {
 		struct alloc *a = q->allocs;
 
 		q->allocs = a->next;
 		__atomic_fetch_sub(&q->served->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
-		if (a->pooled)
-			rr_pool_put(&q->served->engine->pool, a, a->bytes);
-		else
-			free(a);
+		put_memory(e, a->pooled, a->apart, a->bytes);
+		put_memory(e, a->pooled, a, a->apart ? sizeof(*a) : a->bytes);
 	}
 }
 

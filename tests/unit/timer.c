@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "drive/pool.h"
 #include "drive/timer.h"
 
 enum { COUNT = 200 };
@@ -106,28 +105,6 @@ static void promised_timer_starts_without_more_memory(void **state)
 	rr_timers_fini(&timers);
 }
 
-static void pool_reuses_and_bounds_what_it_keeps(void **state)
-{
-	struct rr_pool p;
-	void *a, *b;
-
-	rr_pool_init(&p, 8192);
-	a = rr_pool_get(&p, 4000);
-	assert_int_equal((uintptr_t)a % 64, 0);
-	rr_pool_put(&p, a, 4000);
-	b = rr_pool_get(&p, 4096);
-	assert_ptr_equal(a, b);
-	assert_int_equal(p.used_bytes, 4096);
-	a = rr_pool_get(&p, 100000);
-	rr_pool_put(&p, a, 100000); /* above the limit: not kept */
-	assert_int_equal(p.cached_bytes, 0);
-	rr_pool_put(&p, b, 4096);
-	assert_int_equal(p.cached_bytes, 4096);
-	assert_int_equal(p.used_bytes, 0);
-	assert_null(rr_pool_get(&p, SIZE_MAX));
-	rr_pool_fini(&p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,7 +112,6 @@ int main(void)
 	        cmocka_unit_test(
 	                timer_that_starts_itself_anew_waits_for_the_next_round),
 	        cmocka_unit_test(promised_timer_starts_without_more_memory),
-	        cmocka_unit_test(pool_reuses_and_bounds_what_it_keeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

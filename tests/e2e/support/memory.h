@@ -72,4 +72,23 @@ void __wrap_free(void *p)
 	__real_free(p);
 }
 
+/* Most of an engine's memory is of its pool, which takes it from few blocks. */
+struct rr_pool;
+
+void *__real_rr_pool_get(struct rr_pool *, size_t);
+void __real_rr_pool_put(struct rr_pool *, void *, size_t);
+void *__wrap_rr_pool_get(struct rr_pool *, size_t);
+void __wrap_rr_pool_put(struct rr_pool *, void *, size_t);
+
+void *__wrap_rr_pool_get(struct rr_pool *p, size_t n)
+{
+	return hit(&memory) ? NULL : counted(__real_rr_pool_get(p, n));
+}
+
+void __wrap_rr_pool_put(struct rr_pool *p, void *m, size_t n)
+{
+	live -= m != NULL;
+	__real_rr_pool_put(p, m, n);
+}
+
 #endif
