@@ -297,6 +297,7 @@ guest_tree() { guest -t 240 "$(tree_script "$1")"; }
 # goes over lo: guest_capture_lo records it too, in memory, up to 64 MiB.
 capture_begin() {
 	rm -f "$KERNEL_RUN/captures/$test_name".*
+	monitor object_del capture >/dev/null # of a test that was killed
 	monitor "object_add filter-dump,id=capture,netdev=net,maxlen=262144,file=$KERNEL_RUN/captures/$test_name.pcap" |
 		grep -i error && die "eth0 cannot be recorded"
 	capturing=1
