@@ -238,7 +238,7 @@ static int get_reply(struct tcp_call *t, uint32_t want_xid, size_t left)
 int tcp_call(struct tcp_call *t)
 {
 	uint32_t call[MAX_CALL / 4], xid = (uint32_t)(tool_now_ns() >> 4);
-	int r, fd, len = put_call(t, xid, call);
+	int r, fd = -1, len = put_call(t, xid, call);
 	size_t got = 0;
 
 	tcp_call_fini(t);
