@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The tests of manual pages can say no: each edit of a copy must be found, by words
+# that name it.
+#
+#   man_selfcheck.sh SOURCE RPCRDMA
+set -eu
+src=$1 rpcrdma=$2
+here=$(dirname "$0")
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+# EDIT WORDS PAGE COMMAND...: the command on a copy with the page edited.
+found() {
+	edit=$1 words=$2 page=$3
+	shift 3
+	rm -rf "$tmp/copy"
+	mkdir "$tmp/copy"
+	cp -r "$src/man" "$src/include" "$tmp/copy/"
+	sed "$edit" "$src/man/$page" >"$tmp/copy/man/$page"
+	if cmp -s "$src/man/$page" "$tmp/copy/man/$page"; then
+		echo "selfcheck: '$edit' changes nothing in $page"
+		failed=1
+	elif "$@" >"$tmp/out" 2>&1 || ! grep -qF -- "$words" "$tmp/out"; then
+		echo "selfcheck: '$edit' in $page was not found:"
+		cat "$tmp/out"
+		failed=1
+	fi
+}
+command_edit() { found "$1" "$2" "$3" "$here/man.sh" "$tmp/copy" "$rpcrdma"; }
+
+command_edit '/^\.It Fl -async/d' '--async is not in' rpcrdma-nfsd.1
+command_edit '/^\.It Fl r ,/s/Fl R ,//' '-R is not in' rpcrdma-cp.1
+command_edit '/^\.It Fl -trace/d' '--trace is not in' rpcrdma.1
+command_edit '/^\.Fl -psk ,/d' '--psk is not in' rpcrdma-ls.1
+command_edit 's/Fl -count/Fl -number/' '--number is not in ping --help' rpcrdma-ping.1
+command_edit 's/rpcrdma ls nfs:/rpcrdma ls --fast nfs:/' '--fast' rpcrdma-ls.1
+command_edit 's/^\.Nd .*/.Nd look/' 'summary' rpcrdma-stat.1
+command_edit '/^\.It Cm cat/d' 'does not list cat' rpcrdma.1
+[ $failed = 0 ] && echo "selfcheck: every edit was found"
+exit $failed
