@@ -314,6 +314,12 @@ capture_end() {
 		mv "$KERNEL_RUN/captures/$test_name.lo.pcap" "$KERNEL_RUN/captures/$test_name.lo.incomplete"
 }
 
+# What follows would be too much to record.
+capture_stop() {
+	capture_end
+	capturing="" capturing_lo=""
+}
+
 guest_capture_lo() {
 	guest_bg tcpdump 'exec tcpdump -i lo -Z root -B 32768 -s 0 -C 64 -W 1 -w /run/lo.pcap tcp'
 	guest_until 20 'grep -q "listening on" /run/bg/tcpdump.out' || die "tcpdump does not start"
