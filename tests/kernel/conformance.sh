@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The provider conformance suite (tests/prov) on a device of the kernel, VARIANT: verbs
+# at both ends, over rxe (RoCE, memory windows) and over siw (iWARP, none).  Before it,
+# what the device was found to do.
+. "$(dirname "$0")/guest.sh"
+guest_begin
+guest_link "${VARIANT:?is not set}"
+guest_program "${PROV_BIN:?is not set}/prov_conformance_verbs" "$PROV_BIN/prov_verbs_probe"
+[ "$VARIANT" = rxe ] || guest_capture_lo
+
+# run_suite PROGRAM SECONDS: none may fail, none may be skipped, some must be there.
+run_suite() {
+	guest -t "$2" "RR_VERBS_ADDR=$guest_ip $1" >"$T/$1.log" 2>&1
+	code=$?
+	[ $code = 0 ] || fail "$1 exits with $code"
+	passed=$(grep -c '^\[       OK \]' "$T/$1.log")
+	[ "$passed" -gt 0 ] || fail "$1 ran no test"
+	! grep -E '^\[  (SKIPPED|FAILED ) \]' "$T/$1.log" || fail "$1 did not pass all"
+	say "$1: $passed tests passed"
+}
+run_suite prov_verbs_probe 120
+run_suite prov_conformance_verbs 300
+guest_end "the suite passes on $VARIANT"
