@@ -266,7 +266,7 @@ printf '%s\n' 'root:x:0:0::/:/bin/sh' '_rpc:x:101:65534::/:/bin/sh' \
 	'nobody:x:65534:65534::/:/bin/sh' >init/etc/passwd
 printf '%s\n' 'root:x:0:' 'nogroup:x:65534:' >init/etc/group
 printf '%s\n' 'tcp 6 TCP' 'udp 17 UDP' 'icmp 1 ICMP' >init/etc/protocols
-printf '%s\n' 'sunrpc 111/tcp' 'sunrpc 111/udp' 'nfs 2049/tcp' >init/etc/services
+printf '%s\n' 'sunrpc 111/tcp portmapper' 'sunrpc 111/udp portmapper' 'nfs 2049/tcp' >init/etc/services
 printf '%s\n' '127.0.0.1 localhost' '10.0.2.15 guest' '10.0.2.2 host' >init/etc/hosts
 echo 'hosts: files' >init/etc/nsswitch.conf
 : >init/etc/exports
