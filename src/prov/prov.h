@@ -40,6 +40,14 @@
  *    -EREMOTEIO if the peer misbehaved, -ECONNRESET if it vanished, 0 if it
  *    or we closed in order, -ETIMEDOUT, -EPROTO and others as they fit.
  *
+ * What a device does not tell, verbs cannot promise.  A peer whose process died
+ * is closed by its kernel, in order; a Send without a Receive is told to its
+ * sender alone; siw tells neither end of a bad handle or a Terminate: such ends
+ * may have status 0.  Handles are the device's own.  Octets that the peer moved by
+ * itself are not counted.  siw lets a peer read whatever it knows the handle
+ * of, and so is for tests.  tests/prov/rig.h lists these, and the suite asks for
+ * all else.
+ *
  * Threads: an endpoint belongs to one thread at a time.
  *
  * Every slot of the table is callable; an unsupported operation answers

@@ -350,6 +350,7 @@ int main(void)
 #define GROUP(x)                                                                       \
 	_cmocka_run_group_tests(#x, rig_##x##_tests, rig_##x##_count, NULL, NULL)
 		failed += GROUP(setup) + GROUP(transfer) + GROUP(access) + GROUP(end);
+		failed += rig_own_tests();
 		if (failed) {
 			fprintf(stderr, "providers %s, %s, variant %u\n",
 			        rig_provider(CLIENT)->name, rig_provider(SERVER)->name,

@@ -56,10 +56,19 @@ enum rig_lack {
 	RIG_PADDED_PRIVATE = 2,
 	/* octets that the peer wrote or read by itself */
 	RIG_NO_PASSIVE_BYTES = 4,
-	/* handles are the device's, and may be near each other */
-	RIG_NEAR_HANDLES = 8,
-	/* that a Send came without a Receive: the sender alone is told */
+	/* handles are the device's: near each other (rxe), or drawn by chance
+	 * from 2^24, so that one may come back (siw) */
+	RIG_DEVICE_HANDLES = 8,
+	/* that a Send came without a Receive (InfiniBand tells the sender alone),
+	 * or that a handle was none (siw, or too late): it looks like a close */
 	RIG_NO_RNR_BLAME = 16,
+	RIG_NO_HANDLE_BLAME = 32,
+	/* that the peer ended the connection because of us: siw notes a
+	 * Terminate in the kernel's log, rxe refuses an invalidation in silence */
+	RIG_NO_TERMINATE = 64,
+	RIG_NO_INV_BLAME = 128,
+	/* siw lets a peer read what it may only write, if it has the handle */
+	RIG_READS_ALL = 256,
 };
 
 /* The providers under test: rig_sim.c, rig_iwarp.c, rig_verbs.c. */
@@ -69,6 +78,8 @@ struct sockaddr_in rig_address(void); /* to listen on */
 unsigned rig_lacks(unsigned side);
 void rig_provider_begin(struct rr_prov_config *, unsigned side);
 void rig_provider_end(void);
+/* Tests of this provider alone; how many failed. */
+int rig_own_tests(void);
 /* Until the peer may use what was registered: on a device a work request opens
  * it, and a peer that was not told by a later Send could be too early. */
 void rig_registered(struct rig *, unsigned side);

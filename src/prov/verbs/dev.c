@@ -93,21 +93,23 @@ void rr_vb_dev_put(struct rr_vb_ep *ep)
 }
 
 /* What an event says of the connection it is about; 0: nothing that ends it. */
-static int meaning(enum ibv_event_type t, bool *ret_everybody)
+static int meaning(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
 {
 	*ret_everybody = t == IBV_EVENT_DEVICE_FATAL;
 	if (t == IBV_EVENT_DEVICE_FATAL)
 		return -ENODEV;
 	if (t == IBV_EVENT_QP_ACCESS_ERR || t == IBV_EVENT_QP_REQ_ERR)
 		return -EREMOTEIO;
-	return t == IBV_EVENT_QP_FATAL ? -EIO : 0;
+	if (t == IBV_EVENT_QP_FATAL) /* iWARP: the stream made no sense */
+		return iwarp ? -EREMOTEIO : -EIO;
+	return 0;
 }
 
 static void mark(struct rr_vb_dev *d, const struct rr_rdma_lib *lib,
                  const struct ibv_async_event *e)
 {
 	bool everybody;
-	int status = meaning(e->event_type, &everybody);
+	int status = meaning(e->event_type, d->caps.iwarp, &everybody);
 	struct rr_list *n;
 
 	if (!status)

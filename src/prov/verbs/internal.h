@@ -86,7 +86,7 @@ struct rr_vb_op {
 	uint32_t wrs;    /* work requests it took */
 	uint64_t offset;
 	uint64_t token;
-	uint64_t last;               /* number of its last work request */
+	uint64_t last; /* number of its last work request; 0: it took none */
 	struct rr_vb_region *region; /* BIND, UNBIND */
 	void *copy; /* of a Send of too many pieces for the bounce ring */
 };

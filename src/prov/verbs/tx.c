@@ -312,7 +312,9 @@ static void issue_first(struct rr_vb_ep *ep)
 	rr_ring_pop(&ep->sges, op.nsge);
 	rr_ring_pop(&ep->wait, 1);
 	rc = issue(ep, &op, s);
-	if (op.kind == RR_VB_READ && !op.wrs && !rc && !ep->reads.count)
+	if (rc)
+		op.last = UINT64_MAX; /* never done, only flushed */
+	if (op.kind == RR_VB_READ && !op.last && !ep->reads.count)
 		rr_vb_op_done(ep, op, 0);
 	else
 		*(struct rr_vb_op *)rr_ring_push(

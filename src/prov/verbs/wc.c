@@ -74,7 +74,7 @@ static void read_done(struct rr_vb_ep *ep, uint64_t seq)
 {
 	struct rr_vb_op *op;
 
-	while ((op = rr_ring_first(&ep->reads)) && (op->last == seq || !op->wrs)) {
+	while ((op = rr_ring_first(&ep->reads)) && (op->last == seq || !op->last)) {
 		struct rr_vb_op done = *op;
 
 		rr_ring_pop(&ep->reads, 1);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The verbs provider alone: what it asks the device for.  The device's table of
+ * functions is replaced while a test counts work requests and completions.
+ */
+#include "rig.h"
+
+#include "prov/verbs/internal.h"
+#include "prov/verbs/verbs.h"
+
+enum { BOTH = RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, LEN = 8192 };
+
+static struct {
+	int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
+	unsigned calls, wrs, signalled, inlined;
+	uint32_t read_key; /* of the last Read's sink */
+	uint64_t read_addr;
+} seen;
+
+static struct rr_vb_ep *vb(struct rig *g, unsigned side)
+{
+	return rr_vb_of(g->end[side].ep);
+}
+
+static int counting(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	seen.calls++;
+	for (const struct ibv_send_wr *w = wr; w; w = w->next) {
+		seen.wrs++;
+		seen.signalled += (w->send_flags & IBV_SEND_SIGNALED) != 0;
+		seen.inlined += (w->send_flags & IBV_SEND_INLINE) != 0;
+		if (w->opcode == IBV_WR_RDMA_READ) {
+			seen.read_key = w->sg_list[0].lkey;
+			seen.read_addr = w->sg_list[0].addr;
+		}
+	}
+	return seen.post_send(qp, wr, bad);
+}
+
+static void count_begin(struct rig *g, unsigned side)
+{
+	struct ibv_context *c = vb(g, side)->qp->context;
+
+	memset(&seen, 0, sizeof(seen));
+	seen.post_send = c->ops.post_send;
+	c->ops.post_send = counting;
+}
+
+static void count_end(struct rig *g, unsigned side)
+{
+	vb(g, side)->qp->context->ops.post_send = seen.post_send;
+}
+
+/* 24 posts, one flush: one call, one completion asked for. */
+static void one_call_and_one_completion_a_batch(void **state)
+{
+	struct rig *g = *state;
+	struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, LEN, BOTH);
+
+	for (unsigned i = 0; i < 4; i++)
+		rig_recv(g, SERVER, g->end[SERVER].mem + LEN, LEN);
+	count_begin(g, CLIENT);
+	for (unsigned i = 0; i < 20; i++)
+		rig_write(g, CLIENT, g->end[CLIENT].mem, 100, r.handle, r.offset);
+	for (unsigned i = 0; i < 4; i++)
+		rig_send(g, CLIENT, g->end[CLIENT].mem, 64, 0);
+	rig_flush(g, CLIENT);
+	count_end(g, CLIENT);
+	assert_int_equal(1, seen.calls);
+	assert_int_equal(24, seen.wrs);
+	assert_int_equal(1, seen.signalled);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(0, rig_wait(g, CLIENT, RR_WC_WRITE).status);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(0, rig_wait(g, CLIENT, RR_WC_SEND).status);
+	rig_audit(g, CLIENT);
+}
+
+/* Few octets go along in the work request, whatever memory they are in. */
+static void short_sends_are_inline(void **state)
+{
+	struct rig *g = *state;
+	bool can = vb(g, CLIENT)->max_inline >= 40;
+
+	rig_recv(g, SERVER, g->end[SERVER].mem, LEN);
+	rig_recv(g, SERVER, g->end[SERVER].mem, LEN);
+	count_begin(g, CLIENT);
+	rig_send(g, CLIENT, g->end[CLIENT].mem, 40, 0);
+	rig_send(g, CLIENT, g->end[CLIENT].mem, LEN, 0);
+	rig_flush(g, CLIENT);
+	count_end(g, CLIENT);
+	assert_int_equal(2, seen.wrs);
+	assert_int_equal(can, seen.inlined);
+	rig_wait(g, CLIENT, RR_WC_SEND);
+	rig_wait(g, CLIENT, RR_WC_SEND);
+}
+
+/* Memory that need not stay is registered for the operation only. */
+static void nothing_stays_registered(void **state)
+{
+	struct rig *g = *state;
+	struct rr_vb_ep *c = vb(g, CLIENT);
+	struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, 8 * LEN, BOTH);
+
+	rig_write(g, CLIENT, g->end[CLIENT].mem, 3 * LEN, r.handle, r.offset);
+	rig_read(g, CLIENT, g->end[CLIENT].mem + 4 * LEN, 2 * LEN, r.handle, r.offset);
+	rig_flush(g, CLIENT);
+	assert_int_equal(1, c->mrs.count);
+	assert_int_equal(1, c->rmrs.count);
+	rig_wait(g, CLIENT, RR_WC_WRITE);
+	rig_wait(g, CLIENT, RR_WC_READ);
+	assert_int_equal(0, c->mrs.count);
+	assert_int_equal(0, c->rmrs.count);
+	assert_int_equal(0, c->n_blocks);
+}
+
+/* -- a stable block ------------------------------------------------------------ */
+
+static bool one_block(void *ctx, const void *p, size_t len, void **ret_base,
+                      size_t *ret_len)
+{
+	uint8_t *mem = ctx;
+
+	if ((const uint8_t *)p < mem || (const uint8_t *)p + len > mem + RIG_MEM)
+		return false;
+	*ret_base = mem;
+	*ret_len = RIG_MEM;
+	return true;
+}
+
+static void connect_stable(struct rig *g)
+{
+	for (unsigned i = 0; i < 2; i++)
+		g->cfg[i].memory = (struct rr_prov_memory){
+		        .block = one_block,
+		        .ctx = g->end[i].mem,
+		};
+	rig_connect_pair(g, CLIENT);
+}
+
+/* Everything that lies in it uses its one registration. */
+static void stable_block_is_registered_once(void **state)
+{
+	struct rig *g = *state;
+	struct rr_region r;
+	uint8_t *m = g->end[CLIENT].mem;
+
+	connect_stable(g);
+	for (unsigned i = 0; i < 10; i++) {
+		r = rig_register(g, SERVER, g->end[SERVER].mem, LEN, BOTH);
+		rig_recv(g, SERVER, g->end[SERVER].mem + LEN, LEN);
+		rig_fill(m + i * LEN, LEN, i);
+		rig_write(g, CLIENT, m + i * LEN, LEN, r.handle, r.offset);
+		rig_send(g, CLIENT, m + i * LEN, LEN, 0);
+		rig_flush(g, CLIENT);
+		assert_int_equal(0, vb(g, CLIENT)->mrs.count);
+		assert_int_equal(0, rig_wait(g, SERVER, RR_WC_RECV).status);
+		rig_check(g->end[SERVER].mem, LEN, i);
+		rig_check(g->end[SERVER].mem + LEN, LEN, i);
+		rig_invalidate(g, SERVER, r.handle);
+		rig_flush(g, SERVER);
+		assert_int_equal(0, rig_wait(g, SERVER, RR_WC_INVALIDATE).status);
+	}
+	assert_int_equal(1, vb(g, CLIENT)->n_blocks);
+	assert_int_equal(1, vb(g, SERVER)->n_blocks);
+	assert_int_equal(RIG_MEM, vb(g, CLIENT)->blocks[0].len);
+}
+
+/* ... which gives the peer nothing: its key is refused. */
+static void stable_block_is_not_the_peers(void **state)
+{
+	struct rig *g = *state;
+	uint32_t key;
+
+	connect_stable(g);
+	memset(g->end[SERVER].mem, 0xcc, LEN);
+	rig_recv(g, SERVER, g->end[SERVER].mem, LEN);
+	assert_int_equal(1, vb(g, SERVER)->n_blocks);
+	key = vb(g, SERVER)->blocks[0].mr->rkey;
+	rig_write(g, CLIENT, g->end[CLIENT].mem, 64, key,
+	          (uintptr_t)g->end[SERVER].mem);
+	rig_flush(g, CLIENT);
+	rig_ended(g, SERVER, -EREMOTEIO);
+	for (unsigned i = 0; i < LEN; i++)
+		assert_int_equal(0xcc, g->end[SERVER].mem[i]);
+}
+
+/* -- fences ---------------------------------------------------------------------- */
+
+/* The peer's Send With Invalidate closes the window: what it writes thereafter
+ * is refused, changes nothing, and ends the connection. */
+static void reply_closes_the_window(void **state)
+{
+	struct rig *g = *state;
+	struct rr_region r;
+	struct rr_wc wc;
+
+	if (!vb(g, SERVER)->windows) { /* rxe has them unless told otherwise */
+		assert_true(vb(g, SERVER)->dev->caps.iwarp || !vb(g, SERVER)->opts.mw);
+		return;
+	}
+	memset(g->end[SERVER].mem, 0xcc, LEN);
+	rig_fill(g->end[CLIENT].mem, LEN, 7);
+	r = rig_register(g, SERVER, g->end[SERVER].mem, LEN, BOTH);
+	rig_recv(g, SERVER, g->end[SERVER].mem + LEN, 64);
+	rig_write(g, CLIENT, g->end[CLIENT].mem, 100, r.handle, r.offset);
+	rig_send(g, CLIENT, g->end[CLIENT].mem, 20, r.handle);
+	rig_flush(g, CLIENT);
+	wc = rig_wait(g, SERVER, RR_WC_RECV);
+	assert_true(wc.invalidated);
+	assert_int_equal(r.handle, wc.inv_handle);
+	rig_check(g->end[SERVER].mem, 100, 7); /* before: placed */
+	rig_write(g, CLIENT, g->end[CLIENT].mem, 100, r.handle, r.offset + 200);
+	rig_flush(g, CLIENT);
+	rig_ended(g, SERVER, -EREMOTEIO);
+	rig_ended(g, CLIENT, -EREMOTEIO);
+	for (unsigned i = 100; i < LEN; i++)
+		assert_int_equal(0xcc, g->end[SERVER].mem[i]);
+}
+
+/* A Read's sink has rights for an iWARP peer: none are left once it is done. */
+static void sink_is_closed_with_its_read(void **state)
+{
+	struct rig *g = *state;
+	struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, LEN, BOTH);
+	uint8_t *to = g->end[CLIENT].mem;
+
+	rig_fill(g->end[SERVER].mem, LEN, 3);
+	count_begin(g, CLIENT);
+	rig_read(g, CLIENT, to, LEN, r.handle, r.offset);
+	rig_flush(g, CLIENT);
+	count_end(g, CLIENT);
+	assert_int_equal(1, seen.signalled);
+	assert_int_equal((uintptr_t)to, seen.read_addr);
+	assert_int_equal(0, rig_wait(g, CLIENT, RR_WC_READ).status);
+	rig_check(to, LEN, 3);
+	memset(to, 0xcc, LEN);
+	rig_write(g, SERVER, g->end[SERVER].mem, LEN, seen.read_key, seen.read_addr);
+	rig_flush(g, SERVER);
+	(void)rig_wait(g, CLIENT, RR_WC_DISCONNECTED);
+	rig_settle(g);
+	for (unsigned i = 0; i < LEN; i++)
+		assert_int_equal(0xcc, to[i]);
+}
+
+#define C(f) cmocka_unit_test_setup_teardown(f, rig_setup_connected, rig_teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+
+/* With the provider at both ends; the mixed runs are for the wire. */
+int rig_own_tests(void)
+{
+	static const struct CMUnitTest tests[] = {
+	        C(one_call_and_one_completion_a_batch),
+	        C(short_sends_are_inline),
+	        C(nothing_stays_registered),
+	        T(stable_block_is_registered_once),
+	        T(stable_block_is_not_the_peers),
+	        C(reply_closes_the_window),
+	        C(sink_is_closed_with_its_read),
+	};
+
+	if (rig_provider(CLIENT) != &rr_verbs_ops ||
+	    rig_provider(SERVER) != &rr_verbs_ops)
+		return 0;
+	return cmocka_run_group_tests_name("own", tests, NULL, NULL);
+}
