@@ -36,7 +36,8 @@ LD_LIBRARY_PATH="$lib" "$tmp/shared"
 "$tmp/static"
 "$tmp/usr/bin/rpcrdma" --help >"$tmp/help"
 grep -q nfsd "$tmp/help"
-for page in man1/rpcrdma.1 man1/rpcrdma-nfsd.1 man7/rpcrdma.7; do
+for page in man1/rpcrdma.1 man1/rpcrdma-nfsd.1 man3/rpcrdma_call.3 \
+	man3/rpcrdma_call_cancel.3 man7/rpcrdma.7; do
 	[ -f "$tmp/usr/share/man/$page" ] || {
 		echo "install: no $page"
 		exit 1
