@@ -364,6 +364,8 @@ bool rr_call_recover(struct rr_conn *, struct rr_call *);
 /* Gives the Reply's memory back. */
 void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
 
+/* At ADMIT: the octets of the @i-th of n_reads Read chunks. */
+size_t rr_conn_read_bytes(const struct rr_request *, unsigned i);
 /*
  * Admits a request: its Read chunks are pulled.  @sinks (NULL = the
  * connection provides memory) names for each Read chunk, in order, memory of

@@ -316,6 +316,11 @@ static const struct rr_chunk *item_chunk(const struct rr_request_state *q, unsig
 	return &q->lists->reads[i + q->req.special];
 }
 
+size_t rr_conn_read_bytes(const struct rr_request *r, unsigned i)
+{
+	return (size_t)item_chunk(r->priv, i)->length;
+}
+
 static void to_admit(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_request *r = &q->req;

@@ -8,7 +8,7 @@
 
 enum {
 	MAX_SENT = 192, /* calls given to a link at once; the rest wait here */
-	CALL_HEADER_MAX = 24 + 8 + RR_RPC_AUTH_MAX + 8,
+	CALL_HEADER_MAX = RR_RPC_HEADER_MAX,
 	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
 };
 
@@ -21,6 +21,8 @@ struct rpcrdma_call {
 	struct rpcrdma_dest *user_dests;
 	rpcrdma_done_fn *done;
 	void *arg;
+	bool raw;    /* the user reads the Reply's header */
+	bool bound;  /* to its XID */
 	bool told;   /* done runs: what it does to the call comes too late */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
 	unsigned attempts;
@@ -48,23 +50,31 @@ static void fill_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 	r->status = m->status;
 	if (m->status)
 		return;
-	n = rr_rpc_get_reply(m->reply, m->reply_len, &h);
-	if (n < 0) {
-		r->status = -EBADMSG;
-		return;
+	if (!k->raw) {
+		n = rr_rpc_get_reply(m->reply, m->reply_len, &h);
+		if (n < 0) {
+			r->status = -EBADMSG;
+			return;
+		}
+		r->status = h.status;
+		r->auth_stat = h.auth_stat;
+		r->low = h.low;
+		r->high = h.high;
+		r->results = (const uint8_t *)m->reply + n;
+		r->len = m->reply_len - (size_t)n;
 	}
-	r->status = h.status;
-	r->auth_stat = h.auth_stat;
-	r->low = h.low;
-	r->high = h.high;
-	r->results = (const uint8_t *)m->reply + n;
-	r->len = m->reply_len - (size_t)n;
 	for (unsigned i = 0; i < m->n_dests; i++) {
 		k->user_dests[i].ret_len = m->dests[i].ret_len;
 		k->user_dests[i].ret_base = m->dests[i].ret_base;
 		k->user_dests[i].ret_used = m->dests[i].ret_used;
 		k->user_dests[i].ret_offered = m->dests[i].ret_offered;
 	}
+}
+
+const void *rr_call_message(const struct rpcrdma_call *k, size_t *ret_len)
+{
+	*ret_len = k->call.reply_len;
+	return k->call.reply;
 }
 
 /* @k is on no list.  Tells the user and frees.  @from: the link that had it. */
@@ -124,7 +134,7 @@ static uint32_t new_xid(struct rpcrdma_engine *e);
  * remembered under the old one comes back. [E6] */
 static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
 {
-	if (k->verdict || k->conn->closed || k->conn->over ||
+	if (k->bound || k->verdict || k->conn->closed || k->conn->over ||
 	    !rr_call_recover(l->conn, &k->call))
 		return false;
 	k->call.xid = new_xid(k->conn->engine);
@@ -245,19 +255,38 @@ static int check_call(const struct rpcrdma_conn *c,
 	return 0;
 }
 
-static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o)
+/* Octets of header, or -EMSGSIZE; @ret_keep: the payload must stay in one piece. */
+static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
+                       const struct rr_call_raw *raw, bool *ret_keep)
 {
 	struct rr_rpc_call h = {
-	        .xid = new_xid(k->conn->engine),
 	        .program = o->program,
 	        .version = o->version,
 	        .procedure = o->procedure,
 	};
-	int n;
 
+	if (raw) {
+		if (raw->len < 4 || raw->len > sizeof(k->header))
+			return -EMSGSIZE;
+		memcpy(k->header, raw->header, raw->len);
+		k->raw = true;
+		k->bound = raw->bound;
+		*ret_keep = raw->no_reduce;
+		return (int)raw->len;
+	}
+	h.xid = new_xid(k->conn->engine);
 	if (o->cred)
 		h.cred = *o->cred;
-	n = rr_rpc_put_call(k->header, sizeof(k->header), &h);
+	*ret_keep = rr_rpc_unreducible(&h.cred);
+	return rr_rpc_put_call(k->header, sizeof(k->header), &h);
+}
+
+static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
+                     const struct rr_call_raw *raw)
+{
+	bool keep;
+	int n = fill_header(k, o, raw, &keep);
+
 	if (n < 0)
 		return n;
 	k->pieces[0] = (struct rr_piece){k->header, (size_t)n, false};
@@ -273,12 +302,10 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 		                               .len = o->dests[i].len};
 	}
 	k->call = (struct rr_call){
-	        .xid = h.xid,
+	        .xid = rr_load_u32(k->header),
 	        .flags = (o->special ? RR_CALL_SPECIAL : 0u) |
 	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
-	                 (rr_rpc_unreducible(&h.cred)
-	                          ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES
-	                          : 0u),
+	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u),
 	        .pieces = k->pieces,
 	        .n_pieces = 1 + o->n_args,
 	        .dests = k->dests,
@@ -294,6 +321,12 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
                  struct rpcrdma_call **ret)
 {
+	return rr_calls_make(c, o, NULL, ret);
+}
+
+int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
+                  const struct rr_call_raw *raw, struct rpcrdma_call **ret)
+{
 	struct rpcrdma_call *k;
 	int err = check_call(c, o);
 
@@ -307,7 +340,7 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	memset(k, 0, offsetof(struct rpcrdma_call, pieces));
 	k->conn = c;
 	k->timer.fire = call_timeout;
-	err = fill_call(k, o);
+	err = fill_call(k, o, raw);
 	if (!err && o->timeout_ns)
 		err = rr_timer_set(&c->engine->timers, &k->timer,
 		                   rr_after(rr_engine_clock(), o->timeout_ns));

@@ -59,6 +59,23 @@ struct rpcrdma_conn {
 /* Of the connection and of the engine: no link counts these. */
 #define rr_calls_count(c, what) ((c)->past.what++, (c)->engine->ended.what++)
 
+/* A Call whose RPC header the caller makes, and whose Reply it reads, since it has
+ * authenticators of its own. */
+struct rr_call_raw {
+	const void *header; /* borrowed; all of it, verifier included */
+	size_t len; /* at most RR_RPC_HEADER_MAX */
+	bool no_reduce; /* the payload is protected: [v2 §11.2.2] */
+	bool bound; /* to its XID: never sent under another one */
+};
+
+/* rpcrdma_call, or with @raw a Call of that kind: program, version, procedure and
+ * cred of the options are ignored then, and of the reply the status is the
+ * transport's only. */
+int rr_calls_make(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
+		  const struct rr_call_raw *raw, struct rpcrdma_call **ret) RR_MUST_CHECK;
+/* In done, with status 0: the whole Reply, RPC header included. */
+const void *rr_call_message(const struct rpcrdma_call *, size_t *ret_len);
+
 /* @c is zeroed.  -ENOMEM. */
 int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *,
 		  const struct rr_conn_kind *) RR_MUST_CHECK;

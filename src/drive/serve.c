@@ -31,6 +31,12 @@ struct alloc {
 	bool pooled;
 };
 
+/* Memory that was given to Read chunks; NULL: taken. */
+struct own_sinks {
+	unsigned n;
+	void *mem[RR_REQUEST_MAX_READS];
+};
+
 enum { ALLOC_HEAD = 64, ALLOC_APART = 4096, REPLY_HEADER_MAX = 64 };
 
 struct rpcrdma_request {
@@ -44,6 +50,7 @@ struct rpcrdma_request {
 	struct rr_drc_entry *once; /* held, in the cache of the service */
 	struct rr_drc_waiter waiter;
 	struct alloc *allocs;
+	struct own_sinks *sinks;
 	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);
@@ -51,6 +58,7 @@ struct rpcrdma_request {
 	bool answered, waiting; /* for the first of the same Calls */
 	bool executing;         /* the handler's result is wanted by the cache */
 	bool replayed;          /* not executed: another one's result */
+	bool raw;               /* the reply has a header already */
 	uint32_t code;          /* of RDMA2_ERROR, instead of a Reply */
 	/* Not cleared at the beginning: their counts say what is valid. */
 	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
@@ -101,8 +109,54 @@ static struct rr_error judge(const struct rpcrdma_procedure *p,
 	return e;
 }
 
+static void free_sinks(struct own_sinks *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->n; i++)
+		free(s->mem[i]);
+	free(s);
+}
+
+/* Of a request that is not begun @user is its sinks, then it is the request itself. */
+static void set_sinks(struct rr_request *r, struct own_sinks *s)
+{
+	r->user = (uint64_t)(uintptr_t)s | 1;
+}
+
+static struct own_sinks *sinks_of(const struct rr_request *r)
+{
+	return r->user & 1 ? (struct own_sinks *)(uintptr_t)(r->user - 1) : NULL;
+}
+
+/* The user of a raw service keeps what came. */
+static void admit_raw(struct rr_link *l, struct rr_request *r)
+{
+	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
+	struct rr_sge sge[RR_REQUEST_MAX_READS];
+	struct own_sinks *s = calloc(1, sizeof(*s));
+	bool bad = !s;
+
+	for (unsigned i = 0; !bad && i < r->n_reads; i++) {
+		size_t len = rr_conn_read_bytes(r, i);
+
+		s->mem[i] = malloc(len + RR_ITEM_TAIL);
+		s->n++;
+		sge[i] = (struct rr_sge){.base = s->mem[i], .len = (uint32_t)len};
+		bad = !s->mem[i];
+	}
+	if (bad) {
+		free_sinks(s);
+		rr_conn_refuse(l->conn, r, &no_memory, l->engine->now);
+		return;
+	}
+	set_sinks(r, s);
+	rr_conn_admit(l->conn, r, sge, l->engine->now);
+}
+
 void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 {
+	const struct rr_service_raw *raw = l->served->service->raw;
 	const struct rpcrdma_procedure *p = NULL;
 	const struct rr_service_entry *e;
 	struct rr_rpc_reply ignored;
@@ -111,8 +165,11 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 
 	if (r->n_reads || r->n_writes) {
 		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
-			e = find(l->served, &c, &ignored);
-			p = e ? rr_service_proc(e, c.procedure) : NULL;
+			e = raw ? NULL : find(l->served, &c, &ignored);
+			p = raw ? raw->binding(raw->arg, c.program, c.version,
+			                       c.procedure)
+			    : e ? rr_service_proc(e, c.procedure)
+			        : NULL;
 		}
 		err = judge(p, r);
 		if (err.code) {
@@ -122,7 +179,10 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 			return;
 		}
 	}
-	rr_conn_admit(l->conn, r, NULL, l->engine->now);
+	if (raw && r->n_reads)
+		admit_raw(l, r);
+	else
+		rr_conn_admit(l->conn, r, NULL, l->engine->now);
 }
 
 /* -- answering --------------------------------------------------------------------- */
@@ -133,7 +193,7 @@ static void refuse_now(struct rpcrdma_request *q)
 	const struct rr_error e = {.code = q->code};
 	struct rr_link *l = q->served->link;
 
-	if (q->proc)
+	if (q->proc && q->entry)
 		rr_service_count(q->entry, q->rpc.procedure, true, 0, 0);
 	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
 	rr_link_touch(l);
@@ -143,15 +203,21 @@ static void answer_now(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->served->link;
 	uint64_t bytes = 0, args_bytes = 0;
-	int n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
+	int n;
 
+	if (q->raw) {
+		rr_conn_reply(l->conn, q->r, q->reply, q->n_reply, l->engine->now);
+		rr_link_touch(l);
+		return;
+	}
+	n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
 	RR_ASSERT(n > 0);
 	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
 	for (unsigned i = 1; i < 1 + q->n_reply; i++)
 		bytes += q->reply[i].len;
 	for (unsigned i = 0; i < q->n_args; i++)
 		args_bytes += q->args[i].len;
-	if (q->proc && !q->replayed)
+	if (q->proc && q->entry && !q->replayed)
 		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0,
 		                 args_bytes, bytes);
 	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
@@ -288,6 +354,25 @@ int rpcrdma_request_reply(struct rpcrdma_request *q, const struct rpcrdma_piece 
 	return answer(q);
 }
 
+int rr_request_reply_raw(struct rpcrdma_request *q, const struct rpcrdma_piece *p,
+                         unsigned n, void (*done)(void *), void *arg)
+{
+	if (q->answered || !n || n > RR_ARRAY_SIZE(q->reply))
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++)
+		q->reply[i] = (struct rr_piece){p[i].base, p[i].len, p[i].item};
+	q->n_reply = n;
+	q->done = done;
+	q->done_arg = arg;
+	q->raw = true;
+	return answer(q);
+}
+
+void rr_request_give_up(struct rpcrdma_request *q)
+{
+	rr_link_close(q->served->link, -ETIMEDOUT);
+}
+
 int rpcrdma_request_error(struct rpcrdma_request *q, int status, uint32_t detail)
 {
 	if (!q || q->answered || status <= 0 ||
@@ -329,6 +414,7 @@ static void set_args(struct rpcrdma_request *q, size_t header)
 /* What RPC itself has to say before a handler is asked. */
 static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 {
+	const struct rr_service_raw *raw = q->served->service->raw;
 	int n = rr_rpc_get_call(q->r->pieces[0].base, q->r->pieces[0].len, &q->rpc);
 
 	if (n < 0) {
@@ -336,6 +422,9 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 	} else if (q->rpc.rpcvers != 2) {
 		ret->status = RPCRDMA_RPC_MISMATCH;
 		ret->low = ret->high = 2;
+	} else if (raw) {
+		q->proc = raw->binding(raw->arg, q->rpc.program, q->rpc.version,
+		                       q->rpc.procedure);
 	} else {
 		q->entry = find(q->served, &q->rpc, ret);
 		if (q->entry) {
@@ -378,6 +467,10 @@ static void handle(struct rpcrdma_request *q)
 	}
 	set_args(q, (size_t)n);
 	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
+	if (!q->entry) {
+		q->served->service->raw->handler(q, q->served->service->raw->arg);
+		return;
+	}
 	if (q->proc->execute_once) {
 		if (rpcrdma_request_peer(q, &caller)) {
 			/* Gone already, and not to be known again: it must not
@@ -411,6 +504,7 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 	memset(q, 0, offsetof(struct rpcrdma_request, args));
 	q->served = s;
 	q->r = r;
+	q->sinks = sinks_of(r);
 	rr_list_init(&q->held);
 	rr_list_push(&s->all, &q->all);
 	r->user = (uint64_t)(uintptr_t)q;
@@ -492,14 +586,18 @@ static void begin_held(struct rr_served *s)
 
 void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 {
-	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	struct rr_served *s = l->served;
+	struct rpcrdma_request *q;
 
-	if (!q) /* ended before it began */
+	if (!r->user || r->user & 1) { /* ended before it began */
+		free_sinks(sinks_of(r));
 		return;
+	}
+	q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	if (q->once)
 		rr_drc_put(cache_of(q), q->once, l->engine->now);
 	free_allocs(q);
+	free_sinks(q->sinks);
 	rr_list_del(&q->all);
 	if (q->done)
 		q->done(q->done_arg);
@@ -554,6 +652,21 @@ void rr_serve_lost(struct rr_link *l)
 struct rr_served *rr_request_served(const struct rpcrdma_request *q)
 {
 	return q->served;
+}
+
+const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *q)
+{
+	return &q->rpc;
+}
+
+bool rr_request_take_item(struct rpcrdma_request *q, const void *base)
+{
+	for (unsigned i = 0; q->sinks && i < q->sinks->n; i++)
+		if (q->sinks->mem[i] == base && base) {
+			q->sinks->mem[i] = NULL;
+			return true;
+		}
+	return false;
 }
 
 uint32_t rpcrdma_request_xid(const struct rpcrdma_request *q)

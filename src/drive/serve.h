@@ -10,6 +10,10 @@
 #include "drive/rpcmsg.h"
 #include "drive/service.h"
 
+/* Behind an item of a raw service its memory goes on that far: more than an allocator
+ * adds to what it is asked for. */
+enum { RR_ITEM_TAIL = 4096 + 64 };
+
 struct rr_served {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
@@ -28,6 +32,22 @@ void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
 		    const struct rr_link_config *, struct rpcrdma_service *);
 
 struct rr_served *rr_request_served(const struct rpcrdma_request *);
+
+/*
+ * Of raw services (service.h).  Their items lie in memory from malloc, each in its
+ * own.
+ */
+/* The Call's header; as long as the request lives. */
+const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *);
+/* The memory of the item that begins at @base is the caller's from now on; false:
+ * no item's of this request, or taken already.  The thread that is to answer. */
+bool rr_request_take_item(struct rpcrdma_request *, const void *base);
+/* As rpcrdma_request_reply, but the pieces are the whole Reply, RPC header included. */
+int rr_request_reply_raw(struct rpcrdma_request *, const struct rpcrdma_piece *, unsigned n,
+			 void (*done)(void *), void *arg) RR_MUST_CHECK;
+/* Its caller does not take the answer: closes the connection, so that done comes.
+ * Engine's thread, before done. */
+void rr_request_give_up(struct rpcrdma_request *);
 
 /* A request's life: owner operations of a link. */
 void rr_serve_admit(struct rr_link *, struct rr_request *);

@@ -19,6 +19,8 @@ static void free_listener_if_done(struct rpcrdma_listener *l)
 	rr_timer_stop(&l->engine->timers, &l->drain_timer);
 	rr_list_del(&l->owner.link);
 	l->engine->alive--;
+	if (l->ended)
+		l->ended(l->ended_arg);
 	free(l);
 }
 

@@ -20,6 +20,8 @@ struct rpcrdma_listener {
 	struct rr_list sessions;
 	unsigned n_sessions, max_sessions;
 	bool closing;
+	void (*ended)(void *); /* the last word of it, in the engine; or NULL */
+	void *ended_arg;
 	struct sockaddr_storage addr;
 };
 

@@ -13,7 +13,18 @@ struct rr_service_entry {
 	struct rpcrdma_proc_stats *stats; /* by procedure; added to atomically */
 };
 
+/* One handler for all programs, which answers by rr_request_reply_raw: whether there
+ * is such a program is its business. */
+struct rr_service_raw {
+	/* The binding of a procedure, of which only the limits count; never NULL. */
+	const struct rpcrdma_procedure *(*binding)(void *arg, uint32_t program,
+						   uint32_t version, uint32_t procedure);
+	rpcrdma_handler_fn *handler;
+	void *arg;
+};
+
 struct rpcrdma_service {
+	const struct rr_service_raw *raw; /* lent; or NULL */
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
 	struct rr_drc cache; /* of replies to what is executed once */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs of libtirpc over RDMA: rpcgen's output as it is, after a change of the
+ * call that creates the CLIENT or the SVCXPRT.  Link with -lrpcrdma -ltirpc.
+ *
+ * All handles of a process share one engine (rpcrdma.h), in a thread of the library
+ * that begins with the first handle, blocks all signals and stays until the process
+ * ends.  It runs nothing of the user's: XDR routines and dispatch functions run in the
+ * thread that calls clnt_call or svc_run.  After fork() the child makes its own; the
+ * handles of the parent must not be used there.
+ *
+ * Errors are libtirpc's: functions that create return NULL and fill rpc_createerr.
+ */
+#ifndef RPCRDMA_TIRPC_H
+#define RPCRDMA_TIRPC_H
+
+#include <rpc/rpc.h>
+#include <rpcrdma/rpcrdma.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Bindings --------------------------------------------------------------
+ *
+ * Which items of a program's procedures may move by RDMA, placed where they belong
+ * without a copy on either side.  Client and server must agree on it, like on the .x
+ * file [v2 §A].  A program without one works at any size: what is large moves as a
+ * whole, and is copied.
+ */
+
+/* An item is the octets of an opaque<> or string<> that is a direct member of the
+ * argument or result (or of an arm of its union): where, within what clnt_call,
+ * svc_getargs or svc_sendreply are given, the pointer to the octets is. */
+struct rpcrdma_tirpc_item {
+	size_t offset;
+	size_t max_bytes; /* the longest there is; of results, room is made for that */
+};
+#define RPCRDMA_TIRPC_ITEM(type, member, max) \
+	{ offsetof(type, member), (max) }
+
+/*
+ * Items in the order of the .x file.  Memory: a client's results are malloc'ed at
+ * their bound, unless the pointer is set before the call, and then as long as
+ * @max_bytes says: octets go there, as ever in XDR.  A server's arguments are
+ * malloc'ed.  Both belong to the user once decoded (clnt_freeres, svc_freeargs,
+ * xdr_free).
+ */
+struct rpcrdma_tirpc_procedure {
+	rpcproc_t procedure;
+	const struct rpcrdma_tirpc_item *args;
+	unsigned n_args; /* at most 8 */
+	const struct rpcrdma_tirpc_item *results;
+	unsigned n_results; /* at most 8 */
+	size_t reply_bytes; /* bound of the results' other octets; 0 = small */
+};
+
+struct rpcrdma_tirpc_binding {
+	rpcprog_t program;
+	rpcvers_t version;
+	const struct rpcrdma_tirpc_procedure *procs;
+	unsigned n_procs;
+};
+
+struct rpcrdma_tirpc_options {
+	size_t size; /* RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options) */
+	/* What is zero in it, or NULL, is chosen for any program: messages and chunks of
+	 * 256 MiB, twice that held for one peer, servers do not close what is idle. */
+	const struct rpcrdma_conn_options *conn;
+	/* The array is lent until the handle is destroyed, and what it names. */
+	const struct rpcrdma_tirpc_binding *const *bindings;
+	unsigned n_bindings;
+	/* Client: calls that are out when a connection is lost are sent again on the next
+	 * one, under the same XID: where each procedure may be executed twice, or the
+	 * server remembers.  Otherwise they end with RPC_CANTRECV, as over TCP; either
+	 * way the CLIENT connects again for the call after that. */
+	bool resend;
+	/* Server: the longest that svc_sendreply waits for a client to take what it sent;
+	 * then the connection is closed.  Default 30 s. */
+	uint64_t send_ns;
+};
+
+/* ---- Client -------------------------------------------------------------------
+ *
+ * @host: "HOST", whose rpcbind knows the port (rpcrdma_lookup), or "HOST:PORT", with
+ * "[ADDRESS]" for IPv6.  @options is borrowed, NULL = all defaults.  The CLIENT is
+ * connected, has AUTH_NONE, and ends with clnt_destroy.
+ *
+ * Threads: a CLIENT may be used by several at once.  Their calls are out together
+ * (with RPCSEC_GSS one after the other); clnt_geterr tells of the last that ended,
+ * whoever made it.  clnt_destroy: when no other thread uses it any more.
+ *
+ * clnt_call   RPC_TIMEDOUT after its timeout, or that of CLSET_TIMEOUT; a zero timeout
+ *             sends and returns at once: RPC_SUCCESS if xres is NULL, else RPC_TIMEDOUT.
+ *             RPC_CANTRECV, RPC_CANTSEND: see clnt_geterr's re_errno.  It is a
+ *             cancellation point: a thread that is cancelled leaves no call behind.
+ * clnt_abort  the calls of other threads end with RPC_INTR.
+ * clnt_control  as for TCP; CLGET_FD: a descriptor that becomes readable when the
+ *             connection is lost (for poll only).  CLSET_XID: of the next call; it must
+ *             differ from those of calls that are out.
+ */
+RPCRDMA_API CLIENT *clnt_rdma_create(const char *host, rpcprog_t program, rpcvers_t version,
+				     const struct rpcrdma_tirpc_options *options);
+/* Looks up and connects @timeout long at most; NULL: 25 s. */
+RPCRDMA_API CLIENT *clnt_rdma_create_timed(const char *host, rpcprog_t program,
+					   rpcvers_t version, const struct timeval *timeout,
+					   const struct rpcrdma_tirpc_options *options);
+/* The highest version from @low to @high that the server has, found by calls of
+ * procedure 0. */
+RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
+					  rpcvers_t *ret_version, rpcvers_t low,
+					  rpcvers_t high,
+					  const struct rpcrdma_tirpc_options *options);
+
+/* ---- Server ---------------------------------------------------------------------
+ *
+ * @address "ADDR:PORT" as for rpcrdma_listen, port 0 = any free one: xp_port and
+ * xp_ltaddr tell.  The SVCXPRT is registered with svc_run; programs are added by
+ * svc_reg with a NULL netconfig, and the same dispatch functions may serve TCP at the
+ * same time.  All clients are served by this one SVCXPRT: svc_getrpccaller says whose
+ * request is being dispatched.
+ *
+ * A dispatch function that returns without a reply: the client is told SYSTEM_ERR,
+ * since over RDMA silence would take one of its credits for ever.  svc_sendreply
+ * returns when the reply was handed to the provider: what it named may be freed.
+ * The requests of one SVCXPRT are dispatched by one thread at a time.
+ */
+RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
+				     const struct rpcrdma_tirpc_options *options);
+
+/* ---- Statistics ------------------------------------------------------------------ */
+
+/* Octets of arguments and results of all handles of the process, by what became of
+ * them here. */
+struct rpcrdma_tirpc_stats {
+	uint64_t calls, requests;
+	uint64_t items_placed, items_copied;
+	uint64_t item_bytes_placed; /* of items: sent from, or received at, their place */
+	uint64_t item_bytes_copied; /* ... found no place: copied on decoding */
+	uint64_t bytes_referred; /* no items; sent from their place */
+	uint64_t bytes_copied; /* no items; copied on encoding or decoding */
+	struct rpcrdma_stats transport; /* of the engine, connections that ended included */
+};
+/* Any thread.  -ENODEV: there was no handle yet. */
+RPCRDMA_API int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One call of a CLIENT: see client.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drive/rpcmsg.h"
+#include "rpc/client.h"
+
+enum { SMALL_REPLY = 1024, REFRESHES = 2 };
+
+/* How long one of which nobody wants the answer is kept. */
+#define ONE_WAY_NS RR_SEC(60)
+
+struct call {
+	struct rr_post post;
+	struct rr_rpc_wait wait;
+	struct rr_rpc_client *client;
+	struct rr_list of_client; /* the engine's */
+	struct rpcrdma_call *made; /* the engine's: out */
+	bool one_way; /* from malloc, frees itself */
+	bool aborted;
+	struct rr_xdr_out out;
+	size_t header_len;
+	bool no_reduce, gss;
+	uint64_t timeout_ns;
+	size_t reply_bytes;
+	struct rr_xdr_items results;
+	struct rr_xdr_item items[RR_XDR_MAX_ITEMS];
+	struct rpcrdma_dest dests[RR_XDR_MAX_ITEMS];
+	unsigned n_dests;
+	int status; /* of the transport: 0, a negative errno, or of enum rpcrdma_status */
+	uint32_t transport_error;
+	void *reply; /* small, or from malloc */
+	size_t reply_len;
+	uint8_t small[SMALL_REPLY] __attribute__((aligned(8)));
+};
+
+/* What the user asks for. */
+struct wish {
+	bool whole; /* the server has no such binding: nothing on its own */
+	rpcproc_t proc;
+	xdrproc_t xargs, xres;
+	void *args, *res;
+	struct timeval timeout;
+	uint32_t xid;
+	rpcprog_t prog;
+	rpcvers_t vers;
+};
+
+static void call_init(struct call *k, struct rr_rpc_client *c)
+{
+	memset(k, 0, offsetof(struct call, out));
+	memset(&k->header_len, 0, offsetof(struct call, small) -
+	                                  offsetof(struct call, header_len));
+	k->client = c;
+	rr_list_init(&k->of_client);
+	rr_rpc_wait_init(&k->wait);
+}
+
+static void call_fini(struct call *k)
+{
+	rr_rpc_count(&k->out.count);
+	rr_xdr_out_fini(&k->out);
+	for (unsigned i = 0; i < RR_XDR_MAX_ITEMS; i++)
+		if (k->items[i].mine)
+			free(k->items[i].base);
+	if (k->reply != k->small)
+		free(k->reply);
+	rr_rpc_wait_fini(&k->wait);
+}
+
+/* -- in the engine --------------------------------------------------------------------- */
+
+static void end(struct call *k, int status)
+{
+	rr_list_del(&k->of_client);
+	k->made = NULL;
+	k->status = status;
+	if (!k->one_way) {
+		rr_rpc_wait_wake(&k->wait);
+		return;
+	}
+	call_fini(k);
+	free(k);
+}
+
+/* The message is the library's until this returns. */
+static int keep_reply(struct call *k, struct rpcrdma_call *made)
+{
+	const void *m = rr_call_message(made, &k->reply_len);
+
+	k->reply = k->reply_len > sizeof(k->small) ? malloc(k->reply_len) : k->small;
+	if (!k->reply)
+		return -ENOMEM;
+	memcpy(k->reply, m, k->reply_len);
+	for (unsigned i = 0; i < k->n_dests; i++) {
+		k->items[i].came = k->dests[i].ret_used;
+		k->items[i].len = k->dests[i].ret_len;
+	}
+	return 0;
+}
+
+static void on_done(struct rpcrdma_call *made, const struct rpcrdma_reply *r, void *arg)
+{
+	struct call *k = arg;
+	int status = r->status;
+
+	k->transport_error = r->transport_error;
+	if (!status && !k->one_way)
+		status = keep_reply(k, made);
+	end(k, status);
+}
+
+static void begin(struct rr_post *p)
+{
+	struct call *k = rr_container_of(p, struct call, post);
+	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
+	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+	struct rr_call_raw raw = {
+	        .header = k->out.buf,
+	        .len = k->header_len,
+	        .no_reduce = k->no_reduce,
+	        .bound = k->gss,
+	};
+	struct rpcrdma_conn *conn;
+	int err;
+
+	o.args = pieces;
+	o.n_args = rr_xdr_out_pieces(&k->out, k->header_len, pieces);
+	o.dests = k->dests;
+	o.n_dests = k->n_dests;
+	o.reply_bytes = k->reply_bytes;
+	o.timeout_ns = k->timeout_ns;
+	o.done = on_done;
+	o.arg = k;
+	err = rr_rpc_client_conn(k->client, &conn);
+	if (!err)
+		err = rr_calls_make(conn, &o, &raw, &k->made);
+	if (err)
+		end(k, err);
+	else if (!k->one_way)
+		rr_list_push(&k->client->calls, &k->of_client);
+}
+
+static void cancel(void *arg)
+{
+	struct call *k = arg;
+
+	if (k->made)
+		rpcrdma_call_cancel(k->made);
+}
+
+static void abort_all(void *arg)
+{
+	struct rr_rpc_client *c = arg;
+	const struct rr_list *n;
+
+	/* Their ends come from the loop. */
+	rr_list_for_each (n, &c->calls) {
+		struct call *k = rr_container_of(n, struct call, of_client);
+
+		k->aborted = true;
+		rpcrdma_call_cancel(k->made);
+	}
+}
+
+void rr_rpc_client_abort(CLIENT *clnt)
+{
+	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
+
+	rr_rpc_in_engine(c->engine, abort_all, c);
+}
+
+/* -- encoding --------------------------------------------------------------------------- */
+
+/* The six words that begin a Call. */
+static bool put_head(XDR *x, const struct wish *w)
+{
+	const long words[] = {(long)w->xid,  RR_RPC_CALL,   RPC_MSG_VERSION,
+	                      (long)w->prog, (long)w->vers, (long)w->proc};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(words); i++)
+		if (!XDR_PUTLONG(x, &words[i]))
+			return false;
+	return true;
+}
+
+/* Memory for the results that may come on their own. */
+static void make_dests(struct call *k)
+{
+	for (unsigned i = 0; i < k->results.n; i++) {
+		const struct rpcrdma_tirpc_item *t = &k->results.item[i];
+		char *given = *rr_xdr_slot(&k->results, i);
+
+		k->items[i].base = given ? given : rr_xdr_item_alloc(t->max_bytes);
+		k->items[i].mine = !given;
+		if (!k->items[i].base) {
+			k->items[i].mine = false;
+			return; /* those from here on come inline */
+		}
+		k->dests[i].base = k->items[i].base;
+		k->dests[i].len = t->max_bytes;
+		k->n_dests++;
+	}
+}
+
+/* c->auth_lock is held. */
+static bool encode(struct call *k, const struct wish *w)
+{
+	AUTH *auth = k->client->clnt.cl_auth;
+	const struct rpcrdma_tirpc_procedure *p =
+	        rr_rpc_binding(&k->client->o, w->prog, w->vers, w->proc);
+	struct rr_xdr_items args = {.object = w->args};
+	XDR *x = &k->out.xdr;
+	struct rr_rpc_call h;
+
+	k->gss = auth->ah_cred.oa_flavor == RPCSEC_GSS;
+	rr_xdr_out_init(&k->out, k->gss || k->one_way);
+	if (!put_head(x, w) || !AUTH_MARSHALL(auth, x))
+		return false;
+	k->header_len = k->out.len;
+	if (rr_rpc_get_call(k->out.buf, k->out.len, &h) < 0)
+		return false;
+	k->no_reduce = rr_rpc_unreducible(&h.cred);
+	if (w->whole)
+		p = NULL;
+	if (p) {
+		args.item = p->args;
+		args.n = p->n_args;
+		k->reply_bytes = p->reply_bytes;
+	}
+	rr_xdr_out_items(&k->out, &args);
+	if (!AUTH_WRAP(auth, x, w->xargs, w->args))
+		return false;
+	if (p && w->res && !k->gss && !k->one_way) {
+		k->results = (struct rr_xdr_items){p->results, p->n_results, w->res};
+		make_dests(k);
+	}
+	return true;
+}
+
+/* -- decoding --------------------------------------------------------------------------- */
+
+/* Of what the peer's transport refused.  True: ask again, without items, which the
+ * server says that it does not know; it has executed nothing. */
+static bool refused(const struct call *k, struct wish *w, struct rpc_err *e)
+{
+	bool answered = k->transport_error == RPCRDMA_ERR_WRITE_RESOURCE ||
+	                k->transport_error == RPCRDMA_ERR_REPLY_RESOURCE;
+
+	if (!w->whole && (k->transport_error == RPCRDMA_ERR_READ_CHUNKS ||
+	                  k->transport_error == RPCRDMA_ERR_WRITE_CHUNKS)) {
+		w->whole = true;
+		return true;
+	}
+	memset(e, 0, sizeof(*e));
+	e->re_status = answered ? RPC_CANTRECV : RPC_CANTSEND;
+	e->re_errno = answered || (k->transport_error >= RPCRDMA_ERR_INVAL_CONT &&
+	                           k->transport_error <= RPCRDMA_ERR_SEGMENTS)
+	                      ? EMSGSIZE
+	                      : EREMOTEIO;
+	return false;
+}
+
+/* The results of a Reply that says SUCCESS. */
+static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
+                        struct rr_xdr_in *in, struct rpc_err *e)
+{
+	AUTH *auth = k->client->clnt.cl_auth;
+
+	if (!AUTH_VALIDATE(auth, &m->acpted_rply.ar_verf)) {
+		e->re_status = RPC_AUTHERROR;
+		e->re_why = AUTH_INVALIDRESP;
+		return;
+	}
+	if (!w->xres)
+		return;
+	rr_xdr_in_items(in, &k->results);
+	in->dests = k->n_dests == k->results.n ? k->items : NULL;
+	if (!AUTH_UNWRAP(auth, &in->xdr, w->xres, w->res) || !rr_xdr_in_complete(in))
+		e->re_status = RPC_CANTDECODERES;
+}
+
+/* c->auth_lock is held.  True: the credential was refreshed, ask again. */
+static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
+                   struct rpc_err *e)
+{
+	struct rpcrdma_piece piece = {k->reply, k->reply_len, false};
+	struct rr_xdr_in in;
+	struct rpc_msg m;
+	bool again = false;
+
+	memset(&m, 0, sizeof(m));
+	m.acpted_rply.ar_verf = _null_auth;
+	m.acpted_rply.ar_results.proc = RR_XDR_VOID;
+	rr_xdr_in_init(&in, &piece, 1);
+	if (!xdr_replymsg(&in.xdr, &m)) {
+		rr_rpc_error_from(-EBADMSG, e);
+		e->re_status = RPC_CANTDECODERES;
+		return false;
+	}
+	_seterr_reply(&m, e);
+	if (e->re_status == RPC_SUCCESS)
+		get_results(k, w, &m, &in, e);
+	else if (*refreshes && (*refreshes)--)
+		again = AUTH_REFRESH(k->client->clnt.cl_auth, &m);
+	if (m.rm_reply.rp_stat == MSG_ACCEPTED && m.acpted_rply.ar_verf.oa_base) {
+		in.xdr.x_op = XDR_FREE;
+		(void)xdr_opaque_auth(&in.xdr, &m.acpted_rply.ar_verf);
+	}
+	rr_rpc_count(&in.count);
+	return again;
+}
+
+/* -- the call --------------------------------------------------------------------------- */
+
+/* A thread is cancelled while it waits. */
+static void cancelled(void *arg)
+{
+	struct call *k = arg;
+
+	rr_rpc_in_engine(k->client->engine, cancel, k);
+	rr_rpc_wait_until(&k->wait, RR_TIME_NEVER);
+	if (k->gss)
+		pthread_mutex_unlock(&k->client->auth_lock);
+	call_fini(k);
+}
+
+/* @old: cancelling is as the user wants it while nothing else can be interrupted. */
+static void send_and_wait(struct call *k, int old)
+{
+	k->post.fn = begin;
+	rr_engine_post(k->client->engine, &k->post);
+	pthread_cleanup_push(cancelled, k);
+	pthread_setcancelstate(old, NULL);
+	rr_rpc_wait_until(&k->wait, RR_TIME_NEVER);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cleanup_pop(0);
+}
+
+static uint32_t next_xid(struct rr_rpc_client *c)
+{
+	uint32_t xid;
+
+	pthread_mutex_lock(&c->lock);
+	xid = c->chosen_xid ? c->chosen_xid : rr_rpc_new_xid();
+	c->chosen_xid = 0;
+	c->last_xid = xid;
+	pthread_mutex_unlock(&c->lock);
+	return xid;
+}
+
+/* One attempt; true: another one, with new credentials. */
+static bool attempt(struct rr_rpc_client *c, struct wish *w, unsigned *refreshes,
+                    struct rpc_err *e, int old)
+{
+	struct call k;
+	bool again = false;
+
+	call_init(&k, c);
+	k.timeout_ns = RR_SEC(w->timeout.tv_sec) + (rr_time)w->timeout.tv_usec * 1000;
+	memset(e, 0, sizeof(*e));
+	w->xid = next_xid(c);
+	pthread_mutex_lock(&c->auth_lock);
+	if (!encode(&k, w)) {
+		pthread_mutex_unlock(&c->auth_lock);
+		call_fini(&k);
+		e->re_status = RPC_CANTENCODEARGS;
+		return false;
+	}
+	if (!k.gss)
+		pthread_mutex_unlock(&c->auth_lock);
+	send_and_wait(&k, old);
+	if (!k.gss)
+		pthread_mutex_lock(&c->auth_lock);
+	if (k.status == RPCRDMA_TRANSPORT_ERROR)
+		again = refused(&k, w, e);
+	else if (k.status)
+		rr_rpc_error_from(k.status, e);
+	else
+		again = decode(&k, w, refreshes, e);
+	if (k.status == -ECANCELED && k.aborted)
+		e->re_status = RPC_INTR;
+	pthread_mutex_unlock(&c->auth_lock);
+	call_fini(&k);
+	return again;
+}
+
+/* Sends and forgets: what it needs is copied. */
+static void send_only(struct rr_rpc_client *c, struct wish *w, struct rpc_err *e)
+{
+	struct call *k = malloc(sizeof(*k));
+	bool ok;
+
+	memset(e, 0, sizeof(*e));
+	if (!k) {
+		rr_rpc_error_from(-ENOMEM, e);
+		return;
+	}
+	call_init(k, c);
+	k->one_way = true;
+	k->timeout_ns = ONE_WAY_NS;
+	w->xid = next_xid(c);
+	pthread_mutex_lock(&c->auth_lock);
+	ok = encode(k, w);
+	pthread_mutex_unlock(&c->auth_lock);
+	if (!ok) {
+		call_fini(k);
+		free(k);
+		e->re_status = RPC_CANTENCODEARGS;
+		return;
+	}
+	k->post.fn = begin;
+	rr_engine_post(c->engine, &k->post);
+	if (w->xres)
+		e->re_status = RPC_TIMEDOUT;
+}
+
+/* The user's timeout, if it is one; else the last that was. */
+static void settle(struct rr_rpc_client *c, struct wish *w)
+{
+	const struct timeval *t = &w->timeout;
+
+	pthread_mutex_lock(&c->lock);
+	w->prog = c->prog;
+	w->vers = c->vers;
+	if (!c->timeout_set && t->tv_sec >= 0 && t->tv_sec <= 100000000 &&
+	    t->tv_usec >= 0 && t->tv_usec <= 1000000)
+		c->timeout = w->timeout;
+	w->timeout = c->timeout;
+	pthread_mutex_unlock(&c->lock);
+}
+
+enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs, void *args,
+                                  xdrproc_t xres, void *res, struct timeval timeout)
+{
+	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
+	struct wish w = {.proc = proc,
+	                 .xargs = xargs,
+	                 .args = args,
+	                 .xres = xres,
+	                 .res = res,
+	                 .timeout = timeout};
+	/* As libtirpc has it: what the call says, not what was set. */
+	bool wait = timeout.tv_sec || timeout.tv_usec;
+	unsigned refreshes = REFRESHES;
+	struct rpc_err e;
+	int old;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	rr_rpc_count_call();
+	settle(c, &w);
+	if (wait) {
+		if (!w.timeout.tv_sec && !w.timeout.tv_usec)
+			w.timeout.tv_usec = 1; /* 0 would mean for ever */
+		while (attempt(c, &w, &refreshes, &e, old))
+			;
+	} else {
+		send_only(c, &w, &e);
+	}
+	pthread_mutex_lock(&c->lock);
+	c->error = e;
+	pthread_mutex_unlock(&c->lock);
+	pthread_setcancelstate(old, NULL);
+	return e.re_status;
+}

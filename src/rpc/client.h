@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A CLIENT of libtirpc: one connection at a time, made when the CLIENT is, and again
+ * for the first call after it was lost.
+ *
+ * Normal path of a call (call.c): the user's thread encodes, posts to the engine,
+ * sleeps, and decodes.  What it posts lies on its stack; the engine touches nothing of
+ * it after its word that the call is done, and no thread leaves before that word: one
+ * that is cancelled cancels its call and waits for it.
+ *
+ * Failure: a call that the transport could not carry ends with RPC_CANTSEND or
+ * RPC_CANTRECV and an errno; what the server says goes through libtirpc's own
+ * _seterr_reply.
+ */
+#ifndef RR_RPC_CLIENT_H
+#define RR_RPC_CLIENT_H
+
+#include "drive/calls.h"
+#include "rpc/shared.h"
+
+struct rr_rpc_connect; /* a wait for the first connection */
+
+struct rr_rpc_client {
+	CLIENT clnt;
+	struct rpcrdma_engine *engine;
+	struct rr_rpc_options o;
+	struct sockaddr_storage addr;
+	socklen_t addr_len;
+	int lost_fd; /* readable when the connection is lost */
+	/* Encoding and decoding: authenticators have states.  Recursive, since their
+	 * refreshing makes calls; with RPCSEC_GSS held during the whole call. */
+	pthread_mutex_t auth_lock;
+	pthread_mutex_t lock; /* guards these: */
+	struct rpc_err error;
+	struct timeval timeout;
+	bool timeout_set;
+	uint32_t last_xid, chosen_xid; /* chosen: of the next call; 0 = none */
+	rpcprog_t prog;
+	rpcvers_t vers;
+	/* The engine's: */
+	struct rpcrdma_conn *conn; /* NULL: none yet */
+	bool over; /* no link will come any more */
+	struct rr_rpc_connect *connecting;
+	struct rr_list calls; /* being made by threads that wait */
+};
+
+/* Until it ended, in the engine: the connection for a new call.  Negative errno. */
+int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUST_CHECK;
+
+enum clnt_stat rr_rpc_client_call(CLIENT *, rpcproc_t, xdrproc_t, void *, xdrproc_t, void *,
+				  struct timeval);
+void rr_rpc_client_abort(CLIENT *);
+void rr_rpc_client_geterr(CLIENT *, struct rpc_err *);
+bool_t rr_rpc_client_freeres(CLIENT *, xdrproc_t, void *);
+bool_t rr_rpc_client_control(CLIENT *, u_int, void *);
+void rr_rpc_client_destroy(CLIENT *);
+
+/* What libtirpc says where the transport failed with a negative errno. */
+void rr_rpc_error_from(int err, struct rpc_err *ret);
+
+static inline struct rr_rpc_client *rr_rpc_client_of(CLIENT *c)
+{
+	return c->cl_private;
+}
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine that all handles of a process share, and its thread.
+ *
+ * It is made on the first use and never freed: a handle may be in use when the process
+ * ends.  A child of fork() has no such thread; what it inherits is forgotten there.
+ */
+#include "rpc/shared.h"
+
+#include <signal.h>
+#include <sys/random.h>
+#include <time.h>
+
+static struct {
+	pthread_mutex_t lock; /* guards engine, and its making */
+	struct rpcrdma_engine *engine;
+	bool at_fork; /* the handlers are set */
+	_Atomic uint32_t next_xid;
+	_Atomic uint64_t calls, requests, items_placed, items_copied, item_bytes_placed,
+	        item_bytes_copied, bytes_referred, bytes_copied;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* -- its life ---------------------------------------------------------------------- */
+
+static void *run(void *arg)
+{
+	/* Only a failed wait ends it, which no correct program causes. */
+	(void)rpcrdma_engine_run(arg);
+	return NULL;
+}
+
+/* Signals are the business of the user's threads. */
+static int start_thread(struct rpcrdma_engine *e)
+{
+	sigset_t all, old;
+	pthread_t t;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = -pthread_create(&t, NULL, run, e);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		pthread_detach(t);
+	return err;
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&shared.lock);
+}
+
+static void after_fork_parent(void)
+{
+	pthread_mutex_unlock(&shared.lock);
+}
+
+static void after_fork_child(void)
+{
+	shared.engine = NULL;
+	/* Two processes must not be one another's retransmission. */
+	shared.next_xid += 0x5bd1e995u ^ (uint32_t)rr_engine_clock();
+	pthread_mutex_unlock(&shared.lock);
+}
+
+static int begin(void)
+{
+	struct rpcrdma_engine *e;
+	uint32_t seed = 0;
+	int err;
+
+	if (!shared.at_fork) {
+		err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+		if (err)
+			return err;
+		shared.at_fork = true;
+		/* Short reads cannot happen for so few octets. */
+		(void)!getrandom(&seed, sizeof(seed), 0);
+		shared.next_xid = seed;
+	}
+	err = rpcrdma_engine_new(NULL, &e);
+	if (err)
+		return err;
+	err = start_thread(e);
+	if (err) {
+		rpcrdma_engine_free(e);
+		return err;
+	}
+	shared.engine = e;
+	return 0;
+}
+
+int rr_rpc_engine(struct rpcrdma_engine **ret)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&shared.lock);
+	if (!shared.engine)
+		err = begin();
+	if (!err)
+		*ret = shared.engine;
+	pthread_mutex_unlock(&shared.lock);
+	return err;
+}
+
+uint32_t rr_rpc_new_xid(void)
+{
+	uint32_t xid;
+
+	do {
+		xid = ++shared.next_xid;
+	} while (!xid);
+	return xid;
+}
+
+/* -- waiting ----------------------------------------------------------------------- */
+
+void rr_rpc_wait_init(struct rr_rpc_wait *w)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->cond, &attr);
+	pthread_condattr_destroy(&attr);
+	w->done = false;
+}
+
+void rr_rpc_wait_fini(struct rr_rpc_wait *w)
+{
+	pthread_cond_destroy(&w->cond);
+	pthread_mutex_destroy(&w->lock);
+}
+
+void rr_rpc_wait_wake(struct rr_rpc_wait *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->done = true;
+	pthread_cond_signal(&w->cond);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void unlock(void *lock)
+{
+	pthread_mutex_unlock(lock);
+}
+
+bool rr_rpc_wait_until(struct rr_rpc_wait *w, rr_time deadline)
+{
+	struct timespec ts = {.tv_sec = (time_t)(deadline / RR_SEC(1)),
+	                      .tv_nsec = (long)(deadline % RR_SEC(1))};
+	int err = 0;
+	bool done;
+
+	pthread_mutex_lock(&w->lock);
+	pthread_cleanup_push(unlock, &w->lock);
+	while (!w->done && !err)
+		err = deadline == RR_TIME_NEVER
+		              ? pthread_cond_wait(&w->cond, &w->lock)
+		              : pthread_cond_timedwait(&w->cond, &w->lock, &ts);
+	done = w->done;
+	pthread_cleanup_pop(1);
+	return done;
+}
+
+struct errand {
+	struct rr_post post;
+	struct rr_rpc_wait wait;
+	void (*fn)(void *);
+	void *arg;
+};
+
+static void run_errand(struct rr_post *p)
+{
+	struct errand *e = rr_container_of(p, struct errand, post);
+
+	e->fn(e->arg);
+	rr_rpc_wait_wake(&e->wait);
+}
+
+void rr_rpc_in_engine(struct rpcrdma_engine *e, void (*fn)(void *), void *arg)
+{
+	struct errand errand = {.post.fn = run_errand, .fn = fn, .arg = arg};
+	int old;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	rr_rpc_wait_init(&errand.wait);
+	rr_engine_post(e, &errand.post);
+	rr_rpc_wait_until(&errand.wait, RR_TIME_NEVER);
+	rr_rpc_wait_fini(&errand.wait);
+	pthread_setcancelstate(old, NULL);
+}
+
+/* -- statistics -------------------------------------------------------------------- */
+
+void rr_rpc_count(const struct rr_xdr_count *c)
+{
+	shared.items_placed += c->items_placed;
+	shared.items_copied += c->items_copied;
+	shared.item_bytes_placed += c->item_bytes_placed;
+	shared.item_bytes_copied += c->item_bytes_copied;
+	shared.bytes_referred += c->bytes_referred;
+	shared.bytes_copied += c->bytes_copied;
+}
+
+void rr_rpc_count_call(void)
+{
+	shared.calls++;
+}
+
+void rr_rpc_count_request(void)
+{
+	shared.requests++;
+}
+
+struct stats_errand {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_stats *ret;
+};
+
+static void get_stats(void *arg)
+{
+	struct stats_errand *s = arg;
+
+	rpcrdma_engine_stats(s->engine, s->ret);
+}
+
+int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret)
+{
+	struct stats_errand s = {.ret = &ret->transport};
+
+	pthread_mutex_lock(&shared.lock);
+	s.engine = shared.engine;
+	pthread_mutex_unlock(&shared.lock);
+	if (!s.engine)
+		return -ENODEV;
+	rr_rpc_in_engine(s.engine, get_stats, &s);
+	ret->calls = shared.calls;
+	ret->requests = shared.requests;
+	ret->items_placed = shared.items_placed;
+	ret->items_copied = shared.items_copied;
+	ret->item_bytes_placed = shared.item_bytes_placed;
+	ret->item_bytes_copied = shared.item_bytes_copied;
+	ret->bytes_referred = shared.bytes_referred;
+	ret->bytes_copied = shared.bytes_copied;
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options of handles, and what their bindings say of a procedure. */
+#include "rpc/shared.h"
+
+/* For programs of any size: the transport's own defaults are those of servers that
+ * know what will come. */
+enum { MESSAGE_BYTES = 256 << 20, SEGMENT_BYTES = 16 << 20 };
+
+static void fill_conn(struct rpcrdma_conn_options *o)
+{
+#define RR_DEFAULT(field, value) o->field = o->field ? o->field : (value)
+	RR_DEFAULT(segment_bytes, SEGMENT_BYTES);
+	RR_DEFAULT(max_message_bytes, MESSAGE_BYTES);
+	RR_DEFAULT(max_chunk_bytes, MESSAGE_BYTES);
+	RR_DEFAULT(max_pinned_bytes, 2ull * MESSAGE_BYTES);
+	RR_DEFAULT(idle_ns, UINT64_MAX);
+#undef RR_DEFAULT
+}
+
+static int check_bindings(const struct rr_rpc_options *o)
+{
+	for (unsigned i = 0; i < o->n_bindings; i++) {
+		const struct rpcrdma_tirpc_binding *b = o->bindings[i];
+
+		for (unsigned k = 0; k < b->n_procs; k++)
+			if (b->procs[k].n_args > RR_XDR_MAX_ITEMS ||
+			    b->procs[k].n_results > RR_XDR_MAX_ITEMS)
+				return -EINVAL;
+	}
+	return 0;
+}
+
+int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o,
+                        struct rr_rpc_options *ret)
+{
+	struct rr_rpc_options r = {
+	        .conn = RPCRDMA_OPTIONS(struct rpcrdma_conn_options),
+	        .send_ns = RR_SEC(30),
+	};
+	int err;
+
+	if (o) {
+		if (o->size != sizeof(*o) || (o->conn && o->conn->size != sizeof(*o->conn)))
+			return -EINVAL;
+		if (o->conn)
+			r.conn = *o->conn;
+		r.bindings = o->bindings;
+		r.n_bindings = o->n_bindings;
+		r.resend = o->resend;
+		if (o->send_ns)
+			r.send_ns = o->send_ns;
+	}
+	err = check_bindings(&r);
+	if (err)
+		return err;
+	fill_conn(&r.conn);
+	*ret = r;
+	return 0;
+}
+
+const struct rpcrdma_tirpc_procedure *rr_rpc_binding(const struct rr_rpc_options *o,
+                                                     rpcprog_t prog, rpcvers_t vers,
+                                                     rpcproc_t proc)
+{
+	for (unsigned i = 0; i < o->n_bindings; i++) {
+		const struct rpcrdma_tirpc_binding *b = o->bindings[i];
+
+		if (b->program != prog || b->version != vers)
+			continue;
+		for (unsigned k = 0; k < b->n_procs; k++)
+			if (b->procs[k].procedure == proc)
+				return &b->procs[k];
+	}
+	return NULL;
+}

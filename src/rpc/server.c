@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An SVCXPRT of libtirpc: one listener of the shared engine, all its clients.
+ *
+ * Normal path: the engine's thread queues a request and makes a descriptor readable
+ * that svc_run polls; the thread in there takes it by xp_recv, decodes arguments where
+ * they lie, and answers.  xp_reply waits until the transport has taken the answer,
+ * since the caller frees what it named; a client that does not take it loses its
+ * connection after a while.
+ *
+ * Requests nest: a dispatch function may run the loop.  What is dispatched is a stack;
+ * xp_recv pushes, xp_stat, which the loop calls once for each xp_recv, pops.
+ *
+ * Failure: a request without an answer gets one when it is popped, and what is queued
+ * when the SVCXPRT goes.  It may go in the midst of dispatching: then its descriptor
+ * goes at once, and the rest when the stack is empty.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "drive/rpcmsg.h"
+#include "drive/server.h"
+#include "rpc/shared.h"
+
+#include <rpc/svc_mt.h> /* after rpc.h, which it needs */
+
+#undef rpc_createerr /* the structure is meant */
+
+struct transport;
+
+/* A request on its way through the dispatch function. */
+struct frame {
+	struct rr_list link; /* of the queue */
+	struct frame *outer;
+	struct transport *transport;
+	struct rpcrdma_request *request; /* valid until it was answered */
+	struct sockaddr_storage peer;
+	struct rr_rpc_call rpc;
+	const struct rpcrdma_tirpc_procedure *binding;
+	bool protected; /* by RPCSEC_GSS: nothing moves on its own */
+	bool answered;
+	struct rr_rpc_wait wait; /* for the end of the answer */
+};
+
+struct transport {
+	SVCXPRT xprt;
+	SVCXPRT_EXT ext;
+	struct rpcrdma_engine *engine;
+	struct rr_rpc_options o;
+	struct rpcrdma_service *service;
+	struct rr_service_raw raw;
+	struct rpcrdma_listener *listener; /* the engine's */
+	const char *address;               /* while it is made */
+	int error;
+	struct rr_rpc_wait ended;
+	pthread_mutex_t lock; /* guards these: */
+	struct rr_list queue; /* frames; the descriptor is readable if there is one */
+	bool closed;          /* nothing is queued any more */
+	/* The dispatching thread's: */
+	struct frame *top;
+	bool dry; /* the last xp_recv had nothing */
+	bool dying;
+	struct sockaddr_storage local, peer;
+	char verf[MAX_AUTH_BYTES];
+};
+
+static struct transport *transport_of(const SVCXPRT *x)
+{
+	return x->xp_p1;
+}
+
+/* -- in the engine ---------------------------------------------------------------------- */
+
+/* One for each procedure that has a binding would need a table of them all: the limits
+ * are those of the protocol, and decoding looks at the binding. */
+static const struct rpcrdma_procedure *binding(void *arg, uint32_t program,
+                                               uint32_t version, uint32_t procedure)
+{
+	static const struct rpcrdma_procedure none = {.name = "raw"};
+	static const struct rpcrdma_procedure by_items[2] = {
+	        {.name = "raw", .max_read_items = RR_XDR_MAX_ITEMS},
+	        {.name = "raw",
+	         .max_read_items = RR_XDR_MAX_ITEMS,
+	         .max_write_items = RR_XDR_MAX_ITEMS},
+	};
+	const struct transport *t = arg;
+	const struct rpcrdma_tirpc_procedure *p =
+	        rr_rpc_binding(&t->o, program, version, procedure);
+
+	return !p ? &none : &by_items[p->n_results != 0];
+}
+
+static void on_request(struct rpcrdma_request *q, void *arg)
+{
+	struct transport *t = arg;
+	struct frame *f = calloc(1, sizeof(*f));
+	uint64_t one = 1;
+	bool closed;
+
+	if (!f) {
+		(void)rpcrdma_request_error(q, RPCRDMA_SYSTEM_ERR, 0);
+		return;
+	}
+	f->transport = t;
+	f->request = q;
+	f->rpc = *rr_request_rpc(q);
+	if (rpcrdma_request_peer(q, &f->peer))
+		f->peer.ss_family = AF_UNSPEC;
+	pthread_mutex_lock(&t->lock);
+	closed = t->closed;
+	if (!closed) {
+		if (rr_list_empty(&t->queue)) /* a full counter is readable */
+			(void)!write(t->xprt.xp_fd, &one, sizeof(one));
+		rr_list_push(&t->queue, &f->link);
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (closed) {
+		free(f);
+		(void)rpcrdma_request_error(q, RPCRDMA_SYSTEM_ERR, 0);
+	}
+}
+
+static void listener_ended(void *arg)
+{
+	struct transport *t = arg;
+
+	rr_rpc_wait_wake(&t->ended);
+}
+
+static void begin_listen(void *arg)
+{
+	struct transport *t = arg;
+
+	t->error = rpcrdma_listen(t->engine, t->address, &t->o.conn, t->service, 0,
+	                          &t->listener);
+	if (t->error)
+		return;
+	t->listener->ended = listener_ended;
+	t->listener->ended_arg = t;
+	t->error = rpcrdma_listener_addr(t->listener, &t->local);
+}
+
+static void end_listen(void *arg)
+{
+	struct transport *t = arg;
+
+	rpcrdma_listener_close(t->listener, 0);
+}
+
+/* -- answering -------------------------------------------------------------------------- */
+
+static void answer_gone(void *arg)
+{
+	struct frame *f = arg;
+
+	f->request = NULL; /* in the engine's thread, like give_up */
+	rr_rpc_wait_wake(&f->wait);
+}
+
+static void give_up(void *arg)
+{
+	struct frame *f = arg;
+
+	if (f->request)
+		rr_request_give_up(f->request);
+}
+
+/* Sends, and waits until all that is named may go. */
+static bool send_reply(struct frame *f, const struct rr_xdr_out *out)
+{
+	struct transport *t = f->transport;
+	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
+	unsigned n = rr_xdr_out_pieces(out, 0, pieces);
+	int old;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	rr_rpc_wait_init(&f->wait);
+	f->answered = true;
+	if (rr_request_reply_raw(f->request, pieces, n, answer_gone, f) == 0 &&
+	    !rr_rpc_wait_until(&f->wait, rr_after(rr_engine_clock(), t->o.send_ns))) {
+		rr_rpc_in_engine(t->engine, give_up, f);
+		rr_rpc_wait_until(&f->wait, RR_TIME_NEVER);
+	}
+	rr_rpc_wait_fini(&f->wait);
+	pthread_setcancelstate(old, NULL);
+	return true;
+}
+
+/* The results of a procedure: where, and how. */
+struct results {
+	xdrproc_t proc;
+	void *where;
+};
+
+static bool encode_reply(struct frame *f, struct rr_xdr_out *out, struct rpc_msg *m)
+{
+	struct transport *t = f->transport;
+	bool success = m->rm_reply.rp_stat == MSG_ACCEPTED &&
+	               m->rm_reply.rp_acpt.ar_stat == SUCCESS;
+	struct rr_xdr_items items = {0};
+	struct results r = {RR_XDR_VOID, NULL};
+
+	m->rm_xid = f->rpc.xid;
+	m->rm_direction = REPLY;
+	if (success) {
+		r = (struct results){m->acpted_rply.ar_results.proc,
+		                     m->acpted_rply.ar_results.where};
+		m->acpted_rply.ar_results.proc = RR_XDR_VOID;
+		m->acpted_rply.ar_results.where = NULL;
+	}
+	if (!xdr_replymsg(&out->xdr, m))
+		return false;
+	if (!success)
+		return true;
+	if (f->binding) {
+		items = (struct rr_xdr_items){f->binding->results, f->binding->n_results,
+		                              r.where};
+		rr_xdr_out_items(out, &items);
+	}
+	return SVCAUTH_WRAP(&SVC_XP_AUTH(&t->xprt), &out->xdr, r.proc, r.where);
+}
+
+static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
+{
+	struct frame *f = transport_of(x)->top;
+	struct rr_xdr_out out;
+	bool ok = false;
+
+	if (!f || f->answered)
+		return FALSE;
+	rr_xdr_out_init(&out, f->protected);
+	if (encode_reply(f, &out, m))
+		ok = send_reply(f, &out);
+	rr_rpc_count(&out.count);
+	rr_xdr_out_fini(&out);
+	return ok;
+}
+
+/* -- arguments -------------------------------------------------------------------------- */
+
+static bool take_item(void *arg, const void *base)
+{
+	return rr_request_take_item(arg, base);
+}
+
+static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
+{
+	struct frame *f = transport_of(x)->top;
+	const struct rpcrdma_piece *pieces;
+	struct rr_xdr_items items = {0};
+	struct rr_xdr_in in;
+	unsigned n;
+	bool_t ok;
+
+	if (!f || f->answered)
+		return FALSE;
+	n = rpcrdma_request_args(f->request, &pieces);
+	rr_xdr_in_init(&in, pieces, n);
+	if (f->binding) {
+		items = (struct rr_xdr_items){f->binding->args, f->binding->n_args, args};
+		rr_xdr_in_items(&in, &items);
+		in.take = take_item;
+		in.take_arg = f->request;
+	}
+	ok = SVCAUTH_UNWRAP(&SVC_XP_AUTH(x), &in.xdr, proc, args);
+	rr_rpc_count(&in.count);
+	return ok;
+}
+
+static bool_t xprt_freeargs(SVCXPRT *x, xdrproc_t proc, void *args)
+{
+	XDR xdr = {.x_op = XDR_FREE};
+
+	return (*proc)(&xdr, args);
+}
+
+/* -- receiving -------------------------------------------------------------------------- */
+
+static struct frame *dequeue(struct transport *t)
+{
+	struct rr_list *n;
+	uint64_t count;
+
+	pthread_mutex_lock(&t->lock);
+	n = rr_list_pop(&t->queue);
+	if (rr_list_empty(&t->queue)) /* only to clear it */
+		(void)!read(t->xprt.xp_fd, &count, sizeof(count));
+	pthread_mutex_unlock(&t->lock);
+	return n ? rr_container_of(n, struct frame, link) : NULL;
+}
+
+/* The loop has memory for it: MAX_AUTH_BYTES each. */
+static void copy_auth(const struct rpcrdma_auth *from, struct opaque_auth *to)
+{
+	_Static_assert(RR_RPC_AUTH_MAX <= MAX_AUTH_BYTES, "it fits");
+	to->oa_flavor = (enum_t)from->flavor;
+	to->oa_length = from->len;
+	if (from->len)
+		memcpy(to->oa_base, from->body, from->len);
+}
+
+/* Whose request is being dispatched. */
+static void show_peer(struct transport *t)
+{
+	const struct frame *f = t->top;
+	SVCXPRT *x = &t->xprt;
+
+	if (!f)
+		return;
+	t->peer = f->peer;
+	x->xp_rtaddr.len = x->xp_rtaddr.maxlen = sizeof(t->peer);
+	x->xp_rtaddr.buf = &t->peer;
+	x->xp_addrlen = f->peer.ss_family == AF_INET    ? sizeof(struct sockaddr_in)
+	                : f->peer.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+	                                                : sizeof(struct sockaddr);
+	x->xp_rtaddr.len = (u_int)x->xp_addrlen;
+	memcpy(&x->xp_raddr, &t->peer, sizeof(x->xp_raddr));
+}
+
+static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
+{
+	struct transport *t = transport_of(x);
+	struct frame *f = dequeue(t);
+
+	t->dry = !f;
+	if (!f)
+		return FALSE;
+	f->outer = t->top;
+	t->top = f;
+	f->binding = rr_rpc_binding(&t->o, f->rpc.program, f->rpc.version, f->rpc.procedure);
+	f->protected = f->rpc.cred.flavor == RPCSEC_GSS;
+	m->rm_xid = f->rpc.xid;
+	m->rm_direction = CALL;
+	m->rm_call.cb_rpcvers = RPC_MSG_VERSION;
+	m->rm_call.cb_prog = f->rpc.program;
+	m->rm_call.cb_vers = f->rpc.version;
+	m->rm_call.cb_proc = f->rpc.procedure;
+	copy_auth(&f->rpc.cred, &m->rm_call.cb_cred);
+	copy_auth(&f->rpc.verf, &m->rm_call.cb_verf);
+	show_peer(t);
+	rr_rpc_count_request();
+	return TRUE;
+}
+
+/* The dispatch function is through with it. */
+static void pop(struct transport *t)
+{
+	struct frame *f = t->top;
+
+	t->top = f->outer;
+	if (!f->answered)
+		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
+	free(f);
+	show_peer(t);
+}
+
+static enum xprt_stat xprt_stat(SVCXPRT *x)
+{
+	struct transport *t = transport_of(x);
+	bool more;
+
+	if (t->dry)
+		t->dry = false;
+	else if (t->top)
+		pop(t);
+	if (t->dying)
+		return t->top ? XPRT_IDLE : XPRT_DIED;
+	pthread_mutex_lock(&t->lock);
+	more = !rr_list_empty(&t->queue);
+	pthread_mutex_unlock(&t->lock);
+	return more ? XPRT_MOREREQS : XPRT_IDLE;
+}
+
+/* -- life -------------------------------------------------------------------------------- */
+
+static void free_transport(struct transport *t)
+{
+	rpcrdma_service_free(t->service);
+	if (t->xprt.xp_fd >= 0)
+		close(t->xprt.xp_fd);
+	pthread_mutex_destroy(&t->lock);
+	rr_rpc_wait_fini(&t->ended);
+	free(t->xprt.xp_netid);
+	free(t->xprt.xp_tp);
+	free(t);
+}
+
+/* Nothing is queued from here on, and what is gets its answer. */
+static void close_queue(struct transport *t)
+{
+	struct rr_list left, *n;
+
+	rr_list_init(&left);
+	pthread_mutex_lock(&t->lock);
+	t->closed = true;
+	while ((n = rr_list_pop(&t->queue)))
+		rr_list_push(&left, n);
+	pthread_mutex_unlock(&t->lock);
+	while ((n = rr_list_pop(&left))) {
+		struct frame *f = rr_container_of(n, struct frame, link);
+
+		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
+		free(f);
+	}
+}
+
+static void xprt_destroy(SVCXPRT *x)
+{
+	struct transport *t = transport_of(x);
+	int old;
+
+	if (!t->dying) {
+		t->dying = true;
+		xprt_unregister(x);
+		close_queue(t);
+	}
+	if (t->top)
+		return; /* xprt_stat lets the loop call this again */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	rr_rpc_in_engine(t->engine, end_listen, t);
+	rr_rpc_wait_until(&t->ended, RR_TIME_NEVER);
+	free_transport(t);
+	pthread_setcancelstate(old, NULL);
+}
+
+static bool_t xprt_control(SVCXPRT *x, const u_int request, void *info)
+{
+	return FALSE;
+}
+
+static const struct xp_ops ops = {
+        .xp_recv = xprt_recv,
+        .xp_stat = xprt_stat,
+        .xp_getargs = xprt_getargs,
+        .xp_reply = xprt_reply,
+        .xp_freeargs = xprt_freeargs,
+        .xp_destroy = xprt_destroy,
+};
+static const struct xp_ops2 ops2 = {.xp_control = xprt_control};
+
+/* What users of an SVCXPRT look at. */
+static bool dress(struct transport *t)
+{
+	bool six = t->local.ss_family == AF_INET6;
+	SVCXPRT *x = &t->xprt;
+
+	x->xp_netid = strdup(six ? "rdma6" : "rdma");
+	x->xp_tp = strdup("-");
+	x->xp_ltaddr.buf = &t->local;
+	x->xp_ltaddr.maxlen = sizeof(t->local);
+	x->xp_ltaddr.len = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	x->xp_port = ntohs(six ? ((struct sockaddr_in6 *)&t->local)->sin6_port
+	                       : ((struct sockaddr_in *)&t->local)->sin_port);
+	return x->xp_netid && x->xp_tp;
+}
+
+static struct transport *new_transport(void)
+{
+	struct transport *t = calloc(1, sizeof(*t));
+	SVCXPRT *x;
+
+	if (!t)
+		return NULL;
+	x = &t->xprt;
+	x->xp_ops = (void *)&ops;
+	x->xp_ops2 = (void *)&ops2;
+	x->xp_p1 = t;
+	x->xp_p3 = &t->ext;
+	x->xp_verf.oa_base = t->verf;
+	rr_list_init(&t->queue);
+	pthread_mutex_init(&t->lock, NULL);
+	rr_rpc_wait_init(&t->ended);
+	t->raw = (struct rr_service_raw){
+	        .binding = binding, .handler = on_request, .arg = t};
+	x->xp_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return t;
+}
+
+static int listen_on(struct transport *t, const char *address)
+{
+	int err = rr_rpc_engine(&t->engine);
+
+	if (!err)
+		err = rpcrdma_service_new(&t->service);
+	if (err)
+		return err;
+	t->service->raw = &t->raw;
+	t->address = address;
+	rr_rpc_in_engine(t->engine, begin_listen, t);
+	return t->error;
+}
+
+SVCXPRT *svc_rdma_create(const char *address, const struct rpcrdma_tirpc_options *options)
+{
+	struct transport *t = new_transport();
+	int err = -ENOMEM;
+
+	if (t && t->xprt.xp_fd < 0)
+		err = -EMFILE;
+	else if (t)
+		err = rr_rpc_options_from(options, &t->o);
+	if (!err)
+		err = listen_on(t, address);
+	if (err) {
+		if (t)
+			free_transport(t);
+		*__rpc_createerr() = (struct rpc_createerr){
+		        .cf_stat = RPC_SYSTEMERROR,
+		        .cf_error = {.re_status = RPC_SYSTEMERROR, .re_errno = -err}};
+		return NULL;
+	}
+	xprt_register(&t->xprt); /* which it must have been when it is destroyed */
+	if (!dress(t)) {
+		xprt_destroy(&t->xprt);
+		return NULL;
+	}
+	return &t->xprt;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stream that is decoded from: see streams.h. */
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drive/serve.h"
+#include "rpc/streams.h"
+
+static struct rr_xdr_in *in_of(XDR *x)
+{
+	return rr_container_of(x, struct rr_xdr_in, xdr);
+}
+
+void *rr_xdr_item_alloc(size_t len)
+{
+	return len > PTRDIFF_MAX - RR_ITEM_TAIL ? NULL : malloc(len + RR_ITEM_TAIL);
+}
+
+/* The item at @base, of @len octets, in memory from rr_xdr_item_alloc, instead of the
+ * memory at @*slot, which is from malloc too.  False: that is larger. */
+static bool replace(char **slot, void *base, size_t len)
+{
+	if (malloc_usable_size(*slot) > len + RR_ITEM_TAIL)
+		return false;
+	memset((char *)base + len, 0, RR_ITEM_TAIL);
+	free(*slot);
+	*slot = base;
+	return true;
+}
+
+/* The item of the binding whose pointer says @to, or -1. */
+static int slot_of(const struct rr_xdr_in *in, const char *to)
+{
+	for (unsigned k = 0; k < in->items.n; k++)
+		if (*rr_xdr_slot(&in->items, k) == to)
+			return (int)k;
+	return -1;
+}
+
+static void placed(struct rr_xdr_in *in, size_t len)
+{
+	in->count.items_placed++;
+	in->count.item_bytes_placed += len;
+	in->swallow = (unsigned)(-len & 3);
+}
+
+static void copy_item(struct rr_xdr_in *in, char *to, const void *base, size_t len)
+{
+	memcpy(to, base, len);
+	in->count.items_copied++;
+	in->count.item_bytes_copied += len;
+	in->swallow = (unsigned)(-len & 3);
+}
+
+/* A result that is in a destination.  False: @to is none's. */
+static bool from_dest(struct rr_xdr_in *in, char *to, size_t len)
+{
+	int k = in->dests ? slot_of(in, to) : -1;
+	struct rr_xdr_item *d = k < 0 ? NULL : &in->dests[k];
+
+	if (!d || !d->came || d->done || d->len != len)
+		return false;
+	d->done = true;
+	if (to == d->base) {
+		placed(in, len);
+	} else if (d->mine && !in->own[k] &&
+	           replace(rr_xdr_slot(&in->items, (unsigned)k), d->base, len)) {
+		d->mine = false;
+		placed(in, len);
+	} else {
+		copy_item(in, to, d->base, len);
+	}
+	return true;
+}
+
+/* All of an argument that came on its own.  False: it is not that. */
+static bool from_item(struct rr_xdr_in *in, char *to, size_t len)
+{
+	const struct rpcrdma_piece *p;
+	int k;
+
+	while (in->at < in->n && in->pos == in->pieces[in->at].len) {
+		in->at++;
+		in->pos = 0;
+	}
+	p = &in->pieces[in->at];
+	if (in->at == in->n || !p->item || in->pos || p->len != len)
+		return false;
+	in->at++;
+	k = slot_of(in, to);
+	/* The memory behind the item is the transport's, or as large as we want. */
+	if (k >= 0 && !in->own[k] && in->take &&
+	    malloc_usable_size(to) <= len + RR_ITEM_TAIL && in->take(in->take_arg, p->base) &&
+	    replace(rr_xdr_slot(&in->items, (unsigned)k), (void *)(uintptr_t)p->base, len))
+		placed(in, len);
+	else
+		copy_item(in, to, p->base, len);
+	return true;
+}
+
+static bool walk(struct rr_xdr_in *in, void *to, size_t len)
+{
+	char *t = to;
+
+	while (len) {
+		const struct rpcrdma_piece *p = &in->pieces[in->at];
+		size_t n;
+
+		if (in->at == in->n)
+			return false;
+		n = RR_MIN(len, p->len - in->pos);
+		memcpy(t, (const char *)p->base + in->pos, n);
+		in->pos += n;
+		t += n;
+		len -= n;
+		if (in->pos < p->len)
+			continue;
+		/* The end of an item: its roundup did not travel. */
+		if (p->item)
+			in->swallow = (unsigned)(-p->len & 3);
+		in->at++;
+		in->pos = 0;
+		if (in->swallow)
+			return len == 0;
+	}
+	return true;
+}
+
+static bool_t get_bytes(XDR *x, char *to, u_int len)
+{
+	struct rr_xdr_in *in = in_of(x);
+
+	if (in->swallow) {
+		if (len != in->swallow)
+			return FALSE;
+		memset(to, 0, len);
+		in->swallow = 0;
+		return TRUE;
+	}
+	if (!len || from_dest(in, to, len) || from_item(in, to, len))
+		return TRUE;
+	in->count.bytes_copied += len;
+	return walk(in, to, len);
+}
+
+static bool_t get_long(XDR *x, long *v)
+{
+	uint32_t be;
+
+	if (in_of(x)->swallow || !walk(in_of(x), &be, 4))
+		return FALSE;
+	*v = (int32_t)ntohl(be);
+	return TRUE;
+}
+
+static int32_t *in_line(XDR *x, u_int len)
+{
+	struct rr_xdr_in *in = in_of(x);
+	const struct rpcrdma_piece *p = &in->pieces[in->at];
+	const char *at;
+
+	if (in->swallow || in->at == in->n || p->item || len > p->len - in->pos)
+		return NULL;
+	at = (const char *)p->base + in->pos;
+	if ((uintptr_t)at % 4)
+		return NULL;
+	in->pos += len;
+	return (int32_t *)(uintptr_t)at;
+}
+
+static u_int get_pos(XDR *x)
+{
+	const struct rr_xdr_in *in = in_of(x);
+	size_t n = in->pos;
+
+	for (unsigned i = 0; i < in->at; i++)
+		n += in->pieces[i].len;
+	return (u_int)n;
+}
+
+static bool_t set_pos(XDR *x, u_int pos)
+{
+	struct rr_xdr_in *in = in_of(x);
+	size_t left = pos;
+	unsigned i = 0;
+
+	while (i < in->n && left > in->pieces[i].len)
+		left -= in->pieces[i++].len;
+	if (i == in->n && left)
+		return FALSE;
+	in->at = i;
+	in->pos = left;
+	in->swallow = 0;
+	return TRUE;
+}
+
+static bool_t put_long(XDR *x, const long *v)
+{
+	return FALSE;
+}
+
+static bool_t put_bytes(XDR *x, const char *p, u_int len)
+{
+	return FALSE;
+}
+
+static void destroy(XDR *x)
+{
+}
+
+static const struct xdr_ops in_ops = {
+        .x_getlong = get_long,
+        .x_putlong = put_long,
+        .x_getbytes = get_bytes,
+        .x_putbytes = put_bytes,
+        .x_getpostn = get_pos,
+        .x_setpostn = set_pos,
+        .x_inline = in_line,
+        .x_destroy = destroy,
+};
+
+void rr_xdr_in_init(struct rr_xdr_in *in, const struct rpcrdma_piece *pieces, unsigned n)
+{
+	memset(in, 0, sizeof(*in));
+	in->xdr.x_op = XDR_DECODE;
+	in->xdr.x_ops = (void *)&in_ops;
+	in->pieces = pieces;
+	in->n = n;
+}
+
+void rr_xdr_in_items(struct rr_xdr_in *in, const struct rr_xdr_items *i)
+{
+	in->items = *i;
+	if (!i->object)
+		in->items.n = 0;
+	for (unsigned k = 0; k < in->items.n; k++)
+		in->own[k] = *rr_xdr_slot(i, k) != NULL;
+}
+
+bool rr_xdr_in_complete(const struct rr_xdr_in *in)
+{
+	for (unsigned k = 0; in->dests && k < in->items.n; k++)
+		if (in->dests[k].came && in->dests[k].len && !in->dests[k].done)
+			return false;
+	return true;
+}

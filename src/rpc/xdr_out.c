@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stream that is encoded into: see streams.h. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rpc/streams.h"
+
+static struct rr_xdr_out *out_of(XDR *x)
+{
+	return rr_container_of(x, struct rr_xdr_out, xdr);
+}
+
+/* Room for @n octets at the end; NULL: no memory. */
+static uint8_t *room(struct rr_xdr_out *o, size_t n)
+{
+	size_t size = o->size;
+	uint8_t *p;
+
+	if (o->bad || n > PTRDIFF_MAX / 2 - o->len)
+		return NULL;
+	if (n > size - o->len) {
+		while (n > size - o->len)
+			size *= 2;
+		p = o->buf == o->small ? malloc(size) : realloc(o->buf, size);
+		if (!p) {
+			o->bad = true;
+			return NULL;
+		}
+		if (o->buf == o->small)
+			memcpy(p, o->small, o->len);
+		o->buf = p;
+		o->size = size;
+	}
+	p = o->buf + o->len;
+	o->len += n;
+	return p;
+}
+
+static void refer(struct rr_xdr_out *o, const void *base, size_t len, bool item)
+{
+	o->refs[o->n_refs++] = (struct rr_xdr_ref){
+	        .at = o->len, .base = base, .len = len, .item = item};
+	o->ref_bytes += len;
+}
+
+/* Is it the next item, or one after it?  Those between are empty: each has a place of
+ * its own among the items all the same. */
+static bool put_item(struct rr_xdr_out *o, const char *p, size_t len)
+{
+	for (unsigned k = o->next_item; k < o->items.n; k++) {
+		if (*rr_xdr_slot(&o->items, k) != p || len > o->items.item[k].max_bytes)
+			continue;
+		while (o->next_item < k) {
+			refer(o, NULL, 0, true);
+			o->next_item++;
+		}
+		o->next_item++;
+		refer(o, p, len, true);
+		o->swallow = (unsigned)(-len & 3);
+		o->count.items_placed += 1;
+		o->count.item_bytes_placed += len;
+		return true;
+	}
+	return false;
+}
+
+static bool_t put_bytes(XDR *x, const char *p, u_int len)
+{
+	struct rr_xdr_out *o = out_of(x);
+	uint8_t *to;
+
+	if (o->swallow) {
+		/* The roundup, which the library adds where it travels. */
+		if (len != o->swallow)
+			return FALSE;
+		o->swallow = 0;
+		return TRUE;
+	}
+	if (!o->plain && !o->bad && len) {
+		if (put_item(o, p, len))
+			return TRUE;
+		/* One reference is kept for each item that may follow. */
+		if (len >= RR_XDR_REFER_BYTES &&
+		    o->n_refs + o->items.n - o->next_item < RR_XDR_MAX_REFS) {
+			refer(o, p, len, false);
+			o->count.bytes_referred += len;
+			return TRUE;
+		}
+	}
+	to = room(o, len);
+	if (!to)
+		return FALSE;
+	memcpy(to, p, len);
+	o->count.bytes_copied += len;
+	return TRUE;
+}
+
+static bool_t put_long(XDR *x, const long *v)
+{
+	uint8_t *to = room(out_of(x), 4);
+	uint32_t be;
+
+	if (!to || out_of(x)->swallow)
+		return FALSE;
+	be = htonl((uint32_t)*v);
+	memcpy(to, &be, 4);
+	return TRUE;
+}
+
+static int32_t *in_line(XDR *x, u_int len)
+{
+	struct rr_xdr_out *o = out_of(x);
+
+	if (o->swallow || o->len % 4 || len % 4)
+		return NULL;
+	return (int32_t *)(void *)room(o, len);
+}
+
+static u_int get_pos(XDR *x)
+{
+	return (u_int)(out_of(x)->len + out_of(x)->ref_bytes);
+}
+
+/* Back and forth within what is not referred to. */
+static bool_t set_pos(XDR *x, u_int pos)
+{
+	struct rr_xdr_out *o = out_of(x);
+	size_t least = o->n_refs ? o->refs[o->n_refs - 1].at : 0;
+
+	if (pos < o->ref_bytes || pos - o->ref_bytes < least ||
+	    pos - o->ref_bytes > o->size)
+		return FALSE;
+	o->len = pos - o->ref_bytes;
+	return TRUE;
+}
+
+static bool_t get_long(XDR *x, long *v)
+{
+	return FALSE;
+}
+
+static bool_t get_bytes(XDR *x, char *p, u_int len)
+{
+	return FALSE;
+}
+
+static void destroy(XDR *x)
+{
+}
+
+static const struct xdr_ops out_ops = {
+        .x_getlong = get_long,
+        .x_putlong = put_long,
+        .x_getbytes = get_bytes,
+        .x_putbytes = put_bytes,
+        .x_getpostn = get_pos,
+        .x_setpostn = set_pos,
+        .x_inline = in_line,
+        .x_destroy = destroy,
+};
+
+void rr_xdr_out_init(struct rr_xdr_out *o, bool plain)
+{
+	memset(o, 0, offsetof(struct rr_xdr_out, small));
+	o->xdr.x_op = XDR_ENCODE;
+	o->xdr.x_ops = (void *)&out_ops;
+	o->plain = plain;
+	o->buf = o->small;
+	o->size = sizeof(o->small);
+}
+
+void rr_xdr_out_fini(struct rr_xdr_out *o)
+{
+	if (o->buf != o->small)
+		free(o->buf);
+}
+
+void rr_xdr_out_items(struct rr_xdr_out *o, const struct rr_xdr_items *i)
+{
+	o->items = *i;
+	o->next_item = 0;
+	if (!i->object || o->plain)
+		o->items.n = 0;
+}
+
+unsigned rr_xdr_out_pieces(const struct rr_xdr_out *o, size_t from,
+                           struct rpcrdma_piece *ret)
+{
+	unsigned n = 0;
+
+	_Static_assert(2 * RR_XDR_MAX_REFS + 1 < RPCRDMA_MAX_PIECES, "they fit");
+	for (unsigned i = 0; i <= o->n_refs; i++) {
+		size_t to = i < o->n_refs ? o->refs[i].at : o->len;
+
+		if (to > from)
+			ret[n++] = (struct rpcrdma_piece){o->buf + from, to - from, false};
+		from = to;
+		if (i < o->n_refs)
+			ret[n++] = (struct rpcrdma_piece){
+			        o->refs[i].base, o->refs[i].len, o->refs[i].item};
+	}
+	return n;
+}
