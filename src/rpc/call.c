@@ -15,9 +15,9 @@ struct call {
 	struct rr_post post;
 	struct rr_rpc_wait wait;
 	struct rr_rpc_client *client;
-	struct rr_list of_client; /* the engine's */
+	struct rr_list of_client;  /* the engine's */
 	struct rpcrdma_call *made; /* the engine's: out */
-	bool one_way; /* from malloc, frees itself */
+	bool one_way;              /* from malloc, frees itself */
 	bool aborted;
 	struct rr_xdr_out out;
 	size_t header_len;
@@ -28,7 +28,8 @@ struct call {
 	struct rr_xdr_item items[RR_XDR_MAX_ITEMS];
 	struct rpcrdma_dest dests[RR_XDR_MAX_ITEMS];
 	unsigned n_dests;
-	int status; /* of the transport: 0, a negative errno, or of enum rpcrdma_status */
+	int status; /* of the transport: 0, a negative errno, or of enum rpcrdma_status
+	             */
 	uint32_t transport_error;
 	void *reply; /* small, or from malloc */
 	size_t reply_len;
@@ -50,8 +51,8 @@ struct wish {
 static void call_init(struct call *k, struct rr_rpc_client *c)
 {
 	memset(k, 0, offsetof(struct call, out));
-	memset(&k->header_len, 0, offsetof(struct call, small) -
-	                                  offsetof(struct call, header_len));
+	memset(&k->header_len, 0,
+	       offsetof(struct call, small) - offsetof(struct call, header_len));
 	k->client = c;
 	rr_list_init(&k->of_client);
 	rr_rpc_wait_init(&k->wait);
@@ -69,7 +70,8 @@ static void call_fini(struct call *k)
 	rr_rpc_wait_fini(&k->wait);
 }
 
-/* -- in the engine --------------------------------------------------------------------- */
+/* -- in the engine
+ * --------------------------------------------------------------------- */
 
 static void end(struct call *k, int status)
 {
@@ -171,7 +173,8 @@ void rr_rpc_client_abort(CLIENT *clnt)
 	rr_rpc_in_engine(c->engine, abort_all, c);
 }
 
-/* -- encoding --------------------------------------------------------------------------- */
+/* -- encoding
+ * --------------------------------------------------------------------------- */
 
 /* The six words that begin a Call. */
 static bool put_head(XDR *x, const struct wish *w)
@@ -239,7 +242,8 @@ static bool encode(struct call *k, const struct wish *w)
 	return true;
 }
 
-/* -- decoding --------------------------------------------------------------------------- */
+/* -- decoding
+ * --------------------------------------------------------------------------- */
 
 /* Of what the peer's transport refused.  True: ask again, without items, which the
  * server says that it does not know; it has executed nothing. */
@@ -312,7 +316,8 @@ static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
 	return again;
 }
 
-/* -- the call --------------------------------------------------------------------------- */
+/* -- the call
+ * --------------------------------------------------------------------------- */
 
 /* A thread is cancelled while it waits. */
 static void cancelled(void *arg)
@@ -431,8 +436,9 @@ static void settle(struct rr_rpc_client *c, struct wish *w)
 	pthread_mutex_unlock(&c->lock);
 }
 
-enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs, void *args,
-                                  xdrproc_t xres, void *res, struct timeval timeout)
+enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
+                                  void *args, xdrproc_t xres, void *res,
+                                  struct timeval timeout)
 {
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 	struct wish w = {.proc = proc,

@@ -27,7 +27,8 @@ struct rr_rpc_connect {
 	int error;
 };
 
-/* -- the connection ------------------------------------------------------------------ */
+/* -- the connection ------------------------------------------------------------------
+ */
 
 static void told(struct rr_rpc_client *c, int error)
 {
@@ -64,10 +65,11 @@ static int connect_now(struct rr_rpc_client *c)
 	c->conn = NULL;
 	c->over = false;
 	/* Numbers: nothing is looked up in the engine's thread. */
-	if (getnameinfo((struct sockaddr *)&c->addr, c->addr_len, host, sizeof(host), service,
-	                sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV))
+	if (getnameinfo((struct sockaddr *)&c->addr, c->addr_len, host, sizeof(host),
+	                service, sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV))
 		return -ENXIO;
-	return rpcrdma_connect(c->engine, host, service, &c->o.conn, on_event, c, &c->conn);
+	return rpcrdma_connect(c->engine, host, service, &c->o.conn, on_event, c,
+	                       &c->conn);
 }
 
 int rr_rpc_client_conn(struct rr_rpc_client *c, struct rpcrdma_conn **ret)
@@ -101,7 +103,8 @@ static void close_conn(void *arg)
 }
 
 /* One address of the server. */
-static int try_address(struct rr_rpc_client *c, const struct addrinfo *a, rr_time deadline)
+static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
+                       rr_time deadline)
 {
 	struct rr_rpc_connect w = {.client = c};
 	int old;
@@ -131,7 +134,8 @@ static int connect_any(struct rr_rpc_client *c, const struct addrinfo *list,
 	return err;
 }
 
-/* -- its errors ---------------------------------------------------------------------- */
+/* -- its errors ----------------------------------------------------------------------
+ */
 
 static CLIENT *refuse(enum clnt_stat stat, enum clnt_stat inner, int error)
 {
@@ -155,7 +159,8 @@ static void *refuse_lookup(int err)
 	return refuse(RPC_RPCBFAILURE, RPC_CANTRECV, err);
 }
 
-/* -- its beginning ------------------------------------------------------------------- */
+/* -- its beginning -------------------------------------------------------------------
+ */
 
 static void free_client(struct rr_rpc_client *c)
 {
@@ -253,8 +258,8 @@ CLIENT *clnt_rdma_create_timed(const char *address, rpcprog_t prog, rpcvers_t ve
 		left = RR_SEC(timeout->tv_sec) + (rr_time)timeout->tv_usec * 1000;
 	deadline = rr_after(rr_engine_clock(), left);
 	if (!*service) {
-		err = rpcrdma_lookup(host, (uint32_t)prog, (uint32_t)vers, left ? left : 1,
-		                     service);
+		err = rpcrdma_lookup(host, (uint32_t)prog, (uint32_t)vers,
+		                     left ? left : 1, service);
 		if (err)
 			return refuse_lookup(err);
 	}
@@ -297,8 +302,8 @@ CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t prog, rpcvers_t *ret_v
 		return NULL;
 	do {
 		clnt_control(c, CLSET_VERS, &high);
-		stat = clnt_call(c, NULLPROC, RR_XDR_VOID, NULL,
-		                 RR_XDR_VOID, NULL, wait);
+		stat = clnt_call(c, NULLPROC, RR_XDR_VOID, NULL, RR_XDR_VOID, NULL,
+		                 wait);
 		if (stat == RPC_SUCCESS) {
 			*ret_version = high;
 			return c;
@@ -310,7 +315,8 @@ CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t prog, rpcvers_t *ret_v
 	return NULL;
 }
 
-/* -- its end ------------------------------------------------------------------------- */
+/* -- its end -------------------------------------------------------------------------
+ */
 
 void rr_rpc_client_destroy(CLIENT *clnt)
 {

@@ -40,7 +40,8 @@ int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o,
 	int err;
 
 	if (o) {
-		if (o->size != sizeof(*o) || (o->conn && o->conn->size != sizeof(*o->conn)))
+		if (o->size != sizeof(*o) ||
+		    (o->conn && o->conn->size != sizeof(*o->conn)))
 			return -EINVAL;
 		if (o->conn)
 			r.conn = *o->conn;

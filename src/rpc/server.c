@@ -72,7 +72,8 @@ static struct transport *transport_of(const SVCXPRT *x)
 	return x->xp_p1;
 }
 
-/* -- in the engine ---------------------------------------------------------------------- */
+/* -- in the engine
+ * ---------------------------------------------------------------------- */
 
 /* One for each procedure that has a binding would need a table of them all: the limits
  * are those of the protocol, and decoding looks at the binding. */
@@ -150,7 +151,8 @@ static void end_listen(void *arg)
 	rpcrdma_listener_close(t->listener, 0);
 }
 
-/* -- answering -------------------------------------------------------------------------- */
+/* -- answering
+ * -------------------------------------------------------------------------- */
 
 static void answer_gone(void *arg)
 {
@@ -216,8 +218,8 @@ static bool encode_reply(struct frame *f, struct rr_xdr_out *out, struct rpc_msg
 	if (!success)
 		return true;
 	if (f->binding) {
-		items = (struct rr_xdr_items){f->binding->results, f->binding->n_results,
-		                              r.where};
+		items = (struct rr_xdr_items){f->binding->results,
+		                              f->binding->n_results, r.where};
 		rr_xdr_out_items(out, &items);
 	}
 	return SVCAUTH_WRAP(&SVC_XP_AUTH(&t->xprt), &out->xdr, r.proc, r.where);
@@ -239,7 +241,8 @@ static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
 	return ok;
 }
 
-/* -- arguments -------------------------------------------------------------------------- */
+/* -- arguments
+ * -------------------------------------------------------------------------- */
 
 static bool take_item(void *arg, const void *base)
 {
@@ -260,7 +263,8 @@ static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
 	n = rpcrdma_request_args(f->request, &pieces);
 	rr_xdr_in_init(&in, pieces, n);
 	if (f->binding) {
-		items = (struct rr_xdr_items){f->binding->args, f->binding->n_args, args};
+		items = (struct rr_xdr_items){f->binding->args, f->binding->n_args,
+		                              args};
 		rr_xdr_in_items(&in, &items);
 		in.take = take_item;
 		in.take_arg = f->request;
@@ -277,7 +281,8 @@ static bool_t xprt_freeargs(SVCXPRT *x, xdrproc_t proc, void *args)
 	return (*proc)(&xdr, args);
 }
 
-/* -- receiving -------------------------------------------------------------------------- */
+/* -- receiving
+ * -------------------------------------------------------------------------- */
 
 static struct frame *dequeue(struct transport *t)
 {
@@ -330,7 +335,8 @@ static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 		return FALSE;
 	f->outer = t->top;
 	t->top = f;
-	f->binding = rr_rpc_binding(&t->o, f->rpc.program, f->rpc.version, f->rpc.procedure);
+	f->binding =
+	        rr_rpc_binding(&t->o, f->rpc.program, f->rpc.version, f->rpc.procedure);
 	f->protected = f->rpc.cred.flavor == RPCSEC_GSS;
 	m->rm_xid = f->rpc.xid;
 	m->rm_direction = CALL;
@@ -374,7 +380,8 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 	return more ? XPRT_MOREREQS : XPRT_IDLE;
 }
 
-/* -- life -------------------------------------------------------------------------------- */
+/* -- life
+ * -------------------------------------------------------------------------------- */
 
 static void free_transport(struct transport *t)
 {
@@ -451,7 +458,8 @@ static bool dress(struct transport *t)
 	x->xp_tp = strdup("-");
 	x->xp_ltaddr.buf = &t->local;
 	x->xp_ltaddr.maxlen = sizeof(t->local);
-	x->xp_ltaddr.len = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	x->xp_ltaddr.len =
+	        six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 	x->xp_port = ntohs(six ? ((struct sockaddr_in6 *)&t->local)->sin6_port
 	                       : ((struct sockaddr_in *)&t->local)->sin_port);
 	return x->xp_netid && x->xp_tp;
@@ -493,7 +501,8 @@ static int listen_on(struct transport *t, const char *address)
 	return t->error;
 }
 
-SVCXPRT *svc_rdma_create(const char *address, const struct rpcrdma_tirpc_options *options)
+SVCXPRT *svc_rdma_create(const char *address,
+                         const struct rpcrdma_tirpc_options *options)
 {
 	struct transport *t = new_transport();
 	int err = -ENOMEM;

@@ -91,8 +91,10 @@ static bool from_item(struct rr_xdr_in *in, char *to, size_t len)
 	k = slot_of(in, to);
 	/* The memory behind the item is the transport's, or as large as we want. */
 	if (k >= 0 && !in->own[k] && in->take &&
-	    malloc_usable_size(to) <= len + RR_ITEM_TAIL && in->take(in->take_arg, p->base) &&
-	    replace(rr_xdr_slot(&in->items, (unsigned)k), (void *)(uintptr_t)p->base, len))
+	    malloc_usable_size(to) <= len + RR_ITEM_TAIL &&
+	    in->take(in->take_arg, p->base) &&
+	    replace(rr_xdr_slot(&in->items, (unsigned)k), (void *)(uintptr_t)p->base,
+	            len))
 		placed(in, len);
 	else
 		copy_item(in, to, p->base, len);
@@ -220,7 +222,8 @@ static const struct xdr_ops in_ops = {
         .x_destroy = destroy,
 };
 
-void rr_xdr_in_init(struct rr_xdr_in *in, const struct rpcrdma_piece *pieces, unsigned n)
+void rr_xdr_in_init(struct rr_xdr_in *in, const struct rpcrdma_piece *pieces,
+                    unsigned n)
 {
 	memset(in, 0, sizeof(*in));
 	in->xdr.x_op = XDR_DECODE;

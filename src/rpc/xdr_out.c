@@ -194,7 +194,8 @@ unsigned rr_xdr_out_pieces(const struct rr_xdr_out *o, size_t from,
 		size_t to = i < o->n_refs ? o->refs[i].at : o->len;
 
 		if (to > from)
-			ret[n++] = (struct rpcrdma_piece){o->buf + from, to - from, false};
+			ret[n++] =
+			        (struct rpcrdma_piece){o->buf + from, to - from, false};
 		from = to;
 		if (i < o->n_refs)
 			ret[n++] = (struct rpcrdma_piece){

@@ -8,19 +8,21 @@ include=$1 cc=$2 cxx=${3-}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 warn='-Wall -Wextra -Wundef -Werror -fsyntax-only'
+# libtirpc's headers, which one of ours includes, need types beyond those of C.
+tirpc="$(pkg-config --cflags-only-I libtirpc | sed 's/-I/-isystem /g') -D_DEFAULT_SOURCE"
 failed=0 n=0
 for h in "$include"/rpcrdma/*.h; do
 	n=$((n + 1))
 	name=rpcrdma/${h##*/}
 	printf '#include <%s>\n#include <%s>\n' "$name" "$name" | tee "$tmp/t.c" >"$tmp/t.cc"
 	# shellcheck disable=SC2086
-	"$cc" -std=c11 -pedantic -Wshadow -Wstrict-prototypes $warn -I"$include" "$tmp/t.c" || {
+	"$cc" -std=c11 -pedantic -Wshadow -Wstrict-prototypes $warn $tirpc -I"$include" "$tmp/t.c" || {
 		echo "headers: $name does not compile alone in C"
 		failed=1
 	}
 	[ -n "$cxx" ] || continue
 	# shellcheck disable=SC2086
-	"$cxx" -std=c++11 -pedantic $warn -I"$include" "$tmp/t.cc" || {
+	"$cxx" -std=c++11 -pedantic $warn $tirpc -I"$include" "$tmp/t.cc" || {
 		echo "headers: $name does not compile alone in C++"
 		failed=1
 	}

@@ -20,8 +20,8 @@ cat "$2"/rpcrdma/*.h | tr '\n\t' '  ' | tr ';' '\n' |
 		s/ *$//
 		s/.*[ *]//p' | sort -u >"$tmp/declared"
 failed=0
-if grep -v '^rpcrdma_' "$tmp/exported"; then
-	echo "symbols: these are exported without the prefix rpcrdma_"
+if grep -vE '^(rpcrdma|clnt_rdma|svc_rdma)_' "$tmp/exported"; then
+	echo "symbols: these are exported without a prefix of ours"
 	failed=1
 fi
 if comm -13 "$tmp/exported" "$tmp/declared" | grep .; then

@@ -39,7 +39,8 @@ static enum clnt_stat null_call(CLIENT *c, rpcproc_t proc, struct timeval timeou
 	return clnt_call(c, proc, VOID, NULL, VOID, NULL, timeout);
 }
 
-/* -- calls ------------------------------------------------------------------------------ */
+/* -- calls
+ * ------------------------------------------------------------------------------ */
 
 static void stubs_work_unchanged(void **state)
 {
@@ -113,7 +114,8 @@ static void credentials_arrive(void **state)
 	clnt_destroy(c);
 }
 
-/* -- errors of servers ------------------------------------------------------------------- */
+/* -- errors of servers
+ * ------------------------------------------------------------------- */
 
 static void errors_are_those_of_rpc(void **state)
 {
@@ -124,8 +126,8 @@ static void errors_are_those_of_rpc(void **state)
 	u_int short_args = 5;
 
 	assert_int_equal(null_call(c, 77, long_time), RPC_PROCUNAVAIL);
-	assert_int_equal(clnt_call(c, BLOB_ECHO, (xdrproc_t)xdr_u_int, (char *)&short_args,
-	                           VOID, NULL, long_time),
+	assert_int_equal(clnt_call(c, BLOB_ECHO, (xdrproc_t)xdr_u_int,
+	                           (char *)&short_args, VOID, NULL, long_time),
 	                 RPC_CANTDECODEARGS);
 	assert_true(clnt_control(c, CLSET_VERS, (char *)&vers));
 	assert_int_equal(null_call(c, BLOB_NULL, long_time), RPC_PROGVERSMISMATCH);
@@ -159,9 +161,9 @@ static void arguments_that_cannot_be_encoded(void **state)
 {
 	CLIENT *c = rig_client(&rig, NULL);
 
-	assert_int_equal(clnt_call(c, BLOB_SWAP, (xdrproc_t)xdr_no, NULL, VOID, NULL,
-	                           long_time),
-	                 RPC_CANTENCODEARGS);
+	assert_int_equal(
+	        clnt_call(c, BLOB_SWAP, (xdrproc_t)xdr_no, NULL, VOID, NULL, long_time),
+	        RPC_CANTENCODEARGS);
 	assert_int_equal(null_call(c, BLOB_NULL, long_time), RPC_SUCCESS);
 	clnt_destroy(c);
 }
@@ -178,7 +180,8 @@ static void results_that_cannot_be_decoded(void **state)
 	clnt_destroy(c);
 }
 
-/* -- time ---------------------------------------------------------------------------------- */
+/* -- time
+ * ---------------------------------------------------------------------------------- */
 
 static void a_call_times_out(void **state)
 {
@@ -187,16 +190,16 @@ static void a_call_times_out(void **state)
 	u_int ms = 1000;
 	double t = now();
 
-	assert_int_equal(clnt_call(c, BLOB_SLEEP, (xdrproc_t)xdr_u_int, (char *)&ms, VOID,
-	                           NULL, set),
+	assert_int_equal(clnt_call(c, BLOB_SLEEP, (xdrproc_t)xdr_u_int, (char *)&ms,
+	                           VOID, NULL, set),
 	                 RPC_TIMEDOUT);
 	assert_true(now() - t > 0.19 && now() - t < 0.9);
 	/* What was set counts from now on, whatever the call says. */
 	assert_true(clnt_control(c, CLSET_TIMEOUT, (char *)&set));
 	assert_true(clnt_control(c, CLGET_TIMEOUT, (char *)&got));
 	assert_int_equal(got.tv_usec, set.tv_usec);
-	assert_int_equal(clnt_call(c, BLOB_SLEEP, (xdrproc_t)xdr_u_int, (char *)&ms, VOID,
-	                           NULL, long_time),
+	assert_int_equal(clnt_call(c, BLOB_SLEEP, (xdrproc_t)xdr_u_int, (char *)&ms,
+	                           VOID, NULL, long_time),
 	                 RPC_TIMEDOUT);
 	set.tv_sec = 30;
 	assert_true(clnt_control(c, CLSET_TIMEOUT, (char *)&set));
@@ -211,8 +214,8 @@ static void a_zero_timeout_does_not_wait(void **state)
 	u_int ms = 300;
 	double t = now();
 
-	assert_int_equal(clnt_call(c, BLOB_SLEEP, (xdrproc_t)xdr_u_int, (char *)&ms, NULL,
-	                           NULL, zero),
+	assert_int_equal(clnt_call(c, BLOB_SLEEP, (xdrproc_t)xdr_u_int, (char *)&ms,
+	                           NULL, NULL, zero),
 	                 RPC_SUCCESS);
 	ms = 1; /* its argument was taken */
 	assert_int_equal(null_call(c, BLOB_NULL, zero), RPC_TIMEDOUT);
@@ -222,7 +225,8 @@ static void a_zero_timeout_does_not_wait(void **state)
 	clnt_destroy(c);
 }
 
-/* -- interruption --------------------------------------------------------------------------- */
+/* -- interruption
+ * --------------------------------------------------------------------------- */
 
 static enum clnt_stat sleeping_stat;
 
@@ -268,7 +272,8 @@ static void a_cancelled_thread_leaves_nothing(void **state)
 	clnt_destroy(c);
 }
 
-/* -- the handle ------------------------------------------------------------------------------ */
+/* -- the handle
+ * ------------------------------------------------------------------------------ */
 
 static void control_tells(void **state)
 {
@@ -311,14 +316,15 @@ static void creation_says_why_not(void **state)
 	assert_null(clnt_rdma_create("127.0.0.1:1", BLOB_PROG, BLOB_VERS, NULL));
 	assert_int_equal(rpc_createerr.cf_stat, RPC_SYSTEMERROR);
 	assert_int_equal(rpc_createerr.cf_error.re_errno, ECONNREFUSED);
-	assert_null(clnt_rdma_create("no.such.host.invalid:1", BLOB_PROG, BLOB_VERS, NULL));
+	assert_null(
+	        clnt_rdma_create("no.such.host.invalid:1", BLOB_PROG, BLOB_VERS, NULL));
 	assert_int_equal(rpc_createerr.cf_stat, RPC_UNKNOWNHOST);
 	assert_null(clnt_rdma_create(rig.address, BLOB_PROG, BLOB_VERS, &bad));
 	assert_int_equal(rpc_createerr.cf_error.re_errno, EINVAL);
 	assert_null(clnt_rdma_create(NULL, BLOB_PROG, BLOB_VERS, NULL));
 	/* 192.0.2.0/24 is nobody's [RFC 5737]. */
-	assert_null(clnt_rdma_create_timed("192.0.2.1:1", BLOB_PROG, BLOB_VERS, &short_time,
-	                                   NULL));
+	assert_null(clnt_rdma_create_timed("192.0.2.1:1", BLOB_PROG, BLOB_VERS,
+	                                   &short_time, NULL));
 	assert_int_equal(rpc_createerr.cf_stat, RPC_SYSTEMERROR);
 	assert_true(now() - t < 10);
 	assert_null(svc_rdma_create(rig.address, NULL));
@@ -338,7 +344,8 @@ static void the_highest_version_is_found(void **state)
 	assert_int_equal(rpc_createerr.cf_stat, RPC_PROGVERSMISMATCH);
 }
 
-/* -- servers that are gone --------------------------------------------------------------------- */
+/* -- servers that are gone
+ * --------------------------------------------------------------------- */
 
 static void a_lost_server_is_told_and_found_again(void **state)
 {

@@ -192,7 +192,8 @@ static void two_items_each_way(void **state)
 		assert_non_null(r);
 		assert_string_equal(r->first, a.first);
 		assert_int_equal(r->second.second_len, a.second.second_len);
-		assert_memory_equal(r->second.second_val ? r->second.second_val : octets,
+		assert_memory_equal(r->second.second_val ? r->second.second_val
+		                                         : octets,
 		                    octets, a.second.second_len);
 		assert_int_equal(r->tail, 6);
 		assert_true(clnt_freeres(c, (xdrproc_t)xdr_blob_pair, r));

@@ -20,7 +20,8 @@ void blob_prog_3(struct svc_req *, SVCXPRT *);
 
 static SVCXPRT *rdma;
 
-/* -- the procedures ------------------------------------------------------------------ */
+/* -- the procedures ------------------------------------------------------------------
+ */
 
 void *blob_null_1_svc(void *none, struct svc_req *r)
 {
@@ -152,7 +153,8 @@ void *blob_destroy_1_svc(void *none, struct svc_req *r)
 	return blob_null_1_svc(none, r);
 }
 
-/* -- bindings ------------------------------------------------------------------------ */
+/* -- bindings ------------------------------------------------------------------------
+ */
 
 static const struct rpcrdma_tirpc_item args_item =
         RPCRDMA_TIRPC_ITEM(blob_args, data.data_val, RIG_MAX);
@@ -173,7 +175,8 @@ static const struct rpcrdma_tirpc_procedure procs[] = {
 const struct rpcrdma_tirpc_binding rig_binding = {BLOB_PROG, BLOB_VERS, procs, 4};
 const struct rpcrdma_tirpc_binding *const rig_bindings[1] = {&rig_binding};
 
-/* -- the process --------------------------------------------------------------------- */
+/* -- the process ---------------------------------------------------------------------
+ */
 
 static SVCXPRT *over_tcp(void)
 {

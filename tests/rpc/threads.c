@@ -105,7 +105,8 @@ static void handles_come_and_go(void **state)
 	rig.options = NULL;
 	rig_start(&rig);
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&t[i], NULL, create_and_destroy, NULL), 0);
+		assert_int_equal(pthread_create(&t[i], NULL, create_and_destroy, NULL),
+		                 0);
 	for (unsigned i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
 	assert_int_equal(rig_stop(&rig), 0);
