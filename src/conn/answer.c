@@ -240,7 +240,7 @@ void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 {
 	const struct rr_offer *o = s->offer;
 
-	if (!o || !c->invalidates)
+	if (!o || !c->invites)
 		return;
 	if (c->edition->names_handle && o->lists.inv_handle)
 		remember(c, o->lists.inv_handle);

@@ -71,7 +71,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	c->next_xid = cfg->xid_seed;
 	c->stuck_at = RR_TIME_NEVER;
 	c->edition = rr_edition_first(c->cfg.versions);
-	c->invalidates = cfg->remote_invalidate;
+	c->invalidates = c->invites = cfg->remote_invalidate;
 	rr_conn_peer_private(c, NULL, 0);
 	rr_list_init(&c->actions);
 	rr_list_init(&c->ready_op.link);
@@ -157,6 +157,11 @@ void rr_conn_close(struct rr_conn *c, int status, rr_time now)
 {
 	c->now = now;
 	rr_conn_fail(c, status);
+}
+
+void rr_conn_uninvited(struct rr_conn *c)
+{
+	c->invites = false;
 }
 
 void rr_conn_open(struct rr_conn *c, rr_time now)
@@ -289,7 +294,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	*ret = (struct rr_conn_info){
 	        .ready = c->state == RR_CONN_READY,
 	        .answered = c->heard,
-	        .remote_invalidate = c->invalidates,
+	        .remote_invalidate = c->invalidates && c->invites,
 	        .version = c->settled ? c->edition->vers : 0,
 	        .send_inline = p->send_inline,
 	        .recv_inline = p->recv_inline,

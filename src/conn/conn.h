@@ -309,6 +309,10 @@ int rr_conn_new(const struct rr_conn_config *, rr_time now,
 /* Only after RR_ACT_CLOSED was drawn, or before rr_conn_open. */
 void rr_conn_free(struct rr_conn *);
 
+/* Before rr_conn_open: no peer can invalidate a region of ours (the device does
+ * not do it), so none is asked to.  The peer's regions are another matter. */
+void rr_conn_uninvited(struct rr_conn *);
+
 /* The Receives are wanted from the start (RR_ACT_POST_RECV follow creation);
  * this says that the provider's connection is up. */
 void rr_conn_open(struct rr_conn *, rr_time now);

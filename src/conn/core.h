@@ -399,7 +399,8 @@ struct rr_conn {
 	const struct rr_edition *edition;
 	bool settled; /* and will stay what it is */
 	bool heard; /* the peer has said something */
-	bool invalidates; /* both ends can use remote invalidation */
+	bool invalidates; /* the peer's regions, by Send With Invalidate */
+	bool invites; /* the peer to do so with ours */
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* in version 1, for Calls */

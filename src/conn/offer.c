@@ -535,7 +535,7 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 		RR_ASSERT(!err);
 		list_segments(c, &o->lists, reply);
 	}
-	if (c->invalidates && c->edition->names_handle)
+	if (c->invites && c->edition->names_handle)
 		o->lists.inv_handle = choose_inv(o);
 }
 

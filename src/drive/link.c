@@ -9,6 +9,7 @@
 #include "drive/serve.h"
 #include "drive/ext.h"
 #include "prov/iwarp/iwarp.h"
+#include "prov/verbs/verbs.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
 enum { MAX_CREDITS = 2047, POLL_BATCH = 32, TURN_ROUNDS = 64 };
@@ -332,8 +333,12 @@ static void connected(struct rr_link *l)
 {
 	size_t len;
 	const void *priv = l->prov->peer_private(l->ep, &len);
+	struct rr_prov_limits lim = {0};
 
 	l->open = true;
+	l->prov->limits(l->ep, &lim);
+	if (!lim.remote_invalidate)
+		rr_conn_uninvited(l->conn);
 	rr_conn_peer_private(l->conn, priv, len);
 	rr_conn_open(l->conn, l->engine->now);
 }
@@ -597,6 +602,16 @@ static void undo_start(struct rr_link *l)
 	free(l);
 }
 
+/* Private data of version 1 say whether our regions may be invalidated, before a
+ * device is known: over verbs none is promised to do it. */
+static size_t own_private(const struct rr_prov_ops *prov, struct rr_conn_config cc,
+                          uint8_t ret[8])
+{
+	if (prov == &rr_verbs_ops)
+		cc.remote_invalidate = false;
+	return rr_conn_own_private(&cc, ret);
+}
+
 int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
                     const struct sockaddr *sa, socklen_t len,
                     const struct rr_link_owner_ops *up, void *owner,
@@ -613,7 +628,7 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	e->now = rr_engine_clock();
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
-	err = c->prov->connect(&pc, sa, len, priv, rr_conn_own_private(&cc, priv),
+	err = c->prov->connect(&pc, sa, len, priv, own_private(c->prov, cc, priv),
 	                       e->now, &l->ep);
 	if (!err)
 		err = start(l, &cc);
@@ -639,7 +654,7 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 		return -ENOMEM;
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
-	err = c->prov->accept(pl, &pc, priv, rr_conn_own_private(&cc, priv), e->now,
+	err = c->prov->accept(pl, &pc, priv, own_private(c->prov, cc, priv), e->now,
 	                      &l->ep);
 	if (!err)
 		err = start(l, &cc);

@@ -103,7 +103,9 @@ struct rr_prov_limits {
 	uint32_t max_ord; /* RDMA Reads we may have in progress (excess waits
 			     inside the provider) */
 	uint32_t max_msg; /* octets of one Read or Write */
-	bool remote_invalidate; /* Send With Invalidate works both ways */
+	bool remote_invalidate; /* the peer's Send With Invalidate ends a region of
+				   ours (that ours does at the peer is for the
+				   peer to say) */
 };
 
 /* Counted by every provider, for operations per RPC. */
