@@ -54,7 +54,7 @@ differ "$tmp/in-help" "is not common to all commands" "$tmp/in-page" "is not in 
 # Examples may show any command.
 cat "$tmp/in-help" >>"$tmp/all"
 sort -u "$tmp/all" >"$tmp/known"
-cat "$man"/*.[1-9] | grep -oE -- "(^|[ '(])--[a-z][a-z-]*" | tr -d " '(" | sort -u >"$tmp/shown"
+cat "$man"/*.[17] | grep -oE -- "(^|[ '(])--[a-z][a-z-]*" | tr -d " '(" | sort -u >"$tmp/shown"
 comm -13 "$tmp/known" "$tmp/shown" | grep . && fail "no command has these options"
 
 [ $failed = 0 ] &&
