@@ -14,7 +14,12 @@ enum { MAX_OPTIONS = 48, FIRST_VALUE = 256, OPT_HELP = 1 };
 
 const char tool_common_help[] =
         "common options:\n"
-        "  --provider NAME         transport: iwarp (default), iwarp:KEY=VALUE,...\n"
+        "  --provider NAME         transport: auto (default), "
+        "verbs[:DEVICE,KEY=VALUE,...]"
+        "\n"
+        "                          (RDMA devices), iwarp[:KEY=VALUE,...] (software, "
+        "over\n"
+        "                          TCP).  auto: devices where one serves the address\n"
         "  --rpcrdma-version N     RPC-over-RDMA version 2 or 1 only, or auto "
         "(default):\n"
         "                          2, and 1 with those that lack it\n"
@@ -58,6 +63,21 @@ static int take_policy(void *to, const char *arg)
 			return 0;
 		}
 	tool_error("--hostauth: '%s' is neither off, prefer nor require", arg);
+	return -EINVAL;
+}
+
+static int take_provider(void *to, const char *arg)
+{
+	static const char *const words[] = {"auto", "iwarp", "verbs"};
+	size_t len = strcspn(arg, ":");
+
+	for (unsigned i = 0; i < 3; i++)
+		if (strlen(words[i]) == len && !memcmp(words[i], arg, len) &&
+		    (i || !arg[len])) {
+			*(const char **)to = arg;
+			return 0;
+		}
+	tool_error("--provider: '%s' is neither verbs, iwarp nor auto", arg);
 	return -EINVAL;
 }
 
@@ -169,7 +189,7 @@ int tool_options(struct tool_common *c, int argc, char **argv,
                  const struct tool_option *rows, size_t n, void (*print_help)(void))
 {
 	const struct tool_option common[] = {
-	        {"provider", 0, TOOL_TO(TOOL_TEXT, c->provider)},
+	        {"provider", 0, TOOL_TO(TOOL_TAKE, c->provider), .take = take_provider},
 	        {"rpcrdma-version", 0, TOOL_TO(TOOL_TAKE, c->version),
 	         .take = take_version},
 	        {"hostauth", 0, TOOL_TO(TOOL_TAKE, c->hostauth_policy),

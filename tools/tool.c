@@ -136,7 +136,21 @@ uint64_t tool_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- Engine and connection ----------------------------------------------------------- */
+const char *tool_provider_words(int error)
+{
+	switch (-error) {
+	case ENOPKG:
+		return "--provider verbs needs rdma-core: install libibverbs1, "
+		       "librdmacm1 and ibverbs-providers";
+	case ENODEV:
+		return "no RDMA device serves it (`rdma link show` lists them)";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* ---- Engine and connection
+ * ----------------------------------------------------------- */
 
 static void write_trace(void *arg, const char *json)
 {

@@ -26,6 +26,9 @@ int tool_cat(int argc, char **argv);
 int tool_stat(int argc, char **argv);
 int tool_ping(int argc, char **argv);
 
+/* Why a provider cannot be used or an address not listened on, with what to do. */
+const char *tool_provider_words(int error);
+
 /* Options of every subcommand: --provider, --rpcrdma-version, --trace,
  * --json, -v, --help, tuning: --credits, --inline, --segment, and
  * authentication: --hostauth, --cert, --key, --ca, --psk, --peer-name. */

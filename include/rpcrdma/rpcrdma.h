@@ -156,7 +156,13 @@ enum rpcrdma_hostauth_policy {
 
 struct rpcrdma_conn_options {
 	size_t size;
-	const char *provider; /* "iwarp" or "iwarp:key=value,..."; NULL = iwarp */
+	const char *provider; /* "verbs[:DEVICE,key=value,...]": RDMA devices;
+				 "iwarp[:key=value,...]": RDMA over TCP in software;
+				 NULL or "auto": for each address, devices where one
+				 serves it, else iwarp (loopback: always).
+				 -EINVAL: none of these; -ENOPKG: verbs wants
+				 rdma-core (libibverbs1, librdmacm1) installed;
+				 -ENODEV: verbs wants an RDMA device */
 	unsigned version; /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
 	uint32_t credits; /* 2..2047; default 32 */
 	uint32_t inline_bytes; /* Send and Receive size; 1024.., default 4096 */
@@ -220,7 +226,7 @@ struct rpcrdma_stats {
 
 /* What was negotiated, for people. */
 struct rpcrdma_conn_info {
-	const char *provider; /* static */
+	const char *provider; /* static; "auto" before the first attempt */
 	unsigned version; /* 0 while not connected */
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
 	uint32_t credits_granted; /* most we may hold */
@@ -408,13 +414,18 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* @address "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port 20049;
- * port 0 = any free one (see rpcrdma_listener_addr). */
+ * port 0 = any free one (see rpcrdma_listener_addr).  At the any address and with
+ * no provider named, RDMA devices listen as well as software iWARP, unless they
+ * share TCP's ports (iWARP devices: name their address). */
 RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
 			       const struct rpcrdma_conn_options *,
 			       struct rpcrdma_service *, unsigned max_connections,
 			       struct rpcrdma_listener **ret);
 RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
 				      struct sockaddr_storage *ret);
+/* "iwarp", "verbs" or "iwarp+verbs": what connections come in by (static); "" when
+ * it is closed. */
+RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
 /*
  * Tells the rpcbind of this host, by its local socket, where all programs of the
  * listener's service are: under netid rdma, for an IPv6 address rdma6, for the

@@ -454,7 +454,7 @@ void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret)
 
 void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_info *ret)
 {
-	struct rpcrdma_conn_info i = {.provider = c->prov->name};
+	struct rpcrdma_conn_info i = {.provider = c->prov ? c->prov->name : "auto"};
 
 	if (c->link)
 		rr_link_info(c->link, &i);

@@ -318,6 +318,7 @@ static int try_connect(struct client *t)
 			free(rr_container_of(s, struct callee, served));
 		return err;
 	}
+	t->conn.prov = t->conn.link->prov;
 	t->conn.link->served = s;
 	if (s)
 		s->link = t->conn.link;

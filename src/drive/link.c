@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "drive/choose.h"
 #include "drive/serve.h"
 #include "drive/ext.h"
-#include "prov/iwarp/iwarp.h"
 #include "prov/verbs/verbs.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
@@ -47,19 +47,16 @@ static int choose_hostauth(struct rr_link_config *c)
 	return c->versions ? 0 : -EPROTONOSUPPORT;
 }
 
-static int choose_provider(const char *name, struct rr_link_config *c)
+static int choose_provider(struct rr_link_config *c)
 {
-	const char *colon = name ? strchr(name, ':') : NULL;
-	size_t len = !name ? 0 : colon ? (size_t)(colon - name) : strlen(name);
+	const char *options;
+	int err = rr_choose_named(c->o.provider, &c->prov, &options);
 
-	if (name && (len != 5 || memcmp(name, "iwarp", 5) != 0))
-		return -ENODEV;
-	c->prov = &rr_iwarp_ops;
-	if (colon) {
-		if (strlen(colon + 1) >= sizeof(c->prov_options))
-			return -EINVAL;
-		strcpy(c->prov_options, colon + 1);
-	}
+	if (err || !options)
+		return err;
+	if (strlen(options) >= sizeof(c->prov_options))
+		return -EINVAL;
+	strcpy(c->prov_options, options);
 	return 0;
 }
 
@@ -107,7 +104,7 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	if (!err)
 		err = choose_hostauth(&c);
 	if (!err)
-		err = choose_provider(c.o.provider, &c);
+		err = choose_provider(&c);
 	if (err)
 		return err;
 	c.o.provider = c.o.hostauth_name = NULL; /* borrowed no longer */
@@ -524,7 +521,8 @@ static int new_hostauth(struct rr_link *l, const struct rr_link_config *c, bool 
 }
 
 static struct rr_link *alloc_link(struct rpcrdma_engine *e,
-                                  const struct rr_link_config *c, bool server,
+                                  const struct rr_link_config *c,
+                                  const struct rr_prov_ops *prov, bool server,
                                   const struct rr_link_owner_ops *up, void *owner)
 {
 	struct rr_link *l = calloc(1, sizeof(*l));
@@ -538,7 +536,7 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 		return NULL;
 	}
 	l->engine = e;
-	l->prov = c->prov;
+	l->prov = prov;
 	l->up = up;
 	l->owner = owner;
 	l->server = server;
@@ -617,7 +615,8 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
                     const struct rr_link_owner_ops *up, void *owner,
                     struct rr_link **ret)
 {
-	struct rr_link *l = alloc_link(e, c, false, up, owner);
+	const struct rr_prov_ops *prov = c->prov ? c->prov : rr_choose_connect(sa, len);
+	struct rr_link *l = alloc_link(e, c, prov, false, up, owner);
 	struct rr_conn_config cc;
 	struct rr_prov_config pc;
 	uint8_t priv[8];
@@ -628,8 +627,8 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	e->now = rr_engine_clock();
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
-	err = c->prov->connect(&pc, sa, len, priv, own_private(c->prov, cc, priv),
-	                       e->now, &l->ep);
+	err = prov->connect(&pc, sa, len, priv, own_private(prov, cc, priv), e->now,
+	                    &l->ep);
 	if (!err)
 		err = start(l, &cc);
 	if (err) {
@@ -641,10 +640,11 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 }
 
 int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
-                   struct rr_prov_listener *pl, const struct rr_link_owner_ops *up,
-                   void *owner, struct rr_link **ret)
+                   const struct rr_prov_ops *prov, struct rr_prov_listener *pl,
+                   const struct rr_link_owner_ops *up, void *owner,
+                   struct rr_link **ret)
 {
-	struct rr_link *l = alloc_link(e, c, true, up, owner);
+	struct rr_link *l = alloc_link(e, c, prov, true, up, owner);
 	struct rr_conn_config cc;
 	struct rr_prov_config pc;
 	uint8_t priv[8];
@@ -654,8 +654,7 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 		return -ENOMEM;
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
-	err = c->prov->accept(pl, &pc, priv, own_private(c->prov, cc, priv), e->now,
-	                      &l->ep);
+	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now, &l->ep);
 	if (!err)
 		err = start(l, &cc);
 	if (err) {

@@ -69,23 +69,23 @@ struct rr_link {
 struct rr_link_config {
 	struct rpcrdma_conn_options o;
 	unsigned versions; /* enum rr_conn_versions */
-	const struct rr_prov_ops *prov;
+	const struct rr_prov_ops *prov; /* NULL: by address (choose.h) */
 	char prov_options[128];
 	uint32_t rvrsdir; /* a client's property 5 */
 	char hostauth_name[256]; /* "": anybody */
 };
 
-/* -EINVAL, -ENODEV (unknown provider) or -EPROTONOSUPPORT (unknown version). */
+/* -EINVAL, -EPROTONOSUPPORT (unknown version), -ENOPKG or -ENODEV (choose.h). */
 int rr_link_config_from(const struct rpcrdma_conn_options *, struct rr_link_config *ret);
 
 /* Client: begins to connect to @sa. */
 int rr_link_connect(struct rpcrdma_engine *, const struct rr_link_config *,
 		    const struct sockaddr *sa, socklen_t len,
 		    const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
-/* Server: takes the next connection of @l; -EAGAIN when there is none. */
+/* Server: takes the next connection of @prov's listener; -EAGAIN when there is none. */
 int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
-		   struct rr_prov_listener *l, const struct rr_link_owner_ops *,
-		   void *owner, struct rr_link **ret);
+		   const struct rr_prov_ops *prov, struct rr_prov_listener *,
+		   const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
 
 /* To be called after every rr_conn_* event function: pumps soon. */
 void rr_link_touch(struct rr_link *);

@@ -111,13 +111,19 @@ static void idle_fire(struct rr_timer *t)
 
 /* -- accepting --------------------------------------------------------------------- */
 
+static void look(struct rpcrdma_listener *l, uint32_t events)
+{
+	for (unsigned i = 0; i < l->n_at; i++)
+		rr_poller_arm(&l->engine->poller, &l->at[i].source, events);
+}
+
 /* The waiting connection keeps the descriptor readable, and nothing can be
  * done about it now: look away for a while, or the loop would spin. */
 static void pause_accepting(struct rpcrdma_listener *l)
 {
 	if (rr_timer_set(&l->engine->timers, &l->pause_timer,
 	                 l->engine->now + RR_MS(ACCEPT_PAUSE_MS)) == 0)
-		rr_poller_arm(&l->engine->poller, &l->source, 0);
+		look(l, 0);
 }
 
 static void pause_over(struct rr_timer *t)
@@ -125,7 +131,7 @@ static void pause_over(struct rr_timer *t)
 	struct rpcrdma_listener *l =
 	        rr_container_of(t, struct rpcrdma_listener, pause_timer);
 
-	rr_poller_arm(&l->engine->poller, &l->source, EPOLLIN);
+	look(l, EPOLLIN);
 }
 
 static bool out_of_resources(int err)
@@ -134,8 +140,9 @@ static bool out_of_resources(int err)
 }
 
 /* Takes one connection; false when there is none waiting. */
-static bool accept_one(struct rpcrdma_listener *l)
+static bool accept_one(const struct rr_entrance *at)
 {
+	struct rpcrdma_listener *l = at->listener;
 	struct rr_session *s = calloc(1, sizeof(*s));
 	rr_time now = l->engine->now;
 	int err;
@@ -150,7 +157,8 @@ static bool accept_one(struct rpcrdma_listener *l)
 	s->idle_timer.fire = idle_fire;
 	rr_list_init(&s->link_sessions);
 	rr_list_init(&s->reverses);
-	err = rr_link_accept(l->engine, &l->config, l->prov, &session_ops, s, &s->link);
+	err = rr_link_accept(l->engine, &l->config, at->ops, at->prov, &session_ops, s,
+	                     &s->link);
 	if (err) {
 		free(s);
 		if (!out_of_resources(err))
@@ -175,27 +183,67 @@ static bool accept_one(struct rpcrdma_listener *l)
 
 static void listener_ready(struct rr_source *src)
 {
-	struct rpcrdma_listener *l =
-	        rr_container_of(src, struct rpcrdma_listener, source);
+	struct rr_entrance *at = rr_container_of(src, struct rr_entrance, source);
 	unsigned n = ACCEPTS_PER_EVENT;
 
-	while (n-- && accept_one(l))
+	while (n-- && accept_one(at))
 		;
 }
 
 /* -- listening -----------------------------------------------------------------------
  */
 
-static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
+static void close_all(struct rpcrdma_listener *l)
+{
+	while (l->n_at) {
+		struct rr_entrance *at = &l->at[--l->n_at];
+
+		rr_poller_del(&l->engine->poller, &at->source);
+		at->ops->listener_close(at->prov);
+	}
+}
+
+static int open_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *ops,
+                         const struct sockaddr *sa, socklen_t len,
+                         struct sockaddr_storage *ret_addr)
 {
 	struct rr_prov_config pc = {
 	        .trace = &l->engine->sink,
 	        .options = l->config.prov_options[0] ? l->config.prov_options : NULL,
 	        .handshake_ns = l->config.o.handshake_ns,
 	};
+	struct rr_entrance *at = &l->at[l->n_at];
+	int err;
 
-	return l->config.prov->listen(&pc, a->ai_addr, a->ai_addrlen, &l->prov,
-	                              &l->addr);
+	*at = (struct rr_entrance){.ops = ops, .listener = l};
+	err = ops->listen(&pc, sa, len, &at->prov, ret_addr);
+	if (err)
+		return err;
+	at->source = (struct rr_source){.ready = listener_ready,
+	                                .fd = ops->listener_fd(at->prov)};
+	err = rr_poller_add(&l->engine->poller, &at->source, EPOLLIN);
+	if (err)
+		ops->listener_close(at->prov);
+	else
+		l->n_at++;
+	return err;
+}
+
+/* The first provider must; another, at the port that the first one got, may. */
+static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
+{
+	const struct rr_prov_ops *ops[RR_CHOICES] = {l->config.prov};
+	struct sockaddr_storage second;
+	unsigned n = 1;
+	int err;
+
+	if (!ops[0])
+		n = rr_choose_listen(a->ai_addr, a->ai_addrlen, ops);
+	err = open_entrance(l, ops[0], a->ai_addr, a->ai_addrlen, &l->addr);
+	for (unsigned i = 1; !err && i < n; i++)
+		(void)!open_entrance(l, ops[i], (struct sockaddr *)&l->addr,
+		                     a->ai_addrlen, &second);
+	return err;
 }
 
 /* IPv6 first if no address was named: it takes IPv4 as well. */
@@ -229,13 +277,6 @@ static int open_listener(struct rpcrdma_listener *l, const char *address)
 		return err;
 	err = listen_any(l, list, *host);
 	freeaddrinfo(list);
-	if (err)
-		return err;
-	l->source = (struct rr_source){.ready = listener_ready,
-	                               .fd = l->config.prov->listener_fd(l->prov)};
-	err = rr_poller_add(&l->engine->poller, &l->source, EPOLLIN);
-	if (err)
-		l->config.prov->listener_close(l->prov);
 	return err;
 }
 
@@ -296,6 +337,11 @@ int rpcrdma_listener_addr(const struct rpcrdma_listener *l,
 	return 0;
 }
 
+const char *rpcrdma_listener_provider(const struct rpcrdma_listener *l)
+{
+	return l->n_at == 0 ? "" : l->n_at > 1 ? "iwarp+verbs" : l->at[0].ops->name;
+}
+
 void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 {
 	struct rr_list *n;
@@ -304,8 +350,7 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 		return;
 	l->closing = true;
 	rr_timer_stop(&l->engine->timers, &l->pause_timer);
-	rr_poller_del(&l->engine->poller, &l->source);
-	l->config.prov->listener_close(l->prov);
+	close_all(l);
 	rr_list_for_each (n, &l->sessions) {
 		struct rr_session *s =
 		        rr_container_of(n, struct rr_session, link_sessions);

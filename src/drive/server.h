@@ -6,16 +6,25 @@
 #ifndef RR_DRIVE_SERVER_H
 #define RR_DRIVE_SERVER_H
 
+#include "drive/choose.h"
 #include "drive/serve.h"
+
+/* Where a listener's connections come in, by one provider. */
+struct rr_entrance {
+	struct rr_source source;
+	const struct rr_prov_ops *ops;
+	struct rr_prov_listener *prov;
+	struct rpcrdma_listener *listener;
+};
 
 struct rpcrdma_listener {
 	struct rr_owner owner;
-	struct rr_source source;
+	struct rr_entrance at[RR_CHOICES];
+	unsigned n_at;
 	struct rr_timer drain_timer;
 	struct rr_timer pause_timer; /* accepts again, after a lack of descriptors */
 	struct rpcrdma_engine *engine;
 	struct rr_link_config config;
-	struct rr_prov_listener *prov;
 	struct rpcrdma_service *service;
 	struct rr_list sessions;
 	unsigned n_sessions, max_sessions;

@@ -785,10 +785,14 @@ static void misuse_is_answered_not_executed(void **state)
 	o = call_to(P_NULL, &x);
 	o.done = NULL;
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), -EINVAL);
-	bad.provider = "verbs";
+	bad.provider = "verb";
 	assert_int_equal(
 	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
-	        -ENODEV);
+	        -EINVAL);
+	bad.provider = "auto:crc=0"; /* whose options? */
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &bad, NULL, NULL, &c),
+	        -EINVAL);
 	bad = w.options;
 	bad.credits = 1;
 	assert_int_equal(

@@ -205,8 +205,8 @@ static int set_up(void **state)
 static void turn(void)
 {
 	if (!w.link)
-		(void)!rr_link_accept(w.engine, &w.config, w.listener, &server_ops,
-		                      NULL, &w.link);
+		(void)!rr_link_accept(w.engine, &w.config, &rr_iwarp_ops, w.listener,
+		                      &server_ops, NULL, &w.link);
 	assert_int_equal(rpcrdma_engine_process(w.engine, 1), 0);
 }
 

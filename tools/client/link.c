@@ -62,6 +62,11 @@ static void tell(const struct link *k, const struct url *u)
 		tool_error("%s: no RPC-over-RDMA version in common%s%s", k->host,
 		           *k->why ? ": " : "", k->why);
 		break;
+	case ENOPKG:
+	case ENODEV:
+		tool_error("%s: cannot connect: %s", k->host,
+		           *k->why ? k->why : tool_provider_words(k->error));
+		break;
 	case EINVAL:
 		tool_error("%s: cannot connect with these options%s%s", k->host,
 		           *k->why ? ": " : "", k->why);

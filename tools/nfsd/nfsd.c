@@ -261,7 +261,7 @@ static int listen_all(struct server *s)
 			tool_error("cannot listen on %s: %s",
 			           s->listen[i] ? s->listen[i]
 			                        : "any address, port 20049",
-			           strerror(-e));
+			           tool_provider_words(e));
 			return e;
 		}
 		s->n_listeners++;
@@ -364,7 +364,6 @@ static void print_addr(const char *what, const struct sockaddr_storage *ss)
 /* One line a listener: who waits for us reads them.  They are written at once. */
 static int announce(const struct server *s)
 {
-	const char *provider = s->common.provider ? s->common.provider : "iwarp";
 	struct sockaddr_storage ss;
 
 	for (unsigned i = 0; i < s->n_listeners; i++) {
@@ -373,7 +372,7 @@ static int announce(const struct server *s)
 		if (e)
 			return e;
 		print_addr("listening", &ss);
-		printf(" %.*s %u\n", (int)strcspn(provider, ":"), provider,
+		printf(" %s %u\n", rpcrdma_listener_provider(s->listeners[i]),
 		       s->common.version == 1 ? 1u : 2u); /* the highest */
 	}
 	for (unsigned i = 0; mountd_addr(s->mountd, i, &ss); i++) {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which addresses RDMA devices serve, for the choice between this provider and
+ * another.  Answers are of the moment: devices and addresses come and go.
+ */
+#ifndef RR_PROV_VERBS_SERVES_H
+#define RR_PROV_VERBS_SERVES_H
+
+#include <sys/socket.h>
+
+#include "base/base.h"
+
+/* 0: there is an RDMA device; -ENODEV: none; -ENOPKG: no rdma-core (rr_rdma_why).
+ * Without devices rdma-core is loaded only if @load. */
+int rr_verbs_present(bool load);
+
+/* Does a device serve the local address @sa (its port does not matter)?  The any
+ * address and the loopback ones belong to none. */
+bool rr_verbs_serves(const struct sockaddr *sa, socklen_t len);
+
+#endif

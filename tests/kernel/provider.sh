@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Without --provider a device is used where one serves the address, and software iWARP
+# elsewhere, at both ends; at the any address whatever can listen does.
+. "$(dirname "$0")/guest.sh"
+guest_begin
+guest_link "${VARIANT:?is not set}"
+guest_program "$RPCRDMA"
+
+serve() { # ADDRESS WORDS: what it says it listens by
+	guest "mkdir -p /tmp/e /tmp/s"
+	guest_bg nfsd "exec rpcrdma nfsd --export /tmp/e:/e --listen $1 --state-dir /tmp/s"
+	guest_until 30 'grep -q ^listening /run/bg/nfsd.out' || die "nfsd does not start at $1"
+	guest_said nfsd | grep "^listening" >"$T/listening"
+	grep -q " $2 2\$" "$T/listening" || fail "at $1 not by $2: $(cat "$T/listening")"
+}
+
+reach() { # ADDRESS PROVIDER [OPTION...]: what ping -v says it goes by
+	at=$1 by=$2
+	shift 2
+	guest "timeout 30 rpcrdma ping -v -c 2 $* $at" >"$T/ping" 2>&1 || fail "ping $* $at: $(cat "$T/ping")"
+	grep -q "provider $by," "$T/ping" || fail "$at $* not by $by: $(cat "$T/ping")"
+}
+
+serve "$guest_ip:20049" verbs
+reach "$guest_ip" verbs
+reach "$guest_ip" verbs --provider "verbs:${VARIANT}0"
+guest_kill nfsd
+
+serve 127.0.0.1:20049 iwarp
+reach 127.0.0.1 iwarp
+guest_kill nfsd
+
+# RoCE has ports of its own; a siw shares TCP's, where software serves it.
+both=iwarp+verbs
+[ "$VARIANT" = rxe ] || both=iwarp
+serve :20049 $both
+reach "$guest_ip" verbs
+reach "$guest_ip" iwarp --provider iwarp
+reach 127.0.0.1 iwarp
+guest "ip -6 addr show dev eth0 scope link | sed -n 's/.*inet6 \([^/]*\).*/\1/p'" >"$T/v6"
+if [ -s "$T/v6" ]; then
+	reach "[$(cat "$T/v6")%eth0]" verbs
+else
+	fail "eth0 has no IPv6 address"
+fi
+guest_kill nfsd
+
+# The device goes: the choice is made anew.
+guest_link none
+serve "$guest_ip:20049" iwarp
+reach "$guest_ip" iwarp
+guest "rpcrdma ping -c 1 --provider verbs $guest_ip" >"$T/none" 2>&1 && fail "verbs without a device"
+grep -q "no RDMA device" "$T/none" || fail "$(cat "$T/none")"
+guest_kill nfsd
+guest_end "devices serve their addresses over $VARIANT, software the others"
