@@ -8,7 +8,7 @@ guest_link "${VARIANT:?is not set}"
 guest_program "$RPCRDMA"
 
 serve() { # ADDRESS WORDS: what it says it listens by
-	guest "mkdir -p /tmp/e /tmp/s"
+	guest "mkdir -p /tmp/e/there /tmp/s"
 	guest_bg nfsd "exec rpcrdma nfsd --export /tmp/e:/e --listen $1 --state-dir /tmp/s"
 	guest_until 30 'grep -q ^listening /run/bg/nfsd.out' || die "nfsd does not start at $1"
 	guest_said nfsd | grep "^listening" >"$T/listening"
@@ -25,6 +25,14 @@ reach() { # ADDRESS PROVIDER [OPTION...]: what ping -v says it goes by
 serve "$guest_ip:20049" verbs
 reach "$guest_ip" verbs
 reach "$guest_ip" verbs --provider "verbs:${VARIANT}0"
+# The server acts as its users, and takes and ends connections all the same: the kernel
+# wants the credentials that the connection manager was opened with.
+for i in 1 2 3; do
+	guest -t 60 "rpcrdma ls nfs://$guest_ip/e" >"$T/ls" 2>&1 || fail "ls $i: $(cat "$T/ls")"
+	grep -qx there "$T/ls" || fail "ls $i: $(cat "$T/ls")"
+	reach "$guest_ip" verbs
+done
+guest dmesg | grep 'changed security contexts' && fail "the kernel refused a command"
 guest_kill nfsd
 
 serve 127.0.0.1:20049 iwarp

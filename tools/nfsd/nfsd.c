@@ -264,6 +264,8 @@ static int listen_all(struct server *s)
 			           tool_provider_words(e));
 			return e;
 		}
+		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs"))
+			s->nfsd.apart = s->nfsd.privileged;
 		s->n_listeners++;
 	}
 	return 0;
@@ -393,6 +395,23 @@ static void on_expire(void *arg)
 	                           s, &s->expire);
 }
 
+/* Before any RDMA device is opened: see struct nfsd. */
+static int take_identity(struct server *s)
+{
+	s->nfsd.privileged = ident_init();
+	if (!s->nfsd.privileged && !geteuid()) {
+		/* Squashing would be in vain: everyone would be root. */
+		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
+		           "clients; run it as an ordinary user");
+		return -EPERM;
+	}
+	if (!s->nfsd.privileged)
+		fprintf(stderr,
+		        "rpcrdma nfsd: not root: every request is served as uid %u\n",
+		        (unsigned)geteuid());
+	return 0;
+}
+
 static int set_up(struct server *s)
 {
 	int e;
@@ -402,6 +421,8 @@ static int set_up(struct server *s)
 	e = export_load_secret(&s->nfsd, s->state_dir);
 	if (!e)
 		e = export_open_all(&s->nfsd);
+	if (!e)
+		e = take_identity(s);
 	if (!e)
 		e = tool_engine_new(&s->common, &s->engine);
 	if (e)
@@ -425,17 +446,6 @@ static int run(struct server *s)
 {
 	int e;
 
-	s->nfsd.privileged = ident_init();
-	if (!s->nfsd.privileged && !geteuid()) {
-		/* Squashing would be in vain: everyone would be root. */
-		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
-		           "clients; run it as an ordinary user");
-		return -EPERM;
-	}
-	if (!s->nfsd.privileged)
-		fprintf(stderr,
-		        "rpcrdma nfsd: not root: every request is served as uid %u\n",
-		        (unsigned)geteuid());
 	e = workers_start(&s->nfsd.workers, (unsigned)s->threads);
 	if (e) {
 		tool_error("cannot start threads: %s", strerror(-e));

@@ -255,6 +255,10 @@ struct nfsd {
 	struct siphash_key key;
 	struct squash squash;
 	bool read_only, privileged, async;
+	/* Workers run all of each request, since the engine's thread may not change
+	 * its identity: the kernel takes commands to RDMA devices only with the
+	 * credentials that opened them. */
+	bool apart;
 	struct object_cache objects;
 	struct workers workers;
 	_Atomic uint64_t sync_failures;

@@ -226,26 +226,45 @@ static int op_run(struct op *op, const struct rpcrdma_auth *cred,
 	return 0;
 }
 
+/* True if the results wait for storage; else it is answered.  Any thread. */
+static bool run_to_storage(struct op *op)
+{
+	struct rpcrdma_request *req = op->req;
+	const struct rpcrdma_piece *args;
+	unsigned n = rpcrdma_request_args(req, &args);
+	uint32_t auth_stat;
+	int status = op_run(op, rpcrdma_request_cred(req), args, n, &auth_stat);
+
+	if (!status && op->sync_fd[0] >= 0)
+		return true;
+	if (status)
+		(void)rpcrdma_request_error(req, status, auth_stat);
+	else
+		finish(op);
+	return false;
+}
+
+/* In a worker: all of it. */
+static void serve_apart(struct job *job)
+{
+	if (run_to_storage((struct op *)job)) /* its first member */
+		sync_then_finish(job);
+}
+
 void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type *type)
 {
 	struct op *op = rpcrdma_request_alloc(req, sizeof(*op));
-	const struct rpcrdma_piece *args;
-	uint32_t auth_stat = 0;
-	int status = RPCRDMA_SYSTEM_ERR;
 
-	if (op) {
-		unsigned n = rpcrdma_request_args(req, &args);
-
-		op_init(op, d, type);
-		op->req = req;
-		status = op_run(op, rpcrdma_request_cred(req), args, n, &auth_stat);
+	if (!op) {
+		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
+		return;
 	}
-	if (status)
-		(void)rpcrdma_request_error(req, status, auth_stat);
-	else if (op->sync_fd[0] >= 0)
+	op_init(op, d, type);
+	op->req = req;
+	if (d->apart)
+		op->job.run = serve_apart;
+	if (d->apart || run_to_storage(op))
 		workers_give(&d->workers, &op->job);
-	else
-		finish(op);
 }
 
 int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, void *ret,
