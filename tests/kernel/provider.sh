@@ -18,7 +18,7 @@ serve() { # ADDRESS WORDS: what it says it listens by
 reach() { # ADDRESS PROVIDER [OPTION...]: what ping -v says it goes by
 	at=$1 by=$2
 	shift 2
-	guest "timeout 30 rpcrdma ping -v -c 2 $* $at" >"$T/ping" 2>&1 || fail "ping $* $at: $(cat "$T/ping")"
+	guest "timeout 30 rpcrdma ping -v -c 1 $* $at" >"$T/ping" 2>&1 || fail "ping $* $at: $(cat "$T/ping")"
 	grep -q "provider $by," "$T/ping" || fail "$at $* not by $by: $(cat "$T/ping")"
 }
 
@@ -32,7 +32,6 @@ for i in 1 2 3; do
 	grep -qx there "$T/ls" || fail "ls $i: $(cat "$T/ls")"
 	reach "$guest_ip" verbs
 done
-guest dmesg | grep 'changed security contexts' && fail "the kernel refused a command"
 guest_kill nfsd
 
 serve 127.0.0.1:20049 iwarp
