@@ -539,6 +539,18 @@ static rr_time iw_deadline(const struct rr_ep *base)
 	return RR_MIN(RR_MIN(ep->deadline, ep->quiet), ep->nudge_at);
 }
 
+/*
+ * Before the Reply.  It is waited for: an RTR message may be owed, and there are
+ * responders that take a close at this moment for that of their listener (siw).
+ */
+static void leave(struct rr_iw_ep *ep)
+{
+	rr_iw_reason(ep, 0, "closed here");
+	if (!ep->leaving)
+		ep->deadline = RR_MIN(ep->deadline, ep->now + RR_IW_END_NS);
+	ep->leaving = true;
+}
+
 static void iw_disconnect(struct rr_ep *base, rr_time now)
 {
 	struct rr_iw_ep *ep = rr_iw_of(base);
@@ -546,15 +558,7 @@ static void iw_disconnect(struct rr_ep *base, rr_time now)
 	told(ep, now);
 	switch (ep->state) {
 	case RR_IW_ASKED:
-		rr_iw_reason(ep, 0, "closed here");
-		if (ep->request.p2p) { /* an RTR message is owed */
-			if (!ep->leaving)
-				ep->deadline = RR_MIN(ep->deadline,
-				                      ep->now + RR_IW_END_NS);
-			ep->leaving = true;
-		} else {
-			rr_iw_dead(ep);
-		}
+		leave(ep);
 		break;
 	case RR_IW_CONNECT:
 	case RR_IW_LISTEN:

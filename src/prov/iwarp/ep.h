@@ -163,7 +163,7 @@ struct rr_iw_ep {
 	rr_time quiet;     /* when buffers are dropped */
 	rr_time nudge_at;  /* initiator, until the responder has said a word */
 	unsigned nudges;
-	bool leaving; /* initiator: ends as soon as its RTR message is out */
+	bool leaving; /* initiator: ends as soon as it has the Reply */
 	uint64_t setup_received, setup_sent; /* octets before the first FPDU */
 	struct rr_iwarp_opts opts;
 	struct rr_mpa_deal deal;
