@@ -13,7 +13,9 @@
  *               With 1 an orderly end sends it in any case, and gives a server
  *               that may sleep on it a second chance; a client that is killed
  *               cannot.
- *   fpdu=N      largest ULPDU sent, 128..65535 (65535)
+ *   fpdu=N      largest ULPDU sent, 128..65535 (65535).  siw (Linux 6.1) takes a
+ *               CRC that is split between two TCP segments for a wrong one, so
+ *               with CRC let small ones fill segments: 1454 for 1460 octets
  *   ird=N ord=N inbound and outbound RDMA Reads at once, 0..1024 (64)
  *   sndbuf=N rcvbuf=N  socket buffers in octets, 0: left to the system.  Linux
  *               doubles the number.  131072 sent is best when both ends share a
