@@ -21,4 +21,9 @@ run_suite() {
 }
 run_suite prov_verbs_probe 120
 run_suite prov_conformance_verbs 300
+# The device goes while two ends are connected over it.
+guest -t 60 "RR_REMOVE='rdma link del ${VARIANT}0 &' RR_VERBS_ADDR=$guest_ip prov_conformance_verbs" \
+	>"$T/removal.log" 2>&1 || fail "removal: exits with $?"
+grep -q '^\[       OK \] device_is_removed' "$T/removal.log" || fail "removal: not tested"
+guest_until 20 "[ ! -e /sys/class/infiniband/${VARIANT}0 ]" || fail "the device is still held"
 guest_end "the suite passes on $VARIANT"

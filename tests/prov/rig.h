@@ -80,6 +80,7 @@ void rig_provider_begin(struct rr_prov_config *, unsigned side);
 void rig_provider_end(void);
 /* Tests of this provider alone; how many failed. */
 int rig_own_tests(void);
+bool rig_own_only(void);
 /* Until the peer may use what was registered: on a device a work request opens
  * it, and a peer that was not told by a later Send could be too early. */
 void rig_registered(struct rig *, unsigned side);
