@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The tools against the kernel's NFS server, which has version 1 only and MOUNT on TCP:
-# VARIANT siw is software iWARP on this host, siw-verbs and rxe-verbs are the verbs
+# VARIANT siw is software iWARP on this host, verbs-siw and verbs-rxe are the verbs
 # provider in the guest.  A client that begins with version 2 understands the kernel's
 # error and goes on in version 1, on the same connection; files around every limit and
 # trees arrive as they were, both ways.      [V2-4.2.3-01, V2-4.2.3.2-06; RFC 8166 §4.5]
 . "$(dirname "$0")/guest.sh"
 
 guest_begin
-guest_link "${VARIANT%-verbs}"
+guest_link "${VARIANT#verbs-}"
 guest_nfsd_start
 case ${VARIANT:?is not set} in
-*-verbs)
+verbs-*)
 	guest_program "$RPCRDMA"
 	provider=verbs command=rpcrdma server=$guest_ip:20049 from=$guest_ip
 	query="" # its rpcbind is asked
@@ -77,6 +77,8 @@ run 1 cp --rpcrdma-version 2 /dev/null "$url/exp/none$query"
 says err "the server refuses RPC-over-RDMA version 2"
 run 1 ping -c 1 --program 100005 "$server"
 says err "has no program 100005"
+client "timeout 60 $command ping -v -c 1 $server" >"$T/out" || fail "no ping without --provider"
+says out "provider $provider," # devices first, where one is
 say "negotiated"
 
 # ---- Files ---------------------------------------------------------------------------------
