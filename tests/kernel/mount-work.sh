@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What is done on a mount, in the guest:  mount-work.sh MOUNT SEED STEP...
+# BIG and MANY in the environment: MiB of the big file, entries of the directory.
 #
 # Every step compares what it did, from the client's view.  What the server's side is to
 # compare stays on the mount: for a file, a line "NAME DIGEST" is printed, and for a
@@ -8,6 +9,7 @@
 set -u
 mnt=$1 seed=$2
 shift 2
+big=${BIG:-64} many=${MANY:-5000}
 copy=/run/mount-work # in memory, what ought to be on the mount
 
 die() {
@@ -32,9 +34,9 @@ if [ "$mnt" = tree ]; then
 	exit
 fi
 
-# 64 MiB, written and read back.
+# A big file, written and read back.
 step_big() {
-	dd if=/dev/urandom of="$copy/big" bs=1M count=64 2>/dev/null
+	dd if=/dev/urandom of="$copy/big" bs=1M count="$big" 2>/dev/null
 	dd if="$copy/big" of=big bs=1M conv=fsync 2>/dev/null || die "write"
 	forget
 	cmp big "$copy/big" || die "what was read back differs"
@@ -68,22 +70,22 @@ step_tree() {
 	[ ! -e again ] || die "it is still there"
 }
 
-# A directory of 5000 entries: made, listed, listed with attributes, thinned out.
+# A directory of many entries: made, listed, listed with attributes, thinned out.
 step_many() {
 	mkdir many && cd many || die "mkdir"
 	i=0
-	while [ $i -lt 5000 ]; do
+	while [ $i -lt "$many" ]; do
 		: >"entry number $i" || die "entry $i"
 		i=$((i + 1))
 	done
-	same "$(find . -type f | wc -l)" 5000
+	same "$(find . -type f | wc -l)" "$many"
 	forget
-	same "$(ls | wc -l)" 5000
+	same "$(ls | wc -l)" "$many"
 	forget
-	same "$(ls -l | grep -c ' entry number [0-9]*$')" 5000
-	same "$(ls | sort | sha256sum)" "$(seq 0 4999 | sed 's/^/entry number /' | sort | sha256sum)"
-	rm "entry number 1"??? || die "rm"
-	same "$(ls | wc -l)" 4000
+	same "$(ls -l | grep -c ' entry number [0-9]*$')" "$many"
+	same "$(ls | sort | sha256sum)" "$(seq 0 $((many - 1)) | sed 's/^/entry number /' | sort | sha256sum)"
+	rm "entry number "?[1-3]? || die "rm"
+	same "$(ls | wc -l)" $((many - 270))
 	cd ..
 }
 
