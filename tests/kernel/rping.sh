@@ -9,5 +9,7 @@ guest_link "${VARIANT:?is not set}"
 guest_bg server "exec rping -s -a $guest_ip -p 18515 -V -C 20"
 guest_until 20 'netstat -ltn | grep -q :18515 || sleep 1'
 guest -t 60 "rping -c -a $guest_ip -p 18515 -V -C 20" || fail "the client exits with $?"
-guest_wait server 30 || fail "the server exits with $?"
+# The server runs until it is disconnected, and may call that an error.
+guest_wait server 30
+[ $? != 124 ] || fail "the server does not end"
 guest_end "20 round trips of SEND, READ and WRITE, data verified"

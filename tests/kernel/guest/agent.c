@@ -5,7 +5,9 @@
  *   agent PORT TOKEN-FILE
  *
  * A connection is one command: the token, seconds and length as big-endian words,
- * then a script for sh.  What it prints comes back in frames of kind ('o', 'e'),
+ * then a script for sh.  The agent says 'b' and begins when it is told to, by one
+ * octet: so a connection that was lost before can be tried again, and nothing runs
+ * twice.  What the script prints comes back in frames of kind ('o', 'e'),
  * length and octets; 'x' carries its exit code and is the last.  A script that
  * takes longer than it may, or whose asker has gone, is killed with its process
  * group.  What it left running on purpose (setsid) stays.
@@ -152,7 +154,7 @@ static void drain(int fd, int sock, char kind)
 static void serve(int sock)
 {
 	struct timeval slow = { .tv_sec = 30 };
-	char claim[TOKEN], *script;
+	char claim[TOKEN], *script, go;
 	uint32_t head[2], len;
 	int out[2], err[2], code;
 	pid_t pid;
@@ -171,6 +173,8 @@ static void serve(int sock)
 	if (!script)
 		exit(1);
 	read_all(sock, script, len);
+	send_frame(sock, 'b', "", 0);
+	read_all(sock, &go, 1);
 	pid = start(script, out, err);
 	close(out[1]);
 	close(err[1]);
