@@ -18,7 +18,7 @@ guest_side_nfsd() {
 	guest_program "$RPCRDMA"
 	guest -t 30 "modprobe rpcrdma && mkdir -p /run/export && rpcbind -w &&
 		mount -t tmpfs -o size=300m,mode=755 export /run/export" || die "no place to export"
-	guest_bg nfsd "exec rpcrdma nfsd --provider verbs --export /run/export:/export \
+	guest_bg nfsd "rpcrdma nfsd --provider verbs --export /run/export:/export \
 		--listen $guest_ip:20049 --register --no-root-squash --state-dir /run/nfsd.state \
 		--stats-on-exit /run/nfsd.json"
 	guest_until 60 'grep -q ^listening /run/bg/nfsd.out' || die "rpcrdma nfsd does not start"
@@ -53,8 +53,8 @@ stop_server() {
 	if [ "$VARIANT" = host ]; then
 		host_stop "$nfsd_pid" || fail "the server exits with $?"
 	else
-		guest_kill nfsd || fail "the server does not end"
-		guest_wait nfsd 20 || fail "the server exits with $?"
+		guest 'kill $(pidof rpcrdma)' || fail "the server was not there"
+		guest_wait nfsd 30 || fail "the server exits with $?"
 		guest 'cat /run/nfsd.json' >"$T/nfsd.json"
 	fi
 }
