@@ -221,10 +221,11 @@ static struct rr_wc remote_invalidation(struct rig *g, uint32_t handle)
 
 static bool can_invalidate_remotely(struct rig *g)
 {
-	struct rr_prov_limits l;
+	struct rr_prov_limits l[2];
 
-	rig_ops(g, CLIENT)->limits(g->end[CLIENT].ep, &l);
-	return l.remote_invalidate;
+	for (unsigned side = CLIENT; side <= SERVER; side++)
+		rig_ops(g, side)->limits(g->end[side].ep, &l[side]);
+	return l[CLIENT].remote_invalidate && l[SERVER].remote_invalidate;
 }
 
 static void remote_invalidation_is_reported(void **state)
