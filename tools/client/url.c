@@ -301,7 +301,9 @@ bool url_is_below(const struct url *u, const char *export)
 	if (len == 1)
 		return true;
 	if (len <= n)
-		return !strncmp(u->export, export, len) && len == n;
+		return len == n && !memcmp(u->export, export, len);
+	if (export[len - 1] == '/')
+		return false; /* no name is empty */
 	return !strncmp(u->export, export, n) && export[n] == '/' &&
 	       !strncmp(u->path, export + n + 1, len - n - 1) &&
 	       (u->path[len - n - 1] == '/' || !u->path[len - n - 1]);
