@@ -177,6 +177,28 @@ start_server 127.0.0.1:4660
 expect_rows ""
 stop_server
 
+# IPv6, and both at once.
+if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
+	start_server '[::1]:4660' --register --mount-port 4661
+	expect_rows "100003 3 rdma6 ::1.18.52" "100005 3 rdma6 ::1.18.52" \
+		"100005 3 tcp6 ::1.18.53"
+	run 0 ping -c 1 --program 100005 '[::1]'
+	says "$T/out" "reply from [::1]:4660"
+	run 1 ping -c 1 --program 100005 127.0.0.1
+	says "$T/err" "rpcbind there has no such program on RDMA"
+	stop_server
+	start_server :4660 --register --mount-port 4661
+	expect_rows "100003 3 rdma6 ::.18.52" "100005 3 rdma6 ::.18.52" \
+		"100003 3 rdma 0.0.0.0.18.52" "100005 3 rdma 0.0.0.0.18.52" \
+		"100005 3 tcp6 ::.18.53" "100005 3 tcp 0.0.0.0.18.53"
+	run 0 ping -c 1 --program 100005 '[::1]'
+	run 0 ping -c 1 --program 100005 127.0.0.1
+	stop_server
+	expect_rows ""
+else
+	echo "no IPv6 here: that part was not tried"
+fi
+
 # A server that has NFS on RDMA and MOUNT on TCP only: found by rpcbind.
 # start_other NAME ARGUMENT...: prints to $T/NAME.out
 start_other() {
@@ -200,28 +222,6 @@ until_true 10 grep -q UMNT "$T/mountd.out" || fail "no UMNT came"
 says "$T/mountd.out" "UMNT /e uid 0 reserved"
 run 0 ls nfs://127.0.0.1
 [ "$(cat "$T/out")" = /e ] || fail "the exports are $(cat "$T/out")"
-
-# IPv6, and both at once.
-if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
-	start_server '[::1]:4660' --register --mount-port 4661
-	expect_rows "100003 3 rdma6 ::1.18.52" "100005 3 rdma6 ::1.18.52" \
-		"100005 3 tcp6 ::1.18.53"
-	run 0 ping -c 1 --program 100005 '[::1]'
-	says "$T/out" "reply from [::1]:4660"
-	run 1 ping -c 1 --program 100005 127.0.0.1
-	says "$T/err" "rpcbind there has no such program on RDMA"
-	stop_server
-	start_server :4660 --register --mount-port 4661
-	expect_rows "100003 3 rdma6 ::.18.52" "100005 3 rdma6 ::.18.52" \
-		"100003 3 rdma 0.0.0.0.18.52" "100005 3 rdma 0.0.0.0.18.52" \
-		"100005 3 tcp6 ::.18.53" "100005 3 tcp 0.0.0.0.18.53"
-	run 0 ping -c 1 --program 100005 '[::1]'
-	run 0 ping -c 1 --program 100005 127.0.0.1
-	stop_server
-	expect_rows ""
-else
-	echo "no IPv6 here: that part was not tried"
-fi
 
 [ $failed = 0 ] || exit 1
 echo "registered, found and taken back, as rpcinfo sees it"
