@@ -201,12 +201,12 @@ static void tell_auth(struct rr_conn *c, const uint8_t *set, const uint8_t *end)
 	if (!c->cfg.auth.property)
 		return;
 	err = rr_wire_get_props_begin(&cur, &count);
-	for (; !err && count; count--) {
-		err = rr_wire_get_prop(&cur, &v);
-		if (!err)
-			rr_auth_property(c, true, &v);
-	}
 	RR_ASSERT(!err);
+	for (; count; count--) {
+		err = rr_wire_get_prop(&cur, &v);
+		RR_ASSERT(!err);
+		rr_auth_property(c, true, &v);
+	}
 }
 
 /* The last one of ours? */
