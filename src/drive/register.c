@@ -7,7 +7,8 @@
  * registered under both netids.                                   [v2 §12]
  *
  * A program that stands beside such a service and is asked for over TCP, as MOUNT
- * is by clients of NFS, can be registered in the same way.
+ * is by clients of NFS, can be registered in the same way; so can one that libtirpc
+ * dispatches.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,11 +36,12 @@ struct place {
 	char uaddr[RR_UADDR_MAX];
 };
 
-/* The programs of a service over RDMA, or one over TCP; at each of the places. */
+/* The programs of a service over RDMA, or one; at each of the places. */
 struct registration {
 	const struct rr_rpcbind *at;
 	const struct rpcrdma_service *service; /* NULL: the one */
 	uint32_t program, version;
+	const char *(*netid)(int family);
 	struct place places[MAX_PLACES];
 	unsigned n_places;
 };
@@ -77,10 +79,15 @@ static struct rr_rpcb rpcb_of(const struct registration *r, unsigned i)
 	const struct rpcrdma_program *p;
 
 	if (!r->service)
-		return (struct rr_rpcb){r->program, r->version, rr_netid_tcp(family),
-		                        at->uaddr};
+		return (struct rr_rpcb){.program = r->program,
+		                        .version = r->version,
+		                        .netid = r->netid(family),
+		                        .uaddr = at->uaddr};
 	p = r->service->entries[i / r->n_places].program;
-	return (struct rr_rpcb){p->program, p->version, rr_netid(family), at->uaddr};
+	return (struct rr_rpcb){.program = p->program,
+	                        .version = p->version,
+	                        .netid = r->netid(family),
+	                        .uaddr = at->uaddr};
 }
 
 /* Removes one registration if it is ours: rpcbind itself looks at owners only, and
@@ -123,7 +130,8 @@ static int set_all(const struct registration *r)
 		if (err) {
 			/* The first error is the one to tell. */
 			(void)!take_back_all(r, i);
-			return err;
+			/* No socket: nobody listens. */
+			return err == -ENOENT ? -ECONNREFUSED : err;
 		}
 	}
 	return 0;
@@ -132,7 +140,7 @@ static int set_all(const struct registration *r)
 int rr_register(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
                 const struct sockaddr *addr)
 {
-	struct registration r = {.at = b, .service = s};
+	struct registration r = {.at = b, .service = s, .netid = rr_netid};
 	int err = set_places(&r, addr);
 
 	return err ? err : set_all(&r);
@@ -141,31 +149,37 @@ int rr_register(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
 int rr_unregister(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
                   const struct sockaddr *addr)
 {
-	struct registration r = {.at = b, .service = s};
+	struct registration r = {.at = b, .service = s, .netid = rr_netid};
 	int err = set_places(&r, addr);
 
 	return err ? err : take_back_all(&r, pairs(&r));
 }
 
-int rr_register_tcp(const struct rr_rpcbind *b, uint32_t program, uint32_t version,
+int rr_register_one(const struct rr_rpcbind *b, const struct rr_one *one,
                     const struct sockaddr *addr)
 {
-	struct registration r = {.at = b, .program = program, .version = version};
+	struct registration r = {.at = b,
+	                         .program = one->program,
+	                         .version = one->version,
+	                         .netid = one->netid};
 	int err = set_places(&r, addr);
 
 	return err ? err : set_all(&r);
 }
 
-int rr_unregister_tcp(const struct rr_rpcbind *b, uint32_t program, uint32_t version,
+int rr_unregister_one(const struct rr_rpcbind *b, const struct rr_one *one,
                       const struct sockaddr *addr)
 {
-	struct registration r = {.at = b, .program = program, .version = version};
+	struct registration r = {.at = b,
+	                         .program = one->program,
+	                         .version = one->version,
+	                         .netid = one->netid};
 	int err = set_places(&r, addr);
 
 	return err ? err : take_back_all(&r, pairs(&r));
 }
 
-static void local_rpcbind(uint64_t timeout_ns, struct rr_rpcbind *ret)
+void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret)
 {
 	struct sockaddr_un *un = (void *)&ret->addr;
 
@@ -174,20 +188,14 @@ static void local_rpcbind(uint64_t timeout_ns, struct rr_rpcbind *ret)
 	memcpy(un->sun_path, local_socket, sizeof(local_socket));
 }
 
-/* No socket: nobody listens. */
-static int of_local(int err)
-{
-	return err == -ENOENT ? -ECONNREFUSED : err;
-}
-
 int rpcrdma_listener_register(struct rpcrdma_listener *l, uint64_t timeout_ns)
 {
 	struct rr_rpcbind b;
 
 	if (!l || l->closing)
 		return -EINVAL;
-	local_rpcbind(timeout_ns, &b);
-	return of_local(rr_register(&b, l->service, (const struct sockaddr *)&l->addr));
+	rr_rpcbind_local(timeout_ns, &b);
+	return rr_register(&b, l->service, (const struct sockaddr *)&l->addr);
 }
 
 int rpcrdma_listener_unregister(struct rpcrdma_listener *l, uint64_t timeout_ns)
@@ -196,30 +204,34 @@ int rpcrdma_listener_unregister(struct rpcrdma_listener *l, uint64_t timeout_ns)
 
 	if (!l)
 		return -EINVAL;
-	local_rpcbind(timeout_ns, &b);
+	rr_rpcbind_local(timeout_ns, &b);
 	return rr_unregister(&b, l->service, (const struct sockaddr *)&l->addr);
 }
 
 int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                          const struct sockaddr *addr, uint64_t timeout_ns)
 {
+	const struct rr_one one = {
+	        .program = program, .version = version, .netid = rr_netid_tcp};
 	struct rr_rpcbind b;
 
 	if (!addr)
 		return -EINVAL;
-	local_rpcbind(timeout_ns, &b);
-	return of_local(rr_register_tcp(&b, program, version, addr));
+	rr_rpcbind_local(timeout_ns, &b);
+	return rr_register_one(&b, &one, addr);
 }
 
 int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
                            const struct sockaddr *addr, uint64_t timeout_ns)
 {
+	const struct rr_one one = {
+	        .program = program, .version = version, .netid = rr_netid_tcp};
 	struct rr_rpcbind b;
 
 	if (!addr)
 		return -EINVAL;
-	local_rpcbind(timeout_ns, &b);
-	return rr_unregister_tcp(&b, program, version, addr);
+	rr_rpcbind_local(timeout_ns, &b);
+	return rr_unregister_one(&b, &one, addr);
 }
 
 /* -- looking up --------------------------------------------------------------- */
@@ -239,7 +251,7 @@ static rr_time share(rr_time deadline, unsigned addresses)
 	return deadline > now ? now + (deadline - now) / addresses : deadline;
 }
 
-int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version,
+int rr_lookup_at(const struct addrinfo *list, const struct rr_one *one,
                  rr_time deadline, uint16_t *ret_port)
 {
 	struct sockaddr_storage ss;
@@ -251,8 +263,10 @@ int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
 		struct rr_rpcbind b = {.len = a->ai_addrlen,
 		                       .deadline = share(deadline, left--)};
-		const struct rr_rpcb what = {program, version, rr_netid(a->ai_family),
-		                             NULL};
+		const struct rr_rpcb what = {.program = one->program,
+		                             .version = one->version,
+		                             .netid = one->netid(a->ai_family),
+		                             .any_version = one->any_version};
 		int e;
 
 		memcpy(&b.addr, a->ai_addr, a->ai_addrlen);
@@ -269,6 +283,8 @@ int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version
 int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
                    uint64_t timeout_ns, char ret_service[RPCRDMA_SERVICE_BYTES])
 {
+	const struct rr_one one = {
+	        .program = program, .version = version, .netid = rr_netid};
 	struct addrinfo *list;
 	uint16_t port;
 	int err;
@@ -278,7 +294,7 @@ int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
 	err = rr_addr_resolve(host, "111", false, &list);
 	if (err)
 		return err;
-	err = rr_lookup_at(list, program, version, until(timeout_ns), &port);
+	err = rr_lookup_at(list, &one, until(timeout_ns), &port);
 	freeaddrinfo(list);
 	if (!err)
 		snprintf(ret_service, RPCRDMA_SERVICE_BYTES, "%u", (unsigned)port);

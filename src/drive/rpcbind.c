@@ -55,7 +55,7 @@ static int finish_connect(int fd, rr_time deadline)
 	return -error;
 }
 
-static int open_to(const struct rr_rpcbind *b, int *ret)
+int rr_rpcbind_open(const struct rr_rpcbind *b, int *ret)
 {
 	int rc = 0, fd = socket(b->addr.ss_family,
 	                        SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -234,7 +234,7 @@ static int exchange(struct exchange *x)
 	for (uint32_t version = 4; version >= 3 && rc == -EPROTONOSUPPORT; version--) {
 		int fd = -1;
 
-		rc = open_to(x->to, &fd);
+		rc = rr_rpcbind_open(x->to, &fd);
 		if (rc)
 			return rc;
 		rc = converse(fd, version, x);
@@ -307,8 +307,7 @@ struct entry {
 
 static bool is(const struct entry *e, const struct rr_rpcb *r)
 {
-	return e->program == r->program && e->version == r->version &&
-	       e->netid.len == strlen(r->netid) &&
+	return e->program == r->program && e->netid.len == strlen(r->netid) &&
 	       !memcmp(e->netid.at, r->netid, e->netid.len);
 }
 
@@ -316,7 +315,7 @@ static bool is(const struct entry *e, const struct rr_rpcb *r)
 static int search(struct rr_cursor *c, const struct rr_rpcb *r, int family,
                   struct sockaddr_storage *ret)
 {
-	struct text found = {0};
+	struct text found = {0}, other = {0}; /* of another version */
 	int more;
 
 	while ((more = get_bool(c)) == 1) {
@@ -329,11 +328,17 @@ static int search(struct rr_cursor *c, const struct rr_rpcb *r, int family,
 		e.owner = get_text(c);
 		if (rr_cursor_bad(c))
 			return -EBADMSG;
-		if (!found.at && is(&e, r))
+		if (!is(&e, r))
+			continue;
+		if (e.version == r->version && !found.at)
 			found = e.uaddr;
+		else if (r->any_version && !other.at)
+			other = e.uaddr;
 	}
 	if (more < 0 || rr_cursor_left(c))
 		return -EBADMSG;
+	if (!found.at)
+		found = other;
 	return found.at ? rr_uaddr_get(found.at, found.len, family, ret) : -ENOENT;
 }
 

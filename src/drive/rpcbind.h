@@ -38,7 +38,11 @@ struct rr_rpcbind {
 struct rr_rpcb {
 	uint32_t program, version;
 	const char *netid, *uaddr;
+	bool any_version; /* to find: another one if that is not there */
 };
+
+/* Connects to the address, whatever serves it; the descriptor does not block. */
+int rr_rpcbind_open(const struct rr_rpcbind *, int *ret) RR_MUST_CHECK;
 
 /* -EEXIST: it is registered with another address. */
 int rr_rpcbind_set(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
@@ -58,14 +62,22 @@ int rr_register(const struct rr_rpcbind *, const struct rpcrdma_service *,
 		const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_unregister(const struct rr_rpcbind *, const struct rpcrdma_service *,
 		  const struct sockaddr *addr) RR_MUST_CHECK;
-/* rpcrdma_register_tcp and its counterpart at a given rpcbind. */
-int rr_register_tcp(const struct rr_rpcbind *, uint32_t program, uint32_t version,
+/* The rpcbind of this host, by its local socket; 0 = 5 s. */
+void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
+/* One program, under the netids that a transport has by family. */
+struct rr_one {
+	uint32_t program, version;
+	const char *(*netid)(int family); /* rr_netid, rr_netid_tcp */
+	bool any_version; /* to look up: as above */
+};
+/* Of one program that is reached at @addr. */
+int rr_register_one(const struct rr_rpcbind *, const struct rr_one *,
 		    const struct sockaddr *addr) RR_MUST_CHECK;
-int rr_unregister_tcp(const struct rr_rpcbind *, uint32_t program, uint32_t version,
+int rr_unregister_one(const struct rr_rpcbind *, const struct rr_one *,
 		      const struct sockaddr *addr) RR_MUST_CHECK;
 /* @list: rpcbinds of one host, asked in turn (TCP).  The port of the program, in
  * host order. */
-int rr_lookup_at(const struct addrinfo *list, uint32_t program, uint32_t version,
+int rr_lookup_at(const struct addrinfo *list, const struct rr_one *,
 		 rr_time deadline, uint16_t *ret_port) RR_MUST_CHECK;
 
 #endif

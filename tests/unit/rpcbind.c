@@ -289,6 +289,10 @@ static void expect_call(unsigned i, uint32_t version, uint32_t procedure,
 /* -- a service ---------------------------------------------------------------- */
 
 static const struct rpcrdma_program one = {PROGRAM, 1, NULL, 0};
+static const struct rr_one mount = {
+        .program = PROGRAM, .version = 1, .netid = rr_netid_tcp};
+static const struct rr_one wanted = {
+        .program = PROGRAM, .version = 1, .netid = rr_netid};
 static const struct rpcrdma_program two = {PROGRAM, 2, NULL, 0};
 
 static struct rpcrdma_service *service(bool both)
@@ -429,9 +433,9 @@ static void one_program_is_registered_as_tcp_and_taken_back(void **state)
 	SAY(yes);
 	SAY(ours); /* over RDMA: another */
 	start();
-	assert_int_equal(rr_register_tcp(&m.at, PROGRAM, 1, sa), 0);
-	assert_int_equal(rr_unregister_tcp(&m.at, PROGRAM, 1, sa), 0);
-	assert_int_equal(rr_unregister_tcp(&m.at, PROGRAM, 1, sa), -ENOENT);
+	assert_int_equal(rr_register_one(&m.at, &mount, sa), 0);
+	assert_int_equal(rr_unregister_one(&m.at, &mount, sa), 0);
+	assert_int_equal(rr_unregister_one(&m.at, &mount, sa), -ENOENT);
 	finish();
 	expect_call(0, 4, 1, set_tcp, sizeof(set_tcp), true);
 	expect_call(2, 4, 2, set_tcp, sizeof(set_tcp), true);
@@ -439,18 +443,25 @@ static void one_program_is_registered_as_tcp_and_taken_back(void **state)
 
 /* -- looking up --------------------------------------------------------------- */
 
-static int find(int family, uint32_t version, uint16_t *ret_port)
+static int find_what(int family, const struct rr_rpcb *what, uint16_t *ret_port)
 {
-	const struct rr_rpcb what = {PROGRAM, version, rr_netid(family), NULL};
 	struct sockaddr_storage ss;
 	int err;
 
 	start();
-	err = rr_rpcbind_find(&m.at, &what, family, &ss);
+	err = rr_rpcbind_find(&m.at, what, family, &ss);
 	finish();
 	if (!err)
 		*ret_port = rr_sockaddr_port((struct sockaddr *)&ss);
 	return err;
+}
+
+static int find(int family, uint32_t version, uint16_t *ret_port)
+{
+	const struct rr_rpcb what = {
+	        .program = PROGRAM, .version = version, .netid = rr_netid(family)};
+
+	return find_what(family, &what, ret_port);
 }
 
 /* V2-9-01, V2-9-04, V2-12-01: neither the TCP service nor another version is
@@ -517,6 +528,33 @@ static void an_answer_may_come_in_fragments(void **state)
 	assert_int_equal(port, 20049);
 }
 
+/* For those who find out versions by calling. */
+static void another_version_is_found_if_that_is_asked_for(void **state)
+{
+	struct rr_rpcb what = {
+	        .program = PROGRAM, .version = 7, .netid = "rdma", .any_version = true};
+	uint16_t port = 0;
+
+	SAY(list);
+	assert_int_equal(find_what(AF_INET, &what, &port), 0);
+	assert_int_equal(port, 5000);
+}
+
+static void the_version_itself_is_found_first(void **state)
+{
+	struct rr_rpcb what = {
+	        .program = PROGRAM, .version = 1, .netid = "rdma", .any_version = true};
+	uint16_t port = 0;
+
+	SAY(list);
+	assert_int_equal(find_what(AF_INET, &what, &port), 0);
+	assert_int_equal(port, 20049);
+	what.program++;
+	m.n = 0;
+	SAY(list);
+	assert_int_equal(find_what(AF_INET, &what, &port), -ENOENT);
+}
+
 /* One host, several rpcbinds: the silent one has its share of the time only, the
  * one that knows the program decides. */
 static void the_next_address_is_asked_when_one_is_silent(void **state)
@@ -541,7 +579,7 @@ static void the_next_address_is_asked_when_one_is_silent(void **state)
 	SAY(list);
 	start();
 	t = rr_engine_clock();
-	assert_int_equal(rr_lookup_at(&first, PROGRAM, 1, t + RR_SEC(4), &port), 0);
+	assert_int_equal(rr_lookup_at(&first, &wanted, t + RR_SEC(4), &port), 0);
 	assert_true(rr_engine_clock() - t >= RR_SEC(2));
 	finish();
 	assert_int_equal(port, 20049);
@@ -564,10 +602,9 @@ static void not_registered_outweighs_unreachable(void **state)
 	none.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	SAY(empty);
 	start();
-	assert_int_equal(rr_lookup_at(&first, PROGRAM, 1, m.at.deadline, &port),
-	                 -ENOENT);
+	assert_int_equal(rr_lookup_at(&first, &wanted, m.at.deadline, &port), -ENOENT);
 	finish();
-	assert_int_equal(rr_lookup_at(&last, PROGRAM, 1, m.at.deadline, &port),
+	assert_int_equal(rr_lookup_at(&last, &wanted, m.at.deadline, &port),
 	                 -ECONNREFUSED);
 }
 
@@ -727,7 +764,8 @@ static void silence_and_dribbling_end_at_the_deadline(void **state)
 {
 	static const uint8_t much[] = {W(0x80001000), W(0), W(0), W(0), W(0), W(0),
 	                               W(0),          W(0), W(0), W(0), W(0), W(0)};
-	static const struct rr_rpcb what = {PROGRAM, 1, "rdma", NULL};
+	static const struct rr_rpcb what = {
+	        .program = PROGRAM, .version = 1, .netid = "rdma"};
 	struct sockaddr_storage ss;
 
 	m.answers[m.n++].silent = true;
@@ -749,7 +787,8 @@ static void misuse_is_answered(void **state)
 {
 	char port[RPCRDMA_SERVICE_BYTES];
 	struct sockaddr_storage ss = {.ss_family = AF_UNIX};
-	const struct rr_rpcb what = {PROGRAM, 1, rr_netid(AF_UNIX), NULL};
+	const struct rr_rpcb what = {
+	        .program = PROGRAM, .version = 1, .netid = rr_netid(AF_UNIX)};
 	struct rpcrdma_service *s = service(false);
 	assert_int_equal(rpcrdma_lookup(NULL, PROGRAM, 1, 0, port), -EINVAL);
 	assert_int_equal(rpcrdma_lookup("127.0.0.1", PROGRAM, 1, 0, NULL), -EINVAL);
@@ -783,6 +822,8 @@ int main(void)
 	        TEST(neither_version_is_an_error_of_its_own),
 	        TEST(an_answer_may_come_in_fragments),
 	        TEST(the_next_address_is_asked_when_one_is_silent),
+	        TEST(another_version_is_found_if_that_is_asked_for),
+	        TEST(the_version_itself_is_found_first),
 	        TEST(not_registered_outweighs_unreachable),
 	        TEST(an_address_that_is_none_is_refused),
 	        TEST(every_broken_list_is_refused),
