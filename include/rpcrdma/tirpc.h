@@ -78,13 +78,34 @@ struct rpcrdma_tirpc_options {
 	/* Server: the longest that svc_sendreply waits for a client to take what it sent;
 	 * then the connection is closed.  Default 30 s. */
 	uint64_t send_ns;
+	/* Client: transports in the order to try, see below; NULL = "rdma". */
+	const char *netids;
+	unsigned tcp_port; /* of the same program over TCP; 0 = rpcbind knows */
+	/* Client: told, in the thread that creates, when it is not the first of netids:
+	 * "HOST: no RDMA (why): using TCP"; no newline.  NULL: stderr is told. */
+	void (*notice)(const char *text, void *arg);
+	void *notice_arg;
 };
 
 /* ---- Client -------------------------------------------------------------------
  *
- * @host: "HOST", whose rpcbind knows the port (rpcrdma_lookup), or "HOST:PORT", with
- * "[ADDRESS]" for IPv6.  @options is borrowed, NULL = all defaults.  The CLIENT is
- * connected, has AUTH_NONE, and ends with clnt_destroy.
+ * @host: "HOST", whose rpcbind knows the port (rpcrdma_lookup; if it does not, that of
+ * NFS is 20049), or "HOST:PORT" with the port of RDMA; "[ADDRESS]" for IPv6.  @options
+ * is borrowed, NULL = all defaults.  The CLIENT is connected, has AUTH_NONE, and ends
+ * with clnt_destroy.
+ *
+ * Transports: netids lists up to four, with commas, each at most once:
+ *   "rdma", "rdma6"  RDMA, at any address of the host, or at its IPv6 addresses only
+ *   "tcp", "tcp6"    TCP, likewise: a CLIENT of libtirpc, for which of what is said here
+ *                    of calls and options nothing holds; its port is tcp_port, or rpcbind
+ *                    knows it
+ *   "netpath"        alone: the list is the environment's NETPATH, as for libtirpc, with
+ *                    colons; what it has beside these four is passed over; unset, it is
+ *                    "rdma,tcp"
+ * The first that a connection is made by is taken, and cl_netid says which: "rdma",
+ * "rdma6", "tcp" or "tcp6" by the address.  Each has an equal share of what is left of
+ * the time.  If none works, rpc_createerr says why the first does not.  With host
+ * authentication REQUIREd TCP is misuse (EINVAL), since it has none.
  *
  * Threads: a CLIENT may be used by several at once.  Their calls are out together
  * (with RPCSEC_GSS one after the other); clnt_geterr tells of the last that ended,
@@ -106,7 +127,7 @@ RPCRDMA_API CLIENT *clnt_rdma_create_timed(const char *host, rpcprog_t program,
 					   rpcvers_t version, const struct timeval *timeout,
 					   const struct rpcrdma_tirpc_options *options);
 /* The highest version from @low to @high that the server has, found by calls of
- * procedure 0. */
+ * procedure 0; if rpcbind does not know @high, at the port of another version. */
 RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
 					  rpcvers_t *ret_version, rpcvers_t low,
 					  rpcvers_t high,
@@ -127,6 +148,24 @@ RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
  */
 RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
 				     const struct rpcrdma_tirpc_options *options);
+/*
+ * svc_reg, and the rpcbind of this host is told where the program is: netid rdma, for
+ * an IPv6 address rdma6, at the IPv6 any address both.  FALSE: svc_reg refused, it is no
+ * SVCXPRT of ours, or rpcbind could not be told, and rpc_createerr says why: nothing
+ * is registered then.  EEXIST: the program has another address there, perhaps of a
+ * server that was killed; rpcb_unset(program, version, NULL) removes what is left, of TCP
+ * as well.  Waits for rpcbind 5 s at most.
+ */
+RPCRDMA_API bool_t svc_rdma_reg(SVCXPRT *, rpcprog_t program, rpcvers_t version,
+				void (*dispatch)(struct svc_req *, SVCXPRT *));
+/* Tells rpcbind that it is no longer there, if what it has is ours; 5 s at most.  The
+ * dispatch function stays, since other transports may use it: svc_unreg removes it, and
+ * the program's registrations under every netid.  svc_destroy does this for all that is
+ * left, in 5 s at most. */
+RPCRDMA_API void svc_rdma_unreg(SVCXPRT *, rpcprog_t program, rpcvers_t version);
+/* What the client whose request is being dispatched proved to be (rpcrdma/hostauth.h);
+ * "" = nothing.  Valid until the dispatch function returns. */
+RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
 
 /* ---- Statistics ------------------------------------------------------------------ */
 

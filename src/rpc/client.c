@@ -2,15 +2,10 @@
 /* CLIENTs: how they begin and end.  See client.h. */
 #include "rpc/client.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include "drive/addr.h"
-
-#undef rpc_createerr /* the structure is meant */
 
 static struct clnt_ops ops = {
         .cl_call = rr_rpc_client_call,
@@ -134,31 +129,6 @@ static int connect_any(struct rr_rpc_client *c, const struct addrinfo *list,
 	return err;
 }
 
-/* -- its errors ----------------------------------------------------------------------
- */
-
-static CLIENT *refuse(enum clnt_stat stat, enum clnt_stat inner, int error)
-{
-	struct rpc_createerr *e = __rpc_createerr();
-
-	memset(e, 0, sizeof(*e));
-	e->cf_stat = stat;
-	e->cf_error.re_status = inner;
-	e->cf_error.re_errno = -error;
-	return NULL;
-}
-
-static void *refuse_lookup(int err)
-{
-	if (err == -ENXIO)
-		return refuse(RPC_UNKNOWNHOST, RPC_UNKNOWNHOST, err);
-	if (err == -ENOENT)
-		return refuse(RPC_PROGNOTREGISTERED, RPC_PROGNOTREGISTERED, err);
-	if (err == -ETIMEDOUT)
-		return refuse(RPC_RPCBFAILURE, RPC_TIMEDOUT, err);
-	return refuse(RPC_RPCBFAILURE, RPC_CANTRECV, err);
-}
-
 /* -- its beginning -------------------------------------------------------------------
  */
 
@@ -170,6 +140,7 @@ static void free_client(struct rr_rpc_client *c)
 	pthread_mutex_destroy(&c->auth_lock);
 	free(c->clnt.cl_netid);
 	free(c->clnt.cl_tp);
+	free(c->provider);
 	free(c);
 }
 
@@ -207,112 +178,48 @@ static bool dress(struct rr_rpc_client *c)
 	return c->clnt.cl_auth && c->clnt.cl_netid && c->clnt.cl_tp;
 }
 
-static CLIENT *create(const char *host, const char *service, rpcprog_t prog,
-                      rpcvers_t vers, rr_time deadline, const struct rr_rpc_options *o)
+/* What was borrowed, and is needed for each connection that will be made. */
+static int keep_options(struct rr_rpc_client *c, const char *host,
+                        const struct rr_rpc_options *o)
+{
+	const char *name = o->conn.hostauth_name ? o->conn.hostauth_name : host;
+
+	c->o = *o;
+	c->o.conn.no_reconnect = !o->resend;
+	if (strlen(name) >= sizeof(c->server))
+		return -EINVAL;
+	strcpy(c->server, name);
+	c->o.conn.hostauth_name = c->server;
+	if (!o->conn.provider)
+		return 0;
+	c->provider = strdup(o->conn.provider);
+	c->o.conn.provider = c->provider;
+	return c->provider ? 0 : -ENOMEM;
+}
+
+CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog_t prog,
+                          rpcvers_t vers, rr_time deadline,
+                          const struct rr_rpc_options *o)
 {
 	struct rr_rpc_client *c = new_client(prog, vers);
-	struct addrinfo *list;
 	int err;
 
 	if (!c)
-		return refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
-	c->o = *o;
-	c->o.conn.no_reconnect = !o->resend;
-	err = rr_rpc_engine(&c->engine);
-	if (!err) {
-		err = rr_addr_resolve(host, service, false, &list);
-		if (err) {
-			free_client(c);
-			return refuse(RPC_UNKNOWNHOST, RPC_UNKNOWNHOST, err);
-		}
+		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
+	err = keep_options(c, host, o);
+	if (!err)
+		err = rr_rpc_engine(&c->engine);
+	if (!err)
 		err = connect_any(c, list, deadline);
-		freeaddrinfo(list);
-	}
 	if (err) {
 		free_client(c);
-		return refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
+		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 	}
 	if (!dress(c)) {
 		rr_rpc_client_destroy(&c->clnt);
-		return refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
+		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
 	}
 	return &c->clnt;
-}
-
-CLIENT *clnt_rdma_create_timed(const char *address, rpcprog_t prog, rpcvers_t vers,
-                               const struct timeval *timeout,
-                               const struct rpcrdma_tirpc_options *options)
-{
-	char host[RR_HOST_MAX] = "", service[RR_SERVICE_MAX] = "";
-	rr_time left = RR_SEC(25), deadline;
-	struct rr_rpc_options o;
-	int err = rr_rpc_options_from(options, &o);
-
-	if (!err)
-		err = address ? rr_addr_split(address, host, service) : -EINVAL;
-	if (!err && timeout && (timeout->tv_sec < 0 || timeout->tv_usec < 0))
-		err = -EINVAL;
-	if (err)
-		return refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
-	if (timeout)
-		left = RR_SEC(timeout->tv_sec) + (rr_time)timeout->tv_usec * 1000;
-	deadline = rr_after(rr_engine_clock(), left);
-	if (!*service) {
-		err = rpcrdma_lookup(host, (uint32_t)prog, (uint32_t)vers,
-		                     left ? left : 1, service);
-		if (err)
-			return refuse_lookup(err);
-	}
-	return create(host, service, prog, vers, deadline, &o);
-}
-
-CLIENT *clnt_rdma_create(const char *host, rpcprog_t prog, rpcvers_t vers,
-                         const struct rpcrdma_tirpc_options *options)
-{
-	return clnt_rdma_create_timed(host, prog, vers, NULL, options);
-}
-
-/* Narrows the range by what the server said; false: nothing is left of it. */
-static bool narrow(CLIENT *c, rpcvers_t *low, rpcvers_t *high)
-{
-	struct rpc_err e;
-
-	clnt_geterr(c, &e);
-	if (e.re_status != RPC_PROGVERSMISMATCH)
-		return false;
-	if (e.re_vers.high < *high)
-		*high = e.re_vers.high;
-	else if ((*high)-- == 0)
-		return false;
-	if (e.re_vers.low > *low)
-		*low = e.re_vers.low;
-	return *low <= *high;
-}
-
-CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t prog, rpcvers_t *ret_version,
-                              rpcvers_t low, rpcvers_t high,
-                              const struct rpcrdma_tirpc_options *options)
-{
-	const struct timeval wait = {.tv_sec = 10};
-	CLIENT *c = clnt_rdma_create(host, prog, high, options);
-	enum clnt_stat stat;
-	struct rpc_err e;
-
-	if (!c)
-		return NULL;
-	do {
-		clnt_control(c, CLSET_VERS, &high);
-		stat = clnt_call(c, NULLPROC, RR_XDR_VOID, NULL, RR_XDR_VOID, NULL,
-		                 wait);
-		if (stat == RPC_SUCCESS) {
-			*ret_version = high;
-			return c;
-		}
-	} while (narrow(c, &low, &high));
-	clnt_geterr(c, &e);
-	clnt_destroy(c);
-	*__rpc_createerr() = (struct rpc_createerr){.cf_stat = stat, .cf_error = e};
-	return NULL;
 }
 
 /* -- its end -------------------------------------------------------------------------

@@ -15,6 +15,8 @@
 #ifndef RR_RPC_CLIENT_H
 #define RR_RPC_CLIENT_H
 
+#include <netdb.h>
+
 #include "drive/calls.h"
 #include "rpc/shared.h"
 
@@ -26,6 +28,8 @@ struct rr_rpc_client {
 	struct rr_rpc_options o;
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
+	char server[256]; /* whom its certificate must name */
+	char *provider;   /* or NULL */
 	int lost_fd; /* readable when the connection is lost */
 	/* Encoding and decoding: authenticators have states.  Recursive, since their
 	 * refreshing makes calls; with RPCSEC_GSS held during the whole call. */
@@ -43,6 +47,10 @@ struct rr_rpc_client {
 	struct rr_rpc_connect *connecting;
 	struct rr_list calls; /* being made by threads that wait */
 };
+
+/* Connects to the first address of @list that lets it.  NULL: rpc_createerr says why. */
+CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog_t, rpcvers_t,
+			  rr_time deadline, const struct rr_rpc_options *);
 
 /* Until it ended, in the engine: the connection for a new call.  Negative errno. */
 int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUST_CHECK;

@@ -50,8 +50,15 @@ int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o,
 		r.resend = o->resend;
 		if (o->send_ns)
 			r.send_ns = o->send_ns;
+		if (o->tcp_port > UINT16_MAX)
+			return -EINVAL;
+		r.tcp_port = (uint16_t)o->tcp_port;
+		r.notice = o->notice;
+		r.notice_arg = o->notice_arg;
 	}
 	err = check_bindings(&r);
+	if (!err)
+		err = rr_rpc_netids_from(o ? o->netids : NULL, &r);
 	if (err)
 		return err;
 	fill_conn(&r.conn);

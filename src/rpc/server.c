@@ -21,13 +21,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <rpcrdma/hostauth.h>
+
 #include "drive/rpcmsg.h"
 #include "drive/server.h"
+#include "rpc/registry.h"
 #include "rpc/shared.h"
 
 #include <rpc/svc_mt.h> /* after rpc.h, which it needs */
-
-#undef rpc_createerr /* the structure is meant */
 
 struct transport;
 
@@ -43,6 +44,7 @@ struct frame {
 	bool protected; /* by RPCSEC_GSS: nothing moves on its own */
 	bool answered;
 	struct rr_rpc_wait wait; /* for the end of the answer */
+	char *identity;          /* of the client; NULL: nothing was proved */
 };
 
 struct transport {
@@ -61,6 +63,7 @@ struct transport {
 	bool closed;          /* nothing is queued any more */
 	/* The dispatching thread's: */
 	struct frame *top;
+	struct rr_rpc_registry registry;
 	bool dry; /* the last xp_recv had nothing */
 	bool dying;
 	struct sockaddr_storage local, peer;
@@ -94,10 +97,38 @@ static const struct rpcrdma_procedure *binding(void *arg, uint32_t program,
 	return !p ? &none : &by_items[p->n_results != 0];
 }
 
+static void free_frame(struct frame *f)
+{
+	free(f->identity);
+	free(f);
+}
+
+/* NULL: no memory.  What other threads want of the connection is copied. */
+static struct frame *new_frame(struct transport *t, struct rpcrdma_request *q)
+{
+	const char *identity = rpcrdma_request_identity(q);
+	struct frame *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->transport = t;
+	f->request = q;
+	f->rpc = *rr_request_rpc(q);
+	if (rpcrdma_request_peer(q, &f->peer))
+		f->peer.ss_family = AF_UNSPEC;
+	if (!*identity)
+		return f;
+	f->identity = strdup(identity);
+	if (f->identity)
+		return f;
+	free(f);
+	return NULL;
+}
+
 static void on_request(struct rpcrdma_request *q, void *arg)
 {
 	struct transport *t = arg;
-	struct frame *f = calloc(1, sizeof(*f));
+	struct frame *f = new_frame(t, q);
 	uint64_t one = 1;
 	bool closed;
 
@@ -105,11 +136,6 @@ static void on_request(struct rpcrdma_request *q, void *arg)
 		(void)rpcrdma_request_error(q, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	f->transport = t;
-	f->request = q;
-	f->rpc = *rr_request_rpc(q);
-	if (rpcrdma_request_peer(q, &f->peer))
-		f->peer.ss_family = AF_UNSPEC;
 	pthread_mutex_lock(&t->lock);
 	closed = t->closed;
 	if (!closed) {
@@ -119,7 +145,7 @@ static void on_request(struct rpcrdma_request *q, void *arg)
 	}
 	pthread_mutex_unlock(&t->lock);
 	if (closed) {
-		free(f);
+		free_frame(f);
 		(void)rpcrdma_request_error(q, RPCRDMA_SYSTEM_ERR, 0);
 	}
 }
@@ -359,7 +385,7 @@ static void pop(struct transport *t)
 	t->top = f->outer;
 	if (!f->answered)
 		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
-	free(f);
+	free_frame(f);
 	show_peer(t);
 }
 
@@ -410,7 +436,7 @@ static void close_queue(struct transport *t)
 		struct frame *f = rr_container_of(n, struct frame, link);
 
 		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
-		free(f);
+		free_frame(f);
 	}
 }
 
@@ -421,6 +447,7 @@ static void xprt_destroy(SVCXPRT *x)
 
 	if (!t->dying) {
 		t->dying = true;
+		rr_rpc_registry_fini(&t->registry, (struct sockaddr *)&t->local);
 		xprt_unregister(x);
 		close_queue(t);
 	}
@@ -481,6 +508,7 @@ static struct transport *new_transport(void)
 	rr_list_init(&t->queue);
 	pthread_mutex_init(&t->lock, NULL);
 	rr_rpc_wait_init(&t->ended);
+	rr_rpc_registry_init(&t->registry);
 	t->raw = (struct rr_service_raw){
 	        .binding = binding, .handler = on_request, .arg = t};
 	x->xp_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -516,10 +544,7 @@ SVCXPRT *svc_rdma_create(const char *address,
 	if (err) {
 		if (t)
 			free_transport(t);
-		*__rpc_createerr() = (struct rpc_createerr){
-		        .cf_stat = RPC_SYSTEMERROR,
-		        .cf_error = {.re_status = RPC_SYSTEMERROR, .re_errno = -err}};
-		return NULL;
+		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 	}
 	xprt_register(&t->xprt); /* which it must have been when it is destroyed */
 	if (!dress(t)) {
@@ -527,4 +552,52 @@ SVCXPRT *svc_rdma_create(const char *address,
 		return NULL;
 	}
 	return &t->xprt;
+}
+
+/* -- what is asked of an SVCXPRT
+ * ------------------------------------------------------------- */
+
+/* NULL: not ours. */
+static struct transport *of_user(const SVCXPRT *x)
+{
+	return x && x->xp_ops == (const void *)&ops ? transport_of(x) : NULL;
+}
+
+bool_t svc_rdma_reg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers,
+                    void (*dispatch)(struct svc_req *, SVCXPRT *))
+{
+	struct transport *t = of_user(x);
+	int known = -EINVAL;
+
+	if (t && !t->dying)
+		known = rr_rpc_registry_add(&t->registry, (struct sockaddr *)&t->local,
+		                            (uint32_t)prog, (uint32_t)vers);
+	if (known == -EINVAL || known == -ENOMEM || known == -EEXIST)
+		rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, known);
+	else if (known < 0)
+		rr_rpc_refuse_lookup(known);
+	if (known < 0)
+		return FALSE;
+	if (svc_reg(x, prog, vers, dispatch, NULL))
+		return TRUE;
+	if (!known)
+		svc_rdma_unreg(x, prog, vers);
+	rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -EEXIST);
+	return FALSE;
+}
+
+void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
+{
+	struct transport *t = of_user(x);
+
+	if (t)
+		rr_rpc_registry_del(&t->registry, (struct sockaddr *)&t->local,
+		                    (uint32_t)prog, (uint32_t)vers);
+}
+
+const char *svc_rdma_identity(const SVCXPRT *x)
+{
+	const struct transport *t = of_user(x);
+
+	return t && t->top && t->top->identity ? t->top->identity : "";
 }

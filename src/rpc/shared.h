@@ -51,18 +51,42 @@ void rr_rpc_in_engine(struct rpcrdma_engine *, void (*fn)(void *), void *arg);
 
 /* -- options --------------------------------------------------------------------- */
 
+/* A transport that a CLIENT may be made by. */
+struct rr_rpc_netid {
+	const char *name;
+	const char *word; /* for people */
+	bool tcp;
+	int family; /* AF_UNSPEC: any */
+};
+enum { RR_RPC_NETIDS = 4 };
+
 struct rr_rpc_options {
 	struct rpcrdma_conn_options conn;
 	const struct rpcrdma_tirpc_binding *const *bindings;
 	unsigned n_bindings;
 	bool resend;
 	uint64_t send_ns;
+	const struct rr_rpc_netid *netids[RR_RPC_NETIDS]; /* in the order to try */
+	unsigned n_netids;
+	uint16_t tcp_port;
+	void (*notice)(const char *text, void *arg);
+	void *notice_arg;
 };
+
+/* "rdma,tcp" or "netpath" into @ret; NULL = "rdma".  -EINVAL. */
+int rr_rpc_netids_from(const char *text, struct rr_rpc_options *ret) RR_MUST_CHECK;
 
 int rr_rpc_options_from(const struct rpcrdma_tirpc_options *, struct rr_rpc_options *ret)
 	RR_MUST_CHECK;
 /* NULL: no binding names it. */
 const struct rpcrdma_tirpc_procedure *rr_rpc_binding(const struct rr_rpc_options *,
 						     rpcprog_t, rpcvers_t, rpcproc_t);
+
+/* -- libtirpc's word of what could not be created ---------------------------------- */
+
+/* Fills rpc_createerr; NULL. */
+void *rr_rpc_refuse(enum clnt_stat stat, enum clnt_stat inner, int err);
+/* ... where rpcbind was asked. */
+void *rr_rpc_refuse_lookup(int err);
 
 #endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a CLIENT is found for a host, a program and a version: the netids that the user
+ * prefers are tried in turn, RDMA by our own CLIENT, TCP by libtirpc's.
+ *
+ * Normal path of one of them: names into addresses, rpcbind asked for the port where
+ * none was given, a connection to the first address that takes it.
+ *
+ * Failure: the next one, and the user is told that it is not the one that was
+ * preferred; after the last, rpc_createerr says why the first did not do.  Each has its
+ * share of what is left of the time, so that a host that swallows packets of one leaves
+ * some for the others.  Only names are resolved without a limit of ours.
+ */
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drive/addr.h"
+#include "drive/rpcbind.h"
+#include "drive/uaddr.h"
+#include "rpc/client.h"
+
+#undef rpc_createerr /* the structure is meant */
+
+enum { NFS = 100003, NOTICE_MAX = 512 };
+
+/* What is wanted. */
+struct wish {
+	const char *host;
+	uint16_t port; /* of RDMA; 0 = unknown */
+	rpcprog_t prog;
+	rpcvers_t vers;
+	bool any_version; /* its port will do */
+	const struct rr_rpc_options *o;
+};
+
+/* -- errors ------------------------------------------------------------------------ */
+
+void *rr_rpc_refuse(enum clnt_stat stat, enum clnt_stat inner, int err)
+{
+	struct rpc_createerr *e = __rpc_createerr();
+
+	memset(e, 0, sizeof(*e));
+	e->cf_stat = stat;
+	e->cf_error.re_status = inner;
+	e->cf_error.re_errno = -err;
+	return NULL;
+}
+
+void *rr_rpc_refuse_lookup(int err)
+{
+	if (err == -ENXIO)
+		return rr_rpc_refuse(RPC_UNKNOWNHOST, RPC_UNKNOWNHOST, err);
+	if (err == -ENOENT)
+		return rr_rpc_refuse(RPC_PROGNOTREGISTERED, RPC_PROGNOTREGISTERED, err);
+	if (err == -ETIMEDOUT)
+		return rr_rpc_refuse(RPC_RPCBFAILURE, RPC_TIMEDOUT, err);
+	return rr_rpc_refuse(RPC_RPCBFAILURE, RPC_CANTRECV, err);
+}
+
+/* -- addresses --------------------------------------------------------------------- */
+
+static int resolve(const char *host, int family, struct addrinfo **ret)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = family};
+
+	return !*host || getaddrinfo(host, "111", &hints, ret) ? -ENXIO : 0;
+}
+
+static void set_port(struct addrinfo *list, uint16_t port)
+{
+	for (struct addrinfo *a = list; a; a = a->ai_next) {
+		if (a->ai_family == AF_INET)
+			((struct sockaddr_in *)(void *)a->ai_addr)->sin_port =
+			        htons(port);
+		else if (a->ai_family == AF_INET6)
+			((struct sockaddr_in6 *)(void *)a->ai_addr)->sin6_port =
+			        htons(port);
+	}
+}
+
+/* The port, into the addresses of @list, which are rpcbind's before. */
+static int find_port(const struct wish *w, bool tcp, struct addrinfo *list,
+                     rr_time deadline)
+{
+	const struct rr_one one = {.program = (uint32_t)w->prog,
+	                           .version = (uint32_t)w->vers,
+	                           .netid = tcp ? rr_netid_tcp : rr_netid,
+	                           .any_version = w->any_version};
+	bool nfs = !tcp && w->prog == NFS;
+	uint16_t port = tcp ? w->o->tcp_port : w->port;
+	rr_time now = rr_engine_clock();
+	int err = 0;
+
+	if (!port) {
+		/* An rpcbind that is not there must leave time to do without it. */
+		if (nfs && deadline > now)
+			deadline -= (deadline - now) / 2;
+		err = rr_lookup_at(list, &one, deadline, &port);
+	}
+	if (err && nfs) {
+		port = RPCRDMA_NFS_PORT;
+		err = 0;
+	}
+	if (!err)
+		set_port(list, port);
+	return err;
+}
+
+/* -- TCP ----------------------------------------------------------------------------
+ */
+
+/* A connected socket as libtirpc wants it; its calls have no limits before that. */
+static int connect_tcp(const struct addrinfo *a, rr_time deadline, int *ret)
+{
+	struct rr_rpcbind to = {.len = a->ai_addrlen, .deadline = deadline};
+	int one = 1, err;
+
+	memcpy(&to.addr, a->ai_addr, a->ai_addrlen);
+	err = rr_rpcbind_open(&to, ret);
+	if (err)
+		return err;
+	/* A failure would only make it slower. */
+	(void)setsockopt(*ret, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (fcntl(*ret, F_SETFL, 0) == 0)
+		return 0;
+	err = -errno;
+	close(*ret);
+	return err;
+}
+
+static CLIENT *wrap_tcp(const struct wish *w, const struct addrinfo *a, int fd)
+{
+	struct netbuf addr = {
+	        .buf = a->ai_addr, .len = a->ai_addrlen, .maxlen = a->ai_addrlen};
+	CLIENT *c = clnt_vc_create(fd, &addr, w->prog, w->vers, 0, 0);
+
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	clnt_control(c, CLSET_FD_CLOSE, NULL);
+	c->cl_netid = strdup(rr_netid_tcp(a->ai_family));
+	c->cl_tp = strdup("-");
+	if (c->cl_netid && c->cl_tp)
+		return c;
+	clnt_destroy(c);
+	return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
+}
+
+static CLIENT *over_tcp(const struct wish *w, const struct addrinfo *list,
+                        rr_time deadline)
+{
+	int err = -ENXIO, fd;
+
+	for (const struct addrinfo *a = list; a; a = a->ai_next) {
+		err = connect_tcp(a, deadline, &fd);
+		if (!err)
+			return wrap_tcp(w, a, fd);
+	}
+	return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
+}
+
+/* -- one after the other ------------------------------------------------------------
+ */
+
+static CLIENT *try_netid(const struct wish *w, const struct rr_rpc_netid *n,
+                         rr_time deadline)
+{
+	struct addrinfo *list;
+	CLIENT *c = NULL;
+	int err = resolve(w->host, n->family, &list);
+
+	if (err)
+		return rr_rpc_refuse_lookup(err);
+	err = find_port(w, n->tcp, list, deadline);
+	if (err)
+		rr_rpc_refuse_lookup(err);
+	else if (n->tcp)
+		c = over_tcp(w, list, deadline);
+	else
+		c = rr_rpc_client_new(w->host, list, w->prog, w->vers, deadline, w->o);
+	freeaddrinfo(list);
+	return c;
+}
+
+/* Why, in words: of what the functions above say. */
+static void put_reason(const struct rpc_createerr *e, char *ret, size_t size)
+{
+	const char *what = "";
+
+	if (e->cf_stat == RPC_UNKNOWNHOST) {
+		snprintf(ret, size, "it has no such address");
+		return;
+	}
+	if (e->cf_stat == RPC_PROGNOTREGISTERED) {
+		snprintf(ret, size, "its rpcbind has no such program there");
+		return;
+	}
+	if (e->cf_stat == RPC_RPCBFAILURE)
+		what = "its rpcbind: ";
+	snprintf(ret, size, "%s%s", what, rpcrdma_strstatus(-e->cf_error.re_errno));
+}
+
+static void tell(const struct wish *w, const struct rr_rpc_netid *used,
+                 const struct rpc_createerr *first)
+{
+	char text[NOTICE_MAX], why[128];
+
+	put_reason(first, why, sizeof(why));
+	snprintf(text, sizeof(text), "%s: no %s (%s): using %s", w->host,
+	         w->o->netids[0]->word, why, used->word);
+	if (w->o->notice)
+		w->o->notice(text, w->o->notice_arg);
+	else
+		fprintf(stderr, "%s\n", text);
+}
+
+static CLIENT *try_all(const struct wish *w, rr_time deadline)
+{
+	const struct rr_rpc_options *o = w->o;
+	struct rpc_createerr first = {.cf_stat = RPC_SUCCESS};
+
+	for (unsigned i = 0; i < o->n_netids; i++) {
+		rr_time now = rr_engine_clock();
+		rr_time left = deadline > now ? deadline - now : 0;
+		CLIENT *c = try_netid(w, o->netids[i], now + left / (o->n_netids - i));
+
+		if (c && i)
+			tell(w, o->netids[i], &first);
+		if (c)
+			return c;
+		if (!i)
+			first = *__rpc_createerr();
+	}
+	*__rpc_createerr() = first;
+	return NULL;
+}
+
+/* -- what users call ----------------------------------------------------------------
+ */
+
+static int get_port(const char *service, uint16_t *ret)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_INET};
+	struct addrinfo *a;
+
+	*ret = 0;
+	if (!*service)
+		return 0;
+	if (getaddrinfo(NULL, service, &hints, &a))
+		return -ENXIO;
+	*ret = rr_sockaddr_port(a->ai_addr);
+	freeaddrinfo(a);
+	return *ret ? 0 : -ENXIO;
+}
+
+static CLIENT *create(struct wish *w, const char *address,
+                      const struct timeval *timeout,
+                      const struct rpcrdma_tirpc_options *options)
+{
+	char host[RR_HOST_MAX] = "", service[RR_SERVICE_MAX] = "";
+	rr_time left = RR_SEC(25);
+	struct rr_rpc_options o;
+	int err = rr_rpc_options_from(options, &o);
+	CLIENT *c;
+	int old;
+
+	if (!err)
+		err = address ? rr_addr_split(address, host, service) : -EINVAL;
+	if (!err && timeout && (timeout->tv_sec < 0 || timeout->tv_usec < 0))
+		err = -EINVAL;
+	if (err)
+		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
+	if (get_port(service, &w->port))
+		return rr_rpc_refuse_lookup(-ENXIO);
+	if (timeout)
+		left = RR_SEC(timeout->tv_sec) + (rr_time)timeout->tv_usec * 1000;
+	w->host = host;
+	w->o = &o;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	c = try_all(w, rr_after(rr_engine_clock(), left));
+	pthread_setcancelstate(old, NULL);
+	return c;
+}
+
+CLIENT *clnt_rdma_create_timed(const char *host, rpcprog_t prog, rpcvers_t vers,
+                               const struct timeval *timeout,
+                               const struct rpcrdma_tirpc_options *options)
+{
+	struct wish w = {.prog = prog, .vers = vers};
+
+	return create(&w, host, timeout, options);
+}
+
+CLIENT *clnt_rdma_create(const char *host, rpcprog_t prog, rpcvers_t vers,
+                         const struct rpcrdma_tirpc_options *options)
+{
+	return clnt_rdma_create_timed(host, prog, vers, NULL, options);
+}
+
+/* Narrows the range by what the server said; false: nothing is left of it. */
+static bool narrow(CLIENT *c, rpcvers_t *low, rpcvers_t *high)
+{
+	struct rpc_err e;
+
+	clnt_geterr(c, &e);
+	if (e.re_status != RPC_PROGVERSMISMATCH)
+		return false;
+	if (e.re_vers.high < *high)
+		*high = e.re_vers.high;
+	else if ((*high)-- == 0)
+		return false;
+	if (e.re_vers.low > *low)
+		*low = e.re_vers.low;
+	return *low <= *high;
+}
+
+CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t prog, rpcvers_t *ret_version,
+                              rpcvers_t low, rpcvers_t high,
+                              const struct rpcrdma_tirpc_options *options)
+{
+	const struct timeval wait = {.tv_sec = 10};
+	struct wish w = {.prog = prog, .vers = high, .any_version = true};
+	CLIENT *c = create(&w, host, NULL, options);
+	enum clnt_stat stat;
+	struct rpc_err e;
+
+	if (!c)
+		return NULL;
+	do {
+		clnt_control(c, CLSET_VERS, &high);
+		stat = clnt_call(c, NULLPROC, RR_XDR_VOID, NULL, RR_XDR_VOID, NULL,
+		                 wait);
+		if (stat == RPC_SUCCESS) {
+			*ret_version = high;
+			return c;
+		}
+	} while (narrow(c, &low, &high));
+	clnt_geterr(c, &e);
+	clnt_destroy(c);
+	*__rpc_createerr() = (struct rpc_createerr){.cf_stat = stat, .cf_error = e};
+	return NULL;
+}
