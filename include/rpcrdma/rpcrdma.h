@@ -202,6 +202,11 @@ struct rpcrdma_conn_options {
 	struct rpcrdma_service *callbacks;
 	enum rpcrdma_reverse reverse; /* what the server may use; 0 = GENL with
 					 @callbacks, else none */
+	/* Where rpcrdma_connect is given no service: the port is that of this program, and
+	 * the rpcbind of the host is asked for it, before each connection, in a thread of
+	 * the library, handshake_ns long at most.  If it does not know, or is not there,
+	 * that of NFS is 20049; the attempt has failed for any other.  0 = 20049. */
+	uint32_t program, program_version;
 };
 
 /* ---- Statistics ---------------------------------------------------------------- */
@@ -254,8 +259,8 @@ typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final,
 
 /*
  * Begins to connect; calls may be made at once, they wait.  @host is a name or
- * address, @service a port (NULL = 20049; of other programs rpcrdma_lookup can
- * tell).  -ENXIO: the name does not resolve.
+ * address, @service a port; NULL = that of the program in the options, or 20049.
+ * -ENXIO: the name does not resolve.
  */
 RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
 				const char *service,
@@ -267,7 +272,8 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
  * under netid rdma, for an IPv6 address rdma6; as text, which rpcrdma_connect
  * takes as @service.  NFS needs none of this, its port is 20049.      [v2 §9]
  * Blocks, up to @timeout_ns (0 = 5 s) after the name was resolved: call it before
- * the engine runs or in another thread.  Any thread.
+ * the engine runs or in another thread, or name the program in the options of
+ * rpcrdma_connect.  Any thread.
  * -ENXIO the name does not resolve, -ECONNREFUSED, -ETIMEDOUT and the like: there
  * is no rpcbind; -ENOENT it does not know the program in that version;
  * -EPROTONOSUPPORT it speaks neither version 4 nor 3, -EACCES, -EPROTO it

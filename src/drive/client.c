@@ -3,7 +3,9 @@
  * The client's connection: makes a link, and another one when it is lost.
  *
  * Normal path: rpcrdma_connect resolves the name, an attempt runs from the
- * loop, the link becomes ready and takes the calls that wait (calls.c).
+ * loop, the link becomes ready and takes the calls that wait (calls.c).  Where a
+ * program is named instead of a port, rpcbind is asked first (find.h), before each
+ * link: a server that was started anew may have another port.
  *
  * Failure: after a back-off with jitter another link is made.  When nothing was
  * heard from the server for retry_ns, all that wait end with -EHOSTUNREACH.
@@ -12,19 +14,24 @@
  * part of connecting: nobody is told of their failures, and no_reconnect does not
  * forbid them.  There are few of them in a row.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "drive/addr.h"
 #include "drive/calls.h"
+#include "drive/find.h"
 #include "drive/serve.h"
 
-enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2 };
+enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 100003 };
 
 struct client {
 	struct rpcrdma_conn conn;
 	struct rr_link_config config;
 	struct addrinfo *addrs, *addr, *next_addr; /* all, of this link, of the next */
 	struct rr_timer retry_timer;               /* reconnect after back-off */
+	char *find_host;                           /* whose rpcbind is asked; or NULL */
+	struct rr_find *find;                      /* being asked */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
 	unsigned failures;      /* in a row, for the back-off */
@@ -325,10 +332,73 @@ static int try_connect(struct client *t)
 	return 0;
 }
 
+/* -- where the server is
+ * --------------------------------------------------------------------- */
+
+static void set_port(struct addrinfo *list, uint16_t port)
+{
+	for (struct addrinfo *a = list; a; a = a->ai_next) {
+		if (a->ai_family == AF_INET)
+			((struct sockaddr_in *)(void *)a->ai_addr)->sin_port =
+			        htons(port);
+		else if (a->ai_family == AF_INET6)
+			((struct sockaddr_in6 *)(void *)a->ai_addr)->sin6_port =
+			        htons(port);
+	}
+}
+
+static void not_found(struct client *t, int error)
+{
+	struct rpcrdma_conn *c = &t->conn;
+
+	c->error = error;
+	if (error == -ENOENT)
+		snprintf(c->why, sizeof(c->why),
+		         "rpcbind there does not know the program");
+	else
+		snprintf(c->why, sizeof(c->why), "rpcbind there: %s",
+		         rpcrdma_strstatus(error));
+	plan_reconnect(t, error, false);
+}
+
+static void found(void *arg, int error, uint16_t port)
+{
+	struct client *t = arg;
+
+	t->find = NULL;
+	if (error && t->config.o.program == NFS) {
+		port = RPCRDMA_NFS_PORT;
+		error = 0;
+	}
+	if (error) {
+		not_found(t, error);
+		return;
+	}
+	set_port(t->addrs, port);
+	error = try_connect(t);
+	if (error)
+		plan_reconnect(t, error, false);
+}
+
+static int look_up(struct client *t)
+{
+	const struct rr_find_what what = {
+	        .host = t->find_host,
+	        .program = t->config.o.program,
+	        .version = t->config.o.program_version,
+	        .timeout_ns = t->config.o.handshake_ns,
+	        .done = found,
+	        .arg = t,
+	};
+
+	return rr_find_start(t->conn.engine, &what, &t->find);
+}
+
 static void retry_fire(struct rr_timer *timer)
 {
 	struct client *t = rr_container_of(timer, struct client, retry_timer);
-	int err = try_connect(t);
+	/* Which version it speaks is found out at the same port. */
+	int err = t->find_host && !t->untold ? look_up(t) : try_connect(t);
 
 	if (err)
 		plan_reconnect(t, err, false);
@@ -345,6 +415,8 @@ static void waits(struct rpcrdma_conn *c)
 static void close_client(struct rpcrdma_conn *c)
 {
 	rr_timer_stop(&c->engine->timers, &client_of(c)->retry_timer);
+	rr_find_cancel(client_of(c)->find);
+	client_of(c)->find = NULL;
 	if (c->link)
 		rr_link_close(c->link, 0);
 }
@@ -354,6 +426,8 @@ static void free_client(struct rpcrdma_conn *c)
 	struct client *t = client_of(c);
 
 	rr_timer_stop(&c->engine->timers, &t->retry_timer);
+	rr_find_cancel(t->find);
+	free(t->find_host);
 	while (rr_list_pop(&t->orphans))
 		; /* they free themselves */
 	if (t->addrs)
@@ -403,6 +477,10 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	if (!err)
 		err = rr_addr_resolve(host, service ? service : "20049", false,
 		                      &t->addrs);
+	if (!err && !service && t->config.o.program) {
+		t->find_host = strdup(host);
+		err = t->find_host ? 0 : -ENOMEM;
+	}
 	if (!err) /* the first attempt runs from the loop like all others */
 		err = rr_timer_set(&e->timers, &t->retry_timer, 0);
 	if (err) {

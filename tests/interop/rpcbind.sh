@@ -2,82 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The rpcbind of the distribution takes our registrations, rpcinfo shows them, and
 # what it is asked names the right port.
-#
-# It runs in namespaces of its own, with an empty /run and the loopback interface
-# only: one that serves this host is neither seen nor disturbed.  It gives up its
-# rights in favour of a user that must exist: it is root in there.
 set -u
 : "${RPCRDMA:?is not set}" "${MOUNTD:?is not set}"
-skip() {
-	echo "SKIPPED, nothing was judged: $*"
-	exit 77
-}
-if [ "${1-}" != inside ]; then
-	# Its package is unpacked for this test: installed, it would serve this host.
-	if ! command -v rpcbind >/dev/null && [ -d "${UNPACKED:-}" ]; then
-		PATH=$PATH:$UNPACKED/sbin:$UNPACKED/usr/sbin:$UNPACKED/usr/bin
-		export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(echo "$UNPACKED"/usr/lib/*-linux-gnu*)
-	fi
-	PATH=$PATH:/usr/sbin:/sbin
-	for tool in rpcbind rpcinfo unshare ip; do
-		command -v $tool >/dev/null || skip "$tool is not installed"
-	done
-	unshare -nm true 2>/dev/null || skip "namespaces are not permitted (root can)"
-	exec unshare -nm "$BASH" "$0" inside
-fi
-
-T=$(mktemp -d "${TMPDIR:-/tmp}/rpcrdma-rpcbind.XXXXXX") || exit 1
-server="" rpcbind="" others="" failed=0
-finish() {
-	code=$?
-	for pid in $server $rpcbind $others; do kill -KILL "$pid" 2>/dev/null; done
-	[ $code -eq 0 ] || cat "$T"/*.err 2>/dev/null
-	umount /etc/passwd /etc/hosts 2>/dev/null
-	[ -n "${KEEP:-}" ] || rm -rf "$T"
-	exit $code
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-# SECONDS COMMAND...
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.05
-	done
-}
-says() { # file text
-	grep -qF -- "$2" "$1" || {
-		fail "'$2' is not in $1:"
-		cat "$1"
-	}
-}
-run() { # exit-code argument...
-	local want=$1 got
-	shift
-	"$RPCRDMA" "$@" >"$T/out" 2>"$T/err"
-	got=$?
-	[ $got = "$want" ] || {
-		fail "rpcrdma $*: exit code $got instead of $want"
-		cat "$T/err"
-	}
-}
-
-# ---- A host of its own -------------------------------------------------------------
-
-mount --make-rprivate / && mount -t tmpfs none /run && ip link set lo up ||
-	skip "the namespaces cannot be set up"
-{ grep -v '^_\?rpc:' /etc/passwd; echo "_rpc:x:0:0::/:/bin/false"; echo "rpc:x:0:0::/:/bin/false"; } \
-	>"$T/passwd"
-printf '127.0.0.1 localhost\n192.0.2.1 twofold\n127.0.0.1 twofold\n' >"$T/hosts"
-mount --bind "$T/passwd" /etc/passwd && mount --bind "$T/hosts" /etc/hosts ||
-	skip "the namespaces cannot be set up"
+. "$(dirname "$0")/rpcbind.lib"
 
 # start_server LISTEN [OPTION...]
 start_server() {
@@ -127,12 +54,7 @@ stop_server
 
 # ---- With one -----------------------------------------------------------------------
 
-rpcbind -f 2>"$T/rpcbind.err" &
-rpcbind=$!
-until_true 20 rpcinfo >/dev/null 2>&1 || {
-	kill -0 $rpcbind 2>/dev/null || rpcbind=""
-	skip "rpcbind does not run in here: $(tail -n 1 "$T/rpcbind.err")"
-}
+start_rpcbind
 
 # A server whose TCP port is another must not be mistaken for it.
 start_server 127.0.0.1:4660 --register --mount-port 4661

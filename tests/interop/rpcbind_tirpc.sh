@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs of libtirpc and the rpcbind of the distribution: a server is registered under
+# rdma beside TCP, clients find it by host, program and version alone, and go to TCP
+# where that was asked for, saying so.
+set -u
+: "${RPCRDMA:?is not set}" "${WHERE:?is not set}"
+. "$(dirname "$0")/rpcbind.lib"
+
+prog=536871203
+
+# start ARGUMENT...: a server, until stop.
+start() {
+	: >"$T/server.out"
+	"$WHERE" "$@" >"$T/server.out" 2>"$T/server.err" &
+	server=$!
+	until_true 20 grep -q . "$T/server.out"
+	grep -q '^ready' "$T/server.out" || {
+		cat "$T/server.out"
+		echo "the server does not start: $*"
+		exit 1
+	}
+}
+stop() {
+	kill -TERM "$server"
+	wait "$server" || fail "the server ended with $?"
+	server=""
+}
+kill_server() {
+	kill -KILL "$server"
+	wait "$server" 2>/dev/null
+	server=""
+}
+# where EXIT-CODE ARGUMENT...
+where() {
+	local want=$1 got
+	shift
+	timeout 60 "$WHERE" "$@" >"$T/out" 2>"$T/err"
+	got=$?
+	[ $got = "$want" ] || {
+		fail "$*: exit code $got instead of $want"
+		cat "$T/out" "$T/err"
+	}
+}
+quiet() { [ ! -s "$T/err" ] || fail "said without need: $(cat "$T/err")"; }
+# What rpcinfo shows: version netid address, of RDMA.
+expect_rdma() {
+	rpcinfo | awk -v p=$prog '$1 == p && $3 ~ /^rdma/ { print $2, $3, $4 }' |
+		LC_ALL=C sort >"$T/rows"
+	printf '%s\n' "$@" | sed '/^$/d' | LC_ALL=C sort >"$T/wanted"
+	cmp -s "$T/rows" "$T/wanted" || {
+		fail "rpcinfo shows otherwise:"
+		diff "$T/wanted" "$T/rows"
+	}
+}
+expect_tcp() { # how many versions
+	local n
+	n=$(rpcinfo -p | awk -v p=$prog '$1 == p && $3 == "tcp" { n++ } END { print n + 0 }')
+	[ "$n" = "$1" ] || fail "rpcinfo -p shows $n versions over TCP instead of $1"
+}
+
+# ---- Without rpcbind ----------------------------------------------------------------
+
+where 1 serve 127.0.0.1:4660
+says "$T/out" "error: rdma: RPC: Port mapper failure - Unable to receive: errno 111 (Connection refused)"
+where 1 call 127.0.0.1 rdma
+says "$T/out" "error: create: RPC: Port mapper failure - Unable to receive: errno 111 (Connection refused)"
+where 1 native 127.0.0.1
+says "$T/out" "event: rpcbind there: connection refused"
+
+# ---- RDMA and TCP -------------------------------------------------------------------
+
+start_rpcbind
+start serve 127.0.0.1:4660 tcp
+expect_rdma "1 rdma 127.0.0.1.18.52" "2 rdma 127.0.0.1.18.52"
+expect_tcp 2
+where 0 call 127.0.0.1 -
+says "$T/out" "answered netid=rdma"
+quiet
+where 0 call localhost rdma,tcp
+says "$T/out" "answered netid=rdma"
+quiet
+where 0 call 127.0.0.1 tcp,rdma
+says "$T/out" "answered netid=tcp"
+quiet
+where 0 call twofold rdma # its first address cannot be reached
+says "$T/out" "answered netid=rdma"
+where 0 versions 127.0.0.1
+says "$T/out" "version 2 netid=rdma"
+where 0 native 127.0.0.1
+says "$T/out" "answered natively"
+
+# A second server elsewhere does not take the place of the first.
+where 1 serve 127.0.0.1:4661
+says "$T/out" "error: rdma: RPC: Remote system error - File exists"
+expect_rdma "1 rdma 127.0.0.1.18.52" "2 rdma 127.0.0.1.18.52"
+stop
+expect_rdma ""
+expect_tcp 0
+
+# ---- The RDMA server is gone, TCP is up ---------------------------------------------
+
+start tcp
+expect_rdma ""
+expect_tcp 2
+where 0 call 127.0.0.1 rdma,tcp
+says "$T/out" "answered netid=tcp"
+says "$T/err" "127.0.0.1: no RDMA (its rpcbind has no such program there): using TCP"
+[ "$(wc -l <"$T/err")" = 1 ] || fail "it is said more than once"
+where 1 call 127.0.0.1 rdma
+says "$T/out" "error: create: RPC: Program not registered"
+quiet
+where 1 call 127.0.0.1 -
+says "$T/out" "error: create: RPC: Program not registered"
+where 1 native 127.0.0.1
+says "$T/out" "event: rpcbind there does not know the program"
+NETPATH=udp:tcp where 0 call 127.0.0.1 netpath
+says "$T/out" "answered netid=tcp"
+stop
+
+# ---- A server that was killed -------------------------------------------------------
+
+start serve 127.0.0.1:4660 tcp
+kill_server
+expect_rdma "1 rdma 127.0.0.1.18.52" "2 rdma 127.0.0.1.18.52"
+where 1 call 127.0.0.1 rdma
+says "$T/out" "Connection refused"
+start serve 127.0.0.1:4660 # at the same address
+where 0 call 127.0.0.1 rdma
+stop
+expect_rdma ""
+rpcinfo -d $prog 1 2>/dev/null # what TCP left
+rpcinfo -d $prog 2 2>/dev/null
+
+# ---- RDMA only, and RDMA with a silent rpcbind --------------------------------------
+
+start serve 127.0.0.1:0
+where 0 call 127.0.0.1 tcp,rdma
+says "$T/out" "answered netid=rdma"
+says "$T/err" "127.0.0.1: no TCP (its rpcbind has no such program there): using RDMA"
+kill -STOP "$rpcbind"
+began=$SECONDS
+where 1 call 127.0.0.1 rdma,tcp
+says "$T/out" "RPC: Port mapper failure - Timed out"
+[ $((SECONDS - began)) -le 12 ] || fail "a silent rpcbind holds a client up"
+began=$SECONDS
+where 0 leave 127.0.0.1
+says "$T/out" "left"
+[ $((SECONDS - began)) -le 3 ] || fail "a silent rpcbind holds an engine up"
+began=$SECONDS
+kill -TERM "$server" # it cannot take back what it registered
+wait "$server" || fail "the server ended with $?"
+[ $((SECONDS - began)) -le 9 ] || fail "a silent rpcbind holds a server up"
+server=""
+kill -CONT "$rpcbind"
+rpcinfo -d $prog 1 2>/dev/null
+rpcinfo -d $prog 2 2>/dev/null
+
+# ---- NFS has a port of its own ------------------------------------------------------
+
+mkdir "$T/export"
+"$RPCRDMA" nfsd --export "$T/export:/e" --listen 127.0.0.1:20049 --state-dir "$T/state" \
+	>"$T/nfsd.out" 2>"$T/nfsd.err" &
+others="$others $!"
+until_true 20 grep -q '^listening' "$T/nfsd.out" || fail "nfsd does not start"
+where 0 native 127.0.0.1 100003
+says "$T/out" "answered natively"
+
+# ---- IPv6 ---------------------------------------------------------------------------
+
+if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
+	start serve '[::1]:4660' tcp
+	expect_rdma "1 rdma6 ::1.18.52" "2 rdma6 ::1.18.52"
+	where 0 call '::1' rdma
+	says "$T/out" "answered netid=rdma6"
+	where 0 call '::1' rdma6,tcp
+	says "$T/out" "answered netid=rdma6"
+	where 0 call 127.0.0.1 rdma6,tcp
+	says "$T/err" "127.0.0.1: no RDMA over IPv6 (it has no such address): using TCP"
+	stop
+	start serve '[::]:4660'
+	expect_rdma "1 rdma6 ::.18.52" "2 rdma6 ::.18.52" \
+		"1 rdma 0.0.0.0.18.52" "2 rdma 0.0.0.0.18.52"
+	where 0 call 127.0.0.1 rdma
+	where 0 native ::1
+	stop
+	expect_rdma ""
+else
+	echo "no IPv6 here: that part was not tried"
+fi
+
+[ $failed = 0 ] || exit 1
+echo "registered, found, and TCP where there is no RDMA"
