@@ -19,8 +19,8 @@
  *
  * Threads: all functions from any thread, requests of one context at once; a request
  * itself belongs to one thread at a time.  Setting up a context reads the keytab and
- * writes the replay cache: where that would hold up an event loop, rr_gss_may_block
- *says before.  The rest computes only.
+ * writes the replay cache; rr_gss_may_block tells an event loop before.  The rest only
+ * computes.
  *
  * The peer: everything it sends is bounded here or, arguments, by the transport.  What
  * cannot be verified changes nothing.  Contexts are only kept for who proved a name, so
@@ -44,7 +44,7 @@ enum {
 	RR_GSS_MAX_GROUPS = 32,
 	RR_GSS_NOBODY = 65534,
 	/* Octets that protection adds to arguments or results, at most. */
-	RR_GSS_OVERHEAD = 1024,
+	RR_GSS_OVERHEAD = 512,
 };
 
 enum rr_gss_proc {
@@ -93,7 +93,7 @@ struct rr_gss_identity {
 };
 
 /* A Call: its header, as rr_rpc_get_call has read it, and what comes after that.  All
- * of it is borrowed. */
+ * of it is borrowed; @args as long as the request, which may refer to them. */
 struct rr_gss_call {
 	uint32_t xid, program, version, procedure;
 	struct rpcrdma_auth cred, verf;
@@ -129,13 +129,15 @@ struct rr_gss_request { /* not to be copied */
 	uint32_t service, seq;
 	uint32_t auth_stat;       /* of a refusal, else 0 */
 	struct rpcrdma_auth verf; /* of the Reply; within the request */
-	void *args; /* what was protected; the request's until released, or NULL */
+	const void *args;         /* what was protected; until released; or NULL */
 	size_t args_len;
 	void *reply; /* RR_GSS_ANSWER */
 	size_t reply_len;
 	uint8_t verf_body[400];
+	struct rr_gss *table;
 	gss_qop_t qop;
-	gss_buffer_desc plain; /* holds @args */
+	gss_buffer_desc plain; /* holds @args ... */
+	void *copy;            /* ... or this does */
 };
 
 /* What gss_proc says: setting up a context, which reads and writes files. */

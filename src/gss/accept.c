@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is done with a Call of flavor RPCSEC_GSS: the order of the checks, and the
+ * answers.  See contexts.h.
+ *
+ * A data request:  credential well-formed -> handle known -> header signed -> context
+ * still valid -> sequence number -> arguments verified or decrypted.  What comes before
+ * "header signed" changes nothing but the order of use.         [RFC 2203 §5.3.3]
+ *
+ * Setting up:  one token in, one token out, and the context is there or is not.  Its
+ * refusals are GSS-API's codes in a Reply that says SUCCESS.    [RFC 2203 §5.2.3]
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "gss/context.h"
+
+enum {
+	ACCEPTED = 0,
+	DENIED = 1,
+	AUTH_ERROR = 1,
+	SUCCESS = 0,
+	GARBAGE_ARGS = 4,
+	/* auth_stat */
+	BADCRED = 1,
+	REJECTEDCRED = 2,
+	BADVERF = 3,
+	CREDPROBLEM = 13,
+	CTXPROBLEM = 14,
+	MAX_REPLY_HEADER = 6 * 4 + RR_GSS_AUTH_MAX,
+};
+
+struct credential {
+	uint32_t version, proc, seq, service, handle_len;
+	const void *handle;
+};
+
+static bool get_credential(const struct rpcrdma_auth *a, struct credential *ret)
+{
+	struct rr_cursor c = rr_cursor_over(a->body, a->len);
+
+	ret->version = rr_get_u32(&c);
+	ret->proc = rr_get_u32(&c);
+	ret->seq = rr_get_u32(&c);
+	ret->service = rr_get_u32(&c);
+	ret->handle_len = rr_get_u32(&c);
+	ret->handle = rr_get_bytes(&c, ret->handle_len);
+	(void)rr_get_bytes(&c, rr_pad(ret->handle_len)); /* marks the cursor */
+	return a->flavor == RR_GSS_FLAVOR && !rr_cursor_bad(&c) && !rr_cursor_left(&c);
+}
+
+bool rr_gss_may_block(const struct rpcrdma_auth *cred)
+{
+	struct credential c;
+
+	return get_credential(cred, &c) &&
+	       (c.proc == RR_GSS_INIT || c.proc == RR_GSS_CONTINUE_INIT);
+}
+
+/* -- answers ------------------------------------------------------------------------
+ */
+
+/* Room for the Reply and @more octets behind its header.  False: no memory, and the
+ * verdict is to close. */
+static bool begin_reply(struct rr_gss_request *r, size_t more, struct rr_writer *w)
+{
+	size_t size = MAX_REPLY_HEADER + more;
+
+	r->verdict = RR_GSS_CLOSE;
+	r->reply = malloc(size);
+	*w = rr_writer_over(r->reply, r->reply ? size : 0);
+	return r->reply;
+}
+
+static void end_reply(struct rr_gss_request *r, const struct rr_writer *w)
+{
+	RR_ASSERT(!rr_writer_bad(w));
+	r->reply_len = rr_writer_used(w);
+	r->verdict = RR_GSS_ANSWER;
+}
+
+static void put_accepted(struct rr_writer *w, const struct rr_gss_call *k,
+                         const struct rpcrdma_auth *verf, uint32_t stat)
+{
+	rr_put_u32(w, k->xid);
+	rr_put_u32(w, 1); /* REPLY */
+	rr_put_u32(w, ACCEPTED);
+	rr_put_u32(w, verf->flavor);
+	rr_put_u32(w, verf->len);
+	rr_put_padded(w, verf->body, verf->len);
+	rr_put_u32(w, stat);
+}
+
+static void accepted(const struct rr_gss_call *k, struct rr_gss_request *r,
+                     uint32_t stat)
+{
+	struct rr_writer w;
+
+	if (!begin_reply(r, 0, &w))
+		return;
+	put_accepted(&w, k, &r->verf, stat);
+	end_reply(r, &w);
+}
+
+static void refuse(struct rr_gss *g, const struct rr_gss_call *k,
+                   struct rr_gss_request *r, uint32_t auth_stat)
+{
+	struct rr_writer w;
+
+	g->refused++;
+	r->auth_stat = auth_stat;
+	if (!begin_reply(r, 0, &w))
+		return;
+	rr_put_u32(&w, k->xid);
+	rr_put_u32(&w, 1); /* REPLY */
+	rr_put_u32(&w, DENIED);
+	rr_put_u32(&w, AUTH_ERROR);
+	rr_put_u32(&w, auth_stat);
+	end_reply(r, &w);
+}
+
+/* -- setting up ---------------------------------------------------------------------
+ */
+
+/* What GSS-API made of a token. */
+struct outcome {
+	OM_uint32 major, minor;
+	gss_buffer_desc token;
+	struct rr_gss_context *context; /* held; or NULL: refused */
+};
+
+/* The token, as one run of octets; *@ret_copy is to be freed.  False: no token. */
+static bool get_token(const struct rr_gss_call *k, gss_buffer_desc *ret,
+                      void **ret_copy)
+{
+	const size_t most = RR_GSS_MAX_TOKEN + 8;
+	struct rr_cursor c;
+	uint8_t *p;
+	size_t len = 0;
+
+	*ret_copy = NULL;
+	for (unsigned i = 0; i < k->n_args; i++) {
+		if (k->args[i].item || k->args[i].len > most - len)
+			return false;
+		len += k->args[i].len;
+	}
+	*ret_copy = p = malloc(len ? len : 1);
+	if (!p)
+		return false;
+	c = rr_cursor_over(p, len);
+	for (unsigned i = 0; i < k->n_args; i++) {
+		if (k->args[i].len)
+			memcpy(p, k->args[i].base, k->args[i].len);
+		p += k->args[i].len;
+	}
+	ret->length = rr_get_u32(&c);
+	ret->value = (void *)(uintptr_t)rr_get_bytes(&c, ret->length);
+	(void)rr_get_bytes(&c, rr_pad(ret->length)); /* marks the cursor */
+	return !rr_cursor_bad(&c) && ret->length && ret->length <= RR_GSS_MAX_TOKEN;
+}
+
+static void address_of(const struct sockaddr *a, uint8_t ret[RR_GSS_ADDRESS])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	memset(ret, 0, RR_GSS_ADDRESS);
+	if (a && a->sa_family == AF_INET) {
+		memcpy(ret, mapped, sizeof(mapped));
+		memcpy(ret + 12, &((const struct sockaddr_in *)a)->sin_addr, 4);
+	} else if (a && a->sa_family == AF_INET6) {
+		memcpy(ret, &((const struct sockaddr_in6 *)a)->sin6_addr, 16);
+	}
+}
+
+static rr_time expiry(rr_time now, OM_uint32 seconds)
+{
+	return seconds == GSS_C_INDEFINITE ? RR_TIME_NEVER : now + RR_SEC(seconds);
+}
+
+/* A context that GSS-API has completed becomes one of ours. */
+static void adopt(struct rr_gss *g, const struct rr_gss_call *k, gss_ctx_id_t id,
+                  gss_name_t name, gss_OID mech, OM_uint32 seconds, struct outcome *o)
+{
+	struct rr_gss_context *c = rr_gss_context_new(id);
+	OM_uint32 minor;
+
+	o->major = GSS_S_FAILURE;
+	if (!c) {
+		(void)gss_release_name(&minor, &name);
+		return;
+	}
+	address_of(k->peer, c->address);
+	c->expires = expiry(k->now, seconds);
+	if (rr_gss_identity_init(&c->who, name, mech, id)) {
+		rr_gss_context_put(g, c);
+		return;
+	}
+	o->major = GSS_S_COMPLETE;
+	o->context = c;
+}
+
+static void take_token(struct rr_gss *g, const struct rr_gss_call *k,
+                       gss_buffer_desc *token, struct outcome *o)
+{
+	gss_ctx_id_t id = GSS_C_NO_CONTEXT;
+	gss_name_t name = GSS_C_NO_NAME;
+	gss_OID mech = GSS_C_NO_OID;
+	OM_uint32 seconds = 0, minor;
+	gss_cred_id_t cred;
+
+	if (!rr_gss_cred(g, k->now, &cred, &o->major, &o->minor))
+		return;
+	o->major = gss_accept_sec_context(&o->minor, &id, cred, token,
+	                                  GSS_C_NO_CHANNEL_BINDINGS, &name, &mech,
+	                                  &o->token, NULL, &seconds, NULL);
+	if (o->major == GSS_S_COMPLETE) {
+		adopt(g, k, id, name, mech, seconds, o);
+		return;
+	}
+	/* A context that wants more tokens would be kept for somebody unknown. */
+	if (!GSS_ERROR(o->major))
+		o->major = GSS_S_FAILURE;
+	(void)gss_delete_sec_context(&minor, &id, GSS_C_NO_BUFFER);
+	(void)gss_release_name(&minor, &name);
+}
+
+/* The handle and the token only if there is a context; its verifier then is over the
+ * window, else there is none. */
+static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
+                         struct rr_gss_request *r, struct outcome *o)
+{
+	struct rr_gss_context *c = o->context;
+	size_t token_len;
+	struct rr_writer w;
+
+	if (c && (o->token.length > RR_GSS_MAX_TOKEN ||
+	          !rr_gss_sign_word(c, GSS_C_QOP_DEFAULT, RR_GSS_WINDOW, r))) {
+		rr_gss_context_put(g, c);
+		o->context = c = NULL;
+		o->major = GSS_S_FAILURE;
+	}
+	if (!c)
+		g->refused++;
+	token_len = c ? o->token.length : 0;
+	if (!begin_reply(r, 6 * 4 + RR_GSS_HANDLE + token_len + 3, &w))
+		return;
+	put_accepted(&w, k, &r->verf, SUCCESS);
+	rr_put_u32(&w, c ? RR_GSS_HANDLE : 0);
+	if (c)
+		rr_put_padded(&w, c->handle, RR_GSS_HANDLE);
+	rr_put_u32(&w, o->major);
+	rr_put_u32(&w, o->minor);
+	rr_put_u32(&w, c ? RR_GSS_WINDOW : 0);
+	rr_put_u32(&w, (uint32_t)token_len);
+	rr_put_padded(&w, o->token.value, token_len);
+	end_reply(r, &w);
+}
+
+static void set_up(struct rr_gss *g, const struct rr_gss_call *k,
+                   const struct credential *cred, struct rr_gss_request *r)
+{
+	struct outcome o = {.token = GSS_C_EMPTY_BUFFER};
+	gss_buffer_desc token;
+	OM_uint32 minor;
+	void *copy;
+
+	/* CONTINUE_INIT: we never asked for it.  CREDPROBLEM and CTXPROBLEM are not
+	 * for the creation of contexts [RFC 2203 §5.2.3.2]. */
+	if (cred->version != RR_GSS_VERSION || cred->proc != RR_GSS_INIT ||
+	    cred->handle_len || k->procedure) {
+		refuse(g, k, r, REJECTEDCRED);
+		return;
+	}
+	if (!get_token(k, &token, &copy)) {
+		free(copy);
+		accepted(k, r, GARBAGE_ARGS);
+		return;
+	}
+	take_token(g, k, &token, &o);
+	free(copy);
+	answer_token(g, k, r, &o);
+	if (o.context && r->verdict == RR_GSS_ANSWER)
+		rr_gss_context_keep(g, o.context, k->now);
+	if (o.context)
+		rr_gss_context_put(g, o.context);
+	(void)gss_release_buffer(&minor, &o.token);
+}
+
+/* -- requests -----------------------------------------------------------------------
+ */
+
+/* Finds the context, and checks all that is said about it.  False: answered. */
+static bool authenticate(struct rr_gss *g, const struct rr_gss_call *k,
+                         const struct credential *cred, struct rr_gss_request *r)
+{
+	struct rr_gss_context *c =
+	        rr_gss_context_find(g, cred->handle, cred->handle_len, k->now);
+	uint32_t problem = 0;
+
+	r->context = c;
+	if (!c ||
+	    (k->verf.flavor == RR_GSS_FLAVOR && !rr_gss_verify_header(c, k, &r->qop)))
+		problem = CREDPROBLEM;
+	else if (k->verf.flavor != RR_GSS_FLAVOR)
+		problem = BADVERF;
+	else if (k->now >= c->expires || cred->seq > RR_GSS_MAX_SEQ)
+		problem = CTXPROBLEM;
+	if (problem) {
+		refuse(g, k, r, problem);
+		if (c && k->now >= c->expires)
+			rr_gss_context_drop(g, c);
+		return false;
+	}
+	if (!rr_gss_see(c, cred->seq)) {
+		g->closed++;
+		r->verdict = RR_GSS_CLOSE;
+		return false;
+	}
+	if (!rr_gss_sign_word(c, r->qop, cred->seq, r)) {
+		refuse(g, k, r, CTXPROBLEM); /* [RFC 2203 §5.3.3.4.1] */
+		return false;
+	}
+	return true;
+}
+
+static void proceed(struct rr_gss *g, const struct rr_gss_call *k,
+                    struct rr_gss_request *r)
+{
+	if (r->service != RR_GSS_NONE && !rr_gss_unwrap(r, k)) {
+		g->refused++;
+		accepted(k, r, GARBAGE_ARGS);
+		return;
+	}
+	g->accepted++;
+	if (r->service == RR_GSS_INTEGRITY)
+		g->integrity++;
+	else if (r->service == RR_GSS_PRIVACY)
+		g->privacy++;
+	r->who = &r->context->who;
+	r->verdict = RR_GSS_PROCEED;
+}
+
+static void serve(struct rr_gss *g, const struct rr_gss_call *k,
+                  const struct credential *cred, struct rr_gss_request *r)
+{
+	r->service = cred->service;
+	r->seq = cred->seq;
+	if (cred->version != RR_GSS_VERSION || cred->service < RR_GSS_NONE ||
+	    cred->service > RR_GSS_PRIVACY ||
+	    (cred->proc == RR_GSS_DESTROY && k->procedure)) {
+		refuse(g, k, r, BADCRED);
+		return;
+	}
+	if (!authenticate(g, k, cred, r))
+		return;
+	if (cred->proc == RR_GSS_DATA) {
+		proceed(g, k, r);
+		return;
+	}
+	/* Its void result is not wrapped, nor is its argument looked at: clients differ
+	 * in whether they wrap nothing. */
+	rr_gss_context_drop(g, r->context);
+	g->destroyed++;
+	accepted(k, r, SUCCESS);
+}
+
+enum rr_gss_verdict rr_gss_accept(struct rr_gss *g, const struct rr_gss_call *k,
+                                  struct rr_gss_request *r)
+{
+	struct credential cred;
+
+	memset(r, 0, sizeof(*r));
+	r->table = g;
+	r->verf.body = r->verf_body;
+	if (!get_credential(&k->cred, &cred))
+		refuse(g, k, r, BADCRED);
+	else if (cred.proc == RR_GSS_INIT || cred.proc == RR_GSS_CONTINUE_INIT)
+		set_up(g, k, &cred, r);
+	else if (cred.proc == RR_GSS_DATA || cred.proc == RR_GSS_DESTROY)
+		serve(g, k, &cred, r);
+	else
+		refuse(g, k, r, BADCRED);
+	if (r->verdict != RR_GSS_PROCEED && r->context) {
+		rr_gss_context_put(g, r->context);
+		r->context = NULL;
+	}
+	return r->verdict;
+}
+
+void rr_gss_release(struct rr_gss_request *r)
+{
+	OM_uint32 minor;
+
+	if (r->context)
+		rr_gss_context_put(r->table, r->context);
+	(void)gss_release_buffer(&minor, &r->plain);
+	free(r->copy);
+	free(r->reply);
+	memset(r, 0, sizeof(*r));
+}
+
+gss_ctx_id_t rr_gss_context_id(const struct rr_gss_request *r)
+{
+	return r->context->id;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of contexts: by handle, and in the order of use.  See contexts.h.
+ *
+ * A context has a count of holders: the table and each request.  Out of the table, it
+ * serves the requests that hold it to their ends.  What is idle for too long goes when
+ * it is asked for, or when another one wants in: no timer is needed, since the number
+ * is bounded.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "gss/context.h"
+
+enum { MAX_CONTEXTS = 1024, MAX_PER_ADDRESS = 256 };
+#define IDLE_NS RR_SEC(24 * 3600)
+
+int rr_gss_new(const struct rr_gss_options *options, struct rr_gss **ret)
+{
+	struct rr_gss *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return -ENOMEM;
+	if (options)
+		g->o = *options;
+	if (g->o.principal) {
+		g->principal = strdup(g->o.principal);
+		if (!g->principal) {
+			free(g);
+			return -ENOMEM;
+		}
+	}
+	g->o.principal = g->principal;
+	if (!g->o.max_contexts)
+		g->o.max_contexts = MAX_CONTEXTS;
+	if (!g->o.max_per_address)
+		g->o.max_per_address = MAX_PER_ADDRESS;
+	if (!g->o.idle_ns)
+		g->o.idle_ns = IDLE_NS;
+	g->cred = GSS_C_NO_CREDENTIAL;
+	pthread_mutex_init(&g->cred_lock, NULL);
+	pthread_mutex_init(&g->lock, NULL);
+	for (unsigned i = 0; i < RR_GSS_BUCKETS; i++)
+		rr_list_init(&g->buckets[i]);
+	rr_list_init(&g->order);
+	*ret = g;
+	return 0;
+}
+
+void rr_gss_free(struct rr_gss *g)
+{
+	OM_uint32 minor;
+
+	if (!g)
+		return;
+	rr_gss_forget(g);
+	(void)gss_release_cred(&minor, &g->cred);
+	pthread_mutex_destroy(&g->cred_lock);
+	pthread_mutex_destroy(&g->lock);
+	free(g->principal);
+	free(g);
+}
+
+/* -- one context ------------------------------------------------------------------- */
+
+static void context_free(struct rr_gss_context *c)
+{
+	OM_uint32 minor;
+
+	rr_gss_identity_fini(&c->who);
+	(void)gss_delete_sec_context(&minor, &c->id, GSS_C_NO_BUFFER);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+struct rr_gss_context *rr_gss_context_new(gss_ctx_id_t id)
+{
+	struct rr_gss_context *c = calloc(1, sizeof(*c));
+	OM_uint32 minor;
+
+	if (!c) {
+		(void)gss_delete_sec_context(&minor, &id, GSS_C_NO_BUFFER);
+		return NULL;
+	}
+	c->refs = 1;
+	c->id = id;
+	rr_list_init(&c->in_bucket);
+	rr_list_init(&c->in_order);
+	pthread_mutex_init(&c->lock, NULL);
+	/* Short reads cannot happen for so few octets. */
+	if (getrandom(c->handle, sizeof(c->handle), 0) < 0) {
+		context_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void rr_gss_context_put(struct rr_gss *g, struct rr_gss_context *c)
+{
+	unsigned left;
+
+	pthread_mutex_lock(&g->lock);
+	left = --c->refs;
+	pthread_mutex_unlock(&g->lock);
+	if (!left)
+		context_free(c);
+}
+
+/* -- the table: its lock is held --------------------------------------------------- */
+
+/* Handles are random, and ours: nobody chooses a bucket. */
+static struct rr_list *bucket_of(struct rr_gss *g, const uint8_t *handle)
+{
+	return &g->buckets[handle[0] % RR_GSS_BUCKETS];
+}
+
+/* Out of the table, onto the list of those to be put; the lock is not held then. */
+static void take_out(struct rr_gss *g, struct rr_gss_context *c, struct rr_list *gone)
+{
+	rr_list_del(&c->in_bucket);
+	rr_list_del(&c->in_order);
+	rr_list_push(gone, &c->in_order);
+	g->count--;
+}
+
+static void put_all(struct rr_gss *g, struct rr_list *gone)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(gone)))
+		rr_gss_context_put(g,
+		                   rr_container_of(n, struct rr_gss_context, in_order));
+}
+
+static bool is_idle(const struct rr_gss *g, const struct rr_gss_context *c, rr_time now)
+{
+	return now > c->used && now - c->used > g->o.idle_ns;
+}
+
+/* The least recently used one of that address, or of all; how many there are. */
+static struct rr_gss_context *oldest(struct rr_gss *g, const uint8_t *address,
+                                     unsigned *ret_count)
+{
+	struct rr_gss_context *first = NULL;
+	const struct rr_list *n;
+
+	*ret_count = 0;
+	rr_list_for_each (n, &g->order) {
+		struct rr_gss_context *c =
+		        rr_container_of(n, struct rr_gss_context, in_order);
+
+		if (address && memcmp(c->address, address, RR_GSS_ADDRESS) != 0)
+			continue;
+		if (!first)
+			first = c;
+		++*ret_count;
+	}
+	return first;
+}
+
+static void make_room(struct rr_gss *g, const uint8_t *address, rr_time now,
+                      struct rr_list *gone)
+{
+	struct rr_gss_context *c;
+	unsigned n;
+
+	while ((c = oldest(g, NULL, &n)) &&
+	       (is_idle(g, c, now) || n >= g->o.max_contexts)) {
+		if (is_idle(g, c, now))
+			g->expired++;
+		else
+			g->evicted++;
+		take_out(g, c, gone);
+	}
+	while ((c = oldest(g, address, &n)) && n >= g->o.max_per_address) {
+		g->evicted++;
+		take_out(g, c, gone);
+	}
+}
+
+/* -- ... it is not ----------------------------------------------------------------- */
+
+void rr_gss_context_keep(struct rr_gss *g, struct rr_gss_context *c, rr_time now)
+{
+	struct rr_list gone;
+
+	rr_list_init(&gone);
+	pthread_mutex_lock(&g->lock);
+	make_room(g, c->address, now, &gone);
+	rr_list_push(bucket_of(g, c->handle), &c->in_bucket);
+	rr_list_push(&g->order, &c->in_order);
+	c->used = now;
+	c->refs++;
+	g->count++;
+	g->established++;
+	pthread_mutex_unlock(&g->lock);
+	put_all(g, &gone);
+}
+
+static struct rr_gss_context *look_up(struct rr_gss *g, const void *handle)
+{
+	struct rr_list *bucket = bucket_of(g, handle);
+	const struct rr_list *n;
+
+	rr_list_for_each (n, bucket) {
+		struct rr_gss_context *c =
+		        rr_container_of(n, struct rr_gss_context, in_bucket);
+
+		if (memcmp(c->handle, handle, RR_GSS_HANDLE) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+struct rr_gss_context *rr_gss_context_find(struct rr_gss *g, const void *handle,
+                                           size_t len, rr_time now)
+{
+	struct rr_gss_context *c = NULL;
+	struct rr_list gone;
+
+	if (len != RR_GSS_HANDLE)
+		return NULL;
+	rr_list_init(&gone);
+	pthread_mutex_lock(&g->lock);
+	c = look_up(g, handle);
+	if (c && is_idle(g, c, now)) {
+		g->expired++;
+		take_out(g, c, &gone);
+		c = NULL;
+	}
+	if (c) {
+		c->refs++;
+		if (now > c->used)
+			c->used = now;
+		rr_list_del(&c->in_order);
+		rr_list_push(&g->order, &c->in_order);
+	}
+	pthread_mutex_unlock(&g->lock);
+	put_all(g, &gone);
+	return c;
+}
+
+void rr_gss_context_drop(struct rr_gss *g, struct rr_gss_context *c)
+{
+	struct rr_list gone;
+
+	rr_list_init(&gone);
+	pthread_mutex_lock(&g->lock);
+	if (!rr_list_empty(&c->in_bucket)) /* another thread may have been first */
+		take_out(g, c, &gone);
+	pthread_mutex_unlock(&g->lock);
+	put_all(g, &gone);
+}
+
+void rr_gss_forget(struct rr_gss *g)
+{
+	struct rr_list gone;
+	struct rr_list *n;
+
+	rr_list_init(&gone);
+	pthread_mutex_lock(&g->lock);
+	while ((n = rr_list_first(&g->order)))
+		take_out(g, rr_container_of(n, struct rr_gss_context, in_order), &gone);
+	pthread_mutex_unlock(&g->lock);
+	put_all(g, &gone);
+}
+
+void rr_gss_get_stats(struct rr_gss *g, struct rr_gss_stats *ret)
+{
+	pthread_mutex_lock(&g->lock);
+	ret->contexts = g->count;
+	pthread_mutex_unlock(&g->lock);
+	ret->established = g->established;
+	ret->destroyed = g->destroyed;
+	ret->evicted = g->evicted;
+	ret->expired = g->expired;
+	ret->accepted = g->accepted;
+	ret->integrity = g->integrity;
+	ret->privacy = g->privacy;
+	ret->refused = g->refused;
+	ret->closed = g->closed;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whose name a context has, which key of ours it was made for, and who that is on this
+ * system: by auth_to_local of krb5.conf, then passwd and group.  Whom the system does
+ * not know is nobody.                                            [RFC 2623 §2.3]
+ *
+ * Also the credential that contexts are accepted with: of Kerberos V5 alone, whose
+ * contexts take one token each way, so that no half of one is ever kept.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <gssapi/gssapi_ext.h>
+#include <gssapi/gssapi_krb5.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gss/context.h"
+
+enum { MAX_PASSWD_BYTES = 1 << 20 };
+#define RETRY_NS RR_SEC(5)
+
+static char *name_text(gss_name_t name)
+{
+	gss_buffer_desc b = GSS_C_EMPTY_BUFFER;
+	OM_uint32 minor;
+	char *s = NULL;
+
+	if (gss_display_name(&minor, name, &b, NULL) == GSS_S_COMPLETE)
+		s = strndup(b.value, b.length);
+	(void)gss_release_buffer(&minor, &b);
+	return s;
+}
+
+static char *target_of(gss_ctx_id_t id)
+{
+	gss_name_t name = GSS_C_NO_NAME;
+	OM_uint32 minor;
+	char *s = NULL;
+
+	if (gss_inquire_context(&minor, id, NULL, &name, NULL, NULL, NULL, NULL,
+	                        NULL) == GSS_S_COMPLETE)
+		s = name_text(name);
+	(void)gss_release_name(&minor, &name);
+	return s;
+}
+
+static void groups_of(struct rr_gss_identity *w, const struct passwd *pw)
+{
+	gid_t groups[RR_GSS_MAX_GROUPS];
+	int n = RR_GSS_MAX_GROUPS;
+
+	/* -1: there are more; the first of them are those that count. */
+	if (getgrouplist(pw->pw_name, pw->pw_gid, groups, &n) < 0)
+		n = RR_GSS_MAX_GROUPS;
+	for (int i = 0; i < n; i++)
+		w->groups[i] = groups[i];
+	w->n_groups = (unsigned)n;
+}
+
+static void map(struct rr_gss_identity *w)
+{
+	struct passwd pwd, *pw = NULL;
+	size_t size = 1024;
+	OM_uint32 minor;
+	char *buf = NULL;
+	uid_t uid;
+	int err;
+
+	w->uid = w->gid = RR_GSS_NOBODY;
+	if (gss_pname_to_uid(&minor, w->name, w->mech, &uid) != GSS_S_COMPLETE)
+		return;
+	do {
+		free(buf);
+		size *= 2;
+		buf = malloc(size);
+		err = buf ? getpwuid_r(uid, &pwd, buf, size, &pw) : ENOMEM;
+	} while (err == ERANGE && size < MAX_PASSWD_BYTES);
+	if (!err && pw) {
+		w->mapped = true;
+		w->uid = pw->pw_uid;
+		w->gid = pw->pw_gid;
+		groups_of(w, pw);
+	}
+	free(buf);
+}
+
+int rr_gss_identity_init(struct rr_gss_identity *w, gss_name_t name, gss_OID mech,
+                         gss_ctx_id_t id)
+{
+	w->name = name;
+	w->mech = mech;
+	w->principal = name_text(name);
+	w->target = target_of(id);
+	if (!w->principal || !w->target)
+		return -ENOMEM;
+	map(w);
+	return 0;
+}
+
+void rr_gss_identity_fini(struct rr_gss_identity *w)
+{
+	OM_uint32 minor;
+
+	(void)gss_release_name(&minor, &w->name);
+	free(w->principal);
+	free(w->target);
+}
+
+/* -- whose key ----------------------------------------------------------------------
+ */
+
+static OM_uint32 acquire(struct rr_gss *g, OM_uint32 *minor)
+{
+	gss_OID_set_desc krb5 = {1, gss_mech_krb5};
+	gss_buffer_desc b = {.value = g->principal};
+	gss_name_t name = GSS_C_NO_NAME;
+	OM_uint32 major = GSS_S_COMPLETE, ignored;
+
+	if (g->principal) {
+		b.length = strlen(g->principal);
+		major = gss_import_name(minor, &b, GSS_C_NT_HOSTBASED_SERVICE, &name);
+	}
+	if (major == GSS_S_COMPLETE)
+		major = gss_acquire_cred(minor, name, GSS_C_INDEFINITE, &krb5,
+		                         GSS_C_ACCEPT, &g->cred, NULL, NULL);
+	(void)gss_release_name(&ignored, &name);
+	return major;
+}
+
+bool rr_gss_cred(struct rr_gss *g, rr_time now, gss_cred_id_t *ret,
+                 OM_uint32 *ret_major, OM_uint32 *ret_minor)
+{
+	pthread_mutex_lock(&g->cred_lock);
+	if (g->cred == GSS_C_NO_CREDENTIAL && now >= g->cred_again) {
+		g->cred_minor = 0;
+		g->cred_major = acquire(g, &g->cred_minor);
+		g->cred_again = now == RR_TIME_NEVER ? 0 : now + RETRY_NS;
+	}
+	*ret = g->cred;
+	*ret_major = g->cred_major;
+	*ret_minor = g->cred_minor;
+	pthread_mutex_unlock(&g->cred_lock);
+	return *ret_major == GSS_S_COMPLETE;
+}
+
+static void say(OM_uint32 code, int type, char *to, size_t size)
+{
+	gss_buffer_desc b = GSS_C_EMPTY_BUFFER;
+	OM_uint32 minor, more = 0;
+
+	if (gss_display_status(&minor, code, type, gss_mech_krb5, &more, &b) ==
+	    GSS_S_COMPLETE)
+		snprintf(to, size, "%.*s", (int)b.length, (const char *)b.value);
+	(void)gss_release_buffer(&minor, &b);
+}
+
+int rr_gss_check(struct rr_gss *g, char *ret_why, size_t size)
+{
+	OM_uint32 major, minor;
+	gss_cred_id_t cred;
+
+	if (rr_gss_cred(g, RR_TIME_NEVER, &cred, &major, &minor))
+		return 0;
+	if (size)
+		*ret_why = '\0';
+	/* The mechanism's words name the keytab; the general ones do not. */
+	say(minor ? minor : major, minor ? GSS_C_MECH_CODE : GSS_C_GSS_CODE, ret_why,
+	    size);
+	return -ENOKEY;
+}

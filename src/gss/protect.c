@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Octets that GSS-API signs, verifies, wraps and unwraps, and the window of sequence
+ * numbers.                                                     [RFC 2203 §5.3.2,
+ * §5.3.3]
+ *
+ * A context of Kerberos is used by one thread at a time, under its lock; what is long
+ * is gathered before it is taken.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "gss/context.h"
+
+/* Tokens may come in any order here: only errors count, and being a duplicate. */
+static bool good(OM_uint32 major)
+{
+	return !GSS_ERROR(major) &&
+	       !(major & (GSS_S_DUPLICATE_TOKEN | GSS_S_OLD_TOKEN));
+}
+
+/* -- the header ---------------------------------------------------------------------
+ */
+
+bool rr_gss_verify_header(struct rr_gss_context *c, const struct rr_gss_call *k,
+                          gss_qop_t *ret_qop)
+{
+	uint8_t head[8 * 4 + RR_GSS_AUTH_MAX];
+	struct rr_writer w = rr_writer_over(head, sizeof(head));
+	gss_buffer_desc text = {.value = head};
+	gss_buffer_desc mic = {.length = k->verf.len,
+	                       .value = (void *)(uintptr_t)k->verf.body};
+	OM_uint32 major, minor;
+
+	rr_put_u32(&w, k->xid);
+	rr_put_u32(&w, 0); /* CALL */
+	rr_put_u32(&w, 2);
+	rr_put_u32(&w, k->program);
+	rr_put_u32(&w, k->version);
+	rr_put_u32(&w, k->procedure);
+	rr_put_u32(&w, k->cred.flavor);
+	rr_put_u32(&w, k->cred.len);
+	rr_put_padded(&w, k->cred.body, k->cred.len);
+	if (rr_writer_bad(&w))
+		return false;
+	text.length = rr_writer_used(&w);
+	pthread_mutex_lock(&c->lock);
+	major = gss_verify_mic(&minor, c->id, &text, &mic, ret_qop);
+	pthread_mutex_unlock(&c->lock);
+	return good(major);
+}
+
+static uint64_t bit_of(uint32_t seq)
+{
+	return 1ull << seq % 64;
+}
+
+static uint64_t *word_of(struct rr_gss_context *c, uint32_t seq)
+{
+	return &c->seen[seq % RR_GSS_WINDOW / 64];
+}
+
+/* The window moves to @seq: what lies between was not seen. */
+static void advance(struct rr_gss_context *c, uint32_t seq)
+{
+	if (seq - c->last >= RR_GSS_WINDOW)
+		memset(c->seen, 0, sizeof(c->seen));
+	else
+		for (uint32_t s = c->last + 1; s != seq; s++)
+			*word_of(c, s) &= ~bit_of(s);
+	c->last = seq;
+	*word_of(c, seq) |= bit_of(seq);
+}
+
+/* Nothing below zero was ever sent, so a window that begins empty at zero is right:
+ * zero itself is not seen yet. */
+bool rr_gss_see(struct rr_gss_context *c, uint32_t seq)
+{
+	bool fresh = true;
+
+	pthread_mutex_lock(&c->lock);
+	if (seq > c->last)
+		advance(c, seq);
+	else if (c->last - seq >= RR_GSS_WINDOW || *word_of(c, seq) & bit_of(seq))
+		fresh = false;
+	else
+		*word_of(c, seq) |= bit_of(seq);
+	pthread_mutex_unlock(&c->lock);
+	return fresh;
+}
+
+bool rr_gss_sign_word(struct rr_gss_context *c, gss_qop_t qop, uint32_t word,
+                      struct rr_gss_request *r)
+{
+	uint8_t be[4];
+	gss_buffer_desc text = {.length = sizeof(be), .value = be};
+	gss_buffer_desc mic = GSS_C_EMPTY_BUFFER;
+	OM_uint32 major, minor;
+	bool ok;
+
+	rr_store_u32(be, word);
+	pthread_mutex_lock(&c->lock);
+	major = gss_get_mic(&minor, c->id, qop, &text, &mic);
+	pthread_mutex_unlock(&c->lock);
+	ok = good(major) && mic.length <= sizeof(r->verf_body);
+	if (ok) {
+		memcpy(r->verf_body, mic.value, mic.length);
+		r->verf = (struct rpcrdma_auth){RR_GSS_FLAVOR, r->verf_body,
+		                                (uint32_t)mic.length};
+	}
+	(void)gss_release_buffer(&minor, &mic);
+	return ok;
+}
+
+/* -- arguments ----------------------------------------------------------------------
+ */
+
+/* One run of octets; what is reduced cannot have been protected. */
+static bool gather(struct rr_gss_request *r, const struct rr_gss_call *k,
+                   struct rr_cursor *ret)
+{
+	size_t len = 0;
+	uint8_t *p;
+
+	for (unsigned i = 0; i < k->n_args; i++) {
+		if (k->args[i].item)
+			return false;
+		len += k->args[i].len;
+	}
+	if (k->n_args == 1) {
+		*ret = rr_cursor_over(k->args[0].base, len);
+		return true;
+	}
+	r->copy = p = malloc(len ? len : 1);
+	if (!p)
+		return false;
+	*ret = rr_cursor_over(p, len);
+	for (unsigned i = 0; i < k->n_args; i++) {
+		if (k->args[i].len)
+			memcpy(p, k->args[i].base, k->args[i].len);
+		p += k->args[i].len;
+	}
+	return true;
+}
+
+static bool get_opaque(struct rr_cursor *c, gss_buffer_desc *ret)
+{
+	size_t len = rr_get_u32(c);
+
+	ret->length = len;
+	ret->value = (void *)(uintptr_t)rr_get_bytes(c, len);
+	(void)rr_get_bytes(c, rr_pad(len)); /* marks the cursor */
+	return !rr_cursor_bad(c);
+}
+
+static bool check_integrity(struct rr_gss_request *r, struct rr_cursor *c,
+                            gss_buffer_desc *ret)
+{
+	gss_buffer_desc mic;
+	OM_uint32 major, minor;
+	gss_qop_t qop;
+
+	if (!get_opaque(c, ret) || !get_opaque(c, &mic) || rr_cursor_left(c))
+		return false;
+	pthread_mutex_lock(&r->context->lock);
+	major = gss_verify_mic(&minor, r->context->id, ret, &mic, &qop);
+	pthread_mutex_unlock(&r->context->lock);
+	return good(major) && qop == r->qop;
+}
+
+static bool decrypt(struct rr_gss_request *r, struct rr_cursor *c, gss_buffer_desc *ret)
+{
+	gss_buffer_desc cipher;
+	OM_uint32 major, minor;
+	gss_qop_t qop;
+	int private = 0;
+
+	if (!get_opaque(c, &cipher) || rr_cursor_left(c))
+		return false;
+	pthread_mutex_lock(&r->context->lock);
+	major = gss_unwrap(&minor, r->context->id, &cipher, &r->plain, &private, &qop);
+	pthread_mutex_unlock(&r->context->lock);
+	*ret = r->plain;
+	return good(major) && private && qop == r->qop;
+}
+
+bool rr_gss_unwrap(struct rr_gss_request *r, const struct rr_gss_call *k)
+{
+	gss_buffer_desc body;
+	struct rr_cursor c;
+
+	if (!gather(r, k, &c))
+		return false;
+	if (r->service == RR_GSS_INTEGRITY ? !check_integrity(r, &c, &body)
+	                                   : !decrypt(r, &c, &body))
+		return false;
+	c = rr_cursor_over(body.value, body.length);
+	if (rr_get_u32(&c) != r->seq || rr_cursor_bad(&c) || rr_cursor_left(&c) % 4)
+		return false;
+	r->args = c.pos;
+	r->args_len = rr_cursor_left(&c);
+	return true;
+}
+
+/* -- results ------------------------------------------------------------------------
+ */
+
+/* The octets that are protected, from @w on, which has room for them. */
+static void put_body(struct rr_writer *w, uint32_t seq, const struct rpcrdma_piece *p,
+                     unsigned n)
+{
+	rr_put_u32(w, seq);
+	for (unsigned i = 0; i < n; i++) {
+		void *to;
+
+		if (p[i].item) {
+			rr_put_padded(w, p[i].base, p[i].len);
+			continue;
+		}
+		to = rr_put_space(w, p[i].len);
+		if (to && p[i].len)
+			memcpy(to, p[i].base, p[i].len);
+	}
+}
+
+static int body_length(const struct rpcrdma_piece *p, unsigned n, size_t *ret)
+{
+	size_t len = 4;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i].len > INT_MAX - len)
+			return -EMSGSIZE;
+		len += p[i].len + (p[i].item ? rr_pad(p[i].len) : 0);
+	}
+	*ret = len;
+	return len % 4 ? -EINVAL : 0;
+}
+
+static int sign_results(struct rr_gss_request *r, struct rr_writer *w, size_t len)
+{
+	gss_buffer_desc text = {.length = len, .value = w->base + 4};
+	gss_buffer_desc mic = GSS_C_EMPTY_BUFFER;
+	OM_uint32 major, minor;
+	bool ok;
+
+	pthread_mutex_lock(&r->context->lock);
+	major = gss_get_mic(&minor, r->context->id, r->qop, &text, &mic);
+	pthread_mutex_unlock(&r->context->lock);
+	ok = good(major);
+	rr_put_u32(w, (uint32_t)mic.length);
+	if (ok)
+		rr_put_padded(w, mic.value, mic.length);
+	(void)gss_release_buffer(&minor, &mic);
+	return ok && !rr_writer_bad(w) ? 0 : -EKEYREJECTED;
+}
+
+/* Over the plain octets, which end there. */
+static int encrypt_results(struct rr_gss_request *r, struct rr_writer *w, size_t len)
+{
+	gss_buffer_desc text = {.length = len, .value = w->base + 4};
+	gss_buffer_desc cipher = GSS_C_EMPTY_BUFFER;
+	OM_uint32 major, minor;
+	int private = 0;
+	bool ok;
+
+	pthread_mutex_lock(&r->context->lock);
+	major = gss_wrap(&minor, r->context->id, 1, r->qop, &text, &private, &cipher);
+	pthread_mutex_unlock(&r->context->lock);
+	ok = good(major) && private;
+	w->pos = w->base;
+	rr_put_u32(w, (uint32_t)cipher.length);
+	if (ok)
+		rr_put_padded(w, cipher.value, cipher.length);
+	(void)gss_release_buffer(&minor, &cipher);
+	return ok && !rr_writer_bad(w) ? 0 : -EKEYREJECTED;
+}
+
+int rr_gss_wrap(struct rr_gss_request *r, const struct rpcrdma_piece *pieces,
+                unsigned n, void **ret, size_t *ret_len)
+{
+	struct rr_writer w;
+	size_t len;
+	uint8_t *p;
+	int err;
+
+	if (!r->context || r->service == RR_GSS_NONE)
+		return -EINVAL;
+	err = body_length(pieces, n, &len);
+	if (err)
+		return err;
+	p = malloc(len + RR_GSS_OVERHEAD);
+	if (!p)
+		return -ENOMEM;
+	w = rr_writer_over(p, len + RR_GSS_OVERHEAD);
+	rr_put_u32(&w, (uint32_t)len);
+	put_body(&w, r->seq, pieces, n);
+	err = r->service == RR_GSS_INTEGRITY ? sign_results(r, &w, len)
+	                                     : encrypt_results(r, &w, len);
+	if (err) {
+		free(p);
+		return err;
+	}
+	*ret = p;
+	*ret_len = rr_writer_used(&w);
+	return 0;
+}
