@@ -161,6 +161,7 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (sa_len > sizeof(to))
 		return -EINVAL;
 	memcpy(&to, sa, sa_len);
+	rr_vb_dev_sweep(); /* one that was removed is in the way of its successor */
 	rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
 	if (rc)
 		return rc;

@@ -9,15 +9,36 @@
  * later finds its mark, since it looks under the same lock.  No lock is taken
  * where data moves.
  *
- * A device is known here while endpoints use it.
+ * A device stays known when its last endpoint has gone, because librdmacm keeps it
+ * open.  The kernel's removal of a device waits, where its driver cannot do without
+ * (siw, rxe), until nobody has it open, and librdmacm closes what was removed only
+ * when it sees another one.  So what was removed and is not used is closed beneath
+ * librdmacm: its descriptors become ones that lead nowhere, which it may
+ * use and close as before.  That is looked for when the last endpoint goes and at
+ * each new attempt to connect.
  */
+#define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "prov/verbs/internal.h"
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rr_vb_dev *registry; /* under registry_lock */
+
+/* The first thing that a removal takes away. */
+static bool in_sysfs(const struct rr_vb_dev *d)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u", major(d->node.st_rdev),
+	         minor(d->node.st_rdev));
+	return access(path, F_OK) == 0 || errno != ENOENT;
+}
 
 static int dev_new(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
                    struct rr_vb_dev **ret)
@@ -30,6 +51,8 @@ static int dev_new(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
 	rc = rr_vb_error(lib->ibv_query_device(ctx, &d->attr));
 	if (!rc && (flags < 0 || fcntl(ctx->async_fd, F_SETFL, flags | O_NONBLOCK) < 0))
 		rc = -errno;
+	if (!rc && fstat(ctx->cmd_fd, &d->node))
+		rc = -errno;
 	if (!rc)
 		rc = -pthread_mutex_init(&d->lock, NULL);
 	if (rc) {
@@ -37,11 +60,77 @@ static int dev_new(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
 		return rc;
 	}
 	d->ctx = ctx;
+	d->cmd_fd = ctx->cmd_fd;
+	d->async_fd = ctx->async_fd;
+	d->watched = in_sysfs(d); /* else it would always seem to be gone */
 	rr_list_init(&d->eps);
 	rr_verbs_probe(ctx, &d->caps);
 	*ret = d;
 	return 0;
 }
+
+static void dev_free(struct rr_vb_dev *d)
+{
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+/* ---- devices that were removed ---- */
+
+/* librdmacm may have closed it; its number may be another file's by now. */
+static bool still_open(const struct rr_vb_dev *d)
+{
+	struct stat st;
+
+	return !fstat(d->cmd_fd, &st) && st.st_dev == d->node.st_dev &&
+	       st.st_ino == d->node.st_ino && st.st_rdev == d->node.st_rdev;
+}
+
+static bool was_removed(const struct rr_vb_dev *d)
+{
+	return d->watched && !in_sysfs(d);
+}
+
+/* What is written goes nowhere, and no event comes.  Fails only for want of
+ * descriptors: the next sweep tries again. */
+static bool let_go(const struct rr_vb_dev *d)
+{
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int silent = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	bool done = nowhere >= 0 && silent >= 0 &&
+	            dup3(silent, d->async_fd, O_CLOEXEC) >= 0 &&
+	            dup3(nowhere, d->cmd_fd, O_CLOEXEC) >= 0;
+
+	if (nowhere >= 0)
+		close(nowhere);
+	if (silent >= 0)
+		close(silent);
+	return done;
+}
+
+/* Under the registry's lock. */
+static void sweep(void)
+{
+	for (struct rr_vb_dev **at = &registry; *at;) {
+		struct rr_vb_dev *d = *at;
+
+		if (d->refs || (still_open(d) && !(was_removed(d) && let_go(d)))) {
+			at = &d->next;
+			continue;
+		}
+		*at = d->next;
+		dev_free(d);
+	}
+}
+
+void rr_vb_dev_sweep(void)
+{
+	pthread_mutex_lock(&registry_lock);
+	sweep();
+	pthread_mutex_unlock(&registry_lock);
+}
+
+/* ---- users of a device ---- */
 
 int rr_vb_dev_get(struct rr_vb_ep *ep)
 {
@@ -50,6 +139,7 @@ int rr_vb_dev_get(struct rr_vb_ep *ep)
 	int rc = 0;
 
 	pthread_mutex_lock(&registry_lock);
+	sweep(); /* of those left, each is open, and none has @ctx's old address */
 	for (d = registry; d && d->ctx != ctx; d = d->next)
 		;
 	if (!d) {
@@ -73,7 +163,7 @@ int rr_vb_dev_get(struct rr_vb_ep *ep)
 
 void rr_vb_dev_put(struct rr_vb_ep *ep)
 {
-	struct rr_vb_dev *d = ep->dev, **at;
+	struct rr_vb_dev *d = ep->dev;
 
 	if (!d)
 		return;
@@ -82,13 +172,8 @@ void rr_vb_dev_put(struct rr_vb_ep *ep)
 	rr_list_del(&ep->of_dev);
 	pthread_mutex_unlock(&d->lock);
 	pthread_mutex_lock(&registry_lock);
-	if (--d->refs == 0) {
-		for (at = &registry; *at != d; at = &(*at)->next)
-			;
-		*at = d->next;
-		pthread_mutex_destroy(&d->lock);
-		free(d);
-	}
+	d->refs--;
+	sweep();
 	pthread_mutex_unlock(&registry_lock);
 }
 

@@ -107,6 +107,7 @@ void rr_vb_free(struct rr_vb_ep *ep)
 	rr_ring_fini(&ep->rq);
 	if (ep->id)
 		(void)ep->lib->rdma_destroy_id(ep->id);
+	rr_vb_dev_put(ep); /* not before: the id uses the device */
 	if (ep->channel)
 		ep->lib->rdma_destroy_event_channel(ep->channel);
 	if (ep->epfd >= 0)

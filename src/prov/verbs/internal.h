@@ -20,6 +20,7 @@
 #define RR_PROV_VERBS_INTERNAL_H
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "base/list.h"
 #include "base/ring.h"
@@ -140,6 +141,9 @@ struct rr_vb_dev {
 	struct rr_vb_dev *next;
 	struct ibv_context *ctx;
 	unsigned refs;        /* under the registry's lock */
+	int cmd_fd, async_fd; /* the context's, which may be closed while refs is 0 */
+	struct stat node;     /* of cmd_fd, by which it is known again */
+	bool watched;         /* sysfs shows it as long as it is there */
 	pthread_mutex_t lock; /* of @eps, and of what events set in them */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
@@ -275,6 +279,8 @@ void rr_vb_qp_error(struct rr_vb_ep *ep);
 /* ---- dev.c ---- */
 RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
 void rr_vb_dev_put(struct rr_vb_ep *ep);
+/* Lets go of devices that were removed and that no endpoint uses. */
+void rr_vb_dev_sweep(void);
 /* Takes the device's events; returns what they said of this endpoint. */
 int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_words);
 

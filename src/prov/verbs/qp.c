@@ -198,5 +198,4 @@ void rr_vb_qp_free(struct rr_vb_ep *ep)
 	ep->cq = NULL;
 	ep->cc = NULL;
 	ep->pd = NULL;
-	rr_vb_dev_put(ep);
 }
