@@ -283,6 +283,7 @@ static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
 	in->dests = k->n_dests == k->results.n ? k->items : NULL;
 	if (!AUTH_UNWRAP(auth, &in->xdr, w->xres, w->res) || !rr_xdr_in_complete(in))
 		e->re_status = RPC_CANTDECODERES;
+	rr_xdr_in_settle(in);
 }
 
 /* c->auth_lock is held.  True: the credential was refreshed, ask again. */

@@ -296,6 +296,7 @@ static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
 		in.take_arg = f->request;
 	}
 	ok = SVCAUTH_UNWRAP(&SVC_XP_AUTH(x), &in.xdr, proc, args);
+	rr_xdr_in_settle(&in);
 	rr_rpc_count(&in.count);
 	return ok;
 }

@@ -11,8 +11,13 @@
  * Decoding: an item that came on its own lies in memory of its own, from malloc.  A
  * stock XDR routine has allocated memory, set the user's pointer to it, and asks for
  * the octets to be put there; it gets the item's memory instead, by the pointer.  That
- * memory is never smaller than what it replaces, and zero behind the item: so it is
- * safe whatever the peer made the routine decode at that place.
+ * memory is never smaller than what it replaces, and zero behind the item.
+ *
+ * But a peer may make a routine decode something else at that place, the arm of a union
+ * that has a pointer to a structure there: such a routine goes on to write behind the
+ * octets, by a pointer of its own.  The routine's memory therefore stays until all is
+ * decoded (rr_xdr_in_settle).  If there is anything in it by then the item is copied
+ * to it after all, and the exchange undone.
  *
  * Neither stream believes a length: all are compared with what is there.
  */
@@ -82,6 +87,13 @@ struct rr_xdr_item {
 	bool done; /* decoded */
 };
 
+/* An item's memory in place of the routine's. */
+struct rr_xdr_swap {
+	char *old; /* the routine's; NULL: there was none */
+	void *base;
+	size_t len;
+};
+
 struct rr_xdr_in {
 	XDR xdr;
 	const struct rpcrdma_piece *pieces;
@@ -90,6 +102,7 @@ struct rr_xdr_in {
 	unsigned swallow; /* octets of roundup that come next, and did not travel */
 	struct rr_xdr_items items;
 	bool own[RR_XDR_MAX_ITEMS]; /* the pointer was not NULL: the user's memory */
+	struct rr_xdr_swap swaps[RR_XDR_MAX_ITEMS];
 	/* Client: results in destinations, as many as items.n.  They leave no trace in
 	 * the pieces. */
 	struct rr_xdr_item *dests;
@@ -106,6 +119,8 @@ void *rr_xdr_item_alloc(size_t len);
 void rr_xdr_in_init(struct rr_xdr_in *, const struct rpcrdma_piece *pieces, unsigned n);
 /* What comes next is decoded into @items. */
 void rr_xdr_in_items(struct rr_xdr_in *, const struct rr_xdr_items *);
+/* After the last routine, whatever it returned: nothing else is lent from then on. */
+void rr_xdr_in_settle(struct rr_xdr_in *);
 /* Was each result that came in a destination decoded? */
 bool rr_xdr_in_complete(const struct rr_xdr_in *);
 

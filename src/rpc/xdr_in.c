@@ -18,16 +18,63 @@ void *rr_xdr_item_alloc(size_t len)
 	return len > PTRDIFF_MAX - RR_ITEM_TAIL ? NULL : malloc(len + RR_ITEM_TAIL);
 }
 
-/* The item at @base, of @len octets, in memory from rr_xdr_item_alloc, instead of the
- * memory at @*slot, which is from malloc too.  False: that is larger. */
-static bool replace(char **slot, void *base, size_t len)
+/* May the memory of an item, of @len octets, take the place of the k-th pointer's? */
+static bool replaceable(const struct rr_xdr_in *in, unsigned k, size_t len)
 {
-	if (malloc_usable_size(*slot) > len + RR_ITEM_TAIL)
-		return false;
+	char *old = *rr_xdr_slot(&in->items, k);
+
+	return !in->own[k] && !in->swaps[k].old &&
+	       malloc_usable_size(old) <= len + RR_ITEM_TAIL;
+}
+
+/* The item at @base, in memory from rr_xdr_item_alloc, instead of the routine's. */
+static void replace(struct rr_xdr_in *in, unsigned k, void *base, size_t len)
+{
+	char **slot = rr_xdr_slot(&in->items, k);
+
 	memset((char *)base + len, 0, RR_ITEM_TAIL);
-	free(*slot);
+	in->swaps[k] = (struct rr_xdr_swap){*slot, base, len};
 	*slot = base;
-	return true;
+}
+
+/* Has a routine written behind the item's octets? */
+static bool is_more(const struct rr_xdr_swap *s)
+{
+	size_t size = malloc_usable_size(s->old);
+
+	for (size_t i = s->len; i < size; i++)
+		if (s->old[i])
+			return true;
+	return false;
+}
+
+static void undo(struct rr_xdr_in *in, unsigned k)
+{
+	struct rr_xdr_swap *s = &in->swaps[k];
+
+	memcpy(s->old, s->base, s->len);
+	*rr_xdr_slot(&in->items, k) = s->old;
+	free(s->base);
+	in->count.items_placed--;
+	in->count.item_bytes_placed -= s->len;
+	in->count.items_copied++;
+	in->count.item_bytes_copied += s->len;
+}
+
+void rr_xdr_in_settle(struct rr_xdr_in *in)
+{
+	for (unsigned k = 0; k < in->items.n; k++) {
+		struct rr_xdr_swap *s = &in->swaps[k];
+
+		if (!s->old)
+			continue;
+		/* A pointer that was changed since is not ours to judge. */
+		if (*rr_xdr_slot(&in->items, k) == s->base && is_more(s))
+			undo(in, k);
+		else
+			free(s->old);
+		s->old = NULL;
+	}
 }
 
 /* The item of the binding whose pointer says @to, or -1. */
@@ -65,8 +112,8 @@ static bool from_dest(struct rr_xdr_in *in, char *to, size_t len)
 	d->done = true;
 	if (to == d->base) {
 		placed(in, len);
-	} else if (d->mine && !in->own[k] &&
-	           replace(rr_xdr_slot(&in->items, (unsigned)k), d->base, len)) {
+	} else if (d->mine && replaceable(in, (unsigned)k, len)) {
+		replace(in, (unsigned)k, d->base, len);
 		d->mine = false;
 		placed(in, len);
 	} else {
@@ -91,14 +138,13 @@ static bool from_item(struct rr_xdr_in *in, char *to, size_t len)
 	in->at++;
 	k = slot_of(in, to);
 	/* The memory behind the item is the transport's, or as large as we want. */
-	if (k >= 0 && !in->own[k] && in->take &&
-	    malloc_usable_size(to) <= len + RR_ITEM_TAIL &&
-	    in->take(in->take_arg, p->base) &&
-	    replace(rr_xdr_slot(&in->items, (unsigned)k), (void *)(uintptr_t)p->base,
-	            len))
+	if (k >= 0 && in->take && replaceable(in, (unsigned)k, len) &&
+	    in->take(in->take_arg, p->base)) {
+		replace(in, (unsigned)k, (void *)(uintptr_t)p->base, len);
 		placed(in, len);
-	else
+	} else {
 		copy_item(in, to, p->base, len);
+	}
 	return true;
 }
 

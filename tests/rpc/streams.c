@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the decoding stream does with memory where routines do more than xdr_bytes does:
+ * they go on with pointers of their own after the stream has put an item's memory in
+ * the place of theirs.  Found by fuzz.xdr_in; worth the most under the address
+ * sanitizer.
+ */
+#include "rpc/streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+enum { LEN = 16 };
+
+/* Another arm of a union has a pointer to this where an item belongs. */
+struct node {
+	char octets[LEN];
+	char *nested;
+};
+
+struct object {
+	u_int len;
+	char *data;
+};
+
+static bool_t xdr_node(XDR *x, struct node *n)
+{
+	return xdr_opaque(x, n->octets, LEN) && xdr_string(x, &n->nested, 100);
+}
+
+static bool_t xdr_arm(XDR *x, struct object *o)
+{
+	return xdr_reference(x, &o->data, sizeof(struct node), (xdrproc_t)xdr_node);
+}
+
+/* Decodes the same member twice. */
+static bool_t xdr_twice(XDR *x, struct object *o)
+{
+	return xdr_bytes(x, &o->data, &o->len, LEN) &&
+	       (x->x_op == XDR_FREE || xdr_bytes(x, &o->data, &o->len, LEN));
+}
+
+static const struct rpcrdma_tirpc_item binding[1] = {
+        RPCRDMA_TIRPC_ITEM(struct object, data, LEN)};
+static const char nested[] = "\0\0\0\4deep", octets[] = "0123456789abcdef";
+
+static bool take(void *taken, const void *base)
+{
+	*(unsigned *)taken += 1;
+	return true;
+}
+
+static char *item(void)
+{
+	char *p = rr_xdr_item_alloc(LEN);
+
+	memcpy(p, octets, LEN);
+	return p;
+}
+
+static void begin(struct rr_xdr_in *in, const struct rpcrdma_piece *p, unsigned n,
+                  struct object *o)
+{
+	const struct rr_xdr_items items = {binding, 1, (char *)o};
+
+	rr_xdr_in_init(in, p, n);
+	rr_xdr_in_items(in, &items);
+}
+
+static void check_node(const struct object *o)
+{
+	const struct node *n = (const struct node *)(const void *)o->data;
+
+	assert_memory_equal(n->octets, octets, LEN);
+	assert_string_equal(n->nested, "deep");
+}
+
+/* An argument in a Read chunk at that place. */
+static void a_structure_in_the_place_of_an_argument(void **state)
+{
+	const struct rpcrdma_piece p[2] = {{item(), LEN, true}, {nested, 8, false}};
+	struct object o = {0};
+	struct rr_xdr_in in;
+	unsigned taken = 0;
+
+	begin(&in, p, 2, &o);
+	in.take = take;
+	in.take_arg = &taken;
+	assert_true(xdr_arm(&in.xdr, &o));
+	rr_xdr_in_settle(&in);
+	assert_int_equal(taken, 1);
+	assert_int_equal(in.count.items_placed, 0);
+	assert_int_equal(in.count.item_bytes_placed, 0);
+	assert_int_equal(in.count.items_copied, 1);
+	check_node(&o);
+	xdr_free((xdrproc_t)xdr_arm, (char *)&o);
+}
+
+/* A result in a Write chunk. */
+static void a_structure_in_the_place_of_a_result(void **state)
+{
+	const struct rpcrdma_piece p = {nested, 8, false};
+	struct rr_xdr_item dest = {item(), LEN, true, true, false};
+	struct object o = {0};
+	struct rr_xdr_in in;
+
+	begin(&in, &p, 1, &o);
+	in.dests = &dest;
+	assert_true(xdr_arm(&in.xdr, &o));
+	assert_true(rr_xdr_in_complete(&in));
+	rr_xdr_in_settle(&in);
+	assert_false(dest.mine);
+	check_node(&o);
+	xdr_free((xdrproc_t)xdr_arm, (char *)&o);
+}
+
+/* The message ends behind the item: what there is belongs to the user. */
+static void a_structure_that_is_cut_off(void **state)
+{
+	const struct rpcrdma_piece p = {item(), LEN, true};
+	struct object o = {0};
+	struct rr_xdr_in in;
+	unsigned taken = 0;
+
+	begin(&in, &p, 1, &o);
+	in.take = take;
+	in.take_arg = &taken;
+	assert_false(xdr_arm(&in.xdr, &o));
+	rr_xdr_in_settle(&in);
+	assert_memory_equal(o.data, octets, LEN);
+	xdr_free((xdrproc_t)xdr_arm, (char *)&o);
+}
+
+/* The second item at one place is copied to the first. */
+static void one_place_takes_one_item(void **state)
+{
+	static const char len[] = "\0\0\0\20";
+	char *second = item();
+	const struct rpcrdma_piece p[4] = {{len, 4, false},
+	                                   {item(), LEN, true},
+	                                   {len, 4, false},
+	                                   {second, LEN, true}};
+	struct object o = {0};
+	struct rr_xdr_in in;
+	unsigned taken = 0;
+
+	second[0] = 'x';
+	begin(&in, p, 4, &o);
+	in.take = take;
+	in.take_arg = &taken;
+	assert_true(xdr_twice(&in.xdr, &o));
+	rr_xdr_in_settle(&in);
+	assert_int_equal(taken, 1);
+	assert_memory_equal(o.data, second, LEN);
+	xdr_free((xdrproc_t)xdr_twice, (char *)&o);
+	free(second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_structure_in_the_place_of_an_argument),
+	        cmocka_unit_test(a_structure_in_the_place_of_a_result),
+	        cmocka_unit_test(a_structure_that_is_cut_off),
+	        cmocka_unit_test(one_place_takes_one_item),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
