@@ -25,6 +25,7 @@ random f 3000000
 start_server 0 --hostauth require --psk psk
 run 0 cp $PSK f "$URL/f" && same f "$EXP/f"
 run 0 ping -v $PSK -c 1 "localhost:$PORT" && says out "server is psk:site"
+run 0 stat -v $PSK "$URL/f" && says err "server is psk:site"
 run 0 ping --json $PSK -c 1 "localhost:$PORT" && says out '"identity":"psk:site"'
 run 0 cp --hostauth prefer --psk psk "$URL/f" g && same f g
 run 1 cp --hostauth require --psk psk2 f "$URL/h" && says err "TLS handshake"
