@@ -58,6 +58,10 @@ static void after_fork_parent(void)
 static void after_fork_child(void)
 {
 	shared.engine = NULL;
+	shared.calls = shared.requests = 0;
+	shared.items_placed = shared.item_bytes_placed = 0;
+	shared.items_copied = shared.item_bytes_copied = 0;
+	shared.bytes_referred = shared.bytes_copied = 0;
 	/* Two processes must not be one another's retransmission. */
 	shared.next_xid += 0x5bd1e995u ^ (uint32_t)rr_engine_clock();
 	pthread_mutex_unlock(&shared.lock);

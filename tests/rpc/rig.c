@@ -145,11 +145,15 @@ void *blob_quit_1_svc(void *none, struct svc_req *r)
 blob_args *blob_counts_1_svc(void *none, struct svc_req *r)
 {
 	static blob_args res;
+	static uint64_t copied;
 	struct rpcrdma_tirpc_stats s;
 
 	assert_int_equal(rpcrdma_tirpc_get_stats(&s), 0);
+	copied = s.bytes_copied + s.bytes_referred + s.item_bytes_copied;
 	res.id = (u_int)s.items_placed;
 	res.tail = (u_int)s.items_copied;
+	res.data.data_val = (char *)&copied;
+	res.data.data_len = sizeof(copied);
 	return &res;
 }
 
