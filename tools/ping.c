@@ -5,6 +5,7 @@
  */
 #include "client/link.h"
 #include "client/json.h"
+#include "client/netid.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,6 +24,8 @@ struct ping {
 	uint32_t program, version;
 	uint64_t count, interval_ns, timeout_ns; /* count 0: until a signal */
 	bool quiet;
+	const char *netids; /* NULL: RDMA, without asking */
+	CLIENT *tcp;        /* NULL: over RDMA */
 
 	uint64_t sent, received, sent_ns;
 	bool waiting, hopeless; /* a call is out; the answer will not change */
@@ -43,6 +46,8 @@ static void print_help(void)
 	      "  -q, --quiet             the summary only\n"
 	      "  --program N             RPC program (100003: NFS)\n"
 	      "  --version N             its version (3)\n"
+	      "  --netid LIST            transports to try: rdma, rdma6, tcp, tcp6 "
+	      "(rdma)\n"
 	      "  --timeout SECONDS       for one call (10)\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
@@ -56,8 +61,12 @@ static void print_help(void)
 /* Once, and after the first answer: in version 1 only that brings the credits. */
 static void describe(struct ping *p)
 {
-	if (p->common.verbose && !p->common.json && !p->described)
-		link_describe(&p->link, stdout);
+	if (p->common.verbose && !p->common.json && !p->described) {
+		if (p->tcp)
+			printf("%s: TCP, no RDMA\n", p->link.host);
+		else
+			link_describe(&p->link, stdout);
+	}
 	p->described = true;
 }
 
@@ -114,6 +123,25 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 		answered(p, reply->xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
 }
 
+/* Waits for the answer, or for the timeout, whatever signal comes. */
+static int one_over_tcp(struct ping *p)
+{
+	enum clnt_stat stat;
+	uint32_t xid;
+
+	p->sent_ns = tool_now_ns();
+	stat = netid_null(p->tcp, p->timeout_ns, &xid);
+	p->sent++;
+	if (stat != RPC_SUCCESS) {
+		tool_error("%s", clnt_sperror(p->tcp, p->link.host));
+		p->hopeless = stat != RPC_TIMEDOUT; /* it does not connect again */
+	} else {
+		describe(p);
+		answered(p, xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
+	}
+	return loop_signal() ? -EINTR : 0;
+}
+
 static int one(struct ping *p)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
@@ -161,7 +189,7 @@ static void run(struct ping *p)
 	while (!r && !p->hopeless) {
 		uint64_t next = tool_now_ns() + p->interval_ns;
 
-		r = one(p);
+		r = p->tcp ? one_over_tcp(p) : one(p);
 		if (p->count && p->sent >= p->count)
 			break;
 		if (!r && !p->hopeless)
@@ -201,7 +229,10 @@ static void summary(const struct ping *p, uint64_t elapsed_ns)
 			       ",\"mdev_us\":%.3f",
 			       p->min_us, avg, p->max_us, mdev);
 		fputs(",\"negotiated\":{", stdout);
-		link_describe_json(&p->link, stdout);
+		if (p->tcp)
+			fputs("\"netid\":\"tcp\"", stdout);
+		else
+			link_describe_json(&p->link, stdout);
 		fputs("}}\n", stdout);
 		return;
 	}
@@ -258,22 +289,37 @@ static int look_up(struct ping *p)
 	return nfs && r != -ENXIO ? 0 : r;
 }
 
+/* 0: the link is open, over RDMA; 1: over TCP; negative after a message. */
+static int reach(struct ping *p, const struct rpcrdma_conn_options *co)
+{
+	const struct netid_wish w = {p->netids, p->program, p->version, p->timeout_ns,
+	                             co};
+	int r = p->netids ? netid_open(&w, &p->url, &p->tcp) : 0;
+
+	if (!p->netids && !p->url.has_port && p->asked != NO_PROGRAM)
+		r = look_up(p);
+	if (r > 0)
+		url_host_text(&p->url, p->link.host, sizeof(p->link.host));
+	return r ? r : link_open(&p->link, &p->loop, &p->url, co);
+}
+
 static int ping_host(struct ping *p)
 {
 	struct rpcrdma_conn_options co;
 	uint64_t started;
 
-	if (!p->url.has_port && p->asked != NO_PROGRAM && look_up(p))
-		return TOOL_FAILED;
 	tool_conn_options(&p->common, &co);
 	co.handshake_ns = p->timeout_ns;
-	if (link_open(&p->link, &p->loop, &p->url, &co))
+	if (reach(p, &co) < 0)
 		return TOOL_FAILED;
 	started = tool_now_ns();
 	run(p);
 	describe(p); /* nothing was answered */
 	summary(p, tool_now_ns() - started);
-	link_close(&p->link);
+	if (p->tcp)
+		clnt_destroy(p->tcp);
+	else
+		link_close(&p->link);
 	return p->received ? TOOL_OK : TOOL_FAILED;
 }
 
@@ -289,6 +335,7 @@ int tool_ping(int argc, char **argv)
 	        {"quiet", 'q', TOOL_TO(TOOL_SET, p.quiet)},
 	        {"program", 0, TOOL_RANGE(TOOL_NUMBER, p.asked, 0, UINT32_MAX)},
 	        {"version", 0, TOOL_RANGE(TOOL_NUMBER, p.version, 0, UINT32_MAX)},
+	        {"netid", 0, TOOL_TO(TOOL_TAKE, p.netids), .take = netid_take},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, p.timeout_ns)},
 	};
 	const char *why;

@@ -90,6 +90,11 @@ says "$T/out" "version 2 netid=rdma"
 where 0 native 127.0.0.1
 says "$T/out" "answered natively"
 
+run 0 ping -c 2 -i 0 -q -v --netid rdma,tcp --program $prog --version 2 localhost
+says "$T/out" "localhost:4660: provider iwarp"
+says "$T/out" "2 calls, 2 replies"
+quiet
+
 # A second server elsewhere does not take the place of the first.
 where 1 serve 127.0.0.1:4661
 says "$T/out" "error: rdma: RPC: Remote system error - File exists"
@@ -114,6 +119,19 @@ where 1 call 127.0.0.1 -
 says "$T/out" "error: create: RPC: Program not registered"
 where 1 native 127.0.0.1
 says "$T/out" "event: rpcbind there does not know the program"
+run 0 ping -c 2 -i 0 -v --netid rdma,tcp --program $prog --version 2 127.0.0.1
+says "$T/err" "rpcrdma ping: 127.0.0.1: no RDMA (its rpcbind has no such program there): using TCP"
+says "$T/out" "TCP, no RDMA"
+says "$T/out" "seq=2 xid="
+says "$T/out" "2 calls, 2 replies, 0% lost"
+run 0 ping -c 1 --json --netid tcp --program $prog --version 2 127.0.0.1
+says "$T/out" '"negotiated":{"netid":"tcp"}'
+run 1 ping -c 1 --netid tcp --program $prog --version 9 127.0.0.1
+says "$T/err" "rpcrdma ping: 127.0.0.1: RPC: Program not registered"
+run 1 ping -c 1 --netid rdma --program $prog --version 2 127.0.0.1
+says "$T/err" "rpcrdma ping: 127.0.0.1: RPC: Program not registered"
+run 2 ping -c 1 --netid rdma,udp 127.0.0.1
+says "$T/err" "'rdma,udp' is not a list of rdma, rdma6, tcp and tcp6"
 NETPATH=udp:tcp where 0 call 127.0.0.1 netpath
 says "$T/out" "answered netid=tcp"
 stop
