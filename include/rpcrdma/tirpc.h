@@ -85,6 +85,9 @@ struct rpcrdma_tirpc_options {
 	 * "HOST: no RDMA (why): using TCP"; no newline.  NULL: stderr is told. */
 	void (*notice)(const char *text, void *arg);
 	void *notice_arg;
+	/* Server: contexts of RPCSEC_GSS are accepted by the key of this service,
+	 * "nfs@HOST"; copied.  NULL: by any key of the keytab. */
+	const char *gss_principal;
 };
 
 /* ---- Client -------------------------------------------------------------------
@@ -166,6 +169,28 @@ RPCRDMA_API void svc_rdma_unreg(SVCXPRT *, rpcprog_t program, rpcvers_t version)
 /* What the client whose request is being dispatched proved to be (rpcrdma/hostauth.h);
  * "" = nothing.  Valid until the dispatch function returns. */
 RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
+
+/* ---- RPCSEC_GSS ---------------------------------------------------------------------
+ *
+ * Kerberos V5, by libtirpc's functions, as over TCP: authgss_create, _create_default,
+ * rpc_gss_seccreate, rpc_gss_set_defaults; rpc_gss_getcred, svcauth_gss_get_principal,
+ * rpc_gss_svc_max_data_length in dispatch functions.  Under krb5 items move on their own
+ * as ever; under krb5i and krb5p nothing does, binding or not [v2 §11.2.2.3].
+ *
+ * Clients: the calls of one AUTH go one after the other, even from several threads.  A
+ * call that is out when its connection is lost is never sent again.  When the server has
+ * lost the context (RPC_AUTHERROR, re_why RPCSEC_GSS_CREDPROBLEM or _CTXPROBLEM, after
+ * a restart, say), libtirpc does not make a new one by itself: auth_destroy, and create.
+ *
+ * Servers: an SVCXPRT has up to 1024 contexts, 256 for one address, of any number of
+ * clients and connections; the least recently used go first, those that were idle for
+ * a day, and those whose ticket has expired.  Their keys are the keytab's
+ * (KRB5_KTNAME): gss_principal names the service, since what rpc_gss_set_svc_name
+ * and svcauth_gss_set_svc_name were told stays within libtirpc.  svc_principal of
+ * rpc_gss_getcred is the one that the client had a ticket for.  Functions of
+ * rpc_gss_set_callback are not called.  A request that was sent before, or whose number
+ * is below the window of 1024, ends its connection.
+ */
 
 /* ---- Statistics ------------------------------------------------------------------ */
 

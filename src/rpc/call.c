@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "drive/rpcmsg.h"
+#include "gss/contexts.h"
 #include "rpc/client.h"
 
 enum { SMALL_REPLY = 1024, REFRESHES = 2 };
@@ -22,6 +24,7 @@ struct call {
 	struct rr_xdr_out out;
 	size_t header_len;
 	bool no_reduce, gss;
+	uint32_t protected; /* the service, if it is more than krb5; or 0 */
 	uint64_t timeout_ns;
 	size_t reply_bytes;
 	struct rr_xdr_items results;
@@ -207,6 +210,31 @@ static void make_dests(struct call *k)
 	}
 }
 
+static uint32_t service_of(const struct rpcrdma_auth *cred)
+{
+	const uint8_t *p = cred->body;
+	uint32_t service;
+
+	if (cred->flavor != RPCSEC_GSS || cred->len < 16 ||
+	    rr_load_u32(p + 4) != RR_GSS_DATA)
+		return 0;
+	service = rr_load_u32(p + 12);
+	return service == RR_GSS_NONE ? 0 : service;
+}
+
+/* Results that do not come on their own are part of the Reply, and what protects them
+ * is.                                                              [v2 §11.2.2.2] */
+static size_t reply_bound(const struct call *k, const struct rpcrdma_tirpc_procedure *p)
+{
+	size_t n = p->reply_bytes;
+
+	for (unsigned i = 0; k->no_reduce && i < p->n_results; i++)
+		n += p->results[i].max_bytes + 4;
+	if (k->no_reduce && n)
+		n += RR_GSS_OVERHEAD;
+	return n;
+}
+
 /* c->auth_lock is held. */
 static bool encode(struct call *k, const struct wish *w)
 {
@@ -218,24 +246,26 @@ static bool encode(struct call *k, const struct wish *w)
 	struct rr_rpc_call h;
 
 	k->gss = auth->ah_cred.oa_flavor == RPCSEC_GSS;
-	rr_xdr_out_init(&k->out, k->gss || k->one_way);
+	rr_xdr_out_init(&k->out, true);
 	if (!put_head(x, w) || !AUTH_MARSHALL(auth, x))
 		return false;
 	k->header_len = k->out.len;
 	if (rr_rpc_get_call(k->out.buf, k->out.len, &h) < 0)
 		return false;
 	k->no_reduce = rr_rpc_unreducible(&h.cred);
+	k->protected = service_of(&h.cred);
+	k->out.plain = k->no_reduce || k->one_way;
 	if (w->whole)
 		p = NULL;
 	if (p) {
 		args.item = p->args;
 		args.n = p->n_args;
-		k->reply_bytes = p->reply_bytes;
+		k->reply_bytes = reply_bound(k, p);
 	}
 	rr_xdr_out_items(&k->out, &args);
 	if (!AUTH_WRAP(auth, x, w->xargs, w->args))
 		return false;
-	if (p && w->res && !k->gss && !k->one_way) {
+	if (p && w->res && !k->no_reduce && !k->one_way) {
 		k->results = (struct rr_xdr_items){p->results, p->n_results, w->res};
 		make_dests(k);
 	}
@@ -266,6 +296,25 @@ static bool refused(const struct call *k, struct wish *w, struct rpc_err *e)
 	return false;
 }
 
+/* libtirpc believes the lengths of what was protected, so they are compared with what
+ * is there before.                                   [RFC 2203 §5.3.2.2, §5.3.2.3] */
+static bool lengths_fit(const struct call *k, const struct rr_xdr_in *in)
+{
+	const struct rpcrdma_piece *p = in->pieces;
+	struct rr_cursor c;
+	uint32_t len;
+
+	if (!k->protected || in->at == in->n)
+		return true;
+	c = rr_cursor_over((const uint8_t *)p->base + in->pos, p->len - in->pos);
+	for (unsigned i = k->protected == RR_GSS_INTEGRITY ? 0 : 1; i < 2; i++) {
+		len = rr_get_u32(&c);
+		(void)rr_get_bytes(&c, len); /* marks the cursor */
+		(void)rr_get_bytes(&c, rr_pad(len));
+	}
+	return !rr_cursor_bad(&c);
+}
+
 /* The results of a Reply that says SUCCESS. */
 static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
                         struct rr_xdr_in *in, struct rpc_err *e)
@@ -281,7 +330,8 @@ static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
 		return;
 	rr_xdr_in_items(in, &k->results);
 	in->dests = k->n_dests == k->results.n ? k->items : NULL;
-	if (!AUTH_UNWRAP(auth, &in->xdr, w->xres, w->res) || !rr_xdr_in_complete(in))
+	if (!lengths_fit(k, in) || !AUTH_UNWRAP(auth, &in->xdr, w->xres, w->res) ||
+	    !rr_xdr_in_complete(in))
 		e->re_status = RPC_CANTDECODERES;
 	rr_xdr_in_settle(in);
 }

@@ -55,6 +55,7 @@ int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o,
 		r.tcp_port = (uint16_t)o->tcp_port;
 		r.notice = o->notice;
 		r.notice_arg = o->notice_arg;
+		r.gss_principal = o->gss_principal;
 	}
 	err = check_bindings(&r);
 	if (!err)

@@ -25,6 +25,7 @@
 
 #include "drive/rpcmsg.h"
 #include "drive/server.h"
+#include "rpc/gss.h"
 #include "rpc/registry.h"
 #include "rpc/shared.h"
 
@@ -41,7 +42,9 @@ struct frame {
 	struct sockaddr_storage peer;
 	struct rr_rpc_call rpc;
 	const struct rpcrdma_tirpc_procedure *binding;
-	bool protected; /* by RPCSEC_GSS: nothing moves on its own */
+	struct rr_rpc_gss *gss; /* of that flavor, and authentic; or NULL */
+	bool protected;         /* arguments and results: nothing moves on its own */
+	SVCAUTH auth;           /* libtirpc's, while an inner one is dispatched */
 	bool answered;
 	struct rr_rpc_wait wait; /* for the end of the answer */
 	char *identity;          /* of the client; NULL: nothing was proved */
@@ -64,7 +67,8 @@ struct transport {
 	/* The dispatching thread's: */
 	struct frame *top;
 	struct rr_rpc_registry registry;
-	bool dry; /* the last xp_recv had nothing */
+	struct rr_gss *gss; /* NULL: no such flavor is known */
+	bool dry;           /* the last xp_recv had nothing */
 	bool dying;
 	struct sockaddr_storage local, peer;
 	char verf[MAX_AUTH_BYTES];
@@ -73,6 +77,14 @@ struct transport {
 static struct transport *transport_of(const SVCXPRT *x)
 {
 	return x->xp_p1;
+}
+
+static const struct xp_ops ops;
+
+/* NULL: not ours. */
+static struct transport *of_user(const SVCXPRT *x)
+{
+	return x && x->xp_ops == (const void *)&ops ? transport_of(x) : NULL;
 }
 
 /* -- in the engine
@@ -99,6 +111,7 @@ static const struct rpcrdma_procedure *binding(void *arg, uint32_t program,
 
 static void free_frame(struct frame *f)
 {
+	rr_rpc_gss_free(f->gss);
 	free(f->identity);
 	free(f);
 }
@@ -197,11 +210,9 @@ static void give_up(void *arg)
 }
 
 /* Sends, and waits until all that is named may go. */
-static bool send_reply(struct frame *f, const struct rr_xdr_out *out)
+static bool send_reply(struct frame *f, const struct rpcrdma_piece *pieces, unsigned n)
 {
 	struct transport *t = f->transport;
-	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
-	unsigned n = rr_xdr_out_pieces(out, 0, pieces);
 	int old;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
@@ -223,48 +234,108 @@ struct results {
 	void *where;
 };
 
-static bool encode_reply(struct frame *f, struct rr_xdr_out *out, struct rpc_msg *m)
+/* What is sent: headers and plain results, then results that were protected. */
+struct answer {
+	struct rr_xdr_out out;
+	void *wrapped;
+	size_t wrapped_len;
+};
+
+/* Encoded apart; large octets are referred to until they are wrapped. */
+static bool wrap(struct frame *f, const struct results *r, struct answer *a)
 {
-	struct transport *t = f->transport;
-	bool success = m->rm_reply.rp_stat == MSG_ACCEPTED &&
-	               m->rm_reply.rp_acpt.ar_stat == SUCCESS;
+	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
+	struct rr_xdr_out body;
+	bool ok;
+
+	rr_xdr_out_init(&body, false);
+	ok = (*r->proc)(&body.xdr, r->where);
+	if (ok) {
+		unsigned n = rr_xdr_out_pieces(&body, 0, pieces);
+
+		ok = rr_gss_wrap(rr_rpc_gss_request(f->gss), pieces, n, &a->wrapped,
+		                 &a->wrapped_len) == 0;
+	}
+	rr_rpc_count(&body.count);
+	rr_xdr_out_fini(&body);
+	return ok;
+}
+
+static bool put_results(struct frame *f, const struct results *r, struct answer *a)
+{
 	struct rr_xdr_items items = {0};
+
+	if (f->protected)
+		return wrap(f, r, a);
+	if (f->binding) {
+		items = (struct rr_xdr_items){f->binding->results,
+		                              f->binding->n_results, r->where};
+		rr_xdr_out_items(&a->out, &items);
+	}
+	return SVCAUTH_WRAP(&SVC_XP_AUTH(&f->transport->xprt), &a->out.xdr, r->proc,
+	                    r->where);
+}
+
+static bool encode_reply(struct frame *f, struct answer *a, struct rpc_msg *m)
+{
+	bool accepted = m->rm_reply.rp_stat == MSG_ACCEPTED;
+	bool success = accepted && m->rm_reply.rp_acpt.ar_stat == SUCCESS;
 	struct results r = {RR_XDR_VOID, NULL};
 
 	m->rm_xid = f->rpc.xid;
 	m->rm_direction = REPLY;
+	if (accepted && f->gss) {
+		/* Its own, whatever was dispatched meanwhile. */
+		const struct rpcrdma_auth *v = &rr_rpc_gss_request(f->gss)->verf;
+
+		m->acpted_rply.ar_verf = (struct opaque_auth){
+		        (enum_t)v->flavor, (caddr_t)(uintptr_t)v->body, v->len};
+	}
 	if (success) {
 		r = (struct results){m->acpted_rply.ar_results.proc,
 		                     m->acpted_rply.ar_results.where};
 		m->acpted_rply.ar_results.proc = RR_XDR_VOID;
 		m->acpted_rply.ar_results.where = NULL;
 	}
-	if (!xdr_replymsg(&out->xdr, m))
+	if (!xdr_replymsg(&a->out.xdr, m))
 		return false;
-	if (!success)
-		return true;
-	if (f->binding) {
-		items = (struct rr_xdr_items){f->binding->results,
-		                              f->binding->n_results, r.where};
-		rr_xdr_out_items(out, &items);
-	}
-	return SVCAUTH_WRAP(&SVC_XP_AUTH(&t->xprt), &out->xdr, r.proc, r.where);
+	return !success || put_results(f, &r, a);
 }
 
 static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
 {
 	struct frame *f = transport_of(x)->top;
-	struct rr_xdr_out out;
+	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
+	struct answer a = {.wrapped = NULL};
 	bool ok = false;
+	unsigned n;
 
 	if (!f || f->answered)
 		return FALSE;
-	rr_xdr_out_init(&out, f->protected);
-	if (encode_reply(f, &out, m))
-		ok = send_reply(f, &out);
-	rr_rpc_count(&out.count);
-	rr_xdr_out_fini(&out);
+	rr_xdr_out_init(&a.out, false);
+	if (encode_reply(f, &a, m)) {
+		n = rr_xdr_out_pieces(&a.out, 0, pieces);
+		if (a.wrapped)
+			pieces[n++] =
+			        (struct rpcrdma_piece){a.wrapped, a.wrapped_len, false};
+		ok = send_reply(f, pieces, n);
+	}
+	rr_rpc_count(&a.out.count);
+	rr_xdr_out_fini(&a.out);
+	free(a.wrapped);
 	return ok;
+}
+
+/* The dispatch function said nothing. */
+static void answer_for(struct frame *f)
+{
+	struct rpc_msg m = {.acpted_rply.ar_stat = SYSTEM_ERR};
+
+	m.rm_reply.rp_stat = MSG_ACCEPTED;
+	if (f->gss) /* a verifier is wanted */
+		(void)xprt_reply(&f->transport->xprt, &m);
+	if (!f->answered)
+		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
 }
 
 /* -- arguments
@@ -273,6 +344,20 @@ static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
 static bool take_item(void *arg, const void *base)
 {
 	return rr_request_take_item(arg, base);
+}
+
+/* They are in one piece, and have no items. */
+static bool_t get_protected(struct frame *f, xdrproc_t proc, void *args)
+{
+	const struct rr_gss_request *r = rr_rpc_gss_request(f->gss);
+	const struct rpcrdma_piece piece = {r->args, r->args_len, false};
+	struct rr_xdr_in in;
+	bool_t ok;
+
+	rr_xdr_in_init(&in, &piece, 1);
+	ok = (*proc)(&in.xdr, args);
+	rr_rpc_count(&in.count);
+	return ok;
 }
 
 static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
@@ -286,6 +371,8 @@ static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
 
 	if (!f || f->answered)
 		return FALSE;
+	if (f->protected)
+		return get_protected(f, proc, args);
 	n = rpcrdma_request_args(f->request, &pieces);
 	rr_xdr_in_init(&in, pieces, n);
 	if (f->binding) {
@@ -352,19 +439,84 @@ static void show_peer(struct transport *t)
 	memcpy(&x->xp_raddr, &t->peer, sizeof(x->xp_raddr));
 }
 
+static void shut(void *arg)
+{
+	struct frame *f = arg;
+
+	rr_request_give_up(f->request);
+	(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0); /* unheard */
+}
+
+/* False: it was answered, or its connection is being closed. */
+static bool accept_gss(struct frame *f)
+{
+	struct transport *t = f->transport;
+	struct rr_gss_call k = {
+	        .xid = f->rpc.xid,
+	        .program = f->rpc.program,
+	        .version = f->rpc.version,
+	        .procedure = f->rpc.procedure,
+	        .cred = f->rpc.cred,
+	        .verf = f->rpc.verf,
+	        .peer = (struct sockaddr *)&f->peer,
+	        .now = rr_engine_clock(),
+	};
+	struct rr_gss_request *r;
+	struct rpcrdma_piece reply;
+
+	k.n_args = rpcrdma_request_args(f->request, &k.args);
+	switch (rr_rpc_gss_accept(t->gss, &k, &f->gss)) {
+	case RR_GSS_PROCEED:
+		f->protected = rr_rpc_gss_request(f->gss)->service != RR_GSS_NONE;
+		return true;
+	case RR_GSS_ANSWER:
+		r = rr_rpc_gss_request(f->gss);
+		reply = (struct rpcrdma_piece){r->reply, r->reply_len, false};
+		send_reply(f, &reply, 1);
+		return false;
+	case RR_GSS_CLOSE:
+		break;
+	}
+	rr_rpc_in_engine(t->engine, shut, f);
+	return false;
+}
+
+/* Of flavor RR_RPC_GSS, which stands for RPCSEC_GSS here. */
+static enum auth_stat authenticate(struct svc_req *r, struct rpc_msg *m)
+{
+	struct transport *t = of_user(r->rq_xprt);
+
+	if (!t || !t->top || !t->top->gss)
+		return AUTH_REJECTEDCRED;
+	rr_rpc_gss_show_xprt(t->top->gss, r->rq_xprt);
+	rr_rpc_gss_show_req(t->top->gss, r);
+	return AUTH_OK;
+}
+
+static void push(struct transport *t, struct frame *f)
+{
+	if (t->top)
+		t->top->auth = SVC_XP_AUTH(&t->xprt);
+	f->outer = t->top;
+	t->top = f;
+	f->binding =
+	        rr_rpc_binding(&t->o, f->rpc.program, f->rpc.version, f->rpc.procedure);
+	show_peer(t);
+}
+
 static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 {
 	struct transport *t = transport_of(x);
 	struct frame *f = dequeue(t);
 
+	if (f && f->rpc.cred.flavor == RPCSEC_GSS && t->gss && !accept_gss(f)) {
+		free_frame(f);
+		f = NULL;
+	}
 	t->dry = !f;
 	if (!f)
 		return FALSE;
-	f->outer = t->top;
-	t->top = f;
-	f->binding =
-	        rr_rpc_binding(&t->o, f->rpc.program, f->rpc.version, f->rpc.procedure);
-	f->protected = f->rpc.cred.flavor == RPCSEC_GSS;
+	push(t, f);
 	m->rm_xid = f->rpc.xid;
 	m->rm_direction = CALL;
 	m->rm_call.cb_rpcvers = RPC_MSG_VERSION;
@@ -373,7 +525,8 @@ static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 	m->rm_call.cb_proc = f->rpc.procedure;
 	copy_auth(&f->rpc.cred, &m->rm_call.cb_cred);
 	copy_auth(&f->rpc.verf, &m->rm_call.cb_verf);
-	show_peer(t);
+	if (f->rpc.cred.flavor == RPCSEC_GSS)
+		m->rm_call.cb_cred.oa_flavor = RR_RPC_GSS;
 	rr_rpc_count_request();
 	return TRUE;
 }
@@ -383,11 +536,16 @@ static void pop(struct transport *t)
 {
 	struct frame *f = t->top;
 
-	t->top = f->outer;
 	if (!f->answered)
-		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
+		answer_for(f);
+	t->top = f->outer;
 	free_frame(f);
 	show_peer(t);
+	if (!t->top)
+		return;
+	SVC_XP_AUTH(&t->xprt) = t->top->auth;
+	if (t->top->gss)
+		rr_rpc_gss_show_xprt(t->top->gss, &t->xprt);
 }
 
 static enum xprt_stat xprt_stat(SVCXPRT *x)
@@ -413,6 +571,7 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 static void free_transport(struct transport *t)
 {
 	rpcrdma_service_free(t->service);
+	rr_gss_free(t->gss);
 	if (t->xprt.xp_fd >= 0)
 		close(t->xprt.xp_fd);
 	pthread_mutex_destroy(&t->lock);
@@ -516,9 +675,19 @@ static struct transport *new_transport(void)
 	return t;
 }
 
+static int make_contexts(struct transport *t)
+{
+	const struct rr_gss_options o = {.principal = t->o.gss_principal};
+
+	return rr_rpc_gss_init(authenticate) ? rr_gss_new(&o, &t->gss) : 0;
+}
+
 static int listen_on(struct transport *t, const char *address)
 {
 	int err = rr_rpc_engine(&t->engine);
+
+	if (!err)
+		err = make_contexts(t);
 
 	if (!err)
 		err = rpcrdma_service_new(&t->service);
@@ -557,12 +726,6 @@ SVCXPRT *svc_rdma_create(const char *address,
 
 /* -- what is asked of an SVCXPRT
  * ------------------------------------------------------------- */
-
-/* NULL: not ours. */
-static struct transport *of_user(const SVCXPRT *x)
-{
-	return x && x->xp_ops == (const void *)&ops ? transport_of(x) : NULL;
-}
 
 bool_t svc_rdma_reg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers,
                     void (*dispatch)(struct svc_req *, SVCXPRT *))

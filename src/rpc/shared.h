@@ -71,6 +71,7 @@ struct rr_rpc_options {
 	uint16_t tcp_port;
 	void (*notice)(const char *text, void *arg);
 	void *notice_arg;
+	const char *gss_principal;
 };
 
 /* "rdma,tcp" or "netpath" into @ret; NULL = "rdma".  -EINVAL. */

@@ -5,8 +5,8 @@
  * Encoding: small octets gather in one buffer that grows; what is large is referred
  * to where it lies, and an item of the binding is marked, so that the transport
  * may move it on its own.  Both must therefore stay until the message was sent.
- * Where the payload is protected by RPCSEC_GSS everything goes into the buffer,
- * since its wrappers go back in the stream.
+ * Arguments that RPCSEC_GSS protects go into the buffer as well, since libtirpc's
+ * wrappers go back in the stream.
  *
  * Decoding: an item that came on its own lies in memory of its own, from malloc.  A
  * stock XDR routine has allocated memory, set the user's pointer to it, and asks for
