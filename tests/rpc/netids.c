@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -225,6 +226,7 @@ static void options_need_not_live_on(void **state)
 	const struct timeval wait = {.tv_sec = 20};
 	struct rpcrdma_tirpc_options o = options("rdma");
 	struct rig other = {0};
+	siginfo_t info;
 	CLIENT *c;
 
 	*conn = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
@@ -239,6 +241,7 @@ static void options_need_not_live_on(void **state)
 	                               NULL, (xdrproc_t)(void (*)(void))xdr_void, NULL,
 	                               wait),
 	                     RPC_SUCCESS);
+	assert_int_equal(waitid(P_PID, (id_t)other.pid, &info, WEXITED | WNOWAIT), 0);
 	/* It connects again, by what it was told then. */
 	assert_int_equal(clnt_call(c, NULLPROC, (xdrproc_t)(void (*)(void))xdr_void,
 	                           NULL, (xdrproc_t)(void (*)(void))xdr_void, NULL,
