@@ -40,6 +40,7 @@ struct rpcrdma_listener;
 struct rpcrdma_call;
 struct rpcrdma_request;
 struct rpcrdma_extension; /* rpcrdma/extension.h */
+struct rpcrdma_gss; /* rpcrdma/gss.h */
 
 /* ---- Payload streams ------------------------------------------------------
  *
@@ -305,7 +306,8 @@ enum rpcrdma_status {
 	 * -ECANCELED    cancelled, or the connection was closed
 	 * -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
 	 * -EMSGSIZE     cannot be expressed within the peer's limits
-	 * -EPROTONOSUPPORT  no version in common */
+	 * -EPROTONOSUPPORT  no version in common
+	 * -EACCES       no security context, see rpcrdma_gss_get_info */
 };
 
 /* With RPCRDMA_TRANSPORT_ERROR: what the peer's transport refused, rdma_err of
@@ -364,6 +366,7 @@ struct rpcrdma_call_options {
 			    more room when the server says that it lacked some */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
 	void *arg;
+	struct rpcrdma_gss *gss; /* RPCSEC_GSS, of this connection; @cred must be NULL */
 };
 
 /* Starts a call.  Retransmitted under the same XID after a reconnect.

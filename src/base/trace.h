@@ -40,6 +40,10 @@
 	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                       \
 	X(RPC_RETRANSMIT, "attempt", "", "")                                   \
 	X(RPC_REFUSED, "prog", "vers", "proc")                                 \
+	X(GSS_STEP, "step", "octets_in", "octets_out")                         \
+	X(GSS_READY, "service", "window", "lifetime_s")                        \
+	X(GSS_FAILED, "error", "major", "minor")                               \
+	X(GSS_REFUSED, "auth_stat", "attempt", "")                             \
 	X(PEER_FAULT, "rule", "offset", "")                                    \
 	X(OVERRUN, "received", "given", "")                                    \
 	X(KEEPALIVE, "avail", "", "")                                          \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drive/gss.h"
 #include "drive/rpcmsg.h"
 
 enum {
@@ -21,8 +22,9 @@ struct rpcrdma_call {
 	struct rpcrdma_dest *user_dests;
 	rpcrdma_done_fn *done;
 	void *arg;
-	bool raw;    /* the user reads the Reply's header */
-	bool bound;  /* to its XID */
+	struct rr_sealed *sealed; /* RPCSEC_GSS; or NULL */
+	bool raw;                 /* the user reads the Reply's header */
+	bool bound;               /* to its XID */
 	bool told;   /* done runs: what it does to the call comes too late */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
 	unsigned attempts;
@@ -34,11 +36,37 @@ struct rpcrdma_call {
 
 /* -- the end of a call --------------------------------------------------------- */
 
+/* False: it cannot be read, or believed. */
+static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
+{
+	const struct rr_call *m = &k->call;
+	struct rr_piece results;
+	struct rr_rpc_reply h;
+	int n = rr_rpc_get_reply(m->reply, m->reply_len, &h), err = RR_MIN(n, 0);
+
+	if (!err) {
+		results = (struct rr_piece){(const uint8_t *)m->reply + n,
+		                            m->reply_len - (size_t)n, false};
+		if (k->sealed)
+			err = rr_open(k->sealed, &h, results.base, results.len,
+			              &results);
+	}
+	if (err) {
+		r->status = err;
+		return false;
+	}
+	r->status = h.status;
+	r->auth_stat = h.auth_stat;
+	r->low = h.low;
+	r->high = h.high;
+	r->results = results.base;
+	r->len = results.len;
+	return true;
+}
+
 static void fill_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 {
 	struct rr_call *m = &k->call;
-	struct rr_rpc_reply h;
-	int n;
 
 	if (m->status == RR_CALL_REMOTE_ERROR) {
 		r->status = RPCRDMA_TRANSPORT_ERROR;
@@ -50,19 +78,8 @@ static void fill_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 	r->status = m->status;
 	if (m->status)
 		return;
-	if (!k->raw) {
-		n = rr_rpc_get_reply(m->reply, m->reply_len, &h);
-		if (n < 0) {
-			r->status = -EBADMSG;
-			return;
-		}
-		r->status = h.status;
-		r->auth_stat = h.auth_stat;
-		r->low = h.low;
-		r->high = h.high;
-		r->results = (const uint8_t *)m->reply + n;
-		r->len = m->reply_len - (size_t)n;
-	}
+	if (!k->raw && !read_reply(k, r))
+		return;
 	for (unsigned i = 0; i < m->n_dests; i++) {
 		k->user_dests[i].ret_len = m->dests[i].ret_len;
 		k->user_dests[i].ret_base = m->dests[i].ret_base;
@@ -92,9 +109,13 @@ static void finish(struct rpcrdma_call *k, struct rr_link *from)
 		fill_reply(k, &r);
 	if (r.status)
 		rr_calls_count(c, call_errors);
+	if (k->sealed)
+		rr_unseal(k->sealed); /* another may go */
 	k->done(k, &r, k->arg);
 	if (from)
 		rr_conn_call_release(from->conn, &k->call, c->engine->now);
+	if (k->sealed)
+		rr_sealed_free(k->sealed);
 	rr_pool_put(&c->engine->pool, k, sizeof(*k));
 }
 
@@ -108,12 +129,18 @@ static void end_unsent(struct rpcrdma_call *k, int verdict)
 	rr_calls_schedule_end(k->conn);
 }
 
-void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
+void rr_calls_end_all(struct rpcrdma_conn *c, struct rr_list *list, int verdict)
 {
 	struct rr_list *n;
 
-	while ((n = rr_list_first(&c->waiting)))
+	while ((n = rr_list_first(list)))
 		end_unsent(rr_container_of(n, struct rpcrdma_call, link), verdict);
+}
+
+void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
+{
+	rr_calls_end_all(c, &c->waiting, verdict);
+	rr_gss_end_waiting(c, verdict);
 }
 
 /* Did the loss of the connection end it, so that it may be sent again? */
@@ -128,8 +155,6 @@ static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l
 	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
 }
 
-static uint32_t new_xid(struct rpcrdma_engine *e);
-
 /* An error that another attempt avoids: under a new XID, so that no reply
  * remembered under the old one comes back. [E6] */
 static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
@@ -137,10 +162,32 @@ static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
 	if (k->bound || k->verdict || k->conn->closed || k->conn->over ||
 	    !rr_call_recover(l->conn, &k->call))
 		return false;
-	k->call.xid = new_xid(k->conn->engine);
+	k->call.xid = rr_calls_new_xid(k->conn->engine);
 	rr_store_u32(k->header, k->call.xid);
 	k->attempts = 0;
 	return true;
+}
+
+/* The server has lost its security context, and executed nothing. */
+static bool begins_anew(struct rpcrdma_call *k)
+{
+	struct rr_rpc_reply h;
+
+	return k->sealed && !k->call.status && !k->verdict && !k->conn->closed &&
+	       !k->conn->over &&
+	       rr_rpc_get_reply(k->call.reply, k->call.reply_len, &h) > 0 &&
+	       rr_sealed_refused(k->sealed, &h);
+}
+
+/* To be sent once more, under its XID or a new one. */
+static void wait_again(struct rpcrdma_call *k, bool first)
+{
+	if (k->sealed)
+		rr_unseal(k->sealed);
+	if (first)
+		rr_list_push_front(&k->conn->waiting, &k->link);
+	else
+		rr_list_push(&k->conn->waiting, &k->link);
 }
 
 void rr_calls_done(struct rr_link *l, struct rr_call *m)
@@ -156,9 +203,13 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 		c->kind->heard(c);
 	if (lost_with_link(k, l) && !c->no_resend && !c->closed && !c->over) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
-		rr_list_push(&c->waiting, &k->link);
+		wait_again(k, false);
 	} else if (recovers(k, l)) {
-		rr_list_push_front(&c->waiting, &k->link);
+		wait_again(k, true);
+	} else if (begins_anew(k)) {
+		rr_conn_call_release(l->conn, m, c->engine->now);
+		k->attempts = 0;
+		wait_again(k, true);
 	} else {
 		finish(k, l);
 	}
@@ -178,6 +229,56 @@ static bool dying(const struct rr_link *l)
 	return info.error;
 }
 
+/* The next call of a security context may be tried. */
+static void ungate(struct rpcrdma_conn *c, struct rpcrdma_gss *g)
+{
+	struct rr_list *n = rr_gss_next(g);
+
+	if (n)
+		rr_list_push_front(&c->waiting, n);
+}
+
+/* An attempt's header, and arguments as its security context wants them. */
+static int seal(struct rpcrdma_call *k)
+{
+	unsigned n;
+	int r;
+
+	if (!k->sealed)
+		return 0;
+	r = rr_seal(k->sealed, k->call.xid, k->header, k->pieces + 1, &n);
+	if (r < 0)
+		return r;
+	k->pieces[0] = (struct rr_piece){k->header, (size_t)r, false};
+	k->call.n_pieces = 1 + n;
+	return 0;
+}
+
+/* Above zero: it is none of those that wait here any more; below: the link is dying. */
+static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
+{
+	enum { ELSEWHERE = 1 };
+	int err = seal(k);
+
+	if (err == -EAGAIN) {
+		rr_list_del(&k->link);
+		rr_list_push(rr_sealed_gate(k->sealed), &k->link);
+		return ELSEWHERE;
+	}
+	if (err) {
+		end_unsent(k, err);
+		return ELSEWHERE;
+	}
+	err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
+	if (err && k->sealed)
+		rr_unseal(k->sealed);
+	if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
+		end_unsent(k, err); /* nothing would try it again */
+		return ELSEWHERE;
+	}
+	return err;
+}
+
 void rr_calls_submit(struct rpcrdma_conn *c)
 {
 	struct rr_list *n;
@@ -186,15 +287,14 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		c->kind->waits(c);
 	if (!c->link || !c->link->ready || c->link->lost)
 		return;
+	rr_list_for_each (n, &c->contexts)
+		ungate(c, rr_container_of(n, struct rpcrdma_gss, link));
 	while (c->n_here < MAX_SENT && (n = rr_list_first(&c->waiting))) {
 		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
-		int err;
+		int err = submit(c, k);
 
-		err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
-		if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
-			end_unsent(k, err); /* nothing would try it again */
+		if (err > 0)
 			continue;
-		}
 		if (err)
 			break; /* The link is dying; its closed event comes. */
 		if (k->attempts++ > 0) {
@@ -207,6 +307,8 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		k->on = c->link;
 		c->n_sent++;
 		c->n_here++;
+		if (k->sealed)
+			ungate(c, k->sealed->gss);
 	}
 	rr_link_touch(c->link);
 }
@@ -234,9 +336,7 @@ void rpcrdma_call_cancel(struct rpcrdma_call *k)
 	}
 }
 
-/* Unique among the outstanding calls of this engine, since several objects may
- * share a connection, now or after a reconnect; never 0. [O11] */
-static uint32_t new_xid(struct rpcrdma_engine *e)
+uint32_t rr_calls_new_xid(struct rpcrdma_engine *e)
 {
 	if (!++e->next_xid)
 		++e->next_xid;
@@ -274,7 +374,12 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 		*ret_keep = raw->no_reduce;
 		return (int)raw->len;
 	}
-	h.xid = new_xid(k->conn->engine);
+	h.xid = rr_calls_new_xid(k->conn->engine);
+	if (k->sealed) { /* the rest when it is sent */
+		rr_store_u32(k->header, h.xid);
+		*ret_keep = rr_sealed_keep(k->sealed);
+		return 4;
+	}
 	if (o->cred)
 		h.cred = *o->cred;
 	*ret_keep = rr_rpc_unreducible(&h.cred);
@@ -312,6 +417,8 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	        .n_dests = o->n_dests,
 	        .reply_bytes = o->reply_bytes ? REPLY_HEADER_MAX + o->reply_bytes : 0,
 	};
+	if (k->sealed && o->reply_bytes)
+		k->call.reply_bytes += rr_sealed_reply_bytes(k->sealed);
 	k->user_dests = o->dests;
 	k->done = o->done;
 	k->arg = o->arg;
@@ -340,11 +447,15 @@ int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	memset(k, 0, offsetof(struct rpcrdma_call, pieces));
 	k->conn = c;
 	k->timer.fire = call_timeout;
-	err = fill_call(k, o, raw);
+	err = o->gss && !raw ? rr_sealed_new(c, o, &k->sealed) : 0;
+	if (!err)
+		err = fill_call(k, o, raw);
 	if (!err && o->timeout_ns)
 		err = rr_timer_set(&c->engine->timers, &k->timer,
 		                   rr_after(rr_engine_clock(), o->timeout_ns));
 	if (err) {
+		if (k->sealed)
+			rr_sealed_free(k->sealed);
 		rr_pool_put(&c->engine->pool, k, sizeof(*k));
 		return err;
 	}
@@ -413,6 +524,7 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 	rr_list_init(&c->waiting);
 	rr_list_init(&c->sent);
 	rr_list_init(&c->ending);
+	rr_list_init(&c->contexts);
 	c->end_timer.fire = end_fire;
 	e->now = rr_engine_clock();
 	rr_list_push(&e->owners, &c->owner.link);
@@ -422,6 +534,7 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 
 void rr_calls_fini(struct rpcrdma_conn *c)
 {
+	rr_gss_detach(c);
 	rr_timer_release(&c->engine->timers, &c->end_timer);
 	rr_list_del(&c->owner.link);
 	c->engine->alive--;

@@ -16,8 +16,8 @@
  * how long.  A call that the peer's transport refused is sent once more, under
  * a new XID, if it can be asked otherwise (rr_call_recover).
  *
- * Invariants: a call is on exactly one of waiting, sent and ending until its
- * done callback; done is called from the engine's loop only; the object is
+ * Invariants: a call is on exactly one of waiting, sent, ending and the gate of its
+ * security context (gss.h) until its done callback; done is called from the engine's loop only; the object is
  * freed after close when link, calls and timers are gone.
  */
 #ifndef RR_DRIVE_CALLS_H
@@ -47,6 +47,7 @@ struct rpcrdma_conn {
 	struct rr_list ending; /* calls that end without a link: see end_timer */
 	unsigned n_sent; /* on any link */
 	unsigned n_here; /* of these on @link */
+	struct rr_list contexts; /* struct rpcrdma_gss */
 	struct rr_timer end_timer; /* delivers ending, frees a closed object */
 	struct rpcrdma_stats past; /* links that are gone, and what no link counts */
 	bool no_resend; /* calls end with the link that they were sent on */
@@ -86,6 +87,11 @@ void rr_calls_submit(struct rpcrdma_conn *);
 /* A link's call ended: an owner operation of links. */
 void rr_calls_done(struct rr_link *, struct rr_call *);
 void rr_calls_end_waiting(struct rpcrdma_conn *, int verdict);
+/* Of a list of calls that no link knows. */
+void rr_calls_end_all(struct rpcrdma_conn *, struct rr_list *, int verdict);
+/* Unique among the outstanding calls of this engine, since several objects may share a
+ * connection, now or after a reconnect; never 0. [O11] */
+uint32_t rr_calls_new_xid(struct rpcrdma_engine *);
 /* Frees a closed object soon, if nothing is owed to it. */
 void rr_calls_schedule_end(struct rpcrdma_conn *);
 /* Its calls go to @l from now on.  Those that are out elsewhere stay there. */

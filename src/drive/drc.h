@@ -7,7 +7,8 @@
  * that comes back has another one), XID, program, version, procedure, and the
  * length and a keyed digest of credential and arguments, in whatever pieces
  * they came.  The time stamp of an AUTH_SYS credential does not count: clients
- * may renew it.
+ * may renew it.  Of a Call under RPCSEC_GSS the principal stands for the credential,
+ * which is another one each time, and the arguments are those that were wrapped.
  *
  * Normal path: rr_drc_begin says NEW, the procedure is executed,
  * rr_drc_complete keeps the reply's body: status and unreduced results, never

@@ -81,8 +81,7 @@ int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *m)
 		}
 	} else {
 		rr_put_u32(&w, MSG_ACCEPTED);
-		rr_put_u32(&w, RPCRDMA_AUTH_NONE);
-		rr_put_u32(&w, 0);
+		put_auth(&w, &m->verf);
 		rr_put_u32(&w, (uint32_t)m->status);
 		if (m->status == RPCRDMA_PROG_MISMATCH) {
 			rr_put_u32(&w, m->low);
@@ -110,10 +109,9 @@ static void get_denied(struct rr_cursor *c, struct rr_rpc_reply *m)
 
 static void get_accepted(struct rr_cursor *c, struct rr_rpc_reply *m)
 {
-	struct rpcrdma_auth verf;
 	uint32_t stat;
 
-	get_auth(c, &verf);
+	get_auth(c, &m->verf);
 	stat = rr_get_u32(c);
 	if (stat > RPCRDMA_SYSTEM_ERR) {
 		c->bad = true;

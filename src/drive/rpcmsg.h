@@ -26,6 +26,7 @@ struct rr_rpc_reply {
 	uint32_t xid;
 	int status; /* enum rpcrdma_status, >= 0 */
 	uint32_t auth_stat, low, high;
+	struct rpcrdma_auth verf; /* of an accepted one */
 };
 
 /* Octets used; -EMSGSIZE if @size is too small or the credential too long. */

@@ -22,49 +22,7 @@
 #include <string.h>
 
 #include "drive/ext.h"
-#include "drive/serve.h"
-
-struct alloc {
-	struct alloc *next;
-	size_t bytes; /* with this head, unless @apart */
-	void *apart;  /* the memory itself: of a size that a head would double */
-	bool pooled;
-};
-
-/* Memory that was given to Read chunks; NULL: taken. */
-struct own_sinks {
-	unsigned n;
-	void *mem[RR_REQUEST_MAX_READS];
-};
-
-enum { ALLOC_HEAD = 64, ALLOC_APART = 4096, REPLY_HEADER_MAX = 64 };
-
-struct rpcrdma_request {
-	struct rr_post post;      /* an answer from another thread */
-	struct rr_list all, held; /* of its link's */
-	struct rr_served *served;
-	struct rr_request *r;
-	const struct rr_service_entry *entry;
-	const struct rpcrdma_procedure *proc;
-	struct rr_rpc_call rpc;
-	struct rr_drc_entry *once; /* held, in the cache of the service */
-	struct rr_drc_waiter waiter;
-	struct alloc *allocs;
-	struct own_sinks *sinks;
-	unsigned n_args, n_reply;
-	struct rr_rpc_reply status;
-	void (*done)(void *);
-	void *done_arg;
-	bool answered, waiting; /* for the first of the same Calls */
-	bool executing;         /* the handler's result is wanted by the cache */
-	bool replayed;          /* not executed: another one's result */
-	bool raw;               /* the reply has a header already */
-	uint32_t code;          /* of RDMA2_ERROR, instead of a Reply */
-	/* Not cleared at the beginning: their counts say what is valid. */
-	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
-	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
-	uint8_t header[REPLY_HEADER_MAX];
-};
+#include "drive/request.h"
 
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
                     const struct rr_link_config *c, struct rpcrdma_service *service)
@@ -199,20 +157,10 @@ static void refuse_now(struct rpcrdma_request *q)
 	rr_link_touch(l);
 }
 
-static void answer_now(struct rpcrdma_request *q)
+static void count(const struct rpcrdma_request *q)
 {
-	struct rr_link *l = q->served->link;
 	uint64_t bytes = 0, args_bytes = 0;
-	int n;
 
-	if (q->raw) {
-		rr_conn_reply(l->conn, q->r, q->reply, q->n_reply, l->engine->now);
-		rr_link_touch(l);
-		return;
-	}
-	n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
-	RR_ASSERT(n > 0);
-	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
 	for (unsigned i = 1; i < 1 + q->n_reply; i++)
 		bytes += q->reply[i].len;
 	for (unsigned i = 0; i < q->n_args; i++)
@@ -220,6 +168,58 @@ static void answer_now(struct rpcrdma_request *q)
 	if (q->proc && q->entry && !q->replayed)
 		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0,
 		                 args_bytes, bytes);
+}
+
+static void drop(struct rpcrdma_request *q)
+{
+	struct rr_link *l = q->served->link;
+
+	q->answered = true;
+	rr_conn_drop(l->conn, q->r, l->engine->now);
+	rr_link_touch(l);
+}
+
+/* Nothing is said, and its connection ends. */
+static void give_up(struct rpcrdma_request *q, int why)
+{
+	drop(q);
+	rr_link_close(q->served->link, why);
+}
+
+/* The reply as the security context wants it; false: it must not be sent. */
+static bool protect(struct rpcrdma_request *q)
+{
+	struct rr_accepted *a = q->accepted;
+
+	if (q->status.status >= RPCRDMA_RPC_MISMATCH)
+		return true; /* denied: has no verifier */
+	q->status.verf = a->request.verf;
+	if (q->status.status || a->request.service == RR_GSS_NONE)
+		return true;
+	if (rr_accepted_wrap(a, q->reply + 1, q->n_reply, &q->reply[1]))
+		return false;
+	q->n_reply = 1;
+	return true;
+}
+
+static void answer_now(struct rpcrdma_request *q)
+{
+	struct rr_link *l = q->served->link;
+	int n;
+
+	if (q->raw) {
+		rr_conn_reply(l->conn, q->r, q->reply, q->n_reply, l->engine->now);
+		rr_link_touch(l);
+		return;
+	}
+	count(q);
+	if (q->accepted && !protect(q)) {
+		give_up(q, -EKEYREJECTED);
+		return;
+	}
+	n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
+	RR_ASSERT(n > 0);
+	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
 	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
 	rr_link_touch(l);
 }
@@ -287,13 +287,21 @@ static void refuse_once(struct rpcrdma_request *q)
 static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
 {
 	struct rr_link *l = q->served->link;
+	struct rr_rpc_call rpc = q->rpc;
+	const char *who;
+
+	if (q->accepted) { /* a sequence number is no part of what is asked */
+		who = q->accepted->request.who->principal;
+		rpc.cred.body = who;
+		rpc.cred.len = (uint32_t)strlen(who);
+	}
 
 	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
 	q->waiter.ready = first_is_done;
 	q->post.fn = replay_posted;
 	rr_list_init(&q->post.link);
-	switch (rr_drc_begin(cache_of(q), caller, &q->rpc, q->args, q->n_args,
-	                     &q->waiter, l->engine->now, &q->once)) {
+	switch (rr_drc_begin(cache_of(q), caller, &rpc, q->args, q->n_args, &q->waiter,
+	                     l->engine->now, &q->once)) {
 	case RR_DRC_NEW:
 		q->executing = true;
 		return true;
@@ -436,36 +444,16 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 	return n;
 }
 
-static void drop(struct rpcrdma_request *q)
+/* To its handler, if @q->status has no objection. */
+static void proceed(struct rpcrdma_request *q)
 {
-	struct rr_link *l = q->served->link;
-
-	q->answered = true;
-	rr_conn_drop(l->conn, q->r, l->engine->now);
-	rr_link_touch(l);
-}
-
-static void handle(struct rpcrdma_request *q)
-{
-	struct rr_rpc_reply status = {.xid = q->r->xid};
 	struct sockaddr_storage caller;
-	int n;
 
-	if (q->served->link->lost) {
-		/* Held until its caller was gone.  The caller may have sent it
-		 * again elsewhere and gone on: doing it now would do it late. */
-		drop(q);
-		return;
-	}
-	n = check_rpc(q, &status);
-
-	if (status.status) {
-		q->status = status;
+	if (q->status.status) {
 		q->answered = true;
 		answer_now(q);
 		return;
 	}
-	set_args(q, (size_t)n);
 	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
 	if (!q->entry) {
 		q->served->service->raw->handler(q, q->served->service->raw->arg);
@@ -475,14 +463,119 @@ static void handle(struct rpcrdma_request *q)
 		if (rpcrdma_request_peer(q, &caller)) {
 			/* Gone already, and not to be known again: it must not
 			 * wait for what will not come. */
-			drop(q);
-			rr_link_close(q->served->link, -ENOTCONN);
+			give_up(q, -ENOTCONN);
 			return;
 		}
 		if (!once_begin(q, &caller))
 			return;
 	}
 	q->proc->handler(q, q->entry->arg);
+}
+
+/* The acceptor has its verdict. */
+static void accepted(struct rpcrdma_request *q)
+{
+	const struct rr_gss_request *g = &q->accepted->request;
+	struct rr_link *l = q->served->link;
+
+	if (g->verdict == RR_GSS_PROCEED) {
+		if (g->service != RR_GSS_NONE) {
+			q->args[0] =
+			        (struct rpcrdma_piece){g->args, g->args_len, false};
+			q->n_args = g->args_len > 0;
+		}
+		proceed(q);
+		return;
+	}
+	rr_trace(&l->engine->sink,
+	         g->auth_stat || g->verdict == RR_GSS_CLOSE ? RR_TRACE_GSS_REFUSED
+	                                                    : RR_TRACE_GSS_STEP,
+	         l->id, q->r->xid, g->auth_stat, 0, 0);
+	if (g->verdict == RR_GSS_CLOSE) {
+		give_up(q, -EACCES);
+		return;
+	}
+	q->r->unreduced = true;
+	q->reply[0] = (struct rr_piece){g->reply, g->reply_len, false};
+	q->n_reply = 1;
+	q->raw = true;
+	q->answered = true;
+	answer_now(q);
+}
+
+static void accepted_posted(struct rr_post *p)
+{
+	struct rr_accepted *a = rr_container_of(p, struct rr_accepted, post);
+	struct rpcrdma_request *q = a->user;
+
+	q->accepting = false;
+	if (q->served->link->lost)
+		drop(q);
+	else
+		accepted(q);
+}
+
+static bool authenticates(const struct rpcrdma_request *q)
+{
+	return q->served->service->acceptor && q->rpc.rpcvers == 2 &&
+	       q->rpc.cred.flavor == RPCRDMA_AUTH_GSS;
+}
+
+/* Who calls, before anything else is said. */
+static void accept_first(struct rpcrdma_request *q)
+{
+	struct rr_accepted *a = calloc(1, sizeof(*a));
+	bool now;
+
+	if (!a) {
+		give_up(q, -ENOMEM);
+		return;
+	}
+	q->accepted = a;
+	a->engine = q->served->engine;
+	a->user = q;
+	a->post.fn = accepted_posted;
+	a->call = (struct rr_gss_call){.xid = q->rpc.xid,
+	                               .program = q->rpc.program,
+	                               .version = q->rpc.version,
+	                               .procedure = q->rpc.procedure,
+	                               .cred = q->rpc.cred,
+	                               .verf = q->rpc.verf,
+	                               .args = q->args,
+	                               .n_args = q->n_args,
+	                               .peer = (struct sockaddr *)&a->peer,
+	                               .now = a->engine->now};
+	(void)!rpcrdma_request_peer(q, &a->peer); /* else it counts with the unknown */
+	if (rr_accept(q->served->service->acceptor, a, &now)) {
+		q->accepted = NULL;
+		free(a);
+		q->status.status = RPCRDMA_SYSTEM_ERR;
+		proceed(q);
+		return;
+	}
+	q->accepting = !now;
+	if (now)
+		accepted(q);
+}
+
+static void handle(struct rpcrdma_request *q)
+{
+	int n;
+
+	if (q->served->link->lost) {
+		/* Held until its caller was gone.  The caller may have sent it
+		 * again elsewhere and gone on: doing it now would do it late. */
+		drop(q);
+		return;
+	}
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	n = check_rpc(q, &q->status);
+	if (n >= 0)
+		set_args(q, (size_t)n);
+	if (n >= 0 && authenticates(q))
+		accept_first(q);
+	else
+		proceed(q);
 }
 
 /* Other threads add to what is held while they build their answers. */
@@ -516,63 +609,6 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 		handle(q);
 }
 
-/* -- memory
- * ------------------------------------------------------------------------------ */
-
-static void *get_memory(struct rpcrdma_engine *e, bool pooled, size_t bytes)
-{
-	return pooled ? rr_pool_get(&e->pool, bytes)
-	              : aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-}
-
-static void put_memory(struct rpcrdma_engine *e, bool pooled, void *m, size_t bytes)
-{
-	if (pooled)
-		rr_pool_put(&e->pool, m, bytes);
-	else
-		free(m);
-}
-
-void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
-{
-	struct rpcrdma_engine *e = q->served->engine;
-	bool pooled = rr_engine_here(e), apart = bytes >= ALLOC_APART;
-	struct alloc *a;
-
-	if (bytes > PTRDIFF_MAX - 2 * ALLOC_HEAD)
-		return NULL;
-	a = get_memory(e, pooled, apart ? sizeof(*a) : ALLOC_HEAD + bytes);
-	if (!a)
-		return NULL;
-	*a = (struct alloc){.next = q->allocs, .bytes = bytes, .pooled = pooled};
-	if (apart) {
-		a->apart = get_memory(e, pooled, bytes);
-		if (!a->apart) {
-			put_memory(e, pooled, a, sizeof(*a));
-			return NULL;
-		}
-	} else {
-		a->bytes += ALLOC_HEAD;
-	}
-	q->allocs = a;
-	__atomic_fetch_add(&q->served->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
-	return apart ? a->apart : (uint8_t *)a + ALLOC_HEAD;
-}
-
-static void free_allocs(struct rpcrdma_request *q)
-{
-	struct rpcrdma_engine *e = q->served->engine;
-
-	while (q->allocs) {
-		struct alloc *a = q->allocs;
-
-		q->allocs = a->next;
-		__atomic_fetch_sub(&q->served->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
-		put_memory(e, a->pooled, a->apart, a->bytes);
-		put_memory(e, a->pooled, a, a->apart ? sizeof(*a) : a->bytes);
-	}
-}
-
 /* -- the end
  * --------------------------------------------------------------------------------- */
 
@@ -596,8 +632,10 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 	q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	if (q->once)
 		rr_drc_put(cache_of(q), q->once, l->engine->now);
-	free_allocs(q);
+	rr_request_free_allocs(q);
 	free_sinks(q->sinks);
+	if (q->accepted)
+		rr_accepted_free(q->accepted);
 	rr_list_del(&q->all);
 	if (q->done)
 		q->done(q->done_arg);
@@ -620,6 +658,9 @@ void rr_serve_drop(struct rr_link *l)
 
 		if (q->answered)
 			continue;
+		if (q->accepting)
+			rr_accept_cancel(l->served->service->acceptor, q->accepted);
+		q->accepting = false;
 		/* Done or not: nobody will ever know, nor do it again. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
@@ -643,62 +684,4 @@ void rr_serve_lost(struct rr_link *l)
 		stop_waiting(q);
 		drop(q);
 	}
-}
-
-/* -- facts
- * --------------------------------------------------------------------------------------
- */
-
-struct rr_served *rr_request_served(const struct rpcrdma_request *q)
-{
-	return q->served;
-}
-
-const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *q)
-{
-	return &q->rpc;
-}
-
-bool rr_request_take_item(struct rpcrdma_request *q, const void *base)
-{
-	for (unsigned i = 0; q->sinks && i < q->sinks->n; i++)
-		if (q->sinks->mem[i] == base && base) {
-			q->sinks->mem[i] = NULL;
-			return true;
-		}
-	return false;
-}
-
-uint32_t rpcrdma_request_xid(const struct rpcrdma_request *q)
-{
-	return q->r->xid;
-}
-
-const struct rpcrdma_auth *rpcrdma_request_cred(const struct rpcrdma_request *q)
-{
-	return &q->rpc.cred;
-}
-
-int rpcrdma_request_peer(const struct rpcrdma_request *q, struct sockaddr_storage *ret)
-{
-	const struct rr_link *l = q->served->link;
-
-	return l->ep ? l->prov->peer_addr(l->ep, ret) : -ENOTCONN;
-}
-
-struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *q)
-{
-	return q->served->engine;
-}
-
-unsigned rpcrdma_request_args(const struct rpcrdma_request *q,
-                              const struct rpcrdma_piece **ret)
-{
-	*ret = q->args;
-	return q->n_args;
-}
-
-uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *q, unsigned i)
-{
-	return i < q->r->n_writes ? q->r->write_bytes[i] : 0;
 }

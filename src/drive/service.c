@@ -35,10 +35,19 @@ int rpcrdma_service_set_reply_cache(struct rpcrdma_service *s, size_t bytes)
 	return s ? rr_drc_set_bytes(&s->cache, bytes) : -EINVAL;
 }
 
+int rpcrdma_service_set_gss(struct rpcrdma_service *s,
+                            const struct rpcrdma_service_gss_options *o)
+{
+	if (!s || !o || o->size != sizeof(*o))
+		return -EINVAL;
+	return s->acceptor ? -EEXIST : rr_acceptor_new(o, &s->acceptor);
+}
+
 void rpcrdma_service_free(struct rpcrdma_service *s)
 {
 	if (!s)
 		return;
+	rr_acceptor_free(s->acceptor);
 	for (unsigned i = 0; i < s->count; i++)
 		free(s->entries[i].stats);
 	rr_drc_fini(&s->cache);

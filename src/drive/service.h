@@ -3,6 +3,7 @@
 #ifndef RR_DRIVE_SERVICE_H
 #define RR_DRIVE_SERVICE_H
 
+#include "drive/acceptor.h"
 #include "drive/drc.h"
 
 enum { RR_SERVICE_MAX_PROGRAMS = 32 };
@@ -28,6 +29,7 @@ struct rpcrdma_service {
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
 	struct rr_drc cache; /* of replies to what is executed once */
+	struct rr_acceptor *acceptor; /* of RPCSEC_GSS; or NULL */
 };
 
 /* The entry for a program and version.  NULL: @ret_low > @ret_high if there is

@@ -56,8 +56,9 @@ bool rr_gss_may_block(const struct rpcrdma_auth *cred)
 {
 	struct credential c;
 
-	return get_credential(cred, &c) &&
-	       (c.proc == RR_GSS_INIT || c.proc == RR_GSS_CONTINUE_INIT);
+	/* Even the release of a name reads krb5.conf. */
+	return get_credential(cred, &c) && c.proc > RR_GSS_DATA &&
+	       c.proc <= RR_GSS_DESTROY;
 }
 
 /* -- answers ------------------------------------------------------------------------

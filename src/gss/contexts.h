@@ -140,7 +140,8 @@ struct rr_gss_request { /* not to be copied */
 	void *copy;            /* ... or this does */
 };
 
-/* What gss_proc says: setting up a context, which reads and writes files. */
+/* What gss_proc says: setting up a context, which reads and writes files, or its end,
+ * which reads some. */
 bool rr_gss_may_block(const struct rpcrdma_auth *cred);
 
 /* @ret is initialized, and released by its user whatever was decided.  Without memory:

@@ -1,0 +1,727 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls of the native API under RPCSEC_GSS, client and server in one engine over
+ * software iWARP, with a real KDC (with_kdc.sh).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <rpcrdma/gss.h>
+
+/* What libkrb5 1.20 loses when there is no key of the name that was asked for. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:krb5_build_principal_alloc_va\n";
+}
+
+enum { PROG = 0x20000099, VERS = 1, BIG = 300001, MANY = 1500 };
+enum { P_NULL, P_ECHO, P_ONCE, P_WHO, N_PROCS };
+
+static struct world {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_service *service;
+	struct rpcrdma_listener *listener;
+	struct rpcrdma_conn *conn;
+	struct rpcrdma_gss *gss;
+	char port[16];
+	unsigned once;                  /* executed */
+	struct rpcrdma_request *parked; /* of P_ONCE */
+	bool park;
+	struct rpcrdma_gss_caller caller; /* of the last P_WHO */
+	char principal[128];
+	/* An impostor's answers to whatever NULL is called with. */
+	uint8_t answer[512];
+	size_t answer_len;
+	bool impostor;
+	unsigned contexts, weak;
+} w;
+
+/* -- the server ---------------------------------------------------------------------
+ */
+
+static void h_null(struct rpcrdma_request *q, void *arg)
+{
+	struct rpcrdma_piece p = {w.answer, w.answer_len, false};
+
+	assert_int_equal(rpcrdma_request_reply(q, &p, w.impostor, NULL, NULL), 0);
+}
+
+/* Length and item come back as an item. */
+static void h_echo(struct rpcrdma_request *q, void *arg)
+{
+	const struct rpcrdma_piece *in;
+	unsigned n = rpcrdma_request_args(q, &in);
+	struct rpcrdma_piece out[2];
+	uint32_t len;
+	uint8_t *p;
+	size_t at = 0;
+
+	assert_true(n && in[0].len >= 4);
+	memcpy(&len, in[0].base, 4);
+	p = rpcrdma_request_alloc(q, 4 + ntohl(len) + 4);
+	memcpy(p, &len, 4);
+	len = ntohl(len);
+	for (unsigned i = 0; i < n; i++) {
+		size_t skip = i ? 0 : 4, m = in[i].len - skip;
+
+		if (m > len - at)
+			m = len - at;
+		memcpy(p + 4 + at, (const uint8_t *)in[i].base + skip, m);
+		at += m;
+	}
+	assert_int_equal(at, len);
+	out[0] = (struct rpcrdma_piece){p, 4, false};
+	out[1] = (struct rpcrdma_piece){p + 4, len, true};
+	assert_int_equal(rpcrdma_request_reply(q, out, 2, NULL, NULL), 0);
+}
+
+static void h_once(struct rpcrdma_request *q, void *arg)
+{
+	static const uint8_t word[4] = {0, 0, 0, 42};
+	struct rpcrdma_piece p = {word, 4, false};
+
+	w.once++;
+	if (w.park)
+		w.parked = q;
+	else
+		assert_int_equal(rpcrdma_request_reply(q, &p, 1, NULL, NULL), 0);
+}
+
+static void h_who(struct rpcrdma_request *q, void *arg)
+{
+	if (rpcrdma_request_gss(q, &w.caller)) {
+		w.weak++;
+		rpcrdma_request_error(q, RPCRDMA_AUTH_ERROR, 5);
+		return;
+	}
+	snprintf(w.principal, sizeof(w.principal), "%s", w.caller.principal);
+	assert_int_equal(rpcrdma_request_reply(q, NULL, 0, NULL, NULL), 0);
+}
+
+static const struct rpcrdma_procedure procs[N_PROCS] = {
+        [P_NULL] = {"NULL", h_null, 0, 0, 0, false},
+        [P_ECHO] = {"ECHO", h_echo, 1, 1, 0, false},
+        [P_ONCE] = {"ONCE", h_once, 0, 0, 0, true},
+        [P_WHO] = {"WHO", h_who, 0, 0, 0, false},
+};
+static const struct rpcrdma_program program = {PROG, VERS, procs, N_PROCS};
+
+static void trace(void *arg, const char *json)
+{
+	w.contexts += strstr(json, "\"GSS_READY\"") != NULL;
+}
+
+static void start_service(void)
+{
+	struct rpcrdma_service_gss_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_service_gss_options);
+	char why[256] = "";
+
+	assert_int_equal(rpcrdma_service_new(&w.service), 0);
+	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), 0);
+	o.principal = "nfs@localhost";
+	o.ret_why = why;
+	if (!w.impostor)
+		assert_int_equal(rpcrdma_service_set_gss(w.service, &o), 0);
+}
+
+static void start_listener(void)
+{
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct sockaddr_storage ss;
+	char at[32];
+
+	o.credits = 64;
+	snprintf(at, sizeof(at), "127.0.0.1:%s", w.port[0] ? w.port : "0");
+	assert_int_equal(rpcrdma_listen(w.engine, at, &o, w.service, 8, &w.listener),
+	                 0);
+	assert_int_equal(rpcrdma_listener_addr(w.listener, &ss), 0);
+	snprintf(w.port, sizeof(w.port), "%u",
+	         ntohs(((struct sockaddr_in *)&ss)->sin_port));
+}
+
+/* -- the client ---------------------------------------------------------------------
+ */
+
+static struct rpcrdma_gss *
+context(const char *principal, enum rpcrdma_gss_service service, uint64_t timeout_ns)
+{
+	struct rpcrdma_gss_options o = RPCRDMA_OPTIONS(struct rpcrdma_gss_options);
+	struct rpcrdma_gss *g;
+
+	o.principal = principal;
+	o.service = service;
+	o.program = PROG;
+	o.version = VERS;
+	o.timeout_ns = timeout_ns;
+	assert_int_equal(rpcrdma_gss_new(w.conn, &o, &g), 0);
+	return g;
+}
+
+static void start(enum rpcrdma_gss_service service)
+{
+	struct rpcrdma_engine_options e =
+	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+
+	e.trace = trace;
+	assert_int_equal(rpcrdma_engine_new(&e, &w.engine), 0);
+	start_service();
+	start_listener();
+	o.credits = 64;
+	o.reconnect_min_ns = 1000000;
+	o.reconnect_max_ns = 20000000;
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &o, NULL, NULL, &w.conn),
+	        0);
+	w.gss = context("nfs@localhost", service, 0);
+}
+
+static int clean_up(void **state)
+{
+	time_t end = time(NULL) + 20;
+
+	rpcrdma_gss_free(w.gss);
+	for (int i = 0; w.engine && i < 5; i++) /* DESTROY */
+		(void)!rpcrdma_engine_process(w.engine, 5);
+	if (w.conn)
+		rpcrdma_conn_close(w.conn);
+	if (w.listener)
+		rpcrdma_listener_close(w.listener, 0);
+	while (w.engine && !rpcrdma_engine_idle(w.engine) && time(NULL) < end)
+		(void)!rpcrdma_engine_process(w.engine, 100);
+	if (w.engine)
+		assert_true(rpcrdma_engine_idle(w.engine));
+	rpcrdma_engine_free(w.engine);
+	rpcrdma_service_free(w.service);
+	memset(&w, 0, sizeof(w));
+	setenv("KRB5CCNAME", getenv("ALICE_CC"), 1);
+	return 0;
+}
+
+struct wait {
+	unsigned done;
+	int status;
+	uint32_t auth_stat, word;
+	bool right, used;
+	const uint8_t *expect;
+	uint32_t len;
+};
+
+static void on_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+{
+	struct wait *x = arg;
+	const uint8_t *p = (const uint8_t *)r->results + 4;
+
+	x->done++;
+	x->status = r->status;
+	x->auth_stat = r->auth_stat;
+	if (r->status || r->len < 4)
+		return;
+	memcpy(&x->word, r->results, 4);
+	x->word = ntohl(x->word);
+	x->used = r->n_dests && r->dests[0].ret_used;
+	if (x->used)
+		p = r->dests[0].ret_base;
+	else if (x->expect && r->len != 4 + ((x->len + 3) & ~3u))
+		return;
+	x->right = !x->expect || (x->word == x->len && !memcmp(p, x->expect, x->len));
+}
+
+static struct rpcrdma_call_options call_to(uint32_t proc, struct wait *x)
+{
+	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+
+	memset(x, 0, sizeof(*x));
+	o.program = PROG;
+	o.version = VERS;
+	o.procedure = proc;
+	o.timeout_ns = 60000000000u;
+	o.done = on_done;
+	o.arg = x;
+	o.gss = w.gss;
+	return o;
+}
+
+static void spin(const unsigned *count, unsigned want)
+{
+	time_t end = time(NULL) + 60;
+
+	while (*count < want && time(NULL) < end)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 100), 0);
+	assert_int_equal(*count, want);
+}
+
+static int run(struct rpcrdma_call_options *o)
+{
+	struct wait *x = o->arg;
+
+	assert_int_equal(rpcrdma_call(w.conn, o, NULL), 0);
+	spin(&x->done, 1);
+	return x->status;
+}
+
+static int run_null(struct rpcrdma_gss *g)
+{
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+
+	o.gss = g;
+	return run(&o);
+}
+
+/* @len octets there and back. */
+static bool echo(uint32_t len)
+{
+	uint8_t *data = malloc(len), *room = malloc(len), head[4];
+	uint32_t n = htonl(len);
+	struct rpcrdma_piece p[2] = {{head, 4, false}, {data, len, true}};
+	struct rpcrdma_dest d = {.base = room, .len = len};
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_ECHO, &x);
+
+	memcpy(head, &n, 4);
+	for (uint32_t i = 0; i < len; i++)
+		data[i] = (uint8_t)(i * 7 + len);
+	x.expect = data;
+	x.len = len;
+	o.args = p;
+	o.n_args = 2;
+	o.dests = &d;
+	o.n_dests = 1;
+	assert_int_equal(run(&o), 0);
+	assert_true(x.right);
+	free(data);
+	free(room);
+	return x.used;
+}
+
+static struct rpcrdma_stats stats(void)
+{
+	struct rpcrdma_stats s;
+
+	rpcrdma_engine_stats(w.engine, &s);
+	return s;
+}
+
+static struct rpcrdma_gss_info info(struct rpcrdma_gss *g)
+{
+	struct rpcrdma_gss_info i;
+
+	rpcrdma_gss_get_info(g, &i);
+	return i;
+}
+
+/* -- what moves ---------------------------------------------------------------------
+ */
+
+/* V2-11.2.2.2-01 */
+static void items_move_by_rdma_under_krb5(void **state)
+{
+	start(RPCRDMA_GSS_KRB5);
+	assert_true(echo(BIG));
+	assert_int_equal(stats().bytes_read_chunk, 2 * BIG); /* counted by both ends */
+	assert_int_equal(stats().bytes_write_chunk, 2 * BIG);
+	assert_true(info(w.gss).established);
+}
+
+/* V2-11.2.2.3-01, -02, V2-11.2.2.2-02 */
+static void protected(enum rpcrdma_gss_service service)
+{
+	static const uint32_t sizes[] = {1,    100,   1000, 3000,   3999,
+	                                 4000, 20000, BIG,  1 << 20};
+
+	start(service);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		assert_false(echo(sizes[i]));
+	assert_int_equal(stats().bytes_read_chunk + stats().bytes_write_chunk, 0);
+	assert_true(stats().bytes_continued >= 2u << 20);
+	assert_int_equal(stats().call_errors + stats().recoveries, 0);
+}
+
+static void nothing_is_reduced_under_krb5i(void **state)
+{
+	protected(RPCRDMA_GSS_KRB5I);
+}
+
+static void nothing_is_reduced_under_krb5p(void **state)
+{
+	protected(RPCRDMA_GSS_KRB5P);
+}
+
+/* More than the server's window. */
+static void many_calls_are_in_flight_at_once(void **state)
+{
+	static struct wait x[MANY];
+	uint8_t args[MANY][8];
+	unsigned done = 0;
+
+	start(RPCRDMA_GSS_KRB5I);
+	for (unsigned i = 0; i < MANY; i++) {
+		struct rpcrdma_call_options o = call_to(P_ECHO, &x[i]);
+		struct rpcrdma_piece p = {args[i], 8, false};
+		uint32_t n[2] = {htonl(4), htonl(i)};
+
+		memcpy(args[i], n, 8);
+		x[i].expect = args[i] + 4;
+		x[i].len = 4;
+		o.args = &p;
+		o.n_args = 1;
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	}
+	assert_true(MANY > 1024); /* whatever the window is: */
+	for (unsigned i = 0; i < MANY; i++) {
+		spin(&x[i].done, 1);
+		assert_int_equal(x[i].status, 0);
+		assert_true(x[i].right);
+		done++;
+	}
+	assert_true(info(w.gss).window < MANY);
+	assert_int_equal(done, MANY);
+	assert_int_equal(w.contexts, 1);
+}
+
+/* -- who calls ----------------------------------------------------------------------
+ */
+
+static void the_server_knows_who_calls(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o;
+	struct rpcrdma_gss *bob;
+
+	start(RPCRDMA_GSS_KRB5P);
+	o = call_to(P_WHO, &x);
+	assert_int_equal(run(&o), 0);
+	assert_string_equal(w.principal, "alice@RPCRDMA.TEST");
+	assert_int_equal(w.caller.service, RPCRDMA_GSS_KRB5P);
+	assert_true(w.caller.mapped);
+	assert_int_equal(w.caller.uid, 1); /* daemon, by auth_to_local */
+	assert_int_equal(w.caller.gid, 1);
+
+	setenv("KRB5CCNAME", getenv("BOB_CC"), 1);
+	bob = context("nfs@localhost", RPCRDMA_GSS_KRB5, 0);
+	o.gss = bob;
+	x.done = 0;
+	assert_int_equal(run(&o), 0);
+	assert_string_equal(w.principal, "bob@RPCRDMA.TEST");
+	assert_int_equal(w.caller.service, RPCRDMA_GSS_KRB5);
+	assert_false(w.caller.mapped);
+	rpcrdma_gss_free(bob);
+
+	o.gss = NULL; /* anybody */
+	x.done = 0;
+	assert_int_equal(run(&o), RPCRDMA_AUTH_ERROR);
+	assert_int_equal(x.auth_stat, 5);
+	assert_int_equal(w.weak, 1);
+}
+
+/* -- no context ---------------------------------------------------------------------
+ */
+
+static void without_a_ticket_calls_end_with_the_reason(void **state)
+{
+	start(RPCRDMA_GSS_KRB5);
+	setenv("KRB5CCNAME", getenv("EMPTY_CC"), 1);
+	assert_int_equal(run_null(w.gss), -EACCES);
+	assert_non_null(strstr(info(w.gss).why, "nfs@localhost: "));
+	assert_non_null(strstr(info(w.gss).why, "No Kerberos credentials available"));
+	assert_int_equal(info(w.gss).error, -EACCES);
+	assert_true(info(w.gss).major && !info(w.gss).established);
+	/* kinit, meanwhile. */
+	setenv("KRB5CCNAME", getenv("ALICE_CC"), 1);
+	assert_int_equal(run_null(w.gss), 0);
+	assert_int_equal(info(w.gss).error, 0);
+	assert_string_equal(info(w.gss).why, "");
+}
+
+static void a_server_that_nobody_knows_is_named(void **state)
+{
+	struct rpcrdma_gss *g;
+
+	start(RPCRDMA_GSS_KRB5);
+	g = context("nfs@elsewhere.example", RPCRDMA_GSS_KRB5, 0);
+	assert_int_equal(run_null(g), -EACCES);
+	assert_non_null(strstr(info(g).why, "elsewhere.example"));
+	rpcrdma_gss_free(g);
+	/* Another service's ticket is none of this one. */
+	g = context("host@localhost", RPCRDMA_GSS_KRB5, 0);
+	assert_int_equal(run_null(g), -EACCES);
+	assert_non_null(strstr(info(g).why, "the server refuses"));
+	rpcrdma_gss_free(g);
+	assert_int_equal(run_null(w.gss), 0);
+}
+
+/* A KDC that takes connections and says nothing. */
+static int silent_kdc(char *config, size_t size)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET,
+	                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(in);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	FILE *f;
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&in, len), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &len), 0);
+	snprintf(config, size, "%s/silent.conf", getenv("KDC_DIR"));
+	f = fopen(config, "w");
+	assert_non_null(f);
+	fprintf(f,
+	        "[libdefaults]\ndefault_realm = RPCRDMA.TEST\nudp_preference_limit = "
+	        "1\n"
+	        "dns_lookup_kdc = false\ndns_canonicalize_hostname = false\n"
+	        "[realms]\nRPCRDMA.TEST = {\nkdc = 127.0.0.1:%u\n}\n"
+	        "[domain_realm]\nnowhere = RPCRDMA.TEST\n",
+	        ntohs(in.sin_port));
+	assert_int_equal(fclose(f), 0);
+	return fd;
+}
+
+/* The engine goes on, and the thread that waits is nobody's concern. */
+static void a_silent_kdc_does_not_hold_the_engine(void **state)
+{
+	char config[256], *old = strdup(getenv("KRB5_CONFIG"));
+	struct rpcrdma_gss *g;
+	struct timespec a, b;
+	int fd;
+
+	start(RPCRDMA_GSS_KRB5);
+	assert_int_equal(run_null(w.gss), 0);
+	fd = silent_kdc(config, sizeof(config));
+	setenv("KRB5_CONFIG", config, 1);
+	g = context("nfs@nowhere", RPCRDMA_GSS_KRB5, 1000000000);
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	assert_int_equal(run_null(g), -EACCES);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	assert_in_range(b.tv_sec - a.tv_sec, 0, 5);
+	assert_non_null(strstr(info(g).why, "no answer from the KDC in time"));
+	/* Again, while the first thread still waits; then both are left behind. */
+	assert_int_equal(run_null(g), -EACCES);
+	assert_int_equal(run_null(w.gss), 0);
+	rpcrdma_gss_free(g);
+	setenv("KRB5_CONFIG", old, 1);
+	close(fd);
+	free(old);
+}
+
+/* Freed and closed in the middle of it. */
+static void a_set_up_may_be_abandoned(void **state)
+{
+	for (int steps = 0; steps < 12; steps++) {
+		struct wait x;
+		struct rpcrdma_call_options o;
+
+		start(RPCRDMA_GSS_KRB5I);
+		o = call_to(P_NULL, &x);
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+		for (int i = 0; i < steps; i++)
+			assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		if (steps % 3 == 0) {
+			rpcrdma_conn_close(w.conn);
+			w.conn = NULL;
+			spin(&x.done, 1);
+			assert_true(x.status == -ECANCELED || x.status == 0);
+		} else if (steps % 3 == 1) {
+			rpcrdma_gss_free(w.gss);
+			w.gss = NULL;
+			spin(&x.done, 1);
+			assert_int_equal(x.status, 0);
+		} else {
+			rpcrdma_engine_free(w.engine);
+			assert_int_equal(x.done, 1);
+			w.engine = NULL;
+			w.conn = NULL;
+			w.listener = NULL;
+		}
+		clean_up(NULL);
+	}
+}
+
+/* -- losses -------------------------------------------------------------------------
+ */
+
+/* The contexts go with the service. */
+static void a_restarted_server_gets_a_new_context(void **state)
+{
+	static struct wait x[40];
+
+	start(RPCRDMA_GSS_KRB5I);
+	assert_false(echo(1000));
+	rpcrdma_listener_close(w.listener, 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	rpcrdma_service_free(w.service);
+	start_service();
+	start_listener();
+	for (unsigned i = 0; i < 40; i++) {
+		struct rpcrdma_call_options o = call_to(P_NULL, &x[i]);
+
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	}
+	for (unsigned i = 0; i < 40; i++) {
+		spin(&x[i].done, 1);
+		assert_int_equal(x[i].status, 0);
+	}
+	assert_int_equal(info(w.gss).contexts, 2);
+	assert_int_equal(w.contexts, 2);
+}
+
+/* The connection is lost while it is executed; the Call comes again under another
+ * sequence number, and gets the first one's result. */
+static void a_repeated_call_is_executed_once(void **state)
+{
+	static const uint8_t word[4] = {0, 0, 0, 42};
+	struct rpcrdma_piece p = {word, 4, false};
+
+	for (int service = RPCRDMA_GSS_KRB5; service <= RPCRDMA_GSS_KRB5P; service++) {
+		struct wait x;
+		struct rpcrdma_call_options o;
+		uint8_t args[4] = {1, 2, 3, 4};
+		struct rpcrdma_piece a = {args, 4, false};
+		time_t end = time(NULL) + 30;
+
+		start((enum rpcrdma_gss_service)service);
+		w.park = true;
+		o = call_to(P_ONCE, &x);
+		o.args = &a;
+		o.n_args = 1;
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+		spin(&w.once, 1);
+		rpcrdma_listener_close(w.listener, 1); /* cut off at once */
+		for (int i = 0; i < 10; i++)
+			assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		w.park = false;
+		start_listener();
+		while (!stats().cache_waits && time(NULL) < end)
+			assert_int_equal(rpcrdma_engine_process(w.engine, 50), 0);
+		assert_int_equal(stats().cache_waits, 1);
+		assert_int_equal(x.done, 0);
+		assert_int_equal(rpcrdma_request_reply(w.parked, &p, 1, NULL, NULL), 0);
+		spin(&x.done, 1);
+		assert_int_equal(x.status, 0);
+		assert_int_equal(x.word, 42);
+		assert_int_equal(w.once, 1);
+		assert_int_equal(stats().retransmits, 1);
+		/* Another one under the same arguments is another one. */
+		x.done = 0;
+		assert_int_equal(run(&o), 0);
+		assert_int_equal(w.once, 2);
+		clean_up(NULL);
+	}
+}
+
+/* -- impostors ----------------------------------------------------------------------
+ */
+
+static size_t put(uint8_t *p, uint32_t handle, uint32_t major, uint32_t window,
+                  uint32_t token)
+{
+	uint32_t words[] = {htonl(handle), htonl(7),      htonl(major),
+	                    htonl(0),      htonl(window), htonl(token)};
+
+	memcpy(p, words, sizeof(words));
+	return sizeof(words);
+}
+
+/* Whoever answers without the server's key. */
+static void an_impostor_is_not_believed(void **state)
+{
+	static const struct {
+		uint32_t handle, major, window, token;
+		size_t len;
+		int status;
+		const char *why;
+	} t[] = {
+	        {4, 0, 128, 0, 24, -EBADMSG, "the server's answer"}, /* no token */
+	        {4, 0, 128, 0, 20, -EBADMSG, "the server's answer"},
+	        {UINT32_MAX, 0, 128, 0, 24, -EBADMSG, "the server's answer"},
+	        {4, 0, 128, UINT32_MAX, 24, -EBADMSG, "the server's answer"},
+	        {4, 1, 128, 0, 24, -EBADMSG, "the server's answer"}, /* continue */
+	        {4, 0xd0000, 128, 0, 24, -EACCES, "the server refuses"},
+	        {4, 0, 128, 4, 28, -EACCES, "nfs@localhost"}, /* a token of nonsense */
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		w.impostor = true;
+		start(RPCRDMA_GSS_KRB5);
+		put(w.answer, t[i].handle, t[i].major, t[i].window, t[i].token);
+		w.answer_len = t[i].len;
+		assert_int_equal(run_null(w.gss), t[i].status);
+		assert_non_null(strstr(info(w.gss).why, t[i].why));
+		assert_int_equal(w.contexts, 0);
+		clean_up(NULL);
+	}
+}
+
+static void options_are_checked(void **state)
+{
+	struct rpcrdma_gss_options o = RPCRDMA_OPTIONS(struct rpcrdma_gss_options);
+	struct rpcrdma_service_gss_options s =
+	        RPCRDMA_OPTIONS(struct rpcrdma_service_gss_options);
+	struct rpcrdma_service *service;
+	struct rpcrdma_gss *g;
+	struct rpcrdma_auth none = {0};
+	struct rpcrdma_conn_options c = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct rpcrdma_conn *other;
+	struct wait x;
+	struct rpcrdma_call_options k;
+	char why[256] = "";
+
+	start(RPCRDMA_GSS_KRB5);
+	assert_int_equal(rpcrdma_gss_new(w.conn, &o, &g), -EINVAL);
+	o.principal = "nfs@localhost";
+	o.service = (enum rpcrdma_gss_service)4;
+	assert_int_equal(rpcrdma_gss_new(w.conn, &o, &g), -EINVAL);
+	k = call_to(P_NULL, &x);
+	k.cred = &none;
+	assert_int_equal(rpcrdma_call(w.conn, &k, NULL), -EINVAL);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", w.port, &c, NULL, NULL, &other),
+	        0);
+	k.cred = NULL;
+	assert_int_equal(rpcrdma_call(other, &k, NULL), -EINVAL);
+	rpcrdma_conn_close(other);
+	assert_int_equal(rpcrdma_service_set_gss(w.service, &s), -EEXIST);
+	assert_int_equal(rpcrdma_service_new(&service), 0);
+	s.principal = "imap@localhost";
+	s.ret_why = why;
+	assert_int_equal(rpcrdma_service_set_gss(service, &s), -ENOKEY);
+	assert_true(why[0]);
+	rpcrdma_service_free(service);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, clean_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(items_move_by_rdma_under_krb5),
+	        TEST(nothing_is_reduced_under_krb5i),
+	        TEST(nothing_is_reduced_under_krb5p),
+	        TEST(many_calls_are_in_flight_at_once),
+	        TEST(the_server_knows_who_calls),
+	        TEST(without_a_ticket_calls_end_with_the_reason),
+	        TEST(a_server_that_nobody_knows_is_named),
+	        TEST(a_silent_kdc_does_not_hold_the_engine),
+	        TEST(a_set_up_may_be_abandoned),
+	        TEST(a_restarted_server_gets_a_new_context),
+	        TEST(a_repeated_call_is_executed_once),
+	        TEST(an_impostor_is_not_believed),
+	        TEST(options_are_checked),
+	};
+
+	return cmocka_run_group_tests_name("gss_native", tests, NULL, NULL);
+}
