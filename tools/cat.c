@@ -30,6 +30,10 @@ static void print_help(void)
 	      "  --in-flight N           READs in flight, 1 to 64 (8)\n"
 	      "  --size BYTES            of one READ (what the server prefers, to 1 "
 	      "MiB)\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
+	      "asks "
+	      "for,\n"
+	      "                          sys if it has the choice)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
@@ -113,6 +117,7 @@ int tool_cat(int argc, char **argv)
 	const struct tool_option options[] = {
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.stream.in_flight, 1, 64)},
 	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.stream.bytes, 512, 4u << 20)},
+	        {"sec", 0, TOOL_TO(TOOL_TAKE, c.nfs.sec), .take = sec_take},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, c.nfs.timeout_ns)},
 	        {"retry", 0, TOOL_TO(TOOL_SECONDS, c.nfs.retry_ns)},
 	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},

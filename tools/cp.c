@@ -57,6 +57,10 @@ static void print_help(void)
 	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what "
 	      "the\n"
 	      "                          server prefers)\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
+	      "asks "
+	      "for,\n"
+	      "                          sys if it has the choice)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
@@ -542,6 +546,7 @@ int tool_cp(int argc, char **argv)
 	        {"quiet", 'q', TOOL_TO(TOOL_SET, c.copy.quiet)},
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.copy.in_flight, 1, 64)},
 	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.copy.io_bytes, 4096, NFS_IO_MAX)},
+	        {"sec", 0, TOOL_TO(TOOL_TAKE, c.nfs.sec), .take = sec_take},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, c.nfs.timeout_ns)},
 	        {"retry", 0, TOOL_TO(TOOL_SECONDS, c.nfs.retry_ns)},
 	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},

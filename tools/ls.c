@@ -43,6 +43,10 @@ static void print_help(void)
 	      "  -l                      mode, links, owner, group, size, time, link "
 	      "target\n"
 	      "  -U                      as the server sends them, unsorted\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
+	      "asks "
+	      "for,\n"
+	      "                          sys if it has the choice)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",
 	      stdout);
@@ -307,6 +311,7 @@ int tool_ls(int argc, char **argv)
 	        {"directory", 'd', TOOL_TO(TOOL_SET, l.itself)},
 	        {NULL, 'l', TOOL_TO(TOOL_SET, l.longer)},
 	        {NULL, 'U', TOOL_TO(TOOL_SET, l.unsorted)},
+	        {"sec", 0, TOOL_TO(TOOL_TAKE, l.nfs.sec), .take = sec_take},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, l.nfs.timeout_ns)},
 	        {"retry", 0, TOOL_TO(TOOL_SECONDS, l.nfs.retry_ns)},
 	};

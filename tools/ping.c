@@ -23,6 +23,7 @@ struct ping {
 	uint64_t asked; /* the program that was asked for, or NO_PROGRAM */
 	uint32_t program, version;
 	uint64_t count, interval_ns, timeout_ns; /* count 0: until a signal */
+	uint32_t sec;
 	bool quiet;
 	const char *netids; /* NULL: RDMA, without asking */
 	CLIENT *tcp;        /* NULL: over RDMA */
@@ -48,6 +49,7 @@ static void print_help(void)
 	      "  --version N             its version (3)\n"
 	      "  --netid LIST            transports to try: rdma, rdma6, tcp, tcp6 "
 	      "(rdma)\n"
+	      "  --sec FLAVOR            call under krb5, krb5i or krb5p (as nobody)\n"
 	      "  --timeout SECONDS       for one call (10)\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
@@ -102,9 +104,11 @@ static void failed(struct ping *p, const struct rpcrdma_reply *reply)
 	case -ECANCELED:
 		break;
 	default:
+		p->link.auth_stat = reply->auth_stat;
 		tool_error("%s: seq=%" PRIu64 ": %s", p->link.host, p->sent,
 		           link_words(&p->link, reply->status));
-		p->hopeless = reply->status == -EPROTONOSUPPORT;
+		p->hopeless =
+		        reply->status == -EPROTONOSUPPORT || reply->status == -EACCES;
 		break;
 	}
 }
@@ -151,6 +155,7 @@ static int one(struct ping *p)
 	o.program = p->program;
 	o.version = p->version;
 	o.timeout_ns = p->timeout_ns;
+	o.gss = p->link.gss;
 	o.done = on_done;
 	o.arg = p;
 	p->sent_ns = tool_now_ns();
@@ -303,6 +308,24 @@ static int reach(struct ping *p, const struct rpcrdma_conn_options *co)
 	return r ? r : link_open(&p->link, &p->loop, &p->url, co);
 }
 
+static int secure(struct ping *p)
+{
+	if (!p->tcp)
+		return link_secure(&p->link, &p->url, p->sec, p->program, p->version);
+	if (!sec_service(p->sec))
+		return 0;
+	tool_error("%s: --sec %s is for RDMA", p->link.host, sec_name(p->sec));
+	return -EPROTONOSUPPORT;
+}
+
+static void finish(struct ping *p)
+{
+	if (p->tcp)
+		clnt_destroy(p->tcp);
+	else
+		link_close(&p->link);
+}
+
 static int ping_host(struct ping *p)
 {
 	struct rpcrdma_conn_options co;
@@ -312,14 +335,15 @@ static int ping_host(struct ping *p)
 	co.handshake_ns = p->timeout_ns;
 	if (reach(p, &co) < 0)
 		return TOOL_FAILED;
+	if (secure(p)) {
+		finish(p);
+		return TOOL_FAILED;
+	}
 	started = tool_now_ns();
 	run(p);
 	describe(p); /* nothing was answered */
 	summary(p, tool_now_ns() - started);
-	if (p->tcp)
-		clnt_destroy(p->tcp);
-	else
-		link_close(&p->link);
+	finish(p);
 	return p->received ? TOOL_OK : TOOL_FAILED;
 }
 
@@ -336,6 +360,7 @@ int tool_ping(int argc, char **argv)
 	        {"program", 0, TOOL_RANGE(TOOL_NUMBER, p.asked, 0, UINT32_MAX)},
 	        {"version", 0, TOOL_RANGE(TOOL_NUMBER, p.version, 0, UINT32_MAX)},
 	        {"netid", 0, TOOL_TO(TOOL_TAKE, p.netids), .take = netid_take},
+	        {"sec", 0, TOOL_TO(TOOL_TAKE, p.sec), .take = sec_take},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, p.timeout_ns)},
 	};
 	const char *why;

@@ -23,6 +23,10 @@ static void print_help(void)
 	      "?mountport=N at the end says where MOUNT is on TCP (see `rpcrdma ls "
 	      "--help`).\n\n"
 	      "  -L, --dereference       follow a symbolic link at the end\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
+	      "asks "
+	      "for,\n"
+	      "                          sys if it has the choice)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",
 	      stdout);
@@ -132,6 +136,7 @@ int tool_stat(int argc, char **argv)
 	struct stat_tool s = {.follow = false};
 	const struct tool_option options[] = {
 	        {"dereference", 'L', TOOL_TO(TOOL_SET, s.follow)},
+	        {"sec", 0, TOOL_TO(TOOL_TAKE, s.nfs.sec), .take = sec_take},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, s.nfs.timeout_ns)},
 	        {"retry", 0, TOOL_TO(TOOL_SECONDS, s.nfs.retry_ns)},
 	};

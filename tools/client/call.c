@@ -176,6 +176,7 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	int r;
 
 	op->call = NULL;
+	op->client->link.auth_stat = reply->auth_stat;
 	if (reply->status == RPCRDMA_TRANSPORT_ERROR)
 		op->client->link.transport_error = reply->transport_error;
 	if (reply->status) {
@@ -213,7 +214,11 @@ static void send_call(struct nfs_op *op)
 	o.program = op->program;
 	o.version = 3;
 	o.procedure = op->proc;
-	o.cred = &c->cred;
+	/* MOUNT takes what everybody has [RFC 2623 §2.3]. */
+	if (c->link.gss && op->program == RPCRDMA_NFS_PROGRAM)
+		o.gss = c->link.gss;
+	else
+		o.cred = &c->cred;
 	op->pieces[0] = (struct rpcrdma_piece){.base = op->args, .len = op->args_len};
 	op->pieces[1] = (struct rpcrdma_piece){op->item, op->item_len, true};
 	o.args = op->pieces;

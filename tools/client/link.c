@@ -104,15 +104,66 @@ int link_open(struct link *k, struct loop *l, const struct url *u,
 	return r;
 }
 
+int link_secure(struct link *k, const struct url *u, uint32_t flavor, uint32_t program,
+                uint32_t version)
+{
+	struct rpcrdma_gss_options o = RPCRDMA_OPTIONS(struct rpcrdma_gss_options);
+	char principal[sizeof(u->host) + 4];
+	int r;
+
+	k->sec = flavor;
+	o.service = sec_service(flavor);
+	if (!o.service)
+		return 0;
+	snprintf(principal, sizeof(principal), "nfs@%s", u->host);
+	o.principal = principal;
+	o.program = program;
+	o.version = version;
+	r = rpcrdma_gss_new(k->conn, &o, &k->gss);
+	if (r)
+		tool_error("%s: %s", k->host, strerror(-r));
+	return r;
+}
+
 void link_close(struct link *k)
 {
+	if (k->gss) {
+		rpcrdma_gss_free(k->gss);
+		k->gss = NULL;
+		/* The server is told, if that is not asked too much. */
+		if (k->up)
+			(void)rpcrdma_engine_process(k->loop->engine, 0);
+	}
 	if (k->conn)
 		rpcrdma_conn_close(k->conn);
 	k->conn = NULL;
 }
 
+/* No context could be made: Kerberos knows why. */
+static const char *gss_words(const struct link *k)
+{
+	static struct rpcrdma_gss_info info;
+
+	if (k->gss)
+		rpcrdma_gss_get_info(k->gss, &info);
+	return k->gss && info.why[0] ? info.why : strerror(EACCES);
+}
+
+static const char *auth_words(uint32_t auth_stat)
+{
+	enum { INVALIDRESP = 6, TOOWEAK = 5 };
+
+	if (auth_stat == TOOWEAK)
+		return "the server wants another security flavor (--sec)";
+	if (auth_stat == INVALIDRESP)
+		return "the answer is not authentic";
+	return rpcrdma_strstatus(RPCRDMA_AUTH_ERROR);
+}
+
 const char *link_words(const struct link *k, int status)
 {
+	if (status == RPCRDMA_AUTH_ERROR)
+		return auth_words(k->auth_stat);
 	if (status == RPCRDMA_TRANSPORT_ERROR)
 		return rpcrdma_strerror_transport(k->transport_error);
 	if (status >= 0)
@@ -124,6 +175,8 @@ const char *link_words(const struct link *k, int status)
 		return "the server could not be reached again; the retry time is over";
 	case ECONNRESET:
 		return "the connection was lost";
+	case EACCES:
+		return gss_words(k);
 	case ECANCELED:
 		return "cancelled";
 	case EBADMSG:
@@ -149,11 +202,12 @@ void link_describe(const struct link *k, FILE *f)
 	fprintf(f,
 	        "%s: provider %s, RPC-over-RDMA version %u, credits %" PRIu32
 	        ", inline %" PRIu32 " out %" PRIu32 " in, segments %" PRIu32 " of %s"
-	        ", remote invalidation %s%s%s\n",
+	        ", remote invalidation %s%s%s%s%s\n",
 	        k->host, i.provider, i.version, i.credits_granted, i.send_inline,
 	        i.recv_inline, i.peer_max_segments, tool_human(i.peer_segment_bytes),
 	        i.remote_invalidate ? "yes" : "no", i.identity[0] ? ", server is " : "",
-	        i.identity);
+	        i.identity, k->sec ? ", security " : "",
+	        k->sec ? sec_name(k->sec) : "");
 }
 
 void link_describe_json(const struct link *k, FILE *f)
@@ -169,8 +223,21 @@ void link_describe_json(const struct link *k, FILE *f)
 	        i.provider, i.version, i.credits_granted, i.send_inline, i.recv_inline,
 	        i.peer_segment_bytes, i.peer_max_segments,
 	        i.remote_invalidate ? "true" : "false");
+	if (k->sec)
+		fprintf(f, ",\"sec\":\"%s\"", sec_name(k->sec));
 	if (i.identity[0]) {
 		fputs(",\"identity\":", f);
 		json_string(f, i.identity);
 	}
+}
+
+int sec_take(void *to, const char *arg)
+{
+	uint32_t *flavor = to;
+
+	*flavor = sec_from_name(arg, strlen(arg));
+	if (*flavor)
+		return 0;
+	tool_error("--sec: '%s' is none of sys, krb5, krb5i and krb5p", arg);
+	return -EINVAL;
 }

@@ -7,6 +7,7 @@
 #define RPCRDMA_TOOLS_LINK_H
 
 #include "client/loop.h"
+#include "client/sec.h"
 #include "client/url.h"
 
 struct link {
@@ -16,6 +17,9 @@ struct link {
 	bool up, was_up, over, quiet;
 	int error; /* why it is not up */
 	uint32_t transport_error; /* of the last call that ended with one */
+	uint32_t auth_stat; /* the same */
+	uint32_t sec; /* the flavor of calls; SEC_UNSAID: none was chosen */
+	struct rpcrdma_gss *gss; /* if it is a Kerberos one */
 	char why[160];
 };
 
@@ -23,6 +27,9 @@ struct link {
 int link_open(struct link *, struct loop *, const struct url *,
               const struct rpcrdma_conn_options *);
 void link_close(struct link *);
+/* Calls of @program are under @flavor from now on.  0, or negative errno. */
+int link_secure(struct link *, const struct url *, uint32_t flavor, uint32_t program,
+                uint32_t version);
 /* A phrase for a call that ended with @status. */
 const char *link_words(const struct link *, int status);
 /* One line of what was negotiated. */

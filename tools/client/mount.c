@@ -41,6 +41,17 @@ static int make_cred(struct nfs_client *c)
 /* ---- MNT
  * ----------------------------------------------------------------------------- */
 
+/* What the server allows, in its order. */
+static void take_flavors(struct nfs_client *c, const mountres3_ok *ok)
+{
+	unsigned most = sizeof(c->mount.flavors) / sizeof(c->mount.flavors[0]);
+
+	c->mount.n_flavors = 0;
+	for (unsigned i = 0; i < ok->auth_flavors.auth_flavors_len && i < most; i++)
+		c->mount.flavors[c->mount.n_flavors++] =
+		        (uint32_t)ok->auth_flavors.auth_flavors_val[i];
+}
+
 /* Whether to go on over TCP: it was asked for, or found to be there. */
 static int choose(struct nfs_client *c)
 {
@@ -58,6 +69,7 @@ static int mnt_rdma(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 		const fhandle3 *fh = &op.res.mnt.mountres3_u.mountinfo.fhandle;
 		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
 
+		take_flavors(c, &op.res.mnt.mountres3_u.mountinfo);
 		r = nfs_fh_take(&a, ret);
 	}
 	nfs_op_fini(&op);
@@ -84,6 +96,7 @@ static int mnt_tcp(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
 
 		c->mount.owed = true;
+		take_flavors(c, &res.mountres3_u.mountinfo);
 		r = nfs_fh_take(&a, ret);
 	}
 	NFS3_FREE(mountres3, &res);
@@ -175,12 +188,52 @@ static bool not_exported(int status)
 	       status == (int)MNT3ERR_NOTDIR;
 }
 
+static bool allows(const struct nfs_client *c, uint32_t flavor)
+{
+	for (unsigned i = 0; i < c->mount.n_flavors; i++)
+		if (c->mount.flavors[i] == flavor)
+			return true;
+	return !c->mount.n_flavors; /* a server that says nothing */
+}
+
+/* sys if it will do, else the first that we know. */
+static uint32_t pick_flavor(const struct nfs_client *c)
+{
+	if (allows(c, SEC_SYS))
+		return SEC_SYS;
+	for (unsigned i = 0; i < c->mount.n_flavors; i++)
+		if (sec_service(c->mount.flavors[i]))
+			return c->mount.flavors[i];
+	return SEC_UNSAID;
+}
+
+static int secure(struct nfs_client *c, const struct url *u)
+{
+	uint32_t flavor = c->sec ? c->sec : pick_flavor(c);
+	char list[16 * 12] = "";
+
+	if (flavor && allows(c, flavor))
+		return link_secure(&c->link, u, flavor, RPCRDMA_NFS_PROGRAM, 3);
+	for (unsigned i = 0; i < c->mount.n_flavors; i++) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, " %s",
+		         sec_name(c->mount.flavors[i]));
+	}
+	tool_error("%s: %s cannot be used with %s; the server allows%s", c->link.host,
+	           c->export, c->sec ? sec_name(c->sec) : "any flavor known here",
+	           list);
+	return -EPERM;
+}
+
 static int do_mount(struct nfs_client *c, struct url *u)
 {
 	int r = mount_mnt(c, c->export, &c->root);
 
 	if (not_exported(r) && other_export(c, u))
 		r = mount_mnt(c, c->export, &c->root);
+	if (!r && secure(c, u))
+		return -EPERM; /* told already */
 	if (!r)
 		r = nfs_getattr(c, &c->root, &c->root_attr);
 	if (r && r != -EINTR)
@@ -232,6 +285,7 @@ static int connect_only(struct nfs_client *c, struct loop *l, const struct url *
 	memset(c, 0, sizeof(*c));
 	c->timeout_ns = o->timeout_ns;
 	c->mount.given = u->mount_port;
+	c->sec = u->sec ? u->sec : o->sec;
 	c->retry_ns = o->retry_ns ? o->retry_ns : DEFAULT_RETRY_NS;
 	r = make_cred(c);
 	if (r) {

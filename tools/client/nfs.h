@@ -30,6 +30,7 @@ struct nfs_fh {
 
 struct nfs_client {
 	struct link link;
+	uint32_t sec; /* the flavor asked for; SEC_UNSAID: the server's choice */
 	struct rpcrdma_auth cred;
 	uint8_t cred_body[400];
 	uint64_t timeout_ns, retry_ns;
@@ -43,6 +44,8 @@ struct nfs_client {
 		uint16_t port;
 		struct sockaddr_storage at;
 		bool owed;      /* an UMNT of export */
+		uint32_t flavors[16]; /* that MNT says the export may be used with */
+		unsigned n_flavors;
 		char why[192];  /* it could not be asked */
 	} mount;
 };
@@ -107,6 +110,7 @@ struct nfs_op {
 struct nfs_options {
 	uint64_t timeout_ns; /* of one call; 0 = none */
 	uint64_t retry_ns;   /* how long a vanished server is waited for; 0 = default */
+	uint32_t sec;        /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
 
 /* Connects, mounts, asks for preferred sizes.  Messages are printed.  An export of

@@ -6,6 +6,8 @@
  */
 #include "url.h"
 
+#include "client/sec.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +168,17 @@ static int parse_path(const char *s, struct url *u, const char **why)
 	return 0;
 }
 
+static int parse_sec(const char *s, size_t len, struct url *u, const char **why)
+{
+	if (u->sec) {
+		*why = "sec is given twice";
+		return -EINVAL;
+	}
+	u->sec = sec_from_name(s, len);
+	*why = "sec is none of sys, krb5, krb5i and krb5p";
+	return u->sec ? 0 : -EINVAL;
+}
+
 /* One KEY=VALUE. */
 static int parse_key(const char *s, size_t len, struct url *u, const char **why)
 {
@@ -175,10 +188,13 @@ static int parse_key(const char *s, size_t len, struct url *u, const char **why)
 	bool mount = key == 9 && !memcmp(s, "mountport", 9);
 	uint16_t port;
 
+	if (key == 3 && !memcmp(s, "sec", 3))
+		return parse_sec(equal ? equal + 1 : s, equal ? len - key - 1 : 0, u,
+		                 why);
 	*why = words;
 	if (!mount && !(key == 7 && !memcmp(s, "nfsport", 7))) {
 		snprintf(words, sizeof(words),
-		         "'%.*s' is no key after '?': mountport and nfsport are "
+		         "'%.*s' is no key after '?': mountport, nfsport and sec are "
 		         "(%%3F is '?' itself)",
 		         (int)(key < 20 ? key : 20), s);
 		return -EINVAL;

@@ -3,7 +3,7 @@
  * nfs://HOST[:PORT]/NAME/PATH[?KEY=VALUE&...]: a file behind an export.  HOST is a
  * name, an IPv4 address or an [IPv6] one; %XX stands for an octet.  Names are
  * octets, not characters; only "/" and the zero octet cannot occur in one.  Keys:
- * mountport, where MOUNT is on TCP; nfsport, the same as PORT.
+ * mountport, where MOUNT is on TCP; nfsport, the same as PORT; sec, a security flavor.
  */
 #ifndef RPCRDMA_TOOLS_URL_H
 #define RPCRDMA_TOOLS_URL_H
@@ -20,6 +20,7 @@ struct url {
 	char *path;     /* octets after it, "/" between names, none around; heap */
 	bool slash;     /* the URL ended with "/": a directory is meant */
 	uint16_t mount_port; /* 0: not given */
+	uint32_t sec;        /* client/sec.h; 0: not given */
 };
 
 /* Whether @s is to be read as a URL (it begins with "nfs://"). */

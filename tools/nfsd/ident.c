@@ -93,6 +93,21 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	return 0;
 }
 
+void ident_from_caller(const struct rpcrdma_gss_caller *c, const struct squash *s,
+                       struct ident *ret)
+{
+	struct ident id = {.uid = s->anon_uid, .gid = s->anon_gid};
+	unsigned most = sizeof(id.gids) / sizeof(id.gids[0]);
+
+	if (c->mapped && !s->all && !(s->root && c->uid == 0)) {
+		id.uid = c->uid;
+		id.gid = squash_gid(s, c->gid);
+		for (unsigned i = 0; i < c->n_gids && i < most; i++)
+			id.gids[id.n_gids++] = squash_gid(s, c->gids[i]);
+	}
+	*ret = id;
+}
+
 static bool same_groups(const struct ident *a, const struct ident *b)
 {
 	return a->n_gids == b->n_gids &&

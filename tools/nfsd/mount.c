@@ -265,7 +265,7 @@ static mountstat3 mount_stat(int e)
 
 void op_mnt(struct op *op)
 {
-	static int flavors[] = {RPCRDMA_AUTH_SYS, RPCRDMA_AUTH_NONE};
+	struct flavors *flavors = &op->nfsd->flavors;
 	mountres3_ok *ok = &op->res.mnt.mountres3_u.mountinfo;
 	const char *rest = NULL;
 	struct export *ex = find_export(op->nfsd, op->args.mnt, &rest);
@@ -276,7 +276,7 @@ void op_mnt(struct op *op)
 		return;
 	ok->fhandle.fhandle3_val = (char *)op->made.octets;
 	ok->fhandle.fhandle3_len = op->made.len;
-	ok->auth_flavors.auth_flavors_val = flavors;
-	ok->auth_flavors.auth_flavors_len = 2;
+	ok->auth_flavors.auth_flavors_val = flavors->list;
+	ok->auth_flavors.auth_flavors_len = flavors->n;
 	remember(op, op->args.mnt);
 }

@@ -35,6 +35,7 @@ struct server {
 	const char *listen[MAX_LISTENERS];
 	unsigned n_listen;
 	const char *stats, *state_dir;
+	const char *keytab, *principal;
 	uint64_t threads, connections, memory, reply_cache;
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
@@ -73,6 +74,14 @@ static const char help[] =
         "  --no-root-squash        let uid 0 of clients be root here\n"
         "  --all-squash            serve every client as the anonymous user\n"
         "  --anonuid N, --anongid N  the anonymous user and group (65534)\n"
+        "  --sec FLAVOR[,FLAVOR]...  what NFS may be used with: sys (the default), "
+        "krb5,\n"
+        "                          krb5i (integrity), krb5p (privacy); the preferred "
+        "first\n"
+        "  --keytab FILE           the server's Kerberos keys (KRB5_KTNAME, "
+        "/etc/krb5.keytab)\n"
+        "  --principal NAME        the one whose key is used, as in nfs@HOST (any in "
+        "it)\n"
         "  --async                 answer CREATE, REMOVE, RENAME... before the "
         "directory\n"
         "                          is on storage (WRITE and COMMIT are not affected)\n"
@@ -176,6 +185,9 @@ static int parse(struct server *s, int argc, char **argv)
 	         TOOL_RANGE(TOOL_NUMBER, squash->anon_uid, 0, UINT32_MAX - 1)},
 	        {"anongid", 0,
 	         TOOL_RANGE(TOOL_NUMBER, squash->anon_gid, 0, UINT32_MAX - 1)},
+	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.flavors), .take = sec_take_list},
+	        {"keytab", 0, TOOL_TO(TOOL_TEXT, s->keytab)},
+	        {"principal", 0, TOOL_TO(TOOL_TEXT, s->principal)},
 	        {"async", 0, TOOL_TO(TOOL_SET, s->nfsd.async)},
 	        {"threads", 0, TOOL_RANGE(TOOL_NUMBER, s->threads, 1, 64)},
 	        {"connections", 0, TOOL_RANGE(TOOL_NUMBER, s->connections, 1, 65536)},
@@ -197,6 +209,12 @@ static int parse(struct server *s, int argc, char **argv)
 	}
 	if (!s->nfsd.n_exports) {
 		tool_error("nothing to serve: give --export DIR");
+		return tool_usage();
+	}
+	sec_default(&s->nfsd.flavors);
+	if ((s->keytab || s->principal) && !sec_kerberos(&s->nfsd.flavors)) {
+		tool_error(
+		        "--keytab and --principal are for --sec krb5, krb5i or krb5p");
 		return tool_usage();
 	}
 	if (!s->n_listen)
@@ -412,6 +430,26 @@ static int take_identity(struct server *s)
 	return 0;
 }
 
+/* Before the first request: a thread for it begins with our identity. */
+static int set_gss(struct server *s)
+{
+	struct rpcrdma_service_gss_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_service_gss_options);
+	char why[256] = "";
+	int e;
+
+	if (!sec_kerberos(&s->nfsd.flavors))
+		return 0;
+	if (s->keytab && setenv("KRB5_KTNAME", s->keytab, 1))
+		return -ENOMEM;
+	o.principal = s->principal;
+	o.ret_why = why;
+	e = rpcrdma_service_set_gss(s->service, &o);
+	if (e)
+		tool_error("no key for RPCSEC_GSS: %s", *why ? why : strerror(-e));
+	return e;
+}
+
 static int set_up(struct server *s)
 {
 	int e;
@@ -435,6 +473,8 @@ static int set_up(struct server *s)
 		e = nfsd_add_programs(&s->nfsd, s->service);
 	if (e)
 		tool_error("cannot start: %s", strerror(-e));
+	if (!e)
+		e = set_gss(s);
 	if (!e)
 		e = listen_all(s);
 	if (!e)

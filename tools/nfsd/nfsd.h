@@ -6,6 +6,7 @@
  *   stats.c    the JSON written at exit
  *   proc.c     a request: credential, arguments, procedure, results
  *   ident.c    who a request is served as
+ *   sec.c      the security flavors that are allowed
  *   export.c   exported directories, the secret that seals handles
  *   handle.c   file handles: made, sealed, verified
  *   walk.c     finding an object again without the kernel's file handles
@@ -39,6 +40,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <rpcrdma/gss.h>
 #include <rpcrdma/nfs.h>
 #include "nfs/nfs3_msg.h"
 #include "siphash.h"
@@ -56,7 +58,7 @@ enum {
 struct ident {
 	uint32_t uid, gid;
 	unsigned n_gids;
-	uint32_t gids[16];
+	uint32_t gids[32]; /* AUTH_SYS has 16 at most */
 };
 
 struct squash {
@@ -70,6 +72,9 @@ bool ident_init(void);
 /* The identity that a credential stands for.  0, or an auth_stat. */
 uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *,
                          struct ident *ret);
+/* Of a principal: who this system says it is, or the anonymous user. */
+void ident_from_caller(const struct rpcrdma_gss_caller *, const struct squash *,
+                       struct ident *ret);
 /* The calling thread acts as @id, or as the server itself, for file access.
  * Costs nothing when it does so already.  0, or -EPERM: then serve nothing. */
 int ident_enter(const struct ident *id);
@@ -244,6 +249,20 @@ void workers_give(struct workers *, struct job *);
 /* ---- The server -------------------------------------------------------------------
  */
 
+/* What --sec allows, and MOUNT says. */
+struct flavors {
+	int list[5]; /* in the order of preference; -1 would be none */
+	unsigned n;
+	bool sys, service[4]; /* by enum rpcrdma_gss_service */
+};
+
+/* sec.c.  "sys,krb5,...", message printed; 0 or -EINVAL. */
+int sec_take_list(void *to, const char *arg);
+void sec_default(struct flavors *);
+bool sec_kerberos(const struct flavors *);
+/* May a request of @caller (NULL: not under RPCSEC_GSS) be served?  0, or an auth_stat. */
+uint32_t sec_check(const struct flavors *, const struct rpcrdma_gss_caller *caller);
+
 struct mount_entry {
 	char host[64];
 	char *dir; /* owned */
@@ -254,6 +273,7 @@ struct nfsd {
 	unsigned n_exports;
 	struct siphash_key key;
 	struct squash squash;
+	struct flavors flavors;
 	bool read_only, privileged, async;
 	/* Workers run all of each request, since the engine's thread may not change
 	 * its identity: the kernel takes commands to RDMA devices only with the

@@ -204,6 +204,26 @@ static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
 	op->sync_failures = atomic_load(&d->sync_failures);
 }
 
+/* Who asks, and whether in a way that will do.  0, or an auth_stat. */
+static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred)
+{
+	bool mount = op->type >= mount_types &&
+	             op->type < mount_types + RPCRDMA_MOUNT3_PROCEDURES;
+	const struct nfsd *d = op->nfsd;
+	struct rpcrdma_gss_caller caller;
+	bool gss = op->req && !rpcrdma_request_gss(op->req, &caller);
+	uint32_t stat;
+
+	if (op->type->null)
+		return 0;
+	if (gss)
+		ident_from_caller(&caller, &d->squash, &op->id);
+	stat = gss ? 0 : ident_from_cred(cred, &d->squash, &op->id);
+	if (stat || mount)
+		return stat;
+	return sec_check(&d->flavors, gss ? &caller : NULL);
+}
+
 /* Up to the results; 0, or the status to answer with and nothing left to free. */
 static int op_run(struct op *op, const struct rpcrdma_auth *cred,
                   const struct rpcrdma_piece *args, unsigned n_args,
@@ -211,9 +231,7 @@ static int op_run(struct op *op, const struct rpcrdma_auth *cred,
 {
 	const struct op_type *type = op->type;
 
-	*ret_auth_stat = 0;
-	if (!type->null)
-		*ret_auth_stat = ident_from_cred(cred, &op->nfsd->squash, &op->id);
+	*ret_auth_stat = identify(op, cred);
 	if (*ret_auth_stat)
 		return RPCRDMA_AUTH_ERROR;
 	if (take_args(op, args, n_args))

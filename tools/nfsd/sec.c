@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which security flavors may be used.  MOUNT, and NFS's NULL, take any: whoever asks
+ * learns handles and flavors there, and is checked when he uses them.
+ *                                                            [RFC 2623 §2.3, §2.7]
+ */
+#include "nfsd.h"
+
+#include "client/sec.h"
+#include "tool.h"
+#include <errno.h>
+#include <string.h>
+
+enum { AUTH_STAT_TOOWEAK = 5 };
+
+static void add(struct flavors *f, uint32_t flavor)
+{
+	enum rpcrdma_gss_service service = sec_service(flavor);
+	bool *known = service ? &f->service[service] : &f->sys;
+
+	if (*known)
+		return;
+	*known = true;
+	f->list[f->n++] = (int)flavor;
+}
+
+void sec_default(struct flavors *f)
+{
+	if (!f->n)
+		add(f, SEC_SYS);
+	/* Who does not say who he is may do what the anonymous user may. */
+	if (f->sys)
+		f->list[f->n++] = RPCRDMA_AUTH_NONE;
+}
+
+int sec_take_list(void *to, const char *arg)
+{
+	for (const char *s = arg;; s++) {
+		size_t len = strcspn(s, ",");
+		uint32_t flavor = sec_from_name(s, len);
+
+		if (!flavor) {
+			tool_error(
+			        "--sec: '%.*s' is none of sys, krb5, krb5i and krb5p",
+			        (int)len, s);
+			return -EINVAL;
+		}
+		add(to, flavor);
+		s += len;
+		if (!*s)
+			return 0;
+	}
+}
+
+bool sec_kerberos(const struct flavors *f)
+{
+	return f->service[1] || f->service[2] || f->service[3];
+}
+
+uint32_t sec_check(const struct flavors *f, const struct rpcrdma_gss_caller *caller)
+{
+	bool ok = caller ? f->service[caller->service] : f->sys;
+
+	return ok ? 0 : AUTH_STAT_TOOWEAK;
+}
