@@ -150,6 +150,23 @@ expect_rdma ""
 rpcinfo -d $prog 1 2>/dev/null # what TCP left
 rpcinfo -d $prog 2 2>/dev/null
 
+# ---- A server that comes back elsewhere ---------------------------------------------
+
+start serve 127.0.0.1:4660
+mkfifo "$T/go"
+timeout 60 "$WHERE" follow 127.0.0.1 <"$T/go" >"$T/follow.out" 2>"$T/follow.err" &
+follow=$!
+others="$others $follow"
+exec 9>"$T/go"
+until_true 20 grep -q answered "$T/follow.out" || fail "the first call is not answered"
+stop
+start serve 127.0.0.1:4662
+echo >&9
+exec 9>&-
+wait $follow || fail "the second call is not answered: $(cat "$T/follow.out")"
+[ "$(grep -c answered "$T/follow.out")" = 2 ] || fail "not two answers: $(cat "$T/follow.out")"
+stop
+
 # ---- RDMA only, and RDMA with a silent rpcbind --------------------------------------
 
 start serve 127.0.0.1:0

@@ -8,6 +8,7 @@
  *   where call HOST NETIDS         one call: "answered netid=NETID"
  *   where versions HOST            the highest of 1 to 9: "version 2 netid=NETID"
  *   where native HOST [PROGRAM]    one call by rpcrdma_connect with host and program
+ *   where follow HOST              ... and another one after a line on stdin
  *   where leave HOST               ends its engine in the midst of looking up
  *
  * A server prints "ready", and ends by SIGTERM in order, its SVCXPRTs destroyed.
@@ -15,6 +16,7 @@
  */
 #include <errno.h>
 #include <netconfig.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,13 @@
 enum { PROG = 0x20000123, OLD = 1, NEW = 2, ANSWER = 4711, LIMIT_S = 8 };
 
 #define VOID ((xdrproc_t)(void (*)(void))xdr_void)
+
+/* The thread that the handler of SIGTERM interrupts sleeps: see end(). */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+	return "report_signal_unsafe=0";
+}
 
 static void dispatch(struct svc_req *r, SVCXPRT *x)
 {
@@ -178,33 +187,62 @@ static void done(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void 
 	rpcrdma_engine_stop(n->engine);
 }
 
-static int native(const char *host, uint32_t program)
+static uint32_t version_of(uint32_t program)
 {
-	struct rpcrdma_conn_options co = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
-	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
-	struct native n = {0};
+	return program == PROG ? NEW : 3;
+}
 
-	co.program = program;
-	co.program_version = program == PROG ? NEW : 3;
-	co.handshake_ns = 5000000000u;
-	co.retry_ns = 2000000000u;
-	o.program = co.program;
-	o.version = co.program_version;
+static bool ask_natively(struct native *n, uint32_t program)
+{
+	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+
+	o.program = program;
+	o.version = version_of(program);
 	o.timeout_ns = 10000000000u;
 	o.done = done;
-	o.arg = &n;
+	o.arg = n;
+	n->answered = false;
+	if (rpcrdma_call(n->conn, &o, NULL))
+		printf("error: no call\n");
+	else
+		(void)rpcrdma_engine_run(n->engine);
+	return n->answered;
+}
+
+/* Until there is a line; the server may go meanwhile. */
+static void wait_for_line(struct native *n)
+{
+	struct pollfd p = {.events = POLLIN};
+
+	while (poll(&p, 1, 0) == 0)
+		(void)rpcrdma_engine_process(n->engine, 50);
+}
+
+static int native(const char *host, uint32_t program, bool twice)
+{
+	struct rpcrdma_conn_options co = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct native n = {0};
+	bool ok;
+
+	co.program = program;
+	co.program_version = version_of(program);
+	co.handshake_ns = 5000000000u;
+	co.retry_ns = 2000000000u;
 	if (rpcrdma_engine_new(NULL, &n.engine) ||
-	    rpcrdma_connect(n.engine, host, NULL, &co, event, &n, &n.conn) ||
-	    rpcrdma_call(n.conn, &o, NULL)) {
+	    rpcrdma_connect(n.engine, host, NULL, &co, event, &n, &n.conn)) {
 		printf("error: it does not begin\n");
 		return 1;
 	}
-	(void)rpcrdma_engine_run(n.engine);
+	ok = ask_natively(&n, program);
+	if (ok && twice) {
+		wait_for_line(&n);
+		ok = ask_natively(&n, program);
+	}
 	rpcrdma_conn_close(n.conn);
 	while (!rpcrdma_engine_idle(n.engine))
 		(void)rpcrdma_engine_process(n.engine, 100);
 	rpcrdma_engine_free(n.engine);
-	return !n.answered;
+	return !ok;
 }
 
 /* One connection is closed, one is abandoned. */
@@ -243,7 +281,9 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "versions") && host)
 		return versions(host);
 	if (!strcmp(what, "native") && host)
-		return native(host, argc > 3 ? (uint32_t)atoi(argv[3]) : PROG);
+		return native(host, argc > 3 ? (uint32_t)atoi(argv[3]) : PROG, false);
+	if (!strcmp(what, "follow") && host)
+		return native(host, PROG, true);
 	if (!strcmp(what, "leave") && host)
 		return leave(host);
 	fprintf(stderr, "where: see the head of its source\n");

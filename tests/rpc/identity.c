@@ -130,7 +130,7 @@ static int begin(void **state)
 	conn = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	conn.hostauth = server;
 	conn.hostauth_policy = RPCRDMA_HOSTAUTH_PREFER;
-	conn.idle_ns = 500000000;
+	conn.idle_ns = 2000000000;
 	served = RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options);
 	served.conn = &conn;
 	rig.options = &served;
