@@ -201,7 +201,8 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	k->on = NULL;
 	if (m->status >= 0)
 		c->kind->heard(c);
-	if (lost_with_link(k, l) && !c->no_resend && !c->closed && !c->over) {
+	if (lost_with_link(k, l) && !c->no_resend && !k->bound && !c->closed &&
+	    !c->over) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
 		wait_again(k, false);
 	} else if (recovers(k, l)) {

@@ -66,7 +66,7 @@ struct rr_call_raw {
 	const void *header; /* borrowed; all of it, verifier included */
 	size_t len; /* at most RR_RPC_HEADER_MAX */
 	bool no_reduce; /* the payload is protected: [v2 §11.2.2] */
-	bool bound; /* to its XID: never sent under another one */
+	bool bound; /* signed: never sent under another XID, nor sent again */
 };
 
 /* rpcrdma_call, or with @raw a Call of that kind: program, version, procedure and

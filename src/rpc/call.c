@@ -301,12 +301,14 @@ static bool refused(const struct call *k, struct wish *w, struct rpc_err *e)
 static bool lengths_fit(const struct call *k, const struct rr_xdr_in *in)
 {
 	const struct rpcrdma_piece *p = in->pieces;
-	struct rr_cursor c;
+	struct rr_cursor c = rr_cursor_over(NULL, 0);
 	uint32_t len;
 
-	if (!k->protected || in->at == in->n)
+	if (!k->protected)
 		return true;
-	c = rr_cursor_over((const uint8_t *)p->base + in->pos, p->len - in->pos);
+	if (in->at < in->n) /* the Reply is one piece */
+		c = rr_cursor_over((const uint8_t *)p->base + in->pos,
+		                   p->len - in->pos);
 	for (unsigned i = k->protected == RR_GSS_INTEGRITY ? 0 : 1; i < 2; i++) {
 		len = rr_get_u32(&c);
 		(void)rr_get_bytes(&c, len); /* marks the cursor */
