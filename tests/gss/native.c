@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include <rpcrdma/gss.h>
+#include "drive/gss.h"
 
 /* What libkrb5 1.20 loses when there is no key of the name that was asked for. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
@@ -46,6 +46,7 @@ static struct world {
 	size_t answer_len;
 	bool impostor;
 	unsigned contexts, weak;
+	unsigned sent, ended, most; /* calls; in flight */
 } w;
 
 /* -- the server ---------------------------------------------------------------------
@@ -121,6 +122,10 @@ static const struct rpcrdma_program program = {PROG, VERS, procs, N_PROCS};
 static void trace(void *arg, const char *json)
 {
 	w.contexts += strstr(json, "\"GSS_READY\"") != NULL;
+	w.sent += strstr(json, "\"CALL_SENT\"") != NULL;
+	w.ended += strstr(json, "\"CALL_DONE\"") != NULL;
+	if (w.sent - w.ended > w.most)
+		w.most = w.sent - w.ended;
 }
 
 static void start_service(void)
@@ -391,6 +396,31 @@ static void many_calls_are_in_flight_at_once(void **state)
 	assert_true(info(w.gss).window < MANY);
 	assert_int_equal(done, MANY);
 	assert_int_equal(w.contexts, 1);
+}
+
+/* RFC 2203 §5.3.3.1: a server with a small one would drop what is behind it. */
+static void the_window_of_the_server_is_kept(void **state)
+{
+	static struct wait x[100];
+
+	start(RPCRDMA_GSS_KRB5);
+	assert_int_equal(run_null(w.gss), 0);
+	w.gss->context->window = 4;
+	w.sent = w.ended = w.most = 0;
+	for (unsigned i = 0; i < 100; i++) {
+		struct rpcrdma_call_options o = call_to(P_NULL, &x[i]);
+
+		if (i == 50)
+			o.timeout_ns = 1; /* one that goes while it waits */
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		spin(&x[i].done, 1);
+		assert_int_equal(x[i].status, i == 50 ? -ETIMEDOUT : 0);
+	}
+	assert_int_equal(w.sent, 99);
+	assert_int_equal(w.most, 4);
+	assert_int_equal(info(w.gss).contexts, 1);
 }
 
 /* -- who calls ----------------------------------------------------------------------
@@ -666,6 +696,29 @@ static void an_impostor_is_not_believed(void **state)
 	}
 }
 
+/* Whoever takes the server's place: it cannot sign the sequence number. */
+static void a_reply_of_another_server_is_not_believed(void **state)
+{
+	for (int service = RPCRDMA_GSS_KRB5; service <= RPCRDMA_GSS_KRB5P; service++) {
+		struct wait x;
+		struct rpcrdma_call_options o;
+
+		start((enum rpcrdma_gss_service)service);
+		assert_int_equal(run_null(w.gss), 0);
+		rpcrdma_listener_close(w.listener, 0);
+		for (int i = 0; i < 20; i++)
+			assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_service_free(w.service);
+		w.impostor = true;
+		start_service();
+		start_listener();
+		o = call_to(P_NULL, &x);
+		assert_int_equal(run(&o), RPCRDMA_AUTH_ERROR);
+		assert_int_equal(x.auth_stat, 6); /* AUTH_INVALIDRESP */
+		clean_up(NULL);
+	}
+}
+
 static void options_are_checked(void **state)
 {
 	struct rpcrdma_gss_options o = RPCRDMA_OPTIONS(struct rpcrdma_gss_options);
@@ -712,6 +765,7 @@ int main(void)
 	        TEST(nothing_is_reduced_under_krb5i),
 	        TEST(nothing_is_reduced_under_krb5p),
 	        TEST(many_calls_are_in_flight_at_once),
+	        TEST(the_window_of_the_server_is_kept),
 	        TEST(the_server_knows_who_calls),
 	        TEST(without_a_ticket_calls_end_with_the_reason),
 	        TEST(a_server_that_nobody_knows_is_named),
@@ -720,6 +774,7 @@ int main(void)
 	        TEST(a_restarted_server_gets_a_new_context),
 	        TEST(a_repeated_call_is_executed_once),
 	        TEST(an_impostor_is_not_believed),
+	        TEST(a_reply_of_another_server_is_not_believed),
 	        TEST(options_are_checked),
 	};
 

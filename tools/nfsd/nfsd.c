@@ -446,7 +446,9 @@ static int set_gss(struct server *s)
 	o.ret_why = why;
 	e = rpcrdma_service_set_gss(s->service, &o);
 	if (e)
-		tool_error("no key for RPCSEC_GSS: %s", *why ? why : strerror(-e));
+		tool_error("no key for RPCSEC_GSS in %s: %s",
+		           s->keytab ? s->keytab : "the keytab",
+		           *why ? why : strerror(-e));
 	return e;
 }
 
