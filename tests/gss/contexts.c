@@ -166,11 +166,17 @@ static void numbers_count_once(void **state)
 		assert_int_equal(number(g, &p, s), RR_GSS_PROCEED);
 	for (uint32_t s = 0; s < 6; s++)
 		assert_int_equal(number(g, &p, s), RR_GSS_CLOSE);
-	assert_int_equal(number(g, &p, 5 + RR_GSS_WINDOW), RR_GSS_PROCEED);
-	assert_int_equal(number(g, &p, 5), RR_GSS_CLOSE);   /* too old */
+	assert_int_equal(number(g, &p, 4 + RR_GSS_WINDOW), RR_GSS_PROCEED);
+	assert_int_equal(number(g, &p, 3), RR_GSS_CLOSE); /* too old */
+	assert_int_equal(number(g, &p, 4), RR_GSS_CLOSE);
+	assert_int_equal(number(g, &p, 5), RR_GSS_CLOSE);   /* seen */
 	assert_int_equal(number(g, &p, 6), RR_GSS_PROCEED); /* the oldest there is */
 	assert_int_equal(number(g, &p, 6), RR_GSS_CLOSE);
+	/* In the place of one that was seen a window ago. */
+	assert_int_equal(number(g, &p, 3 + RR_GSS_WINDOW), RR_GSS_PROCEED);
+	assert_int_equal(number(g, &p, 3 + RR_GSS_WINDOW), RR_GSS_CLOSE);
 	assert_int_equal(number(g, &p, 100000), RR_GSS_PROCEED); /* beyond all of it */
+	assert_int_equal(number(g, &p, 99999 - RR_GSS_WINDOW), RR_GSS_CLOSE);
 	assert_int_equal(number(g, &p, 100000 - RR_GSS_WINDOW), RR_GSS_CLOSE);
 	assert_int_equal(number(g, &p, 100001 - RR_GSS_WINDOW), RR_GSS_PROCEED);
 	assert_int_equal(number(g, &p, 99999), RR_GSS_PROCEED);
