@@ -28,6 +28,7 @@ struct rpcrdma_request {
 	struct rr_request_alloc *allocs;
 	struct own_sinks *sinks;
 	struct rr_accepted *accepted; /* RPCSEC_GSS; or NULL */
+	size_t copied; /* of arguments unwrapped and results wrapped, in alloc_bytes */
 	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);

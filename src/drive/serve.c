@@ -186,6 +186,13 @@ static void give_up(struct rpcrdma_request *q, int why)
 	rr_link_close(q->served->link, why);
 }
 
+/* What RPCSEC_GSS has copied counts like what a handler allocates. */
+static void charge(struct rpcrdma_request *q, size_t bytes)
+{
+	q->copied += bytes;
+	__atomic_fetch_add(&q->served->alloc_bytes, bytes, __ATOMIC_RELAXED);
+}
+
 /* The reply as the security context wants it; false: it must not be sent. */
 static bool protect(struct rpcrdma_request *q)
 {
@@ -199,6 +206,7 @@ static bool protect(struct rpcrdma_request *q)
 	if (rr_accepted_wrap(a, q->reply + 1, q->n_reply, &q->reply[1]))
 		return false;
 	q->n_reply = 1;
+	charge(q, q->reply[1].len);
 	return true;
 }
 
@@ -483,6 +491,7 @@ static void accepted(struct rpcrdma_request *q)
 			q->args[0] =
 			        (struct rpcrdma_piece){g->args, g->args_len, false};
 			q->n_args = g->args_len > 0;
+			charge(q, g->args_len);
 		}
 		proceed(q);
 		return;
@@ -636,6 +645,7 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 	free_sinks(q->sinks);
 	if (q->accepted)
 		rr_accepted_free(q->accepted);
+	__atomic_fetch_sub(&s->alloc_bytes, q->copied, __ATOMIC_RELAXED);
 	rr_list_del(&q->all);
 	if (q->done)
 		q->done(q->done_arg);
