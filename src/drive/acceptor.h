@@ -39,6 +39,8 @@ void rr_acceptor_free(struct rr_acceptor *);
 /* @a->call is filled.  True: @a->request has the verdict; false: it will have when the
  * post runs.  -EBUSY: too many wait. */
 int rr_accept(struct rr_acceptor *, struct rr_accepted *a, bool *ret_now) RR_MUST_CHECK;
+/* First thing when the post runs: its thread is done with the engine. */
+void rr_accept_posted(struct rr_acceptor *);
 /* The post will not run. */
 void rr_accept_cancel(struct rr_acceptor *, struct rr_accepted *a);
 

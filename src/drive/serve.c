@@ -517,6 +517,7 @@ static void accepted_posted(struct rr_post *p)
 	struct rr_accepted *a = rr_container_of(p, struct rr_accepted, post);
 	struct rpcrdma_request *q = a->user;
 
+	rr_accept_posted(q->served->service->acceptor);
 	q->accepting = false;
 	if (q->served->link->lost)
 		drop(q);
