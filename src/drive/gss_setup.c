@@ -429,6 +429,8 @@ static void step_done(struct rr_post *p)
 	struct job *j = rr_container_of(p, struct job, post);
 	struct rr_gss_setup *s = j->setup;
 
+	pthread_mutex_lock(&j->lock); /* until the thread has let go of it */
+	pthread_mutex_unlock(&j->lock);
 	s->running = false;
 	if (!s->stale) {
 		evaluate(s);
