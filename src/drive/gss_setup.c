@@ -194,10 +194,13 @@ static void fail_words(struct rr_gss_setup *s, int error, uint32_t major,
                        uint32_t minor, const char *what, const char *words)
 {
 	struct rpcrdma_gss_info *i = &s->gss->info;
+	int n = snprintf(i->why, sizeof(i->why), "%s%s%s", what, *words ? ": " : "",
+	                 words);
 
+	if (n >= (int)sizeof(i->why)) /* long principals */
+		memcpy(i->why + sizeof(i->why) - 4, "...", 4);
 	i->major = major;
 	i->minor = minor;
-	snprintf(i->why, sizeof(i->why), "%s%s%.200s", what, *words ? ": " : "", words);
 	fail(s, error);
 }
 
