@@ -33,8 +33,12 @@ rxe) run_suite prov_verbs_probe 120 ;;
 siw) run_suite prov_verbs_probe 120 each_lie_is_found_out ;;
 esac
 run_suite prov_conformance_verbs 300
-if [ -z "$sides" ]; then # the device goes while two ends are connected over it
-	guest -t 60 "RR_REMOVE='rdma link del ${link}0 &' RR_VERBS_ADDR=$guest_ip prov_conformance_verbs" \
+# The device goes while two ends are connected over it.  librdmacm's own protection domain
+# cannot be given back then, so the driver's library keeps its 16 octets.
+if [ -z "$sides" ]; then
+	guest "echo leak:-rdmav34.so >/run/leaks"
+	guest -t 60 "export LSAN_OPTIONS=suppressions=/run/leaks:print_suppressions=0
+		RR_REMOVE='rdma link del ${link}0 &' RR_VERBS_ADDR=$guest_ip prov_conformance_verbs" \
 		>"$T/removal.log" 2>&1 || fail "removal: exits with $?"
 	grep -q '^\[       OK \] device_is_removed' "$T/removal.log" || fail "removal: not tested"
 	guest_until 20 "[ ! -e /sys/class/infiniband/${link}0 ]" || fail "the device is still held"
