@@ -116,7 +116,7 @@ int tool_cat(int argc, char **argv)
 	struct cat c = {.stream = {.in_flight = 8}};
 	const struct tool_option options[] = {
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.stream.in_flight, 1, 64)},
-	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.stream.bytes, 512, 4u << 20)},
+	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.stream.bytes, 512, NFS_IO_MAX)},
 	        {"sec", 0, TOOL_TO(TOOL_TAKE, c.nfs.sec), .take = sec_take},
 	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, c.nfs.timeout_ns)},
 	        {"retry", 0, TOOL_TO(TOOL_SECONDS, c.nfs.retry_ns)},
