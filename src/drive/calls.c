@@ -255,6 +255,14 @@ static int seal(struct rpcrdma_call *k)
 	return 0;
 }
 
+/* What waits behind it has nobody else to call it. */
+static void end_untried(struct rpcrdma_call *k, int verdict)
+{
+	end_unsent(k, verdict);
+	if (k->sealed)
+		ungate(k->conn, k->sealed->gss);
+}
+
 /* Above zero: it is none of those that wait here any more; below: the link is dying. */
 static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
@@ -267,14 +275,14 @@ static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 		return ELSEWHERE;
 	}
 	if (err) {
-		end_unsent(k, err);
+		end_untried(k, err);
 		return ELSEWHERE;
 	}
 	err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
 	if (err && k->sealed)
 		rr_unseal(k->sealed);
 	if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
-		end_unsent(k, err); /* nothing would try it again */
+		end_untried(k, err); /* nothing would try it again */
 		return ELSEWHERE;
 	}
 	return err;
