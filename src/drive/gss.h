@@ -37,7 +37,7 @@ struct rr_gss_client_context {
 	gss_ctx_id_t id;
 	uint32_t handle_len, window, next_seq;
 	uint8_t handle[RR_GSS_HANDLE_MAX];
-	rr_time expires;
+	rr_time renew; /* before the server thinks that it has expired */
 	struct rr_list sealed; /* in flight, by sequence number */
 };
 

@@ -24,6 +24,7 @@
 #include "drive/gss.h"
 
 enum { MAX_STEPS = 8, MAX_ATTEMPTS = 2, ANSWER_BYTES = 2048 };
+#define RENEW_NS RR_SEC(5)
 
 struct job {
 	struct rr_post post;
@@ -354,6 +355,17 @@ static int ask(struct rr_gss_setup *s)
 /* -- between the two ----------------------------------------------------------------
  */
 
+/* A ticket that ends soon is used while it is good: its context is not replaced by
+ * another one that ends as soon before it was used at all. */
+static rr_time renewal(rr_time now, OM_uint32 seconds)
+{
+	uint64_t lifetime = RR_SEC(seconds);
+
+	if (seconds == GSS_C_INDEFINITE)
+		return RR_TIME_NEVER;
+	return rr_after(now, lifetime - RR_MIN(RENEW_NS, lifetime / 2));
+}
+
 /* The server proves that it has the context, and the window is its own. */
 static void established(struct rr_gss_setup *s)
 {
@@ -365,6 +377,10 @@ static void established(struct rr_gss_setup *s)
 	if (!s->window ||
 	    rr_gss_msg_check_number(j->id, s->window, s->mic, s->mic_len)) {
 		fail_words(s, -EACCES, 0, 0, "the server does not prove who it is", "");
+		return;
+	}
+	if (!j->lifetime) {
+		fail_words(s, -EACCES, 0, 0, j->principal, "the ticket has expired");
 		return;
 	}
 	x = calloc(1, sizeof(*x));
@@ -379,9 +395,7 @@ static void established(struct rr_gss_setup *s)
 	x->next_seq = 1;
 	x->handle_len = s->handle_len;
 	memcpy(x->handle, s->handle, s->handle_len);
-	x->expires = j->lifetime == GSS_C_INDEFINITE
-	                     ? RR_TIME_NEVER
-	                     : rr_after(now, RR_SEC(j->lifetime));
+	x->renew = renewal(now, j->lifetime);
 	rr_list_init(&x->sealed);
 	rr_trace(&g->conn->engine->sink, RR_TRACE_GSS_READY, 0, 0, g->service,
 	         x->window, j->lifetime);
