@@ -193,17 +193,25 @@ static void charge(struct rpcrdma_request *q, size_t bytes)
 	__atomic_fetch_add(&q->served->alloc_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* The reply as the security context wants it; false: it must not be sent. */
+/* The reply as the security context wants it; false: it must not be sent.  Results that
+ * are no XDR would be none however often they are asked for. */
 static bool protect(struct rpcrdma_request *q)
 {
 	struct rr_accepted *a = q->accepted;
+	int err;
 
 	if (q->status.status >= RPCRDMA_RPC_MISMATCH)
 		return true; /* denied: has no verifier */
 	q->status.verf = a->request.verf;
 	if (q->status.status || a->request.service == RR_GSS_NONE)
 		return true;
-	if (rr_accepted_wrap(a, q->reply + 1, q->n_reply, &q->reply[1]))
+	err = rr_accepted_wrap(a, q->reply + 1, q->n_reply, &q->reply[1]);
+	if (err == -EINVAL || err == -EMSGSIZE) {
+		q->status.status = RPCRDMA_SYSTEM_ERR;
+		q->n_reply = 0;
+		return true;
+	}
+	if (err)
 		return false;
 	q->n_reply = 1;
 	charge(q, q->reply[1].len);

@@ -136,6 +136,8 @@ static int gather(struct rr_gss_body *b, size_t room, size_t more, uint32_t seq,
 			return -EMSGSIZE;
 		len += p[i].len + pad_of(&p[i]);
 	}
+	if (len & 3)
+		return -EINVAL;
 	b->own = malloc(room + len + more);
 	if (!b->own)
 		return -ENOMEM;
@@ -164,8 +166,6 @@ static int wrap_integrity(gss_ctx_id_t ctx, uint32_t seq, const struct rr_piece 
 	if (r)
 		return r;
 	at = (uint8_t *)b->own + 4;
-	if (len & 3)
-		return -EINVAL;
 	rr_store_u32(b->own, (uint32_t)len);
 	r = rr_gss_msg_sign(ctx, at, len, at + len + 4, MIC_MAX);
 	if (r < 0)

@@ -62,7 +62,7 @@ void rr_gss_body_fini(struct rr_gss_body *);
 /*
  * Protects a message's arguments (or results): @service is INTEGRITY or PRIVACY.
  * Items are XDR like the rest then, with their padding.  @ret is over them, and must
- * not be moved.  -ENOMEM, -EMSGSIZE, -EKEYEXPIRED, -EKEYREJECTED.
+ * not be moved.  -EINVAL: it is no XDR; -ENOMEM, -EMSGSIZE, -EKEYEXPIRED, -EKEYREJECTED.
  */
 int rr_gss_msg_wrap(gss_ctx_id_t, uint32_t service, uint32_t seq, const struct rr_piece *,
 		unsigned n, struct rr_gss_body *ret) RR_MUST_CHECK;
