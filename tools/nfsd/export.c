@@ -134,7 +134,22 @@ static int export_open(struct nfsd *d, struct export *ex)
 		if (!ex->walk)
 			return -ENOMEM;
 	}
-	return 0;
+	e = handle_make(d, ex, NULL, 0, ex->root_fd, "", &ex->root, &st);
+	if (e)
+		tool_error("cannot export %s: %s", ex->dir, strerror(-e));
+	return e;
+}
+
+bool export_is_root(const struct nfsd *d, const nfs_fh3 *fh)
+{
+	for (unsigned i = 0; i < d->n_exports; i++) {
+		const struct handle *h = &d->exports[i].root;
+
+		if (fh->data.data_len == h->len &&
+		    !memcmp(fh->data.data_val, h->octets, h->len))
+			return true;
+	}
+	return false;
 }
 
 int export_open_all(struct nfsd *d)

@@ -82,6 +82,11 @@ int ident_enter_server(void);
 
 /* ---- Exports (export.c) ---------------------------------------------------- */
 
+struct handle {
+	uint8_t octets[NFS3_FHSIZE];
+	unsigned len;
+};
+
 struct walk_slot {
 	uint64_t ino, parent;
 	char *name; /* owned */
@@ -94,6 +99,7 @@ struct export
 	int root_fd;  /* O_PATH */
 	int mount_fd; /* for open_by_handle_at, which takes no O_PATH; -1 */
 	uint64_t root_ino, mnt_id, fsid;
+	struct handle root;
 	bool mnt_id_known;
 	uint32_t dev_major, dev_minor;
 	uint32_t id;    /* in handles */
@@ -110,15 +116,12 @@ int export_add(struct nfsd *, const char *spec);
  * after a message. */
 int export_open_all(struct nfsd *);
 void export_close_all(struct nfsd *);
+/* Is it the handle of an export's root? */
+bool export_is_root(const struct nfsd *, const nfs_fh3 *);
 /* Loads or makes the secret in @dir (NULL: a default place). */
 int export_load_secret(struct nfsd *, const char *dir);
 
 /* ---- Handles (handle.c, walk.c) --------------------------------------------- */
-
-struct handle {
-	uint8_t octets[NFS3_FHSIZE];
-	unsigned len;
-};
 
 struct object;
 

@@ -204,8 +204,20 @@ static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
 	op->sync_failures = atomic_load(&d->sync_failures);
 }
 
-/* Who asks, and whether in a way that will do.  0, or an auth_stat. */
-static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred)
+/* Where whoever mounts, who may have no user's credential, names the directory. */
+static const nfs_fh3 *mounted(const struct op *op)
+{
+	if (op->type == &nfs_types[NFSPROC3_GETATTR])
+		return &op->args.getattr.object;
+	if (op->type == &nfs_types[NFSPROC3_FSINFO])
+		return &op->args.fsinfo.fsroot;
+	return NULL;
+}
+
+/* Who asks, and whether in a way that will do.  0, or an auth_stat; @ret_weak is one if
+ * it will do for an export's root only. */
+static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred,
+                         uint32_t *ret_weak)
 {
 	bool mount = op->type >= mount_types &&
 	             op->type < mount_types + RPCRDMA_MOUNT3_PROCEDURES;
@@ -214,6 +226,7 @@ static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred)
 	bool gss = op->req && !rpcrdma_request_gss(op->req, &caller);
 	uint32_t stat;
 
+	*ret_weak = 0;
 	if (op->type->null)
 		return 0;
 	if (gss)
@@ -221,7 +234,11 @@ static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred)
 	stat = gss ? 0 : ident_from_cred(cred, &d->squash, &op->id);
 	if (stat || mount)
 		return stat;
-	return sec_check(&d->flavors, gss ? &caller : NULL);
+	stat = sec_check(&d->flavors, gss ? &caller : NULL);
+	if (!mounted(op))
+		return stat;
+	*ret_weak = stat;
+	return 0;
 }
 
 /* Up to the results; 0, or the status to answer with and nothing left to free. */
@@ -230,12 +247,18 @@ static int op_run(struct op *op, const struct rpcrdma_auth *cred,
                   uint32_t *ret_auth_stat)
 {
 	const struct op_type *type = op->type;
+	uint32_t weak;
 
-	*ret_auth_stat = identify(op, cred);
+	*ret_auth_stat = identify(op, cred, &weak);
 	if (*ret_auth_stat)
 		return RPCRDMA_AUTH_ERROR;
 	if (take_args(op, args, n_args))
 		return RPCRDMA_GARBAGE_ARGS;
+	if (weak && !export_is_root(op->nfsd, mounted(op))) {
+		release(op);
+		*ret_auth_stat = weak;
+		return RPCRDMA_AUTH_ERROR;
+	}
 	if (!type->null && ident_enter(&op->id)) {
 		release(op);
 		return RPCRDMA_SYSTEM_ERR;

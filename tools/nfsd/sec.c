@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which security flavors may be used.  MOUNT, and NFS's NULL, take any: whoever asks
- * learns handles and flavors there, and is checked when he uses them.
- *                                                            [RFC 2623 §2.3, §2.7]
+ * learns handles and flavors there, and is checked when he uses them.  So do GETATTR
+ * and FSINFO of an export's root, which clients ask for in order to mount, when there
+ * may be no user whose credential would do.                  [RFC 2623 §2.3, §2.7]
  */
 #include "nfsd.h"
 
