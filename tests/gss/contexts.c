@@ -5,7 +5,10 @@
  * Time is a number here.
  */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <grp.h>
 #include <krb5.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,6 +77,72 @@ static void names_are_known(void **state)
 	assert_false(r.who->mapped);
 	assert_int_equal(r.who->uid, RR_GSS_NOBODY);
 	assert_int_equal(r.who->n_groups, 0);
+	rr_gss_release(&r);
+	peer_end(&p);
+	rr_gss_free(g);
+}
+
+/* Of whom there are more groups than are kept.  The linker puts this in front. */
+int __real_getgrouplist(const char *, gid_t, gid_t *, int *);
+int __wrap_getgrouplist(const char *, gid_t, gid_t *, int *);
+static int n_groups;
+
+int __wrap_getgrouplist(const char *name, gid_t gid, gid_t *ret, int *n)
+{
+	int most = *n;
+
+	if (!n_groups)
+		return __real_getgrouplist(name, gid, ret, n);
+	*n = n_groups;
+	for (int i = 0; i < n_groups && i < most; i++)
+		ret[i] = (gid_t)i + 100;
+	return most < n_groups ? -1 : n_groups;
+}
+
+static void groups_are_bounded(void **state)
+{
+	struct rr_gss *g = table(NULL);
+	struct rr_gss_request r;
+	struct peer p;
+
+	for (n_groups = 31; n_groups < 35; n_groups++) {
+		unsigned want = n_groups < 32 ? (unsigned)n_groups : 32;
+
+		assert_int_equal(establish(g, &p), 0);
+		assert_int_equal(ask(g, &p, RR_GSS_NONE, "", 0, &r), RR_GSS_PROCEED);
+		assert_int_equal(r.who->n_groups, want);
+		assert_int_equal(r.who->groups[want - 1], 100 + want - 1);
+		rr_gss_release(&r);
+		peer_end(&p);
+	}
+	n_groups = 0;
+	rr_gss_free(g);
+}
+
+static void results_that_are_none_are_not_wrapped(void **state)
+{
+	static const struct {
+		size_t len;
+		bool item;
+		int err;
+	} t[] = {{3, false, -EINVAL},
+	         {INT_MAX, false, -EMSGSIZE},
+	         {INT_MAX - 3, true, -EMSGSIZE},
+	         {SIZE_MAX, true, -EMSGSIZE}};
+	struct rr_gss *g = table(NULL);
+	struct rr_gss_request r;
+	struct peer p;
+
+	assert_int_equal(establish(g, &p), 0);
+	assert_int_equal(ask(g, &p, RR_GSS_INTEGRITY, "abcd", 4, &r), RR_GSS_PROCEED);
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		const struct rpcrdma_piece piece[2] = {{big, 4, false},
+		                                       {big, t[i].len, t[i].item}};
+		void *none;
+		size_t len;
+
+		assert_int_equal(rr_gss_wrap(&r, piece, 2, &none, &len), t[i].err);
+	}
 	rr_gss_release(&r);
 	peer_end(&p);
 	rr_gss_free(g);
@@ -394,6 +463,57 @@ static void one_address_loses_its_own_contexts(void **state)
 	rr_gss_free(g);
 }
 
+/* An address of IPv4 is the same in both families; others of IPv6 are not. */
+static void addresses_are_of_both_families(void **state)
+{
+	static const char *const at[] = {"::ffff:10.0.0.1", "2001:db8::1",
+	                                 "2001:db8::2", "::ffff:10.0.0.1",
+	                                 "2001:db8::1"};
+	struct rr_gss_options o = {.max_contexts = 9, .max_per_address = 1};
+	struct rr_gss *g = table(&o);
+	struct peer p[6];
+
+	inet_pton(AF_INET, "10.0.0.1", &from.sin_addr);
+	assert_int_equal(establish(g, &p[5]), 0);
+	for (unsigned i = 0; i < 5; i++) {
+		struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+
+		assert_int_equal(inet_pton(AF_INET6, at[i], &six.sin6_addr), 1);
+		from6 = &six;
+		assert_int_equal(establish(g, &p[i]), 0);
+		from6 = NULL;
+	}
+	assert_gone(g, &p[5], CREDPROBLEM);
+	assert_gone(g, &p[0], CREDPROBLEM);
+	assert_gone(g, &p[1], CREDPROBLEM);
+	for (unsigned i = 2; i < 5; i++)
+		assert_works(g, &p[i]);
+	for (unsigned i = 0; i < 6; i++)
+		peer_end(&p[i]);
+	from.sin_addr.s_addr = 0;
+	rr_gss_free(g);
+}
+
+/* Engines do not agree upon what time it is, by a little. */
+static void an_earlier_time_makes_nothing_idle(void **state)
+{
+	const rr_time began = now;
+	struct rr_gss_options o = {.idle_ns = RR_SEC(600)};
+	struct rr_gss *g = table(&o);
+	struct peer p;
+
+	assert_int_equal(establish(g, &p), 0);
+	now -= RR_SEC(1);
+	assert_works(g, &p);
+	now = began + RR_SEC(600); /* its use is not earlier for that */
+	assert_works(g, &p);
+	now += RR_SEC(601);
+	assert_gone(g, &p, CREDPROBLEM);
+	peer_end(&p);
+	now = began;
+	rr_gss_free(g);
+}
+
 static void there_are_no_more_than_so_many(void **state)
 {
 	struct rr_gss_options o = {.max_contexts = 4, .max_per_address = 3};
@@ -535,6 +655,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_context_is_set_up_in_one_round),
 	        cmocka_unit_test(names_are_known),
+	        cmocka_unit_test(groups_are_bounded),
+	        cmocka_unit_test(results_that_are_none_are_not_wrapped),
 	        cmocka_unit_test(services_protect_arguments_and_results),
 	        cmocka_unit_test(each_reply_has_its_own_verifier),
 	        cmocka_unit_test(numbers_count_once),
@@ -545,6 +667,8 @@ int main(void)
 	        cmocka_unit_test(a_keytab_that_comes_later_is_found),
 	        cmocka_unit_test(it_is_told_what_blocks),
 	        cmocka_unit_test(one_address_loses_its_own_contexts),
+	        cmocka_unit_test(addresses_are_of_both_families),
+	        cmocka_unit_test(an_earlier_time_makes_nothing_idle),
 	        cmocka_unit_test(there_are_no_more_than_so_many),
 	        cmocka_unit_test(contexts_grow_old),
 	        cmocka_unit_test(threads_share_contexts_and_the_table),

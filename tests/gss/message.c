@@ -239,6 +239,44 @@ static void services_are_not_mixed_up(void **state)
 	free(p);
 }
 
+/* Wrapped, but for everybody to read. */
+static void private_octets_were_encrypted(void **state)
+{
+	uint8_t plain[12] = {0, 0, 0, SEQ}, body[400];
+	gss_buffer_desc text = {12, plain}, out;
+	OM_uint32 minor;
+
+	for (int conf = 0; conf < 2; conf++) {
+		struct rr_writer w = rr_writer_over(body, sizeof(body));
+
+		assert_int_equal(gss_wrap(&minor, server, conf, 0, &text, NULL, &out),
+		                 0);
+		rr_put_u32(&w, (uint32_t)out.length);
+		rr_put_padded(&w, out.value, out.length);
+		gss_release_buffer(&minor, &out);
+		assert_int_equal(heard(RR_GSS_PRIVACY, SEQ, body, rr_writer_used(&w)),
+		                 conf ? 0 : -EKEYREJECTED);
+	}
+}
+
+static void what_is_no_xdr_is_not_wrapped(void **state)
+{
+	static const struct {
+		size_t len;
+		int err;
+	} t[] = {{3, -EINVAL}, {UINT32_MAX - 4096, -EMSGSIZE}, {SIZE_MAX, -EMSGSIZE}};
+
+	for (uint32_t service = RR_GSS_INTEGRITY; service <= RR_GSS_PRIVACY; service++)
+		for (size_t i = 0; i < RR_ARRAY_SIZE(t); i++) {
+			const struct rr_piece p = {"abc", t[i].len, false};
+			struct rr_gss_body b;
+
+			assert_int_equal(
+			        rr_gss_msg_wrap(client, service, SEQ, &p, 1, &b),
+			        t[i].err);
+		}
+}
+
 static void a_verifier_is_of_one_number(void **state)
 {
 	uint8_t word[4] = {0, 0, 0, SEQ}, mic[400];
@@ -324,6 +362,8 @@ int main(void)
 	        cmocka_unit_test(another_sequence_number_is_refused),
 	        cmocka_unit_test(a_huge_length_is_refused),
 	        cmocka_unit_test(services_are_not_mixed_up),
+	        cmocka_unit_test(private_octets_were_encrypted),
+	        cmocka_unit_test(what_is_no_xdr_is_not_wrapped),
 	        cmocka_unit_test(a_verifier_is_of_one_number),
 	        cmocka_unit_test(credentials_are_read_back),
 	        cmocka_unit_test(answers_to_a_set_up_are_bounded),

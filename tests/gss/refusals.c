@@ -159,6 +159,75 @@ static void arguments_of_another_request_are_garbage(void **state)
 	rr_gss_free(g);
 }
 
+/* A body of @len octets of @octets' under the header of a request. */
+static void assert_body_is_garbage(struct rr_gss *g, struct peer *p, uint32_t service_,
+                                   uint32_t seq, const void *octets, size_t len)
+{
+	struct saying s = data(service_, seq);
+	struct rr_gss_request r;
+	struct said m;
+
+	peer_say(p, &s, 77, PROGRAM, VERSION, 5, "abcd", 4, &m);
+	free(m.args);
+	m.args = malloc(len);
+	assert_non_null(m.args);
+	memcpy(m.args, octets, len);
+	m.args_len = len;
+	tell(g, &m, 77, 5, &r);
+	assert_garbage(&r, p, seq);
+	said_free(&m);
+}
+
+/* Signed and wrapped as it should be, but for one thing. */
+static void arguments_that_are_not_all_of_it_are_garbage(void **state)
+{
+	uint8_t body[12] = {0}, octets[400];
+	gss_buffer_desc text = {12, body}, out;
+	struct rr_gss *g = table(NULL);
+	OM_uint32 minor;
+	struct peer p;
+	int sealed;
+
+	assert_int_equal(establish(g, &p), 0);
+	for (uint32_t v = RR_GSS_INTEGRITY; v <= RR_GSS_PRIVACY; v++) {
+		/* A word more behind it; lengths that XDR does not have; none; and
+		 * what was not encrypted. */
+		static const size_t lengths[] = {12, 11, 9, 5, 3};
+
+		for (unsigned i = 0; i <= RR_ARRAY_SIZE(lengths); i++) {
+			struct rr_writer w = rr_writer_over(octets, sizeof(octets));
+			bool plain = i == RR_ARRAY_SIZE(lengths);
+
+			if (plain && v == RR_GSS_INTEGRITY)
+				break;
+			text.length = plain ? 12 : lengths[i];
+			rr_store_u32(body, ++p.seq);
+			if (v == RR_GSS_INTEGRITY) {
+				assert_int_equal(
+				        gss_get_mic(&minor, p.id, 0, &text, &out), 0);
+				rr_put_u32(&w, (uint32_t)text.length);
+				rr_put_padded(&w, body, text.length);
+			} else {
+				assert_int_equal(gss_wrap(&minor, p.id, !plain, 0,
+				                          &text, &sealed, &out),
+				                 0);
+				assert_int_equal(sealed, !plain);
+			}
+			rr_put_u32(&w, (uint32_t)out.length);
+			rr_put_padded(&w, out.value, out.length);
+			gss_release_buffer(&minor, &out);
+			if (!i)
+				rr_put_u32(&w, 0);
+			assert_false(rr_writer_bad(&w));
+			assert_body_is_garbage(g, &p, v, p.seq, octets,
+			                       rr_writer_used(&w));
+		}
+	}
+	assert_works(g, &p);
+	peer_end(&p);
+	rr_gss_free(g);
+}
+
 static void reduced_items_are_never_protected(void **state)
 {
 	struct rr_gss *g = table(NULL);
@@ -179,6 +248,32 @@ static void reduced_items_are_never_protected(void **state)
 	k.n_args = 1;
 	rr_gss_accept(g, &k, &r);
 	assert_garbage(&r, &p, s.seq);
+	said_free(&m);
+	peer_end(&p);
+	rr_gss_free(g);
+}
+
+static void a_token_is_no_item(void **state)
+{
+	struct rr_gss *g = table(NULL);
+	struct rpcrdma_piece piece = {.item = true};
+	struct rpcrdma_auth verf;
+	struct rr_gss_request r;
+	struct rr_gss_call k;
+	struct rr_cursor c;
+	struct said m;
+	struct peer p;
+
+	peer_begin(&p, service);
+	say_init(&p, &init, &m);
+	k = call_of(&m, 1, 0);
+	piece.base = m.args;
+	piece.len = m.args_len;
+	k.args = &piece;
+	k.n_args = 1;
+	rr_gss_accept(g, &k, &r);
+	assert_int_equal(accept_stat(&r, &verf, &c), GARBAGE);
+	rr_gss_release(&r);
 	said_free(&m);
 	peer_end(&p);
 	rr_gss_free(g);
@@ -312,7 +407,9 @@ int main(void)
 	        cmocka_unit_test(a_header_that_was_changed_is_refused),
 	        cmocka_unit_test(arguments_that_were_changed_are_garbage),
 	        cmocka_unit_test(arguments_of_another_request_are_garbage),
+	        cmocka_unit_test(arguments_that_are_not_all_of_it_are_garbage),
 	        cmocka_unit_test(reduced_items_are_never_protected),
+	        cmocka_unit_test(a_token_is_no_item),
 	        cmocka_unit_test(credentials_that_say_wrong_are_told),
 	        cmocka_unit_test(unknown_handles_are_told),
 	        cmocka_unit_test(a_stolen_handle_is_of_no_use),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 struct sockaddr_in from = {.sin_family = AF_INET};
+struct sockaddr_in6 *from6;
 rr_time now = RR_SEC(1000);
 char service[300], big[BIG];
 uint32_t last_minor;
@@ -35,7 +36,8 @@ struct rr_gss_call call_of(const struct said *s, uint32_t xid, uint32_t procedur
 	                            .cred = s->cred,
 	                            .verf = s->verf,
 	                            .args = &none,
-	                            .peer = (struct sockaddr *)&from,
+	                            .peer = from6 ? (struct sockaddr *)from6
+	                                          : (struct sockaddr *)&from,
 	                            .now = now};
 }
 

@@ -13,7 +13,8 @@ enum { PROGRAM = 0x20000077, VERSION = 3, BIG = 1 << 20 };
 enum { BADCRED = 1, REJECTED = 2, BADVERF = 3, CREDPROBLEM = 13, CTXPROBLEM = 14 };
 enum { GARBAGE = 4 };
 
-extern struct sockaddr_in from; /* the client's address */
+extern struct sockaddr_in from;    /* the client's address */
+extern struct sockaddr_in6 *from6; /* instead, unless it is NULL */
 extern rr_time now;
 extern char service[300], big[BIG];
 extern uint32_t last_minor; /* gss_minor of take_init */
