@@ -48,6 +48,7 @@ static struct {
 	struct rpcrdma_service *service, *callbacks;
 	struct rpcrdma_listener *listener;
 	struct rpcrdma_conn *conn, *back;
+	struct rpcrdma_gss *gss; /* of @conn's calls; or NULL */
 	uint64_t timeout_ns, retry_ns;
 	uint16_t port;
 	bool bound, small, ending;
@@ -210,6 +211,7 @@ static inline void begin(struct rpcrdma_conn *c, uint32_t proc, struct shape s)
 	o.timeout_ns = t.timeout_ns;
 	o.done = on_done;
 	o.arg = x;
+	o.gss = c == t.conn ? t.gss : NULL;
 	x->wanted = true;
 	t.wanted++;
 	if (rpcrdma_call(c, &o, NULL)) {

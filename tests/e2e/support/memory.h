@@ -8,23 +8,28 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of the events counted from one, those from @from on, @len of them, fail. */
 struct fault {
 	bool on;
-	unsigned long n, from, len;
+	_Atomic unsigned long n; /* threads of the library's may take part */
+	unsigned long from, len;
 };
 
 static struct fault memory;
-static long live; /* blocks */
+static _Atomic long live; /* blocks */
 
 static inline bool hit(struct fault *f)
 {
+	unsigned long n;
+
 	if (!f->on)
 		return false;
-	f->n++;
-	return f->n >= f->from && f->n - f->from < f->len;
+	n = ++f->n;
+	return n >= f->from && n - f->from < f->len;
 }
 
 static inline void *counted(void *p)
@@ -70,6 +75,26 @@ void __wrap_free(void *p)
 {
 	live -= p != NULL;
 	__real_free(p);
+}
+
+char *__wrap_strdup(const char *);
+char *__wrap_strndup(const char *, size_t);
+
+char *__wrap_strndup(const char *s, size_t most)
+{
+	size_t n = strnlen(s, most);
+	char *p = __wrap_malloc(n + 1);
+
+	if (p) {
+		memcpy(p, s, n);
+		p[n] = '\0';
+	}
+	return p;
+}
+
+char *__wrap_strdup(const char *s)
+{
+	return __wrap_strndup(s, SIZE_MAX);
 }
 
 /* Most of an engine's memory is of its pool, which takes it from few blocks. */
