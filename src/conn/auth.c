@@ -26,16 +26,25 @@ void rr_auth_fini(struct rr_conn *c)
 	rr_mbuf_free(c, &c->auth.out);
 }
 
+static void refuse(struct rr_conn *c)
+{
+	rr_conn_fail(c, -EACCES);
+}
+
+/* A peer that refuses a set leaves it out of its proof.  Who proved itself over all
+ * of ours has refused none: somebody between says so. */
+static void check_refusals(struct rr_conn *c)
+{
+	if (c->auth.contradicted && c->auth.phase == RR_AUTH_DONE)
+		refuse(c);
+}
+
 static void move(struct rr_conn *c, enum rr_auth_phase to)
 {
 	c->auth.phase = to;
 	if (rr_auth_settled(c))
 		rr_conn_trace(c, RR_TRACE_AUTH_DONE, 0, to, c->auth.steps, 0);
-}
-
-static void refuse(struct rr_conn *c)
-{
-	rr_conn_fail(c, -EACCES);
+	check_refusals(c);
 }
 
 /* The words, as opaque<>. */
@@ -122,6 +131,12 @@ void rr_auth_go_on(struct rr_conn *c)
 	           p->heard) {
 		step(c, NULL, 0);
 	}
+}
+
+void rr_auth_rejected(struct rr_conn *c)
+{
+	c->auth.contradicted = c->cfg.auth.property != NULL;
+	check_refusals(c);
 }
 
 void rr_auth_property(struct rr_conn *c, bool own, const struct rr_prop *p)

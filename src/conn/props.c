@@ -107,6 +107,8 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 		ours = true;
 		rr_ext_tell(c, i, RR_EXT_REFUSED, NULL, 0);
 	}
+	if (ours)
+		rr_auth_rejected(c);
 	if (xid && xid == c->auth.xid) {
 		ours = true;
 		rr_conn_fail(c, -EACCES); /* its words did not arrive */
