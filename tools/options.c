@@ -216,8 +216,10 @@ int tool_options(struct tool_common *c, int argc, char **argv,
 	for (size_t i = 0; i < TOOL_N(common); i++)
 		add(&g, &common[i]);
 	r = parse(&g, argc, argv, print_help);
-	if (r == TOOL_GO_ON && !c->hostauth_policy && (c->cert || c->ca || c->psk)) {
-		tool_error("certificates and keys need --hostauth prefer or require");
+	if (r == TOOL_GO_ON && !c->hostauth_policy &&
+	    (c->cert || c->key || c->ca || c->psk || c->peer_name)) {
+		tool_error("certificates, keys and names need --hostauth prefer or "
+		           "require");
 		r = tool_usage();
 	}
 	return r;

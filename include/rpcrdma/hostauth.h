@@ -7,8 +7,8 @@
  * is TLS 1.3 [RFC 8446] by certificates of both ends or by a pre-shared key; its
  * handshake messages are the words of property 6, as many rounds as it takes.
  * Then each end sends an exporter value [RFC 8446 §7.5] over all properties that
- * it sent and received, under the label of its role: whoever sits between and
- * changes a property, or replays a handshake, is found out.
+ * it sent and received, under a label of its role and the version: whoever sits
+ * between and changes a property, or replays a handshake, is found out.
  *
  * What it protects: that the peer is who its certificate or key says, and that
  * what was negotiated is what both said.  What it does NOT protect: the data.
@@ -31,9 +31,10 @@ extern "C" {
 struct rpcrdma_hostauth_options {
 	size_t size;
 	/* PEM files.  An end without certificate can be believed by nobody who asks
-	 * for one: a server with REQUIRE asks. */
-	const char *cert_file; /* the own chain, leaf first */
-	const char *key_file; /* its private key; NULL = in cert_file */
+	 * for one: a server with REQUIRE asks, and clients always do. */
+	const char *cert_file; /* the own chain, leaf first; a server's names it among
+				  its subject alternative names, without wildcards */
+	const char *key_file; /* its private key, not enciphered; NULL = in cert_file */
 	const char *ca_file; /* whom we believe; NULL = the system's list */
 	/* Instead of certificates: a key that both ends have.  The file holds one
 	 * line IDENTITY:HEX, 16 to 64 octets; only its owner may read it. */
@@ -59,8 +60,8 @@ RPCRDMA_API int rpcrdma_conn_channel_binding(const struct rpcrdma_conn *,
 					     unsigned char ret[32]);
 RPCRDMA_API int rpcrdma_request_channel_binding(const struct rpcrdma_request *,
 						unsigned char ret[32]);
-/* Whom the client proved to be: a certificate's subject ("CN=...") or
- * "psk:IDENTITY"; "" if it proved nothing.  Lent for the request's life. */
+/* Whom the client proved to be: a certificate's subject ("CN=..."; that has none: its
+ * first other name, "DNS:...") or "psk:IDENTITY"; "" if it proved nothing.  Lent for the request's life. */
 RPCRDMA_API const char *rpcrdma_request_identity(const struct rpcrdma_request *);
 
 #ifdef __cplusplus

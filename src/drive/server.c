@@ -317,6 +317,9 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	l->pause_timer.fire = pause_over;
 	rr_list_init(&l->sessions);
 	err = rr_link_config_from(o, &l->config);
+	if (!err && l->config.o.hostauth_policy &&
+	    !rr_hostauth_can_serve(l->config.o.hostauth))
+		err = -EINVAL;
 	if (!err)
 		err = open_listener(l, address);
 	if (err) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _POSIX_C_SOURCE 200809L
 #include "hostauth/creds.h"
-
-#include <rpcrdma/hostauth.h>
+#include "hostauth/hostauth.h"
 
 #include <openssl/err.h>
 #include <stdio.h>
@@ -125,6 +124,32 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSIO
 
 /* -- contexts -------------------------------------------------------------------- */
 
+/* Whoever loads credentials may have no terminal: nobody is asked. */
+static int no_pass_phrase(char *buf, int size, int writing, void *asked)
+{
+	(void)buf;
+	(void)size;
+	(void)writing;
+	*(bool *)asked = true;
+	return -1;
+}
+
+static bool load_key(SSL_CTX *x, const char *file, char *why, size_t size)
+{
+	bool enciphered = false, ok;
+
+	SSL_CTX_set_default_passwd_cb(x, no_pass_phrase);
+	SSL_CTX_set_default_passwd_cb_userdata(x, &enciphered);
+	ok = SSL_CTX_use_PrivateKey_file(x, file, SSL_FILETYPE_PEM) == 1 &&
+	     SSL_CTX_check_private_key(x) == 1;
+	SSL_CTX_set_default_passwd_cb_userdata(x, NULL);
+	if (!ok)
+		rr_openssl_why(why, size, file);
+	if (!ok && enciphered)
+		snprintf(why, size, "%s: it is enciphered", file);
+	return ok;
+}
+
 static bool load_files(SSL_CTX *x, const struct rpcrdma_hostauth_options *o, char *why,
                        size_t size)
 {
@@ -141,12 +166,7 @@ static bool load_files(SSL_CTX *x, const struct rpcrdma_hostauth_options *o, cha
 		rr_openssl_why(why, size, o->cert_file);
 		return false;
 	}
-	if (SSL_CTX_use_PrivateKey_file(x, key, SSL_FILETYPE_PEM) != 1 ||
-	    SSL_CTX_check_private_key(x) != 1) {
-		rr_openssl_why(why, size, key);
-		return false;
-	}
-	return true;
+	return load_key(x, key, why, size);
 }
 
 static SSL_CTX *new_context(struct rpcrdma_hostauth *h, const SSL_METHOD *m,
@@ -166,7 +186,6 @@ static SSL_CTX *new_context(struct rpcrdma_hostauth *h, const SSL_METHOD *m,
 		SSL_CTX_set_ciphersuites(x, "TLS_AES_128_GCM_SHA256"); /* its digest */
 		SSL_CTX_set_psk_use_session_callback(x, offer_psk);
 		SSL_CTX_set_psk_find_session_callback(x, find_psk);
-		SSL_CTX_set_verify(x, SSL_VERIFY_PEER, NULL);
 		return x;
 	}
 	if (load_files(x, o, why, size))
@@ -219,6 +238,11 @@ int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
 	}
 	*ret = h;
 	return 0;
+}
+
+bool rr_hostauth_can_serve(const struct rpcrdma_hostauth *h)
+{
+	return h->psk_len || SSL_CTX_get0_certificate(h->server);
 }
 
 void rpcrdma_hostauth_free(struct rpcrdma_hostauth *h)

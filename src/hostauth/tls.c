@@ -10,7 +10,11 @@
 
 #include "hostauth/creds.h"
 
-enum { TAG = 32, DIGEST = 32 };
+enum {
+	TAG = 32,
+	DIGEST = 32,
+	AFTER_MAX = 16384, /* behind the handshake: the tag, and tickets perhaps */
+};
 enum phase { HANDSHAKE, AWAIT_TAG, DONE, FAILED };
 
 struct rr_hostauth {
@@ -28,7 +32,8 @@ struct rr_hostauth {
 
 /* -- life ------------------------------------------------------------------------ */
 
-/* The server must be @name: a DNS name or an address of its certificate. */
+/* The server must be @name: a DNS name or an address of its certificate, as it is
+ * written there; not its subject, nor what stands for many.  [RFC 9289 §5.2.1] */
 static bool expect_name(SSL *ssl, const char *name)
 {
 	X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
@@ -36,7 +41,8 @@ static bool expect_name(SSL *ssl, const char *name)
 	bool is_address = inet_pton(AF_INET, name, address) == 1 ||
 	                  inet_pton(AF_INET6, name, address) == 1;
 
-	X509_VERIFY_PARAM_set_hostflags(p, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	X509_VERIFY_PARAM_set_hostflags(p, X509_CHECK_FLAG_NO_WILDCARDS |
+	                                           X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
 	return is_address ? X509_VERIFY_PARAM_set1_ip_asc(p, name) == 1
 	                  : X509_VERIFY_PARAM_set1_host(p, name, 0) == 1;
 }
@@ -154,7 +160,8 @@ static void fail_words(struct rr_hostauth *h)
 {
 	long verify = SSL_get_verify_result(h->ssl);
 
-	if (verify != X509_V_OK) {
+	/* unspecified: it goes by the shared key, and no certificate was looked at */
+	if (verify != X509_V_OK && verify != X509_V_ERR_UNSPECIFIED) {
 		snprintf(h->why, sizeof(h->why), "the peer's certificate: %s",
 		         X509_verify_cert_error_string(verify));
 		ERR_clear_error();
@@ -173,24 +180,45 @@ static int fail(struct rr_hostauth *h, const char *why)
 	return -EACCES;
 }
 
-static void identify(struct rr_hostauth *h)
+/* The subject; a certificate without one is told by the first of its names. */
+static bool print_name(BIO *b, X509 *cert)
+{
+	X509_NAME *subject = X509_get_subject_name(cert);
+	GENERAL_NAMES *names;
+	bool ok;
+
+	if (X509_NAME_entry_count(subject))
+		return X509_NAME_print_ex(b, subject, 0, XN_FLAG_RFC2253) >= 0;
+	names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+	ok = sk_GENERAL_NAME_num(names) > 0 &&
+	     GENERAL_NAME_print(b, sk_GENERAL_NAME_value(names, 0)) > 0;
+	GENERAL_NAMES_free(names);
+	return ok;
+}
+
+/* Whole or not at all: the beginning of one may be all of another. */
+static bool take_name(struct rr_hostauth *h, X509 *cert)
+{
+	BIO *b = BIO_new(BIO_s_mem());
+	int n = -1;
+
+	if (b && print_name(b, cert) && BIO_pending(b) < RR_HOSTAUTH_IDENTITY)
+		n = BIO_read(b, h->identity, sizeof(h->identity) - 1);
+	BIO_free(b);
+	for (int i = 0; i < n; i++)
+		if ((unsigned char)h->identity[i] < ' ')
+			h->identity[i] = '.';
+	return n > 0;
+}
+
+static bool identify(struct rr_hostauth *h)
 {
 	X509 *cert = SSL_get0_peer_certificate(h->ssl);
-	BIO *b;
-	int n;
 
 	if (h->creds->psk_len)
 		snprintf(h->identity, sizeof(h->identity), "psk:%s",
 		         h->creds->psk_identity);
-	if (!cert)
-		return;
-	b = BIO_new(BIO_s_mem());
-	if (b && X509_NAME_print_ex(b, X509_get_subject_name(cert), 0,
-	                            XN_FLAG_RFC2253) >= 0) {
-		n = BIO_read(b, h->identity, sizeof(h->identity) - 1);
-		h->identity[n > 0 ? n : 0] = '\0';
-	}
-	BIO_free(b);
+	return !cert || take_name(h, cert);
 }
 
 static int no_tag(struct rr_hostauth *h, int reason)
@@ -209,8 +237,11 @@ static int no_tag(struct rr_hostauth *h, int reason)
 static int hear_tag(struct rr_hostauth *h)
 {
 	uint8_t tag[TAG], want[TAG];
-	int n = SSL_read(h->ssl, tag, TAG);
+	int n;
 
+	if (BIO_pending(h->in) > AFTER_MAX)
+		return fail(h, "too much after the handshake");
+	n = SSL_read(h->ssl, tag, TAG);
 	if (n <= 0)
 		return no_tag(h, SSL_get_error(h->ssl, n));
 	if (n != TAG || !make_tag(h, !h->server, want) ||
@@ -218,7 +249,8 @@ static int hear_tag(struct rr_hostauth *h)
 		SSL_shutdown(h->ssl); /* says so */
 		return fail(h, "a transport property was changed on its way");
 	}
-	identify(h);
+	if (!identify(h))
+		return fail(h, "the peer's certificate has no name, or too long a one");
 	return 1;
 }
 

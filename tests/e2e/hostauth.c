@@ -8,14 +8,19 @@
 #include "reverse_rig.h"
 
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <stdatomic.h>
 
 #include <rpcrdma/hostauth.h>
 
 #include "support/certs.h"
 
-enum { OFF = RPCRDMA_HOSTAUTH_OFF, PREFER = RPCRDMA_HOSTAUTH_PREFER,
-       REQUIRE = RPCRDMA_HOSTAUTH_REQUIRE };
+enum {
+	OFF = RPCRDMA_HOSTAUTH_OFF,
+	PREFER = RPCRDMA_HOSTAUTH_PREFER,
+	REQUIRE = RPCRDMA_HOSTAUTH_REQUIRE
+};
 
 static struct certs certs;
 static struct rpcrdma_hostauth *creds[2]; /* of the client, the server */
@@ -80,7 +85,8 @@ static void h_who(struct rpcrdma_request *q, void *arg)
 	uint8_t b[32];
 
 	w.server.executed++;
-	snprintf(seen_identity, sizeof(seen_identity), "%s", rpcrdma_request_identity(q));
+	snprintf(seen_identity, sizeof(seen_identity), "%s",
+	         rpcrdma_request_identity(q));
 	seen_binding[0] = '\0';
 	if (rpcrdma_request_channel_binding(q, b) == 0)
 		hex(b, seen_binding);
@@ -158,6 +164,41 @@ static void again_after_a_loss(void **state)
 	assert_string_not_equal(first, seen_binding); /* another connection */
 }
 
+/* Either way it is the caller that proved something. */
+static void a_server_is_known_when_it_calls(void **state)
+{
+	struct rpcrdma_conn_info info;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_BIND, &x);
+
+	creds[0] = load("client", NULL);
+	creds[1] = load("server", NULL);
+	open_both(REQUIRE, REQUIRE);
+	assert_int_equal(rpcrdma_service_add(w.callbacks, &who, NULL), 0);
+	w.options.callbacks = w.callbacks;
+	connect_to(w.port);
+	assert_int_equal(run(w.conn, &o, &x), 0);
+	assert_int_equal(w.bind_status, 0);
+	o = call_to(0, &x);
+	o.program = PROG + 1;
+	assert_int_equal(run(w.back, &o, &x), 0);
+	assert_string_equal(seen_identity, "CN=server");
+	rpcrdma_conn_get_info(w.back, &info);
+	assert_string_equal(info.identity, "CN=client");
+}
+
+/* Nor is a server of version 1 spoken to. */
+static void a_server_of_version_1_proves_nothing(void **state)
+{
+	creds[0] = load("client", NULL);
+	w.listen_options.version = 1;
+	open_both(REQUIRE, OFF);
+	connect_to(w.port);
+	assert_int_equal(ask(), -EPROTONOSUPPORT);
+	assert_true(over);
+	assert_int_equal(w.server.executed, 0);
+}
+
 /* client, server, error of the call, who the server saw */
 static const struct {
 	int client, server, want;
@@ -196,9 +237,82 @@ static void one_policy(unsigned i)
 	{                                                                              \
 		one_policy(n);                                                         \
 	}
-POLICY(0) POLICY(1) POLICY(2) POLICY(3) POLICY(4) POLICY(5) POLICY(6) POLICY(7)
+POLICY(0)
+POLICY(1) POLICY(2) POLICY(3) POLICY(4) POLICY(5) POLICY(6) POLICY(7)
 
-/* -- refusals -------------------------------------------------------------------------- */
+        /* -- the command
+           ------------------------------------------------------------------------ */
+
+        /* Runs it beside our server, its output in a file; returns its exit code. */
+        static int command(const char *options, const char *out)
+{
+	uint64_t end = now_ns() + 20000ull * MS;
+	char line[1024];
+	int status = 0;
+	pid_t pid;
+
+	snprintf(line, sizeof(line),
+	         "cd '%s' && exec '%s' ping -v -c 1 --program %u --version %u "
+	         "--hostauth require %s 127.0.0.1:%s >%s 2>&1",
+	         certs.dir, RPCRDMA_TOOL, PROG, VERS, options, w.port, out);
+	pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+		_exit(127);
+	}
+	assert_true(pid > 0);
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		if (now_ns() > end)
+			kill(pid, SIGKILL);
+	}
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void says(const char *file, const char *words)
+{
+	char text[4096];
+	FILE *f = fopen(certs_path(&certs, file), "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	if (!strstr(text, words))
+		fail_msg("\"%s\" is not in: %s", words, text);
+}
+
+#define OWN "--cert client.pem --key client.key "
+
+static void the_commands_options_are_heard(void **state)
+{
+	static const struct {
+		const char *options;
+		int code;
+		const char *words;
+	} t[] = {
+	        {OWN "--ca ca.pem", 0, "server is CN=server"},
+	        {OWN "--ca ca.pem --peer-name server.example", 0,
+	         "server is CN=server"},
+	        {OWN "--ca ca.pem --peer-name ''", 0, "server is CN=server"},
+	        {OWN "--ca ca.pem --peer-name else.example", 1, "hostname mismatch"},
+	        {OWN "--ca other.pem", 1, "certificate"},
+	        {"--ca ca.pem", 1, "certificate required"},
+	        {"--cert client.pem --ca ca.pem", 1, "client.pem"},
+	};
+
+	creds[1] = load("server", NULL);
+	open_both(OFF, REQUIRE);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		if (command(t[i].options, "out") != t[i].code)
+			says("out", "another exit code");
+		says("out", t[i].words);
+	}
+	assert_int_equal(w.server.executed, 3);
+}
+
+/* -- refusals
+ * -------------------------------------------------------------------------- */
 
 /* Both ends end it at once, the client knows why, nothing was executed. */
 static void expect_refusal(const char *words)
@@ -266,30 +380,59 @@ static void another_shared_key(void **state)
 static void options_that_cannot_be(void **state)
 {
 	struct rpcrdma_conn *c;
+	char name[257] = "";
 
 	w.options.hostauth_policy = RPCRDMA_HOSTAUTH_REQUIRE; /* without credentials */
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL,
-	                                 NULL, &c),
-	                 -EINVAL);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
+	        -EINVAL);
 	creds[0] = load("client", NULL);
 	w.options.hostauth = creds[0];
 	w.options.version = 1;
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL,
-	                                 NULL, &c),
-	                 -EPROTONOSUPPORT);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
+	        -EPROTONOSUPPORT);
+	w.options.version = 0;
+	w.options.hostauth_name = "";
 	w.options.hostauth_policy = (enum rpcrdma_hostauth_policy)3;
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL,
-	                                 NULL, &c),
-	                 -EINVAL);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
+	        -EINVAL);
+	w.options.hostauth_policy = RPCRDMA_HOSTAUTH_REQUIRE;
+	w.options.hostauth_name = memset(name, 'x', 256);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
+	        -EINVAL);
 	listen_at("127.0.0.1:0");
 }
 
-/* -- somebody between -------------------------------------------------------------------- */
+/* It could prove itself to nobody. */
+static void a_server_without_credentials_does_not_listen(void **state)
+{
+	struct rpcrdma_listener *none;
+
+	creds[0] = load(NULL, NULL);
+	for (int policy = PREFER; policy <= REQUIRE; policy++) {
+		w.listen_options.hostauth_policy = (enum rpcrdma_hostauth_policy)policy;
+		w.listen_options.hostauth = creds[0];
+		assert_int_equal(rpcrdma_listen(w.engine, "127.0.0.1:0",
+		                                &w.listen_options, w.service, 8, &none),
+		                 -EINVAL);
+	}
+	w.listen_options.hostauth_policy = RPCRDMA_HOSTAUTH_OFF;
+	listen_at("127.0.0.1:0");
+}
+
+/* -- somebody between
+ * -------------------------------------------------------------------- */
+
+enum { NOBODY = 2, MUTE };
 
 struct relay {
 	int listener, client, server;
-	unsigned flip_from; /* 0: from the client, 1: from the server, 2: nobody */
-	atomic_bool flipped, stop;
+	unsigned flip_from; /* 0: from the client, 1: from the server, NOBODY, MUTE */
+	bool mute;          /* the server's words of authentication go nowhere */
+	atomic_bool muted, flipped, stop;
 	uint8_t heard[65536]; /* what the client said */
 	size_t n_heard;
 	char port[16];
@@ -321,6 +464,17 @@ static void flip_property(struct relay *r, uint8_t *p, size_t n)
 	}
 }
 
+/* One property, and it is the sixth. */
+static bool is_word(const uint8_t *p, size_t n)
+{
+	static const uint8_t want[8] = {0, 0, 0, 1, 0, 0, 0, 6};
+
+	for (size_t i = 0; i + sizeof(want) <= n; i++)
+		if (memcmp(p + i, want, sizeof(want)) == 0)
+			return true;
+	return false;
+}
+
 static bool pass(struct relay *r, unsigned from)
 {
 	int in = from ? r->server : r->client, out = from ? r->client : r->server;
@@ -333,6 +487,10 @@ static bool pass(struct relay *r, unsigned from)
 		memcpy(r->heard + r->n_heard, buf, (size_t)n);
 		r->n_heard += (size_t)n;
 	}
+	if (r->mute && from && is_word(buf, (size_t)n))
+		r->muted = true;
+	if (r->muted && from)
+		return true;
 	if (from == r->flip_from)
 		flip_property(r, buf, (size_t)n);
 	return send(out, buf, (size_t)n, MSG_NOSIGNAL) == n;
@@ -367,6 +525,7 @@ static void relay_start(struct relay *r, unsigned flip_from)
 
 	memset(r, 0, sizeof(*r));
 	r->flip_from = flip_from;
+	r->mute = flip_from == MUTE;
 	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	r->listener = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(r->listener, (struct sockaddr *)&sa, sizeof(sa)), 0);
@@ -404,7 +563,7 @@ static void a_flipped_bit(unsigned from)
 	assert_true(relay.flipped);
 	assert_int_equal(w.server.executed, 0);
 	rpcrdma_conn_get_info(w.conn, &info);
-	assert_true(info.why[0]);
+	assert_non_null(strstr(info.why, "transport propert"));
 	relay_end(&relay);
 }
 
@@ -416,6 +575,25 @@ static void a_flipped_bit_of_the_clients_property(void **state)
 static void a_flipped_bit_of_the_servers_property(void **state)
 {
 	a_flipped_bit(1);
+}
+
+/* Somebody between lets the server's words vanish: it ends in time, and unspoken. */
+static void a_dialogue_that_stands_still_ends(void **state)
+{
+	uint64_t began = now_ns();
+
+	w.options.handshake_ns = 500ull * MS;
+	w.options.no_reconnect = true;
+	between(REQUIRE, MUTE);
+	assert_int_equal(ask(), -ETIMEDOUT);
+	assert_true(now_ns() - began >= 500ull * MS);
+	assert_true(over);
+	assert_int_equal(w.server.executed, 0);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	spin_for(50);
+	relay_end(&relay);
+	assert_true(relay.muted);
 }
 
 /* So that the two tests before cannot fail for the relay's sake. */
@@ -437,7 +615,7 @@ static void a_replayed_conversation_executes_nothing(void **state)
 	ssize_t n = 1;
 	int fd;
 
-	between(REQUIRE, 2);
+	between(REQUIRE, NOBODY);
 	assert_int_equal(ask(), 0);
 	assert_int_equal(w.server.executed, 1);
 	rpcrdma_conn_close(w.conn);
@@ -485,6 +663,11 @@ int main(void)
 	        TEST(a_server_of_another_name),
 	        TEST(another_shared_key),
 	        TEST(options_that_cannot_be),
+	        TEST(the_commands_options_are_heard),
+	        TEST(a_server_is_known_when_it_calls),
+	        TEST(a_server_of_version_1_proves_nothing),
+	        TEST(a_server_without_credentials_does_not_listen),
+	        TEST(a_dialogue_that_stands_still_ends),
 	        TEST(a_flipped_bit_of_the_clients_property),
 	        TEST(a_flipped_bit_of_the_servers_property),
 	        TEST(a_flipped_bit_passes_without_authentication),

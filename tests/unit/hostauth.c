@@ -3,67 +3,7 @@
  * The dialogue of host authentication, words passed by hand: who is believed, who
  * is not and why; what is bound into it.            [V2-5.2.6-01 to -03, V2-11.1.1-03]
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include "hostauth/hostauth.h"
-
-#include "../e2e/support/certs.h"
-
-enum { CLIENT, SERVER, ROUNDS = 12 };
-
-static struct certs certs;
-
-/* What one end has, and what became of it. */
-struct end {
-	const char *cert, *ca, *psk, *name;
-	bool must;
-	struct rpcrdma_hostauth *creds;
-	struct rr_hostauth *h;
-	int verdict;
-};
-
-struct word {
-	uint8_t *p;
-	size_t len;
-};
-
-/* A talk, with hooks for what somebody between does. */
-struct talk {
-	struct end end[2];
-	struct word word[ROUNDS];
-	unsigned n;
-	void (*meddle)(struct talk *, unsigned round, uint8_t *p, size_t len);
-};
-
-static const char *file(const char *name, const char *suffix)
-{
-	char s[64];
-
-	snprintf(s, sizeof(s), "%s%s", name, suffix);
-	return certs_path(&certs, s);
-}
-
-static void open_end(struct end *e, bool server)
-{
-	struct rpcrdma_hostauth_options o =
-	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
-	char why[128];
-
-	if (e->psk) {
-		o.psk_file = file(e->psk, "");
-	} else {
-		o.cert_file = e->cert ? file(e->cert, ".pem") : NULL;
-		o.key_file = e->cert ? file(e->cert, ".key") : NULL;
-		o.ca_file = file(e->ca ? e->ca : "ca", ".pem");
-	}
-	assert_int_equal(rpcrdma_hostauth_new(&o, &e->creds, why, sizeof(why)), 0);
-	assert_int_equal(rr_hostauth_new(e->creds, server, e->name, e->must, &e->h), 0);
-}
+#include "hostauth_talk.h"
 
 /* Properties as both see them. */
 static void tell(struct talk *t, unsigned of, uint32_t id, const char *value)
@@ -71,59 +11,6 @@ static void tell(struct talk *t, unsigned of, uint32_t id, const char *value)
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(rr_hostauth_property(t->end[i].h, i == of, id, value,
 		                                 strlen(value)));
-}
-
-static void begin(struct talk *t)
-{
-	open_end(&t->end[CLIENT], false);
-	open_end(&t->end[SERVER], true);
-}
-
-/* Until an end has had enough; 1: both are satisfied. */
-static int converse(struct talk *t)
-{
-	const void *in = NULL;
-	size_t in_len = 0;
-	unsigned who = CLIENT;
-
-	for (t->n = 0; t->n < ROUNDS; who ^= 1) {
-		struct end *e = &t->end[who];
-		struct word *w = &t->word[t->n];
-		const void *out = NULL;
-		size_t len = 0;
-
-		e->verdict = rr_hostauth_step(e->h, in, in_len, &out, &len);
-		if (e->verdict < 0 && !len)
-			return -1;
-		if (e->verdict == 1 && !len)
-			return t->end[who ^ 1].verdict;
-		w->p = malloc(len + 1);
-		memcpy(w->p, out, len);
-		w->len = len;
-		if (t->meddle)
-			t->meddle(t, t->n, w->p, len);
-		in = w->p;
-		in_len = w->len;
-		t->n++;
-	}
-	fail_msg("it never ends");
-	return -1;
-}
-
-static void end(struct talk *t)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		rr_hostauth_free(t->end[i].h);
-		rpcrdma_hostauth_free(t->end[i].creds);
-	}
-	for (unsigned i = 0; i < t->n; i++)
-		free(t->word[i].p);
-}
-
-static struct talk usual(void)
-{
-	return (struct talk){.end = {{.cert = "client", .name = "127.0.0.1", .must = true},
-	                             {.cert = "server", .must = true}}};
 }
 
 static void both_are_who_they_say(void **state)
@@ -198,33 +85,99 @@ struct refusal {
 	const char *why, *why_other; /* parts of the words */
 };
 
-#define GOOD_CLIENT {.cert = "client", .name = "127.0.0.1"}
-#define GOOD_SERVER {.cert = "server", .must = true}
+#define GOOD_CLIENT                                                                    \
+	{                                                                              \
+		.cert = "client", .name = "127.0.0.1"                                  \
+	}
+#define GOOD_SERVER                                                                    \
+	{                                                                              \
+		.cert = "server", .must = true                                         \
+	}
 static const struct refusal refusals[] = {
-        {"a client of another authority", {.cert = "stranger", .name = "127.0.0.1"},
-         GOOD_SERVER, SERVER, "issuer certificate", "unknown ca"},
-        {"a server of another authority", GOOD_CLIENT, {.cert = "stranger"}, CLIENT,
-         "issuer certificate", "unknown ca"},
-        {"an expired client", {.cert = "expired", .name = "127.0.0.1"}, GOOD_SERVER,
-         SERVER, "expired", "expired"},
-        {"an expired server", GOOD_CLIENT, {.cert = "expired"}, CLIENT, "expired",
+        {"a client of another authority",
+         {.cert = "stranger", .name = "127.0.0.1"},
+         GOOD_SERVER,
+         SERVER,
+         "issuer certificate",
+         "unknown ca"},
+        {"a server of another authority",
+         GOOD_CLIENT,
+         {.cert = "stranger"},
+         CLIENT,
+         "issuer certificate",
+         "unknown ca"},
+        {"an expired client",
+         {.cert = "expired", .name = "127.0.0.1"},
+         GOOD_SERVER,
+         SERVER,
+         "expired",
          "expired"},
-        {"a client without a certificate", {.name = "127.0.0.1"}, GOOD_SERVER, SERVER,
-         "did not return a certificate", "certificate required"},
-        {"a server of another name", {.cert = "client", .name = "else.example"},
-         GOOD_SERVER, CLIENT, "hostname mismatch", "bad certificate"},
-        {"a server at another address", {.cert = "client", .name = "127.0.0.2"},
-         GOOD_SERVER, CLIENT, "IP address mismatch", "bad certificate"},
-        {"another shared key", {.psk = "psk2"}, {.psk = "psk"}, SERVER,
-         "binder does not verify", "illegal parameter"},
-        {"a shared key against certificates", {.psk = "psk"}, GOOD_SERVER, CLIENT,
-         "self-signed certificate", "unknown ca"},
-        {"certificates against a shared key", GOOD_CLIENT, {.psk = "psk"}, SERVER,
-         "no suitable signature", "handshake failure"},
+        {"an expired server",
+         GOOD_CLIENT,
+         {.cert = "expired"},
+         CLIENT,
+         "expired",
+         "expired"},
+        {"a client without a certificate",
+         {.name = "127.0.0.1"},
+         GOOD_SERVER,
+         SERVER,
+         "did not return a certificate",
+         "certificate required"},
+        {"a server of another name",
+         {.cert = "client", .name = "else.example"},
+         GOOD_SERVER,
+         CLIENT,
+         "hostname mismatch",
+         "bad certificate"},
+        {"a server at another address",
+         {.cert = "client", .name = "127.0.0.2"},
+         GOOD_SERVER,
+         CLIENT,
+         "IP address mismatch",
+         "bad certificate"},
+        {"another shared key",
+         {.psk = "psk2"},
+         {.psk = "psk"},
+         SERVER,
+         "binder does not verify",
+         "illegal parameter"},
+        {"a shared key of another identity",
+         {.psk = "psk3"},
+         {.psk = "psk"},
+         SERVER,
+         "no suitable signature",
+         "handshake failure"},
+        {"a shared key of a longer identity",
+         {.psk = "psk4"},
+         {.psk = "psk"},
+         SERVER,
+         "no suitable signature",
+         "handshake failure"},
+        {"a shared key of a shorter identity",
+         {.psk = "psk"},
+         {.psk = "psk4"},
+         SERVER,
+         "no suitable signature",
+         "handshake failure"},
+        {"a shared key against certificates",
+         {.psk = "psk"},
+         GOOD_SERVER,
+         CLIENT,
+         "self-signed certificate",
+         "unknown ca"},
+        {"certificates against a shared key",
+         GOOD_CLIENT,
+         {.psk = "psk"},
+         SERVER,
+         "no suitable signature",
+         "handshake failure"},
 };
 
 static void strangers_are_refused_with_the_reason(void **state)
 {
+	certs_text(&certs, "psk3", "host2:00112233445566778899aabbccddeeff\n", 0600);
+	certs_text(&certs, "psk4", "host11:00112233445566778899aabbccddeeff\n", 0600);
 	for (size_t i = 0; i < RR_ARRAY_SIZE(refusals); i++) {
 		const struct refusal *r = &refusals[i];
 		struct talk t = {.end = {r->client, r->server}};
@@ -243,7 +196,8 @@ static void strangers_are_refused_with_the_reason(void **state)
 	}
 }
 
-/* -- somebody between ------------------------------------------------------------------- */
+/* -- somebody between
+ * ------------------------------------------------------------------- */
 
 static void a_changed_property_is_noticed(void **state)
 {
@@ -257,6 +211,8 @@ static void a_changed_property_is_noticed(void **state)
 		assert_int_equal(converse(&t), -1);
 		assert_int_equal(t.end[SERVER].verdict, -EACCES);
 		assert_non_null(strstr(rr_hostauth_why(t.end[SERVER].h), "changed"));
+		assert_non_null(strstr(rr_hostauth_why(t.end[CLIENT].h),
+		                       "other transport properties"));
 		end(&t);
 	}
 }
@@ -275,6 +231,22 @@ static void properties_cannot_be_exchanged(void **state)
 	begin(&t);
 	assert_true(rr_hostauth_property(t.end[CLIENT].h, true, 1, "ab", 2));
 	assert_true(rr_hostauth_property(t.end[SERVER].h, true, 1, "ab", 2));
+	assert_int_equal(converse(&t), -1);
+	end(&t);
+	t = usual();
+	begin(&t);
+	assert_true(rr_hostauth_property(t.end[CLIENT].h, true, 1, "ab", 2));
+	assert_true(rr_hostauth_property(t.end[SERVER].h, false, 2, "ab", 2));
+	assert_int_equal(converse(&t), -1);
+	end(&t);
+	t = usual();
+	begin(&t);
+	for (unsigned i = 0; i < 2; i++) { /* two of them, in either order */
+		assert_true(
+		        rr_hostauth_property(t.end[CLIENT].h, true, 1 + i, "ab", 2));
+		assert_true(
+		        rr_hostauth_property(t.end[SERVER].h, false, 2 - i, "ab", 2));
+	}
 	assert_int_equal(converse(&t), -1);
 	end(&t);
 }
@@ -302,18 +274,29 @@ static void flip(struct talk *t, unsigned round, uint8_t *p, size_t len)
 		p[flip_at % len] ^= 0x10;
 }
 
-/* Any octet of any word. */
+/* Any octet of any word, and nobody is blamed for a certificate he does not have. */
 static void a_changed_word_is_noticed(void **state)
 {
+	const struct talk shared = {
+	        .end = {{.psk = "psk"}, {.psk = "psk", .must = true}}};
+
 	for (flip_round = 0; flip_round < 4; flip_round++) {
 		for (flip_at = 11; flip_at < 800; flip_at += 131) {
-			struct talk t = usual();
+			for (unsigned psk = 0; psk < 2; psk++) {
+				struct talk t = psk ? shared : usual();
 
-			t.meddle = flip;
-			begin(&t);
-			assert_int_not_equal(converse(&t), 1);
-			assert_false(rr_hostauth_done(t.end[CLIENT].h));
-			end(&t);
+				t.meddle = flip;
+				begin(&t);
+				assert_int_not_equal(converse(&t), 1);
+				assert_false(rr_hostauth_done(t.end[CLIENT].h));
+				for (unsigned i = 0; i < 2 && psk; i++) {
+					const char *why = rr_hostauth_why(t.end[i].h);
+
+					if (strstr(why, "certificate"))
+						fail_msg("%s", why);
+				}
+				end(&t);
+			}
 		}
 	}
 }
@@ -341,7 +324,8 @@ static void a_replayed_client_is_refused(void **state)
 static void garbage_is_refused(void **state)
 {
 	static const char *const words[] = {"", "G", "GET / HTTP/1.1\r\n\r\n",
-	                                    "\x16\x03\x01\xff\xff", "\x15\x03\x03\0\2\2\50"};
+	                                    "\x16\x03\x01\xff\xff",
+	                                    "\x15\x03\x03\0\2\2\50"};
 
 	for (size_t i = 1; i < RR_ARRAY_SIZE(words); i++) {
 		struct talk t = usual();
@@ -351,9 +335,10 @@ static void garbage_is_refused(void **state)
 
 		begin(&t);
 		for (unsigned k = 0; k < 3 && verdict == 0; k++)
-			verdict = rr_hostauth_step(t.end[SERVER].h, words[i],
-			                           i == 1 ? 1 : strlen(words[i]) + (i == 4) * 3,
-			                           &out, &len);
+			verdict = rr_hostauth_step(
+			        t.end[SERVER].h, words[i],
+			        i == 1 ? 1 : strlen(words[i]) + (i == 4) * 3, &out,
+			        &len);
 		assert_true(verdict <= 0);
 		assert_false(rr_hostauth_done(t.end[SERVER].h));
 		end(&t);
@@ -368,7 +353,8 @@ static void a_word_after_the_last_is_refused(void **state)
 
 	begin(&t);
 	assert_int_equal(converse(&t), 1);
-	assert_int_equal(rr_hostauth_step(t.end[SERVER].h, "x", 1, &out, &len), -EACCES);
+	assert_int_equal(rr_hostauth_step(t.end[SERVER].h, "x", 1, &out, &len),
+	                 -EACCES);
 	end(&t);
 }
 
@@ -402,12 +388,42 @@ static void bad_credentials_are_told_apart(void **state)
 	assert_non_null(strstr(why, "key values mismatch"));
 	o = (struct rpcrdma_hostauth_options){.key_file = file("server", ".key")};
 	assert_int_equal(load(o, why), -EINVAL);
-	o = (struct rpcrdma_hostauth_options){.psk_file = file("psk", ""),
-	                                      .ca_file = file("ca", ".pem")};
-	assert_int_equal(load(o, why), -EINVAL);
+	for (unsigned i = 0; i < 3; i++) {
+		o = (struct rpcrdma_hostauth_options){.psk_file = file("psk", "")};
+		*(i == 0   ? &o.ca_file
+		  : i == 1 ? &o.cert_file
+		           : &o.key_file) = file("ca", ".pem");
+		assert_int_equal(load(o, why), -EINVAL);
+		assert_non_null(strstr(why, "not both"));
+	}
 	o = (struct rpcrdma_hostauth_options){.psk_file = file("absent", "")};
 	assert_int_equal(load(o, why), -ENOENT);
 }
+
+/* A key under a pass phrase: nobody is asked for it. */
+static void an_enciphered_key_is_refused(void **state)
+{
+	struct rpcrdma_hostauth_options o = {.cert_file = file("client", ".pem"),
+	                                     .ca_file = file("ca", ".pem")};
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	FILE *f = fopen(file("locked", ".key"), "w");
+	char why[128];
+
+	assert_non_null(f);
+	assert_int_equal(PEM_write_PrivateKey(f, key, EVP_aes_256_cbc(), NULL, 0, NULL,
+	                                      (void *)(uintptr_t) "secret"),
+	                 1);
+	fclose(f);
+	EVP_PKEY_free(key);
+	o.key_file = file("locked", ".key");
+	assert_int_equal(load(o, why), -EBADMSG);
+	if (!strstr(why, "locked.key: it is enciphered"))
+		fail_msg("%s", why);
+}
+
+#define TEN(x)   x x x x x x x x x x
+#define HEX_64   TEN("001122334455") "01020304"
+#define NAME_127 TEN("0123456789ab") "0123456"
 
 static void bad_shared_keys_are_refused(void **state)
 {
@@ -426,6 +442,10 @@ static void bad_shared_keys_are_refused(void **state)
 	        {":00112233445566778899aabbccddeeff", 0600, -EBADMSG},
 	        {"00112233445566778899aabbccddeeff", 0600, -EBADMSG},
 	        {"", 0600, -EBADMSG},
+	        {"h:" HEX_64, 0600, 0},
+	        {"h:" HEX_64 "00", 0600, -EBADMSG},
+	        {NAME_127 ":" HEX_64 "\r\n", 0600, 0},
+	        {NAME_127 "n:00112233445566778899aabbccddeeff", 0600, -EBADMSG},
 	};
 	char why[128];
 
@@ -437,18 +457,6 @@ static void bad_shared_keys_are_refused(void **state)
 		if (load(o, why) != t[i].want)
 			fail_msg("row %zu: %s", i, why);
 	}
-}
-
-static int set_up(void **state)
-{
-	certs_begin(&certs);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	certs_end(&certs);
-	return 0;
 }
 
 int main(void)
@@ -467,6 +475,7 @@ int main(void)
 	        cmocka_unit_test(garbage_is_refused),
 	        cmocka_unit_test(a_word_after_the_last_is_refused),
 	        cmocka_unit_test(bad_credentials_are_told_apart),
+	        cmocka_unit_test(an_enciphered_key_is_refused),
 	        cmocka_unit_test(bad_shared_keys_are_refused),
 	};
 

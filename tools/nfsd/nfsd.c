@@ -217,6 +217,10 @@ static int parse(struct server *s, int argc, char **argv)
 		        "--keytab and --principal are for --sec krb5, krb5i or krb5p");
 		return tool_usage();
 	}
+	if (s->common.hostauth_policy && !s->common.cert && !s->common.psk) {
+		tool_error("--hostauth: a server needs --cert or --psk");
+		return tool_usage();
+	}
 	if (!s->n_listen)
 		s->listen[s->n_listen++] = NULL;
 	if (s->registers && s->mount_port == NO_PORT)

@@ -11,22 +11,38 @@
 #ifndef TESTS_E2E_CERTS_H
 #define TESTS_E2E_CERTS_H
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct certs {
-	char dir[64];
-};
 
 struct cert_ca {
 	X509 *cert;
 	EVP_PKEY *key;
+};
+
+struct certs {
+	char dir[64];
+	struct cert_ca ca, other;
+};
+
+enum { CERT_DAY = 86400 };
+
+/* What is to be made; all but the first may be left out. */
+struct cert_want {
+	const char *file; /* NAME.pem and NAME.key */
+	const char *cn;   /* of the subject; NULL: the file's name, "": no subject */
+	const char *ou;   /* also of the subject, four times */
+	const char *san, *eku; /* as openssl.cnf has them */
+	bool signs;            /* others */
+	long from, until;      /* in seconds from now; 0, 0: a day each way */
 };
 
 /* Good for the next sixty-four. */
@@ -38,6 +54,15 @@ static inline const char *certs_path(const struct certs *c, const char *name)
 
 	snprintf(p, sizeof(path[0]), "%s/%s", c->dir, name);
 	return p;
+}
+
+static inline const char *certs_file(const struct certs *c, const char *name,
+                                     const char *suffix)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s%s", name, suffix);
+	return certs_path(c, file);
 }
 
 static inline void cert_extend(X509 *x, X509 *issuer, int nid, const char *value)
@@ -52,40 +77,58 @@ static inline void cert_extend(X509 *x, X509 *issuer, int nid, const char *value
 	X509_EXTENSION_free(e);
 }
 
-/* @ca NULL: signs itself and may sign others. */
-static inline struct cert_ca cert_make(struct certs *c, const char *name,
-                                       const struct cert_ca *ca, const char *san,
-                                       long from, long until)
+static inline void cert_name(X509 *x, const char *field, const char *value)
+{
+	assert_int_equal(X509_NAME_add_entry_by_txt(
+	                         X509_get_subject_name(x), field, MBSTRING_ASC,
+	                         (const unsigned char *)value, -1, -1, 0),
+	                 1);
+}
+
+static inline void cert_write(struct certs *c, const char *name,
+                              const struct cert_ca *r)
+{
+	FILE *f = fopen(certs_file(c, name, ".pem"), "w");
+
+	assert_non_null(f);
+	PEM_write_X509(f, r->cert);
+	fclose(f);
+	f = fopen(certs_file(c, name, ".key"), "w");
+	assert_non_null(f);
+	PEM_write_PrivateKey(f, r->key, NULL, NULL, 0, NULL, NULL);
+	fclose(f);
+}
+
+/* @ca NULL: signs itself. */
+static inline struct cert_ca cert_make(struct certs *c, const struct cert_want *want,
+                                       const struct cert_ca *ca)
 {
 	struct cert_ca r = {X509_new(), EVP_EC_gen("P-256")};
+	const char *cn = want->cn ? want->cn : want->file;
+	X509 *issuer = ca ? ca->cert : r.cert;
 	static long serial;
-	char file[64];
-	FILE *f;
 
 	assert_non_null(r.key);
 	X509_set_version(r.cert, 2);
 	ASN1_INTEGER_set(X509_get_serialNumber(r.cert), ++serial);
-	X509_gmtime_adj(X509_getm_notBefore(r.cert), from);
-	X509_gmtime_adj(X509_getm_notAfter(r.cert), until);
+	X509_gmtime_adj(X509_getm_notBefore(r.cert),
+	                want->from ? want->from : -CERT_DAY);
+	X509_gmtime_adj(X509_getm_notAfter(r.cert),
+	                want->until ? want->until : CERT_DAY);
 	X509_set_pubkey(r.cert, r.key);
-	X509_NAME_add_entry_by_txt(X509_get_subject_name(r.cert), "CN", MBSTRING_ASC,
-	                           (const unsigned char *)name, -1, -1, 0);
-	X509_set_issuer_name(r.cert, X509_get_subject_name(ca ? ca->cert : r.cert));
-	cert_extend(r.cert, ca ? ca->cert : r.cert, NID_basic_constraints,
-	            ca ? "critical,CA:FALSE" : "critical,CA:TRUE");
-	if (san)
-		cert_extend(r.cert, ca->cert, NID_subject_alt_name, san);
+	if (*cn)
+		cert_name(r.cert, "CN", cn);
+	for (unsigned i = 0; want->ou && i < 4; i++)
+		cert_name(r.cert, "OU", want->ou);
+	X509_set_issuer_name(r.cert, X509_get_subject_name(issuer));
+	cert_extend(r.cert, issuer, NID_basic_constraints,
+	            want->signs ? "critical,CA:TRUE" : "critical,CA:FALSE");
+	if (want->san)
+		cert_extend(r.cert, issuer, NID_subject_alt_name, want->san);
+	if (want->eku)
+		cert_extend(r.cert, issuer, NID_ext_key_usage, want->eku);
 	assert_int_not_equal(X509_sign(r.cert, ca ? ca->key : r.key, EVP_sha256()), 0);
-	snprintf(file, sizeof(file), "%s.pem", name);
-	f = fopen(certs_path(c, file), "w");
-	assert_non_null(f);
-	PEM_write_X509(f, r.cert);
-	fclose(f);
-	snprintf(file, sizeof(file), "%s.key", name);
-	f = fopen(certs_path(c, file), "w");
-	assert_non_null(f);
-	PEM_write_PrivateKey(f, r.key, NULL, NULL, 0, NULL, NULL);
-	fclose(f);
+	cert_write(c, want->file, &r);
 	return r;
 }
 
@@ -93,6 +136,12 @@ static inline void cert_drop(struct cert_ca r)
 {
 	X509_free(r.cert);
 	EVP_PKEY_free(r.key);
+}
+
+/* A leaf of the first authority. */
+static inline void cert_leaf(struct certs *c, const struct cert_want *want)
+{
+	cert_drop(cert_make(c, want, &c->ca));
 }
 
 static inline void certs_text(struct certs *c, const char *name, const char *text,
@@ -108,39 +157,38 @@ static inline void certs_text(struct certs *c, const char *name, const char *tex
 
 static inline void certs_begin(struct certs *c)
 {
-	const long day = 86400;
-	struct cert_ca ca, other;
-
 	*c = (struct certs){.dir = "/tmp/rpcrdma-certs-XXXXXX"};
 	assert_non_null(mkdtemp(c->dir));
-	ca = cert_make(c, "ca", NULL, NULL, -day, day);
-	other = cert_make(c, "other", NULL, NULL, -day, day);
-	cert_drop(cert_make(c, "server", &ca, "DNS:server.example,IP:127.0.0.1", -day,
-	                    day));
-	cert_drop(cert_make(c, "client", &ca, "DNS:client.example", -day, day));
-	cert_drop(cert_make(c, "stranger", &other, "IP:127.0.0.1", -day, day));
-	cert_drop(cert_make(c, "expired", &ca, "IP:127.0.0.1", -2 * day, -day));
-	cert_drop(ca);
-	cert_drop(other);
+	c->ca = cert_make(c, &(struct cert_want){.file = "ca", .signs = true}, NULL);
+	c->other =
+	        cert_make(c, &(struct cert_want){.file = "other", .signs = true}, NULL);
+	cert_leaf(c, &(struct cert_want){.file = "server",
+	                                 .san = "DNS:server.example,IP:127.0.0.1"});
+	cert_leaf(c,
+	          &(struct cert_want){.file = "client", .san = "DNS:client.example"});
+	cert_leaf(c, &(struct cert_want){.file = "expired",
+	                                 .san = "IP:127.0.0.1",
+	                                 .from = -2 * CERT_DAY,
+	                                 .until = -CERT_DAY});
+	cert_drop(cert_make(
+	        c, &(struct cert_want){.file = "stranger", .san = "IP:127.0.0.1"},
+	        &c->other));
 	certs_text(c, "psk", "host1:00112233445566778899aabbccddeeff\n", 0600);
 	certs_text(c, "psk2", "host1:ff112233445566778899aabbccddeeff\n", 0600);
 }
 
 static inline void certs_end(struct certs *c)
 {
-	static const char *const names[] = {"ca",     "other",    "server",
-	                                    "client", "stranger", "expired"};
-	char file[64];
+	DIR *d = opendir(c->dir);
+	struct dirent *e;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(file, sizeof(file), "%s.pem", names[i]);
-		unlink(certs_path(c, file));
-		snprintf(file, sizeof(file), "%s.key", names[i]);
-		unlink(certs_path(c, file));
-	}
-	unlink(certs_path(c, "psk"));
-	unlink(certs_path(c, "psk2"));
-	unlink(certs_path(c, "odd"));
+	cert_drop(c->ca);
+	cert_drop(c->other);
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
 	assert_int_equal(rmdir(c->dir), 0);
 }
 
