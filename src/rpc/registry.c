@@ -50,11 +50,14 @@ int rr_rpc_registry_add(struct rr_rpc_registry *r, const struct sockaddr *addr,
 	}
 	rr_rpcbind_local(0, &b);
 	err = rr_register_one(&b, &e->one, addr);
-	if (new &&err)
+	if (err) {
 		free(new);
-	else if (new)
-		rr_list_push(&r->programs, &new->link);
-	return err;
+		return err;
+	}
+	if (!new)
+		return 1;
+	rr_list_push(&r->programs, &new->link);
+	return 0;
 }
 
 static void take_back(const struct rr_rpcbind *b, struct entry *e,

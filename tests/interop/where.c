@@ -48,6 +48,11 @@ static void dispatch(struct svc_req *r, SVCXPRT *x)
 		svcerr_noproc(x);
 }
 
+static void other(struct svc_req *r, SVCXPRT *x)
+{
+	svcerr_systemerr(x);
+}
+
 /* -- servers ------------------------------------------------------------------------
  */
 
@@ -65,6 +70,12 @@ static SVCXPRT *over_rdma(const char *address)
 	if (!x || !svc_rdma_reg(x, PROG, OLD, dispatch) ||
 	    !svc_rdma_reg(x, PROG, NEW, dispatch)) {
 		printf("error: %s\n", clnt_spcreateerror("rdma"));
+		exit(1);
+	}
+	/* The same again does no harm, nor does what cannot be: the first stays. */
+	if (!svc_rdma_reg(x, PROG, NEW, dispatch) ||
+	    svc_rdma_reg(x, PROG, NEW, other)) {
+		printf("error: registered anew\n");
 		exit(1);
 	}
 	return x;
