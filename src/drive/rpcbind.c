@@ -21,6 +21,7 @@ enum {
 	MARK = 4, /* octets of a record mark */
 	MAX_CALL = 512,
 	MAX_TEXT = 64,
+	FULL_MS = 10,
 };
 
 /* -- octets, before a deadline ------------------------------------------------ */
@@ -55,15 +56,29 @@ static int finish_connect(int fd, rr_time deadline)
 	return -error;
 }
 
+static int connect_to(const struct rr_rpcbind *b, int fd)
+{
+	while (connect(fd, (const struct sockaddr *)&b->addr, b->len)) {
+		if (errno == EINPROGRESS)
+			return finish_connect(fd, b->deadline);
+		/* A local socket's queue is full, and no event says that it moves. */
+		if (errno != EAGAIN || b->addr.ss_family != AF_UNIX)
+			return -errno;
+		if (rr_engine_clock() >= b->deadline)
+			return -ETIMEDOUT;
+		(void)poll(NULL, 0, FULL_MS);
+	}
+	return 0;
+}
+
 int rr_rpcbind_open(const struct rr_rpcbind *b, int *ret)
 {
-	int rc = 0, fd = socket(b->addr.ss_family,
-	                        SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int rc, fd = socket(b->addr.ss_family,
+	                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)&b->addr, b->len))
-		rc = errno == EINPROGRESS ? finish_connect(fd, b->deadline) : -errno;
+	rc = connect_to(b, fd);
 	if (rc) {
 		close(fd);
 		return rc;
