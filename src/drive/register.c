@@ -243,26 +243,32 @@ static int telling(int a, int b)
 	return !a || a == -ECONNREFUSED || b == -ENOENT ? b : a;
 }
 
-/* An address that does not answer has its share of the time only. */
-static rr_time share(rr_time deadline, unsigned addresses)
+rr_time rr_share(rr_time deadline, unsigned of)
 {
 	rr_time now = rr_engine_clock();
 
-	return deadline > now ? now + (deadline - now) / addresses : deadline;
+	return deadline > now ? now + (deadline - now) / of : deadline;
+}
+
+unsigned rr_addresses(const struct addrinfo *list)
+{
+	unsigned n = 0;
+
+	for (; list; list = list->ai_next)
+		n++;
+	return n;
 }
 
 int rr_lookup_at(const struct addrinfo *list, const struct rr_one *one,
                  rr_time deadline, uint16_t *ret_port)
 {
 	struct sockaddr_storage ss;
-	unsigned left = 0;
+	unsigned left = rr_addresses(list);
 	int err = 0;
 
-	for (const struct addrinfo *a = list; a; a = a->ai_next)
-		left++;
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
 		struct rr_rpcbind b = {.len = a->ai_addrlen,
-		                       .deadline = share(deadline, left--)};
+		                       .deadline = rr_share(deadline, left--)};
 		const struct rr_rpcb what = {.program = one->program,
 		                             .version = one->version,
 		                             .netid = one->netid(a->ai_family),

@@ -75,6 +75,10 @@ int rr_register_one(const struct rr_rpcbind *, const struct rr_one *,
 		    const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_unregister_one(const struct rr_rpcbind *, const struct rr_one *,
 		      const struct sockaddr *addr) RR_MUST_CHECK;
+/* Addresses that are tried in turn: one that does not answer has its share only of the
+ * time that is left, for as many as come with it. */
+rr_time rr_share(rr_time deadline, unsigned of);
+unsigned rr_addresses(const struct addrinfo *list);
 /* @list: rpcbinds of one host, asked in turn (TCP).  The port of the program, in
  * host order. */
 int rr_lookup_at(const struct addrinfo *list, const struct rr_one *,

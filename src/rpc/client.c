@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "drive/rpcbind.h"
+
 static struct clnt_ops ops = {
         .cl_call = rr_rpc_client_call,
         .cl_abort = rr_rpc_client_abort,
@@ -109,8 +111,11 @@ static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
 	c->addr_len = a->ai_addrlen;
 	rr_rpc_wait_init(&w.wait);
 	rr_rpc_in_engine(c->engine, begin_connect, &w);
-	if (!rr_rpc_wait_until(&w.wait, deadline) || w.error)
+	if (!rr_rpc_wait_until(&w.wait, deadline) || w.error) {
 		rr_rpc_in_engine(c->engine, close_conn, c);
+		/* It may have been there just then. */
+		w.error = w.error ? w.error : -ETIMEDOUT;
+	}
 	rr_rpc_wait_fini(&w.wait);
 	pthread_setcancelstate(old, NULL);
 	return w.error;
@@ -119,10 +124,11 @@ static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
 static int connect_any(struct rr_rpc_client *c, const struct addrinfo *list,
                        rr_time deadline)
 {
+	unsigned left = rr_addresses(list);
 	int err = -ENXIO;
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
-		err = try_address(c, a, deadline);
+		err = try_address(c, a, rr_share(deadline, left--));
 		if (!err || rr_engine_clock() >= deadline)
 			break;
 	}

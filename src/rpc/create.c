@@ -25,7 +25,7 @@
 
 #undef rpc_createerr /* the structure is meant */
 
-enum { NFS = 100003, NOTICE_MAX = 512 };
+enum { NFS = 100003, NOTICE_MAX = 512, MOST_S = 100000000 };
 
 /* What is wanted. */
 struct wish {
@@ -154,10 +154,11 @@ static CLIENT *wrap_tcp(const struct wish *w, const struct addrinfo *a, int fd)
 static CLIENT *over_tcp(const struct wish *w, const struct addrinfo *list,
                         rr_time deadline)
 {
+	unsigned left = rr_addresses(list);
 	int err = -ENXIO, fd;
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
-		err = connect_tcp(a, deadline, &fd);
+		err = connect_tcp(a, rr_share(deadline, left--), &fd);
 		if (!err)
 			return wrap_tcp(w, a, fd);
 	}
@@ -225,9 +226,8 @@ static CLIENT *try_all(const struct wish *w, rr_time deadline)
 	struct rpc_createerr first = {.cf_stat = RPC_SUCCESS};
 
 	for (unsigned i = 0; i < o->n_netids; i++) {
-		rr_time now = rr_engine_clock();
-		rr_time left = deadline > now ? deadline - now : 0;
-		CLIENT *c = try_netid(w, o->netids[i], now + left / (o->n_netids - i));
+		CLIENT *c =
+		        try_netid(w, o->netids[i], rr_share(deadline, o->n_netids - i));
 
 		if (c && i)
 			tell(w, o->netids[i], &first);
@@ -278,7 +278,8 @@ static CLIENT *create(struct wish *w, const char *address,
 	if (get_port(service, &w->port))
 		return rr_rpc_refuse_lookup(-ENXIO);
 	if (timeout)
-		left = RR_SEC(timeout->tv_sec) + (rr_time)timeout->tv_usec * 1000;
+		left = RR_SEC(RR_MIN(timeout->tv_sec, MOST_S)) +
+		       (rr_time)RR_MIN(timeout->tv_usec, MOST_S) * 1000;
 	w->host = host;
 	w->o = &o;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
