@@ -338,6 +338,15 @@ static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
 	rr_xdr_in_settle(in);
 }
 
+/* Also of a Reply that goes wrong behind it. */
+static void free_verifier(XDR *x, struct rpc_msg *m)
+{
+	if (m->rm_reply.rp_stat != MSG_ACCEPTED || !m->acpted_rply.ar_verf.oa_base)
+		return;
+	x->x_op = XDR_FREE;
+	(void)xdr_opaque_auth(x, &m->acpted_rply.ar_verf);
+}
+
 /* c->auth_lock is held.  True: the credential was refreshed, ask again. */
 static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
                    struct rpc_err *e)
@@ -354,6 +363,7 @@ static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
 	if (!xdr_replymsg(&in.xdr, &m)) {
 		rr_rpc_error_from(-EBADMSG, e);
 		e->re_status = RPC_CANTDECODERES;
+		free_verifier(&in.xdr, &m);
 		return false;
 	}
 	_seterr_reply(&m, e);
@@ -361,10 +371,7 @@ static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
 		get_results(k, w, &m, &in, e);
 	else if (*refreshes && (*refreshes)--)
 		again = AUTH_REFRESH(k->client->clnt.cl_auth, &m);
-	if (m.rm_reply.rp_stat == MSG_ACCEPTED && m.acpted_rply.ar_verf.oa_base) {
-		in.xdr.x_op = XDR_FREE;
-		(void)xdr_opaque_auth(&in.xdr, &m.acpted_rply.ar_verf);
-	}
+	free_verifier(&in.xdr, &m);
 	rr_rpc_count(&in.count);
 	return again;
 }
