@@ -255,6 +255,8 @@ static bool encode(struct call *k, const struct wish *w)
 	k->no_reduce = rr_rpc_unreducible(&h.cred);
 	k->protected = service_of(&h.cred);
 	k->out.plain = k->no_reduce || k->one_way;
+	if (p && w->res && !k->one_way)
+		k->results = (struct rr_xdr_items){p->results, p->n_results, w->res};
 	if (w->whole)
 		p = NULL;
 	if (p) {
@@ -265,10 +267,8 @@ static bool encode(struct call *k, const struct wish *w)
 	rr_xdr_out_items(&k->out, &args);
 	if (!AUTH_WRAP(auth, x, w->xargs, w->args))
 		return false;
-	if (p && w->res && !k->no_reduce && !k->one_way) {
-		k->results = (struct rr_xdr_items){p->results, p->n_results, w->res};
+	if (p && !k->no_reduce)
 		make_dests(k);
-	}
 	return true;
 }
 
@@ -331,7 +331,7 @@ static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
 	if (!w->xres)
 		return;
 	rr_xdr_in_items(in, &k->results);
-	in->dests = k->n_dests == k->results.n ? k->items : NULL;
+	in->dests = k->n_dests ? k->items : NULL;
 	if (!lengths_fit(k, in) || !AUTH_UNWRAP(auth, &in->xdr, w->xres, w->res) ||
 	    !rr_xdr_in_complete(in))
 		e->re_status = RPC_CANTDECODERES;

@@ -201,10 +201,20 @@ static bool walk(struct rr_xdr_in *in, void *to, size_t len)
 	return true;
 }
 
+/* The user's own memory is as long as the binding says. */
+static bool too_long(const struct rr_xdr_in *in, const char *to, size_t len)
+{
+	int k = slot_of(in, to);
+
+	return k >= 0 && in->own[k] && len > in->items.item[k].max_bytes;
+}
+
 static bool_t get_bytes(XDR *x, char *to, u_int len)
 {
 	struct rr_xdr_in *in = in_of(x);
 
+	if (too_long(in, to, len))
+		return FALSE;
 	if (in->swallow) {
 		if (len != in->swallow)
 			return FALSE;
