@@ -173,7 +173,8 @@ void rr_rpc_client_abort(CLIENT *clnt)
 {
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 
-	rr_rpc_in_engine(c->engine, abort_all, c);
+	if (rr_rpc_engine_runs(c->engine))
+		rr_rpc_in_engine(c->engine, abort_all, c);
 }
 
 /* -- encoding
@@ -516,7 +517,9 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	rr_rpc_count_call();
 	settle(c, &w);
-	if (wait) {
+	if (!rr_rpc_engine_runs(c->engine)) {
+		rr_rpc_error_from(-ENOTCONN, &e);
+	} else if (wait) {
 		if (!w.timeout.tv_sec && !w.timeout.tv_usec)
 			w.timeout.tv_usec = 1; /* 0 would mean for ever */
 		while (attempt(c, &w, &refreshes, &e, old))

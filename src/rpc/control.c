@@ -15,6 +15,7 @@ void rr_rpc_error_from(int err, struct rpc_err *ret)
 	case EMSGSIZE: /* nothing was sent of it: no way within the server's limits */
 	case ENOMEM:
 	case EINVAL:
+	case ENOTCONN:
 	case ENXIO:
 	case ECONNREFUSED:
 	case EHOSTUNREACH:

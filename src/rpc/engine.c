@@ -13,7 +13,7 @@
 
 static struct {
 	pthread_mutex_t lock; /* guards engine, and its making */
-	struct rpcrdma_engine *engine;
+	_Atomic(struct rpcrdma_engine *) engine;
 	bool at_fork; /* the handlers are set */
 	_Atomic uint32_t next_xid;
 	_Atomic uint64_t calls, requests, items_placed, items_copied, item_bytes_placed,
@@ -105,6 +105,11 @@ int rr_rpc_engine(struct rpcrdma_engine **ret)
 		*ret = shared.engine;
 	pthread_mutex_unlock(&shared.lock);
 	return err;
+}
+
+bool rr_rpc_engine_runs(const struct rpcrdma_engine *e)
+{
+	return e == shared.engine;
 }
 
 uint32_t rr_rpc_new_xid(void)

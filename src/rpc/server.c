@@ -81,10 +81,13 @@ static struct transport *transport_of(const SVCXPRT *x)
 
 static const struct xp_ops ops;
 
-/* NULL: not ours. */
+/* NULL: not ours, or a child's copy of it. */
 static struct transport *of_user(const SVCXPRT *x)
 {
-	return x && x->xp_ops == (const void *)&ops ? transport_of(x) : NULL;
+	return x && x->xp_ops == (const void *)&ops &&
+	                       rr_rpc_engine_runs(transport_of(x)->engine)
+	               ? transport_of(x)
+	               : NULL;
 }
 
 /* -- in the engine
@@ -310,7 +313,7 @@ static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
 	bool ok = false;
 	unsigned n;
 
-	if (!f || f->answered)
+	if (!f || f->answered || !rr_rpc_engine_runs(f->transport->engine))
 		return FALSE;
 	rr_xdr_out_init(&a.out, false);
 	if (encode_reply(f, &a, m)) {
@@ -507,8 +510,13 @@ static void push(struct transport *t, struct frame *f)
 static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 {
 	struct transport *t = transport_of(x);
-	struct frame *f = dequeue(t);
+	struct frame *f;
 
+	if (!rr_rpc_engine_runs(t->engine)) { /* what comes is the parent's */
+		xprt_unregister(x);
+		return FALSE;
+	}
+	f = dequeue(t);
 	if (f && f->rpc.cred.flavor == RPCSEC_GSS && t->gss && !accept_gss(f)) {
 		free_frame(f);
 		f = NULL;
@@ -536,7 +544,7 @@ static void pop(struct transport *t)
 {
 	struct frame *f = t->top;
 
-	if (!f->answered)
+	if (!f->answered && rr_rpc_engine_runs(t->engine))
 		answer_for(f);
 	t->top = f->outer;
 	free_frame(f);
@@ -603,19 +611,26 @@ static void close_queue(struct transport *t)
 static void xprt_destroy(SVCXPRT *x)
 {
 	struct transport *t = transport_of(x);
+	/* Of a child it is no more than memory: the rest goes on in the parent. */
+	bool runs = rr_rpc_engine_runs(t->engine);
 	int old;
 
 	if (!t->dying) {
 		t->dying = true;
-		rr_rpc_registry_fini(&t->registry, (struct sockaddr *)&t->local);
+		if (runs)
+			rr_rpc_registry_fini(&t->registry,
+			                     (struct sockaddr *)&t->local);
 		xprt_unregister(x);
-		close_queue(t);
+		if (runs)
+			close_queue(t);
 	}
 	if (t->top)
 		return; /* xprt_stat lets the loop call this again */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	rr_rpc_in_engine(t->engine, end_listen, t);
-	rr_rpc_wait_until(&t->ended, RR_TIME_NEVER);
+	if (runs) {
+		rr_rpc_in_engine(t->engine, end_listen, t);
+		rr_rpc_wait_until(&t->ended, RR_TIME_NEVER);
+	}
 	free_transport(t);
 	pthread_setcancelstate(old, NULL);
 }

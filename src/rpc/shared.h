@@ -24,6 +24,8 @@
 
 /* The engine of this process, running.  -ENOMEM and the like. */
 int rr_rpc_engine(struct rpcrdma_engine **ret) RR_MUST_CHECK;
+/* False: it is that of the parent, before fork(), and nobody runs it here. */
+bool rr_rpc_engine_runs(const struct rpcrdma_engine *);
 /* Unlike those of any message that is out, unless the user chose one; never 0. */
 uint32_t rr_rpc_new_xid(void);
 void rr_rpc_count(const struct rr_xdr_count *);
