@@ -16,10 +16,10 @@ enum { SMALL_REPLY = 1024, REFRESHES = 2 };
 struct call {
 	struct rr_post post;
 	struct rr_rpc_wait wait;
-	struct rr_rpc_client *client;
-	struct rr_list of_client;  /* the engine's */
-	struct rpcrdma_call *made; /* the engine's: out */
-	bool one_way;              /* from malloc, frees itself */
+	struct rr_rpc_client *client; /* NULL: it is gone */
+	struct rr_list of_client;     /* the engine's */
+	struct rpcrdma_call *made;    /* the engine's: out */
+	bool one_way;                 /* from malloc, frees itself */
 	bool aborted;
 	struct rr_xdr_out out;
 	size_t header_len;
@@ -78,6 +78,8 @@ static void call_fini(struct call *k)
 
 static void end(struct call *k, int status)
 {
+	struct rr_rpc_client *c = k->client;
+
 	rr_list_del(&k->of_client);
 	k->made = NULL;
 	k->status = status;
@@ -85,8 +87,18 @@ static void end(struct call *k, int status)
 		rr_rpc_wait_wake(&k->wait);
 		return;
 	}
+	if (c && c->lingers && rr_list_empty(&c->one_way))
+		rr_rpc_wait_wake(c->lingers);
 	call_fini(k);
 	free(k);
+}
+
+void rr_rpc_client_forget(struct rr_rpc_client *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->one_way)))
+		rr_container_of(n, struct call, of_client)->client = NULL;
 }
 
 /* The message is the library's until this returns. */
@@ -143,8 +155,9 @@ static void begin(struct rr_post *p)
 		err = rr_calls_make(conn, &o, &raw, &k->made);
 	if (err)
 		end(k, err);
-	else if (!k->one_way)
-		rr_list_push(&k->client->calls, &k->of_client);
+	else
+		rr_list_push(k->one_way ? &k->client->one_way : &k->client->calls,
+		             &k->of_client);
 }
 
 static void cancel(void *arg)
@@ -476,6 +489,9 @@ static void send_only(struct rr_rpc_client *c, struct wish *w, struct rpc_err *e
 		e->re_status = RPC_CANTENCODEARGS;
 		return;
 	}
+	pthread_mutex_lock(&c->lock);
+	c->had_one_way = true;
+	pthread_mutex_unlock(&c->lock);
 	k->post.fn = begin;
 	rr_engine_post(c->engine, &k->post);
 	if (w->xres)

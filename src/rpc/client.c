@@ -18,6 +18,9 @@ static struct clnt_ops ops = {
         .cl_control = rr_rpc_client_control,
 };
 
+/* How long clnt_destroy waits for the answers that nobody wants. */
+#define LINGER_NS RR_SEC(2)
+
 struct rr_rpc_connect {
 	struct rr_rpc_client *client;
 	struct rr_rpc_wait wait;
@@ -94,6 +97,8 @@ static void close_conn(void *arg)
 	struct rr_rpc_client *c = arg;
 
 	told(c, -ETIMEDOUT);
+	c->lingers = NULL;
+	rr_rpc_client_forget(c);
 	if (c->conn)
 		rpcrdma_conn_close(c->conn);
 	c->conn = NULL;
@@ -163,6 +168,7 @@ static struct rr_rpc_client *new_client(rpcprog_t prog, rpcvers_t vers)
 	pthread_mutexattr_destroy(&attr);
 	pthread_mutex_init(&c->lock, NULL);
 	rr_list_init(&c->calls);
+	rr_list_init(&c->one_way);
 	c->clnt.cl_ops = &ops;
 	c->clnt.cl_private = c;
 	c->prog = prog;
@@ -231,10 +237,39 @@ CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog
 /* -- its end -------------------------------------------------------------------------
  */
 
+static void begin_linger(void *arg)
+{
+	struct rr_rpc_connect *w = arg;
+
+	w->client->lingers = &w->wait;
+	if (rr_list_empty(&w->client->one_way))
+		rr_rpc_wait_wake(&w->wait);
+}
+
+/* What was sent without waiting for an answer must not be taken back by closing. */
+static void close_after_all(struct rr_rpc_client *c)
+{
+	struct rr_rpc_connect w = {.client = c};
+	int old;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	rr_rpc_wait_init(&w.wait);
+	if (c->had_one_way) {
+		rr_rpc_in_engine(c->engine, begin_linger, &w);
+		/* It is closed either way. */
+		(void)rr_rpc_wait_until(&w.wait,
+		                        rr_after(rr_engine_clock(), LINGER_NS));
+	}
+	rr_rpc_in_engine(c->engine, close_conn, c);
+	rr_rpc_wait_fini(&w.wait);
+	pthread_setcancelstate(old, NULL);
+}
+
 void rr_rpc_client_destroy(CLIENT *clnt)
 {
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 
-	rr_rpc_in_engine(c->engine, close_conn, c);
+	if (rr_rpc_engine_runs(c->engine))
+		close_after_all(c);
 	free_client(c);
 }

@@ -39,6 +39,7 @@ struct rr_rpc_client {
 	struct timeval timeout;
 	bool timeout_set;
 	uint32_t last_xid, chosen_xid; /* chosen: of the next call; 0 = none */
+	bool had_one_way; /* calls of which nobody waits for the answer */
 	rpcprog_t prog;
 	rpcvers_t vers;
 	/* The engine's: */
@@ -46,6 +47,8 @@ struct rr_rpc_client {
 	bool over; /* no link will come any more */
 	struct rr_rpc_connect *connecting;
 	struct rr_list calls; /* being made by threads that wait */
+	struct rr_list one_way; /* ... of which nobody waits for the answer */
+	struct rr_rpc_wait *lingers; /* until these are gone; or NULL */
 };
 
 /* Connects to the first address of @list that lets it.  NULL: rpc_createerr says why. */
@@ -58,6 +61,8 @@ int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUS
 enum clnt_stat rr_rpc_client_call(CLIENT *, rpcproc_t, xdrproc_t, void *, xdrproc_t, void *,
 				  struct timeval);
 void rr_rpc_client_abort(CLIENT *);
+/* In the engine: calls of which nobody waits for the answer know it no longer. */
+void rr_rpc_client_forget(struct rr_rpc_client *);
 void rr_rpc_client_geterr(CLIENT *, struct rpc_err *);
 bool_t rr_rpc_client_freeres(CLIENT *, xdrproc_t, void *);
 bool_t rr_rpc_client_control(CLIENT *, u_int, void *);
