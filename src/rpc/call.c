@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One call of a CLIENT: see client.h. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -527,10 +528,15 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	/* As libtirpc has it: what the call says, not what was set. */
 	bool wait = timeout.tv_sec || timeout.tv_usec;
 	unsigned refreshes = REFRESHES;
+	sigset_t all, mask;
 	struct rpc_err e;
 	int old;
 
+	/* Neither may a handler jump away from what the engine has of this stack: as
+	 * libtirpc has it, signals wait. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	rr_rpc_count_call();
 	settle(c, &w);
 	if (!rr_rpc_engine_runs(c->engine)) {
@@ -546,6 +552,7 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	pthread_mutex_lock(&c->lock);
 	c->error = e;
 	pthread_mutex_unlock(&c->lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	pthread_setcancelstate(old, NULL);
 	return e.re_status;
 }
