@@ -31,6 +31,8 @@
 
 #include <rpc/svc_mt.h> /* after rpc.h, which it needs */
 
+enum { IN_A_ROW = 16 };
+
 struct transport;
 
 /* A request on its way through the dispatch function. */
@@ -69,6 +71,7 @@ struct transport {
 	struct rr_rpc_registry registry;
 	struct rr_gss *gss; /* NULL: no such flavor is known */
 	bool dry;           /* the last xp_recv had nothing */
+	unsigned in_a_row;  /* requests since the loop could look at others */
 	bool dying;
 	struct sockaddr_storage local, peer;
 	char verf[MAX_AUTH_BYTES];
@@ -570,7 +573,12 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 	pthread_mutex_lock(&t->lock);
 	more = !rr_list_empty(&t->queue);
 	pthread_mutex_unlock(&t->lock);
-	return more ? XPRT_MOREREQS : XPRT_IDLE;
+	/* All clients are behind this descriptor, which stays readable: neither other
+	 * transports nor svc_exit have to wait until nobody asks any more. */
+	if (more && ++t->in_a_row < IN_A_ROW)
+		return XPRT_MOREREQS;
+	t->in_a_row = 0;
+	return XPRT_IDLE;
 }
 
 /* -- life
