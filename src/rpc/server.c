@@ -48,6 +48,7 @@ struct frame {
 	bool protected;         /* arguments and results: nothing moves on its own */
 	SVCAUTH auth;           /* libtirpc's, while an inner one is dispatched */
 	bool answered;
+	bool taken;              /* an item's memory is the user's */
 	struct rr_rpc_wait wait; /* for the end of the answer */
 	char *identity;          /* of the client; NULL: nothing was proved */
 };
@@ -349,7 +350,11 @@ static void answer_for(struct frame *f)
 
 static bool take_item(void *arg, const void *base)
 {
-	return rr_request_take_item(arg, base);
+	struct frame *f = arg;
+	bool ok = rr_request_take_item(f->request, base);
+
+	f->taken = f->taken || ok;
+	return ok;
 }
 
 /* They are in one piece, and have no items. */
@@ -375,7 +380,7 @@ static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
 	unsigned n;
 	bool_t ok;
 
-	if (!f || f->answered)
+	if (!f || f->answered || f->taken) /* what was taken may be freed by now */
 		return FALSE;
 	if (f->protected)
 		return get_protected(f, proc, args);
@@ -386,7 +391,7 @@ static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
 		                              args};
 		rr_xdr_in_items(&in, &items);
 		in.take = take_item;
-		in.take_arg = f->request;
+		in.take_arg = f;
 	}
 	ok = SVCAUTH_UNWRAP(&SVC_XP_AUTH(x), &in.xdr, proc, args);
 	rr_xdr_in_settle(&in);
