@@ -160,6 +160,111 @@ static void one_place_takes_one_item(void **state)
 	free(second);
 }
 
+/* -- encoding ---------------------------------------------------------------------- */
+
+enum { MANY = 24, LONG = 20001 };
+
+struct many {
+	struct object o[MANY];
+};
+
+static const struct rpcrdma_tirpc_item some[2] = {
+        RPCRDMA_TIRPC_ITEM(struct many, o[3].data, LONG),
+        RPCRDMA_TIRPC_ITEM(struct many, o[20].data, LONG)};
+
+static bool_t xdr_many(XDR *x, struct many *m)
+{
+	for (unsigned i = 0; i < MANY; i++)
+		if (!xdr_bytes(x, &m->o[i].data, &m->o[i].len, LONG))
+			return FALSE;
+	return TRUE;
+}
+
+/* The pieces one behind the other, with the roundup that does not travel. */
+static size_t flatten(const struct rr_xdr_out *out, char *to, unsigned *ret_items)
+{
+	struct rpcrdma_piece p[RPCRDMA_MAX_PIECES];
+	unsigned n = rr_xdr_out_pieces(out, 0, p);
+	size_t at = 0;
+
+	assert_true(n <= RPCRDMA_MAX_PIECES);
+	*ret_items = 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i].len)
+			memcpy(to + at, p[i].base, p[i].len);
+		at += p[i].len;
+		if (!p[i].item)
+			continue;
+		*ret_items += 1;
+		memset(to + at, 0, -p[i].len & 3);
+		at += -p[i].len & 3;
+	}
+	return at;
+}
+
+/* More that is long than there are references: what is left over is copied, and the
+ * items keep theirs. */
+static void more_than_there_are_references(void **state)
+{
+	const size_t most = MANY * (LONG + 8);
+	char *want = malloc(most), *got = malloc(most), *all = malloc(LONG * MANY);
+	struct many m;
+	unsigned n_items;
+	XDR mem;
+
+	for (size_t i = 0; i < LONG * MANY; i++)
+		all[i] = (char)(i * 31 >> 3);
+	for (unsigned bound = 0; bound < 2; bound++) {
+		const struct rr_xdr_items items = {some, 2, (char *)&m};
+		struct rr_xdr_out out;
+
+		for (unsigned i = 0; i < MANY; i++) /* the odd ones have roundup */
+			m.o[i] = (struct object){LONG - 1 + (i & 1), all + i * LONG};
+		xdrmem_create(&mem, want, (u_int)most, XDR_ENCODE);
+		assert_true(xdr_many(&mem, &m));
+		rr_xdr_out_init(&out, false);
+		if (bound)
+			rr_xdr_out_items(&out, &items);
+		assert_true(xdr_many(&out.xdr, &m));
+		assert_int_equal(flatten(&out, got, &n_items), XDR_GETPOS(&mem));
+		assert_memory_equal(got, want, XDR_GETPOS(&mem));
+		assert_int_equal(n_items, bound ? 2 : 0);
+		assert_int_equal(out.n_refs, RR_XDR_MAX_REFS);
+		rr_xdr_out_fini(&out);
+	}
+	free(want);
+	free(got);
+	free(all);
+}
+
+/* As routines do that put a length in front when they know it. */
+static void back_and_forth(void **state)
+{
+	char longest[LONG];
+	struct rr_xdr_out out;
+	u_int first, second, n = 7;
+
+	memset(longest, 'l', sizeof(longest));
+	rr_xdr_out_init(&out, false);
+	assert_true(xdr_u_int(&out.xdr, &n));
+	first = XDR_GETPOS(&out.xdr);
+	assert_int_equal(first, 4);
+	assert_true(XDR_SETPOS(&out.xdr, 0));
+	n = 8;
+	assert_true(xdr_u_int(&out.xdr, &n));
+	assert_int_equal(out.buf[3], 8);
+	assert_true(xdr_opaque(&out.xdr, longest, LONG - 1));
+	second = XDR_GETPOS(&out.xdr);
+	assert_int_equal(second, 4 + LONG - 1);
+	assert_true(xdr_u_int(&out.xdr, &n));
+	/* Not into what is referred to, nor before it, nor beyond what there is. */
+	assert_false(XDR_SETPOS(&out.xdr, first));
+	assert_false(XDR_SETPOS(&out.xdr, second - 1));
+	assert_false(XDR_SETPOS(&out.xdr, second + 2 * RR_XDR_SMALL_BYTES));
+	assert_true(XDR_SETPOS(&out.xdr, second));
+	rr_xdr_out_fini(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +272,8 @@ int main(void)
 	        cmocka_unit_test(a_structure_in_the_place_of_a_result),
 	        cmocka_unit_test(a_structure_that_is_cut_off),
 	        cmocka_unit_test(one_place_takes_one_item),
+	        cmocka_unit_test(more_than_there_are_references),
+	        cmocka_unit_test(back_and_forth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
