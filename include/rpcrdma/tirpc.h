@@ -7,7 +7,9 @@
  * that begins with the first handle, blocks all signals and stays until the process
  * ends.  It runs nothing of the user's: XDR routines and dispatch functions run in the
  * thread that calls clnt_call or svc_run.  After fork() the child makes its own; the
- * handles of the parent must not be used there.
+ * handles of the parent are of no use there: calls end with RPC_CANTSEND (ENOTCONN),
+ * nothing is received or answered, and clnt_destroy and svc_destroy free the child's
+ * memory of them.
  *
  * Errors are libtirpc's: functions that create return NULL and fill rpc_createerr.
  */
@@ -34,7 +36,8 @@ extern "C" {
  * svc_getargs or svc_sendreply are given, the pointer to the octets is. */
 struct rpcrdma_tirpc_item {
 	size_t offset;
-	size_t max_bytes; /* the longest there is; of results, room is made for that */
+	size_t max_bytes; /* the longest there is; of results, room is made for that: as
+			     the defaults are, of at most 256 MiB in all */
 };
 #define RPCRDMA_TIRPC_ITEM(type, member, max) \
 	{ offsetof(type, member), (max) }
@@ -42,9 +45,11 @@ struct rpcrdma_tirpc_item {
 /*
  * Items in the order of the .x file.  Memory: a client's results are malloc'ed at
  * their bound, unless the pointer is set before the call, and then as long as
- * @max_bytes says: octets go there, as ever in XDR.  A server's arguments are
- * malloc'ed.  Both belong to the user once decoded (clnt_freeres, svc_freeargs,
- * xdr_free).
+ * @max_bytes says, and one more of a string: octets go there, as ever in XDR, and what
+ * is longer is RPC_CANTDECODERES (but under krb5i and krb5p, where the .x file alone
+ * says how long it may be).  A server's arguments are malloc'ed.  Both belong to the
+ * user once decoded (clnt_freeres, svc_freeargs, xdr_free).  XDR routines of one's own
+ * must take an item's memory from malloc, too.
  */
 struct rpcrdma_tirpc_procedure {
 	rpcproc_t procedure;
@@ -118,6 +123,9 @@ struct rpcrdma_tirpc_options {
  *             sends and returns at once: RPC_SUCCESS if xres is NULL, else RPC_TIMEDOUT.
  *             RPC_CANTRECV, RPC_CANTSEND: see clnt_geterr's re_errno.  It is a
  *             cancellation point: a thread that is cancelled leaves no call behind.
+ *             Its signals wait until the call ends, as over TCP.
+ * clnt_destroy  waits for calls that were sent with a zero timeout until they have
+ *             arrived, 2 s at most; those of a process that ends without it may be lost.
  * clnt_abort  the calls of other threads end with RPC_INTR.
  * clnt_control  as for TCP; CLGET_FD: a descriptor that becomes readable when the
  *             connection is lost (for poll only).  CLSET_XID: of the next call; it must
@@ -147,7 +155,10 @@ RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
  * A dispatch function that returns without a reply: the client is told SYSTEM_ERR,
  * since over RDMA silence would take one of its credits for ever.  svc_sendreply
  * returns when the reply was handed to the provider: what it named may be freed.
- * The requests of one SVCXPRT are dispatched by one thread at a time.
+ * The requests of one SVCXPRT are dispatched by one thread at a time.  A dispatch
+ * function may run the loop, and may destroy the SVCXPRT; but it must return: what is
+ * left by longjmp, or by the end of the thread, stays unanswered for ever.  Arguments
+ * are there until the reply.  After 16 requests other transports have their turn.
  */
 RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
 				     const struct rpcrdma_tirpc_options *options);
