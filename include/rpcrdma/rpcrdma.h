@@ -435,6 +435,17 @@ RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
 /* "iwarp", "verbs" or "iwarp+verbs": what connections come in by (static); "" when
  * it is closed. */
 RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
+/* Told of a client twice: when what @info says was negotiated and proved, before its
+ * first request; and when its connection is over (connected is false then; error and
+ * why say what ended it, 0 = in order).  A client that got no further than the
+ * handshake or the exchange of properties is told of once, as over.  @info is lent
+ * for the call.  The engine's thread; for log lines and books, not to call back. */
+typedef void rpcrdma_client_event_fn(struct rpcrdma_listener *,
+				     const struct rpcrdma_conn_info *info, void *arg);
+/* Of clients that come from now on; NULL = no more.  Close the listener first and
+ * run the engine until it is idle before @arg goes away. */
+RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
+					    rpcrdma_client_event_fn *event, void *arg);
 /*
  * Tells the rpcbind of this host, by its local socket, where all programs of the
  * listener's service are: under netid rdma, for an IPv6 address rdma6, for the

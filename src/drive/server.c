@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drive/server.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,11 +25,26 @@ static void free_listener_if_done(struct rpcrdma_listener *l)
 	free(l);
 }
 
+static void tell(struct rr_session *s, bool up, int error, const char *why)
+{
+	struct rpcrdma_listener *l = s->listener;
+	struct rpcrdma_conn_info i = {.error = error};
+
+	if (!l->event)
+		return;
+	rr_link_info(s->link, &i);
+	i.connected = up;
+	i.peer = s->peer;
+	snprintf(i.why, sizeof(i.why), "%s", why);
+	l->event(l, &i, l->event_arg);
+}
+
 static void session_ready(struct rr_link *l)
 {
 	struct rr_session *s = l->owner;
 
 	s->served.active = l->engine->now;
+	tell(s, true, 0, "");
 }
 
 /* Requests are being served, or calls in reverse are out. */
@@ -75,6 +91,7 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 	rr_timer_stop(&l->engine->timers, &s->idle_timer);
 	rr_list_del(&s->link_sessions);
 	rr_reverse_lost(s, error, why);
+	tell(s, false, error, why);
 	l->n_sessions--;
 	free(s);
 	free_listener_if_done(l);
@@ -168,6 +185,8 @@ static bool accept_one(const struct rr_entrance *at)
 	}
 	s->served.link = s->link;
 	s->link->served = &s->served;
+	if (l->event)
+		(void)at->ops->peer_addr(s->link->ep, &s->peer); /* zero if unknown */
 	rr_list_push(&l->sessions, &s->link_sessions);
 	l->n_sessions++;
 	if (l->config.o.idle_ns != UINT64_MAX &&
@@ -343,6 +362,13 @@ int rpcrdma_listener_addr(const struct rpcrdma_listener *l,
 const char *rpcrdma_listener_provider(const struct rpcrdma_listener *l)
 {
 	return l->n_at == 0 ? "" : l->n_at > 1 ? "iwarp+verbs" : l->at[0].ops->name;
+}
+
+void rpcrdma_listener_set_event(struct rpcrdma_listener *l,
+                                rpcrdma_client_event_fn *event, void *arg)
+{
+	l->event = event;
+	l->event_arg = arg;
 }
 
 void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)

@@ -31,6 +31,8 @@ struct rpcrdma_listener {
 	bool closing;
 	void (*ended)(void *); /* the last word of it, in the engine; or NULL */
 	void *ended_arg;
+	rpcrdma_client_event_fn *event; /* or NULL */
+	void *event_arg;
 	struct sockaddr_storage addr;
 };
 
@@ -41,6 +43,7 @@ struct rr_session {
 	struct rpcrdma_listener *listener;
 	struct rr_link *link;
 	struct rr_list reverses; /* objects that call over it */
+	struct sockaddr_storage peer; /* for the last event: it outlives the endpoint */
 };
 
 /* For @s, whose link is lost or gone: reverse.c. */
