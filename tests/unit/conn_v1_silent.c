@@ -6,7 +6,7 @@
  */
 #include "conn_v1.h"
 
-enum { CALLS = 4, GRACE = 5 };
+enum { CALLS = 5, GRACE = 5 };
 
 struct silent {
 	struct side *s;
@@ -14,9 +14,10 @@ struct silent {
 };
 
 /* The first was answered, and two credits granted; the others wait for theirs. */
-static struct silent begin(enum rr_conn_role role, unsigned started)
+static struct silent begin_with(enum rr_conn_role role,
+                                const struct rr_conn_config *cfg, unsigned started)
 {
-	struct silent t = {.s = v1_new(role, NULL, NULL)};
+	struct silent t = {.s = v1_new(role, cfg, NULL)};
 
 	if (role == RR_CONN_SERVER) {
 		raw_receive(t.s, "00000099" V1_MSG V1_EMPTY CALL("00000099"));
@@ -31,6 +32,11 @@ static struct silent begin(enum rr_conn_role role, unsigned started)
 	rig_complete_all(t.s);
 	assert_int_equal(t.o[0]->call.status, RR_CALL_OK);
 	return t;
+}
+
+static struct silent begin(enum rr_conn_role role, unsigned started)
+{
+	return begin_with(role, NULL, started);
 }
 
 static void give_up(struct silent *t, unsigned i)
@@ -132,6 +138,40 @@ static void a_server_keeps_the_connection(void **state)
 	end(&t);
 }
 
+/* The watch runs from the first moment on, whatever is given up or begun meanwhile. */
+static void what_comes_later_does_not_prolong_the_wait(void **state)
+{
+	struct silent t = begin(RR_CONN_CLIENT, 4);
+	rr_time until;
+
+	give_up(&t, 1);
+	give_up(&t, 2);
+	until = t.s->now + RR_SEC(GRACE);
+	after_seconds(&t, 2);
+	v1_start(t.s, t.o[4]);
+	assert_int_equal(rr_conn_deadline(t.s->c), until);
+	after_seconds(&t, 1);
+	give_up(&t, 4);
+	assert_int_equal(rr_conn_deadline(t.s->c), until);
+	after_seconds(&t, 2);
+	raw_expect_close(t.s, -ETIMEDOUT);
+	end(&t);
+}
+
+/* Who asked to wait without bound does. */
+static void without_a_bound_the_calls_wait(void **state)
+{
+	const struct rr_conn_config cfg = {.drain_ns = RR_TIME_NEVER};
+	struct silent t = begin_with(RR_CONN_CLIENT, &cfg, 4);
+
+	give_up(&t, 1);
+	give_up(&t, 2);
+	assert_int_equal(rr_conn_deadline(t.s->c), RR_TIME_NEVER);
+	after_seconds(&t, 100000);
+	assert_false(t.s->disconnect);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +180,8 @@ int main(void)
 	        cmocka_unit_test(a_late_answer_ends_the_wait),
 	        cmocka_unit_test(without_a_call_that_waits_the_connection_stays),
 	        cmocka_unit_test(a_server_keeps_the_connection),
+	        cmocka_unit_test(what_comes_later_does_not_prolong_the_wait),
+	        cmocka_unit_test(without_a_bound_the_calls_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
