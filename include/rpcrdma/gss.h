@@ -86,6 +86,19 @@ struct rpcrdma_service_gss_options {
 RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
 					const struct rpcrdma_service_gss_options *);
 
+/*
+ * Answers a Call that came by TCP: some clients set their contexts up there and use them
+ * over RDMA, Linux does for NFS at port 2049.                       [v2 §11.2.2.1]
+ * @call: its octets, without the mark of the record; *ret_reply: the reply's, to be
+ * freed.  Programs and versions are the service's; procedure 0 and what RPCSEC_GSS does
+ * by it are served, others are PROC_UNAVAIL.  @peer as accept(2) has it, or NULL.
+ * Any thread; reads the keytab.  Close the connection after -EBADMSG (it is no Call),
+ * -EACCES, -EKEYREJECTED (nothing may be said) and -ENOMEM.
+ */
+RPCRDMA_API int rpcrdma_service_null_call(struct rpcrdma_service *, const struct sockaddr *peer,
+					  const void *call, size_t len, void **ret_reply,
+					  size_t *ret_len);
+
 /* Who calls. */
 struct rpcrdma_gss_caller {
 	enum rpcrdma_gss_service service;

@@ -97,6 +97,13 @@ int rr_accept(struct rr_acceptor *x, struct rr_accepted *a, bool *ret_now)
 	return err;
 }
 
+enum rr_gss_verdict rr_accept_here(struct rr_acceptor *x,
+                                   const struct rr_gss_call *call,
+                                   struct rr_gss_request *ret)
+{
+	return rr_gss_accept(x->table, call, ret);
+}
+
 /* It posts under the lock. */
 void rr_accept_posted(struct rr_acceptor *x)
 {

@@ -39,6 +39,9 @@ void rr_acceptor_free(struct rr_acceptor *);
 /* @a->call is filled.  True: @a->request has the verdict; false: it will have when the
  * post runs.  -EBUSY: too many wait. */
 int rr_accept(struct rr_acceptor *, struct rr_accepted *a, bool *ret_now) RR_MUST_CHECK;
+/* For a Call that no engine serves; blocks.  Any thread. */
+enum rr_gss_verdict rr_accept_here(struct rr_acceptor *, const struct rr_gss_call *,
+				   struct rr_gss_request *ret);
 /* First thing when the post runs: its thread is done with the engine. */
 void rr_accept_posted(struct rr_acceptor *);
 /* The post will not run. */

@@ -9,7 +9,8 @@
 # A row: id, section, level, summary, status, proof.  Sections, and how many
 # requirements each has, are in sections.tsv; ids count from 01 in each section.
 # A proof is FILE:FUNCTION, a test of tests/*/FILE.c or fuzz/FILE.c, or the name
-# of a ctest that tests/*/CMakeLists.txt spells out, or e2e.SCRIPT.  What cannot or need not be
+# of a ctest that tests/*/CMakeLists.txt spells out, or e2e.SCRIPT, or kernel.SCRIPT
+# (`./run check-kernel`).  What cannot or need not be
 # tested is excused, with a reason; no more than 12 in 100 may be.
 set -eu
 root=$1
@@ -33,6 +34,7 @@ tests()
 	done
 	sed -n 's/.*add_test(NAME \([A-Za-z0-9._-]*\).*/\1/p' "$root"/tests/*/CMakeLists.txt |
 		sed 's/-$//'
+	sed -n 's/^rr_kernel_test(\([a-z_]*\) .*/kernel.\1/p' "$root/tests/kernel/CMakeLists.txt"
 }
 
 check()

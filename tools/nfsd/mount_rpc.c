@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount_rpc.h" /* and through it RPC's words */
-#include <string.h>
+#include <stdlib.h>
 
 enum { MAX_AUTH = 400 };
 
@@ -75,8 +75,9 @@ static size_t execute(struct nfsd *d, struct mount_call *call, uint32_t proc,
 	return refuse(w, MSG_ACCEPTED, (uint32_t)status, NULL, 0) + n;
 }
 
-size_t mount_rpc(struct nfsd *d, struct mount_call *call, const void *record,
-                 size_t len, uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)
+/* The reply's length; 0: that was no call, and there is nothing to answer. */
+static size_t answer(struct nfsd *d, struct mount_call *call, const void *record,
+                     size_t len, uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)
 {
 	static const uint32_t rpc_versions[] = {RPC_MSG_VERSION, RPC_MSG_VERSION};
 	static const uint32_t versions[] = {3, 3};
@@ -106,4 +107,23 @@ size_t mount_rpc(struct nfsd *d, struct mount_call *call, const void *record,
 	call->args = r.at + r.pos;
 	call->args_len = len - r.pos;
 	return execute(d, call, proc, &w, ret_failed);
+}
+
+void *mount_rpc_answer(void *arg, const struct sockaddr_storage *peer,
+                       const void *record, size_t len, size_t *ret_len,
+                       bool *ret_failed)
+{
+	struct mount_rpc *m = arg;
+	struct mount_call call = {
+	        .peer = *peer, .room = m->room, .room_bytes = sizeof(m->room)};
+	uint8_t *reply = malloc(MOUNT_RPC_BYTES);
+	void *less;
+
+	*ret_len = reply ? answer(m->nfsd, &call, record, len, reply, ret_failed) : 0;
+	if (!*ret_len) {
+		free(reply);
+		return NULL;
+	}
+	less = realloc(reply, *ret_len);
+	return less ? less : reply;
 }

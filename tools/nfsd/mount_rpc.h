@@ -8,11 +8,19 @@
 
 #include "nfsd.h"
 
-enum { MOUNT_RPC_BYTES = MOUNT_LIST_BYTES + 128 }; /* room for any reply */
+enum {
+	MOUNT_RPC_RECORD = 4096,                   /* a call has 1.9 KiB at most */
+	MOUNT_RPC_BYTES = MOUNT_LIST_BYTES + 128, /* room for any reply */
+};
 
-/* @call: its peer and room are set.  The reply's length; 0: that was no call, and
- * there is nothing to answer.  *ret_failed: the reply is an error. */
-size_t mount_rpc(struct nfsd *, struct mount_call *call, const void *record, size_t len,
-                 uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed);
+struct mount_rpc {
+	struct nfsd *nfsd;
+	uint8_t room[MOUNT_LIST_BYTES]; /* for results */
+};
+
+/* A tcpd_answer_fn; @arg is a struct mount_rpc. */
+void *mount_rpc_answer(void *arg, const struct sockaddr_storage *peer,
+                       const void *record, size_t len, size_t *ret_len,
+                       bool *ret_failed);
 
 #endif

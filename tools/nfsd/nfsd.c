@@ -4,14 +4,13 @@
  *
  * One engine serves all connections; worker threads wait for storage.  The
  * process is set up in this order, and taken down in reverse: secret, exports,
- * engine, programs, listeners, privileges dropped, workers, MOUNT over TCP; then one
+ * engine, programs, listeners, privileges dropped, workers, what TCP serves; then one
  * line per listener says that it is ready.  SIGINT or SIGTERM ends the loop: listeners
  * close, requests being served are answered, the exit code is 0.  A second
  * signal ends it at once.
  */
-#include "nfsd.h"
+#include "mount_rpc.h"
 #include "tool.h"
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -27,6 +26,7 @@ enum {
 	DRAIN_SECONDS = 5,
 	NO_PORT = 65536,
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
+	MAX_NULL_CALL = 68 << 10,              /* with a token of GSS-API */
 };
 
 struct server {
@@ -41,11 +41,12 @@ struct server {
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
 	unsigned n_listeners;
-	bool registers;            /* with the rpcbind of this host */
-	unsigned n_registered;     /* the first ones of listeners */
-	uint32_t mount_port;       /* NO_PORT: none was asked for */
-	struct mountd *mountd;     /* NULL: no MOUNT over TCP */
-	unsigned n_registered_tcp; /* the first ones of its addresses */
+	bool registers;                /* with the rpcbind of this host */
+	unsigned n_registered;         /* the first ones of listeners */
+	uint32_t mount_port, gss_port; /* NO_PORT: none was asked for */
+	struct mount_rpc *mount_rpc;
+	struct tcpd *mountd, *gssd; /* MOUNT and contexts over TCP, or NULL */
+	unsigned n_registered_tcp;  /* the first ones of mountd's addresses */
 	struct rpcrdma_timer *expire;
 };
 
@@ -54,7 +55,9 @@ static const char help[] =
         "\n"
         "Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
         "until SIGINT or SIGTERM.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
-        "standard output when ready, once for each listener.\n"
+        "standard output when ready, once for each listener; with --json as an "
+        "object.\n"
+        "-v tells on standard error of clients that come and go.\n"
         "\n"
         "options:\n"
         "  --export DIR[:/NAME]    export DIR as /NAME (default: under its own path);\n"
@@ -67,6 +70,10 @@ static const char help[] =
         "some\n"
         "                          systems ask for; 0 takes a free port.  Printed as\n"
         "                          `mountd ADDR:PORT tcp`\n"
+        "  --gss-port PORT         accept RPCSEC_GSS contexts over TCP as well; Linux "
+        "sets\n"
+        "                          them up at port 2049.  Printed as `gss ADDR:PORT "
+        "tcp`\n"
         "  --register              tell the rpcbind of this host where NFS and MOUNT "
         "are,\n"
         "                          until the end; implies --mount-port 0\n"
@@ -177,6 +184,7 @@ static int parse(struct server *s, int argc, char **argv)
 	        {"export", 0, TOOL_TO(TOOL_TAKE, s->nfsd), .take = take_export},
 	        {"listen", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_listen},
 	        {"mount-port", 0, TOOL_RANGE(TOOL_NUMBER, s->mount_port, 0, 65535)},
+	        {"gss-port", 0, TOOL_RANGE(TOOL_NUMBER, s->gss_port, 0, 65535)},
 	        {"register", 0, TOOL_TO(TOOL_SET, s->registers)},
 	        {"read-only", 0, TOOL_TO(TOOL_SET, s->nfsd.read_only)},
 	        {"no-root-squash", 0, TOOL_TO(TOOL_CLEAR, squash->root)},
@@ -212,9 +220,10 @@ static int parse(struct server *s, int argc, char **argv)
 		return tool_usage();
 	}
 	sec_default(&s->nfsd.flavors);
-	if ((s->keytab || s->principal) && !sec_kerberos(&s->nfsd.flavors)) {
-		tool_error(
-		        "--keytab and --principal are for --sec krb5, krb5i or krb5p");
+	if ((s->keytab || s->principal || s->gss_port != NO_PORT) &&
+	    !sec_kerberos(&s->nfsd.flavors)) {
+		tool_error("--keytab, --principal and --gss-port are for --sec krb5, "
+		           "krb5i or krb5p");
 		return tool_usage();
 	}
 	if (s->common.hostauth_policy && !s->common.cert && !s->common.psk) {
@@ -288,32 +297,63 @@ static int listen_all(struct server *s)
 		}
 		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs"))
 			s->nfsd.apart = s->nfsd.privileged;
+		if (s->common.verbose)
+			rpcrdma_listener_set_event(s->listeners[i], report_client,
+			                           NULL);
 		s->n_listeners++;
 	}
 	return 0;
 }
 
+static void *answer_null(void *arg, const struct sockaddr_storage *peer,
+                         const void *record, size_t len, size_t *ret_len,
+                         bool *ret_failed)
+{
+	struct server *s = arg;
+	void *reply = NULL;
+
+	*ret_failed =
+	        rpcrdma_service_null_call(s->service, (const struct sockaddr *)peer,
+	                                  record, len, &reply, ret_len) != 0;
+	return reply;
+}
+
 /* At the listeners' addresses. */
-static int listen_tcp(struct server *s)
+static int listen_tcp(struct server *s, const char *what, uint32_t port,
+                      const struct tcpd_service *service, struct tcpd **ret)
 {
 	struct sockaddr_storage ss;
 	int e = 0;
 
-	if (s->mount_port == NO_PORT)
+	if (port == NO_PORT)
 		return 0;
-	s->mountd = mountd_new(&s->nfsd);
-	if (!s->mountd)
+	*ret = tcpd_new(service);
+	if (!*ret)
 		return -ENOMEM;
 	for (unsigned i = 0; i < s->n_listeners && !e; i++) {
 		e = rpcrdma_listener_addr(s->listeners[i], &ss);
 		if (!e)
-			e = mountd_listen(s->mountd, &ss,
-			                  htons((uint16_t)s->mount_port));
+			e = tcpd_listen(*ret, &ss, htons((uint16_t)port));
 	}
 	if (e)
-		tool_error("cannot listen for MOUNT on TCP port %u: %s",
-		           (unsigned)s->mount_port, strerror(-e));
+		tool_error("cannot listen for %s on TCP port %u: %s", what,
+		           (unsigned)port, strerror(-e));
 	return e;
+}
+
+static int listen_all_tcp(struct server *s)
+{
+	struct tcpd_service mount = {.answer = mount_rpc_answer,
+	                             .max_record = MOUNT_RPC_RECORD};
+	const struct tcpd_service gss = {answer_null, s, MAX_NULL_CALL};
+	int e;
+
+	mount.arg = s->mount_rpc = malloc(sizeof(*s->mount_rpc));
+	if (!mount.arg)
+		return -ENOMEM;
+	s->mount_rpc->nfsd = &s->nfsd;
+	e = listen_tcp(s, "MOUNT", s->mount_port, &mount, &s->mountd);
+	return e ? e : listen_tcp(s, "RPCSEC_GSS", s->gss_port, &gss, &s->gssd);
 }
 
 static int not_registered(int e, const char *what)
@@ -341,7 +381,7 @@ static int register_all(struct server *s)
 			return not_registered(e, "NFS or MOUNT on RDMA");
 		s->n_registered++;
 	}
-	while (mountd_addr(s->mountd, s->n_registered_tcp, &ss)) {
+	while (tcpd_addr(s->mountd, s->n_registered_tcp, &ss)) {
 		e = rpcrdma_register_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
 		                         (const struct sockaddr *)&ss, 0);
 		if (e)
@@ -362,8 +402,7 @@ static void unregister_all(struct server *s)
 {
 	struct sockaddr_storage ss;
 
-	while (s->n_registered_tcp &&
-	       mountd_addr(s->mountd, --s->n_registered_tcp, &ss))
+	while (s->n_registered_tcp && tcpd_addr(s->mountd, --s->n_registered_tcp, &ss))
 		not_taken_back(rpcrdma_unregister_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
 		                                      (const struct sockaddr *)&ss, 0));
 	while (s->n_registered)
@@ -371,23 +410,10 @@ static void unregister_all(struct server *s)
 		        s->listeners[--s->n_registered], 0));
 }
 
-/* "listening ADDR:PORT". */
-static void print_addr(const char *what, const struct sockaddr_storage *ss)
-{
-	const struct sockaddr_in *in4 = (const void *)ss;
-	const struct sockaddr_in6 *in6 = (const void *)ss;
-	bool v6 = ss->ss_family == AF_INET6;
-	char host[INET6_ADDRSTRLEN];
-
-	inet_ntop(ss->ss_family, v6 ? (const void *)&in6->sin6_addr : &in4->sin_addr,
-	          host, sizeof(host));
-	printf("%s %s%s%s:%u", what, v6 ? "[" : "", host, v6 ? "]" : "",
-	       ntohs(v6 ? in6->sin6_port : in4->sin_port));
-}
-
 /* One line a listener: who waits for us reads them.  They are written at once. */
 static int announce(const struct server *s)
 {
+	bool json = s->common.json;
 	struct sockaddr_storage ss;
 
 	for (unsigned i = 0; i < s->n_listeners; i++) {
@@ -395,14 +421,13 @@ static int announce(const struct server *s)
 
 		if (e)
 			return e;
-		print_addr("listening", &ss);
-		printf(" %s %u\n", rpcrdma_listener_provider(s->listeners[i]),
-		       s->common.version == 1 ? 1u : 2u); /* the highest */
+		report_listening(&ss, rpcrdma_listener_provider(s->listeners[i]),
+		                 s->common.version == 1 ? 1 : 2, json);
 	}
-	for (unsigned i = 0; mountd_addr(s->mountd, i, &ss); i++) {
-		print_addr("mountd", &ss);
-		printf(" tcp\n");
-	}
+	for (unsigned i = 0; tcpd_addr(s->mountd, i, &ss); i++)
+		report_tcp("mountd", &ss, json);
+	for (unsigned i = 0; tcpd_addr(s->gssd, i, &ss); i++)
+		report_tcp("gss", &ss, json);
 	return fflush(stdout) ? -errno : 0;
 }
 
@@ -484,7 +509,7 @@ static int set_up(struct server *s)
 	if (!e)
 		e = listen_all(s);
 	if (!e)
-		e = listen_tcp(s);
+		e = listen_all_tcp(s);
 	return e || !s->registers ? e : register_all(s);
 }
 
@@ -497,7 +522,9 @@ static int run(struct server *s)
 		tool_error("cannot start threads: %s", strerror(-e));
 		return e;
 	}
-	e = s->mountd ? mountd_start(s->mountd) : 0;
+	e = s->mountd ? tcpd_start(s->mountd) : 0;
+	if (!e && s->gssd)
+		e = tcpd_start(s->gssd);
 	if (e) {
 		tool_error("cannot start threads: %s", strerror(-e));
 		return e;
@@ -522,7 +549,8 @@ static void drain(struct server *s)
 	unregister_all(s);
 	for (unsigned i = 0; i < s->n_listeners; i++)
 		rpcrdma_listener_close(s->listeners[i], DRAIN_SECONDS * 1000000000ull);
-	mountd_stop(s->mountd);
+	tcpd_stop(s->mountd);
+	tcpd_stop(s->gssd);
 	while (!rpcrdma_engine_idle(s->engine) && tool_now_ns() < until)
 		if (rpcrdma_engine_process(s->engine, 100))
 			break;
@@ -534,7 +562,8 @@ static void take_down(struct server *s)
 
 	(void)ident_enter_server(); /* the last request's identity ends here */
 	if (s->stats && s->service) {
-		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd);
+		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
+		                     s->gssd);
 		if (e)
 			tool_error("%s: %s", s->stats, strerror(-e));
 	}
@@ -542,8 +571,10 @@ static void take_down(struct server *s)
 	signal(SIGTERM, SIG_DFL);
 	if (s->engine)
 		rpcrdma_engine_free(s->engine);
+	tcpd_free(s->mountd);
+	tcpd_free(s->gssd);
+	free(s->mount_rpc);
 	rpcrdma_service_free(s->service);
-	mountd_free(s->mountd);
 	objects_fini(&s->nfsd.objects);
 	export_close_all(&s->nfsd);
 	for (unsigned i = 0; i < s->nfsd.n_mounts; i++)
@@ -559,7 +590,7 @@ int tool_nfsd(int argc, char **argv)
 	if (!s)
 		return TOOL_FAILED;
 	s->threads = 4;
-	s->mount_port = NO_PORT;
+	s->mount_port = s->gss_port = NO_PORT;
 	s->connections = 128;
 	s->memory = 32 << 20;
 	s->reply_cache = 8 << 20;

@@ -3,6 +3,7 @@
  * `rpcrdma nfsd`: what its files share.
  *
  *   nfsd.c     options, listeners, life of the process
+ *   report.c   where it listens, and clients that come and go
  *   stats.c    the JSON written at exit
  *   proc.c     a request: credential, arguments, procedure, results
  *   ident.c    who a request is served as
@@ -17,8 +18,8 @@
  *   name.c     LOOKUP and the procedures that change directories
  *   dir.c      READDIR READDIRPLUS
  *   mount.c    the MOUNT program
- *   mountd.c   ... over TCP: connections and records
- *   mount_rpc.c  ... calls and replies
+ *   mount_rpc.c  ... over TCP: calls and replies
+ *   tcpd.c     connections and records of TCP
  *   worker.c   threads that wait for storage
  *
  * A procedure runs in its engine's thread; what must wait for storage (fsync)
@@ -44,6 +45,7 @@
 #include <rpcrdma/nfs.h>
 #include "nfs/nfs3_msg.h"
 #include "siphash.h"
+#include "tcpd.h"
 
 enum {
 	NFSD_MAX_EXPORTS = 64,
@@ -298,10 +300,19 @@ void nfsd_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
 /* Unstable data may have been lost: clients are to write them again. */
 void nfsd_new_verf(struct nfsd *);
 
-struct mountd;
-/* The JSON of --stats-on-exit.  0, or negative errno. */
+/* report.c.  Lines of standard output, as objects of JSON if asked. */
+void report_listening(const struct sockaddr_storage *, const char *provider,
+                      unsigned version, bool json);
+/* @what: "mountd" or "gss". */
+void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
+/* A line of standard error: a rpcrdma_client_event_fn. */
+void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
+
+/* The JSON of --stats-on-exit; what is served over TCP may be NULL.  0, or negative
+ * errno. */
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
-                     const struct rpcrdma_service *, const struct mountd *);
+                     const struct rpcrdma_service *, const struct tcpd *mount,
+                     const struct tcpd *gss);
 
 /* ---- A request (proc.c) -------------------------------------------------------------
  */
@@ -407,7 +418,7 @@ int op_peer(const struct op *, struct sockaddr_storage *ret);
 /* Both programs; their tables are the nfsd's. */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
 
-/* ---- MOUNT over TCP (proc.c, mountd.c) ------------------------------------- */
+/* ---- MOUNT over TCP (proc.c, mount_rpc.c) ------------------------------------- */
 
 enum { MOUNT_LIST_BYTES = 32768 }; /* of the results of DUMP and EXPORT */
 
@@ -424,24 +435,6 @@ struct mount_call {
  * for the caller (RPCRDMA_PROC_UNAVAIL ... RPCRDMA_AUTH_ERROR). */
 int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *ret,
                       size_t size, size_t *ret_len, uint32_t *ret_auth_stat);
-
-struct mountd_stats {
-	uint64_t connections, calls, errors, dropped;
-};
-
-/* NULL: no memory.  Nothing happens before mountd_start. */
-struct mountd *mountd_new(struct nfsd *);
-/* Listens at the address (port in network order; 0 = any), once however often it is
- * given.  0, or negative errno. */
-int mountd_listen(struct mountd *, const struct sockaddr_storage *, uint16_t port);
-/* The i-th address; false when there are no more. */
-bool mountd_addr(const struct mountd *, unsigned i, struct sockaddr_storage *ret);
-int mountd_start(struct mountd *);
-/* Answers what was asked, for a second at most, and ends the thread. */
-void mountd_stop(struct mountd *);
-/* After mountd_stop. */
-void mountd_stats(const struct mountd *, struct mountd_stats *ret);
-void mountd_free(struct mountd *);
 
 /* ---- Attributes and errors (attr.c)
  * --------------------------------------------------- */

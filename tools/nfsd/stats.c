@@ -2,8 +2,8 @@
 /*
  * What --stats-on-exit writes: one JSON object with the engine's counters
  * ("transport", the fields of struct rpcrdma_stats) and the calls by procedure
- * ("nfs", "mount"; procedures that were never called are left out).  Calls of MOUNT
- * over TCP are counted apart ("mount_tcp").
+ * ("nfs", "mount"; procedures that were never called are left out).  What came over TCP
+ * is counted apart ("mount_tcp", "gss_tcp").
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -94,19 +94,22 @@ static void write_program(FILE *f, const char *title,
 	fprintf(f, "}");
 }
 
-static void write_mountd(FILE *f, const struct mountd *m)
+static void write_tcp(FILE *f, const char *title, const struct tcpd *t)
 {
-	struct mountd_stats s;
+	struct tcpd_stats s;
 
-	mountd_stats(m, &s);
+	if (!t)
+		return;
+	tcpd_stats(t, &s);
 	fprintf(f,
-	        ",\"mount_tcp\":{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
+	        ",\"%s\":{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
 	        ",\"connections\":%" PRIu64 ",\"connections_dropped\":%" PRIu64 "}",
-	        s.calls, s.errors, s.connections, s.dropped);
+	        title, s.calls, s.errors, s.connections, s.dropped);
 }
 
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
-                     const struct rpcrdma_service *service, const struct mountd *mountd)
+                     const struct rpcrdma_service *service, const struct tcpd *mount,
+                     const struct tcpd *gss)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "we") : stdout;
 	struct rpcrdma_stats s;
@@ -121,8 +124,8 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
 	              RPCRDMA_NFS3_PROCEDURES);
 	write_program(f, "mount", service, RPCRDMA_MOUNT_PROGRAM,
 	              rpcrdma_mount3_binding, RPCRDMA_MOUNT3_PROCEDURES);
-	if (mountd)
-		write_mountd(f, mountd);
+	write_tcp(f, "mount_tcp", mount);
+	write_tcp(f, "gss_tcp", gss);
 	fprintf(f, "}\n");
 	if (fflush(f) || ferror(f))
 		e = -EIO;

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MOUNT over TCP: clients of NFS over RDMA ask for it there, Linux always does.
+ * ONC RPC over TCP, for the little that clients of NFS over RDMA ask for there: MOUNT
+ * (Linux always does), and security contexts.
  *
  * One thread polls the listeners and at most MAX_PEERS connections.  A connection
- * reads one record, has it answered (mount_rpc.c), writes, and only then reads on; so
+ * reads one record, has it answered by its service, writes, and only then reads on; so
  * each needs room for one call, and for one answer while it is being written.
  *
- * Peers are not trusted.  A record is short, its fragments are counted with it; what
+ * Peers are not trusted.  A record is bounded, its fragments are counted with it; what
  * is no call ends the connection.  A connection that has had no call answered for
  * IDLE_SECONDS is closed, whatever it sends or fails to read meanwhile, and one that
  * is idle longest makes room for a new one: nobody can keep others out.
  */
-#include "nfsd.h"
-#include "mount_rpc.h"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* accept4 */
+#endif
+#include "tcpd.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
 	MAX_LISTENERS = 16,
 	MAX_PEERS = 64,
 	MARK = 4,
-	MAX_RECORD = 4096, /* a call has 1.9 KiB at most */
 	MAX_FRAGMENTS = 64,
 	MAX_TURNS = 8, /* calls of one connection, before others have their turn */
 	IDLE_SECONDS = 30,
@@ -45,14 +48,15 @@ struct peer {
 	size_t left; /* of the fragment */
 	bool last;
 	unsigned n_fragments; /* of the record */
-	uint8_t record[MAX_RECORD];
+	void *out;            /* an answer; NULL: none */
+	uint8_t out_mark[MARK];
+	size_t out_len, out_done; /* out_done counts the mark too */
 	size_t len;
-	uint8_t *out; /* an answer, its mark included; NULL: none */
-	size_t out_len, out_done;
+	uint8_t record[]; /* as long as the service says */
 };
 
-struct mountd {
-	struct nfsd *nfsd;
+struct tcpd {
+	struct tcpd_service service;
 	int listeners[MAX_LISTENERS];
 	struct sockaddr_storage addrs[MAX_LISTENERS];
 	unsigned n_listeners;
@@ -62,9 +66,7 @@ struct mountd {
 	bool started;
 	pthread_t thread;
 	uint64_t pause_until_ms;
-	struct mountd_stats stats;
-	uint8_t room[MOUNT_LIST_BYTES];
-	uint8_t answer[MARK + MOUNT_RPC_BYTES];
+	struct tcpd_stats stats;
 };
 
 static uint64_t now_ms(void)
@@ -77,7 +79,7 @@ static uint64_t now_ms(void)
 
 /* ---- Connections ------------------------------------------------------------ */
 
-static void drop(struct mountd *m, unsigned i)
+static void drop(struct tcpd *m, unsigned i)
 {
 	struct peer *p = m->peers[i];
 
@@ -87,7 +89,7 @@ static void drop(struct mountd *m, unsigned i)
 	m->peers[i] = m->peers[--m->n_peers];
 }
 
-static unsigned idlest(const struct mountd *m)
+static unsigned idlest(const struct tcpd *m)
 {
 	unsigned found = 0;
 
@@ -97,7 +99,7 @@ static unsigned idlest(const struct mountd *m)
 	return found;
 }
 
-static void take(struct mountd *m, int listener, uint64_t now)
+static void take(struct tcpd *m, int listener, uint64_t now)
 {
 	struct sockaddr_storage addr = {0};
 	socklen_t len = sizeof(addr);
@@ -111,7 +113,7 @@ static void take(struct mountd *m, int listener, uint64_t now)
 			m->pause_until_ms = now + PAUSE_MS;
 		return;
 	}
-	p = calloc(1, sizeof(*p));
+	p = calloc(1, sizeof(*p) + m->service.max_record);
 	if (!p) {
 		close(fd);
 		m->pause_until_ms = now + PAUSE_MS;
@@ -140,18 +142,19 @@ static ssize_t get(const struct peer *p, void *to, size_t want)
 	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-static bool begin_fragment(struct peer *p)
+static bool begin_fragment(const struct tcpd *m, struct peer *p)
 {
 	uint32_t mark = (uint32_t)p->mark[0] << 24 | (uint32_t)p->mark[1] << 16 |
 	                (uint32_t)p->mark[2] << 8 | p->mark[3];
 
 	p->last = mark & LAST_FRAGMENT;
 	p->left = mark & ~LAST_FRAGMENT;
-	return p->left <= MAX_RECORD - p->len && ++p->n_fragments <= MAX_FRAGMENTS;
+	return p->left <= m->service.max_record - p->len &&
+	       ++p->n_fragments <= MAX_FRAGMENTS;
 }
 
 /* 1: a record is there; 0: more is to come; -1: the connection is of no use. */
-static int read_record(struct peer *p)
+static int read_record(const struct tcpd *m, struct peer *p)
 {
 	ssize_t n;
 
@@ -161,7 +164,7 @@ static int read_record(struct peer *p)
 			if (n <= 0)
 				return (int)n;
 			p->mark_len += (size_t)n;
-			if (p->mark_len == MARK && !begin_fragment(p))
+			if (p->mark_len == MARK && !begin_fragment(m, p))
 				return -1;
 			continue;
 		}
@@ -179,29 +182,23 @@ static int read_record(struct peer *p)
 	}
 }
 
-/* Executes what is in the record; false: it is no call. */
-static bool answer(struct mountd *m, struct peer *p)
+/* False: the connection is of no use. */
+static bool answer(struct tcpd *m, struct peer *p)
 {
-	struct mount_call call = {
-	        .peer = p->addr, .room = m->room, .room_bytes = sizeof(m->room)};
 	bool failed = false;
-	size_t len =
-	        mount_rpc(m->nfsd, &call, p->record, p->len, m->answer + MARK, &failed);
-	uint32_t mark = (uint32_t)len | LAST_FRAGMENT;
+	void *out = m->service.answer(m->service.arg, &p->addr, p->record, p->len,
+	                              &p->out_len, &failed);
+	uint32_t mark = (uint32_t)p->out_len | LAST_FRAGMENT;
 
 	p->len = 0;
 	p->n_fragments = 0;
 	m->stats.calls++;
 	m->stats.errors += failed;
-	if (!len)
+	if (!out)
 		return false;
 	for (int i = 0; i < MARK; i++)
-		m->answer[i] = (uint8_t)(mark >> (24 - 8 * i));
-	p->out = malloc(MARK + len);
-	if (!p->out)
-		return false;
-	memcpy(p->out, m->answer, MARK + len);
-	p->out_len = MARK + len;
+		p->out_mark[i] = (uint8_t)(mark >> (24 - 8 * i));
+	p->out = out;
 	p->out_done = 0;
 	return true;
 }
@@ -209,13 +206,20 @@ static bool answer(struct mountd *m, struct peer *p)
 /* 1: all is out; 0: the rest later; -1. */
 static int write_out(struct peer *p, uint64_t now)
 {
-	ssize_t n = send(p->fd, p->out + p->out_done, p->out_len - p->out_done,
-	                 MSG_NOSIGNAL);
+	size_t skip = p->out_done < MARK ? 0 : p->out_done - MARK;
+	struct iovec iov[2] = {
+	        {p->out_mark + p->out_done, MARK - p->out_done},
+	        {(uint8_t *)p->out + skip, p->out_len - skip},
+	};
+	bool mark_too = p->out_done < MARK;
+	struct msghdr msg = {.msg_iov = mark_too ? iov : iov + 1,
+	                     .msg_iovlen = mark_too ? 2 : 1};
+	ssize_t n = sendmsg(p->fd, &msg, MSG_NOSIGNAL);
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	p->out_done += (size_t)n;
-	if (p->out_done < p->out_len)
+	if (p->out_done < MARK + p->out_len)
 		return 0;
 	free(p->out);
 	p->out = NULL;
@@ -224,13 +228,13 @@ static int write_out(struct peer *p, uint64_t now)
 }
 
 /* Whether to keep the connection. */
-static bool serve(struct mountd *m, struct peer *p, uint64_t now)
+static bool serve(struct tcpd *m, struct peer *p, uint64_t now)
 {
 	int r = 1;
 
 	for (int turn = 0; turn < MAX_TURNS && r > 0; turn++) {
 		if (!p->out) {
-			r = read_record(p);
+			r = read_record(m, p);
 			if (r > 0 && !answer(m, p))
 				r = -1;
 		}
@@ -247,7 +251,7 @@ struct polled {
 	unsigned n, n_listeners;
 };
 
-static void gather(const struct mountd *m, uint64_t now, bool stopping,
+static void gather(const struct tcpd *m, uint64_t now, bool stopping,
                    struct polled *ret)
 {
 	ret->n = 0;
@@ -261,7 +265,7 @@ static void gather(const struct mountd *m, uint64_t now, bool stopping,
 }
 
 /* In reverse, so that a dropped one's place is taken by one already seen. */
-static void serve_ready(struct mountd *m, const struct polled *q, uint64_t now,
+static void serve_ready(struct tcpd *m, const struct polled *q, uint64_t now,
                         bool stopping)
 {
 	unsigned first = 1 + q->n_listeners;
@@ -282,7 +286,7 @@ static void serve_ready(struct mountd *m, const struct polled *q, uint64_t now,
 			take(m, q->fds[1 + i].fd, now);
 }
 
-static int wait_ms(const struct mountd *m, uint64_t now)
+static int wait_ms(const struct tcpd *m, uint64_t now)
 {
 	if (now < m->pause_until_ms)
 		return PAUSE_MS;
@@ -291,7 +295,7 @@ static int wait_ms(const struct mountd *m, uint64_t now)
 
 static void *run(void *arg)
 {
-	struct mountd *m = arg;
+	struct tcpd *m = arg;
 	struct polled q;
 	uint64_t now = now_ms(), until = UINT64_MAX;
 
@@ -316,13 +320,13 @@ static void *run(void *arg)
 
 /* ---- From outside ----------------------------------------------------------- */
 
-struct mountd *mountd_new(struct nfsd *d)
+struct tcpd *tcpd_new(const struct tcpd_service *service)
 {
-	struct mountd *m = calloc(1, sizeof(*m));
+	struct tcpd *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
-	m->nfsd = d;
+	m->service = *service;
 	m->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (m->wake < 0) {
 		free(m);
@@ -375,7 +379,7 @@ static int open_listener(const struct sockaddr_storage *at, int *ret)
 	return 0;
 }
 
-int mountd_listen(struct mountd *m, const struct sockaddr_storage *addr, uint16_t port)
+int tcpd_listen(struct tcpd *m, const struct sockaddr_storage *addr, uint16_t port)
 {
 	struct sockaddr_storage at = *addr;
 	socklen_t len = sizeof(at);
@@ -400,7 +404,7 @@ int mountd_listen(struct mountd *m, const struct sockaddr_storage *addr, uint16_
 	return 0;
 }
 
-bool mountd_addr(const struct mountd *m, unsigned i, struct sockaddr_storage *ret)
+bool tcpd_addr(const struct tcpd *m, unsigned i, struct sockaddr_storage *ret)
 {
 	if (!m || i >= m->n_listeners)
 		return false;
@@ -408,7 +412,7 @@ bool mountd_addr(const struct mountd *m, unsigned i, struct sockaddr_storage *re
 	return true;
 }
 
-int mountd_start(struct mountd *m)
+int tcpd_start(struct tcpd *m)
 {
 	int e = pthread_create(&m->thread, NULL, run, m);
 
@@ -416,7 +420,7 @@ int mountd_start(struct mountd *m)
 	return -e;
 }
 
-void mountd_stop(struct mountd *m)
+void tcpd_stop(struct tcpd *m)
 {
 	const uint64_t one = 1;
 
@@ -427,12 +431,12 @@ void mountd_stop(struct mountd *m)
 	m->started = false;
 }
 
-void mountd_stats(const struct mountd *m, struct mountd_stats *ret)
+void tcpd_stats(const struct tcpd *m, struct tcpd_stats *ret)
 {
 	*ret = m->stats;
 }
 
-void mountd_free(struct mountd *m)
+void tcpd_free(struct tcpd *m)
 {
 	if (!m)
 		return;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the server says of itself while it runs: on standard output where it listens
+ * (for whoever started it), on standard error the clients that come and go (-v).
+ */
+#include "nfsd.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ADDR_BYTES = NI_MAXHOST + NI_MAXSERV + 4 };
+
+/* "ADDR:PORT", an IPv6 address in brackets. */
+static const char *addr_text(const struct sockaddr_storage *ss, char text[ADDR_BYTES])
+{
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+	bool v6 = ss->ss_family == AF_INET6;
+
+	if (getnameinfo((const struct sockaddr *)ss,
+	                v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
+	                host, sizeof(host), port, sizeof(port),
+	                NI_NUMERICHOST | NI_NUMERICSERV))
+		return "of unknown address";
+	snprintf(text, ADDR_BYTES, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
+	         port);
+	return text;
+}
+
+void report_listening(const struct sockaddr_storage *ss, const char *provider,
+                      unsigned version, bool json)
+{
+	char text[ADDR_BYTES];
+
+	if (json)
+		printf("{\"listening\":\"%s\",\"provider\":\"%s\","
+		       "\"rpcrdma_version\":%u}\n",
+		       addr_text(ss, text), provider, version);
+	else
+		printf("listening %s %s %u\n", addr_text(ss, text), provider, version);
+}
+
+void report_tcp(const char *what, const struct sockaddr_storage *ss, bool json)
+{
+	char text[ADDR_BYTES];
+
+	if (json)
+		printf("{\"%s\":\"%s\",\"provider\":\"tcp\"}\n", what,
+		       addr_text(ss, text));
+	else
+		printf("%s %s tcp\n", what, addr_text(ss, text));
+}
+
+void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i,
+                   void *arg)
+{
+	char text[ADDR_BYTES];
+
+	(void)l;
+	(void)arg;
+	fprintf(stderr, "rpcrdma nfsd: client %s", addr_text(&i->peer, text));
+	if (i->connected)
+		fprintf(stderr, " connected: %s, version %u%s%s\n", i->provider,
+		        i->version, *i->identity ? ", is " : "", i->identity);
+	else if (!i->error)
+		fprintf(stderr, " left\n");
+	else
+		fprintf(stderr, " ended: %s\n", *i->why ? i->why : strerror(-i->error));
+}
