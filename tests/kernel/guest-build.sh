@@ -182,7 +182,8 @@ mkdir -p init/bin init/sbin init/usr/bin init/usr/sbin init/proc init/sys init/d
 ln -s /run init/var/run
 
 wanted="crc32_generic crc32c_generic crc32c_intel virtio_pci virtio_net 9pnet_virtio 9p af_packet
-sch_netem rdma_rxe siw ib_uverbs ib_umad rdma_ucm rpcrdma nfsd nfs nfsv3 nfsv4"
+sch_netem rdma_rxe siw ib_uverbs ib_umad rdma_ucm rpcrdma nfsd nfs nfsv3 nfsv4
+rpcsec_gss_krb5 cts cbc aes_generic sha1_generic sha256_generic hmac cmac"
 depmod -b "$dir/root" "$abi"
 for m in $wanted; do
 	PATH=$PATH:/usr/sbin:/sbin modprobe -d "$dir/root" -S "$abi" --show-depends "$m" >>modules.new.all || {
@@ -202,7 +203,7 @@ cp "$modules/extra/siw-tunable.ko.other" init/lib/siw-tunable.ko
 depmod -b "$dir/init" "$abi"
 
 programs="busybox dash ip tc rdma kmod rping ibv_devinfo ibv_rc_pingpong tcpdump
-rpc.mountd rpc.nfsd exportfs rpcbind mount.nfs showmount"
+rpc.mountd rpc.nfsd rpc.gssd exportfs rpcbind mount.nfs showmount"
 for p in $programs; do
 	set -- root/bin/$p root/sbin/$p root/usr/bin/$p root/usr/sbin/$p
 	for from; do
