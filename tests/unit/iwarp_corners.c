@@ -74,6 +74,7 @@ static void all_regions_and_a_read(void **state)
 	flush(&c);
 	for (uint64_t i = 0; i < 200; i++)
 		expect_wc(&c, &s, RR_WC_READ, i, 0);
+	assert_int_equal(rr_iw_of(c.ep)->stags.live, RR_STAGS_MAX); /* no sink is left */
 	pair_close(&c, &s);
 }
 
@@ -172,6 +173,55 @@ static void rtr_read_and_full_queue(void **state)
 	raw_fini(&r);
 }
 
+/* Reads whose Requests wait behind a full socket are flushed once, and so is one
+ * that has to wait for them. */
+static void a_read_framed_and_unsent(void **state)
+{
+	static uint8_t block[16384], sink[64];
+	struct rr_sge g = {block, sizeof(block), 0}, s = {sink, sizeof(sink), 0};
+	static struct raw r;
+	unsigned n = 0, wrote = 0, seen[3] = {0};
+	struct rr_wc *wc;
+
+	raw_enter(&r, "ord=2");
+	do /* until no more goes out */
+		assert_int_equal(OPS->post_write(r.e.ep, &g, 1, 1, 1, 1000 + n++), 0);
+	while (OPS->flush(r.e.ep, now()) == 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(OPS->post_read(r.e.ep, &s, 7, 8, i), 0);
+	OPS->progress(r.e.ep, now());
+	assert_int_equal(rr_iw_of(r.e.ep)->reads.count, 2);
+	raw_close(&r); /* with octets unread: by reset */
+	while ((wc = next_wc(&r.e, NULL))->op != RR_WC_DISCONNECTED) {
+		if (wc->op == RR_WC_READ)
+			seen[wc->token]++;
+		else
+			wrote++;
+	}
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(seen[i], 1);
+	assert_int_equal(wrote, n);
+	raw_fini(&r);
+}
+
+/* The answer to a Read that was the RTR message has no data. */
+static void data_for_the_rtr_read(void **state)
+{
+	static struct raw r;
+	static struct bytes o;
+
+	raw_server(&r, "p2p=1");
+	raw_need(&r, 24);
+	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 24);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	o.n = 0;
+	add_tagged(&o, 0xc142, 0, 0, "data", 4);
+	raw_say(&r, o.b, o.n);
+	raw_close(&r);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+	raw_fini(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +231,8 @@ int main(void)
 	        cmocka_unit_test(written_while_read_large),
 	        cmocka_unit_test(written_while_read_small),
 	        cmocka_unit_test(rtr_read_and_full_queue),
+	        cmocka_unit_test(a_read_framed_and_unsent),
+	        cmocka_unit_test(data_for_the_rtr_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,54 @@ static void end_while_read(void **state)
 	raw_close(&r);
 }
 
+/* What comes until the end of the stream. */
+static uint64_t count_rest(struct raw *r)
+{
+	rr_time stop = now() + RR_SEC(10);
+	static uint8_t b[65536];
+	uint64_t total = 0;
+	ssize_t n;
+
+	while ((n = recv(r->fd, b, sizeof(b), 0)) != 0) {
+		if (n > 0)
+			total += (uint64_t)n;
+		else
+			assert_int_equal(errno, EAGAIN);
+		assert_true(now() < stop);
+		raw_step(r, 1);
+	}
+	return total;
+}
+
+/* A peer that errs, or says that we did, is not told the rest of what it read. */
+static void nothing_more_after_an_error(void **state)
+{
+	static const uint8_t term[4] = {0x01, 0x00};
+	static struct raw r;
+	static struct bytes o;
+
+	for (unsigned ours = 0; ours < 2; ours++) {
+		uint8_t *mem = pattern(8 * MIB, 1);
+		struct rr_region reg;
+
+		start_read(&r, mem, &reg);
+		o.n = 0;
+		if (ours) {
+			OPS->disconnect(r.e.ep, now()); /* so there is no Terminate */
+			add_tagged(&o, 0xc140, reg.handle ^ 1, reg.offset, "x", 1);
+		} else {
+			add_untagged(&o, 0x4147, 0, 2, 1, 0, term, 4);
+		}
+		raw_say(&r, o.b, o.n);
+		raw_step(&r, 10);
+		assert_true(count_rest(&r) < 8 * MIB);
+		raw_close(&r);
+		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, ours ? 0 : -EREMOTEIO);
+		raw_fini(&r);
+		free(mem);
+	}
+}
+
 /* A segment half received when its region goes. */
 static void write_in_progress(uint32_t first)
 {
@@ -205,6 +253,7 @@ int main(void)
 	        cmocka_unit_test(local_while_read),
 	        cmocka_unit_test(remote_while_read),
 	        cmocka_unit_test(end_while_read),
+	        cmocka_unit_test(nothing_more_after_an_error),
 	        cmocka_unit_test(local_while_written),
 	        cmocka_unit_test(local_before_crc),
 	};

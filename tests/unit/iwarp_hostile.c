@@ -50,6 +50,7 @@ MAKE(read_not_last, ul_untagged(u, 0x0141, 0, 1, 1, 0, junk, 28))
 MAKE(send_msn_0, ul_untagged(u, 0x4143, 0, 0, 0, 0, junk, 4))
 MAKE(send_msn_2, ul_untagged(u, 0x4143, 0, 0, 2, 0, junk, 4))
 MAKE(send_msn_3, ul_untagged(u, 0x4143, 0, 0, 3, 0, junk, 4))
+MAKE(send_msn_far, ul_untagged(u, 0x4143, 0, 0, 0xfffffff0, 0, junk, 4))
 MAKE(send_mo, ul_untagged(u, 0x4143, 0, 0, 1, 1, junk, 4))
 MAKE(send_long, ul_untagged(u, 0x4143, 0, 0, 1, 0, junk, 65))
 MAKE(qn_3, ul_untagged(u, 0x4143, 0, 3, 1, 0, junk, 4))
@@ -62,6 +63,8 @@ MAKE(write_untagged, ul_untagged(u, 0x4140, 0, 0, 1, 0, junk, 4))
 MAKE(send_tagged, ul_tagged(u, 0xc143, w->wr.handle, w->wr.offset, junk, 4))
 MAKE(send_on_qn_1, ul_untagged(u, 0x4143, 0, 1, 1, 0, junk, 28))
 MAKE(read_on_qn_0, ul_untagged(u, 0x4141, 0, 0, 1, 0, junk, 28))
+MAKE(term_on_qn_0, ul_untagged(u, 0x4147, 0, 0, 1, 0, junk, 4))
+MAKE(term_tagged, ul_tagged(u, 0xc147, w->wr.handle, w->wr.offset, junk, 4))
 MAKE(inv_wild, ul_untagged(u, 0x4144, w->wr.handle ^ 1, 0, 1, 0, junk, 4))
 MAKE(inv_sink, ul_untagged(u, 0x4146, w->read_stag, 0, 1, 0, junk, 4))
 MAKE(resp_stag, ul_tagged(u, 0xc142, w->read_stag ^ 1, w->read_to, junk, 64))
@@ -104,6 +107,7 @@ static const struct row {
         {"send_msn_0", send_msn_0, 0x1203, H},
         {"send_msn_2", send_msn_2, 0x1203, H},
         {"send_msn_3", send_msn_3, 0x1202, H},
+        {"send_msn_far", send_msn_far, 0x1203, H},
         {"send_mo", send_mo, 0x1204, H},
         {"send_long", send_long, 0x1205, H},
         {"qn_3", qn_3, 0x1201, H},
@@ -116,6 +120,8 @@ static const struct row {
         {"send_tagged", send_tagged, 0x0206, H},
         {"send_on_qn_1", send_on_qn_1, 0x0206, H},
         {"read_on_qn_0", read_on_qn_0, 0x0206, H},
+        {"term_on_qn_0", term_on_qn_0, 0x0206, H},
+        {"term_tagged", term_tagged, 0x0206, H},
         {"inv_wild", inv_wild, 0x0109, H},
         {"inv_sink", inv_sink, 0x0109, H},
         {"resp_stag", resp_stag, 0x1100, H},
@@ -317,6 +323,22 @@ static void too_long_in_segments(void **state)
 	world_ends(&w, -EREMOTEIO, 2);
 }
 
+/* Nor may one begin within the one before. */
+static void segments_that_overlap(void **state)
+{
+	static struct world w;
+	static struct bytes o;
+
+	world_open(&w, NULL);
+	o.n = 0;
+	add_untagged(&o, 0x0143, 0, 0, 1, 0, junk, 40);
+	ul_untagged(&w.u, 0x4143, 0, 0, 1, 39, junk, 8);
+	put_fpdu(&o, &w.u);
+	raw_say(&w.r, o.b, o.n);
+	expect_terminate(&w, 0x1204, H, &w.u);
+	world_ends(&w, -EREMOTEIO, 2);
+}
+
 static void too_many_reads(void **state)
 {
 	static struct world w;
@@ -415,6 +437,8 @@ static void peer_vanishes(void **state)
 {
 	static struct world w;
 	static struct bytes o;
+	static uint8_t big[60000];
+	struct rr_region reg;
 	struct linger l = {1, 0};
 
 	/* in order */
@@ -435,6 +459,17 @@ static void peer_vanishes(void **state)
 		raw_close(&w.r);
 		world_ends(&w, -ECONNRESET, 2);
 	}
+	/* in a large one, of which the octets so far are in their place */
+	world_open(&w, NULL);
+	assert_int_equal(OPS->register_mem(w.r.e.ep, big, sizeof(big),
+	                                   RR_ACCESS_REMOTE_WRITE, &reg),
+	                 0);
+	o.n = 0;
+	add_tagged(&o, 0xc140, reg.handle, reg.offset, big, sizeof(big));
+	raw_say(&w.r, o.b, 1000);
+	raw_step(&w.r, 10);
+	raw_close(&w.r);
+	world_ends(&w, -ECONNRESET, 2);
 	/* between the segments of a message */
 	world_open(&w, NULL);
 	o.n = 0;
@@ -477,6 +512,7 @@ int main(void)
 	        cmocka_unit_test(wild_large),
 	        cmocka_unit_test(no_receive_left),
 	        cmocka_unit_test(too_long_in_segments),
+	        cmocka_unit_test(segments_that_overlap),
 	        cmocka_unit_test(too_many_reads),
 	        cmocka_unit_test(response_without_read),
 	        cmocka_unit_test(first_fpdu_bad),

@@ -129,6 +129,68 @@ static void rtr_by_send(void **state)
 	raw_fini(&r);
 }
 
+/* Only an empty Send that comes first is it; anything else is what it looks like. */
+static void what_is_no_rtr_send(void **state)
+{
+	static const struct {
+		bool write; /* an empty Write comes before */
+		uint16_t ctrl;
+		uint32_t msn, mo;
+		size_t len;
+		int status; /* of the end; 0: it takes the Receive */
+	} t[] = {
+	        {false, 0x4143, 1, 0, 3, 0},
+	        {true, 0x4143, 1, 0, 0, 0},
+	        {false, 0x4143, 2, 0, 0, -EREMOTEIO},
+	        {false, 0x4143, 1, 4, 0, -EREMOTEIO},
+	};
+	static struct raw r;
+	static struct bytes o;
+	char buf[8];
+	struct rr_sge g = {buf, 8, 0};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		raw_client(&r, NULL, 0);
+		assert_int_equal(OPS->post_recv(r.e.ep, &g, 5), 0);
+		o.n = 0;
+		put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
+		if (t[i].write)
+			add_rtr(&o);
+		add_untagged(&o, t[i].ctrl, 0, 0, t[i].msn, t[i].mo, "abc", t[i].len);
+		raw_say(&r, o.b, o.n);
+		expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+		raw_need(&r, 24);
+		raw_close(&r);
+		if (t[i].status)
+			expect_wc(&r.e, NULL, RR_WC_RECV, 5, -ECANCELED);
+		else
+			assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len,
+			                 t[i].len);
+		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, t[i].status);
+		raw_fini(&r);
+	}
+}
+
+/* Segments of a Send: the empty first one is not it either. */
+static void no_rtr_send_without_its_end(void **state)
+{
+	static struct raw r;
+	static struct bytes o;
+	char buf[8];
+	struct rr_sge g = {buf, 8, 0};
+
+	raw_client(&r, NULL, 0);
+	assert_int_equal(OPS->post_recv(r.e.ep, &g, 5), 0);
+	o.n = 0;
+	put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
+	add_untagged(&o, 0x0143, 0, 0, 1, 0, NULL, 0);
+	add_untagged(&o, 0x4143, 0, 0, 1, 0, "abc", 3);
+	raw_say(&r, o.b, o.n);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len, 3);
+	raw_fini(&r);
+}
+
 static void rtr_by_read(void **state)
 {
 	static struct raw r;
@@ -562,6 +624,8 @@ int main(void)
 	        cmocka_unit_test(responder_waits),
 	        cmocka_unit_test(replies_in_kind),
 	        cmocka_unit_test(rtr_by_send),
+	        cmocka_unit_test(what_is_no_rtr_send),
+	        cmocka_unit_test(no_rtr_send_without_its_end),
 	        cmocka_unit_test(rtr_by_read),
 	        cmocka_unit_test(markers_when_asked),
 	        cmocka_unit_test(bad_replies),

@@ -75,9 +75,7 @@ static enum rr_term_error check_response(const struct rr_iw_ep *ep, const struct
 
 	if (!r)
 		return RR_TERM_RDMAP_OPCODE;
-	left = r->sge.len - r->done;
-	if (r->rtr)
-		left = 0;
+	left = r->sge.len - r->done; /* 0 of the RTR message */
 	if (g->len) {
 		if (r->rtr || g->h.stag != r->stag)
 			return RR_TERM_DDP_STAG;
