@@ -29,8 +29,8 @@ static const struct {
         {{.cn = "a.example"}, "a.example", false},
         {{.cn = "a.example", .san = "DNS:b.example"}, "a.example", false},
         {{.cn = "a.example", .san = "IP:127.0.0.1"}, "a.example", false},
-        {{.san = "DNS:*.example"}, "a.example", false},
-        {{.san = "DNS:a*.example"}, "a1.example", false},
+        {{.san = "DNS:*.hosts.example"}, "a.hosts.example", false},
+        {{.san = "DNS:a*.hosts.example"}, "a1.hosts.example", false},
 };
 
 static void the_server_must_have_the_name(void **state)

@@ -174,8 +174,11 @@ static const struct end *ours_for(bool server)
 
 static void refused(struct peer *p, const char *words)
 {
+	uint8_t binding[32];
+
 	assert_false(rr_hostauth_done(p->ours.h));
 	assert_string_equal(rr_hostauth_identity(p->ours.h), "");
+	assert_int_equal(rr_hostauth_binding(p->ours.h, binding), -ENOENT);
 	if (!strstr(rr_hostauth_why(p->ours.h), words))
 		fail_msg("\"%s\" is not in \"%s\"", words, rr_hostauth_why(p->ours.h));
 	peer_end(p);
@@ -195,6 +198,7 @@ static void tags_and_binding_are_as_described(void **state)
 		shake_hands(&p);
 		if (server)
 			hear_tag(&p);
+		assert_int_equal(rr_hostauth_binding(p.ours.h, got), -ENOENT);
 		say_tag(&p);
 		assert_int_equal(pass(&p), 1);
 		if (!server)
@@ -206,7 +210,9 @@ static void tags_and_binding_are_as_described(void **state)
 		assert_int_equal(rr_hostauth_binding(p.ours.h, got), 0);
 		assert_memory_equal(want, got, 32);
 		assert_int_equal(SSL_version(p.ssl), TLS1_3_VERSION);
-		peer_end(&p);
+		say_tag(&p); /* once is enough */
+		assert_int_equal(pass(&p), -EACCES);
+		refused(&p, "after the last");
 	}
 }
 

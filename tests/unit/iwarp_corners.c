@@ -100,6 +100,17 @@ static void quiet_stays_quiet(void **state)
 	pair_close(&c, &s);
 }
 
+/* Until a segment is being received into its place, or none is. */
+static void placing(struct raw *r, bool is)
+{
+	rr_time stop = now() + RR_SEC(10);
+
+	do
+		raw_step(r, 1);
+	while (rr_iw_of(r->e.ep)->rx.direct != is && now() < stop);
+	assert_int_equal(rr_iw_of(r->e.ep)->rx.direct, is);
+}
+
 /* The peer reads a region and writes it before it has taken the answer.  What it
  * reads is anybody's guess, but every CRC is good. */
 static void written_while_read(uint32_t body)
@@ -128,9 +139,9 @@ static void written_while_read(uint32_t body)
 		o.n = 0;
 		add_tagged(&o, 0xc140, reg.handle, reg.offset + at, junk, body);
 		raw_say(&r, o.b, o.n / 3);
-		raw_step(&r, 1);
+		placing(&r, body > 20000); /* never whole in the buffer */
 		raw_say(&r, o.b + o.n / 3, o.n - o.n / 3);
-		raw_step(&r, 1);
+		placing(&r, false);
 	}
 	while (done < 8 * MIB) {
 		assert_int_equal(get_be(raw_ulpdu(&r, &len), 1) & 0x80, 0x80);
@@ -191,6 +202,10 @@ static void a_read_framed_and_unsent(void **state)
 		assert_int_equal(OPS->post_read(r.e.ep, &s, 7, 8, i), 0);
 	OPS->progress(r.e.ep, now());
 	assert_int_equal(rr_iw_of(r.e.ep)->reads.count, 2);
+	while (!OPS->post_write(r.e.ep, &g, 1, 1, 1, 1000 + n))
+		n++;
+	end_poll(&r.e);
+	assert_int_equal(n + 3 - (r.e.n - r.e.taken), RR_IW_MAX_SEND);
 	raw_close(&r); /* with octets unread: by reset */
 	while ((wc = next_wc(&r.e, NULL))->op != RR_WC_DISCONNECTED) {
 		if (wc->op == RR_WC_READ)
@@ -202,6 +217,110 @@ static void a_read_framed_and_unsent(void **state)
 		assert_int_equal(seen[i], 1);
 	assert_int_equal(wrote, n);
 	raw_fini(&r);
+}
+
+/* Reads under way are no longer among the posts, and still have to complete. */
+static void reads_leave_room_for_their_ends(void **state)
+{
+	static uint8_t sink[64];
+	struct rr_sge g = {sink, sizeof(sink), 0};
+	static struct raw r;
+	unsigned reads = 0, recvs = 0;
+	struct rr_wc *wc;
+
+	raw_enter(&r, NULL);
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(OPS->post_read(r.e.ep, &g, 7, 8, i), 0);
+	flush(&r.e);
+	for (unsigned i = 0; i < 120; i++)
+		assert_int_equal(OPS->post_recv(r.e.ep, &g, i), 0);
+	raw_close(&r);
+	while ((wc = next_wc(&r.e, NULL))->op != RR_WC_DISCONNECTED) {
+		assert_int_equal(wc->status, -ECANCELED);
+		*(wc->op == RR_WC_READ ? &reads : &recvs) += 1;
+	}
+	assert_int_equal(reads, 64);
+	assert_int_equal(recvs, 120);
+	raw_fini(&r);
+}
+
+/* It owes no word to a server that may sleep: nothing is waited for. */
+static void a_client_without_rtr_ends_at_once(void **state)
+{
+	static struct raw r;
+
+	raw_server(&r, NULL);
+	raw_need(&r, 24);
+	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	OPS->disconnect(r.e.ep, now());
+	assert_int_equal(rr_iw_of(r.e.ep)->state, RR_IW_SHUT);
+	raw_close(&r);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(&r);
+}
+
+/* Completions that nobody takes have a limit, also those that need no peer. */
+static void invalidations_that_nobody_polls(void **state)
+{
+	static uint8_t mem[8];
+	static struct raw r;
+	struct rr_region reg;
+	struct rr_wc wc;
+	unsigned n = 0;
+	int rc;
+
+	raw_enter(&r, NULL);
+	do {
+		assert_int_equal(OPS->register_mem(r.e.ep, mem, 8, 0, &reg), 0);
+		rc = OPS->invalidate(r.e.ep, reg.handle, n++);
+	} while (!rc && n < 100000);
+	assert_int_equal(rc, -ENOBUFS);
+	assert_int_equal(OPS->poll(r.e.ep, &wc, 1), 1);
+	assert_int_equal(OPS->invalidate(r.e.ep, reg.handle, n), 0);
+	while (OPS->poll(r.e.ep, &wc, 1))
+		;
+	assert_int_equal(wc.token, n);
+	raw_fini(&r);
+}
+
+/* A peer that takes the rest little by little is waited for, but not for ever. */
+static void a_slow_end_has_its_limit(void **state)
+{
+	static struct raw r;
+	static struct bytes o, u;
+	static uint8_t some[65536];
+	struct rr_region reg;
+	uint8_t *mem = calloc(1, 8 * MIB);
+	rr_time t;
+	unsigned k = 0;
+
+	raw_enter(&r, NULL);
+	assert_int_equal(OPS->register_mem(r.e.ep, mem, 8 * MIB, RR_ACCESS_REMOTE_READ,
+	                                   &reg),
+	                 0);
+	o.n = 0;
+	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg.handle, reg.offset);
+	put_fpdu(&o, &u);
+	raw_say(&r, o.b, o.n);
+	steps(&r, 5);
+	t = now() + RR_SEC(1);
+	OPS->disconnect(r.e.ep, t);
+	do { /* its clock is told, not waited for */
+		for (size_t got = 0; got < 3 * sizeof(some);) {
+			ssize_t n = recv(r.fd, some, sizeof(some), MSG_DONTWAIT);
+
+			if (n <= 0)
+				break;
+			got += (size_t)n;
+		}
+		OPS->progress(r.e.ep, t + k++ * RR_MS(900));
+		end_poll(&r.e);
+	} while (r.e.n == r.e.taken && k < 30);
+	assert_in_range(k, 11, 14);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(&r);
+	free(mem);
 }
 
 /* The answer to a Read that was the RTR message has no data. */
@@ -232,6 +351,10 @@ int main(void)
 	        cmocka_unit_test(written_while_read_small),
 	        cmocka_unit_test(rtr_read_and_full_queue),
 	        cmocka_unit_test(a_read_framed_and_unsent),
+	        cmocka_unit_test(reads_leave_room_for_their_ends),
+	        cmocka_unit_test(invalidations_that_nobody_polls),
+	        cmocka_unit_test(a_client_without_rtr_ends_at_once),
+	        cmocka_unit_test(a_slow_end_has_its_limit),
 	        cmocka_unit_test(data_for_the_rtr_read),
 	};
 

@@ -270,6 +270,7 @@ static void misuse(void **state)
 	g[0].len = g[1].len = 0x80000000;
 	assert_int_equal(OPS->post_write(c.ep, g, 2, 1, 1, 1), -EMSGSIZE);
 	assert_int_equal(OPS->register_mem(c.ep, big, 1, 4, &reg), -EINVAL);
+	assert_int_equal(OPS->register_mem(c.ep, big, (size_t)1 << 47, 1, &reg), -EINVAL);
 	assert_int_equal(OPS->invalidate(c.ep, 12345, 0), -EINVAL);
 	OPS->disconnect(c.ep, now());
 	expect_wc(&c, &s, RR_WC_RECV, 1, -ECANCELED);

@@ -361,6 +361,7 @@ static void response_without_read(void **state)
 	static struct bytes o;
 
 	world_open(&w, NULL);
+	assert_int_equal(OPS->invalidate(w.r.e.ep, w.read_stag, 1), -EINVAL);
 	o.n = 0;
 	add_tagged(&o, 0xc142, w.read_stag, w.read_to, junk, 64);
 	ul_tagged(&w.u, 0xc142, w.read_stag, w.read_to, junk, 64);
