@@ -187,6 +187,31 @@ static void stable_block_is_not_the_peers(void **state)
 		assert_int_equal(0xcc, g->end[SERVER].mem[i]);
 }
 
+/* ... nor does a region in it: the peer reaches that and not its neighbours. */
+static void write_beside_a_region(struct rig *g, uint64_t skip)
+{
+	struct rr_region r;
+
+	connect_stable(g);
+	memset(g->end[SERVER].mem, 0xcc, 3 * LEN);
+	r = rig_register(g, SERVER, g->end[SERVER].mem + LEN, LEN, BOTH);
+	rig_write(g, CLIENT, g->end[CLIENT].mem, 10, r.handle, r.offset + skip);
+	rig_flush(g, CLIENT);
+	rig_ended(g, SERVER, -EREMOTEIO);
+	for (unsigned i = 0; i < 3 * LEN; i++)
+		assert_int_equal(0xcc, g->end[SERVER].mem[i]);
+}
+
+static void stable_block_before_a_region(void **state)
+{
+	write_beside_a_region(*state, -UINT64_C(1));
+}
+
+static void stable_block_beyond_a_region(void **state)
+{
+	write_beside_a_region(*state, LEN - 9);
+}
+
 /* -- fences ---------------------------------------------------------------------- */
 
 /* The peer's Send With Invalidate closes the window: what it writes thereafter
@@ -291,6 +316,8 @@ int rig_own_tests(void)
 	        C(nothing_stays_registered),
 	        T(stable_block_is_registered_once),
 	        T(stable_block_is_not_the_peers),
+	        T(stable_block_before_a_region),
+	        T(stable_block_beyond_a_region),
 	        C(reply_closes_the_window),
 	        C(sink_is_closed_with_its_read),
 	};

@@ -4,10 +4,11 @@
  *
  * With windows: register takes a window that rests, gives it its next key and
  * posts its binding, which the device executes before any later Send; what it
- * opens is a part of a stable block or of a registration made for the region,
- * neither of which has rights for the peer.  The peer's Send With Invalidate
- * closes it, or a posted local invalidation.  Closed windows rest at the end of
- * a queue, so that a key does not come back soon.
+ * opens is a part of a stable block, if the device holds the peer to a window's
+ * own bounds, else a registration of just the region; neither has rights for the
+ * peer.  The peer's Send With Invalidate closes it, or a posted local
+ * invalidation.  Closed windows rest at the end of a queue, so that a key does
+ * not come back soon.
  *
  * Without: a region is a registration with just the rights wanted, and ending
  * it is the invalidation, done before the call returns.
@@ -128,7 +129,8 @@ static int open_window(struct rr_vb_ep *ep, struct rr_vb_region *r)
 	if (rr_ring_reserve(&ep->wait, ep->wait.count + 1) ||
 	    rr_ring_reserve(&ep->sent, ep->sent.count + ep->wait.count + 1))
 		return -ENOMEM;
-	r->mr = rr_vb_block_mr(ep, r->base, r->len);
+	r->mr = ep->dev->caps.window_bounds ? rr_vb_block_mr(ep, r->base, r->len)
+	                                    : NULL;
 	r->own_mr = !r->mr;
 	if (r->own_mr)
 		r->mr = rr_vb_reg(ep, r->base, r->len,
