@@ -78,6 +78,35 @@ static void one_call_and_one_completion_a_batch(void **state)
 	rig_audit(g, CLIENT);
 }
 
+static unsigned asked;
+
+static int counting_get_event(struct ibv_context *c, struct ibv_async_event *e)
+{
+	asked++;
+	return rr_rdma_lib()->ibv_get_async_event(c, e);
+}
+
+/* Its events are taken under a lock that others hold, too, by a system call. */
+static void device_is_not_asked_for_events_where_data_move(void **state)
+{
+	static struct rr_rdma_lib lib; /* until the rig is gone */
+	struct rig *g = *state;
+
+	lib = *rr_rdma_lib();
+	lib.ibv_get_async_event = counting_get_event;
+	rig_round_trip(g, CLIENT);
+	rig_settle(g); /* rxe tells of the first packet */
+	for (unsigned s = 0; s < 2; s++)
+		vb(g, s)->lib = &lib;
+	asked = 0;
+	for (unsigned i = 0; i < 20; i++)
+		rig_round_trip(g, CLIENT);
+	assert_int_equal(0, asked);
+	rig_ops(g, CLIENT)->disconnect(g->end[CLIENT].ep, rig_now());
+	rig_ended(g, SERVER, 0);
+	assert_int_not_equal(0, asked);
+}
+
 /* Few octets go along in the work request, whatever memory they are in. */
 static void short_sends_are_inline(void **state)
 {
@@ -312,6 +341,7 @@ int rig_own_tests(void)
 {
 	static const struct CMUnitTest tests[] = {
 	        C(one_call_and_one_completion_a_batch),
+	        C(device_is_not_asked_for_events_where_data_move),
 	        C(short_sends_are_inline),
 	        C(nothing_stays_registered),
 	        T(stable_block_is_registered_once),

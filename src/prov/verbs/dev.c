@@ -215,6 +215,7 @@ int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_words)
 	struct ibv_async_event e;
 	int status;
 
+	ep->dev_ready = false;
 	pthread_mutex_lock(&d->lock);
 	while (!ep->lib->ibv_get_async_event(d->ctx, &e)) {
 		mark(d, ep->lib, &e);

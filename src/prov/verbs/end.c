@@ -62,6 +62,13 @@ static void give_up(struct rr_vb_ep *ep)
 	rr_vb_dead(ep);
 }
 
+/* Where data move, the device is not asked. */
+static bool worth_asking(const struct rr_vb_ep *ep)
+{
+	return ep->dev_ready || ep->flushed ||
+	       atomic_load_explicit(&ep->async, memory_order_relaxed);
+}
+
 void rr_vb_judge(struct rr_vb_ep *ep)
 {
 	const char *words = NULL;
@@ -73,7 +80,7 @@ void rr_vb_judge(struct rr_vb_ep *ep)
 		give_up(ep);
 		return;
 	}
-	status = rr_vb_dev_events(ep, &words);
+	status = worth_asking(ep) ? rr_vb_dev_events(ep, &words) : 0;
 	if (status) {
 		rr_vb_reason(ep, status, "the device ended the connection: %s", words);
 		give_up(ep);

@@ -265,6 +265,8 @@ static void look(struct rr_vb_ep *ep)
 			cm = true;
 		else if (ep->cc && ev[i].data.fd == ep->cc->fd)
 			rr_vb_cq_event(ep);
+		else if (ep->dev && ev[i].data.fd == ep->dev->async_fd)
+			ep->dev_ready = true;
 	}
 	if (cm)
 		rr_vb_cm_events(ep);

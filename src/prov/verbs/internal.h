@@ -20,6 +20,7 @@
 #define RR_PROV_VERBS_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "base/list.h"
@@ -167,9 +168,10 @@ struct rr_vb_ep {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct rr_vb_dev *dev;
-	struct rr_list of_dev; /* under dev->lock, as async is */
-	int async;             /* what an asynchronous event said: errno, or 0 */
+	struct rr_list of_dev; /* under dev->lock; so are writes of the next two */
+	atomic_int async;      /* what an asynchronous event said: errno, or 0 */
 	const char *async_words;
+	bool dev_ready; /* the device's descriptor was */
 
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *cc;
