@@ -299,6 +299,138 @@ static void sink_is_closed_with_its_read(void **state)
 		assert_int_equal(0xcc, to[i]);
 }
 
+/* -- set-up -------------------------------------------------------------------- */
+
+/* What comes is bound by what the client asked for, in both directions. */
+static void reads_at_once_are_what_both_can(void **state)
+{
+	struct rig *g = *state;
+	struct rr_prov_limits l;
+
+	g->cfg[CLIENT].options = "ird=2,ord=3";
+	rig_connect_pair(g, CLIENT);
+	rig_ops(g, SERVER)->limits(g->end[SERVER].ep, &l);
+	if (vb(g, SERVER)->dev->caps.iwarp) { /* siw lets neither know */
+		assert_true(l.max_ord >= 1);
+		return;
+	}
+	assert_int_equal(RR_MIN(2u, vb(g, SERVER)->opts.ord), l.max_ord);
+	assert_int_equal(RR_MIN(3u, vb(g, SERVER)->opts.ird), vb(g, CLIENT)->ord);
+	assert_int_equal(RR_MIN(3u, vb(g, SERVER)->opts.ird), vb(g, SERVER)->ird);
+}
+
+/* A server that starts again does not wait for connections of the one before. */
+static void listens_where_connections_are_left(void **state)
+{
+	struct rig *g = *state;
+	struct sockaddr_storage again;
+
+	g->ops[SERVER]->listener_close(g->listener);
+	g->listener = NULL;
+	assert_int_equal(0, g->ops[SERVER]->listen(
+	                            &g->cfg[SERVER], (struct sockaddr *)&g->addr,
+	                            sizeof(struct sockaddr_in), &g->listener, &again));
+	assert_memory_equal(&again, &g->addr, sizeof(struct sockaddr_in));
+	rig_connect_pair(g, 2);
+	rig_round_trip(g, 2);
+	rig_round_trip(g, CLIENT);
+}
+
+/* -- events that no device here makes --------------------------------------------- */
+
+static struct rr_rdma_lib telling; /* until the rig is gone */
+static struct ibv_async_event async_event;
+static struct rdma_cm_event cm_event;
+static bool given;
+
+static int tell_async(struct ibv_context *c, struct ibv_async_event *ret)
+{
+	*ret = async_event;
+	return given ? -1 : !(given = true);
+}
+
+static void no_ack_async(struct ibv_async_event *e)
+{
+}
+
+static int tell_cm(struct rdma_event_channel *ch, struct rdma_cm_event **ret)
+{
+	*ret = &cm_event;
+	return given ? -1 : !(given = true);
+}
+
+static int no_ack_cm(struct rdma_cm_event *e)
+{
+	return 0;
+}
+
+/* The device says @type of the queue pair of @of, and the client looks first. */
+static void tell(struct rig *g, enum ibv_event_type type, unsigned of)
+{
+	rig_round_trip(g, CLIENT);
+	telling = *rr_rdma_lib();
+	telling.ibv_get_async_event = tell_async;
+	telling.ibv_ack_async_event = no_ack_async;
+	async_event = (struct ibv_async_event){.event_type = type,
+	                                       .element.qp = vb(g, of)->qp};
+	given = false;
+	vb(g, CLIENT)->lib = &telling;
+	vb(g, CLIENT)->dev_ready = true;
+}
+
+static void event_of_a_queue_pair_is_its_endpoints(void **state)
+{
+	struct rig *g = *state;
+
+	rig_connect_pair(g, 2);
+	tell(g, IBV_EVENT_QP_ACCESS_ERR, SERVER);
+	rig_ended(g, SERVER, -EREMOTEIO);
+	(void)rig_wait(g, CLIENT, RR_WC_DISCONNECTED);
+	rig_round_trip(g, 2);
+}
+
+static void event_of_the_device_is_everybodys(void **state)
+{
+	struct rig *g = *state;
+
+	rig_connect_pair(g, 2);
+	tell(g, IBV_EVENT_DEVICE_FATAL, CLIENT);
+	for (unsigned i = 0; i < 4; i++) {
+		rig_ended(g, i, -ENODEV);
+		assert_non_null(strstr(rig_ops(g, i)->why(g->end[i].ep), "device"));
+	}
+}
+
+static void event_that_means_nothing_ends_nothing(void **state)
+{
+	struct rig *g = *state;
+
+	tell(g, IBV_EVENT_COMM_EST, CLIENT);
+	rig_round_trip(g, CLIENT);
+	assert_true(given);
+}
+
+static void connection_ends_when_its_address_moves(void **state)
+{
+	struct rig *g = *state;
+	struct rr_vb_ep *ep = vb(g, CLIENT);
+
+	rig_round_trip(g, CLIENT);
+	rig_recv(g, CLIENT, g->end[CLIENT].mem, 100);
+	telling = *rr_rdma_lib();
+	telling.rdma_get_cm_event = tell_cm;
+	telling.rdma_ack_cm_event = no_ack_cm;
+	cm_event = (struct rdma_cm_event){.id = ep->id,
+	                                  .event = RDMA_CM_EVENT_ADDR_CHANGE};
+	given = false;
+	ep->lib = &telling;
+	rr_vb_cm_events(ep);
+	rig_ended(g, CLIENT, -ENODEV);
+	assert_non_null(strstr(rig_ops(g, CLIENT)->why(&ep->base), "address moved"));
+	(void)rig_wait(g, SERVER, RR_WC_DISCONNECTED);
+	rig_audit(g, SERVER);
+}
+
 /* -- the device goes -------------------------------------------------------------- */
 
 /* RR_REMOVE is the command that takes the device away, and may wait for this
@@ -350,6 +482,12 @@ int rig_own_tests(void)
 	        T(stable_block_beyond_a_region),
 	        C(reply_closes_the_window),
 	        C(sink_is_closed_with_its_read),
+	        T(reads_at_once_are_what_both_can),
+	        C(listens_where_connections_are_left),
+	        C(event_of_a_queue_pair_is_its_endpoints),
+	        C(event_of_the_device_is_everybodys),
+	        C(event_that_means_nothing_ends_nothing),
+	        C(connection_ends_when_its_address_moves),
 	};
 
 	static const struct CMUnitTest removal[] = {C(device_is_removed)};

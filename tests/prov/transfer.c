@@ -238,6 +238,29 @@ static void zero_length(void **state)
 	rig_round_trip(g, CLIENT);
 }
 
+/* They have nothing to fetch and are told in their turn all the same. */
+static void empty_reads_between_others(void **state)
+{
+	static const size_t len[] = {50000, 0, 0, 60000, 0};
+	struct rig *g = *state;
+	uint8_t *to = g->end[CLIENT].mem, *from = g->end[SERVER].mem;
+	struct rr_region r =
+	        rig_register(g, SERVER, from, 60000, RR_ACCESS_REMOTE_READ);
+
+	rig_fill(from, 60000, 8);
+	for (size_t i = 0; i < RR_ARRAY_SIZE(len); i++)
+		rig_read(g, CLIENT, to + i * 60000, len[i], r.handle, r.offset);
+	rig_flush(g, CLIENT);
+	for (size_t i = 0; i < RR_ARRAY_SIZE(len); i++) {
+		struct rr_wc wc = rig_wait(g, CLIENT, RR_WC_READ);
+
+		assert_int_equal(0, wc.status);
+		assert_int_equal(i + 1, wc.token);
+		rig_check(to + i * 60000, len[i], 8);
+	}
+	rig_audit(g, CLIENT);
+}
+
 static void read_of(struct rig *g, size_t len, size_t at)
 {
 	uint8_t *to = g->end[CLIENT].mem;
@@ -445,6 +468,7 @@ const struct CMUnitTest rig_transfer_tests[] = {
         C(completed_memory_may_change),
         C(write_touches_nothing_else),
         C(zero_length),
+        C(empty_reads_between_others),
         C(read_sizes),
         C(many_reads),
         C(all_kinds_both_ways),
