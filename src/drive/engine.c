@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "drive/devices.h"
 #include "drive/link.h"
 
 enum { POOL_CACHE_BYTES = 24 << 20 };
@@ -197,6 +198,7 @@ static int open_descriptors(struct rpcrdma_engine *e)
 
 static void free_engine(struct rpcrdma_engine *e)
 {
+	rr_devices_fini(e);
 	rr_poller_fini(&e->poller);
 	if (e->evfd >= 0)
 		close(e->evfd);
@@ -220,6 +222,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 		return -ENOMEM;
 	rr_poller_init(&e->poller);
 	e->evfd = -1;
+	rr_devices_init(e);
 	rr_pool_init(&e->pool, POOL_CACHE_BYTES);
 	rr_list_init(&e->dirty);
 	rr_list_init(&e->grave);

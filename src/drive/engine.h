@@ -39,6 +39,7 @@ struct rpcrdma_engine {
 	struct rr_poller poller;
 	int evfd;
 	struct rr_source wake;
+	struct rr_source devices; /* their removals; fd -1: none was used */
 	rr_time now;
 	struct rr_timers timers;
 	struct rr_pool pool;

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "drive/choose.h"
+#include "drive/devices.h"
 #include "drive/serve.h"
 #include "drive/ext.h"
 #include "prov/verbs/verbs.h"
@@ -624,6 +625,7 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 
 	if (!l)
 		return -ENOMEM;
+	rr_devices_used(e, prov);
 	e->now = rr_engine_clock();
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
@@ -680,7 +682,6 @@ void rr_link_abort(struct rr_link *l)
 		return;
 	if (!l->lost) {
 		l->error = l->error ? l->error : -ECANCELED;
-		rr_poller_del(&l->engine->poller, &l->source);
 		/* Nothing posted survives the endpoint: no access, no completion. */
 		rr_poller_del(&l->engine->poller, &l->source);
 		destroy_endpoint(l);

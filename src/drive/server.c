@@ -8,8 +8,9 @@
 
 #include "drive/addr.h"
 #include "drive/calls.h"
+#include "drive/devices.h"
 
-enum { ACCEPTS_PER_EVENT = 64, ACCEPT_PAUSE_MS = 100 };
+enum { ACCEPTS_PER_EVENT = 64, ACCEPT_PAUSE_MS = 100, REOPEN_MS = 1000 };
 
 /* -- sessions -------------------------------------------------------------------- */
 
@@ -18,6 +19,7 @@ static void free_listener_if_done(struct rpcrdma_listener *l)
 	if (!l->closing || l->n_sessions)
 		return;
 	rr_timer_stop(&l->engine->timers, &l->drain_timer);
+	rr_timer_release(&l->engine->timers, &l->reopen_timer);
 	rr_list_del(&l->owner.link);
 	l->engine->alive--;
 	if (l->ended)
@@ -156,8 +158,24 @@ static bool out_of_resources(int err)
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
 }
 
+static void close_entrance(struct rr_entrance *at)
+{
+	if (!at->prov)
+		return;
+	rr_poller_del(&at->listener->engine->poller, &at->source);
+	at->ops->listener_close(at->prov);
+	at->prov = NULL;
+}
+
+static void reopen_later(struct rpcrdma_listener *l)
+{
+	/* It was promised. */
+	(void)!rr_timer_set(&l->engine->timers, &l->reopen_timer,
+	                    l->engine->now + RR_MS(REOPEN_MS));
+}
+
 /* Takes one connection; false when there is none waiting. */
-static bool accept_one(const struct rr_entrance *at)
+static bool accept_one(struct rr_entrance *at)
 {
 	struct rpcrdma_listener *l = at->listener;
 	struct rr_session *s = calloc(1, sizeof(*s));
@@ -178,6 +196,11 @@ static bool accept_one(const struct rr_entrance *at)
 	                     &s->link);
 	if (err) {
 		free(s);
+		if (err == -ESHUTDOWN) {
+			close_entrance(at);
+			reopen_later(l);
+			return false;
+		}
 		if (!out_of_resources(err))
 			return err != -EAGAIN;
 		pause_accepting(l);
@@ -214,38 +237,64 @@ static void listener_ready(struct rr_source *src)
 
 static void close_all(struct rpcrdma_listener *l)
 {
-	while (l->n_at) {
-		struct rr_entrance *at = &l->at[--l->n_at];
-
-		rr_poller_del(&l->engine->poller, &at->source);
-		at->ops->listener_close(at->prov);
-	}
+	while (l->n_at)
+		close_entrance(&l->at[--l->n_at]);
 }
 
-static int open_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *ops,
-                         const struct sockaddr *sa, socklen_t len,
-                         struct sockaddr_storage *ret_addr)
+static int open_entrance(struct rr_entrance *at, const struct sockaddr *sa,
+                         socklen_t len, struct sockaddr_storage *ret_addr)
 {
+	struct rpcrdma_listener *l = at->listener;
 	struct rr_prov_config pc = {
 	        .trace = &l->engine->sink,
 	        .options = l->config.prov_options[0] ? l->config.prov_options : NULL,
 	        .handshake_ns = l->config.o.handshake_ns,
 	};
-	struct rr_entrance *at = &l->at[l->n_at];
 	int err;
 
-	*at = (struct rr_entrance){.ops = ops, .listener = l};
-	err = ops->listen(&pc, sa, len, &at->prov, ret_addr);
+	rr_devices_used(l->engine, at->ops);
+	err = at->ops->listen(&pc, sa, len, &at->prov, ret_addr);
 	if (err)
 		return err;
 	at->source = (struct rr_source){.ready = listener_ready,
-	                                .fd = ops->listener_fd(at->prov)};
+	                                .fd = at->ops->listener_fd(at->prov)};
 	err = rr_poller_add(&l->engine->poller, &at->source, EPOLLIN);
-	if (err)
-		ops->listener_close(at->prov);
-	else
+	if (err) {
+		at->ops->listener_close(at->prov);
+		at->prov = NULL;
+	}
+	return err;
+}
+
+static int add_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *ops,
+                        const struct sockaddr *sa, socklen_t len,
+                        struct sockaddr_storage *ret_addr)
+{
+	int err;
+
+	l->at[l->n_at] = (struct rr_entrance){.ops = ops, .listener = l};
+	err = open_entrance(&l->at[l->n_at], sa, len, ret_addr);
+	if (!err)
 		l->n_at++;
 	return err;
+}
+
+/* By the same provider, at the same port: clients look for it there. */
+static void reopen(struct rr_timer *t)
+{
+	struct rpcrdma_listener *l =
+	        rr_container_of(t, struct rpcrdma_listener, reopen_timer);
+	struct sockaddr_storage same;
+	socklen_t len = l->addr.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+	                                              : sizeof(struct sockaddr_in);
+	bool all = true;
+
+	for (unsigned i = 0; i < l->n_at; i++)
+		if (!l->at[i].prov &&
+		    open_entrance(&l->at[i], (struct sockaddr *)&l->addr, len, &same))
+			all = false;
+	if (!all)
+		reopen_later(l);
 }
 
 /* The first provider must; another, at the port that the first one got, may. */
@@ -258,10 +307,10 @@ static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
 
 	if (!ops[0])
 		n = rr_choose_listen(a->ai_addr, a->ai_addrlen, ops);
-	err = open_entrance(l, ops[0], a->ai_addr, a->ai_addrlen, &l->addr);
+	err = add_entrance(l, ops[0], a->ai_addr, a->ai_addrlen, &l->addr);
 	for (unsigned i = 1; !err && i < n; i++)
-		(void)!open_entrance(l, ops[i], (struct sockaddr *)&l->addr,
-		                     a->ai_addrlen, &second);
+		(void)!add_entrance(l, ops[i], (struct sockaddr *)&l->addr,
+		                    a->ai_addrlen, &second);
 	return err;
 }
 
@@ -335,13 +384,17 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	l->drain_timer.fire = drain_fire;
 	l->pause_timer.fire = pause_over;
 	rr_list_init(&l->sessions);
+	l->reopen_timer.fire = reopen;
 	err = rr_link_config_from(o, &l->config);
 	if (!err && l->config.o.hostauth_policy &&
 	    !rr_hostauth_can_serve(l->config.o.hostauth))
 		err = -EINVAL;
 	if (!err)
+		err = rr_timer_promise(&e->timers, &l->reopen_timer);
+	if (!err)
 		err = open_listener(l, address);
 	if (err) {
+		rr_timer_release(&e->timers, &l->reopen_timer);
 		free(l);
 		return err;
 	}
@@ -379,6 +432,7 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 		return;
 	l->closing = true;
 	rr_timer_stop(&l->engine->timers, &l->pause_timer);
+	rr_timer_stop(&l->engine->timers, &l->reopen_timer);
 	close_all(l);
 	rr_list_for_each (n, &l->sessions) {
 		struct rr_session *s =

@@ -13,7 +13,7 @@
 struct rr_entrance {
 	struct rr_source source;
 	const struct rr_prov_ops *ops;
-	struct rr_prov_listener *prov;
+	struct rr_prov_listener *prov; /* NULL: its device is gone, see reopen_timer */
 	struct rpcrdma_listener *listener;
 };
 
@@ -22,7 +22,8 @@ struct rpcrdma_listener {
 	struct rr_entrance at[RR_CHOICES];
 	unsigned n_at;
 	struct rr_timer drain_timer;
-	struct rr_timer pause_timer; /* accepts again, after a lack of descriptors */
+	struct rr_timer pause_timer;  /* accepts again, after a lack of descriptors */
+	struct rr_timer reopen_timer; /* looks whether a device is back; promised */
 	struct rpcrdma_engine *engine;
 	struct rr_link_config config;
 	struct rpcrdma_service *service;

@@ -152,7 +152,8 @@ struct rr_prov_ops {
 		      socklen_t, struct rr_prov_listener **ret,
 		      struct sockaddr_storage *ret_addr);
 	int (*listener_fd)(const struct rr_prov_listener *);
-	/* The next incoming connection, or -EAGAIN.  @cfg becomes the endpoint's.
+	/* The next incoming connection, or -EAGAIN; -ESHUTDOWN: no more will come
+	 * (its device went), close it.  @cfg becomes the endpoint's.
 	 * The set-up goes on inside the endpoint; the provider accepts by
 	 * itself with @priv as its private data.  RR_WC_CONNECTED follows. */
 	int (*accept)(struct rr_prov_listener *, const struct rr_prov_config *cfg,

@@ -365,6 +365,8 @@ static int bind_to(struct rr_prov_listener *l, struct sockaddr_storage *addr)
 	                           &yes, sizeof(yes));
 	if (lib->rdma_bind_addr(l->id, (struct sockaddr *)addr))
 		return rr_vb_error(-1);
+	if (l->id->verbs)
+		rr_vb_dev_note(l->id->verbs);
 	if (l->id->verbs && l->opts.device[0] &&
 	    strcmp(lib->ibv_get_device_name(l->id->verbs->device), l->opts.device))
 		return -ENODEV;
@@ -384,6 +386,7 @@ int rr_vb_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (sa_len > sizeof(addr))
 		return -EINVAL;
 	memcpy(&addr, sa, sa_len);
+	rr_vb_dev_sweep();
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return -ENOMEM;
@@ -480,8 +483,9 @@ int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
 	while (next(l->lib, l->channel, &e)) {
 		if (e.type == RDMA_CM_EVENT_CONNECT_REQUEST)
 			return take_request(l, &e, cfg, priv, priv_len, now, ret);
-		if (e.type == RDMA_CM_EVENT_DEVICE_REMOVAL && e.id == l->id)
-			return -ENODEV; /* an address that went with its device */
+		if (e.id == l->id && (e.type == RDMA_CM_EVENT_DEVICE_REMOVAL ||
+		                      e.type == RDMA_CM_EVENT_ADDR_CHANGE))
+			return -ESHUTDOWN; /* its address went, or moved */
 	}
 	return -EAGAIN;
 }

@@ -14,8 +14,10 @@
  * (siw, rxe), until nobody has it open, and librdmacm closes what was removed only
  * when it sees another one.  So what was removed and is not used is closed beneath
  * librdmacm: its descriptors become ones that lead nowhere, which it may
- * use and close as before.  That is looked for when the last endpoint goes and at
- * each new attempt to connect.
+ * use and close as before.  That is looked for when the last endpoint goes, at
+ * each new attempt to connect or listen, and when the kernel says that a device was
+ * removed (watch.h).  A listener and a question which device serves an address make
+ * librdmacm open it as well, and need nothing of it.
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
@@ -26,6 +28,8 @@
 #include <unistd.h>
 
 #include "prov/verbs/internal.h"
+
+#define NOWHERE makedev(1, 3) /* /dev/null */
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rr_vb_dev *registry; /* under registry_lock */
@@ -40,19 +44,16 @@ static bool in_sysfs(const struct rr_vb_dev *d)
 	return access(path, F_OK) == 0 || errno != ENOENT;
 }
 
-static int dev_new(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
-                   struct rr_vb_dev **ret)
+static int dev_new(struct ibv_context *ctx, struct rr_vb_dev **ret)
 {
 	struct rr_vb_dev *d = calloc(1, sizeof(*d));
-	int rc, flags = fcntl(ctx->async_fd, F_GETFL);
+	int rc;
 
 	if (!d)
 		return -ENOMEM;
-	rc = rr_vb_error(lib->ibv_query_device(ctx, &d->attr));
-	if (!rc && (flags < 0 || fcntl(ctx->async_fd, F_SETFL, flags | O_NONBLOCK) < 0))
-		rc = -errno;
-	if (!rc && fstat(ctx->cmd_fd, &d->node))
-		rc = -errno;
+	rc = fstat(ctx->cmd_fd, &d->node) ? -errno : 0;
+	if (!rc && d->node.st_rdev == NOWHERE)
+		rc = -ENODEV; /* let go before */
 	if (!rc)
 		rc = -pthread_mutex_init(&d->lock, NULL);
 	if (rc) {
@@ -64,8 +65,25 @@ static int dev_new(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
 	d->async_fd = ctx->async_fd;
 	d->watched = in_sysfs(d); /* else it would always seem to be gone */
 	rr_list_init(&d->eps);
-	rr_verbs_probe(ctx, &d->caps);
 	*ret = d;
+	return 0;
+}
+
+/* For its first endpoint: what it can do. */
+static int dev_try(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
+{
+	int flags, rc;
+
+	if (d->tried)
+		return 0;
+	flags = fcntl(d->async_fd, F_GETFL);
+	if (flags < 0 || fcntl(d->async_fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	rc = rr_vb_error(lib->ibv_query_device(d->ctx, &d->attr));
+	if (rc)
+		return rc;
+	rr_verbs_probe(d->ctx, &d->caps);
+	d->tried = true;
 	return 0;
 }
 
@@ -132,23 +150,44 @@ void rr_vb_dev_sweep(void)
 
 /* ---- users of a device ---- */
 
-int rr_vb_dev_get(struct rr_vb_ep *ep)
+/* Under the registry's lock. */
+static int find(struct ibv_context *ctx, struct rr_vb_dev **ret)
 {
-	struct ibv_context *ctx = ep->id->verbs;
 	struct rr_vb_dev *d;
-	int rc = 0;
+	int rc;
 
-	pthread_mutex_lock(&registry_lock);
 	sweep(); /* of those left, each is open, and none has @ctx's old address */
 	for (d = registry; d && d->ctx != ctx; d = d->next)
 		;
 	if (!d) {
-		rc = dev_new(ep->lib, ctx, &d);
-		if (!rc) {
-			d->next = registry;
-			registry = d;
-		}
+		rc = dev_new(ctx, &d);
+		if (rc)
+			return rc;
+		d->next = registry;
+		registry = d;
 	}
+	*ret = d;
+	return 0;
+}
+
+void rr_vb_dev_note(struct ibv_context *ctx)
+{
+	struct rr_vb_dev *d;
+
+	pthread_mutex_lock(&registry_lock);
+	(void)!find(ctx, &d); /* no memory: the next user of it notes it */
+	pthread_mutex_unlock(&registry_lock);
+}
+
+int rr_vb_dev_get(struct rr_vb_ep *ep)
+{
+	struct rr_vb_dev *d;
+	int rc;
+
+	pthread_mutex_lock(&registry_lock);
+	rc = find(ep->id->verbs, &d);
+	if (!rc)
+		rc = dev_try(d, ep->lib);
 	if (!rc)
 		d->refs++;
 	pthread_mutex_unlock(&registry_lock);

@@ -145,6 +145,7 @@ struct rr_vb_dev {
 	int cmd_fd, async_fd; /* the context's, which may be closed while refs is 0 */
 	struct stat node;     /* of cmd_fd, by which it is known again */
 	bool watched;         /* sysfs shows it as long as it is there */
+	bool tried;           /* @attr and @caps are known */
 	pthread_mutex_t lock; /* of @eps, and of what events set in them */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
@@ -280,6 +281,8 @@ void rr_vb_qp_error(struct rr_vb_ep *ep);
 
 /* ---- dev.c ---- */
 RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
+/* librdmacm has opened it for something other than an endpoint. */
+void rr_vb_dev_note(struct ibv_context *ctx);
 void rr_vb_dev_put(struct rr_vb_ep *ep);
 /* Lets go of devices that were removed and that no endpoint uses. */
 void rr_vb_dev_sweep(void);
@@ -337,7 +340,7 @@ void rr_vb_reason(struct rr_vb_ep *ep, int status, const char *fmt, ...)
 void rr_vb_drain(struct rr_vb_ep *ep);
 /* DRAIN: goes on as far as possible. */
 void rr_vb_end_step(struct rr_vb_ep *ep);
-/* READY: has the device given up the connection, and why? */
+/* Has the device given up the connection, and why?  In set-up: can it begin at all? */
 void rr_vb_judge(struct rr_vb_ep *ep);
 /* The peer has ended the connection. */
 void rr_vb_peer_closed(struct rr_vb_ep *ep, int status);

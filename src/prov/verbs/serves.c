@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <netinet/in.h>
 
-#include "prov/verbs/dl.h"
+#include "prov/verbs/internal.h"
 
 /* What the kernel says, which takes no library: rdma-core is not loaded for the
  * many who have no device. */
@@ -72,6 +72,8 @@ static bool binds(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
 	if (lib->rdma_create_id(ch, &id, NULL, RDMA_PS_TCP))
 		return false;
 	served = !lib->rdma_bind_addr(id, sa) && id->verbs;
+	if (served)
+		rr_vb_dev_note(id->verbs);
 	(void)lib->rdma_destroy_id(id); /* fails for a bad argument only */
 	return served;
 }
