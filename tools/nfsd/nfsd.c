@@ -277,9 +277,23 @@ static unsigned object_limit(void)
 	return n < 1024 ? (unsigned)n : 1024;
 }
 
+/* A client that there is no memory for is refused, and nobody is told why. */
+static void look_at_memlock(const struct server *s)
+{
+	struct rlimit r;
+
+	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) || r.rlim_cur >= s->memory)
+		return;
+	fprintf(stderr,
+	        "rpcrdma nfsd: RDMA devices want locked memory, and %s are allowed "
+	        "(ulimit -l; LimitMEMLOCK= of a service): clients may be refused\n",
+	        tool_human(r.rlim_cur));
+}
+
 static int listen_all(struct server *s)
 {
 	struct rpcrdma_conn_options o;
+	bool devices = false;
 	int e;
 
 	tool_conn_options(&s->common, &o);
@@ -295,13 +309,17 @@ static int listen_all(struct server *s)
 			           tool_provider_words(e));
 			return e;
 		}
-		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs"))
+		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs")) {
 			s->nfsd.apart = s->nfsd.privileged;
+			devices = true;
+		}
 		if (s->common.verbose)
 			rpcrdma_listener_set_event(s->listeners[i], report_client,
 			                           NULL);
 		s->n_listeners++;
 	}
+	if (devices)
+		look_at_memlock(s);
 	return 0;
 }
 

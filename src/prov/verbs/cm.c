@@ -12,12 +12,14 @@
  * words.  An event is acknowledged before anything else is done, because
  * destroying its id waits for that.
  */
+#define _GNU_SOURCE /* eaccess */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "prov/verbs/internal.h"
 
@@ -58,7 +60,8 @@ static bool next(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
 	p = &e->param.conn;
 	*ret = (struct news){
 	        .type = e->event,
-	        .status = e->status,
+	        /* the kernel's errno, or -1 and librdmacm's */
+	        .status = e->status == -1 ? rr_vb_error(-1) : e->status,
 	        .id = e->id,
 	        .ird = p->responder_resources,
 	        .ord = p->initiator_depth,
@@ -114,11 +117,10 @@ static void refuse(struct rr_vb_ep *ep, int status)
 static int make_channel(struct rr_vb_ep *ep)
 {
 	struct epoll_event e = {.events = EPOLLIN};
-	int rc;
+	int rc = rr_rdma_channel(ep->lib, &ep->channel);
 
-	ep->channel = ep->lib->rdma_create_event_channel();
-	if (!ep->channel)
-		return rr_vb_error(-1);
+	if (rc)
+		return rc;
 	rc = nonblocking(ep->channel->fd);
 	e.data.fd = ep->channel->fd;
 	if (!rc && epoll_ctl(ep->epfd, EPOLL_CTL_ADD, ep->channel->fd, &e))
@@ -135,13 +137,43 @@ static int patience_ms(const struct rr_vb_ep *ep)
 	return ms > 60000 ? 60000 : ms < 1 ? 1 : (int)ms;
 }
 
+static void no_manager(struct rr_vb_ep *ep, int status)
+{
+	rr_vb_reason(ep, status, "/dev/infiniband/rdma_cm: %s%s", strerror(-status),
+	             status == -ENOENT ? " (modprobe rdma_ucm)" : "");
+	refuse(ep, status);
+}
+
+/* librdmacm has no device that it may not open, and does not say so. */
+static int why_none(const struct rr_vb_ep *ep)
+{
+	struct ibv_device **list = ep->lib->ibv_get_device_list(NULL);
+	char path[sizeof(list[0]->dev_name) + sizeof("/dev/infiniband/")];
+	int err = -ENODEV;
+
+	for (unsigned i = 0; list && list[i] && err == -ENODEV; i++) {
+		snprintf(path, sizeof(path), "/dev/infiniband/%s", list[i]->dev_name);
+		if (eaccess(path, R_OK | W_OK) && errno == EACCES)
+			err = -EACCES;
+	}
+	if (list)
+		ep->lib->ibv_free_device_list(list);
+	return err;
+}
+
 static void no_device(struct rr_vb_ep *ep, int status)
 {
 	char a[INET6_ADDRSTRLEN];
 
+	if (status == -ENODEV)
+		status = why_none(ep);
+
 	if (status == -ETIMEDOUT)
 		rr_vb_reason(ep, status, "%s does not answer (address resolution)",
 		             words(&ep->peer, a, sizeof(a)));
+	else if (status == -EACCES)
+		rr_vb_reason(ep, status,
+		             "/dev/infiniband/uverbs* must be readable and writable");
 	else
 		rr_vb_reason(ep, status, "no RDMA device reaches %s: %s",
 		             words(&ep->peer, a, sizeof(a)), strerror(-status));
@@ -170,12 +202,10 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	rc = make_channel(ep);
 	if (!rc && ep->lib->rdma_create_id(ep->channel, &ep->id, ep, RDMA_PS_TCP))
 		rc = rr_vb_error(-1);
-	if (rc) {
-		rr_vb_free(ep);
-		return rc;
-	}
-	if (ep->lib->rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&to,
-	                               patience_ms(ep)))
+	if (rc)
+		no_manager(ep, rc);
+	else if (ep->lib->rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&to,
+	                                    patience_ms(ep)))
 		no_device(ep, rr_vb_error(-1));
 	*ret = &ep->base;
 	return 0;
@@ -348,16 +378,24 @@ static void listener_free(struct rr_prov_listener *l)
 	free(l);
 }
 
+static bool is_any(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in6 *in6 = (const void *)a;
+	const struct sockaddr_in *in = (const void *)a;
+
+	return a->ss_family == AF_INET6 ? IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr)
+	                                : in->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
 static int bind_to(struct rr_prov_listener *l, struct sockaddr_storage *addr)
 {
 	const struct rr_rdma_lib *lib = l->lib;
-	int yes = 1;
+	int yes = 1, rc = rr_rdma_channel(lib, &l->channel);
 
-	l->channel = lib->rdma_create_event_channel();
-	if (!l->channel)
-		return rr_vb_error(-1);
-	if (nonblocking(l->channel->fd))
-		return -errno;
+	if (!rc)
+		rc = nonblocking(l->channel->fd);
+	if (rc)
+		return rc;
 	if (lib->rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
 		return rr_vb_error(-1);
 	/* a server that starts again must not wait for old connections */
@@ -367,6 +405,8 @@ static int bind_to(struct rr_prov_listener *l, struct sockaddr_storage *addr)
 		return rr_vb_error(-1);
 	if (l->id->verbs)
 		rr_vb_dev_note(l->id->verbs);
+	else if (!is_any(addr))
+		return -ENODEV; /* the loopback: nobody could come */
 	if (l->id->verbs && l->opts.device[0] &&
 	    strcmp(lib->ibv_get_device_name(l->id->verbs->device), l->opts.device))
 		return -ENODEV;
@@ -463,6 +503,8 @@ static int take_request(struct rr_prov_listener *l, const struct news *e,
 		*ret = &ep->base;
 		return 0;
 	}
+	rr_trace(cfg->trace, RR_TRACE_PROV_REJECTED, cfg->conn_id, 0, (uint64_t)-rc,
+	         RR_VB_CALLED, 0);
 	(void)l->lib->rdma_reject(e->id, NULL, 0); /* best effort */
 	if (ep && ep->id) {
 		ep->state = RR_VB_RESOLVE; /* nobody hears of it */
@@ -495,6 +537,11 @@ void rr_vb_answer(struct rr_vb_ep *ep)
 	struct rdma_conn_param p = conn_param(ep);
 	int rc;
 
+	if (ep->ended) { /* its Receives could not be posted */
+		rr_vb_say_goodbye(ep);
+		refuse(ep, ep->status);
+		return;
+	}
 	ep->state = RR_VB_ACCEPTED;
 	if (!ep->lib->rdma_accept(ep->id, &p))
 		return;

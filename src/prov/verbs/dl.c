@@ -2,8 +2,10 @@
 #include "prov/verbs/dl.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* Written once, under @once. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -57,6 +59,22 @@ const struct rr_rdma_lib *rr_rdma_lib(void)
 {
 	(void)pthread_once(&once, load_both); /* fails for a bad argument only */
 	return loaded ? &table : NULL;
+}
+
+int rr_rdma_channel(const struct rr_rdma_lib *lib, struct rdma_event_channel **ret)
+{
+	int fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	struct rdma_event_channel *ch;
+
+	if (fd >= 0)
+		close(fd);
+	else if (errno == EACCES || errno == EPERM)
+		return -errno;
+	ch = lib->rdma_create_event_channel(); /* loads the module, if there is none */
+	if (!ch)
+		return errno > 0 ? -errno : -EIO;
+	*ret = ch;
+	return 0;
 }
 
 const char *rr_rdma_why(void)

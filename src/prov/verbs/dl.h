@@ -65,21 +65,15 @@
 	X(rdma_set_option)                                                             \
 	X(rdma_bind_addr)                                                              \
 	X(rdma_get_src_port)                                                           \
-	X(rdma_get_dst_port)                                                           \
 	X(rdma_resolve_addr)                                                           \
 	X(rdma_resolve_route)                                                          \
 	X(rdma_create_qp)                                                              \
 	X(rdma_destroy_qp)                                                             \
-	X(rdma_init_qp_attr)                                                           \
 	X(rdma_connect)                                                                \
-	X(rdma_establish)                                                              \
 	X(rdma_listen)                                                                 \
 	X(rdma_accept)                                                                 \
 	X(rdma_reject)                                                                 \
-	X(rdma_disconnect)                                                             \
-	X(rdma_notify)                                                                 \
-	X(rdma_get_devices)                                                            \
-	X(rdma_free_devices)
+	X(rdma_disconnect)
 
 struct rr_rdma_lib {
 #define X(f) __typeof__(f) *f;
@@ -91,6 +85,11 @@ struct rr_rdma_lib {
 const struct rr_rdma_lib *rr_rdma_lib(void);
 /* Why there are none, with what to do about it; "" if there are. */
 const char *rr_rdma_why(void);
+
+/* rdma_create_event_channel.  0 or a negative errno; -EACCES at once, where librdmacm
+ * would wait five seconds for udev to do something about it. */
+RR_MUST_CHECK int rr_rdma_channel(const struct rr_rdma_lib *lib,
+                                  struct rdma_event_channel **ret);
 
 /* ibv_query_port as the header's own wrapper does it.  0 or a negative errno. */
 static inline int rr_rdma_query_port(const struct rr_rdma_lib *lib,

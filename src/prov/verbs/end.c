@@ -74,12 +74,12 @@ void rr_vb_judge(struct rr_vb_ep *ep)
 	const char *words = NULL;
 	int status;
 
-	if (ep->state != RR_VB_READY)
-		return;
-	if (ep->ended) {
+	if (ep->ended && rr_vb_is(ep, RR_VB_IN_USE)) {
 		give_up(ep);
 		return;
 	}
+	if (ep->state != RR_VB_READY)
+		return;
 	status = worth_asking(ep) ? rr_vb_dev_events(ep, &words) : 0;
 	if (status) {
 		rr_vb_reason(ep, status, "the device ended the connection: %s", words);

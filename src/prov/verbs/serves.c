@@ -95,8 +95,7 @@ bool rr_verbs_serves(const struct sockaddr *sa, socklen_t len)
 	else
 		((struct sockaddr_in *)&a)->sin_port = 0;
 	lib = rr_rdma_lib();
-	ch = lib->rdma_create_event_channel();
-	if (!ch)
+	if (rr_rdma_channel(lib, &ch))
 		return false;
 	served = binds(lib, ch, (struct sockaddr *)&a);
 	lib->rdma_destroy_event_channel(ch);
