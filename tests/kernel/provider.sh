@@ -53,6 +53,18 @@ else
 fi
 guest_kill nfsd
 
+# An IPv6 address of its own, named at both ends; the library's URL, too.
+guest 'ip -6 addr replace fd00::15/64 dev eth0 nodad' || die "no IPv6 address"
+guest_until 20 "cat /sys/class/infiniband/${VARIANT}0/ports/1/gids/* | grep -qi 'fd00:.*:0015$' ||
+	[ $VARIANT = siw ]" || fail "${VARIANT}0 does not get the address"
+serve "[fd00::15]:20049" verbs
+reach "[fd00::15]" verbs
+reach "[fd00::15]" verbs "--provider verbs:${VARIANT}0"
+guest -t 60 "rpcrdma ls nfs://[fd00::15]/e" >"$T/ls" 2>&1 || fail "ls: $(cat "$T/ls")"
+grep -qx there "$T/ls" || fail "ls: $(cat "$T/ls")"
+guest_kill nfsd
+guest 'ip -6 addr del fd00::15/64 dev eth0'
+
 # The device goes: the choice is made anew.
 guest_link none
 serve "$guest_ip:20049" iwarp
