@@ -500,8 +500,7 @@ static void raw(void)
 
 	begin(&m, octet() % 2);
 	p = octets(octet(), &len);
-	if (len)
-		memcpy(m.cred, p, len);
+	m.call.cred.body = p; /* where it ends the input may end */
 	m.call.cred.len = (uint32_t)len;
 	if (!rr_gss_msg_get_cred(p, len, &cred)) {
 		RR_ASSERT(rr_gss_msg_put_cred(again, sizeof(again), &cred) == (int)len);
