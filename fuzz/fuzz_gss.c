@@ -455,7 +455,8 @@ static void ask(void)
 static void ask_well(void)
 {
 	struct known *k = &s.known[octet() % MAX_KNOWN];
-	uint32_t service = 2 + octet() % 2, seq = k->last + 1;
+	uint8_t how = octet();
+	uint32_t service = 2 + how % 2, seq = k->last + 1;
 	struct rr_gss_request r;
 	struct rr_gss_body b;
 	struct message m;
@@ -467,7 +468,7 @@ static void ask_well(void)
 	plain.base = octets(octet(), &plain.len);
 	begin(&m, 5);
 	set_cred(&m, RR_GSS_DATA, seq, service, k);
-	set_mic(&m, k->mark, 1);
+	set_mic(&m, k->mark, how & 2 ? DISORDERS : 1);
 	RR_ASSERT(!rr_gss_msg_wrap(&toy, service, seq, &plain, 1, &b));
 	for (unsigned i = 0; i < b.n_pieces; i++)
 		m.args[i] = (struct rpcrdma_piece){b.pieces[i].base, b.pieces[i].len,

@@ -259,6 +259,32 @@ static void numbers_count_once(void **state)
 	rr_gss_free(g);
 }
 
+/* Each step of the window makes room for all that it passes over. */
+static void numbers_that_were_passed_over_are_fresh(void **state)
+{
+	for (uint32_t step = 2; step < 5; step++) {
+		struct rr_gss *g = table(NULL);
+		struct peer p;
+
+		assert_int_equal(establish(g, &p), 0);
+		for (uint32_t s = 0; s < RR_GSS_WINDOW; s++)
+			assert_int_equal(number(g, &p, s), RR_GSS_PROCEED);
+		assert_int_equal(number(g, &p, RR_GSS_WINDOW - 1 + step),
+		                 RR_GSS_PROCEED);
+		for (uint32_t s = 0; s < step; s++)
+			assert_int_equal(number(g, &p, s), RR_GSS_CLOSE);
+		for (uint32_t s = 0; s < step - 1; s++) {
+			assert_int_equal(number(g, &p, RR_GSS_WINDOW + s),
+			                 RR_GSS_PROCEED);
+			assert_int_equal(number(g, &p, RR_GSS_WINDOW + s),
+			                 RR_GSS_CLOSE);
+		}
+		assert_int_equal(number(g, &p, step), RR_GSS_CLOSE);
+		peer_end(&p);
+		rr_gss_free(g);
+	}
+}
+
 static void what_is_not_signed_moves_no_window(void **state)
 {
 	struct rr_gss *g = table(NULL);
@@ -660,6 +686,7 @@ int main(void)
 	        cmocka_unit_test(services_protect_arguments_and_results),
 	        cmocka_unit_test(each_reply_has_its_own_verifier),
 	        cmocka_unit_test(numbers_count_once),
+	        cmocka_unit_test(numbers_that_were_passed_over_are_fresh),
 	        cmocka_unit_test(what_is_not_signed_moves_no_window),
 	        cmocka_unit_test(tokens_that_are_none_leave_nothing),
 	        cmocka_unit_test(a_recorded_token_sets_up_nothing),
