@@ -25,6 +25,7 @@
 
 #include "../gss/peer.h"
 #include "base/cursor.h"
+#include "rpc/gss.h"
 
 #undef rpc_createerr /* the structure is meant */
 #define VOID ((xdrproc_t)(void (*)(void))xdr_void)
@@ -628,6 +629,31 @@ static void what_was_recorded_ends_the_connection(void **state)
 	clnt_destroy(thief);
 }
 
+/* What stands for RPCSEC_GSS within the server may be sent by anybody. */
+static void the_flavor_within_is_refused_from_outside(void **state)
+{
+	CLIENT *c = rig_client(&rig, NULL);
+	struct peer p;
+	u_int why;
+
+	c->cl_auth = &say_auth;
+	memset(&say.m, 0, sizeof(say.m));
+	say.m.cred = (struct rpcrdma_auth){RR_RPC_GSS, say.m.cred_body, 0};
+	say.m.verf = (struct rpcrdma_auth){0, say.m.verf_body, 0};
+	assert_int_equal(send_said(c, 5001, 0, &why), RPC_AUTHERROR);
+	assert_int_equal(why, AUTH_REJECTEDCRED);
+	say.m.cred.len = 400;
+	assert_int_equal(send_said(c, 5002, 0, &why), RPC_AUTHERROR);
+	assert_int_equal(why, AUTH_REJECTEDCRED);
+	clnt_destroy(c);
+	c = by_hand(&p); /* it is still there */
+	say_put(&p, 1, 5003);
+	assert_int_equal(send_said(c, 5003, BLOB_PUT, &why), RPC_SUCCESS);
+	said_free(&say.m);
+	peer_end(&p);
+	clnt_destroy(c);
+}
+
 static void a_context_ends_when_it_is_said(void **state)
 {
 	const struct saying s = {.version = 1, .proc = 3, .service = 2, .seq = 50};
@@ -692,6 +718,7 @@ int main(void)
 	        cmocka_unit_test(what_was_changed_is_refused),
 	        cmocka_unit_test(what_was_recorded_ends_the_connection),
 	        cmocka_unit_test(a_context_ends_when_it_is_said),
+	        cmocka_unit_test(the_flavor_within_is_refused_from_outside),
 	        cmocka_unit_test(nothing_signed_is_sent_again),
 	};
 
