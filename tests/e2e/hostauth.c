@@ -311,8 +311,7 @@ static void the_commands_options_are_heard(void **state)
 	assert_int_equal(w.server.executed, 3);
 }
 
-/* -- refusals
- * -------------------------------------------------------------------------- */
+/* -- refusals --------------------------------------------------------------------- */
 
 /* Both ends end it at once, the client knows why, nothing was executed. */
 static void expect_refusal(const char *words)
@@ -423,8 +422,7 @@ static void a_server_without_credentials_does_not_listen(void **state)
 	listen_at("127.0.0.1:0");
 }
 
-/* -- somebody between
- * -------------------------------------------------------------------- */
+/* -- somebody between ------------------------------------------------------------- */
 
 enum { NOBODY = 2, MUTE };
 

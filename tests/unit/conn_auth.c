@@ -11,6 +11,8 @@
 struct hook {
 	unsigned steps, told;
 	bool server;
+	bool refuses; /* with words */
+	unsigned refused_id; /* a property that it does not take */
 };
 
 static int hook_step(void *ctx, const void *in, size_t in_len, const void **ret_out,
@@ -20,6 +22,11 @@ static int hook_step(void *ctx, const void *in, size_t in_len, const void **ret_
 	bool last = h->server || h->steps;
 
 	h->steps++;
+	if (h->refuses) {
+		*ret_out = "hello";
+		*ret_out_len = 5;
+		return -EACCES;
+	}
 	if (h->server || !last) {
 		*ret_out = "hello";
 		*ret_out_len = 5;
@@ -33,7 +40,7 @@ static bool hook_property(void *ctx, bool own, uint32_t id, const void *data,
 	struct hook *h = ctx;
 
 	h->told++;
-	return true;
+	return id != h->refused_id;
 }
 
 static struct rr_conn_config config(struct hook *h, bool binds)
@@ -139,12 +146,61 @@ static void a_dialogue_that_stands_still_is_given_up(void **state)
 	}
 }
 
+/* The last words go out, and then there is no more waiting for the peer. */
+static void who_is_refused_hears_why(void **state)
+{
+	struct hook h = {.server = true, .refuses = true};
+	const struct rr_conn_config cfg = config(&h, true);
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+	raw_receive(s, "00000001" CONNPROP_TPMORE "00000000");
+	raw_skip(s);
+	raw_receive(s, "00000002" CONNPROP_TPMORE STEP);
+	raw_expect(s, "00000078" CONNPROP_TPMORE STEP);
+	raw_expect_close(s, -EACCES);
+	raw_end(s);
+}
+
+/* The hook may refuse a property, of either peer. */
+static void a_property_may_be_refused(void **state)
+{
+	for (unsigned own = 0; own < 2; own++) {
+		struct hook h = {.server = true, .refused_id = own ? 3 : 0x80000001};
+		const struct rr_conn_config cfg = config(&h, true);
+		struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+		raw_receive(s, "00000001" CONNPROP_TPMORE
+		               "00000001 80000001 00000004 01020304");
+		raw_expect_close(s, -EACCES);
+		raw_end(s);
+	}
+}
+
+/* Required: nor is anything of an extension done for who proved nothing. */
+static void no_extension_before_the_proof(void **state)
+{
+	static const struct rr_ext_table table = {.n_htypes = 1, .htype = {0x80000001}};
+	struct hook h = {.server = true};
+	struct rr_conn_config cfg = config(&h, true);
+	struct side *s;
+
+	cfg.ext = &table;
+	cfg.auth_required = true;
+	s = raw_new(RR_CONN_SERVER, &cfg);
+	raw_receive(s, "00000001 00000002 00200001 80000001 00000000 01020304");
+	raw_expect_close(s, -EACCES);
+	raw_end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_refusal_against_the_proof_closes),
 	        cmocka_unit_test(a_refusal_beside_the_proof_is_heard),
 	        cmocka_unit_test(a_refusal_without_a_proof_is_heard),
+	        cmocka_unit_test(who_is_refused_hears_why),
+	        cmocka_unit_test(a_property_may_be_refused),
+	        cmocka_unit_test(no_extension_before_the_proof),
 	        cmocka_unit_test(a_dialogue_that_stands_still_is_given_up),
 	};
 

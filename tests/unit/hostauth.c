@@ -196,8 +196,7 @@ static void strangers_are_refused_with_the_reason(void **state)
 	}
 }
 
-/* -- somebody between
- * ------------------------------------------------------------------- */
+/* -- somebody between ------------------------------------------------------------- */
 
 static void a_changed_property_is_noticed(void **state)
 {
@@ -375,8 +374,12 @@ static int load(struct rpcrdma_hostauth_options o, char *why)
 static void bad_credentials_are_told_apart(void **state)
 {
 	struct rpcrdma_hostauth_options o = {0};
+	struct rpcrdma_hostauth *none;
 	char why[128];
 
+	o.ca_file = file("ca", ".pem");
+	assert_int_equal(rpcrdma_hostauth_new(&o, &none, why, sizeof(why)), -EINVAL);
+	assert_int_equal(rpcrdma_hostauth_new(NULL, &none, why, sizeof(why)), -EINVAL);
 	o.ca_file = file("absent", ".pem");
 	assert_int_equal(load(o, why), -EBADMSG);
 	assert_non_null(strstr(why, "No such file"));

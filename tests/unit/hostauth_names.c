@@ -53,8 +53,7 @@ static void the_server_must_have_the_name(void **state)
 	}
 }
 
-/* -- what it is for
- * --------------------------------------------------------------------- */
+/* -- what it is for --------------------------------------------------------------- */
 
 static void a_certificate_for_the_other_role_is_refused(void **state)
 {
@@ -99,8 +98,7 @@ static void a_leaf_signs_for_nobody(void **state)
 	end(&t);
 }
 
-/* -- chains
- * ----------------------------------------------------------------------------- */
+/* -- chains ----------------------------------------------------------------------- */
 
 /* Between the leaf and whom the other end believes; the key in the same file. */
 static void the_whole_chain_is_shown(void **state)
@@ -177,8 +175,7 @@ static void without_a_file_the_systems_list_counts(void **state)
 	}
 }
 
-/* -- as whom the other end sees it
- * ------------------------------------------------------ */
+/* -- as whom the other end sees it ------------------------------------------------ */
 
 #define LONG "0123456789012345678901234567890123456789012345678901234567890123"
 

@@ -184,8 +184,7 @@ static void refused(struct peer *p, const char *words)
 	peer_end(p);
 }
 
-/* -- as it should be
- * -------------------------------------------------------------------- */
+/* -- as it should be -------------------------------------------------------------- */
 
 static void tags_and_binding_are_as_described(void **state)
 {
@@ -216,8 +215,43 @@ static void tags_and_binding_are_as_described(void **state)
 	}
 }
 
-/* -- tags
- * ------------------------------------------------------------------------------- */
+/* The key of the file "psk", by hand. */
+static int use_shared_key(SSL *ssl, const EVP_MD *md, const unsigned char **id,
+                          size_t *id_len, SSL_SESSION **ret)
+{
+	static const unsigned char key[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55,
+	                                      0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb,
+	                                      0xcc, 0xdd, 0xee, 0xff},
+	                           suite[2] = {0x13, 0x01};
+	SSL_SESSION *s = SSL_SESSION_new();
+
+	(void)md;
+	assert_int_equal(SSL_SESSION_set1_master_key(s, key, sizeof(key)), 1);
+	assert_int_equal(SSL_SESSION_set_cipher(s, SSL_CIPHER_find(ssl, suite)), 1);
+	assert_int_equal(SSL_SESSION_set_protocol_version(s, TLS1_3_VERSION), 1);
+	*id = (const unsigned char *)"host1";
+	*id_len = 5;
+	*ret = s;
+	return 1;
+}
+
+static void a_shared_key_is_what_the_file_says(void **state)
+{
+	const struct end ours = {.psk = "psk", .must = true};
+	struct peer p;
+
+	peer_new(&p, false, ours);
+	SSL_CTX_set_psk_use_session_callback(p.ctx, use_shared_key);
+	peer_open(&p);
+	shake_hands(&p);
+	say_tag(&p);
+	assert_int_equal(pass(&p), 1);
+	hear_tag(&p);
+	assert_string_equal(rr_hostauth_identity(p.ours.h), "psk:host1");
+	peer_end(&p);
+}
+
+/* -- tags ------------------------------------------------------------------------- */
 
 enum lie {
 	LAST_OCTET,
@@ -292,8 +326,7 @@ static void no_other_tag_will_do(void **state)
 	}
 }
 
-/* -- versions, ciphers, tickets
- * --------------------------------------------------------- */
+/* -- versions, ciphers, tickets --------------------------------------------------- */
 
 static void nothing_older_than_1_3_is_spoken(void **state)
 {
@@ -345,8 +378,7 @@ static void tickets_are_passed_over(void **state)
 	peer_end(&p);
 }
 
-/* -- messages after the handshake
- * ------------------------------------------------------- */
+/* -- messages after the handshake ------------------------------------------------- */
 
 static void new_keys(struct peer *p, unsigned n, int kind)
 {
@@ -431,6 +463,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(tags_and_binding_are_as_described),
+	        cmocka_unit_test(a_shared_key_is_what_the_file_says),
 	        cmocka_unit_test(no_other_tag_will_do),
 	        cmocka_unit_test(nothing_older_than_1_3_is_spoken),
 	        cmocka_unit_test(no_ticket_is_given),

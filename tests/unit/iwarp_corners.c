@@ -260,6 +260,103 @@ static void a_client_without_rtr_ends_at_once(void **state)
 	raw_fini(&r);
 }
 
+/* The peer reads 8 MiB and takes nothing of the answer; @ret_mem is what it reads. */
+static void start_answer(struct raw *r, uint8_t **ret_mem)
+{
+	static struct bytes o, u;
+	struct rr_region reg;
+
+	*ret_mem = pattern(8 * MIB, 1);
+	raw_enter(r, NULL);
+	assert_int_equal(OPS->register_mem(r->e.ep, *ret_mem, 8 * MIB,
+	                                   RR_ACCESS_REMOTE_READ, &reg),
+	                 0);
+	o.n = 0;
+	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg.handle, reg.offset);
+	put_fpdu(&o, &u);
+	raw_say(r, o.b, o.n);
+	steps(r, 5);
+	assert_true(OPS->events(r->e.ep) & EPOLLOUT);
+}
+
+static void take_answer(struct raw *r)
+{
+	uint64_t done = 0;
+	const uint8_t *p;
+	size_t len;
+
+	while (done < 8 * MIB) {
+		p = raw_ulpdu(r, &len);
+		for (size_t i = 14; i < len; i++)
+			if (p[i] != at(1, done + i - 14))
+				fail_msg("octet %zu", (size_t)done + i - 14);
+		done += len - 14;
+	}
+}
+
+/* Buffers that are in use stay, however long the peer takes nothing. */
+static void a_full_socket_is_not_quiet(void **state)
+{
+	static struct raw r;
+	uint8_t *mem;
+
+	start_answer(&r, &mem);
+	OPS->progress(r.e.ep, now() + RR_SEC(3));
+	OPS->progress(r.e.ep, now() + RR_SEC(6));
+	take_answer(&r);
+	raw_close(&r);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(&r);
+	free(mem);
+}
+
+/* A peer that said all it has to say is still answered, and not listened to: the end
+ * of the stream would be ready to read for ever. */
+static void a_half_closed_peer_is_answered(void **state)
+{
+	static struct raw r;
+	uint8_t *mem;
+
+	start_answer(&r, &mem);
+	assert_int_equal(shutdown(r.fd, SHUT_WR), 0);
+	steps(&r, 3);
+	assert_int_equal(OPS->events(r.e.ep), EPOLLOUT);
+	take_answer(&r);
+	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	raw_fini(&r);
+	free(mem);
+}
+
+/* Far more pieces than one system call takes. */
+static void many_pieces(void **state)
+{
+	enum { SENDS = 64, LEN = 300, EACH = 2 * LEN };
+	static uint8_t src[RR_PROV_MAX_SGE * EACH], dst[SENDS][RR_PROV_MAX_SGE * LEN];
+	struct rr_sge g[RR_PROV_MAX_SGE];
+	struct end c, s;
+
+	pair_open(&c, &s, NULL, NULL);
+	for (unsigned k = 0; k < RR_PROV_MAX_SGE; k++) {
+		g[k] = (struct rr_sge){src + k * EACH, LEN, 0};
+		memset(src + k * EACH, (int)k + 1, LEN);
+	}
+	for (unsigned i = 0; i < SENDS; i++) {
+		struct rr_sge to = {dst[i], sizeof(dst[i]), 0};
+
+		assert_int_equal(OPS->post_recv(s.ep, &to, i), 0);
+		assert_int_equal(OPS->post_send(c.ep, g, RR_PROV_MAX_SGE, 0, i), 0);
+	}
+	flush(&c);
+	for (unsigned i = 0; i < SENDS; i++) {
+		assert_int_equal(expect_wc(&s, &c, RR_WC_RECV, i, 0)->len,
+		                 sizeof(dst[i]));
+		for (unsigned k = 0; k < sizeof(dst[i]); k++)
+			assert_int_equal(dst[i][k], k / LEN + 1);
+		expect_wc(&c, &s, RR_WC_SEND, i, 0);
+	}
+	pair_close(&c, &s);
+}
+
 /* Completions that nobody takes have a limit, also those that need no peer. */
 static void invalidations_that_nobody_polls(void **state)
 {
@@ -288,22 +385,12 @@ static void invalidations_that_nobody_polls(void **state)
 static void a_slow_end_has_its_limit(void **state)
 {
 	static struct raw r;
-	static struct bytes o, u;
 	static uint8_t some[65536];
-	struct rr_region reg;
-	uint8_t *mem = calloc(1, 8 * MIB);
+	uint8_t *mem;
 	rr_time t;
 	unsigned k = 0;
 
-	raw_enter(&r, NULL);
-	assert_int_equal(OPS->register_mem(r.e.ep, mem, 8 * MIB, RR_ACCESS_REMOTE_READ,
-	                                   &reg),
-	                 0);
-	o.n = 0;
-	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg.handle, reg.offset);
-	put_fpdu(&o, &u);
-	raw_say(&r, o.b, o.n);
-	steps(&r, 5);
+	start_answer(&r, &mem);
 	t = now() + RR_SEC(1);
 	OPS->disconnect(r.e.ep, t);
 	do { /* its clock is told, not waited for */
@@ -354,6 +441,9 @@ int main(void)
 	        cmocka_unit_test(reads_leave_room_for_their_ends),
 	        cmocka_unit_test(invalidations_that_nobody_polls),
 	        cmocka_unit_test(a_client_without_rtr_ends_at_once),
+	        cmocka_unit_test(a_full_socket_is_not_quiet),
+	        cmocka_unit_test(a_half_closed_peer_is_answered),
+	        cmocka_unit_test(many_pieces),
 	        cmocka_unit_test(a_slow_end_has_its_limit),
 	        cmocka_unit_test(data_for_the_rtr_read),
 	};

@@ -183,6 +183,7 @@ static void world_ends(struct world *w, int status, unsigned recvs)
 	assert_int_equal(w->r.e.taken, w->r.e.n);
 	assert_int_not_equal(OPS->why(w->r.e.ep)[0], 0);
 	assert_int_equal(OPS->deadline(w->r.e.ep), RR_TIME_NEVER);
+	assert_int_equal(OPS->events(w->r.e.ep), 0);
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(w->mem[i], 0x5a);
 	raw_fini(&w->r);

@@ -253,6 +253,8 @@ static inline const uint8_t *raw_ulpdu(struct raw *r, size_t *ret_len)
 
 	r->used -= 2;
 	p = raw_need(r, 2 + len + pad + 4);
+	for (size_t k = 0; k < pad; k++)
+		assert_int_equal(p[2 + len + k], 0);
 	crc = slow_crc(p, 2 + len + pad);
 	for (int k = 0; k < 4; k++)
 		assert_int_equal(p[2 + len + pad + k], crc >> 8 * k & 0xff);

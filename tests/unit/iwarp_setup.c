@@ -41,7 +41,9 @@ static void half_a_request(void **state)
 		assert_in_range(now() - t, RR_MS(40), RR_MS(1000));
 		raw_fini(&r);
 
+		t = now();
 		raw_client(&r, NULL, 0);
+		assert_in_range(OPS->deadline(r.e.ep), t + RR_SEC(5), now() + RR_SEC(10));
 		raw_say(&r, REQ1, n);
 		raw_close(&r);
 		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);
