@@ -368,6 +368,23 @@ static void a_server_of_another_name(void **state)
 	refused("client", "server", "hostname mismatch");
 }
 
+/* Without a name it is the host that was asked for. */
+static void a_server_that_the_host_does_not_name(void **state)
+{
+	struct rpcrdma_conn_info info;
+
+	creds[0] = load("client", NULL);
+	creds[1] = load("server", NULL);
+	open_both(REQUIRE, REQUIRE);
+	assert_int_equal(rpcrdma_connect(w.engine, "localhost", w.port, &w.options,
+	                                 on_auth_event, NULL, &w.conn),
+	                 0);
+	assert_int_equal(ask(), -EACCES);
+	assert_int_equal(w.server.executed, 0);
+	rpcrdma_conn_get_info(w.conn, &info);
+	assert_non_null(strstr(info.why, "hostname mismatch"));
+}
+
 static void another_shared_key(void **state)
 {
 	creds[0] = load(NULL, "psk");
@@ -659,6 +676,7 @@ int main(void)
 	        TEST(an_expired_server),
 	        TEST(a_client_without_certificate),
 	        TEST(a_server_of_another_name),
+	        TEST(a_server_that_the_host_does_not_name),
 	        TEST(another_shared_key),
 	        TEST(options_that_cannot_be),
 	        TEST(the_commands_options_are_heard),
