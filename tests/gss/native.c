@@ -42,6 +42,40 @@ static void nothing_is_reduced_under_krb5p(void **state)
 	protected(RPCRDMA_GSS_KRB5P);
 }
 
+/* Where a reply that is longer than said has no way to come: version 1 does not
+ * continue.  (The header's allowance alone would do for Kerberos.)  V2-11.2.2.2-02 */
+static void replies_have_room_for_what_protects_them(void **state)
+{
+	for (int s = RPCRDMA_GSS_KRB5; s <= RPCRDMA_GSS_KRB5P; s++) {
+		w.version = 1;
+		w.exact = true;
+		start((enum rpcrdma_gss_service)s);
+		for (uint32_t len = 100; len < 4400; len += 60)
+			assert_false(echo(len));
+		assert_int_equal(stats().call_errors + stats().recoveries, 0);
+		clean_up(NULL);
+	}
+}
+
+/* Of what is no success there is nothing to protect.   [RFC 2203 §5.3.3.4] */
+static void errors_have_a_verifier_and_no_results(void **state)
+{
+	for (int s = RPCRDMA_GSS_KRB5; s <= RPCRDMA_GSS_KRB5P; s++) {
+		struct wait x;
+		struct rpcrdma_call_options o;
+
+		start((enum rpcrdma_gss_service)s);
+		o = call_to(N_PROCS, &x);
+		assert_int_equal(run(&o), RPCRDMA_PROC_UNAVAIL);
+		assert_int_equal(x.reply_len, 0);
+		o = call_to(P_NULL, &x);
+		o.version = VERS + 1;
+		assert_int_equal(run(&o), RPCRDMA_PROG_MISMATCH);
+		assert_int_equal(x.reply_len, 0);
+		clean_up(NULL);
+	}
+}
+
 /* More than the server's window. */
 static void many_calls_are_in_flight_at_once(void **state)
 {
@@ -441,6 +475,8 @@ int main(void)
 	        TEST(items_move_by_rdma_under_krb5),
 	        TEST(nothing_is_reduced_under_krb5i),
 	        TEST(nothing_is_reduced_under_krb5p),
+	        TEST(replies_have_room_for_what_protects_them),
+	        TEST(errors_have_a_verifier_and_no_results),
 	        TEST(many_calls_are_in_flight_at_once),
 	        TEST(the_window_of_the_server_is_kept),
 	        TEST(the_server_knows_who_calls),

@@ -41,6 +41,8 @@ extern struct world {
 	uint8_t answer[512];
 	size_t answer_len;
 	bool impostor;
+	unsigned version; /* of RPC-over-RDMA; 0: as ever */
+	bool exact;       /* echo offers no destination, and room for what comes only */
 	unsigned contexts, refused; /* traced; by both ends */
 	unsigned weak;
 	unsigned sent, ended, most; /* calls; in flight */
@@ -61,6 +63,7 @@ struct wait {
 	int status;
 	uint32_t auth_stat, word;
 	bool right, used;
+	size_t reply_len;
 	const uint8_t *expect;
 	uint32_t len;
 };
