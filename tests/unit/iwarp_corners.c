@@ -357,6 +357,121 @@ static void many_pieces(void **state)
 	pair_close(&c, &s);
 }
 
+/* A message of @size octets is on its way and fills the socket. */
+static void start_write(struct raw *r, uint8_t *mem, uint32_t size)
+{
+	struct rr_sge g = {mem, 8, 0};
+
+	assert_int_equal(OPS->post_write(r->e.ep, &g, 1, 5, 5, 1), 0);
+	g.len = size;
+	assert_int_equal(OPS->post_write(r->e.ep, &g, 1, 5, 5, 2), 0);
+	assert_int_equal(OPS->flush(r->e.ep, now()), -EAGAIN);
+}
+
+/* All of its segments, and nothing between them. */
+static void take_write(struct raw *r, uint32_t size)
+{
+	uint32_t done = 0;
+	const uint8_t *p;
+	size_t len;
+
+	assert_int_equal(get_be(raw_ulpdu(r, &len), 2), 0xc140);
+	assert_int_equal(len, 14 + 8);
+	do {
+		p = raw_ulpdu(r, &len);
+		assert_int_equal(get_be(p, 2) & 0xbfff, 0x8140);
+		assert_int_equal(get_be(p + 6, 8), 5 + done);
+		done += (uint32_t)len - 14;
+		assert_int_equal(get_be(p, 1) & 0x40, done == size ? 0x40 : 0);
+	} while (done < size);
+}
+
+static void no_response_within_a_message(void **state)
+{
+	uint8_t *mem = pattern(8 * MIB, 1);
+	static struct raw r;
+	static struct bytes o, u;
+	struct rr_region reg;
+	size_t len;
+
+	raw_enter(&r, NULL);
+	assert_int_equal(OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg),
+	                 0);
+	start_write(&r, mem, 8 * MIB);
+	o.n = 0;
+	ul_read(&u, 1, 0xabcd, 77, 64, reg.handle, reg.offset);
+	put_fpdu(&o, &u);
+	raw_say(&r, o.b, o.n);
+	steps(&r, 3);
+	take_write(&r, 8 * MIB);
+	assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0xc142);
+	raw_fini(&r);
+	free(mem);
+}
+
+static void no_nudge_within_a_message(void **state)
+{
+	uint8_t *mem = pattern(8 * MIB, 1);
+	static struct raw r;
+	size_t len;
+
+	raw_server(&r, NULL);
+	raw_need(&r, 24);
+	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	start_write(&r, mem, 8 * MIB);
+	OPS->progress(r.e.ep, now());
+	OPS->progress(r.e.ep, now() + RR_MS(20));
+	take_write(&r, 8 * MIB);
+	assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0xc140);
+	assert_int_equal(len, 14);
+	raw_fini(&r);
+	free(mem);
+}
+
+/* What was posted goes out before the end, also if it has to wait: for the first word
+ * of the initiator, for Reads before it. */
+static void the_end_waits_for_what_waits(void **state)
+{
+	static uint8_t sink[8];
+	struct rr_sge g = {(void *)"first", 5, 0}, to = {sink, 8, 0};
+	static struct raw r;
+	static struct bytes o;
+	const uint8_t *p;
+	size_t len;
+
+	raw_client(&r, NULL, 0);
+	raw_say(&r, REQ1, 20);
+	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	raw_need(&r, 20);
+	assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, 1), 0);
+	OPS->disconnect(r.e.ep, now());
+	raw_step(&r, 10);
+	o.n = 0;
+	add_rtr(&o);
+	raw_say(&r, o.b, o.n);
+	assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0x4143);
+	raw_eof(&r);
+	expect_wc(&r.e, NULL, RR_WC_SEND, 1, 0);
+	raw_fini(&r);
+
+	raw_enter(&r, "ord=1");
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(OPS->post_read(r.e.ep, &to, 7, 8, i), 0);
+	OPS->disconnect(r.e.ep, now());
+	for (unsigned i = 0; i < 2; i++) {
+		p = raw_ulpdu(&r, &len);
+		assert_int_equal(get_be(p, 2), 0x4141);
+		o.n = 0;
+		add_tagged(&o, 0xc142, (uint32_t)get_be(p + 18, 4), get_be(p + 22, 8),
+		           "answer!", 8);
+		raw_say(&r, o.b, o.n);
+		expect_wc(&r.e, NULL, RR_WC_READ, i, 0);
+	}
+	raw_eof(&r);
+	raw_fini(&r);
+}
+
 /* Completions that nobody takes have a limit, also those that need no peer. */
 static void invalidations_that_nobody_polls(void **state)
 {
@@ -444,6 +559,9 @@ int main(void)
 	        cmocka_unit_test(a_full_socket_is_not_quiet),
 	        cmocka_unit_test(a_half_closed_peer_is_answered),
 	        cmocka_unit_test(many_pieces),
+	        cmocka_unit_test(no_response_within_a_message),
+	        cmocka_unit_test(no_nudge_within_a_message),
+	        cmocka_unit_test(the_end_waits_for_what_waits),
 	        cmocka_unit_test(a_slow_end_has_its_limit),
 	        cmocka_unit_test(data_for_the_rtr_read),
 	};
