@@ -472,6 +472,26 @@ static void the_end_waits_for_what_waits(void **state)
 	raw_fini(&r);
 }
 
+/* Padding is zero also where something else was: raw_ulpdu looks. */
+static void padding_tells_nothing(void **state)
+{
+	static uint8_t word[40];
+	struct rr_sge g = {word, sizeof(word), 0};
+	static struct raw r;
+	size_t len;
+
+	raw_enter(&r, NULL);
+	memset(word, 0xff, sizeof(word));
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, i), 0);
+		flush(&r.e);
+		raw_ulpdu(&r, &len);
+		expect_wc(&r.e, NULL, RR_WC_SEND, i, 0);
+		g.len = 5;
+	}
+	raw_fini(&r);
+}
+
 /* Completions that nobody takes have a limit, also those that need no peer. */
 static void invalidations_that_nobody_polls(void **state)
 {
@@ -562,6 +582,7 @@ int main(void)
 	        cmocka_unit_test(no_response_within_a_message),
 	        cmocka_unit_test(no_nudge_within_a_message),
 	        cmocka_unit_test(the_end_waits_for_what_waits),
+	        cmocka_unit_test(padding_tells_nothing),
 	        cmocka_unit_test(a_slow_end_has_its_limit),
 	        cmocka_unit_test(data_for_the_rtr_read),
 	};

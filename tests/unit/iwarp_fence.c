@@ -165,7 +165,7 @@ static void nothing_more_after_an_error(void **state)
 		}
 		raw_say(&r, o.b, o.n);
 		raw_step(&r, 10);
-		assert_true(count_rest(&r) < 8 * MIB);
+		assert_true(count_rest(&r) < 4 * MIB);
 		raw_close(&r);
 		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, ours ? 0 : -EREMOTEIO);
 		raw_fini(&r);
