@@ -411,6 +411,7 @@ static void peer_terminates(void **state)
 	        {{0x00, 0x07}, 4, -ECONNRESET, "(Terminate 0/0/7)"},
 	        {{0xff, 0xff}, 4, -EREMOTEIO, "unknown error (Terminate 15/15/255)"},
 	        {{0}, 0, -ECONNRESET, "(Terminate 0/0/0)"},
+	        {{0x21, 0x02, 0x40}, 4, -EREMOTEIO, "(Terminate 2/1/2)"},
 	        /* siw's order, as Linux 6.1 on x86-64 sends it */
 	        {{0x21, 0x02, 0x03}, 4, -EREMOTEIO,
 	         "without a posted buffer (Terminate 1/2/2, fields in siw's order)"},

@@ -117,6 +117,11 @@ static void refuses_garbage(void **state)
 	b[17] = 1;
 	assert_int_equal(rr_mpa_get(b, sizeof(b), false, &f), 23);
 	assert_false(f.enhanced);
+	/* nor does R mean anything in a Request */
+	memcpy(b, req_rev1, 23);
+	b[16] |= 0x20;
+	assert_int_equal(rr_mpa_get(b, 23, false, &f), 23);
+	assert_false(f.rejected);
 	/* B, C and D mean nothing without A */
 	memcpy(b, req_rev2, 26);
 	b[20] = 0;
@@ -260,6 +265,33 @@ static void bad_replies(void **state)
 	assert_int_equal(rr_mpa_conclude(&w, &req, &rep, &d), -EPROTO);
 }
 
+/* What our own responder would not say, but another may.  [RFC 5044 §7.1] */
+static void odd_replies(void **state)
+{
+	struct rr_mpa_frame req,
+	        rep = {.reply = true, .rev = 2, .enhanced = true, .ird = 4, .ord = 4};
+	struct rr_mpa_deal d;
+
+	for (unsigned i = 0; i < 4; i++) { /* CRC if either asks for it */
+		struct rr_mpa_wish w = wish(i & 1, 2, 4, 4);
+
+		rr_mpa_request(&w, &req);
+		rep.crc = i & 2;
+		rep.markers = i == 1;
+		assert_int_equal(rr_mpa_conclude(&w, &req, &rep, &d), 0);
+		assert_int_equal(d.crc, i != 0);
+		assert_int_equal(d.send_markers, i == 1);
+	}
+	/* too many Reads, and no RTR message in common: the first is said */
+	rep.ord = 5;
+	rep.p2p = true;
+	rep.rtr = RR_RTR_SEND;
+	assert_int_equal(rr_mpa_conclude(&(struct rr_mpa_wish){.rev = 2, .ird = 4,
+	                                                       .p2p = true},
+	                                 &req, &rep, &d),
+	                 -ERANGE);
+}
+
 static void request_revisions(void **state)
 {
 	struct rr_mpa_wish w = wish(true, 2, 4, 4);
@@ -280,7 +312,8 @@ static void options(void **state)
 	static const char *bad[] = {
 	        "crc",      "crc=",         "crc=2",    "rev=0",     "rev=3",
 	        "fpdu=127", "fpdu=65536",   "ird=1025", "nope=1",    "crc=1 ",
-	        "=1",       "crc=1,,rev=1", "ird=-1",   "markers=1", "ird=99999999999"};
+	        "=1",       "crc=1,,rev=1", "ird=-1",   "markers=1", "ird=99999999999",
+	        "ird=4294967297", "ird=18446744073709551617"};
 	struct rr_iwarp_opts o;
 
 	assert_int_equal(rr_iwarp_opts_parse(NULL, &o), 0);
@@ -303,6 +336,7 @@ int main(void)
 	        cmocka_unit_test(no_automatic_depths),
 	        cmocka_unit_test(rtr_forms),
 	        cmocka_unit_test(bad_replies),
+	        cmocka_unit_test(odd_replies),
 	        cmocka_unit_test(request_revisions),
 	        cmocka_unit_test(options),
 	};
