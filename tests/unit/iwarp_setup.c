@@ -3,6 +3,8 @@
  * the same conversation cut at every place. */
 #include "iwarp_raw.h"
 
+#include <netinet/tcp.h>
+
 /* ---- the endpoint is the responder ---- */
 
 static void refused(const void *p, size_t n, int status)
@@ -304,6 +306,46 @@ static void bad_replies(void **state)
 	answered(NULL, "MPA ID Rep Frame\x40\x01\x00\x00", 20, -EPROTO);
 	answered(NULL, "MPA ID Rep Frame\x50\x03\x00\x04\x00\x40\x00\x40", 24, -EPROTO);
 	answered("rev=1", "MPA ID Rep Frame\x40\x02\x00\x00", 20, -EPROTO);
+}
+
+static int option(int fd, int level, int name)
+{
+	socklen_t len = sizeof(int);
+	int v = -1;
+
+	assert_int_equal(getsockopt(fd, level, name, &v, &len), 0);
+	return v;
+}
+
+/* Nobody else inherits it, small messages do not wait, and a host that vanished is
+ * noticed after two minutes, asked for or not. */
+static void sockets_are_as_they_should(void **state)
+{
+	struct rr_prov_config cfg = {0};
+	struct sockaddr_in sa = loopback(0);
+	struct sockaddr_storage bound;
+	struct rr_prov_listener *l;
+	struct end e[2];
+
+	pair_open(&e[0], &e[1], NULL, NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		int fd = OPS->fd(e[i].ep);
+
+		assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+		assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+		assert_true(option(fd, IPPROTO_TCP, TCP_NODELAY));
+		assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
+		assert_int_equal(option(fd, IPPROTO_TCP, TCP_KEEPIDLE) +
+		                         option(fd, IPPROTO_TCP, TCP_KEEPINTVL) *
+		                                 option(fd, IPPROTO_TCP, TCP_KEEPCNT),
+		                 120);
+		assert_int_equal(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 120000);
+	}
+	pair_close(&e[0], &e[1]);
+	assert_int_equal(OPS->listen(&cfg, (void *)&sa, sizeof(sa), &l, &bound), 0);
+	assert_int_equal(fcntl(OPS->listener_fd(l), F_GETFD), FD_CLOEXEC);
+	assert_true(option(OPS->listener_fd(l), SOL_SOCKET, SO_REUSEADDR));
+	OPS->listener_close(l);
 }
 
 static void no_server(void **state)
@@ -631,6 +673,7 @@ int main(void)
 	        cmocka_unit_test(rtr_by_read),
 	        cmocka_unit_test(markers_when_asked),
 	        cmocka_unit_test(bad_replies),
+	        cmocka_unit_test(sockets_are_as_they_should),
 	        cmocka_unit_test(no_server),
 	        cmocka_unit_test(server_closes),
 	        cmocka_unit_test(terminates_setup),
