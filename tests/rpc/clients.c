@@ -186,12 +186,17 @@ static const struct rpcrdma_tirpc_item pair_items[] = {
         RPCRDMA_TIRPC_ITEM(blob_pair, first, 1 << 20),
         RPCRDMA_TIRPC_ITEM(blob_pair, second.second_val, SIZE_MAX), /* no memory */
 };
+static const struct rpcrdma_tirpc_item echo_args =
+        RPCRDMA_TIRPC_ITEM(blob_args, data.data_val, 1 << 20);
+static const struct rpcrdma_tirpc_item echo_res =
+        RPCRDMA_TIRPC_ITEM(blob_res, data.data_val, BOUND);
 static const struct rpcrdma_tirpc_procedure small_procs[] = {
+        {BLOB_ECHO, &echo_args, 1, &echo_res, 1, 0},
         {BLOB_GET, NULL, 0, &small_got, 1, 0},
         {BLOB_SWAP, pair_items, 2, pair_items, 2, 0},
 };
 static const struct rpcrdma_tirpc_binding small = {BLOB_PROG, BLOB_VERS, small_procs,
-                                                   2};
+                                                   3};
 static const struct rpcrdma_tirpc_binding *const smalls[] = {&small};
 static const struct rpcrdma_tirpc_options expects_little = {
         .size = sizeof(expects_little), .bindings = smalls, .n_bindings = 1};
@@ -253,6 +258,29 @@ static void the_users_memory_is_not_overrun(void **state)
 	assert_int_equal(get(c, BOUND + 1, own, &g), RPC_CANTDECODERES);
 	assert_int_equal(get(c, 5, own, &g), RPC_SUCCESS);
 	check_got(&g, 5, own);
+	free(own);
+	clnt_destroy(c);
+}
+
+/* Neither when the server refuses the items, and all is sent again without them. */
+static void nor_when_it_is_asked_again(void **state)
+{
+	CLIENT *c = rig_client(&rig, &expects_little);
+	static char octets[5 * BOUND];
+	char *own = malloc(BOUND);
+
+	assert_non_null(own);
+	for (u_int len = BOUND; len <= 5 * BOUND; len += 4 * BOUND) {
+		blob_args a = {.data = {len, octets}};
+		blob_res r = {.data = {0, own}};
+
+		assert_int_equal(clnt_call(c, BLOB_ECHO, (xdrproc_t)xdr_blob_args,
+		                           (char *)&a, (xdrproc_t)xdr_blob_res,
+		                           (char *)&r, long_time),
+		                 len > BOUND ? RPC_CANTDECODERES : RPC_SUCCESS);
+		assert_ptr_equal(r.data.data_val, own);
+		free(r.note);
+	}
 	free(own);
 	clnt_destroy(c);
 }
@@ -450,7 +478,7 @@ static void who_does_not_take_the_answer_is_left(void **state)
 
 	o.send_ns = 1000000000;
 	rig_start(&own);
-	pid = fork();
+	pid = rig_fork();
 	assert_true(pid >= 0);
 	if (!pid) {
 		stop_in_the_midst(&own);
@@ -495,6 +523,7 @@ int main(void)
 	        cmocka_unit_test(signals_wait_for_the_end_of_a_call),
 	        cmocka_unit_test(a_result_larger_than_its_bound),
 	        cmocka_unit_test(the_users_memory_is_not_overrun),
+	        cmocka_unit_test(nor_when_it_is_asked_again),
 	        cmocka_unit_test(a_result_without_memory),
 	        cmocka_unit_test(a_silent_address_leaves_time_for_the_next),
 	        cmocka_unit_test(any_time_may_be_given),

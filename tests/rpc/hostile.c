@@ -132,7 +132,7 @@ static struct message *new_message(uint32_t *random)
 /* -- a server ---------------------------------------------------------------------- */
 
 static uint32_t answers = 1;
-static enum { ANYTHING, PLAIN, SHORTHAND, UNASKED } manners;
+static enum { ANYTHING, PLAIN, SHORTHAND, DENIAL, UNASKED } manners;
 static unsigned asked[4]; /* by flavor */
 
 static void put_results(struct message *m, uint32_t proc)
@@ -213,6 +213,9 @@ static void on_request(struct rpcrdma_request *q, void *arg)
 		break;
 	case SHORTHAND:
 		put_shorthand(m, c->cred.flavor);
+		break;
+	case DENIAL:
+		put_shorthand(m, AUTH_SHORT);
 		break;
 	case UNASKED:
 		put_unasked(m);
@@ -350,6 +353,40 @@ static void a_shorthand_is_used_and_given_up(void **state)
 	}
 	auth_destroy(c->cl_auth);
 	clnt_destroy(c);
+	end_server(&s);
+}
+
+static unsigned refreshed;
+
+static bool_t always(AUTH *auth, void *msg)
+{
+	refreshed++;
+	return TRUE;
+}
+
+/* An authenticator that always hopes, and a server that always says no. */
+static void a_credential_is_refreshed_twice_at_most(void **state)
+{
+	char machine[] = "here";
+	AUTH *sys = authunix_create(machine, 1, 2, 0, NULL), hopeful = *sys;
+	__typeof__(*sys->ah_ops) ops = *sys->ah_ops;
+	struct server s;
+	CLIENT *c;
+
+	manners = DENIAL;
+	begin_server(&s);
+	ops.ah_refresh = always;
+	hopeful.ah_ops = &ops;
+	c = clnt_rdma_create(s.address, BLOB_PROG, BLOB_VERS, NULL);
+	assert_non_null(c);
+	c->cl_auth = &hopeful;
+	memset(asked, 0, sizeof(asked));
+	assert_int_equal(clnt_call(c, BLOB_NULL, VOID, NULL, VOID, NULL, long_time),
+	                 RPC_AUTHERROR);
+	assert_int_equal(asked[AUTH_SYS], 3);
+	assert_int_equal(refreshed, 2);
+	clnt_destroy(c);
+	auth_destroy(sys);
 	end_server(&s);
 }
 
@@ -554,6 +591,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_client_survives_any_answer),
 	        cmocka_unit_test(a_shorthand_is_used_and_given_up),
+	        cmocka_unit_test(a_credential_is_refreshed_twice_at_most),
 	        cmocka_unit_test(an_item_that_nobody_decodes),
 	        cmocka_unit_test(a_server_survives_any_call),
 	};

@@ -18,7 +18,9 @@ struct rig {
 	void (*more)(SVCXPRT *); /* registers other programs; may be NULL */
 };
 
-/* With no other thread.  Fails the test. */
+/* fork() when the library's thread has nothing to do. */
+pid_t rig_fork(void);
+/* With no other thread but that.  Fails the test. */
 void rig_start(struct rig *);
 /* Asks it to end, in order unless it is gone, and waits; its exit status. */
 int rig_stop(struct rig *);
