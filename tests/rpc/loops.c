@@ -47,6 +47,7 @@ enum {
 	FACTS,
 	FORK,
 	AGAIN,
+	DESTROY,
 	UNKNOWN
 };
 
@@ -86,7 +87,7 @@ static void turn_select(void)
 
 /* -- the server -------------------------------------------------------------------- */
 
-static atomic_uint slow_calls, outer_runs, inner_done;
+static atomic_uint slow_calls, outer_runs, inner_done, destroying, refused;
 static bool exit_soon;
 
 static bool_t xdr_no(XDR *x, void *p)
@@ -136,6 +137,7 @@ static u_int outer(SVCXPRT *x)
 {
 	u_int port = caller_port(x);
 
+	svc_getreq_common(x->xp_fd); /* there is nothing */
 	atomic_store(&outer_runs, 1);
 	while (!atomic_load(&inner_done))
 		turn_poll();
@@ -161,6 +163,15 @@ static u_int forked(SVCXPRT *x)
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return 0;
 	return (u_int)WEXITSTATUS(status);
+}
+
+/* While it goes on others are told that nobody is there. */
+static void destroy(SVCXPRT *x)
+{
+	svc_destroy(x);
+	atomic_store(&destroying, 1);
+	for (int i = 0; i < 2000 && !atomic_load(&refused); i++)
+		usleep(10000);
 }
 
 /* Decodes twice; how often it worked. */
@@ -257,6 +268,9 @@ static void dispatch(struct svc_req *r, SVCXPRT *x)
 		break;
 	case FORK:
 		n = forked(x);
+		break;
+	case DESTROY:
+		destroy(x);
 		break;
 	default:
 		svcerr_noproc(x);
@@ -713,6 +727,35 @@ static void it_ends_beside_silent_clients(void **state)
 	clnt_destroy(c);
 }
 
+static void ask_in_the_midst(struct asker *a)
+{
+	while (!atomic_load(&destroying))
+		usleep(1000);
+	ask(a);
+	atomic_store(&refused, 1);
+}
+
+static void a_dispatch_function_may_destroy_it(void **state)
+{
+	SVCXPRT *x = serve();
+	struct asker one_call = {.c = client_of(x), .proc = DESTROY, .arg = 3};
+	struct asker other = {.ask = ask_in_the_midst, .c = client_of(x), .proc = NEXT};
+	char address[32];
+
+	snprintf(address, sizeof(address), "127.0.0.1:%u", x->xp_port);
+	start(&one_call);
+	start(&other);
+	serve_until_over(&one_call, turn_poll);
+	pthread_join(other.thread, NULL);
+	assert_int_equal(one_call.stat, RPC_SUCCESS);
+	assert_int_equal(one_call.answer, 3);
+	assert_int_equal(other.stat, RPC_SYSTEMERROR);
+	assert_null(clnt_rdma_create(address, PROG, VERS, NULL));
+	assert_int_equal(__rpc_createerr()->cf_error.re_errno, ECONNREFUSED);
+	clnt_destroy(one_call.c);
+	clnt_destroy(other.c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -728,6 +771,7 @@ int main(void)
 	        cmocka_unit_test(a_busy_transport_lets_svc_run_end),
 	        cmocka_unit_test(a_child_does_not_touch_the_parents_handles),
 	        cmocka_unit_test(it_ends_beside_silent_clients),
+	        cmocka_unit_test(a_dispatch_function_may_destroy_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,23 @@ static void one_place_takes_one_item(void **state)
 	free(second);
 }
 
+/* The same for results: what comes next at that place is in the message. */
+static void one_result_is_decoded_once(void **state)
+{
+	static const char message[] = "\0\0\0\20\0\0\0\20fedcba9876543210";
+	const struct rpcrdma_piece p = {message, sizeof(message) - 1, false};
+	struct rr_xdr_item dest = {item(), LEN, true, true, false};
+	struct object o = {0};
+	struct rr_xdr_in in;
+
+	begin(&in, &p, 1, &o);
+	in.dests = &dest;
+	assert_true(xdr_twice(&in.xdr, &o));
+	rr_xdr_in_settle(&in);
+	assert_memory_equal(o.data, "fedcba9876543210", LEN);
+	xdr_free((xdrproc_t)xdr_twice, (char *)&o);
+}
+
 /* -- encoding ---------------------------------------------------------------------- */
 
 enum { MANY = 24, LONG = 20001 };
@@ -272,6 +289,7 @@ int main(void)
 	        cmocka_unit_test(a_structure_in_the_place_of_a_result),
 	        cmocka_unit_test(a_structure_that_is_cut_off),
 	        cmocka_unit_test(one_place_takes_one_item),
+	        cmocka_unit_test(one_result_is_decoded_once),
 	        cmocka_unit_test(more_than_there_are_references),
 	        cmocka_unit_test(back_and_forth),
 	};
