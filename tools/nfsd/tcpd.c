@@ -203,17 +203,26 @@ static bool answer(struct tcpd *m, struct peer *p)
 	return true;
 }
 
+/* What is still to go: of the mark, of the answer. */
+static int rest(struct peer *p, struct iovec iov[2])
+{
+	size_t done = p->out_done;
+	int n = 0;
+
+	if (done < MARK) {
+		iov[n++] = (struct iovec){p->out_mark + done, MARK - done};
+		done = MARK;
+	}
+	done -= MARK;
+	iov[n++] = (struct iovec){(uint8_t *)p->out + done, p->out_len - done};
+	return n;
+}
+
 /* 1: all is out; 0: the rest later; -1. */
 static int write_out(struct peer *p, uint64_t now)
 {
-	size_t skip = p->out_done < MARK ? 0 : p->out_done - MARK;
-	struct iovec iov[2] = {
-	        {p->out_mark + p->out_done, MARK - p->out_done},
-	        {(uint8_t *)p->out + skip, p->out_len - skip},
-	};
-	bool mark_too = p->out_done < MARK;
-	struct msghdr msg = {.msg_iov = mark_too ? iov : iov + 1,
-	                     .msg_iovlen = mark_too ? 2 : 1};
+	struct iovec iov[2];
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = (size_t)rest(p, iov)};
 	ssize_t n = sendmsg(p->fd, &msg, MSG_NOSIGNAL);
 
 	if (n < 0)
