@@ -9,6 +9,7 @@
  */
 #include "world.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum { HOUR = 3600, AUTH_INVALIDRESP = 6, AUTH_CTXPROBLEM = 14 };
@@ -107,6 +108,29 @@ WRAP(gss_unwrap, &client_unwrap, NULL,
       gss_qop_t *qop),
      (minor, id, in, out, state, qop))
 
+/* A KDC that takes its time. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static bool shut;
+static _Atomic unsigned arrived;
+
+static void set_gate(bool now_shut)
+{
+	pthread_mutex_lock(&gate);
+	shut = now_shut;
+	pthread_cond_broadcast(&opened);
+	pthread_mutex_unlock(&gate);
+}
+
+static void pass_gate(void)
+{
+	arrived++;
+	pthread_mutex_lock(&gate);
+	while (shut)
+		pthread_cond_wait(&opened, &gate);
+	pthread_mutex_unlock(&gate);
+}
+
 OM_uint32 __real_gss_init_sec_context(OM_uint32 *, gss_cred_id_t, gss_ctx_id_t *,
                                       gss_name_t, gss_OID, OM_uint32, OM_uint32,
                                       gss_channel_bindings_t, gss_buffer_t, gss_OID *,
@@ -122,10 +146,11 @@ OM_uint32 __wrap_gss_init_sec_context(OM_uint32 *minor, gss_cred_id_t cred,
                                       gss_OID *mech_ret, gss_buffer_t out,
                                       OM_uint32 *flags_ret, OM_uint32 *seconds)
 {
-	OM_uint32 r =
-	        __real_gss_init_sec_context(minor, cred, id, name, mech, flags, want,
-	                                    cb, in, mech_ret, out, flags_ret, seconds);
+	OM_uint32 r;
 
+	pass_gate();
+	r = __real_gss_init_sec_context(minor, cred, id, name, mech, flags, want, cb,
+	                                in, mech_ret, out, flags_ret, seconds);
 	if (client_lifetime != ASIS)
 		*seconds = client_lifetime;
 	return r;
@@ -179,8 +204,10 @@ static int restore(void **state)
 	static struct refusal *const all[] = {&client_mic,  &client_wrap,
 	                                      &server_mic,  &client_unwrap,
 	                                      &server_wrap, &server_verify};
-	int r = clean_up(state);
+	int r;
 
+	set_gate(false);
+	r = clean_up(state);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		all[i]->left = 0;
 	client_lifetime = server_lifetime = ASIS;
@@ -533,6 +560,33 @@ static void a_refused_token_is_made_anew_once(void **state)
 	assert_int_equal(run_null(w.gss), 0);
 }
 
+/* What it says is of no use any more; who waits by then gets another one. */
+static void a_thread_that_is_late_is_not_heard(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o;
+
+	start(RPCRDMA_GSS_KRB5);
+	set_gate(true);
+	arrived = 0;
+	w.gss->timeout_ns = 100000000;
+	assert_int_equal(run_null(w.gss), -EACCES);
+	assert_non_null(strstr(info(w.gss).why, "no answer from the KDC in time"));
+	w.gss->timeout_ns = RR_SEC(60);
+	o = call_to(P_NULL, &x);
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	while (!arrived)
+		turn(1);
+	turn(10);
+	assert_int_equal(x.done, 0);
+	assert_int_equal(arrived, 1); /* never two at once */
+	set_gate(false);
+	spin(&x.done, 1);
+	assert_int_equal(x.status, 0);
+	assert_int_equal(info(w.gss).contexts, 1);
+	assert_int_equal(arrived, 3); /* once in vain; a token, and the answer to it */
+}
+
 /* -- the end of a context ---------------------------------------------------------- */
 
 /* [RFC 2203 §5.3.3.1] */
@@ -627,6 +681,7 @@ int main(void)
 	        TEST(results_that_cannot_be_read_are_no_results),
 	        TEST(numbers_that_were_changed_are_noticed),
 	        TEST(a_refused_token_is_made_anew_once),
+	        TEST(a_thread_that_is_late_is_not_heard),
 	        TEST(numbers_that_are_used_up_end_a_context),
 	        TEST(the_server_is_told_of_the_end),
 	        TEST(a_call_that_cannot_be_sealed_holds_up_nobody),
