@@ -587,6 +587,42 @@ static void a_thread_that_is_late_is_not_heard(void **state)
 	assert_int_equal(arrived, 3); /* once in vain; a token, and the answer to it */
 }
 
+/* Nobody else knows of it. */
+static void a_call_that_waits_ends_with_its_connection(void **state)
+{
+	struct wait x;
+	struct rpcrdma_call_options o;
+
+	start(RPCRDMA_GSS_KRB5);
+	set_gate(true);
+	arrived = 0;
+	o = call_to(P_NULL, &x);
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	while (!arrived)
+		turn(1);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	spin(&x.done, 1);
+	assert_int_equal(x.status, -ECANCELED);
+}
+
+static void what_waits_for_a_context_goes_at_once(void **state)
+{
+	struct wait x[8];
+
+	start(RPCRDMA_GSS_KRB5I);
+	for (unsigned i = 0; i < 8; i++) {
+		struct rpcrdma_call_options o = call_to(P_NULL, &x[i]);
+
+		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		spin(&x[i].done, 1);
+		assert_int_equal(x[i].status, 0);
+	}
+	assert_int_equal(w.most, 8);
+}
+
 /* -- the end of a context ---------------------------------------------------------- */
 
 /* [RFC 2203 §5.3.3.1] */
@@ -682,6 +718,8 @@ int main(void)
 	        TEST(numbers_that_were_changed_are_noticed),
 	        TEST(a_refused_token_is_made_anew_once),
 	        TEST(a_thread_that_is_late_is_not_heard),
+	        TEST(a_call_that_waits_ends_with_its_connection),
+	        TEST(what_waits_for_a_context_goes_at_once),
 	        TEST(numbers_that_are_used_up_end_a_context),
 	        TEST(the_server_is_told_of_the_end),
 	        TEST(a_call_that_cannot_be_sealed_holds_up_nobody),

@@ -259,6 +259,26 @@ static void private_octets_were_encrypted(void **state)
 	}
 }
 
+/* Signed, but the number is not all there; what is there of roundup is not signed. */
+static void a_body_without_its_number_is_refused(void **state)
+{
+	for (size_t n = 0; n < 4; n++) {
+		uint8_t data[4] = {0, 0, 0, SEQ}, body[400];
+		struct rr_writer w = rr_writer_over(body, sizeof(body));
+		gss_buffer_desc text = {n, data}, mic;
+		OM_uint32 minor;
+
+		assert_int_equal(gss_get_mic(&minor, server, 0, &text, &mic), 0);
+		rr_put_u32(&w, (uint32_t)n);
+		memcpy(rr_put_space(&w, n + rr_pad(n)), data, n + rr_pad(n));
+		rr_put_u32(&w, (uint32_t)mic.length);
+		rr_put_padded(&w, mic.value, mic.length);
+		gss_release_buffer(&minor, &mic);
+		assert_int_equal(heard(RR_GSS_INTEGRITY, SEQ, body, rr_writer_used(&w)),
+		                 -EBADMSG);
+	}
+}
+
 static void what_is_no_xdr_is_not_wrapped(void **state)
 {
 	static const struct {
@@ -363,6 +383,7 @@ int main(void)
 	        cmocka_unit_test(a_huge_length_is_refused),
 	        cmocka_unit_test(services_are_not_mixed_up),
 	        cmocka_unit_test(private_octets_were_encrypted),
+	        cmocka_unit_test(a_body_without_its_number_is_refused),
 	        cmocka_unit_test(what_is_no_xdr_is_not_wrapped),
 	        cmocka_unit_test(a_verifier_is_of_one_number),
 	        cmocka_unit_test(credentials_are_read_back),
