@@ -126,6 +126,39 @@ static void short_sends_are_inline(void **state)
 	rig_wait(g, CLIENT, RR_WC_SEND);
 }
 
+/* A Write of many pieces takes several places of the device's queue: no more are
+ * asked for than it has, and what waits goes out later. */
+static void device_is_given_what_it_has_room_for(void **state)
+{
+	enum { N = 60, PIECES = RR_PROV_MAX_SGE, PART = 40, WRITE = PIECES * PART };
+	struct rig *g = *state;
+	struct rr_sge s[PIECES];
+	struct rr_region r;
+	uint8_t *out = g->end[CLIENT].mem, *in = g->end[SERVER].mem;
+
+	g->cfg[CLIENT].options = "sq=64";
+	rig_connect_pair(g, CLIENT);
+	r = rig_register(g, SERVER, in, N * WRITE, RR_ACCESS_REMOTE_WRITE);
+	rig_fill(out, N * WRITE, 6);
+	rig_write(g, CLIENT, out, 0, r.handle, r.offset); /* one place: an odd one */
+	for (unsigned i = 0; i < N; i++) {
+		for (unsigned k = 0; k < PIECES; k++)
+			s[k] = (struct rr_sge){.base = out + i * WRITE + k * PART,
+			                       .len = PART};
+		assert_int_equal(0, rig_ops(g, CLIENT)->post_write(
+		                            g->end[CLIENT].ep, s, PIECES, r.handle,
+		                            r.offset + i * WRITE,
+		                            ++g->end[CLIENT].posted[RR_WC_WRITE]));
+	}
+	rig_flush(g, CLIENT);
+	assert_true(vb(g, CLIENT)->wait.count > 0);
+	assert_true(vb(g, CLIENT)->in_device <= vb(g, CLIENT)->sq_depth);
+	for (unsigned i = 0; i <= N; i++)
+		assert_int_equal(0, rig_wait(g, CLIENT, RR_WC_WRITE).status);
+	rig_round_trip(g, CLIENT);
+	rig_check(in, N * WRITE, 6);
+}
+
 /* Memory that need not stay is registered for the operation only. */
 static void nothing_stays_registered(void **state)
 {
@@ -475,6 +508,7 @@ int rig_own_tests(void)
 	        C(one_call_and_one_completion_a_batch),
 	        C(device_is_not_asked_for_events_where_data_move),
 	        C(short_sends_are_inline),
+	        T(device_is_given_what_it_has_room_for),
 	        C(nothing_stays_registered),
 	        T(stable_block_is_registered_once),
 	        T(stable_block_is_not_the_peers),
