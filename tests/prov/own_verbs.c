@@ -6,6 +6,7 @@
 #include "rig.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "prov/verbs/internal.h"
 #include "prov/verbs/verbs.h"
@@ -159,6 +160,91 @@ static void device_is_given_what_it_has_room_for(void **state)
 	rig_check(in, N * WRITE, 6);
 }
 
+/* Small pieces of memory that need not stay are copied, round and round a ring. */
+static void small_pieces_go_round_the_ring(void **state)
+{
+	enum { N = 15, TURNS = 6, PART = 3000 };
+	struct rig *g = *state;
+	struct rr_vb_ep *c = vb(g, CLIENT);
+	uint8_t *out = g->end[CLIENT].mem, *in = g->end[SERVER].mem;
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		for (unsigned i = 0; i < N; i++) {
+			rig_recv(g, SERVER, in + i * PART, PART);
+			rig_fill(out + i * PART, PART, turn * N + i);
+			rig_send(g, CLIENT, out + i * PART, PART, 0);
+		}
+		rig_flush(g, CLIENT);
+		assert_int_equal(0, c->mrs.count); /* there was room */
+		assert_true(c->bounce_used >= N * PART);
+		for (unsigned i = 0; i < N; i++) {
+			assert_int_equal(0, rig_wait(g, SERVER, RR_WC_RECV).status);
+			rig_check(in + i * PART, PART, turn * N + i);
+			assert_int_equal(0, rig_wait(g, CLIENT, RR_WC_SEND).status);
+		}
+		assert_int_equal(0, c->bounce_used);
+	}
+}
+
+static struct {
+	int (*notify)(struct ibv_cq *, int);
+	struct rig *rig;
+} arming;
+
+/* Something is completed just before the queue is armed: no event tells of it. */
+static int notify_too_late(struct ibv_cq *cq, int solicited)
+{
+	struct rig *g = arming.rig;
+
+	if (g && cq == vb(g, SERVER)->cq) {
+		arming.rig = NULL;
+		rig_send(g, CLIENT, g->end[CLIENT].mem, 64, 0);
+		rig_flush(g, CLIENT);
+		while (vb(g, CLIENT)->sent.count) /* acknowledged: it is there */
+			rig_ops(g, CLIENT)->progress(g->end[CLIENT].ep, rig_now());
+		usleep(100000); /* iWARP acknowledges nothing */
+	}
+	return arming.notify(cq, solicited);
+}
+
+static void completion_before_arming_is_taken(void **state)
+{
+	struct rig *g = *state;
+	struct rr_vb_ep *s = vb(g, SERVER);
+	rr_time limit = rig_now() + RR_SEC(10);
+
+	rig_round_trip(g, CLIENT);
+	rig_settle(g);
+	rig_recv(g, SERVER, g->end[SERVER].mem, 64);
+	rig_recv(g, SERVER, g->end[SERVER].mem, 64);
+	arming.notify = s->cq->context->ops.req_notify_cq;
+	arming.rig = g;
+	s->cq->context->ops.req_notify_cq = notify_too_late;
+	rig_send(g, CLIENT, g->end[CLIENT].mem, 64, 0);
+	rig_flush(g, CLIENT);
+	while (arming.rig && rig_now() < limit)
+		rig_ops(g, SERVER)->progress(g->end[SERVER].ep, rig_now());
+	s->cq->context->ops.req_notify_cq = arming.notify;
+	assert_null(arming.rig);
+	assert_int_equal(0, s->rq.count); /* both, in that one call */
+	assert_int_equal(0, rig_wait(g, SERVER, RR_WC_RECV).status);
+}
+
+/* A window that is being closed is none that can be closed. */
+static void closing_is_asked_once(void **state)
+{
+	struct rig *g = *state;
+	struct rr_region r = rig_register(g, SERVER, g->end[SERVER].mem, LEN, BOTH);
+
+	rig_invalidate(g, SERVER, r.handle);
+	assert_int_equal(-EINVAL, rig_ops(g, SERVER)->invalidate(g->end[SERVER].ep,
+	                                                         r.handle, 9));
+	rig_flush(g, SERVER);
+	assert_int_equal(0, rig_wait(g, SERVER, RR_WC_INVALIDATE).status);
+	rig_round_trip(g, CLIENT);
+	rig_audit(g, SERVER);
+}
+
 /* Memory that need not stay is registered for the operation only. */
 static void nothing_stays_registered(void **state)
 {
@@ -247,6 +333,38 @@ static void stable_block_is_not_the_peers(void **state)
 	rig_ended(g, SERVER, -EREMOTEIO);
 	for (unsigned i = 0; i < LEN; i++)
 		assert_int_equal(0xcc, g->end[SERVER].mem[i]);
+}
+
+static bool first_block(void *ctx, const void *p, size_t len, void **ret_base,
+                        size_t *ret_len)
+{
+	uint8_t *mem = ctx;
+
+	if ((const uint8_t *)p < mem || (const uint8_t *)p + len > mem + 65536)
+		return false;
+	*ret_base = mem;
+	*ret_len = 65536;
+	return true;
+}
+
+/* What lies half in a block is not in it. */
+static void piece_across_the_end_of_a_block(void **state)
+{
+	struct rig *g = *state;
+	uint8_t *out = g->end[CLIENT].mem, *in = g->end[SERVER].mem;
+	struct rr_region r;
+
+	g->cfg[CLIENT].memory = (struct rr_prov_memory){first_block, out};
+	rig_connect_pair(g, CLIENT);
+	r = rig_register(g, SERVER, in, RIG_MEM, BOTH);
+	rig_fill(out, 131072, 4);
+	rig_write(g, CLIENT, out, 65536, r.handle, r.offset);
+	rig_flush(g, CLIENT);
+	assert_int_equal(1, vb(g, CLIENT)->n_blocks);
+	rig_write(g, CLIENT, out + 60000, 20000, r.handle, r.offset + 60000);
+	rig_round_trip(g, CLIENT);
+	rig_check(in, 80000, 4);
+	assert_int_equal(1, vb(g, CLIENT)->n_blocks);
 }
 
 /* ... nor does a region in it: the peer reaches that and not its neighbours. */
@@ -350,6 +468,19 @@ static void reads_at_once_are_what_both_can(void **state)
 	assert_int_equal(RR_MIN(2u, vb(g, SERVER)->opts.ord), l.max_ord);
 	assert_int_equal(RR_MIN(3u, vb(g, SERVER)->opts.ird), vb(g, CLIENT)->ord);
 	assert_int_equal(RR_MIN(3u, vb(g, SERVER)->opts.ird), vb(g, SERVER)->ird);
+}
+
+static void no_reads_at_all(void **state)
+{
+	struct rig *g = *state;
+	struct rr_sge s = {.base = g->end[CLIENT].mem, .len = 8};
+
+	g->cfg[CLIENT].options = "ord=0";
+	rig_connect_pair(g, CLIENT);
+	assert_int_equal(-EOPNOTSUPP,
+	                 rig_ops(g, CLIENT)->post_read(g->end[CLIENT].ep, &s, 1, 0, 1));
+	rig_round_trip(g, CLIENT);
+	rig_audit(g, CLIENT);
 }
 
 /* A server that starts again does not wait for connections of the one before. */
@@ -509,14 +640,19 @@ int rig_own_tests(void)
 	        C(device_is_not_asked_for_events_where_data_move),
 	        C(short_sends_are_inline),
 	        T(device_is_given_what_it_has_room_for),
+	        C(small_pieces_go_round_the_ring),
+	        C(completion_before_arming_is_taken),
+	        C(closing_is_asked_once),
 	        C(nothing_stays_registered),
 	        T(stable_block_is_registered_once),
 	        T(stable_block_is_not_the_peers),
+	        T(piece_across_the_end_of_a_block),
 	        T(stable_block_before_a_region),
 	        T(stable_block_beyond_a_region),
 	        C(reply_closes_the_window),
 	        C(sink_is_closed_with_its_read),
 	        T(reads_at_once_are_what_both_can),
+	        T(no_reads_at_all),
 	        C(listens_where_connections_are_left),
 	        C(event_of_a_queue_pair_is_its_endpoints),
 	        C(event_of_the_device_is_everybodys),
