@@ -38,6 +38,9 @@ MAKE(write_readonly, ul_tagged(u, 0xc140, w->rd.handle, w->rd.offset, junk, 8))
 MAKE(write_sink, ul_tagged(u, 0xc140, w->read_stag, w->read_to, junk, 8))
 MAKE(read_wild, ul_read(u, 1, 1, 2, 8, w->rd.handle + 1, w->rd.offset))
 MAKE(read_end, ul_read(u, 1, 1, 2, 65, w->rd.handle, w->rd.offset))
+MAKE(read_over, ul_read(u, 1, 1, 2, 8, w->rd.handle, w->rd.offset + 57))
+MAKE(read_before, ul_read(u, 1, 1, 2, 8, w->rd.handle, w->rd.offset - 1))
+MAKE(read_behind, ul_read(u, 1, 1, 2, 1, w->rd.handle, w->rd.offset + 65))
 MAKE(read_huge, ul_read(u, 1, 1, 2, UINT32_MAX, w->rd.handle, w->rd.offset))
 MAKE(read_wrap, ul_read(u, 1, 1, 2, 8, w->rd.handle, UINT64_MAX - 2))
 MAKE(read_writeonly, ul_read(u, 1, 1, 2, 8, w->wr.handle, w->wr.offset))
@@ -95,6 +98,9 @@ static const struct row {
         {"write_sink", write_sink, 0x1100, H},
         {"read_wild", read_wild, 0x0100, H | R},
         {"read_end", read_end, 0x0101, H | R},
+        {"read_over", read_over, 0x0101, H | R},
+        {"read_before", read_before, 0x0101, H | R},
+        {"read_behind", read_behind, 0x0101, H | R},
         {"read_huge", read_huge, 0x0101, H | R},
         {"read_wrap", read_wrap, 0x0104, H | R},
         {"read_writeonly", read_writeonly, 0x0102, H | R},
