@@ -472,6 +472,33 @@ static void the_end_waits_for_what_waits(void **state)
 	raw_fini(&r);
 }
 
+/* Own messages and answers take turns. */
+static void neither_side_starves(void **state)
+{
+	static const uint16_t order[] = {0x4143, 0xc142, 0x4143, 0xc142, 0x4143, 0x4143};
+	static uint8_t mem[64];
+	struct rr_sge g = {mem, 8, 0};
+	static struct raw r;
+	static struct bytes o, u;
+	struct rr_region reg;
+	size_t len;
+
+	raw_enter(&r, NULL);
+	assert_int_equal(OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg),
+	                 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, i), 0);
+	o.n = 0;
+	for (uint32_t i = 1; i <= 2; i++) {
+		ul_read(&u, i, 1, 2, 8, reg.handle, reg.offset);
+		put_fpdu(&o, &u);
+	}
+	raw_say(&r, o.b, o.n);
+	for (size_t i = 0; i < RR_ARRAY_SIZE(order); i++)
+		assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), order[i]);
+	raw_fini(&r);
+}
+
 /* Padding is zero also where something else was: raw_ulpdu looks. */
 static void padding_tells_nothing(void **state)
 {
@@ -582,6 +609,7 @@ int main(void)
 	        cmocka_unit_test(no_response_within_a_message),
 	        cmocka_unit_test(no_nudge_within_a_message),
 	        cmocka_unit_test(the_end_waits_for_what_waits),
+	        cmocka_unit_test(neither_side_starves),
 	        cmocka_unit_test(padding_tells_nothing),
 	        cmocka_unit_test(a_slow_end_has_its_limit),
 	        cmocka_unit_test(data_for_the_rtr_read),

@@ -121,6 +121,7 @@ static void small_buffers(void **state)
 static void send_with_invalidate(void **state)
 {
 	struct rr_sge g = {(void *)"x", 1, 0}, r;
+	struct rr_prov_counters k;
 	struct rr_region reg[2];
 	struct end c, s;
 	struct rr_wc *wc;
@@ -145,6 +146,9 @@ static void send_with_invalidate(void **state)
 	expect_wc(&c, &s, RR_WC_INVALIDATE, 1, 0);
 	expect_wc(&s, &c, RR_WC_SEND, 9, 0);
 	expect_wc(&s, &c, RR_WC_SEND, 10, 0);
+	OPS->counters(c.ep, &k);
+	assert_int_equal(k.remote_invalidations, 1);
+	assert_int_equal(k.local_invalidations, 1);
 	/* a handle of this endpoint means nothing on the other */
 	assert_int_equal(OPS->invalidate(s.ep, reg[0].handle, 1), -EINVAL);
 	pair_close(&c, &s);
