@@ -177,6 +177,82 @@ static void one_result_is_decoded_once(void **state)
 	xdr_free((xdrproc_t)xdr_twice, (char *)&o);
 }
 
+/* Behind an item whose roundup did not travel nothing comes but that; and an item is
+ * not read where it lies. */
+static void behind_an_odd_item(void **state)
+{
+	static const char words[] = "\0\0\0\1\0\0\0\2";
+	char octets_of[8], *odd = item();
+	const struct rpcrdma_piece p[3] = {
+	        {words, 8, false}, {odd, 5, true}, {octets, 8, false}};
+	struct rr_xdr_in in;
+	long v = 0;
+
+	for (int i = 0; i < 5; i++) {
+		rr_xdr_in_init(&in, p, 3);
+		assert_true(XDR_GETLONG(&in.xdr, &v));
+		assert_true(XDR_GETLONG(&in.xdr, &v));
+		assert_null(XDR_INLINE(&in.xdr, 4));
+		assert_true(XDR_GETBYTES(&in.xdr, octets_of, 5));
+		if (i == 0)
+			assert_false(XDR_GETBYTES(&in.xdr, octets_of, 2));
+		else if (i == 1)
+			assert_false(XDR_GETLONG(&in.xdr, &v));
+		else if (i == 2)
+			assert_null(XDR_INLINE(&in.xdr, 4));
+		else if (i == 3)
+			assert_true(XDR_GETBYTES(&in.xdr, octets_of, 3));
+		if (i == 3)
+			assert_non_null(XDR_INLINE(&in.xdr, 4));
+		/* And back to the beginning. */
+		assert_true(XDR_SETPOS(&in.xdr, 0));
+		assert_true(XDR_GETLONG(&in.xdr, &v));
+		assert_int_equal(v, 1);
+		assert_true(XDR_SETPOS(&in.xdr, 8 + 5 + 8));
+		assert_false(XDR_GETLONG(&in.xdr, &v));
+		assert_false(XDR_SETPOS(&in.xdr, 8 + 5 + 8 + 1));
+	}
+	free(odd);
+}
+
+/* What was read of it is not there again. */
+static void a_piece_of_an_item(void **state)
+{
+	char *whole = item(), to[LEN];
+	const struct rpcrdma_piece p[2] = {{whole, LEN, true}, {octets, 8, false}};
+	struct rr_xdr_in in;
+	long v;
+
+	rr_xdr_in_init(&in, p, 2);
+	assert_true(XDR_GETLONG(&in.xdr, &v));
+	assert_true(XDR_GETBYTES(&in.xdr, to, LEN));
+	assert_memory_equal(to, octets + 4, LEN - 4);
+	assert_memory_equal(to + LEN - 4, octets, 4);
+	free(whole);
+}
+
+/* The user's memory stays the user's, though the item has memory of its own. */
+static void memory_of_the_users_is_filled(void **state)
+{
+	static const char len[] = "\0\0\0\20";
+	char *whole = item(), *own = malloc(LEN);
+	const struct rpcrdma_piece p[2] = {{len, 4, false}, {whole, LEN, true}};
+	struct object o = {.data = own};
+	struct rr_xdr_in in;
+	unsigned taken = 0;
+
+	begin(&in, p, 2, &o);
+	in.take = take;
+	in.take_arg = &taken;
+	assert_true(xdr_bytes(&in.xdr, &o.data, &o.len, LEN));
+	rr_xdr_in_settle(&in);
+	assert_int_equal(taken, 0);
+	assert_ptr_equal(o.data, own);
+	assert_memory_equal(own, octets, LEN);
+	free(own);
+	free(whole);
+}
+
 /* -- encoding ---------------------------------------------------------------------- */
 
 enum { MANY = 24, LONG = 20001 };
@@ -290,6 +366,9 @@ int main(void)
 	        cmocka_unit_test(a_structure_that_is_cut_off),
 	        cmocka_unit_test(one_place_takes_one_item),
 	        cmocka_unit_test(one_result_is_decoded_once),
+	        cmocka_unit_test(behind_an_odd_item),
+	        cmocka_unit_test(a_piece_of_an_item),
+	        cmocka_unit_test(memory_of_the_users_is_filled),
 	        cmocka_unit_test(more_than_there_are_references),
 	        cmocka_unit_test(back_and_forth),
 	};
