@@ -73,11 +73,19 @@ static int init(void **state)
 	return 0;
 }
 
-static int fini(void **state)
+/* Of a test that has failed. */
+static int end(void **state)
 {
 	(void)state;
 	if (r.pid)
 		rig_kill(&r);
+	r.flavor = RPCRDMA_AUTH_SYS;
+	return 0;
+}
+
+static int fini(void **state)
+{
+	(void)state;
 	rig_fini(&r);
 	return 0;
 }
@@ -217,9 +225,11 @@ static void a_credential_that_will_do_asks_about_anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(flavors_are_told_in_their_order),
-	        cmocka_unit_test(a_weak_credential_may_mount_and_nothing_else),
-	        cmocka_unit_test(a_credential_that_will_do_asks_about_anything),
+	        cmocka_unit_test_teardown(flavors_are_told_in_their_order, end),
+	        cmocka_unit_test_teardown(a_weak_credential_may_mount_and_nothing_else,
+	                                  end),
+	        cmocka_unit_test_teardown(a_credential_that_will_do_asks_about_anything,
+	                                  end),
 	};
 
 	return cmocka_run_group_tests(tests, init, fini);
