@@ -270,7 +270,8 @@ static void a_body_without_its_number_is_refused(void **state)
 
 		assert_int_equal(gss_get_mic(&minor, server, 0, &text, &mic), 0);
 		rr_put_u32(&w, (uint32_t)n);
-		memcpy(rr_put_space(&w, n + rr_pad(n)), data, n + rr_pad(n));
+		if (n)
+			memcpy(rr_put_space(&w, 4), data, 4);
 		rr_put_u32(&w, (uint32_t)mic.length);
 		rr_put_padded(&w, mic.value, mic.length);
 		gss_release_buffer(&minor, &mic);
