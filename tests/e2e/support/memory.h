@@ -80,9 +80,8 @@ void __wrap_free(void *p)
 char *__wrap_strdup(const char *);
 char *__wrap_strndup(const char *, size_t);
 
-char *__wrap_strndup(const char *s, size_t most)
+static char *copy_of(const char *s, size_t n)
 {
-	size_t n = strnlen(s, most);
 	char *p = __wrap_malloc(n + 1);
 
 	if (p) {
@@ -92,9 +91,14 @@ char *__wrap_strndup(const char *s, size_t most)
 	return p;
 }
 
+char *__wrap_strndup(const char *s, size_t most)
+{
+	return copy_of(s, strnlen(s, most));
+}
+
 char *__wrap_strdup(const char *s)
 {
-	return __wrap_strndup(s, SIZE_MAX);
+	return copy_of(s, strlen(s));
 }
 
 /* Most of an engine's memory is of its pool, which takes it from few blocks. */
