@@ -138,7 +138,8 @@ static void a_server_keeps_the_connection(void **state)
 	end(&t);
 }
 
-/* The watch runs from the first moment on, whatever is given up or begun meanwhile. */
+/* The watch runs from the first moment on, whatever comes, is given up or begun
+ * meanwhile. */
 static void what_comes_later_does_not_prolong_the_wait(void **state)
 {
 	struct silent t = begin(RR_CONN_CLIENT, 4);
@@ -152,6 +153,10 @@ static void what_comes_later_does_not_prolong_the_wait(void **state)
 	assert_int_equal(rr_conn_deadline(t.s->c), until);
 	after_seconds(&t, 1);
 	give_up(&t, 4);
+	assert_int_equal(rr_conn_deadline(t.s->c), until);
+	/* A late answer that takes its own credit away. */
+	raw_receive(t.s,
+	            "00000101" V1("00000001", "00000000") V1_EMPTY REPLY("00000101"));
 	assert_int_equal(rr_conn_deadline(t.s->c), until);
 	after_seconds(&t, 2);
 	raw_expect_close(t.s, -ETIMEDOUT);
