@@ -195,6 +195,56 @@ static void more_reads_than_ord(void **state)
 	free(src);
 }
 
+/* Reads of nothing take no octet of the wire, more of them than may be under way, and
+ * complete behind what was posted before them. */
+static void empty_reads_stay_here(void **state)
+{
+	enum { N = 20 };
+	uint8_t *src = pattern(100000, 5), *dst = calloc(1, 100000);
+	struct rr_sge nothing = {NULL, 0, 0}, all = {dst, 100000, 0};
+	struct rr_prov_counters before, after;
+	struct rr_region reg;
+	struct end c, s;
+
+	pair_open(&c, &s, "ord=3,ird=2", "ord=64,ird=64");
+	assert_int_equal(
+	        OPS->register_mem(s.ep, src, 100000, RR_ACCESS_REMOTE_READ, &reg), 0);
+	OPS->counters(c.ep, &before);
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, i), 0);
+	flush(&c);
+	for (unsigned i = 0; i < N; i++)
+		expect_wc(&c, NULL, RR_WC_READ, i, 0);
+	OPS->counters(c.ep, &after);
+	assert_int_equal(after.bytes_sent, before.bytes_sent);
+	/* Behind a Read, and behind a message. */
+	assert_int_equal(OPS->post_read(c.ep, &all, reg.handle, reg.offset, 1), 0);
+	assert_int_equal(OPS->post_write(c.ep, &nothing, 1, 1, 1, 2), 0);
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, 10 + i), 0);
+	flush(&c);
+	expect_wc(&c, &s, RR_WC_WRITE, 2, 0);
+	expect_wc(&c, &s, RR_WC_READ, 1, 0);
+	for (unsigned i = 0; i < N; i++)
+		expect_wc(&c, NULL, RR_WC_READ, 10 + i, 0);
+	check_pattern(dst, 100000, 5);
+	/* One behind a Read: its turn comes with the Response. */
+	assert_int_equal(OPS->post_read(c.ep, &all, reg.handle, reg.offset, 5), 0);
+	assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, 6), 0);
+	flush(&c);
+	expect_wc(&c, &s, RR_WC_READ, 5, 0);
+	expect_wc(&c, NULL, RR_WC_READ, 6, 0);
+	/* A message that is not out yet. */
+	assert_int_equal(OPS->post_write(c.ep, &nothing, 1, 1, 1, 3), 0);
+	assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, 4), 0);
+	flush(&c);
+	expect_wc(&c, &s, RR_WC_WRITE, 3, 0);
+	expect_wc(&c, &s, RR_WC_READ, 4, 0);
+	pair_close(&c, &s);
+	free(src);
+	free(dst);
+}
+
 static void no_reads_negotiated(void **state)
 {
 	struct rr_sge g = {NULL, 0, 0};
@@ -274,7 +324,8 @@ static void misuse(void **state)
 	g[0].len = g[1].len = 0x80000000;
 	assert_int_equal(OPS->post_write(c.ep, g, 2, 1, 1, 1), -EMSGSIZE);
 	assert_int_equal(OPS->register_mem(c.ep, big, 1, 4, &reg), -EINVAL);
-	assert_int_equal(OPS->register_mem(c.ep, big, (size_t)1 << 47, 1, &reg), -EINVAL);
+	assert_int_equal(OPS->register_mem(c.ep, big, (size_t)1 << 47, 1, &reg),
+	                 -EINVAL);
 	assert_int_equal(OPS->invalidate(c.ep, 12345, 0), -EINVAL);
 	OPS->disconnect(c.ep, now());
 	expect_wc(&c, &s, RR_WC_RECV, 1, -ECANCELED);
@@ -357,6 +408,7 @@ int main(void)
 	        cmocka_unit_test(small_buffers),
 	        cmocka_unit_test(send_with_invalidate),
 	        cmocka_unit_test(more_reads_than_ord),
+	        cmocka_unit_test(empty_reads_stay_here),
 	        cmocka_unit_test(no_reads_negotiated),
 	        cmocka_unit_test(full_queues),
 	        cmocka_unit_test(misuse),

@@ -84,6 +84,8 @@ struct rr_iw_read {
 	uint32_t stag;
 	uint32_t done;
 	bool rtr; /* nobody's: the RTR message */
+	bool empty; /* not sent, since there is nothing to fetch ... */
+	uint64_t end; /* ... and complete behind what was posted before */
 };
 
 /* An RDMA Read of the peer; the header as it came, for a Terminate. */
@@ -236,6 +238,8 @@ enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
                                      const struct rr_read_request *req, uint8_t **ret);
 /* The peer's Reads will not be answered. */
 void rr_iw_tx_no_responses(struct rr_iw_ep *ep);
+/* Completes what asks for nothing and whose turn it is. */
+void rr_iw_empty_reads(struct rr_iw_ep *ep);
 /* Forgets all that is not written, and sends no more. */
 void rr_iw_tx_drop(struct rr_iw_ep *ep);
 /* Frees what is free to go. */

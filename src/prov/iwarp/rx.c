@@ -225,6 +225,7 @@ static void deliver_response(struct rr_iw_ep *ep, const struct seg *g)
 	if (!r->rtr)
 		rr_iw_complete(ep, RR_WC_READ, r->token, 0);
 	rr_ring_pop(&ep->reads, 1);
+	rr_iw_empty_reads(ep);
 }
 
 /* False: the STag that the Send names cannot be invalidated. */

@@ -327,6 +327,35 @@ static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn
 	emit(tx, &s);
 }
 
+/* Those at the head, if all is written that was posted before them. */
+void rr_iw_empty_reads(struct rr_iw_ep *ep)
+{
+	const struct rr_iw_read *r;
+
+	while ((r = rr_ring_first(&ep->reads)) && r->empty && r->end <= ep->tx.sent) {
+		rr_iw_complete(ep, RR_WC_READ, r->token, 0);
+		rr_ring_pop(&ep->reads, 1);
+	}
+}
+
+static void read_framed(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+{
+	wr->end = ep->tx.framed;
+	ep->sq_framed++;
+	ep->sq_reads++;
+	message_done(&ep->tx);
+}
+
+/* It checks nothing [RFC 5040 §7.2], and siw answers one that comes behind another with
+ * the octets of that: it stays here. */
+static void frame_empty_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+{
+	*(struct rr_iw_read *)rr_ring_push(&ep->reads) = (struct rr_iw_read){
+	        .token = wr->token, .empty = true, .end = ep->tx.framed};
+	read_framed(ep, wr);
+	rr_iw_empty_reads(ep);
+}
+
 static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	const struct rr_sge *g = rr_ring_at(&ep->sges, wr->sge - ep->sge_first);
@@ -353,10 +382,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	                                  .src_to = wr->offset,
 	                          });
 	frame_untagged(&ep->tx, RR_OP_READ_REQUEST, RR_QN_READ, body, sizeof(body));
-	wr->end = ep->tx.framed;
-	ep->sq_framed++;
-	ep->sq_reads++;
-	message_done(&ep->tx);
+	read_framed(ep, wr);
 }
 
 /* [RFC 5040 §7.2 and the list of §5.2]: an empty Read checks nothing. */
@@ -497,7 +523,10 @@ static void frame_wr(struct rr_iw_ep *ep)
 		frame_message(ep, wr);
 		break;
 	case RR_IW_READ:
-		frame_read(ep, wr);
+		if (wr->len)
+			frame_read(ep, wr);
+		else
+			frame_empty_read(ep, wr);
 		break;
 	}
 }
@@ -575,6 +604,7 @@ static void complete_written(struct rr_iw_ep *ep)
 		rr_ring_pop(&ep->sq, 1);
 		ep->sq_framed--;
 	}
+	rr_iw_empty_reads(ep);
 }
 
 /* Takes @n written octets off the pieces. */
@@ -650,6 +680,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 		}
 		advance(ep, (size_t)n);
 	}
+	complete_written(ep); /* also what needed no octets */
 	tx->blocked = false;
 	return 0;
 }
