@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/rpcmsg.h"
 #include "drive/service.h"
 
 struct null_call {
@@ -20,14 +19,9 @@ struct null_call {
 /* What is left to say once the caller is known, or needs not be. */
 static void judge(const struct rpcrdma_service *s, struct null_call *k)
 {
-	struct rr_rpc_reply *m = &k->reply;
-
-	m->verf = k->gss.verf;
-	if (!rr_service_find(s, k->rpc.program, k->rpc.version, &m->low, &m->high))
-		m->status =
-		        m->low > m->high ? RPCRDMA_PROG_UNAVAIL : RPCRDMA_PROG_MISMATCH;
-	else
-		m->status = k->rpc.procedure ? RPCRDMA_PROC_UNAVAIL : RPCRDMA_OK;
+	k->reply.verf = k->gss.verf;
+	if (rr_service_for(s, &k->rpc, &k->reply) && k->rpc.procedure)
+		k->reply.status = RPCRDMA_PROC_UNAVAIL;
 }
 
 /* 0: judge it; 1: k->out is the answer; or a negative errno. */

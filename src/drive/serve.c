@@ -37,18 +37,6 @@ void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
 
 /* -- admission ----------------------------------------------------------------- */
 
-static const struct rr_service_entry *
-find(const struct rr_served *s, const struct rr_rpc_call *c, struct rr_rpc_reply *ret)
-{
-	const struct rr_service_entry *e = rr_service_find(
-	        s->service, c->program, c->version, &ret->low, &ret->high);
-
-	if (!e)
-		ret->status = ret->low > ret->high ? RPCRDMA_PROG_UNAVAIL
-		                                   : RPCRDMA_PROG_MISMATCH;
-	return e;
-}
-
 /* The binding's verdict on what the Requester offers; code 0 = admitted.
  *                                             [v2 §7.3.1, §7.3.2; K12, K13, E11] */
 static struct rr_error judge(const struct rpcrdma_procedure *p,
@@ -123,7 +111,8 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 
 	if (r->n_reads || r->n_writes) {
 		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
-			e = raw ? NULL : find(l->served, &c, &ignored);
+			e = raw ? NULL
+			        : rr_service_for(l->served->service, &c, &ignored);
 			p = raw ? raw->binding(raw->arg, c.program, c.version,
 			                       c.procedure)
 			    : e ? rr_service_proc(e, c.procedure)
@@ -450,7 +439,7 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 		q->proc = raw->binding(raw->arg, q->rpc.program, q->rpc.version,
 		                       q->rpc.procedure);
 	} else {
-		q->entry = find(q->served, &q->rpc, ret);
+		q->entry = rr_service_for(q->served->service, &q->rpc, ret);
 		if (q->entry) {
 			q->proc = rr_service_proc(q->entry, q->rpc.procedure);
 			if (!q->proc)

@@ -92,6 +92,19 @@ const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *s,
 	return NULL;
 }
 
+const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *s,
+                                              const struct rr_rpc_call *c,
+                                              struct rr_rpc_reply *ret)
+{
+	const struct rr_service_entry *e =
+	        rr_service_find(s, c->program, c->version, &ret->low, &ret->high);
+
+	if (!e)
+		ret->status = ret->low > ret->high ? RPCRDMA_PROG_UNAVAIL
+		                                   : RPCRDMA_PROG_MISMATCH;
+	return e;
+}
+
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e,
                                                 uint32_t proc)
 {

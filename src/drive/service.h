@@ -5,6 +5,7 @@
 
 #include "drive/acceptor.h"
 #include "drive/drc.h"
+#include "drive/rpcmsg.h"
 
 enum { RR_SERVICE_MAX_PROGRAMS = 32 };
 
@@ -37,6 +38,10 @@ struct rpcrdma_service {
 const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *,
 					       uint32_t program, uint32_t version,
 					       uint32_t *ret_low, uint32_t *ret_high);
+/* The same for a Call; NULL: @ret says why not. */
+const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *,
+					      const struct rr_rpc_call *,
+					      struct rr_rpc_reply *ret);
 /* The procedure, or NULL if the program has none of that number. */
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *,
 						uint32_t procedure);
