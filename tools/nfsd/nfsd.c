@@ -44,7 +44,7 @@ struct server {
 	bool registers;                /* with the rpcbind of this host */
 	unsigned n_registered;         /* the first ones of listeners */
 	uint32_t mount_port, gss_port; /* NO_PORT: none was asked for */
-	struct mount_rpc *mount_rpc;
+	struct mount_rpc mount_rpc;
 	struct tcpd *mountd, *gssd; /* MOUNT and contexts over TCP, or NULL */
 	unsigned n_registered_tcp;  /* the first ones of mountd's addresses */
 	struct rpcrdma_timer *expire;
@@ -361,15 +361,12 @@ static int listen_tcp(struct server *s, const char *what, uint32_t port,
 
 static int listen_all_tcp(struct server *s)
 {
-	struct tcpd_service mount = {.answer = mount_rpc_answer,
-	                             .max_record = MOUNT_RPC_RECORD};
+	const struct tcpd_service mount = {mount_rpc_answer, &s->mount_rpc,
+	                                   MOUNT_RPC_RECORD};
 	const struct tcpd_service gss = {answer_null, s, MAX_NULL_CALL};
 	int e;
 
-	mount.arg = s->mount_rpc = malloc(sizeof(*s->mount_rpc));
-	if (!mount.arg)
-		return -ENOMEM;
-	s->mount_rpc->nfsd = &s->nfsd;
+	s->mount_rpc.nfsd = &s->nfsd;
 	e = listen_tcp(s, "MOUNT", s->mount_port, &mount, &s->mountd);
 	return e ? e : listen_tcp(s, "RPCSEC_GSS", s->gss_port, &gss, &s->gssd);
 }
@@ -591,7 +588,6 @@ static void take_down(struct server *s)
 		rpcrdma_engine_free(s->engine);
 	tcpd_free(s->mountd);
 	tcpd_free(s->gssd);
-	free(s->mount_rpc);
 	rpcrdma_service_free(s->service);
 	objects_fini(&s->nfsd.objects);
 	export_close_all(&s->nfsd);
