@@ -26,14 +26,6 @@ static void set_gate(bool s)
 	pthread_mutex_unlock(&gate);
 }
 
-OM_uint32 __real_gss_accept_sec_context(OM_uint32 *, gss_ctx_id_t *, gss_cred_id_t,
-                                        gss_buffer_t, gss_channel_bindings_t,
-                                        gss_name_t *, gss_OID *, gss_buffer_t,
-                                        OM_uint32 *, OM_uint32 *, gss_cred_id_t *);
-OM_uint32 __wrap_gss_accept_sec_context(OM_uint32 *, gss_ctx_id_t *, gss_cred_id_t,
-                                        gss_buffer_t, gss_channel_bindings_t,
-                                        gss_name_t *, gss_OID *, gss_buffer_t,
-                                        OM_uint32 *, OM_uint32 *, gss_cred_id_t *);
 OM_uint32 __wrap_gss_accept_sec_context(OM_uint32 *minor, gss_ctx_id_t *id,
                                         gss_cred_id_t cred, gss_buffer_t in,
                                         gss_channel_bindings_t cb, gss_name_t *name,

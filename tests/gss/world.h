@@ -81,4 +81,14 @@ struct rpcrdma_gss_info info(struct rpcrdma_gss *g);
 
 #define TEST(f) cmocka_unit_test_teardown(f, clean_up)
 
+/* Where a test has --wrap for it. */
+OM_uint32 __real_gss_accept_sec_context(OM_uint32 *, gss_ctx_id_t *, gss_cred_id_t,
+                                        gss_buffer_t, gss_channel_bindings_t,
+                                        gss_name_t *, gss_OID *, gss_buffer_t,
+                                        OM_uint32 *, OM_uint32 *, gss_cred_id_t *);
+OM_uint32 __wrap_gss_accept_sec_context(OM_uint32 *, gss_ctx_id_t *, gss_cred_id_t,
+                                        gss_buffer_t, gss_channel_bindings_t,
+                                        gss_name_t *, gss_OID *, gss_buffer_t,
+                                        OM_uint32 *, OM_uint32 *, gss_cred_id_t *);
+
 #endif
