@@ -61,7 +61,8 @@ RPCRDMA_API int rpcrdma_conn_channel_binding(const struct rpcrdma_conn *,
 RPCRDMA_API int rpcrdma_request_channel_binding(const struct rpcrdma_request *,
 						unsigned char ret[32]);
 /* Whom the client proved to be: a certificate's subject ("CN=..."; that has none: its
- * first other name, "DNS:...") or "psk:IDENTITY"; "" if it proved nothing.  Lent for the request's life. */
+ * first other name, "DNS:...") or "psk:IDENTITY"; "" if it proved nothing.  Lent for
+ * the request's life. */
 RPCRDMA_API const char *rpcrdma_request_identity(const struct rpcrdma_request *);
 
 #ifdef __cplusplus

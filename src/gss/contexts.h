@@ -153,8 +153,8 @@ enum rr_gss_verdict rr_gss_accept(struct rr_gss *, const struct rr_gss_call *,
  * Results as the request's service wants them, a copy from malloc; @ret_len is a
  * multiple of four.  For service NONE there is nothing to do: -EINVAL.  @pieces: the
  * XDR octets of the results; an item's roundup is added.  May be called again (a reply
- * that is sent again).  -EINVAL, -EMSGSIZE: they are none; -ENOMEM; -EKEYREJECTED: GSS-API failed, no Reply must be sent
- * [RFC 2203 §5.3.3.4.4]: close the connection.
+ * that is sent again).  -EINVAL, -EMSGSIZE: they are none; -ENOMEM; -EKEYREJECTED:
+ * GSS-API failed, no Reply must be sent [RFC 2203 §5.3.3.4.4]: close the connection.
  */
 int rr_gss_wrap(struct rr_gss_request *, const struct rpcrdma_piece *pieces, unsigned n,
                 void **ret, size_t *ret_len) RR_MUST_CHECK;
