@@ -57,7 +57,8 @@ tells 1 connected
 "$RPCRDMA" ping -c 1 --timeout 1 "$HOST" >out2 2>&1 && fail "a second client was served"
 told 0 ended && fail "nothing is said of the client that was refused"
 told 1 connected || fail "a second client connected"
-kill -INT $pinger
+kill -TERM $pinger
+wait $pinger
 stop_server
 
 # silent, and as JSON
