@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The shared library exports what the public headers declare, and nothing else;
-# it is not linked against what it loads at run time.
+# it is not linked against what it loads at run time, names no directory in which
+# libraries are searched, and stays loaded until the process ends.
 #
 #   symbols.sh LIBRARY INCLUDE
 set -eu
@@ -38,6 +39,14 @@ for loaded in libibverbs librdmacm; do
 		failed=1
 	fi
 done
+if readelf -d "$1" | grep -E '\((RPATH|RUNPATH)\)'; then
+	echo "symbols: it has a search path of its own for libraries"
+	failed=1
+fi
+readelf -d "$1" | grep -q NODELETE || {
+	echo "symbols: dlclose() would take the code from its thread (-z nodelete)"
+	failed=1
+}
 [ -s "$tmp/declared" ] || {
 	echo "symbols: nothing is declared in $2"
 	failed=1
