@@ -127,6 +127,7 @@ static int export_open(struct nfsd *d, struct export *ex)
 	ex->mnt_id_known = st.stx_mask & STATX_MNT_ID;
 	ex->dev_major = st.stx_dev_major;
 	ex->dev_minor = st.stx_dev_minor;
+	ex->fs = fs_of(d, ex->root_fd, &st);
 	identify(d, ex);
 	ex->by_handle = probe_handles(d, ex);
 	if (!ex->by_handle) {

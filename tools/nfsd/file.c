@@ -2,16 +2,17 @@
 /*
  * READ, WRITE, COMMIT.                            [RFC 1813 §3.3.6, 7, 21]
  *
- * READ fills memory of the request by one pread and hands it over as the item;
- * WRITE writes the item where it lies.  Whatever the kernel reports (no space,
- * quota, I/O error) becomes the status; a short write is reported as the count
- * that was written.  Waiting for storage is a worker's, and an error there
- * changes the write verifier, so that clients send again what they have not
- * committed.
+ * READ fills memory of the request by one pread and hands it over as the item; what
+ * the page cache has is read in the engine's thread.  WRITE writes the item where it
+ * lies.  Whatever the kernel reports (no space, quota, I/O error) becomes the status;
+ * a short write is reported as the count that was written.  Waiting for storage is a
+ * worker's, and an error there changes the write verifier, so that clients send again
+ * what they have not committed.
  */
 #include "nfsd.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* ---- READ ------------------------------------------------------------------------ */
@@ -25,16 +26,37 @@ static size_t read_size(const struct op *op, uint32_t asked)
 	return room && room < n ? (size_t)room : n;
 }
 
-/* Memory for @n octets or, if the limit is near, for fewer: a short READ. */
+/* Memory for @n octets or, if the limit is near, for fewer: a short READ.  A worker
+ * finds what was taken before it. */
 static void *read_buffer(struct op *op, size_t *n)
 {
-	void *p = op_alloc(op, *n ? *n : 1);
+	void *p = op->buf ? op->buf : op_alloc(op, *n ? *n : 1);
 
+	if (op->buf && op->buf_len < *n)
+		*n = op->buf_len;
 	while (!p && *n > 16384) {
 		*n /= 2;
 		p = op_alloc(op, *n);
 	}
+	op->buf = p;
+	op->buf_len = *n;
 	return p;
+}
+
+/* What is in the page cache of the @n octets at @offset: all there is, or NFSD_LATER.
+ */
+static int64_t read_cached(struct op *op, int fd, void *buf, size_t n, uint64_t offset,
+                           const struct statx *st)
+{
+	struct iovec v = {buf, n};
+	ssize_t got;
+
+	if (fs_reading_writes(op->obj->ex->fs, st))
+		return op_later(op);
+	got = preadv2(fd, &v, 1, (off_t)offset, RWF_NOWAIT);
+	if (got >= 0 && ((size_t)got == n || offset + (uint64_t)got >= st->stx_size))
+		return got;
+	return op_later(op);
 }
 
 static int64_t read_at(int fd, void *buf, size_t n, uint64_t offset)
@@ -59,6 +81,15 @@ static int not_regular(const struct object *o)
 	return S_ISDIR(o->type) ? -EISDIR : -EINVAL;
 }
 
+static int read_fd(struct op *op, const struct statx *st, int *ret)
+{
+	if (!op->quick)
+		return object_read_fd(op->nfsd, op->obj, &op->id, ret);
+	if (object_open_read_fd(op->nfsd, op->obj, &op->id, st, ret))
+		return op_later(op);
+	return 0;
+}
+
 static int do_read(struct op *op, READ3resok *ok)
 {
 	const READ3args *a = &op->args.read;
@@ -66,12 +97,16 @@ static int do_read(struct op *op, READ3resok *ok)
 	void *buf = NULL;
 	int64_t got = 0;
 	struct statx st;
-	int fd = -1, e = object_get(op->nfsd, &a->file, &op->id, &op->obj);
+	int fd = -1, e = op_object(op, &a->file, &op->obj);
 
 	if (!e)
 		e = not_regular(op->obj);
+	/* Before the data: a client takes attributes for those of what it read, and
+	 * old ones only make it read again. */
 	if (!e)
-		e = object_read_fd(op->nfsd, op->obj, &op->id, &fd);
+		e = object_stat(op->obj, &st);
+	if (!e)
+		e = read_fd(op, &st, &fd);
 	if (e)
 		return e;
 	if (a->offset > INT64_MAX - NFSD_MAX_IO)
@@ -80,15 +115,14 @@ static int do_read(struct op *op, READ3resok *ok)
 	if (!buf)
 		return -ENOMEM;
 	if (n)
-		got = read_at(fd, buf, n, a->offset);
+		got = op->quick ? read_cached(op, fd, buf, n, a->offset, &st)
+		                : read_at(fd, buf, n, a->offset);
 	if (got < 0)
 		return (int)got;
-	e = object_stat(op->obj, &st);
-	if (e)
-		return e;
 	attr_post_statx(op->obj->ex, &st, &ok->file_attributes);
 	ok->count = ok->data_len = (uint32_t)got;
-	ok->eof = a->offset >= st.stx_size || (uint64_t)got >= st.stx_size - a->offset;
+	ok->eof = (n && !got) || a->offset >= st.stx_size ||
+	          (uint64_t)got >= st.stx_size - a->offset;
 	op->tail = (struct rpcrdma_piece){buf, (size_t)got, true};
 	return 0;
 }

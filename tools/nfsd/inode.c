@@ -15,7 +15,7 @@
 void op_getattr(struct op *op)
 {
 	struct statx st;
-	int e = object_get(op->nfsd, &op->args.getattr.object, &op->id, &op->obj);
+	int e = op_object(op, &op->args.getattr.object, &op->obj);
 
 	if (!e)
 		e = object_stat(op->obj, &st);

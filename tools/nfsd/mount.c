@@ -197,6 +197,17 @@ static struct export *find_export(struct nfsd *d, const char *path,
 	return best;
 }
 
+/* None where the answer is known: UMNT, and the handle of an export. */
+struct filesystem *mount_fs(struct op *op)
+{
+	const char *rest = NULL;
+	struct export *ex = op->type->run == op_mnt
+	                            ? find_export(op->nfsd, op->args.mnt, &rest)
+	                            : NULL;
+
+	return ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
+}
+
 /* One step down; *fd and *h become the child's. */
 static int descend(struct op *op, struct export *ex, const char *name, int *fd,
                    struct handle *h, struct statx *st)
@@ -227,8 +238,12 @@ static int descend_all(struct op *op, struct export *ex, const char *rest,
 {
 	char copy[MNTPATHLEN + 1], *save = NULL;
 	struct statx st;
-	int fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0), e;
+	int fd, e;
 
+	*h = ex->root;
+	if (!rest[strspn(rest, "/")])
+		return 0; /* and may be asked of one that does not answer */
+	fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	snprintf(copy, sizeof(copy), "%s", rest);

@@ -12,13 +12,15 @@
 #include "nfsd.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include <linux/openat2.h>
 
 /* A directory to look into, and its attributes before. */
 static int get_dir(struct op *op, const diropargs3 *a, struct object **ret)
 {
-	int e = object_get(op->nfsd, &a->dir, &op->id, ret);
+	int e = op_object(op, &a->dir, ret);
 
 	if (!e && !S_ISDIR((*ret)->type))
 		e = -ENOTDIR;
@@ -72,6 +74,8 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 
 	if (is_root(dir))
 		return handle_make(op->nfsd, dir->ex, NULL, 0, dir->path_fd, "", h, st);
+	if (op->quick)
+		return op_later(op);
 	fd = openat(dir->path_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -90,7 +94,7 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
-	int e = object_permit(dir, &op->id, X_OK, false);
+	int e = op->quick ? op_later(op) : object_permit(dir, &op->id, X_OK, false);
 
 	if (!e)
 		e = object_stat(dir, st);
@@ -99,16 +103,38 @@ static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 	return e;
 }
 
+/* A name that the kernel knows, without sleeping: a descriptor, negative errno, or
+ * NFSD_LATER where it does not know or cannot say. */
+static int open_cached(int dir, const char *name, uint64_t flags)
+{
+	struct open_how how = {.flags = flags, .resolve = RESOLVE_CACHED};
+	long fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
+
+	if (fd >= 0)
+		return (int)fd;
+	return errno == ENOENT || errno == EACCES ? -errno : NFSD_LATER;
+}
+
+static int open_child(struct op *op, int dir, const char *name)
+{
+	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+	int fd = op->quick ? open_cached(dir, name, flags) : openat(dir, name, flags);
+
+	if (fd == NFSD_LATER && op->quick)
+		return op_later(op);
+	return fd < 0 && !op->quick ? -errno : fd;
+}
+
 /* The object @name of the directory op->obj, as op->obj2.  All by one
  * descriptor: handle and attributes are of the same object. */
 static int get_child(struct op *op, const char *name, struct statx *st)
 {
 	struct object *dir = op->obj;
-	int fd = openat(dir->path_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), e;
+	int fd = open_child(op, dir->path_fd, name), e;
 	struct handle h;
 
 	if (fd < 0) {
-		e = -errno;
+		e = fd;
 		/* A directory that was removed has no entries. */
 		return e == -ENOENT && object_stat(dir, st) == -ESTALE ? -ESTALE : e;
 	}
@@ -462,14 +488,24 @@ void op_rmdir(struct op *op)
 /* ---- RENAME, LINK ------------------------------------------------------------------
  */
 
+/* Of another export, thus perhaps of a file system that does not answer, nothing is
+ * opened. */
+static int same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
+{
+	struct export *x, *y;
+	int e = handle_verify(d, a->data.data_val, a->data.data_len, &x);
+
+	if (!e)
+		e = handle_verify(d, b->data.data_val, b->data.data_len, &y);
+	return e ? e : x == y ? 0 : -EXDEV;
+}
+
 static int rename_name(struct op *op, const RENAME3args *a)
 {
 	struct statx st;
 
 	if (name_is_dot(a->from.name) || name_is_dot(a->to.name))
 		return -EINVAL;
-	if (op->obj->ex != op->obj2->ex)
-		return -EXDEV;
 	if (renameat(op->obj->path_fd, a->from.name, op->obj2->path_fd, a->to.name))
 		return -errno;
 	if (op->obj->ex->walk && !statx_fd(op->obj2->path_fd, a->to.name, &st))
@@ -482,11 +518,12 @@ void op_rename(struct op *op)
 	const RENAME3args *a = &op->args.rename;
 	RENAME3resok *ok = &op->res.rename.RENAME3res_u.resok; /* as resfail */
 	wcc_data from = {.before = {.attributes_follow = FALSE}}, to = from;
-	int e = get_dir_to_change(op, &a->from, &op->obj, &from.before);
-	int e2 = get_dir_to_change(op, &a->to, &op->obj2, &to.before);
+	int e = same_export(op->nfsd, &a->from.dir, &a->to.dir);
 
 	if (!e)
-		e = e2;
+		e = get_dir_to_change(op, &a->from, &op->obj, &from.before);
+	if (!e)
+		e = get_dir_to_change(op, &a->to, &op->obj2, &to.before);
 	if (!e)
 		e = rename_name(op, a);
 	op->res.status = nfs_stat(e);
@@ -509,8 +546,6 @@ static int link_name(struct op *op, const char *name)
 
 	if (name_is_dot(name))
 		return -EEXIST;
-	if (op->obj->ex != op->obj2->ex)
-		return -EXDEV;
 	if (S_ISDIR(op->obj2->type))
 		return -EISDIR;
 	object_proc_path(op->obj2, path);
@@ -524,11 +559,12 @@ void op_link(struct op *op)
 	const LINK3args *a = &op->args.link;
 	LINK3resok *ok = &op->res.link.LINK3res_u.resok; /* as resfail */
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
-	int e = get_dir_to_change(op, &a->link, &op->obj, &wcc.before);
-	int e2 = object_get(op->nfsd, &a->file, &op->id, &op->obj2);
+	int e = same_export(op->nfsd, &a->file, &a->link.dir);
 
 	if (!e)
-		e = e2;
+		e = get_dir_to_change(op, &a->link, &op->obj, &wcc.before);
+	if (!e)
+		e = object_get(op->nfsd, &a->file, &op->id, &op->obj2);
 	if (!e)
 		e = link_name(op, a->link.name);
 	op->res.status = nfs_stat(e);

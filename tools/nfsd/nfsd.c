@@ -2,12 +2,13 @@
 /*
  * rpcrdma nfsd: an NFS version 3 server over real directories.
  *
- * One engine serves all connections; worker threads wait for storage.  The
+ * One engine serves all connections; worker threads do what may sleep.  The
  * process is set up in this order, and taken down in reverse: secret, exports,
- * engine, programs, listeners, privileges dropped, workers, what TCP serves; then one
+ * engine, programs, listeners, privileges dropped, what TCP serves; then one
  * line per listener says that it is ready.  SIGINT or SIGTERM ends the loop: listeners
- * close, requests being served are answered, the exit code is 0.  A second
- * signal ends it at once.
+ * close, requests being served are answered, the exit code is 0.  What a file system
+ * holds back is not waited for: it is said, and the exit code is 1.  A second signal
+ * ends it at once.
  */
 #include "mount_rpc.h"
 #include "tool.h"
@@ -23,7 +24,9 @@
 enum {
 	MAX_LISTENERS = 16,
 	EXPIRE_SECONDS = 10,
-	DRAIN_SECONDS = 5,
+	DRAIN_SECONDS = 2,
+	STOP_SECONDS = 1,      /* then, for workers without an answer to give */
+	QUEUES_PER_CLIENT = 8, /* of --memory, that all queues may hold */
 	NO_PORT = 65536,
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
 	MAX_NULL_CALL = 68 << 10,              /* with a token of GSS-API */
@@ -92,7 +95,7 @@ static const char help[] =
         "  --async                 answer CREATE, REMOVE, RENAME... before the "
         "directory\n"
         "                          is on storage (WRITE and COMMIT are not affected)\n"
-        "  --threads N             threads that wait for storage, 1 to 64 (4)\n"
+        "  --threads N             threads for each file system, 1 to 64 (4)\n"
         "  --connections N         most connections of a listener (128)\n"
         "  --memory SIZE           most memory that one client's requests may hold "
         "(32M)\n"
@@ -451,7 +454,7 @@ static void on_expire(void *arg)
 	struct server *s = arg;
 
 	s->expire = NULL;
-	objects_expire(&s->nfsd.objects, EXPIRE_SECONDS);
+	objects_expire(&s->nfsd.objects, EXPIRE_SECONDS, NULL);
 	/* Without memory for it descriptors stay until the cache is full. */
 	(void)!rpcrdma_timer_start(s->engine, EXPIRE_SECONDS * 500000000ull, on_expire,
 	                           s, &s->expire);
@@ -500,6 +503,10 @@ static int set_up(struct server *s)
 {
 	int e;
 
+	s->nfsd.threads = (unsigned)s->threads;
+	s->nfsd.queue_bytes = s->memory > UINT64_MAX / QUEUES_PER_CLIENT
+	                              ? UINT64_MAX
+	                              : s->memory * QUEUES_PER_CLIENT;
 	umask(0); /* modes are the clients' */
 	nfsd_new_verf(&s->nfsd);
 	e = export_load_secret(&s->nfsd, s->state_dir);
@@ -532,11 +539,6 @@ static int run(struct server *s)
 {
 	int e;
 
-	e = workers_start(&s->nfsd.workers, (unsigned)s->threads);
-	if (e) {
-		tool_error("cannot start threads: %s", strerror(-e));
-		return e;
-	}
 	e = s->mountd ? tcpd_start(s->mountd) : 0;
 	if (!e && s->gssd)
 		e = tcpd_start(s->gssd);
@@ -571,17 +573,47 @@ static void drain(struct server *s)
 			break;
 }
 
-static void take_down(struct server *s)
+static void write_stats(const struct server *s)
 {
-	int e;
+	int e = 0;
 
 	(void)ident_enter_server(); /* the last request's identity ends here */
-	if (s->stats && s->service) {
+	if (s->stats && s->service)
 		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
 		                     s->gssd);
-		if (e)
-			tool_error("%s: %s", s->stats, strerror(-e));
+	if (e)
+		tool_error("%s: %s", s->stats, strerror(-e));
+}
+
+static bool stop_workers(struct server *s)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += STOP_SECONDS;
+	return fs_stop_all(&s->nfsd, &until);
+}
+
+/* Threads sleep in the kernel and hold what would be freed. */
+static _Noreturn void leave_stuck(struct server *s)
+{
+	for (unsigned i = 0; i < s->nfsd.n_exports; i++) {
+		const struct export *ex = &s->nfsd.exports[i];
+		unsigned n = workers_left(&ex->fs->workers);
+
+		if (n)
+			tool_error("the file system of %s does not answer: %u requests "
+			           "on it were not finished",
+			           ex->dir, n);
 	}
+	write_stats(s);
+	(void)fflush(NULL); /* the trace, too */
+	_exit(TOOL_FAILED);
+}
+
+static void take_down(struct server *s)
+{
+	write_stats(s);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	if (s->engine)
@@ -623,8 +655,8 @@ int tool_nfsd(int argc, char **argv)
 		e = run(s);
 	if (s->engine)
 		drain(s);
-	if (s->nfsd.workers.threads)
-		workers_stop(&s->nfsd.workers);
+	if (!stop_workers(s))
+		leave_stuck(s);
 	take_down(s);
 	pthread_mutex_destroy(&s->nfsd.lock);
 	free(s);

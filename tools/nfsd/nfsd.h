@@ -20,12 +20,15 @@
  *   mount.c    the MOUNT program
  *   mount_rpc.c  ... over TCP: calls and replies
  *   tcpd.c     connections and records of TCP
- *   worker.c   threads that wait for storage
+ *   fs.c       file systems: what may sleep there, their workers
+ *   worker.c   threads for what may sleep
  *
- * A procedure runs in its engine's thread; what must wait for storage (fsync)
- * ends in a worker thread.  MOUNT over TCP has a thread too.  Shared state: the
- * object cache, the mount list, the walk table and the write verifier, each behind
- * its own lock.
+ * The engine's thread runs what cannot sleep: NULL, what caches can answer, and
+ * everything on a file system in memory.  The rest runs in workers, which each file
+ * system has for itself.  MOUNT over TCP has a thread too.  Shared state: the object
+ * cache, the mount list, the walk tables and the write verifier, each behind its own
+ * lock, which nobody holds while he sleeps.  An object's own lock may be held by a
+ * worker that sleeps: the engine's thread only tries it.
  */
 #ifndef RPCRDMA_NFSD_H
 #define RPCRDMA_NFSD_H
@@ -52,8 +55,68 @@ enum {
 	NFSD_MAX_IO = 1 << 20,   /* rtmax, wtmax */
 	NFSD_MAX_DIR = 64 << 10, /* octets of a READDIR reply, dtpref */
 	NFSD_WALK_SLOTS = 16384,
-	NFSD_MAX_DEPTH = 128, /* directories on a path, where one is climbed */
+	NFSD_MAX_DEPTH = 128,  /* directories on a path, where one is climbed */
+	NFSD_MAX_THREADS = 64, /* of one file system */
 };
+
+/* In the engine's thread: it would sleep, and is a worker's.  No status of NFS. */
+#define NFSD_LATER (-EINPROGRESS)
+
+/* ---- Workers (worker.c) ---------------------------------------------------- */
+
+struct job {
+	struct job *next;
+	void (*run)(struct job *);
+	uint64_t bytes; /* that it holds, until it has run */
+};
+
+struct workers;
+
+struct worker {
+	struct workers *of;
+	pthread_t thread;
+	enum { WORKER_NONE, WORKER_RUNS, WORKER_ENDED } state;
+};
+
+struct workers {
+	pthread_mutex_t lock; /* of all */
+	pthread_cond_t more, fewer;
+	struct job *first, **last;
+	unsigned n_jobs, n, n_idle, n_running, max;
+	uint64_t bytes; /* of jobs, those that run included */
+	bool stop;
+	struct worker all[NFSD_MAX_THREADS];
+};
+
+void workers_init(struct workers *, unsigned max);
+/* -EAGAIN: there is no thread for it; -ESHUTDOWN after workers_stop. */
+int workers_give(struct workers *, struct job *);
+uint64_t workers_bytes(struct workers *);
+/* Jobs that have not ended. */
+unsigned workers_left(struct workers *);
+/* Waits until all that was given has run, or until @until (monotonic): then false.
+ * Takes no more. */
+bool workers_stop(struct workers *, const struct timespec *until);
+
+/* ---- File systems (fs.c) --------------------------------------------------- */
+
+struct nfsd;
+
+struct filesystem {
+	uint32_t dev_major, dev_minor;
+	enum fs_kind { FS_ASLEEP, FS_CACHING, FS_AWAKE } kind;
+	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
+	struct workers workers;
+};
+
+/* The one of the descriptor of an export's root; for as long as the nfsd. */
+struct filesystem *fs_of(struct nfsd *, int fd, const struct statx *);
+/* Would reading a file of these attributes write to it? */
+bool fs_reading_writes(const struct filesystem *, const struct statx *);
+/* Queues a request.  -EAGAIN: the file system holds too much memory already. */
+int fs_give(struct nfsd *, struct filesystem *, struct job *);
+/* All of them; see workers_stop. */
+bool fs_stop_all(struct nfsd *, const struct timespec *until);
 
 /* ---- Identities (ident.c) ------------------------------------------------- */
 
@@ -104,13 +167,12 @@ struct export
 	struct handle root;
 	bool mnt_id_known;
 	uint32_t dev_major, dev_minor;
+	struct filesystem *fs;
 	uint32_t id;    /* in handles */
 	bool by_handle; /* the kernel opens handles for us */
 	pthread_mutex_t walk_lock;
 	struct walk_slot *walk; /* NULL if by_handle; by walk_lock */
 };
-
-struct nfsd;
 
 /* Adds "DIR[:/NAME]".  Messages are printed; 0 or -EINVAL. */
 int export_add(struct nfsd *, const char *spec);
@@ -171,6 +233,7 @@ struct object_perm {
 };
 
 struct object {
+	struct job job; /* to close it */
 	struct object *hash_next;
 	struct object *newer, *older; /* by the cache's lock */
 	unsigned refs;                /* by the cache's lock */
@@ -197,12 +260,15 @@ struct object_cache {
 
 void objects_init(struct object_cache *, unsigned max);
 void objects_fini(struct object_cache *);
-/* Closes what was not used for @seconds. */
-void objects_expire(struct object_cache *, time_t seconds);
+/* Closes what was not used for @seconds: of @mine at once, others in a worker. */
+void objects_expire(struct object_cache *, time_t seconds,
+                    const struct filesystem *mine);
 /* The object of a handle from the wire.  0 and a reference, or -EBADF,
  * -ESTALE, ... (see nfs_stat).  The thread's identity is kept. */
 int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
                struct object **ret);
+/* The same if it is open already, without sleeping; else NULL. */
+struct object *object_find(struct nfsd *, const nfs_fh3 *);
 /* The same for a descriptor (O_PATH, given) that @h was just made from. */
 int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
                  const struct statx *, struct object **ret);
@@ -216,6 +282,10 @@ int object_permit(struct object *, const struct ident *id, int want, bool owner_
 /* Descriptors for data (regular files) and for listing (directories). */
 int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
+/* The first one if it is open and the caller's right to it known, without sleeping;
+ * else NFSD_LATER. */
+int object_open_read_fd(struct nfsd *, struct object *, const struct ident *,
+                        const struct statx *, int *ret);
 int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* A file's descriptor for writing (given), if it has none yet. */
 void object_keep_write_fd(struct object *, int fd);
@@ -229,27 +299,6 @@ int object_sync_fd(struct nfsd *, struct object *, const struct ident *, int *re
 int object_commit_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* "/proc/self/fd/N" for calls that take no O_PATH descriptor. */
 void object_proc_path(const struct object *, char ret[32]);
-
-/* ---- Workers (worker.c) --------------------------------------------------------- */
-
-struct job {
-	struct job *next;
-	void (*run)(struct job *);
-};
-
-struct workers {
-	pthread_mutex_t lock;
-	pthread_cond_t more;
-	struct job *first, **last;
-	pthread_t *threads;
-	unsigned n;
-	bool stop;
-};
-
-int workers_start(struct workers *, unsigned n);
-/* After the last job was given. */
-void workers_stop(struct workers *);
-void workers_give(struct workers *, struct job *);
 
 /* ---- The server -------------------------------------------------------------------
  */
@@ -280,12 +329,14 @@ struct nfsd {
 	struct squash squash;
 	struct flavors flavors;
 	bool read_only, privileged, async;
-	/* Workers run all of each request, since the engine's thread may not change
-	 * its identity: the kernel takes commands to RDMA devices only with the
-	 * credentials that opened them. */
+	/* The engine's thread may not act as a client: the kernel takes commands to
+	 * RDMA devices only with the credentials that opened them.  What asks for
+	 * permission is a worker's then. */
 	bool apart;
 	struct object_cache objects;
-	struct workers workers;
+	struct filesystem fs[NFSD_MAX_EXPORTS];
+	unsigned n_fs, threads; /* threads: of each */
+	uint64_t queue_bytes;   /* that requests may hold, of all file systems */
 	_Atomic uint64_t sync_failures;
 	pthread_mutex_t lock; /* of the following */
 	uint8_t write_verf[NFS3_WRITEVERFSIZE];
@@ -380,6 +431,7 @@ struct op_type {
 	void (*run)(struct op *);
 	bool null; /* any credential will do */
 	bool once; /* not idempotent: its replies are remembered */
+	bool caches; /* @run heeds op->quick */
 };
 
 /* One request being served.  Lives in the request's own memory. */
@@ -400,9 +452,19 @@ struct op {
 	uint64_t sync_failures;     /* of the nfsd, when the request came */
 	bool data_only;             /* fdatasync will do */
 	struct handle made;         /* what the results' handle points at */
+	bool quick;                 /* nothing but what caches have */
+	bool later;                 /* ... which was not enough */
+	void *buf;                  /* of READ, and its size */
+	size_t buf_len;
 	char head[NFS3_RESULT_BYTES];
 };
 
+/* The object of the handle @fh.  0, NFSD_LATER, or as object_get. */
+int op_object(struct op *, const nfs_fh3 *fh, struct object **ret);
+/* It would sleep: NFSD_LATER, and the procedure is run again by a worker. */
+int op_later(struct op *);
+/* The file system of what @op is about; NULL if it names none. */
+struct filesystem *mount_fs(struct op *);
 /* A procedure's whole way, up to the answer. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
 /* The answer waits until what the object's descriptor @fd leads to is on

@@ -49,6 +49,7 @@ static unsigned bucket_of(const void *data, size_t len)
 	return h % 1024;
 }
 
+/* May sleep: a removed file's blocks are freed here. */
 static void object_free(struct object *o)
 {
 	close(o->path_fd);
@@ -61,8 +62,30 @@ static void object_free(struct object *o)
 	free(o);
 }
 
-/* Takes it out of the cache; frees it if nobody holds it. */
-static void drop(struct object_cache *c, struct object *o)
+static void free_job(struct job *job)
+{
+	object_free((struct object *)job); /* its first member */
+}
+
+/* Closes objects that nobody knows any more: where closing may sleep, in a worker of
+ * their own file system, unless that is @mine.  Without the cache's lock. */
+static void dispose(struct object *list, const struct filesystem *mine)
+{
+	struct object *o;
+
+	while ((o = list)) {
+		struct filesystem *fs = o->ex->fs;
+
+		list = o->hash_next;
+		o->job = (struct job){.run = free_job};
+		if (fs == mine || fs->kind == FS_AWAKE ||
+		    workers_give(&fs->workers, &o->job))
+			object_free(o);
+	}
+}
+
+/* Takes it out of the cache, and onto @gone if nobody holds it. */
+static void drop(struct object_cache *c, struct object *o, struct object **gone)
 {
 	struct object **p = &c->buckets[bucket_of(o->fh.octets, o->fh.len)];
 
@@ -75,8 +98,10 @@ static void drop(struct object_cache *c, struct object *o)
 		o->hashed = false;
 		c->n--;
 	}
-	if (!o->refs)
-		object_free(o);
+	if (!o->refs) {
+		o->hash_next = *gone;
+		*gone = o;
+	}
 }
 
 static void link_newest(struct object_cache *c, struct object *o)
@@ -97,7 +122,7 @@ static void touch(struct object_cache *c, struct object *o)
 	link_newest(c, o);
 }
 
-static void insert(struct object_cache *c, struct object *o)
+static void insert(struct object_cache *c, struct object *o, struct object **gone)
 {
 	struct object **b = &c->buckets[bucket_of(o->fh.octets, o->fh.len)];
 	struct object *old, *next;
@@ -111,7 +136,7 @@ static void insert(struct object_cache *c, struct object *o)
 	for (old = c->oldest; old && c->n > c->max; old = next) {
 		next = old->newer;
 		if (!old->refs)
-			drop(c, old);
+			drop(c, old, gone);
 	}
 }
 
@@ -124,23 +149,25 @@ static struct object *find(struct object_cache *c, const void *data, size_t len)
 	return o;
 }
 
-void objects_expire(struct object_cache *c, time_t seconds)
+void objects_expire(struct object_cache *c, time_t seconds,
+                    const struct filesystem *mine)
 {
 	time_t limit = now_seconds() - seconds;
-	struct object *o, *next;
+	struct object *o, *next, *gone = NULL;
 
 	pthread_mutex_lock(&c->lock);
 	for (o = c->oldest; o && o->used <= limit; o = next) {
 		next = o->newer;
 		if (!o->refs)
-			drop(c, o);
+			drop(c, o, &gone);
 	}
 	pthread_mutex_unlock(&c->lock);
+	dispose(gone, mine);
 }
 
 void objects_fini(struct object_cache *c)
 {
-	objects_expire(c, -1);
+	objects_expire(c, -1, NULL); /* without workers: at once */
 	pthread_mutex_destroy(&c->lock);
 }
 
@@ -202,28 +229,35 @@ static struct object *get_cached(struct object_cache *c, const void *data, size_
  * came in meanwhile. */
 static struct object *enter(struct object_cache *c, struct object *o)
 {
-	struct object *other;
+	struct object *other, *gone = NULL;
 
 	pthread_mutex_lock(&c->lock);
 	other = find(c, o->fh.octets, o->fh.len);
 	if (other) {
-		object_free(o);
+		o->hash_next = NULL;
+		gone = o;
 		o = other;
 		o->refs++;
 		touch(c, o);
 	} else {
 		o->refs++;
-		insert(c, o);
+		insert(c, o, &gone);
 	}
 	pthread_mutex_unlock(&c->lock);
+	dispose(gone, NULL);
 	return o;
+}
+
+struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
+{
+	return get_cached(&d->objects, fh->data.data_val, fh->data.data_len);
 }
 
 int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
                struct object **ret)
 {
 	struct object_cache *c = &d->objects;
-	struct object *o = get_cached(c, fh->data.data_val, fh->data.data_len);
+	struct object *o = object_find(d, fh);
 	struct export *ex;
 	struct handle h;
 	int e;
@@ -242,7 +276,7 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 		return -EIO;
 	e = object_open(ex, &h, &o);
 	if (e == -EMFILE || e == -ENFILE) {
-		objects_expire(c, 1);
+		objects_expire(c, 1, ex->fs);
 		e = object_open(ex, &h, &o);
 	}
 	if (ident_enter(id)) {
@@ -276,26 +310,29 @@ int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int 
 void object_put(struct nfsd *d, struct object *o)
 {
 	struct object_cache *c = &d->objects;
+	struct object *gone = NULL;
 
 	if (!o)
 		return;
 	pthread_mutex_lock(&c->lock);
 	o->refs--;
 	if (!o->refs && (!o->hashed || c->n > c->max))
-		drop(c, o);
+		drop(c, o, &gone);
 	pthread_mutex_unlock(&c->lock);
+	dispose(gone, NULL);
 }
 
 void object_forget(struct nfsd *d, const struct handle *h)
 {
 	struct object_cache *c = &d->objects;
-	struct object *o;
+	struct object *o, *gone = NULL;
 
 	pthread_mutex_lock(&c->lock);
 	o = find(c, h->octets, h->len);
 	if (o)
-		drop(c, o);
+		drop(c, o, &gone);
 	pthread_mutex_unlock(&c->lock);
+	dispose(gone, NULL);
 }
 
 int object_stat(struct object *o, struct statx *ret)
@@ -430,6 +467,22 @@ static int get_fd(struct nfsd *d, struct object *o, const struct ident *id, int 
 int object_read_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
 	return get_fd(d, o, id, R_OK, O_RDONLY, &o->read_fd, ret);
+}
+
+int object_open_read_fd(struct nfsd *d, struct object *o, const struct ident *id,
+                        const struct statx *st, int *ret)
+{
+	time_t now = now_seconds();
+	bool may = !d->privileged || st->stx_uid == id->uid;
+
+	if (pthread_mutex_trylock(&o->lock))
+		return NFSD_LATER;
+	for (int i = 0; i < 2 && !may; i++)
+		may = perm_holds(&o->perms[i], id, st, now) &&
+		      o->perms[i].granted & R_OK;
+	*ret = o->read_fd;
+	pthread_mutex_unlock(&o->lock);
+	return may && *ret >= 0 ? 0 : NFSD_LATER;
 }
 
 int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A request's way: credential -> identity of the thread, arguments decoded to
- * their last octet, the procedure, storage if it must wait for it, results
- * encoded, answer.  Everything about it lies in memory of the request itself.  A
- * call of MOUNT that came by TCP goes the same way, on its thread's stack.
+ * A request's way: credential and arguments, decoded to their last octet; then, in
+ * the engine's thread or a worker, identity of the thread, the procedure, storage if
+ * it must wait for it, results encoded, answer.  Everything about it lies in memory
+ * of the request itself.
+ *
+ * Where the procedure runs is said in begin(): what names no file system and what is
+ * on one that never sleeps, here; what caches may answer is tried here, and run
+ * anew by a worker if they do not; all else in a worker of the file system.  A call of
+ * MOUNT that came by TCP comes from that thread and is never tried.
  *
  * Malformed arguments are GARBAGE_ARGS, unknown credentials AUTH_ERROR; all
  * else is a status within the results.
@@ -25,24 +30,38 @@ static uint32_t symlink_item(const union nfs_args *a)
 
 #define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
 /* once: executed again, it would fail or undo what another has done since. */
-#define TYPE_OF(name, fn, item, once)                                                  \
+#define TYPE_OF(name, fn)                                                              \
+	.args = XDR_OF(name##3args), .res = XDR_OF(name##3res),                        \
+	.args_size = sizeof(name##3args), .run = (fn)
+#define TYPE(name, fn)                                                                 \
 	{                                                                              \
-		XDR_OF(name##3args), XDR_OF(name##3res), sizeof(name##3args), item,    \
-		        fn, false, once                                                \
+		TYPE_OF(name, fn)                                                      \
 	}
-#define TYPE(name, fn)            TYPE_OF(name, fn, NULL, false)
-#define TYPE_ITEM(name, fn, item) TYPE_OF(name, fn, item, false)
-#define ONCE(name, fn)            TYPE_OF(name, fn, NULL, true)
-#define ONCE_ITEM(name, fn, item) TYPE_OF(name, fn, item, true)
+#define CACHES(name, fn)                                                               \
+	{                                                                              \
+		TYPE_OF(name, fn), .caches = true                                      \
+	}
+#define TYPE_ITEM(name, fn, item)                                                      \
+	{                                                                              \
+		TYPE_OF(name, fn), .item_len = (item)                                  \
+	}
+#define ONCE(name, fn)                                                                 \
+	{                                                                              \
+		TYPE_OF(name, fn), .once = true                                        \
+	}
+#define ONCE_ITEM(name, fn, item)                                                      \
+	{                                                                              \
+		TYPE_OF(name, fn), .once = true, .item_len = (item)                    \
+	}
 
 static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
-        [NFSPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true, false},
-        [NFSPROC3_GETATTR] = TYPE(GETATTR, op_getattr),
+        [NFSPROC3_NULL] = {.run = op_null, .null = true},
+        [NFSPROC3_GETATTR] = CACHES(GETATTR, op_getattr),
         [NFSPROC3_SETATTR] = ONCE(SETATTR, op_setattr),
-        [NFSPROC3_LOOKUP] = TYPE(LOOKUP, op_lookup),
+        [NFSPROC3_LOOKUP] = CACHES(LOOKUP, op_lookup),
         [NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
         [NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
-        [NFSPROC3_READ] = TYPE(READ, op_read),
+        [NFSPROC3_READ] = CACHES(READ, op_read),
         [NFSPROC3_WRITE] = TYPE_ITEM(WRITE, op_write, write_item),
         [NFSPROC3_CREATE] = ONCE(CREATE, op_create),
         [NFSPROC3_MKDIR] = ONCE(MKDIR, op_mkdir),
@@ -61,14 +80,13 @@ static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
 };
 
 static const struct op_type mount_types[RPCRDMA_MOUNT3_PROCEDURES] = {
-        [MOUNTPROC3_NULL] = {NULL, NULL, 0, NULL, op_null, true, false},
-        [MOUNTPROC3_MNT] = {XDR_OF(dirpath), XDR_OF(mountres3), sizeof(dirpath), NULL,
-                            op_mnt, false, false},
-        [MOUNTPROC3_DUMP] = {NULL, NULL, 0, NULL, op_dump, true, false},
-        [MOUNTPROC3_UMNT] = {XDR_OF(dirpath), NULL, sizeof(dirpath), NULL, op_umnt,
-                             false, false},
-        [MOUNTPROC3_UMNTALL] = {NULL, NULL, 0, NULL, op_umntall, false, false},
-        [MOUNTPROC3_EXPORT] = {NULL, NULL, 0, NULL, op_export, true, false},
+        [MOUNTPROC3_NULL] = {.run = op_null, .null = true},
+        [MOUNTPROC3_MNT] = {XDR_OF(dirpath), XDR_OF(mountres3), sizeof(dirpath),
+                            .run = op_mnt},
+        [MOUNTPROC3_DUMP] = {.run = op_dump, .null = true},
+        [MOUNTPROC3_UMNT] = {XDR_OF(dirpath), NULL, sizeof(dirpath), .run = op_umnt},
+        [MOUNTPROC3_UMNTALL] = {.run = op_umntall},
+        [MOUNTPROC3_EXPORT] = {.run = op_export, .null = true},
 };
 
 void op_null(struct op *op)
@@ -93,12 +111,18 @@ int op_peer(const struct op *op, struct sockaddr_storage *ret)
 
 /* ---- The end ----------------------------------------------------------------- */
 
+static void put_objects(struct op *op)
+{
+	object_put(op->nfsd, op->obj);
+	object_put(op->nfsd, op->obj2);
+	op->obj = op->obj2 = NULL;
+}
+
 static void release(struct op *op)
 {
 	if (op->type->args)
 		nfs3_free(op->type->args, &op->args, op->type->args_size);
-	object_put(op->nfsd, op->obj);
-	object_put(op->nfsd, op->obj2);
+	put_objects(op);
 }
 
 /* Encodes the results, which lie in the op: the number of pieces, or -EMSGSIZE. */
@@ -130,10 +154,16 @@ static void finish(struct op *op)
 		                            0); /* it is over */
 }
 
-/* In a worker: storage, then the answer. */
-static void sync_then_finish(struct job *job)
+/* Nothing but a status. */
+static void fail(struct op *op, nfsstat3 status)
 {
-	struct op *op = (struct op *)job; /* its first member */
+	memset(&op->res, 0, sizeof(op->res));
+	op->tail = (struct rpcrdma_piece){0};
+	op->res.status = status;
+}
+
+static void wait_for_storage(struct op *op)
+{
 	int e = 0;
 
 	for (int i = 0; i < 2; i++) {
@@ -143,11 +173,8 @@ static void sync_then_finish(struct job *job)
 			e = object_sync(op->nfsd, op->sync_obj[i], fd, op->data_only,
 			                op->sync_failures);
 	}
-	if (e) {
-		memset(&op->res, 0, sizeof(op->res));
-		op->res.status = nfs_stat(e);
-	}
-	finish(op);
+	if (e)
+		fail(op, nfs_stat(e));
 }
 
 void op_sync(struct op *op, struct object *o, int fd)
@@ -197,11 +224,16 @@ static int take_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
 {
 	memset(op, 0, offsetof(struct op, head));
-	op->job.run = sync_then_finish;
 	op->type = type;
 	op->nfsd = d;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
 	op->sync_failures = atomic_load(&d->sync_failures);
+}
+
+static bool is_mount(const struct op *op)
+{
+	return op->type >= mount_types &&
+	       op->type < mount_types + RPCRDMA_MOUNT3_PROCEDURES;
 }
 
 /* Where whoever mounts, who may have no user's credential, names the directory. */
@@ -219,8 +251,6 @@ static const nfs_fh3 *mounted(const struct op *op)
 static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred,
                          uint32_t *ret_weak)
 {
-	bool mount = op->type >= mount_types &&
-	             op->type < mount_types + RPCRDMA_MOUNT3_PROCEDURES;
 	const struct nfsd *d = op->nfsd;
 	struct rpcrdma_gss_caller caller;
 	bool gss = op->req && !rpcrdma_request_gss(op->req, &caller);
@@ -232,7 +262,7 @@ static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred,
 	if (gss)
 		ident_from_caller(&caller, &d->squash, &op->id);
 	stat = gss ? 0 : ident_from_cred(cred, &d->squash, &op->id);
-	if (stat || mount)
+	if (stat || is_mount(op))
 		return stat;
 	stat = sec_check(&d->flavors, gss ? &caller : NULL);
 	if (!mounted(op))
@@ -241,12 +271,11 @@ static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred,
 	return 0;
 }
 
-/* Up to the results; 0, or the status to answer with and nothing left to free. */
-static int op_run(struct op *op, const struct rpcrdma_auth *cred,
-                  const struct rpcrdma_piece *args, unsigned n_args,
-                  uint32_t *ret_auth_stat)
+/* Up to the arguments; 0, or the status to answer with and nothing left to free. */
+static int check(struct op *op, const struct rpcrdma_auth *cred,
+                 const struct rpcrdma_piece *args, unsigned n_args,
+                 uint32_t *ret_auth_stat)
 {
-	const struct op_type *type = op->type;
 	uint32_t weak;
 
 	*ret_auth_stat = identify(op, cred, &weak);
@@ -259,42 +288,121 @@ static int op_run(struct op *op, const struct rpcrdma_auth *cred,
 		*ret_auth_stat = weak;
 		return RPCRDMA_AUTH_ERROR;
 	}
-	if (!type->null && ident_enter(&op->id)) {
-		release(op);
-		return RPCRDMA_SYSTEM_ERR;
-	}
-	type->run(op);
 	return 0;
 }
 
-/* True if the results wait for storage; else it is answered.  Any thread. */
-static bool run_to_storage(struct op *op)
-{
-	struct rpcrdma_request *req = op->req;
-	const struct rpcrdma_piece *args;
-	unsigned n = rpcrdma_request_args(req, &args);
-	uint32_t auth_stat;
-	int status = op_run(op, rpcrdma_request_cred(req), args, n, &auth_stat);
+/* ---- Where it runs ----------------------------------------------------------------
+ */
 
-	if (!status && op->sync_fd[0] >= 0)
-		return true;
-	if (status)
-		(void)rpcrdma_request_error(req, status, auth_stat);
-	else
+int op_later(struct op *op)
+{
+	op->later = true;
+	return NFSD_LATER;
+}
+
+int op_object(struct op *op, const nfs_fh3 *fh, struct object **ret)
+{
+	if (!op->quick)
+		return object_get(op->nfsd, fh, &op->id, ret);
+	*ret = object_find(op->nfsd, fh);
+	return *ret ? 0 : op_later(op);
+}
+
+/* The arguments of each procedure of NFS begin with a handle. */
+static struct filesystem *file_system(struct op *op)
+{
+	const nfs_fh3 *fh = &op->args.getattr.object;
+	struct export *ex;
+
+	if (is_mount(op))
+		return mount_fs(op);
+	return handle_verify(op->nfsd, fh->data.data_val, fh->data.data_len, &ex)
+	               ? NULL
+	               : ex->fs;
+}
+
+/* The octets that it holds until it is answered. */
+static uint64_t cost(const struct op *op, const struct rpcrdma_piece *args, unsigned n)
+{
+	uint64_t bytes = sizeof(*op), room = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += args[i].len;
+	if (op->type->run == op_read)
+		room = op->args.read.count;
+	else if (op->type->run == op_readdir || op->type->run == op_readdirplus)
+		room = NFSD_MAX_DIR;
+	return bytes + (room < NFSD_MAX_IO ? room : NFSD_MAX_IO);
+}
+
+/* The procedure, as the caller, and its answer. */
+static void run(struct op *op)
+{
+	if (ident_enter(&op->id)) {
+		release(op);
+		(void)rpcrdma_request_error(op->req, RPCRDMA_SYSTEM_ERR, 0);
+		return;
+	}
+	op->type->run(op);
+	wait_for_storage(op);
+	finish(op);
+}
+
+static void run_job(struct job *job)
+{
+	run((struct op *)job); /* its first member */
+}
+
+/* By what caches have; false: nothing has happened. */
+static bool run_quickly(struct op *op)
+{
+	if (op->type->run == op_lookup && (op->nfsd->apart || ident_enter(&op->id)))
+		return false;
+	op->quick = true;
+	op->type->run(op);
+	op->quick = false;
+	if (!op->later) {
 		finish(op);
+		return true;
+	}
+	op->later = false;
+	put_objects(op);
+	fail(op, NFS3_OK);
 	return false;
 }
 
-/* In a worker: all of it. */
-static void serve_apart(struct job *job)
+/* In the engine's thread, with arguments decoded. */
+static void begin(struct op *op, uint64_t bytes)
 {
-	if (run_to_storage((struct op *)job)) /* its first member */
-		sync_then_finish(job);
+	struct nfsd *d = op->nfsd;
+	struct filesystem *fs = op->type->args ? file_system(op) : NULL;
+
+	if (!fs) {
+		op->type->run(op);
+		finish(op);
+		return;
+	}
+	if (fs->kind == FS_AWAKE && !d->apart) {
+		run(op);
+		return;
+	}
+	if (op->type->caches && fs->kind != FS_ASLEEP && run_quickly(op))
+		return;
+	op->job = (struct job){.run = run_job, .bytes = bytes};
+	if (fs_give(d, fs, &op->job)) {
+		fail(op,
+		     is_mount(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
+		finish(op);
+	}
 }
 
 void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type *type)
 {
 	struct op *op = rpcrdma_request_alloc(req, sizeof(*op));
+	const struct rpcrdma_piece *args;
+	unsigned n = rpcrdma_request_args(req, &args);
+	uint32_t auth_stat;
+	int status;
 
 	if (!op) {
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
@@ -302,11 +410,14 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 	}
 	op_init(op, d, type);
 	op->req = req;
-	if (d->apart)
-		op->job.run = serve_apart;
-	if (d->apart || run_to_storage(op))
-		workers_give(&d->workers, &op->job);
+	status = check(op, rpcrdma_request_cred(req), args, n, &auth_stat);
+	if (status)
+		(void)rpcrdma_request_error(req, status, auth_stat);
+	else
+		begin(op, cost(op, args, n));
 }
+
+/* ---- MOUNT over TCP -------------------------------------------------------------- */
 
 int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, void *ret,
                       size_t size, size_t *ret_len, uint32_t *ret_auth_stat)
@@ -320,9 +431,14 @@ int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, vo
 		return RPCRDMA_PROC_UNAVAIL;
 	op_init(&op, d, &mount_types[proc]);
 	op.tcp = call;
-	status = op_run(&op, &call->cred, &args, 1, ret_auth_stat);
+	status = check(&op, &call->cred, &args, 1, ret_auth_stat);
 	if (status)
 		return status;
+	if (!op.type->null && ident_enter(&op.id)) {
+		release(&op);
+		return RPCRDMA_SYSTEM_ERR;
+	}
+	op.type->run(&op);
 	n = results(&op, pieces);
 	if (n < 0)
 		return RPCRDMA_SYSTEM_ERR;

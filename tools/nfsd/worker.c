@@ -1,76 +1,165 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads for what waits for storage, so that engines do not.  A list of jobs
- * under one lock; as many jobs wait as requests are being served.
+ * Threads for what may sleep, so that engines do not.  A queue under one lock and
+ * the threads that empty it: one is started when a job finds none idle, up to a
+ * number, and ends when it had nothing to do for a while.
+ *
+ * A job may sleep in the kernel for as long as its file system wants.  Then the
+ * others of the same queue wait; whoever gives jobs bounds what they hold.
  */
 #include "nfsd.h"
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
-static void *worker(void *arg)
+enum { IDLE_SECONDS = 10 };
+
+static struct timespec seconds_from_now(time_t seconds)
 {
-	struct workers *w = arg;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += seconds;
+	return t;
+}
+
+/* The next job, or NULL: the thread is to end.  By the lock. */
+static struct job *next_job(struct workers *w)
+{
+	struct timespec until = seconds_from_now(IDLE_SECONDS);
+	struct job *j;
+	int e = 0;
+
+	while (!w->first && !w->stop && e != ETIMEDOUT) {
+		w->n_idle++;
+		e = pthread_cond_timedwait(&w->more, &w->lock, &until);
+		w->n_idle--;
+	}
+	j = w->first;
+	if (!j)
+		return NULL;
+	w->first = j->next;
+	if (!w->first)
+		w->last = &w->first;
+	w->n_jobs--;
+	return j;
+}
+
+static void *work(void *arg)
+{
+	struct worker *me = arg;
+	struct workers *w = me->of;
 	struct job *j;
 
 	pthread_mutex_lock(&w->lock);
-	for (;;) {
-		while (!w->first && !w->stop)
-			pthread_cond_wait(&w->more, &w->lock);
-		j = w->first;
-		if (!j)
-			break;
-		w->first = j->next;
-		if (!w->first)
-			w->last = &w->first;
+	while ((j = next_job(w))) {
+		uint64_t bytes = j->bytes; /* the job ends with what it does */
+
+		w->n_running++;
 		pthread_mutex_unlock(&w->lock);
 		j->run(j);
 		pthread_mutex_lock(&w->lock);
+		w->n_running--;
+		w->bytes -= bytes;
 	}
+	me->state = WORKER_ENDED;
+	w->n--;
+	pthread_cond_signal(&w->fewer);
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
-int workers_start(struct workers *w, unsigned n)
+/* Ends are joined here, or in workers_stop. */
+static int start_one(struct workers *w)
 {
-	*w = (struct workers){.n = 0};
-	w->last = &w->first;
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->more, NULL);
-	w->threads = calloc(n, sizeof(*w->threads));
-	if (!w->threads)
-		return -ENOMEM;
-	while (w->n < n) {
-		int e = pthread_create(&w->threads[w->n], NULL, worker, w);
+	struct worker *me = w->all;
+	int e;
 
-		if (e) {
-			workers_stop(w);
-			return -e;
-		}
-		w->n++;
-	}
+	while (me->state == WORKER_RUNS)
+		me++;
+	if (me->state == WORKER_ENDED)
+		(void)pthread_join(me->thread, NULL); /* it only returns */
+	*me = (struct worker){.of = w, .state = WORKER_NONE};
+	e = pthread_create(&me->thread, NULL, work, me);
+	if (e)
+		return -e;
+	me->state = WORKER_RUNS;
+	w->n++;
 	return 0;
 }
 
-void workers_stop(struct workers *w)
+void workers_init(struct workers *w, unsigned max)
 {
+	pthread_condattr_t clock;
+
+	memset(w, 0, sizeof(*w));
+	w->last = &w->first;
+	w->max = max;
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->more, &clock);
+	pthread_cond_init(&w->fewer, &clock);
+	pthread_condattr_destroy(&clock);
+}
+
+int workers_give(struct workers *w, struct job *j)
+{
+	int e = 0;
+
+	j->next = NULL;
+	pthread_mutex_lock(&w->lock);
+	if (w->stop)
+		e = -ESHUTDOWN;
+	else if (w->n_jobs >= w->n_idle && w->n < w->max)
+		e = start_one(w);
+	if (e && w->n && !w->stop)
+		e = 0; /* later, by one of those that there are */
+	if (!e) {
+		*w->last = j;
+		w->last = &j->next;
+		w->n_jobs++;
+		w->bytes += j->bytes;
+		pthread_cond_signal(&w->more);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return e;
+}
+
+uint64_t workers_bytes(struct workers *w)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&w->lock);
+	bytes = w->bytes;
+	pthread_mutex_unlock(&w->lock);
+	return bytes;
+}
+
+unsigned workers_left(struct workers *w)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&w->lock);
+	n = w->n_jobs + w->n_running;
+	pthread_mutex_unlock(&w->lock);
+	return n;
+}
+
+bool workers_stop(struct workers *w, const struct timespec *until)
+{
+	int e = 0;
+
 	pthread_mutex_lock(&w->lock);
 	w->stop = true;
 	pthread_cond_broadcast(&w->more);
+	while (w->n && e != ETIMEDOUT)
+		e = pthread_cond_timedwait(&w->fewer, &w->lock, until);
+	e = w->n != 0;
 	pthread_mutex_unlock(&w->lock);
-	while (w->n)
-		(void)pthread_join(w->threads[--w->n], NULL); /* ours, never detached */
-	free(w->threads);
-	w->threads = NULL;
-	pthread_cond_destroy(&w->more);
-	pthread_mutex_destroy(&w->lock);
-}
-
-void workers_give(struct workers *w, struct job *j)
-{
-	j->next = NULL;
-	pthread_mutex_lock(&w->lock);
-	*w->last = j;
-	w->last = &j->next;
-	pthread_cond_signal(&w->more);
-	pthread_mutex_unlock(&w->lock);
+	for (unsigned i = 0; i < w->max && !e; i++) {
+		if (w->all[i].state == WORKER_ENDED)
+			(void)pthread_join(w->all[i].thread, NULL);
+		w->all[i].state = WORKER_NONE;
+	}
+	return !e;
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file systems that exports lie in: what may be asked of one in the engine's
+ * thread, and the queue of workers for the rest.  A file system that does not answer
+ * (a dead disk or server, fsfreeze) keeps its own workers and its own share of the
+ * memory, and nobody else's.
+ *
+ *   AWAKE    tmpfs, ramfs: nothing sleeps there, all is done in the engine's thread
+ *   CACHING  local: attributes of open objects, and what the kernel says is cached
+ *   ASLEEP   others: even attributes may have to be fetched; all is a worker's
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <linux/magic.h>
+
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+enum { RELATIME_SECONDS = 23 * 3600 }; /* the kernel's day, with a margin */
+
+static enum fs_kind kind_of(int fd)
+{
+	struct statfs s;
+
+	if (fstatfs(fd, &s))
+		return FS_ASLEEP;
+	switch ((unsigned long)s.f_type) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+		return FS_AWAKE;
+	case EXT4_SUPER_MAGIC: /* ext2 and ext3, too */
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+		return FS_CACHING;
+	}
+	return FS_ASLEEP;
+}
+
+static enum fs_atime atime_of(int fd)
+{
+	struct statvfs v;
+
+	if (fstatvfs(fd, &v))
+		return FS_STRICTATIME;
+	if (v.f_flag & (ST_NOATIME | ST_RDONLY))
+		return FS_NOATIME;
+	return v.f_flag & ST_RELATIME ? FS_RELATIME : FS_STRICTATIME;
+}
+
+struct filesystem *fs_of(struct nfsd *d, int fd, const struct statx *st)
+{
+	struct filesystem *fs = d->fs;
+
+	while (fs < d->fs + d->n_fs && (fs->dev_major != st->stx_dev_major ||
+	                                fs->dev_minor != st->stx_dev_minor))
+		fs++;
+	if (fs < d->fs + d->n_fs)
+		return fs;
+	d->n_fs++;
+	fs->dev_major = st->stx_dev_major;
+	fs->dev_minor = st->stx_dev_minor;
+	fs->kind = kind_of(fd);
+	fs->atime = atime_of(fd);
+	workers_init(&fs->workers, d->threads);
+	return fs;
+}
+
+static bool after(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* Writing the time of access down may wait for the journal. */
+bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
+{
+	struct timespec now;
+
+	if (fs->atime != FS_RELATIME)
+		return fs->atime == FS_STRICTATIME;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return !after(&st->stx_atime, &st->stx_mtime) ||
+	       !after(&st->stx_atime, &st->stx_ctime) ||
+	       now.tv_sec - st->stx_atime.tv_sec >= RELATIME_SECONDS;
+}
+
+/* Of the memory that other file systems leave, one has half at most: however many do
+ * not answer, there is some for the next. */
+static bool has_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
+{
+	uint64_t others = 0, mine = workers_bytes(&fs->workers), left;
+
+	for (unsigned i = 0; i < d->n_fs; i++)
+		if (&d->fs[i] != fs)
+			others += workers_bytes(&d->fs[i].workers);
+	left = d->queue_bytes > others ? d->queue_bytes - others : 0;
+	return bytes <= left / 2 && mine <= left / 2 - bytes;
+}
+
+int fs_give(struct nfsd *d, struct filesystem *fs, struct job *job)
+{
+	return has_room(d, fs, job->bytes) ? workers_give(&fs->workers, job) : -EAGAIN;
+}
+
+bool fs_stop_all(struct nfsd *d, const struct timespec *until)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < d->n_fs; i++)
+		if (!workers_stop(&d->fs[i].workers, until))
+			all = false;
+	return all;
+}
