@@ -45,14 +45,14 @@ static void init_slabs(struct rr_conn *c)
 {
 	const struct rr_mem *m = &c->cfg.mem;
 
-	rr_slab_init(&c->rbuf_slab, m, sizeof(struct rr_rbuf), 16);
-	rr_slab_init(&c->call_slab, m, sizeof(struct rr_call_state), 4);
-	rr_slab_init(&c->offer_slab, m, sizeof(struct rr_offer), 1);
-	rr_slab_init(&c->request_slab, m, sizeof(struct rr_request_state), 4);
-	rr_slab_init(&c->lists_slab, m, sizeof(struct rr_lists), 2);
-	rr_slab_init(&c->read_slab, m, sizeof(struct rr_read_op), 16);
-	rr_slab_init(&c->error_slab, m, sizeof(struct rr_error_node), 16);
-	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 16);
+	rr_slab_init(&c->rbuf_slab, m, sizeof(struct rr_rbuf), 1024);
+	rr_slab_init(&c->call_slab, m, sizeof(struct rr_call_state), 4096);
+	rr_slab_init(&c->offer_slab, m, sizeof(struct rr_offer), 8192);
+	rr_slab_init(&c->request_slab, m, sizeof(struct rr_request_state), 8192);
+	rr_slab_init(&c->lists_slab, m, sizeof(struct rr_lists), 8192);
+	rr_slab_init(&c->read_slab, m, sizeof(struct rr_read_op), 1024);
+	rr_slab_init(&c->error_slab, m, sizeof(struct rr_error_node), 1024);
+	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 1024);
 }
 
 int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **ret)

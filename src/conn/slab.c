@@ -7,31 +7,27 @@
 
 enum { ALIGN = 64 };
 
-static size_t block_bytes(const struct rr_slab *s)
-{
-	return ALIGN + s->size * s->per;
-}
-
 void rr_slab_init(struct rr_slab *s, const struct rr_mem *mem, size_t size,
-                  unsigned per)
+                  size_t block_bytes)
 {
 	*s = (struct rr_slab){
 	        .mem = mem,
 	        .size = (size + ALIGN - 1) / ALIGN * ALIGN,
-	        .per = per,
+	        .block_bytes = block_bytes,
 	};
+	RR_ASSERT(ALIGN + s->size <= block_bytes);
 }
 
 static bool grow(struct rr_slab *s)
 {
-	uint8_t *b = rr_mem_get(s->mem, block_bytes(s));
+	uint8_t *b = rr_mem_get(s->mem, s->block_bytes);
 
 	if (!b)
 		return false;
 	*(void **)(void *)b = s->blocks;
 	s->blocks = b;
-	for (unsigned i = 0; i < s->per; i++)
-		rr_slab_put(s, b + ALIGN + i * s->size);
+	for (size_t at = ALIGN; at + s->size <= s->block_bytes; at += s->size)
+		rr_slab_put(s, b + at);
 	return true;
 }
 
@@ -58,7 +54,7 @@ void rr_slab_fini(struct rr_slab *s)
 		void **b = s->blocks;
 
 		s->blocks = *b;
-		rr_mem_put(s->mem, b, block_bytes(s));
+		rr_mem_put(s->mem, b, s->block_bytes);
 	}
 	s->free = NULL;
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A connection's pieces: distinct, aligned, used again, taken in blocks of exactly the
+ * length asked for, and all given back at the end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "conn/slab.h"
+
+static unsigned blocks;
+static size_t expected_bytes;
+
+static void *get(void *ctx, size_t bytes)
+{
+	assert_int_equal(bytes, expected_bytes);
+	blocks++;
+	return aligned_alloc(64, bytes);
+}
+
+static void put(void *ctx, void *p, size_t bytes)
+{
+	assert_int_equal(bytes, expected_bytes);
+	blocks--;
+	free(p);
+}
+
+static const struct rr_mem mem = {.get = get, .put = put};
+
+/* @n pieces of @size fill @n_blocks blocks of @block_bytes. */
+static void fills(size_t size, unsigned n, size_t block_bytes, unsigned n_blocks)
+{
+	struct rr_slab s;
+	uint8_t *m[128], *again;
+
+	expected_bytes = block_bytes;
+	rr_slab_init(&s, &mem, size, block_bytes);
+	for (unsigned i = 0; i < n; i++) {
+		m[i] = rr_slab_get(&s);
+		assert_non_null(m[i]);
+		assert_int_equal((uintptr_t)m[i] % 64, 0);
+		memset(m[i], (int)i, size);
+	}
+	assert_int_equal(blocks, n_blocks);
+	for (unsigned i = 0; i < n; i++)
+		for (size_t k = 0; k < size; k++)
+			assert_int_equal(m[i][k], (uint8_t)i);
+	rr_slab_put(&s, m[0]);
+	again = rr_slab_get(&s);
+	assert_ptr_equal(again, m[0]);
+	assert_int_equal(blocks, n_blocks);
+	rr_slab_fini(&s);
+	assert_int_equal(blocks, 0);
+}
+
+static void blocks_are_used_up(void **state)
+{
+	fills(64, 15, 1024, 1);
+	fills(56, 66, 1024, 5);
+	fills(1000, 3, 4096, 1);
+	fills(1000, 4, 4096, 2);
+	fills(960, 2, 1024, 2); /* one that just fits */
+}
+
+static void *get_none(void *ctx, size_t bytes)
+{
+	return NULL;
+}
+
+static void no_memory_is_no_piece(void **state)
+{
+	const struct rr_mem none = {.get = get_none, .put = put};
+	struct rr_slab s;
+
+	rr_slab_init(&s, &none, 64, 1024);
+	assert_null(rr_slab_get(&s));
+	rr_slab_fini(&s);
+	assert_int_equal(blocks, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(blocks_are_used_up),
+	        cmocka_unit_test(no_memory_is_no_piece),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
