@@ -224,6 +224,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	e->evfd = -1;
 	rr_devices_init(e);
 	rr_pool_init(&e->pool, POOL_CACHE_BYTES);
+	rr_heap_init(&e->heap);
 	rr_list_init(&e->dirty);
 	rr_list_init(&e->grave);
 	rr_list_init(&e->links);
@@ -256,8 +257,10 @@ static void bury(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;
 
-	while ((n = rr_list_pop(&e->grave)))
+	while ((n = rr_list_pop(&e->grave))) {
 		rr_link_free(rr_container_of(n, struct rr_link, grave));
+		rr_heap_ended(&e->heap, &e->timers, e->now);
+	}
 }
 
 static void flush_dirty(struct rpcrdma_engine *e)

@@ -16,6 +16,7 @@
 
 #include "base/list.h"
 #include "base/trace.h"
+#include "drive/heap.h"
 #include "drive/pool.h"
 #include "drive/poller.h"
 #include "drive/timer.h"
@@ -43,6 +44,7 @@ struct rpcrdma_engine {
 	rr_time now;
 	struct rr_timers timers;
 	struct rr_pool pool;
+	struct rr_heap heap;
 	struct rr_list dirty; /* links to pump and flush */
 	struct rr_list grave; /* links to free at the end of the iteration */
 	struct rr_list links; /* all */

@@ -3,15 +3,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-/* Free memory cannot be touched unseen where a sanitizer looks. */
+/* Free memory cannot be touched unseen where a sanitizer looks, and what blocks refer
+ * to is no leak. */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#include <sanitizer/lsan_interface.h>
 #define LEAKED(bytes) RR_ASSERT(!(bytes)) /* the blocks hide it from the sanitizer */
 #else
-#define LEAKED(bytes)                       ((void)(bytes))
-#define ASAN_POISON_MEMORY_REGION(p, len)   ((void)(p), (void)(len))
-#define ASAN_UNPOISON_MEMORY_REGION(p, len) ((void)(p), (void)(len))
+#define __lsan_register_root_region(p, len)   ((void)(p), (void)(len))
+#define __lsan_unregister_root_region(p, len) ((void)(p), (void)(len))
+#define LEAKED(bytes)                         ((void)(bytes))
+#define ASAN_POISON_MEMORY_REGION(p, len)     ((void)(p), (void)(len))
+#define ASAN_UNPOISON_MEMORY_REGION(p, len)   ((void)(p), (void)(len))
 #endif
 
 enum {
@@ -48,6 +53,64 @@ static unsigned aside_max(unsigned c)
 
 	return shift >= ASIDE_SHIFT ? 1
 	                            : RR_MIN(1u << (ASIDE_SHIFT - shift), ASIDE_MAX);
+}
+
+/* -- memory of the system -------------------------------------------------------- */
+
+/* What is taken in large parts is mapped, not taken from the heap: it goes back to the
+ * system whatever small pieces lie beside it. */
+static void *map(size_t bytes)
+{
+	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	               -1, 0);
+
+	return m == MAP_FAILED ? NULL : m;
+}
+
+static void unmap(void *m, size_t bytes)
+{
+	if (bytes)
+		RR_ASSERT(!munmap(m, bytes));
+}
+
+/* Returns a block's memory, which begins at a multiple of its length, or NULL. */
+static uint8_t *map_block(void)
+{
+	uint8_t *m = map(2 * RR_POOL_BLOCK_BYTES);
+	size_t before;
+
+	if (!m)
+		return NULL;
+	before = -(uintptr_t)m % RR_POOL_BLOCK_BYTES;
+	unmap(m, before);
+	unmap(m + before + RR_POOL_BLOCK_BYTES, RR_POOL_BLOCK_BYTES - before);
+	m += before;
+	__lsan_register_root_region(m, RR_POOL_BLOCK_BYTES);
+	ASAN_POISON_MEMORY_REGION(m, RR_POOL_BLOCK_BYTES);
+	return m;
+}
+
+static void unmap_block(uint8_t *m)
+{
+	ASAN_UNPOISON_MEMORY_REGION(m, RR_POOL_BLOCK_BYTES);
+	__lsan_unregister_root_region(m, RR_POOL_BLOCK_BYTES);
+	unmap(m, RR_POOL_BLOCK_BYTES);
+}
+
+/* A piece that lies in no block: larger than one, or beyond the last. */
+static void *get_alone(unsigned c)
+{
+	return c < RR_POOL_BLOCK_CLASSES ? aligned_alloc(64, size_of(c))
+	                                 : map(size_of(c));
+}
+
+static void free_alone(void *m, unsigned c)
+{
+	ASAN_UNPOISON_MEMORY_REGION(m, size_of(c));
+	if (c < RR_POOL_BLOCK_CLASSES)
+		free(m);
+	else
+		unmap(m, size_of(c));
 }
 
 /* -- blocks -------------------------------------------------------------------- */
@@ -112,7 +175,7 @@ static bool add_block(struct rr_pool *p)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return false;
-	b->base = aligned_alloc(RR_POOL_BLOCK_BYTES, RR_POOL_BLOCK_BYTES);
+	b->base = map_block();
 	if (!b->base) {
 		free(b);
 		return false;
@@ -123,7 +186,6 @@ static bool add_block(struct rr_pool *p)
 	p->blocks[i] = b;
 	p->n_blocks++;
 	p->cached_bytes += RR_POOL_BLOCK_BYTES;
-	ASAN_POISON_MEMORY_REGION(b->base, RR_POOL_BLOCK_BYTES);
 	enlist(p, b, b->base, RR_POOL_BLOCK_CLASSES - 1);
 	return true;
 }
@@ -138,8 +200,7 @@ static void remove_block(struct rr_pool *p, struct rr_pool_block *b)
 	memmove(&p->blocks[i], &p->blocks[i + 1],
 	        (p->n_blocks - i) * sizeof(struct rr_pool_block *));
 	p->cached_bytes -= RR_POOL_BLOCK_BYTES;
-	ASAN_UNPOISON_MEMORY_REGION(b->base, RR_POOL_BLOCK_BYTES);
-	free(b->base);
+	unmap_block(b->base);
 	free(b);
 }
 
@@ -244,14 +305,11 @@ void rr_pool_fini(struct rr_pool *p)
 
 	LEAKED(p->used_bytes);
 	for (unsigned c = RR_POOL_BLOCK_CLASSES; c < RR_POOL_CLASSES; c++) {
-		while ((m = take_aside(p, c))) {
-			ASAN_UNPOISON_MEMORY_REGION(m, size_of(c));
-			free(m);
-		}
+		while ((m = take_aside(p, c)))
+			free_alone(m, c);
 	}
 	for (unsigned i = 0; i < p->n_blocks; i++) {
-		ASAN_UNPOISON_MEMORY_REGION(p->blocks[i]->base, RR_POOL_BLOCK_BYTES);
-		free(p->blocks[i]->base);
+		unmap_block(p->blocks[i]->base);
 		free(p->blocks[i]);
 	}
 	rr_pool_init(p, p->cache_limit);
@@ -285,7 +343,7 @@ void *rr_pool_get(struct rr_pool *p, size_t bytes)
 		ASAN_POISON_MEMORY_REGION(m, size_of(c));
 		ASAN_UNPOISON_MEMORY_REGION(m, bytes);
 	} else {
-		m = aligned_alloc(64, size_of(c));
+		m = get_alone(c);
 		if (!m)
 			return NULL;
 	}
@@ -300,8 +358,7 @@ static void put_alone(struct rr_pool *p, void *m, unsigned c)
 {
 	if (c < RR_POOL_BLOCK_CLASSES ||
 	    p->cached_bytes + size_of(c) > p->cache_limit) {
-		ASAN_UNPOISON_MEMORY_REGION(m, size_of(c));
-		free(m);
+		free_alone(m, c);
 		return;
 	}
 	p->cached_bytes += size_of(c);

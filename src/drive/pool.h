@@ -9,7 +9,8 @@
  * operation.  A device may keep a block registered (struct rr_prov_memory): while
  * a connection does, rr_pool_pin() holds, and no block is given up.  Otherwise
  * free memory above the limit goes back to the system, as soon as it makes a
- * whole block.  What is larger than a block is taken and given back as it is.
+ * whole block.  What is larger than a block is taken and given back as it is.  Both
+ * are mapped from the system, apart from the heap.
  *
  * The highest use decides how many blocks there are: what was used at once, in
  * whole blocks, and what fragments make of it.  Blocks are touched only as far as
@@ -26,7 +27,7 @@ enum {
 	RR_POOL_CLASSES = 24,
 	RR_POOL_BLOCK_SHIFT = 21,
 	RR_POOL_BLOCK_CLASSES = RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT + 1,
-	RR_POOL_BLOCKS = 256, /* beyond these, memory is in no block */
+	RR_POOL_BLOCKS = 512,  /* beyond these, memory is in no block */
 };
 
 #define RR_POOL_BLOCK_BYTES ((size_t)1 << RR_POOL_BLOCK_SHIFT)

@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "drive/pool.h"
 
@@ -206,6 +208,41 @@ static void memory_beyond_the_last_block_is_had_all_the_same(void **state)
 	balanced(0);
 }
 
+/* The process's address space, in octets. */
+static size_t mapped(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	size_t pages = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%zu", &pages), 1);
+	fclose(f);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void what_is_free_goes_back_whatever_lies_beside_it(void **state)
+{
+	enum { N = 64 };
+	void *m[N], *crumb[N], *large;
+	size_t before = mapped(), after;
+
+	rr_pool_init(&pool, 0);
+	for (unsigned i = 0; i < N; i++) {
+		m[i] = must_get(2 * MIB);
+		crumb[i] = malloc(100); /* above it, if it came from the heap */
+	}
+	large = must_get(16 * MIB);
+	after = mapped();
+	/* What a block takes, not twice that; 4 MiB for everything else. */
+	assert_in_range(after - before, (2 * N + 16) * MIB, (2 * N + 16 + 4) * MIB);
+	for (unsigned i = 0; i < N; i++)
+		rr_pool_put(&pool, m[i], 2 * MIB);
+	rr_pool_put(&pool, large, 16 * MIB);
+	assert_in_range(mapped(), before, before + 4 * MIB);
+	for (unsigned i = 0; i < N; i++)
+		free(crumb[i]);
+}
+
 /* -- at random -------------------------------------------------------------------- */
 
 enum { SLOTS = 300, STEPS = 60000 };
@@ -274,6 +311,8 @@ int main(void)
 	        cmocka_unit_test_teardown(the_block_of_memory_is_found, fini),
 	        cmocka_unit_test_teardown(
 	                memory_beyond_the_last_block_is_had_all_the_same, fini),
+	        cmocka_unit_test_teardown(what_is_free_goes_back_whatever_lies_beside_it,
+	                                  fini),
 	        cmocka_unit_test_teardown(pieces_never_overlap, fini),
 	};
 
