@@ -56,32 +56,18 @@ static int cat_node(struct cat *c, struct nfs_client *client, const char *text,
 		r = nfs_stream(client, &node.fh, &node.attr, STDOUT_FILENO, &c->stream,
 		               NULL, &n);
 	c->bytes += n;
-	if (!r)
-		c->files++;
-	else if (r == -EXDEV)
-		tool_error("%s: a symbolic link leads out of the export", text);
-	else if (r != -EINTR && r != -EPIPE)
-		tool_error("%s: %s", text, nfs_words(client, r));
-	return r;
+	c->files += !r;
+	return nfs_told(client, text, r);
 }
 
 static int cat_url(struct cat *c, const char *text)
 {
 	struct nfs_client client;
-	const char *why;
 	struct url u;
 	int r;
 
-	if (url_parse(text, &u, &why)) {
-		tool_error("%s: %s", text, why);
+	if (nfs_url(text, true, &u))
 		return -EINVAL;
-	}
-	if (!*u.export) {
-		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
-		           text);
-		url_fini(&u);
-		return -EINVAL;
-	}
 	r = nfs_open(&client, &c->loop, &u, &c->nfs);
 	if (!r) {
 		r = cat_node(c, &client, text, &u);

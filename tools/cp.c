@@ -134,32 +134,19 @@ static void drop_servers(struct cp *c)
 static struct server *open_url(struct cp *c, const char *text, struct url *u)
 {
 	struct server *s;
-	const char *why;
 
-	if (url_parse(text, u, &why)) {
-		tool_error("%s: %s", text, why);
+	if (nfs_url(text, true, u))
 		return NULL;
-	}
-	if (!*u->export) {
-		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
-		           text);
-		url_fini(u);
-		return NULL;
-	}
 	s = get_server(c, u);
 	if (!s)
 		url_fini(u);
 	return s;
 }
 
-static int told(const char *text, const struct nfs_client *client, int status)
+static int told(const char *text, int error)
 {
-	if (status == -EXDEV)
-		tool_error("%s: a symbolic link leads out of the export", text);
-	else if (status != -EINTR)
-		tool_error("%s: %s", text,
-		           client ? nfs_words(client, status) : strerror(-status));
-	return status;
+	tool_error("%s: %s", tool_quote(text), strerror(-error));
+	return error;
 }
 
 /* ---- The destination
@@ -187,7 +174,7 @@ static int dst_remote(struct cp *c, const char *text)
 		c->name = strdup(node.name);
 		r = 0;
 	} else {
-		r = told(text, &s->client, r ? r : (int)NFS3ERR_NOTDIR);
+		r = nfs_told(&s->client, text, r ? r : (int)NFS3ERR_NOTDIR);
 	}
 	url_fini(&u);
 	return r ? r : c->dir ? 0 : -ENOMEM;
@@ -222,20 +209,20 @@ static int dst_local(struct cp *c, const char *path)
 		size_t n = strlen(path);
 
 		if (errno != ENOENT)
-			return told(path, NULL, -errno);
+			return told(path, -errno);
 		if (n && path[n - 1] == '/' && !c->recursive)
-			return told(path, NULL, -ENOTDIR);
+			return told(path, -ENOTDIR);
 		r = dst_dir_of(c, path);
-		return r ? told(path, NULL, r) : 0;
+		return r ? told(path, r) : 0;
 	}
 	if (S_ISREG(sb.st_mode)) {
 		r = realpath(path, real) ? dst_dir_of(c, real) : -errno;
-		return r ? told(path, NULL, r) : 0;
+		return r ? told(path, r) : 0;
 	}
 	fd = open(path, (S_ISDIR(sb.st_mode) ? O_RDONLY | O_DIRECTORY : O_WRONLY) |
 	                        O_CLOEXEC);
 	if (fd < 0)
-		return told(path, NULL, -errno);
+		return told(path, -errno);
 	if (S_ISDIR(sb.st_mode))
 		c->dir = copy_dir_local(&c->copy, fd);
 	else
@@ -257,7 +244,8 @@ static int open_dst(struct cp *c, const char *dst, int n_sources)
 	if (r)
 		return r;
 	if (n_sources > 1 && (c->name || c->stream >= 0)) {
-		tool_error("%s: not a directory, and there are several sources", dst);
+		tool_error("%s: not a directory, and there are several sources",
+		           tool_quote(dst));
 		return -ENOTDIR;
 	}
 	return 0;
@@ -308,12 +296,12 @@ static int from_node(struct cp *c, struct nfs_client *client,
 		return copy_tree_remote(&c->copy, client, &node->fh, &node->attr, text,
 		                        c->dir, name);
 	if (node->attr.type == NF3DIR) {
-		tool_error("%s: a directory; -r copies it", text);
+		tool_error("%s: a directory; -r copies it", tool_quote(text));
 		c->copy.failed++;
 		return 0;
 	}
 	if (node->attr.type != NF3REG && node->attr.type != NF3LNK) {
-		tool_error("%s: a special file; not copied", text);
+		tool_error("%s: a special file; not copied", tool_quote(text));
 		c->copy.failed++;
 		return 0;
 	}
@@ -344,7 +332,7 @@ static int from_url(struct cp *c, const char *text)
 	if (strrchr(last, '/'))
 		last = strrchr(last, '/') + 1;
 	if (r) {
-		(void)told(text, &s->client, r);
+		(void)nfs_told(&s->client, text, r);
 		c->copy.failed++;
 	} else {
 		r = from_node(c, &s->client, &node, text, last);
@@ -416,14 +404,14 @@ static int from_local(struct cp *c, const char *path)
 	}
 	name = name_for(c, basename(copy));
 	if (S_ISDIR(sb.st_mode) && !c->recursive) {
-		tool_error("%s: a directory; -r copies it", path);
+		tool_error("%s: a directory; -r copies it", tool_quote(path));
 		c->copy.failed++;
 	} else if (S_ISDIR(sb.st_mode)) {
 		if (name && !strcmp(name, "/"))
 			name = NULL;
 		r = copy_tree_local(&c->copy, AT_FDCWD, path, path, c->dir, name);
 	} else if (c->recursive && !S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)) {
-		tool_error("%s: a special file; not copied", path);
+		tool_error("%s: a special file; not copied", tool_quote(path));
 		c->copy.failed++;
 	} else {
 		r = from_file(c, path, &sb, name);
@@ -448,10 +436,10 @@ static bool both_local(char **v, int n)
 {
 	for (int i = 0; i < n - 1 && !url_is(v[n - 1]); i++)
 		if (!url_is(v[i])) {
-			tool_error("neither '%s' nor '%s' is a URL "
+			tool_error("neither %s nor %s is a URL "
 			           "(nfs://HOST/NAME/PATH); for "
 			           "local files there is cp(1)",
-			           v[i], v[n - 1]);
+			           tool_quote(v[i]), tool_quote(v[n - 1]));
 			return true;
 		}
 	return false;

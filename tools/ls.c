@@ -89,11 +89,7 @@ static int read_target(struct ls *l, const struct item *i, char *target)
 	if (i->attr.type != NF3LNK || !(l->longer || l->common.json))
 		return 0;
 	r = nfs_readlink(l->client, &i->fh, target, NFS3_PATH_BYTES + 1);
-	if (r == -EINTR)
-		return r;
-	if (r)
-		tool_error("%s: %s", i->name, nfs_words(l->client, r));
-	return 0;
+	return nfs_told(l->client, i->name, r) == -EINTR ? r : 0;
 }
 
 static void print_json(struct ls *l, const struct item *i, const char *target)
@@ -271,14 +267,11 @@ static int list_url(struct ls *l, const struct url *u, const char *text)
 static int ls_url(struct ls *l, const char *text)
 {
 	struct nfs_client client;
-	const char *why;
 	struct url u;
 	int r;
 
-	if (url_parse(text, &u, &why)) {
-		tool_error("%s: %s", text, why);
+	if (nfs_url(text, false, &u))
 		return -EINVAL;
-	}
 	r = nfs_open(&client, &l->loop, &u, &l->nfs);
 	if (!r) {
 		l->client = &client;
@@ -292,11 +285,7 @@ static int ls_url(struct ls *l, const char *text)
 		r = list_url(l, &u, text);
 		if (l->common.json)
 			fputs("]}\n", stdout);
-		if (r && r != -EINTR && r != -EPIPE)
-			tool_error("%s: %s", text,
-			           r == -EXDEV
-			                   ? "a symbolic link leads out of the export"
-			                   : nfs_words(&client, r));
+		(void)nfs_told(&client, text, r);
 		nfs_close(&client);
 	}
 	url_fini(&u);

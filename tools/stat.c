@@ -90,14 +90,8 @@ static int show(struct stat_tool *s, struct nfs_client *client, const char *text
 		r = (int)NFS3ERR_NOTDIR;
 	if (!r && node.attr.type == NF3LNK)
 		r = nfs_readlink(client, &node.fh, target, sizeof(target));
-	if (r) {
-		if (r != -EINTR)
-			tool_error("%s: %s", text,
-			           r == -EXDEV
-			                   ? "a symbolic link leads out of the export"
-			                   : nfs_words(client, r));
-		return r;
-	}
+	if (r)
+		return nfs_told(client, text, r);
 	if (s->common.json)
 		print_json(text, &node, target);
 	else
@@ -108,20 +102,11 @@ static int show(struct stat_tool *s, struct nfs_client *client, const char *text
 static int stat_url(struct stat_tool *s, const char *text)
 {
 	struct nfs_client client;
-	const char *why;
 	struct url u;
 	int r;
 
-	if (url_parse(text, &u, &why)) {
-		tool_error("%s: %s", text, why);
+	if (nfs_url(text, true, &u))
 		return -EINVAL;
-	}
-	if (!*u.export) {
-		tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
-		           text);
-		url_fini(&u);
-		return -EINVAL;
-	}
 	r = nfs_open(&client, &s->loop, &u, &s->nfs);
 	if (!r) {
 		r = show(s, &client, text, &u);

@@ -93,6 +93,12 @@ void tool_common_end(struct tool_common *);
 /* "rpcrdma cp: words\n" on stderr. */
 void tool_set_name(const char *subcommand);
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The name as a shell would read it, if it has anything but printing characters or any
+ * that mean something to a shell; else as it is.  In a ring of four buffers.  For every
+ * name in a message. */
+const char *tool_quote(const char *name);
+/* Octets of the well-formed UTF-8 character that @s begins with; 0: none. */
+unsigned tool_utf8(const char *s);
 /* Says where the help is; TOOL_USAGE. */
 int tool_usage(void);
 /* "4 MiB", "1.5G", "65536"; -EINVAL. */

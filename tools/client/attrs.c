@@ -94,10 +94,5 @@ void attrs_print_name(FILE *f, const char *name)
 
 	if (tty < 0)
 		tty = isatty(fileno(f));
-	if (!tty) {
-		fputs(name, f);
-		return;
-	}
-	for (const unsigned char *s = (const unsigned char *)name; *s; s++)
-		fputc(*s < 0x20 || *s == 0x7f ? '?' : *s, f);
+	fputs(tty ? tool_quote(name) : name, f);
 }

@@ -13,7 +13,7 @@ const char *attrs_type_words(ftype3);
 void attrs_time_text(const nfstime3 *, bool full, char *buf, size_t size);
 /* Members of a JSON object, without the braces. */
 void attrs_json(FILE *, const fattr3 *);
-/* The name as it is, but control characters as "?" if @f is a terminal. */
+/* The name as it is, or if @f is a terminal, quoted where it needs that. */
 void attrs_print_name(FILE *f, const char *name);
 
 #endif

@@ -129,10 +129,10 @@ void copy_failed(struct copy *c, const char *label, const struct nfs_client *cli
                  int status)
 {
 	c->failed++;
-	if (status == -EINTR || status == -ECANCELED)
+	if (status == -EINTR || status == -ECANCELED || status == -EPIPE)
 		return;
 	tool_progress_end(&c->progress);
-	tool_error("%s: %s", label,
+	tool_error("%s: %s", tool_quote(label),
 	           client ? nfs_words(client, status) : strerror(-status));
 }
 

@@ -56,7 +56,7 @@ static void end_job(struct copy_job *j)
 		if (j->what && j->status != -EINTR) {
 			c->failed++;
 			tool_progress_end(&c->progress);
-			tool_error("%s: %s", j->label, j->what);
+			tool_error("%s: %s", tool_quote(j->label), j->what);
 		} else {
 			copy_failed(c, j->label, j->failed_client, j->status);
 		}
@@ -67,7 +67,7 @@ static void end_job(struct copy_job *j)
 		c->progress.files = c->files > 1 ? c->files : 0;
 		c->bytes += j->src.kind == COPY_FILE ? j->size : 0;
 		if (c->verbose)
-			fprintf(stderr, "'%s' copied\n", j->label);
+			fprintf(stderr, "%s copied\n", tool_quote(j->label));
 	}
 	free_job(j);
 }
@@ -96,8 +96,8 @@ static void clean_up(struct copy_job *j)
 		               0); /* gone or not: it failed already */
 		end_job(j);
 	} else if (!j->dir->client->link.up) {
-		tool_error("%s: the server is away; %s may be left there", j->label,
-		           j->temp);
+		tool_error("%s: the server is away; %s may be left there",
+		           tool_quote(j->label), tool_quote(j->temp));
 		end_job(j);
 	} else {
 		begin_phase(j, COPY_REMOVING);
@@ -473,7 +473,8 @@ static bool forgiven(struct copy_job *j)
 		return status == (int)NFS3ERR_NOENT && j->fileid;
 	case COPY_REMOVING:
 		if (status != (int)NFS3ERR_NOENT)
-			tool_error("%s: %s is left on the server", j->label, j->temp);
+			tool_error("%s: %s is left on the server", tool_quote(j->label),
+			           tool_quote(j->temp));
 		return true;
 	case COPY_CREATING:
 	case COPY_LOOKING:

@@ -167,7 +167,7 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 	} else if (S_ISREG(sb.st_mode)) {
 		local_file(t, at, name, dir);
 	} else {
-		tool_error("%s: a special file; not copied", t->text);
+		tool_error("%s: a special file; not copied", tool_quote(t->text));
 		t->copy->failed++;
 	}
 	return r;
@@ -265,7 +265,8 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 	if (t->top->client && t->top->fsid == e->attr.fsid &&
 	    t->top->fileid == e->attr.fileid &&
 	    !strcmp(t->top->client->link.host, t->client->link.host)) {
-		tool_error("%s: the destination; not copied into itself", t->text);
+		tool_error("%s: the destination; not copied into itself",
+		           tool_quote(t->text));
 		t->copy->failed++;
 		return 0;
 	}
@@ -300,7 +301,7 @@ static int remote_entry(struct trail *t, const struct nfs_entry *e,
 	case NF3FIFO:
 		break;
 	}
-	tool_error("%s: a special file; not copied", t->text);
+	tool_error("%s: a special file; not copied", tool_quote(t->text));
 	t->copy->failed++;
 	return 0;
 }

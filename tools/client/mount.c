@@ -130,12 +130,12 @@ static void print_export(const char *path, void *arg)
 {
 	int *n = arg;
 
-	fprintf(stderr, "%s %s", (*n)++ ? "," : "; it exports", path);
+	fprintf(stderr, "%s %s", (*n)++ ? "," : "; it exports", tool_quote(path));
 }
 
 static void tell_mount(struct nfs_client *c, int r)
 {
-	tool_error("%s: cannot mount %s: %s%s", c->link.host, c->export,
+	tool_error("%s: cannot mount %s: %s%s", c->link.host, tool_quote(c->export),
 	           nfs_words(c, r),
 	           r == (int)MNT3ERR_ACCES && c->mount.tcp && geteuid()
 	                   ? " (unless the export is \"insecure\", only root may)"
@@ -221,7 +221,7 @@ static int secure(struct nfs_client *c, const struct url *u)
 		         sec_name(c->mount.flavors[i]));
 	}
 	tool_error("%s: %s cannot be used with %s; the server allows%s", c->link.host,
-	           c->export, c->sec ? sec_name(c->sec) : "any flavor known here",
+	           tool_quote(c->export), c->sec ? sec_name(c->sec) : "any flavor known here",
 	           list);
 	return -EPERM;
 }
@@ -296,6 +296,22 @@ static int connect_only(struct nfs_client *c, struct loop *l, const struct url *
 	co.retry_ns = c->retry_ns;
 	r = link_open(&c->link, l, u, &co);
 	return r;
+}
+
+int nfs_url(const char *text, bool export, struct url *ret)
+{
+	const char *why;
+
+	if (url_parse(text, ret, &why)) {
+		tool_error("%s: %s", tool_quote(text), why);
+		return -EINVAL;
+	}
+	if (*ret->export || !export)
+		return 0;
+	tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
+	           tool_quote(text));
+	url_fini(ret);
+	return -EINVAL;
 }
 
 int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,

@@ -113,6 +113,8 @@ struct nfs_options {
 	uint32_t sec;        /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
 
+/* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
+int nfs_url(const char *text, bool export, struct url *ret);
 /* Connects, mounts, asks for preferred sizes.  Messages are printed.  An export of
  * more than one name makes the URL's path shorter. */
 int nfs_open(struct nfs_client *, struct loop *, struct url *,
@@ -120,6 +122,9 @@ int nfs_open(struct nfs_client *, struct loop *, struct url *,
 void nfs_close(struct nfs_client *);
 /* A phrase for a status; static or in a ring of buffers. */
 const char *nfs_words(const struct nfs_client *, int status);
+/* Says on stderr what became of @text: nothing after 0, a signal, or when nobody reads
+ * the output.  @status. */
+int nfs_told(const struct nfs_client *, const char *text, int status);
 
 void nfs_op_init(struct nfs_op *, struct nfs_client *);
 /* Calls @proc with @args (the ...3args structure, borrowed); done follows,

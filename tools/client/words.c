@@ -48,6 +48,8 @@ const char *nfs_words(const struct nfs_client *c, int status)
 {
 	static char other[48];
 
+	if (status == -EXDEV)
+		return "a symbolic link leads out of the export";
 	if (status < 0)
 		return link_words(&c->link, status);
 	if (status == NFS_NO_MOUNT)
@@ -61,25 +63,14 @@ const char *nfs_words(const struct nfs_client *c, int status)
 	return other;
 }
 
-/* ---- JSON --------------------------------------------------------------------- */
-
-/* Octets of the well-formed UTF-8 character at @s, 0 if there is none. */
-static unsigned utf8(const unsigned char *s)
+int nfs_told(const struct nfs_client *c, const char *text, int status)
 {
-	unsigned n = *s < 0x80                 ? 1
-	             : *s >= 0xc2 && *s < 0xe0 ? 2
-	             : *s >= 0xe0 && *s < 0xf0 ? 3
-	             : *s >= 0xf0 && *s < 0xf5 ? 4
-	                                       : 0;
-
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-		return 0;
-	return n;
+	if (status && status != -EINTR && status != -EPIPE)
+		tool_error("%s: %s", tool_quote(text), nfs_words(c, status));
+	return status;
 }
+
+/* ---- JSON --------------------------------------------------------------------- */
 
 bool json_string(FILE *f, const char *text)
 {
@@ -89,7 +80,7 @@ bool json_string(FILE *f, const char *text)
 
 	fputc('"', f);
 	while (*s) {
-		n = utf8(s);
+		n = tool_utf8((const char *)s);
 		if (!n) {
 			fputs("\\ufffd", f);
 			exact = false;

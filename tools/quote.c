@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names for people.  A name is octets, and a server or a user may have chosen them to
+ * move a terminal's cursor or to look like something else.  This is the quoting of
+ * ls(1) and cp(1): what a shell would read as the same name, of printing characters.
+ */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+unsigned tool_utf8(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	unsigned n = *s < 0x80                 ? 1
+	             : *s >= 0xc2 && *s < 0xe0 ? 2
+	             : *s >= 0xe0 && *s < 0xf0 ? 3
+	             : *s >= 0xf0 && *s < 0xf5 ? 4
+	                                       : 0;
+
+	for (unsigned i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+		return 0;
+	return n;
+}
+
+/* Octets of the printing character at @s; 0: there is none.  C1 controls are U+0080
+ * to U+009F. */
+static unsigned printing(const char *s)
+{
+	unsigned n = tool_utf8(s);
+
+	if (n == 1)
+		return (unsigned char)*s >= 0x20 && *s != 0x7f;
+	if (n == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0)
+		return 0;
+	return n;
+}
+
+static bool is_plain(const char *s)
+{
+	unsigned n;
+
+	if (!*s || *s == '~' || *s == '#')
+		return false;
+	for (; *s; s += n) {
+		n = printing(s);
+		if (!n || strchr(" !\"$&'()*;<=>?[\\^`|", *s))
+			return false;
+	}
+	return true;
+}
+
+/* As $'...' wants an octet that does not print; returns the end. */
+static char *escape(unsigned char octet, char *out)
+{
+	static const char letters[] = "abtnvfr"; /* of 7 to 13 */
+
+	if (octet >= 7 && octet <= 13)
+		return out + sprintf(out, "\\%c", letters[octet - 7]);
+	return out + sprintf(out, "\\%03o", (unsigned)octet);
+}
+
+/* Writes the quoted form of @s to @out, which has room for 7 octets per octet and 3. */
+static void quote(const char *s, char *out)
+{
+	bool escaped = false;
+	unsigned n;
+
+	*out++ = '\'';
+	for (; *s; s += n) {
+		n = printing(s);
+		if (!n) {
+			if (!escaped)
+				out = stpcpy(out, "'$'");
+			out = escape((unsigned char)*s, out);
+			n = 1;
+			escaped = true;
+			continue;
+		}
+		if (escaped)
+			out = stpcpy(out, "''");
+		escaped = false;
+		if (*s == '\'') {
+			out = stpcpy(out, "'\\''");
+		} else {
+			memcpy(out, s, n);
+			out += n;
+		}
+	}
+	strcpy(out, "'");
+}
+
+const char *tool_quote(const char *text)
+{
+	static char *ring[4];
+	static unsigned next;
+	char **buf = &ring[next++ % TOOL_N(ring)];
+
+	if (is_plain(text))
+		return text;
+	free(*buf);
+	*buf = malloc(7 * strlen(text) + 3);
+	if (!*buf)
+		return "(out of memory)";
+	quote(text, *buf);
+	return *buf;
+}
