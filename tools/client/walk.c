@@ -200,6 +200,8 @@ int nfs_walk(struct nfs_client *c, const char *path, int flags, struct nfs_node 
 	while (!r && next_name(&w, name, &r))
 		if (strcmp(name, "."))
 			r = step(&w, name, flags, ret);
+		else if (ret->attr.type != NF3DIR)
+			r = (int)NFS3ERR_NOTDIR;
 	free(w.rest);
 	return r;
 }
