@@ -29,7 +29,7 @@ struct cp {
 	struct loop loop;
 	struct nfs_options nfs;
 	struct copy copy;
-	bool recursive;
+	bool recursive, progress;
 	const char *stats;
 	struct server *servers;
 	uint64_t started_ns;
@@ -38,6 +38,7 @@ struct cp {
 	struct copy_dir *dir;
 	char *name; /* NULL: sources keep their names */
 	int stream; /* -1 */
+	const char *dst; /* as it was given */
 };
 
 static void print_help(void)
@@ -53,6 +54,8 @@ static void print_help(void)
 	      "  -r, -R, --recursive     directories with all they contain\n"
 	      "  -p, --preserve          times, modes and (as root) owners\n"
 	      "  -q, --quiet             no progress\n"
+	      "  --progress              progress also where standard error is no "
+	      "terminal\n"
 	      "  --in-flight N           READs and WRITEs in flight, 1 to 64 (8)\n"
 	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what "
 	      "the\n"
@@ -235,6 +238,7 @@ static int open_dst(struct cp *c, const char *dst, int n_sources)
 	int r = 0;
 
 	c->stream = -1;
+	c->dst = dst;
 	if (!strcmp(dst, "-"))
 		c->stream = STDOUT_FILENO;
 	else if (url_is(dst))
@@ -265,7 +269,8 @@ static const char *name_for(const struct cp *c, const char *last)
 static int to_stream(struct cp *c, struct nfs_client *client,
                      const struct nfs_node *node, const char *text)
 {
-	struct nfs_stream_options o = {c->copy.in_flight, c->copy.io_bytes};
+	struct nfs_stream_options o = {c->copy.in_flight, c->copy.io_bytes,
+	                               c->stream == STDOUT_FILENO ? NULL : c->dst};
 	uint64_t n = 0;
 	int r;
 
@@ -466,9 +471,11 @@ static uint64_t known_size(char **v, int n)
 
 static int copy_all(struct cp *c, char **v, int n)
 {
+	bool quiet = c->copy.quiet || !(c->progress || c->copy.verbose ||
+	                                isatty(STDERR_FILENO));
 	int r = 0;
 
-	tool_progress_begin(&c->copy.progress, NULL, known_size(v, n), c->copy.quiet);
+	tool_progress_begin(&c->copy.progress, NULL, known_size(v, n), quiet);
 	for (int i = 0; i < n && !r; i++) {
 		r = copy_wait(&c->copy, COPY_MAX_JOBS);
 		if (!r)
@@ -494,7 +501,9 @@ static int report(struct cp *c)
 	if (k->failed > 1 || (k->failed && k->files))
 		tool_error("%" PRIu64 " copied, %" PRIu64 " not", k->files, k->failed);
 	if (c->common.json)
-		printf("{\"files\":%" PRIu64 ",\"failed\":%" PRIu64
+		/* Not among the data. */
+		fprintf(c->stream == STDOUT_FILENO ? stderr : stdout,
+		        "{\"files\":%" PRIu64 ",\"failed\":%" PRIu64
 		       ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
 		       k->files, k->failed, k->bytes, s);
 	else if (k->verbose)
@@ -532,6 +541,7 @@ int tool_cp(int argc, char **argv)
 	        {NULL, 'R', TOOL_TO(TOOL_SET, c.recursive)},
 	        {"preserve", 'p', TOOL_TO(TOOL_SET, c.copy.preserve)},
 	        {"quiet", 'q', TOOL_TO(TOOL_SET, c.copy.quiet)},
+	        {"progress", 0, TOOL_TO(TOOL_SET, c.progress)},
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.copy.in_flight, 1, 64)},
 	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.copy.io_bytes, 4096, NFS_IO_MAX)},
 	        {"sec", 0, TOOL_TO(TOOL_TAKE, c.nfs.sec), .take = sec_take},

@@ -136,7 +136,7 @@ static int print_item(struct ls *l, const struct item *i)
 	else
 		print_text(l, i, target);
 	l->printed++;
-	return ferror(stdout) ? -EPIPE : 0;
+	return ferror(stdout) ? tool_output_failed(NULL) : 0;
 }
 
 static struct item *make_item(const char *name, const struct nfs_fh *fh,

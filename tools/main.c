@@ -6,7 +6,6 @@
 #include "tool.h"
 
 #include <locale.h>
-#include <signal.h>
 #include <string.h>
 
 #ifndef RPCRDMA_VERSION
@@ -46,24 +45,12 @@ static const struct tool_command *find(const char *name)
 	return NULL;
 }
 
-/* Output that could not be written (a full disk) is a failure. */
-static int finish(int code)
-{
-	if (fflush(stdout) || ferror(stdout)) {
-		if (code == TOOL_OK) {
-			tool_error("standard output: cannot be written");
-			code = TOOL_FAILED;
-		}
-	}
-	return code;
-}
-
 int main(int argc, char **argv)
 {
 	const struct tool_command *c;
 
 	setlocale(LC_CTYPE, "");
-	signal(SIGPIPE, SIG_IGN);
+	tool_keep_sigpipe();
 	if (argc < 2) {
 		print_help(stderr);
 		return TOOL_USAGE;
@@ -71,11 +58,11 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
 		print_help(stdout);
-		return finish(TOOL_OK);
+		return tool_finish(TOOL_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("rpcrdma " RPCRDMA_VERSION);
-		return finish(TOOL_OK);
+		return tool_finish(TOOL_OK);
 	}
 	c = find(argv[1]);
 	if (!c) {
@@ -85,5 +72,5 @@ int main(int argc, char **argv)
 		return TOOL_USAGE;
 	}
 	tool_set_name(c->name);
-	return finish(c->main(argc - 1, argv + 1));
+	return tool_finish(c->main(argc - 1, argv + 1));
 }

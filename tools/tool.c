@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the subcommands share: messages, sizes, the engine, progress.
- * The only state is the subcommand's name, set once before it runs.
+ * The only state is the subcommand's name, set once before it runs, and what
+ * became of standard output.
  */
 #include "tool.h"
 
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,10 @@
 #include <unistd.h>
 
 static const char *tool_name = "";
+static struct {
+	bool deadly; /* SIGPIPE is to end the process */
+	bool failed, gone; /* told; nobody reads any more */
+} output;
 
 /* ---- Messages --------------------------------------------------------------- */
 
@@ -36,6 +42,36 @@ void tool_error(const char *fmt, ...)
 	va_end(ap);
 	fputc('\n', stderr);
 	funlockfile(stderr);
+}
+
+void tool_keep_sigpipe(void)
+{
+	/* Whoever started us with it ignored wants to read of it. */
+	output.deadly = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
+}
+
+int tool_output_failed(const char *name)
+{
+	int error = errno;
+
+	if (error == EPIPE && output.deadly)
+		output.gone = true;
+	else if (!output.failed)
+		tool_error("%s: %s", name ? tool_quote(name) : "standard output",
+		           strerror(error));
+	output.failed = true;
+	return -EPIPE;
+}
+
+int tool_finish(int code)
+{
+	if (fflush(stdout) || ferror(stdout))
+		(void)tool_output_failed(NULL);
+	if (output.gone) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	return output.failed && code == TOOL_OK ? TOOL_FAILED : code;
 }
 
 int tool_usage(void)

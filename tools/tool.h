@@ -99,6 +99,13 @@ void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *tool_quote(const char *name);
 /* Octets of the well-formed UTF-8 character that @s begins with; 0: none. */
 unsigned tool_utf8(const char *s);
+/* At the start of the process: a reader who leaves makes writing fail with EPIPE. */
+void tool_keep_sigpipe(void);
+/* Writing to @name (NULL: standard output) failed with errno, which is told unless nobody reads any more: then
+ * SIGPIPE ends the process in tool_finish, as it ends other programs.  -EPIPE. */
+int tool_output_failed(const char *name);
+/* Flushes standard output; the exit code for @code. */
+int tool_finish(int code);
 /* Says where the help is; TOOL_USAGE. */
 int tool_usage(void);
 /* "4 MiB", "1.5G", "65536"; -EINVAL. */
@@ -112,7 +119,7 @@ uint64_t tool_now_ns(void); /* monotonic */
 const char *tool_human(uint64_t bytes);
 
 /* Progress on stderr: a bar on a terminal, a line every second otherwise,
- * nothing in the first second. */
+ * nothing in the first second, and nothing at all if @quiet. */
 struct tool_progress {
 	const char *what;
 	uint64_t total, done; /* octets; total 0 = unknown */

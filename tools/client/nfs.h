@@ -211,10 +211,11 @@ int nfs_exports(struct nfs_client *, void (*fn)(const char *path, void *), void 
 struct nfs_stream_options {
 	unsigned in_flight;
 	uint32_t bytes; /* of one READ */
+	const char *name; /* of the descriptor, for messages; NULL: standard output */
 };
 /* Writes a whole file to a descriptor, READs in flight and output in order.
- * @progress may be NULL.  Status; -EPIPE when nobody reads, -ENODATA when the
- * file ends before the size that @attr says. */
+ * @progress may be NULL.  Status; -EPIPE when it cannot be written to (told), -ENODATA
+ * when the file ends before the size that @attr says. */
 int nfs_stream(struct nfs_client *, const struct nfs_fh *, const fattr3 *, int fd,
                const struct nfs_stream_options *, struct tool_progress *progress,
                uint64_t *ret_bytes);

@@ -34,6 +34,7 @@ struct stream {
 	struct nfs_client *client;
 	const struct nfs_fh *fh;
 	int fd;
+	const char *name;
 	uint64_t size, next;
 	uint32_t bytes, written; /* of the head slot */
 	unsigned n, head, used;
@@ -138,7 +139,7 @@ static bool drain(struct stream *st)
 		if (n < 0 && errno == EAGAIN)
 			return true;
 		if (n < 0 && errno != EINTR)
-			fail(st, -errno);
+			fail(st, tool_output_failed(st->name));
 		if (n > 0)
 			st->written += (uint32_t)n;
 	}
@@ -228,6 +229,7 @@ int nfs_stream(struct nfs_client *c, const struct nfs_fh *fh, const fattr3 *attr
 	int r;
 
 	st.bytes = o->bytes ? o->bytes : c->read_bytes;
+	st.name = o->name;
 	st.progress = progress;
 	blocks = attr->size / st.bytes + 1;
 	if (n > blocks)
