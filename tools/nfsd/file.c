@@ -184,7 +184,9 @@ static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 		return (int)put;
 	ok->count = (uint32_t)put;
 	ok->committed = a->stable;
-	if (a->stable != UNSTABLE) {
+	if (a->stable == UNSTABLE) {
+		object_written(op->obj);
+	} else {
 		op->data_only = a->stable == DATA_SYNC;
 		op_sync(op, op->obj, fd);
 	}

@@ -11,6 +11,7 @@
  */
 #include "nfsd.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -127,6 +128,16 @@ static bool set_fsgid(uint32_t gid)
 	return (uint32_t)syscall(SYS_setfsgid, -1) == gid;
 }
 
+static int not_taken(const struct ident *id)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "request not served: cannot act as uid %u",
+	         (unsigned)id->uid);
+	warn_about(WARN_IDENTITY, -1, what, -EPERM);
+	return -EPERM;
+}
+
 int ident_enter(const struct ident *id)
 {
 	bool all = !known;
@@ -136,11 +147,11 @@ int ident_enter(const struct ident *id)
 	known = false;
 	if (all || !same_groups(id, &current))
 		if (syscall(SETGROUPS, (size_t)id->n_gids, id->gids))
-			return -EPERM;
+			return not_taken(id);
 	if ((all || id->gid != current.gid) && !set_fsgid(id->gid))
-		return -EPERM;
+		return not_taken(id);
 	if ((all || id->uid != current.uid) && !set_fsuid(id->uid))
-		return -EPERM;
+		return not_taken(id);
 	current = *id;
 	known = true;
 	return 0;
@@ -153,7 +164,7 @@ int ident_enter_server(void)
 		return 0;
 	if (!set_fsuid(0)) {
 		known = false;
-		return -EPERM;
+		return not_taken(&(struct ident){.uid = 0});
 	}
 	current.uid = 0; /* if not known: switching will set all */
 	return 0;

@@ -133,6 +133,8 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 	int fd = open_child(op, dir->path_fd, name), e;
 	struct handle h;
 
+	if (objects_make_room(op->nfsd, dir->path_fd, fd, dir->ex->fs))
+		fd = open_child(op, dir->path_fd, name);
 	if (fd < 0) {
 		e = fd;
 		/* A directory that was removed has no entries. */
@@ -443,12 +445,13 @@ void op_mknod(struct op *op)
 /* ---- Removing -------------------------------------------------------------------- */
 
 /* The handle of what is to go, so that the cache lets go of it as well. */
-static bool doomed(struct op *op, const char *name, struct handle *ret)
+static bool doomed(struct op *op, const struct object *dir, const char *name,
+                   struct handle *ret)
 {
 	struct statx st;
 
-	return !handle_make(op->nfsd, op->obj->ex, &op->obj->fh, op->obj->ino,
-	                    op->obj->path_fd, name, ret, &st);
+	return !handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, dir->path_fd, name,
+	                    ret, &st);
 }
 
 static void remove_name(struct op *op, const diropargs3 *a, int flags)
@@ -461,13 +464,12 @@ static void remove_name(struct op *op, const diropargs3 *a, int flags)
 	if (!e && name_is_dot(a->name))
 		e = strcmp(a->name, ".") ? -EEXIST : -EINVAL;
 	if (!e) {
-		known = doomed(op, a->name, &gone);
+		known = doomed(op, op->obj, a->name, &gone);
 		if (unlinkat(op->obj->path_fd, a->name, flags))
 			e = -errno;
 	}
 	if (!e && known)
-		object_forget(op->nfsd,
-		              &gone); /* with other links: it is opened again */
+		object_forget(op->nfsd, &gone);
 	op->res.status = nfs_stat(e);
 	attr_post(op->obj, &wcc.after);
 	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* both arms are the same */
@@ -502,12 +504,17 @@ static int same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 
 static int rename_name(struct op *op, const RENAME3args *a)
 {
+	struct handle gone;
 	struct statx st;
+	bool known;
 
 	if (name_is_dot(a->from.name) || name_is_dot(a->to.name))
 		return -EINVAL;
+	known = doomed(op, op->obj2, a->to.name, &gone);
 	if (renameat(op->obj->path_fd, a->from.name, op->obj2->path_fd, a->to.name))
 		return -errno;
+	if (known)
+		object_forget(op->nfsd, &gone);
 	if (op->obj->ex->walk && !statx_fd(op->obj2->path_fd, a->to.name, &st))
 		walk_learn(op->obj->ex, st.stx_ino, op->obj2->ino, a->to.name);
 	return 0;

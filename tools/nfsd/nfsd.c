@@ -23,7 +23,6 @@
 
 enum {
 	MAX_LISTENERS = 16,
-	EXPIRE_SECONDS = 10,
 	DRAIN_SECONDS = 2,
 	STOP_SECONDS = 1,      /* then, for workers without an answer to give */
 	QUEUES_PER_CLIENT = 8, /* of --memory, that all queues may hold */
@@ -264,7 +263,7 @@ static void set_signals(struct rpcrdma_engine *engine)
 	sigaction(SIGXFSZ, &ignore, NULL); /* a write beyond the limit fails instead */
 }
 
-/* As many descriptors as allowed; how many objects the cache may hold. */
+/* As many descriptors as allowed; how many objects they are enough for. */
 static unsigned object_limit(void)
 {
 	struct rlimit r;
@@ -276,8 +275,8 @@ static unsigned object_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &r); /* a wish */
 	n = getrlimit(RLIMIT_NOFILE, &r) ? 256 : r.rlim_cur;
 	/* Three descriptors each at most; connections, of MOUNT too, have the rest. */
-	n = n > 320 ? (n - 272) / 3 : 16;
-	return n < 1024 ? (unsigned)n : 1024;
+	n = n > 332 ? (n - 272) / 3 : 20;
+	return n < 4096 ? (unsigned)n : 4096;
 }
 
 /* A client that there is no memory for is refused, and nobody is told why. */
@@ -454,10 +453,10 @@ static void on_expire(void *arg)
 	struct server *s = arg;
 
 	s->expire = NULL;
-	objects_expire(&s->nfsd.objects, EXPIRE_SECONDS, NULL);
+	objects_expire(&s->nfsd);
+	warn_count(false);
 	/* Without memory for it descriptors stay until the cache is full. */
-	(void)!rpcrdma_timer_start(s->engine, EXPIRE_SECONDS * 500000000ull, on_expire,
-	                           s, &s->expire);
+	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
 }
 
 /* Before any RDMA device is opened: see struct nfsd. */
@@ -578,6 +577,7 @@ static void write_stats(const struct server *s)
 	int e = 0;
 
 	(void)ident_enter_server(); /* the last request's identity ends here */
+	warn_count(true);
 	if (s->stats && s->service)
 		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
 		                     s->gssd);
@@ -621,7 +621,7 @@ static void take_down(struct server *s)
 	tcpd_free(s->mountd);
 	tcpd_free(s->gssd);
 	rpcrdma_service_free(s->service);
-	objects_fini(&s->nfsd.objects);
+	objects_fini(&s->nfsd);
 	export_close_all(&s->nfsd);
 	for (unsigned i = 0; i < s->nfsd.n_mounts; i++)
 		free(s->nfsd.mounts[i].dir);
@@ -645,7 +645,7 @@ int tool_nfsd(int argc, char **argv)
 	objects_init(&s->nfsd.objects, object_limit());
 	e = parse(s, argc, argv);
 	if (e != TOOL_GO_ON) {
-		objects_fini(&s->nfsd.objects);
+		objects_fini(&s->nfsd);
 		export_close_all(&s->nfsd);
 		free(s);
 		return e;

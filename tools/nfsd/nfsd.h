@@ -22,6 +22,8 @@
  *   tcpd.c     connections and records of TCP
  *   fs.c       file systems: what may sleep there, their workers
  *   worker.c   threads for what may sleep
+ *   stable.c   what must be on storage, and when
+ *   warn.c     lines of standard error about storage that fails
  *
  * The engine's thread runs what cannot sleep: NULL, what caches can answer, and
  * everything on a file system in memory.  The rest runs in workers, which each file
@@ -223,7 +225,18 @@ uint16_t walk_digest(uint64_t ino);
 void walk_learn(struct export *, uint64_t ino, uint64_t parent, const char *name);
 int walk_open(struct export *, const struct walk_id *, int *ret_fd);
 
-/* ---- Objects (object.c) ------------------------------------------------------ */
+/* ---- Warnings (warn.c) -------------------------------------------------------- */
+
+enum warn_kind { WARN_LOST, WARN_FILES, WARN_IDENTITY, WARN_KINDS };
+
+/* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
+ * and the reason (negative errno).  At most one line a second of each kind; keeps
+ * errno.  Any thread. */
+void warn_about(enum warn_kind, int fd, const char *what, int error);
+/* Prints how many lines were left out, of the seconds that are over or of @all. */
+void warn_count(bool all);
+
+/* ---- Objects (object.c, stable.c) ---------------------------------------------- */
 
 struct object_perm {
 	struct ident who;
@@ -233,11 +246,13 @@ struct object_perm {
 };
 
 struct object {
-	struct job job; /* to close it */
-	struct object *hash_next;
+	struct job job;               /* the worker's that tidies or frees it */
+	struct nfsd *nfsd;            /* whose cache it is in */
+	struct object *hash_next;     /* once unhashed: of those to be freed */
 	struct object *newer, *older; /* by the cache's lock */
 	unsigned refs;                /* by the cache's lock */
 	bool hashed;
+	bool tidying; /* the job is on its way, and has a reference */
 	time_t used;
 	struct export *ex;
 	struct handle fh;
@@ -249,20 +264,31 @@ struct object {
 	struct object_perm perms[2];
 	pthread_rwlock_t syncing; /* held for reading by each sync */
 	_Atomic uint64_t failed;  /* nfsd's sync_failures at the last failure */
+	/* Unstable WRITEs that were made, and those of them that are on storage or
+	 * were reported as lost.  While the two differ the object stays in the cache
+	 * and keeps its write_fd, which hears of errors. */
+	_Atomic uint64_t written, settled;
 };
 
 struct object_cache {
 	pthread_mutex_t lock;
 	struct object *buckets[1024];
 	struct object *newest, *oldest;
-	unsigned n, max;
+	unsigned n;
+	unsigned max;  /* beyond, the oldest that nobody holds go */
+	unsigned most; /* with those that are in use or not yet on storage */
 };
 
-void objects_init(struct object_cache *, unsigned max);
-void objects_fini(struct object_cache *);
-/* Closes what was not used for @seconds: of @mine at once, others in a worker. */
-void objects_expire(struct object_cache *, time_t seconds,
-                    const struct filesystem *mine);
+void objects_init(struct object_cache *, unsigned most);
+/* Frees all, after the last worker.  Data that nobody has committed are not waited for:
+ * the next server has another write verifier. */
+void objects_fini(struct nfsd *);
+/* Begins to close what is idle.  Once a second. */
+void objects_expire(struct nfsd *);
+/* After @e (-EMFILE, -ENFILE): closes what is idle, of @mine at once, and says so if
+ * that is nothing.  True if the caller should try again.  @fd: where a descriptor was
+ * wanted. */
+bool objects_make_room(struct nfsd *, int fd, int e, const struct filesystem *mine);
 /* The object of a handle from the wire.  0 and a reference, or -EBADF,
  * -ESTALE, ... (see nfs_stat).  The thread's identity is kept. */
 int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
@@ -273,7 +299,8 @@ struct object *object_find(struct nfsd *, const nfs_fh3 *);
 int object_adopt(struct nfsd *, struct export *, const struct handle *h, int fd,
                  const struct statx *, struct object **ret);
 void object_put(struct nfsd *, struct object *);
-/* Forgets a handle whose object was removed. */
+/* Forgets a handle of which a name was removed, if that was the last one: with other
+ * names it may have data that are yet to be committed. */
 void object_forget(struct nfsd *, const struct handle *);
 /* Attributes; -ESTALE when the last link is gone. */
 int object_stat(struct object *, struct statx *ret);
@@ -289,16 +316,26 @@ int object_open_read_fd(struct nfsd *, struct object *, const struct ident *,
 int object_dir_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* A file's descriptor for writing (given), if it has none yet. */
 void object_keep_write_fd(struct object *, int fd);
-/* Waits until what was written by the object's @fd is on storage; any thread.
- * @failures: nfsd's sync_failures before the first of it was written. */
-int object_sync(struct nfsd *, struct object *, int fd, bool data_only,
-                uint64_t failures);
 /* A descriptor for fsync, whatever the caller may do. */
 int object_sync_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* The one that data was written by, if there is: it knows of their errors. */
 int object_commit_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 /* "/proc/self/fd/N" for calls that take no O_PATH descriptor. */
 void object_proc_path(const struct object *, char ret[32]);
+
+/* stable.c.  Waits until what was written by the object's @fd is on storage; any
+ * thread. A failure changes the write verifier and is printed.
+ * @failures: nfsd's sync_failures before the first of it was written. */
+int object_sync(struct nfsd *, struct object *, int fd, bool data_only,
+                uint64_t failures);
+/* An unstable WRITE was made by write_fd.  The caller holds the object. */
+void object_written(struct object *);
+/* Has it unstable data that no sync has settled? */
+bool object_dirty(const struct object *);
+/* Syncs what is not settled, in a worker. */
+void object_settle(struct object *);
+/* Closes a descriptor that data were written by: an error there is a loss too. */
+void object_close_written(struct object *, int fd);
 
 /* ---- The server -------------------------------------------------------------------
  */

@@ -3,8 +3,13 @@
  * Open objects by handle, so that a READ is one pread.  An object is found or
  * opened by object_get(), which holds it until object_put(); beyond that the
  * cache keeps it until it is the oldest of too many or was idle for some
- * seconds (a descriptor open for writing keeps others from executing the file,
- * and from unmounting).
+ * seconds (an open descriptor keeps others from unmounting).  What has unstable
+ * data stays until they are on storage (stable.c).  A descriptor open for writing,
+ * which keeps others from executing the file, is closed sooner.
+ *
+ * Whatever can take its time is done by workers, without the cache's lock: they
+ * tidy objects (data to storage, then the descriptor for writing closed) and free
+ * them, since closing may be what removes a large file.
  *
  * Descriptors are opened as the server, after object_permit() has asked the
  * kernel about the caller (access control lists included).  The answer is kept
@@ -21,7 +26,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PERMIT_SECONDS = 3 };
+enum {
+	PERMIT_SECONDS = 3,
+	IDLE_SECONDS = 10, /* until an object goes */
+	CLEAN_SECONDS = 1, /* until a write_fd without unstable data goes */
+	ROOM_SECONDS = 1,  /* ... an object, where descriptors have run out */
+};
 
 static time_t now_seconds(void)
 {
@@ -31,10 +41,11 @@ static time_t now_seconds(void)
 	return t.tv_sec;
 }
 
-void objects_init(struct object_cache *c, unsigned max)
+void objects_init(struct object_cache *c, unsigned most)
 {
 	memset(c, 0, sizeof(*c));
-	c->max = max;
+	c->most = most;
+	c->max = most - most / 5 < 1024 ? most - most / 5 : 1024;
 	pthread_mutex_init(&c->lock, NULL);
 }
 
@@ -56,7 +67,7 @@ static void object_free(struct object *o)
 	if (o->read_fd >= 0)
 		close(o->read_fd);
 	if (o->write_fd >= 0)
-		close(o->write_fd);
+		object_close_written(o, o->write_fd);
 	pthread_mutex_destroy(&o->lock);
 	pthread_rwlock_destroy(&o->syncing);
 	free(o);
@@ -122,10 +133,9 @@ static void touch(struct object_cache *c, struct object *o)
 	link_newest(c, o);
 }
 
-static void insert(struct object_cache *c, struct object *o, struct object **gone)
+static void insert(struct object_cache *c, struct object *o)
 {
 	struct object **b = &c->buckets[bucket_of(o->fh.octets, o->fh.len)];
-	struct object *old, *next;
 
 	o->hash_next = *b;
 	*b = o;
@@ -133,11 +143,6 @@ static void insert(struct object_cache *c, struct object *o, struct object **gon
 	o->used = now_seconds();
 	link_newest(c, o);
 	c->n++;
-	for (old = c->oldest; old && c->n > c->max; old = next) {
-		next = old->newer;
-		if (!old->refs)
-			drop(c, old, gone);
-	}
 }
 
 static struct object *find(struct object_cache *c, const void *data, size_t len)
@@ -149,30 +154,136 @@ static struct object *find(struct object_cache *c, const void *data, size_t len)
 	return o;
 }
 
-void objects_expire(struct object_cache *c, time_t seconds,
-                    const struct filesystem *mine)
+/* Closes the descriptor for writing if nobody can be using it: the caller has the only
+ * reference, which makes the cache's lock sufficient. */
+static void close_writer(struct object *o)
 {
-	time_t limit = now_seconds() - seconds;
-	struct object *o, *next, *gone = NULL;
+	struct object_cache *c = &o->nfsd->objects;
+	int fd = -1;
 
 	pthread_mutex_lock(&c->lock);
-	for (o = c->oldest; o && o->used <= limit; o = next) {
-		next = o->newer;
-		if (!o->refs)
+	if (o->refs == 1 && !object_dirty(o)) {
+		fd = o->write_fd;
+		o->write_fd = -1;
+	}
+	o->tidying = false;
+	pthread_mutex_unlock(&c->lock);
+	if (fd >= 0)
+		object_close_written(o, fd);
+}
+
+static void run_tidy(struct job *job)
+{
+	struct object *o = (struct object *)job; /* its first member */
+
+	object_settle(o);
+	close_writer(o);
+	object_put(o->nfsd, o);
+}
+
+/* Gives it to a worker, with a reference; nobody else has one.  Without a worker it
+ * stays as it is, and is asked for again.  By the cache's lock. */
+static void begin_tidy(struct object *o)
+{
+	o->job = (struct job){.run = run_tidy};
+	if (!workers_give(&o->ex->fs->workers, &o->job)) {
+		o->tidying = true;
+		o->refs++;
+	}
+}
+
+/* Lets the oldest go until there are @left, those that are being tidied not counted. */
+static void trim(struct object_cache *c, unsigned left, struct object **gone)
+{
+	struct object *o, *newer;
+	unsigned going = 0;
+
+	for (o = c->oldest; o && c->n - going > left; o = newer) {
+		newer = o->newer;
+		if (o->tidying) {
+			going++;
+		} else if (!o->refs && object_dirty(o)) {
+			begin_tidy(o);
+			going++;
+		} else if (!o->refs) {
+			drop(c, o, gone);
+		}
+	}
+}
+
+/* Once there are too many some go at once, since a worker is woken for it. */
+static void trim_if_full(struct object_cache *c, struct object **gone)
+{
+	if (c->n > c->max)
+		trim(c, c->max - c->max / 16, gone);
+}
+
+/* What is idle goes; a file that can be closed for writing is. */
+static void expire_one(struct object_cache *c, struct object *o, time_t now,
+                       struct object **gone)
+{
+	bool dirty = object_dirty(o), old = now - o->used >= IDLE_SECONDS;
+
+	if (o->refs)
+		return;
+	if (old && !dirty)
+		drop(c, o, gone);
+	else if (old || (o->write_fd >= 0 && !dirty && now - o->used > CLEAN_SECONDS))
+		begin_tidy(o);
+}
+
+void objects_expire(struct nfsd *d)
+{
+	struct object_cache *c = &d->objects;
+	struct object *o, *newer, *gone = NULL;
+	time_t now = now_seconds();
+
+	pthread_mutex_lock(&c->lock);
+	for (o = c->oldest; o && now - o->used > CLEAN_SECONDS; o = newer) {
+		newer = o->newer;
+		expire_one(c, o, now, &gone);
+	}
+	pthread_mutex_unlock(&c->lock);
+	dispose(gone, NULL);
+}
+
+bool objects_make_room(struct nfsd *d, int fd, int e, const struct filesystem *mine)
+{
+	struct object_cache *c = &d->objects;
+	struct object *o, *newer, *gone = NULL;
+	time_t limit = now_seconds() - ROOM_SECONDS;
+
+	if (e != -EMFILE && e != -ENFILE)
+		return false;
+	pthread_mutex_lock(&c->lock);
+	for (o = c->oldest; o && o->used <= limit; o = newer) {
+		newer = o->newer;
+		if (!o->refs && object_dirty(o))
+			begin_tidy(o);
+		else if (!o->refs)
 			drop(c, o, &gone);
 	}
 	pthread_mutex_unlock(&c->lock);
+	if (!gone)
+		warn_about(WARN_FILES, fd, "no descriptor left for a request", e);
+	e = !gone;
 	dispose(gone, mine);
+	return !e;
 }
 
-void objects_fini(struct object_cache *c)
+void objects_fini(struct nfsd *d)
 {
-	objects_expire(c, -1, NULL); /* without workers: at once */
+	struct object_cache *c = &d->objects;
+	struct object *gone = NULL;
+
+	while (c->oldest)
+		drop(c, c->oldest, &gone);
+	dispose(gone, NULL); /* without workers: at once */
 	pthread_mutex_destroy(&c->lock);
 }
 
 /* A new object without references.  @fd is given. */
-static int object_new(struct export *ex, const struct handle *h, int fd,
+static int object_new(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
                       const struct statx *st, struct object **ret)
 {
 	struct object *o = calloc(1, sizeof(*o));
@@ -181,6 +292,7 @@ static int object_new(struct export *ex, const struct handle *h, int fd,
 		close(fd);
 		return -ENOMEM;
 	}
+	o->nfsd = d;
 	o->ex = ex;
 	o->fh = *h;
 	o->path_fd = fd;
@@ -193,7 +305,8 @@ static int object_new(struct export *ex, const struct handle *h, int fd,
 	return 0;
 }
 
-static int object_open(struct export *ex, const struct handle *h, struct object **ret)
+static int object_open(struct nfsd *d, struct export *ex, const struct handle *h,
+                       struct object **ret)
 {
 	struct statx st;
 	int fd, e = handle_open(ex, h, &fd);
@@ -207,7 +320,7 @@ static int object_open(struct export *ex, const struct handle *h, struct object 
 		close(fd);
 		return e;
 	}
-	return object_new(ex, h, fd, &st, ret);
+	return object_new(d, ex, h, fd, &st, ret);
 }
 
 /* The cached object of a handle, with a reference; or NULL. */
@@ -225,27 +338,36 @@ static struct object *get_cached(struct object_cache *c, const void *data, size_
 	return o;
 }
 
-/* Puts a new object into the cache, with a reference; or takes the one that
- * came in meanwhile. */
-static struct object *enter(struct object_cache *c, struct object *o)
+/* Puts a new object (given) into the cache, or takes the one that came in meanwhile: a
+ * reference.  -EAGAIN when the cache is full of what has yet to reach storage. */
+static int enter(struct object_cache *c, struct object *o, struct object **ret)
 {
 	struct object *other, *gone = NULL;
+	int e = 0;
 
 	pthread_mutex_lock(&c->lock);
 	other = find(c, o->fh.octets, o->fh.len);
 	if (other) {
-		o->hash_next = NULL;
-		gone = o;
-		o = other;
-		o->refs++;
-		touch(c, o);
+		other->refs++;
+		touch(c, other);
 	} else {
-		o->refs++;
-		insert(c, o, &gone);
+		trim_if_full(c, &gone);
+		if (c->n >= c->most) {
+			e = -EAGAIN;
+			warn_about(WARN_FILES, o->path_fd,
+			           "too many files are in use or wait for storage", e);
+		} else {
+			o->refs++;
+			insert(c, o);
+		}
 	}
 	pthread_mutex_unlock(&c->lock);
 	dispose(gone, NULL);
-	return o;
+	if (other || e)
+		object_free(o);
+	if (!e)
+		*ret = other ? other : o;
+	return e;
 }
 
 struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
@@ -274,19 +396,15 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 	h.len = fh->data.data_len;
 	if (ident_enter_server())
 		return -EIO;
-	e = object_open(ex, &h, &o);
-	if (e == -EMFILE || e == -ENFILE) {
-		objects_expire(c, 1, ex->fs);
-		e = object_open(ex, &h, &o);
-	}
+	e = object_open(d, ex, &h, &o);
+	if (objects_make_room(d, ex->root_fd, e, ex->fs))
+		e = object_open(d, ex, &h, &o);
 	if (ident_enter(id)) {
 		if (!e)
 			object_free(o);
 		return -EIO;
 	}
-	if (!e)
-		*ret = enter(c, o);
-	return e;
+	return e ? e : enter(c, o, ret);
 }
 
 int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
@@ -297,14 +415,11 @@ int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int 
 
 	if (o) {
 		close(fd);
-	} else {
-		e = object_new(ex, h, fd, st, &o);
-		if (e)
-			return e;
-		o = enter(&d->objects, o);
+		*ret = o;
+		return 0;
 	}
-	*ret = o;
-	return 0;
+	e = object_new(d, ex, h, fd, st, &o);
+	return e ? e : enter(&d->objects, o, ret);
 }
 
 void object_put(struct nfsd *d, struct object *o)
@@ -316,8 +431,10 @@ void object_put(struct nfsd *d, struct object *o)
 		return;
 	pthread_mutex_lock(&c->lock);
 	o->refs--;
-	if (!o->refs && (!o->hashed || c->n > c->max))
+	if (!o->refs && !o->hashed)
 		drop(c, o, &gone);
+	else
+		trim_if_full(c, &gone);
 	pthread_mutex_unlock(&c->lock);
 	dispose(gone, NULL);
 }
@@ -325,14 +442,17 @@ void object_put(struct nfsd *d, struct object *o)
 void object_forget(struct nfsd *d, const struct handle *h)
 {
 	struct object_cache *c = &d->objects;
-	struct object *o, *gone = NULL;
+	struct object *o = get_cached(c, h->octets, h->len), *gone = NULL;
+	struct statx st;
 
-	pthread_mutex_lock(&c->lock);
-	o = find(c, h->octets, h->len);
-	if (o)
-		drop(c, o, &gone);
-	pthread_mutex_unlock(&c->lock);
-	dispose(gone, NULL);
+	if (!o)
+		return;
+	if (S_ISDIR(o->type) || object_stat(o, &st) == -ESTALE) {
+		pthread_mutex_lock(&c->lock);
+		drop(c, o, &gone); /* we hold it */
+		pthread_mutex_unlock(&c->lock);
+	}
+	object_put(d, o);
 }
 
 int object_stat(struct object *o, struct statx *ret)
@@ -431,6 +551,10 @@ static int reopen(struct object *o, const struct ident *id, int flags, int *ret)
 		return -EIO;
 	fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	e = fd < 0 ? -errno : 0;
+	if (objects_make_room(o->nfsd, o->path_fd, e, o->ex->fs)) {
+		fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		e = fd < 0 ? -errno : 0;
+	}
 	if (ident_enter(id)) {
 		if (!e)
 			close(fd);
@@ -502,33 +626,6 @@ int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int 
 int object_sync_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
 	return get_fd(d, o, id, 0, O_RDONLY, &o->read_fd, ret);
-}
-
-/*
- * The kernel tells of lost data once for each descriptor: of two syncs that
- * overlap one fails, and the other one, whose data it may have been, does not.
- * So who heard of no failure waits for those who are still asking, and looks
- * whether they did.  The verifier is new before a failure is seen here.
- */
-int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
-                uint64_t failures)
-{
-	int e;
-
-	pthread_rwlock_rdlock(&o->syncing);
-	e = (data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
-	if (e == -EINVAL || e == -EROFS)
-		e = 0; /* not a thing that can be synced */
-	if (e) {
-		nfsd_new_verf(d);
-		atomic_store(&o->failed, atomic_fetch_add(&d->sync_failures, 1) + 1);
-	}
-	pthread_rwlock_unlock(&o->syncing);
-	if (e)
-		return e;
-	pthread_rwlock_wrlock(&o->syncing);
-	pthread_rwlock_unlock(&o->syncing);
-	return atomic_load(&o->failed) > failures ? -EIO : 0;
 }
 
 int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)

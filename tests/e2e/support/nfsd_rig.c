@@ -52,6 +52,7 @@ void rig_init(struct rig *r)
 static void child(const struct rig *r, int out, char *const argv[])
 {
 	const struct rlimit limit = {r->fsize, r->fsize};
+	const struct rlimit files = {r->nofile, r->nofile};
 	int exe;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -62,6 +63,8 @@ static void child(const struct rig *r, int out, char *const argv[])
 		dup2(err, STDERR_FILENO);
 	if (r->fsize)
 		setrlimit(RLIMIT_FSIZE, &limit);
+	if (r->nofile)
+		setrlimit(RLIMIT_NOFILE, &files);
 	if (r->preload) {
 		const char *had = getenv("ASAN_OPTIONS");
 		char asan[1024];

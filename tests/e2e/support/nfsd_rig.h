@@ -22,6 +22,7 @@ struct rig {
 	uid_t uid, gid;   /* of the calls; owner of exp */
 	uid_t server_uid; /* who runs the server; 0 = as the test */
 	rlim_t fsize;     /* RLIMIT_FSIZE of the server; 0 = none */
+	rlim_t nofile;    /* RLIMIT_NOFILE likewise */
 	const char *preload, *preload_flag; /* a library for the server, or NULL */
 	pid_t pid;
 	char port[16];

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma nfsd, storage: data that were lost between WRITE and COMMIT are never
+ * committed under the verifier of the WRITE, whatever became of the file meanwhile; and
+ * files are not held longer than that takes.  The preloaded storage loses what it is
+ * told to, as Linux would.
+ */
+#define _GNU_SOURCE
+#include "support/nfsd_rig.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct rig r;
+static char flags[128]; /* the shim's directory */
+
+static int start_with(rlim_t nofile)
+{
+	rig_init(&r);
+	snprintf(flags, sizeof(flags), "%s/flags", r.dir);
+	assert_int_equal(mkdir(flags, 0755), 0);
+	r.preload = STORAGE;
+	r.preload_flag = flags;
+	r.nofile = nofile;
+	rig_start(&r, NULL);
+	return 0;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	return start_with(0);
+}
+
+static int start_small(void **state)
+{
+	(void)state;
+	return start_with(300);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	rig_stop(&r);
+	rig_fini(&r);
+	return 0;
+}
+
+static uint64_t inode_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(rig_path(&r, name), &st), 0);
+	return st.st_ino;
+}
+
+/* From now on the file's dirty data are lost. */
+static void lose(uint64_t ino)
+{
+	char tmp[160], path[160];
+	FILE *f;
+
+	snprintf(tmp, sizeof(tmp), "%s/tmp", flags);
+	snprintf(path, sizeof(path), "%s/lose", flags);
+	f = fopen(tmp, "w");
+	assert_non_null(f);
+	fprintf(f, "%llu\n", (unsigned long long)ino);
+	assert_int_equal(fchmod(fileno(f), 0666), 0); /* to whomever a thread serves */
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(rename(tmp, path), 0);
+	/* The shim looks when something is opened. */
+	assert_int_equal(rig_lookup(&r, r.root, "nothing", NULL), NFS3ERR_NOENT);
+}
+
+/* How many descriptors the server has open on it; for writing or any; all files if 0.
+ */
+static unsigned count_open(uint64_t ino, bool writing)
+{
+	char dir[64], path[400], line[64];
+	struct dirent *de;
+	unsigned n = 0;
+	struct stat st;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)r.pid);
+	d = opendir(dir);
+	assert_non_null(d);
+	while ((de = readdir(d))) {
+		unsigned open_flags = 0;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, de->d_name);
+		if (de->d_name[0] == '.' || stat(path, &st) ||
+		    (ino && st.st_ino != ino))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)r.pid,
+		         de->d_name);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f))
+			sscanf(line, "flags: %o", &open_flags);
+		if (f)
+			fclose(f);
+		if (!writing ||
+		    ((open_flags & O_ACCMODE) == O_WRONLY && !(open_flags & O_PATH)))
+			n++;
+	}
+	closedir(d);
+	return n;
+}
+
+/* Seconds until the server has none, at most @most. */
+static double until_closed(uint64_t ino, bool writing, unsigned most)
+{
+	struct timespec t0, t;
+	double took = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &t0);
+	while (count_open(ino, writing) && took <= most) {
+		assert_int_equal(rpcrdma_engine_process(r.engine, 20), 0);
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		took = (double)(t.tv_sec - t0.tv_sec) +
+		       (double)(t.tv_nsec - t0.tv_nsec) / 1e9;
+	}
+	assert_true(took <= most);
+	return took;
+}
+
+static nfs_fh3 write_unstable(const char *name, WRITE3resok *ok)
+{
+	nfs_fh3 fh;
+
+	assert_int_equal(rig_create(&r, r.root, name, &fh), NFS3_OK);
+	assert_int_equal(rig_write(&r, fh, 0, "data", 4, UNSTABLE, ok), NFS3_OK);
+	return fh;
+}
+
+static nfsstat3 commit(nfs_fh3 fh, COMMIT3resok *ok)
+{
+	COMMIT3args a = {.file = fh};
+	COMMIT3res res;
+	nfsstat3 s = NFS(&r, COMMIT, &a, &res);
+
+	*ok = res.COMMIT3res_u.resok;
+	return s;
+}
+
+/* COMMIT fails, or has another verifier than the WRITE had. */
+static void loss_is_reported(nfs_fh3 fh, const WRITE3resok *written)
+{
+	COMMIT3resok ok;
+
+	if (!commit(fh, &ok))
+		assert_memory_not_equal(ok.verf, written->verf, NFS3_WRITEVERFSIZE);
+}
+
+static void no_loss_is_reported(nfs_fh3 fh, const WRITE3resok *written)
+{
+	COMMIT3resok ok;
+
+	assert_int_equal(commit(fh, &ok), NFS3_OK);
+	assert_memory_equal(ok.verf, written->verf, NFS3_WRITEVERFSIZE);
+}
+
+static bool server_said(const char *text)
+{
+	static char all[1 << 16];
+	int fd = open(r.err, O_RDONLY);
+	ssize_t n = read(fd, all, sizeof(all) - 1);
+
+	assert_true(n >= 0);
+	close(fd);
+	all[n] = 0;
+	return strstr(all, text);
+}
+
+/* Other files, each with its object. */
+static void open_others(const char *prefix, unsigned n)
+{
+	char name[32];
+
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s%u", prefix, i);
+		rig_write_file(&r, name, "x", 1);
+		(void)rig_lookup(&r, r.root, name, NULL); /* there may be no room */
+	}
+}
+
+static void loss_at_once_fails_commit(void **state)
+{
+	COMMIT3resok ok;
+	WRITE3resok w;
+	nfs_fh3 fh;
+
+	(void)state;
+	fh = write_unstable("once", &w);
+	lose(inode_of("once"));
+	assert_int_equal(commit(fh, &ok), NFS3ERR_IO);
+	assert_true(server_said("/exp/once: not forced to storage"));
+	assert_int_equal(commit(fh, &ok), NFS3_OK);
+	assert_memory_not_equal(ok.verf, w.verf, NFS3_WRITEVERFSIZE);
+}
+
+static void idle_files_do_not_lose_data(void **state)
+{
+	WRITE3resok lost, kept;
+	nfs_fh3 f, k;
+
+	(void)state;
+	k = write_unstable("kept", &kept);
+	(void)until_closed(inode_of("kept"), false, 40);
+	no_loss_is_reported(k, &kept);
+	f = write_unstable("idle", &lost);
+	lose(inode_of("idle"));
+	(void)until_closed(inode_of("idle"), false, 40);
+	loss_is_reported(f, &lost);
+	assert_true(server_said("/exp/idle: not forced to storage"));
+}
+
+static void evicted_files_do_not_lose_data(void **state)
+{
+	WRITE3resok lost;
+	nfs_fh3 f;
+
+	(void)state;
+	f = write_unstable("f", &lost);
+	lose(inode_of("f"));
+	open_others("a", 60);
+	(void)until_closed(inode_of("f"), true, 8); /* sooner than when idle */
+	loss_is_reported(f, &lost);
+}
+
+static void files_closed_for_want_of_descriptors(void **state)
+{
+	WRITE3resok lost;
+	struct rlimit was, low;
+	nfs_fh3 f;
+
+	(void)state;
+	f = write_unstable("f", &lost);
+	lose(inode_of("f"));
+	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, NULL, &was), 0);
+	low = (struct rlimit){count_open(0, false) + 3, was.rlim_max};
+	for (int i = 0; i < 110; i++) /* 2 s: idle enough to go */
+		assert_int_equal(rpcrdma_engine_process(r.engine, 20), 0);
+	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &low, NULL), 0);
+	open_others("e", 20);
+	(void)until_closed(inode_of("f"), true, 6);
+	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &was, NULL), 0);
+	loss_is_reported(f, &lost);
+	assert_true(server_said("no descriptor left"));
+}
+
+/* The file has another name: its data can still be committed. */
+static void removing_one_name_loses_nothing(void **state)
+{
+	REMOVE3args ra = {.object = rig_in(r.root, "one")};
+	LINK3args la;
+	REMOVE3res rres;
+	LINK3res lres;
+	WRITE3resok lost;
+	nfs_fh3 f;
+
+	(void)state;
+	f = write_unstable("one", &lost);
+	la = (LINK3args){f, rig_in(r.root, "other")};
+	assert_int_equal(NFS(&r, LINK, &la, &lres), NFS3_OK);
+	lose(inode_of("one"));
+	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3_OK);
+	loss_is_reported(f, &lost);
+}
+
+/* A program that was copied can be executed soon. */
+static void written_files_are_closed_soon(void **state)
+{
+	WRITE3resok w;
+	nfs_fh3 f;
+
+	(void)state;
+	f = write_unstable("program", &w);
+	no_loss_is_reported(f, &w);
+	assert_int_equal(count_open(inode_of("program"), true), 1);
+	(void)until_closed(inode_of("program"), true, 6);
+	assert_int_equal(rig_write(&r, f, 4, "more", 4, FILE_SYNC, &w), NFS3_OK);
+	(void)until_closed(inode_of("program"), true, 6);
+	assert_int_equal(rig_write(&r, f, 8, "more", 4, UNSTABLE, &w), NFS3_OK);
+	no_loss_is_reported(f, &w);
+}
+
+/* What RENAME replaces gives its space back. */
+static void replaced_files_are_closed_soon(void **state)
+{
+	RENAME3args a = {rig_in(r.root, "new"), rig_in(r.root, "old")};
+	RENAME3res res;
+	WRITE3resok w;
+	uint64_t ino;
+
+	(void)state;
+	write_unstable("old", &w);
+	ino = inode_of("old");
+	rig_write_file(&r, "new", "x", 1);
+	assert_int_equal(NFS(&r, RENAME, &a, &res), NFS3_OK);
+	(void)until_closed(ino, false, 6);
+}
+
+#define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	        T(loss_at_once_fails_commit, start),
+	        T(idle_files_do_not_lose_data, start),
+	        T(evicted_files_do_not_lose_data, start_small),
+	        T(files_closed_for_want_of_descriptors, start),
+	        T(removing_one_name_loses_nothing, start),
+	        T(written_files_are_closed_soon, start),
+	        T(replaced_files_are_closed_soon, start),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

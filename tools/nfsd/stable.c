@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What must be on storage, and when.
+ *
+ * Data of an unstable WRITE are the page cache's.  The kernel reports their loss to
+ * descriptors that were open when they were lost, once to each; a descriptor that is
+ * opened later may hear nothing.  So an object with such data stays in the cache with
+ * the descriptor that wrote them, until a sync has succeeded, or has failed and changed
+ * the write verifier, which makes clients write again what they have not committed
+ * [RFC 1813 §3.3.7, §3.3.21].  COMMIT is that sync, as a rule; an object that has to
+ * go is synced by a worker first (object.c).
+ *
+ * A removed file without another name is not synced: no COMMIT can ask for it.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <unistd.h>
+
+/* The verifier is new before the failure can be seen. */
+static void lose(struct object *o, const char *what, int e)
+{
+	struct nfsd *d = o->nfsd;
+
+	nfsd_new_verf(d);
+	atomic_store(&o->failed, atomic_fetch_add(&d->sync_failures, 1) + 1);
+	warn_about(WARN_LOST, o->path_fd, what, e);
+}
+
+/* The first @n unstable WRITEs are on storage, or their clients will be told. */
+static void raise_settled(struct object *o, uint64_t n)
+{
+	uint64_t was = atomic_load(&o->settled);
+
+	while (was < n && !atomic_compare_exchange_weak(&o->settled, &was, n))
+		;
+}
+
+/*
+ * The kernel tells of lost data once for each descriptor: of two syncs that
+ * overlap one fails, and the other one, whose data it may have been, does not.
+ * So whoever heard of no failure waits for those who are still asking, and looks
+ * whether they did.  The verifier is new before a failure is seen here.
+ */
+int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
+                uint64_t failures)
+{
+	uint64_t n = atomic_load(&o->written);
+	int e;
+
+	(void)d;
+	pthread_rwlock_rdlock(&o->syncing);
+	e = (data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
+	if (e == -EINVAL || e == -EROFS)
+		e = 0; /* not a thing that can be synced */
+	if (e)
+		lose(o,
+		     "not forced to storage, clients are to write again what they "
+		     "have not committed",
+		     e);
+	if (e || !data_only)
+		raise_settled(o, n);
+	pthread_rwlock_unlock(&o->syncing);
+	if (e)
+		return e;
+	pthread_rwlock_wrlock(&o->syncing);
+	pthread_rwlock_unlock(&o->syncing);
+	return atomic_load(&o->failed) > failures ? -EIO : 0;
+}
+
+void object_written(struct object *o)
+{
+	atomic_fetch_add(&o->written, 1);
+}
+
+bool object_dirty(const struct object *o)
+{
+	return atomic_load(&o->written) != atomic_load(&o->settled);
+}
+
+void object_settle(struct object *o)
+{
+	struct statx st;
+	int fd;
+
+	if (!object_dirty(o))
+		return;
+	pthread_mutex_lock(&o->lock);
+	fd = o->write_fd; /* stays open while the object is dirty */
+	pthread_mutex_unlock(&o->lock);
+	if (object_stat(o, &st) == -ESTALE)
+		raise_settled(o, atomic_load(&o->written));
+	else
+		(void)object_sync(o->nfsd, o, fd, false, 0); /* printed there */
+}
+
+void object_close_written(struct object *o, int fd)
+{
+	if (close(fd) && errno != EINTR)
+		lose(o,
+		     "lost when it was closed, clients are to write again what "
+		     "they have not committed",
+		     -errno);
+}

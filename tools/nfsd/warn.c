@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines of standard error about storage that fails, whatever the options: each names
+ * the file or the export and the reason.  A broken disk fails a thousand times a
+ * second, so each kind has one line a second; the lines left out are counted, and the
+ * number is printed when the second is over.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+	const char *name; /* in the line that counts */
+	time_t last;      /* second of the last line */
+	unsigned more;    /* left out since */
+} kinds[WARN_KINDS] = {
+        [WARN_LOST] = {.name = "of data that did not reach storage"},
+        [WARN_FILES] = {.name = "of descriptors that ran out"},
+        [WARN_IDENTITY] = {.name = "of identities that could not be taken"},
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of kinds */
+
+static time_t now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* True if a line may be printed now. */
+static bool take_turn(enum warn_kind kind)
+{
+	time_t now = now_seconds();
+	bool turn;
+
+	pthread_mutex_lock(&lock);
+	turn = kinds[kind].last != now;
+	if (turn)
+		kinds[kind].last = now;
+	else
+		kinds[kind].more++;
+	pthread_mutex_unlock(&lock);
+	return turn;
+}
+
+/* Names are the clients': none forges a line, or commands a terminal. */
+static void tame(char *s)
+{
+	for (unsigned char *p = (unsigned char *)s, was = 0; *p; was = *p++)
+		if (*p < 0x20 || *p == 0x7f || (was == 0xc2 && *p >= 0x80 && *p < 0xa0))
+			*p = '?';
+}
+
+void warn_about(enum warn_kind kind, int fd, const char *what, int error)
+{
+	char link[32], path[PATH_MAX];
+	int saved = errno;
+	ssize_t n = -1;
+
+	if (!take_turn(kind))
+		return;
+	if (fd >= 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, path, sizeof(path) - 1);
+	}
+	path[n > 0 ? n : 0] = 0;
+	tame(path);
+	fprintf(stderr, "rpcrdma nfsd: %s%s%s: %s\n", path, *path ? ": " : "", what,
+	        strerror(-error));
+	errno = saved;
+}
+
+void warn_count(bool all)
+{
+	time_t now = now_seconds();
+
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < WARN_KINDS; i++) {
+		if (!kinds[i].more || (!all && kinds[i].last == now))
+			continue;
+		fprintf(stderr, "rpcrdma nfsd: %u more %s\n", kinds[i].more,
+		        kinds[i].name);
+		kinds[i].more = 0;
+		kinds[i].last = now;
+	}
+	pthread_mutex_unlock(&lock);
+}
