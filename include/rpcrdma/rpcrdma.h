@@ -160,7 +160,8 @@ struct rpcrdma_conn_options {
 	const char *provider; /* "verbs[:DEVICE,key=value,...]": RDMA devices;
 				 "iwarp[:key=value,...]": RDMA over TCP in software;
 				 NULL or "auto": for each address, devices where one
-				 serves it, else iwarp (loopback: always).
+				 serves it that is no siw, else iwarp (loopback:
+				 always).
 				 -EINVAL: none of these; -ENOPKG: verbs wants
 				 rdma-core (libibverbs1, librdmacm1) installed;
 				 -ENODEV: verbs wants an RDMA device */

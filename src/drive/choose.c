@@ -52,7 +52,7 @@ const struct rr_prov_ops *rr_choose_connect(const struct sockaddr *sa, socklen_t
 	socklen_t from_len;
 
 	if (!rr_verbs_present(false) && !source_of(sa, len, &from, &from_len) &&
-	    rr_verbs_serves((struct sockaddr *)&from, from_len))
+	    rr_verbs_preferred((struct sockaddr *)&from, from_len))
 		return &rr_verbs_ops;
 	return &rr_iwarp_ops;
 }
@@ -75,7 +75,7 @@ unsigned rr_choose_listen(const struct sockaddr *sa, socklen_t len,
 		ret[1] = &rr_verbs_ops;
 		return rr_verbs_present(false) ? 1 : 2;
 	}
-	if (rr_verbs_serves(sa, len))
+	if (rr_verbs_preferred(sa, len))
 		ret[0] = &rr_verbs_ops;
 	return 1;
 }

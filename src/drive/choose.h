@@ -2,7 +2,7 @@
 /*
  * Which provider carries a connection: the one that the user named, or, for each
  * address as it is used, RDMA devices where one serves it and software iWARP
- * elsewhere.
+ * elsewhere, also where that device is a siw: who wants a siw names "verbs".
  *
  * Connecting, the address that counts is our own, the one that the route to the
  * server begins at.  Loopback addresses are software's.  What was chosen is not

@@ -62,28 +62,41 @@ static bool special(const struct sockaddr_storage *a)
 	return v4 == INADDR_ANY || v4 >> 24 == IN_LOOPBACKNET;
 }
 
+/* By the vendor that it gives as its own; its name is whatever its maker liked. */
+enum { SIW_VENDOR = 0x626d74 };
+
+bool rr_verbs_is_siw(const struct rr_rdma_lib *lib, struct ibv_context *ctx)
+{
+	struct ibv_device_attr a;
+
+	memset(&a, 0, sizeof(a));
+	return ctx->device->transport_type == IBV_TRANSPORT_IWARP &&
+	       !lib->ibv_query_device(ctx, &a) && a.vendor_id == SIW_VENDOR;
+}
+
 /* The connection manager finds the device of an address when it binds to it. */
 static bool binds(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
                   struct sockaddr *sa)
 {
 	struct rdma_cm_id *id;
-	bool served;
+	bool preferred = false;
 
 	if (lib->rdma_create_id(ch, &id, NULL, RDMA_PS_TCP))
 		return false;
-	served = !lib->rdma_bind_addr(id, sa) && id->verbs;
-	if (served)
+	if (!lib->rdma_bind_addr(id, sa) && id->verbs) {
 		rr_vb_dev_note(id->verbs);
+		preferred = !rr_verbs_is_siw(lib, id->verbs);
+	}
 	(void)lib->rdma_destroy_id(id); /* fails for a bad argument only */
-	return served;
+	return preferred;
 }
 
-bool rr_verbs_serves(const struct sockaddr *sa, socklen_t len)
+bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len)
 {
 	const struct rr_rdma_lib *lib;
 	struct rdma_event_channel *ch;
 	struct sockaddr_storage a = {0};
-	bool served;
+	bool preferred;
 
 	if (len > sizeof(a))
 		return false;
@@ -97,7 +110,7 @@ bool rr_verbs_serves(const struct sockaddr *sa, socklen_t len)
 	lib = rr_rdma_lib();
 	if (rr_rdma_channel(lib, &ch))
 		return false;
-	served = binds(lib, ch, (struct sockaddr *)&a);
+	preferred = binds(lib, ch, (struct sockaddr *)&a);
 	lib->rdma_destroy_event_channel(ch);
-	return served;
+	return preferred;
 }

@@ -14,8 +14,15 @@
  * Without devices rdma-core is loaded only if @load. */
 int rr_verbs_present(bool load);
 
-/* Does a device serve the local address @sa (its port does not matter)?  The any
- * address and the loopback ones belong to none. */
-bool rr_verbs_serves(const struct sockaddr *sa, socklen_t len);
+/* Does a device serve the local address @sa (its port does not matter), and better
+ * than software iWARP would?  The any address and the loopback ones belong to none.  A
+ * siw is no better: it is software and speaks the same over TCP, but sleeps on what
+ * comes early, checks less, and says less. */
+bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len);
+
+struct ibv_context;
+struct rr_rdma_lib;
+/* Is the device siw, the software iWARP of Linux? */
+bool rr_verbs_is_siw(const struct rr_rdma_lib *lib, struct ibv_context *ctx);
 
 #endif
