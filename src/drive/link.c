@@ -559,6 +559,7 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 	        .options = c->prov_options[0] ? c->prov_options : NULL,
 	        .handshake_ns = c->o.handshake_ns,
 	        .memory = {pool_block, l},
+	        .recvs = 2 * c->o.credits + 2, /* rr_credit_receives */
 	};
 }
 

@@ -132,6 +132,7 @@ struct rr_prov_config {
 	const char *options; /* provider's own, "key=value,..." or NULL; borrowed */
 	rr_time handshake_ns; /* limit of connection set-up; 0 = 10 s */
 	struct rr_prov_memory memory; /* block NULL: no memory is known to stay */
+	uint32_t recvs; /* Receives that are posted at once at most; 0 = not known */
 	void *instance; /* sim: its struct rr_sim_world; others: NULL */
 };
 

@@ -69,6 +69,8 @@ enum rig_lack {
 	RIG_NO_INV_BLAME = 128,
 	/* siw lets a peer read what it may only write, if it has the handle */
 	RIG_READS_ALL = 256,
+	/* InfiniBand: a Send that comes without a Receive ends nothing, it waits */
+	RIG_RNR_WAITS = 512,
 };
 
 /* The providers under test: rig_sim.c, rig_iwarp.c, rig_verbs.c. */

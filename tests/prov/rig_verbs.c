@@ -101,7 +101,8 @@ unsigned rig_lacks(unsigned side)
 		return 0;
 	return both |
 	       (device_is_iwarp ? RIG_NO_HANDLE_BLAME | RIG_NO_TERMINATE | RIG_READS_ALL
-	                        : RIG_PADDED_PRIVATE | RIG_NO_INV_BLAME);
+	                        : RIG_PADDED_PRIVATE | RIG_NO_INV_BLAME |
+	                                  RIG_RNR_WAITS);
 }
 
 void rig_provider_begin(struct rr_prov_config *cfg, unsigned side)

@@ -148,8 +148,8 @@ static void answers_are_kept(void **state)
 		struct rr_verbs_caps first, c;
 
 		assert_non_null(ctx);
-		rr_verbs_probe(ctx, &first);
-		rr_verbs_probe(ctx, &c);
+		rr_verbs_probe(lib, ctx, &first);
+		rr_verbs_probe(lib, ctx, &c);
 		assert_string_equal(c.words, first.words);
 		assert_int_equal(c.windows, first.windows);
 		assert_int_equal(c.with_inv, first.with_inv);

@@ -235,7 +235,8 @@ static struct rdma_conn_param conn_param(const struct rr_vb_ep *ep)
 	        .responder_resources = ep->ird,
 	        .initiator_depth = ep->ord,
 	        .retry_count = RR_VB_RETRY,
-	        .rnr_retry_count = 0, /* credits say how much may come */
+	        /* credits say how much may come; who counts them otherwise waits */
+	        .rnr_retry_count = RR_VB_RNR,
 	};
 }
 

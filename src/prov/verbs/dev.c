@@ -69,12 +69,12 @@ static int dev_new(struct ibv_context *ctx, struct rr_vb_dev **ret)
 	return 0;
 }
 
-/* For its first endpoint: what it can do. */
-static int dev_try(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
+/* For its first endpoint: what there is of it. */
+static int dev_ask(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
 {
 	int flags, rc;
 
-	if (d->tried)
+	if (d->asked)
 		return 0;
 	flags = fcntl(d->async_fd, F_GETFL);
 	if (flags < 0 || fcntl(d->async_fd, F_SETFL, flags | O_NONBLOCK) < 0)
@@ -82,9 +82,26 @@ static int dev_try(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
 	rc = rr_vb_error(lib->ibv_query_device(d->ctx, &d->attr));
 	if (rc)
 		return rc;
-	rr_verbs_probe(d->ctx, &d->caps);
-	d->tried = true;
+	d->caps.iwarp = d->ctx->device->transport_type == IBV_TRANSPORT_IWARP;
+	d->asked = true;
 	return 0;
+}
+
+bool rr_vb_dev_windows(struct rr_vb_ep *ep)
+{
+	struct rr_vb_dev *d = ep->dev;
+	struct rr_verbs_caps c;
+
+	pthread_mutex_lock(&registry_lock);
+	if (!d->tried) {
+		rr_verbs_probe(ep->lib, d->ctx, &c);
+		d->caps.windows = c.windows; /* others read d->caps.iwarp */
+		d->caps.window_bounds = c.window_bounds;
+		d->caps.with_inv = c.with_inv;
+		d->tried = true;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return d->caps.windows;
 }
 
 static void dev_free(struct rr_vb_dev *d)
@@ -187,7 +204,7 @@ int rr_vb_dev_get(struct rr_vb_ep *ep)
 	pthread_mutex_lock(&registry_lock);
 	rc = find(ep->id->verbs, &d);
 	if (!rc)
-		rc = dev_try(d, ep->lib);
+		rc = dev_ask(d, ep->lib);
 	if (!rc)
 		d->refs++;
 	pthread_mutex_unlock(&registry_lock);

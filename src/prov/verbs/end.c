@@ -40,6 +40,7 @@ void rr_vb_drain(struct rr_vb_ep *ep)
 {
 	RR_ASSERT(ep->state == RR_VB_READY);
 	ep->state = RR_VB_DRAIN;
+	ep->loss_at = RR_TIME_NEVER; /* from here on the deadline counts */
 	ep->deadline = ep->now + RR_VB_END_NS;
 	ep->end_limit = ep->now + RR_VB_DRAIN_NS;
 }

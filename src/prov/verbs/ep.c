@@ -49,8 +49,9 @@ static void init(struct rr_vb_ep *ep, const struct rr_prov_config *cfg, rr_time 
 	ep->trace = cfg->trace;
 	ep->conn_id = cfg->conn_id;
 	ep->memory = cfg->memory;
+	ep->recvs = cfg->recvs;
 	ep->chain.last_sent = -1;
-	ep->rq_depth = ep->opts.rq;
+	ep->rq_depth = ep->opts.rq ? ep->opts.rq : ep->recvs ? ep->recvs : RR_VB_RQ;
 	rr_list_init(&ep->of_dev);
 	rr_ring_init(&ep->out, sizeof(struct rr_wc));
 	rr_ring_init(&ep->wait, sizeof(struct rr_vb_op));

@@ -36,6 +36,9 @@
 #define RR_VB_BOUNCE   65536     /* octets of the bounce ring */
 #define RR_VB_SMALL    4096      /* pieces up to this are copied, not registered */
 #define RR_VB_RETRY    6         /* of the device, when the peer does not acknowledge */
+#define RR_VB_RNR      7         /* ... when it has no Receive: without end [C3] */
+#define RR_VB_SQ       256       /* depth of the send queue, if not told otherwise */
+#define RR_VB_RQ       1024      /* ... of the Receives, where their number is not known */
 #define RR_VB_ROTATE   16        /* windows that rest before one is used again */
 #define RR_VB_END_NS   RR_SEC(1) /* an orderly end waits no longer for a silent peer */
 #define RR_VB_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
@@ -106,7 +109,8 @@ struct rr_vb_block {
 	struct ibv_mr *mr;
 };
 
-enum rr_vb_access { RR_VB_FREE, RR_VB_OPEN, RR_VB_CLOSING };
+/* CLOSED: closing, and the peer was first. */
+enum rr_vb_access { RR_VB_FREE, RR_VB_OPEN, RR_VB_CLOSING, RR_VB_CLOSED };
 
 struct rr_vb_region {
 	struct rr_vb_region *next; /* in its bucket, or of the free ones */
@@ -145,7 +149,8 @@ struct rr_vb_dev {
 	int cmd_fd, async_fd; /* the context's, which may be closed while refs is 0 */
 	struct stat node;     /* of cmd_fd, by which it is known again */
 	bool watched;         /* sysfs shows it as long as it is there */
-	bool tried;           /* @attr and @caps are known */
+	bool asked;           /* @attr and what is no trial's of @caps are known */
+	bool tried;           /* all of @caps is; under the registry's lock */
 	pthread_mutex_t lock; /* of @eps, and of what events set in them */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
@@ -180,6 +185,7 @@ struct rr_vb_ep {
 	struct ibv_qp *qp;
 	bool armed;         /* the next completion makes the channel ready */
 	unsigned cq_events; /* got and not acknowledged */
+	uint32_t recvs; /* Receives that its user posts at once; 0: not known */
 	uint32_t sq_depth, rq_depth, max_sge, max_inline;
 	uint32_t max_msg;
 	bool windows; /* regions are windows */
@@ -281,6 +287,8 @@ void rr_vb_qp_error(struct rr_vb_ep *ep);
 
 /* ---- dev.c ---- */
 RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
+/* Memory windows of it work.  The first who asks tries them: see probe.h. */
+bool rr_vb_dev_windows(struct rr_vb_ep *ep);
 /* librdmacm has opened it for something other than an endpoint. */
 void rr_vb_dev_note(struct ibv_context *ctx);
 void rr_vb_dev_put(struct rr_vb_ep *ep);

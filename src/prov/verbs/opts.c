@@ -9,8 +9,8 @@
 	X("inline", inline_bytes, 256, 0, 4096)                                        \
 	X("ird", ird, 64, 0, 255)                                                      \
 	X("ord", ord, 64, 0, 255)                                                      \
-	X("sq", sq, 256, 64, 16384)                                                    \
-	X("rq", rq, 1024, 16, 16384)
+	X("sq", sq, 0, 64, 16384)                                                      \
+	X("rq", rq, 0, 16, 16384)
 
 static const struct {
 	const char *name;

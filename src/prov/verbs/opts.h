@@ -9,7 +9,8 @@
 
 struct rr_verbs_opts {
 	char device[RR_VB_DEVICE_MAX]; /* "": any */
-	uint32_t mw, inline_bytes, ird, ord, sq, rq;
+	uint32_t mw, inline_bytes, ird, ord;
+	uint32_t sq, rq; /* 0: as the number of Receives makes it */
 };
 
 /* @text may be NULL.  -EINVAL: unknown key, bad number, out of range. */

@@ -313,13 +313,12 @@ static bool same_device(const struct kept *k, const char *name, __be64 guid,
 	       k->caps.iwarp == (dev->transport_type == IBV_TRANSPORT_IWARP);
 }
 
-void rr_verbs_probe(struct ibv_context *ctx, struct rr_verbs_caps *ret)
+void rr_verbs_probe(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
+                    struct rr_verbs_caps *ret)
 {
-	const struct rr_rdma_lib *lib = rr_rdma_lib();
 	struct ibv_device_attr attr;
 	struct kept k = {.guid = 0};
 
-	RR_ASSERT(lib); /* @ctx came from it */
 	memset(&attr, 0, sizeof(attr));
 	if (!lib->ibv_query_device(ctx, &attr))
 		k.guid = attr.node_guid;

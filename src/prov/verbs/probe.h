@@ -9,8 +9,10 @@
  * Invalidate and by the local work request, and demands each time that a Write
  * thereafter fails and changes nothing; so too for a Write into a window that
  * may only be read, by a handle that it had before, and beyond its end.  It runs
- * once a device (opened for that, by any thread), takes milliseconds, and is
- * bounded to two seconds; what could not be tried is off.
+ * once a device (opened for that, by any thread) and process, and only for an
+ * endpoint that would use windows, takes milliseconds, and is bounded to two seconds;
+ * what could not be tried is off.  The kernel may note each refusal in its log, as rxe
+ * does from Linux 6.12 on: some lines for each process.
  */
 #ifndef RR_PROV_VERBS_PROBE_H
 #define RR_PROV_VERBS_PROBE_H
@@ -43,7 +45,8 @@ struct rr_verbs_caps {
 
 /* Of the device that @ctx is open on.  The first time, this blocks for as long
  * as the test takes; the answer is kept for the process. */
-void rr_verbs_probe(struct ibv_context *ctx, struct rr_verbs_caps *ret);
+void rr_verbs_probe(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
+                    struct rr_verbs_caps *ret);
 
 /* The test itself, with nothing kept.  -EAGAIN: no port of @dev was ready for it,
  * later may be another matter; @ret is filled in (windows off) all the same. */

@@ -76,6 +76,24 @@ static int watch(struct rr_vb_ep *ep, int fd, uint32_t events)
 	return epoll_ctl(ep->epfd, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
+static uint32_t wanted_sq(const struct rr_vb_ep *ep)
+{
+	if (ep->opts.sq)
+		return ep->opts.sq;
+	if (!ep->recvs)
+		return RR_VB_SQ;
+	return RR_MIN(RR_MAX(2 * ep->recvs, 64u), (uint32_t)RR_VB_SQ);
+}
+
+/* Its user posts Receives for all its credits, and could not. */
+static int too_few(struct rr_vb_ep *ep, const char *name)
+{
+	rr_vb_reason(ep, -ENOBUFS,
+	             "%s: a queue of %u Receives, %u are wanted: fewer credits%s", name,
+	             ep->rq_depth, ep->recvs, ep->opts.rq ? ", or a larger rq" : "");
+	return -ENOBUFS;
+}
+
 static int measure(struct rr_vb_ep *ep)
 {
 	const struct ibv_device_attr *a = &ep->dev->attr;
@@ -87,15 +105,15 @@ static int measure(struct rr_vb_ep *ep)
 
 	if (rc)
 		return rc;
-	ep->sq_depth = RR_MIN(RR_MIN(ep->opts.sq, wr), cqe / 4);
-	ep->rq_depth = RR_MIN(RR_MIN(ep->opts.rq, wr), cqe / 2);
+	ep->sq_depth = RR_MIN(RR_MIN(wanted_sq(ep), wr), cqe / 4);
+	ep->rq_depth = RR_MIN(RR_MIN(ep->rq_depth, wr), cqe / 2);
 	ep->max_sge = RR_MAX(1u, RR_MIN((uint32_t)a->max_sge, RR_VB_MAX_SGE));
 	ep->max_inline = ep->opts.inline_bytes;
 	ep->max_msg = port.max_msg_sz ? port.max_msg_sz : 1u << 20;
 	ep->ird = (uint8_t)RR_MIN(ep->opts.ird, (uint32_t)RR_MAX(a->max_qp_rd_atom, 0));
 	ep->ord = (uint8_t)RR_MIN(ep->opts.ord,
 	                          (uint32_t)RR_MAX(a->max_qp_init_rd_atom, 0));
-	ep->windows = ep->dev->caps.windows && ep->opts.mw;
+	ep->windows = ep->opts.mw && rr_vb_dev_windows(ep);
 	return 0;
 }
 
@@ -110,6 +128,8 @@ static int open_all(struct rr_vb_ep *ep, const char **ret_what)
 		rc = measure(ep);
 	if (rc)
 		return rc;
+	if (ep->rq_depth < ep->recvs)
+		return too_few(ep, ep->lib->ibv_get_device_name(ep->id->verbs->device));
 	*ret_what = "a protection domain";
 	ep->pd = ep->lib->ibv_alloc_pd(ep->id->verbs);
 	if (!ep->pd)

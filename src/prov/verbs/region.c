@@ -7,8 +7,10 @@
  * opens is a part of a stable block, if the device holds the peer to a window's
  * own bounds, else a registration of just the region; neither has rights for the
  * peer.  The peer's Send With Invalidate closes it, or a posted local
- * invalidation.  Closed windows rest at the end of a queue, so that a key does
- * not come back soon.
+ * invalidation, unless the completion queue tells that the peer was first.  What is
+ * left of that race (the peer's Send comes while the device has our request) ends
+ * the connection, as does one that comes later.  Closed windows rest at the end of a
+ * queue, so that a key does not come back soon.
  *
  * Without: a region is a registration with just the rights wanted, and ending
  * it is the invalidation, done before the call returns.
@@ -65,13 +67,13 @@ static void take_out(struct rr_vb_regions *t, struct rr_vb_region *r)
 	t->used--;
 }
 
-static struct rr_vb_region *find_open(const struct rr_vb_regions *t, uint32_t handle)
+static struct rr_vb_region *find(const struct rr_vb_regions *t, uint32_t handle)
 {
 	struct rr_vb_region *r = t->buckets ? *slot(t, handle) : NULL;
 
 	while (r && r->handle != handle)
 		r = r->next;
-	return r && r->state == RR_VB_OPEN ? r : NULL;
+	return r;
 }
 
 static void rest(struct rr_vb_regions *t, struct rr_vb_region *r)
@@ -215,8 +217,8 @@ int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 
 	if (!rr_vb_is(ep, RR_VB_BIT(READY)))
 		return -ENOTCONN;
-	r = find_open(&ep->regions, handle);
-	if (!r)
+	r = find(&ep->regions, handle);
+	if (!r || r->state != RR_VB_OPEN)
 		return -EINVAL;
 	if (ep->posted + ep->out.count >= 4 * RR_VB_MAX_SEND)
 		return -ENOBUFS;
@@ -241,10 +243,14 @@ int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 
 bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 {
-	struct rr_vb_region *r = find_open(&ep->regions, handle);
+	struct rr_vb_region *r = find(&ep->regions, handle);
 
 	if (!r || !r->mw)
 		return false;
+	if (r->state != RR_VB_OPEN) {
+		r->state = RR_VB_CLOSED; /* the word of it is the UNBIND's */
+		return false;
+	}
 	ep->count.remote_invalidations++;
 	closed(ep, r, true);
 	return true;

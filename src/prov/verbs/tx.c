@@ -6,7 +6,9 @@
  * request (a Write of many pieces several) of a chain, given to the device in
  * one call.  What does not fit into the device's queue waits for completions.
  * Only the last of a chain asks for a completion, and Reads, whose sinks may
- * have to be closed; wc.c counts back from there.
+ * have to be closed; wc.c counts back from there.  On iWARP devices all that
+ * carries octets asks: siw leaves those of a request that does not ask in their
+ * place until TCP has sent them, and reports the request as done before that.
  *
  * Where the pieces lie: in the work request itself if they are few octets, in a
  * stable block, in the bounce ring, or in a registration for this operation.
@@ -60,7 +62,7 @@ static struct ibv_send_wr *chain_add(struct rr_vb_ep *ep, struct rr_vb_op *op,
 	ep->in_device++;
 	wr->wr_id = RR_VB_WR_ID(ep->seq, read ? RR_VB_Q_READ : RR_VB_Q_SENT);
 	wr->opcode = opcode;
-	wr->send_flags = read ? IBV_SEND_SIGNALED : 0;
+	wr->send_flags = read || ep->dev->caps.iwarp ? IBV_SEND_SIGNALED : 0;
 	wr->sg_list = &c->sge[c->n_sge];
 	if (!read)
 		c->last_sent = (int)c->n;
@@ -193,8 +195,10 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	wr = chain_add(ep, op, op->handle ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND);
 	if (in_wr)
 		wr->send_flags |= IBV_SEND_INLINE;
-	if (op->handle)
-		wr->invalidate_rkey = op->handle;
+	if (op->handle) {
+		wr->invalidate_rkey = op->handle; /* what drivers read, ... */
+		wr->wr.rdma.rkey = op->handle;    /* ... and what libsiw reads */
+	}
 	for (unsigned i = 0; i < n; i++)
 		add_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
 	return 0;
@@ -265,10 +269,16 @@ static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 	};
 }
 
+/* A device refuses to close a window that is closed, and ends the connection, or
+ * worse (probe.h).  So what the peer has invalidated by now is left alone. */
 static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
-	struct ibv_send_wr *wr = chain_add(ep, op, IBV_WR_LOCAL_INV);
+	struct ibv_send_wr *wr;
 
+	rr_vb_cq_poll(ep);
+	if (op->region->state == RR_VB_CLOSED || ep->flushed)
+		return;
+	wr = chain_add(ep, op, IBV_WR_LOCAL_INV);
 	wr->invalidate_rkey = op->region->handle;
 }
 
@@ -304,6 +314,7 @@ static uint32_t most_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
 static void issue_first(struct rr_vb_ep *ep)
 {
 	struct rr_vb_op op = *(struct rr_vb_op *)rr_ring_first(&ep->wait);
+	struct rr_ring *to = op.kind == RR_VB_READ ? &ep->reads : &ep->sent;
 	struct rr_sge s[RR_PROV_MAX_SGE];
 	int rc;
 
@@ -314,11 +325,10 @@ static void issue_first(struct rr_vb_ep *ep)
 	rc = issue(ep, &op, s);
 	if (rc)
 		op.last = UINT64_MAX; /* never done, only flushed */
-	if (op.kind == RR_VB_READ && !op.last && !ep->reads.count)
-		rr_vb_op_done(ep, op, 0);
+	if (!op.last && !to->count && !ep->flushed)
+		rr_vb_op_done(ep, op, 0); /* the device never saw it */
 	else
-		*(struct rr_vb_op *)rr_ring_push(
-		        op.kind == RR_VB_READ ? &ep->reads : &ep->sent) = op;
+		*(struct rr_vb_op *)rr_ring_push(to) = op;
 	if (!rc)
 		return;
 	ep->flushed = ep->unsent = true;
