@@ -13,7 +13,7 @@ cannot() {
 command -v qemu-system-x86_64 >/dev/null || cannot "qemu-system-x86_64 is not installed"
 available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
 [ "$available" -ge 1536 ] || cannot "the guest wants 1.5 GiB of memory, $available MiB are free"
-sh "$here/guest-build.sh" "$GUEST" >"$KERNEL_RUN/build.log" 2>&1 </dev/null
+sh "$here/guest-build.sh" "$GUEST" "$kernel" >"$KERNEL_RUN/build.log" 2>&1 </dev/null
 case $? in
 0) tail -n 1 "$KERNEL_RUN/build.log" ;;
 77) cannot "$(tail -n 1 "$KERNEL_RUN/build.log")" ;;

@@ -12,8 +12,11 @@
 # after its start, and boots another if it does not answer.  README.md says more.
 #
 # From the environment: RPCRDMA, the command under test; GUEST, where guest-build.sh put
-# the guest; KERNEL_RUN, a directory for what runs.
+# the guest; KERNEL_RUN, a directory for what runs; KERNEL, which kernel (6.1).
 : "${RPCRDMA:?is not set}" "${GUEST:?is not set}" "${KERNEL_RUN:?is not set}"
+# Each kernel has a guest of its own: guest-build.sh.
+kernel=${KERNEL:-6.1}
+[ "$kernel" = 6.1 ] || GUEST=$GUEST-$kernel
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 test_name=$(basename "$0" .sh)${VARIANT:+-$VARIANT}
@@ -201,7 +204,7 @@ guest_link() { # rxe|siw|none [PARAM=VALUE...]
 	rxe) load='modprobe rdma_rxe' ;;
 	siw)
 		load='modprobe -r siw; modprobe siw'
-		[ $# = 0 ] || load="modprobe -r siw; modprobe -a ib_core iw_cm libcrc32c; insmod /lib/siw-tunable.ko $*"
+		[ $# = 0 ] || load="modprobe -r siw; modprobe -a -q ib_core iw_cm libcrc32c ib_uverbs; insmod /lib/siw-tunable.ko $*"
 		;;
 	*) die "no such link: $link" ;;
 	esac
