@@ -173,7 +173,8 @@ struct rpcrdma_conn_options {
 	uint32_t max_requests; /* being served at once; default 256 */
 	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
-	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB */
+	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB;
+				    for all together see rpcrdma_budget_set */
 	uint64_t handshake_ns; /* transport and property exchange; default 10 s */
 	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never */
 	uint64_t keepalive_ns; /* grant messages on an idle connection; 0 = none: hosts
@@ -247,6 +248,29 @@ struct rpcrdma_conn_info {
 	char identity[256]; /* what the peer proved to be (hostauth); "" = nothing */
 	struct sockaddr_storage peer, local;
 };
+
+/*
+ * Memory that peers can make this process hold, over all its engines: Receives of
+ * connections that it accepts, what is pulled or reassembled for requests, and results.
+ * Each request reserves all that it can need before anything is pulled for it; what
+ * does not fit waits in order.  While others wait, a connection whose peer neither
+ * sends nor takes what would free the memory that it holds is ended.
+ */
+struct rpcrdma_budget {
+	uint64_t limit_bytes;
+	uint64_t used_bytes; /* reserved now */
+	uint64_t connections_bytes; /* of these, the fixed price of connections */
+	uint64_t waiting; /* connections that wait for memory now */
+	uint64_t waits; /* how often one began to wait */
+	uint64_t refused; /* connections and Calls for which there was no memory */
+	uint64_t ended; /* connections ended because others waited for their memory */
+};
+/* Default: an eighth of the machine's memory, at most 1 GiB.  All connections
+ * together may hold 3/8 of it in Receives, and one request a half.  -EINVAL below 1 MiB.
+ * Any thread, any time; what is held already stays. */
+RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
+/* Any thread. */
+RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret);
 
 /* The engine's sums, connections that have ended included. */
 RPCRDMA_API void rpcrdma_engine_stats(const struct rpcrdma_engine *, struct rpcrdma_stats *ret);

@@ -6,6 +6,7 @@
  * ends.  A child of fork() has no such thread; what it inherits is forgotten there.
  */
 #include "rpc/shared.h"
+#include "drive/budget.h"
 
 #include <signal.h>
 #include <sys/random.h>
@@ -58,6 +59,7 @@ static void after_fork_parent(void)
 static void after_fork_child(void)
 {
 	shared.engine = NULL;
+	rr_budget_forget();
 	shared.calls = shared.requests = 0;
 	shared.items_placed = shared.item_bytes_placed = 0;
 	shared.items_copied = shared.item_bytes_copied = 0;

@@ -24,11 +24,11 @@
 enum {
 	MAX_LISTENERS = 16,
 	DRAIN_SECONDS = 2,
-	STOP_SECONDS = 1,      /* then, for workers without an answer to give */
-	QUEUES_PER_CLIENT = 8, /* of --memory, that all queues may hold */
+	STOP_SECONDS = 1, /* then, for workers without an answer to give */
 	NO_PORT = 65536,
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
-	MAX_NULL_CALL = 68 << 10,              /* with a token of GSS-API */
+	CLIENT_MEMORY = 32 << 20,
+	MAX_NULL_CALL = 68 << 10, /* with a token of GSS-API */
 };
 
 struct server {
@@ -96,8 +96,9 @@ static const char help[] =
         "                          is on storage (WRITE and COMMIT are not affected)\n"
         "  --threads N             threads for each file system, 1 to 64 (4)\n"
         "  --connections N         most connections of a listener (128)\n"
-        "  --memory SIZE           most memory that one client's requests may hold "
-        "(32M)\n"
+        "  --memory SIZE           most memory that all clients together may hold (an "
+        "eighth\n"
+        "                          of the machine's, at most 1G)\n"
         "  --reply-cache SIZE      memory for replies to CREATE, REMOVE, RENAME..., so "
         "that\n"
         "                          a request sent again is not executed again (8M; "
@@ -202,7 +203,7 @@ static int parse(struct server *s, int argc, char **argv)
 	        {"threads", 0, TOOL_RANGE(TOOL_NUMBER, s->threads, 1, 64)},
 	        {"connections", 0, TOOL_RANGE(TOOL_NUMBER, s->connections, 1, 65536)},
 	        {"memory", 0,
-	         TOOL_RANGE(TOOL_SIZE, s->memory, 4 * NFSD_MAX_IO, UINT64_MAX)},
+	         TOOL_RANGE(TOOL_SIZE, s->memory, 16 * NFSD_MAX_IO, UINT64_MAX)},
 	        {"reply-cache", 0, TOOL_TO(TOOL_TAKE, s->reply_cache),
 	         .take = take_reply_cache},
 	        {"state-dir", 0, TOOL_TO(TOOL_TEXT, s->state_dir)},
@@ -279,12 +280,21 @@ static unsigned object_limit(void)
 	return n < 4096 ? (unsigned)n : 4096;
 }
 
+/* What one client's requests may hold. */
+static uint64_t client_memory(void)
+{
+	struct rpcrdma_budget b;
+
+	rpcrdma_budget_get(&b);
+	return b.limit_bytes / 4 < CLIENT_MEMORY ? b.limit_bytes / 4 : CLIENT_MEMORY;
+}
+
 /* A client that there is no memory for is refused, and nobody is told why. */
-static void look_at_memlock(const struct server *s)
+static void look_at_memlock(void)
 {
 	struct rlimit r;
 
-	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) || r.rlim_cur >= s->memory)
+	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) || r.rlim_cur >= client_memory())
 		return;
 	fprintf(stderr,
 	        "rpcrdma nfsd: RDMA devices want locked memory, and %s are allowed "
@@ -300,7 +310,7 @@ static int listen_all(struct server *s)
 
 	tool_conn_options(&s->common, &o);
 	o.max_message_bytes = MAX_MESSAGE;
-	o.max_pinned_bytes = s->memory;
+	o.max_pinned_bytes = client_memory();
 	for (unsigned i = 0; i < s->n_listen; i++) {
 		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
 		                   (unsigned)s->connections, &s->listeners[i]);
@@ -321,7 +331,7 @@ static int listen_all(struct server *s)
 		s->n_listeners++;
 	}
 	if (devices)
-		look_at_memlock(s);
+		look_at_memlock();
 	return 0;
 }
 
@@ -498,14 +508,23 @@ static int set_gss(struct server *s)
 	return e;
 }
 
+/* The process's memory: what waits in queues is a part of it. */
+static void set_memory(struct server *s)
+{
+	struct rpcrdma_budget b;
+
+	if (s->memory)
+		(void)!rpcrdma_budget_set(s->memory); /* in range */
+	rpcrdma_budget_get(&b);
+	s->nfsd.queue_bytes = b.limit_bytes;
+}
+
 static int set_up(struct server *s)
 {
 	int e;
 
 	s->nfsd.threads = (unsigned)s->threads;
-	s->nfsd.queue_bytes = s->memory > UINT64_MAX / QUEUES_PER_CLIENT
-	                              ? UINT64_MAX
-	                              : s->memory * QUEUES_PER_CLIENT;
+	set_memory(s);
 	umask(0); /* modes are the clients' */
 	nfsd_new_verf(&s->nfsd);
 	e = export_load_secret(&s->nfsd, s->state_dir);
@@ -638,7 +657,6 @@ int tool_nfsd(int argc, char **argv)
 	s->threads = 4;
 	s->mount_port = s->gss_port = NO_PORT;
 	s->connections = 128;
-	s->memory = 32 << 20;
 	s->reply_cache = 8 << 20;
 	s->nfsd.squash = (struct squash){true, false, 65534, 65534};
 	pthread_mutex_init(&s->nfsd.lock, NULL);
