@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Of the events counted from one, those from @from on, @len of them, fail. */
 struct fault {
@@ -42,11 +43,13 @@ void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
 void *__real_aligned_alloc(size_t, size_t);
+void *__real_mmap(void *, size_t, int, int, int, off_t);
 void __real_free(void *);
 void *__wrap_malloc(size_t);
 void *__wrap_calloc(size_t, size_t);
 void *__wrap_realloc(void *, size_t);
 void *__wrap_aligned_alloc(size_t, size_t);
+void *__wrap_mmap(void *, size_t, int, int, int, off_t);
 void __wrap_free(void *);
 
 void *__wrap_malloc(size_t n)
@@ -69,6 +72,11 @@ void *__wrap_realloc(void *p, size_t n)
 void *__wrap_aligned_alloc(size_t align, size_t n)
 {
 	return hit(&memory) ? NULL : counted(__real_aligned_alloc(align, n));
+}
+
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+	return hit(&memory) ? MAP_FAILED : __real_mmap(at, n, prot, flags, fd, offset);
 }
 
 void __wrap_free(void *p)
