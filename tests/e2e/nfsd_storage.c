@@ -2,8 +2,9 @@
 /*
  * rpcrdma nfsd, storage: data that were lost between WRITE and COMMIT are never
  * committed under the verifier of the WRITE, whatever became of the file meanwhile; and
- * files are not held longer than that takes.  The preloaded storage loses what it is
- * told to, as Linux would.
+ * files are not held longer than that takes.  Names and attributes are synced before
+ * the answer.  The preloaded storage loses what it is told to, as Linux would, and
+ * writes down what is synced.
  */
 #define _GNU_SOURCE
 #include "support/nfsd_rig.h"
@@ -20,7 +21,7 @@
 static struct rig r;
 static char flags[128]; /* the shim's directory */
 
-static int start_with(rlim_t nofile)
+static int start_with(rlim_t nofile, const char *option)
 {
 	rig_init(&r);
 	snprintf(flags, sizeof(flags), "%s/flags", r.dir);
@@ -28,20 +29,26 @@ static int start_with(rlim_t nofile)
 	r.preload = STORAGE;
 	r.preload_flag = flags;
 	r.nofile = nofile;
-	rig_start(&r, NULL);
+	rig_start(&r, option, NULL);
 	return 0;
 }
 
 static int start(void **state)
 {
 	(void)state;
-	return start_with(0);
+	return start_with(0, NULL);
 }
 
 static int start_small(void **state)
 {
 	(void)state;
-	return start_with(300);
+	return start_with(300, NULL);
+}
+
+static int start_async(void **state)
+{
+	(void)state;
+	return start_with(0, "--async");
 }
 
 static int stop(void **state)
@@ -308,6 +315,136 @@ static void replaced_files_are_closed_soon(void **state)
 	(void)until_closed(ino, false, 6);
 }
 
+/* ---- Names and attributes -------------------------------------------------------- */
+
+static void log_begin(void)
+{
+	char path[160];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/log", flags);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	assert_true(fd >= 0);
+	assert_int_equal(fchmod(fd, 0666), 0);
+	close(fd);
+}
+
+/* What was synced since, in this order; NULL ends.  "syncfs" has the export's root. */
+static void log_is(const char *first, ...)
+{
+	char path[160], line[64], want[64];
+	const char *name = first;
+	struct stat st;
+	va_list ap;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/log", flags);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	va_start(ap, first);
+	for (; name; name = va_arg(ap, const char *)) {
+		bool all = !strcmp(name, "syncfs");
+
+		assert_int_equal(lstat(rig_path(&r, all ? "." : name), &st), 0);
+		snprintf(want, sizeof(want), "%s %llu\n", all ? "syncfs" : "fsync",
+		         (unsigned long long)st.st_ino);
+		assert_non_null(fgets(line, sizeof(line), f));
+		assert_string_equal(line, want);
+	}
+	va_end(ap);
+	assert_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	log_begin();
+}
+
+static void set(const char *name, const sattr3 *new)
+{
+	SETATTR3args a = {.object = rig_walk(&r, name), .new_attributes = *new};
+	SETATTR3res res;
+
+	assert_int_equal(NFS(&r, SETATTR, &a, &res), NFS3_OK);
+}
+
+static void make_file(const char *name, createmode3 how, bool truncate)
+{
+	CREATE3args a = {.where = rig_in(r.root, name), .how = {.mode = how}};
+	CREATE3res res;
+
+	if (how == EXCLUSIVE)
+		memcpy(a.how.createhow3_u.verf, "verifier", NFS3_CREATEVERFSIZE);
+	a.how.createhow3_u.obj_attributes.size.set_it = how != EXCLUSIVE && truncate;
+	assert_int_equal(NFS(&r, CREATE, &a, &res), NFS3_OK);
+	NFS3_FREE(CREATE3res, &res);
+}
+
+static const sattr3 mode_only = {.mode = {TRUE, {0600}}};
+static const sattr3 times = {.mtime = {SET_TO_CLIENT_TIME, {{2000000, 7}}}};
+
+static void setattr_is_on_storage(void **state)
+{
+	const sattr3 size = {.size = {TRUE, {3}}};
+
+	(void)state;
+	rig_write_file(&r, "f", "hello", 5);
+	assert_int_equal(mkdir(rig_path(&r, "d"), 0755), 0);
+	assert_int_equal(chown(rig_path(&r, "d"), r.uid, r.gid), 0);
+	assert_int_equal(symlink("target", rig_path(&r, "l")), 0);
+	assert_int_equal(lchown(rig_path(&r, "l"), r.uid, r.gid), 0);
+	log_begin();
+	set("f", &mode_only);
+	log_is("f", NULL);
+	set("f", &size);
+	log_is("f", NULL);
+	set("d", &times);
+	log_is("d", NULL);
+	set("l", &times);
+	log_is("syncfs", NULL);
+}
+
+static void creating_is_on_storage(void **state)
+{
+	MKDIR3args ma = {rig_in(r.root, "d"), mode_only};
+	SYMLINK3args sa = {rig_in(r.root, "l"), {.data_len = 6}};
+	CREATE3res res;
+
+	(void)state;
+	log_begin();
+	make_file("f", GUARDED, false);
+	log_is("f", ".", NULL);
+	make_file("f", UNCHECKED, true);
+	log_is("f", ".", NULL);
+	make_file("x", EXCLUSIVE, false);
+	log_is("x", ".", NULL);
+	make_file("x", EXCLUSIVE, false); /* once more */
+	log_is("x", ".", NULL);
+	assert_int_equal(NFS(&r, MKDIR, &ma, (MKDIR3res *)&res), NFS3_OK);
+	NFS3_FREE(CREATE3res, &res);
+	log_is("d", ".", NULL);
+	r.item = "target";
+	r.item_len = 6;
+	assert_int_equal(NFS(&r, SYMLINK, &sa, (SYMLINK3res *)&res), NFS3_OK);
+	NFS3_FREE(CREATE3res, &res);
+	log_is(".", NULL);
+	sa.where.name = (char *)(uintptr_t) "m";
+	sa.symlink.symlink_attributes = times;
+	r.item = "target";
+	r.item_len = 6;
+	assert_int_equal(NFS(&r, SYMLINK, &sa, (SYMLINK3res *)&res), NFS3_OK);
+	NFS3_FREE(CREATE3res, &res);
+	log_is("syncfs", ".", NULL);
+}
+
+static void async_is_excused(void **state)
+{
+	(void)state;
+	rig_write_file(&r, "f", "hello", 5);
+	log_begin();
+	set("f", &mode_only);
+	make_file("x", EXCLUSIVE, false);
+	make_file("f", UNCHECKED, true);
+	log_is(NULL);
+}
+
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
 int main(int argc, char **argv)
@@ -320,6 +457,9 @@ int main(int argc, char **argv)
 	        T(removing_one_name_loses_nothing, start),
 	        T(written_files_are_closed_soon, start),
 	        T(replaced_files_are_closed_soon, start),
+	        T(setattr_is_on_storage, start),
+	        T(creating_is_on_storage, start),
+	        T(async_is_excused, start_async),
 	};
 
 	if (argc > 1)

@@ -57,6 +57,8 @@ void op_setattr(struct op *op)
 	attr_post(op->obj, &wcc.after);
 	/* Both arms are the same. */
 	op->res.setattr.SETATTR3res_u.resok.obj_wcc = wcc;
+	if (!e)
+		op_sync_change(op, op->obj);
 }
 
 static bool may(const struct object *o, int want)

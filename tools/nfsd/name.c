@@ -7,7 +7,7 @@
  * never followed when it is a symbolic link; so nothing leads out of an export,
  * and ".." above its root is the root.  The kernel checks permissions, as the
  * thread acts as the caller.  A change is on storage before it is answered
- * (unless --async).
+ * (unless --async): first the object that was made, then its directory.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -210,8 +210,12 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 		ok->obj.handle_follows = TRUE;
 		set_fh(op, &ok->obj.post_op_fh3_u.handle);
 		attr_post(made, &ok->obj_attributes);
+		/* A link or a device has no descriptor to sync it by, and what it was
+		 * made with is on storage with its name. */
+		if (S_ISREG(made->type) || S_ISDIR(made->type) || op->set_after)
+			op_sync_change(op, made);
 	}
-	op_sync_dir(op, op->obj);
+	op_sync_change(op, op->obj);
 }
 
 /* Initial attributes that creating did not set.  A user who may not give the
@@ -223,6 +227,8 @@ static int set_initial(struct op *op, const sattr3 *attributes, bool mode_is_set
 
 	if (mode_is_set)
 		a.mode.set_it = FALSE;
+	op->set_after = a.mode.set_it || a.uid.set_it || a.gid.set_it ||
+	                a.atime.set_it != DONT_CHANGE || a.mtime.set_it != DONT_CHANGE;
 	if (a.uid.set_it || a.gid.set_it) {
 		sattr3 owner = {.uid = a.uid, .gid = a.gid};
 
@@ -474,7 +480,7 @@ static void remove_name(struct op *op, const diropargs3 *a, int flags)
 	attr_post(op->obj, &wcc.after);
 	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* both arms are the same */
 	if (!e)
-		op_sync_dir(op, op->obj);
+		op_sync_change(op, op->obj);
 }
 
 void op_remove(struct op *op)
@@ -540,9 +546,9 @@ void op_rename(struct op *op)
 	ok->todir_wcc = to;
 	if (e)
 		return;
-	op_sync_dir(op, op->obj);
+	op_sync_change(op, op->obj);
 	if (op->obj != op->obj2)
-		op_sync_dir(op, op->obj2);
+		op_sync_change(op, op->obj2);
 }
 
 /* linkat with AT_EMPTY_PATH asks for a capability that users lack; by way of
@@ -579,5 +585,5 @@ void op_link(struct op *op)
 	attr_post(op->obj, &wcc.after);
 	ok->linkdir_wcc = wcc;
 	if (!e)
-		op_sync_dir(op, op->obj);
+		op_sync_change(op, op->obj);
 }

@@ -488,6 +488,7 @@ struct op {
 	struct object *sync_obj[2]; /* whose they are: obj or obj2 */
 	uint64_t sync_failures;     /* of the nfsd, when the request came */
 	bool data_only;             /* fdatasync will do */
+	bool set_after;             /* attributes, after the object was made */
 	struct handle made;         /* what the results' handle points at */
 	bool quick;                 /* nothing but what caches have */
 	bool later;                 /* ... which was not enough */
@@ -507,8 +508,8 @@ void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
 /* The answer waits until what the object's descriptor @fd leads to is on
  * storage; the object is held by the op. */
 void op_sync(struct op *, struct object *, int fd);
-/* The same for a directory that was changed, unless --async. */
-void op_sync_dir(struct op *, struct object *dir);
+/* The same for an object whose names or attributes were changed, unless --async. */
+void op_sync_change(struct op *, struct object *);
 /* Memory that lives as long as the request; NULL if there is none.  MOUNT asks for
  * it once at most. */
 void *op_alloc(struct op *, size_t bytes);

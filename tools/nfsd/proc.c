@@ -185,15 +185,6 @@ void op_sync(struct op *op, struct object *o, int fd)
 	op->sync_obj[i] = o;
 }
 
-void op_sync_dir(struct op *op, struct object *dir)
-{
-	int fd;
-
-	/* Not readable for this server: nothing to sync it by. */
-	if (!op->nfsd->async && !object_sync_fd(op->nfsd, dir, &op->id, &fd))
-		op_sync(op, dir, fd);
-}
-
 /* ---- The beginning ------------------------------------------------------------- */
 
 /* 0, or -EBADMSG with nothing left to free. */

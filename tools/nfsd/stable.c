@@ -11,6 +11,10 @@
  * go is synced by a worker first (object.c).
  *
  * A removed file without another name is not synced: no COMMIT can ask for it.
+ *
+ * Names and attributes are on storage before the answer, unless --async
+ * [RFC 1813 §4.8]: what has a descriptor is synced by it, and what has none (a symbolic
+ * link, a device, a file that this server may not open) with its file system.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -45,11 +49,12 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
                 uint64_t failures)
 {
 	uint64_t n = atomic_load(&o->written);
+	bool all = fd == o->ex->mount_fd;
 	int e;
 
 	(void)d;
 	pthread_rwlock_rdlock(&o->syncing);
-	e = (data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
+	e = (all ? syncfs(fd) : data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
 	if (e == -EINVAL || e == -EROFS)
 		e = 0; /* not a thing that can be synced */
 	if (e)
@@ -57,7 +62,7 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 		     "not forced to storage, clients are to write again what they "
 		     "have not committed",
 		     e);
-	if (e || !data_only)
+	if (e || (!data_only && !all))
 		raise_settled(o, n);
 	pthread_rwlock_unlock(&o->syncing);
 	if (e)
@@ -100,4 +105,17 @@ void object_close_written(struct object *o, int fd)
 		     "lost when it was closed, clients are to write again what "
 		     "they have not committed",
 		     -errno);
+}
+
+void op_sync_change(struct op *op, struct object *o)
+{
+	bool opens = S_ISREG(o->type) || S_ISDIR(o->type);
+	int fd;
+
+	if (op->nfsd->async)
+		return;
+	if (!opens || object_commit_fd(op->nfsd, o, &op->id, &fd))
+		fd = o->ex->mount_fd;
+	if (fd >= 0) /* else the export's root cannot be read either */
+		op_sync(op, o, fd);
 }
