@@ -52,7 +52,7 @@ static void print_help(void)
 	      "end says\n"
 	      "where MOUNT is on TCP (see `rpcrdma ls --help`).\n\n"
 	      "  -r, -R, --recursive     directories with all they contain\n"
-	      "  -p, --preserve          times, modes and (as root) owners\n"
+	      "  -p, --preserve          times, modes, groups and (as root) owners\n"
 	      "  -q, --quiet             no progress\n"
 	      "  --progress              progress also where standard error is no "
 	      "terminal\n"
@@ -73,6 +73,9 @@ static void print_help(void)
 	      "a\n"
 	      "server, stable; until then they have the name "
 	      ".NAME.rpcrdma-XXXXXXXXXX.\n"
+	      "It keeps its mode and owner.  One that has several links, or that can "
+	      "only\n"
+	      "be kept so, is written in place.\n"
 	      "With -r symbolic links are copied as such, without it they are "
 	      "followed.\n"
 	      "Sparse files stay sparse.  A source that changes meanwhile is read "
@@ -155,6 +158,19 @@ static int told(const char *text, int error)
 /* ---- The destination
  * -------------------------------------------------------------------- */
 
+/* A name that is not there may be where a symbolic link leads: then the link is meant.
+ */
+static bool leads_nowhere(struct nfs_client *client, const char *path,
+                          struct nfs_node *node)
+{
+	struct nfs_node link;
+
+	if (nfs_walk(client, path, 0, &link) || link.attr.type != NF3LNK)
+		return false;
+	*node = link;
+	return true;
+}
+
 static int dst_remote(struct cp *c, const char *text)
 {
 	struct nfs_node node;
@@ -166,14 +182,18 @@ static int dst_remote(struct cp *c, const char *text)
 	if (!s)
 		return -EINVAL;
 	r = nfs_walk(&s->client, u.path, NFS_FOLLOW | NFS_MAKE, &node);
+	if (r == (int)NFS3ERR_NOENT && node.parent.len &&
+	    leads_nowhere(&s->client, u.path, &node))
+		c->copy.dangling = true;
 	if (r == 0 && node.attr.type == NF3DIR) {
-		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr);
+		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr,
+		                         text, false);
 	} else if ((r == 0 && !u.slash) ||
 	           (r == (int)NFS3ERR_NOENT && node.parent.len &&
 	            (!u.slash || c->recursive))) {
 		/* The parent's attributes are those of the last directory walked. */
-		c->dir =
-		        copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr);
+		c->dir = copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr,
+		                         text, true);
 		c->name = strdup(node.name);
 		r = 0;
 	} else {
@@ -183,17 +203,18 @@ static int dst_remote(struct cp *c, const char *text)
 	return r ? r : c->dir ? 0 : -ENOMEM;
 }
 
-static int dst_dir_of(struct cp *c, const char *path)
+/* @text: how the user named what @path leads to. */
+static int dst_dir_of(struct cp *c, const char *path, const char *text)
 {
 	char *a = strdup(path), *b = strdup(path);
 	int fd = -1, r = a && b ? 0 : -ENOMEM;
 
 	if (!r) {
-		fd = open(dirname(a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = copy_dir_open(AT_FDCWD, dirname(a), 0);
 		r = fd < 0 ? -errno : 0;
 	}
 	if (!r) {
-		c->dir = copy_dir_local(&c->copy, fd);
+		c->dir = copy_dir_local(&c->copy, fd, text, true);
 		c->name = strdup(basename(b));
 		r = c->dir && c->name ? 0 : -ENOMEM;
 	}
@@ -215,19 +236,20 @@ static int dst_local(struct cp *c, const char *path)
 			return told(path, -errno);
 		if (n && path[n - 1] == '/' && !c->recursive)
 			return told(path, -ENOTDIR);
-		r = dst_dir_of(c, path);
+		c->copy.dangling = lstat(path, &sb) == 0;
+		r = dst_dir_of(c, path, path);
 		return r ? told(path, r) : 0;
 	}
 	if (S_ISREG(sb.st_mode)) {
-		r = realpath(path, real) ? dst_dir_of(c, real) : -errno;
+		r = realpath(path, real) ? dst_dir_of(c, real, path) : -errno;
 		return r ? told(path, r) : 0;
 	}
-	fd = open(path, (S_ISDIR(sb.st_mode) ? O_RDONLY | O_DIRECTORY : O_WRONLY) |
-	                        O_CLOEXEC);
+	fd = S_ISDIR(sb.st_mode) ? copy_dir_open(AT_FDCWD, path, 0)
+	                         : open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return told(path, -errno);
 	if (S_ISDIR(sb.st_mode))
-		c->dir = copy_dir_local(&c->copy, fd);
+		c->dir = copy_dir_local(&c->copy, fd, path, false);
 	else
 		c->stream = fd; /* a device or a pipe: written to, not replaced */
 	return 0;

@@ -7,6 +7,7 @@
  * directory without write permission would refuse them, and each child moves
  * its times.  References hold parents until then.
  */
+#define _GNU_SOURCE /* O_PATH, AT_EMPTY_PATH */
 #include "client/copy.h"
 
 #include <errno.h>
@@ -27,28 +28,51 @@ static nfstime3 time_from(const struct timespec *t)
 	return (nfstime3){(uint32_t)t->tv_sec, (uint32_t)t->tv_nsec};
 }
 
+bool copy_same_time(const nfstime3 *a, const nfstime3 *b)
+{
+	return a->seconds == b->seconds && a->nseconds == b->nseconds;
+}
+
+static ftype3 type_from(mode_t mode)
+{
+	return S_ISREG(mode)   ? NF3REG
+	       : S_ISDIR(mode) ? NF3DIR
+	       : S_ISLNK(mode) ? NF3LNK
+	                       : NF3FIFO;
+}
+
 void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 {
 	*ret = (struct copy_meta){
+	        .type = type_from(s->st_mode),
 	        .mode = s->st_mode & 07777,
 	        .uid = s->st_uid,
 	        .gid = s->st_gid,
+	        .nlink = (uint32_t)s->st_nlink,
 	        .size = (uint64_t)s->st_size,
 	        .used = (uint64_t)s->st_blocks * 512,
+	        .fsid = s->st_dev,
+	        .fileid = s->st_ino,
 	        .atime = time_from(&s->st_atim),
 	        .mtime = time_from(&s->st_mtim),
+	        .ctime = time_from(&s->st_ctim),
 	};
 }
 
 void copy_meta_from_attr(const fattr3 *a, struct copy_meta *ret)
 {
-	*ret = (struct copy_meta){.mode = a->mode & 07777,
+	*ret = (struct copy_meta){.type = a->type,
+	                          .mode = a->mode & 07777,
 	                          .uid = a->uid,
 	                          .gid = a->gid,
+	                          .nlink = a->nlink,
 	                          .size = a->size,
 	                          .used = a->used,
+	                          .fsid = a->fsid,
+	                          .fileid = a->fileid,
 	                          .atime = a->atime,
-	                          .mtime = a->mtime};
+	                          .mtime = a->mtime,
+	                          .ctime = a->ctime};
 }
 
 bool copy_is_stream(int fd, const struct stat *s)
@@ -192,26 +216,12 @@ uint32_t copy_mode(const struct copy *c, const struct copy_meta *m)
 	return c->preserve ? m->mode : m->mode & 0777 & ~c->umask;
 }
 
-/* Owners are for the superuser to set; set-id bits go with them. */
-static bool with_owner(const struct copy *c, bool no_owner)
-{
-	return c->preserve && !no_owner && geteuid() == 0;
-}
-
-void copy_sattr(const struct copy *c, const struct copy_meta *m, bool no_owner,
+void copy_sattr(const struct copy *c, const struct copy_meta *m, uint32_t mode,
                 sattr3 *ret)
 {
-	bool owner = with_owner(c, no_owner);
-
 	memset(ret, 0, sizeof(*ret));
 	ret->mode.set_it = true;
-	ret->mode.set_mode3_u.mode = copy_mode(c, m) & (owner ? 07777 : 01777);
-	if (owner) {
-		ret->uid.set_it = true;
-		ret->uid.set_uid3_u.uid = m->uid;
-		ret->gid.set_it = true;
-		ret->gid.set_gid3_u.gid = m->gid;
-	}
+	ret->mode.set_mode3_u.mode = mode;
 	if (c->preserve) {
 		ret->atime.set_it = SET_TO_CLIENT_TIME;
 		ret->atime.set_atime_u.atime = m->atime;
@@ -220,17 +230,39 @@ void copy_sattr(const struct copy *c, const struct copy_meta *m, bool no_owner,
 	}
 }
 
-int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m)
+void copy_sattr_owner(const struct copy_meta *m, sattr3 *ret)
+{
+	ret->uid.set_it = true;
+	ret->uid.set_uid3_u.uid = m->uid;
+	ret->gid.set_it = true;
+	ret->gid.set_gid3_u.gid = m->gid;
+}
+
+int copy_own_local(int fd, const struct copy_meta *m)
+{
+	int error;
+
+	if (!fchownat(fd, "", m->uid, m->gid, AT_EMPTY_PATH))
+		return 0;
+	error = errno;
+	(void)!fchownat(fd, "", (uid_t)-1, m->gid,
+	                AT_EMPTY_PATH); /* as cp(1): a wish */
+	return -error;
+}
+
+int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m,
+                   uint32_t mode)
 {
 	struct timespec t[2] = {{m->atime.seconds, (long)m->atime.nseconds},
 	                        {m->mtime.seconds, (long)m->mtime.nseconds}};
-	bool owner = with_owner(c, false);
+	char self[40];
 
-	if (owner && fchown(fd, m->uid, m->gid))
-		owner = false; /* as cp(1): wished for, not required */
-	if (fchmod(fd, copy_mode(c, m) & (owner ? 07777 : 01777)))
+	/* Descriptors of what may not be read (O_PATH) have no fchmod. */
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (fchmod(fd, mode) && (errno != EBADF || chmod(self, mode)))
 		return -errno;
-	if (c->preserve && futimens(fd, t))
+	if (c->preserve && futimens(fd, t) &&
+	    (errno != EBADF || utimensat(AT_FDCWD, self, t, 0)))
 		return -errno;
 	return 0;
 }
@@ -238,17 +270,27 @@ int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m)
 /* ---- Directories
  * ---------------------------------------------------------------------- */
 
+int copy_dir_open(int at, const char *path, int flags)
+{
+	int fd;
+
+	flags |= O_DIRECTORY | O_CLOEXEC;
+	fd = openat(at, path, O_RDONLY | flags);
+	return fd < 0 && errno == EACCES ? openat(at, path, O_PATH | flags) : fd;
+}
+
 static struct copy_dir *new_dir(struct copy *c, struct copy_dir *parent,
-                                const char *label)
+                                const char *text)
 {
 	struct copy_dir *d = calloc(1, sizeof(*d));
 
-	if (!d)
+	if (!d || !(d->text = strdup(text))) {
+		free(d);
 		return NULL;
+	}
 	d->copy = c;
 	d->refs = 1;
 	d->fd = -1;
-	d->label = label ? strdup(label) : NULL;
 	d->parent = parent;
 	if (parent) {
 		d->client = parent->client;
@@ -257,79 +299,127 @@ static struct copy_dir *new_dir(struct copy *c, struct copy_dir *parent,
 	return d;
 }
 
-struct copy_dir *copy_dir_local(struct copy *c, int fd)
+struct copy_dir *copy_dir_local(struct copy *c, int fd, const char *text, bool named)
 {
-	struct copy_dir *d = new_dir(c, NULL, NULL);
+	struct copy_dir *d = new_dir(c, NULL, text);
+	struct stat sb;
 
-	if (d)
-		d->fd = fd;
+	if (!d)
+		return NULL;
+	d->fd = fd;
+	d->named = named;
+	if (!fstat(fd, &sb)) {
+		d->fsid = sb.st_dev;
+		d->fileid = sb.st_ino;
+	}
 	return d;
 }
 
 struct copy_dir *copy_dir_remote(struct copy *c, struct nfs_client *client,
-                                 const struct nfs_fh *fh, const fattr3 *attr)
+                                 const struct nfs_fh *fh, const fattr3 *attr,
+                                 const char *text, bool named)
 {
-	struct copy_dir *d = new_dir(c, NULL, NULL);
+	struct copy_dir *d = new_dir(c, NULL, text);
 
 	if (!d)
 		return NULL;
 	d->client = client;
 	d->fh = *fh;
+	d->named = named;
 	d->fsid = attr->fsid;
 	d->fileid = attr->fileid;
 	return d;
 }
 
-static int make_local(struct copy_dir *d, const char *name, uint32_t mode,
-                      bool *ret_made)
+/* DIR/NAME, of a URL before its "?". */
+static char *join(const char *dir, const char *name)
 {
-	*ret_made = mkdirat(d->parent->fd, name, mode) == 0;
-	if (!*ret_made && errno != EEXIST)
-		return -errno;
-	/* Not through a symbolic link: it could lead anywhere. */
-	d->fd = openat(d->parent->fd, name,
-	               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return d->fd < 0 ? -errno : 0;
+	size_t len = url_is(dir) ? strcspn(dir, "?") : strlen(dir);
+	char *text = malloc(len + strlen(name) + 2);
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	if (text)
+		sprintf(text, "%.*s%s%s", (int)len, dir, !strcmp(dir, "/") ? "" : "/",
+		        name);
+	return text;
 }
 
-static int make_remote(struct copy_dir *d, const char *name, uint32_t mode,
-                       bool *ret_made)
+char *copy_dir_text(const struct copy_dir *d, const char *name)
+{
+	char *dir, *text;
+
+	if (!d->parent)
+		return d->named ? strdup(d->text) : join(d->text, name);
+	dir = copy_dir_text(d->parent, d->text);
+	text = dir ? join(dir, name) : NULL;
+	free(dir);
+	return text;
+}
+
+static void dir_failed(struct copy_dir *d, int status)
+{
+	char *text = d->parent ? copy_dir_text(d->parent, d->text) : NULL;
+
+	copy_failed(d->copy, text ? text : d->text, d->client, status);
+	free(text);
+}
+
+static int make_local(struct copy_dir *d, uint32_t mode)
+{
+	struct stat sb;
+
+	d->fresh = mkdirat(d->parent->fd, d->text, mode) == 0;
+	if (!d->fresh && errno != EEXIST)
+		return -errno;
+	/* Not through a symbolic link: it could lead anywhere. */
+	d->fd = copy_dir_open(d->parent->fd, d->text, O_NOFOLLOW);
+	if (d->fd < 0 || fstat(d->fd, &sb))
+		return -errno;
+	d->fsid = sb.st_dev;
+	d->fileid = sb.st_ino;
+	d->owned = sb.st_uid == d->meta.uid && sb.st_gid == d->meta.gid;
+	return 0;
+}
+
+static int make_remote(struct copy_dir *d, uint32_t mode)
 {
 	fattr3 attr;
-	int r = nfs_mkdir(d->client, &d->parent->fh, name, mode, &d->fh, &attr,
-	                  ret_made);
+	int r = nfs_mkdir(d->client, &d->parent->fh, d->text, mode, &d->fh, &attr,
+	                  &d->fresh);
 
-	if (!r) {
-		d->fsid = attr.fsid;
-		d->fileid = attr.fileid;
-	}
-	return r;
+	if (r)
+		return r;
+	d->fsid = attr.fsid;
+	d->fileid = attr.fileid;
+	d->owned = attr.uid == d->meta.uid && attr.gid == d->meta.gid;
+	/* Nobody else gives files away; a group of his own he may. */
+	d->no_owner = geteuid() != 0 && attr.uid != d->meta.uid;
+	return 0;
 }
 
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-                               const struct copy_meta *meta, const char *label)
+                               const struct copy_meta *meta)
 {
 	struct copy *c = parent->copy;
-	struct copy_dir *d = new_dir(c, parent, label);
+	struct copy_dir *d = new_dir(c, parent, name);
 	uint32_t mode = copy_mode(c, meta) & 01777;
-	bool made = false;
 	int r;
 
 	if (!d) {
-		copy_failed(c, label, NULL, -ENOMEM);
+		copy_failed(c, name, NULL, -ENOMEM);
 		return NULL;
 	}
 	d->meta = *meta;
-	r = d->client ? make_remote(d, name, mode | 0700, &made)
-	              : make_local(d, name, mode | 0700, &made);
+	r = d->client ? make_remote(d, mode | 0700) : make_local(d, mode | 0700);
 	if (r) {
 		if (r == -EINTR)
 			c->fatal = r;
-		copy_failed(c, label, d->client, r);
+		dir_failed(d, r);
 		copy_dir_put(d);
 		return NULL;
 	}
-	d->finish = c->preserve || (made && (mode | 0700) != mode);
+	d->finish = c->preserve || (d->fresh && (mode | 0700) != mode);
 	return d;
 }
 
@@ -345,10 +435,16 @@ static void free_dir(struct copy_dir *d)
 	if (d->fd >= 0)
 		close(d->fd);
 	nfs_op_fini(&d->op);
-	free(d->label);
+	free(d->text);
 	free(d);
 	if (parent)
 		copy_dir_put(parent);
+}
+
+/* Set-id bits are for the owner that they were meant for. */
+static uint32_t dir_mode(const struct copy_dir *d)
+{
+	return copy_mode(d->copy, &d->meta) & (d->no_owner ? 01777 : 07777);
 }
 
 static void finish_remote(struct copy_dir *d);
@@ -364,7 +460,7 @@ static void on_finished(struct nfs_op *op, void *arg)
 		return;
 	}
 	if (op->status)
-		copy_failed(d->copy, d->label, d->client, op->status);
+		dir_failed(d, op->status);
 	free_dir(d);
 }
 
@@ -372,15 +468,26 @@ static void finish_remote(struct copy_dir *d)
 {
 	SETATTR3args a = {.object = nfs_fh_arg(&d->fh)};
 
-	copy_sattr(d->copy, &d->meta, d->no_owner, &a.new_attributes);
+	copy_sattr(d->copy, &d->meta, dir_mode(d), &a.new_attributes);
+	if (d->copy->preserve && !d->owned && !d->no_owner)
+		copy_sattr_owner(&d->meta, &a.new_attributes);
 	d->copy->n_finishing++;
 	nfs_op_start(&d->op, NFSPROC3_SETATTR, &a, on_finished, d);
 }
 
-void copy_dir_put(struct copy_dir *d)
+static void finish_local(struct copy_dir *d)
 {
 	int r;
 
+	if (d->copy->preserve && !d->owned)
+		d->no_owner = copy_own_local(d->fd, &d->meta) < 0;
+	r = copy_set_local(d->copy, d->fd, &d->meta, dir_mode(d));
+	if (r)
+		dir_failed(d, r);
+}
+
+void copy_dir_put(struct copy_dir *d)
+{
 	if (--d->refs)
 		return;
 	if (!d->finish || d->copy->fatal) {
@@ -389,9 +496,7 @@ void copy_dir_put(struct copy_dir *d)
 		nfs_op_init(&d->op, d->client);
 		finish_remote(d);
 	} else {
-		r = copy_set_local(d->copy, d->fd, &d->meta);
-		if (r)
-			copy_failed(d->copy, d->label, NULL, r);
+		finish_local(d);
 		free_dir(d);
 	}
 }

@@ -4,7 +4,8 @@
  * servers.  What cp(1) is for local files, with these additions:
  *
  * A destination appears complete or not at all: data go to a temporary name in
- * its directory, renamed when everything is there (and stable on a server).
+ * its directory, renamed when everything is there (and stable on a server).  What
+ * could not keep its links, owner or place that way is written in place.
  *
  * One line of control walks the sources and creates directories; each file or
  * symbolic link below is a job, a state machine driven by callbacks of NFS
@@ -13,6 +14,9 @@
  *
  *   copy.c        the pool of slots, failures, directories on either side
  *   copy_job.c    a job's phases: create, copy, commit, attributes, rename
+ *   copy_calls.c  a job's calls
+ *   copy_place.c  what is in the destination's place: refused, kept, written to
+ *   copy_local.c  a job's steps at a local destination
  *   copy_data.c   a job's slots: read, skip zeros, write, keep until committed
  *   copy_tree.c   the walk
  */
@@ -27,14 +31,16 @@
 #define COPY_BUFFERS    (32u << 20)  /* octets in slots, at most */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
-/* What is known of a source, wherever it is. */
+/* What is known of a file, wherever it is. */
 struct copy_meta {
-	uint32_t mode, uid, gid;
-	uint64_t size, used;
-	nfstime3 atime, mtime;
+	ftype3 type; /* 0: there is none; NF3FIFO for all that is special */
+	uint32_t mode, uid, gid, nlink;
+	uint64_t size, used, fsid, fileid;
+	nfstime3 atime, mtime, ctime;
 };
 void copy_meta_from_stat(const struct stat *, struct copy_meta *ret);
 void copy_meta_from_attr(const fattr3 *, struct copy_meta *ret);
+bool copy_same_time(const nfstime3 *, const nfstime3 *);
 /* A pipe or terminal, or a file that does not say how long it is (as in /proc). */
 bool copy_is_stream(int fd, const struct stat *);
 
@@ -53,6 +59,7 @@ struct copy_slot {
 struct copy {
 	struct loop *loop;
 	bool preserve, quiet, verbose;
+	bool dangling; /* the destination is a symbolic link that leads nowhere */
 	unsigned in_flight;
 	uint32_t io_bytes;
 	uint32_t umask;
@@ -75,11 +82,13 @@ struct copy_dir {
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
 	int fd;
-	bool finish, no_owner;
+	bool fresh; /* made by us: it was empty */
+	bool finish, owned, no_owner;
+	bool named; /* @text is not the directory but the only name given out in it */
 	uint64_t fsid, fileid;
 	struct copy_meta meta;
 	struct nfs_op op;
-	char *label;
+	char *text; /* of the first one as it was given, else its name */
 };
 
 enum copy_kind { COPY_FILE, COPY_LINK };
@@ -97,18 +106,23 @@ struct copy_source {
 };
 
 enum copy_phase {
+	COPY_INSPECTING, /* what is in the destination's place */
 	COPY_CREATING,
 	COPY_LOOKING, /* CREATE's reply lacked the handle */
 	COPY_READLINK,
 	COPY_SYMLINK,
+	COPY_OWNING, /* before there are data */
 	COPY_COPYING,
 	COPY_COMMITTING,
-	COPY_TRUNCATING, /* the source changed: once more */
+	COPY_TRUNCATING, /* in place; or the source changed: once more */
 	COPY_SETATTR,
 	COPY_RENAMING,
 	COPY_CHECKING, /* NOENT: had the first RENAME been executed? */
-	COPY_REMOVING,
+	COPY_REMOVING, /* the temporary: the end, or before writing in place */
 };
+
+/* Which end something went wrong at. */
+enum copy_end { COPY_SOURCE, COPY_TARGET };
 
 struct copy_job {
 	struct copy *copy;
@@ -122,7 +136,13 @@ struct copy_job {
 	int fd;           /* local temporary, -1 */
 	struct nfs_fh fh; /* remote one */
 	uint64_t fileid;
-	bool made; /* the temporary may exist */
+	bool made;            /* the temporary may exist */
+	struct copy_meta old; /* what is in the destination's place */
+	struct nfs_fh old_fh;
+	bool in_place, cut;     /* and it has lost its contents */
+	uint32_t uid, gid;      /* of the new file, if have_owner */
+	bool have_owner, owned; /* they are as they should be */
+	bool plain;             /* no set-id bits: the server does not want them */
 
 	uint32_t io_bytes;
 	uint64_t at, size;        /* where the next slot begins; the end */
@@ -133,14 +153,14 @@ struct copy_job {
 	struct copy_slot *filling;
 	struct loop_watch watch;
 	stable_how stable;
-	bool unstable, have_verf, rewind, changed, no_owner;
+	bool unstable, have_verf, rewind, changed;
 	writeverf3 verf;
 	unsigned rewinds, attempts;
 	struct copy_meta changed_meta;
 
 	int status;
-	const char *what;                 /* went wrong, if status does not say it */
-	struct nfs_client *failed_client; /* NULL: locally */
+	const char *what; /* went wrong, if status does not say it; "": told */
+	enum copy_end end;
 	struct nfs_op op;
 };
 
@@ -160,21 +180,35 @@ void copy_failed(struct copy *, const char *label, const struct nfs_client *,
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
 
-/* The given directory as a destination (fd given). */
-struct copy_dir *copy_dir_local(struct copy *, int fd);
+/* Opens a directory to put names into, which takes no right to read it. */
+int copy_dir_open(int at, const char *path, int flags);
+/* The given directory as a destination (fd given).  @text: as the user named it, or
+ * @named, the one thing that is to be put there. */
+struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool named);
 struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
-                                 const struct nfs_fh *, const fattr3 *);
+                                 const struct nfs_fh *, const fattr3 *,
+                                 const char *text, bool named);
 /* Makes @name in @parent, or finds it there.  NULL: failed, and told. */
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-                               const struct copy_meta *, const char *label);
+                               const struct copy_meta *);
+/* The path of @name in it, for messages; on the heap, NULL: no memory. */
+char *copy_dir_text(const struct copy_dir *, const char *name);
 void copy_dir_get(struct copy_dir *);
 void copy_dir_put(struct copy_dir *);
-/* SETATTR arguments for a finished file or directory. */
-void copy_sattr(const struct copy *, const struct copy_meta *, bool no_owner,
+/* SETATTR arguments of a finished file or directory: mode and, with -p, times. */
+void copy_sattr(const struct copy *, const struct copy_meta *, uint32_t mode,
                 sattr3 *ret);
+/* And an owner. */
+void copy_sattr_owner(const struct copy_meta *, sattr3 *ret);
+/* The mode of what is new. */
 uint32_t copy_mode(const struct copy *, const struct copy_meta *);
 /* The same for an open local one; 0 or -errno. */
-int copy_set_local(const struct copy *, int fd, const struct copy_meta *);
+int copy_set_local(const struct copy *, int fd, const struct copy_meta *,
+                   uint32_t mode);
+/* Gives it owner and group, or the group alone, with -errno. */
+int copy_own_local(int fd, const struct copy_meta *);
+/* A name for a temporary beside @name; @ret has NFS_NAME_MAX + 1 octets. */
+void copy_temp_name(const char *name, char *ret);
 
 /* ---- copy_job.c ---------------------------------------------------------------- */
 
@@ -184,9 +218,49 @@ void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *
 /* Goes on where the job is: after slots or calls have ended. */
 void copy_job_go(struct copy_job *);
 /* Notes the first failure; the job ends once its calls have. */
-void copy_job_fail(struct copy_job *, struct nfs_client *, int status,
-                   const char *what);
+void copy_job_fail(struct copy_job *, enum copy_end, int status, const char *what);
 void copy_job_cancel(struct copy_job *);
+/* The job's call has ended. */
+void copy_job_on_op(struct nfs_op *, void *job);
+
+/* ---- copy_calls.c: NFS procedures by name ---------------------------------------- */
+
+void copy_call_create(struct copy_job *);
+void copy_call_lookup(struct copy_job *, char *name);
+void copy_call_getattr(struct copy_job *);
+void copy_call_readlink(struct copy_job *);
+void copy_call_symlink(struct copy_job *);
+void copy_call_commit(struct copy_job *);
+void copy_call_setattr(struct copy_job *);
+void copy_call_own(struct copy_job *);
+void copy_call_rename(struct copy_job *);
+void copy_call_remove(struct copy_job *);
+
+/* ---- copy_place.c -------------------------------------------------------------- */
+
+/* Looks at j->old: refuses (j->status), or decides to write in place. */
+void copy_place_judge(struct copy_job *);
+/* A file in the place keeps what it is. */
+bool copy_place_kept(const struct copy_job *);
+/* Whose uid and gid have to be given to the file; NULL: nothing is to be done.  Sets
+ * j->owned. */
+const struct copy_meta *copy_place_owner(struct copy_job *);
+/* The mode at the end. */
+uint32_t copy_place_mode(const struct copy_job *);
+
+/* ---- copy_local.c -------------------------------------------------------------- */
+
+int copy_local_look(struct copy_job *);
+int copy_local_create(struct copy_job *);
+int copy_local_link(struct copy_job *);
+/* The file in the place, to write to. */
+int copy_local_open(struct copy_job *);
+int copy_local_own(struct copy_job *, const struct copy_meta *);
+/* Size, mode, times. */
+int copy_local_set(struct copy_job *);
+int copy_local_rename(struct copy_job *);
+/* Closes and removes the temporary. */
+int copy_local_drop(struct copy_job *);
 
 /* ---- copy_data.c --------------------------------------------------------------- */
 

@@ -103,9 +103,9 @@ static void on_written(struct nfs_op *op, void *arg)
 
 	j->busy--;
 	if (op->status) {
-		copy_job_fail(j, j->dir->client, op->status, NULL);
+		copy_job_fail(j, COPY_TARGET, op->status, NULL);
 	} else if (ok->count == 0 || ok->count > s->run) {
-		copy_job_fail(j, j->dir->client, -EBADMSG, NULL);
+		copy_job_fail(j, COPY_TARGET, -EBADMSG, NULL);
 	} else {
 		check_verf(j, ok);
 		s->pos += ok->count;
@@ -156,7 +156,7 @@ static void slot_write(struct copy_slot *s)
 		}
 		r = write_local(s);
 		if (r)
-			copy_job_fail(j, NULL, r, NULL);
+			copy_job_fail(j, COPY_TARGET, r, NULL);
 	}
 	slot_done(s);
 }
@@ -172,14 +172,10 @@ static void slot_filled(struct copy_slot *s)
 	slot_write(s);
 }
 
-static bool same_time(const nfstime3 *a, const nfstime3 *b)
-{
-	return a->seconds == b->seconds && a->nseconds == b->nseconds;
-}
-
 static void look_for_change(struct copy_job *j, const struct copy_meta *now)
 {
-	if (now->size == j->src.meta.size && same_time(&now->mtime, &j->src.meta.mtime))
+	if (now->size == j->src.meta.size &&
+	    copy_same_time(&now->mtime, &j->src.meta.mtime))
 		return;
 	j->changed = true;
 	j->changed_meta = *now;
@@ -197,7 +193,7 @@ static void on_read(struct nfs_op *op, void *arg)
 	j->busy--;
 	if (op->status || j->status) {
 		if (op->status)
-			copy_job_fail(j, j->src.client, op->status, NULL);
+			copy_job_fail(j, COPY_SOURCE, op->status, NULL);
 		copy_slot_put(s);
 		copy_job_go(j);
 		return;
@@ -210,7 +206,7 @@ static void on_read(struct nfs_op *op, void *arg)
 	s->have += n;
 	if (s->have < s->len && (n == 0 || eof) && !j->changed) {
 		/* Shorter than its attributes say, or a server that gives nothing. */
-		copy_job_fail(j, NULL, -EIO, "ends before its size");
+		copy_job_fail(j, COPY_SOURCE, -EIO, "ends before its size");
 	}
 	if (j->changed || j->status)
 		copy_slot_put(s);
@@ -243,7 +239,7 @@ static void slot_read_local(struct copy_slot *s)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			copy_job_fail(j, NULL, -errno, NULL);
+			copy_job_fail(j, COPY_SOURCE, -errno, NULL);
 		if (n == 0) {
 			struct copy_meta now;
 			struct stat sb;
@@ -253,7 +249,8 @@ static void slot_read_local(struct copy_slot *s)
 				look_for_change(j, &now);
 			}
 			if (!j->changed)
-				copy_job_fail(j, NULL, -EIO, "ends before its size");
+				copy_job_fail(j, COPY_SOURCE, -EIO,
+				              "ends before its size");
 		}
 		if (n <= 0) {
 			copy_slot_put(s);
@@ -319,7 +316,7 @@ static void on_readable(void *arg)
 	} else if (n == 0) {
 		stream_end(j);
 	} else {
-		copy_job_fail(j, NULL, -errno, NULL);
+		copy_job_fail(j, COPY_SOURCE, -errno, NULL);
 		j->filling = NULL;
 		copy_slot_put(s);
 	}
@@ -397,7 +394,7 @@ bool copy_data_pump(struct copy_job *j)
 		}
 		s = copy_slot_get(j->copy, j);
 		if (!s && !j->copy->n_slots) {
-			copy_job_fail(j, NULL, -ENOMEM, NULL);
+			copy_job_fail(j, COPY_SOURCE, -ENOMEM, NULL);
 			break;
 		}
 		if (!s) {
@@ -434,7 +431,7 @@ void copy_data_rewind(struct copy_job *j)
 
 	j->rewind = j->unstable = j->have_verf = false;
 	if (++j->rewinds > MAX_REWINDS) {
-		copy_job_fail(j, j->dir->client, (int)NFS3ERR_IO,
+		copy_job_fail(j, COPY_TARGET, (int)NFS3ERR_IO,
 		              "the server restarts again and again");
 		return;
 	}

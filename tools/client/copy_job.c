@@ -2,7 +2,11 @@
 /*
  * A file or a symbolic link on its way: the phases of a job.
  *
- * Normally: create a temporary, copy, COMMIT, set size and attributes, rename.
+ * Normally: look what is in the destination's place, create a temporary, give it its
+ * owner, copy, COMMIT, set size and attributes, rename.  In place of a temporary the
+ * file in the place may be truncated and written (copy_place.c).  Nobody looks into a
+ * directory that the run itself has made.
+ *
  * A phase that needs no call (a local destination) passes at once; the others
  * end in a callback that begins the next.  Any failure waits for the calls
  * that are out and goes to removal of the temporary.
@@ -21,7 +25,6 @@
 #include <unistd.h>
 
 #define MAX_ATTEMPTS 3 /* at a source that changes */
-#define CLEANUP_NS   3000000000u
 
 static void begin_phase(struct copy_job *j, enum copy_phase phase);
 
@@ -48,20 +51,37 @@ static void free_job(struct copy_job *j)
 	copy_dir_put(dir);
 }
 
+/* The end that refused is named, with its path. */
+static void tell(struct copy_job *j)
+{
+	struct copy *c = j->copy;
+	struct nfs_client *client =
+	        j->end == COPY_TARGET ? j->dir->client : j->src.client;
+	char *to = copy_dir_text(j->dir, j->name);
+	const char *label = j->end == COPY_TARGET && to ? to : j->label;
+
+	tool_progress_end(&c->progress);
+	if (j->what && j->status != -EINTR) {
+		c->failed++;
+		if (*j->what)
+			tool_error("%s: %s", tool_quote(label), j->what);
+	} else {
+		copy_failed(c, label, client, j->status);
+	}
+	if (j->cut)
+		tool_error("%s: it was written in place and is not whole now",
+		           tool_quote(to ? to : j->name));
+	if (j->status == -EHOSTUNREACH && client)
+		c->fatal = j->status;
+	free(to);
+}
+
 static void end_job(struct copy_job *j)
 {
 	struct copy *c = j->copy;
 
 	if (j->status) {
-		if (j->what && j->status != -EINTR) {
-			c->failed++;
-			tool_progress_end(&c->progress);
-			tool_error("%s: %s", tool_quote(j->label), j->what);
-		} else {
-			copy_failed(c, j->label, j->failed_client, j->status);
-		}
-		if (j->status == -EHOSTUNREACH && j->failed_client)
-			c->fatal = j->status;
+		tell(j);
 	} else {
 		c->files++;
 		c->progress.files = c->files > 1 ? c->files : 0;
@@ -72,14 +92,22 @@ static void end_job(struct copy_job *j)
 	free_job(j);
 }
 
-void copy_job_fail(struct copy_job *j, struct nfs_client *client, int status,
-                   const char *what)
+void copy_job_fail(struct copy_job *j, enum copy_end end, int status, const char *what)
 {
 	if (j->status)
 		return;
 	j->status = status;
-	j->failed_client = client;
+	j->end = end;
 	j->what = what;
+}
+
+static void tell_left(struct copy_job *j, const char *words)
+{
+	char *to = copy_dir_text(j->dir, j->name);
+
+	tool_error("%s: %s%s", tool_quote(to ? to : j->name), tool_quote(j->temp),
+	           words);
+	free(to);
 }
 
 /* All calls have ended: remove what was made. */
@@ -92,12 +120,10 @@ static void clean_up(struct copy_job *j)
 	}
 	j->made = false;
 	if (!j->dir->client) {
-		(void)unlinkat(j->dir->fd, j->temp,
-		               0); /* gone or not: it failed already */
+		(void)copy_local_drop(j); /* gone or not: it failed already */
 		end_job(j);
 	} else if (!j->dir->client->link.up) {
-		tool_error("%s: the server is away; %s may be left there",
-		           tool_quote(j->label), tool_quote(j->temp));
+		tell_left(j, " may be left there: the server is away");
 		end_job(j);
 	} else {
 		begin_phase(j, COPY_REMOVING);
@@ -106,167 +132,13 @@ static void clean_up(struct copy_job *j)
 
 void copy_job_cancel(struct copy_job *j)
 {
-	copy_job_fail(j, NULL, -EINTR, NULL);
+	copy_job_fail(j, COPY_SOURCE, -EINTR, NULL);
 	for (struct copy_slot *s = j->copy->slots; s; s = s->all)
 		if (s->job == j)
 			nfs_op_cancel(&s->op);
 	if (j->phase != COPY_REMOVING)
 		nfs_op_cancel(&j->op);
 	copy_job_go(j);
-}
-
-/* ---- Local destinations
- * ------------------------------------------------------------------ */
-
-static void local_step(struct copy_job *j, int r)
-{
-	if (r)
-		copy_job_fail(j, NULL, r, NULL);
-}
-
-static int create_local(struct copy_job *j)
-{
-	j->fd = openat(j->dir->fd, j->temp,
-	               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return j->fd < 0 ? -errno : 0;
-}
-
-static int set_local(struct copy_job *j)
-{
-	struct stat sb;
-
-	if (fstat(j->fd, &sb))
-		return -errno;
-	if ((uint64_t)sb.st_size != j->size && ftruncate(j->fd, (off_t)j->size))
-		return -errno;
-	return copy_set_local(j->copy, j->fd, &j->src.meta);
-}
-
-static int rename_local(struct copy_job *j)
-{
-	int fd = j->fd;
-
-	j->fd = -1;
-	if (fd >= 0 && close(fd))
-		return -errno; /* a quota may be noticed here */
-	return renameat(j->dir->fd, j->temp, j->dir->fd, j->name) ? -errno : 0;
-}
-
-static int link_local(struct copy_job *j)
-{
-	struct timespec t[2] = {
-	        {j->src.meta.atime.seconds, j->src.meta.atime.nseconds},
-	        {j->src.meta.mtime.seconds, j->src.meta.mtime.nseconds}};
-
-	if (symlinkat(j->src.target, j->dir->fd, j->temp))
-		return -errno;
-	if (j->copy->preserve)
-		(void)utimensat(j->dir->fd, j->temp, t,
-		                AT_SYMLINK_NOFOLLOW); /* a wish */
-	return 0;
-}
-
-/* ---- Calls
- * ---------------------------------------------------------------------------------- */
-
-static void on_op(struct nfs_op *op, void *arg);
-
-static void call(struct copy_job *j, uint32_t proc, void *args)
-{
-	nfs_op_start(&j->op, proc, args, on_op, j);
-}
-
-static diropargs3 temp_where(struct copy_job *j)
-{
-	return (diropargs3){nfs_fh_arg(&j->dir->fh), j->temp};
-}
-
-static void call_create(struct copy_job *j)
-{
-	CREATE3args a = {.where = temp_where(j), .how = {.mode = UNCHECKED}};
-	sattr3 *s = &a.how.createhow3_u.obj_attributes;
-
-	s->mode.set_it = true;
-	s->mode.set_mode3_u.mode = (copy_mode(j->copy, &j->src.meta) & 0777) | 0600;
-	call(j, NFSPROC3_CREATE, &a);
-}
-
-static void call_lookup(struct copy_job *j, char *name)
-{
-	LOOKUP3args a = {.what = {nfs_fh_arg(&j->dir->fh), name}};
-
-	call(j, NFSPROC3_LOOKUP, &a);
-}
-
-static void call_readlink(struct copy_job *j)
-{
-	READLINK3args a = {.symlink = nfs_fh_arg(&j->src.fh)};
-
-	j->src.target = malloc(NFS3_PATH_BYTES + 1);
-	if (!j->src.target) {
-		copy_job_fail(j, NULL, -ENOMEM, NULL);
-		clean_up(j);
-		return;
-	}
-	nfs_op_fini(&j->op);
-	nfs_op_init(&j->op, j->src.client);
-	j->op.into = j->src.target;
-	j->op.into_len = NFS3_PATH_BYTES;
-	call(j, NFSPROC3_READLINK, &a);
-}
-
-static void call_symlink(struct copy_job *j)
-{
-	SYMLINK3args a = {.where = temp_where(j)};
-
-	a.symlink.data_len = (uint32_t)strlen(j->src.target);
-	if (j->copy->preserve) {
-		copy_sattr(j->copy, &j->src.meta, true, &a.symlink.symlink_attributes);
-		a.symlink.symlink_attributes.mode.set_it = false;
-	}
-	nfs_op_fini(&j->op);
-	nfs_op_init(&j->op, j->dir->client);
-	j->op.item = j->src.target;
-	j->op.item_len = a.symlink.data_len;
-	call(j, NFSPROC3_SYMLINK, &a);
-}
-
-static void call_commit(struct copy_job *j)
-{
-	COMMIT3args a = {.file = nfs_fh_arg(&j->fh)};
-
-	call(j, NFSPROC3_COMMIT, &a);
-}
-
-/* At the end size, where a hole comes last, and attributes. */
-static void call_setattr(struct copy_job *j)
-{
-	SETATTR3args a = {.object = nfs_fh_arg(&j->fh)};
-	sattr3 *s = &a.new_attributes;
-
-	if (j->phase == COPY_SETATTR)
-		copy_sattr(j->copy, &j->src.meta, j->no_owner, s);
-	s->size.set_it = j->phase == COPY_TRUNCATING || j->high != j->size;
-	s->size.set_size3_u.size = j->phase == COPY_TRUNCATING ? 0 : j->size;
-	call(j, NFSPROC3_SETATTR, &a);
-}
-
-static void call_rename(struct copy_job *j)
-{
-	RENAME3args a = {.from = temp_where(j),
-	                 .to = {nfs_fh_arg(&j->dir->fh), j->name}};
-
-	call(j, NFSPROC3_RENAME, &a);
-}
-
-static void call_remove(struct copy_job *j)
-{
-	REMOVE3args a = {.object = temp_where(j)};
-
-	nfs_op_fini(&j->op);
-	nfs_op_init(&j->op, j->dir->client);
-	j->op.timeout_ns = CLEANUP_NS;
-	call(j, NFSPROC3_REMOVE, &a);
 }
 
 /* ---- Phases
@@ -276,87 +148,209 @@ static void call_remove(struct copy_job *j)
 /* Is there anything for SETATTR to do? */
 static bool needs_setattr(const struct copy_job *j)
 {
-	uint32_t mode = copy_mode(j->copy, &j->src.meta);
+	uint32_t mode = copy_place_mode(j);
 
 	return j->copy->preserve || j->high != j->size ||
-	       mode != ((mode & 0777) | 0600);
+	       (!j->in_place && mode != ((mode & 0777) | 0600));
+}
+
+/* The temporary, or the file in the place, is there; whose is it to be? */
+static void after_made(struct copy_job *j)
+{
+	if (!j->status && copy_place_owner(j))
+		begin_phase(j, COPY_OWNING);
+	else
+		begin_phase(j, j->src.kind == COPY_LINK ? COPY_RENAMING
+		               : j->in_place            ? COPY_TRUNCATING
+		                                        : COPY_COPYING);
+}
+
+static void begin_in_place(struct copy_job *j)
+{
+	int r = 0;
+
+	j->in_place = true;
+	if (!j->dir->client) {
+		r = copy_local_open(j);
+	} else {
+		j->fh = j->old_fh;
+		j->have_owner = true;
+		j->uid = j->old.uid;
+		j->gid = j->old.gid;
+	}
+	if (r)
+		copy_job_fail(j, COPY_TARGET, r, NULL);
+	after_made(j);
+}
+
+/* Nothing is made yet. */
+static void begin_new(struct copy_job *j)
+{
+	if (j->in_place && !j->status)
+		begin_in_place(j);
+	else
+		begin_phase(j, j->src.kind == COPY_FILE ? COPY_CREATING
+		               : j->src.client          ? COPY_READLINK
+		                                        : COPY_SYMLINK);
+}
+
+/* A new file cannot have the old one's owner, or cannot be made: the old one is
+ * written. */
+static void go_in_place(struct copy_job *j)
+{
+	if (!j->made) {
+		begin_in_place(j);
+		return;
+	}
+	j->made = false;
+	j->in_place = true;
+	begin_phase(j, COPY_REMOVING);
+}
+
+static void after_owned(struct copy_job *j, bool ok)
+{
+	j->owned = ok;
+	if (!ok && copy_place_kept(j) && !j->copy->preserve)
+		go_in_place(j);
+	else
+		begin_phase(j, j->src.kind == COPY_LINK ? COPY_RENAMING
+		               : j->in_place            ? COPY_TRUNCATING
+		                                        : COPY_COPYING);
+}
+
+static bool not_allowed(int status)
+{
+	return status == -EACCES || status == -EPERM || status == (int)NFS3ERR_ACCES ||
+	       status == (int)NFS3ERR_PERM;
+}
+
+/* What comes after a step that passed at once. */
+static void local_done(struct copy_job *j, enum copy_phase phase, int r)
+{
+	if (phase == COPY_CREATING && not_allowed(r) && copy_place_kept(j)) {
+		j->made = false;
+		begin_in_place(j);
+		return;
+	}
+	if (phase == COPY_TRUNCATING && !r)
+		j->cut = j->in_place;
+	if (r && phase != COPY_OWNING)
+		copy_job_fail(j, COPY_TARGET, r, NULL);
+	if (phase == COPY_INSPECTING && !j->status && j->old.type)
+		copy_place_judge(j);
+	if (j->status)
+		clean_up(j);
+	else if (phase == COPY_INSPECTING)
+		begin_new(j);
+	else if (phase == COPY_CREATING || phase == COPY_SYMLINK)
+		after_made(j);
+	else if (phase == COPY_OWNING)
+		after_owned(j, r == 0);
+	else if (phase == COPY_REMOVING)
+		begin_in_place(j);
+	else if (phase == COPY_RENAMING)
+		end_job(j);
+	else
+		begin_phase(j, phase == COPY_SETATTR ? COPY_RENAMING : COPY_COPYING);
 }
 
 static void begin_local(struct copy_job *j, enum copy_phase phase)
 {
+	int r = 0;
+
 	switch (phase) {
+	case COPY_INSPECTING:
+		r = copy_local_look(j);
+		break;
 	case COPY_CREATING:
-		local_step(j, create_local(j));
-		begin_phase(j, COPY_COPYING);
-		return;
+		r = copy_local_create(j);
+		break;
 	case COPY_SYMLINK:
-		local_step(j, link_local(j));
-		begin_phase(j, COPY_RENAMING);
-		return;
+		r = copy_local_link(j);
+		break;
+	case COPY_OWNING:
+		r = copy_local_own(j, copy_place_owner(j));
+		break;
 	case COPY_TRUNCATING:
-		local_step(j, ftruncate(j->fd, 0) ? -errno : 0);
-		begin_phase(j, COPY_COPYING);
-		return;
+		r = ftruncate(j->fd, 0) ? -errno : 0;
+		break;
 	case COPY_SETATTR:
-		local_step(j, set_local(j));
-		begin_phase(j, COPY_RENAMING);
-		return;
+		r = copy_local_set(j);
+		break;
 	case COPY_RENAMING:
-		local_step(j, rename_local(j));
-		if (j->status)
-			clean_up(j);
-		else
-			end_job(j);
-		return;
+		r = copy_local_rename(j);
+		break;
+	case COPY_REMOVING:
+		r = copy_local_drop(j);
+		break;
 	case COPY_LOOKING:
 	case COPY_READLINK:
 	case COPY_COPYING:
 	case COPY_COMMITTING:
 	case COPY_CHECKING:
-	case COPY_REMOVING:
-		break;
+		abort(); /* these have no local form */
 	}
-	abort(); /* these have no local form */
+	local_done(j, phase, r);
 }
 
 static void begin_remote(struct copy_job *j, enum copy_phase phase)
 {
 	switch (phase) {
+	case COPY_INSPECTING:
+		copy_call_lookup(j, j->name);
+		return;
 	case COPY_CREATING:
-		call_create(j);
+		copy_call_create(j);
+		return;
+	case COPY_OWNING:
+		copy_call_own(j);
 		return;
 	case COPY_LOOKING:
-		call_lookup(j, j->temp);
+		copy_call_lookup(j, j->temp);
 		return;
 	case COPY_SYMLINK:
-		call_symlink(j);
+		copy_call_symlink(j);
 		return;
 	case COPY_COMMITTING:
-		call_commit(j);
+		copy_call_commit(j);
 		return;
 	case COPY_TRUNCATING:
-		call_setattr(j);
+		copy_call_setattr(j);
 		return;
 	case COPY_SETATTR:
 		if (needs_setattr(j))
-			call_setattr(j);
+			copy_call_setattr(j);
 		else
 			begin_phase(j, COPY_RENAMING);
 		return;
 	case COPY_RENAMING:
-		call_rename(j);
+		if (j->in_place)
+			end_job(j);
+		else
+			copy_call_rename(j);
 		return;
 	case COPY_CHECKING:
-		call_lookup(j, j->name);
+		copy_call_lookup(j, j->name);
 		return;
 	case COPY_REMOVING:
-		call_remove(j);
+		copy_call_remove(j);
 		return;
 	case COPY_READLINK:
 	case COPY_COPYING:
 		break;
 	}
 	abort(); /* begin_phase has taken these */
+}
+
+static void begin_readlink(struct copy_job *j)
+{
+	j->src.target = malloc(NFS3_PATH_BYTES + 1);
+	if (j->src.target) {
+		copy_call_readlink(j);
+	} else {
+		copy_job_fail(j, COPY_SOURCE, -ENOMEM, NULL);
+		clean_up(j);
+	}
 }
 
 static void begin_phase(struct copy_job *j, enum copy_phase phase)
@@ -371,7 +365,7 @@ static void begin_phase(struct copy_job *j, enum copy_phase phase)
 	if (phase == COPY_COPYING)
 		copy_job_go(j);
 	else if (phase == COPY_READLINK)
-		call_readlink(j);
+		begin_readlink(j);
 	else if (j->dir->client)
 		begin_remote(j, phase);
 	else
@@ -381,13 +375,49 @@ static void begin_phase(struct copy_job *j, enum copy_phase phase)
 /* ---- What calls brought
  * --------------------------------------------------------------------------- */
 
+static void know(struct copy_job *j, const fattr3 *a)
+{
+	j->fileid = a->fileid;
+	j->have_owner = true;
+	j->uid = a->uid;
+	j->gid = a->gid;
+}
+
+static void inspected(struct copy_job *j, const fattr3 *a)
+{
+	copy_meta_from_attr(a, &j->old);
+	copy_place_judge(j);
+	if (j->status)
+		clean_up(j);
+	else
+		begin_new(j);
+}
+
+static void after_inspection(struct copy_job *j)
+{
+	const LOOKUP3resok *ok = &j->op.res.lookup.LOOKUP3res_u.resok;
+
+	if (j->op.status) /* NOENT */
+		begin_new(j);
+	else if (j->op.proc == NFSPROC3_GETATTR)
+		inspected(j, &j->op.res.getattr.GETATTR3res_u.resok.obj_attributes);
+	else if (nfs_fh_take(&ok->object, &j->old_fh)) {
+		copy_job_fail(j, COPY_TARGET, -EBADMSG, NULL);
+		clean_up(j);
+	} else if (ok->obj_attributes.attributes_follow) {
+		inspected(j, &ok->obj_attributes.post_op_attr_u.attributes);
+	} else {
+		copy_call_getattr(j);
+	}
+}
+
 static bool take_made(struct copy_job *j, const post_op_fh3 *fh,
                       const post_op_attr *attr)
 {
 	if (!attr->attributes_follow || !fh->handle_follows ||
 	    nfs_fh_take(&fh->post_op_fh3_u.handle, &j->fh))
 		return false;
-	j->fileid = attr->post_op_attr_u.attributes.fileid;
+	know(j, &attr->post_op_attr_u.attributes);
 	return true;
 }
 
@@ -395,8 +425,10 @@ static void after_create(struct copy_job *j)
 {
 	const CREATE3resok *ok = &j->op.res.create.CREATE3res_u.resok;
 
-	begin_phase(j, take_made(j, &ok->obj, &ok->obj_attributes) ? COPY_COPYING
-	                                                           : COPY_LOOKING);
+	if (take_made(j, &ok->obj, &ok->obj_attributes))
+		after_made(j);
+	else
+		begin_phase(j, COPY_LOOKING);
 }
 
 static void after_lookup(struct copy_job *j)
@@ -404,17 +436,17 @@ static void after_lookup(struct copy_job *j)
 	const LOOKUP3resok *ok = &j->op.res.lookup.LOOKUP3res_u.resok;
 
 	if (nfs_fh_take(&ok->object, &j->fh))
-		copy_job_fail(j, j->dir->client, -EBADMSG, NULL);
+		copy_job_fail(j, COPY_TARGET, -EBADMSG, NULL);
 	if (ok->obj_attributes.attributes_follow)
-		j->fileid = ok->obj_attributes.post_op_attr_u.attributes.fileid;
-	begin_phase(j, j->src.kind == COPY_LINK ? COPY_RENAMING : COPY_COPYING);
+		know(j, &ok->obj_attributes.post_op_attr_u.attributes);
+	after_made(j);
 }
 
 static void after_readlink(struct copy_job *j)
 {
 	j->src.target[j->op.got] = 0;
 	if (!j->op.got || strlen(j->src.target) != j->op.got)
-		copy_job_fail(j, j->src.client, -EBADMSG, NULL);
+		copy_job_fail(j, COPY_SOURCE, -EBADMSG, NULL);
 	begin_phase(j, COPY_SYMLINK);
 }
 
@@ -426,7 +458,7 @@ static void after_symlink(struct copy_job *j)
 		begin_phase(j,
 		            COPY_LOOKING); /* EXIST: a repeated call met its own work */
 	else
-		begin_phase(j, COPY_RENAMING);
+		after_made(j);
 }
 
 static void after_commit(struct copy_job *j)
@@ -447,7 +479,7 @@ static void after_check(struct copy_job *j)
 
 	j->made = false;
 	if (!a->attributes_follow || a->post_op_attr_u.attributes.fileid != j->fileid)
-		copy_job_fail(j, j->dir->client, (int)NFS3ERR_NOENT,
+		copy_job_fail(j, COPY_TARGET, (int)NFS3ERR_NOENT,
 		              "the temporary file was removed by someone else");
 	if (j->status)
 		clean_up(j);
@@ -461,22 +493,26 @@ static bool forgiven(struct copy_job *j)
 	int status = j->op.status;
 
 	switch (j->phase) {
+	case COPY_INSPECTING:
+		return status == (int)NFS3ERR_NOENT && j->op.proc == NFSPROC3_LOOKUP;
+	case COPY_CREATING:
+		return not_allowed(status) && copy_place_kept(j);
 	case COPY_SYMLINK:
 		return status == (int)NFS3ERR_EXIST;
+	case COPY_OWNING: /* as cp(1): wished for, not required */
+		return not_allowed(status) || status == (int)NFS3ERR_INVAL ||
+		       status == (int)NFS3ERR_NOTSUPP;
 	case COPY_SETATTR:
-		if (j->no_owner ||
-		    (status != (int)NFS3ERR_PERM && status != (int)NFS3ERR_ACCES))
+		if (j->plain || !not_allowed(status) || !(copy_place_mode(j) & ~0777u))
 			return false;
-		j->no_owner = true; /* as cp(1): wished for, not required */
+		j->plain = true;
 		return true;
 	case COPY_RENAMING:
 		return status == (int)NFS3ERR_NOENT && j->fileid;
 	case COPY_REMOVING:
 		if (status != (int)NFS3ERR_NOENT)
-			tool_error("%s: %s is left on the server", tool_quote(j->label),
-			           tool_quote(j->temp));
+			tell_left(j, " is left on the server");
 		return true;
-	case COPY_CREATING:
 	case COPY_LOOKING:
 	case COPY_READLINK:
 	case COPY_COPYING:
@@ -493,8 +529,17 @@ static void go_on(struct copy_job *j)
 	bool ok = j->op.status == 0;
 
 	switch (j->phase) {
+	case COPY_INSPECTING:
+		after_inspection(j);
+		return;
 	case COPY_CREATING:
-		after_create(j);
+		if (ok)
+			after_create(j);
+		else
+			go_in_place(j);
+		return;
+	case COPY_OWNING:
+		after_owned(j, ok);
 		return;
 	case COPY_LOOKING:
 		after_lookup(j);
@@ -524,7 +569,10 @@ static void go_on(struct copy_job *j)
 		after_check(j);
 		return;
 	case COPY_REMOVING:
-		end_job(j);
+		if (j->status)
+			end_job(j);
+		else
+			begin_in_place(j);
 		return;
 	case COPY_COPYING:
 		break;
@@ -532,14 +580,14 @@ static void go_on(struct copy_job *j)
 	abort(); /* no call of the job's own is out while it copies */
 }
 
-static void on_op(struct nfs_op *op, void *arg)
+void copy_job_on_op(struct nfs_op *op, void *arg)
 {
 	struct copy_job *j = arg;
-	bool read = j->phase == COPY_READLINK;
-
+	if (j->phase == COPY_TRUNCATING && op->status <= 0)
+		j->cut = j->in_place; /* or it is not known */
 	if (op->status && !forgiven(j))
-		copy_job_fail(j, read ? j->src.client : j->dir->client, op->status,
-		              NULL);
+		copy_job_fail(j, j->phase == COPY_READLINK ? COPY_SOURCE : COPY_TARGET,
+		              op->status, NULL);
 	if (j->phase == COPY_RENAMING && !op->status)
 		j->status = 0; /* a signal came too late to stop it */
 	if ((j->phase == COPY_CREATING || j->phase == COPY_SYMLINK) && op->status > 0 &&
@@ -588,7 +636,7 @@ static void start_again(struct copy_job *j)
 {
 	j->src.meta = j->changed_meta;
 	if (++j->attempts == MAX_ATTEMPTS)
-		copy_job_fail(j, NULL, -EAGAIN,
+		copy_job_fail(j, COPY_SOURCE, -EAGAIN,
 		              "changes while it is copied; not copied");
 	set_up_data(j);
 	begin_phase(j, COPY_TRUNCATING);
@@ -625,7 +673,7 @@ void copy_job_go(struct copy_job *j)
 	}
 }
 
-static void make_temp_name(struct copy_job *j)
+void copy_temp_name(const char *name, char *ret)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
 	unsigned char r[10];
@@ -636,8 +684,8 @@ static void make_temp_name(struct copy_job *j)
 	for (size_t i = 0; i < sizeof(r); i++)
 		tail[i] = digits[r[i] % 32];
 	tail[10] = 0;
-	snprintf(j->temp, sizeof(j->temp), ".%.*s.rpcrdma-%s",
-	         (int)(sizeof(j->temp) - 1 - 1 - 9 - 10), j->name, tail);
+	snprintf(ret, NFS_NAME_MAX + 1, ".%.*s.rpcrdma-%s", NFS_NAME_MAX - 1 - 9 - 10,
+	         name, tail);
 }
 
 static uint32_t pick_io(const struct copy_job *j)
@@ -651,16 +699,22 @@ static uint32_t pick_io(const struct copy_job *j)
 	return n;
 }
 
+static void drop_source(const struct copy_source *src)
+{
+	if (src->fd >= 0)
+		close(src->fd);
+	free(src->target);
+}
+
 void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
                     const char *name)
 {
-	struct copy_job *j = calloc(1, sizeof(*j));
+	struct copy_job *j;
 
+	j = calloc(1, sizeof(*j));
 	if (!j || !(j->label = strdup(src->label))) {
 		copy_failed(c, src->label, NULL, -ENOMEM);
-		if (src->fd >= 0)
-			close(src->fd);
-		free(src->target);
+		drop_source(src);
 		free(j);
 		return;
 	}
@@ -671,7 +725,7 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	copy_dir_get(dir);
 	j->fd = -1;
 	snprintf(j->name, sizeof(j->name), "%s", name);
-	make_temp_name(j);
+	copy_temp_name(j->name, j->temp);
 	j->io_bytes = pick_io(j);
 	nfs_op_init(&j->op, dir->client);
 	j->next = c->jobs;
@@ -681,7 +735,8 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	c->jobs = j;
 	c->n_jobs++;
 	set_up_data(j);
-	begin_phase(j, src->kind == COPY_FILE ? COPY_CREATING
-	               : src->client          ? COPY_READLINK
-	                                      : COPY_SYMLINK);
+	if (dir->fresh)
+		begin_new(j);
+	else
+		begin_phase(j, COPY_INSPECTING);
 }

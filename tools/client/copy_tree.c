@@ -138,7 +138,7 @@ static int local_subdir(struct trail *t, int at, const char *name,
 		told(t, errno);
 		return 0;
 	}
-	sub = copy_dir_make(dir, name, &meta, t->text);
+	sub = copy_dir_make(dir, name, &meta);
 	if (!sub) {
 		close(fd);
 		return t->copy->fatal;
@@ -222,7 +222,8 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 	copy_meta_from_stat(&sb, &meta);
 	r = begin(&t, c, NULL, label);
 	if (!r && name)
-		sub = copy_dir_make(dir, name, &meta, label);
+		sub = copy_dir_make(dir, name, &meta);
+	t.top = sub;
 	if (!r && sub) {
 		r = walk_local(&t, fd, sub);
 		fd = -1;
@@ -262,6 +263,7 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 		copy_failed(t->copy, t->text, NULL, -ELOOP);
 		return 0;
 	}
+	copy_meta_from_attr(&e->attr, &meta);
 	if (t->top->client && t->top->fsid == e->attr.fsid &&
 	    t->top->fileid == e->attr.fileid &&
 	    !strcmp(t->top->client->link.host, t->client->link.host)) {
@@ -270,8 +272,7 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 		t->copy->failed++;
 		return 0;
 	}
-	copy_meta_from_attr(&e->attr, &meta);
-	sub = copy_dir_make(dir, e->name, &meta, t->text);
+	sub = copy_dir_make(dir, e->name, &meta);
 	if (!sub)
 		return t->copy->fatal;
 	t->depth++;
@@ -354,9 +355,9 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 
 	copy_meta_from_attr(attr, &meta);
 	if (!r && name)
-		sub = copy_dir_make(dir, name, &meta, label);
+		sub = copy_dir_make(dir, name, &meta);
+	t.top = sub;
 	if (!r && sub) {
-		t.top = sub;
 		r = walk_remote(&t, fh, sub);
 		if (name)
 			copy_dir_put(sub);

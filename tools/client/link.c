@@ -206,8 +206,8 @@ void link_describe(const struct link *k, FILE *f)
 	        k->host, i.provider, i.version, i.credits_granted, i.send_inline,
 	        i.recv_inline, i.peer_max_segments, tool_human(i.peer_segment_bytes),
 	        i.remote_invalidate ? "yes" : "no", i.identity[0] ? ", server is " : "",
-	        i.identity[0] ? tool_quote(i.identity) : "", k->sec ? ", security " : "",
-	        k->sec ? sec_name(k->sec) : "");
+	        i.identity[0] ? tool_quote(i.identity) : "",
+	        k->sec ? ", security " : "", k->sec ? sec_name(k->sec) : "");
 }
 
 void link_describe_json(const struct link *k, FILE *f)

@@ -221,8 +221,8 @@ static int secure(struct nfs_client *c, const struct url *u)
 		         sec_name(c->mount.flavors[i]));
 	}
 	tool_error("%s: %s cannot be used with %s; the server allows%s", c->link.host,
-	           tool_quote(c->export), c->sec ? sec_name(c->sec) : "any flavor known here",
-	           list);
+	           tool_quote(c->export),
+	           c->sec ? sec_name(c->sec) : "any flavor known here", list);
 	return -EPERM;
 }
 

@@ -112,8 +112,9 @@ void json_name(FILE *f, const char *key, const char *name)
 #define STATS(X)                                                                       \
 	X(calls)                                                                       \
 	X(replies)                                                                     \
-	X(retransmits) X(recoveries) X(reconnects) X(call_errors) X(sends) X(recvs) X( \
-	        rdma_reads) X(rdma_writes) X(registrations) X(local_invalidations)     \
+	X(retransmits)                                                                 \
+	X(recoveries) X(reconnects) X(call_errors) X(sends) X(recvs) X(rdma_reads) X(  \
+	        rdma_writes) X(registrations) X(local_invalidations)                   \
 	        X(remote_invalidations) X(grants) X(errors_sent) X(errors_received) X( \
 	                credit_stalls) X(syscalls) X(wire_bytes_sent)                  \
 	                X(wire_bytes_received) X(bytes_inline) X(bytes_continued)      \

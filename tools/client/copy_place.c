@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is in the destination's place already, and what follows from it.  As with cp(1)
+ * a file that is replaced keeps its mode and owner unless -p says otherwise, a
+ * directory is not replaced by a file, nor a file by itself.
+ *
+ * A temporary that is renamed cannot be all that cp(1) leaves: a file with several
+ * links keeps them only if it is written in place, so does the owner where he is not
+ * ours to give, and in a directory that is not writable there is no other way.  That is
+ * what in_place says; such a file is not whole before the end.
+ */
+#include "client/copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Numbers of files compare within an export.  Beyond it, two files that also have all
+ * times and the size in common, the last change to the nanosecond, are one. */
+static bool is_same(const struct copy_job *j)
+{
+	const struct copy_meta *a = &j->src.meta, *b = &j->old;
+
+	if (j->src.stream || a->fileid != b->fileid || a->type != b->type)
+		return false;
+	if (j->src.client && j->src.client == j->dir->client)
+		return a->fsid == b->fsid;
+	return a->size == b->size && copy_same_time(&a->mtime, &b->mtime) &&
+	       copy_same_time(&a->ctime, &b->ctime);
+}
+
+static void refuse(struct copy_job *j, const char *words, bool both)
+{
+	char *to = copy_dir_text(j->dir, j->name);
+
+	tool_progress_end(&j->copy->progress);
+	tool_error("%s%s%s%s", both ? tool_quote(j->label) : "", both ? " and " : "",
+	           tool_quote(to ? to : j->name), words);
+	free(to);
+	copy_job_fail(j, COPY_TARGET, -EEXIST, "");
+}
+
+void copy_place_judge(struct copy_job *j)
+{
+	if (j->old.type == NF3DIR)
+		refuse(j, ": a directory; a file does not replace it", false);
+	else if (is_same(j))
+		refuse(j, " are the same file", true);
+	else if (j->old.type == NF3LNK && j->src.kind == COPY_FILE && j->copy->dangling)
+		refuse(j, ": a symbolic link that leads nowhere; not written through",
+		       false);
+	else if (copy_place_kept(j) && j->old.nlink > 1)
+		j->in_place = true;
+}
+
+bool copy_place_kept(const struct copy_job *j)
+{
+	return j->old.type == NF3REG && j->src.kind == COPY_FILE;
+}
+
+const struct copy_meta *copy_place_owner(struct copy_job *j)
+{
+	const struct copy_meta *m = j->copy->preserve                    ? &j->src.meta
+	                            : copy_place_kept(j) && !j->in_place ? &j->old
+	                                                                 : NULL;
+
+	if (!m)
+		return NULL;
+	j->owned = j->have_owner && j->uid == m->uid && j->gid == m->gid;
+	if (j->owned)
+		return NULL;
+	if (geteuid() == 0)
+		return m;
+	/* A group of ours can be given; of an old file it is worth to hear a no. */
+	return j->have_owner && (j->uid == m->uid || !j->copy->preserve) ? m : NULL;
+}
+
+uint32_t copy_place_mode(const struct copy_job *j)
+{
+	bool special = j->owned && !j->plain;
+
+	if (j->copy->preserve)
+		return j->src.meta.mode & (special ? 07777 : j->plain ? 0777 : 01777);
+	if (copy_place_kept(j) && !j->in_place)
+		return j->old.mode & (special && geteuid() == 0 ? 07777 : 0777);
+	return copy_mode(j->copy, &j->src.meta);
+}
