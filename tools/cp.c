@@ -491,6 +491,18 @@ static uint64_t known_size(char **v, int n)
 	return 0;
 }
 
+/* Once is enough: as with cp(1) no failure. */
+static bool was_given(char **v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(v[i], v[n])) {
+			tool_error("warning: %s is given more than once",
+			           tool_quote(v[n]));
+			return true;
+		}
+	return false;
+}
+
 static int copy_all(struct cp *c, char **v, int n)
 {
 	bool quiet = c->copy.quiet || !(c->progress || c->copy.verbose ||
@@ -499,6 +511,8 @@ static int copy_all(struct cp *c, char **v, int n)
 
 	tool_progress_begin(&c->copy.progress, NULL, known_size(v, n), quiet);
 	for (int i = 0; i < n && !r; i++) {
+		if (was_given(v, i))
+			continue;
 		r = copy_wait(&c->copy, COPY_MAX_JOBS);
 		if (!r)
 			r = from_any(c, v[i]);
@@ -542,7 +556,9 @@ static int run(struct cp *c, char **v, int n)
 	c->started_ns = tool_now_ns();
 	c->copy.verbose = c->common.verbose;
 	copy_init(&c->copy, &c->loop);
-	r = open_dst(c, v[n - 1], n - 1);
+	if (n > 2)
+		c->copy.made = copy_made_new();
+	r = n > 2 && !c->copy.made ? -ENOMEM : open_dst(c, v[n - 1], n - 1);
 	if (!r)
 		r = copy_all(c, v, n - 1);
 	if (c->dir)

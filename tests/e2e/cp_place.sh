@@ -92,6 +92,22 @@ for pair in "$URL/one $URL/one" "$URL/one $URL/two" "$URL/one $other/one" "$EXP/
 done
 [ "$(stat -c %h "$EXP/one")" = 2 ] && [ "$(cat "$EXP/two")" = 1 ] || fail "it was written onto itself"
 
+# two sources of one name
+mkdir a b w "$EXP/w"
+echo a >a/f && echo b >b/f
+for dst in "$URL/w" "$URL/w/"; do
+	run 1 cp a/f b/f "$dst" && says err "will not overwrite just-created $URL/w/f with b/f"
+	[ "$(cat "$EXP/w/f")" = a ] || fail "the second one has the place"
+done
+mkdir "$EXP/a" "$EXP/b" && cp a/f "$EXP/a" && cp b/f "$EXP/b"
+run 1 cp "$URL/a/f" "$URL/b/f" w && says err "will not overwrite just-created w/f with $URL/b/f"
+[ "$(cat w/f)" = a ] || fail "the second one has the place, here"
+mkdir a/t b/t && echo 1 >a/t/x && echo 2 >b/t/x && echo 3 >b/t/y
+run 1 cp -r a/t b/t "$URL/w" && says err "will not overwrite just-created $URL/w/t/x with b/t/x"
+[ "$(cat "$EXP/w/t/x" "$EXP/w/t/y")" = "$(printf '1\n3')" ] || fail "trees of one name are not one"
+run 0 cp a/f a/f "$URL/w" && says err "warning: a/f is given more than once"
+run 0 cp a/f "$URL/w" # in another run it is replaced
+
 # A local file is replaced only by what is on its disk; a new one need not wait.
 if [ -f "${FSYNC_PRELOAD-}" ]; then
 	echo old >kept && touch flag

@@ -108,6 +108,7 @@ void copy_fini(struct copy *c)
 {
 	struct copy_slot *s;
 
+	copy_made_free(c->made);
 	while ((s = c->slots)) {
 		c->slots = s->all;
 		nfs_op_fini(&s->op);

@@ -19,6 +19,7 @@
  *   copy_local.c  a job's steps at a local destination
  *   copy_data.c   a job's slots: read, skip zeros, write, keep until committed
  *   copy_tree.c   the walk
+ *   copy_made.c   the names given out, where there are several sources
  */
 #ifndef RPCRDMA_TOOLS_COPY_H
 #define RPCRDMA_TOOLS_COPY_H
@@ -60,6 +61,7 @@ struct copy {
 	struct loop *loop;
 	bool preserve, quiet, verbose;
 	bool dangling; /* the destination is a symbolic link that leads nowhere */
+	struct copy_made *made; /* NULL: not kept */
 	unsigned in_flight;
 	uint32_t io_bytes;
 	uint32_t umask;
@@ -261,6 +263,13 @@ int copy_local_set(struct copy_job *);
 int copy_local_rename(struct copy_job *);
 /* Closes and removes the temporary. */
 int copy_local_drop(struct copy_job *);
+
+/* ---- copy_made.c --------------------------------------------------------------- */
+
+struct copy_made *copy_made_new(void);
+void copy_made_free(struct copy_made *);
+/* Notes that @name is given out; -EEXIST: it was before, -ENOMEM. */
+int copy_made_add(struct copy_made *, const struct copy_dir *, const char *name);
 
 /* ---- copy_data.c --------------------------------------------------------------- */
 

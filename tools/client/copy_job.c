@@ -706,11 +706,35 @@ static void drop_source(const struct copy_source *src)
 	free(src->target);
 }
 
+/* Another source has this name; told. */
+static bool was_made(struct copy *c, const struct copy_source *src,
+                     const struct copy_dir *dir, const char *name)
+{
+	int r = c->made ? copy_made_add(c->made, dir, name) : 0;
+	char *to;
+
+	if (r == -EEXIST) {
+		to = copy_dir_text(dir, name);
+		tool_progress_end(&c->progress);
+		tool_error("will not overwrite just-created %s with %s",
+		           tool_quote(to ? to : name), tool_quote(src->label));
+		free(to);
+		c->failed++;
+	} else if (r) {
+		copy_failed(c, src->label, NULL, r);
+	}
+	return r != 0;
+}
+
 void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
                     const char *name)
 {
 	struct copy_job *j;
 
+	if (was_made(c, src, dir, name)) {
+		drop_source(src);
+		return;
+	}
 	j = calloc(1, sizeof(*j));
 	if (!j || !(j->label = strdup(src->label))) {
 		copy_failed(c, src->label, NULL, -ENOMEM);
