@@ -19,6 +19,7 @@
  *   copy_local.c  a job's steps at a local destination
  *   copy_data.c   a job's slots: read, skip zeros, write, keep until committed
  *   copy_tree.c   the walk
+ *   copy_self.c   is a directory of the source the one being filled?
  *   copy_made.c   the names given out, where there are several sources
  */
 #ifndef RPCRDMA_TOOLS_COPY_H
@@ -270,6 +271,18 @@ struct copy_made *copy_made_new(void);
 void copy_made_free(struct copy_made *);
 /* Notes that @name is given out; -EEXIST: it was before, -ENOMEM. */
 int copy_made_add(struct copy_made *, const struct copy_dir *, const char *name);
+
+/* ---- copy_self.c --------------------------------------------------------------- */
+
+/* A directory of the source. */
+struct copy_place {
+	struct nfs_client *client; /* NULL: local */
+	const struct nfs_fh *fh;
+	int fd;
+};
+/* Whether it is the one being filled.  May wait for calls. */
+bool copy_is_self(const struct copy_dir *, const struct copy_place *,
+                  const struct copy_meta *);
 
 /* ---- copy_data.c --------------------------------------------------------------- */
 

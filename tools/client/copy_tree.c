@@ -67,6 +67,20 @@ static int begin(struct trail *t, struct copy *c, struct nfs_client *client,
 	return 0;
 }
 
+/* A directory of the source that is the one being filled: told. */
+static bool refused(struct trail *t, const struct nfs_fh *fh, int fd,
+                    const struct copy_meta *m)
+{
+	struct copy_place at = {.client = t->client, .fh = fh, .fd = fd};
+
+	if (!copy_is_self(t->top, &at, m))
+		return false;
+	tool_progress_end(&t->copy->progress);
+	tool_error("%s: the destination; not copied into itself", tool_quote(t->text));
+	t->copy->failed++;
+	return true;
+}
+
 /* ---- Local sources ----------------------------------------------------------------
  */
 
@@ -136,6 +150,10 @@ static int local_subdir(struct trail *t, int at, const char *name,
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		told(t, errno);
+		return 0;
+	}
+	if (refused(t, NULL, fd, &meta)) {
+		close(fd);
 		return 0;
 	}
 	sub = copy_dir_make(dir, name, &meta);
@@ -225,8 +243,10 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 		sub = copy_dir_make(dir, name, &meta);
 	t.top = sub;
 	if (!r && sub) {
-		r = walk_local(&t, fd, sub);
-		fd = -1;
+		if (!refused(&t, NULL, fd, &meta)) {
+			r = walk_local(&t, fd, sub);
+			fd = -1;
+		}
 		if (name)
 			copy_dir_put(sub);
 	}
@@ -264,14 +284,8 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 		return 0;
 	}
 	copy_meta_from_attr(&e->attr, &meta);
-	if (t->top->client && t->top->fsid == e->attr.fsid &&
-	    t->top->fileid == e->attr.fileid &&
-	    !strcmp(t->top->client->link.host, t->client->link.host)) {
-		tool_error("%s: the destination; not copied into itself",
-		           tool_quote(t->text));
-		t->copy->failed++;
+	if (refused(t, &e->fh, -1, &meta))
 		return 0;
-	}
 	sub = copy_dir_make(dir, e->name, &meta);
 	if (!sub)
 		return t->copy->fatal;
@@ -358,7 +372,8 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 		sub = copy_dir_make(dir, name, &meta);
 	t.top = sub;
 	if (!r && sub) {
-		r = walk_remote(&t, fh, sub);
+		if (!refused(&t, fh, -1, &meta))
+			r = walk_remote(&t, fh, sub);
 		if (name)
 			copy_dir_put(sub);
 	}

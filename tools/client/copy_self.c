@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a directory of the source is the one that is being filled.  Between two
+ * handles of one export the attributes say it.  Else they cannot: the same directory
+ * has another fsid in another export and none that would compare where it is local,
+ * and hosts have several names.  What stays the same is its number.  If the numbers
+ * are equal, a file under a random name is made in the one and looked for in the other.
+ */
+#include "client/copy.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static int make_remote(struct nfs_client *c, const struct nfs_fh *dir, char *name)
+{
+	CREATE3args a = {.where = {nfs_fh_arg(dir), name}, .how = {.mode = UNCHECKED}};
+	struct nfs_op op;
+	int r;
+
+	nfs_op_init(&op, c);
+	r = nfs_op_run(&op, NFSPROC3_CREATE, &a);
+	nfs_op_fini(&op);
+	return r;
+}
+
+static void remove_remote(struct nfs_client *c, const struct nfs_fh *dir, char *name)
+{
+	REMOVE3args a = {.object = {nfs_fh_arg(dir), name}};
+	struct nfs_op op;
+
+	nfs_op_init(&op, c);
+	(void)nfs_op_run(&op, NFSPROC3_REMOVE,
+	                 &a); /* it may be left: empty, and named */
+	nfs_op_fini(&op);
+}
+
+static bool is_in(const struct copy_place *at, const char *name)
+{
+	struct nfs_fh fh;
+	struct stat sb;
+	fattr3 attr;
+
+	if (at->client)
+		return !nfs_lookup(at->client, at->fh, name, &fh, &attr);
+	return !fstatat(at->fd, name, &sb, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool meets(const struct copy_dir *d, const struct copy_place *at)
+{
+	char name[NFS_NAME_MAX + 1];
+	bool found;
+	int fd;
+
+	copy_temp_name("", name);
+	if (d->client) {
+		if (make_remote(d->client, &d->fh, name))
+			return false; /* nothing can be put there: nothing goes on for
+			                 ever */
+		found = is_in(at, name);
+		remove_remote(d->client, &d->fh, name);
+		return found;
+	}
+	fd = openat(d->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	close(fd);
+	found = is_in(at, name);
+	(void)unlinkat(d->fd, name, 0);
+	return found;
+}
+
+bool copy_is_self(const struct copy_dir *d, const struct copy_place *at,
+                  const struct copy_meta *m)
+{
+	if (m->fileid != d->fileid)
+		return false;
+	if (at->client && at->client == d->client)
+		return m->fsid == d->fsid;
+	return meets(d, at);
+}
