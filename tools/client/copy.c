@@ -28,11 +28,6 @@ static nfstime3 time_from(const struct timespec *t)
 	return (nfstime3){(uint32_t)t->tv_sec, (uint32_t)t->tv_nsec};
 }
 
-bool copy_same_time(const nfstime3 *a, const nfstime3 *b)
-{
-	return a->seconds == b->seconds && a->nseconds == b->nseconds;
-}
-
 static ftype3 type_from(mode_t mode)
 {
 	return S_ISREG(mode)   ? NF3REG

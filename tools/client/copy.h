@@ -42,7 +42,6 @@ struct copy_meta {
 };
 void copy_meta_from_stat(const struct stat *, struct copy_meta *ret);
 void copy_meta_from_attr(const fattr3 *, struct copy_meta *ret);
-bool copy_same_time(const nfstime3 *, const nfstime3 *);
 /* A pipe or terminal, or a file that does not say how long it is (as in /proc). */
 bool copy_is_stream(int fd, const struct stat *);
 

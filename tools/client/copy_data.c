@@ -172,10 +172,14 @@ static void slot_filled(struct copy_slot *s)
 	slot_write(s);
 }
 
+static bool same_time(const nfstime3 *a, const nfstime3 *b)
+{
+	return a->seconds == b->seconds && a->nseconds == b->nseconds;
+}
+
 static void look_for_change(struct copy_job *j, const struct copy_meta *now)
 {
-	if (now->size == j->src.meta.size &&
-	    copy_same_time(&now->mtime, &j->src.meta.mtime))
+	if (now->size == j->src.meta.size && same_time(&now->mtime, &j->src.meta.mtime))
 		return;
 	j->changed = true;
 	j->changed_meta = *now;
