@@ -94,7 +94,7 @@ static struct server *find_server(const struct cp *c, const struct url *u)
 
 	for (s = c->servers; s; s = s->next)
 		if (!strcmp(s->url.host, u->host) && !strcmp(s->url.port, u->port) &&
-		    !strcmp(s->client.export, u->export))
+		    nfs_serves(&s->client, u))
 			break;
 	return s;
 }
@@ -105,7 +105,7 @@ static struct server *get_server(struct cp *c, struct url *u)
 	struct server *s = find_server(c, u), *same;
 
 	if (s)
-		return s;
+		return url_rebase(u, s->client.export) ? NULL : s;
 	s = calloc(1, sizeof(*s));
 	if (!s || nfs_open(&s->client, &c->loop, u, &c->nfs)) {
 		free(s);

@@ -150,36 +150,54 @@ static void tell_mount(struct nfs_client *c, int r)
 	}
 }
 
-struct search {
-	const struct url *url;
-	char *best;
-};
-
-static void consider(const char *path, void *arg)
+/* What the server says it exports; a list that cannot be had is empty. */
+static void remember(const char *path, void *arg)
 {
-	struct search *s = arg;
+	struct nfs_client *c = arg;
+	size_t n = strlen(path) + 1;
+	char *list = n > 1 ? realloc(c->exports, c->exports_len + n) : NULL;
 
-	if (!url_is_below(s->url, path) || (s->best && strlen(s->best) >= strlen(path)))
+	if (!list)
 		return;
-	free(s->best);
-	s->best = strdup(path);
+	memcpy(list + c->exports_len, path, n);
+	c->exports = list;
+	c->exports_len += n;
 }
 
-/* An export may have more names than the URL's first: the longest of those that
- * the path begins with.  Whether there is another than what was tried. */
-static bool other_export(struct nfs_client *c, struct url *u)
+/* The longest export that the URL lies below; NULL: none is listed. */
+static const char *longest(const struct nfs_client *c, const struct url *u)
 {
-	struct search s = {.url = u};
-	bool other = !nfs_exports(c, consider, &s) && s.best &&
-	             strcmp(s.best, u->export) && !url_rebase(u, s.best);
+	const char *best = NULL, *path;
 
-	if (other) {
-		free(c->export);
-		c->export = s.best;
-	} else {
-		free(s.best);
+	for (size_t at = 0; at < c->exports_len; at += strlen(path) + 1) {
+		path = c->exports + at;
+		if (url_is_below(u, path) && (!best || strlen(path) > strlen(best)))
+			best = path;
 	}
-	return other;
+	return best;
+}
+
+bool nfs_serves(const struct nfs_client *c, const struct url *u)
+{
+	const char *best = longest(c, u);
+
+	if (best && !strcmp(c->export, best))
+		return true;
+	return (!best || strlen(best) < strlen(u->export)) &&
+	       !strcmp(c->export, u->export);
+}
+
+static int take_export(struct nfs_client *c, struct url *u, const char *export)
+{
+	char *own = strdup(export);
+
+	if (!own || url_rebase(u, export)) {
+		free(own);
+		return -ENOMEM;
+	}
+	free(c->export);
+	c->export = own;
+	return 0;
 }
 
 static bool not_exported(int status)
@@ -226,12 +244,34 @@ static int secure(struct nfs_client *c, const struct url *u)
 	return -EPERM;
 }
 
+/* An export may have more names than the URL's first, and lie beneath another one: the
+ * longest that is listed is meant.  What is not listed may be there all the same. */
+static int mount_longest(struct nfs_client *c, struct url *u)
+{
+	int r = nfs_exports(c, remember, c);
+	char *first = strdup(u->export);
+	const char *best = longest(c, u);
+
+	if (!first || r == -EINTR || (r == NFS_NO_MOUNT && !c->mount.tcp)) {
+		free(first);
+		return r ? r : -ENOMEM;
+	}
+	r = best ? take_export(c, u, best) : 0;
+	if (!r)
+		r = mount_mnt(c, c->export, &c->root);
+	if (best && strlen(best) < strlen(first) && not_exported(r)) {
+		r = take_export(c, u, first);
+		if (!r)
+			r = mount_mnt(c, c->export, &c->root);
+	}
+	free(first);
+	return r;
+}
+
 static int do_mount(struct nfs_client *c, struct url *u)
 {
-	int r = mount_mnt(c, c->export, &c->root);
+	int r = mount_longest(c, u);
 
-	if (not_exported(r) && other_export(c, u))
-		r = mount_mnt(c, c->export, &c->root);
 	if (!r && secure(c, u))
 		return -EPERM; /* told already */
 	if (!r)
@@ -341,7 +381,8 @@ void nfs_close(struct nfs_client *c)
 	mount_umnt(c);
 	link_close(&c->link);
 	free(c->export);
-	c->export = NULL;
+	free(c->exports);
+	c->export = c->exports = NULL;
 }
 
 /* ---- EXPORT ------------------------------------------------------------------- */

@@ -38,6 +38,9 @@ struct nfs_client {
 	fattr3 root_attr;
 	uint32_t read_bytes, write_bytes, dir_bytes; /* preferred sizes */
 	char *export;                                /* "/NAME" */
+	char *exports; /* all that the server lists, one zero-terminated name after
+	                  another */
+	size_t exports_len;
 	struct {
 		uint16_t given; /* by the URL; 0: no */
 		bool tcp;       /* it is there, at ... */
@@ -119,6 +122,9 @@ int nfs_url(const char *text, bool export, struct url *ret);
  * more than one name makes the URL's path shorter. */
 int nfs_open(struct nfs_client *, struct loop *, struct url *,
              const struct nfs_options *);
+/* Whether the URL, which names the same server, lies in this export and in none that
+ * lies beneath. */
+bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
 /* A phrase for a status; static or in a ring of buffers. */
 const char *nfs_words(const struct nfs_client *, int status);

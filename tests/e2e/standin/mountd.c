@@ -6,9 +6,11 @@
  *   mountd nfs PORT             NFS over RDMA without MOUNT: a directory, whatever
  *                               the handle
  *
- * HOW: "serve" the paths, all with the handle (hexadecimal); "register" the same,
- * and tell rpcbind; "refuse" with MNT3ERR_ACCES; "hang" without a word; "lie" with
- * a record of 2 GiB; "hangup" when called; "end" a list of exports too early.
+ * HOW: "serve" the paths, all with the handle (hexadecimal); "beneath" as Linux, where
+ * any directory beneath them may be mounted as well; "nolist" the same, without EXPORT;
+ * "register" as "serve", and tell rpcbind; "refuse" with MNT3ERR_ACCES; "hang" without
+ * a word; "lie" with a record of 2 GiB; "hangup" when called; "end" a list of exports
+ * too early.
  *
  * It prints "port N", then a line for each MNT and UMNT.
  */
@@ -49,6 +51,11 @@ static bool_t put_list(XDR *x, void *unused)
 	return strcmp(how, "end") ? xdr_bool(x, &no) : TRUE;
 }
 
+static bool anything_beneath(void)
+{
+	return !strcmp(how, "beneath") || !strcmp(how, "nolist");
+}
+
 static void mnt(struct svc_req *req, SVCXPRT *xprt, bool umnt)
 {
 	mountres3 res = {.fhs_status = MNT3ERR_NOENT};
@@ -65,7 +72,8 @@ static void mnt(struct svc_req *req, SVCXPRT *xprt, bool umnt)
 	               : 65534,
 	       ntohs(from->sin_port) < 1024 ? "reserved" : "high");
 	for (unsigned i = 0; i < n_paths; i++)
-		if (!strcmp(path, paths[i]))
+		if (!strcmp(path, paths[i]) ||
+		    (anything_beneath() && !strncmp(path, paths[i], strlen(paths[i]))))
 			res.fhs_status = MNT3_OK;
 	if (!strcmp(how, "refuse"))
 		res.fhs_status = MNT3ERR_ACCES;
@@ -89,6 +97,10 @@ static void dispatch(struct svc_req *req, SVCXPRT *xprt)
 		mnt(req, xprt, req->rq_proc == MOUNTPROC3_UMNT);
 		break;
 	case MOUNTPROC3_EXPORT:
+		if (!strcmp(how, "nolist")) {
+			svcerr_noproc(xprt);
+			break;
+		}
 		svc_sendreply(xprt, (xdrproc_t)(void (*)(void))put_list, &how);
 		break;
 	default:
