@@ -30,10 +30,9 @@ static void print_help(void)
 	      "  --in-flight N           READs in flight, 1 to 64 (8)\n"
 	      "  --size BYTES            of one READ (what the server prefers, to 1 "
 	      "MiB)\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
-	      "asks "
-	      "for,\n"
-	      "                          sys if it has the choice)\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
+	      "the\n"
+	      "                          server lists and that can be used)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",

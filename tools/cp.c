@@ -60,10 +60,9 @@ static void print_help(void)
 	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what "
 	      "the\n"
 	      "                          server prefers)\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
-	      "asks "
-	      "for,\n"
-	      "                          sys if it has the choice)\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
+	      "the\n"
+	      "                          server lists and that can be used)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",

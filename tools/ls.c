@@ -43,10 +43,9 @@ static void print_help(void)
 	      "  -l                      mode, links, owner, group, size, time, link "
 	      "target\n"
 	      "  -U                      as the server sends them, unsorted\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
-	      "asks "
-	      "for,\n"
-	      "                          sys if it has the choice)\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
+	      "the\n"
+	      "                          server lists and that can be used)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",
 	      stdout);

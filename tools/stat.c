@@ -23,10 +23,9 @@ static void print_help(void)
 	      "?mountport=N at the end says where MOUNT is on TCP (see `rpcrdma ls "
 	      "--help`).\n\n"
 	      "  -L, --dereference       follow a symbolic link at the end\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (what the server "
-	      "asks "
-	      "for,\n"
-	      "                          sys if it has the choice)\n"
+	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
+	      "the\n"
+	      "                          server lists and that can be used)\n"
 	      "  --timeout SECONDS       for one call (none)\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",
 	      stdout);

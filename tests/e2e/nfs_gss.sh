@@ -119,6 +119,24 @@ run 1 ls "nfs://127.0.0.1:$PORT/e"
 says err "nfs@127.0.0.1"
 stop_server
 
+# The server's first, if it can be had; --sec insists.
+start 0 --sec krb5i,sys
+run 0 stat -v "$URL"
+says err "security krb5i"
+KRB5CCNAME=FILE:$T/none.cc run 0 stat -v "$URL"
+says err "without Kerberos"
+says err "No Kerberos credentials available"
+says err "security sys"
+KRB5CCNAME=FILE:$T/none.cc run 0 ls "$URL"
+[ ! -s err ] || fail "it complains: $(cat err)"
+KRB5CCNAME=FILE:$T/none.cc run 1 ls --sec krb5i "$URL"
+says err "No Kerberos credentials available"
+KRB5CCNAME=FILE:$T/none.cc run 1 ls "$URL?sec=krb5i"
+says err "No Kerberos credentials available"
+run 0 stat -v --sec sys "$URL"
+says err "security sys"
+stop_server
+
 start 0 --sec sys,krb5
 run 1 ls --sec krb5p "$URL"
 says err "the server allows sys krb5"
@@ -185,4 +203,5 @@ says err "the server wants another security flavor"
 stop_server
 rm -f "$EXP"/.big.*
 no_leftovers "$EXP" .
+kdc_stop
 done_testing

@@ -125,11 +125,17 @@ int link_secure(struct link *k, const struct url *u, uint32_t flavor, uint32_t p
 	return r;
 }
 
+void link_insecure(struct link *k)
+{
+	if (k->gss)
+		rpcrdma_gss_free(k->gss);
+	k->gss = NULL;
+}
+
 void link_close(struct link *k)
 {
 	if (k->gss) {
-		rpcrdma_gss_free(k->gss);
-		k->gss = NULL;
+		link_insecure(k);
 		/* The server is told, if that is not asked too much. */
 		if (k->up)
 			(void)rpcrdma_engine_process(k->loop->engine, 0);

@@ -30,6 +30,8 @@ void link_close(struct link *);
 /* Calls of @program are under @flavor from now on.  0, or negative errno. */
 int link_secure(struct link *, const struct url *, uint32_t flavor, uint32_t program,
                 uint32_t version);
+/* No longer under a flavor of Kerberos. */
+void link_insecure(struct link *);
 /* A phrase for a call that ended with @status. */
 const char *link_words(const struct link *, int status);
 /* One line of what was negotiated. */

@@ -214,24 +214,20 @@ static bool allows(const struct nfs_client *c, uint32_t flavor)
 	return !c->mount.n_flavors; /* a server that says nothing */
 }
 
-/* sys if it will do, else the first that we know. */
+/* The first of the server's that we know: it names the preferred one first.
+ *                                                              [RFC 2623 §2.7] */
 static uint32_t pick_flavor(const struct nfs_client *c)
 {
-	if (allows(c, SEC_SYS))
-		return SEC_SYS;
 	for (unsigned i = 0; i < c->mount.n_flavors; i++)
-		if (sec_service(c->mount.flavors[i]))
+		if (c->mount.flavors[i] == SEC_SYS || sec_service(c->mount.flavors[i]))
 			return c->mount.flavors[i];
-	return SEC_UNSAID;
+	return c->mount.n_flavors ? SEC_UNSAID : SEC_SYS;
 }
 
-static int secure(struct nfs_client *c, const struct url *u)
+static int tell_flavors(const struct nfs_client *c)
 {
-	uint32_t flavor = c->sec ? c->sec : pick_flavor(c);
 	char list[16 * 12] = "";
 
-	if (flavor && allows(c, flavor))
-		return link_secure(&c->link, u, flavor, RPCRDMA_NFS_PROGRAM, 3);
 	for (unsigned i = 0; i < c->mount.n_flavors; i++) {
 		size_t used = strlen(list);
 
@@ -242,6 +238,33 @@ static int secure(struct nfs_client *c, const struct url *u)
 	           tool_quote(c->export),
 	           c->sec ? sec_name(c->sec) : "any flavor known here", list);
 	return -EPERM;
+}
+
+/* Looks at the root under a flavor. */
+static int enter(struct nfs_client *c, const struct url *u, uint32_t flavor)
+{
+	if (link_secure(&c->link, u, flavor, RPCRDMA_NFS_PROGRAM, 3))
+		return -EPERM;
+	return nfs_getattr(c, &c->root, &c->root_attr);
+}
+
+/* -EPERM: told.  Who has no ticket where the server prefers Kerberos and allows sys as
+ * well goes by sys.  That is no weaker than what MOUNT is: who sits between can leave
+ * Kerberos out of its answer.  --sec insists. */
+static int secure(struct nfs_client *c, const struct url *u)
+{
+	uint32_t flavor = c->sec ? c->sec : pick_flavor(c);
+	int r;
+
+	if (!flavor || !allows(c, flavor))
+		return tell_flavors(c);
+	r = enter(c, u, flavor);
+	if (r != -EACCES || c->sec || flavor == SEC_SYS || !allows(c, SEC_SYS))
+		return r;
+	if (c->link.loop->common->verbose)
+		tool_error("%s: without Kerberos (%s)", c->link.host, nfs_words(c, r));
+	link_insecure(&c->link);
+	return enter(c, u, SEC_SYS);
 }
 
 /* An export may have more names than the URL's first, and lie beneath another one: the
@@ -272,11 +295,9 @@ static int do_mount(struct nfs_client *c, struct url *u)
 {
 	int r = mount_longest(c, u);
 
-	if (!r && secure(c, u))
-		return -EPERM; /* told already */
 	if (!r)
-		r = nfs_getattr(c, &c->root, &c->root_attr);
-	if (r && r != -EINTR)
+		r = secure(c, u);
+	if (r && r != -EINTR && r != -EPERM)
 		tell_mount(c, r);
 	return r;
 }
