@@ -169,7 +169,8 @@ struct rpcrdma_conn_options {
 	uint32_t credits; /* 2..2047; default 32 */
 	uint32_t inline_bytes; /* Send and Receive size; 1024.., default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
-	uint32_t max_segments; /* of one header; default 16 */
+	uint32_t max_segments; /* of one header that comes, and in version 1 of one
+				  that is sent, since its peers name no limit; default 16 */
 	uint32_t max_requests; /* being served at once; default 256 */
 	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
@@ -238,7 +239,7 @@ struct rpcrdma_conn_info {
 	unsigned version; /* 0 while not connected */
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
 	uint32_t credits_granted; /* most we may hold */
-	uint32_t peer_segment_bytes, peer_max_segments;
+	uint32_t peer_segment_bytes, peer_max_segments; /* version 1 cannot say: 0 */
 	uint32_t peer_reverse; /* server: what the client allows, enum rpcrdma_reverse;
 				  0 = no calls; version 1 cannot say: SIMPLE */
 	bool remote_invalidate;

@@ -102,7 +102,9 @@ struct rr_conn_config {
 	uint32_t send_bytes; /* property 1; default 4096 */
 	uint32_t recv_bytes; /* property 2: size of each Receive; default 4096 */
 	uint32_t segment_bytes; /* property 3; default 1 MiB */
-	uint32_t max_segments; /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS */
+	uint32_t max_segments; /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS.
+				  In version 1, where no peer names its own limit, this
+				  one bounds the Calls sent too */
 	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  In version 1
 			     it is not told: above NONE a client serves Calls of
 			     its server, with GENL also those with chunks; a
@@ -426,7 +428,9 @@ struct rr_conn_info {
 	uint32_t send_inline; /* inline threshold towards the peer */
 	uint32_t recv_inline;
 	bool remote_invalidate; /* both ends can use it */
-	uint32_t peer_segment_bytes, peer_max_segments, peer_rvrsdir;
+	uint32_t peer_segment_bytes, peer_max_segments; /* 0: it named none, as in
+							   version 1 */
+	uint32_t peer_rvrsdir;
 	uint32_t cap, avail, owed; /* credits [C3]; in version 1 transactions that
 				      may be outstanding, that may be begun, 0 */
 	uint32_t receives_posted;

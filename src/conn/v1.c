@@ -36,7 +36,10 @@ void rr_v1_begin(struct rr_conn *c)
 	p->send_inline = RR_MIN(most, peer->recv_bytes);
 	p->recv_inline = RR_MIN(whole_units(c->cfg.recv_bytes), peer->send_bytes);
 	p->segment_bytes = c->cfg.segment_bytes;
-	p->max_segments = RR_WIRE_MAX_SEGMENTS;
+	/* The peer names no limits: ours bind us.  Segments in one header are what a
+	 * Responder has to keep, and some keep no more than version 2's default. */
+	p->max_segments = c->cfg.max_segments;
+	p->peer.segment_bytes = p->peer.max_segments = 0;
 	/* Only the upper layer knows whether the client listens. [RFC 8167 §5.1] */
 	p->peer.rvrsdir = genl ? RDMA2_RVRSDIR_GENL : RDMA2_RVRSDIR_SIMPLE;
 	c->invalidates = c->cfg.remote_invalidate && peer->remote_invalidate;

@@ -232,7 +232,7 @@ static void a_call_that_fits_without_its_lists_is_pulled(void **state)
 /* An item in 60 segments leaves few for the rest. */
 static void an_item_and_the_rest_share_the_segments(void **state)
 {
-	const struct rr_conn_config cfg = {.segment_bytes = 100};
+	const struct rr_conn_config cfg = {.segment_bytes = 100, .max_segments = 64};
 	struct side *s = client(&cfg);
 	struct v1_call *o = v1_call(0x99, 1100, false);
 
@@ -249,12 +249,13 @@ static void an_item_and_the_rest_share_the_segments(void **state)
 static void segments_are_as_long_and_as_many_as_we_like(void **state)
 {
 	static const struct {
-		uint32_t segment;
+		uint32_t segment, most;
 		size_t reply, segments;
-	} t[] = {{3 << 20, 3 << 20, 1}, {100, 3000, 30}};
+	} t[] = {{3 << 20, 0, 3 << 20, 1}, {100, 64, 3000, 30}, {100, 0, 1500, 15}};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
-		const struct rr_conn_config cfg = {.segment_bytes = t[i].segment};
+		const struct rr_conn_config cfg = {.segment_bytes = t[i].segment,
+		                                   .max_segments = t[i].most};
 		struct side *s = client(&cfg);
 		struct v1_call *o = v1_call(0x99, 8, false);
 
@@ -266,10 +267,43 @@ static void segments_are_as_long_and_as_many_as_we_like(void **state)
 	}
 }
 
+/* Ours, then: the default is 16. */
+static void segments_are_no_more_than_our_own_limit(void **state)
+{
+	static const struct {
+		size_t call, reply;
+	} t[] = {{8, 1604}, {1704, 16}};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		const struct rr_conn_config cfg = {.segment_bytes = 100};
+		struct side *s = client(&cfg);
+		struct v1_call *o = v1_call(0x99, t[i].call, false);
+
+		o->call.reply_bytes = t[i].reply;
+		assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
+		rig_drain(s);
+		assert_int_equal(o->call.status, -EMSGSIZE);
+		raw_expect_silence(s);
+		end(s, o);
+	}
+}
+
+/* Version 2's presets are nothing that this peer has said. */
+static void no_limit_is_made_up_for_the_peer(void **state)
+{
+	struct side *s = client(NULL);
+	struct rr_conn_info i;
+
+	rr_conn_info(s->c, &i);
+	assert_int_equal(i.peer_max_segments, 0);
+	assert_int_equal(i.peer_segment_bytes, 0);
+	raw_end(s);
+}
+
 /* Between the limits of segments and of the header's room. */
 static void a_header_beyond_the_threshold_ends_locally(void **state)
 {
-	const struct rr_conn_config cfg = {.segment_bytes = 100};
+	const struct rr_conn_config cfg = {.segment_bytes = 100, .max_segments = 64};
 	struct side *s = client(&cfg);
 	struct v1_call *o = v1_call(0x99, 6000, false);
 
@@ -880,6 +914,8 @@ int main(void)
 	        cmocka_unit_test(a_call_that_fits_without_its_lists_is_pulled),
 	        cmocka_unit_test(an_item_and_the_rest_share_the_segments),
 	        cmocka_unit_test(segments_are_as_long_and_as_many_as_we_like),
+	        cmocka_unit_test(segments_are_no_more_than_our_own_limit),
+	        cmocka_unit_test(no_limit_is_made_up_for_the_peer),
 	        cmocka_unit_test(a_header_beyond_the_threshold_ends_locally),
 	        cmocka_unit_test(one_call_until_the_first_reply),
 	        cmocka_unit_test(a_huge_grant_is_bounded_by_the_request),

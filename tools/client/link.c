@@ -200,17 +200,29 @@ const char *link_words(const struct link *k, int status)
 	}
 }
 
+/* Version 1 has no words for what a peer takes. */
+static const char *segments_text(const struct rpcrdma_conn_info *i, char *ret,
+                                 size_t size)
+{
+	if (!i->peer_max_segments)
+		return "segments not limited by the server";
+	snprintf(ret, size, "segments %" PRIu32 " of %s", i->peer_max_segments,
+	         tool_human(i->peer_segment_bytes));
+	return ret;
+}
+
 void link_describe(const struct link *k, FILE *f)
 {
 	struct rpcrdma_conn_info i;
+	char segments[64];
 
 	rpcrdma_conn_get_info(k->conn, &i);
 	fprintf(f,
 	        "%s: provider %s, RPC-over-RDMA version %u, credits %" PRIu32
-	        ", inline %" PRIu32 " out %" PRIu32 " in, segments %" PRIu32 " of %s"
+	        ", inline %" PRIu32 " out %" PRIu32 " in, %s"
 	        ", remote invalidation %s%s%s%s%s\n",
 	        k->host, i.provider, i.version, i.credits_granted, i.send_inline,
-	        i.recv_inline, i.peer_max_segments, tool_human(i.peer_segment_bytes),
+	        i.recv_inline, segments_text(&i, segments, sizeof(segments)),
 	        i.remote_invalidate ? "yes" : "no", i.identity[0] ? ", server is " : "",
 	        i.identity[0] ? tool_quote(i.identity) : "",
 	        k->sec ? ", security " : "", k->sec ? sec_name(k->sec) : "");
