@@ -337,7 +337,7 @@ enum rpcrdma_status {
 };
 
 /* With RPCRDMA_TRANSPORT_ERROR: what the peer's transport refused, rdma_err of
- * RDMA2_ERROR, and @a, @b of it.  Codes 6 to 8 come before the procedure was
+ * RDMA2_ERROR or in version 1 of RDMA_ERROR, and @a, @b of it.  Codes 6 to 8 come before the procedure was
  * executed, 9 and 10 after; a caller sees these five only when asking otherwise
  * was not allowed, not possible or did not help.              [v2 §7] */
 enum rpcrdma_transport_error {
@@ -352,6 +352,9 @@ enum rpcrdma_transport_error {
 	RPCRDMA_ERR_WRITE_RESOURCE = 9, /* the a-th destination lacks room for b octets */
 	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* no way for a Reply of a octets */
 	RPCRDMA_ERR_SYSTEM = 100, /* anything else: memory, limits, failed RDMA */
+	RPCRDMA_ERR_CHUNK = 0x40000002, /* version 1, which has no other: the chunks could
+					   not be parsed, or lacked room for the Reply,
+					   which may have been executed; our own number */
 };
 
 /* For messages: a phrase for a status as above; static. */
@@ -384,7 +387,9 @@ struct rpcrdma_call_options {
 	struct rpcrdma_dest *dests; /* lent until done */
 	unsigned n_dests; /* at most 16 */
 	size_t reply_bytes; /* bound of the results without items in dests; matters
-			       above some inline thresholds; 0 = small */
+			       above some inline thresholds; 0 = small.  In version 1
+			       4,000 octets are made room for then, for none of NULL
+			       (procedure 0 without arguments and dests) */
 	uint64_t timeout_ns; /* of the whole call, attempts and waiting; 0 = none: as
 				long as the connected server takes, and retry_ns */
 	bool special; /* force Special Format, for tests */

@@ -363,7 +363,9 @@ void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
  * named a length within max_message_bytes: a larger chunk.  True: @call was changed
  * for it; queue it again by rr_conn_call under a new XID (on this or another
  * connection).  Should that turn out to be impossible it ends with the same error
- * once more.  Once for each call: a second error, one that asks for what was
+ * once more.  In version 1 ERR_CHUNK, the code of which is RDMA2_ERR_BAD_XDR, of
+ * RR_CALL_IDEMPOTENT calls: a larger Reply chunk, up to max_message_bytes in a few
+ * steps.  Otherwise once for each call: a second error, one that asks for what was
  * done already, and every other code, is final and leaves @call as it is.
  */
 bool rr_call_recover(struct rr_conn *, struct rr_call *);

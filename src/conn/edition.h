@@ -33,6 +33,7 @@ struct rr_edition {
 	bool grants;       /* credits are handed back by messages of their own */
 	bool names_handle; /* the Requester says which handle may be invalidated */
 	bool returns_reply_chunk; /* in every Reply, also if it was not used */
+	bool one_error; /* ERR_CHUNK: chunks that do not parse, or had too little room */
 
 	/* A message past the check of its version. */
 	void (*received)(struct rr_conn *, struct rr_msg *);

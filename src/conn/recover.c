@@ -13,6 +13,11 @@
  *
  * An error that asks for what was done already is final, and so is a second one:
  * a peer cannot keep a call going round.
+ *
+ * Version 1 has ERR_CHUNK for all of them, and for headers that do not parse; ours
+ * parse.  It comes before or after the execution and names no length.  So a call that
+ * may be executed twice offers a Reply chunk that grows with each attempt, up to the
+ * longest Reply allowed: a few attempts, whatever the peer does. [RFC 8166 §4.5.3]
  */
 #include "conn/core.h"
 
@@ -37,7 +42,11 @@ unsigned rr_recover_most(const struct rr_call *call, unsigned limit, unsigned n)
 
 int rr_recover_failed(struct rr_call_state *s, int err)
 {
-	if (err != -EMSGSIZE || !s->call->recovery.error.code)
+	uint32_t code = s->call->recovery.error.code;
+
+	/* A guess that we have no memory for was too high. */
+	if (!code ||
+	    (err != -EMSGSIZE && !(err == -ENOMEM && code == RDMA2_ERR_BAD_XDR)))
 		return err;
 	s->call->error = s->call->recovery.error;
 	return RR_CALL_REMOTE_ERROR;
@@ -96,6 +105,23 @@ static bool larger_reply(const struct rr_conn *c, const struct rr_call *call,
 	return true;
 }
 
+enum { GUESS_FIRST = 65536, GUESS_FACTOR = 16 };
+
+/* The chunk that was too small, or was not there, gets more room by guess.  The last
+ * guess must have been offered: it may be more than we can. */
+static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
+                        struct rr_recovery *r)
+{
+	uint64_t most = RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
+	uint64_t want = RR_MAX(GUESS_FACTOR * r->reply_chunk_bytes, GUESS_FIRST);
+
+	if (!c->edition->one_error || r->reply_chunk_bytes >= most ||
+	    r->reply_chunk_bytes < r->reply_bytes)
+		return false;
+	r->reply_bytes = (size_t)RR_MIN(want, most);
+	return true;
+}
+
 static bool adapt(const struct rr_conn *c, struct rr_call *call, struct rr_recovery *r)
 {
 	const struct rr_error *e = &call->error;
@@ -112,16 +138,27 @@ static bool adapt(const struct rr_conn *c, struct rr_call *call, struct rr_recov
 		return twice && larger_dest(c, call, r, e->arg[0], e->arg[1]);
 	case RDMA2_ERR_REPLY_RESOURCE:
 		return twice && larger_reply(c, call, r, e->arg[0]);
+	case RDMA2_ERR_BAD_XDR:
+		return twice && guess_reply(c, call, r);
 	default:
 		return false;
 	}
+}
+
+/* Has it been asked otherwise already? */
+static bool tried(const struct rr_conn *c, const struct rr_call *call)
+{
+	const struct rr_error *e = &call->recovery.error;
+
+	return e->code && !(c->edition->one_error && e->code == RDMA2_ERR_BAD_XDR &&
+	                    call->error.code == e->code);
 }
 
 bool rr_call_recover(struct rr_conn *c, struct rr_call *call)
 {
 	struct rr_recovery r = call->recovery;
 
-	if (call->status != RR_CALL_REMOTE_ERROR || r.error.code)
+	if (call->status != RR_CALL_REMOTE_ERROR || tried(c, call))
 		return false;
 	r.max_reads = r.max_writes = r.max_segments = UINT_MAX;
 	if (!adapt(c, call, &r))

@@ -290,6 +290,7 @@ const struct rr_edition rr_edition_v1 = {
         .put_error = rr_wire_v1_put_error,
         .lists_size = rr_wire_v1_lists_size,
         .returns_reply_chunk = true,
+        .one_error = true,
         .received = received,
         .credited = credited,
         .may_send = may_send,

@@ -100,6 +100,9 @@ const char *rpcrdma_strerror_transport(uint32_t code)
 		return "a result is longer than the memory offered for it";
 	case RPCRDMA_ERR_REPLY_RESOURCE:
 		return "the reply is longer than the memory offered for it";
+	case RPCRDMA_ERR_CHUNK:
+		return "the reply is longer than the memory offered for it, or the "
+		       "server could not use the chunks (ERR_CHUNK of version 1)";
 	case RPCRDMA_ERR_SYSTEM:
 		return "the server's transport lacked memory or reached a limit";
 	default:

@@ -64,13 +64,27 @@ static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 	return true;
 }
 
-static void fill_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
+/* Version 1 has one error for whatever is wrong with chunks, under a number that
+ * means less in version 2. */
+static uint32_t transport_error(const struct rr_call *m, const struct rr_link *from)
+{
+	struct rr_conn_info info;
+
+	if (!from || m->error.code != RDMA2_ERR_BAD_XDR)
+		return m->error.code;
+	rr_conn_info(from->conn, &info);
+	return info.version == RPCRDMA_VERSION_ONE ? (uint32_t)RPCRDMA_ERR_CHUNK
+	                                           : m->error.code;
+}
+
+static void fill_reply(struct rpcrdma_call *k, const struct rr_link *from,
+                       struct rpcrdma_reply *r)
 {
 	struct rr_call *m = &k->call;
 
 	if (m->status == RR_CALL_REMOTE_ERROR) {
 		r->status = RPCRDMA_TRANSPORT_ERROR;
-		r->transport_error = m->error.code;
+		r->transport_error = transport_error(m, from);
 		r->a = m->error.arg[0];
 		r->b = m->error.arg[1];
 		return;
@@ -106,7 +120,7 @@ static void finish(struct rpcrdma_call *k, struct rr_link *from)
 	if (k->verdict)
 		r.status = k->verdict;
 	else
-		fill_reply(k, &r);
+		fill_reply(k, from, &r);
 	if (r.status)
 		rr_calls_count(c, call_errors);
 	if (k->sealed)
@@ -395,6 +409,29 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 	return rr_rpc_put_call(k->header, sizeof(k->header), &h);
 }
 
+/* NULL has no results, in any program. */
+static bool is_null(const struct rpcrdma_call_options *o, const struct rr_call_raw *raw)
+{
+	enum { PROCEDURE_AT = 20 };
+
+	if (o->n_args || o->n_dests)
+		return false;
+	if (!raw)
+		return !o->procedure;
+	return !raw->bound && raw->len >= PROCEDURE_AT + 4 &&
+	       !rr_load_u32((const uint8_t *)raw->header + PROCEDURE_AT);
+}
+
+/* Octets of the Reply at most; 0: unknown. */
+static size_t reply_bound(const struct rpcrdma_call *k,
+                          const struct rpcrdma_call_options *o, bool null)
+{
+	if (!o->reply_bytes && !null)
+		return 0;
+	return REPLY_HEADER_MAX + o->reply_bytes +
+	       (k->sealed ? rr_sealed_reply_bytes(k->sealed) : 0);
+}
+
 static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
                      const struct rr_call_raw *raw)
 {
@@ -424,10 +461,8 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	        .n_pieces = 1 + o->n_args,
 	        .dests = k->dests,
 	        .n_dests = o->n_dests,
-	        .reply_bytes = o->reply_bytes ? REPLY_HEADER_MAX + o->reply_bytes : 0,
+	        .reply_bytes = reply_bound(k, o, is_null(o, raw)),
 	};
-	if (k->sealed && o->reply_bytes)
-		k->call.reply_bytes += rr_sealed_reply_bytes(k->sealed);
 	k->user_dests = o->dests;
 	k->done = o->done;
 	k->arg = o->arg;

@@ -27,7 +27,8 @@ static struct rr_link *link_of(const struct rpcrdma_channel *c)
 
 static bool base_has_error(uint32_t code)
 {
-	return code <= RDMA2_ERR_REPLY_RESOURCE || code == RDMA2_ERR_SYSTEM;
+	return code <= RDMA2_ERR_REPLY_RESOURCE || code == RDMA2_ERR_SYSTEM ||
+	       code == RPCRDMA_ERR_CHUNK;
 }
 
 static bool listed(const uint32_t *list, unsigned n, uint32_t number)

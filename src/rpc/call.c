@@ -295,7 +295,8 @@ static bool encode(struct call *k, const struct wish *w)
 static bool refused(const struct call *k, struct wish *w, struct rpc_err *e)
 {
 	bool answered = k->transport_error == RPCRDMA_ERR_WRITE_RESOURCE ||
-	                k->transport_error == RPCRDMA_ERR_REPLY_RESOURCE;
+	                k->transport_error == RPCRDMA_ERR_REPLY_RESOURCE ||
+	                k->transport_error == RPCRDMA_ERR_CHUNK;
 
 	if (!w->whole && (k->transport_error == RPCRDMA_ERR_READ_CHUNKS ||
 	                  k->transport_error == RPCRDMA_ERR_WRITE_CHUNKS)) {

@@ -103,6 +103,7 @@ struct asked {
 	struct rr_piece pieces[2 * MAX_ITEMS + 2];
 	struct rr_dest dests[MAX_DESTS];
 	bool issued, cancelled, ended, released;
+	unsigned attempts; /* after the first */
 	rr_time issued_at, ended_at;
 };
 
