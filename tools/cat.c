@@ -33,7 +33,9 @@ static void print_help(void)
 	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
 	      "the\n"
 	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for one call (none)\n"
+	      "  --timeout SECONDS       for a connected server that does not answer "
+	      "(60); 0:\n"
+	      "                          none\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
 	      stdout);
@@ -98,7 +100,7 @@ static int cat_all(struct cat *c, int n, char **urls)
 
 int tool_cat(int argc, char **argv)
 {
-	struct cat c = {.stream = {.in_flight = 8}};
+	struct cat c = {.stream = {.in_flight = 8}, .nfs = NFS_OPTIONS};
 	const struct tool_option options[] = {
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.stream.in_flight, 1, 64)},
 	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.stream.bytes, 512, NFS_IO_MAX)},

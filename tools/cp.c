@@ -63,7 +63,9 @@ static void print_help(void)
 	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
 	      "the\n"
 	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for one call (none)\n"
+	      "  --timeout SECONDS       for a connected server that does not answer "
+	      "(60); 0:\n"
+	      "                          none; COMMIT gets five times as long\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
 	      stdout);
@@ -572,7 +574,7 @@ static int run(struct cp *c, char **v, int n)
 
 int tool_cp(int argc, char **argv)
 {
-	struct cp c = {.stream = -1};
+	struct cp c = {.stream = -1, .nfs = NFS_OPTIONS};
 	const struct tool_option options[] = {
 	        {"recursive", 'r', TOOL_TO(TOOL_SET, c.recursive)},
 	        {NULL, 'R', TOOL_TO(TOOL_SET, c.recursive)},

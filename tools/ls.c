@@ -46,7 +46,9 @@ static void print_help(void)
 	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
 	      "the\n"
 	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for one call (none)\n"
+	      "  --timeout SECONDS       for a connected server that does not answer "
+	      "(60); 0:\n"
+	      "                          none\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
@@ -293,7 +295,7 @@ static int ls_url(struct ls *l, const char *text)
 
 int tool_ls(int argc, char **argv)
 {
-	struct ls l = {.all = false};
+	struct ls l = {.nfs = NFS_OPTIONS};
 	const struct tool_option options[] = {
 	        {"all", 'a', TOOL_TO(TOOL_SET, l.all)},
 	        {"directory", 'd', TOOL_TO(TOOL_SET, l.itself)},

@@ -26,7 +26,9 @@ static void print_help(void)
 	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
 	      "the\n"
 	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for one call (none)\n"
+	      "  --timeout SECONDS       for a connected server that does not answer "
+	      "(60); 0:\n"
+	      "                          none\n"
 	      "  --retry SECONDS         wait for a server that vanished (60)\n",
 	      stdout);
 	fputs(tool_common_help, stdout);
@@ -117,7 +119,7 @@ static int stat_url(struct stat_tool *s, const char *text)
 
 int tool_stat(int argc, char **argv)
 {
-	struct stat_tool s = {.follow = false};
+	struct stat_tool s = {.nfs = NFS_OPTIONS};
 	const struct tool_option options[] = {
 	        {"dereference", 'L', TOOL_TO(TOOL_SET, s.follow)},
 	        {"sec", 0, TOOL_TO(TOOL_TAKE, s.nfs.sec), .take = sec_take},

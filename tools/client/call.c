@@ -50,6 +50,9 @@ static const struct nfs_proc nfs_procs[RPCRDMA_NFS3_PROCEDURES] = {
 
 static const struct nfs_proc mount_mnt = PROC(dirpath, mountres3);
 
+/* COMMIT, which waits for storage, may take so many times as long. */
+enum { COMMIT_FACTOR = 5 };
+
 static void send_call(struct nfs_op *op);
 
 void nfs_op_init(struct nfs_op *op, struct nfs_client *client)
@@ -169,6 +172,57 @@ static bool wait_for_jukebox(struct nfs_op *op)
 	return true;
 }
 
+/* -- servers that say nothing --------------------------------------------------- */
+
+static uint64_t patience(const struct nfs_op *op)
+{
+	bool commit = op->program == RPCRDMA_NFS_PROGRAM && op->proc == NFSPROC3_COMMIT;
+
+	return op->client->timeout_ns * (commit ? COMMIT_FACTOR : 1);
+}
+
+/* Until when the server may say nothing: answers to other calls are progress, and
+ * while the connection is lost the time to retry counts instead. */
+static uint64_t silent_until(struct nfs_op *op)
+{
+	struct nfs_client *c = op->client;
+
+	if (!c->link.up)
+		c->heard_ns = tool_now_ns();
+	return (c->heard_ns > op->sent_ns ? c->heard_ns : op->sent_ns) + patience(op);
+}
+
+static void on_silence(void *arg);
+
+/* Without memory for a timer it is not looked after. */
+static void watch(struct nfs_op *op, uint64_t delay_ns)
+{
+	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_silence, op,
+	                        &op->timer))
+		op->timer = NULL;
+}
+
+static void on_silence(void *arg)
+{
+	struct nfs_op *op = arg;
+	uint64_t until = silent_until(op), now = tool_now_ns();
+
+	op->timer = NULL;
+	if (until > now) {
+		watch(op, until - now);
+		return;
+	}
+	op->silent = true;
+	rpcrdma_call_cancel(op->call);
+}
+
+static int status_of(const struct nfs_op *op, const struct rpcrdma_reply *reply)
+{
+	if (op->silent && reply->status == -ECANCELED)
+		return -ETIMEDOUT;
+	return reply->status < 0 ? reply->status : NFS_RPC + reply->status;
+}
+
 static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
                     void *arg)
 {
@@ -176,11 +230,16 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	int r;
 
 	op->call = NULL;
+	if (op->timer)
+		rpcrdma_timer_cancel(op->timer);
+	op->timer = NULL;
+	if (reply->status >= 0)
+		op->client->heard_ns = tool_now_ns();
 	op->client->link.auth_stat = reply->auth_stat;
 	if (reply->status == RPCRDMA_TRANSPORT_ERROR)
 		op->client->link.transport_error = reply->transport_error;
 	if (reply->status) {
-		finish(op, reply->status < 0 ? reply->status : NFS_RPC + reply->status);
+		finish(op, status_of(op, reply));
 		return;
 	}
 	r = take_results(op, reply);
@@ -232,12 +291,17 @@ static void send_call(struct nfs_op *op)
 		o.reply_bytes += op->into_len + 4;
 	}
 	o.idempotent = idempotent(op);
-	o.timeout_ns = op->timeout_ns ? op->timeout_ns : c->timeout_ns;
+	o.timeout_ns = op->timeout_ns;
 	o.done = on_done;
 	o.arg = op;
 	r = rpcrdma_call(c->link.conn, &o, &op->call);
-	if (r)
+	if (r) {
 		later(op, r, 0);
+	} else if (c->timeout_ns) {
+		op->silent = false;
+		op->sent_ns = tool_now_ns();
+		watch(op, patience(op));
+	}
 }
 
 static void start(struct nfs_op *op, uint32_t program, uint32_t proc, xdrproc_t encode,

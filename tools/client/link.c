@@ -176,7 +176,8 @@ const char *link_words(const struct link *k, int status)
 		return rpcrdma_strstatus(status);
 	switch (-status) {
 	case ETIMEDOUT:
-		return "no answer within the timeout";
+		return k->up ? "connected, but no answer within the time (--timeout)"
+		             : "no answer within the time (--timeout)";
 	case EHOSTUNREACH:
 		return "the server could not be reached again; the retry time is over";
 	case ECONNRESET:

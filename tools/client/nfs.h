@@ -5,8 +5,9 @@
  *
  * An operation (struct nfs_op) is one procedure call: arguments are encoded
  * when it starts, results are decoded before its done callback and stay until
- * nfs_op_fini or the next start.  NFS3ERR_JUKEBOX is waited out inside.  The
- * functions without "op" in their name wait in loop_wait and must not be
+ * nfs_op_fini or the next start.  NFS3ERR_JUKEBOX is waited out inside.  A
+ * server that is connected, and answers none of the calls for timeout_ns, ends
+ * them by -ETIMEDOUT.  The functions without "op" in their name wait in loop_wait and must not be
  * called from callbacks.
  *
  * Statuses: 0, a nfsstat3 (positive, as RFC 1813 numbers them), NFS_RPC plus
@@ -33,7 +34,9 @@ struct nfs_client {
 	uint32_t sec; /* the flavor asked for; SEC_UNSAID: the server's choice */
 	struct rpcrdma_auth cred;
 	uint8_t cred_body[400];
-	uint64_t timeout_ns, retry_ns;
+	uint64_t timeout_ns; /* of silence; 0 = none */
+	uint64_t retry_ns;
+	uint64_t heard_ns; /* when an answer came last, or the connection */
 	struct nfs_fh root;
 	fattr3 root_attr;
 	uint32_t read_bytes, write_bytes, dir_bytes; /* preferred sizes */
@@ -83,7 +86,7 @@ struct nfs_op {
 	uint32_t item_len;
 	void *into; /* READ data, READLINK path; lent until done */
 	uint32_t into_len;
-	uint64_t timeout_ns; /* 0 = the client's */
+	uint64_t timeout_ns; /* of the whole call, silent or not; 0 = none */
 
 	int status;
 	union nfs_res res;
@@ -98,10 +101,12 @@ struct nfs_op {
 	void *arg;
 	const struct nfs_proc *spec; /* of what res holds */
 	struct rpcrdma_call *call;
-	struct rpcrdma_timer *timer;
+	struct rpcrdma_timer *timer; /* of an op that waits to be called (again), or
+					to look whether the server is silent */
+	bool silent; /* it was: the call was given up */
 	struct rpcrdma_dest dest;
 	struct rpcrdma_piece pieces[2];
-	uint64_t jukebox_until_ns;
+	uint64_t jukebox_until_ns, sent_ns;
 	uint32_t proc, program;
 	unsigned tries;
 	bool busy;
@@ -111,13 +116,16 @@ struct nfs_op {
 
 /* Options of the subcommands that mount. */
 struct nfs_options {
-	uint64_t timeout_ns; /* of one call; 0 = none */
+	uint64_t timeout_ns; /* of silence while connected; 0 = none */
 	uint64_t retry_ns;   /* how long a vanished server is waited for; 0 = default */
 	uint32_t sec;        /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
 
 /* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
 int nfs_url(const char *text, bool export, struct url *ret);
+
+#define NFS_OPTIONS {.timeout_ns = 60000000000u}
+
 /* Connects, mounts, asks for preferred sizes.  Messages are printed.  An export of
  * more than one name makes the URL's path shorter. */
 int nfs_open(struct nfs_client *, struct loop *, struct url *,
