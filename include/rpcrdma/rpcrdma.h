@@ -483,8 +483,8 @@ RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
  * IPv6 any address both, which it serves.  All, or none unless rpcbind went away
  * in the middle.                                                     [v2 §9]
  * Blocks, up to @timeout_ns (0 = 5 s): call it before the engine runs.
- * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program has another address
- * there already; others as with rpcrdma_lookup.
+ * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program has another address, not
+ * one that a dead server left: that is replaced; others as with rpcrdma_lookup.
  */
 RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *, uint64_t timeout_ns);
 /* Takes that back, where it still stands; rpcrdma_listener_close does not, since

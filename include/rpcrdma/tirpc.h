@@ -166,9 +166,9 @@ RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
  * svc_reg, and the rpcbind of this host is told where the program is: netid rdma, for
  * an IPv6 address rdma6, at the IPv6 any address both.  FALSE: svc_reg refused, it is no
  * SVCXPRT of ours, or rpcbind could not be told, and rpc_createerr says why: nothing
- * is registered then.  EEXIST: the program has another address there, perhaps of a
- * server that was killed; rpcb_unset(program, version, NULL) removes what is left, of TCP
- * as well.  Waits for rpcbind 5 s at most.
+ * is registered then.  EEXIST: the program has another address there, where a server may
+ * still answer; one where nobody does, as a killed server leaves it, is replaced.  Waits
+ * for rpcbind 5 s at most, and 2 s for each address that it asks whether it is in use.
  */
 RPCRDMA_API bool_t svc_rdma_reg(SVCXPRT *, rpcprog_t program, rpcvers_t version,
 				void (*dispatch)(struct svc_req *, SVCXPRT *));

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 
 #include "drive/addr.h"
+#include "drive/leftover.h"
 #include "drive/rpcbind.h"
 #include "drive/server.h"
 #include "drive/uaddr.h"
@@ -121,11 +122,31 @@ static int take_back_all(const struct registration *r, unsigned n)
 	return first;
 }
 
+/* Another address stands there: a dead server's goes, a living one's stays. */
+static int replace(const struct registration *r, unsigned i)
+{
+	struct rr_rpcb one = rpcb_of(r, i);
+	struct sockaddr_storage ss;
+	int err = rr_rpcbind_find(r->at, &one,
+	                          r->places[i % r->n_places].addr.ss_family, &ss);
+
+	if (!err && !rr_is_leftover(&one, (const struct sockaddr *)&ss))
+		return -EEXIST;
+	if (!err)
+		err = rr_rpcbind_unset(r->at, &one);
+	if (err)
+		return -EEXIST; /* it is not ours to remove, or cannot be read */
+	return rr_rpcbind_set(r->at, &one);
+}
+
 static int set_all(const struct registration *r)
 {
 	for (unsigned i = 0; i < pairs(r); i++) {
 		struct rr_rpcb one = rpcb_of(r, i);
 		int err = rr_rpcbind_set(r->at, &one);
+
+		if (err == -EEXIST)
+			err = replace(r, i);
 
 		if (err) {
 			/* The first error is the one to tell. */

@@ -161,7 +161,7 @@ static int recv_record(int fd, uint8_t *buf, rr_time deadline, size_t *ret_len)
 
 struct exchange {
 	const struct rr_rpcbind *to;
-	uint32_t procedure;
+	uint32_t program, procedure;
 	const struct rr_rpcb *args; /* NULL: void */
 	uint8_t *buf;               /* RR_RPCBIND_MAX_REPLY, for the answer */
 	struct rr_cursor results;   /* ret: within it */
@@ -192,7 +192,7 @@ static size_t put_record(uint8_t buf[MAX_CALL], uint32_t xid, uint32_t version,
                          const struct exchange *x)
 {
 	const struct rr_rpc_call call = {.xid = xid,
-	                                 .program = RPCBIND,
+	                                 .program = x->program,
 	                                 .version = version,
 	                                 .procedure = x->procedure};
 	int n = rr_rpc_put_call(buf + MARK, MAX_CALL - MARK, &call);
@@ -272,7 +272,8 @@ static int get_bool(struct rr_cursor *c)
 static int ask(const struct rr_rpcbind *b, uint32_t procedure, const struct rr_rpcb *r,
                int no)
 {
-	struct exchange x = {.to = b, .procedure = procedure, .args = r};
+	struct exchange x = {
+	        .to = b, .program = RPCBIND, .procedure = procedure, .args = r};
 	int rc;
 
 	if (strlen(r->netid) > MAX_TEXT || strlen(r->uaddr) > MAX_TEXT)
@@ -360,7 +361,7 @@ static int search(struct rr_cursor *c, const struct rr_rpcb *r, int family,
 int rr_rpcbind_find(const struct rr_rpcbind *b, const struct rr_rpcb *r, int family,
                     struct sockaddr_storage *ret)
 {
-	struct exchange x = {.to = b, .procedure = PROC_DUMP};
+	struct exchange x = {.to = b, .program = RPCBIND, .procedure = PROC_DUMP};
 	int rc;
 
 	if (!r->netid)
@@ -372,5 +373,19 @@ int rr_rpcbind_find(const struct rr_rpcbind *b, const struct rr_rpcb *r, int fam
 	if (!rc)
 		rc = search(&x.results, r, family, ret);
 	free(x.buf);
+	return rc;
+}
+
+int rr_rpcbind_null(const struct rr_rpcbind *b, uint32_t program, uint32_t version)
+{
+	struct exchange x = {.to = b, .program = program};
+	int fd = -1, rc = rr_rpcbind_open(b, &fd);
+
+	if (rc)
+		return rc;
+	x.buf = malloc(RR_RPCBIND_MAX_REPLY);
+	rc = x.buf ? converse(fd, version, &x) : -ENOMEM;
+	free(x.buf);
+	close(fd);
 	return rc;
 }

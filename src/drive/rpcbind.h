@@ -53,11 +53,17 @@ int rr_rpcbind_unset(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_
 int rr_rpcbind_find(const struct rr_rpcbind *, const struct rr_rpcb *, int family,
 		    struct sockaddr_storage *ret) RR_MUST_CHECK;
 
+/* Calls NULL of a program that is reached over TCP at that address.  -EPROTONOSUPPORT:
+ * what answers has no such program, or not that version. */
+int rr_rpcbind_null(const struct rr_rpcbind *, uint32_t program,
+		    uint32_t version) RR_MUST_CHECK;
+
 struct rpcrdma_service;
 
 /* rpcrdma_listener_register, _unregister and rpcrdma_lookup at a given rpcbind:
  * all programs of a service that is reached at @addr; none, after a failure that
- * rpcbind outlives. */
+ * rpcbind outlives.  Another address under the same netid is replaced if it is a dead
+ * server's (leftover.h). */
 int rr_register(const struct rr_rpcbind *, const struct rpcrdma_service *,
 		const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_unregister(const struct rr_rpcbind *, const struct rpcrdma_service *,

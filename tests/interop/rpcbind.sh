@@ -72,6 +72,7 @@ says "$T/err" "rpcbind there has no such program on RDMA"
 # One address a program: the second server does not start, the first one stays.
 run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
 says "$T/err" "it has another address for NFS or MOUNT"
+says "$T/err" "rpcinfo -d 100003 3; rpcinfo -d 100005 3"
 expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
 	"100005 3 tcp 127.0.0.1.18.53"
 stop_server
@@ -87,10 +88,72 @@ start_server 127.0.0.1:4660 --register --mount-port 4661
 stop_server
 expect_rows ""
 
-# MOUNT over TCP has a port of its own, also where none was named.
+# ... and by the next elsewhere: nobody answers at the old addresses.
+kill_server() {
+	kill -KILL "$server"
+	wait "$server" 2>/dev/null
+	server=""
+}
+start_server 127.0.0.1:4660 --register --mount-port 4661
+kill_server
+start_server 127.0.0.1:4670 --register --mount-port 4671
+expect_rows "100003 3 rdma 127.0.0.1.18.62" "100005 3 rdma 127.0.0.1.18.62" \
+	"100005 3 tcp 127.0.0.1.18.63"
+stop_server
+expect_rows ""
+start_server 0.0.0.0:4660 --register --mount-port 4661
+kill_server
+start_server 127.0.0.1:4670 --register --mount-port 4671
+stop_server
+expect_rows ""
+
+# What listens there now, and does not speak RDMA, is left to the administrator.
+start_server 127.0.0.1:4660 --register --mount-port 4661
+kill_server
+start_server 127.0.0.1:4670 --mount-port 4660 # something that listens, not for RDMA
+first=$server
+others="$others $first"
+run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
+kill -TERM "$first"
+wait "$first"
+start_server 127.0.0.1:4670 --register
+stop_server
+expect_rows ""
+
+# A server that is stopped has not left.
+start_server 127.0.0.1:4660 --register --mount-port 4661
+kill -STOP "$server"
+run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
+says "$T/err" "it has another address for NFS or MOUNT"
+kill -CONT "$server"
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
+	"100005 3 tcp 127.0.0.1.18.53"
+stop_server
+
+# A closed terminal ends it like any other signal; nohup keeps it.
 start_server 127.0.0.1:4660 --register
-rows | grep -q "^100005 3 tcp 127[.]0[.]0[.]1[.]" || fail "MOUNT is not registered for TCP"
-says "$T/server.out" "mountd 127.0.0.1:"
+kill -HUP "$server"
+wait "$server" || fail "the server ended with $? at SIGHUP"
+server=""
+expect_rows ""
+(
+	trap '' HUP
+	exec "$RPCRDMA" nfsd --export "$T/export:/e" --listen 127.0.0.1:4660 --state-dir "$T/state" \
+		>"$T/server.out" 2>"$T/server.err"
+) &
+server=$!
+until_true 20 grep -q '^listening' "$T/server.out" || fail "it does not start under nohup"
+kill -HUP "$server"
+run 0 ping -c 1 127.0.0.1:4660
+stop_server
+
+# MOUNT over TCP has the port of custom where none was named, so the next one has it too.
+start_server 127.0.0.1:4660 --register
+expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
+	"100005 3 tcp 127.0.0.1.78.80"
+says "$T/server.out" "mountd 127.0.0.1:20048"
+kill_server
+start_server 127.0.0.1:4660 --register
 stop_server
 expect_rows ""
 

@@ -147,6 +147,13 @@ start serve 127.0.0.1:4660 # at the same address
 where 0 call 127.0.0.1 rdma
 stop
 expect_rdma ""
+start serve 127.0.0.1:0 # takes a port of its own each time
+kill_server
+start serve 127.0.0.1:0 # elsewhere: the first one's address goes
+where 0 call 127.0.0.1 rdma
+says "$T/out" "answered netid=rdma"
+stop
+expect_rdma ""
 rpcinfo -d $prog 1 2>/dev/null # what TCP left
 rpcinfo -d $prog 2 2>/dev/null
 

@@ -216,6 +216,12 @@ static const uint8_t ours[] = {
 	W(15), '1', '9', '2', '.', '0', '.', '2', '.', '9', '.', '7', '8', '.', '8', '1', 0,
 	W(1), '0', 0, 0, 0, W(0),
 };
+/* The same at 127.0.0.1:1, where nobody listens. */
+static const uint8_t dead[] = {
+	ACCEPTED, W(1), W(PROGRAM), W(1), W(4), 'r', 'd', 'm', 'a',
+	W(13), '1', '2', '7', '.', '0', '.', '0', '.', '1', '.', '0', '.', '1', 0, 0, 0,
+	W(1), '0', 0, 0, 0, W(0),
+};
 /* and the arguments of SET and UNSET, without the owner. */
 static const uint8_t set_rdma[] = {
 	W(PROGRAM), W(1), W(4), 'r', 'd', 'm', 'a',
@@ -382,11 +388,34 @@ static void what_another_has_registered_fails_and_is_undone(void **state)
 {
 	SAY(yes);  /* the first */
 	SAY(no);   /* the second is somebody else's */
+	SAY(ours); /* it is not shown to us */
 	SAY(ours); /* is the first still ours? */
 	SAY(yes);
 	assert_int_equal(reg(true, AF_INET, "192.0.2.9"), -EEXIST);
 	expect_call(2, 4, 4, NULL, 0, false);
-	expect_call(3, 4, 2, set_rdma, sizeof(set_rdma), true);
+	expect_call(3, 4, 4, NULL, 0, false);
+	expect_call(4, 4, 2, set_rdma, sizeof(set_rdma), true);
+}
+
+static void what_a_dead_server_left_is_replaced(void **state)
+{
+	SAY(no);
+	SAY(dead);
+	SAY(yes);
+	SAY(yes);
+	assert_int_equal(reg(false, AF_INET, "192.0.2.9"), 0);
+	expect_call(1, 4, 4, NULL, 0, false);
+	expect_call(2, 4, 2, set_rdma, sizeof(set_rdma), true);
+	expect_call(3, 4, 1, set_rdma, sizeof(set_rdma), true);
+}
+
+/* Somebody else's: rpcbind does not let us remove it. */
+static void what_is_not_ours_to_remove_is_not_replaced(void **state)
+{
+	SAY(no);
+	SAY(dead);
+	SAY(no);
+	assert_int_equal(reg(false, AF_INET, "192.0.2.9"), -EEXIST);
 }
 
 static void a_registration_is_taken_back(void **state)
@@ -811,6 +840,8 @@ int main(void)
 	        TEST(the_ipv4_any_address_is_registered_as_rdma_alone),
 	        TEST(every_version_of_a_program_is_registered),
 	        TEST(what_another_has_registered_fails_and_is_undone),
+	        TEST(what_a_dead_server_left_is_replaced),
+	        TEST(what_is_not_ours_to_remove_is_not_replaced),
 	        TEST(a_registration_is_taken_back),
 	        TEST(what_is_not_ours_stays_registered),
 	        TEST(all_is_taken_back_though_the_first_was_not_there),

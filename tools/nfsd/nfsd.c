@@ -5,8 +5,9 @@
  * One engine serves all connections; worker threads do what may sleep.  The
  * process is set up in this order, and taken down in reverse: secret, exports,
  * engine, programs, listeners, privileges dropped, what TCP serves; then one
- * line per listener says that it is ready.  SIGINT or SIGTERM ends the loop: listeners
- * close, requests being served are answered, the exit code is 0.  What a file system
+ * line per listener says that it is ready.  SIGINT, SIGTERM or SIGHUP, unless nohup(1)
+ * had it ignored, ends the loop: registrations are taken back, listeners close,
+ * requests being served are answered, the exit code is 0.  What a file system
  * holds back is not waited for: it is said, and the exit code is 1.  A second signal
  * ends it at once.
  */
@@ -26,6 +27,7 @@ enum {
 	DRAIN_SECONDS = 2,
 	STOP_SECONDS = 1, /* then, for workers without an answer to give */
 	NO_PORT = 65536,
+	MOUNT_PORT = 20048, /* where MOUNT is by custom */
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
 	CLIENT_MEMORY = 32 << 20,
 	MAX_NULL_CALL = 68 << 10, /* with a token of GSS-API */
@@ -56,7 +58,7 @@ static const char help[] =
         "usage: rpcrdma nfsd --export DIR[:/NAME]... [OPTION]...\n"
         "\n"
         "Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
-        "until SIGINT or SIGTERM.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
+        "until SIGINT, SIGTERM or SIGHUP.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
         "standard output when ready, once for each listener; with --json as an "
         "object.\n"
         "-v tells on standard error of clients that come and go.\n"
@@ -78,7 +80,8 @@ static const char help[] =
         "tcp`\n"
         "  --register              tell the rpcbind of this host where NFS and MOUNT "
         "are,\n"
-        "                          until the end; implies --mount-port 0\n"
+        "                          until the end; implies --mount-port 20048.  What a\n"
+        "                          dead server left there is replaced\n"
         "  --read-only             refuse all changes\n"
         "  --no-root-squash        let uid 0 of clients be root here\n"
         "  --all-squash            serve every client as the anonymous user\n"
@@ -236,7 +239,7 @@ static int parse(struct server *s, int argc, char **argv)
 	if (!s->n_listen)
 		s->listen[s->n_listen++] = NULL;
 	if (s->registers && s->mount_port == NO_PORT)
-		s->mount_port = 0;
+		s->mount_port = MOUNT_PORT;
 	return TOOL_GO_ON;
 }
 
@@ -255,11 +258,13 @@ static void set_signals(struct rpcrdma_engine *engine)
 {
 	struct sigaction stop = {.sa_handler = on_signal,
 	                         .sa_flags = (int)SA_RESETHAND};
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 
 	signalled = engine;
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
+	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &stop, NULL); /* a closed terminal */
 	sigaction(SIGPIPE, &ignore, NULL);
 	sigaction(SIGXFSZ, &ignore, NULL); /* a write beyond the limit fails instead */
 }
@@ -366,8 +371,11 @@ static int listen_tcp(struct server *s, const char *what, uint32_t port,
 			e = tcpd_listen(*ret, &ss, htons((uint16_t)port));
 	}
 	if (e)
-		tool_error("cannot listen for %s on TCP port %u: %s", what,
-		           (unsigned)port, strerror(-e));
+		tool_error("cannot listen for %s on TCP port %u: %s%s", what,
+		           (unsigned)port, strerror(-e),
+		           e == -EADDRINUSE && ret == &s->mountd
+		                   ? " (--mount-port names another)"
+		                   : "");
 	return e;
 }
 
@@ -383,12 +391,13 @@ static int listen_all_tcp(struct server *s)
 	return e ? e : listen_tcp(s, "RPCSEC_GSS", s->gss_port, &gss, &s->gssd);
 }
 
-static int not_registered(int e, const char *what)
+static int not_registered(int e, const char *what, const char *remedy)
 {
 	if (e == -EEXIST)
 		tool_error("cannot register with rpcbind: it has another address for "
-		           "%s, and keeps one only",
-		           what);
+		           "%s, where a server may still answer; stop that one, or "
+		           "remove what it left: %s",
+		           what, remedy);
 	else
 		tool_error("cannot register with rpcbind: %s",
 		           e == -ECONNREFUSED ? "none runs on this host"
@@ -405,14 +414,17 @@ static int register_all(struct server *s)
 	while (s->n_registered < s->n_listeners) {
 		e = rpcrdma_listener_register(s->listeners[s->n_registered], 0);
 		if (e)
-			return not_registered(e, "NFS or MOUNT on RDMA");
+			return not_registered(e, "NFS or MOUNT on RDMA",
+			                      "rpcinfo -d 100003 3; rpcinfo -d 100005 "
+			                      "3");
 		s->n_registered++;
 	}
 	while (tcpd_addr(s->mountd, s->n_registered_tcp, &ss)) {
 		e = rpcrdma_register_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
 		                         (const struct sockaddr *)&ss, 0);
 		if (e)
-			return not_registered(e, "MOUNT on TCP");
+			return not_registered(e, "MOUNT on TCP",
+			                      "rpcinfo -d 100005 3");
 		s->n_registered_tcp++;
 	}
 	return 0;
@@ -635,6 +647,7 @@ static void take_down(struct server *s)
 	write_stats(s);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	if (s->engine)
 		rpcrdma_engine_free(s->engine);
 	tcpd_free(s->mountd);
