@@ -206,6 +206,8 @@ static int load_hostauth(struct tool_common *c)
 	o.key_file = c->key;
 	o.ca_file = c->ca;
 	o.psk_file = c->psk;
+	o.allow = c->allow;
+	o.n_allow = c->n_allow;
 	r = rpcrdma_hostauth_new(&o, &c->hostauth, why, sizeof(why));
 	if (r)
 		tool_error("--hostauth: %s", why[0] ? why : strerror(-r));

@@ -41,6 +41,8 @@ struct tool_common {
 	uint32_t credits, inline_bytes, segment_bytes;
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const char *cert, *key, *ca, *psk, *peer_name; /* host authentication */
+	const char *const *allow; /* identities that a server lets in */
+	unsigned n_allow;
 	struct rpcrdma_hostauth *hostauth; /* loaded by tool_engine_new */
 	FILE *trace_file;
 };

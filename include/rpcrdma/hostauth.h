@@ -35,10 +35,19 @@ struct rpcrdma_hostauth_options {
 	const char *cert_file; /* the own chain, leaf first; a server's names it among
 				  its subject alternative names, without wildcards */
 	const char *key_file; /* its private key, not enciphered; NULL = in cert_file */
-	const char *ca_file; /* whom we believe; NULL = the system's list */
+	/* Whom we believe.  NULL = the system's list, for clients only: an authority on it
+	 * gives certificates to anybody, so a server with a certificate needs this, or
+	 * rpcrdma_listen and svc_rdma_create refuse with -ENOKEY. */
+	const char *ca_file;
 	/* Instead of certificates: a key that both ends have.  The file holds one
 	 * line IDENTITY:HEX, 16 to 64 octets; only its owner may read it. */
 	const char *psk_file;
+	/* Of a server: the only clients that it lets in, each by the identity that
+	 * rpcrdma_request_identity has ("CN=...", "psk:...") or by a DNS name of its
+	 * certificate.  0 = all whom it believes.  Copied.  A client that proves nothing is
+	 * let in under PREFER all the same. */
+	const char *const *allow;
+	unsigned n_allow;
 };
 
 /* Credentials, checked and loaded once; used by any number of connections and

@@ -386,9 +386,8 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	rr_list_init(&l->sessions);
 	l->reopen_timer.fire = reopen;
 	err = rr_link_config_from(o, &l->config);
-	if (!err && l->config.o.hostauth_policy &&
-	    !rr_hostauth_can_serve(l->config.o.hostauth))
-		err = -EINVAL;
+	if (!err && l->config.o.hostauth_policy)
+		err = rr_hostauth_serves(l->config.o.hostauth);
 	if (!err)
 		err = rr_timer_promise(&e->timers, &l->reopen_timer);
 	if (!err)

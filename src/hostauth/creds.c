@@ -150,16 +150,27 @@ static bool load_key(SSL_CTX *x, const char *file, char *why, size_t size)
 	return ok;
 }
 
-static bool load_files(SSL_CTX *x, const struct rpcrdma_hostauth_options *o, char *why,
-                       size_t size)
+/* The system's list has authorities that vouch for anybody: it says which host a server
+ * is, and nothing of who may be a client. */
+static bool load_authorities(SSL_CTX *x, bool server,
+                             const struct rpcrdma_hostauth_options *o, char *why,
+                             size_t size)
+{
+	bool ok = o->ca_file ? SSL_CTX_load_verify_file(x, o->ca_file) == 1
+	                     : server || SSL_CTX_set_default_verify_paths(x) == 1;
+
+	if (!ok)
+		rr_openssl_why(why, size, o->ca_file ? o->ca_file : "authorities");
+	return ok;
+}
+
+static bool load_files(SSL_CTX *x, bool server,
+                       const struct rpcrdma_hostauth_options *o, char *why, size_t size)
 {
 	const char *key = o->key_file ? o->key_file : o->cert_file;
 
-	if (o->ca_file ? SSL_CTX_load_verify_file(x, o->ca_file) != 1
-	               : SSL_CTX_set_default_verify_paths(x) != 1) {
-		rr_openssl_why(why, size, o->ca_file ? o->ca_file : "authorities");
+	if (!load_authorities(x, server, o, why, size))
 		return false;
-	}
 	if (!o->cert_file)
 		return true;
 	if (SSL_CTX_use_certificate_chain_file(x, o->cert_file) != 1) {
@@ -169,11 +180,11 @@ static bool load_files(SSL_CTX *x, const struct rpcrdma_hostauth_options *o, cha
 	return load_key(x, key, why, size);
 }
 
-static SSL_CTX *new_context(struct rpcrdma_hostauth *h, const SSL_METHOD *m,
+static SSL_CTX *new_context(struct rpcrdma_hostauth *h, bool server,
                             const struct rpcrdma_hostauth_options *o, char *why,
                             size_t size)
 {
-	SSL_CTX *x = SSL_CTX_new(m);
+	SSL_CTX *x = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
 
 	if (!x)
 		return NULL;
@@ -188,23 +199,53 @@ static SSL_CTX *new_context(struct rpcrdma_hostauth *h, const SSL_METHOD *m,
 		SSL_CTX_set_psk_find_session_callback(x, find_psk);
 		return x;
 	}
-	if (load_files(x, o, why, size))
+	if (load_files(x, server, o, why, size))
 		return x;
 	SSL_CTX_free(x);
 	return NULL;
 }
 
+static int copy_allow(struct rpcrdma_hostauth *h,
+                      const struct rpcrdma_hostauth_options *o)
+{
+	h->allow = calloc(o->n_allow + 1, sizeof(*h->allow));
+	if (!h->allow)
+		return -ENOMEM;
+	for (; h->n_allow < o->n_allow; h->n_allow++) {
+		h->allow[h->n_allow] = strdup(o->allow[h->n_allow]);
+		if (!h->allow[h->n_allow])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int fill(struct rpcrdma_hostauth *h, const struct rpcrdma_hostauth_options *o,
                 char *why, size_t size)
 {
-	int err = o->psk_file ? read_psk(h, o->psk_file, why, size) : 0;
+	int err = copy_allow(h, o);
 
+	if (!err && o->psk_file)
+		err = read_psk(h, o->psk_file, why, size);
 	if (err)
 		return err;
-	h->client = new_context(h, TLS_client_method(), o, why, size);
+	h->names_authorities = o->ca_file;
+	h->client = new_context(h, false, o, why, size);
 	if (h->client)
-		h->server = new_context(h, TLS_server_method(), o, why, size);
+		h->server = new_context(h, true, o, why, size);
 	return h->server ? 0 : -EBADMSG;
+}
+
+/* What contradicts itself; NULL: nothing does. */
+static const char *contradiction(const struct rpcrdma_hostauth_options *o)
+{
+	if (o->psk_file && (o->cert_file || o->key_file || o->ca_file))
+		return "a pre-shared key or certificates, not both";
+	if (o->key_file && !o->cert_file)
+		return "a private key without a certificate";
+	for (unsigned i = 0; i < o->n_allow; i++)
+		if (!o->allow || !o->allow[i] || !*o->allow[i])
+			return "an identity to be allowed is empty";
+	return NULL;
 }
 
 int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
@@ -221,11 +262,8 @@ int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
 	why[0] = '\0';
 	if (!o || o->size != sizeof(*o))
 		return -EINVAL;
-	if ((o->psk_file && (o->cert_file || o->key_file || o->ca_file)) ||
-	    (o->key_file && !o->cert_file)) {
-		snprintf(why, why_size, "%s",
-		         o->psk_file ? "a pre-shared key or certificates, not both"
-		                     : "a private key without a certificate");
+	if (contradiction(o)) {
+		snprintf(why, why_size, "%s", contradiction(o));
 		return -EINVAL;
 	}
 	h = calloc(1, sizeof(*h));
@@ -240,9 +278,13 @@ int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
 	return 0;
 }
 
-bool rr_hostauth_can_serve(const struct rpcrdma_hostauth *h)
+int rr_hostauth_serves(const struct rpcrdma_hostauth *h)
 {
-	return h->psk_len || SSL_CTX_get0_certificate(h->server);
+	if (h->psk_len)
+		return 0;
+	if (!SSL_CTX_get0_certificate(h->server))
+		return -EINVAL;
+	return h->names_authorities ? 0 : -ENOKEY;
 }
 
 void rpcrdma_hostauth_free(struct rpcrdma_hostauth *h)
@@ -251,6 +293,9 @@ void rpcrdma_hostauth_free(struct rpcrdma_hostauth *h)
 		return;
 	SSL_CTX_free(h->client);
 	SSL_CTX_free(h->server);
+	for (unsigned i = 0; i < h->n_allow; i++)
+		free(h->allow[i]);
+	free(h->allow);
 	OPENSSL_cleanse(h, sizeof(*h));
 	free(h);
 }

@@ -14,6 +14,9 @@ struct rpcrdma_hostauth {
 	uint8_t psk[RR_PSK_MAX];
 	size_t psk_len; /* 0: certificates */
 	char psk_identity[RR_PSK_IDENTITY];
+	bool names_authorities; /* not the system's list */
+	char **allow;           /* clients that a server lets in; 0: all */
+	unsigned n_allow;
 };
 
 /* OpenSSL's reason for the last failure of this thread, and forgets it. */

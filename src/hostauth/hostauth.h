@@ -26,8 +26,9 @@ enum { RR_HOSTAUTH_BINDING = 32, RR_HOSTAUTH_WHY = 160, RR_HOSTAUTH_IDENTITY = 2
 
 struct rr_hostauth; /* a dialogue */
 
-/* A server has to prove itself: by a certificate or a shared key. */
-bool rr_hostauth_can_serve(const struct rpcrdma_hostauth *);
+/* Can a server use it?  -EINVAL: it could not prove itself, by a certificate or a
+ * shared key; -ENOKEY: no authority was named whose clients it believes. */
+int rr_hostauth_serves(const struct rpcrdma_hostauth *);
 
 /* @name (borrowed): a client's, whom the server must be; NULL: any whom we
  * believe.  @must: a client without certificate is refused. */

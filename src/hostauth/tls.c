@@ -154,6 +154,34 @@ static bool say_tag(struct rr_hostauth *h)
 	return make_tag(h, h->server, tag) && SSL_write(h->ssl, tag, TAG) == TAG;
 }
 
+/* -- who may come --------------------------------------------------------------- */
+
+/* Instead of a server's tag: it knows who the client is, and does not let it in. */
+static const char denied[] = "denied";
+
+/* Its identity as a whole, or a DNS name of its certificate; a leading dot would stand
+ * for many. */
+static bool is_named(const struct rr_hostauth *h, X509 *cert, const char *name)
+{
+	if (!strcmp(h->identity, name))
+		return true;
+	return cert && name[0] != '.' &&
+	       X509_check_host(cert, name, 0,
+	                       X509_CHECK_FLAG_NO_WILDCARDS |
+	                               X509_CHECK_FLAG_NEVER_CHECK_SUBJECT,
+	                       NULL) == 1;
+}
+
+static bool is_allowed(const struct rr_hostauth *h)
+{
+	X509 *cert = SSL_get0_peer_certificate(h->ssl);
+
+	for (unsigned i = 0; i < h->creds->n_allow; i++)
+		if (is_named(h, cert, h->creds->allow[i]))
+			return true;
+	return !h->creds->n_allow;
+}
+
 /* -- the dialogue ------------------------------------------------------------------- */
 
 static void fail_words(struct rr_hostauth *h)
@@ -221,6 +249,16 @@ static bool identify(struct rr_hostauth *h)
 	return !cert || take_name(h, cert);
 }
 
+static int deny(struct rr_hostauth *h)
+{
+	char why[RR_HOSTAUTH_WHY];
+
+	SSL_write(h->ssl, denied, sizeof(denied) - 1);
+	snprintf(why, sizeof(why), "%.120s is not on the list of those allowed",
+	         h->identity[0] ? h->identity : "a client that proves nothing");
+	return fail(h, why);
+}
+
 static int no_tag(struct rr_hostauth *h, int reason)
 {
 	switch (reason) {
@@ -244,6 +282,9 @@ static int hear_tag(struct rr_hostauth *h)
 	n = SSL_read(h->ssl, tag, TAG);
 	if (n <= 0)
 		return no_tag(h, SSL_get_error(h->ssl, n));
+	if (n == sizeof(denied) - 1 && !h->server && !memcmp(tag, denied, (size_t)n))
+		return fail(h, "the server does not have us on its list of those "
+		               "allowed");
 	if (n != TAG || !make_tag(h, !h->server, want) ||
 	    CRYPTO_memcmp(tag, want, TAG) != 0) {
 		SSL_shutdown(h->ssl); /* says so */
@@ -264,6 +305,8 @@ static int after_handshake(struct rr_hostauth *h)
 			return say_tag(h) ? 0 : fail(h, NULL);
 	}
 	r = hear_tag(h);
+	if (r == 1 && h->server && !is_allowed(h))
+		return deny(h);
 	if (r == 1 && h->server && !say_tag(h))
 		return fail(h, NULL);
 	if (r == 1)

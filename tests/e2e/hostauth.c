@@ -439,6 +439,27 @@ static void a_server_without_credentials_does_not_listen(void **state)
 	listen_at("127.0.0.1:0");
 }
 
+/* Whom it would believe was not said. */
+static void a_server_without_authorities_does_not_listen(void **state)
+{
+	struct rpcrdma_hostauth_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
+	struct rpcrdma_listener *none;
+
+	o.cert_file = certs_path(&certs, "server.pem");
+	o.key_file = certs_path(&certs, "server.key");
+	assert_int_equal(rpcrdma_hostauth_new(&o, &creds[1], NULL, 0), 0);
+	for (int policy = PREFER; policy <= REQUIRE; policy++) {
+		w.listen_options.hostauth_policy = (enum rpcrdma_hostauth_policy)policy;
+		w.listen_options.hostauth = creds[1];
+		assert_int_equal(rpcrdma_listen(w.engine, "127.0.0.1:0",
+		                                &w.listen_options, w.service, 8, &none),
+		                 -ENOKEY);
+	}
+	w.listen_options.hostauth_policy = RPCRDMA_HOSTAUTH_OFF;
+	listen_at("127.0.0.1:0");
+}
+
 /* -- somebody between ------------------------------------------------------------- */
 
 enum { NOBODY = 2, MUTE };
@@ -683,6 +704,7 @@ int main(void)
 	        TEST(a_server_is_known_when_it_calls),
 	        TEST(a_server_of_version_1_proves_nothing),
 	        TEST(a_server_without_credentials_does_not_listen),
+	        TEST(a_server_without_authorities_does_not_listen),
 	        TEST(a_dialogue_that_stands_still_ends),
 	        TEST(a_flipped_bit_of_the_clients_property),
 	        TEST(a_flipped_bit_of_the_servers_property),

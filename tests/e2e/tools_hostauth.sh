@@ -19,6 +19,13 @@ run 2 ping --ca psk localhost && says err "need --hostauth"
 run 2 ping --cert psk localhost && says err "need --hostauth"
 run 2 ping --peer-name me localhost && says err "need --hostauth"
 run 2 nfsd --export "$EXP:/e" --hostauth require && says err "needs --cert or --psk"
+for policy in prefer require; do # public authorities vouch for anybody
+	run 2 nfsd --export "$EXP:/e" --hostauth $policy --cert psk && says err "needs --ca FILE"
+done
+run 2 nfsd --export "$EXP:/e" --hostauth prefer --psk psk --allow-identity a &&
+	says err "needs --hostauth require"
+run 2 nfsd --export "$EXP:/e" --hostauth require --psk psk --allow-identity '' &&
+	says err "no identity is empty"
 run 1 ping --hostauth require --psk absent localhost && says err "absent: No such file"
 run 1 ping --hostauth require --psk open localhost && says err "chmod 600"
 run 1 ping --hostauth require --psk short localhost && says err "IDENTITY:HEX"
@@ -38,6 +45,15 @@ run 1 cp --timeout 3 f "$URL/h"
 run 1 cp --timeout 3 --rpcrdma-version 1 f "$URL/h"
 run 1 cp $PSK --rpcrdma-version 1 f "$URL/h"
 [ ! -e "$EXP/h" ] || fail "one who proved nothing wrote a file"
+stop_server
+
+# a list of those who may come
+start_server 0 --hostauth require --psk psk --allow-identity CN=site --allow-identity psk:sit
+run 1 cp $PSK f "$URL/h" && says err "the server does not have us on its list"
+until_true 5 grep -q . server.err
+stop_server
+start_server 0 --hostauth require --psk psk --allow-identity CN=site --allow-identity psk:site
+run 0 cp $PSK f "$URL/j" && same f "$EXP/j"
 stop_server
 
 # a server without it

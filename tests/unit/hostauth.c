@@ -76,6 +76,66 @@ static void a_server_that_need_not_takes_anybody(void **state)
 	end(&t);
 }
 
+/* By the whole identity or a DNS name; a part of either is nothing. */
+static void a_server_lets_in_whom_it_lists(void **state)
+{
+	static const struct {
+		const char *allow[2];
+		bool in;
+	} t[] = {
+	        {{"CN=client"}, true},
+	        {{"client.example"}, true},
+	        {{"CN=other", "CLIENT.example"}, true},
+	        {{"CN=other", "client"}, false},
+	        {{".example"}, false},
+	        {{"*.example"}, false},
+	        {{"CN=clien"}, false},
+	        {{"psk:host1"}, false},
+	};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		struct talk k = usual();
+
+		memcpy(k.end[SERVER].allow, t[i].allow, sizeof(t[i].allow));
+		begin(&k);
+		if (t[i].in) {
+			assert_int_equal(converse(&k), 1);
+		} else {
+			assert_true(converse(&k) < 0);
+			assert_non_null(strstr(rr_hostauth_why(k.end[SERVER].h),
+			                       "CN=client is not on the list"));
+			assert_non_null(strstr(rr_hostauth_why(k.end[CLIENT].h),
+			                       "does not have us on its list"));
+			assert_false(rr_hostauth_done(k.end[CLIENT].h));
+		}
+		end(&k);
+	}
+}
+
+/* Not those of the system, which vouch for anybody: "other" is one of them here. */
+static void a_server_believes_no_authority_unasked(void **state)
+{
+	struct rpcrdma_hostauth_options o =
+	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
+	struct rpcrdma_hostauth *h;
+	struct talk t = usual();
+
+	setenv("SSL_CERT_FILE", file("other", ".pem"), 1);
+	o.cert_file = file("server", ".pem");
+	o.key_file = file("server", ".key");
+	assert_int_equal(rpcrdma_hostauth_new(&o, &h, NULL, 0), 0);
+	assert_int_equal(rr_hostauth_serves(h), -ENOKEY);
+	t.end[CLIENT].cert = "stranger";
+	begin(&t);
+	rr_hostauth_free(t.end[SERVER].h);
+	assert_int_equal(rr_hostauth_new(h, true, NULL, true, &t.end[SERVER].h), 0);
+	assert_true(converse(&t) < 0);
+	assert_int_equal(rr_hostauth_serves(t.end[SERVER].creds), 0);
+	end(&t);
+	rpcrdma_hostauth_free(h);
+	unsetenv("SSL_CERT_FILE");
+}
+
 /* -- refusals: at which end, in which words; and the other end hears of it ------------ */
 
 struct refusal {
@@ -469,6 +529,8 @@ int main(void)
 	        cmocka_unit_test(a_name_of_the_certificate_will_do),
 	        cmocka_unit_test(a_shared_key_will_do),
 	        cmocka_unit_test(a_server_that_need_not_takes_anybody),
+	        cmocka_unit_test(a_server_lets_in_whom_it_lists),
+	        cmocka_unit_test(a_server_believes_no_authority_unasked),
 	        cmocka_unit_test(strangers_are_refused_with_the_reason),
 	        cmocka_unit_test(a_changed_property_is_noticed),
 	        cmocka_unit_test(properties_cannot_be_exchanged),

@@ -21,6 +21,7 @@ static struct certs certs;
 /* What one end has, and what became of it. */
 struct end {
 	const char *cert, *ca, *psk, *name;
+	const char *allow[2]; /* NULL: none */
 	bool must;
 	struct rpcrdma_hostauth *creds;
 	struct rr_hostauth *h;
@@ -51,6 +52,8 @@ static inline void open_end(struct end *e, bool server)
 	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
 	char why[128];
 
+	o.allow = e->allow;
+	o.n_allow = !!e->allow[0] + !!e->allow[1];
 	if (e->psk) {
 		o.psk_file = file(e->psk, "");
 	} else {

@@ -24,6 +24,7 @@
 
 enum {
 	MAX_LISTENERS = 16,
+	MAX_ALLOWED = 256,
 	DRAIN_SECONDS = 2,
 	STOP_SECONDS = 1, /* then, for workers without an answer to give */
 	NO_PORT = 65536,
@@ -38,6 +39,7 @@ struct server {
 	struct tool_common common;
 	const char *listen[MAX_LISTENERS];
 	unsigned n_listen;
+	const char *allow[MAX_ALLOWED]; /* identities of clients */
 	const char *stats, *state_dir;
 	const char *keytab, *principal;
 	uint64_t threads, connections, memory, reply_cache;
@@ -94,6 +96,14 @@ static const char help[] =
         "/etc/krb5.keytab)\n"
         "  --principal NAME        the one whose key is used, as in nfs@HOST (any in "
         "it)\n"
+        "  --gss-contexts N        contexts of RPCSEC_GSS to keep, each of a user of a "
+        "client\n"
+        "                          (8192); those of one client's address are a quarter "
+        "of it\n"
+        "  --allow-identity NAME   with --hostauth require: let only those in whose "
+        "identity\n"
+        "                          (CN=..., psk:...) or certificate's DNS name this is;\n"
+        "                          repeatable\n"
         "  --async                 answer CREATE, REMOVE, RENAME, SETATTR... before "
         "they\n"
         "                          are on storage (WRITE and COMMIT are not affected)\n"
@@ -167,6 +177,21 @@ static int take_listen(void *to, const char *arg)
 	return 0;
 }
 
+static int take_identity_allowed(void *to, const char *arg)
+{
+	struct server *s = to;
+
+	if (!*arg || s->common.n_allow == MAX_ALLOWED) {
+		tool_error(*arg ? "more than %d --allow-identity"
+		                : "--allow-identity: no identity is empty",
+		           MAX_ALLOWED);
+		return -EINVAL;
+	}
+	s->allow[s->common.n_allow++] = arg;
+	s->common.allow = s->allow;
+	return 0;
+}
+
 static int take_reply_cache(void *to, const char *arg)
 {
 	uint64_t *bytes = to;
@@ -180,6 +205,25 @@ static int take_reply_cache(void *to, const char *arg)
 static void print_help(void)
 {
 	printf("%s%s", help, tool_common_help);
+}
+
+/* -EINVAL after a message. */
+static int check_hostauth(const struct tool_common *c)
+{
+	const char *wrong = NULL;
+
+	if (c->hostauth_policy && !c->cert && !c->psk)
+		wrong = "--hostauth: a server needs --cert or --psk";
+	else if (c->hostauth_policy && c->cert && !c->ca)
+		wrong = "--hostauth: a server with --cert needs --ca FILE: the "
+		        "authorities of its clients, since those of the system vouch "
+		        "for anybody";
+	else if (c->n_allow && c->hostauth_policy != RPCRDMA_HOSTAUTH_REQUIRE)
+		wrong = "--allow-identity needs --hostauth require";
+	if (!wrong)
+		return 0;
+	tool_error("%s", wrong);
+	return -EINVAL;
 }
 
 /* TOOL_GO_ON, or the exit code. */
@@ -202,6 +246,10 @@ static int parse(struct server *s, int argc, char **argv)
 	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.flavors), .take = sec_take_list},
 	        {"keytab", 0, TOOL_TO(TOOL_TEXT, s->keytab)},
 	        {"principal", 0, TOOL_TO(TOOL_TEXT, s->principal)},
+	        {"gss-contexts", 0,
+	         TOOL_RANGE(TOOL_NUMBER, s->gss_contexts, 4, 1 << 20)},
+	        {"allow-identity", 0, TOOL_TO(TOOL_TAKE, *s),
+	         .take = take_identity_allowed},
 	        {"async", 0, TOOL_TO(TOOL_SET, s->nfsd.async)},
 	        {"threads", 0, TOOL_RANGE(TOOL_NUMBER, s->threads, 1, 64)},
 	        {"connections", 0, TOOL_RANGE(TOOL_NUMBER, s->connections, 1, 65536)},
@@ -226,16 +274,14 @@ static int parse(struct server *s, int argc, char **argv)
 		return tool_usage();
 	}
 	sec_default(&s->nfsd.flavors);
-	if ((s->keytab || s->principal || s->gss_port != NO_PORT) &&
+	if ((s->keytab || s->principal || s->gss_port != NO_PORT || s->gss_contexts) &&
 	    !sec_kerberos(&s->nfsd.flavors)) {
-		tool_error("--keytab, --principal and --gss-port are for --sec krb5, "
-		           "krb5i or krb5p");
+		tool_error("--keytab, --principal, --gss-port and --gss-contexts are "
+		           "for --sec krb5, krb5i or krb5p");
 		return tool_usage();
 	}
-	if (s->common.hostauth_policy && !s->common.cert && !s->common.psk) {
-		tool_error("--hostauth: a server needs --cert or --psk");
+	if (check_hostauth(&s->common))
 		return tool_usage();
-	}
 	if (!s->n_listen)
 		s->listen[s->n_listen++] = NULL;
 	if (s->registers && s->mount_port == NO_PORT)
