@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drive/siphash.h"
 
+#include <endian.h>
+#include <string.h>
+
 static uint64_t rotl(uint64_t x, unsigned n)
 {
 	return x << n | x >> (64 - n);
@@ -35,10 +38,9 @@ void rr_siphash_init(struct rr_siphash *h, const uint64_t key[2])
 	              key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u}};
 }
 
-void rr_siphash_add(struct rr_siphash *h, const void *data, size_t len)
+/* Octets that begin or end within a word. */
+static void add_octets(struct rr_siphash *h, const uint8_t *p, size_t len)
 {
-	const uint8_t *p = data;
-
 	for (size_t i = 0; i < len; i++) {
 		h->word |= (uint64_t)p[i] << (8 * (h->len & 7));
 		if ((++h->len & 7) == 0) {
@@ -46,6 +48,24 @@ void rr_siphash_add(struct rr_siphash *h, const void *data, size_t len)
 			h->word = 0;
 		}
 	}
+}
+
+void rr_siphash_add(struct rr_siphash *h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	size_t first = RR_MIN(len, (size_t)(-h->len & 7)), words = (len - first) / 8;
+	uint64_t v[4], word;
+
+	add_octets(h, p, first);
+	p += first;
+	memcpy(v, h->v, sizeof(v)); /* in registers, as long as there are whole words */
+	for (size_t i = 0; i < words; i++, p += 8) {
+		memcpy(&word, p, 8);
+		take(v, le64toh(word));
+	}
+	memcpy(h->v, v, sizeof(v));
+	h->len += 8 * words;
+	add_octets(h, p, len - first - 8 * words);
 }
 
 uint64_t rr_siphash_end(struct rr_siphash *h)

@@ -316,6 +316,27 @@ static void siphash_is_the_published_one(void **state)
 	}
 }
 
+/* However the octets come: one by one, at once, in parts. */
+static void siphash_does_not_know_how_octets_come(void **state)
+{
+	const uint64_t key[2] = {1, 2};
+	struct rr_siphash one, part;
+	uint8_t in[100];
+
+	for (unsigned i = 0; i < sizeof(in); i++)
+		in[i] = (uint8_t)(i * 37);
+	for (unsigned len = 0; len <= sizeof(in); len++)
+		for (unsigned cut = 0; cut <= len; cut++) {
+			rr_siphash_init(&one, key);
+			for (unsigned i = 0; i < len; i++)
+				rr_siphash_add(&one, in + i, 1);
+			rr_siphash_init(&part, key);
+			rr_siphash_add(&part, in, cut);
+			rr_siphash_add(&part, in + cut, len - cut);
+			assert_int_equal(rr_siphash_end(&one), rr_siphash_end(&part));
+		}
+}
+
 /* -- what a repetition gets ----------------------------------------------------------
  */
 
@@ -774,6 +795,7 @@ int main(void)
 	        T(the_credential_counts),
 	        T(the_stamp_of_auth_sys_does_not_count),
 	        T(siphash_is_the_published_one),
+	        T(siphash_does_not_know_how_octets_come),
 	        T(results_keep_their_pieces_and_items),
 	        T(an_error_is_a_reply_too),
 	        T(a_call_that_is_being_executed_makes_others_wait),
