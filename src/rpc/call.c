@@ -533,6 +533,9 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	struct rpc_err e;
 	int old;
 
+	/* Before any lock: who held it when the process forked is not in the child. */
+	if (!rr_rpc_engine_runs(c->engine))
+		return RPC_CANTSEND;
 	/* Neither may a handler jump away from what the engine has of this stack: as
 	 * libtirpc has it, signals wait. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
@@ -540,9 +543,7 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	rr_rpc_count_call();
 	settle(c, &w);
-	if (!rr_rpc_engine_runs(c->engine)) {
-		rr_rpc_error_from(-ENOTCONN, &e);
-	} else if (wait) {
+	if (wait) {
 		if (!w.timeout.tv_sec && !w.timeout.tv_usec)
 			w.timeout.tv_usec = 1; /* 0 would mean for ever */
 		while (attempt(c, &w, &refreshes, &e, old))

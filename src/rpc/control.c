@@ -32,6 +32,10 @@ void rr_rpc_client_geterr(CLIENT *clnt, struct rpc_err *ret)
 {
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 
+	if (!rr_rpc_engine_runs(c->engine)) { /* no lock: see rr_rpc_client_call */
+		rr_rpc_error_from(-ENOTCONN, ret);
+		return;
+	}
 	pthread_mutex_lock(&c->lock);
 	*ret = c->error;
 	pthread_mutex_unlock(&c->lock);
@@ -118,7 +122,7 @@ bool_t rr_rpc_client_control(CLIENT *clnt, u_int request, void *info)
 	/* There is no descriptor that could be left open. */
 	if (request == CLSET_FD_CLOSE || request == CLSET_FD_NCLOSE)
 		return TRUE;
-	if (!info)
+	if (!info || !rr_rpc_engine_runs(c->engine))
 		return FALSE;
 	pthread_mutex_lock(&c->lock);
 	ok = get(c, request, info) || set(c, request, info);

@@ -575,6 +575,8 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 		pop(t);
 	if (t->dying)
 		return t->top ? XPRT_IDLE : XPRT_DIED;
+	if (!rr_rpc_engine_runs(t->engine))
+		return XPRT_IDLE; /* its thread may have held the lock at the fork */
 	pthread_mutex_lock(&t->lock);
 	more = !rr_list_empty(&t->queue);
 	pthread_mutex_unlock(&t->lock);

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -698,6 +699,82 @@ static void a_child_does_not_touch_the_parents_handles(void **state)
 	svc_destroy(x);
 }
 
+/* A page that cannot be written until it is told: who copies there holds what he
+ * locked. */
+static char *barred;
+static int held[2], go_on[2];
+
+static void on_barred(int sig)
+{
+	char c = 0;
+
+	(void)!write(held[1], &c, 1);
+	(void)!read(go_on[0], &c, 1);
+	mprotect(barred, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void *ask_into_barred(void *arg)
+{
+	CLIENT *c = arg;
+
+	return clnt_control(c, CLGET_TIMEOUT, barred) ? c : NULL;
+}
+
+static int child_of_held(CLIENT *c)
+{
+	struct timeval t;
+	struct rpc_err e;
+
+	alarm(30);
+	if (clnt_call(c, NOTHING, VOID, NULL, VOID, NULL, long_time) != RPC_CANTSEND)
+		return 2;
+	clnt_geterr(c, &e);
+	if (e.re_status != RPC_CANTSEND || e.re_errno != ENOTCONN)
+		return 3;
+	if (clnt_control(c, CLGET_TIMEOUT, &t) || clnt_control(c, CLSET_TIMEOUT, &t))
+		return 4;
+	return 0;
+}
+
+/* Another thread holds the CLIENT's lock when the process forks, so nobody ever gives
+ * it back in the child. */
+static void a_child_waits_for_no_lock(void **state)
+{
+	struct sigaction act = {.sa_handler = on_barred}, old;
+	SVCXPRT *x = serve();
+	CLIENT *c = client_of(x);
+	pthread_t thread;
+	void *ok;
+	int status;
+	pid_t pid;
+	char byte;
+
+	barred = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(barred != MAP_FAILED);
+	assert_int_equal(pipe(held), 0);
+	assert_int_equal(pipe(go_on), 0);
+	assert_int_equal(sigaction(SIGSEGV, &act, &old), 0);
+	assert_int_equal(pthread_create(&thread, NULL, ask_into_barred, c), 0);
+	assert_int_equal(read(held[0], &byte, 1), 1);
+	pid = rig_fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(child_of_held(c));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(write(go_on[1], "", 1), 1);
+	assert_int_equal(pthread_join(thread, &ok), 0);
+	assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
+	assert_int_equal(status, 0);
+	assert_non_null(ok);
+	for (unsigned i = 0; i < 2; i++) {
+		close(held[i]);
+		close(go_on[i]);
+	}
+	munmap(barred, 4096);
+	clnt_destroy(c);
+	svc_destroy(x);
+}
+
 /* -- the end ----------------------------------------------------------------------- */
 
 /* Connections on which nothing comes do not hold it up. */
@@ -770,6 +847,7 @@ int main(void)
 	        cmocka_unit_test(a_busy_transport_lets_others_have_their_turn),
 	        cmocka_unit_test(a_busy_transport_lets_svc_run_end),
 	        cmocka_unit_test(a_child_does_not_touch_the_parents_handles),
+	        cmocka_unit_test(a_child_waits_for_no_lock),
 	        cmocka_unit_test(it_ends_beside_silent_clients),
 	        cmocka_unit_test(a_dispatch_function_may_destroy_it),
 	};
