@@ -171,9 +171,9 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 		return;
 	rr_conn_set_state(c, RR_CONN_PROPS);
 	if (c->cfg.role == RR_CONN_SERVER) {
-		/* A client of version 1 owes no message until it has a Call. */
-		if (!(c->cfg.versions & RR_CONN_V1))
-			rr_props_begin(c);
+		/* Version 1 has no exchange, but its clients connect in order to call.
+		 */
+		rr_props_begin(c);
 	} else if (c->edition->properties) {
 		c->props.wanted = true; /* [V1, V2] */
 		rr_props_begin(c);

@@ -125,7 +125,8 @@ struct rr_conn_config {
 
 	/* Timers; 0 = default, RR_TIME_NEVER = none. */
 	rr_time first_answer_ns; /* client waits for any answer: 5 s */
-	rr_time props_ns; /* both exchanges complete: 30 s */
+	rr_time props_ns; /* both exchanges complete; of a server in any version also:
+	                     the first message has come; 30 s */
 	rr_time grant_ns; /* owed credits are sent after: 10 ms */
 	rr_time drain_ns; /* a call whose Reply broke a rule in the middle waits for its
 			     end, for so long: 5 s; a client's calls in version 1

@@ -396,8 +396,6 @@ static void settle_version(struct rr_conn *c)
 	c->settled = true;
 	c->props.answer_at = RR_TIME_NEVER;
 	c->props.wanted = true; /* the server's turn [V2, P1] */
-	if (c->props.done_at == RR_TIME_NEVER)
-		rr_props_begin(c);
 }
 
 /* True: the message is of this connection and its credits count. [C8] */

@@ -555,21 +555,39 @@ static void version_1_on_a_server_settled_at_2(void **state)
 	raw_end(s);
 }
 
-/* A client of version 1 may be silent for as long as it likes; one of version 2 has
- * its time from its first message on. */
+/* Whichever version it may turn out to speak: its first message, and the exchange of
+ * version 2, have a limit from the opening on. [P17] */
 static void a_silent_client(void **state)
 {
-	struct side *s = server(BOTH);
+	for (unsigned versions = RR_CONN_V1; versions <= BOTH; versions += 2) {
+		struct side *s = server(versions);
+		rr_time limit = s->now + RR_SEC(30);
 
-	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
-	raw_receive(s, "00000077" CONNPROP_TPMORE "00000000");
-	assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(30));
-	raw_end(s);
-	s = server(RR_CONN_V1);
-	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
-	raw_end(s);
-	s = server(RR_CONN_V2);
-	assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(30));
+		assert_int_equal(rr_conn_deadline(s->c), limit);
+		s->now = limit - 1;
+		rr_conn_tick(s->c, s->now);
+		rig_drain(s);
+		assert_false(s->disconnect);
+		s->now = limit;
+		rr_conn_tick(s->c, s->now);
+		rig_drain(s);
+		raw_expect_close(s, -ETIMEDOUT);
+		raw_end(s);
+	}
+}
+
+static void a_client_that_stops_in_its_properties(void **state)
+{
+	struct side *s = server(BOTH);
+	rr_time limit = s->now + RR_SEC(30);
+
+	s->now += RR_SEC(10);
+	raw_receive(s, "00000001" CONNPROP_TPMORE "00000000");
+	assert_int_equal(rr_conn_deadline(s->c), limit);
+	s->now = limit;
+	rr_conn_tick(s->c, s->now);
+	rig_drain(s);
+	raw_expect_close(s, -ETIMEDOUT);
 	raw_end(s);
 }
 
@@ -618,6 +636,7 @@ int main(void)
 	        cmocka_unit_test(version_2_on_a_server_settled_at_1),
 	        cmocka_unit_test(version_1_on_a_server_settled_at_2),
 	        cmocka_unit_test(a_silent_client),
+	        cmocka_unit_test(a_client_that_stops_in_its_properties),
 	        cmocka_unit_test(unknown_versions_are_no_choice),
 	};
 
