@@ -412,8 +412,10 @@ static void go_quiet(struct rr_iw_ep *ep)
 static void nudge(struct rr_iw_ep *ep)
 {
 	if (!ep->initiator || !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN)) ||
-	    ep->tx.mute || ep->nudges > RR_IW_NUDGES)
+	    ep->tx.mute || ep->nudges > RR_IW_NUDGES) {
+		ep->nudge_at = RR_TIME_NEVER; /* the one that was planned is off */
 		return;
+	}
 	if (ep->count.bytes_received != ep->setup_received) {
 		ep->nudges = RR_IW_NUDGES + 1; /* it is awake */
 		ep->nudge_at = RR_TIME_NEVER;
@@ -481,6 +483,7 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 static int iw_flush(struct rr_ep *base, rr_time now)
 {
 	struct rr_iw_ep *ep = rr_iw_of(base);
+	uint64_t sent = ep->count.bytes_sent;
 	int rc;
 
 	if (ep->state != RR_IW_READY)
@@ -490,7 +493,8 @@ static int iw_flush(struct rr_ep *base, rr_time now)
 		return -EAGAIN;
 	rc = rr_iw_tx_run(ep);
 	nudge(ep);
-	ep->quiet = ep->now + RR_IW_QUIET_NS;
+	if (ep->count.bytes_sent != sent)
+		ep->quiet = ep->now + RR_IW_QUIET_NS;
 	return rc;
 }
 
