@@ -227,6 +227,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	rr_heap_init(&e->heap);
 	rr_list_init(&e->dirty);
 	rr_list_init(&e->grave);
+	rr_list_init(&e->late);
 	rr_list_init(&e->links);
 	rr_list_init(&e->owners);
 	rr_list_init(&e->posts);
@@ -263,13 +264,34 @@ static void bury(struct rpcrdma_engine *e)
 	}
 }
 
+/* Each link once: what a turn was too short for waits for the next iteration. */
 static void flush_dirty(struct rpcrdma_engine *e)
+{
+	struct rr_list *n, todo;
+
+	rr_list_init(&todo);
+	while ((n = rr_list_pop(&e->dirty)))
+		rr_list_push(&todo, n);
+	while ((n = rr_list_pop(&todo)))
+		rr_link_turn(rr_container_of(n, struct rr_link, dirty));
+	bury(e);
+}
+
+void rr_engine_later(struct rpcrdma_engine *e, struct rr_late *w)
+{
+	if (rr_list_empty(&w->link))
+		rr_list_push(&e->late, &w->link);
+}
+
+static void run_late(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;
 
-	while ((n = rr_list_pop(&e->dirty)))
-		rr_link_turn(rr_container_of(n, struct rr_link, dirty));
-	bury(e);
+	while ((n = rr_list_pop(&e->late))) {
+		struct rr_late *w = rr_container_of(n, struct rr_late, link);
+
+		w->fn(w);
+	}
 }
 
 /* Each goes off the list at the latest when it has no link. */
@@ -374,10 +396,15 @@ int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
 	flush_dirty(e);
 	n = wait_events(e, timeout_ms);
 	e->now = rr_engine_clock();
-	while ((s = rr_poller_next(&e->poller)))
+	while ((s = rr_poller_next(&e->poller))) {
+		if (s->greedy)
+			flush_dirty(e); /* the others are done with first */
 		s->ready(s);
+	}
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
+	run_late(e);
+	bury(e);
 	return n < 0 ? n : 0;
 }
 

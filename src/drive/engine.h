@@ -36,6 +36,12 @@ struct rr_post {
 	void (*fn)(struct rr_post *);
 };
 
+/* Work for the end of an iteration, when all that was ready has had its turn. */
+struct rr_late {
+	struct rr_list link;
+	void (*fn)(struct rr_late *);
+};
+
 struct rpcrdma_engine {
 	struct rr_poller poller;
 	int evfd;
@@ -47,6 +53,7 @@ struct rpcrdma_engine {
 	struct rr_heap heap;
 	struct rr_list dirty; /* links to pump and flush */
 	struct rr_list grave; /* links to free at the end of the iteration */
+	struct rr_list late;  /* struct rr_late */
 	struct rr_list links; /* all */
 	struct rr_list owners; /* all clients and listeners */
 	unsigned alive; /* links, listeners, clients not freed */
@@ -71,6 +78,8 @@ void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);
 /* The engine's thread.  Takes back a post that has not run; @p was posted once,
  * or its link is initialised.  Whoever posts it must have stopped doing so. */
 void rr_engine_unpost(struct rpcrdma_engine *, struct rr_post *p);
+/* The engine's thread.  Once, at the end of this iteration; again is harmless. */
+void rr_engine_later(struct rpcrdma_engine *, struct rr_late *);
 /* True in the thread that runs the engine, and before it first runs. */
 bool rr_engine_here(const struct rpcrdma_engine *);
 rr_time rr_engine_clock(void);

@@ -453,12 +453,20 @@ void rr_link_touch(struct rr_link *l)
 		rr_list_push(&l->engine->dirty, &l->dirty);
 }
 
+/* Who has more to do than a turn allows lets others go first. */
+static void progress(struct rr_link *l)
+{
+	if (l->lost)
+		return;
+	l->prov->progress(l->ep, l->engine->now);
+	l->source.greedy = l->prov->deadline(l->ep) <= l->engine->now;
+}
+
 static void source_ready(struct rr_source *s)
 {
 	struct rr_link *l = rr_container_of(s, struct rr_link, source);
 
-	if (!l->lost)
-		l->prov->progress(l->ep, l->engine->now);
+	progress(l);
 	rr_link_touch(l);
 }
 
@@ -466,8 +474,7 @@ static void timer_fire(struct rr_timer *t)
 {
 	struct rr_link *l = rr_container_of(t, struct rr_link, timer);
 
-	if (!l->lost)
-		l->prov->progress(l->ep, l->engine->now);
+	progress(l);
 	rr_conn_tick(l->conn, l->engine->now);
 	rr_link_touch(l);
 }

@@ -124,6 +124,22 @@ static int wait_many(struct rr_poller *p, int timeout_ms)
 	return n;
 }
 
+/* The others keep their order, and so do these. */
+static void greedy_last(struct rr_poller *p)
+{
+	struct rr_source *greedy[RR_POLLER_BATCH];
+	unsigned n = 0, k = 0;
+
+	for (unsigned i = 0; i < p->n_ready; i++) {
+		if (p->ready[i]->greedy)
+			greedy[n++] = p->ready[i];
+		else
+			p->ready[k++] = p->ready[i];
+	}
+	for (unsigned i = 0; i < n; i++)
+		p->ready[k++] = greedy[i];
+}
+
 int rr_poller_wait(struct rr_poller *p, int timeout_ms)
 {
 	int n;
@@ -131,7 +147,13 @@ int rr_poller_wait(struct rr_poller *p, int timeout_ms)
 	p->n_ready = p->at_ready = 0;
 	p->syscalls++;
 	n = p->epfd < 0 ? wait_few(p, timeout_ms) : wait_many(p, timeout_ms);
+	greedy_last(p);
 	return n == -EINTR ? 0 : n;
+}
+
+bool rr_poller_full(const struct rr_poller *p)
+{
+	return p->n_ready == RR_POLLER_BATCH;
 }
 
 struct rr_source *rr_poller_next(struct rr_poller *p)

@@ -19,6 +19,7 @@ struct rr_source {
 	void (*ready)(struct rr_source *);
 	int fd;          /* -1: not known to the poller */
 	uint32_t events; /* EPOLLIN, EPOLLOUT: as armed */
+	bool greedy;     /* always has more to do than its turn allows: comes last */
 };
 
 struct rr_poller {
@@ -40,7 +41,9 @@ void rr_poller_del(struct rr_poller *, struct rr_source *);
 int rr_poller_fd(struct rr_poller *);
 /* How many are ready; 0 also after a signal. */
 int rr_poller_wait(struct rr_poller *, int timeout_ms);
-/* Hands out what the wait found, one by one, then NULL. */
+/* The wait found as many as fit: there may be more. */
+bool rr_poller_full(const struct rr_poller *);
+/* Hands out what the wait found, one by one, then NULL; the greedy ones last. */
 struct rr_source *rr_poller_next(struct rr_poller *);
 
 #endif

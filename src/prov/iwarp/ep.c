@@ -540,6 +540,8 @@ static rr_time iw_deadline(const struct rr_ep *base)
 
 	if (ep->state == RR_IW_DEAD)
 		return RR_TIME_NEVER;
+	if (ep->rx.more)
+		return ep->now;
 	return RR_MIN(RR_MIN(ep->deadline, ep->quiet), ep->nudge_at);
 }
 

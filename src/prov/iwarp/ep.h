@@ -141,6 +141,10 @@ struct rr_iw_rx {
 	uint32_t cap, off, end;
 	bool sink; /* after an error: read and drop */
 	bool fin;
+	bool reset;     /* a write has failed for that reason */
+	bool more;      /* the call's share was used up: there may be more to do */
+	uint32_t share; /* frames that this call still handles */
+	uint32_t idle;  /* messages without any content since the last Send */
 	bool rtr_send;             /* a leading empty Send is the RTR message */
 	uint32_t msn[RR_QN_COUNT]; /* expected next */
 	uint32_t send_done;        /* octets of the current Send */

@@ -10,6 +10,10 @@
  * follows into the bounce buffer, and the CRC is taken over the placed memory
  * before anything is delivered.
  *
+ * A call takes a share of what has come: so many frames, so many octets, since frames
+ * of twenty octets cost what large ones do.  What is left waits in the bounce buffer
+ * and the socket; "more" says so, and makes the endpoint's deadline due at once.
+ *
  * Failure: the first error is answered with a Terminate (end.c) and the rest is
  * dropped.  Headers that look wrong while the CRC is still to come are judged
  * only after it.
@@ -30,7 +34,9 @@
 #define BOUNCE_CAP (72u << 10)
 #define DIRECT_MIN 4096u      /* octets still to come that make a segment large */
 #define TAIL_CAP   512u       /* read beyond a segment whose message goes on */
-#define TURN_MAX   (4u << 20) /* octets read in one call */
+#define TURN_MAX   (1u << 20) /* octets read in one call */
+#define TURN_STEPS 256u       /* frames handled in one call */
+#define IDLE_MAX   4096u      /* messages without any content between two Sends */
 
 _Static_assert(SETUP_CAP >= RR_MPA_FRAME_MAX, "a frame fits");
 _Static_assert(BOUNCE_CAP >= RR_FPDU_MAX + DIRECT_MIN, "an FPDU fits");
@@ -307,9 +313,38 @@ static void deliver_terminate(struct rr_iw_ep *ep, const struct seg *g)
 		rr_iw_drain(ep);
 }
 
+/* An empty Write or Read is allowed and checks nothing [RFC 5041 §4.1], but a peer
+ * that sends nothing else for thousands of times has no use but to keep us busy. */
+static bool too_idle(struct rr_iw_ep *ep, const struct seg *g)
+{
+	struct rr_read_request req;
+
+	switch ((enum rr_rdmap_op)RR_RDMAP_OP(g->h.rdmap)) {
+	case RR_OP_WRITE:
+		return !g->len && ++ep->rx.idle > IDLE_MAX;
+	case RR_OP_READ_REQUEST:
+		rr_read_request_get(g->raw + g->hlen, &req);
+		return !req.size && ++ep->rx.idle > IDLE_MAX;
+	case RR_OP_SEND:
+	case RR_OP_SEND_INV:
+	case RR_OP_SEND_SE:
+	case RR_OP_SEND_SE_INV:
+		ep->rx.idle = 0;
+		return false;
+	case RR_OP_READ_RESPONSE:
+	case RR_OP_TERMINATE:
+		break;
+	}
+	return false;
+}
+
 /* The segment is checked and placed. */
 static void deliver(struct rr_iw_ep *ep, const struct seg *g)
 {
+	if (too_idle(ep, g)) {
+		fault(ep, RR_TERM_RDMAP_OPERATION, g);
+		return;
+	}
 	switch ((enum rr_rdmap_op)RR_RDMAP_OP(g->h.rdmap)) {
 	case RR_OP_WRITE:
 		break;
@@ -571,6 +606,23 @@ static unsigned aim(struct rr_iw_ep *ep, struct iovec v[2])
 	return 2;
 }
 
+/* What stands in the bounce buffer, as far as this call's share goes. */
+static void go_through(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+
+	rx->more = false;
+	while (step(ep))
+		if (!--rx->share) {
+			rx->more = true;
+			break;
+		}
+	if (rx->sink) {
+		rx->off = rx->end = 0;
+		rx->more = false;
+	}
+}
+
 /* @n octets have come to where aim() pointed. */
 static void take(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv, size_t n)
 {
@@ -586,10 +638,7 @@ static void take(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv, size_t
 		n -= placed;
 	}
 	rx->end += (uint32_t)n;
-	while (step(ep))
-		;
-	if (rx->sink)
-		rx->off = rx->end = 0;
+	go_through(ep);
 }
 
 static void closed(struct rr_iw_ep *ep)
@@ -622,35 +671,44 @@ static void read_failed(struct rr_iw_ep *ep, int err)
 	rr_iw_dead(ep);
 }
 
-void rr_iw_rx_run(struct rr_iw_ep *ep)
+/* One read, and what it brought.  False: the socket has no more for now. */
+static bool read_once(struct rr_iw_ep *ep)
 {
-	uint64_t stop = ep->count.bytes_received + TURN_MAX;
 	struct iovec v[2];
 	unsigned nv;
 	size_t asked;
 	ssize_t n;
 
-	while (ep->state != RR_IW_DEAD && !ep->rx.fin &&
-	       ep->count.bytes_received < stop) {
-		if (need_buf(ep)) {
-			read_failed(ep, -ENOMEM);
-			return;
-		}
-		nv = aim(ep, v);
-		if (!nv)
-			continue;
-		asked = v[0].iov_len + (nv == 2 ? v[1].iov_len : 0);
-		n = rr_sock_readv(ep->fd, v, nv);
-		ep->count.syscalls++;
-		if (n == -EAGAIN)
-			return;
-		if (n > 0)
-			take(ep, v, nv, (size_t)n);
-		else if (n == 0)
-			closed(ep);
-		else
-			read_failed(ep, (int)n);
-		if (n > 0 && (size_t)n < asked)
-			return; /* drained; the descriptor will tell */
+	if (need_buf(ep)) {
+		read_failed(ep, -ENOMEM);
+		return false;
 	}
+	nv = aim(ep, v);
+	if (!nv)
+		return true;
+	asked = v[0].iov_len + (nv == 2 ? v[1].iov_len : 0);
+	n = rr_sock_readv(ep->fd, v, nv);
+	ep->count.syscalls++;
+	if (n == -EAGAIN)
+		return false;
+	if (n > 0)
+		take(ep, v, nv, (size_t)n);
+	else if (n == 0 && !ep->rx.reset)
+		closed(ep);
+	else /* a socket says only once that it was reset: a write was told */
+		read_failed(ep, n ? (int)n : -ECONNRESET);
+	return n <= 0 || (size_t)n == asked; /* less: the descriptor will tell */
+}
+
+void rr_iw_rx_run(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	uint64_t stop = ep->count.bytes_received + TURN_MAX;
+
+	rx->share = TURN_STEPS;
+	if (rx->more)
+		go_through(ep);
+	while (ep->state != RR_IW_DEAD && !rx->fin && !rx->more && read_once(ep))
+		if (ep->count.bytes_received >= stop)
+			rx->more = true;
 }

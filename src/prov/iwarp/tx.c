@@ -27,7 +27,7 @@
 
 #define AHEAD        (128u << 10) /* framed and unsent, about: stays in the cache */
 #define COPY_MAX     256u       /* a payload piece up to this goes through the stage */
-#define TURN_MAX     (4u << 20) /* octets written in one call */
+#define TURN_MAX     (1u << 20) /* octets written in one call */
 #define ULPDU_MARKED 8192u      /* with markers everything goes through the stage */
 
 #define NEED_PIECES (2 * RR_PROV_MAX_SGE + 2)
@@ -633,7 +633,10 @@ static void advance(struct rr_iw_ep *ep, size_t n)
 static void write_failed(struct rr_iw_ep *ep, int err)
 {
 	rr_iw_tx_drop(ep);
-	rr_iw_rx_run(ep); /* a Terminate or the peer's close says more */
+	ep->rx.reset = err == -ECONNRESET;
+	do /* a Terminate or the peer's close says more */
+		rr_iw_rx_run(ep);
+	while (ep->state != RR_IW_DEAD && ep->rx.more);
 	if (ep->state == RR_IW_DEAD)
 		return;
 	rr_iw_reason(ep, err == -ETIMEDOUT ? err : -ECONNRESET, "cannot send: %s",
