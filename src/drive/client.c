@@ -7,6 +7,9 @@
  * program is named instead of a port, rpcbind is asked first (find.h), before each
  * link: a server that was started anew may have another port.
  *
+ * A server that closes in order while no call is out, and none is expected in reverse,
+ * has its way: another link is made for the next call.
+ *
  * Failure: after a back-off with jitter another link is made.  When nothing was
  * heard from the server for retry_ns, all that wait end with -EHOSTUNREACH.
  *
@@ -40,6 +43,7 @@ struct client {
 	unsigned asked;         /* this link's, enum rr_conn_versions */
 	unsigned untold;        /* failures in a row that were part of a negotiation */
 	bool had_two;           /* the server has spoken version 2 */
+	bool resting;           /* connects again with the next call */
 	struct rr_list orphans; /* links left to handlers: see link_lost */
 };
 
@@ -123,6 +127,25 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 		tell(t, error, false);
 }
 
+/* Is the connection wanted when there is no call?  Who may be called, or has a channel,
+ * waits for the server. */
+static bool needed(const struct client *t)
+{
+	const struct rpcrdma_conn *c = &t->conn;
+
+	return !rr_list_empty(&c->waiting) || c->n_sent || t->config.o.callbacks ||
+	       t->config.o.n_extensions || t->config.o.no_reconnect;
+}
+
+/* The server has no use for an idle connection, and neither have we. */
+static void rest(struct client *t, int error)
+{
+	heard(&t->conn);
+	t->untold = 0;
+	t->resting = true;
+	tell(t, error, false);
+}
+
 static void link_ready(struct rr_link *l)
 {
 	struct client *t = client_of(l->owner);
@@ -194,6 +217,7 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 {
 	rr_time now = t->conn.engine->now;
 	enum rr_version_next next = RR_VERSION_USUAL;
+	bool in_order = l->ready && !error;
 	struct rpcrdma_stats s;
 
 	rr_link_stats(l, &s);
@@ -216,7 +240,11 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 	if (next == RR_VERSION_AGAIN || served(t, l))
 		t->next_addr = t->addr;
 	rr_calls_unlink(&t->conn, error, why);
-	if (!t->conn.closed)
+	if (t->conn.closed)
+		return;
+	if (in_order && next == RR_VERSION_USUAL && !needed(t))
+		rest(t, error);
+	else
 		plan_reconnect(t, error, next == RR_VERSION_AGAIN);
 }
 
@@ -407,9 +435,17 @@ static void retry_fire(struct rr_timer *timer)
 /* -- life of the connection
  * ------------------------------------------------------------------ */
 
-/* The timer for the next attempt runs. */
+/* The timer for the next attempt runs, or does from now on. */
 static void waits(struct rpcrdma_conn *c)
 {
+	struct client *t = client_of(c);
+
+	if (!t->resting)
+		return;
+	t->resting = false;
+	rr_calls_count(c, reconnects);
+	if (rr_timer_set(&c->engine->timers, &t->retry_timer, 0) < 0)
+		give_up(t, -ENOMEM);
 }
 
 static void close_client(struct rpcrdma_conn *c)
