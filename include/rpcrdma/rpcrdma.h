@@ -176,8 +176,12 @@ struct rpcrdma_conn_options {
 	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
 	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB;
 				    for all together see rpcrdma_budget_set */
-	uint64_t handshake_ns; /* transport and property exchange; default 10 s */
-	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never */
+	uint64_t handshake_ns; /* setting up the transport; then first message and
+				  property exchange; default 10 s each */
+	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never.
+			     Before the first Call handshake_ns, if that is less */
+	uint32_t max_per_address; /* server: connections of one client's address to a
+				     listener; 0 = no limit of its own */
 	uint64_t keepalive_ns; /* grant messages on an idle connection; 0 = none: hosts
 				  that vanish are noticed all the same, by TCP, in two
 				  minutes */
@@ -230,6 +234,7 @@ struct rpcrdma_stats {
 	uint64_t bytes_inline, bytes_continued, bytes_read_chunk, bytes_write_chunk;
 	uint64_t bytes_reply_chunk, bytes_special_call;
 	uint64_t connections, connections_open, connections_refused;
+	uint64_t connections_evicted; /* closed to make room for another one */
 	uint64_t pinned_bytes, peak_pinned_bytes;
 };
 

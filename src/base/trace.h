@@ -11,44 +11,45 @@
 #include "base/base.h"
 
 /* name, then the meaning of the arguments a, b and c ("" = unused) */
-#define RR_TRACE_POINTS(X)                                                     \
-	X(CONN_STATE, "from", "to", "error")                                   \
-	X(MSG_SENT, "htype", "octets", "credit")                               \
-	X(MSG_RECEIVED, "htype", "octets", "credit")                           \
-	X(MSG_DISCARDED, "reason", "octets", "")                               \
-	X(ERROR_SENT, "rdma_err", "a", "b")                                    \
-	X(ERROR_RECEIVED, "rdma_err", "a", "b")                                \
-	X(CREDIT_STALL, "queued", "avail", "owed")                             \
-	X(GRANT_SENT, "granted", "avail", "")                                  \
-	X(PROP_APPLIED, "propid", "value", "")                                 \
-	X(PROPS_DONE, "send_inline", "recv_inline", "max_segments")            \
-	X(CALL_SENT, "format", "octets", "read_octets")                        \
-	X(CALL_RECEIVED, "format", "octets", "read_octets")                    \
-	X(REPLY_SENT, "format", "octets", "write_octets")                      \
-	X(REPLY_RECEIVED, "format", "octets", "write_octets")                  \
-	X(CALL_DONE, "status", "", "")                                         \
-	X(CALL_RECOVERED, "rdma_err", "a", "b")                                \
-	X(RDMA_READ, "handle", "offset", "length")                             \
-	X(RDMA_WRITE, "handle", "offset", "length")                            \
-	X(REGION_REGISTERED, "handle", "length", "access")                     \
-	X(REGION_INVALIDATED, "handle", "remote", "")                          \
-	X(PROV_CONNECTED, "ird", "ord", "flags")                               \
-	X(PROV_REJECTED, "reason", "a", "b")                                   \
-	X(PROV_TERMINATE_SENT, "layer_etype", "code", "")                      \
-	X(PROV_TERMINATE_RECEIVED, "layer_etype", "code", "reversed")          \
-	X(PROV_CLOSED, "error", "", "")                                        \
-	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                       \
-	X(RPC_RETRANSMIT, "attempt", "", "")                                   \
-	X(RPC_REFUSED, "prog", "vers", "proc")                                 \
-	X(GSS_STEP, "step", "octets_in", "octets_out")                         \
-	X(GSS_READY, "service", "window", "lifetime_s")                        \
-	X(GSS_FAILED, "error", "major", "minor")                               \
-	X(GSS_REFUSED, "auth_stat", "attempt", "")                             \
-	X(PEER_FAULT, "rule", "offset", "")                                    \
-	X(OVERRUN, "received", "given", "")                                    \
-	X(KEEPALIVE, "avail", "", "")                                          \
-	X(AUTH_STEP, "step", "octets_in", "octets_out")                        \
-	X(AUTH_DONE, "state", "steps", "")                                     \
+#define RR_TRACE_POINTS(X)                                                             \
+	X(CONN_STATE, "from", "to", "error")                                           \
+	X(MSG_SENT, "htype", "octets", "credit")                                       \
+	X(MSG_RECEIVED, "htype", "octets", "credit")                                   \
+	X(MSG_DISCARDED, "reason", "octets", "")                                       \
+	X(ERROR_SENT, "rdma_err", "a", "b")                                            \
+	X(ERROR_RECEIVED, "rdma_err", "a", "b")                                        \
+	X(CREDIT_STALL, "queued", "avail", "owed")                                     \
+	X(GRANT_SENT, "granted", "avail", "")                                          \
+	X(PROP_APPLIED, "propid", "value", "")                                         \
+	X(PROPS_DONE, "send_inline", "recv_inline", "max_segments")                    \
+	X(CALL_SENT, "format", "octets", "read_octets")                                \
+	X(CALL_RECEIVED, "format", "octets", "read_octets")                            \
+	X(REPLY_SENT, "format", "octets", "write_octets")                              \
+	X(REPLY_RECEIVED, "format", "octets", "write_octets")                          \
+	X(CALL_DONE, "status", "", "")                                                 \
+	X(CALL_RECOVERED, "rdma_err", "a", "b")                                        \
+	X(RDMA_READ, "handle", "offset", "length")                                     \
+	X(RDMA_WRITE, "handle", "offset", "length")                                    \
+	X(REGION_REGISTERED, "handle", "length", "access")                             \
+	X(REGION_INVALIDATED, "handle", "remote", "")                                  \
+	X(PROV_CONNECTED, "ird", "ord", "flags")                                       \
+	X(PROV_REJECTED, "reason", "a", "b")                                           \
+	X(PROV_TERMINATE_SENT, "layer_etype", "code", "")                              \
+	X(PROV_TERMINATE_RECEIVED, "layer_etype", "code", "reversed")                  \
+	X(PROV_CLOSED, "error", "", "")                                                \
+	X(CONN_EVICTED, "reason", "of_address", "idle_ms")                             \
+	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                               \
+	X(RPC_RETRANSMIT, "attempt", "", "")                                           \
+	X(RPC_REFUSED, "prog", "vers", "proc")                                         \
+	X(GSS_STEP, "step", "octets_in", "octets_out")                                 \
+	X(GSS_READY, "service", "window", "lifetime_s")                                \
+	X(GSS_FAILED, "error", "major", "minor")                                       \
+	X(GSS_REFUSED, "auth_stat", "attempt", "")                                     \
+	X(PEER_FAULT, "rule", "offset", "")                                            \
+	X(OVERRUN, "received", "given", "")                                            \
+	X(KEEPALIVE, "avail", "", "")                                                  \
+	X(AUTH_STEP, "step", "octets_in", "octets_out")                                \
+	X(AUTH_DONE, "state", "steps", "")                                             \
 	X(EXTENSION, "what", "number", "octets")
 
 enum rr_trace_point {

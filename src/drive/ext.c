@@ -229,6 +229,8 @@ static void property(struct rr_link *l, const struct rr_ext_event *ev,
 
 void rr_exts_event(struct rr_link *l, const struct rr_ext_event *ev)
 {
+	if (l->served && (ev->what == RR_EXT_MESSAGE || ev->what == RR_EXT_ERROR))
+		rr_serve_touch(l->served);
 	switch (ev->what) {
 	case RR_EXT_MESSAGE:
 		message(l, ev);
@@ -335,6 +337,8 @@ int rpcrdma_channel_send(struct rpcrdma_channel *c, uint32_t htype, uint32_t fla
 	err = rr_conn_ext_send(l->conn, htype,
 	                       flags | (response ? (uint32_t)RDMA2_F_RESPONSE : 0), xid,
 	                       body, len, ret_xid, l->engine->now);
+	if (!err && l->served)
+		rr_serve_touch(l->served);
 	rr_link_touch(l);
 	return err;
 }

@@ -703,6 +703,15 @@ void rr_link_abort(struct rr_link *l)
 	RR_ASSERT(l->over); /* nobody else holds anything of it */
 }
 
+void rr_link_evict(struct rr_link *l, int status, const char *why)
+{
+	rr_link_close(l, status);
+	if (!l->over)
+		snprintf(l->why, sizeof(l->why), "%s", why);
+	drain(l); /* the peer is told, as far as that goes without waiting */
+	rr_link_abort(l);
+}
+
 void rr_link_free(struct rr_link *l)
 {
 	struct rpcrdma_stats s;

@@ -92,6 +92,9 @@ void rr_link_touch(struct rr_link *);
 void rr_link_close(struct rr_link *, int status);
 /* At once: the endpoint is destroyed, calls and requests end. */
 void rr_link_abort(struct rr_link *);
+/* As rr_link_close, but waits for nothing: the owner hears of the end, with @why,
+ * before this returns.  Not within the link's turn. */
+void rr_link_evict(struct rr_link *, int status, const char *why);
 
 void rr_link_turn(struct rr_link *); /* engine only */
 void rr_link_free(struct rr_link *); /* engine only */

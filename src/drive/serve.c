@@ -655,6 +655,28 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 		s->settled(s);
 }
 
+void rr_serve_touch(struct rr_served *s)
+{
+	s->active = s->engine->now;
+	s->used = true;
+	if (s->touched)
+		s->touched(s);
+}
+
+bool rr_serve_executing(const struct rr_served *s)
+{
+	const struct rr_list *n;
+
+	rr_list_for_each (n, &s->all) {
+		const struct rpcrdma_request *q =
+		        rr_container_of((uintptr_t)n, struct rpcrdma_request, all);
+
+		if (!q->answered && rr_list_empty(&q->held))
+			return true;
+	}
+	return false;
+}
+
 void rr_serve_drop(struct rr_link *l)
 {
 	struct rr_served *s = l->served;

@@ -24,8 +24,15 @@ struct rr_served {
 	rr_time active; /* last request began or ended */
 	uint64_t max_pinned_bytes;
 	uint64_t alloc_bytes; /* held by requests' results; atomic */
+	bool used; /* a Call has come, or a message of an extension went or came */
 	void (*settled)(struct rr_served *); /* a request has ended; or NULL */
+	void (*touched)(struct rr_served *); /* @active has moved; or NULL */
 };
+
+/* The connection is in use. */
+void rr_serve_touch(struct rr_served *);
+/* A handler has a request, and has not answered. */
+bool rr_serve_executing(const struct rr_served *);
 
 /* @s is zeroed; its link comes later, and names it in link->served. */
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,

@@ -10,7 +10,14 @@
 #include "drive/calls.h"
 #include "drive/devices.h"
 
-enum { ACCEPTS_PER_EVENT = 64, ACCEPT_PAUSE_MS = 100, REOPEN_MS = 1000 };
+enum {
+	ACCEPTS_PER_EVENT = 64,
+	ACCEPT_PAUSE_MS = 100,
+	REOPEN_MS = 1000,
+	POSTPONE_MAX = 4, /* iterations that look for dead connections first */
+	GRACE_MS = 500,   /* for a handshake, see find_victim */
+	STUCK_MS = 2000,  /* an answer that moves no further for so long is stuck */
+};
 
 /* -- sessions -------------------------------------------------------------------- */
 
@@ -20,6 +27,7 @@ static void free_listener_if_done(struct rpcrdma_listener *l)
 		return;
 	rr_timer_stop(&l->engine->timers, &l->drain_timer);
 	rr_timer_release(&l->engine->timers, &l->reopen_timer);
+	rr_crowd_fini(&l->crowd);
 	rr_list_del(&l->owner.link);
 	l->engine->alive--;
 	if (l->ended)
@@ -46,6 +54,7 @@ static void session_ready(struct rr_link *l)
 	struct rr_session *s = l->owner;
 
 	s->served.active = l->engine->now;
+	rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_IDLE);
 	tell(s, true, 0, "");
 }
 
@@ -67,14 +76,41 @@ static void settle(struct rr_session *s)
 
 static void session_settled(struct rr_served *served)
 {
-	settle(rr_container_of(served, struct rr_session, served));
+	struct rr_session *s = rr_container_of(served, struct rr_session, served);
+
+	if (!served->requests)
+		rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_IDLE);
+	settle(s);
+}
+
+static void session_request(struct rr_link *l, struct rr_request *r)
+{
+	struct rr_session *s = l->owner;
+
+	if (!s->served.requests)
+		rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_BUSY);
+	rr_serve_begin(l, r);
+}
+
+/* It is in use, without a request that is being served. */
+static void session_touched(struct rr_served *served)
+{
+	struct rr_session *s = rr_container_of(served, struct rr_session, served);
+
+	rr_crowd_move(&s->listener->crowd, &s->guest, s->guest.kind);
+}
+
+static void session_admit(struct rr_link *l, struct rr_request *r)
+{
+	rr_serve_touch(l->served);
+	rr_serve_admit(l, r);
 }
 
 static void session_call_done(struct rr_link *l, struct rr_call *m)
 {
 	struct rr_session *s = l->owner;
 
-	s->served.active = l->engine->now;
+	rr_serve_touch(&s->served);
 	rr_calls_done(l, m);
 	settle(s);
 }
@@ -92,6 +128,7 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 
 	rr_timer_stop(&l->engine->timers, &s->idle_timer);
 	rr_list_del(&s->link_sessions);
+	rr_crowd_remove(&l->crowd, &s->guest);
 	rr_reverse_lost(s, error, why);
 	tell(s, false, error, why);
 	l->n_sessions--;
@@ -101,8 +138,8 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 
 static const struct rr_link_owner_ops session_ops = {
         .ready = session_ready,
-        .admit = rr_serve_admit,
-        .request = rr_serve_begin,
+        .admit = session_admit,
+        .request = session_request,
         .request_done = rr_serve_end,
         .drop_requests = rr_serve_drop,
         .call_done = session_call_done,
@@ -110,22 +147,108 @@ static const struct rr_link_owner_ops session_ops = {
         .closed = session_closed,
 };
 
+/* Until its first Call a connection has no more time than for the handshake. */
+static rr_time idle_limit(const struct rr_session *s)
+{
+	const struct rpcrdma_conn_options *o = &s->listener->config.o;
+
+	return s->served.used || o->idle_ns == UINT64_MAX
+	               ? o->idle_ns
+	               : RR_MIN(o->idle_ns, o->handshake_ns);
+}
+
 static void idle_fire(struct rr_timer *t)
 {
 	struct rr_session *s = rr_container_of(t, struct rr_session, idle_timer);
 	struct rpcrdma_listener *l = s->listener;
-	rr_time until = rr_after(s->served.active, l->config.o.idle_ns);
+	rr_time until = rr_after(s->served.active, idle_limit(s));
 
-	/* An object for calls in reverse keeps it open. [v2 §4.5.5] */
-	if (!s->served.requests && rr_list_empty(&s->reverses) &&
-	    l->engine->now >= until) {
+	/* An object for calls in reverse keeps it open [v2 §4.5.5], and so does a call
+	 * that is out, wherever its object is now. */
+	if (!busy(s) && rr_list_empty(&s->reverses) && l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
 		return;
 	}
 	if (until <= l->engine->now)
-		until = rr_after(l->engine->now, l->config.o.idle_ns);
+		until = rr_after(l->engine->now, idle_limit(s));
 	/* The node was just taken out of the heap: there is room. */
 	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
+}
+
+/* -- making room ------------------------------------------------------------------- */
+
+static struct rr_session *session_of(const struct rr_guest *g)
+{
+	return rr_container_of((uintptr_t)g, struct rr_session, guest);
+}
+
+/* A call in reverse that is out may be under execution. */
+static bool may_go(const struct rr_guest *g)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(session_of(g)->link->conn, &info);
+	return !info.calls;
+}
+
+/* No handler has a request of it, and its peer does not take the answers. */
+static bool is_stuck(const struct rr_guest *g)
+{
+	const struct rr_session *s = session_of(g);
+
+	return s->listener->engine->now - s->served.active >= RR_MS(STUCK_MS) &&
+	       may_go(g) && !rr_serve_executing(&s->served);
+}
+
+/*
+ * The oldest that never became ready, else the one that is idle longest, else one that
+ * is stuck.  One that has only just come is spared while more are idle at one address
+ * than new: clients that are ready in no time and come again and again would push out
+ * all that need a little longer.
+ */
+static struct rr_session *find_victim(const struct rpcrdma_listener *l,
+                                      const struct sockaddr_storage *from)
+{
+	const struct rr_crowd *c = &l->crowd;
+	struct rr_guest *fresh = rr_crowd_find(c, RR_GUEST_NEW, from, may_go);
+	struct rr_guest *g = rr_crowd_find(c, RR_GUEST_IDLE, from, may_go);
+
+	if (fresh &&
+	    (!g || rr_crowd_most(c, RR_GUEST_NEW) >= rr_crowd_most(c, RR_GUEST_IDLE) ||
+	     l->engine->now - session_of(fresh)->served.active >= RR_MS(GRACE_MS)))
+		g = fresh;
+	if (!g)
+		g = rr_crowd_find(c, RR_GUEST_BUSY, from, is_stuck);
+	return g ? session_of(g) : NULL;
+}
+
+static bool evict(struct rpcrdma_listener *l, struct rr_session *s)
+{
+	static const char *const why[RR_GUEST_KINDS] = {
+	        [RR_GUEST_NEW] = "it made room for another one: it was never ready",
+	        [RR_GUEST_IDLE] = "it made room for another one: it was idle",
+	        [RR_GUEST_BUSY] = "it made room for another one: it took no answers",
+	};
+
+	if (!s)
+		return false;
+	rr_trace(&l->engine->sink, RR_TRACE_CONN_EVICTED, s->link->id, 0, s->guest.kind,
+	         rr_crowd_count(&l->crowd, &s->peer),
+	         (l->engine->now - s->served.active) / 1000000);
+	s->link->stats.connections_evicted = 1;
+	rr_link_evict(s->link, -EUSERS, why[s->guest.kind]);
+	return true;
+}
+
+/* Room for one more from @peer, or not. */
+static bool make_room(struct rpcrdma_listener *l, const struct sockaddr_storage *peer)
+{
+	uint32_t most = l->config.o.max_per_address;
+
+	if (most && rr_crowd_count(&l->crowd, peer) >= most &&
+	    !evict(l, find_victim(l, peer)))
+		return false;
+	return l->n_sessions < l->max_sessions || evict(l, find_victim(l, NULL));
 }
 
 /* -- accepting --------------------------------------------------------------------- */
@@ -163,6 +286,7 @@ static void close_entrance(struct rr_entrance *at)
 	if (!at->prov)
 		return;
 	rr_poller_del(&at->listener->engine->poller, &at->source);
+	rr_list_del(&at->late.link);
 	at->ops->listener_close(at->prov);
 	at->prov = NULL;
 }
@@ -174,24 +298,54 @@ static void reopen_later(struct rpcrdma_listener *l)
 	                    l->engine->now + RR_MS(REOPEN_MS));
 }
 
+static struct rr_session *new_session(struct rpcrdma_listener *l)
+{
+	struct rr_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->listener = l;
+	rr_served_init(&s->served, l->engine, &l->config, l->service);
+	s->served.settled = session_settled;
+	s->served.touched = session_touched;
+	s->served.active = l->engine->now;
+	s->idle_timer.fire = idle_fire;
+	rr_list_init(&s->link_sessions);
+	rr_list_init(&s->reverses);
+	return s;
+}
+
+/* It has a link: it gets its place, or is closed again. */
+static void take_in(struct rr_session *s)
+{
+	struct rpcrdma_listener *l = s->listener;
+	bool room = make_room(l, &s->peer);
+
+	rr_list_push(&l->sessions, &s->link_sessions);
+	l->n_sessions++;
+	if (!room) {
+		s->link->stats.connections_refused = 1;
+		rr_link_close(s->link, -ECONNREFUSED);
+		return;
+	}
+	if (rr_crowd_add(&l->crowd, &s->guest, &s->peer) ||
+	    (l->config.o.idle_ns != UINT64_MAX &&
+	     rr_timer_set(&l->engine->timers, &s->idle_timer,
+	                  rr_after(l->engine->now, idle_limit(s))) < 0))
+		rr_link_close(s->link, -ENOMEM);
+}
+
 /* Takes one connection; false when there is none waiting. */
 static bool accept_one(struct rr_entrance *at)
 {
 	struct rpcrdma_listener *l = at->listener;
-	struct rr_session *s = calloc(1, sizeof(*s));
-	rr_time now = l->engine->now;
+	struct rr_session *s = new_session(l);
 	int err;
 
 	if (!s) {
 		pause_accepting(l);
 		return false;
 	}
-	s->listener = l;
-	rr_served_init(&s->served, l->engine, &l->config, l->service);
-	s->served.settled = session_settled;
-	s->idle_timer.fire = idle_fire;
-	rr_list_init(&s->link_sessions);
-	rr_list_init(&s->reverses);
 	err = rr_link_accept(l->engine, &l->config, at->ops, at->prov, &session_ops, s,
 	                     &s->link);
 	if (err) {
@@ -208,28 +362,31 @@ static bool accept_one(struct rr_entrance *at)
 	}
 	s->served.link = s->link;
 	s->link->served = &s->served;
-	if (l->event)
-		(void)at->ops->peer_addr(s->link->ep, &s->peer); /* zero if unknown */
-	rr_list_push(&l->sessions, &s->link_sessions);
-	l->n_sessions++;
-	if (l->config.o.idle_ns != UINT64_MAX &&
-	    rr_timer_set(&l->engine->timers, &s->idle_timer,
-	                 rr_after(now, l->config.o.idle_ns)) < 0)
-		rr_link_close(s->link, -ENOMEM);
-	if (l->n_sessions > l->max_sessions) {
-		s->link->stats.connections_refused = 1;
-		rr_link_close(s->link, -ECONNREFUSED);
-	}
+	(void)at->ops->peer_addr(s->link->ep, &s->peer); /* zero if unknown */
+	take_in(s);
 	return true;
+}
+
+/* Connections that are over have been noticed by now, if their turn has come. */
+static void accept_late(struct rr_late *w)
+{
+	struct rr_entrance *at = rr_container_of(w, struct rr_entrance, late);
+	const struct rpcrdma_listener *l = at->listener;
+	unsigned left = ACCEPTS_PER_EVENT;
+
+	if (l->n_sessions >= l->max_sessions && rr_poller_full(&l->engine->poller) &&
+	    at->postponed++ < POSTPONE_MAX)
+		return; /* the descriptor is ready again in the next iteration */
+	at->postponed = 0;
+	while (left-- && accept_one(at))
+		;
 }
 
 static void listener_ready(struct rr_source *src)
 {
 	struct rr_entrance *at = rr_container_of(src, struct rr_entrance, source);
-	unsigned n = ACCEPTS_PER_EVENT;
 
-	while (n-- && accept_one(at))
-		;
+	rr_engine_later(at->listener->engine, &at->late);
 }
 
 /* -- listening -----------------------------------------------------------------------
@@ -272,7 +429,9 @@ static int add_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *op
 {
 	int err;
 
-	l->at[l->n_at] = (struct rr_entrance){.ops = ops, .listener = l};
+	l->at[l->n_at] =
+	        (struct rr_entrance){.ops = ops, .listener = l, .late.fn = accept_late};
+	rr_list_init(&l->at[l->n_at].late.link);
 	err = open_entrance(&l->at[l->n_at], sa, len, ret_addr);
 	if (!err)
 		l->n_at++;
@@ -391,9 +550,12 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	if (!err)
 		err = rr_timer_promise(&e->timers, &l->reopen_timer);
 	if (!err)
+		err = rr_crowd_init(&l->crowd, l->max_sessions);
+	if (!err)
 		err = open_listener(l, address);
 	if (err) {
 		rr_timer_release(&e->timers, &l->reopen_timer);
+		rr_crowd_fini(&l->crowd);
 		free(l);
 		return err;
 	}

@@ -7,6 +7,7 @@
 #define RR_DRIVE_SERVER_H
 
 #include "drive/choose.h"
+#include "drive/crowd.h"
 #include "drive/serve.h"
 
 /* Where a listener's connections come in, by one provider. */
@@ -15,6 +16,8 @@ struct rr_entrance {
 	const struct rr_prov_ops *ops;
 	struct rr_prov_listener *prov; /* NULL: its device is gone, see reopen_timer */
 	struct rpcrdma_listener *listener;
+	struct rr_late late; /* accepts when the iteration is over ... */
+	unsigned postponed;  /* or was put off, that often in a row */
 };
 
 struct rpcrdma_listener {
@@ -29,6 +32,7 @@ struct rpcrdma_listener {
 	struct rpcrdma_service *service;
 	struct rr_list sessions;
 	unsigned n_sessions, max_sessions;
+	struct rr_crowd crowd; /* of sessions, in order to make room */
 	bool closing;
 	void (*ended)(void *); /* the last word of it, in the engine; or NULL */
 	void *ended_arg;
@@ -40,6 +44,7 @@ struct rpcrdma_listener {
 struct rr_session {
 	struct rr_served served;
 	struct rr_list link_sessions; /* on the listener */
+	struct rr_guest guest;        /* of the listener's crowd */
 	struct rr_timer idle_timer;
 	struct rpcrdma_listener *listener;
 	struct rr_link *link;

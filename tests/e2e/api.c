@@ -735,13 +735,15 @@ static void killed_client_leaves_nothing_behind(void **state)
 	assert_int_equal(run(&o, &y), 0);
 }
 
-static void connections_beyond_the_limit_are_turned_away(void **state)
+/* Eight may be; what never became ready makes room, the client that calls stays. */
+static void connections_beyond_the_limit_push_out_silent_ones(void **state)
 {
 	struct rpcrdma_stats st;
 	struct wait x;
 	struct rpcrdma_call_options o = call_to(P_NULL, &x);
 	uint64_t end = now_ns() + 10000ull * MS;
 	int fd[12];
+	char c;
 
 	start();
 	assert_int_equal(run(&o, &x), 0);
@@ -750,13 +752,109 @@ static void connections_beyond_the_limit_are_turned_away(void **state)
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
 		rpcrdma_engine_stats(w.engine, &st);
-	} while ((st.connections_refused < 5 || st.connections_open > 9) &&
+	} while ((st.connections_evicted < 5 || st.connections_open > 9) &&
 	         now_ns() < end);
-	assert_int_equal(st.connections_refused, 5);
+	assert_int_equal(st.connections_evicted, 5);
+	assert_int_equal(st.connections_refused, 0);
 	assert_true(st.connections_open <= 9); /* eight and our client's end */
+	for (unsigned i = 0; i < 12; i++)      /* the oldest went */
+		assert_int_equal(recv(fd[i], &c, 1, MSG_DONTWAIT) < 0 &&
+		                         errno == EAGAIN,
+		                 i >= 5);
 	assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(w.ups, 1);
 	for (unsigned i = 0; i < 12; i++)
 		close(fd[i]);
+}
+
+/* The handlers have a Call of each: none may go. */
+static void connections_with_calls_are_not_pushed_out(void **state)
+{
+	struct rpcrdma_stats st;
+	struct wait x = {0};
+	struct rpcrdma_call_options never = call_to(P_NEVER, &x);
+	uint64_t end = now_ns() + 10000ull * MS;
+	pid_t pid[7];
+	int fd;
+
+	start();
+	assert_int_equal(rpcrdma_call(w.conn, &never, NULL), 0);
+	for (unsigned i = 0; i < 7; i++)
+		pid[i] = spawn_caller(1);
+	spin_until(&w.n_never, 8);
+	fd = raw_connect();
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_engine_stats(w.engine, &st);
+	} while (!st.connections_refused && now_ns() < end);
+	assert_int_equal(st.connections_refused, 1);
+	assert_int_equal(st.connections_evicted, 0);
+	close(fd);
+	for (unsigned i = 0; i < 7; i++) {
+		assert_int_equal(kill(pid[i], SIGKILL), 0);
+		assert_int_equal(waitpid(pid[i], NULL, 0), pid[i]);
+	}
+	answer_parked();
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+}
+
+static void addresses_can_have_a_limit(void **state)
+{
+	struct rpcrdma_stats st;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	uint64_t end = now_ns() + 10000ull * MS;
+	int fd[4];
+
+	w.options.max_per_address = 3; /* one of them is the client's */
+	start();
+	assert_int_equal(run(&o, &x), 0);
+	for (unsigned i = 0; i < 4; i++)
+		fd[i] = raw_connect();
+	do {
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		rpcrdma_engine_stats(w.engine, &st);
+	} while ((st.connections_evicted < 2 || st.connections_open > 4) &&
+	         now_ns() < end);
+	assert_int_equal(st.connections_evicted, 2);
+	assert_true(st.connections_open <= 4); /* three and our client's end */
+	assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(w.ups, 1);
+	for (unsigned i = 0; i < 4; i++)
+		close(fd[i]);
+}
+
+/* Connected, and no Call: not for as long as one that was of use. */
+static void a_client_that_never_calls_is_not_kept(void **state)
+{
+	uint64_t began = now_ns();
+
+	w.options.handshake_ns = 300 * MS;
+	start();
+	spin_until(&w.downs, 1);
+	assert_true(now_ns() - began < 5000ull * MS);
+}
+
+/* It has no calls, so it does not come back until it has one. */
+static void a_client_without_calls_stays_away(void **state)
+{
+	struct rpcrdma_stats st;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	uint64_t end;
+
+	w.options.idle_ns = 50 * MS;
+	start();
+	assert_int_equal(run(&o, &x), 0);
+	spin_until(&w.downs, 1);
+	for (end = now_ns() + 600ull * MS; now_ns() < end;)
+		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+	rpcrdma_engine_stats(w.engine, &st);
+	assert_int_equal(st.connections_open, 0);
+	assert_int_equal(w.ups, 1);
+	assert_int_equal(run(&o, &x), 0);
+	assert_int_equal(w.ups, 2);
 }
 
 static void idle_connection_is_closed_and_opened_again(void **state)
@@ -1165,7 +1263,11 @@ int main(void)
 	        TEST(unreachable_server_is_reported_and_given_up),
 	        TEST(strangers_do_not_disturb_the_others),
 	        TEST(killed_client_leaves_nothing_behind),
-	        TEST(connections_beyond_the_limit_are_turned_away),
+	        TEST(connections_beyond_the_limit_push_out_silent_ones),
+	        TEST(connections_with_calls_are_not_pushed_out),
+	        TEST(addresses_can_have_a_limit),
+	        TEST(a_client_that_never_calls_is_not_kept),
+	        TEST(a_client_without_calls_stays_away),
 	        TEST(idle_connection_is_closed_and_opened_again),
 	        TEST(misuse_is_answered_not_executed),
 	        TEST(trace_lines_are_json_objects),

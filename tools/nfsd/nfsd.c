@@ -42,7 +42,7 @@ struct server {
 	const char *allow[MAX_ALLOWED]; /* identities of clients */
 	const char *stats, *state_dir;
 	const char *keytab, *principal;
-	uint64_t threads, connections, memory, reply_cache;
+	uint64_t threads, connections, max_per_address, memory, reply_cache;
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
@@ -112,6 +112,7 @@ static const char help[] =
         "                          are on storage (WRITE and COMMIT are not affected)\n"
         "  --threads N             threads for each file system, 1 to 64 (4)\n"
         "  --connections N         most connections of a listener (128)\n"
+        "  --max-per-address N     most of them from one address (0: no such limit)\n"
         "  --memory SIZE           most memory that all clients together may hold (an "
         "eighth\n"
         "                          of the machine's, at most 1G)\n"
@@ -256,6 +257,8 @@ static int parse(struct server *s, int argc, char **argv)
 	        {"async", 0, TOOL_TO(TOOL_SET, s->nfsd.async)},
 	        {"threads", 0, TOOL_RANGE(TOOL_NUMBER, s->threads, 1, 64)},
 	        {"connections", 0, TOOL_RANGE(TOOL_NUMBER, s->connections, 1, 65536)},
+	        {"max-per-address", 0,
+	         TOOL_RANGE(TOOL_NUMBER, s->max_per_address, 0, 65536)},
 	        {"memory", 0,
 	         TOOL_RANGE(TOOL_SIZE, s->memory, 16 * NFSD_MAX_IO, UINT64_MAX)},
 	        {"reply-cache", 0, TOOL_TO(TOOL_TAKE, s->reply_cache),
@@ -363,6 +366,7 @@ static int listen_all(struct server *s)
 	int e;
 
 	tool_conn_options(&s->common, &o);
+	o.max_per_address = (uint32_t)s->max_per_address;
 	o.max_message_bytes = MAX_MESSAGE;
 	o.max_pinned_bytes = client_memory();
 	for (unsigned i = 0; i < s->n_listen; i++) {

@@ -52,6 +52,7 @@ static const struct {
         F(connections),
         F(connections_open),
         F(connections_refused),
+        F(connections_evicted),
         F(pinned_bytes),
         F(peak_pinned_bytes),
 #undef F

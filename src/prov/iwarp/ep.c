@@ -218,7 +218,8 @@ static void iw_destroy(struct rr_ep *base)
 	if (!base)
 		return;
 	ep = rr_iw_of(base);
-	ep_free(ep, ep->state != RR_IW_DEAD);
+	/* In SHUT all of ours is written, and the peer has seen an end in order. */
+	ep_free(ep, ep->state != RR_IW_DEAD && ep->state != RR_IW_SHUT);
 }
 
 /* ---- posts ---- */
