@@ -138,6 +138,32 @@ static void a_chunk_of_another_length_than_its_count_is_garbage(void **state)
 	assert_int_equal(attr.size, 701); /* nothing else was written */
 }
 
+/* V2-7.3.4-01: the transport says so, with the index and the length, not NFS. */
+static void a_chunk_too_small_for_a_link_is_named(void **state)
+{
+	static const char path[] = "a-path-of-thirty-octets-length";
+	static uint8_t got[29];
+	struct rpcrdma_dest dest = {.base = got, .len = sizeof(got)};
+	SYMLINK3args sa = {rig_in(r.root, "link"), {.data_len = sizeof(path) - 1}};
+	READLINK3args a;
+	SYMLINK3res sres;
+	uint8_t buf[128];
+
+	(void)state;
+	r.item = path;
+	r.item_len = sizeof(path) - 1;
+	assert_int_equal(NFS(&r, SYMLINK, &sa, &sres), NFS3_OK);
+	NFS3_FREE(SYMLINK3res, &sres);
+	a.symlink = rig_walk(&r, "link");
+	r.dest = &dest;
+	rig_call_raw(&r, RPCRDMA_NFS_PROGRAM, NFSPROC3_READLINK, buf,
+	             (size_t)NFS3_ENCODE(buf, sizeof(buf), READLINK3args, &a));
+	assert_int_equal(r.status, RPCRDMA_TRANSPORT_ERROR);
+	assert_int_equal(r.transport_error, RPCRDMA_ERR_WRITE_RESOURCE);
+	assert_int_equal(r.a, 1);
+	assert_int_equal(r.b, sizeof(path) - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +171,7 @@ int main(void)
 	        cmocka_unit_test(the_bad_arm_of_read_leaves_the_chunk_unused),
 	        cmocka_unit_test(a_chunk_with_another_item_is_an_error),
 	        cmocka_unit_test(a_chunk_of_another_length_than_its_count_is_garbage),
+	        cmocka_unit_test(a_chunk_too_small_for_a_link_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

@@ -101,7 +101,6 @@ void op_access(struct op *op)
 void op_readlink(struct op *op)
 {
 	READLINK3resok *ok = &op->res.readlink.READLINK3res_u.resok;
-	uint64_t room = rpcrdma_request_result_room(op->req, 0);
 	char *path = NULL;
 	ssize_t n = 0;
 	int e = object_get(op->nfsd, &op->args.readlink.symlink, &op->id, &op->obj);
@@ -113,8 +112,6 @@ void op_readlink(struct op *op)
 		n = path ? readlinkat(op->obj->path_fd, "", path, NFS3_PATH_BYTES) : 0;
 		e = !path ? -ENOMEM : n < 0 ? -errno : 0;
 	}
-	if (!e && room && (uint64_t)n > room)
-		e = -EMSGSIZE; /* it cannot be cut */
 	op->res.status = nfs_stat(e);
 	attr_post(op->obj, &ok->symlink_attributes); /* first in both arms */
 	if (e)

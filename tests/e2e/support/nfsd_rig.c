@@ -282,6 +282,9 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	(void)call;
 	r->status = reply->status;
 	r->auth_stat = reply->auth_stat;
+	r->transport_error = reply->transport_error;
+	r->a = reply->a;
+	r->b = reply->b;
 	r->len = reply->status ? 0 : reply->len;
 	assert_true(r->len <= sizeof(r->results));
 	if (r->len)

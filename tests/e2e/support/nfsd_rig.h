@@ -37,6 +37,7 @@ struct rig {
 	/* the last reply */
 	int status;
 	uint32_t auth_stat;
+	uint32_t transport_error, a, b;
 	uint8_t results[128 << 10];
 	size_t len, used;          /* octets of results; how many were decoded */
 	struct rpcrdma_dest *dest; /* for the next call; then cleared */
