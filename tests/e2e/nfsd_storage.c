@@ -445,6 +445,50 @@ static void async_is_excused(void **state)
 	log_is(NULL);
 }
 
+/* ---- Handles --------------------------------------------------------------------- */
+
+/* The name is given to another file while the entry is made. */
+static void readdirplus_pairs_one_object(void **state)
+{
+	READDIRPLUS3args a = {.dir = r.root, .dircount = 8192, .maxcount = 8192};
+	READDIRPLUS3res res;
+	char path[160];
+	size_t pos = 0;
+	FILE *f;
+
+	(void)state;
+	rig_write_file(&r, "victim", "x", 1);
+	rig_write_file(&r, "other", "y", 1);
+	assert_int_equal(link(rig_path(&r, "victim"), rig_path(&r, "kept")), 0);
+	snprintf(path, sizeof(path), "%s/swap", flags);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s %s\n", rig_path(&r, "other"), rig_path(&r, "victim"));
+	assert_int_equal(fchmod(fileno(f), 0666), 0);
+	assert_int_equal(fclose(f), 0);
+	r.reply_bytes = 16384;
+	assert_int_equal(NFS(&r, READDIRPLUS, &a, &res), NFS3_OK);
+	for (pos = r.used;;) {
+		entryplus3 e = {.fileid = 0};
+		const post_op_attr *told = &e.name_attributes;
+		nfs_fh3 *fh = &e.name_handle.post_op_fh3_u.handle;
+		fattr3 attr;
+		bool it;
+
+		assert_int_equal(NFS3_LIST_NEXT(r.results, r.len, &pos, entryplus3, &e),
+		                 1);
+		it = !strcmp(e.name, "victim");
+		if (it) {
+			assert_int_equal(rig_getattr(&r, *fh, &attr), NFS3_OK);
+			assert_int_equal(attr.fileid,
+			                 told->post_op_attr_u.attributes.fileid);
+		}
+		NFS3_FREE(entryplus3, &e);
+		if (it)
+			return;
+	}
+}
+
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
 int main(int argc, char **argv)
@@ -460,6 +504,7 @@ int main(int argc, char **argv)
 	        T(setattr_is_on_storage, start),
 	        T(creating_is_on_storage, start),
 	        T(async_is_excused, start_async),
+	        T(readdirplus_pairs_one_object, start),
 	};
 
 	if (argc > 1)

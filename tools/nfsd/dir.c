@@ -83,8 +83,7 @@ static size_t put_plus(struct listing *l, const char *name, char *buf, size_t si
 		if (object_stat(dir, &st))
 			return 0;
 		h = dir->fh;
-	} else if (handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, dir->path_fd,
-	                       name, &h, &st)) {
+	} else if (handle_make_child(op->nfsd, dir, name, &h, &st)) {
 		return 0;
 	}
 	attr_post_statx(dir->ex, &st, &e.name_attributes);

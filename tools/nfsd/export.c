@@ -87,7 +87,7 @@ static bool probe_handles(struct nfsd *d, struct export *ex)
 	if (ex->mount_fd < 0)
 		return false;
 	ex->by_handle = true;
-	if (handle_make(d, ex, NULL, 0, ex->root_fd, "", &h, &st))
+	if (handle_make(d, ex, NULL, ex->root_fd, &h, &st))
 		return false;
 	if (handle_open(ex, &h, &fd))
 		return false;
@@ -135,7 +135,7 @@ static int export_open(struct nfsd *d, struct export *ex)
 		if (!ex->walk)
 			return -ENOMEM;
 	}
-	e = handle_make(d, ex, NULL, 0, ex->root_fd, "", &ex->root, &st);
+	e = handle_make(d, ex, NULL, ex->root_fd, &ex->root, &st);
 	if (e)
 		tool_error("cannot export %s: %s", ex->dir, strerror(-e));
 	return e;

@@ -88,7 +88,7 @@ bool handle_inside(const struct export *ex, const struct statx *st)
 }
 
 static int make_kernel(struct nfsd *d, const struct export *ex, int fd,
-                       const char *name, struct handle *ret)
+                       struct handle *ret)
 {
 	union {
 		struct file_handle fh;
@@ -98,7 +98,7 @@ static int make_kernel(struct nfsd *d, const struct export *ex, int fd,
 
 	memset(&u, 0, sizeof(u));
 	u.fh.handle_bytes = BODY_BYTES;
-	if (name_to_handle_at(fd, name, &u.fh, &mount_id, *name ? 0 : AT_EMPTY_PATH))
+	if (name_to_handle_at(fd, "", &u.fh, &mount_id, AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
 	/* Mounted over since it was looked at: a handle of another file system,
 	 * which would mean some other object in this one. */
@@ -168,11 +168,10 @@ static int make_walk(struct nfsd *d, const struct export *ex,
 	return 0;
 }
 
-int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent,
-                uint64_t parent_ino, int dir_fd, const char *name, struct handle *ret,
-                struct statx *ret_stx)
+int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent, int fd,
+                struct handle *ret, struct statx *ret_stx)
 {
-	int e = statx_fd(dir_fd, name, ret_stx);
+	int e = statx_fd(fd, "", ret_stx);
 
 	if (e)
 		return e;
@@ -180,10 +179,21 @@ int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent,
 		return -EXDEV;
 	memset(ret, 0, sizeof(*ret));
 	if (ex->by_handle)
-		return make_kernel(d, ex, dir_fd, name, ret);
-	e = make_walk(d, ex, parent, ret_stx, ret);
-	if (!e && *name)
-		walk_learn(ex, ret_stx->stx_ino, parent_ino, name);
+		return make_kernel(d, ex, fd, ret);
+	return make_walk(d, ex, parent, ret_stx, ret);
+}
+
+int handle_make_child(struct nfsd *d, const struct object *dir, const char *name,
+                      struct handle *ret, struct statx *ret_stx)
+{
+	int fd = openat(dir->path_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), e;
+
+	if (fd < 0)
+		return -errno;
+	e = handle_make(d, dir->ex, &dir->fh, fd, ret, ret_stx);
+	close(fd);
+	if (!e)
+		walk_learn(dir->ex, ret_stx->stx_ino, dir->ino, name);
 	return e;
 }
 
@@ -199,7 +209,7 @@ int handle_make_parent(struct nfsd *d, struct export *ex, const struct handle *c
 		return -EXDEV;
 	memset(ret, 0, sizeof(*ret));
 	if (ex->by_handle)
-		return make_kernel(d, ex, fd, "", ret);
+		return make_kernel(d, ex, fd, ret);
 	if (walk_get(child, &w) || !w.depth)
 		return -ESTALE;
 	w.depth--;

@@ -221,7 +221,7 @@ static int descend(struct op *op, struct export *ex, const char *name, int *fd,
 	next = openat(*fd, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
 	if (next < 0)
 		return errno == ELOOP ? -ENOTDIR : -errno;
-	e = handle_make(op->nfsd, ex, &parent, parent_ino, next, "", h, st);
+	e = handle_make(op->nfsd, ex, &parent, next, h, st);
 	if (e) {
 		close(next);
 		return e == -EXDEV ? -EACCES : e;
@@ -247,7 +247,7 @@ static int descend_all(struct op *op, struct export *ex, const char *rest,
 	if (fd < 0)
 		return -errno;
 	snprintf(copy, sizeof(copy), "%s", rest);
-	e = handle_make(op->nfsd, ex, NULL, 0, fd, "", h, &st);
+	e = handle_make(op->nfsd, ex, NULL, fd, h, &st);
 	for (char *s = strtok_r(copy, "/", &save); s && !e;
 	     s = strtok_r(NULL, "/", &save))
 		e = descend(op, ex, s, &fd, h, &st);

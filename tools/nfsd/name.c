@@ -73,7 +73,7 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 	int fd, e;
 
 	if (is_root(dir))
-		return handle_make(op->nfsd, dir->ex, NULL, 0, dir->path_fd, "", h, st);
+		return handle_make(op->nfsd, dir->ex, NULL, dir->path_fd, h, st);
 	if (op->quick)
 		return op_later(op);
 	fd = openat(dir->path_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -140,7 +140,7 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 		/* A directory that was removed has no entries. */
 		return e == -ENOENT && object_stat(dir, st) == -ESTALE ? -ESTALE : e;
 	}
-	e = handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, fd, "", &h, st);
+	e = handle_make(op->nfsd, dir->ex, &dir->fh, fd, &h, st);
 	if (e) {
 		close(fd);
 		/* Something is mounted there: not exported. */
@@ -456,8 +456,7 @@ static bool doomed(struct op *op, const struct object *dir, const char *name,
 {
 	struct statx st;
 
-	return !handle_make(op->nfsd, dir->ex, &dir->fh, dir->ino, dir->path_fd, name,
-	                    ret, &st);
+	return !handle_make_child(op->nfsd, dir, name, ret, &st);
 }
 
 static void remove_name(struct op *op, const diropargs3 *a, int flags)

@@ -198,14 +198,14 @@ int export_load_secret(struct nfsd *, const char *dir);
 
 struct object;
 
-/*
- * Makes the handle of @name in the directory @dir_fd (or of @dir_fd itself if
- * @name is ""), and its attributes.  @parent: the handle of the directory;
- * NULL for an export's root.  -EXDEV at a mount point.
- */
-int handle_make(struct nfsd *, struct export *, const struct handle *parent,
-                uint64_t parent_ino, int dir_fd, const char *name, struct handle *ret,
-                struct statx *ret_stx);
+/* Makes the handle of what @fd (O_PATH will do) is open on, and its attributes: both
+ * are of one object, whatever becomes of its name.  @parent: the handle of the
+ * directory; NULL for an export's root.  -EXDEV at a mount point. */
+int handle_make(struct nfsd *, struct export *, const struct handle *parent, int fd,
+                struct handle *ret, struct statx *ret_stx);
+/* The same for @name in @dir. */
+int handle_make_child(struct nfsd *, const struct object *dir, const char *name,
+                      struct handle *ret, struct statx *ret_stx);
 /* The handle of @child's parent directory @fd. */
 int handle_make_parent(struct nfsd *, struct export *, const struct handle *child,
                        int fd, struct handle *ret, struct statx *ret_stx);
