@@ -489,6 +489,48 @@ static void readdirplus_pairs_one_object(void **state)
 	}
 }
 
+static int start_plain(void **state)
+{
+	if (geteuid())
+		return start(state);
+	rig_init(&r);
+	r.server_uid = r.uid;
+	snprintf(flags, sizeof(flags), "%s/flags", r.dir);
+	assert_int_equal(mkdir(flags, 0755), 0);
+	r.preload = STORAGE;
+	r.preload_flag = flags;
+	rig_start(&r, NULL);
+	return 0;
+}
+
+/* Without privilege a removed file is searched for, but not each time. */
+static void what_is_gone_is_searched_for_once(void **state)
+{
+	char path[160], line[64];
+	unsigned searches = 0;
+	nfs_fh3 fh;
+	FILE *f;
+
+	(void)state;
+	rig_write_file(&r, "gone", "x", 1);
+	fh = rig_walk(&r, "gone");
+	rig_stop(&r);
+	assert_int_equal(unlink(rig_path(&r, "gone")), 0);
+	rig_write_file(&r, "stays", "x", 1);
+	rig_start(&r, NULL); /* it remembers nothing */
+	log_begin();
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(rig_getattr(&r, fh, NULL), NFS3ERR_STALE);
+	snprintf(path, sizeof(path), "%s/log", flags);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		searches += !strncmp(line, "fdopendir", 9);
+	fclose(f);
+	assert_int_equal(searches, 1); /* and by its numbers only */
+	assert_int_equal(rig_getattr(&r, rig_walk(&r, "stays"), NULL), NFS3_OK);
+}
+
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
 int main(int argc, char **argv)
@@ -505,6 +547,7 @@ int main(int argc, char **argv)
 	        T(creating_is_on_storage, start),
 	        T(async_is_excused, start_async),
 	        T(readdirplus_pairs_one_object, start),
+	        T(what_is_gone_is_searched_for_once, start_plain),
 	};
 
 	if (argc > 1)

@@ -166,6 +166,19 @@ struct walk_slot {
 	char *name; /* owned */
 };
 
+enum { WALK_MISSES = 1024 };
+
+struct walk_miss {
+	uint64_t digest, until; /* of a handle; monotonic ns */
+};
+
+/* How often is searched (walk.c). */
+struct walk_pace {
+	unsigned running;
+	uint64_t not_before; /* monotonic ns */
+	struct walk_miss misses[WALK_MISSES];
+};
+
 struct export
 {
 	char *dir;    /* absolute */
@@ -181,6 +194,7 @@ struct export
 	bool by_handle; /* the kernel opens handles for us */
 	pthread_mutex_t walk_lock;
 	struct walk_slot *walk; /* NULL if by_handle; by walk_lock */
+	struct walk_pace pace;  /* by walk_lock */
 };
 
 /* Adds "DIR[:/NAME]".  Messages are printed; 0 or -EINVAL. */

@@ -9,7 +9,12 @@
  * searching: a handle carries a 16-bit digest of the inode number of each
  * directory on its path (the topmost 17), so that a search reads, as a rule,
  * one directory a level.  Deeper than that it tries all directories below.  A
- * search reads at most SEARCH_ENTRIES names.
+ * search reads at most SEARCH_ENTRIES names.  It reads them twice, the second time with
+ * a statx each, only where readdir is known to say other numbers.
+ *
+ * Clients may ask for what is gone as often as they like: a search that found nothing
+ * is remembered for some seconds, few run at once, and one that took long is followed
+ * by a pause that is longer.  Who comes meanwhile is told to ask again (-EAGAIN).
  *
  * Whatever was found must have the inode number and the time of birth of the
  * handle; file systems without times of birth cannot tell a new file under an
@@ -24,7 +29,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SEARCH_ENTRIES = 1000000 };
+enum {
+	SEARCH_ENTRIES = 1000000,
+	SEARCHES_AT_ONCE = 2,
+	MISS_SECONDS = 5,
+	LONG_NS = 50000000, /* that a search may take before there is a pause */
+	PAUSE_TIMES = 4,    /* ... of its time */
+	SAMPLE = 8,         /* names of a directory whose numbers are compared */
+};
 
 static uint64_t mix(uint64_t x)
 {
@@ -148,6 +160,8 @@ struct search {
 	const struct walk_id *w;
 	unsigned left; /* names that may still be read */
 	bool by_stat;  /* ask for each name's number: readdir's is another here */
+	bool differs;  /* such a directory was seen */
+	unsigned sample; /* names of this directory yet to be compared */
 	int found;     /* descriptor, or -1 */
 };
 
@@ -194,6 +208,17 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	close(fd);
 }
 
+/* Overlays and some FUSE file systems: is the number that readdir said the object's? */
+static void compare_number(struct search *s, int dir, const struct dirent *de)
+{
+	struct statx st;
+
+	s->sample--;
+	if (!statx_fd(dir, de->d_name, &st) && handle_inside(s->ex, &st) &&
+	    st.stx_ino != de->d_ino)
+		s->differs = true;
+}
+
 /* Recurses at most w->depth (<= NFSD_MAX_DEPTH) levels. */
 static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned level)
 {
@@ -213,12 +238,88 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 		close(fd);
 		return;
 	}
+	s->sample = SAMPLE;
 	while (s->found < 0 && s->left && (de = readdir(d))) {
 		s->left--;
-		if (!name_is_dot(de->d_name))
-			search_entry(s, dir, dir_ino, de, level);
+		if (name_is_dot(de->d_name))
+			continue;
+		if (s->sample && !s->by_stat)
+			compare_number(s, dir, de);
+		search_entry(s, dir, dir_ino, de, level);
 	}
 	closedir(d);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Of all that a handle says. */
+static uint64_t digest_of(const struct walk_id *w)
+{
+	uint64_t h = mix(w->ino ^ (uint64_t)w->born << 32 ^ w->depth);
+
+	for (unsigned i = 0; i < WALK_CHAIN; i++)
+		h = mix(h ^ w->chain[i]);
+	return h;
+}
+
+/* 0: search for it; -ESTALE: in vain lately; -EAGAIN: not now. */
+static int begin_search(struct export *ex, uint64_t digest, uint64_t now)
+{
+	struct walk_pace *p = &ex->pace;
+	const struct walk_miss *m = &p->misses[digest % WALK_MISSES];
+	int e = 0;
+
+	pthread_mutex_lock(&ex->walk_lock);
+	if (m->digest == digest && now < m->until)
+		e = -ESTALE;
+	else if (p->running >= SEARCHES_AT_ONCE || now < p->not_before)
+		e = -EAGAIN;
+	else
+		p->running++;
+	pthread_mutex_unlock(&ex->walk_lock);
+	return e;
+}
+
+static void end_search(struct export *ex, uint64_t digest, uint64_t began, bool found)
+{
+	struct walk_pace *p = &ex->pace;
+	uint64_t now = now_ns(), took = now - began;
+
+	pthread_mutex_lock(&ex->walk_lock);
+	p->running--;
+	if (took > LONG_NS)
+		p->not_before = now + PAUSE_TIMES * took;
+	if (!found)
+		p->misses[digest % WALK_MISSES] =
+		        (struct walk_miss){digest, now + MISS_SECONDS * 1000000000ull};
+	pthread_mutex_unlock(&ex->walk_lock);
+}
+
+static int search_for(struct search *s, int *ret_fd)
+{
+	uint64_t digest = digest_of(s->w), began = now_ns();
+	int e = begin_search(s->ex, digest, began);
+
+	if (e)
+		return e;
+	s->left = SEARCH_ENTRIES;
+	search_dir(s, s->ex->root_fd, s->ex->root_ino, 0);
+	if (s->found < 0 && s->differs) {
+		s->by_stat = true;
+		s->left = SEARCH_ENTRIES;
+		search_dir(s, s->ex->root_fd, s->ex->root_ino, 0);
+	}
+	end_search(s->ex, digest, began, s->found >= 0);
+	if (s->found < 0)
+		return -ESTALE;
+	*ret_fd = s->found;
+	return 0;
 }
 
 int walk_open(struct export *ex, const struct walk_id *w, int *ret_fd)
@@ -241,13 +342,5 @@ int walk_open(struct export *ex, const struct walk_id *w, int *ret_fd)
 	}
 	if (!open_recalled(ex, w, ret_fd))
 		return 0;
-	for (int pass = 0; pass < 2 && s.found < 0; pass++) {
-		s.by_stat = pass;
-		s.left = SEARCH_ENTRIES;
-		search_dir(&s, ex->root_fd, ex->root_ino, 0);
-	}
-	if (s.found < 0)
-		return -ESTALE;
-	*ret_fd = s.found;
-	return 0;
+	return search_for(&s, ret_fd);
 }
