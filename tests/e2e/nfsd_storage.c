@@ -531,6 +531,33 @@ static void what_is_gone_is_searched_for_once(void **state)
 	assert_int_equal(rig_getattr(&r, rig_walk(&r, "stays"), NULL), NFS3_OK);
 }
 
+/* As deep as `cp -r` goes. */
+static void parents_of_deep_directories(void **state)
+{
+	enum { LEVELS = 700 };
+	nfs_fh3 fh = r.root, up = r.root;
+	int fd = open(r.exp, O_RDONLY | O_DIRECTORY), next;
+
+	(void)state;
+	if (geteuid()) {
+		close(fd);
+		skip(); /* handles of that depth are root's */
+	}
+	for (int i = 0; i < LEVELS; i++) {
+		assert_int_equal(mkdirat(fd, "d", 0777), 0);
+		next = openat(fd, "d", O_RDONLY | O_DIRECTORY);
+		assert_true(next >= 0);
+		close(fd);
+		fd = next;
+		up = fh;
+		assert_int_equal(rig_lookup(&r, fh, "d", &fh), NFS3_OK);
+	}
+	close(fd);
+	assert_int_equal(rig_lookup(&r, fh, "..", &fh), NFS3_OK);
+	assert_int_equal(fh.data.data_len, up.data.data_len);
+	assert_memory_equal(fh.data.data_val, up.data.data_val, up.data.data_len);
+}
+
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
 int main(int argc, char **argv)
@@ -548,6 +575,7 @@ int main(int argc, char **argv)
 	        T(async_is_excused, start_async),
 	        T(readdirplus_pairs_one_object, start),
 	        T(what_is_gone_is_searched_for_once, start_plain),
+	        T(parents_of_deep_directories, start),
 	};
 
 	if (argc > 1)

@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <linux/openat2.h>
 
+enum { MOST_LEVELS = 4096 + 256 }; /* `cp -r` makes 4096 beneath a directory */
+
 /* A directory to look into, and its attributes before. */
 static int get_dir(struct op *op, const diropargs3 *a, struct object **ret)
 {
@@ -54,7 +56,7 @@ static bool beneath(const struct export *ex, int fd)
 	struct statx st;
 	bool found = false;
 
-	for (int i = 0; at >= 0 && !found && i < 4 * NFSD_MAX_DEPTH; i++) {
+	for (int i = 0; at >= 0 && !found && i < MOST_LEVELS; i++) {
 		if (statx_fd(at, "", &st) || !handle_inside(ex, &st))
 			break;
 		found = st.stx_ino == ex->root_ino;
