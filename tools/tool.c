@@ -9,11 +9,13 @@
 #include <rpcrdma/hostauth.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -193,6 +195,30 @@ static void write_trace(void *arg, const char *json)
 	fprintf(arg, "%s\n", json);
 }
 
+/* In a directory that others can write to, a link may be a trap. */
+static bool link_is_trusted(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && (st.st_uid == geteuid() || !st.st_uid);
+}
+
+FILE *tool_create(const char *path)
+{
+	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+	int fd = open(path, flags | O_NOFOLLOW, 0666);
+	FILE *f;
+
+	if (fd < 0 && errno == ELOOP && link_is_trusted(path))
+		fd = open(path, flags, 0666);
+	if (fd < 0)
+		return NULL;
+	f = fdopen(fd, "w");
+	if (!f)
+		close(fd);
+	return f;
+}
+
 static int load_hostauth(struct tool_common *c)
 {
 	struct rpcrdma_hostauth_options o =
@@ -221,7 +247,7 @@ int tool_engine_new(struct tool_common *c, struct rpcrdma_engine **ret)
 	int r;
 
 	if (c->trace && !c->trace_file) {
-		c->trace_file = strcmp(c->trace, "-") ? fopen(c->trace, "we") : stderr;
+		c->trace_file = strcmp(c->trace, "-") ? tool_create(c->trace) : stderr;
 		if (!c->trace_file) {
 			r = -errno;
 			tool_error("%s: %s", c->trace, strerror(-r));

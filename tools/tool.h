@@ -119,6 +119,9 @@ int tool_parse_seconds(const char *s, uint64_t *ret_ns);
 uint64_t tool_now_ns(void); /* monotonic */
 /* A number and its unit, for people ("1.2 GiB"); static ring of buffers. */
 const char *tool_human(uint64_t bytes);
+/* Creates or empties a file to write to; by the umask, and through a symbolic link only
+ * if it is ours or root's.  NULL with errno. */
+FILE *tool_create(const char *path);
 
 /* Progress on stderr: a bar on a terminal, a line every second otherwise,
  * nothing in the first second, and nothing at all if @quiet. */

@@ -558,6 +558,58 @@ static void parents_of_deep_directories(void **state)
 	assert_memory_equal(fh.data.data_val, up.data.data_val, up.data.data_len);
 }
 
+/* ---- The server's own files, and the kernel's calls --------------------------------
+ */
+
+static int init(void **state)
+{
+	(void)state;
+	rig_init(&r);
+	return 0;
+}
+
+static int fini(void **state)
+{
+	(void)state;
+	rig_fini(&r);
+	return 0;
+}
+
+static void own_files_have_the_users_umask(void **state)
+{
+	char stats[128], trace[128], trap[128];
+	CREATE3args a = {.where = {.name = (char *)(uintptr_t) "f"}};
+	CREATE3res res;
+	struct stat st;
+	mode_t was = umask(077);
+
+	(void)state;
+	snprintf(stats, sizeof(stats), "%s/stats", r.dir);
+	snprintf(trace, sizeof(trace), "%s/trace", r.dir);
+	snprintf(trap, sizeof(trap), "%s/trap", r.dir);
+	rig_start(&r, "--stats-on-exit", stats, "--trace", trace, NULL);
+	a.where.dir = r.root;
+	a.how.createhow3_u.obj_attributes.mode = (set_mode3){TRUE, {0666}};
+	assert_int_equal(NFS(&r, CREATE, &a, &res), NFS3_OK);
+	NFS3_FREE(CREATE3res, &res);
+	assert_int_equal(stat(rig_path(&r, "f"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0666);
+	rig_stop(&r);
+	assert_int_equal(stat(stats, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(stat(trace, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	(void)umask(was);
+	if (geteuid())
+		return;
+	assert_int_equal(symlink(stats, trap), 0);
+	assert_int_equal(lchown(trap, 4711, 4711), 0);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
+	                          "--state-dir", r.state, "--trace", trap, NULL),
+	                 1);
+}
+
+#define I(f)      cmocka_unit_test_setup_teardown(f, init, fini)
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
 int main(int argc, char **argv)
@@ -576,6 +628,7 @@ int main(int argc, char **argv)
 	        T(readdirplus_pairs_one_object, start),
 	        T(what_is_gone_is_searched_for_once, start_plain),
 	        T(parents_of_deep_directories, start),
+	        I(own_files_have_the_users_umask),
 	};
 
 	if (argc > 1)

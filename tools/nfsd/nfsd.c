@@ -55,6 +55,7 @@ struct server {
 	struct tcpd *mountd, *gssd; /* MOUNT and contexts over TCP, or NULL */
 	unsigned n_registered_tcp;  /* the first ones of mountd's addresses */
 	struct rpcrdma_timer *expire;
+	mode_t umask; /* for the server's own files */
 };
 
 static const char help[] =
@@ -588,9 +589,10 @@ static int set_up(struct server *s)
 {
 	int e;
 
+	s->umask = umask(077);
+	(void)umask(s->umask); /* no other way to ask */
 	s->nfsd.threads = (unsigned)s->threads;
 	set_memory(s);
-	umask(0); /* modes are the clients' */
 	nfsd_new_verf(&s->nfsd);
 	e = export_load_secret(&s->nfsd, s->state_dir);
 	if (!e)
@@ -629,6 +631,7 @@ static int run(struct server *s)
 		tool_error("cannot start threads: %s", strerror(-e));
 		return e;
 	}
+	(void)umask(0); /* from here on modes are the clients' */
 	on_expire(s);
 	e = announce(s);
 	if (!e)
@@ -660,6 +663,7 @@ static void write_stats(const struct server *s)
 {
 	int e = 0;
 
+	(void)umask(s->umask);
 	(void)ident_enter_server(); /* the last request's identity ends here */
 	warn_count(true);
 	if (s->stats && s->service)

@@ -6,6 +6,7 @@
  * is counted apart ("mount_tcp", "gss_tcp").
  */
 #include "nfsd.h"
+#include "tool.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -112,7 +113,7 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
                      const struct rpcrdma_service *service, const struct tcpd *mount,
                      const struct tcpd *gss)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	FILE *f = strcmp(path, "-") ? tool_create(path) : stdout;
 	struct rpcrdma_stats s;
 	int e = 0;
 
