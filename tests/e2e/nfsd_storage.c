@@ -609,6 +609,44 @@ static void own_files_have_the_users_umask(void **state)
 	                 1);
 }
 
+static void write_key(const char *data, size_t len)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/handle.key", r.state);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), (ssize_t)len);
+	close(fd);
+}
+
+static void empty_key_is_made_anew(void **state)
+{
+	char path[128];
+	struct stat st;
+	nfs_fh3 root;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/handle.key", r.state);
+	write_key("", 0);
+	rig_start(&r, NULL);
+	assert_true(server_said("handle.key is empty"));
+	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	rig_stop(&r);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 16);
+	rig_start(&r, NULL);
+	assert_int_equal(rig_getattr(&r, root, NULL), NFS3_OK);
+	rig_stop(&r);
+	write_key("short", 5);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
+	                          "--state-dir", r.state, NULL),
+	                 1);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 5);
+}
+
 #define I(f)      cmocka_unit_test_setup_teardown(f, init, fini)
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
@@ -629,6 +667,7 @@ int main(int argc, char **argv)
 	        T(what_is_gone_is_searched_for_once, start_plain),
 	        T(parents_of_deep_directories, start),
 	        I(own_files_have_the_users_umask),
+	        I(empty_key_is_made_anew),
 	};
 
 	if (argc > 1)

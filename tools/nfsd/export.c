@@ -212,31 +212,33 @@ static int default_dir(char *ret, size_t size)
 	return n > 0 && (size_t)n < size ? 0 : -ENOENT;
 }
 
+/* -ENOENT; -ENODATA if the file is empty. */
 static int read_key(const char *path, struct siphash_key *ret)
 {
-	struct siphash_key key;
+	uint8_t octets[sizeof(ret->octets) + 1];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
-	n = read(fd, key.octets, sizeof(key.octets));
+	n = read(fd, octets, sizeof(octets));
 	close(fd);
-	if (n != sizeof(key.octets))
-		return -EBADMSG;
-	*ret = key;
+	if (n != sizeof(ret->octets))
+		return n < 0 ? -EIO : n ? -EBADMSG : -ENODATA;
+	memcpy(ret->octets, octets, sizeof(ret->octets));
 	return 0;
 }
 
 /* Writes it under another name first: two servers that start at once agree on
- * the one that was linked first. */
-static int write_key(const char *path, const struct siphash_key *key)
+ * the one that was linked first.  @dir: the directory, which is to keep the name. */
+static int write_key(int dir, const char *path, const struct siphash_key *key)
 {
 	char tmp[PATH_MAX];
 	int fd, e = 0, n = snprintf(tmp, sizeof(tmp), "%s.%ld", path, (long)getpid());
 
 	if (n < 0 || (size_t)n >= sizeof(tmp))
 		return -ENAMETOOLONG;
+	(void)unlink(tmp); /* of a process that had our number */
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -247,6 +249,36 @@ static int write_key(const char *path, const struct siphash_key *key)
 	if (!e && link(tmp, path))
 		e = -errno;
 	(void)unlink(tmp);
+	if (!e && fsync(dir) && errno != EINVAL)
+		e = -errno;
+	return e;
+}
+
+/* The key of the file, or @key as the file's.  An empty one never was a key: a crash
+ * came between its creation and its data. */
+static int load_key(const char *where, const char *path, struct siphash_key *key)
+{
+	int dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;
+
+	if (dir < 0)
+		return -errno;
+	e = read_key(path, key);
+	if (e == -ENODATA) {
+		tool_error("%s is empty: a new one is made, and file handles of "
+		           "before are stale",
+		           path);
+		e = unlink(path) && errno != ENOENT ? -errno : -ENOENT;
+	}
+	if (e == -ENOENT) {
+		e = write_key(dir, path, key);
+		if (e == -EEXIST)
+			e = read_key(path, key);
+	}
+	close(dir);
+	if (e == -EBADMSG)
+		tool_error("%s is damaged: restore it, or remove it, which makes file "
+		           "handles stale",
+		           path);
 	return e;
 }
 
@@ -265,13 +297,10 @@ int export_load_secret(struct nfsd *d, const char *dir)
 		e = make_dirs(where);
 	if (!e) {
 		snprintf(path, sizeof(path), "%s/handle.key", where);
-		e = read_key(path, &d->key);
-		if (e == -ENOENT) {
-			e = write_key(path, &d->key);
-			if (e == -EEXIST)
-				e = read_key(path, &d->key);
-		}
+		e = load_key(where, path, &d->key);
 	}
+	if (e == -EBADMSG)
+		return e; /* was said */
 	if (e && dir)
 		tool_error("cannot keep state in %s: %s", dir, strerror(-e));
 	else if (e)
