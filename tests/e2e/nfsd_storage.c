@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -647,6 +648,33 @@ static void empty_key_is_made_anew(void **state)
 	assert_int_equal(st.st_size, 5);
 }
 
+static void kernels_without_faccessat2(void **state)
+{
+	int status = 0;
+	pid_t pid;
+	char b[4];
+
+	(void)state;
+	r.server_uid = geteuid() ? 0 : r.uid;
+	r.no_faccessat2 = true;
+	rig_start(&r, NULL);
+	rig_write_file(&r, "f", "data", 4);
+	assert_int_equal(rig_read(&r, rig_walk(&r, "f"), 0, b, 4, false, NULL), 4);
+	assert_int_equal(rig_lookup(&r, r.root, ".", NULL), NFS3_OK);
+	rig_stop(&r);
+	if (geteuid())
+		return;
+	pid = fork(); /* root's clients are others: it does not start */
+	assert_true(pid >= 0);
+	if (!pid) {
+		rig_deny_faccessat2();
+		_exit(rig_tool("nfsd", "--export", r.exp, "--listen", "127.0.0.1:0",
+		               "--state-dir", r.state, NULL));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 1);
+}
+
 #define I(f)      cmocka_unit_test_setup_teardown(f, init, fini)
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
@@ -668,6 +696,7 @@ int main(int argc, char **argv)
 	        T(parents_of_deep_directories, start),
 	        I(own_files_have_the_users_umask),
 	        I(empty_key_is_made_anew),
+	        I(kernels_without_faccessat2),
 	};
 
 	if (argc > 1)

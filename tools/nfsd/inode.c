@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 void op_getattr(struct op *op)
@@ -61,12 +60,6 @@ void op_setattr(struct op *op)
 		op_sync_change(op, op->obj);
 }
 
-static bool may(const struct object *o, int want)
-{
-	return !syscall(SYS_faccessat2, o->path_fd, "", want,
-	                AT_EACCESS | AT_EMPTY_PATH);
-}
-
 static uint32_t access_bits(const struct op *op, uint32_t asked)
 {
 	const struct object *o = op->obj;
@@ -74,11 +67,11 @@ static uint32_t access_bits(const struct op *op, uint32_t asked)
 	uint32_t write = ACCESS3_MODIFY | ACCESS3_EXTEND | (dir ? ACCESS3_DELETE : 0);
 	uint32_t exec = dir ? ACCESS3_LOOKUP : ACCESS3_EXECUTE, bits = 0;
 
-	if (asked & ACCESS3_READ && may(o, R_OK))
+	if (asked & ACCESS3_READ && !object_ask(o, R_OK))
 		bits |= ACCESS3_READ;
-	if (asked & write && !op->nfsd->read_only && may(o, W_OK))
+	if (asked & write && !op->nfsd->read_only && !object_ask(o, W_OK))
 		bits |= write;
-	if (asked & exec && may(o, X_OK))
+	if (asked & exec && !object_ask(o, X_OK))
 		bits |= exec;
 	return bits & asked;
 }

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -551,6 +552,23 @@ static int take_identity(struct server *s)
 	return 0;
 }
 
+/* Permissions are the kernel's to judge, by a call that is missing before Linux 5.8 and
+ * under old seccomp profiles.  Without privilege another one does. */
+static int look_at_access(struct server *s)
+{
+	if (!syscall(SYS_faccessat2, s->nfsd.exports[0].root_fd, "", F_OK,
+	             AT_EACCESS | AT_EMPTY_PATH) ||
+	    (errno != ENOSYS && errno != EPERM))
+		return 0;
+	s->nfsd.old_access = true;
+	if (!s->nfsd.privileged)
+		return 0;
+	tool_error("the kernel (Linux before 5.8) or a seccomp profile lacks "
+	           "faccessat2, by which root asks what its clients may do; run it as "
+	           "an ordinary user, or allow the call");
+	return -ENOSYS;
+}
+
 /* Before the first request: a thread for it begins with our identity. */
 static int set_gss(struct server *s)
 {
@@ -599,6 +617,8 @@ static int set_up(struct server *s)
 		e = export_open_all(&s->nfsd);
 	if (!e)
 		e = take_identity(s);
+	if (!e)
+		e = look_at_access(s);
 	if (!e)
 		e = tool_engine_new(&s->common, &s->engine);
 	if (e)

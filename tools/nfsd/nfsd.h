@@ -327,6 +327,8 @@ void object_forget(struct nfsd *, const struct handle *);
 int object_stat(struct object *, struct statx *ret);
 /* May @id do @want (R_OK...) with it?  The thread acts as @id. */
 int object_permit(struct object *, const struct ident *id, int want, bool owner_may);
+/* The kernel's answer, nothing remembered.  0, or negative errno. */
+int object_ask(const struct object *, int want);
 /* Descriptors for data (regular files) and for listing (directories). */
 int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
@@ -387,6 +389,7 @@ struct nfsd {
 	struct squash squash;
 	struct flavors flavors;
 	bool read_only, privileged, async;
+	bool old_access; /* no faccessat2; never with privilege */
 	/* The engine's thread may not act as a client: the kernel takes commands to
 	 * RDMA devices only with the credentials that opened them.  What asks for
 	 * permission is a worker's then. */

@@ -471,8 +471,14 @@ void object_proc_path(const struct object *o, char ret[32])
 
 /* glibc's faccessat would emulate AT_EACCESS with stat; the kernel's own call
  * asks with the thread's identity for file access. */
-static int ask_kernel(const struct object *o, int want)
+int object_ask(const struct object *o, int want)
 {
+	char path[32];
+
+	if (o->nfsd->old_access) { /* all identities are the process's own */
+		object_proc_path(o, path);
+		return access(path, want) ? -errno : 0;
+	}
 	if (!syscall(SYS_faccessat2, o->path_fd, "", want, AT_EACCESS | AT_EMPTY_PATH))
 		return 0;
 	return -errno;
@@ -517,9 +523,9 @@ static int permit(struct object *o, const struct ident *id, const struct statx *
 		return 0;
 	if (owner_may && st->stx_uid == id->uid)
 		return 0;
-	e = ask_kernel(o, want);
+	e = object_ask(o, want);
 	if (e == -EACCES && want == R_OK && owner_may && S_ISREG(o->type))
-		e = ask_kernel(o, X_OK);
+		e = object_ask(o, X_OK);
 	if (!e)
 		p->granted |= want;
 	return e;

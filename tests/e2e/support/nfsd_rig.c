@@ -14,9 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 enum { MAX_ARGS = 32, CALL_MS = 60000 };
 
@@ -47,6 +50,21 @@ void rig_init(struct rig *r)
 	assert_int_equal(chown(r->exp, r->uid, r->gid), 0);
 	if (!geteuid())
 		assert_int_equal(chown(r->state, r->uid, r->gid), 0);
+}
+
+void rig_deny_faccessat2(void)
+{
+	struct sock_filter code[] = {
+	        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_faccessat2, 0, 1),
+	        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {4, code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		abort();
 }
 
 static void child(const struct rig *r, int out, char *const argv[])
@@ -80,6 +98,8 @@ static void child(const struct rig *r, int out, char *const argv[])
 	if (r->server_uid &&
 	    (setgroups(0, NULL) || setgid(r->server_uid) || setuid(r->server_uid)))
 		_exit(99);
+	if (r->no_faccessat2)
+		rig_deny_faccessat2();
 	fexecve(exe, argv, environ);
 	_exit(98);
 }

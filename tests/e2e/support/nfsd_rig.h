@@ -23,6 +23,7 @@ struct rig {
 	uid_t server_uid; /* who runs the server; 0 = as the test */
 	rlim_t fsize;     /* RLIMIT_FSIZE of the server; 0 = none */
 	rlim_t nofile;    /* RLIMIT_NOFILE likewise */
+	bool no_faccessat2;                 /* the system call fails by ENOSYS */
 	const char *preload, *preload_flag; /* a library for the server, or NULL */
 	pid_t pid;
 	char port[16];
@@ -60,6 +61,8 @@ void rig_kill(struct rig *);
 void rig_fini(struct rig *);
 /* Runs the tool with arguments and waits for it; the exit code. */
 int rig_tool(const char *first, ...);
+/* From now on faccessat2 fails by ENOSYS in this process. */
+void rig_deny_faccessat2(void);
 
 /* A path beneath the export; static ring of buffers. */
 const char *rig_path(const struct rig *, const char *name);
