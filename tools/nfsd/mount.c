@@ -278,13 +278,30 @@ static mountstat3 mount_stat(int e)
 	return MNT3ERR_SERVERFAULT;
 }
 
+/* Where AUTH_SYS is not allowed its uid is a mere assertion, which must not show what
+ * lies in others' directories: the anonymous user looks. */
+static int enter_to_walk(struct op *op, const char *rest)
+{
+	const struct squash *s = &op->nfsd->squash;
+	const struct ident anonymous = {.uid = s->anon_uid, .gid = s->anon_gid};
+	struct rpcrdma_gss_caller caller;
+
+	if (op->nfsd->flavors.sys || !rest[strspn(rest, "/")] ||
+	    (op->req && !rpcrdma_request_gss(op->req, &caller)))
+		return 0;
+	return ident_enter(&anonymous);
+}
+
 void op_mnt(struct op *op)
 {
 	struct flavors *flavors = &op->nfsd->flavors;
 	mountres3_ok *ok = &op->res.mnt.mountres3_u.mountinfo;
 	const char *rest = NULL;
 	struct export *ex = find_export(op->nfsd, op->args.mnt, &rest);
-	int e = ex ? descend_all(op, ex, rest, &op->made) : -ENOENT;
+	int e = ex ? enter_to_walk(op, rest) : -ENOENT;
+
+	if (!e)
+		e = descend_all(op, ex, rest, &op->made);
 
 	op->res.mnt.fhs_status = mount_stat(e);
 	if (e)
