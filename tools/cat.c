@@ -30,23 +30,18 @@ static void print_help(void)
 	      "  --in-flight N           READs in flight, 1 to 64 (8)\n"
 	      "  --size BYTES            of one READ (what the server prefers, to 1 "
 	      "MiB)\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
-	      "the\n"
-	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for a connected server that does not answer "
-	      "(60); 0:\n"
-	      "                          none\n"
-	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
 	      stdout);
+	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
 	fputs("\nexit status: 0 done, 1 a file could not be read, 2 wrong usage\n",
 	      stdout);
 }
 
-static int cat_node(struct cat *c, struct nfs_client *client, const char *text,
-                    const struct url *u)
+static int cat_node(struct nfs_client *client, const char *text, const struct url *u,
+                    void *arg)
 {
+	struct cat *c = arg;
 	struct nfs_node node;
 	uint64_t n = 0;
 	int r = nfs_walk(client, u->path, NFS_FOLLOW, &node);
@@ -61,33 +56,12 @@ static int cat_node(struct cat *c, struct nfs_client *client, const char *text,
 	return nfs_told(client, text, r);
 }
 
-static int cat_url(struct cat *c, const char *text)
+static int cat_all(struct cat *c, char **urls)
 {
-	struct nfs_client client;
-	struct url u;
-	int r;
-
-	if (nfs_url(text, true, &u))
-		return -EINVAL;
-	r = nfs_open(&client, &c->loop, &u, &c->nfs);
-	if (!r) {
-		r = cat_node(c, &client, text, &u);
-		nfs_close(&client);
-	}
-	url_fini(&u);
-	return r;
-}
-
-static int cat_all(struct cat *c, int n, char **urls)
-{
-	int code = TOOL_OK, r = 0;
+	int code;
 
 	c->started_ns = tool_now_ns();
-	for (int i = 0; i < n && r != -EINTR && r != -EPIPE; i++) {
-		r = cat_url(c, urls[i]);
-		if (r)
-			code = TOOL_FAILED;
-	}
+	code = nfs_each(&c->loop, &c->nfs, true, urls, cat_node, c);
 	if (c->stats) {
 		struct json_stats_more more = {"cat", c->files, c->bytes,
 		                               tool_now_ns() - c->started_ns};
@@ -104,9 +78,7 @@ int tool_cat(int argc, char **argv)
 	const struct tool_option options[] = {
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.stream.in_flight, 1, 64)},
 	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.stream.bytes, 512, NFS_IO_MAX)},
-	        {"sec", 0, TOOL_TO(TOOL_TAKE, c.nfs.sec), .take = sec_take},
-	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, c.nfs.timeout_ns)},
-	        {"retry", 0, TOOL_TO(TOOL_SECONDS, c.nfs.retry_ns)},
+	        NFS_OPTION_ROWS(c.nfs),
 	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},
 	};
 	int r;
@@ -120,7 +92,7 @@ int tool_cat(int argc, char **argv)
 	}
 	if (loop_init(&c.loop, &c.common))
 		return TOOL_FAILED;
-	r = cat_all(&c, argc - optind, argv + optind);
+	r = cat_all(&c, argv + optind);
 	loop_fini(&c.loop);
 	return loop_exit_code(r);
 }

@@ -60,15 +60,9 @@ static void print_help(void)
 	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what "
 	      "the\n"
 	      "                          server prefers)\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
-	      "the\n"
-	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for a connected server that does not answer "
-	      "(60); 0:\n"
-	      "                          none; COMMIT gets five times as long\n"
-	      "  --retry SECONDS         wait for a server that vanished (60)\n"
 	      "  --stats FILE            counters as JSON, when done\n",
 	      stdout);
+	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
 	fputs("\nA destination is replaced when its new contents are complete and, on "
 	      "a\n"
@@ -583,9 +577,7 @@ int tool_cp(int argc, char **argv)
 	        {"progress", 0, TOOL_TO(TOOL_SET, c.progress)},
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.copy.in_flight, 1, 64)},
 	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.copy.io_bytes, 4096, NFS_IO_MAX)},
-	        {"sec", 0, TOOL_TO(TOOL_TAKE, c.nfs.sec), .take = sec_take},
-	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, c.nfs.timeout_ns)},
-	        {"retry", 0, TOOL_TO(TOOL_SECONDS, c.nfs.retry_ns)},
+	        NFS_OPTION_ROWS(c.nfs),
 	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},
 	};
 	int r;

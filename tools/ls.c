@@ -22,6 +22,7 @@ struct ls {
 	struct loop loop;
 	struct nfs_options nfs;
 	bool all, longer, unsorted, itself;
+	unsigned headings; /* 0: none; else one more than were printed */
 
 	struct nfs_client *client; /* the current URL's */
 	struct item **items;
@@ -42,15 +43,9 @@ static void print_help(void)
 	      "  -d, --directory         directories themselves, not their contents\n"
 	      "  -l                      mode, links, owner, group, size, time, link "
 	      "target\n"
-	      "  -U                      as the server sends them, unsorted\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
-	      "the\n"
-	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for a connected server that does not answer "
-	      "(60); 0:\n"
-	      "                          none\n"
-	      "  --retry SECONDS         wait for a server that vanished (60)\n",
+	      "  -U                      as the server sends them, unsorted\n",
 	      stdout);
+	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
 	fputs("\nWith --json one object a URL: {\"url\":...,\"entries\":[...]}.\n\n"
 	      "exit status: 0 done, 1 something could not be listed, 2 wrong usage\n",
@@ -265,32 +260,28 @@ static int list_url(struct ls *l, const struct url *u, const char *text)
 	return print_kept(l, r);
 }
 
-static int ls_url(struct ls *l, const char *text)
+static int ls_url(struct nfs_client *client, const char *text, const struct url *u,
+                  void *arg)
 {
-	struct nfs_client client;
-	struct url u;
+	struct ls *l = arg;
 	int r;
 
-	if (nfs_url(text, false, &u))
-		return -EINVAL;
-	r = nfs_open(&client, &l->loop, &u, &l->nfs);
-	if (!r) {
-		l->client = &client;
-		l->printed = 0;
-		l->nlink_width = l->uid_width = l->gid_width = l->size_width = 1;
-		if (l->common.json) {
-			fputs("{", stdout);
-			json_name(stdout, "url", text);
-			fputs(",\"entries\":[", stdout);
-		}
-		r = list_url(l, &u, text);
-		if (l->common.json)
-			fputs("]}\n", stdout);
-		(void)nfs_told(&client, text, r);
-		nfs_close(&client);
+	l->client = client;
+	l->printed = 0;
+	l->nlink_width = l->uid_width = l->gid_width = l->size_width = 1;
+	if (l->common.json) {
+		fputs("{", stdout);
+		json_name(stdout, "url", text);
+		fputs(",\"entries\":[", stdout);
+	} else if (l->headings) {
+		fputs(l->headings++ > 1 ? "\n" : "", stdout);
+		attrs_print_name(stdout, text);
+		fputs(":\n", stdout);
 	}
-	url_fini(&u);
-	return r;
+	r = list_url(l, u, text);
+	if (l->common.json)
+		fputs("]}\n", stdout);
+	return nfs_told(client, text, r);
 }
 
 int tool_ls(int argc, char **argv)
@@ -301,11 +292,9 @@ int tool_ls(int argc, char **argv)
 	        {"directory", 'd', TOOL_TO(TOOL_SET, l.itself)},
 	        {NULL, 'l', TOOL_TO(TOOL_SET, l.longer)},
 	        {NULL, 'U', TOOL_TO(TOOL_SET, l.unsorted)},
-	        {"sec", 0, TOOL_TO(TOOL_TAKE, l.nfs.sec), .take = sec_take},
-	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, l.nfs.timeout_ns)},
-	        {"retry", 0, TOOL_TO(TOOL_SECONDS, l.nfs.retry_ns)},
+	        NFS_OPTION_ROWS(l.nfs),
 	};
-	int r = 0, code = TOOL_OK, n;
+	int r, n;
 
 	r = tool_options(&l.common, argc, argv, options, TOOL_N(options), print_help);
 	if (r != TOOL_GO_ON)
@@ -317,14 +306,8 @@ int tool_ls(int argc, char **argv)
 	}
 	if (loop_init(&l.loop, &l.common))
 		return TOOL_FAILED;
-	r = 0;
-	for (int i = optind; i < argc && r != -EINTR && r != -EPIPE; i++) {
-		if (n > 1 && !l.common.json)
-			printf("%s%s:\n", i > optind ? "\n" : "", argv[i]);
-		r = ls_url(&l, argv[i]);
-		if (r)
-			code = TOOL_FAILED;
-	}
+	l.headings = n > 1;
+	r = nfs_each(&l.loop, &l.nfs, false, argv + optind, ls_url, &l);
 	loop_fini(&l.loop);
-	return loop_exit_code(code);
+	return loop_exit_code(r);
 }

@@ -22,15 +22,9 @@ static void print_help(void)
 	      "server.\n"
 	      "?mountport=N at the end says where MOUNT is on TCP (see `rpcrdma ls "
 	      "--help`).\n\n"
-	      "  -L, --dereference       follow a symbolic link at the end\n"
-	      "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that "
-	      "the\n"
-	      "                          server lists and that can be used)\n"
-	      "  --timeout SECONDS       for a connected server that does not answer "
-	      "(60); 0:\n"
-	      "                          none\n"
-	      "  --retry SECONDS         wait for a server that vanished (60)\n",
+	      "  -L, --dereference       follow a symbolic link at the end\n",
 	      stdout);
+	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
 	fputs("\nexit status: 0 done, 1 a file could not be looked up, 2 wrong usage\n",
 	      stdout);
@@ -79,9 +73,10 @@ static void print_json(const char *text, const struct nfs_node *node,
 	puts("\"}");
 }
 
-static int show(struct stat_tool *s, struct nfs_client *client, const char *text,
-                const struct url *u)
+static int show(struct nfs_client *client, const char *text, const struct url *u,
+                void *arg)
 {
+	struct stat_tool *s = arg;
 	char target[NFS3_PATH_BYTES + 1] = "";
 	struct nfs_node node;
 	int r = nfs_walk(client, u->path, s->follow || u->slash ? NFS_FOLLOW : 0,
@@ -100,33 +95,14 @@ static int show(struct stat_tool *s, struct nfs_client *client, const char *text
 	return 0;
 }
 
-static int stat_url(struct stat_tool *s, const char *text)
-{
-	struct nfs_client client;
-	struct url u;
-	int r;
-
-	if (nfs_url(text, true, &u))
-		return -EINVAL;
-	r = nfs_open(&client, &s->loop, &u, &s->nfs);
-	if (!r) {
-		r = show(s, &client, text, &u);
-		nfs_close(&client);
-	}
-	url_fini(&u);
-	return r;
-}
-
 int tool_stat(int argc, char **argv)
 {
 	struct stat_tool s = {.nfs = NFS_OPTIONS};
 	const struct tool_option options[] = {
 	        {"dereference", 'L', TOOL_TO(TOOL_SET, s.follow)},
-	        {"sec", 0, TOOL_TO(TOOL_TAKE, s.nfs.sec), .take = sec_take},
-	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, s.nfs.timeout_ns)},
-	        {"retry", 0, TOOL_TO(TOOL_SECONDS, s.nfs.retry_ns)},
+	        NFS_OPTION_ROWS(s.nfs),
 	};
-	int r, code = TOOL_OK;
+	int r;
 
 	r = tool_options(&s.common, argc, argv, options, TOOL_N(options), print_help);
 	if (r != TOOL_GO_ON)
@@ -137,12 +113,7 @@ int tool_stat(int argc, char **argv)
 	}
 	if (loop_init(&s.loop, &s.common))
 		return TOOL_FAILED;
-	r = 0;
-	for (int i = optind; i < argc && r != -EINTR; i++) {
-		r = stat_url(&s, argv[i]);
-		if (r)
-			code = TOOL_FAILED;
-	}
+	r = nfs_each(&s.loop, &s.nfs, true, argv + optind, show, &s);
 	loop_fini(&s.loop);
-	return loop_exit_code(code);
+	return loop_exit_code(r);
 }

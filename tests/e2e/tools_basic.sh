@@ -98,6 +98,8 @@ run 0 ls -l "$URL" && says out "link -> file"
 run 0 ls --json "$URL" && says out '"name":"file"' && says out '"target":"file"'
 run 0 ls "$URL/file" && says out "file"
 run 0 ls -d "$URL/dir" && says out "dir"
+run 1 ls "$URL/nothing" "$URL/dir" "$URL/file" && says err "nothing: no such file"
+[ "$(cat out)" = "$(printf '%s:\n\n' "$URL/nothing" "$URL/dir" "$URL/file" | sed '$d' && echo "$URL/file")" ] || fail "headings: $(cat out)"
 if command -v python3 >/dev/null; then
 	python3 -c 'import json,sys; json.load(sys.stdin)' <out 2>/dev/null
 	run 0 ls --json "$URL"

@@ -359,22 +359,6 @@ static int connect_only(struct nfs_client *c, struct loop *l, const struct url *
 	return r;
 }
 
-int nfs_url(const char *text, bool export, struct url *ret)
-{
-	const char *why;
-
-	if (url_parse(text, ret, &why)) {
-		tool_error("%s: %s", tool_quote(text), why);
-		return -EINVAL;
-	}
-	if (*ret->export || !export)
-		return 0;
-	tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
-	           tool_quote(text));
-	url_fini(ret);
-	return -EINVAL;
-}
-
 int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
              const struct nfs_options *o)
 {

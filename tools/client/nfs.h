@@ -121,6 +121,13 @@ struct nfs_options {
 	uint32_t sec;        /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
 
+/* Their rows in a tool's table, and their part of its help. */
+#define NFS_OPTION_ROWS(o)                                                             \
+	{"sec", 0, TOOL_TO(TOOL_TAKE, (o).sec), .take = sec_take},                     \
+	{"timeout", 0, TOOL_TO(TOOL_SECONDS, (o).timeout_ns)},                         \
+	{"retry", 0, TOOL_TO(TOOL_SECONDS, (o).retry_ns)}
+extern const char nfs_options_help[];
+
 /* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
 int nfs_url(const char *text, bool export, struct url *ret);
 
@@ -130,6 +137,15 @@ int nfs_url(const char *text, bool export, struct url *ret);
  * more than one name makes the URL's path shorter. */
 int nfs_open(struct nfs_client *, struct loop *, struct url *,
              const struct nfs_options *);
+/*
+ * What ls, cat and stat do: opens each of @urls (NULL at the end), which have to name
+ * an export if @export says so, and calls @each.  Goes on after a failure, unless it is
+ * a signal or output that cannot be written.  The exit code; all is told.
+ */
+typedef int nfs_each_fn(struct nfs_client *, const char *text, const struct url *,
+                        void *arg);
+int nfs_each(struct loop *, const struct nfs_options *, bool export, char **urls,
+             nfs_each_fn *each, void *arg);
 /* Whether the URL, which names the same server, lies in this export and in none that
  * lies beneath. */
 bool nfs_serves(const struct nfs_client *, const struct url *);
