@@ -302,7 +302,7 @@ static int to_stream(struct cp *c, struct nfs_client *client,
 		copy_failed(&c->copy, text, client, r);
 	else
 		c->copy.files++;
-	return r == -EINTR || r == -EPIPE ? r : 0;
+	return r == -EINTR || r == TOOL_TOLD ? r : 0;
 }
 
 static int from_node(struct cp *c, struct nfs_client *client,

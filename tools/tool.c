@@ -62,7 +62,7 @@ int tool_output_failed(const char *name)
 		tool_error("%s: %s", name ? tool_quote(name) : "standard output",
 		           strerror(error));
 	output.failed = true;
-	return -EPIPE;
+	return TOOL_TOLD;
 }
 
 int tool_finish(int code)

@@ -103,8 +103,10 @@ const char *tool_quote(const char *name);
 unsigned tool_utf8(const char *s);
 /* At the start of the process: a reader who leaves makes writing fail with EPIPE. */
 void tool_keep_sigpipe(void);
-/* Writing to @name (NULL: standard output) failed with errno, which is told unless nobody reads any more: then
- * SIGPIPE ends the process in tool_finish, as it ends other programs.  -EPIPE. */
+/* Writing to @name (NULL: standard output) failed with errno, which is told unless
+ * nobody reads any more: then SIGPIPE ends the process in tool_finish, as it ends other
+ * programs.  TOOL_TOLD: no errno, and no more is to be said. */
+enum { TOOL_TOLD = -4095 };
 int tool_output_failed(const char *name);
 /* Flushes standard output; the exit code for @code. */
 int tool_finish(int code);

@@ -149,7 +149,7 @@ void copy_failed(struct copy *c, const char *label, const struct nfs_client *cli
                  int status)
 {
 	c->failed++;
-	if (status == -EINTR || status == -ECANCELED || status == -EPIPE)
+	if (status == -EINTR || status == -ECANCELED || status == TOOL_TOLD)
 		return;
 	tool_progress_end(&c->progress);
 	tool_error("%s: %s", tool_quote(label),

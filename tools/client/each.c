@@ -35,7 +35,7 @@ int nfs_each(struct loop *l, const struct nfs_options *o, bool export, char **ur
 	int code = TOOL_OK, r = 0;
 	struct url u;
 
-	for (; *urls && r != -EINTR && r != -EPIPE; urls++) {
+	for (; *urls && r != -EINTR && r != TOOL_TOLD; urls++) {
 		r = nfs_url(*urls, export, &u);
 		if (!r) {
 			r = nfs_open(&client, l, &u, o);

@@ -121,6 +121,8 @@ struct nfs_options {
 	uint32_t sec;        /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
 
+#define NFS_OPTIONS {.timeout_ns = 60000000000u}
+
 /* Their rows in a tool's table, and their part of its help. */
 #define NFS_OPTION_ROWS(o)                                                             \
 	{"sec", 0, TOOL_TO(TOOL_TAKE, (o).sec), .take = sec_take},                     \
@@ -130,8 +132,6 @@ extern const char nfs_options_help[];
 
 /* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
 int nfs_url(const char *text, bool export, struct url *ret);
-
-#define NFS_OPTIONS {.timeout_ns = 60000000000u}
 
 /* Connects, mounts, asks for preferred sizes.  Messages are printed.  An export of
  * more than one name makes the URL's path shorter. */
@@ -244,7 +244,7 @@ struct nfs_stream_options {
 	const char *name; /* of the descriptor, for messages; NULL: standard output */
 };
 /* Writes a whole file to a descriptor, READs in flight and output in order.
- * @progress may be NULL.  Status; -EPIPE when it cannot be written to (told), -ENODATA
+ * @progress may be NULL.  Status; TOOL_TOLD when it cannot be written to, -ENODATA
  * when the file ends before the size that @attr says. */
 int nfs_stream(struct nfs_client *, const struct nfs_fh *, const fattr3 *, int fd,
                const struct nfs_stream_options *, struct tool_progress *progress,

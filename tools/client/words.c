@@ -65,7 +65,7 @@ const char *nfs_words(const struct nfs_client *c, int status)
 
 int nfs_told(const struct nfs_client *c, const char *text, int status)
 {
-	if (status && status != -EINTR && status != -EPIPE)
+	if (status && status != -EINTR && status != TOOL_TOLD)
 		tool_error("%s: %s", tool_quote(text), nfs_words(c, status));
 	return status;
 }
