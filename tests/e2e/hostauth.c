@@ -291,10 +291,10 @@ static void the_commands_options_are_heard(void **state)
 		int code;
 		const char *words;
 	} t[] = {
-	        {OWN "--ca ca.pem", 0, "server is CN=server"},
+	        {OWN "--ca ca.pem", 0, "server is 'CN=server'"},
 	        {OWN "--ca ca.pem --peer-name server.example", 0,
-	         "server is CN=server"},
-	        {OWN "--ca ca.pem --peer-name ''", 0, "server is CN=server"},
+	         "server is 'CN=server'"},
+	        {OWN "--ca ca.pem --peer-name ''", 0, "server is 'CN=server'"},
 	        {OWN "--ca ca.pem --peer-name else.example", 1, "hostname mismatch"},
 	        {OWN "--ca other.pem", 1, "certificate"},
 	        {"--ca ca.pem", 1, "certificate required"},
