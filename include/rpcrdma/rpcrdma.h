@@ -171,7 +171,8 @@ struct rpcrdma_conn_options {
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
 	uint32_t max_segments; /* of one header that comes, and in version 1 of one
 				  that is sent, since its peers name no limit; default 16 */
-	uint32_t max_requests; /* being served at once; default 256 */
+	uint32_t max_requests; /* of one connection, being served at once; others wait,
+				  and credits are withheld; default 256 */
 	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
 	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB;

@@ -166,7 +166,7 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 			draw(c, rr_container_of(n, struct rr_op, link), ret);
 			return true;
 		}
-	} while (rr_request_budget(c) || rr_tx_pump(c));
+	} while (rr_request_turn(c) || rr_request_budget(c) || rr_tx_pump(c));
 	return draw_closed(c, ret);
 }
 

@@ -264,6 +264,8 @@ static void send_part(struct rr_conn *c, struct rr_call_state *s)
 	}
 	x->call = s;
 	s->sends_out++;
+	c->n_awaited += !s->awaited;
+	s->awaited = true;
 	rr_list_del(&s->call->link);
 	rr_xmit_send(c, x);
 	if (last) {
@@ -294,11 +296,19 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 /* -- ending -------------------------------------------------------------------------
  */
 
+/* The peer owes no Reply to it, or none that counts. */
+static void stop_awaiting(struct rr_conn *c, struct rr_call_state *s)
+{
+	c->n_awaited -= s->awaited;
+	s->awaited = false;
+}
+
 void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	if (s->phase == RR_CALL_ENDING || s->phase == RR_CALL_DONE)
 		return;
 	table_del(c, s);
+	stop_awaiting(c, s);
 	if (s->phase == RR_CALL_DRAINING ||
 	    (s->phase == RR_CALL_WAITING && status != RR_CALL_OK))
 		rr_answer_forget(c, s);
@@ -393,6 +403,7 @@ static void end_by_loss(struct rr_conn *c, struct rr_call_state *s, int status)
 		return;
 	rr_list_del(&s->call->link);
 	table_del(c, s);
+	stop_awaiting(c, s);
 	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)
 		s->status = status;
 	s->sends_out = s->regions_out = 0;

@@ -55,6 +55,14 @@ static void init_slabs(struct rr_conn *c)
 	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 1024);
 }
 
+/* No more credits than Calls that can be served, where any are. [v2 §4.2.1] */
+static uint32_t ceiling(const struct rr_conn_config *g)
+{
+	bool serves = g->role == RR_CONN_SERVER || g->rvrsdir != RDMA2_RVRSDIR_NONE;
+
+	return serves ? RR_MIN(g->credits, g->max_requests) : g->credits;
+}
+
 int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **ret)
 {
 	struct rr_conn *c;
@@ -78,11 +86,12 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	rr_list_init(&c->disconnect_op.link);
 	rr_list_init(&c->calls);
 	rr_list_init(&c->requests);
+	rr_list_init(&c->turns);
 	rr_list_init(&c->budget_queue);
 	rr_list_init(&c->flying);
 	rr_list_init(&c->xmits);
 	init_slabs(c);
-	rr_credit_init(&c->credit, c->cfg.credits, c->cfg.send_credits,
+	rr_credit_init(&c->credit, ceiling(&c->cfg), c->cfg.send_credits,
 	               cfg->role == RR_CONN_CLIENT);
 	rr_tx_init(c);
 	rr_props_init(c);

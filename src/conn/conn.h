@@ -111,7 +111,8 @@ struct rr_conn_config {
 			     server offers chunks with GENL only. [RFC 8167] */
 	uint32_t credits; /* H: 2..32767; default 32 */
 	uint32_t send_credits; /* own limit for sending; default, and least: credits */
-	uint32_t max_requests; /* requests being served; beyond: ERR_SYSTEM; default 256 */
+	uint32_t max_requests; /* requests being served; further ones wait, and
+				credits are withheld; default 256 */
 	uint32_t max_message_bytes; /* a reassembled or Special Call; default 4 MiB */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
 	uint64_t max_pinned_bytes; /* all sinks and reassemblies; default 128 MiB */

@@ -58,6 +58,7 @@
 	X(DONE, "CALL_DONE queued or drawn; a Reply may be lent")
 
 #define RR_REQUEST_STATES(X)                                                   \
+	X(TURN, "waits until fewer are being served")                          \
 	X(BUDGET, "waits for memory to pull into")                             \
 	X(PULLING_CALL, "the Position Zero chunk is being read")               \
 	X(ADMIT, "the user decides")                                           \
@@ -98,6 +99,7 @@ enum rr_mr_phase {
 enum {
 	RR_MAX_WAITING_ERRORS = 64, /* [C9] */
 	RR_MAX_DISCARDS = 16, /* sequences being discarded at once [M3] */
+	RR_MAX_TURNS = 256, /* Calls that wait to be served; above: ERR_SYSTEM */
 	RR_MAX_PROPS_BYTES = 1 << 20, /* of one exchange [P20] */
 	RR_AUTH_MAX_STEPS = 32, /* of both peers */
 	RR_AUTH_MAX_BYTES = 1 << 18, /* of one step */
@@ -224,6 +226,7 @@ struct rr_call_state {
 	bool hashed;
 	enum rr_call_phase phase;
 	bool special; /* sent by Special Format */
+	bool awaited; /* in conn.n_awaited */
 	unsigned sends_out; /* xmits that name its memory */
 	unsigned regions_out; /* registrations or invalidations owed */
 	int status;
@@ -420,6 +423,7 @@ struct rr_conn {
 
 	struct rr_list calls; /* alive, also with a Reply lent */
 	unsigned n_calls;
+	unsigned n_awaited; /* of these: begun to be sent, without a result */
 	struct rr_call_table table;
 	uint32_t gone_handles[RR_GONE_HANDLES];
 	unsigned n_gone_handles;
@@ -427,6 +431,8 @@ struct rr_conn {
 	struct rr_list requests;
 	unsigned n_requests;
 	unsigned n_serving; /* of these: the reply is not all sent */
+	struct rr_list turns; /* those that wait to be served, rr_request.link */
+	unsigned n_turns;
 	struct rr_list budget_queue; /* rr_request.link */
 	uint64_t pinned, pinned_waiting;
 
@@ -648,6 +654,8 @@ void rr_tx_init(struct rr_conn *);
 bool rr_tx_pump(struct rr_conn *);
 void rr_tx_error(struct rr_conn *, uint32_t xid, uint32_t vers, const struct rr_error *,
                  bool unsettled);
+/* Decides how much of what is owed may be handed back. */
+void rr_tx_withhold(struct rr_conn *);
 void rr_tx_tick(struct rr_conn *);
 rr_time rr_tx_deadline(const struct rr_conn *);
 /* A call leaves the queue, or gives up its sequence. */
@@ -726,6 +734,8 @@ void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,
                              const struct rr_error *);
 /* The last part of its reply is on its way, or none will be. */
 void rr_request_sent(struct rr_conn *, struct rr_request_state *);
+/* Begins the next of the Calls that wait to be served; false: none, or not yet. */
+bool rr_request_turn(struct rr_conn *);
 /* Lets requests go on for which there is memory; true if it did something. */
 bool rr_request_budget(struct rr_conn *);
 void rr_request_free(struct rr_conn *, struct rr_request_state *);

@@ -14,18 +14,19 @@ void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
 	        .cap = initial,
 	        .avail = initial,
 	        .owed = initial,
+	        .room = UINT32_MAX,
 	        .given = !initial, /* the client's first message [C7] */
 	};
 }
 
 uint32_t rr_credit_spend(struct rr_credit *c)
 {
-	uint32_t low = c->ceiling;
+	uint32_t low = c->ceiling, due = c->avail > 1 ? rr_credit_due(c) : c->owed;
 
 	RR_ASSERT(c->avail > 0);
 	c->avail--;
 	if (c->sent_first) {
-		low = RR_MIN(1 + c->owed, c->ceiling);
+		low = RR_MIN(1 + due, c->ceiling);
 		c->owed -= low - 1;
 	}
 	c->sent_first = true;
@@ -72,11 +73,57 @@ bool rr_credit_used(struct rr_credit *c)
 	return false;
 }
 
+/* -- what is handed back, and when --------------------------------------------------
+ */
+
+static uint32_t lower_ceiling(const struct rr_credit *c)
+{
+	return RR_MIN(c->ceiling, c->peer_high);
+}
+
+/* The most that the peer can have: all credits but our own, which are conserved. */
+static uint32_t out(const struct rr_credit *c)
+{
+	uint64_t all = (uint64_t)c->ceiling + c->cap;
+	uint64_t own = (uint64_t)c->avail + c->owed;
+
+	return own < all ? (uint32_t)RR_MIN(all - own, c->ceiling) : 0;
+}
+
+void rr_credit_withhold(struct rr_credit *c, uint32_t budget, uint32_t serving,
+                        bool open)
+{
+	/* The message that hands something back hands back one in any case. */
+	uint64_t taken = (uint64_t)serving + out(c) + 1;
+
+	if (open || !serving || lower_ceiling(c) < 3)
+		c->room = UINT32_MAX;
+	else
+		c->room = taken < budget ? (uint32_t)(budget - taken) : 0;
+}
+
+uint32_t rr_credit_due(const struct rr_credit *c)
+{
+	return RR_MIN(c->owed, c->room);
+}
+
+static uint32_t threshold(const struct rr_credit *c)
+{
+	return RR_MAX(2u, (lower_ceiling(c) + 1) / 2);
+}
+
 bool rr_credit_grant_due(const struct rr_credit *c)
 {
-	uint32_t lower = RR_MIN(c->ceiling, c->peer_high);
+	return rr_credit_due(c) >= threshold(c);
+}
 
-	return c->owed >= RR_MAX(2u, (lower + 1) / 2);
+bool rr_credit_may_call(const struct rr_credit *c, bool owing)
+{
+	/* With one credit kept and both ends' debts below the threshold, the sum
+	 * of all credits must be less than there are. */
+	bool kept = owing && c->cap > 2 * threshold(c) - 1;
+
+	return c->avail > (kept ? 1u : 0u);
 }
 
 uint32_t rr_credit_receives(const struct rr_credit *c)

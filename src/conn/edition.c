@@ -12,9 +12,15 @@ static bool has_credit(const struct rr_conn *c)
 	return c->credit.avail > 0;
 }
 
+static bool may_call(const struct rr_conn *c)
+{
+	return rr_credit_may_call(&c->credit, c->n_serving > 0);
+}
+
 static uint32_t spend(struct rr_conn *c, bool call)
 {
 	(void)call; /* each message costs the same */
+	rr_tx_withhold(c);
 	return rr_credit_spend(&c->credit);
 }
 
@@ -49,7 +55,7 @@ const struct rr_edition rr_edition_v2 = {
         .received = rr_recv_v2,
         .credited = credited,
         .may_send = has_credit,
-        .may_call = has_credit,
+        .may_call = may_call,
         .spend = spend,
         .idle_word = idle_word,
         .tell = tell,

@@ -270,10 +270,10 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_del(&q->req.link);
 	x->request = q;
 	q->xmits_out++;
+	if (q->all_sent) /* the credit word counts it no more */
+		rr_request_sent(c, q);
 	rr_xmit_send(c, x);
 	c->tx.reply = q->all_sent ? NULL : q;
-	if (q->all_sent)
-		rr_request_sent(c, q);
 	return true;
 }
 

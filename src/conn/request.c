@@ -9,7 +9,9 @@
  * inline Call stays in its Receive buffer.
  *
  * What the header claims is checked in the order of the table of ambiguities
- * (rows 13 to 17) before any memory is taken for it.  Memory to pull into is
+ * (rows 13 to 17) before any memory is taken for it.  No more than max_requests
+ * are served at once: the others wait, and credits are withheld meanwhile (tx.c).
+ * Memory to pull into is
  * reserved from the budget in one step, in order of arrival; a request that
  * waits therefore waits for requests that go on.  If only waiting ones are
  * left, the first of them is refused.
@@ -171,7 +173,8 @@ static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m,
 		sum += l->reads[i].length;
 	}
 	*ret_pull = sum;
-	return sum <= c->cfg.max_pinned_bytes && c->n_serving < c->cfg.max_requests;
+	return sum <= c->cfg.max_pinned_bytes &&
+	       c->n_serving < (uint64_t)c->cfg.max_requests + RR_MAX_TURNS;
 }
 
 /* -- row 17
@@ -456,12 +459,53 @@ bool rr_request_budget(struct rr_conn *c)
 	return true;
 }
 
-static void enqueue(struct rr_conn *c, struct rr_request_state *q, uint64_t pull)
+static void enqueue(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->phase = RR_REQUEST_BUDGET;
-	q->wanted = pull;
 	c->pinned_waiting += held(q);
 	rr_list_push(&c->budget_queue, &q->req.link);
+}
+
+/* -- turns
+ * ---------------------------------------------------------------------------------- */
+
+static void begin(struct rr_conn *c, struct rr_request_state *q)
+{
+	if (q->wanted)
+		enqueue(c, q);
+	else if (!q->req.special)
+		to_admit(c, q);
+	else
+		fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* an empty Call */
+}
+
+/* May one more Call be served than @n? */
+static bool has_turn(const struct rr_conn *c, unsigned n)
+{
+	return n < c->cfg.max_requests;
+}
+
+/* More have come than the credits withheld could prevent: in order of arrival. */
+static void wait_turn(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->phase = RR_REQUEST_TURN;
+	c->n_turns++;
+	c->pinned_waiting += held(q);
+	rr_list_push(&c->turns, &q->req.link);
+}
+
+bool rr_request_turn(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->turns);
+	struct rr_request_state *q;
+
+	if (!l || !rr_conn_live(c) || !has_turn(c, c->n_serving - c->n_turns))
+		return false;
+	q = rr_container_of(l, struct rr_request, link)->priv;
+	c->n_turns--;
+	unqueue(c, q);
+	begin(c, q);
+	return true;
 }
 
 /* -- intake
@@ -564,12 +608,11 @@ static void accept(struct rr_conn *c, struct rr_msg *m, bool continued)
 		fault(c, m, RDMA2_ERR_SYSTEM);
 		return;
 	}
-	if (pull)
-		enqueue(c, q, pull);
-	else if (!special)
-		to_admit(c, q);
+	q->wanted = pull;
+	if (c->n_turns || !has_turn(c, c->n_serving - 1))
+		wait_turn(c, q);
 	else
-		fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* an empty Call */
+		begin(c, q);
 }
 
 void rr_request_received(struct rr_conn *c, struct rr_msg *m)
@@ -663,6 +706,7 @@ void rr_request_lost(struct rr_conn *c, int status)
 	struct rr_list *n = c->requests.next;
 
 	c->pinned_waiting = 0;
+	c->n_turns = 0;
 	while (n != &c->requests) {
 		struct rr_request_state *q =
 		        rr_container_of(n, struct rr_request_state, all);

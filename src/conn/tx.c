@@ -9,6 +9,11 @@
  *   5. a reply, a call, a message of an extension, taking turns
  *   6. a grant, when much is owed or some is owed for long       [C3 rule 4]
  *
+ * A call does not take the last credit while replies are owed, and what is owed to
+ * the peer is withheld while it could bring more Calls than are served at once: but
+ * not from one that is in the middle of a message or owes us a Reply, because what
+ * has begun must end.                                                [v2 §4.2.1]
+ *
  * A call is prepared (memory registered) only when its turn has come.  A part
  * that is not the last fills the threshold.  When a call is given up between
  * its parts the sequence must end all the same, and the torn Call must not be
@@ -257,12 +262,21 @@ static bool send_turn(struct rr_conn *c)
 	return send_rpc(c) || rr_ext_transmit(c);
 }
 
+void rr_tx_withhold(struct rr_conn *c)
+{
+	uint32_t budget = RR_MAX(c->cfg.max_requests, c->credit.ceiling);
+	bool begun = c->cont.active || c->cont.n_discards || c->n_awaited;
+
+	rr_credit_withhold(&c->credit, budget, c->n_serving, begun);
+}
+
 static bool send_grant(struct rr_conn *c)
 {
 	struct rr_xmit *x;
 
+	rr_tx_withhold(c);
 	if (!rr_credit_grant_due(&c->credit) && !c->tx.grant_now) {
-		if (c->credit.owed >= 2 && c->tx.grant_at == RR_TIME_NEVER &&
+		if (rr_credit_due(&c->credit) >= 2 && c->tx.grant_at == RR_TIME_NEVER &&
 		    c->cfg.grant_ns != RR_TIME_NEVER)
 			c->tx.grant_at = c->now + c->cfg.grant_ns;
 		return false;

@@ -243,8 +243,7 @@ static bool remote_error_is_due(struct node *n, const struct spec *s,
 	if (k < s->n_dests && e->code == RDMA2_ERR_WRITE_RESOURCE)
 		return e->arg[0] == k + 1 && e->arg[1] == s->result[k]; /* from one */
 	if (e->code == RDMA2_ERR_SYSTEM &&
-	    (peer->max_requests || p->fault == FAULT_REGISTER ||
-	     p->fault == FAULT_MEMORY))
+	    (p->fault == FAULT_REGISTER || p->fault == FAULT_MEMORY))
 		return true;
 	if (call_octets(s) > peer->max_message_bytes &&
 	    (e->code == RDMA2_ERR_INVAL_CONT || e->code == RDMA2_ERR_SYSTEM))

@@ -213,6 +213,126 @@ static void little_owed_is_granted_after_a_while(void **state)
 	raw_end(s);
 }
 
+#define CALL_2(xid)                                                                    \
+	xid " 00000002 00200001 00000000 00000000" EMPTY xid                           \
+	    " 00000000 00000002 000186a3 00000003 00000000"
+
+struct parked {
+	struct rr_request *r[8];
+	unsigned n;
+};
+
+static void park(struct side *s, struct rr_request *r)
+{
+	struct parked *p = s->app;
+
+	p->r[p->n++] = r;
+}
+
+static void answer_first(struct side *s)
+{
+	struct parked *p = s->app;
+	struct rr_request *r = p->r[0];
+	uint8_t words[24] = {0};
+	const struct rr_piece piece = {words, sizeof(words), false};
+
+	memmove(p->r, p->r + 1, --p->n * sizeof(p->r[0]));
+	rr_store_u32(words, r->xid);
+	rr_store_u32(words + 4, 1);
+	rr_conn_reply(s->c, r, &piece, 1, s->now);
+	rig_drain(s);
+	rig_complete_all(s);
+}
+
+static unsigned low_half(const struct rig_msg *m)
+{
+	return (unsigned)m->p[10] << 8 | m->p[11];
+}
+
+/* V2-4.2.1.1-08: no credits for Calls that could not be served. */
+static void credits_are_withheld_while_all_is_served(void **state)
+{
+	const struct rr_conn_config cfg = {.credits = 32, .max_requests = 4};
+	struct parked p = {.n = 0};
+	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+	s->app = &p;
+	s->on_request = park;
+	raw_receive(s, "00000001 00000002 00200020 00000005 00000000 00000000");
+	assert_memory_equal(s->sent[0].p + 8, "\0\x04\0\x04", 4);
+	rig_forget_sent(s);
+	for (unsigned i = 0; i < 3; i++) /* this credit and three more are owed */
+		raw_receive(s, "00000000 00000002 00200001 00000001 00000000" EMPTY);
+	rig_forget_sent(s);
+	raw_receive(s, CALL_2("00000011"));
+	raw_receive(s, CALL_2("00000012"));
+	raw_receive(s, CALL_2("00000013"));
+	raw_receive(s, CALL_2("00000014"));
+	assert_int_equal(p.n, 4);
+	assert_int_equal(s->n_sent, 0);
+	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+	answer_first(s); /* hands back the one */
+	assert_int_equal(s->n_sent, 1);
+	assert_int_equal(low_half(&s->sent[0]), 1);
+	/* in the middle of a message credits flow all the same */
+	raw_receive(s, "00000015 00000002 00200001 00000000 00000002" EMPTY
+	               "00000015 00000000 00000002 000186a3 00000003 00000000");
+	raw_receive(s, "00000015 00000002 00200001 00000000 00000002" EMPTY "00000000");
+	assert_true(s->n_sent > 1);
+	assert_true(low_half(&s->sent[1]) > 1);
+	raw_receive(s, "00000015 00000002 00200001 00000000 00000000" EMPTY "00000000");
+	assert_int_equal(p.n, 4);
+	raw_receive(s, CALL_2("00000016")); /* too many: it waits */
+	assert_int_equal(p.n, 4);
+	while (p.n)
+		answer_first(s);
+	assert_int_equal(s->requested, 6);
+	raw_end(s);
+}
+
+static unsigned calls_sent(const struct side *s)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->n_sent; i++)
+		n += s->sent[i].p[15] == RDMA2_MSG && !(s->sent[i].p[19] & 1);
+	return n;
+}
+
+/* The last credit is for the Reply that is owed, unless ceilings are very low. */
+static void a_credit_stays_for_replies(void **state)
+{
+	static const struct {
+		const char *first;
+		unsigned calls;
+	} t[] = {
+	        {"00000001 00000002 00080002 00000005 00000000 00000000", 1},
+	        {"00000001 00000002 00030002 00000005 00000000 00000000", 2},
+	};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		struct load *l = calloc(1, sizeof(*l));
+		const struct rr_conn_config cfg = {.rvrsdir = RDMA2_RVRSDIR_GENL,
+		                                   .credits = 8};
+		struct parked p = {.n = 0};
+		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+
+		s->app = &p;
+		s->on_request = park;
+		raw_receive(s, t[i].first);
+		rig_forget_sent(s);
+		raw_receive(s, "00000011 00000002 00080000 00000000 00000000" EMPTY
+		               "00000011 00000000 00000002 000186a3 00000003 00000000");
+		queue_calls(s, l, 2);
+		assert_int_equal(p.n, 1);
+		assert_int_equal(calls_sent(s), t[i].calls);
+		answer_first(s);
+		assert_int_equal(s->sent[s->n_sent - 1].p[19] & 1, i == 0);
+		raw_end(s);
+		free(l);
+	}
+}
+
 /* A peer that sends without credit: the Receives last for H + limit + 2. */
 static void receives_stand_from_the_start(void **state)
 {
@@ -266,6 +386,8 @@ int main(void)
 	        cmocka_unit_test(no_grant_is_zero),
 	        cmocka_unit_test(much_owed_is_granted_at_once),
 	        cmocka_unit_test(little_owed_is_granted_after_a_while),
+	        cmocka_unit_test(credits_are_withheld_while_all_is_served),
+	        cmocka_unit_test(a_credit_stays_for_replies),
 	        cmocka_unit_test(receives_stand_from_the_start),
 	        cmocka_unit_test(errors_wait_for_the_end_of_a_sequence),
 	};

@@ -481,24 +481,32 @@ static void too_large_is_a_system_error(void **state)
 	end_world(w);
 }
 
-static void too_many_requests_are_refused(void **state)
+/* What comes beyond max_requests waits, and is served in the end. */
+static void no_more_requests_at_once_than_allowed(void **state)
 {
-	struct world *w = new_world();
-	struct job plain = {.filler = 8};
-	unsigned refused = 0;
+	for (uint64_t seed = 1; seed < 40; seed++) {
+		struct world *w = new_world();
+		struct job plain = {.filler = 8, .reply_filler = 20000 * (seed % 3)};
+		struct rr_conn_counters n;
 
-	w->hold = true;
-	w->p.sv.cfg.max_requests = 3;
-	pair_new(&w->p, 5);
-	for (unsigned k = 0; k < 8; k++)
-		start_job(&w->p.cl, add_job(w, &plain));
-	pair_run(&w->p);
-	for (unsigned k = 0; k < 8; k++)
-		refused += w->job[k].done;
-	assert_int_equal(refused, 5);
-	answer_held(w);
-	pair_run(&w->p);
-	end_world(w);
+		w->hold = true;
+		w->p.sv.cfg.max_requests = 1 + (uint32_t)(seed % 4);
+		w->p.sv.cfg.credits = 2 + (uint32_t)(seed % 9);
+		pair_new(&w->p, seed);
+		for (unsigned k = 0; k < 24; k++)
+			start_job(&w->p.cl, add_job(w, &plain));
+		pair_run(&w->p);
+		while (w->n_held) {
+			assert_in_range(w->n_held, 1, w->p.sv.cfg.max_requests);
+			answer_held(w);
+			pair_run(&w->p);
+		}
+		for (unsigned k = 0; k < 24; k++)
+			assert_int_equal(w->job[k].call.status, RR_CALL_OK);
+		rr_conn_counters(w->p.sv.c, &n);
+		assert_int_equal(n.overruns, 0);
+		end_world(w);
+	}
 }
 
 /* -- credits
@@ -578,7 +586,7 @@ int main(void)
 	        cmocka_unit_test(segments_stay_within_the_peers_limit),
 	        cmocka_unit_test(budget_makes_pulls_wait),
 	        cmocka_unit_test(too_large_is_a_system_error),
-	        cmocka_unit_test(too_many_requests_are_refused),
+	        cmocka_unit_test(no_more_requests_at_once_than_allowed),
 	        cmocka_unit_test(grants_die_out),
 	        cmocka_unit_test(counters_tell_the_path),
 	};
