@@ -11,9 +11,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -69,7 +71,7 @@ static uint64_t inode_of(const char *name)
 }
 
 /* From now on the file's dirty data are lost. */
-static void lose(uint64_t ino)
+static void lose_by(uint64_t ino, int error)
 {
 	char tmp[160], path[160];
 	FILE *f;
@@ -78,12 +80,17 @@ static void lose(uint64_t ino)
 	snprintf(path, sizeof(path), "%s/lose", flags);
 	f = fopen(tmp, "w");
 	assert_non_null(f);
-	fprintf(f, "%llu\n", (unsigned long long)ino);
+	fprintf(f, "%llu %d\n", (unsigned long long)ino, error);
 	assert_int_equal(fchmod(fileno(f), 0666), 0); /* to whomever a thread serves */
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(rename(tmp, path), 0);
 	/* The shim looks when something is opened. */
 	assert_int_equal(rig_lookup(&r, r.root, "nothing", NULL), NFS3ERR_NOENT);
+}
+
+static void lose(uint64_t ino)
+{
+	lose_by(ino, EIO);
 }
 
 /* How many descriptors the server has open on it; for writing or any; all files if 0.
@@ -210,6 +217,21 @@ static void loss_at_once_fails_commit(void **state)
 	lose(inode_of("once"));
 	assert_int_equal(commit(fh, &ok), NFS3ERR_IO);
 	assert_true(server_said("/exp/once: not forced to storage"));
+	assert_int_equal(commit(fh, &ok), NFS3_OK);
+	assert_memory_not_equal(ok.verf, w.verf, NFS3_WRITEVERFSIZE);
+}
+
+/* So a file system says that has stopped after an error of its own. */
+static void read_only_all_of_a_sudden(void **state)
+{
+	COMMIT3resok ok;
+	WRITE3resok w;
+	nfs_fh3 fh;
+
+	(void)state;
+	fh = write_unstable("f", &w);
+	lose_by(inode_of("f"), EROFS);
+	assert_int_equal(commit(fh, &ok), NFS3ERR_ROFS);
 	assert_int_equal(commit(fh, &ok), NFS3_OK);
 	assert_memory_not_equal(ok.verf, w.verf, NFS3_WRITEVERFSIZE);
 }
@@ -675,6 +697,68 @@ static void kernels_without_faccessat2(void **state)
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
+/* ---- A real one --------------------------------------------------------------------
+ */
+
+/* ext4 on a sparse file for which there is no room: what is not there yet is lost. */
+static bool mount_full_store(void)
+{
+	char cmd[800];
+
+	if (geteuid() || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return false;
+	snprintf(cmd, sizeof(cmd),
+	         "exec >/dev/null 2>&1; cd %s && mkdir back && "
+	         "mount -t tmpfs -o size=24m none back && truncate -s 200m back/img && "
+	         "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 back/img && "
+	         "mount -o loop back/img exp && touch exp/f && chown -R %u:%u exp && "
+	         "sync -f exp && "
+	         "{ cat /dev/zero >back/fill; sync -f back; }",
+	         r.dir, (unsigned)r.uid, (unsigned)r.gid);
+	return !system(cmd);
+}
+
+static int unmount_store(void **state)
+{
+	char cmd[200];
+
+	snprintf(cmd, sizeof(cmd), "cd %s; umount exp; umount back; rmdir back; true",
+	         r.dir);
+	if (r.pid)
+		rig_kill(&r);
+	(void)!system(cmd);
+	return fini(state);
+}
+
+static void full_backing_store_is_reported(void **state)
+{
+	static uint8_t data[1 << 20];
+	WRITE3resok w;
+	nfs_fh3 fh;
+	int fd;
+
+	(void)state;
+	if (!mount_full_store()) {
+		print_message("SKIP: no loop device with ext4\n");
+		skip();
+	}
+	memset(data, 7, sizeof(data));
+	rig_start(&r, NULL);
+	fh = rig_walk(&r, "f");
+	assert_int_equal(rig_write(&r, fh, 0, data, sizeof(data), UNSTABLE, &w),
+	                 NFS3_OK);
+	(void)until_closed(inode_of("f"), false, 60);
+	fd = open(rig_path(&r, "f"), O_RDONLY);
+	if (fd >= 0) {
+		(void)!fsync(fd); /* somebody else hears of it as well */
+		close(fd);
+	}
+	loss_is_reported(fh, &w);
+	assert_true(server_said("/exp/f: not forced to storage"));
+	rig_stop(&r);
+}
+
 #define I(f)      cmocka_unit_test_setup_teardown(f, init, fini)
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
@@ -682,6 +766,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	        T(loss_at_once_fails_commit, start),
+	        T(read_only_all_of_a_sudden, start),
 	        T(idle_files_do_not_lose_data, start),
 	        T(evicted_files_do_not_lose_data, start_small),
 	        T(files_closed_for_want_of_descriptors, start),
@@ -697,6 +782,8 @@ int main(int argc, char **argv)
 	        I(own_files_have_the_users_umask),
 	        I(empty_key_is_made_anew),
 	        I(kernels_without_faccessat2),
+	        cmocka_unit_test_setup_teardown(full_backing_store_is_reported, init,
+	                                        unmount_store),
 	};
 
 	if (argc > 1)

@@ -55,8 +55,8 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 	(void)d;
 	pthread_rwlock_rdlock(&o->syncing);
 	e = (all ? syncfs(fd) : data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
-	if (e == -EINVAL || e == -EROFS)
-		e = 0; /* not a thing that can be synced */
+	if (e == -EINVAL)
+		e = 0; /* this file system syncs nothing of the kind */
 	if (e)
 		lose(o,
 		     "not forced to storage, clients are to write again what they "

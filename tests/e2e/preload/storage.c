@@ -3,7 +3,8 @@
  * Preloaded: storage that loses data as Linux reports it.  FSYNC_FAILS names a
  * directory.
  *
- * A file "lose" there holds an inode number: its dirty data are lost from now on.  As
+ * A file "lose" there holds an inode number, and maybe an errno (else EIO): its dirty
+ * data are lost from now on.  As
  * with the kernel's errseq_t, each descriptor that is open on it then hears of it at
  * its next fsync or fdatasync, once; one that is opened later hears nothing.
  *
@@ -20,7 +21,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ enum { MAX_FDS = 4096 };
 #define EXPORTED __attribute__((visibility("default")))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool to_tell[MAX_FDS]; /* by lock */
+static int to_tell[MAX_FDS]; /* errno, or 0; by lock */
 
 static int raw_open(const char *name, int flags, mode_t mode)
 {
@@ -57,14 +57,17 @@ static void look(void)
 	int fd = raw_open("lose", O_RDWR, 0);
 	char text[32] = "";
 	unsigned long long ino;
+	char *end;
+	int error;
 
 	if (fd < 0)
 		return;
 	if (read(fd, text, sizeof(text) - 1) > 0 && !ftruncate(fd, 0)) {
-		ino = strtoull(text, NULL, 10);
+		ino = strtoull(text, &end, 10);
+		error = atoi(end) ? atoi(end) : EIO;
 		for (int i = 0; i < MAX_FDS; i++)
 			if (i != fd && inode_of(i) == ino)
-				to_tell[i] = true;
+				to_tell[i] = error;
 	}
 	syscall(SYS_close, fd);
 }
@@ -100,14 +103,13 @@ static void swap(const char *name)
 
 static int sync_by(const char *name, long number, int fd)
 {
-	int saved = errno;
-	bool lost = false;
+	int saved = errno, lost = 0;
 
 	pthread_mutex_lock(&lock);
 	look();
 	if (fd >= 0 && fd < MAX_FDS && strcmp(name, "syncfs")) {
 		lost = to_tell[fd];
-		to_tell[fd] = false;
+		to_tell[fd] = 0;
 	}
 	pthread_mutex_unlock(&lock);
 	put_line(name, fd);
@@ -116,7 +118,7 @@ static int sync_by(const char *name, long number, int fd)
 		return 0; /* not of the whole machine */
 	if (!lost)
 		return (int)syscall(number, fd);
-	errno = EIO;
+	errno = lost;
 	return -1;
 }
 
@@ -175,7 +177,7 @@ EXPORTED int close(int fd)
 
 	pthread_mutex_lock(&lock);
 	if (fd >= 0 && fd < MAX_FDS)
-		to_tell[fd] = false;
+		to_tell[fd] = 0;
 	r = (int)syscall(SYS_close, fd);
 	pthread_mutex_unlock(&lock);
 	return r;
