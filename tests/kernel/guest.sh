@@ -16,7 +16,10 @@
 : "${RPCRDMA:?is not set}" "${GUEST:?is not set}" "${KERNEL_RUN:?is not set}"
 # Each kernel has a guest of its own: guest-build.sh.
 kernel=${KERNEL:-6.1}
-[ "$kernel" = 6.1 ] || GUEST=$GUEST-$kernel
+case $kernel:$GUEST in
+6.1:* | "$kernel:"*"-$kernel") ;; # or it has been said already
+*) GUEST=$GUEST-$kernel ;;
+esac
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 test_name=$(basename "$0" .sh)${VARIANT:+-$VARIANT}
