@@ -489,6 +489,29 @@ static void a_connection_in_use_is_not_closed_for_being_idle(void **state)
 	assert_true(now_ns() - begin >= 36 * MS); /* idle since then */
 }
 
+/* Its object has moved to another connection, but the call has not: sent there as well
+ * it would be executed twice. */
+static void nor_is_one_with_a_call_out_whose_object_has_left(void **state)
+{
+	struct rpcrdma_conn *second;
+	struct wait x;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	w.listen_options.idle_ns = 100 * MS;
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	connect_client(&second);
+	bind_over(second);
+	spin_for(400);
+	assert_int_equal(w.downs, 0);
+	assert_int_equal(w.client.n_parked, 1);
+	answer_parked(&w.client);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, 0);
+	rpcrdma_conn_close(second);
+}
+
 static int option_of(int fd, int level, int name)
 {
 	int v = -1;
@@ -690,6 +713,7 @@ int main(void)
 	        TEST(objects_do_not_change_their_engine),
 	        TEST(a_lost_request_makes_no_object),
 	        TEST(a_connection_in_use_is_not_closed_for_being_idle),
+	        TEST(nor_is_one_with_a_call_out_whose_object_has_left),
 	        TEST(hosts_that_vanish_are_noticed),
 	        TEST(closing_the_object_cancels_its_calls_only),
 	        TEST(the_object_may_be_closed_within_done),

@@ -24,6 +24,7 @@ struct foe {
 	uint32_t msn;
 	uint8_t *out; /* what is said, again and again or once */
 	size_t len, at;
+	uint64_t dripped; /* when it took something last */
 };
 
 struct attack {
@@ -33,6 +34,7 @@ struct attack {
 	const void *arg;
 	bool quiet;        /* says once what it has to say */
 	bool deaf;         /* never reads */
+	unsigned drip_ms;  /* ... but for 256 KiB in so long; 0: really never */
 	bool renew;        /* comes again when it is closed */
 	unsigned pause_ms; /* between two rounds */
 	/* Fills @f->out by what it says when it is connected. */
@@ -136,6 +138,17 @@ static inline void enter(struct foe *f, const struct attack *a)
 }
 
 /* False: it is closed. */
+static inline bool drip(struct foe *f, const struct attack *a)
+{
+	static uint8_t bin[256 << 10];
+
+	if (!a->drip_ms || raw_now() - f->dripped < (uint64_t)a->drip_ms * RAW_MS)
+		return true;
+	f->dripped = raw_now();
+	return recv(f->fd, bin, sizeof(bin), MSG_DONTWAIT) != 0;
+}
+
+/* False: it is closed. */
 static inline bool move(struct foe *f, const struct attack *a)
 {
 	static uint8_t bin[65536];
@@ -151,7 +164,7 @@ static inline bool move(struct foe *f, const struct attack *a)
 	if (f->at == f->len && !a->quiet)
 		f->at = f->len = 0;
 	if (a->deaf)
-		return true;
+		return drip(f, a);
 	n = recv(f->fd, bin, sizeof(bin), MSG_DONTWAIT);
 	return n > 0 || (n < 0 && errno == EAGAIN);
 }
