@@ -230,7 +230,7 @@ static void mkdir_and_rmdir(void **state)
 	assert_int_equal(NFS(&r, REMOVE, &ra, &rres), NFS3ERR_ISDIR);
 	a.object = rig_in(rig_walk(&r, "md"), "sub");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3_OK);
-	assert_true(res.RMDIR3res_u.resok.dir_wcc.before.attributes_follow);
+	assert_false(res.RMDIR3res_u.resok.dir_wcc.before.attributes_follow);
 	assert_true(res.RMDIR3res_u.resok.dir_wcc.after.attributes_follow);
 	a.object = rig_in(r.root, "md");
 	assert_int_equal(NFS(&r, RMDIR, &a, &res), NFS3_OK);

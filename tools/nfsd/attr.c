@@ -131,14 +131,6 @@ void attr_pre_statx(const struct statx *st, pre_op_attr *ret)
 	w->ctime = time_of(&st->stx_ctime);
 }
 
-void attr_pre(struct object *o, pre_op_attr *ret)
-{
-	struct statx st;
-
-	if (o && !object_stat(o, &st))
-		attr_pre_statx(&st, ret);
-}
-
 int attr_check(const sattr3 *a)
 {
 	const nfstime3 *t;

@@ -169,11 +169,14 @@ static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
 
 /* The list of @count octets at most, as op->tail.  -EDOM: BAD_COOKIE. */
 static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const char *verf,
-                uint32_t count)
+                uint32_t count, post_op_attr *attr)
 {
 	struct op *op = l->op;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
 
+	/* Before the names: with old attributes a client asks again, with new ones for
+	 * an old list never. */
+	attr_post(op->obj, attr);
 	if (!e && !S_ISDIR(op->obj->type))
 		e = -ENOTDIR;
 	if (!e)
@@ -212,10 +215,10 @@ void op_readdir(struct op *op)
 	const READDIR3args *a = &op->args.readdir;
 	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
 	struct listing l = {.op = op, .dir_max = SIZE_MAX};
-	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->count);
+	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->count,
+	             &ok->dir_attributes); /* first in both arms */
 
 	op->res.status = list_stat(e);
-	attr_post(op->obj, &ok->dir_attributes); /* first in both arms */
 	if (!e)
 		make_verf(op, ok->cookieverf);
 }
@@ -225,10 +228,10 @@ void op_readdirplus(struct op *op)
 	const READDIRPLUS3args *a = &op->args.readdirplus;
 	READDIRPLUS3resok *ok = &op->res.readdirplus.READDIRPLUS3res_u.resok;
 	struct listing l = {.op = op, .plus = true, .dir_max = a->dircount};
-	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->maxcount);
+	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->maxcount,
+	             &ok->dir_attributes);
 
 	op->res.status = list_stat(e);
-	attr_post(op->obj, &ok->dir_attributes);
 	if (!e)
 		make_verf(op, ok->cookieverf);
 }

@@ -38,26 +38,29 @@ static char *clean_name(const char *s)
 	return r;
 }
 
-int export_add(struct nfsd *d, const char *spec)
+/* Takes a known option from the end of @spec; a comma may be part of a name. */
+static bool take_wcc(char *spec)
 {
-	const char *colon = strstr(spec, ":/");
-	struct export *ex = &d->exports[d->n_exports];
-	char *given = colon ? strndup(spec, (size_t)(colon - spec)) : strdup(spec);
+	char *comma = strrchr(spec, ',');
 
-	if (d->n_exports == NFSD_MAX_EXPORTS) {
-		tool_error("more than %d exports", NFSD_MAX_EXPORTS);
-		free(given);
-		return -EINVAL;
-	}
-	memset(ex, 0, sizeof(*ex));
-	ex->root_fd = ex->mount_fd = -1;
-	ex->dir = given ? realpath(given, NULL) : NULL;
+	if (!comma || strcmp(comma, ",wcc") != 0)
+		return false;
+	*comma = 0;
+	return true;
+}
+
+/* Directory and name of a new export.  @spec is changed. */
+static int set_names(struct export *ex, char *spec)
+{
+	char *colon = strstr(spec, ":/");
+
+	if (colon)
+		*colon = 0;
+	ex->dir = realpath(spec, NULL);
 	if (!ex->dir) {
 		tool_error("cannot export %s: %s", spec, strerror(errno));
-		free(given);
 		return -EINVAL;
 	}
-	free(given);
 	ex->name = clean_name(colon ? colon + 1 : ex->dir);
 	if (!ex->name || strlen(ex->name) > MNTPATHLEN) {
 		tool_error("cannot export %s: name too long", spec);
@@ -65,6 +68,29 @@ int export_add(struct nfsd *d, const char *spec)
 		free(ex->name);
 		return -EINVAL;
 	}
+	return 0;
+}
+
+int export_add(struct nfsd *d, const char *spec)
+{
+	struct export *ex = &d->exports[d->n_exports];
+	char *given;
+	int e;
+
+	if (d->n_exports == NFSD_MAX_EXPORTS) {
+		tool_error("more than %d exports", NFSD_MAX_EXPORTS);
+		return -EINVAL;
+	}
+	given = strdup(spec);
+	if (!given)
+		return -ENOMEM;
+	memset(ex, 0, sizeof(*ex));
+	ex->root_fd = ex->mount_fd = -1;
+	ex->wcc = take_wcc(given);
+	e = set_names(ex, given);
+	free(given);
+	if (e)
+		return e;
 	pthread_mutex_init(&ex->walk_lock, NULL);
 	d->n_exports++;
 	for (unsigned i = 0; i + 1 < d->n_exports; i++)

@@ -160,12 +160,17 @@ static int64_t write_at(int fd, const void *buf, size_t n, uint64_t offset)
 static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 {
 	const WRITE3args *a = &op->args.write;
+	struct statx st;
 	int64_t put;
 	int fd = -1, e = object_get(op->nfsd, &a->file, &op->id, &op->obj);
 
+	if (!e)
+		e = wcc_lock(op, op->obj, NULL);
+	if (!e)
+		e = object_stat(op->obj, &st);
 	if (e)
 		return e;
-	attr_pre(op->obj, &wcc->before);
+	wcc_before(op->obj, &st, &wcc->before);
 	e = not_regular(op->obj);
 	if (!e && op->nfsd->read_only)
 		e = -EROFS;
@@ -213,17 +218,20 @@ void op_write(struct op *op)
 void op_commit(struct op *op)
 {
 	COMMIT3resok *ok = &op->res.commit.COMMIT3res_u.resok;
+	struct statx st;
 	int fd = -1, e;
 
 	e = object_get(op->nfsd, &op->args.commit.file, &op->id, &op->obj);
-	if (!e) {
-		attr_pre(op->obj, &ok->file_wcc.before);
+	if (!e)
+		e = object_stat(op->obj, &st);
+	if (!e) { /* it changes nothing */
+		wcc_before(op->obj, &st, &ok->file_wcc.before);
+		attr_post_statx(op->obj->ex, &st, &ok->file_wcc.after);
 		e = not_regular(op->obj);
 	}
 	if (!e)
 		e = object_commit_fd(op->nfsd, op->obj, &op->id, &fd);
 	op->res.status = nfs_stat(e);
-	attr_post(op->obj, &ok->file_wcc.after);
 	if (e)
 		return;
 	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);

@@ -66,6 +66,10 @@ struct filesystem *fs_of(struct nfsd *d, int fd, const struct statx *st)
 	fs->kind = kind_of(fd);
 	fs->atime = atime_of(fd);
 	workers_init(&fs->workers, d->threads);
+	for (unsigned i = 0; i < NFSD_WCC_LOCKS; i++) {
+		pthread_mutex_init(&fs->dirs[i], NULL);
+		pthread_mutex_init(&fs->files[i], NULL);
+	}
 	return fs;
 }
 

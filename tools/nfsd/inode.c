@@ -25,13 +25,15 @@ void op_getattr(struct op *op)
 }
 
 /* The guard: the object's ctime as the client knows it. */
-static int check_guard(const sattrguard3 *guard, const pre_op_attr *before)
+static int check_guard(const sattrguard3 *guard, const struct statx *before)
 {
-	const nfstime3 *a = &guard->sattrguard3_u.obj_ctime;
-	const nfstime3 *b = &before->pre_op_attr_u.attributes.ctime;
+	const nfstime3 *a = &guard->sattrguard3_u.obj_ctime, *b;
+	pre_op_attr now;
 
 	if (!guard->check)
 		return 0;
+	attr_pre_statx(before, &now);
+	b = &now.pre_op_attr_u.attributes.ctime;
 	return a->seconds == b->seconds && a->nseconds == b->nseconds ? 0 : -EALREADY;
 }
 
@@ -39,17 +41,17 @@ void op_setattr(struct op *op)
 {
 	const SETATTR3args *a = &op->args.setattr;
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
+	struct statx st;
 	int e = object_get(op->nfsd, &a->object, &op->id, &op->obj);
 
-	if (!e) {
-		attr_pre(op->obj, &wcc.before);
-		if (!wcc.before.attributes_follow)
-			e = -ESTALE;
-		else if (op->nfsd->read_only)
-			e = -EROFS;
-	}
 	if (!e)
-		e = check_guard(&a->guard, &wcc.before);
+		e = wcc_lock(op, op->obj, NULL);
+	if (!e)
+		e = object_stat(op->obj, &st);
+	if (!e) {
+		wcc_before(op->obj, &st, &wcc.before);
+		e = op->nfsd->read_only ? -EROFS : check_guard(&a->guard, &st);
+	}
 	if (!e)
 		e = attr_set(op->nfsd, op->obj, &op->id, &a->new_attributes);
 	op->res.status = e == -EALREADY ? NFS3ERR_NOT_SYNC : nfs_stat(e);

@@ -19,7 +19,7 @@
 
 enum { MOST_LEVELS = 4096 + 256 }; /* `cp -r` makes 4096 beneath a directory */
 
-/* A directory to look into, and its attributes before. */
+/* A directory to look into or to change. */
 static int get_dir(struct op *op, const diropargs3 *a, struct object **ret)
 {
 	int e = op_object(op, &a->dir, ret);
@@ -29,16 +29,28 @@ static int get_dir(struct op *op, const diropargs3 *a, struct object **ret)
 	return e ? e : name_check(a->name);
 }
 
-/* ... that is to be changed. */
-static int get_dir_to_change(struct op *op, const diropargs3 *a, struct object **ret,
-                             pre_op_attr *before)
+/* The directory op->obj, and op->obj2 where @wcc2 is for it, are to be changed; their
+ * attributes before.  Passes on the error @e of finding them. */
+static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 {
-	int e = get_dir(op, a, ret);
+	struct statx st;
 
-	attr_pre(*ret, before);
-	if (!e && !before->attributes_follow)
-		e = -ESTALE;
+	if (!e)
+		e = wcc_lock(op, op->obj, wcc2 ? op->obj2 : NULL);
+	if (!e)
+		e = object_stat(op->obj, &st);
+	if (!e)
+		wcc_before(op->obj, &st, &wcc->before);
+	if (!e && wcc2)
+		e = object_stat(op->obj2, &st);
+	if (!e && wcc2)
+		wcc_before(op->obj2, &st, &wcc2->before);
 	return !e && op->nfsd->read_only ? -EROFS : e;
+}
+
+static int get_dir_to_change(struct op *op, const diropargs3 *a, wcc_data *wcc)
+{
+	return begin_change(op, get_dir(op, a, &op->obj), wcc, NULL);
 }
 
 /* ---- LOOKUP ---------------------------------------------------------------------- */
@@ -172,9 +184,13 @@ void op_lookup(struct op *op)
 {
 	const char *name = op->args.lookup.what.name;
 	LOOKUP3resok *ok = &op->res.lookup.LOOKUP3res_u.resok;
+	post_op_attr dir = {.attributes_follow = FALSE};
 	struct statx st;
 	int e = get_dir(op, &op->args.lookup.what, &op->obj);
 
+	/* Before the name: with old attributes a client asks again, with new ones for
+	 * a name that was not yet there never. */
+	attr_post(op->obj, &dir);
 	if (e)
 		;
 	else if (!strcmp(name, ".."))
@@ -185,12 +201,12 @@ void op_lookup(struct op *op)
 		e = lookup_child(op, name, &op->made, &st);
 	op->res.status = nfs_stat(e);
 	if (e) {
-		attr_post(op->obj, &op->res.lookup.LOOKUP3res_u.resfail.dir_attributes);
+		op->res.lookup.LOOKUP3res_u.resfail.dir_attributes = dir;
 		return;
 	}
 	set_fh(op, &ok->object);
 	attr_post_statx(op->obj->ex, &st, &ok->obj_attributes);
-	attr_post(op->obj, &ok->dir_attributes);
+	ok->dir_attributes = dir;
 }
 
 /* ---- Creating -------------------------------------------------------------------- */
@@ -326,6 +342,8 @@ static int create_file(struct op *op, const char *name, const createhow3 *how)
 	e = get_child(op, name, &st);
 	if (!e && !S_ISREG(op->obj2->type))
 		e = -EEXIST;
+	if (!e)
+		e = wcc_lock(op, op->obj2, NULL);
 	return e ? e : attr_set(op->nfsd, op->obj2, &op->id, &size);
 }
 
@@ -333,7 +351,7 @@ void op_create(struct op *op)
 {
 	const CREATE3args *a = &op->args.create;
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
-	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+	int e = get_dir_to_change(op, &a->where, &wcc);
 
 	if (!e && name_is_dot(a->where.name))
 		e = -EEXIST;
@@ -350,7 +368,7 @@ void op_mkdir(struct op *op)
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	mode_t mode = mode_of(&a->attributes, 0755);
 	struct statx st;
-	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+	int e = get_dir_to_change(op, &a->where, &wcc);
 
 	if (!e && name_is_dot(a->where.name))
 		e = -EEXIST;
@@ -374,7 +392,7 @@ void op_symlink(struct op *op)
 	char path[NFS3_PATH_BYTES + 1];
 	struct statx st;
 	uint32_t len = a->symlink.data_len;
-	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+	int e = get_dir_to_change(op, &a->where, &wcc);
 
 	if (!e && name_is_dot(a->where.name))
 		e = -EEXIST;
@@ -418,7 +436,7 @@ void op_mknod(struct op *op)
 	const sattr3 *pipe = &a->what.mknoddata3_u.pipe_attributes;
 	dev_t number = makedev(dev->spec.specdata1, dev->spec.specdata2);
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
-	int e = get_dir_to_change(op, &a->where, &op->obj, &wcc.before);
+	int e = get_dir_to_change(op, &a->where, &wcc);
 
 	if (!e && name_is_dot(a->where.name))
 		e = -EEXIST;
@@ -466,7 +484,7 @@ static void remove_name(struct op *op, const diropargs3 *a, int flags)
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	struct handle gone;
 	bool known = false;
-	int e = get_dir_to_change(op, a, &op->obj, &wcc.before);
+	int e = get_dir_to_change(op, a, &wcc);
 
 	if (!e && name_is_dot(a->name))
 		e = strcmp(a->name, ".") ? -EEXIST : -EINVAL;
@@ -535,9 +553,10 @@ void op_rename(struct op *op)
 	int e = same_export(op->nfsd, &a->from.dir, &a->to.dir);
 
 	if (!e)
-		e = get_dir_to_change(op, &a->from, &op->obj, &from.before);
+		e = get_dir(op, &a->from, &op->obj);
 	if (!e)
-		e = get_dir_to_change(op, &a->to, &op->obj2, &to.before);
+		e = get_dir(op, &a->to, &op->obj2);
+	e = begin_change(op, e, &from, &to);
 	if (!e)
 		e = rename_name(op, a);
 	op->res.status = nfs_stat(e);
@@ -576,9 +595,10 @@ void op_link(struct op *op)
 	int e = same_export(op->nfsd, &a->file, &a->link.dir);
 
 	if (!e)
-		e = get_dir_to_change(op, &a->link, &op->obj, &wcc.before);
+		e = get_dir(op, &a->link, &op->obj);
 	if (!e)
 		e = object_get(op->nfsd, &a->file, &op->id, &op->obj2);
+	e = begin_change(op, e, &wcc, NULL);
 	if (!e)
 		e = link_name(op, a->link.name);
 	op->res.status = nfs_stat(e);

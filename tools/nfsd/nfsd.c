@@ -60,7 +60,7 @@ struct server {
 };
 
 static const char help[] =
-        "usage: rpcrdma nfsd --export DIR[:/NAME]... [OPTION]...\n"
+        "usage: rpcrdma nfsd --export DIR[:/NAME][,wcc]... [OPTION]...\n"
         "\n"
         "Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
         "until SIGINT, SIGTERM or SIGHUP.  Prints `listening ADDR:PORT PROVIDER "
@@ -70,9 +70,12 @@ static const char help[] =
         "-v tells on standard error of clients that come and go.\n"
         "\n"
         "options:\n"
-        "  --export DIR[:/NAME]    export DIR as /NAME (default: under its own path);\n"
+        "  --export DIR[:/NAME][,wcc]  export DIR as /NAME (default: under its own "
+        "path);\n"
         "                          repeatable.  What is mounted beneath is not "
-        "exported\n"
+        "exported.\n"
+        "                          wcc: nobody else changes its directories, so that\n"
+        "                          clients may keep them over changes of their own\n"
         "  --listen ADDR[:PORT]    listen there (any address, port 20049); "
         "repeatable;\n"
         "                          port 0 takes a free one\n"

@@ -22,6 +22,7 @@
  *   tcpd.c     connections and records of TCP
  *   fs.c       file systems: what may sleep there, their workers
  *   worker.c   threads for what may sleep
+ *   wcc.c      attributes before and after, locks that make them one
  *   stable.c   what must be on storage, and when
  *   warn.c     lines of standard error about storage that fails
  *
@@ -59,6 +60,7 @@ enum {
 	NFSD_WALK_SLOTS = 16384,
 	NFSD_MAX_DEPTH = 128,  /* directories on a path, where one is climbed */
 	NFSD_MAX_THREADS = 64, /* of one file system */
+	NFSD_WCC_LOCKS = 64,   /* of its directories, and of its files */
 };
 
 /* In the engine's thread: it would sleep, and is a worker's.  No status of NFS. */
@@ -109,6 +111,7 @@ struct filesystem {
 	enum fs_kind { FS_ASLEEP, FS_CACHING, FS_AWAKE } kind;
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
+	pthread_mutex_t dirs[NFSD_WCC_LOCKS], files[NFSD_WCC_LOCKS]; /* by inode */
 };
 
 /* The one of the descriptor of an export's root; for as long as the nfsd. */
@@ -192,12 +195,13 @@ struct export
 	struct filesystem *fs;
 	uint32_t id;    /* in handles */
 	bool by_handle; /* the kernel opens handles for us */
+	bool wcc;       /* nobody else changes it */
 	pthread_mutex_t walk_lock;
 	struct walk_slot *walk; /* NULL if by_handle; by walk_lock */
 	struct walk_pace pace;  /* by walk_lock */
 };
 
-/* Adds "DIR[:/NAME]".  Messages are printed; 0 or -EINVAL. */
+/* Adds "DIR[:/NAME][,wcc]".  Messages are printed; 0 or -EINVAL. */
 int export_add(struct nfsd *, const char *spec);
 /* Opens all of them; the secret must have been loaded.  0, or negative errno
  * after a message. */
@@ -515,7 +519,10 @@ struct op {
 	bool set_after;             /* attributes, after the object was made */
 	struct handle made;         /* what the results' handle points at */
 	bool quick;                 /* nothing but what caches have */
+	bool tries;                 /* locks are not waited for */
 	bool later;                 /* ... which was not enough */
+	pthread_mutex_t *held[3];   /* wcc.c; given up after the procedure */
+	unsigned n_held;
 	void *buf;                  /* of READ, and its size */
 	size_t buf_len;
 	char head[NFS3_RESULT_BYTES];
@@ -568,8 +575,13 @@ nfsstat3 nfs_stat(int error);
 void attr_from_statx(const struct export *, const struct statx *, fattr3 *ret);
 void attr_post(struct object *, post_op_attr *ret);
 void attr_post_statx(const struct export *, const struct statx *, post_op_attr *ret);
-void attr_pre(struct object *, pre_op_attr *ret);
 void attr_pre_statx(const struct statx *, pre_op_attr *ret);
+/* wcc.c.  Waits until nobody else changes the object, or two directories, for a client;
+ * until the procedure is over.  A file may follow its directory.  0 or NFSD_LATER. */
+int wcc_lock(struct op *, const struct object *, const struct object *or_null);
+void wcc_unlock(struct op *);
+/* The attributes before, if they may be given. */
+void wcc_before(const struct object *, const struct statx *, pre_op_attr *ret);
 /* Checks the values that XDR lets pass.  0, or -EINVAL. */
 int attr_check(const sattr3 *);
 /* Applies all that is set; the thread acts as the caller. */

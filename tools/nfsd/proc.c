@@ -326,7 +326,21 @@ static uint64_t cost(const struct op *op, const struct rpcrdma_piece *args, unsi
 	return bytes + (room < NFSD_MAX_IO ? room : NFSD_MAX_IO);
 }
 
-/* The procedure, as the caller, and its answer. */
+/* The procedure; false: it would have slept, and nothing has happened. */
+static bool attempt(struct op *op)
+{
+	op->type->run(op);
+	wcc_unlock(op);
+	if (!op->later)
+		return true;
+	op->later = false;
+	op->sync_fd[0] = op->sync_fd[1] = -1;
+	put_objects(op);
+	fail(op, NFS3_OK);
+	return false;
+}
+
+/* In a worker: the procedure, as the caller, and its answer. */
 static void run(struct op *op)
 {
 	if (ident_enter(&op->id)) {
@@ -334,7 +348,7 @@ static void run(struct op *op)
 		(void)rpcrdma_request_error(op->req, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	op->type->run(op);
+	(void)attempt(op); /* it may sleep */
 	wait_for_storage(op);
 	finish(op);
 }
@@ -347,19 +361,33 @@ static void run_job(struct job *job)
 /* By what caches have; false: nothing has happened. */
 static bool run_quickly(struct op *op)
 {
+	bool done;
+
 	if (op->type->run == op_lookup && (op->nfsd->apart || ident_enter(&op->id)))
 		return false;
 	op->quick = true;
-	op->type->run(op);
+	done = attempt(op);
 	op->quick = false;
-	if (!op->later) {
+	if (done)
 		finish(op);
-		return true;
+	return done;
+}
+
+/* Where nothing sleeps; false: another thread is at the same object. */
+static bool run_here(struct op *op)
+{
+	bool done;
+
+	if (ident_enter(&op->id))
+		return false;
+	op->tries = true;
+	done = attempt(op);
+	op->tries = false;
+	if (done) {
+		wait_for_storage(op);
+		finish(op);
 	}
-	op->later = false;
-	put_objects(op);
-	fail(op, NFS3_OK);
-	return false;
+	return done;
 }
 
 /* In the engine's thread, with arguments decoded. */
@@ -373,10 +401,8 @@ static void begin(struct op *op, uint64_t bytes)
 		finish(op);
 		return;
 	}
-	if (fs->kind == FS_AWAKE && !d->apart) {
-		run(op);
+	if (fs->kind == FS_AWAKE && !d->apart && run_here(op))
 		return;
-	}
 	if (op->type->caches && fs->kind != FS_ASLEEP && run_quickly(op))
 		return;
 	op->job = (struct job){.run = run_job, .bytes = bytes};

@@ -4,8 +4,8 @@
  * answer while the path STUCK_WHILE exists: what may sleep in a real one sleeps.  With
  * STUCK_REMOTE it is one of another host, whose attributes must be asked for, too.
  *
- * SLOW_US: each change of a file or directory anywhere takes so much longer, after it
- * was made: what others did meanwhile shows in the attributes.
+ * SLOW_US: each READ and each change of a file or directory anywhere takes so much
+ * longer, after it was made: what others did meanwhile shows in the attributes.
  *
  * Where the kernel promises not to sleep (preadv2 with RWF_NOWAIT, openat2 with
  * RESOLVE_CACHED) nothing is changed.
@@ -63,7 +63,7 @@ static void sleep_there(int there)
 		usleep(10000);
 }
 
-static long change(long result)
+static long slowly(long result)
 {
 	const char *slow = getenv("SLOW_US");
 	int e = errno;
@@ -90,7 +90,7 @@ static int open_at(int dir, const char *name, int flags, mode_t mode)
 
 	sleep_there(at_beneath(dir, name));
 	fd = syscall(SYS_openat, dir, name, flags, mode);
-	return (int)(flags & O_CREAT ? change(fd) : fd);
+	return (int)(flags & O_CREAT ? slowly(fd) : fd);
 }
 
 SHOWN int openat(int dir, const char *name, int flags, ...)
@@ -134,7 +134,7 @@ SHOWN int open_by_handle_at(int mount_fd, struct file_handle *h, int flags)
 static ssize_t write_at(int fd, const void *buf, size_t n, off_t offset)
 {
 	sleep_there(fd_beneath(fd));
-	return change(syscall(SYS_pwrite64, fd, buf, n, offset));
+	return slowly(syscall(SYS_pwrite64, fd, buf, n, offset));
 }
 
 SHOWN ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
@@ -150,7 +150,7 @@ SHOWN ssize_t pwrite64(int fd, const void *buf, size_t n, off_t offset)
 static ssize_t read_at(int fd, void *buf, size_t n, off_t offset)
 {
 	sleep_there(fd_beneath(fd));
-	return syscall(SYS_pread64, fd, buf, n, offset);
+	return slowly(syscall(SYS_pread64, fd, buf, n, offset));
 }
 
 SHOWN ssize_t pread(int fd, void *buf, size_t n, off_t offset)
@@ -178,19 +178,19 @@ SHOWN int fdatasync(int fd)
 SHOWN int unlinkat(int dir, const char *name, int flags)
 {
 	sleep_there(at_beneath(dir, name));
-	return (int)change(syscall(SYS_unlinkat, dir, name, flags));
+	return (int)slowly(syscall(SYS_unlinkat, dir, name, flags));
 }
 
 SHOWN int mkdirat(int dir, const char *name, mode_t mode)
 {
 	sleep_there(at_beneath(dir, name));
-	return (int)change(syscall(SYS_mkdirat, dir, name, mode));
+	return (int)slowly(syscall(SYS_mkdirat, dir, name, mode));
 }
 
 SHOWN int renameat(int from, const char *old, int to, const char *name)
 {
 	sleep_there(at_beneath(from, old) || at_beneath(to, name));
-	return (int)change(syscall(SYS_renameat, from, old, to, name));
+	return (int)slowly(syscall(SYS_renameat, from, old, to, name));
 }
 
 SHOWN int close(int fd)
