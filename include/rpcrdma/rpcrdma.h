@@ -422,6 +422,17 @@ RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
  * once or later, from any thread.  It must answer even if the caller is gone. */
 typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 
+/* What is done with a Call that comes again. */
+enum rpcrdma_once {
+	RPCRDMA_EXECUTE_AGAIN = 0, /* it is executed again */
+	RPCRDMA_EXECUTE_ONCE = 1, /* not idempotent: the reply of the first one is kept,
+				     and is its answer */
+	/* Idempotent, but late it would undo what was done since: while the first one
+	 * is being executed it waits for that one's reply, which is not kept.  Of its
+	 * arguments the first 512 octets are compared. */
+	RPCRDMA_EXECUTE_ONE_AT_A_TIME = 2,
+};
+
 /* A procedure and its upper-layer binding.                      [v2 §A, A.1] */
 struct rpcrdma_procedure {
 	const char *name; /* for statistics */
@@ -429,8 +440,7 @@ struct rpcrdma_procedure {
 	uint8_t max_read_items; /* eligible arguments: Read chunks allowed */
 	uint8_t max_write_items; /* eligible results: Write chunks allowed */
 	uint32_t max_read_bytes; /* of one eligible argument; 0 = connection's limit */
-	bool execute_once; /* not idempotent: its replies are remembered, and a Call
-			      that comes again gets the old one */
+	uint8_t execute_once; /* an enum rpcrdma_once */
 };
 
 struct rpcrdma_program {
@@ -450,7 +460,8 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
 				    const struct rpcrdma_program *, void *arg);
 
 /* Memory for replies of execute_once procedures, default 8 MiB; 0 = they are not
- * remembered.  A Call is known again by the caller's address without its port,
+ * remembered, and every Call is executed.
+ * A Call is known again by the caller's address without its port,
  * XID, program, version, procedure, and a checksum of credential and arguments.
  * Replies are kept for five minutes, counted anew when they are asked for; if there
  * is no room the oldest go first.  One caller has at most half of the memory.

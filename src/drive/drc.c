@@ -12,7 +12,8 @@ enum {
 	DEFAULT_AGE_S = 300,
 	BYTES_PER_BUCKET = 1024, /* about what an entry takes */
 	MAX_BUCKETS = 1 << 20,
-	MALLOC_COST = 16,        /* what an allocation costs beyond its size */
+	MALLOC_COST = 16,  /* what an allocation costs beyond its size */
+	BRIEF_BYTES = 512, /* of the arguments that are compared */
 };
 
 /* An address without port; IPv4 as IPv6 has it. */
@@ -46,7 +47,7 @@ struct rr_drc_entry {
 	struct rr_drc_caller *caller;
 	struct key key;
 	unsigned held;
-	bool complete;
+	bool complete, brief;
 	rr_time since; /* complete, or last asked for */
 	size_t bytes;  /* with the body */
 	struct rr_rpc_reply status;
@@ -98,11 +99,21 @@ static size_t pad_of(const struct rpcrdma_piece *p)
 	return p->item ? -p->len & 3 : 0;
 }
 
+/* Octets of the arguments, of which @left are still to be added. */
+static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_t *left)
+{
+	size_t n = (size_t)RR_MIN(*left, (uint64_t)len);
+
+	if (n)
+		rr_siphash_add(h, base, n);
+	*left -= n;
+}
+
 /* An item counts with its padding, as it has it when it travels inline.  What is
  * compared is hashed as well: a caller that chooses it cannot choose the bucket. */
 static void key_from(const struct rr_drc *d, const struct sockaddr_storage *caller,
                      const struct rr_rpc_call *c, const struct rpcrdma_piece *args,
-                     unsigned n, struct key *ret)
+                     unsigned n, uint64_t most, struct key *ret)
 {
 	static const uint8_t zero[3];
 	struct rr_siphash h;
@@ -119,8 +130,8 @@ static void key_from(const struct rr_drc *d, const struct sockaddr_storage *call
 	rr_siphash_add(&h, ret, sizeof(*ret));
 	add_cred(&h, &c->cred);
 	for (unsigned i = 0; i < n; i++) {
-		rr_siphash_add(&h, args[i].base, args[i].len);
-		rr_siphash_add(&h, zero, pad_of(&args[i]));
+		add_args(&h, args[i].base, args[i].len, &most);
+		add_args(&h, zero, pad_of(&args[i]), &most);
 	}
 	ret->digest = rr_siphash_end(&h);
 }
@@ -331,12 +342,16 @@ static void let_go(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
 	RR_ASSERT(e->held);
 	if (--e->held)
 		return;
+	if (e->brief) {
+		free_entry(d, e);
+		return;
+	}
 	e->since = now;
 	rr_list_push(&d->idle, &e->idle);
 	rr_list_push(&e->caller->idle, &e->of_caller);
 }
 
-static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key,
+static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key, bool brief,
                                  struct rr_drc_waiter *w, rr_time now,
                                  struct rr_drc_entry **ret)
 {
@@ -359,8 +374,21 @@ static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key,
 		put_caller(d, c);
 		return RR_DRC_REFUSED;
 	}
+	e->brief = brief;
 	*ret = e;
 	return RR_DRC_NEW;
+}
+
+static enum rr_drc_verdict lock_and_begin(struct rr_drc *d, const struct key *key,
+                                          bool brief, struct rr_drc_waiter *w,
+                                          rr_time now, struct rr_drc_entry **ret)
+{
+	enum rr_drc_verdict v;
+
+	pthread_mutex_lock(&d->lock);
+	v = begin(d, key, brief, w, now, ret);
+	pthread_mutex_unlock(&d->lock);
+	return v;
 }
 
 enum rr_drc_verdict rr_drc_begin(struct rr_drc *d,
@@ -370,17 +398,29 @@ enum rr_drc_verdict rr_drc_begin(struct rr_drc *d,
                                  struct rr_drc_waiter *w, rr_time now,
                                  struct rr_drc_entry **ret)
 {
-	enum rr_drc_verdict v;
 	struct key key;
 
 	*ret = NULL;
 	if (!d->o.bytes)
 		return RR_DRC_NEW;
-	key_from(d, caller, c, args, n_args, &key);
-	pthread_mutex_lock(&d->lock);
-	v = begin(d, &key, w, now, ret);
-	pthread_mutex_unlock(&d->lock);
-	return v;
+	key_from(d, caller, c, args, n_args, UINT64_MAX, &key);
+	return lock_and_begin(d, &key, false, w, now, ret);
+}
+
+enum rr_drc_verdict rr_drc_begin_briefly(struct rr_drc *d,
+                                         const struct sockaddr_storage *caller,
+                                         const struct rr_rpc_call *c,
+                                         const struct rpcrdma_piece *args,
+                                         unsigned n_args, struct rr_drc_waiter *w,
+                                         rr_time now, struct rr_drc_entry **ret)
+{
+	struct key key;
+
+	*ret = NULL;
+	if (!d->o.bytes)
+		return RR_DRC_NEW;
+	key_from(d, caller, c, args, n_args, BRIEF_BYTES, &key);
+	return lock_and_begin(d, &key, true, w, now, ret);
 }
 
 /* -- replies -------------------------------------------------------------------------
@@ -437,18 +477,20 @@ void rr_drc_complete(struct rr_drc *d, struct rr_drc_entry *e,
 	RR_ASSERT(n <= RPCRDMA_MAX_PIECES);
 	pthread_mutex_lock(&d->lock);
 	RR_ASSERT(!e->complete);
-	if (keep(d, e, results, n))
+	/* Of a brief one nobody else would ask: then nothing is kept, nor made room
+	 * for. */
+	if ((e->brief && e->held == 1) || keep(d, e, results, n))
 		e->status = *status;
 	else
 		e->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
 	e->complete = true;
-	let_go(d, e, now);
 	while ((w = rr_list_pop(&e->waiters))) {
 		struct rr_drc_waiter *x =
 		        rr_container_of(w, struct rr_drc_waiter, link);
 
 		x->ready(x);
 	}
+	let_go(d, e, now);
 	pthread_mutex_unlock(&d->lock);
 }
 

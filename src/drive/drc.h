@@ -16,6 +16,10 @@
  * is answered from rr_drc_reply (DONE), or waits (WAIT) until the first one is
  * complete and its waiter says so.
  *
+ * A Call may also be remembered briefly: only while it is being executed, by the head
+ * of its arguments.  Then repetitions WAIT for its reply, and the last that holds the
+ * entry takes it away.
+ *
  * Who has an entry holds it, and what is held stays: the executing request
  * until rr_drc_complete, others until rr_drc_put or rr_drc_leave.  The end of a
  * connection takes no reply out of here.
@@ -86,11 +90,14 @@ void rr_drc_fini(struct rr_drc *);
  * was told or rr_drc_leave.  @ret_entry is NULL when there is nothing to give back
  * (REFUSED; NEW without a cache, where rr_drc_complete takes NULL).
  */
-enum rr_drc_verdict rr_drc_begin(struct rr_drc *, const struct sockaddr_storage *caller,
-				 const struct rr_rpc_call *,
-				 const struct rpcrdma_piece *args, unsigned n_args,
-				 struct rr_drc_waiter *w, rr_time now,
-				 struct rr_drc_entry **ret_entry);
+typedef enum rr_drc_verdict
+rr_drc_begin_fn(struct rr_drc *, const struct sockaddr_storage *caller,
+		const struct rr_rpc_call *, const struct rpcrdma_piece *args,
+		unsigned n_args, struct rr_drc_waiter *w, rr_time now,
+		struct rr_drc_entry **ret_entry);
+rr_drc_begin_fn rr_drc_begin;
+/* The same for a Call that is remembered only while it is being executed. */
+rr_drc_begin_fn rr_drc_begin_briefly;
 /* The executing request has its result; it holds the entry no longer. */
 void rr_drc_complete(struct rr_drc *, struct rr_drc_entry *, const struct rr_rpc_reply *,
 		     const struct rr_piece *results, unsigned n, rr_time now);

@@ -292,6 +292,8 @@ static void refuse_once(struct rpcrdma_request *q)
 static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
 {
 	struct rr_link *l = q->served->link;
+	bool briefly = q->proc->execute_once == RPCRDMA_EXECUTE_ONE_AT_A_TIME;
+	rr_drc_begin_fn *begin;
 	struct rr_rpc_call rpc = q->rpc;
 	const char *who;
 
@@ -305,8 +307,9 @@ static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage 
 	q->waiter.ready = first_is_done;
 	q->post.fn = replay_posted;
 	rr_list_init(&q->post.link);
-	switch (rr_drc_begin(cache_of(q), caller, &rpc, q->args, q->n_args, &q->waiter,
-	                     l->engine->now, &q->once)) {
+	begin = briefly ? rr_drc_begin_briefly : rr_drc_begin;
+	switch (begin(cache_of(q), caller, &rpc, q->args, q->n_args, &q->waiter,
+	              l->engine->now, &q->once)) {
 	case RR_DRC_NEW:
 		q->executing = true;
 		return true;

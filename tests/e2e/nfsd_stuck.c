@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "support/nfsd_ask.h"
+#include "support/proxy.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -320,6 +321,61 @@ static void a_full_queue_says_come_back_later(void **state)
 	stop();
 }
 
+/* -- a connection that is lost meanwhile ----------------------------------------------- */
+
+static unsigned long counter(const char *key)
+{
+	static char text[32768];
+	int fd = open(stats, O_RDONLY);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *at;
+
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, key);
+	assert_non_null(at);
+	return strtoul(at + strlen(key), NULL, 10);
+}
+
+static bool now(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+/* Its client sends it again: it is not executed once more, after what came later. */
+static void a_stuck_write_is_executed_once(void **state)
+{
+	static struct proxy proxy;
+	struct rpcrdma_conn *c;
+	struct ask *w = &writes[0];
+	uint64_t until;
+	nfs_fh3 fh;
+
+	(void)state;
+	start("4M");
+	proxy_start(&proxy, r.port);
+	c = ask_connect(&r, proxy.port);
+	fh = open_stuck_file();
+	stick();
+	ask_send(&r, c, w, NFSPROC3_WRITE, XDR_OF(WRITE3args),
+	         &(WRITE3args){.file = fh, .count = 8, .data_len = 8}, data, 8);
+	assert_false(ask_wait(&r, w, A_WHILE_MS));
+	proxy_arm(&proxy, now, NULL);
+	until = ask_now_ms() + WAIT_MS;
+	while (atomic_load(&proxy.connections) < 2 && ask_now_ms() < until)
+		(void)ask_wait(&r, w, 10);
+	assert_false(ask_wait(&r, w, A_WHILE_MS));
+	unstick();
+	assert_true(ask_wait(&r, w, WAIT_MS));
+	assert_int_equal(ask_stat(w), NFS3_OK);
+	rpcrdma_conn_close(c);
+	stop();
+	proxy_stop(&proxy);
+	assert_int_equal(counter("\"WRITE\":{\"calls\":"), 2); /* one was before */
+	assert_int_equal(counter("\"cache_waits\":"), 1);
+}
+
 /* -- the end -------------------------------------------------------------------------
  */
 
@@ -374,6 +430,7 @@ int main(void)
 	        T(a_remote_one_stops_only_itself),
 	        T(names_across_exports_are_refused_promptly),
 	        T(a_full_queue_says_come_back_later),
+	        T(a_stuck_write_is_executed_once),
 	        T(sigterm_waits_for_no_file_system),
 	};
 

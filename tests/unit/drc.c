@@ -31,6 +31,7 @@ struct ask {
 	struct rr_rpc_call call;
 	struct rpcrdma_piece args[3];
 	unsigned n_args;
+	bool brief;
 	struct rr_drc_waiter waiter;
 	struct rr_drc_entry *entry;
 };
@@ -74,8 +75,8 @@ static int begin_at(struct ask *a, rr_time now)
 {
 	struct sockaddr_storage ss = address(a->host, a->port);
 
-	return rr_drc_begin(&d, &ss, &a->call, a->args, a->n_args, &a->waiter, now,
-	                    &a->entry);
+	return (a->brief ? rr_drc_begin_briefly : rr_drc_begin)(
+	        &d, &ss, &a->call, a->args, a->n_args, &a->waiter, now, &a->entry);
 }
 
 static int begin(struct ask *a)
@@ -417,6 +418,88 @@ static void who_leaves_is_not_told(void **state)
 	expect_again(ask(1), "one");
 }
 
+/* -- remembered only while it is being executed --------------------------------------
+ */
+
+static struct ask brief(uint32_t xid)
+{
+	struct ask a = ask(xid);
+
+	a.brief = true;
+	return a;
+}
+
+static void a_brief_one_makes_others_wait_and_goes(void **state)
+{
+	struct ask first = brief(1), second = brief(1), late = brief(1);
+
+	assert_int_equal(begin(&first), RR_DRC_NEW);
+	assert_int_equal(begin(&second), RR_DRC_WAIT);
+	complete(&first, 0, "one", 3);
+	assert_int_equal(told, 1);
+	assert_int_equal(begin(&late), RR_DRC_DONE); /* while somebody has it */
+	expect_reply(&late, "one");
+	rr_drc_put(&d, late.entry, 0);
+	expect_reply(&second, "one");
+	rr_drc_put(&d, second.entry, 0);
+	assert_int_equal(d.entries, 0);
+	assert_true(is_new(brief(1)));
+}
+
+static void a_brief_one_that_nobody_asks_for_leaves_nothing(void **state)
+{
+	static const char reply[32 * KIB];
+	struct ask a = brief(1);
+	size_t before;
+
+	rr_drc_fini(&d);
+	make(64 * KIB, 0);
+	execute(ask(7), "seven");
+	before = d.bytes;
+	for (unsigned i = 0; i < 100; i++) {
+		assert_int_equal(begin(&a), RR_DRC_NEW);
+		complete(&a, 0, reply, sizeof(reply));
+		assert_int_equal(d.entries, 1);
+		assert_int_equal(d.bytes, before);
+	}
+	expect_again(ask(7), "seven"); /* no room was made for it */
+}
+
+static void who_leaves_a_brief_one_takes_it_away(void **state)
+{
+	struct ask first = brief(1), second = brief(1);
+
+	assert_int_equal(begin(&first), RR_DRC_NEW);
+	assert_int_equal(begin(&second), RR_DRC_WAIT);
+	complete(&first, 0, "one", 3);
+	assert_int_equal(d.entries, 1);
+	rr_drc_leave(&d, second.entry, &second.waiter, 0);
+	assert_int_equal(d.entries, 0);
+}
+
+static void of_a_brief_one_the_head_counts(void **state)
+{
+	static char data[2][2000];
+	struct ask first = brief(1), second = brief(1), shorter = brief(1),
+	           other = brief(1);
+
+	first.args[0] = (struct rpcrdma_piece){data[0], 2000, false};
+	data[1][512] = 'x';
+	second.args[0] = (struct rpcrdma_piece){data[1], 2000, false};
+	assert_int_equal(begin(&first), RR_DRC_NEW);
+	assert_int_equal(begin(&second), RR_DRC_WAIT);
+	shorter.args[0] = (struct rpcrdma_piece){data[0], 1999, false};
+	assert_int_equal(begin(&shorter), RR_DRC_NEW);
+	data[1][511] = 'x';
+	other.args[0] = second.args[0];
+	assert_int_equal(begin(&other), RR_DRC_NEW);
+	complete(&shorter, 0, NULL, 0);
+	complete(&other, 0, NULL, 0);
+	complete(&first, 0, NULL, 0);
+	rr_drc_put(&d, second.entry, 0);
+	assert_int_equal(d.entries, 0);
+}
+
 /* -- what stays and what goes
  * ---------------------------------------------------------- */
 
@@ -668,6 +751,7 @@ static void hostile_step(struct rr_rng *rng, struct ask *open, const void *junk)
 	snprintf(hosts[h], sizeof(hosts[h]), "10.1.%u.%u", h / 200, h % 200);
 	*a = ask((uint32_t)rr_rng_below(rng, 5000));
 	a->host = hosts[h];
+	a->brief = rr_rng_below(rng, 2);
 	switch (begin(a)) {
 	case RR_DRC_DONE:
 		rr_drc_put(&d, a->entry, 0);
@@ -800,6 +884,10 @@ int main(void)
 	        T(an_error_is_a_reply_too),
 	        T(a_call_that_is_being_executed_makes_others_wait),
 	        T(who_leaves_is_not_told),
+	        T(a_brief_one_makes_others_wait_and_goes),
+	        T(a_brief_one_that_nobody_asks_for_leaves_nothing),
+	        T(who_leaves_a_brief_one_takes_it_away),
+	        T(of_a_brief_one_the_head_counts),
 	        T(the_oldest_go_first),
 	        T(what_was_asked_for_is_young_again),
 	        T(what_is_being_executed_stays),

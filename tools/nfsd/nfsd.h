@@ -495,7 +495,7 @@ struct op_type {
 	uint32_t (*item_len)(const union nfs_args *); /* arguments end with an item */
 	void (*run)(struct op *);
 	bool null; /* any credential will do */
-	bool once; /* not idempotent: its replies are remembered */
+	uint8_t once; /* enum rpcrdma_once */
 	bool caches; /* @run heeds op->quick */
 };
 

@@ -41,17 +41,19 @@ static uint32_t symlink_item(const union nfs_args *a)
 	{                                                                              \
 		TYPE_OF(name, fn), .caches = true                                      \
 	}
-#define TYPE_ITEM(name, fn, item)                                                      \
+/* Executed again after another one, it would put old data back. */
+#define ONE_ITEM(name, fn, item)                                                       \
 	{                                                                              \
-		TYPE_OF(name, fn), .item_len = (item)                                  \
+		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONE_AT_A_TIME,              \
+		        .item_len = (item)                                             \
 	}
 #define ONCE(name, fn)                                                                 \
 	{                                                                              \
-		TYPE_OF(name, fn), .once = true                                        \
+		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONCE                        \
 	}
 #define ONCE_ITEM(name, fn, item)                                                      \
 	{                                                                              \
-		TYPE_OF(name, fn), .once = true, .item_len = (item)                    \
+		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONCE, .item_len = (item)    \
 	}
 
 static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
@@ -62,7 +64,7 @@ static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
         [NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
         [NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
         [NFSPROC3_READ] = CACHES(READ, op_read),
-        [NFSPROC3_WRITE] = TYPE_ITEM(WRITE, op_write, write_item),
+        [NFSPROC3_WRITE] = ONE_ITEM(WRITE, op_write, write_item),
         [NFSPROC3_CREATE] = ONCE(CREATE, op_create),
         [NFSPROC3_MKDIR] = ONCE(MKDIR, op_mkdir),
         [NFSPROC3_SYMLINK] = ONCE_ITEM(SYMLINK, op_symlink, symlink_item),
