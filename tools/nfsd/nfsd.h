@@ -111,6 +111,7 @@ struct filesystem {
 	enum fs_kind { FS_ASLEEP, FS_CACHING, FS_AWAKE } kind;
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
+	_Atomic unsigned left; /* MNTs over TCP that nobody waits for any more */
 	pthread_mutex_t dirs[NFSD_WCC_LOCKS], files[NFSD_WCC_LOCKS]; /* by inode */
 };
 

@@ -8,13 +8,15 @@
  * Where the procedure runs is said in begin(): what names no file system and what is
  * on one that never sleeps, here; what caches may answer is tried here, and run
  * anew by a worker if they do not; all else in a worker of the file system.  A call of
- * MOUNT that came by TCP comes from that thread and is never tried.
+ * MOUNT that came by TCP is not waited for longer than other callers can be kept
+ * waiting.
  *
  * Malformed arguments are GARBAGE_ARGS, unknown credentials AUTH_ERROR; all
  * else is a status within the results.
  */
 #include "nfsd.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -438,27 +440,105 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 
 /* ---- MOUNT over TCP -------------------------------------------------------------- */
 
-int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, void *ret,
-                      size_t size, size_t *ret_len, uint32_t *ret_auth_stat)
-{
-	const struct rpcrdma_piece args = {call->args, call->args_len, false};
-	struct rpcrdma_piece pieces[2];
-	struct op op;
-	int n, status;
+enum { MNT_SECONDS = 2 }; /* that a thread for all callers waits */
 
-	if (proc >= RPCRDMA_MOUNT3_PROCEDURES)
-		return RPCRDMA_PROC_UNAVAIL;
-	op_init(&op, d, &mount_types[proc]);
-	op.tcp = call;
-	status = check(&op, &call->cred, &args, 1, ret_auth_stat);
-	if (status)
-		return status;
-	if (!op.type->null && ident_enter(&op.id)) {
-		release(&op);
-		return RPCRDMA_SYSTEM_ERR;
+/* A MNT that may sleep, and its thread that waits for it only so long. */
+struct waited {
+	struct op op; /* first */
+	struct mount_call call;
+	struct filesystem *fs;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool done, left;
+};
+
+static void free_waited(struct waited *w)
+{
+	pthread_cond_destroy(&w->changed);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+static void run_waited(struct job *job)
+{
+	struct waited *w = (struct waited *)job; /* its first member's first */
+	bool left;
+
+	if (ident_enter(&w->op.id))
+		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
+	else
+		w->op.type->run(&w->op);
+	pthread_mutex_lock(&w->lock);
+	w->done = true;
+	left = w->left;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	if (!left)
+		return;
+	w->fs->left--;
+	release(&w->op);
+	free_waited(w);
+}
+
+static bool wait_for(struct waited *w)
+{
+	struct timespec until;
+	bool done;
+	int e = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += MNT_SECONDS;
+	pthread_mutex_lock(&w->lock);
+	while (!w->done && e != ETIMEDOUT)
+		e = pthread_cond_timedwait(&w->changed, &w->lock, &until);
+	done = w->done;
+	w->left = !done;
+	if (!done)
+		w->fs->left++;
+	pthread_mutex_unlock(&w->lock);
+	return done;
+}
+
+/* Has a worker run it, and takes its results.  False: it does not answer, and @op is
+ * gone; nor is it asked again before it has answered. */
+static bool run_elsewhere(struct op *op, struct filesystem *fs)
+{
+	struct waited *w = fs->left ? NULL : malloc(sizeof(*w));
+
+	if (!w) {
+		release(op);
+		return false;
 	}
-	op.type->run(&op);
-	n = results(&op, pieces);
+	w->op = *op;
+	w->call = *op->tcp;
+	w->op.tcp = &w->call;
+	w->op.job = (struct job){.run = run_waited, .bytes = sizeof(*w)};
+	w->fs = fs;
+	w->done = w->left = false;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	if (fs_give(op->nfsd, fs, &w->op.job)) {
+		release(&w->op);
+		free_waited(w);
+		return false;
+	}
+	if (!wait_for(w))
+		return false;
+	op->res = w->op.res;
+	op->made = w->op.made;
+	if (!op->res.status) /* the handle lies in what goes now */
+		op->res.mnt.mountres3_u.mountinfo.fhandle.fhandle3_val =
+		        (char *)op->made.octets;
+	free_waited(w);
+	return true;
+}
+
+/* Copies the results to @ret; 0, or a status for the caller. */
+static int gather(struct op *op, void *ret, size_t size, size_t *ret_len)
+{
+	struct rpcrdma_piece pieces[2];
+	int n = results(op, pieces);
+
 	if (n < 0)
 		return RPCRDMA_SYSTEM_ERR;
 	*ret_len = 0;
@@ -469,6 +549,29 @@ int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, vo
 		*ret_len += pieces[i].len;
 	}
 	return 0;
+}
+
+int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, void *ret,
+                      size_t size, size_t *ret_len, uint32_t *ret_auth_stat)
+{
+	const struct rpcrdma_piece args = {call->args, call->args_len, false};
+	struct filesystem *fs;
+	struct op op;
+	int status;
+
+	if (proc >= RPCRDMA_MOUNT3_PROCEDURES)
+		return RPCRDMA_PROC_UNAVAIL;
+	op_init(&op, d, &mount_types[proc]);
+	op.tcp = call;
+	status = check(&op, &call->cred, &args, 1, ret_auth_stat);
+	if (status)
+		return status;
+	fs = op.type->args ? mount_fs(&op) : NULL;
+	if (!fs)
+		op.type->run(&op);
+	else if (!run_elsewhere(&op, fs))
+		return RPCRDMA_SYSTEM_ERR;
+	return gather(&op, ret, size, ret_len);
 }
 
 /* ---- The tables ----------------------------------------------------------------- */
