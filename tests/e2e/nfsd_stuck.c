@@ -230,7 +230,7 @@ static void others_are_served(void)
 {
 	nfs_fh3 fh;
 
-	start("4M");
+	start("16M");
 	assert_int_equal(chmod(r.exp, 0777), 0); /* for the tools, who may be root */
 	fh = open_stuck_file();
 	stick();
@@ -272,7 +272,7 @@ static void names_across_exports_are_refused_promptly(void **state)
 	uint64_t t;
 
 	(void)state;
-	start("4M");
+	start("16M");
 	stick();
 	t = ask_now_ms();
 	a = (RENAME3args){rig_in(r.root, "a"), rig_in(stuck, "b")};
@@ -296,7 +296,7 @@ static void a_full_queue_says_come_back_later(void **state)
 
 	(void)state;
 	setenv("STUCK_REMOTE", "1", 1);
-	start("4M");
+	start("16M");
 	fh = open_stuck_file();
 	stick();
 	for (unsigned i = 0; i < FLOOD; i++) {
@@ -321,7 +321,8 @@ static void a_full_queue_says_come_back_later(void **state)
 	stop();
 }
 
-/* -- a connection that is lost meanwhile ----------------------------------------------- */
+/* -- a connection that is lost meanwhile
+ * ----------------------------------------------- */
 
 static unsigned long counter(const char *key)
 {
@@ -353,7 +354,7 @@ static void a_stuck_write_is_executed_once(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	start("4M");
+	start("16M");
 	proxy_start(&proxy, r.port);
 	c = ask_connect(&r, proxy.port);
 	fh = open_stuck_file();
@@ -398,7 +399,7 @@ static void sigterm_waits_for_no_file_system(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	start("4M");
+	start("16M");
 	fh = open_stuck_file();
 	stick();
 	ask_stuck(fh);

@@ -19,7 +19,10 @@
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-enum { RELATIME_SECONDS = 23 * 3600 }; /* the kernel's day, with a margin */
+enum {
+	RELATIME_SECONDS = 23 * 3600, /* the kernel's day, with a margin */
+	STUCK_NS = 1000000000,        /* without an end of any request */
+};
 
 static enum fs_kind kind_of(int fd)
 {
@@ -91,17 +94,28 @@ bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 	       now.tv_sec - st->stx_atime.tv_sec >= RELATIME_SECONDS;
 }
 
-/* Of the memory that other file systems leave, one has half at most: however many do
- * not answer, there is some for the next. */
+/*
+ * Of the memory that other file systems leave, one that does not answer has half at
+ * most: however many there are, there is some for the next.  One that is only slow may
+ * have three quarters, since a client that is told to come back does so after seconds.
+ */
 static bool has_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 {
-	uint64_t others = 0, mine = workers_bytes(&fs->workers), left;
+	uint64_t mine = workers_bytes(&fs->workers) + bytes, left, all, used;
+	struct rpcrdma_budget b;
 
-	for (unsigned i = 0; i < d->n_fs; i++)
+	rpcrdma_budget_get(&b);
+	left = all = b.limit_bytes - b.connections_bytes;
+	used = b.used_bytes - b.connections_bytes;
+	for (unsigned i = 0; i < d->n_fs; i++) {
+		uint64_t n = workers_bytes(&d->fs[i].workers);
+
 		if (&d->fs[i] != fs)
-			others += workers_bytes(&d->fs[i].workers);
-	left = d->queue_bytes > others ? d->queue_bytes - others : 0;
-	return bytes <= left / 2 && mine <= left / 2 - bytes;
+			left -= n < left ? n : left;
+	}
+	if (!workers_stuck(&fs->workers, STUCK_NS))
+		return mine <= left / 4 * 3;
+	return mine <= left / 2 && used <= all / 2;
 }
 
 int fs_give(struct nfsd *d, struct filesystem *fs, struct job *job)

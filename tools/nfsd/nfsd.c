@@ -595,17 +595,6 @@ static int set_gss(struct server *s)
 	return e;
 }
 
-/* The process's memory: what waits in queues is a part of it. */
-static void set_memory(struct server *s)
-{
-	struct rpcrdma_budget b;
-
-	if (s->memory)
-		(void)!rpcrdma_budget_set(s->memory); /* in range */
-	rpcrdma_budget_get(&b);
-	s->nfsd.queue_bytes = b.limit_bytes;
-}
-
 static int set_up(struct server *s)
 {
 	int e;
@@ -613,7 +602,8 @@ static int set_up(struct server *s)
 	s->umask = umask(077);
 	(void)umask(s->umask); /* no other way to ask */
 	s->nfsd.threads = (unsigned)s->threads;
-	set_memory(s);
+	if (s->memory)
+		(void)!rpcrdma_budget_set(s->memory); /* in range */
 	nfsd_new_verf(&s->nfsd);
 	e = export_load_secret(&s->nfsd, s->state_dir);
 	if (!e)

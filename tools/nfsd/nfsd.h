@@ -88,6 +88,7 @@ struct workers {
 	struct job *first, **last;
 	unsigned n_jobs, n, n_idle, n_running, max;
 	uint64_t bytes; /* of jobs, those that run included */
+	uint64_t moved; /* when a job ended, or the first one came */
 	bool stop;
 	struct worker all[NFSD_MAX_THREADS];
 };
@@ -96,6 +97,8 @@ void workers_init(struct workers *, unsigned max);
 /* -EAGAIN: there is no thread for it; -ESHUTDOWN after workers_stop. */
 int workers_give(struct workers *, struct job *);
 uint64_t workers_bytes(struct workers *);
+/* Have they work, and has none of it come to its end for so long? */
+bool workers_stuck(struct workers *, uint64_t ns);
 /* Jobs that have not ended. */
 unsigned workers_left(struct workers *);
 /* Waits until all that was given has run, or until @until (monotonic): then false.
@@ -402,7 +405,6 @@ struct nfsd {
 	struct object_cache objects;
 	struct filesystem fs[NFSD_MAX_EXPORTS];
 	unsigned n_fs, threads; /* threads: of each */
-	uint64_t queue_bytes;   /* that requests may hold, of all file systems */
 	_Atomic uint64_t sync_failures;
 	pthread_mutex_t lock; /* of the following */
 	uint8_t write_verf[NFS3_WRITEVERFSIZE];

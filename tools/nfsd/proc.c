@@ -47,7 +47,7 @@ static uint32_t symlink_item(const union nfs_args *a)
 #define ONE_ITEM(name, fn, item)                                                       \
 	{                                                                              \
 		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONE_AT_A_TIME,              \
-		        .item_len = (item)                                             \
+		                   .item_len = (item)                                  \
 	}
 #define ONCE(name, fn)                                                                 \
 	{                                                                              \

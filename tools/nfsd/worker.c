@@ -8,6 +8,7 @@
  * others of the same queue wait; whoever gives jobs bounds what they hold.
  */
 #include "nfsd.h"
+#include "tool.h"
 #include <errno.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ static void *work(void *arg)
 		j->run(j);
 		pthread_mutex_lock(&w->lock);
 		w->n_running--;
+		w->moved = tool_now_ns();
 		w->bytes -= bytes;
 	}
 	me->state = WORKER_ENDED;
@@ -115,6 +117,8 @@ int workers_give(struct workers *w, struct job *j)
 	if (e && w->n && !w->stop)
 		e = 0; /* later, by one of those that there are */
 	if (!e) {
+		if (!w->n_jobs && !w->n_running)
+			w->moved = tool_now_ns();
 		*w->last = j;
 		w->last = &j->next;
 		w->n_jobs++;
@@ -133,6 +137,16 @@ uint64_t workers_bytes(struct workers *w)
 	bytes = w->bytes;
 	pthread_mutex_unlock(&w->lock);
 	return bytes;
+}
+
+bool workers_stuck(struct workers *w, uint64_t ns)
+{
+	bool stuck;
+
+	pthread_mutex_lock(&w->lock);
+	stuck = w->n_running && tool_now_ns() - w->moved > ns;
+	pthread_mutex_unlock(&w->lock);
+	return stuck;
 }
 
 unsigned workers_left(struct workers *w)
