@@ -17,7 +17,9 @@ fi
 start_server
 umask 022
 see() {
-	(cd "$1" && find . -printf "%P %y %m %n %U %s\n" | LC_ALL=C sort
+	stat -c %a "$1"
+	chmod 755 "$1" # so that whoever runs this may look
+	(cd "$1" && find . -mindepth 1 -printf "%P %y %m %n %U %s\n" | LC_ALL=C sort
 		find . -type f -exec sha256sum {} + | LC_ALL=C sort -k2)
 }
 mkdir src "$EXP/src"
