@@ -81,7 +81,9 @@ run 1 cp -r src/d "$URL/src/f" && says err "$URL/src/f: not a directory"
 random big 3000000
 mkdir "$EXP/clash/big"
 run 1 cp --stats stats big "$URL/clash" && says err "clash/big: a directory"
-says stats '"rdma_reads":0'
+says stats '"bytes_read_chunk":0,'
+run 0 cp --stats stats big "$URL/big" # the counter does count
+grep -q '"bytes_read_chunk":3000000' stats || fail "$(cat stats)"
 
 # onto itself, by whatever name
 echo 1 >"$EXP/one" && ln "$EXP/one" "$EXP/two" && ln -s one "$EXP/sym"
