@@ -6,8 +6,8 @@
  * message or its parts sent -> WAITING -> the Reply (answer.c) -> ENDING,
  * while regions are invalidated and Sends complete -> DONE.
  *
- * A call has two lifetimes, that of its Reply and that of its Sends: only when
- * both are over, and no region is accessible, does CALL_DONE come.  A Reply that
+ * A call has two lifetimes, that of its Reply and that of the Sends that refer to its
+ * memory: only when both are over, and no region is accessible, does CALL_DONE come.  A Reply that
  * breaks a rule in one of its parts decides the call, which then is DRAINING until
  * the last part, for that one invalidates a region by right.  From rr_call_end on the
  * call's XID is free and late messages for it are dropped. Outstanding XIDs are found
@@ -262,8 +262,11 @@ static void send_part(struct rr_conn *c, struct rr_call_state *s)
 		rr_call_end(c, s, -ENOMEM);
 		return;
 	}
-	x->call = s;
-	s->sends_out++;
+	x->of_call = true;
+	if (x->refers) { /* else all of it is a copy, and the call may end before */
+		x->call = s;
+		s->sends_out++;
+	}
 	c->n_awaited += !s->awaited;
 	s->awaited = true;
 	rr_list_del(&s->call->link);
@@ -348,8 +351,32 @@ static int verdict(const struct rr_call_state *s)
 	return s->status;
 }
 
+/* A call that was given up ends once the provider gives its memory back.  A peer
+ * that reads nothing could prevent that: the connection ends instead. */
+static void expect_end(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (s->phase != RR_CALL_ENDING || s->overdue)
+		return;
+	s->overdue = true;
+	if (!c->n_overdue++ && c->cfg.drain_ns != RR_TIME_NEVER)
+		c->overdue_at = c->now + c->cfg.drain_ns;
+}
+
+static void expected_end(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (!s->overdue)
+		return;
+	s->overdue = false;
+	c->n_overdue--;
+	if (!c->n_overdue || c->cfg.drain_ns == RR_TIME_NEVER)
+		c->overdue_at = RR_TIME_NEVER;
+	else
+		c->overdue_at = c->now + c->cfg.drain_ns;
+}
+
 static void done(struct rr_conn *c, struct rr_call_state *s)
 {
+	expected_end(c, s);
 	s->phase = RR_CALL_DONE;
 	s->status = verdict(s);
 	s->call->status = s->status;
@@ -385,6 +412,7 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 	if (s->phase == RR_CALL_WAITING) /* in version 1 it keeps its credit */
 		rr_v1_give_up(c);
 	rr_call_end(c, s, -ECANCELED);
+	expect_end(c, s);
 }
 
 void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)

@@ -77,7 +77,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	defaults(&c->cfg);
 	c->now = now;
 	c->next_xid = cfg->xid_seed;
-	c->stuck_at = RR_TIME_NEVER;
+	c->stuck_at = c->overdue_at = RR_TIME_NEVER;
 	c->edition = rr_edition_first(c->cfg.versions);
 	c->invalidates = c->invites = cfg->remote_invalidate;
 	rr_conn_peer_private(c, NULL, 0);
@@ -275,7 +275,7 @@ void rr_conn_tick(struct rr_conn *c, rr_time now)
 	if (!rr_conn_live(c))
 		return;
 	if (now >= c->props.answer_at || now >= c->props.done_at ||
-	    now >= stuck_at(c)) {
+	    now >= stuck_at(c) || now >= c->overdue_at) {
 		rr_conn_fail(c, -ETIMEDOUT); /* [V7, P17] */
 		return;
 	}
@@ -290,7 +290,7 @@ rr_time rr_conn_deadline(const struct rr_conn *c)
 	if (!rr_conn_live(c))
 		return RR_TIME_NEVER;
 	t = RR_MIN(t, rr_cont_deadline(c));
-	t = RR_MIN(t, stuck_at(c));
+	t = RR_MIN(t, RR_MIN(stuck_at(c), c->overdue_at));
 	return RR_MIN(t, rr_tx_deadline(c));
 }
 

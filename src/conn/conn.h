@@ -130,9 +130,10 @@ struct rr_conn_config {
 	                     the first message has come; 30 s */
 	rr_time grant_ns; /* owed credits are sent after: 10 ms */
 	rr_time drain_ns; /* a call whose Reply broke a rule in the middle waits for its
-			     end, for so long: 5 s; a client's calls in version 1
-			     wait so long behind such as were given up and never
-			     answered, then the connection ends */
+			     end, for so long: 5 s.  The connection ends when for so long
+			     no call that was given up got its memory back from the
+			     provider; or a client's calls in version 1 have waited
+			     behind such as were given up and never answered */
 	rr_time keepalive_ns; /* nothing sent for that long: a grant message goes out
 				 if a credit is there [C12]; default RR_TIME_NEVER */
 };

@@ -168,8 +168,10 @@ struct rr_stream {
 /* A Send, or a Write of a Reply chunk or an item. */
 struct rr_xmit {
 	struct rr_op op;
-	struct rr_call_state *call; /* whose memory it names; or */
+	struct rr_call_state *call; /* whose memory it refers to; or */
 	struct rr_request_state *request;
+	bool of_call; /* a Call, or a part of one */
+	bool refers;  /* to memory that is not its own */
 	uint32_t inv_handle; /* Send */
 	uint32_t handle; /* Write */
 	uint64_t offset;
@@ -227,7 +229,8 @@ struct rr_call_state {
 	enum rr_call_phase phase;
 	bool special; /* sent by Special Format */
 	bool awaited; /* in conn.n_awaited */
-	unsigned sends_out; /* xmits that name its memory */
+	bool overdue; /* in conn.n_overdue */
+	unsigned sends_out; /* xmits that refer to its memory */
 	unsigned regions_out; /* registrations or invalidations owed */
 	int status;
 	struct rr_offer *offer; /* NULL without chunks */
@@ -423,6 +426,8 @@ struct rr_conn {
 
 	struct rr_list calls; /* alive, also with a Reply lent */
 	unsigned n_calls;
+	unsigned n_overdue; /* of these: given up, and not ended */
+	rr_time overdue_at; /* the connection ends if none of them has ended by then */
 	unsigned n_awaited; /* of these: begun to be sent, without a result */
 	struct rr_call_table table;
 	uint32_t gone_handles[RR_GONE_HANDLES];

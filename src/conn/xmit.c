@@ -6,8 +6,8 @@
  * a gather entry costs more than a few cache lines.  The credit word is filled
  * in when the Send is queued, so that it is as new as can be.
  *
- * A message whose pieces belong to a call or a request counts as owed there
- * until its completion: that memory is lent to the provider.
+ * A message that gathers pieces of a call, and any of a request, counts as owed
+ * there until its completion: that memory is lent to the provider.
  */
 #include "conn/core.h"
 
@@ -121,6 +121,7 @@ struct rr_xmit *rr_xmit_new(struct rr_conn *c, size_t bytes)
 	rr_list_init(&x->op.link);
 	x->call = NULL;
 	x->request = NULL;
+	x->of_call = x->refers = false;
 	x->inv_handle = x->handle = 0;
 	x->offset = 0;
 	x->n_sge = 0;
@@ -173,6 +174,7 @@ static uint8_t *own(struct rr_xmit *x, size_t n)
 static void refer(struct rr_xmit *x, const struct rr_slice *run)
 {
 	RR_ASSERT(x->n_sge < RR_ACTION_MAX_SGE);
+	x->refers = true;
 	/* The provider only reads from what is sent. */
 	x->sge[x->n_sge++] = (struct rr_sge){
 	        .base = (void *)(uintptr_t)run->base,
@@ -296,7 +298,7 @@ static void launch(struct rr_conn *c, struct rr_xmit *x)
 
 void rr_xmit_send(struct rr_conn *c, struct rr_xmit *x)
 {
-	rr_store_u32(x->buf + 8, c->edition->spend(c, x->call != NULL));
+	rr_store_u32(x->buf + 8, c->edition->spend(c, x->of_call));
 	launch(c, x);
 }
 

@@ -236,6 +236,76 @@ static void a_handle_beside_a_call_not_sent_ends_it(void **state)
 	free(o);
 }
 
+/* -- Sends that a peer does not take --------------------------------------------------
+ */
+
+struct large_call {
+	uint8_t words[600];
+	struct rr_piece piece;
+	struct rr_call call;
+};
+
+/* A call whose Send has not completed, of @len octets. */
+static struct side *untaken(struct large_call *l, size_t len)
+{
+	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
+
+	memset(l, 0, sizeof(*l));
+	rig_complete_all(s);
+	rr_store_u32(l->words, XID);
+	l->piece = (struct rr_piece){l->words, len, false};
+	l->call = (struct rr_call){.xid = XID, .pieces = &l->piece, .n_pieces = 1};
+	assert_int_equal(rr_conn_call(s->c, &l->call, s->now), 0);
+	rig_drain(s);
+	rr_conn_cancel(s->c, &l->call, s->now);
+	rig_drain(s);
+	return s;
+}
+
+/* What was copied is not lent, so the call need not wait for its Send. */
+static void a_copied_call_ends_at_once(void **state)
+{
+	struct large_call l;
+	struct side *s = untaken(&l, 200);
+
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(l.call.status, -ECANCELED);
+	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+	raw_end(s);
+}
+
+/* Memory of the caller's is: the connection ends if it does not come back. */
+static void a_call_that_is_not_taken_ends_the_connection(void **state)
+{
+	struct large_call l;
+	struct side *s = untaken(&l, 600);
+
+	assert_int_equal(s->calls_done, 0);
+	assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(5));
+	s->now += RR_SEC(5);
+	rr_conn_tick(s->c, s->now);
+	rig_drain(s);
+	raw_expect_close(s, -ETIMEDOUT);
+	assert_int_equal(s->calls_done, 0); /* the loss takes the memory back */
+	rig_lose(s, -ETIMEDOUT);
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(l.call.status, -ECANCELED);
+	raw_end(s);
+}
+
+static void a_call_that_is_taken_late_ends_itself_alone(void **state)
+{
+	struct large_call l;
+	struct side *s = untaken(&l, 600);
+
+	s->now += RR_SEC(4);
+	rig_complete_all(s);
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+	assert_false(s->disconnect);
+	raw_end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +318,9 @@ int main(void)
 	        cmocka_unit_test(a_registration_without_connection_ends_it),
 	        cmocka_unit_test(a_handle_beside_a_call_without_chunks_ends_it),
 	        cmocka_unit_test(a_handle_beside_a_call_not_sent_ends_it),
+	        cmocka_unit_test(a_copied_call_ends_at_once),
+	        cmocka_unit_test(a_call_that_is_not_taken_ends_the_connection),
+	        cmocka_unit_test(a_call_that_is_taken_late_ends_itself_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
