@@ -401,6 +401,7 @@ int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
 			flush_dirty(e); /* the others are done with first */
 		s->ready(s);
 	}
+	flush_dirty(e); /* what has come counts before the time that it took us */
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
 	run_late(e);
