@@ -17,7 +17,7 @@ command -v spin >/dev/null || {
 	exit 1
 }
 
-# search WANTED OPTION...: WANTED is none, deadlock, overrun or endless
+# search WANTED OPTION...: WANTED is none, deadlock, overrun, flood or endless
 search() {
 	wanted=$1
 	shift
@@ -31,10 +31,12 @@ search() {
 	found=none
 	if grep -q "search depth too small\|out of memory\|max search depth" pan.out; then
 		found=unfinished
-	elif grep -q 'assertion violated ((todo' pan.out; then
+	elif grep -q 'assertion violated ((((calls' pan.out; then
 		found=deadlock
 	elif grep -q 'assertion violated ((q_len' pan.out; then
 		found=overrun
+	elif grep -q 'assertion violated (serving' pan.out; then
+		found=flood
 	elif grep -q 'assertion violated (grants' pan.out; then
 		found=endless
 	elif ! grep -q 'errors: 0$' pan.out && ! grep -q 'errors: 0 ' pan.out; then
@@ -50,25 +52,52 @@ search() {
 	fi
 }
 
+# One continued Call each way, with a Reply of one part.
 for h0 in 2 3 5 8; do
 	for h1 in 2 3 5; do
-		search none -DH0=$h0 -DH1=$h1 -DN0=12 -DN1=12
+		search none -DH0=$h0 -DH1=$h1 -DC0=12 -DC1=12
 	done
 done
-search none -DH0=8 -DH1=8 -DN0=10 -DN1=10
-search none -DH0=2 -DH1=8 -DN0=20 -DN1=20
-search none -DH0=6 -DH1=3 -DL1=8 -DN0=9 -DN1=30 # a higher limit
-search none -DH0=4 -DH1=4 -DN0=30 -DN1=1        # one way
-search none -DH0=4 -DH1=4 -DN0=1 -DN1=30
+search none -DH0=8 -DH1=8 -DC0=10 -DC1=10
+search none -DH0=2 -DH1=8 -DC0=20 -DC1=20
+search none -DH0=6 -DH1=3 -DL1=8 -DC0=9 -DC1=30 # a higher limit
+search none -DH0=4 -DH1=4 -DC0=30               # one way
+search none -DH0=4 -DH1=4 -DC1=30
 
-search deadlock -DNO_GRANTS -DH0=2 -DH1=2 -DN0=4 -DN1=1
-search deadlock -DNO_GRANTS -DN0=12 -DN1=12
-search deadlock -DLOW_LIMIT -DH0=8 -DH1=8 -DL0=2
-search overrun -DPLAIN -DH0=2 -DH1=2 -DN0=12 -DN1=12 -DSPARE=1 -DGRANT_LIMIT=250
-search endless -DPLAIN -DN0=20 -DN1=20
-search overrun -DAPPLY_FIRST -DN0=12 -DN1=12
-search overrun -DGRANT_AT_ZERO -DH0=2 -DH1=2 -DN0=8 -DN1=8 -DSPARE=1 -DGRANT_LIMIT=250
-search endless -DGRANT_AT_ZERO -DN0=6 -DN1=6 -DH0=2 -DH1=2
+search deadlock -DNO_GRANTS -DH0=2 -DH1=2 -DC0=4
+search deadlock -DNO_GRANTS -DC0=12 -DC1=12
+search deadlock -DLOW_LIMIT -DH0=8 -DH1=8 -DL0=2 -DC0=6 -DC1=6
+search overrun -DPLAIN -DH0=2 -DH1=2 -DC0=12 -DC1=12 -DSPARE=1 -DGRANT_LIMIT=250
+search endless -DPLAIN -DC0=20 -DC1=20
+search overrun -DAPPLY_FIRST -DC0=12 -DC1=12
+search overrun -DGRANT_AT_ZERO -DH0=2 -DH1=2 -DC0=8 -DC1=8 -DSPARE=1 -DGRANT_LIMIT=250
+search endless -DGRANT_AT_ZERO -DC0=6 -DC1=6 -DH0=2 -DH1=2
+
+# As many Calls as are served at once, and more: none may flood, all must end.
+for h in 3 4; do
+	served="-DH0=$h -DH1=$h -DM0=$h -DM1=$h"
+	search none $served -DN0=9 -DN1=0 -DSLACK=2
+	search flood $served -DN0=9 -DN1=0 -DSLACK=2 -DNO_WITHHOLD
+	search none $served -DN0=2 -DN1=2 -DC0=2 -DC1=2 -DR0=3 -DR1=2
+done
+for h in "2 2" "3 2" "2 3" "5 3" "3 5" "8 4" "4 8"; do
+	set -- $h
+	search none -DH0=$1 -DH1=$2 -DM0=$1 -DM1=$2 -DN0=2 -DN1=2 -DC0=2 -DC1=2 \
+		-DR0=3 -DR1=2
+done
+many="-DH0=3 -DH1=3 -DM0=3 -DM1=3 -DN0=6 -DN1=2"
+search none $many
+search deadlock $many -DNO_LAST
+search deadlock $many -DNO_IDLE
+low="-DH0=2 -DH1=2 -DM0=2 -DM1=2 -DC0=2 -DC1=2 -DR0=3 -DR1=2 -DN0=2 -DN1=2"
+search deadlock $low -DNO_LOW
+# Handlers that make Calls themselves and wait for them.
+nested="-DH0=3 -DH1=3 -DM0=3 -DM1=3 -DN0=3 -DN1=2 -DR1=4"
+search none $nested -DNESTED1
+search deadlock $nested -DNESTED1 -DNO_OWES
+for h in 2 3 4; do
+	search none -DH0=$h -DH1=$h -DM0=$h -DM1=$h -DN0=3 -DN1=3 -DNESTED0
+done
 
 echo "$runs searches"
 exit $failed
