@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The kernel's client reads from `rpcrdma nfsd` by verbs over siw, both in the guest:
-# READS times (300) SIZE MiB (10), each compared octet by octet.  siw would send octets
+# READS times (60) SIZE MiB (10), each compared octet by octet.  siw would send octets
 # that have changed since, if it were not asked for a completion of each request.
 . "$(dirname "$0")/guest.sh"
-reads=${READS:-300} size=${SIZE:-10}
+reads=${READS:-60} size=${SIZE:-10}
 mounted=/mnt/reads
 guest_begin
 capture_stop
