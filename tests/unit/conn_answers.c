@@ -536,10 +536,11 @@ static void late_invalidation_after_cancel_is_tolerated(void **state)
 	raw_end(a.s);
 }
 
-/* Two lifetimes: the Reply is there, the Send is not complete. */
+/* Two lifetimes: the Reply is there, the Send that refers to the caller's memory is
+ * not complete. */
 static void a_reply_before_the_send_completes(void **state)
 {
-	static const uint8_t words[8] = {0, 0, 0, 0x99};
+	static const uint8_t words[600] = {0, 0, 0, 0x99};
 	const struct rr_piece p = {words, sizeof(words), false};
 	struct rr_call plain = {.xid = 0x99, .pieces = &p, .n_pieces = 1};
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
