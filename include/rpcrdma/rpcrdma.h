@@ -536,9 +536,10 @@ RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
  * RDMA Write; 0 if it offers no i-th Write chunk. */
 RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *, unsigned i);
 /* Memory to build results in, registered and pooled, 64-octet aligned; freed
- * with the request.  NULL: out of memory.  It counts
- * against max_pinned_bytes: beyond that, further requests wait to be begun.  Engine's
- * thread, or the thread that is to answer. */
+ * with the request.  What the client's Write chunks and Reply chunk can take, or one
+ * inline message, was reserved before the request began.  More is there unless
+ * max_pinned_bytes or the process's budget are used up.  NULL: they are, or there is no
+ * memory.  Engine's thread, or the thread that is to answer. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
 /* Answers SUCCESS with these results (array borrowed, memory lent until the
  * request is freed; memory from rpcrdma_request_alloc is safest).  @done (may

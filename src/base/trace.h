@@ -46,6 +46,7 @@
 	X(GSS_FAILED, "error", "major", "minor")                                       \
 	X(GSS_REFUSED, "auth_stat", "attempt", "")                                     \
 	X(PEER_FAULT, "rule", "offset", "")                                            \
+	X(MEMORY_TAKEN, "held", "wanted", "")                                          \
 	X(OVERRUN, "received", "given", "")                                            \
 	X(KEEPALIVE, "avail", "", "")                                                  \
 	X(AUTH_STEP, "step", "octets_in", "octets_out")                                \

@@ -72,7 +72,7 @@ static void draw_request(struct rr_conn *c, struct rr_request_state *q,
 	if (q->op.kind == RR_ACT_REQUEST_DONE)
 		c->gone = q;
 	else
-		q->known = q->with_user = true;
+		rr_request_drawn(q);
 }
 
 static void draw_call(struct rr_conn *c, struct rr_call_state *s, struct rr_action *ret)

@@ -326,16 +326,41 @@ void rr_conn_counters(const struct rr_conn *c, struct rr_conn_counters *ret)
 
 /* -- memory that grows ----------------------------------------------------------- */
 
+static void give_room(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
+{
+	if (b->roomed && bytes && c->cfg.room.give)
+		c->cfg.room.give(c->cfg.room.ctx, bytes);
+}
+
+static void uncount(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
+{
+	if (b->pinned)
+		rr_unpin(c, bytes);
+	give_room(c, b, bytes);
+}
+
+static bool count(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
+{
+	const struct rr_room *r = &c->cfg.room;
+
+	if (b->pinned && !rr_pin(c, bytes))
+		return false;
+	if (!b->roomed || !r->take || r->take(r->ctx, bytes))
+		return true;
+	if (b->pinned)
+		rr_unpin(c, bytes);
+	return false;
+}
+
 static int resize(struct rr_conn *c, struct rr_mbuf *b, size_t cap)
 {
 	uint8_t *p;
 
-	if (b->pinned && !rr_pin(c, cap - b->cap))
+	if (!count(c, b, cap - b->cap))
 		return -ENOMEM;
 	p = rr_mem_get(&c->cfg.mem, cap);
 	if (!p) {
-		if (b->pinned)
-			rr_unpin(c, cap - b->cap);
+		uncount(c, b, cap - b->cap);
 		return -ENOMEM;
 	}
 	if (b->len)
@@ -362,8 +387,7 @@ int rr_mbuf_reserve(struct rr_conn *c, struct rr_mbuf *b, size_t len)
 
 void rr_mbuf_free(struct rr_conn *c, struct rr_mbuf *b)
 {
-	if (b->pinned)
-		rr_unpin(c, b->cap);
+	uncount(c, b, b->cap);
 	rr_mem_put(&c->cfg.mem, b->p, b->cap);
 	*b = (struct rr_mbuf){0};
 }

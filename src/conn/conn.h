@@ -91,6 +91,18 @@ struct rr_ext_table {
 	uint32_t error[RR_EXT_MAX]; /* void arms: each ends a call like our own */
 };
 
+/*
+ * Memory that a connection shares with others, beside its own max_pinned_bytes.
+ * Requests that are whole ask at RR_ACT_ADMIT, where the user decides when they go on;
+ * this is for Calls that come in parts.  All zero: there is no limit.
+ */
+struct rr_room {
+	/* A Call of several parts has grown: takes @bytes more, at once or not at all. */
+	bool (*take)(void *ctx, uint64_t bytes);
+	void (*give)(void *ctx, uint64_t bytes);
+	void *ctx;
+};
+
 struct rr_conn_config {
 	enum rr_conn_role role;
 	uint32_t id; /* for traces */
@@ -116,6 +128,7 @@ struct rr_conn_config {
 	uint32_t max_message_bytes; /* a reassembled or Special Call; default 4 MiB */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
 	uint64_t max_pinned_bytes; /* all sinks and reassemblies; default 128 MiB */
+	struct rr_room room;
 	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL: none */
 	struct rr_auth auth; /* no @step: property 6 is ignored */
@@ -220,7 +233,10 @@ enum { RR_CALL_MAX_PIECES = 24, RR_ACTION_MAX_SGE = 28 };
 
 /* -- Requests: the Responder half ------------------------------------------ */
 
-enum { RR_REQUEST_MAX_READS = 16 };
+enum {
+	RR_REQUEST_MAX_READS = 16,
+	RR_SPECIAL_HEAD = 4096, /* pulled before anybody looks: an RPC header fits */
+};
 
 /*
  * A Call being served.  Owned by the connection from RR_ACT_ADMIT to the end
@@ -231,11 +247,15 @@ struct rr_request {
 	uint32_t xid;
 	bool special; /* arrived as a Special Call */
 	bool continued;
-	/* At RR_ACT_ADMIT: pieces[0] holds the whole reduced Payload stream.
+	/* At RR_ACT_ADMIT: pieces[0] holds the reduced Payload stream, of a Special
+	 * Call the first RR_SPECIAL_HEAD octets of it.
 	 * At RR_ACT_REQUEST: the unreduced stream, items marked. */
 	unsigned n_pieces;
 	struct rr_piece pieces[2 * RR_REQUEST_MAX_READS + 1];
 	/* What the Requester offers, for ADMIT decisions. */
+	uint64_t call_bytes; /* a Special Call's reduced Payload stream; else 0 */
+	uint64_t roomed_bytes; /* taken from rr_room; the user gives them back, from
+				  ADMIT on */
 	unsigned n_reads; /* Read chunks, Position Zero not counted */
 	uint64_t read_bytes; /* octets in them */
 	unsigned n_writes; /* Write chunks */
@@ -318,8 +338,10 @@ void rr_conn_free(struct rr_conn *);
  * not do it), so none is asked to.  The peer's regions are another matter. */
 void rr_conn_uninvited(struct rr_conn *);
 
-/* The Receives are wanted from the start (RR_ACT_POST_RECV follow creation);
- * this says that the provider's connection is up. */
+/* Receives are wanted from the start (RR_ACT_POST_RECV follow creation; a server's are
+ * RR_FIRST_RECEIVES until its client has spoken); this says that the provider's
+ * connection is up. */
+enum { RR_FIRST_RECEIVES = 3 };
 void rr_conn_open(struct rr_conn *, rr_time now);
 
 /* Before rr_conn_open: the private data that came with the provider's connection,
@@ -455,6 +477,7 @@ struct rr_conn_counters {
 	uint64_t bytes_inline, bytes_continued; /* payload octets, both ways */
 	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,
 		bytes_special_call;
+	uint64_t bytes_pulled; /* by Reads that have completed */
 	uint64_t registrations, local_invalidations, remote_invalidations;
 };
 

@@ -120,7 +120,9 @@ static void begin(struct rr_cont *k, const struct rr_msg *m)
 	k->xid = m->p.xid;
 	k->htype = m->p.htype;
 	k->response = m->response;
-	k->buf = (struct rr_mbuf){.pinned = true};
+	/* A Reply, or properties, is what we asked for. */
+	k->buf = (struct rr_mbuf){.pinned = true,
+	                          .roomed = m->p.htype == RDMA2_MSG && !m->response};
 }
 
 uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t *p,

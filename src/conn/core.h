@@ -137,11 +137,12 @@ struct rr_op {
 	enum rr_action_kind kind;
 };
 
-/* Growing memory; @pinned: its @cap octets count against the budget. */
+/* Growing memory; @pinned: its @cap octets count against the budget, @roomed: and
+ * against that of all connections. */
 struct rr_mbuf {
 	uint8_t *p;
 	size_t len, cap;
-	bool pinned;
+	bool pinned, roomed;
 };
 
 struct rr_rbuf {
@@ -422,6 +423,7 @@ struct rr_conn {
 	struct rr_list rbufs; /* all that exist */
 	struct rr_list spares; /* rr_rbuf.op.link */
 	unsigned n_spares, posted;
+	uint32_t late_receives; /* to be posted when the peer has spoken */
 	size_t rbuf_bytes;
 
 	struct rr_list calls; /* alive, also with a Reply lent */
@@ -733,6 +735,8 @@ int rr_recover_failed(struct rr_call_state *, int err);
 /* A Call, or a part of one, past check 10. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
 void rr_request_read_done(struct rr_conn *, struct rr_read_op *, int status);
+/* ADMIT or REQUEST is being drawn. */
+void rr_request_drawn(struct rr_request_state *);
 /* REQUEST_DONE now. */
 void rr_request_end(struct rr_conn *, struct rr_request_state *, int status);
 void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,

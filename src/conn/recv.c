@@ -2,7 +2,8 @@
 /*
  * Receive buffers, and what happens first to a message that came into one.
  *
- * Buffers: H + limit + 2 stand from the start and stay [C3 rule 5, C6], and a
+ * Buffers: H + limit + 2 stand and stay [C3 rule 5, C6], of a server as soon as its
+ * client has spoken: until then a client has one credit.  And a
  * reserve if one is wanted: a peer that counts credits in another way can send
  * more than we granted.  Such messages are counted and served as long as a
  * Receive is there; when none is, the provider ends the connection.  A
@@ -73,14 +74,8 @@ static void post(struct rr_conn *c, struct rr_rbuf *b)
 	rr_act(c, &b->op, RR_ACT_POST_RECV);
 }
 
-int rr_recv_init(struct rr_conn *c)
+static int post_new(struct rr_conn *c, uint32_t n)
 {
-	uint32_t n = rr_credit_receives(&c->credit) + c->cfg.extra_receives;
-
-	rr_list_init(&c->rbufs);
-	rr_list_init(&c->spares);
-	/* At least the default, until the exchange is over. [P8] */
-	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	for (uint32_t i = 0; i < n; i++) {
 		struct rr_rbuf *b = new_rbuf(c);
 
@@ -89,6 +84,30 @@ int rr_recv_init(struct rr_conn *c)
 		post(c, b);
 	}
 	return 0;
+}
+
+/* The peer has spoken: the rest of the Receives, before it is granted anything. */
+static void post_late(struct rr_conn *c)
+{
+	uint32_t n = c->late_receives;
+
+	c->late_receives = 0;
+	if (post_new(c, n))
+		rr_conn_fail(c, -ENOMEM);
+}
+
+int rr_recv_init(struct rr_conn *c)
+{
+	uint32_t n = rr_credit_receives(&c->credit) + c->cfg.extra_receives;
+	uint32_t early =
+	        c->cfg.role == RR_CONN_SERVER ? RR_MIN(n, RR_FIRST_RECEIVES) : n;
+
+	rr_list_init(&c->rbufs);
+	rr_list_init(&c->spares);
+	/* At least the default, until the exchange is over. [P8] */
+	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
+	c->late_receives = n - early;
+	return post_new(c, early);
 }
 
 void rr_recv_fini(struct rr_conn *c)
@@ -459,6 +478,8 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 	m.is_answer = false;
 	m.rbuf->len = len;
 	c->posted--;
+	if (c->late_receives && rr_conn_live(c))
+		post_late(c);
 	if (!rr_conn_live(c)) {
 		rr_recv_put(c, m.rbuf);
 		return;

@@ -244,6 +244,12 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 	rr_slab_put(&c->request_slab, q);
 }
 
+void rr_request_drawn(struct rr_request_state *q)
+{
+	q->known = q->with_user = true;
+	q->buf.roomed = false; /* the user's, see rr_request */
+}
+
 void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
 {
 	RR_ASSERT(!q->reads_out && !q->xmits_out);
@@ -296,21 +302,36 @@ static bool read_segment(struct rr_conn *c, struct rr_request_state *q, uint8_t 
 	return true;
 }
 
-/* Queues the Reads of one chunk into @sink, long enough for it. */
+/* Queues the Reads of the octets of a chunk from @from up to @end into @base, memory
+ * for all of it. */
+static void read_range(struct rr_conn *c, struct rr_request_state *q,
+                       const struct rr_chunk *k, uint8_t *base, uint64_t from,
+                       uint64_t end)
+{
+	uint64_t at = 0;
+
+	for (uint16_t i = 0; i < k->count && !q->read_failed; i++) {
+		struct rr_segment g = q->lists->seg[k->first + i];
+		uint64_t skip = from > at ? RR_MIN(from - at, g.length) : 0;
+		uint64_t last = end > at ? RR_MIN(end - at, g.length) : 0;
+
+		at += g.length;
+		if (last <= skip)
+			continue; /* none of it, or empty [K4] */
+		g.offset += skip;
+		g.length = (uint32_t)(last - skip);
+		if (!read_segment(c, q,
+		                  base + (at - q->lists->seg[k->first + i].length) +
+		                          skip,
+		                  &g))
+			q->read_failed = true;
+	}
+}
+
 static void read_chunk(struct rr_conn *c, struct rr_request_state *q,
                        const struct rr_chunk *k, const struct rr_sge *sink)
 {
-	uint8_t *to = sink->base;
-
-	for (uint16_t i = 0; i < k->count && !q->read_failed; i++) {
-		const struct rr_segment *g = &q->lists->seg[k->first + i];
-
-		if (!g->length)
-			continue; /* [K4] */
-		if (!read_segment(c, q, to, g))
-			q->read_failed = true;
-		to += g->length;
-	}
+	read_range(c, q, k, sink->base, 0, k->length);
 }
 
 /* Read chunk @i of those that carry items. */
@@ -327,6 +348,7 @@ size_t rr_conn_read_bytes(const struct rr_request *r, unsigned i)
 static void to_admit(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_request *r = &q->req;
+	uint64_t octets = r->special ? r->call_bytes : q->payload_len;
 
 	r->n_pieces = 1;
 	r->pieces[0] = (struct rr_piece){.base = q->payload, .len = q->payload_len};
@@ -336,13 +358,13 @@ static void to_admit(struct rr_conn *c, struct rr_request_state *q)
 	              r->special     ? 2
 	              : r->continued ? 1
 	                             : 0,
-	              q->payload_len, r->read_bytes);
+	              octets, r->read_bytes);
 	if (r->special)
-		c->count.bytes_special_call += q->payload_len;
+		c->count.bytes_special_call += octets;
 	else if (r->continued)
-		c->count.bytes_continued += q->payload_len;
+		c->count.bytes_continued += octets;
 	else
-		c->count.bytes_inline += q->payload_len;
+		c->count.bytes_inline += octets;
 	rr_act(c, &q->op, RR_ACT_ADMIT);
 }
 
@@ -359,6 +381,11 @@ static void to_request(struct rr_conn *c, struct rr_request_state *q)
 	uint64_t pos = 0;
 	size_t at = 0;
 
+	if (r->special) {
+		q->buf.len = (size_t)r->call_bytes;
+		q->payload = q->buf.p;
+		q->payload_len = q->buf.len;
+	}
 	r->n_pieces = 0;
 	for (unsigned i = 0; i < r->n_reads; i++) {
 		const struct rr_chunk *k = item_chunk(q, i);
@@ -375,7 +402,7 @@ static void to_request(struct rr_conn *c, struct rr_request_state *q)
 	rr_act(c, &q->op, RR_ACT_REQUEST);
 }
 
-static void call_pulled(struct rr_conn *c, struct rr_request_state *q)
+static void head_pulled(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->buf.len = q->buf.cap;
 	q->payload = q->buf.p;
@@ -394,7 +421,7 @@ static void pulled(struct rr_conn *c, struct rr_request_state *q)
 	else if (q->read_failed)
 		fail(c, q, RDMA2_ERR_SYSTEM, -EIO);
 	else if (q->phase == RR_REQUEST_PULLING_CALL)
-		call_pulled(c, q);
+		head_pulled(c, q);
 	else
 		to_request(c, q);
 }
@@ -403,33 +430,47 @@ void rr_request_read_done(struct rr_conn *c, struct rr_read_op *r, int status)
 {
 	struct rr_request_state *q = r->request;
 
-	rr_slab_put(&c->read_slab, r);
 	if (status)
 		q->read_failed = true;
+	else
+		c->count.bytes_pulled += r->sge.len;
+	rr_slab_put(&c->read_slab, r);
 	if (!--q->reads_out)
 		pulled(c, q);
 }
 
-/* Memory is reserved: the payload of a Special Call is fetched first. */
+/* Memory is reserved: the beginning of a Special Call is fetched first, for that
+ * decides what is done with the rest. */
 static void start(struct rr_conn *c, struct rr_request_state *q)
 {
-	const struct rr_chunk *k;
-	struct rr_sge sink;
+	size_t head;
 
 	if (!q->req.special) {
 		to_admit(c, q);
 		return;
 	}
-	k = &q->lists->reads[0];
+	head = (size_t)RR_MIN(q->req.call_bytes, (uint64_t)RR_SPECIAL_HEAD);
 	q->phase = RR_REQUEST_PULLING_CALL;
-	if (rr_mbuf_alloc(c, &q->buf, (size_t)k->length)) {
+	if (rr_mbuf_alloc(c, &q->buf, head)) {
 		fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
 		return;
 	}
-	sink = (struct rr_sge){.base = q->buf.p, .len = (uint32_t)k->length};
-	read_chunk(c, q, k, &sink);
+	read_range(c, q, &q->lists->reads[0], q->buf.p, 0, head);
 	if (!q->reads_out)
 		pulled(c, q);
+}
+
+/* The rest of an admitted Special Call.  False: no memory. */
+static bool read_rest(struct rr_conn *c, struct rr_request_state *q)
+{
+	uint64_t all = q->req.call_bytes, head = q->buf.len;
+
+	if (!q->req.special || head == all)
+		return true;
+	if (rr_mbuf_alloc(c, &q->buf, (size_t)all))
+		return false;
+	read_range(c, q, &q->lists->reads[0], q->buf.p, head, all);
+	return true;
 }
 
 static void unqueue(struct rr_conn *c, struct rr_request_state *q)
@@ -521,6 +562,8 @@ static void describe(struct rr_request_state *q, bool special, bool continued)
 	r->n_pieces = 0;
 	r->n_reads = l ? (unsigned)l->n_reads - special : 0;
 	r->read_bytes = 0;
+	r->call_bytes = special ? l->reads[0].length : 0;
+	r->roomed_bytes = 0;
 	for (unsigned i = 0; i < r->n_reads; i++)
 		r->read_bytes += item_chunk(q, i)->length;
 	r->n_writes = l ? l->n_writes : 0;
@@ -562,6 +605,7 @@ static bool take_payload(struct rr_conn *c, struct rr_request_state *q,
 {
 	if (continued) {
 		q->buf = c->cont.buf;
+		q->req.roomed_bytes = q->buf.cap;
 		c->cont.buf = (struct rr_mbuf){0};
 		rr_cont_drop(c);
 		q->payload = q->buf.p;
@@ -671,7 +715,7 @@ void rr_conn_admit(struct rr_conn *c, struct rr_request *r, const struct rr_sge 
 		pulled(c, q);
 		return;
 	}
-	if (!provide_sinks(c, q, sinks)) {
+	if (!provide_sinks(c, q, sinks) || !read_rest(c, q)) {
 		fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
 		return;
 	}

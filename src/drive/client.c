@@ -257,6 +257,7 @@ static void free_callee(struct rr_link *l)
 	c = rr_container_of(l->served, struct callee, served);
 	l->served = NULL;
 	rr_list_del(&c->orphan);
+	rr_served_fini(&c->served);
 	free(c);
 }
 

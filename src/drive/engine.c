@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "drive/devices.h"
+#include "drive/hostage.h"
 #include "drive/link.h"
 
 enum { POOL_CACHE_BYTES = 24 << 20 };
@@ -198,6 +199,7 @@ static int open_descriptors(struct rpcrdma_engine *e)
 
 static void free_engine(struct rpcrdma_engine *e)
 {
+	rr_hostages_fini(e);
 	rr_devices_fini(e);
 	rr_poller_fini(&e->poller);
 	if (e->evfd >= 0)
@@ -245,6 +247,8 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	if (e->trace)
 		e->sink = (struct rr_trace_sink){.emit = emit_json, .ctx = e};
 	err = open_descriptors(e);
+	if (!err)
+		err = rr_hostages_init(e);
 	if (err) {
 		free_engine(e);
 		return err;

@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/trace.h"
 #include "drive/heap.h"
+#include "drive/budget.h"
 #include "drive/pool.h"
 #include "drive/poller.h"
 #include "drive/timer.h"
@@ -71,6 +72,13 @@ struct rpcrdma_engine {
 	atomic_ulong thread; /* pthread_t that runs process(); 0 = none yet */
 	pthread_mutex_t post_lock; /* guards posts */
 	struct rr_list posts;
+	/* See hostage.h. */
+	struct rr_budget *budget;
+	struct rr_budget_watch watch;
+	struct rr_post hostage_post;
+	atomic_bool hostage_posted;
+	struct rr_timer hostage_timer;
+	unsigned hostage_periods; /* since anybody waited */
 };
 
 /* Any thread.  @p is given until its function runs. */

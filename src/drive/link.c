@@ -8,8 +8,8 @@
 
 #include "drive/choose.h"
 #include "drive/devices.h"
-#include "drive/serve.h"
 #include "drive/ext.h"
+#include "drive/reserve.h"
 #include "prov/verbs/verbs.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
@@ -343,11 +343,25 @@ static void connected(struct rr_link *l)
 
 static const char *ended_why(const struct rr_link *l)
 {
+	if (l->cause)
+		return l->cause;
 	if (!l->hostauth || l->error != -EACCES)
 		return l->prov->why(l->ep);
 	if (rr_hostauth_why(l->hostauth)[0])
 		return rr_hostauth_why(l->hostauth);
 	return "the peer does not authenticate itself (hostauth)";
+}
+
+/* From now on its Receives stand: a connection that was accepted pays for them. */
+static void hear(struct rr_link *l)
+{
+	l->heard = true;
+	if (!l->price_heard || !l->served ||
+	    rr_holder_pay(&l->served->holder, l->price_heard))
+		return;
+	l->cause = "there is no memory for another connection";
+	l->stats.connections_refused = 1;
+	rr_link_close(l, -ENOMEM);
 }
 
 static void take(struct rr_link *l, const struct rr_wc *wc)
@@ -369,6 +383,8 @@ static void take(struct rr_link *l, const struct rr_wc *wc)
 		return;
 	case RR_WC_RECV:
 		if (!wc->status) {
+			if (!l->heard)
+				hear(l);
 			rr_conn_received(l->conn, wc->token, wc->len,
 			                 wc->invalidated ? wc->inv_handle : 0, now);
 			break;
@@ -503,6 +519,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .max_message_bytes = o->max_message_bytes,
 	        .max_chunk_bytes = o->max_chunk_bytes,
 	        .max_pinned_bytes = o->max_pinned_bytes,
+	        .room = rr_reserve_room(l),
 	        .rvrsdir = l->server ? 0 : c->rvrsdir,
 	        .remote_invalidate = true,
 	        .versions = c->versions,
@@ -664,6 +681,7 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 		return -ENOMEM;
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
+	l->price_heard = rr_reserve_price_heard(c);
 	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now, &l->ep);
 	if (!err)
 		err = start(l, &cc);
@@ -684,18 +702,36 @@ void rr_link_close(struct rr_link *l, int status)
 	rr_link_touch(l);
 }
 
+/* Nothing posted survives the endpoint: no access, no completion. */
+static void cut(struct rr_link *l, int error)
+{
+	if (!l->lost) {
+		l->error = l->error ? l->error : error;
+		rr_poller_del(&l->engine->poller, &l->source);
+		destroy_endpoint(l);
+		lose(l, error);
+	}
+	drain(l);
+}
+
+void rr_link_break(struct rr_link *l, int error, const char *why)
+{
+	RR_ASSERT(!l->turning);
+	if (l->over || l->lost)
+		return;
+	snprintf(l->why, sizeof(l->why), "%s", why);
+	cut(l, error);
+	if (!l->over && l->up->lost)
+		l->up->lost(l);
+	if (!l->over)
+		rearm(l);
+}
+
 void rr_link_abort(struct rr_link *l)
 {
 	if (l->over)
 		return;
-	if (!l->lost) {
-		l->error = l->error ? l->error : -ECANCELED;
-		/* Nothing posted survives the endpoint: no access, no completion. */
-		rr_poller_del(&l->engine->poller, &l->source);
-		destroy_endpoint(l);
-		lose(l, -ECANCELED);
-	}
-	drain(l);
+	cut(l, -ECANCELED);
 	if (!l->over) {
 		l->up->drop_requests(l);
 		drain(l);
@@ -730,72 +766,4 @@ void rr_link_free(struct rr_link *l)
 	free(l->exts);
 	l->engine->alive--;
 	free(l);
-}
-
-/* -- facts
- * -------------------------------------------------------------------------------------
- */
-
-void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
-{
-	struct rpcrdma_stats s = l->stats;
-	struct rr_conn_counters c;
-	struct rr_prov_counters p = {0};
-
-	rr_conn_counters(l->conn, &c);
-	if (l->ep)
-		l->prov->counters(l->ep, &p);
-	s.calls += c.calls;
-	s.replies += c.replies;
-	s.requests += c.requests;
-	s.request_replies += c.request_replies;
-	s.grants += c.grants;
-	s.errors_sent += c.errors_sent;
-	s.errors_received += c.errors_received;
-	s.recoveries += c.recoveries;
-	s.credit_stalls += c.credit_stalls;
-	s.overruns += c.overruns;
-	s.bytes_inline += c.bytes_inline;
-	s.bytes_continued += c.bytes_continued;
-	s.bytes_read_chunk += c.bytes_read_chunk;
-	s.bytes_write_chunk += c.bytes_write_chunk;
-	s.bytes_reply_chunk += c.bytes_reply_chunk;
-	s.bytes_special_call += c.bytes_special_call;
-	s.sends += p.sends;
-	s.recvs += p.recvs;
-	s.rdma_reads += p.reads;
-	s.rdma_writes += p.writes;
-	s.registrations += p.registrations;
-	s.local_invalidations += p.local_invalidations;
-	s.remote_invalidations += p.remote_invalidations;
-	s.syscalls += p.syscalls;
-	s.wire_bytes_sent += p.bytes_sent;
-	s.wire_bytes_received += p.bytes_received;
-	*ret = s;
-}
-
-void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
-{
-	struct rr_conn_info c;
-	struct rr_prov_limits lim = {0};
-
-	rr_conn_info(l->conn, &c);
-	ret->provider = l->prov->name;
-	ret->connected = l->ready && !l->lost;
-	ret->version = c.version;
-	ret->send_inline = c.send_inline;
-	ret->recv_inline = c.recv_inline;
-	ret->credits_granted = c.cap;
-	ret->peer_segment_bytes = c.peer_segment_bytes;
-	ret->peer_max_segments = c.peer_max_segments;
-	ret->peer_reverse = c.peer_rvrsdir;
-	if (l->ep) {
-		l->prov->limits(l->ep, &lim);
-		(void)l->prov->peer_addr(l->ep, &ret->peer); /* zero if unknown */
-		(void)l->prov->local_addr(l->ep, &ret->local);
-	}
-	if (l->hostauth)
-		snprintf(ret->identity, sizeof(ret->identity), "%s",
-		         rr_hostauth_identity(l->hostauth));
-	ret->remote_invalidate = lim.remote_invalidate && c.remote_invalidate;
 }

@@ -58,6 +58,9 @@ struct rr_link {
 	bool lost; /* DISCONNECTED was polled */
 	bool leaving; /* rr_link_close was called */
 	bool pins; /* the endpoint may keep blocks of the pool registered */
+	bool heard; /* the peer has spoken */
+	uint64_t price_heard; /* that a server's link pays then, see reserve.h */
+	const char *cause; /* why we ended it, if the provider cannot know; static */
 	bool stalled; /* @held waits for the provider's send queue */
 	int error;
 	char why[160];
@@ -90,6 +93,9 @@ int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
 /* To be called after every rr_conn_* event function: pumps soon. */
 void rr_link_touch(struct rr_link *);
 void rr_link_close(struct rr_link *, int status);
+/* Ends it at once, without the peer: as if it had been lost.  @why is static.  Not from
+ * within rr_link_turn. */
+void rr_link_break(struct rr_link *, int error, const char *why);
 /* At once: the endpoint is destroyed, calls and requests end. */
 void rr_link_abort(struct rr_link *);
 /* As rr_link_close, but waits for nothing: the owner hears of the end, with @why,

@@ -2,7 +2,7 @@
 /* What a handler asks of its request: facts, and memory for results. */
 #include <stdlib.h>
 
-#include "drive/request.h"
+#include "drive/reserve.h"
 
 enum { ALLOC_HEAD = 64, ALLOC_APART = 4096 };
 
@@ -36,7 +36,7 @@ void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 	bool pooled = rr_engine_here(e), apart = bytes >= ALLOC_APART;
 	struct rr_request_alloc *a;
 
-	if (bytes > PTRDIFF_MAX - 2 * ALLOC_HEAD)
+	if (bytes > PTRDIFF_MAX - 2 * ALLOC_HEAD || !rr_reserve_take(q, bytes))
 		return NULL;
 	a = get_memory(e, pooled, apart ? sizeof(*a) : ALLOC_HEAD + bytes);
 	if (!a)
@@ -53,7 +53,6 @@ void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 		a->bytes += ALLOC_HEAD;
 	}
 	q->allocs = a;
-	__atomic_fetch_add(&q->served->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
 	return apart ? a->apart : (uint8_t *)a + ALLOC_HEAD;
 }
 
@@ -65,7 +64,6 @@ void rr_request_free_allocs(struct rpcrdma_request *q)
 		struct rr_request_alloc *a = q->allocs;
 
 		q->allocs = a->next;
-		__atomic_fetch_sub(&q->served->alloc_bytes, a->bytes, __ATOMIC_RELAXED);
 		put_memory(e, a->pooled, a->apart, a->bytes);
 		put_memory(e, a->pooled, a, a->apart ? sizeof(*a) : a->bytes);
 	}

@@ -17,7 +17,7 @@ struct own_sinks {
 
 struct rpcrdma_request {
 	struct rr_post post;      /* an answer from another thread */
-	struct rr_list all, held; /* of its link's */
+	struct rr_list all;       /* of its link's */
 	struct rr_served *served;
 	struct rr_request *r;
 	const struct rr_service_entry *entry;
@@ -28,11 +28,19 @@ struct rpcrdma_request {
 	struct rr_request_alloc *allocs;
 	struct own_sinks *sinks;
 	struct rr_accepted *accepted; /* RPCSEC_GSS; or NULL */
-	size_t copied; /* of arguments unwrapped and results wrapped, in alloc_bytes */
+	/* See reserve.h. */
+	struct rr_claim claim;
+	void (*ready)(struct rpcrdma_request *);
+	uint64_t reserved;   /* in all */
+	uint64_t needed;     /* of that, without results */
+	uint64_t room;       /* for results to come */
+	uint64_t peer_bytes; /* of reserved, in those of the link */
 	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);
 	void *done_arg;
+	bool waits; /* for memory */
+	bool begun; /* its handler has it */
 	bool answered, waiting; /* for the first of the same Calls */
 	bool executing;         /* the handler's result is wanted by the cache */
 	bool replayed;          /* not executed: another one's result */

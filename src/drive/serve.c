@@ -15,24 +15,48 @@
  * the connection.  A Call that comes again while the first is being executed
  * waits here, in order not to be executed; it leaves with its connection.
  *
- * Memory: requests are begun only while the results that its link holds are
- * below its pinning limit; the others wait in order, with their credits.
+ * Memory: a request that is admitted has reserved all it can need (reserve.h);
+ * the others wait in order.  Of a Special Call only the beginning has been pulled by
+ * then, and what that is refused for is answered without the rest.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "drive/ext.h"
-#include "drive/request.h"
+#include "drive/reserve.h"
+
+/* Its turn to have memory has come. */
+static void woken(struct rr_post *p)
+{
+	rr_holder_woken(&rr_container_of(p, struct rr_served, wake)->holder);
+}
+
+static void wake(struct rr_holder *h)
+{
+	struct rr_served *s = rr_container_of(h, struct rr_served, holder);
+
+	rr_engine_post(s->engine, &s->wake);
+}
 
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
                     const struct rr_link_config *c, struct rpcrdma_service *service)
 {
 	s->engine = e;
 	s->service = service;
-	s->max_pinned_bytes = c->o.max_pinned_bytes;
+	s->max_chunk_bytes = c->o.max_chunk_bytes;
+	s->max_message_bytes = c->o.max_message_bytes;
+	s->inline_bytes = c->o.inline_bytes;
 	s->active = e->now;
 	rr_list_init(&s->all);
-	rr_list_init(&s->held);
+	s->wake.fn = woken;
+	rr_list_init(&s->wake.link);
+	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_pinned_bytes, wake);
+}
+
+void rr_served_fini(struct rr_served *s)
+{
+	rr_holder_fini(&s->holder);
+	rr_engine_unpost(s->engine, &s->wake);
 }
 
 /* -- admission ----------------------------------------------------------------- */
@@ -64,21 +88,12 @@ static void free_sinks(struct own_sinks *s)
 	free(s);
 }
 
-/* Of a request that is not begun @user is its sinks, then it is the request itself. */
-static void set_sinks(struct rr_request *r, struct own_sinks *s)
-{
-	r->user = (uint64_t)(uintptr_t)s | 1;
-}
-
-static struct own_sinks *sinks_of(const struct rr_request *r)
-{
-	return r->user & 1 ? (struct own_sinks *)(uintptr_t)(r->user - 1) : NULL;
-}
-
 /* The user of a raw service keeps what came. */
-static void admit_raw(struct rr_link *l, struct rr_request *r)
+static void admit_raw(struct rpcrdma_request *q)
 {
 	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
+	struct rr_link *l = q->served->link;
+	struct rr_request *r = q->r;
 	struct rr_sge sge[RR_REQUEST_MAX_READS];
 	struct own_sinks *s = calloc(1, sizeof(*s));
 	bool bad = !s;
@@ -96,40 +111,8 @@ static void admit_raw(struct rr_link *l, struct rr_request *r)
 		rr_conn_refuse(l->conn, r, &no_memory, l->engine->now);
 		return;
 	}
-	set_sinks(r, s);
+	q->sinks = s;
 	rr_conn_admit(l->conn, r, sge, l->engine->now);
-}
-
-void rr_serve_admit(struct rr_link *l, struct rr_request *r)
-{
-	const struct rr_service_raw *raw = l->served->service->raw;
-	const struct rpcrdma_procedure *p = NULL;
-	const struct rr_service_entry *e;
-	struct rr_rpc_reply ignored;
-	struct rr_rpc_call c = {0};
-	struct rr_error err;
-
-	if (r->n_reads || r->n_writes) {
-		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
-			e = raw ? NULL
-			        : rr_service_for(l->served->service, &c, &ignored);
-			p = raw ? raw->binding(raw->arg, c.program, c.version,
-			                       c.procedure)
-			    : e ? rr_service_proc(e, c.procedure)
-			        : NULL;
-		}
-		err = judge(p, r);
-		if (err.code) {
-			rr_trace(&l->engine->sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
-			         c.program, c.version, c.procedure);
-			rr_conn_refuse(l->conn, r, &err, l->engine->now);
-			return;
-		}
-	}
-	if (raw && r->n_reads)
-		admit_raw(l, r);
-	else
-		rr_conn_admit(l->conn, r, NULL, l->engine->now);
 }
 
 /* -- answering --------------------------------------------------------------------- */
@@ -175,13 +158,6 @@ static void give_up(struct rpcrdma_request *q, int why)
 	rr_link_close(q->served->link, why);
 }
 
-/* What RPCSEC_GSS has copied counts like what a handler allocates. */
-static void charge(struct rpcrdma_request *q, size_t bytes)
-{
-	q->copied += bytes;
-	__atomic_fetch_add(&q->served->alloc_bytes, bytes, __ATOMIC_RELAXED);
-}
-
 /* The reply as the security context wants it; false: it must not be sent.  Results that
  * are no XDR would be none however often they are asked for. */
 static bool protect(struct rpcrdma_request *q)
@@ -203,11 +179,11 @@ static bool protect(struct rpcrdma_request *q)
 	if (err)
 		return false;
 	q->n_reply = 1;
-	charge(q, q->reply[1].len);
+	rr_reserve_charge(q, q->reply[1].len);
 	return true;
 }
 
-static void answer_now(struct rpcrdma_request *q)
+static void send_answer(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->served->link;
 	int n;
@@ -227,6 +203,12 @@ static void answer_now(struct rpcrdma_request *q)
 	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
 	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
 	rr_link_touch(l);
+}
+
+static void answer_now(struct rpcrdma_request *q)
+{
+	send_answer(q);
+	rr_reserve_answered(q);
 }
 
 static void answer_posted(struct rr_post *p)
@@ -491,7 +473,7 @@ static void accepted(struct rpcrdma_request *q)
 			q->args[0] =
 			        (struct rpcrdma_piece){g->args, g->args_len, false};
 			q->n_args = g->args_len > 0;
-			charge(q, g->args_len);
+			rr_reserve_charge(q, g->args_len);
 		}
 		proceed(q);
 		return;
@@ -588,57 +570,105 @@ static void handle(struct rpcrdma_request *q)
 		proceed(q);
 }
 
-/* Other threads add to what is held while they build their answers. */
-static bool has_room(const struct rr_served *s)
+/* There is memory for it. */
+static void admit(struct rpcrdma_request *q)
 {
-	return __atomic_load_n(&s->alloc_bytes, __ATOMIC_RELAXED) < s->max_pinned_bytes;
+	struct rr_link *l = q->served->link;
+
+	q->waits = false;
+	if (q->served->service->raw && q->r->n_reads)
+		admit_raw(q);
+	else
+		rr_conn_admit(l->conn, q->r, NULL, l->engine->now);
+}
+
+static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request *r)
+{
+	struct rr_served *s = l->served;
+	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	memset(q, 0, offsetof(struct rpcrdma_request, args));
+	q->served = s;
+	q->r = r;
+	rr_list_init(&q->claim.link);
+	rr_list_push(&s->all, &q->all);
+	r->user = (uint64_t)(uintptr_t)q;
+	s->requests++;
+	rr_serve_touch(s);
+	return q;
+}
+
+/* What the beginning of a Special Call is refused for needs no more of it. */
+static bool refuse_early(struct rpcrdma_request *q)
+{
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	(void)!check_rpc(q, &q->status);
+	if (!q->status.status || authenticates(q))
+		return false;
+	q->answered = true;
+	answer_now(q);
+	return true;
+}
+
+void rr_serve_admit(struct rr_link *l, struct rr_request *r)
+{
+	struct rpcrdma_request *q;
+	const struct rr_service_raw *raw = l->served->service->raw;
+	const struct rpcrdma_procedure *p = NULL;
+	const struct rr_service_entry *e;
+	struct rr_rpc_reply ignored;
+	struct rr_rpc_call c = {0};
+	struct rr_error err = {0};
+
+	if (r->n_reads || r->n_writes) {
+		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
+			e = raw ? NULL
+			        : rr_service_for(l->served->service, &c, &ignored);
+			p = raw ? raw->binding(raw->arg, c.program, c.version,
+			                       c.procedure)
+			    : e ? rr_service_proc(e, c.procedure)
+			        : NULL;
+		}
+		err = judge(p, r);
+		if (err.code) {
+			rr_trace(&l->engine->sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
+			         c.program, c.version, c.procedure);
+			rr_holder_give(&l->served->holder, r->roomed_bytes);
+			rr_conn_refuse(l->conn, r, &err, l->engine->now);
+			return;
+		}
+	}
+	q = new_request(l, r);
+	if (!q) {
+		rr_holder_give(&l->served->holder, r->roomed_bytes);
+		err.code = RDMA2_ERR_SYSTEM;
+		rr_conn_refuse(l->conn, r, &err, l->engine->now);
+	} else if (!r->special || !refuse_early(q)) {
+		rr_reserve(q, admit);
+	}
 }
 
 void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 {
-	struct rr_served *s = l->served;
-	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
-	struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
+	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
 
-	if (!q) {
-		rr_conn_refuse(l->conn, r, &e, l->engine->now);
-		return;
-	}
-	memset(q, 0, offsetof(struct rpcrdma_request, args));
-	q->served = s;
-	q->r = r;
-	q->sinks = sinks_of(r);
-	rr_list_init(&q->held);
-	rr_list_push(&s->all, &q->all);
-	r->user = (uint64_t)(uintptr_t)q;
-	s->requests++;
-	s->active = l->engine->now;
-	if (!has_room(s) || !rr_list_empty(&s->held))
-		rr_list_push(&s->held, &q->held);
-	else
-		handle(q);
+	q->begun = true;
+	rr_reserve_peer(q, false);
+	handle(q);
 }
 
 /* -- the end
  * --------------------------------------------------------------------------------- */
-
-static void begin_held(struct rr_served *s)
-{
-	struct rr_list *n;
-
-	while (has_room(s) && (n = rr_list_pop(&s->held)))
-		handle(rr_container_of(n, struct rpcrdma_request, held));
-}
 
 void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 {
 	struct rr_served *s = l->served;
 	struct rpcrdma_request *q;
 
-	if (!r->user || r->user & 1) { /* ended before it began */
-		free_sinks(sinks_of(r));
+	if (!r->user) /* refused at once */
 		return;
-	}
 	q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	if (q->once)
 		rr_drc_put(cache_of(q), q->once, l->engine->now);
@@ -646,13 +676,12 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 	free_sinks(q->sinks);
 	if (q->accepted)
 		rr_accepted_free(q->accepted);
-	__atomic_fetch_sub(&s->alloc_bytes, q->copied, __ATOMIC_RELAXED);
 	rr_list_del(&q->all);
 	if (q->done)
 		q->done(q->done_arg);
+	rr_reserve_end(q); /* others of this link may go on */
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
-	begin_held(s);
 	s->active = l->engine->now;
 	if (s->settled)
 		s->settled(s);
@@ -674,7 +703,7 @@ bool rr_serve_executing(const struct rr_served *s)
 		const struct rpcrdma_request *q =
 		        rr_container_of((uintptr_t)n, struct rpcrdma_request, all);
 
-		if (!q->answered && rr_list_empty(&q->held))
+		if (q->begun && !q->answered)
 			return true;
 	}
 	return false;
@@ -699,7 +728,6 @@ void rr_serve_drop(struct rr_link *l)
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
 		once_complete(q);
 		q->answered = true;
-		rr_list_del(&q->held);
 		rr_conn_drop(l->conn, q->r, l->engine->now);
 	}
 }
@@ -712,9 +740,13 @@ void rr_serve_lost(struct rr_link *l)
 		struct rpcrdma_request *q =
 		        rr_container_of(n, struct rpcrdma_request, all);
 
-		if (!q->waiting)
+		if (q->waits)
+			rr_reserve_leave(q);
+		else if (q->waiting)
+			stop_waiting(q);
+		else
 			continue;
-		stop_waiting(q);
+		q->waits = false;
 		drop(q);
 	}
 }

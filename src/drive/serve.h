@@ -6,6 +6,7 @@
 #ifndef RR_DRIVE_SERVE_H
 #define RR_DRIVE_SERVE_H
 
+#include "drive/budget.h"
 #include "drive/link.h"
 #include "drive/rpcmsg.h"
 #include "drive/service.h"
@@ -18,13 +19,18 @@ struct rr_served {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rr_link *link;
-	struct rr_list all; /* requests with handlers, held, or being answered */
-	struct rr_list held; /* requests that wait for memory of others */
-	unsigned requests; /* with handlers, or being answered */
+	struct rr_list all; /* requests that wait, with handlers, or being answered */
+	unsigned requests; /* of these */
 	rr_time active; /* last request began or ended */
-	uint64_t max_pinned_bytes;
-	uint64_t alloc_bytes; /* held by requests' results; atomic */
 	bool used; /* a Call has come, or a message of an extension went or came */
+	uint32_t max_chunk_bytes, max_message_bytes, inline_bytes;
+	struct rr_holder holder; /* of memory, see reserve.h */
+	struct rr_post wake; /* of the holder */
+	uint64_t peer_bytes; /* held until the peer sends or takes something */
+	struct rr_hostage {
+		uint64_t moved; /* when it was looked at last ... */
+		rr_time since; /* ... and had moved enough */
+	} hostage; /* see hostage.c */
 	void (*settled)(struct rr_served *); /* a request has ended; or NULL */
 	void (*touched)(struct rr_served *); /* @active has moved; or NULL */
 };
@@ -37,6 +43,9 @@ bool rr_serve_executing(const struct rr_served *);
 /* @s is zeroed; its link comes later, and names it in link->served. */
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
 		    const struct rr_link_config *, struct rpcrdma_service *);
+
+/* Its link is over. */
+void rr_served_fini(struct rr_served *);
 
 struct rr_served *rr_request_served(const struct rpcrdma_request *);
 

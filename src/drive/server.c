@@ -9,6 +9,7 @@
 #include "drive/addr.h"
 #include "drive/calls.h"
 #include "drive/devices.h"
+#include "drive/reserve.h"
 
 enum {
 	ACCEPTS_PER_EVENT = 64,
@@ -132,6 +133,7 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 	rr_reverse_lost(s, error, why);
 	tell(s, false, error, why);
 	l->n_sessions--;
+	rr_served_fini(&s->served);
 	free(s);
 	free_listener_if_done(l);
 }
@@ -364,6 +366,10 @@ static bool accept_one(struct rr_entrance *at)
 	s->link->served = &s->served;
 	(void)at->ops->peer_addr(s->link->ep, &s->peer); /* zero if unknown */
 	take_in(s);
+	if (!rr_holder_pay(&s->served.holder, rr_reserve_price(&l->config))) {
+		s->link->stats.connections_refused = 1;
+		rr_link_close(s->link, -ECONNREFUSED);
+	}
 	return true;
 }
 

@@ -166,7 +166,9 @@ static void h_never(struct rpcrdma_request *q, void *arg)
 /* Parks as well, with a megabyte. */
 static void h_hoard(struct rpcrdma_request *q, void *arg)
 {
-	assert_non_null(rpcrdma_request_alloc(q, 1 << 20));
+	/* All but 4 KiB of the connection's 256: less than another request takes. */
+	assert_null(rpcrdma_request_alloc(q, 256 << 10));
+	assert_non_null(rpcrdma_request_alloc(q, 248 << 10));
 	h_never(q, arg);
 }
 

@@ -333,13 +333,14 @@ static void a_credit_stays_for_replies(void **state)
 	}
 }
 
-/* A peer that sends without credit: the Receives last for H + limit + 2. */
+/* A client that has said nothing costs little: it has one credit.  Then a peer that
+ * sends without credit: the Receives last for H + limit + 2. */
 static void receives_stand_from_the_start(void **state)
 {
 	const struct rr_conn_config cfg = {.credits = 7, .send_credits = 9};
 	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
 
-	assert_int_equal(s->posted_tail - s->posted_head, 7 + 9 + 2);
+	assert_int_equal(s->posted_tail - s->posted_head, RR_FIRST_RECEIVES);
 	for (unsigned i = 0; i < 1000; i++) {
 		raw_receive(s, "00000055 00000002 00200001 00000001 00000000" EMPTY);
 		assert_int_equal(s->posted_tail - s->posted_head, 7 + 9 + 2);

@@ -38,6 +38,9 @@ static void receive_pending(struct side *s, const char *hex)
 	rig_receive(s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
 }
 
+/* With two credits a server posts so many Receives when its client has spoken. */
+enum { LATE = 2 + 2 + 2 - RR_FIRST_RECEIVES };
+
 /* -- the exchange --------------------------------------------------------------------
  */
 
@@ -51,16 +54,33 @@ static int say(void *ctx, const void *in, size_t in_len, const void **ret_out,
 
 static void no_memory_for_own_words(void **state)
 {
-	const struct rr_conn_config cfg = {.auth = {say, NULL}};
+	const struct rr_conn_config cfg = {.auth = {say, NULL}, .credits = 2};
 	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
 
-	s->mem_fail_at = 1;
+	s->mem_fail_at = LATE + 1;
 	raw_receive(s, "00000001" CONNPROP_TPMORE "00000001 00000006 0000000c 00000005 "
 	               "68656c6c 6f000000");
 	assert_int_equal(s->mem_fail_at, 0);
 	raw_expect_close(s, -ENOMEM);
 	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
+}
+
+/* The connection ends before the message is looked at. */
+static void no_memory_for_late_receives(void **state)
+{
+	const struct rr_conn_config cfg = {.credits = 2};
+
+	for (unsigned n = 1; n <= LATE; n++) {
+		struct side *s = raw_new(RR_CONN_SERVER, &cfg);
+
+		s->mem_fail_at = n;
+		raw_receive(s, "00000001" CONNPROP "00000000");
+		assert_int_equal(s->mem_fail_at, 0);
+		raw_expect_close(s, -ENOMEM);
+		assert_int_equal(s->n_sent, 0);
+		raw_end(s);
+	}
 }
 
 static void not_told(struct side *s, const struct rr_ext_event *ev)
@@ -72,13 +92,13 @@ static void not_told(struct side *s, const struct rr_ext_event *ev)
 static void no_memory_for_a_property_of_an_extension(void **state)
 {
 	const struct rr_ext_table table = {.n_props = 1, .prop = {{.id = 0x80000001}}};
-	const struct rr_conn_config cfg = {.ext = &table};
+	const struct rr_conn_config cfg = {.ext = &table, .credits = 2};
 
 	for (unsigned k = 0; k < 3; k++) {
 		struct side *s = raw_new(RR_CONN_SERVER, &cfg);
 
 		s->on_extension = not_told;
-		s->mem_fail_at = k == 1 ? 2 : 1;
+		s->mem_fail_at = LATE + (k == 1 ? 2 : 1);
 		raw_receive(s, k < 2 ? "00000001" CONNPROP_TPMORE
 		                       "00000001 80000001 00000004 00000007"
 		                     : "00000001" CONNPROP "00000000");
@@ -288,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(no_memory_for_own_words),
+	        cmocka_unit_test(no_memory_for_late_receives),
 	        cmocka_unit_test(no_memory_for_a_property_of_an_extension),
 	        cmocka_unit_test(no_memory_for_a_part_of_a_property),
 	        cmocka_unit_test(no_memory_for_an_error),
