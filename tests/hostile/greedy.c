@@ -12,10 +12,6 @@ enum { OWN_MIB = 384 }; /* with what the sanitizer keeps */
 enum { OWN_MIB = 96 };
 #endif
 
-/* The budget counts what is read for a READ when the request reserves it before it
- * begins; until then the peak is printed and not held against anything. */
-enum { RESULTS_ARE_RESERVED = 0 };
-
 enum {
 	MIB = 1 << 20,
 	ALLOWED_MIB = 64,
@@ -129,8 +125,7 @@ static void with(const char *what, unsigned drip_ms)
 	report(what, &r, &h);
 	assert_true(h.worst_ms < LONGEST_MS);
 	assert_true(h.first_ms < LONGEST_MS);
-	if (RESULTS_ARE_RESERVED)
-		assert_true(server_peak(&r) < (size_t)(ALLOWED_MIB + OWN_MIB) * MIB);
+	assert_true(server_peak(&r) < (size_t)(ALLOWED_MIB + OWN_MIB) * MIB);
 }
 
 static void who_never_reads(void **state)
