@@ -62,8 +62,15 @@ block *store_get_1_svc(u_int *number, struct svc_req *r)
 
 static int serve(const char *address)
 {
-	SVCXPRT *x = svc_rdma_create(address, &bound);
+	struct rpcrdma_conn_options large =
+	        RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct rpcrdma_tirpc_options o = bound;
+	SVCXPRT *x;
 
+	large.max_message_bytes =
+	        MOST + 4096; /* a server takes 4 MiB unless it says so */
+	o.conn = &large;
+	x = svc_rdma_create(address, &o);
 	if (!x || !svc_reg(x, STORE_PROG, STORE_VERS, store_prog_1, NULL)) {
 		clnt_pcreateerror(address);
 		return 1;

@@ -69,8 +69,10 @@ struct rpcrdma_tirpc_binding {
 
 struct rpcrdma_tirpc_options {
 	size_t size; /* RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options) */
-	/* What is zero in it, or NULL, is chosen for any program: messages and chunks of
-	 * 256 MiB, twice that held for one peer, servers do not close what is idle. */
+	/* What is zero in it, or NULL, is chosen.  Client: messages and chunks of any
+	 * program, up to 256 MiB.  Server: those of rpcrdma_conn_options, since anybody
+	 * may ask; with a larger max_message_bytes chunks as long, and twice that held
+	 * for one peer, within rpcrdma_budget_set. */
 	const struct rpcrdma_conn_options *conn;
 	/* The array is lent until the handle is destroyed, and what it names. */
 	const struct rpcrdma_tirpc_binding *const *bindings;

@@ -265,7 +265,7 @@ static CLIENT *create(struct wish *w, const char *address,
 	char host[RR_HOST_MAX] = "", service[RR_SERVICE_MAX] = "";
 	rr_time left = RR_SEC(25);
 	struct rr_rpc_options o;
-	int err = rr_rpc_options_from(options, &o);
+	int err = rr_rpc_options_from(options, false, &o);
 	CLIENT *c;
 	int old;
 

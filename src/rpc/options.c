@@ -2,18 +2,28 @@
 /* Options of handles, and what their bindings say of a procedure. */
 #include "rpc/shared.h"
 
-/* For programs of any size: the transport's own defaults are those of servers that
- * know what will come. */
-enum { MESSAGE_BYTES = 256 << 20, SEGMENT_BYTES = 16 << 20 };
+/* A client asks for what comes, of any size.  A server is asked by anybody: it has the
+ * transport's own defaults, and what a longer message needs if it wants one. */
+enum {
+	CLIENT_MESSAGE_BYTES = 256 << 20,
+	SERVER_MESSAGE_BYTES = 4 << 20,
+	SERVER_CHUNK_BYTES = 8 << 20,
+	SERVER_PINNED_BYTES = 32 << 20,
+	SEGMENT_BYTES = 16 << 20,
+};
 
-static void fill_conn(struct rpcrdma_conn_options *o)
+static void fill_conn(struct rpcrdma_conn_options *o, bool server)
 {
 #define RR_DEFAULT(field, value) o->field = o->field ? o->field : (value)
 	RR_DEFAULT(segment_bytes, SEGMENT_BYTES);
-	RR_DEFAULT(max_message_bytes, MESSAGE_BYTES);
-	RR_DEFAULT(max_chunk_bytes, MESSAGE_BYTES);
-	RR_DEFAULT(max_pinned_bytes, 2ull * MESSAGE_BYTES);
-	RR_DEFAULT(idle_ns, UINT64_MAX);
+	RR_DEFAULT(max_message_bytes,
+	           (uint32_t)(server ? SERVER_MESSAGE_BYTES : CLIENT_MESSAGE_BYTES));
+	RR_DEFAULT(max_chunk_bytes,
+	           RR_MAX(o->max_message_bytes, (uint32_t)SERVER_CHUNK_BYTES));
+	RR_DEFAULT(max_pinned_bytes,
+	           RR_MAX(2ull * o->max_message_bytes, (uint64_t)SERVER_PINNED_BYTES));
+	if (!server)
+		RR_DEFAULT(idle_ns, UINT64_MAX);
 #undef RR_DEFAULT
 }
 
@@ -30,7 +40,7 @@ static int check_bindings(const struct rr_rpc_options *o)
 	return 0;
 }
 
-int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o,
+int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o, bool server,
                         struct rr_rpc_options *ret)
 {
 	struct rr_rpc_options r = {
@@ -62,7 +72,7 @@ int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o,
 		err = rr_rpc_netids_from(o ? o->netids : NULL, &r);
 	if (err)
 		return err;
-	fill_conn(&r.conn);
+	fill_conn(&r.conn, server);
 	*ret = r;
 	return 0;
 }

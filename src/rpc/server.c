@@ -738,7 +738,7 @@ SVCXPRT *svc_rdma_create(const char *address,
 	if (t && t->xprt.xp_fd < 0)
 		err = -EMFILE;
 	else if (t)
-		err = rr_rpc_options_from(options, &t->o);
+		err = rr_rpc_options_from(options, true, &t->o);
 	if (!err)
 		err = listen_on(t, address);
 	if (err) {

@@ -79,8 +79,8 @@ struct rr_rpc_options {
 /* "rdma,tcp" or "netpath" into @ret; NULL = "rdma".  -EINVAL. */
 int rr_rpc_netids_from(const char *text, struct rr_rpc_options *ret) RR_MUST_CHECK;
 
-int rr_rpc_options_from(const struct rpcrdma_tirpc_options *, struct rr_rpc_options *ret)
-	RR_MUST_CHECK;
+int rr_rpc_options_from(const struct rpcrdma_tirpc_options *, bool server,
+			struct rr_rpc_options *ret) RR_MUST_CHECK;
 /* NULL: no binding names it. */
 const struct rpcrdma_tirpc_procedure *rr_rpc_binding(const struct rr_rpc_options *,
 						     rpcprog_t, rpcvers_t, rpcproc_t);

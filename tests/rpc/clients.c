@@ -333,7 +333,7 @@ static void a_silent_address_leaves_time_for_the_next(void **state)
 		                            .ai_addr = (struct sockaddr *)&at[i],
 		                            .ai_addrlen = sizeof(at[i]),
 		                            .ai_next = i ? NULL : &list[1]};
-	assert_int_equal(rr_rpc_options_from(NULL, &o), 0);
+	assert_int_equal(rr_rpc_options_from(NULL, false, &o), 0);
 	c = rr_rpc_client_new("127.0.0.1", list, BLOB_PROG, BLOB_VERS,
 	                      rr_after(rr_engine_clock(), RR_SEC(8)), &o);
 	assert_non_null(c);

@@ -163,6 +163,54 @@ static void a_binding_on_one_side_only(void **state)
 	assert_int_equal(rig_stop(&with), 0);
 }
 
+/* Peak of memory in use, KiB. */
+static unsigned long peak_of(pid_t pid)
+{
+	char path[64], line[128];
+	unsigned long kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %lu", &kib) == 1)
+			break;
+	fclose(f);
+	return kib;
+}
+
+/* Whoever asks, and for whatever program, a server holds little unless it was told to
+ * hold more. */
+static void a_server_holds_little_by_default(void **state)
+{
+	struct rig rig = {.modest = true};
+	blob_args a = {.data = {BIG, octets}};
+	struct timeval tv = {20, 0};
+	u_int none;
+	unsigned long before;
+	CLIENT *c;
+
+	rig_start(&rig);
+	c = rig_client(&rig, NULL);
+	one_size(c, 100000);
+	before = peak_of(rig.pid);
+	for (int i = 0; i < 4; i++) {
+		CLIENT *stranger = clnt_rdma_create(rig.address, 999999, 1, NULL);
+
+		assert_non_null(stranger);
+		assert_int_not_equal(clnt_call(stranger, 1, (xdrproc_t)xdr_blob_args,
+		                               (caddr_t)&a, (xdrproc_t)xdr_u_int,
+		                               (caddr_t)&none, tv),
+		                     RPC_SUCCESS);
+		clnt_destroy(stranger);
+	}
+	assert_true(peak_of(rig.pid) - before < 24 << 10);
+	one_size(c, 100000);
+	clnt_destroy(c);
+	assert_int_equal(rig_stop(&rig), 0);
+}
+
 static void the_other_arm_of_a_union(void **state)
 {
 	struct rig rig = {.options = &bound};
@@ -242,6 +290,7 @@ int main(void)
 	        cmocka_unit_test(without_a_binding),
 	        cmocka_unit_test(with_a_binding_nothing_is_copied),
 	        cmocka_unit_test(a_binding_on_one_side_only),
+	        cmocka_unit_test(a_server_holds_little_by_default),
 	        cmocka_unit_test(the_other_arm_of_a_union),
 	        cmocka_unit_test(two_items_each_way),
 	        cmocka_unit_test(results_go_where_the_user_says),

@@ -206,10 +206,21 @@ static SVCXPRT *over_tcp(void)
 
 static int serve(const struct rig *rig, int ready)
 {
+	struct rpcrdma_tirpc_options o = RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options);
+	struct rpcrdma_conn_options large =
+	        RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	SVCXPRT *tcp = over_tcp();
 	unsigned ports[2];
 
-	rdma = svc_rdma_create("127.0.0.1:0", rig->options);
+	if (rig->options)
+		o = *rig->options;
+	if (o.conn)
+		large = *o.conn;
+	if (!large.max_message_bytes)
+		large.max_message_bytes = RIG_MAX + 4096;
+	if (!rig->modest)
+		o.conn = &large;
+	rdma = svc_rdma_create("127.0.0.1:0", &o);
 	if (!tcp || !rdma)
 		return 2;
 	if (!svc_reg(rdma, BLOB_PROG, BLOB_VERS, blob_prog_1, NULL) ||

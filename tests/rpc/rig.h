@@ -15,6 +15,7 @@ struct rig {
 	unsigned rdma_port, tcp_port;
 	char address[32]; /* of RDMA */
 	const struct rpcrdma_tirpc_options *options; /* the server's */
+	bool modest; /* with the library's limits, not those of RIG_MAX */
 	void (*more)(SVCXPRT *); /* registers other programs; may be NULL */
 };
 
