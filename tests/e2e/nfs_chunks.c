@@ -29,6 +29,7 @@ struct world {
 	struct rpcrdma_engine *engine;
 	int listener;
 	struct nfs_client client;
+	struct loop loop;
 	struct nfs_op op;
 	struct raw_peer peer;
 	bool done;
@@ -98,6 +99,8 @@ static int begin(void **state)
 	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", port, &o, NULL, NULL,
 	                                 &w.client.link.conn),
 	                 0);
+	w.loop.engine = w.engine;
+	w.client.link.loop = &w.loop;
 	w.client.timeout_ns = 10000 * (uint64_t)RAW_MS;
 	nfs_op_init(&w.op, &w.client);
 	accept_peer();

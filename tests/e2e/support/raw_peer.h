@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,9 @@ static inline void raw_init(struct raw_peer *p, struct rpcrdma_engine *e, int fd
 	p->sent = p->heard = 0;
 	p->private_len = 0;
 	assert_true(fd >= 0);
+	/* Each message leaves at once: several that pile up would overrun a server that
+	 * has few Receives yet.  A socket that is no TCP has nothing to turn off. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
