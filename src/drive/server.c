@@ -88,7 +88,7 @@ static void session_request(struct rr_link *l, struct rr_request *r)
 {
 	struct rr_session *s = l->owner;
 
-	if (!s->served.requests)
+	if (s->guest.kind != RR_GUEST_BUSY)
 		rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_BUSY);
 	rr_serve_begin(l, r);
 }
