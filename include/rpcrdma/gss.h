@@ -72,11 +72,8 @@ struct rpcrdma_service_gss_options {
 	size_t size;
 	const char *principal; /* "nfs@HOST", copied: whose key is used; NULL = any that the
 				  keytab has */
-	unsigned max_contexts; /* 0 = 8192; beyond, the one that was used least recently
-				  goes, unless that is seconds ago: then no more are set
-				  up, which is better than all losing theirs in turn */
-	unsigned max_per_address; /* the same among those of one client's address; 0 = a
-				     quarter of max_contexts */
+	unsigned max_contexts; /* 0 = 1024; beyond, who has used his least recently loses it
+				*/
 	char *ret_why; /* NULL, or 256 octets: why it failed, in words */
 };
 
@@ -108,7 +105,7 @@ struct rpcrdma_gss_caller {
 	const char *principal; /* "USER@REALM"; lent as the request's facts are */
 	bool mapped; /* the rest: a user of this system, by auth_to_local of krb5.conf */
 	uint32_t uid, gid;
-	unsigned n_gids; /* at most 65536, as many as the kernel takes */
+	unsigned n_gids;
 	const uint32_t *gids; /* lent */
 };
 /* -ENOENT: the request is not under RPCSEC_GSS.  Any thread that is to answer. */

@@ -29,7 +29,7 @@ enum {
 	DRAIN_SECONDS = 2,
 	STOP_SECONDS = 1, /* then, for workers without an answer to give */
 	NO_PORT = 65536,
-	MOUNT_PORT = 20048,                    /* where MOUNT is by custom */
+	MOUNT_PORT = 20048, /* where MOUNT is by custom */
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
 	CLIENT_MEMORY = 32 << 20,
 	MAX_NULL_CALL = 68 << 10, /* with a token of GSS-API */
@@ -51,7 +51,6 @@ struct server {
 	bool registers;                /* with the rpcbind of this host */
 	unsigned n_registered;         /* the first ones of listeners */
 	uint32_t mount_port, gss_port; /* NO_PORT: none was asked for */
-	uint32_t gss_contexts;         /* 0: the library's choice */
 	struct mount_rpc mount_rpc;
 	struct tcpd *mountd, *gssd; /* MOUNT and contexts over TCP, or NULL */
 	unsigned n_registered_tcp;  /* the first ones of mountd's addresses */
@@ -63,8 +62,7 @@ static const char help[] =
         "usage: rpcrdma nfsd --export DIR[:/NAME][,wcc]... [OPTION]...\n"
         "\n"
         "Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
-        "until SIGINT, SIGTERM or SIGHUP.  Prints `listening ADDR:PORT PROVIDER "
-        "VERSION` on\n"
+        "until SIGINT, SIGTERM or SIGHUP.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
         "standard output when ready, once for each listener; with --json as an "
         "object.\n"
         "-v tells on standard error of clients that come and go.\n"
@@ -109,8 +107,7 @@ static const char help[] =
         "of it\n"
         "  --allow-identity NAME   with --hostauth require: let only those in whose "
         "identity\n"
-        "                          (CN=..., psk:...) or certificate's DNS name this "
-        "is;\n"
+        "                          (CN=..., psk:...) or certificate's DNS name this is;\n"
         "                          repeatable\n"
         "  --async                 answer CREATE, REMOVE, RENAME, SETATTR... before "
         "they\n"
@@ -481,7 +478,8 @@ static int register_all(struct server *s)
 		e = rpcrdma_register_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
 		                         (const struct sockaddr *)&ss, 0);
 		if (e)
-			return not_registered(e, "MOUNT on TCP", "rpcinfo -d 100005 3");
+			return not_registered(e, "MOUNT on TCP",
+			                      "rpcinfo -d 100005 3");
 		s->n_registered_tcp++;
 	}
 	return 0;
@@ -585,7 +583,6 @@ static int set_gss(struct server *s)
 	if (s->keytab && setenv("KRB5_KTNAME", s->keytab, 1))
 		return -ENOMEM;
 	o.principal = s->principal;
-	o.max_contexts = s->gss_contexts;
 	o.ret_why = why;
 	e = rpcrdma_service_set_gss(s->service, &o);
 	if (e)
