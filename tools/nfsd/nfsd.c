@@ -101,10 +101,6 @@ static const char help[] =
         "/etc/krb5.keytab)\n"
         "  --principal NAME        the one whose key is used, as in nfs@HOST (any in "
         "it)\n"
-        "  --gss-contexts N        contexts of RPCSEC_GSS to keep, each of a user of a "
-        "client\n"
-        "                          (8192); those of one client's address are a quarter "
-        "of it\n"
         "  --allow-identity NAME   with --hostauth require: let only those in whose "
         "identity\n"
         "                          (CN=..., psk:...) or certificate's DNS name this is;\n"
@@ -252,8 +248,6 @@ static int parse(struct server *s, int argc, char **argv)
 	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.flavors), .take = sec_take_list},
 	        {"keytab", 0, TOOL_TO(TOOL_TEXT, s->keytab)},
 	        {"principal", 0, TOOL_TO(TOOL_TEXT, s->principal)},
-	        {"gss-contexts", 0,
-	         TOOL_RANGE(TOOL_NUMBER, s->gss_contexts, 4, 1 << 20)},
 	        {"allow-identity", 0, TOOL_TO(TOOL_TAKE, *s),
 	         .take = take_identity_allowed},
 	        {"async", 0, TOOL_TO(TOOL_SET, s->nfsd.async)},
@@ -282,9 +276,9 @@ static int parse(struct server *s, int argc, char **argv)
 		return tool_usage();
 	}
 	sec_default(&s->nfsd.flavors);
-	if ((s->keytab || s->principal || s->gss_port != NO_PORT || s->gss_contexts) &&
+	if ((s->keytab || s->principal || s->gss_port != NO_PORT) &&
 	    !sec_kerberos(&s->nfsd.flavors)) {
-		tool_error("--keytab, --principal, --gss-port and --gss-contexts are "
+		tool_error("--keytab, --principal and --gss-port are "
 		           "for --sec krb5, krb5i or krb5p");
 		return tool_usage();
 	}
