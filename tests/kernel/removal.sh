@@ -40,7 +40,7 @@ reach() { # WHEN: within a time in which the server looks for its device some ti
 }
 
 # At [::] a siw of Linux 6.1 refuses clients that come by IPv4.
-for at in "$guest_ip:20049 --provider verbs" "0.0.0.0:20049 --provider verbs"; do
+for at in "$guest_ip:20049" "0.0.0.0:20049 --provider verbs"; do
 	# shellcheck disable=SC2086
 	serve $at
 	del "$at, never used"
@@ -56,7 +56,7 @@ for at in "$guest_ip:20049 --provider verbs" "0.0.0.0:20049 --provider verbs"; d
 done
 
 # Clients that come all the time, each with a set-up of its own.
-serve "$guest_ip:20049" --provider verbs
+serve "$guest_ip:20049"
 for i in 1 2 3; do
 	guest_bg client$i "while [ ! -e /run/enough ]; do
 		timeout 20 rpcrdma ping -q -c 1 --provider verbs $guest_ip >/dev/null 2>/run/last$i
