@@ -339,16 +339,23 @@ static void uncount(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
 	give_room(c, b, bytes);
 }
 
-static bool count(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
+static bool take_room(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
 {
 	const struct rr_room *r = &c->cfg.room;
 
-	if (b->pinned && !rr_pin(c, bytes))
-		return false;
-	if (!b->roomed || !r->take || r->take(r->ctx, bytes))
+	return !b->roomed || !r->take || r->take(r->ctx, bytes);
+}
+
+/* What takes room is pinned as well. */
+static bool count(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
+{
+	if (!b->pinned)
 		return true;
-	if (b->pinned)
-		rr_unpin(c, bytes);
+	if (!rr_pin(c, bytes))
+		return false;
+	if (take_room(c, b, bytes))
+		return true;
+	rr_unpin(c, bytes);
 	return false;
 }
 

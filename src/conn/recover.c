@@ -145,13 +145,12 @@ static bool adapt(const struct rr_conn *c, struct rr_call *call, struct rr_recov
 	}
 }
 
-/* Has it been asked otherwise already? */
+/* Has it been asked otherwise already?  In version 1 the same error may follow. */
 static bool tried(const struct rr_conn *c, const struct rr_call *call)
 {
-	const struct rr_error *e = &call->recovery.error;
+	uint32_t code = call->recovery.error.code;
 
-	return e->code && !(c->edition->one_error && e->code == RDMA2_ERR_BAD_XDR &&
-	                    call->error.code == e->code);
+	return code && !(c->edition->one_error && call->error.code == code);
 }
 
 bool rr_call_recover(struct rr_conn *c, struct rr_call *call)

@@ -49,6 +49,14 @@ static void expect_answer(struct side *s, struct v1_call *o, uint32_t xid)
 	free(o);
 }
 
+static void free_ended(struct side *s, struct v1_call *o)
+{
+	rig_drain(s);
+	rig_complete_all(s);
+	assert_int_equal(o->call.status, -ECANCELED);
+	free(o);
+}
+
 static void tick(struct side *s, rr_time ns)
 {
 	s->now += ns;
@@ -236,6 +244,33 @@ static void a_handle_beside_a_call_not_sent_ends_it(void **state)
 	free(o);
 }
 
+/* What a Reply under way may still invalidate is remembered, by handle: calls that
+ * named none are not, so that they push nothing out. */
+static void calls_without_a_handle_are_not_remembered(void **state)
+{
+	struct side *s = client(RR_SEC(1));
+	struct v1_call *o = started(s, XID, true);
+	uint32_t handle = s->region[0].handle;
+
+	rr_conn_cancel(s->c, &o->call, s->now);
+	free_ended(s, o);
+	for (uint32_t i = 0; i < 100; i++) {
+		struct v1_call *empty = v1_call(XID + 1 + i, 8, true);
+
+		empty->dest = (struct rr_dest){0}; /* a Write chunk without segments */
+		v1_start(s, empty);
+		assert_int_equal(s->n_sent, 1);
+		rig_forget_sent(s);
+		rr_conn_cancel(s->c, &empty->call, s->now);
+		free_ended(s, empty);
+		raw_receive(s, "00000000" V2 "00000001 00000000" EMPTY); /* a credit */
+		rig_forget_sent(s);
+	}
+	raw_receive_inv(s, "00000099" WHOLE_REPLY, handle);
+	assert_false(s->disconnect);
+	raw_end(s);
+}
+
 /* -- Sends that a peer does not take --------------------------------------------------
  */
 
@@ -245,20 +280,38 @@ struct large_call {
 	struct rr_call call;
 };
 
+static void start_large(struct side *s, struct large_call *l, uint32_t xid, size_t len)
+{
+	memset(l, 0, sizeof(*l));
+	rr_store_u32(l->words, xid);
+	l->piece = (struct rr_piece){l->words, len, false};
+	l->call = (struct rr_call){.xid = xid, .pieces = &l->piece, .n_pieces = 1};
+	assert_int_equal(rr_conn_call(s->c, &l->call, s->now), 0);
+	rig_drain(s);
+}
+
+static void give_up(struct side *s, struct large_call *l)
+{
+	rr_conn_cancel(s->c, &l->call, s->now);
+	rig_drain(s);
+}
+
+static struct side *ready_client(rr_time drain_ns)
+{
+	const struct rr_conn_config cfg = {.drain_ns = drain_ns};
+	struct side *s = raw_ready(RR_CONN_CLIENT, &cfg);
+
+	rig_complete_all(s);
+	return s;
+}
+
 /* A call whose Send has not completed, of @len octets. */
 static struct side *untaken(struct large_call *l, size_t len)
 {
-	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
+	struct side *s = ready_client(0);
 
-	memset(l, 0, sizeof(*l));
-	rig_complete_all(s);
-	rr_store_u32(l->words, XID);
-	l->piece = (struct rr_piece){l->words, len, false};
-	l->call = (struct rr_call){.xid = XID, .pieces = &l->piece, .n_pieces = 1};
-	assert_int_equal(rr_conn_call(s->c, &l->call, s->now), 0);
-	rig_drain(s);
-	rr_conn_cancel(s->c, &l->call, s->now);
-	rig_drain(s);
+	start_large(s, l, XID, len);
+	give_up(s, l);
 	return s;
 }
 
@@ -306,6 +359,74 @@ static void a_call_that_is_taken_late_ends_itself_alone(void **state)
 	raw_end(s);
 }
 
+/* Asking again gives the peer no more time, nor is the call waited for twice. */
+static void a_call_is_given_up_once(void **state)
+{
+	struct large_call l;
+	struct side *s = untaken(&l, 600);
+	rr_time at = rr_conn_deadline(s->c);
+
+	s->now += RR_SEC(3);
+	give_up(s, &l);
+	assert_int_equal(rr_conn_deadline(s->c), at);
+	rig_complete_all(s);
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+	raw_end(s);
+}
+
+/* Several calls: the time runs from the first that was given up, and anew from each
+ * that got its memory back, as long as there is another. */
+static void each_call_that_is_taken_gives_the_others_time(void **state)
+{
+	struct large_call l[3];
+	struct side *s = ready_client(0);
+	rr_time from = s->now;
+
+	for (unsigned i = 0; i < 3; i++)
+		start_large(s, &l[i], XID + i, 600);
+	for (unsigned i = 0; i < 3; i++) {
+		give_up(s, &l[i]);
+		assert_int_equal(rr_conn_deadline(s->c), from + RR_SEC(5));
+		s->now += RR_SEC(1);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		s->now += RR_SEC(1);
+		rig_complete_one(s);
+		assert_int_equal(s->calls_done, i + 1);
+		assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(5));
+	}
+	s->now += RR_SEC(5);
+	rr_conn_tick(s->c, s->now);
+	rig_drain(s);
+	raw_expect_close(s, -ETIMEDOUT);
+	raw_end(s);
+	assert_int_equal(l[2].call.status, -ECANCELED);
+}
+
+/* Without a bound they are waited for as long as it takes. */
+static void calls_may_be_given_up_without_bound(void **state)
+{
+	struct large_call l[2];
+	struct side *s = ready_client(RR_TIME_NEVER);
+
+	for (unsigned i = 0; i < 2; i++)
+		start_large(s, &l[i], XID + i, 600);
+	for (unsigned i = 0; i < 2; i++)
+		give_up(s, &l[i]);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+		s->now += RR_SEC(3600);
+		rr_conn_tick(s->c, s->now);
+		rig_drain(s);
+		assert_false(s->disconnect);
+		rig_complete_one(s);
+		assert_int_equal(s->calls_done, i + 1);
+	}
+	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
+	raw_end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,9 +439,13 @@ int main(void)
 	        cmocka_unit_test(a_registration_without_connection_ends_it),
 	        cmocka_unit_test(a_handle_beside_a_call_without_chunks_ends_it),
 	        cmocka_unit_test(a_handle_beside_a_call_not_sent_ends_it),
+	        cmocka_unit_test(calls_without_a_handle_are_not_remembered),
 	        cmocka_unit_test(a_copied_call_ends_at_once),
 	        cmocka_unit_test(a_call_that_is_not_taken_ends_the_connection),
 	        cmocka_unit_test(a_call_that_is_taken_late_ends_itself_alone),
+	        cmocka_unit_test(a_call_is_given_up_once),
+	        cmocka_unit_test(each_call_that_is_taken_gives_the_others_time),
+	        cmocka_unit_test(calls_may_be_given_up_without_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

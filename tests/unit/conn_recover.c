@@ -449,6 +449,121 @@ static void what_cannot_be_expressed_ends_with_the_first_error(void **state)
 	raw_end(f.s);
 }
 
+/* What the peer asks for may be more than there is: that is our own failure, not the
+ * peer's once more. */
+static void no_memory_for_a_larger_chunk_ends_the_call_so(void **state)
+{
+	setup_flags(RR_CALL_NO_REDUCE | RR_CALL_IDEMPOTENT);
+	send_call();
+	refuse("00000055", "00000009 00000002 00001388");
+	f.s->mem_fail_on = true;
+	f.s->mem_fail_at = 1;
+	send_again();
+	f.s->mem_fail_on = false;
+	f.s->mem_fail_at = 0;
+	raw_expect_silence(f.s);
+	assert_int_equal(f.done, 2);
+	assert_int_equal(f.call.status, -ENOMEM);
+	raw_end(f.s);
+}
+
+/* A server's call, asked otherwise on a connection whose client takes none. */
+static void nor_does_the_first_error_hide_another_reason(void **state)
+{
+	struct side *s = raw_new(RR_CONN_SERVER, &limits);
+
+	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 "
+	               "00000001 00000005 00000004 00000003");
+	setup_with(s, 0);
+	rig_forget_sent(s);
+	send_call();
+	refuse("00000055", "00000006 00000001");
+	assert_true(rr_call_recover(f.s->c, &f.call));
+	raw_end(f.s);
+	f.s = raw_ready(RR_CONN_SERVER, &limits);
+	f.call.xid = 0x56;
+	rr_store_u32(f.head, 0x56);
+	send_call();
+	raw_expect_silence(f.s);
+	assert_int_equal(f.call.status, -EPROTONOSUPPORT);
+	raw_end(f.s);
+}
+
+/* -- version 1
+ * ------------------------------------------------------------------------------ */
+
+static struct side *v1_side(void)
+{
+	struct rr_conn_config cfg = limits;
+
+	cfg.versions = RR_CONN_V1;
+	return raw_new(RR_CONN_CLIENT, &cfg);
+}
+
+static void refuse_v1(const char *xid, const char *words)
+{
+	char hex[100];
+
+	rig_forget_sent(f.s);
+	snprintf(hex, sizeof(hex), "%s 00000001 00000040 00000004 %s", xid, words);
+	raw_receive(f.s, hex);
+	assert_int_equal(f.call.status, RR_CALL_REMOTE_ERROR);
+	raw_expect_silence(f.s);
+}
+
+#define CHUNK "00000002"
+
+/* A guess that we have no memory for was too high: the peer's error stands. */
+static void no_memory_for_a_guess_ends_with_the_error(void **state)
+{
+	setup_with(v1_side(), RR_CALL_NO_REDUCE | RR_CALL_IDEMPOTENT);
+	send_call();
+	refuse_v1("00000055", CHUNK);
+	f.s->mem_fail_on = true;
+	f.s->mem_fail_at = 1;
+	send_again();
+	f.s->mem_fail_on = false;
+	f.s->mem_fail_at = 0;
+	raw_expect_silence(f.s);
+	assert_int_equal(f.done, 2);
+	assert_int_equal(f.call.status, RR_CALL_REMOTE_ERROR);
+	assert_int_equal(f.call.error.code, RDMA2_ERR_BAD_XDR);
+	raw_end(f.s);
+}
+
+/* ERR_CHUNK brings another guess as often as it comes, nothing else does. */
+static void another_error_after_a_guess_is_final(void **state)
+{
+	setup_with(v1_side(), RR_CALL_NO_REDUCE | RR_CALL_IDEMPOTENT);
+	f.call.n_dests = 0;
+	send_call();
+	refuse_v1("00000055", CHUNK);
+	send_again();
+	refuse_v1("00000056", "00000001 00000001 00000001"); /* ERR_VERS */
+	assert_false(rr_call_recover(f.s->c, &f.call));
+	assert_int_equal(recoveries(), 1);
+	raw_end(f.s);
+}
+
+/* Once for each call, also if the second attempt goes to a server of version 1. */
+static void a_second_error_in_version_1_is_final(void **state)
+{
+	setup_flags(RR_CALL_IDEMPOTENT);
+	send_call();
+	refuse("00000055", "00000006 00000001");
+	assert_true(rr_call_recover(f.s->c, &f.call));
+	raw_end(f.s);
+	f.s = v1_side();
+	f.call.xid = 0x56;
+	rr_store_u32(f.head, 0x56);
+	send_call();
+	assert_int_equal(f.s->n_sent, 1);
+	refuse_v1("00000056", CHUNK);
+	assert_false(rr_call_recover(f.s->c, &f.call));
+	assert_int_equal(recoveries(), 0);
+	raw_end(f.s);
+}
+
 /* Only after an error of the peer's. */
 static void other_ends_are_no_reason_to_recover(void **state)
 {
@@ -482,6 +597,11 @@ int main(void)
 	        cmocka_unit_test(executed_calls_are_not_repeated),
 	        cmocka_unit_test(a_second_error_is_final),
 	        cmocka_unit_test(what_cannot_be_expressed_ends_with_the_first_error),
+	        cmocka_unit_test(no_memory_for_a_larger_chunk_ends_the_call_so),
+	        cmocka_unit_test(nor_does_the_first_error_hide_another_reason),
+	        cmocka_unit_test(no_memory_for_a_guess_ends_with_the_error),
+	        cmocka_unit_test(another_error_after_a_guess_is_final),
+	        cmocka_unit_test(a_second_error_in_version_1_is_final),
 	        cmocka_unit_test(other_ends_are_no_reason_to_recover),
 	};
 
