@@ -173,6 +173,11 @@ void rr_conn_uninvited(struct rr_conn *c)
 	c->invites = false;
 }
 
+void rr_conn_cannot_read(struct rr_conn *c)
+{
+	c->cannot_read = true;
+}
+
 void rr_conn_open(struct rr_conn *c, rr_time now)
 {
 	c->now = now;

@@ -409,6 +409,7 @@ struct rr_conn {
 	bool heard; /* the peer has said something */
 	bool invalidates; /* the peer's regions, by Send With Invalidate */
 	bool invites; /* the peer to do so with ours */
+	bool cannot_read; /* RDMA Reads cannot be made */
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* in version 1, for Calls */

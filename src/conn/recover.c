@@ -55,14 +55,13 @@ int rr_recover_failed(struct rr_call_state *s, int err)
 /* A Position Zero chunk is none of those counted, but 0 may mean it. [K12, R4] */
 static bool fewer_reads(struct rr_call *call, struct rr_recovery *r, uint32_t max)
 {
-	if (!r->reads && r->special && !max) {
-		call->flags &= ~(unsigned)RR_CALL_SPECIAL;
-		r->max_reads = 0; /* nor any other in its place */
-		return true;
-	}
-	if (max >= r->reads)
+	bool special = r->special && !max;
+
+	if (max >= r->reads && !special)
 		return false;
-	r->max_reads = max;
+	if (special)
+		call->flags &= ~(unsigned)RR_CALL_SPECIAL;
+	r->max_reads = max; /* nor any other in the place of Position Zero */
 	return true;
 }
 

@@ -137,6 +137,12 @@ static uint32_t returnable(const struct rr_conn *c, const struct rr_lists *l)
 	return (uint32_t)((most - header) / 16);
 }
 
+/* Position Zero does not count [K12], unless RDMA Reads cannot be made at all. */
+static uint32_t most_reads(const struct rr_conn *c, const struct rr_lists *l)
+{
+	return c->cannot_read ? 0 : RR_REQUEST_MAX_READS + (uint32_t)has_zero(l);
+}
+
 static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
                            struct rr_error *e)
 {
@@ -147,9 +153,9 @@ static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
 		most = RR_WIRE_MAX_SEGMENTS;
 	if (l->total_segs > most)
 		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {most}};
-	else if (l->total_reads >
-	         RR_REQUEST_MAX_READS + (uint32_t)has_zero(l)) /* [K12] */
-		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS, {RR_REQUEST_MAX_READS}};
+	else if (l->total_reads > most_reads(c, l))
+		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS,
+		                       {RR_MIN(most_reads(c, l), RR_REQUEST_MAX_READS)}};
 	else if (l->total_writes > RR_WIRE_MAX_WRITES)
 		*e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {RR_WIRE_MAX_WRITES}};
 	else if (returnable(c, l) != UINT32_MAX)

@@ -150,12 +150,14 @@ static void destroy_endpoint(struct rr_link *l)
 /* -- actions become posts -----------------------------------------------------------
  */
 
-/* A post that failed yields no completion: make one, and end the stream, since
- * a provider that cannot take work cannot carry a connection. */
-static void post_failed(struct rr_link *l, uint64_t token, int err)
+/* A post that failed yields no completion: make one.  A Read ends its request.  All
+ * else ends the stream, since a provider that cannot take it cannot carry a
+ * connection. */
+static void post_failed(struct rr_link *l, enum rr_action_kind kind, uint64_t token,
+                        int err)
 {
 	rr_conn_completed(l->conn, token, err, l->engine->now);
-	if (l->ep && !l->closing && !l->lost) {
+	if (kind != RR_ACT_READ && l->ep && !l->closing && !l->lost) {
 		l->closing = true;
 		l->prov->disconnect(l->ep, l->engine->now);
 	}
@@ -237,7 +239,7 @@ static void stall(struct rr_link *l, const struct rr_action *a)
 	if (l->leaving || info.error) {
 		/* The end does not wait behind a peer that takes nothing. */
 		do_disconnect(l, info.error);
-		post_failed(l, a->token, -ECANCELED);
+		post_failed(l, a->kind, a->token, -ECANCELED);
 		return;
 	}
 	if (a != &l->held)
@@ -263,7 +265,7 @@ static void act(struct rr_link *l, const struct rr_action *a)
 		else if (err == -ENOBUFS && queued(a->kind) && l->open)
 			stall(l, a);
 		else if (err)
-			post_failed(l, a->token, err);
+			post_failed(l, a->kind, a->token, err);
 		break;
 	case RR_ACT_REGISTER:
 		do_register(l, a);
@@ -337,6 +339,8 @@ static void connected(struct rr_link *l)
 	l->prov->limits(l->ep, &lim);
 	if (!lim.remote_invalidate)
 		rr_conn_uninvited(l->conn);
+	if (!lim.max_ord)
+		rr_conn_cannot_read(l->conn);
 	rr_conn_peer_private(l->conn, priv, len);
 	rr_conn_open(l->conn, l->engine->now);
 }

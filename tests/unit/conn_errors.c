@@ -332,6 +332,32 @@ static void system_is_sent_for_a_failed_read(void **state)
 	expect_error(s, "00000055", ERR("00000055", "00000064"));
 }
 
+/* V2-7.3-04, V2-7.3.1-01, K13: where RDMA Reads cannot be made, no chunk is read, and
+ * the Requester learns that it can send the Call in another way. */
+static void read_chunks_0_where_reads_cannot_be_made(void **state)
+{
+	static const char *const calls[] = {
+	        "00000055" MSG "00000000" READ("00000010", "00000008") "00000000 "
+	                                                               "00000000 "
+	                                                               "00000000" CALL(
+	                                                                       "0000005"
+	                                                                       "5"),
+	        "00000055" NOMSG "00000000" READ("00000000", "00000100") "00000000 "
+	                                                                 "00000000 "
+	                                                                 "00000000",
+	};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
+
+		rr_conn_cannot_read(s->c);
+		raw_receive(s, calls[i]);
+		assert_int_equal(s->n_reads, 0);
+		assert_int_equal(s->requested, 0);
+		expect_error(s, "00000055", ERR("00000055", "00000006 00000000"));
+	}
+}
+
 /* -- silence --------------------------------------------------------------------------
  */
 
@@ -397,6 +423,7 @@ int main(void)
 	        cmocka_unit_test(a_long_reply_is_continued_where_it_can_be),
 	        cmocka_unit_test(system_is_sent_for_what_has_no_other_name),
 	        cmocka_unit_test(system_is_sent_for_a_failed_read),
+	        cmocka_unit_test(read_chunks_0_where_reads_cannot_be_made),
 	        cmocka_unit_test(silent_discards),
 	};
 

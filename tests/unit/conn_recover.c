@@ -175,6 +175,19 @@ static void read_chunks_0_of_a_special_call_brings_it_inline(void **state)
 	end();
 }
 
+/* Neither its items nor the rest may be read: a second refusal would be final. */
+static void read_chunks_0_of_a_special_call_with_items_brings_all_inline(void **state)
+{
+	setup_flags(RR_CALL_NO_WRITES | RR_CALL_SPECIAL);
+	send_call();
+	assert_int_equal(f.s->n_regions, 3);
+	refuse("00000055", "00000006 00000000");
+	send_again();
+	assert_int_equal(rig_valid_regions(f.s), 0);
+	expect_begins(EMPTY_HEADER + STREAM, "00000056" MSG EMPTY "00000056");
+	end();
+}
+
 /* The one segment that the peer takes was the Position Zero chunk: without that,
  * no item may be reduced in its place. */
 static void read_chunks_0_of_a_special_call_reduces_nothing(void **state)
@@ -583,6 +596,8 @@ int main(void)
 	        cmocka_unit_test(read_chunks_0_leaves_all_items_in_the_payload),
 	        cmocka_unit_test(read_chunks_1_leaves_the_second_item_in_the_payload),
 	        cmocka_unit_test(read_chunks_0_of_a_special_call_brings_it_inline),
+	        cmocka_unit_test(
+	                read_chunks_0_of_a_special_call_with_items_brings_all_inline),
 	        cmocka_unit_test(read_chunks_0_of_a_special_call_reduces_nothing),
 	        cmocka_unit_test(write_chunks_0_brings_a_reply_chunk),
 	        cmocka_unit_test(write_chunks_1_keeps_the_first),

@@ -35,6 +35,7 @@ static struct {
 	int cqe;
 	struct ibv_mr mr[32];
 	unsigned n_mr, n_mw;
+	bool no_mr; /* no more can be had */
 	struct ibv_mw mw[32];
 	struct ibv_send_wr wr[WRS]; /* as posted, without their pieces */
 	unsigned n_wr, n_recv, opened;
@@ -134,6 +135,10 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *p, size_t len, int access)
 {
 	struct ibv_mr *mr = &d.mr[d.n_mr % RR_ARRAY_SIZE(d.mr)];
 
+	if (d.no_mr) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	mr->lkey = mr->rkey = ++d.n_mr;
 	return mr;
 }
@@ -380,6 +385,35 @@ static void other_devices_tell_of_the_last(void **state)
 	gone(ep);
 }
 
+/* A sink that cannot be registered (ulimit -l): its Read fails, between Reads that do
+ * not, and the connection goes on. */
+static void a_read_without_registration_fails_alone(void **state)
+{
+	struct rr_vb_ep *ep = ready(NULL);
+	struct rr_sge s = {.base = mem, .len = 20000};
+
+	for (unsigned i = 0; i < 3; i++) {
+		d.no_mr = i == 1;
+		assert_int_equal(0, rr_verbs_ops.post_read(&ep->base, &s, 7, 0, i));
+		assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	}
+	assert_int_equal(2, d.n_wr);
+	say(IBV_WC_RDMA_READ, d.wr[0].wr_id);
+	rr_verbs_ops.progress(&ep->base, NOW);
+	assert_int_equal(0, next(ep).status);
+	assert_int_equal(-ENOMEM, next(ep).status);
+	say(IBV_WC_RDMA_READ, d.wr[1].wr_id);
+	rr_verbs_ops.progress(&ep->base, NOW);
+	assert_int_equal(0, next(ep).status);
+	d.no_mr = true; /* and with none before it */
+	assert_int_equal(0, rr_verbs_ops.post_read(&ep->base, &s, 7, 0, 3));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	assert_int_equal(-ENOMEM, next(ep).status);
+	assert_false(ep->flushed);
+	assert_int_equal(0, ep->posted);
+	gone(ep);
+}
+
 /* libsiw reads another field than the other drivers. */
 static void handle_to_invalidate_is_in_both_fields(void **state)
 {
@@ -599,6 +633,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        T(iwarp_devices_tell_of_each_request),
 	        T(other_devices_tell_of_the_last),
+	        T(a_read_without_registration_fails_alone),
 	        T(handle_to_invalidate_is_in_both_fields),
 	        T(window_is_closed_by_a_request),
 	        T(window_that_the_peer_closed_is_left_alone),

@@ -92,6 +92,7 @@ struct rr_vb_op {
 	uint64_t offset;
 	uint64_t token;
 	uint64_t last; /* number of its last work request; 0: it took none */
+	int status; /* of a Read that the device never saw; others: 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
 	void *copy; /* of a Send of too many pieces for the bounce ring */
 };

@@ -323,13 +323,15 @@ static void issue_first(struct rr_vb_ep *ep)
 	rr_ring_pop(&ep->sges, op.nsge);
 	rr_ring_pop(&ep->wait, 1);
 	rc = issue(ep, &op, s);
-	if (rc)
+	if (rc && op.kind == RR_VB_READ)
+		op.status = rc; /* fails alone, in its turn: nothing depends on it */
+	else if (rc)
 		op.last = UINT64_MAX; /* never done, only flushed */
 	if (!op.last && !to->count && !ep->flushed)
-		rr_vb_op_done(ep, op, 0); /* the device never saw it */
+		rr_vb_op_done(ep, op, op.status); /* the device never saw it */
 	else
 		*(struct rr_vb_op *)rr_ring_push(to) = op;
-	if (!rc)
+	if (op.last != UINT64_MAX)
 		return;
 	ep->flushed = ep->unsent = true;
 	rr_vb_reason(ep, rc,

@@ -69,7 +69,7 @@ static void sent(struct rr_vb_ep *ep, uint64_t seq)
 	}
 }
 
-/* And the empty ones behind it, which the device never saw. */
+/* And those behind it that the device never saw: empty, or without registration. */
 static void read_done(struct rr_vb_ep *ep, uint64_t seq)
 {
 	struct rr_vb_op *op;
@@ -78,7 +78,7 @@ static void read_done(struct rr_vb_ep *ep, uint64_t seq)
 		struct rr_vb_op done = *op;
 
 		rr_ring_pop(&ep->reads, 1);
-		rr_vb_op_done(ep, done, 0);
+		rr_vb_op_done(ep, done, done.status);
 	}
 }
 
