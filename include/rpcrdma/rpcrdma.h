@@ -334,7 +334,8 @@ enum rpcrdma_status {
 	/* Negative errno:
 	 * -ETIMEDOUT    the timeout passed (the server may have executed it)
 	 * -EHOSTUNREACH the server could not be reached for retry_ns
-	 * -ECONNRESET   connection lost and no_reconnect was set
+	 * -ECONNRESET   connection lost and no_reconnect was set, or lost again and
+	 *               again while the call was out (then any error of a connection)
 	 * -ECANCELED    cancelled, or the connection was closed
 	 * -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
 	 * -EMSGSIZE     cannot be expressed within the peer's limits
@@ -406,7 +407,8 @@ struct rpcrdma_call_options {
 	struct rpcrdma_gss *gss; /* RPCSEC_GSS, of this connection; @cred must be NULL */
 };
 
-/* Starts a call.  Retransmitted under the same XID after a reconnect.
+/* Starts a call.  Retransmitted under the same XID after a reconnect; ended by the
+ * connection's error when it lost two connections in company and two alone, or eight.
  * @ret (may be NULL) is valid until done returns.  -EINVAL: options; -ECANCELED:
  * closed already; -ENOMEM; or why the connection is over.  Then done is not
  * called. */

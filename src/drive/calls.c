@@ -6,6 +6,7 @@
 
 #include "drive/gss.h"
 #include "drive/rpcmsg.h"
+#include "drive/suspect.h"
 
 enum {
 	MAX_SENT = 192, /* calls given to a link at once; the rest wait here */
@@ -28,6 +29,7 @@ struct rpcrdma_call {
 	bool told;   /* done runs: what it does to the call comes too late */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
 	unsigned attempts;
+	struct rr_losses losses;
 	/* Not cleared at the beginning: their counts say what is valid. */
 	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
 	struct rr_dest dests[RR_WIRE_MAX_WRITES];
@@ -204,10 +206,35 @@ static void wait_again(struct rpcrdma_call *k, bool first)
 		rr_list_push(&k->conn->waiting, &k->link);
 }
 
+/* It has the link to itself no longer. */
+static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
+{
+	if (c->lone != k)
+		return false;
+	c->lone = NULL;
+	rr_timer_stop(&c->engine->timers, &c->lone_timer);
+	return true;
+}
+
+/* The connection was lost: may the call be sent on another? */
+static bool goes_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
+{
+	struct rpcrdma_conn *c = k->conn;
+
+	if (!lost_with_link(k, l) || c->no_resend || k->bound || c->closed || c->over)
+		return false;
+	if (!rr_losses_add(&k->losses, lone))
+		return true;
+	rr_trace(&c->engine->sink, RR_TRACE_RPC_ABANDONED, l->id, k->call.xid,
+	         k->losses.all, k->losses.lone, (uint64_t)(int64_t)k->call.status);
+	return false;
+}
+
 void rr_calls_done(struct rr_link *l, struct rr_call *m)
 {
 	struct rpcrdma_call *k = rr_container_of(m, struct rpcrdma_call, call);
 	struct rpcrdma_conn *c = k->conn;
+	bool lone = end_lone(c, k);
 
 	rr_list_del(&k->link);
 	c->n_sent--;
@@ -215,10 +242,9 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	k->on = NULL;
 	if (m->status >= 0)
 		c->kind->heard(c);
-	if (lost_with_link(k, l) && !c->no_resend && !k->bound && !c->closed &&
-	    !c->over) {
+	if (goes_on(k, l, lone)) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
-		wait_again(k, false);
+		wait_again(k, rr_losses_suspect(&k->losses));
 	} else if (recovers(k, l)) {
 		wait_again(k, true);
 	} else if (begins_anew(k)) {
@@ -302,6 +328,24 @@ static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 	return err;
 }
 
+/* On a new connection the suspected calls come first: see wait_again. */
+static void begin_lone(struct rpcrdma_conn *c, struct rpcrdma_call *k)
+{
+	if (c->n_here != 1 || !rr_losses_suspect(&k->losses))
+		return;
+	c->lone = k;
+	(void)!rr_timer_set(&c->engine->timers, &c->lone_timer,
+	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* promised */
+}
+
+static void lone_fire(struct rr_timer *t)
+{
+	struct rpcrdma_conn *c = rr_container_of(t, struct rpcrdma_conn, lone_timer);
+
+	c->lone = NULL;
+	rr_calls_submit(c);
+}
+
 void rr_calls_submit(struct rpcrdma_conn *c)
 {
 	struct rr_list *n;
@@ -312,7 +356,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		return;
 	rr_list_for_each (n, &c->contexts)
 		ungate(c, rr_container_of(n, struct rpcrdma_gss, link));
-	while (c->n_here < MAX_SENT && (n = rr_list_first(&c->waiting))) {
+	while (!c->lone && c->n_here < MAX_SENT && (n = rr_list_first(&c->waiting))) {
 		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
 		int err = submit(c, k);
 
@@ -330,6 +374,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		k->on = c->link;
 		c->n_sent++;
 		c->n_here++;
+		begin_lone(c, k);
 		if (k->sealed)
 			ungate(c, k->sealed->gss);
 	}
@@ -517,6 +562,7 @@ void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
 	struct rr_list *n;
 
 	c->link = l;
+	(void)end_lone(c, c->lone);
 	c->n_here = 0;
 	rr_list_for_each (n, &c->sent)
 		c->n_here += rr_container_of(n, struct rpcrdma_call, link)->on == l;
@@ -562,6 +608,8 @@ static void abandon(struct rr_owner *o)
 int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
                   const struct rr_conn_kind *kind)
 {
+	int err;
+
 	c->engine = e;
 	c->kind = kind;
 	c->owner.abandon = abandon;
@@ -570,16 +618,19 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 	rr_list_init(&c->ending);
 	rr_list_init(&c->contexts);
 	c->end_timer.fire = end_fire;
+	c->lone_timer.fire = lone_fire;
 	e->now = rr_engine_clock();
 	rr_list_push(&e->owners, &c->owner.link);
 	e->alive++;
-	return rr_timer_promise(&e->timers, &c->end_timer);
+	err = rr_timer_promise(&e->timers, &c->end_timer);
+	return err ? err : rr_timer_promise(&e->timers, &c->lone_timer);
 }
 
 void rr_calls_fini(struct rpcrdma_conn *c)
 {
 	rr_gss_detach(c);
 	rr_timer_release(&c->engine->timers, &c->end_timer);
+	rr_timer_release(&c->engine->timers, &c->lone_timer);
 	rr_list_del(&c->owner.link);
 	c->engine->alive--;
 }

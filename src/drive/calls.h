@@ -13,7 +13,7 @@
  *
  * Failure: the calls of a link that was lost come back one by one and wait
  * again, to be sent anew under their old XIDs [v2 §4.5.5]; the kind decides
- * how long.  A call that the peer's transport refused is sent once more, under
+ * how long, suspect.h how often.  A call that the peer's transport refused is sent once more, under
  * a new XID, if it can be asked otherwise (rr_call_recover).
  *
  * Invariants: a call is on exactly one of waiting, sent, ending and the gate of its
@@ -47,6 +47,8 @@ struct rpcrdma_conn {
 	struct rr_list ending; /* calls that end without a link: see end_timer */
 	unsigned n_sent; /* on any link */
 	unsigned n_here; /* of these on @link */
+	struct rpcrdma_call *lone; /* has @link to itself until it ends, or lone_timer */
+	struct rr_timer lone_timer;
 	struct rr_list contexts; /* struct rpcrdma_gss */
 	struct rr_timer end_timer; /* delivers ending, frees a closed object */
 	struct rpcrdma_stats past; /* links that are gone, and what no link counts */
