@@ -72,8 +72,12 @@ struct rpcrdma_service_gss_options {
 	size_t size;
 	const char *principal; /* "nfs@HOST", copied: whose key is used; NULL = any that the
 				  keytab has */
-	unsigned max_contexts; /* 0 = 1024; beyond, who has used his least recently loses it
-				*/
+	unsigned max_contexts; /* 0 = 8192.  When all are taken, a new context replaces the
+				  one that has been idle longest; if that was used within
+				  the last ten seconds, the new one is refused, since active
+				  users would take the contexts from each other at each call */
+	unsigned max_per_address; /* how many of them one client's address has, by the same
+				     rule; 0 = a quarter of max_contexts */
 	char *ret_why; /* NULL, or 256 octets: why it failed, in words */
 };
 
@@ -105,7 +109,7 @@ struct rpcrdma_gss_caller {
 	const char *principal; /* "USER@REALM"; lent as the request's facts are */
 	bool mapped; /* the rest: a user of this system, by auth_to_local of krb5.conf */
 	uint32_t uid, gid;
-	unsigned n_gids;
+	unsigned n_gids; /* at most 65536, as many as the kernel takes */
 	const uint32_t *gids; /* lent */
 };
 /* -ENOENT: the request is not under RPCSEC_GSS.  Any thread that is to answer. */

@@ -195,9 +195,10 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
  * lost the context (RPC_AUTHERROR, re_why RPCSEC_GSS_CREDPROBLEM or _CTXPROBLEM, after
  * a restart, say), libtirpc does not make a new one by itself: auth_destroy, and create.
  *
- * Servers: an SVCXPRT has up to 1024 contexts, 256 for one address, of any number of
- * clients and connections; the least recently used go first, those that were idle for
- * a day, and those whose ticket has expired.  Their keys are the keytab's
+ * Servers: an SVCXPRT has up to 8192 contexts, 2048 for one address, of any number of
+ * clients and connections.  A context ends when it was idle for a day, or its ticket has
+ * expired.  When all are taken, a new one replaces the one that has been idle longest; if
+ * that was used within the last ten seconds, the new one is refused.  Their keys are the keytab's
  * (KRB5_KTNAME): gss_principal names the service, since what rpc_gss_set_svc_name
  * and svcauth_gss_set_svc_name were told stays within libtirpc.  svc_principal of
  * rpc_gss_getcred is the one that the client had a ticket for.  Functions of

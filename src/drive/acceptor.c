@@ -153,7 +153,8 @@ int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
                     struct rr_acceptor **ret)
 {
 	struct rr_gss_options g = {.principal = o->principal,
-	                           .max_contexts = o->max_contexts};
+	                           .max_contexts = o->max_contexts,
+	                           .max_per_address = o->max_per_address};
 	struct rr_acceptor *x = calloc(1, sizeof(*x));
 	char why[WHY_BYTES] = "";
 	int err;

@@ -228,6 +228,17 @@ static void take_token(struct rr_gss *g, const struct rr_gss_call *k,
 	(void)gss_release_name(&minor, &name);
 }
 
+/* In the table before the client is told its handle. */
+static void keep(struct rr_gss *g, const struct rr_gss_call *k, struct outcome *o)
+{
+	if (!o->context || rr_gss_context_keep(g, o->context, k->now))
+		return;
+	rr_gss_context_put(g, o->context);
+	o->context = NULL;
+	o->major = GSS_S_FAILURE;
+	o->minor = 0;
+}
+
 /* The handle and the token only if there is a context; its verifier then is over the
  * window, else there is none. */
 static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
@@ -239,6 +250,7 @@ static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
 
 	if (c && (o->token.length > RR_GSS_MAX_TOKEN ||
 	          !rr_gss_sign_word(c, GSS_C_QOP_DEFAULT, RR_GSS_WINDOW, r))) {
+		rr_gss_context_drop(g, c);
 		rr_gss_context_put(g, c);
 		o->context = c = NULL;
 		o->major = GSS_S_FAILURE;
@@ -282,9 +294,10 @@ static void set_up(struct rr_gss *g, const struct rr_gss_call *k,
 	}
 	take_token(g, k, &token, &o);
 	free(copy);
+	keep(g, k, &o);
 	answer_token(g, k, r, &o);
-	if (o.context && r->verdict == RR_GSS_ANSWER)
-		rr_gss_context_keep(g, o.context, k->now);
+	if (o.context && r->verdict != RR_GSS_ANSWER)
+		rr_gss_context_drop(g, o.context);
 	if (o.context)
 		rr_gss_context_put(g, o.context);
 	(void)gss_release_buffer(&minor, &o.token);

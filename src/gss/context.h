@@ -43,7 +43,7 @@ struct rr_gss {
 	unsigned count;
 	/* Added to atomically. */
 	_Atomic uint64_t established, destroyed, evicted, expired, accepted, integrity,
-	        privacy, refused, closed;
+	        privacy, refused, closed, crowded_out;
 };
 
 /* -- contexts.c ---------------------------------------------------------------- */
@@ -55,8 +55,9 @@ void rr_gss_context_put(struct rr_gss *, struct rr_gss_context *);
 /* Holds it; NULL: there is none of that handle (any more). */
 struct rr_gss_context *rr_gss_context_find(struct rr_gss *, const void *handle,
                                            size_t len, rr_time now);
-/* In the table, which holds it, too; others go if there is no room. */
-void rr_gss_context_keep(struct rr_gss *, struct rr_gss_context *, rr_time now);
+/* Puts it into the table, which then holds it too; evicts another if there is no room.
+ * False: all others were used within active_ns; it is not in the table. */
+bool rr_gss_context_keep(struct rr_gss *, struct rr_gss_context *, rr_time now);
 void rr_gss_context_drop(struct rr_gss *, struct rr_gss_context *);
 /* The credential of the acceptor, for as long as the table.  @ret_major, @ret_minor:
  * why not.  Where there is no key it looks for one only now and then: MIT's library

@@ -15,8 +15,9 @@
 
 #include "gss/context.h"
 
-enum { MAX_CONTEXTS = 1024, MAX_PER_ADDRESS = 256 };
-#define IDLE_NS RR_SEC(24 * 3600)
+enum { MAX_CONTEXTS = 8192, ADDRESS_SHARE = 4 };
+#define IDLE_NS   RR_SEC(24 * 3600)
+#define ACTIVE_NS RR_SEC(10)
 
 int rr_gss_new(const struct rr_gss_options *options, struct rr_gss **ret)
 {
@@ -37,9 +38,11 @@ int rr_gss_new(const struct rr_gss_options *options, struct rr_gss **ret)
 	if (!g->o.max_contexts)
 		g->o.max_contexts = MAX_CONTEXTS;
 	if (!g->o.max_per_address)
-		g->o.max_per_address = MAX_PER_ADDRESS;
+		g->o.max_per_address = RR_MAX(g->o.max_contexts / ADDRESS_SHARE, 1u);
 	if (!g->o.idle_ns)
 		g->o.idle_ns = IDLE_NS;
+	if (!g->o.active_ns)
+		g->o.active_ns = ACTIVE_NS;
 	g->cred = GSS_C_NO_CREDENTIAL;
 	pthread_mutex_init(&g->cred_lock, NULL);
 	pthread_mutex_init(&g->lock, NULL);
@@ -161,43 +164,77 @@ static struct rr_gss_context *oldest(struct rr_gss *g, const uint8_t *address,
 	return first;
 }
 
-static void make_room(struct rr_gss *g, const uint8_t *address, rr_time now,
+static bool is_active(const struct rr_gss *g, const struct rr_gss_context *c,
+                      rr_time now)
+{
+	return now < c->used || now - c->used < g->o.active_ns;
+}
+
+static struct rr_gss_context *longest_idle(struct rr_gss *g)
+{
+	struct rr_list *n = rr_list_first(&g->order);
+
+	return n ? rr_container_of(n, struct rr_gss_context, in_order) : NULL;
+}
+
+/* Takes @c, the oldest, out if @n have reached @most.  False: it was used within
+ * active_ns, and there is no room. */
+static bool evict(struct rr_gss *g, struct rr_gss_context *c, unsigned n, unsigned most,
+                  rr_time now, struct rr_list *gone)
+{
+	if (!c || n < most)
+		return true;
+	if (is_active(g, c, now))
+		return false;
+	g->evicted++;
+	take_out(g, c, gone);
+	return true;
+}
+
+/* For one more.  A new context takes one place, so one eviction for each limit is
+ * enough; that of the address comes first, since it makes room in the table as well. */
+static bool make_room(struct rr_gss *g, const uint8_t *address, rr_time now,
                       struct rr_list *gone)
 {
 	struct rr_gss_context *c;
 	unsigned n;
 
-	while ((c = oldest(g, NULL, &n)) &&
-	       (is_idle(g, c, now) || n >= g->o.max_contexts)) {
-		if (is_idle(g, c, now))
-			g->expired++;
-		else
-			g->evicted++;
+	while ((c = longest_idle(g)) && is_idle(g, c, now)) {
+		g->expired++;
 		take_out(g, c, gone);
 	}
-	while ((c = oldest(g, address, &n)) && n >= g->o.max_per_address) {
-		g->evicted++;
-		take_out(g, c, gone);
-	}
+	c = oldest(g, address, &n);
+	return evict(g, c, n, g->o.max_per_address, now, gone) &&
+	       evict(g, longest_idle(g), g->count, g->o.max_contexts, now, gone);
 }
 
 /* -- ... it is not ----------------------------------------------------------------- */
 
-void rr_gss_context_keep(struct rr_gss *g, struct rr_gss_context *c, rr_time now)
+static void put_in(struct rr_gss *g, struct rr_gss_context *c, rr_time now)
 {
-	struct rr_list gone;
-
-	rr_list_init(&gone);
-	pthread_mutex_lock(&g->lock);
-	make_room(g, c->address, now, &gone);
 	rr_list_push(bucket_of(g, c->handle), &c->in_bucket);
 	rr_list_push(&g->order, &c->in_order);
 	c->used = now;
 	c->refs++;
 	g->count++;
 	g->established++;
+}
+
+bool rr_gss_context_keep(struct rr_gss *g, struct rr_gss_context *c, rr_time now)
+{
+	struct rr_list gone;
+	bool room;
+
+	rr_list_init(&gone);
+	pthread_mutex_lock(&g->lock);
+	room = make_room(g, c->address, now, &gone);
+	if (room)
+		put_in(g, c, now);
+	else
+		g->crowded_out++;
 	pthread_mutex_unlock(&g->lock);
 	put_all(g, &gone);
+	return room;
 }
 
 static struct rr_gss_context *look_up(struct rr_gss *g, const void *handle)
@@ -282,4 +319,5 @@ void rr_gss_get_stats(struct rr_gss *g, struct rr_gss_stats *ret)
 	ret->privacy = g->privacy;
 	ret->refused = g->refused;
 	ret->closed = g->closed;
+	ret->crowded_out = g->crowded_out;
 }

@@ -25,7 +25,9 @@
  * The peer: everything it sends is bounded here or, arguments, by the transport.  What
  * cannot be verified changes nothing.  Contexts are only kept for who proved a name, so
  * a crowd without tickets takes none; one address that sets up too many loses its own,
- * least recently used first.
+ * least recently used first.  A context that was used within active_ns is not evicted:
+ * the new one is refused instead.  If more users are active than there is room for,
+ * they would otherwise take the contexts from each other at each call.
  */
 #ifndef RR_GSS_CONTEXTS_H
 #define RR_GSS_CONTEXTS_H
@@ -41,7 +43,7 @@ enum {
 	RR_GSS_WINDOW = 1024,             /* of sequence numbers */
 	RR_GSS_MAX_SEQ = 0x80000000u - 1, /* the last that is good */
 	RR_GSS_MAX_TOKEN = 65536,
-	RR_GSS_MAX_GROUPS = 32,
+	RR_GSS_MAX_GROUPS = 65536, /* NGROUPS_MAX of Linux */
 	RR_GSS_NOBODY = 65534,
 	/* Octets that protection adds to arguments or results, at most. */
 	RR_GSS_OVERHEAD = 512,
@@ -66,9 +68,10 @@ struct rr_gss_context;
 struct rr_gss_options {
 	const char
 	        *principal; /* "nfs@HOST": whose key is used; NULL: any of the keytab */
-	unsigned max_contexts;    /* 0: 1024 */
-	unsigned max_per_address; /* 0: 256 */
+	unsigned max_contexts;    /* 0: 8192 */
+	unsigned max_per_address; /* 0: a quarter of that */
 	uint64_t idle_ns;         /* 0: 24 h */
+	uint64_t active_ns;       /* used within this time: not evicted; 0: 10 s */
 };
 
 /* @options is borrowed; NULL: all defaults.  Does not look at the keytab yet. */
@@ -89,7 +92,7 @@ struct rr_gss_identity {
 	bool mapped; /* else nobody */
 	uint32_t uid, gid;
 	unsigned n_groups;
-	uint32_t groups[RR_GSS_MAX_GROUPS];
+	uint32_t *groups; /* from malloc */
 };
 
 /* A Call: its header, as rr_rpc_get_call has read it, and what comes after that.  All
@@ -168,6 +171,7 @@ struct rr_gss_stats {
 	uint64_t accepted; /* requests, by service: */
 	uint64_t integrity, privacy;
 	uint64_t refused, closed;
+	uint64_t crowded_out; /* not set up: no other was idle for active_ns */
 };
 void rr_gss_get_stats(struct rr_gss *, struct rr_gss_stats *ret);
 

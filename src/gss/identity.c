@@ -19,7 +19,8 @@
 
 #include "gss/context.h"
 
-enum { MAX_PASSWD_BYTES = 1 << 20 };
+enum { MAX_PASSWD_BYTES = 1 << 20, FIRST_GROUPS = 64 };
+_Static_assert(sizeof(gid_t) == sizeof(uint32_t), "groups are handed on as they come");
 #define RETRY_NS RR_SEC(5)
 
 static char *name_text(gss_name_t name)
@@ -47,17 +48,26 @@ static char *target_of(gss_ctx_id_t id)
 	return s;
 }
 
+/* The kernel takes RR_GSS_MAX_GROUPS: the first of them count.  Without memory for the
+ * list there are no groups, which permits less, not more. */
 static void groups_of(struct rr_gss_identity *w, const struct passwd *pw)
 {
-	gid_t groups[RR_GSS_MAX_GROUPS];
-	int n = RR_GSS_MAX_GROUPS;
+	int most = FIRST_GROUPS, n = most;
+	gid_t *groups = malloc((size_t)most * sizeof(*groups));
 
-	/* -1: there are more; the first of them are those that count. */
-	if (getgrouplist(pw->pw_name, pw->pw_gid, groups, &n) < 0)
-		n = RR_GSS_MAX_GROUPS;
-	for (int i = 0; i < n; i++)
-		w->groups[i] = groups[i];
-	w->n_groups = (unsigned)n;
+	while (groups && getgrouplist(pw->pw_name, pw->pw_gid, groups, &n) < 0) {
+		if (most == RR_GSS_MAX_GROUPS) {
+			n = most;
+			break;
+		}
+		/* glibc says how many there are. */
+		most = n > most ? RR_MIN(n, (int)RR_GSS_MAX_GROUPS) : RR_GSS_MAX_GROUPS;
+		n = most;
+		free(groups);
+		groups = malloc((size_t)most * sizeof(*groups));
+	}
+	w->groups = groups;
+	w->n_groups = groups ? (unsigned)n : 0;
 }
 
 static void map(struct rr_gss_identity *w)
@@ -107,6 +117,7 @@ void rr_gss_identity_fini(struct rr_gss_identity *w)
 	(void)gss_release_name(&minor, &w->name);
 	free(w->principal);
 	free(w->target);
+	free(w->groups);
 }
 
 /* -- whose key ----------------------------------------------------------------------

@@ -105,9 +105,12 @@ static void groups_are_bounded(void **state)
 	struct rr_gss_request r;
 	struct peer p;
 
-	for (n_groups = 31; n_groups < 35; n_groups++) {
-		unsigned want = n_groups < 32 ? (unsigned)n_groups : 32;
+	static const int counts[] = {31, 33, 64, 65, 1000, 65535, 65536, 65537};
 
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(counts); i++) {
+		unsigned want = RR_MIN((unsigned)counts[i], 65536u);
+
+		n_groups = counts[i];
 		assert_int_equal(establish(g, &p), 0);
 		assert_int_equal(ask(g, &p, RR_GSS_NONE, "", 0, &r), RR_GSS_PROCEED);
 		assert_int_equal(r.who->n_groups, want);
@@ -450,7 +453,8 @@ static void it_is_told_what_blocks(void **state)
 
 static void one_address_loses_its_own_contexts(void **state)
 {
-	struct rr_gss_options o = {.max_contexts = 6, .max_per_address = 3};
+	struct rr_gss_options o = {
+	        .max_contexts = 6, .max_per_address = 3, .active_ns = 1};
 	struct rr_gss *g = table(&o);
 	struct rr_gss_request open;
 	struct rr_gss_stats s;
@@ -495,7 +499,8 @@ static void addresses_are_of_both_families(void **state)
 	static const char *const at[] = {"::ffff:10.0.0.1", "2001:db8::1",
 	                                 "2001:db8::2", "::ffff:10.0.0.1",
 	                                 "2001:db8::1"};
-	struct rr_gss_options o = {.max_contexts = 9, .max_per_address = 1};
+	struct rr_gss_options o = {
+	        .max_contexts = 9, .max_per_address = 1, .active_ns = 1};
 	struct rr_gss *g = table(&o);
 	struct peer p[6];
 
@@ -506,6 +511,7 @@ static void addresses_are_of_both_families(void **state)
 
 		assert_int_equal(inet_pton(AF_INET6, at[i], &six.sin6_addr), 1);
 		from6 = &six;
+		now += RR_SEC(1);
 		assert_int_equal(establish(g, &p[i]), 0);
 		from6 = NULL;
 	}
@@ -542,13 +548,15 @@ static void an_earlier_time_makes_nothing_idle(void **state)
 
 static void there_are_no_more_than_so_many(void **state)
 {
-	struct rr_gss_options o = {.max_contexts = 4, .max_per_address = 3};
+	struct rr_gss_options o = {
+	        .max_contexts = 4, .max_per_address = 3, .active_ns = 1};
 	struct rr_gss *g = table(&o);
 	struct rr_gss_stats s;
 	struct peer p[10];
 
 	for (unsigned i = 0; i < 10; i++) {
 		from.sin_addr.s_addr = htonl(i);
+		now += RR_SEC(1);
 		assert_int_equal(establish(g, &p[i]), 0);
 	}
 	rr_gss_get_stats(g, &s);
@@ -559,6 +567,45 @@ static void there_are_no_more_than_so_many(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		peer_end(&p[i]);
 	from.sin_addr.s_addr = 0;
+	rr_gss_free(g);
+}
+
+/* More active users than there is room for: those who are there go on, instead of each
+ * taking another's place at every call. */
+static void what_is_in_use_makes_no_room(void **state)
+{
+	const rr_time began = now;
+	struct rr_gss_options o = {.max_contexts = 4, .max_per_address = 2};
+	struct rr_gss *g = table(&o);
+	struct rr_gss_stats s;
+	struct peer a, b, c;
+
+	assert_int_equal(establish(g, &a), 0);
+	now += RR_SEC(5);
+	assert_int_equal(establish(g, &b), 0);
+	assert_works(g, &a);
+	assert_int_not_equal(establish(g, &c), 0);
+	peer_end(&c);
+	now += RR_SEC(9);
+	assert_works(g, &a);
+	assert_int_not_equal(establish(g, &c), 0);
+	peer_end(&c);
+	assert_works(g, &b);
+	now += RR_SEC(9);
+	assert_works(g, &b);
+	now += RR_SEC(2); /* a has been idle for more than ten seconds */
+	assert_int_equal(establish(g, &c), 0);
+	assert_gone(g, &a, CREDPROBLEM);
+	assert_works(g, &b);
+	assert_works(g, &c);
+	rr_gss_get_stats(g, &s);
+	assert_int_equal(s.contexts, 2);
+	assert_int_equal(s.evicted, 1);
+	assert_int_equal(s.crowded_out, 2);
+	peer_end(&a);
+	peer_end(&b);
+	peer_end(&c);
+	now = began;
 	rr_gss_free(g);
 }
 
@@ -697,6 +744,7 @@ int main(void)
 	        cmocka_unit_test(addresses_are_of_both_families),
 	        cmocka_unit_test(an_earlier_time_makes_nothing_idle),
 	        cmocka_unit_test(there_are_no_more_than_so_many),
+	        cmocka_unit_test(what_is_in_use_makes_no_room),
 	        cmocka_unit_test(contexts_grow_old),
 	        cmocka_unit_test(threads_share_contexts_and_the_table),
 	};

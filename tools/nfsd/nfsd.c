@@ -51,6 +51,7 @@ struct server {
 	bool registers;                /* with the rpcbind of this host */
 	unsigned n_registered;         /* the first ones of listeners */
 	uint32_t mount_port, gss_port; /* NO_PORT: none was asked for */
+	uint32_t gss_contexts;         /* 0: the library's choice */
 	struct mount_rpc mount_rpc;
 	struct tcpd *mountd, *gssd; /* MOUNT and contexts over TCP, or NULL */
 	unsigned n_registered_tcp;  /* the first ones of mountd's addresses */
@@ -101,6 +102,10 @@ static const char help[] =
         "/etc/krb5.keytab)\n"
         "  --principal NAME        the one whose key is used, as in nfs@HOST (any in "
         "it)\n"
+        "  --gss-contexts N        keep N contexts of RPCSEC_GSS, one for each user of "
+        "each\n"
+        "                          client (8192); a quarter of them for one client's "
+        "address\n"
         "  --allow-identity NAME   with --hostauth require: let only those in whose "
         "identity\n"
         "                          (CN=..., psk:...) or certificate's DNS name this is;\n"
@@ -248,6 +253,8 @@ static int parse(struct server *s, int argc, char **argv)
 	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.flavors), .take = sec_take_list},
 	        {"keytab", 0, TOOL_TO(TOOL_TEXT, s->keytab)},
 	        {"principal", 0, TOOL_TO(TOOL_TEXT, s->principal)},
+	        {"gss-contexts", 0,
+	         TOOL_RANGE(TOOL_NUMBER, s->gss_contexts, 4, 1 << 20)},
 	        {"allow-identity", 0, TOOL_TO(TOOL_TAKE, *s),
 	         .take = take_identity_allowed},
 	        {"async", 0, TOOL_TO(TOOL_SET, s->nfsd.async)},
@@ -276,9 +283,9 @@ static int parse(struct server *s, int argc, char **argv)
 		return tool_usage();
 	}
 	sec_default(&s->nfsd.flavors);
-	if ((s->keytab || s->principal || s->gss_port != NO_PORT) &&
+	if ((s->keytab || s->principal || s->gss_port != NO_PORT || s->gss_contexts) &&
 	    !sec_kerberos(&s->nfsd.flavors)) {
-		tool_error("--keytab, --principal and --gss-port are "
+		tool_error("--keytab, --principal, --gss-port and --gss-contexts are "
 		           "for --sec krb5, krb5i or krb5p");
 		return tool_usage();
 	}
@@ -577,6 +584,7 @@ static int set_gss(struct server *s)
 	if (s->keytab && setenv("KRB5_KTNAME", s->keytab, 1))
 		return -ENOMEM;
 	o.principal = s->principal;
+	o.max_contexts = s->gss_contexts;
 	o.ret_why = why;
 	e = rpcrdma_service_set_gss(s->service, &o);
 	if (e)
