@@ -11,15 +11,21 @@
  */
 #include "nfsd.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/capability.h>
 
 enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 
+enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX; rpcrdma/gss.h */
+
 static bool can_switch;                    /* set once by ident_init, before threads */
+static struct siphash_key key;             /* likewise; of digests of groups */
 static _Thread_local struct ident current; /* what this thread acts as */
 static _Thread_local bool known;           /* false: unknown, switch for certain */
 
@@ -47,6 +53,8 @@ bool ident_init(void)
 	struct __user_cap_data_struct caps[2];
 	uint32_t keep = 0;
 
+	/* Short reads cannot happen for so few octets. */
+	(void)!getrandom(key.octets, sizeof(key.octets), 0);
 	memset(caps, 0, sizeof(caps));
 	if (geteuid() != 0 || !get_caps(caps))
 		return false;
@@ -94,25 +102,80 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	return 0;
 }
 
+/* The library hands on MOST_GIDS at most: then there may be more. */
+static void say_cut(const struct rpcrdma_gss_caller *c)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (c->n_gids >= MOST_GIDS && !atomic_flag_test_and_set(&said))
+		fprintf(stderr,
+		        "rpcrdma nfsd: uid %u has %u groups or more: the kernel takes "
+		        "no more, the rest do not count\n",
+		        (unsigned)c->uid, MOST_GIDS);
+}
+
+/* A long list stays in the library's memory. */
+static void take_groups(struct ident *id, const struct rpcrdma_gss_caller *c,
+                        const struct squash *s)
+{
+	id->n_gids = c->n_gids;
+	if (c->n_gids <= IDENT_FEW_GIDS) {
+		for (unsigned i = 0; i < c->n_gids; i++)
+			id->gids[i] = squash_gid(s, c->gids[i]);
+		return;
+	}
+	say_cut(c);
+	id->many = c->gids;
+	id->squashed = squash_gid(s, 0);
+	id->digest = siphash(&key, c->gids, c->n_gids * sizeof(c->gids[0]));
+}
+
 void ident_from_caller(const struct rpcrdma_gss_caller *c, const struct squash *s,
                        struct ident *ret)
 {
 	struct ident id = {.uid = s->anon_uid, .gid = s->anon_gid};
-	unsigned most = sizeof(id.gids) / sizeof(id.gids[0]);
 
 	if (c->mapped && !s->all && !(s->root && c->uid == 0)) {
 		id.uid = c->uid;
 		id.gid = squash_gid(s, c->gid);
-		for (unsigned i = 0; i < c->n_gids && i < most; i++)
-			id.gids[id.n_gids++] = squash_gid(s, c->gids[i]);
+		take_groups(&id, c, s);
 	}
 	*ret = id;
 }
 
 static bool same_groups(const struct ident *a, const struct ident *b)
 {
-	return a->n_gids == b->n_gids &&
-	       !memcmp(a->gids, b->gids, a->n_gids * sizeof(a->gids[0]));
+	if (a->n_gids != b->n_gids)
+		return false;
+	if (a->n_gids > IDENT_FEW_GIDS)
+		return a->digest == b->digest && a->squashed == b->squashed;
+	return !memcmp(a->gids, b->gids, a->n_gids * sizeof(a->gids[0]));
+}
+
+bool ident_same(const struct ident *a, const struct ident *b)
+{
+	return a->uid == b->uid && a->gid == b->gid && same_groups(a, b);
+}
+
+static bool set_many(const struct ident *id)
+{
+	uint32_t *list = malloc(id->n_gids * sizeof(*list));
+	bool ok;
+
+	if (!list)
+		return false;
+	for (unsigned i = 0; i < id->n_gids; i++)
+		list[i] = id->many[i] ? id->many[i] : id->squashed;
+	ok = !syscall(SETGROUPS, (size_t)id->n_gids, list);
+	free(list);
+	return ok;
+}
+
+static bool set_groups(const struct ident *id)
+{
+	return id->n_gids > IDENT_FEW_GIDS
+	               ? set_many(id)
+	               : !syscall(SETGROUPS, (size_t)id->n_gids, id->gids);
 }
 
 /* These two do not report failure: ask again. */
@@ -145,9 +208,8 @@ int ident_enter(const struct ident *id)
 	if (!can_switch)
 		return 0;
 	known = false;
-	if (all || !same_groups(id, &current))
-		if (syscall(SETGROUPS, (size_t)id->n_gids, id->gids))
-			return not_taken(id);
+	if ((all || !same_groups(id, &current)) && !set_groups(id))
+		return not_taken(id);
 	if ((all || id->gid != current.gid) && !set_fsgid(id->gid))
 		return not_taken(id);
 	if ((all || id->uid != current.uid) && !set_fsuid(id->uid))

@@ -129,10 +129,16 @@ bool fs_stop_all(struct nfsd *, const struct timespec *until);
 
 /* ---- Identities (ident.c) ------------------------------------------------- */
 
+enum { IDENT_FEW_GIDS = 32 }; /* AUTH_SYS has 16 at most */
+
 struct ident {
 	uint32_t uid, gid;
 	unsigned n_gids;
-	uint32_t gids[32]; /* AUTH_SYS has 16 at most */
+	uint32_t gids[IDENT_FEW_GIDS]; /* a list of no more than these; a longer one is: */
+	const uint32_t *many; /* not squashed; lent until the request is answered */
+	uint32_t squashed;    /* what gid 0 of @many becomes */
+	uint64_t digest;      /* of @many, keyed: identities are compared by it, also
+	                         after the request */
 };
 
 struct squash {
@@ -149,6 +155,8 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *,
 /* Of a principal: who this system says it is, or the anonymous user. */
 void ident_from_caller(const struct rpcrdma_gss_caller *, const struct squash *,
                        struct ident *ret);
+/* The same user, group and groups; the requests of both may have been answered. */
+bool ident_same(const struct ident *, const struct ident *);
 /* The calling thread acts as @id, or as the server itself, for file access.
  * Costs nothing when it does so already.  0, or -EPERM: then serve nothing. */
 int ident_enter(const struct ident *id);

@@ -489,9 +489,7 @@ static bool perm_holds(const struct object_perm *p, const struct ident *id,
 {
 	return p->checked && now - p->checked < PERMIT_SECONDS &&
 	       p->mode == st->stx_mode && p->uid == st->stx_uid &&
-	       p->gid == st->stx_gid && p->who.uid == id->uid &&
-	       p->who.gid == id->gid && p->who.n_gids == id->n_gids &&
-	       !memcmp(p->who.gids, id->gids, id->n_gids * sizeof(id->gids[0]));
+	       p->gid == st->stx_gid && ident_same(&p->who, id);
 }
 
 /* The kept answer for this caller, or a slot emptied for it; by o->lock. */
