@@ -105,6 +105,43 @@ static inline void say_words(struct foe *f, const uint32_t *word, size_t n)
 	say_words((f), (const uint32_t[]){__VA_ARGS__},                                \
 	          sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
 
+/* Words of an NFS Call by AUTH_SYS, up to and including the file handle. */
+static inline size_t put_nfs_call(uint32_t *w, const struct rig *r, uint32_t xid,
+                                  uint32_t proc, const nfs_fh3 *file)
+{
+	const uint32_t head[] = {xid, 0, 2, RPCRDMA_NFS_PROGRAM, 3, proc,
+	                         /* AUTH_SYS */ 1, 20, 0, 0, r->uid, r->gid, 0, 0, 0};
+	size_t n = sizeof(head) / 4, len = file->data.data_len;
+	uint8_t padded[NFS3_FHSIZE] = {0};
+
+	memcpy(w, head, sizeof(head));
+	memcpy(padded, file->data.data_val, len);
+	w[n++] = (uint32_t)len;
+	for (size_t i = 0; i < len; i += 4)
+		w[n++] = raw_be(padded + i, 4);
+	return n;
+}
+
+/* Says what there is and waits for the MPA Reply and the answer to a NULL call: until
+ * then a client of version 1 has one credit, and there are Receives for little more. */
+static inline void be_let_in(struct foe *f, uint32_t credits)
+{
+	enum { ANSWERED = 24 + 64 };
+	struct pollfd p = {.fd = f->fd, .events = POLLIN};
+	uint8_t bin[512];
+	size_t heard = 0;
+	ssize_t n = 1;
+
+	SAY(f, 1, 1, credits, 0, 0, 0, 0, 1, 0, 2, RPCRDMA_NFS_PROGRAM, 3, 0, 0, 0, 0,
+	    0);
+	(void)!send(f->fd, f->out, f->len, MSG_NOSIGNAL);
+	f->len = 0;
+	while (heard < ANSWERED && n > 0 && poll(&p, 1, 5000) == 1) {
+		n = recv(f->fd, bin, sizeof(bin), 0);
+		heard += n > 0 ? (size_t)n : 0;
+	}
+}
+
 /* -- the process --------------------------------------------------------------------
  */
 

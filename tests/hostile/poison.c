@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls whose execution ends the connection: the chunks that they name cannot be read
+ * or written, and their clients hang up when the server tries, come again, and ask
+ * again.  An honest client is served beside them, and the server's memory stays within
+ * what it was allowed.
+ */
+#include "attack.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { OWN_MIB = 384 }; /* with what the sanitizer keeps */
+#else
+enum { OWN_MIB = 96 };
+#endif
+
+enum {
+	MIB = 1 << 20,
+	ALLOWED_MIB = 64,
+	POISONERS = 40,
+	CALLS = 31, /* of each, within its credits */
+	LONGEST_MS = 15000,
+	FOR_MS = 3000,
+};
+
+static struct rig r;
+static nfs_fh3 file;
+static uint8_t data[MIB];
+
+static int begin(void **state)
+{
+	rig_init(&r);
+	rig_write_file(&r, "file", data, sizeof(data));
+	rig_start(&r, "--connections", "128", "--memory", "64M", NULL);
+	file = rig_walk(&r, "file");
+	patient(&r);
+	return 0;
+}
+
+static int end(void **state)
+{
+	rig_stop(&r);
+	rig_fini(&r);
+	return 0;
+}
+
+/* A WRITE of 1 MiB in version 1, whose data are in a Read chunk. */
+static void say_write(struct foe *f, uint32_t xid)
+{
+	uint32_t w[64] = {xid, 1, CALLS, 0, 1, 0, xid, MIB, 0, 0, 0, 0, 0};
+	size_t n = 13, rpc = n;
+
+	n += put_nfs_call(w + n, &r, xid, NFSPROC3_WRITE, &file);
+	w[n++] = 0; /* offset */
+	w[n++] = 0;
+	w[n++] = MIB;
+	w[n++] = 0;   /* UNSTABLE */
+	w[n++] = MIB; /* of the item, which is behind this word */
+	w[5] = (uint32_t)(n - rpc) * 4;
+	say_words(f, w, n);
+}
+
+/* A READ, whose data go into a Write chunk. */
+static void say_read(struct foe *f, uint32_t xid)
+{
+	uint32_t w[64] = {xid, 1, CALLS, 0, 0, 1, 1, xid, MIB, 0, 0, 0, 0};
+	size_t n = 13;
+
+	n += put_nfs_call(w + n, &r, xid, NFSPROC3_READ, &file);
+	w[n++] = 0; /* offset */
+	w[n++] = 0;
+	w[n++] = MIB;
+	say_words(f, w, n);
+}
+
+/* A Special Call. */
+static void say_special(struct foe *f, uint32_t xid)
+{
+	SAY(f, xid, 1, CALLS, 1, 1, 0, xid, MIB, 0, 0, 0, 0, 0);
+}
+
+/* Asks, waits for the server to try, and hangs up. */
+static void ask(struct foe *f, void (*what)(struct foe *, uint32_t))
+{
+	struct pollfd p = {.fd = f->fd, .events = POLLIN};
+
+	say_request(f);
+	say_nothing(f);
+	be_let_in(f, CALLS + 1);
+	for (uint32_t i = 0; i < CALLS; i++)
+		what(f, 2 + i);
+	(void)!send(f->fd, f->out, f->len, MSG_NOSIGNAL);
+	f->len = 0;
+	(void)!poll(&p, 1, 5000);
+	shutdown(f->fd, SHUT_RDWR);
+}
+
+static void reads_fail(struct foe *f, const struct attack *a)
+{
+	ask(f, say_write);
+}
+
+static void writes_fail(struct foe *f, const struct attack *a)
+{
+	ask(f, say_read);
+}
+
+static void calls_cannot_be_read(struct foe *f, const struct attack *a)
+{
+	ask(f, say_special);
+}
+
+/* Never answers the Reads. */
+static void reads_hang(struct foe *f, const struct attack *a)
+{
+	say_request(f);
+	say_nothing(f);
+	be_let_in(f, CALLS + 1);
+	for (uint32_t i = 0; i < CALLS; i++)
+		say_write(f, 2 + i);
+}
+
+static void with(const char *what, bool renew,
+                 void (*prepare)(struct foe *, const struct attack *))
+{
+	const struct attack a = {
+	        .port = (uint16_t)atoi(r.port),
+	        .from = "127.0.0.2",
+	        .n = POISONERS,
+	        .quiet = true,
+	        .renew = renew,
+	        .pause_ms = 5,
+	        .prepare = prepare,
+	};
+	struct honest h = {0};
+	pid_t pid = attack(&a, NULL);
+
+	newcomer(&r, &h);
+	live(&r, &h, file, FOR_MS);
+	attack_end(pid);
+	report(what, &r, &h);
+	assert_true(h.worst_ms < LONGEST_MS);
+	assert_true(h.first_ms < LONGEST_MS);
+	assert_true(server_peak(&r) < (size_t)(ALLOWED_MIB + OWN_MIB) * MIB);
+}
+
+static void read_chunks_that_cannot_be_read(void **state)
+{
+	with("31 WRITEs, the Reads end the connection", true, reads_fail);
+}
+
+static void write_chunks_that_cannot_be_written(void **state)
+{
+	with("31 READs, the Writes end the connection", true, writes_fail);
+}
+
+static void special_calls_that_cannot_be_read(void **state)
+{
+	with("31 Special Calls that cannot be read", true, calls_cannot_be_read);
+}
+
+static void reads_that_are_not_answered(void **state)
+{
+	with("31 WRITEs, no Read is answered", false, reads_hang);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {
+	        TEST(read_chunks_that_cannot_be_read),
+	        TEST(write_chunks_that_cannot_be_written),
+	        TEST(special_calls_that_cannot_be_read),
+	        TEST(reads_that_are_not_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
