@@ -28,6 +28,12 @@ reach() { # ADDRESS PROVIDER [OPTION...]: what ping -v says it goes by
 chosen=verbs
 [ "$VARIANT" = rxe ] || chosen=iwarp
 serve "$guest_ip:20049" $chosen
+# A server of software has looked at the device, and left it closed.
+guest 'ls -l /proc/$(pidof rpcrdma)/fd' >"$T/fds" || fail "no server to look at"
+case $chosen:$(grep -c infiniband "$T/fds") in
+iwarp:0 | verbs:[1-9]*) ;;
+*) fail "served by $chosen, with these files open: $(cat "$T/fds")" ;;
+esac
 reach "$guest_ip" $chosen
 guest_kill nfsd
 

@@ -40,7 +40,7 @@ reach() { # WHEN: within a time in which the server looks for its device some ti
 }
 
 # At [::] a siw of Linux 6.1 refuses clients that come by IPv4.
-for at in "$guest_ip:20049" "0.0.0.0:20049 --provider verbs"; do
+for at in "$guest_ip:20049" "0.0.0.0:20049" "0.0.0.0:20049 --provider verbs"; do
 	# shellcheck disable=SC2086
 	serve $at
 	del "$at, never used"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "prov/verbs/internal.h"
-#include "prov/verbs/serves.h"
 #include "prov/verbs/verbs.h"
 
 enum { WRS = 64, MEM = 65536, NOW = 1000000000 };
@@ -614,18 +613,6 @@ static void own_end_has_its_own_deadline(void **state)
 	gone(ep);
 }
 
-static void siw_is_known_by_its_vendor(void **state)
-{
-	struct ibv_context *c = &d.ctx[d.n_ctx - 1];
-
-	d.attr.vendor_id = 0x626d74;
-	assert_false(rr_verbs_is_siw(&played, c));
-	d.dev.transport_type = IBV_TRANSPORT_IWARP;
-	assert_true(rr_verbs_is_siw(&played, c));
-	d.attr.vendor_id = 0x1425; /* an RNIC's */
-	assert_false(rr_verbs_is_siw(&played, c));
-}
-
 #define T(f) cmocka_unit_test_setup(f, setup)
 
 int main(void)
@@ -643,7 +630,6 @@ int main(void)
 	        T(refuses_what_it_has_no_queue_for),
 	        T(sender_waits_for_a_receive),
 	        T(own_end_has_its_own_deadline),
-	        T(siw_is_known_by_its_vendor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

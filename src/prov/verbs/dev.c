@@ -16,8 +16,8 @@
  * librdmacm: its descriptors become ones that lead nowhere, which it may
  * use and close as before.  That is looked for when the last endpoint goes, at
  * each new attempt to connect or listen, and when the kernel says that a device was
- * removed (watch.h).  A listener and a question which device serves an address make
- * librdmacm open it as well, and need nothing of it.
+ * removed (watch.h).  A listener makes librdmacm open it as well, and needs nothing of
+ * it.  The question which device serves an address opens none (ask.h).
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* eaccess */
 #include "prov/verbs/serves.h"
 
 #include <dirent.h>
 #include <netinet/in.h>
+#include <stdio.h>
+#include <unistd.h>
 
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include "prov/verbs/ask.h"
 #include "prov/verbs/internal.h"
+
+#define NODES "/dev/infiniband/"
 
 /* What the kernel says, which takes no library: rdma-core is not loaded for the
  * many who have no device. */
@@ -62,55 +70,37 @@ static bool special(const struct sockaddr_storage *a)
 	return v4 == INADDR_ANY || v4 >> 24 == IN_LOOPBACKNET;
 }
 
-/* By the vendor that it gives as its own; its name is whatever its maker liked. */
-enum { SIW_VENDOR = 0x626d74 };
-
-bool rr_verbs_is_siw(const struct rr_rdma_lib *lib, struct ibv_context *ctx)
+/* libibverbs has a driver for the device of that file, and we may open it. */
+static bool usable(const struct rr_rdma_lib *lib, const char *node)
 {
-	struct ibv_device_attr a;
+	struct ibv_device **list = lib->ibv_get_device_list(NULL);
+	char path[sizeof(((struct rr_rdma_node *)0)->name) + sizeof(NODES)];
+	bool found = false;
 
-	memset(&a, 0, sizeof(a));
-	return ctx->device->transport_type == IBV_TRANSPORT_IWARP &&
-	       !lib->ibv_query_device(ctx, &a) && a.vendor_id == SIW_VENDOR;
-}
-
-/* The connection manager finds the device of an address when it binds to it. */
-static bool binds(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
-                  struct sockaddr *sa)
-{
-	struct rdma_cm_id *id;
-	bool preferred = false;
-
-	if (lib->rdma_create_id(ch, &id, NULL, RDMA_PS_TCP))
-		return false;
-	if (!lib->rdma_bind_addr(id, sa) && id->verbs) {
-		rr_vb_dev_note(id->verbs);
-		preferred = !rr_verbs_is_siw(lib, id->verbs);
-	}
-	(void)lib->rdma_destroy_id(id); /* fails for a bad argument only */
-	return preferred;
+	for (unsigned i = 0; list && list[i] && !found; i++)
+		found = !strcmp(list[i]->dev_name, node);
+	if (list)
+		lib->ibv_free_device_list(list);
+	snprintf(path, sizeof(path), "%s%s", NODES, node);
+	return found && !eaccess(path, R_OK | W_OK);
 }
 
 bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len)
 {
 	const struct rr_rdma_lib *lib;
-	struct rdma_event_channel *ch;
 	struct sockaddr_storage a = {0};
-	bool preferred;
+	struct rr_rdma_node node;
+	uint32_t index;
 
 	if (len > sizeof(a))
 		return false;
 	memcpy(&a, sa, len);
-	if (special(&a) || rr_verbs_present(false))
+	if (special(&a) || !kernel_has_devices() || rr_rdma_who_serves(&a, &index))
 		return false;
-	if (a.ss_family == AF_INET6) /* any port that is free */
-		((struct sockaddr_in6 *)&a)->sin6_port = 0;
-	else
-		((struct sockaddr_in *)&a)->sin_port = 0;
+	if (rr_rdma_node(index, &node)) /* an old kernel; then there is no siw */
+		return !rr_verbs_present(false);
+	if (node.driver == RDMA_DRIVER_SIW)
+		return false;
 	lib = rr_rdma_lib();
-	if (rr_rdma_channel(lib, &ch))
-		return false;
-	preferred = binds(lib, ch, (struct sockaddr *)&a);
-	lib->rdma_destroy_event_channel(ch);
-	return preferred;
+	return lib && usable(lib, node.name);
 }

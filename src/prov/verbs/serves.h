@@ -17,12 +17,8 @@ int rr_verbs_present(bool load);
 /* Does a device serve the local address @sa (its port does not matter), and better
  * than software iWARP would?  The any address and the loopback ones belong to none.  A
  * siw is no better: it is software and speaks the same over TCP, but sleeps on what
- * comes early, checks less, and says less. */
+ * comes early, checks less, and says less.  No device is opened for the answer, so a
+ * siw that was looked at can be removed. */
 bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len);
-
-struct ibv_context;
-struct rr_rdma_lib;
-/* Is the device siw, the software iWARP of Linux? */
-bool rr_verbs_is_siw(const struct rr_rdma_lib *lib, struct ibv_context *ctx);
 
 #endif
