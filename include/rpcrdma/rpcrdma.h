@@ -560,7 +560,7 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint
  * for one client.  It is made from a request of that client and survives the
  * transport connection: when that is lost, calls wait until the client is back,
  * which only the upper layer can tell (NFSv4.1: BIND_CONN_TO_SESSION), or end
- * with -EHOSTUNREACH after @retry_ns (0 = 60 s, UINT64_MAX = never).  Without
+ * with -EHOSTUNREACH, each after @retry_ns of its own (0 = 60 s, UINT64_MAX = never).  Without
  * reverse support on the client's side calls end with -EPROTONOSUPPORT, and what
  * the client's level cannot carry with -EMSGSIZE.  Connections that such an object
  * uses are not closed for being idle, and outlive it; they end when their client

@@ -15,8 +15,10 @@ enum {
 };
 
 struct rpcrdma_call {
-	struct rr_list link; /* waiting, sent or ending of its connection */
-	struct rr_timer timer;
+	struct rr_list link;   /* waiting, sent or ending of its connection */
+	struct rr_timer timer; /* for the first of these: */
+	rr_time timeout_at;
+	rr_time give_up_at; /* it waits without a link until then */
 	struct rpcrdma_conn *conn;
 	struct rr_link *on; /* the link that knows it; NULL: not sent */
 	struct rr_call call;
@@ -159,6 +161,78 @@ void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
 	rr_gss_end_waiting(c, verdict);
 }
 
+/* -- how long ---------------------------------------------------------------------- */
+
+static int set_timer(struct rpcrdma_call *k)
+{
+	struct rr_timers *timers = &k->conn->engine->timers;
+	rr_time at = RR_MIN(k->timeout_at, k->give_up_at);
+
+	if (at == RR_TIME_NEVER) {
+		rr_timer_stop(timers, &k->timer);
+		return 0;
+	}
+	return rr_timer_set(timers, &k->timer, at);
+}
+
+static void time_is_up(struct rr_timer *t)
+{
+	struct rpcrdma_call *k = rr_container_of(t, struct rpcrdma_call, timer);
+
+	if (!k->verdict)
+		k->verdict =
+		        k->timeout_at <= k->give_up_at ? -ETIMEDOUT : -EHOSTUNREACH;
+	rpcrdma_call_cancel(k);
+}
+
+/* From now on it waits without a link: each call for as long, whenever others began. */
+static int begin_absence(struct rpcrdma_call *k)
+{
+	struct rpcrdma_conn *c = k->conn;
+
+	if (c->link || !c->absence_ns)
+		return 0;
+	k->give_up_at = rr_after(rr_engine_clock(), c->absence_ns);
+	return set_timer(k);
+}
+
+static void absence_begins(struct rpcrdma_call *k)
+{
+	int err = begin_absence(k);
+
+	if (err)
+		end_unsent(k, err);
+}
+
+static void absence_ends(struct rpcrdma_call *k)
+{
+	if (k->give_up_at == RR_TIME_NEVER)
+		return;
+	k->give_up_at = RR_TIME_NEVER;
+	(void)!set_timer(k); /* it runs: does not fail */
+}
+
+static void each_of(struct rr_list *list, void (*fn)(struct rpcrdma_call *))
+{
+	for (struct rr_list *n = list->next, *next; n != list; n = next) {
+		next = n->next;
+		fn(rr_container_of(n, struct rpcrdma_call, link));
+	}
+}
+
+/* All that no link has. */
+static void each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *))
+{
+	struct rr_list *n;
+
+	each_of(&c->waiting, fn);
+	rr_list_for_each (n, &c->contexts)
+		each_of(&rr_container_of(n, struct rpcrdma_gss, link)->gate, fn);
+}
+
+/* -- back from a link ---------------------------------------------------------------
+ */
+
 /* Did the loss of the connection end it, so that it may be sent again? */
 static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l)
 {
@@ -204,6 +278,7 @@ static void wait_again(struct rpcrdma_call *k, bool first)
 		rr_list_push_front(&k->conn->waiting, &k->link);
 	else
 		rr_list_push(&k->conn->waiting, &k->link);
+	absence_begins(k);
 }
 
 /* It has the link to itself no longer. */
@@ -381,15 +456,6 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 	rr_link_touch(c->link);
 }
 
-static void call_timeout(struct rr_timer *t)
-{
-	struct rpcrdma_call *k = rr_container_of(t, struct rpcrdma_call, timer);
-
-	if (!k->verdict)
-		k->verdict = -ETIMEDOUT;
-	rpcrdma_call_cancel(k);
-}
-
 void rpcrdma_call_cancel(struct rpcrdma_call *k)
 {
 	if (!k || k->told)
@@ -535,14 +601,19 @@ int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 		return -ENOMEM;
 	memset(k, 0, offsetof(struct rpcrdma_call, pieces));
 	k->conn = c;
-	k->timer.fire = call_timeout;
+	k->timer.fire = time_is_up;
+	k->timeout_at = k->give_up_at = RR_TIME_NEVER;
 	err = o->gss && !raw ? rr_sealed_new(c, o, &k->sealed) : 0;
 	if (!err)
 		err = fill_call(k, o, raw);
-	if (!err && o->timeout_ns)
-		err = rr_timer_set(&c->engine->timers, &k->timer,
-		                   rr_after(rr_engine_clock(), o->timeout_ns));
+	if (!err && o->timeout_ns) {
+		k->timeout_at = rr_after(rr_engine_clock(), o->timeout_ns);
+		err = set_timer(k);
+	}
+	if (!err)
+		err = begin_absence(k);
 	if (err) {
+		rr_timer_stop(&c->engine->timers, &k->timer);
 		if (k->sealed)
 			rr_sealed_free(k->sealed);
 		rr_pool_put(&c->engine->pool, k, sizeof(*k));
@@ -566,6 +637,7 @@ void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
 	c->n_here = 0;
 	rr_list_for_each (n, &c->sent)
 		c->n_here += rr_container_of(n, struct rpcrdma_call, link)->on == l;
+	each_unsent(c, absence_ends);
 }
 
 void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
@@ -574,6 +646,7 @@ void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
 	c->n_here = 0;
 	c->error = error;
 	snprintf(c->why, sizeof(c->why), "%s", why);
+	each_unsent(c, absence_begins);
 	if (c->closed)
 		rr_calls_schedule_end(c);
 }

@@ -13,7 +13,8 @@
  *
  * Failure: the calls of a link that was lost come back one by one and wait
  * again, to be sent anew under their old XIDs [v2 §4.5.5]; the kind decides
- * how long, suspect.h how often.  A call that the peer's transport refused is sent once more, under
+ * how long, or says it once for all calls (absence_ns), suspect.h how often.  A call
+ * that the peer's transport refused is sent once more, under
  * a new XID, if it can be asked otherwise (rr_call_recover).
  *
  * Invariants: a call is on exactly one of waiting, sent, ending and the gate of its
@@ -52,6 +53,8 @@ struct rpcrdma_conn {
 	struct rr_list contexts; /* struct rpcrdma_gss */
 	struct rr_timer end_timer; /* delivers ending, frees a closed object */
 	struct rpcrdma_stats past; /* links that are gone, and what no link counts */
+	uint64_t absence_ns; /* a call waits so long without a link, then it ends with
+				-EHOSTUNREACH; 0: the kind ends it */
 	bool no_resend; /* calls end with the link that they were sent on */
 	bool closed; /* by the user */
 	bool over; /* final: no link will come */

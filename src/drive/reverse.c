@@ -9,7 +9,7 @@
  * Failure: a server does not connect.  When the session is over its calls come
  * back and wait until the upper layer, which alone can tell who a client is,
  * names another request of the same client; they go there under their old
- * XIDs.  After retry_ns those that wait end with -EHOSTUNREACH [v2 §4.5.5].
+ * XIDs.  Each that has waited for retry_ns ends with -EHOSTUNREACH [v2 §4.5.5].
  *
  * Calls that the old connection still has stay there while that one lives:
  * two connections with one transaction could both execute it.
@@ -23,8 +23,6 @@ struct reverse {
 	struct rpcrdma_conn conn;
 	struct rr_session *session; /* whose link it uses, or NULL */
 	struct rr_list on_session;
-	struct rr_timer retry_timer; /* runs while calls wait without a link */
-	uint64_t retry_ns;
 };
 
 static struct reverse *reverse_of(struct rpcrdma_conn *c)
@@ -38,21 +36,9 @@ static void heard(struct rpcrdma_conn *c)
 {
 }
 
+/* absence_ns says for how long. */
 static void waits(struct rpcrdma_conn *c)
 {
-	struct reverse *r = reverse_of(c);
-	rr_time until = rr_after(rr_engine_clock(), r->retry_ns);
-
-	if (r->retry_timer.place || until == RR_TIME_NEVER)
-		return;
-	if (rr_timer_set(&c->engine->timers, &r->retry_timer, until) < 0)
-		rr_calls_end_waiting(c, -ENOMEM);
-}
-
-static void retry_fire(struct rr_timer *t)
-{
-	rr_calls_end_waiting(&rr_container_of(t, struct reverse, retry_timer)->conn,
-	                     -EHOSTUNREACH);
 }
 
 /* -- sessions come and go -----------------------------------------------------------
@@ -62,7 +48,6 @@ static void bind_to(struct reverse *r, struct rr_session *s)
 {
 	struct rpcrdma_conn *c = &r->conn;
 
-	rr_timer_stop(&c->engine->timers, &r->retry_timer);
 	r->session = s;
 	rr_list_push(&s->reverses, &r->on_session);
 	rr_calls_link(c, s->link);
@@ -100,20 +85,14 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *why)
 
 static void close_reverse(struct rpcrdma_conn *c)
 {
-	struct reverse *r = reverse_of(c);
-
-	rr_timer_stop(&c->engine->timers, &r->retry_timer);
-	unbind(r);
+	unbind(reverse_of(c));
 	c->link = NULL;
 }
 
 static void free_reverse(struct rpcrdma_conn *c)
 {
-	struct reverse *r = reverse_of(c);
-
-	rr_timer_stop(&c->engine->timers, &r->retry_timer);
 	rr_calls_fini(c);
-	free(r);
+	free(reverse_of(c));
 }
 
 static const struct rr_conn_kind reverse_kind = {
@@ -153,14 +132,13 @@ int rpcrdma_request_reverse(struct rpcrdma_request *q, uint64_t retry_ns,
 	if (!r)
 		return -ENOMEM;
 	rr_list_init(&r->on_session);
-	r->retry_timer.fire = retry_fire;
-	r->retry_ns = retry_ns ? retry_ns : RR_SEC(60);
 	err = rr_calls_init(&r->conn, s->served.engine, &reverse_kind);
 	if (err) {
 		free_reverse(&r->conn);
 		return err;
 	}
 	r->conn.prov = s->link->prov;
+	r->conn.absence_ns = retry_ns ? retry_ns : RR_SEC(60);
 	bind_to(r, s);
 	*ret = &r->conn;
 	return 0;

@@ -73,6 +73,69 @@ static void a_client_that_stays_away_is_given_up(void **state)
 	assert_int_equal(run(w.back, &o, &y), 0);
 }
 
+/* Each waits as long, whenever others began to; and in the end its own timeout counts,
+ * if that comes first. */
+static void each_waiting_call_has_its_own_time(void **state)
+{
+	struct wait x, y, z;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+	uint64_t begin, y_begin;
+
+	w.retry_ns = 500 * MS;
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	begin = now_ns();
+	spin_for(300);
+	o = call_to(P_NULL, &y);
+	y_begin = now_ns();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	o = call_to(P_NULL, &z);
+	o.timeout_ns = 450 * MS;
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, -EHOSTUNREACH);
+	assert_true(now_ns() - begin >= 480 * MS);
+	spin_until(&z.done, 1);
+	assert_int_equal(z.status, -ETIMEDOUT);
+	assert_true(now_ns() - y_begin >= 430 * MS);
+	spin_until(&y.done, 1);
+	assert_int_equal(y.status, -EHOSTUNREACH);
+	assert_true(now_ns() - y_begin >= 480 * MS);
+}
+
+/* A client that comes back stops the time of all that wait, and they are sent in the
+ * order in which they were made. */
+static void calls_that_a_client_came_back_for_wait_no_longer(void **state)
+{
+	struct wait x[3];
+	struct rpcrdma_call_options o;
+
+	w.retry_ns = 1500 * MS;
+	start();
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	spin_for(30);
+	for (unsigned i = 0; i < 3; i++) {
+		o = call_to(P_PARK, &x[i]);
+		assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	}
+	connect_client(&w.conn);
+	bind_over(w.conn);
+	spin_until(&w.client.n_parked, 3);
+	assert_int_equal(w.client.xids[1], w.client.xids[0] + 1);
+	assert_int_equal(w.client.xids[2], w.client.xids[0] + 2);
+	spin_for(1600);
+	assert_int_equal(x[0].done + x[1].done + x[2].done, 0);
+	answer_parked(&w.client);
+	for (unsigned i = 0; i < 3; i++) {
+		spin_until(&x[i].done, 1);
+		assert_int_equal(x[i].status, 0);
+	}
+}
+
 /* The wait is for one absence, not a sum over all. */
 static void each_loss_begins_the_wait_anew(void **state)
 {
@@ -319,6 +382,30 @@ static void a_call_left_behind_follows_when_the_old_connection_ends(void **state
 	answer_parked(&w.client);
 	spin_until(&x.done, 1);
 	assert_int_equal(x.status, 0);
+}
+
+/* ... and if there is no newer one any more, it waits for its own time. */
+static void a_call_left_behind_is_given_up_as_others_are(void **state)
+{
+	struct rpcrdma_conn *second;
+	struct wait x, y;
+	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+
+	w.retry_ns = 50 * MS;
+	start();
+	assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+	spin_until(&w.client.n_parked, 1);
+	connect_client(&second);
+	bind_over(second);
+	rpcrdma_conn_close(second);
+	o = call_to(P_NULL, &y);
+	while (run(w.back, &o, &y) != -EHOSTUNREACH)
+		; /* until the server has noticed that the second is gone */
+	assert_int_equal(x.done, 0);
+	rpcrdma_conn_close(w.conn);
+	w.conn = NULL;
+	spin_until(&x.done, 1);
+	assert_int_equal(x.status, -EHOSTUNREACH);
 }
 
 enum { MANY = 200, HOLD_VERS = 4 };
@@ -699,6 +786,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(calls_wait_for_the_client_and_keep_their_xid),
 	        TEST(a_client_that_stays_away_is_given_up),
+	        TEST(each_waiting_call_has_its_own_time),
+	        TEST(calls_that_a_client_came_back_for_wait_no_longer),
 	        TEST(each_loss_begins_the_wait_anew),
 	        TEST(waiting_calls_time_out_and_are_cancelled),
 	        TEST(a_held_callback_does_not_delay_the_next_connection),
@@ -708,6 +797,7 @@ int main(void)
 	        TEST(handlers_may_close_what_they_are_served_by),
 	        TEST(rebinding_moves_new_calls),
 	        TEST(a_call_left_behind_follows_when_the_old_connection_ends),
+	        TEST(a_call_left_behind_is_given_up_as_others_are),
 	        TEST(calls_left_behind_do_not_hold_up_others),
 	        TEST(only_a_servers_requests_make_objects),
 	        TEST(objects_do_not_change_their_engine),
