@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drive/drc.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,35 +15,20 @@ enum {
 	BRIEF_BYTES = 512, /* of the arguments that are compared */
 };
 
-/* An address without port; IPv4 as IPv6 has it. */
-struct addr {
-	uint8_t octets[16];
-	uint64_t scope;
-};
-
 /* Which Call it is.  No padding: compared as octets. */
 struct key {
-	struct addr addr;
+	struct rr_caller_addr addr;
 	uint32_t xid, program, version, procedure;
 	uint64_t len;    /* of the arguments, items with their padding */
 	uint64_t digest; /* of all this, credential and arguments */
 };
 _Static_assert(sizeof(struct key) == 16 + 8 + 4 * 4 + 8 + 8, "no padding");
 
-struct rr_drc_caller {
-	struct rr_drc_caller *next; /* in its bucket */
-	struct addr addr;
-	uint64_t hash;
-	struct rr_list idle; /* as the cache's, of this one */
-	size_t bytes;
-	unsigned entries;
-};
-
 struct rr_drc_entry {
 	struct rr_drc_entry *next;      /* in its bucket */
-	struct rr_list idle, of_caller; /* on both lists, or none while held */
+	struct rr_list idle, of_tenant; /* on both lists, or none while held */
 	struct rr_list waiters;
-	struct rr_drc_caller *caller;
+	struct rr_tenant *tenant; /* that brought it */
 	struct key key;
 	unsigned held;
 	bool complete, brief;
@@ -56,33 +40,6 @@ struct rr_drc_entry {
 };
 
 /* -- keys ------------------------------------------------------------------------ */
-
-/* Into zeroes. */
-static void addr_from(const struct sockaddr_storage *ss, struct addr *ret)
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	struct sockaddr_in6 in6;
-	struct sockaddr_in in;
-
-	if (ss->ss_family == AF_INET) {
-		memcpy(&in, ss, sizeof(in));
-		memcpy(ret->octets, mapped, sizeof(mapped));
-		memcpy(ret->octets + 12, &in.sin_addr, 4);
-	} else if (ss->ss_family == AF_INET6) {
-		memcpy(&in6, ss, sizeof(in6));
-		memcpy(ret->octets, &in6.sin6_addr, 16);
-		ret->scope = in6.sin6_scope_id;
-	}
-}
-
-static uint64_t addr_hash(const struct rr_drc *d, const struct addr *a)
-{
-	struct rr_siphash h;
-
-	rr_siphash_init(&h, d->o.key);
-	rr_siphash_add(&h, a, sizeof(*a));
-	return rr_siphash_end(&h);
-}
 
 static void add_cred(struct rr_siphash *h, const struct rpcrdma_auth *a)
 {
@@ -119,7 +76,7 @@ static void key_from(const struct rr_drc *d, const struct sockaddr_storage *call
 	struct rr_siphash h;
 
 	memset(ret, 0, sizeof(*ret));
-	addr_from(caller, &ret->addr);
+	rr_caller_addr(caller, &ret->addr);
 	ret->xid = c->xid;
 	ret->program = c->program;
 	ret->version = c->version;
@@ -140,22 +97,21 @@ static void key_from(const struct rr_drc *d, const struct sockaddr_storage *call
 
 static int make_tables(struct rr_drc *d)
 {
-	size_t n = 1, cost;
+	size_t n = 1;
+	int err;
 
 	while (n < MAX_BUCKETS && n * BYTES_PER_BUCKET < d->o.bytes)
 		n *= 2;
-	cost = n * (sizeof(*d->buckets) + sizeof(*d->callers));
+	err = rr_tenants_init(&d->tenants, n, d->o.key);
+	if (err)
+		return err;
 	d->buckets = calloc(n, sizeof(*d->buckets));
-	d->callers = calloc(n, sizeof(*d->callers));
-	if (!d->buckets || !d->callers) {
-		free(d->buckets);
-		free(d->callers);
-		d->buckets = NULL;
-		d->callers = NULL;
+	if (!d->buckets) {
+		rr_tenants_fini(&d->tenants);
 		return -ENOMEM;
 	}
 	d->mask = n - 1;
-	d->bytes = cost;
+	d->tenants.bytes += n * sizeof(*d->buckets);
 	return 0;
 }
 
@@ -177,55 +133,35 @@ static void unlink_entry(struct rr_drc *d, struct rr_drc_entry *e)
 	*at = e->next;
 }
 
-static void unlink_caller(struct rr_drc *d, struct rr_drc_caller *c)
-{
-	struct rr_drc_caller **at = &d->callers[c->hash & d->mask];
-
-	while (*at != c)
-		at = &(*at)->next;
-	*at = c->next;
-}
-
 /* -- room ----------------------------------------------------------------------------
  */
 
-static void charge(struct rr_drc *d, struct rr_drc_caller *c, size_t bytes)
+static void set_idle(struct rr_drc *d, struct rr_drc_entry *e)
 {
-	d->bytes += bytes;
-	c->bytes += bytes;
+	rr_list_push(&d->idle, &e->idle);
+	rr_list_push(&e->tenant->idle, &e->of_tenant);
+	rr_tenant_idle(&d->tenants, e->tenant, e->bytes);
 }
 
-static void discharge(struct rr_drc *d, struct rr_drc_caller *c, size_t bytes)
+static void set_busy(struct rr_drc *d, struct rr_drc_entry *e)
 {
-	RR_ASSERT(d->bytes >= bytes && c->bytes >= bytes);
-	d->bytes -= bytes;
-	c->bytes -= bytes;
-}
-
-/* A caller without entries is forgotten. */
-static void put_caller(struct rr_drc *d, struct rr_drc_caller *c)
-{
-	if (--c->entries)
+	if (rr_list_empty(&e->idle))
 		return;
-	discharge(d, c, sizeof(*c) + MALLOC_COST);
-	RR_ASSERT(!c->bytes);
-	unlink_caller(d, c);
-	free(c);
+	rr_list_del(&e->idle);
+	rr_list_del(&e->of_tenant);
+	rr_tenant_busy(&d->tenants, e->tenant, e->bytes);
 }
 
 static void free_entry(struct rr_drc *d, struct rr_drc_entry *e)
 {
-	struct rr_drc_caller *c = e->caller;
-
 	RR_ASSERT(!e->held && rr_list_empty(&e->waiters));
-	rr_list_del(&e->idle);
-	rr_list_del(&e->of_caller);
+	set_busy(d, e);
 	unlink_entry(d, e);
-	discharge(d, c, e->bytes);
+	rr_tenant_discharge(&d->tenants, e->tenant, e->bytes);
+	rr_tenant_put(&d->tenants, e->tenant);
 	d->entries--;
 	free(e->results);
 	free(e);
-	put_caller(d, c);
 }
 
 static struct rr_drc_entry *oldest(const struct rr_drc *d)
@@ -235,37 +171,37 @@ static struct rr_drc_entry *oldest(const struct rr_drc *d)
 	return n ? rr_container_of(n, struct rr_drc_entry, idle) : NULL;
 }
 
-static struct rr_drc_entry *oldest_of(const struct rr_drc_caller *c)
+/* The oldest reply of those who have most; NULL: none may go for @t. */
+static struct rr_drc_entry *payment(const struct rr_drc *d, struct rr_tenant *t,
+                                    bool own)
 {
-	struct rr_list *n = rr_list_first(&c->idle);
+	struct rr_tenant *payer = rr_tenants_payer(&d->tenants, t, own);
 
-	return n ? rr_container_of(n, struct rr_drc_entry, of_caller) : NULL;
+	return payer ? rr_container_of(rr_list_first(&payer->idle), struct rr_drc_entry,
+	                               of_tenant)
+	             : NULL;
 }
 
-static bool caller_has_room(const struct rr_drc *d, const struct rr_drc_caller *c,
+static bool caller_has_room(const struct rr_drc *d, const struct rr_caller *c,
                             size_t bytes)
 {
-	size_t share = d->o.bytes / 2;
+	size_t most = d->o.bytes / 2;
 
-	return bytes <= share && c->bytes <= share - bytes &&
+	return bytes <= most && c->share.bytes <= most - bytes &&
 	       c->entries <= d->o.max_per_caller;
 }
 
-/* @c has an entry that is not idle, so that it stays. */
-static bool make_room(struct rr_drc *d, struct rr_drc_caller *c, size_t bytes)
+/* @t has an entry that is not idle, so that it stays. */
+static bool make_room(struct rr_drc *d, struct rr_tenant *t, size_t bytes)
 {
 	struct rr_drc_entry *e;
+	bool own;
 
 	if (bytes > d->o.bytes / 2)
 		return false;
-	while (!caller_has_room(d, c, bytes)) {
-		e = oldest_of(c);
-		if (!e)
-			return false;
-		free_entry(d, e);
-	}
-	while (d->bytes > d->o.bytes - bytes) {
-		e = oldest(d);
+	while ((own = !caller_has_room(d, t->caller, bytes)) ||
+	       d->tenants.bytes > d->o.bytes - bytes) {
+		e = payment(d, t, own);
 		if (!e)
 			return false;
 		free_entry(d, e);
@@ -285,52 +221,31 @@ static void expire(struct rr_drc *d, rr_time now)
 /* -- entries -------------------------------------------------------------------------
  */
 
-/* The caller's record with one entry more; NULL without memory. */
-static struct rr_drc_caller *get_caller(struct rr_drc *d, const struct addr *a)
-{
-	uint64_t hash = addr_hash(d, a);
-	struct rr_drc_caller **head = &d->callers[hash & d->mask], *c = *head;
-
-	while (c && (c->hash != hash || memcmp(&c->addr, a, sizeof(*a)) != 0))
-		c = c->next;
-	if (!c) {
-		c = malloc(sizeof(*c));
-		if (!c)
-			return NULL;
-		*c = (struct rr_drc_caller){.addr = *a, .hash = hash, .next = *head};
-		rr_list_init(&c->idle);
-		*head = c;
-		charge(d, c, sizeof(*c) + MALLOC_COST);
-	}
-	c->entries++;
-	return c;
-}
-
-static struct rr_drc_entry *add_entry(struct rr_drc *d, struct rr_drc_caller *c,
+static struct rr_drc_entry *add_entry(struct rr_drc *d, struct rr_tenant *t,
                                       const struct key *key)
 {
 	const size_t bytes = sizeof(struct rr_drc_entry) + MALLOC_COST;
-	struct rr_drc_entry *e = make_room(d, c, bytes) ? malloc(sizeof(*e)) : NULL;
+	struct rr_drc_entry *e = make_room(d, t, bytes) ? malloc(sizeof(*e)) : NULL;
 	struct rr_drc_entry **head = &d->buckets[key->digest & d->mask];
 
 	if (!e)
 		return NULL;
 	*e = (struct rr_drc_entry){
-	        .key = *key, .caller = c, .held = 1, .bytes = bytes, .next = *head};
+	        .key = *key, .tenant = t, .held = 1, .bytes = bytes, .next = *head};
 	rr_list_init(&e->idle);
-	rr_list_init(&e->of_caller);
+	rr_list_init(&e->of_tenant);
 	rr_list_init(&e->waiters);
 	*head = e;
-	charge(d, c, bytes);
+	rr_tenant_charge(&d->tenants, t, bytes);
 	d->entries++;
 	return e;
 }
 
-static enum rr_drc_verdict again(struct rr_drc_entry *e, struct rr_drc_waiter *w)
+static enum rr_drc_verdict again(struct rr_drc *d, struct rr_drc_entry *e,
+                                 struct rr_drc_waiter *w)
 {
 	e->held++;
-	rr_list_del(&e->idle);
-	rr_list_del(&e->of_caller);
+	set_busy(d, e);
 	if (e->complete)
 		return RR_DRC_DONE;
 	rr_list_push(&e->waiters, &w->link);
@@ -347,16 +262,16 @@ static void let_go(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
 		return;
 	}
 	e->since = now;
-	rr_list_push(&d->idle, &e->idle);
-	rr_list_push(&e->caller->idle, &e->of_caller);
+	set_idle(d, e);
 }
 
-static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key, bool brief,
+static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key,
+                                 uint64_t connection, bool brief,
                                  struct rr_drc_waiter *w, rr_time now,
                                  struct rr_drc_entry **ret)
 {
-	struct rr_drc_caller *c;
 	struct rr_drc_entry *e;
+	struct rr_tenant *t;
 
 	if (!d->buckets && make_tables(d))
 		return RR_DRC_REFUSED;
@@ -364,14 +279,14 @@ static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key, bool b
 	e = find(d, key);
 	if (e) {
 		*ret = e;
-		return again(e, w);
+		return again(d, e, w);
 	}
-	c = get_caller(d, &key->addr);
-	if (!c)
+	t = rr_tenant_get(&d->tenants, &key->addr, connection);
+	if (!t)
 		return RR_DRC_REFUSED;
-	e = add_entry(d, c, key);
+	e = add_entry(d, t, key);
 	if (!e) {
-		put_caller(d, c);
+		rr_tenant_put(&d->tenants, t);
 		return RR_DRC_REFUSED;
 	}
 	e->brief = brief;
@@ -380,19 +295,19 @@ static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key, bool b
 }
 
 static enum rr_drc_verdict lock_and_begin(struct rr_drc *d, const struct key *key,
-                                          bool brief, struct rr_drc_waiter *w,
-                                          rr_time now, struct rr_drc_entry **ret)
+                                          uint64_t connection, bool brief,
+                                          struct rr_drc_waiter *w, rr_time now,
+                                          struct rr_drc_entry **ret)
 {
 	enum rr_drc_verdict v;
 
 	pthread_mutex_lock(&d->lock);
-	v = begin(d, key, brief, w, now, ret);
+	v = begin(d, key, connection, brief, w, now, ret);
 	pthread_mutex_unlock(&d->lock);
 	return v;
 }
 
-enum rr_drc_verdict rr_drc_begin(struct rr_drc *d,
-                                 const struct sockaddr_storage *caller,
+enum rr_drc_verdict rr_drc_begin(struct rr_drc *d, const struct rr_drc_from *from,
                                  const struct rr_rpc_call *c,
                                  const struct rpcrdma_piece *args, unsigned n_args,
                                  struct rr_drc_waiter *w, rr_time now,
@@ -403,12 +318,12 @@ enum rr_drc_verdict rr_drc_begin(struct rr_drc *d,
 	*ret = NULL;
 	if (!d->o.bytes)
 		return RR_DRC_NEW;
-	key_from(d, caller, c, args, n_args, UINT64_MAX, &key);
-	return lock_and_begin(d, &key, false, w, now, ret);
+	key_from(d, from->caller, c, args, n_args, UINT64_MAX, &key);
+	return lock_and_begin(d, &key, from->connection, false, w, now, ret);
 }
 
 enum rr_drc_verdict rr_drc_begin_briefly(struct rr_drc *d,
-                                         const struct sockaddr_storage *caller,
+                                         const struct rr_drc_from *from,
                                          const struct rr_rpc_call *c,
                                          const struct rpcrdma_piece *args,
                                          unsigned n_args, struct rr_drc_waiter *w,
@@ -419,8 +334,8 @@ enum rr_drc_verdict rr_drc_begin_briefly(struct rr_drc *d,
 	*ret = NULL;
 	if (!d->o.bytes)
 		return RR_DRC_NEW;
-	key_from(d, caller, c, args, n_args, BRIEF_BYTES, &key);
-	return lock_and_begin(d, &key, true, w, now, ret);
+	key_from(d, from->caller, c, args, n_args, BRIEF_BYTES, &key);
+	return lock_and_begin(d, &key, from->connection, true, w, now, ret);
 }
 
 /* -- replies -------------------------------------------------------------------------
@@ -455,14 +370,14 @@ static bool keep(struct rr_drc *d, struct rr_drc_entry *e, const struct rr_piece
 	}
 	if (!n)
 		return true;
-	if (!make_room(d, e->caller, bytes + MALLOC_COST))
+	if (!make_room(d, e->tenant, bytes + MALLOC_COST))
 		return false;
 	e->results = copy_results(p, n, bytes);
 	if (!e->results)
 		return false;
 	e->n_results = n;
 	e->bytes += bytes + MALLOC_COST;
-	charge(d, e->caller, bytes + MALLOC_COST);
+	rr_tenant_charge(&d->tenants, e->tenant, bytes + MALLOC_COST);
 	return true;
 }
 
@@ -558,6 +473,16 @@ void rr_drc_fini(struct rr_drc *d)
 		free_entry(d, e);
 	RR_ASSERT(!d->entries);
 	free(d->buckets);
-	free(d->callers);
+	rr_tenants_fini(&d->tenants);
 	pthread_mutex_destroy(&d->lock);
+}
+
+uint64_t rr_drc_connection(struct rr_drc *d)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&d->lock);
+	n = ++d->connections;
+	pthread_mutex_unlock(&d->lock);
+	return n;
 }

@@ -25,9 +25,11 @@
  * connection takes no reply out of here.
  *
  * Bounds: everything is counted in octets against one limit; a caller has at
- * most half of it, and a number of entries.  The oldest replies that nobody
- * holds go first, a caller's own before those of others, all of them after
- * some age.  If what is being executed fills it, new Calls are REFUSED.  A
+ * most half of it, and a number of entries.  If there is no room, replies that nobody
+ * holds go: of the caller that has most, there of the connection that has most, there
+ * the oldest first (tenant.h).  So the reply that a client may ask for again, after its
+ * connection broke, stays when others flood the cache, also from the same address.  All
+ * go after some age.  If what is being executed fills it, new Calls are REFUSED.  A
  * reply too large to keep, or for which there is no memory, is remembered as
  * RPCRDMA_SYSTEM_ERR: the repetition fails, but nothing is executed twice.
  *
@@ -40,6 +42,7 @@
 
 #include "base/list.h"
 #include "drive/rpcmsg.h"
+#include "drive/tenant.h"
 
 enum { RR_DRC_DEFAULT_BYTES = 8 << 20, RR_DRC_MIN_BYTES = 64 << 10 };
 
@@ -51,17 +54,16 @@ struct rr_drc_options {
 };
 
 struct rr_drc_entry;
-struct rr_drc_caller;
 
 struct rr_drc {
 	struct rr_drc_options o;
 	pthread_mutex_t lock; /* guards what follows, and the entries */
 	struct rr_drc_entry **buckets; /* made by the first Call */
-	struct rr_drc_caller **callers;
-	size_t mask; /* of both tables' sizes */
+	size_t mask;
+	struct rr_tenants tenants; /* who has how much */
 	struct rr_list idle; /* complete and not held, the oldest first */
-	size_t bytes;
 	unsigned entries;
+	uint64_t connections; /* numbers given out */
 };
 
 /* A repetition that waits.  @ready is called once, under the cache's lock, by the
@@ -85,13 +87,22 @@ int rr_drc_set_bytes(struct rr_drc *, size_t bytes) RR_MUST_CHECK;
 /* Nothing may be held any more. */
 void rr_drc_fini(struct rr_drc *);
 
+/* Where a Call came from. */
+struct rr_drc_from {
+	const struct sockaddr_storage *caller;
+	uint64_t connection; /* see rr_drc_connection */
+};
+
+/* A number for a connection that Calls will come from. */
+uint64_t rr_drc_connection(struct rr_drc *);
+
 /*
- * A Call has come.  @caller and the rest are borrowed, but @w is lent until it
+ * A Call has come.  @from and the rest are borrowed, but @w is lent until it
  * was told or rr_drc_leave.  @ret_entry is NULL when there is nothing to give back
  * (REFUSED; NEW without a cache, where rr_drc_complete takes NULL).
  */
 typedef enum rr_drc_verdict
-rr_drc_begin_fn(struct rr_drc *, const struct sockaddr_storage *caller,
+rr_drc_begin_fn(struct rr_drc *, const struct rr_drc_from *from,
 		const struct rr_rpc_call *, const struct rpcrdma_piece *args,
 		unsigned n_args, struct rr_drc_waiter *w, rr_time now,
 		struct rr_drc_entry **ret_entry);

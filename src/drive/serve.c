@@ -273,7 +273,9 @@ static void refuse_once(struct rpcrdma_request *q)
 /* False: the request was answered, or waits.  @caller is known. */
 static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
 {
-	struct rr_link *l = q->served->link;
+	struct rr_served *served = q->served;
+	struct rr_link *l = served->link;
+	struct rr_drc_from from = {.caller = caller};
 	bool briefly = q->proc->execute_once == RPCRDMA_EXECUTE_ONE_AT_A_TIME;
 	rr_drc_begin_fn *begin;
 	struct rr_rpc_call rpc = q->rpc;
@@ -285,12 +287,15 @@ static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage 
 		rpc.cred.len = (uint32_t)strlen(who);
 	}
 
+	if (!served->connection)
+		served->connection = rr_drc_connection(cache_of(q));
+	from.connection = served->connection;
 	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
 	q->waiter.ready = first_is_done;
 	q->post.fn = replay_posted;
 	rr_list_init(&q->post.link);
 	begin = briefly ? rr_drc_begin_briefly : rr_drc_begin;
-	switch (begin(cache_of(q), caller, &rpc, q->args, q->n_args, &q->waiter,
+	switch (begin(cache_of(q), &from, &rpc, q->args, q->n_args, &q->waiter,
 	              l->engine->now, &q->once)) {
 	case RR_DRC_NEW:
 		q->executing = true;

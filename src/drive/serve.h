@@ -19,6 +19,7 @@ struct rr_served {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rr_link *link;
+	uint64_t connection; /* its number in the reply cache; 0: none yet */
 	struct rr_list all; /* requests that wait, with handlers, or being answered */
 	unsigned requests; /* of these */
 	rr_time active; /* last request began or ended */

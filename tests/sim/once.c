@@ -161,11 +161,12 @@ static void send_refusal(struct served *q)
 static enum rr_drc_verdict begin(struct world *w, struct served *q)
 {
 	struct sockaddr_storage peer;
+	const struct rr_drc_from from = {&peer, 1};
 	enum rr_drc_verdict v;
 
 	assert_int_equal(rr_sim_ops.peer_addr(q->end->ep, &peer), 0);
 	w->in_cache = true;
-	v = rr_drc_begin(&w->cache, &peer, &q->call, q->args, q->n_args, &q->waiter,
+	v = rr_drc_begin(&w->cache, &from, &q->call, q->args, q->n_args, &q->waiter,
 	                 world_now(w), &q->entry);
 	w->in_cache = false;
 	return v;

@@ -28,6 +28,7 @@ static unsigned told;
 struct ask {
 	const char *host;
 	uint16_t port;
+	uint64_t connection;
 	struct rr_rpc_call call;
 	struct rpcrdma_piece args[3];
 	unsigned n_args;
@@ -74,9 +75,10 @@ static struct sockaddr_storage address(const char *host, uint16_t port)
 static int begin_at(struct ask *a, rr_time now)
 {
 	struct sockaddr_storage ss = address(a->host, a->port);
+	const struct rr_drc_from from = {&ss, a->connection};
 
 	return (a->brief ? rr_drc_begin_briefly : rr_drc_begin)(
-	        &d, &ss, &a->call, a->args, a->n_args, &a->waiter, now, &a->entry);
+	        &d, &from, &a->call, a->args, a->n_args, &a->waiter, now, &a->entry);
 }
 
 static int begin(struct ask *a)
@@ -205,12 +207,13 @@ static void ipv4_is_known_as_mapped_ipv6(void **state)
 static void scope_of_a_link_local_address_counts(void **state)
 {
 	struct sockaddr_storage ss = address("fe80::1", 1);
+	const struct rr_drc_from from = {&ss, 1};
 	struct ask a = ask(1);
 
 	for (uint32_t scope = 1; scope <= 2; scope++) {
 		((struct sockaddr_in6 *)&ss)->sin6_scope_id = scope;
-		assert_int_equal(rr_drc_begin(&d, &ss, &a.call, a.args, 1, &a.waiter, 0,
-		                              &a.entry),
+		assert_int_equal(rr_drc_begin(&d, &from, &a.call, a.args, 1, &a.waiter,
+		                              0, &a.entry),
 		                 RR_DRC_NEW);
 		complete(&a, 0, "x", 1);
 	}
@@ -455,12 +458,12 @@ static void a_brief_one_that_nobody_asks_for_leaves_nothing(void **state)
 	rr_drc_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(7), "seven");
-	before = d.bytes;
+	before = d.tenants.bytes;
 	for (unsigned i = 0; i < 100; i++) {
 		assert_int_equal(begin(&a), RR_DRC_NEW);
 		complete(&a, 0, reply, sizeof(reply));
 		assert_int_equal(d.entries, 1);
-		assert_int_equal(d.bytes, before);
+		assert_int_equal(d.tenants.bytes, before);
 	}
 	expect_again(ask(7), "seven"); /* no room was made for it */
 }
@@ -581,7 +584,7 @@ static void a_reply_that_is_being_sent_stays(void **state)
 	floods();
 	expect_reply(&a, "one");
 	rr_drc_put(&d, a.entry, 0);
-	floods();
+	flood(a.host, 10000);
 	assert_true(is_new(ask(1)));
 }
 
@@ -614,7 +617,141 @@ static void a_caller_has_half_of_the_memory(void **state)
 	for (uint32_t xid = 1; xid < 20000; xid++)
 		execute(ask(xid), "an ordinary reply, as they come");
 	expect_again(a, "other");
-	assert_true(d.bytes > 28 * KIB && d.bytes < 36 * KIB);
+	assert_true(d.tenants.bytes > 28 * KIB && d.tenants.bytes < 36 * KIB);
+}
+
+/* -- who pays for room
+ * ---------------------------------------------------------------- */
+
+/* Many replies of one connection. */
+static void flood_over(const char *host, uint64_t connection, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct ask a = ask(1000000 + (uint32_t)connection * 100000 + i);
+
+		a.host = host;
+		a.connection = connection;
+		if (begin(&a) == RR_DRC_NEW)
+			complete(&a, 0, "some results of an ordinary size", 32);
+	}
+}
+
+/* The reply of a caller that has little stays, whoever floods the cache. */
+static void several_callers_cannot_drive_out_another(void **state)
+{
+	rr_drc_fini(&d);
+	make(64 * KIB, 0);
+	execute(ask(1), "one");
+	for (unsigned i = 0; i < 5; i++)
+		floods();
+	expect_again(ask(1), "one");
+}
+
+/* Behind one address, as of a gateway or of a client with several connections: one
+ * that broke loses nothing to one that is busy. */
+static void a_busy_connection_cannot_drive_out_another(void **state)
+{
+	struct ask a = ask(1);
+
+	rr_drc_fini(&d);
+	make(64 * KIB, 0);
+	a.connection = 1;
+	execute(a, "one");
+	flood_over(a.host, 2, 10000);
+	a.connection = 3; /* it comes again by a third */
+	expect_again(a, "one");
+	flood_over(a.host, 2, 10000);
+	flood_over(a.host, 3, 10000);
+	expect_again(a, "one");
+}
+
+/* The same for the number of entries. */
+static void entries_go_of_the_connection_that_has_most(void **state)
+{
+	struct ask a = ask(1);
+
+	rr_drc_fini(&d);
+	make(1024 * KIB, 50);
+	a.connection = 1;
+	execute(a, "one");
+	flood_over(a.host, 2, 1000);
+	assert_int_equal(d.entries, 50);
+	expect_again(a, "one");
+}
+
+static size_t bytes_of(const char *host)
+{
+	struct rr_tenant *t;
+	struct sockaddr_storage ss = address(host, 1);
+	struct rr_caller_addr addr;
+	size_t n;
+
+	rr_caller_addr(&ss, &addr);
+	t = rr_tenant_get(&d.tenants, &addr, 0);
+	n = t->caller->share.bytes;
+	rr_tenant_put(&d.tenants, t);
+	return n;
+}
+
+/* Who wants as much gets about as much, in whatever order they come. */
+static void busy_callers_share_the_memory(void **state)
+{
+	static const char *const host[] = {"10.0.0.1", "10.0.0.2", "10.0.0.3",
+	                                   "10.0.0.4"};
+	size_t least = SIZE_MAX, most = 0;
+
+	rr_drc_fini(&d);
+	make(256 * KIB, 0);
+	for (unsigned i = 0; i < 20; i++)
+		flood_over(host[i % 4], i, 1000);
+	for (unsigned i = 0; i < 4; i++) {
+		least = RR_MIN(least, bytes_of(host[i]));
+		most = RR_MAX(most, bytes_of(host[i]));
+	}
+	assert_true(least * 3 > most);
+	assert_true(most * 4 > 200 * KIB);
+}
+
+/* Nor can it be done by Calls that are being executed: they are refused instead. */
+static void what_is_being_executed_drives_nobody_out(void **state)
+{
+	static struct ask all[1000];
+	unsigned n = 0;
+
+	rr_drc_fini(&d);
+	make(64 * KIB, 0);
+	execute(ask(1), "one");
+	for (uint32_t i = 0; i < 1000; i++) {
+		all[n] = ask(1000 + i);
+		all[n].host = i & 1 ? "192.0.2.1" : "192.0.2.2";
+		n += begin(&all[n]) == RR_DRC_NEW;
+	}
+	assert_true(n > 100 && n < 500);
+	expect_again(ask(1), "one");
+	for (unsigned i = 0; i < n; i++)
+		complete(&all[i], 0, NULL, 0);
+}
+
+/* And of one address: another connection's reply stays. */
+static void what_a_connection_executes_drives_no_other_out(void **state)
+{
+	static struct ask all[1000];
+	struct ask a = ask(1);
+	unsigned n = 0;
+
+	rr_drc_fini(&d);
+	make(64 * KIB, 0);
+	a.connection = 1;
+	execute(a, "one");
+	for (uint32_t i = 0; i < 1000; i++) {
+		all[n] = ask(1000 + i);
+		all[n].connection = 2;
+		n += begin(&all[n]) == RR_DRC_NEW;
+	}
+	assert_true(n > 50 && n < 250);
+	expect_again(a, "one");
+	for (unsigned i = 0; i < n; i++)
+		complete(&all[i], 0, NULL, 0);
 }
 
 static void replies_age(void **state)
@@ -679,7 +816,7 @@ static void calls_beyond_the_memory_are_refused_and_not_executed(void **state)
 			assert_null(a->entry);
 			refused++;
 		}
-		assert_true(d.bytes <= 64 * KIB);
+		assert_true(d.tenants.bytes <= 64 * KIB);
 	}
 	assert_true(n > 100 && n < 500);
 	assert_int_equal(n + refused, 1000);
@@ -699,7 +836,7 @@ static void without_memory_every_call_is_new(void **state)
 		assert_null(a.entry);
 		complete(&a, 0, "x", 1);
 	}
-	assert_int_equal(d.bytes, 0);
+	assert_int_equal(d.tenants.bytes, 0);
 }
 
 static void sizes_are_checked(void **state)
@@ -751,6 +888,7 @@ static void hostile_step(struct rr_rng *rng, struct ask *open, const void *junk)
 	snprintf(hosts[h], sizeof(hosts[h]), "10.1.%u.%u", h / 200, h % 200);
 	*a = ask((uint32_t)rr_rng_below(rng, 5000));
 	a->host = hosts[h];
+	a->connection = rr_rng_below(rng, 5);
 	a->brief = rr_rng_below(rng, 2);
 	switch (begin(a)) {
 	case RR_DRC_DONE:
@@ -779,7 +917,7 @@ static void memory_is_bounded_under_hostile_load(void **state)
 	memset(open, 0, sizeof(open));
 	for (unsigned i = 0; i < 200000; i++) {
 		hostile_step(&rng, open, junk);
-		assert_true(d.bytes <= LIMIT);
+		assert_true(d.tenants.bytes <= LIMIT);
 		if (i % 64 == 0)
 			/* a quarter for what an allocator rounds up */
 			assert_true(allocated() - before <= LIMIT + LIMIT / 4);
@@ -894,6 +1032,12 @@ int main(void)
 	        T(a_reply_that_is_being_sent_stays),
 	        T(a_caller_has_so_many_entries),
 	        T(a_caller_has_half_of_the_memory),
+	        T(several_callers_cannot_drive_out_another),
+	        T(a_busy_connection_cannot_drive_out_another),
+	        T(entries_go_of_the_connection_that_has_most),
+	        T(busy_callers_share_the_memory),
+	        T(what_is_being_executed_drives_nobody_out),
+	        T(what_a_connection_executes_drives_no_other_out),
 	        T(replies_age),
 	        T(a_reply_too_large_is_not_executed_again),
 	        T(calls_beyond_the_memory_are_refused_and_not_executed),
