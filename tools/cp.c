@@ -144,14 +144,16 @@ static struct server *open_url(struct cp *c, const char *text, struct url *u)
 	return s;
 }
 
-static int told(const char *text, int error)
+static int told(const char *act, const char *text, int error)
 {
-	tool_error("%s: %s", tool_quote(text), strerror(-error));
+	tool_cannot(act, text, strerror(-error));
 	return error;
 }
 
 /* ---- The destination
  * -------------------------------------------------------------------- */
+
+static const char create[] = "create";
 
 /* A name that is not there may be where a symbolic link leads: then the link is meant.
  */
@@ -192,7 +194,7 @@ static int dst_remote(struct cp *c, const char *text)
 		c->name = strdup(node.name);
 		r = 0;
 	} else {
-		r = nfs_told(&s->client, text, r ? r : (int)NFS3ERR_NOTDIR);
+		r = nfs_told(&s->client, create, text, r ? r : (int)NFS3ERR_NOTDIR);
 	}
 	url_fini(&u);
 	return r ? r : c->dir ? 0 : -ENOMEM;
@@ -228,21 +230,21 @@ static int dst_local(struct cp *c, const char *path)
 		size_t n = strlen(path);
 
 		if (errno != ENOENT)
-			return told(path, -errno);
+			return told(create, path, -errno);
 		if (n && path[n - 1] == '/' && !c->recursive)
-			return told(path, -ENOTDIR);
+			return told(create, path, -ENOTDIR);
 		c->copy.dangling = lstat(path, &sb) == 0;
 		r = dst_dir_of(c, path, path);
-		return r ? told(path, r) : 0;
+		return r ? told(create, path, r) : 0;
 	}
 	if (S_ISREG(sb.st_mode)) {
 		r = realpath(path, real) ? dst_dir_of(c, real, path) : -errno;
-		return r ? told(path, r) : 0;
+		return r ? told(create, path, r) : 0;
 	}
 	fd = S_ISDIR(sb.st_mode) ? copy_dir_open(AT_FDCWD, path, 0)
 	                         : open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		return told(path, -errno);
+		return told("open", path, -errno);
 	if (S_ISDIR(sb.st_mode))
 		c->dir = copy_dir_local(&c->copy, fd, path, false);
 	else
@@ -265,8 +267,7 @@ static int open_dst(struct cp *c, const char *dst, int n_sources)
 	if (r)
 		return r;
 	if (n_sources > 1 && (c->name || c->stream >= 0)) {
-		tool_error("%s: not a directory, and there are several sources",
-		           tool_quote(dst));
+		tool_error("target %s: %s", tool_quote_always(dst), strerror(ENOTDIR));
 		return -ENOTDIR;
 	}
 	return 0;
@@ -299,7 +300,7 @@ static int to_stream(struct cp *c, struct nfs_client *client,
 	                                : (int)NFS3ERR_INVAL;
 	c->copy.bytes += n;
 	if (r)
-		copy_failed(&c->copy, text, client, r);
+		copy_failed(&c->copy, "read", text, client, r);
 	else
 		c->copy.files++;
 	return r == -EINTR || r == TOOL_TOLD ? r : 0;
@@ -354,7 +355,7 @@ static int from_url(struct cp *c, const char *text)
 	if (strrchr(last, '/'))
 		last = strrchr(last, '/') + 1;
 	if (r) {
-		(void)nfs_told(&s->client, text, r);
+		(void)nfs_told(&s->client, "access", text, r);
 		c->copy.failed++;
 	} else {
 		r = from_node(c, &s->client, &node, text, last);
@@ -375,7 +376,7 @@ static int from_stdin(struct cp *c)
 	}
 	src.fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (src.fd < 0 || fstat(src.fd, &sb)) {
-		copy_failed(&c->copy, "-", NULL, -errno);
+		copy_failed(&c->copy, "read", "-", NULL, -errno);
 		return 0;
 	}
 	copy_meta_from_stat(&sb, &src.meta);
@@ -397,7 +398,7 @@ static int from_file(struct cp *c, const char *path, const struct stat *found,
 		src.fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (src.kind == COPY_LINK ? !src.target : src.fd < 0 || fstat(src.fd, &sb)) {
-		copy_failed(&c->copy, path, NULL, -errno);
+		copy_failed(&c->copy, "open", path, NULL, -errno);
 		if (src.fd >= 0)
 			close(src.fd);
 		return 0;
@@ -420,7 +421,7 @@ static int from_local(struct cp *c, const char *path)
 		return -ENOMEM;
 	if (c->recursive && !(n && path[n - 1] == '/') ? lstat(path, &sb)
 	                                               : stat(path, &sb)) {
-		copy_failed(&c->copy, path, NULL, -errno);
+		copy_failed(&c->copy, "access", path, NULL, -errno);
 		free(copy);
 		return 0;
 	}
@@ -463,6 +464,19 @@ static bool both_local(char **v, int n)
 			           "local files there is cp(1)",
 			           tool_quote(v[i]), tool_quote(v[n - 1]));
 			return true;
+		}
+	return false;
+}
+
+static bool wrong_urls(char **v)
+{
+	struct url u;
+
+	for (; *v; v++)
+		if (url_is(*v)) {
+			if (nfs_url(*v, true, &u))
+				return true;
+			url_fini(&u);
 		}
 	return false;
 }
@@ -538,8 +552,8 @@ static int report(struct cp *c)
 		       ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
 		       k->files, k->failed, k->bytes, s);
 	else if (k->verbose)
-		fprintf(stderr, "%" PRIu64 " files, %s in %.2f s, %s/s\n", k->files,
-		        tool_human(k->bytes), s,
+		fprintf(stderr, "%" PRIu64 " file%s, %s in %.2f s, %s/s\n", k->files,
+		        k->files == 1 ? "" : "s", tool_human(k->bytes), s,
 		        tool_human(s > 0 ? (uint64_t)((double)k->bytes / s) : 0));
 	return c->stats ? json_stats(c->stats, c->loop.engine, &more) : 0;
 }
@@ -591,7 +605,7 @@ int tool_cp(int argc, char **argv)
 		                          : "no destination is given");
 		return tool_usage();
 	}
-	if (both_local(argv + optind, argc - optind))
+	if (both_local(argv + optind, argc - optind) || wrong_urls(argv + optind))
 		return tool_usage();
 	raise_files();
 	if (loop_init(&c.loop, &c.common))

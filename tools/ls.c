@@ -85,7 +85,7 @@ static int read_target(struct ls *l, const struct item *i, char *target)
 	if (i->attr.type != NF3LNK || !(l->longer || l->common.json))
 		return 0;
 	r = nfs_readlink(l->client, &i->fh, target, NFS3_PATH_BYTES + 1);
-	return nfs_told(l->client, i->name, r) == -EINTR ? r : 0;
+	return nfs_told(l->client, "read symbolic link", i->name, r) == -EINTR ? r : 0;
 }
 
 static void print_json(struct ls *l, const struct item *i, const char *target)
@@ -281,7 +281,7 @@ static int ls_url(struct nfs_client *client, const char *text, const struct url 
 	r = list_url(l, u, text);
 	if (l->common.json)
 		fputs("]}\n", stdout);
-	return nfs_told(client, text, r);
+	return nfs_told(client, "access", text, r);
 }
 
 int tool_ls(int argc, char **argv)

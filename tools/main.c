@@ -31,7 +31,8 @@ static void print_help(FILE *f)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n"
-	      "  rpcrdma COMMAND --help   describes a command\n"
+	      "  rpcrdma COMMAND --help   describes a command, as rpcrdma help COMMAND "
+	      "does\n"
 	      "  rpcrdma --version        prints the version\n\n"
 	      "exit status: 0 done, 1 the operation failed, 2 wrong usage\n",
 	      f);
@@ -45,18 +46,31 @@ static const struct tool_command *find(const char *name)
 	return NULL;
 }
 
+static int run(const char *name, int argc, char **argv)
+{
+	const struct tool_command *c = find(name);
+
+	if (!c) {
+		tool_error("no command %s; `rpcrdma --help` lists them",
+		           tool_quote_always(name));
+		return TOOL_USAGE;
+	}
+	tool_set_name(c->name);
+	return tool_finish(c->main(argc, argv));
+}
+
 int main(int argc, char **argv)
 {
-	const struct tool_command *c;
-
 	setlocale(LC_CTYPE, "");
 	tool_keep_sigpipe();
 	if (argc < 2) {
 		print_help(stderr);
 		return TOOL_USAGE;
 	}
+	if (!strcmp(argv[1], "help") && argc == 3 && *argv[2] != '-')
+		return run(argv[2], 2, (char *[]){argv[2], (char *)"--help", NULL});
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-	    (!strcmp(argv[1], "help") && argc == 2)) {
+	    !strcmp(argv[1], "help")) {
 		print_help(stdout);
 		return tool_finish(TOOL_OK);
 	}
@@ -64,13 +78,5 @@ int main(int argc, char **argv)
 		puts("rpcrdma " RPCRDMA_VERSION);
 		return tool_finish(TOOL_OK);
 	}
-	c = find(argv[1]);
-	if (!c) {
-		fprintf(stderr,
-		        "rpcrdma: no command '%s'; `rpcrdma --help` lists them\n",
-		        argv[1]);
-		return TOOL_USAGE;
-	}
-	tool_set_name(c->name);
-	return tool_finish(c->main(argc - 1, argv + 1));
+	return run(argv[1], argc - 1, argv + 1);
 }

@@ -39,7 +39,7 @@ const char tool_common_help[] =
         "  --trace FILE            trace points as JSON lines; - is standard error\n"
         "  --json                  results as JSON\n"
         "  -v, --verbose           more words\n"
-        "  --help                  this text\n";
+        "  --help                  this text; -h, too, where it means nothing else\n";
 
 static int take_version(void *to, const char *arg)
 {
@@ -137,7 +137,7 @@ static int take(const struct tool_option *o, const char *arg)
 struct getopt {
 	const struct tool_option *row[MAX_OPTIONS];
 	struct option longs[MAX_OPTIONS];
-	char shorts[2 * MAX_OPTIONS];
+	char shorts[2 * MAX_OPTIONS + 2];
 	int n_rows, n_longs;
 };
 
@@ -173,15 +173,16 @@ static int parse(const struct getopt *g, int argc, char **argv,
 {
 	int c;
 
+	argv[0] = (char *)tool_program(); /* getopt's messages begin with it */
 	optind = 0;
 	while ((c = getopt_long(argc, argv, g->shorts, g->longs, NULL)) != -1) {
 		const struct tool_option *o;
 
-		if (c == OPT_HELP) {
+		o = find(g, c);
+		if (c == OPT_HELP || (c == 'h' && !o)) {
 			print_help();
 			return TOOL_OK;
 		}
-		o = find(g, c);
 		if (!o || take(o, optarg))
 			return tool_usage();
 	}
@@ -218,6 +219,8 @@ int tool_options(struct tool_common *c, int argc, char **argv,
 		add(&g, &rows[i]);
 	for (size_t i = 0; i < TOOL_N(common); i++)
 		add(&g, &common[i]);
+	if (!find(&g, 'h'))
+		strcat(g.shorts, "h");
 	r = parse(&g, argc, argv, print_help);
 	if (r == TOOL_GO_ON && !c->hostauth_policy &&
 	    (c->cert || c->key || c->ca || c->psk || c->peer_name)) {

@@ -87,6 +87,17 @@ static void answered(struct ping *p, uint32_t xid, double us)
 		       p->link.host, p->sent, xid, us / 1000);
 }
 
+static void mismatch(const struct ping *p, uint32_t low, uint32_t high)
+{
+	if (low == high)
+		tool_error("%s: it has program %" PRIu32 " in version %" PRIu32 " only",
+		           p->link.host, p->program, low);
+	else
+		tool_error("%s: it has program %" PRIu32 " in versions %" PRIu32
+		           " to %" PRIu32 " only",
+		           p->link.host, p->program, low, high);
+}
+
 static void failed(struct ping *p, const struct rpcrdma_reply *reply)
 {
 	switch (reply->status) {
@@ -96,9 +107,7 @@ static void failed(struct ping *p, const struct rpcrdma_reply *reply)
 		p->hopeless = true;
 		break;
 	case RPCRDMA_PROG_MISMATCH:
-		tool_error("%s: it has program %" PRIu32 " in versions %" PRIu32
-		           " to %" PRIu32 " only",
-		           p->link.host, p->program, reply->low, reply->high);
+		mismatch(p, reply->low, reply->high);
 		p->hopeless = true;
 		break;
 	case -ECANCELED:

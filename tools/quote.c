@@ -96,12 +96,15 @@ static void quote(const char *s, char *out)
 
 const char *tool_quote(const char *text)
 {
+	return is_plain(text) ? text : tool_quote_always(text);
+}
+
+const char *tool_quote_always(const char *text)
+{
 	static char *ring[4];
 	static unsigned next;
 	char **buf = &ring[next++ % TOOL_N(ring)];
 
-	if (is_plain(text))
-		return text;
 	free(*buf);
 	*buf = malloc(7 * strlen(text) + 3);
 	if (!*buf)

@@ -87,7 +87,7 @@ static int show(struct nfs_client *client, const char *text, const struct url *u
 	if (!r && node.attr.type == NF3LNK)
 		r = nfs_readlink(client, &node.fh, target, sizeof(target));
 	if (r)
-		return nfs_told(client, text, r);
+		return nfs_told(client, "access", text, r);
 	if (s->common.json)
 		print_json(text, &node, target);
 	else

@@ -32,18 +32,31 @@ void tool_set_name(const char *subcommand)
 	tool_name = subcommand;
 }
 
+const char *tool_program(void)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "rpcrdma%s%s", *tool_name ? " " : "", tool_name);
+	return text;
+}
+
 void tool_error(const char *fmt, ...)
 {
 	va_list ap;
 
 	fflush(stdout);
 	flockfile(stderr);
-	fprintf(stderr, "rpcrdma%s%s: ", *tool_name ? " " : "", tool_name);
+	fprintf(stderr, "%s: ", tool_program());
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
 	funlockfile(stderr);
+}
+
+void tool_cannot(const char *act, const char *name, const char *why)
+{
+	tool_error("cannot %s %s: %s", act, tool_quote_always(name), why);
 }
 
 void tool_keep_sigpipe(void)
@@ -123,7 +136,7 @@ int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret)
 	if (*s < '0' || *s > '9')
 		return -EINVAL;
 	errno = 0;
-	v = strtoull(s, &end, 10);
+	v = strtoull(s, &end, s[0] == '0' && (s[1] | 0x20) == 'x' ? 16 : 10);
 	if (errno || *end || v < low || v > high)
 		return -EINVAL;
 	*ret = v;
@@ -250,7 +263,8 @@ int tool_engine_new(struct tool_common *c, struct rpcrdma_engine **ret)
 		c->trace_file = strcmp(c->trace, "-") ? tool_create(c->trace) : stderr;
 		if (!c->trace_file) {
 			r = -errno;
-			tool_error("%s: %s", c->trace, strerror(-r));
+			tool_error("--trace: cannot write %s: %s",
+			           tool_quote_always(c->trace), strerror(-r));
 			return r;
 		}
 	}
@@ -331,7 +345,8 @@ static void progress_show(struct tool_progress *p, bool tty, uint64_t now)
 		         percent);
 	}
 	if (p->files)
-		snprintf(files, sizeof(files), ", %" PRIu64 " files", p->files);
+		snprintf(files, sizeof(files), ", %" PRIu64 " file%s", p->files,
+		         p->files == 1 ? "" : "s");
 	if (tty)
 		fprintf(stderr, "\r\033[K%s %s%s%s, %s/s", bar, tool_human(p->done), of,
 		        files, tool_human(rate));

@@ -94,11 +94,17 @@ void tool_common_end(struct tool_common *);
 
 /* "rpcrdma cp: words\n" on stderr. */
 void tool_set_name(const char *subcommand);
+/* "rpcrdma cp" */
+const char *tool_program(void);
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The name as a shell would read it, if it has anything but printing characters or any
  * that mean something to a shell; else as it is.  In a ring of four buffers.  For every
  * name in a message. */
 const char *tool_quote(const char *name);
+/* The same within quotes in any case, as coreutils have it behind "cannot create". */
+const char *tool_quote_always(const char *name);
+/* "rpcrdma cp: cannot DO 'NAME': WHY", the form of coreutils, for either end. */
+void tool_cannot(const char *act, const char *name, const char *why);
 /* Octets of the well-formed UTF-8 character that @s begins with; 0: none. */
 unsigned tool_utf8(const char *s);
 /* At the start of the process: a reader who leaves makes writing fail with EPIPE. */
@@ -114,7 +120,7 @@ int tool_finish(int code);
 int tool_usage(void);
 /* "4 MiB", "1.5G", "65536"; -EINVAL. */
 int tool_parse_size(const char *s, uint64_t *ret);
-/* A whole decimal number in [@low, @high]; -EINVAL. */
+/* A whole number in [@low, @high], decimal or 0x and hexadecimal; -EINVAL. */
 int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret);
 /* "0.5", "60"; -EINVAL. */
 int tool_parse_seconds(const char *s, uint64_t *ret_ns);

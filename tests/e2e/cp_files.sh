@@ -59,12 +59,12 @@ run 0 cp /proc/self/status "$URL/proc" && [ -s "$EXP/proc" ] || fail "a file wit
 
 # what is refused, and leaves no trace
 run 1 cp nothing "$URL/x" && says err "No such file"
-run 1 cp "$URL/nothing" x && says err "no such file"
+run 1 cp "$URL/nothing" x && says err "No such file"
 run 1 cp "$URL/in1" nowhere/x && says err "No such file"
-run 1 cp f1 "$URL/nowhere/x" && says err "no such file"
+run 1 cp f1 "$URL/nowhere/x" && says err "No such file"
 run 1 cp "$URL/d" x && says err "-r"
 run 1 cp d "$URL/x" && says err "-r"
-run 1 cp f1 f3 "$URL/in1" && says err "not a directory"
+run 1 cp f1 f3 "$URL/in1" && says err "Not a directory"
 run 1 cp f1 nothing f4 "$URL/d" && says err "2 copied, 1 not"
 [ -f "$EXP/d/f4" ] || fail "the others were not copied"
 mkdir "$EXP/d/f2048"

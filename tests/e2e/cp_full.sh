@@ -12,7 +12,7 @@ random src 8388608
 real=$EXP
 EXP=$T/small
 start_server
-run 1 cp src "$URL/in" && says err "no space"
+run 1 cp src "$URL/in" && says err "No space"
 [ ! -e small/in ] || fail "in: a destination exists"
 no_leftovers small
 random fits 100000

@@ -74,8 +74,8 @@ before='mkdir -p d/a' both "a tree over a tree, in part" -r
 mkdir -p clash/f "$EXP/clash/f"
 run 1 cp "$URL/src/f" clash && says err "clash/f: a directory; a file does not replace it"
 run 1 cp src/f "$URL/clash/" && says err "$URL/clash/f: a directory; a file does not replace it"
-run 1 cp src/f "$URL/src/f/x" && says err "$URL/src/f/x: not a directory"
-run 1 cp -r src/d "$URL/src/f" && says err "$URL/src/f: not a directory"
+run 1 cp src/f "$URL/src/f/x" && says err "'$URL/src/f/x': Not a directory"
+run 1 cp -r src/d "$URL/src/f" && says err "'$URL/src/f': Not a directory"
 # refused before data are sent
 # and before data are sent
 random big 3000000
@@ -117,7 +117,7 @@ if [ -f "${FSYNC_PRELOAD-}" ]; then
 		FSYNC_FAILS=$T/flag LD_PRELOAD=$FSYNC_PRELOAD \
 			ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 run "$@"
 	}
-	unsynced 1 cp "$URL/src/f" kept && says err "kept: Input/output error"
+	unsynced 1 cp "$URL/src/f" kept && says err "'kept': Input/output error"
 	[ "$(cat kept)" = old ] || fail "replaced by what is not on the disk"
 	unsynced 0 cp "$URL/src/f" fresh && same fresh src/f
 else

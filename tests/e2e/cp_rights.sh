@@ -82,7 +82,7 @@ name=f
 	# the end that is full
 	if mkdir small && mount -t tmpfs -o size=1M none small 2>/dev/null; then
 		run 1 cp "$URL/src/big" small
-		says err "small/big: No space left on device"
+		says err "'small/big': No space left on device"
 		echo old >small/big; ln small/big small/link
 		run 1 cp "$URL/src/big" small
 		says err "small/big: it was written in place and is not whole now"
@@ -92,7 +92,7 @@ name=f
 	fi
 }
 # the end that is missing
-run 1 cp "$URL/src/f" nowhere/f && says err "nowhere/f: No such file"
+run 1 cp "$URL/src/f" nowhere/f && says err "'nowhere/f': No such file"
 run 1 cp -r "$URL/src" "$URL/src/f" && says err "$URL/src/f"
 chmod 755 "$EXP/to" to
 no_leftovers "$EXP" .

@@ -24,8 +24,8 @@ done
 run 0 stat "$N/e/full" && says out "File id: $(stat -c %i inner)"
 run 0 ls "$N/e/full" && says out sub
 run 0 ls "$N/a/b" && says out which
-run 1 ls "$N/a" && says err "cannot mount /a: no such file"
-run 1 ls "$N/e/ful" && says err "ful: no such file"
+run 1 ls "$N/a" && says err "cannot mount '/a': No such file"
+run 1 ls "$N/e/ful" && says err "ful': No such file"
 mkdir "$EXP/fuller" && run 0 ls "$N/e/fuller" # a name is no prefix of another
 
 # what is written goes to the inner one; several exports of one host in one run
@@ -67,7 +67,7 @@ run 0 cat "$N/export/which?$M" && mounted /export
 run 0 cat "$N/export/full/which?$M" && mounted /export /export/full
 # not the outer one where the inner one is refused
 other refuse /export /export/full
-run 1 cat "$N/export/full/which?$M" && says err "cannot mount /export/full: permission denied"
+run 1 cat "$N/export/full/which?$M" && says err "cannot mount '/export/full': Permission denied"
 mounted /export/full
 
 end_other

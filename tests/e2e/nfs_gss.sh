@@ -111,7 +111,7 @@ fi
 
 # ---- what is refused ----------------------------------------------------------------
 run 1 ls --sec sys "$URL"
-says err "the server allows krb5p krb5i krb5"
+says err "the server allows krb5p, krb5i, krb5"
 run 0 ping -c 1 "$HOST" # NULL is for all
 KRB5CCNAME=FILE:$T/none.cc run 1 ls "$URL"
 says err "No Kerberos credentials available"
@@ -139,14 +139,14 @@ stop_server
 
 start 0 --sec sys,krb5
 run 1 ls --sec krb5p "$URL"
-says err "the server allows sys krb5"
+says err "the server allows sys, krb5"
 run 0 stat -v "$URL"
 says err "security sys"
 stop_server
 
 start 0
 run 1 ls --sec krb5 "$URL"
-says err "the server allows sys none"
+says err "the server allows sys, none"
 stop_server
 
 "$RPCRDMA" nfsd --export "$EXP:/e" --listen 127.0.0.1:0 --state-dir "$T/state" \

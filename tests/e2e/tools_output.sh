@@ -57,11 +57,11 @@ talks --progress -q && [ ! -s err ] || { fail "-q is not quiet"; cat err; }
 
 # a file is no directory, whatever follows it
 for p in file/. file/./. file/; do
-	run 1 cp "$URL/$p" . && says err "not a directory"
-	run 1 cp -r "$URL/$p" . && says err "not a directory"
-	run 1 cp copy "$URL/$p" && says err "not a directory"
-	run 1 stat "$URL/$p" && says err "not a directory"
-	run 1 ls "$URL/file/./" && says err "not a directory"
+	run 1 cp "$URL/$p" . && says err "Not a directory"
+	run 1 cp -r "$URL/$p" . && says err "Not a directory"
+	run 1 cp copy "$URL/$p" && says err "Not a directory"
+	run 1 stat "$URL/$p" && says err "Not a directory"
+	run 1 ls "$URL/file/./" && says err "Not a directory"
 done
 [ ! -e "(null)" ] || fail "(null) exists"
 run 0 stat "$URL/many/." && says out directory

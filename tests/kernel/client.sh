@@ -134,7 +134,7 @@ run 0 stat --json "$url/exp/files/4097$query"
 guest 'stat -c "\"fileid\":%i \"size\":%s \"nlink\":%h \"uid\":%u" /exp/files/4097' >"$T/kernel"
 for word in $(cat "$T/kernel"); do says out "$word"; done
 run 0 stat "$url/exp/tree/longlink$query" && says out "symbolic link"
-run 1 stat "$url/exp/nothing$query" && says err "no such file"
+run 1 stat "$url/exp/nothing$query" && says err "No such file"
 say "trees and lists"
 
 # ---- MOUNT -------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ run 0 ls "$url$query"
 printf '%s\n' /exp /run/srv/nfs/pub >"$T/exports"
 sort "$T/out" | cmp - "$T/exports" || fail "the exports are $(cat "$T/out")"
 run 0 cat "$url/run/srv/nfs/pub/file$query" && is "a file of that" deep "$(cat "$T/out")"
-run 1 ls "$url/other$query" && says err "it exports"
+run 1 ls "$url/other$query" && says err "the server exports"
 guest "exportfs -u '*:/run/srv/nfs/pub'; umount -l /run/srv/nfs/pub"
 [ $provider = verbs ] || {
 	run 1 ls "$url/exp" # the rpcbind of this host, if any, is not the guest's

@@ -145,15 +145,17 @@ void copy_abort(struct copy *c)
 	}
 }
 
-void copy_failed(struct copy *c, const char *label, const struct nfs_client *client,
-                 int status)
+void copy_failed(struct copy *c, const char *act, const char *label,
+                 const struct nfs_client *client, int status)
 {
 	c->failed++;
 	if (status == -EINTR || status == -ECANCELED || status == TOOL_TOLD)
 		return;
 	tool_progress_end(&c->progress);
-	tool_error("%s: %s", tool_quote(label),
-	           client ? nfs_words(client, status) : strerror(-status));
+	if (client)
+		(void)nfs_told(client, act, label, status); /* it is counted */
+	else
+		tool_cannot(act, label, strerror(-status));
 }
 
 /* ---- Slots ------------------------------------------------------------------------
@@ -353,11 +355,11 @@ char *copy_dir_text(const struct copy_dir *d, const char *name)
 	return text;
 }
 
-static void dir_failed(struct copy_dir *d, int status)
+static void dir_failed(struct copy_dir *d, const char *act, int status)
 {
 	char *text = d->parent ? copy_dir_text(d->parent, d->text) : NULL;
 
-	copy_failed(d->copy, text ? text : d->text, d->client, status);
+	copy_failed(d->copy, act, text ? text : d->text, d->client, status);
 	free(text);
 }
 
@@ -403,7 +405,7 @@ struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
 	int r;
 
 	if (!d) {
-		copy_failed(c, name, NULL, -ENOMEM);
+		copy_failed(c, "create directory", name, NULL, -ENOMEM);
 		return NULL;
 	}
 	d->meta = *meta;
@@ -411,7 +413,7 @@ struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
 	if (r) {
 		if (r == -EINTR)
 			c->fatal = r;
-		dir_failed(d, r);
+		dir_failed(d, "create directory", r);
 		copy_dir_put(d);
 		return NULL;
 	}
@@ -443,6 +445,8 @@ static uint32_t dir_mode(const struct copy_dir *d)
 	return copy_mode(d->copy, &d->meta) & (d->no_owner ? 01777 : 07777);
 }
 
+static const char finishing[] = "set attributes of";
+
 static void finish_remote(struct copy_dir *d);
 
 static void on_finished(struct nfs_op *op, void *arg)
@@ -456,7 +460,7 @@ static void on_finished(struct nfs_op *op, void *arg)
 		return;
 	}
 	if (op->status)
-		dir_failed(d, op->status);
+		dir_failed(d, finishing, op->status);
 	free_dir(d);
 }
 
@@ -479,7 +483,7 @@ static void finish_local(struct copy_dir *d)
 		d->no_owner = copy_own_local(d->fd, &d->meta) < 0;
 	r = copy_set_local(d->copy, d->fd, &d->meta, dir_mode(d));
 	if (r)
-		dir_failed(d, r);
+		dir_failed(d, finishing, r);
 }
 
 void copy_dir_put(struct copy_dir *d)

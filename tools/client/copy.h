@@ -161,6 +161,7 @@ struct copy_job {
 	struct copy_meta changed_meta;
 
 	int status;
+	enum copy_phase failed_in;
 	const char *what; /* went wrong, if status does not say it; "": told */
 	enum copy_end end;
 	struct nfs_op op;
@@ -175,9 +176,9 @@ void copy_fini(struct copy *);
 int copy_wait(struct copy *, unsigned n);
 /* Cancels everything and waits for the clean-up. */
 void copy_abort(struct copy *);
-/* "LABEL: words", counted as a failed file. */
-void copy_failed(struct copy *, const char *label, const struct nfs_client *,
-                 int status);
+/* "cannot @act LABEL: why", counted as a failed file. */
+void copy_failed(struct copy *, const char *act, const char *label,
+                 const struct nfs_client *, int status);
 /* NULL: all are in use; copy_job_go follows when one comes back. */
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);

@@ -51,6 +51,34 @@ static void free_job(struct copy_job *j)
 	copy_dir_put(dir);
 }
 
+/* What could not be done, as cp(1) says it. */
+static const char *act_of(const struct copy_job *j)
+{
+	switch (j->failed_in) {
+	case COPY_INSPECTING:
+		return "access";
+	case COPY_CREATING:
+	case COPY_LOOKING:
+	case COPY_RENAMING:
+	case COPY_CHECKING:
+		return j->in_place ? "write" : "create";
+	case COPY_READLINK:
+		return "read symbolic link";
+	case COPY_SYMLINK:
+		return "create symbolic link";
+	case COPY_OWNING:
+	case COPY_SETATTR:
+		return "set attributes of";
+	case COPY_COPYING:
+	case COPY_COMMITTING:
+	case COPY_TRUNCATING:
+		return j->end == COPY_TARGET ? "write" : "read";
+	case COPY_REMOVING:
+		return "remove";
+	}
+	return "copy";
+}
+
 /* The end that refused is named, with its path. */
 static void tell(struct copy_job *j)
 {
@@ -66,7 +94,7 @@ static void tell(struct copy_job *j)
 		if (*j->what)
 			tool_error("%s: %s", tool_quote(label), j->what);
 	} else {
-		copy_failed(c, label, client, j->status);
+		copy_failed(c, act_of(j), label, client, j->status);
 	}
 	if (j->cut)
 		tool_error("%s: it was written in place and is not whole now",
@@ -98,6 +126,7 @@ void copy_job_fail(struct copy_job *j, enum copy_end end, int status, const char
 		return;
 	j->status = status;
 	j->end = end;
+	j->failed_in = j->phase;
 	j->what = what;
 }
 
@@ -721,7 +750,7 @@ static bool was_made(struct copy *c, const struct copy_source *src,
 		free(to);
 		c->failed++;
 	} else if (r) {
-		copy_failed(c, src->label, NULL, r);
+		copy_failed(c, "copy", src->label, NULL, r);
 	}
 	return r != 0;
 }
@@ -737,7 +766,7 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	}
 	j = calloc(1, sizeof(*j));
 	if (!j || !(j->label = strdup(src->label))) {
-		copy_failed(c, src->label, NULL, -ENOMEM);
+		copy_failed(c, "copy", src->label, NULL, -ENOMEM);
 		drop_source(src);
 		free(j);
 		return;

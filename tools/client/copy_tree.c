@@ -100,9 +100,9 @@ char *copy_read_target(int at, const char *name)
 	return strndup(buf, (size_t)n);
 }
 
-static void told(struct trail *t, int error)
+static void told(struct trail *t, const char *act, int error)
 {
-	copy_failed(t->copy, t->text, NULL, -error);
+	copy_failed(t->copy, act, t->text, NULL, -error);
 }
 
 static void local_file(struct trail *t, int at, const char *name, struct copy_dir *dir)
@@ -112,7 +112,7 @@ static void local_file(struct trail *t, int at, const char *name, struct copy_di
 
 	src.fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (src.fd < 0 || fstat(src.fd, &sb)) {
-		told(t, errno);
+		told(t, "open", errno);
 		if (src.fd >= 0)
 			close(src.fd);
 		return;
@@ -132,7 +132,7 @@ static void local_link(struct trail *t, int at, const char *name, const struct s
 	if (src.target)
 		copy_job_start(t->copy, &src, dir, name);
 	else
-		told(t, errno);
+		told(t, "read symbolic link", errno);
 }
 
 static int local_subdir(struct trail *t, int at, const char *name,
@@ -143,13 +143,13 @@ static int local_subdir(struct trail *t, int at, const char *name,
 	int fd, r;
 
 	if (t->depth >= MAX_DEPTH) {
-		told(t, ELOOP);
+		told(t, "copy", ELOOP);
 		return 0;
 	}
 	copy_meta_from_stat(sb, &meta);
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
-		told(t, errno);
+		told(t, "open directory", errno);
 		return 0;
 	}
 	if (refused(t, NULL, fd, &meta)) {
@@ -177,7 +177,7 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 		return r;
 	if (fstatat(at, name, &sb, AT_SYMLINK_NOFOLLOW)) {
 		if (errno != ENOENT) /* removed since: as if it had never been */
-			told(t, errno);
+			told(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
 		r = local_subdir(t, at, name, &sb, dir);
 	} else if (S_ISLNK(sb.st_mode)) {
@@ -200,7 +200,7 @@ static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 	int r = 0;
 
 	if (!d) {
-		told(t, errno);
+		told(t, "open directory", errno);
 		close(fd);
 		return 0;
 	}
@@ -216,7 +216,7 @@ static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 		pop(t, len);
 	}
 	if (!e && errno)
-		told(t, errno);
+		told(t, "read directory", errno);
 	closedir(d);
 	return r;
 }
@@ -232,7 +232,7 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 
 	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &sb)) {
-		copy_failed(c, label, NULL, -errno);
+		copy_failed(c, "open directory", label, NULL, -errno);
 		if (fd >= 0)
 			close(fd);
 		return 0;
@@ -280,7 +280,7 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 	int r;
 
 	if (t->depth >= MAX_DEPTH) {
-		copy_failed(t->copy, t->text, NULL, -ELOOP);
+		copy_failed(t->copy, "copy", t->text, NULL, -ELOOP);
 		return 0;
 	}
 	copy_meta_from_attr(&e->attr, &meta);
@@ -337,7 +337,7 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 			break;
 		}
 		if (e->status) {
-			copy_failed(t->copy, t->text, t->client, e->status);
+			copy_failed(t->copy, "access", t->text, t->client, e->status);
 			pop(t, len);
 			continue;
 		}
@@ -349,7 +349,7 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 	if (!r && status) {
 		if (status == -EINTR || status == -EHOSTUNREACH)
 			r = t->copy->fatal = status;
-		copy_failed(t->copy, t->text, t->client, status);
+		copy_failed(t->copy, "read directory", t->text, t->client, status);
 	}
 	if (d && e)
 		nfs_dir_close(d);

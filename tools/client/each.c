@@ -3,6 +3,7 @@
 #include "client/nfs.h"
 
 #include <errno.h>
+#include <string.h>
 
 const char nfs_options_help[] =
         "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that the\n"
@@ -12,29 +13,59 @@ const char nfs_options_help[] =
         "                          none; COMMIT gets five times as long\n"
         "  --retry SECONDS         wait for a server that vanished (60)\n";
 
+/* Says what is wrong and what to write; HOST:/PATH is what mount(8) takes. */
+static void wrong(const char *text, const char *why)
+{
+	size_t host = strcspn(text, ":/");
+	char meant[1024];
+
+	if (host && !strncmp(text + host, ":/", 2) && text[host + 2] != '/') {
+		snprintf(meant, sizeof(meant), "nfs://%.*s%s", (int)host, text,
+		         text + host + 1);
+		tool_error("%s: %s; write %s", tool_quote(text), why,
+		           tool_quote(meant));
+	} else {
+		tool_error("%s: %s; write nfs://HOST[:PORT]/NAME/PATH",
+		           tool_quote(text), why);
+	}
+}
+
 int nfs_url(const char *text, bool export, struct url *ret)
 {
 	const char *why;
 
 	if (url_parse(text, ret, &why)) {
-		tool_error("%s: %s", tool_quote(text), why);
+		wrong(text, why);
 		return -EINVAL;
 	}
 	if (*ret->export || !export)
 		return 0;
-	tool_error("%s: the export's name is missing: nfs://HOST/NAME/PATH",
-	           tool_quote(text));
+	wrong(text, "the export's name is missing");
 	url_fini(ret);
 	return -EINVAL;
+}
+
+int nfs_check_urls(char **urls, bool export)
+{
+	struct url u;
+
+	for (; *urls; urls++) {
+		if (nfs_url(*urls, export, &u))
+			return tool_usage();
+		url_fini(&u);
+	}
+	return TOOL_OK;
 }
 
 int nfs_each(struct loop *l, const struct nfs_options *o, bool export, char **urls,
              nfs_each_fn *each, void *arg)
 {
 	struct nfs_client client;
-	int code = TOOL_OK, r = 0;
+	int code = nfs_check_urls(urls, export), r = 0;
 	struct url u;
 
+	if (code)
+		return code;
 	for (; *urls && r != -EINTR && r != TOOL_TOLD; urls++) {
 		r = nfs_url(*urls, export, &u);
 		if (!r) {

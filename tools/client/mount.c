@@ -126,28 +126,36 @@ void mount_umnt(struct nfs_client *c)
 /* ---- Which export
  * -------------------------------------------------------------------- */
 
-static void print_export(const char *path, void *arg)
-{
-	int *n = arg;
+/* A list of names for a message; cut where it is full. */
+struct names {
+	char text[1024];
+	unsigned n;
+};
 
-	fprintf(stderr, "%s %s", (*n)++ ? "," : "; it exports", tool_quote(path));
+static void add_name(const char *path, void *arg)
+{
+	struct names *l = arg;
+	size_t used = strlen(l->text);
+
+	snprintf(l->text + used, sizeof(l->text) - used, "%s %s", l->n++ ? "," : "",
+	         tool_quote(path));
 }
 
 static void tell_mount(struct nfs_client *c, int r)
 {
-	tool_error("%s: cannot mount %s: %s%s", c->link.host, tool_quote(c->export),
-	           nfs_words(c, r),
+	struct names list = {.n = 0};
+	const char *more = "";
+
+	if (r == (int)MNT3ERR_NOENT || r == (int)MNT3ERR_ACCES)
+		more = nfs_exports(c, add_name, &list) || !list.n
+		               ? "; the server does not say what it exports"
+		               : "; the server exports";
+	tool_error("%s: cannot mount %s: %s%s%s%s", c->link.host,
+	           tool_quote_always(c->export), nfs_words(c, r),
 	           r == (int)MNT3ERR_ACCES && c->mount.tcp && geteuid()
 	                   ? " (unless the export is \"insecure\", only root may)"
-	                   : "");
-	if (r == (int)MNT3ERR_NOENT || r == (int)MNT3ERR_ACCES) {
-		int n = 0;
-
-		fprintf(stderr, "rpcrdma: %s", c->link.host);
-		if (nfs_exports(c, print_export, &n) || !n)
-			fprintf(stderr, " does not say what it exports");
-		fputc('\n', stderr);
-	}
+	                   : "",
+	           more, list.text);
 }
 
 /* What the server says it exports; a list that cannot be had is empty. */
@@ -226,12 +234,12 @@ static uint32_t pick_flavor(const struct nfs_client *c)
 
 static int tell_flavors(const struct nfs_client *c)
 {
-	char list[16 * 12] = "";
+	char list[16 * 14] = "";
 
 	for (unsigned i = 0; i < c->mount.n_flavors; i++) {
 		size_t used = strlen(list);
 
-		snprintf(list + used, sizeof(list) - used, " %s",
+		snprintf(list + used, sizeof(list) - used, "%s %s", i ? "," : "",
 		         sec_name(c->mount.flavors[i]));
 	}
 	tool_error("%s: %s cannot be used with %s; the server allows%s", c->link.host,

@@ -57,6 +57,20 @@ static void take_port(CLIENT *c, struct url *u)
 	snprintf(u->port, sizeof(u->port), "%u", (unsigned)ntohs(port));
 }
 
+/* TI-RPC's words for an error of the system are "Remote system error". */
+static void tell(const char *host)
+{
+	int error = rpc_createerr.cf_error.re_errno;
+	enum clnt_stat stat = rpc_createerr.cf_stat;
+
+	if ((stat == RPC_SYSTEMERROR || stat == RPC_PMAPFAILURE ||
+	     stat == RPC_RPCBFAILURE) &&
+	    error > 0)
+		tool_error("%s: cannot connect: %s", host, strerror(error));
+	else
+		tool_error("%s", clnt_spcreateerror((char *)host));
+}
+
 int netid_open(const struct netid_wish *w, struct url *u, CLIENT **ret)
 {
 	struct rpcrdma_tirpc_options o = RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options);
@@ -75,7 +89,7 @@ int netid_open(const struct netid_wish *w, struct url *u, CLIENT **ret)
 	o.notice = notice;
 	c = clnt_rdma_create_timed(host, w->program, w->version, &wait, &o);
 	if (!c) {
-		tool_error("%s", clnt_spcreateerror(u->host));
+		tell(host);
 		return -EIO;
 	}
 	take_port(c, u);

@@ -132,6 +132,8 @@ extern const char nfs_options_help[];
 
 /* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
 int nfs_url(const char *text, bool export, struct url *ret);
+/* Whether all @urls (NULL at the end) are such: TOOL_OK, or TOOL_USAGE: told. */
+int nfs_check_urls(char **urls, bool export);
 
 /* Connects, mounts, asks for preferred sizes.  Messages are printed.  An export of
  * more than one name makes the URL's path shorter. */
@@ -152,9 +154,9 @@ bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
 /* A phrase for a status; static or in a ring of buffers. */
 const char *nfs_words(const struct nfs_client *, int status);
-/* Says on stderr what became of @text: nothing after 0, a signal, or when nobody reads
- * the output.  @status. */
-int nfs_told(const struct nfs_client *, const char *text, int status);
+/* Says "cannot @act @text" and why, with a hint where one helps: nothing after 0, a
+ * signal, or when nobody reads the output.  @status. */
+int nfs_told(const struct nfs_client *, const char *act, const char *text, int status);
 
 void nfs_op_init(struct nfs_op *, struct nfs_client *);
 /* Calls @proc with @args (the ...3args structure, borrowed); done follows,

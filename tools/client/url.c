@@ -182,7 +182,7 @@ static int parse_sec(const char *s, size_t len, struct url *u, const char **why)
 /* One KEY=VALUE. */
 static int parse_key(const char *s, size_t len, struct url *u, const char **why)
 {
-	static char words[96];
+	static char words[160];
 	const char *equal = memchr(s, '=', len);
 	size_t key = equal ? (size_t)(equal - s) : len;
 	bool mount = key == 9 && !memcmp(s, "mountport", 9);
@@ -195,7 +195,7 @@ static int parse_key(const char *s, size_t len, struct url *u, const char **why)
 	if (!mount && !(key == 7 && !memcmp(s, "nfsport", 7))) {
 		snprintf(words, sizeof(words),
 		         "'%.*s' is no key after '?': mountport, nfsport and sec are "
-		         "(%%3F is '?' itself)",
+		         "(a name's '?' is %%3F; wildcards are not expanded)",
 		         (int)(key < 20 ? key : 20), s);
 		return -EINVAL;
 	}
@@ -234,7 +234,7 @@ int url_parse(const char *s, struct url *ret, const char **ret_why)
 	int r;
 
 	if (!url_is(s)) {
-		*ret_why = "a URL begins with nfs://";
+		*ret_why = "not a URL";
 		return -EINVAL;
 	}
 	s += 6;

@@ -9,39 +9,42 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
+/* Where the system has an error of its own for it, its words serve for both ends. */
 static const struct {
 	nfsstat3 status;
+	int error; /* 0: the words say it */
 	const char *words;
 } table[] = {
-        {NFS3ERR_PERM, "operation not permitted"},
-        {NFS3ERR_NOENT, "no such file or directory"},
-        {NFS3ERR_IO, "input or output error on the server"},
-        {NFS3ERR_NXIO, "no such device"},
-        {NFS3ERR_ACCES, "permission denied"},
-        {NFS3ERR_EXIST, "it exists already"},
-        {NFS3ERR_XDEV, "not on the same file system"},
-        {NFS3ERR_NODEV, "no such device"},
-        {NFS3ERR_NOTDIR, "not a directory"},
-        {NFS3ERR_ISDIR, "it is a directory"},
-        {NFS3ERR_INVAL, "the server finds the arguments invalid"},
-        {NFS3ERR_FBIG, "larger than the server's file system allows"},
-        {NFS3ERR_NOSPC, "no space left on the server"},
-        {NFS3ERR_ROFS, "exported read-only"},
-        {NFS3ERR_MLINK, "too many links"},
-        {NFS3ERR_NAMETOOLONG, "the name is too long for the server"},
-        {NFS3ERR_NOTEMPTY, "the directory is not empty"},
-        {NFS3ERR_DQUOT, "the quota on the server is used up"},
-        {NFS3ERR_STALE, "the file is gone from the server (stale handle)"},
-        {NFS3ERR_REMOTE, "too many levels of remote in the path"},
-        {NFS3ERR_BADHANDLE, "the server does not know the file handle"},
-        {NFS3ERR_NOT_SYNC, "changed in the meantime"},
-        {NFS3ERR_BAD_COOKIE, "the directory changed while it was listed"},
-        {NFS3ERR_NOTSUPP, "not supported by the server"},
-        {NFS3ERR_TOOSMALL, "the reply was limited too much"},
-        {NFS3ERR_SERVERFAULT, "the server failed"},
-        {NFS3ERR_BADTYPE, "a file type that the server does not have"},
-        {NFS3ERR_JUKEBOX, "the server needs too long (jukebox)"},
+        {NFS3ERR_PERM, EPERM, NULL},
+        {NFS3ERR_NOENT, ENOENT, NULL},
+        {NFS3ERR_IO, EIO, NULL},
+        {NFS3ERR_NXIO, ENXIO, NULL},
+        {NFS3ERR_ACCES, EACCES, NULL},
+        {NFS3ERR_EXIST, EEXIST, NULL},
+        {NFS3ERR_XDEV, EXDEV, NULL},
+        {NFS3ERR_NODEV, ENODEV, NULL},
+        {NFS3ERR_NOTDIR, ENOTDIR, NULL},
+        {NFS3ERR_ISDIR, EISDIR, NULL},
+        {NFS3ERR_INVAL, EINVAL, NULL},
+        {NFS3ERR_FBIG, EFBIG, NULL},
+        {NFS3ERR_NOSPC, ENOSPC, NULL},
+        {NFS3ERR_ROFS, EROFS, NULL},
+        {NFS3ERR_MLINK, EMLINK, NULL},
+        {NFS3ERR_NAMETOOLONG, ENAMETOOLONG, NULL},
+        {NFS3ERR_NOTEMPTY, ENOTEMPTY, NULL},
+        {NFS3ERR_DQUOT, EDQUOT, NULL},
+        {NFS3ERR_STALE, ESTALE, NULL},
+        {NFS3ERR_REMOTE, EREMOTE, NULL},
+        {NFS3ERR_BADHANDLE, 0, "the server does not know the file handle"},
+        {NFS3ERR_NOT_SYNC, 0, "changed in the meantime"},
+        {NFS3ERR_BAD_COOKIE, 0, "the directory changed while it was listed"},
+        {NFS3ERR_NOTSUPP, 0, "not supported by the server"},
+        {NFS3ERR_TOOSMALL, 0, "the reply was limited too much"},
+        {NFS3ERR_SERVERFAULT, 0, "the server failed"},
+        {NFS3ERR_BADTYPE, 0, "a file type that the server does not have"},
+        {NFS3ERR_JUKEBOX, 0, "the server needs too long (jukebox)"},
 };
 
 const char *nfs_words(const struct nfs_client *c, int status)
@@ -56,17 +59,40 @@ const char *nfs_words(const struct nfs_client *c, int status)
 		return c->mount.why;
 	if (status >= NFS_RPC)
 		return link_words(&c->link, status - NFS_RPC);
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (size_t i = 0; i < TOOL_N(table); i++)
 		if ((int)table[i].status == status)
-			return table[i].words;
+			return table[i].error ? strerror(table[i].error)
+			                      : table[i].words;
 	snprintf(other, sizeof(other), "NFS error %d", status);
 	return other;
 }
 
-int nfs_told(const struct nfs_client *c, const char *text, int status)
+/* What comes as a surprise, once: root has no rights, and "*" is a name. */
+static void hint(const struct nfs_client *c, const char *text, int status)
 {
-	if (status && status != -EINTR && status != TOOL_TOLD)
-		tool_error("%s: %s", tool_quote(text), nfs_words(c, status));
+	static bool squash, wildcard;
+
+	if ((status == (int)NFS3ERR_ACCES || status == (int)NFS3ERR_PERM) &&
+	    geteuid() == 0 && c->link.sec == SEC_SYS && !squash) {
+		squash = true;
+		tool_error("%s may treat root as nobody (root squash); `rpcrdma nfsd "
+		           "--no-root-squash` does not",
+		           c->link.host);
+	}
+	if (status == (int)NFS3ERR_NOENT && url_is(text) && strpbrk(text, "*[?") &&
+	    !wildcard) {
+		wildcard = true;
+		tool_error("wildcards in URLs are not expanded; `rpcrdma ls` lists "
+		           "what is there");
+	}
+}
+
+int nfs_told(const struct nfs_client *c, const char *act, const char *text, int status)
+{
+	if (!status || status == -EINTR || status == TOOL_TOLD)
+		return status;
+	tool_cannot(act, text, nfs_words(c, status));
+	hint(c, text, status);
 	return status;
 }
 
@@ -131,7 +157,8 @@ int json_stats(const char *file, const struct rpcrdma_engine *engine,
 	int r = 0;
 
 	if (!f) {
-		tool_error("%s: %s", file, strerror(errno));
+		tool_error("--stats: cannot write %s: %s", tool_quote_always(file),
+		           strerror(errno));
 		return -EIO;
 	}
 	rpcrdma_engine_stats(engine, &s);
@@ -149,6 +176,6 @@ int json_stats(const char *file, const struct rpcrdma_engine *engine,
 	if (f != stdout && fclose(f))
 		r = -EIO;
 	if (r)
-		tool_error("%s: cannot be written", file);
+		tool_error("--stats: cannot write %s", tool_quote_always(file));
 	return r;
 }

@@ -168,7 +168,8 @@ bool rr_iw_setup_frame(struct rr_iw_ep *ep)
 		return false;
 	if (n < 0) {
 		reject(ep, (int)n, 0,
-		       reply ? "the server does not speak MPA"
+		       reply ? "what answers there does not speak iWARP; is "
+		         "the port right?"
 		             : "the client does not speak MPA");
 		return true;
 	}
