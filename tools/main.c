@@ -8,10 +8,6 @@
 #include <locale.h>
 #include <string.h>
 
-#ifndef RPCRDMA_VERSION
-#define RPCRDMA_VERSION "0.1.0"
-#endif
-
 static const struct tool_command commands[] = {
         {"nfsd", "serve directories by NFS version 3", tool_nfsd},
         {"cp", "copy files and trees to or from an NFS server", tool_cp},
@@ -75,7 +71,7 @@ int main(int argc, char **argv)
 		return tool_finish(TOOL_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("rpcrdma " RPCRDMA_VERSION);
+		printf("rpcrdma %s\n", rpcrdma_library_version());
 		return tool_finish(TOOL_OK);
 	}
 	return run(argv[1], argc - 1, argv + 1);

@@ -42,6 +42,13 @@ struct rpcrdma_request;
 struct rpcrdma_extension; /* rpcrdma/extension.h */
 struct rpcrdma_gss; /* rpcrdma/gss.h */
 
+/* The library's own version, of this header and (any thread) of what the program is linked
+ * with.  The number is 10000 * major + 100 * minor + patch. */
+#define RPCRDMA_LIBRARY_VERSION "0.1.0"
+#define RPCRDMA_LIBRARY_VERSION_NUMBER 100
+RPCRDMA_API const char *rpcrdma_library_version(void);
+RPCRDMA_API unsigned rpcrdma_library_version_number(void);
+
 /* ---- Payload streams ------------------------------------------------------
  *
  * A message body is a short vector of pieces.  An item piece is the octets of
