@@ -473,7 +473,7 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  * A Call is known again by the caller's address without its port,
  * XID, program, version, procedure, and a checksum of credential and arguments.
  * Replies are kept for five minutes, counted anew when they are asked for; if there
- * is no room the oldest go first.  One caller has at most half of the memory.
+ * is no room those go first of the caller, and connection, that has most.
  * Therefore a client that starts anew should not begin with the same XIDs: what it
  * repeats by intent would not be executed (this library begins at random).
  * -EINVAL below 64 KiB, -EBUSY once a Call was served. */
