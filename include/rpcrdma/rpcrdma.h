@@ -445,7 +445,8 @@ enum rpcrdma_once {
 /* A procedure and its upper-layer binding.                      [v2 §A, A.1] */
 struct rpcrdma_procedure {
 	const char *name; /* for statistics */
-	rpcrdma_handler_fn *handler; /* NULL: PROC_UNAVAIL */
+	rpcrdma_handler_fn *handler; /* NULL: PROC_UNAVAIL; of procedure 0: the library
+					answers with no results */
 	uint8_t max_read_items; /* eligible arguments: Read chunks allowed */
 	uint8_t max_write_items; /* eligible results: Write chunks allowed */
 	uint32_t max_read_bytes; /* of one eligible argument; 0 = connection's limit */
@@ -553,7 +554,8 @@ RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
 /* Answers SUCCESS with these results (array borrowed, memory lent until the
  * request is freed; memory from rpcrdma_request_alloc is safest).  @done (may
  * be NULL) is called in the engine's thread when lent memory is free again.
- * Any thread. */
+ * Any thread.  -EINVAL: too many pieces, or what is before, between or behind the items is no
+ * multiple of four octets; the request is still to be answered. */
 RPCRDMA_API int rpcrdma_request_reply(struct rpcrdma_request *,
 				      const struct rpcrdma_piece *, unsigned n,
 				      void (*done)(void *), void *arg);

@@ -484,6 +484,8 @@ static int check_call(const struct rpcrdma_conn *c,
 	    o->n_args > RPCRDMA_MAX_PIECES || o->n_dests > RR_WIRE_MAX_WRITES ||
 	    (o->n_args && !o->args) || (o->n_dests && !o->dests))
 		return -EINVAL;
+	if (!rr_rpc_aligned(o->args, o->n_args))
+		return -EINVAL;
 	if (c->closed)
 		return -ECANCELED;
 	return 0;

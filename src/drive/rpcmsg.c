@@ -156,3 +156,15 @@ bool rr_rpc_unreducible(const struct rpcrdma_auth *cred)
 	return cred->len < 16 || rr_load_u32(p + 4) != DATA ||
 	       rr_load_u32(p + 12) != SERVICE_NONE;
 }
+
+bool rr_rpc_aligned(const struct rpcrdma_piece *p, unsigned n)
+{
+	size_t run = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i].item && (run & 3))
+			return false;
+		run = p[i].item ? 0 : run + p[i].len;
+	}
+	return !(run & 3);
+}

@@ -42,4 +42,8 @@ int rr_rpc_get_reply(const void *buf, size_t len, struct rr_rpc_reply *ret) RR_M
  *                                      [v2 §11.2.2, §11.2.2.3; RFC 2203 §5; K18] */
 bool rr_rpc_unreducible(const struct rpcrdma_auth *cred);
 
+/* Are these XDR: a multiple of four octets before each item, between items, and behind
+ * the last? */
+bool rr_rpc_aligned(const struct rpcrdma_piece *p, unsigned n);
+
 #endif

@@ -348,6 +348,8 @@ int rpcrdma_request_reply(struct rpcrdma_request *q, const struct rpcrdma_piece 
 {
 	if (!q || q->answered || n > RPCRDMA_MAX_PIECES || (n && !p))
 		return -EINVAL;
+	if (!rr_rpc_aligned(p, n))
+		return -EINVAL;
 	for (unsigned i = 0; i < n; i++)
 		q->reply[1 + i] = (struct rr_piece){p[i].base, p[i].len, p[i].item};
 	q->n_reply = n;

@@ -105,11 +105,19 @@ const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *s,
 	return e;
 }
 
+static void serve_null(struct rpcrdma_request *q, void *arg)
+{
+	(void)!rpcrdma_request_reply(q, NULL, 0, NULL, NULL);
+}
+
+/* Each program has it, whether the user wrote one or not. [RFC 5531 §12.1] */
+static const struct rpcrdma_procedure null_procedure = {"NULL", serve_null};
+
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e,
                                                 uint32_t proc)
 {
 	if (proc >= e->program->n_procs || !e->program->procs[proc].handler)
-		return NULL;
+		return proc ? NULL : &null_procedure;
 	return &e->program->procs[proc];
 }
 
