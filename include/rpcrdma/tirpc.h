@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs of libtirpc over RDMA: rpcgen's output as it is, after a change of the
- * call that creates the CLIENT or the SVCXPRT.  Link with -lrpcrdma -ltirpc.
+ * call that creates the CLIENT, or of those that create the SVCXPRT and register it
+ * (svc_rdma_reg for svc_register, which would tell rpcbind of a port of TCP).  Link with
+ * -lrpcrdma -ltirpc.
  *
  * All handles of a process share one engine (rpcrdma.h), in a thread of the library
  * that begins with the first handle, blocks all signals and stays until the process
