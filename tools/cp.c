@@ -29,7 +29,9 @@ struct cp {
 	struct loop loop;
 	struct nfs_options nfs;
 	struct copy copy;
-	bool recursive, progress;
+	bool recursive, progress, archive, links;
+	bool follow_named, never_follow; /* -H, -P */
+	const char *target;              /* -t */
 	const char *stats;
 	struct server *servers;
 	uint64_t started_ns;
@@ -52,7 +54,18 @@ static void print_help(void)
 	      "end says\n"
 	      "where MOUNT is on TCP (see `rpcrdma ls --help`).\n\n"
 	      "  -r, -R, --recursive     directories with all they contain\n"
-	      "  -p, --preserve          times, modes, groups and (as root) owners\n"
+	      "  -a, --archive           the same as -rpP --preserve=links\n"
+	      "  -p, --preserve[=LIST]   times, modes, groups and (as root) owners; LIST "
+	      "may\n"
+	      "                          have all, and links: hard links within the copy\n"
+	      "  -f, --force             replace what may not be written\n"
+	      "  -i, --interactive       ask before something is replaced\n"
+	      "  -n, --no-clobber        replace nothing\n"
+	      "  -u, --update            replace only what is older\n"
+	      "  -L, --dereference       follow all symbolic links\n"
+	      "  -H                      follow those that are named\n"
+	      "  -P, --no-dereference    follow none (with -r the default)\n"
+	      "  -t, --target-directory DIR  where to\n"
 	      "  -q, --quiet             no progress\n"
 	      "  --progress              progress also where standard error is no "
 	      "terminal\n"
@@ -266,7 +279,7 @@ static int open_dst(struct cp *c, const char *dst, int n_sources)
 		r = dst_local(c, dst);
 	if (r)
 		return r;
-	if (n_sources > 1 && (c->name || c->stream >= 0)) {
+	if ((n_sources > 1 || c->target) && (c->name || c->stream >= 0)) {
 		tool_error("target %s: %s", tool_quote_always(dst), strerror(ENOTDIR));
 		return -ENOTDIR;
 	}
@@ -334,6 +347,14 @@ static int from_node(struct cp *c, struct nfs_client *client,
 	return 0;
 }
 
+/* Whether a source that is named and a symbolic link stands for what it leads to. */
+static bool follows(const struct cp *c)
+{
+	if (c->never_follow)
+		return false;
+	return c->copy.follow || c->follow_named || !c->recursive;
+}
+
 static int from_url(struct cp *c, const char *text)
 {
 	struct nfs_node node;
@@ -347,8 +368,7 @@ static int from_url(struct cp *c, const char *text)
 		c->copy.failed++;
 		return loop_signal() ? -EINTR : 0;
 	}
-	r = nfs_walk(&s->client, u.path, c->recursive && !u.slash ? 0 : NFS_FOLLOW,
-	             &node);
+	r = nfs_walk(&s->client, u.path, follows(c) || u.slash ? NFS_FOLLOW : 0, &node);
 	if (!r && u.slash && node.attr.type != NF3DIR)
 		r = (int)NFS3ERR_NOTDIR;
 	last = *u.path ? u.path : u.export;
@@ -419,8 +439,8 @@ static int from_local(struct cp *c, const char *path)
 
 	if (!copy)
 		return -ENOMEM;
-	if (c->recursive && !(n && path[n - 1] == '/') ? lstat(path, &sb)
-	                                               : stat(path, &sb)) {
+	if (follows(c) || (n && path[n - 1] == '/') ? stat(path, &sb)
+	                                            : lstat(path, &sb)) {
 		copy_failed(&c->copy, "access", path, NULL, -errno);
 		free(copy);
 		return 0;
@@ -514,7 +534,7 @@ static bool was_given(char **v, int n)
 
 static int copy_all(struct cp *c, char **v, int n)
 {
-	bool quiet = c->copy.quiet || !(c->progress || c->copy.verbose ||
+	bool quiet = c->copy.quiet || !(c->progress || c->common.verbose ||
 	                                isatty(STDERR_FILENO));
 	int r = 0;
 
@@ -522,7 +542,7 @@ static int copy_all(struct cp *c, char **v, int n)
 	for (int i = 0; i < n && !r; i++) {
 		if (was_given(v, i))
 			continue;
-		r = copy_wait(&c->copy, COPY_MAX_JOBS);
+		r = copy_wait(&c->copy, c->copy.max_jobs);
 		if (!r)
 			r = from_any(c, v[i]);
 	}
@@ -551,7 +571,7 @@ static int report(struct cp *c)
 		        "{\"files\":%" PRIu64 ",\"failed\":%" PRIu64
 		       ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
 		       k->files, k->failed, k->bytes, s);
-	else if (k->verbose)
+	else if (c->common.verbose)
 		fprintf(stderr, "%" PRIu64 " file%s, %s in %.2f s, %s/s\n", k->files,
 		        k->files == 1 ? "" : "s", tool_human(k->bytes), s,
 		        tool_human(s > 0 ? (uint64_t)((double)k->bytes / s) : 0));
@@ -563,8 +583,13 @@ static int run(struct cp *c, char **v, int n)
 	int r;
 
 	c->started_ns = tool_now_ns();
-	c->copy.verbose = c->common.verbose;
 	copy_init(&c->copy, &c->loop);
+	/* Neither among the data nor within JSON. */
+	if (c->common.verbose)
+		c->copy.chatter =
+		        c->common.json || !strcmp(v[n - 1], "-") ? stderr : stdout;
+	if (c->links && !(c->copy.links = copy_links_new()))
+		return TOOL_FAILED;
 	if (n > 2)
 		c->copy.made = copy_made_new();
 	r = n > 2 && !c->copy.made ? -ENOMEM : open_dst(c, v[n - 1], n - 1);
@@ -580,13 +605,95 @@ static int run(struct cp *c, char **v, int n)
 	return r ? TOOL_FAILED : TOOL_OK;
 }
 
+/* mode, ownership and timestamps are one here. */
+static int take_preserve(void *to, const char *arg)
+{
+	struct cp *c = to;
+	char *copy = strdup(arg ? arg : "mode"), *rest = copy, *word;
+	int r = copy ? 0 : -ENOMEM;
+
+	while (!r && (word = strsep(&rest, ","))) {
+		bool all = !strcmp(word, "all");
+
+		c->links |= all || !strcmp(word, "links");
+		c->copy.preserve |= all || !strcmp(word, "mode") ||
+		                    !strcmp(word, "ownership") ||
+		                    !strcmp(word, "timestamps");
+		if (!all && strcmp(word, "links") && strcmp(word, "mode") &&
+		    strcmp(word, "ownership") && strcmp(word, "timestamps")) {
+			tool_error("--preserve: %s is none of mode, ownership, "
+			           "timestamps, links and all",
+			           tool_quote_always(word));
+			r = -EINVAL;
+		}
+	}
+	free(copy);
+	return r;
+}
+
+/* What options imply; -L and -H are the more particular. */
+static void settle(struct cp *c)
+{
+	if (c->archive)
+		c->recursive = c->copy.preserve = c->links = true;
+	if (c->copy.keep)
+		c->copy.ask = false;
+	if (c->copy.follow || c->follow_named)
+		c->never_follow = false;
+}
+
+/* The target of -t behind the sources, where it belongs else. */
+static char **with_target(struct cp *c, char **v, int *n)
+{
+	char **all;
+
+	if (!c->target)
+		return v;
+	all = calloc((size_t)*n + 2, sizeof(*all));
+	if (!all)
+		return NULL;
+	memcpy(all, v, (size_t)*n * sizeof(*all));
+	all[(*n)++] = (char *)c->target;
+	return all;
+}
+
+/* All that follows the options; the exit code. */
+static int begin(struct cp *c, char **v, int n)
+{
+	int r;
+
+	if (n < 2) {
+		tool_error(n ? c->target ? "no source is given" : "no destination is given"
+		             : "no source and no destination is given");
+		return tool_usage();
+	}
+	if (both_local(v, n) || wrong_urls(v))
+		return tool_usage();
+	raise_files();
+	if (loop_init(&c->loop, &c->common))
+		return TOOL_FAILED;
+	r = run(c, v, n);
+	loop_fini(&c->loop);
+	return loop_exit_code(r);
+}
+
 int tool_cp(int argc, char **argv)
 {
 	struct cp c = {.stream = -1, .nfs = NFS_OPTIONS};
 	const struct tool_option options[] = {
 	        {"recursive", 'r', TOOL_TO(TOOL_SET, c.recursive)},
 	        {NULL, 'R', TOOL_TO(TOOL_SET, c.recursive)},
-	        {"preserve", 'p', TOOL_TO(TOOL_SET, c.copy.preserve)},
+	        {NULL, 'p', TOOL_TO(TOOL_SET, c.copy.preserve)},
+	        {"preserve", 0, TOOL_TO(TOOL_MAY_TAKE, c), .take = take_preserve},
+	        {"archive", 'a', TOOL_TO(TOOL_SET, c.archive)},
+	        {"force", 'f', TOOL_TO(TOOL_SET, c.copy.force)},
+	        {"interactive", 'i', TOOL_TO(TOOL_SET, c.copy.ask)},
+	        {"no-clobber", 'n', TOOL_TO(TOOL_SET, c.copy.keep)},
+	        {"update", 'u', TOOL_TO(TOOL_SET, c.copy.update)},
+	        {"dereference", 'L', TOOL_TO(TOOL_SET, c.copy.follow)},
+	        {NULL, 'H', TOOL_TO(TOOL_SET, c.follow_named)},
+	        {"no-dereference", 'P', TOOL_TO(TOOL_SET, c.never_follow)},
+	        {"target-directory", 't', TOOL_TO(TOOL_TEXT, c.target)},
 	        {"quiet", 'q', TOOL_TO(TOOL_SET, c.copy.quiet)},
 	        {"progress", 0, TOOL_TO(TOOL_SET, c.progress)},
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.copy.in_flight, 1, 64)},
@@ -594,23 +701,20 @@ int tool_cp(int argc, char **argv)
 	        NFS_OPTION_ROWS(c.nfs),
 	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},
 	};
-	int r;
+	char **v;
+	int r, n;
 
 	r = tool_options(&c.common, argc, argv, options, TOOL_N(options), print_help);
 	if (r != TOOL_GO_ON)
 		return r;
 	c.copy.io_bytes &= ~4095u;
-	if (argc - optind < 2) {
-		tool_error(optind == argc ? "no source and no destination is given"
-		                          : "no destination is given");
-		return tool_usage();
-	}
-	if (both_local(argv + optind, argc - optind) || wrong_urls(argv + optind))
-		return tool_usage();
-	raise_files();
-	if (loop_init(&c.loop, &c.common))
+	settle(&c);
+	n = argc - optind;
+	v = with_target(&c, argv + optind, &n);
+	if (!v)
 		return TOOL_FAILED;
-	r = run(&c, argv + optind, argc - optind);
-	loop_fini(&c.loop);
-	return loop_exit_code(r);
+	r = begin(&c, v, n);
+	if (v != argv + optind)
+		free(v);
+	return r;
 }

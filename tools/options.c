@@ -128,6 +128,7 @@ static int take(const struct tool_option *o, const char *arg)
 		tool_error("--%s: '%s' is not a time in seconds", o->name, arg);
 		return -EINVAL;
 	case TOOL_TAKE:
+	case TOOL_MAY_TAKE:
 		return o->take(o->to, arg);
 	}
 	return -EINVAL;
@@ -143,13 +144,14 @@ struct getopt {
 
 static void add(struct getopt *g, const struct tool_option *o)
 {
-	bool arg = o->kind > TOOL_COUNT;
+	int arg = o->kind == TOOL_MAY_TAKE ? optional_argument
+	          : o->kind > TOOL_COUNT   ? required_argument
+	                                   : no_argument;
 	size_t len = strlen(g->shorts);
 
 	if (o->name)
 		g->longs[g->n_longs++] =
-		        (struct option){o->name, arg ? required_argument : no_argument,
-		                        NULL, FIRST_VALUE + g->n_rows};
+		        (struct option){o->name, arg, NULL, FIRST_VALUE + g->n_rows};
 	if (o->letter) {
 		g->shorts[len++] = o->letter;
 		if (arg)

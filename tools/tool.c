@@ -59,6 +59,19 @@ void tool_cannot(const char *act, const char *name, const char *why)
 	tool_error("cannot %s %s: %s", act, tool_quote_always(name), why);
 }
 
+bool tool_ask(const char *act, const char *name)
+{
+	char line[64] = "", c;
+	size_t n = 0;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: %s %s? ", tool_program(), act, tool_quote_always(name));
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		if (n < sizeof(line) - 1)
+			line[n++] = c;
+	return line[0] == 'y' || line[0] == 'Y';
+}
+
 void tool_keep_sigpipe(void)
 {
 	/* Whoever started us with it ignored wants to read of it. */
@@ -176,6 +189,37 @@ const char *tool_human(uint64_t bytes)
 	else
 		snprintf(buf, sizeof(ring[0]), v < 10 ? "%.2f %s" : "%.1f %s", v,
 		         units[u]);
+	return buf;
+}
+
+const char *tool_human_short(uint64_t bytes)
+{
+	static char ring[8][16];
+	static unsigned next;
+	char *buf = ring[next++ % 8];
+	uint64_t unit = 1, tenths;
+	unsigned u = 0;
+
+	while (bytes / unit >= 1024 && u < 6) {
+		unit *= 1024;
+		u++;
+	}
+	for (;;) {
+		/* Up, and without an overflow. */
+		tenths = bytes / unit * 10 + (bytes % unit * 10 + unit - 1) / unit;
+		if (u == 6 || tenths <= 10230)
+			break;
+		unit *= 1024;
+		u++;
+	}
+	if (!u)
+		snprintf(buf, sizeof(ring[0]), "%" PRIu64, bytes);
+	else if (tenths < 100)
+		snprintf(buf, sizeof(ring[0]), "%u.%u%c", (unsigned)(tenths / 10),
+		         (unsigned)(tenths % 10), " KMGTPE"[u]);
+	else
+		snprintf(buf, sizeof(ring[0]), "%u%c", (unsigned)((tenths + 9) / 10),
+		         " KMGTPE"[u]);
 	return buf;
 }
 

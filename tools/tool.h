@@ -61,6 +61,7 @@ enum tool_kind {
 	TOOL_SIZE, /* the same with a unit */
 	TOOL_SECONDS, /* uint64_t: nanoseconds */
 	TOOL_TAKE, /* the row's function: 0, or -EINVAL after a message */
+	TOOL_MAY_TAKE, /* the same; without an argument it gets NULL */
 };
 
 /* A row of a subcommand's table of options. */
@@ -109,6 +110,9 @@ void tool_cannot(const char *act, const char *name, const char *why);
 unsigned tool_utf8(const char *s);
 /* At the start of the process: a reader who leaves makes writing fail with EPIPE. */
 void tool_keep_sigpipe(void);
+/* Asks "rpcrdma cp: overwrite 'NAME'? " on standard error; whether standard input says
+ * yes. */
+bool tool_ask(const char *act, const char *name);
 /* Writing to @name (NULL: standard output) failed with errno, which is told unless
  * nobody reads any more: then SIGPIPE ends the process in tool_finish, as it ends other
  * programs.  TOOL_TOLD: no errno, and no more is to be said. */
@@ -127,6 +131,8 @@ int tool_parse_seconds(const char *s, uint64_t *ret_ns);
 uint64_t tool_now_ns(void); /* monotonic */
 /* A number and its unit, for people ("1.2 GiB"); static ring of buffers. */
 const char *tool_human(uint64_t bytes);
+/* The same as ls -h has it: "1.2K", rounded up; static ring of buffers. */
+const char *tool_human_short(uint64_t bytes);
 /* Creates or empties a file to write to; by the umask, and through a symbolic link only
  * if it is ours or root's.  NULL with errno. */
 FILE *tool_create(const char *path);

@@ -22,7 +22,7 @@ touch "$evil"
 quoted=$(LC_ALL=C.UTF-8 ls --quoting-style=shell-escape -d "$evil")
 
 run 1 cp -r "$URL/d" special && clean err && says err "special file"
-run 0 cp -rv "$URL/plain" copy && clean err && says err "copied"
+run 0 cp -rv "$URL/plain" copy && clean err && clean out && says out " -> "
 run 1 cat "$URL/plain/$(printf 'n\033[2Jo')" && clean err
 run 1 ls "$URL/$(printf 'n\033[2Jo')" && clean err
 run 1 stat "$URL/$(printf 'n\302\205o')" && clean err

@@ -97,6 +97,8 @@ void copy_init(struct copy *c, struct loop *l)
 		c->max_slots = 2 * c->in_flight;
 	if (c->max_slots < COPY_MAX_JOBS)
 		c->max_slots = COPY_MAX_JOBS;
+	/* Nothing else is under way while the user thinks. */
+	c->max_jobs = c->ask ? 1 : COPY_MAX_JOBS;
 }
 
 void copy_fini(struct copy *c)
@@ -104,6 +106,7 @@ void copy_fini(struct copy *c)
 	struct copy_slot *s;
 
 	copy_made_free(c->made);
+	copy_links_free(c->links);
 	while ((s = c->slots)) {
 		c->slots = s->all;
 		nfs_op_fini(&s->op);

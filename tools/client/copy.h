@@ -21,6 +21,7 @@
  *   copy_tree.c   the walk
  *   copy_self.c   is a directory of the source the one being filled?
  *   copy_made.c   the names given out, where there are several sources
+ *   copy_links.c  hard links within what is copied
  */
 #ifndef RPCRDMA_TOOLS_COPY_H
 #define RPCRDMA_TOOLS_COPY_H
@@ -59,7 +60,12 @@ struct copy_slot {
 
 struct copy {
 	struct loop *loop;
-	bool preserve, quiet, verbose;
+	bool preserve, quiet;
+	bool follow; /* symbolic links in trees */
+	bool keep, update, ask, force; /* -n, -u, -i, -f */
+	FILE *chatter; /* where from and where to; NULL: not told */
+	unsigned max_jobs;
+	struct copy_links *links; /* NULL: each is a file of its own */
 	bool dangling; /* the destination is a symbolic link that leads nowhere */
 	struct copy_made *made; /* NULL: not kept */
 	unsigned in_flight;
@@ -142,6 +148,10 @@ struct copy_job {
 	struct copy_meta old; /* what is in the destination's place */
 	struct nfs_fh old_fh;
 	bool in_place, cut;     /* and it has lost its contents */
+	bool denied; /* no new file may be made beside it */
+	bool forced; /* it could not be written in place */
+	bool skipped; /* the old one stays, and nothing failed */
+	struct copy_link *twin; /* told where the file is; NULL: nobody asks */
 	uint32_t uid, gid;      /* of the new file, if have_owner */
 	bool have_owner, owned; /* they are as they should be */
 	bool plain;             /* no set-id bits: the server does not want them */
@@ -241,7 +251,8 @@ void copy_call_remove(struct copy_job *);
 
 /* ---- copy_place.c -------------------------------------------------------------- */
 
-/* Looks at j->old: refuses (j->status), or decides to write in place. */
+/* Looks at j->old: refuses (j->status), lets it be (j->skipped), or decides to write in
+ * place.  May ask the user, and wait for the answer. */
 void copy_place_judge(struct copy_job *);
 /* A file in the place keeps what it is. */
 bool copy_place_kept(const struct copy_job *);
@@ -271,6 +282,19 @@ struct copy_made *copy_made_new(void);
 void copy_made_free(struct copy_made *);
 /* Notes that @name is given out; -EEXIST: it was before, -ENOMEM. */
 int copy_made_add(struct copy_made *, const struct copy_dir *, const char *name);
+
+/* ---- copy_links.c -------------------------------------------------------------- */
+
+struct copy_links *copy_links_new(void);
+void copy_links_free(struct copy_links *);
+/* True: @src is a further link of a file that is copied already, and what had to be
+ * done for @name in @dir is done or told.  Else @ret_link is NULL, or what is to
+ * hear, by copy_link_at or copy_link_lost, what becomes of the file.  Waits. */
+bool copy_link_again(struct copy *, const struct copy_source *src, struct copy_dir *dir,
+                     const char *name, struct copy_link **ret_link);
+/* The file is there: as @fh of a server, or under a path. */
+void copy_link_at(struct copy_link *, const struct nfs_fh *fh, const char *path);
+void copy_link_lost(struct copy_link *);
 
 /* ---- copy_self.c --------------------------------------------------------------- */
 

@@ -104,18 +104,43 @@ static void tell(struct copy_job *j)
 	free(to);
 }
 
+static void tell_copied(const struct copy_job *j)
+{
+	char *to = copy_dir_text(j->dir, j->name);
+
+	tool_progress_end(&j->copy->progress);
+	fprintf(j->copy->chatter, "%s -> %s\n", tool_quote_always(j->label),
+	        tool_quote_always(to ? to : j->name));
+	free(to);
+}
+
+/* Further links of the source can be made, or not. */
+static void tell_twin(struct copy_job *j)
+{
+	char *to = j->dir->client || j->status ? NULL : copy_dir_text(j->dir, j->name);
+
+	if (j->status)
+		copy_link_lost(j->twin);
+	else
+		copy_link_at(j->twin, j->skipped ? &j->old_fh : &j->fh, to);
+	j->twin = NULL;
+	free(to);
+}
+
 static void end_job(struct copy_job *j)
 {
 	struct copy *c = j->copy;
 
+	if (j->twin)
+		tell_twin(j);
 	if (j->status) {
 		tell(j);
-	} else {
+	} else if (!j->skipped) {
 		c->files++;
 		c->progress.files = c->files > 1 ? c->files : 0;
 		c->bytes += j->src.kind == COPY_FILE ? j->size : 0;
-		if (c->verbose)
-			fprintf(stderr, "%s copied\n", tool_quote(j->label));
+		if (c->chatter)
+			tell_copied(j);
 	}
 	free_job(j);
 }
@@ -194,6 +219,25 @@ static void after_made(struct copy_job *j)
 		                                        : COPY_COPYING);
 }
 
+static bool not_allowed(int status)
+{
+	return status == -EACCES || status == -EPERM || status == (int)NFS3ERR_ACCES ||
+	       status == (int)NFS3ERR_PERM;
+}
+
+/* -f: what may not be written may still be replaced, unless that was tried. */
+static bool forces(const struct copy_job *j)
+{
+	return j->copy->force && j->in_place && !j->forced && !j->denied;
+}
+
+static void begin_forced(struct copy_job *j)
+{
+	j->in_place = false;
+	j->forced = true;
+	begin_phase(j, COPY_CREATING);
+}
+
 static void begin_in_place(struct copy_job *j)
 {
 	int r = 0;
@@ -201,6 +245,10 @@ static void begin_in_place(struct copy_job *j)
 	j->in_place = true;
 	if (!j->dir->client) {
 		r = copy_local_open(j);
+		if (not_allowed(r) && forces(j)) {
+			begin_forced(j);
+			return;
+		}
 	} else {
 		j->fh = j->old_fh;
 		j->have_owner = true;
@@ -227,6 +275,7 @@ static void begin_new(struct copy_job *j)
  * written. */
 static void go_in_place(struct copy_job *j)
 {
+	j->denied = true;
 	if (!j->made) {
 		begin_in_place(j);
 		return;
@@ -239,7 +288,7 @@ static void go_in_place(struct copy_job *j)
 static void after_owned(struct copy_job *j, bool ok)
 {
 	j->owned = ok;
-	if (!ok && copy_place_kept(j) && !j->copy->preserve)
+	if (!ok && copy_place_kept(j) && !j->copy->preserve && !j->forced)
 		go_in_place(j);
 	else
 		begin_phase(j, j->src.kind == COPY_LINK ? COPY_RENAMING
@@ -247,17 +296,13 @@ static void after_owned(struct copy_job *j, bool ok)
 		                                        : COPY_COPYING);
 }
 
-static bool not_allowed(int status)
-{
-	return status == -EACCES || status == -EPERM || status == (int)NFS3ERR_ACCES ||
-	       status == (int)NFS3ERR_PERM;
-}
-
 /* What comes after a step that passed at once. */
 static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 {
-	if (phase == COPY_CREATING && not_allowed(r) && copy_place_kept(j)) {
+	if (phase == COPY_CREATING && not_allowed(r) && copy_place_kept(j) &&
+	    !j->forced) {
 		j->made = false;
+		j->denied = true;
 		begin_in_place(j);
 		return;
 	}
@@ -267,7 +312,7 @@ static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 		copy_job_fail(j, COPY_TARGET, r, NULL);
 	if (phase == COPY_INSPECTING && !j->status && j->old.type)
 		copy_place_judge(j);
-	if (j->status)
+	if (j->status || j->skipped)
 		clean_up(j);
 	else if (phase == COPY_INSPECTING)
 		begin_new(j);
@@ -416,7 +461,7 @@ static void inspected(struct copy_job *j, const fattr3 *a)
 {
 	copy_meta_from_attr(a, &j->old);
 	copy_place_judge(j);
-	if (j->status)
+	if (j->status || j->skipped)
 		clean_up(j);
 	else
 		begin_new(j);
@@ -525,7 +570,9 @@ static bool forgiven(struct copy_job *j)
 	case COPY_INSPECTING:
 		return status == (int)NFS3ERR_NOENT && j->op.proc == NFSPROC3_LOOKUP;
 	case COPY_CREATING:
-		return not_allowed(status) && copy_place_kept(j);
+		return not_allowed(status) && copy_place_kept(j) && !j->forced;
+	case COPY_TRUNCATING:
+		return not_allowed(status) && forces(j);
 	case COPY_SYMLINK:
 		return status == (int)NFS3ERR_EXIST;
 	case COPY_OWNING: /* as cp(1): wished for, not required */
@@ -546,7 +593,6 @@ static bool forgiven(struct copy_job *j)
 	case COPY_READLINK:
 	case COPY_COPYING:
 	case COPY_COMMITTING:
-	case COPY_TRUNCATING:
 	case COPY_CHECKING:
 		break;
 	}
@@ -583,7 +629,10 @@ static void go_on(struct copy_job *j)
 		after_commit(j);
 		return;
 	case COPY_TRUNCATING:
-		begin_phase(j, COPY_COPYING);
+		if (ok)
+			begin_phase(j, COPY_COPYING);
+		else
+			begin_forced(j);
 		return;
 	case COPY_SETATTR:
 		begin_phase(j, ok ? COPY_RENAMING : COPY_SETATTR);
@@ -758,9 +807,14 @@ static bool was_made(struct copy *c, const struct copy_source *src,
 void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
                     const char *name)
 {
+	struct copy_link *twin = NULL;
 	struct copy_job *j;
 
 	if (was_made(c, src, dir, name)) {
+		drop_source(src);
+		return;
+	}
+	if (c->links && copy_link_again(c, src, dir, name, &twin)) {
 		drop_source(src);
 		return;
 	}
@@ -769,9 +823,12 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 		copy_failed(c, "copy", src->label, NULL, -ENOMEM);
 		drop_source(src);
 		free(j);
+		if (twin)
+			copy_link_lost(twin);
 		return;
 	}
 	j->copy = c;
+	j->twin = twin;
 	j->src = *src;
 	j->src.label = NULL;
 	j->dir = dir;

@@ -41,12 +41,42 @@ static void refuse(struct copy_job *j, const char *words, bool both)
 	copy_job_fail(j, COPY_TARGET, -EEXIST, "");
 }
 
+static bool is_older(const nfstime3 *a, const nfstime3 *b)
+{
+	return a->seconds < b->seconds ||
+	       (a->seconds == b->seconds && a->nseconds < b->nseconds);
+}
+
+/* The old one stays because the user wants it so. */
+static bool stays(struct copy_job *j)
+{
+	const struct copy *c = j->copy;
+	char *to;
+	bool yes;
+
+	if (c->keep)
+		return true;
+	if (c->update && !is_older(&j->old.mtime, &j->src.meta.mtime))
+		return true;
+	if (!c->ask)
+		return false;
+	to = copy_dir_text(j->dir, j->name);
+	tool_progress_end(&j->copy->progress);
+	yes = tool_ask("overwrite", to ? to : j->name);
+	free(to);
+	return !yes;
+}
+
 void copy_place_judge(struct copy_job *j)
 {
-	if (j->old.type == NF3DIR)
+	if (j->old.type != NF3DIR && j->copy->keep)
+		j->skipped = true;
+	else if (j->old.type == NF3DIR)
 		refuse(j, ": a directory; a file does not replace it", false);
 	else if (is_same(j))
 		refuse(j, " are the same file", true);
+	else if (stays(j))
+		j->skipped = true;
 	else if (j->old.type == NF3LNK && j->src.kind == COPY_FILE && j->copy->dangling)
 		refuse(j, ": a symbolic link that leads nowhere; not written through",
 		       false);

@@ -18,8 +18,15 @@
 #define MAX_DEPTH  4096
 #define KEEP_PAGES 32 /* levels that keep their page */
 
+/* A directory that is being walked. */
+struct level {
+	const struct level *above;
+	uint64_t fsid, fileid;
+};
+
 /* The way down, as text for messages. */
 struct trail {
+	const struct level *above;
 	struct copy *copy;
 	struct nfs_client *client; /* the source's, NULL: local */
 	struct copy_dir *top;      /* what is being filled, not to be walked into */
@@ -53,6 +60,19 @@ static void pop(struct trail *t, ssize_t len)
 {
 	t->len = (size_t)len;
 	t->text[len] = 0;
+}
+
+static void down(struct trail *t, struct level *here, const struct copy_meta *m)
+{
+	*here = (struct level){t->above, m->fsid, m->fileid};
+	t->above = here;
+	t->depth++;
+}
+
+static void up(struct trail *t)
+{
+	t->above = t->above->above;
+	t->depth--;
 }
 
 static int begin(struct trail *t, struct copy *c, struct nfs_client *client,
@@ -105,12 +125,28 @@ static void told(struct trail *t, const char *act, int error)
 	copy_failed(t->copy, act, t->text, NULL, -error);
 }
 
+static int no_follow(const struct trail *t)
+{
+	return t->copy->follow ? 0 : O_NOFOLLOW;
+}
+
+/* With -L a link may lead up: told. */
+static bool is_loop(struct trail *t, const struct copy_meta *m)
+{
+	for (const struct level *l = t->above; t->copy->follow && l; l = l->above)
+		if (l->fsid == m->fsid && l->fileid == m->fileid) {
+			copy_failed(t->copy, "copy", t->text, NULL, -ELOOP);
+			return true;
+		}
+	return false;
+}
+
 static void local_file(struct trail *t, int at, const char *name, struct copy_dir *dir)
 {
 	struct copy_source src = {.kind = COPY_FILE, .label = t->text};
 	struct stat sb;
 
-	src.fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	src.fd = openat(at, name, O_RDONLY | no_follow(t) | O_NONBLOCK | O_CLOEXEC);
 	if (src.fd < 0 || fstat(src.fd, &sb)) {
 		told(t, "open", errno);
 		if (src.fd >= 0)
@@ -140,6 +176,7 @@ static int local_subdir(struct trail *t, int at, const char *name,
 {
 	struct copy_meta meta;
 	struct copy_dir *sub;
+	struct level here;
 	int fd, r;
 
 	if (t->depth >= MAX_DEPTH) {
@@ -147,12 +184,12 @@ static int local_subdir(struct trail *t, int at, const char *name,
 		return 0;
 	}
 	copy_meta_from_stat(sb, &meta);
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | no_follow(t) | O_CLOEXEC);
 	if (fd < 0) {
 		told(t, "open directory", errno);
 		return 0;
 	}
-	if (refused(t, NULL, fd, &meta)) {
+	if (is_loop(t, &meta) || refused(t, NULL, fd, &meta)) {
 		close(fd);
 		return 0;
 	}
@@ -161,9 +198,9 @@ static int local_subdir(struct trail *t, int at, const char *name,
 		close(fd);
 		return t->copy->fatal;
 	}
-	t->depth++;
+	down(t, &here, &meta);
 	r = walk_local(t, fd, sub);
-	t->depth--;
+	up(t);
 	copy_dir_put(sub);
 	return r;
 }
@@ -171,12 +208,12 @@ static int local_subdir(struct trail *t, int at, const char *name,
 static int local_entry(struct trail *t, int at, const char *name, struct copy_dir *dir)
 {
 	struct stat sb;
-	int r = copy_wait(t->copy, COPY_MAX_JOBS);
+	int r = copy_wait(t->copy, t->copy->max_jobs);
 
 	if (r)
 		return r;
-	if (fstatat(at, name, &sb, AT_SYMLINK_NOFOLLOW)) {
-		if (errno != ENOENT) /* removed since: as if it had never been */
+	if (fstatat(at, name, &sb, t->copy->follow ? 0 : AT_SYMLINK_NOFOLLOW)) {
+		if (errno != ENOENT || t->copy->follow) /* removed since: as if it had never been */
 			told(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
 		r = local_subdir(t, at, name, &sb, dir);
@@ -226,6 +263,7 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 {
 	struct copy_meta meta;
 	struct copy_dir *sub = dir;
+	struct level here;
 	struct trail t;
 	struct stat sb;
 	int fd, r;
@@ -244,6 +282,7 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 	t.top = sub;
 	if (!r && sub) {
 		if (!refused(&t, NULL, fd, &meta)) {
+			down(&t, &here, &meta);
 			r = walk_local(&t, fd, sub);
 			fd = -1;
 		}
@@ -277,6 +316,7 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 {
 	struct copy_meta meta;
 	struct copy_dir *sub;
+	struct level here;
 	int r;
 
 	if (t->depth >= MAX_DEPTH) {
@@ -284,25 +324,43 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 		return 0;
 	}
 	copy_meta_from_attr(&e->attr, &meta);
-	if (refused(t, &e->fh, -1, &meta))
+	if (is_loop(t, &meta) || refused(t, &e->fh, -1, &meta))
 		return 0;
 	sub = copy_dir_make(dir, e->name, &meta);
 	if (!sub)
 		return t->copy->fatal;
-	t->depth++;
+	down(t, &here, &meta);
 	r = walk_remote(t, &e->fh, sub);
-	t->depth--;
+	up(t);
 	copy_dir_put(sub);
 	return r;
 }
 
-static int remote_entry(struct trail *t, const struct nfs_entry *e,
+/* What the link leads to takes its place; told if that is nothing. */
+static bool resolve(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e)
+{
+	fattr3 dir = {.type = NF3DIR};
+	struct nfs_node node;
+	int r = nfs_walk_from(t->client, at, &dir, e->name, NFS_FOLLOW, &node);
+
+	if (r) {
+		copy_failed(t->copy, "access", t->text, t->client, r);
+		return false;
+	}
+	e->fh = node.fh;
+	e->attr = node.attr;
+	return true;
+}
+
+static int remote_entry(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e,
                         struct copy_dir *dir)
 {
-	int r = copy_wait(t->copy, COPY_MAX_JOBS);
+	int r = copy_wait(t->copy, t->copy->max_jobs);
 
 	if (r)
 		return r;
+	if (t->copy->follow && e->attr.type == NF3LNK && !resolve(t, at, e))
+		return t->copy->fatal;
 	switch (e->attr.type) {
 	case NF3DIR:
 		return remote_subdir(t, e, dir);
@@ -343,7 +401,7 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 		}
 		if (e->attr.type == NF3DIR && t->depth >= KEEP_PAGES)
 			nfs_dir_drop(d);
-		r = remote_entry(t, e, dir);
+		r = remote_entry(t, fh, e, dir);
 		pop(t, len);
 	}
 	if (!r && status) {
@@ -364,6 +422,7 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 {
 	struct copy_meta meta;
 	struct copy_dir *sub = dir;
+	struct level here;
 	struct trail t;
 	int r = begin(&t, c, client, label);
 
@@ -372,8 +431,10 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 		sub = copy_dir_make(dir, name, &meta);
 	t.top = sub;
 	if (!r && sub) {
-		if (!refused(&t, fh, -1, &meta))
+		if (!refused(&t, fh, -1, &meta)) {
+			down(&t, &here, &meta);
 			r = walk_remote(&t, fh, sub);
+		}
 		if (name)
 			copy_dir_put(sub);
 	}

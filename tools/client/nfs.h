@@ -68,7 +68,10 @@ union nfs_res {
 	MKDIR3res mkdir;
 	SYMLINK3res symlink;
 	REMOVE3res remove;
+	RMDIR3res rmdir;
 	RENAME3res rename;
+	LINK3res link;
+	FSSTAT3res fsstat;
 	READDIRPLUS3res readdirplus;
 	FSINFO3res fsinfo;
 	COMMIT3res commit;
@@ -206,6 +209,9 @@ enum {
 	NFS_MAKE = 2,   /* NOENT for the last name: parent and name are set */
 };
 int nfs_walk(struct nfs_client *, const char *path, int flags, struct nfs_node *ret);
+/* The same from a directory. */
+int nfs_walk_from(struct nfs_client *, const struct nfs_fh *dir, const fattr3 *attr,
+                  const char *path, int flags, struct nfs_node *ret);
 
 /* ---- Directories -------------------------------------------------------------- */
 

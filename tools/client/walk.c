@@ -188,13 +188,19 @@ static int step(struct walk *w, const char *name, int flags, struct nfs_node *no
 
 int nfs_walk(struct nfs_client *c, const char *path, int flags, struct nfs_node *ret)
 {
+	return nfs_walk_from(c, &c->root, &c->root_attr, path, flags, ret);
+}
+
+int nfs_walk_from(struct nfs_client *c, const struct nfs_fh *dir, const fattr3 *attr,
+                  const char *path, int flags, struct nfs_node *ret)
+{
 	struct walk w = {.client = c, .rest = strdup(path)};
 	char name[NFS_NAME_MAX + 1];
 	int r = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->fh = c->root;
-	ret->attr = c->root_attr;
+	ret->fh = *dir;
+	ret->attr = *attr;
 	if (!w.rest)
 		return -ENOMEM;
 	while (!r && next_name(&w, name, &r))

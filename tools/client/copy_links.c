@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hard links within what is copied: the first name of a file is copied, each further one
+ * becomes a link to that copy.  Kept is an entry for each source with several links: on
+ * a server the handle of its copy, here its path.
+ *
+ * A link is made under a temporary name and renamed, as a file is.  A LINK that is
+ * executed twice, after a lost reply, finds its own work under that name.
+ */
+#include "client/copy.h"
+#include "nfsd/siphash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define BUCKETS 4096
+
+struct copy_link {
+	struct copy_link *next;
+	const struct nfs_client *client; /* of the source */
+	uint64_t fsid, fileid;
+	enum { UNDER_WAY, THERE, LOST } state;
+	struct nfs_fh fh;
+	char *path;
+};
+
+struct copy_links {
+	struct siphash_key key;
+	struct copy_link *buckets[BUCKETS];
+};
+
+struct copy_links *copy_links_new(void)
+{
+	struct copy_links *l = calloc(1, sizeof(*l));
+
+	if (l)
+		(void)!getrandom(&l->key, sizeof(l->key), 0); /* else a fixed key */
+	return l;
+}
+
+void copy_links_free(struct copy_links *l)
+{
+	for (size_t i = 0; l && i < BUCKETS; i++)
+		while (l->buckets[i]) {
+			struct copy_link *k = l->buckets[i];
+
+			l->buckets[i] = k->next;
+			free(k->path);
+			free(k);
+		}
+	free(l);
+}
+
+/* The entry of a source; a new one is LOST.  NULL: no memory. */
+static struct copy_link *find_link(struct copy_links *l, const struct copy_source *src)
+{
+	const uint64_t number[2] = {src->meta.fsid, src->meta.fileid};
+	struct copy_link **at = &l->buckets[siphash(&l->key, number, sizeof(number)) %
+	                                    BUCKETS],
+	                 *k;
+
+	for (k = *at; k; k = k->next)
+		if (k->client == src->client && k->fsid == number[0] &&
+		    k->fileid == number[1])
+			return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	*k = (struct copy_link){*at, src->client, number[0], number[1], .state = LOST};
+	*at = k;
+	return k;
+}
+
+void copy_link_at(struct copy_link *k, const struct nfs_fh *fh, const char *path)
+{
+	k->fh = *fh;
+	k->path = path ? strdup(path) : NULL;
+	k->state = k->path || fh->len ? THERE : LOST;
+}
+
+void copy_link_lost(struct copy_link *k)
+{
+	k->state = LOST;
+}
+
+/* ---- Making one ------------------------------------------------------------------ */
+
+static int link_local(const struct copy_link *k, struct copy_dir *dir, const char *name,
+                      const char *temp)
+{
+	int r = 0;
+
+	if (linkat(AT_FDCWD, k->path, dir->fd, temp, 0))
+		return -errno;
+	if (renameat(dir->fd, temp, dir->fd, name))
+		r = -errno;
+	(void)unlinkat(dir->fd, temp, 0); /* of a name that was a link of it already */
+	return r;
+}
+
+static int link_remote(const struct copy_link *k, struct copy_dir *dir, char *name,
+                       char *temp)
+{
+	LINK3args link = {nfs_fh_arg(&k->fh), {nfs_fh_arg(&dir->fh), temp}};
+	RENAME3args rename = {link.link, {nfs_fh_arg(&dir->fh), name}};
+	REMOVE3args remove = {link.link};
+	struct nfs_op op;
+	int r;
+
+	nfs_op_init(&op, dir->client);
+	r = nfs_op_run(&op, NFSPROC3_LINK, &link);
+	if (!r || r == (int)NFS3ERR_EXIST) {
+		r = nfs_op_run(&op, NFSPROC3_RENAME, &rename);
+		if (r || !dir->fresh)
+			(void)nfs_op_run(&op, NFSPROC3_REMOVE, &remove);
+	}
+	nfs_op_fini(&op);
+	return r;
+}
+
+static bool is_there(struct copy_dir *dir, const char *name)
+{
+	struct nfs_fh fh;
+	struct stat sb;
+	fattr3 attr;
+
+	if (dir->client)
+		return nfs_lookup(dir->client, &dir->fh, name, &fh, &attr) !=
+		       (int)NFS3ERR_NOENT;
+	return !fstatat(dir->fd, name, &sb, AT_SYMLINK_NOFOLLOW);
+}
+
+static void make_link(struct copy *c, const struct copy_link *k, const char *label,
+                      struct copy_dir *dir, const char *name)
+{
+	char temp[NFS_NAME_MAX + 1], *to = copy_dir_text(dir, name);
+	int r;
+
+	copy_temp_name(name, temp);
+	r = dir->client ? link_remote(k, dir, (char *)name, temp)
+	                : link_local(k, dir, name, temp);
+	if (r) {
+		copy_failed(c, "create hard link", to ? to : name, dir->client, r);
+		c->fatal = r == -EINTR ? r : c->fatal;
+	} else {
+		c->files++;
+		if (c->chatter)
+			fprintf(c->chatter, "%s -> %s\n", tool_quote_always(label),
+			        tool_quote_always(to ? to : name));
+	}
+	free(to);
+}
+
+bool copy_link_again(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
+                     const char *name, struct copy_link **ret_link)
+{
+	struct copy_link *k;
+
+	*ret_link = NULL;
+	if (src->kind != COPY_FILE || src->meta.nlink < 2 || src->stream)
+		return false;
+	k = find_link(c->links, src);
+	if (!k)
+		return false; /* a file of its own is better than none */
+	if (k->state == UNDER_WAY && copy_wait(c, 1))
+		return true;
+	if (k->state != THERE) {
+		k->state = UNDER_WAY;
+		*ret_link = k;
+		return false;
+	}
+	/* What is in the place is judged as for any file. */
+	if ((c->keep || c->update || c->ask) && !dir->fresh && is_there(dir, name))
+		return false;
+	make_link(c, k, src->label, dir, name);
+	return true;
+}
