@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_DEPTH 4096
+
 struct item {
 	struct nfs_fh fh;
 	fattr3 attr;
@@ -21,7 +23,7 @@ struct ls {
 	struct tool_common common;
 	struct loop loop;
 	struct nfs_options nfs;
-	bool all, longer, unsorted, itself;
+	bool all, longer, unsorted, itself, recursive, human, by_time, reverse, one;
 	unsigned headings; /* 0: none; else one more than were printed */
 
 	struct nfs_client *client; /* the current URL's */
@@ -41,6 +43,11 @@ static void print_help(void)
 	      "on TCP, for a server that lacks it on RDMA and has no rpcbind.\n\n"
 	      "  -a, --all               names that begin with a dot, too\n"
 	      "  -d, --directory         directories themselves, not their contents\n"
+	      "  -R, --recursive         directories beneath, too\n"
+	      "  -t                      sorted by time of change, the newest first\n"
+	      "  -r, --reverse           sorted the other way round\n"
+	      "  -1                      a name a line, as in any case\n"
+	      "  -h, --human-readable    with -l: sizes as 1.5K, 3.0M\n"
 	      "  -l                      mode, links, owner, group, size, time, link "
 	      "target\n"
 	      "  -U                      as the server sends them, unsorted\n",
@@ -69,12 +76,23 @@ static void widen(int *width, uint64_t v)
 		*width = digits(v);
 }
 
+static const char *size_text(const struct ls *l, uint64_t size)
+{
+	static char exact[24];
+
+	if (l->human)
+		return tool_human_short(size);
+	snprintf(exact, sizeof(exact), "%" PRIu64, size);
+	return exact;
+}
+
 static void measure(struct ls *l, const fattr3 *a)
 {
 	widen(&l->nlink_width, a->nlink);
 	widen(&l->uid_width, a->uid);
 	widen(&l->gid_width, a->gid);
-	widen(&l->size_width, a->size);
+	if ((int)strlen(size_text(l, a->size)) > l->size_width)
+		l->size_width = (int)strlen(size_text(l, a->size));
 }
 
 static int read_target(struct ls *l, const struct item *i, char *target)
@@ -108,9 +126,10 @@ static void print_text(struct ls *l, const struct item *i, const char *target)
 	if (l->longer) {
 		attrs_mode_text(&i->attr, mode);
 		attrs_time_text(&i->attr.mtime, false, when, sizeof(when));
-		printf("%s %*" PRIu32 " %*" PRIu32 " %*" PRIu32 " %*" PRIu64 " %s ",
+		printf("%s %*" PRIu32 " %*" PRIu32 " %*" PRIu32 " %*s %s ",
 		       mode, l->nlink_width, i->attr.nlink, l->uid_width, i->attr.uid,
-		       l->gid_width, i->attr.gid, l->size_width, i->attr.size, when);
+		       l->gid_width, i->attr.gid, l->size_width,
+		       size_text(l, i->attr.size), when);
 	}
 	attrs_print_name(stdout, i->name);
 	if (*target) {
@@ -173,7 +192,7 @@ static int add(struct ls *l, const char *name, const struct nfs_fh *fh,
 
 	if (!i)
 		return -ENOMEM;
-	if (!l->unsorted) {
+	if (!l->unsorted || l->recursive) {
 		r = keep(l, i);
 		if (r)
 			free(i);
@@ -185,24 +204,59 @@ static int add(struct ls *l, const char *name, const struct nfs_fh *fh,
 	return r;
 }
 
-static int compare(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	return strcmp((*(struct item *const *)a)->name,
 	              (*(struct item *const *)b)->name);
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const nfstime3 *s = &(*(struct item *const *)a)->attr.mtime,
+	               *t = &(*(struct item *const *)b)->attr.mtime;
+
+	if (s->seconds != t->seconds)
+		return s->seconds < t->seconds ? 1 : -1;
+	if (s->nseconds != t->nseconds)
+		return s->nseconds < t->nseconds ? 1 : -1;
+	return by_name(a, b);
+}
+
+static void sort(struct ls *l)
+{
+	size_t n = l->n_items;
+
+	if (!n || l->unsorted)
+		return;
+	qsort(l->items, n, sizeof(*l->items), l->by_time ? by_time : by_name);
+	for (size_t i = 0; l->reverse && i < n / 2; i++) {
+		struct item *other = l->items[n - 1 - i];
+
+		l->items[n - 1 - i] = l->items[i];
+		l->items[i] = other;
+	}
+}
+
+static void free_items(struct item **items, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(items[i]);
+	free(items);
+}
+
+/* Prints what was kept; with -R directories remain, for list_below. */
 static int print_kept(struct ls *l, int r)
 {
-	if (l->n_items)
-		qsort(l->items, l->n_items, sizeof(*l->items), compare);
-	for (size_t i = 0; i < l->n_items; i++) {
-		int e = r == -EINTR ? r : print_item(l, l->items[i]);
+	sort(l);
+	for (size_t i = 0; i < l->n_items && r != -EINTR && r != TOOL_TOLD; i++) {
+		int e = print_item(l, l->items[i]);
 
 		if (e)
 			r = e;
-		free(l->items[i]);
 	}
-	free(l->items);
+	if (l->recursive && r != -EINTR && r != TOOL_TOLD)
+		return r;
+	free_items(l->items, l->n_items);
 	l->items = NULL;
 	l->n_items = l->room = 0;
 	return r;
@@ -242,31 +296,9 @@ static void print_export(const char *path, void *arg)
 	l->printed++;
 }
 
-static int list_url(struct ls *l, const struct url *u, const char *text)
+/* Before the contents of a directory, or of what was named. */
+static void begin_list(struct ls *l, const char *text)
 {
-	struct nfs_node node;
-	int r;
-
-	if (!*u->export)
-		return nfs_exports(l->client, print_export, l);
-	r = nfs_walk(l->client, u->path,
-	             (l->longer || l->itself) && !u->slash ? 0 : NFS_FOLLOW, &node);
-	if (r)
-		return r;
-	if (node.attr.type == NF3DIR && !l->itself)
-		r = list_dir(l, &node.fh);
-	else
-		r = add(l, text, &node.fh, &node.attr);
-	return print_kept(l, r);
-}
-
-static int ls_url(struct nfs_client *client, const char *text, const struct url *u,
-                  void *arg)
-{
-	struct ls *l = arg;
-	int r;
-
-	l->client = client;
 	l->printed = 0;
 	l->nlink_width = l->uid_width = l->gid_width = l->size_width = 1;
 	if (l->common.json) {
@@ -278,10 +310,105 @@ static int ls_url(struct nfs_client *client, const char *text, const struct url 
 		attrs_print_name(stdout, text);
 		fputs(":\n", stdout);
 	}
-	r = list_url(l, u, text);
+}
+
+static void end_list(const struct ls *l)
+{
 	if (l->common.json)
 		fputs("]}\n", stdout);
-	return nfs_told(client, "access", text, r);
+}
+
+static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
+                     unsigned depth);
+
+/* DIR/NAME, of a URL before its "?"; on the heap. */
+static char *join(const char *dir, const char *name)
+{
+	size_t len = strcspn(dir, "?");
+	char *text = malloc(strlen(dir) + strlen(name) + 2);
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	if (text)
+		sprintf(text, "%.*s/%s%s", (int)len, dir, name, dir + strcspn(dir, "?"));
+	return text;
+}
+
+/* The directories among what was kept, one after the other. */
+static int list_below(struct ls *l, const char *text, unsigned depth)
+{
+	struct item **items = l->items;
+	size_t n = l->n_items;
+	int r = 0, bad = 0;
+
+	l->items = NULL;
+	l->n_items = l->room = 0;
+	for (size_t i = 0; i < n && bad != -EINTR && bad != TOOL_TOLD; i++) {
+		char *below;
+
+		if (items[i]->attr.type != NF3DIR)
+			continue;
+		below = join(text, items[i]->name);
+		r = below ? list_tree(l, below, &items[i]->fh, depth + 1) : -ENOMEM;
+		bad = r ? r : bad;
+		free(below);
+	}
+	free_items(items, n);
+	return bad;
+}
+
+/* Failures are told here, each with the directory's name; the last is returned. */
+static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
+                     unsigned depth)
+{
+	int r = depth < MAX_DEPTH ? 0 : -ELOOP, below = 0;
+
+	begin_list(l, text);
+	if (!r)
+		r = print_kept(l, list_dir(l, fh));
+	end_list(l);
+	(void)nfs_told(l->client, "read directory", text, r);
+	if (r != -EINTR && r != TOOL_TOLD)
+		below = list_below(l, text, depth);
+	return below ? below : r;
+}
+
+static int list_one(struct ls *l, const struct url *u, const char *text,
+                    const struct nfs_node *node)
+{
+	int r;
+
+	begin_list(l, text);
+	r = !*u->export                                ? nfs_exports(l->client, print_export, l)
+	    : node->attr.type == NF3DIR && !l->itself ? list_dir(l, &node->fh)
+	                                              : add(l, text, &node->fh, &node->attr);
+	r = print_kept(l, r);
+	free_items(l->items, l->n_items);
+	l->items = NULL;
+	l->n_items = l->room = 0;
+	end_list(l);
+	return nfs_told(l->client, "access", text, r);
+}
+
+static int ls_url(struct nfs_client *client, const char *text, const struct url *u,
+                  void *arg)
+{
+	struct nfs_node node;
+	struct ls *l = arg;
+	int r = 0;
+
+	l->client = client;
+	if (*u->export)
+		r = nfs_walk(client, u->path,
+		             (l->longer || l->itself) && !u->slash ? 0 : NFS_FOLLOW, &node);
+	if (r) {
+		begin_list(l, text);
+		end_list(l);
+		return nfs_told(client, "access", text, r);
+	}
+	if (l->recursive && *u->export && node.attr.type == NF3DIR && !l->itself)
+		return list_tree(l, text, &node.fh, 0);
+	return list_one(l, u, text, &node);
 }
 
 int tool_ls(int argc, char **argv)
@@ -291,6 +418,11 @@ int tool_ls(int argc, char **argv)
 	        {"all", 'a', TOOL_TO(TOOL_SET, l.all)},
 	        {"directory", 'd', TOOL_TO(TOOL_SET, l.itself)},
 	        {NULL, 'l', TOOL_TO(TOOL_SET, l.longer)},
+	        {"recursive", 'R', TOOL_TO(TOOL_SET, l.recursive)},
+	        {"human-readable", 'h', TOOL_TO(TOOL_SET, l.human)},
+	        {"reverse", 'r', TOOL_TO(TOOL_SET, l.reverse)},
+	        {NULL, 't', TOOL_TO(TOOL_SET, l.by_time)},
+	        {NULL, '1', TOOL_TO(TOOL_SET, l.one)},
 	        {NULL, 'U', TOOL_TO(TOOL_SET, l.unsorted)},
 	        NFS_OPTION_ROWS(l.nfs),
 	};
@@ -306,7 +438,7 @@ int tool_ls(int argc, char **argv)
 	}
 	if (loop_init(&l.loop, &l.common))
 		return TOOL_FAILED;
-	l.headings = n > 1;
+	l.headings = n > 1 || l.recursive;
 	r = nfs_each(&l.loop, &l.nfs, false, argv + optind, ls_url, &l);
 	loop_fini(&l.loop);
 	return loop_exit_code(r);

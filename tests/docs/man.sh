@@ -11,7 +11,7 @@ rpcrdma=$2
 
 # Of the option lines of a --help text: two spaces, options, two spaces, words.
 help_options() {
-	sed -n 's/^  -/-/p' | sed 's/  .*//' | grep -oE -- '(^|[ ,])--?[A-Za-z][a-z-]*' |
+	sed -n 's/^  -/-/p' | sed 's/  .*//' | grep -oE -- '(^|[ ,])--?[A-Za-z0-9][a-z-]*' |
 		tr -d ' ,' | sort -u
 }
 # What follows each Fl of a page.
