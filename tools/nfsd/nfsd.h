@@ -8,6 +8,8 @@
  *   proc.c     a request: credential, arguments, procedure, results
  *   ident.c    who a request is served as
  *   sec.c      the security flavors that are allowed
+ *   exports.c  the syntax of exports(5)
+ *   clients.c  ... of one client in it, and which one a peer is
  *   export.c   exported directories, the secret that seals handles
  *   handle.c   file handles: made, sealed, verified
  *   walk.c     finding an object again without the kernel's file handles
@@ -49,6 +51,7 @@
 #include <time.h>
 #include <rpcrdma/gss.h>
 #include <rpcrdma/nfs.h>
+#include "exports.h"
 #include "nfs/nfs3_msg.h"
 #include "siphash.h"
 #include "tcpd.h"
@@ -139,11 +142,6 @@ struct ident {
 	uint32_t squashed;    /* what gid 0 of @many becomes */
 	uint64_t digest;      /* of @many, keyed: identities are compared by it, also
 	                         after the request */
-};
-
-struct squash {
-	bool root, all;
-	uint32_t anon_uid, anon_gid;
 };
 
 /* True when the process may act as other users; drops the capabilities that
@@ -372,15 +370,11 @@ void object_close_written(struct object *, int fd);
 /* ---- The server -------------------------------------------------------------------
  */
 
-/* What --sec allows, and MOUNT says. */
-struct flavors {
-	int list[5]; /* in the order of preference; -1 would be none */
-	unsigned n;
-	bool sys, service[4]; /* by enum rpcrdma_gss_service */
-};
-
 /* sec.c.  "sys,krb5,...", message printed; 0 or -EINVAL. */
 int sec_take_list(void *to, const char *arg);
+/* The same with another separator, and without a message. */
+int sec_add_list(struct flavors *, const char *list, char separator);
+/* Once all are known. */
 void sec_default(struct flavors *);
 bool sec_kerberos(const struct flavors *);
 /* May a request of @caller (NULL: not under RPCSEC_GSS) be served?  0, or an auth_stat. */

@@ -34,23 +34,38 @@ void sec_default(struct flavors *f)
 		f->list[f->n++] = RPCRDMA_AUTH_NONE;
 }
 
-int sec_take_list(void *to, const char *arg)
+/* NULL, or the word of @list that names no flavor. */
+static const char *add_list(struct flavors *f, const char *list, char separator)
 {
-	for (const char *s = arg;; s++) {
-		size_t len = strcspn(s, ",");
+	const char stop[] = {separator, 0};
+
+	for (const char *s = list;; s++) {
+		size_t len = strcspn(s, stop);
 		uint32_t flavor = sec_from_name(s, len);
 
-		if (!flavor) {
-			tool_error(
-			        "--sec: '%.*s' is none of sys, krb5, krb5i and krb5p",
-			        (int)len, s);
-			return -EINVAL;
-		}
-		add(to, flavor);
+		if (!flavor)
+			return s;
+		add(f, flavor);
 		s += len;
 		if (!*s)
-			return 0;
+			return NULL;
 	}
+}
+
+int sec_add_list(struct flavors *f, const char *list, char separator)
+{
+	return add_list(f, list, separator) ? -EINVAL : 0;
+}
+
+int sec_take_list(void *to, const char *arg)
+{
+	const char *bad = add_list(to, arg, ',');
+
+	if (!bad)
+		return 0;
+	tool_error("--sec: '%.*s' is none of sys, krb5, krb5i and krb5p",
+	           (int)strcspn(bad, ","), bad);
+	return -EINVAL;
 }
 
 bool sec_kerberos(const struct flavors *f)

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A client of a list: what "192.0.2.0/24(rw,no_root_squash)" means, and whether a peer
+ * is meant by it.  Addresses are kept as IPv6, those of IPv4 as mapped ones, so that a
+ * listener of both families needs no second rule; but ::/0 means no client of IPv4.
+ *
+ * Names are looked up when the list is loaded, not when a client comes: a lookup may
+ * take seconds, and the engine's thread has none.
+ */
+#include "nfsd.h"
+#include "tool.h"
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_ADDRESSES = 64, MAPPED_BITS = 96 };
+
+/* ---- Addresses ----------------------------------------------------------------- */
+
+static void map_v4(const struct in_addr *v4, struct in6_addr *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->s6_addr[10] = ret->s6_addr[11] = 0xff;
+	memcpy(ret->s6_addr + 12, v4, 4);
+}
+
+bool clients_peer(const struct sockaddr_storage *peer, struct in6_addr *ret,
+                  unsigned *ret_port)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)peer;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)peer;
+
+	if (peer->ss_family == AF_INET) {
+		map_v4(&v4->sin_addr, ret);
+		*ret_port = ntohs(v4->sin_port);
+		return true;
+	}
+	if (peer->ss_family != AF_INET6)
+		return false;
+	*ret = v6->sin6_addr;
+	*ret_port = ntohs(v6->sin6_port);
+	return true;
+}
+
+static bool same_bits(const struct in6_addr *a, const struct in6_addr *b, unsigned bits)
+{
+	unsigned octets = bits / 8, rest = bits % 8;
+
+	if (memcmp(a->s6_addr, b->s6_addr, octets))
+		return false;
+	return !rest || !((a->s6_addr[octets] ^ b->s6_addr[octets]) >> (8 - rest));
+}
+
+static bool parse_address(const char *s, struct in6_addr *ret)
+{
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET, s, &v4) != 1)
+		return inet_pton(AF_INET6, s, ret) == 1;
+	map_v4(&v4, ret);
+	return true;
+}
+
+/* "24" or "255.255.255.0"; -1: neither. */
+static int parse_mask(const char *s, bool v4)
+{
+	struct in_addr mask;
+	uint64_t bits;
+	uint32_t m;
+
+	if (!tool_parse_number(s, 0, v4 ? 32 : 128, &bits))
+		return (int)bits;
+	if (!v4 || inet_pton(AF_INET, s, &mask) != 1)
+		return -1;
+	m = ntohl(mask.s_addr);
+	if (~m & (~m + 1))
+		return -1; /* not ones, then zeros */
+	return m ? 32 - __builtin_ctz(m) : 0;
+}
+
+static int refuse(char why[EXPORTS_WHY], int e, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+static int refuse(char why[EXPORTS_WHY], int e, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, EXPORTS_WHY, fmt, ap);
+	va_end(ap);
+	return e;
+}
+
+static int set_address(struct client *c, const struct in6_addr *a, unsigned bits)
+{
+	c->addrs = malloc(sizeof(*c->addrs));
+	if (!c->addrs)
+		return -ENOMEM;
+	c->addrs[0] = *a;
+	c->n_addrs = 1;
+	c->bits = bits;
+	return 0;
+}
+
+static int set_network(struct client *c, char *why)
+{
+	char *slash = strchr(c->text, '/');
+	struct in6_addr a;
+	bool ok, v4;
+	int bits;
+
+	*slash = 0;
+	ok = parse_address(c->text, &a);
+	v4 = ok && strchr(c->text, '.') && !strchr(c->text, ':');
+	*slash = '/';
+	bits = ok ? parse_mask(slash + 1, v4) : -1;
+	if (bits < 0)
+		return refuse(why, -EINVAL,
+		              "'%s' is no network, as 192.0.2.0/24, "
+		              "192.0.2.0/255.255.255.0 or 2001:db8::/32 are",
+		              c->text);
+	c->kind = CLIENT_NETWORK;
+	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0));
+}
+
+/* Of a host.  Its last part is no number: getaddrinfo would take 10.1 for an address.
+ */
+static bool name_is_good(const char *s)
+{
+	const char *last = strrchr(s, '.');
+
+	last = last ? last + 1 : s;
+	if (*s == '-' || *s == '.' || !strncasecmp(last, "0x", 2) ||
+	    strlen(s) > MNTNAMLEN)
+		return false;
+	for (const char *p = s; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("-._", *p))
+			return false;
+	while (*last && !isalpha((unsigned char)*last))
+		last++;
+	return *last;
+}
+
+static int set_who(struct client *c, char *why)
+{
+	struct in6_addr a;
+
+	if (!strcmp(c->text, "*")) {
+		c->kind = CLIENT_ANY;
+		return 0;
+	}
+	if (*c->text == '@')
+		return refuse(why, -EINVAL, "'%s': netgroups are not known here",
+		              c->text);
+	if (strpbrk(c->text, "*?["))
+		return refuse(why, -EINVAL,
+		              "'%s': of wildcards there is only * for all; name hosts "
+		              "or a network",
+		              c->text);
+	if (strchr(c->text, '/'))
+		return set_network(c, why);
+	if (parse_address(c->text, &a))
+		return set_address(c, &a, 128);
+	c->is_name = true;
+	c->bits = 128;
+	if (!name_is_good(c->text))
+		return refuse(why, -EINVAL,
+		              "'%s' is no address, network, name of a host, or *",
+		              c->text);
+	return 0;
+}
+
+/* ---- Options -------------------------------------------------------------------- */
+
+static int set_number(const char *option, uint32_t *ret, char *why)
+{
+	uint64_t n;
+
+	if (tool_parse_number(strchr(option, '=') + 1, 0, UINT32_MAX - 1, &n))
+		return refuse(why, -EINVAL, "'%s' wants a number from 0 to %u", option,
+		              UINT32_MAX - 1);
+	*ret = (uint32_t)n;
+	return 0;
+}
+
+static int set_flavors(const char *option, struct flavors *f, char *why)
+{
+	const char *list = strchr(option, '=') + 1;
+
+	memset(f, 0, sizeof(*f));
+	if (sec_add_list(f, list, ':'))
+		return refuse(
+		        why, -EINVAL,
+		        "'%s' wants flavors of sys, krb5, krb5i and krb5p, with a "
+		        "colon between",
+		        option);
+	sec_default(f);
+	return 0;
+}
+
+/* Words that set or clear something. */
+static bool set_flag(const char *option, struct grant *g, bool *wcc)
+{
+	const struct {
+		const char *word;
+		bool *what, value;
+	} flags[] = {
+	        {"ro", &g->read_only, true},
+	        {"rw", &g->read_only, false},
+	        {"root_squash", &g->squash.root, true},
+	        {"no_root_squash", &g->squash.root, false},
+	        {"all_squash", &g->squash.all, true},
+	        {"no_all_squash", &g->squash.all, false},
+	        {"secure", &g->low_ports, true},
+	        {"insecure", &g->low_ports, false},
+	        {"wcc", wcc, true},
+	        /* As the server is without them; many files have them. */
+	        {"sync", NULL, false},
+	        {"no_subtree_check", NULL, false},
+	};
+
+	for (size_t i = 0; i < TOOL_N(flags); i++)
+		if (!strcmp(option, flags[i].word)) {
+			if (flags[i].what)
+				*flags[i].what = flags[i].value;
+			return true;
+		}
+	return false;
+}
+
+static int set_option(const char *option, struct grant *g, bool *wcc, bool *sec,
+                      char *why)
+{
+	if (!*option)
+		return refuse(why, -EINVAL, "an option is empty");
+	if (set_flag(option, g, wcc))
+		return 0;
+	if (!strncmp(option, "anonuid=", 8))
+		return set_number(option, &g->squash.anon_uid, why);
+	if (!strncmp(option, "anongid=", 8))
+		return set_number(option, &g->squash.anon_gid, why);
+	if (strncmp(option, "sec=", 4) != 0)
+		return refuse(why, -EINVAL, "unknown option '%s'", option);
+	if (*sec)
+		return refuse(why, -EINVAL,
+		              "'%s' is a second sec=; options for each flavor are not "
+		              "known here",
+		              option);
+	*sec = true;
+	return set_flavors(option, &g->flavors, why);
+}
+
+int client_options(const char *options, struct grant *g, bool *wcc,
+                   char why[EXPORTS_WHY])
+{
+	char *copy = strdup(options), *option = copy, *comma;
+	bool sec = false;
+	int e = copy ? 0 : refuse(why, -ENOMEM, "no memory");
+
+	while (!e && option) {
+		comma = strchr(option, ',');
+		if (comma)
+			*comma++ = 0;
+		e = set_option(option, g, wcc, &sec, why);
+		option = comma;
+	}
+	free(copy);
+	return e;
+}
+
+/* ---- Lists ----------------------------------------------------------------------- */
+
+static void client_free(struct client *c)
+{
+	free(c->text);
+	free(c->addrs);
+}
+
+void clients_free(struct clients *l)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		client_free(&l->all[i]);
+	free(l->all);
+	*l = (struct clients){0};
+}
+
+/* "CLIENT(OPTIONS)" in @c->text, which becomes "CLIENT". */
+static int parse_client(struct client *c, char *why)
+{
+	char *open = strchr(c->text, '('), *end = c->text + strlen(c->text);
+
+	if (open) {
+		if (end[-1] != ')' || strpbrk(open + 1, "()") != end - 1)
+			return refuse(why, -EINVAL,
+			              "'%s': options stand in one pair of parentheses, "
+			              "without spaces",
+			              c->text);
+		end[-1] = 0;
+		*open = 0;
+	}
+	if (!*c->text)
+		return refuse(why, -EINVAL,
+		              "'(%s)' stands with no client; options follow the client "
+		              "without a space, and * stands for all clients",
+		              open ? open + 1 : "");
+	if (open && open[1] && client_options(open + 1, &c->grant, &c->wcc, why))
+		return -EINVAL;
+	return set_who(c, why);
+}
+
+static int check_room(const struct clients *l, const struct client *c, char *why)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (!strcmp(l->all[i].text, c->text))
+			return refuse(why, -EEXIST, "client '%s' is there twice",
+			              c->text);
+	if (l->n == EXPORTS_MAX_CLIENTS)
+		return refuse(why, -E2BIG, "more than %d clients of one directory",
+		              EXPORTS_MAX_CLIENTS);
+	return 0;
+}
+
+int clients_add(struct clients *l, const char *word, const struct grant *defaults,
+                char why[EXPORTS_WHY])
+{
+	struct client c = {.text = strdup(word), .grant = *defaults};
+	struct client *more = realloc(l->all, (l->n + 1) * sizeof(*more));
+	int e;
+
+	if (more)
+		l->all = more;
+	e = c.text && more ? parse_client(&c, why) : refuse(why, -ENOMEM, "no memory");
+	if (!e)
+		e = check_room(l, &c, why);
+	if (e)
+		client_free(&c);
+	else
+		l->all[l->n++] = c;
+	return e;
+}
+
+bool clients_have_wcc(const struct clients *l)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->all[i].wcc)
+			return true;
+	return false;
+}
+
+/* ---- Names ------------------------------------------------------------------------
+ */
+
+/* 0, or an error of getaddrinfo. */
+static int look_up(struct client *c)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *all, *a;
+	unsigned port, n = 0;
+	int e = getaddrinfo(c->text, NULL, &hints, &all);
+
+	if (e)
+		return e;
+	c->addrs = calloc(MAX_ADDRESSES, sizeof(*c->addrs));
+	for (a = all; a && c->addrs && n < MAX_ADDRESSES; a = a->ai_next) {
+		struct sockaddr_storage ss = {0};
+
+		if (a->ai_addrlen > sizeof(ss))
+			continue;
+		memcpy(&ss, a->ai_addr, a->ai_addrlen);
+		if (clients_peer(&ss, &c->addrs[n], &port))
+			n++;
+	}
+	freeaddrinfo(all);
+	c->n_addrs = n;
+	return c->addrs ? n ? 0 : EAI_NONAME : EAI_MEMORY;
+}
+
+void clients_resolve(struct clients *l,
+                     void (*unknown)(void *arg, const char *name, const char *reason),
+                     void *arg)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		struct client *c = &l->all[i];
+		int e = c->is_name && !c->addrs ? look_up(c) : 0;
+
+		if (e)
+			unknown(arg, c->text, gai_strerror(e));
+	}
+}
+
+/* ---- Who is it? --------------------------------------------------------------------
+ */
+
+static bool is_meant(const struct client *c, const struct in6_addr *a)
+{
+	if (c->kind == CLIENT_ANY)
+		return true;
+	for (unsigned i = 0; i < c->n_addrs; i++)
+		if (IN6_IS_ADDR_V4MAPPED(&c->addrs[i]) == IN6_IS_ADDR_V4MAPPED(a) &&
+		    same_bits(&c->addrs[i], a, c->bits))
+			return true;
+	return false;
+}
+
+const struct grant *clients_find(const struct clients *l,
+                                 const struct sockaddr_storage *peer)
+{
+	const struct client *best = NULL;
+	struct in6_addr a;
+	unsigned port;
+
+	if (!clients_peer(peer, &a, &port))
+		return NULL;
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct client *c = &l->all[i];
+
+		if ((!best || c->kind < best->kind) && is_meant(c, &a))
+			best = c;
+	}
+	return best && (!best->grant.low_ports || port < IPPORT_RESERVED) ? &best->grant
+	                                                                  : NULL;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A file of exports, in the syntax of exports(5):
+ *
+ *   /srv/pub      192.0.2.0/24(rw) host.example(ro)   # who, and how
+ *   "/srv/a b":/ab  -ro,sec=krb5  *                     \
+ *                 admin(rw)
+ *
+ * A line is words between blanks.  Quotes keep blanks in a word, \040 is an octet by
+ * its code, a backslash at the end of a line continues it, # begins a comment where a
+ * word would begin.  The first word is the directory, one that begins with - sets the
+ * options of the clients after it, each other one is a client.
+ *
+ * One wrong word refuses the whole file: who would be let in by the rest of a file that
+ * was misread is nobody's guess.  Hence also the two refusals that exports(5) does not
+ * have: a directory without clients, and options without one.
+ */
+#include "nfsd.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WORD_BYTES = 8192 };
+
+struct parser {
+	const char *file, *at, *end;
+	unsigned line; /* of @at */
+	const struct grant *defaults;
+	struct exports *ret;
+	char *why;
+	unsigned word_line;
+	char word[WORD_BYTES]; /* decoded */
+};
+
+/* Keeps what @fmt says, after the file and the line. */
+static int refuse(struct parser *p, unsigned line, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+static int refuse(struct parser *p, unsigned line, const char *fmt, ...)
+{
+	char *to = p->why;
+	va_list ap;
+	int n = snprintf(to, EXPORTS_WHY, "%s:%u: ", p->file, line);
+
+	va_start(ap, fmt);
+	if (n >= 0 && n < EXPORTS_WHY)
+		vsnprintf(to + n, (size_t)(EXPORTS_WHY - n), fmt, ap);
+	va_end(ap);
+	for (; *to; to++)
+		if (iscntrl((unsigned char)*to))
+			*to = '?';
+	return -EINVAL;
+}
+
+/* ---- Words -------------------------------------------------------------------------
+ */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/* How many octets are a backslash and the end of its line; 0: it is none. */
+static size_t continuation(const struct parser *p)
+{
+	size_t left = (size_t)(p->end - p->at);
+
+	if (left >= 2 && p->at[0] == '\\' && p->at[1] == '\n')
+		return 2;
+	return left >= 3 && !memcmp(p->at, "\\\r\n", 3) ? 3 : 0;
+}
+
+/* Up to the next word, or the end of the line. */
+static void skip_blanks(struct parser *p)
+{
+	bool comment = false;
+	size_t n;
+
+	for (; p->at < p->end && *p->at != '\n'; p->at++) {
+		n = continuation(p);
+		if (n) {
+			p->at += n - 1;
+			p->line++;
+			continue;
+		}
+		if (*p->at == '#')
+			comment = true;
+		if (!comment && !is_blank(*p->at))
+			break;
+	}
+}
+
+/* The octet of "\040". */
+static int take_escape(struct parser *p, char *ret)
+{
+	unsigned code = 0;
+	int i;
+
+	for (i = 1; i <= 3 && p->end - p->at > i; i++) {
+		if (p->at[i] < '0' || p->at[i] > '7')
+			break;
+		code = code * 8 + (unsigned)(p->at[i] - '0');
+	}
+	if (i != 4 || !code || code > 255)
+		return refuse(
+		        p, p->line,
+		        "a backslash wants three octal digits, as in \\040, or the "
+		        "end of a line that goes on");
+	p->at += 4;
+	*ret = (char)code;
+	return 0;
+}
+
+static int take_octet(struct parser *p, char *ret)
+{
+	if (!*p->at)
+		return refuse(p, p->line, "a NUL octet: this is no text");
+	if (*p->at == '\\')
+		return take_escape(p, ret);
+	*ret = *p->at++;
+	return 0;
+}
+
+/* The next word of the line, decoded; 1, 0 at the end of the line, or -EINVAL. */
+static int next_word(struct parser *p)
+{
+	bool quoted = false, any = false;
+	size_t n = 0;
+
+	skip_blanks(p);
+	p->word_line = p->line;
+	for (; p->at < p->end && *p->at != '\n'; any = true) {
+		if (!quoted && (is_blank(*p->at) || continuation(p)))
+			break;
+		if (*p->at == '"') {
+			quoted = !quoted;
+			p->at++;
+		} else if (n == sizeof(p->word) - 1) {
+			return refuse(p, p->line, "a word is too long");
+		} else if (take_octet(p, &p->word[n++])) {
+			return -EINVAL;
+		}
+	}
+	p->word[n] = 0;
+	if (quoted)
+		return refuse(p, p->word_line, "a quote that does not end on its line");
+	return any;
+}
+
+/* ---- Lines
+ * --------------------------------------------------------------------------- */
+
+/* The entry of the directory in p->word, which may have been named before. */
+static int begin_entry(struct parser *p, struct exported **ret)
+{
+	struct exports *l = p->ret;
+	struct exported *more;
+
+	if (*p->word != '/')
+		return refuse(p, p->word_line, "'%s' is no absolute path", p->word);
+	for (unsigned i = 0; i < l->n; i++)
+		if (!strcmp(l->all[i].spec, p->word)) {
+			*ret = &l->all[i];
+			return 0;
+		}
+	if (l->n == EXPORTS_MAX)
+		return refuse(p, p->word_line, "more than %d directories", EXPORTS_MAX);
+	more = realloc(l->all, (l->n + 1) * sizeof(*more));
+	if (!more)
+		return refuse(p, p->word_line, "no memory");
+	l->all = more;
+	*ret = &more[l->n];
+	**ret = (struct exported){.spec = strdup(p->word), .line = p->word_line};
+	if (!(*ret)->spec)
+		return refuse(p, p->word_line, "no memory");
+	l->n++;
+	return 0;
+}
+
+static int add_client(struct parser *p, struct exported *to,
+                      const struct grant *options, bool wcc)
+{
+	char why[EXPORTS_WHY];
+
+	if (clients_add(&to->clients, p->word, options, why))
+		return refuse(p, p->word_line, "%s", why);
+	to->clients.all[to->clients.n - 1].wcc |= wcc;
+	return 0;
+}
+
+/* The words after the directory. */
+static int take_clients(struct parser *p, struct exported *to)
+{
+	struct grant options = *p->defaults;
+	char why[EXPORTS_WHY];
+	bool wcc = false;
+	unsigned n = 0;
+	int e;
+
+	while ((e = next_word(p)) > 0) {
+		if (*p->word != '-') {
+			e = add_client(p, to, &options, wcc);
+			n++;
+		} else {
+			options = *p->defaults;
+			wcc = false;
+			e = client_options(p->word + 1, &options, &wcc, why);
+			if (e)
+				e = refuse(p, p->word_line, "%s", why);
+		}
+		if (e)
+			return e;
+	}
+	if (!e && !n)
+		return refuse(p, p->line,
+		              "no client is named for '%s'; * stands for all clients",
+		              to->spec);
+	return e;
+}
+
+static int take_line(struct parser *p)
+{
+	struct exported *to;
+	int e = next_word(p);
+
+	if (e > 0) {
+		e = begin_entry(p, &to);
+		if (!e)
+			e = take_clients(p, to);
+	}
+	if (e)
+		return e;
+	if (p->at < p->end)
+		p->at++; /* the end of the line */
+	p->line++;
+	return 0;
+}
+
+/* ---- Files
+ * ----------------------------------------------------------------------------- */
+
+void exports_free(struct exports *l)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		free(l->all[i].spec);
+		clients_free(&l->all[i].clients);
+	}
+	free(l->all);
+	*l = (struct exports){0};
+}
+
+int exports_parse(const char *file, const char *text, size_t len,
+                  const struct grant *defaults, struct exports *ret,
+                  char why[EXPORTS_WHY])
+{
+	struct parser p = {.file = file,
+	                   .at = text,
+	                   .end = text + len,
+	                   .line = 1,
+	                   .defaults = defaults,
+	                   .ret = ret,
+	                   .why = why};
+	int e = 0;
+
+	*ret = (struct exports){0};
+	while (!e && p.at < p.end)
+		e = take_line(&p);
+	if (e)
+		exports_free(ret);
+	return e;
+}
+
+/* All of @fd; the octets, or negative errno. */
+static ssize_t read_all(int fd, char *to, size_t size)
+{
+	size_t n = 0;
+	ssize_t got;
+
+	do {
+		got = read(fd, to + n, size - n);
+		if (got > 0)
+			n += (size_t)got;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	return got < 0 ? -errno : n == size ? -EFBIG : (ssize_t)n;
+}
+
+int exports_read(const char *file, const struct grant *defaults, struct exports *ret,
+                 char why[EXPORTS_WHY])
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC), e;
+	char *text = malloc(EXPORTS_MAX_BYTES + 1);
+	ssize_t n = fd < 0 ? -errno : -ENOMEM;
+
+	*ret = (struct exports){0};
+	if (fd >= 0 && text)
+		n = read_all(fd, text, EXPORTS_MAX_BYTES + 1);
+	if (n < 0)
+		snprintf(why, EXPORTS_WHY, "%s: %s", file, strerror((int)-n));
+	e = n < 0 ? (int)n : exports_parse(file, text, (size_t)n, defaults, ret, why);
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return e;
+}
