@@ -256,6 +256,35 @@ static void a_uid_without_proof_sees_no_names(void **state)
 	rig_stop(&r);
 }
 
+/* A client has flavors of its own; the others have those of --sec. */
+static void a_list_says_what_a_client_may_use(void **state)
+{
+	GETATTR3args getattr;
+	LOOKUP3args lookup;
+	int flavors[8];
+	unsigned n;
+
+	(void)state;
+	rig_start(&r, "--keytab", keytab, "--allow", "127.0.0.1(rw,sec=krb5p:krb5)",
+	          "--allow", "*", NULL);
+	lookup.what = rig_in(mount_of("/exp", flavors, &n), "sub");
+	assert_int_equal(n, 2);
+	assert_int_equal(flavors[0], 390005);
+	assert_int_equal(flavors[1], 390003);
+	assert_int_equal(ASK(LOOKUP, &lookup), TOOWEAK);
+	getattr.object = lookup.what.dir;
+	assert_int_equal(ASK(GETATTR, &getattr), 0);
+	rig_stop(&r);
+	rig_start(&r, "--sec", "krb5i", "--keytab", keytab, "--allow",
+	          "127.0.0.1(sec=sys)", NULL);
+	lookup.what = rig_in(mount_of("/exp", flavors, &n), "sub");
+	assert_int_equal(n, 2);
+	assert_int_equal(flavors[0], RPCRDMA_AUTH_SYS);
+	assert_int_equal(flavors[1], RPCRDMA_AUTH_NONE);
+	assert_int_equal(ASK(LOOKUP, &lookup), 0);
+	rig_stop(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +294,7 @@ int main(void)
 	        cmocka_unit_test_teardown(a_credential_that_will_do_asks_about_anything,
 	                                  end),
 	        cmocka_unit_test_teardown(a_uid_without_proof_sees_no_names, end),
+	        cmocka_unit_test_teardown(a_list_says_what_a_client_may_use, end),
 	};
 
 	return cmocka_run_group_tests(tests, init, fini);

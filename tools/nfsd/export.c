@@ -49,8 +49,8 @@ static bool take_wcc(char *spec)
 	return true;
 }
 
-/* Directory and name of a new export.  @spec is changed. */
-static int set_names(struct export *ex, char *spec)
+/* Directory and name of a new export.  @spec is changed; @where begins messages. */
+static int set_names(struct export *ex, char *spec, const char *where)
 {
 	char *colon = strstr(spec, ":/");
 
@@ -58,46 +58,116 @@ static int set_names(struct export *ex, char *spec)
 		*colon = 0;
 	ex->dir = realpath(spec, NULL);
 	if (!ex->dir) {
-		tool_error("cannot export %s: %s", spec, strerror(errno));
+		tool_error("%scannot export %s: %s", where, spec, strerror(errno));
 		return -EINVAL;
 	}
 	ex->name = clean_name(colon ? colon + 1 : ex->dir);
 	if (!ex->name || strlen(ex->name) > MNTPATHLEN) {
-		tool_error("cannot export %s: name too long", spec);
-		free(ex->dir);
-		free(ex->name);
+		tool_error("%scannot export %s: name too long", where, spec);
 		return -EINVAL;
 	}
 	return 0;
 }
 
+static void export_free(struct export *ex)
+{
+	for (unsigned s = 0; ex->walk && s < NFSD_WALK_SLOTS; s++)
+		free(ex->walk[s].name);
+	free(ex->walk);
+	if (ex->clients)
+		clients_free(ex->clients);
+	free(ex->clients);
+	if (ex->mount_fd >= 0)
+		close(ex->mount_fd);
+	if (ex->root_fd >= 0)
+		close(ex->root_fd);
+	pthread_mutex_destroy(&ex->walk_lock);
+	free(ex->dir);
+	free(ex->name);
+	free(ex);
+}
+
+/* "DIR[:/NAME]", not opened.  NULL after a message. */
+static struct export *export_new(const char *spec, const char *where)
+{
+	struct export *ex = calloc(1, sizeof(*ex));
+	char *given = strdup(spec);
+
+	if (!ex || !given) {
+		tool_error("%scannot export %s: no memory", where, spec);
+		free(given);
+		free(ex);
+		return NULL;
+	}
+	ex->root_fd = ex->mount_fd = -1;
+	pthread_mutex_init(&ex->walk_lock, NULL);
+	if (set_names(ex, given, where)) {
+		export_free(ex);
+		ex = NULL;
+	}
+	free(given);
+	return ex;
+}
+
+static int name_is_taken(const struct export *ex, const char *where)
+{
+	tool_error("%stwo exports are called %s", where, ex->name);
+	return -EINVAL;
+}
+
 int export_add(struct nfsd *d, const char *spec)
 {
-	struct export *ex = &d->exports[d->n_exports];
-	char *given;
-	int e;
+	char *given = strdup(spec);
+	bool wcc = given && take_wcc(given);
+	struct export *ex;
 
 	if (d->n_exports == NFSD_MAX_EXPORTS) {
 		tool_error("more than %d exports", NFSD_MAX_EXPORTS);
+		free(given);
 		return -EINVAL;
 	}
-	given = strdup(spec);
-	if (!given)
-		return -ENOMEM;
-	memset(ex, 0, sizeof(*ex));
-	ex->root_fd = ex->mount_fd = -1;
-	ex->wcc = take_wcc(given);
-	e = set_names(ex, given);
+	ex = export_new(given ? given : spec, "");
 	free(given);
-	if (e)
-		return e;
-	pthread_mutex_init(&ex->walk_lock, NULL);
-	d->n_exports++;
-	for (unsigned i = 0; i + 1 < d->n_exports; i++)
-		if (!strcmp(d->exports[i].name, ex->name)) {
-			tool_error("two exports are called %s", ex->name);
+	if (!ex)
+		return -EINVAL;
+	ex->wcc = wcc;
+	ex->live = true;
+	for (unsigned i = 0; i < d->n_exports; i++)
+		if (!strcmp(d->exports[i]->name, ex->name)) {
+			(void)name_is_taken(ex, "");
+			export_free(ex);
 			return -EINVAL;
 		}
+	d->exports[d->n_exports] = ex;
+	d->n_exports++;
+	return 0;
+}
+
+static void tell_unknown(void *arg, const char *name, const char *reason)
+{
+	tool_error("%sclient '%s' matches nobody: %s", (const char *)arg, name, reason);
+}
+
+int export_allow(struct nfsd *d, const char *const *words, unsigned n)
+{
+	char why[EXPORTS_WHY];
+
+	for (unsigned i = 0; i < d->n_exports && n; i++) {
+		struct clients *l = calloc(1, sizeof(*l));
+		int e = l ? 0 : -ENOMEM;
+
+		d->exports[i]->clients = l;
+		for (unsigned k = 0; k < n && !e; k++) {
+			e = clients_add(l, words[k], &d->defaults, why);
+			if (e)
+				tool_error("--allow: %s", why);
+		}
+		if (e)
+			return -EINVAL;
+		clients_resolve(l, tell_unknown, "--allow: ");
+		if (clients_have_wcc(l))
+			d->exports[i]->wcc = true;
+	}
 	return 0;
 }
 
@@ -132,7 +202,7 @@ static void identify(struct nfsd *d, struct export *ex)
 	ex->id = (uint32_t)(ex->fsid ^ ex->fsid >> 32);
 }
 
-static int export_open(struct nfsd *d, struct export *ex)
+static int export_open(struct nfsd *d, struct export *ex, const char *where)
 {
 	struct statx st;
 	int e;
@@ -140,12 +210,12 @@ static int export_open(struct nfsd *d, struct export *ex)
 	ex->root_fd = open(ex->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (ex->root_fd < 0) {
 		e = -errno;
-		tool_error("cannot export %s: %s", ex->dir, strerror(-e));
+		tool_error("%scannot export %s: %s", where, ex->dir, strerror(-e));
 		return e;
 	}
 	e = statx_fd(ex->root_fd, "", &st);
 	if (e) {
-		tool_error("cannot export %s: %s", ex->dir, strerror(-e));
+		tool_error("%scannot export %s: %s", where, ex->dir, strerror(-e));
 		return e;
 	}
 	ex->root_ino = st.stx_ino;
@@ -154,6 +224,8 @@ static int export_open(struct nfsd *d, struct export *ex)
 	ex->dev_major = st.stx_dev_major;
 	ex->dev_minor = st.stx_dev_minor;
 	ex->fs = fs_of(d, ex->root_fd, &st);
+	if (!ex->fs)
+		return -ENOMEM;
 	identify(d, ex);
 	ex->by_handle = probe_handles(d, ex);
 	if (!ex->by_handle) {
@@ -163,16 +235,16 @@ static int export_open(struct nfsd *d, struct export *ex)
 	}
 	e = handle_make(d, ex, NULL, ex->root_fd, &ex->root, &st);
 	if (e)
-		tool_error("cannot export %s: %s", ex->dir, strerror(-e));
+		tool_error("%scannot export %s: %s", where, ex->dir, strerror(-e));
 	return e;
 }
 
 bool export_is_root(const struct nfsd *d, const nfs_fh3 *fh)
 {
 	for (unsigned i = 0; i < d->n_exports; i++) {
-		const struct handle *h = &d->exports[i].root;
+		const struct handle *h = &d->exports[i]->root;
 
-		if (fh->data.data_len == h->len &&
+		if (d->exports[i]->live && fh->data.data_len == h->len &&
 		    !memcmp(fh->data.data_val, h->octets, h->len))
 			return true;
 	}
@@ -184,28 +256,166 @@ int export_open_all(struct nfsd *d)
 	int e = 0;
 
 	for (unsigned i = 0; i < d->n_exports && !e; i++)
-		e = export_open(d, &d->exports[i]);
+		e = export_open(d, d->exports[i], "");
 	return e;
 }
 
 void export_close_all(struct nfsd *d)
 {
-	for (unsigned i = 0; i < d->n_exports; i++) {
-		struct export *ex = &d->exports[i];
-
-		for (unsigned s = 0; ex->walk && s < NFSD_WALK_SLOTS; s++)
-			free(ex->walk[s].name);
-		free(ex->walk);
-		if (ex->mount_fd >= 0)
-			close(ex->mount_fd);
-		if (ex->root_fd >= 0)
-			close(ex->root_fd);
-		pthread_mutex_destroy(&ex->walk_lock);
-		free(ex->dir);
-		free(ex->name);
-	}
+	for (unsigned i = 0; i < d->n_exports; i++)
+		export_free(d->exports[i]);
 	d->n_exports = 0;
 }
+
+/* ---- Files of exports --------------------------------------------------------------
+ */
+
+/* What a file is about to export. */
+struct stage {
+	struct export *ex;
+	struct clients *clients; /* owned */
+	bool fresh;              /* @ex too */
+};
+
+/* The same directory as before, so that handles and what is known of it stay. */
+static struct export *find_same(struct nfsd *d, const struct export *ex)
+{
+	for (unsigned i = 0; i < d->n_exports; i++) {
+		struct export *was = d->exports[i];
+
+		if (was->from_file && was->fsid == ex->fsid &&
+		    was->dev_major == ex->dev_major &&
+		    was->dev_minor == ex->dev_minor && was->mnt_id == ex->mnt_id &&
+		    was->by_handle == ex->by_handle && !strcmp(was->dir, ex->dir) &&
+		    !strcmp(was->name, ex->name))
+			return was;
+	}
+	return NULL;
+}
+
+static int check_name(const struct nfsd *d, const struct stage *all, unsigned n,
+                      const char *where)
+{
+	for (unsigned i = 0; i < d->n_exports; i++)
+		if (!d->exports[i]->from_file &&
+		    !strcmp(d->exports[i]->name, all[n].ex->name))
+			return name_is_taken(all[n].ex, where);
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(all[i].ex->name, all[n].ex->name))
+			return name_is_taken(all[n].ex, where);
+	return 0;
+}
+
+/* A list that wants Kerberos wants a key, which is looked for at the start only. */
+static int check_kerberos(const struct nfsd *d, const struct clients *l,
+                          const char *where)
+{
+	for (unsigned i = 0; i < l->n && !d->kerberos; i++)
+		if (sec_kerberos(&l->all[i].grant.flavors)) {
+			tool_error(
+			        "%s'%s' wants Kerberos, without which the server was "
+			        "started",
+			        where, l->all[i].text);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+/* all[n] of the file's entry @from.  After an error it is to be freed as well. */
+static int stage_one(struct nfsd *d, struct exported *from, const char *file,
+                     struct stage *all, unsigned n)
+{
+	struct export *was;
+	char where[512];
+	int e;
+
+	snprintf(where, sizeof(where), "%.480s:%u: ", file, from->line);
+	all[n] = (struct stage){.ex = export_new(from->spec, where), .fresh = true};
+	if (!all[n].ex)
+		return -EINVAL;
+	all[n].ex->from_file = true;
+	e = check_kerberos(d, &from->clients, where);
+	if (!e)
+		e = check_name(d, all, n, where);
+	if (!e)
+		e = export_open(d, all[n].ex, where);
+	if (e)
+		return e;
+	was = find_same(d, all[n].ex);
+	if (was) {
+		export_free(all[n].ex);
+		all[n].ex = was;
+		all[n].fresh = false;
+	}
+	all[n].clients = malloc(sizeof(*all[n].clients));
+	if (!all[n].clients)
+		return -ENOMEM;
+	clients_resolve(&from->clients, tell_unknown, where);
+	*all[n].clients = from->clients;
+	from->clients = (struct clients){0};
+	return 0;
+}
+
+static void drop_stages(struct stage *all, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (all[i].fresh && all[i].ex)
+			export_free(all[i].ex);
+		if (all[i].clients)
+			clients_free(all[i].clients);
+		free(all[i].clients);
+	}
+}
+
+/* From here on nothing fails.  The lists of before become the stages', to be freed. */
+static void put_in_place(struct nfsd *d, struct stage *all, unsigned n)
+{
+	pthread_mutex_lock(&d->access.lock);
+	for (unsigned i = 0; i < d->n_exports; i++)
+		if (d->exports[i]->from_file)
+			d->exports[i]->live = false;
+	for (unsigned i = 0; i < n; i++) {
+		struct export *ex = all[i].ex;
+		struct clients *was = ex->clients;
+
+		ex->clients = all[i].clients;
+		all[i].clients = was;
+		ex->wcc = clients_have_wcc(ex->clients);
+		if (all[i].fresh) {
+			d->exports[d->n_exports] = ex;
+			d->n_exports++;
+		}
+		all[i].fresh = false;
+		ex->live = true;
+	}
+	d->access.generation++;
+	pthread_mutex_unlock(&d->access.lock);
+}
+
+int export_load(struct nfsd *d, const char *file, struct exports *l)
+{
+	struct stage all[EXPORTS_MAX];
+	unsigned n = 0, fresh = 0;
+	int e = 0;
+
+	while (n < l->n && !e) {
+		e = stage_one(d, &l->all[n], file, all, n);
+		fresh += all[n++].fresh;
+	}
+	if (!e && d->n_exports + fresh > NFSD_EXPORT_SLOTS) {
+		tool_error("%s: more than %d directories since the start; restart the "
+		           "server to forget those of before",
+		           file, NFSD_EXPORT_SLOTS);
+		e = -E2BIG;
+	}
+	if (!e)
+		put_in_place(d, all, n);
+	drop_stages(all, n);
+	return e;
+}
+
+/* ---- The secret
+ * ----------------------------------------------------------------------- */
 
 /* mkdir -p, for us alone where it is new. */
 static int make_dirs(char *path)

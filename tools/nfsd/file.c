@@ -172,7 +172,7 @@ static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 		return e;
 	wcc_before(op->obj, &st, &wcc->before);
 	e = not_regular(op->obj);
-	if (!e && op->nfsd->read_only)
+	if (!e && op->may.read_only)
 		e = -EROFS;
 	if (!e && (a->count > a->data_len || a->stable > FILE_SYNC))
 		e = -EINVAL;

@@ -11,6 +11,7 @@
  */
 #include "nfsd.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <linux/magic.h>
@@ -56,14 +57,16 @@ static enum fs_atime atime_of(int fd)
 
 struct filesystem *fs_of(struct nfsd *d, int fd, const struct statx *st)
 {
-	struct filesystem *fs = d->fs;
+	unsigned n = d->n_fs;
+	struct filesystem *fs;
 
-	while (fs < d->fs + d->n_fs && (fs->dev_major != st->stx_dev_major ||
-	                                fs->dev_minor != st->stx_dev_minor))
-		fs++;
-	if (fs < d->fs + d->n_fs)
-		return fs;
-	d->n_fs++;
+	for (unsigned i = 0; i < n; i++)
+		if (d->fs[i]->dev_major == st->stx_dev_major &&
+		    d->fs[i]->dev_minor == st->stx_dev_minor)
+			return d->fs[i];
+	fs = n < NFSD_EXPORT_SLOTS ? calloc(1, sizeof(*fs)) : NULL;
+	if (!fs)
+		return NULL;
 	fs->dev_major = st->stx_dev_major;
 	fs->dev_minor = st->stx_dev_minor;
 	fs->kind = kind_of(fd);
@@ -73,6 +76,8 @@ struct filesystem *fs_of(struct nfsd *d, int fd, const struct statx *st)
 		pthread_mutex_init(&fs->dirs[i], NULL);
 		pthread_mutex_init(&fs->files[i], NULL);
 	}
+	d->fs[n] = fs;
+	d->n_fs = n + 1;
 	return fs;
 }
 
@@ -108,9 +113,9 @@ static bool has_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 	left = all = b.limit_bytes - b.connections_bytes;
 	used = b.used_bytes - b.connections_bytes;
 	for (unsigned i = 0; i < d->n_fs; i++) {
-		uint64_t n = workers_bytes(&d->fs[i].workers);
+		uint64_t n = workers_bytes(&d->fs[i]->workers);
 
-		if (&d->fs[i] != fs)
+		if (d->fs[i] != fs)
 			left -= n < left ? n : left;
 	}
 	if (!workers_stuck(&fs->workers, STUCK_NS))
@@ -128,7 +133,14 @@ bool fs_stop_all(struct nfsd *d, const struct timespec *until)
 	bool all = true;
 
 	for (unsigned i = 0; i < d->n_fs; i++)
-		if (!workers_stop(&d->fs[i].workers, until))
+		if (!workers_stop(&d->fs[i]->workers, until))
 			all = false;
 	return all;
+}
+
+void fs_free_all(struct nfsd *d)
+{
+	for (unsigned i = 0; i < d->n_fs; i++)
+		free(d->fs[i]);
+	d->n_fs = 0;
 }

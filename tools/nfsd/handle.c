@@ -234,9 +234,9 @@ int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **
 		return -EBADF;
 	id = (uint32_t)get_le(p + 4, 4);
 	for (unsigned i = 0; i < d->n_exports; i++) {
-		struct export *ex = &d->exports[i];
+		struct export *ex = d->exports[i];
 
-		if (ex->id == id && ex->by_handle == (p[1] == KERNEL)) {
+		if (ex->live && ex->id == id && ex->by_handle == (p[1] == KERNEL)) {
 			*ret = ex;
 			return 0;
 		}

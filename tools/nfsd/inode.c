@@ -50,7 +50,7 @@ void op_setattr(struct op *op)
 		e = object_stat(op->obj, &st);
 	if (!e) {
 		wcc_before(op->obj, &st, &wcc.before);
-		e = op->nfsd->read_only ? -EROFS : check_guard(&a->guard, &st);
+		e = op->may.read_only ? -EROFS : check_guard(&a->guard, &st);
 	}
 	if (!e)
 		e = attr_set(op->nfsd, op->obj, &op->id, &a->new_attributes);
@@ -71,7 +71,7 @@ static uint32_t access_bits(const struct op *op, uint32_t asked)
 
 	if (asked & ACCESS3_READ && !object_ask(o, R_OK))
 		bits |= ACCESS3_READ;
-	if (asked & write && !op->nfsd->read_only && !object_ask(o, W_OK))
+	if (asked & write && !op->may.read_only && !object_ask(o, W_OK))
 		bits |= write;
 	if (asked & exec && !object_ask(o, X_OK))
 		bits |= exec;

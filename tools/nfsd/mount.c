@@ -154,20 +154,32 @@ void op_dump(struct op *op)
 	list_end(op, &o);
 }
 
+/* No groups: everyone. */
+static bool put_groups(struct out *o, const struct clients *l)
+{
+	bool ok = true;
+
+	for (unsigned i = 0; l && i < l->n && ok; i++)
+		ok = put_word(o, 1) && put_string(o, l->all[i].text);
+	return ok && put_word(o, 0);
+}
+
 void op_export(struct op *op)
 {
 	struct nfsd *d = op->nfsd;
 	struct out o = list_begin(op), was;
 
+	pthread_mutex_lock(&d->access.lock);
 	for (unsigned i = 0; i < d->n_exports; i++) {
+		const struct export *ex = d->exports[i];
+
 		was = o;
-		/* No groups: everyone. */
-		if (!put_word(&o, 1) || !put_string(&o, d->exports[i].name) ||
-		    !put_word(&o, 0)) {
-			o = was;
-			break;
-		}
+		if (ex->live && (!put_word(&o, 1) || !put_string(&o, ex->name) ||
+		                 !put_groups(&o, ex->clients)))
+			o = was; /* too many clients; without them it would be everyone
+			          */
 	}
+	pthread_mutex_unlock(&d->access.lock);
 	list_end(op, &o);
 }
 
@@ -182,13 +194,14 @@ static struct export *find_export(struct nfsd *d, const char *path,
 	size_t best_len = 0;
 
 	for (unsigned i = 0; i < d->n_exports; i++) {
-		const char *name = d->exports[i].name;
+		const char *name = d->exports[i]->name;
 		size_t len = strcmp(name, "/") ? strlen(name) : 0;
 
-		if (strncmp(path, name, len) || (path[len] && path[len] != '/'))
+		if (!d->exports[i]->live || strncmp(path, name, len) ||
+		    (path[len] && path[len] != '/'))
 			continue;
 		if (!best || len >= best_len) {
-			best = &d->exports[i];
+			best = d->exports[i];
 			best_len = len;
 		}
 	}
@@ -197,11 +210,19 @@ static struct export *find_export(struct nfsd *d, const char *path,
 	return best;
 }
 
-/* None where the answer is known: UMNT, and the handle of an export. */
+struct export *mount_export(struct op *op)
+{
+	const char *rest;
+
+	return op->type->run == op_mnt ? find_export(op->nfsd, op->args.mnt, &rest)
+	                               : NULL;
+}
+
+/* None where the answer is known: UMNT, the handle of an export, a refusal. */
 struct filesystem *mount_fs(struct op *op)
 {
 	const char *rest = NULL;
-	struct export *ex = op->type->run == op_mnt
+	struct export *ex = op->type->run == op_mnt && !op->denied
 	                            ? find_export(op->nfsd, op->args.mnt, &rest)
 	                            : NULL;
 
@@ -282,11 +303,11 @@ static mountstat3 mount_stat(int e)
  * lies in others' directories: the anonymous user looks. */
 static int enter_to_walk(struct op *op, const char *rest)
 {
-	const struct squash *s = &op->nfsd->squash;
+	const struct squash *s = &op->may.squash;
 	const struct ident anonymous = {.uid = s->anon_uid, .gid = s->anon_gid};
 	struct rpcrdma_gss_caller caller;
 
-	if (op->nfsd->flavors.sys || !rest[strspn(rest, "/")] ||
+	if (op->may.flavors.sys || !rest[strspn(rest, "/")] ||
 	    (op->req && !rpcrdma_request_gss(op->req, &caller)))
 		return 0;
 	return ident_enter(&anonymous);
@@ -294,11 +315,11 @@ static int enter_to_walk(struct op *op, const char *rest)
 
 void op_mnt(struct op *op)
 {
-	struct flavors *flavors = &op->nfsd->flavors;
+	struct flavors *flavors = &op->may.flavors;
 	mountres3_ok *ok = &op->res.mnt.mountres3_u.mountinfo;
 	const char *rest = NULL;
 	struct export *ex = find_export(op->nfsd, op->args.mnt, &rest);
-	int e = ex ? enter_to_walk(op, rest) : -ENOENT;
+	int e = op->denied ? op->denied : ex ? enter_to_walk(op, rest) : -ENOENT;
 
 	if (!e)
 		e = descend_all(op, ex, rest, &op->made);

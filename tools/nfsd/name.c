@@ -45,7 +45,7 @@ static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 		e = object_stat(op->obj2, &st);
 	if (!e && wcc2)
 		wcc_before(op->obj2, &st, &wcc2->before);
-	return !e && op->nfsd->read_only ? -EROFS : e;
+	return !e && op->may.read_only ? -EROFS : e;
 }
 
 static int get_dir_to_change(struct op *op, const diropargs3 *a, wcc_data *wcc)

@@ -5,11 +5,11 @@
  * One engine serves all connections; worker threads do what may sleep.  The
  * process is set up in this order, and taken down in reverse: secret, exports,
  * engine, programs, listeners, privileges dropped, what TCP serves; then one
- * line per listener says that it is ready.  SIGINT, SIGTERM or SIGHUP, unless nohup(1)
- * had it ignored, ends the loop: registrations are taken back, listeners close,
- * requests being served are answered, the exit code is 0.  What a file system
- * holds back is not waited for: it is said, and the exit code is 1.  A second signal
- * ends it at once.
+ * line per listener says that it is ready.  SIGINT, SIGTERM or, where there is no file
+ * of exports for it to load and nohup(1) did not have it ignored, SIGHUP ends the loop:
+ * registrations are taken back, listeners close, requests being served are answered,
+ * the exit code is 0.  What a file system holds back is not waited for: it is said, and
+ * the exit code is 1.  A second signal ends it at once.
  */
 #include "mount_rpc.h"
 #include "tool.h"
@@ -35,12 +35,18 @@ enum {
 	MAX_NULL_CALL = 68 << 10, /* with a token of GSS-API */
 };
 
+#define EXPORTS_FILE "/etc/rpcrdma/exports"
+
 struct server {
 	struct nfsd nfsd;
 	struct tool_common common;
 	const char *listen[MAX_LISTENERS];
 	unsigned n_listen;
 	const char *allow[MAX_ALLOWED]; /* identities of clients */
+	const char *clients[MAX_ALLOWED]; /* that may mount what --export names */
+	unsigned n_clients;
+	struct exports from_file; /* until they are in place */
+	struct reload reload;
 	const char *stats, *state_dir;
 	const char *keytab, *principal;
 	uint64_t threads, connections, max_per_address, memory, reply_cache;
@@ -60,12 +66,16 @@ struct server {
 };
 
 static const char help[] =
-        "usage: rpcrdma nfsd --export DIR[:/NAME][,wcc]... [OPTION]...\n"
+        "usage: rpcrdma nfsd --export DIR[:/NAME][,wcc]... [--allow CLIENT]... "
+        "[OPTION]...\n"
+        "       rpcrdma nfsd [--exports FILE] [OPTION]...\n"
         "\n"
         "Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
-        "until SIGINT, SIGTERM or SIGHUP.  Prints `listening ADDR:PORT PROVIDER VERSION` on\n"
-        "standard output when ready, once for each listener; with --json as an "
-        "object.\n"
+        "until SIGINT or SIGTERM; SIGHUP loads FILE again, without one it ends the "
+        "server.\n"
+        "Prints `listening ADDR:PORT PROVIDER VERSION` on standard output when "
+        "ready,\n"
+        "once for each listener; with --json as an object.\n"
         "-v tells on standard error of clients that come and go.\n"
         "\n"
         "options:\n"
@@ -75,9 +85,22 @@ static const char help[] =
         "exported.\n"
         "                          wcc: nobody else changes its directories, so that\n"
         "                          clients may keep them over changes of their own\n"
-        "  --listen ADDR[:PORT]    listen there (any address, port 20049); "
-        "repeatable;\n"
-        "                          port 0 takes a free one\n"
+        "  --exports FILE          export what FILE says, in the syntax of exports(5), "
+        "to\n"
+        "                          whom it says (" EXPORTS_FILE ", unless there\n"
+        "                          is --export)\n"
+        "  --allow CLIENT[(OPTION,...)]  let CLIENT mount what --export names, and "
+        "others\n"
+        "                          not: a host, a network as 192.0.2.0/24, or *; "
+        "options\n"
+        "                          as in exports(5); repeatable\n"
+        "  --listen ADDR[:PORT]    listen there (port 20049); repeatable; port 0 takes "
+        "a\n"
+        "                          free one.  Without it at any address if something "
+        "says\n"
+        "                          who may come (--exports, --allow, --hostauth "
+        "require,\n"
+        "                          --sec without sys), else at 127.0.0.1\n"
         "  --mount-port PORT       serve MOUNT over TCP as well, which the clients of "
         "some\n"
         "                          systems ask for; 0 takes a free port.  Printed as\n"
@@ -108,7 +131,8 @@ static const char help[] =
         "address\n"
         "  --allow-identity NAME   with --hostauth require: let only those in whose "
         "identity\n"
-        "                          (CN=..., psk:...) or certificate's DNS name this is;\n"
+        "                          (CN=..., psk:...) or certificate's DNS name this "
+        "is;\n"
         "                          repeatable\n"
         "  --async                 answer CREATE, REMOVE, RENAME, SETATTR... before "
         "they\n"
@@ -184,6 +208,19 @@ static int take_listen(void *to, const char *arg)
 	return 0;
 }
 
+static int take_client(void *to, const char *arg)
+{
+	struct server *s = to;
+
+	if (s->n_clients == MAX_ALLOWED) {
+		tool_error("more than %d --allow; --exports FILE takes more",
+		           MAX_ALLOWED);
+		return -EINVAL;
+	}
+	s->clients[s->n_clients++] = arg;
+	return 0;
+}
+
 static int take_identity_allowed(void *to, const char *arg)
 {
 	struct server *s = to;
@@ -233,12 +270,79 @@ static int check_hostauth(const struct tool_common *c)
 	return -EINVAL;
 }
 
+static bool clients_want_kerberos(const struct clients *l)
+{
+	for (unsigned i = 0; l && i < l->n; i++)
+		if (sec_kerberos(&l->all[i].grant.flavors))
+			return true;
+	return false;
+}
+
+/* Does any list, or the default? */
+static bool wants_kerberos(const struct server *s)
+{
+	const struct nfsd *d = &s->nfsd;
+	bool wants = sec_kerberos(&d->defaults.flavors);
+
+	for (unsigned i = 0; i < d->n_exports; i++)
+		wants |= clients_want_kerberos(d->exports[i]->clients);
+	for (unsigned i = 0; i < s->from_file.n; i++)
+		wants |= clients_want_kerberos(&s->from_file.all[i].clients);
+	return wants;
+}
+
+/* Who may mount what, by the command line and the file.  TOOL_GO_ON, or the exit code.
+ */
+static int take_lists(struct server *s)
+{
+	struct nfsd *d = &s->nfsd;
+
+	if (!d->n_exports && !s->reload.file && !access(EXPORTS_FILE, F_OK))
+		s->reload.file = EXPORTS_FILE;
+	if (!d->n_exports && !s->reload.file) {
+		tool_error(
+		        "nothing to serve: give --export DIR, or make " EXPORTS_FILE);
+		return tool_usage();
+	}
+	if (s->n_clients && !d->n_exports) {
+		tool_error("--allow is for --export; a file names its clients itself");
+		return tool_usage();
+	}
+	sec_default(&d->defaults.flavors);
+	d->defaults.read_only = d->read_only;
+	if (export_allow(d, s->clients, s->n_clients))
+		return tool_usage();
+	if (s->reload.file && exports_take(d, s->reload.file, &s->from_file))
+		return TOOL_FAILED;
+	d->kerberos = wants_kerberos(s);
+	return TOOL_GO_ON;
+}
+
+/* Nobody is let in by oversight: where nothing says who may come, only this host. */
+static void choose_addresses(struct server *s)
+{
+	bool restricted = !s->nfsd.n_exports || s->n_clients ||
+	                  !s->nfsd.defaults.flavors.sys ||
+	                  s->common.hostauth_policy == RPCRDMA_HOSTAUTH_REQUIRE;
+
+	if (s->n_listen)
+		return;
+	s->listen[s->n_listen++] = restricted ? NULL : "127.0.0.1";
+	if (!restricted)
+		fprintf(stderr,
+		        "rpcrdma nfsd: no client is named (--allow, --exports): other "
+		        "hosts are not served; --listen ADDR serves all that reach "
+		        "it\n");
+}
+
 /* TOOL_GO_ON, or the exit code. */
 static int parse(struct server *s, int argc, char **argv)
 {
-	struct squash *squash = &s->nfsd.squash;
+	struct squash *squash = &s->nfsd.defaults.squash;
 	const struct tool_option options[] = {
 	        {"export", 0, TOOL_TO(TOOL_TAKE, s->nfsd), .take = take_export},
+	        {"exports", 0, TOOL_TO(TOOL_TEXT, s->reload.file)},
+	        {"allow", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_client},
 	        {"listen", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_listen},
 	        {"mount-port", 0, TOOL_RANGE(TOOL_NUMBER, s->mount_port, 0, 65535)},
 	        {"gss-port", 0, TOOL_RANGE(TOOL_NUMBER, s->gss_port, 0, 65535)},
@@ -250,7 +354,8 @@ static int parse(struct server *s, int argc, char **argv)
 	         TOOL_RANGE(TOOL_NUMBER, squash->anon_uid, 0, UINT32_MAX - 1)},
 	        {"anongid", 0,
 	         TOOL_RANGE(TOOL_NUMBER, squash->anon_gid, 0, UINT32_MAX - 1)},
-	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.flavors), .take = sec_take_list},
+	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.defaults.flavors),
+	         .take = sec_take_list},
 	        {"keytab", 0, TOOL_TO(TOOL_TEXT, s->keytab)},
 	        {"principal", 0, TOOL_TO(TOOL_TEXT, s->principal)},
 	        {"gss-contexts", 0,
@@ -278,21 +383,18 @@ static int parse(struct server *s, int argc, char **argv)
 		tool_error("unexpected argument '%s'", argv[optind]);
 		return tool_usage();
 	}
-	if (!s->nfsd.n_exports) {
-		tool_error("nothing to serve: give --export DIR");
-		return tool_usage();
-	}
-	sec_default(&s->nfsd.flavors);
+	r = take_lists(s);
+	if (r != TOOL_GO_ON)
+		return r;
 	if ((s->keytab || s->principal || s->gss_port != NO_PORT || s->gss_contexts) &&
-	    !sec_kerberos(&s->nfsd.flavors)) {
+	    !s->nfsd.kerberos) {
 		tool_error("--keytab, --principal, --gss-port and --gss-contexts are "
 		           "for --sec krb5, krb5i or krb5p");
 		return tool_usage();
 	}
 	if (check_hostauth(&s->common))
 		return tool_usage();
-	if (!s->n_listen)
-		s->listen[s->n_listen++] = NULL;
+	choose_addresses(s);
 	if (s->registers && s->mount_port == NO_PORT)
 		s->mount_port = MOUNT_PORT;
 	return TOOL_GO_ON;
@@ -309,7 +411,7 @@ static void on_signal(int sig)
 	rpcrdma_engine_stop(signalled);
 }
 
-static void set_signals(struct rpcrdma_engine *engine)
+static void set_signals(struct rpcrdma_engine *engine, bool reloads)
 {
 	struct sigaction stop = {.sa_handler = on_signal,
 	                         .sa_flags = (int)SA_RESETHAND};
@@ -318,7 +420,7 @@ static void set_signals(struct rpcrdma_engine *engine)
 	signalled = engine;
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
-	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
+	if (!reloads && !sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &stop, NULL); /* a closed terminal */
 	sigaction(SIGPIPE, &ignore, NULL);
 	sigaction(SIGXFSZ, &ignore, NULL); /* a write beyond the limit fails instead */
@@ -558,9 +660,14 @@ static int take_identity(struct server *s)
  * under old seccomp profiles.  Without privilege another one does. */
 static int look_at_access(struct server *s)
 {
-	if (!syscall(SYS_faccessat2, s->nfsd.exports[0].root_fd, "", F_OK,
-	             AT_EACCESS | AT_EMPTY_PATH) ||
-	    (errno != ENOSYS && errno != EPERM))
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int e = syscall(SYS_faccessat2, root, "", F_OK, AT_EACCESS | AT_EMPTY_PATH)
+	                ? errno
+	                : 0;
+
+	if (root >= 0)
+		close(root);
+	if (e != ENOSYS && e != EPERM)
 		return 0;
 	s->nfsd.old_access = true;
 	if (!s->nfsd.privileged)
@@ -579,7 +686,7 @@ static int set_gss(struct server *s)
 	char why[256] = "";
 	int e;
 
-	if (!sec_kerberos(&s->nfsd.flavors))
+	if (!s->nfsd.kerberos)
 		return 0;
 	if (s->keytab && setenv("KRB5_KTNAME", s->keytab, 1))
 		return -ENOMEM;
@@ -607,6 +714,10 @@ static int set_up(struct server *s)
 	e = export_load_secret(&s->nfsd, s->state_dir);
 	if (!e)
 		e = export_open_all(&s->nfsd);
+	if (!e && s->reload.file) {
+		reload_hold(); /* before there are threads */
+		e = export_load(&s->nfsd, s->reload.file, &s->from_file);
+	}
 	if (!e)
 		e = take_identity(s);
 	if (!e)
@@ -615,7 +726,7 @@ static int set_up(struct server *s)
 		e = tool_engine_new(&s->common, &s->engine);
 	if (e)
 		return e;
-	set_signals(s->engine);
+	set_signals(s->engine, s->reload.file);
 	e = rpcrdma_service_new(&s->service);
 	if (!e)
 		e = rpcrdma_service_set_reply_cache(s->service, s->reply_cache);
@@ -639,6 +750,8 @@ static int run(struct server *s)
 	e = s->mountd ? tcpd_start(s->mountd) : 0;
 	if (!e && s->gssd)
 		e = tcpd_start(s->gssd);
+	if (!e && s->reload.file)
+		e = reload_start(&s->reload);
 	if (e) {
 		tool_error("cannot start threads: %s", strerror(-e));
 		return e;
@@ -661,6 +774,7 @@ static void drain(struct server *s)
 {
 	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
 
+	reload_stop(&s->reload);
 	unregister_all(s);
 	for (unsigned i = 0; i < s->n_listeners; i++)
 		rpcrdma_listener_close(s->listeners[i], DRAIN_SECONDS * 1000000000ull);
@@ -698,7 +812,7 @@ static bool stop_workers(struct server *s)
 static _Noreturn void leave_stuck(struct server *s)
 {
 	for (unsigned i = 0; i < s->nfsd.n_exports; i++) {
-		const struct export *ex = &s->nfsd.exports[i];
+		const struct export *ex = s->nfsd.exports[i];
 		unsigned n = workers_left(&ex->fs->workers);
 
 		if (n)
@@ -724,6 +838,8 @@ static void take_down(struct server *s)
 	rpcrdma_service_free(s->service);
 	objects_fini(&s->nfsd);
 	export_close_all(&s->nfsd);
+	exports_free(&s->from_file);
+	fs_free_all(&s->nfsd);
 	for (unsigned i = 0; i < s->nfsd.n_mounts; i++)
 		free(s->nfsd.mounts[i].dir);
 	tool_common_end(&s->common);
@@ -740,13 +856,16 @@ int tool_nfsd(int argc, char **argv)
 	s->mount_port = s->gss_port = NO_PORT;
 	s->connections = 128;
 	s->reply_cache = 8 << 20;
-	s->nfsd.squash = (struct squash){true, false, 65534, 65534};
+	s->nfsd.defaults.squash = (struct squash){true, false, 65534, 65534};
+	s->reload.nfsd = &s->nfsd;
+	access_init(&s->nfsd.access);
 	pthread_mutex_init(&s->nfsd.lock, NULL);
 	objects_init(&s->nfsd.objects, object_limit());
 	e = parse(s, argc, argv);
 	if (e != TOOL_GO_ON) {
 		objects_fini(&s->nfsd);
 		export_close_all(&s->nfsd);
+		exports_free(&s->from_file);
 		free(s);
 		return e;
 	}
@@ -759,6 +878,7 @@ int tool_nfsd(int argc, char **argv)
 		leave_stuck(s);
 	take_down(s);
 	pthread_mutex_destroy(&s->nfsd.lock);
+	access_fini(&s->nfsd.access);
 	free(s);
 	return e ? TOOL_FAILED : TOOL_OK;
 }

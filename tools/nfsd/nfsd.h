@@ -10,6 +10,8 @@
  *   sec.c      the security flavors that are allowed
  *   exports.c  the syntax of exports(5)
  *   clients.c  ... of one client in it, and which one a peer is
+ *   reload.c   SIGHUP: the file of exports is read again
+ *   access.c   what a peer may do with an export
  *   export.c   exported directories, the secret that seals handles
  *   handle.c   file handles: made, sealed, verified
  *   walk.c     finding an object again without the kernel's file handles
@@ -57,9 +59,10 @@
 #include "tcpd.h"
 
 enum {
-	NFSD_MAX_EXPORTS = 64,
-	NFSD_MAX_IO = 1 << 20,   /* rtmax, wtmax */
-	NFSD_MAX_DIR = 64 << 10, /* octets of a READDIR reply, dtpref */
+	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* of the command line, and of a file */
+	NFSD_EXPORT_SLOTS = 256,        /* with those that a file had before */
+	NFSD_MAX_IO = 1 << 20,          /* rtmax, wtmax */
+	NFSD_MAX_DIR = 64 << 10,        /* octets of a READDIR reply, dtpref */
 	NFSD_WALK_SLOTS = 16384,
 	NFSD_MAX_DEPTH = 128,  /* directories on a path, where one is climbed */
 	NFSD_MAX_THREADS = 64, /* of one file system */
@@ -121,7 +124,8 @@ struct filesystem {
 	pthread_mutex_t dirs[NFSD_WCC_LOCKS], files[NFSD_WCC_LOCKS]; /* by inode */
 };
 
-/* The one of the descriptor of an export's root; for as long as the nfsd. */
+/* The one of the descriptor of an export's root; for as long as the nfsd.  NULL: no
+ * memory. */
 struct filesystem *fs_of(struct nfsd *, int fd, const struct statx *);
 /* Would reading a file of these attributes write to it? */
 bool fs_reading_writes(const struct filesystem *, const struct statx *);
@@ -129,6 +133,8 @@ bool fs_reading_writes(const struct filesystem *, const struct statx *);
 int fs_give(struct nfsd *, struct filesystem *, struct job *);
 /* All of them; see workers_stop. */
 bool fs_stop_all(struct nfsd *, const struct timespec *until);
+/* After they were stopped. */
+void fs_free_all(struct nfsd *);
 
 /* ---- Identities (ident.c) ------------------------------------------------- */
 
@@ -198,7 +204,13 @@ struct export
 	struct filesystem *fs;
 	uint32_t id;    /* in handles */
 	bool by_handle; /* the kernel opens handles for us */
-	bool wcc;       /* nobody else changes it */
+	bool from_file;
+	/* False: the file names it no more, and its handles are stale.  It stays, since
+	 * requests and objects point at it, and may come back. */
+	_Atomic bool live;
+	_Atomic bool wcc; /* nobody else changes it */
+	struct clients
+	        *clients; /* who may come, by access.lock; NULL: everybody; owned */
 	pthread_mutex_t walk_lock;
 	struct walk_slot *walk; /* NULL if by_handle; by walk_lock */
 	struct walk_pace pace;  /* by walk_lock */
@@ -206,9 +218,16 @@ struct export
 
 /* Adds "DIR[:/NAME][,wcc]".  Messages are printed; 0 or -EINVAL. */
 int export_add(struct nfsd *, const char *spec);
+/* Gives the clients of @words ("CLIENT[(OPTIONS)]") to each, and looks names up.
+ * Messages are printed; 0 or -EINVAL. */
+int export_allow(struct nfsd *, const char *const *words, unsigned n);
 /* Opens all of them; the secret must have been loaded.  0, or negative errno
  * after a message. */
 int export_open_all(struct nfsd *);
+/* Puts the directories of @file in the place of those that it had before, with their
+ * clients, which are taken out of the list: all of them, or none after a message.  No
+ * two threads at once. */
+int export_load(struct nfsd *, const char *file, struct exports *);
 void export_close_all(struct nfsd *);
 /* Is it the handle of an export's root? */
 bool export_is_root(const struct nfsd *, const nfs_fh3 *);
@@ -255,7 +274,7 @@ int walk_open(struct export *, const struct walk_id *, int *ret_fd);
 
 /* ---- Warnings (warn.c) -------------------------------------------------------- */
 
-enum warn_kind { WARN_LOST, WARN_FILES, WARN_IDENTITY, WARN_KINDS };
+enum warn_kind { WARN_LOST, WARN_FILES, WARN_IDENTITY, WARN_REFUSED, WARN_KINDS };
 
 /* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
  * and the reason (negative errno).  At most one line a second of each kind; keeps
@@ -367,6 +386,54 @@ void object_settle(struct object *);
 /* Closes a descriptor that data were written by: an error there is a loss too. */
 void object_close_written(struct object *, int fd);
 
+/* ---- Access (access.c) ----------------------------------------------------------- */
+
+enum { ACCESS_SLOTS = 1024 };
+
+struct access_slot {
+	uint64_t generation; /* of the lists that it was looked up in */
+	const struct export *ex;
+	struct in6_addr addr;
+	bool low, granted; /* low: of a port below 1024 */
+	struct grant grant;
+};
+
+struct access {
+	pthread_mutex_t lock; /* of all, and of the exports' lists */
+	uint64_t generation;
+	struct access_slot slots[ACCESS_SLOTS];
+};
+
+void access_init(struct access *);
+void access_fini(struct access *);
+/* What @peer may do with the export.  0, or -EACCES: nothing. */
+int access_check(struct nfsd *, const struct export *,
+                 const struct sockaddr_storage *peer, struct grant *ret);
+/* Prints that @peer may not mount it. */
+void access_say_refused(const struct export *, const struct sockaddr_storage *peer);
+
+/* ---- Files of exports (reload.c) ---------------------------------------------------
+ */
+
+/* Reads @file.  Messages are printed; 0, or negative errno and nothing in @ret. */
+int exports_take(struct nfsd *, const char *file, struct exports *ret);
+
+struct reload {
+	struct nfsd *nfsd;
+	const char *file;
+	pthread_t thread;
+	bool runs;
+	_Atomic bool stop;
+};
+
+/* Keeps SIGHUP for the thread; before there are others. */
+void reload_hold(void);
+/* From now on SIGHUP reads the file.  The thread acts as the caller.  0, or negative
+ * errno. */
+int reload_start(struct reload *);
+/* Waits for what is being loaded. */
+void reload_stop(struct reload *);
+
 /* ---- The server -------------------------------------------------------------------
  */
 
@@ -386,20 +453,26 @@ struct mount_entry {
 };
 
 struct nfsd {
-	struct export exports[NFSD_MAX_EXPORTS];
-	unsigned n_exports;
+	/* Grows, and nothing in it moves: readers take no lock. */
+	struct export *exports[NFSD_EXPORT_SLOTS];
+	_Atomic unsigned n_exports;
 	struct siphash_key key;
-	struct squash squash;
-	struct flavors flavors;
-	bool read_only, privileged, async;
+	/* What clients may do by the options of the command line: where no list says
+	 * otherwise, and where a request names no export. */
+	struct grant defaults;
+	bool read_only; /* whatever a list says */
+	bool kerberos;  /* the server has a key */
+	bool privileged, async;
+	struct access access;
 	bool old_access; /* no faccessat2; never with privilege */
 	/* The engine's thread may not act as a client: the kernel takes commands to
 	 * RDMA devices only with the credentials that opened them.  What asks for
 	 * permission is a worker's then. */
 	bool apart;
 	struct object_cache objects;
-	struct filesystem fs[NFSD_MAX_EXPORTS];
-	unsigned n_fs, threads; /* threads: of each */
+	struct filesystem *fs[NFSD_EXPORT_SLOTS]; /* likewise */
+	_Atomic unsigned n_fs;
+	unsigned threads; /* of each */
 	_Atomic uint64_t sync_failures;
 	pthread_mutex_t lock; /* of the following */
 	uint8_t write_verf[NFS3_WRITEVERFSIZE];
@@ -504,6 +577,9 @@ struct op {
 	struct nfsd *nfsd;
 	struct rpcrdma_request *req;
 	const struct mount_call *tcp; /* instead of req */
+	struct export *ex;            /* that the arguments name, or NULL */
+	struct grant may;             /* what the client may do with it */
+	int denied; /* 0, or why it may not come there: negative errno */
 	struct ident id;
 	union nfs_args args;
 	union nfs_res res;
@@ -530,7 +606,9 @@ struct op {
 int op_object(struct op *, const nfs_fh3 *fh, struct object **ret);
 /* It would sleep: NFSD_LATER, and the procedure is run again by a worker. */
 int op_later(struct op *);
-/* The file system of what @op is about; NULL if it names none. */
+/* The export that a call of MNT names; NULL if there is none. */
+struct export *mount_export(struct op *);
+/* The file system that MNT has to look into; NULL if none. */
 struct filesystem *mount_fs(struct op *);
 /* A procedure's whole way, up to the answer. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);

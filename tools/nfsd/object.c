@@ -145,11 +145,14 @@ static void insert(struct object_cache *c, struct object *o)
 	c->n++;
 }
 
+/* One of an export that went away is not found: a file system that was mounted there
+ * since may use the same handles. */
 static struct object *find(struct object_cache *c, const void *data, size_t len)
 {
 	struct object *o = c->buckets[bucket_of(data, len)];
 
-	while (o && (o->fh.len != len || memcmp(o->fh.octets, data, len)))
+	while (o &&
+	       (!o->ex->live || o->fh.len != len || memcmp(o->fh.octets, data, len)))
 		o = o->hash_next;
 	return o;
 }

@@ -223,6 +223,7 @@ static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
 	op->nfsd = d;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
 	op->sync_failures = atomic_load(&d->sync_failures);
+	op->may = d->defaults;
 }
 
 static bool is_mount(const struct op *op)
@@ -241,29 +242,43 @@ static const nfs_fh3 *mounted(const struct op *op)
 	return NULL;
 }
 
-/* Who asks, and whether in a way that will do.  0, or an auth_stat; @ret_weak is one if
- * it will do for an export's root only. */
-static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred,
-                         uint32_t *ret_weak)
+/* Which export the arguments name, and what the peer may do with it.  MOUNT is asked
+ * for a path, each procedure of NFS about a handle, which its arguments begin with. */
+static void find_access(struct op *op)
 {
-	const struct nfsd *d = op->nfsd;
+	const nfs_fh3 *fh = &op->args.getattr.object;
+	struct sockaddr_storage peer;
+
+	if (is_mount(op))
+		op->ex = mount_export(op);
+	else if (handle_verify(op->nfsd, fh->data.data_val, fh->data.data_len, &op->ex))
+		op->ex = NULL; /* the procedure will say so */
+	if (!op->ex)
+		return;
+	op->denied = op_peer(op, &peer)
+	                     ? -EACCES
+	                     : access_check(op->nfsd, op->ex, &peer, &op->may);
+	if (op->denied && is_mount(op))
+		access_say_refused(op->ex, &peer);
+}
+
+/* Who asks, and whether in a way that will do.  0, or an auth_stat. */
+static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred, bool decoded)
+{
 	struct rpcrdma_gss_caller caller;
 	bool gss = op->req && !rpcrdma_request_gss(op->req, &caller);
 	uint32_t stat;
 
-	*ret_weak = 0;
 	if (op->type->null)
 		return 0;
 	if (gss)
-		ident_from_caller(&caller, &d->squash, &op->id);
-	stat = gss ? 0 : ident_from_cred(cred, &d->squash, &op->id);
-	if (stat || is_mount(op))
+		ident_from_caller(&caller, &op->may.squash, &op->id);
+	stat = gss ? 0 : ident_from_cred(cred, &op->may.squash, &op->id);
+	if (stat || is_mount(op) || op->denied)
 		return stat;
-	stat = sec_check(&d->flavors, gss ? &caller : NULL);
-	if (!mounted(op))
-		return stat;
-	*ret_weak = stat;
-	return 0;
+	stat = sec_check(&op->may.flavors, gss ? &caller : NULL);
+	return decoded && mounted(op) && export_is_root(op->nfsd, mounted(op)) ? 0
+	                                                                       : stat;
 }
 
 /* Up to the arguments; 0, or the status to answer with and nothing left to free. */
@@ -271,19 +286,16 @@ static int check(struct op *op, const struct rpcrdma_auth *cred,
                  const struct rpcrdma_piece *args, unsigned n_args,
                  uint32_t *ret_auth_stat)
 {
-	uint32_t weak;
+	bool garbage = take_args(op, args, n_args);
 
-	*ret_auth_stat = identify(op, cred, &weak);
+	if (!garbage && op->type->args)
+		find_access(op);
+	*ret_auth_stat = identify(op, cred, !garbage);
+	if (!garbage && *ret_auth_stat)
+		release(op);
 	if (*ret_auth_stat)
 		return RPCRDMA_AUTH_ERROR;
-	if (take_args(op, args, n_args))
-		return RPCRDMA_GARBAGE_ARGS;
-	if (weak && !export_is_root(op->nfsd, mounted(op))) {
-		release(op);
-		*ret_auth_stat = weak;
-		return RPCRDMA_AUTH_ERROR;
-	}
-	return 0;
+	return garbage ? RPCRDMA_GARBAGE_ARGS : 0;
 }
 
 /* ---- Where it runs ----------------------------------------------------------------
@@ -303,17 +315,11 @@ int op_object(struct op *op, const nfs_fh3 *fh, struct object **ret)
 	return *ret ? 0 : op_later(op);
 }
 
-/* The arguments of each procedure of NFS begin with a handle. */
 static struct filesystem *file_system(struct op *op)
 {
-	const nfs_fh3 *fh = &op->args.getattr.object;
-	struct export *ex;
-
 	if (is_mount(op))
 		return mount_fs(op);
-	return handle_verify(op->nfsd, fh->data.data_val, fh->data.data_len, &ex)
-	               ? NULL
-	               : ex->fs;
+	return op->ex ? op->ex->fs : NULL;
 }
 
 /* The octets that it holds until it is answered. */
@@ -400,6 +406,11 @@ static void begin(struct op *op, uint64_t bytes)
 	struct nfsd *d = op->nfsd;
 	struct filesystem *fs = op->type->args ? file_system(op) : NULL;
 
+	if (op->denied && !is_mount(op)) {
+		fail(op, nfs_stat(op->denied));
+		finish(op);
+		return;
+	}
 	if (!fs) {
 		op->type->run(op);
 		finish(op);
@@ -526,9 +537,12 @@ static bool run_elsewhere(struct op *op, struct filesystem *fs)
 		return false;
 	op->res = w->op.res;
 	op->made = w->op.made;
-	if (!op->res.status) /* the handle lies in what goes now */
+	if (!op->res.status) { /* what results point at lies in what goes now */
 		op->res.mnt.mountres3_u.mountinfo.fhandle.fhandle3_val =
 		        (char *)op->made.octets;
+		op->res.mnt.mountres3_u.mountinfo.auth_flavors.auth_flavors_val =
+		        op->may.flavors.list;
+	}
 	free_waited(w);
 	return true;
 }

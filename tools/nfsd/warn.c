@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of standard error about storage that fails, whatever the options: each names
- * the file or the export and the reason.  A broken disk fails a thousand times a
- * second, so each kind has one line a second; the lines left out are counted, and the
- * number is printed when the second is over.
+ * Lines of standard error about storage that fails, and clients that are refused,
+ * whatever the options: each names the file or the export and the reason.  A broken
+ * disk fails a thousand times a second, so each kind has one line a second; the lines
+ * left out are counted, and the number is printed when the second is over.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -19,6 +19,7 @@ static struct {
 } kinds[WARN_KINDS] = {
         [WARN_LOST] = {.name = "of data that did not reach storage"},
         [WARN_FILES] = {.name = "of descriptors that ran out"},
+        [WARN_REFUSED] = {.name = "of clients that were refused"},
         [WARN_IDENTITY] = {.name = "of identities that could not be taken"},
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of kinds */

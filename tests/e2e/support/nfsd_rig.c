@@ -159,13 +159,23 @@ static void mount_exp(struct rig *r)
 	NFS3_FREE(mountres3, &res);
 }
 
+static void dial(struct rig *r)
+{
+	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+
+	assert_int_equal(rpcrdma_engine_new(NULL, &r->engine), 0);
+	o.no_reconnect = true;
+	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, &o, NULL,
+	                                 NULL, &r->conn),
+	                 0);
+}
+
 void rig_start(struct rig *r, ...)
 {
 	char export[128];
 	const char *argv[MAX_ARGS] = {RPCRDMA_TOOL,  "nfsd",     "--export",
 	                              export,        "--listen", "127.0.0.1:0",
 	                              "--state-dir", r->state};
-	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	int n = 8, out[2];
 	va_list ap;
 
@@ -185,11 +195,7 @@ void rig_start(struct rig *r, ...)
 	close(out[1]);
 	read_line(r, out[0]);
 	close(out[0]);
-	assert_int_equal(rpcrdma_engine_new(NULL, &r->engine), 0);
-	o.no_reconnect = true;
-	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, &o, NULL,
-	                                 NULL, &r->conn),
-	                 0);
+	dial(r);
 	mount_exp(r);
 }
 
@@ -201,6 +207,12 @@ static void hang_up(struct rig *r)
 	rpcrdma_engine_free(r->engine);
 	r->conn = NULL;
 	r->engine = NULL;
+}
+
+void rig_again(struct rig *r)
+{
+	hang_up(r);
+	dial(r);
 }
 
 void rig_stop(struct rig *r)

@@ -53,6 +53,8 @@ void rig_init(struct rig *);
 /* Starts the server with these further arguments (NULL ends), connects, and
  * mounts "/exp" unless the mount is refused (root.data_len 0). */
 void rig_start(struct rig *, ...);
+/* Connects anew. */
+void rig_again(struct rig *);
 /* SIGTERM; expects exit code 0. */
 void rig_stop(struct rig *);
 /* SIGKILL: nothing is tidied up. */

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma nfsd --allow and --exports: which client may mount and use an export, from
+ * addresses of the loopback network.  connect(2) is wrapped: it binds to @source first.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "support/nfsd_rig.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct rig r;
+static const char *source = "127.0.0.1";
+static uint16_t source_port;
+static char file[128], other[128]; /* the list, and a directory for it */
+
+int __real_connect(int fd, const struct sockaddr *to, socklen_t len);
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len);
+
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+	struct sockaddr_in from = {.sin_family = AF_INET,
+	                           .sin_port = htons(source_port)};
+
+	if (to->sa_family != AF_INET ||
+	    inet_pton(AF_INET, source, &from.sin_addr) != 1 ||
+	    bind(fd, (struct sockaddr *)&from, sizeof(from)))
+		abort();
+	return __real_connect(fd, to, len);
+}
+
+static int init(void **state)
+{
+	(void)state;
+	rig_init(&r);
+	snprintf(file, sizeof(file), "%s/exports", r.dir);
+	snprintf(other, sizeof(other), "%s/other", r.dir);
+	assert_int_equal(mkdir(other, 0755), 0);
+	assert_int_equal(chown(other, r.uid, r.gid), 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	if (r.pid)
+		rig_kill(&r);
+	source = "127.0.0.1";
+	source_port = 0;
+	r.uid = geteuid() ? geteuid() : 1000;
+	unlink(r.err);
+	return 0;
+}
+
+static int fini(void **state)
+{
+	(void)state;
+	rig_fini(&r);
+	return 0;
+}
+
+/* From now on the client has this address, on a new connection. */
+static void come_from(const char *address)
+{
+	source = address;
+	rig_again(&r);
+}
+
+static mountstat3 mount_of(const char *path, nfs_fh3 *ret)
+{
+	dirpath p = (char *)(uintptr_t)path;
+	mountstat3 status;
+	mountres3 res;
+
+	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
+	         XDR_OF(mountres3), &res, sizeof(res));
+	assert_int_equal(r.status, RPCRDMA_OK);
+	status = res.fhs_status;
+	if (status == MNT3_OK && ret)
+		*ret = rig_fh(&r, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
+		              res.mountres3_u.mountinfo.fhandle.fhandle3_len);
+	NFS3_FREE(mountres3, &res);
+	return status;
+}
+
+/* ---- Text on standard error ------------------------------------------------------ */
+
+static bool has_said(const char *text)
+{
+	static char buf[65536];
+	int fd = open(r.err, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, sizeof(buf) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	return strstr(buf, text);
+}
+
+static void wait_until_said(const char *text)
+{
+	for (int i = 0; i < 3000; i++) {
+		if (has_said(text))
+			return;
+		usleep(10000);
+	}
+	fail_msg("the server did not say '%s'", text);
+}
+
+static void write_list(const char *text)
+{
+	FILE *f = fopen(file, "w");
+
+	assert_non_null(f);
+	fprintf(f, "# the list\n%s", text);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* SIGHUP; waits for @text. */
+static void reload(const char *list, const char *text)
+{
+	write_list(list);
+	assert_int_equal(truncate(r.err, 0), 0);
+	assert_int_equal(kill(r.pid, SIGHUP), 0);
+	wait_until_said(text);
+}
+
+/* ---- Who may mount ------------------------------------------------------------------
+ */
+
+static void a_client_is_let_in_by_its_address(void **state)
+{
+	nfs_fh3 root;
+
+	(void)state;
+	rig_start(&r, "--allow", "127.0.0.2", "--allow", "127.0.1.0/24", NULL);
+	assert_int_equal(r.root.data.data_len, 0); /* 127.0.0.1 was refused */
+	assert_int_equal(mount_of("/exp", NULL), MNT3ERR_ACCES);
+	wait_until_said("127.0.0.1 may not mount /exp: Permission denied");
+	assert_int_equal(mount_of("/none", NULL), MNT3ERR_NOENT);
+	come_from("127.0.0.2");
+	assert_int_equal(mount_of("/exp", &root), MNT3_OK);
+	assert_int_equal(rig_create(&r, root, "by-2", NULL), NFS3_OK);
+	come_from("127.0.0.3");
+	assert_int_equal(mount_of("/exp", NULL), MNT3ERR_ACCES);
+	come_from("127.0.1.3");
+	assert_int_equal(mount_of("/exp", &root), MNT3_OK);
+	rig_stop(&r);
+}
+
+static void nothing_beneath_is_shown_either(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(rig_path(&r, "sub"), 0755), 0);
+	rig_start(&r, "--allow", "127.0.0.2", NULL);
+	assert_int_equal(mount_of("/exp/sub", NULL), MNT3ERR_ACCES);
+	assert_int_equal(mount_of("/exp/none", NULL), MNT3ERR_ACCES);
+	come_from("127.0.0.2");
+	assert_int_equal(mount_of("/exp/sub", NULL), MNT3_OK);
+	assert_int_equal(mount_of("/exp/none", NULL), MNT3ERR_NOENT);
+	rig_stop(&r);
+}
+
+/* Handles are of no use to whom they were not given. */
+static void a_handle_lets_nobody_in(void **state)
+{
+	nfs_fh3 root, f;
+	RENAME3args rename;
+	RENAME3res rename_res;
+	LINK3args link;
+	LINK3res link_res;
+	FSINFO3args fsinfo;
+	FSINFO3res fsinfo_res;
+	ACCESS3args access;
+	ACCESS3res access_res;
+	char buf[16];
+
+	(void)state;
+	source = "127.0.0.2";
+	rig_start(&r, "--allow", "127.0.0.2", NULL);
+	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	assert_int_equal(rig_create(&r, root, "f", &f), NFS3_OK);
+	assert_int_equal(rig_write(&r, f, 0, "abc", 3, FILE_SYNC, NULL), NFS3_OK);
+	come_from("127.0.0.1");
+	assert_int_equal(rig_getattr(&r, root, NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_lookup(&r, root, "f", NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_create(&r, root, "g", NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_write(&r, f, 0, "x", 1, FILE_SYNC, NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_read(&r, f, 0, buf, 3, false, NULL), -NFS3ERR_ACCES);
+	assert_int_equal(rig_read(&r, f, 0, buf, 3, true, NULL), -NFS3ERR_ACCES);
+	fsinfo.fsroot = root;
+	assert_int_equal(NFS(&r, FSINFO, &fsinfo, &fsinfo_res), NFS3ERR_ACCES);
+	access.object = root;
+	access.access = 1;
+	assert_int_equal(NFS(&r, ACCESS, &access, &access_res), NFS3ERR_ACCES);
+	rename = (RENAME3args){rig_in(root, "f"), rig_in(root, "g")};
+	assert_int_equal(NFS(&r, RENAME, &rename, &rename_res), NFS3ERR_ACCES);
+	link = (LINK3args){f, rig_in(root, "g")};
+	assert_int_equal(NFS(&r, LINK, &link, &link_res), NFS3ERR_ACCES);
+	come_from("127.0.0.2");
+	assert_int_equal(rig_read(&r, f, 0, buf, 3, false, NULL), 3);
+	assert_memory_equal(buf, "abc", 3);
+	rig_stop(&r);
+}
+
+static void a_client_that_may_only_read_changes_nothing(void **state)
+{
+	ACCESS3args access = {.access = 0x3f};
+	ACCESS3res res;
+
+	(void)state;
+	rig_start(&r, "--allow", "*(rw)", "--allow", "127.0.0.2(ro)", NULL);
+	access.object = r.root;
+	assert_int_equal(NFS(&r, ACCESS, &access, &res), NFS3_OK);
+	assert_int_equal(res.ACCESS3res_u.resok.access & ACCESS3_MODIFY,
+	                 ACCESS3_MODIFY);
+	assert_int_equal(rig_create(&r, r.root, "by-1", NULL), NFS3_OK);
+	come_from("127.0.0.2");
+	assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+	assert_int_equal(NFS(&r, ACCESS, &access, &res), NFS3_OK);
+	assert_int_equal(res.ACCESS3res_u.resok.access & ACCESS3_MODIFY, 0);
+	assert_int_equal(rig_create(&r, r.root, "by-2", NULL), NFS3ERR_ROFS);
+	rig_stop(&r);
+	source = "127.0.0.1";
+	rig_start(&r, "--allow", "*(rw)", "--read-only", NULL);
+	assert_int_equal(rig_create(&r, r.root, "by-1-again", NULL), NFS3ERR_ROFS);
+	rig_stop(&r);
+}
+
+static uid_t owner_of_new(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(rig_create(&r, r.root, name, NULL), NFS3_OK);
+	assert_int_equal(stat(rig_path(&r, name), &st), 0);
+	return st.st_uid;
+}
+
+static void squashing_is_the_clients_own(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip(); /* all are the server itself */
+	assert_int_equal(chmod(r.exp, 0777), 0);
+	rig_start(&r, "--anonuid", "5", "--allow", "127.0.0.0/8", "--allow",
+	          "127.0.0.2(all_squash,anonuid=7)", "--allow",
+	          "127.0.0.3(no_root_squash)", NULL);
+	assert_int_equal(owner_of_new("user-1"), 1000);
+	r.uid = 0;
+	assert_int_equal(owner_of_new("root-1"), 5);
+	come_from("127.0.0.3");
+	assert_int_equal(owner_of_new("root-3"), 0);
+	r.uid = 1000;
+	come_from("127.0.0.2");
+	assert_int_equal(owner_of_new("user-2"), 7);
+	rig_stop(&r);
+	assert_int_equal(chmod(r.exp, 0755), 0);
+}
+
+static void secure_asks_for_a_port_of_root(void **state)
+{
+	(void)state;
+	rig_start(&r, "--allow", "127.0.0.2(secure)", "--allow", "*(insecure)", NULL);
+	assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+	come_from("127.0.0.2");
+	assert_int_equal(mount_of("/exp", NULL), MNT3ERR_ACCES);
+	if (!geteuid()) {
+		source_port = (uint16_t)(700 + getpid() % 300);
+		rig_again(&r);
+		assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+	}
+	rig_stop(&r);
+}
+
+/* ---- showmount -e
+ * --------------------------------------------------------------------- */
+
+static uint32_t word_at(size_t *at)
+{
+	uint32_t v;
+
+	assert_true(*at + 4 <= r.len);
+	memcpy(&v, r.results + *at, 4);
+	*at += 4;
+	return ntohl(v);
+}
+
+/* "/exp:a,b /f:*", of the results of EXPORT. */
+static const char *listed(void)
+{
+	static char buf[1024];
+	size_t at = 0, n = 0;
+	uint32_t len;
+
+	buf[0] = 0;
+	rig_call_raw(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_EXPORT, NULL, 0);
+	assert_int_equal(r.status, RPCRDMA_OK);
+	while (word_at(&at)) {
+		len = word_at(&at);
+		n += (size_t)snprintf(buf + n, sizeof(buf) - n, "%s%.*s", n ? " " : "",
+		                      (int)len, r.results + at);
+		at += (len + 3) / 4 * 4;
+		for (char sep = ':'; word_at(&at); sep = ',') {
+			len = word_at(&at);
+			n += (size_t)snprintf(buf + n, sizeof(buf) - n, "%c%.*s", sep,
+			                      (int)len, r.results + at);
+			at += (len + 3) / 4 * 4;
+		}
+	}
+	return buf;
+}
+
+static void the_list_names_each_exports_clients(void **state)
+{
+	char list[256];
+
+	(void)state;
+	rig_start(&r, NULL);
+	assert_string_equal(listed(), "/exp"); /* no group: everybody */
+	rig_stop(&r);
+	snprintf(list, sizeof(list), "%s:/f *(rw) 127.0.0.2\n", other);
+	write_list(list);
+	rig_start(&r, "--allow", "127.0.0.0/8(rw)", "--exports", file, NULL);
+	assert_string_equal(listed(), "/exp:127.0.0.0/8 /f:*,127.0.0.2");
+	rig_stop(&r);
+}
+
+/* ---- Files
+ * ------------------------------------------------------------------------------ */
+
+static const char *line(const char *clients)
+{
+	static char buf[512];
+
+	snprintf(buf, sizeof(buf), "%s:/f %s\n", other, clients);
+	return buf;
+}
+
+/* exports(5): who does not say rw may read. */
+static void a_file_grants_reading_unless_it_says_more(void **state)
+{
+	nfs_fh3 f;
+
+	(void)state;
+	write_list(line("127.0.0.1 127.0.0.2(rw)"));
+	rig_start(&r, "--exports", file, NULL);
+	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(rig_create(&r, f, "1", NULL), NFS3ERR_ROFS);
+	assert_int_equal(rig_create(&r, r.root, "cli", NULL), NFS3_OK);
+	come_from("127.0.0.2");
+	assert_int_equal(rig_create(&r, f, "2", NULL), NFS3_OK);
+	come_from("127.0.0.3");
+	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
+	assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+	rig_stop(&r);
+}
+
+static void a_broken_or_missing_file_starts_nothing(void **state)
+{
+	(void)state;
+	write_list(line("127.0.0.1(bogus)"));
+	assert_int_equal(rig_tool("nfsd", "--exports", file, "--listen", "127.0.0.1:0",
+	                          "--state-dir", r.state, NULL),
+	                 1);
+	assert_int_equal(rig_tool("nfsd", "--exports", "/no/such", "--listen",
+	                          "127.0.0.1:0", NULL),
+	                 1);
+	write_list("/no/such *\n");
+	assert_int_equal(rig_tool("nfsd", "--exports", file, "--listen", "127.0.0.1:0",
+	                          "--state-dir", r.state, NULL),
+	                 1);
+	write_list(line("127.0.0.1"));
+	assert_int_equal(rig_tool("nfsd", "--exports", file, "--allow", "*", "--listen",
+	                          "127.0.0.1:0", NULL),
+	                 2);
+	assert_int_equal(rig_tool("nfsd", "--export", r.exp, "--allow", "*(bogus)",
+	                          "--listen", "127.0.0.1:0", NULL),
+	                 2);
+}
+
+static void an_unknown_host_is_told_and_matches_nobody(void **state)
+{
+	(void)state;
+	write_list(line("no-such-host.invalid(rw) 127.0.0.2"));
+	rig_start(&r, "--exports", file, NULL);
+	wait_until_said("exports:2: client 'no-such-host.invalid' matches nobody");
+	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
+	rig_stop(&r);
+}
+
+static void sighup_loads_the_file_again(void **state)
+{
+	nfs_fh3 f, root = {.data = {0, NULL}};
+
+	(void)state;
+	write_list(line("127.0.0.1"));
+	rig_start(&r, "--exports", file, NULL);
+	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(rig_create(&r, f, "a", NULL), NFS3ERR_ROFS);
+	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
+	/* The same connection, handles and all. */
+	reload(line("127.0.0.1(rw)"), "was loaded");
+	assert_int_equal(rig_create(&r, f, "a", NULL), NFS3_OK);
+	reload(line("127.0.0.2(rw)"), "was loaded");
+	assert_int_equal(rig_create(&r, f, "b", NULL), NFS3ERR_ACCES);
+	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_ACCES);
+	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
+	/* What the command line exports is not the file's. */
+	assert_int_equal(rig_getattr(&r, root, NULL), NFS3_OK);
+	rig_stop(&r);
+}
+
+static void an_export_that_goes_leaves_stale_handles_until_it_is_back(void **state)
+{
+	nfs_fh3 f, g;
+
+	(void)state;
+	write_list(line("*(rw)"));
+	rig_start(&r, "--exports", file, NULL);
+	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(rig_create(&r, f, "kept", &g), NFS3_OK);
+	reload("", "was loaded");
+	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_STALE);
+	assert_int_equal(rig_getattr(&r, g, NULL), NFS3ERR_STALE);
+	assert_int_equal(rig_write(&r, g, 0, "x", 1, FILE_SYNC, NULL), NFS3ERR_STALE);
+	assert_int_equal(mount_of("/f", NULL), MNT3ERR_NOENT);
+	assert_string_equal(listed(), "/exp");
+	reload(line("*"), "was loaded");
+	assert_int_equal(rig_getattr(&r, g, NULL), NFS3_OK);
+	assert_string_equal(listed(), "/exp /f:*");
+	rig_stop(&r);
+}
+
+static void a_broken_file_leaves_the_old_lists_in_force(void **state)
+{
+	static const struct {
+		const char *clients, *why;
+	} t[] = {
+	        {"127.0.0.1(rw) 127.0.0.3(bogus)", "exports:2: unknown option 'bogus'"},
+	        {"127.0.0.1(rw)\n/no/such *", "exports:3: cannot export /no/such"},
+	        {"127.0.0.1(rw)\n/tmp:/f *", "exports:3: two exports are called /f"},
+	        {"127.0.0.1(rw)\n/tmp:/exp *",
+	         "exports:3: two exports are called /exp"},
+	        {"127.0.0.1(rw,sec=krb5)", "exports:2: '127.0.0.1' wants Kerberos"},
+	        {"127.0.0.1(rw) \"", "exports:2: a quote"},
+	};
+	nfs_fh3 f;
+
+	(void)state;
+	write_list(line("127.0.0.1"));
+	rig_start(&r, "--exports", file, NULL);
+	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		reload(line(t[i].clients),
+		       "was not loaded: clients are served as before");
+		if (!has_said(t[i].why))
+			fail_msg("it did not say '%s'", t[i].why);
+		assert_int_equal(rig_create(&r, f, "a", NULL), NFS3ERR_ROFS);
+		assert_string_equal(listed(), "/exp /f:127.0.0.1");
+	}
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(truncate(r.err, 0), 0);
+	assert_int_equal(kill(r.pid, SIGHUP), 0);
+	wait_until_said("was not loaded");
+	assert_int_equal(mount_of("/f", NULL), MNT3_OK);
+	reload(line("127.0.0.1(rw)"), "was loaded");
+	assert_int_equal(rig_create(&r, f, "b", NULL), NFS3_OK);
+	rig_stop(&r);
+}
+
+/* Each load costs nothing that stays. */
+static void it_can_be_loaded_for_ever(void **state)
+{
+	char list[2][256];
+	nfs_fh3 f;
+
+	(void)state;
+	snprintf(list[0], sizeof(list[0]), "%s:/f *\n", other);
+	snprintf(list[1], sizeof(list[1]), "%s:/f *\n%s:/g *(rw)\n", other, r.dir);
+	write_list(list[0]);
+	rig_start(&r, "--exports", file, NULL);
+	for (int i = 1; i < 300; i++)
+		reload(list[i % 2], "was loaded");
+	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(mount_of("/g", NULL), MNT3_OK);
+	rig_stop(&r);
+}
+
+/* Without a file to load it is the end of a terminal. */
+static void sighup_ends_a_server_without_file(void **state)
+{
+	int status;
+
+	(void)state;
+	rig_start(&r, NULL);
+	assert_int_equal(kill(r.pid, SIGHUP), 0);
+	assert_int_equal(waitpid(r.pid, &status, 0), r.pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	r.pid = fork(); /* for the rig's end */
+	if (!r.pid)
+		for (;;)
+			pause();
+	rig_kill(&r);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_teardown(f, end)
+	const struct CMUnitTest tests[] = {
+	        T(a_client_is_let_in_by_its_address),
+	        T(nothing_beneath_is_shown_either),
+	        T(a_handle_lets_nobody_in),
+	        T(a_client_that_may_only_read_changes_nothing),
+	        T(squashing_is_the_clients_own),
+	        T(secure_asks_for_a_port_of_root),
+	        T(the_list_names_each_exports_clients),
+	        T(a_file_grants_reading_unless_it_says_more),
+	        T(a_broken_or_missing_file_starts_nothing),
+	        T(an_unknown_host_is_told_and_matches_nobody),
+	        T(sighup_loads_the_file_again),
+	        T(an_export_that_goes_leaves_stale_handles_until_it_is_back),
+	        T(a_broken_file_leaves_the_old_lists_in_force),
+	        T(it_can_be_loaded_for_ever),
+	        T(sighup_ends_a_server_without_file),
+	};
+
+	return cmocka_run_group_tests(tests, init, fini);
+}

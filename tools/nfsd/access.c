@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a peer may do with an export.  The list of clients is searched once for each
+ * pair of address and export; the answer is remembered in a table that a new list makes
+ * void. Any thread may ask: the engine's, that of MOUNT over TCP, a worker.  The one
+ * that loads a file puts lists in place, all of them at once.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+
+void access_init(struct access *a)
+{
+	pthread_mutex_init(&a->lock, NULL);
+	a->generation = 1; /* slots are of none */
+}
+
+void access_fini(struct access *a)
+{
+	pthread_mutex_destroy(&a->lock);
+}
+
+static struct access_slot *slot_of(struct nfsd *d, const struct export *ex,
+                                   const struct in6_addr *addr)
+{
+	struct {
+		struct in6_addr addr;
+		uint64_t export;
+	} key = {*addr, ex->fsid};
+
+	return &d->access.slots[siphash(&d->key, &key, sizeof(key)) % ACCESS_SLOTS];
+}
+
+/* By the lock. */
+static void look_up(struct nfsd *d, const struct export *ex,
+                    const struct sockaddr_storage *peer, struct access_slot *s)
+{
+	const struct grant *g =
+	        ex->clients ? clients_find(ex->clients, peer) : &d->defaults;
+
+	s->granted = g != NULL;
+	if (g)
+		s->grant = *g;
+	if (d->read_only)
+		s->grant.read_only = true;
+}
+
+int access_check(struct nfsd *d, const struct export *ex,
+                 const struct sockaddr_storage *peer, struct grant *ret)
+{
+	struct access_slot *s;
+	struct in6_addr addr;
+	unsigned port;
+	bool low, granted;
+
+	if (!clients_peer(peer, &addr, &port))
+		return -EACCES;
+	low = port < IPPORT_RESERVED;
+	pthread_mutex_lock(&d->access.lock);
+	s = slot_of(d, ex, &addr);
+	if (s->generation != d->access.generation || s->ex != ex || s->low != low ||
+	    memcmp(&s->addr, &addr, sizeof(addr)) != 0) {
+		s->generation = d->access.generation;
+		s->ex = ex;
+		s->addr = addr;
+		s->low = low;
+		look_up(d, ex, peer, s);
+	}
+	granted = s->granted;
+	if (granted)
+		*ret = s->grant;
+	pthread_mutex_unlock(&d->access.lock);
+	return granted ? 0 : -EACCES;
+}
+
+void access_say_refused(const struct export *ex, const struct sockaddr_storage *peer)
+{
+	char host[NI_MAXHOST] = "a client without address", what[NI_MAXHOST + 128];
+
+	(void)getnameinfo((const struct sockaddr *)peer, sizeof(*peer), host,
+	                  sizeof(host), NULL, 0, NI_NUMERICHOST);
+	snprintf(what, sizeof(what), "%s may not mount %.64s", host, ex->name);
+	warn_about(WARN_REFUSED, -1, what, -EACCES);
+}

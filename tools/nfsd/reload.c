@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIGHUP: a thread of its own waits for it, reads the file of exports, and puts its
+ * contents in place, all or nothing.  Names are looked up and directories opened, which
+ * may take long; the server serves by the old lists meanwhile.
+ */
+#include "nfsd.h"
+#include "tool.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+int exports_take(struct nfsd *d, const char *file, struct exports *ret)
+{
+	struct grant g = d->defaults;
+	char why[EXPORTS_WHY];
+	int e;
+
+	g.read_only = true; /* unless it says rw: exports(5) */
+	e = exports_read(file, &g, ret, why);
+	if (e)
+		tool_error("%s", why);
+	else if (!ret->n)
+		tool_error("%s exports nothing", file);
+	return e;
+}
+
+static void hups(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGHUP);
+}
+
+void reload_hold(void)
+{
+	sigset_t set;
+
+	hups(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGHUP,
+	             SIG_DFL); /* nohup(1) had it ignored, then none would come */
+}
+
+static void load(struct reload *r)
+{
+	struct exports l;
+	int e = exports_take(r->nfsd, r->file, &l);
+
+	if (!e)
+		e = export_load(r->nfsd, r->file, &l);
+	exports_free(&l);
+	if (e)
+		tool_error("%s was not loaded: clients are served as before", r->file);
+	else
+		fprintf(stderr, "rpcrdma nfsd: %s was loaded\n", r->file);
+}
+
+static void *wait_for_hups(void *arg)
+{
+	struct reload *r = arg;
+	sigset_t set;
+	int sig;
+
+	hups(&set);
+	while (!sigwait(&set, &sig) && !r->stop)
+		load(r);
+	return NULL;
+}
+
+int reload_start(struct reload *r)
+{
+	int e = -pthread_create(&r->thread, NULL, wait_for_hups, r);
+
+	r->runs = !e;
+	return e;
+}
+
+void reload_stop(struct reload *r)
+{
+	if (!r->runs)
+		return;
+	r->stop = true;
+	pthread_kill(r->thread, SIGHUP);
+	pthread_join(r->thread, NULL);
+	r->runs = false;
+}
