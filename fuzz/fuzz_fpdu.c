@@ -288,7 +288,8 @@ static bool open_ep(struct world *w)
 {
 	struct sockaddr_in sa = {.sin_family = AF_INET};
 	struct rr_prov_config c = {
-	        .options = w->mode & NO_CRC ? "rev=1,p2p=0,crc=0" : "rev=1,p2p=0",
+	        .options = w->mode & NO_CRC ? "rev=1,p2p=0,ord1=64,crc=0"
+	                                    : "rev=1,p2p=0,ord1=64",
 	};
 	struct sockaddr_storage bound;
 	struct rr_prov_listener *l;

@@ -67,8 +67,8 @@ out)
 	initiate ird=0 no-read "ird 0 ord 64 crc 1 markers 0 enhanced 1"
 	initiate p2p=1,ird=0 no-read "ird 0 ord 64 crc 1 markers 0 enhanced 1"
 	# Revision 1 agrees on no depths, so siw has none
-	initiate rev=1 no-read "ird 64 ord 64 crc 1 markers 0 enhanced 0"
-	initiate rev=1,crc=0 no-read "ird 64 ord 64 crc 0 markers 0 enhanced 0"
+	initiate rev=1 no-read "ird 64 ord 1 crc 1 markers 0 enhanced 0"
+	initiate rev=1,crc=0 no-read "ird 64 ord 1 crc 0 markers 0 enhanced 0"
 	guest_kill server
 	server mpa_crc_required=1 # does not keep siw from answering in kind
 	initiate crc=1 pings "ird 64 ord 64 crc 1 markers 0 enhanced 1"

@@ -74,7 +74,8 @@ static void all_regions_and_a_read(void **state)
 	flush(&c);
 	for (uint64_t i = 0; i < 200; i++)
 		expect_wc(&c, &s, RR_WC_READ, i, 0);
-	assert_int_equal(rr_iw_of(c.ep)->stags.live, RR_STAGS_MAX); /* no sink is left */
+	assert_int_equal(rr_iw_of(c.ep)->stags.live,
+	                 RR_STAGS_MAX); /* no sink is left */
 	pair_close(&c, &s);
 }
 
@@ -194,7 +195,7 @@ static void a_read_framed_and_unsent(void **state)
 	unsigned n = 0, wrote = 0, seen[3] = {0};
 	struct rr_wc *wc;
 
-	raw_enter(&r, "ord=2");
+	raw_enter(&r, "ord1=2");
 	do /* until no more goes out */
 		assert_int_equal(OPS->post_write(r.e.ep, &g, 1, 1, 1, 1000 + n++), 0);
 	while (OPS->flush(r.e.ep, now()) == 0);
@@ -228,7 +229,7 @@ static void reads_leave_room_for_their_ends(void **state)
 	unsigned reads = 0, recvs = 0;
 	struct rr_wc *wc;
 
-	raw_enter(&r, NULL);
+	raw_enter(&r, "ord1=64");
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(OPS->post_read(r.e.ep, &g, 7, 8, i), 0);
 	flush(&r.e);
@@ -241,6 +242,38 @@ static void reads_leave_room_for_their_ends(void **state)
 	}
 	assert_int_equal(reads, 64);
 	assert_int_equal(recvs, 120);
+	raw_fini(&r);
+}
+
+/* A client of revision 1 has not said how many Reads it holds: the next one goes out
+ * when the one before is answered. */
+static void a_peer_that_says_nothing_is_read_from_once_at_a_time(void **state)
+{
+	static uint8_t sink[8];
+	struct rr_sge g = {sink, sizeof(sink), 0};
+	static struct bytes o;
+	static struct raw r;
+	size_t len;
+
+	raw_enter(&r, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(OPS->post_read(r.e.ep, &g, 7, 8, i), 0);
+	flush(&r.e);
+	for (unsigned i = 0; i < 3; i++) {
+		const uint8_t *p = raw_ulpdu(&r, &len);
+
+		assert_int_equal(get_be(p, 2), 0x4141);
+		assert_int_equal(rr_iw_of(r.e.ep)->reads.count, 1);
+		o.n = 0;
+		add_tagged(&o, 0xc142, (uint32_t)get_be(p + 18, 4), get_be(p + 22, 8),
+		           "answer!", 8);
+		raw_step(&r, 5);
+		raw_hear(&r);
+		assert_int_equal(r.in.n, r.used);
+		raw_say(&r, o.b, o.n);
+		expect_wc(&r.e, NULL, RR_WC_READ, i, 0);
+	}
+	raw_close(&r);
 	raw_fini(&r);
 }
 
@@ -395,8 +428,8 @@ static void no_response_within_a_message(void **state)
 	size_t len;
 
 	raw_enter(&r, NULL);
-	assert_int_equal(OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg),
-	                 0);
+	assert_int_equal(
+	        OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg), 0);
 	start_write(&r, mem, 8 * MIB);
 	o.n = 0;
 	ul_read(&u, 1, 0xabcd, 77, 64, reg.handle, reg.offset);
@@ -475,7 +508,8 @@ static void the_end_waits_for_what_waits(void **state)
 /* Own messages and answers take turns. */
 static void neither_side_starves(void **state)
 {
-	static const uint16_t order[] = {0x4143, 0xc142, 0x4143, 0xc142, 0x4143, 0x4143};
+	static const uint16_t order[] = {0x4143, 0xc142, 0x4143,
+	                                 0xc142, 0x4143, 0x4143};
 	static uint8_t mem[64];
 	struct rr_sge g = {mem, 8, 0};
 	static struct raw r;
@@ -484,8 +518,8 @@ static void neither_side_starves(void **state)
 	size_t len;
 
 	raw_enter(&r, NULL);
-	assert_int_equal(OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg),
-	                 0);
+	assert_int_equal(
+	        OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg), 0);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, i), 0);
 	o.n = 0;
@@ -601,6 +635,7 @@ int main(void)
 	        cmocka_unit_test(rtr_read_and_full_queue),
 	        cmocka_unit_test(a_read_framed_and_unsent),
 	        cmocka_unit_test(reads_leave_room_for_their_ends),
+	        cmocka_unit_test(a_peer_that_says_nothing_is_read_from_once_at_a_time),
 	        cmocka_unit_test(invalidations_that_nobody_polls),
 	        cmocka_unit_test(a_client_without_rtr_ends_at_once),
 	        cmocka_unit_test(a_full_socket_is_not_quiet),

@@ -195,6 +195,32 @@ static void more_reads_than_ord(void **state)
 	free(src);
 }
 
+/* MPA revision 1 does not say how many Reads a peer holds: one at a time, unless the
+ * user knows better. */
+static void one_read_at_a_time_where_nobody_says_more(void **state)
+{
+	static const struct {
+		const char *client;
+		uint32_t ord[2];
+	} t[] = {{"rev=1", {1, 1}},
+	         {"rev=1,ord1=5", {5, 1}},
+	         {"rev=1,ord1=9,ord=4", {4, 1}},
+	         {"rev=1,ord=0", {0, 1}},
+	         {"ord1=5", {64, 64}}};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
+		struct rr_prov_limits lim;
+		struct end e[2];
+
+		pair_open(&e[0], &e[1], t[i].client, NULL);
+		for (unsigned k = 0; k < 2; k++) {
+			OPS->limits(e[k].ep, &lim);
+			assert_int_equal(lim.max_ord, t[i].ord[k]);
+		}
+		pair_close(&e[0], &e[1]);
+	}
+}
+
 /* Reads of nothing take no octet of the wire, more of them than may be under way, and
  * complete behind what was posted before them. */
 static void empty_reads_stay_here(void **state)
@@ -408,6 +434,7 @@ int main(void)
 	        cmocka_unit_test(small_buffers),
 	        cmocka_unit_test(send_with_invalidate),
 	        cmocka_unit_test(more_reads_than_ord),
+	        cmocka_unit_test(one_read_at_a_time_where_nobody_says_more),
 	        cmocka_unit_test(empty_reads_stay_here),
 	        cmocka_unit_test(no_reads_negotiated),
 	        cmocka_unit_test(full_queues),

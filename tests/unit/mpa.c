@@ -32,6 +32,7 @@ static struct rr_mpa_wish wish(bool crc, uint8_t rev, uint16_t ird, uint16_t ord
 	        .rev = rev,
 	        .ird = ird,
 	        .ord = ord,
+	        .blind_ord = 2,
 	        .p2p = true,
 	};
 }
@@ -164,7 +165,9 @@ static void negotiate(const struct rr_mpa_wish *ci, const struct rr_mpa_wish *si
 	assert_int_equal(sd.send_markers, peer_markers);
 	assert_false(cd.send_markers);
 	if (ci->rev == 1) {
-		assert_int_equal(cd.ord, ci->ord);
+		assert_int_equal(cd.ord, RR_MIN(ci->ord, 2)); /* nobody said */
+		assert_int_equal(sd.ord, RR_MIN(si->ord, 2));
+		assert_int_equal(cd.ird, ci->ird);
 		assert_int_equal(sd.ird, si->ird);
 		return;
 	}
@@ -286,10 +289,10 @@ static void odd_replies(void **state)
 	rep.ord = 5;
 	rep.p2p = true;
 	rep.rtr = RR_RTR_SEND;
-	assert_int_equal(rr_mpa_conclude(&(struct rr_mpa_wish){.rev = 2, .ird = 4,
-	                                                       .p2p = true},
-	                                 &req, &rep, &d),
-	                 -ERANGE);
+	assert_int_equal(
+	        rr_mpa_conclude(&(struct rr_mpa_wish){.rev = 2, .ird = 4, .p2p = true},
+	                        &req, &rep, &d),
+	        -ERANGE);
 }
 
 static void request_revisions(void **state)
@@ -303,22 +306,35 @@ static void request_revisions(void **state)
 	assert_int_equal(rr_mpa_answer(&w, &req, &rep, &d), -EPROTONOSUPPORT);
 	req.rev = 2; /* not enhanced: answered in kind */
 	assert_int_equal(rr_mpa_answer(&w, &req, &rep, &d), 0);
+	assert_int_equal(d.ord, 2);
 	assert_false(rep.enhanced);
 	assert_int_equal(rep.rev, 2);
 }
 
 static void options(void **state)
 {
-	static const char *bad[] = {
-	        "crc",      "crc=",         "crc=2",    "rev=0",     "rev=3",
-	        "fpdu=127", "fpdu=65536",   "ird=1025", "nope=1",    "crc=1 ",
-	        "=1",       "crc=1,,rev=1", "ird=-1",   "markers=1", "ird=99999999999",
-	        "ird=4294967297", "ird=18446744073709551617"};
+	static const char *bad[] = {"crc",
+	                            "crc=",
+	                            "crc=2",
+	                            "rev=0",
+	                            "rev=3",
+	                            "fpdu=127",
+	                            "fpdu=65536",
+	                            "ird=1025",
+	                            "nope=1",
+	                            "crc=1 ",
+	                            "=1",
+	                            "crc=1,,rev=1",
+	                            "ird=-1",
+	                            "markers=1",
+	                            "ird=99999999999",
+	                            "ird=4294967297",
+	                            "ird=18446744073709551617"};
 	struct rr_iwarp_opts o;
 
 	assert_int_equal(rr_iwarp_opts_parse(NULL, &o), 0);
 	assert_true(o.crc == 1 && o.rev == 2 && o.p2p == 0 && o.fpdu == 65535);
-	assert_true(o.ird == 64 && o.ord == 64);
+	assert_true(o.ird == 64 && o.ord == 64 && o.ord1 == 1);
 	assert_int_equal(rr_iwarp_opts_parse("crc=0,ird=1,ord=0,sndbuf=1073741824", &o),
 	                 0);
 	assert_true(o.crc == 0 && o.ird == 1 && o.ord == 0 && o.sndbuf == 1u << 30);

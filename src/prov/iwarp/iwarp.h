@@ -17,6 +17,9 @@
  *               CRC that is split between two TCP segments for a wrong one, so
  *               with CRC let small ones fill segments: 1454 for 1460 octets
  *   ird=N ord=N inbound and outbound RDMA Reads at once, 0..1024 (64)
+ *   ord1=N      outbound RDMA Reads at once to a peer that does not say how many
+ *               it holds, as with MPA revision 1 (1; never more than ord).  More
+ *               than it holds end the connection
  *   sndbuf=N rcvbuf=N  socket buffers in octets, 0: left to the system.  Linux
  *               doubles the number.  131072 sent is best when both ends share a
  *               core (half as much again as the system's own choice) and no

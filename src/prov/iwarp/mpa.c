@@ -115,6 +115,13 @@ void rr_mpa_request(const struct rr_mpa_wish *w, struct rr_mpa_frame *ret)
 		ret->rtr = RR_RTR_WRITE | RR_RTR_READ;
 }
 
+/* Without the enhanced form nobody says how many Reads it holds, and one that is too
+ * many ends the connection.  Who can be read from at all holds one. [RFC 5040 §5.5] */
+static uint16_t blind_ord(const struct rr_mpa_wish *w)
+{
+	return RR_MIN(w->ord, w->blind_ord);
+}
+
 /* The forms of RTR we announce: those without a Send if there is a choice,
  * because an empty Send looks like a message of the layer above. */
 static unsigned answer_rtr(unsigned asked)
@@ -146,7 +153,7 @@ int rr_mpa_answer(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
 	        .send_markers = req->markers,
 	        .enhanced = req->enhanced,
 	        .ird = w->ird,
-	        .ord = w->ord,
+	        .ord = blind_ord(w),
 	};
 
 	if (req->rev < 1 || req->rev > w->rev)
@@ -167,8 +174,7 @@ int rr_mpa_answer(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
 static int conclude_depths(const struct rr_mpa_wish *w, const struct rr_mpa_frame *rep,
                            struct rr_mpa_deal *deal)
 {
-	if (rep->ird != RR_MPA_NO_NEGO)
-		deal->ord = RR_MIN(w->ord, rep->ird);
+	deal->ord = rep->ird == RR_MPA_NO_NEGO ? w->ord : RR_MIN(w->ord, rep->ird);
 	return rep->ord == RR_MPA_NO_NEGO || rep->ord <= deal->ird ? 0 : -ERANGE;
 }
 
@@ -180,7 +186,7 @@ int rr_mpa_conclude(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
 	        .send_markers = rep->markers,
 	        .enhanced = rep->enhanced,
 	        .ird = w->ird,
-	        .ord = w->ord,
+	        .ord = blind_ord(w),
 	};
 	unsigned common;
 	int rc = 0;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 struct rr_iwarp_opts {
-	uint32_t crc, rev, p2p, fpdu, ird, ord, sndbuf, rcvbuf;
+	uint32_t crc, rev, p2p, fpdu, ird, ord, ord1, sndbuf, rcvbuf;
 };
 
 /* @text may be NULL.  -EINVAL: unknown key, bad number, out of range. */

@@ -25,6 +25,7 @@ static struct rr_mpa_wish wish(const struct rr_iw_ep *ep)
 	        .rev = (uint8_t)ep->opts.rev,
 	        .ird = (uint16_t)ep->opts.ird,
 	        .ord = (uint16_t)ep->opts.ord,
+	        .blind_ord = (uint16_t)ep->opts.ord1,
 	};
 }
 
@@ -169,7 +170,7 @@ bool rr_iw_setup_frame(struct rr_iw_ep *ep)
 	if (n < 0) {
 		reject(ep, (int)n, 0,
 		       reply ? "what answers there does not speak iWARP; is "
-		         "the port right?"
+		               "the port right?"
 		             : "the client does not speak MPA");
 		return true;
 	}
