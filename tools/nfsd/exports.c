@@ -223,7 +223,7 @@ static int take_clients(struct parser *p, struct exported *to)
 
 static int take_line(struct parser *p)
 {
-	struct exported *to;
+	struct exported *to = NULL;
 	int e = next_word(p);
 
 	if (e > 0) {
