@@ -84,6 +84,20 @@ static int take_provider(void *to, const char *arg)
 	return -EINVAL;
 }
 
+static int refuse_number(const struct tool_option *o, const char *arg)
+{
+	const char *units = o->kind == TOOL_SIZE ? ", or a size like 64M" : "";
+
+	if (o->high == UINT64_MAX)
+		tool_error("--%s: '%s' is not a number of at least %" PRIu64 "%s",
+		           o->name, arg, o->low, units);
+	else
+		tool_error("--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64
+		           "%s",
+		           o->name, arg, o->low, o->high, units);
+	return -EINVAL;
+}
+
 /* A number of the row's width, in its range. */
 static int take_number(const struct tool_option *o, const char *arg)
 {
@@ -91,11 +105,8 @@ static int take_number(const struct tool_option *o, const char *arg)
 	int r = o->kind == TOOL_SIZE ? tool_parse_size(arg, &v)
 	                             : tool_parse_number(arg, 0, UINT64_MAX, &v);
 
-	if (r || v < o->low || v > o->high) {
-		tool_error("--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64,
-		           o->name, arg, o->low, o->high);
-		return -EINVAL;
-	}
+	if (r || v < o->low || v > o->high)
+		return refuse_number(o, arg);
 	if (o->width == sizeof(uint32_t))
 		*(uint32_t *)o->to = (uint32_t)v;
 	else

@@ -38,7 +38,17 @@ done
 run 2 ping -c 4294967296 localhost && says err "--count"
 run 2 ping --timeout -1 localhost && says err "--timeout"
 run 2 nfsd --export . --threads 65 && says err "--threads"
-run 2 nfsd --export . --memory 3M && says err "--memory"
+run 2 nfsd --export . --memory 3M && says err "--memory: '3M' is not a number of at least 16777216, or a size like 64M"
+run 2 nfsd --export . --memory banana && says err "'banana' is not a number of at least 16777216, or a size like 64M"
+# where it cannot listen, and what it says there where nobody can read it
+run 1 nfsd --export . --state-dir state --listen no-such-host.invalid
+says err "cannot listen on no-such-host.invalid: no address is known for it"
+run 1 nfsd --export . --state-dir state --listen 127.0.0.1:x && says err "no address is known for it (--listen ADDR:PORT"
+run 1 nfsd --export . --state-dir state --listen 127.0.0.1:99999 && says err "the port a number up to 65535"
+"$RPCRDMA" nfsd --export . --state-dir state --listen 127.0.0.1:0 >&- 2>err && fail "it served without standard output"
+[ "$(grep -v 'not root' err)" = "rpcrdma nfsd: standard output: Bad file descriptor" ] || fail "closed: $(cat err)"
+"$RPCRDMA" nfsd --export . --state-dir state --listen 127.0.0.1:0 >/dev/full 2>err && fail "it served a full device"
+[ "$(grep -v 'not root' err)" = "rpcrdma nfsd: standard output: No space left on device" ] || fail "full: $(cat err)"
 run 2 cp --size 2M a nfs://localhost/e/b && says err "--size"
 
 start_server

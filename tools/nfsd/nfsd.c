@@ -464,6 +464,20 @@ static void look_at_memlock(void)
 	        tool_human(r.rlim_cur));
 }
 
+static int not_listening(const char *address, int e)
+{
+	const char *why = tool_provider_words(e);
+
+	if (e == -ENXIO)
+		why = "no address is known for it";
+	tool_error("cannot listen on %s: %s%s",
+	           address ? tool_quote(address) : "any address, port 20049", why,
+	           e == -ENXIO || e == -EINVAL
+	                   ? " (--listen ADDR:PORT, the port a number up to 65535)"
+	                   : "");
+	return e;
+}
+
 static int listen_all(struct server *s)
 {
 	struct rpcrdma_conn_options o;
@@ -477,13 +491,8 @@ static int listen_all(struct server *s)
 	for (unsigned i = 0; i < s->n_listen; i++) {
 		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
 		                   (unsigned)s->connections, &s->listeners[i]);
-		if (e) {
-			tool_error("cannot listen on %s: %s",
-			           s->listen[i] ? s->listen[i]
-			                        : "any address, port 20049",
-			           tool_provider_words(e));
-			return e;
-		}
+		if (e)
+			return not_listening(s->listen[i], e);
 		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs")) {
 			s->nfsd.apart = s->nfsd.privileged;
 			devices = true;
@@ -625,7 +634,7 @@ static int announce(const struct server *s)
 		report_tcp("mountd", &ss, json);
 	for (unsigned i = 0; tcpd_addr(s->gssd, i, &ss); i++)
 		report_tcp("gss", &ss, json);
-	return fflush(stdout) ? -errno : 0;
+	return fflush(stdout) ? tool_output_failed(NULL) : 0;
 }
 
 static void on_expire(void *arg)
@@ -761,7 +770,7 @@ static int run(struct server *s)
 	e = announce(s);
 	if (!e)
 		e = rpcrdma_engine_run(s->engine);
-	if (e)
+	if (e && e != TOOL_TOLD)
 		tool_error("%s", strerror(-e));
 	rpcrdma_timer_cancel(s->expire);
 	return e;
