@@ -3,31 +3,15 @@
  * Many connections that send as fast as they can what costs them little: the calls of
  * an honest client go on.
  */
-#include "attack.h"
+#include "scene.h"
 
 /* The bound is for a machine that is busy with other things; what is printed is less.
  */
 enum { FLOODERS = 110, LONGEST_MS = 2000, FOR_MS = 2000 };
 
-static struct rig r;
-static nfs_fh3 file;
-static uint8_t data[64 << 10];
-
 static int begin(void **state)
 {
-	rig_init(&r);
-	rig_write_file(&r, "file", data, sizeof(data));
-	rig_start(&r, "--connections", "128", NULL);
-	file = rig_walk(&r, "file");
-	patient(&r);
-	return 0;
-}
-
-static int end(void **state)
-{
-	rig_stop(&r);
-	rig_fini(&r);
-	return 0;
+	return serve(64 << 10, "128", NULL);
 }
 
 static void begins(struct foe *f, const struct attack *a)
@@ -84,19 +68,13 @@ static void with(const char *what, void (*prepare)(struct foe *, const struct at
                  void (*again)(struct foe *, const struct attack *))
 {
 	const struct attack a = {
-	        .port = (uint16_t)atoi(r.port),
 	        .from = "127.0.0.2",
 	        .n = FLOODERS,
 	        .renew = true,
 	        .prepare = prepare,
 	};
-	struct honest h = {0};
-	pid_t pid = attack(&a, again);
+	struct honest h = beside(what, a, again, 1, FOR_MS);
 
-	newcomer(&r, &h);
-	live(&r, &h, file, FOR_MS);
-	attack_end(pid);
-	report(what, &r, &h);
 	assert_true(h.worst_ms < LONGEST_MS);
 }
 

@@ -5,42 +5,18 @@
  * again.  An honest client is served beside them, and the server's memory stays within
  * what it was allowed.
  */
-#include "attack.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-enum { OWN_MIB = 384 }; /* with what the sanitizer keeps */
-#else
-enum { OWN_MIB = 96 };
-#endif
+#include "scene.h"
 
 enum {
-	MIB = 1 << 20,
-	ALLOWED_MIB = 64,
 	POISONERS = 40,
 	CALLS = 31, /* of each, within its credits */
 	LONGEST_MS = 15000,
 	FOR_MS = 3000,
 };
 
-static struct rig r;
-static nfs_fh3 file;
-static uint8_t data[MIB];
-
 static int begin(void **state)
 {
-	rig_init(&r);
-	rig_write_file(&r, "file", data, sizeof(data));
-	rig_start(&r, "--connections", "128", "--memory", "64M", NULL);
-	file = rig_walk(&r, "file");
-	patient(&r);
-	return 0;
-}
-
-static int end(void **state)
-{
-	rig_stop(&r);
-	rig_fini(&r);
-	return 0;
+	return serve(MIB, "128", ALLOWED);
 }
 
 /* A WRITE of 1 MiB in version 1, whose data are in a Read chunk. */
@@ -59,17 +35,9 @@ static void say_write(struct foe *f, uint32_t xid)
 	say_words(f, w, n);
 }
 
-/* A READ, whose data go into a Write chunk. */
-static void say_read(struct foe *f, uint32_t xid)
+static void say_one_read(struct foe *f, uint32_t xid)
 {
-	uint32_t w[64] = {xid, 1, CALLS, 0, 0, 1, 1, xid, MIB, 0, 0, 0, 0};
-	size_t n = 13;
-
-	n += put_nfs_call(w + n, &r, xid, NFSPROC3_READ, &file);
-	w[n++] = 0; /* offset */
-	w[n++] = 0;
-	w[n++] = MIB;
-	say_words(f, w, n);
+	say_read(f, xid, CALLS);
 }
 
 /* A Special Call. */
@@ -101,7 +69,7 @@ static void reads_fail(struct foe *f, const struct attack *a)
 
 static void writes_fail(struct foe *f, const struct attack *a)
 {
-	ask(f, say_read);
+	ask(f, say_one_read);
 }
 
 static void calls_cannot_be_read(struct foe *f, const struct attack *a)
@@ -123,7 +91,6 @@ static void with(const char *what, bool renew,
                  void (*prepare)(struct foe *, const struct attack *))
 {
 	const struct attack a = {
-	        .port = (uint16_t)atoi(r.port),
 	        .from = "127.0.0.2",
 	        .n = POISONERS,
 	        .quiet = true,
@@ -131,16 +98,8 @@ static void with(const char *what, bool renew,
 	        .pause_ms = 5,
 	        .prepare = prepare,
 	};
-	struct honest h = {0};
-	pid_t pid = attack(&a, NULL);
 
-	newcomer(&r, &h);
-	live(&r, &h, file, FOR_MS);
-	attack_end(pid);
-	report(what, &r, &h);
-	assert_true(h.worst_ms < LONGEST_MS);
-	assert_true(h.first_ms < LONGEST_MS);
-	assert_true(server_peak(&r) < (size_t)(ALLOWED_MIB + OWN_MIB) * MIB);
+	expect_service_within_memory(beside(what, a, NULL, 1, FOR_MS), LONGEST_MS);
 }
 
 static void read_chunks_that_cannot_be_read(void **state)

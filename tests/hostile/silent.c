@@ -3,13 +3,9 @@
  * More silent connections than the server has places for: an honest client keeps its
  * connection, and a new one is served at once.
  */
-#include "attack.h"
+#include "scene.h"
 
 enum { PLACES = 16, SILENT = 140, SOON_MS = 3000 };
-
-static struct rig r;
-static nfs_fh3 file;
-static uint8_t data[64 << 10];
 
 static void at_tcp(struct foe *f, const struct attack *a)
 {
@@ -50,26 +46,13 @@ static void after_connprop(struct foe *f, const struct attack *a)
 
 static int begin(void **state)
 {
-	rig_init(&r);
-	rig_write_file(&r, "file", data, sizeof(data));
-	rig_start(&r, "--connections", "16", NULL);
-	file = rig_walk(&r, "file");
-	patient(&r);
-	return 0;
-}
-
-static int end(void **state)
-{
-	rig_stop(&r);
-	rig_fini(&r);
-	return 0;
+	return serve(64 << 10, "16", NULL);
 }
 
 static void with(const char *what, const char *from, bool renew,
                  void (*prepare)(struct foe *, const struct attack *))
 {
 	const struct attack a = {
-	        .port = (uint16_t)atoi(r.port),
 	        .from = from,
 	        .n = SILENT,
 	        .quiet = true,
@@ -77,15 +60,8 @@ static void with(const char *what, const char *from, bool renew,
 	        .pause_ms = 20,
 	        .prepare = prepare,
 	};
-	struct honest h = {0};
-	pid_t pid = attack(&a, NULL);
+	struct honest h = beside(what, a, NULL, 3, 100);
 
-	for (unsigned i = 0; i < 3; i++) {
-		newcomer(&r, &h);
-		live(&r, &h, file, 100);
-	}
-	attack_end(pid);
-	report(what, &r, &h);
 	assert_true(h.first_ms < SOON_MS);
 	assert_true(h.worst_ms < SOON_MS);
 }

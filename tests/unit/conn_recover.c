@@ -84,6 +84,17 @@ static void send_again(void)
 	send_call();
 }
 
+static void send_again_without_memory(void)
+{
+	f.s->mem_fail_on = true;
+	f.s->mem_fail_at = 1;
+	send_again();
+	f.s->mem_fail_on = false;
+	f.s->mem_fail_at = 0;
+	raw_expect_silence(f.s);
+	assert_int_equal(f.done, 2);
+}
+
 static uint64_t recoveries(void)
 {
 	struct rr_conn_counters n;
@@ -469,13 +480,7 @@ static void no_memory_for_a_larger_chunk_ends_the_call_so(void **state)
 	setup_flags(RR_CALL_NO_REDUCE | RR_CALL_IDEMPOTENT);
 	send_call();
 	refuse("00000055", "00000009 00000002 00001388");
-	f.s->mem_fail_on = true;
-	f.s->mem_fail_at = 1;
-	send_again();
-	f.s->mem_fail_on = false;
-	f.s->mem_fail_at = 0;
-	raw_expect_silence(f.s);
-	assert_int_equal(f.done, 2);
+	send_again_without_memory();
 	assert_int_equal(f.call.status, -ENOMEM);
 	raw_end(f.s);
 }
@@ -532,13 +537,7 @@ static void no_memory_for_a_guess_ends_with_the_error(void **state)
 	setup_with(v1_side(), RR_CALL_NO_REDUCE | RR_CALL_IDEMPOTENT);
 	send_call();
 	refuse_v1("00000055", CHUNK);
-	f.s->mem_fail_on = true;
-	f.s->mem_fail_at = 1;
-	send_again();
-	f.s->mem_fail_on = false;
-	f.s->mem_fail_at = 0;
-	raw_expect_silence(f.s);
-	assert_int_equal(f.done, 2);
+	send_again_without_memory();
 	assert_int_equal(f.call.status, RR_CALL_REMOTE_ERROR);
 	assert_int_equal(f.call.error.code, RDMA2_ERR_BAD_XDR);
 	raw_end(f.s);
