@@ -321,19 +321,6 @@ static void end_list(const struct ls *l)
 static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
                      unsigned depth);
 
-/* DIR/NAME, of a URL before its "?"; on the heap. */
-static char *join(const char *dir, const char *name)
-{
-	size_t len = strcspn(dir, "?");
-	char *text = malloc(strlen(dir) + strlen(name) + 2);
-
-	while (len > 1 && dir[len - 1] == '/')
-		len--;
-	if (text)
-		sprintf(text, "%.*s/%s%s", (int)len, dir, name, dir + strcspn(dir, "?"));
-	return text;
-}
-
 /* The directories among what was kept, one after the other. */
 static int list_below(struct ls *l, const char *text, unsigned depth)
 {
@@ -348,7 +335,7 @@ static int list_below(struct ls *l, const char *text, unsigned depth)
 
 		if (items[i]->attr.type != NF3DIR)
 			continue;
-		below = join(text, items[i]->name);
+		below = url_join(text, items[i]->name);
 		r = below ? list_tree(l, below, &items[i]->fh, depth + 1) : -ENOMEM;
 		bad = r ? r : bad;
 		free(below);

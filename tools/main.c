@@ -14,6 +14,10 @@ static const struct tool_command commands[] = {
         {"ls", "list a directory of an NFS server", tool_ls},
         {"cat", "write files of an NFS server to standard output", tool_cat},
         {"stat", "show the attributes of a file on an NFS server", tool_stat},
+        {"rm", "remove files and trees of an NFS server", tool_rm},
+        {"mkdir", "make directories on an NFS server", tool_mkdir},
+        {"mv", "rename files and directories of an NFS server", tool_mv},
+        {"df", "show how much room an NFS server has", tool_df},
         {"ping", "measure NULL calls and show what was negotiated", tool_ping},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -24,6 +24,10 @@ int tool_cp(int argc, char **argv);
 int tool_ls(int argc, char **argv);
 int tool_cat(int argc, char **argv);
 int tool_stat(int argc, char **argv);
+int tool_rm(int argc, char **argv);
+int tool_mkdir(int argc, char **argv);
+int tool_mv(int argc, char **argv);
+int tool_df(int argc, char **argv);
 int tool_ping(int argc, char **argv);
 
 /* Why a provider cannot be used or an address not listened on, with what to do. */

@@ -285,6 +285,19 @@ void url_host_text(const struct url *u, char *buf, size_t size)
 	         u->port);
 }
 
+char *url_join(const char *url, const char *name)
+{
+	size_t len = strcspn(url, "?");
+	const char *keys = url + len;
+	char *text = malloc(strlen(url) + strlen(name) + 2);
+
+	while (len > 1 && url[len - 1] == '/')
+		len--;
+	if (text)
+		sprintf(text, "%.*s/%s%s", (int)len, url, name, keys);
+	return text;
+}
+
 int url_rebase(struct url *u, const char *export)
 {
 	size_t len = strlen(export), skip;

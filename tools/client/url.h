@@ -32,6 +32,9 @@ void url_fini(struct url *);
 bool url_is_below(const struct url *, const char *export);
 /* Divides the URL's path anew: @export, which it is below, and the rest. */
 int url_rebase(struct url *, const char *export);
+/* The text of @name beneath the directory that the text of a URL names; on the heap,
+ * NULL: no memory.  For messages: @name is not escaped. */
+char *url_join(const char *url, const char *name);
 /* "HOST:PORT" or "[HOST]:PORT" alone, as ping takes it.  Only host and port
  * are set. */
 int url_parse_host(const char *s, struct url *ret, const char **ret_why);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rpcrdma df: how much room the file systems of an NFS server have. */
+#include "client/json.h"
+#include "client/nfs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct df {
+	struct tool_common common;
+	struct loop loop;
+	struct nfs_options nfs;
+	bool human, inodes, headed;
+};
+
+static void print_help(void)
+{
+	fputs("usage: rpcrdma df [OPTION]... URL...\n"
+	      "Shows how much room there is where files of an NFS server are.\n"
+	      "URL is nfs://HOST[:PORT]/NAME[/PATH]; NAME is an export of the "
+	      "server.\n\n"
+	      "  -h, --human-readable    sizes as 1.5K, 3.0M, not in units of 1 KiB\n"
+	      "  -i, --inodes            files instead of octets\n",
+	      stdout);
+	fputs(nfs_options_help, stdout);
+	fputs(tool_common_help, stdout);
+	fputs("\nexit status: 0 done, 1 a URL could not be asked about, 2 wrong usage\n",
+	      stdout);
+}
+
+static int ask(struct nfs_client *c, const struct nfs_fh *fh, FSSTAT3resok *ret)
+{
+	FSSTAT3args a = {.fsroot = nfs_fh_arg(fh)};
+	struct nfs_op op;
+	int r;
+
+	nfs_op_init(&op, c);
+	r = nfs_op_run(&op, NFSPROC3_FSSTAT, &a);
+	if (!r)
+		*ret = op.res.fsstat.FSSTAT3res_u.resok;
+	nfs_op_fini(&op);
+	return r;
+}
+
+static const char *amount(const struct df *d, uint64_t v)
+{
+	static char ring[4][24];
+	static unsigned next;
+	char *s = ring[next++ % 4];
+
+	if (d->human)
+		return tool_human_short(v);
+	snprintf(s, sizeof(ring[0]), "%" PRIu64, d->inodes ? v : v / 1024 + !!(v % 1024));
+	return s;
+}
+
+/* Used of what can be used, rounded up as df(1) does. */
+static const char *percent(uint64_t used, uint64_t avail)
+{
+	static char s[16];
+	double all = (double)used + (double)avail, p = all > 0 ? (double)used * 100 / all : 0;
+	unsigned whole = (unsigned)p;
+
+	if (all <= 0)
+		return "-";
+	snprintf(s, sizeof(s), "%u%%", whole + ((double)whole < p));
+	return s;
+}
+
+static void print_text(struct df *d, const char *text, uint64_t total, uint64_t free,
+                       uint64_t avail)
+{
+	static const char *const words[][4] = {
+	        {"1K-blocks", "Used", "Available", "Use%"},
+	        {"Size", "Used", "Avail", "Use%"},
+	        {"Inodes", "IUsed", "IFree", "IUse%"},
+	};
+	const char *const *heads = words[d->inodes ? 2 : d->human];
+	uint64_t used = total > free ? total - free : 0;
+
+	if (!d->headed)
+		printf("%14s %14s %14s %5s URL\n", heads[0], heads[1], heads[2], heads[3]);
+	d->headed = true;
+	printf("%14s %14s %14s %5s ", amount(d, total), amount(d, used), amount(d, avail),
+	       percent(used, avail));
+	fputs(tool_quote(text), stdout);
+	putchar('\n');
+}
+
+static void print_json(const char *text, const FSSTAT3resok *s)
+{
+	putchar('{');
+	json_name(stdout, "url", text);
+	printf(",\"total_bytes\":%" PRIu64 ",\"free_bytes\":%" PRIu64
+	       ",\"available_bytes\":%" PRIu64 ",\"total_files\":%" PRIu64
+	       ",\"free_files\":%" PRIu64 ",\"available_files\":%" PRIu64 "}\n",
+	       s->tbytes, s->fbytes, s->abytes, s->tfiles, s->ffiles, s->afiles);
+}
+
+static int df_url(struct nfs_client *client, const char *text, const struct url *u,
+                  void *arg)
+{
+	struct nfs_node node;
+	struct df *d = arg;
+	FSSTAT3resok s;
+	int r = nfs_walk(client, u->path, NFS_FOLLOW, &node);
+
+	if (!r && u->slash && node.attr.type != NF3DIR)
+		r = (int)NFS3ERR_NOTDIR;
+	if (!r)
+		r = ask(client, &node.fh, &s);
+	if (r)
+		return nfs_told(client, "access", text, r);
+	if (d->common.json)
+		print_json(text, &s);
+	else if (d->inodes)
+		print_text(d, text, s.tfiles, s.ffiles, s.afiles);
+	else
+		print_text(d, text, s.tbytes, s.fbytes, s.abytes);
+	return 0;
+}
+
+int tool_df(int argc, char **argv)
+{
+	struct df d = {.nfs = NFS_OPTIONS};
+	const struct tool_option options[] = {
+	        {"human-readable", 'h', TOOL_TO(TOOL_SET, d.human)},
+	        {"inodes", 'i', TOOL_TO(TOOL_SET, d.inodes)},
+	        NFS_OPTION_ROWS(d.nfs),
+	};
+	int r;
+
+	r = tool_options(&d.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
+	if (optind == argc) {
+		tool_error("no URL is given");
+		return tool_usage();
+	}
+	if (loop_init(&d.loop, &d.common))
+		return TOOL_FAILED;
+	r = nfs_each(&d.loop, &d.nfs, true, argv + optind, df_url, &d);
+	loop_fini(&d.loop);
+	return loop_exit_code(r);
+}

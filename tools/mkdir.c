@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rpcrdma mkdir: makes directories on an NFS server. */
+#include "client/change.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct mkdir_tool {
+	struct tool_common common;
+	struct loop loop;
+	struct nfs_options nfs;
+	bool parents, exact; /* -p, -m */
+	uint32_t mode, umask;
+};
+
+static void print_help(void)
+{
+	fputs("usage: rpcrdma mkdir [OPTION]... URL...\n"
+	      "Makes directories on an NFS server.\n"
+	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
+	      "  -p, --parents           also those on the way; one that exists is no "
+	      "failure\n"
+	      "  -m, --mode MODE         of the last one, octal (0777 less the umask)\n",
+	      stdout);
+	fputs(nfs_options_help, stdout);
+	fputs(tool_common_help, stdout);
+	fputs("\nWith -v each directory that is made is told.\n\n"
+	      "exit status: 0 done, 1 a directory was not made, 2 wrong usage\n",
+	      stdout);
+}
+
+static int take_mode(void *to, const char *arg)
+{
+	struct mkdir_tool *m = to;
+	char *end;
+	unsigned long v = strtoul(arg, &end, 8);
+
+	if (*arg < '0' || *arg > '7' || *end || v > 07777) {
+		tool_error("--mode: %s is no octal number up to 7777",
+		           tool_quote_always(arg));
+		return -EINVAL;
+	}
+	m->mode = (uint32_t)v;
+	m->exact = true;
+	return 0;
+}
+
+static uint32_t last_mode(const struct mkdir_tool *m)
+{
+	return m->exact ? m->mode : 0777 & ~m->umask;
+}
+
+static void say(const struct mkdir_tool *m, const char *name)
+{
+	if (m->common.verbose)
+		printf("created directory %s\n", tool_quote_always(name));
+}
+
+static int make_one(struct mkdir_tool *m, struct nfs_client *client, const struct url *u,
+                    const char *text)
+{
+	struct nfs_node node;
+	int r = nfs_walk(client, u->path, NFS_MAKE, &node);
+
+	if (!r)
+		return (int)NFS3ERR_EXIST;
+	if (r != (int)NFS3ERR_NOENT || !node.parent.len)
+		return r;
+	r = nfs_mkdir_new(client, &node.parent, node.name, last_mode(m), &node.fh,
+	                  &node.attr);
+	if (!r)
+		say(m, text);
+	return r;
+}
+
+/* Goes into @name, which it makes if it is not there. */
+static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_node *node,
+                 const char *name, bool last)
+{
+	uint32_t mode = last ? last_mode(m) : (0777 & ~m->umask) | 0300;
+	struct nfs_node next;
+	int r = nfs_walk_from(client, &node->fh, &node->attr, name, NFS_FOLLOW | NFS_MAKE,
+	                      &next);
+
+	if (r == (int)NFS3ERR_NOENT && next.parent.len) {
+		r = nfs_mkdir_new(client, &next.parent, next.name, mode, &next.fh,
+		                  &next.attr);
+		if (!r)
+			say(m, name);
+		/* Another may have been faster. */
+		if (r == (int)NFS3ERR_EXIST)
+			r = nfs_walk_from(client, &node->fh, &node->attr, name, NFS_FOLLOW,
+			                  &next);
+	}
+	if (!r && next.attr.type != NF3DIR)
+		r = last ? (int)NFS3ERR_EXIST : (int)NFS3ERR_NOTDIR;
+	if (!r)
+		*node = next;
+	return r;
+}
+
+static int make_all(struct mkdir_tool *m, struct nfs_client *client, const struct url *u)
+{
+	struct nfs_node node = {.fh = client->root, .attr = client->root_attr};
+	char *path = strdup(u->path), *rest = path, *name;
+	int r = path ? 0 : -ENOMEM;
+
+	while (!r && (name = strsep(&rest, "/")))
+		if (*name)
+			r = enter(m, client, &node, name, !rest);
+	free(path);
+	return r;
+}
+
+static int mkdir_url(struct nfs_client *client, const char *text, const struct url *u,
+                     void *arg)
+{
+	struct mkdir_tool *m = arg;
+
+	return nfs_told(client, "create directory", text,
+	                m->parents ? make_all(m, client, u)
+	                           : make_one(m, client, u, text));
+}
+
+int tool_mkdir(int argc, char **argv)
+{
+	struct mkdir_tool m = {.nfs = NFS_OPTIONS};
+	const struct tool_option options[] = {
+	        {"parents", 'p', TOOL_TO(TOOL_SET, m.parents)},
+	        {"mode", 'm', TOOL_TO(TOOL_TAKE, m), .take = take_mode},
+	        NFS_OPTION_ROWS(m.nfs),
+	};
+	int r;
+
+	r = tool_options(&m.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
+	if (optind == argc) {
+		tool_error("no URL is given");
+		return tool_usage();
+	}
+	m.umask = umask(0);
+	umask((mode_t)m.umask);
+	if (loop_init(&m.loop, &m.common))
+		return TOOL_FAILED;
+	r = nfs_each(&m.loop, &m.nfs, true, argv + optind, mkdir_url, &m);
+	loop_fini(&m.loop);
+	return loop_exit_code(r);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpcrdma rm: removes files and, with -r, trees of an NFS server.
+ *
+ * A tree is gone through by handles, depth first, never through a symbolic link: what
+ * was a directory when it was looked up is entered by that handle, so that whatever takes
+ * its name meanwhile leads nowhere else.  A listing goes on while its entries vanish,
+ * which a server may not allow for: a directory that is not empty at its end is listed
+ * again, as long as that removes something.
+ */
+#include "client/change.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 4096
+
+struct rm {
+	struct tool_common common;
+	struct loop loop;
+	struct nfs_options nfs;
+	bool recursive, force, ask;
+
+	struct nfs_client *client; /* the current URL's */
+	bool failed;
+};
+
+static void print_help(void)
+{
+	fputs("usage: rpcrdma rm [OPTION]... URL...\n"
+	      "Removes files and, with -r, directories of an NFS server.\n"
+	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
+	      "  -r, -R, --recursive     directories with all they contain\n"
+	      "  -f, --force             what does not exist is no failure; ask nothing\n"
+	      "  -i, --interactive       ask before each removal\n",
+	      stdout);
+	fputs(nfs_options_help, stdout);
+	fputs(tool_common_help, stdout);
+	fputs("\nSymbolic links are removed, never followed.  Neither an export nor what "
+	      "ends\n"
+	      "in . or .. is removed.  With -v each removal is told.\n\n"
+	      "exit status: 0 done, 1 something was not removed, 2 wrong usage\n",
+	      stdout);
+}
+
+/* 0, or what ends the command; other failures are told and noted. */
+static int told(struct rm *m, const char *text, int r)
+{
+	if (!r)
+		return 0;
+	m->failed = true;
+	(void)nfs_told(m->client, "remove", text, r);
+	return r == -EINTR || r == -EHOSTUNREACH || r == -ETIMEDOUT ? r : 0;
+}
+
+/* Whether the name went; *ret as told gives it. */
+static bool remove_name(struct rm *m, const struct nfs_fh *dir, const char *name,
+                        bool is_dir, const char *text, int *ret)
+{
+	int r;
+
+	*ret = 0;
+	if (m->ask && !tool_ask(is_dir ? "remove directory" : "remove", text))
+		return false;
+	r = nfs_remove(m->client, dir, name, is_dir);
+	*ret = told(m, text, r);
+	if (!r && m->common.verbose)
+		printf("removed %s%s\n", is_dir ? "directory " : "",
+		       tool_quote_always(text));
+	return !r;
+}
+
+static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *name,
+                       const struct nfs_fh *fh, const char *text, unsigned depth,
+                       int *ret);
+
+static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *name,
+                         const char *text, unsigned depth, int *ret)
+{
+	struct nfs_fh fh;
+	fattr3 attr;
+	/* A listing's attributes may be another file's by now. */
+	int r = nfs_lookup(m->client, dir, name, &fh, &attr);
+
+	*ret = 0;
+	if (r == (int)NFS3ERR_NOENT)
+		return true;
+	if (r) {
+		*ret = told(m, text, r);
+		return false;
+	}
+	if (attr.type == NF3DIR)
+		return remove_dir(m, dir, name, &fh, text, depth, ret);
+	return remove_name(m, dir, name, false, text, ret);
+}
+
+/* One listing; how many entries went and how many are left. */
+static int sweep(struct rm *m, const struct nfs_fh *fh, const char *text, unsigned depth,
+                 unsigned *gone, unsigned *left)
+{
+	struct nfs_entry *e = malloc(sizeof(*e));
+	int r = e ? 0 : -ENOMEM, status = 0;
+	struct nfs_dir d;
+	char *below;
+
+	nfs_dir_open(&d, m->client, fh);
+	while (!r && nfs_dir_next(&d, e, &status)) {
+		below = url_join(text, e->name);
+		if (below && remove_entry(m, fh, e->name, below, depth, &r))
+			++*gone;
+		else
+			++*left;
+		r = below ? r : -ENOMEM;
+		free(below);
+	}
+	nfs_dir_close(&d);
+	free(e);
+	/* The place in a directory that shrinks may be lost. */
+	if (!r && status == (int)NFS3ERR_BAD_COOKIE && *gone)
+		return 0;
+	if (!r && status) {
+		++*left;
+		r = told(m, text, status);
+	}
+	return r;
+}
+
+static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *name,
+                       const struct nfs_fh *fh, const char *text, unsigned depth,
+                       int *ret)
+{
+	unsigned gone, left;
+	int r;
+
+	*ret = 0;
+	if (depth == MAX_DEPTH) {
+		*ret = told(m, text, -ELOOP);
+		return false;
+	}
+	if (m->ask && !tool_ask("descend into directory", text))
+		return false;
+	do {
+		gone = left = 0;
+		*ret = sweep(m, fh, text, depth + 1, &gone, &left);
+		if (*ret || left)
+			return false;
+		if (m->ask && !tool_ask("remove directory", text))
+			return false;
+		r = nfs_remove(m->client, parent, name, true);
+	} while (r == (int)NFS3ERR_NOTEMPTY && gone);
+	*ret = told(m, text, r);
+	if (!r && m->common.verbose)
+		printf("removed directory %s\n", tool_quote_always(text));
+	return !r;
+}
+
+/* What no rm removes: told. */
+static bool refused(const struct url *u, const struct nfs_node *node, const char *text)
+{
+	const char *why = url_ends_in_dots(u) ? "it ends in . or .."
+	                  : !node->parent.len ? "it is an export"
+	                                      : NULL;
+
+	if (why)
+		tool_cannot("remove", text, why);
+	return why;
+}
+
+static int rm_url(struct nfs_client *client, const char *text, const struct url *u,
+                  void *arg)
+{
+	struct nfs_node node;
+	struct rm *m = arg;
+	int r = nfs_walk(client, u->path, 0, &node);
+
+	m->client = client;
+	if (r == (int)NFS3ERR_NOENT && m->force)
+		return 0;
+	if (!r && refused(u, &node, text)) {
+		m->failed = true;
+		return 0;
+	}
+	if (!r && u->slash && node.attr.type != NF3DIR)
+		r = (int)NFS3ERR_NOTDIR;
+	if (!r && node.attr.type == NF3DIR && !m->recursive)
+		r = (int)NFS3ERR_ISDIR;
+	if (r)
+		return told(m, text, r);
+	if (node.attr.type == NF3DIR)
+		(void)remove_dir(m, &node.parent, node.name, &node.fh, text, 0, &r);
+	else
+		(void)remove_name(m, &node.parent, node.name, false, text, &r);
+	return r;
+}
+
+int tool_rm(int argc, char **argv)
+{
+	struct rm m = {.nfs = NFS_OPTIONS};
+	const struct tool_option options[] = {
+	        {"recursive", 'r', TOOL_TO(TOOL_SET, m.recursive)},
+	        {NULL, 'R', TOOL_TO(TOOL_SET, m.recursive)},
+	        {"force", 'f', TOOL_TO(TOOL_SET, m.force)},
+	        {"interactive", 'i', TOOL_TO(TOOL_SET, m.ask)},
+	        NFS_OPTION_ROWS(m.nfs),
+	};
+	int r;
+
+	r = tool_options(&m.common, argc, argv, options, TOOL_N(options), print_help);
+	if (r != TOOL_GO_ON)
+		return r;
+	m.ask &= !m.force;
+	if (optind == argc && m.force)
+		return TOOL_OK;
+	if (optind == argc) {
+		tool_error("no URL is given");
+		return tool_usage();
+	}
+	if (loop_init(&m.loop, &m.common))
+		return TOOL_FAILED;
+	r = nfs_each(&m.loop, &m.nfs, true, argv + optind, rm_url, &m);
+	loop_fini(&m.loop);
+	return loop_exit_code(m.failed && r == TOOL_OK ? TOOL_FAILED : r);
+}
