@@ -134,7 +134,7 @@ static void serve_stats(struct rpcrdma_request *r, void *arg)
 		die("reply", rpcrdma_request_error(r, RPCRDMA_SYSTEM_ERR, 0));
 		return;
 	}
-	rpcrdma_engine_stats(engine, &s);
+	rpcrdma_engine_stats(engine, &s, sizeof(s));
 	memcpy(res, &s, sizeof(s)); /* both ends are this program */
 	die("reply", rpcrdma_request_reply(r, &p, 1, NULL, NULL));
 }
@@ -287,7 +287,7 @@ static void take_stats(struct work *w)
 	die("call", rpcrdma_call(w->conn, &c, NULL));
 	while (w->out)
 		die("process", rpcrdma_engine_process(engine, -1));
-	rpcrdma_engine_stats(engine, &w->mine);
+	rpcrdma_engine_stats(engine, &w->mine, sizeof(w->mine));
 }
 
 static void print_ops(const struct rpcrdma_stats *m, const struct rpcrdma_stats *m0,

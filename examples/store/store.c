@@ -120,10 +120,12 @@ static bool move_with(const char *host, block *b, const struct rpcrdma_tirpc_opt
 	const struct timeval wait = {.tv_sec = 60};
 	CLIENT *c = clnt_rdma_create(host, STORE_PROG, STORE_VERS, o);
 	struct rpcrdma_tirpc_stats was, is = {0};
+	struct rpcrdma_stats rdma_was, rdma_is = {0};
 	double t;
 	bool ok;
 
-	if (!c || rpcrdma_tirpc_get_stats(&was)) {
+	if (!c ||
+	    rpcrdma_tirpc_get_stats(&was, sizeof(was), &rdma_was, sizeof(rdma_was))) {
 		clnt_pcreateerror(host);
 		return false;
 	}
@@ -133,14 +135,14 @@ static bool move_with(const char *host, block *b, const struct rpcrdma_tirpc_opt
 	t = now() - t;
 	if (!ok)
 		clnt_perror(c, host);
-	if (rpcrdma_tirpc_get_stats(&is))
+	if (rpcrdma_tirpc_get_stats(&is, sizeof(is), &rdma_is, sizeof(rdma_is)))
 		ok = false;
 	printf("%s: %llu octets copied, %llu messages sent, %llu received, %.3f s\n",
 	       o ? "with the binding" : "without",
 	       (unsigned long long)(is.bytes_copied + is.item_bytes_copied -
 	                            was.bytes_copied - was.item_bytes_copied),
-	       (unsigned long long)(is.transport.sends - was.transport.sends),
-	       (unsigned long long)(is.transport.recvs - was.transport.recvs), t);
+	       (unsigned long long)(rdma_is.sends - rdma_was.sends),
+	       (unsigned long long)(rdma_is.recvs - rdma_was.recvs), t);
 	clnt_destroy(c);
 	return ok;
 }

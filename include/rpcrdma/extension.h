@@ -93,8 +93,8 @@ enum { RPCRDMA_MAX_EXTENSIONS = 8, RPCRDMA_MAX_EXTENSION_NUMBERS = 16 };
 
 /*
  * Can these be used together?  0; -EEXIST: a number is the base's, or stands
- * there twice; -E2BIG: more than the limits above; -EINVAL.  rpcrdma_connect and
- * rpcrdma_listen fail with the same.
+ * there twice; -E2BIG: more than the limits above, or as for options; -EINVAL.
+ * rpcrdma_connect and rpcrdma_listen fail with the same.
  */
 RPCRDMA_API int rpcrdma_extensions_check(const struct rpcrdma_extension *const *,
 					 unsigned n);

@@ -64,7 +64,8 @@ struct rpcrdma_gss_info {
 	char why[256]; /* in words */
 };
 /* Why calls ended with -EACCES, for instance. */
-RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *, struct rpcrdma_gss_info *ret);
+RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *, struct rpcrdma_gss_info *ret,
+				      size_t size);
 
 /* ---- Server ---------------------------------------------------------------------- */
 
@@ -114,7 +115,7 @@ struct rpcrdma_gss_caller {
 };
 /* -ENOENT: the request is not under RPCSEC_GSS.  Any thread that is to answer. */
 RPCRDMA_API int rpcrdma_request_gss(const struct rpcrdma_request *,
-				    struct rpcrdma_gss_caller *ret);
+				    struct rpcrdma_gss_caller *ret, size_t size);
 
 #ifdef __cplusplus
 }

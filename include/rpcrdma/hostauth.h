@@ -47,7 +47,7 @@ struct rpcrdma_hostauth_options {
 	 * certificate.  0 = all whom it believes.  Copied.  A client that proves nothing is
 	 * let in under PREFER all the same. */
 	const char *const *allow;
-	unsigned n_allow;
+	size_t n_allow;
 };
 
 /* Credentials, checked and loaded once; used by any number of connections and

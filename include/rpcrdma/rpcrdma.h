@@ -12,8 +12,21 @@
  * Functions return 0 or a count, or a negative errno.  Words on pointers:
  * borrowed = needed during the call only (the default); lent = must stay
  * valid and untouched until the event named; given = the callee frees it.
- * Option structures begin with their size: initialise them with
- * RPCRDMA_OPTIONS(type), which also zeroes the rest (zero = default).
+ *
+ * Structures grow: a later version of the library may add members at their end, and
+ * programs that were compiled before go on.  There are three kinds:
+ * - Option structures, and rpcrdma_extension, begin with their size: initialise them
+ *   with RPCRDMA_OPTIONS(type), which also zeroes the rest (zero = default).  What a
+ *   smaller one lacks is taken as zero.  -E2BIG: a larger one is not zero where this
+ *   library has no members.  -EINVAL: a smaller one lacks a member that must be given.
+ * - What the library fills in for the program has its size as a parameter, which is
+ *   sizeof(*ret).  No more is written, and zero where this library has no members.
+ * - What the library lends to callbacks needs no size: rpcrdma_reply, rpcrdma_conn_info,
+ *   rpcrdma_extension_message.  A program must run with a library that has the members
+ *   that it reads: rpcrdma_library_version_number tells.
+ * These do not grow, since they are items of arrays, or the program's and lent:
+ * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
+ * _extension_htype, _extension_property, _tirpc_item, _tirpc_procedure, _tirpc_binding.
  */
 #ifndef RPCRDMA_RPCRDMA_H
 #define RPCRDMA_RPCRDMA_H
@@ -212,12 +225,12 @@ struct rpcrdma_conn_options {
 	uint64_t first_answer_ns; /* the server must say anything at all; default 5 s */
 	uint64_t remember_ns; /* a server that speaks no version 2 is asked in version
 				 1 from the start for that long; default 10 min */
+	enum rpcrdma_reverse reverse; /* what the server may use of @callbacks; 0 = GENL
+					 with them, else none */
 	/* Programs that the server may call on this connection; lent until it is
 	 * closed and the last request is answered.  NULL: the server is told that
 	 * there are none. */
 	struct rpcrdma_service *callbacks;
-	enum rpcrdma_reverse reverse; /* what the server may use; 0 = GENL with
-					 @callbacks, else none */
 	/* Where rpcrdma_connect is given no service: the port is that of this program, and
 	 * the rpcbind of the host is asked for it, before each connection, in a thread of
 	 * the library, handshake_ns long at most.  If it does not know, or is not there,
@@ -284,12 +297,15 @@ struct rpcrdma_budget {
  * Any thread, any time; what is held already stays. */
 RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
 /* Any thread. */
-RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret);
+RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size);
 
 /* The engine's sums, connections that have ended included. */
-RPCRDMA_API void rpcrdma_engine_stats(const struct rpcrdma_engine *, struct rpcrdma_stats *ret);
-RPCRDMA_API void rpcrdma_conn_stats(const struct rpcrdma_conn *, struct rpcrdma_stats *ret);
-RPCRDMA_API void rpcrdma_conn_get_info(const struct rpcrdma_conn *, struct rpcrdma_conn_info *ret);
+RPCRDMA_API void rpcrdma_engine_stats(const struct rpcrdma_engine *,
+				      struct rpcrdma_stats *ret, size_t size);
+RPCRDMA_API void rpcrdma_conn_stats(const struct rpcrdma_conn *, struct rpcrdma_stats *ret,
+				    size_t size);
+RPCRDMA_API void rpcrdma_conn_get_info(const struct rpcrdma_conn *,
+				       struct rpcrdma_conn_info *ret, size_t size);
 
 /* ---- Client ---------------------------------------------------------------------- */
 
@@ -593,7 +609,7 @@ struct rpcrdma_proc_stats {
 };
 RPCRDMA_API int rpcrdma_service_stats(const struct rpcrdma_service *, uint32_t program,
 				      uint32_t version, uint32_t procedure,
-				      struct rpcrdma_proc_stats *ret);
+				      struct rpcrdma_proc_stats *ret, size_t size);
 
 #ifdef __cplusplus
 }

@@ -219,10 +219,12 @@ struct rpcrdma_tirpc_stats {
 	uint64_t item_bytes_copied; /* ... found no place: copied on decoding */
 	uint64_t bytes_referred; /* no items; sent from their place */
 	uint64_t bytes_copied; /* no items; copied on encoding or decoding */
-	struct rpcrdma_stats transport; /* of the engine, connections that ended included */
 };
-/* Any thread.  -ENODEV: there was no handle yet. */
-RPCRDMA_API int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret);
+/* @transport: the engine's, connections that ended included.  Either may be NULL.  Any
+ * thread.  -ENODEV: there was no handle yet. */
+RPCRDMA_API int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret, size_t size,
+					struct rpcrdma_stats *transport,
+					size_t transport_size);
 
 #ifdef __cplusplus
 }

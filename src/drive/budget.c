@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "base/sized.h"
+
 enum { DEFAULT_SHARE = 8 };
 
 #define DEFAULT_MOST ((uint64_t)1 << 30)
@@ -398,11 +400,10 @@ int rpcrdma_budget_set(uint64_t bytes)
 	return 0;
 }
 
-void rpcrdma_budget_get(struct rpcrdma_budget *ret)
+void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size)
 {
 	const struct rr_budget *b = rr_budget_process();
-
-	*ret = (struct rpcrdma_budget){
+	const struct rpcrdma_budget now = {
 	        .limit_bytes = b->limit,
 	        .used_bytes = b->used,
 	        .connections_bytes = b->fixed,
@@ -411,4 +412,6 @@ void rpcrdma_budget_get(struct rpcrdma_budget *ret)
 	        .refused = b->refused,
 	        .ended = b->ended,
 	};
+
+	rr_sized_give(ret, size, &now, sizeof(now));
 }

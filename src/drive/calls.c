@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "drive/gss.h"
 #include "drive/rpcmsg.h"
 #include "drive/suspect.h"
@@ -480,9 +481,9 @@ uint32_t rr_calls_new_xid(struct rpcrdma_engine *e)
 static int check_call(const struct rpcrdma_conn *c,
                       const struct rpcrdma_call_options *o)
 {
-	if (!c || !o || o->size != sizeof(*o) || !o->done ||
-	    o->n_args > RPCRDMA_MAX_PIECES || o->n_dests > RR_WIRE_MAX_WRITES ||
-	    (o->n_args && !o->args) || (o->n_dests && !o->dests))
+	if (!c || !o->done || o->n_args > RPCRDMA_MAX_PIECES ||
+	    o->n_dests > RR_WIRE_MAX_WRITES || (o->n_args && !o->args) ||
+	    (o->n_dests && !o->dests))
 		return -EINVAL;
 	if (!rr_rpc_aligned(o->args, o->n_args))
 		return -EINVAL;
@@ -585,7 +586,10 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
                  struct rpcrdma_call **ret)
 {
-	return rr_calls_make(c, o, NULL, ret);
+	struct rpcrdma_call_options own;
+	int err = o ? RR_SIZED_TAKE(&own, arg, o) : -EINVAL;
+
+	return err ? err : rr_calls_make(c, &own, NULL, ret);
 }
 
 int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
@@ -724,7 +728,8 @@ void rpcrdma_conn_close(struct rpcrdma_conn *c)
 	rr_calls_schedule_end(c);
 }
 
-void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret)
+void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret,
+                        size_t size)
 {
 	struct rpcrdma_stats s = c->past, one;
 
@@ -732,10 +737,11 @@ void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret)
 		rr_link_stats(c->link, &one);
 		rr_stats_add(&s, &one);
 	}
-	*ret = s;
+	rr_sized_give(ret, size, &s, sizeof(s));
 }
 
-void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_info *ret)
+void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_info *ret,
+                           size_t size)
 {
 	struct rpcrdma_conn_info i = {.provider = c->prov ? c->prov->name : "auto"};
 
@@ -743,5 +749,5 @@ void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_inf
 		rr_link_info(c->link, &i);
 	i.error = c->error;
 	snprintf(i.why, sizeof(i.why), "%s", c->why);
-	*ret = i;
+	rr_sized_give(ret, size, &i, sizeof(i));
 }

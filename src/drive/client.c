@@ -480,15 +480,6 @@ static const struct rr_conn_kind client_kind = {
         .free = free_client,
 };
 
-/* Whom its certificate must name. */
-static int name_server(struct rr_link_config *c, const char *host)
-{
-	if (strlen(host) >= sizeof(c->hostauth_name))
-		return c->o.hostauth_policy ? -EINVAL : 0;
-	strcpy(c->hostauth_name, host);
-	return 0;
-}
-
 int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *service,
                     const struct rpcrdma_conn_options *o, rpcrdma_conn_event_fn *event,
                     void *arg, struct rpcrdma_conn **ret)
@@ -508,9 +499,7 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	err = rr_calls_init(&t->conn, e, &client_kind);
 	t->unheard_since = e->now;
 	if (!err)
-		err = rr_link_config_from(o, &t->config);
-	if (!err && (!o || !o->hostauth_name))
-		err = name_server(&t->config, host);
+		err = rr_link_config_from(o, host, &t->config);
 	if (!err)
 		err = rr_addr_resolve(host, service ? service : "20049", false,
 		                      &t->addrs);

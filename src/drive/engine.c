@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sized.h"
 #include "drive/devices.h"
 #include "drive/hostage.h"
 #include "drive/link.h"
@@ -213,12 +214,17 @@ static void free_engine(struct rpcrdma_engine *e)
 int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
                        struct rpcrdma_engine **ret)
 {
+	struct rpcrdma_engine_options own =
+	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
 	struct rpcrdma_engine *e;
 	uint64_t seed = 0;
 	int err;
 
-	if (!ret || (o && o->size != sizeof(*o)))
+	if (!ret)
 		return -EINVAL;
+	err = o ? RR_SIZED_TAKE(&own, size, o) : 0;
+	if (err)
+		return err;
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
@@ -239,11 +245,9 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	rr_rng_seed(&e->rng, seed);
 	e->next_xid = (uint32_t)rr_rng_next(&e->rng);
 	e->now = rr_engine_clock();
-	if (o) {
-		e->trace = o->trace;
-		e->trace_arg = o->trace_arg;
-		e->spin_ns = o->spin_ns;
-	}
+	e->trace = own.trace;
+	e->trace_arg = own.trace_arg;
+	e->spin_ns = own.spin_ns;
 	if (e->trace)
 		e->sink = (struct rr_trace_sink){.emit = emit_json, .ctx = e};
 	err = open_descriptors(e);
@@ -442,7 +446,8 @@ void rr_stats_add(struct rpcrdma_stats *to, const struct rpcrdma_stats *from)
 		t[i] += f[i];
 }
 
-void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *ret)
+void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *ret,
+                          size_t size)
 {
 	struct rpcrdma_stats sum = e->ended, one;
 	struct rr_list *n;
@@ -454,5 +459,5 @@ void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *
 	sum.syscalls += e->own_syscalls + e->poller.syscalls;
 	sum.pinned_bytes = e->pool.used_bytes;
 	sum.peak_pinned_bytes = e->pool.peak_bytes;
-	*ret = sum;
+	rr_sized_give(ret, size, &sum, sizeof(sum));
 }

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "drive/calls.h"
 #include "drive/serve.h"
 
@@ -104,36 +105,48 @@ static int add_errors(struct rr_ext_table *t, const struct rpcrdma_extension *e)
 	return 0;
 }
 
-static int fill(struct rr_ext_table *t, const struct rpcrdma_extension *const *list,
+/* Copies what the program has as @given to @ret. */
+static int take(const struct rpcrdma_extension *given, struct rpcrdma_extension *ret)
+{
+	int err = given ? RR_SIZED_TAKE(ret, arg, given) : -EINVAL;
+
+	if (err)
+		return err;
+	if ((ret->n_htypes && !ret->htypes) ||
+	    (ret->n_properties && !ret->properties) || (ret->n_errors && !ret->errors))
+		return -EINVAL;
+	return 0;
+}
+
+static int fill(struct rr_exts *x, const struct rpcrdma_extension *const *list,
                 unsigned n)
 {
 	uint32_t flags_taken = 0;
 
 	if (n > RPCRDMA_MAX_EXTENSIONS)
 		return -E2BIG;
-	for (unsigned i = 0; i < n; i++) {
-		const struct rpcrdma_extension *e = list ? list[i] : NULL;
-		int err;
+	for (x->n = 0; x->n < n; x->n++) {
+		struct rpcrdma_extension *e = &x->ext[x->n];
+		int err = take(list ? list[x->n] : NULL, e);
 
-		if (!e || e->size != sizeof(*e) || (e->n_htypes && !e->htypes) ||
-		    (e->n_properties && !e->properties) || (e->n_errors && !e->errors))
-			return -EINVAL;
-		err = add_htypes(t, e, &flags_taken);
 		if (!err)
-			err = add_properties(t, e);
+			err = add_htypes(&x->table, e, &flags_taken);
 		if (!err)
-			err = add_errors(t, e);
+			err = add_properties(&x->table, e);
+		if (!err)
+			err = add_errors(&x->table, e);
 		if (err)
 			return err;
+		x->given[x->n] = list[x->n];
 	}
 	return 0;
 }
 
 int rpcrdma_extensions_check(const struct rpcrdma_extension *const *list, unsigned n)
 {
-	struct rr_ext_table t = {0};
+	struct rr_exts x = {.n = 0};
 
-	return fill(&t, list, n);
+	return fill(&x, list, n);
 }
 
 int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret)
@@ -147,14 +160,11 @@ int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret)
 	x = calloc(1, sizeof(*x));
 	if (!x)
 		return -ENOMEM;
-	err = fill(&x->table, o->extensions, o->n_extensions);
+	err = fill(x, o->extensions, o->n_extensions);
 	if (err) {
 		free(x);
 		return err;
 	}
-	x->n = o->n_extensions;
-	for (unsigned i = 0; i < x->n; i++)
-		x->ext[i] = o->extensions[i];
 	*ret = x;
 	return 0;
 }
@@ -167,10 +177,10 @@ find_htype(const struct rr_exts *x, uint32_t number,
            const struct rpcrdma_extension **ret_ext)
 {
 	for (unsigned i = 0; i < x->n; i++) {
-		for (unsigned k = 0; k < x->ext[i]->n_htypes; k++) {
-			*ret_ext = x->ext[i];
-			if (x->ext[i]->htypes[k].number == number)
-				return &x->ext[i]->htypes[k];
+		for (unsigned k = 0; k < x->ext[i].n_htypes; k++) {
+			*ret_ext = &x->ext[i];
+			if (x->ext[i].htypes[k].number == number)
+				return &x->ext[i].htypes[k];
 		}
 	}
 	RR_NEVER("a header type of no extension");
@@ -181,10 +191,10 @@ find_property(const struct rr_exts *x, uint32_t id,
               const struct rpcrdma_extension **ret_ext)
 {
 	for (unsigned i = 0; i < x->n; i++) {
-		for (unsigned k = 0; k < x->ext[i]->n_properties; k++) {
-			*ret_ext = x->ext[i];
-			if (x->ext[i]->properties[k].id == id)
-				return &x->ext[i]->properties[k];
+		for (unsigned k = 0; k < x->ext[i].n_properties; k++) {
+			*ret_ext = &x->ext[i];
+			if (x->ext[i].properties[k].id == id)
+				return &x->ext[i].properties[k];
 		}
 	}
 	RR_NEVER("a property of no extension");
@@ -261,8 +271,8 @@ void rr_exts_up(struct rr_link *l)
 		return;
 	l->exts->up = true;
 	for (unsigned i = 0; i < l->exts->n; i++)
-		if (l->exts->ext[i]->up)
-			l->exts->ext[i]->up(channel_of(l), l->exts->ext[i]->arg);
+		if (l->exts->ext[i].up)
+			l->exts->ext[i].up(channel_of(l), l->exts->ext[i].arg);
 }
 
 void rr_exts_down(struct rr_link *l)
@@ -271,8 +281,8 @@ void rr_exts_down(struct rr_link *l)
 		return;
 	l->exts->up = false;
 	for (unsigned i = 0; i < l->exts->n; i++)
-		if (l->exts->ext[i]->down)
-			l->exts->ext[i]->down(channel_of(l), l->exts->ext[i]->arg);
+		if (l->exts->ext[i].down)
+			l->exts->ext[i].down(channel_of(l), l->exts->ext[i].arg);
 }
 
 bool rr_exts_error(const struct rr_link *l, uint32_t code)
@@ -303,7 +313,7 @@ static int place_of(const struct rpcrdma_channel *c, const struct rpcrdma_extens
 	const struct rr_exts *x = link_of(c)->exts;
 
 	for (unsigned i = 0; i < x->n; i++)
-		if (x->ext[i] == e)
+		if (x->given[i] == e)
 			return (int)i;
 	return -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The extensions of one link: the table that its connection reads, and whose
- * each number is.  It has a copy of the pointers, since a link may outlive what
- * made it.
+ * each number is.  It has copies, since a link may outlive what made it, and the
+ * program's structures may be of another size (sized.h).
  */
 #ifndef RR_DRIVE_EXT_H
 #define RR_DRIVE_EXT_H
@@ -14,7 +14,9 @@ struct rr_link;
 
 struct rr_exts {
 	struct rr_ext_table table;
-	const struct rpcrdma_extension *ext[RPCRDMA_MAX_EXTENSIONS];
+	struct rpcrdma_extension ext[RPCRDMA_MAX_EXTENSIONS];
+	/* What the program calls them by. */
+	const struct rpcrdma_extension *given[RPCRDMA_MAX_EXTENSIONS];
 	void *data[RPCRDMA_MAX_EXTENSIONS]; /* rpcrdma_channel_set */
 	unsigned n;
 	bool up; /* the handlers were told */

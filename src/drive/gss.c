@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/sized.h"
 
 enum {
 	REFRESHES = 2, /* of the context, for one call */
@@ -339,7 +340,7 @@ void rr_gss_put(struct rpcrdma_gss *g)
 static int check_options(const struct rpcrdma_conn *c,
                          const struct rpcrdma_gss_options *o)
 {
-	if (!c || !o || o->size != sizeof(*o) || !o->principal || !*o->principal ||
+	if (!o->principal || !*o->principal ||
 	    strlen(o->principal) >= sizeof(((struct rpcrdma_gss *)0)->principal) ||
 	    (unsigned)o->service > RPCRDMA_GSS_KRB5P)
 		return -EINVAL;
@@ -349,22 +350,25 @@ static int check_options(const struct rpcrdma_conn *c,
 int rpcrdma_gss_new(struct rpcrdma_conn *c, const struct rpcrdma_gss_options *o,
                     struct rpcrdma_gss **ret)
 {
+	struct rpcrdma_gss_options own;
 	struct rpcrdma_gss *g;
-	int err = ret ? check_options(c, o) : -EINVAL;
+	int err = c && o && ret ? RR_SIZED_TAKE(&own, principal, o) : -EINVAL;
 
+	if (!err)
+		err = check_options(c, &own);
 	if (err)
 		return err;
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
-	strcpy(g->principal, o->principal);
+	strcpy(g->principal, own.principal);
 	g->conn = c;
 	g->refs = 1;
-	g->service = o->service ? o->service : RPCRDMA_GSS_KRB5;
+	g->service = own.service ? own.service : RPCRDMA_GSS_KRB5;
 	g->info.service = (enum rpcrdma_gss_service)g->service;
-	g->program = o->program;
-	g->version = o->version;
-	g->timeout_ns = o->timeout_ns ? o->timeout_ns : DEFAULT_TIMEOUT_NS;
+	g->program = own.program;
+	g->version = own.version;
+	g->timeout_ns = own.timeout_ns ? own.timeout_ns : DEFAULT_TIMEOUT_NS;
 	rr_list_init(&g->gate);
 	rr_list_push(&c->contexts, &g->link);
 	*ret = g;
@@ -377,9 +381,10 @@ void rpcrdma_gss_free(struct rpcrdma_gss *g)
 		rr_gss_put(g);
 }
 
-void rpcrdma_gss_get_info(const struct rpcrdma_gss *g, struct rpcrdma_gss_info *ret)
+void rpcrdma_gss_get_info(const struct rpcrdma_gss *g, struct rpcrdma_gss_info *ret,
+                          size_t size)
 {
-	*ret = g->info;
+	rr_sized_give(ret, size, &g->info, sizeof(g->info));
 }
 
 /* -- the connection's ---------------------------------------------------------------

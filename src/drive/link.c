@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/sized.h"
 #include "drive/choose.h"
 #include "drive/devices.h"
 #include "drive/ext.h"
@@ -34,15 +35,17 @@ static int choose_reverse(struct rr_link_config *c)
 }
 
 /* Version 1 has no way to authenticate. */
-static int choose_hostauth(struct rr_link_config *c)
+static int choose_hostauth(struct rr_link_config *c, const char *host)
 {
-	const char *name = c->o.hostauth_name ? c->o.hostauth_name : "";
+	const char *name = c->o.hostauth_name ? c->o.hostauth_name : host;
+	bool fits = strlen(name) < sizeof(c->hostauth_name);
 
 	if ((unsigned)c->o.hostauth_policy > RPCRDMA_HOSTAUTH_REQUIRE ||
 	    (c->o.hostauth_policy && !c->o.hostauth) ||
-	    strlen(name) >= sizeof(c->hostauth_name))
+	    (!fits && (c->o.hostauth_name || c->o.hostauth_policy)))
 		return -EINVAL;
-	strcpy(c->hostauth_name, name);
+	if (fits)
+		strcpy(c->hostauth_name, name);
 	if (c->o.hostauth_policy == RPCRDMA_HOSTAUTH_REQUIRE)
 		c->versions &= ~(unsigned)RR_CONN_V1;
 	return c->versions ? 0 : -EPROTONOSUPPORT;
@@ -81,16 +84,14 @@ static void fill_defaults(struct rpcrdma_conn_options *o)
 #undef RR_DEFAULT
 }
 
-int rr_link_config_from(const struct rpcrdma_conn_options *o,
+int rr_link_config_from(const struct rpcrdma_conn_options *o, const char *host,
                         struct rr_link_config *ret)
 {
 	struct rr_link_config c = {.o.size = sizeof(c.o)};
-	int err;
+	int err = o ? RR_SIZED_TAKE(&c.o, size, o) : 0;
 
-	if (o && o->size != sizeof(*o))
-		return -EINVAL;
-	if (o)
-		c.o = *o;
+	if (err)
+		return err;
 	fill_defaults(&c.o);
 	if (c.o.version > RPCRDMA_VERSION_TWO)
 		return -EPROTONOSUPPORT;
@@ -103,7 +104,7 @@ int rr_link_config_from(const struct rpcrdma_conn_options *o,
 	if (!err)
 		err = rpcrdma_extensions_check(c.o.extensions, c.o.n_extensions);
 	if (!err)
-		err = choose_hostauth(&c);
+		err = choose_hostauth(&c, host);
 	if (!err)
 		err = choose_provider(&c);
 	if (err)

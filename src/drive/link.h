@@ -78,8 +78,11 @@ struct rr_link_config {
 	char hostauth_name[256]; /* "": anybody */
 };
 
-/* -EINVAL, -EPROTONOSUPPORT (unknown version), -ENOPKG or -ENODEV (choose.h). */
-int rr_link_config_from(const struct rpcrdma_conn_options *, struct rr_link_config *ret);
+/* From the program's options; NULL: all defaults.  @host: whom the peer's certificate
+ * must name if the options do not say; "": anybody.  -EINVAL, -E2BIG (base/sized.h),
+ * -EPROTONOSUPPORT (unknown version), -ENOPKG or -ENODEV (choose.h). */
+int rr_link_config_from(const struct rpcrdma_conn_options *, const char *host,
+			struct rr_link_config *ret);
 
 /* Client: begins to connect to @sa. */
 int rr_link_connect(struct rpcrdma_engine *, const struct rr_link_config *,

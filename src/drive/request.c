@@ -2,6 +2,7 @@
 /* What a handler asks of its request: facts, and memory for results. */
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "drive/reserve.h"
 
 enum { ALLOC_HEAD = 64, ALLOC_APART = 4096 };
@@ -103,14 +104,16 @@ const struct rpcrdma_auth *rpcrdma_request_cred(const struct rpcrdma_request *q)
 	return &q->rpc.cred;
 }
 
-int rpcrdma_request_gss(const struct rpcrdma_request *q, struct rpcrdma_gss_caller *ret)
+int rpcrdma_request_gss(const struct rpcrdma_request *q, struct rpcrdma_gss_caller *ret,
+                        size_t size)
 {
+	struct rpcrdma_gss_caller c;
 	const struct rr_gss_identity *who;
 
 	if (!q->accepted)
 		return -ENOENT;
 	who = q->accepted->request.who;
-	*ret = (struct rpcrdma_gss_caller){
+	c = (struct rpcrdma_gss_caller){
 	        .service = (enum rpcrdma_gss_service)q->accepted->request.service,
 	        .principal = who->principal,
 	        .mapped = who->mapped,
@@ -118,6 +121,7 @@ int rpcrdma_request_gss(const struct rpcrdma_request *q, struct rpcrdma_gss_call
 	        .gid = who->gid,
 	        .n_gids = who->n_groups,
 	        .gids = who->groups};
+	rr_sized_give(ret, size, &c, sizeof(c));
 	return 0;
 }
 

@@ -550,7 +550,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	l->pause_timer.fire = pause_over;
 	rr_list_init(&l->sessions);
 	l->reopen_timer.fire = reopen;
-	err = rr_link_config_from(o, &l->config);
+	err = rr_link_config_from(o, "", &l->config);
 	if (!err && l->config.o.hostauth_policy)
 		err = rr_hostauth_serves(l->config.o.hostauth);
 	if (!err)

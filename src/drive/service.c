@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/sized.h"
+
 static int make_cache(struct rr_drc *d, size_t bytes)
 {
 	struct rr_drc_options o = {.bytes = bytes};
@@ -38,9 +40,12 @@ int rpcrdma_service_set_reply_cache(struct rpcrdma_service *s, size_t bytes)
 int rpcrdma_service_set_gss(struct rpcrdma_service *s,
                             const struct rpcrdma_service_gss_options *o)
 {
-	if (!s || !o || o->size != sizeof(*o))
-		return -EINVAL;
-	return s->acceptor ? -EEXIST : rr_acceptor_new(o, &s->acceptor);
+	struct rpcrdma_service_gss_options own;
+	int err = s && o ? RR_SIZED_TAKE(&own, size, o) : -EINVAL;
+
+	if (!err)
+		err = s->acceptor ? -EEXIST : rr_acceptor_new(&own, &s->acceptor);
+	return err;
 }
 
 void rpcrdma_service_free(struct rpcrdma_service *s)
@@ -139,15 +144,16 @@ void rr_service_count(const struct rr_service_entry *e, uint32_t proc, bool erro
 
 int rpcrdma_service_stats(const struct rpcrdma_service *s, uint32_t program,
                           uint32_t version, uint32_t procedure,
-                          struct rpcrdma_proc_stats *ret)
+                          struct rpcrdma_proc_stats *ret, size_t size)
 {
+	struct rpcrdma_proc_stats one;
 	uint32_t low, high;
 	const struct rr_service_entry *e =
 	        rr_service_find(s, program, version, &low, &high);
 
 	if (!e || procedure >= e->program->n_procs)
 		return -ENOENT;
-	*ret = (struct rpcrdma_proc_stats){
+	one = (struct rpcrdma_proc_stats){
 	        .calls = __atomic_load_n(&e->stats[procedure].calls, __ATOMIC_RELAXED),
 	        .errors =
 	                __atomic_load_n(&e->stats[procedure].errors, __ATOMIC_RELAXED),
@@ -156,5 +162,6 @@ int rpcrdma_service_stats(const struct rpcrdma_service *s, uint32_t program,
 	        .results_bytes = __atomic_load_n(&e->stats[procedure].results_bytes,
 	                                         __ATOMIC_RELAXED),
 	};
+	rr_sized_give(ret, size, &one, sizeof(one));
 	return 0;
 }

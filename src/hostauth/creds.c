@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/sized.h"
+
 void rr_openssl_why(char *why, size_t size, const char *what)
 {
 	unsigned long e = ERR_peek_error();
@@ -242,7 +244,7 @@ static const char *contradiction(const struct rpcrdma_hostauth_options *o)
 		return "a pre-shared key or certificates, not both";
 	if (o->key_file && !o->cert_file)
 		return "a private key without a certificate";
-	for (unsigned i = 0; i < o->n_allow; i++)
+	for (size_t i = 0; i < o->n_allow; i++)
 		if (!o->allow || !o->allow[i] || !*o->allow[i])
 			return "an identity to be allowed is empty";
 	return NULL;
@@ -251,6 +253,7 @@ static const char *contradiction(const struct rpcrdma_hostauth_options *o)
 int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
                          struct rpcrdma_hostauth **ret, char *why, size_t why_size)
 {
+	struct rpcrdma_hostauth_options own;
 	struct rpcrdma_hostauth *h;
 	char unheard[1];
 	int err;
@@ -260,16 +263,17 @@ int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
 		why_size = sizeof(unheard);
 	}
 	why[0] = '\0';
-	if (!o || o->size != sizeof(*o))
-		return -EINVAL;
-	if (contradiction(o)) {
-		snprintf(why, why_size, "%s", contradiction(o));
+	err = o ? RR_SIZED_TAKE(&own, size, o) : -EINVAL;
+	if (err)
+		return err;
+	if (contradiction(&own)) {
+		snprintf(why, why_size, "%s", contradiction(&own));
 		return -EINVAL;
 	}
 	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
-	err = fill(h, o, why, why_size);
+	err = fill(h, &own, why, why_size);
 	if (err) {
 		rpcrdma_hostauth_free(h);
 		return err;
@@ -293,7 +297,7 @@ void rpcrdma_hostauth_free(struct rpcrdma_hostauth *h)
 		return;
 	SSL_CTX_free(h->client);
 	SSL_CTX_free(h->server);
-	for (unsigned i = 0; i < h->n_allow; i++)
+	for (size_t i = 0; i < h->n_allow; i++)
 		free(h->allow[i]);
 	free(h->allow);
 	OPENSSL_cleanse(h, sizeof(*h));

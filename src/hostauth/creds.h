@@ -16,7 +16,7 @@ struct rpcrdma_hostauth {
 	char psk_identity[RR_PSK_IDENTITY];
 	bool names_authorities; /* not the system's list */
 	char **allow;           /* clients that a server lets in; 0: all */
-	unsigned n_allow;
+	size_t n_allow;
 };
 
 /* OpenSSL's reason for the last failure of this thread, and forgets it. */

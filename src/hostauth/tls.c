@@ -176,7 +176,7 @@ static bool is_allowed(const struct rr_hostauth *h)
 {
 	X509 *cert = SSL_get0_peer_certificate(h->ssl);
 
-	for (unsigned i = 0; i < h->creds->n_allow; i++)
+	for (size_t i = 0; i < h->creds->n_allow; i++)
 		if (is_named(h, cert, h->creds->allow[i]))
 			return true;
 	return !h->creds->n_allow;

@@ -6,6 +6,7 @@
  * ends.  A child of fork() has no such thread; what it inherits is forgotten there.
  */
 #include "rpc/shared.h"
+#include "base/sized.h"
 #include "drive/budget.h"
 
 #include <signal.h>
@@ -228,32 +229,45 @@ void rr_rpc_count_request(void)
 struct stats_errand {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_stats *ret;
+	size_t size;
 };
 
 static void get_stats(void *arg)
 {
 	struct stats_errand *s = arg;
 
-	rpcrdma_engine_stats(s->engine, s->ret);
+	rpcrdma_engine_stats(s->engine, s->ret, s->size);
 }
 
-int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret)
+static void get_own_stats(struct rpcrdma_tirpc_stats *ret, size_t size)
 {
-	struct stats_errand s = {.ret = &ret->transport};
+	const struct rpcrdma_tirpc_stats now = {
+	        .calls = shared.calls,
+	        .requests = shared.requests,
+	        .items_placed = shared.items_placed,
+	        .items_copied = shared.items_copied,
+	        .item_bytes_placed = shared.item_bytes_placed,
+	        .item_bytes_copied = shared.item_bytes_copied,
+	        .bytes_referred = shared.bytes_referred,
+	        .bytes_copied = shared.bytes_copied,
+	};
+
+	rr_sized_give(ret, size, &now, sizeof(now));
+}
+
+int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret, size_t size,
+                            struct rpcrdma_stats *transport, size_t transport_size)
+{
+	struct stats_errand s = {.ret = transport, .size = transport_size};
 
 	pthread_mutex_lock(&shared.lock);
 	s.engine = shared.engine;
 	pthread_mutex_unlock(&shared.lock);
 	if (!s.engine)
 		return -ENODEV;
-	rr_rpc_in_engine(s.engine, get_stats, &s);
-	ret->calls = shared.calls;
-	ret->requests = shared.requests;
-	ret->items_placed = shared.items_placed;
-	ret->items_copied = shared.items_copied;
-	ret->item_bytes_placed = shared.item_bytes_placed;
-	ret->item_bytes_copied = shared.item_bytes_copied;
-	ret->bytes_referred = shared.bytes_referred;
-	ret->bytes_copied = shared.bytes_copied;
+	if (transport)
+		rr_rpc_in_engine(s.engine, get_stats, &s);
+	if (ret)
+		get_own_stats(ret, size);
 	return 0;
 }

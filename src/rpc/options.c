@@ -2,6 +2,8 @@
 /* Options of handles, and what their bindings say of a procedure. */
 #include "rpc/shared.h"
 
+#include "base/sized.h"
+
 /* A client asks for what comes, of any size.  A server is asked by anybody: it has the
  * transport's own defaults, and what a longer message needs if it wants one. */
 enum {
@@ -47,29 +49,28 @@ int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o, bool server,
 	        .conn = RPCRDMA_OPTIONS(struct rpcrdma_conn_options),
 	        .send_ns = RR_SEC(30),
 	};
-	int err;
+	struct rpcrdma_tirpc_options own =
+	        RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options);
+	int err = o ? RR_SIZED_TAKE(&own, size, o) : 0;
 
-	if (o) {
-		if (o->size != sizeof(*o) ||
-		    (o->conn && o->conn->size != sizeof(*o->conn)))
-			return -EINVAL;
-		if (o->conn)
-			r.conn = *o->conn;
-		r.bindings = o->bindings;
-		r.n_bindings = o->n_bindings;
-		r.resend = o->resend;
-		if (o->send_ns)
-			r.send_ns = o->send_ns;
-		if (o->tcp_port > UINT16_MAX)
-			return -EINVAL;
-		r.tcp_port = (uint16_t)o->tcp_port;
-		r.notice = o->notice;
-		r.notice_arg = o->notice_arg;
-		r.gss_principal = o->gss_principal;
-	}
+	if (!err && own.conn)
+		err = RR_SIZED_TAKE(&r.conn, size, own.conn);
+	if (err)
+		return err;
+	r.bindings = own.bindings;
+	r.n_bindings = own.n_bindings;
+	r.resend = own.resend;
+	if (own.send_ns)
+		r.send_ns = own.send_ns;
+	if (own.tcp_port > UINT16_MAX)
+		return -EINVAL;
+	r.tcp_port = (uint16_t)own.tcp_port;
+	r.notice = own.notice;
+	r.notice_arg = own.notice_arg;
+	r.gss_principal = own.gss_principal;
 	err = check_bindings(&r);
 	if (!err)
-		err = rr_rpc_netids_from(o ? o->netids : NULL, &r);
+		err = rr_rpc_netids_from(own.netids, &r);
 	if (err)
 		return err;
 	fill_conn(&r.conn, server);

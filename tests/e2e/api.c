@@ -320,7 +320,7 @@ static void null_call_and_what_was_negotiated(void **state)
 	start();
 	assert_int_equal(run(&o, &x), 0);
 	assert_int_equal(x.reply.len, 0);
-	rpcrdma_conn_get_info(w.conn, &info);
+	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
 	assert_true(info.connected);
 	assert_int_equal(info.version, 2);
 	assert_string_equal(info.provider, "iwarp");
@@ -364,7 +364,7 @@ static void arguments_of_every_size_arrive_by_every_path(void **state)
 			free(body);
 		}
 	}
-	rpcrdma_conn_stats(w.conn, &st);
+	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
 	assert_true(st.bytes_read_chunk > 4000000);
 	assert_true(st.bytes_continued > 4000000);
 	assert_true(st.bytes_special_call > 4000000);
@@ -434,7 +434,7 @@ static void results_of_every_size_arrive_by_every_path(void **state)
 			free(room);
 		}
 	}
-	rpcrdma_conn_stats(w.conn, &st);
+	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
 	assert_true(st.bytes_write_chunk > 4000000);
 	assert_true(st.bytes_reply_chunk > 1000000);
 	assert_true(st.bytes_continued > 1000000);
@@ -497,7 +497,7 @@ static void chunks_against_the_binding_get_the_specified_errors(void **state)
 	assert_true(d[0].ret_used && !d[1].ret_used);
 	assert_int_equal(d[0].ret_len, 1000);
 	assert_ptr_equal(d[0].ret_base, room);
-	rpcrdma_conn_stats(w.conn, &st);
+	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
 	assert_int_equal(st.errors_received, 2);
 	assert_int_equal(st.recoveries, 1);
 	o = call_to(P_NULL, &x);
@@ -508,7 +508,7 @@ static void chunks_against_the_binding_get_the_specified_errors(void **state)
 	w.executed = 0;
 	assert_int_equal(run(&o, &x), 0); /* after READ_CHUNKS, 0 */
 	assert_int_equal(w.executed, 1);
-	rpcrdma_conn_stats(w.conn, &st);
+	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
 	assert_int_equal(st.errors_received, 3);
 	assert_int_equal(st.recoveries, 2);
 	free(big);
@@ -609,10 +609,10 @@ static void calls_survive_a_server_restart_under_their_xid(void **state)
 		spin_until(&w.n_never, 2);
 		answer_parked();
 		spin_until(&x.done, 1);
-		rpcrdma_conn_stats(w.conn, &st);
+		rpcrdma_conn_stats(w.conn, &st, sizeof(st));
 		assert_true(st.retransmits >= 1);
 	}
-	rpcrdma_engine_stats(w.engine, &st);
+	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	assert_true(st.reconnects >= 1);
 	assert_int_equal(x.status, 0);
 }
@@ -676,7 +676,7 @@ static void strangers_do_not_disturb_the_others(void **state)
 	end = now_ns() + 10000ull * MS;
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
-		rpcrdma_engine_stats(w.engine, &st);
+		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	} while (st.connections_open > 2 && now_ns() < end);
 	assert_int_equal(st.connections_open, 2); /* our own two ends */
 	assert_int_equal(run(&o, &x), 0);
@@ -717,10 +717,10 @@ static void killed_client_leaves_nothing_behind(void **state)
 
 	start();
 	assert_int_equal(run(&o, &y), 0);
-	rpcrdma_engine_stats(w.engine, &before);
+	rpcrdma_engine_stats(w.engine, &before, sizeof(before));
 	pid = spawn_caller(20);
 	spin_until(&w.n_never, 20);
-	rpcrdma_engine_stats(w.engine, &after);
+	rpcrdma_engine_stats(w.engine, &after, sizeof(after));
 	assert_int_equal(after.connections_open, before.connections_open + 1);
 	assert_true(after.pinned_bytes > before.pinned_bytes);
 	assert_int_equal(kill(pid, SIGKILL), 0);
@@ -730,7 +730,7 @@ static void killed_client_leaves_nothing_behind(void **state)
 	answer_parked(); /* answers to nobody */
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &after);
+		rpcrdma_engine_stats(w.engine, &after, sizeof(after));
 	} while (after.connections_open != before.connections_open && now_ns() < end);
 	assert_int_equal(after.connections_open, before.connections_open);
 	assert_int_equal(after.pinned_bytes, before.pinned_bytes);
@@ -753,7 +753,7 @@ static void connections_beyond_the_limit_push_out_silent_ones(void **state)
 		fd[i] = raw_connect();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st);
+		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	} while ((st.connections_evicted < 5 || st.connections_open > 9) &&
 	         now_ns() < end);
 	assert_int_equal(st.connections_evicted, 5);
@@ -787,7 +787,7 @@ static void connections_with_calls_are_not_pushed_out(void **state)
 	fd = raw_connect();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st);
+		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	} while (!st.connections_refused && now_ns() < end);
 	assert_int_equal(st.connections_refused, 1);
 	assert_int_equal(st.connections_evicted, 0);
@@ -816,7 +816,7 @@ static void addresses_can_have_a_limit(void **state)
 		fd[i] = raw_connect();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st);
+		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	} while ((st.connections_evicted < 2 || st.connections_open > 4) &&
 	         now_ns() < end);
 	assert_int_equal(st.connections_evicted, 2);
@@ -852,7 +852,7 @@ static void a_client_without_calls_stays_away(void **state)
 	spin_until(&w.downs, 1);
 	for (end = now_ns() + 600ull * MS; now_ns() < end;)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-	rpcrdma_engine_stats(w.engine, &st);
+	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	assert_int_equal(st.connections_open, 0);
 	assert_int_equal(w.ups, 1);
 	assert_int_equal(run(&o, &x), 0);
@@ -1038,19 +1038,19 @@ static void no_descriptors_is_no_reason_to_spin(void **state)
 	low = old;
 	low.rlim_cur = (rlim_t)next;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	rpcrdma_engine_stats(w.engine, &st);
+	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	before = st.syscalls;
 	end = now_ns() + 300 * MS;
 	while (now_ns() < end)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
-	rpcrdma_engine_stats(w.engine, &st);
+	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(st.connections, 0);
 	assert_true(st.syscalls - before < 100);
 	end = now_ns() + 10000ull * MS;
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
-		rpcrdma_engine_stats(w.engine, &st);
+		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	} while (!st.connections && now_ns() < end);
 	assert_int_equal(st.connections, 1);
 	close(fd);
@@ -1093,7 +1093,7 @@ static void many_small_segments_wait_for_the_queue(void **state)
 		free(dest[i].base);
 	}
 	free(dest);
-	rpcrdma_engine_stats(w.engine, &st);
+	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	assert_int_equal(w.downs, 0);
 	assert_int_equal(st.retransmits, 0);
 }
@@ -1121,7 +1121,7 @@ static void requests_without_a_caller_are_not_begun(void **state)
 	answer_parked();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st);
+		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
 	} while (st.connections_open && now_ns() < end);
 	assert_int_equal(st.connections_open, 0);
 	assert_int_equal(w.executed, 0);
@@ -1210,7 +1210,9 @@ static void procedures_count_octets_both_ways(void **state)
 	o.n_args = 2;
 	assert_int_equal(run(&o, &x), 0);
 	assert_int_equal(be32(x.results), 1);
-	assert_int_equal(rpcrdma_service_stats(w.service, PROG, VERS, P_SUM, &st), 0);
+	assert_int_equal(
+	        rpcrdma_service_stats(w.service, PROG, VERS, P_SUM, &st, sizeof(st)),
+	        0);
 	assert_int_equal(st.calls, 1);
 	assert_int_equal(st.errors, 0);
 	assert_int_equal(st.args_bytes, 100008);

@@ -33,7 +33,7 @@ static void two_programs_share_a_connection(void **state)
 
 	memset(&second, 0, sizeof(second));
 	start_both();
-	rpcrdma_conn_get_info(w.conn, &before);
+	rpcrdma_conn_get_info(w.conn, &before, sizeof(before));
 	for (unsigned i = 0; i < 40; i++) {
 		o = call_to(P_NULL, &x);
 		o.program += i & 1;
@@ -41,12 +41,12 @@ static void two_programs_share_a_connection(void **state)
 	}
 	assert_int_equal(w.server.executed, 20);
 	assert_int_equal(second.executed, 20);
-	rpcrdma_conn_get_info(w.conn, &after);
+	rpcrdma_conn_get_info(w.conn, &after, sizeof(after));
 	assert_int_equal(after.send_inline, before.send_inline);
 	assert_int_equal(after.recv_inline, before.recv_inline);
 	assert_int_equal(after.credits_granted, before.credits_granted);
 	assert_int_equal(w.ups, 1);
-	rpcrdma_engine_stats(w.engine, &s);
+	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
 	assert_int_equal(s.connections, 2); /* this one, seen from both ends */
 }
 

@@ -100,7 +100,7 @@ static int end(void **state)
 		raw_close(&w.greedy[i]);
 	rpcrdma_engine_free(w.engine);
 	rpcrdma_service_free(w.service);
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	assert_int_equal(b.used_bytes, 0);
 	assert_int_equal(b.connections_bytes, 0);
 	assert_int_equal(b.waiting, 0);
@@ -111,7 +111,7 @@ static void check_budget(void)
 {
 	struct rpcrdma_budget b;
 
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	assert_int_equal(b.limit_bytes, LIMIT);
 	assert_true(b.used_bytes <= b.limit_bytes);
 	assert_true(b.connections_bytes <= b.used_bytes);
@@ -222,7 +222,7 @@ static void greedy_clients_are_ended(void **state)
 		served++;
 		spin_ms(50);
 	}
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	assert_true(b.waits > 0);
 	assert_true(b.ended >= 1);
 	assert_true(longest < 8000ull * RAW_MS);
@@ -297,7 +297,7 @@ static void unknown_programs_are_not_pulled(void **state)
 	start();
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 	spin_until(&x.n, 1, 10);
-	rpcrdma_engine_stats(w.engine, &before);
+	rpcrdma_engine_stats(w.engine, &before, sizeof(before));
 	o.program = 999999;
 	o.args = &p;
 	o.n_args = 1;
@@ -305,7 +305,7 @@ static void unknown_programs_are_not_pulled(void **state)
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 	spin_until(&x.n, 2, 10);
 	assert_int_equal(x.status, RPCRDMA_PROG_UNAVAIL);
-	rpcrdma_engine_stats(w.engine, &after);
+	rpcrdma_engine_stats(w.engine, &after, sizeof(after));
 	assert_int_equal(after.rdma_reads - before.rdma_reads, 1);
 	assert_true(after.wire_bytes_sent - before.wire_bytes_sent < 16384);
 	o.program = PROGRAM;

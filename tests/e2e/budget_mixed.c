@@ -23,7 +23,7 @@ static void turn(void)
 	struct rpcrdma_budget b;
 
 	assert_int_equal(rpcrdma_engine_process(t.engine, 5), 0);
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	assert_true(b.used_bytes <= LIMIT);
 }
 
@@ -112,7 +112,7 @@ static void nothing_waits_for_ever(void **state)
 		failed += count_refused();
 		all += t.n_ones;
 	}
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	printf("%u of %u calls succeeded, %u times a connection waited\n", succeeded,
 	       all, (unsigned)b.waits);
 	assert_int_equal(all, ROUNDS * (FORWARD + BACK));
@@ -126,7 +126,7 @@ static void nothing_waits_for_ever(void **state)
 	rpcrdma_conn_close(t.conn);
 	rpcrdma_engine_free(t.engine);
 	rpcrdma_service_free(t.service);
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	assert_int_equal(b.used_bytes, 0);
 }
 

@@ -46,7 +46,7 @@ static uint32_t peer(void)
 {
 	struct rpcrdma_conn_info i;
 
-	rpcrdma_conn_get_info(w.conn, &i);
+	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
 	assert_true(i.connected);
 	return ntohl(((struct sockaddr_in *)&i.peer)->sin_addr.s_addr);
 }

@@ -138,7 +138,7 @@ static void both_know_each_other(void **state)
 	connect_to(w.port);
 	assert_int_equal(rpcrdma_conn_channel_binding(w.conn, b), -ENOTCONN);
 	assert_int_equal(ask(), 0);
-	rpcrdma_conn_get_info(w.conn, &info);
+	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
 	assert_string_equal(info.identity, "CN=server");
 	assert_string_equal(seen_identity, "CN=client");
 	assert_int_equal(rpcrdma_conn_channel_binding(w.conn, b), 0);
@@ -183,7 +183,7 @@ static void a_server_is_known_when_it_calls(void **state)
 	o.program = PROG + 1;
 	assert_int_equal(run(w.back, &o, &x), 0);
 	assert_string_equal(seen_identity, "CN=server");
-	rpcrdma_conn_get_info(w.back, &info);
+	rpcrdma_conn_get_info(w.back, &info, sizeof(info));
 	assert_string_equal(info.identity, "CN=client");
 }
 
@@ -323,7 +323,7 @@ static void expect_refusal(const char *words)
 	assert_int_equal(ask(), -EACCES);
 	assert_true(over);
 	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_get_info(w.conn, &info);
+	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
 	if (!strstr(info.why, words))
 		fail_msg("\"%s\" is not in \"%s\"", words, info.why);
 	assert_true(now_ns() - began < 2500ull * MS); /* not tried again and again */
@@ -381,7 +381,7 @@ static void a_server_that_the_host_does_not_name(void **state)
 	                 0);
 	assert_int_equal(ask(), -EACCES);
 	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_get_info(w.conn, &info);
+	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
 	assert_non_null(strstr(info.why, "hostname mismatch"));
 }
 
@@ -598,7 +598,7 @@ static void a_flipped_bit(unsigned from)
 	assert_int_equal(ask(), -EACCES);
 	assert_true(relay.flipped);
 	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_get_info(w.conn, &info);
+	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
 	assert_non_null(strstr(info.why, "transport propert"));
 	relay_end(&relay);
 }

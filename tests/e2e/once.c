@@ -166,7 +166,7 @@ static struct rpcrdma_stats server_stats(void)
 	for (unsigned i = 0; i < 2; i++) {
 		if (!w.server[i].engine)
 			continue;
-		rpcrdma_engine_stats(w.server[i].engine, &s);
+		rpcrdma_engine_stats(w.server[i].engine, &s, sizeof(s));
 		sum.cache_hits += s.cache_hits;
 		sum.cache_waits += s.cache_waits;
 		sum.connections_open += s.connections_open;
@@ -198,7 +198,7 @@ static bool is_connected(void)
 {
 	struct rpcrdma_conn_info i;
 
-	rpcrdma_conn_get_info(w.conn, &i);
+	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
 	return i.connected;
 }
 
@@ -310,7 +310,7 @@ static void a_call_goes_again_under_its_xid_after_the_reconnect(void **state)
 	assert_int_equal(w.connections[0], 1);
 	assert_int_equal(w.connections[1], 2);
 	expect_result(1);
-	rpcrdma_conn_stats(w.conn, &s);
+	rpcrdma_conn_stats(w.conn, &s, sizeof(s));
 	assert_int_equal(s.retransmits, 1);
 	assert_int_equal(s.reconnects, 1);
 	assert_int_equal(server_stats().cache_hits, 0);
@@ -336,7 +336,8 @@ static void what_comes_from_the_cache_is_not_counted_as_executed(void **state)
 	struct rpcrdma_proc_stats s;
 
 	call_and_lose_the_reply(P_ONCE);
-	assert_int_equal(rpcrdma_service_stats(w.service, PROG, VERS, P_ONCE, &s), 0);
+	assert_int_equal(
+	        rpcrdma_service_stats(w.service, PROG, VERS, P_ONCE, &s, sizeof(s)), 0);
 	assert_int_equal(s.calls, 1);
 }
 

@@ -144,7 +144,7 @@ static bool is_connected(void)
 {
 	struct rpcrdma_conn_info i;
 
-	rpcrdma_conn_get_info(w.conn, &i);
+	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
 	return i.connected;
 }
 

@@ -40,7 +40,7 @@ static void calls_wait_for_the_client_and_keep_their_xid(void **state)
 	assert_int_equal(x.status, 0);
 	assert_int_equal(y.status, 0);
 	assert_int_equal(x.reply.xid, w.client.xids[0]);
-	rpcrdma_conn_stats(w.back, &st);
+	rpcrdma_conn_stats(w.back, &st, sizeof(st));
 	assert_int_equal(st.retransmits, 1);
 }
 
@@ -347,8 +347,8 @@ static void rebinding_moves_new_calls(void **state)
 	connect_client(&second);
 	bind_over(second);
 	assert_int_equal(w.bind_status, 0);
-	rpcrdma_conn_get_info(second, &a);
-	rpcrdma_conn_get_info(w.back, &b);
+	rpcrdma_conn_get_info(second, &a, sizeof(a));
+	rpcrdma_conn_get_info(w.back, &b, sizeof(b));
 	assert_memory_equal(&b.peer, &a.local, sizeof(struct sockaddr_in));
 	spin_for(20);
 	assert_int_equal(w.client.n_parked, 2);

@@ -226,7 +226,7 @@ static unsigned version(void)
 {
 	struct rpcrdma_conn_info i;
 
-	rpcrdma_conn_get_info(w.conn, &i);
+	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
 	return i.version;
 }
 
@@ -240,7 +240,7 @@ static void expect_no_version(const char *words)
 	assert_true(w.final);
 	assert_int_equal(w.last_error, -EPROTONOSUPPORT);
 	assert_int_equal(w.downs, 1); /* told once, at the end */
-	rpcrdma_conn_get_info(w.conn, &i);
+	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
 	assert_string_equal(i.why, words);
 	nobody_knocks(100);
 }
@@ -498,7 +498,7 @@ static void sizes_of_version_one(void **state)
 	struct rpcrdma_conn_info i;
 
 	connect_with_sizes(sizes, 8);
-	rpcrdma_conn_get_info(w.conn, &i);
+	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
 	assert_int_equal(i.send_inline, 3072);
 	assert_int_equal(i.recv_inline, 2048);
 	assert_false(i.remote_invalidate);
@@ -509,7 +509,7 @@ static void sizes_that_nobody_named(void **state)
 	struct rpcrdma_conn_info i;
 
 	connect_with_sizes(NULL, 0);
-	rpcrdma_conn_get_info(w.conn, &i);
+	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
 	assert_int_equal(i.send_inline, 1024);
 	assert_int_equal(i.recv_inline, 1024);
 	assert_false(i.remote_invalidate);

@@ -61,13 +61,26 @@ static void h_once(struct rpcrdma_request *q, void *arg)
 		assert_int_equal(rpcrdma_request_reply(q, &p, 1, NULL, NULL), 0);
 }
 
+/* A program that knows less of the structure gets no more than that. */
+static void get_half_of_caller(struct rpcrdma_request *q)
+{
+	struct rpcrdma_gss_caller half;
+	const size_t n = offsetof(struct rpcrdma_gss_caller, uid);
+
+	memset(&half, 0xa5, sizeof(half));
+	assert_int_equal(rpcrdma_request_gss(q, &half, n), 0);
+	assert_ptr_equal(half.principal, w.caller.principal);
+	assert_int_equal(half.uid, 0xa5a5a5a5);
+}
+
 static void h_who(struct rpcrdma_request *q, void *arg)
 {
-	if (rpcrdma_request_gss(q, &w.caller)) {
+	if (rpcrdma_request_gss(q, &w.caller, sizeof(w.caller))) {
 		w.weak++;
 		rpcrdma_request_error(q, RPCRDMA_AUTH_ERROR, 5);
 		return;
 	}
+	get_half_of_caller(q);
 	snprintf(w.principal, sizeof(w.principal), "%s", w.caller.principal);
 	assert_int_equal(rpcrdma_request_reply(q, NULL, 0, NULL, NULL), 0);
 }
@@ -280,7 +293,7 @@ struct rpcrdma_stats stats(void)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_stats(w.engine, &s);
+	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
 	return s;
 }
 
@@ -288,6 +301,6 @@ struct rpcrdma_gss_info info(struct rpcrdma_gss *g)
 {
 	struct rpcrdma_gss_info i;
 
-	rpcrdma_gss_get_info(g, &i);
+	rpcrdma_gss_get_info(g, &i, sizeof(i));
 	return i;
 }

@@ -179,7 +179,7 @@ static void event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 {
 	struct rpcrdma_conn_info i;
 
-	rpcrdma_conn_get_info(c, &i);
+	rpcrdma_conn_get_info(c, &i, sizeof(i));
 	if (error)
 		printf("event: %s\n", i.why);
 	if (final)

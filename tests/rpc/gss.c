@@ -159,10 +159,10 @@ static enum clnt_stat null_call(CLIENT *c)
 
 static struct rpcrdma_stats stats(void)
 {
-	struct rpcrdma_tirpc_stats s;
+	struct rpcrdma_stats s;
 
-	assert_int_equal(rpcrdma_tirpc_get_stats(&s), 0);
-	return s.transport;
+	assert_int_equal(rpcrdma_tirpc_get_stats(NULL, 0, &s, sizeof(s)), 0);
+	return s;
 }
 
 /* -- what it is for -------------------------------------------------------------------

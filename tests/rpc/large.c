@@ -23,7 +23,7 @@ static struct rpcrdma_tirpc_stats stats(void)
 {
 	struct rpcrdma_tirpc_stats s;
 
-	assert_int_equal(rpcrdma_tirpc_get_stats(&s), 0);
+	assert_int_equal(rpcrdma_tirpc_get_stats(&s, sizeof(s), NULL, 0), 0);
 	return s;
 }
 

@@ -148,7 +148,7 @@ blob_args *blob_counts_1_svc(void *none, struct svc_req *r)
 	static uint64_t copied;
 	struct rpcrdma_tirpc_stats s;
 
-	assert_int_equal(rpcrdma_tirpc_get_stats(&s), 0);
+	assert_int_equal(rpcrdma_tirpc_get_stats(&s, sizeof(s), NULL, 0), 0);
 	copied = s.bytes_copied + s.bytes_referred + s.item_bytes_copied;
 	res.id = (u_int)s.items_placed;
 	res.tail = (u_int)s.items_copied;
@@ -244,9 +244,7 @@ static int serve(const struct rig *rig, int ready)
  * child for ever. */
 pid_t rig_fork(void)
 {
-	struct rpcrdma_tirpc_stats s;
-
-	if (rpcrdma_tirpc_get_stats(&s) == 0)
+	if (rpcrdma_tirpc_get_stats(NULL, 0, NULL, 0) == 0)
 		usleep(200000); /* the library's thread sleeps when it has closed all */
 	return fork();
 }

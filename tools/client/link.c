@@ -24,7 +24,7 @@ static void on_event(struct rpcrdma_conn *conn, int error, bool final, void *arg
 		k->error = 0;
 		return;
 	}
-	rpcrdma_conn_get_info(conn, &info);
+	rpcrdma_conn_get_info(conn, &info, sizeof(info));
 	memcpy(k->why, info.why, sizeof(k->why));
 	k->why[sizeof(k->why) - 1] = 0;
 	if (k->up && !k->quiet && k->loop->common->verbose)
@@ -161,7 +161,7 @@ static const char *gss_words(const struct link *k)
 	static struct rpcrdma_gss_info info;
 
 	if (k->gss)
-		rpcrdma_gss_get_info(k->gss, &info);
+		rpcrdma_gss_get_info(k->gss, &info, sizeof(info));
 	return k->gss && info.why[0] ? info.why : strerror(EACCES);
 }
 
@@ -227,7 +227,7 @@ void link_describe(const struct link *k, FILE *f)
 	struct rpcrdma_conn_info i;
 	char segments[64];
 
-	rpcrdma_conn_get_info(k->conn, &i);
+	rpcrdma_conn_get_info(k->conn, &i, sizeof(i));
 	fprintf(f,
 	        "%s: provider %s, RPC-over-RDMA version %u, credits %" PRIu32
 	        ", inline %" PRIu32 " out %" PRIu32 " in, %s"
@@ -243,7 +243,7 @@ void link_describe_json(const struct link *k, FILE *f)
 {
 	struct rpcrdma_conn_info i;
 
-	rpcrdma_conn_get_info(k->conn, &i);
+	rpcrdma_conn_get_info(k->conn, &i, sizeof(i));
 	fprintf(f,
 	        "\"provider\":\"%s\",\"rpcrdma_version\":%u,\"credits_granted\":"
 	        "%" PRIu32 ",\"send_inline_bytes\":%" PRIu32

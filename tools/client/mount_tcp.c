@@ -170,7 +170,7 @@ int mount_tcp_find(struct nfs_client *c, uint16_t port)
 	bool given = port != 0;
 	int r;
 
-	rpcrdma_conn_get_info(c->link.conn, &info);
+	rpcrdma_conn_get_info(c->link.conn, &info, sizeof(info));
 	c->mount.at = info.peer;
 	if (tcp_set_port(&c->mount.at, port))
 		return cannot(c, "MOUNT is asked over TCP, and the server has no IP "

@@ -161,7 +161,7 @@ int json_stats(const char *file, const struct rpcrdma_engine *engine,
 		           strerror(errno));
 		return -EIO;
 	}
-	rpcrdma_engine_stats(engine, &s);
+	rpcrdma_engine_stats(engine, &s, sizeof(s));
 	fprintf(f,
 	        "{\"command\":\"%s\",\"files\":%" PRIu64 ",\"bytes\":%" PRIu64
 	        ",\"elapsed_s\":%.6f,\"bytes_per_s\":%.0f",

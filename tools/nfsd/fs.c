@@ -109,7 +109,7 @@ static bool has_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 	uint64_t mine = workers_bytes(&fs->workers) + bytes, left, all, used;
 	struct rpcrdma_budget b;
 
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	left = all = b.limit_bytes - b.connections_bytes;
 	used = b.used_bytes - b.connections_bytes;
 	for (unsigned i = 0; i < d->n_fs; i++) {

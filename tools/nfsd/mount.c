@@ -308,7 +308,7 @@ static int enter_to_walk(struct op *op, const char *rest)
 	struct rpcrdma_gss_caller caller;
 
 	if (op->may.flavors.sys || !rest[strspn(rest, "/")] ||
-	    (op->req && !rpcrdma_request_gss(op->req, &caller)))
+	    (op->req && !rpcrdma_request_gss(op->req, &caller, sizeof(caller))))
 		return 0;
 	return ident_enter(&anonymous);
 }

@@ -447,7 +447,7 @@ static uint64_t client_memory(void)
 {
 	struct rpcrdma_budget b;
 
-	rpcrdma_budget_get(&b);
+	rpcrdma_budget_get(&b, sizeof(b));
 	return b.limit_bytes / 4 < CLIENT_MEMORY ? b.limit_bytes / 4 : CLIENT_MEMORY;
 }
 

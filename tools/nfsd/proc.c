@@ -266,7 +266,7 @@ static void find_access(struct op *op)
 static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred, bool decoded)
 {
 	struct rpcrdma_gss_caller caller;
-	bool gss = op->req && !rpcrdma_request_gss(op->req, &caller);
+	bool gss = op->req && !rpcrdma_request_gss(op->req, &caller, sizeof(caller));
 	uint32_t stat;
 
 	if (op->type->null)

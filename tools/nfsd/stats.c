@@ -84,7 +84,8 @@ static void write_program(FILE *f, const char *title,
 	for (unsigned i = 0; i < n; i++) {
 		struct rpcrdma_proc_stats s;
 
-		if (rpcrdma_service_stats(service, program, 3, i, &s) || !s.calls)
+		if (rpcrdma_service_stats(service, program, 3, i, &s, sizeof(s)) ||
+		    !s.calls)
 			continue;
 		fprintf(f,
 		        "%s\"%s\":{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
@@ -119,7 +120,7 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
 
 	if (!f)
 		return -errno;
-	rpcrdma_engine_stats(engine, &s);
+	rpcrdma_engine_stats(engine, &s, sizeof(s));
 	fprintf(f, "{");
 	write_transport(f, &s);
 	write_program(f, "nfs", service, RPCRDMA_NFS_PROGRAM, rpcrdma_nfs3_binding,
