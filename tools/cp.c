@@ -30,6 +30,7 @@ struct cp {
 	struct nfs_options nfs;
 	struct copy copy;
 	bool recursive, progress, archive, links;
+	bool single; /* there is one source: how much is to come may be known */
 	bool follow_named, never_follow; /* -H, -P */
 	const char *target;              /* -t */
 	const char *stats;
@@ -326,6 +327,8 @@ static int from_node(struct cp *c, struct nfs_client *client,
 	        .client = client, .fh = node->fh, .fd = -1, .label = text};
 	const char *name = name_for(c, last);
 
+	if (c->single && node->attr.type == NF3REG)
+		c->copy.progress.total = node->attr.size;
 	if (c->stream >= 0)
 		return to_stream(c, client, node, text);
 	if (node->attr.type == NF3DIR && c->recursive)
@@ -538,6 +541,7 @@ static int copy_all(struct cp *c, char **v, int n)
 	                                isatty(STDERR_FILENO));
 	int r = 0;
 
+	c->single = n == 1;
 	tool_progress_begin(&c->copy.progress, NULL, known_size(v, n), quiet);
 	for (int i = 0; i < n && !r; i++) {
 		if (was_given(v, i))

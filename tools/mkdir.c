@@ -58,6 +58,18 @@ static void say(const struct mkdir_tool *m, const char *name)
 		printf("created directory %s\n", tool_quote_always(name));
 }
 
+/* The URL up to @end octets of its path; on the heap. */
+static char *text_to(const struct nfs_client *c, const char *path, size_t end)
+{
+	size_t size = strlen(c->link.host) + strlen(c->export) + end + 16;
+	char *text = malloc(size);
+
+	if (text)
+		snprintf(text, size, "nfs://%s%s/%.*s", c->link.host,
+		         strcmp(c->export, "/") ? c->export : "", (int)end, path);
+	return text;
+}
+
 static int make_one(struct mkdir_tool *m, struct nfs_client *client, const struct url *u,
                     const char *text)
 {
@@ -77,7 +89,7 @@ static int make_one(struct mkdir_tool *m, struct nfs_client *client, const struc
 
 /* Goes into @name, which it makes if it is not there. */
 static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_node *node,
-                 const char *name, bool last)
+                 const char *name, const char *text, bool last)
 {
 	uint32_t mode = last ? last_mode(m) : (0777 & ~m->umask) | 0300;
 	struct nfs_node next;
@@ -88,7 +100,7 @@ static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_nod
 		r = nfs_mkdir_new(client, &next.parent, next.name, mode, &next.fh,
 		                  &next.attr);
 		if (!r)
-			say(m, name);
+			say(m, text ? text : name);
 		/* Another may have been faster. */
 		if (r == (int)NFS3ERR_EXIST)
 			r = nfs_walk_from(client, &node->fh, &node->attr, name, NFS_FOLLOW,
@@ -107,9 +119,13 @@ static int make_all(struct mkdir_tool *m, struct nfs_client *client, const struc
 	char *path = strdup(u->path), *rest = path, *name;
 	int r = path ? 0 : -ENOMEM;
 
-	while (!r && (name = strsep(&rest, "/")))
+	while (!r && (name = strsep(&rest, "/"))) {
+		char *text = text_to(client, u->path, (size_t)(name - path) + strlen(name));
+
 		if (*name)
-			r = enter(m, client, &node, name, !rest);
+			r = enter(m, client, &node, name, text, !rest);
+		free(text);
+	}
 	free(path);
 	return r;
 }

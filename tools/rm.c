@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 4096
+#define MAX_DEPTH  4096
+#define MAX_SWEEPS 64 /* listings of one directory */
 
 struct rm {
 	struct tool_common common;
@@ -130,7 +131,7 @@ static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *na
                        const struct nfs_fh *fh, const char *text, unsigned depth,
                        int *ret)
 {
-	unsigned gone, left;
+	unsigned gone, left, sweeps = 0;
 	int r;
 
 	*ret = 0;
@@ -148,7 +149,7 @@ static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *na
 		if (m->ask && !tool_ask("remove directory", text))
 			return false;
 		r = nfs_remove(m->client, parent, name, true);
-	} while (r == (int)NFS3ERR_NOTEMPTY && gone);
+	} while (r == (int)NFS3ERR_NOTEMPTY && gone && ++sweeps < MAX_SWEEPS);
 	*ret = told(m, text, r);
 	if (!r && m->common.verbose)
 		printf("removed directory %s\n", tool_quote_always(text));

@@ -29,7 +29,7 @@ run 1 mkdir -p "$URL/file" && says err "File exists"
 run 1 mkdir -p "$URL/file/x" && says err "Not a directory"
 run 1 mkdir "$URL/link" && says err "File exists"
 run 1 mkdir "$URL/dangling" && says err "File exists" && [ ! -e "$EXP/nowhere" ] || fail "nowhere is made"
-run 0 mkdir -pv "$URL/link/below" && [ -d "$EXP/d/below" ] && says out "created directory" || fail "link/below"
+run 0 mkdir -pv "$URL/link/below" && [ -d "$EXP/d/below" ] && says out "created directory '$URL/link/below'" || fail "link/below"
 
 # ---- mv -----------------------------------------------------------------------------
 echo 1 >"$EXP/a"

@@ -54,6 +54,10 @@ talks || fail "cp from a pipe"
 talks --progress || fail "cp --progress from a pipe"
 says err "B/s"
 talks --progress -q && [ ! -s err ] || { fail "-q is not quiet"; cat err; }
+# how much is to come is known of a single file
+truncate -s 20M "$EXP/big"
+"$RPCRDMA" cp --progress "$URL/big" - 2>err | { sleep 2.5; cat >/dev/null; }
+says err "of 20.0 MiB, "
 
 # a file is no directory, whatever follows it
 for p in file/. file/./. file/; do
