@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,6 +24,7 @@
 static struct rig r;
 static const char *source = "127.0.0.1";
 static uint16_t source_port;
+static pid_t loader;               /* sends SIGHUP, or 0 */
 static char file[128], other[128]; /* the list, and a directory for it */
 
 int __real_connect(int fd, const struct sockaddr *to, socklen_t len);
@@ -51,9 +53,17 @@ static int init(void **state)
 	return 0;
 }
 
+static void end_loader(void)
+{
+	if (loader > 0 && !kill(loader, SIGKILL))
+		waitpid(loader, NULL, 0);
+	loader = 0;
+}
+
 static int end(void **state)
 {
 	(void)state;
+	end_loader();
 	if (r.pid)
 		rig_kill(&r);
 	source = "127.0.0.1";
@@ -118,13 +128,18 @@ static void wait_until_said(const char *text)
 	fail_msg("the server did not say '%s'", text);
 }
 
+/* In one go: it may be being read. */
 static void write_list(const char *text)
 {
-	FILE *f = fopen(file, "w");
+	char tmp[sizeof(file) + 4];
+	FILE *f;
 
+	snprintf(tmp, sizeof(tmp), "%s.new", file);
+	f = fopen(tmp, "w");
 	assert_non_null(f);
 	fprintf(f, "# the list\n%s", text);
 	assert_int_equal(fclose(f), 0);
+	assert_int_equal(rename(tmp, file), 0);
 }
 
 /* SIGHUP; waits for @text. */
@@ -480,6 +495,53 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 	rig_stop(&r);
 }
 
+/* Another process has it loaded again and again, and from list to list. */
+static void load_all_the_time(const char *const lists[2])
+{
+	pid_t pid = loader = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned i = 0; !kill(r.pid, SIGHUP); i++) {
+		write_list(lists[i % 2]);
+		usleep(3000);
+	}
+	_exit(0); /* the server is gone */
+}
+
+static void clients_go_on_while_it_is_loaded(void **state)
+{
+	char text[2][256];
+	const char *const lists[2] = {text[0], text[1]};
+	nfs_fh3 f, kept, g;
+
+	(void)state;
+	snprintf(text[0], sizeof(text[0]), "%s:/f *(rw)\n", other);
+	snprintf(text[1], sizeof(text[1]), "%s:/f 127.0.0.1(rw)\n%s:/g *\n", other,
+	         r.dir);
+	write_list(text[1]);
+	rig_start(&r, "--exports", file, NULL);
+	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(mount_of("/g", &g), MNT3_OK);
+	assert_int_equal(rig_create(&r, f, "loaded", &kept), NFS3_OK);
+	load_all_the_time(lists);
+	for (int i = 0; i < 1000; i++) {
+		nfsstat3 other_one = rig_getattr(&r, g, NULL);
+		mountstat3 mounted = mount_of("/g", NULL);
+
+		assert_int_equal(rig_getattr(&r, kept, NULL), NFS3_OK);
+		assert_int_equal(rig_write(&r, kept, 0, "x", 1, UNSTABLE, NULL),
+		                 NFS3_OK);
+		assert_true(other_one == NFS3_OK || other_one == NFS3ERR_STALE);
+		assert_true(mounted == MNT3_OK || mounted == MNT3ERR_NOENT);
+	}
+	end_loader();
+	assert_true(has_said("was loaded"));
+	rig_stop(&r);
+}
+
 /* Each load costs nothing that stays. */
 static void it_can_be_loaded_for_ever(void **state)
 {
@@ -533,6 +595,7 @@ int main(void)
 	        T(sighup_loads_the_file_again),
 	        T(an_export_that_goes_leaves_stale_handles_until_it_is_back),
 	        T(a_broken_file_leaves_the_old_lists_in_force),
+	        T(clients_go_on_while_it_is_loaded),
 	        T(it_can_be_loaded_for_ever),
 	        T(sighup_ends_a_server_without_file),
 	};

@@ -31,6 +31,16 @@ printf '%s:/e *(rw)\n%s:/f localhost (rw)\n' "$EXP" "$EXP" >exports
 run 1 nfsd --exports exports --listen 127.0.0.1:0
 says err "exports:2: '(rw)' stands with no client; options follow the client without a space"
 
+# nohup(1) has SIGHUP ignored: it is for the file all the same.
+printf '%s:/e 127.0.0.1\n' "$EXP" >exports
+: >server.out
+(trap '' HUP; exec "$RPCRDMA" nfsd --exports exports --listen 127.0.0.1:0 --state-dir state) >server.out 2>server.err &
+SERVER=$!
+until_true 20 listening || { echo "the server did not start"; exit 1; }
+kill -HUP "$SERVER"
+until_true 20 grep -q 'exports was loaded' server.err || fail "it was not loaded"
+stop_server
+
 # The rest is done with a network, and an /etc, of its own: the port is a fixed one.
 unshare -Urnm true 2>/dev/null || { echo "no namespaces: the addresses were not tried"; done_testing; }
 cat >alone.sh <<'END'

@@ -367,12 +367,20 @@ static void drop_stages(struct stage *all, unsigned n)
 	}
 }
 
+static bool is_staged(const struct export *ex, const struct stage *all, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (all[i].ex == ex)
+			return true;
+	return false;
+}
+
 /* From here on nothing fails.  The lists of before become the stages', to be freed. */
 static void put_in_place(struct nfsd *d, struct stage *all, unsigned n)
 {
 	pthread_mutex_lock(&d->access.lock);
 	for (unsigned i = 0; i < d->n_exports; i++)
-		if (d->exports[i]->from_file)
+		if (d->exports[i]->from_file && !is_staged(d->exports[i], all, n))
 			d->exports[i]->live = false;
 	for (unsigned i = 0; i < n; i++) {
 		struct export *ex = all[i].ex;

@@ -226,7 +226,7 @@ struct filesystem *mount_fs(struct op *op)
 	                            ? find_export(op->nfsd, op->args.mnt, &rest)
 	                            : NULL;
 
-	return ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
+	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
 }
 
 /* One step down; *fd and *h become the child's. */
@@ -319,7 +319,9 @@ void op_mnt(struct op *op)
 	mountres3_ok *ok = &op->res.mnt.mountres3_u.mountinfo;
 	const char *rest = NULL;
 	struct export *ex = find_export(op->nfsd, op->args.mnt, &rest);
-	int e = op->denied ? op->denied : ex ? enter_to_walk(op, rest) : -ENOENT;
+	int e = op->denied           ? op->denied
+	        : ex && ex == op->ex ? enter_to_walk(op, rest)
+	                             : -ENOENT; /* or it came just now */
 
 	if (!e)
 		e = descend_all(op, ex, rest, &op->made);

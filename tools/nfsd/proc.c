@@ -251,8 +251,9 @@ static void find_access(struct op *op)
 
 	if (is_mount(op))
 		op->ex = mount_export(op);
-	else if (handle_verify(op->nfsd, fh->data.data_val, fh->data.data_len, &op->ex))
-		op->ex = NULL; /* the procedure will say so */
+	else
+		op->denied = handle_verify(op->nfsd, fh->data.data_val,
+		                           fh->data.data_len, &op->ex);
 	if (!op->ex)
 		return;
 	op->denied = op_peer(op, &peer)
@@ -274,7 +275,7 @@ static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred, bool de
 	if (gss)
 		ident_from_caller(&caller, &op->may.squash, &op->id);
 	stat = gss ? 0 : ident_from_cred(cred, &op->may.squash, &op->id);
-	if (stat || is_mount(op) || op->denied)
+	if (stat || is_mount(op) || (op->denied && op->ex))
 		return stat;
 	stat = sec_check(&op->may.flavors, gss ? &caller : NULL);
 	return decoded && mounted(op) && export_is_root(op->nfsd, mounted(op)) ? 0
