@@ -484,6 +484,18 @@ static bool own_sinks(struct served *v, struct rr_sge *sge)
 	return true;
 }
 
+/* No more are with the user than may be served at once. */
+static void check_turns(struct node *n)
+{
+	uint32_t most = n->run->plan.conn[n->side].max_requests;
+	unsigned sum = 0;
+
+	for (const struct served *v = n->served; v; v = v->next)
+		sum += !v->answered;
+	CHECK(n->run, sum <= (most ? most : 256), "side %u: %u requests of %u",
+	      n->side, sum, most);
+}
+
 void load_admit(struct node *n, struct rr_request *q)
 {
 	struct spec *s = plan_find(&n->run->plan, !n->side, q->xid);
@@ -499,6 +511,7 @@ void load_admit(struct node *n, struct rr_request *q)
 	v->spec = s;
 	n->served = v;
 	n->n_served++;
+	check_turns(n);
 	check_offer(n, q, s);
 	q->user = s->index;
 	if (refuses(s) && s->refuse_early)
