@@ -87,6 +87,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	rr_list_init(&c->calls);
 	rr_list_init(&c->requests);
 	rr_list_init(&c->turns);
+	rr_list_init(&c->roomed_turns);
 	rr_list_init(&c->budget_queue);
 	rr_list_init(&c->flying);
 	rr_list_init(&c->xmits);
@@ -331,44 +332,17 @@ void rr_conn_counters(const struct rr_conn *c, struct rr_conn_counters *ret)
 
 /* -- memory that grows ----------------------------------------------------------- */
 
-static void give_room(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
-{
-	if (b->roomed && bytes && c->cfg.room.give)
-		c->cfg.room.give(c->cfg.room.ctx, bytes);
-}
-
 static void uncount(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
 {
 	if (b->pinned)
 		rr_unpin(c, bytes);
-	give_room(c, b, bytes);
-}
-
-static bool take_room(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
-{
-	const struct rr_room *r = &c->cfg.room;
-
-	return !b->roomed || !r->take || r->take(r->ctx, bytes);
-}
-
-/* What takes room is pinned as well. */
-static bool count(struct rr_conn *c, const struct rr_mbuf *b, uint64_t bytes)
-{
-	if (!b->pinned)
-		return true;
-	if (!rr_pin(c, bytes))
-		return false;
-	if (take_room(c, b, bytes))
-		return true;
-	rr_unpin(c, bytes);
-	return false;
 }
 
 static int resize(struct rr_conn *c, struct rr_mbuf *b, size_t cap)
 {
 	uint8_t *p;
 
-	if (!count(c, b, cap - b->cap))
+	if (b->pinned && !rr_pin(c, cap - b->cap))
 		return -ENOMEM;
 	p = rr_mem_get(&c->cfg.mem, cap);
 	if (!p) {

@@ -92,13 +92,19 @@ struct rr_ext_table {
 };
 
 /*
- * Memory that a connection shares with others, beside its own max_pinned_bytes.
- * Requests that are whole ask at RR_ACT_ADMIT, where the user decides when they go on;
- * this is for Calls that come in parts.  All zero: there is no limit.
+ * Memory that a connection shares with others.  Requests that are whole ask at
+ * RR_ACT_ADMIT, where the user decides when they go on; this is for Calls that come in
+ * parts, one at a time.  All zero: they count against max_pinned_bytes as they grow,
+ * and wait for nothing.  These functions must not call into the connection, but
+ * by rr_conn_room.
  */
 struct rr_room {
-	/* A Call of several parts has grown: takes @bytes more, at once or not at all. */
-	bool (*take)(void *ctx, uint64_t bytes);
+	/* Such a Call begins and asks for what it can need.  1: it has @ret_bytes; 0: it
+	 * waits for rr_conn_room; negative: it is refused. */
+	int (*ask)(void *ctx, uint64_t *ret_bytes);
+	/* It waits no longer. */
+	void (*leave)(void *ctx);
+	/* It does not become a request: what it had. */
 	void (*give)(void *ctx, uint64_t bytes);
 	void *ctx;
 };
@@ -127,7 +133,8 @@ struct rr_conn_config {
 				credits are withheld; default 256 */
 	uint32_t max_message_bytes; /* a reassembled or Special Call; default 4 MiB */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
-	uint64_t max_pinned_bytes; /* all sinks and reassemblies; default 128 MiB */
+	uint64_t max_pinned_bytes; /* all sinks, and reassemblies that rr_room does not
+				      count; default 128 MiB */
 	struct rr_room room;
 	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL: none */
@@ -254,8 +261,9 @@ struct rr_request {
 	struct rr_piece pieces[2 * RR_REQUEST_MAX_READS + 1];
 	/* What the Requester offers, for ADMIT decisions. */
 	uint64_t call_bytes; /* a Special Call's reduced Payload stream; else 0 */
-	uint64_t roomed_bytes; /* taken from rr_room; the user gives them back, from
-				  ADMIT on */
+	uint64_t roomed_bytes; /* a continued Call's, from rr_room; the user gives them
+				  back, from ADMIT on */
+	uint64_t held_bytes; /* of these: in use for its parts */
 	unsigned n_reads; /* Read chunks, Position Zero not counted */
 	uint64_t read_bytes; /* octets in them */
 	unsigned n_writes; /* Write chunks */
@@ -409,6 +417,8 @@ size_t rr_conn_read_bytes(const struct rr_request *, unsigned i);
  */
 void rr_conn_admit(struct rr_conn *, struct rr_request *,
 		   const struct rr_sge *sinks, rr_time now);
+/* There is room for the Call that rr_room.ask said had to wait: @bytes, not 0. */
+void rr_conn_room(struct rr_conn *, uint64_t bytes, rr_time now);
 /* Answers with RDMA2_ERROR and ends the request.  From ADMIT or REQUEST. */
 void rr_conn_refuse(struct rr_conn *, struct rr_request *,
 		    const struct rr_error *, rr_time now);
@@ -481,6 +491,7 @@ struct rr_conn_counters {
 	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,
 		bytes_special_call;
 	uint64_t bytes_pulled; /* by Reads that have completed */
+	uint64_t bytes_collected; /* in parts of Calls, whatever became of them */
 	uint64_t registrations, local_invalidations, remote_invalidations;
 };
 

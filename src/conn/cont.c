@@ -3,9 +3,10 @@
  * Continued messages on receipt.                       [v2 §6.2.2.2, M1 to M9]
  *
  * At most one sequence is in progress, whatever it carries (Calls, Replies,
- * properties): the parts of one message are not interleaved with others.  Its
- * octets are collected in memory that grows with what has really arrived, so
- * that a peer can claim nothing; that memory counts against the budget.
+ * properties): the parts of one message are not interleaved with others.  The
+ * octets of a Reply or of properties are collected in memory that grows with what
+ * has really arrived, so that a peer can claim nothing; that memory counts against
+ * the budget.  Calls are collected by collect.c.
  *
  * The rest of a sequence that failed is thrown away without further words, up
  * to its final part; for that a few XIDs are remembered.  More of them at
@@ -87,8 +88,13 @@ rr_time rr_cont_deadline(const struct rr_conn *c)
 
 void rr_cont_drop(struct rr_conn *c)
 {
+	struct rr_request_state *call = c->cont.call;
+
 	c->cont.active = false;
+	c->cont.call = NULL;
 	rr_mbuf_free(c, &c->cont.buf);
+	if (call)
+		rr_request_free(c, call);
 }
 
 void rr_cont_fini(struct rr_conn *c)
@@ -120,9 +126,7 @@ static void begin(struct rr_cont *k, const struct rr_msg *m)
 	k->xid = m->p.xid;
 	k->htype = m->p.htype;
 	k->response = m->response;
-	/* A Reply, or properties, is what we asked for. */
-	k->buf = (struct rr_mbuf){.pinned = true,
-	                          .roomed = m->p.htype == RDMA2_MSG && !m->response};
+	k->buf = (struct rr_mbuf){.pinned = true};
 }
 
 uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t *p,

@@ -13,6 +13,7 @@
  *   ext.c      what extensions add
  *   recv.c     Receive buffers; the order of checks on receipt
  *   cont.c     reassembly of continued messages, XIDs being discarded
+ *   collect.c  Responder: Calls that come in parts
  *   xmit.c     one message to send: header, gathered pieces
  *   tx.c       what is sent next
  *   offer.c    what a Call offers: regions, chunk lists, their end
@@ -59,6 +60,8 @@
 
 #define RR_REQUEST_STATES(X)                                                   \
 	X(TURN, "waits until fewer are being served")                          \
+	X(ROOM, "a continued Call that waits for room")                        \
+	X(COLLECTING, "more of its parts are awaited")                         \
 	X(BUDGET, "waits for memory to pull into")                             \
 	X(PULLING_CALL, "the Position Zero chunk is being read")               \
 	X(ADMIT, "the user decides")                                           \
@@ -113,6 +116,7 @@ enum {
 	RR_XMIT_CACHED = 64,
 	RR_MBUF_FIRST = 16384, /* first size of a reassembly */
 	RR_GONE_HANDLES = 64, /* of calls given up, still tolerated [K17] */
+	RR_HELD_LEAST = 32, /* parts of continued Calls without room, at low ceilings */
 	RR_RPC_MIN = 8, /* octets: xid and msg_type */
 	RR_CALL_MAX_REGIONS = RR_CALL_MAX_PIECES + RR_WIRE_MAX_WRITES + 2,
 	RR_DEFINED_FLAGS = RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE,
@@ -137,12 +141,11 @@ struct rr_op {
 	enum rr_action_kind kind;
 };
 
-/* Growing memory; @pinned: its @cap octets count against the budget, @roomed: and
- * against that of all connections. */
+/* Growing memory; @pinned: its @cap octets count against the budget. */
 struct rr_mbuf {
 	uint8_t *p;
 	size_t len, cap;
-	bool pinned, roomed;
+	bool pinned;
 };
 
 struct rr_rbuf {
@@ -150,6 +153,8 @@ struct rr_rbuf {
 	struct rr_list all; /* conn.rbufs */
 	uint8_t *data;
 	size_t len;
+	const uint8_t *part; /* within @data, if it is held for a continued Call */
+	size_t part_len;
 };
 
 /* A run of a Payload stream; @pad zero octets follow it. */
@@ -267,8 +272,17 @@ struct rr_request_state {
 	bool read_failed;
 	bool all_sent; /* the reply's last part is on its way */
 	bool counted; /* in conn.n_serving */
+	bool begun; /* in conn.n_begun: its turn has come */
 	struct rr_rbuf *rbuf; /* the payload lies here, or */
 	struct rr_mbuf buf; /* here: reassembled or Position Zero chunk */
+	/* Of a continued Call: */
+	bool collects; /* its parts are not all in @buf */
+	bool whole; /* the last part has come */
+	bool roomed; /* @room is to be given back */
+	struct rr_list parts; /* held until there is room, rr_rbuf.op.link */
+	size_t collected; /* octets that have come */
+	uint64_t room; /* octets that it may have */
+	uint8_t head[RR_RPC_MIN];
 	const uint8_t *payload;
 	size_t payload_len;
 	uint32_t inv_handle;
@@ -368,7 +382,8 @@ struct rr_cont {
 	bool active;
 	uint32_t xid, htype;
 	bool response;
-	struct rr_mbuf buf;
+	struct rr_request_state *call; /* of a Call, or */
+	struct rr_mbuf buf; /* what has come of anything else */
 	struct rr_discard discards[RR_MAX_DISCARDS];
 	unsigned n_discards;
 };
@@ -439,9 +454,15 @@ struct rr_conn {
 	struct rr_list requests;
 	unsigned n_requests;
 	unsigned n_serving; /* of these: the reply is not all sent */
-	struct rr_list turns; /* those that wait to be served, rr_request.link */
+	unsigned n_begun; /* of these: no Call in parts that has no turn yet, nor ... */
+	struct rr_list turns; /* ... those that wait to be served, rr_request.link; and */
 	unsigned n_turns;
+	struct rr_list roomed_turns; /* those that have room already */
 	struct rr_list budget_queue; /* rr_request.link */
+	struct rr_request_state *asks; /* for room, the first of that queue, */
+	uint64_t granted; /* and so much is there */
+	unsigned n_held; /* Receives that hold parts of Calls */
+	unsigned n_heads; /* Special Calls whose beginning is being read */
 	uint64_t pinned, pinned_waiting;
 
 	struct rr_list flying; /* drawn Sends and Writes, rr_xmit.op.link */
@@ -744,6 +765,15 @@ void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,
                              const struct rr_error *);
 /* The last part of its reply is on its way, or none will be. */
 void rr_request_sent(struct rr_conn *, struct rr_request_state *);
+/* A request for this Call; the first of its messages.  NULL: no memory, or too many. */
+struct rr_request_state *rr_request_new(struct rr_conn *, const struct rr_msg *);
+/* What its last message offers.  False: no memory, or more than we ever give. */
+bool rr_request_offers(struct rr_conn *, struct rr_request_state *,
+                       const struct rr_msg *) RR_MUST_CHECK;
+/* All of a continued Call is in its buffer. */
+void rr_request_collected(struct rr_conn *, struct rr_request_state *);
+/* Does an RPC Call by that XID begin there?  [row 17] */
+bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid);
 /* Begins the next of the Calls that wait to be served; false: none, or not yet. */
 bool rr_request_turn(struct rr_conn *);
 /* Lets requests go on for which there is memory; true if it did something. */
@@ -753,6 +783,15 @@ void rr_request_lost(struct rr_conn *, int status);
 /* Takes @bytes of the budget; false if they are not there. */
 bool rr_pin(struct rr_conn *, uint64_t bytes);
 void rr_unpin(struct rr_conn *, uint64_t bytes);
+
+/* -- collect.c ---------------------------------------------------------------------- */
+
+/* A part of a continued Call, past checks 13 to 15. */
+void rr_collect_received(struct rr_conn *, struct rr_msg *);
+/* The first in the budget queue: goes on if there is room; true if it did something. */
+bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
+/* Gives back what it holds besides its buffer. */
+void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- reply.c ------------------------------------------------------------------------ */
 

@@ -74,7 +74,7 @@ static bool lists_valid(const struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_lists *l = &m->lists;
 	bool special = m->p.htype == RDMA2_NOMSG;
-	uint64_t payload = c->cont.active ? c->cont.buf.len : 0;
+	uint64_t payload = c->cont.call ? c->cont.call->collected : 0;
 
 	if (m->more)
 		return true;                            /* there are none */
@@ -179,14 +179,13 @@ static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m,
 		sum += l->reads[i].length;
 	}
 	*ret_pull = sum;
-	return sum <= c->cfg.max_pinned_bytes &&
-	       c->n_serving < (uint64_t)c->cfg.max_requests + RR_MAX_TURNS;
+	return sum <= c->cfg.max_pinned_bytes;
 }
 
 /* -- row 17
  * ----------------------------------------------------------------------------- */
 
-static bool is_call(const uint8_t *p, size_t len, uint32_t xid)
+bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid)
 {
 	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 0;
 }
@@ -194,21 +193,17 @@ static bool is_call(const uint8_t *p, size_t len, uint32_t xid)
 /* -- making and ending
  * ------------------------------------------------------------------- */
 
-static struct rr_request_state *new_state(struct rr_conn *c, const struct rr_msg *m)
+struct rr_request_state *rr_request_new(struct rr_conn *c, const struct rr_msg *m)
 {
-	struct rr_request_state *q = rr_slab_get(&c->request_slab);
+	struct rr_request_state *q;
 
+	if (c->n_serving >= (uint64_t)c->cfg.max_requests + RR_MAX_TURNS)
+		return NULL;
+	q = rr_slab_get(&c->request_slab);
 	if (!q)
 		return NULL;
 	memset(q, 0, offsetof(struct rr_request_state, req));
-	if (!rr_lists_empty(&m->lists)) {
-		q->lists = rr_slab_get(&c->lists_slab);
-		if (!q->lists) {
-			rr_slab_put(&c->request_slab, q);
-			return NULL;
-		}
-		*q->lists = m->lists;
-	}
+	rr_list_init(&q->parts);
 	rr_list_init(&q->op.link);
 	rr_list_init(&q->req.link);
 	rr_list_push(&c->requests, &q->all);
@@ -231,12 +226,15 @@ void rr_request_sent(struct rr_conn *c, struct rr_request_state *q)
 {
 	if (q->counted)
 		c->n_serving--;
-	q->counted = false;
+	if (q->begun)
+		c->n_begun--;
+	q->counted = q->begun = false;
 }
 
 void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 {
 	rr_request_sent(c, q);
+	rr_collect_free(c, q);
 	free_sinks(c, q);
 	rr_mbuf_free(c, &q->buf);
 	rr_unpin(c, q->reserved);
@@ -253,7 +251,7 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 void rr_request_drawn(struct rr_request_state *q)
 {
 	q->known = q->with_user = true;
-	q->buf.roomed = false; /* the user's, see rr_request */
+	q->roomed = false; /* the user's, see rr_request */
 }
 
 void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
@@ -413,7 +411,7 @@ static void head_pulled(struct rr_conn *c, struct rr_request_state *q)
 	q->buf.len = q->buf.cap;
 	q->payload = q->buf.p;
 	q->payload_len = q->buf.len;
-	if (is_call(q->payload, q->payload_len, q->req.xid))
+	if (rr_request_is_call(q->payload, q->payload_len, q->req.xid))
 		to_admit(c, q);
 	else
 		fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* [E9] */
@@ -422,6 +420,8 @@ static void head_pulled(struct rr_conn *c, struct rr_request_state *q)
 /* Every Read asked for has been answered. */
 static void pulled(struct rr_conn *c, struct rr_request_state *q)
 {
+	if (q->phase == RR_REQUEST_PULLING_CALL)
+		c->n_heads--;
 	if (!rr_conn_live(c))
 		rr_request_end(c, q, c->error ? c->error : -ECONNRESET);
 	else if (q->read_failed)
@@ -461,6 +461,7 @@ static void start(struct rr_conn *c, struct rr_request_state *q)
 		fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
 		return;
 	}
+	c->n_heads++;
 	read_range(c, q, &q->lists->reads[0], q->buf.p, 0, head);
 	if (!q->reads_out)
 		pulled(c, q);
@@ -493,6 +494,8 @@ bool rr_request_budget(struct rr_conn *c)
 	if (!l || !rr_conn_live(c))
 		return false;
 	q = rr_container_of(l, struct rr_request, link)->priv;
+	if (q->phase == RR_REQUEST_ROOM)
+		return rr_collect_go_on(c, q);
 	if (rr_pin(c, q->wanted)) {
 		q->reserved = q->wanted;
 		unqueue(c, q);
@@ -518,6 +521,8 @@ static void enqueue(struct rr_conn *c, struct rr_request_state *q)
 
 static void begin(struct rr_conn *c, struct rr_request_state *q)
 {
+	q->begun = true;
+	c->n_begun++;
 	if (q->wanted)
 		enqueue(c, q);
 	else if (!q->req.special)
@@ -541,18 +546,44 @@ static void wait_turn(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_push(&c->turns, &q->req.link);
 }
 
+/* What has room goes first, and waits only for those that have begun.  All others leave
+ * a turn to each Call in parts that came before them: they may wait for its memory. */
+static bool roomed_turn(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->roomed_turns);
+
+	if (!l || !has_turn(c, c->n_begun))
+		return false;
+	rr_list_del(l);
+	begin(c, rr_container_of(l, struct rr_request, link)->priv);
+	return true;
+}
+
 bool rr_request_turn(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->turns);
 	struct rr_request_state *q;
 
-	if (!l || !rr_conn_live(c) || !has_turn(c, c->n_serving - c->n_turns))
+	if (!rr_conn_live(c))
+		return false;
+	if (roomed_turn(c))
+		return true;
+	if (!l || !has_turn(c, c->n_serving - c->n_turns))
 		return false;
 	q = rr_container_of(l, struct rr_request, link)->priv;
 	c->n_turns--;
 	unqueue(c, q);
 	begin(c, q);
 	return true;
+}
+
+/* @q is counted among those that are served. */
+static void begin_or_wait(struct rr_conn *c, struct rr_request_state *q)
+{
+	if (!c->n_turns && has_turn(c, c->n_serving - 1))
+		begin(c, q);
+	else
+		wait_turn(c, q);
 }
 
 /* -- intake
@@ -569,7 +600,7 @@ static void describe(struct rr_request_state *q, bool special, bool continued)
 	r->n_reads = l ? (unsigned)l->n_reads - special : 0;
 	r->read_bytes = 0;
 	r->call_bytes = special ? l->reads[0].length : 0;
-	r->roomed_bytes = 0;
+	r->roomed_bytes = r->held_bytes = 0;
 	for (unsigned i = 0; i < r->n_reads; i++)
 		r->read_bytes += item_chunk(q, i)->length;
 	r->n_writes = l ? l->n_writes : 0;
@@ -605,24 +636,33 @@ static uint32_t choose_inv(const struct rr_conn *c, const struct rr_lists *l)
 	return 0;
 }
 
-/* Gives the request its payload.  False: no memory. */
-static bool take_payload(struct rr_conn *c, struct rr_request_state *q,
-                         struct rr_msg *m, bool continued)
+bool rr_request_offers(struct rr_conn *c, struct rr_request_state *q,
+                       const struct rr_msg *m)
 {
-	if (continued) {
-		q->buf = c->cont.buf;
-		q->req.roomed_bytes = q->buf.cap;
-		c->cont.buf = (struct rr_mbuf){0};
-		rr_cont_drop(c);
-		q->payload = q->buf.p;
-		q->payload_len = q->buf.len;
-	} else if (m->p.htype == RDMA2_MSG) {
-		if (rr_recv_keep(c, m))
+	if (!sizes_allowed(c, m, &q->wanted))
+		return false;
+	if (!rr_lists_empty(&m->lists)) {
+		q->lists = rr_slab_get(&c->lists_slab);
+		if (!q->lists)
 			return false;
-		q->rbuf = m->rbuf;
-		q->payload = m->payload;
-		q->payload_len = m->payload_len;
+		*q->lists = m->lists;
 	}
+	describe(q, m->p.htype == RDMA2_NOMSG, q->collects);
+	q->inv_handle = choose_inv(c, q->lists);
+	return true;
+}
+
+/* The payload stays in its Receive buffer.  False: no memory. */
+static bool take_payload(struct rr_conn *c, struct rr_request_state *q,
+                         struct rr_msg *m)
+{
+	if (m->p.htype != RDMA2_MSG)
+		return true;
+	if (rr_recv_keep(c, m))
+		return false;
+	q->rbuf = m->rbuf;
+	q->payload = m->payload;
+	q->payload_len = m->payload_len;
 	return true;
 }
 
@@ -634,35 +674,40 @@ static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code)
 }
 
 /* The Call is whole, its first words excepted if it is a Special one. */
-static void accept(struct rr_conn *c, struct rr_msg *m, bool continued)
+static void accept(struct rr_conn *c, struct rr_msg *m)
 {
-	bool special = m->p.htype == RDMA2_NOMSG;
-	const uint8_t *p = continued ? c->cont.buf.p : m->payload;
-	size_t len = continued ? c->cont.buf.len : m->payload_len;
 	struct rr_request_state *q;
-	uint64_t pull;
 
-	if (!special && !is_call(p, len, m->p.xid)) {
+	if (m->p.htype != RDMA2_NOMSG &&
+	    !rr_request_is_call(m->payload, m->payload_len, m->p.xid)) {
 		fault(c, m, RDMA2_ERR_BAD_XDR);
 		return;
 	}
-	q = sizes_allowed(c, m, &pull) ? new_state(c, m) : NULL;
-	if (!q) {
-		fault(c, m, RDMA2_ERR_SYSTEM);
+	q = rr_request_new(c, m);
+	if (q && rr_request_offers(c, q, m) && take_payload(c, q, m)) {
+		begin_or_wait(c, q);
 		return;
 	}
-	describe(q, special, continued);
-	q->inv_handle = choose_inv(c, q->lists);
-	if (!take_payload(c, q, m, continued)) {
+	if (q)
 		rr_request_free(c, q);
-		fault(c, m, RDMA2_ERR_SYSTEM);
+	fault(c, m, RDMA2_ERR_SYSTEM);
+}
+
+void rr_request_collected(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->collects = false;
+	q->payload = q->buf.p;
+	q->payload_len = q->buf.len;
+	q->req.held_bytes = q->buf.cap;
+	q->req.roomed_bytes = q->roomed ? q->room : 0;
+	if (!q->roomed) {
+		begin_or_wait(c, q);
 		return;
 	}
-	q->wanted = pull;
-	if (c->n_turns || !has_turn(c, c->n_serving - 1))
-		wait_turn(c, q);
-	else
-		begin(c, q);
+	q->wanted = 0; /* the room counts for all of it */
+	q->phase = RR_REQUEST_TURN;
+	rr_list_push(&c->roomed_turns, &q->req.link);
+	(void)roomed_turn(c);
 }
 
 void rr_request_received(struct rr_conn *c, struct rr_msg *m)
@@ -673,12 +718,11 @@ void rr_request_received(struct rr_conn *c, struct rr_msg *m)
 	if (!lists_valid(c, m))
 		e.code = RDMA2_ERR_BAD_XDR; /* 13 */
 	else if (level_allows(c, m, &e) && counts_allowed(c, m, &e) && continued)
-		e.code = rr_cont_append(c, m, m->payload, m->payload_len,
-		                        c->cfg.max_message_bytes); /* 14 to 16 */
+		rr_collect_received(c, m); /* 16 */
+	else if (!e.code)
+		accept(c, m);
 	if (e.code)
-		rr_recv_fault(c, m, &e, 0);
-	else if (!m->more)
-		accept(c, m, continued);
+		rr_recv_fault(c, m, &e, 0); /* 13 to 15 */
 }
 
 /* -- the user's answers
@@ -756,7 +800,7 @@ void rr_request_lost(struct rr_conn *c, int status)
 	struct rr_list *n = c->requests.next;
 
 	c->pinned_waiting = 0;
-	c->n_turns = 0;
+	c->n_turns = c->n_heads = 0;
 	while (n != &c->requests) {
 		struct rr_request_state *q =
 		        rr_container_of(n, struct rr_request_state, all);

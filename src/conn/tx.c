@@ -13,6 +13,9 @@
  * the peer is withheld while it could bring more Calls than are served at once: but
  * not from one that is in the middle of a message or owes us a Reply, because what
  * has begun must end.                                                [v2 §4.2.1]
+ * While parts of Calls are held because there is no room for them (collect.c), no more
+ * is handed back than stands for parts that can still be held, unless Replies to calls
+ * of ours are to come behind them.
  *
  * A call is prepared (memory registered) only when its turn has come.  A part
  * that is not the last fills the threshold.  When a call is given up between
@@ -265,9 +268,14 @@ static bool send_turn(struct rr_conn *c)
 void rr_tx_withhold(struct rr_conn *c)
 {
 	uint32_t budget = RR_MAX(c->cfg.max_requests, c->credit.ceiling);
-	bool begun = c->cont.active || c->cont.n_discards || c->n_awaited;
+	bool begun = c->cont.active || c->n_awaited;
 
-	rr_credit_withhold(&c->credit, budget, c->n_serving, begun);
+	if (c->n_held && !c->n_calls)
+		rr_credit_withhold(&c->credit, 2 * c->credit.ceiling, c->n_held,
+		                   c->cont.n_discards);
+	else
+		rr_credit_withhold(&c->credit, budget, c->n_serving,
+		                   begun || c->cont.n_discards);
 }
 
 static bool send_grant(struct rr_conn *c)

@@ -19,7 +19,7 @@ static uint64_t moved(const struct rr_link *l)
 	rr_conn_counters(l->conn, &c);
 	if (l->ep)
 		l->prov->counters(l->ep, &p);
-	return p.bytes_sent + c.bytes_pulled + c.bytes_continued;
+	return p.bytes_sent + c.bytes_pulled + c.bytes_collected;
 }
 
 static void forgive(struct rr_link *l, uint64_t now_moved)

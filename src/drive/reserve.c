@@ -33,6 +33,77 @@ static uint64_t result_bytes(const struct rpcrdma_request *q)
 	return sum;
 }
 
+/* -- Calls in parts ---------------------------------------------------------------- */
+
+/* The longest message allowed, and what an answer inline takes.  What its parts leave
+ * serves for its chunks. */
+static uint64_t sequence_bytes(const struct rr_served *s)
+{
+	uint64_t n = s->max_message_bytes + (uint64_t)REQUEST_BYTES + s->inline_bytes;
+
+	return RR_MIN(n, RR_MIN(s->holder.limit, s->holder.budget->limit / 2));
+}
+
+/* The peer is to send the rest of it. */
+static uint64_t sequence_begins(struct rr_served *s)
+{
+	s->peer_bytes += s->sequence.bytes;
+	return s->sequence.bytes;
+}
+
+static void sequence_granted(struct rr_claim *k)
+{
+	struct rr_served *s = rr_container_of(k, struct rr_served, sequence);
+
+	rr_conn_room(s->link->conn, sequence_begins(s), s->engine->now);
+	rr_link_touch(s->link);
+}
+
+static int ask_room(void *ctx, uint64_t *ret_bytes)
+{
+	struct rr_served *s = ((struct rr_link *)ctx)->served;
+	int n;
+
+	if (!s) { /* its owner counts nothing */
+		*ret_bytes = UINT64_MAX;
+		return 1;
+	}
+	s->sequence = (struct rr_claim){.bytes = sequence_bytes(s),
+	                                .granted = sequence_granted};
+	rr_list_init(&s->sequence.link);
+	n = rr_holder_claim(&s->holder, &s->sequence);
+	if (n == 1)
+		*ret_bytes = sequence_begins(s);
+	return n;
+}
+
+static void leave_room(void *ctx)
+{
+	struct rr_served *s = ((struct rr_link *)ctx)->served;
+
+	rr_holder_leave(&s->holder, &s->sequence);
+}
+
+void rr_reserve_sequence_over(struct rr_served *s, uint64_t bytes)
+{
+	s->peer_bytes -= bytes;
+}
+
+static void give_room(void *ctx, uint64_t bytes)
+{
+	struct rr_served *s = ((struct rr_link *)ctx)->served;
+
+	if (!s)
+		return;
+	rr_reserve_sequence_over(s, bytes);
+	rr_holder_give(&s->holder, bytes);
+}
+
+struct rr_room rr_reserve_room(struct rr_link *l)
+{
+	return (struct rr_room){ask_room, leave_room, give_room, l};
+}
+
 /* -- waiting ----------------------------------------------------------------------- */
 
 /* The claim is there: it is the request's. */
@@ -60,33 +131,58 @@ static void refuse(struct rpcrdma_request *q)
 	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
 }
 
-void rr_reserve(struct rpcrdma_request *q, void (*ready)(struct rpcrdma_request *))
+/* It has room since its first part came, and must not wait for more: what is too much
+ * goes back, what is missing is there now or never. */
+static void adjust(struct rpcrdma_request *q, uint64_t wanted)
 {
 	struct rr_holder *h = &q->served->holder;
-	uint64_t results = result_bytes(q);
+	uint64_t has = q->reserved;
 
-	q->ready = ready;
-	q->reserved = q->r->roomed_bytes; /* taken while it came */
-	q->needed = q->reserved + REQUEST_BYTES + pulled_bytes(q);
-	if (q->needed < h->limit)
-		results = RR_MIN(results, h->limit - q->needed);
-	else
-		results = 0;
-	q->claim = (struct rr_claim){.bytes = q->needed - q->reserved + results,
-	                             .granted = granted};
+	if (wanted > has && !rr_holder_extend(h, wanted - has)) {
+		wanted = RR_MAX(q->needed, has);
+		if (wanted > has && !rr_holder_extend(h, wanted - has)) {
+			refuse(q);
+			return;
+		}
+	}
+	q->reserved = wanted;
+	reserved(q, 0);
+	if (wanted < has)
+		rr_holder_give(h, has - wanted);
+}
+
+static void claim(struct rpcrdma_request *q, uint64_t wanted)
+{
+	q->claim = (struct rr_claim){.bytes = wanted, .granted = granted};
 	rr_list_init(&q->claim.link);
-	switch (q->r->continued ? (rr_holder_extend(h, q->claim.bytes) ? 1 : -ENOMEM)
-	                        : rr_holder_claim(h, &q->claim)) {
+	switch (rr_holder_claim(&q->served->holder, &q->claim)) {
 	case 0:
 		q->waits = true;
 		break;
 	case 1:
-		reserved(q, q->claim.bytes);
+		reserved(q, wanted);
 		break;
 	default:
 		refuse(q);
 		break;
 	}
+}
+
+void rr_reserve(struct rpcrdma_request *q, void (*ready)(struct rpcrdma_request *))
+{
+	uint64_t results = result_bytes(q), limit = q->served->holder.limit;
+
+	q->ready = ready;
+	q->reserved = q->r->roomed_bytes;
+	q->needed = q->r->held_bytes + REQUEST_BYTES + pulled_bytes(q);
+	if (q->needed < limit)
+		results = RR_MIN(results, limit - q->needed);
+	else
+		results = 0;
+	if (q->reserved)
+		adjust(q, q->needed + results);
+	else
+		claim(q, q->needed + results);
 }
 
 bool rr_reserve_leave(struct rpcrdma_request *q)
@@ -162,24 +258,4 @@ uint64_t rr_reserve_price(const struct rr_link_config *c)
 uint64_t rr_reserve_price_heard(const struct rr_link_config *c)
 {
 	return (2 * (uint64_t)c->o.credits + 2 - RR_FIRST_RECEIVES) * c->o.inline_bytes;
-}
-
-static bool take_room(void *ctx, uint64_t bytes)
-{
-	struct rr_served *s = ((struct rr_link *)ctx)->served;
-
-	return !s || rr_holder_extend(&s->holder, bytes);
-}
-
-static void give_room(void *ctx, uint64_t bytes)
-{
-	struct rr_served *s = ((struct rr_link *)ctx)->served;
-
-	if (s)
-		rr_holder_give(&s->holder, bytes);
-}
-
-struct rr_room rr_reserve_room(struct rr_link *l)
-{
-	return (struct rr_room){take_room, give_room, l};
 }

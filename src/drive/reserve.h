@@ -9,6 +9,12 @@
  * Results come out of that room; what was not used goes back with the answer, the
  * rest when the request ends.
  *
+ * A Call that comes in parts asks with its first one, when nobody knows how long it is
+ * or what chunks follow: it reserves the longest message allowed and an answer inline,
+ * but no more than a claim may be.  At ADMIT what it has is cut to what it needs.
+ * Chunks for which that is not enough get the rest at once or not at all, since who
+ * holds memory must not wait.
+ *
  * Not counted: what is known of a Call that waits (its Receive, 10 KiB in all), of
  * which a connection has no more than max_requests.
  */
@@ -40,5 +46,7 @@ uint64_t rr_reserve_price_heard(const struct rr_link_config *);
 
 /* Memory of Calls that come in parts. */
 struct rr_room rr_reserve_room(struct rr_link *);
+/* Its parts are all there, and the @bytes that it has are a request's. */
+void rr_reserve_sequence_over(struct rr_served *, uint64_t bytes);
 
 #endif

@@ -629,6 +629,7 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 	struct rr_rpc_call c = {0};
 	struct rr_error err = {0};
 
+	rr_reserve_sequence_over(l->served, r->roomed_bytes);
 	if (r->n_reads || r->n_writes) {
 		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
 			e = raw ? NULL

@@ -27,6 +27,7 @@ struct rr_served {
 	uint32_t max_chunk_bytes, max_message_bytes, inline_bytes;
 	struct rr_holder holder; /* of memory, see reserve.h */
 	struct rr_post wake; /* of the holder */
+	struct rr_claim sequence; /* of a Call that comes in parts */
 	uint64_t peer_bytes; /* held until the peer sends or takes something */
 	struct rr_hostage {
 		uint64_t moved; /* when it was looked at last ... */

@@ -30,8 +30,9 @@ The usual ways:
 - call: QUEUED, REGISTERING (if it offers memory), PREPARED, SENDING (if it has
   several parts), WAITING, ENDING, DONE; from each of them ENDING if it is given up,
   refused or its Reply is not believed, DONE with the connection's loss;
-- request: BUDGET (if something is to be pulled), PULLING_CALL (of a Special Call),
-  ADMIT, PULLING, SERVED, REPLYING, LEAVING; LEAVING from each of them when it is
+- request: ROOM and COLLECTING (of a continued Call), TURN (if too many are served),
+  BUDGET (if something is to be pulled), PULLING_CALL (of a Special Call), ADMIT,
+  PULLING, SERVED, REPLYING, LEAVING; LEAVING from each of them when it is
   refused, dropped or lost;
 - region: IDLE, REGISTERING, VALID, then INVALIDATING and IDLE, or IDLE at once if the
   peer invalidated it;

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that come in parts.                            [v2 §6.2.2.2, M1 to M9]
+ *
+ * A request begins with the first part.  It takes its place in the budget queue as
+ * other requests do, and asks rr_room for the longest message allowed before anything is
+ * collected.
+ *
+ * Normal path: first part -> ROOM -> room is there -> COLLECTING: parts are appended
+ * -> the last part brings the chunk lists -> its turn -> ADMIT.
+ *
+ * Who has room waits for nobody who may wait for that memory.  It waits for a turn only
+ * behind requests that began before it asked: later ones leave a turn to each Call in
+ * parts before them (request.c).  And it asks only when the earlier ones have asked for
+ * their memory: none is ahead of it in the queue, none of a Special Call waits for its
+ * beginning.
+ *
+ * Without room the parts stay in the Receive buffers that they came into, others are
+ * posted in their place, and whatever else comes is dealt with.  The last part may come
+ * before the room.  If not, credits are withheld (tx.c), so that the peer pauses.  But
+ * Replies to our calls stand behind its message, and a handler that waits for one may
+ * hold the memory: nothing is withheld while a call of ours is alive.  A Call of which
+ * more comes than may be held is refused by RDMA2_ERR_SYSTEM.
+ */
+#include "conn/core.h"
+
+/* More than credits are handed back for, since every message of ours brings one; at low
+ * ceilings nothing can be withheld. */
+static unsigned most_held(const struct rr_conn *c)
+{
+	return RR_MAX(3 * c->credit.ceiling, (unsigned)RR_HELD_LEAST);
+}
+
+/* -- parts ------------------------------------------------------------------------- */
+
+/* The part stays where it was received. */
+static uint32_t hold(struct rr_conn *c, struct rr_request_state *q, struct rr_msg *m)
+{
+	if (c->n_held == most_held(c) || rr_recv_keep(c, m))
+		return RDMA2_ERR_SYSTEM;
+	m->rbuf->part = m->payload;
+	m->rbuf->part_len = m->payload_len;
+	rr_list_push(&q->parts, &m->rbuf->op.link);
+	c->n_held++;
+	return 0;
+}
+
+static struct rr_rbuf *next_held(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_list *n = rr_list_pop(&q->parts);
+
+	if (!n)
+		return NULL;
+	c->n_held--;
+	return rr_container_of(n, struct rr_rbuf, op.link);
+}
+
+/* The buffer grows with what has really come, up to what was reserved. */
+static uint32_t append(struct rr_conn *c, struct rr_request_state *q, const uint8_t *p,
+                       size_t len)
+{
+	size_t need = q->buf.len + len, cap = RR_MAX(q->buf.cap, (size_t)RR_MBUF_FIRST);
+
+	if (need > q->room)
+		return RDMA2_ERR_SYSTEM;
+	while (cap < need)
+		cap *= 2;
+	cap = (size_t)RR_MIN(cap, RR_MIN(q->room, (uint64_t)c->cfg.max_message_bytes));
+	if (rr_mbuf_alloc(c, &q->buf, cap))
+		return RDMA2_ERR_SYSTEM;
+	memcpy(q->buf.p + q->buf.len, p, len);
+	q->buf.len += len;
+	return 0;
+}
+
+/* The words that say whose Call it is may be needed before there is room. */
+static void note_head(struct rr_request_state *q, const uint8_t *p, size_t len)
+{
+	if (q->collected < RR_RPC_MIN)
+		memcpy(q->head + q->collected, p,
+		       RR_MIN(len, (size_t)RR_RPC_MIN - q->collected));
+}
+
+static uint32_t take(struct rr_conn *c, struct rr_request_state *q, struct rr_msg *m)
+{
+	if (q->collected + m->payload_len > c->cfg.max_message_bytes)
+		return RDMA2_ERR_INVAL_CONT; /* [M7] */
+	note_head(q, m->payload, m->payload_len);
+	q->collected += m->payload_len;
+	c->count.bytes_collected += m->payload_len;
+	if (q->phase != RR_REQUEST_COLLECTING)
+		return hold(c, q, m);
+	return append(c, q, m->payload, m->payload_len);
+}
+
+/* -- room -------------------------------------------------------------------------- */
+
+/* False: it waits. */
+static bool get_room(struct rr_conn *c, struct rr_request_state *q)
+{
+	const struct rr_room *r = &c->cfg.room;
+	uint64_t bytes = c->granted;
+
+	if (!c->asks) {
+		switch (r->ask(r->ctx, &bytes)) {
+		case 0:
+			c->asks = q;
+			return false;
+		case 1:
+			break;
+		default:
+			bytes = 0; /* not even for one part */
+		}
+	} else if (!bytes) {
+		return false;
+	}
+	c->asks = NULL;
+	c->granted = 0;
+	q->room = bytes;
+	q->roomed = bytes > 0;
+	return true;
+}
+
+/* Of its sequence nothing more is wanted. */
+static void refuse(struct rr_conn *c, struct rr_request_state *q, uint32_t code)
+{
+	const struct rr_error e = {.code = code};
+
+	if (c->cont.call == q) {
+		c->cont.active = false;
+		c->cont.call = NULL;
+		rr_cont_discard(c, q->req.xid, false);
+	}
+	rr_request_answer_error(c, q, &e);
+	rr_request_end(c, q, -ENOMEM);
+}
+
+bool rr_collect_go_on(struct rr_conn *c, struct rr_request_state *q)
+{
+	uint32_t code = 0;
+	struct rr_rbuf *b;
+
+	if (c->n_heads || !get_room(c, q))
+		return false;
+	rr_list_del(&q->req.link);
+	q->phase = RR_REQUEST_COLLECTING;
+	while (!code && (b = next_held(c, q))) {
+		code = append(c, q, b->part, b->part_len);
+		rr_recv_put(c, b);
+	}
+	if (code)
+		refuse(c, q, code);
+	else if (q->whole)
+		rr_request_collected(c, q);
+	return true;
+}
+
+void rr_conn_room(struct rr_conn *c, uint64_t bytes, rr_time now)
+{
+	RR_ASSERT(c->asks && bytes);
+	c->now = now;
+	c->granted = bytes;
+}
+
+/* -- the life of one --------------------------------------------------------------- */
+
+static bool begin(struct rr_conn *c, const struct rr_msg *m)
+{
+	struct rr_request_state *q = rr_request_new(c, m);
+
+	if (!q)
+		return false;
+	q->collects = true;
+	c->cont.active = true;
+	c->cont.xid = m->p.xid;
+	c->cont.htype = m->p.htype;
+	c->cont.response = false;
+	c->cont.call = q;
+	if (!c->cfg.room.ask) { /* counted as it grows */
+		q->phase = RR_REQUEST_COLLECTING;
+		q->room = UINT64_MAX;
+		q->buf.pinned = true;
+		return true;
+	}
+	q->phase = RR_REQUEST_ROOM;
+	rr_list_push(&c->budget_queue, &q->req.link);
+	if (rr_list_first(&c->budget_queue) == &q->req.link && rr_list_empty(&c->actions))
+		(void)rr_collect_go_on(c, q); /* at once, so that it need not be held */
+	return true;
+}
+
+/* Its last part is here: can it be a Call? */
+static uint32_t complete(struct rr_conn *c, struct rr_request_state *q,
+                         const struct rr_msg *m)
+{
+	if (!rr_request_is_call(q->head, q->collected, m->p.xid))
+		return RDMA2_ERR_BAD_XDR;
+	return rr_request_offers(c, q, m) ? 0 : RDMA2_ERR_SYSTEM;
+}
+
+static uint32_t collect(struct rr_conn *c, struct rr_msg *m)
+{
+	uint32_t code;
+
+	if (!c->cont.active && !begin(c, m))
+		return RDMA2_ERR_SYSTEM;
+	code = take(c, c->cont.call, m);
+	if (code || m->more)
+		return code;
+	return complete(c, c->cont.call, m);
+}
+
+void rr_collect_received(struct rr_conn *c, struct rr_msg *m)
+{
+	struct rr_error e = {.code = collect(c, m)};
+	struct rr_request_state *q = c->cont.call;
+
+	if (e.code) {
+		rr_recv_fault(c, m, &e, 0);
+		return;
+	}
+	if (m->more)
+		return;
+	c->cont.active = false;
+	c->cont.call = NULL;
+	q->whole = true;
+	if (q->phase == RR_REQUEST_COLLECTING)
+		rr_request_collected(c, q);
+}
+
+void rr_collect_free(struct rr_conn *c, struct rr_request_state *q)
+{
+	const struct rr_room *r = &c->cfg.room;
+	struct rr_rbuf *b;
+
+	while ((b = next_held(c, q)))
+		rr_recv_put(c, b);
+	if (c->asks == q) {
+		q->roomed = c->granted > 0;
+		q->room = c->granted;
+		c->asks = NULL;
+		c->granted = 0;
+		if (!q->roomed)
+			r->leave(r->ctx);
+	}
+	if (q->roomed)
+		r->give(r->ctx, q->room);
+	q->roomed = false;
+}
