@@ -37,11 +37,20 @@
 #include <sys/socket.h>
 
 #ifdef __cplusplus
+template <class T> inline T rpcrdma_options_of()
+{
+	T o = T();
+
+	o.size = sizeof(T);
+	return o;
+}
+#define RPCRDMA_OPTIONS(type) (rpcrdma_options_of<type>())
 extern "C" {
+#else
+#define RPCRDMA_OPTIONS(type) ((type){ .size = sizeof(type) })
 #endif
 
 #define RPCRDMA_API __attribute__((visibility("default")))
-#define RPCRDMA_OPTIONS(type) ((type){ .size = sizeof(type) })
 
 #define RPCRDMA_NFS_PORT 20049
 #define RPCRDMA_MAX_PIECES 20

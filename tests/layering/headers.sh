@@ -27,6 +27,21 @@ for h in "$include"/rpcrdma/*.h; do
 		failed=1
 	}
 done
+# What users write with them.
+cat >"$tmp/u.cc" <<'END'
+#include <rpcrdma/rpcrdma.h>
+#include <rpcrdma/gss.h>
+struct rpcrdma_conn_options a() { return RPCRDMA_OPTIONS(struct rpcrdma_conn_options); }
+rpcrdma_call_options b() { return RPCRDMA_OPTIONS(rpcrdma_call_options); }
+END
+for std in c++11 c++17 c++20; do
+	[ -n "$cxx" ] || continue
+	# shellcheck disable=SC2086
+	"$cxx" -std=$std -pedantic $warn $tirpc -I"$include" "$tmp/u.cc" || {
+		echo "headers: RPCRDMA_OPTIONS does not compile in $std"
+		failed=1
+	}
+done
 [ "$n" -gt 0 ] || {
 	echo "headers: none in $include/rpcrdma"
 	exit 1
