@@ -4,8 +4,8 @@
 #include "drive/serve.h"
 
 enum {
-	PERIOD_MS = 1000,
-	PATIENCE = 10, /* periods in which nobody waits, before the watch ends */
+	PERIOD_MS = 250,
+	PATIENCE = 40, /* periods in which nobody waits, before the watch ends */
 };
 
 /* -- one connection ---------------------------------------------------------------- */
@@ -24,13 +24,19 @@ static uint64_t moved(const struct rr_link *l)
 
 static void forgive(struct rr_link *l, uint64_t now_moved)
 {
-	l->served->hostage = (struct rr_hostage){now_moved, l->engine->now};
+	l->served->hostage = (struct rr_hostage){
+	        .moved = now_moved,
+	        .since = l->engine->now,
+	        .last = now_moved,
+	        .still = l->engine->now,
+	};
 }
 
 /* Notes what it has moved; true: too little for too long. */
 static bool holds_on(struct rr_link *l)
 {
 	struct rr_served *s = l->served;
+	rr_time now = l->engine->now;
 	uint64_t now_moved = moved(l),
 	         most = RR_HOSTAGE_RATE * (RR_HOSTAGE_NS / RR_SEC(1));
 
@@ -39,7 +45,12 @@ static bool holds_on(struct rr_link *l)
 		forgive(l, now_moved);
 		return false;
 	}
-	return l->engine->now - s->hostage.since >= RR_HOSTAGE_NS;
+	if (now_moved != s->hostage.last) {
+		s->hostage.last = now_moved;
+		s->hostage.still = now;
+	}
+	return now - s->hostage.since >= RR_HOSTAGE_NS ||
+	       now - s->hostage.still >= RR_HOSTAGE_STILL_NS;
 }
 
 static bool is_holder(const struct rr_link *l)

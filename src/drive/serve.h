@@ -32,6 +32,8 @@ struct rr_served {
 	struct rr_hostage {
 		uint64_t moved; /* when it was looked at last ... */
 		rr_time since; /* ... and had moved enough */
+		uint64_t last; /* when it was looked at last ... */
+		rr_time still; /* ... and had moved anything */
 	} hostage; /* see hostage.c */
 	void (*settled)(struct rr_served *); /* a request has ended; or NULL */
 	void (*touched)(struct rr_served *); /* @active has moved; or NULL */

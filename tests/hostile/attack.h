@@ -267,6 +267,7 @@ static inline void attack_end(pid_t pid)
 struct honest {
 	unsigned calls;
 	double worst_ms, first_ms; /* first: of a new client */
+	double read_ms; /* the worst READ */
 };
 
 /* The rig's own connection is one that nothing may happen to.  This one connects again:
@@ -300,7 +301,7 @@ static inline void ping(struct rig *r, struct honest *h)
 static inline void live(struct rig *r, struct honest *h, nfs_fh3 file, unsigned ms)
 {
 	static uint8_t buf[64 << 10];
-	uint64_t end = raw_now() + (uint64_t)ms * RAW_MS;
+	uint64_t t, end = raw_now() + (uint64_t)ms * RAW_MS;
 	bool eof;
 
 	while (raw_now() < end) {
@@ -308,8 +309,10 @@ static inline void live(struct rig *r, struct honest *h, nfs_fh3 file, unsigned 
 			ping(r, h);
 			poll(NULL, 0, 5);
 		}
+		t = raw_now();
 		assert_int_equal(rig_read(r, file, 0, buf, sizeof(buf), true, &eof),
 		                 sizeof(buf));
+		h->read_ms = ms_since(t) > h->read_ms ? ms_since(t) : h->read_ms;
 	}
 }
 
@@ -366,9 +369,9 @@ static inline size_t server_peak(const struct rig *r)
 
 static inline void report(const char *what, const struct rig *r, const struct honest *h)
 {
-	print_message("%-40s %5u calls, worst %6.1f ms; a new client %6.1f ms; "
+	print_message("%-40s %5u calls, worst %6.1f ms, READ %6.1f ms; a new client %6.1f ms; "
 	              "server's peak %zu MiB\n",
-	              what, h->calls, h->worst_ms, h->first_ms, server_peak(r) >> 20);
+	              what, h->calls, h->worst_ms, h->read_ms, h->first_ms, server_peak(r) >> 20);
 }
 
 #endif
