@@ -16,9 +16,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/filter.h>
+#include <linux/magic.h>
 #include <linux/seccomp.h>
 
 enum { MAX_ARGS = 32, CALL_MS = 60000 };
@@ -33,10 +35,18 @@ static void keep_free(void)
 		free(keep[--n_keep]);
 }
 
+/* The server does not treat tmpfs as it does storage, and on some machines /tmp is one. */
+static const char *on_storage(void)
+{
+	struct statfs fs;
+
+	return statfs("/tmp", &fs) || fs.f_type != TMPFS_MAGIC ? "/tmp" : "/var/tmp";
+}
+
 void rig_init(struct rig *r)
 {
 	*r = (struct rig){.flavor = RPCRDMA_AUTH_SYS};
-	snprintf(r->dir, sizeof(r->dir), "/tmp/rr-nfsd-XXXXXX");
+	snprintf(r->dir, sizeof(r->dir), "%s/rr-nfsd-XXXXXX", on_storage());
 	assert_non_null(mkdtemp(r->dir));
 	assert_int_equal(chmod(r->dir, 0755), 0);
 	snprintf(r->exp, sizeof(r->exp), "%s/exp", r->dir);
