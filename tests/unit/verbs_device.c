@@ -44,6 +44,8 @@ static struct {
 	struct rdma_cm_event event;
 	bool has_event;
 	struct rdma_conn_param param;
+	size_t lockable; /* memory that may still be registered */
+	bool rejected;
 } d;
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
@@ -134,10 +136,11 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *p, size_t len, int access)
 {
 	struct ibv_mr *mr = &d.mr[d.n_mr % RR_ARRAY_SIZE(d.mr)];
 
-	if (d.no_mr) {
+	if (d.no_mr || len > d.lockable) {
 		errno = ENOMEM;
 		return NULL;
 	}
+	d.lockable -= len;
 	mr->lkey = mr->rkey = ++d.n_mr;
 	return mr;
 }
@@ -221,6 +224,12 @@ static int connecting(struct rdma_cm_id *id, struct rdma_conn_param *p)
 	return 0;
 }
 
+static int rejecting(struct rdma_cm_id *id, const void *priv, uint8_t len)
+{
+	d.rejected = true;
+	return 0;
+}
+
 static int get_event(struct rdma_event_channel *ch, struct rdma_cm_event **ret)
 {
 	*ret = &d.event;
@@ -256,6 +265,7 @@ static const struct rr_rdma_lib played = {
         .rdma_destroy_id = id_done,
         .rdma_connect = connecting,
         .rdma_accept = connecting,
+        .rdma_reject = rejecting,
         .rdma_get_cm_event = get_event,
         .rdma_ack_cm_event = ack_event,
 };
@@ -292,6 +302,7 @@ static int setup(void **state)
 	                                  .max_qp_rd_atom = 16,
 	                                  .max_qp_init_rd_atom = 16};
 	d.id = (struct rdma_cm_id){.verbs = c, .port_num = 1};
+	d.lockable = SIZE_MAX;
 	return 0;
 }
 
@@ -596,6 +607,23 @@ static void sender_waits_for_a_receive(void **state)
 	gone(ep);
 }
 
+/* All Receives can be registered, and then nothing to send from. */
+static void client_that_could_not_be_answered_is_refused(void **state)
+{
+	struct rr_vb_ep *ep = fresh("mw=0", 8);
+	struct rr_sge s = {.base = mem, .len = 4096};
+
+	d.lockable = 8 * s.len;
+	for (unsigned i = 0; i < 8; i++, s.base = (uint8_t *)s.base + s.len)
+		assert_int_equal(0, rr_verbs_ops.post_recv(&ep->base, &s, i));
+	assert_int_equal(0, rr_vb_qp_open(ep));
+	ep->state = RR_VB_CALLED;
+	rr_vb_answer(ep);
+	assert_true(d.rejected);
+	assert_non_null(strstr(rr_verbs_ops.why(&ep->base), "ulimit -l"));
+	gone(ep);
+}
+
 /* The wait for words about a loss is over when we end the connection ourselves. */
 static void own_end_has_its_own_deadline(void **state)
 {
@@ -629,6 +657,7 @@ int main(void)
 	        T(queues_are_as_long_as_credits_make_them),
 	        T(refuses_what_it_has_no_queue_for),
 	        T(sender_waits_for_a_receive),
+	        T(client_that_could_not_be_answered_is_refused),
 	        T(own_end_has_its_own_deadline),
 	};
 

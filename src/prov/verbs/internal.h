@@ -321,6 +321,9 @@ struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len);
 /* One registration, traced if it fails. */
 struct ibv_mr *rr_vb_reg(struct rr_vb_ep *ep, void *p, size_t len, int access);
 void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr);
+/* Makes the bounce ring, unless it is there; false: no memory, or none that may be
+ * locked. */
+bool rr_vb_bounce_have(struct rr_vb_ep *ep);
 /* @len octets in a row of the bounce ring, or NULL; *ret_took counts what was
  * taken, a skipped end of the ring included. */
 uint8_t *rr_vb_bounce_get(struct rr_vb_ep *ep, uint32_t len, uint32_t *ret_took);

@@ -93,7 +93,7 @@ struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len)
 	return add(ep, find(ep, base), base, block_len);
 }
 
-static bool have_bounce(struct rr_vb_ep *ep)
+bool rr_vb_bounce_have(struct rr_vb_ep *ep)
 {
 	if (ep->bounce)
 		return true;
@@ -114,7 +114,7 @@ uint8_t *rr_vb_bounce_get(struct rr_vb_ep *ep, uint32_t len, uint32_t *ret_took)
 	uint32_t skip = len > RR_VB_BOUNCE - at ? RR_VB_BOUNCE - at : 0;
 
 	if (len > RR_VB_BOUNCE / 2 || len + skip > RR_VB_BOUNCE - ep->bounce_used ||
-	    !have_bounce(ep))
+	    !rr_vb_bounce_have(ep))
 		return NULL;
 	ep->bounce_used += len + skip;
 	*ret_took = len + skip;

@@ -350,12 +350,24 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 	chain_post(ep);
 }
 
+/* Where blocks cannot be registered, Sends go by the bounce ring: who could receive
+ * and not answer is refused at once. */
+static struct ibv_mr *mr_of_receive(struct rr_vb_ep *ep, struct rr_vb_recv *r)
+{
+	struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);
+
+	if (mr || !rr_vb_bounce_have(ep))
+		return mr;
+	r->mr = rr_vb_reg(ep, r->sge.base, r->sge.len, IBV_ACCESS_LOCAL_WRITE);
+	return r->mr;
+}
+
 void rr_vb_rx_run(struct rr_vb_ep *ep)
 {
 	while (ep->qp && !ep->flushed && ep->rq_issued < ep->rq.count &&
 	       ep->rq_issued < ep->rq_depth) {
 		struct rr_vb_recv *r = rr_ring_at(&ep->rq, ep->rq_issued);
-		struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);
+		struct ibv_mr *mr = r->sge.len ? mr_of_receive(ep, r) : NULL;
 		struct ibv_sge sge = {.addr = (uintptr_t)r->sge.base,
 		                      .length = r->sge.len};
 		struct ibv_recv_wr wr = {.wr_id = RR_VB_WR_ID(0, RR_VB_Q_RECV),
@@ -363,9 +375,6 @@ void rr_vb_rx_run(struct rr_vb_ep *ep)
 		                         .num_sge = r->sge.len ? 1 : 0},
 		                   *bad;
 
-		if (!mr && r->sge.len)
-			mr = r->mr = rr_vb_reg(ep, r->sge.base, r->sge.len,
-			                       IBV_ACCESS_LOCAL_WRITE);
 		if (!mr && r->sge.len) {
 			rr_vb_reason(ep, -ENOMEM,
 			             "a Receive could not be registered "
