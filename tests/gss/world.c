@@ -17,7 +17,10 @@ static void h_null(struct rpcrdma_request *q, void *arg)
 {
 	struct rpcrdma_piece p = {w.answer, w.answer_len, false};
 
-	assert_int_equal(rpcrdma_request_reply(q, &p, w.impostor, NULL, NULL), 0);
+	if (!rpcrdma_request_reply(q, &p, w.impostor, NULL, NULL))
+		return;
+	w.mistakes++;
+	assert_int_equal(rpcrdma_request_error(q, RPCRDMA_SYSTEM_ERR, 0), 0);
 }
 
 /* Length and item come back as an item. */

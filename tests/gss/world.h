@@ -40,6 +40,7 @@ extern struct world {
 	/* An impostor's answers to whatever NULL is called with. */
 	uint8_t answer[512];
 	size_t answer_len;
+	unsigned mistakes; /* replies of the handler that were refused to it */
 	bool impostor;
 	unsigned version; /* of RPC-over-RDMA; 0: as ever */
 	bool exact;       /* echo offers no destination, and room for what comes only */
