@@ -370,6 +370,8 @@ enum rpcrdma_status {
 	 *               again while the call was out (then any error of a connection)
 	 * -ECANCELED    cancelled, or the connection was closed
 	 * -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
+	 * -EOVERFLOW    the Reply is longer than reply_bytes and max_message_bytes: set
+	 *               either; it was executed
 	 * -EMSGSIZE     cannot be expressed within the peer's limits
 	 * -EPROTONOSUPPORT  no version in common
 	 * -EACCES       no security context, see rpcrdma_gss_get_info */

@@ -186,7 +186,8 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		        rr_cont_append(c, m, m->payload, m->payload_len, longest(c, s));
 		if (e.code) {
 			rr_recv_fault(c, m, &e,
-			              e.code == RDMA2_ERR_SYSTEM ? -ENOMEM : -EPROTO);
+			              e.code == RDMA2_ERR_SYSTEM ? -ENOMEM
+			                                         : -EOVERFLOW);
 			return;
 		}
 	}

@@ -131,6 +131,8 @@ const char *rpcrdma_strstatus(int status)
 		return "the reply broke a rule of the transport";
 	case EREMOTEIO:
 		return "the peer broke a rule of RDMA, or said that we did";
+	case EOVERFLOW:
+		return "the reply is longer than this end takes";
 	case EMSGSIZE:
 		return "too large for the limits of the server";
 	case EPROTONOSUPPORT:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mistakes of a program are told by the call that makes them: ports that are none,
- * lengths that are no XDR.  And what it need not write: procedure 0.
+ * lengths that are no XDR, Replies longer than it allowed.  And what it need not write:
+ * procedure 0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,8 @@
 #include <rpcrdma/rpcrdma.h>
 #include <rpcrdma/tirpc.h>
 
-enum { PROG = 0x20049002, VERS = 1, P_ODD = 1, HANG_MS = 20000 };
+enum { PROG = 0x20049002, VERS = 1, HANG_MS = 20000, LONG = 5 << 20 };
+enum { P_ODD = 1, P_LONG = 2 };
 
 static struct {
 	struct rpcrdma_engine *engine;
@@ -39,10 +41,20 @@ static void h_odd(struct rpcrdma_request *q, void *arg)
 	assert_int_equal(rpcrdma_request_reply(q, odd + 1, 2, NULL, NULL), 0);
 }
 
+/* Longer than max_message_bytes is by default. */
+static void h_long(struct rpcrdma_request *q, void *arg)
+{
+	static uint8_t octets[LONG];
+	const struct rpcrdma_piece p = {octets, LONG, false};
+
+	assert_int_equal(rpcrdma_request_reply(q, &p, 1, NULL, NULL), 0);
+}
+
 static const struct rpcrdma_procedure procs[] = {
+        [P_LONG] = {.name = "LONG", .handler = h_long},
         [P_ODD] = {.name = "ODD", .handler = h_odd, .max_write_items = 1},
 };
-static const struct rpcrdma_program program = {PROG, VERS, procs, 2};
+static const struct rpcrdma_program program = {PROG, VERS, procs, 3};
 static const struct rpcrdma_program empty = {PROG + 1, VERS, NULL, 0};
 
 static int set_up(void **state)
@@ -154,6 +166,17 @@ static void results_are_a_multiple_of_four(void **state)
 	assert_int_equal(w.len, 8); /* four octets and an item with its padding */
 }
 
+/* Nobody broke a rule: it was not said how long it may be. */
+static void a_reply_that_is_too_long_is_called_so(void **state)
+{
+	struct rpcrdma_call_options o = call_to(PROG, P_LONG);
+
+	assert_int_equal(run(&o), -EOVERFLOW);
+	o.reply_bytes = LONG;
+	assert_int_equal(run(&o), RPCRDMA_OK);
+	assert_int_equal(w.len, LONG);
+}
+
 /* getaddrinfo would take the rest of the division by 65536. */
 static void ports_are_numbers_below_65536(void **state)
 {
@@ -183,6 +206,7 @@ int main(void)
 	        TEST(procedure_0_is_served_by_every_program),
 	        TEST(arguments_are_a_multiple_of_four),
 	        TEST(results_are_a_multiple_of_four),
+	        TEST(a_reply_that_is_too_long_is_called_so),
 	        TEST(ports_are_numbers_below_65536),
 	};
 

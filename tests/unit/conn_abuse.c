@@ -328,7 +328,7 @@ static void a_reply_without_end(void **state)
 		assert_int_equal(m.s->calls_done, k); /* it may invalidate at its end */
 		raw_receive(m.s, "00000055" MSG_REPLY EMPTY "00000000");
 		assert_int_equal(m.s->calls_done, k + 1);
-		assert_int_equal(call.status, -EPROTO);
+		assert_int_equal(call.status, -EOVERFLOW);
 		rig_forget_sent(m.s);
 	}
 	expect_below(&m, LIMIT + LIMIT / 2 + SLACK);

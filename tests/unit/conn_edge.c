@@ -567,7 +567,7 @@ static void a_reply_beyond_the_limit_ends_the_call(void **state)
 	assert_int_equal(s->calls_done, 0);
 	raw_receive(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
 	assert_int_equal(s->calls_done, 1);
-	assert_int_equal(o->call.status, -EPROTO);
+	assert_int_equal(o->call.status, -EOVERFLOW);
 	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
 	free(o);

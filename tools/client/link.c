@@ -204,6 +204,8 @@ const char *link_words(const struct link *k, int status)
 		return "the server's answer breaks a rule of RPC-over-RDMA";
 	case EPROTONOSUPPORT:
 		return "the server speaks no RPC-over-RDMA version in common";
+	case EOVERFLOW:
+		return "the server's answer is longer than any should be";
 	case EMSGSIZE:
 		return "the call exceeds what the server accepts";
 	default:
