@@ -59,7 +59,7 @@ uses() {
 		add_executable(static program.c)
 		target_link_libraries(static PRIVATE rpcrdma::static)
 	END
-	quietly "$cmake" -S "$tmp/project" -B "$tmp/made" -DCMAKE_PREFIX_PATH="$1" \
+	quietly "$cmake" -G Ninja -S "$tmp/project" -B "$tmp/made" -DCMAKE_PREFIX_PATH="$1" \
 		-DCMAKE_C_FLAGS="$flags" -DCMAKE_C_COMPILER="$cc"
 	quietly "$cmake" --build "$tmp/made"
 	"$tmp/made/shared"
