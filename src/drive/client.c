@@ -15,7 +15,8 @@
  *
  * Attempts that only find out which version the server speaks (versions.h) are
  * part of connecting: nobody is told of their failures, and no_reconnect does not
- * forbid them.  There are few of them in a row.
+ * forbid them.  There are few of them in a row.  Of a name with several addresses one
+ * attempt tries each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,20 @@ static bool served(const struct client *t, const struct rr_link *l)
 	return l->ready && info.answered && t->failures < SAME_ADDRESS;
 }
 
+/* An attempt is over when each address was tried: nobody is told of those before the
+ * last. */
+static bool try_another(struct client *t)
+{
+	return t->next_addr &&
+	       !rr_timer_set(&t->conn.engine->timers, &t->retry_timer, 0);
+}
+
+static void not_connected(struct client *t, int error)
+{
+	if (!try_another(t))
+		plan_reconnect(t, error, false);
+}
+
 /* @l is none of ours any more. */
 static void go_on(struct client *t, struct rr_link *l, int error, const char *why)
 {
@@ -241,6 +256,8 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 		t->next_addr = t->addr;
 	rr_calls_unlink(&t->conn, error, why);
 	if (t->conn.closed)
+		return;
+	if (next == RR_VERSION_USUAL && !l->open && try_another(t))
 		return;
 	if (in_order && next == RR_VERSION_USUAL && !needed(t))
 		rest(t, error);
@@ -406,7 +423,7 @@ static void found(void *arg, int error, uint16_t port)
 	set_port(t->addrs, port);
 	error = try_connect(t);
 	if (error)
-		plan_reconnect(t, error, false);
+		not_connected(t, error);
 }
 
 static int look_up(struct client *t)
@@ -426,11 +443,18 @@ static int look_up(struct client *t)
 static void retry_fire(struct rr_timer *timer)
 {
 	struct client *t = rr_container_of(timer, struct client, retry_timer);
-	/* Which version it speaks is found out at the same port. */
-	int err = t->find_host && !t->untold ? look_up(t) : try_connect(t);
+	int err;
 
+	/* Which version it speaks is found out at the same port. */
+	if (t->find_host && !t->untold) {
+		err = look_up(t);
+		if (err)
+			plan_reconnect(t, err, false);
+		return;
+	}
+	err = try_connect(t);
 	if (err)
-		plan_reconnect(t, err, false);
+		not_connected(t, err);
 }
 
 /* -- life of the connection
