@@ -95,15 +95,17 @@ static void child(const struct rig *r, int out, char *const argv[])
 		setrlimit(RLIMIT_NOFILE, &files);
 	if (r->preload) {
 		const char *had = getenv("ASAN_OPTIONS");
-		char asan[1024];
+		char asan[1024], shim[32];
 
 		snprintf(asan, sizeof(asan), "%s%sverify_asan_link_order=0",
 		         had ? had : "", had ? ":" : "");
 		setenv("ASAN_OPTIONS", asan, 1);
-		setenv("LD_PRELOAD", r->preload, 1);
+		/* Opened as who we are: the user to become may not reach our build. */
+		snprintf(shim, sizeof(shim), "/proc/self/fd/%d",
+		         open(r->preload, O_RDONLY));
+		setenv("LD_PRELOAD", r->server_uid ? shim : r->preload, 1);
 		setenv("FSYNC_FAILS", r->preload_flag, 1);
 	}
-	/* Opened as who we are: the user to become may not reach our build. */
 	exe = open(RPCRDMA_TOOL, O_PATH | O_CLOEXEC);
 	if (r->server_uid &&
 	    (setgroups(0, NULL) || setgid(r->server_uid) || setuid(r->server_uid)))
