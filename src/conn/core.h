@@ -786,11 +786,13 @@ void rr_unpin(struct rr_conn *, uint64_t bytes);
 
 /* -- collect.c ---------------------------------------------------------------------- */
 
-/* A part of a continued Call, past checks 13 to 15. */
+/* Takes a part of a continued Call, whose header has passed the checks of request.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
-/* The first in the budget queue: goes on if there is room; true if it did something. */
+/* Lets the continued Call that is first in the budget queue collect its parts, if there
+ * is room for it.  False: it waits. */
 bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
-/* Gives back what it holds besides its buffer. */
+/* Gives back the room and the Receive buffers that the request holds; its message is
+ * freed by the caller. */
 void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- reply.c ------------------------------------------------------------------------ */

@@ -186,7 +186,8 @@ static void time_is_up(struct rr_timer *t)
 	rpcrdma_call_cancel(k);
 }
 
-/* From now on it waits without a link: each call for as long, whenever others began. */
+/* The call has no link from now on.  It is given up absence_ns later, whatever the other
+ * calls of the connection have waited already. */
 static int begin_absence(struct rpcrdma_call *k)
 {
 	struct rpcrdma_conn *c = k->conn;

@@ -151,9 +151,8 @@ static void destroy_endpoint(struct rr_link *l)
 /* -- actions become posts -----------------------------------------------------------
  */
 
-/* A post that failed yields no completion: make one.  A Read ends its request.  All
- * else ends the stream, since a provider that cannot take it cannot carry a
- * connection. */
+/* Completes a post that the provider refused, since the provider completes only what it
+ * took.  A refused RDMA Read ends its request; any other refusal ends the connection. */
 static void post_failed(struct rr_link *l, enum rr_action_kind kind, uint64_t token,
                         int err)
 {

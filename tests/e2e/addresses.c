@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A name with several addresses, of which only the last serves: one attempt tries them
- * all, and the user is told of no failure.  Names are resolved here.
+ * A name with several addresses, of which only the last serves: the library tries them
+ * all in one attempt, and tells the user of no failure.  This program has a getaddrinfo
+ * of its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * ones, Special ones, Read and Write chunks, reverse calls.  They have no timeout, and
  * each ends: it succeeds, or memory is refused to its handler, which wants more than
  * was reserved, or a Call in parts is refused, of which more came than can be
- * held.  At the end nothing is held but what connections cost.
+ * held.  At the end the budget is charged for the connections only.
  */
 #include "talk.h"
 

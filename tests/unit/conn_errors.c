@@ -332,8 +332,8 @@ static void system_is_sent_for_a_failed_read(void **state)
 	expect_error(s, "00000055", ERR("00000055", "00000064"));
 }
 
-/* V2-7.3-04, V2-7.3.1-01, K13: where RDMA Reads cannot be made, no chunk is read, and
- * the Requester learns that it can send the Call in another way. */
+/* V2-7.3-04, V2-7.3.1-01, K13: where RDMA Reads cannot be made, the Responder reads
+ * no chunk and answers READ_CHUNKS 0, so that the Requester sends the Call without them. */
 static void read_chunks_0_where_reads_cannot_be_made(void **state)
 {
 	static const char *const calls[] = {

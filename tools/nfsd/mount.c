@@ -218,7 +218,8 @@ struct export *mount_export(struct op *op)
 	                               : NULL;
 }
 
-/* None where the answer is known: UMNT, the handle of an export, a refusal. */
+/* The file system that the procedure asks.  NULL: it asks none, since the server can
+ * answer by itself (UMNT, the handle of an export, a client that is refused). */
 struct filesystem *mount_fs(struct op *op)
 {
 	const char *rest = NULL;
