@@ -2,7 +2,9 @@
 /*
  * `rpcrdma nfsd`: what its files share.
  *
- *   nfsd.c     options, listeners, life of the process
+ *   nfsd.c     life of the process
+ *   command.c  the command line
+ *   listening.c  listeners, rpcbind
  *   report.c   where it listens, and clients that come and go
  *   stats.c    the JSON written at exit
  *   proc.c     a request: credential, arguments, procedure, results

@@ -18,7 +18,32 @@
  */
 #include "nfsd.h"
 #include <errno.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
+
+void nfsd_verf(struct nfsd *d, uint8_t ret[NFS3_WRITEVERFSIZE])
+{
+	pthread_mutex_lock(&d->lock);
+	memcpy(ret, d->write_verf, NFS3_WRITEVERFSIZE);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void nfsd_new_verf(struct nfsd *d)
+{
+	uint8_t v[NFS3_WRITEVERFSIZE];
+
+	if (getrandom(v, sizeof(v), 0) != sizeof(v)) {
+		struct timespec t;
+
+		/* Unequal to the last one is all that is asked. */
+		clock_gettime(CLOCK_REALTIME, &t);
+		memcpy(v, &t.tv_nsec, sizeof(v));
+	}
+	pthread_mutex_lock(&d->lock);
+	memcpy(d->write_verf, v, sizeof(v));
+	pthread_mutex_unlock(&d->lock);
+}
 
 /* The verifier is new before the failure can be seen. */
 static void lose(struct object *o, const char *what, int e)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The addresses of `rpcrdma nfsd`: its listeners for RDMA, MOUNT and contexts over TCP
+ * at the same addresses, what rpcbind is told of them, and the lines that scripts read.
+ */
+#include "daemon.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
+	CLIENT_MEMORY = 32 << 20,
+	MAX_NULL_CALL = 68 << 10, /* with a token of GSS-API */
+};
+
+/* What one client's requests may hold. */
+static uint64_t client_memory(void)
+{
+	struct rpcrdma_budget b;
+
+	rpcrdma_budget_get(&b, sizeof(b));
+	return b.limit_bytes / 4 < CLIENT_MEMORY ? b.limit_bytes / 4 : CLIENT_MEMORY;
+}
+
+/* A client that there is no memory for is refused, and nobody is told why. */
+static void look_at_memlock(void)
+{
+	struct rlimit r;
+
+	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) ||
+	    r.rlim_cur >= client_memory())
+		return;
+	fprintf(stderr,
+	        "rpcrdma nfsd: RDMA devices want locked memory, and %s are allowed "
+	        "(ulimit -l; LimitMEMLOCK= of a service): clients may be refused\n",
+	        tool_human(r.rlim_cur));
+}
+
+static int not_listening(const char *address, int e)
+{
+	const char *why = tool_provider_words(e);
+
+	if (e == -ENXIO)
+		why = "no address is known for it";
+	tool_error("cannot listen on %s: %s%s",
+	           address ? tool_quote(address) : "any address, port 20049", why,
+	           e == -ENXIO || e == -EINVAL
+	                   ? " (--listen ADDR:PORT, the port a number up to 65535)"
+	                   : "");
+	return e;
+}
+
+static int listen_all(struct server *s)
+{
+	struct rpcrdma_conn_options o;
+	bool devices = false;
+	int e;
+
+	tool_conn_options(&s->common, &o);
+	o.max_per_address = (uint32_t)s->max_per_address;
+	o.max_message_bytes = MAX_MESSAGE;
+	o.max_pinned_bytes = client_memory();
+	for (unsigned i = 0; i < s->n_listen; i++) {
+		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
+		                   (unsigned)s->connections, &s->listeners[i]);
+		if (e)
+			return not_listening(s->listen[i], e);
+		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs")) {
+			s->nfsd.apart = s->nfsd.privileged;
+			devices = true;
+		}
+		if (s->common.verbose)
+			rpcrdma_listener_set_event(s->listeners[i], report_client,
+			                           NULL);
+		s->n_listeners++;
+	}
+	if (devices)
+		look_at_memlock();
+	return 0;
+}
+
+static void *answer_null(void *arg, const struct sockaddr_storage *peer,
+                         const void *record, size_t len, size_t *ret_len,
+                         bool *ret_failed)
+{
+	struct server *s = arg;
+	void *reply = NULL;
+
+	*ret_failed =
+	        rpcrdma_service_null_call(s->service, (const struct sockaddr *)peer,
+	                                  record, len, &reply, ret_len) != 0;
+	return reply;
+}
+
+/* At the listeners' addresses. */
+static int listen_tcp(struct server *s, const char *what, uint32_t port,
+                      const struct tcpd_service *service, struct tcpd **ret)
+{
+	struct sockaddr_storage ss;
+	int e = 0;
+
+	if (port == NO_PORT)
+		return 0;
+	*ret = tcpd_new(service);
+	if (!*ret)
+		return -ENOMEM;
+	for (unsigned i = 0; i < s->n_listeners && !e; i++) {
+		e = rpcrdma_listener_addr(s->listeners[i], &ss);
+		if (!e)
+			e = tcpd_listen(*ret, &ss, htons((uint16_t)port));
+	}
+	if (e)
+		tool_error("cannot listen for %s on TCP port %u: %s%s", what,
+		           (unsigned)port, strerror(-e),
+		           e == -EADDRINUSE && ret == &s->mountd
+		                   ? " (--mount-port names another)"
+		                   : "");
+	return e;
+}
+
+static int listen_all_tcp(struct server *s)
+{
+	const struct tcpd_service mount = {mount_rpc_answer, &s->mount_rpc,
+	                                   MOUNT_RPC_RECORD};
+	const struct tcpd_service gss = {answer_null, s, MAX_NULL_CALL};
+	int e;
+
+	s->mount_rpc.nfsd = &s->nfsd;
+	e = listen_tcp(s, "MOUNT", s->mount_port, &mount, &s->mountd);
+	return e ? e : listen_tcp(s, "RPCSEC_GSS", s->gss_port, &gss, &s->gssd);
+}
+
+static int not_registered(int e, const char *what, const char *remedy)
+{
+	if (e == -EEXIST)
+		tool_error("cannot register with rpcbind: it has another address for "
+		           "%s, where a server may still answer; stop that one, or "
+		           "remove what it left: %s",
+		           what, remedy);
+	else
+		tool_error("cannot register with rpcbind: %s",
+		           e == -ECONNREFUSED ? "none runs on this host"
+		                              : strerror(-e));
+	return e;
+}
+
+/* Blocks, and so comes before the loop. */
+static int register_all(struct server *s)
+{
+	struct sockaddr_storage ss;
+	int e;
+
+	while (s->n_registered < s->n_listeners) {
+		e = rpcrdma_listener_register(s->listeners[s->n_registered], 0);
+		if (e)
+			return not_registered(e, "NFS or MOUNT on RDMA",
+			                      "rpcinfo -d 100003 3; rpcinfo -d 100005 "
+			                      "3");
+		s->n_registered++;
+	}
+	while (tcpd_addr(s->mountd, s->n_registered_tcp, &ss)) {
+		e = rpcrdma_register_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
+		                         (const struct sockaddr *)&ss, 0);
+		if (e)
+			return not_registered(e, "MOUNT on TCP", "rpcinfo -d 100005 3");
+		s->n_registered_tcp++;
+	}
+	return 0;
+}
+
+static void not_taken_back(int e)
+{
+	if (e)
+		tool_error("rpcbind did not take the registration back: %s",
+		           strerror(-e));
+}
+
+void listening_unregister(struct server *s)
+{
+	struct sockaddr_storage ss;
+
+	while (s->n_registered_tcp && tcpd_addr(s->mountd, --s->n_registered_tcp, &ss))
+		not_taken_back(rpcrdma_unregister_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
+		                                      (const struct sockaddr *)&ss, 0));
+	while (s->n_registered)
+		not_taken_back(rpcrdma_listener_unregister(
+		        s->listeners[--s->n_registered], 0));
+}
+
+int listening_announce(const struct server *s)
+{
+	bool json = s->common.json;
+	struct sockaddr_storage ss;
+
+	for (unsigned i = 0; i < s->n_listeners; i++) {
+		int e = rpcrdma_listener_addr(s->listeners[i], &ss);
+
+		if (e)
+			return e;
+		report_listening(&ss, rpcrdma_listener_provider(s->listeners[i]),
+		                 s->common.version == 1 ? 1 : 2, json);
+	}
+	for (unsigned i = 0; tcpd_addr(s->mountd, i, &ss); i++)
+		report_tcp("mountd", &ss, json);
+	for (unsigned i = 0; tcpd_addr(s->gssd, i, &ss); i++)
+		report_tcp("gss", &ss, json);
+	return fflush(stdout) ? tool_output_failed(NULL) : 0;
+}
+
+int listening_begin(struct server *s)
+{
+	int e = listen_all(s);
+
+	if (!e)
+		e = listen_all_tcp(s);
+	return e || !s->registers ? e : register_all(s);
+}
