@@ -11,7 +11,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <rpcrdma/rpcrdma.h>
+#include <rpcrdma/cursor.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +30,6 @@ static void put_u32(uint8_t *p, uint32_t v)
 {
 	v = htonl(v);
 	memcpy(p, &v, sizeof(v));
-}
-
-static uint32_t get_u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return ntohl(v);
 }
 
 static void die(const char *what, int error)
@@ -67,31 +59,34 @@ static void serve_null(struct rpcrdma_request *r, void *arg)
 	die("reply", rpcrdma_request_reply(r, NULL, 0, NULL, NULL));
 }
 
-/* The arguments' fixed part, from the first piece; NULL if it is shorter. */
-static const uint8_t *fixed_args(struct rpcrdma_request *r, size_t need)
-{
-	const struct rpcrdma_piece *p;
-
-	if (!rpcrdma_request_args(r, &p) || p[0].item || p[0].len < need)
-		return NULL;
-	return p[0].base;
-}
-
 static void garbage(struct rpcrdma_request *r)
 {
 	die("reply", rpcrdma_request_error(r, RPCRDMA_GARBAGE_ARGS, 0));
 }
 
+/* Handle, offset, count and a reserved word; the count. */
+static uint32_t read_fixed(struct rpcrdma_cursor *c)
+{
+	uint32_t count;
+
+	rpcrdma_cursor_skip(c, BENCH_HANDLE + 8);
+	count = rpcrdma_cursor_u32(c);
+	rpcrdma_cursor_skip(c, 4);
+	return count;
+}
+
 static void serve_read(struct rpcrdma_request *r, void *arg)
 {
-	const uint8_t *a = fixed_args(r, ARGS_BYTES);
-	uint32_t count = a ? get_u32(a + BENCH_HANDLE + 8) : UINT32_MAX;
+	struct rpcrdma_cursor c;
+	uint32_t count;
 	uint8_t *head = rpcrdma_request_alloc(r, 12);
 	struct rpcrdma_piece p[2] = {{.base = head, .len = 12},
-	                             {.base = data, .len = count, .item = true}};
+	                             {.base = data, .item = true}};
 
 	(void)arg;
-	if (count > BENCH_MAX_BYTES || !head) {
+	rpcrdma_request_cursor(r, &c);
+	p[1].len = count = read_fixed(&c);
+	if (rpcrdma_cursor_end(&c) || count > BENCH_MAX_BYTES || !head) {
 		garbage(r);
 		return;
 	}
@@ -103,18 +98,16 @@ static void serve_read(struct rpcrdma_request *r, void *arg)
 
 static void serve_write(struct rpcrdma_request *r, void *arg)
 {
-	const uint8_t *a = fixed_args(r, ARGS_BYTES + 4);
-	const struct rpcrdma_piece *args;
-	unsigned n = rpcrdma_request_args(r, &args);
+	struct rpcrdma_cursor c;
 	uint8_t *res = rpcrdma_request_alloc(r, 8);
 	struct rpcrdma_piece p = {.base = res, .len = 8};
-	uint32_t count = a ? get_u32(a + ARGS_BYTES) : 0;
-	size_t got = 0;
+	uint32_t count;
 
 	(void)arg;
-	for (unsigned i = 0; i < n; i++)
-		got += args[i].len;
-	if (!a || !res || got != ARGS_BYTES + 4 + (size_t)count) {
+	rpcrdma_request_cursor(r, &c);
+	(void)read_fixed(&c);
+	(void)rpcrdma_cursor_opaque(&c, NULL, BENCH_MAX_BYTES, &count);
+	if (rpcrdma_cursor_end(&c) || !res) {
 		garbage(r);
 		return;
 	}

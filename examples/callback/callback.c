@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rpcrdma/rpcrdma.h>
+#include <rpcrdma/cursor.h>
 
 enum {
 	PROGRAM = 0x20000777,
@@ -29,14 +29,6 @@ enum {
 	STEP = 400,
 	MOST = 100
 };
-
-static uint32_t get32(const void *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, 4);
-	return ntohl(v);
-}
 
 static uint32_t put32(uint32_t v)
 {
@@ -108,18 +100,21 @@ static void tell(struct server *s)
 static void subscribe(struct rpcrdma_request *q, void *arg)
 {
 	struct server *s = arg;
-	const struct rpcrdma_piece *args;
+	struct rpcrdma_cursor c;
 	bool first = !s->client;
+	uint32_t identity;
 	int err;
 
-	if (rpcrdma_request_args(q, &args) != 1 || args[0].len != 4) {
+	rpcrdma_request_cursor(q, &c);
+	identity = rpcrdma_cursor_u32(&c);
+	if (rpcrdma_cursor_end(&c)) {
 		(void)rpcrdma_request_error(q, RPCRDMA_GARBAGE_ARGS, 0);
 		return;
 	}
 	if (first) {
-		s->identity = get32(args[0].base);
+		s->identity = identity;
 		err = rpcrdma_request_reverse(q, 30000000000, &s->client);
-	} else if (s->identity == get32(args[0].base)) {
+	} else if (s->identity == identity) {
 		err = rpcrdma_conn_rebind(s->client, q); /* it is back */
 	} else {
 		err = -EBUSY;
@@ -193,20 +188,13 @@ static void answered(void *arg)
 	rpcrdma_conn_close(w->conn);
 }
 
-/* The text may come in the same piece as the words before it, or in its own. */
-static bool text_is(const struct rpcrdma_piece *args, unsigned n, char letter,
-                    uint32_t len)
+/* The text may have come inline or by RDMA. */
+static bool text_is(const char *text, uint32_t len, char letter)
 {
-	uint32_t seen = 0;
-
-	for (unsigned k = 0; k < n; k++) {
-		const char *p = args[k].base;
-
-		for (size_t i = k ? 0 : 12; i < args[k].len && seen < len; i++, seen++)
-			if (p[i] != letter)
-				return false;
-	}
-	return seen == len;
+	for (uint32_t i = 0; i < len; i++)
+		if (text[i] != letter)
+			return false;
+	return true;
 }
 
 static void changed(struct rpcrdma_request *q, void *arg)
@@ -214,20 +202,23 @@ static void changed(struct rpcrdma_request *q, void *arg)
 	struct watcher *w = arg;
 	const struct rpcrdma_piece *args;
 	unsigned n = rpcrdma_request_args(q, &args);
-	const uint8_t *head = n ? args[0].base : NULL;
-	uint32_t number, len;
+	struct rpcrdma_cursor c;
+	uint32_t number, last, len;
+	const char *text;
 
-	if (!head || args[0].len < 12) {
+	rpcrdma_request_cursor(q, &c);
+	number = rpcrdma_cursor_u32(&c);
+	last = rpcrdma_cursor_u32(&c);
+	text = rpcrdma_cursor_opaque(&c, NULL, MOST * MOST * STEP, &len);
+	if (rpcrdma_cursor_end(&c)) {
 		(void)rpcrdma_request_error(q, RPCRDMA_GARBAGE_ARGS, 0);
 		return;
 	}
-	number = get32(head);
-	len = get32(head + 8);
-	if (!text_is(args, n, (char)('a' + (int)(number % 26)), len))
+	if (!text_is(text, len, (char)('a' + (int)(number % 26))))
 		w->bad = true;
 	printf("change %u: %u octets, %s, %s\n", (unsigned)number, (unsigned)len,
 	       n > 1 && args[1].item ? "by RDMA" : "inline", w->bad ? "bad" : "good");
-	(void)rpcrdma_request_reply(q, NULL, 0, get32(head + 4) ? answered : NULL, w);
+	(void)rpcrdma_request_reply(q, NULL, 0, last ? answered : NULL, w);
 }
 
 static const struct rpcrdma_procedure client_procs[] = {

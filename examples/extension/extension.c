@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <rpcrdma/cursor.h>
 #include "load.h"
 
 enum { PROGRAM = 0x20000042, VERSION = 1, WORK = 1, LIMIT = 100 };
@@ -31,19 +32,20 @@ static void expect(bool right, const char *what)
 
 static void work(struct rpcrdma_request *q, void *arg)
 {
-	const struct rpcrdma_piece *args;
+	struct rpcrdma_cursor c;
 	uint32_t n, *result = rpcrdma_request_alloc(q, 4);
 	struct rpcrdma_piece results = { .base = result, .len = 4 };
 
-	if (!result || !rpcrdma_request_args(q, &args) || args[0].len != 4) {
+	rpcrdma_request_cursor(q, &c);
+	n = rpcrdma_cursor_u32(&c);
+	if (!result || rpcrdma_cursor_end(&c)) {
 		rpcrdma_request_error(q, RPCRDMA_GARBAGE_ARGS, 0);
 		return;
 	}
-	memcpy(&n, args[0].base, 4);
-	if (server_has_it && load_busy(&server_load, q, ntohl(n)))
+	if (server_has_it && load_busy(&server_load, q, n))
 		return;
 	server_load.served++;
-	*result = htonl(2 * ntohl(n));
+	*result = htonl(2 * n);
 	rpcrdma_request_reply(q, &results, 1, NULL, NULL);
 }
 
@@ -68,13 +70,14 @@ struct answer {
 static void done(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void *arg)
 {
 	struct answer *a = arg;
+	struct rpcrdma_cursor c;
 
 	a->done = true;
 	a->status = r->status;
 	a->error = r->transport_error;
-	if (!r->status && r->len == 4) {
-		memcpy(&a->result, r->results, 4);
-		a->result = ntohl(a->result);
+	if (!r->status) {
+		rpcrdma_reply_cursor(r, &c);
+		a->result = rpcrdma_cursor_u32(&c);
 	}
 }
 

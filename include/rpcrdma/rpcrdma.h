@@ -26,7 +26,8 @@
  *   that it reads: rpcrdma_library_version_number tells.
  * These do not grow, since they are items of arrays, or the program's and lent:
  * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
- * _extension_htype, _extension_property, _tirpc_item, _tirpc_procedure, _tirpc_binding.
+ * _extension_htype, _extension_property, _tirpc_item, _tirpc_procedure, _tirpc_binding,
+ * _cursor.
  */
 #ifndef RPCRDMA_RPCRDMA_H
 #define RPCRDMA_RPCRDMA_H
@@ -566,7 +567,7 @@ RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *, struct sock
 RPCRDMA_API struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *);
 /* The arguments after the RPC header.  Whether reduced or not: all octets
  * that are no chunk lie in few contiguous pieces, an item placed by RDMA Read
- * is one piece of its own (item = true). */
+ * is one piece of its own (item = true).  rpcrdma/cursor.h reads them. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
 					  const struct rpcrdma_piece **ret);
 /* The most octets of the i-th eligible result that the client can take by

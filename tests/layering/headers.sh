@@ -15,11 +15,14 @@ for h in "$include"/rpcrdma/*.h; do
 	n=$((n + 1))
 	name=rpcrdma/${h##*/}
 	printf '#include <%s>\n#include <%s>\n' "$name" "$name" | tee "$tmp/t.c" >"$tmp/t.cc"
-	# shellcheck disable=SC2086
-	"$cc" -std=c11 -pedantic -Wshadow -Wstrict-prototypes $warn $tirpc -I"$include" "$tmp/t.c" || {
-		echo "headers: $name does not compile alone in C"
-		failed=1
-	}
+	for std in c99 c11 c17; do
+		# shellcheck disable=SC2086
+		"$cc" -std=$std -pedantic -Wshadow -Wstrict-prototypes $warn $tirpc -I"$include" \
+			"$tmp/t.c" || {
+			echo "headers: $name does not compile alone in $std"
+			failed=1
+		}
+	done
 	[ -n "$cxx" ] || continue
 	# shellcheck disable=SC2086
 	"$cxx" -std=c++11 -pedantic $warn $tirpc -I"$include" "$tmp/t.cc" || {

@@ -5,7 +5,7 @@
  * the install test builds it with pkg-config and runs it.
  */
 #include <arpa/inet.h>
-#include <rpcrdma/rpcrdma.h>
+#include <rpcrdma/cursor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +15,18 @@ enum { PROGRAM = 0x20000099, VERSION = 1, DOUBLE = 1 };
 /* Server: one handler a procedure. */
 static void serve_double(struct rpcrdma_request *r, void *arg)
 {
-	const struct rpcrdma_piece *args;
-	uint32_t *result = rpcrdma_request_alloc(r, 4);
+	struct rpcrdma_cursor c;
+	uint32_t number, *result = rpcrdma_request_alloc(r, 4);
 	struct rpcrdma_piece results = {.base = result, .len = 4};
 
 	(void)arg;
-	if (!result || rpcrdma_request_args(r, &args) != 1 || args[0].len != 4) {
+	rpcrdma_request_cursor(r, &c);
+	number = rpcrdma_cursor_u32(&c);
+	if (!result || rpcrdma_cursor_end(&c)) {
 		(void)!rpcrdma_request_error(r, RPCRDMA_GARBAGE_ARGS, 0);
 		return;
 	}
-	*result = htonl(2 * ntohl(*(const uint32_t *)args[0].base));
+	*result = htonl(2 * number);
 	(void)!rpcrdma_request_reply(r, &results, 1, NULL, NULL);
 }
 

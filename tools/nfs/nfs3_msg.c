@@ -6,10 +6,9 @@
  */
 #include "nfs3_msg.h"
 #include <errno.h>
+#include <rpcrdma/cursor.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char zero_item[4];
 
 int nfs3_encode(void *buf, size_t size, xdrproc_t proc, const void *obj)
 {
@@ -96,72 +95,37 @@ bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const voi
 	return true;
 }
 
-/* The item inline behind @used octets, padding to a word included; how many
- * octets that takes, or -EBADMSG. */
-static int64_t inline_item(const void *base, size_t len, size_t used, uint32_t item_len,
-                           const void **ret)
-{
-	uint64_t padded = ((uint64_t)item_len + 3) & ~3ull;
-
-	if (used > len || padded > len - used)
-		return -EBADMSG;
-	*ret = item_len ? (const char *)base + used : zero_item;
-	return (int64_t)padded;
-}
-
-/* What follows an item: nothing, or at most its padding. */
-static int only_padding(const struct rpcrdma_piece *p, unsigned n)
-{
-	size_t left = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		if (p[i].item || p[i].len > 3 - left)
-			return -EBADMSG;
-		left += p[i].len;
-	}
-	return 0;
-}
-
 int nfs3_args_item(const struct rpcrdma_piece *args, unsigned n_args, size_t used,
                    uint32_t item_len, const void **ret)
 {
-	const void *item = NULL;
+	struct rpcrdma_cursor c;
+	const void *item;
+	int err;
 
-	if (!n_args || used > args[0].len)
-		return -EBADMSG;
-	if (n_args > 1 && args[1].item) {
-		size_t padded = ((size_t)item_len + 3) & ~(size_t)3;
-
-		if (used != args[0].len || only_padding(args + 2, n_args - 2))
-			return -EBADMSG;
-		if (args[1].len != item_len && args[1].len != padded)
-			return -EBADMSG;
-		*ret = item_len ? args[1].base : zero_item;
-		return 0;
-	}
-	int64_t took = inline_item(args[0].base, args[0].len, used, item_len, &item);
-
-	if (took < 0 || (uint64_t)took != args[0].len - used)
-		return -EBADMSG;
-	if (nfs3_args_end(args, n_args, used + (size_t)took))
-		return -EBADMSG;
-	*ret = item;
-	return 0;
+	rpcrdma_cursor_init(&c, args, n_args);
+	rpcrdma_cursor_skip(&c, used);
+	item = rpcrdma_cursor_fixed(&c, NULL, item_len);
+	err = rpcrdma_cursor_end(&c);
+	if (!err)
+		*ret = item;
+	return err;
 }
 
 int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used)
 {
-	for (unsigned i = 0; i < n_args; i++)
-		if (i ? args[i].len != 0 || args[i].item : args[i].len != used)
-			return -EBADMSG;
-	return 0;
+	struct rpcrdma_cursor c;
+
+	rpcrdma_cursor_init(&c, args, n_args);
+	rpcrdma_cursor_skip(&c, used);
+	return rpcrdma_cursor_end(&c);
 }
 
 int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
                      const struct rpcrdma_dest *dest, uint32_t item_len,
                      const void **ret)
 {
-	const void *item = NULL;
+	struct rpcrdma_cursor c;
+	const void *item;
 
 	if (dest && dest->ret_used) {
 		if (dest->ret_len != item_len || item_len > dest->len)
@@ -171,10 +135,13 @@ int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
 	}
 	if (dest && dest->ret_offered && item_len)
 		return -EPROTO;
-	if (inline_item(reply->results, reply->len, used, item_len, &item) < 0)
-		return -EBADMSG;
-	*ret = item;
-	return 0;
+	rpcrdma_reply_cursor(reply, &c);
+	rpcrdma_cursor_skip(&c, used);
+	item = rpcrdma_cursor_fixed(&c, NULL, item_len);
+	rpcrdma_cursor_skip(&c, 0); /* its roundup is there */
+	if (!rpcrdma_cursor_error(&c))
+		*ret = item;
+	return rpcrdma_cursor_error(&c);
 }
 
 int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret)
