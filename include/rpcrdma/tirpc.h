@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs of libtirpc over RDMA: rpcgen's output as it is, after a change of the
- * call that creates the CLIENT, or of those that create the SVCXPRT and register it
- * (svc_rdma_reg for svc_register, which would tell rpcbind of a port of TCP).  Link with
- * -lrpcrdma -ltirpc.
+ * call that creates the CLIENT or the SVCXPRT.  Link with -lrpcrdma -ltirpc, in this
+ * order.
  *
  * All handles of a process share one engine (rpcrdma.h), in a thread of the library
  * that begins with the first handle, blocks all signals and stays until the process
@@ -19,6 +18,7 @@
 #define RPCRDMA_TIRPC_H
 
 #include <rpc/rpc.h>
+#include <rpc/pmap_clnt.h> /* before the macros */
 #include <rpcrdma/rpcrdma.h>
 
 #ifdef __cplusplus
@@ -181,6 +181,31 @@ RPCRDMA_API bool_t svc_rdma_reg(SVCXPRT *, rpcprog_t program, rpcvers_t version,
  * the program's registrations under every netid.  svc_destroy does this for all that is
  * left, in 5 s at most. */
 RPCRDMA_API void svc_rdma_unreg(SVCXPRT *, rpcprog_t program, rpcvers_t version);
+/*
+ * What programs write as svc_register, svc_reg, svc_unregister and pmap_unset, by the
+ * macros below.  For an SVCXPRT of svc_rdma_create svc_register and svc_reg are
+ * svc_rdma_reg, whatever protocol or netconfig they name; with 0 or NULL rpcbind is not
+ * told, as ever.  Any other SVCXPRT is libtirpc's.  svc_unregister and pmap_unset do as
+ * libtirpc's, and take back what SVCXPRTs of this process have under rdma and rdma6.
+ *
+ * In a file that does not include this header svc_register does the same, by a symbol of
+ * the library; svc_reg with a netconfig must not be used there.
+ */
+RPCRDMA_API bool_t svc_rdma_register(SVCXPRT *, u_long program, u_long version,
+				     void (*dispatch)(struct svc_req *, SVCXPRT *),
+				     int protocol);
+RPCRDMA_API bool_t svc_rdma_reg_netconfig(SVCXPRT *, rpcprog_t program, rpcvers_t version,
+					  void (*dispatch)(struct svc_req *, SVCXPRT *),
+					  const struct netconfig *);
+RPCRDMA_API void svc_rdma_unregister(u_long program, u_long version);
+RPCRDMA_API bool_t svc_rdma_pmap_unset(u_long program, u_long version);
+#define svc_register(xprt, prog, vers, dispatch, protocol) \
+	svc_rdma_register(xprt, prog, vers, dispatch, protocol)
+#define svc_reg(xprt, prog, vers, dispatch, nconf) \
+	svc_rdma_reg_netconfig(xprt, prog, vers, dispatch, nconf)
+#define svc_unregister(prog, vers) svc_rdma_unregister(prog, vers)
+#define pmap_unset(prog, vers) svc_rdma_pmap_unset(prog, vers)
+
 /* What the client whose request is being dispatched proved to be (rpcrdma/hostauth.h);
  * "" = nothing.  Valid until the dispatch function returns. */
 RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);

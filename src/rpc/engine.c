@@ -8,6 +8,7 @@
 #include "rpc/shared.h"
 #include "base/sized.h"
 #include "drive/budget.h"
+#include "rpc/registry.h"
 
 #include <signal.h>
 #include <sys/random.h>
@@ -49,12 +50,14 @@ static int start_thread(struct rpcrdma_engine *e)
 
 static void before_fork(void)
 {
+	rr_rpc_registry_lock();
 	pthread_mutex_lock(&shared.lock);
 }
 
 static void after_fork_parent(void)
 {
 	pthread_mutex_unlock(&shared.lock);
+	rr_rpc_registry_unlock();
 }
 
 static void after_fork_child(void)
@@ -67,7 +70,9 @@ static void after_fork_child(void)
 	shared.bytes_referred = shared.bytes_copied = 0;
 	/* Two processes must not be one another's retransmission. */
 	shared.next_xid += 0x5bd1e995u ^ (uint32_t)rr_engine_clock();
+	rr_rpc_registry_forget();
 	pthread_mutex_unlock(&shared.lock);
+	rr_rpc_registry_unlock();
 }
 
 static int begin(void)

@@ -5,6 +5,7 @@
  */
 #include "rpc/registry.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "drive/rpcbind.h"
@@ -15,9 +16,31 @@ struct entry {
 	struct rr_one one;
 };
 
-void rr_rpc_registry_init(struct rr_rpc_registry *r)
+static struct {
+	pthread_mutex_t lock; /* guards each registry of the process */
+	struct rr_list used;  /* those that have programs */
+} all = {PTHREAD_MUTEX_INITIALIZER, {&all.used, &all.used}};
+
+void rr_rpc_registry_lock(void)
 {
+	pthread_mutex_lock(&all.lock);
+}
+
+void rr_rpc_registry_unlock(void)
+{
+	pthread_mutex_unlock(&all.lock);
+}
+
+void rr_rpc_registry_forget(void)
+{
+	rr_list_init(&all.used);
+}
+
+void rr_rpc_registry_init(struct rr_rpc_registry *r, const struct sockaddr *addr)
+{
+	rr_list_init(&r->link);
 	rr_list_init(&r->programs);
+	r->addr = addr;
 }
 
 static struct entry *find(const struct rr_rpc_registry *r, uint32_t program,
@@ -34,8 +57,7 @@ static struct entry *find(const struct rr_rpc_registry *r, uint32_t program,
 	return NULL;
 }
 
-int rr_rpc_registry_add(struct rr_rpc_registry *r, const struct sockaddr *addr,
-                        uint32_t program, uint32_t version)
+static int add_program(struct rr_rpc_registry *r, uint32_t program, uint32_t version)
 {
 	struct entry *e = find(r, program, version), *new = NULL;
 	struct rr_rpcbind b;
@@ -49,43 +71,85 @@ int rr_rpc_registry_add(struct rr_rpc_registry *r, const struct sockaddr *addr,
 		        .program = program, .version = version, .netid = rr_netid};
 	}
 	rr_rpcbind_local(0, &b);
-	err = rr_register_one(&b, &e->one, addr);
+	err = rr_register_one(&b, &e->one, r->addr);
 	if (err) {
 		free(new);
 		return err;
 	}
 	if (!new)
 		return 1;
+	if (rr_list_empty(&r->programs))
+		rr_list_push(&all.used, &r->link);
 	rr_list_push(&r->programs, &new->link);
 	return 0;
 }
 
-static void take_back(const struct rr_rpcbind *b, struct entry *e,
-                      const struct sockaddr *addr)
+int rr_rpc_registry_add(struct rr_rpc_registry *r, uint32_t program, uint32_t version)
+{
+	int err;
+
+	rr_rpc_registry_lock();
+	err = add_program(r, program, version);
+	rr_rpc_registry_unlock();
+	return err;
+}
+
+static void take_back(const struct rr_rpcbind *b, struct rr_rpc_registry *r,
+                      struct entry *e)
 {
 	rr_list_del(&e->link);
-	(void)!rr_unregister_one(b, &e->one, addr);
+	if (rr_list_empty(&r->programs))
+		rr_list_del(&r->link);
+	(void)!rr_unregister_one(b, &e->one, r->addr);
 	free(e);
 }
 
-void rr_rpc_registry_del(struct rr_rpc_registry *r, const struct sockaddr *addr,
-                         uint32_t program, uint32_t version)
+static bool del_program(const struct rr_rpcbind *b, struct rr_rpc_registry *r,
+                        uint32_t program, uint32_t version)
 {
 	struct entry *e = find(r, program, version);
-	struct rr_rpcbind b;
 
-	if (!e)
-		return;
-	rr_rpcbind_local(0, &b);
-	take_back(&b, e, addr);
+	if (e)
+		take_back(b, r, e);
+	return e;
 }
 
-void rr_rpc_registry_fini(struct rr_rpc_registry *r, const struct sockaddr *addr)
+void rr_rpc_registry_del(struct rr_rpc_registry *r, uint32_t program, uint32_t version)
 {
 	struct rr_rpcbind b;
 
+	rr_rpc_registry_lock();
+	rr_rpcbind_local(0, &b);
+	(void)del_program(&b, r, program, version);
+	rr_rpc_registry_unlock();
+}
+
+bool rr_rpc_registry_del_all(uint32_t program, uint32_t version)
+{
+	struct rr_rpcbind b;
+	struct rr_list *n, *next;
+	bool any = false;
+
+	rr_rpc_registry_lock();
+	rr_rpcbind_local(0, &b);
+	for (n = all.used.next; n != &all.used; n = next) {
+		next = n->next;
+		if (del_program(&b, rr_container_of(n, struct rr_rpc_registry, link),
+		                program, version))
+			any = true;
+	}
+	rr_rpc_registry_unlock();
+	return any;
+}
+
+void rr_rpc_registry_fini(struct rr_rpc_registry *r)
+{
+	struct rr_rpcbind b;
+
+	rr_rpc_registry_lock();
 	rr_rpcbind_local(0, &b); /* one limit for all */
 	while (!rr_list_empty(&r->programs))
-		take_back(&b, rr_container_of(r->programs.next, struct entry, link),
-		          addr);
+		take_back(&b, r,
+		          rr_container_of(r->programs.next, struct entry, link));
+	rr_rpc_registry_unlock();
 }

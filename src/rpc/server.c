@@ -88,8 +88,7 @@ static const struct xp_ops ops;
 /* NULL: not ours, or a child's copy of it. */
 static struct transport *of_user(const SVCXPRT *x)
 {
-	return x && x->xp_ops == (const void *)&ops &&
-	                       rr_rpc_engine_runs(transport_of(x)->engine)
+	return rr_rpc_is_ours(x) && rr_rpc_engine_runs(transport_of(x)->engine)
 	               ? transport_of(x)
 	               : NULL;
 }
@@ -633,8 +632,7 @@ static void xprt_destroy(SVCXPRT *x)
 	if (!t->dying) {
 		t->dying = true;
 		if (runs)
-			rr_rpc_registry_fini(&t->registry,
-			                     (struct sockaddr *)&t->local);
+			rr_rpc_registry_fini(&t->registry);
 		xprt_unregister(x);
 		if (runs)
 			close_queue(t);
@@ -698,7 +696,7 @@ static struct transport *new_transport(void)
 	rr_list_init(&t->queue);
 	pthread_mutex_init(&t->lock, NULL);
 	rr_rpc_wait_init(&t->ended);
-	rr_rpc_registry_init(&t->registry);
+	rr_rpc_registry_init(&t->registry, (struct sockaddr *)&t->local);
 	t->raw = (struct rr_service_raw){
 	        .binding = binding, .handler = on_request, .arg = t};
 	x->xp_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -757,36 +755,16 @@ SVCXPRT *svc_rdma_create(const char *address,
 /* -- what is asked of an SVCXPRT
  * ------------------------------------------------------------- */
 
-bool_t svc_rdma_reg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers,
-                    void (*dispatch)(struct svc_req *, SVCXPRT *))
+bool rr_rpc_is_ours(const SVCXPRT *x)
 {
-	struct transport *t = of_user(x);
-	int known = -EINVAL;
-
-	if (t && !t->dying)
-		known = rr_rpc_registry_add(&t->registry, (struct sockaddr *)&t->local,
-		                            (uint32_t)prog, (uint32_t)vers);
-	if (known == -EINVAL || known == -ENOMEM || known == -EEXIST)
-		rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, known);
-	else if (known < 0)
-		rr_rpc_refuse_lookup(known);
-	if (known < 0)
-		return FALSE;
-	if (svc_reg(x, prog, vers, dispatch, NULL))
-		return TRUE;
-	if (!known)
-		svc_rdma_unreg(x, prog, vers);
-	rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -EEXIST);
-	return FALSE;
+	return x && x->xp_ops == (const void *)&ops;
 }
 
-void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
+struct rr_rpc_registry *rr_rpc_registry_of(const SVCXPRT *x)
 {
 	struct transport *t = of_user(x);
 
-	if (t)
-		rr_rpc_registry_del(&t->registry, (struct sockaddr *)&t->local,
-		                    (uint32_t)prog, (uint32_t)vers);
+	return t && !t->dying ? &t->registry : NULL;
 }
 
 const char *svc_rdma_identity(const SVCXPRT *x)

@@ -4,8 +4,9 @@
 # rdma beside TCP, clients find it by host, program and version alone, and go to TCP
 # where that was asked for, saying so.
 set -u
-: "${RPCRDMA:?is not set}" "${WHERE:?is not set}"
+: "${RPCRDMA:?is not set}" "${WHERE:?is not set}" "${TALLY:?is not set}"
 . "$(dirname "$0")/rpcbind.lib"
+export LD_LIBRARY_PATH=${LIBRARY:?is not set}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 prog=536871203
 
@@ -156,6 +157,57 @@ stop
 expect_rdma ""
 rpcinfo -d $prog 1 2>/dev/null # what TCP left
 rpcinfo -d $prog 2 2>/dev/null
+
+# ---- rpcgen's own main function -----------------------------------------------------
+
+tally=536871205
+# start_tally KIND: a server, with the addresses that rpcinfo shows when it is there.
+start_tally() {
+	"${TALLY}_$1" >"$T/tally.out" 2>"$T/tally.err" &
+	server=$!
+	until_true 20 tally_is_new || {
+		fail "the $1 server of rpcgen is not registered: $(cat "$T/tally.err")"
+		exit 1
+	}
+	was=$(tally_rows)
+}
+tally_rows() { rpcinfo | awk -v p=$tally '$1 == p { print $3, $4 }' | LC_ALL=C sort; }
+tally_is_new() { [ "$(tally_rows)" != "$was" ]; }
+# tally EXIT-CODE NETID TEXT
+tally() {
+	local got
+	timeout 60 "${TALLY}_client" 127.0.0.1 "$2" >"$T/out" 2>"$T/err"
+	got=$?
+	[ $got = "$1" ] || fail "a client over $2: exit code $got instead of $1"
+	says "$T/out" "$3"
+}
+was=""
+for kind in with without; do
+	start_tally $kind
+	tally_rows | grep -q '^rdma 127\.0\.0\.1\.' || fail "$kind: not registered under rdma"
+	! tally_rows | grep -v '^rdma' || fail "$kind: registered under more than rdma"
+	tally 0 rdma "answered by rdma"
+	# clnt_create itself loses an octet of memory when it fails.
+	ASAN_OPTIONS=detect_leaks=0 tally 1 tcp "error: 127.0.0.1: RPC: Program not registered"
+	kill_server
+	tally 1 rdma "Connection refused"
+	start_tally $kind # another port: the dead one's address goes
+	tally 0 rdma "answered by rdma"
+	# A second one does not take the place of a living one.
+	timeout 60 "${TALLY}_$kind" >"$T/out" 2>"$T/second.err"
+	[ $? = 1 ] || fail "$kind: a second server does not end"
+	says "$T/second.err" "unable to register (TALLY_PROG, TALLY_VERS, tcp)"
+	tally 0 rdma "answered by rdma"
+	kill_server
+	rpcinfo -d $tally 1
+	was=""
+done
+start_tally tcp
+start_tally with # beside the one over TCP, whose address its pmap_unset removes
+tally_rows | grep -q '^tcp' && fail "pmap_unset left the address of TCP"
+tally 0 rdma "answered by rdma"
+kill_server
+rpcinfo -d $tally 1
 
 # ---- A server that comes back elsewhere ---------------------------------------------
 

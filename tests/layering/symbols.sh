@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The shared library exports what the public headers declare, and nothing else;
+# The shared library exports what the public headers declare, and nothing else but a
+# name of libtirpc's that it stands in front of (src/rpc/programs.c);
 # it is not linked against what it loads at run time, names no directory in which
 # libraries are searched, and stays loaded until the process ends.
 #
@@ -9,6 +10,7 @@ set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+	grep -vx svc_register |
 	sort -u >"$tmp/exported"
 # A declaration runs from RPCRDMA_API to its semicolon; its name stands before
 # the first parenthesis or bracket.
