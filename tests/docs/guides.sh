@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A document tells the truth: its shell blocks run, as session.awk reads them, and print
+# what it shows.
+#
+#   guides.sh ROLE COPY CC "FLAGS" SOURCE DOCUMENT
+#
+# ROLE is root or user; COPY the installed copy that is used; SOURCE where DOCUMENT lies.
+# own_host.lib says where the commands run.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/own_host.lib"
+source=$5 document=$6
+awk -v doc="$document" -v role="$role" -v source="$source" -f "$here/session.awk" \
+	"$source/$document" >"$T/commands" || exit 1
+cat "$here/session.lib" - "$T/commands" >"$T/session" <<'END'
+cd "$HOME"
+END
+echo end_session >>"$T/session"
+status=0
+in_own_host env SESSION="$T/user" SCREEN="$T/user/screen" bash "$T/session" || status=$?
+[ $status != 77 ] || exit 77
+[ ! -e "$T/user/said" ] || exit 1
+[ -e "$T/user/whole" ] || fail "the commands of $document end before its end, with status $status: $(tail -n 3 "$T/user/screen")"
