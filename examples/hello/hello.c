@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program as a user of the library writes it: serves one procedure that
- * doubles a number, calls it, and prints the answer.  README.md shows it;
- * the install test builds it with pkg-config and runs it.
+ * A first program: serves one procedure that doubles a number, calls it over RDMA, and
+ * prints the answer.  Server and client are in one process, on one engine.
  */
 #include <arpa/inet.h>
 #include <rpcrdma/cursor.h>
+#include <rpcrdma/rpcrdma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@ enum { PROGRAM = 0x20000099, VERSION = 1, DOUBLE = 1 };
 /* Server: one handler a procedure. */
 static void serve_double(struct rpcrdma_request *r, void *arg)
 {
-	struct rpcrdma_cursor c;
+	struct rpcrdma_cursor args;
 	uint32_t number, *result = rpcrdma_request_alloc(r, 4);
 	struct rpcrdma_piece results = {.base = result, .len = 4};
 
 	(void)arg;
-	rpcrdma_request_cursor(r, &c);
-	number = rpcrdma_cursor_u32(&c);
-	if (!result || rpcrdma_cursor_end(&c)) {
+	rpcrdma_request_cursor(r, &args);
+	number = rpcrdma_cursor_u32(&args);
+	if (!result || rpcrdma_cursor_end(&args)) {
 		(void)!rpcrdma_request_error(r, RPCRDMA_GARBAGE_ARGS, 0);
 		return;
 	}
@@ -40,12 +40,19 @@ static void finished(struct rpcrdma_call *call, const struct rpcrdma_reply *repl
                      void *arg)
 {
 	uint32_t *answer = arg;
+	struct rpcrdma_cursor results;
 
 	(void)call;
-	if (reply->status || reply->len != 4)
+	if (reply->status) {
 		fprintf(stderr, "call: %s\n", rpcrdma_strstatus(reply->status));
-	else
-		*answer = ntohl(*(const uint32_t *)reply->results);
+		exit(1);
+	}
+	rpcrdma_reply_cursor(reply, &results);
+	*answer = rpcrdma_cursor_u32(&results);
+	if (rpcrdma_cursor_end(&results)) {
+		fprintf(stderr, "call: results of another form\n");
+		exit(1);
+	}
 }
 
 static void must(const char *what, int error)

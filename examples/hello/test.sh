@@ -1,0 +1,5 @@
+#!/bin/bash
+# The first program gets its answer.
+# usage: test.sh PROGRAM
+set -eu
+[ "$(timeout 60 "$1")" = "twice 21 is 42" ]
