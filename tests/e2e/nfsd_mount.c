@@ -4,7 +4,7 @@
  * Well-behaved calls come from libtirpc, the others from a plain socket.
  */
 #define _GNU_SOURCE
-#include "support/nfsd_rig.h"
+#include "support/tcp_calls.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { TIMEOUT_S = 20 };
 
 static struct rig r;
 
@@ -37,47 +35,9 @@ static int fini(void **state)
 	return 0;
 }
 
-/* ---- Where it listens ------------------------------------------------------- */
-
-/* The port in the line "mountd @host:PORT tcp"; 0: there is none. */
 static unsigned port_of(const char *host)
 {
-	char start[80], tcp[8];
-	unsigned port = 0;
-	const char *at;
-
-	snprintf(start, sizeof(start), "mountd %s:", host);
-	at = strstr(r.said, start);
-	if (!at)
-		return 0;
-	assert_int_equal(sscanf(at + strlen(start), "%u %7s", &port, tcp), 2);
-	assert_string_equal(tcp, "tcp");
-	assert_in_range(port, 1, 65535);
-	return port;
-}
-
-/* A connection whose calls end, at the latest, after TIMEOUT_S. */
-static int dial(int family, unsigned port)
-{
-	const struct timeval limit = {TIMEOUT_S, 0};
-	struct sockaddr_in in4 = {.sin_family = AF_INET,
-	                          .sin_port = htons((uint16_t)port),
-	                          .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
-	                           .sin6_port = htons((uint16_t)port),
-	                           .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	bool v6 = family == AF_INET6;
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)),
-	                 0);
-	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)),
-	                 0);
-	assert_int_equal(connect(fd, v6 ? (void *)&in6 : (void *)&in4,
-	                         v6 ? sizeof(in6) : sizeof(in4)),
-	                 0);
-	return fd;
+	return tcp_port(&r, host);
 }
 
 static bool have_ipv6(void)
@@ -94,54 +54,13 @@ static bool have_ipv6(void)
 
 /* ---- Calls by libtirpc ------------------------------------------------------ */
 
-static CLIENT *client(int family, unsigned port, u_long program, u_long version)
-{
-	struct sockaddr_storage ss;
-	struct netbuf to = {sizeof(ss), sizeof(ss), &ss};
-	int fd = dial(family, port);
-	socklen_t len = sizeof(ss);
-	CLIENT *c;
-
-	assert_int_equal(getpeername(fd, (struct sockaddr *)&ss, &len), 0);
-	to.len = len;
-	c = clnt_vc_create(fd, &to, program, version, 0, 0);
-	assert_non_null(c);
-	clnt_control(c, CLSET_FD_CLOSE, NULL);
-	auth_destroy(c->cl_auth);
-	c->cl_auth = authunix_create((char *)"client", r.uid, r.gid, 0, NULL);
-	assert_non_null(c->cl_auth);
-	return c;
-}
-
-static void hang_up(CLIENT *c)
-{
-	auth_destroy(c->cl_auth);
-	clnt_destroy(c);
-}
-
-static bool_t no_xdr(XDR *x, ...)
-{
-	(void)x;
-	return TRUE;
-}
-
-#define NOTHING ((xdrproc_t)no_xdr)
-
-static enum clnt_stat call(CLIENT *c, u_long proc, xdrproc_t xargs, void *args,
-                           xdrproc_t xres, void *res)
-{
-	const struct timeval limit = {TIMEOUT_S, 0};
-
-	return clnt_call(c, proc, xargs, args, xres, res, limit);
-}
-
 static mountstat3 mnt(CLIENT *c, const char *path, mountres3 *ret)
 {
 	dirpath p = (char *)(uintptr_t)path;
 
 	memset(ret, 0, sizeof(*ret));
 	assert_int_equal(
-	        call(c, MOUNTPROC3_MNT, XDR_OF(dirpath), &p, XDR_OF(mountres3), ret),
+	        tcp_call(c, MOUNTPROC3_MNT, XDR_OF(dirpath), &p, XDR_OF(mountres3), ret),
 	        RPC_SUCCESS);
 	return ret->fhs_status;
 }
@@ -187,7 +106,7 @@ static void expect_list(CLIENT *c, u_long proc, const char *text)
 {
 	struct list l = {.dump = proc == MOUNTPROC3_DUMP};
 
-	assert_int_equal(call(c, proc, NOTHING, NULL, (xdrproc_t)xdr_list, &l),
+	assert_int_equal(tcp_call(c, proc, NOTHING, NULL, (xdrproc_t)xdr_list, &l),
 	                 RPC_SUCCESS);
 	assert_string_equal(l.text, text);
 }
@@ -195,13 +114,13 @@ static void expect_list(CLIENT *c, u_long proc, const char *text)
 /* A client's whole visit; the handle is the one that is given over RDMA. */
 static void visit(int family, unsigned port, const char *host)
 {
-	CLIENT *c = client(family, port, RPCRDMA_MOUNT_PROGRAM, 3);
+	CLIENT *c = tcp_client(&r, family, port, RPCRDMA_MOUNT_PROGRAM, 3);
 	dirpath path = (char *)"/exp/sub";
 	char dump[128];
 	fhandle3 *fh;
 	mountres3 res;
 
-	assert_int_equal(call(c, MOUNTPROC3_NULL, NOTHING, NULL, NOTHING, NULL),
+	assert_int_equal(tcp_call(c, MOUNTPROC3_NULL, NOTHING, NULL, NOTHING, NULL),
 	                 RPC_SUCCESS);
 	assert_int_equal(mnt(c, "/exp", &res), MNT3_OK);
 	fh = &res.mountres3_u.mountinfo.fhandle;
@@ -220,14 +139,14 @@ static void visit(int family, unsigned port, const char *host)
 	         host);
 	expect_list(c, MOUNTPROC3_DUMP, dump);
 	assert_int_equal(
-	        call(c, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path, NOTHING, NULL),
+	        tcp_call(c, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path, NOTHING, NULL),
 	        RPC_SUCCESS);
 	if (family == AF_INET6)
 		assert_int_equal(
-		        call(c, MOUNTPROC3_UMNTALL, NOTHING, NULL, NOTHING, NULL),
+		        tcp_call(c, MOUNTPROC3_UMNTALL, NOTHING, NULL, NOTHING, NULL),
 		        RPC_SUCCESS);
 	expect_list(c, MOUNTPROC3_DUMP, "127.0.0.1 /exp;");
-	hang_up(c);
+	tcp_hang_up(c);
 }
 
 /* RFC 1813 appendix I: all procedures of MOUNT; by IPv4 and by IPv6. */
@@ -244,21 +163,6 @@ static void mount_is_served_over_tcp(void **state)
 	rig_stop(&r);
 }
 
-static void refuse_call(unsigned port, u_long program, u_long version, u_long proc,
-                        enum clnt_stat expected)
-{
-	CLIENT *c = client(AF_INET, port, program, version);
-	struct rpc_err e;
-
-	assert_int_equal(call(c, proc, NOTHING, NULL, NOTHING, NULL), expected);
-	clnt_geterr(c, &e);
-	if (expected == RPC_PROGVERSMISMATCH) {
-		assert_int_equal(e.re_vers.low, 3);
-		assert_int_equal(e.re_vers.high, 3);
-	}
-	hang_up(c);
-}
-
 /* RFC 5531 §9: what is not served is said in the words of RPC. */
 static void other_calls_are_refused(void **state)
 {
@@ -267,10 +171,11 @@ static void other_calls_are_refused(void **state)
 	(void)state;
 	rig_start(&r, "--mount-port", "0", NULL);
 	port = port_of("127.0.0.1");
-	refuse_call(port, RPCRDMA_NFS_PROGRAM, 3, 0, RPC_PROGUNAVAIL);
-	refuse_call(port, RPCRDMA_MOUNT_PROGRAM, 1, 0, RPC_PROGVERSMISMATCH);
-	refuse_call(port, RPCRDMA_MOUNT_PROGRAM, 3, 6, RPC_PROCUNAVAIL);
-	refuse_call(port, RPCRDMA_MOUNT_PROGRAM, 3, MOUNTPROC3_MNT, RPC_CANTDECODEARGS);
+	tcp_refused(&r, port, RPCRDMA_NFS_PROGRAM, 3, 0, RPC_PROGUNAVAIL, 0, 0);
+	tcp_refused(&r, port, RPCRDMA_MOUNT_PROGRAM, 1, 0, RPC_PROGVERSMISMATCH, 3, 3);
+	tcp_refused(&r, port, RPCRDMA_MOUNT_PROGRAM, 3, 6, RPC_PROCUNAVAIL, 0, 0);
+	tcp_refused(&r, port, RPCRDMA_MOUNT_PROGRAM, 3, MOUNTPROC3_MNT,
+	            RPC_CANTDECODEARGS, 0, 0);
 	rig_stop(&r);
 }
 
@@ -341,7 +246,7 @@ static void records_are_put_together(void **state)
 
 	(void)state;
 	rig_start(&r, "--mount-port", "0", NULL);
-	fd = dial(AF_INET, port_of("127.0.0.1"));
+	fd = tcp_dial(AF_INET, port_of("127.0.0.1"));
 	send_all(fd, &bits, bits.len);
 	expect_answer(fd, 8);
 	memcpy(two.octets + two.len, bits.octets, bits.len);
@@ -375,7 +280,7 @@ static void nonsense_ends_the_connection(void **state)
 	port = port_of("127.0.0.1");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct record k = {.len = 0};
-		int fd = dial(AF_INET, port);
+		int fd = tcp_dial(AF_INET, port);
 
 		for (size_t w = 0; w < 12; w++)
 			word(&k, bad[i][w]);
@@ -393,7 +298,7 @@ static void empty_fragments_come_to_an_end(void **state)
 
 	(void)state;
 	rig_start(&r, "--mount-port", "0", NULL);
-	fd = dial(AF_INET, port_of("127.0.0.1"));
+	fd = tcp_dial(AF_INET, port_of("127.0.0.1"));
 	for (int i = 0; i < 32; i++)
 		word(&k, 0);
 	for (int i = 0; i < 3; i++)
@@ -413,14 +318,14 @@ static void a_slow_peer_holds_up_no_other(void **state)
 	(void)state;
 	rig_start(&r, "--mount-port", "0", NULL);
 	port = port_of("127.0.0.1");
-	half = dial(AF_INET, port);
+	half = tcp_dial(AF_INET, port);
 	send_all(half, &k, k.len - 5);
-	deaf = dial(AF_INET, port);
+	deaf = tcp_dial(AF_INET, port);
 	assert_int_equal(fcntl(deaf, F_SETFL, O_NONBLOCK), 0);
 	for (int i = 0; i < 300000; i++)
 		if (send(deaf, k.octets, k.len, MSG_NOSIGNAL) < 0)
 			break;
-	fd = dial(AF_INET, port);
+	fd = tcp_dial(AF_INET, port);
 	send_all(fd, &k, k.len);
 	expect_answer(fd, 9);
 	assert_int_equal(send(half, k.octets + k.len - 5, 5, MSG_NOSIGNAL), 5);
@@ -443,8 +348,8 @@ static void connections_left_open_keep_nobody_out(void **state)
 	rig_start(&r, "--mount-port", "0", NULL);
 	port = port_of("127.0.0.1");
 	for (int i = 0; i < 100; i++)
-		fds[i] = dial(AF_INET, port);
-	fd = dial(AF_INET, port);
+		fds[i] = tcp_dial(AF_INET, port);
+	fd = tcp_dial(AF_INET, port);
 	send_all(fd, &k, k.len);
 	expect_answer(fd, 10);
 	expect_end(fds[0]);
@@ -478,8 +383,8 @@ static void open_connections_do_not_hold_up_the_end(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/stats", r.dir);
 	rig_start(&r, "--mount-port", "0", "--stats-on-exit", path, NULL);
-	idle = dial(AF_INET, port_of("127.0.0.1"));
-	half = dial(AF_INET, port_of("127.0.0.1"));
+	idle = tcp_dial(AF_INET, port_of("127.0.0.1"));
+	half = tcp_dial(AF_INET, port_of("127.0.0.1"));
 	send_all(idle, &k, k.len);
 	expect_answer(idle, 11);
 	send_all(half, &k, 20);
