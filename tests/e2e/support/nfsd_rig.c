@@ -177,6 +177,7 @@ static void dial(struct rig *r)
 
 	assert_int_equal(rpcrdma_engine_new(NULL, &r->engine), 0);
 	o.no_reconnect = true;
+	o.version = r->rpcrdma_version;
 	assert_int_equal(rpcrdma_connect(r->engine, "127.0.0.1", r->port, &o, NULL,
 	                                 NULL, &r->conn),
 	                 0);
@@ -326,6 +327,8 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	(void)call;
 	r->status = reply->status;
 	r->auth_stat = reply->auth_stat;
+	r->low = reply->low;
+	r->high = reply->high;
 	r->transport_error = reply->transport_error;
 	r->a = reply->a;
 	r->b = reply->b;
@@ -351,7 +354,7 @@ void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *ar
 	if (r->flavor != RPCRDMA_AUTH_NONE)
 		cred.len = (uint32_t)n;
 	o.program = program;
-	o.version = 3;
+	o.version = r->version ? r->version : 3;
 	o.procedure = proc;
 	o.cred = &cred;
 	o.args = pieces;
@@ -368,6 +371,7 @@ void rig_call_raw(struct rig *r, uint32_t program, uint32_t proc, const void *ar
 		assert_int_equal(rpcrdma_engine_process(r->engine, CALL_MS), 0);
 	r->dest = NULL;
 	r->item = NULL;
+	r->version = 0;
 	r->reply_bytes = 0;
 	r->used = 0;
 }

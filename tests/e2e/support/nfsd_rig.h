@@ -32,12 +32,15 @@ struct rig {
 	struct rpcrdma_conn *conn;
 	nfs_fh3 root; /* of the export "/exp" */
 	char root_data[NFS3_FHSIZE];
-	uint32_t flavor; /* of the calls' credential */
+	unsigned rpcrdma_version; /* of the connection; 0: what is negotiated */
+	uint32_t version;         /* of the next call's program; 0: 3; then cleared */
+	uint32_t flavor;          /* of the calls' credential */
 	uint32_t gids[4];
 	unsigned n_gids;
 	/* the last reply */
 	int status;
 	uint32_t auth_stat;
+	uint32_t low, high; /* mismatches */
 	uint32_t transport_error, a, b;
 	uint8_t results[128 << 10];
 	size_t len, used;          /* octets of results; how many were decoded */
