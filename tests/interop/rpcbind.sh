@@ -6,38 +6,14 @@ set -u
 : "${RPCRDMA:?is not set}" "${MOUNTD:?is not set}"
 . "$(dirname "$0")/rpcbind.lib"
 
-# start_server LISTEN [OPTION...]
-start_server() {
-	local at=$1
-	shift
-	: >"$T/server.out"
-	"$RPCRDMA" nfsd --export "$T/export:/e" --listen "$at" --state-dir "$T/state" "$@" \
-		>"$T/server.out" 2>"$T/server.err" &
-	server=$!
-	until_true 20 grep -q '^listening' "$T/server.out" || {
-		echo "the server does not start"
-		exit 1
-	}
-}
-stop_server() {
-	kill -TERM "$server"
-	wait "$server" || fail "the server ended with $?"
-	server=""
-}
 # Rows of what rpcinfo shows of us: program version netid address.
 rows() {
 	rpcinfo 2>/dev/null |
-		awk '$3 ~ /^rdma/ || $1 == 100005 { print $1, $2, $3, $4 }' | LC_ALL=C sort
+		awk '$3 ~ /^rdma/ || $1 == 100005 { print $1, $2, $3, $4 }'
 }
 expect_rows() {
-	rows >"$T/rows"
-	printf '%s\n' "$@" | sed '/^$/d' | LC_ALL=C sort >"$T/wanted"
-	cmp -s "$T/rows" "$T/wanted" || {
-		fail "rpcinfo shows otherwise:"
-		diff "$T/wanted" "$T/rows"
-	}
+	expect_list rows "$@"
 }
-mkdir "$T/export"
 
 # ---- Without one --------------------------------------------------------------------
 
@@ -89,11 +65,6 @@ stop_server
 expect_rows ""
 
 # ... and by the next elsewhere: nobody answers at the old addresses.
-kill_server() {
-	kill -KILL "$server"
-	wait "$server" 2>/dev/null
-	server=""
-}
 start_server 127.0.0.1:4660 --register --mount-port 4661
 kill_server
 start_server 127.0.0.1:4670 --register --mount-port 4671
@@ -136,6 +107,7 @@ kill -HUP "$server"
 wait "$server" || fail "the server ended with $? at SIGHUP"
 server=""
 expect_rows ""
+: >"$T/server.out" # the line of the one before
 (
 	trap '' HUP
 	exec "$RPCRDMA" nfsd --export "$T/export:/e" --listen 127.0.0.1:4660 --state-dir "$T/state" \
@@ -185,14 +157,6 @@ else
 fi
 
 # A server that has NFS on RDMA and MOUNT on TCP only: found by rpcbind.
-# start_other NAME ARGUMENT...: prints to $T/NAME.out
-start_other() {
-	local name=$1
-	shift
-	"$MOUNTD" "$@" >"$T/$name.out" 2>"$T/$name.err" &
-	others="$others $!"
-	until_true 20 grep -q ^port "$T/$name.out" || fail "$name does not start"
-}
 start_other nfs nfs 20049
 run 1 stat nfs://127.0.0.1/e
 says "$T/err" "no MOUNT on RDMA, and its rpcbind on port 111 knows no MOUNT version 3 on TCP: give ?mountport="

@@ -27,11 +27,6 @@ stop() {
 	wait "$server" || fail "the server ended with $?"
 	server=""
 }
-kill_server() {
-	kill -KILL "$server"
-	wait "$server" 2>/dev/null
-	server=""
-}
 # where EXIT-CODE ARGUMENT...
 where() {
 	local want=$1 got

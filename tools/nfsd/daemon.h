@@ -43,6 +43,7 @@ struct server {
 	struct mount_rpc mount_rpc;
 	struct tcpd *mountd, *gssd; /* MOUNT and contexts over TCP, or NULL */
 	unsigned n_registered_tcp;  /* the first ones of mountd's addresses */
+	unsigned n_registered_nlm;  /* the first versions and addresses of NLM */
 	struct rpcrdma_timer *expire;
 	mode_t umask; /* for the server's own files */
 };

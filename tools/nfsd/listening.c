@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The addresses of `rpcrdma nfsd`: its listeners for RDMA, MOUNT and contexts over TCP
- * at the same addresses, what rpcbind is told of them, and the lines that scripts read.
+ * The addresses of `rpcrdma nfsd`: its listeners for RDMA, MOUNT, NLM and contexts over
+ * TCP at the same addresses, what rpcbind is told of them, and the lines that scripts
+ * read.
  */
 #include "daemon.h"
+#include "nlm.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -148,6 +150,64 @@ static int not_registered(int e, const char *what, const char *remedy)
 	return e;
 }
 
+static void not_taken_back(int e)
+{
+	if (e)
+		tool_error("rpcbind did not take the registration back: %s",
+		           strerror(-e));
+}
+
+/* NLM has a registration for each version and address of MOUNT's.  False: no more. */
+static const uint32_t nlm_versions[] = {4, 3, 1};
+
+static bool nlm_registration(const struct server *s, unsigned i, uint32_t *ret_version,
+                             struct sockaddr_storage *ret)
+{
+	const unsigned n = sizeof(nlm_versions) / sizeof(nlm_versions[0]);
+
+	*ret_version = nlm_versions[i % n];
+	return tcpd_addr(s->mountd, i / n, ret);
+}
+
+/* Another lock manager may have come since, and have taken its place. */
+static void unregister_nlm(struct server *s)
+{
+	struct sockaddr_storage ss;
+	uint32_t version;
+	int e;
+
+	while (s->n_registered_nlm &&
+	       nlm_registration(s, --s->n_registered_nlm, &version, &ss)) {
+		e = rpcrdma_unregister_tcp(NLM_PROGRAM, version,
+		                           (const struct sockaddr *)&ss, 0);
+		not_taken_back(e == -ENOENT ? 0 : e);
+	}
+}
+
+/* All or none: where the host has another lock manager, as of its kernel, clients ask
+ * that one, which knows of no locks on our files either. */
+static int register_nlm(struct server *s)
+{
+	struct sockaddr_storage ss;
+	uint32_t version;
+	int e = 0;
+
+	while (!e && nlm_registration(s, s->n_registered_nlm, &version, &ss)) {
+		e = rpcrdma_register_tcp(NLM_PROGRAM, version,
+		                         (const struct sockaddr *)&ss, 0);
+		if (!e)
+			s->n_registered_nlm++;
+	}
+	if (e != -EEXIST)
+		return e ? not_registered(e, "NLM on TCP", "rpcinfo -d 100021 4") : 0;
+	fprintf(stderr,
+	        "rpcrdma nfsd: rpcbind has another lock manager (program %d): "
+	        "clients are left to that one\n",
+	        NLM_PROGRAM);
+	unregister_nlm(s);
+	return 0;
+}
+
 /* Blocks, and so comes before the loop. */
 static int register_all(struct server *s)
 {
@@ -169,20 +229,14 @@ static int register_all(struct server *s)
 			return not_registered(e, "MOUNT on TCP", "rpcinfo -d 100005 3");
 		s->n_registered_tcp++;
 	}
-	return 0;
-}
-
-static void not_taken_back(int e)
-{
-	if (e)
-		tool_error("rpcbind did not take the registration back: %s",
-		           strerror(-e));
+	return register_nlm(s);
 }
 
 void listening_unregister(struct server *s)
 {
 	struct sockaddr_storage ss;
 
+	unregister_nlm(s);
 	while (s->n_registered_tcp && tcpd_addr(s->mountd, --s->n_registered_tcp, &ss))
 		not_taken_back(rpcrdma_unregister_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
 		                                      (const struct sockaddr *)&ss, 0));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mount_rpc.h" /* and through it RPC's words */
+#include "nlm.h"
 #include <stdlib.h>
 
 enum { MAX_AUTH = 400 };
@@ -60,15 +61,43 @@ static size_t refuse(struct writer *w, uint32_t stat, uint32_t why,
 	return w->len;
 }
 
-static size_t execute(struct nfsd *d, struct mount_call *call, uint32_t proc,
-                      struct writer *w, bool *ret_failed)
+struct header {
+	uint32_t xid, rpc, program, version, proc;
+};
+
+/* False: that is no call. */
+static bool get_header(struct reader *r, struct header *ret, struct rpcrdma_auth *cred)
+{
+	ret->xid = get_word(r);
+	if (get_word(r) != CALL)
+		return false;
+	ret->rpc = get_word(r);
+	if (r->bad || ret->rpc != RPC_MSG_VERSION)
+		return !r->bad; /* what follows is not known */
+	ret->program = get_word(r);
+	ret->version = get_word(r);
+	ret->proc = get_word(r);
+	*cred = get_auth(r);
+	(void)get_auth(r); /* a verifier says nothing with these flavors */
+	return !r->bad;
+}
+
+static size_t execute(struct mount_rpc *m, const struct header *h,
+                      struct mount_call *call, struct writer *w, bool *ret_failed)
 {
 	enum { HEAD = 4 * 4 }; /* accepted, verifier, status */
+	uint8_t *results = w->at + w->len + HEAD;
+	size_t n = 0, room = MOUNT_RPC_BYTES - w->len - HEAD;
 	uint32_t auth_stat = 0;
-	size_t n = 0;
-	int status = nfsd_mount_by_tcp(d, proc, call, w->at + w->len + HEAD,
-	                               MOUNT_RPC_BYTES - w->len - HEAD, &n, &auth_stat);
+	int status;
 
+	m->nlm_calls += h->program == NLM_PROGRAM;
+	if (h->program == NLM_PROGRAM)
+		status = nlm_execute(h->version, h->proc, call->args, call->args_len,
+		                     results, room, &n);
+	else
+		status = nfsd_mount_by_tcp(m->nfsd, h->proc, call, results, room, &n,
+		                           &auth_stat);
 	*ret_failed = status != 0;
 	if (status == RPCRDMA_AUTH_ERROR)
 		return refuse(w, MSG_DENIED, AUTH_ERROR, &auth_stat, 1);
@@ -76,37 +105,33 @@ static size_t execute(struct nfsd *d, struct mount_call *call, uint32_t proc,
 }
 
 /* The reply's length; 0: that was no call, and there is nothing to answer. */
-static size_t answer(struct nfsd *d, struct mount_call *call, const void *record,
+static size_t answer(struct mount_rpc *m, struct mount_call *call, const void *record,
                      size_t len, uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)
 {
 	static const uint32_t rpc_versions[] = {RPC_MSG_VERSION, RPC_MSG_VERSION};
-	static const uint32_t versions[] = {3, 3};
+	static const uint32_t mount_versions[] = {3, 3};
+	static const uint32_t nlm_versions[] = {NLM_LOWEST, NLM_HIGHEST};
 	struct reader r = {record, len, 0, false};
 	struct writer w = {ret, 0};
-	uint32_t xid = get_word(&r), type = get_word(&r), rpc = get_word(&r);
-	uint32_t program, version, proc;
+	struct header h = {0};
 
 	*ret_failed = true;
-	if (r.bad || type != CALL)
+	if (!get_header(&r, &h, &call->cred))
 		return 0;
-	put_word(&w, xid);
+	put_word(&w, h.xid);
 	put_word(&w, REPLY);
-	if (rpc != RPC_MSG_VERSION)
+	if (h.rpc != RPC_MSG_VERSION)
 		return refuse(&w, MSG_DENIED, RPC_MISMATCH, rpc_versions, 2);
-	program = get_word(&r);
-	version = get_word(&r);
-	proc = get_word(&r);
-	call->cred = get_auth(&r);
-	(void)get_auth(&r); /* a verifier says nothing with these flavors */
-	if (r.bad)
-		return 0;
-	if (program != RPCRDMA_MOUNT_PROGRAM)
+	if (h.program == RPCRDMA_MOUNT_PROGRAM && h.version != 3)
+		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH, mount_versions,
+		              2);
+	if (h.program == NLM_PROGRAM && !nlm_has_version(h.version))
+		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH, nlm_versions, 2);
+	if (h.program != RPCRDMA_MOUNT_PROGRAM && h.program != NLM_PROGRAM)
 		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_UNAVAIL, NULL, 0);
-	if (version != 3)
-		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH, versions, 2);
 	call->args = r.at + r.pos;
 	call->args_len = len - r.pos;
-	return execute(d, call, proc, &w, ret_failed);
+	return execute(m, &h, call, &w, ret_failed);
 }
 
 void *mount_rpc_answer(void *arg, const struct sockaddr_storage *peer,
@@ -119,7 +144,7 @@ void *mount_rpc_answer(void *arg, const struct sockaddr_storage *peer,
 	uint8_t *reply = malloc(MOUNT_RPC_BYTES);
 	void *less;
 
-	*ret_len = reply ? answer(m->nfsd, &call, record, len, reply, ret_failed) : 0;
+	*ret_len = reply ? answer(m, &call, record, len, reply, ret_failed) : 0;
 	if (!*ret_len) {
 		free(reply);
 		return NULL;

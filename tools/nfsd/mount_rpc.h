@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One record of ONC RPC for MOUNT: the call's header is read, the procedure executed,
- * the reply written.                                       [RFC 5531 §9, §14]
+ * One record of ONC RPC for MOUNT or NLM: the call's header is read, the procedure
+ * executed, the reply written.                             [RFC 5531 §9, §14]
  */
 #ifndef RPCRDMA_MOUNT_RPC_H
 #define RPCRDMA_MOUNT_RPC_H
@@ -9,12 +9,13 @@
 #include "nfsd.h"
 
 enum {
-	MOUNT_RPC_RECORD = 4096,                   /* a call has 1.9 KiB at most */
+	MOUNT_RPC_RECORD = 5120, /* LOCK of NLM has 4988 octets at most */
 	MOUNT_RPC_BYTES = MOUNT_LIST_BYTES + 128, /* room for any reply */
 };
 
 struct mount_rpc {
 	struct nfsd *nfsd;
+	uint64_t nlm_calls;
 	uint8_t room[MOUNT_LIST_BYTES]; /* for results */
 };
 

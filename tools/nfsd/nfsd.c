@@ -229,7 +229,7 @@ static void write_stats(const struct server *s)
 	warn_count(true);
 	if (s->stats && s->service)
 		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
-		                     s->gssd);
+		                     s->mount_rpc.nlm_calls, s->gssd);
 	if (e)
 		tool_error("%s: %s", s->stats, strerror(-e));
 }

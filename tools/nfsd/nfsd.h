@@ -501,7 +501,7 @@ void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, 
  * errno. */
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
                      const struct rpcrdma_service *, const struct tcpd *mount,
-                     const struct tcpd *gss);
+                     uint64_t nlm_calls, const struct tcpd *gss);
 
 /* ---- A request (proc.c) -------------------------------------------------------------
  */

@@ -3,7 +3,7 @@
  * What --stats-on-exit writes: one JSON object with the engine's counters
  * ("transport", the fields of struct rpcrdma_stats) and the calls by procedure
  * ("nfs", "mount"; procedures that were never called are left out).  What came over TCP
- * is counted apart ("mount_tcp", "gss_tcp").
+ * is counted apart ("mount_tcp", "nlm_tcp", which is a part of it, and "gss_tcp").
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -112,7 +112,7 @@ static void write_tcp(FILE *f, const char *title, const struct tcpd *t)
 
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
                      const struct rpcrdma_service *service, const struct tcpd *mount,
-                     const struct tcpd *gss)
+                     uint64_t nlm_calls, const struct tcpd *gss)
 {
 	FILE *f = strcmp(path, "-") ? tool_create(path) : stdout;
 	struct rpcrdma_stats s;
@@ -128,6 +128,8 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
 	write_program(f, "mount", service, RPCRDMA_MOUNT_PROGRAM,
 	              rpcrdma_mount3_binding, RPCRDMA_MOUNT3_PROCEDURES);
 	write_tcp(f, "mount_tcp", mount);
+	if (mount)
+		fprintf(f, ",\"nlm_tcp\":{\"calls\":%" PRIu64 "}", nlm_calls);
 	write_tcp(f, "gss_tcp", gss);
 	fprintf(f, "}\n");
 	if (fflush(f) || ferror(f))

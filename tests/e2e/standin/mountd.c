@@ -5,6 +5,9 @@
  *   mountd HOW HANDLE PATH...   MOUNT version 3 by libtirpc, at a free port
  *   mountd nfs PORT             NFS over RDMA without MOUNT: a directory, whatever
  *                               the handle
+ *   mountd nlm set|take VERSION...  a lock manager on TCP, which has a NULL only and
+ *                               tells rpcbind; "take" removes another one there, as
+ *                               Linux does
  *
  * HOW: "serve" the paths, all with the handle (hexadecimal); "beneath" as Linux, where
  * any directory beneath them may be mounted as well; "nolist" the same, without EXPORT;
@@ -21,6 +24,8 @@
 #include <unistd.h>
 #include <rpcrdma/nfs.h>
 #include "nfs/nfs3_msg.h"
+
+enum { NLM = 100021 };
 
 static const char *how;
 static char **paths;
@@ -125,18 +130,27 @@ static void odd(int fd)
 	}
 }
 
+/* At a free port, which @ret names. */
+static int listen_loopback(struct sockaddr_in *ret)
+{
+	socklen_t len = sizeof(*ret);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	*ret = (struct sockaddr_in){.sin_family = AF_INET,
+	                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	need(fd >= 0 && !bind(fd, (void *)ret, len) && !listen(fd, 8) &&
+	             !getsockname(fd, (void *)ret, &len),
+	     "listen");
+	return fd;
+}
+
 static int mountd(void)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET,
-	                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t len = sizeof(in);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in in;
+	int fd = listen_loopback(&in);
 	bool registers = !strcmp(how, "register");
 	SVCXPRT *xprt;
 
-	need(fd >= 0 && !bind(fd, (void *)&in, len) && !listen(fd, 8) &&
-	             !getsockname(fd, (void *)&in, &len),
-	     "listen");
 	printf("port %u\n", ntohs(in.sin_port));
 	if (!strcmp(how, "hang"))
 		pause(); /* the kernel takes connections, and nobody reads them */
@@ -154,6 +168,37 @@ static int mountd(void)
 	}
 	svc_run();
 	return 1;
+}
+
+/* ---- A lock manager
+ * ------------------------------------------------------------------- */
+
+static void dispatch_nlm(struct svc_req *req, SVCXPRT *xprt)
+{
+	if (req->rq_proc)
+		svcerr_noproc(xprt);
+	else
+		svc_sendreply(xprt, (xdrproc_t)(void (*)(void))xdr_void, NULL);
+}
+
+static void nlm(bool takes, char **versions)
+{
+	struct netconfig *tcp = getnetconfigent("tcp");
+	struct sockaddr_in in;
+	struct netbuf at = {sizeof(in), sizeof(in), &in};
+	SVCXPRT *xprt = svc_vc_create(listen_loopback(&in), 0, 0);
+
+	need(xprt && tcp, "svc_vc_create");
+	for (; *versions; versions++) {
+		rpcvers_t version = (rpcvers_t)atoi(*versions);
+
+		need(svc_reg(xprt, NLM, version, dispatch_nlm, NULL), "svc_reg");
+		if (takes)
+			rpcb_unset(NLM, version, tcp);
+		need(rpcb_set(NLM, version, tcp, &at), "rpcb_set");
+	}
+	printf("port %u\n", ntohs(in.sin_port));
+	svc_run();
 }
 
 /* ---- NFS without MOUNT
@@ -225,6 +270,8 @@ int main(int argc, char **argv)
 	how = argv[1];
 	if (!strcmp(how, "nfs"))
 		nfs(argv[2]);
+	if (!strcmp(how, "nlm"))
+		nlm(!strcmp(argv[2], "take"), argv + 3);
 	for (const char *p = argv[2]; *p && handle_len < sizeof(handle); p += 2) {
 		unsigned octet;
 

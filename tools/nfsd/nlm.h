@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The network lock manager of a server that has no locks: each question is answered at
+ * once.  Without it a client of Linux that did not mount with nolock would look for a
+ * lock manager for ever.               [RFC 1813 appendix II; XNFS chapter 10]
+ */
+#ifndef RPCRDMA_NFSD_NLM_H
+#define RPCRDMA_NFSD_NLM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	NLM_PROGRAM = 100021,
+	NLM_LOWEST = 1, /* version 2 is another protocol, within a host */
+	NLM_HIGHEST = 4,
+};
+
+/* Whether @version is 1, 3 or 4. */
+bool nlm_has_version(uint32_t version);
+/* Executes a procedure of such a version and writes the results to @ret.  0, or a
+ * status for the caller: RPCRDMA_PROC_UNAVAIL, RPCRDMA_GARBAGE_ARGS,
+ * RPCRDMA_SYSTEM_ERR. */
+int nlm_execute(uint32_t version, uint32_t proc, const void *args, size_t args_len,
+                void *ret, size_t size, size_t *ret_len);
+
+#endif
