@@ -22,8 +22,8 @@
  * RR_ACT_SEND -> RR_ACT_REQUEST_DONE.
  *
  * Failure: a fault of one message ends one call, by RDMA2_ERROR or a local
- * error [order of checks in ambiguities]; a fault of the connection emits
- * RR_ACT_DISCONNECT.  After rr_conn_lost every call ends with
+ * error ("Order of checks on receipt" in docs/decisions.md); a fault of the
+ * connection emits RR_ACT_DISCONNECT.  After rr_conn_lost every call ends with
  * RR_ACT_CALL_DONE, every request with RR_ACT_REQUEST_DONE, then
  * RR_ACT_CLOSED comes, the last action ever.
  *
@@ -142,7 +142,7 @@ struct rr_conn_config {
 	bool auth_required; /* a peer without it is not spoken to; needs @auth */
 	unsigned versions; /* enum rr_conn_versions; default RR_CONN_V2 */
 	uint32_t extra_receives; /* in reserve for peers that count credits otherwise
-				    [C3, model-checked]; default 0 */
+				    [C3 model]; default 0 */
 
 	/* Timers; 0 = default, RR_TIME_NEVER = none. */
 	rr_time first_answer_ns; /* client waits for any answer: 5 s */
@@ -427,7 +427,7 @@ void rr_conn_refuse(struct rr_conn *, struct rr_request *,
  * array, of at most RR_CALL_MAX_PIECES, is borrowed, the memory it names is
  * lent until REQUEST_DONE.  Items go to the Write chunks in order, those beyond
  * them, or whose chunk has no segments, into the payload; chunks without an
- * item come back unused [K21].  Chooses the format by K9.  A Write chunk too
+ * item come back unused [K21].  Chooses the format as [K9] has it.  A Write chunk too
  * small, or no way to carry the rest: the specified RDMA2_ERROR goes out
  * instead, and REQUEST_DONE has -EMSGSIZE.
  */

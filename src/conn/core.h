@@ -108,7 +108,7 @@ enum {
 	RR_AUTH_MAX_BYTES = 1 << 18, /* of one step */
 	RR_EXT_XIDS = 64, /* messages sent whose errors are still understood */
 	RR_REDUCE_MIN = 512, /* smaller items that fit inline stay there */
-	RR_REPLY_CHUNK_PARTS = 16, /* inline messages; a longer Reply gets a chunk [A.2] */
+	RR_REPLY_CHUNK_PARTS = 16, /* messages; a longer Reply gets a chunk [v2 §A.2] */
 	RR_UNKNOWN_REPLY = 4000, /* reply_bytes 0, where some number is needed */
 	RR_COPY_MAX = 256, /* longer pieces are gathered, not copied */
 	RR_MAX_REFS = 12, /* gathered pieces of one message */
@@ -574,7 +574,7 @@ void rr_auth_fini(struct rr_conn *);
 int rr_ext_htype(const struct rr_conn *, uint32_t htype);
 int rr_ext_prop(const struct rr_conn *, uint32_t id);
 bool rr_ext_error(const struct rr_conn *, uint32_t code);
-/* A message of an extension's type, past check 6. */
+/* A message of an extension's type, past [check: late properties]. */
 void rr_ext_received(struct rr_conn *, struct rr_msg *);
 /* RDMA2_ERROR about a message of an extension?  Marks types unsupported. [E7] */
 bool rr_ext_answered(struct rr_conn *, uint32_t xid, uint32_t code);
@@ -601,7 +601,7 @@ void rr_v1_give_up(struct rr_conn *);
 
 /* -- recv.c ------------------------------------------------------------------------- */
 
-/* rows 4 to 12, for version 2 */
+/* What version 2 checks. [check: header type to sequence] */
 void rr_recv_v2(struct rr_conn *, struct rr_msg *);
 
 int rr_recv_init(struct rr_conn *) RR_MUST_CHECK;
@@ -733,12 +733,12 @@ void rr_call_fini(struct rr_conn *);
 
 /* -- answer.c ----------------------------------------------------------------------- */
 
-/* A Reply, or a part of one, past check 10. */
+/* A Reply, or a part of one, past [check: sequence]. */
 void rr_answer_received(struct rr_conn *, struct rr_msg *);
 void rr_answer_error(struct rr_conn *, const struct rr_msg *);
 /* [K17] false: the handle is not of that transaction. */
 bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
-/* Does an RPC Reply to @xid begin there?  [row 17] */
+/* Does an RPC Reply to @xid begin there?  [check: RPC message] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
 /* Remembers the handle that a late Reply to this call may yet invalidate. */
 void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
@@ -754,7 +754,7 @@ int rr_recover_failed(struct rr_call_state *, int err);
 
 /* -- request.c ---------------------------------------------------------------------- */
 
-/* A Call, or a part of one, past check 10. */
+/* A Call, or a part of one, past [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
 void rr_request_read_done(struct rr_conn *, struct rr_read_op *, int status);
 /* ADMIT or REQUEST is being drawn. */
@@ -772,7 +772,7 @@ bool rr_request_offers(struct rr_conn *, struct rr_request_state *,
                        const struct rr_msg *) RR_MUST_CHECK;
 /* All of a continued Call is in its buffer. */
 void rr_request_collected(struct rr_conn *, struct rr_request_state *);
-/* Does an RPC Call by that XID begin there?  [row 17] */
+/* Does an RPC Call by that XID begin there?  [check: RPC message] */
 bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid);
 /* Begins the next of the Calls that wait to be served; false: none, or not yet. */
 bool rr_request_turn(struct rr_conn *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See credit.h for the rules; the names are those of ambiguity C3. */
+/* See credit.h for the rules; the names are those of [C3]. */
 #include "conn/credit.h"
 
 void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
@@ -7,7 +7,7 @@ void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
 {
 	uint32_t h = RR_MIN(RR_MAX(ceiling, RR_CREDIT_MIN), RR_CREDIT_MAX);
 
-	/* A limit below H can stall queued messages [C3, model-checked]. */
+	/* A limit below H can stall queued messages [C3 model]. */
 	*c = (struct rr_credit){
 	        .ceiling = h,
 	        .limit = RR_MIN(RR_MAX(limit, h), RR_CREDIT_MAX),

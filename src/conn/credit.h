@@ -30,7 +30,7 @@ struct rr_credit {
 	uint32_t cap; /* most that avail can be */
 	uint32_t avail;
 	uint32_t owed;
-	uint32_t peer_high; /* as last received, C4 applied; 0 = nothing came */
+	uint32_t peer_high; /* as last received, [C4] applied; 0 = nothing came */
 	uint32_t room; /* of what is owed, so much may be handed back */
 	bool sent_first;
 	uint64_t given, used; /* to and by the peer: sum of low halves, messages */
@@ -49,14 +49,14 @@ void rr_credit_withhold(struct rr_credit *, uint32_t budget, uint32_t serving,
                         bool open);
 /* What is owed and not withheld. */
 uint32_t rr_credit_due(const struct rr_credit *);
-/* Is that so much that a grant message should go out at once?  [C3 rule 4] */
+/* Is that so much that a grant message should go out at once?  [C3 grant message] */
 bool rr_credit_grant_due(const struct rr_credit *);
 /* May a Call take a credit?  While Replies are owed (@owing) the last one is theirs,
  * unless the ceilings are so low that both ends could then wait for each other. */
 bool rr_credit_may_call(const struct rr_credit *, bool owing);
 /* A message came.  False: we had given no credit for it. */
 bool rr_credit_used(struct rr_credit *) RR_MUST_CHECK;
-/* Receives that must stand from the start. [C3 rule 5, C6] */
+/* Receives that must stand from the start. [C3 Receives, C6] */
 uint32_t rr_credit_receives(const struct rr_credit *);
 
 #endif

@@ -13,7 +13,7 @@
  * reduced if it is long enough to be worth a transfer of its own, and while the peer's
  * limit of segments lasts; what is not reduced goes along in the payload.  A Reply
  * chunk is offered only for Replies beyond RR_REPLY_CHUNK_PARTS messages, and
- * not at all if its memory or its segments cannot be had [A.2].  A Call whose
+ * not at all if its memory or its segments cannot be had [v2 §A.2].  A Call whose
  * header then leaves no room for a payload is refused locally [M12].
  */
 #include "conn/core.h"

@@ -2,7 +2,7 @@
 /*
  * Receive buffers, and what happens first to a message that came into one.
  *
- * Buffers: H + limit + 2 stand and stay [C3 rule 5, C6], of a server as soon as its
+ * Buffers: H + limit + 2 stand and stay [C3 Receives, C6], of a server as soon as its
  * client has spoken: until then a client has one credit.  And a
  * reserve if one is wanted: a peer that counts credits in another way can send
  * more than we granted.  Such messages are counted and served as long as a
@@ -12,8 +12,8 @@
  * answers are sent, only when a Receive stands in its place again.  Every path
  * reposts: also that of malformed messages.
  *
- * Checks come in the order of the table "Order of checks on receipt"; the
- * numbers below are its rows.  What fails is either dropped without a word, or
+ * Checks come in the order that docs/decisions.md gives, and are cited by the names
+ * that they have there.  What fails is either dropped without an answer, or
  * reported by RDMA2_ERROR to the sender of a Call, or ends the call whose
  * Reply it claims to be; no error is ever sent about a Reply or an error.
  */
@@ -162,7 +162,7 @@ static bool is_part(const struct rr_msg *m)
 void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_error *e,
                    int call_status)
 {
-	/* Rows 4 to 8 come before 10: of this XID nothing more is said. [M3] */
+	/* Also where an earlier check failed: of this XID nothing more is said. [M3] */
 	if (is_part(m) && rr_cont_discards(c, m)) {
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 		return;
@@ -194,8 +194,7 @@ static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code,
 	rr_recv_fault(c, m, &e, call_status);
 }
 
-/* -- version [V3, V4, V5, V8] ---------------------------------------------------------
- */
+/* -- version [check: version; V3, V4, V5, V8] ------------------------------ */
 
 /* The server's first answer may be that it does not speak version 2. */
 static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
@@ -261,10 +260,9 @@ static void follow_client(struct rr_conn *c, const struct rr_msg *m)
 	c->edition = its ? its : rr_edition_first(c->cfg.versions);
 }
 
-/* -- RDMA2_CONNPROP
- * --------------------------------------------------------------------- */
+/* -- RDMA2_CONNPROP -------------------------------------------------------- */
 
-/* Rows 7, 8 and 12; of a MORE sequence the whole is decoded. [P3] */
+/* Of a MORE sequence the whole is decoded. [check: header body, P3] */
 static void connprop_received(struct rr_conn *c, struct rr_msg *m)
 {
 	bool whole = !m->more && !c->cont.active;
@@ -287,8 +285,7 @@ static void connprop_received(struct rr_conn *c, struct rr_msg *m)
 		fault(c, m, code, -EPROTO);
 }
 
-/* -- rows 4 to 12
- * ------------------------------------------------------------------------ */
+/* -- the header [check: header type to sequence] --------------------------- */
 
 static bool known_type(const struct rr_conn *c, uint32_t htype)
 {
@@ -296,7 +293,8 @@ static bool known_type(const struct rr_conn *c, uint32_t htype)
 	       htype == RDMA2_CONNPROP || rr_ext_htype(c, htype) >= 0;
 }
 
-/* Rows 4 to 7: what the prefix alone can tell.  0 or the rdma_err. */
+/* What the prefix alone can tell: 0, or the rdma_err.
+ * [check: header type to late properties] */
 static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!known_type(c, m->p.htype))
@@ -311,7 +309,7 @@ static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 	return 0;
 }
 
-/* Row 8 for types 0 and 1. */
+/* Of RDMA2_MSG and RDMA2_NOMSG. [check: header body] */
 static bool decode_lists(struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
@@ -323,7 +321,7 @@ static bool decode_lists(struct rr_msg *m)
 	return m->p.htype != RDMA2_MSG || m->payload_len >= 4; /* [X9] */
 }
 
-/* Row 12: the sequence in progress and nothing else. [M2, M4] */
+/* The sequence in progress and nothing else. [check: sequence, M2, M4] */
 static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_cont *k = &c->cont;
@@ -338,6 +336,7 @@ static bool unauthenticated(const struct rr_conn *c)
 	return c->cfg.auth_required && c->state != RR_CONN_READY;
 }
 
+/* [check: header body to sequence] */
 static void rpc_received(struct rr_conn *c, struct rr_msg *m)
 {
 	if (!decode_lists(m)) {
@@ -345,15 +344,15 @@ static void rpc_received(struct rr_conn *c, struct rr_msg *m)
 		return;
 	}
 	if (is_grant(m) && rr_lists_empty(&m->lists))
-		return; /* 9: its credits are all there is */
+		return; /* its credits are all there is */
 	if (unauthenticated(c))
 		rr_conn_fail(c, -EACCES);
 	else if (rr_cont_discards(c, m))
-		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE); /* 10 */
+		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 	else if (m->more && !rr_lists_empty(&m->lists))
-		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO); /* 11 */
+		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
 	else if (!fits_sequence(c, m))
-		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO); /* 12 */
+		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
 	else if (m->response)
 		rr_answer_received(c, m);
 	else
@@ -401,8 +400,7 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 		rpc_received(c, m);
 }
 
-/* -- rows 1 to 3
- * --------------------------------------------------------------------------- */
+/* -- length and version [check: length to credits] ------------------------- */
 
 static void settle_version(struct rr_conn *c)
 {

@@ -83,7 +83,7 @@ static bool may_continue(const struct rr_conn *c)
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
 
-/* [K9], after step 1. */
+/* For what the Write chunks do not take. [K9] */
 static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
                           struct reply_plan *p, struct rr_error *e)
 {

@@ -8,11 +8,10 @@
  * items where they were read -> reply.c.  Items are never copied, and an
  * inline Call stays in its Receive buffer.
  *
- * What the header claims is checked in the order of the table of ambiguities
- * (rows 13 to 17) before any memory is taken for it.  No more than max_requests
- * are served at once: the others wait, and credits are withheld meanwhile (tx.c).
- * Memory to pull into is
- * reserved from the budget in one step, in order of arrival; a request that
+ * What the header claims is checked before any memory is taken for it
+ * [check: positions to limits].  No more than max_requests are served at once:
+ * the others wait, and credits are withheld meanwhile (tx.c).  Memory to pull into
+ * is reserved from the budget in one step, in order of arrival; a request that
  * waits therefore waits for requests that go on.  If only waiting ones are
  * left, the first of them is refused.
  *
@@ -43,7 +42,7 @@ static uint64_t held(const struct rr_request_state *q)
 	return q->buf.pinned ? q->buf.cap : 0;
 }
 
-/* -- row 13: positions ------------------------------------------------------------- */
+/* -- positions [check: positions] ------------------------------------------ */
 
 /* The Position Zero chunk, if there is one, comes first. */
 static bool has_zero(const struct rr_lists *l)
@@ -81,13 +80,12 @@ static bool lists_valid(const struct rr_conn *c, const struct rr_msg *m)
 	if (has_zero(l) != special || l->reads_descend) /* [K1] */
 		return false;
 	if (l->over)
-		return true; /* cut: row 15 refuses it */
+		return true; /* cut: [check: limits] refuses it */
 	payload += special ? l->reads[0].length : m->payload_len;
 	return positions_fit(l, payload);
 }
 
-/* -- row 14: reverse direction --------------------------------------------------------
- */
+/* -- reverse direction [check: reverse level] ------------------------------ */
 
 static bool level_allows(const struct rr_conn *c, const struct rr_msg *m,
                          struct rr_error *e)
@@ -111,8 +109,7 @@ static bool level_allows(const struct rr_conn *c, const struct rr_msg *m,
 	return !e->code;
 }
 
-/* -- row 15: limits
- * --------------------------------------------------------------------- */
+/* -- limits [check: limits] ------------------------------------------------ */
 
 /* Each Reply gives the Write list back, version 1 the Reply chunk as well, and
  * an item is written before anybody can tell that the rest does not fit: so a
@@ -182,16 +179,14 @@ static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m,
 	return sum <= c->cfg.max_pinned_bytes;
 }
 
-/* -- row 17
- * ----------------------------------------------------------------------------- */
+/* -- the RPC message [check: RPC message] ---------------------------------- */
 
 bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid)
 {
 	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 0;
 }
 
-/* -- making and ending
- * ------------------------------------------------------------------- */
+/* -- making and ending ----------------------------------------------------- */
 
 struct rr_request_state *rr_request_new(struct rr_conn *c, const struct rr_msg *m)
 {
@@ -283,8 +278,7 @@ static void fail(struct rr_conn *c, struct rr_request_state *q, uint32_t code,
 	rr_request_end(c, q, status);
 }
 
-/* -- pulling
- * ------------------------------------------------------------------------------- */
+/* -- pulling --------------------------------------------------------------- */
 
 static bool read_segment(struct rr_conn *c, struct rr_request_state *q, uint8_t *to,
                          const struct rr_segment *g)
@@ -516,8 +510,7 @@ static void enqueue(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_push(&c->budget_queue, &q->req.link);
 }
 
-/* -- turns
- * ---------------------------------------------------------------------------------- */
+/* -- turns ----------------------------------------------------------------- */
 
 static void begin(struct rr_conn *c, struct rr_request_state *q)
 {
@@ -586,8 +579,7 @@ static void begin_or_wait(struct rr_conn *c, struct rr_request_state *q)
 		wait_turn(c, q);
 }
 
-/* -- intake
- * --------------------------------------------------------------------------------- */
+/* -- intake ---------------------------------------------------------------- */
 
 static void describe(struct rr_request_state *q, bool special, bool continued)
 {
@@ -716,17 +708,16 @@ void rr_request_received(struct rr_conn *c, struct rr_msg *m)
 	struct rr_error e = {0};
 
 	if (!lists_valid(c, m))
-		e.code = RDMA2_ERR_BAD_XDR; /* 13 */
+		e.code = RDMA2_ERR_BAD_XDR; /* [check: positions] */
 	else if (level_allows(c, m, &e) && counts_allowed(c, m, &e) && continued)
-		rr_collect_received(c, m); /* 16 */
+		rr_collect_received(c, m); /* [check: collecting] */
 	else if (!e.code)
 		accept(c, m);
 	if (e.code)
-		rr_recv_fault(c, m, &e, 0); /* 13 to 15 */
+		rr_recv_fault(c, m, &e, 0);
 }
 
-/* -- the user's answers
- * ----------------------------------------------------------------------- */
+/* -- the user's answers ---------------------------------------------------- */
 
 /* Names memory for each Read chunk; false when there is not enough. */
 static bool provide_sinks(struct rr_conn *c, struct rr_request_state *q,
@@ -791,9 +782,7 @@ void rr_conn_drop(struct rr_conn *c, struct rr_request *r, rr_time now)
 	rr_request_end(c, r->priv, 0);
 }
 
-/* -- loss
- * ---------------------------------------------------------------------------------------
- */
+/* -- loss ------------------------------------------------------------------ */
 
 void rr_request_lost(struct rr_conn *c, int status)
 {

@@ -7,7 +7,7 @@
  *   3. an RDMA2_ERROR                                            [C9]
  *   4. the next RDMA2_CONNPROP, until the own exchange is over   [P1]
  *   5. a reply, a call, a message of an extension, taking turns
- *   6. a grant, when much is owed or some is owed for long       [C3 rule 4]
+ *   6. a grant, when much is owed or some is owed for long       [C3 grant message]
  *
  * A call does not take the last credit while replies are owed, and what is owed to
  * the peer is withheld while it could bring more Calls than are served at once: but

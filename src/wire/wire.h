@@ -8,7 +8,7 @@
  *
  * Decoding reads a message that the peer sent.  It bounds every count by the
  * octets that are left before it loops, accepts only 0 and 1 as "is present"
- * words [ambiguity K24], and writes its result only on success.  More
+ * words [K24], and writes its result only on success.  More
  * segments or chunks than the fixed arrays hold are counted, not stored
  * (@over), so that the caller can answer with RDMA2_ERR_SEGMENTS and friends
  * instead of calling well-formed octets bad.          [v2 §6, §8.3, §8.4]

@@ -257,7 +257,7 @@ static void one_octet_beside_an_available_chunk_is_an_error(void **state)
 	await_end(-EPROTO);
 }
 
-/* K21 */
+/* [K21] */
 static void no_data_leave_the_chunk_unused(void **state)
 {
 	read_file(DATA);
@@ -265,7 +265,7 @@ static void no_data_leave_the_chunk_unused(void **state)
 	expect_data(0);
 }
 
-/* K21: the arm of an error has no data. */
+/* [K21]: the arm of an error has no data. */
 static void an_error_leaves_the_chunk_unused(void **state)
 {
 	struct text t;

@@ -61,7 +61,7 @@ static void the_good_arm_of_read_fills_the_chunk(void **state)
 	assert_true(res.READ3res_u.resok.file_attributes.attributes_follow);
 }
 
-/* V2-4.3.4.3-02, K21 */
+/* V2-4.3.4.3-02, [K21] */
 static void the_bad_arm_of_read_leaves_the_chunk_unused(void **state)
 {
 	static uint8_t got[1200];
@@ -97,8 +97,9 @@ static void a_chunk_with_another_item_is_an_error(void **state)
 	assert_int_equal(nfs3_result_item(&reply, 8, &dest, 200, &item), -EBADMSG);
 }
 
-/* V2-7.2-03, K3, E8: the count in the payload says one length, the Read chunk another.
- * The transport cannot see that; padding in the chunk is no lie, and one more is. */
+/* V2-7.2-03, [K3, E8]: the count in the payload says one length, the Read chunk
+ * another.  The transport cannot see that; padding in the chunk is no lie, and one
+ * more is. */
 static void a_chunk_of_another_length_than_its_count_is_garbage(void **state)
 {
 	static const struct {

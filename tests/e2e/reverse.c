@@ -129,7 +129,7 @@ static void rpc_errors_come_back_from_the_client(void **state)
 	assert_int_equal(x.reply.high, VERS);
 }
 
-/* R2, V2-4.5.3-01, -02, -04, V2-5.2.5-02: nothing is sent. */
+/* [R2], V2-4.5.3-01, -02, -04, V2-5.2.5-02: nothing is sent. */
 static void a_client_without_callbacks_is_not_called(void **state)
 {
 	struct rpcrdma_conn_info info;
@@ -161,7 +161,7 @@ static void one_sided(uint64_t *reads, uint64_t *writes)
 	*writes = s.rdma_writes;
 }
 
-/* R5, V2-5.2.5-03, V2-4.5.4-04: one message each way, or none. */
+/* [R5], V2-5.2.5-03, V2-4.5.4-04: one message each way, or none. */
 static void level_simple_is_one_message_each_way(void **state)
 {
 	uint64_t reads, writes;
@@ -205,7 +205,7 @@ static void level_continued_carries_no_chunks(void **state)
 	assert_true(s.bytes_continued >= 3ull * BIG);
 }
 
-/* V2-4.5.4-01, -02, V2-5.2.5-05, R6: Read, Write and Reply chunks, and a Special
+/* V2-4.5.4-01, -02, V2-5.2.5-05, [R6]: Read, Write and Reply chunks, and a Special
  * Call; the client does the RDMA. */
 static void level_general_moves_chunks(void **state)
 {

@@ -139,7 +139,7 @@ static void say_gss_fill(uint32_t service)
 	        24, 1, 0, 9, service, 4, 0x484e444c, 0, 0);
 }
 
-/* V2-11.2.2.3-01, K18: what is protected is not reduced, though there is a chunk:
+/* V2-11.2.2.3-01, [K18]: what is protected is not reduced, though there is a chunk:
  * that comes back unused, and nothing is written. */
 static void a_protected_result_leaves_the_chunk_unused(void **state)
 {

@@ -174,7 +174,7 @@ static void private_data_beside_version_two(void **state)
 	call_in_two(0x11, 21);
 }
 
-/* V2: it learns version and credits from the client's first message. */
+/* [V2]: it learns version and credits from the client's first message. */
 static void server_waits_for_the_first_message(void **state)
 {
 	serve(0);

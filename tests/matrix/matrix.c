@@ -235,7 +235,7 @@ static void reverse_level_two_has_no_chunks(void **state)
 		run_rows(MX_REVERSE_CONT, call);
 }
 
-/* V2-4.5.3, R5: level 1 has one message for each Call and Reply. */
+/* V2-4.5.3, [R5]: level 1 has one message for each Call and Reply. */
 static void reverse_level_one_has_one_message(void **state)
 {
 	for (unsigned call = 0; call < MX_CALLS; call++)
@@ -322,7 +322,7 @@ static void optional_data_leave_their_word(void **state)
 		}
 }
 
-/* K21: results of no octets leave their chunks unused; arguments of none stay. */
+/* [K21]: results of no octets leave their chunks unused; arguments of none stay. */
 static void items_without_octets(void **state)
 {
 	for (unsigned dir = MX_FORWARD; dir <= MX_REVERSE; dir++)
@@ -385,7 +385,7 @@ static enum mx_result too_long(const struct mx_setting *s, enum mx_dir dir)
 	return dir == MX_REVERSE_SIMPLE ? MX_REFUSED : MX_CONTINUED;
 }
 
-/* P9, V2-4.2.2: up to the threshold, header included, one message will do. */
+/* [P9], V2-4.2.2: up to the threshold, header included, one message will do. */
 static void calls_around_the_threshold(void **state)
 {
 	for (unsigned dir = 0; dir < MX_DIRS; dir++)
@@ -434,7 +434,7 @@ static void replies_around_the_threshold(void **state)
 			}
 }
 
-/* V2-4.4.3-09, V2-6.4-03, K9: a Reply that fills the Reply chunk goes there; one
+/* V2-4.4.3-09, V2-6.4-03, [K9]: a Reply that fills the Reply chunk goes there; one
  * that is four octets longer is continued, or in version 1 refused. */
 static void reply_chunks_around_the_reply(void **state)
 {

@@ -12,16 +12,16 @@
  *
  * Where the two may differ, and how it is decided which is right:
  *
- *  R1  The generated decoder takes any "is present" word but 0 for TRUE; only
+ *  D1  The generated decoder takes any "is present" word but 0 for TRUE; only
  *      0 and 1 are legal [K24].  Chunk lists have no padding, so what it
  *      accepts re-encodes to the same octets exactly if all such words were
  *      legal: then we must accept, otherwise refuse.
- *  R2  Padding octets that are not zero are accepted by both; re-encoded they
+ *  D2  Padding octets that are not zero are accepted by both; re-encoded they
  *      are zero.  Property sets are compared by value.
- *  R3  The generated decoder does not look into rdma_data.  Its decoders for
+ *  D3  The generated decoder does not look into rdma_data.  Its decoders for
  *      the property types do: data that they do not take exactly, and that is
  *      not empty, is a set that we must refuse [P5].
- *  R4  More segments or Write chunks than our arrays hold are only counted;
+ *  D4  More segments or Write chunks than our arrays hold are only counted;
  *      then the numbers are compared and the prefix of what was stored.
  *
  * Requirements held by this comparison: V2-3.1.4-01 V2-3.1.4.2-01 V2-4.3.3-03
@@ -195,7 +195,7 @@ struct walk {
 	uint16_t chunk; /* Read chunk of the last segment */
 };
 
-/* Segments are in wire order, the first n_segs of them stored. [R4] */
+/* Segments are in wire order, the first n_segs of them stored. [D4] */
 static bool next_segment(struct walk *k, const rpcrdma2_segment *t)
 {
 	bool stored = k->segs < k->l->n_segs;
@@ -308,7 +308,7 @@ static void compare_lists(const uint8_t *at, size_t len)
 	bool accept;
 
 	accept = oracle_decode(PROC(rpcrdma2_chunk_lists), &theirs, at, len, &used);
-	if (accept) { /* [R1] */
+	if (accept) { /* [D1] */
 		CHECK(oracle_encode(PROC(rpcrdma2_chunk_lists), &theirs, canonical,
 		                    sizeof(canonical)) == used);
 		accept = !memcmp(canonical, at, used);
@@ -504,7 +504,7 @@ static size_t make_error(uint8_t *buf)
 /* -- property sets
  * --------------------------------------------------------------------- */
 
-/* Does the type of property @t take exactly its data?  [R3] */
+/* Does the type of property @t take exactly its data?  [D3] */
 static bool conforms(const rpcrdma2_propval *t)
 {
 	static const struct {
@@ -591,7 +591,7 @@ static void compare_props(const uint8_t *at, size_t len)
 		CHECK(oracle_encode(PROC(rpcrdma2_connprop), &theirs, canonical,
 		                    sizeof(canonical)) == used);
 		CHECK(!rr_writer_bad(&w) && rr_writer_used(&w) == used);
-		CHECK(!memcmp(canonical, copy, used)); /* [R2] */
+		CHECK(!memcmp(canonical, copy, used)); /* [D2] */
 	} else {
 		int err = take_props(&c, NULL, &w);
 

@@ -334,7 +334,7 @@ static void expect_second_attempt(const struct ask *a)
 	assert_int_equal(a->reply.status, 0);
 	assert_true(a->right);
 	assert_int_equal(w.n_seen, 2);
-	assert_int_not_equal(w.seen[0].xid, w.seen[1].xid); /* E6 */
+	assert_int_not_equal(w.seen[0].xid, w.seen[1].xid); /* [E6] */
 	assert_int_equal(a->reply.xid, w.seen[1].xid);
 	assert_true(w.seen[1].executed);
 	expect_counts(1, 1);
@@ -375,7 +375,7 @@ static void write_chunks_become_a_reply_chunk(void **state)
 	end(a);
 }
 
-/* V2-7.3.3-02, P12: so many segments in the whole header. */
+/* V2-7.3.3-02, [P12]: so many segments in the whole header. */
 static void segments_are_reduced_to_what_the_server_takes(void **state)
 {
 	struct ask *a = ask(30001, 40000, true);
@@ -490,7 +490,7 @@ static void permanent_errors_reach_the_caller_at_once(void **state)
 	expect_counts(RR_ARRAY_SIZE(codes), 0);
 }
 
-/* E6: once. */
+/* [E6]: once. */
 static void a_second_error_is_final(void **state)
 {
 	struct ask *a = ask(70001, 1000, true);

@@ -106,7 +106,7 @@ static const char *part(uint32_t xid)
 	return hex;
 }
 
-/* V2-11.1.4, M7: sequences that never end: one at a time, up to the limit. */
+/* V2-11.1.4, [M7]: sequences that never end: one at a time, up to the limit. */
 static void sequences_without_end(void **state)
 {
 	struct meter m = begin(RR_CONN_SERVER);
@@ -132,7 +132,7 @@ static void sequences_without_end(void **state)
 	end(&m);
 }
 
-/* Sequences begun, one after the other, and left: M2 refuses each but the first. */
+/* Sequences begun, one after the other, and left: [M2] refuses each but the first. */
 static void sequences_begun_and_left(void **state)
 {
 	struct meter m = begin(RR_CONN_SERVER);
@@ -146,7 +146,7 @@ static void sequences_begun_and_left(void **state)
 	end(&m);
 }
 
-/* V2-7.4, C9: Calls whose replies find no credit, for ever: the requests served
+/* V2-7.4, [C9]: Calls whose replies find no credit, for ever: the requests served
  * are bounded, and those that wait, then the errors, then the connection ends. */
 static void calls_without_credit_for_replies(void **state)
 {

@@ -155,7 +155,7 @@ static const struct row good_replies_are_taken_rows[] = {
 };
 
 static const struct row write_lists_must_be_those_offered_rows[] = {
-        /* K7: V2-4.3.6-06 */
+        /* [K7]: V2-4.3.6-06 */
         {"no Write chunks", {"00000055" MSG_REPLY EMPTY GOOD_REPLY}, -EPROTO},
         {"one Write chunk",
          {"00000055" MSG_REPLY
@@ -200,7 +200,7 @@ static const struct row write_lists_must_be_those_offered_rows[] = {
 };
 
 static const struct row a_reply_with_a_read_list_is_refused_rows[] = {
-        /* K15 */
+        /* [K15] */
         {"a Read list",
          {"00000055" MSG_REPLY
           "00000000" READ("00000010",
@@ -211,7 +211,7 @@ static const struct row a_reply_with_a_read_list_is_refused_rows[] = {
 };
 
 static const struct row a_reply_chunk_in_msg_is_refused_rows[] = {
-        /* K8 */
+        /* [K8] */
         {"an unused Reply chunk in MSG",
          {"00000055" MSG_REPLY WRITES(
                  "00000000", "00000000") "00000001 00000001 @R00000000" GOOD_REPLY},
@@ -219,7 +219,7 @@ static const struct row a_reply_chunk_in_msg_is_refused_rows[] = {
 };
 
 static const struct row special_replies_need_their_chunk_rows[] = {
-        /* K1 */
+        /* [K1] */
         {"a Special Reply without a Reply chunk",
          {"00000055" NOMSG_REPLY WRITES("00000000", "00000000") NO_REPLY},
          -EPROTO},
@@ -241,7 +241,7 @@ static const struct row a_special_reply_must_hold_a_reply_rows[] = {
 };
 
 static const struct row header_and_reply_have_one_xid_rows[] = {
-        /* 17, F5 */
+        /* [check: RPC message, F5] */
         {"two XIDs",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY
           "00000056 00000001 00000000"},
@@ -266,7 +266,7 @@ static const struct row reply_xids_are_compared_when_whole_rows[] = {
 };
 
 static const struct row unparsable_replies_end_the_call_rows[] = {
-        /* E2: no errors about Replies */
+        /* [E2]: no errors about Replies */
         {"no payload",
          {"00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY},
          -EBADMSG},
@@ -280,7 +280,7 @@ static const struct row unknown_types_and_tpmore_end_the_call_rows[] = {
 };
 
 static const struct row continuation_faults_of_replies_end_the_call_rows[] = {
-        /* M9, M3 */
+        /* [M9, M3] */
         {"chunks before the end",
          {"00000055" MSG_REPLY_MORE WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY,
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY},
@@ -345,12 +345,12 @@ static const struct row reply_resource_reaches_the_caller_rows[] = {
 
 static const struct row system_ends_the_call_rows[] = {
         {"SYSTEM and more octets",
-         {"00000055" ERRORMSG "00000064 01020304"}, /* E5 */
+         {"00000055" ERRORMSG "00000064 01020304"}, /* [E5] */
          REMOTE(100)},
 };
 
 static const struct row unknown_errors_are_discarded_rows[] = {
-        {"errors that say nothing, then the Reply", /* M10, E5, E15 */
+        {"errors that say nothing, then the Reply", /* [M10, E5, E15] */
          {"00000055" ERRORMSG "0000000b", "00000055" V2 "00000004 00000003 00000002",
           "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY},
          RR_CALL_OK},
@@ -483,7 +483,7 @@ static void remote_invalidation_spares_one(void **state)
 	raw_end(a.s);
 }
 
-/* K17 */
+/* [K17] */
 static void invalidation_of_a_foreign_handle_closes(void **state)
 {
 	static struct attack a;

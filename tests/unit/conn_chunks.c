@@ -54,7 +54,7 @@ static struct side *responder(struct answer *a)
 	return s;
 }
 
-/* K4, V2-4.3.3-05: a Write chunk with empty segments in front, between and
+/* [K4], V2-4.3.3-05: a Write chunk with empty segments in front, between and
  * behind is filled around them, and comes back with them. */
 static void empty_segments_of_a_write_chunk_stay_empty(void **state)
 {
@@ -77,7 +77,7 @@ static void empty_segments_of_a_write_chunk_stay_empty(void **state)
 	raw_end(s);
 }
 
-/* K21: an item of no octets leaves every segment empty. */
+/* [K21]: an item of no octets leaves every segment empty. */
 static void a_result_without_octets_leaves_the_chunk_unused(void **state)
 {
 	struct answer a = {.item = 0};
@@ -112,7 +112,7 @@ static void a_reply_chunk_without_segments_takes_nothing(void **state)
 	raw_end(s);
 }
 
-/* K6: a Reply chunk is filled from the front, with what is left at the end. */
+/* [K6]: a Reply chunk is filled from the front, with what is left at the end. */
 static void a_reply_chunk_of_odd_segments_is_filled_from_the_front(void **state)
 {
 	struct answer a = {.item = 0, .tail = 4988}; /* 5000 in all */
@@ -131,7 +131,7 @@ static void a_reply_chunk_of_odd_segments_is_filled_from_the_front(void **state)
 	raw_end(s);
 }
 
-/* K16: an error leaves the handle alone, however the Call offered it; the reply
+/* [K16]: an error leaves the handle alone, however the Call offered it; the reply
  * to the next Call takes its own. */
 static void an_error_invalidates_nothing(void **state)
 {
@@ -149,7 +149,7 @@ static void an_error_invalidates_nothing(void **state)
 	raw_end(s);
 }
 
-/* K16: nor does a part that is not the last. */
+/* [K16]: nor does a part that is not the last. */
 static void the_last_part_alone_invalidates(void **state)
 {
 	struct answer a = {.item = 4, .tail = 8000};
@@ -164,7 +164,7 @@ static void the_last_part_alone_invalidates(void **state)
 	raw_end(s);
 }
 
-/* K23: octets behind the lists of a Special Call say nothing. */
+/* [K23]: octets behind the lists of a Special Call say nothing. */
 static void a_special_call_with_more_behind_is_served(void **state)
 {
 	static uint8_t call[32];
@@ -203,7 +203,7 @@ static void check_present(const char *before, const char *good, const char *afte
 	}
 }
 
-/* K24: each of the five words that say whether something follows.  What follows
+/* [K24]: each of the five words that say whether something follows.  What follows
  * makes a Call of the message if other words are taken for 1, or for 0. */
 static void is_present_is_zero_or_one_everywhere(void **state)
 {
@@ -267,7 +267,7 @@ static void end_ask(struct asker *q)
 	raw_end(q->s);
 }
 
-/* K18, K21: the result inline beside a chunk that came back unused. */
+/* [K18, K21]: the result inline beside a chunk that came back unused. */
 static void a_result_beside_an_unused_chunk_is_taken(void **state)
 {
 	struct rig_region *r;
@@ -293,7 +293,7 @@ static void a_result_beside_an_unused_chunk_is_taken(void **state)
 	end_ask(&q);
 }
 
-/* K6: lengths other than what was offered, one octet either way. */
+/* [K6]: lengths other than what was offered, one octet either way. */
 static void returned_lengths_up_to_what_was_offered(void **state)
 {
 	static const struct {
@@ -325,7 +325,7 @@ static void returned_lengths_up_to_what_was_offered(void **state)
 	}
 }
 
-/* M12, P8: 62 segments make lists of 1000 octets, and a Reply of 36 more; the least
+/* [M12, P8]: 62 segments make lists of 1000 octets, and a Reply of 36 more; the least
  * payload must fit behind them, or the Reply could not be sent. */
 static void a_list_that_fills_the_reply_is_not_offered(void **state)
 {
@@ -362,7 +362,7 @@ static void a_list_that_fills_the_reply_is_not_offered(void **state)
 	}
 }
 
-/* K23, and K1: a Special Reply with octets behind its lists; one of a length
+/* [K23], and [K1]: a Special Reply with octets behind its lists; one of a length
  * that holds no RPC message at all ends its call. */
 static void special_replies_are_what_the_chunk_holds(void **state)
 {

@@ -43,7 +43,7 @@ static void start(struct side *s, struct one *o)
 /* -- calls ----------------------------------------------------------------------------
  */
 
-/* V10: one that a call has is stepped over. */
+/* [V10]: one that a call has is stepped over. */
 static void an_own_xid_is_not_that_of_a_call(void **state)
 {
 	const struct rr_ext_table table = {.n_htypes = 1, .htype = {0x10}};
@@ -59,7 +59,7 @@ static void an_own_xid_is_not_that_of_a_call(void **state)
 	free(o);
 }
 
-/* K19: items begin, and the stream ends, on a multiple of four. */
+/* [K19]: items begin, and the stream ends, on a multiple of four. */
 static void a_call_that_is_no_xdr_is_refused(void **state)
 {
 	static const uint8_t w[64] = {0, 0, 0, 0x99};
@@ -262,7 +262,7 @@ static void loss_with_a_property_undrawn(void **state)
 
 #define REPLY_WRITE(segments) MSG_REPLY "00000000 00000000 00000001 " segments
 
-/* K6: filled from the front: nothing comes after a gap. */
+/* [K6]: filled from the front: nothing comes after a gap. */
 static void a_chunk_with_a_gap_ends_the_call(void **state)
 {
 	static const struct {
@@ -304,7 +304,7 @@ static void a_chunk_with_a_gap_ends_the_call(void **state)
 	}
 }
 
-/* K6: one segment more than was offered, and more than there is room for. */
+/* [K6]: one segment more than was offered, and more than there is room for. */
 static void a_reply_with_lists_beyond_all_room_ends_the_call(void **state)
 {
 	for (unsigned n = 64; n <= 65; n++) {
@@ -331,7 +331,7 @@ static void a_reply_with_lists_beyond_all_room_ends_the_call(void **state)
 	}
 }
 
-/* M3, P20: there is no room to remember one more Reply to be discarded. */
+/* [M3, P20]: there is no room to remember one more Reply to be discarded. */
 static void a_spoilt_reply_beyond_all_others_closes(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
@@ -399,7 +399,7 @@ static void a_longer_destination_beyond_the_budget_ends_the_call(void **state)
 	}
 }
 
-/* E6: no Write chunk was of use, so there is nothing for a Reply chunk to carry. */
+/* [E6]: no Write chunk was of use, so there is nothing for a Reply chunk to carry. */
 static void no_reply_chunk_for_results_of_no_octets(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
@@ -426,7 +426,7 @@ static struct side *serving(const struct rr_conn_config *cfg, const char *hex)
 	return s;
 }
 
-/* K10, K11: the length needed is 32 bits, whatever is needed. */
+/* [K10, K11]: the length needed is 32 bits, whatever is needed. */
 static void lengths_beyond_32_bits_are_reported_as_the_most(void **state)
 {
 	const struct rr_conn_config simple = {.rvrsdir = RDMA2_RVRSDIR_SIMPLE};
@@ -503,7 +503,7 @@ static void sinks_too_small_are_not_used(void **state)
 	}
 }
 
-/* P20: a reassembly that grows beyond the budget. */
+/* [P20]: a reassembly that grows beyond the budget. */
 static void a_reassembly_beyond_the_budget_is_refused(void **state)
 {
 	const struct rr_conn_config cfg = {.max_pinned_bytes = 32767};
@@ -524,7 +524,7 @@ static void a_reassembly_beyond_the_budget_is_refused(void **state)
 	raw_end(s);
 }
 
-/* M7: as long as is allowed, and a word more. */
+/* [M7]: as long as is allowed, and a word more. */
 static void a_reassembly_of_exactly_the_limit(void **state)
 {
 	for (unsigned k = 0; k < 2; k++) {
@@ -542,7 +542,7 @@ static void a_reassembly_of_exactly_the_limit(void **state)
 	}
 }
 
-/* P12: the Write list, and a word of payload, fit by one segment. */
+/* [P12]: the Write list, and a word of payload, fit by one segment. */
 static void a_write_list_of_exactly_what_can_be_returned(void **state)
 {
 	const struct rr_conn_config cfg = {.max_segments = 64};
@@ -611,7 +611,7 @@ static void refuse(struct side *s, const struct rr_ext_event *ev)
 	rr_conn_ext_refuse(s->c, ev, 0x1001, s->now);
 }
 
-/* E3: what is no message is not answered. */
+/* [E3]: what is no message is not answered. */
 static void only_messages_are_refused(void **state)
 {
 	const struct rr_ext_table table = {.n_props = 1, .prop = {{.id = 0x80000001}}};
@@ -643,7 +643,7 @@ static void extensions_need_version_2(void **state)
 	raw_end(s);
 }
 
-/* C3 rule 4: the time has come, but a message has taken the credits along. */
+/* [C3 grant message]: the time has come, but a message has taken the credits along. */
 static void no_grant_when_nothing_is_owed_any_more(void **state)
 {
 	for (unsigned k = 0; k < 2; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Credits: the arithmetic of ambiguity C3 and what is seen of it on the wire.
+ * Credits: the arithmetic of [C3] and what is seen of it on the wire.
  */
 #include "conn_raw.h"
 
@@ -11,7 +11,7 @@ static uint32_t word(uint32_t high, uint32_t low)
 	return high << 16 | low;
 }
 
-/* C7, C3 rule 2 */
+/* [C7, C3 giving] */
 static void first_word_grants_the_ceiling(void **state)
 {
 	struct rr_credit c, s;
@@ -32,7 +32,7 @@ static void first_word_grants_the_ceiling(void **state)
 	assert_int_equal(rr_credit_spend(&c), word(32, 1));
 }
 
-/* C3 rule 3: what is above the ceiling is owed, never more than H. */
+/* [C3 surplus]: what is above the ceiling is owed, never more than H. */
 static void surplus_is_owed(void **state)
 {
 	struct rr_credit c;
@@ -51,7 +51,7 @@ static void surplus_is_owed(void **state)
 	assert_int_equal(c.owed, 1);
 }
 
-/* C4, C10 */
+/* [C4, C10] */
 static void strange_words_do_no_harm(void **state)
 {
 	struct rr_credit c;
@@ -128,7 +128,7 @@ static void no_more_sends_than_granted(void **state)
 	assert_int_equal(s->n_sent, 1 + 3 + 1 + 2);
 	raw_receive(s, "00000000 00000002 00200000 00000001 00000000" EMPTY);
 	assert_int_equal(s->n_sent, 7);
-	/* C8: a message that is refused brings its credits all the same; the
+	/* [C8]: a message that is refused brings its credits all the same; the
 	 * answer takes the one */
 	raw_receive(s, "00000055 00000002 00200001 00000007 00000000");
 	assert_int_equal(s->n_sent, 8);
@@ -164,7 +164,7 @@ static void no_grant_is_zero(void **state)
 	free(l);
 }
 
-/* C3 rule 4: at once when half is owed. */
+/* [C3 grant message]: at once when half is owed. */
 static void much_owed_is_granted_at_once(void **state)
 {
 	const struct rr_conn_config cfg = {.credits = 8};
@@ -349,7 +349,7 @@ static void receives_stand_from_the_start(void **state)
 	raw_end(s);
 }
 
-/* M1: in a sequence that waits for credits, grants go on being received, and
+/* [M1]: in a sequence that waits for credits, grants go on being received, and
  * an error waits for its end. */
 static void errors_wait_for_the_end_of_a_sequence(void **state)
 {

@@ -33,7 +33,7 @@ static struct side *early(unsigned writes, unsigned replies)
 	return s;
 }
 
-/* P8, P18, P12: 36 + 8 + 61 * 16 octets, and a word of payload, fit into 1024. */
+/* [P8, P18, P12]: 36 + 8 + 61 * 16 octets, and a word of payload, fit into 1024. */
 static void an_early_call_is_planned_for_the_least_threshold(void **state)
 {
 	struct side *s = early(62, 0);
@@ -56,7 +56,7 @@ static void an_early_call_is_planned_for_the_least_threshold(void **state)
 	raw_end(s);
 }
 
-/* K9: a Special Reply whose header could be too long is none; later it may be. */
+/* [K9]: a Special Reply whose header could be too long is none; later it may be. */
 static void a_special_reply_keeps_to_the_least_threshold(void **state)
 {
 	const struct rr_conn_config cfg = {.max_segments = 64};
@@ -110,7 +110,7 @@ static int say(void *ctx, const void *in, size_t in_len, const void **ret_out,
 
 #define STEP "00000006 0000000c 00000005 68656c6c 6f000000 "
 
-/* P14 */
+/* [P14] */
 static void a_refused_peer_is_not_heard_again(void **state)
 {
 	int no = -1;
@@ -126,7 +126,7 @@ static void a_refused_peer_is_not_heard_again(void **state)
 
 #define MANY_CREDITS "00000001 00000002 00200020 00000005 00000004 "
 
-/* P14: its words go out first, so that the peer knows why. */
+/* [P14]: its words go out first, so that the peer knows why. */
 static void who_refuses_says_why(void **state)
 {
 	int no = -1;
@@ -173,7 +173,7 @@ static int listen_on(void *ctx, const void *in, size_t in_len, const void **ret_
 	MANY_CREDITS "00000003 00000004 00000004 00000010" STEP          \
 	"00000077 00000003 61626300"
 
-/* P14: each property but its own, of both ends, in sets and in parts. */
+/* [P14]: each property but its own, of both ends, in sets and in parts. */
 static void the_hook_hears_of_every_property(void **state)
 {
 	static uint8_t big[5000];
@@ -191,7 +191,7 @@ static void the_hook_hears_of_every_property(void **state)
 	raw_end(s);
 }
 
-/* P14: it may refuse one, of either end, and hears of no further. */
+/* [P14]: it may refuse one, of either end, and hears of no further. */
 static void the_hook_may_refuse_a_property(void **state)
 {
 	for (unsigned at = 1; at <= 6; at++) {
@@ -206,7 +206,7 @@ static void the_hook_may_refuse_a_property(void **state)
 	}
 }
 
-/* P14, P6: a step is nothing to a peer without a hook, also if it has extensions. */
+/* [P14, P6]: a step is nothing to a peer without a hook, also if it has extensions. */
 static void a_step_without_a_hook_is_ignored(void **state)
 {
 	const struct rr_ext_table none = {0};
@@ -219,7 +219,7 @@ static void a_step_without_a_hook_is_ignored(void **state)
 	raw_end(s);
 }
 
-/* P14: both have said their last, and then the server says something more. */
+/* [P14]: both have said their last, and then the server says something more. */
 static void a_step_in_the_last_message_closes(void **state)
 {
 	int yes = 1;
@@ -235,7 +235,7 @@ static void a_step_in_the_last_message_closes(void **state)
 	raw_end(s);
 }
 
-/* P14: nothing is done for a peer that has not proved itself. */
+/* [P14]: nothing is done for a peer that has not proved itself. */
 static void an_extension_before_the_proof_closes(void **state)
 {
 	int more = 0;
@@ -252,7 +252,7 @@ static void an_extension_before_the_proof_closes(void **state)
 	raw_end(s);
 }
 
-/* P20: octets without end, in sets that are each within the limits. */
+/* [P20]: octets without end, in sets that are each within the limits. */
 static void properties_have_a_limit_of_octets(void **state)
 {
 	enum { LEN = 65536, DATA = LEN - 20 - 12, WHOLE = (1 << 20) / (LEN - 20) };
@@ -275,7 +275,7 @@ static void properties_have_a_limit_of_octets(void **state)
 	raw_end(s);
 }
 
-/* C9, C3: a first message that grants nothing stalls the server. */
+/* [C9, C3]: a first message that grants nothing stalls the server. */
 static void a_server_without_a_credit_stalls(void **state)
 {
 	int more = 0;
@@ -293,7 +293,7 @@ static void a_server_without_a_credit_stalls(void **state)
 	raw_end(s);
 }
 
-/* C3 rule 3: the server was faster than the client's first message. */
+/* [C3 surplus]: the server was faster than the client's first message. */
 static void a_credit_not_spent_yet_is_given_back(void **state)
 {
 	struct side *s = calloc(1, sizeof(*s));

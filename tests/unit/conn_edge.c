@@ -86,7 +86,7 @@ static void freed_before_it_opens(void **state)
 	free(s);
 }
 
-/* The Reply chunk's memory is not there: continuation will do. [A.2] */
+/* The Reply chunk's memory is not there: continuation will do. [v2 §A.2] */
 static void no_memory_for_a_reply_chunk(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
@@ -509,7 +509,7 @@ static void an_answer_to_half_a_call(void **state)
 }
 
 /* V2-7.2.1-01, -02: what we close with is refused and not executed, whatever came
- * before it; V2-7.1.3-02, M3: in silence where the sequence was refused already. */
+ * before it; V2-7.1.3-02, [M3]: in silence where the sequence was refused already. */
 static void the_closing_part_is_refused(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -518,7 +518,7 @@ static void the_closing_part_is_refused(void **state)
 	raw_receive(s, "00000099" MSG_MORE EMPTY CALL("00000099"));
 	raw_receive(s, "00000099" CLOSER);
 	raw_expect(s, "00000099" ERRORMSG "00000002");
-	raw_receive(s, "00000000" MSG_MORE EMPTY CALL("00000000")); /* O11 */
+	raw_receive(s, "00000000" MSG_MORE EMPTY CALL("00000000")); /* [O11] */
 	raw_receive(s, "00000000" CLOSER);
 	raw_expect(s, "00000000" ERRORMSG "00000002");
 	raw_receive(s, "00000098" MSG_MORE
@@ -551,7 +551,7 @@ static void a_reply_without_end_is_dropped_with_its_call(void **state)
 	free(o);
 }
 
-/* M7 at a Requester: longer than the call allows.  It ends with the Reply. */
+/* [M7] at a Requester: longer than the call allows.  It ends with the Reply. */
 static void a_reply_beyond_the_limit_ends_the_call(void **state)
 {
 	const struct rr_conn_config cfg = {.max_message_bytes = 64};
@@ -595,7 +595,7 @@ static struct one *half_refused(struct side *s, uint32_t *ret_handle)
 	return o;
 }
 
-/* M9, M3: the rest is discarded, and its last part may invalidate. */
+/* [M9, M3]: the rest is discarded, and its last part may invalidate. */
 static void a_refused_reply_is_awaited_to_its_end(void **state)
 {
 	static const char *const end[] = {
@@ -649,7 +649,7 @@ static void a_refused_reply_without_end_is_given_up(void **state)
 			rr_conn_cancel(s->c, &o->call, s->now);
 			rig_drain(s);
 		} else if (k == 2) {
-			raw_receive(s, "00000099" ERRORMSG "00000064"); /* E12 */
+			raw_receive(s, "00000099" ERRORMSG "00000064"); /* [E12] */
 		} else {
 			rig_lose(s, -ECONNRESET);
 		}
@@ -666,7 +666,7 @@ static void a_refused_reply_without_end_is_given_up(void **state)
 	}
 }
 
-/* M1: properties are no part of another message's sequence. */
+/* [M1]: properties are no part of another message's sequence. */
 static void properties_in_a_sequence(void **state)
 {
 	struct side *s = raw_new(RR_CONN_SERVER, NULL);
@@ -681,7 +681,7 @@ static void properties_in_a_sequence(void **state)
 	raw_receive(s, "00000079" CONNPROP_MORE "00000001");
 	raw_expect(s, "00000079" ERRORMSG "00000005");
 	raw_receive(s, "00000055" MSG EMPTY "00000000");
-	raw_receive(s, "00000079" CONNPROP "00000000"); /* M3: the refused one's end */
+	raw_receive(s, "00000079" CONNPROP "00000000"); /* [M3]: that one's end */
 	raw_expect_silence(s);
 	assert_false(s->ready);
 	raw_receive(s, "00000079" CONNPROP "00000000");

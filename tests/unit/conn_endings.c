@@ -65,7 +65,7 @@ static void tick(struct side *s, rr_time ns)
 	rig_complete_all(s);
 }
 
-/* E12: after an RDMA2_ERROR nothing else comes for its XID.  So what has begun is
+/* [E12]: after an RDMA2_ERROR nothing else comes for its XID.  So what has begun is
  * over, however often that happens, and the XID can be used again. */
 static void an_error_ends_the_reply_that_had_begun(void **state)
 {
@@ -132,7 +132,7 @@ static void drop(struct side *s, struct rr_request *r)
 	rr_conn_drop(s->c, r, s->now);
 }
 
-/* M3, V2-7.1.3-02: one error for a failing XID, whatever else is wrong with the
+/* [M3], V2-7.1.3-02: one error for a failing XID, whatever else is wrong with the
  * parts that follow. */
 static void one_error_for_a_sequence(void **state)
 {
@@ -218,7 +218,7 @@ static void a_registration_without_connection_ends_it(void **state)
 
 #define WHOLE_REPLY MSG_REPLY EMPTY "00000099 00000001 00000000 00000000"
 
-/* K17: a call without chunks has named no handle ... */
+/* [K17]: a call without chunks has named no handle ... */
 static void a_handle_beside_a_call_without_chunks_ends_it(void **state)
 {
 	struct side *s = client(RR_SEC(1));

@@ -185,7 +185,7 @@ static void segments_is_sent_for_more_than_were_advertised(void **state)
 	refused(call_with(0, 2, 9), ERR("00000055", "00000008 00000010"));
 }
 
-/* K6, K9: what no Reply could give back is refused before it is executed.  62
+/* [K6, K9]: what no Reply could give back is refused before it is executed.  62
  * segments and four octets of payload take 1040 octets, 61 of them 1024. */
 static void segments_is_sent_for_lists_that_no_reply_can_return(void **state)
 {
@@ -211,7 +211,7 @@ static void segments_is_sent_for_lists_that_no_reply_can_return(void **state)
 	expect_error(s, "00000055", ERR("00000055", "00000008 0000003d"));
 }
 
-/* M12 for the Reply: nor do we offer such lists.  A Reply chunk that would not come
+/* [M12] for the Reply: nor do we offer such lists.  A Reply chunk that would not come
  * back beside them is left out, for continuation will do. */
 static void lists_that_no_reply_can_return_are_not_offered(void **state)
 {
@@ -256,7 +256,7 @@ static void answer_long(struct side *s, struct rr_request *r)
 	rr_conn_reply(s->c, r, p, 3, s->now);
 }
 
-/* V2-7.3.4-01, -02, -03, K10: the second chunk of two; nothing was written. */
+/* V2-7.3.4-01, -02, -03, [K10]: the second chunk of two; nothing was written. */
 static void write_resource_names_the_chunk_and_the_length(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -278,7 +278,7 @@ static void write_resource_names_the_chunk_and_the_length(void **state)
 	expect_error(s, "00000055", ERR("00000055", "00000009 00000002 00001388"));
 }
 
-/* V2-7.3.5-01, -02, E11: where a Reply cannot be continued. */
+/* V2-7.3.5-01, -02, [E11]: where a Reply cannot be continued. */
 static void reply_resource_names_the_length(void **state)
 {
 	const struct rr_conn_config cfg = {.rvrsdir = 1};
@@ -304,7 +304,7 @@ static void a_long_reply_is_continued_where_it_can_be(void **state)
 	raw_end(s);
 }
 
-/* V2-7.4.1-01, -02, P11 */
+/* V2-7.4.1-01, -02, [P11] */
 static void system_is_sent_for_what_has_no_other_name(void **state)
 {
 	const struct rr_conn_config cfg = {.max_chunk_bytes = 1000};
@@ -318,7 +318,7 @@ static void system_is_sent_for_what_has_no_other_name(void **state)
 	expect_error(s, "00000055", ERR("00000055", "00000064"));
 }
 
-/* V2-7.4.1-02, K14: a Read that fails while the connection lives. */
+/* V2-7.4.1-02, [K14]: a Read that fails while the connection lives. */
 static void system_is_sent_for_a_failed_read(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -332,7 +332,7 @@ static void system_is_sent_for_a_failed_read(void **state)
 	expect_error(s, "00000055", ERR("00000055", "00000064"));
 }
 
-/* V2-7.3-04, V2-7.3.1-01, K13: where RDMA Reads cannot be made, the Responder reads
+/* V2-7.3-04, V2-7.3.1-01, [K13]: where RDMA Reads cannot be made, the Responder reads
  * no chunk and answers READ_CHUNKS 0, so that the Requester sends the Call without them. */
 static void read_chunks_0_where_reads_cannot_be_made(void **state)
 {
@@ -369,7 +369,7 @@ static uint32_t credits(const struct side *s)
 	return i.avail + i.owed;
 }
 
-/* V2-7-01, V2-7-06, E3 to E5, E15, M10: no answer, and the credits count (C8). */
+/* V2-7-01, V2-7-06, [E3 to E5, E15, M10]: no answer, and the credits count [C8]. */
 static void silent_discards(void **state)
 {
 	static const char *const rows[] = {

@@ -81,7 +81,7 @@ static void expect_service(struct side *s)
 /* -- sending
  * --------------------------------------------------------------------------- */
 
-/* V2-B-01, V2-6.2.2-01: the prefix, then the body; V10: an XID of our own. */
+/* V2-B-01, V2-6.2.2-01: the prefix, then the body; [V10]: an XID of our own. */
 static void a_message_is_a_prefix_and_its_body(void **state)
 {
 	struct told t = {0};
@@ -150,7 +150,7 @@ static void a_body_keeps_to_the_threshold(void **state)
 	raw_end(s);
 }
 
-/* P1: not before both exchanges are over; not after the end. */
+/* [P1]: not before both exchanges are over; not after the end. */
 static void nothing_goes_before_ready_or_after_the_end(void **state)
 {
 	const struct rr_conn_config cfg = {.ext = &table};
@@ -164,7 +164,7 @@ static void nothing_goes_before_ready_or_after_the_end(void **state)
 	raw_end(s);
 }
 
-/* C5: each costs a credit; the queue is bounded; RPC has its turn. */
+/* [C5]: each costs a credit; the queue is bounded; RPC has its turn. */
 static void messages_wait_for_credits_beside_calls(void **state)
 {
 	static const uint8_t words[8] = {0, 0, 0, 0x99};
@@ -248,7 +248,8 @@ static void only_its_own_flags_are_told(void **state)
 	raw_end(s);
 }
 
-/* Checks 4 to 6 come first: V2-6.1-06, V2-6.2.2.2-07, -08, V2-6.2.2.3-02. */
+/* V2-6.1-06, V2-6.2.2.2-07, -08, V2-6.2.2.3-02: [check: header type to MORE] come
+ * first. */
 static void what_the_prefix_forbids_does_not_reach_the_user(void **state)
 {
 	struct told t = {0};
@@ -347,7 +348,7 @@ static void many_messages_keep_the_receives(void **state)
 /* -- errors received
  * ------------------------------------------------------------------- */
 
-/* V2-7.1.2, E7, V2-B.2-03: from then on the type stays here; others do not. */
+/* V2-7.1.2, [E7], V2-B.2-03: from then on the type stays here; others do not. */
 static void a_type_the_peer_does_not_know_is_not_sent_again(void **state)
 {
 	struct told t = {0};
@@ -412,7 +413,7 @@ static void errors_about_calls_mark_nothing(void **state)
 	raw_end(s);
 }
 
-/* V2-B.5-01: a code of an extension ends a call; without it, E15. */
+/* V2-B.5-01: a code of an extension ends a call; without it, [E15]. */
 static void a_code_of_an_extension_ends_a_call(void **state)
 {
 	for (unsigned known = 0; known < 2; known++) {

@@ -34,7 +34,7 @@ static void answered(uint32_t level, const char *in, const char *out)
 	raw_end(s);
 }
 
-/* V2-4.5.3-01, R3 */
+/* V2-4.5.3-01, [R3] */
 static void a_client_without_support_refuses_calls(void **state)
 {
 	answered(0, "00000055" MSG EMPTY CALL("00000055"), SYSTEM("00000055"));
@@ -50,13 +50,13 @@ static void plain_calls_are_served_from_level_1_on(void **state)
 		         "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 }
 
-/* R5 */
+/* [R5] */
 static void level_1_takes_no_continued_calls(void **state)
 {
 	answered(1, "00000055" MSG_MORE EMPTY CALL("00000055"), INVAL_CONT("00000055"));
 }
 
-/* V2-4.5.4-05, R4 */
+/* V2-4.5.4-05, [R4] */
 static void read_chunks_need_level_3(void **state)
 {
 	for (uint32_t level = 1; level <= 2; level++) {
@@ -65,19 +65,19 @@ static void read_chunks_need_level_3(void **state)
 	}
 }
 
-/* V2-4.5.4-05, V2-7.3.2-04, E11: without continuation it is the Reply's room. */
+/* V2-4.5.4-05, V2-7.3.2-04, [E11]: without continuation it is the Reply's room. */
 static void level_1_has_no_room_for_write_chunks(void **state)
 {
 	answered(1, WITH_WRITE, ERR("00000055", "0000000a 00000000"));
 }
 
-/* V2-4.5.4-05, R4 */
+/* V2-4.5.4-05, [R4] */
 static void level_2_takes_no_write_chunks(void **state)
 {
 	answered(2, WITH_WRITE, ERR("00000055", "00000007 00000000"));
 }
 
-/* V2-4.5.4-05, R4 */
+/* V2-4.5.4-05, [R4] */
 static void reply_chunks_need_level_3(void **state)
 {
 	answered(1, WITH_REPLY, ERR("00000055", "00000008 00000000"));

@@ -134,7 +134,7 @@ static void no_memory_for_a_part_of_a_property(void **state)
 /* -- messages of the transport
  * ---------------------------------------------------------- */
 
-/* C9, v2 §7.4: an error that cannot be told ends the connection. */
+/* [C9], v2 §7.4: an error that cannot be told ends the connection. */
 static void no_memory_for_an_error(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);

@@ -316,7 +316,7 @@ static void calls_in_both_directions(void **state)
 	free(r);
 }
 
-/* R2: no reverse Call before, and without, support. */
+/* [R2]: no reverse Call before, and without, support. */
 static void reverse_call_without_support_ends_locally(void **state)
 {
 	struct world *w = new_world();
@@ -329,7 +329,7 @@ static void reverse_call_without_support_ends_locally(void **state)
 	end_world(w);
 }
 
-/* R5: level 1 carries one message, no chunks, and no more. */
+/* [R5]: level 1 carries one message, no chunks, and no more. */
 static void reverse_level_one_is_simple_only(void **state)
 {
 	struct world *w = new_world();
@@ -360,7 +360,7 @@ static void reverse_level_one_is_simple_only(void **state)
 /* -- resources
  * ------------------------------------------------------------------------------- */
 
-/* K10: V2-7.3.4-01 to 03. */
+/* [K10]: V2-7.3.4-01 to 03. */
 static void write_chunk_too_small_is_reported(void **state)
 {
 	struct world *w = new_world();
@@ -379,7 +379,7 @@ static void write_chunk_too_small_is_reported(void **state)
 	end_world(w);
 }
 
-/* K14, V2-7.4.1: a Read fails and the connection lives. */
+/* [K14], V2-7.4.1: a Read fails and the connection lives. */
 static void failed_read_is_a_system_error(void **state)
 {
 	struct world *w = new_world();
@@ -513,7 +513,7 @@ static void no_more_requests_at_once_than_allowed(void **state)
  * ------------------------------------------------------------------------------------
  */
 
-/* C3 rule 4: after traffic one way the grants die out. */
+/* [C3 grant message]: after traffic one way the grants die out. */
 static void grants_die_out(void **state)
 {
 	for (uint32_t h = 2; h < 70; h += 3) {

@@ -36,7 +36,7 @@ static void the_client_sends_one_message_first(void **state)
 	raw_end(s);
 }
 
-/* V2: the server answers; its first message is RDMA2_CONNPROP too. */
+/* [V2]: the server answers; its first message is RDMA2_CONNPROP too. */
 static void the_server_speaks_second(void **state)
 {
 	const struct rr_conn_config cfg = {.xid_seed = 0x88};
@@ -123,7 +123,7 @@ static void thresholds_are_the_smaller_of_two(void **state)
 	}
 }
 
-/* P9: a message of exactly the threshold goes in one Send, one more does not. */
+/* [P9]: a message of exactly the threshold goes in one Send, one more does not. */
 static void a_message_of_exactly_the_threshold(void **state)
 {
 	static uint8_t words[4096] = {0, 0, 0, 0x99};
@@ -167,7 +167,7 @@ static const struct set properties_take_effect_sets[] = {
          NULL,
          7,
          0},
-        {"trailing octets", /* P5 */
+        {"trailing octets", /* [P5] */
          {"00000001" CONNPROP "00000001" PROP("00000004", "00000007") "010203"},
          NULL,
          7,
@@ -189,7 +189,7 @@ static const struct set no_data_is_the_default_sets[] = {
 };
 
 static const struct set the_last_of_two_values_counts_sets[] = {
-        {"the last of two counts", /* P7 */
+        {"the last of two counts", /* [P7] */
          {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")
                   PROP("00000004", "00000009")},
          NULL,
@@ -207,7 +207,7 @@ static const struct set unknown_properties_are_skipped_sets[] = {
 };
 
 static const struct set authentication_without_a_hook_is_ignored_sets[] = {
-        {"authentication without a hook", /* P14, P6 */
+        {"authentication without a hook", /* [P14, P6] */
          {"00000001" CONNPROP "00000003 00000006 0000000c 00000005 61626364 65000000"
           "00000006 00000000" PROP("00000004", "00000009")},
          NULL,
@@ -216,7 +216,7 @@ static const struct set authentication_without_a_hook_is_ignored_sets[] = {
 };
 
 static const struct set levels_above_3_are_none_sets[] = {
-        {"levels above 3 are none", /* P13 */
+        {"levels above 3 are none", /* [P13] */
          {"00000001" CONNPROP "00000001" PROP("00000005", "00000004")},
          NULL,
          16,
@@ -224,7 +224,7 @@ static const struct set levels_above_3_are_none_sets[] = {
 };
 
 static const struct set response_is_not_looked_at_in_properties_sets[] = {
-        {"RESPONSE is not looked at", /* F3 */
+        {"RESPONSE is not looked at", /* [F3] */
          {"00000001" V2 "00000005 00000001 00000001" PROP("00000004", "00000007")},
          NULL,
          7,
@@ -232,7 +232,7 @@ static const struct set response_is_not_looked_at_in_properties_sets[] = {
 };
 
 static const struct set data_of_another_length_is_bad_propval_sets[] = {
-        /* V2-5.1-06 to -09, V2-7.2.2, P4, P5 */
+        /* V2-5.1-06 to -09, V2-7.2.2, [P4, P5] */
         {"two octets for a number",
          {"00000001" CONNPROP
           "00000002" PROP("00000004", "00000007") "00000005 00000002 00030000"},
@@ -293,7 +293,7 @@ static const struct set counts_beyond_the_message_are_bad_xdr_sets[] = {
 };
 
 static const struct set a_set_may_come_in_parts_sets[] = {
-        /* V2-C.5-02, P2, P3: one set in parts */
+        /* V2-C.5-02, [P2, P3]: one set in parts */
         {"parts",
          {"00000001" CONNPROP_MORE "00000002 00000004",
           "00000001" CONNPROP_MORE "00000004 00",
@@ -353,7 +353,7 @@ SETS(a_bad_message_leaves_the_others_in_effect)
 SETS(counts_beyond_the_message_are_bad_xdr)
 SETS(a_set_may_come_in_parts)
 
-/* P20 */
+/* [P20] */
 static void too_many_properties_close(void **state)
 {
 	static char hex[8000];
@@ -389,7 +389,7 @@ static void a_property_without_end_closes(void **state)
 	raw_end(s);
 }
 
-/* P1: an early Call gets the own properties first, then its Reply. */
+/* [P1]: an early Call gets the own properties first, then its Reply. */
 static void on_request(struct side *s, struct rr_request *r)
 {
 	static uint8_t words[8] = {0, 0, 0, 0, 0, 0, 0, 1};
@@ -417,7 +417,7 @@ static void an_early_call_is_served_with_defaults(void **state)
 	raw_end(s);
 }
 
-/* P4: the peer refused our properties, so it believes the defaults. */
+/* [P4]: the peer refused our properties, so it believes the defaults. */
 static void a_refused_set_leaves_the_defaults(void **state)
 {
 	const struct rr_conn_config cfg = {
@@ -427,7 +427,7 @@ static void a_refused_set_leaves_the_defaults(void **state)
 
 	rig_forget_sent(s);
 	raw_receive(s, "00000077" ERRORMSG "00000003");
-	assert_false(s->ready); /* V9: it still waits for the server's */
+	assert_false(s->ready); /* [V9]: it still waits for the server's */
 	raw_receive(s, "00000001" CONNPROP "00000002" PROP("00000001", "00010000")
 	                       PROP("00000002", "00010000"));
 	assert_true(s->ready);
@@ -479,7 +479,7 @@ static void answers_of_other_versions_end_the_connection(void **state)
 	}
 }
 
-/* V8 in mid-connection, at the client. */
+/* [V8] in mid-connection, at the client. */
 static void another_version_later_closes_the_client(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);

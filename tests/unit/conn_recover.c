@@ -160,7 +160,7 @@ static void read_chunks_0_leaves_all_items_in_the_payload(void **state)
 	end();
 }
 
-/* K12: as many as there may be, the first ones. */
+/* [K12]: as many as there may be, the first ones. */
 static void read_chunks_1_leaves_the_second_item_in_the_payload(void **state)
 {
 	setup_flags(RR_CALL_NO_WRITES);
@@ -383,7 +383,7 @@ static void permanent_errors_are_final(void **state)
 	expect_final(RR_CALL_IDEMPOTENT, rows, RR_ARRAY_SIZE(rows));
 }
 
-/* V2-7.3.4-05, V2-7.3.5-04, K11 */
+/* V2-7.3.4-05, V2-7.3.5-04, [K11] */
 static void lengths_of_zero_are_final(void **state)
 {
 	static const struct final rows[] = {
@@ -425,7 +425,7 @@ static void lengths_beyond_our_limit_are_final(void **state)
 	expect_final(RR_CALL_IDEMPOTENT, rows, RR_ARRAY_SIZE(rows));
 }
 
-/* E6: codes 9 and 10 come after the execution. */
+/* [E6]: codes 9 and 10 come after the execution. */
 static void executed_calls_are_not_repeated(void **state)
 {
 	static const struct final rows[] = {
@@ -436,7 +436,7 @@ static void executed_calls_are_not_repeated(void **state)
 	expect_final(0, rows, RR_ARRAY_SIZE(rows));
 }
 
-/* E6: once for each call. */
+/* [E6]: once for each call. */
 static void a_second_error_is_final(void **state)
 {
 	setup_flags(RR_CALL_IDEMPOTENT);

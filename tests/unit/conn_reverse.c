@@ -115,7 +115,7 @@ static void a_plain_call_at_every_level(void **state)
 	}
 }
 
-/* V2-4.5.3-04, R2: it waits for the client's properties. */
+/* V2-4.5.3-04, [R2]: it waits for the client's properties. */
 static void no_call_before_the_client_has_told_its_level(void **state)
 {
 	struct side *s = raw_new(RR_CONN_SERVER, NULL);
@@ -133,7 +133,7 @@ static void no_call_before_the_client_has_told_its_level(void **state)
 	raw_end(s);
 }
 
-/* V2-4.5.3-02, V2-5.2.5-02, -06, P13: nothing is sent. */
+/* V2-4.5.3-02, V2-5.2.5-02, -06, [P13]: nothing is sent. */
 static void clients_without_support_are_not_called(void **state)
 {
 	static const char *const none[] = {NO_PROPERTIES, LEVEL("00000000"),
@@ -153,7 +153,7 @@ static void clients_without_support_are_not_called(void **state)
 	}
 }
 
-/* R5, V2-4.5.4-04: 4096 octets and no octet more. */
+/* [R5], V2-4.5.4-04: 4096 octets and no octet more. */
 static void level_1_takes_what_fits_one_message(void **state)
 {
 	struct side *s = server_of(levels[1], NULL);
@@ -386,7 +386,7 @@ static void the_level_is_property_5_of_a_client(void **state)
 	}
 }
 
-/* P13: a server has nothing to say about it. */
+/* [P13]: a server has nothing to say about it. */
 static void a_server_does_not_send_property_5(void **state)
 {
 	struct side *s = raw_new(RR_CONN_SERVER, NULL);
@@ -447,7 +447,7 @@ static void long_replies_are_continued_from_level_2_on(void **state)
 	}
 }
 
-/* R5, V2-6.4-05, V2-7.3.5-01: 9000 octets are wanted, none are had. */
+/* [R5], V2-6.4-05, V2-7.3.5-01: 9000 octets are wanted, none are had. */
 static void long_replies_at_level_1_are_an_error(void **state)
 {
 	struct side *s = client_of(1);
@@ -472,7 +472,7 @@ static void answer_item(struct side *s, struct rr_request *r)
 	rr_conn_reply(s->c, r, p, 2, s->now);
 }
 
-/* V2-4.5.4-01, R6: the client writes into the server's memory. */
+/* V2-4.5.4-01, [R6]: the client writes into the server's memory. */
 static void level_3_writes_items_and_long_replies(void **state)
 {
 	struct side *s = client_of(3);

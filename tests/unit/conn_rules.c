@@ -13,13 +13,13 @@ struct row {
 };
 
 static const struct row short_messages_are_discarded_rows[] = {
-        /* 1: V2-7-01 */
+        /* [check: length]: V2-7-01 */
         {"19 octets", {"00000055 00000002 00200001 00000000 000000"}, NULL},
         {"no octets", {""}, NULL},
 };
 
 static const struct row unknown_header_types_are_refused_rows[] = {
-        /* 4: V2-6.1-06, -07 */
+        /* [check: header type]: V2-6.1-06, -07 */
         {"type 2", {"00000055" V2 "00000002 00000000" EMPTY}, INVAL_HTYPE("00000055")},
         {"type 3", {"00000055" V2 "00000003 00000000" EMPTY}, INVAL_HTYPE("00000055")},
         {"type 6", {"00000055" V2 "00000006 00000000"}, INVAL_HTYPE("00000055")},
@@ -31,7 +31,7 @@ static const struct row unknown_header_types_of_replies_are_dropped_rows[] = {
 };
 
 static const struct row tpmore_belongs_to_properties_rows[] = {
-        /* 5: V2-6.2.2.3-02, F7 */
+        /* [check: TPMORE]: V2-6.2.2.3-02, [F7] */
         {"TPMORE with MSG",
          {"00000055" V2 "00000000 00000004" EMPTY CALL("00000055")},
          INVAL_HTYPE("00000055")},
@@ -51,7 +51,7 @@ static const struct row tpmore_of_replies_and_errors_is_dropped_rows[] = {
 };
 
 static const struct row more_belongs_to_messages_with_parts_rows[] = {
-        /* 6: V2-6.2.2.2-07, -08, M10 */
+        /* [check: MORE]: V2-6.2.2.2-07, -08, [M10] */
         {"MORE with NOMSG",
          {"00000055" V2 "00000001 00000002" EMPTY},
          INVAL_CONT("00000055")},
@@ -62,7 +62,7 @@ static const struct row more_belongs_to_messages_with_parts_rows[] = {
 };
 
 static const struct row late_properties_rows[] = {
-        /* 7: V2-6.2.2.3-05, -06, P16 */
+        /* [check: late properties]: V2-6.2.2.3-05, -06, [P16] */
         {"late properties", {"00000055" CONNPROP "00000000"}, INVAL_HTYPE("00000055")},
         {"late properties that are malformed",
          {"00000055" CONNPROP},
@@ -70,7 +70,7 @@ static const struct row late_properties_rows[] = {
 };
 
 static const struct row unparsable_headers_are_bad_xdr_rows[] = {
-        /* 8: V2-7.2.1-01, K24, X9 */
+        /* [check: header body]: V2-7.2.1-01, [K24, X9] */
         {"prefix only", {"00000055" MSG}, BAD_XDR("00000055")},
         {"one list missing",
          {"00000055" MSG "00000000 00000000 00000000"},
@@ -105,14 +105,14 @@ static const struct row errors_about_nothing_are_dropped_rows[] = {
 };
 
 static const struct row grants_are_taken_in_silence_rows[] = {
-        /* 9 and C11 */
+        /* [check: grant, C11] */
         {"grant", {"00000000" NOMSG EMPTY}, NULL},
         {"grant with a handle and RESPONSE",
          {"00000000" V2 "00000001 00000001 00000009 00000000 00000000 00000000"},
          NULL},
         {"grant with trailing octets",
          {"00000000" NOMSG EMPTY "01020304"},
-         NULL}, /* K23 */
+         NULL}, /* [K23] */
 };
 
 static const struct row reserved_flags_are_ignored_rows[] = {
@@ -124,7 +124,7 @@ static const struct row nomsg_without_chunks_is_a_grant_only_with_xid_0_rows[] =
 };
 
 static const struct row chunks_before_the_final_part_are_refused_rows[] = {
-        /* 11: V2-6.2.2.2-10, -11, M11, then M3 */
+        /* [check: chunks in a part]: V2-6.2.2.2-10, -11, [M11], then [M3] */
         {"MORE with a Read chunk",
          {"00000055" MSG_MORE "00000000" READ(
                   "00000008", "00000004") "00000000 00000000 00000000" CALL("00000055"),
@@ -144,7 +144,7 @@ static const struct row a_malformed_part_spoils_the_sequence_rows[] = {
 };
 
 static const struct row another_type_in_a_sequence_is_refused_rows[] = {
-        /* 12: V2-6.2.2.2-04 to -06, M2 */
+        /* [check: sequence]: V2-6.2.2.2-04 to -06, [M2] */
         {"another type in a sequence",
          {"00000055" MSG_MORE EMPTY CALL("00000055"),
           "00000055" NOMSG
@@ -158,7 +158,7 @@ static const struct row another_type_in_a_sequence_is_refused_rows[] = {
 };
 
 static const struct row position_zero_belongs_to_nomsg_rows[] = {
-        /* 13: K1, K3, V2-4.3.5-07 */
+        /* [check: positions]: [K1, K3], V2-4.3.5-07 */
         {"Position Zero in MSG",
          {"00000055" MSG "00000000" READ(
                  "00000000", "00000004") "00000000 00000000 00000000" CALL("00000055")},
@@ -214,7 +214,7 @@ static const struct row an_empty_special_call_is_refused_rows[] = {
 };
 
 static const struct row too_many_segments_rows[] = {
-        /* 15: V2-7.3.3-01, P12, K20; V2-4.3.4-04 */
+        /* [check: limits]: V2-7.3.3-01, [P12, K20]; V2-4.3.4-04 */
         {"17 segments in all",
          {"00000055" MSG
           "00000000" READ("00000010", "00000001") READ("00000010", "00000001") READ(
@@ -286,7 +286,7 @@ static const struct row chunks_too_large_to_pull_are_refused_rows[] = {
 };
 
 static const struct row header_and_call_have_one_xid_rows[] = {
-        /* 17: V2-7.2-02, F5, E9 */
+        /* [check: RPC message]: V2-7.2-02, [F5, E9] */
         {"two XIDs", {"00000055" MSG EMPTY CALL("00000056")}, BAD_XDR("00000055")},
 };
 
@@ -309,7 +309,7 @@ static const struct row xids_are_compared_when_the_call_is_whole_rows[] = {
 };
 
 static const struct row replies_to_nothing_are_dropped_rows[] = {
-        /* Replies for nothing: V2-3.1.2-03, E2 */
+        /* Replies for nothing: V2-3.1.2-03, [E2] */
         {"a Reply", {"00000055" MSG_REPLY EMPTY REPLY("00000055")}, NULL},
         {"a continued Reply",
          {"00000055" MSG_REPLY_MORE EMPTY REPLY("00000055"),
@@ -401,7 +401,7 @@ static void truncation_at_every_octet(void **state)
 	}
 }
 
-/* M2: the sequence in progress survives a message with another XID. */
+/* [M2]: the sequence in progress survives a message with another XID. */
 static void a_stranger_in_a_sequence_is_refused_alone(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -414,9 +414,9 @@ static void a_stranger_in_a_sequence_is_refused_alone(void **state)
 	raw_receive(s, "00000057" MSG_MORE EMPTY CALL("00000057"));
 	raw_expect(s, INVAL_CONT("00000057"));
 	raw_receive(s,
-	            "00000000" NOMSG EMPTY); /* M1: grants and errors may stand there */
+	            "00000000" NOMSG EMPTY); /* [M1]: these may stand there */
 	raw_receive(s, "00000055" ERRORMSG "00000002");
-	raw_receive(s, "00000057" MSG EMPTY "00000000"); /* M3: in silence */
+	raw_receive(s, "00000057" MSG EMPTY "00000000"); /* [M3]: in silence */
 	raw_expect_silence(s);
 	raw_receive(s, "00000055" MSG EMPTY "00000002 000186a3 00000003 00000000");
 	raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
@@ -424,7 +424,7 @@ static void a_stranger_in_a_sequence_is_refused_alone(void **state)
 	raw_end(s);
 }
 
-/* V2-4.1-03, M6: any length from 4 octets on, multiple of 4 or not. */
+/* V2-4.1-03, [M6]: any length from 4 octets on, multiple of 4 or not. */
 static void parts_of_any_length_make_a_call(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -444,7 +444,7 @@ static void parts_of_any_length_make_a_call(void **state)
 	raw_end(s);
 }
 
-/* M7, M3: too long a sequence is refused once, its rest dropped. */
+/* [M7, M3]: too long a sequence is refused once, its rest dropped. */
 static void a_sequence_beyond_the_limit_is_refused_once(void **state)
 {
 	const struct rr_conn_config cfg = {.max_message_bytes = 100};
@@ -462,7 +462,7 @@ static void a_sequence_beyond_the_limit_is_refused_once(void **state)
 	raw_end(s);
 }
 
-/* V2-7.3.1-01, K12: more Read chunks than we take, Position Zero apart. */
+/* V2-7.3.1-01, [K12]: more Read chunks than we take, Position Zero apart. */
 static void too_many_read_chunks(void **state)
 {
 	const struct rr_conn_config cfg = {.max_segments = 64};
@@ -479,7 +479,7 @@ static void too_many_read_chunks(void **state)
 	raw_end(s);
 }
 
-/* V2-3.1.3.4-03, O11: XIDs 0 and all ones are like others. */
+/* V2-3.1.3.4-03, [O11]: XIDs 0 and all ones are like others. */
 static void any_xid_is_served(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -492,7 +492,7 @@ static void any_xid_is_served(void **state)
 	raw_end(s);
 }
 
-/* C9, V2-7.4-03: errors that find no credit, more than we keep. */
+/* [C9], V2-7.4-03: errors that find no credit, more than we keep. */
 static void too_many_waiting_errors_close(void **state)
 {
 	struct side *s = raw_new(RR_CONN_SERVER, NULL);
@@ -524,7 +524,7 @@ static void too_many_spoilt_sequences_close(void **state)
 	raw_end(s);
 }
 
-/* M3: also a malformed final part ends what is discarded: none of these stay. */
+/* [M3]: also a malformed final part ends what is discarded: none of these stay. */
 static void a_spoilt_sequence_may_end_malformed(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -542,7 +542,7 @@ static void a_spoilt_sequence_may_end_malformed(void **state)
 	raw_end(s);
 }
 
-/* K17: a Call that invalidates is a violation. */
+/* [K17]: a Call that invalidates is a violation. */
 static void invalidation_by_a_call_closes(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -555,14 +555,14 @@ static void invalidation_by_a_call_closes(void **state)
 /* -- versions
  * -------------------------------------------------------------------------- */
 
-/* V4, V2-7.1.1-01: layouts by the version that came. */
+/* [V4], V2-7.1.1-01: layouts by the version that came. */
 static void first_message_of_another_version(void **state)
 {
 	static const uint8_t v1[28] = {0, 0, 0, 0x66, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0,
 	                               0, 4, 0, 0,    0, 1, 0, 0, 0, 2, 0, 0, 0, 2};
 	struct side *s = raw_new(RR_CONN_SERVER, NULL);
 
-	raw_expect_silence(s); /* V2: the server does not begin */
+	raw_expect_silence(s); /* [V2]: the server does not begin */
 	raw_receive(
 	        s,
 	        "00000066 00000001 00000020 00000000 00000000 00000000 00000000" CALL(
@@ -574,15 +574,15 @@ static void first_message_of_another_version(void **state)
 	raw_receive(s, "00000066 00000003 00000020 00000000 00000000");
 	raw_expect(s, "00000066 00000003 00200001 00000004 00000001 00000001 00000002 "
 	              "00000002");
-	raw_receive(s, "00000066 00000003 00000020 00000004 00000000"); /* E3 */
+	raw_receive(s, "00000066 00000003 00000020 00000004 00000000"); /* [E3] */
 	raw_expect_silence(s);
-	/* V5: it may go down once */
+	/* [V5]: it may go down once */
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
 	assert_true(s->ready);
 	raw_end(s);
 }
 
-/* V8: another version in mid-connection. */
+/* [V8]: another version in mid-connection. */
 static void another_version_in_mid_connection(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
@@ -600,7 +600,7 @@ static void another_version_in_mid_connection(void **state)
 /* -- what a good Call becomes
  * ------------------------------------------------------------- */
 
-/* V2-4.3.6-04 to -09, K6, K21: chunks come back filled from the front. */
+/* V2-4.3.6-04 to -09, [K6, K21]: chunks come back filled from the front. */
 static void reply_chunks(struct side *s, struct rr_request *r)
 {
 	static uint8_t head[12], item[250];
@@ -684,7 +684,7 @@ static void refused_at_admission(void **state)
 	raw_end(s);
 }
 
-/* K4: segments of no octets are not read; K5: odd lengths are. */
+/* [K4]: segments of no octets are not read; [K5]: odd lengths are. */
 static void see_pieces(struct side *s, struct rr_request *r)
 {
 	assert_int_equal(r->n_pieces, 3);

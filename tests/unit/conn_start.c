@@ -85,7 +85,7 @@ static void read_messages(struct side *s, struct seen *v)
 			continue; /* a grant or an error */
 		assert_false(v->final);
 		assert_int_equal(word(s, i, 1), 2);
-		assert_int_equal(flags & ~6u, 0); /* V2-6.2.2-03, F3 */
+		assert_int_equal(flags & ~6u, 0); /* V2-6.2.2-03, [F3] */
 		assert_int_equal(len % 4, 0);
 		v->messages++;
 		v->longest = RR_MAX(v->longest, s->sent[i].len);
@@ -127,7 +127,7 @@ static void expect_all(const struct seen *v, unsigned numbers, unsigned n,
 
 /* -- long lists -------------------------------------------------------------------- */
 
-/* V2-4.2.3-05, V2-6.3.4-04, -05, V2-6.2.2.3-01, -04, V1: the client's first message
+/* V2-4.2.3-05, V2-6.3.4-04, -05, V2-6.2.2.3-01, -04, [V1]: the client's first message
  * has at most 1024 octets and TPMORE; the others fill 4096. */
 static void the_first_message_of_a_long_list_has_1024_octets(void **state)
 {
@@ -170,7 +170,7 @@ static void exactly_1024_octets_are_one_message(void **state)
 	}
 }
 
-/* V2-6.3.4-03, V1: the server's first message has at most 4096 octets, and it does
+/* V2-6.3.4-03, [V1]: the server's first message has at most 4096 octets, and it does
  * not wait for the client's final one. */
 static void the_server_fills_4096_octets(void **state)
 {
@@ -209,7 +209,7 @@ static void a_small_send_size_bounds_property_messages(void **state)
 	free(l);
 }
 
-/* P2, P3, V2-6.2.2.2-04: one property of 10001 octets alone goes in parts. */
+/* [P2, P3], V2-6.2.2.2-04: one property of 10001 octets alone goes in parts. */
 static void one_property_too_long_goes_in_parts(void **state)
 {
 	static const uint32_t len[] = {8, 10001, 8};
@@ -299,7 +299,7 @@ static void a_list_waits_for_credits(void **state)
 	free(l);
 }
 
-/* P1: RPC waits for both ends of the exchange; errors and grants do not. */
+/* [P1]: RPC waits for both ends of the exchange; errors and grants do not. */
 static void errors_and_grants_go_between_sets(void **state)
 {
 	static const uint32_t len[] = {3000, 3000};
@@ -417,7 +417,7 @@ static void a_property_that_does_not_come_has_its_default(void **state)
 	raw_end(s);
 }
 
-/* P7: the last one counts, also if it is the default. */
+/* [P7]: the last one counts, also if it is the default. */
 static void a_value_can_be_taken_back(void **state)
 {
 	struct told t = {0};
@@ -432,7 +432,7 @@ static void a_value_can_be_taken_back(void **state)
 	raw_end(s);
 }
 
-/* V2-7.2.2-01, -02, V2-5.1-06, P4: and none of the others in it is applied. */
+/* V2-7.2.2-01, -02, V2-5.1-06, [P4]: and none of the others in it is applied. */
 static void a_property_of_the_wrong_type_is_refused_with_its_set(void **state)
 {
 	struct told t = {0};
@@ -453,7 +453,7 @@ static void a_property_of_the_wrong_type_is_refused_with_its_set(void **state)
 	raw_end(s);
 }
 
-/* P4: what the peer refuses of ours is told. */
+/* [P4]: what the peer refuses of ours is told. */
 static void an_own_property_refused_is_told(void **state)
 {
 	static const uint32_t len[] = {900, 10000};
@@ -832,7 +832,7 @@ static int shout(void *ctx, const void *in, size_t in_len, const void **ret_out,
 	return 0;
 }
 
-/* P20: neither steps nor octets without end. */
+/* [P20]: neither steps nor octets without end. */
 static void a_dialogue_without_end_closes(void **state)
 {
 	unsigned n = 0;
@@ -1062,7 +1062,7 @@ static void keep_alives_do_not_provoke_each_other(void **state)
 	free(p);
 }
 
-/* -- overruns, reserve [C3 model-checked, V2-4.2.1]
+/* -- overruns, reserve [C3 model, V2-4.2.1]
  * ------------------------------------ */
 
 static uint64_t overruns(const struct side *s)

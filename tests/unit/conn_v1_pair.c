@@ -292,7 +292,7 @@ static void memory_runs_out(void **state)
 /* -- what two ends agree on
  * -------------------------------------------------------------------- */
 
-/* The highest that both may speak; V3, V5, V12 */
+/* The highest that both may speak; [V3, V5, V12] */
 static void every_combination_of_versions(void **state)
 {
 	static const unsigned can[] = {RR_CONN_V1, RR_CONN_V2, BOTH};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which version a connection comes to speak: each kind of peer that there is,
- * played by octets laid out by hand.       [v2 §4.2.3, ambiguities V1 to V13]
+ * played by octets laid out by hand.       [v2 §4.2.3, V1 to V13]
  */
 #include "conn_v1.h"
 
@@ -37,7 +37,7 @@ static struct waiting waiting(unsigned versions)
 	struct waiting w = {.s = client(versions), .o = v1_call(0x99, 8, false)};
 
 	v1_start(w.s, w.o);
-	assert_int_equal(w.s->n_sent, 1); /* V1: nothing else before the answer */
+	assert_int_equal(w.s->n_sent, 1); /* [V1]: nothing else before the answer */
 	assert_int_equal(rr_load_u32(w.s->sent[0].p + 4), 2);
 	assert_int_equal(rr_load_u32(w.s->sent[0].p + 12), RDMA2_CONNPROP);
 	assert_true(w.s->sent[0].len <= 1024);
@@ -55,7 +55,7 @@ static void end(struct waiting *w)
 	free(w->o);
 }
 
-/* V2-4.2.3.1-01, V1 */
+/* V2-4.2.3.1-01, [V1] */
 static void a_server_of_version_2(void **state)
 {
 	struct waiting w = waiting(BOTH);
@@ -97,33 +97,33 @@ static void goes_down(const char *in)
 	end(&w);
 }
 
-/* V2-4.2.3.2-03, V3: XID and version copied, as RFC 8166 demands (Linux) */
+/* V2-4.2.3.2-03, [V3]: XID and version copied, as RFC 8166 demands (Linux) */
 static void a_version_1_layout_with_version_2_goes_down(void **state)
 {
 	goes_down("00007000 00000002 00000020 00000004 00000001 00000001 00000001");
 }
 
-/* V3: its own version instead (libevpl) */
+/* [V3]: its own version instead (libevpl) */
 static void a_version_1_layout_with_version_1_goes_down(void **state)
 {
 	goes_down("00007000 00000001 00000020 00000004 00000001 00000001 00000001");
 }
 
-/* V3: a header that could not be parsed, to a server that looked no further */
+/* [V3]: a header that could not be parsed, to a server that looked no further */
 static void a_version_1_error_without_range_goes_down(void **state)
 {
 	goes_down("00007000 00000002 00000020 00000004 00000002");
 	goes_down("00007000 00000001 00000020 00000004 00000002");
 }
 
-/* V3: in terms of this specification */
+/* [V3]: in terms of this specification */
 static void a_version_2_layout_goes_down(void **state)
 {
 	goes_down("00007000 00000002 00200001 00000004 00000001 00000001 00000001 "
 	          "00000001");
 }
 
-/* V12: the highest in the range that is not the one just refused */
+/* [V12]: the highest in the range that is not the one just refused */
 static void a_range_that_includes_version_1_goes_down(void **state)
 {
 	goes_down("00007000 00000002 00200001 00000004 00000001 00000001 00000000 "
@@ -146,7 +146,7 @@ static void refuses(unsigned versions, const char *in)
 	end(&w);
 }
 
-/* V12 */
+/* [V12] */
 static void no_version_in_common(void **state)
 {
 	refuses(BOTH, "00007000 00000002 00200001 00000004 00000001 00000001 00000003 "
@@ -165,7 +165,7 @@ static void a_range_upside_down_is_no_version(void **state)
 	              "00000001");
 }
 
-/* V6: the word of a refusal is a grant, if it is a sane number. */
+/* [V6]: the word of a refusal is a grant, if it is a sane number. */
 static void the_refusal_grants(void **state)
 {
 	static const struct {
@@ -200,7 +200,7 @@ static void the_refusal_grants(void **state)
 	}
 }
 
-/* V5: once.  What follows is about Calls. */
+/* [V5]: once.  What follows is about Calls. */
 static void it_goes_down_once(void **state)
 {
 	struct waiting w = waiting(BOTH);
@@ -220,7 +220,7 @@ static void it_goes_down_once(void **state)
 	end(&w);
 }
 
-/* V2-4.2.3.3-03, V5, V8: after that the version is fixed. */
+/* V2-4.2.3.3-03, [V5, V8]: after that the version is fixed. */
 static void version_2_after_going_down_closes(void **state)
 {
 	struct waiting w = waiting(BOTH);
@@ -252,7 +252,7 @@ static void an_answer_of_version_1_to_version_2_closes(void **state)
 	end(&w);
 }
 
-/* V7: the message was dropped; the two kinds of silence can be told apart */
+/* [V7]: the message was dropped; the two kinds of silence can be told apart */
 static void a_server_that_never_answers(void **state)
 {
 	struct waiting w = waiting(BOTH);
@@ -283,7 +283,7 @@ static void a_server_that_begins_and_does_not_finish(void **state)
 	end(&w);
 }
 
-/* V7 */
+/* [V7] */
 static void a_server_that_closes(void **state)
 {
 	struct waiting w = waiting(BOTH);
@@ -296,7 +296,7 @@ static void a_server_that_closes(void **state)
 	end(&w);
 }
 
-/* V2-4.2.3.2-06, V6: Calls of any length, by the rules of version 1 with its default
+/* V2-4.2.3.2-06, [V6]: Calls of any length, by the rules of version 1 with its default
  * threshold, or by that of the private data. */
 static void what_was_queued_is_planned_anew(void **state)
 {
@@ -401,7 +401,7 @@ static struct side *server(unsigned versions)
 	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
 
 	s->on_request = v1_answer;
-	raw_expect_silence(s); /* V2 */
+	raw_expect_silence(s); /* [V2] */
 	assert_int_equal(info(s).version, 0);
 	return s;
 }
@@ -431,8 +431,8 @@ static void a_server_follows_a_client_of_version_1(void **state)
 	raw_end(s);
 }
 
-/* V2-4.2.3.2-01, -02, V4, V11: plain numbers; XID and version copied; the high half of
- * the client's credits is no matter */
+/* V2-4.2.3.2-01, -02, [V4, V11]: plain numbers; XID and version copied; the high half
+ * of the client's credits is no matter */
 static void a_server_of_version_1_refuses_version_2(void **state)
 {
 	struct side *s = server(RR_CONN_V1);
@@ -448,7 +448,7 @@ static void a_server_of_version_1_refuses_version_2(void **state)
 	raw_end(s);
 }
 
-/* V4 */
+/* [V4] */
 static void a_server_of_both_tells_its_range(void **state)
 {
 	struct side *s = server(BOTH);
@@ -463,7 +463,7 @@ static void a_server_of_both_tells_its_range(void **state)
 	raw_end(s);
 }
 
-/* V4 */
+/* [V4] */
 static void a_server_of_version_2_refuses_version_1(void **state)
 {
 	struct side *s = server(RR_CONN_V2);
@@ -473,7 +473,7 @@ static void a_server_of_version_2_refuses_version_1(void **state)
 	raw_end(s);
 }
 
-/* E3: no loop of errors */
+/* [E3]: no loop of errors */
 static void an_error_of_another_version_is_not_answered(void **state)
 {
 	for (unsigned versions = RR_CONN_V1; versions <= BOTH; versions += 2) {
@@ -487,7 +487,7 @@ static void an_error_of_another_version_is_not_answered(void **state)
 	}
 }
 
-/* V13 */
+/* [V13] */
 static void fewer_than_20_octets_of_another_version(void **state)
 {
 	struct side *s = server(RR_CONN_V1);
@@ -524,7 +524,7 @@ static void a_short_message_does_not_settle_the_version(void **state)
 	raw_end(s);
 }
 
-/* V8 */
+/* [V8] */
 static void version_2_on_a_server_settled_at_1(void **state)
 {
 	struct side *s = server(BOTH);
@@ -538,7 +538,7 @@ static void version_2_on_a_server_settled_at_1(void **state)
 	raw_end(s);
 }
 
-/* V8 */
+/* [V8] */
 static void version_1_on_a_server_settled_at_2(void **state)
 {
 	struct side *s = server(BOTH);

@@ -217,7 +217,7 @@ static void see_whole(struct side *s, struct rr_request *r)
 	on_request(s, r);
 }
 
-/* V2-4.3.5-02, V2-4.4.2.1-01 to -03, M8: the Position counts in the whole. */
+/* V2-4.3.5-02, V2-4.4.2.1-01 to -03, [M8]: the Position counts in the whole. */
 static void a_continued_call_with_chunks_is_served(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);

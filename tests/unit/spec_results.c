@@ -274,7 +274,7 @@ static void give_whole(struct side *s, struct rr_request *r)
 	give(s, r);
 }
 
-/* V2-11.2.2.3-01, K18: five octets and their padding in the payload, the chunk
+/* V2-11.2.2.3-01, [K18]: five octets and their padding in the payload, the chunk
  * unused; too small a chunk is no matter either. */
 static void a_protected_reply_leaves_the_chunk_unused(void **state)
 {
@@ -313,7 +313,7 @@ static void invalidates(bool able, const char *call, uint32_t want)
 	raw_end(s);
 }
 
-/* V2-6.2.4-03, V2-C.7-02, K17 */
+/* V2-6.2.4-03, V2-C.7-02, [K17] */
 static void no_invalidation_unasked(void **state)
 {
 	invalidates(true, CALL_INV("00000055", "00000000", "000000ab"), 0);

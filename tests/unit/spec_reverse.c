@@ -168,7 +168,7 @@ static void level_2_continues_long_calls(void **state)
 			assert_int_equal(word_of(&s->sent[i], w), 0);
 	}
 	spec_end(s, k);
-	s = server_of("00000001"); /* and not at all: R5 */
+	s = server_of("00000001"); /* and not at all: [R5] */
 	k = large_call();
 	spec_start(s, k);
 	assert_int_equal(k->call.status, -EMSGSIZE);

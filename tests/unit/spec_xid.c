@@ -73,7 +73,7 @@ static void both_sides_may_use_one_xid(void **state)
 	spec_end(s, k);
 }
 
-/* V2-3.1.3.4-03, O11 */
+/* V2-3.1.3.4-03, [O11] */
 static void reverse_replies_carry_any_xid(void **state)
 {
 	struct side *s = spec_ready(RR_CONN_CLIENT, &reverse, "00000000");

@@ -450,7 +450,7 @@ static void first_error_of_28_octets_is_version_1_layout(void **state)
 	}
 }
 
-/* V4: a version 1 peer would read the ceiling as a huge grant */
+/* [V4]: a version 1 peer would read the ceiling as a huge grant */
 static void version_1_layout_shows_no_credit_ceiling(void **state)
 {
 	struct rr_prefix p = {.xid = 1, .vers = 1, .credit = 0x00200010};
@@ -485,7 +485,7 @@ static void first_error_of_32_octets_is_version_2_layout(void **state)
 	free(o.at);
 }
 
-/* V2-6.2.2-04 and E5: reserved flags and trailing octets do not matter */
+/* V2-6.2.2-04 and [E5]: reserved flags and trailing octets do not matter */
 static void first_error_ignores_reserved_flags_and_excess(void **state)
 {
 	struct octets o = OCTETS(0x66, 2, 0x00200020, 4, 0xfffffff9, 1, 2, 1, 0xdead);
@@ -499,7 +499,7 @@ static void first_error_ignores_reserved_flags_and_excess(void **state)
 	free(o.at);
 }
 
-/* V3: the version 1 error without range means "no version 2" */
+/* [V3]: the version 1 error without range means "no version 2" */
 static void first_error_of_20_octets_means_version_1_only(void **state)
 {
 	struct octets o = OCTETS(0x66, 1, 0x20, 4, 2);
@@ -620,7 +620,7 @@ static void all_lists_at_once(void **state)
 	free(o.at);
 }
 
-/* V2-7.2.1-01, K24: generated decoders take 2 for TRUE */
+/* V2-7.2.1-01, [K24]: generated decoders take 2 for TRUE */
 static void present_words_other_than_0_and_1_are_refused(void **state)
 {
 	static const uint32_t bad[] = {2, 3, 0x01000000, 0x80000000, 0xffffffff};
@@ -831,7 +831,7 @@ static void the_uncounted_tail_is_still_checked(void **state)
 	free(o.at);
 }
 
-/* K3: the order is noticed here and judged by the caller, full or not */
+/* [K3]: the order is noticed here and judged by the caller, full or not */
 static void descending_positions_are_noticed(void **state)
 {
 	struct draft d = {0};
@@ -953,7 +953,7 @@ static void encoder_reports_every_missing_octet(void **state)
 
 /* -- properties -------------------------------------------------------------------- */
 
-/* V2-5.1-06 V2-5.1-07 V2-5.1-08 V2-5.1-09 V2-5.1-10 V2-5.1-11 V2-7.2.2-01 P5 */
+/* V2-5.1-06 V2-5.1-07 V2-5.1-08 V2-5.1-09 V2-5.1-10 V2-5.1-11 V2-7.2.2-01 [P5] */
 static void malformed_properties(void **state)
 {
 	const struct {
@@ -1002,7 +1002,7 @@ static void malformed_properties(void **state)
 	}
 }
 
-/* V2-7.2.1-01 P5: the count word is the header's, not a value */
+/* V2-7.2.1-01 [P5]: the count word is the header's, not a value */
 static void property_counts_are_bounded_before_use(void **state)
 {
 	static const uint32_t counts[] = {2, 0x20000000, 0x20000001, 0xffffffff};
@@ -1083,7 +1083,7 @@ static void padding_of_any_value_is_accepted_and_sent_as_zero(void **state)
 	free(o.at);
 }
 
-/* V2-5.1-13 V2-5.1-14 X12 */
+/* V2-5.1-13 V2-5.1-14 [X12] */
 static void property_subsets_count_bits_from_the_low_end(void **state)
 {
 	struct octets o = OCTETS(2, 0x80000001, 0x00000002);
