@@ -111,13 +111,24 @@ void rr_accept_posted(struct rr_acceptor *x)
 	pthread_mutex_unlock(&x->lock);
 }
 
-void rr_accept_cancel(struct rr_acceptor *x, struct rr_accepted *a)
+bool rr_accept_withdraw(struct rr_acceptor *x, struct rr_accepted *a)
 {
+	bool queued;
+
 	pthread_mutex_lock(&x->lock);
-	if (!rr_list_empty(&a->link)) {
+	queued = !rr_list_empty(&a->link);
+	if (queued) {
 		rr_list_del(&a->link);
 		x->queued--;
 	}
+	pthread_mutex_unlock(&x->lock);
+	return queued;
+}
+
+void rr_accept_cancel(struct rr_acceptor *x, struct rr_accepted *a)
+{
+	(void)rr_accept_withdraw(x, a);
+	pthread_mutex_lock(&x->lock);
 	while (x->current == a)
 		pthread_cond_wait(&x->less, &x->lock);
 	pthread_mutex_unlock(&x->lock);

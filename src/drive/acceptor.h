@@ -44,7 +44,10 @@ enum rr_gss_verdict rr_accept_here(struct rr_acceptor *, const struct rr_gss_cal
 				   struct rr_gss_request *ret);
 /* First thing when the post runs: its thread is done with the engine. */
 void rr_accept_posted(struct rr_acceptor *);
-/* The post will not run. */
+/* Takes @a out of the queue: the post will not run.  False: the thread works on it or
+ * has decided, and the post runs.  Never blocks for long. */
+bool rr_accept_withdraw(struct rr_acceptor *, struct rr_accepted *a);
+/* The post will not run.  Waits while the thread works on @a. */
 void rr_accept_cancel(struct rr_acceptor *, struct rr_accepted *a);
 
 /* Results as they go to the caller; one piece, which lives as long as @a. */

@@ -752,6 +752,9 @@ void rr_serve_lost(struct rr_link *l)
 			rr_reserve_leave(q);
 		else if (q->waiting)
 			stop_waiting(q);
+		else if (q->accepting &&
+		         rr_accept_withdraw(l->served->service->acceptor, q->accepted))
+			q->accepting = false;
 		else
 			continue;
 		q->waits = false;
