@@ -12,31 +12,19 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include <rpcrdma/rpcrdma.h>
 
-#include "support/proxy.h"
+#include "support/relayed.h"
 
 enum { PROG = 0x20049001, VERS = 1, MS = 1000000, ITEM = 20001 };
 enum { P_AGAIN, P_ONCE, P_PARK };
 
-struct server {
-	struct rpcrdma_engine *engine;
-	struct rpcrdma_listener *listener;
-	char port[16];
-};
-
 static struct world {
-	struct server server[2];
-	struct rpcrdma_service *service;
-	struct rpcrdma_engine *engine; /* the client's */
-	struct rpcrdma_conn *conn;
-	struct proxy proxy;
+	struct relayed net;
 	struct rpcrdma_request *parked;
 	atomic_uint executed;
 	uint32_t xid[8];
@@ -76,7 +64,7 @@ static uint32_t execute(struct rpcrdma_request *q)
 
 	assert_true(n < 8);
 	w.xid[n] = rpcrdma_request_xid(q);
-	w.connections[n] = atomic_load(&w.proxy.connections);
+	w.connections[n] = atomic_load(&w.net.proxy.connections);
 	return n;
 }
 
@@ -123,32 +111,6 @@ static const struct rpcrdma_program program = {PROG, VERS, procs, 3};
 /* -- the world ----------------------------------------------------------------------
  */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static void turn(void)
-{
-	for (unsigned i = 0; i < 2; i++)
-		if (w.server[i].engine)
-			assert_int_equal(rpcrdma_engine_process(w.server[i].engine, 0),
-			                 0);
-	assert_int_equal(rpcrdma_engine_process(w.engine, 1), 0);
-}
-
-static void spin_until(bool (*what)(void))
-{
-	uint64_t end = now_ns() + 30000ull * MS;
-
-	while (!what() && now_ns() < end)
-		turn();
-	assert_true(what());
-}
-
 static bool is_done(void)
 {
 	return w.done;
@@ -164,9 +126,9 @@ static struct rpcrdma_stats server_stats(void)
 	struct rpcrdma_stats sum = {0}, s;
 
 	for (unsigned i = 0; i < 2; i++) {
-		if (!w.server[i].engine)
+		if (!w.net.server[i].engine)
 			continue;
-		rpcrdma_engine_stats(w.server[i].engine, &s, sizeof(s));
+		rpcrdma_engine_stats(w.net.server[i].engine, &s, sizeof(s));
 		sum.cache_hits += s.cache_hits;
 		sum.cache_waits += s.cache_waits;
 		sum.connections_open += s.connections_open;
@@ -186,7 +148,7 @@ static bool two_waited(void)
 
 static bool was_cut(void)
 {
-	return atomic_load(&w.proxy.cuts) && !atomic_load(&w.proxy.armed);
+	return atomic_load(&w.net.proxy.cuts) && !atomic_load(&w.net.proxy.armed);
 }
 
 static bool none_open(void)
@@ -194,54 +156,16 @@ static bool none_open(void)
 	return server_stats().connections_open == 0;
 }
 
-static bool is_connected(void)
-{
-	struct rpcrdma_conn_info i;
-
-	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
-	return i.connected;
-}
-
-static void start_server(struct server *s)
-{
-	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
-	struct sockaddr_storage sa;
-
-	assert_int_equal(rpcrdma_engine_new(NULL, &s->engine), 0);
-	assert_int_equal(rpcrdma_listen(s->engine, "127.0.0.1:0", &o, w.service, 8,
-	                                &s->listener),
-	                 0);
-	assert_int_equal(rpcrdma_listener_addr(s->listener, &sa), 0);
-	snprintf(s->port, sizeof(s->port), "%u",
-	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
-}
-
 static int set_up(void **state)
 {
-	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
-
 	memset(&w, 0, sizeof(w));
-	o.reconnect_min_ns = 2 * MS;
-	o.reconnect_max_ns = 10 * MS;
-	assert_int_equal(rpcrdma_service_new(&w.service), 0);
-	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), 0);
-	start_server(&w.server[0]);
-	proxy_start(&w.proxy, w.server[0].port);
-	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.proxy.port, &o, NULL,
-	                                 NULL, &w.conn),
-	                 0);
-	spin_until(is_connected);
+	relayed_start(&w.net, &program);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	proxy_stop(&w.proxy);
-	rpcrdma_engine_free(w.engine);
-	for (unsigned i = 0; i < 2; i++)
-		rpcrdma_engine_free(w.server[i].engine);
-	rpcrdma_service_free(w.service);
+	relayed_stop(&w.net);
 	return 0;
 }
 
@@ -270,7 +194,7 @@ static void call(uint32_t proc)
 	o.n_dests = 1;
 	o.timeout_ns = 25000ull * MS;
 	o.done = on_done;
-	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	assert_int_equal(rpcrdma_call(w.net.conn, &o, NULL), 0);
 }
 
 static void expect_result(uint32_t count)
@@ -290,10 +214,10 @@ static bool has_executed(void *arg)
 /* The first reply does not arrive, nor does the connection live on. */
 static void call_and_lose_the_reply(uint32_t proc)
 {
-	proxy_arm(&w.proxy, has_executed, NULL);
+	proxy_arm(&w.net.proxy, has_executed, NULL);
 	call(proc);
-	spin_until(is_done);
-	assert_int_equal(atomic_load(&w.proxy.cuts), 1);
+	relayed_until(&w.net, is_done);
+	assert_int_equal(atomic_load(&w.net.proxy.cuts), 1);
 }
 
 /* -- tests
@@ -310,7 +234,7 @@ static void a_call_goes_again_under_its_xid_after_the_reconnect(void **state)
 	assert_int_equal(w.connections[0], 1);
 	assert_int_equal(w.connections[1], 2);
 	expect_result(1);
-	rpcrdma_conn_stats(w.conn, &s, sizeof(s));
+	rpcrdma_conn_stats(w.net.conn, &s, sizeof(s));
 	assert_int_equal(s.retransmits, 1);
 	assert_int_equal(s.reconnects, 1);
 	assert_int_equal(server_stats().cache_hits, 0);
@@ -327,7 +251,7 @@ static void a_lost_reply_comes_from_the_cache(void **state)
 	assert_int_equal(server_stats().cache_waits, 0);
 	/* an equal Call of its own is executed */
 	call(P_ONCE);
-	spin_until(is_done);
+	relayed_until(&w.net, is_done);
 	expect_result(1);
 }
 
@@ -337,13 +261,14 @@ static void what_comes_from_the_cache_is_not_counted_as_executed(void **state)
 
 	call_and_lose_the_reply(P_ONCE);
 	assert_int_equal(
-	        rpcrdma_service_stats(w.service, PROG, VERS, P_ONCE, &s, sizeof(s)), 0);
+	        rpcrdma_service_stats(w.net.service, PROG, VERS, P_ONCE, &s, sizeof(s)),
+	        0);
 	assert_int_equal(s.calls, 1);
 }
 
 static void without_a_cache_it_is_executed_again(void **state)
 {
-	assert_int_equal(rpcrdma_service_set_reply_cache(w.service, 0), 0);
+	assert_int_equal(rpcrdma_service_set_reply_cache(w.net.service, 0), 0);
 	call_and_lose_the_reply(P_ONCE);
 	assert_int_equal(atomic_load(&w.executed), 2);
 	expect_result(1);
@@ -352,13 +277,13 @@ static void without_a_cache_it_is_executed_again(void **state)
 /* While the first is being executed. */
 static void a_repetition_waits_for_the_first(void **state)
 {
-	proxy_arm(&w.proxy, has_executed, NULL);
+	proxy_arm(&w.net.proxy, has_executed, NULL);
 	call(P_PARK);
-	spin_until(is_parked);
-	spin_until(one_waits);
+	relayed_until(&w.net, is_parked);
+	relayed_until(&w.net, one_waits);
 	assert_false(w.done);
 	unpark();
-	spin_until(is_done);
+	relayed_until(&w.net, is_done);
 	expect_result(0);
 	assert_int_equal(atomic_load(&w.executed), 1);
 	assert_int_equal(server_stats().cache_hits, 0);
@@ -366,17 +291,17 @@ static void a_repetition_waits_for_the_first(void **state)
 
 static void a_repetition_that_waits_goes_with_its_connection(void **state)
 {
-	proxy_arm(&w.proxy, has_executed, NULL);
+	proxy_arm(&w.net.proxy, has_executed, NULL);
 	call(P_PARK);
-	spin_until(is_parked);
-	spin_until(one_waits);
-	proxy_arm(&w.proxy, has_executed, NULL); /* true: at once */
-	spin_until(two_waited);
+	relayed_until(&w.net, is_parked);
+	relayed_until(&w.net, one_waits);
+	proxy_arm(&w.net.proxy, has_executed, NULL); /* true: at once */
+	relayed_until(&w.net, two_waited);
 	/* The connection of the first waiter is gone for good: open are the one
 	 * whose request is parked, and the last. */
 	assert_int_equal(server_stats().connections_open, 2);
 	unpark();
-	spin_until(is_done);
+	relayed_until(&w.net, is_done);
 	expect_result(0);
 	assert_int_equal(atomic_load(&w.executed), 1);
 }
@@ -386,17 +311,17 @@ static void a_result_outlives_its_connection(void **state)
 {
 	pthread_t t;
 
-	proxy_arm(&w.proxy, has_executed, NULL);
-	atomic_store(&w.proxy.refuse, false);
+	proxy_arm(&w.net.proxy, has_executed, NULL);
+	atomic_store(&w.net.proxy.refuse, false);
 	call(P_PARK);
-	spin_until(is_parked);
-	atomic_store(&w.proxy.refuse, true);
-	spin_until(was_cut);
+	relayed_until(&w.net, is_parked);
+	atomic_store(&w.net.proxy.refuse, true);
+	relayed_until(&w.net, was_cut);
 	assert_int_equal(pthread_create(&t, NULL, unpark_thread, NULL), 0);
 	pthread_join(t, NULL);
-	spin_until(none_open);
-	atomic_store(&w.proxy.refuse, false);
-	spin_until(is_done);
+	relayed_until(&w.net, none_open);
+	atomic_store(&w.net.proxy.refuse, false);
+	relayed_until(&w.net, is_done);
 	expect_result(0);
 	assert_int_equal(atomic_load(&w.executed), 1);
 	assert_int_equal(server_stats().cache_hits, 1);
@@ -405,42 +330,42 @@ static void a_result_outlives_its_connection(void **state)
 /* One service, two engines: the cache is the service's. */
 static void a_repetition_may_come_to_another_engine(void **state)
 {
-	start_server(&w.server[1]);
-	proxy_arm(&w.proxy, has_executed, NULL);
+	relayed_add_server(&w.net);
+	proxy_arm(&w.net.proxy, has_executed, NULL);
 	call(P_PARK);
-	spin_until(is_parked);
-	atomic_store(&w.proxy.target, (unsigned)atoi(w.server[1].port));
-	spin_until(one_waits);
+	relayed_until(&w.net, is_parked);
+	atomic_store(&w.net.proxy.target, (unsigned)atoi(w.net.server[1].port));
+	relayed_until(&w.net, one_waits);
 	assert_false(w.done);
 	unpark();
-	spin_until(is_done);
+	relayed_until(&w.net, is_done);
 	expect_result(0);
 	assert_int_equal(atomic_load(&w.executed), 1);
 	call(P_ONCE);
-	spin_until(is_done);
+	relayed_until(&w.net, is_done);
 	expect_result(1);
 }
 
 /* Engines are freed with requests that wait, were told, or never end. */
 static void an_engine_goes_with_what_waits_in_it(void **state)
 {
-	start_server(&w.server[1]);
-	proxy_arm(&w.proxy, has_executed, NULL);
+	relayed_add_server(&w.net);
+	proxy_arm(&w.net.proxy, has_executed, NULL);
 	call(P_PARK);
-	spin_until(is_parked);
-	atomic_store(&w.proxy.target, (unsigned)atoi(w.server[1].port));
-	spin_until(one_waits);
+	relayed_until(&w.net, is_parked);
+	atomic_store(&w.net.proxy.target, (unsigned)atoi(w.net.server[1].port));
+	relayed_until(&w.net, one_waits);
 	if (*state)
 		unpark(); /* the word is on its way to the second engine */
-	rpcrdma_engine_free(w.server[1].engine);
-	w.server[1].engine = NULL;
-	atomic_store(&w.proxy.target, (unsigned)atoi(w.server[0].port));
+	rpcrdma_engine_free(w.net.server[1].engine);
+	w.net.server[1].engine = NULL;
+	atomic_store(&w.net.proxy.target, (unsigned)atoi(w.net.server[0].port));
 	if (*state) {
-		spin_until(is_done);
+		relayed_until(&w.net, is_done);
 		expect_result(0);
 	}
-	rpcrdma_engine_free(w.server[0].engine);
-	w.server[0].engine = NULL;
+	rpcrdma_engine_free(w.net.server[0].engine);
+	w.net.server[0].engine = NULL;
 	assert_int_equal(atomic_load(&w.executed), 1);
 }
 
@@ -455,16 +380,16 @@ static void an_engine_goes_with_a_request_that_was_told(void **state)
  * the one who waits elsewhere is told so; it is not executed again. */
 static void an_unknown_outcome_is_an_error_and_not_executed_again(void **state)
 {
-	start_server(&w.server[1]);
-	proxy_arm(&w.proxy, has_executed, NULL);
+	relayed_add_server(&w.net);
+	proxy_arm(&w.net.proxy, has_executed, NULL);
 	call(P_PARK);
-	spin_until(is_parked);
-	atomic_store(&w.proxy.target, (unsigned)atoi(w.server[1].port));
-	spin_until(one_waits);
-	rpcrdma_engine_free(w.server[0].engine);
-	w.server[0].engine = NULL;
+	relayed_until(&w.net, is_parked);
+	atomic_store(&w.net.proxy.target, (unsigned)atoi(w.net.server[1].port));
+	relayed_until(&w.net, one_waits);
+	rpcrdma_engine_free(w.net.server[0].engine);
+	w.net.server[0].engine = NULL;
 	w.parked = NULL;
-	spin_until(is_done);
+	relayed_until(&w.net, is_done);
 	assert_int_equal(w.status, RPCRDMA_SYSTEM_ERR);
 	assert_int_equal(atomic_load(&w.executed), 1);
 }
@@ -472,11 +397,12 @@ static void an_unknown_outcome_is_an_error_and_not_executed_again(void **state)
 static void the_size_is_checked_and_fixed_by_the_first_call(void **state)
 {
 	assert_int_equal(rpcrdma_service_set_reply_cache(NULL, 1 << 20), -EINVAL);
-	assert_int_equal(rpcrdma_service_set_reply_cache(w.service, 1000), -EINVAL);
-	assert_int_equal(rpcrdma_service_set_reply_cache(w.service, 1 << 20), 0);
+	assert_int_equal(rpcrdma_service_set_reply_cache(w.net.service, 1000), -EINVAL);
+	assert_int_equal(rpcrdma_service_set_reply_cache(w.net.service, 1 << 20), 0);
 	call(P_ONCE);
-	spin_until(is_done);
-	assert_int_equal(rpcrdma_service_set_reply_cache(w.service, 2 << 20), -EBUSY);
+	relayed_until(&w.net, is_done);
+	assert_int_equal(rpcrdma_service_set_reply_cache(w.net.service, 2 << 20),
+	                 -EBUSY);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

@@ -8,18 +8,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include <rpcrdma/rpcrdma.h>
 
-#include "support/proxy.h"
+#include "support/relayed.h"
 
-enum { PROG = 0x20049001, VERS = 1, MS = 1000000, CALLS = 64 };
+enum { PROG = 0x20049001, VERS = 1, CALLS = 64 };
 enum { P_NULL, P_POISON, P_PARK };
 /* As rpcrdma_call(3) has it: two in company and two alone, or eight in all. */
 enum { LOSSES = 4, LATE_LOSSES = 8 };
@@ -32,10 +29,7 @@ struct user {
 };
 
 static struct world {
-	struct rpcrdma_engine *server, *engine;
-	struct rpcrdma_service *service;
-	struct rpcrdma_conn *conn;
-	struct proxy proxy;
+	struct relayed net;
 	struct rpcrdma_request *parked[16];
 	unsigned n_parked, executed[3];
 	bool over; /* no call is made again */
@@ -54,7 +48,7 @@ static void h_null(struct rpcrdma_request *q, void *arg)
 static void h_poison(struct rpcrdma_request *q, void *arg)
 {
 	w.executed[P_POISON]++;
-	proxy_arm(&w.proxy, NULL, NULL);
+	proxy_arm(&w.net.proxy, NULL, NULL);
 	assert_int_equal(rpcrdma_request_reply(q, NULL, 0, NULL, NULL), 0);
 }
 
@@ -80,30 +74,8 @@ static const struct rpcrdma_procedure procs[] = {
 };
 static const struct rpcrdma_program program = {PROG, VERS, procs, 3};
 
-/* -- the world ---------------------------------------------------------------------- */
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static void turn(void)
-{
-	assert_int_equal(rpcrdma_engine_process(w.server, 0), 0);
-	assert_int_equal(rpcrdma_engine_process(w.engine, 1), 0);
-}
-
-static void spin_until(bool (*what)(void))
-{
-	uint64_t end = now_ns() + 60000ull * MS;
-
-	while (!what() && now_ns() < end)
-		turn();
-	assert_true(what());
-}
+/* -- the world ----------------------------------------------------------------------
+ */
 
 static void call(struct user *u, uint32_t proc);
 
@@ -128,7 +100,7 @@ static void call(struct user *u, uint32_t proc)
 	o.procedure = proc;
 	o.done = on_done;
 	o.arg = u;
-	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	assert_int_equal(rpcrdma_call(w.net.conn, &o, NULL), 0);
 }
 
 static struct user *begin(uint32_t proc, bool again)
@@ -139,14 +111,6 @@ static struct user *begin(uint32_t proc, bool again)
 	u->again = again;
 	call(u, proc);
 	return u;
-}
-
-static bool is_connected(void)
-{
-	struct rpcrdma_conn_info i;
-
-	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
-	return i.connected;
 }
 
 static bool all_done(void)
@@ -168,53 +132,31 @@ static bool all_once_done(void)
 
 static int set_up(void **state)
 {
-	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
-	struct rpcrdma_listener *listener;
-	struct sockaddr_storage sa;
-	char port[16];
-
 	memset(&w, 0, sizeof(w));
-	assert_int_equal(rpcrdma_service_new(&w.service), 0);
-	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), 0);
-	assert_int_equal(rpcrdma_engine_new(NULL, &w.server), 0);
-	assert_int_equal(rpcrdma_listen(w.server, "127.0.0.1:0", &o, w.service, 8,
-	                                &listener),
-	                 0);
-	assert_int_equal(rpcrdma_listener_addr(listener, &sa), 0);
-	snprintf(port, sizeof(port), "%u", ntohs(((struct sockaddr_in *)&sa)->sin_port));
-	proxy_start(&w.proxy, port);
-	o.reconnect_min_ns = 2 * MS;
-	o.reconnect_max_ns = 10 * MS;
-	assert_int_equal(rpcrdma_engine_new(NULL, &w.engine), 0);
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", w.proxy.port, &o, NULL,
-	                                 NULL, &w.conn),
-	                 0);
-	spin_until(is_connected);
+	relayed_start(&w.net, &program);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	unpark();
-	proxy_stop(&w.proxy);
-	rpcrdma_engine_free(w.engine);
-	rpcrdma_engine_free(w.server);
-	rpcrdma_service_free(w.service);
+	relayed_stop(&w.net);
 	return 0;
 }
 
 static unsigned connections(void)
 {
-	return atomic_load(&w.proxy.connections);
+	return atomic_load(&w.net.proxy.connections);
 }
 
 static void end_all(void)
 {
 	w.over = true;
-	spin_until(all_done);
+	relayed_until(&w.net, all_done);
 }
 
-/* -- tests --------------------------------------------------------------------------- */
+/* -- tests ---------------------------------------------------------------------------
+ */
 
 /* V2-7.3-04: it ends with the connection's error, and what is beside it is served. */
 static void a_call_that_ends_connections_ends(void **state)
@@ -224,7 +166,7 @@ static void a_call_that_ends_connections_ends(void **state)
 	for (unsigned i = 0; i < 8; i++)
 		null[i] = begin(P_NULL, true);
 	poison = begin(P_POISON, false);
-	spin_until(all_once_done);
+	relayed_until(&w.net, all_once_done);
 	assert_int_equal(poison->status, -ECONNRESET);
 	assert_int_equal(w.executed[P_POISON], LOSSES);
 	assert_int_equal(connections(), 1 + w.executed[P_POISON] - 1);
@@ -239,11 +181,11 @@ static void one_alone_ends_too(void **state)
 {
 	struct user *poison = begin(P_POISON, false);
 
-	spin_until(all_done);
+	relayed_until(&w.net, all_done);
 	assert_int_equal(poison->status, -ECONNRESET);
 	assert_int_equal(w.executed[P_POISON], LOSSES);
 	begin(P_NULL, false);
-	spin_until(all_done);
+	relayed_until(&w.net, all_done);
 	assert_int_equal(w.user[1].status, 0);
 }
 
@@ -252,7 +194,7 @@ static void several_of_them_are_told_apart_from_others(void **state)
 {
 	for (unsigned i = 0; i < 30; i++)
 		begin(i % 6 ? P_NULL : P_POISON, false);
-	spin_until(all_done);
+	relayed_until(&w.net, all_done);
 	for (unsigned i = 0; i < 30; i++)
 		assert_int_equal(w.user[i].status, i % 6 ? 0 : -ECONNRESET);
 	assert_true(w.executed[P_POISON] <= 5 * LOSSES);
@@ -276,15 +218,15 @@ static void a_long_call_survives_three_losses(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned before = connections();
 
-		spin_until(is_parked);
-		proxy_arm(&w.proxy, at_once, NULL);
+		relayed_until(&w.net, is_parked);
+		proxy_arm(&w.net.proxy, at_once, NULL);
 		while (connections() == before)
-			turn();
+			relayed_turn(&w.net);
 		unpark(); /* nobody hears it */
 	}
-	spin_until(is_parked);
+	relayed_until(&w.net, is_parked);
 	unpark();
-	spin_until(all_done);
+	relayed_until(&w.net, all_done);
 	assert_int_equal(u->status, 0);
 	assert_int_equal(w.executed[P_PARK], 4);
 }
@@ -303,18 +245,18 @@ static void others_do_not_wait_for_one_that_takes_long(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned before = connections();
 
-		spin_until(is_parked);
-		proxy_arm(&w.proxy, at_once, NULL);
+		relayed_until(&w.net, is_parked);
+		proxy_arm(&w.net.proxy, at_once, NULL);
 		while (connections() == before)
-			turn();
+			relayed_turn(&w.net);
 		unpark();
 	}
-	spin_until(is_parked);
+	relayed_until(&w.net, is_parked);
 	null = begin(P_NULL, false);
-	spin_until(second_done);
+	relayed_until(&w.net, second_done);
 	assert_false(u->done);
 	unpark();
-	spin_until(all_done);
+	relayed_until(&w.net, all_done);
 	assert_int_equal(u->status, 0);
 	assert_int_equal(null->status, 0);
 }
@@ -328,15 +270,15 @@ static void one_that_ends_connections_late_ends(void **state)
 	for (unsigned i = 0; i < LATE_LOSSES && !u->done; i++) {
 		unsigned before = connections(), served = w.executed[P_NULL];
 
-		spin_until(is_parked);
+		relayed_until(&w.net, is_parked);
 		while (w.executed[P_NULL] == served)
-			turn();
-		proxy_arm(&w.proxy, at_once, NULL);
+			relayed_turn(&w.net);
+		proxy_arm(&w.net.proxy, at_once, NULL);
 		while (connections() == before)
-			turn();
+			relayed_turn(&w.net);
 		unpark();
 	}
-	spin_until(all_once_done);
+	relayed_until(&w.net, all_once_done);
 	assert_true(u->status < 0);
 	assert_int_equal(w.executed[P_PARK], LATE_LOSSES);
 	end_all();
