@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 48, FIRST_VALUE = 256, OPT_HELP = 1 };
+enum { MAX_OPTIONS = 64, FIRST_VALUE = 256, OPT_HELP = 1 };
 
 const char tool_common_help[] =
         "common options:\n"

@@ -7,16 +7,12 @@
 #define _GNU_SOURCE
 #include "support/nfsd_ask.h"
 #include "support/proxy.h"
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -328,46 +324,6 @@ static void a_full_queue_says_come_back_later(void **state)
 /* -- MOUNT over TCP ------------------------------------------------------------------
  */
 
-static int connect_mountd(void)
-{
-	struct sockaddr_in in = {.sin_family = AF_INET};
-	const char *at = strstr(r.said, "mountd 127.0.0.1:");
-	const struct timeval patience = {.tv_sec = WAIT_MS / 1000};
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	assert_non_null(at);
-	assert_true(fd >= 0);
-	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	in.sin_port = htons((uint16_t)atoi(strchr(at, ':') + 1));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof(in)), 0);
-	return fd;
-}
-
-/* The status of the results of MNT, or -1 where RPC has none (SYSTEM_ERR). */
-static int mount_by_tcp(int fd, const char *path)
-{
-	enum { HEAD = 11, MNT = 1, SYSTEM_ERR = 5 };
-	size_t len = strlen(path), padded = (len + 3) & ~(size_t)3;
-	uint32_t call[64] = {0, 77, 0, 2, RPCRDMA_MOUNT_PROGRAM, 3, MNT}, reply[64];
-	size_t bytes = 4 * (HEAD + 1) + padded;
-
-	call[0] = (uint32_t)(bytes - 4) | 1u << 31;
-	call[HEAD] = (uint32_t)len; /* four words of no credential before it */
-	for (unsigned i = 0; i <= HEAD; i++)
-		call[i] = htonl(call[i]);
-	memcpy(&call[HEAD + 1], path, len);
-	assert_int_equal(write(fd, call, bytes), bytes);
-	assert_true(recv(fd, reply, 28, MSG_WAITALL) == 28);
-	bytes = (ntohl(reply[0]) & 0x7fffffff) - 24;
-	if (ntohl(reply[6]) == SYSTEM_ERR)
-		return -1;
-	assert_int_equal(ntohl(reply[6]), 0);
-	assert_true(bytes >= 4 && bytes <= sizeof(reply));
-	assert_true(recv(fd, reply, bytes, MSG_WAITALL) == (ssize_t)bytes);
-	return (int)ntohl(reply[0]);
-}
-
 static void mount_over_tcp_waits_only_so_long(void **state)
 {
 	char sub[160];
@@ -378,21 +334,21 @@ static void mount_over_tcp_waits_only_so_long(void **state)
 	start("16M");
 	snprintf(sub, sizeof(sub), "%s/sub", dir);
 	assert_int_equal(mkdir(sub, 0755), 0);
-	fd = connect_mountd();
-	assert_int_equal(mount_by_tcp(fd, "/stuck/sub"), MNT3_OK);
+	fd = ask_tcp_connect(&r);
+	assert_int_equal(ask_tcp_mount(&r, fd, "/stuck/sub"), MNT3_OK);
 	stick();
 	t = ask_now_ms();
-	assert_int_equal(mount_by_tcp(fd, "/stuck/sub"), -1);
+	assert_int_equal(ask_tcp_mount(&r, fd, "/stuck/sub"), -1);
 	for (unsigned i = 0; i < 5; i++) /* it is not asked again */
-		assert_int_equal(mount_by_tcp(fd, "/stuck/sub"), -1);
+		assert_int_equal(ask_tcp_mount(&r, fd, "/stuck/sub"), -1);
 	assert_true(ask_now_ms() - t < PROMPT_MS + 2000);
-	assert_int_equal(mount_by_tcp(fd, "/exp"), MNT3_OK);
-	assert_int_equal(mount_by_tcp(fd, "/stuck"), MNT3_OK);
+	assert_int_equal(ask_tcp_mount(&r, fd, "/exp"), MNT3_OK);
+	assert_int_equal(ask_tcp_mount(&r, fd, "/stuck"), MNT3_OK);
 	unstick();
 	t = ask_now_ms();
-	while (mount_by_tcp(fd, "/stuck/sub") && ask_now_ms() - t < WAIT_MS)
+	while (ask_tcp_mount(&r, fd, "/stuck/sub") && ask_now_ms() - t < WAIT_MS)
 		usleep(10000);
-	assert_int_equal(mount_by_tcp(fd, "/stuck/sub"), MNT3_OK);
+	assert_int_equal(ask_tcp_mount(&r, fd, "/stuck/sub"), MNT3_OK);
 	close(fd);
 	stop();
 }

@@ -65,6 +65,9 @@ static const char help[] =
         "  --no-root-squash        let uid 0 of clients be root here\n"
         "  --all-squash            serve every client as the anonymous user\n"
         "  --anonuid N, --anongid N  the anonymous user and group (65534)\n"
+        "  -g, --manage-gids       groups of AUTH_SYS users are those that this host "
+        "knows,\n"
+        "                          not the 16 at most that the client sends\n"
         "  --sec FLAVOR[,FLAVOR]...  what NFS may be used with: sys (the default), "
         "krb5,\n"
         "                          krb5i (integrity), krb5p (privacy); the preferred "
@@ -273,6 +276,7 @@ static int read_options(struct server *s, int argc, char **argv)
 	         TOOL_RANGE(TOOL_NUMBER, squash->anon_uid, 0, UINT32_MAX - 1)},
 	        {"anongid", 0,
 	         TOOL_RANGE(TOOL_NUMBER, squash->anon_gid, 0, UINT32_MAX - 1)},
+	        {"manage-gids", 'g', TOOL_TO(TOOL_SET, s->manage_gids)},
 	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.defaults.flavors),
 	         .take = sec_take_list},
 	        {"keytab", 0, TOOL_TO(TOOL_TEXT, s->keytab)},

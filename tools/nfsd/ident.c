@@ -90,6 +90,7 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 		/* -1 means "no change" to the kernel: nobody's number. */
 		if (!s->all && !(s->root && sys.uid == 0) && sys.uid != UINT32_MAX &&
 		    sys.gid != UINT32_MAX) {
+			id.asserted = true;
 			id.uid = sys.uid;
 			id.gid = squash_gid(s, sys.gid);
 			for (unsigned i = 0; i < sys.n_gids; i++)
@@ -102,32 +103,32 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	return 0;
 }
 
-/* The library hands on MOST_GIDS at most: then there may be more. */
-static void say_cut(const struct rpcrdma_gss_caller *c)
+/* A list ends at MOST_GIDS: then there may be more. */
+static void say_cut(uint32_t uid, unsigned n_gids)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 
-	if (c->n_gids >= MOST_GIDS && !atomic_flag_test_and_set(&said))
+	if (n_gids >= MOST_GIDS && !atomic_flag_test_and_set(&said))
 		fprintf(stderr,
 		        "rpcrdma nfsd: uid %u has %u groups or more: the kernel takes "
 		        "no more, the rest do not count\n",
-		        (unsigned)c->uid, MOST_GIDS);
+		        (unsigned)uid, MOST_GIDS);
 }
 
-/* A long list stays in the library's memory. */
-static void take_groups(struct ident *id, const struct rpcrdma_gss_caller *c,
-                        const struct squash *s)
+/* A long list stays in the caller's memory. */
+void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
+                      const struct squash *s)
 {
-	id->n_gids = c->n_gids;
-	if (c->n_gids <= IDENT_FEW_GIDS) {
-		for (unsigned i = 0; i < c->n_gids; i++)
-			id->gids[i] = squash_gid(s, c->gids[i]);
+	id->n_gids = n;
+	if (n <= IDENT_FEW_GIDS) {
+		for (unsigned i = 0; i < n; i++)
+			id->gids[i] = squash_gid(s, gids[i]);
 		return;
 	}
-	say_cut(c);
-	id->many = c->gids;
+	say_cut(id->uid, n);
+	id->many = gids;
 	id->squashed = squash_gid(s, 0);
-	id->digest = siphash(&key, c->gids, c->n_gids * sizeof(c->gids[0]));
+	id->digest = siphash(&key, gids, n * sizeof(gids[0]));
 }
 
 void ident_from_caller(const struct rpcrdma_gss_caller *c, const struct squash *s,
@@ -138,7 +139,7 @@ void ident_from_caller(const struct rpcrdma_gss_caller *c, const struct squash *
 	if (c->mapped && !s->all && !(s->root && c->uid == 0)) {
 		id.uid = c->uid;
 		id.gid = squash_gid(s, c->gid);
-		take_groups(&id, c, s);
+		ident_set_groups(&id, c->gids, c->n_gids, s);
 	}
 	*ret = id;
 }

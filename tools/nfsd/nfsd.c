@@ -95,6 +95,19 @@ static int take_identity(struct server *s)
 	return 0;
 }
 
+/* Without privilege nobody's groups matter. */
+static int set_groups(struct server *s)
+{
+	enum { SHARE = 8 }; /* of the memory of all requests: those that wait */
+	struct rpcrdma_budget b;
+
+	if (!s->manage_gids || !s->nfsd.privileged)
+		return 0;
+	rpcrdma_budget_get(&b, sizeof(b));
+	s->nfsd.groups = groups_new(b.limit_bytes / SHARE);
+	return s->nfsd.groups ? 0 : -ENOMEM;
+}
+
 /* Permissions are the kernel's to judge, by a call that is missing before Linux 5.8 and
  * under old seccomp profiles.  Without privilege another one does. */
 static int look_at_access(struct server *s)
@@ -166,7 +179,9 @@ static int set_up(struct server *s)
 	if (e)
 		return e;
 	set_signals(s->engine, s->reload.file);
-	e = rpcrdma_service_new(&s->service);
+	e = set_groups(s);
+	if (!e)
+		e = rpcrdma_service_new(&s->service);
 	if (!e)
 		e = rpcrdma_service_set_reply_cache(s->service, s->reply_cache);
 	if (!e)
@@ -240,16 +255,24 @@ static bool stop_workers(struct server *s)
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += STOP_SECONDS;
-	return fs_stop_all(&s->nfsd, &until);
+	/* First: what waits for groups goes on to the workers of a file system. */
+	return groups_stop(s->nfsd.groups, &until) && fs_stop_all(&s->nfsd, &until);
 }
 
 /* Threads sleep in the kernel and hold what would be freed. */
-static _Noreturn void leave_stuck(struct server *s)
+static _Noreturn void leave_stuck(struct server *s, int e)
 {
+	unsigned waiting = groups_waiting(s->nfsd.groups), all = waiting;
+
+	if (waiting)
+		tool_error("the look-up of groups does not end: %u requests were not "
+		           "finished",
+		           waiting);
 	for (unsigned i = 0; i < s->nfsd.n_exports; i++) {
 		const struct export *ex = s->nfsd.exports[i];
 		unsigned n = workers_left(&ex->fs->workers);
 
+		all += n;
 		if (n)
 			tool_error("the file system of %s does not answer: %u requests "
 			           "on it were not finished",
@@ -257,7 +280,7 @@ static _Noreturn void leave_stuck(struct server *s)
 	}
 	write_stats(s);
 	(void)fflush(NULL); /* the trace, too */
-	_exit(TOOL_FAILED);
+	_exit(e || all ? TOOL_FAILED : TOOL_OK);
 }
 
 static void take_down(struct server *s)
@@ -275,6 +298,7 @@ static void take_down(struct server *s)
 	export_close_all(&s->nfsd);
 	exports_free(&s->from_file);
 	fs_free_all(&s->nfsd);
+	groups_free(s->nfsd.groups);
 	for (unsigned i = 0; i < s->nfsd.n_mounts; i++)
 		free(s->nfsd.mounts[i].dir);
 	tool_common_end(&s->common);
@@ -310,7 +334,7 @@ int tool_nfsd(int argc, char **argv)
 	if (s->engine)
 		drain(s);
 	if (!stop_workers(s))
-		leave_stuck(s);
+		leave_stuck(s, e);
 	take_down(s);
 	pthread_mutex_destroy(&s->nfsd.lock);
 	access_fini(&s->nfsd.access);

@@ -9,6 +9,7 @@
  *   stats.c    the JSON written at exit
  *   proc.c     a request: credential, arguments, procedure, results
  *   ident.c    who a request is served as
+ *   groups.c   the groups of a user, looked up here
  *   sec.c      the security flavors that are allowed
  *   exports.c  the syntax of exports(5)
  *   clients.c  ... of one client in it, and which one a peer is
@@ -56,6 +57,7 @@
 #include <rpcrdma/gss.h>
 #include <rpcrdma/nfs.h>
 #include "exports.h"
+#include "groups.h"
 #include "nfs/nfs3_msg.h"
 #include "siphash.h"
 #include "tcpd.h"
@@ -150,6 +152,7 @@ struct ident {
 	uint32_t squashed;    /* what gid 0 of @many becomes */
 	uint64_t digest;      /* of @many, keyed: identities are compared by it, also
 	                         after the request */
+	bool asserted; /* uid and gid are what an AUTH_SYS credential says */
 };
 
 /* True when the process may act as other users; drops the capabilities that
@@ -161,6 +164,9 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *,
 /* Of a principal: who this system says it is, or the anonymous user. */
 void ident_from_caller(const struct rpcrdma_gss_caller *, const struct squash *,
                        struct ident *ret);
+/* Gives @id the groups of the list, which is lent if it is long, see struct ident. */
+void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
+                      const struct squash *);
 /* The same user, group and groups; the requests of both may have been answered. */
 bool ident_same(const struct ident *, const struct ident *);
 /* The calling thread acts as @id, or as the server itself, for file access.
@@ -276,7 +282,14 @@ int walk_open(struct export *, const struct walk_id *, int *ret_fd);
 
 /* ---- Warnings (warn.c) -------------------------------------------------------- */
 
-enum warn_kind { WARN_LOST, WARN_FILES, WARN_IDENTITY, WARN_REFUSED, WARN_KINDS };
+enum warn_kind {
+	WARN_LOST,
+	WARN_FILES,
+	WARN_IDENTITY,
+	WARN_GROUPS,
+	WARN_REFUSED,
+	WARN_KINDS
+};
 
 /* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
  * and the reason (negative errno).  At most one line a second of each kind; keeps
@@ -465,6 +478,8 @@ struct nfsd {
 	bool read_only; /* whatever a list says */
 	bool kerberos;  /* the server has a key */
 	bool privileged, async;
+	struct groups *groups; /* NULL: those of AUTH_SYS credentials count */
+	_Atomic unsigned slow_groups; /* MNTs over TCP, as filesystem.left */
 	struct access access;
 	bool old_access; /* no faccessat2; never with privilege */
 	/* The engine's thread may not act as a client: the kernel takes commands to
@@ -583,6 +598,8 @@ struct op {
 	struct grant may;             /* what the client may do with it */
 	int denied; /* 0, or why it may not come there: negative errno */
 	struct ident id;
+	struct group_wait wait; /* its list is held until the answer */
+	struct filesystem *fs;  /* that is asked, or NULL */
 	union nfs_args args;
 	union nfs_res res;
 	const void *item;           /* of the arguments */

@@ -124,6 +124,8 @@ static void put_objects(struct op *op)
 
 static void release(struct op *op)
 {
+	group_list_put(op->wait.list);
+	op->wait.list = NULL;
 	if (op->type->args)
 		nfs3_free(op->type->args, &op->args, op->type->args_size);
 	put_objects(op);
@@ -401,11 +403,57 @@ static bool run_here(struct op *op)
 	return done;
 }
 
+/* It may be asked again, after a while. */
+static void put_off(struct op *op)
+{
+	fail(op, is_mount(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
+	finish(op);
+}
+
+static void give(struct op *op)
+{
+	if (fs_give(op->nfsd, op->fs, &op->job))
+		put_off(op);
+}
+
+static void take_groups(struct op *op)
+{
+	const struct group_list *l = op->wait.list;
+
+	ident_set_groups(&op->id, l ? l->gids : NULL, l ? l->n : 0, &op->may.squash);
+}
+
+/* The groups that this host knows, where they count: --manage-gids.  0 if the op has
+ * them; -EINPROGRESS: @ready will be called with @arg, or was; -EAGAIN. */
+static int find_groups(struct op *op, void (*ready)(void *arg), void *arg)
+{
+	struct sockaddr_storage peer = {0};
+	int e;
+
+	if (!op->nfsd->groups || !op->id.asserted)
+		return 0;
+	(void)op_peer(op, &peer); /* nobody: counted with others of his kind */
+	op->wait =
+	        (struct group_wait){.ready = ready, .arg = arg, .bytes = op->job.bytes};
+	e = groups_get(op->nfsd->groups, op->id.uid, &peer, &op->wait);
+	if (!e)
+		take_groups(op);
+	return e;
+}
+
+/* In a thread of look-ups. */
+static void give_with_groups(void *arg)
+{
+	take_groups(arg);
+	give(arg);
+}
+
 /* In the engine's thread, with arguments decoded. */
 static void begin(struct op *op, uint64_t bytes)
 {
 	struct nfsd *d = op->nfsd;
 	struct filesystem *fs = op->type->args ? file_system(op) : NULL;
+	int e;
 
 	if (op->denied && !is_mount(op)) {
 		fail(op, nfs_stat(op->denied));
@@ -417,16 +465,16 @@ static void begin(struct op *op, uint64_t bytes)
 		finish(op);
 		return;
 	}
-	if (fs->kind == FS_AWAKE && !d->apart && run_here(op))
+	op->fs = fs;
+	op->job = (struct job){.run = run_job, .bytes = bytes};
+	e = find_groups(op, give_with_groups, op);
+	if (e == -EAGAIN)
+		put_off(op);
+	if (e || (fs->kind == FS_AWAKE && !d->apart && run_here(op)))
 		return;
 	if (op->type->caches && fs->kind != FS_ASLEEP && run_quickly(op))
 		return;
-	op->job = (struct job){.run = run_job, .bytes = bytes};
-	if (fs_give(d, fs, &op->job)) {
-		fail(op,
-		     is_mount(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
-		finish(op);
-	}
+	give(op);
 }
 
 void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type *type)
@@ -458,9 +506,9 @@ enum { MNT_SECONDS = 2 }; /* that a thread for all callers waits */
 struct waited {
 	struct op op; /* first */
 	struct mount_call call;
-	struct filesystem *fs;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	_Atomic unsigned *slow; /* counts what nobody waits for any more where it is */
 	bool done, left;
 };
 
@@ -471,15 +519,10 @@ static void free_waited(struct waited *w)
 	free(w);
 }
 
-static void run_waited(struct job *job)
+static void end_waited(struct waited *w)
 {
-	struct waited *w = (struct waited *)job; /* its first member's first */
 	bool left;
 
-	if (ident_enter(&w->op.id))
-		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
-	else
-		w->op.type->run(&w->op);
 	pthread_mutex_lock(&w->lock);
 	w->done = true;
 	left = w->left;
@@ -487,9 +530,36 @@ static void run_waited(struct job *job)
 	pthread_mutex_unlock(&w->lock);
 	if (!left)
 		return;
-	w->fs->left--;
+	(*w->slow)--;
 	release(&w->op);
 	free_waited(w);
+}
+
+static void run_waited(struct job *job)
+{
+	struct waited *w = (struct waited *)job; /* its first member's first */
+
+	if (ident_enter(&w->op.id))
+		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
+	else
+		w->op.type->run(&w->op);
+	end_waited(w);
+}
+
+/* In a thread of look-ups. */
+static void give_waited(void *arg)
+{
+	struct waited *w = arg;
+
+	take_groups(&w->op);
+	pthread_mutex_lock(&w->lock);
+	if (!w->left)
+		w->slow = &w->op.fs->left;
+	pthread_mutex_unlock(&w->lock);
+	if (fs_give(w->op.nfsd, w->op.fs, &w->op.job)) {
+		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
+		end_waited(w);
+	}
 }
 
 static bool wait_for(struct waited *w)
@@ -506,9 +576,23 @@ static bool wait_for(struct waited *w)
 	done = w->done;
 	w->left = !done;
 	if (!done)
-		w->fs->left++;
+		(*w->slow)++;
 	pthread_mutex_unlock(&w->lock);
 	return done;
+}
+
+/* 0, or negative errno: nothing will come. */
+static int start_waited(struct waited *w)
+{
+	struct op *op = &w->op;
+	int e;
+
+	w->slow = &op->nfsd->slow_groups;
+	e = find_groups(op, *w->slow ? NULL : give_waited, w);
+	if (e)
+		return e == -EINPROGRESS ? 0 : e;
+	w->slow = &op->fs->left;
+	return fs_give(op->nfsd, op->fs, &op->job);
 }
 
 /* Has a worker run it, and takes its results.  False: it does not answer, and @op is
@@ -525,11 +609,11 @@ static bool run_elsewhere(struct op *op, struct filesystem *fs)
 	w->call = *op->tcp;
 	w->op.tcp = &w->call;
 	w->op.job = (struct job){.run = run_waited, .bytes = sizeof(*w)};
-	w->fs = fs;
+	w->op.fs = fs;
 	w->done = w->left = false;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
-	if (fs_give(op->nfsd, fs, &w->op.job)) {
+	if (start_waited(w)) {
 		release(&w->op);
 		free_waited(w);
 		return false;
@@ -544,6 +628,7 @@ static bool run_elsewhere(struct op *op, struct filesystem *fs)
 		op->res.mnt.mountres3_u.mountinfo.auth_flavors.auth_flavors_val =
 		        op->may.flavors.list;
 	}
+	group_list_put(w->op.wait.list);
 	free_waited(w);
 	return true;
 }

@@ -49,6 +49,7 @@ static void load(struct reload *r)
 	if (!e)
 		e = export_load(r->nfsd, r->file, &l);
 	exports_free(&l);
+	groups_forget(r->nfsd->groups);
 	if (e)
 		tool_error("%s was not loaded: clients are served as before", r->file);
 	else

@@ -20,6 +20,7 @@ static struct {
         [WARN_LOST] = {.name = "of data that did not reach storage"},
         [WARN_FILES] = {.name = "of descriptors that ran out"},
         [WARN_REFUSED] = {.name = "of clients that were refused"},
+        [WARN_GROUPS] = {.name = "of groups that were not looked up"},
         [WARN_IDENTITY] = {.name = "of identities that could not be taken"},
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of kinds */

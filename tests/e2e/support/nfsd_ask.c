@@ -2,10 +2,15 @@
 /* Contract in nfsd_ask.h. */
 #include "nfsd_ask.h"
 #include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { CALL_SECONDS = 120 };
+enum { CALL_SECONDS = 120, TCP_SECONDS = 30 };
 
 uint64_t ask_now_ms(void)
 {
@@ -89,4 +94,50 @@ nfsstat3 ask_stat(const struct ask *a)
 	assert_true(a->len >= 4);
 	memcpy(&word, a->results, 4);
 	return (nfsstat3)ntohl(word);
+}
+
+int ask_tcp_connect(struct rig *r)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET};
+	const char *at = strstr(r->said, "mountd 127.0.0.1:");
+	const struct timeval patience = {.tv_sec = TCP_SECONDS};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_non_null(at);
+	assert_true(fd >= 0);
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	in.sin_port = htons((uint16_t)atoi(strchr(at, ':') + 1));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof(in)), 0);
+	return fd;
+}
+
+int ask_tcp_mount(struct rig *r, int fd, const char *path)
+{
+	enum { MNT = 1, SYSTEM_ERR = 5, WORDS = 256 };
+	size_t len = strlen(path), n = 9, bytes;
+	uint32_t call[WORDS] = {
+	        0, 77, 0, 2, RPCRDMA_MOUNT_PROGRAM, 3, MNT, RPCRDMA_AUTH_SYS};
+	uint32_t reply[WORDS];
+	int cred = rpcrdma_auth_sys_encode((uint8_t *)&call[n], 400, 1, "test", r->uid,
+	                                   r->gid, r->gids, r->n_gids);
+
+	assert_true(cred > 0 && len < 400);
+	call[8] = (uint32_t)cred;
+	bytes = 4 * (n + 3) + (size_t)cred + ((len + 3) & ~(size_t)3);
+	call[0] = (uint32_t)(bytes - 4) | 1u << 31;
+	for (size_t i = 0; i < n; i++)
+		call[i] = htonl(call[i]);
+	n += (size_t)cred / 4 + 2; /* and no verifier */
+	call[n] = htonl((uint32_t)len);
+	memcpy(&call[n + 1], path, len);
+	assert_int_equal(write(fd, call, bytes), bytes);
+	assert_true(recv(fd, reply, 28, MSG_WAITALL) == 28);
+	bytes = (ntohl(reply[0]) & 0x7fffffff) - 24;
+	if (ntohl(reply[6]) == SYSTEM_ERR)
+		return -1;
+	assert_int_equal(ntohl(reply[6]), 0);
+	assert_true(bytes >= 4 && bytes <= sizeof(reply));
+	assert_true(recv(fd, reply, bytes, MSG_WAITALL) == (ssize_t)bytes);
+	return (int)ntohl(reply[0]);
 }

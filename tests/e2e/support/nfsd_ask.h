@@ -29,6 +29,11 @@ bool ask_wait(struct rig *, const struct ask *, unsigned ms);
 /* The status of NFS; it must be done. */
 nfsstat3 ask_stat(const struct ask *);
 
+/* MOUNT over TCP, where "mountd" of the rig's server listens: a socket, then MNT with the
+ * rig's uid, gid and groups.  The status of its results, or -1 where RPC has none. */
+int ask_tcp_connect(struct rig *);
+int ask_tcp_mount(struct rig *, int fd, const char *path);
+
 uint64_t ask_now_ms(void);
 
 #endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups by uid: a table of sets, in each of which the one that was wanted longest ago
+ * makes room, and a few threads that ask passwd and group.
+ *
+ * A list serves for half an hour, as that of rpc.mountd(8) does; after half of that the
+ * next request has it looked up again and does not wait.  A uid that is not known has
+ * no groups, and is asked for again after a minute; so is one whose look-up failed,
+ * after seconds.
+ *
+ * Clients choose the uids.  What they can have looked up at a time is bounded for each
+ * address and by the size of the sets, what waits by its octets, and lists by theirs.
+ */
+#include "nfsd.h"
+#include "tool.h"
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum {
+	SETS = 512,
+	WAYS = 8,
+	THREADS = 4,
+	ASKERS = 256, /* counters of addresses */
+	ASKER_LOOKUPS = 64,
+	ASKER_WAITS = 256,
+	MOST_LOOKUPS = SETS * WAYS / 4,
+	FIRST_GROUPS = 64,
+	MOST_GROUPS = 65536, /* NGROUPS_MAX */
+	LIST_BYTES = 32 << 20,
+	MAX_PASSWD_BYTES = 1 << 20,
+};
+_Static_assert(sizeof(gid_t) == sizeof(uint32_t), "groups are handed on as they come");
+
+#define SECOND_NS  UINT64_C(1000000000)
+#define KEEP_NS    (30 * 60 * SECOND_NS)
+#define UNKNOWN_NS (60 * SECOND_NS)
+#define FAILED_NS  (5 * SECOND_NS)
+
+struct slot {
+	struct job job; /* first: the look-up */
+	struct groups *of;
+	uint32_t uid;
+	bool used, asked;        /* asked: the job is on its way, and the slot stays */
+	unsigned asker;          /* who asked */
+	uint64_t until, renew;   /* 0: there is no list yet; monotonic ns */
+	uint64_t seen;           /* when it was wanted last */
+	uint64_t generation;     /* when it was asked */
+	struct group_list *list; /* NULL: no groups */
+	struct group_wait *first, **last;
+};
+
+struct asker {
+	unsigned lookups, waits;
+	uint64_t bytes;
+};
+
+struct groups {
+	pthread_mutex_t lock; /* of all; never held while something is looked up */
+	struct siphash_key key;
+	uint64_t limit_bytes, waiting_bytes, list_bytes, generation;
+	unsigned lookups, waits;
+	struct asker askers[ASKERS];
+	struct slot slots[SETS][WAYS];
+	struct workers workers;
+};
+
+struct groups *groups_new(uint64_t limit_bytes)
+{
+	struct groups *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	/* Short reads cannot happen for so few octets. */
+	(void)!getrandom(g->key.octets, sizeof(g->key.octets), 0);
+	pthread_mutex_init(&g->lock, NULL);
+	g->limit_bytes = limit_bytes;
+	workers_init(&g->workers, THREADS);
+	return g;
+}
+
+/* ---- Lists ---------------------------------------------------------------------- */
+
+static struct group_list *hold_list(struct group_list *l)
+{
+	if (l)
+		atomic_fetch_add(&l->refs, 1);
+	return l;
+}
+
+void group_list_put(struct group_list *l)
+{
+	if (l && atomic_fetch_sub(&l->refs, 1) == 1)
+		free(l);
+}
+
+static size_t list_size(const struct group_list *l)
+{
+	return l ? sizeof(*l) + l->n * sizeof(l->gids[0]) : 0;
+}
+
+/* By the lock. */
+static void set_list(struct groups *g, struct slot *s, struct group_list *l)
+{
+	g->list_bytes += list_size(l);
+	g->list_bytes -= list_size(s->list);
+	group_list_put(s->list);
+	s->list = l;
+}
+
+/* Forgets the lists that were wanted longest ago, until there is room.  By the lock. */
+static void bound_lists(struct groups *g)
+{
+	while (g->list_bytes > LIST_BYTES) {
+		struct slot *oldest = NULL;
+
+		for (unsigned i = 0; i < SETS * WAYS; i++) {
+			struct slot *s = &g->slots[i / WAYS][i % WAYS];
+
+			if (s->list && !s->asked && (!oldest || s->seen < oldest->seen))
+				oldest = s;
+		}
+		if (!oldest)
+			return; /* all are being renewed: no more than the threads do */
+		set_list(g, oldest, NULL);
+		oldest->used = false;
+	}
+}
+
+/* ---- Looking up (no lock is held) -------------------------------------------------
+ */
+
+static struct group_list *new_list(unsigned n)
+{
+	struct group_list *l = malloc(sizeof(*l) + n * sizeof(l->gids[0]));
+
+	if (l) {
+		atomic_init(&l->refs, 1);
+		l->n = n;
+	}
+	return l;
+}
+
+/* NULL: no memory. */
+static struct group_list *list_of(const struct passwd *pw)
+{
+	int most = FIRST_GROUPS, n = most;
+	struct group_list *l = new_list((unsigned)most);
+
+	while (l && getgrouplist(pw->pw_name, pw->pw_gid, l->gids, &n) < 0) {
+		if (most == MOST_GROUPS) {
+			n = most; /* the kernel takes no more */
+			break;
+		}
+		/* glibc says how many there are. */
+		most = n > most && n < MOST_GROUPS ? n : MOST_GROUPS;
+		n = most;
+		free(l);
+		l = new_list((unsigned)most);
+	}
+	if (l)
+		l->n = (unsigned)n;
+	return l;
+}
+
+/* What getpwuid_r(3) may say of a uid that nobody has. */
+static bool is_unknown(int error)
+{
+	return error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+}
+
+/* 0 and a list, 0 and NULL (the uid is not known), or negative errno. */
+static int look_up_uid(uint32_t uid, struct group_list **ret)
+{
+	struct passwd pwd, *pw = NULL;
+	size_t size = 1024;
+	char *buf = NULL;
+	int err;
+
+	*ret = NULL;
+	do {
+		free(buf);
+		size *= 2;
+		buf = malloc(size);
+		err = buf ? getpwuid_r(uid, &pwd, buf, size, &pw) : ENOMEM;
+	} while (err == ERANGE && size < MAX_PASSWD_BYTES);
+	if (!err && pw) {
+		*ret = list_of(pw);
+		err = *ret ? 0 : ENOMEM;
+	}
+	free(buf);
+	return is_unknown(err) ? 0 : -err;
+}
+
+static void say_failed(uint32_t uid, int e)
+{
+	char what[96];
+
+	snprintf(what, sizeof(what), "uid %u: its groups cannot be looked up",
+	         (unsigned)uid);
+	warn_about(WARN_GROUPS, -1, what, e);
+}
+
+/* ---- The table (by the lock) ------------------------------------------------------
+ */
+
+static unsigned asker_of(struct groups *g, const struct sockaddr_storage *peer)
+{
+	struct in6_addr addr;
+	unsigned port;
+
+	if (!clients_peer(peer, &addr, &port))
+		return 0;
+	return (unsigned)(siphash(&g->key, &addr, sizeof(addr)) % ASKERS);
+}
+
+/* The slot of @uid, made if need be.  NULL: all that it could have are being asked. */
+static struct slot *find_slot(struct groups *g, uint32_t uid)
+{
+	struct slot *set = g->slots[siphash(&g->key, &uid, sizeof(uid)) % SETS];
+	struct slot *victim = NULL;
+
+	for (unsigned i = 0; i < WAYS; i++)
+		if (set[i].used && set[i].uid == uid)
+			return &set[i];
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (set[i].asked)
+			continue;
+		if (!victim || !set[i].used ||
+		    (victim->used && set[i].seen < victim->seen))
+			victim = &set[i];
+	}
+	if (!victim)
+		return NULL;
+	set_list(g, victim, NULL);
+	*victim = (struct slot){.of = g, .uid = uid, .used = true};
+	victim->last = &victim->first;
+	return victim;
+}
+
+/* What was found is in place for those that come now; returns those that wait. */
+static struct group_wait *settle(struct groups *g, struct slot *s,
+                                 struct group_list *list, int e)
+{
+	uint64_t now = tool_now_ns();
+	struct group_wait *all = s->first;
+
+	if (e && now < s->until) {
+		s->renew = now + FAILED_NS; /* the old one serves on */
+	} else {
+		set_list(g, s, list);
+		s->until = now + (e ? FAILED_NS : list ? KEEP_NS : UNKNOWN_NS);
+		s->renew = list ? now + KEEP_NS / 2 : s->until;
+	}
+	if (s->generation != g->generation)
+		s->until = now;
+	for (struct group_wait *w = all; w; w = w->next) {
+		w->list = hold_list(s->list);
+		g->askers[w->asker].waits--;
+		g->askers[w->asker].bytes -= w->bytes;
+		g->waiting_bytes -= w->bytes;
+		g->waits--;
+	}
+	g->askers[s->asker].lookups--;
+	g->lookups--;
+	s->asked = false;
+	s->first = NULL;
+	s->last = &s->first;
+	bound_lists(g);
+	return all;
+}
+
+static void look_up(struct job *job)
+{
+	struct slot *s = (struct slot *)job;
+	struct groups *g = s->of;
+	struct group_list *list = NULL;
+	struct group_wait *w, *next;
+	uint32_t uid = s->uid; /* stays, as long as the look-up is out */
+	int e = ident_enter_server();
+
+	if (!e)
+		e = look_up_uid(uid, &list);
+	if (e)
+		say_failed(uid, e);
+	pthread_mutex_lock(&g->lock);
+	w = settle(g, s, list, e);
+	pthread_mutex_unlock(&g->lock);
+	for (; w; w = next) {
+		next = w->next;
+		w->ready(w->arg);
+	}
+}
+
+/* 0; -EAGAIN or -ESHUTDOWN. */
+static int ask(struct groups *g, struct slot *s, unsigned asker)
+{
+	int e;
+
+	if (g->askers[asker].lookups >= ASKER_LOOKUPS || g->lookups >= MOST_LOOKUPS)
+		return -EAGAIN;
+	s->asker = asker;
+	s->generation = g->generation;
+	s->job = (struct job){.run = look_up};
+	e = workers_give(&g->workers, &s->job);
+	if (e)
+		return e;
+	s->asked = true;
+	g->askers[asker].lookups++;
+	g->lookups++;
+	return 0;
+}
+
+/* However little there is, one may wait. */
+static bool may_wait(const struct groups *g, const struct asker *a, uint64_t bytes)
+{
+	if (a->waits >= ASKER_WAITS)
+		return false;
+	if (a->bytes && a->bytes + bytes > g->limit_bytes / 4)
+		return false;
+	return !g->waiting_bytes || g->waiting_bytes + bytes <= g->limit_bytes;
+}
+
+static int wait_for_list(struct groups *g, struct slot *s, struct group_wait *w)
+{
+	struct asker *a = &g->askers[w->asker];
+	int e = w->ready && may_wait(g, a, w->bytes) ? 0 : -EAGAIN;
+
+	if (!e && !s->asked)
+		e = ask(g, s, w->asker);
+	if (e)
+		return -EAGAIN;
+	w->next = NULL;
+	*s->last = w;
+	s->last = &w->next;
+	a->waits++;
+	a->bytes += w->bytes;
+	g->waiting_bytes += w->bytes;
+	g->waits++;
+	return -EINPROGRESS;
+}
+
+int groups_get(struct groups *g, uint32_t uid, const struct sockaddr_storage *peer,
+               struct group_wait *w)
+{
+	uint64_t now = tool_now_ns();
+	struct slot *s;
+	int e = -EAGAIN;
+
+	pthread_mutex_lock(&g->lock);
+	s = find_slot(g, uid);
+	if (s && now < s->until) {
+		w->list = hold_list(s->list);
+		if (now >= s->renew && !s->asked)
+			(void)ask(g, s, asker_of(g, peer)); /* or the next one does */
+		e = 0;
+	} else if (s) {
+		w->asker = asker_of(g, peer);
+		e = wait_for_list(g, s, w);
+	}
+	if (s)
+		s->seen = now;
+	pthread_mutex_unlock(&g->lock);
+	if (e == -EAGAIN)
+		warn_about(WARN_GROUPS, -1,
+		           "look-ups of groups take too long, clients are told to come "
+		           "back later",
+		           -EAGAIN);
+	return e;
+}
+
+void groups_forget(struct groups *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	g->generation++;
+	for (unsigned i = 0; i < SETS * WAYS; i++)
+		g->slots[i / WAYS][i % WAYS].until = 0;
+	pthread_mutex_unlock(&g->lock);
+}
+
+unsigned groups_waiting(struct groups *g)
+{
+	unsigned n;
+
+	if (!g)
+		return 0;
+	pthread_mutex_lock(&g->lock);
+	n = g->waits;
+	pthread_mutex_unlock(&g->lock);
+	return n;
+}
+
+bool groups_stop(struct groups *g, const struct timespec *until)
+{
+	return !g || workers_stop(&g->workers, until);
+}
+
+void groups_free(struct groups *g)
+{
+	if (!g)
+		return;
+	for (unsigned i = 0; i < SETS * WAYS; i++)
+		group_list_put(g->slots[i / WAYS][i % WAYS].list);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
