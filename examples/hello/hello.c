@@ -23,11 +23,11 @@ static void serve_double(struct rpcrdma_request *r, void *arg)
 	rpcrdma_request_cursor(r, &args);
 	number = rpcrdma_cursor_u32(&args);
 	if (!result || rpcrdma_cursor_end(&args)) {
-		(void)!rpcrdma_request_error(r, RPCRDMA_GARBAGE_ARGS, 0);
+		(void)rpcrdma_request_error(r, RPCRDMA_GARBAGE_ARGS, 0);
 		return;
 	}
 	*result = htonl(2 * number);
-	(void)!rpcrdma_request_reply(r, &results, 1, NULL, NULL);
+	(void)rpcrdma_request_reply(r, &results, 1, NULL, NULL);
 }
 
 static const struct rpcrdma_procedure procs[] = {
