@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the subcommands share: messages, sizes, the engine, progress.
- * The only state is the subcommand's name, set once before it runs, and what
- * became of standard output.
+ * The only state is the subcommand's name and the form of messages, set once before it
+ * runs, and what became of standard output.
  */
 #include "tool.h"
 
@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 static const char *tool_name = "";
+static bool with_levels; /* of messages */
 static struct {
 	bool deadly; /* SIGPIPE is to end the process */
 	bool failed, gone; /* told; nobody reads any more */
@@ -40,18 +41,49 @@ const char *tool_program(void)
 	return text;
 }
 
+bool tool_log_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	uintmax_t device, inode;
+	struct stat st;
+
+	return stream && sscanf(stream, "%ju:%ju", &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
+void tool_log_levels(void)
+{
+	with_levels = true;
+}
+
+static void log_line(enum tool_level level, const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	flockfile(stderr);
+	if (with_levels)
+		fprintf(stderr, "<%d>", (int)level);
+	fprintf(stderr, "%s: ", tool_program());
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	funlockfile(stderr);
+}
+
 void tool_error(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
-	flockfile(stderr);
-	fprintf(stderr, "%s: ", tool_program());
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	log_line(TOOL_ERROR, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
-	funlockfile(stderr);
+}
+
+void tool_log(enum tool_level level, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_line(level, fmt, ap);
+	va_end(ap);
 }
 
 void tool_cannot(const char *act, const char *name, const char *why)

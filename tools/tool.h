@@ -102,6 +102,15 @@ void tool_set_name(const char *subcommand);
 /* "rpcrdma cp" */
 const char *tool_program(void);
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same of another severity, by the numbers of syslog(3). */
+enum tool_level { TOOL_ERROR = 3, TOOL_WARNING = 4, TOOL_NOTICE = 5, TOOL_INFO = 6 };
+void tool_log(enum tool_level, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* From now on each of these lines begins with its severity, "<3>", as systemd's journal
+ * reads it (sd-daemon(3)).  Before there are threads. */
+void tool_log_levels(void);
+/* Is standard error the journal?                                  [systemd.exec(5)] */
+bool tool_log_is_journal(void);
 /* The name as a shell would read it, if it has anything but printing characters or any
  * that mean something to a shell; else as it is.  In a ring of four buffers.  For every
  * name in a message. */

@@ -48,6 +48,7 @@ set -eu
 ip link set lo up 2>/dev/null || ifconfig lo up
 mount -t tmpfs none /etc
 where() { # ARGUMENT...: the address that nfsd listens at
+	: >"$T/alone.out"
 	"$RPCRDMA" nfsd --state-dir "$T/state2" "$@" >"$T/alone.out" 2>"$T/alone.err" &
 	for i in $(seq 2000); do
 		grep -q '^listening' "$T/alone.out" && break

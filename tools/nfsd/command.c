@@ -102,6 +102,11 @@ static const char help[] =
         "so\n"
         "                          that they survive a restart (/var/lib/rpcrdma for\n"
         "                          root, else ~/.local/state/rpcrdma)\n"
+        "  --level-prefix          begin lines of standard error with their severity, "
+        "<3>\n"
+        "                          to <6>, which the journal reads; by itself if "
+        "standard\n"
+        "                          error is the journal\n"
         "  --stats-on-exit FILE    write counters as JSON at the end; - is standard "
         "output\n"
         "\n"
@@ -251,10 +256,9 @@ static void choose_addresses(struct server *s)
 		return;
 	s->listen[s->n_listen++] = restricted ? NULL : "127.0.0.1";
 	if (!restricted)
-		fprintf(stderr,
-		        "rpcrdma nfsd: no client is named (--allow, --exports): other "
-		        "hosts are not served; --listen ADDR serves all that reach "
-		        "it\n");
+		tool_log(TOOL_NOTICE,
+		         "no client is named (--allow, --exports): other hosts are not "
+		         "served; --listen ADDR serves all that reach it");
 }
 
 /* TOOL_GO_ON, or the exit code. */
@@ -295,6 +299,7 @@ static int read_options(struct server *s, int argc, char **argv)
 	        {"reply-cache", 0, TOOL_TO(TOOL_TAKE, s->reply_cache),
 	         .take = take_reply_cache},
 	        {"state-dir", 0, TOOL_TO(TOOL_TEXT, s->state_dir)},
+	        {"level-prefix", 0, TOOL_TO(TOOL_SET, s->level_prefix)},
 	        {"stats-on-exit", 0, TOOL_TO(TOOL_TEXT, s->stats)},
 	};
 
@@ -308,6 +313,8 @@ int command_parse(struct server *s, int argc, char **argv)
 
 	if (r != TOOL_GO_ON)
 		return r;
+	if (s->level_prefix)
+		tool_log_levels();
 	if (optind < argc) {
 		tool_error("unexpected argument '%s'", argv[optind]);
 		return tool_usage();

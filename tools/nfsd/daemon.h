@@ -36,7 +36,7 @@ struct server {
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
 	unsigned n_listeners;
-	bool manage_gids;
+	bool manage_gids, level_prefix;
 	bool registers;                /* with the rpcbind of this host */
 	unsigned n_registered;         /* the first ones of listeners */
 	uint32_t mount_port, gss_port; /* NO_PORT: none was asked for */

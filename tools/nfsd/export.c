@@ -145,7 +145,8 @@ int export_add(struct nfsd *d, const char *spec)
 
 static void tell_unknown(void *arg, const char *name, const char *reason)
 {
-	tool_error("%sclient '%s' matches nobody: %s", (const char *)arg, name, reason);
+	tool_log(TOOL_WARNING, "%sclient '%s' matches nobody: %s", (const char *)arg,
+	         name, reason);
 }
 
 int export_allow(struct nfsd *d, const char *const *words, unsigned n)
@@ -508,9 +509,10 @@ static int load_key(const char *where, const char *path, struct siphash_key *key
 		return -errno;
 	e = read_key(path, key);
 	if (e == -ENODATA) {
-		tool_error("%s is empty: a new one is made, and file handles of "
-		           "before are stale",
-		           path);
+		tool_log(TOOL_WARNING,
+		         "%s is empty: a new one is made, and file handles of before "
+		         "are stale",
+		         path);
 		e = unlink(path) && errno != ENOENT ? -errno : -ENOENT;
 	}
 	if (e == -ENOENT) {
@@ -548,9 +550,9 @@ int export_load_secret(struct nfsd *d, const char *dir)
 	if (e && dir)
 		tool_error("cannot keep state in %s: %s", dir, strerror(-e));
 	else if (e)
-		tool_error(
-		        "no state directory (%s): file handles end with this process; "
-		        "see --state-dir",
-		        strerror(-e));
+		tool_log(TOOL_WARNING,
+		         "no state directory (%s): file handles end with this process; "
+		         "see --state-dir",
+		         strerror(-e));
 	return e && dir ? e : 0;
 }

@@ -10,6 +10,7 @@
  * switch does not serve.
  */
 #include "nfsd.h"
+#include "tool.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -109,10 +110,10 @@ static void say_cut(uint32_t uid, unsigned n_gids)
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 
 	if (n_gids >= MOST_GIDS && !atomic_flag_test_and_set(&said))
-		fprintf(stderr,
-		        "rpcrdma nfsd: uid %u has %u groups or more: the kernel takes "
-		        "no more, the rest do not count\n",
-		        (unsigned)uid, MOST_GIDS);
+		tool_log(TOOL_WARNING,
+		         "uid %u has %u groups or more: the kernel takes no more, the "
+		         "rest do not count",
+		         (unsigned)uid, MOST_GIDS);
 }
 
 /* A long list stays in the caller's memory. */

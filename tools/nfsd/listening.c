@@ -36,10 +36,10 @@ static void look_at_memlock(void)
 	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) ||
 	    r.rlim_cur >= client_memory())
 		return;
-	fprintf(stderr,
-	        "rpcrdma nfsd: RDMA devices want locked memory, and %s are allowed "
-	        "(ulimit -l; LimitMEMLOCK= of a service): clients may be refused\n",
-	        tool_human(r.rlim_cur));
+	tool_log(TOOL_WARNING,
+	         "RDMA devices want locked memory, and %s are allowed (ulimit -l; "
+	         "LimitMEMLOCK= of a service): clients may be refused",
+	         tool_human(r.rlim_cur));
 }
 
 static int not_listening(const char *address, int e)
@@ -200,10 +200,10 @@ static int register_nlm(struct server *s)
 	}
 	if (e != -EEXIST)
 		return e ? not_registered(e, "NLM on TCP", "rpcinfo -d 100021 4") : 0;
-	fprintf(stderr,
-	        "rpcrdma nfsd: rpcbind has another lock manager (program %d): "
-	        "clients are left to that one\n",
-	        NLM_PROGRAM);
+	tool_log(TOOL_NOTICE,
+	         "rpcbind has another lock manager (program %d): clients are left to "
+	         "that one",
+	         NLM_PROGRAM);
 	unregister_nlm(s);
 	return 0;
 }

@@ -89,9 +89,8 @@ static int take_identity(struct server *s)
 		return -EPERM;
 	}
 	if (!s->nfsd.privileged)
-		fprintf(stderr,
-		        "rpcrdma nfsd: not root: every request is served as uid %u\n",
-		        (unsigned)geteuid());
+		tool_log(TOOL_NOTICE, "not root: every request is served as uid %u",
+		         (unsigned)geteuid());
 	return 0;
 }
 
@@ -311,6 +310,8 @@ int tool_nfsd(int argc, char **argv)
 
 	if (!s)
 		return TOOL_FAILED;
+	if (tool_log_is_journal())
+		tool_log_levels();
 	s->threads = 4;
 	s->mount_port = s->gss_port = NO_PORT;
 	s->connections = 128;

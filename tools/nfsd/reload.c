@@ -53,7 +53,7 @@ static void load(struct reload *r)
 	if (e)
 		tool_error("%s was not loaded: clients are served as before", r->file);
 	else
-		fprintf(stderr, "rpcrdma nfsd: %s was loaded\n", r->file);
+		tool_log(TOOL_NOTICE, "%s was loaded", r->file);
 }
 
 static void *wait_for_hups(void *arg)

@@ -4,6 +4,7 @@
  * (for whoever started it), on standard error the clients that come and go (-v).
  */
 #include "nfsd.h"
+#include "tool.h"
 
 #include <netdb.h>
 #include <stdio.h>
@@ -55,15 +56,17 @@ void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i
                    void *arg)
 {
 	char text[ADDR_BYTES];
+	const char *who = addr_text(&i->peer, text);
 
 	(void)l;
 	(void)arg;
-	fprintf(stderr, "rpcrdma nfsd: client %s", addr_text(&i->peer, text));
 	if (i->connected)
-		fprintf(stderr, " connected: %s, version %u%s%s\n", i->provider,
-		        i->version, *i->identity ? ", is " : "", i->identity);
+		tool_log(TOOL_INFO, "client %s connected: %s, version %u%s%s", who,
+		         i->provider, i->version, *i->identity ? ", is " : "",
+		         i->identity);
 	else if (!i->error)
-		fprintf(stderr, " left\n");
+		tool_log(TOOL_INFO, "client %s left", who);
 	else
-		fprintf(stderr, " ended: %s\n", *i->why ? i->why : strerror(-i->error));
+		tool_log(TOOL_INFO, "client %s ended: %s", who,
+		         *i->why ? i->why : strerror(-i->error));
 }

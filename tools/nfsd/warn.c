@@ -6,6 +6,7 @@
  * left out are counted, and the number is printed when the second is over.
  */
 #include "nfsd.h"
+#include "tool.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,14 +15,19 @@
 
 static struct {
 	const char *name; /* in the line that counts */
-	time_t last;      /* second of the last line */
-	unsigned more;    /* left out since */
+	enum tool_level level;
+	time_t last;   /* second of the last line */
+	unsigned more; /* left out since */
 } kinds[WARN_KINDS] = {
-        [WARN_LOST] = {.name = "of data that did not reach storage"},
-        [WARN_FILES] = {.name = "of descriptors that ran out"},
-        [WARN_REFUSED] = {.name = "of clients that were refused"},
-        [WARN_GROUPS] = {.name = "of groups that were not looked up"},
-        [WARN_IDENTITY] = {.name = "of identities that could not be taken"},
+        [WARN_LOST] = {.name = "of data that did not reach storage",
+                       .level = TOOL_ERROR},
+        [WARN_FILES] = {.name = "of descriptors that ran out", .level = TOOL_WARNING},
+        [WARN_REFUSED] = {.name = "of clients that were refused",
+                          .level = TOOL_WARNING},
+        [WARN_GROUPS] = {.name = "of groups that were not looked up",
+                         .level = TOOL_WARNING},
+        [WARN_IDENTITY] = {.name = "of identities that could not be taken",
+                           .level = TOOL_WARNING},
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of kinds */
 
@@ -71,8 +77,8 @@ void warn_about(enum warn_kind kind, int fd, const char *what, int error)
 	}
 	path[n > 0 ? n : 0] = 0;
 	tame(path);
-	fprintf(stderr, "rpcrdma nfsd: %s%s%s: %s\n", path, *path ? ": " : "", what,
-	        strerror(-error));
+	tool_log(kinds[kind].level, "%s%s%s: %s", path, *path ? ": " : "", what,
+	         strerror(-error));
 	errno = saved;
 }
 
@@ -84,8 +90,7 @@ void warn_count(bool all)
 	for (unsigned i = 0; i < WARN_KINDS; i++) {
 		if (!kinds[i].more || (!all && kinds[i].last == now))
 			continue;
-		fprintf(stderr, "rpcrdma nfsd: %u more %s\n", kinds[i].more,
-		        kinds[i].name);
+		tool_log(kinds[i].level, "%u more %s", kinds[i].more, kinds[i].name);
 		kinds[i].more = 0;
 		kinds[i].last = now;
 	}
