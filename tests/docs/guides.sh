@@ -11,7 +11,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/own_host.lib"
 source=$5 document=$6
-awk -v doc="$document" -v role="$role" -v source="$source" -f "$here/session.awk" \
+awk -v doc="$document" -v role="$role" -v rpcbind="$rpcbind" -v source="$source" -f "$here/session.awk" \
 	"$source/$document" >"$T/commands" || exit 1
 cat "$here/session.lib" - "$T/commands" >"$T/session" <<'END'
 cd "$HOME"

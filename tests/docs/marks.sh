@@ -9,7 +9,7 @@ source=$1
 shift
 failed=0
 for document; do
-	awk -v doc="$document" -v role=root -v source="$source" \
+	awk -v doc="$document" -v role=root -v rpcbind=1 -v source="$source" \
 		-f "$(dirname "$0")/session.awk" "$source/$document" >/dev/null || failed=1
 done
 [ $failed = 1 ] || echo "marks: $# documents"

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Turns the shell blocks of a Markdown document into a script for session.lib.
 #
-#   awk -v doc=NAME -v role=root|user -v source=DIR -f session.awk FILE
+#   awk -v doc=NAME -v role=root|user -v rpcbind=0|1 -v source=DIR \
+#       -f session.awk FILE
 #
 # A comment on the line before a block says what is done with it:
 #
 #   <!-- run -->             it is run, by root and by a user
 #   <!-- run: root -->       it is run by root only (or: user)
+#   <!-- run: rpcbind -->    it is run where there is an rpcbind
 #   <!-- not run: REASON --> it is not run
 #   <!-- file: NAME -->      the file NAME is made of it, where the blocks are run
 #   <!-- excerpt: FILE -->   it stands in FILE of the source, line by line
 #
 # Of a console block the lines that begin with "$ " or "# " are commands, and what follows
 # is their output.  Each line of a sh block is a command.  A command goes on after a
-# backslash, and up to the end of its here-document.
+# backslash, | or && at the end of its line, and up to the end of its here-document.
 # Every block in a language of the shell, or in none, must have such a comment.
 function wrong(line, text) {
 	printf "%s:%d: %s\n", doc, line, text >"/dev/stderr"
@@ -31,7 +33,7 @@ function goes_on(line) {
 		gsub(/'/, "", here_end)
 		return 1
 	}
-	return line ~ /\\$/
+	return line ~ /(\\|\||&&)$/
 }
 function end_command() {
 	if (command == "")
@@ -91,11 +93,12 @@ function begin_block() {
 		wrong(NR, "neither run nor marked with the reason")
 	if (mark ~ /^(run|file)/ && lang ~ /^(bash|shell)$/)
 		wrong(NR, "write sh, or console")
-	runs = mark == "run" || mark == "run: " role
+	runs = mark == "run" || mark == "run: " role || (mark == "run: rpcbind" && rpcbind)
 	if (runs && !shell)
 		wrong(NR, "no block of the shell")
 	if (mark ~ /^run: / && !runs)
-		printf "left_out %s:%d 'by another user only'\n", doc, NR
+		printf "left_out %s:%d '%s'\n", doc, NR,
+			mark ~ /rpcbind/ ? "there is no rpcbind" : "as " role
 	if (mark ~ /^not run: /)
 		printf "left_out %s:%d '%s'\n", doc, NR, quote(substr(mark, 10))
 }
@@ -128,7 +131,7 @@ mark != "" { wrong(NR, "a mark must stand on the line before its block"); mark =
 	mark = $0
 	sub(/^<!-- */, "", mark)
 	if (!sub(/ *-->$/, "", mark) ||
-	    mark !~ /^(run|run: (root|user)|not run: .+|file: [A-Za-z0-9_.\/-]+|excerpt: .+)$/)
+	    mark !~ /^(run|run: (root|user|rpcbind)|not run: .+|file: [A-Za-z0-9_.\/-]+|excerpt: .+)$/)
 		wrong(NR, "no such mark: " mark)
 }
 END {
