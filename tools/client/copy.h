@@ -13,7 +13,9 @@
  * the size of a file or of a tree but the depth of the latter.
  *
  *   copy.c        the pool of slots, failures, directories on either side
+ *   copy_start.c  a job's beginning
  *   copy_job.c    a job's phases: create, copy, commit, attributes, rename
+ *   copy_answers.c  what a job's calls brought
  *   copy_calls.c  a job's calls
  *   copy_place.c  what is in the destination's place: refused, kept, written to
  *   copy_local.c  a job's steps at a local destination
@@ -220,14 +222,16 @@ int copy_set_local(const struct copy *, int fd, const struct copy_meta *,
                    uint32_t mode);
 /* Gives it owner and group, or the group alone, with -errno. */
 int copy_own_local(int fd, const struct copy_meta *);
-/* A name for a temporary beside @name; @ret has NFS_NAME_MAX + 1 octets. */
-void copy_temp_name(const char *name, char *ret);
-
-/* ---- copy_job.c ---------------------------------------------------------------- */
+/* ---- copy_start.c -------------------------------------------------------------- */
 
 /* Copies @src to @name in @dir; copy_wait first, where jobs are many. */
 void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
                     const char *name);
+/* A name for a temporary beside @name; @ret has NFS_NAME_MAX + 1 octets. */
+void copy_temp_name(const char *name, char *ret);
+
+/* ---- copy_job.c, copy_answers.c ------------------------------------------------ */
+
 /* Goes on where the job is: after slots or calls have ended. */
 void copy_job_go(struct copy_job *);
 /* Notes the first failure; the job ends once its calls have. */
@@ -310,6 +314,8 @@ bool copy_is_self(const struct copy_dir *, const struct copy_place *,
 
 /* ---- copy_data.c --------------------------------------------------------------- */
 
+/* Sets up the data of a job that begins, or begins again. */
+void copy_data_begin(struct copy_job *);
 /* Starts what can be started.  True: all is written, or no more will be. */
 bool copy_data_pump(struct copy_job *);
 /* After a COMMIT that told of a restart, or a change of the source. */

@@ -382,6 +382,18 @@ static void take_turns(struct copy_job *j)
 		j->posted = true;
 }
 
+void copy_data_begin(struct copy_job *j)
+{
+	const struct copy_meta *m = &j->src.meta;
+
+	j->at = j->committed = j->high = 0;
+	j->size = j->src.stream ? 0 : m->size;
+	j->size_known = !j->src.stream;
+	j->sparse = !j->src.stream && m->used < m->size;
+	j->unstable = j->have_verf = j->rewind = j->changed = false;
+	j->stable = j->size_known && j->size <= j->io_bytes ? FILE_SYNC : UNSTABLE;
+}
+
 bool copy_data_pump(struct copy_job *j)
 {
 	struct copy_slot *s;

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the calls of a job brought: each phase that has called a server is judged here,
+ * and the next one begun.
+ *
+ * Calls may be executed twice, when a reply was lost with the connection:
+ * CREATE is UNCHECKED and sets no size, EXIST of a SYMLINK under a random name
+ * is our own, and NOENT of a RENAME asks whether the file is there already.
+ */
+#include "client/copy_phase.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void know(struct copy_job *j, const fattr3 *a)
+{
+	j->fileid = a->fileid;
+	j->have_owner = true;
+	j->uid = a->uid;
+	j->gid = a->gid;
+}
+
+static void inspected(struct copy_job *j, const fattr3 *a)
+{
+	copy_meta_from_attr(a, &j->old);
+	copy_place_judge(j);
+	if (j->status || j->skipped)
+		copy_job_clean(j);
+	else
+		copy_phase_new(j);
+}
+
+static void after_inspection(struct copy_job *j)
+{
+	const LOOKUP3resok *ok = &j->op.res.lookup.LOOKUP3res_u.resok;
+
+	if (j->op.status) /* NOENT */
+		copy_phase_new(j);
+	else if (j->op.proc == NFSPROC3_GETATTR)
+		inspected(j, &j->op.res.getattr.GETATTR3res_u.resok.obj_attributes);
+	else if (nfs_fh_take(&ok->object, &j->old_fh)) {
+		copy_job_fail(j, COPY_TARGET, -EBADMSG, NULL);
+		copy_job_clean(j);
+	} else if (ok->obj_attributes.attributes_follow) {
+		inspected(j, &ok->obj_attributes.post_op_attr_u.attributes);
+	} else {
+		copy_call_getattr(j);
+	}
+}
+
+static bool take_made(struct copy_job *j, const post_op_fh3 *fh,
+                      const post_op_attr *attr)
+{
+	if (!attr->attributes_follow || !fh->handle_follows ||
+	    nfs_fh_take(&fh->post_op_fh3_u.handle, &j->fh))
+		return false;
+	know(j, &attr->post_op_attr_u.attributes);
+	return true;
+}
+
+static void after_create(struct copy_job *j)
+{
+	const CREATE3resok *ok = &j->op.res.create.CREATE3res_u.resok;
+
+	if (take_made(j, &ok->obj, &ok->obj_attributes))
+		copy_phase_made(j);
+	else
+		copy_phase_begin(j, COPY_LOOKING);
+}
+
+static void after_lookup(struct copy_job *j)
+{
+	const LOOKUP3resok *ok = &j->op.res.lookup.LOOKUP3res_u.resok;
+
+	if (nfs_fh_take(&ok->object, &j->fh))
+		copy_job_fail(j, COPY_TARGET, -EBADMSG, NULL);
+	if (ok->obj_attributes.attributes_follow)
+		know(j, &ok->obj_attributes.post_op_attr_u.attributes);
+	copy_phase_made(j);
+}
+
+static void after_readlink(struct copy_job *j)
+{
+	j->src.target[j->op.got] = 0;
+	if (!j->op.got || strlen(j->src.target) != j->op.got)
+		copy_job_fail(j, COPY_SOURCE, -EBADMSG, NULL);
+	copy_phase_begin(j, COPY_SYMLINK);
+}
+
+static void after_symlink(struct copy_job *j)
+{
+	const SYMLINK3resok *ok = &j->op.res.symlink.SYMLINK3res_u.resok;
+
+	if (j->op.status || !take_made(j, &ok->obj, &ok->obj_attributes))
+		copy_phase_begin(
+		        j, COPY_LOOKING); /* EXIST: a repeated call met its own work */
+	else
+		copy_phase_made(j);
+}
+
+static void after_commit(struct copy_job *j)
+{
+	const COMMIT3resok *ok = &j->op.res.commit.COMMIT3res_u.resok;
+
+	j->phase = COPY_COPYING;
+	if (j->have_verf && memcmp(ok->verf, j->verf, sizeof(j->verf)))
+		j->rewind = true;
+	else
+		copy_data_committed(j);
+	copy_job_go(j);
+}
+
+static void after_check(struct copy_job *j)
+{
+	const post_op_attr *a = &j->op.res.lookup.LOOKUP3res_u.resok.obj_attributes;
+
+	j->made = false;
+	if (!a->attributes_follow || a->post_op_attr_u.attributes.fileid != j->fileid)
+		copy_job_fail(j, COPY_TARGET, (int)NFS3ERR_NOENT,
+		              "the temporary file was removed by someone else");
+	if (j->status)
+		copy_job_clean(j);
+	else
+		copy_job_end(j);
+}
+
+/* Failures that are none: true if the phase goes on (or another one does). */
+static bool forgiven(struct copy_job *j)
+{
+	int status = j->op.status;
+
+	switch (j->phase) {
+	case COPY_INSPECTING:
+		return status == (int)NFS3ERR_NOENT && j->op.proc == NFSPROC3_LOOKUP;
+	case COPY_CREATING:
+		return copy_not_allowed(status) && copy_place_kept(j) && !j->forced;
+	case COPY_TRUNCATING:
+		return copy_not_allowed(status) && copy_job_forces(j);
+	case COPY_SYMLINK:
+		return status == (int)NFS3ERR_EXIST;
+	case COPY_OWNING: /* as cp(1): wished for, not required */
+		return copy_not_allowed(status) || status == (int)NFS3ERR_INVAL ||
+		       status == (int)NFS3ERR_NOTSUPP;
+	case COPY_SETATTR:
+		if (j->plain || !copy_not_allowed(status) ||
+		    !(copy_place_mode(j) & ~0777u))
+			return false;
+		j->plain = true;
+		return true;
+	case COPY_RENAMING:
+		return status == (int)NFS3ERR_NOENT && j->fileid;
+	case COPY_REMOVING:
+		if (status != (int)NFS3ERR_NOENT)
+			copy_job_left(j, " is left on the server");
+		return true;
+	case COPY_LOOKING:
+	case COPY_READLINK:
+	case COPY_COPYING:
+	case COPY_COMMITTING:
+	case COPY_CHECKING:
+		break;
+	}
+	return false;
+}
+
+/* ---- By phase ------------------------------------------------------------------- */
+
+static void after_creating(struct copy_job *j)
+{
+	if (j->op.status)
+		copy_phase_replace(j);
+	else
+		after_create(j);
+}
+
+static void after_owning(struct copy_job *j)
+{
+	copy_phase_owned(j, j->op.status == 0);
+}
+
+static void after_truncating(struct copy_job *j)
+{
+	if (j->op.status)
+		copy_phase_forced(j);
+	else
+		copy_phase_begin(j, COPY_COPYING);
+}
+
+static void after_setattr(struct copy_job *j)
+{
+	copy_phase_begin(j, j->op.status ? COPY_SETATTR : COPY_RENAMING);
+}
+
+static void after_rename(struct copy_job *j)
+{
+	if (j->op.status)
+		copy_phase_begin(j, COPY_CHECKING);
+	else
+		copy_job_end(j);
+}
+
+static void after_removal(struct copy_job *j)
+{
+	if (j->status)
+		copy_job_end(j);
+	else
+		copy_phase_in_place(j);
+}
+
+/* None of the job's own is out while it copies. */
+static void (*const after[])(struct copy_job *) = {
+        [COPY_INSPECTING] = after_inspection,
+        [COPY_CREATING] = after_creating,
+        [COPY_LOOKING] = after_lookup,
+        [COPY_READLINK] = after_readlink,
+        [COPY_SYMLINK] = after_symlink,
+        [COPY_OWNING] = after_owning,
+        [COPY_COPYING] = NULL,
+        [COPY_COMMITTING] = after_commit,
+        [COPY_TRUNCATING] = after_truncating,
+        [COPY_SETATTR] = after_setattr,
+        [COPY_RENAMING] = after_rename,
+        [COPY_CHECKING] = after_check,
+        [COPY_REMOVING] = after_removal,
+};
+
+void copy_job_on_op(struct nfs_op *op, void *arg)
+{
+	struct copy_job *j = arg;
+
+	if (j->phase == COPY_TRUNCATING && op->status <= 0)
+		j->cut = j->in_place; /* or it is not known */
+	if (op->status && !forgiven(j))
+		copy_job_fail(j, j->phase == COPY_READLINK ? COPY_SOURCE : COPY_TARGET,
+		              op->status, NULL);
+	if (j->phase == COPY_RENAMING && !op->status)
+		j->status = 0; /* a signal came too late to stop it */
+	if ((j->phase == COPY_CREATING || j->phase == COPY_SYMLINK) && op->status > 0 &&
+	    op->status < NFS_RPC && op->status != (int)NFS3ERR_EXIST)
+		j->made = false; /* the server says so */
+	if (j->status && j->phase != COPY_REMOVING)
+		copy_job_clean(j);
+	else
+		after[j->phase](j);
+}

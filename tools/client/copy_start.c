@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The beginning of a job: names that were given out before and further links of what is
+ * copied already end here, all else becomes a job with its first phase.
+ */
+#include "client/copy_phase.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+void copy_temp_name(const char *name, char *ret)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
+	unsigned char r[10];
+	char tail[11];
+
+	if (getrandom(r, sizeof(r), 0) != sizeof(r))
+		memset(r, (int)(tool_now_ns() & 0xff), sizeof(r));
+	for (size_t i = 0; i < sizeof(r); i++)
+		tail[i] = digits[r[i] % 32];
+	tail[10] = 0;
+	snprintf(ret, NFS_NAME_MAX + 1, ".%.*s.rpcrdma-%s", NFS_NAME_MAX - 1 - 9 - 10,
+	         name, tail);
+}
+
+static uint32_t pick_io(const struct copy_job *j)
+{
+	uint32_t n = j->copy->io_bytes;
+
+	if (j->src.client && j->src.client->read_bytes < n)
+		n = j->src.client->read_bytes;
+	if (j->dir->client && j->dir->client->write_bytes < n)
+		n = j->dir->client->write_bytes;
+	return n;
+}
+
+static void drop_source(const struct copy_source *src)
+{
+	if (src->fd >= 0)
+		close(src->fd);
+	free(src->target);
+}
+
+/* Another source has this name; told. */
+static bool was_made(struct copy *c, const struct copy_source *src,
+                     const struct copy_dir *dir, const char *name)
+{
+	int r = c->made ? copy_made_add(c->made, dir, name) : 0;
+	char *to;
+
+	if (r == -EEXIST) {
+		to = copy_dir_text(dir, name);
+		tool_progress_end(&c->progress);
+		tool_error("will not overwrite just-created %s with %s",
+		           tool_quote(to ? to : name), tool_quote(src->label));
+		free(to);
+		c->failed++;
+	} else if (r) {
+		copy_failed(c, "copy", src->label, NULL, r);
+	}
+	return r != 0;
+}
+
+void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
+                    const char *name)
+{
+	struct copy_link *twin = NULL;
+	struct copy_job *j;
+
+	if (was_made(c, src, dir, name)) {
+		drop_source(src);
+		return;
+	}
+	if (c->links && copy_link_again(c, src, dir, name, &twin)) {
+		drop_source(src);
+		return;
+	}
+	j = calloc(1, sizeof(*j));
+	if (!j || !(j->label = strdup(src->label))) {
+		copy_failed(c, "copy", src->label, NULL, -ENOMEM);
+		drop_source(src);
+		free(j);
+		if (twin)
+			copy_link_lost(twin);
+		return;
+	}
+	j->copy = c;
+	j->twin = twin;
+	j->src = *src;
+	j->src.label = NULL;
+	j->dir = dir;
+	copy_dir_get(dir);
+	j->fd = -1;
+	snprintf(j->name, sizeof(j->name), "%s", name);
+	copy_temp_name(j->name, j->temp);
+	j->io_bytes = pick_io(j);
+	nfs_op_init(&j->op, dir->client);
+	j->next = c->jobs;
+	j->prev = &c->jobs;
+	if (j->next)
+		j->next->prev = &j->next;
+	c->jobs = j;
+	c->n_jobs++;
+	copy_data_begin(j);
+	if (dir->fresh)
+		copy_phase_new(j);
+	else
+		copy_phase_begin(j, COPY_INSPECTING);
+}
