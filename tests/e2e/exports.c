@@ -326,11 +326,13 @@ static void find_in(const char *list, const char *peer, uint16_t port, int anon)
 {
 	struct sockaddr_storage ss = peer_of(peer, port);
 	const struct grant *g;
+	bool lacks_port;
 	char text[512];
 
 	snprintf(text, sizeof(text), "/a %s", list);
 	assert_int_equal(parse(text), 0);
-	g = clients_find(&got.all[0].clients, &ss);
+	g = clients_find(&got.all[0].clients, &ss, &lacks_port);
+	assert_int_equal(lacks_port, !g && strstr(list, "(secure") && port >= 1024);
 	if (g ? (int)g->squash.anon_uid != anon : anon >= 0)
 		fail_msg("%s in '%s' is %d, not %d", peer, list,
 		         g ? (int)g->squash.anon_uid : -1, anon);
@@ -394,13 +396,14 @@ static void a_name_is_looked_up_once_and_an_unknown_one_is_nobody(void **state)
 {
 	struct sockaddr_storage here = peer_of("127.0.0.1", 2000);
 	char missed[64] = "";
+	bool lacks_port;
 
 	(void)state;
 	assert_int_equal(parse("/a localhost(anonuid=1) no-such-host.invalid"), 0);
-	assert_null(clients_find(&got.all[0].clients, &here)); /* not yet */
+	assert_null(clients_find(&got.all[0].clients, &here, &lacks_port)); /* not yet */
 	clients_resolve(&got.all[0].clients, unknown, missed);
 	assert_string_equal(missed, "no-such-host.invalid");
-	assert_non_null(clients_find(&got.all[0].clients, &here));
+	assert_non_null(clients_find(&got.all[0].clients, &here, &lacks_port));
 }
 
 static void a_file_that_cannot_be_read_is_named(void **state)

@@ -23,6 +23,12 @@ run 1 cp "$EXP/file" "$URL/copy" && says err "Read-only file system"
 run 0 stat "$URL/file"
 stop_server
 
+# secure: who comes from another port hears no more than that, the log has the reason.
+start_server 0 --allow '127.0.0.1(secure)'
+run 1 ls "$URL" && says err "Permission denied"
+says server.err "127.0.0.1 may not use /e from a port above 1023 (secure): Permission denied"
+stop_server
+
 # Options that do not go together, words that mean nothing.
 run 2 nfsd --allow '*' --listen 127.0.0.1:0 && says err "nothing to serve"
 run 2 nfsd --export "$EXP:/e" --allow '127.0.0.1 (rw)' && says err "is no address"

@@ -36,9 +36,11 @@ static struct access_slot *slot_of(struct nfsd *d, const struct export *ex,
 static void look_up(struct nfsd *d, const struct export *ex,
                     const struct sockaddr_storage *peer, struct access_slot *s)
 {
-	const struct grant *g =
-	        ex->clients ? clients_find(ex->clients, peer) : &d->defaults;
+	const struct grant *g = &d->defaults;
 
+	s->port = false;
+	if (ex->clients)
+		g = clients_find(ex->clients, peer, &s->port);
 	s->granted = g != NULL;
 	if (g)
 		s->grant = *g;
@@ -52,7 +54,8 @@ int access_check(struct nfsd *d, const struct export *ex,
 	struct access_slot *s;
 	struct in6_addr addr;
 	unsigned port;
-	bool low, granted;
+	bool low;
+	int e;
 
 	if (!clients_peer(peer, &addr, &port))
 		return -EACCES;
@@ -67,19 +70,21 @@ int access_check(struct nfsd *d, const struct export *ex,
 		s->low = low;
 		look_up(d, ex, peer, s);
 	}
-	granted = s->granted;
-	if (granted)
+	e = s->granted ? 0 : s->port ? -EPERM : -EACCES;
+	if (!e)
 		*ret = s->grant;
 	pthread_mutex_unlock(&d->access.lock);
-	return granted ? 0 : -EACCES;
+	return e;
 }
 
-void access_say_refused(const struct export *ex, const struct sockaddr_storage *peer)
+void access_say_refused(const struct export *ex, const struct sockaddr_storage *peer,
+                        bool port)
 {
 	char host[NI_MAXHOST] = "a client without address", what[NI_MAXHOST + 128];
 
 	(void)getnameinfo((const struct sockaddr *)peer, sizeof(*peer), host,
 	                  sizeof(host), NULL, 0, NI_NUMERICHOST);
-	snprintf(what, sizeof(what), "%s may not mount %.64s", host, ex->name);
+	snprintf(what, sizeof(what), "%s may not %s %.64s%s", host, port ? "use" : "mount",
+	         ex->name, port ? " from a port above 1023 (secure)" : "");
 	warn_about(WARN_REFUSED, -1, what, -EACCES);
 }

@@ -407,21 +407,32 @@ static bool is_meant(const struct client *c, const struct in6_addr *a)
 	return false;
 }
 
-const struct grant *clients_find(const struct clients *l,
-                                 const struct sockaddr_storage *peer)
+/* The one that decides; NULL: no client of the list is meant. */
+static const struct client *find_client(const struct clients *l,
+                                        const struct in6_addr *a)
 {
 	const struct client *best = NULL;
-	struct in6_addr a;
-	unsigned port;
 
-	if (!clients_peer(peer, &a, &port))
-		return NULL;
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct client *c = &l->all[i];
 
-		if ((!best || c->kind < best->kind) && is_meant(c, &a))
+		if ((!best || c->kind < best->kind) && is_meant(c, a))
 			best = c;
 	}
-	return best && (!best->grant.low_ports || port < IPPORT_RESERVED) ? &best->grant
-	                                                                  : NULL;
+	return best;
+}
+
+const struct grant *clients_find(const struct clients *l,
+                                 const struct sockaddr_storage *peer, bool *ret_port)
+{
+	const struct client *c;
+	struct in6_addr a;
+	unsigned port;
+
+	*ret_port = false;
+	if (!clients_peer(peer, &a, &port))
+		return NULL;
+	c = find_client(l, &a);
+	*ret_port = c && c->grant.low_ports && port >= IPPORT_RESERVED;
+	return c && !*ret_port ? &c->grant : NULL;
 }

@@ -98,9 +98,10 @@ void clients_resolve(struct clients *,
                      void *arg);
 /* What is granted to @peer by the client that comes first: a host before a network
  * before
- * *, and of each the first in the list.  NULL: nothing. */
+ * *, and of each the first in the list.  NULL: nothing; @ret_port says whether a port
+ * below 1024 is all that lacks. */
 const struct grant *clients_find(const struct clients *,
-                                 const struct sockaddr_storage *peer);
+                                 const struct sockaddr_storage *peer, bool *ret_port);
 bool clients_have_wcc(const struct clients *);
 void clients_free(struct clients *);
 /* @peer's address, IPv4 as mapped, and port in host order.  False: it is neither. */

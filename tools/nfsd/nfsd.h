@@ -410,6 +410,7 @@ struct access_slot {
 	const struct export *ex;
 	struct in6_addr addr;
 	bool low, granted; /* low: of a port below 1024 */
+	bool port;         /* not granted for its port alone */
 	struct grant grant;
 };
 
@@ -421,11 +422,13 @@ struct access {
 
 void access_init(struct access *);
 void access_fini(struct access *);
-/* What @peer may do with the export.  0, or -EACCES: nothing. */
+/* What @peer may do with the export.  0, or -EACCES: nothing; -EPERM: nothing from a port
+ * that is not below 1024. */
 int access_check(struct nfsd *, const struct export *,
                  const struct sockaddr_storage *peer, struct grant *ret);
-/* Prints that @peer may not mount it. */
-void access_say_refused(const struct export *, const struct sockaddr_storage *peer);
+/* Prints that @peer may not mount it, or may not use it from its @port. */
+void access_say_refused(const struct export *, const struct sockaddr_storage *peer,
+                        bool port);
 
 /* ---- Files of exports (reload.c) ---------------------------------------------------
  */

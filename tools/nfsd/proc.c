@@ -249,7 +249,8 @@ static const nfs_fh3 *mounted(const struct op *op)
 static void find_access(struct op *op)
 {
 	const nfs_fh3 *fh = &op->args.getattr.object;
-	struct sockaddr_storage peer;
+	struct sockaddr_storage peer = {0};
+	int e;
 
 	if (is_mount(op))
 		op->ex = mount_export(op);
@@ -258,11 +259,12 @@ static void find_access(struct op *op)
 		                           fh->data.data_len, &op->ex);
 	if (!op->ex)
 		return;
-	op->denied = op_peer(op, &peer)
-	                     ? -EACCES
-	                     : access_check(op->nfsd, op->ex, &peer, &op->may);
-	if (op->denied && is_mount(op))
-		access_say_refused(op->ex, &peer);
+	e = op_peer(op, &peer);
+	if (!e)
+		e = access_check(op->nfsd, op->ex, &peer, &op->may);
+	if (e == -EPERM || (e && is_mount(op)))
+		access_say_refused(op->ex, &peer, e == -EPERM);
+	op->denied = e ? -EACCES : 0;
 }
 
 /* Who asks, and whether in a way that will do.  0, or an auth_stat. */
