@@ -1,48 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma cp: what is to be copied where.  The copying is in client/copy*.c.
+ * rpcrdma cp: what is to be copied where.  The copying is in client/copy*.c, the
+ * destination in client/cp_dst.c.
  *
  * Sources and the destination are URLs, local paths or "-"; one end at least
  * is a URL.  A server is connected to once for each export named.
  */
-#include "client/copy.h"
+#include "client/cp.h"
 #include "client/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-struct server {
-	struct server *next;
-	struct nfs_client client;
-	struct url url;
-};
-
-struct cp {
-	struct tool_common common;
-	struct loop loop;
-	struct nfs_options nfs;
-	struct copy copy;
-	bool recursive, progress, archive, links;
-	bool single; /* there is one source: how much is to come may be known */
-	bool follow_named, never_follow; /* -H, -P */
-	const char *target;              /* -t */
-	const char *stats;
-	struct server *servers;
-	uint64_t started_ns;
-
-	/* The destination: names in a directory, or a stream. */
-	struct copy_dir *dir;
-	char *name; /* NULL: sources keep their names */
-	int stream; /* -1 */
-	const char *dst; /* as it was given */
-};
 
 static void print_help(void)
 {
@@ -56,9 +30,12 @@ static void print_help(void)
 	      "where MOUNT is on TCP (see `rpcrdma ls --help`).\n\n"
 	      "  -r, -R, --recursive     directories with all they contain\n"
 	      "  -a, --archive           the same as -rpP --preserve=links\n"
-	      "  -p, --preserve[=LIST]   times, modes, groups and (as root) owners; LIST "
+	      "  -p, --preserve[=LIST]   times, modes, groups and (as root) owners; "
+	      "LIST "
 	      "may\n"
-	      "                          have all, and links: hard links within the copy\n"
+	      "                          have all, and links: hard links within the "
+	      "copy\n"
+	      "  -d                      the same as -P --preserve=links\n"
 	      "  -f, --force             replace what may not be written\n"
 	      "  -i, --interactive       ask before something is replaced\n"
 	      "  -n, --no-clobber        replace nothing\n"
@@ -67,6 +44,14 @@ static void print_help(void)
 	      "  -H                      follow those that are named\n"
 	      "  -P, --no-dereference    follow none (with -r the default)\n"
 	      "  -t, --target-directory DIR  where to\n"
+	      "  -T, --no-target-directory   DST is no directory to copy into\n"
+	      "  -b, --backup[=CONTROL]  keep what is replaced; CONTROL: none or off, "
+	      "simple "
+	      "or\n"
+	      "                          never, existing or nil (the default), "
+	      "numbered or "
+	      "t\n"
+	      "  -S, --suffix SUFFIX     of simple backups (~)\n"
 	      "  -q, --quiet             no progress\n"
 	      "  --progress              progress also where standard error is no "
 	      "terminal\n"
@@ -145,8 +130,7 @@ static void drop_servers(struct cp *c)
 	}
 }
 
-/* Parses and connects; NULL: told.  The URL is to be freed if not NULL. */
-static struct server *open_url(struct cp *c, const char *text, struct url *u)
+struct server *cp_server(struct cp *c, const char *text, struct url *u)
 {
 	struct server *s;
 
@@ -158,144 +142,27 @@ static struct server *open_url(struct cp *c, const char *text, struct url *u)
 	return s;
 }
 
-static int told(const char *act, const char *text, int error)
-{
-	tool_cannot(act, text, strerror(-error));
-	return error;
-}
-
-/* ---- The destination
- * -------------------------------------------------------------------- */
-
-static const char create[] = "create";
-
-/* A name that is not there may be where a symbolic link leads: then the link is meant.
- */
-static bool leads_nowhere(struct nfs_client *client, const char *path,
-                          struct nfs_node *node)
-{
-	struct nfs_node link;
-
-	if (nfs_walk(client, path, 0, &link) || link.attr.type != NF3LNK)
-		return false;
-	*node = link;
-	return true;
-}
-
-static int dst_remote(struct cp *c, const char *text)
-{
-	struct nfs_node node;
-	struct server *s;
-	struct url u;
-	int r;
-
-	s = open_url(c, text, &u);
-	if (!s)
-		return -EINVAL;
-	r = nfs_walk(&s->client, u.path, NFS_FOLLOW | NFS_MAKE, &node);
-	if (r == (int)NFS3ERR_NOENT && node.parent.len &&
-	    leads_nowhere(&s->client, u.path, &node))
-		c->copy.dangling = true;
-	if (r == 0 && node.attr.type == NF3DIR) {
-		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr,
-		                         text, false);
-	} else if ((r == 0 && !u.slash) ||
-	           (r == (int)NFS3ERR_NOENT && node.parent.len &&
-	            (!u.slash || c->recursive))) {
-		/* The parent's attributes are those of the last directory walked. */
-		c->dir = copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr,
-		                         text, true);
-		c->name = strdup(node.name);
-		r = 0;
-	} else {
-		r = nfs_told(&s->client, create, text, r ? r : (int)NFS3ERR_NOTDIR);
-	}
-	url_fini(&u);
-	return r ? r : c->dir ? 0 : -ENOMEM;
-}
-
-/* @text: how the user named what @path leads to. */
-static int dst_dir_of(struct cp *c, const char *path, const char *text)
-{
-	char *a = strdup(path), *b = strdup(path);
-	int fd = -1, r = a && b ? 0 : -ENOMEM;
-
-	if (!r) {
-		fd = copy_dir_open(AT_FDCWD, dirname(a), 0);
-		r = fd < 0 ? -errno : 0;
-	}
-	if (!r) {
-		c->dir = copy_dir_local(&c->copy, fd, text, true);
-		c->name = strdup(basename(b));
-		r = c->dir && c->name ? 0 : -ENOMEM;
-	}
-	free(a);
-	free(b);
-	return r;
-}
-
-static int dst_local(struct cp *c, const char *path)
-{
-	char real[PATH_MAX];
-	struct stat sb;
-	int fd, r;
-
-	if (stat(path, &sb)) {
-		size_t n = strlen(path);
-
-		if (errno != ENOENT)
-			return told(create, path, -errno);
-		if (n && path[n - 1] == '/' && !c->recursive)
-			return told(create, path, -ENOTDIR);
-		c->copy.dangling = lstat(path, &sb) == 0;
-		r = dst_dir_of(c, path, path);
-		return r ? told(create, path, r) : 0;
-	}
-	if (S_ISREG(sb.st_mode)) {
-		r = realpath(path, real) ? dst_dir_of(c, real, path) : -errno;
-		return r ? told(create, path, r) : 0;
-	}
-	fd = S_ISDIR(sb.st_mode) ? copy_dir_open(AT_FDCWD, path, 0)
-	                         : open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return told("open", path, -errno);
-	if (S_ISDIR(sb.st_mode))
-		c->dir = copy_dir_local(&c->copy, fd, path, false);
-	else
-		c->stream = fd; /* a device or a pipe: written to, not replaced */
-	return 0;
-}
-
-static int open_dst(struct cp *c, const char *dst, int n_sources)
-{
-	int r = 0;
-
-	c->stream = -1;
-	c->dst = dst;
-	if (!strcmp(dst, "-"))
-		c->stream = STDOUT_FILENO;
-	else if (url_is(dst))
-		r = dst_remote(c, dst);
-	else
-		r = dst_local(c, dst);
-	if (r)
-		return r;
-	if ((n_sources > 1 || c->target) && (c->name || c->stream >= 0)) {
-		tool_error("target %s: %s", tool_quote_always(dst), strerror(ENOTDIR));
-		return -ENOTDIR;
-	}
-	return 0;
-}
-
 /* ---- Sources
  * ------------------------------------------------------------------------------ */
 
-/* What a source is to be called; NULL for "." and "..": its contents go in. */
+/* What a source is to be called; NULL for "." and "..", and for the root with -T: its
+ * contents go in. */
 static const char *name_for(const struct cp *c, const char *last)
 {
 	if (c->name)
 		return c->name;
-	return !strcmp(last, ".") || !strcmp(last, "..") ? NULL : last;
+	return c->plain || !strcmp(last, ".") || !strcmp(last, "..") ? NULL : last;
+}
+
+/* A file has to have a name; told if -T left it none. */
+static bool lacks_name(struct cp *c, const char *name)
+{
+	if (name)
+		return false;
+	tool_error("cannot overwrite directory %s with non-directory",
+	           tool_quote_always(c->dst));
+	c->copy.failed++;
+	return true;
 }
 
 static int to_stream(struct cp *c, struct nfs_client *client,
@@ -344,6 +211,8 @@ static int from_node(struct cp *c, struct nfs_client *client,
 		c->copy.failed++;
 		return 0;
 	}
+	if (lacks_name(c, name))
+		return 0;
 	src.kind = node->attr.type == NF3LNK ? COPY_LINK : COPY_FILE;
 	copy_meta_from_attr(&node->attr, &src.meta);
 	copy_job_start(&c->copy, &src, c->dir, name);
@@ -366,7 +235,7 @@ static int from_url(struct cp *c, const char *text)
 	struct url u;
 	int r;
 
-	s = open_url(c, text, &u);
+	s = cp_server(c, text, &u);
 	if (!s) {
 		c->copy.failed++;
 		return loop_signal() ? -EINTR : 0;
@@ -459,7 +328,7 @@ static int from_local(struct cp *c, const char *path)
 	} else if (c->recursive && !S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)) {
 		tool_error("%s: a special file; not copied", tool_quote(path));
 		c->copy.failed++;
-	} else {
+	} else if (!lacks_name(c, name)) {
 		r = from_file(c, path, &sb, name);
 	}
 	free(copy);
@@ -537,8 +406,8 @@ static bool was_given(char **v, int n)
 
 static int copy_all(struct cp *c, char **v, int n)
 {
-	bool quiet = c->copy.quiet || !(c->progress || c->common.verbose ||
-	                                isatty(STDERR_FILENO));
+	bool quiet = c->copy.quiet ||
+	             !(c->progress || c->common.verbose || isatty(STDERR_FILENO));
 	int r = 0;
 
 	c->single = n == 1;
@@ -573,8 +442,8 @@ static int report(struct cp *c)
 		/* Not among the data. */
 		fprintf(c->stream == STDOUT_FILENO ? stderr : stdout,
 		        "{\"files\":%" PRIu64 ",\"failed\":%" PRIu64
-		       ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
-		       k->files, k->failed, k->bytes, s);
+		        ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
+		        k->files, k->failed, k->bytes, s);
 	else if (c->common.verbose)
 		fprintf(stderr, "%" PRIu64 " file%s, %s in %.2f s, %s/s\n", k->files,
 		        k->files == 1 ? "" : "s", tool_human(k->bytes), s,
@@ -584,6 +453,7 @@ static int report(struct cp *c)
 
 static int run(struct cp *c, char **v, int n)
 {
+	bool made;
 	int r;
 
 	c->started_ns = tool_now_ns();
@@ -594,9 +464,11 @@ static int run(struct cp *c, char **v, int n)
 		        c->common.json || !strcmp(v[n - 1], "-") ? stderr : stdout;
 	if (c->links && !(c->copy.links = copy_links_new()))
 		return TOOL_FAILED;
-	if (n > 2)
+	/* Numbered backups keep what the same run has made. */
+	made = n > 2 && c->copy.backup != COPY_NUMBERED;
+	if (made)
 		c->copy.made = copy_made_new();
-	r = n > 2 && !c->copy.made ? -ENOMEM : open_dst(c, v[n - 1], n - 1);
+	r = made && !c->copy.made ? -ENOMEM : cp_open_dst(c, v[n - 1], n - 1);
 	if (!r)
 		r = copy_all(c, v, n - 1);
 	if (c->dir)
@@ -635,15 +507,44 @@ static int take_preserve(void *to, const char *arg)
 	return r;
 }
 
+static int take_backup(void *to, const char *arg)
+{
+	struct cp *c = to;
+
+	c->backs = true;
+	c->control = arg;
+	return 0;
+}
+
 /* What options imply; -L and -H are the more particular. */
 static void settle(struct cp *c)
 {
+	if (c->as_links)
+		c->never_follow = c->links = true;
 	if (c->archive)
 		c->recursive = c->copy.preserve = c->links = true;
 	if (c->copy.keep)
 		c->copy.ask = false;
 	if (c->copy.follow || c->follow_named)
 		c->never_follow = false;
+}
+
+/* What does not go together, or means nothing: TOOL_OK, or told. */
+static int check_options(struct cp *c)
+{
+	if (c->plain && c->target) {
+		tool_error("cannot combine --target-directory (-t) and "
+		           "--no-target-directory (-T)");
+		return tool_usage();
+	}
+	if (!c->backs && !c->suffix)
+		return TOOL_OK;
+	if (c->copy.keep) {
+		tool_error("options --backup and --no-clobber are mutually exclusive");
+		return tool_usage();
+	}
+	return copy_backup_choose(&c->copy, c->control, c->suffix) ? tool_usage()
+	                                                           : TOOL_OK;
 }
 
 /* The target of -t behind the sources, where it belongs else. */
@@ -667,8 +568,13 @@ static int begin(struct cp *c, char **v, int n)
 	int r;
 
 	if (n < 2) {
-		tool_error(n ? c->target ? "no source is given" : "no destination is given"
+		tool_error(n ? c->target ? "no source is given"
+		                         : "no destination is given"
 		             : "no source and no destination is given");
+		return tool_usage();
+	}
+	if (n > 2 && c->plain) {
+		tool_error("extra operand %s", tool_quote_always(v[2]));
 		return tool_usage();
 	}
 	if (both_local(v, n) || wrong_urls(v))
@@ -697,7 +603,12 @@ int tool_cp(int argc, char **argv)
 	        {"dereference", 'L', TOOL_TO(TOOL_SET, c.copy.follow)},
 	        {NULL, 'H', TOOL_TO(TOOL_SET, c.follow_named)},
 	        {"no-dereference", 'P', TOOL_TO(TOOL_SET, c.never_follow)},
+	        {NULL, 'd', TOOL_TO(TOOL_SET, c.as_links)},
+	        {"backup", 0, TOOL_TO(TOOL_MAY_TAKE, c), .take = take_backup},
+	        {NULL, 'b', TOOL_TO(TOOL_SET, c.backs)},
+	        {"suffix", 'S', TOOL_TO(TOOL_TEXT, c.suffix)},
 	        {"target-directory", 't', TOOL_TO(TOOL_TEXT, c.target)},
+	        {"no-target-directory", 'T', TOOL_TO(TOOL_SET, c.plain)},
 	        {"quiet", 'q', TOOL_TO(TOOL_SET, c.copy.quiet)},
 	        {"progress", 0, TOOL_TO(TOOL_SET, c.progress)},
 	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.copy.in_flight, 1, 64)},
@@ -713,6 +624,9 @@ int tool_cp(int argc, char **argv)
 		return r;
 	c.copy.io_bytes &= ~4095u;
 	settle(&c);
+	r = check_options(&c);
+	if (r != TOOL_OK)
+		return r;
 	n = argc - optind;
 	v = with_target(&c, argv + optind, &n);
 	if (!v)

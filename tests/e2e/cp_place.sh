@@ -72,15 +72,15 @@ before='mkdir -p d/a' both "a tree over a tree, in part" -r
 
 # who is at fault is said
 mkdir -p clash/f "$EXP/clash/f"
-run 1 cp "$URL/src/f" clash && says err "clash/f: a directory; a file does not replace it"
-run 1 cp src/f "$URL/clash/" && says err "$URL/clash/f: a directory; a file does not replace it"
+run 1 cp "$URL/src/f" clash && says err "cannot overwrite directory 'clash/f' with non-directory"
+run 1 cp src/f "$URL/clash/" && says err "cannot overwrite directory '$URL/clash/f' with non-directory"
 run 1 cp src/f "$URL/src/f/x" && says err "'$URL/src/f/x': Not a directory"
-run 1 cp -r src/d "$URL/src/f" && says err "'$URL/src/f': Not a directory"
+run 1 cp -r src/d "$URL/src/f" && says err "cannot overwrite non-directory '$URL/src/f' with directory 'src/d'"
 # refused before data are sent
 # and before data are sent
 random big 3000000
 mkdir "$EXP/clash/big"
-run 1 cp --stats stats big "$URL/clash" && says err "clash/big: a directory"
+run 1 cp --stats stats big "$URL/clash" && says err "cannot overwrite directory '$URL/clash/big'"
 says stats '"bytes_read_chunk":0,'
 run 0 cp --stats stats big "$URL/big" # the counter does count
 grep -q '"bytes_read_chunk":3000000' stats || fail "$(cat stats)"
@@ -98,14 +98,14 @@ done
 mkdir a b w "$EXP/w"
 echo a >a/f && echo b >b/f
 for dst in "$URL/w" "$URL/w/"; do
-	run 1 cp a/f b/f "$dst" && says err "will not overwrite just-created $URL/w/f with b/f"
+	run 1 cp a/f b/f "$dst" && says err "will not overwrite just-created '$URL/w/f' with 'b/f'"
 	[ "$(cat "$EXP/w/f")" = a ] || fail "the second one has the place"
 done
 mkdir "$EXP/a" "$EXP/b" && cp a/f "$EXP/a" && cp b/f "$EXP/b"
-run 1 cp "$URL/a/f" "$URL/b/f" w && says err "will not overwrite just-created w/f with $URL/b/f"
+run 1 cp "$URL/a/f" "$URL/b/f" w && says err "will not overwrite just-created 'w/f' with '$URL/b/f'"
 [ "$(cat w/f)" = a ] || fail "the second one has the place, here"
 mkdir a/t b/t && echo 1 >a/t/x && echo 2 >b/t/x && echo 3 >b/t/y
-run 1 cp -r a/t b/t "$URL/w" && says err "will not overwrite just-created $URL/w/t/x with b/t/x"
+run 1 cp -r a/t b/t "$URL/w" && says err "will not overwrite just-created '$URL/w/t/x' with 'b/t/x'"
 [ "$(cat "$EXP/w/t/x" "$EXP/w/t/y")" = "$(printf '1\n3')" ] || fail "trees of one name are not one"
 run 0 cp a/f a/f "$URL/w" && says err "warning: a/f is given more than once"
 run 0 cp a/f "$URL/w" # in another run it is replaced

@@ -97,8 +97,9 @@ void copy_init(struct copy *c, struct loop *l)
 		c->max_slots = 2 * c->in_flight;
 	if (c->max_slots < COPY_MAX_JOBS)
 		c->max_slots = COPY_MAX_JOBS;
-	/* Nothing else is under way while the user thinks. */
-	c->max_jobs = c->ask ? 1 : COPY_MAX_JOBS;
+	/* Nothing else is under way while the user thinks, or while the name of a backup
+	 * is looked for. */
+	c->max_jobs = c->ask || c->backup ? 1 : COPY_MAX_JOBS;
 }
 
 void copy_fini(struct copy *c)
@@ -399,8 +400,20 @@ static int make_remote(struct copy_dir *d, uint32_t mode)
 	return 0;
 }
 
+/* What is there is no directory: told. */
+static void not_replaced(struct copy_dir *d, const char *label)
+{
+	char *text = copy_dir_text(d->parent, d->text);
+
+	tool_progress_end(&d->copy->progress);
+	tool_error("cannot overwrite non-directory %s with directory %s",
+	           tool_quote_always(text ? text : d->text), tool_quote_always(label));
+	d->copy->failed++;
+	free(text);
+}
+
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-                               const struct copy_meta *meta)
+                               const struct copy_meta *meta, const char *label)
 {
 	struct copy *c = parent->copy;
 	struct copy_dir *d = new_dir(c, parent, name);
@@ -416,7 +429,10 @@ struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
 	if (r) {
 		if (r == -EINTR)
 			c->fatal = r;
-		dir_failed(d, "create directory", r);
+		if (r == -ENOTDIR || r == (int)NFS3ERR_NOTDIR)
+			not_replaced(d, label);
+		else
+			dir_failed(d, "create directory", r);
 		copy_dir_put(d);
 		return NULL;
 	}

@@ -22,6 +22,7 @@
  *   copy_data.c   a job's slots: read, skip zeros, write, keep until committed
  *   copy_tree.c   the walk
  *   copy_self.c   is a directory of the source the one being filled?
+ *   copy_backup.c  the name under which what is replaced is kept
  *   copy_made.c   the names given out, where there are several sources
  *   copy_links.c  hard links within what is copied
  */
@@ -50,6 +51,10 @@ bool copy_is_stream(int fd, const struct stat *);
 
 struct copy_job;
 
+/* What becomes of the file that is replaced; COPY_EXISTING: numbered if it has numbered
+ * backups already, else simple. */
+enum copy_backups { COPY_NO_BACKUP, COPY_SIMPLE, COPY_EXISTING, COPY_NUMBERED };
+
 /* A READ and the WRITEs of what it brought. */
 struct copy_slot {
 	struct copy_slot *next, *all;
@@ -65,6 +70,8 @@ struct copy {
 	bool preserve, quiet;
 	bool follow; /* symbolic links in trees */
 	bool keep, update, ask, force; /* -n, -u, -i, -f */
+	enum copy_backups backup;
+	const char *suffix; /* of simple backups */
 	FILE *chatter; /* where from and where to; NULL: not told */
 	unsigned max_jobs;
 	struct copy_links *links; /* NULL: each is a file of its own */
@@ -126,8 +133,10 @@ enum copy_phase {
 	COPY_COMMITTING,
 	COPY_TRUNCATING, /* in place; or the source changed: once more */
 	COPY_SETATTR,
+	COPY_BACKING, /* the old file gets its backup's name */
 	COPY_RENAMING,
 	COPY_CHECKING, /* NOENT: had the first RENAME been executed? */
+	COPY_RESTORING, /* the backup gets its old name back */
 	COPY_REMOVING, /* the temporary: the end, or before writing in place */
 };
 
@@ -141,6 +150,7 @@ struct copy_job {
 	struct copy_dir *dir;
 	char *label; /* the source, for messages */
 	char name[NFS_NAME_MAX + 1], temp[NFS_NAME_MAX + 1];
+	char backup[NFS_NAME_MAX + 1]; /* "": the old file is not kept */
 	enum copy_phase phase;
 
 	int fd;           /* local temporary, -1 */
@@ -152,6 +162,7 @@ struct copy_job {
 	bool in_place, cut;     /* and it has lost its contents */
 	bool denied; /* no new file may be made beside it */
 	bool forced; /* it could not be written in place */
+	bool backed; /* the old file has the backup's name */
 	bool skipped; /* the old one stays, and nothing failed */
 	struct copy_link *twin; /* told where the file is; NULL: nobody asks */
 	uint32_t uid, gid;      /* of the new file, if have_owner */
@@ -203,9 +214,10 @@ struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool na
 struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
                                  const struct nfs_fh *, const fattr3 *,
                                  const char *text, bool named);
-/* Makes @name in @parent, or finds it there.  NULL: failed, and told. */
+/* Makes @name in @parent, or finds it there.  NULL: failed, and told; @label: the
+ * source. */
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
-                               const struct copy_meta *);
+                               const struct copy_meta *, const char *label);
 /* The path of @name in it, for messages; on the heap, NULL: no memory. */
 char *copy_dir_text(const struct copy_dir *, const char *name);
 void copy_dir_get(struct copy_dir *);
@@ -237,6 +249,9 @@ void copy_job_go(struct copy_job *);
 /* Notes the first failure; the job ends once its calls have. */
 void copy_job_fail(struct copy_job *, enum copy_end, int status, const char *what);
 void copy_job_cancel(struct copy_job *);
+/* Says on c->chatter, if there is one, what was copied where; @backup "": no backup. */
+void copy_tell(struct copy *, const char *label, const struct copy_dir *,
+               const char *name, const char *backup);
 /* The job's call has ended. */
 void copy_job_on_op(struct nfs_op *, void *job);
 
@@ -250,7 +265,7 @@ void copy_call_symlink(struct copy_job *);
 void copy_call_commit(struct copy_job *);
 void copy_call_setattr(struct copy_job *);
 void copy_call_own(struct copy_job *);
-void copy_call_rename(struct copy_job *);
+void copy_call_rename(struct copy_job *, char *from, char *to);
 void copy_call_remove(struct copy_job *);
 
 /* ---- copy_place.c -------------------------------------------------------------- */
@@ -258,6 +273,9 @@ void copy_call_remove(struct copy_job *);
 /* Looks at j->old: refuses (j->status), lets it be (j->skipped), or decides to write in
  * place.  May ask the user, and wait for the answer. */
 void copy_place_judge(struct copy_job *);
+/* Whether what is at @at in the destination is the source itself. */
+bool copy_is_same(const struct copy_source *, const struct copy_meta *at,
+                  const struct copy_dir *);
 /* A file in the place keeps what it is. */
 bool copy_place_kept(const struct copy_job *);
 /* Whose uid and gid have to be given to the file; NULL: nothing is to be done.  Sets
@@ -279,6 +297,18 @@ int copy_local_set(struct copy_job *);
 int copy_local_rename(struct copy_job *);
 /* Closes and removes the temporary. */
 int copy_local_drop(struct copy_job *);
+
+/* ---- copy_backup.c ------------------------------------------------------------- */
+
+/* Sets what backups there are to be; @control and @suffix may be NULL: the environment
+ * or the default.  0, or -EINVAL: told. */
+int copy_backup_choose(struct copy *, const char *control, const char *suffix);
+/* The name for a backup of @name in @ret, of NFS_NAME_MAX + 1 octets; "" if none is to
+ * be made.  0, or told and counted.  Waits. */
+int copy_backup_name(struct copy *, const struct copy_source *, const struct copy_dir *,
+                     const char *name, char *ret);
+/* Renames within the directory.  Waits. */
+int copy_backup_move(const struct copy_dir *, const char *from, const char *to);
 
 /* ---- copy_made.c --------------------------------------------------------------- */
 

@@ -148,8 +148,13 @@ static bool forgiven(struct copy_job *j)
 			return false;
 		j->plain = true;
 		return true;
+	case COPY_BACKING:
+		return status == (int)NFS3ERR_NOENT;
 	case COPY_RENAMING:
 		return status == (int)NFS3ERR_NOENT && j->fileid;
+	case COPY_RESTORING:
+		copy_job_kept(j);
+		return true;
 	case COPY_REMOVING:
 		if (status != (int)NFS3ERR_NOENT)
 			copy_job_left(j, " is left on the server");
@@ -192,6 +197,21 @@ static void after_setattr(struct copy_job *j)
 	copy_phase_begin(j, j->op.status ? COPY_SETATTR : COPY_RENAMING);
 }
 
+/* NOENT: a repeated call met its own work, or somebody took the old file away. */
+static void after_backing(struct copy_job *j)
+{
+	if (j->op.status)
+		*j->backup = 0;
+	copy_phase_begin(j, COPY_RENAMING);
+}
+
+/* The failure was told by its end. */
+static void after_restoring(struct copy_job *j)
+{
+	j->backed = false;
+	copy_job_clean(j);
+}
+
 static void after_rename(struct copy_job *j)
 {
 	if (j->op.status)
@@ -220,7 +240,9 @@ static void (*const after[])(struct copy_job *) = {
         [COPY_COMMITTING] = after_commit,
         [COPY_TRUNCATING] = after_truncating,
         [COPY_SETATTR] = after_setattr,
+        [COPY_BACKING] = after_backing,
         [COPY_RENAMING] = after_rename,
+        [COPY_RESTORING] = after_restoring,
         [COPY_CHECKING] = after_check,
         [COPY_REMOVING] = after_removal,
 };
@@ -231,6 +253,8 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 
 	if (j->phase == COPY_TRUNCATING && op->status <= 0)
 		j->cut = j->in_place; /* or it is not known */
+	if (j->phase == COPY_BACKING && !op->status)
+		j->backed = true;
 	if (op->status && !forgiven(j))
 		copy_job_fail(j, j->phase == COPY_READLINK ? COPY_SOURCE : COPY_TARGET,
 		              op->status, NULL);
@@ -239,7 +263,7 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 	if ((j->phase == COPY_CREATING || j->phase == COPY_SYMLINK) && op->status > 0 &&
 	    op->status < NFS_RPC && op->status != (int)NFS3ERR_EXIST)
 		j->made = false; /* the server says so */
-	if (j->status && j->phase != COPY_REMOVING)
+	if (j->status && j->phase != COPY_REMOVING && j->phase != COPY_RESTORING)
 		copy_job_clean(j);
 	else
 		after[j->phase](j);

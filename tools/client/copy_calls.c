@@ -95,10 +95,10 @@ void copy_call_own(struct copy_job *j)
 	call(j, NFSPROC3_SETATTR, &a);
 }
 
-void copy_call_rename(struct copy_job *j)
+void copy_call_rename(struct copy_job *j, char *from, char *to)
 {
-	RENAME3args a = {.from = temp_where(j),
-	                 .to = {nfs_fh_arg(&j->dir->fh), j->name}};
+	RENAME3args a = {.from = {nfs_fh_arg(&j->dir->fh), from},
+	                 .to = {nfs_fh_arg(&j->dir->fh), to}};
 
 	call(j, NFSPROC3_RENAME, &a);
 }

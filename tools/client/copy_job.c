@@ -3,7 +3,8 @@
  * A file or a symbolic link on its way: the phases of a job, and its end.
  *
  * Normally: look what is in the destination's place, create a temporary, give it its
- * owner, copy, COMMIT, set size and attributes, rename.  In place of a temporary the
+ * owner, copy, COMMIT, set size and attributes, rename the old file to its backup's name
+ * if there is to be one, rename the temporary.  In place of a temporary the
  * file in the place may be truncated and written (copy_place.c).  Nobody looks into a
  * directory that the run itself has made.
  *
@@ -11,6 +12,7 @@
  * end in a callback that begins the next.  Any failure waits for the calls
  * that are out and goes to removal of the temporary.
  */
+#define _GNU_SOURCE /* asprintf */
 #include "client/copy_phase.h"
 
 #include <errno.h>
@@ -66,6 +68,10 @@ static const char *act_of(const struct copy_job *j)
 	case COPY_COMMITTING:
 	case COPY_TRUNCATING:
 		return j->end == COPY_TARGET ? "write" : "read";
+	case COPY_BACKING:
+		return "backup";
+	case COPY_RESTORING:
+		return "un-backup";
 	case COPY_REMOVING:
 		return "remove";
 	}
@@ -97,13 +103,32 @@ static void tell(struct copy_job *j)
 	free(to);
 }
 
-static void tell_copied(const struct copy_job *j)
+/* " (backup: 'TO~')": the name's end comes before what a URL asks for. */
+static void tell_backup(FILE *f, const char *to, const char *end)
 {
-	char *to = copy_dir_text(j->dir, j->name);
+	size_t len = url_is(to) ? strcspn(to, "?") : strlen(to);
+	char *text = NULL;
 
-	tool_progress_end(&j->copy->progress);
-	fprintf(j->copy->chatter, "%s -> %s\n", tool_quote_always(j->label),
-	        tool_quote_always(to ? to : j->name));
+	if (asprintf(&text, "%.*s%s%s", (int)len, to, end, to + len) < 0)
+		text = NULL;
+	fprintf(f, " (backup: %s)", tool_quote_always(text ? text : end));
+	free(text);
+}
+
+void copy_tell(struct copy *c, const char *label, const struct copy_dir *dir,
+               const char *name, const char *backup)
+{
+	char *to;
+
+	if (!c->chatter)
+		return;
+	to = copy_dir_text(dir, name);
+	tool_progress_end(&c->progress);
+	fprintf(c->chatter, "%s -> %s", tool_quote_always(label),
+	        tool_quote_always(to ? to : name));
+	if (*backup)
+		tell_backup(c->chatter, to ? to : name, backup + strlen(name));
+	fputc('\n', c->chatter);
 	free(to);
 }
 
@@ -132,8 +157,7 @@ void copy_job_end(struct copy_job *j)
 		c->files++;
 		c->progress.files = c->files > 1 ? c->files : 0;
 		c->bytes += j->src.kind == COPY_FILE ? j->size : 0;
-		if (c->chatter)
-			tell_copied(j);
+		copy_tell(c, j->label, j->dir, j->name, j->backed ? j->backup : "");
 	}
 	free_job(j);
 }
@@ -157,9 +181,25 @@ void copy_job_left(struct copy_job *j, const char *words)
 	free(to);
 }
 
+void copy_job_kept(struct copy_job *j)
+{
+	char *to = copy_dir_text(j->dir, j->name);
+
+	tool_error("cannot un-backup %s: it is %s now",
+	           tool_quote_always(to ? to : j->name), tool_quote_always(j->backup));
+	free(to);
+}
+
 void copy_job_clean(struct copy_job *j)
 {
 	copy_data_cancel(j);
+	if (j->backed && j->dir->client && j->dir->client->link.up) {
+		copy_phase_begin(j, COPY_RESTORING);
+		return;
+	}
+	if (j->backed && (j->dir->client || copy_backup_move(j->dir, j->backup, j->name)))
+		copy_job_kept(j);
+	j->backed = false;
 	if (!j->made) {
 		copy_job_end(j);
 		return;
@@ -176,13 +216,19 @@ void copy_job_clean(struct copy_job *j)
 	}
 }
 
+/* Phases of a job that has failed. */
+static bool is_undoing(enum copy_phase phase)
+{
+	return phase == COPY_RESTORING || phase == COPY_REMOVING;
+}
+
 void copy_job_cancel(struct copy_job *j)
 {
 	copy_job_fail(j, COPY_SOURCE, -EINTR, NULL);
 	for (struct copy_slot *s = j->copy->slots; s; s = s->all)
 		if (s->job == j)
 			nfs_op_cancel(&s->op);
-	if (j->phase != COPY_REMOVING)
+	if (!is_undoing(j->phase) && j->phase != COPY_BACKING && !j->backed)
 		nfs_op_cancel(&j->op);
 	copy_job_go(j);
 }
@@ -295,6 +341,8 @@ static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 	}
 	if (phase == COPY_TRUNCATING && !r)
 		j->cut = j->in_place;
+	if (phase == COPY_BACKING && !r)
+		j->backed = true;
 	if (r && phase != COPY_OWNING)
 		copy_job_fail(j, COPY_TARGET, r, NULL);
 	if (phase == COPY_INSPECTING && !j->status && j->old.type)
@@ -312,8 +360,9 @@ static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 	else if (phase == COPY_RENAMING)
 		copy_job_end(j);
 	else
-		copy_phase_begin(j,
-		                 phase == COPY_SETATTR ? COPY_RENAMING : COPY_COPYING);
+		copy_phase_begin(j, phase == COPY_SETATTR || phase == COPY_BACKING
+		                            ? COPY_RENAMING
+		                            : COPY_COPYING);
 }
 
 static void begin_local(struct copy_job *j, enum copy_phase phase)
@@ -339,6 +388,9 @@ static void begin_local(struct copy_job *j, enum copy_phase phase)
 	case COPY_SETATTR:
 		r = copy_local_set(j);
 		break;
+	case COPY_BACKING:
+		r = copy_backup_move(j->dir, j->name, j->backup);
+		break;
 	case COPY_RENAMING:
 		r = copy_local_rename(j);
 		break;
@@ -350,59 +402,66 @@ static void begin_local(struct copy_job *j, enum copy_phase phase)
 	case COPY_COPYING:
 	case COPY_COMMITTING:
 	case COPY_CHECKING:
+	case COPY_RESTORING:
 		abort(); /* these have no local form */
 	}
 	local_done(j, phase, r);
 }
 
-static void begin_remote(struct copy_job *j, enum copy_phase phase)
+static void look_in_place(struct copy_job *j)
 {
-	switch (phase) {
-	case COPY_INSPECTING:
-		copy_call_lookup(j, j->name);
-		return;
-	case COPY_CREATING:
-		copy_call_create(j);
-		return;
-	case COPY_OWNING:
-		copy_call_own(j);
-		return;
-	case COPY_LOOKING:
-		copy_call_lookup(j, j->temp);
-		return;
-	case COPY_SYMLINK:
-		copy_call_symlink(j);
-		return;
-	case COPY_COMMITTING:
-		copy_call_commit(j);
-		return;
-	case COPY_TRUNCATING:
-		copy_call_setattr(j);
-		return;
-	case COPY_SETATTR:
-		if (needs_setattr(j))
-			copy_call_setattr(j);
-		else
-			copy_phase_begin(j, COPY_RENAMING);
-		return;
-	case COPY_RENAMING:
-		if (j->in_place)
-			copy_job_end(j);
-		else
-			copy_call_rename(j);
-		return;
-	case COPY_CHECKING:
-		copy_call_lookup(j, j->name);
-		return;
-	case COPY_REMOVING:
-		copy_call_remove(j);
-		return;
-	case COPY_READLINK:
-	case COPY_COPYING:
-		break;
-	}
-	abort(); /* copy_phase_begin has taken these */
+	copy_call_lookup(j, j->name);
 }
+
+static void look_for_temp(struct copy_job *j)
+{
+	copy_call_lookup(j, j->temp);
+}
+
+static void set_attributes(struct copy_job *j)
+{
+	if (needs_setattr(j))
+		copy_call_setattr(j);
+	else
+		copy_phase_begin(j, COPY_RENAMING);
+}
+
+static void rename_old(struct copy_job *j)
+{
+	copy_call_rename(j, j->name, j->backup);
+}
+
+static void rename_back(struct copy_job *j)
+{
+	copy_call_rename(j, j->backup, j->name);
+}
+
+static void rename_temp(struct copy_job *j)
+{
+	if (j->in_place)
+		copy_job_end(j);
+	else
+		copy_call_rename(j, j->temp, j->name);
+}
+
+/* Those of a server; copy_phase_begin has taken the others. */
+static void (*const begin_remote[])(struct copy_job *) = {
+        [COPY_INSPECTING] = look_in_place,
+        [COPY_CREATING] = copy_call_create,
+        [COPY_LOOKING] = look_for_temp,
+        [COPY_READLINK] = NULL,
+        [COPY_SYMLINK] = copy_call_symlink,
+        [COPY_OWNING] = copy_call_own,
+        [COPY_COPYING] = NULL,
+        [COPY_COMMITTING] = copy_call_commit,
+        [COPY_TRUNCATING] = copy_call_setattr,
+        [COPY_SETATTR] = set_attributes,
+        [COPY_BACKING] = rename_old,
+        [COPY_RENAMING] = rename_temp,
+        [COPY_CHECKING] = look_in_place,
+        [COPY_RESTORING] = rename_back,
+        [COPY_REMOVING] = copy_call_remove,
+};
 
 static void begin_readlink(struct copy_job *j)
 {
@@ -417,10 +476,12 @@ static void begin_readlink(struct copy_job *j)
 
 void copy_phase_begin(struct copy_job *j, enum copy_phase phase)
 {
-	if (j->status && phase != COPY_REMOVING) {
+	if (j->status && !is_undoing(phase)) {
 		copy_job_clean(j);
 		return;
 	}
+	if (phase == COPY_RENAMING && *j->backup && j->old.type && !j->backed)
+		phase = COPY_BACKING;
 	j->phase = phase;
 	if (phase == COPY_CREATING || phase == COPY_SYMLINK)
 		j->made = true; /* even when the call is never answered */
@@ -429,7 +490,7 @@ void copy_phase_begin(struct copy_job *j, enum copy_phase phase)
 	else if (phase == COPY_READLINK)
 		begin_readlink(j);
 	else if (j->dir->client)
-		begin_remote(j, phase);
+		begin_remote[phase](j);
 	else
 		begin_local(j, phase);
 }

@@ -134,23 +134,27 @@ static bool is_there(struct copy_dir *dir, const char *name)
 	return !fstatat(dir->fd, name, &sb, AT_SYMLINK_NOFOLLOW);
 }
 
-static void make_link(struct copy *c, const struct copy_link *k, const char *label,
-                      struct copy_dir *dir, const char *name)
+static void make_link(struct copy *c, const struct copy_link *k,
+                      const struct copy_source *src, struct copy_dir *dir,
+                      const char *name)
 {
-	char temp[NFS_NAME_MAX + 1], *to = copy_dir_text(dir, name);
+	char temp[NFS_NAME_MAX + 1], backup[NFS_NAME_MAX + 1], *to;
 	int r;
 
+	if (copy_backup_name(c, src, dir, name, backup))
+		return;
 	copy_temp_name(name, temp);
-	r = dir->client ? link_remote(k, dir, (char *)name, temp)
-	                : link_local(k, dir, name, temp);
+	to = copy_dir_text(dir, name);
+	r = *backup ? copy_backup_move(dir, name, backup) : 0;
+	if (!r)
+		r = dir->client ? link_remote(k, dir, (char *)name, temp)
+		                : link_local(k, dir, name, temp);
 	if (r) {
 		copy_failed(c, "create hard link", to ? to : name, dir->client, r);
 		c->fatal = r == -EINTR ? r : c->fatal;
 	} else {
 		c->files++;
-		if (c->chatter)
-			fprintf(c->chatter, "%s -> %s\n", tool_quote_always(label),
-			        tool_quote_always(to ? to : name));
+		copy_tell(c, src->label, dir, name, backup);
 	}
 	free(to);
 }
@@ -176,6 +180,6 @@ bool copy_link_again(struct copy *c, const struct copy_source *src, struct copy_
 	/* What is in the place is judged as for any file. */
 	if ((c->keep || c->update || c->ask) && !dir->fresh && is_there(dir, name))
 		return false;
-	make_link(c, k, src->label, dir, name);
+	make_link(c, k, src, dir, name);
 	return true;
 }

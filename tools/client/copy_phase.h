@@ -26,6 +26,8 @@ void copy_phase_forced(struct copy_job *);
 void copy_job_clean(struct copy_job *);
 /* Reports and frees the job. */
 void copy_job_end(struct copy_job *);
+/* Reports that the old file has the backup's name still. */
+void copy_job_kept(struct copy_job *);
 /* Reports that the temporary is still there, in @words. */
 void copy_job_left(struct copy_job *, const char *words);
 bool copy_not_allowed(int status);

@@ -9,6 +9,7 @@
  * ours to give, and in a directory that is not writable there is no other way.  That is
  * what in_place says; such a file is not whole before the end.
  */
+#define _GNU_SOURCE /* asprintf */
 #include "client/copy.h"
 
 #include <errno.h>
@@ -18,27 +19,37 @@
 /* Numbers of files compare within an export.  Beyond it, two files that also have size
  * and times in common are one.  Seconds will do: not all servers tell more, and a file
  * that is written in place must not be its own source. */
-static bool is_same(const struct copy_job *j)
+bool copy_is_same(const struct copy_source *src, const struct copy_meta *b,
+                  const struct copy_dir *dir)
 {
-	const struct copy_meta *a = &j->src.meta, *b = &j->old;
+	const struct copy_meta *a = &src->meta;
 
-	if (j->src.stream || a->fileid != b->fileid || a->type != b->type)
+	if (src->stream || a->fileid != b->fileid || a->type != b->type)
 		return false;
-	if (j->src.client && j->src.client == j->dir->client)
+	if (src->client && src->client == dir->client)
 		return a->fsid == b->fsid;
 	return a->size == b->size && a->mtime.seconds == b->mtime.seconds &&
 	       a->ctime.seconds == b->ctime.seconds;
 }
 
-static void refuse(struct copy_job *j, const char *words, bool both)
+static void refuse(struct copy_job *j, const char *before, const char *after)
 {
 	char *to = copy_dir_text(j->dir, j->name);
 
 	tool_progress_end(&j->copy->progress);
-	tool_error("%s%s%s%s", both ? tool_quote(j->label) : "", both ? " and " : "",
-	           tool_quote(to ? to : j->name), words);
+	tool_error("%s%s%s", before, tool_quote_always(to ? to : j->name), after);
 	free(to);
 	copy_job_fail(j, COPY_TARGET, -EEXIST, "");
+}
+
+static void refuse_itself(struct copy_job *j)
+{
+	char *from = NULL;
+
+	if (asprintf(&from, "%s and ", tool_quote_always(j->label)) < 0)
+		from = NULL;
+	refuse(j, from ? from : "", " are the same file");
+	free(from);
 }
 
 static bool is_older(const nfstime3 *a, const nfstime3 *b)
@@ -72,21 +83,20 @@ void copy_place_judge(struct copy_job *j)
 	if (j->old.type != NF3DIR && j->copy->keep)
 		j->skipped = true;
 	else if (j->old.type == NF3DIR)
-		refuse(j, ": a directory; a file does not replace it", false);
-	else if (is_same(j))
-		refuse(j, " are the same file", true);
+		refuse(j, "cannot overwrite directory ", " with non-directory");
+	else if (copy_is_same(&j->src, &j->old, j->dir))
+		refuse_itself(j);
 	else if (stays(j))
 		j->skipped = true;
 	else if (j->old.type == NF3LNK && j->src.kind == COPY_FILE && j->copy->dangling)
-		refuse(j, ": a symbolic link that leads nowhere; not written through",
-		       false);
+		refuse(j, "not writing through dangling symlink ", "");
 	else if (copy_place_kept(j) && j->old.nlink > 1)
 		j->in_place = true;
 }
 
 bool copy_place_kept(const struct copy_job *j)
 {
-	return j->old.type == NF3REG && j->src.kind == COPY_FILE;
+	return j->old.type == NF3REG && j->src.kind == COPY_FILE && !*j->backup;
 }
 
 const struct copy_meta *copy_place_owner(struct copy_job *j)

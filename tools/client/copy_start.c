@@ -55,7 +55,8 @@ static bool was_made(struct copy *c, const struct copy_source *src,
 		to = copy_dir_text(dir, name);
 		tool_progress_end(&c->progress);
 		tool_error("will not overwrite just-created %s with %s",
-		           tool_quote(to ? to : name), tool_quote(src->label));
+		           tool_quote_always(to ? to : name),
+		           tool_quote_always(src->label));
 		free(to);
 		c->failed++;
 	} else if (r) {
@@ -67,6 +68,7 @@ static bool was_made(struct copy *c, const struct copy_source *src,
 void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
                     const char *name)
 {
+	char backup[NFS_NAME_MAX + 1] = "";
 	struct copy_link *twin = NULL;
 	struct copy_job *j;
 
@@ -76,6 +78,12 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	}
 	if (c->links && copy_link_again(c, src, dir, name, &twin)) {
 		drop_source(src);
+		return;
+	}
+	if (copy_backup_name(c, src, dir, name, backup)) {
+		drop_source(src);
+		if (twin)
+			copy_link_lost(twin);
 		return;
 	}
 	j = calloc(1, sizeof(*j));
@@ -95,6 +103,7 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	copy_dir_get(dir);
 	j->fd = -1;
 	snprintf(j->name, sizeof(j->name), "%s", name);
+	memcpy(j->backup, backup, sizeof(backup));
 	copy_temp_name(j->name, j->temp);
 	j->io_bytes = pick_io(j);
 	nfs_op_init(&j->op, dir->client);

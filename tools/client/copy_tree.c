@@ -193,7 +193,7 @@ static int local_subdir(struct trail *t, int at, const char *name,
 		close(fd);
 		return 0;
 	}
-	sub = copy_dir_make(dir, name, &meta);
+	sub = copy_dir_make(dir, name, &meta, t->text);
 	if (!sub) {
 		close(fd);
 		return t->copy->fatal;
@@ -278,7 +278,7 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 	copy_meta_from_stat(&sb, &meta);
 	r = begin(&t, c, NULL, label);
 	if (!r && name)
-		sub = copy_dir_make(dir, name, &meta);
+		sub = copy_dir_make(dir, name, &meta, label);
 	t.top = sub;
 	if (!r && sub) {
 		if (!refused(&t, NULL, fd, &meta)) {
@@ -326,7 +326,7 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 	copy_meta_from_attr(&e->attr, &meta);
 	if (is_loop(t, &meta) || refused(t, &e->fh, -1, &meta))
 		return 0;
-	sub = copy_dir_make(dir, e->name, &meta);
+	sub = copy_dir_make(dir, e->name, &meta, t->text);
 	if (!sub)
 		return t->copy->fatal;
 	down(t, &here, &meta);
@@ -428,7 +428,7 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 
 	copy_meta_from_attr(attr, &meta);
 	if (!r && name)
-		sub = copy_dir_make(dir, name, &meta);
+		sub = copy_dir_make(dir, name, &meta, label);
 	t.top = sub;
 	if (!r && sub) {
 		if (!refused(&t, fh, -1, &meta)) {

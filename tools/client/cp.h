@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of rpcrdma cp share. */
+#ifndef RPCRDMA_TOOLS_CP_H
+#define RPCRDMA_TOOLS_CP_H
+
+#include "client/copy.h"
+
+struct server {
+	struct server *next;
+	struct nfs_client client;
+	struct url url;
+};
+
+struct cp {
+	struct tool_common common;
+	struct loop loop;
+	struct nfs_options nfs;
+	struct copy copy;
+	bool recursive, progress, archive, links, as_links; /* as_links: -d */
+	bool backs;                                         /* -b */
+	bool plain;                                         /* -T */
+	const char *control, *suffix;                       /* of --backup, -S */
+	bool single; /* there is one source: how much is to come may be known */
+	bool follow_named, never_follow; /* -H, -P */
+	const char *target;              /* -t */
+	const char *stats;
+	struct server *servers;
+	uint64_t started_ns;
+
+	/* The destination: names in a directory, or a stream. */
+	struct copy_dir *dir;
+	char *name;      /* NULL: sources keep their names */
+	int stream;      /* -1 */
+	const char *dst; /* as it was given */
+};
+
+/* Parses @text and connects; NULL: told.  The URL is to be freed if not NULL. */
+struct server *cp_server(struct cp *, const char *text, struct url *);
+
+/* ---- cp_dst.c ------------------------------------------------------------------ */
+
+/* Sets dir and name, or stream.  0, or negative: told. */
+int cp_open_dst(struct cp *, const char *dst, int n_sources);
+
+#endif

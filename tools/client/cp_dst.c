@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where rpcrdma cp copies to: a directory in which sources keep their names, a name in
+ * a directory, or a stream.  What DST leads to decides, as with cp(1); -T and backups
+ * make a difference for directories and symbolic links.
+ */
+#include "client/cp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int told(const char *act, const char *text, int error)
+{
+	tool_cannot(act, text, strerror(-error));
+	return error;
+}
+
+static const char create[] = "create";
+
+/* The symbolic link that DST names, if it names one. */
+static bool is_link(struct nfs_client *client, const char *path, struct nfs_node *node)
+{
+	struct nfs_node link;
+
+	if (nfs_walk(client, path, 0, &link) || link.attr.type != NF3LNK)
+		return false;
+	*node = link;
+	return true;
+}
+
+/* With -b a link is replaced, unless it leads to a directory to copy into. */
+static bool replaces_link(const struct cp *c, bool to_dir)
+{
+	return c->copy.backup && (c->plain || !to_dir);
+}
+
+/* With -T neither the link nor the directory can be meant. */
+static int refuse_link(const char *text)
+{
+	tool_error("%s: a symbolic link to a directory; not replaced",
+	           tool_quote_always(text));
+	return -EISDIR;
+}
+
+/* What DST leads to was found; is a link on the way to it meant? */
+static int meet_link(const struct cp *c, struct nfs_client *client, const struct url *u,
+                     const char *text, struct nfs_node *node)
+{
+	bool to_dir = node->attr.type == NF3DIR;
+	struct nfs_node link;
+
+	if (u->slash || !(c->plain || c->copy.backup) ||
+	    !is_link(client, u->path, &link))
+		return 0;
+	if (replaces_link(c, to_dir))
+		*node = link;
+	return c->plain && to_dir && !c->copy.backup ? refuse_link(text) : 0;
+}
+
+/* Its name in its directory is what counts of it, not what is in it. */
+static bool has_name_there(const struct cp *c, const struct url *u,
+                           const struct nfs_node *node, int r)
+{
+	if (!r)
+		return !u->slash || (c->plain && node->attr.type == NF3DIR);
+	return r == (int)NFS3ERR_NOENT && node->parent.len &&
+	       (!u->slash || c->recursive);
+}
+
+static int dst_remote(struct cp *c, const char *text)
+{
+	struct nfs_node node;
+	struct server *s;
+	struct url u;
+	int r;
+
+	s = cp_server(c, text, &u);
+	if (!s)
+		return -EINVAL;
+	r = nfs_walk(&s->client, u.path, NFS_FOLLOW | NFS_MAKE, &node);
+	if (r == (int)NFS3ERR_NOENT && node.parent.len &&
+	    is_link(&s->client, u.path, &node))
+		c->copy.dangling = !c->copy.backup;
+	if (r == 0 && (r = meet_link(c, &s->client, &u, text, &node))) {
+		url_fini(&u);
+		return r;
+	}
+	if (r == 0 && node.attr.type == NF3DIR && !(c->plain && node.parent.len)) {
+		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr,
+		                         text, false);
+	} else if (has_name_there(c, &u, &node, r)) {
+		/* The parent's attributes are those of the last directory walked. */
+		c->dir = copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr,
+		                         text, true);
+		c->name = strdup(node.name);
+		r = 0;
+	} else {
+		r = nfs_told(&s->client, create, text, r ? r : (int)NFS3ERR_NOTDIR);
+	}
+	url_fini(&u);
+	return r ? r : c->dir ? 0 : -ENOMEM;
+}
+
+/* @text: how the user named what @path leads to. */
+static int dst_dir_of(struct cp *c, const char *path, const char *text)
+{
+	char *a = strdup(path), *b = strdup(path);
+	int fd = -1, r = a && b ? 0 : -ENOMEM;
+
+	if (!r) {
+		fd = copy_dir_open(AT_FDCWD, dirname(a), 0);
+		r = fd < 0 ? -errno : 0;
+	}
+	if (!r) {
+		c->dir = copy_dir_local(&c->copy, fd, text, true);
+		c->name = strdup(basename(b));
+		r = c->dir && c->name ? 0 : -ENOMEM;
+	}
+	free(a);
+	free(b);
+	return r;
+}
+
+/* Nothing is there, or a symbolic link that leads nowhere. */
+static int dst_new(struct cp *c, const char *path)
+{
+	size_t n = strlen(path);
+	struct stat sb;
+	int r;
+
+	if (n && path[n - 1] == '/' && !c->recursive)
+		return told(create, path, -ENOTDIR);
+	c->copy.dangling = lstat(path, &sb) == 0 && !c->copy.backup;
+	r = dst_dir_of(c, path, path);
+	return r ? told(create, path, r) : 0;
+}
+
+/* A name, where it leads if it is a symbolic link. */
+static int dst_named(struct cp *c, const char *path)
+{
+	char real[PATH_MAX];
+	int r = realpath(path, real) ? dst_dir_of(c, real, path) : -errno;
+
+	return r ? told(create, path, r) : 0;
+}
+
+static int dst_local(struct cp *c, const char *path)
+{
+	struct stat sb, link;
+	bool is_dir;
+	int fd;
+
+	if (stat(path, &sb))
+		return errno == ENOENT ? dst_new(c, path) : told(create, path, -errno);
+	is_dir = S_ISDIR(sb.st_mode);
+	if (!lstat(path, &link) && S_ISLNK(link.st_mode)) {
+		if (replaces_link(c, is_dir))
+			return dst_new(c, path);
+		if (c->plain && is_dir)
+			return refuse_link(path);
+	}
+	if (S_ISREG(sb.st_mode) || (c->plain && is_dir && strcmp(path, "/") != 0))
+		return dst_named(c, path);
+	fd = is_dir ? copy_dir_open(AT_FDCWD, path, 0)
+	            : open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return told("open", path, -errno);
+	if (is_dir)
+		c->dir = copy_dir_local(&c->copy, fd, path, false);
+	else
+		c->stream = fd; /* a device or a pipe: written to, not replaced */
+	return 0;
+}
+
+int cp_open_dst(struct cp *c, const char *dst, int n_sources)
+{
+	int r = 0;
+
+	c->stream = -1;
+	c->dst = dst;
+	if (!strcmp(dst, "-"))
+		c->stream = STDOUT_FILENO;
+	else if (url_is(dst))
+		r = dst_remote(c, dst);
+	else
+		r = dst_local(c, dst);
+	if (r)
+		return r;
+	if ((n_sources > 1 || c->target) && (c->name || c->stream >= 0)) {
+		tool_error("target %s: %s", tool_quote_always(dst), strerror(ENOTDIR));
+		return -ENOTDIR;
+	}
+	return 0;
+}
