@@ -282,7 +282,8 @@ extract '\3757zXZ' xz -dc || extract '\050\265\057\375' zstd -dc || {
 # From here on root/ is what there is, init/ what the guest gets.
 say "packing"
 mkdir -p init/bin init/sbin init/usr/bin init/usr/sbin init/proc init/sys init/dev init/etc \
-	init/host init/mnt init/exp init/var/lib/nfs/rpc_pipefs init/var/lib/nfs/v4recovery
+	init/host init/mnt init/exp init/var/lib/nfs/rpc_pipefs init/var/lib/nfs/v4recovery \
+	init/var/lib/nfs/sm init/var/lib/nfs/sm.bak
 ln -s /run init/var/run
 
 wanted="virtio_pci virtio_net 9pnet_virtio 9p af_packet
@@ -318,7 +319,7 @@ cp "$modules/extra/siw-tunable.ko.other" init/lib/siw-tunable.ko
 depmod -b "$dir/init" "$abi"
 
 programs="busybox dash ip tc rdma kmod rping ibv_devinfo ibv_rc_pingpong tcpdump
-rpc.mountd rpc.nfsd rpc.gssd exportfs rpcbind mount.nfs showmount"
+rpc.mountd rpc.nfsd rpc.gssd rpc.statd exportfs rpcbind mount.nfs showmount"
 for p in $programs; do
 	set -- root/bin/$p root/sbin/$p root/usr/bin/$p root/usr/sbin/$p
 	for from; do
