@@ -17,14 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn/conn.h"
 #include "drive/budget.h"
-#include "prov/sim/sim.h"
+#include "sim_end.h"
 
 enum { CLIENT, SERVER, PAIRS = 4, CALLS = 20, LONG = 100000, HEAD = 24 };
 enum { OVERHEAD = 4096, INLINE = 4096, MAX_ROUNDS = 1000000 };
 
-#define LIMIT    ((uint64_t)RR_BUDGET_LEAST)
+#define LIMIT ((uint64_t)RR_BUDGET_LEAST)
 
 struct end;
 
@@ -36,7 +35,7 @@ struct ask {
 	uint8_t head[HEAD];
 	uint8_t *result;
 	uint32_t in, out; /* octets beyond the head, each way */
-	bool nested; /* its handler calls back first */
+	bool nested;      /* its handler calls back first */
 	bool out_item, active, ended;
 	rr_time at;
 	struct served *for_request; /* or NULL */
@@ -58,12 +57,11 @@ struct served {
 struct end {
 	struct world *w;
 	unsigned side;
-	struct rr_conn *conn;
-	struct rr_ep *ep;
+	struct sim_end sim;
 	struct rr_budget *budget;
 	struct rr_holder holder;
 	struct rr_claim sequence;
-	bool ready, lost, closed, woken;
+	bool ready, woken;
 	uint32_t max_requests, next_xid;
 	struct served *served;
 	struct ask ask[CALLS];
@@ -89,14 +87,20 @@ static uint8_t octets[LONG + 4];
 #define CHECK(w, x, ...)                                                               \
 	do {                                                                           \
 		if (!(x)) {                                                            \
-			fprintf(stderr, "seed %" PRIu64 ", %" PRIu64 " ns: ",          \
-			        (w)->seed, (uint64_t)rr_sim_now((w)->sim));            \
+			fprintf(stderr,                                                \
+			        "seed %" PRIu64 ", %" PRIu64 " ns: ", (w)->seed,       \
+			        (uint64_t)rr_sim_now((w)->sim));                       \
 			fprintf(stderr, __VA_ARGS__);                                  \
 			fprintf(stderr, "\nreplay: sim_budget %" PRIu64 "\n",          \
 			        (w)->seed);                                            \
 			exit(1);                                                       \
 		}                                                                      \
 	} while (0)
+
+static struct end *end_of(struct sim_end *e)
+{
+	return rr_container_of(e, struct end, sim);
+}
 
 static rr_time now(const struct world *w)
 {
@@ -150,14 +154,15 @@ static void draw(struct world *w, struct ask *a, bool nested)
 static void issue(struct ask *a)
 {
 	struct end *e = a->end;
-	const uint32_t words[HEAD / 4] = {++e->next_xid, 0,         a->in, a->out,
-	                                  a->nested,     a->out_item};
+	const uint32_t words[HEAD / 4] = {++e->next_xid, 0,         a->in,
+	                                  a->out,        a->nested, a->out_item};
 
 	for (unsigned i = 0; i < HEAD / 4; i++)
 		rr_store_u32(a->head + 4 * i, words[i]);
 	a->call.xid = words[0];
 	a->active = true;
-	CHECK(e->w, !rr_conn_call(e->conn, &a->call, now(e->w)), "a call is not taken");
+	CHECK(e->w, !rr_conn_call(e->sim.conn, &a->call, now(e->w)),
+	      "a call is not taken");
 }
 
 static void check_reply(struct ask *a)
@@ -177,8 +182,9 @@ static void check_reply(struct ask *a)
 	CHECK(w, !memcmp(result, octets, a->out), "wrong octets");
 }
 
-static void on_call_done(struct end *e, struct rr_call *call)
+static void on_call_done(struct sim_end *sim, struct rr_call *call)
 {
+	struct end *e = end_of(sim);
 	struct ask *a = rr_container_of(call, struct ask, call);
 	struct world *w = e->w;
 
@@ -194,7 +200,7 @@ static void on_call_done(struct end *e, struct rr_call *call)
 	      e->side, call->status, call->error.code, call->error.arg[0],
 	      call->error.arg[1]);
 	check_reply(a);
-	rr_conn_call_release(e->conn, call, now(w));
+	rr_conn_call_release(e->sim.conn, call, now(w));
 	tally.calls++;
 	free(a->result);
 	a->result = NULL;
@@ -214,7 +220,7 @@ static void wake(struct rr_holder *h)
 
 static void admitted(struct served *q)
 {
-	rr_conn_admit(q->end->conn, q->r, NULL, now(q->end->w));
+	rr_conn_admit(q->end->sim.conn, q->r, NULL, now(q->end->w));
 }
 
 static void granted(struct rr_claim *k)
@@ -230,14 +236,14 @@ static void refuse(struct served *q)
 	const struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
 
 	q->answered = true;
-	rr_conn_refuse(q->end->conn, q->r, &e, now(q->end->w));
+	rr_conn_refuse(q->end->sim.conn, q->r, &e, now(q->end->w));
 }
 
 static void sequence_granted(struct rr_claim *k)
 {
 	struct end *e = rr_container_of(k, struct end, sequence);
 
-	rr_conn_room(e->conn, k->bytes, now(e->w));
+	rr_conn_room(e->sim.conn, k->bytes, now(e->w));
 }
 
 static int ask_room(void *ctx, uint64_t *ret_bytes)
@@ -247,8 +253,8 @@ static int ask_room(void *ctx, uint64_t *ret_bytes)
 
 	tally.continued++;
 	*ret_bytes = 2 * LONG + OVERHEAD + INLINE;
-	e->sequence = (struct rr_claim){.bytes = *ret_bytes,
-	                                .granted = sequence_granted};
+	e->sequence =
+	        (struct rr_claim){.bytes = *ret_bytes, .granted = sequence_granted};
 	rr_list_init(&e->sequence.link);
 	n = rr_holder_claim(&e->holder, &e->sequence);
 	tally.rooms += !n;
@@ -304,8 +310,9 @@ static void check_users(const struct end *e)
 	CHECK(e->w, n <= e->max_requests, "%u requests with the user", n);
 }
 
-static void on_admit(struct end *e, struct rr_request *r)
+static void on_admit(struct sim_end *sim, struct rr_request *r)
 {
+	struct end *e = end_of(sim);
 	struct served *q = calloc(1, sizeof(*q));
 
 	*q = (struct served){.next = e->served, .end = e, .r = r, .due = RR_TIME_NEVER};
@@ -352,8 +359,9 @@ static void check_args(const struct end *e, const struct rr_request *r, uint32_t
 	CHECK(e->w, at == in, "%" PRIu64 " octets, not %u", at, in);
 }
 
-static void on_request(struct end *e, struct rr_request *r)
+static void on_request(struct sim_end *sim, struct rr_request *r)
 {
+	struct end *e = end_of(sim);
 	struct served *q = (struct served *)(uintptr_t)r->user;
 	const uint8_t *head = r->pieces[0].base;
 
@@ -383,11 +391,12 @@ static void answer(struct served *q)
 	rr_store_u32(q->head + 4, 1);
 	rr_store_u32(q->head + 8, q->out);
 	p[1] = (struct rr_piece){q->result, q->out, q->out_item};
-	rr_conn_reply(q->end->conn, q->r, p, q->out ? 2 : 1, now(q->end->w));
+	rr_conn_reply(q->end->sim.conn, q->r, p, q->out ? 2 : 1, now(q->end->w));
 }
 
-static void on_request_done(struct end *e, struct rr_request *r)
+static void on_request_done(struct sim_end *sim, struct rr_request *r, int status)
 {
+	struct end *e = end_of(sim);
 	struct served *q = (struct served *)(uintptr_t)r->user, **at = &e->served;
 
 	while (*at != q)
@@ -410,126 +419,39 @@ static void mem_put(void *ctx, void *mem, size_t bytes)
 	free(mem);
 }
 
-static int post(struct end *e, const struct rr_action *a)
+static void check_action(struct sim_end *e, const struct rr_action *a)
 {
-	const struct rr_prov_ops *p = &rr_sim_ops;
-
-	if (e->lost)
-		return -ENOTCONN;
-	switch ((int)a->kind) {
-	case RR_ACT_POST_RECV:
-		return p->post_recv(e->ep, &a->sge[0], a->token);
-	case RR_ACT_SEND:
-		return p->post_send(e->ep, a->sge, a->n_sge, a->inv_handle, a->token);
-	case RR_ACT_WRITE:
-		return p->post_write(e->ep, a->sge, a->n_sge, a->handle, a->offset,
-		                     a->token);
-	case RR_ACT_READ:
-		return p->post_read(e->ep, &a->sge[0], a->handle, a->offset, a->token);
-	default:
-		return p->invalidate(e->ep, a->handle, a->token);
-	}
+	CHECK(end_of(e)->w, a->kind != RR_ACT_DISCONNECT || end_of(e)->w->ending,
+	      "side %u: disconnects: %d", end_of(e)->side, a->status);
 }
 
-static void register_mem(struct end *e, const struct rr_action *a)
+static void check_post(struct sim_end *e, const struct rr_action *a, int err)
 {
-	struct rr_region g = {0};
-	int err = rr_sim_ops.register_mem(e->ep, a->sge[0].base, a->reg_len, a->access,
-	                                  &g);
-
-	rr_conn_registered(e->conn, a->token, err, g.handle, g.offset);
+	CHECK(end_of(e)->w, end_of(e)->w->ending || err == -EINVAL, "a post failed: %d",
+	      err);
 }
 
-static void act(struct end *e, const struct rr_action *a)
+static void check_lost(struct sim_end *e, int status)
 {
-	int err;
-
-	switch (a->kind) {
-	case RR_ACT_POST_RECV:
-	case RR_ACT_SEND:
-	case RR_ACT_WRITE:
-	case RR_ACT_READ:
-	case RR_ACT_INVALIDATE:
-		err = post(e, a);
-		CHECK(e->w, !err || e->w->ending || err == -EINVAL, "a post failed: %d",
-		      err);
-		if (err)
-			rr_conn_completed(e->conn, a->token, err, now(e->w));
-		break;
-	case RR_ACT_REGISTER:
-		register_mem(e, a);
-		break;
-	case RR_ACT_READY:
-		e->ready = true;
-		break;
-	case RR_ACT_ADMIT:
-		on_admit(e, a->request);
-		break;
-	case RR_ACT_REQUEST:
-		on_request(e, a->request);
-		break;
-	case RR_ACT_REQUEST_DONE:
-		on_request_done(e, a->request);
-		break;
-	case RR_ACT_CALL_DONE:
-		on_call_done(e, a->call);
-		break;
-	case RR_ACT_DISCONNECT:
-		CHECK(e->w, e->w->ending, "side %u: disconnects: %d", e->side,
-		      a->status);
-		if (!e->lost)
-			rr_sim_ops.disconnect(e->ep, now(e->w));
-		break;
-	case RR_ACT_CLOSED:
-		e->closed = true;
-		break;
-	case RR_ACT_EXTENSION:
-		break;
-	}
+	CHECK(end_of(e)->w, end_of(e)->w->ending, "side %u: ended: %s", end_of(e)->side,
+	      rr_sim_ops.why(e->ep));
 }
 
-static bool drain(struct end *e)
+static void on_ready(struct sim_end *e)
 {
-	struct rr_action a;
-	bool moved = false;
-
-	while (!e->closed && rr_conn_next(e->conn, &a)) {
-		act(e, &a);
-		moved = true;
-	}
-	return moved;
+	end_of(e)->ready = true;
 }
 
-static void take(struct end *e, const struct rr_wc *wc)
-{
-	rr_time t = now(e->w);
-
-	switch (wc->op) {
-	case RR_WC_CONNECTED:
-		rr_conn_open(e->conn, t);
-		break;
-	case RR_WC_DISCONNECTED:
-		CHECK(e->w, e->w->ending, "side %u: ended: %s", e->side,
-		      rr_sim_ops.why(e->ep));
-		e->lost = true;
-		rr_conn_lost(e->conn, wc->status, t);
-		break;
-	case RR_WC_RECV:
-		if (wc->status)
-			rr_conn_completed(e->conn, wc->token, wc->status, t);
-		else
-			rr_conn_received(e->conn, wc->token, wc->len,
-			                 wc->invalidated ? wc->inv_handle : 0, t);
-		break;
-	case RR_WC_SEND:
-	case RR_WC_READ:
-	case RR_WC_WRITE:
-	case RR_WC_INVALIDATE:
-		rr_conn_completed(e->conn, wc->token, wc->status, t);
-		break;
-	}
-	drain(e);
-}
+static const struct sim_end_hooks hooks = {
+        .admit = on_admit,
+        .request = on_request,
+        .request_done = on_request_done,
+        .call_done = on_call_done,
+        .ready = on_ready,
+        .acting = check_action,
+        .post_failed = check_post,
+        .lost = check_lost,
+};
 
 static bool due(struct end *e)
 {
@@ -562,26 +484,22 @@ static bool due(struct end *e)
 static bool pump(struct end *e)
 {
 	bool moved = false;
-	struct rr_wc wc;
 
-	if (!e->conn || e->closed)
+	if (!e->sim.conn || e->sim.closed)
 		return false;
 	if (e->woken) {
 		e->woken = false;
 		rr_holder_woken(&e->holder);
 		moved = true;
 	}
-	if (rr_conn_deadline(e->conn) <= now(e->w))
-		rr_conn_tick(e->conn, now(e->w));
+	sim_end_tick(&e->sim);
 	moved |= due(e);
-	moved |= drain(e);
-	if (e->lost)
+	moved |= sim_end_drain(&e->sim);
+	if (e->sim.lost)
 		return moved;
-	(void)rr_sim_ops.flush(e->ep, now(e->w));
-	while (!e->lost && rr_sim_ops.poll(e->ep, &wc, 1)) {
-		take(e, &wc);
+	sim_end_flush(&e->sim);
+	while (!e->sim.lost && sim_end_take(&e->sim, 1))
 		moved = true;
-	}
 	return moved;
 }
 
@@ -603,11 +521,13 @@ static void open_end(struct world *w, unsigned side, unsigned i)
 	};
 
 	e->w = w;
+	e->sim.world = w->sim;
+	e->sim.hooks = &hooks;
 	e->side = side;
 	e->budget = &w->budget[side];
 	e->max_requests = cfg.max_requests;
 	rr_holder_init(&e->holder, e->budget, LIMIT, wake);
-	CHECK(w, !rr_conn_new(&cfg, now(w), &e->conn), "no connection");
+	CHECK(w, !rr_conn_new(&cfg, now(w), &e->sim.conn), "no connection");
 	for (unsigned k = 0; k < CALLS; k++) {
 		e->ask[k].end = e;
 		e->ask[k].at = below(w, 300000);
@@ -633,16 +553,18 @@ static void begin(struct world *w)
 	rr_budget_init(&w->budget[CLIENT], LIMIT);
 	rr_budget_init(&w->budget[SERVER], LIMIT);
 	w->sim = cfg.instance = rr_sim_world_new(w->seed, &o);
-	CHECK(w, !rr_sim_ops.listen(&cfg, (struct sockaddr *)&any, sizeof(any),
-	                            &w->listener, &addr),
+	CHECK(w,
+	      !rr_sim_ops.listen(&cfg, (struct sockaddr *)&any, sizeof(any),
+	                         &w->listener, &addr),
 	      "no listener");
 	for (unsigned i = 0; i < PAIRS; i++) {
-		CHECK(w, !rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any),
-		                             NULL, 0, 0, &w->end[CLIENT][i].ep),
+		CHECK(w,
+		      !rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any),
+		                          NULL, 0, 0, &w->end[CLIENT][i].sim.ep),
 		      "no connection");
 		open_end(w, CLIENT, i);
 		while (rr_sim_ops.accept(w->listener, &cfg, NULL, 0, now(w),
-		                         &w->end[SERVER][i].ep))
+		                         &w->end[SERVER][i].sim.ep))
 			CHECK(w, rr_sim_step(w->sim), "nothing to accept");
 		open_end(w, SERVER, i);
 	}
@@ -663,7 +585,7 @@ static bool served_all(const struct end *e)
 
 static bool is_closed(const struct end *e)
 {
-	return e->closed;
+	return e->sim.closed;
 }
 
 static rr_time next_due(const struct world *w)
@@ -673,9 +595,9 @@ static rr_time next_due(const struct world *w)
 	for (unsigned i = 0; i < 2 * PAIRS; i++) {
 		const struct end *e = &w->end[i % 2][i / 2];
 
-		if (e->closed)
+		if (e->sim.closed)
 			continue;
-		t = RR_MIN(t, rr_conn_deadline(e->conn));
+		t = RR_MIN(t, rr_conn_deadline(e->sim.conn));
 		for (unsigned k = 0; k < CALLS; k++)
 			if (e->ready && !e->ask[k].active && !e->ask[k].ended)
 				t = RR_MIN(t, e->ask[k].at);
@@ -695,11 +617,12 @@ _Noreturn static void stuck(const struct world *w, const char *how)
 		struct rr_conn_info f;
 		unsigned n = 0;
 
-		rr_conn_info(e->conn, &f);
+		rr_conn_info(e->sim.conn, &f);
 		for (const struct served *q = e->served; q; q = q->next)
 			n++;
 		fprintf(stderr,
-		        "  pair %u side %u: %u of %d ended, serves %u; avail %u owed %u "
+		        "  pair %u side %u: %u of %d ended, serves %u; avail %u owed "
+		        "%u "
 		        "calls %u requests %u; holds %" PRIu64 " queued %d\n",
 		        i / 2, e->side, e->n_ended, CALLS, n, f.avail, f.owed, f.calls,
 		        f.requests, (uint64_t)e->holder.used, e->holder.queued);
@@ -746,8 +669,8 @@ static void finish(struct world *w)
 		CHECK(w, !e->holder.used, "%" PRIu64 " octets are held for ever",
 		      (uint64_t)e->holder.used);
 		rr_holder_fini(&e->holder);
-		rr_sim_ops.destroy(e->ep);
-		rr_conn_free(e->conn);
+		rr_sim_ops.destroy(e->sim.ep);
+		rr_conn_free(e->sim.conn);
 	}
 	rr_budget_fini(&w->budget[CLIENT]);
 	rr_budget_fini(&w->budget[SERVER]);
@@ -764,7 +687,7 @@ static void run_seed(uint64_t seed)
 	run_to(w, served_all);
 	w->ending = true;
 	for (unsigned i = 0; i < PAIRS; i++)
-		rr_conn_close(w->end[CLIENT][i].conn, 0, now(w));
+		rr_conn_close(w->end[CLIENT][i].sim.conn, 0, now(w));
 	run_to(w, is_closed);
 	finish(w);
 	free(w);

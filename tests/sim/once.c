@@ -95,7 +95,8 @@ static void send_reply(struct served *q, const struct rr_rpc_reply *r,
 	assert_true(len > 0);
 	pieces[0] = (struct rr_piece){q->header, (size_t)len, false};
 	q->state = ANSWERED;
-	rr_conn_reply(q->end->conn, q->request, pieces, 1 + n, world_now(q->end->w));
+	rr_conn_reply(q->end->sim.conn, q->request, pieces, 1 + n,
+	              world_now(q->end->w));
 }
 
 static void send_cached(struct served *q)
@@ -164,7 +165,7 @@ static enum rr_drc_verdict begin(struct world *w, struct served *q)
 	const struct rr_drc_from from = {&peer, 1};
 	enum rr_drc_verdict v;
 
-	assert_int_equal(rr_sim_ops.peer_addr(q->end->ep, &peer), 0);
+	assert_int_equal(rr_sim_ops.peer_addr(q->end->sim.ep, &peer), 0);
 	w->in_cache = true;
 	v = rr_drc_begin(&w->cache, &from, &q->call, q->args, q->n_args, &q->waiter,
 	                 world_now(w), &q->entry);
@@ -229,7 +230,7 @@ void on_session_lost(struct end *e)
 		rr_drc_leave(&e->w->cache, q->entry, &q->waiter, world_now(e->w));
 		q->entry = NULL;
 		q->state = ANSWERED;
-		rr_conn_drop(e->conn, q->request, world_now(e->w));
+		rr_conn_drop(e->sim.conn, q->request, world_now(e->w));
 	}
 }
 
@@ -319,7 +320,7 @@ void on_call_done(struct world *w, struct rr_call *c)
 	a->sent = false;
 	if (!again)
 		w->wrong += !right(a);
-	rr_conn_call_release(w->client.conn, c, world_now(w));
+	rr_conn_call_release(w->client.sim.conn, c, world_now(w));
 	if (again)
 		return; /* lost: to be sent again */
 	w->finished++;
@@ -337,10 +338,10 @@ static bool submit(struct world *w)
 		struct asked *a = &w->asked[i];
 		int err;
 
-		if (!a->active || a->sent || !w->client.conn || w->client.lost ||
-		    w->client.closed)
+		if (!a->active || a->sent || !w->client.sim.conn ||
+		    w->client.sim.lost || w->client.sim.closed)
 			continue;
-		err = rr_conn_call(w->client.conn, &a->call, world_now(w));
+		err = rr_conn_call(w->client.sim.conn, &a->call, world_now(w));
 		failed |= err == -ENOMEM;
 		if (err)
 			continue;
@@ -364,7 +365,7 @@ static void connect_client(struct world *w)
 
 	assert_int_equal(rr_sim_ops.connect(&cfg, (struct sockaddr *)&w->addr,
 	                                    sizeof(struct sockaddr_in), NULL, 0,
-	                                    world_now(w), &w->client.ep),
+	                                    world_now(w), &w->client.sim.ep),
 	                 0);
 	end_open(w, &w->client, false);
 	w->connections++;
@@ -380,7 +381,7 @@ static void accept_all(struct world *w)
 		struct end *e = &w->session[w->n_sessions++];
 
 		assert_true(w->n_sessions <= MAX_SESSIONS);
-		e->ep = ep;
+		e->sim.ep = ep;
 		end_open(w, e, true);
 	}
 }
@@ -398,12 +399,12 @@ static bool move(struct world *w, rr_time *next)
 		moved |= end_pump(&w->session[i]);
 	*next = serve_due(w, &moved);
 	moved |= rr_sim_events(w->sim) != before;
-	if (w->client.closed && w->client.conn) {
+	if (w->client.sim.closed && w->client.sim.conn) {
 		end_close(&w->client);
 		w->retry_at = world_now(w) + RETRY_NS;
 		moved = true;
 	}
-	if (w->client.conn || w->ending)
+	if (w->client.sim.conn || w->ending)
 		return moved;
 	if (w->retry_at <= world_now(w)) {
 		connect_client(w);
@@ -416,11 +417,11 @@ static bool move(struct world *w, rr_time *next)
 
 static rr_time deadlines(const struct world *w, rr_time t)
 {
-	if (w->client.conn && !w->client.closed)
-		t = RR_MIN(t, rr_conn_deadline(w->client.conn));
+	if (w->client.sim.conn && !w->client.sim.closed)
+		t = RR_MIN(t, rr_conn_deadline(w->client.sim.conn));
 	for (unsigned i = 0; i < w->n_sessions; i++)
-		if (w->session[i].conn && !w->session[i].closed)
-			t = RR_MIN(t, rr_conn_deadline(w->session[i].conn));
+		if (w->session[i].sim.conn && !w->session[i].sim.closed)
+			t = RR_MIN(t, rr_conn_deadline(w->session[i].sim.conn));
 	return t;
 }
 
@@ -466,9 +467,9 @@ static void tear_down_world(struct world *w)
 static bool all_closed(const struct world *w)
 {
 	for (unsigned i = 0; i < w->n_sessions; i++)
-		if (!w->session[i].closed)
+		if (!w->session[i].sim.closed)
 			return false;
-	return !w->client.conn;
+	return !w->client.sim.conn;
 }
 
 static void break_again(struct world *w, const struct fault *f)
@@ -480,8 +481,8 @@ static void break_again(struct world *w, const struct fault *f)
 static void begin_end(struct world *w)
 {
 	w->ending = true;
-	if (w->client.conn)
-		rr_conn_close(w->client.conn, 0, world_now(w));
+	if (w->client.sim.conn)
+		rr_conn_close(w->client.sim.conn, 0, world_now(w));
 }
 
 static void advance(struct world *w, rr_time next)

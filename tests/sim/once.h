@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What must be executed once: a client that reconnects, a server with its cache of
- * replies, a store of names.  once.c asks, serves and judges; once_end.c is the
- * pump between a connection and its endpoint.
+ * replies, a store of names.  once.c asks, serves and judges; once_end.c opens, moves
+ * and closes an end (sim_end.c).
  */
 #ifndef TESTS_SIM_ONCE_H
 #define TESTS_SIM_ONCE_H
@@ -16,9 +16,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "conn/conn.h"
 #include "drive/drc.h"
-#include "prov/sim/sim.h"
+#include "sim_end.h"
 
 enum {
 	LANES = 2,
@@ -34,10 +33,9 @@ enum {
 struct world;
 
 struct end {
+	struct sim_end sim;
 	struct world *w;
-	struct rr_conn *conn;
-	struct rr_ep *ep;
-	bool server, lost, closed;
+	bool server;
 };
 
 struct served {

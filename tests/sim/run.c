@@ -74,7 +74,7 @@ static void begin(struct run *r)
 	                        &r->listener, &addr);
 	CHECK(r, !err, "listen: %d", err);
 	err = rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any), NULL, 0,
-	                         0, &r->node[CLIENT].ep);
+	                         0, &r->node[CLIENT].sim.ep);
 	CHECK(r, !err, "connect: %d", err);
 	node_open(&r->node[CLIENT]);
 }
@@ -84,10 +84,10 @@ static void try_accept(struct run *r)
 	struct rr_prov_config cfg = prov_config(r, SERVER);
 	struct node *n = &r->node[SERVER];
 
-	if (n->ep || n->conn || n->closed)
+	if (n->sim.ep || n->sim.conn || n->sim.closed)
 		return;
 	if (!rr_sim_ops.accept(r->listener, &cfg, NULL, 0, rr_sim_now(r->world),
-	                       &n->ep))
+	                       &n->sim.ep))
 		node_open(n);
 }
 
@@ -95,12 +95,12 @@ static void try_accept(struct run *r)
 
 static void abandon(struct node *n)
 {
-	if (n->lost || !n->conn)
+	if (n->sim.lost || !n->sim.conn)
 		return;
-	rr_sim_ops.destroy(n->ep);
-	n->ep = NULL;
-	n->lost = n->abandoned = true;
-	rr_conn_lost(n->conn, -ECONNRESET, run_now(n->run));
+	rr_sim_ops.destroy(n->sim.ep);
+	n->sim.ep = NULL;
+	n->sim.lost = n->abandoned = true;
+	rr_conn_lost(n->sim.conn, -ECONNRESET, run_now(n->run));
 }
 
 static void fault(struct run *r)
@@ -122,10 +122,10 @@ static void fault(struct run *r)
 		abandon(n);
 		break;
 	case FAULT_CLOSE:
-		if (r->step != p->fault_at || !n->conn || n->closed)
+		if (r->step != p->fault_at || !n->sim.conn || n->sim.closed)
 			break;
 		r->closing = true;
-		rr_conn_close(n->conn, 0, rr_sim_now(r->world));
+		rr_conn_close(n->sim.conn, 0, rr_sim_now(r->world));
 		break;
 	}
 }
@@ -160,7 +160,7 @@ static void pump(struct run *r)
 
 static bool closed(const struct node *n)
 {
-	return n->closed || !n->conn;
+	return n->sim.closed || !n->sim.conn;
 }
 
 static bool finished(struct run *r)
@@ -175,19 +175,19 @@ static void maybe_close(struct run *r)
 	struct node *n = &r->node[side];
 
 	for (unsigned i = 0; i < 2; i++)
-		if (r->node[i].conn &&
+		if (r->node[i].sim.conn &&
 		    !(load_finished(&r->node[i]) && start_finished(&r->node[i])) &&
-		    !r->node[i].closed)
+		    !r->node[i].sim.closed)
 			return;
-	if (!n->conn || n->closed) {
+	if (!n->sim.conn || n->sim.closed) {
 		side = !side;
 		n = &r->node[side];
 	}
-	if (r->closing || !n->conn || n->closed || n->lost)
+	if (r->closing || !n->sim.conn || n->sim.closed || n->sim.lost)
 		return;
 	r->closing = true;
 	run_note(r, "close", side, NULL, 0);
-	rr_conn_close(n->conn, 0, rr_sim_now(r->world));
+	rr_conn_close(n->sim.conn, 0, rr_sim_now(r->world));
 	pump(r);
 }
 
@@ -199,8 +199,8 @@ static rr_time next_time(struct run *r)
 		struct node *n = &r->node[i];
 
 		t = RR_MIN(t, load_deadline(n));
-		if (n->conn && !n->closed)
-			t = RR_MIN(t, rr_conn_deadline(n->conn));
+		if (n->sim.conn && !n->sim.closed)
+			t = RR_MIN(t, rr_conn_deadline(n->sim.conn));
 	}
 	return t;
 }
@@ -211,8 +211,8 @@ static void stalled(struct run *r, const char *how)
 		struct node *n = &r->node[i];
 		struct rr_conn_info f = {0};
 
-		if (n->conn)
-			rr_conn_info(n->conn, &f);
+		if (n->sim.conn)
+			rr_conn_info(n->sim.conn, &f);
 		fprintf(stderr,
 		        "  side %u: %u of %u calls ended, %u requests; avail %d cap %u "
 		        "owed %u "
@@ -220,7 +220,7 @@ static void stalled(struct run *r, const char *how)
 		        "error %d\n",
 		        i, n->n_ended, r->plan.n_calls[i], n->n_served, (int)f.avail,
 		        f.cap, f.owed, f.receives_posted, f.calls, f.requests, f.ready,
-		        n->lost, n->closed, f.error);
+		        n->sim.lost, n->sim.closed, f.error);
 	}
 	run_fail(r, "%s", how);
 }
@@ -251,9 +251,9 @@ static void count(struct run *r)
 		uint64_t *to = (uint64_t *)&tally.conn;
 		const uint64_t *from = (const uint64_t *)&c;
 
-		if (!r->node[i].conn)
+		if (!r->node[i].sim.conn)
 			continue;
-		rr_conn_counters(r->node[i].conn, &c);
+		rr_conn_counters(r->node[i].sim.conn, &c);
 		for (size_t k = 0; k < sizeof(c) / sizeof(*to); k++)
 			to[k] += from[k];
 	}

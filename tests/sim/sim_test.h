@@ -4,8 +4,8 @@
  *
  * plan.c draws everything from the seed: the world's timing and fault, both
  * configurations, and for each call what is asked and what must be answered.
- * node.c is one end: a connection, an endpoint, the pump between them, and
- * the checkers of ownership.  load.c makes and judges calls and requests,
+ * node.c is one end: a connection, an endpoint, the pump between them (sim_end.c),
+ * and the checkers of ownership.  load.c makes and judges calls and requests,
  * start.c long property lists, authentication, messages of an extension.
  * run.c moves both ends step by step until both are closed.
  *
@@ -20,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn/conn.h"
-#include "prov/sim/sim.h"
+#include "sim_end.h"
 
 enum { CLIENT, SERVER, MAX_ITEMS = 3, MAX_DESTS = 3, MAX_CALLS = 48 };
 
@@ -121,13 +120,11 @@ struct served {
 struct node {
 	struct run *run;
 	unsigned side;
-	struct rr_conn *conn;
-	struct rr_ep *ep;
+	struct sim_end sim;
 	struct rr_trace_sink sink;
-	bool lost, closed, ready, abandoned;
+	bool ready, abandoned;
 	int lost_status;
 	uint64_t live_bytes, live_blocks, gets;
-	unsigned recvs_out; /* posted to the endpoint and not completed */
 	struct asked asked[MAX_CALLS];
 	unsigned n_ended;
 	struct served *served;
@@ -191,8 +188,8 @@ bool start_finished(const struct node *);
 struct tally {
 	uint64_t seeds, version_1, lost, steps, sends;
 	uint64_t ok, refused, failed, cancelled; /* calls */
-	uint64_t proved, list_octets;            /* with authentication; of properties */
-	struct rr_conn_counters conn;            /* both ends */
+	uint64_t proved, list_octets; /* with authentication; of properties */
+	struct rr_conn_counters conn; /* both ends */
 };
 extern struct tally tally;
 
