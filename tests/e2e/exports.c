@@ -48,7 +48,8 @@ static void print_grant(FILE *f, const struct client *c)
 	        g->low_ports ? " low" : "");
 	for (unsigned i = 0; i < g->flavors.n; i++)
 		fprintf(f, " %d", g->flavors.list[i]);
-	fprintf(f, "%s;", c->wcc ? " wcc" : "");
+	fprintf(f, "%s%s;", c->whole.wcc ? " wcc" : "",
+	        c->whole.crossmnt ? " crossmnt" : "");
 }
 
 /* All that was understood, in one line. */
@@ -91,6 +92,9 @@ static const struct {
         {"/a h(sec=krb5i:sys)", "/a@1: h ro 65534:65534 390004 1 0;|"},
         {"/a h(rw,sync,no_subtree_check,wcc)", "/a@1: h rw 65534:65534 1 0 wcc;|"},
         /* options of the line */
+        {"/a h(crossmnt,hide) i(nocrossmnt) -crossmnt j k(nocrossmnt)",
+         "/a@1: h ro 65534:65534 1 0 crossmnt; i ro 65534:65534 1 0;"
+         " j ro 65534:65534 1 0 crossmnt; k ro 65534:65534 1 0;|"},
         {"/a -rw,anonuid=7,wcc h i(ro) -ro j",
          "/a@1: h rw 7:65534 1 0 wcc; i ro 7:65534 1 0 wcc; j ro 65534:65534 1 0;|"},
         {"/a h\n/b -rw h\n/c h",
@@ -172,7 +176,8 @@ static const struct {
         {"/a h\n\n/b h\\\n i(rw,bogus)", "f:4: unknown option 'bogus'"},
         {"/a -rw,fsid=0 h", "f:1: unknown option 'fsid=0'"},
         {"/a h(async)", "f:1: unknown option 'async'"},
-        {"/a h(crossmnt)", "f:1: unknown option 'crossmnt'"},
+        {"/a h(crossmount)", "f:1: unknown option 'crossmount'"},
+        {"/a h(nohide)", "f:1: 'nohide' is not known here"},
         {"/a h(anonuid)", "f:1: unknown option 'anonuid'"},
         {"/a h(anonuid=)", "f:1: 'anonuid=' wants a number"},
         {"/a h(anonuid=-2)", "f:1: 'anonuid=-2' wants a number"},

@@ -330,27 +330,6 @@ static void full_disk_is_reported(void **state)
 	assert_true(at > 0 && at <= 1 << 20);
 }
 
-/* What is mounted beneath an export is not exported. */
-static void mount_points_are_not_entered(void **state)
-{
-	nfsstat3 s;
-	fattr3 a;
-
-	(void)state;
-	need_root();
-	assert_int_equal(mkdir(rig_path(&r, "m"), 0755), 0);
-	rig_start(&r, NULL);
-	if (mount("none", rig_path(&r, "m"), "tmpfs", 0, "size=1M,mode=777")) {
-		rig_stop(&r);
-		skip();
-	}
-	s = rig_lookup(&r, r.root, "m", NULL);
-	assert_int_equal(rig_getattr(&r, r.root, &a), NFS3_OK);
-	assert_int_equal(umount(rig_path(&r, "m")), 0);
-	assert_int_equal(s, NFS3ERR_ACCES);
-	rig_stop(&r);
-}
-
 /* ---- Restarts
  * ---------------------------------------------------------------------------------- */
 
@@ -767,7 +746,6 @@ int main(void)
 	        T(read_only_refuses_changes),
 	        T(file_size_limit_is_reported),
 	        T(full_disk_is_reported),
-	        T(mount_points_are_not_entered),
 	        T(handles_survive_sigkill),
 	        T(handles_survive_sigkill_without_privilege),
 	        T(kernel_handles_follow_moves),

@@ -48,9 +48,10 @@ static void look_up(struct nfsd *d, const struct export *ex,
 		s->grant.read_only = true;
 }
 
-int access_check(struct nfsd *d, const struct export *ex,
+int access_check(struct nfsd *d, const struct export *beneath,
                  const struct sockaddr_storage *peer, struct grant *ret)
 {
+	const struct export *ex = export_top(beneath);
 	struct access_slot *s;
 	struct in6_addr addr;
 	unsigned port;

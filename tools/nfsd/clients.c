@@ -203,8 +203,21 @@ static int set_flavors(const char *option, struct flavors *f, char *why)
 	return 0;
 }
 
+bool whole_option(const char *option, struct whole *w)
+{
+	if (!strcmp(option, "wcc"))
+		w->wcc = true;
+	else if (!strcmp(option, "crossmnt"))
+		w->crossmnt = true;
+	else if (!strcmp(option, "nocrossmnt"))
+		w->crossmnt = false;
+	else
+		return false;
+	return true;
+}
+
 /* Words that set or clear something. */
-static bool set_flag(const char *option, struct grant *g, bool *wcc)
+static bool set_flag(const char *option, struct grant *g)
 {
 	const struct {
 		const char *word;
@@ -218,10 +231,10 @@ static bool set_flag(const char *option, struct grant *g, bool *wcc)
 	        {"no_all_squash", &g->squash.all, false},
 	        {"secure", &g->low_ports, true},
 	        {"insecure", &g->low_ports, false},
-	        {"wcc", wcc, true},
 	        /* As the server is without them; many files have them. */
 	        {"sync", NULL, false},
 	        {"no_subtree_check", NULL, false},
+	        {"hide", NULL, false},
 	};
 
 	for (size_t i = 0; i < TOOL_N(flags); i++)
@@ -233,13 +246,17 @@ static bool set_flag(const char *option, struct grant *g, bool *wcc)
 	return false;
 }
 
-static int set_option(const char *option, struct grant *g, bool *wcc, bool *sec,
-                      char *why)
+static int set_option(const char *option, struct grant *g, struct whole *whole,
+                      bool *sec, char *why)
 {
 	if (!*option)
 		return refuse(why, -EINVAL, "an option is empty");
-	if (set_flag(option, g, wcc))
+	if (set_flag(option, g) || whole_option(option, whole))
 		return 0;
+	if (!strcmp(option, "nohide"))
+		return refuse(why, -EINVAL,
+		              "'nohide' is not known here; crossmnt of the export "
+		              "above shows what is mounted beneath it");
 	if (!strncmp(option, "anonuid=", 8))
 		return set_number(option, &g->squash.anon_uid, why);
 	if (!strncmp(option, "anongid=", 8))
@@ -255,7 +272,7 @@ static int set_option(const char *option, struct grant *g, bool *wcc, bool *sec,
 	return set_flavors(option, &g->flavors, why);
 }
 
-int client_options(const char *options, struct grant *g, bool *wcc,
+int client_options(const char *options, struct grant *g, struct whole *whole,
                    char why[EXPORTS_WHY])
 {
 	char *copy = strdup(options), *option = copy, *comma;
@@ -266,7 +283,7 @@ int client_options(const char *options, struct grant *g, bool *wcc,
 		comma = strchr(option, ',');
 		if (comma)
 			*comma++ = 0;
-		e = set_option(option, g, wcc, &sec, why);
+		e = set_option(option, g, whole, &sec, why);
 		option = comma;
 	}
 	free(copy);
@@ -308,7 +325,7 @@ static int parse_client(struct client *c, char *why)
 		              "'(%s)' stands with no client; options follow the client "
 		              "without a space, and * stands for all clients",
 		              open ? open + 1 : "");
-	if (open && open[1] && client_options(open + 1, &c->grant, &c->wcc, why))
+	if (open && open[1] && client_options(open + 1, &c->grant, &c->whole, why))
 		return -EINVAL;
 	return set_who(c, why);
 }
@@ -326,9 +343,9 @@ static int check_room(const struct clients *l, const struct client *c, char *why
 }
 
 int clients_add(struct clients *l, const char *word, const struct grant *defaults,
-                char why[EXPORTS_WHY])
+                struct whole whole, char why[EXPORTS_WHY])
 {
-	struct client c = {.text = strdup(word), .grant = *defaults};
+	struct client c = {.text = strdup(word), .whole = whole, .grant = *defaults};
 	struct client *more = realloc(l->all, (l->n + 1) * sizeof(*more));
 	int e;
 
@@ -344,12 +361,15 @@ int clients_add(struct clients *l, const char *word, const struct grant *default
 	return e;
 }
 
-bool clients_have_wcc(const struct clients *l)
+struct whole clients_whole(const struct clients *l)
 {
-	for (unsigned i = 0; i < l->n; i++)
-		if (l->all[i].wcc)
-			return true;
-	return false;
+	struct whole w = {.wcc = false};
+
+	for (unsigned i = 0; i < l->n; i++) {
+		w.wcc |= l->all[i].whole.wcc;
+		w.crossmnt |= l->all[i].whole.crossmnt;
+	}
+	return w;
 }
 
 /* ---- Names ------------------------------------------------------------------------

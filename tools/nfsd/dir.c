@@ -67,7 +67,8 @@ static void make_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 }
 
 /* Attributes and handle of an entry, in XDR; how many octets, or 0: neither
- * is known (no permission, a mount point, gone by now). */
+ * is given (no permission, gone by now).  Nor are they of a mount point: LOOKUP alone
+ * asks what is mounted there, which may not answer. */
 static size_t put_plus(struct listing *l, const char *name, char *buf, size_t size)
 {
 	struct op *op = l->op;
@@ -109,7 +110,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	uint64_t ino = de->ino;
 	char *p = l->buf + l->len;
 
-	if (!strcmp(de->name, "..") && dir->ino == dir->ex->root_ino)
+	if (!strcmp(de->name, "..") && !dir->covered && dir->ino == dir->ex->root_ino)
 		ino = dir->ino; /* the root is its own parent */
 	if (l->plus) {
 		plus_bytes = put_plus(l, de->name, plus, sizeof(plus));
@@ -155,6 +156,26 @@ static int fill(struct listing *l, int fd, uint64_t cookie)
 	return 0;
 }
 
+/* A mount point has nothing but itself. */
+static int fill_covered(struct listing *l, uint64_t cookie)
+{
+	union {
+		struct dirent_raw de;
+		char room[sizeof(struct dirent_raw) + 8];
+	} u = {.de = {.ino = l->op->obj->ino}};
+	struct statx above;
+	int e = statx_fd(l->op->obj->path_fd, "", &above);
+
+	for (; !e && cookie < 2 && !l->full; cookie++) {
+		u.de.next = (int64_t)cookie + 1;
+		strcpy(u.room + offsetof(struct dirent_raw, name), cookie ? ".." : ".");
+		put_entry(l, &u.de);
+		u.de.ino = above.stx_ino;
+	}
+	l->eof = !l->full;
+	return e;
+}
+
 static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
 {
 	char ours[NFS3_COOKIEVERFSIZE];
@@ -181,7 +202,7 @@ static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const cha
 		e = -ENOTDIR;
 	if (!e)
 		e = check_cookie(op, cookie, verf);
-	if (!e)
+	if (!e && !op->obj->covered)
 		e = object_dir_fd(op->nfsd, op->obj, &op->id, &fd);
 	if (e)
 		return e;
@@ -194,7 +215,7 @@ static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const cha
 	if (!l->buf)
 		return -ENOMEM;
 	pthread_mutex_lock(&op->obj->lock); /* of the descriptor's position */
-	e = fill(l, fd, cookie);
+	e = op->obj->covered ? fill_covered(l, cookie) : fill(l, fd, cookie);
 	pthread_mutex_unlock(&op->obj->lock);
 	if (!e && !l->entries && !l->eof)
 		e = -EMSGSIZE;

@@ -39,11 +39,11 @@ static char *clean_name(const char *s)
 }
 
 /* Takes a known option from the end of @spec; a comma may be part of a name. */
-static bool take_wcc(char *spec)
+static bool take_option(char *spec, struct whole *ret)
 {
 	char *comma = strrchr(spec, ',');
 
-	if (!comma || strcmp(comma, ",wcc") != 0)
+	if (!comma || !whole_option(comma + 1, ret))
 		return false;
 	*comma = 0;
 	return true;
@@ -69,7 +69,7 @@ static int set_names(struct export *ex, char *spec, const char *where)
 	return 0;
 }
 
-static void export_free(struct export *ex)
+void export_free(struct export *ex)
 {
 	for (unsigned s = 0; ex->walk && s < NFSD_WALK_SLOTS; s++)
 		free(ex->walk[s].name);
@@ -81,27 +81,36 @@ static void export_free(struct export *ex)
 		close(ex->mount_fd);
 	if (ex->root_fd >= 0)
 		close(ex->root_fd);
+	fs_put(ex->nfsd, ex->fs);
 	pthread_mutex_destroy(&ex->walk_lock);
+	pthread_mutex_destroy(&ex->opening);
 	free(ex->dir);
 	free(ex->name);
 	free(ex);
 }
 
-/* "DIR[:/NAME]", not opened.  NULL after a message. */
-static struct export *export_new(const char *spec, const char *where)
+struct export *export_alloc(struct nfsd *d)
 {
 	struct export *ex = calloc(1, sizeof(*ex));
-	char *given = strdup(spec);
 
-	if (!ex || !given) {
-		tool_error("%scannot export %s: no memory", where, spec);
-		free(given);
-		free(ex);
+	if (!ex)
 		return NULL;
-	}
+	ex->nfsd = d;
 	ex->root_fd = ex->mount_fd = -1;
 	pthread_mutex_init(&ex->walk_lock, NULL);
-	if (set_names(ex, given, where)) {
+	pthread_mutex_init(&ex->opening, NULL);
+	return ex;
+}
+
+/* "DIR[:/NAME]", not opened.  NULL after a message. */
+static struct export *export_new(struct nfsd *d, const char *spec, const char *where)
+{
+	struct export *ex = export_alloc(d);
+	char *given = strdup(spec);
+
+	if (!ex || !given)
+		tool_error("%scannot export %s: no memory", where, spec);
+	if (ex && (!given || set_names(ex, given, where))) {
 		export_free(ex);
 		ex = NULL;
 	}
@@ -118,19 +127,23 @@ static int name_is_taken(const struct export *ex, const char *where)
 int export_add(struct nfsd *d, const char *spec)
 {
 	char *given = strdup(spec);
-	bool wcc = given && take_wcc(given);
+	struct whole whole = {.wcc = false};
 	struct export *ex;
+
+	while (given && take_option(given, &whole))
+		;
 
 	if (d->n_exports == NFSD_MAX_EXPORTS) {
 		tool_error("more than %d exports", NFSD_MAX_EXPORTS);
 		free(given);
 		return -EINVAL;
 	}
-	ex = export_new(given ? given : spec, "");
+	ex = export_new(d, given ? given : spec, "");
 	free(given);
 	if (!ex)
 		return -EINVAL;
-	ex->wcc = wcc;
+	ex->wcc = whole.wcc;
+	ex->crosses = whole.crossmnt;
 	ex->live = true;
 	for (unsigned i = 0; i < d->n_exports; i++)
 		if (!strcmp(d->exports[i]->name, ex->name)) {
@@ -149,6 +162,17 @@ static void tell_unknown(void *arg, const char *name, const char *reason)
 	         name, reason);
 }
 
+/* What any client of @l says for the whole export, besides what is said already. */
+static void set_whole(struct export *ex, const struct clients *l)
+{
+	struct whole whole = clients_whole(l);
+
+	if (whole.wcc)
+		ex->wcc = true;
+	if (whole.crossmnt)
+		ex->crosses = true;
+}
+
 int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 {
 	char why[EXPORTS_WHY];
@@ -159,15 +183,15 @@ int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 
 		d->exports[i]->clients = l;
 		for (unsigned k = 0; k < n && !e; k++) {
-			e = clients_add(l, words[k], &d->defaults, why);
+			e = clients_add(l, words[k], &d->defaults, (struct whole){0},
+			                why);
 			if (e)
 				tool_error("--allow: %s", why);
 		}
 		if (e)
 			return -EINVAL;
 		clients_resolve(l, tell_unknown, "--allow: ");
-		if (clients_have_wcc(l))
-			d->exports[i]->wcc = true;
+		set_whole(d->exports[i], l);
 	}
 	return 0;
 }
@@ -180,16 +204,27 @@ static bool probe_handles(struct nfsd *d, struct export *ex)
 	struct statx st;
 	int fd;
 
-	ex->mount_fd = open(ex->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (ex->mount_fd < 0)
 		return false;
 	ex->by_handle = true;
 	if (handle_make(d, ex, NULL, ex->root_fd, &h, &st))
 		return false;
-	if (handle_open(ex, &h, &fd))
+	if (handle_open_here(ex, &h, &fd))
 		return false;
 	close(fd);
 	return true;
+}
+
+int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
+{
+	ex->root_ino = st->stx_ino;
+	ex->dev_major = st->stx_dev_major;
+	ex->dev_minor = st->stx_dev_minor;
+	ex->mount_fd = openat(ex->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ex->by_handle = !ex->walk && probe_handles(d, ex);
+	if (!ex->by_handle && !ex->walk)
+		ex->walk = calloc(NFSD_WALK_SLOTS, sizeof(*ex->walk));
+	return ex->by_handle || ex->walk ? 0 : -ENOMEM;
 }
 
 static void identify(struct nfsd *d, struct export *ex)
@@ -219,21 +254,15 @@ static int export_open(struct nfsd *d, struct export *ex, const char *where)
 		tool_error("%scannot export %s: %s", where, ex->dir, strerror(-e));
 		return e;
 	}
+	ex->mnt_id_known = !mount_id_of(ex->root_fd, &ex->mnt_id);
 	ex->root_ino = st.stx_ino;
-	ex->mnt_id = st.stx_mnt_id;
-	ex->mnt_id_known = st.stx_mask & STATX_MNT_ID;
-	ex->dev_major = st.stx_dev_major;
-	ex->dev_minor = st.stx_dev_minor;
 	ex->fs = fs_of(d, ex->root_fd, &st);
 	if (!ex->fs)
 		return -ENOMEM;
 	identify(d, ex);
-	ex->by_handle = probe_handles(d, ex);
-	if (!ex->by_handle) {
-		ex->walk = calloc(NFSD_WALK_SLOTS, sizeof(*ex->walk));
-		if (!ex->walk)
-			return -ENOMEM;
-	}
+	e = export_prepare(d, ex, &st);
+	if (e)
+		return e;
 	e = handle_make(d, ex, NULL, ex->root_fd, &ex->root, &st);
 	if (e)
 		tool_error("%scannot export %s: %s", where, ex->dir, strerror(-e));
@@ -331,7 +360,7 @@ static int stage_one(struct nfsd *d, struct exported *from, const char *file,
 	int e;
 
 	snprintf(where, sizeof(where), "%.480s:%u: ", file, from->line);
-	all[n] = (struct stage){.ex = export_new(from->spec, where), .fresh = true};
+	all[n] = (struct stage){.ex = export_new(d, from->spec, where), .fresh = true};
 	if (!all[n].ex)
 		return -EINVAL;
 	all[n].ex->from_file = true;
@@ -389,7 +418,8 @@ static void put_in_place(struct nfsd *d, struct stage *all, unsigned n)
 
 		ex->clients = all[i].clients;
 		all[i].clients = was;
-		ex->wcc = clients_have_wcc(ex->clients);
+		ex->wcc = clients_whole(ex->clients).wcc;
+		ex->crosses = clients_whole(ex->clients).crossmnt;
 		if (all[i].fresh) {
 			d->exports[d->n_exports] = ex;
 			d->n_exports++;

@@ -181,13 +181,12 @@ static int begin_entry(struct parser *p, struct exported **ret)
 }
 
 static int add_client(struct parser *p, struct exported *to,
-                      const struct grant *options, bool wcc)
+                      const struct grant *options, struct whole whole)
 {
 	char why[EXPORTS_WHY];
 
-	if (clients_add(&to->clients, p->word, options, why))
+	if (clients_add(&to->clients, p->word, options, whole, why))
 		return refuse(p, p->word_line, "%s", why);
-	to->clients.all[to->clients.n - 1].wcc |= wcc;
 	return 0;
 }
 
@@ -196,18 +195,18 @@ static int take_clients(struct parser *p, struct exported *to)
 {
 	struct grant options = *p->defaults;
 	char why[EXPORTS_WHY];
-	bool wcc = false;
+	struct whole whole = {.wcc = false};
 	unsigned n = 0;
 	int e;
 
 	while ((e = next_word(p)) > 0) {
 		if (*p->word != '-') {
-			e = add_client(p, to, &options, wcc);
+			e = add_client(p, to, &options, whole);
 			n++;
 		} else {
 			options = *p->defaults;
-			wcc = false;
-			e = client_options(p->word + 1, &options, &wcc, why);
+			whole = (struct whole){.wcc = false};
+			e = client_options(p->word + 1, &options, &whole, why);
 			if (e)
 				e = refuse(p, p->word_line, "%s", why);
 		}

@@ -42,6 +42,11 @@ struct grant {
 	bool low_ports; /* it must come from a port below 1024 */
 };
 
+/* What counts for the whole export, whichever client it is said with. */
+struct whole {
+	bool wcc, crossmnt;
+};
+
 /* The order is that of precedence. */
 enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 
@@ -52,7 +57,7 @@ struct client {
 	        *addrs; /* owned; IPv4 as mapped; of a name: none until looked up */
 	unsigned n_addrs, bits; /* bits: of each that count */
 	bool is_name;
-	bool wcc; /* said with it, for the whole export */
+	struct whole whole; /* said with it */
 	struct grant grant;
 };
 
@@ -84,12 +89,12 @@ int exports_read(const char *file, const struct grant *defaults, struct exports 
                  char why[EXPORTS_WHY]);
 void exports_free(struct exports *);
 
-/* Adds the client of "CLIENT[(OPTION,...)]".  0; -EINVAL, -EEXIST, -E2BIG or -ENOMEM
- * with the reason in @why. */
+/* Adds the client of "CLIENT[(OPTION,...)]", whose options change the defaults.  0;
+ * -EINVAL, -EEXIST, -E2BIG or -ENOMEM with the reason in @why. */
 int clients_add(struct clients *, const char *word, const struct grant *defaults,
-                char why[EXPORTS_WHY]);
+                struct whole, char why[EXPORTS_WHY]);
 /* Sets one client's options: "rw,no_root_squash".  As clients_add. */
-int client_options(const char *options, struct grant *grant, bool *wcc,
+int client_options(const char *options, struct grant *grant, struct whole *whole,
                    char why[EXPORTS_WHY]);
 /* Looks names up, and blocks.  A name without addresses is told to @unknown, and
  * matches nobody. */
@@ -102,7 +107,10 @@ void clients_resolve(struct clients *,
  * below 1024 is all that lacks. */
 const struct grant *clients_find(const struct clients *,
                                  const struct sockaddr_storage *peer, bool *ret_port);
-bool clients_have_wcc(const struct clients *);
+/* What any of them says. */
+struct whole clients_whole(const struct clients *);
+/* Sets what one option says of the whole export; false: it says nothing of that. */
+bool whole_option(const char *option, struct whole *);
 void clients_free(struct clients *);
 /* @peer's address, IPv4 as mapped, and port in host order.  False: it is neither. */
 bool clients_peer(const struct sockaddr_storage *peer, struct in6_addr *ret,

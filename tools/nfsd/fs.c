@@ -12,6 +12,7 @@
 #include "nfsd.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <linux/magic.h>
@@ -55,30 +56,93 @@ static enum fs_atime atime_of(int fd)
 	return v.f_flag & ST_RELATIME ? FS_RELATIME : FS_STRICTATIME;
 }
 
-struct filesystem *fs_of(struct nfsd *d, int fd, const struct statx *st)
+/* What the table of mounts says of one that may not answer. */
+static enum fs_kind kind_of_type(const char *type)
 {
-	unsigned n = d->n_fs;
-	struct filesystem *fs;
+	static const char *const caching[] = {"ext2", "ext3",  "ext4",
+	                                      "xfs",  "btrfs", "f2fs"};
 
-	for (unsigned i = 0; i < n; i++)
-		if (d->fs[i]->dev_major == st->stx_dev_major &&
-		    d->fs[i]->dev_minor == st->stx_dev_minor)
-			return d->fs[i];
-	fs = n < NFSD_EXPORT_SLOTS ? calloc(1, sizeof(*fs)) : NULL;
+	if (!strcmp(type, "tmpfs") || !strcmp(type, "ramfs"))
+		return FS_AWAKE;
+	for (size_t i = 0; i < sizeof(caching) / sizeof(caching[0]); i++)
+		if (!strcmp(type, caching[i]))
+			return FS_CACHING;
+	return FS_ASLEEP;
+}
+
+static struct filesystem *new_slot(struct nfsd *d)
+{
+	struct filesystem *fs = d->n_fs < NFSD_FS_SLOTS ? calloc(1, sizeof(*fs)) : NULL;
+
 	if (!fs)
 		return NULL;
-	fs->dev_major = st->stx_dev_major;
-	fs->dev_minor = st->stx_dev_minor;
-	fs->kind = kind_of(fd);
-	fs->atime = atime_of(fd);
 	workers_init(&fs->workers, d->threads);
 	for (unsigned i = 0; i < NFSD_WCC_LOCKS; i++) {
 		pthread_mutex_init(&fs->dirs[i], NULL);
 		pthread_mutex_init(&fs->files[i], NULL);
 	}
-	d->fs[n] = fs;
-	d->n_fs = n + 1;
+	d->fs[d->n_fs] = fs;
+	d->n_fs++;
 	return fs;
+}
+
+/* The one of @major and @minor, or another for it: a new one or, where there are too
+ * many, one that nobody uses. */
+static struct filesystem *take_slot(struct nfsd *d, uint32_t major, uint32_t minor)
+{
+	struct filesystem *unused = NULL, *fs;
+
+	for (unsigned i = 0; i < d->n_fs; i++) {
+		fs = d->fs[i];
+		if (fs->dev_major == major && fs->dev_minor == minor)
+			return fs;
+		if (!fs->users && !workers_left(&fs->workers))
+			unused = fs;
+	}
+	fs = new_slot(d);
+	return fs ? fs : unused;
+}
+
+static struct filesystem *fs_get(struct nfsd *d, uint32_t major, uint32_t minor,
+                                 enum fs_kind kind, enum fs_atime atime)
+{
+	struct filesystem *fs;
+
+	pthread_mutex_lock(&d->fs_lock);
+	fs = take_slot(d, major, minor);
+	if (fs && !fs->users) {
+		fs->dev_major = major;
+		fs->dev_minor = minor;
+		fs->kind = kind;
+		fs->atime = atime;
+	}
+	if (fs)
+		fs->users++;
+	pthread_mutex_unlock(&d->fs_lock);
+	return fs;
+}
+
+struct filesystem *fs_of(struct nfsd *d, int fd, const struct statx *st)
+{
+	return fs_get(d, st->stx_dev_major, st->stx_dev_minor, kind_of(fd),
+	              atime_of(fd));
+}
+
+struct filesystem *fs_of_mount(struct nfsd *d, const struct mount_line *l)
+{
+	return fs_get(d, l->dev_major, l->dev_minor, kind_of_type(l->type),
+	              l->noatime || l->read_only ? FS_NOATIME
+	              : l->relatime              ? FS_RELATIME
+	                                         : FS_STRICTATIME);
+}
+
+void fs_put(struct nfsd *d, struct filesystem *fs)
+{
+	if (!fs)
+		return;
+	pthread_mutex_lock(&d->fs_lock);
+	fs->users--;
+	pthread_mutex_unlock(&d->fs_lock);
 }
 
 static bool after(const struct statx_timestamp *a, const struct statx_timestamp *b)

@@ -4,12 +4,13 @@
  * the server too, and may send anything instead:
  *
  *   0      1 version (1)
- *   1      1 kind: KERNEL or WALK
+ *   1      1 kind: KERNEL, WALK or COVERED
  *   2      1 KERNEL: the kernel's handle type
  *   3      1 octets of the body
  *   4      4 the export (a digest of its place and root directory)
  *   8      8 seal: SipHash of all the rest under the server's secret
- *   16     n body; KERNEL: the kernel's handle, WALK: struct walk_id
+ *   16     n body; KERNEL: the kernel's handle, WALK: struct walk_id, COVERED (a mount
+ *            point): inode number and digest of the place, 8 octets each
  *
  * The seal makes a handle a proof that this server once gave it out, for an
  * object that it had reached beneath the export: without the secret nobody can
@@ -23,11 +24,14 @@
  */
 #include "nfsd.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <linux/openat2.h>
 
-enum { VERSION = 1, KERNEL = 1, WALK = 2, HEAD_BYTES = 16, SEAL_AT = 8 };
-enum { BODY_BYTES = NFS3_FHSIZE - HEAD_BYTES };
+enum { VERSION = 1, KERNEL = 1, WALK = 2, COVERED = 3, HEAD_BYTES = 16, SEAL_AT = 8 };
+enum { BODY_BYTES = NFS3_FHSIZE - HEAD_BYTES, COVERED_BYTES = 16 };
 enum { WALK_HEAD_BYTES = 14 };
 
 _Static_assert(WALK_HEAD_BYTES + 2 * WALK_CHAIN <= BODY_BYTES, "walk handles fit");
@@ -75,6 +79,51 @@ int statx_fd(int fd, const char *name, struct statx *ret)
 	if (statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, ret))
 		return -errno;
 	return 0;
+}
+
+/* Of a kernel before Linux 5.8. */
+static int read_mount_id(int fd, uint64_t *ret)
+{
+	char path[48], line[64];
+	unsigned long long id;
+	FILE *f;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (n != 1 && fgets(line, sizeof(line), f))
+		n = sscanf(line, "mnt_id: %llu", &id);
+	fclose(f);
+	if (n != 1)
+		return -EOPNOTSUPP;
+	*ret = id;
+	return 0;
+}
+
+int mount_id_of(int fd, uint64_t *ret)
+{
+	struct statx st;
+	int e = statx_fd(fd, "", &st);
+
+	if (e || !(st.stx_mask & STATX_MNT_ID))
+		return e ? e : read_mount_id(fd, ret);
+	*ret = st.stx_mnt_id;
+	return 0;
+}
+
+int open_name(int dir, const char *name, int flags, mode_t mode)
+{
+	struct open_how how = {.flags = (uint64_t)(unsigned)flags,
+	                       .mode = mode,
+	                       .resolve = RESOLVE_NO_XDEV};
+	long fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
+
+	/* An old kernel, or a filter that does not know the call. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = openat(dir, name, flags, mode);
+	return fd < 0 ? -errno : (int)fd;
 }
 
 /* A directory of another device is a boundary without a mount, as subvolumes
@@ -186,10 +235,10 @@ int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent, 
 int handle_make_child(struct nfsd *d, const struct object *dir, const char *name,
                       struct handle *ret, struct statx *ret_stx)
 {
-	int fd = openat(dir->path_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), e;
+	int fd = open_name(dir->path_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), e;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	e = handle_make(d, dir->ex, &dir->fh, fd, ret, ret_stx);
 	close(fd);
 	if (!e)
@@ -219,6 +268,80 @@ int handle_make_parent(struct nfsd *d, struct export *ex, const struct handle *c
 	return 0;
 }
 
+/* The inodes from @fd up to the root, last first.  How many, or negative errno. */
+static int climb(const struct export *ex, int fd, uint64_t inos[NFSD_MAX_DEPTH])
+{
+	int at = fcntl(fd, F_DUPFD_CLOEXEC, 0), up, n = 0, e = 0;
+	struct statx st;
+
+	while (at >= 0 && !e) {
+		e = statx_fd(at, "", &st);
+		if (!e && !handle_inside(ex, &st))
+			e = -ESTALE;
+		if (e || st.stx_ino == ex->root_ino)
+			break;
+		if (n == NFSD_MAX_DEPTH) {
+			e = -ENAMETOOLONG;
+			break;
+		}
+		inos[n++] = st.stx_ino;
+		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = up;
+	}
+	if (at < 0)
+		return -errno;
+	close(at);
+	return e ? e : n;
+}
+
+int handle_make_climbing(struct nfsd *d, struct export *ex, int fd, struct handle *ret,
+                         struct statx *ret_stx)
+{
+	uint64_t inos[NFSD_MAX_DEPTH];
+	struct walk_id w = {.depth = 0};
+	int n, e;
+
+	if (ex->by_handle)
+		return handle_make(d, ex, NULL, fd, ret, ret_stx);
+	n = climb(ex, fd, inos);
+	e = n < 0 ? n : statx_fd(fd, "", ret_stx);
+	if (e)
+		return e;
+	w.depth = (uint8_t)n;
+	for (int i = 0; i < n && i < WALK_CHAIN; i++)
+		w.chain[i] = walk_digest(inos[n - 1 - i]);
+	w.ino = ret_stx->stx_ino;
+	w.born = walk_born(ret_stx);
+	memset(ret, 0, sizeof(*ret));
+	walk_put(d, ex, &w, ret);
+	return 0;
+}
+
+void handle_make_covered(struct nfsd *d, const struct export *ex, uint64_t ino,
+                         uint64_t place, struct handle *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	put_le(ret->octets + HEAD_BYTES, ino, 8);
+	put_le(ret->octets + HEAD_BYTES + 8, place, 8);
+	finish(d, ex, COVERED, 0, COVERED_BYTES, ret);
+}
+
+bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_place)
+{
+	if (h->octets[1] != COVERED || h->len != HEAD_BYTES + COVERED_BYTES)
+		return false;
+	*ret_ino = get_le(h->octets + HEAD_BYTES, 8);
+	*ret_place = get_le(h->octets + HEAD_BYTES + 8, 8);
+	return true;
+}
+
+/* Of what is mounted beneath an export it is not known yet who opens its handles. */
+static bool opens_kind(const struct export *ex, uint8_t kind)
+{
+	return ex->top || kind == COVERED || ex->by_handle == (kind == KERNEL);
+}
+
 int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **ret)
 {
 	const uint8_t *p = data;
@@ -227,7 +350,7 @@ int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **
 
 	if (len < HEAD_BYTES || len > NFS3_FHSIZE || p[0] != VERSION)
 		return -EBADF;
-	if ((p[1] != KERNEL && p[1] != WALK) || len != HEAD_BYTES + (size_t)p[3])
+	if (p[1] < KERNEL || p[1] > COVERED || len != HEAD_BYTES + (size_t)p[3])
 		return -EBADF;
 	wrong = seal_of(&d->key, p, (unsigned)len) ^ get_le(p + SEAL_AT, 8);
 	if (wrong)
@@ -236,12 +359,13 @@ int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **
 	for (unsigned i = 0; i < d->n_exports; i++) {
 		struct export *ex = d->exports[i];
 
-		if (ex->live && ex->id == id && ex->by_handle == (p[1] == KERNEL)) {
+		if (ex->live && ex->id == id && opens_kind(ex, p[1])) {
 			*ret = ex;
 			return 0;
 		}
 	}
-	return -ESTALE; /* no longer exported */
+	*ret = crossing_find(d, id);
+	return *ret ? 0 : -ESTALE; /* no longer exported */
 }
 
 static int open_kernel(const struct export *ex, const struct handle *h, int *ret_fd)
@@ -263,13 +387,26 @@ static int open_kernel(const struct export *ex, const struct handle *h, int *ret
 	return 0;
 }
 
-int handle_open(struct export *ex, const struct handle *h, int *ret_fd)
+int handle_open_here(struct export *ex, const struct handle *h, int *ret_fd)
 {
 	struct walk_id w;
 
-	if (h->octets[1] == KERNEL)
+	if (ex->by_handle != (h->octets[1] == KERNEL))
+		return -ESTALE;
+	if (ex->by_handle)
 		return open_kernel(ex, h, ret_fd);
 	if (walk_get(h, &w))
 		return -EBADF;
 	return walk_open(ex, &w, ret_fd);
+}
+
+int handle_open(struct nfsd *d, struct export *ex, const struct handle *h, int *ret_fd)
+{
+	int e = crossing_open(d, ex);
+
+	if (e)
+		return e;
+	if (h->octets[1] == COVERED)
+		return covered_open(d, ex, h, ret_fd);
+	return handle_open_here(ex, h, ret_fd);
 }

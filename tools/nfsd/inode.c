@@ -50,7 +50,8 @@ void op_setattr(struct op *op)
 		e = object_stat(op->obj, &st);
 	if (!e) {
 		wcc_before(op->obj, &st, &wcc.before);
-		e = op->may.read_only ? -EROFS : check_guard(&a->guard, &st);
+		e = op->may.read_only || op->obj->covered ? -EROFS
+		                                          : check_guard(&a->guard, &st);
 	}
 	if (!e)
 		e = attr_set(op->nfsd, op->obj, &op->id, &a->new_attributes);

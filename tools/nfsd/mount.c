@@ -230,7 +230,22 @@ struct filesystem *mount_fs(struct op *op)
 	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
 }
 
-/* One step down; *fd and *h become the child's. */
+/* What is mounted at @name in @fd, to go on there.  NFSD_LATER, or -EACCES: it is not
+ * served. */
+static int go_across(struct op *op, struct export *ex, int fd, const char *name,
+                     const char *rest)
+{
+	struct mounted m;
+
+	if (crossing_at(op->nfsd, ex, fd, name, &m) || !m.ex)
+		return -EACCES;
+	export_put(op->nfsd, op->cross);
+	op->cross = m.ex;
+	op->rest = rest;
+	return op_later(op);
+}
+
+/* One step down; *fd and *h become the child's.  -EXDEV at a mount point. */
 static int descend(struct op *op, struct export *ex, const char *name, int *fd,
                    struct handle *h, struct statx *st)
 {
@@ -240,18 +255,34 @@ static int descend(struct op *op, struct export *ex, const char *name, int *fd,
 
 	if (e || name_is_dot(name))
 		return e ? e : -EINVAL;
-	next = openat(*fd, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+	next = open_name(*fd, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC, 0);
 	if (next < 0)
-		return errno == ELOOP ? -ENOTDIR : -errno;
+		return next == -ELOOP ? -ENOTDIR : next;
 	e = handle_make(op->nfsd, ex, &parent, next, h, st);
 	if (e) {
 		close(next);
-		return e == -EXDEV ? -EACCES : e;
+		return e;
 	}
 	walk_learn(ex, st->stx_ino, parent_ino, name);
 	close(*fd);
 	*fd = next;
 	return 0;
+}
+
+/* A descriptor of the root where the path begins, or goes on. */
+static int open_start(struct op *op, struct export *ex, struct handle *h,
+                      struct statx *st)
+{
+	int fd, e = ident_enter_server() ? -EIO : crossing_open(op->nfsd, ex);
+
+	if (!e)
+		e = handle_make(op->nfsd, ex, NULL, ex->root_fd, h, st);
+	if (ident_enter(&op->id))
+		return -EIO;
+	if (e)
+		return e;
+	fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
 }
 
 /* At most MNTPATHLEN / 2 steps. */
@@ -260,21 +291,31 @@ static int descend_all(struct op *op, struct export *ex, const char *rest,
 {
 	char copy[MNTPATHLEN + 1], *save = NULL;
 	struct statx st;
-	int fd, e;
+	int fd, e = 0;
 
-	*h = ex->root;
-	if (!rest[strspn(rest, "/")])
-		return 0; /* and may be asked of one that does not answer */
-	fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
+	fd = open_start(op, ex, h, &st);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	snprintf(copy, sizeof(copy), "%s", rest);
-	e = handle_make(op->nfsd, ex, NULL, fd, h, &st);
 	for (char *s = strtok_r(copy, "/", &save); s && !e;
-	     s = strtok_r(NULL, "/", &save))
+	     s = strtok_r(NULL, "/", &save)) {
 		e = descend(op, ex, s, &fd, h, &st);
+		if (e == -EXDEV)
+			e = go_across(op, ex, fd, s, rest + (s - copy) + strlen(s));
+	}
 	close(fd);
 	return e;
+}
+
+/* The handle of what @rest leads to. */
+static int find_directory(struct op *op, struct export *ex, const char *rest)
+{
+	if (op->cross)
+		return descend_all(op, op->cross, op->rest, &op->made);
+	op->made = ex->root;
+	if (!rest[strspn(rest, "/")])
+		return 0; /* and may be asked of one that does not answer */
+	return descend_all(op, ex, rest, &op->made);
 }
 
 static mountstat3 mount_stat(int e)
@@ -311,7 +352,8 @@ static int enter_to_walk(struct op *op, const char *rest)
 	if (op->may.flavors.sys || !rest[strspn(rest, "/")] ||
 	    (op->req && !rpcrdma_request_gss(op->req, &caller, sizeof(caller))))
 		return 0;
-	return ident_enter(&anonymous);
+	op->id = anonymous;
+	return ident_enter(&op->id);
 }
 
 void op_mnt(struct op *op)
@@ -325,8 +367,9 @@ void op_mnt(struct op *op)
 	                             : -ENOENT; /* or it came just now */
 
 	if (!e)
-		e = descend_all(op, ex, rest, &op->made);
-
+		e = find_directory(op, ex, rest);
+	if (e == NFSD_LATER)
+		return;
 	op->res.mnt.fhs_status = mount_stat(e);
 	if (e)
 		return;

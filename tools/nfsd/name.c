@@ -45,7 +45,10 @@ static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 		e = object_stat(op->obj2, &st);
 	if (!e && wcc2)
 		wcc_before(op->obj2, &st, &wcc2->before);
-	return !e && op->may.read_only ? -EROFS : e;
+	if (!e &&
+	    (op->may.read_only || op->obj->covered || (wcc2 && op->obj2->covered)))
+		e = -EROFS;
+	return e;
 }
 
 static int get_dir_to_change(struct op *op, const diropargs3 *a, wcc_data *wcc)
@@ -81,15 +84,54 @@ static bool beneath(const struct export *ex, int fd)
 	return found;
 }
 
+/* The directory of a mount point: @dir is that of the latter, or a root there. */
+static int make_above(struct op *op, int fd, struct handle *h, struct statx *st)
+{
+	struct object *dir = op->obj;
+	uint64_t id;
+	int e = dir->covered ? 0 : mount_id_of(fd, &id);
+
+	if (e)
+		return e;
+	if (!dir->covered) {
+		op->cross = crossing_of_mount(op->nfsd, dir->ex, id);
+		if (!op->cross)
+			return -ESTALE;
+		e = crossing_open(op->nfsd, op->cross);
+	}
+	if (!e && !beneath(op->cross ? op->cross : dir->ex, fd))
+		e = -ESTALE;
+	return e ? e
+	         : handle_make_climbing(op->nfsd, op->cross ? op->cross : dir->ex, fd,
+	                                h, st);
+}
+
+static int lookup_above(struct op *op, struct handle *h, struct statx *st)
+{
+	struct object *dir = op->obj;
+	int fd, e = object_permit(dir, &op->id, X_OK, false);
+
+	if (e || ident_enter_server())
+		return e ? e : -EIO;
+	fd = openat(dir->path_fd, dir->covered ? "." : "..",
+	            O_PATH | O_DIRECTORY | O_CLOEXEC);
+	e = fd < 0 ? -errno : make_above(op, fd, h, st);
+	if (fd >= 0)
+		close(fd);
+	return ident_enter(&op->id) ? -EIO : e;
+}
+
 static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
 	int fd, e;
 
-	if (is_root(dir))
+	if (is_root(dir) && !dir->ex->top)
 		return handle_make(op->nfsd, dir->ex, NULL, dir->path_fd, h, st);
-	if (op->quick)
+	if (op->quick || (op->tries && is_root(dir)))
 		return op_later(op);
+	if (is_root(dir) || dir->covered)
+		return lookup_above(op, h, st);
 	fd = openat(dir->path_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -121,7 +163,8 @@ static int lookup_self(struct op *op, struct handle *h, struct statx *st)
  * NFSD_LATER where it does not know or cannot say. */
 static int open_cached(int dir, const char *name, uint64_t flags)
 {
-	struct open_how how = {.flags = flags, .resolve = RESOLVE_CACHED};
+	struct open_how how = {.flags = flags,
+	                       .resolve = RESOLVE_CACHED | RESOLVE_NO_XDEV};
 	long fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
 
 	if (fd >= 0)
@@ -132,15 +175,15 @@ static int open_cached(int dir, const char *name, uint64_t flags)
 static int open_child(struct op *op, int dir, const char *name)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-	int fd = op->quick ? open_cached(dir, name, flags) : openat(dir, name, flags);
+	int fd = op->quick ? open_cached(dir, name, flags)
+	                   : open_name(dir, name, flags, 0);
 
-	if (fd == NFSD_LATER && op->quick)
-		return op_later(op);
-	return fd < 0 && !op->quick ? -errno : fd;
+	return fd == NFSD_LATER && op->quick ? op_later(op) : fd;
 }
 
 /* The object @name of the directory op->obj, as op->obj2.  All by one
- * descriptor: handle and attributes are of the same object. */
+ * descriptor: handle and attributes are of the same object.  -EXDEV: something is
+ * mounted there. */
 static int get_child(struct op *op, const char *name, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -157,18 +200,66 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 	e = handle_make(op->nfsd, dir->ex, &dir->fh, fd, &h, st);
 	if (e) {
 		close(fd);
-		/* Something is mounted there: not exported. */
-		return e == -EXDEV ? -EACCES : e;
+		return e;
 	}
 	walk_learn(dir->ex, st->stx_ino, dir->ino, name);
 	return object_adopt(op->nfsd, dir->ex, &h, fd, st, &op->obj2);
 }
 
-static int lookup_child(struct op *op, const char *name, struct handle *h,
-                        struct statx *st)
+/* The same for what was made, or is there already. */
+static int get_made(struct op *op, const char *name, struct statx *st)
 {
 	int e = get_child(op, name, st);
 
+	return e == -EXDEV ? -EEXIST : e;
+}
+
+/* The root of what is mounted at the name, in a worker of its own.  If it was unmounted
+ * meanwhile the client is to ask again. */
+static int lookup_root(struct op *op, struct handle *h, struct statx *st)
+{
+	struct export *ex = op->cross;
+	int e;
+
+	if (op->quick)
+		return op_later(op);
+	if (ident_enter_server())
+		return -EIO;
+	e = crossing_open(op->nfsd, ex);
+	if (!e)
+		e = handle_make(op->nfsd, ex, NULL, ex->root_fd, h, st);
+	if (ident_enter(&op->id))
+		return -EIO;
+	return e == -ESTALE ? -EAGAIN : e;
+}
+
+/* Something is mounted at @name: its root, or an empty directory. */
+static int lookup_mounted(struct op *op, const char *name, struct handle *h,
+                          struct statx *st)
+{
+	struct object *dir = op->obj;
+	struct mounted m;
+	int e = crossing_at(op->nfsd, dir->ex, dir->path_fd, name, &m);
+
+	if (e)
+		return e;
+	op->cross = m.ex;
+	return m.ex ? op_later(op)
+	            : covered_make(op->nfsd, dir, name, &m, &op->id, h, st);
+}
+
+static int lookup_child(struct op *op, const char *name, struct handle *h,
+                        struct statx *st)
+{
+	int e;
+
+	if (op->obj->covered)
+		return -ENOENT;
+	if (op->cross)
+		return lookup_root(op, h, st);
+	e = get_child(op, name, st);
+	if (e == -EXDEV)
+		return lookup_mounted(op, name, h, st);
 	if (!e)
 		*h = op->obj2->fh;
 	return e;
@@ -205,7 +296,7 @@ void op_lookup(struct op *op)
 		return;
 	}
 	set_fh(op, &ok->object);
-	attr_post_statx(op->obj->ex, &st, &ok->obj_attributes);
+	attr_post_statx(op->cross ? op->cross : op->obj->ex, &st, &ok->obj_attributes);
 	ok->dir_attributes = dir;
 }
 
@@ -267,15 +358,15 @@ static mode_t mode_of(const sattr3 *a, mode_t otherwise)
 /* The descriptor is kept for the WRITEs to come. */
 static int new_file(struct op *op, const char *name, mode_t mode)
 {
-	int fd = openat(op->obj->path_fd, name,
-	                O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
+	int fd = open_name(op->obj->path_fd, name,
+	                   O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
 	struct stat file;
 	struct statx st;
 	int e;
 
 	if (fd < 0)
-		return -errno;
-	e = get_child(op, name, &st);
+		return fd == -EXDEV ? -EEXIST : fd;
+	e = get_made(op, name, &st);
 	/* Somebody may have been quick to put another one in its place. */
 	if (!e && !fstat(fd, &file) && file.st_ino == op->obj2->ino)
 		object_keep_write_fd(op->obj2, fd);
@@ -318,7 +409,7 @@ static int create_exclusive(struct op *op, const char *name, const char *verf)
 
 	verf_times((const uint8_t *)verf, ts);
 	if (e == -EEXIST) {
-		e = get_child(op, name, &st);
+		e = get_made(op, name, &st);
 		return e ? e : same_exclusive(op, ts);
 	}
 	if (!e && utimensat(op->obj2->path_fd, "", ts, AT_EMPTY_PATH))
@@ -339,7 +430,7 @@ static int create_file(struct op *op, const char *name, const createhow3 *how)
 		return set_initial(op, a, true);
 	if (e != -EEXIST || how->mode == GUARDED)
 		return e;
-	e = get_child(op, name, &st);
+	e = get_made(op, name, &st);
 	if (!e && !S_ISREG(op->obj2->type))
 		e = -EEXIST;
 	if (!e)
@@ -377,7 +468,7 @@ void op_mkdir(struct op *op)
 	if (!e && mkdirat(op->obj->path_fd, a->where.name, mode & 01777))
 		e = -errno;
 	if (!e)
-		e = get_child(op, a->where.name, &st);
+		e = get_made(op, a->where.name, &st);
 	/* mkdir inherits the set-group bit, which a chmod would take away. */
 	if (!e)
 		e = set_initial(op, &a->attributes, !(mode & 06000));
@@ -409,7 +500,7 @@ void op_symlink(struct op *op)
 			e = -errno;
 	}
 	if (!e)
-		e = get_child(op, a->where.name, &st);
+		e = get_made(op, a->where.name, &st);
 	if (!e)
 		e = set_initial(op, attributes, true);
 	finish_create(op, e, op->obj2, &wcc);
@@ -425,7 +516,7 @@ static int mknod_as(struct op *op, const MKNOD3args *a, mode_t type, dev_t dev,
 	                  type | mode_of(attributes, 0644), dev))
 		e = -errno;
 	if (!e)
-		e = get_child(op, a->where.name, &st);
+		e = get_made(op, a->where.name, &st);
 	return e ? e : set_initial(op, attributes, true);
 }
 
@@ -522,8 +613,12 @@ static int same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 	struct export *x, *y;
 	int e = handle_verify(d, a->data.data_val, a->data.data_len, &x);
 
+	if (e)
+		return e;
+	e = handle_verify(d, b->data.data_val, b->data.data_len, &y);
 	if (!e)
-		e = handle_verify(d, b->data.data_val, b->data.data_len, &y);
+		export_put(d, y);
+	export_put(d, x);
 	return e ? e : x == y ? 0 : -EXDEV;
 }
 

@@ -73,6 +73,7 @@ static void on_expire(void *arg)
 
 	s->expire = NULL;
 	objects_expire(&s->nfsd);
+	crossings_expire(&s->nfsd);
 	warn_count(false);
 	/* Without memory for it descriptors stay until the cache is full. */
 	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
@@ -258,6 +259,18 @@ static bool stop_workers(struct server *s)
 	return groups_stop(s->nfsd.groups, &until) && fs_stop_all(&s->nfsd, &until);
 }
 
+/* How many requests its file system holds, which is said. */
+static unsigned tell_stuck(const struct export *ex)
+{
+	unsigned n = workers_left(&ex->fs->workers);
+
+	if (n)
+		tool_error("the file system of %s does not answer: %u requests on it "
+		           "were not finished",
+		           ex->top ? ex->name : ex->dir, n);
+	return n;
+}
+
 /* Threads sleep in the kernel and hold what would be freed. */
 static _Noreturn void leave_stuck(struct server *s, int e)
 {
@@ -267,16 +280,10 @@ static _Noreturn void leave_stuck(struct server *s, int e)
 		tool_error("the look-up of groups does not end: %u requests were not "
 		           "finished",
 		           waiting);
-	for (unsigned i = 0; i < s->nfsd.n_exports; i++) {
-		const struct export *ex = s->nfsd.exports[i];
-		unsigned n = workers_left(&ex->fs->workers);
-
-		all += n;
-		if (n)
-			tool_error("the file system of %s does not answer: %u requests "
-			           "on it were not finished",
-			           ex->dir, n);
-	}
+	for (unsigned i = 0; i < s->nfsd.n_exports; i++)
+		all += tell_stuck(s->nfsd.exports[i]);
+	for (struct export *ex = s->nfsd.crossings.first; ex; ex = ex->next)
+		all += tell_stuck(ex);
 	write_stats(s);
 	(void)fflush(NULL); /* the trace, too */
 	_exit(e || all ? TOOL_FAILED : TOOL_OK);
@@ -294,6 +301,7 @@ static void take_down(struct server *s)
 	tcpd_free(s->gssd);
 	rpcrdma_service_free(s->service);
 	objects_fini(&s->nfsd);
+	crossings_fini(&s->nfsd);
 	export_close_all(&s->nfsd);
 	exports_free(&s->from_file);
 	fs_free_all(&s->nfsd);
@@ -319,11 +327,14 @@ int tool_nfsd(int argc, char **argv)
 	s->nfsd.defaults.squash = (struct squash){true, false, 65534, 65534};
 	s->reload.nfsd = &s->nfsd;
 	access_init(&s->nfsd.access);
+	pthread_mutex_init(&s->nfsd.fs_lock, NULL);
+	crossings_init(&s->nfsd.crossings);
 	pthread_mutex_init(&s->nfsd.lock, NULL);
 	objects_init(&s->nfsd.objects, object_limit());
 	e = command_parse(s, argc, argv);
 	if (e != TOOL_GO_ON) {
 		objects_fini(&s->nfsd);
+		crossings_fini(&s->nfsd);
 		export_close_all(&s->nfsd);
 		exports_free(&s->from_file);
 		free(s);
@@ -338,6 +349,7 @@ int tool_nfsd(int argc, char **argv)
 		leave_stuck(s, e);
 	take_down(s);
 	pthread_mutex_destroy(&s->nfsd.lock);
+	pthread_mutex_destroy(&s->nfsd.fs_lock);
 	access_fini(&s->nfsd.access);
 	free(s);
 	return e ? TOOL_FAILED : TOOL_OK;

@@ -16,6 +16,9 @@
  *   reload.c   SIGHUP: the file of exports is read again
  *   access.c   what a peer may do with an export
  *   export.c   exported directories, the secret that seals handles
+ *   mounts.c   the kernel's table of mounts
+ *   crossing.c  file systems mounted beneath exports, that are served with them
+ *   covered.c  ... and mount points of those that are not
  *   handle.c   file handles: made, sealed, verified
  *   walk.c     finding an object again without the kernel's file handles
  *   object.c   open objects, kept for a while by handle
@@ -36,8 +39,8 @@
  * The engine's thread runs what cannot sleep: NULL, what caches can answer, and
  * everything on a file system in memory.  The rest runs in workers, which each file
  * system has for itself.  MOUNT over TCP has a thread too.  Shared state: the object
- * cache, the mount list, the walk tables and the write verifier, each behind its own
- * lock, which nobody holds while he sleeps.  An object's own lock may be held by a
+ * cache, the mount list, the walk tables, the crossings and the write verifier, each
+ * behind its own lock, which nobody holds while he sleeps.  An object's own lock may be held by a
  * worker that sleeps: the engine's thread only tries it.
  */
 #ifndef RPCRDMA_NFSD_H
@@ -56,6 +59,7 @@
 #include <time.h>
 #include <rpcrdma/gss.h>
 #include <rpcrdma/nfs.h>
+#include "crossing.h"
 #include "exports.h"
 #include "groups.h"
 #include "nfs/nfs3_msg.h"
@@ -67,6 +71,7 @@ enum {
 	NFSD_EXPORT_SLOTS = 256,        /* with those that a file had before */
 	NFSD_MAX_IO = 1 << 20,          /* rtmax, wtmax */
 	NFSD_MAX_DIR = 64 << 10,        /* octets of a READDIR reply, dtpref */
+	NFSD_FS_SLOTS = 1024,           /* of exports, and of what is mounted beneath */
 	NFSD_WALK_SLOTS = 16384,
 	NFSD_MAX_DEPTH = 128,  /* directories on a path, where one is climbed */
 	NFSD_MAX_THREADS = 64, /* of one file system */
@@ -124,13 +129,18 @@ struct filesystem {
 	enum fs_kind { FS_ASLEEP, FS_CACHING, FS_AWAKE } kind;
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
+	unsigned users; /* exports and crossings; by nfsd's fs_lock */
 	_Atomic unsigned left; /* MNTs over TCP that nobody waits for any more */
 	pthread_mutex_t dirs[NFSD_WCC_LOCKS], files[NFSD_WCC_LOCKS]; /* by inode */
 };
 
-/* The one of the descriptor of an export's root; for as long as the nfsd.  NULL: no
- * memory. */
+/* The one of the descriptor of an export's root, to be given back.  NULL: no memory, or
+ * there are too many. */
 struct filesystem *fs_of(struct nfsd *, int fd, const struct statx *);
+/* The same for a mount, which is not touched. */
+struct filesystem *fs_of_mount(struct nfsd *, const struct mount_line *);
+/* What was queued there is done all the same. */
+void fs_put(struct nfsd *, struct filesystem *);
 /* Would reading a file of these attributes write to it? */
 bool fs_reading_writes(const struct filesystem *, const struct statx *);
 /* Queues a request.  -EAGAIN: the file system holds too much memory already. */
@@ -217,14 +227,32 @@ struct export
 	 * requests and objects point at it, and may come back. */
 	_Atomic bool live;
 	_Atomic bool wcc; /* nobody else changes it */
+	_Atomic bool crosses; /* what is mounted beneath is served with it */
 	struct clients
 	        *clients; /* who may come, by access.lock; NULL: everybody; owned */
 	pthread_mutex_t walk_lock;
 	struct walk_slot *walk; /* NULL if by_handle; by walk_lock */
 	struct walk_pace pace;  /* by walk_lock */
+	/* Of a file system mounted beneath (crossing.c), which @dir leads to from @top's
+	 * root; its clients and options are @top's.  NULL: it is none. */
+	struct export *top;
+	struct nfsd *nfsd;
+	struct export *next; /* by the crossings' lock, as users and left */
+	unsigned users;      /* requests and objects */
+	time_t left;         /* when there were none any more */
+	/* Held to open root_fd and mount_fd, which may sleep.  They are closed when there
+	 * are no users. */
+	pthread_mutex_t opening;
 };
 
-/* Adds "DIR[:/NAME][,wcc]".  Messages are printed; 0 or -EINVAL. */
+/* An empty one; NULL: no memory. */
+struct export *export_alloc(struct nfsd *);
+void export_free(struct export *);
+/* What there is to know of the export of root_fd, and of mount_fd, which is opened.  0,
+ * or negative errno. */
+int export_prepare(struct nfsd *, struct export *, const struct statx *);
+
+/* Adds "DIR[:/NAME][,wcc][,crossmnt]".  Messages are printed; 0 or -EINVAL. */
 int export_add(struct nfsd *, const char *spec);
 /* Gives the clients of @words ("CLIENT[(OPTIONS)]") to each, and looks names up.
  * Messages are printed; 0 or -EINVAL. */
@@ -257,14 +285,32 @@ int handle_make_child(struct nfsd *, const struct object *dir, const char *name,
 /* The handle of @child's parent directory @fd. */
 int handle_make_parent(struct nfsd *, struct export *, const struct handle *child,
                        int fd, struct handle *ret, struct statx *ret_stx);
-/* Checks form and seal.  0, or -EBADF (BADHANDLE), -ESTALE (no such export). */
+/* The same for a directory @fd somewhere beneath the export, without such a handle; the
+ * thread acts as the server. */
+int handle_make_climbing(struct nfsd *, struct export *, int fd, struct handle *ret,
+                         struct statx *ret_stx);
+/* The handle of an empty directory instead of what is mounted there. */
+void handle_make_covered(struct nfsd *, const struct export *, uint64_t ino,
+                         uint64_t place, struct handle *ret);
+/* Is it one? */
+bool handle_covered(const struct handle *, uint64_t *ret_ino, uint64_t *ret_place);
+/* Checks form and seal.  0 and an export that is held; or -EBADF (BADHANDLE), -ESTALE
+ * (no such export). */
 int handle_verify(struct nfsd *, const void *data, size_t len, struct export **ret);
 /* Opens (O_PATH) what a verified handle names; the thread acts as the server.
  * -ESTALE when it is gone. */
-int handle_open(struct export *, const struct handle *, int *ret_fd);
+int handle_open(struct nfsd *, struct export *, const struct handle *, int *ret_fd);
+/* The same where the export was opened before. */
+int handle_open_here(struct export *, const struct handle *, int *ret_fd);
 /* Is it of the export's mount and device? */
 bool handle_inside(const struct export *, const struct statx *);
 int statx_fd(int fd, const char *name, struct statx *ret);
+/* The number of the mount that @fd is open in. */
+int mount_id_of(int fd, uint64_t *ret);
+/* Opens @name in @dir, with @mode if it is created: a descriptor, or negative errno.
+ * -EXDEV at a mount point, and what is mounted there is not touched, as far as the
+ * kernel can do that (Linux 5.6). */
+int open_name(int dir, const char *name, int flags, mode_t mode);
 
 /* Handles of our own, where the kernel's cannot be used. */
 enum { WALK_CHAIN = 17 };
@@ -288,6 +334,7 @@ enum warn_kind {
 	WARN_IDENTITY,
 	WARN_GROUPS,
 	WARN_REFUSED,
+	WARN_CROSSING,
 	WARN_KINDS
 };
 
@@ -321,6 +368,7 @@ struct object {
 	int path_fd; /* O_PATH */
 	mode_t type; /* S_IFREG... */
 	uint64_t ino;
+	bool covered; /* a mount point; path_fd is the directory that it lies in */
 	pthread_mutex_t lock;  /* of what follows; of dir_fd's position too */
 	int read_fd, write_fd; /* -1 until needed; opened as the server */
 	struct object_perm perms[2];
@@ -490,8 +538,10 @@ struct nfsd {
 	 * permission is a worker's then. */
 	bool apart;
 	struct object_cache objects;
-	struct filesystem *fs[NFSD_EXPORT_SLOTS]; /* likewise */
+	struct filesystem *fs[NFSD_FS_SLOTS]; /* likewise */
 	_Atomic unsigned n_fs;
+	pthread_mutex_t fs_lock; /* of the one who adds, and of users */
+	struct crossings crossings;
 	unsigned threads; /* of each */
 	_Atomic uint64_t sync_failures;
 	pthread_mutex_t lock; /* of the following */
@@ -597,7 +647,9 @@ struct op {
 	struct nfsd *nfsd;
 	struct rpcrdma_request *req;
 	const struct mount_call *tcp; /* instead of req */
-	struct export *ex;            /* that the arguments name, or NULL */
+	struct export *ex;            /* that the arguments name, held; or NULL */
+	struct export *cross; /* held; that the results' object is of, if not @ex */
+	const char *rest;     /* of the path of MNT, beneath @cross */
 	struct grant may;             /* what the client may do with it */
 	int denied; /* 0, or why it may not come there: negative errno */
 	struct ident id;

@@ -70,6 +70,7 @@ static void object_free(struct object *o)
 		object_close_written(o, o->write_fd);
 	pthread_mutex_destroy(&o->lock);
 	pthread_rwlock_destroy(&o->syncing);
+	export_put(o->nfsd, o->ex);
 	free(o);
 }
 
@@ -290,14 +291,17 @@ static int object_new(struct nfsd *d, struct export *ex, const struct handle *h,
                       const struct statx *st, struct object **ret)
 {
 	struct object *o = calloc(1, sizeof(*o));
+	uint64_t ino, place;
 
 	if (!o) {
 		close(fd);
 		return -ENOMEM;
 	}
+	export_hold(d, ex);
 	o->nfsd = d;
 	o->ex = ex;
 	o->fh = *h;
+	o->covered = handle_covered(h, &ino, &place);
 	o->path_fd = fd;
 	o->read_fd = o->write_fd = -1;
 	o->type = st->stx_mode & S_IFMT;
@@ -311,14 +315,17 @@ static int object_new(struct nfsd *d, struct export *ex, const struct handle *h,
 static int object_open(struct nfsd *d, struct export *ex, const struct handle *h,
                        struct object **ret)
 {
+	uint64_t ino, place;
 	struct statx st;
-	int fd, e = handle_open(ex, h, &fd);
+	int fd, e = handle_open(d, ex, h, &fd);
 
 	if (e)
 		return e;
 	e = statx_fd(fd, "", &st);
 	if (!e && !handle_inside(ex, &st))
 		e = -ESTALE;
+	if (!e && handle_covered(h, &ino, &place))
+		e = covered_stat(d, ex, h, fd, &st);
 	if (e) {
 		close(fd);
 		return e;
@@ -378,10 +385,28 @@ struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
 	return get_cached(&d->objects, fh->data.data_val, fh->data.data_len);
 }
 
+/* As the server. */
+static int get_opened(struct nfsd *d, struct export *ex, const struct handle *h,
+                      const struct ident *id, struct object **ret)
+{
+	int e;
+
+	if (ident_enter_server())
+		return -EIO;
+	e = object_open(d, ex, h, ret);
+	if (objects_make_room(d, ex->root_fd, e, ex->fs))
+		e = object_open(d, ex, h, ret);
+	if (ident_enter(id)) {
+		if (!e)
+			object_free(*ret);
+		return -EIO;
+	}
+	return e;
+}
+
 int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
                struct object **ret)
 {
-	struct object_cache *c = &d->objects;
 	struct object *o = object_find(d, fh);
 	struct export *ex;
 	struct handle h;
@@ -397,17 +422,9 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 	memset(&h, 0, sizeof(h));
 	memcpy(h.octets, fh->data.data_val, fh->data.data_len);
 	h.len = fh->data.data_len;
-	if (ident_enter_server())
-		return -EIO;
-	e = object_open(d, ex, &h, &o);
-	if (objects_make_room(d, ex->root_fd, e, ex->fs))
-		e = object_open(d, ex, &h, &o);
-	if (ident_enter(id)) {
-		if (!e)
-			object_free(o);
-		return -EIO;
-	}
-	return e ? e : enter(c, o, ret);
+	e = get_opened(d, ex, &h, id, &o);
+	export_put(d, ex);
+	return e ? e : enter(&d->objects, o, ret);
 }
 
 int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
@@ -460,7 +477,8 @@ void object_forget(struct nfsd *d, const struct handle *h)
 
 int object_stat(struct object *o, struct statx *ret)
 {
-	int e = statx_fd(o->path_fd, "", ret);
+	int e = o->covered ? covered_stat(o->nfsd, o->ex, &o->fh, o->path_fd, ret)
+	                   : statx_fd(o->path_fd, "", ret);
 
 	if (e)
 		return e;
@@ -478,6 +496,8 @@ int object_ask(const struct object *o, int want)
 {
 	char path[32];
 
+	if (o->covered)
+		return want & W_OK ? -EACCES : 0;
 	if (o->nfsd->old_access) { /* all identities are the process's own */
 		object_proc_path(o, path);
 		return access(path, want) ? -errno : 0;

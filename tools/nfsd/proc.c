@@ -122,6 +122,13 @@ static void put_objects(struct op *op)
 	op->obj = op->obj2 = NULL;
 }
 
+static void put_exports(struct op *op)
+{
+	export_put(op->nfsd, op->ex);
+	export_put(op->nfsd, op->cross);
+	op->ex = op->cross = NULL;
+}
+
 static void release(struct op *op)
 {
 	group_list_put(op->wait.list);
@@ -129,6 +136,7 @@ static void release(struct op *op)
 	if (op->type->args)
 		nfs3_free(op->type->args, &op->args, op->type->args_size);
 	put_objects(op);
+	put_exports(op);
 }
 
 /* Encodes the results, which lie in the op: the number of pieces, or -EMSGSIZE. */
@@ -349,13 +357,29 @@ static bool attempt(struct op *op)
 	if (!op->later)
 		return true;
 	op->later = false;
+	if (op->cross)
+		op->fs = op->cross->fs;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
 	put_objects(op);
 	fail(op, NFS3_OK);
 	return false;
 }
 
-/* In a worker: the procedure, as the caller, and its answer. */
+/* It may be asked again, after a while. */
+static void put_off(struct op *op)
+{
+	fail(op, is_mount(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
+	finish(op);
+}
+
+static void give(struct op *op)
+{
+	if (fs_give(op->nfsd, op->fs, &op->job))
+		put_off(op);
+}
+
+/* In a worker: the procedure, as the caller, and its answer.  What is mounted beneath
+ * has workers of its own. */
 static void run(struct op *op)
 {
 	if (ident_enter(&op->id)) {
@@ -363,7 +387,10 @@ static void run(struct op *op)
 		(void)rpcrdma_request_error(op->req, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	(void)attempt(op); /* it may sleep */
+	if (!attempt(op)) { /* it may sleep */
+		give(op);
+		return;
+	}
 	wait_for_storage(op);
 	finish(op);
 }
@@ -403,19 +430,6 @@ static bool run_here(struct op *op)
 		finish(op);
 	}
 	return done;
-}
-
-/* It may be asked again, after a while. */
-static void put_off(struct op *op)
-{
-	fail(op, is_mount(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
-	finish(op);
-}
-
-static void give(struct op *op)
-{
-	if (fs_give(op->nfsd, op->fs, &op->job))
-		put_off(op);
 }
 
 static void take_groups(struct op *op)
@@ -474,7 +488,7 @@ static void begin(struct op *op, uint64_t bytes)
 		put_off(op);
 	if (e || (fs->kind == FS_AWAKE && !d->apart && run_here(op)))
 		return;
-	if (op->type->caches && fs->kind != FS_ASLEEP && run_quickly(op))
+	if (op->type->caches && fs->kind != FS_ASLEEP && !op->cross && run_quickly(op))
 		return;
 	give(op);
 }
@@ -537,6 +551,24 @@ static void end_waited(struct waited *w)
 	free_waited(w);
 }
 
+/* To the workers of what is mounted beneath.  False: it will not answer. */
+static bool go_on(struct waited *w)
+{
+	struct filesystem *fs = w->op.cross->fs;
+	bool slow;
+
+	w->op.later = false;
+	pthread_mutex_lock(&w->lock);
+	slow = fs->left;
+	if (w->left) {
+		(*w->slow)--;
+		fs->left++;
+	}
+	w->slow = &fs->left;
+	pthread_mutex_unlock(&w->lock);
+	return !slow && !fs_give(w->op.nfsd, fs, &w->op.job);
+}
+
 static void run_waited(struct job *job)
 {
 	struct waited *w = (struct waited *)job; /* its first member's first */
@@ -545,6 +577,11 @@ static void run_waited(struct job *job)
 		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
 	else
 		w->op.type->run(&w->op);
+	if (w->op.later) {
+		if (go_on(w))
+			return;
+		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
+	}
 	end_waited(w);
 }
 
@@ -624,6 +661,7 @@ static bool run_elsewhere(struct op *op, struct filesystem *fs)
 		return false;
 	op->res = w->op.res;
 	op->made = w->op.made;
+	op->cross = w->op.cross;
 	if (!op->res.status) { /* what results point at lies in what goes now */
 		op->res.mnt.mountres3_u.mountinfo.fhandle.fhandle3_val =
 		        (char *)op->made.octets;

@@ -95,13 +95,23 @@ static int check(const struct export *ex, const struct walk_id *w, int fd)
 }
 
 /* Opens @name in @dir as an O_PATH descriptor. */
-static int open_name(int dir, const char *name, bool directory)
+static int step_down(int dir, const char *name, bool directory)
 {
-	int fd =
-	        openat(dir, name,
-	               O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0));
+	return open_name(
+	        dir, name,
+	        O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0), 0);
+}
 
-	return fd < 0 ? -errno : fd;
+/* The attributes of @name, but not of what is mounted there. */
+static int stat_name(int dir, const char *name, struct statx *ret)
+{
+	int fd = step_down(dir, name, false), e;
+
+	if (fd < 0)
+		return fd;
+	e = statx_fd(fd, "", ret);
+	close(fd);
+	return e;
 }
 
 /* The names from the root to @ino, last first, as far as the table knows. */
@@ -139,7 +149,7 @@ static int open_recalled(struct export *ex, const struct walk_id *w, int *ret_fd
 	fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
 	for (int i = n - 1; i >= 0; i--) {
 		if (fd >= 0) {
-			next = open_name(fd, names[i], i > 0);
+			next = step_down(fd, names[i], i > 0);
 			close(fd);
 			fd = next;
 		}
@@ -186,13 +196,13 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	if (!last && de->d_type != DT_DIR && de->d_type != DT_UNKNOWN)
 		return;
 	if (s->by_stat) {
-		if (statx_fd(dir, de->d_name, &st))
+		if (stat_name(dir, de->d_name, &st))
 			return;
 		ino = st.stx_ino;
 	}
 	if (!on_the_way(s->w, ino, level))
 		return;
-	fd = open_name(dir, de->d_name, !last);
+	fd = step_down(dir, de->d_name, !last);
 	if (fd < 0)
 		return;
 	if (last && !check(s->ex, s->w, fd)) {
@@ -214,7 +224,7 @@ static void compare_number(struct search *s, int dir, const struct dirent *de)
 	struct statx st;
 
 	s->sample--;
-	if (!statx_fd(dir, de->d_name, &st) && handle_inside(s->ex, &st) &&
+	if (!stat_name(dir, de->d_name, &st) && handle_inside(s->ex, &st) &&
 	    st.stx_ino != de->d_ino)
 		s->differs = true;
 }

@@ -26,6 +26,8 @@ static struct {
                           .level = TOOL_WARNING},
         [WARN_GROUPS] = {.name = "of groups that were not looked up",
                          .level = TOOL_WARNING},
+        [WARN_CROSSING] = {.name = "of mounted file systems that are not served",
+                           .level = TOOL_WARNING},
         [WARN_IDENTITY] = {.name = "of identities that could not be taken",
                            .level = TOOL_WARNING},
 };

@@ -55,6 +55,6 @@ void wcc_unlock(struct op *op)
 
 void wcc_before(const struct object *o, const struct statx *st, pre_op_attr *ret)
 {
-	if (!S_ISDIR(o->type) || o->ex->wcc)
+	if (!S_ISDIR(o->type) || export_top(o->ex)->wcc)
 		attr_pre_statx(st, ret);
 }

@@ -137,16 +137,41 @@ EXPORTED int syncfs(int fd)
 	return sync_by("syncfs", SYS_syncfs, fd);
 }
 
-static int open_by(int dir, const char *path, int flags, mode_t mode)
+static long next_syscall(long number, const long a[6])
+{
+	long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+
+	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static int open_by(long number, const long a[6])
 {
 	int fd;
 
 	pthread_mutex_lock(&lock);
 	look();
-	fd = (int)syscall(SYS_openat, dir, path, flags, mode);
+	fd = (int)next_syscall(number, a);
 	pthread_mutex_unlock(&lock);
-	swap(path);
+	swap((const char *)a[1]);
 	return fd;
+}
+
+static int open_at(int dir, const char *path, int flags, mode_t mode)
+{
+	return open_by(SYS_openat, (long[6]){dir, (long)path, flags, (long)mode});
+}
+
+/* Of all system calls that the C library has no function for: openat2. */
+EXPORTED long syscall(long number, ...)
+{
+	va_list ap;
+	long a[6];
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	return number == SYS_openat2 ? open_by(number, a) : next_syscall(number, a);
 }
 
 EXPORTED int open(const char *path, int flags, ...)
@@ -157,7 +182,7 @@ EXPORTED int open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = va_arg(ap, mode_t);
 	va_end(ap);
-	return open_by(AT_FDCWD, path, flags, mode);
+	return open_at(AT_FDCWD, path, flags, mode);
 }
 
 EXPORTED int openat(int dir, const char *path, int flags, ...)
@@ -168,7 +193,7 @@ EXPORTED int openat(int dir, const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = va_arg(ap, mode_t);
 	va_end(ap);
-	return open_by(dir, path, flags, mode);
+	return open_at(dir, path, flags, mode);
 }
 
 EXPORTED int close(int fd)

@@ -11,6 +11,7 @@
  * RESOLVE_CACHED) nothing is changed.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@
 #include <sys/types.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <linux/openat2.h>
 
 #define SHOWN __attribute__((visibility("default")))
 
@@ -91,6 +93,32 @@ static int open_at(int dir, const char *name, int flags, mode_t mode)
 	sleep_there(at_beneath(dir, name));
 	fd = syscall(SYS_openat, dir, name, flags, mode);
 	return (int)(flags & O_CREAT ? slowly(fd) : fd);
+}
+
+static long next_syscall(long number, const long a[6])
+{
+	long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+
+	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* Of all system calls that the C library has no function for: openat2. */
+SHOWN long syscall(long number, ...)
+{
+	const struct open_how *how;
+	va_list ap;
+	long a[6];
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	how = number == SYS_openat2 ? (const struct open_how *)a[2] : NULL;
+	if (!how || how->resolve & RESOLVE_CACHED)
+		return next_syscall(number, a);
+	sleep_there(at_beneath((int)a[0], (const char *)a[1]));
+	return how->flags & O_CREAT ? slowly(next_syscall(number, a))
+	                            : next_syscall(number, a);
 }
 
 SHOWN int openat(int dir, const char *name, int flags, ...)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mount points of what is not served, as empty directories.
+ *
+ * What is mounted there is not touched.  The directory that it covers cannot be reached
+ * by its path, so all that is told of it is its inode number, which READDIR of the
+ * directory above has; owner and times are those of the directory above, and nobody can
+ * write.
+ */
+#include "nfsd.h"
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The inode number that the list of @dir has for @name; 0: none.  As the server. */
+static uint64_t number_in_list(int dir, const char *name)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *de;
+	uint64_t ino = 0;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while (!ino && (de = readdir(d)))
+		if (!strcmp(de->d_name, name))
+			ino = de->d_ino;
+	closedir(d);
+	return ino;
+}
+
+/* Of a directory that is not listed to the server: no file has such a number. */
+static uint64_t number_of_place(uint64_t place)
+{
+	return place | 1ull << 63;
+}
+
+static uint64_t find_number(struct nfsd *d, const struct object *dir, const char *name,
+                            const struct mounted *m)
+{
+	uint64_t ino = number_in_list(dir->path_fd, name);
+
+	if (!ino)
+		ino = number_of_place(m->place);
+	crossing_learn(d, m->id, ino);
+	return ino;
+}
+
+static void set_attributes(uint64_t ino, struct statx *st)
+{
+	st->stx_ino = ino;
+	st->stx_mode = S_IFDIR | 0555;
+	st->stx_nlink = 2;
+}
+
+int covered_make(struct nfsd *d, struct object *dir, const char *name,
+                 const struct mounted *m, const struct ident *id, struct handle *ret,
+                 struct statx *ret_stx)
+{
+	uint64_t ino = m->covered;
+	int e = 0;
+
+	if (!ino) {
+		if (ident_enter_server())
+			return -EIO;
+		ino = find_number(d, dir, name, m);
+		if (ident_enter(id))
+			return -EIO;
+	}
+	handle_make_covered(d, dir->ex, ino, m->place, ret);
+	e = statx_fd(dir->path_fd, "", ret_stx);
+	if (!e)
+		set_attributes(ino, ret_stx);
+	return e;
+}
+
+int covered_open(struct nfsd *d, struct export *ex, const struct handle *h, int *ret_fd)
+{
+	uint64_t ino, place, mount;
+	char above[PATH_MAX];
+	int fd, e = -EBADF;
+
+	if (handle_covered(h, &ino, &place))
+		e = crossing_covers(d, ex, place, above, sizeof(above));
+	if (e)
+		return e;
+	fd = openat(export_top(ex)->root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? -ESTALE : -errno;
+	e = mount_id_of(fd, &mount);
+	if (e || mount != ex->mnt_id) {
+		close(fd);
+		return e ? e : -ESTALE;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+int covered_stat(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
+                 struct statx *ret)
+{
+	uint64_t ino, place;
+	char above[PATH_MAX];
+	int e = -EBADF;
+
+	if (handle_covered(h, &ino, &place))
+		e = crossing_covers(d, ex, place, above, sizeof(above));
+	if (!e)
+		e = statx_fd(fd, "", ret);
+	if (!e && !ret->stx_nlink)
+		e = -ESTALE;
+	if (!e)
+		set_attributes(ino, ret);
+	return e;
+}

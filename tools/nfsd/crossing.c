@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mounted file systems that are served with the export that they lie beneath.
+ *
+ * A record is made by whoever first asks for the mount, from the table alone.  Its
+ * descriptors are opened by a worker of its own file system, and closed by one. Between
+ * those, and for as long as somebody holds it, they do not change.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { IDLE_SECONDS = 1 /* until descriptors go; objects were idle before */ };
+
+static time_t now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec;
+}
+
+void crossings_init(struct crossings *c)
+{
+	*c = (struct crossings){.first = NULL};
+	pthread_mutex_init(&c->lock, NULL);
+	mounts_init(&c->mounts);
+}
+
+void crossings_fini(struct nfsd *d)
+{
+	struct export *ex;
+
+	while ((ex = d->crossings.first)) {
+		d->crossings.first = ex->next;
+		export_free(ex);
+	}
+	mounts_fini(&d->crossings.mounts);
+	pthread_mutex_destroy(&d->crossings.lock);
+}
+
+struct export *export_top(const struct export *ex)
+{
+	return (struct export *)(uintptr_t)(ex->top ? ex->top : ex);
+}
+
+void export_hold(struct nfsd *d, struct export *ex)
+{
+	if (!ex->top)
+		return;
+	pthread_mutex_lock(&d->crossings.lock);
+	ex->users++;
+	pthread_mutex_unlock(&d->crossings.lock);
+}
+
+void export_put(struct nfsd *d, struct export *ex)
+{
+	if (!ex || !ex->top)
+		return;
+	pthread_mutex_lock(&d->crossings.lock);
+	ex->users--;
+	if (!ex->users)
+		ex->left = now_seconds();
+	pthread_mutex_unlock(&d->crossings.lock);
+}
+
+/* ---- Places --------------------------------------------------------------------- */
+
+/* The path of a descriptor, from this process's root.  0, or negative errno. */
+static int path_of(int fd, char *ret, size_t size)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, ret, size);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size)
+		return -ENAMETOOLONG;
+	ret[n] = 0;
+	return *ret == '/' ? 0 : -ENOENT;
+}
+
+/* @path beneath the root of the export @top; NULL: it is not, or is the root. */
+static const char *beneath_top(const char *root, const char *path)
+{
+	size_t n = strcmp(root, "/") ? strlen(root) : 0;
+
+	return !strncmp(path, root, n) && path[n] == '/' && path[n + 1] ? path + n + 1
+	                                                                : NULL;
+}
+
+/* Is the export's mount among those that @l is mounted on, or on what is? */
+static bool hangs_below(const struct mounts *m, const struct mount_line *l, uint64_t id)
+{
+	for (unsigned i = 0; l && i < NFSD_MAX_DEPTH; i++) {
+		if (l->parent == id)
+			return true;
+		l = l->parent == l->id ? NULL : mounts_by_id(m, l->parent);
+	}
+	return false;
+}
+
+static uint64_t digest_place(const struct nfsd *d, const struct export *ex,
+                             const char *place)
+{
+	char text[PATH_MAX + 64];
+	int n = snprintf(text, sizeof(text), "mount point\n%llx\n%s",
+	                 (unsigned long long)ex->fsid, place);
+
+	return siphash(&d->key, text,
+	               (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+}
+
+/* The fsid of what is mounted: the same after a restart, and another one for another
+ * file system at that place. */
+static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
+                             const char *place, const struct mount_line *l)
+{
+	char text[4 * PATH_MAX];
+	int n = snprintf(text, sizeof(text), "mounted\n%llx\n%s\n%s\n%s\n%s",
+	                 (unsigned long long)top->fsid, place, l->root, l->type,
+	                 l->source);
+
+	return siphash(&d->key, text,
+	               (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+}
+
+static uint32_t id_of(uint64_t fsid)
+{
+	return (uint32_t)(fsid ^ fsid >> 32);
+}
+
+/* ---- Records; by the lock ------------------------------------------------------- */
+
+/* Those of mounts that went, or whose export did, are found no more. */
+static void refresh(struct nfsd *d)
+{
+	struct crossings *c = &d->crossings;
+	bool changed = mounts_refresh(&c->mounts);
+
+	for (struct export *ex = c->first; ex; ex = ex->next) {
+		if (!ex->top->live || !ex->top->crosses)
+			ex->live = false;
+		if (changed && !mounts_by_id(&c->mounts, ex->mnt_id))
+			ex->live = false;
+	}
+}
+
+static struct export *find_record(struct nfsd *d, const struct export *top, uint64_t id)
+{
+	struct export *ex = d->crossings.first;
+
+	while (ex && (!ex->live || ex->top != top || ex->mnt_id != id))
+		ex = ex->next;
+	return ex;
+}
+
+static unsigned count_records(struct nfsd *d, const struct export *top)
+{
+	unsigned n = 0;
+
+	for (const struct export *ex = d->crossings.first; ex; ex = ex->next)
+		n += ex->live && ex->top == top;
+	return n;
+}
+
+static int name_record(struct export *ex, const char *place)
+{
+	const char *above = strcmp(ex->top->name, "/") ? ex->top->name : "";
+
+	ex->dir = strdup(place);
+	if (asprintf(&ex->name, "%s/%s", above, place) < 0)
+		ex->name = NULL;
+	return ex->dir && ex->name ? 0 : -ENOMEM;
+}
+
+static struct export *make_record(struct nfsd *d, struct export *top, const char *place,
+                                  const struct mount_line *l)
+{
+	struct export *ex = export_alloc(d);
+
+	if (!ex)
+		return NULL;
+	ex->top = top;
+	ex->mnt_id = l->id;
+	ex->mnt_id_known = true;
+	ex->fsid = digest_mount(d, top, place, l);
+	ex->id = id_of(ex->fsid);
+	if (name_record(ex, place) || !(ex->fs = fs_of_mount(d, l))) {
+		export_free(ex);
+		return NULL;
+	}
+	ex->left = now_seconds();
+	ex->live = true;
+	ex->next = d->crossings.first;
+	d->crossings.first = ex;
+	return ex;
+}
+
+/* Would it be served, if there were not too many?  Nothing that autofs has yet to mount
+ * is asked for. */
+static bool is_wanted(const struct export *top, const struct mount_line *l)
+{
+	return top->live && top->crosses && strcmp(l->type, "autofs") != 0;
+}
+
+/* The record of @l, or a new one; NULL: it is not served. */
+static struct export *get_record(struct nfsd *d, struct export *top, const char *place,
+                                 const struct mount_line *l)
+{
+	struct export *ex;
+
+	if (!is_wanted(top, l))
+		return NULL;
+	ex = find_record(d, top, l->id);
+	if (ex)
+		return ex;
+	if (count_records(d, top) < CROSSINGS_MAX)
+		ex = make_record(d, top, place, l);
+	if (!ex)
+		warn_about(WARN_CROSSING, top->root_fd,
+		           "too many file systems are mounted beneath this export, "
+		           "some are shown as empty directories",
+		           -ENOSPC);
+	return ex;
+}
+
+/* ---- Finding -------------------------------------------------------------------- */
+
+static int find_mounted(struct nfsd *d, struct export *ex, const char *path,
+                        const char *place, struct mounted *ret)
+{
+	struct mount_line *l;
+
+	refresh(d);
+	l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
+	if (!l)
+		return -EACCES;
+	*ret = (struct mounted){.ex = get_record(d, export_top(ex), place, l),
+	                        .id = l->id,
+	                        .covered = l->covered,
+	                        .place = digest_place(d, ex, place)};
+	if (ret->ex)
+		ret->ex->users++;
+	return 0;
+}
+
+int crossing_at(struct nfsd *d, struct export *ex, int fd, const char *name,
+                struct mounted *ret)
+{
+	char root[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
+	const char *place;
+	size_t n;
+	int e = path_of(export_top(ex)->root_fd, root, sizeof(root));
+
+	if (!e)
+		e = path_of(fd, path, PATH_MAX);
+	if (e)
+		return -EACCES;
+	n = strlen(path);
+	snprintf(path + n, sizeof(path) - n, "%s%s", n > 1 ? "/" : "", name);
+	place = beneath_top(root, path);
+	if (!place)
+		return -EACCES;
+	pthread_mutex_lock(&d->crossings.lock);
+	e = find_mounted(d, ex, path, place, ret);
+	pthread_mutex_unlock(&d->crossings.lock);
+	return e;
+}
+
+void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
+{
+	struct mount_line *l;
+
+	pthread_mutex_lock(&d->crossings.lock);
+	l = mounts_by_id(&d->crossings.mounts, id);
+	if (l)
+		l->covered = covered;
+	pthread_mutex_unlock(&d->crossings.lock);
+}
+
+/* A mount beneath @top that has the number @id in handles, and no record yet. */
+static struct export *search_table(struct nfsd *d, struct export *top, uint32_t id)
+{
+	const struct mounts *m = &d->crossings.mounts;
+	char root[PATH_MAX];
+	const char *place;
+
+	if (!top->live || !top->crosses || path_of(top->root_fd, root, sizeof(root)))
+		return NULL;
+	for (unsigned i = 0; i < m->n; i++) {
+		const struct mount_line *l = &m->all[i];
+
+		place = beneath_top(root, l->path);
+		if (place && id_of(digest_mount(d, top, place, l)) == id &&
+		    hangs_below(m, l, top->mnt_id))
+			return get_record(d, top, place, l);
+	}
+	return NULL;
+}
+
+struct export *crossing_find(struct nfsd *d, uint32_t id)
+{
+	struct export *ex;
+
+	pthread_mutex_lock(&d->crossings.lock);
+	refresh(d);
+	ex = d->crossings.first;
+	while (ex && (!ex->live || ex->id != id))
+		ex = ex->next;
+	for (unsigned i = 0; i < d->n_exports && !ex; i++)
+		ex = search_table(d, d->exports[i], id);
+	if (ex)
+		ex->users++;
+	pthread_mutex_unlock(&d->crossings.lock);
+	return ex;
+}
+
+struct export *crossing_of_mount(struct nfsd *d, struct export *ex, uint64_t id)
+{
+	struct export *top = export_top(ex), *found = NULL;
+	const struct mount_line *l;
+	char root[PATH_MAX];
+	const char *place;
+
+	if (id == top->mnt_id)
+		return top;
+	if (path_of(top->root_fd, root, sizeof(root)))
+		return NULL;
+	pthread_mutex_lock(&d->crossings.lock);
+	refresh(d);
+	l = mounts_by_id(&d->crossings.mounts, id);
+	place = l ? beneath_top(root, l->path) : NULL;
+	if (place)
+		found = get_record(d, top, place, l);
+	if (found)
+		found->users++;
+	pthread_mutex_unlock(&d->crossings.lock);
+	return found;
+}
+
+/* By the lock.  The line of the mount point @place, if that is an empty directory. */
+static const struct mount_line *find_covered(struct nfsd *d, struct export *ex,
+                                             const char *root, uint64_t place,
+                                             const char **ret)
+{
+	const struct mounts *m = &d->crossings.mounts;
+	struct export *top = export_top(ex);
+	const struct mount_line *l;
+
+	refresh(d);
+	for (unsigned i = 0; i < m->n; i++) {
+		if (m->all[i].parent != ex->mnt_id)
+			continue;
+		*ret = beneath_top(root, m->all[i].path);
+		if (!*ret || digest_place(d, ex, *ret) != place)
+			continue;
+		l = mounts_at(m, ex->mnt_id, m->all[i].path);
+		if (is_wanted(top, l) && (find_record(d, top, l->id) ||
+		                          count_records(d, top) < CROSSINGS_MAX))
+			return NULL; /* it is served now */
+		return l;
+	}
+	return NULL;
+}
+
+int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret,
+                    size_t size)
+{
+	char root[PATH_MAX], *slash;
+	const char *found;
+	int e = path_of(export_top(ex)->root_fd, root, sizeof(root));
+
+	if (e)
+		return -ESTALE;
+	pthread_mutex_lock(&d->crossings.lock);
+	if (!find_covered(d, ex, root, place, &found))
+		e = -ESTALE;
+	else if ((size_t)snprintf(ret, size, "./%s", found) >= size)
+		e = -ENAMETOOLONG;
+	pthread_mutex_unlock(&d->crossings.lock);
+	slash = e ? NULL : strrchr(ret, '/');
+	if (slash)
+		*slash = 0;
+	return e;
+}
+
+/* ---- Descriptors ---------------------------------------------------------------- */
+
+/* A stuck file system stops here, and who waits for it by ex->opening. */
+static int open_root(struct nfsd *d, struct export *ex)
+{
+	struct statx st;
+	uint64_t id;
+	int e = 0, fd = openat(ex->top->root_fd, ex->dir,
+	                       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? -ESTALE
+		                                                             : -errno;
+	if (mount_id_of(fd, &id) || id != ex->mnt_id)
+		e = -ESTALE; /* mounted over, or moved */
+	if (!e)
+		e = statx_fd(fd, "", &st);
+	if (e) {
+		close(fd);
+		return e;
+	}
+	ex->root_fd = fd;
+	return export_prepare(d, ex, &st);
+}
+
+static void close_root(struct export *ex)
+{
+	if (ex->mount_fd >= 0)
+		close(ex->mount_fd);
+	if (ex->root_fd >= 0)
+		close(ex->root_fd);
+	ex->root_fd = ex->mount_fd = -1;
+}
+
+int crossing_open(struct nfsd *d, struct export *ex)
+{
+	int e = 0;
+
+	if (!ex->top)
+		return 0;
+	pthread_mutex_lock(&ex->opening);
+	if (ex->root_fd < 0)
+		e = open_root(d, ex);
+	if (e)
+		close_root(ex);
+	pthread_mutex_unlock(&ex->opening);
+	return e;
+}
+
+/* What is left of a record, to be closed where that may sleep. */
+struct remains {
+	struct job job;    /* first */
+	struct export *ex; /* to be freed; NULL: it stays, and these go: */
+	int root_fd, mount_fd;
+};
+
+static void close_remains(struct job *job)
+{
+	struct remains *r = (struct remains *)job; /* its first member */
+
+	if (r->ex) {
+		export_free(r->ex);
+	} else {
+		if (r->mount_fd >= 0)
+			close(r->mount_fd);
+		close(r->root_fd);
+	}
+	free(r);
+}
+
+/* Gives what nobody holds to a worker of its file system.  By the lock; false: there
+ * is no thread, and it stays as it was. */
+static bool bury(struct export *ex)
+{
+	struct remains *r = malloc(sizeof(*r));
+
+	if (!r)
+		return false;
+	*r = (struct remains){.job = {.run = close_remains}};
+	if (ex->live) {
+		r->root_fd = ex->root_fd;
+		r->mount_fd = ex->mount_fd;
+	} else {
+		r->ex = ex;
+	}
+	if (workers_give(&ex->fs->workers, &r->job)) {
+		free(r);
+		return false;
+	}
+	return true;
+}
+
+void crossings_expire(struct nfsd *d)
+{
+	struct export **link = &d->crossings.first, *ex;
+	time_t now = now_seconds();
+
+	pthread_mutex_lock(&d->crossings.lock);
+	if (d->crossings.first)
+		refresh(d);
+	while ((ex = *link)) {
+		struct export *next = ex->next;
+		bool old = !ex->users && now - ex->left > IDLE_SECONDS;
+		bool live = ex->live;
+
+		if (old && (!live || ex->root_fd >= 0) && bury(ex)) {
+			if (live)
+				ex->root_fd = ex->mount_fd = -1;
+			else
+				*link = next;
+		}
+		if (*link == ex)
+			link = &ex->next;
+	}
+	pthread_mutex_unlock(&d->crossings.lock);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel's table of mounts, /proc/self/mountinfo, see proc(5).  poll(2) tells that
+ * it changed; then all of it is read again.  Reading it asks no file system anything.
+ * The caller has a lock.
+ */
+#include "nfsd.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_LINES = 65536, MOST_BYTES = 32 << 20, FIRST_BYTES = 16384 };
+
+void mounts_init(struct mounts *m)
+{
+	*m = (struct mounts){.fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)};
+}
+
+static void free_lines(struct mount_line *all, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		free(all[i].path);
+		free(all[i].root);
+		free(all[i].type);
+		free(all[i].source);
+	}
+	free(all);
+}
+
+void mounts_fini(struct mounts *m)
+{
+	free_lines(m->all, m->n);
+	if (m->fd >= 0)
+		close(m->fd);
+	*m = (struct mounts){.fd = -1};
+}
+
+/* The next word of the line, which is cut; NULL: there is none. */
+static char *next_field(char **at)
+{
+	char *word = strsep(at, " ");
+
+	return word && *word ? word : NULL;
+}
+
+static bool is_octal(const char *s)
+{
+	return s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' &&
+	       s[2] >= '0' && s[2] <= '7';
+}
+
+/* "\040" and the like become what they stand for. */
+static void unescape_field(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (*s == '\\' && is_octal(s + 1)) {
+			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + s[3] -
+			               '0');
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = 0;
+}
+
+static bool has_option(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; s; s = strchr(s, ',')) {
+		s += *s == ',';
+		if (!strncmp(s, word, n) && (!s[n] || s[n] == ','))
+			return true;
+	}
+	return false;
+}
+
+/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".  False: a line of
+ * another kind, or no memory. */
+static bool parse_line(char *at, struct mount_line *ret)
+{
+	unsigned long long id, parent;
+	unsigned major, minor;
+	char *root, *path, *options, *type, *source, *dash = strstr(at, " - ");
+	int n = 0;
+
+	if (!dash ||
+	    sscanf(at, "%llu %llu %u:%u %n", &id, &parent, &major, &minor, &n) != 4 ||
+	    !n)
+		return false;
+	*dash = 0;
+	dash += 3;
+	at += n;
+	root = next_field(&at);
+	path = next_field(&at);
+	options = next_field(&at);
+	type = next_field(&dash);
+	source = next_field(&dash);
+	if (!root || !path || !options || !type)
+		return false;
+	unescape_field(path);
+	*ret = (struct mount_line){.id = id,
+	                           .parent = parent,
+	                           .dev_major = major,
+	                           .dev_minor = minor,
+	                           .path = strdup(path),
+	                           .root = strdup(root),
+	                           .type = strdup(type),
+	                           .source = strdup(source ? source : ""),
+	                           .noatime = has_option(options, "noatime"),
+	                           .relatime = has_option(options, "relatime"),
+	                           .read_only = has_option(options, "ro")};
+	if (ret->path && ret->root && ret->type && ret->source)
+		return true;
+	free(ret->path);
+	free(ret->root);
+	free(ret->type);
+	free(ret->source);
+	return false;
+}
+
+/* All of the table as text; NULL: it cannot be read. */
+static char *read_table(int fd)
+{
+	size_t size = FIRST_BYTES, n = 0;
+	char *text = malloc(size), *more;
+	ssize_t got = 1;
+
+	if (lseek(fd, 0, SEEK_SET))
+		got = -1;
+	while (text && got > 0) {
+		if (size - n < FIRST_BYTES / 2) {
+			more = size < MOST_BYTES ? realloc(text, size * 2) : NULL;
+			if (!more)
+				break;
+			text = more;
+			size *= 2;
+		}
+		got = read(fd, text + n, size - n - 1);
+		if (got > 0)
+			n += (size_t)got;
+	}
+	if (!text || got) {
+		free(text);
+		return NULL;
+	}
+	text[n] = 0;
+	return text;
+}
+
+static unsigned count_lines(const char *s)
+{
+	unsigned n = 0;
+
+	for (; *s; s++)
+		n += *s == '\n';
+	return n < MOST_LINES ? n : MOST_LINES;
+}
+
+/* What was learnt of mounts that are still there. */
+static void keep_learnt(struct mounts *m, const struct mounts *was)
+{
+	for (unsigned i = 0; i < was->n; i++) {
+		const struct mount_line *old = &was->all[i];
+		struct mount_line *now = old->covered ? mounts_by_id(m, old->id) : NULL;
+
+		if (now && now->parent == old->parent && !strcmp(now->path, old->path))
+			now->covered = old->covered;
+	}
+}
+
+static bool has_changed(struct mounts *m)
+{
+	struct pollfd p = {.fd = m->fd, .events = POLLPRI};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+bool mounts_refresh(struct mounts *m)
+{
+	struct mounts now = {.fd = m->fd, .known = true};
+	char *text, *at, *line;
+	unsigned most;
+
+	if (m->fd < 0 || (!has_changed(m) && m->known))
+		return false;
+	m->known = false; /* if this fails it is tried again */
+	at = text = read_table(m->fd);
+	if (!text)
+		return false;
+	most = count_lines(text);
+	now.all = calloc(most + 1, sizeof(*now.all));
+	while (now.all && now.n < most && (line = strsep(&at, "\n")))
+		now.n += parse_line(line, &now.all[now.n]);
+	free(text);
+	if (!now.all)
+		return false;
+	keep_learnt(&now, m);
+	free_lines(m->all, m->n);
+	*m = now;
+	return true;
+}
+
+struct mount_line *mounts_by_id(const struct mounts *m, uint64_t id)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->all[i].id == id)
+			return &m->all[i];
+	return NULL;
+}
+
+static struct mount_line *child_at(const struct mounts *m, uint64_t parent,
+                                   const char *path)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->all[i].parent == parent && !strcmp(m->all[i].path, path))
+			return &m->all[i];
+	return NULL;
+}
+
+/* What was mounted over another is its child, at the same path. */
+struct mount_line *mounts_at(const struct mounts *m, uint64_t parent, const char *path)
+{
+	struct mount_line *found = child_at(m, parent, path), *over = found;
+
+	for (unsigned i = 0; over && i < m->n; i++) {
+		found = over;
+		over = child_at(m, found->id, path);
+	}
+	return found;
+}
