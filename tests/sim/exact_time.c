@@ -15,21 +15,21 @@
 
 #include <cmocka.h>
 
-#include "conn/conn.h"
-#include "prov/sim/sim.h"
+#include "sim_end.h"
 
 enum { DELAY = 5000, LATENCY = 700, RATE = 1000000000, MEM = 2 << 20 };
 
 struct pair {
 	struct rr_sim_world *w;
 	struct rr_prov_listener *l;
-	struct rr_ep *ep[2];
-	struct rr_conn *conn[2];
+	struct side {
+		struct sim_end sim;
+		struct pair *pair;
+	} side[2];
 	uint8_t *mem[2];
 	struct rr_call call;
 	struct rr_piece reply[2];
 	rr_time done;
-	bool lost[2], closed[2];
 };
 
 static const struct rr_prov_ops *const ops = &rr_sim_ops;
@@ -39,7 +39,7 @@ static void wait_for(struct pair *p, unsigned side, enum rr_wc_op op)
 	struct rr_wc wc;
 
 	for (;;) {
-		while (ops->poll(p->ep[side], &wc, 1))
+		while (ops->poll(p->side[side].sim.ep, &wc, 1))
 			if (wc.op == op) {
 				assert_int_equal(0, wc.status);
 				return;
@@ -64,8 +64,8 @@ static struct pair *pair_new(uint32_t ord)
 	assert_int_equal(0, ops->listen(&cfg, (struct sockaddr *)&any, sizeof(any),
 	                                &p->l, &addr));
 	assert_int_equal(0, ops->connect(&cfg, (struct sockaddr *)&addr, sizeof(any),
-	                                 NULL, 0, 0, &p->ep[0]));
-	while (ops->accept(p->l, &cfg, NULL, 0, rr_sim_now(p->w), &p->ep[1]))
+	                                 NULL, 0, 0, &p->side[0].sim.ep));
+	while (ops->accept(p->l, &cfg, NULL, 0, rr_sim_now(p->w), &p->side[1].sim.ep))
 		assert_true(rr_sim_step(p->w));
 	for (unsigned i = 0; i < 2; i++)
 		p->mem[i] = calloc(1, MEM);
@@ -97,16 +97,16 @@ static void post(struct pair *p, enum rr_wc_op op, uint32_t len,
 
 	switch (op) {
 	case RR_WC_SEND:
-		assert_int_equal(0, ops->post_recv(p->ep[1], &in, 1));
-		assert_int_equal(0, ops->post_send(p->ep[0], &s, 1, 0, 1));
+		assert_int_equal(0, ops->post_recv(p->side[1].sim.ep, &in, 1));
+		assert_int_equal(0, ops->post_send(p->side[0].sim.ep, &s, 1, 0, 1));
 		break;
 	case RR_WC_WRITE:
-		assert_int_equal(
-		        0, ops->post_write(p->ep[0], &s, 1, r->handle, r->offset, 1));
+		assert_int_equal(0, ops->post_write(p->side[0].sim.ep, &s, 1, r->handle,
+		                                    r->offset, 1));
 		break;
 	default:
-		assert_int_equal(0,
-		                 ops->post_read(p->ep[0], &s, r->handle, r->offset, 1));
+		assert_int_equal(0, ops->post_read(p->side[0].sim.ep, &s, r->handle,
+		                                   r->offset, 1));
 		break;
 	}
 }
@@ -117,14 +117,14 @@ static struct rr_region region(struct pair *p, unsigned side)
 
 	assert_int_equal(
 	        0,
-	        ops->register_mem(p->ep[side], p->mem[side], MEM,
+	        ops->register_mem(p->side[side].sim.ep, p->mem[side], MEM,
 	                          RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, &r));
 	return r;
 }
 
 static void flush(struct pair *p)
 {
-	assert_int_equal(0, ops->flush(p->ep[0], rr_sim_now(p->w)));
+	assert_int_equal(0, ops->flush(p->side[0].sim.ep, rr_sim_now(p->w)));
 }
 
 static void connect_takes_one_round_trip(void **state)
@@ -207,102 +207,68 @@ static void mem_put(void *ctx, void *p, size_t n)
 	free(p);
 }
 
-static void act(struct pair *p, unsigned side, const struct rr_action *a)
+static struct pair *pair_of(struct sim_end *e)
 {
-	struct rr_ep *ep = p->ep[side];
-	struct rr_conn *c = p->conn[side];
-	rr_time now = rr_sim_now(p->w);
-	struct rr_region r = {0};
-	int err = 0;
-
-	switch (a->kind) {
-	case RR_ACT_POST_RECV:
-		err = ops->post_recv(ep, a->sge, a->token);
-		break;
-	case RR_ACT_SEND:
-		err = ops->post_send(ep, a->sge, a->n_sge, a->inv_handle, a->token);
-		break;
-	case RR_ACT_WRITE:
-		err = ops->post_write(ep, a->sge, a->n_sge, a->handle, a->offset,
-		                      a->token);
-		break;
-	case RR_ACT_READ:
-		err = ops->post_read(ep, a->sge, a->handle, a->offset, a->token);
-		break;
-	case RR_ACT_INVALIDATE:
-		err = ops->invalidate(ep, a->handle, a->token);
-		break;
-	case RR_ACT_REGISTER:
-		err = ops->register_mem(ep, a->sge[0].base, a->reg_len, a->access, &r);
-		rr_conn_registered(c, a->token, err, r.handle, r.offset);
-		break;
-	case RR_ACT_ADMIT:
-		rr_conn_admit(c, a->request, NULL, now);
-		break;
-	case RR_ACT_REQUEST:
-		rr_conn_reply(c, a->request, p->reply, p->reply[1].len ? 2 : 1, now);
-		break;
-	case RR_ACT_CALL_DONE:
-		p->done = now;
-		break;
-	case RR_ACT_DISCONNECT:
-		ops->disconnect(ep, now);
-		break;
-	case RR_ACT_CLOSED:
-		p->closed[side] = true;
-		break;
-	case RR_ACT_READY:
-	case RR_ACT_EXTENSION:
-	case RR_ACT_REQUEST_DONE:
-		break;
-	}
-	if (!p->lost[side])
-		assert_int_equal(0, err);
+	return rr_container_of(e, struct side, sim)->pair;
 }
 
-static void event(struct pair *p, unsigned side, const struct rr_wc *wc)
+static void on_admit(struct sim_end *e, struct rr_request *r)
 {
-	struct rr_conn *c = p->conn[side];
-	rr_time now = rr_sim_now(p->w);
-
-	if (wc->op == RR_WC_CONNECTED) {
-		rr_conn_open(c, now);
-	} else if (wc->op == RR_WC_DISCONNECTED) {
-		p->lost[side] = true;
-		rr_conn_lost(c, wc->status, now);
-	} else if (wc->op == RR_WC_RECV && !wc->status) {
-		rr_conn_received(c, wc->token, wc->len,
-		                 wc->invalidated ? wc->inv_handle : 0, now);
-	} else {
-		rr_conn_completed(c, wc->token, wc->status, now);
-	}
+	rr_conn_admit(e->conn, r, NULL, rr_sim_now(e->world));
 }
 
-static void pump(struct pair *p, unsigned side)
+static void on_request(struct sim_end *e, struct rr_request *r)
 {
-	struct rr_action a;
-	struct rr_wc wc;
-	bool more;
+	struct pair *p = pair_of(e);
 
+	rr_conn_reply(e->conn, r, p->reply, p->reply[1].len ? 2 : 1, rr_sim_now(p->w));
+}
+
+static void on_request_done(struct sim_end *e, struct rr_request *r, int status)
+{
+}
+
+static void on_call_done(struct sim_end *e, struct rr_call *c)
+{
+	pair_of(e)->done = rr_sim_now(e->world);
+}
+
+static void on_post_failed(struct sim_end *e, const struct rr_action *a, int err)
+{
+	assert_true(e->lost);
+}
+
+static void on_register_failed(struct sim_end *e, int err)
+{
+	assert_true(e->lost);
+}
+
+static const struct sim_end_hooks hooks = {
+        .admit = on_admit,
+        .request = on_request,
+        .request_done = on_request_done,
+        .call_done = on_call_done,
+        .post_failed = on_post_failed,
+        .register_failed = on_register_failed,
+};
+
+/* Without the connection's timer. */
+static void pump(struct sim_end *e)
+{
 	do {
-		while (rr_conn_next(p->conn[side], &a))
-			act(p, side, &a);
-		if (!p->lost[side])
-			(void)ops->flush(p->ep[side], rr_sim_now(p->w)); /* seen as a
-			                                        completion */
-		more = !p->closed[side] && ops->poll(p->ep[side], &wc, 1);
-		if (more)
-			event(p, side, &wc);
-	} while (more);
+		sim_end_drain(e);
+		if (!e->lost)
+			sim_end_flush(e);
+	} while (!e->closed && sim_end_take(e, 1));
 }
 
 static void step(struct pair *p)
 {
-	pump(p, 0);
-	pump(p, 1);
+	pump(&p->side[0].sim);
+	pump(&p->side[1].sim);
 	assert_true(rr_sim_step(p->w));
-	pump(p, 0);
-	pump(p, 1);
+	pump(&p->side[0].sim);
+	pump(&p->side[1].sim);
 }
 
 static struct pair *conns_new(bool remote_invalidate)
@@ -319,11 +285,15 @@ static struct pair *conns_new(bool remote_invalidate)
 		        .credits = 8,
 		};
 
-		assert_int_equal(0, rr_conn_new(&cfg, rr_sim_now(p->w), &p->conn[i]));
+		p->side[i].pair = p;
+		p->side[i].sim.world = p->w;
+		p->side[i].sim.hooks = &hooks;
+		assert_int_equal(
+		        0, rr_conn_new(&cfg, rr_sim_now(p->w), &p->side[i].sim.conn));
 	}
 	do {
 		step(p);
-		rr_conn_info(p->conn[0], &info);
+		rr_conn_info(p->side[0].sim.conn, &info);
 	} while (!info.ready);
 	/* Let the last of the set-up come to rest. */
 	while (rr_sim_next(p->w) != RR_TIME_NEVER)
@@ -333,11 +303,11 @@ static struct pair *conns_new(bool remote_invalidate)
 
 static void conns_free(struct pair *p)
 {
-	rr_conn_close(p->conn[0], 0, rr_sim_now(p->w));
-	while (!p->closed[0] || !p->closed[1])
+	rr_conn_close(p->side[0].sim.conn, 0, rr_sim_now(p->w));
+	while (!p->side[0].sim.closed || !p->side[1].sim.closed)
 		step(p);
-	rr_conn_free(p->conn[0]);
-	rr_conn_free(p->conn[1]);
+	rr_conn_free(p->side[0].sim.conn);
+	rr_conn_free(p->side[1].sim.conn);
 	pair_free(p);
 }
 
@@ -348,12 +318,12 @@ static rr_time call_time(struct pair *p, const struct rr_piece *pieces, unsigned
 
 	p->call.pieces = pieces;
 	p->call.n_pieces = n;
-	assert_int_equal(0, rr_conn_call(p->conn[0], &p->call, t));
+	assert_int_equal(0, rr_conn_call(p->side[0].sim.conn, &p->call, t));
 	p->done = 0;
 	while (!p->done)
 		step(p);
 	assert_int_equal(RR_CALL_OK, p->call.status);
-	rr_conn_call_release(p->conn[0], &p->call, rr_sim_now(p->w));
+	rr_conn_call_release(p->side[0].sim.conn, &p->call, rr_sim_now(p->w));
 	return p->done - t;
 }
 
