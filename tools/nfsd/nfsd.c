@@ -5,13 +5,15 @@
  * One engine serves all connections; worker threads do what may sleep.  The
  * process is set up in this order, and taken down in reverse: secret, exports,
  * engine, programs, listeners, privileges dropped, what TCP serves; then one
- * line per listener says that it is ready.  SIGINT, SIGTERM or, where there is no file
- * of exports for it to load and nohup(1) did not have it ignored, SIGHUP ends the loop:
- * registrations are taken back, listeners close, requests being served are answered,
- * the exit code is 0.  What a file system holds back is not waited for: it is said, and
- * the exit code is 1.  A second signal ends it at once.
+ * line per listener says that it is ready, as the service manager is told.  SIGINT,
+ * SIGTERM or, where there is no file of exports for it to load and nohup(1) did not
+ * have it ignored, SIGHUP ends the loop: registrations are taken back, listeners close,
+ * requests being served are answered, the exit code is 0.  What a file system holds
+ * back is not waited for: it is said, and the exit code is 1.  A second signal ends it
+ * at once.
  */
 #include "daemon.h"
+#include "notify.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -210,6 +212,8 @@ static int run(struct server *s)
 	on_expire(s);
 	e = listening_announce(s);
 	if (!e)
+		reload_say_ready(&s->nfsd, "");
+	if (!e)
 		e = rpcrdma_engine_run(s->engine);
 	if (e && e != TOOL_TOLD)
 		tool_error("%s", strerror(-e));
@@ -224,6 +228,8 @@ static void drain(struct server *s)
 {
 	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
 
+	(void)ident_enter_server(); /* the last request's identity ends here */
+	notify_stopping("Answering the last requests");
 	reload_stop(&s->reload);
 	listening_unregister(s);
 	for (unsigned i = 0; i < s->n_listeners; i++)
@@ -240,7 +246,7 @@ static void write_stats(const struct server *s)
 	int e = 0;
 
 	(void)umask(s->umask);
-	(void)ident_enter_server(); /* the last request's identity ends here */
+	(void)ident_enter_server();
 	warn_count(true);
 	if (s->stats && s->service)
 		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
@@ -340,6 +346,7 @@ int tool_nfsd(int argc, char **argv)
 		free(s);
 		return e;
 	}
+	notify_init();
 	e = set_up(s);
 	if (!e)
 		e = run(s);

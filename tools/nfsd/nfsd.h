@@ -13,6 +13,7 @@
  *   sec.c      the security flavors that are allowed
  *   exports.c  the syntax of exports(5)
  *   clients.c  ... of one client in it, and which one a peer is
+ *   notify.c   what the service manager is told
  *   reload.c   SIGHUP: the file of exports is read again
  *   access.c   what a peer may do with an export
  *   export.c   exported directories, the secret that seals handles
@@ -483,6 +484,9 @@ void access_say_refused(const struct export *, const struct sockaddr_storage *pe
 
 /* Reads @file.  Messages are printed; 0, or negative errno and nothing in @ret. */
 int exports_take(struct nfsd *, const char *file, struct exports *ret);
+
+/* Tells the service manager that it serves, how many exports, and @more. */
+void reload_say_ready(const struct nfsd *, const char *more);
 
 struct reload {
 	struct nfsd *nfsd;

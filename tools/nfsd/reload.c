@@ -5,6 +5,7 @@
  * may take long; the server serves by the old lists meanwhile.
  */
 #include "nfsd.h"
+#include "notify.h"
 #include "tool.h"
 #include <errno.h>
 #include <signal.h>
@@ -41,10 +42,25 @@ void reload_hold(void)
 	             SIG_DFL); /* nohup(1) had it ignored, then none would come */
 }
 
+void reload_say_ready(const struct nfsd *d, const char *more)
+{
+	char status[256];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->n_exports; i++)
+		n += d->exports[i]->live;
+	snprintf(status, sizeof(status), "Serving %u export%s%s", n, n == 1 ? "" : "s",
+	         more);
+	notify_ready(status);
+}
+
 static void load(struct reload *r)
 {
 	struct exports l;
-	int e = exports_take(r->nfsd, r->file, &l);
+	int e;
+
+	notify_reloading();
+	e = exports_take(r->nfsd, r->file, &l);
 
 	if (!e)
 		e = export_load(r->nfsd, r->file, &l);
@@ -54,6 +70,7 @@ static void load(struct reload *r)
 		tool_error("%s was not loaded: clients are served as before", r->file);
 	else
 		tool_log(TOOL_NOTICE, "%s was loaded", r->file);
+	reload_say_ready(r->nfsd, e ? "; the file of exports was not loaded" : "");
 }
 
 static void *wait_for_hups(void *arg)

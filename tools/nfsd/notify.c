@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Contract in notify.h. */
+#include "notify.h"
+#include "tool.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+enum { SEND_SECONDS = 5 }; /* for a manager that does not read */
+
+static struct {
+	int fd; /* -1: there is no manager */
+	struct sockaddr_un to;
+	socklen_t to_len;
+} manager = {.fd = -1};
+
+/* A path, or '@' and a name of the abstract namespace.  0, or negative errno. */
+static int take_address(const char *name)
+{
+	size_t len = strlen(name);
+
+	if ((*name != '/' && *name != '@') || len < 2)
+		return -EAFNOSUPPORT;
+	if (len >= sizeof(manager.to.sun_path))
+		return -ENAMETOOLONG;
+	manager.to.sun_family = AF_UNIX;
+	memcpy(manager.to.sun_path, name, len);
+	manager.to_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+	if (*name == '@')
+		manager.to.sun_path[0] = 0; /* and no end, which would count */
+	else
+		manager.to_len++;
+	return 0;
+}
+
+static int open_socket(void)
+{
+	const struct timeval patience = {.tv_sec = SEND_SECONDS};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	manager.fd = fd;
+	return 0;
+}
+
+void notify_init(void)
+{
+	const char *name = getenv("NOTIFY_SOCKET");
+	int e;
+
+	if (!name || !*name)
+		return;
+	e = take_address(name);
+	if (!e)
+		e = open_socket();
+	if (e)
+		tool_log(TOOL_WARNING,
+		         "cannot tell the service manager at NOTIFY_SOCKET=%s: %s",
+		         tool_quote(name), strerror(-e));
+	unsetenv("NOTIFY_SOCKET");
+}
+
+static void tell(const char *text)
+{
+	if (manager.fd >= 0 &&
+	    sendto(manager.fd, text, strlen(text), MSG_NOSIGNAL,
+	           (const struct sockaddr *)&manager.to, manager.to_len) < 0)
+		tool_log(TOOL_WARNING, "cannot tell the service manager: %s",
+		         strerror(errno));
+}
+
+static void tell_with_status(const char *what, const char *status)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s\nSTATUS=%s\n", what, status);
+	tell(text);
+}
+
+void notify_ready(const char *status)
+{
+	tell_with_status("READY=1", status);
+}
+
+void notify_reloading(void)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\n",
+	         tool_now_ns() / 1000);
+	tell(text);
+}
+
+void notify_stopping(const char *status)
+{
+	tell_with_status("STOPPING=1", status);
+}
