@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes a host of its own of new network and mount namespaces, and runs a command there.
-# Port 20049 is free, /srv, /run and /var/lib are empty, /etc/rpcrdma is not there, and
-# the host has the address 192.0.2.1 and some names.
+# Port 20049 is free, /srv, /run and /var/lib are empty, there is no /etc/rpcrdma and no
+# keytab, and the host has the address 192.0.2.1 and some names.
 #
 #   enter_host.sh T COPY ROLE UID RPCBIND COMMAND...
 #
@@ -16,11 +16,12 @@ make_etc() {
 	for entry in "$T"/etc.host/* "$T"/etc.host/.[!.]*; do
 		[ ! -e "$entry" ] || ln -s "$entry" "$T/etc/"
 	done
-	rm -f "$T"/etc/{hosts,nsswitch.conf,passwd,rpcrdma}
+	rm -f "$T"/etc/{hosts,nsswitch.conf,passwd,krb5.keytab,rpcrdma}
 	cat >"$T/etc/hosts" <<-END
 		127.0.0.1 localhost
 		::1 localhost
 		192.0.2.1 storage1
+		198.51.100.9 storage9
 		192.0.2.9 backup.example
 		192.0.2.10 admin.example
 	END
@@ -34,6 +35,8 @@ make_etc() {
 }
 prepare() {
 	ip link set lo up && ip addr add 192.0.2.1/32 dev lo || return 1
+	# What goes there is dropped.
+	ip route add 198.51.100.0/24 dev lo || return 1
 	mount --bind "$copy" "$T/copy" && make_etc || return 1
 	for dir in /srv /run /var/lib; do
 		mount -t tmpfs -o mode=755 none $dir || return 1
