@@ -80,6 +80,10 @@ struct rpcrdma_service_gss_options {
 	unsigned max_per_address; /* how many of them one client's address has, by the same
 				     rule; 0 = a quarter of max_contexts */
 	char *ret_why; /* NULL, or 256 octets: why it failed, in words */
+	/* NULL, or called when a context is refused for want of room: a server's log.
+	 * @peer: who wanted it, lent; NULL = not known.  Any thread, no lock held. */
+	void (*no_room)(void *arg, const struct sockaddr *peer);
+	void *no_room_arg;
 };
 
 /*

@@ -165,7 +165,9 @@ int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
 {
 	struct rr_gss_options g = {.principal = o->principal,
 	                           .max_contexts = o->max_contexts,
-	                           .max_per_address = o->max_per_address};
+	                           .max_per_address = o->max_per_address,
+	                           .no_room = o->no_room,
+	                           .no_room_arg = o->no_room_arg};
 	struct rr_acceptor *x = calloc(1, sizeof(*x));
 	char why[WHY_BYTES] = "";
 	int err;

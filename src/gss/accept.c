@@ -237,6 +237,8 @@ static void keep(struct rr_gss *g, const struct rr_gss_call *k, struct outcome *
 	o->context = NULL;
 	o->major = GSS_S_FAILURE;
 	o->minor = 0;
+	if (g->o.no_room)
+		g->o.no_room(g->o.no_room_arg, k->peer);
 }
 
 /* The handle and the token only if there is a context; its verifier then is over the

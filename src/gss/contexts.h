@@ -72,6 +72,9 @@ struct rr_gss_options {
 	unsigned max_per_address; /* 0: a quarter of that */
 	uint64_t idle_ns;         /* 0: 24 h */
 	uint64_t active_ns;       /* used within this time: not evicted; 0: 10 s */
+	/* NULL, or called when there is no room for a context of @peer. */
+	void (*no_room)(void *arg, const struct sockaddr *peer);
+	void *no_room_arg;
 };
 
 /* @options is borrowed; NULL: all defaults.  Does not look at the keytab yet. */

@@ -190,6 +190,18 @@ for sec in krb5 krb5i krb5p; do
 	stop_server
 done
 
+# More contexts than there is room for: one for each address of the four.
+: >server.err
+start 0 --sec krb5 --keytab "$T/kdc/new.keytab" --gss-contexts 4
+"$RPCRDMA" cp -q --in-flight 1 --size 4096 big "$URL/big" 2>err &
+pid=$!
+until_true 30 underway "$EXP" 2000000 || fail "the copy does not get going"
+run 1 ls "$URL"
+says server.err "127.0.0.1: a new context of RPCSEC_GSS is refused, there is no room (--gss-contexts)"
+wait $pid || fail "cp: $?"
+rm -f "$EXP/big"
+stop_server
+
 # A server that changes its mind: what was asked for by sys is too weak now.
 start 0 --sec sys
 "$RPCRDMA" cp -q --in-flight 1 --size 4096 big "$URL/big" 2>err &

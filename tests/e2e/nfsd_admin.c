@@ -326,6 +326,7 @@ static void full_disk_is_reported(void **state)
 	} while (!s && at < 2 << 20);
 	rig_stop(&r);
 	assert_int_equal(umount(r.exp), 0);
+	assert_true(rig_said(&r, "/exp/f: WRITE failed: No space left on device"));
 	assert_int_equal(s, NFS3ERR_NOSPC);
 	assert_true(at > 0 && at <= 1 << 20);
 }

@@ -104,30 +104,6 @@ static mountstat3 mount_of(const char *path, nfs_fh3 *ret)
 	return status;
 }
 
-/* ---- Text on standard error ------------------------------------------------------ */
-
-static bool has_said(const char *text)
-{
-	static char buf[65536];
-	int fd = open(r.err, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, buf, sizeof(buf) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	buf[n > 0 ? n : 0] = 0;
-	return strstr(buf, text);
-}
-
-static void wait_until_said(const char *text)
-{
-	for (int i = 0; i < 3000; i++) {
-		if (has_said(text))
-			return;
-		usleep(10000);
-	}
-	fail_msg("the server did not say '%s'", text);
-}
-
 /* In one go: it may be being read. */
 static void write_list(const char *text)
 {
@@ -148,7 +124,7 @@ static void reload(const char *list, const char *text)
 	write_list(list);
 	assert_int_equal(truncate(r.err, 0), 0);
 	assert_int_equal(kill(r.pid, SIGHUP), 0);
-	wait_until_said(text);
+	rig_wait_said(&r, text);
 }
 
 /* ---- Who may mount ------------------------------------------------------------------
@@ -162,7 +138,7 @@ static void a_client_is_let_in_by_its_address(void **state)
 	rig_start(&r, "--allow", "127.0.0.2", "--allow", "127.0.1.0/24", NULL);
 	assert_int_equal(r.root.data.data_len, 0); /* 127.0.0.1 was refused */
 	assert_int_equal(mount_of("/exp", NULL), MNT3ERR_ACCES);
-	wait_until_said("127.0.0.1 may not mount /exp: Permission denied");
+	rig_wait_said(&r, "127.0.0.1 may not mount /exp: Permission denied");
 	assert_int_equal(mount_of("/none", NULL), MNT3ERR_NOENT);
 	come_from("127.0.0.2");
 	assert_int_equal(mount_of("/exp", &root), MNT3_OK);
@@ -209,6 +185,7 @@ static void a_handle_lets_nobody_in(void **state)
 	assert_int_equal(rig_write(&r, f, 0, "abc", 3, FILE_SYNC, NULL), NFS3_OK);
 	come_from("127.0.0.1");
 	assert_int_equal(rig_getattr(&r, root, NULL), NFS3ERR_ACCES);
+	rig_wait_said(&r, "127.0.0.1 may not use /exp: Permission denied");
 	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_ACCES);
 	assert_int_equal(rig_lookup(&r, root, "f", NULL), NFS3ERR_ACCES);
 	assert_int_equal(rig_create(&r, root, "g", NULL), NFS3ERR_ACCES);
@@ -410,7 +387,7 @@ static void an_unknown_host_is_told_and_matches_nobody(void **state)
 	(void)state;
 	write_list(line("no-such-host.invalid(rw) 127.0.0.2"));
 	rig_start(&r, "--exports", file, NULL);
-	wait_until_said("exports:2: client 'no-such-host.invalid' matches nobody");
+	rig_wait_said(&r, "exports:2: client 'no-such-host.invalid' matches nobody");
 	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
 	rig_stop(&r);
 }
@@ -480,7 +457,7 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		reload(line(t[i].clients),
 		       "was not loaded: clients are served as before");
-		if (!has_said(t[i].why))
+		if (!rig_said(&r, t[i].why))
 			fail_msg("it did not say '%s'", t[i].why);
 		assert_int_equal(rig_create(&r, f, "a", NULL), NFS3ERR_ROFS);
 		assert_string_equal(listed(), "/exp /f:127.0.0.1");
@@ -488,7 +465,7 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(truncate(r.err, 0), 0);
 	assert_int_equal(kill(r.pid, SIGHUP), 0);
-	wait_until_said("was not loaded");
+	rig_wait_said(&r, "was not loaded");
 	assert_int_equal(mount_of("/f", NULL), MNT3_OK);
 	reload(line("127.0.0.1(rw)"), "was loaded");
 	assert_int_equal(rig_create(&r, f, "b", NULL), NFS3_OK);
@@ -538,7 +515,7 @@ static void clients_go_on_while_it_is_loaded(void **state)
 		assert_true(mounted == MNT3_OK || mounted == MNT3ERR_NOENT);
 	}
 	end_loader();
-	assert_true(has_said("was loaded"));
+	assert_true(rig_said(&r, "was loaded"));
 	rig_stop(&r);
 }
 

@@ -92,19 +92,6 @@ static void wait_for_lookup(unsigned uid)
 	assert_int_equal(count(uid), 1);
 }
 
-static bool said(const char *text)
-{
-	char line[512];
-	FILE *f = fopen(r.err, "r");
-	bool found = false;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = strstr(line, text) != NULL;
-	if (f)
-		fclose(f);
-	return found;
-}
-
 /* A file that only the group may read. */
 static nfs_fh3 file_of(const char *name, gid_t gid)
 {
@@ -161,10 +148,11 @@ static void unknown_users_have_the_credentials_gid_only(void **state)
 	assert_int_equal(read_as(UNKNOWN, 77, LAST_GID, last), -NFS3ERR_ACCES);
 	assert_int_equal(read_as(UNKNOWN, LAST_GID, 77, last), 4);
 	assert_int_equal(count(UNKNOWN), 1);
-	assert_false(said("cannot be looked up"));
+	assert_false(rig_said(&r, "cannot be looked up"));
 	assert_int_equal(read_as(BROKEN, 77, LAST_GID, last), -NFS3ERR_ACCES);
-	assert_true(said("uid 4999: its groups cannot be looked up: Input/output "
-	                 "error"));
+	assert_true(rig_said(&r,
+	                     "uid 4999: its groups cannot be looked up: Input/output "
+	                     "error"));
 	rig_stop(&r);
 }
 
@@ -240,7 +228,7 @@ static void a_lookup_that_does_not_end_holds_up_its_users(void **state)
 	/* Those that are beyond the bound are told at once to come later. */
 	assert_true(ask_wait(&r, &asks[FLOOD - 1], WAIT_MS));
 	assert_int_equal(ask_stat(&asks[FLOOD - 1]), NFS3ERR_JUKEBOX);
-	assert_true(said("look-ups of groups take too long"));
+	assert_true(rig_said(&r, "look-ups of groups take too long"));
 	assert_false(ask_wait(&r, &asks[0], A_WHILE_MS));
 	assert_true(threads_of(r.pid) <= MAX_THREADS);
 	/* Whose groups are known, and who has none, is served. */
@@ -279,7 +267,7 @@ static void the_end_does_not_wait_for_a_lookup(void **state)
 	r.pid = 0;
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
-	assert_true(said("the look-up of groups does not end: 1 requests"));
+	assert_true(rig_said(&r, "the look-up of groups does not end: 1 requests"));
 	assert_true(ask_wait(&r, &one, WAIT_MS));
 	rpcrdma_conn_close(r.conn);
 	rpcrdma_engine_free(r.engine);
@@ -303,7 +291,7 @@ static void lists_are_forgotten_at_sighup(void **state)
 	assert_int_equal(read_as(MANY, 77, 77, last), 4);
 	assert_int_equal(count(MANY), 1);
 	kill(r.pid, SIGHUP);
-	for (uint64_t t = ask_now_ms(); !said("was loaded"); usleep(10000))
+	for (uint64_t t = ask_now_ms(); !rig_said(&r, "was loaded"); usleep(10000))
 		assert_true(ask_now_ms() - t < WAIT_MS);
 	assert_int_equal(read_as(MANY, 77, 77, last), 4);
 	assert_int_equal(count(MANY), 2);

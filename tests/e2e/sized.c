@@ -220,7 +220,7 @@ NO_PADDING(rpcrdma_engine_options, spin_ns);
 NO_PADDING(rpcrdma_conn_options, program_version);
 NO_PADDING(rpcrdma_call_options, gss);
 NO_PADDING(rpcrdma_gss_options, timeout_ns);
-NO_PADDING(rpcrdma_service_gss_options, ret_why);
+NO_PADDING(rpcrdma_service_gss_options, no_room_arg);
 NO_PADDING(rpcrdma_hostauth_options, n_allow);
 NO_PADDING(rpcrdma_extension, refused);
 NO_PADDING(rpcrdma_tirpc_options, gss_principal);

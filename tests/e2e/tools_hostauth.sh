@@ -41,6 +41,7 @@ run 0 stat -v $PSK "$URL/f" && says err "server is psk:site"
 run 0 ping --json $PSK -c 1 "localhost:$PORT" && says out '"identity":"psk:site"'
 run 0 cp --hostauth prefer --psk psk "$URL/f" g && same f g
 run 1 cp --hostauth require --psk psk2 f "$URL/h" && says err "TLS handshake"
+until_true 20 grep -q "client 127.0.0.1:.* refused: " server.err || fail "nothing was said, without -v"
 run 1 cp --timeout 3 f "$URL/h"
 run 1 cp --timeout 3 --rpcrdma-version 1 f "$URL/h"
 run 1 cp $PSK --rpcrdma-version 1 f "$URL/h"
@@ -50,7 +51,7 @@ stop_server
 # a list of those who may come
 start_server 0 --hostauth require --psk psk --allow-identity CN=site --allow-identity psk:sit
 run 1 cp $PSK f "$URL/h" && says err "the server does not have us on its list"
-until_true 5 grep -q . server.err
+until_true 20 grep -q "refused: .*list" server.err || fail "the list was not named"
 stop_server
 start_server 0 --hostauth require --psk psk --allow-identity CN=site --allow-identity psk:site
 run 0 cp $PSK f "$URL/j" && same f "$EXP/j"

@@ -79,13 +79,15 @@ int access_check(struct nfsd *d, const struct export *beneath,
 }
 
 void access_say_refused(const struct export *ex, const struct sockaddr_storage *peer,
-                        bool port)
+                        bool mounts, bool port)
 {
-	char host[NI_MAXHOST] = "a client without address", what[NI_MAXHOST + 128];
+	char host[NI_MAXHOST] = "a client without address";
 
+	if (!warn_may(WARN_REFUSED))
+		return;
 	(void)getnameinfo((const struct sockaddr *)peer, sizeof(*peer), host,
 	                  sizeof(host), NULL, 0, NI_NUMERICHOST);
-	snprintf(what, sizeof(what), "%s may not %s %.64s%s", host, port ? "use" : "mount",
-	         ex->name, port ? " from a port above 1023 (secure)" : "");
-	warn_about(WARN_REFUSED, -1, what, -EACCES);
+	warn_say(WARN_REFUSED, "%s may not %s %.64s%s: %s", host,
+	         port || !mounts ? "use" : "mount", ex->name,
+	         port ? " from a port above 1023 (secure)" : "", strerror(EACCES));
 }

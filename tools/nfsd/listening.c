@@ -75,9 +75,8 @@ static int listen_all(struct server *s)
 			s->nfsd.apart = s->nfsd.privileged;
 			devices = true;
 		}
-		if (s->common.verbose)
-			rpcrdma_listener_set_event(s->listeners[i], report_client,
-			                           NULL);
+		rpcrdma_listener_set_event(s->listeners[i], report_client,
+		                           s->common.verbose ? s : NULL);
 		s->n_listeners++;
 	}
 	if (devices)

@@ -147,6 +147,7 @@ static int set_gss(struct server *s)
 	o.principal = s->principal;
 	o.max_contexts = s->gss_contexts;
 	o.ret_why = why;
+	o.no_room = complain_of_contexts;
 	e = rpcrdma_service_set_gss(s->service, &o);
 	if (e)
 		tool_error("no key for RPCSEC_GSS in %s: %s",

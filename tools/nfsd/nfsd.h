@@ -8,6 +8,7 @@
  *   report.c   where it listens, and clients that come and go
  *   stats.c    the JSON written at exit
  *   proc.c     a request: credential, arguments, procedure, results
+ *   procedures.c   the tables of procedures
  *   ident.c    who a request is served as
  *   groups.c   the groups of a user, looked up here
  *   sec.c      the security flavors that are allowed
@@ -35,7 +36,8 @@
  *   worker.c   threads for what may sleep
  *   wcc.c      attributes before and after, locks that make them one
  *   stable.c   what must be on storage, and when
- *   warn.c     lines of standard error about storage that fails
+ *   warn.c     lines of standard error, of each kind one a second
+ *   complain.c   ... about requests: storage that fails, clients that are refused
  *
  * The engine's thread runs what cannot sleep: NULL, what caches can answer, and
  * everything on a file system in memory.  The rest runs in workers, which each file
@@ -66,6 +68,7 @@
 #include "nfs/nfs3_msg.h"
 #include "siphash.h"
 #include "tcpd.h"
+#include "warn.h"
 
 enum {
 	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* of the command line, and of a file */
@@ -327,25 +330,6 @@ uint16_t walk_digest(uint64_t ino);
 void walk_learn(struct export *, uint64_t ino, uint64_t parent, const char *name);
 int walk_open(struct export *, const struct walk_id *, int *ret_fd);
 
-/* ---- Warnings (warn.c) -------------------------------------------------------- */
-
-enum warn_kind {
-	WARN_LOST,
-	WARN_FILES,
-	WARN_IDENTITY,
-	WARN_GROUPS,
-	WARN_REFUSED,
-	WARN_CROSSING,
-	WARN_KINDS
-};
-
-/* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
- * and the reason (negative errno).  At most one line a second of each kind; keeps
- * errno.  Any thread. */
-void warn_about(enum warn_kind, int fd, const char *what, int error);
-/* Prints how many lines were left out, of the seconds that are over or of @all. */
-void warn_count(bool all);
-
 /* ---- Objects (object.c, stable.c) ---------------------------------------------- */
 
 struct object_perm {
@@ -475,9 +459,9 @@ void access_fini(struct access *);
  * that is not below 1024. */
 int access_check(struct nfsd *, const struct export *,
                  const struct sockaddr_storage *peer, struct grant *ret);
-/* Prints that @peer may not mount it, or may not use it from its @port. */
+/* Prints that @peer may not mount it, or not use it, be it for its @port alone. */
 void access_say_refused(const struct export *, const struct sockaddr_storage *peer,
-                        bool port);
+                        bool mounts, bool port);
 
 /* ---- Files of exports (reload.c) ---------------------------------------------------
  */
@@ -566,7 +550,8 @@ void report_listening(const struct sockaddr_storage *, const char *provider,
                       unsigned version, bool json);
 /* @what: "mountd" or "gss". */
 void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
-/* A line of standard error: a rpcrdma_client_event_fn. */
+/* Lines of standard error: a rpcrdma_client_event_fn.  @arg: NULL for the clients alone
+ * that do not prove who they are; else for each that comes and goes. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 
 /* The JSON of --stats-on-exit; what is served over TCP may be NULL.  0, or negative
@@ -642,6 +627,7 @@ struct op_type {
 	bool null; /* any credential will do */
 	uint8_t once; /* enum rpcrdma_once */
 	bool caches; /* @run heeds op->quick */
+	const char *name; /* of NFS; NULL: of MOUNT */
 };
 
 /* One request being served.  Lives in the request's own memory. */
@@ -700,6 +686,8 @@ void op_sync_change(struct op *, struct object *);
 void *op_alloc(struct op *, size_t bytes);
 /* Who calls. */
 int op_peer(const struct op *, struct sockaddr_storage *ret);
+/* procedures.c.  What a procedure of MOUNT (below RPCRDMA_MOUNT3_PROCEDURES) is. */
+const struct op_type *nfsd_mount_type(uint32_t proc);
 /* Both programs; their tables are the nfsd's. */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
 

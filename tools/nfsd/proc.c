@@ -20,79 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint32_t write_item(const union nfs_args *a)
-{
-	return a->write.data_len;
-}
-
-static uint32_t symlink_item(const union nfs_args *a)
-{
-	return a->symlink.symlink.data_len;
-}
-
-#define XDR_OF(t) ((xdrproc_t)(void (*)(void))xdr_##t)
-/* once: executed again, it would fail or undo what another has done since. */
-#define TYPE_OF(name, fn)                                                              \
-	.args = XDR_OF(name##3args), .res = XDR_OF(name##3res),                        \
-	.args_size = sizeof(name##3args), .run = (fn)
-#define TYPE(name, fn)                                                                 \
-	{                                                                              \
-		TYPE_OF(name, fn)                                                      \
-	}
-#define CACHES(name, fn)                                                               \
-	{                                                                              \
-		TYPE_OF(name, fn), .caches = true                                      \
-	}
-/* Executed again after another one, it would put old data back. */
-#define ONE_ITEM(name, fn, item)                                                       \
-	{                                                                              \
-		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONE_AT_A_TIME,              \
-		                   .item_len = (item)                                  \
-	}
-#define ONCE(name, fn)                                                                 \
-	{                                                                              \
-		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONCE                        \
-	}
-#define ONCE_ITEM(name, fn, item)                                                      \
-	{                                                                              \
-		TYPE_OF(name, fn), .once = RPCRDMA_EXECUTE_ONCE, .item_len = (item)    \
-	}
-
-static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
-        [NFSPROC3_NULL] = {.run = op_null, .null = true},
-        [NFSPROC3_GETATTR] = CACHES(GETATTR, op_getattr),
-        [NFSPROC3_SETATTR] = ONCE(SETATTR, op_setattr),
-        [NFSPROC3_LOOKUP] = CACHES(LOOKUP, op_lookup),
-        [NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
-        [NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
-        [NFSPROC3_READ] = CACHES(READ, op_read),
-        [NFSPROC3_WRITE] = ONE_ITEM(WRITE, op_write, write_item),
-        [NFSPROC3_CREATE] = ONCE(CREATE, op_create),
-        [NFSPROC3_MKDIR] = ONCE(MKDIR, op_mkdir),
-        [NFSPROC3_SYMLINK] = ONCE_ITEM(SYMLINK, op_symlink, symlink_item),
-        [NFSPROC3_MKNOD] = ONCE(MKNOD, op_mknod),
-        [NFSPROC3_REMOVE] = ONCE(REMOVE, op_remove),
-        [NFSPROC3_RMDIR] = ONCE(RMDIR, op_rmdir),
-        [NFSPROC3_RENAME] = ONCE(RENAME, op_rename),
-        [NFSPROC3_LINK] = ONCE(LINK, op_link),
-        [NFSPROC3_READDIR] = TYPE(READDIR, op_readdir),
-        [NFSPROC3_READDIRPLUS] = TYPE(READDIRPLUS, op_readdirplus),
-        [NFSPROC3_FSSTAT] = TYPE(FSSTAT, op_fsstat),
-        [NFSPROC3_FSINFO] = TYPE(FSINFO, op_fsinfo),
-        [NFSPROC3_PATHCONF] = TYPE(PATHCONF, op_pathconf),
-        [NFSPROC3_COMMIT] = TYPE(COMMIT, op_commit),
-};
-
-static const struct op_type mount_types[RPCRDMA_MOUNT3_PROCEDURES] = {
-        [MOUNTPROC3_NULL] = {.run = op_null, .null = true},
-        [MOUNTPROC3_MNT] = {XDR_OF(dirpath), XDR_OF(mountres3), sizeof(dirpath),
-                            .run = op_mnt},
-        [MOUNTPROC3_DUMP] = {.run = op_dump, .null = true},
-        [MOUNTPROC3_UMNT] = {XDR_OF(dirpath), NULL, sizeof(dirpath), .run = op_umnt},
-        [MOUNTPROC3_UMNTALL] = {.run = op_umntall},
-        [MOUNTPROC3_EXPORT] = {.run = op_export, .null = true},
-};
-
 void op_null(struct op *op)
 {
 	(void)op;
@@ -238,16 +165,15 @@ static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
 
 static bool is_mount(const struct op *op)
 {
-	return op->type >= mount_types &&
-	       op->type < mount_types + RPCRDMA_MOUNT3_PROCEDURES;
+	return !op->type->name;
 }
 
 /* Where whoever mounts, who may have no user's credential, names the directory. */
 static const nfs_fh3 *mounted(const struct op *op)
 {
-	if (op->type == &nfs_types[NFSPROC3_GETATTR])
+	if (op->type->run == op_getattr)
 		return &op->args.getattr.object;
-	if (op->type == &nfs_types[NFSPROC3_FSINFO])
+	if (op->type->run == op_fsinfo)
 		return &op->args.fsinfo.fsroot;
 	return NULL;
 }
@@ -270,8 +196,8 @@ static void find_access(struct op *op)
 	e = op_peer(op, &peer);
 	if (!e)
 		e = access_check(op->nfsd, op->ex, &peer, &op->may);
-	if (e == -EPERM || (e && is_mount(op)))
-		access_say_refused(op->ex, &peer, e == -EPERM);
+	if (e)
+		access_say_refused(op->ex, &peer, is_mount(op), e == -EPERM);
 	op->denied = e ? -EACCES : 0;
 }
 
@@ -304,6 +230,8 @@ static int check(struct op *op, const struct rpcrdma_auth *cred,
 	if (!garbage && op->type->args)
 		find_access(op);
 	*ret_auth_stat = identify(op, cred, !garbage);
+	if (*ret_auth_stat)
+		complain_of_flavor(op, *ret_auth_stat);
 	if (!garbage && *ret_auth_stat)
 		release(op);
 	if (*ret_auth_stat)
@@ -354,8 +282,10 @@ static bool attempt(struct op *op)
 {
 	op->type->run(op);
 	wcc_unlock(op);
-	if (!op->later)
+	if (!op->later) {
+		complain_of_storage(op);
 		return true;
+	}
 	op->later = false;
 	if (op->cross)
 		op->fs = op->cross->fs;
@@ -374,8 +304,10 @@ static void put_off(struct op *op)
 
 static void give(struct op *op)
 {
-	if (fs_give(op->nfsd, op->fs, &op->job))
+	if (fs_give(op->nfsd, op->fs, &op->job)) {
+		complain_of_delay(op);
 		put_off(op);
+	}
 }
 
 /* In a worker: the procedure, as the caller, and its answer.  What is mounted beneath
@@ -701,7 +633,7 @@ int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, vo
 
 	if (proc >= RPCRDMA_MOUNT3_PROCEDURES)
 		return RPCRDMA_PROC_UNAVAIL;
-	op_init(&op, d, &mount_types[proc]);
+	op_init(&op, d, nfsd_mount_type(proc));
 	op.tcp = call;
 	status = check(&op, &call->cred, &args, 1, ret_auth_stat);
 	if (status)
@@ -712,81 +644,4 @@ int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, vo
 	else if (!run_elsewhere(&op, fs))
 		return RPCRDMA_SYSTEM_ERR;
 	return gather(&op, ret, size, ret_len);
-}
-
-/* ---- The tables ----------------------------------------------------------------- */
-
-#define HANDLER(table, p)                                                              \
-	static void table##_##p(struct rpcrdma_request *req, void *arg)                \
-	{                                                                              \
-		op_serve(arg, req, &table##_types[p]);                                 \
-	}
-HANDLER(nfs, 0)
-HANDLER(nfs, 1)
-HANDLER(nfs, 2)
-HANDLER(nfs, 3)
-HANDLER(nfs, 4)
-HANDLER(nfs, 5)
-HANDLER(nfs, 6)
-HANDLER(nfs, 7)
-HANDLER(nfs, 8)
-HANDLER(nfs, 9)
-HANDLER(nfs, 10)
-HANDLER(nfs, 11)
-HANDLER(nfs, 12)
-HANDLER(nfs, 13)
-HANDLER(nfs, 14)
-HANDLER(nfs, 15)
-HANDLER(nfs, 16)
-HANDLER(nfs, 17)
-HANDLER(nfs, 18)
-HANDLER(nfs, 19)
-HANDLER(nfs, 20)
-HANDLER(nfs, 21)
-HANDLER(mount, 0)
-HANDLER(mount, 1)
-HANDLER(mount, 2)
-HANDLER(mount, 3)
-HANDLER(mount, 4)
-HANDLER(mount, 5)
-
-static rpcrdma_handler_fn *const nfs_handlers[RPCRDMA_NFS3_PROCEDURES] = {
-        nfs_0,  nfs_1,  nfs_2,  nfs_3,  nfs_4,  nfs_5,  nfs_6,  nfs_7,
-        nfs_8,  nfs_9,  nfs_10, nfs_11, nfs_12, nfs_13, nfs_14, nfs_15,
-        nfs_16, nfs_17, nfs_18, nfs_19, nfs_20, nfs_21,
-};
-static rpcrdma_handler_fn *const mount_handlers[RPCRDMA_MOUNT3_PROCEDURES] = {
-        mount_0, mount_1, mount_2, mount_3, mount_4, mount_5,
-};
-
-static void add_binding(struct rpcrdma_procedure *p, const struct rpcrdma_binding *b,
-                        rpcrdma_handler_fn *fn, const struct op_type *type)
-{
-	p->name = b->name;
-	p->handler = fn;
-	p->max_read_items = b->max_read_items;
-	p->max_write_items = b->max_write_items;
-	p->execute_once = type->once;
-}
-
-int nfsd_add_programs(struct nfsd *d, struct rpcrdma_service *service)
-{
-	const struct rpcrdma_program nfs = {RPCRDMA_NFS_PROGRAM, 3, d->nfs_procs,
-	                                    RPCRDMA_NFS3_PROCEDURES};
-	const struct rpcrdma_program mnt = {RPCRDMA_MOUNT_PROGRAM, 3, d->mount_procs,
-	                                    RPCRDMA_MOUNT3_PROCEDURES};
-	int e;
-
-	for (unsigned i = 0; i < RPCRDMA_NFS3_PROCEDURES; i++)
-		add_binding(&d->nfs_procs[i], &rpcrdma_nfs3_binding[i], nfs_handlers[i],
-		            &nfs_types[i]);
-	for (unsigned i = 0; i < RPCRDMA_MOUNT3_PROCEDURES; i++)
-		add_binding(&d->mount_procs[i], &rpcrdma_mount3_binding[i],
-		            mount_handlers[i], &mount_types[i]);
-	d->nfs_procs[NFSPROC3_WRITE].max_read_bytes = NFSD_MAX_IO;
-	d->nfs_procs[NFSPROC3_SYMLINK].max_read_bytes = NFS3_PATH_BYTES;
-	d->programs[0] = nfs;
-	d->programs[1] = mnt;
-	e = rpcrdma_service_add(service, &d->programs[0], d);
-	return e ? e : rpcrdma_service_add(service, &d->programs[1], d);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the server says of itself while it runs: on standard output where it listens
- * (for whoever started it), on standard error the clients that come and go (-v).
+ * (for whoever started it), on standard error the clients that come and go (-v) or do
+ * not prove who they are.
  */
 #include "nfsd.h"
 #include "tool.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,18 +57,23 @@ void report_tcp(const char *what, const struct sockaddr_storage *ss, bool json)
 void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i,
                    void *arg)
 {
-	char text[ADDR_BYTES];
+	const char *why = *i->why ? i->why : strerror(-i->error);
+	bool refused = i->error == -EACCES;
+	char text[ADDR_BYTES], line[ADDR_BYTES + 512];
 	const char *who = addr_text(&i->peer, text);
 
 	(void)l;
-	(void)arg;
+	if (!arg && refused && warn_may(WARN_REFUSED))
+		warn_say(WARN_REFUSED, "client %s refused: %s", who, why);
+	if (!arg)
+		return;
 	if (i->connected)
-		tool_log(TOOL_INFO, "client %s connected: %s, version %u%s%s", who,
+		snprintf(line, sizeof(line), "connected: %s, version %u%s%s",
 		         i->provider, i->version, *i->identity ? ", is " : "",
 		         i->identity);
-	else if (!i->error)
-		tool_log(TOOL_INFO, "client %s left", who);
 	else
-		tool_log(TOOL_INFO, "client %s ended: %s", who,
-		         *i->why ? i->why : strerror(-i->error));
+		snprintf(line, sizeof(line), "%s%s", i->error ? "ended: " : "left",
+		         i->error ? why : "");
+	warn_tame(line);
+	tool_log(refused ? TOOL_WARNING : TOOL_INFO, "client %s %s", who, line);
 }

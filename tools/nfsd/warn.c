@@ -9,6 +9,7 @@
 #include "tool.h"
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +25,11 @@ static struct {
         [WARN_FILES] = {.name = "of descriptors that ran out", .level = TOOL_WARNING},
         [WARN_REFUSED] = {.name = "of clients that were refused",
                           .level = TOOL_WARNING},
+        [WARN_STORAGE] = {.name = "of requests that storage failed",
+                          .level = TOOL_ERROR},
+        [WARN_DELAY] = {.name = "of requests that were put off", .level = TOOL_WARNING},
+        [WARN_CONTEXTS] = {.name = "of contexts that were refused",
+                           .level = TOOL_WARNING},
         [WARN_GROUPS] = {.name = "of groups that were not looked up",
                          .level = TOOL_WARNING},
         [WARN_CROSSING] = {.name = "of mounted file systems that are not served",
@@ -41,8 +47,7 @@ static time_t now_seconds(void)
 	return t.tv_sec;
 }
 
-/* True if a line may be printed now. */
-static bool take_turn(enum warn_kind kind)
+bool warn_may(enum warn_kind kind)
 {
 	time_t now = now_seconds();
 	bool turn;
@@ -57,8 +62,7 @@ static bool take_turn(enum warn_kind kind)
 	return turn;
 }
 
-/* Names are the clients': none forges a line, or commands a terminal. */
-static void tame(char *s)
+void warn_tame(char *s)
 {
 	for (unsigned char *p = (unsigned char *)s, was = 0; *p; was = *p++)
 		if (*p < 0x20 || *p == 0x7f || (was == 0xc2 && *p >= 0x80 && *p < 0xa0))
@@ -71,17 +75,29 @@ void warn_about(enum warn_kind kind, int fd, const char *what, int error)
 	int saved = errno;
 	ssize_t n = -1;
 
-	if (!take_turn(kind))
+	if (!warn_may(kind))
 		return;
 	if (fd >= 0) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 		n = readlink(link, path, sizeof(path) - 1);
 	}
 	path[n > 0 ? n : 0] = 0;
-	tame(path);
+	warn_tame(path);
 	tool_log(kinds[kind].level, "%s%s%s: %s", path, *path ? ": " : "", what,
 	         strerror(-error));
 	errno = saved;
+}
+
+void warn_say(enum warn_kind kind, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	warn_tame(text);
+	tool_log(kinds[kind].level, "%s", text);
 }
 
 void warn_count(bool all)

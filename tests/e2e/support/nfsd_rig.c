@@ -297,6 +297,28 @@ int rig_tool(const char *first, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+bool rig_said(const struct rig *r, const char *text)
+{
+	static char buf[65536];
+	int fd = open(r->err, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, sizeof(buf) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	return strstr(buf, text);
+}
+
+void rig_wait_said(const struct rig *r, const char *text)
+{
+	for (int i = 0; i < CALL_MS / 10; i++) {
+		if (rig_said(r, text))
+			return;
+		usleep(10000);
+	}
+	fail_msg("the server did not say '%s'", text);
+}
+
 const char *rig_path(const struct rig *r, const char *name)
 {
 	static char ring[4][512];

@@ -69,6 +69,10 @@ int rig_tool(const char *first, ...);
 /* From now on faccessat2 fails by ENOSYS in this process. */
 void rig_deny_faccessat2(void);
 
+/* Is the text on the server's standard error?  Waits until it is, a minute at most. */
+bool rig_said(const struct rig *, const char *text);
+void rig_wait_said(const struct rig *, const char *text);
+
 /* A path beneath the export; static ring of buffers. */
 const char *rig_path(const struct rig *, const char *name);
 void rig_write_file(const struct rig *, const char *name, const void *data, size_t len);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines about requests that end badly, where the administrator is the one who can help:
+ * storage that fails, clients that are refused.  How many there are is warn.c's to
+ * bound.
+ */
+#include "nfsd.h"
+#include "tool.h"
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+
+enum { AUTH_STAT_TOOWEAK = 5 };
+
+static const char *host_of(const struct sockaddr_storage *peer, char text[NI_MAXHOST])
+{
+	if (getnameinfo((const struct sockaddr *)peer, sizeof(*peer), text, NI_MAXHOST,
+	                NULL, 0, NI_NUMERICHOST))
+		return "a client without address";
+	return text;
+}
+
+void complain_of_storage(const struct op *op)
+{
+	const struct op_type *t = op->type;
+	nfsstat3 status = op->res.status;
+	char what[64];
+	int fd;
+
+	if (!t->name || (status != NFS3ERR_IO && status != NFS3ERR_NOSPC))
+		return;
+	fd = op->obj ? op->obj->path_fd : op->ex ? op->ex->root_fd : -1;
+	snprintf(what, sizeof(what), "%s failed", t->name);
+	warn_about(WARN_STORAGE, fd, what, status == NFS3ERR_IO ? -EIO : -ENOSPC);
+}
+
+void complain_of_delay(const struct op *op)
+{
+	warn_about(WARN_DELAY, op->ex ? op->ex->root_fd : -1,
+	           "its file system does not answer, clients are told to come back "
+	           "later",
+	           -EAGAIN);
+}
+
+void complain_of_flavor(const struct op *op, uint32_t auth_stat)
+{
+	struct sockaddr_storage peer = {0};
+	char text[NI_MAXHOST];
+
+	if (!warn_may(WARN_REFUSED))
+		return;
+	(void)op_peer(op, &peer);
+	if (auth_stat == AUTH_STAT_TOOWEAK && op->ex)
+		warn_say(WARN_REFUSED,
+		         "%s may not use %.64s with this security flavor (sec)",
+		         host_of(&peer, text), op->ex->name);
+	else
+		warn_say(WARN_REFUSED,
+		         "%s sends credentials that are refused (auth_stat %u)",
+		         host_of(&peer, text), (unsigned)auth_stat);
+}
+
+void complain_of_contexts(void *arg, const struct sockaddr *peer)
+{
+	struct sockaddr_storage ss = {0};
+	char text[NI_MAXHOST];
+
+	(void)arg;
+	if (!warn_may(WARN_CONTEXTS))
+		return;
+	if (peer && peer->sa_family == AF_INET)
+		memcpy(&ss, peer, sizeof(struct sockaddr_in));
+	else if (peer && peer->sa_family == AF_INET6)
+		memcpy(&ss, peer, sizeof(struct sockaddr_in6));
+	warn_say(WARN_CONTEXTS,
+	         "%s: a new context of RPCSEC_GSS is refused, there is no room "
+	         "(--gss-contexts)",
+	         host_of(&ss, text));
+}

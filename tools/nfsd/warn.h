@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines of standard error that clients or storage cause, of each kind one a second.
+ *
+ *   warn.c      kinds, turns, the lines
+ *   complain.c  those about a request
+ */
+#ifndef RPCRDMA_NFSD_WARN_H
+#define RPCRDMA_NFSD_WARN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct op;
+struct sockaddr;
+
+enum warn_kind {
+	WARN_LOST,
+	WARN_FILES,
+	WARN_IDENTITY,
+	WARN_GROUPS,
+	WARN_REFUSED,
+	WARN_CROSSING,
+	WARN_STORAGE,
+	WARN_DELAY,
+	WARN_CONTEXTS,
+	WARN_KINDS
+};
+
+/* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
+ * and the reason (negative errno).  At most one line a second of each kind; keeps
+ * errno.  Any thread. */
+void warn_about(enum warn_kind, int fd, const char *what, int error);
+/* The two halves of it, for other texts: true if a line of the kind may be printed now,
+ * else it is counted; the line. */
+bool warn_may(enum warn_kind);
+void warn_say(enum warn_kind, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+/* Names are the clients': none forges a line, or commands a terminal. */
+void warn_tame(char *);
+/* Prints how many lines were left out, of the seconds that are over or of @all. */
+void warn_count(bool all);
+
+/* Says that the procedure was failed by storage, if it was. */
+void complain_of_storage(const struct op *);
+/* ... that too much waits for the file system. */
+void complain_of_delay(const struct op *);
+/* ... that the request was refused with that auth_stat. */
+void complain_of_flavor(const struct op *, uint32_t auth_stat);
+/* For rpcrdma_service_gss_options.no_room. */
+void complain_of_contexts(void *arg, const struct sockaddr *peer);
+
+#endif
