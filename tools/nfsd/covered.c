@@ -34,7 +34,8 @@ static uint64_t number_in_list(int dir, const char *name)
 	return ino;
 }
 
-/* Of a directory that is not listed to the server: no file has such a number. */
+/* Of a directory that is not listed to the server: hardly any file has such a number.
+ */
 static uint64_t number_of_place(uint64_t place)
 {
 	return place | 1ull << 63;

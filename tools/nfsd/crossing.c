@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { IDLE_SECONDS = 1 /* until descriptors go; objects were idle before */ };
@@ -203,11 +204,22 @@ static struct export *make_record(struct nfsd *d, struct export *top, const char
 	return ex;
 }
 
-/* Would it be served, if there were not too many?  Nothing that autofs has yet to mount
- * is asked for. */
+/* Would it be served, if there were not too many?  Not what the kernel shows of itself
+ * by files; nor what autofs has yet to mount, which nobody here asks for. */
 static bool is_wanted(const struct export *top, const struct mount_line *l)
 {
-	return top->live && top->crosses && strcmp(l->type, "autofs") != 0;
+	static const char *const not_files[] = {
+	        "autofs",   "binfmt_misc", "bpf",       "cgroup",   "cgroup2",
+	        "configfs", "debugfs",     "devpts",    "efivarfs", "fusectl",
+	        "mqueue",   "nfsd",        "proc",      "pstore",   "rpc_pipefs",
+	        "resctrl",  "securityfs",  "selinuxfs", "smackfs",  "sysfs",
+	        "tracefs",
+	};
+
+	for (size_t i = 0; i < sizeof(not_files) / sizeof(not_files[0]); i++)
+		if (!strcmp(l->type, not_files[i]))
+			return false;
+	return top->live && top->crosses;
 }
 
 /* The record of @l, or a new one; NULL: it is not served. */
@@ -227,7 +239,7 @@ static struct export *get_record(struct nfsd *d, struct export *top, const char 
 		warn_about(WARN_CROSSING, top->root_fd,
 		           "too many file systems are mounted beneath this export, "
 		           "some are shown as empty directories",
-		           -ENOSPC);
+		           0);
 	return ex;
 }
 
@@ -393,6 +405,20 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 
 /* ---- Descriptors ---------------------------------------------------------------- */
 
+/* Where inode numbers have no generation, this tells a file system from the one that
+ * was at its place before. */
+static uint16_t mark_of(struct nfsd *d, int fd, const struct statx *root)
+{
+	struct {
+		uint64_t fsid, ino, born;
+	} key = {0, root->stx_ino, walk_born(root)};
+	struct statfs s;
+
+	if (!fstatfs(fd, &s) && sizeof(s.f_fsid) <= sizeof(key.fsid))
+		memcpy(&key.fsid, &s.f_fsid, sizeof(s.f_fsid));
+	return (uint16_t)siphash(&d->key, &key, sizeof(key));
+}
+
 /* A stuck file system stops here, and who waits for it by ex->opening. */
 static int open_root(struct nfsd *d, struct export *ex)
 {
@@ -413,6 +439,7 @@ static int open_root(struct nfsd *d, struct export *ex)
 		return e;
 	}
 	ex->root_fd = fd;
+	ex->mark = mark_of(d, fd, &st);
 	return export_prepare(d, ex, &st);
 }
 

@@ -5,7 +5,7 @@
  *
  *   0      1 version (1)
  *   1      1 kind: KERNEL, WALK or COVERED
- *   2      1 KERNEL: the kernel's handle type
+ *   2      1 KERNEL: the kernel's handle type; WALK: of the export's mark
  *   3      1 octets of the body
  *   4      4 the export (a digest of its place and root directory)
  *   8      8 seal: SipHash of all the rest under the server's secret
@@ -170,10 +170,10 @@ static void walk_put(struct nfsd *d, const struct export *ex, const struct walk_
 	put_le(b, w->ino, 8);
 	put_le(b + 8, w->born, 4);
 	b[12] = w->depth;
-	b[13] = 0;
+	b[13] = (uint8_t)(ex->mark >> 8);
 	for (unsigned i = 0; i < n; i++)
 		put_le(b + WALK_HEAD_BYTES + 2 * i, w->chain[i], 2);
-	finish(d, ex, WALK, 0, WALK_HEAD_BYTES + 2 * n, ret);
+	finish(d, ex, WALK, (uint8_t)ex->mark, WALK_HEAD_BYTES + 2 * n, ret);
 }
 
 static int walk_get(const struct handle *h, struct walk_id *ret)
@@ -397,6 +397,9 @@ int handle_open_here(struct export *ex, const struct handle *h, int *ret_fd)
 		return open_kernel(ex, h, ret_fd);
 	if (walk_get(h, &w))
 		return -EBADF;
+	if (h->octets[2] != (uint8_t)ex->mark ||
+	    h->octets[HEAD_BYTES + 13] != ex->mark >> 8)
+		return -ESTALE;
 	return walk_open(ex, &w, ret_fd);
 }
 

@@ -240,6 +240,7 @@ struct export
 	/* Of a file system mounted beneath (crossing.c), which @dir leads to from @top's
 	 * root; its clients and options are @top's.  NULL: it is none. */
 	struct export *top;
+	uint16_t mark; /* of this very file system, in WALK handles */
 	struct nfsd *nfsd;
 	struct export *next; /* by the crossings' lock, as users and left */
 	unsigned users;      /* requests and objects */

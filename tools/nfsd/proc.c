@@ -418,7 +418,8 @@ static void begin(struct op *op, uint64_t bytes)
 	e = find_groups(op, give_with_groups, op);
 	if (e == -EAGAIN)
 		put_off(op);
-	if (e || (fs->kind == FS_AWAKE && !d->apart && run_here(op)))
+	/* The way to what is mounted beneath may lead through what sleeps. */
+	if (e || (fs->kind == FS_AWAKE && !d->apart && !op->ex->top && run_here(op)))
 		return;
 	if (op->type->caches && fs->kind != FS_ASLEEP && !op->cross && run_quickly(op))
 		return;

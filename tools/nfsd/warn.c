@@ -83,8 +83,8 @@ void warn_about(enum warn_kind kind, int fd, const char *what, int error)
 	}
 	path[n > 0 ? n : 0] = 0;
 	warn_tame(path);
-	tool_log(kinds[kind].level, "%s%s%s: %s", path, *path ? ": " : "", what,
-	         strerror(-error));
+	tool_log(kinds[kind].level, "%s%s%s%s%s", path, *path ? ": " : "", what,
+	         error ? ": " : "", error ? strerror(-error) : "");
 	errno = saved;
 }
 

@@ -28,8 +28,8 @@ enum warn_kind {
 };
 
 /* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
- * and the reason (negative errno).  At most one line a second of each kind; keeps
- * errno.  Any thread. */
+ * and the reason (negative errno; 0: it says itself).  At most one line a second of each
+ * kind; keeps errno.  Any thread. */
 void warn_about(enum warn_kind, int fd, const char *what, int error);
 /* The two halves of it, for other texts: true if a line of the kind may be printed now,
  * else it is counted; the line. */
