@@ -84,17 +84,36 @@ static int take_provider(void *to, const char *arg)
 	return -EINVAL;
 }
 
+enum { LIMIT_BYTES = 32 };
+
+/* As it may be written: a size in the largest unit that divides it. */
+static const char *limit_text(const struct tool_option *o, uint64_t v,
+                              char text[LIMIT_BYTES])
+{
+	const char *unit = o->kind == TOOL_SIZE ? "KMGT" : "";
+	char suffix[2] = "";
+
+	while (v && v % 1024 == 0 && *unit) {
+		suffix[0] = *unit++;
+		v /= 1024;
+	}
+	snprintf(text, LIMIT_BYTES, "%" PRIu64 "%s", v, suffix);
+	return text;
+}
+
 static int refuse_number(const struct tool_option *o, const char *arg)
 {
-	const char *units = o->kind == TOOL_SIZE ? ", or a size like 64M" : "";
+	const char *what = o->kind == TOOL_SIZE ? "size" : "number";
+	char low[LIMIT_BYTES], high[LIMIT_BYTES];
 
+	(void)limit_text(o, o->low, low);
+	(void)limit_text(o, o->high, high);
 	if (o->high == UINT64_MAX)
-		tool_error("--%s: '%s' is not a number of at least %" PRIu64 "%s",
-		           o->name, arg, o->low, units);
+		tool_error("--%s: '%s' is not a %s of at least %s", o->name, arg, what,
+		           low);
 	else
-		tool_error("--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64
-		           "%s",
-		           o->name, arg, o->low, o->high, units);
+		tool_error("--%s: '%s' is not a %s from %s to %s", o->name, arg, what,
+		           low, high);
 	return -EINVAL;
 }
 

@@ -33,18 +33,18 @@ for c in "cp a nfs://localhost/e/b" "ls nfs://localhost" "cat nfs://localhost/e/
 		run 2 $c $o
 	done
 	run 2 $c --rpcrdma-version 3 && says err "'3' is neither 2, 1 nor auto"
-	run 2 $c --inline 1023 && says err "--inline: '1023' is not a number from 1024 to 1048576"
+	run 2 $c --inline 1023 && says err "--inline: '1023' is not a size from 1K to 1M"
 done
 run 2 ping -c 4294967296 localhost && says err "--count"
 run 2 ping --timeout -1 localhost && says err "--timeout"
 run 2 nfsd --export . --threads 65 && says err "--threads"
-run 2 nfsd --export . --memory 3M && says err "--memory: '3M' is not a number of at least 16777216, or a size like 64M"
-run 2 nfsd --export . --memory banana && says err "'banana' is not a number of at least 16777216, or a size like 64M"
+run 2 nfsd --export . --memory 3M && says err "--memory: '3M' is not a size of at least 16M"
+run 2 nfsd --export . --memory banana && says err "'banana' is not a size of at least 16M"
 # where it cannot listen, and what it says there where nobody can read it
 run 1 nfsd --export . --state-dir state --listen no-such-host.invalid
 says err "cannot listen on no-such-host.invalid: no address is known for it"
-run 1 nfsd --export . --state-dir state --listen 127.0.0.1:x && says err "no address is known for it (--listen ADDR:PORT"
-run 1 nfsd --export . --state-dir state --listen 127.0.0.1:99999 && says err "the port a number up to 65535"
+run 2 nfsd --export . --state-dir state --listen 127.0.0.1:x && says err "with a number from 0 to 65535"
+run 2 nfsd --export . --state-dir state --listen 127.0.0.1:99999 && says err "with a number from 0 to 65535"
 "$RPCRDMA" nfsd --export . --state-dir state --listen 127.0.0.1:0 >&- 2>err && fail "it served without standard output"
 [ "$(grep -v 'not root' err)" = "rpcrdma nfsd: standard output: Bad file descriptor" ] || fail "closed: $(cat err)"
 "$RPCRDMA" nfsd --export . --state-dir state --listen 127.0.0.1:0 >/dev/full 2>err && fail "it served a full device"

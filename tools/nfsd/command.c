@@ -125,10 +125,34 @@ static int take_export(void *to, const char *arg)
 	return export_add(to, arg);
 }
 
+/* Is what follows the address no port?  The address itself is resolved later. */
+static bool has_wrong_port(const char *address)
+{
+	const char *port = strrchr(address, ':');
+	uint64_t n;
+
+	if (*address == '[') {
+		const char *end = strchr(address, ']');
+
+		if (!end || !end[1])
+			return !end;
+		port = end + 1;
+	} else if (port != strchr(address, ':')) {
+		return false; /* an IPv6 address without brackets has none */
+	}
+	return port && (*port != ':' || tool_parse_number(port + 1, 0, 65535, &n));
+}
+
 static int take_listen(void *to, const char *arg)
 {
 	struct server *s = to;
 
+	if (has_wrong_port(arg)) {
+		tool_error("--listen: '%s' is no ADDR, ADDR:PORT or [ADDR6]:PORT with "
+		           "a number from 0 to 65535",
+		           arg);
+		return -EINVAL;
+	}
 	if (s->n_listen == MAX_LISTENERS) {
 		tool_error("more than %d listeners", MAX_LISTENERS);
 		return -EINVAL;
