@@ -207,7 +207,7 @@ static void count_sent(struct rr_conn *c, const struct rr_call_state *s,
 		for (uint16_t i = 0; i < s->offer->lists.n_reads; i++)
 			reads += s->offer->lists.reads[i].length;
 	if (format == FORMAT_SPECIAL)
-		reads -= s->special_buf.cap;
+		reads -= payload;
 	c->count.bytes_read_chunk += reads;
 	if (format == FORMAT_SPECIAL)
 		c->count.bytes_special_call += payload;
@@ -413,6 +413,19 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 		rr_v1_give_up(c);
 	rr_call_end(c, s, -ECANCELED);
 	expect_end(c, s);
+}
+
+bool rr_conn_call_take(struct rr_call *call, void **ret, size_t *ret_bytes)
+{
+	struct rr_call_state *s = call->priv;
+	struct rr_mbuf *b = s->reply == s->chunk_buf.p ? &s->chunk_buf : &s->reply_buf;
+
+	if (!b->p || s->reply != b->p || b->pinned)
+		return false;
+	*ret = b->p;
+	*ret_bytes = b->cap;
+	*b = (struct rr_mbuf){0};
+	return true;
 }
 
 void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)

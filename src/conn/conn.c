@@ -25,6 +25,7 @@ static void defaults(struct rr_conn_config *g)
 	DEFAULT(send_credits, g->credits);
 	DEFAULT(max_requests, 256);
 	DEFAULT(max_message_bytes, 4u << 20);
+	DEFAULT(max_special_bytes, g->max_message_bytes);
 	DEFAULT(max_chunk_bytes, 64u << 20);
 	DEFAULT(max_pinned_bytes, (uint64_t)128 << 20);
 	DEFAULT(first_answer_ns, RR_SEC(5));

@@ -131,7 +131,8 @@ struct rr_conn_config {
 	uint32_t send_credits; /* own limit for sending; default, and least: credits */
 	uint32_t max_requests; /* requests being served; further ones wait, and
 				credits are withheld; default 256 */
-	uint32_t max_message_bytes; /* a reassembled or Special Call; default 4 MiB */
+	uint32_t max_message_bytes; /* a reassembled Call; default 4 MiB */
+	uint32_t max_special_bytes; /* a Special Call; default as the one above */
 	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
 	uint64_t max_pinned_bytes; /* all sinks, and reassemblies that rr_room does not
 				      count; default 128 MiB */
@@ -178,6 +179,8 @@ enum rr_call_flag {
 	RR_CALL_REVERSE = 1 << 2, /* set by the connection: server to client */
 	RR_CALL_IDEMPOTENT = 1 << 3, /* may be executed twice: rr_call_recover */
 	RR_CALL_NO_WRITES = 1 << 4, /* offer no Write chunks: results come in the payload */
+	RR_CALL_WHOLE = 1 << 5, /* Special Format if the peer's limits allow it */
+	RR_CALL_ROOM = 1 << 6, /* a Reply chunk of @reply_bytes however few they are */
 };
 
 /* Why a call ended.  Above zero: what the peer reported. */
@@ -405,6 +408,9 @@ void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
  * done already, and every other code, is final and leaves @call as it is.
  */
 bool rr_call_recover(struct rr_conn *, struct rr_call *);
+/* Takes the memory that the Reply lies in, of @ret_bytes, instead of giving it back: the
+ * user returns it to rr_mem_put.  False: it shares its memory with others. */
+bool rr_conn_call_take(struct rr_call *, void **ret, size_t *ret_bytes);
 /* Gives the Reply's memory back. */
 void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);
 

@@ -109,6 +109,8 @@ enum {
 	RR_EXT_XIDS = 64, /* messages sent whose errors are still understood */
 	RR_REDUCE_MIN = 512, /* smaller items that fit inline stay there */
 	RR_REPLY_CHUNK_PARTS = 16, /* messages; a longer Reply gets a chunk [v2 §A.2] */
+	RR_IN_PLACE_MIN = 65536, /* a run of a Special Call worth a region of its own */
+	RR_IN_PLACE_RUNS = 4, /* at most */
 	RR_UNKNOWN_REPLY = 4000, /* reply_bytes 0, where some number is needed */
 	RR_COPY_MAX = 256, /* longer pieces are gathered, not copied */
 	RR_MAX_REFS = 12, /* gathered pieces of one message */
@@ -234,13 +236,14 @@ struct rr_call_state {
 	bool hashed;
 	enum rr_call_phase phase;
 	bool special; /* sent by Special Format */
+	bool in_place; /* long runs of it are pulled from where they lie */
 	bool awaited; /* in conn.n_awaited */
 	bool overdue; /* in conn.n_overdue */
 	unsigned sends_out; /* xmits that refer to its memory */
 	unsigned regions_out; /* registrations or invalidations owed */
 	int status;
 	struct rr_offer *offer; /* NULL without chunks */
-	struct rr_mbuf special_buf; /* a Special Call's Payload stream */
+	struct rr_mbuf special_buf; /* a Special Call's Payload stream, but for such runs */
 	struct rr_mbuf chunk_buf; /* the Reply chunk's memory */
 	struct rr_mbuf dest_buf; /* for a destination that was too small */
 	unsigned n_writes; /* destinations, the first ones, that have Write chunks */

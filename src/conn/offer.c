@@ -3,11 +3,10 @@
  * What a Call offers to the Responder: Read chunks to pull arguments from,
  * Write chunks for results, a Reply chunk for a Reply too long to continue.
  *
- * One region is registered for each chunk; a chunk longer than the peer's
- * segments is advertised as several segments of that region.  Every region is
- * VALID only from its registration until its invalidation has completed, or
- * the peer has invalidated it, or the connection has ended; CALL_DONE waits
- * for that.
+ * One region is registered for each chunk, and for each run of a Position Zero chunk;
+ * one longer than the peer's segments is advertised as several segments.  Every region
+ * is VALID only from its registration until its invalidation has completed, or the peer
+ * has invalidated it, or the connection has ended; CALL_DONE waits for that.
  *
  * Choices of a first attempt: every destination becomes a Write chunk; an item is
  * reduced if it is long enough to be worth a transfer of its own, and while the peer's
@@ -214,7 +213,8 @@ static int plan_reply_chunk(struct plan *p)
 {
 	const struct rr_recovery *r = &p->s->call->recovery;
 	size_t want = r->reply_bytes ? r->reply_bytes : longest_reply(p);
-	bool asked = r->reply_bytes || (r->reply_chunk && want);
+	bool forced = r->reply_chunk || (p->s->call->flags & RR_CALL_ROOM);
+	bool asked = r->reply_bytes || (forced && want);
 	int err;
 
 	if (!p->chunks)
@@ -283,7 +283,9 @@ static bool fits(const struct plan *p, size_t payload)
  * stream that it can hold; so does one that may have to be sent that way. */
 static int reserve_special(struct plan *p)
 {
-	bool must = p->chunks && (p->s->call->flags & RR_CALL_SPECIAL);
+	unsigned flags = p->s->call->flags;
+	bool must = p->chunks && (flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE));
+	bool spare = p->c->edition->continues && !(flags & RR_CALL_SPECIAL);
 
 	p->s->special = must;
 	if (!must && (!p->chunks || p->c->edition->continues))
@@ -292,10 +294,43 @@ static int reserve_special(struct plan *p)
 	if (p->reserved > p->segments) {
 		p->reserved = 0;
 		p->s->special = false;
-		return fewer_segments(p) ? 0 : -EMSGSIZE;
+		return spare || fewer_segments(p) ? 0 : -EMSGSIZE;
 	}
 	p->segments -= p->reserved;
 	return 0;
+}
+
+static bool in_place(const struct rr_slice *k, unsigned runs)
+{
+	return k->len >= RR_IN_PLACE_MIN && runs < RR_IN_PLACE_RUNS;
+}
+
+/* A Position Zero chunk of runs: long ones where they lie, those between in memory of
+ * their own.  False: there is none, or there are too few segments for them. */
+static bool plan_runs(struct plan *p)
+{
+	const struct rr_stream *s = &p->s->stream;
+	struct plan before = *p;
+	size_t between = 0;
+	unsigned runs = 0;
+	bool ok = true;
+
+	for (unsigned i = 0; ok && i < s->n; i++) {
+		const struct rr_slice *k = &s->s[i];
+
+		if (in_place(k, runs)) {
+			ok = take_segments(p, between, 0, READ_ENTRY) &&
+			     take_segments(p, k->len, 0, READ_ENTRY);
+			between = k->pad;
+			runs++;
+		} else {
+			between += k->len + k->pad;
+		}
+	}
+	ok = ok && runs && take_segments(p, between, 0, READ_ENTRY);
+	if (!ok)
+		*p = before;
+	return ok;
 }
 
 /* What is left of the stream is known.  Where a message has one part only, what
@@ -307,25 +342,57 @@ static int plan_special(struct plan *p)
 	p->segments += p->reserved;
 	if (!p->s->special)
 		return 0;
-	if (!take_segments(p, p->s->stream.left, 0, READ_ENTRY))
+	p->s->in_place = plan_runs(p);
+	if (!p->s->in_place && !take_segments(p, p->s->stream.left, 0, READ_ENTRY))
 		return -EMSGSIZE; /* there were none left to reduce with */
-	if (!offer_of(p->c, p->s))
-		return -ENOMEM;
-	(void)add(p->s, RR_USE_CALL, NULL, 0);
-	return 0;
+	return offer_of(p->c, p->s) ? 0 : -ENOMEM;
 }
 
-/* The stream, with the padding of items, in memory of its own. */
+static void add_run(struct rr_call_state *s, const uint8_t *base, size_t len)
+{
+	if (len)
+		(void)add(s, RR_USE_CALL, base, len);
+}
+
+/* Octets of the stream that are copied. */
+static size_t copied_bytes(const struct rr_call_state *s)
+{
+	size_t sum = s->stream.left;
+	unsigned runs = 0;
+
+	for (unsigned i = 0; s->in_place && i < s->stream.n; i++)
+		if (in_place(&s->stream.s[i], runs)) {
+			sum -= s->stream.s[i].len;
+			runs++;
+		}
+	return sum;
+}
+
+/* The stream as it was planned: what is copied has the padding of items. */
 static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 {
-	struct rr_mr *m = &s->offer->region[s->offer->n - 1];
-	size_t len = s->stream.left;
+	uint8_t *run, *at;
+	unsigned runs = 0;
 
-	if (rr_mbuf_alloc(c, &s->special_buf, len))
+	if (rr_mbuf_alloc(c, &s->special_buf, copied_bytes(s)))
 		return -ENOMEM;
-	rr_stream_copy(&s->stream, s->special_buf.p, len);
-	m->base = s->special_buf.p;
-	m->len = len;
+	run = at = s->special_buf.p;
+	for (unsigned i = 0; i < s->stream.n; i++) {
+		const struct rr_slice *k = &s->stream.s[i];
+
+		if (s->in_place && in_place(k, runs)) {
+			add_run(s, run, (size_t)(at - run));
+			add_run(s, k->base, k->len);
+			run = at;
+			runs++;
+		} else if (k->len) {
+			memcpy(at, k->base, k->len);
+			at += k->len;
+		}
+		for (size_t pad = k->pad; pad; pad--)
+			*at++ = 0;
+	}
+	add_run(s, run, (size_t)(at - run));
 	return 0;
 }
 
@@ -522,8 +589,9 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 	s->phase = RR_CALL_PREPARED;
 	if (!o)
 		return;
-	if (s->special) /* Position Zero comes first */
-		list_read(c, &o->lists, &o->region[o->n - 1]);
+	for (unsigned i = 0; i < o->n; i++) /* Position Zero comes first */
+		if (o->region[i].use == RR_USE_CALL)
+			list_read(c, &o->lists, &o->region[i]);
 	for (unsigned i = 0; i < o->n; i++)
 		if (o->region[i].use == RR_USE_READ)
 			list_read(c, &o->lists, &o->region[i]);

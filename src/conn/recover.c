@@ -60,7 +60,7 @@ static bool fewer_reads(struct rr_call *call, struct rr_recovery *r, uint32_t ma
 	if (max >= r->reads && !special)
 		return false;
 	if (special)
-		call->flags &= ~(unsigned)RR_CALL_SPECIAL;
+		call->flags &= ~(unsigned)(RR_CALL_SPECIAL | RR_CALL_WHOLE);
 	r->max_reads = max; /* nor any other in the place of Position Zero */
 	return true;
 }

@@ -169,7 +169,7 @@ static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m,
 
 	for (uint16_t i = 0; i < l->n_reads; i++) {
 		uint64_t most = l->reads[i].position ? c->cfg.max_chunk_bytes
-		                                     : c->cfg.max_message_bytes;
+		                                     : c->cfg.max_special_bytes;
 
 		if (l->reads[i].length > most)
 			return false;

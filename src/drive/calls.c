@@ -113,6 +113,11 @@ const void *rr_call_message(const struct rpcrdma_call *k, size_t *ret_len)
 	return k->call.reply;
 }
 
+bool rr_call_take_message(struct rpcrdma_call *k, void **ret, size_t *ret_bytes)
+{
+	return k->call.priv && rr_conn_call_take(&k->call, ret, ret_bytes);
+}
+
 /* @k is on no list.  Tells the user and frees.  @from: the link that had it. */
 static void finish(struct rpcrdma_call *k, struct rr_link *from)
 {
@@ -571,7 +576,9 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	        .xid = rr_load_u32(k->header),
 	        .flags = (o->special ? RR_CALL_SPECIAL : 0u) |
 	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
-	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u),
+	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u) |
+	                 (raw && raw->whole ? RR_CALL_WHOLE : 0u) |
+	                 (raw && raw->room ? RR_CALL_ROOM : 0u),
 	        .pieces = k->pieces,
 	        .n_pieces = 1 + o->n_args,
 	        .dests = k->dests,

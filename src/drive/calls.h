@@ -72,6 +72,8 @@ struct rr_call_raw {
 	size_t len; /* at most RR_RPC_HEADER_MAX */
 	bool no_reduce; /* the payload is protected: [v2 §11.2.2] */
 	bool bound; /* signed: never sent under another XID, nor sent again */
+	bool whole; /* by a Position Zero Read chunk if the peer takes one */
+	bool room; /* a Reply chunk of reply_bytes however few they are */
 };
 
 /* rpcrdma_call, or with @raw a Call of that kind: program, version, procedure and
@@ -81,6 +83,9 @@ int rr_calls_make(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
 		  const struct rr_call_raw *raw, struct rpcrdma_call **ret) RR_MUST_CHECK;
 /* In done, with status 0: the whole Reply, RPC header included. */
 const void *rr_call_message(const struct rpcrdma_call *, size_t *ret_len);
+/* Likewise: the memory that this Reply lies in becomes the caller's, who gives it back
+ * by rr_pool_put, in the engine.  False: it does not. */
+bool rr_call_take_message(struct rpcrdma_call *, void **ret, size_t *ret_bytes);
 
 /* @c is zeroed.  -ENOMEM. */
 int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *,

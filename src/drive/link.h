@@ -75,6 +75,7 @@ struct rr_link_config {
 	const struct rr_prov_ops *prov; /* NULL: by address (choose.h) */
 	char prov_options[128];
 	uint32_t rvrsdir; /* a client's property 5 */
+	uint32_t special_bytes; /* a Special Call; 0 = max_message_bytes */
 	char hostauth_name[256]; /* "": anybody */
 };
 

@@ -32,9 +32,15 @@ struct rr_pool_block {
 	uint8_t starts[UNITS];
 };
 
+/* Above a block in quarters: five to eight of them, of one power of two after another.
+ */
 static size_t size_of(unsigned c)
 {
-	return (size_t)1 << (RR_POOL_MIN_SHIFT + c);
+	unsigned k = c - RR_POOL_BLOCK_CLASSES;
+
+	if (c < RR_POOL_BLOCK_CLASSES)
+		return (size_t)1 << (RR_POOL_MIN_SHIFT + c);
+	return ((size_t)5 + k % 4) * (RR_POOL_BLOCK_BYTES / 4) << (k / 4);
 }
 
 /* The class that holds @bytes, or RR_POOL_CLASSES if none does. */
@@ -49,7 +55,7 @@ static unsigned class_of(size_t bytes)
 
 static unsigned aside_max(unsigned c)
 {
-	unsigned shift = RR_POOL_MIN_SHIFT + c;
+	unsigned shift = RR_POOL_MIN_SHIFT + c; /* of a block's classes */
 
 	return shift >= ASIDE_SHIFT ? 1
 	                            : RR_MIN(1u << (ASIDE_SHIFT - shift), ASIDE_MAX);
@@ -339,7 +345,8 @@ void *rr_pool_get(struct rr_pool *p, size_t bytes)
 		return NULL;
 	m = find(p, c);
 	if (m) {
-		p->cached_bytes -= size_of(c);
+		*(c < RR_POOL_BLOCK_CLASSES ? &p->cached_bytes : &p->large_bytes) -=
+		        size_of(c);
 		ASAN_POISON_MEMORY_REGION(m, size_of(c));
 		ASAN_UNPOISON_MEMORY_REGION(m, bytes);
 	} else {
@@ -353,15 +360,31 @@ void *rr_pool_get(struct rr_pool *p, size_t bytes)
 	return m;
 }
 
+/* Gives up pieces larger than a block until there is room for @bytes more; false: there
+ * is none.  What was used last is what will be used next. */
+static bool make_room(struct rr_pool *p, size_t bytes)
+{
+	void *m;
+
+	for (unsigned c = RR_POOL_BLOCK_CLASSES;
+	     c < RR_POOL_CLASSES && p->large_bytes + bytes > p->cache_limit; c++) {
+		while ((m = take_aside(p, c))) {
+			p->large_bytes -= size_of(c);
+			free_alone(m, c);
+		}
+	}
+	return p->large_bytes + bytes <= p->cache_limit;
+}
+
 /* Memory that is in no block: only larger pieces are kept. */
 static void put_alone(struct rr_pool *p, void *m, unsigned c)
 {
-	if (c < RR_POOL_BLOCK_CLASSES ||
-	    p->cached_bytes + size_of(c) > p->cache_limit) {
+	if (c < RR_POOL_BLOCK_CLASSES || size_of(c) > p->cache_limit ||
+	    !make_room(p, size_of(c))) {
 		free_alone(m, c);
 		return;
 	}
-	p->cached_bytes += size_of(c);
+	p->large_bytes += size_of(c);
 	ASAN_POISON_MEMORY_REGION(m, size_of(c));
 	put_aside(p, m, c);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory for Receives, sinks, headers and results: power-of-two classes, so that
- * the data path does not page-fault the same megabyte again for each call.  One
- * pool an engine, one thread.
+ * Memory for Receives, sinks, headers and results: power-of-two classes, above a
+ * block four in a power of two, so that the data path does not page-fault the same
+ * megabyte again for each call.  One pool an engine, one thread.
  *
  * What fits is carved from blocks of 2 MiB, halved again and again (buddies), and
  * merged when it comes back; a few pieces of each class wait aside and cost a list
@@ -24,9 +24,9 @@
 
 enum {
 	RR_POOL_MIN_SHIFT = 8,
-	RR_POOL_CLASSES = 24,
 	RR_POOL_BLOCK_SHIFT = 21,
 	RR_POOL_BLOCK_CLASSES = RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT + 1,
+	RR_POOL_CLASSES = RR_POOL_BLOCK_CLASSES + 40, /* up to 2 GiB */
 	RR_POOL_BLOCKS = 512,  /* beyond these, memory is in no block */
 };
 
@@ -46,7 +46,8 @@ struct rr_pool {
 	unsigned n_blocks;
 	unsigned pins;
 	size_t cached_bytes; /* free, in blocks and aside */
-	size_t cache_limit;  /* of that, for longer than a moment */
+	size_t large_bytes;  /* free, of pieces larger than a block */
+	size_t cache_limit;  /* of either, for longer than a moment */
 	size_t used_bytes;   /* lent out */
 	size_t peak_bytes;
 };

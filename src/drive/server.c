@@ -551,6 +551,9 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	rr_list_init(&l->sessions);
 	l->reopen_timer.fire = reopen;
 	err = rr_link_config_from(o, "", &l->config);
+	if (!err && service->raw) /* whose Calls have no items: see service.h */
+		l->config.special_bytes =
+		        (uint32_t)RR_MIN(l->config.o.max_pinned_bytes, UINT32_MAX);
 	if (!err && l->config.o.hostauth_policy)
 		err = rr_hostauth_serves(l->config.o.hostauth);
 	if (!err)

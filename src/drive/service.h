@@ -16,7 +16,8 @@ struct rr_service_entry {
 };
 
 /* One handler for all programs, which answers by rr_request_reply_raw: whether there
- * is such a program is its business. */
+ * is such a program is its business.  Its Calls move as a whole where others have items,
+ * so a Special Call may be as long as all that is held for one peer. */
 struct rr_service_raw {
 	/* The binding of a procedure, of which only the limits count; never NULL. */
 	const struct rpcrdma_procedure *(*binding)(void *arg, uint32_t program,

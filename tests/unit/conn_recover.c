@@ -177,13 +177,17 @@ static void read_chunks_1_leaves_the_second_item_in_the_payload(void **state)
 /* A Special Call without items to leave out: continuation (or one message). */
 static void read_chunks_0_of_a_special_call_brings_it_inline(void **state)
 {
-	setup_flags(RR_CALL_NO_WRITES | RR_CALL_NO_REDUCE | RR_CALL_SPECIAL);
-	send_call();
-	assert_int_equal(f.s->n_regions, 1);
-	refuse("00000055", "00000006 00000000");
-	send_again();
-	expect_begins(EMPTY_HEADER + STREAM, "00000056" MSG EMPTY "00000056");
-	end();
+	static const unsigned flags[] = {RR_CALL_SPECIAL, RR_CALL_WHOLE};
+
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(flags); i++) {
+		setup_flags(RR_CALL_NO_WRITES | RR_CALL_NO_REDUCE | flags[i]);
+		send_call();
+		assert_int_equal(f.s->n_regions, 1);
+		refuse("00000055", "00000006 00000000");
+		send_again();
+		expect_begins(EMPTY_HEADER + STREAM, "00000056" MSG EMPTY "00000056");
+		end();
+	}
 }
 
 /* Neither its items nor the rest may be read: a second refusal would be final. */

@@ -110,11 +110,39 @@ static void idle_memory_is_bounded(void **state)
 	m[0] = must_get(4 * MIB);
 	m[1] = must_get(4 * MIB);
 	rr_pool_put(&pool, m[0], 4 * MIB);
-	assert_int_equal(pool.cached_bytes, 4 * MIB);
+	assert_int_equal(pool.large_bytes, 4 * MIB);
+	rr_pool_put(&pool, m[1], 4 * MIB); /* in place of the first */
+	assert_int_equal(pool.large_bytes, 4 * MIB);
+	assert_ptr_equal(must_get(4 * MIB), m[1]);
+	assert_int_equal(pool.large_bytes, 0);
 	rr_pool_put(&pool, m[1], 4 * MIB);
-	assert_int_equal(pool.cached_bytes, 4 * MIB);
-	assert_ptr_equal(must_get(4 * MIB), m[0]);
-	rr_pool_put(&pool, m[0], 4 * MIB);
+	balanced(0);
+}
+
+/* Above a block classes are near: a piece is at most a quarter larger than was asked.
+ */
+static void large_pieces_waste_little(void **state)
+{
+	void *m, *other;
+
+	rr_pool_init(&pool, 24 * MIB);
+	for (size_t n = 2 * MIB + 1; n < 200 * (size_t)MIB; n += n / 7) {
+		m = must_get(n);
+		assert_true(pool.used_bytes >= n && pool.used_bytes <= n + n / 4);
+		memset(m, 1, n);
+		rr_pool_put(&pool, m, n);
+		balanced(0);
+		assert_true(pool.large_bytes <= 24 * MIB);
+	}
+	/* One that fits the bound takes the place of what was kept of another size. */
+	m = must_get(16 * MIB + 64);
+	rr_pool_put(&pool, m, 16 * MIB + 64);
+	assert_int_equal(pool.large_bytes, 20 * MIB);
+	other = must_get(9 * MIB);
+	rr_pool_put(&pool, other, 9 * MIB);
+	assert_int_equal(pool.large_bytes, 10 * MIB);
+	assert_ptr_equal(must_get(9 * MIB), other);
+	rr_pool_put(&pool, other, 9 * MIB);
 }
 
 static void pieces_aside_hold_up_no_block(void **state)
@@ -306,13 +334,14 @@ int main(void)
 	        cmocka_unit_test_teardown(a_piece_is_used_again, fini),
 	        cmocka_unit_test_teardown(a_block_is_used_up_before_the_next, fini),
 	        cmocka_unit_test_teardown(idle_memory_is_bounded, fini),
+	        cmocka_unit_test_teardown(large_pieces_waste_little, fini),
 	        cmocka_unit_test_teardown(pieces_aside_hold_up_no_block, fini),
 	        cmocka_unit_test_teardown(a_pinned_block_stays, fini),
 	        cmocka_unit_test_teardown(the_block_of_memory_is_found, fini),
 	        cmocka_unit_test_teardown(
 	                memory_beyond_the_last_block_is_had_all_the_same, fini),
-	        cmocka_unit_test_teardown(what_is_free_goes_back_whatever_lies_beside_it,
-	                                  fini),
+	        cmocka_unit_test_teardown(
+	                what_is_free_goes_back_whatever_lies_beside_it, fini),
 	        cmocka_unit_test_teardown(pieces_never_overlap, fini),
 	};
 
