@@ -29,8 +29,9 @@ extern "C" {
  *
  * Which items of a program's procedures may move by RDMA, placed where they belong
  * without a copy on either side.  Client and server must agree on it, like on the .x
- * file [v2 §A].  A program without one works at any size: what is large moves as a
- * whole, and is copied.
+ * file [v2 §A].  A program without one works at any size: a Call or Reply of more than
+ * chunk_bytes moves by RDMA as a whole.  The client sends long octets from where they
+ * lie; the receiver copies them where they belong.
  */
 
 /* An item is the octets of an opaque<> or string<> that is a direct member of the
@@ -73,8 +74,9 @@ struct rpcrdma_tirpc_options {
 	size_t size; /* RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options) */
 	/* What is zero in it, or NULL, is chosen.  Client: messages and chunks of any
 	 * program, up to 256 MiB.  Server: those of rpcrdma_conn_options, since anybody
-	 * may ask; with a larger max_message_bytes chunks as long, and twice that held
-	 * for one peer, within rpcrdma_budget_set. */
+	 * may ask, but a Call that moves as a whole may take all that is held for one
+	 * peer, 32 MiB; with a larger max_message_bytes chunks as long, and twice that
+	 * held for one peer, within rpcrdma_budget_set. */
 	const struct rpcrdma_conn_options *conn;
 	/* The array is lent until the handle is destroyed, and what it names. */
 	const struct rpcrdma_tirpc_binding *const *bindings;
@@ -97,6 +99,15 @@ struct rpcrdma_tirpc_options {
 	/* Server: contexts of RPCSEC_GSS are accepted by the key of this service,
 	 * "nfs@HOST"; copied.  NULL: by any key of the keytab. */
 	const char *gss_principal;
+	/* Client: a Call that is longer, items apart, moves by RDMA as a whole, and so does
+	 * a Reply of a procedure without a binding that is expected to be; SIZE_MAX: none.
+	 * 0 = 64 KiB, where one RDMA Read takes as long as 16 messages. */
+	size_t chunk_bytes;
+	/* Client: room that such a call offers for a Reply as long as the CLIENT has seen
+	 * none of that procedure, in version 1 always.  Afterwards it is the longest of
+	 * late.  A longer Reply comes in messages; in version 1 it is lost, RPC_CANTRECV
+	 * with EMSGSIZE.  0 = 1 MiB less 4 KiB. */
+	size_t reply_bytes;
 };
 
 /* ---- Client -------------------------------------------------------------------

@@ -9,7 +9,11 @@
 #include "gss/contexts.h"
 #include "rpc/client.h"
 
-enum { SMALL_REPLY = 1024, REFRESHES = 2 };
+enum {
+	SMALL_REPLY = 1024,
+	COPIED_REPLY = 65536, /* longer ones stay where they came */
+	REFRESHES = 2,
+};
 
 /* How long one of which nobody wants the answer is kept. */
 #define ONE_WAY_NS RR_SEC(60)
@@ -25,7 +29,9 @@ struct call {
 	struct rr_xdr_out out;
 	size_t header_len;
 	bool no_reduce, gss;
-	uint32_t protected; /* the service, if it is more than krb5; or 0 */
+	bool whole;              /* long enough to be pulled */
+	struct rr_rpc_room room; /* for the Reply, where no binding says */
+	uint32_t protected;      /* the service, if it is more than krb5; or 0 */
 	uint64_t timeout_ns;
 	size_t reply_bytes;
 	struct rr_xdr_items results;
@@ -35,8 +41,9 @@ struct call {
 	int status; /* of the transport: 0, a negative errno, or of enum rpcrdma_status
 	             */
 	uint32_t transport_error;
-	void *reply; /* small, or from malloc */
-	size_t reply_len;
+	void *reply; /* small, from malloc, or in: */
+	void *taken; /* of the engine's pool; or NULL */
+	size_t reply_len, taken_bytes;
 	uint8_t small[SMALL_REPLY] __attribute__((aligned(8)));
 };
 
@@ -62,6 +69,45 @@ static void call_init(struct call *k, struct rr_rpc_client *c)
 	rr_rpc_wait_init(&k->wait);
 }
 
+/* Memory on its way back to the engine's pool. */
+struct returned {
+	struct rr_post post;
+	struct rpcrdma_engine *engine;
+	void *memory;
+	size_t bytes;
+};
+
+static void give_back(void *arg)
+{
+	struct returned *r = arg;
+
+	rr_pool_put(&r->engine->pool, r->memory, r->bytes);
+}
+
+static void give_back_posted(struct rr_post *p)
+{
+	struct returned *r = rr_container_of(p, struct returned, post);
+
+	give_back(r);
+	free(r);
+}
+
+static void return_taken(struct call *k)
+{
+	struct returned here = {.engine = k->client->engine,
+	                        .memory = k->taken,
+	                        .bytes = k->taken_bytes};
+	struct returned *r = malloc(sizeof(*r));
+
+	if (!r) {
+		rr_rpc_in_engine(here.engine, give_back, &here);
+		return;
+	}
+	*r = here;
+	r->post.fn = give_back_posted;
+	rr_engine_post(r->engine, &r->post);
+}
+
 static void call_fini(struct call *k)
 {
 	rr_rpc_count(&k->out.count);
@@ -69,7 +115,9 @@ static void call_fini(struct call *k)
 	for (unsigned i = 0; i < RR_XDR_MAX_ITEMS; i++)
 		if (k->items[i].mine)
 			free(k->items[i].base);
-	if (k->reply != k->small)
+	if (k->taken)
+		return_taken(k);
+	else if (k->reply != k->small)
 		free(k->reply);
 	rr_rpc_wait_fini(&k->wait);
 }
@@ -102,15 +150,21 @@ void rr_rpc_client_forget(struct rr_rpc_client *c)
 		rr_container_of(n, struct call, of_client)->client = NULL;
 }
 
-/* The message is the library's until this returns. */
+/* The message is the library's until this returns, unless it is taken. */
 static int keep_reply(struct call *k, struct rpcrdma_call *made)
 {
 	const void *m = rr_call_message(made, &k->reply_len);
 
-	k->reply = k->reply_len > sizeof(k->small) ? malloc(k->reply_len) : k->small;
-	if (!k->reply)
-		return -ENOMEM;
-	memcpy(k->reply, m, k->reply_len);
+	if (k->reply_len > COPIED_REPLY &&
+	    rr_call_take_message(made, &k->taken, &k->taken_bytes)) {
+		k->reply = (void *)(uintptr_t)m;
+	} else {
+		k->reply = k->reply_len > sizeof(k->small) ? malloc(k->reply_len)
+		                                           : k->small;
+		if (!k->reply)
+			return -ENOMEM;
+		memcpy(k->reply, m, k->reply_len);
+	}
 	for (unsigned i = 0; i < k->n_dests; i++) {
 		k->items[i].came = k->dests[i].ret_used;
 		k->items[i].len = k->dests[i].ret_len;
@@ -129,6 +183,26 @@ static void on_done(struct rpcrdma_call *made, const struct rpcrdma_reply *r, vo
 	end(k, status);
 }
 
+/* Of which version is the connection?  Before there is one, of the first. */
+static bool is_first_version(const struct rpcrdma_conn *conn)
+{
+	struct rr_conn_info info;
+
+	if (!conn->link || !conn->link->ready)
+		return true;
+	rr_conn_info(conn->link->conn, &info);
+	return info.version == 1;
+}
+
+static void set_room(const struct call *k, const struct rpcrdma_conn *conn,
+                     struct rpcrdma_call_options *o, struct rr_call_raw *raw)
+{
+	size_t room = is_first_version(conn) ? k->room.v1 : k->room.v2;
+
+	o->reply_bytes = k->reply_bytes ? k->reply_bytes : room;
+	raw->room = room && !k->reply_bytes;
+}
+
 static void begin(struct rr_post *p)
 {
 	struct call *k = rr_container_of(p, struct call, post);
@@ -139,19 +213,20 @@ static void begin(struct rr_post *p)
 	        .len = k->header_len,
 	        .no_reduce = k->no_reduce,
 	        .bound = k->gss,
+	        .whole = k->whole,
 	};
 	struct rpcrdma_conn *conn;
-	int err;
+	int err = rr_rpc_client_conn(k->client, &conn);
 
 	o.args = pieces;
 	o.n_args = rr_xdr_out_pieces(&k->out, k->header_len, pieces);
 	o.dests = k->dests;
 	o.n_dests = k->n_dests;
-	o.reply_bytes = k->reply_bytes;
+	if (!err)
+		set_room(k, conn, &o, &raw);
 	o.timeout_ns = k->timeout_ns;
 	o.done = on_done;
 	o.arg = k;
-	err = rr_rpc_client_conn(k->client, &conn);
 	if (!err)
 		err = rr_calls_make(conn, &o, &raw, &k->made);
 	if (err)
@@ -250,6 +325,28 @@ static size_t reply_bound(const struct call *k, const struct rpcrdma_tirpc_proce
 	return n;
 }
 
+/* Octets that go along with the message unless they are pulled. */
+static size_t plain_bytes(const struct rr_xdr_out *o)
+{
+	size_t n = o->len;
+
+	for (unsigned i = 0; i < o->n_refs; i++)
+		n += o->refs[i].item ? 0 : o->refs[i].len;
+	return n;
+}
+
+/* What moves as a whole.  Calls that nobody waits for keep their order in messages. */
+static void choose_chunks(struct call *k, const struct wish *w, bool bound)
+{
+	struct rr_rpc_client *c = k->client;
+
+	if (k->one_way)
+		return;
+	k->whole = plain_bytes(&k->out) > c->o.chunk_bytes;
+	if (!bound && w->xres && w->xres != RR_XDR_VOID)
+		k->room = rr_rpc_room(c, w->proc);
+}
+
 /* c->auth_lock is held. */
 static bool encode(struct call *k, const struct wish *w)
 {
@@ -284,6 +381,7 @@ static bool encode(struct call *k, const struct wish *w)
 		return false;
 	if (p && !k->no_reduce)
 		make_dests(k);
+	choose_chunks(k, w, p);
 	return true;
 }
 
@@ -460,6 +558,8 @@ static bool attempt(struct rr_rpc_client *c, struct wish *w, unsigned *refreshes
 		rr_rpc_error_from(k.status, e);
 	else
 		again = decode(&k, w, refreshes, e);
+	if (!k.status)
+		rr_rpc_room_note(c, w->proc, k.reply_len);
 	if (k.status == -ECANCELED && k.aborted)
 		e->re_status = RPC_INTR;
 	pthread_mutex_unlock(&c->auth_lock);

@@ -22,6 +22,17 @@
 
 struct rr_rpc_connect; /* a wait for the first connection */
 
+/* What the Replies of a procedure were like. */
+struct rr_rpc_seen {
+	bool any;
+	rpcproc_t proc;
+	size_t most; /* the longest */
+	size_t bytes; /* what is likely */
+	size_t lately; /* the longest of ... */
+	unsigned replies; /* ... so many, the last ones */
+};
+enum { RR_RPC_SEEN = 16 };
+
 struct rr_rpc_client {
 	CLIENT clnt;
 	struct rpcrdma_engine *engine;
@@ -40,6 +51,7 @@ struct rr_rpc_client {
 	bool timeout_set;
 	uint32_t last_xid, chosen_xid; /* chosen: of the next call; 0 = none */
 	bool had_one_way; /* calls of which nobody waits for the answer */
+	struct rr_rpc_seen seen[RR_RPC_SEEN]; /* by procedure, the last of each remainder */
 	rpcprog_t prog;
 	rpcvers_t vers;
 	/* The engine's: */
@@ -57,6 +69,14 @@ CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog
 
 /* Until it ended, in the engine: the connection for a new call.  Negative errno. */
 int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUST_CHECK;
+
+/* Room that a Reply of this procedure may need; 0: it needs no chunk. */
+struct rr_rpc_room {
+	size_t v1, v2;
+};
+struct rr_rpc_room rr_rpc_room(struct rr_rpc_client *, rpcproc_t);
+/* A Reply of @len octets came. */
+void rr_rpc_room_note(struct rr_rpc_client *, rpcproc_t, size_t len);
 
 enum clnt_stat rr_rpc_client_call(CLIENT *, rpcproc_t, xdrproc_t, void *, xdrproc_t, void *,
 				  struct timeval);

@@ -12,6 +12,8 @@ enum {
 	SERVER_CHUNK_BYTES = 8 << 20,
 	SERVER_PINNED_BYTES = 32 << 20,
 	SEGMENT_BYTES = 16 << 20,
+	CHUNK_BYTES = 64 << 10,
+	REPLY_BYTES = (1 << 20) - 4096, /* with headers a power of two, as the pool has it */
 };
 
 static void fill_conn(struct rpcrdma_conn_options *o, bool server)
@@ -68,6 +70,8 @@ int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o, bool server,
 	r.notice = own.notice;
 	r.notice_arg = own.notice_arg;
 	r.gss_principal = own.gss_principal;
+	r.chunk_bytes = own.chunk_bytes ? own.chunk_bytes : CHUNK_BYTES;
+	r.reply_bytes = own.reply_bytes ? own.reply_bytes : REPLY_BYTES;
 	err = check_bindings(&r);
 	if (!err)
 		err = rr_rpc_netids_from(own.netids, &r);

@@ -74,6 +74,7 @@ struct rr_rpc_options {
 	void (*notice)(const char *text, void *arg);
 	void *notice_arg;
 	const char *gss_principal;
+	size_t chunk_bytes, reply_bytes;
 };
 
 /* "rdma,tcp" or "netpath" into @ret; NULL = "rdma".  -EINVAL. */

@@ -201,6 +201,19 @@ static bool walk(struct rr_xdr_in *in, void *to, size_t len)
 	return true;
 }
 
+/* The next @len octets, which end before the piece does and are no item's; or NULL. */
+static const char *within(struct rr_xdr_in *in, size_t len)
+{
+	const struct rpcrdma_piece *p = &in->pieces[in->at];
+	const char *at;
+
+	if (in->at == in->n || p->item || len >= p->len - in->pos)
+		return NULL;
+	at = (const char *)p->base + in->pos;
+	in->pos += len;
+	return at;
+}
+
 /* The user's own memory is as long as the binding says. */
 static bool too_long(const struct rr_xdr_in *in, const char *to, size_t len)
 {
@@ -212,6 +225,7 @@ static bool too_long(const struct rr_xdr_in *in, const char *to, size_t len)
 static bool_t get_bytes(XDR *x, char *to, u_int len)
 {
 	struct rr_xdr_in *in = in_of(x);
+	const char *at;
 
 	if (too_long(in, to, len))
 		return FALSE;
@@ -226,14 +240,22 @@ static bool_t get_bytes(XDR *x, char *to, u_int len)
 	if (!len || from_dest(in, to, len) || from_item(in, to, len))
 		return TRUE;
 	in->count.bytes_copied += len;
-	return walk(in, to, len);
+	at = to == roundup ? NULL : within(in, len);
+	if (!at)
+		return walk(in, to, len);
+	memcpy(to, at, len);
+	return TRUE;
 }
 
 static bool_t get_long(XDR *x, long *v)
 {
+	struct rr_xdr_in *in = in_of(x);
+	const char *at = in->swallow ? NULL : within(in, 4);
 	uint32_t be;
 
-	if (in_of(x)->swallow || !walk(in_of(x), &be, 4))
+	if (at)
+		memcpy(&be, at, 4);
+	else if (in->swallow || !walk(in, &be, 4))
 		return FALSE;
 	*v = (int32_t)ntohl(be);
 	return TRUE;

@@ -98,12 +98,20 @@ static bool_t put_bytes(XDR *x, const char *p, u_int len)
 
 static bool_t put_long(XDR *x, const long *v)
 {
-	uint8_t *to = room(out_of(x), 4);
-	uint32_t be;
+	struct rr_xdr_out *o = out_of(x);
+	uint32_t be = htonl((uint32_t)*v);
+	uint8_t *to;
 
-	if (!to || out_of(x)->swallow)
+	if (o->swallow)
 		return FALSE;
-	be = htonl((uint32_t)*v);
+	if (!o->bad && o->size - o->len >= 4) { /* what is mostly called is short */
+		memcpy(o->buf + o->len, &be, 4);
+		o->len += 4;
+		return TRUE;
+	}
+	to = room(o, 4);
+	if (!to)
+		return FALSE;
 	memcpy(to, &be, 4);
 	return TRUE;
 }

@@ -223,7 +223,7 @@ NO_PADDING(rpcrdma_gss_options, timeout_ns);
 NO_PADDING(rpcrdma_service_gss_options, no_room_arg);
 NO_PADDING(rpcrdma_hostauth_options, n_allow);
 NO_PADDING(rpcrdma_extension, refused);
-NO_PADDING(rpcrdma_tirpc_options, gss_principal);
+NO_PADDING(rpcrdma_tirpc_options, reply_bytes);
 
 /* The structure, of @present octets and then nothing, that says it has @size. */
 static int use_sized(const struct taken *t, size_t present, size_t size, size_t poke)
