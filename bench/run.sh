@@ -181,6 +181,10 @@ END {
 	if (failed) printf "\n%d runs FAILED, see above\n", failed
 }'
 
+if [ "${quick:-}" ]; then programs=1; else programs=$reps; fi
+echo "PROGRAMS OF RPCGEN: the same ones by libtirpc over TCP and over RDMA, medians of $programs"
+"$build/bench/bench_eleven" "$programs" || echo "bench: the programs FAILED" >&2
+echo
 began=$(date +%s)
 : >"$tmp/rows"
 serve tcp bench_tcp
