@@ -29,7 +29,7 @@ wrong "not a size from 1K to 1M" --inline 1023 2M x
 wrong "not a size from 4K to 1G" --segment 4095 2G
 wrong "none of sys, krb5, krb5i and krb5p" --sec des
 wrong "no ADDR, ADDR:PORT or [ADDR6]:PORT with a number from 0 to 65535" --listen \
-	127.0.0.1:65536 127.0.0.1:nfs localhost: '[::1' '[::1]:65536' '[::1]x'
+	127.0.0.1:65536 127.0.0.1:-1 127.0.0.1:1x localhost: '[::1' '[::1]:65536' '[::1]x'
 
 start_server 0 --mount-port 0 --anonuid 4294967294 --anongid 0 --threads 64 --connections 65536 \
 	--max-per-address 65536 --memory 16M --reply-cache 64K --credits 2 --inline 1K --segment 4K

@@ -4,6 +4,7 @@
  * together.  Every refusal is one sentence on standard error and exit code 2.
  */
 #include "daemon.h"
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,7 +126,7 @@ static int take_export(void *to, const char *arg)
 	return export_add(to, arg);
 }
 
-/* Is what follows the address no port?  The address itself is resolved later. */
+/* Is what follows the address no port?  Names, of services too, are resolved later. */
 static bool has_wrong_port(const char *address)
 {
 	const char *port = strrchr(address, ':');
@@ -140,7 +141,9 @@ static bool has_wrong_port(const char *address)
 	} else if (port != strchr(address, ':')) {
 		return false; /* an IPv6 address without brackets has none */
 	}
-	return port && (*port != ':' || tool_parse_number(port + 1, 0, 65535, &n));
+	if (!port || (*port == ':' && isalpha((unsigned char)port[1])))
+		return false;
+	return *port != ':' || tool_parse_number(port + 1, 0, 65535, &n);
 }
 
 static int take_listen(void *to, const char *arg)
