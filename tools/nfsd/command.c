@@ -110,6 +110,9 @@ static const char help[] =
         "                          to <6>, which the journal reads; by itself if "
         "standard\n"
         "                          error is the journal\n"
+        "  --pid-file FILE         write the process's number there when it listens, "
+        "and\n"
+        "                          remove FILE at the end\n"
         "  --stats-on-exit FILE    write counters as JSON at the end; - is standard "
         "output\n"
         "\n"
@@ -329,6 +332,7 @@ static int read_options(struct server *s, int argc, char **argv)
 	         .take = take_reply_cache},
 	        {"state-dir", 0, TOOL_TO(TOOL_TEXT, s->state_dir)},
 	        {"level-prefix", 0, TOOL_TO(TOOL_SET, s->level_prefix)},
+	        {"pid-file", 0, TOOL_TO(TOOL_TEXT, s->pid_file)},
 	        {"stats-on-exit", 0, TOOL_TO(TOOL_TEXT, s->stats)},
 	};
 

@@ -29,7 +29,8 @@ struct server {
 	unsigned n_clients;
 	struct exports from_file; /* until they are in place */
 	struct reload reload;
-	const char *stats, *state_dir;
+	const char *stats, *state_dir, *pid_file;
+	bool has_pid_file; /* it was written */
 	const char *keytab, *principal;
 	uint64_t threads, connections, max_per_address, memory, reply_cache;
 	struct rpcrdma_engine *engine;

@@ -156,6 +156,27 @@ static int set_gss(struct server *s)
 	return e;
 }
 
+/* Not before it listens: a second server that cannot leaves the first one's alone. */
+static int write_pid(struct server *s)
+{
+	FILE *f = s->pid_file ? tool_create(s->pid_file) : NULL;
+	int e = 0;
+
+	if (!s->pid_file)
+		return 0;
+	if (!f)
+		e = -errno;
+	else if (fprintf(f, "%d\n", (int)getpid()) < 0 || fflush(f))
+		e = -EIO;
+	if (f && fclose(f) && !e)
+		e = -errno;
+	if (e)
+		tool_error("--pid-file: cannot write %s: %s",
+		           tool_quote_always(s->pid_file), strerror(-e));
+	s->has_pid_file = !e;
+	return e;
+}
+
 static int set_up(struct server *s)
 {
 	int e;
@@ -193,7 +214,9 @@ static int set_up(struct server *s)
 		tool_error("cannot start: %s", strerror(-e));
 	if (!e)
 		e = set_gss(s);
-	return e ? e : listening_begin(s);
+	if (!e)
+		e = listening_begin(s);
+	return e ? e : write_pid(s);
 }
 
 static int run(struct server *s)
@@ -242,13 +265,24 @@ static void drain(struct server *s)
 			break;
 }
 
-static void write_stats(const struct server *s)
+static void remove_pid(const struct server *s)
+{
+	struct stat st;
+
+	if (s->has_pid_file && !lstat(s->pid_file, &st) && S_ISREG(st.st_mode) &&
+	    unlink(s->pid_file))
+		tool_error("--pid-file: cannot remove %s: %s",
+		           tool_quote_always(s->pid_file), strerror(errno));
+}
+
+static void end_files(const struct server *s)
 {
 	int e = 0;
 
 	(void)umask(s->umask);
 	(void)ident_enter_server();
 	warn_count(true);
+	remove_pid(s);
 	if (s->stats && s->service)
 		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
 		                     s->mount_rpc.nlm_calls, s->gssd);
@@ -291,14 +325,14 @@ static _Noreturn void leave_stuck(struct server *s, int e)
 		all += tell_stuck(s->nfsd.exports[i]);
 	for (struct export *ex = s->nfsd.crossings.first; ex; ex = ex->next)
 		all += tell_stuck(ex);
-	write_stats(s);
+	end_files(s);
 	(void)fflush(NULL); /* the trace, too */
 	_exit(e || all ? TOOL_FAILED : TOOL_OK);
 }
 
 static void take_down(struct server *s)
 {
-	write_stats(s);
+	end_files(s);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
