@@ -145,7 +145,7 @@ RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
  * them any more.  Timers that have not fired are cancelled. */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
 /* Handles what is ready; sleeps up to @timeout_ms (-1: without limit) if
- * nothing is.  0, or the errno of a failed wait. */
+ * nothing is.  0, or the errno of a failed wait; -EDEADLK within a callback. */
 RPCRDMA_API int rpcrdma_engine_process(struct rpcrdma_engine *, int timeout_ms);
 /* Processes until rpcrdma_engine_stop. */
 RPCRDMA_API int rpcrdma_engine_run(struct rpcrdma_engine *);
@@ -451,6 +451,24 @@ RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_op
 			     struct rpcrdma_call **ret);
 /* done follows with -ECANCELED, once the peer can no longer reach the memory. */
 RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
+/*
+ * Makes a call and waits for its end.  Copies the results into the @size octets at
+ * @results; reply_bytes of 0 stands for @size.  Returns the status, or why no call was
+ * made as rpcrdma_call does.  @ret (may be NULL) is filled in either case; its results
+ * are @results.  The options have no done and no arg.
+ * Any thread.  The thread that runs the engine runs it until then: other callbacks are
+ * called meanwhile, and rpcrdma_engine_stop does not end the wait.  Any other thread
+ * sleeps, and leaves the call to the one that runs the engine, which must go on doing so.
+ * A program need not have such a thread: as long as rpcrdma_engine_process and _run were
+ * never called, those that wait run the engine by turns.  @conn must not be closed
+ * while a thread waits, unless its call has begun (then it ends with -ECANCELED).
+ * -EDEADLK: within a callback of this engine.  -EOVERFLOW: the results are longer than
+ * @size, or an item than its dest; ret->len and ret_len say how long, nothing of it was
+ * copied, and it was executed.  -EINVAL as rpcrdma_call; a done; no @results.
+ */
+RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
+				  void *results, size_t size, struct rpcrdma_reply *ret,
+				  size_t ret_size);
 
 /* ---- Server ------------------------------------------------------------------------- */
 

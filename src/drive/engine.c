@@ -60,6 +60,40 @@ bool rr_engine_here(const struct rpcrdma_engine *e)
 	return t == 0 || t == (unsigned long)pthread_self();
 }
 
+bool rr_engine_inside(const struct rpcrdma_engine *e)
+{
+	return atomic_load_explicit(&e->inside, memory_order_relaxed) ==
+	       (unsigned long)pthread_self();
+}
+
+static void enter(struct rpcrdma_engine *e)
+{
+	atomic_store_explicit(&e->thread, (unsigned long)pthread_self(),
+	                      memory_order_relaxed);
+}
+
+bool rr_engine_enter(struct rpcrdma_engine *e)
+{
+	if (pthread_mutex_trylock(&e->run_lock))
+		return false;
+	if (atomic_load(&e->resident) && !rr_engine_here(e)) {
+		pthread_mutex_unlock(&e->run_lock);
+		return false;
+	}
+	enter(e);
+	return true;
+}
+
+void rr_engine_leave(struct rpcrdma_engine *e)
+{
+	pthread_mutex_unlock(&e->run_lock);
+}
+
+static void set_inside(struct rpcrdma_engine *e, unsigned long thread)
+{
+	atomic_store_explicit(&e->inside, thread, memory_order_relaxed);
+}
+
 static void wake(struct rpcrdma_engine *e)
 {
 	uint64_t one = 1;
@@ -206,6 +240,8 @@ static void free_engine(struct rpcrdma_engine *e)
 	if (e->evfd >= 0)
 		close(e->evfd);
 	pthread_mutex_destroy(&e->post_lock);
+	pthread_mutex_destroy(&e->run_lock);
+	pthread_mutex_destroy(&e->sync_lock);
 	rr_timers_fini(&e->timers);
 	rr_pool_fini(&e->pool);
 	free(e);
@@ -240,6 +276,9 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	rr_list_init(&e->owners);
 	rr_list_init(&e->posts);
 	pthread_mutex_init(&e->post_lock, NULL);
+	pthread_mutex_init(&e->run_lock, NULL);
+	pthread_mutex_init(&e->sync_lock, NULL);
+	rr_list_init(&e->sync_calls);
 	/* Short reads cannot happen for so few octets. */
 	(void)!getrandom(&seed, sizeof(seed), 0);
 	rr_rng_seed(&e->rng, seed);
@@ -332,6 +371,7 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 
 	if (!e)
 		return;
+	set_inside(e, (unsigned long)pthread_self());
 	run_posts(e);
 	flush_dirty(e);
 	abandon_owners(e);
@@ -393,13 +433,12 @@ static int wait_events(struct rpcrdma_engine *e, int timeout_ms)
 	return n;
 }
 
-int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
+int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 {
 	struct rr_source *s;
 	int n;
 
-	atomic_store_explicit(&e->thread, (unsigned long)pthread_self(),
-	                      memory_order_relaxed);
+	set_inside(e, (unsigned long)pthread_self());
 	e->now = rr_engine_clock();
 	flush_dirty(e);
 	n = wait_events(e, timeout_ms);
@@ -414,7 +453,22 @@ int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
 	flush_dirty(e);
 	run_late(e);
 	bury(e);
+	set_inside(e, 0);
 	return n < 0 ? n : 0;
+}
+
+int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
+{
+	int err;
+
+	if (rr_engine_inside(e))
+		return -EDEADLK;
+	pthread_mutex_lock(&e->run_lock);
+	atomic_store(&e->resident, true);
+	enter(e);
+	err = rr_engine_turn(e, timeout_ms);
+	rr_engine_leave(e);
+	return err;
 }
 
 int rpcrdma_engine_run(struct rpcrdma_engine *e)

@@ -70,6 +70,11 @@ struct rpcrdma_engine {
 	uint64_t own_syscalls; /* eventfd; the poller counts its own */
 	atomic_bool stop;
 	atomic_ulong thread; /* pthread_t that runs process(); 0 = none yet */
+	pthread_mutex_t run_lock; /* held by the thread that runs it, while it does */
+	atomic_ulong inside; /* pthread_t that runs callbacks now; 0 = none */
+	atomic_bool resident; /* process() was called: @thread is to go on with that */
+	pthread_mutex_t sync_lock; /* guards sync_calls */
+	struct rr_list sync_calls; /* of other threads, see sync.c */
 	pthread_mutex_t post_lock; /* guards posts */
 	struct rr_list posts;
 	/* See hostage.h. */
@@ -90,6 +95,13 @@ void rr_engine_unpost(struct rpcrdma_engine *, struct rr_post *p);
 void rr_engine_later(struct rpcrdma_engine *, struct rr_late *);
 /* True in the thread that runs the engine, and before it first runs. */
 bool rr_engine_here(const struct rpcrdma_engine *);
+/* True: this thread runs the engine until it leaves; no other one does, or is to. */
+bool rr_engine_enter(struct rpcrdma_engine *) RR_MUST_CHECK;
+void rr_engine_leave(struct rpcrdma_engine *);
+/* rpcrdma_engine_process, of a thread that has entered. */
+int rr_engine_turn(struct rpcrdma_engine *, int timeout_ms);
+/* True in callbacks. */
+bool rr_engine_inside(const struct rpcrdma_engine *);
 rr_time rr_engine_clock(void);
 /* A sum that stays at RR_TIME_NEVER. */
 static inline rr_time rr_after(rr_time t, uint64_t ns)

@@ -92,6 +92,21 @@ static int use_call(const void *o)
 	return err;
 }
 
+/* Nobody listens there, which is found out after the options were looked at. */
+static int use_call_sync(const void *o)
+{
+	struct rpcrdma_conn_options co = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
+	struct rpcrdma_conn *c;
+	int err;
+
+	co.no_reconnect = true;
+	assert_int_equal(
+	        rpcrdma_connect(engine, "127.0.0.1", "1", &co, NULL, NULL, &c), 0);
+	err = rpcrdma_call_sync(c, o, NULL, 0, NULL, 0);
+	rpcrdma_conn_close(c);
+	return err == -ECONNREFUSED ? 0 : err;
+}
+
 static int use_gss(const void *o)
 {
 	struct rpcrdma_conn *c = new_conn();
@@ -143,7 +158,6 @@ static int use_extension(const void *e)
 	return use_connect(&o);
 }
 
-/* Nobody listens there, which is found out after the options were looked at. */
 static int use_client(const void *o)
 {
 	int err;
@@ -181,6 +195,8 @@ static int use_conn_of_server(const void *conn_options)
 
 static const struct rpcrdma_call_options call_options = {
         .size = sizeof(call_options), .program = PROG, .version = 1, .done = done};
+static const struct rpcrdma_call_options sync_options = {
+        .size = sizeof(sync_options), .program = PROG, .version = 1};
 static const struct rpcrdma_gss_options gss_options = {.size = sizeof(gss_options),
                                                        .principal = "nfs@localhost"};
 static const struct rpcrdma_extension extension = {.size = sizeof(extension),
@@ -201,6 +217,7 @@ static const struct taken {
         {TAKEN(use_connect, rpcrdma_conn_options, size), NULL},
         {TAKEN(use_listen, rpcrdma_conn_options, size), NULL},
         {TAKEN(use_call, rpcrdma_call_options, arg), &call_options},
+        {TAKEN(use_call_sync, rpcrdma_call_options, procedure), &sync_options},
         {TAKEN(use_gss, rpcrdma_gss_options, principal), &gss_options},
         {TAKEN(use_service_gss, rpcrdma_service_gss_options, size), NULL},
         {TAKEN(use_hostauth, rpcrdma_hostauth_options, size), NULL},
@@ -327,6 +344,11 @@ static void get_proc_stats(void *ret, size_t size)
 	assert_int_equal(rpcrdma_service_stats(service, PROG, 1, 0, ret, size), 0);
 }
 
+static void get_reply(void *ret, size_t size)
+{
+	assert_int_equal(rpcrdma_call_sync(NULL, NULL, NULL, 0, ret, size), -EINVAL);
+}
+
 static void get_gss_info(void *ret, size_t size)
 {
 	rpcrdma_gss_get_info(gss, ret, size);
@@ -354,6 +376,7 @@ static const struct given {
         {"conn_info", get_conn_info, sizeof(struct rpcrdma_conn_info), true},
         {"budget", get_budget, sizeof(struct rpcrdma_budget), true},
         {"service_stats", get_proc_stats, sizeof(struct rpcrdma_proc_stats), false},
+        {"call_sync", get_reply, sizeof(struct rpcrdma_reply), false},
         {"gss_info", get_gss_info, sizeof(struct rpcrdma_gss_info), false},
         {"tirpc_stats", get_tirpc_stats, sizeof(struct rpcrdma_tirpc_stats), false},
         {"tirpc_transport", get_tirpc_transport, sizeof(struct rpcrdma_stats), true},
