@@ -167,6 +167,25 @@ RPCRDMA_API int rpcrdma_timer_start(struct rpcrdma_engine *, uint64_t delay_ns,
 				    struct rpcrdma_timer **ret);
 RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
 
+/* For people: what happens to connections and calls, one line of text for each event. */
+enum rpcrdma_log_level {
+	RPCRDMA_LOG_NONE = 0,
+	RPCRDMA_LOG_ERROR = 1, /* given up: a connection, a call, a security context */
+	RPCRDMA_LOG_WARNING = 2, /* lost, refused or closed for others; a peer's fault */
+	RPCRDMA_LOG_INFO = 3, /* connected (by which provider, in which version), closed in
+				 order, tried again, made otherwise */
+	RPCRDMA_LOG_DEBUG = 4, /* each trace point, for developers */
+};
+/* @line names the peer's address first, if there is one, and has no newline.  It is lent
+ * for the call.  The engine's thread, with no lock held; it must not call back into the
+ * library. */
+typedef void rpcrdma_log_fn(enum rpcrdma_log_level, const char *line, void *arg);
+/* Calls @log for events up to level @most from now on; NONE or NULL ends that.  Nothing is
+ * formatted for other events: they cost a look at a table, and without @log and trace
+ * not even that. */
+RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *, enum rpcrdma_log_level most,
+					rpcrdma_log_fn *log, void *arg);
+
 /* ---- Options common to both ends ------------------------------------------- */
 
 /* What a client lets its server do in reverse.            [v2 §5.2.5] */

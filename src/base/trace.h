@@ -41,6 +41,7 @@
 	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                               \
 	X(RPC_RETRANSMIT, "attempt", "", "")                                           \
 	X(RPC_ABANDONED, "losses", "alone", "error")                                   \
+	X(RPC_OVER, "error", "", "")                                                   \
 	X(RPC_REFUSED, "prog", "vers", "proc")                                         \
 	X(GSS_STEP, "step", "octets_in", "octets_out")                                 \
 	X(GSS_READY, "service", "window", "lifetime_s")                                \

@@ -307,7 +307,7 @@ static bool goes_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
 		return false;
 	if (!rr_losses_add(&k->losses, lone))
 		return true;
-	rr_trace(&c->engine->sink, RR_TRACE_RPC_ABANDONED, l->id, k->call.xid,
+	rr_trace(&l->voice.sink, RR_TRACE_RPC_ABANDONED, l->id, k->call.xid,
 	         k->losses.all, k->losses.lone, (uint64_t)(int64_t)k->call.status);
 	return false;
 }
@@ -448,7 +448,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 			break; /* The link is dying; its closed event comes. */
 		if (k->attempts++ > 0) {
 			rr_calls_count(c, retransmits);
-			rr_trace(&c->engine->sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
+			rr_trace(&c->link->voice.sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
 			         k->call.xid, k->attempts, 0, 0);
 		}
 		rr_list_del(&k->link);
@@ -647,6 +647,7 @@ void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
 	struct rr_list *n;
 
 	c->link = l;
+	c->voice.peer = l->voice.peer;
 	(void)end_lone(c, c->lone);
 	c->n_here = 0;
 	rr_list_for_each (n, &c->sent)
@@ -704,6 +705,7 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 	rr_list_init(&c->sent);
 	rr_list_init(&c->ending);
 	rr_list_init(&c->contexts);
+	rr_voice_init(&c->voice, e, NULL);
 	c->end_timer.fire = end_fire;
 	c->lone_timer.fire = lone_fire;
 	e->now = rr_engine_clock();
@@ -719,6 +721,7 @@ void rr_calls_fini(struct rpcrdma_conn *c)
 	rr_timer_release(&c->engine->timers, &c->end_timer);
 	rr_timer_release(&c->engine->timers, &c->lone_timer);
 	rr_list_del(&c->owner.link);
+	rr_voice_fini(&c->voice);
 	c->engine->alive--;
 }
 

@@ -42,6 +42,7 @@ struct rpcrdma_conn {
 	struct rr_owner owner;
 	const struct rr_conn_kind *kind;
 	struct rpcrdma_engine *engine;
+	struct rr_voice voice;
 	const struct rr_prov_ops *prov;
 	struct rr_link *link; /* new calls go there; NULL: they wait */
 	struct rr_list waiting, sent;

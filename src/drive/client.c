@@ -73,6 +73,8 @@ static void give_up(struct client *t, int error)
 {
 	t->conn.over = true;
 	t->conn.error = error;
+	rr_trace(&t->conn.voice.sink, RR_TRACE_RPC_OVER, 0, 0, (uint64_t)(int64_t)error,
+	         0, 0);
 	rr_calls_end_waiting(&t->conn, error);
 	tell(t, error, true);
 }
@@ -118,7 +120,7 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 	t->failures++;
 	delay = back_off(t);
 	rr_calls_count(c, reconnects);
-	rr_trace(&c->engine->sink, RR_TRACE_RPC_RECONNECT, 0, 0, t->failures,
+	rr_trace(&c->voice.sink, RR_TRACE_RPC_RECONNECT, 0, 0, t->failures,
 	         delay / 1000000, (uint64_t)(int64_t)error);
 	if (rr_timer_set(&c->engine->timers, &t->retry_timer, now + delay) < 0) {
 		give_up(t, -ENOMEM);
@@ -358,6 +360,7 @@ static int try_connect(struct client *t)
 	int err;
 
 	t->addr = a;
+	rr_voice_set_peer(&t->conn.voice, a->ai_addr, a->ai_addrlen);
 	t->next_addr = a->ai_next;
 	t->asked = rr_versions_ask(&e->versions, a->ai_addr, t->config.versions,
 	                           rr_engine_clock());

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drive/engine.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,31 +22,6 @@ rr_time rr_engine_clock(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (rr_time)ts.tv_sec * 1000000000u + (rr_time)ts.tv_nsec;
-}
-
-/* -- trace ------------------------------------------------------------------- */
-
-static void emit_json(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
-                      uint64_t a, uint64_t b, uint64_t c)
-{
-	struct rpcrdma_engine *e = ctx;
-	uint64_t v[3] = {a, b, c};
-	char line[320];
-	int n;
-
-	n = snprintf(line, sizeof(line),
-	             "{\"t\":%.6f,\"conn\":%" PRIu32
-	             ",\"point\":\"%s\",\"xid\":%" PRIu32,
-	             (double)rr_engine_clock() / 1e9, conn, rr_trace_name(p), xid);
-	for (unsigned i = 0; i < 3; i++) {
-		const char *arg = rr_trace_arg(p, i);
-
-		if (*arg)
-			n += snprintf(line + n, sizeof(line) - (size_t)n,
-			              ",\"%s\":%" PRId64, arg, (int64_t)v[i]);
-	}
-	snprintf(line + n, sizeof(line) - (size_t)n, "}");
-	e->trace(e->trace_arg, line);
 }
 
 /* -- posts --------------------------------------------------------------------- */
@@ -287,8 +260,8 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	e->trace = own.trace;
 	e->trace_arg = own.trace_arg;
 	e->spin_ns = own.spin_ns;
-	if (e->trace)
-		e->sink = (struct rr_trace_sink){.emit = emit_json, .ctx = e};
+	rr_list_init(&e->voices);
+	rr_voice_init(&e->voice, e, NULL);
 	err = open_descriptors(e);
 	if (!err)
 		err = rr_hostages_init(e);

@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/trace.h"
 #include "drive/heap.h"
+#include "drive/log.h"
 #include "drive/budget.h"
 #include "drive/pool.h"
 #include "drive/poller.h"
@@ -63,9 +64,13 @@ struct rpcrdma_engine {
 	uint64_t spin_ns;
 	struct rr_versions versions; /* what servers speak */
 	struct rr_rng rng; /* jitter and XIDs, nothing secret */
-	struct rr_trace_sink sink;
+	struct rr_voice voice; /* for what has no peer */
+	struct rr_list voices; /* all */
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
+	rpcrdma_log_fn *log;
+	void *log_arg;
+	enum rpcrdma_log_level log_level;
 	struct rpcrdma_stats ended; /* sums of links that are gone */
 	uint64_t own_syscalls; /* eventfd; the poller counts its own */
 	atomic_bool stop;

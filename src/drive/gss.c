@@ -73,7 +73,7 @@ void rr_gss_failed(struct rpcrdma_gss *g, int error)
 {
 	g->state = RR_GSS_IDLE;
 	g->info.error = error;
-	rr_trace(&g->conn->engine->sink, RR_TRACE_GSS_FAILED, 0, 0,
+	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_FAILED, 0, 0,
 	         (uint64_t)(int64_t)error, g->info.major, g->info.minor);
 	rr_calls_end_all(g->conn, &g->gate, error);
 }
@@ -217,7 +217,7 @@ bool rr_sealed_refused(struct rr_sealed *s, const struct rr_rpc_reply *h)
 	    s->refreshes >= REFRESHES || !g->conn)
 		return false;
 	s->refreshes++;
-	rr_trace(&g->conn->engine->sink, RR_TRACE_GSS_REFUSED, 0, h->xid, h->auth_stat,
+	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_REFUSED, 0, h->xid, h->auth_stat,
 	         s->refreshes, 0);
 	if (g->context == s->context) /* else it is a new one already */
 		forget_context(g);

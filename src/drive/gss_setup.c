@@ -397,7 +397,7 @@ static void established(struct rr_gss_setup *s)
 	memcpy(x->handle, s->handle, s->handle_len);
 	x->renew = renewal(now, j->lifetime);
 	rr_list_init(&x->sealed);
-	rr_trace(&g->conn->engine->sink, RR_TRACE_GSS_READY, 0, 0, g->service,
+	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_READY, 0, 0, g->service,
 	         x->window, j->lifetime);
 	stop(s);
 	rr_gss_ready(g, x);
@@ -424,7 +424,7 @@ static void evaluate(struct rr_gss_setup *s)
 	struct job *j = s->job;
 	int err;
 
-	rr_trace(&s->gss->conn->engine->sink, RR_TRACE_GSS_STEP, 0, 0, ++s->steps,
+	rr_trace(&s->gss->conn->voice.sink, RR_TRACE_GSS_STEP, 0, 0, ++s->steps,
 	         j->in.length, j->out.length);
 	free(j->in.value);
 	j->in = (gss_buffer_desc)GSS_C_EMPTY_BUFFER;

@@ -512,7 +512,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .role = l->server ? RR_CONN_SERVER : RR_CONN_CLIENT,
 	        .id = l->id,
 	        .mem = {pool_get, pool_put, &l->engine->pool},
-	        .trace = &l->engine->sink,
+	        .trace = &l->voice.sink,
 	        .xid_seed = (uint32_t)rr_rng_next(&l->engine->rng),
 	        .send_bytes = o->inline_bytes,
 	        .recv_bytes = o->inline_bytes,
@@ -576,6 +576,7 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 	rr_list_init(&l->all);
 	rr_list_init(&l->dirty);
 	rr_list_init(&l->grave);
+	rr_voice_init(&l->voice, e, l);
 	return l;
 }
 
@@ -583,7 +584,7 @@ static struct rr_prov_config prov_config(struct rr_link *l,
                                          const struct rr_link_config *c)
 {
 	return (struct rr_prov_config){
-	        .trace = &l->engine->sink,
+	        .trace = &l->voice.sink,
 	        .conn_id = l->id,
 	        .options = c->prov_options[0] ? c->prov_options : NULL,
 	        .handshake_ns = c->o.handshake_ns,
@@ -627,6 +628,7 @@ static void undo_start(struct rr_link *l)
 	destroy_endpoint(l);
 	rr_conn_free(l->conn);
 	rr_hostauth_free(l->hostauth);
+	rr_voice_fini(&l->voice);
 	free(l->exts);
 	free(l);
 }
@@ -659,6 +661,7 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	e->now = rr_engine_clock();
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
+	rr_voice_set_peer(&l->voice, sa, len);
 	err = prov->connect(&pc, sa, len, priv, own_private(prov, cc, priv), e->now,
 	                    &l->ep);
 	if (!err)
@@ -690,6 +693,8 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now, &l->ep);
 	if (!err)
 		err = start(l, &cc);
+	if (!err) /* zero if unknown */
+		(void)prov->peer_addr(l->ep, &l->voice.peer);
 	if (err) {
 		undo_start(l);
 		return err;
@@ -768,6 +773,7 @@ void rr_link_free(struct rr_link *l)
 	destroy_endpoint(l);
 	rr_conn_free(l->conn);
 	rr_hostauth_free(l->hostauth);
+	rr_voice_fini(&l->voice);
 	free(l->exts);
 	l->engine->alive--;
 	free(l);

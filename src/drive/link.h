@@ -49,6 +49,7 @@ struct rr_link {
 	struct rr_exts *exts; /* NULL: no extensions */
 	struct rr_hostauth *hostauth; /* NULL: off */
 	uint32_t id;
+	struct rr_voice voice;
 	bool open; /* CONNECTED was seen */
 	bool ready;
 	bool server; /* transport role */

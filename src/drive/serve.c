@@ -485,7 +485,7 @@ static void accepted(struct rpcrdma_request *q)
 		proceed(q);
 		return;
 	}
-	rr_trace(&l->engine->sink,
+	rr_trace(&l->voice.sink,
 	         g->auth_stat || g->verdict == RR_GSS_CLOSE ? RR_TRACE_GSS_REFUSED
 	                                                    : RR_TRACE_GSS_STEP,
 	         l->id, q->r->xid, g->auth_stat, 0, 0);
@@ -641,7 +641,7 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 		}
 		err = judge(p, r);
 		if (err.code) {
-			rr_trace(&l->engine->sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
+			rr_trace(&l->voice.sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
 			         c.program, c.version, c.procedure);
 			rr_holder_give(&l->served->holder, r->roomed_bytes);
 			rr_conn_refuse(l->conn, r, &err, l->engine->now);

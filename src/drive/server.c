@@ -234,7 +234,7 @@ static bool evict(struct rpcrdma_listener *l, struct rr_session *s)
 
 	if (!s)
 		return false;
-	rr_trace(&l->engine->sink, RR_TRACE_CONN_EVICTED, s->link->id, 0, s->guest.kind,
+	rr_trace(&s->link->voice.sink, RR_TRACE_CONN_EVICTED, s->link->id, 0, s->guest.kind,
 	         rr_crowd_count(&l->crowd, &s->peer),
 	         (l->engine->now - s->served.active) / 1000000);
 	s->link->stats.connections_evicted = 1;
@@ -364,7 +364,7 @@ static bool accept_one(struct rr_entrance *at)
 	}
 	s->served.link = s->link;
 	s->link->served = &s->served;
-	(void)at->ops->peer_addr(s->link->ep, &s->peer); /* zero if unknown */
+	s->peer = s->link->voice.peer;
 	take_in(s);
 	if (!rr_holder_pay(&s->served.holder, rr_reserve_price(&l->config))) {
 		s->link->stats.connections_refused = 1;
@@ -409,7 +409,7 @@ static int open_entrance(struct rr_entrance *at, const struct sockaddr *sa,
 {
 	struct rpcrdma_listener *l = at->listener;
 	struct rr_prov_config pc = {
-	        .trace = &l->engine->sink,
+	        .trace = &l->engine->voice.sink,
 	        .options = l->config.prov_options[0] ? l->config.prov_options : NULL,
 	        .handshake_ns = l->config.o.handshake_ns,
 	};

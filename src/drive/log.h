@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where trace events go: to the program's trace as JSON, and to its log as a sentence.
+ *
+ * What has a peer (a link, a client's connection) has a voice, so that a line names the
+ * peer; the engine has one for what has none.  Each layer emits its events to the sink of
+ * the voice that it was given.  The sink is empty while nobody listens, and nothing is
+ * formatted for an event that the log's level leaves out.
+ */
+#ifndef RR_DRIVE_LOG_H
+#define RR_DRIVE_LOG_H
+
+#include <sys/socket.h>
+
+#include "base/list.h"
+#include "base/trace.h"
+
+struct rpcrdma_engine;
+struct rr_link;
+
+struct rr_voice {
+	struct rr_trace_sink sink;
+	struct rr_list all; /* of its engine */
+	struct rpcrdma_engine *engine;
+	const struct rr_link *of; /* or NULL */
+	struct sockaddr_storage peer; /* family 0: not known */
+};
+
+void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *, const struct rr_link *of);
+/* Of what is zeroed as well. */
+void rr_voice_fini(struct rr_voice *);
+void rr_voice_set_peer(struct rr_voice *, const struct sockaddr *, socklen_t len);
+/* The program listens, or does so no longer: all voices of the engine. */
+void rr_voices_listen(struct rpcrdma_engine *);
+
+#endif
