@@ -71,17 +71,14 @@ static int take_policy(void *to, const char *arg)
 
 static int take_provider(void *to, const char *arg)
 {
-	static const char *const words[] = {"auto", "iwarp", "verbs"};
-	size_t len = strcspn(arg, ":");
+	char why[256];
 
-	for (unsigned i = 0; i < 3; i++)
-		if (strlen(words[i]) == len && !memcmp(words[i], arg, len) &&
-		    (i || !arg[len])) {
-			*(const char **)to = arg;
-			return 0;
-		}
-	tool_error("--provider: '%s' is neither verbs, iwarp nor auto", arg);
-	return -EINVAL;
+	if (rpcrdma_provider_check(arg, why, sizeof(why))) {
+		tool_error("--provider: %s", why);
+		return -EINVAL;
+	}
+	*(const char **)to = arg;
+	return 0;
 }
 
 enum { LIMIT_BYTES = 32 };

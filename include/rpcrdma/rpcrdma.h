@@ -211,7 +211,8 @@ struct rpcrdma_conn_options {
 				 NULL or "auto": for each address, devices where one
 				 serves it that is no siw, else iwarp (loopback:
 				 always).
-				 -EINVAL: none of these; -ENOPKG: verbs wants
+				 -EINVAL: none of these, or not with these keys and
+				 values, see rpcrdma_provider_check; -ENOPKG: verbs wants
 				 rdma-core (libibverbs1, librdmacm1) installed;
 				 -ENODEV: verbs wants an RDMA device */
 	unsigned version; /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
@@ -266,6 +267,11 @@ struct rpcrdma_conn_options {
 	 * that of NFS is 20049; the attempt has failed for any other.  0 = 20049. */
 	uint32_t program, program_version;
 };
+
+/* Is it what @provider of the options may be?  -EINVAL: it is not, and the @size octets
+ * at @ret_why (0: none) are a sentence that names the key or value.  Whether there is such
+ * a device is not looked at.  Any thread. */
+RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_why, size_t size);
 
 /* ---- Statistics ---------------------------------------------------------------- */
 

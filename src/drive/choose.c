@@ -2,32 +2,82 @@
 #include "drive/choose.h"
 
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "prov/iwarp/iwarp.h"
+#include "prov/iwarp/opts.h"
+#include "prov/verbs/opts.h"
 #include "prov/verbs/serves.h"
 #include "prov/verbs/verbs.h"
+#include <rpcrdma/rpcrdma.h>
 
-int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
-                    const char **ret_options)
+static int check_iwarp(const char *options, struct rr_why why)
 {
-	const struct rr_prov_ops *all[] = {&rr_iwarp_ops, &rr_verbs_ops};
+	struct rr_iwarp_opts o;
+
+	return rr_iwarp_opts_parse(options, &o, why);
+}
+
+static int check_verbs(const char *options, struct rr_why why)
+{
+	struct rr_verbs_opts o;
+
+	return rr_verbs_opts_parse(options, &o, why);
+}
+
+static const struct choice {
+	const struct rr_prov_ops *ops;
+	int (*check)(const char *options, struct rr_why);
+} choices[] = {{&rr_iwarp_ops, check_iwarp}, {&rr_verbs_ops, check_verbs}};
+
+/* -EINVAL: nothing of ours, or not with these options. */
+static int find_choice(const char *name, const struct choice **ret,
+                       const char **ret_options, struct rr_why why)
+{
 	size_t len = name ? strcspn(name, ":") : 0;
 
 	*ret_options = NULL;
 	*ret = NULL;
 	if (!name || !strcmp(name, "auto"))
 		return 0;
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(all); i++) {
-		if (strlen(all[i]->name) == len && !memcmp(all[i]->name, name, len))
-			*ret = all[i];
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(choices); i++) {
+		const char *own = choices[i].ops->name;
+
+		if (strlen(own) == len && !memcmp(own, name, len))
+			*ret = &choices[i];
 	}
-	if (!*ret)
+	if (!*ret) {
+		(void)snprintf(why.text, why.size,
+		               "'%.40s' is neither verbs, iwarp nor auto", name);
 		return -EINVAL;
-	if (name[len])
-		*ret_options = name + len + 1;
-	return *ret == &rr_verbs_ops ? rr_verbs_present(true) : 0;
+	}
+	if (!name[len])
+		return 0;
+	*ret_options = name + len + 1;
+	if (strlen(*ret_options) < RR_OPTIONS_MAX)
+		return (*ret)->check(*ret_options, why);
+	(void)snprintf(why.text, why.size, "the options of the provider are too long");
+	return -EINVAL;
+}
+
+int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
+                    const char **ret_options)
+{
+	const struct choice *c;
+	int err = find_choice(name, &c, ret_options, RR_NO_WHY);
+
+	*ret = c ? c->ops : NULL;
+	return err || *ret != &rr_verbs_ops ? err : rr_verbs_present(true);
+}
+
+int rpcrdma_provider_check(const char *provider, char *ret_why, size_t size)
+{
+	const struct choice *c;
+	const char *options;
+
+	return find_choice(provider, &c, &options, (struct rr_why){ret_why, size});
 }
 
 /* Where the route to @sa begins: no packet is sent for that. */

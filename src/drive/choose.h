@@ -21,10 +21,11 @@
 
 #include "prov/prov.h"
 
-enum { RR_CHOICES = 2 };
+enum { RR_CHOICES = 2, RR_OPTIONS_MAX = 128 };
 
 /* What "NAME[:OPTIONS]" names: *@ret NULL for NULL and "auto".  @ret_options is in
- * @name, or NULL.  -EINVAL: nothing of ours.  Devices: -ENOPKG, there is no rdma-core;
+ * @name, or NULL, and shorter than RR_OPTIONS_MAX.  -EINVAL: nothing of ours, or not with
+ * these options.  Devices: -ENOPKG, there is no rdma-core;
  * -ENODEV, there is no device. */
 int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
 		    const char **ret_options) RR_MUST_CHECK;

@@ -7,7 +7,6 @@
 #include <sys/epoll.h>
 
 #include "base/sized.h"
-#include "drive/choose.h"
 #include "drive/devices.h"
 #include "drive/ext.h"
 #include "drive/reserve.h"
@@ -58,8 +57,6 @@ static int choose_provider(struct rr_link_config *c)
 
 	if (err || !options)
 		return err;
-	if (strlen(options) >= sizeof(c->prov_options))
-		return -EINVAL;
 	strcpy(c->prov_options, options);
 	return 0;
 }

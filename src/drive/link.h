@@ -13,6 +13,7 @@
 #define RR_DRIVE_LINK_H
 
 #include "conn/conn.h"
+#include "drive/choose.h"
 #include "drive/engine.h"
 #include "hostauth/hostauth.h"
 #include "prov/prov.h"
@@ -74,7 +75,7 @@ struct rr_link_config {
 	struct rpcrdma_conn_options o;
 	unsigned versions; /* enum rr_conn_versions */
 	const struct rr_prov_ops *prov; /* NULL: by address (choose.h) */
-	char prov_options[128];
+	char prov_options[RR_OPTIONS_MAX];
 	uint32_t rvrsdir; /* a client's property 5 */
 	uint32_t special_bytes; /* a Special Call; 0 = max_message_bytes */
 	char hostauth_name[256]; /* "": anybody */

@@ -21,6 +21,14 @@ nfsd=(nfsd --export "$EXP:/e" --listen 127.0.0.1:0 --state-dir "$T/state")
 for name in verb iwar verbsx '' auto:crc=0; do
 	says 2 "'$name' is neither verbs, iwarp nor auto" ping --provider "$name" 127.0.0.1
 done
+says 2 '--provider: provider "iwarp" has no option "foo"; it has crc, rev, p2p, fpdu,' \
+	ping --provider iwarp:foo=1 127.0.0.1
+says 2 'provider "verbs" has no option "crc"; it has mw, inline, ird, ord, sq, rq' \
+	"${nfsd[@]}" --provider verbs:mlx5_0,crc=0
+says 2 'option "crc" of provider "iwarp" is a number from 0 to 1, not "7"' \
+	"${nfsd[@]}" --provider iwarp:ird=3,crc=7
+says 2 'option "ird" of provider "iwarp" is a number from 0 to 1024, not ""' \
+	ls --provider iwarp:crc=0,ird nfs://127.0.0.1/e
 
 # A library that is none stands in front of the real one.
 mkdir lib

@@ -332,14 +332,15 @@ static void options(void **state)
 	                            "ird=18446744073709551617"};
 	struct rr_iwarp_opts o;
 
-	assert_int_equal(rr_iwarp_opts_parse(NULL, &o), 0);
+	assert_int_equal(rr_iwarp_opts_parse(NULL, &o, RR_NO_WHY), 0);
 	assert_true(o.crc == 1 && o.rev == 2 && o.p2p == 0 && o.fpdu == 65535);
 	assert_true(o.ird == 64 && o.ord == 64 && o.ord1 == 1);
-	assert_int_equal(rr_iwarp_opts_parse("crc=0,ird=1,ord=0,sndbuf=1073741824", &o),
+	assert_int_equal(rr_iwarp_opts_parse("crc=0,ird=1,ord=0,sndbuf=1073741824", &o,
+	                                     RR_NO_WHY),
 	                 0);
 	assert_true(o.crc == 0 && o.ird == 1 && o.ord == 0 && o.sndbuf == 1u << 30);
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(bad); i++)
-		assert_int_equal(rr_iwarp_opts_parse(bad[i], &o), -EINVAL);
+		assert_int_equal(rr_iwarp_opts_parse(bad[i], &o, RR_NO_WHY), -EINVAL);
 }
 
 int main(void)

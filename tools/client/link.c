@@ -36,11 +36,6 @@ static void on_event(struct rpcrdma_conn *conn, int error, bool final, void *arg
 	k->error = error;
 }
 
-static bool has_keys(const char *provider)
-{
-	return provider && strchr(provider, ':');
-}
-
 static void tell(const struct link *k, const struct url *u)
 {
 	switch (-k->error) {
@@ -73,13 +68,8 @@ static void tell(const struct link *k, const struct url *u)
 		           *k->why ? k->why : tool_provider_words(k->error));
 		break;
 	case EINVAL:
-		if (!*k->why && has_keys(k->loop->common->provider))
-			tool_error("%s: cannot connect with --provider %s: no such key "
-			           "or value; rpcrdma(1) lists them",
-			           k->host, k->loop->common->provider);
-		else
-			tool_error("%s: cannot connect with these options%s%s", k->host,
-			           *k->why ? ": " : "", k->why);
+		tool_error("%s: cannot connect with these options%s%s", k->host,
+		           *k->why ? ": " : "", k->why);
 		break;
 	default:
 		tool_error("%s: cannot connect: %s%s%s", k->host, strerror(-k->error),

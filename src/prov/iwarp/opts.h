@@ -3,13 +3,14 @@
 #ifndef RR_PROV_IWARP_OPTS_H
 #define RR_PROV_IWARP_OPTS_H
 
-#include "base/base.h"
+#include "base/keys.h"
 
 struct rr_iwarp_opts {
 	uint32_t crc, rev, p2p, fpdu, ird, ord, ord1, sndbuf, rcvbuf;
 };
 
-/* @text may be NULL.  -EINVAL: unknown key, bad number, out of range. */
-RR_MUST_CHECK int rr_iwarp_opts_parse(const char *text, struct rr_iwarp_opts *ret);
+/* @text may be NULL.  -EINVAL: unknown key, bad number, out of range; @why says which. */
+RR_MUST_CHECK int rr_iwarp_opts_parse(const char *text, struct rr_iwarp_opts *ret,
+				     struct rr_why why);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Option parser: a device name, then a table of keys with defaults and ranges. */
+/* A device name, then the table of keys with their defaults and ranges. */
 #include "prov/verbs/opts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define KEYS(X)                                                                        \
@@ -12,76 +13,38 @@
 	X("sq", sq, 0, 64, 16384)                                                      \
 	X("rq", rq, 0, 16, 16384)
 
-static const struct {
-	const char *name;
-	size_t field;
-	uint32_t def, min, max;
-} keys[] = {
+static const struct rr_key key[] = {
 #define X(name, f, def, lo, hi) {name, offsetof(struct rr_verbs_opts, f), def, lo, hi},
         KEYS(X)
 #undef X
 };
+static const struct rr_keys keys = {"provider \"verbs\"", key, RR_ARRAY_SIZE(key)};
 
-static uint32_t *field(struct rr_verbs_opts *o, unsigned i)
+static int parse_device(const char *s, size_t len, struct rr_verbs_opts *o,
+                        struct rr_why why)
 {
-	return (uint32_t *)(void *)((char *)o + keys[i].field);
-}
-
-static int parse_number(const char *s, size_t len, uint32_t *ret)
-{
-	uint32_t v = 0;
-
-	if (len == 0 || len > 9)
+	if (len == 0 || len >= sizeof(o->device)) {
+		(void)snprintf(why.text, why.size,
+		               "the name of a device has 1 to %zu octets",
+		               sizeof(o->device) - 1);
 		return -EINVAL;
-	for (size_t i = 0; i < len; i++) {
-		if (s[i] < '0' || s[i] > '9')
-			return -EINVAL;
-		v = v * 10 + (uint32_t)(s[i] - '0');
 	}
-	*ret = v;
-	return 0;
-}
-
-static int parse_key(const char *s, size_t len, const char *eq, struct rr_verbs_opts *o)
-{
-	size_t klen = (size_t)(eq - s);
-	uint32_t v;
-
-	if (parse_number(eq + 1, len - klen - 1, &v))
-		return -EINVAL;
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(keys); i++) {
-		if (strlen(keys[i].name) != klen || memcmp(keys[i].name, s, klen))
-			continue;
-		if (v < keys[i].min || v > keys[i].max)
-			return -EINVAL;
-		*field(o, i) = v;
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static int parse_device(const char *s, size_t len, struct rr_verbs_opts *o)
-{
-	if (len == 0 || len >= sizeof(o->device))
-		return -EINVAL;
 	memcpy(o->device, s, len);
 	o->device[len] = '\0';
 	return 0;
 }
 
-int rr_verbs_opts_parse(const char *text, struct rr_verbs_opts *ret)
+int rr_verbs_opts_parse(const char *text, struct rr_verbs_opts *ret, struct rr_why why)
 {
 	struct rr_verbs_opts o = {.device = ""};
 	const char *s = text ? text : "";
 
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(keys); i++)
-		*field(&o, i) = keys[i].def;
+	rr_keys_default(&keys, &o);
 	for (bool first = true; *s; first = false) {
 		size_t len = strcspn(s, ",");
-		const char *eq = memchr(s, '=', len);
-		int rc = eq      ? parse_key(s, len, eq, &o)
-		         : first ? parse_device(s, len, &o)
-		                 : -EINVAL;
+		bool device = first && !memchr(s, '=', len);
+		int rc = device ? parse_device(s, len, &o, why)
+		                : rr_keys_take(&keys, s, len, &o, why);
 
 		if (rc)
 			return rc;

@@ -3,7 +3,7 @@
 #ifndef RR_PROV_VERBS_OPTS_H
 #define RR_PROV_VERBS_OPTS_H
 
-#include "base/base.h"
+#include "base/keys.h"
 
 #define RR_VB_DEVICE_MAX 64
 
@@ -13,7 +13,8 @@ struct rr_verbs_opts {
 	uint32_t sq, rq; /* 0: as the number of Receives makes it */
 };
 
-/* @text may be NULL.  -EINVAL: unknown key, bad number, out of range. */
-RR_MUST_CHECK int rr_verbs_opts_parse(const char *text, struct rr_verbs_opts *ret);
+/* @text may be NULL.  -EINVAL: unknown key, bad number, out of range; @why says which. */
+RR_MUST_CHECK int rr_verbs_opts_parse(const char *text, struct rr_verbs_opts *ret,
+				     struct rr_why why);
 
 #endif
