@@ -22,7 +22,7 @@
  * - What the library fills in for the program has its size as a parameter, which is
  *   sizeof(*ret).  No more is written, and zero where this library has no members.
  * - What the library lends to callbacks needs no size: rpcrdma_reply, rpcrdma_conn_info,
- *   rpcrdma_extension_message.  A program must run with a library that has the members
+ *   rpcrdma_extension_message, rpcrdma_arrival.  A program must run with a library that has the members
  *   that it reads: rpcrdma_library_version_number tells.
  * These do not grow, since they are items of arrays, or the program's and lent:
  * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
@@ -36,6 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #ifdef __cplusplus
 template <class T> inline T rpcrdma_options_of()
@@ -539,6 +540,51 @@ RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
 /* @program is lent for the service's life.  -EEXIST. */
 RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
 				    const struct rpcrdma_program *, void *arg);
+
+/*
+ * Arguments in the program's own memory: the items that come by RDMA (Read chunks) are
+ * read straight into memory that it names for each Call.  @place is asked when the header
+ * of a Call is known, and before an item is read.  It returns
+ *   1  and fills ret[0] to ret[n_items - 1]: memory for each item, of item_bytes at least,
+ *      registered for the read alone.  It is lent until @release gets @ret_token, once:
+ *      when the request is over and its reply is out, or its connection is gone.
+ *      rpcrdma_request_place tells the handler the token;
+ *   0  the items are to lie in the library's memory;
+ *   a negative errno: the Call is answered with RPCRDMA_SYSTEM_ERR, and nothing is read.
+ * A Call for which memory was given need not come to the handler: its connection may be
+ * lost, or it is answered from the reply cache.  One that comes again asks again.
+ * Not asked, since they come in the library's memory: arguments inline, short or in
+ * several messages; all of RPCSEC_GSS, whose caller is not known yet.  The memory is not in
+ * the budget (rpcrdma_budget_set); max_chunk_bytes and max_pinned_bytes of the connection
+ * hold for it.  Both are called in the engine's thread, and must not call back.
+ */
+struct rpcrdma_arrival {
+	uint32_t program, version, procedure, xid;
+	const struct rpcrdma_auth *cred; /* as the caller says */
+	const struct sockaddr_storage *peer; /* NULL: it is gone */
+	const void *args; /* octets of the arguments without items; of a Call that is read
+			     as a whole (Special Format) the first ones */
+	size_t args_len;
+	unsigned n_items;
+	const size_t *item_bytes; /* some clients send roundup with an item */
+};
+typedef int rpcrdma_place_fn(const struct rpcrdma_arrival *, struct iovec *ret,
+			     void **ret_token, void *arg);
+typedef void rpcrdma_release_fn(void *token, void *arg);
+
+struct rpcrdma_place_options {
+	size_t size;
+	rpcrdma_place_fn *place;
+	rpcrdma_release_fn *release;
+	void *arg;
+};
+/* For all procedures of a program that was added; before the first listen.  -ENOENT: it
+ * was not; -EEXIST: set already; -EINVAL: no @place or no @release. */
+RPCRDMA_API int rpcrdma_service_set_place(struct rpcrdma_service *, uint32_t program,
+					  uint32_t version,
+					  const struct rpcrdma_place_options *);
+/* The token that @place gave; NULL: the arguments lie in the library's memory. */
+RPCRDMA_API void *rpcrdma_request_place(const struct rpcrdma_request *);
 
 /* Memory for replies of execute_once procedures, default 8 MiB; 0 = they are not
  * remembered, and every Call is executed.

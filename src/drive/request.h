@@ -39,6 +39,8 @@ struct rpcrdma_request {
 	struct rr_rpc_reply status;
 	void (*done)(void *);
 	void *done_arg;
+	void *place_token; /* see place.h */
+	bool placed;
 	bool waits; /* for memory */
 	bool begun; /* its handler has it */
 	bool answered, waiting; /* for the first of the same Calls */
@@ -49,6 +51,7 @@ struct rpcrdma_request {
 	uint32_t code;          /* of RDMA2_ERROR, instead of a Reply */
 	/* Not cleared at the beginning: their counts say what is valid. */
 	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
+	struct rr_sge places[RR_REQUEST_MAX_READS]; /* of the program, for Read chunks */
 	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
 	uint8_t header[RR_REPLY_HEADER_MAX];
 };

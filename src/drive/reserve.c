@@ -11,10 +11,11 @@ enum {
 static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 {
 	const struct rr_request *r = q->r;
+	uint64_t items = q->placed ? 0 : r->read_bytes;
 	uint64_t tails =
 	        q->served->service->raw ? r->n_reads * (uint64_t)RR_ITEM_TAIL : 0;
 
-	return r->call_bytes + r->read_bytes + tails;
+	return r->call_bytes + items + tails;
 }
 
 /* A client may offer more room than any result of ours can fill. */

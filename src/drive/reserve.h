@@ -7,7 +7,8 @@
  * Special Call, and for room for its results: what its Write chunks and Reply chunk
  * take, or one inline message.  The request waits in ADMIT until that is there.
  * Results come out of that room; what was not used goes back with the answer, the
- * rest when the request ends.
+ * rest when the request ends.  Items that the program has a place for (place.h) need
+ * nothing.
  *
  * A Call that comes in parts asks with its first one, when nobody knows how long it is
  * or what chunks follow: it reserves the longest message allowed and an answer inline,

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "drive/ext.h"
+#include "drive/place.h"
 #include "drive/reserve.h"
 
 /* Its turn to have memory has come. */
@@ -586,7 +587,8 @@ static void admit(struct rpcrdma_request *q)
 	if (q->served->service->raw && q->r->n_reads)
 		admit_raw(q);
 	else
-		rr_conn_admit(l->conn, q->r, NULL, l->engine->now);
+		rr_conn_admit(l->conn, q->r, q->placed ? q->places : NULL,
+		              l->engine->now);
 }
 
 static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request *r)
@@ -607,13 +609,24 @@ static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request 
 	return q;
 }
 
-/* What the beginning of a Special Call is refused for needs no more of it. */
+/* What the beginning of a Special Call is refused for needs no more of it, and the program
+ * is asked for a place for items, or refuses them. */
 static bool refuse_early(struct rpcrdma_request *q)
 {
-	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
-	(void)!check_rpc(q, &q->status);
-	if (!q->status.status || authenticates(q))
+	int n;
+
+	if (!q->r->special && !(q->r->read_bytes && q->served->service->places))
 		return false;
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	n = check_rpc(q, &q->status);
+	if (authenticates(q) || (q->status.status && !q->r->special))
+		return false;
+	if (!q->status.status && q->entry && q->r->read_bytes &&
+	    !rr_place_ask(q, (size_t)n))
+		q->status.status = RPCRDMA_SYSTEM_ERR;
+	if (!q->status.status)
+		return false;
+	rr_holder_give(&q->served->holder, q->r->roomed_bytes);
 	q->answered = true;
 	answer_now(q);
 	return true;
@@ -653,7 +666,7 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 		rr_holder_give(&l->served->holder, r->roomed_bytes);
 		err.code = RDMA2_ERR_SYSTEM;
 		rr_conn_refuse(l->conn, r, &err, l->engine->now);
-	} else if (!r->special || !refuse_early(q)) {
+	} else if (!refuse_early(q)) {
 		rr_reserve(q, admit);
 	}
 }
@@ -687,6 +700,7 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 	rr_list_del(&q->all);
 	if (q->done)
 		q->done(q->done_arg);
+	rr_place_over(q);
 	rr_reserve_end(q); /* others of this link may go on */
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;

@@ -13,6 +13,7 @@ struct rr_service_entry {
 	const struct rpcrdma_program *program;
 	void *arg;
 	struct rpcrdma_proc_stats *stats; /* by procedure; added to atomically */
+	struct rpcrdma_place_options place; /* no function: not set */
 };
 
 /* One handler for all programs, which answers by rr_request_reply_raw: whether there
@@ -30,6 +31,7 @@ struct rpcrdma_service {
 	const struct rr_service_raw *raw; /* lent; or NULL */
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
+	bool places; /* of any entry */
 	struct rr_drc cache; /* of replies to what is executed once */
 	struct rr_acceptor *acceptor; /* of RPCSEC_GSS; or NULL */
 };

@@ -131,6 +131,19 @@ static int use_service_gss(const void *o)
 	return err == -ENOKEY ? 0 : err;
 }
 
+static int use_place(const void *o)
+{
+	static const struct rpcrdma_program none = {.program = PROG, .version = 2};
+	struct rpcrdma_service *s;
+	int err;
+
+	assert_int_equal(rpcrdma_service_new(&s), 0);
+	assert_int_equal(rpcrdma_service_add(s, &none, NULL), 0);
+	err = rpcrdma_service_set_place(s, PROG, 2, o);
+	rpcrdma_service_free(s);
+	return err;
+}
+
 static int use_hostauth(const void *o)
 {
 	struct rpcrdma_hostauth *h;
@@ -199,6 +212,18 @@ static const struct rpcrdma_call_options sync_options = {
         .size = sizeof(sync_options), .program = PROG, .version = 1};
 static const struct rpcrdma_gss_options gss_options = {.size = sizeof(gss_options),
                                                        .principal = "nfs@localhost"};
+static int place(const struct rpcrdma_arrival *a, struct iovec *ret, void **ret_token,
+                 void *arg)
+{
+	return 0;
+}
+
+static void release(void *token, void *arg)
+{
+}
+
+static const struct rpcrdma_place_options place_options = {
+        .size = sizeof(place_options), .place = place, .release = release};
 static const struct rpcrdma_extension extension = {.size = sizeof(extension),
                                                    .name = "none"};
 
@@ -220,6 +245,7 @@ static const struct taken {
         {TAKEN(use_call_sync, rpcrdma_call_options, procedure), &sync_options},
         {TAKEN(use_gss, rpcrdma_gss_options, principal), &gss_options},
         {TAKEN(use_service_gss, rpcrdma_service_gss_options, size), NULL},
+        {TAKEN(use_place, rpcrdma_place_options, release), &place_options},
         {TAKEN(use_hostauth, rpcrdma_hostauth_options, size), NULL},
         {TAKEN(use_extension_check, rpcrdma_extension, arg), &extension},
         {TAKEN(use_extension, rpcrdma_extension, arg), &extension},
@@ -240,6 +266,7 @@ NO_PADDING(rpcrdma_gss_options, timeout_ns);
 NO_PADDING(rpcrdma_service_gss_options, no_room_arg);
 NO_PADDING(rpcrdma_hostauth_options, n_allow);
 NO_PADDING(rpcrdma_extension, refused);
+NO_PADDING(rpcrdma_place_options, arg);
 NO_PADDING(rpcrdma_tirpc_options, reply_bytes);
 
 /* The structure, of @present octets and then nothing, that says it has @size. */
