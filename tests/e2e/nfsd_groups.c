@@ -249,6 +249,34 @@ static void a_lookup_that_does_not_end_holds_up_its_users(void **state)
 	rig_stop(&r);
 }
 
+/* The only one that there is room for has a request that waits. */
+static void a_connection_that_is_refused_is_told(void **state)
+{
+	uint64_t until = ask_now_ms() + WAIT_MS;
+	struct rpcrdma_conn *other;
+	GETATTR3args a;
+
+	(void)state;
+	need_root();
+	rig_start(&r, "--manage-gids", "--connections", "1", NULL);
+	a.object = rig_walk(&r, "");
+	stick();
+	r.uid = MANY;
+	ASK(&r, r.conn, &one, GETATTR, &a);
+	wait_for_lookup(MANY);
+	other = ask_connect(&r, r.port);
+	while (!rig_said(&r, " refused: there is no room for another connection") &&
+	       ask_now_ms() < until)
+		assert_int_equal(rpcrdma_engine_process(r.engine, 10), 0);
+	assert_true(rig_said(&r, "client 127.0.0.1:"));
+	assert_true(rig_said(&r, " refused: there is no room for another connection"));
+	rpcrdma_conn_close(other);
+	unlink(stuck);
+	assert_true(ask_wait(&r, &one, WAIT_MS));
+	assert_int_equal(ask_stat(&one), NFS3_OK);
+	rig_stop(&r);
+}
+
 static void the_end_does_not_wait_for_a_lookup(void **state)
 {
 	GETATTR3args a;
@@ -336,6 +364,7 @@ int main(void)
 	        T(nobody_is_looked_up_who_is_squashed),
 	        T(a_server_that_is_not_root_asks_for_none),
 	        T(a_lookup_that_does_not_end_holds_up_its_users),
+	        T(a_connection_that_is_refused_is_told),
 	        T(the_end_does_not_wait_for_a_lookup),
 	        T(lists_are_forgotten_at_sighup),
 	        T(mount_over_tcp_has_groups_too),

@@ -552,7 +552,7 @@ void report_listening(const struct sockaddr_storage *, const char *provider,
 /* @what: "mountd" or "gss". */
 void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
 /* Lines of standard error: a rpcrdma_client_event_fn.  @arg: NULL for the clients alone
- * that do not prove who they are; else for each that comes and goes. */
+ * that are refused; else for each that comes and goes. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 
 /* The JSON of --stats-on-exit; what is served over TCP may be NULL.  0, or negative

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the server says of itself while it runs: on standard output where it listens
- * (for whoever started it), on standard error the clients that come and go (-v) or do
- * not prove who they are.
+ * (for whoever started it), on standard error the clients that come and go (-v) or are
+ * refused.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -54,11 +54,22 @@ void report_tcp(const char *what, const struct sockaddr_storage *ss, bool json)
 		printf("%s %s tcp\n", what, addr_text(ss, text));
 }
 
+/* NULL: it was not refused. */
+static const char *refused_why(const struct rpcrdma_conn_info *i)
+{
+	if (i->error == -ECONNREFUSED)
+		return "there is no room for another connection (--connections, "
+		       "--max-per-address, --memory)";
+	if (i->error != -EACCES && i->error != -ENOMEM)
+		return NULL;
+	return *i->why ? i->why : strerror(-i->error);
+}
+
 void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i,
                    void *arg)
 {
-	const char *why = *i->why ? i->why : strerror(-i->error);
-	bool refused = i->error == -EACCES;
+	const char *refused = refused_why(i);
+	const char *why = refused ? refused : *i->why ? i->why : strerror(-i->error);
 	char text[ADDR_BYTES], line[ADDR_BYTES + 512];
 	const char *who = addr_text(&i->peer, text);
 
