@@ -555,6 +555,74 @@ static void there_may_be_too_many(void **state)
 	                 NFS3_OK);
 }
 
+/* ---- Subvolumes
+ * ---------------------------------------------------------------------- */
+
+static bool mount_btrfs(void)
+{
+	char cmd[600];
+
+	snprintf(cmd, sizeof(cmd),
+	         "exec >/dev/null 2>&1; cd %s && truncate -s 256m img && "
+	         "mkfs.btrfs -q img && mount -o loop img exp && cd exp && "
+	         "btrfs subvolume create sub && mkdir d && echo x >sub/in && "
+	         "chown -R %u:%u .",
+	         r.dir, (unsigned)r.uid, (unsigned)r.gid);
+	return !geteuid() && !system(cmd);
+}
+
+static int unmount_btrfs(void **state)
+{
+	char cmd[200];
+
+	if (r.pid)
+		rig_stop(&r);
+	snprintf(cmd, sizeof(cmd), "umount %s 2>/dev/null; rm -f %s/img", r.exp, r.dir);
+	(void)!system(cmd);
+	return tear_down(state);
+}
+
+static void subvolumes_are_boundaries(void **state)
+{
+	nfs_fh3 hidden, sub, in, f;
+	RENAME3args rn;
+	RENAME3res rnres;
+	fattr3 a;
+	unsigned n;
+
+	(void)state;
+	if (!mount_btrfs()) {
+		print_message("SKIP: no loop device with Btrfs\n");
+		skip();
+	}
+	start();
+	hidden = find(r.root, "sub");
+	a = attributes(hidden);
+	assert_int_equal(a.mode, 0555);
+	assert_true(a.fsid == attributes(r.root).fsid);
+	assert_true(listed(r.root, "sub", &n) == a.fileid);
+	assert_int_equal(rig_lookup(&r, hidden, "in", NULL), NFS3ERR_NOENT);
+	assert_int_equal(rig_create(&r, hidden, "f", NULL), NFS3ERR_ROFS);
+	assert_true(same_fh(find(hidden, ".."), r.root));
+	assert_int_equal(mnt("/exp/sub", NULL), MNT3ERR_ACCES);
+	sub = find(x, "sub");
+	assert_true(attributes(sub).fsid != attributes(x).fsid);
+	in = find(sub, "in");
+	assert_int_equal(rig_create(&r, sub, "f", &f), NFS3_OK);
+	assert_true(same_fh(find(sub, ".."), x));
+	assert_int_equal(mnt("/x/sub", &f), MNT3_OK);
+	assert_true(same_fh(f, sub));
+	rn = (RENAME3args){rig_in(sub, "in"), rig_in(x, "in")};
+	assert_int_equal(NFS(&r, RENAME, &rn, &rnres), NFS3ERR_XDEV);
+	restart();
+	assert_int_equal(rig_getattr(&r, in, &a), NFS3ERR_STALE);
+	assert_true(same_fh(find(x, "sub"), sub));
+	assert_int_equal(attributes(in).size, 2);
+}
+
+/* ---- Handles
+ * -------------------------------------------------------------------------- */
+
 /* Without the seal nothing is believed. */
 static void altered_handles_are_refused(void **state)
 {
@@ -645,6 +713,10 @@ int main(int argc, char **argv)
 	        BOTH(handles_end_with_the_mount),
 	        K(idle_mounts_can_be_unmounted),
 	        K(there_may_be_too_many),
+	        cmocka_unit_test_setup_teardown(subvolumes_are_boundaries,
+	                                        set_up_kernel, unmount_btrfs),
+	        {"subvolumes_are_boundaries (walk)", subvolumes_are_boundaries,
+	         set_up_walk, unmount_btrfs, NULL},
 	        BOTH(altered_handles_are_refused),
 	        K(a_stuck_one_stops_itself_only),
 	};

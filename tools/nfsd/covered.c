@@ -48,7 +48,8 @@ static uint64_t find_number(struct nfsd *d, const struct object *dir, const char
 
 	if (!ino)
 		ino = number_of_place(m->place);
-	crossing_learn(d, m->id, ino);
+	if (m->id)
+		crossing_learn(d, m->id, ino);
 	return ino;
 }
 

@@ -40,6 +40,8 @@ void crossings_fini(struct nfsd *d)
 		d->crossings.first = ex->next;
 		export_free(ex);
 	}
+	for (unsigned i = 0; i < CROSSINGS_PLACES; i++)
+		free(d->crossings.places[i].path);
 	mounts_fini(&d->crossings.mounts);
 	pthread_mutex_destroy(&d->crossings.lock);
 }
@@ -153,11 +155,13 @@ static void refresh(struct nfsd *d)
 	}
 }
 
-static struct export *find_record(struct nfsd *d, const struct export *top, uint64_t id)
+static struct export *find_record(struct nfsd *d, const struct export *top,
+                                  const char *place, uint64_t id)
 {
 	struct export *ex = d->crossings.first;
 
-	while (ex && (!ex->live || ex->top != top || ex->mnt_id != id))
+	while (ex && (!ex->live || ex->top != top || ex->mnt_id != id ||
+	              strcmp(ex->dir, place) != 0))
 		ex = ex->next;
 	return ex;
 }
@@ -230,7 +234,7 @@ static struct export *get_record(struct nfsd *d, struct export *top, const char 
 
 	if (!is_wanted(top, l))
 		return NULL;
-	ex = find_record(d, top, l->id);
+	ex = find_record(d, top, place, l->id);
 	if (ex)
 		return ex;
 	if (count_records(d, top) < CROSSINGS_MAX)
@@ -245,26 +249,71 @@ static struct export *get_record(struct nfsd *d, struct export *top, const char 
 
 /* ---- Finding -------------------------------------------------------------------- */
 
+/* A boundary without a mount. */
+static bool is_subvolume(const struct export *ex, const struct statx *st)
+{
+	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
+		return false;
+	return S_ISDIR(st->stx_mode) && !handle_inside(ex, st);
+}
+
+static void remember_place(struct nfsd *d, const struct export *ex, uint64_t place,
+                           const char *path)
+{
+	struct crossings *c = &d->crossings;
+	struct crossing_place *p;
+
+	for (unsigned i = 0; i < CROSSINGS_PLACES; i++) {
+		p = &c->places[i];
+		if (p->path && p->fsid == ex->fsid && p->place == place)
+			return;
+	}
+	p = &c->places[c->next_place++ % CROSSINGS_PLACES];
+	free(p->path);
+	*p = (struct crossing_place){ex->fsid, place, strdup(path)};
+}
+
+/* As if it was mounted at @place. */
+static void find_subvolume(struct nfsd *d, struct export *ex, const char *place,
+                           struct mounted *ret)
+{
+	char type[] = "subvolume", nothing[] = "";
+	const struct mount_line l = {.id = ex->mnt_id,
+	                             .dev_major = ex->fs->dev_major,
+	                             .dev_minor = ex->fs->dev_minor,
+	                             .root = nothing,
+	                             .type = type,
+	                             .source = nothing};
+
+	*ret = (struct mounted){.ex = get_record(d, export_top(ex), place, &l),
+	                        .place = digest_place(d, ex, place)};
+	if (!ret->ex)
+		remember_place(d, ex, ret->place, place);
+}
+
 static int find_mounted(struct nfsd *d, struct export *ex, const char *path,
-                        const char *place, struct mounted *ret)
+                        const char *place, bool subvolume, struct mounted *ret)
 {
 	struct mount_line *l;
 
 	refresh(d);
 	l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
-	if (!l)
+	if (l)
+		*ret = (struct mounted){.ex = get_record(d, export_top(ex), place, l),
+		                        .id = l->id,
+		                        .covered = l->covered,
+		                        .place = digest_place(d, ex, place)};
+	else if (subvolume)
+		find_subvolume(d, ex, place, ret);
+	else
 		return -EACCES;
-	*ret = (struct mounted){.ex = get_record(d, export_top(ex), place, l),
-	                        .id = l->id,
-	                        .covered = l->covered,
-	                        .place = digest_place(d, ex, place)};
 	if (ret->ex)
 		ret->ex->users++;
 	return 0;
 }
 
 int crossing_at(struct nfsd *d, struct export *ex, int fd, const char *name,
-                struct mounted *ret)
+                const struct statx *st, struct mounted *ret)
 {
 	char root[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
 	const char *place;
@@ -281,7 +330,7 @@ int crossing_at(struct nfsd *d, struct export *ex, int fd, const char *name,
 	if (!place)
 		return -EACCES;
 	pthread_mutex_lock(&d->crossings.lock);
-	e = find_mounted(d, ex, path, place, ret);
+	e = find_mounted(d, ex, path, place, is_subvolume(ex, st), ret);
 	pthread_mutex_unlock(&d->crossings.lock);
 	return e;
 }
@@ -357,27 +406,41 @@ struct export *crossing_of_mount(struct nfsd *d, struct export *ex, uint64_t id)
 	return found;
 }
 
-/* By the lock.  The line of the mount point @place, if that is an empty directory. */
-static const struct mount_line *find_covered(struct nfsd *d, struct export *ex,
-                                             const char *root, uint64_t place,
-                                             const char **ret)
+static bool has_room(struct nfsd *d, const struct export *top, const char *place,
+                     uint64_t id)
 {
-	const struct mounts *m = &d->crossings.mounts;
-	struct export *top = export_top(ex);
+	return find_record(d, top, place, id) || count_records(d, top) < CROSSINGS_MAX;
+}
+
+/* By the lock.  Where the mount point @place is, if that is an empty directory; else
+ * NULL. */
+static const char *find_covered(struct nfsd *d, struct export *ex, const char *root,
+                                uint64_t place)
+{
+	const struct crossings *c = &d->crossings;
+	const struct export *top = export_top(ex);
 	const struct mount_line *l;
+	const char *path;
 
 	refresh(d);
-	for (unsigned i = 0; i < m->n; i++) {
-		if (m->all[i].parent != ex->mnt_id)
+	for (unsigned i = 0; i < c->mounts.n; i++) {
+		if (c->mounts.all[i].parent != ex->mnt_id)
 			continue;
-		*ret = beneath_top(root, m->all[i].path);
-		if (!*ret || digest_place(d, ex, *ret) != place)
+		path = beneath_top(root, c->mounts.all[i].path);
+		if (!path || digest_place(d, ex, path) != place)
 			continue;
-		l = mounts_at(m, ex->mnt_id, m->all[i].path);
-		if (is_wanted(top, l) && (find_record(d, top, l->id) ||
-		                          count_records(d, top) < CROSSINGS_MAX))
-			return NULL; /* it is served now */
-		return l;
+		l = mounts_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
+		/* It may be served now. */
+		return is_wanted(top, l) && has_room(d, top, path, l->id) ? NULL : path;
+	}
+	for (unsigned i = 0; i < CROSSINGS_PLACES; i++) {
+		path = c->places[i].path;
+		if (path && c->places[i].fsid == ex->fsid &&
+		    c->places[i].place == place)
+			return top->live && top->crosses &&
+			                       has_room(d, top, path, ex->mnt_id)
+			               ? NULL
+			               : path;
 	}
 	return NULL;
 }
@@ -392,7 +455,8 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 	if (e)
 		return -ESTALE;
 	pthread_mutex_lock(&d->crossings.lock);
-	if (!find_covered(d, ex, root, place, &found))
+	found = find_covered(d, ex, root, place);
+	if (!found)
 		e = -ESTALE;
 	else if ((size_t)snprintf(ret, size, "./%s", found) >= size)
 		e = -ENAMETOOLONG;

@@ -19,6 +19,9 @@
  * that it can be unmounted, and after that the record is freed.  The table is read
  * again when the kernel says that it changed: what is mounted there no more is stale.
  *
+ * A subvolume (Btrfs) is a file system of its own without a mount: only LOOKUP finds
+ * it, and its handles are stale after a restart until it has.
+ *
  * Otherwise, or if there are too many, the mount point is an empty directory that
  * nobody can change, with the inode number that READDIR tells of it.  Its handle has
  * that number and a digest of its place, and is stale once nothing is mounted there.
@@ -66,12 +69,20 @@ struct mount_line *mounts_at(const struct mounts *, uint64_t parent, const char 
 /* ---- Mounted file systems (crossing.c) --------------------------------------------
  */
 
-enum { CROSSINGS_MAX = 256 /* of one export */ };
+enum { CROSSINGS_MAX = 256 /* of one export */, CROSSINGS_PLACES = 256 };
+
+/* A mount point that the table does not have, of a subvolume. */
+struct crossing_place {
+	uint64_t fsid, place; /* of the export, and the digest */
+	char *path;           /* owned; beneath the root of its top */
+};
 
 struct crossings {
 	pthread_mutex_t lock; /* of all, and of the records' users and places */
 	struct mounts mounts;
 	struct export *first;
+	struct crossing_place places[CROSSINGS_PLACES];
+	unsigned next_place;
 };
 
 /* What is mounted at a name. */
@@ -83,10 +94,11 @@ struct mounted {
 void crossings_init(struct crossings *);
 /* After the last request. */
 void crossings_fini(struct nfsd *);
-/* What is mounted at @name in the directory @fd of @ex.  0, or -EACCES: the table does
- * not say. */
+/* What is mounted at @name in the directory @fd of @ex.  @st: the attributes of the
+ * former, if they are known, else what @ex's own directories have.  0, or -EACCES: the
+ * table does not say. */
 int crossing_at(struct nfsd *, struct export *ex, int fd, const char *name,
-                struct mounted *ret);
+                const struct statx *st, struct mounted *ret);
 /* The live one with this number in handles, held; or NULL.  Touches no file system. */
 struct export *crossing_find(struct nfsd *, uint32_t id);
 /* The export of @ex's clients, or one beneath it, that the mount @id is; held. */

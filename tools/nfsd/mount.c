@@ -233,11 +233,11 @@ struct filesystem *mount_fs(struct op *op)
 /* What is mounted at @name in @fd, to go on there.  NFSD_LATER, or -EACCES: it is not
  * served. */
 static int go_across(struct op *op, struct export *ex, int fd, const char *name,
-                     const char *rest)
+                     const struct statx *st, const char *rest)
 {
 	struct mounted m;
 
-	if (crossing_at(op->nfsd, ex, fd, name, &m) || !m.ex)
+	if (crossing_at(op->nfsd, ex, fd, name, st, &m) || !m.ex)
 		return -EACCES;
 	export_put(op->nfsd, op->cross);
 	op->cross = m.ex;
@@ -301,7 +301,8 @@ static int descend_all(struct op *op, struct export *ex, const char *rest,
 	     s = strtok_r(NULL, "/", &save)) {
 		e = descend(op, ex, s, &fd, h, &st);
 		if (e == -EXDEV)
-			e = go_across(op, ex, fd, s, rest + (s - copy) + strlen(s));
+			e = go_across(op, ex, fd, s, &st,
+			              rest + (s - copy) + strlen(s));
 	}
 	close(fd);
 	return e;

@@ -239,7 +239,7 @@ static int lookup_mounted(struct op *op, const char *name, struct handle *h,
 {
 	struct object *dir = op->obj;
 	struct mounted m;
-	int e = crossing_at(op->nfsd, dir->ex, dir->path_fd, name, &m);
+	int e = crossing_at(op->nfsd, dir->ex, dir->path_fd, name, st, &m);
 
 	if (e)
 		return e;
@@ -257,6 +257,7 @@ static int lookup_child(struct op *op, const char *name, struct handle *h,
 		return -ENOENT;
 	if (op->cross)
 		return lookup_root(op, h, st);
+	*st = (struct statx){.stx_mask = 0}; /* as long as it was not looked at */
 	e = get_child(op, name, st);
 	if (e == -EXDEV)
 		return lookup_mounted(op, name, h, st);
