@@ -287,11 +287,11 @@ mkdir -p init/bin init/sbin init/usr/bin init/usr/sbin init/proc init/sys init/d
 ln -s /run init/var/run
 
 wanted="virtio_pci virtio_net 9pnet_virtio 9p af_packet
-sch_netem loop ext4 rdma_rxe siw ib_uverbs ib_umad rdma_ucm rpcrdma nfsd nfs nfsv3 nfsv4
+sch_netem veth loop ext4 rdma_rxe siw ib_uverbs ib_umad rdma_ucm rpcrdma nfsd nfs nfsv3 nfsv4
 rpcsec_gss_krb5 cts cmac"
 # Some kernels have them within.
 wanted_if_any="crc32_generic crc32c_generic crc32c_intel crc32_cryptoapi crc32c_cryptoapi libcrc32c
-cbc aes_generic sha1_generic sha256_generic hmac"
+cbc aes_generic sha1_generic sha256_generic hmac authenc krb5enc"
 depmod -b "$dir/root" "$abi"
 depends() { PATH=$PATH:/usr/sbin:/sbin modprobe -d "$dir/root" -S "$abi" --show-depends "$1"; }
 for m in $wanted; do
