@@ -52,8 +52,10 @@ guest_kill small
 says "no RDMA device reaches 127.0.0.1" "$ping 127.0.0.1"
 says "no RDMA device serves it" "$nfsd --listen 127.0.0.1:20050"
 guest_link none
-guest 'modprobe -r rdma_ucm && mv /sbin/modprobe /sbin/modprobe.not' || die "rdma_ucm stays"
-guest 'modprobe.not rdma_rxe; rdma link add rxe0 type rxe netdev eth0' || die "rxe0"
+# Before Linux 7 rxe keeps ib_uverbs loaded; there it goes with rdma_ucm.
+guest 'modprobe -r rdma_ucm && modprobe -a ib_uverbs rdma_rxe && mv /sbin/modprobe /sbin/modprobe.not' ||
+	die "rdma_ucm stays"
+guest 'rdma link add rxe0 type rxe netdev eth0' || die "rxe0"
 says "modprobe rdma_ucm" "$ping $guest_ip"
 guest 'mv /sbin/modprobe.not /sbin/modprobe; modprobe rdma_ucm' || die "rdma_ucm does not come back"
 guest_end "who cannot use the device is told why"
