@@ -18,8 +18,12 @@ leave() { # OPTIONS OF pinger...
 		fail "the NFS server does not answer: $(cat "$T/ping.out")"
 }
 
-leave -n 300
-leave -n 200 -o p2p=1
-leave -n 50 -o rev=1
+taken() { # OPTIONS OF pinger...
+	leave "$@"
+	grep -q ' refused 0$' "$T/out" || fail "$*: somebody was refused: $(cat "$T/out")"
+}
+taken -n 300
+taken -n 200 -o p2p=1
+leave -n 50 -o rev=1 # which the kernel's server refuses, if it is quick enough
 guest 'dmesg | grep -E "BUG|Oops|WARNING|Call Trace"' && fail "the kernel complains"
 guest_end "550 clients that left at any time up to 30 ms did no harm"

@@ -62,7 +62,7 @@ struct task {
 	rr_time end; /* of everything */
 	struct rr_prov_listener *listener;
 	struct session s[SESSIONS];
-	unsigned connected, done, total_pings, again;
+	unsigned connected, refused, done, total_pings, again;
 	uint32_t took_us[CONNECTS_MAX];
 };
 
@@ -257,12 +257,15 @@ static void received(struct task *t, struct session *s, const struct rr_wc *wc)
 		client_recv(t, s);
 }
 
-/* A client of ours goes only when it has all its pings. */
+/* A client of ours goes only when it has all its pings; one that leaves may be refused
+ * before, which is counted. */
 static void ended(struct task *t, struct session *s, int status)
 {
 	bool enough = t->server ? s->pings > 0 : s->pings == t->pings;
+	bool refused = t->leave && status == -ECONNREFUSED;
 
-	if (t->leave ? status != 0 : !enough || s->step != IDLE)
+	t->refused += refused;
+	if (t->leave ? status != 0 && !refused : !enough || s->step != IDLE)
 		die("connection %u ended after %u pings: %s (%s)", t->done + 1,
 		    s->pings, t->ops->why(s->ep), strerror(-status));
 	t->ops->destroy(s->ep);
@@ -432,7 +435,7 @@ static void report(struct task *t)
 
 	printf("connections %u pings %u", t->done, t->total_pings);
 	if (t->leave)
-		printf(" connected %u", t->connected);
+		printf(" connected %u refused %u", t->connected, t->refused);
 	if (t->again)
 		printf(" ports drawn in vain %u", t->again);
 	if (!t->server && !t->leave) {
