@@ -18,65 +18,56 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+static const char help[] =
+        "usage: rpcrdma cp [OPTION]... SRC... DST\n"
+        "Copies files and trees to or from an NFS server, or between two.\n"
+        "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, or local paths, or - for\n"
+        "a standard stream; one of the two at least is a URL.  ?mountport=N at its end says\n"
+        "where MOUNT is on TCP (see `rpcrdma ls --help`).\n"
+        "\n"
+        "  -r, -R, --recursive     directories with all they contain\n"
+        "  -a, --archive           the same as -rpP --preserve=links\n"
+        "  -p, --preserve[=LIST]   times, modes, groups and (as root) owners; LIST may\n"
+        "                          have all, and links: hard links within the copy\n"
+        "  -d                      the same as -P --preserve=links\n"
+        "  -f, --force             replace what may not be written\n"
+        "  -i, --interactive       ask before something is replaced\n"
+        "  -n, --no-clobber        replace nothing\n"
+        "  -u, --update            replace only what is older\n"
+        "  -L, --dereference       follow all symbolic links\n"
+        "  -H                      follow those that are named\n"
+        "  -P, --no-dereference    follow none (with -r the default)\n"
+        "  -t, --target-directory DIR  where to\n"
+        "  -T, --no-target-directory   DST is no directory to copy into\n"
+        "  -b, --backup[=CONTROL]  keep what is replaced; CONTROL: none or off, simple\n"
+        "                          or never, existing or nil (the default), numbered\n"
+        "                          or t\n"
+        "  -S, --suffix SUFFIX     of simple backups (~)\n"
+        "  -q, --quiet             no progress\n"
+        "  --progress              progress also where standard error is no terminal\n"
+        "  --in-flight N           READs and WRITEs in flight, 1 to 64 (8)\n"
+        "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what the\n"
+        "                          server prefers)\n"
+        "  --stats FILE            counters as JSON, when done\n";
+
+static const char help_end[] =
+        "\n"
+        "A destination is replaced when its new contents are complete and, on a\n"
+        "server, stable; until then they have the name .NAME.rpcrdma-XXXXXXXXXX.\n"
+        "It keeps its mode and owner.  One that has several links, or that can only\n"
+        "be kept so, is written in place.\n"
+        "With -r symbolic links are copied as such, without it they are followed.\n"
+        "Sparse files stay sparse.  A source that changes meanwhile is read again,\n"
+        "and refused the third time.\n"
+        "\n"
+        "exit status: 0 done, 1 something was not copied, 2 wrong usage\n";
+
 static void print_help(void)
 {
-	fputs("usage: rpcrdma cp [OPTION]... SRC... DST\n"
-	      "Copies files and trees to or from an NFS server, or between two.\n"
-	      "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, or local paths, or - "
-	      "for\n"
-	      "a standard stream; one of the two at least is a URL.  ?mountport=N at "
-	      "its "
-	      "end says\n"
-	      "where MOUNT is on TCP (see `rpcrdma ls --help`).\n\n"
-	      "  -r, -R, --recursive     directories with all they contain\n"
-	      "  -a, --archive           the same as -rpP --preserve=links\n"
-	      "  -p, --preserve[=LIST]   times, modes, groups and (as root) owners; "
-	      "LIST "
-	      "may\n"
-	      "                          have all, and links: hard links within the "
-	      "copy\n"
-	      "  -d                      the same as -P --preserve=links\n"
-	      "  -f, --force             replace what may not be written\n"
-	      "  -i, --interactive       ask before something is replaced\n"
-	      "  -n, --no-clobber        replace nothing\n"
-	      "  -u, --update            replace only what is older\n"
-	      "  -L, --dereference       follow all symbolic links\n"
-	      "  -H                      follow those that are named\n"
-	      "  -P, --no-dereference    follow none (with -r the default)\n"
-	      "  -t, --target-directory DIR  where to\n"
-	      "  -T, --no-target-directory   DST is no directory to copy into\n"
-	      "  -b, --backup[=CONTROL]  keep what is replaced; CONTROL: none or off, "
-	      "simple "
-	      "or\n"
-	      "                          never, existing or nil (the default), "
-	      "numbered or "
-	      "t\n"
-	      "  -S, --suffix SUFFIX     of simple backups (~)\n"
-	      "  -q, --quiet             no progress\n"
-	      "  --progress              progress also where standard error is no "
-	      "terminal\n"
-	      "  --in-flight N           READs and WRITEs in flight, 1 to 64 (8)\n"
-	      "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what "
-	      "the\n"
-	      "                          server prefers)\n"
-	      "  --stats FILE            counters as JSON, when done\n",
-	      stdout);
+	fputs(help, stdout);
 	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
-	fputs("\nA destination is replaced when its new contents are complete and, on "
-	      "a\n"
-	      "server, stable; until then they have the name "
-	      ".NAME.rpcrdma-XXXXXXXXXX.\n"
-	      "It keeps its mode and owner.  One that has several links, or that can "
-	      "only\n"
-	      "be kept so, is written in place.\n"
-	      "With -r symbolic links are copied as such, without it they are "
-	      "followed.\n"
-	      "Sparse files stay sparse.  A source that changes meanwhile is read "
-	      "again,\n"
-	      "and refused the third time.\n\n"
-	      "exit status: 0 done, 1 something was not copied, 2 wrong usage\n",
-	      stdout);
+	fputs(help_end, stdout);
 }
 
 /* ---- Servers -----------------------------------------------------------------------

@@ -65,45 +65,23 @@ static bool was_made(struct copy *c, const struct copy_source *src,
 	return r != 0;
 }
 
-void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
-                    const char *name)
+static struct copy_job *new_job(struct copy *c, const struct copy_source *src,
+                                struct copy_dir *dir, const char *name)
 {
-	char backup[NFS_NAME_MAX + 1] = "";
-	struct copy_link *twin = NULL;
-	struct copy_job *j;
+	struct copy_job *j = calloc(1, sizeof(*j));
 
-	if (was_made(c, src, dir, name)) {
-		drop_source(src);
-		return;
-	}
-	if (c->links && copy_link_again(c, src, dir, name, &twin)) {
-		drop_source(src);
-		return;
-	}
-	if (copy_backup_name(c, src, dir, name, backup)) {
-		drop_source(src);
-		if (twin)
-			copy_link_lost(twin);
-		return;
-	}
-	j = calloc(1, sizeof(*j));
 	if (!j || !(j->label = strdup(src->label))) {
 		copy_failed(c, "copy", src->label, NULL, -ENOMEM);
-		drop_source(src);
 		free(j);
-		if (twin)
-			copy_link_lost(twin);
-		return;
+		return NULL;
 	}
 	j->copy = c;
-	j->twin = twin;
 	j->src = *src;
 	j->src.label = NULL;
 	j->dir = dir;
 	copy_dir_get(dir);
 	j->fd = -1;
 	snprintf(j->name, sizeof(j->name), "%s", name);
-	memcpy(j->backup, backup, sizeof(backup));
 	copy_temp_name(j->name, j->temp);
 	j->io_bytes = pick_io(j);
 	nfs_op_init(&j->op, dir->client);
@@ -113,6 +91,28 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 		j->next->prev = &j->next;
 	c->jobs = j;
 	c->n_jobs++;
+	return j;
+}
+
+void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
+                    const char *name)
+{
+	char backup[NFS_NAME_MAX + 1];
+	struct copy_link *twin = NULL;
+	struct copy_job *j = NULL;
+
+	if (!was_made(c, src, dir, name) &&
+	    !(c->links && copy_link_again(c, src, dir, name, &twin)) &&
+	    !copy_backup_name(c, src, dir, name, backup))
+		j = new_job(c, src, dir, name);
+	if (!j) {
+		drop_source(src);
+		if (twin)
+			copy_link_lost(twin);
+		return;
+	}
+	j->twin = twin;
+	memcpy(j->backup, backup, sizeof(backup));
 	copy_data_begin(j);
 	if (dir->fresh)
 		copy_phase_new(j);
