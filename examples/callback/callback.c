@@ -60,6 +60,7 @@ static void told(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void 
 {
 	struct server *s = arg;
 
+	(void)call;
 	if (r->status)
 		fprintf(stderr, "callback: change %u: %s\n", (unsigned)s->change,
 		        rpcrdma_strstatus(r->status));
@@ -229,6 +230,8 @@ static const struct rpcrdma_program client_program = {PROGRAM, VERSION, client_p
 
 static void subscribed(struct rpcrdma_call *c, const struct rpcrdma_reply *r, void *arg)
 {
+	(void)c;
+	(void)arg;
 	if (r->status && r->status != -ECANCELED)
 		fail("subscribing", r->status);
 }

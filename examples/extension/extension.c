@@ -36,6 +36,7 @@ static void work(struct rpcrdma_request *q, void *arg)
 	uint32_t n, *result = rpcrdma_request_alloc(q, 4);
 	struct rpcrdma_piece results = { .base = result, .len = 4 };
 
+	(void)arg;
 	rpcrdma_request_cursor(q, &c);
 	n = rpcrdma_cursor_u32(&c);
 	if (!result || rpcrdma_cursor_end(&c)) {
@@ -72,6 +73,7 @@ static void done(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void 
 	struct answer *a = arg;
 	struct rpcrdma_cursor c;
 
+	(void)call;
 	a->done = true;
 	a->status = r->status;
 	a->error = r->transport_error;

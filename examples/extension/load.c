@@ -49,12 +49,16 @@ static void refused(struct rpcrdma_channel *c, uint32_t htype, uint32_t xid,
 {
 	struct load *l = arg;
 
+	(void)c;
+	(void)htype;
+	(void)xid;
 	l->refusals++;
 	l->last_refusal = code;
 }
 
 static bool conforms(const void *data, size_t len)
 {
+	(void)data;
 	return len == 4;
 }
 
@@ -63,6 +67,8 @@ static void peer_limit(struct rpcrdma_channel *c, enum rpcrdma_property_event wh
 {
 	struct load *l = arg;
 
+	(void)c;
+	(void)len;
 	if (what == RPCRDMA_PROPERTY_REFUSED)
 		return; /* it takes the default for ours: no limit is known there */
 	l->peer_knows = what == RPCRDMA_PROPERTY_RECEIVED;
@@ -71,11 +77,13 @@ static void peer_limit(struct rpcrdma_channel *c, enum rpcrdma_property_event wh
 
 static void up(struct rpcrdma_channel *c, void *arg)
 {
+	(void)c;
 	((struct load *)arg)->up = true;
 }
 
 static void down(struct rpcrdma_channel *c, void *arg)
 {
+	(void)c;
 	((struct load *)arg)->up = false;
 }
 

@@ -67,8 +67,8 @@ static int serve(const char *address)
 	struct rpcrdma_tirpc_options o = bound;
 	SVCXPRT *x;
 
-	large.max_message_bytes =
-	        MOST + 4096; /* a server takes 4 MiB unless it says so */
+	/* A server holds little for a client unless it says so. */
+	large.max_message_bytes = MOST + 4096;
 	o.conn = &large;
 	x = svc_rdma_create(address, &o);
 	if (!x || !svc_reg(x, STORE_PROG, STORE_VERS, store_prog_1, NULL)) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The installed examples can be built by pkg-config alone, outside of the tree, and do
-# what their tests in the source want.
+# The installed examples can be built by pkg-config alone, outside of the tree, and by
+# their Makefiles without a warning, and do what their tests in the source want.
 #
 #   examples.sh ROLE COPY CC "FLAGS" SOURCE
 #
@@ -29,6 +29,8 @@ for dir in "$PREFIX"/share/doc/librpcrdma/examples/*/; do
 		rpcgen -C -m -o "${x%.x}_svc.c" "$x"
 	done
 	cc -o "$name" ./*.c $(pkg-config --cflags --libs $packages)
+	make -s clean
+	make -s CFLAGS="-O1 -Wall -Wextra -Werror"
 	[ -z "$(ldd "$name" | awk -v copy="$PREFIX/" '/librpcrdma/ && !index($3, copy)')" ]
 	bash "$1/$name/test.sh" "./$name" >/dev/null
 	echo "examples: $name"
