@@ -26,7 +26,7 @@ search() {
 		cat spin.out
 		exit 1
 	}
-	${CC:-cc} -O1 -w -DSAFETY -DMEMLIM=3000 -o pan pan.c
+	${CC:-cc} -O0 -w -DSAFETY -DMEMLIM=3000 -o pan pan.c
 	./pan -m2000000 -w20 >pan.out 2>&1
 	found=none
 	if grep -q "search depth too small\|out of memory\|max search depth" pan.out; then
