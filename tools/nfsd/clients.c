@@ -211,7 +211,7 @@ bool whole_option(const char *option, struct whole *w)
 		w->crossmnt = true;
 	else if (!strcmp(option, "nocrossmnt"))
 		w->crossmnt = false;
-	else
+	else if (strcmp(option, "hide") != 0) /* as it is without "nohide" */
 		return false;
 	return true;
 }
@@ -234,7 +234,6 @@ static bool set_flag(const char *option, struct grant *g)
 	        /* As the server is without them; many files have them. */
 	        {"sync", NULL, false},
 	        {"no_subtree_check", NULL, false},
-	        {"hide", NULL, false},
 	};
 
 	for (size_t i = 0; i < TOOL_N(flags); i++)

@@ -366,10 +366,20 @@ static struct export *search_table(struct nfsd *d, struct export *top, uint32_t 
 	return NULL;
 }
 
+static bool any_crosses(const struct nfsd *d)
+{
+	for (unsigned i = 0; i < d->n_exports; i++)
+		if (d->exports[i]->live && d->exports[i]->crosses)
+			return true;
+	return false;
+}
+
 struct export *crossing_find(struct nfsd *d, uint32_t id)
 {
 	struct export *ex;
 
+	if (!any_crosses(d))
+		return NULL;
 	pthread_mutex_lock(&d->crossings.lock);
 	refresh(d);
 	ex = d->crossings.first;
@@ -406,8 +416,8 @@ struct export *crossing_of_mount(struct nfsd *d, struct export *ex, uint64_t id)
 	return found;
 }
 
-static bool has_room(struct nfsd *d, const struct export *top, const char *place,
-                     uint64_t id)
+static bool can_serve(struct nfsd *d, const struct export *top, const char *place,
+                      uint64_t id)
 {
 	return find_record(d, top, place, id) || count_records(d, top) < CROSSINGS_MAX;
 }
@@ -431,14 +441,15 @@ static const char *find_covered(struct nfsd *d, struct export *ex, const char *r
 			continue;
 		l = mounts_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
 		/* It may be served now. */
-		return is_wanted(top, l) && has_room(d, top, path, l->id) ? NULL : path;
+		return is_wanted(top, l) && can_serve(d, top, path, l->id) ? NULL
+		                                                           : path;
 	}
 	for (unsigned i = 0; i < CROSSINGS_PLACES; i++) {
 		path = c->places[i].path;
 		if (path && c->places[i].fsid == ex->fsid &&
 		    c->places[i].place == place)
 			return top->live && top->crosses &&
-			                       has_room(d, top, path, ex->mnt_id)
+			                       can_serve(d, top, path, ex->mnt_id)
 			               ? NULL
 			               : path;
 	}
