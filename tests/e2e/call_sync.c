@@ -26,6 +26,7 @@ enum {
 	P_NEVER = 3,
 	P_INSIDE = 4
 };
+enum { P_FIRST = 5, P_SECOND = 6, N_PROCS = 7 };
 enum { THREADS = 4, CALLS = 25, BIG = 100000 };
 #define SEC 1000000000ull
 
@@ -34,7 +35,9 @@ static struct {
 	struct rpcrdma_service *service;
 	struct rpcrdma_listener *listener;
 	struct rpcrdma_conn *conn;
-	struct rpcrdma_request *parked;
+	struct rpcrdma_request *parked, *first;
+	pthread_t second;
+	uint32_t second_answer;
 	atomic_uint executed;
 	int inside_call, inside_process;
 	char port[8];
@@ -114,13 +117,40 @@ static void h_inside(struct rpcrdma_request *q, void *arg)
 	reply_number(q, 7);
 }
 
+static int call_number(uint32_t proc, uint32_t number, uint32_t *ret);
+
+static void *make_second_call(void *arg)
+{
+	assert_int_equal(call_number(P_SECOND, 1, &w.second_answer), 0);
+	return NULL;
+}
+
+/* Is answered when a second call is out, of another thread. */
+static void h_first(struct rpcrdma_request *q, void *arg)
+{
+	w.first = q;
+	assert_int_equal(pthread_create(&w.second, NULL, make_second_call, NULL), 0);
+}
+
+static void answer_second(void *request)
+{
+	reply_number(request, 9);
+}
+
+/* Is answered when the first has ended, if somebody runs the engine. */
+static void h_second(struct rpcrdma_request *q, void *arg)
+{
+	reply_number(w.first, 8);
+	assert_int_equal(rpcrdma_timer_start(w.engine, SEC / 5, answer_second, q, NULL),
+	                 0);
+}
+
 static const struct rpcrdma_procedure procs[] = {
-        [P_DOUBLE] = {"DOUBLE", h_double},
-        [P_FILL] = {"FILL", h_fill, 0, 1},
-        [P_NEVER] = {"NEVER", h_never},
-        [P_INSIDE] = {"INSIDE", h_inside},
+        [P_DOUBLE] = {"DOUBLE", h_double}, [P_FILL] = {"FILL", h_fill, 0, 1},
+        [P_NEVER] = {"NEVER", h_never},    [P_INSIDE] = {"INSIDE", h_inside},
+        [P_FIRST] = {"FIRST", h_first},    [P_SECOND] = {"SECOND", h_second},
 };
-static const struct rpcrdma_program program = {PROG, VERS, procs, 5};
+static const struct rpcrdma_program program = {PROG, VERS, procs, N_PROCS};
 
 static int set_up(void **state)
 {
@@ -347,6 +377,17 @@ static void threads_run_the_engine_by_turns(void **state)
 	make_calls_in_threads();
 }
 
+/* The first thread runs the engine for both, and goes. */
+static void who_leaves_hands_the_engine_over(void **state)
+{
+	uint32_t answer;
+
+	assert_int_equal(call_number(P_FIRST, 1, &answer), 0);
+	assert_int_equal(answer, 8);
+	assert_int_equal(pthread_join(w.second, NULL), 0);
+	assert_int_equal(w.second_answer, 9);
+}
+
 static void *call_in_vain(void *arg)
 {
 	struct rpcrdma_piece args;
@@ -388,6 +429,7 @@ int main(void)
 	        TEST(callbacks_do_not_wait),
 	        TEST(threads_call_beside_the_one_that_runs_the_engine),
 	        TEST(threads_run_the_engine_by_turns),
+	        TEST(who_leaves_hands_the_engine_over),
 	        TEST(a_call_that_nobody_takes_times_out),
 	};
 
