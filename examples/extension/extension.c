@@ -63,32 +63,17 @@ static const struct rpcrdma_program program = {
 /* -- the client ---------------------------------------------------------------------- */
 
 struct answer {
-	bool done;
 	int status;
 	uint32_t error, result;
 };
-
-static void done(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void *arg)
-{
-	struct answer *a = arg;
-	struct rpcrdma_cursor c;
-
-	(void)call;
-	a->done = true;
-	a->status = r->status;
-	a->error = r->transport_error;
-	if (!r->status) {
-		rpcrdma_reply_cursor(r, &c);
-		a->result = rpcrdma_cursor_u32(&c);
-	}
-}
 
 static struct answer ask_for_work(struct rpcrdma_conn *conn, uint32_t n)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	uint32_t args = htonl(n);
 	struct rpcrdma_piece piece = { .base = &args, .len = 4 };
-	struct answer a = { 0 };
+	struct rpcrdma_reply reply;
+	struct answer a;
 
 	o.program = PROGRAM;
 	o.version = VERSION;
@@ -96,11 +81,9 @@ static struct answer ask_for_work(struct rpcrdma_conn *conn, uint32_t n)
 	o.args = &piece;
 	o.n_args = 1;
 	o.timeout_ns = 20000000000u;
-	o.done = done;
-	o.arg = &a;
-	a.status = rpcrdma_call(conn, &o, NULL);
-	while (!a.status && !a.done)
-		rpcrdma_engine_process(engine, -1);
+	a.status = rpcrdma_call_sync(conn, &o, &a.result, 4, &reply, sizeof(reply));
+	a.error = reply.transport_error;
+	a.result = a.status ? 0 : ntohl(a.result);
 	return a;
 }
 

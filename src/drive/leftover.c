@@ -31,37 +31,15 @@ static bool dead_over_tcp(const struct rr_rpcb *r, const struct sockaddr *sa)
 
 /* -- over RDMA ------------------------------------------------------------------- */
 
-struct question {
-	bool answered;
-	int status;
-};
-
-static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
-                    void *arg)
-{
-	struct question *q = arg;
-
-	q->answered = true;
-	q->status = reply->status;
-}
-
 /* The call's timeout is the end of it. */
-static int call_null(struct rpcrdma_engine *e, struct rpcrdma_conn *c,
-                     const struct rr_rpcb *r)
+static int call_null(struct rpcrdma_conn *c, const struct rr_rpcb *r)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
-	struct question q = {0};
-	int err;
 
 	o.program = r->program;
 	o.version = r->version;
 	o.timeout_ns = RR_SEC(ASK_S);
-	o.done = on_done;
-	o.arg = &q;
-	err = rpcrdma_call(c, &o, NULL);
-	while (!err && !q.answered)
-		err = rpcrdma_engine_process(e, -1);
-	return err ? err : q.status;
+	return rpcrdma_call_sync(c, &o, NULL, 0, NULL, 0);
 }
 
 static int ask_in(struct rpcrdma_engine *e, const struct rr_rpcb *r,
@@ -79,7 +57,7 @@ static int ask_in(struct rpcrdma_engine *e, const struct rr_rpcb *r,
 	err = rpcrdma_connect(e, host, service, &o, NULL, NULL, &c);
 	if (err)
 		return err;
-	err = call_null(e, c, r);
+	err = call_null(c, r);
 	rpcrdma_conn_close(c);
 	while (!rpcrdma_engine_idle(e) && !rpcrdma_engine_process(e, 100))
 		; /* closing has its own deadline */
