@@ -306,7 +306,8 @@ static void unknown_programs_are_not_pulled(void **state)
 	spin_until(&x.n, 2, 10);
 	assert_int_equal(x.status, RPCRDMA_PROG_UNAVAIL);
 	rpcrdma_engine_stats(w.engine, &after, sizeof(after));
-	assert_int_equal(after.rdma_reads - before.rdma_reads, 1);
+	/* The beginning lies in two runs: the header's, and the arguments'. */
+	assert_int_equal(after.rdma_reads - before.rdma_reads, 2);
 	assert_true(after.wire_bytes_sent - before.wire_bytes_sent < 16384);
 	o.program = PROGRAM;
 	o.procedure = N_PROCS;

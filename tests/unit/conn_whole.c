@@ -74,11 +74,13 @@ static void runs_are_few(void **state)
 
 static void with_few_segments_the_runs_are_copied(void **state)
 {
-	begin(1 << 20, 2);
-	assert_int_equal(run_one(&three_runs), RR_CALL_OK);
-	assert_int_equal(client.registrations, 1);
-	assert_true(client.bytes_special_call > 3 * 65536);
-	end();
+	for (uint32_t most = 1; most <= 5; most++) { /* the fifth is padding alone */
+		begin(1 << 20, most);
+		assert_int_equal(run_one(&three_runs), RR_CALL_OK);
+		assert_int_equal(client.registrations, most < 5 ? 1 : 5);
+		assert_true(client.bytes_special_call > 3 * 65536);
+		end();
+	}
 }
 
 static void with_too_few_segments_it_is_continued(void **state)
