@@ -26,7 +26,7 @@ run 2 cat nfs://localhost && says err "the export's name is missing; write nfs:/
 run 2 ls "nfs://localhost/e/a?.txt" && says err "wildcards are not expanded"
 run 2 cp nfs://localhost:0/e/x . && says err "the port is not"
 run 2 cp x nfs://localhost/e%zz
-run 1 ping --provider iwarp:foo=1 localhost && says err "--provider iwarp:foo=1"
+run 2 ping --provider iwarp:foo=1 localhost && says err 'provider "iwarp" has no option "foo"; it has crc,'
 
 start_server
 # ---- The end that refused -----------------------------------------------------------
