@@ -242,10 +242,12 @@ guest_nfsd_stop() { # what is in /exp is gone
 
 # ---- On the host ---------------------------------------------------------------------------
 
-# host_bg NAME COMMAND...: what it prints is in $T/NAME.out and .err; $! in $bg_pid.
+# host_bg NAME COMMAND...: what it prints is in $T/NAME.out and .err; $! in $bg_pid.  What
+# the last one of that name printed is gone before this returns.
 host_bg() {
 	bg_name=$1
 	shift
+	: >"$T/$bg_name.out" && : >"$T/$bg_name.err"
 	"$@" >"$T/$bg_name.out" 2>"$T/$bg_name.err" </dev/null &
 	bg_pid=$!
 	host_pids="$host_pids $bg_pid"
