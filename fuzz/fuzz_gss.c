@@ -20,8 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* -- the toy ------------------------------------------------------------------------
- */
+/* -- the toy --------------------------------------------------------------- */
 
 struct gss_ctx_id_struct {
 	uint8_t mark;
@@ -189,8 +188,7 @@ OM_uint32 gss_unwrap(OM_uint32 *minor, gss_ctx_id_t id, gss_buffer_t in,
 	return give(out, p, 0, &rest);
 }
 
-/* -- the model ----------------------------------------------------------------------
- */
+/* -- the model ------------------------------------------------------------- */
 
 enum { MAX_KNOWN = 16, MAX_CONTEXTS = 4, MAX_PER_ADDRESS = 3, MAX_SEEN = 64 };
 
@@ -244,8 +242,7 @@ static void see(struct known *k, uint32_t seq)
 		k->last = seq;
 }
 
-/* -- calls --------------------------------------------------------------------------
- */
+/* -- calls ----------------------------------------------------------------- */
 
 struct message {
 	uint8_t cred[400], verf[400];

@@ -140,8 +140,7 @@ static void drain(struct world *w)
 		act(w, &a);
 }
 
-/* -- the second reading [v2 §5.1, §7.2.2, P4, P5, P7, P13, P20] ---------------------
- */
+/* -- the second reading [v2 §5.1, §7.2.2, P4, P5, P7, P13, P20] ------------ */
 
 static bool conforms(uint32_t id, const uint8_t *p, uint32_t len)
 {
@@ -231,8 +230,7 @@ static void model_message(struct model *m, uint8_t flags, const uint8_t *body,
 		m->codes[m->n_codes++] = code;
 }
 
-/* -- both ----------------------------------------------------------------------------
- */
+/* -- both ------------------------------------------------------------------ */
 
 static void receive(struct world *w, uint8_t flags, const uint8_t *body, size_t len)
 {

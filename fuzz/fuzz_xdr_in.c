@@ -112,8 +112,7 @@ static void check_equal(const struct object *a, const struct object *b)
 	RR_ASSERT(a->pair[0] == b->pair[0] && a->pair[1] == b->pair[1]);
 }
 
-/* -- a message -----------------------------------------------------------------------
- */
+/* -- a message ------------------------------------------------------------- */
 
 static const struct rpcrdma_tirpc_item binding[2] = {
         RPCRDMA_TIRPC_ITEM(struct object, data, MAX_OCTETS),
@@ -238,8 +237,7 @@ static void lay_dests(struct message *m)
 	free(whole);
 }
 
-/* -- decoding
- * -------------------------------------------------------------------------- */
+/* -- decoding -------------------------------------------------------------- */
 
 static bool take(void *arg, const void *base)
 {

@@ -70,8 +70,7 @@ static void print_help(void)
 	fputs(help_end, stdout);
 }
 
-/* ---- Servers -----------------------------------------------------------------------
- */
+/* ---- Servers ------------------------------------------------------------- */
 
 static struct server *find_server(const struct cp *c, const struct url *u)
 {
@@ -133,8 +132,7 @@ struct server *cp_server(struct cp *c, const char *text, struct url *u)
 	return s;
 }
 
-/* ---- Sources
- * ------------------------------------------------------------------------------ */
+/* ---- Sources ------------------------------------------------------------- */
 
 /* What a source is to be called; NULL for "." and "..", and for the root with -T: its
  * contents go in. */
@@ -335,8 +333,7 @@ static int from_any(struct cp *c, const char *source)
 	return from_local(c, source);
 }
 
-/* ---- The whole
- * -------------------------------------------------------------------------------- */
+/* ---- The whole ----------------------------------------------------------- */
 
 static bool both_local(char **v, int n)
 {

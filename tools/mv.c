@@ -45,7 +45,7 @@ static void print_help(void)
 	      stdout);
 }
 
-/* ---- The destination ---------------------------------------------------------------- */
+/* ---- The destination ----------------------------------------------------- */
 
 static int not_a_dir(const struct mv *m)
 {
@@ -78,7 +78,7 @@ static int open_dst(struct mv *m, bool must_be_dir)
 	return 0;
 }
 
-/* ---- Sources ------------------------------------------------------------------------ */
+/* ---- Sources ------------------------------------------------------------- */
 
 static int no(const char *src, const char *why)
 {
@@ -190,7 +190,7 @@ static int move_url(struct mv *m, const char *text, struct url *u)
 	return r;
 }
 
-/* ---- The whole ---------------------------------------------------------------------- */
+/* ---- The whole ----------------------------------------------------------- */
 
 static int move_all(struct mv *m, char **v, int n)
 {

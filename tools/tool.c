@@ -276,8 +276,7 @@ const char *tool_provider_words(int error)
 	}
 }
 
-/* ---- Engine and connection
- * ----------------------------------------------------------- */
+/* ---- Engine and connection ----------------------------------------------- */
 
 static void write_trace(void *arg, const char *json)
 {

@@ -18,8 +18,7 @@ void download_prog_1(struct svc_req *, SVCXPRT *);
 
 enum { ROWS = 20000, WORDS = 5000, LONG = 30000, BIG = 16 << 20, ROUNDS = 16 };
 
-/* -- table ---------------------------------------------------------------------------
- */
+/* -- table ----------------------------------------------------------------- */
 
 table_rows *table_turn_1_svc(table_rows *t, struct svc_req *r)
 {
@@ -63,8 +62,7 @@ static bool table(CLIENT *c, uint64_t *digest)
 	return ok;
 }
 
-/* -- words ---------------------------------------------------------------------------
- */
+/* -- words ----------------------------------------------------------------- */
 
 words_word *words_join_1_svc(words_list *l, struct svc_req *r)
 {
@@ -125,8 +123,7 @@ static bool words(CLIENT *c, uint64_t *digest)
 	return ok;
 }
 
-/* -- newstyle ------------------------------------------------------------------------
- */
+/* -- newstyle -------------------------------------------------------------- */
 
 quad_t *newstyle_dot_1_svc(newstyle_vector a, newstyle_vector b, int scale,
                            struct svc_req *r)
@@ -170,8 +167,7 @@ static bool newstyle(CLIENT *c, uint64_t *digest)
 	return ok;
 }
 
-/* -- upload, download ----------------------------------------------------------------
- */
+/* -- upload, download ------------------------------------------------------ */
 
 u_quad_t *upload_put_1_svc(upload_block *b, struct svc_req *r)
 {

@@ -15,8 +15,7 @@ void voids_prog_1(struct svc_req *, SVCXPRT *);
 
 enum { CORNERS = 20000, LINKS = 1000, ROUNDS = 50 };
 
-/* -- shapes --------------------------------------------------------------------------
- */
+/* -- shapes ---------------------------------------------------------------- */
 
 shapes_report *shapes_look_1_svc(shapes_shape *s, struct svc_req *r)
 {
@@ -74,8 +73,7 @@ static bool shapes(CLIENT *c, uint64_t *digest)
 	return ok;
 }
 
-/* -- chain ---------------------------------------------------------------------------
- */
+/* -- chain ----------------------------------------------------------------- */
 
 chain_list *chain_reverse_1_svc(chain_list *l, struct svc_req *r)
 {
@@ -113,8 +111,7 @@ static bool chain(CLIENT *c, uint64_t *digest)
 	return ok;
 }
 
-/* -- maybe ---------------------------------------------------------------------------
- */
+/* -- maybe ----------------------------------------------------------------- */
 
 maybe_person *maybe_echo_1_svc(maybe_person *p, struct svc_req *r)
 {
@@ -156,8 +153,7 @@ static bool maybe(CLIENT *c, uint64_t *digest)
 	return ok;
 }
 
-/* -- voids ---------------------------------------------------------------------------
- */
+/* -- voids ----------------------------------------------------------------- */
 
 static int taken;
 

@@ -12,8 +12,7 @@ void mtsafe_prog_1(struct svc_req *, SVCXPRT *);
 
 enum { CALLS = 2000, THREADS = 4, EACH = 10, BLOCK = 200000 };
 
-/* -- batch ---------------------------------------------------------------------------
- */
+/* -- batch ----------------------------------------------------------------- */
 
 static u_quad_t sum;
 
@@ -48,8 +47,7 @@ static bool batch(CLIENT *c, uint64_t *digest)
 	return r;
 }
 
-/* -- mtsafe --------------------------------------------------------------------------
- */
+/* -- mtsafe ---------------------------------------------------------------- */
 
 bool_t mtsafe_echo_1_svc(mtsafe_answer *a, mtsafe_answer *ret, struct svc_req *r)
 {

@@ -41,8 +41,7 @@ static void fail(const char *what, int err)
 	exit(1);
 }
 
-/* -- the server ---------------------------------------------------------------------
- */
+/* -- the server ------------------------------------------------------------ */
 
 struct server {
 	struct rpcrdma_listener *listener;
@@ -171,8 +170,7 @@ static int serve(struct rpcrdma_engine *e, struct rpcrdma_service *service,
 	return s.status ? 1 : 0;
 }
 
-/* -- the client ----------------------------------------------------------------------
- */
+/* -- the client ------------------------------------------------------------ */
 
 struct watcher {
 	struct rpcrdma_conn *conn;

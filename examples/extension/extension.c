@@ -60,7 +60,7 @@ static const struct rpcrdma_program program = {
 	.n_procs = sizeof(procedures) / sizeof(procedures[0]),
 };
 
-/* -- the client ---------------------------------------------------------------------- */
+/* -- the client ------------------------------------------------------------ */
 
 struct answer {
 	int status;
@@ -142,7 +142,7 @@ static void server_alone(struct rpcrdma_conn *conn)
 	       "error code: not used towards a client that does not know it");
 }
 
-/* -- one run ------------------------------------------------------------------------- */
+/* -- one run --------------------------------------------------------------- */
 
 static void set(struct rpcrdma_conn_options *o, const struct load *l,
                 const struct rpcrdma_extension **list)

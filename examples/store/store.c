@@ -20,8 +20,7 @@
 
 enum { BLOCKS = 8, MOST = 64 << 20 };
 
-/* -- the binding: this is all that there is to say -----------------------------------
- */
+/* -- the binding: this is all that there is to say ------------------------- */
 
 static const struct rpcrdma_tirpc_item block_data =
         RPCRDMA_TIRPC_ITEM(block, data.data_val, MOST);
@@ -34,8 +33,7 @@ static const struct rpcrdma_tirpc_binding *const bindings[] = {&binding};
 static const struct rpcrdma_tirpc_options bound = {
         .size = sizeof(bound), .bindings = bindings, .n_bindings = 1};
 
-/* -- the server: nothing in it knows of RDMA but its creation -------------------------
- */
+/* -- the server: nothing in it knows of RDMA but its creation -------------- */
 
 void store_prog_1(struct svc_req *, SVCXPRT *);
 
@@ -81,8 +79,7 @@ static int serve(const char *address)
 	return 1;
 }
 
-/* -- the client
- * ------------------------------------------------------------------------ */
+/* -- the client ------------------------------------------------------------ */
 
 static double now(void)
 {

@@ -496,7 +496,7 @@ RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *, const struct rpcrdma_ca
 				  void *results, size_t size, struct rpcrdma_reply *ret,
 				  size_t ret_size);
 
-/* ---- Server ------------------------------------------------------------------------- */
+/* ---- Server -------------------------------------------------------------- */
 
 /* Serves one request: answers by exactly one of rpcrdma_request_reply,
  * rpcrdma_request_error or (rpcrdma/extension.h) rpcrdma_request_extension_error, at

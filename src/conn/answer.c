@@ -15,8 +15,7 @@
  */
 #include "conn/core.h"
 
-/* -- chunks given back ----------------------------------------------------------------
- */
+/* -- chunks given back ----------------------------------------------------- */
 
 /* Same segments, none longer, none left open before one that is used. */
 static bool same_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
@@ -76,8 +75,7 @@ bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
 	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 1;
 }
 
-/* -- the Reply
- * ------------------------------------------------------------------------- */
+/* -- the Reply ------------------------------------------------------------- */
 
 static uint64_t note_results(struct rr_call_state *s, const struct rr_lists *l)
 {
@@ -195,8 +193,7 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		whole(c, s, m, continued);
 }
 
-/* -- RDMA2_ERROR
- * ------------------------------------------------------------------------- */
+/* -- RDMA2_ERROR ----------------------------------------------------------- */
 
 static bool known_error(uint32_t code)
 {
@@ -229,8 +226,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	}
 }
 
-/* -- remote invalidation
- * -------------------------------------------------------------------- */
+/* -- remote invalidation --------------------------------------------------- */
 
 static void remember(struct rr_conn *c, uint32_t handle)
 {

@@ -105,8 +105,7 @@ static void table_del(struct rr_conn *c, struct rr_call_state *s)
 	c->table.count--;
 }
 
-/* -- queueing -----------------------------------------------------------------------
- */
+/* -- queueing -------------------------------------------------------------- */
 
 /* Items begin, and the stream ends, on a multiple of four. [K19] */
 static bool well_formed(const struct rr_call *call)
@@ -193,8 +192,7 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 	return 0;
 }
 
-/* -- sending ------------------------------------------------------------------------
- */
+/* -- sending --------------------------------------------------------------- */
 
 enum { FORMAT_SIMPLE, FORMAT_CONTINUED, FORMAT_SPECIAL };
 
@@ -296,8 +294,7 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 	return true;
 }
 
-/* -- ending -------------------------------------------------------------------------
- */
+/* -- ending ---------------------------------------------------------------- */
 
 /* The peer owes no Reply to it, or none that counts. */
 static void stop_awaiting(struct rr_conn *c, struct rr_call_state *s)

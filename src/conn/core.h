@@ -527,7 +527,7 @@ static inline uint64_t rr_op_token(const struct rr_op *op)
 	return (uint64_t)(uintptr_t)op;
 }
 
-/* -- props.c ------------------------------------------------------------------------ */
+/* -- props.c --------------------------------------------------------------- */
 
 void rr_props_init(struct rr_conn *);
 /* The version is settled: the exchange has its time. [P17] */
@@ -551,7 +551,7 @@ static inline size_t rr_props_least_inline(const struct rr_conn *c)
 	return c->state == RR_CONN_READY ? c->props.send_inline : RR_WIRE_MIN_INLINE;
 }
 
-/* -- auth.c ------------------------------------------------------------------------- */
+/* -- auth.c ---------------------------------------------------------------- */
 
 void rr_auth_init(struct rr_conn *);
 /* Nothing more of ours depends on the dialogue. */
@@ -571,7 +571,7 @@ void rr_auth_go_on(struct rr_conn *);
 void rr_auth_step_sent(struct rr_conn *);
 void rr_auth_fini(struct rr_conn *);
 
-/* -- ext.c -------------------------------------------------------------------------- */
+/* -- ext.c ----------------------------------------------------------------- */
 
 /* Its place in the table, or -1. */
 int rr_ext_htype(const struct rr_conn *, uint32_t htype);
@@ -593,7 +593,7 @@ void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
 void rr_ext_lost(struct rr_conn *);
 void rr_ext_fini(struct rr_conn *);
 
-/* -- v1.c --------------------------------------------------------------------------- */
+/* -- v1.c ------------------------------------------------------------------ */
 
 /* The version is settled: READY. */
 void rr_v1_begin(struct rr_conn *);
@@ -602,7 +602,7 @@ void rr_v1_fall_back(struct rr_conn *, uint32_t word);
 /* A Call that was sent is given up. */
 void rr_v1_give_up(struct rr_conn *);
 
-/* -- recv.c ------------------------------------------------------------------------- */
+/* -- recv.c ---------------------------------------------------------------- */
 
 /* What version 2 checks. [check: header type to sequence] */
 void rr_recv_v2(struct rr_conn *, struct rr_msg *);
@@ -623,7 +623,7 @@ void rr_recv_fault(struct rr_conn *, const struct rr_msg *, const struct rr_erro
                    int call_status);
 void rr_recv_discard(struct rr_conn *, const struct rr_msg *, enum rr_discard_reason);
 
-/* -- cont.c ------------------------------------------------------------------------- */
+/* -- cont.c ---------------------------------------------------------------- */
 
 void rr_cont_fini(struct rr_conn *);
 /* Is the message's XID being discarded?  Ends that with the final part. [M3] */
@@ -642,7 +642,7 @@ bool rr_cont_is(const struct rr_conn *, uint32_t xid, bool response);
 uint32_t rr_cont_append(struct rr_conn *, const struct rr_msg *, const uint8_t *p,
                         size_t len, size_t max);
 
-/* -- xmit.c ------------------------------------------------------------------------- */
+/* -- xmit.c ---------------------------------------------------------------- */
 
 /* What a stream holds is taken in order, once. */
 void rr_stream_init(struct rr_stream *);
@@ -679,7 +679,7 @@ struct rr_xmit *rr_xmit_begin(struct rr_conn *, const struct rr_prefix *, size_t
 void rr_xmit_lost(struct rr_conn *);
 void rr_xmit_fini(struct rr_conn *);
 
-/* -- tx.c --------------------------------------------------------------------------- */
+/* -- tx.c ------------------------------------------------------------------ */
 
 void rr_tx_init(struct rr_conn *);
 /* Does the next thing there is to do; false when there is none. */
@@ -696,7 +696,7 @@ void rr_tx_fini(struct rr_conn *);
 /* Payload of the next part: all of @left, or what fits beside an empty header. */
 size_t rr_tx_part(const struct rr_conn *, size_t left, size_t header, bool *ret_last);
 
-/* -- offer.c ------------------------------------------------------------------------ */
+/* -- offer.c --------------------------------------------------------------- */
 
 /* Plans format and chunks of a call whose turn has come, and begins to register
  * memory.  0, or why the call cannot be sent. */
@@ -712,7 +712,7 @@ void rr_offer_invalidated(struct rr_conn *, struct rr_mr *, int status);
 bool rr_offer_take_remote(struct rr_conn *, struct rr_call_state *, uint32_t handle);
 void rr_offer_free(struct rr_conn *, struct rr_call_state *);
 
-/* -- call.c ------------------------------------------------------------------------- */
+/* -- call.c ---------------------------------------------------------------- */
 
 /* An outstanding call; NULL if there is none. */
 struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
@@ -734,7 +734,7 @@ void rr_call_drawn(struct rr_conn *, struct rr_call_state *);
 void rr_call_lost(struct rr_conn *, int status);
 void rr_call_fini(struct rr_conn *);
 
-/* -- answer.c ----------------------------------------------------------------------- */
+/* -- answer.c -------------------------------------------------------------- */
 
 /* A Reply, or a part of one, past [check: sequence]. */
 void rr_answer_received(struct rr_conn *, struct rr_msg *);
@@ -746,7 +746,7 @@ bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
 /* Remembers the handle that a late Reply to this call may yet invalidate. */
 void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
 
-/* -- recover.c ---------------------------------------------------------------------- */
+/* -- recover.c ------------------------------------------------------------- */
 
 /* An error came: notes what the call had offered. */
 void rr_recover_note(struct rr_call_state *);
@@ -755,7 +755,7 @@ unsigned rr_recover_most(const struct rr_call *, unsigned limit, unsigned n);
 /* The status for a call that cannot be sent: @err, or the error recovered from. */
 int rr_recover_failed(struct rr_call_state *, int err);
 
-/* -- request.c ---------------------------------------------------------------------- */
+/* -- request.c ------------------------------------------------------------- */
 
 /* A Call, or a part of one, past [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
@@ -787,7 +787,7 @@ void rr_request_lost(struct rr_conn *, int status);
 bool rr_pin(struct rr_conn *, uint64_t bytes);
 void rr_unpin(struct rr_conn *, uint64_t bytes);
 
-/* -- collect.c ---------------------------------------------------------------------- */
+/* -- collect.c ------------------------------------------------------------- */
 
 /* Takes a part of a continued Call, whose header has passed the checks of request.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
@@ -798,7 +798,7 @@ bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
  * freed by the caller. */
 void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 
-/* -- reply.c ------------------------------------------------------------------------ */
+/* -- reply.c --------------------------------------------------------------- */
 
 /* Sends the first or next part (a credit is there); false: nothing was sent. */
 bool rr_reply_transmit(struct rr_conn *, struct rr_request_state *);

@@ -73,8 +73,7 @@ bool rr_credit_used(struct rr_credit *c)
 	return false;
 }
 
-/* -- what is handed back, and when --------------------------------------------------
- */
+/* -- what is handed back, and when ----------------------------------------- */
 
 static uint32_t lower_ceiling(const struct rr_credit *c)
 {

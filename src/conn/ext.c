@@ -45,8 +45,7 @@ bool rr_ext_error(const struct rr_conn *c, uint32_t code)
 	return false;
 }
 
-/* -- telling the user ----------------------------------------------------------------
- */
+/* -- telling the user ------------------------------------------------------ */
 
 void rr_ext_free(struct rr_conn *c, struct rr_ext_node *n)
 {
@@ -118,8 +117,7 @@ void rr_ext_defaults(struct rr_conn *c)
 			            t->prop[i].deflt_len);
 }
 
-/* -- receiving ------------------------------------------------------------------------
- */
+/* -- receiving ------------------------------------------------------------- */
 
 void rr_ext_received(struct rr_conn *c, struct rr_msg *m)
 {
@@ -177,8 +175,7 @@ bool rr_ext_answered(struct rr_conn *c, uint32_t xid, uint32_t code)
 	return false;
 }
 
-/* -- sending --------------------------------------------------------------------------
- */
+/* -- sending --------------------------------------------------------------- */
 
 static int may_send(const struct rr_conn *c, uint32_t htype, uint32_t flags,
                     uint32_t xid, size_t len)

@@ -507,8 +507,7 @@ void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status,
 	rr_call_settle(c, s);
 }
 
-/* -- lists --------------------------------------------------------------------------
- */
+/* -- lists ----------------------------------------------------------------- */
 
 static struct rr_segment segment(const struct rr_conn *c, const struct rr_mr *m,
                                  size_t at)
@@ -607,8 +606,7 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 		o->lists.inv_handle = choose_inv(o);
 }
 
-/* -- ending access --------------------------------------------------------------------
- */
+/* -- ending access --------------------------------------------------------- */
 
 void rr_offer_withdraw(struct rr_conn *c, struct rr_call_state *s)
 {

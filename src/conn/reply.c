@@ -237,8 +237,7 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 	rr_list_push(&c->tx.replies, &r->link);
 }
 
-/* -- sending -------------------------------------------------------------------------
- */
+/* -- sending --------------------------------------------------------------- */
 
 static struct rr_xmit *next_message(struct rr_conn *c, struct rr_request_state *q)
 {

@@ -134,8 +134,7 @@ static bool first_error_unsettled(const struct rr_conn *c)
 	return l && rr_container_of(l, struct rr_error_node, link)->unsettled;
 }
 
-/* -- sequences -----------------------------------------------------------------------
- */
+/* -- sequences ------------------------------------------------------------- */
 
 static bool in_sequence(const struct rr_tx *t)
 {
@@ -200,8 +199,7 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 	c->tx.closer_xid = s->call->xid;
 }
 
-/* -- turns ---------------------------------------------------------------------------
- */
+/* -- turns ----------------------------------------------------------------- */
 
 static bool waiting(const struct rr_conn *c)
 {
@@ -299,8 +297,7 @@ static bool send_grant(struct rr_conn *c)
 	return true;
 }
 
-/* -- the pump ------------------------------------------------------------------------
- */
+/* -- the pump -------------------------------------------------------------- */
 
 /* Sends that the provider does not give back: a peer that grants, and never takes
  * anything from the wire, must not make them pile up.  What waits instead has

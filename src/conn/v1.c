@@ -55,8 +55,7 @@ void rr_v1_fall_back(struct rr_conn *c, uint32_t word)
 	rr_credit1_grant(&c->credit1, word <= RR_CREDIT_MAX ? word : 1); /* [V6] */
 }
 
-/* -- private data --------------------------------------------------------------------
- */
+/* -- private data ---------------------------------------------------------- */
 
 void rr_conn_peer_private(struct rr_conn *c, const void *data, size_t len)
 {
@@ -78,8 +77,7 @@ size_t rr_conn_own_private(const struct rr_conn_config *g, uint8_t ret[8])
 	return RR_WIRE_PRIVATE_BYTES;
 }
 
-/* -- credits --------------------------------------------------------------------------
- */
+/* -- credits --------------------------------------------------------------- */
 
 /* What a Requester may have outstanding here: each has its Receive. */
 static uint32_t granted(const struct rr_conn *c)
@@ -139,8 +137,7 @@ static void tell(const struct rr_conn *c, struct rr_conn_info *ret)
 	ret->avail = cap - RR_MIN(cap, c->credit1.outstanding);
 }
 
-/* -- receiving
- * ------------------------------------------------------------------------- */
+/* -- receiving ------------------------------------------------------------- */
 
 /* Chunks may be listed in any order: here they go by Position. */
 static void sort_reads(struct rr_lists *l)

@@ -271,8 +271,7 @@ struct rr_xmit *rr_xmit_write(struct rr_conn *c, struct rr_stream *stream, size_
 	return x;
 }
 
-/* -- sending ------------------------------------------------------------------------
- */
+/* -- sending --------------------------------------------------------------- */
 
 static size_t octets(const struct rr_xmit *x)
 {

@@ -19,8 +19,7 @@ struct rr_acceptor {
 	pthread_t thread;
 };
 
-/* -- the thread ---------------------------------------------------------------------
- */
+/* -- the thread ------------------------------------------------------------ */
 
 /* The lock is held; NULL: it is to end. */
 static struct rr_accepted *next(struct rr_acceptor *x)
@@ -72,8 +71,7 @@ static int start(struct rr_acceptor *x)
 	return err;
 }
 
-/* -- requests -----------------------------------------------------------------------
- */
+/* -- requests -------------------------------------------------------------- */
 
 int rr_accept(struct rr_acceptor *x, struct rr_accepted *a, bool *ret_now)
 {
@@ -157,8 +155,7 @@ void rr_accepted_free(struct rr_accepted *a)
 	free(a);
 }
 
-/* -- life ---------------------------------------------------------------------------
- */
+/* -- life ------------------------------------------------------------------ */
 
 int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
                     struct rr_acceptor **ret)

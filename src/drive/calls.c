@@ -237,8 +237,7 @@ static void each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *
 		each_of(&rr_container_of(n, struct rpcrdma_gss, link)->gate, fn);
 }
 
-/* -- back from a link ---------------------------------------------------------------
- */
+/* -- back from a link ------------------------------------------------------ */
 
 /* Did the loss of the connection end it, so that it may be sent again? */
 static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l)
@@ -341,8 +340,7 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	rr_calls_submit(c);
 }
 
-/* -- sending ------------------------------------------------------------------------
- */
+/* -- sending --------------------------------------------------------------- */
 
 static bool dying(const struct rr_link *l)
 {

@@ -60,8 +60,7 @@ static struct client *client_of(struct rpcrdma_conn *c)
 	return rr_container_of(c, struct client, conn);
 }
 
-/* -- links come and go
- * ------------------------------------------------------------------ */
+/* -- links come and go ----------------------------------------------------- */
 
 static void tell(struct client *t, int error, bool final)
 {
@@ -381,8 +380,7 @@ static int try_connect(struct client *t)
 	return 0;
 }
 
-/* -- where the server is
- * --------------------------------------------------------------------- */
+/* -- where the server is --------------------------------------------------- */
 
 static void set_port(struct addrinfo *list, uint16_t port)
 {
@@ -460,8 +458,7 @@ static void retry_fire(struct rr_timer *timer)
 		not_connected(t, err);
 }
 
-/* -- life of the connection
- * ------------------------------------------------------------------ */
+/* -- life of the connection ------------------------------------------------ */
 
 /* The timer for the next attempt runs, or does from now on. */
 static void waits(struct rpcrdma_conn *c)

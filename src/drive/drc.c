@@ -133,8 +133,7 @@ static void unlink_entry(struct rr_drc *d, struct rr_drc_entry *e)
 	*at = e->next;
 }
 
-/* -- room ----------------------------------------------------------------------------
- */
+/* -- room ------------------------------------------------------------------ */
 
 static void set_idle(struct rr_drc *d, struct rr_drc_entry *e)
 {
@@ -218,8 +217,7 @@ static void expire(struct rr_drc *d, rr_time now)
 		free_entry(d, e);
 }
 
-/* -- entries -------------------------------------------------------------------------
- */
+/* -- entries --------------------------------------------------------------- */
 
 static struct rr_drc_entry *add_entry(struct rr_drc *d, struct rr_tenant *t,
                                       const struct key *key)
@@ -338,8 +336,7 @@ enum rr_drc_verdict rr_drc_begin_briefly(struct rr_drc *d,
 	return lock_and_begin(d, &key, from->connection, true, w, now, ret);
 }
 
-/* -- replies -------------------------------------------------------------------------
- */
+/* -- replies --------------------------------------------------------------- */
 
 /* One allocation with everything in it; NULL without memory. */
 static struct rr_piece *copy_results(const struct rr_piece *p, unsigned n, size_t bytes)
@@ -437,9 +434,7 @@ void rr_drc_leave(struct rr_drc *d, struct rr_drc_entry *e, struct rr_drc_waiter
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* -- life
- * ------------------------------------------------------------------------------
- */
+/* -- life ------------------------------------------------------------------ */
 
 int rr_drc_init(struct rr_drc *d, const struct rr_drc_options *o)
 {

@@ -193,8 +193,7 @@ void rpcrdma_timer_cancel(struct rpcrdma_timer *u)
 	free(u);
 }
 
-/* -- life -----------------------------------------------------------------------------
- */
+/* -- life ------------------------------------------------------------------ */
 
 static int open_descriptors(struct rpcrdma_engine *e)
 {
@@ -357,8 +356,7 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 	free_engine(e);
 }
 
-/* -- the loop
- * --------------------------------------------------------------------------- */
+/* -- the loop -------------------------------------------------------------- */
 
 int rpcrdma_engine_fd(struct rpcrdma_engine *e)
 {
@@ -460,8 +458,7 @@ void rpcrdma_engine_stop(struct rpcrdma_engine *e)
 	wake(e);
 }
 
-/* -- statistics
- * --------------------------------------------------------------------------- */
+/* -- statistics ------------------------------------------------------------ */
 
 void rr_stats_add(struct rpcrdma_stats *to, const struct rpcrdma_stats *from)
 {

@@ -290,8 +290,7 @@ bool rr_exts_error(const struct rr_link *l, uint32_t code)
 	return l->exts && listed(l->exts->table.error, l->exts->table.n_errors, code);
 }
 
-/* -- from the user ------------------------------------------------------------------
- */
+/* -- from the user --------------------------------------------------------- */
 
 static struct rpcrdma_channel *if_up(struct rr_link *l)
 {

@@ -17,8 +17,7 @@ enum {
 #define DEFAULT_TIMEOUT_NS RR_SEC(30)
 #define DESTROY_NS         RR_SEC(5)
 
-/* -- contexts -----------------------------------------------------------------------
- */
+/* -- contexts -------------------------------------------------------------- */
 
 static void put_context(struct rr_gss_client_context *x)
 {
@@ -78,8 +77,7 @@ void rr_gss_failed(struct rpcrdma_gss *g, int error)
 	rr_calls_end_all(g->conn, &g->gate, error);
 }
 
-/* -- sealing ------------------------------------------------------------------------
- */
+/* -- sealing --------------------------------------------------------------- */
 
 int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *call,
                   const struct rr_gss_cred *cred, uint8_t header[RR_RPC_HEADER_MAX])
@@ -205,8 +203,7 @@ struct rr_list *rr_gss_next(struct rpcrdma_gss *g)
 	return rr_list_pop(&g->gate);
 }
 
-/* -- opening ------------------------------------------------------------------------
- */
+/* -- opening --------------------------------------------------------------- */
 
 bool rr_sealed_refused(struct rr_sealed *s, const struct rr_rpc_reply *h)
 {
@@ -254,8 +251,7 @@ int rr_open(struct rr_sealed *s, struct rr_rpc_reply *h, const uint8_t *results,
 	return err;
 }
 
-/* -- a call's life ------------------------------------------------------------------
- */
+/* -- a call's life --------------------------------------------------------- */
 
 int rr_sealed_new(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
                   struct rr_sealed **ret)
@@ -293,8 +289,7 @@ void rr_sealed_free(struct rr_sealed *s)
 	rr_gss_put(g);
 }
 
-/* -- the object's -------------------------------------------------------------------
- */
+/* -- the object's ---------------------------------------------------------- */
 
 static void destroyed(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
 {
@@ -387,8 +382,7 @@ void rpcrdma_gss_get_info(const struct rpcrdma_gss *g, struct rpcrdma_gss_info *
 	rr_sized_give(ret, size, &g->info, sizeof(g->info));
 }
 
-/* -- the connection's ---------------------------------------------------------------
- */
+/* -- the connection's ------------------------------------------------------ */
 
 void rr_gss_end_waiting(struct rpcrdma_conn *c, int verdict)
 {

@@ -58,8 +58,7 @@ struct rr_gss_setup {
 /* krb5: 1.2.840.113554.1.2.2                                       [RFC 1964 §1] */
 static gss_OID_desc krb5 = {9, (void *)"\x2a\x86\x48\x86\xf7\x12\x01\x02\x02"};
 
-/* -- the thread's -------------------------------------------------------------------
- */
+/* -- the thread's ---------------------------------------------------------- */
 
 static void free_job(struct job *j)
 {
@@ -112,8 +111,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* -- steps --------------------------------------------------------------------------
- */
+/* -- steps ----------------------------------------------------------------- */
 
 static int start_thread(struct rr_gss_setup *s)
 {
@@ -212,8 +210,7 @@ static void fail_local(struct rr_gss_setup *s)
 	fail_words(s, -EACCES, j->major, j->minor, j->principal, j->words);
 }
 
-/* -- the server's answer ------------------------------------------------------------
- */
+/* -- the server's answer --------------------------------------------------- */
 
 static void refused(struct rr_gss_setup *s, uint32_t major, const char *words)
 {
@@ -352,8 +349,7 @@ static int ask(struct rr_gss_setup *s)
 	return n;
 }
 
-/* -- between the two ----------------------------------------------------------------
- */
+/* -- between the two ------------------------------------------------------- */
 
 /* A ticket that ends soon is used while it is good: its context is not replaced by
  * another one that ends as soon before it was used at all. */
@@ -469,8 +465,7 @@ static void timed_out(struct rr_timer *t)
 		           "no answer from the KDC in time");
 }
 
-/* -- the object's -------------------------------------------------------------------
- */
+/* -- the object's ---------------------------------------------------------- */
 
 int rr_gss_setup_begin(struct rpcrdma_gss *g)
 {

@@ -58,8 +58,7 @@ static bool is_holder(const struct rr_link *l)
 	return l->served && !l->over && !l->lost;
 }
 
-/* -- all of an engine ----------------------------------------------------------------
- */
+/* -- all of an engine ------------------------------------------------------ */
 
 static void forgive_all(struct rpcrdma_engine *e)
 {

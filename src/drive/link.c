@@ -145,8 +145,7 @@ static void destroy_endpoint(struct rr_link *l)
 	l->pins = false;
 }
 
-/* -- actions become posts -----------------------------------------------------------
- */
+/* -- actions become posts -------------------------------------------------- */
 
 /* Completes a post that the provider refused, since the provider completes only what it
  * took.  A refused RDMA Read ends its request; any other refusal ends the connection. */
@@ -323,8 +322,7 @@ static void lose(struct rr_link *l, int error)
 		rr_serve_lost(l);
 }
 
-/* -- completions become events
- * --------------------------------------------------------- */
+/* -- completions become events --------------------------------------------- */
 
 static void connected(struct rr_link *l)
 {
@@ -496,9 +494,7 @@ static void timer_fire(struct rr_timer *t)
 	rr_link_touch(l);
 }
 
-/* -- life
- * -----------------------------------------------------------------------------------
- */
+/* -- life ------------------------------------------------------------------ */
 
 static struct rr_conn_config conn_config(struct rr_link *l,
                                          const struct rr_link_config *c)

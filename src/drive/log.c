@@ -19,8 +19,7 @@ struct event {
 	uint64_t v[3];
 };
 
-/* -- sentences -----------------------------------------------------------------------
- */
+/* -- sentences ------------------------------------------------------------- */
 
 static const char *words_of(uint64_t error)
 {
@@ -213,8 +212,7 @@ static enum rpcrdma_log_level level_of(const struct event *ev)
 	return s->say ? s->level : RPCRDMA_LOG_DEBUG;
 }
 
-/* -- where they go -------------------------------------------------------------------
- */
+/* -- where they go --------------------------------------------------------- */
 
 /* "192.0.2.1:20049: ", or nothing. */
 static int put_peer(const struct sockaddr_storage *ss, char *s, size_t size)
@@ -282,8 +280,7 @@ static void emit(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
 		write_line(&ev, level);
 }
 
-/* -- voices --------------------------------------------------------------------------
- */
+/* -- voices ---------------------------------------------------------------- */
 
 static void open_sink(struct rr_voice *v)
 {

@@ -14,8 +14,7 @@ struct rr_request_alloc {
 	bool pooled;
 };
 
-/* -- memory
- * ------------------------------------------------------------------------------ */
+/* -- memory ---------------------------------------------------------------- */
 
 static void *get_memory(struct rpcrdma_engine *e, bool pooled, size_t bytes)
 {
@@ -70,9 +69,7 @@ void rr_request_free_allocs(struct rpcrdma_request *q)
 	}
 }
 
-/* -- facts
- * --------------------------------------------------------------------------------------
- */
+/* -- facts ----------------------------------------------------------------- */
 
 struct rr_served *rr_request_served(const struct rpcrdma_request *q)
 {

@@ -194,8 +194,7 @@ bool rr_reserve_leave(struct rpcrdma_request *q)
 	return true;
 }
 
-/* -- while it is served -------------------------------------------------------------
- */
+/* -- while it is served ---------------------------------------------------- */
 
 bool rr_reserve_take(struct rpcrdma_request *q, size_t bytes)
 {

@@ -41,8 +41,7 @@ static void waits(struct rpcrdma_conn *c)
 {
 }
 
-/* -- sessions come and go -----------------------------------------------------------
- */
+/* -- sessions come and go -------------------------------------------------- */
 
 static void bind_to(struct reverse *r, struct rr_session *s)
 {
@@ -80,8 +79,7 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *why)
 	}
 }
 
-/* -- life ----------------------------------------------------------------------------
- */
+/* -- life ------------------------------------------------------------------ */
 
 static void close_reverse(struct rpcrdma_conn *c)
 {

@@ -398,8 +398,7 @@ int rpcrdma_request_extension_error(struct rpcrdma_request *q, uint32_t code)
 	return answer(q);
 }
 
-/* -- beginning ------------------------------------------------------------------------
- */
+/* -- beginning ------------------------------------------------------------- */
 
 /* The arguments are what follows the RPC header in the first piece. */
 static void set_args(struct rpcrdma_request *q, size_t header)
@@ -680,8 +679,7 @@ void rr_serve_begin(struct rr_link *l, struct rr_request *r)
 	handle(q);
 }
 
-/* -- the end
- * --------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------- */
 
 void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 {

@@ -395,8 +395,7 @@ static void listener_ready(struct rr_source *src)
 	rr_engine_later(at->listener->engine, &at->late);
 }
 
-/* -- listening -----------------------------------------------------------------------
- */
+/* -- listening ------------------------------------------------------------- */
 
 static void close_all(struct rpcrdma_listener *l)
 {

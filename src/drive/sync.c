@@ -144,8 +144,7 @@ static void run_to_end(struct sync_call *s)
 	pthread_mutex_unlock(&e->sync_lock);
 }
 
-/* -- waiting for the thread that does -----------------------------------------------
- */
+/* -- waiting for the thread that does -------------------------------------- */
 
 static void begin_posted(struct rr_post *p)
 {
@@ -203,8 +202,7 @@ static bool wait_posted(struct sync_call *s)
 	return done;
 }
 
-/* -- both ----------------------------------------------------------------------------
- */
+/* -- both ------------------------------------------------------------------ */
 
 static bool run_sync(struct sync_call *s)
 {

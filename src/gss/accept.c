@@ -61,8 +61,7 @@ bool rr_gss_may_block(const struct rpcrdma_auth *cred)
 	       c.proc <= RR_GSS_DESTROY;
 }
 
-/* -- answers ------------------------------------------------------------------------
- */
+/* -- answers --------------------------------------------------------------- */
 
 /* Room for the Reply and @more octets behind its header.  False: no memory, and the
  * verdict is to close. */
@@ -123,8 +122,7 @@ static void refuse(struct rr_gss *g, const struct rr_gss_call *k,
 	end_reply(r, &w);
 }
 
-/* -- setting up ---------------------------------------------------------------------
- */
+/* -- setting up ------------------------------------------------------------ */
 
 /* What GSS-API made of a token. */
 struct outcome {
@@ -305,8 +303,7 @@ static void set_up(struct rr_gss *g, const struct rr_gss_call *k,
 	(void)gss_release_buffer(&minor, &o.token);
 }
 
-/* -- requests -----------------------------------------------------------------------
- */
+/* -- requests -------------------------------------------------------------- */
 
 /* Finds the context, and checks all that is said about it.  False: answered. */
 static bool authenticate(struct rr_gss *g, const struct rr_gss_call *k,

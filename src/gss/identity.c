@@ -120,8 +120,7 @@ void rr_gss_identity_fini(struct rr_gss_identity *w)
 	free(w->groups);
 }
 
-/* -- whose key ----------------------------------------------------------------------
- */
+/* -- whose key ------------------------------------------------------------- */
 
 static OM_uint32 acquire(struct rr_gss *g, OM_uint32 *minor)
 {

@@ -8,8 +8,7 @@
 
 #include "base/cursor.h"
 
-/* -- credentials --------------------------------------------------------------------
- */
+/* -- credentials ----------------------------------------------------------- */
 
 int rr_gss_msg_put_cred(void *buf, size_t size, const struct rr_gss_cred *c)
 {
@@ -46,8 +45,7 @@ int rr_gss_msg_get_cred(const void *body, size_t len, struct rr_gss_cred *ret)
 	return 0;
 }
 
-/* -- MICs ---------------------------------------------------------------------------
- */
+/* -- MICs ------------------------------------------------------------------ */
 
 /* The border: what a failure of GSS-API means to us. */
 static int error_of(OM_uint32 major)
@@ -100,8 +98,7 @@ int rr_gss_msg_check_number(gss_ctx_id_t ctx, uint32_t number, const void *mic,
 	return rr_gss_msg_check(ctx, octets, sizeof(octets), mic, mic_len);
 }
 
-/* -- arguments and results ----------------------------------------------------------
- */
+/* -- arguments and results ------------------------------------------------- */
 
 void rr_gss_body_fini(struct rr_gss_body *b)
 {
@@ -289,8 +286,7 @@ int rr_gss_msg_unwrap(gss_ctx_id_t ctx, uint32_t service, uint32_t seq,
 	return r;
 }
 
-/* -- contexts -----------------------------------------------------------------------
- */
+/* -- contexts -------------------------------------------------------------- */
 
 int rr_gss_msg_get_init_res(const void *results, size_t len,
                             struct rr_gss_init_res *ret)

@@ -22,8 +22,7 @@ static bool good(OM_uint32 major)
 	       !(major & (GSS_S_DUPLICATE_TOKEN | GSS_S_OLD_TOKEN));
 }
 
-/* -- the header ---------------------------------------------------------------------
- */
+/* -- the header ------------------------------------------------------------ */
 
 bool rr_gss_verify_header(struct rr_gss_context *c, const struct rr_gss_call *k,
                           gss_qop_t *ret_qop)
@@ -115,8 +114,7 @@ bool rr_gss_sign_word(struct rr_gss_context *c, gss_qop_t qop, uint32_t word,
 	return ok;
 }
 
-/* -- arguments ----------------------------------------------------------------------
- */
+/* -- arguments ------------------------------------------------------------- */
 
 /* One run of octets; what is reduced cannot have been protected. */
 static bool gather(struct rr_gss_request *r, const struct rr_gss_call *k,
@@ -205,8 +203,7 @@ bool rr_gss_unwrap(struct rr_gss_request *r, const struct rr_gss_call *k)
 	return true;
 }
 
-/* -- results ------------------------------------------------------------------------
- */
+/* -- results --------------------------------------------------------------- */
 
 /* The octets that are protected, from @w on, which has room for them. */
 static void put_body(struct rr_writer *w, uint32_t seq, const struct rpcrdma_piece *p,

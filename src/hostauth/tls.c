@@ -108,7 +108,7 @@ void rr_hostauth_free(struct rr_hostauth *h)
 	free(h);
 }
 
-/* -- what was negotiated, bound into the tags --------------------------------------- */
+/* -- what was negotiated, bound into the tags ------------------------------ */
 
 bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data, size_t len)
 {
@@ -182,7 +182,7 @@ static bool is_allowed(const struct rr_hostauth *h)
 	return !h->creds->n_allow;
 }
 
-/* -- the dialogue ------------------------------------------------------------------- */
+/* -- the dialogue ---------------------------------------------------------- */
 
 static void fail_words(struct rr_hostauth *h)
 {
@@ -352,7 +352,7 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 	return verdict;
 }
 
-/* -- facts ---------------------------------------------------------------------------- */
+/* -- facts ----------------------------------------------------------------- */
 
 bool rr_hostauth_done(const struct rr_hostauth *h)
 {

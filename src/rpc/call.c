@@ -122,8 +122,7 @@ static void call_fini(struct call *k)
 	rr_rpc_wait_fini(&k->wait);
 }
 
-/* -- in the engine
- * --------------------------------------------------------------------- */
+/* -- in the engine --------------------------------------------------------- */
 
 static void end(struct call *k, int status)
 {
@@ -266,8 +265,7 @@ void rr_rpc_client_abort(CLIENT *clnt)
 		rr_rpc_in_engine(c->engine, abort_all, c);
 }
 
-/* -- encoding
- * --------------------------------------------------------------------------- */
+/* -- encoding -------------------------------------------------------------- */
 
 /* The six words that begin a Call. */
 static bool put_head(XDR *x, const struct wish *w)
@@ -385,8 +383,7 @@ static bool encode(struct call *k, const struct wish *w)
 	return true;
 }
 
-/* -- decoding
- * --------------------------------------------------------------------------- */
+/* -- decoding -------------------------------------------------------------- */
 
 /* Of what the peer's transport refused.  True: ask again, without items, which the
  * server says that it does not know; it has executed nothing. */
@@ -490,8 +487,7 @@ static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
 	return again;
 }
 
-/* -- the call
- * --------------------------------------------------------------------------- */
+/* -- the call -------------------------------------------------------------- */
 
 /* A thread is cancelled while it waits. */
 static void cancelled(void *arg)

@@ -27,8 +27,7 @@ struct rr_rpc_connect {
 	int error;
 };
 
-/* -- the connection ------------------------------------------------------------------
- */
+/* -- the connection -------------------------------------------------------- */
 
 static void told(struct rr_rpc_client *c, int error)
 {
@@ -140,8 +139,7 @@ static int connect_any(struct rr_rpc_client *c, const struct addrinfo *list,
 	return err;
 }
 
-/* -- its beginning -------------------------------------------------------------------
- */
+/* -- its beginning --------------------------------------------------------- */
 
 static void free_client(struct rr_rpc_client *c)
 {
@@ -234,8 +232,7 @@ CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog
 	return &c->clnt;
 }
 
-/* -- its end -------------------------------------------------------------------------
- */
+/* -- its end --------------------------------------------------------------- */
 
 static void begin_linger(void *arg)
 {

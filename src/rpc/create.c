@@ -110,8 +110,7 @@ static int find_port(const struct wish *w, bool tcp, struct addrinfo *list,
 	return err;
 }
 
-/* -- TCP ----------------------------------------------------------------------------
- */
+/* -- TCP ------------------------------------------------------------------- */
 
 /* A connected socket as libtirpc wants it; its calls have no limits before that. */
 static int connect_tcp(const struct addrinfo *a, rr_time deadline, int *ret)
@@ -165,8 +164,7 @@ static CLIENT *over_tcp(const struct wish *w, const struct addrinfo *list,
 	return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 }
 
-/* -- one after the other ------------------------------------------------------------
- */
+/* -- one after the other --------------------------------------------------- */
 
 static CLIENT *try_netid(const struct wish *w, const struct rr_rpc_netid *n,
                          rr_time deadline)
@@ -240,8 +238,7 @@ static CLIENT *try_all(const struct wish *w, rr_time deadline)
 	return NULL;
 }
 
-/* -- what users call ----------------------------------------------------------------
- */
+/* -- what users call ------------------------------------------------------- */
 
 static int get_port(const char *service, uint16_t *ret)
 {

@@ -38,8 +38,7 @@ struct rr_rpc_gss {
 	rpc_gss_principal_t principal;
 };
 
-/* -- as libtirpc has it -------------------------------------------------------------
- */
+/* -- as libtirpc has it ---------------------------------------------------- */
 
 static int plain(SVCAUTH *auth, XDR *xdr, xdrproc_t proc, caddr_t where)
 {
@@ -91,8 +90,7 @@ static bool fill(struct rr_rpc_gss *s)
 	return true;
 }
 
-/* -- is it still so? ----------------------------------------------------------------
- */
+/* -- is it still so? ------------------------------------------------------- */
 
 union probe {
 	struct svc_rpc_gss_data data;
@@ -158,8 +156,7 @@ bool rr_rpc_gss_init(enum auth_stat (*authenticate)(struct svc_req *, struct rpc
 	return shared.ok;
 }
 
-/* -- requests -------------------------------------------------------------------------
- */
+/* -- requests -------------------------------------------------------------- */
 
 enum rr_gss_verdict rr_rpc_gss_accept(struct rr_gss *g, const struct rr_gss_call *k,
                                       struct rr_rpc_gss **ret)

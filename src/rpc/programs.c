@@ -49,8 +49,7 @@ void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
 		rr_rpc_registry_del(r, (uint32_t)prog, (uint32_t)vers);
 }
 
-/* -- in place of libtirpc's ----------------------------------------------------------
- */
+/* -- in place of libtirpc's ------------------------------------------------ */
 
 static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
                                   dispatch_fn *dispatch, int protocol)

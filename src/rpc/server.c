@@ -93,8 +93,7 @@ static struct transport *of_user(const SVCXPRT *x)
 	               : NULL;
 }
 
-/* -- in the engine
- * ---------------------------------------------------------------------- */
+/* -- in the engine --------------------------------------------------------- */
 
 /* One for each procedure that has a binding would need a table of them all: the limits
  * are those of the protocol, and decoding looks at the binding. */
@@ -196,8 +195,7 @@ static void end_listen(void *arg)
 	rpcrdma_listener_close(t->listener, 0);
 }
 
-/* -- answering
- * -------------------------------------------------------------------------- */
+/* -- answering ------------------------------------------------------------- */
 
 static void answer_gone(void *arg)
 {
@@ -344,8 +342,7 @@ static void answer_for(struct frame *f)
 		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
 }
 
-/* -- arguments
- * -------------------------------------------------------------------------- */
+/* -- arguments ------------------------------------------------------------- */
 
 static bool take_item(void *arg, const void *base)
 {
@@ -405,8 +402,7 @@ static bool_t xprt_freeargs(SVCXPRT *x, xdrproc_t proc, void *args)
 	return (*proc)(&xdr, args);
 }
 
-/* -- receiving
- * -------------------------------------------------------------------------- */
+/* -- receiving ------------------------------------------------------------- */
 
 static struct frame *dequeue(struct transport *t)
 {
@@ -587,8 +583,7 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 	return XPRT_IDLE;
 }
 
-/* -- life
- * -------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------ */
 
 static void free_transport(struct transport *t)
 {
@@ -752,8 +747,7 @@ SVCXPRT *svc_rdma_create(const char *address,
 	return &t->xprt;
 }
 
-/* -- what is asked of an SVCXPRT
- * ------------------------------------------------------------- */
+/* -- what is asked of an SVCXPRT ------------------------------------------- */
 
 bool rr_rpc_is_ours(const SVCXPRT *x)
 {

@@ -108,8 +108,7 @@ static const struct rpcrdma_procedure procs[] = {
 };
 static const struct rpcrdma_program program = {PROG, VERS, procs, 3};
 
-/* -- the users ------------------------------------------------------------------------
- */
+/* -- the users ------------------------------------------------------------- */
 
 static struct rpcrdma_call *start(uint32_t proc, uint32_t *word,
                                   struct rpcrdma_dest *dest, uint8_t *memory,
@@ -181,8 +180,7 @@ static void on_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 	w.downs += error != 0;
 }
 
-/* -- the tests
- * ---------------------------------------------------------------------------- */
+/* -- the tests ------------------------------------------------------------- */
 
 static uint64_t now_ms(void)
 {

@@ -190,8 +190,7 @@ static const struct rpcrdma_procedure procs[] = {
 
 static const struct rpcrdma_program program = {PROG, VERS, procs, 8};
 
-/* -- the world ------------------------------------------------------------------------
- */
+/* -- the world ------------------------------------------------------------- */
 
 static void on_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 {
@@ -308,8 +307,7 @@ static int run(struct rpcrdma_call_options *o, struct wait *x)
 	return x->status;
 }
 
-/* -- tests
- * ---------------------------------------------------------------------------------- */
+/* -- tests ----------------------------------------------------------------- */
 
 static void null_call_and_what_was_negotiated(void **state)
 {
@@ -1187,8 +1185,7 @@ static void a_long_silence_is_not_an_unreachable_server(void **state)
 	assert_int_equal(x.status, 0);
 }
 
-/* -- the rest ------------------------------------------------------------------------
- */
+/* -- the rest -------------------------------------------------------------- */
 
 static void procedures_count_octets_both_ways(void **state)
 {

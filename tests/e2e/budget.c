@@ -26,8 +26,7 @@ struct done {
 	int status;
 };
 
-/* -- the server ---------------------------------------------------------------------
- */
+/* -- the server ------------------------------------------------------------ */
 
 static void answer(struct rpcrdma_request *q)
 {
@@ -231,8 +230,7 @@ static void greedy_clients_are_ended(void **state)
 	       (unsigned)(longest / RAW_MS), (unsigned)b.ended);
 }
 
-/* -- handlers that allocate late ------------------------------------------------------
- */
+/* -- handlers that allocate late ------------------------------------------- */
 
 /* What Write chunks take is reserved before a handler begins: no more of them begin. */
 static void late_results_are_reserved(void **state)
@@ -283,8 +281,7 @@ static void more_than_the_limit_is_refused(void **state)
 	spin_until(&x.n, 24, 10);
 }
 
-/* -- what is refused is not pulled --------------------------------------------------
- */
+/* -- what is refused is not pulled ----------------------------------------- */
 
 static void unknown_programs_are_not_pulled(void **state)
 {

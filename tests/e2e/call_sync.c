@@ -200,8 +200,7 @@ static int call_number(uint32_t proc, uint32_t number, uint32_t *ret)
 	return err;
 }
 
-/* -- one thread -----------------------------------------------------------------------
- */
+/* -- one thread ------------------------------------------------------------ */
 
 static void results_are_the_callers_own(void **state)
 {
@@ -326,8 +325,7 @@ static void callbacks_do_not_wait(void **state)
 	assert_int_equal(answer, 8);
 }
 
-/* -- several threads
- * ------------------------------------------------------------------- */
+/* -- several threads ------------------------------------------------------- */
 
 static void *run_engine(void *arg)
 {

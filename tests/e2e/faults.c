@@ -560,8 +560,7 @@ static void descriptors_say_again_and_again(void **state)
 	storm = 0;
 }
 
-/* -- the same under RPCSEC_GSS ------------------------------------------------------
- */
+/* -- the same under RPCSEC_GSS --------------------------------------------- */
 
 static int krb5(void **state)
 {

@@ -28,8 +28,7 @@ enum {
 	WAIT_SECONDS = 60,
 };
 
-/* ---- What stands around it ----------------------------------------------------------
- */
+/* ---- What stands around it ----------------------------------------------- */
 
 static _Atomic uint64_t now_ns = 1000000000000;
 static _Atomic unsigned lookups; /* of anybody */
@@ -136,8 +135,7 @@ static void wait_for_lookups(unsigned n)
 	assert_int_equal(lookups, n);
 }
 
-/* ---- Asking
- * -------------------------------------------------------------------------- */
+/* ---- Asking -------------------------------------------------------------- */
 
 static struct groups *g;
 
@@ -197,8 +195,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- How long
- * ------------------------------------------------------------------------ */
+/* ---- How long ------------------------------------------------------------ */
 
 static void a_list_serves_and_is_renewed_meanwhile(void **state)
 {
@@ -285,8 +282,7 @@ static void long_lists_are_whole_and_end_where_the_kernels_do(void **state)
 	assert_int_equal(groups_of(8), MOST_GROUPS);
 }
 
-/* ---- How much
- * ------------------------------------------------------------------------ */
+/* ---- How much ------------------------------------------------------------ */
 
 static struct group_wait waits[4 * WAITS];
 

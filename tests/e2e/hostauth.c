@@ -124,7 +124,7 @@ static int ask(void)
 	return run(w.conn, &o, &x);
 }
 
-/* -- policies ------------------------------------------------------------------------- */
+/* -- policies -------------------------------------------------------------- */
 
 static void both_know_each_other(void **state)
 {

@@ -116,7 +116,7 @@ static int run(const struct rpcrdma_call_options *o)
 	return w.status;
 }
 
-/* -- tests --------------------------------------------------------------------------- */
+/* -- tests ----------------------------------------------------------------- */
 
 static void procedure_0_is_served_by_every_program(void **state)
 {

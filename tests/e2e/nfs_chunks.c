@@ -117,8 +117,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* -- the client ---------------------------------------------------------------------
- */
+/* -- the client ------------------------------------------------------------ */
 
 static void on_done(struct nfs_op *op, void *arg)
 {
@@ -156,8 +155,7 @@ static void expect_data(uint32_t len)
 	assert_memory_equal(w.got, w.data, len);
 }
 
-/* -- the server ----------------------------------------------------------------------
- */
+/* -- the server ------------------------------------------------------------ */
 
 struct text {
 	uint32_t word[RAW_WORDS];
@@ -232,8 +230,7 @@ static void refuse(uint32_t code, uint32_t max)
 	RAW_SAY(&w.peer, msg.word[0], 2, CREDIT, ERROR, RESPONSE, code, max);
 }
 
-/* -- data inline ---------------------------------------------------------------------
- */
+/* -- data inline ----------------------------------------------------------- */
 
 /* V2-A.1-07: there was a chunk, the data came beside it. */
 static void data_beside_an_available_chunk_are_an_error(void **state)
@@ -278,8 +275,7 @@ static void an_error_leaves_the_chunk_unused(void **state)
 	await_end(NFS3ERR_IO);
 }
 
-/* -- chunks refused ------------------------------------------------------------------
- */
+/* -- chunks refused -------------------------------------------------------- */
 
 /* V2-7.3.2-02: without Write chunks the data come in the payload, which is right. */
 static void a_read_without_its_write_chunk_has_its_data_inline(void **state)

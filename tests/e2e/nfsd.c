@@ -203,8 +203,7 @@ static void access_tells_permissions(void **state)
 	                         ACCESS3_DELETE | ACCESS3_LOOKUP);
 }
 
-/* ---- READLINK, SYMLINK ------------------------------------------------------------
- */
+/* ---- READLINK, SYMLINK --------------------------------------------------- */
 
 static nfsstat3 make_symlink(const char *name, const void *path, size_t len)
 {
@@ -267,8 +266,7 @@ static void readlink_is_for_links(void **state)
 	assert_int_equal(NFS(&r, READLINK, &a, &res), NFS3ERR_INVAL);
 }
 
-/* ---- READ, WRITE, COMMIT -----------------------------------------------------------
- */
+/* ---- READ, WRITE, COMMIT ------------------------------------------------- */
 
 static void file_equals(const char *name, const void *data, size_t len)
 {
@@ -415,8 +413,7 @@ static void commit_keeps_the_verifier(void **state)
 	assert_int_equal(NFS(&r, COMMIT, &a, &res), NFS3ERR_ISDIR);
 }
 
-/* ---- FSSTAT, FSINFO, PATHCONF
- * -------------------------------------------------------- */
+/* ---- FSSTAT, FSINFO, PATHCONF -------------------------------------------- */
 
 static void file_system_facts(void **state)
 {
@@ -448,8 +445,7 @@ static void file_system_facts(void **state)
 	assert_false(pr.PATHCONF3res_u.resok.case_insensitive);
 }
 
-/* ---- Hostile clients
- * -------------------------------------------------------------------- */
+/* ---- Hostile clients ----------------------------------------------------- */
 
 static void forged_handles_are_refused(void **state)
 {

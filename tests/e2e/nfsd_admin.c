@@ -42,8 +42,7 @@ static void need_root(void)
 		skip();
 }
 
-/* ---- MOUNT
- * ------------------------------------------------------------------------------ */
+/* ---- MOUNT --------------------------------------------------------------- */
 
 static mountstat3 mnt(const char *path, nfs_fh3 *ret)
 {
@@ -157,8 +156,7 @@ static void several_exports(void **state)
 	rig_stop(&r);
 }
 
-/* ---- Identities
- * --------------------------------------------------------------------------- */
+/* ---- Identities ---------------------------------------------------------- */
 
 static void files_belong_to_their_callers(void **state)
 {
@@ -256,8 +254,7 @@ static void permissions_of_others(void **state)
 	rig_stop(&r);
 }
 
-/* ---- Read-only, full
- * ------------------------------------------------------------------------- */
+/* ---- Read-only, full ----------------------------------------------------- */
 
 static void read_only_refuses_changes(void **state)
 {
@@ -331,8 +328,7 @@ static void full_disk_is_reported(void **state)
 	assert_true(at > 0 && at <= 1 << 20);
 }
 
-/* ---- Restarts
- * ---------------------------------------------------------------------------------- */
+/* ---- Restarts ------------------------------------------------------------ */
 
 static const char *const tree[] = {"a", "a/b", "a/b/c"};
 
@@ -524,9 +520,7 @@ static void root_without_setuid_is_refused(void **state)
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
-/* ---- Options
- * -------------------------------------------------------------------------------------
- */
+/* ---- Options ------------------------------------------------------------- */
 
 static void usage_errors(void **state)
 {
@@ -582,8 +576,7 @@ static void stats_on_exit(void **state)
 	assert_null(strstr(text, "\"RENAME\""));
 }
 
-/* ---- Many calls at once
- * ------------------------------------------------------------------------------ */
+/* ---- Many calls at once -------------------------------------------------- */
 
 enum { AT_ONCE = 24, PART = 65536 };
 
@@ -607,8 +600,7 @@ static void part_done(struct rpcrdma_call *call, const struct rpcrdma_reply *rep
 	--*p->left;
 }
 
-/* ---- An error that storage reports once
- * --------------------------------------------------------------- */
+/* ---- An error that storage reports once ---------------------------------- */
 
 struct commit {
 	uint8_t head[256];

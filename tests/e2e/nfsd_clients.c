@@ -127,8 +127,7 @@ static void reload(const char *list, const char *text)
 	rig_wait_said(&r, text);
 }
 
-/* ---- Who may mount ------------------------------------------------------------------
- */
+/* ---- Who may mount ------------------------------------------------------- */
 
 static void a_client_is_let_in_by_its_address(void **state)
 {
@@ -276,8 +275,7 @@ static void secure_asks_for_a_port_of_root(void **state)
 	rig_stop(&r);
 }
 
-/* ---- showmount -e
- * --------------------------------------------------------------------- */
+/* ---- showmount -e -------------------------------------------------------- */
 
 static uint32_t word_at(size_t *at)
 {
@@ -329,8 +327,7 @@ static void the_list_names_each_exports_clients(void **state)
 	rig_stop(&r);
 }
 
-/* ---- Files
- * ------------------------------------------------------------------------------ */
+/* ---- Files --------------------------------------------------------------- */
 
 static const char *line(const char *clients)
 {

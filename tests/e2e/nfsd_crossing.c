@@ -23,8 +23,7 @@ enum { MOST = 256, IDLE_SECONDS = 60, A_WHILE_MS = 300, WAIT_MS = 30000 };
 static struct rig r;
 static nfs_fh3 x; /* the root of /x */
 
-/* ---- Set-up ------------------------------------------------------------------------
- */
+/* ---- Set-up -------------------------------------------------------------- */
 
 static void put_text(const char *path, const char *text)
 {
@@ -169,8 +168,7 @@ static bool server_said(const char *text)
 	return strstr(all, text);
 }
 
-/* ---- Empty directories -------------------------------------------------------------
- */
+/* ---- Empty directories --------------------------------------------------- */
 
 /* The number that READDIR has for @name, 0 if it has none; and how many there are. */
 static uint64_t listed(nfs_fh3 dir, const char *name, unsigned *ret_n)
@@ -350,8 +348,7 @@ static void a_covered_directory_comes_and_goes(void **state)
 	(void)find(was, "hidden");
 }
 
-/* ---- File systems of their own ------------------------------------------------------
- */
+/* ---- File systems of their own ------------------------------------------- */
 
 static void mounted_is_another_file_system(void **state)
 {
@@ -555,8 +552,7 @@ static void there_may_be_too_many(void **state)
 	                 NFS3_OK);
 }
 
-/* ---- Subvolumes
- * ---------------------------------------------------------------------- */
+/* ---- Subvolumes ---------------------------------------------------------- */
 
 static bool mount_btrfs(void)
 {
@@ -620,8 +616,7 @@ static void subvolumes_are_boundaries(void **state)
 	assert_int_equal(attributes(in).size, 2);
 }
 
-/* ---- Handles
- * -------------------------------------------------------------------------- */
+/* ---- Handles ------------------------------------------------------------- */
 
 /* Without the seal nothing is believed. */
 static void altered_handles_are_refused(void **state)
@@ -653,8 +648,7 @@ static void altered_handles_are_refused(void **state)
 	}
 }
 
-/* ---- One that does not answer -------------------------------------------------------
- */
+/* ---- One that does not answer -------------------------------------------- */
 
 static void a_stuck_one_stops_itself_only(void **state)
 {

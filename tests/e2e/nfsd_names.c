@@ -45,8 +45,7 @@ static nfs_fh3 new_dir(const char *name)
 	return rig_walk(&r, name);
 }
 
-/* ---- LOOKUP ------------------------------------------------------------------------
- */
+/* ---- LOOKUP -------------------------------------------------------------- */
 
 static void lookup_finds_and_refuses(void **state)
 {
@@ -131,8 +130,7 @@ static void no_escape_through_moved_directories(void **state)
 	assert_int_equal(rig_lookup(&r, sub, "..", NULL), NFS3ERR_STALE);
 }
 
-/* ---- CREATE, MKDIR, MKNOD
- * --------------------------------------------------------------- */
+/* ---- CREATE, MKDIR, MKNOD ------------------------------------------------ */
 
 static nfsstat3 create(const char *name, createmode3 mode, const char *verf,
                        uint64_t *size, uint64_t *ret_ino)
@@ -280,8 +278,7 @@ static void mknod_of_all_types(void **state)
 	assert_int_equal(make_node("mkx", (ftype3)99), NFS3ERR_BADTYPE);
 }
 
-/* ---- RENAME, LINK
- * --------------------------------------------------------------------------- */
+/* ---- RENAME, LINK -------------------------------------------------------- */
 
 static nfsstat3 move(nfs_fh3 d1, const char *n1, nfs_fh3 d2, const char *n2)
 {
@@ -346,8 +343,7 @@ static void link_adds_a_name(void **state)
 	assert_int_equal(rig_getattr(&r, rig_walk(&r, "li2"), NULL), NFS3_OK);
 }
 
-/* ---- READDIR, READDIRPLUS
- * ---------------------------------------------------------------------- */
+/* ---- READDIR, READDIRPLUS ------------------------------------------------ */
 
 struct seen {
 	unsigned n, max_reply; /* entries; octets of the largest resok */

@@ -374,8 +374,7 @@ static void other_versions_are_not_there(void **state)
 		tcp_refused(&r, port, NLM, versions[i], 0, RPC_PROGVERSMISMATCH, 1, 4);
 }
 
-/* ---- Arguments that are none ------------------------------------------------------
- */
+/* ---- Arguments that are none --------------------------------------------- */
 
 static void expect_garbage(int fd, uint32_t version, uint32_t proc, const void *args,
                            size_t n)
@@ -459,8 +458,7 @@ static void lengths_that_lie_are_garbage(void **state)
 	close(fd);
 }
 
-/* ---- Its books --------------------------------------------------------------------
- */
+/* ---- Its books ----------------------------------------------------------- */
 
 static void calls_are_counted(void **state)
 {

@@ -104,8 +104,7 @@ static void lose_reply(bool (*when)(void *), const char *name)
 	losses++;
 }
 
-/* -- the procedures ------------------------------------------------------------------
- */
+/* -- the procedures -------------------------------------------------------- */
 
 static nfsstat3 do_create(createmode3 mode, const char *name)
 {
@@ -210,8 +209,7 @@ static nfsstat3 do_setattr(const char *name)
 	return NFS(&r, SETATTR, &a, &res);
 }
 
-/* -- tests
- * ----------------------------------------------------------------------------- */
+/* -- tests ----------------------------------------------------------------- */
 
 static void with_the_cache_each_procedure_succeeds(void **state)
 {

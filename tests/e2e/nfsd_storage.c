@@ -581,8 +581,7 @@ static void parents_of_deep_directories(void **state)
 	assert_memory_equal(fh.data.data_val, up.data.data_val, up.data.data_len);
 }
 
-/* ---- The server's own files, and the kernel's calls --------------------------------
- */
+/* ---- The server's own files, and the kernel's calls ---------------------- */
 
 static int init(void **state)
 {
@@ -697,8 +696,7 @@ static void kernels_without_faccessat2(void **state)
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
-/* ---- A real one --------------------------------------------------------------------
- */
+/* ---- A real one ---------------------------------------------------------- */
 
 /* ext4 on a sparse file for which there is no room: what is not there yet is lost. */
 static bool mount_full_store(void)

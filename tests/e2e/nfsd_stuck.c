@@ -104,8 +104,7 @@ static void stop(void)
 	rig_stop(&r);
 }
 
-/* -- what waits ----------------------------------------------------------------------
- */
+/* -- what waits ------------------------------------------------------------ */
 
 static struct ask writes[WRITES], create, commit, removal, lookup;
 static const char data[] = "eightoct";
@@ -161,8 +160,7 @@ static void expect_served(void)
 	close(fd);
 }
 
-/* -- the healthy export --------------------------------------------------------------
- */
+/* -- the healthy export ---------------------------------------------------- */
 
 static uint64_t worst_ms;
 
@@ -282,8 +280,7 @@ static void names_across_exports_are_refused_promptly(void **state)
 	stop();
 }
 
-/* -- memory --------------------------------------------------------------------------
- */
+/* -- memory ---------------------------------------------------------------- */
 
 /* READs of 1 MiB each of a file that is not open: half of the memory is soon asked for.
  */
@@ -322,8 +319,7 @@ static void a_full_queue_says_come_back_later(void **state)
 	stop();
 }
 
-/* -- MOUNT over TCP ------------------------------------------------------------------
- */
+/* -- MOUNT over TCP -------------------------------------------------------- */
 
 static void mount_over_tcp_waits_only_so_long(void **state)
 {
@@ -354,8 +350,7 @@ static void mount_over_tcp_waits_only_so_long(void **state)
 	stop();
 }
 
-/* -- a connection that is lost meanwhile
- * ----------------------------------------------- */
+/* -- a connection that is lost meanwhile ----------------------------------- */
 
 static unsigned long counter(const char *key)
 {
@@ -410,8 +405,7 @@ static void a_stuck_write_is_executed_once(void **state)
 	assert_int_equal(counter("\"cache_waits\":"), 1);
 }
 
-/* -- the end -------------------------------------------------------------------------
- */
+/* -- the end --------------------------------------------------------------- */
 
 static bool says(const char *path, const char *words)
 {

@@ -108,8 +108,7 @@ static const struct rpcrdma_procedure procs[] = {
 };
 static const struct rpcrdma_program program = {PROG, VERS, procs, 3};
 
-/* -- the world ----------------------------------------------------------------------
- */
+/* -- the world ------------------------------------------------------------- */
 
 static bool is_done(void)
 {
@@ -220,8 +219,7 @@ static void call_and_lose_the_reply(uint32_t proc)
 	assert_int_equal(atomic_load(&w.net.proxy.cuts), 1);
 }
 
-/* -- tests
- * ------------------------------------------------------------------------------ */
+/* -- tests ----------------------------------------------------------------- */
 
 /* V2-4.5.5-01, V2-4.5.5-02, V2-7.5-01 */
 static void a_call_goes_again_under_its_xid_after_the_reconnect(void **state)

@@ -53,8 +53,7 @@ static uint32_t be32(const void *p)
 	return ntohl(v);
 }
 
-/* -- the server
- * ------------------------------------------------------------------------ */
+/* -- the server ------------------------------------------------------------ */
 
 static int place(const struct rpcrdma_arrival *a, struct iovec *ret, void **ret_token,
                  void *arg)
@@ -201,8 +200,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* -- the client
- * ------------------------------------------------------------------------ */
+/* -- the client ------------------------------------------------------------ */
 
 struct call {
 	uint8_t head[8], more[4];
@@ -262,8 +260,7 @@ static void wait_released(unsigned n)
 	assert_int_equal(w.released, n);
 }
 
-/* -- tests
- * ----------------------------------------------------------------------------- */
+/* -- tests ----------------------------------------------------------------- */
 
 static void items_come_where_the_server_says(void **state)
 {

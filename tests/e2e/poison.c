@@ -74,8 +74,7 @@ static const struct rpcrdma_procedure procs[] = {
 };
 static const struct rpcrdma_program program = {PROG, VERS, procs, 3};
 
-/* -- the world ----------------------------------------------------------------------
- */
+/* -- the world ------------------------------------------------------------- */
 
 static void call(struct user *u, uint32_t proc);
 
@@ -155,8 +154,7 @@ static void end_all(void)
 	relayed_until(&w.net, all_done);
 }
 
-/* -- tests ---------------------------------------------------------------------------
- */
+/* -- tests ----------------------------------------------------------------- */
 
 /* V2-7.3-04: it ends with the connection's error, and what is beside it is served. */
 static void a_call_that_ends_connections_ends(void **state)

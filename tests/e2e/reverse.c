@@ -88,8 +88,7 @@ static int fill(struct rpcrdma_conn *c, uint32_t len, bool item, struct filled *
 	return f->status;
 }
 
-/* -- levels ---------------------------------------------------------------------------
- */
+/* -- levels ---------------------------------------------------------------- */
 
 /* V2-3.1.3.2-01, V2-4.5.3-03: over the connection that the client made. */
 static void a_server_calls_its_client(void **state)
@@ -286,9 +285,7 @@ static void levels_without_callbacks_are_misuse(void **state)
 	        -EINVAL);
 }
 
-/* -- both ways
- * --------------------------------------------------------------------------
- */
+/* -- both ways ------------------------------------------------------------- */
 
 struct flow {
 	struct rpcrdma_conn *conn;
@@ -465,9 +462,7 @@ static void two_objects_share_a_connection(void **state)
 	assert_int_equal(w.downs, 0);
 }
 
-/* -- threads
- * ----------------------------------------------------------------------------
- */
+/* -- threads --------------------------------------------------------------- */
 
 /* The client's handlers may answer from any thread. */
 static void callbacks_are_answered_from_other_threads(void **state)

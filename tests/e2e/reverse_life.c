@@ -7,9 +7,7 @@
 
 #include "reverse_rig.h"
 
-/* -- loss
- * -------------------------------------------------------------------------------
- */
+/* -- loss ------------------------------------------------------------------ */
 
 /* V2-4.5.5-03, -05: sent again, under its old XID, when the client has said that
  * it is back; the client comes back without traffic of its own. */
@@ -325,9 +323,7 @@ static void handlers_may_close_what_they_are_served_by(void **state)
 	assert_null(w.conn);
 }
 
-/* -- rebinding
- * ----------------------------------------------------------------------------
- */
+/* -- rebinding ------------------------------------------------------------- */
 
 /* New calls go to the connection named last; one that is out stays where it is
  * while that one lives. */
@@ -562,9 +558,7 @@ static void a_lost_request_makes_no_object(void **state)
 	spin_until(&x.done, 1);
 }
 
-/* -- ends
- * ---------------------------------------------------------------------------------
- */
+/* -- ends ------------------------------------------------------------------ */
 
 /* V2-4.5.5-05, seen from the server: idle, but in use. */
 static void a_connection_in_use_is_not_closed_for_being_idle(void **state)

@@ -212,8 +212,7 @@ static const struct rpcrdma_procedure procs[N_PROCS] = {
 
 static const struct rpcrdma_program program = {PROG, VERS, procs, N_PROCS};
 
-/* -- the world ------------------------------------------------------------------------
- */
+/* -- the world ------------------------------------------------------------- */
 
 static inline void on_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 {

@@ -50,8 +50,7 @@ static void run_until_idle(void)
 		assert_int_equal(rpcrdma_engine_process(engine, -1), 0);
 }
 
-/* -- what programs give --------------------------------------------------------------
- */
+/* -- what programs give ---------------------------------------------------- */
 
 static int use_engine(const void *o)
 {
@@ -343,8 +342,7 @@ static void what_is_there_counts(void **state)
 	expect(&with, use_sized(&with, 16, 16, 0), 0, 16);
 }
 
-/* -- what programs get ---------------------------------------------------------------
- */
+/* -- what programs get ----------------------------------------------------- */
 
 static void get_engine_stats(void *ret, size_t size)
 {
@@ -444,8 +442,7 @@ static void members_that_the_library_lacks_are_zero(void **state)
 		}
 }
 
-/* -- life
- * ------------------------------------------------------------------------------ */
+/* -- life ------------------------------------------------------------------ */
 
 static const struct rpcrdma_procedure procs[1] = {{.name = "NULL"}};
 static const struct rpcrdma_program program = {PROG, 1, procs, 1};

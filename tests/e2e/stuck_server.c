@@ -84,8 +84,7 @@ static void spin(const unsigned *done, unsigned ms)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
 }
 
-/* -- the server ----------------------------------------------------------------------
- */
+/* -- the server ------------------------------------------------------------ */
 
 /* Little is read ahead. */
 static void make_listener(char port[16])
@@ -163,8 +162,7 @@ static void ask_for_item(void)
 	raw_fpdu(&w.peer, f, 18 + 28);
 }
 
-/* -- the world -----------------------------------------------------------------------
- */
+/* -- the world ------------------------------------------------------------- */
 
 static void on_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 {

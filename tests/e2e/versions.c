@@ -245,8 +245,7 @@ static void expect_no_version(const char *words)
 	nobody_knocks(100);
 }
 
-/* -- messages -------------------------------------------------------------------------
- */
+/* -- messages -------------------------------------------------------------- */
 
 /* RDMA2_CONNPROP with our defaults; nothing may follow it.  Its XID. */
 static uint32_t expect_first_of_two(void)
@@ -373,8 +372,7 @@ static void answer_by_closing(void)
 	raw_close(&w.peer);
 }
 
-/* -- servers of version 2 -------------------------------------------------------------
- */
+/* -- servers of version 2 -------------------------------------------------- */
 
 static void version_two_server(void **state)
 {
@@ -423,8 +421,7 @@ static void one_restart_changes_nothing(void **state)
 	assert_int_equal(w.downs, 0); /* finding out is part of connecting */
 }
 
-/* -- servers without version 2, which say so
- * --------------------------------------------- */
+/* -- servers without version 2, which say so ------------------------------- */
 
 /* In words after the XID, as the server sends them. */
 #define REFUSE(xid, ...) RAW_SAY(&w.peer, (xid), __VA_ARGS__)
@@ -567,8 +564,7 @@ static void range_upside_down(void **state)
 	assert_int_equal(w.accepted, 1);
 }
 
-/* -- servers without version 2, which do not say so
- * ------------------------------------------ */
+/* -- servers without version 2, which do not say so ------------------------ */
 
 /* illumos: no answer at all.  Two times, then version 1. */
 static void server_that_never_answers(void **state)
@@ -685,8 +681,7 @@ static void failed_set_up_is_no_answer(void **state)
 	assert_int_equal(w.downs, 4);
 }
 
-/* -- what is remembered
- * ------------------------------------------------------------------------ */
+/* -- what is remembered ---------------------------------------------------- */
 
 static void memory_expires(void **state)
 {
@@ -720,8 +715,7 @@ static void version_two_is_remembered_instead(void **state)
 	serve_two();
 }
 
-/* -- clients that want one version only
- * ---------------------------------------------------------- */
+/* -- clients that want one version only ------------------------------------ */
 
 static void only_two_against_one_that_refuses(void **state)
 {

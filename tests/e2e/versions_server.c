@@ -215,8 +215,7 @@ static void no_version_one_after_two(void **state)
 	assert_int_equal(w.executed, 1);
 }
 
-/* -- versions that nobody has
- * ---------------------------------------------------------- */
+/* -- versions that nobody has ---------------------------------------------- */
 
 static void unknown_then(uint32_t version)
 {
@@ -266,8 +265,7 @@ static void short_first_message_is_dropped(void **state)
 	call_in_two(0x11, 3);
 }
 
-/* -- one version only
- * ------------------------------------------------------------------- */
+/* -- one version only ------------------------------------------------------ */
 
 /* [V4]: a version 1 client can read it. */
 static void only_two_refuses_version_one(void **state)

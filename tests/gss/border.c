@@ -14,8 +14,7 @@
 
 enum { HOUR = 3600, AUTH_INVALIDRESP = 6, AUTH_CTXPROBLEM = 14 };
 
-/* -- the border ---------------------------------------------------------------------
- */
+/* -- the border ------------------------------------------------------------ */
 
 static _Atomic uint64_t ahead_ns;
 /* Seconds that each end is told, instead of what the ticket has; ASIS: that. */
@@ -248,8 +247,7 @@ static void assert_answered(struct wait *x)
 	assert_int_equal(x->word, 42);
 }
 
-/* -- expiry ------------------------------------------------------------------------
- */
+/* -- expiry ---------------------------------------------------------------- */
 
 static void a_context_is_renewed_before_it_expires(void **state)
 {
@@ -404,8 +402,7 @@ static void a_call_is_executed_once_across_an_expiry(void **state)
 	}
 }
 
-/* -- GSS-API says no ---------------------------------------------------------------
- */
+/* -- GSS-API says no ------------------------------------------------------- */
 
 static void gss_api_may_say_that_it_has_expired(void **state)
 {
@@ -660,8 +657,7 @@ static void the_server_is_told_of_the_end(void **state)
 	assert_int_equal(run_null(w.gss), 0);
 }
 
-/* -- whoever waits --------------------------------------------------------------------
- */
+/* -- whoever waits --------------------------------------------------------- */
 
 /* What cannot be sealed ends, and what waits behind it goes. */
 static void a_call_that_cannot_be_sealed_holds_up_nobody(void **state)

@@ -308,8 +308,7 @@ static void what_is_not_signed_moves_no_window(void **state)
 	rr_gss_free(g);
 }
 
-/* -- setting up ----------------------------------------------------------------------
- */
+/* -- setting up ------------------------------------------------------------ */
 
 static void tokens_that_are_none_leave_nothing(void **state)
 {
@@ -448,8 +447,7 @@ static void it_is_told_what_blocks(void **state)
 	assert_false(rr_gss_may_block(&m.cred));
 }
 
-/* -- limits
- * ---------------------------------------------------------------------------- */
+/* -- limits ---------------------------------------------------------------- */
 
 static void one_address_loses_its_own_contexts(void **state)
 {
@@ -646,8 +644,7 @@ static void contexts_grow_old(void **state)
 	rr_gss_free(g);
 }
 
-/* -- threads
- * ----------------------------------------------------------------------------- */
+/* -- threads --------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 200 };
 

@@ -5,8 +5,7 @@
 
 enum { BIG = 300001, MANY = 1500 };
 
-/* -- what moves ---------------------------------------------------------------------
- */
+/* -- what moves ------------------------------------------------------------ */
 
 /* V2-11.2.2.2-01 */
 static void items_move_by_rdma_under_krb5(void **state)
@@ -133,8 +132,7 @@ static void the_window_of_the_server_is_kept(void **state)
 	assert_int_equal(info(w.gss).contexts, 1);
 }
 
-/* -- who calls ----------------------------------------------------------------------
- */
+/* -- who calls ------------------------------------------------------------- */
 
 static void the_server_knows_who_calls(void **state)
 {
@@ -168,8 +166,7 @@ static void the_server_knows_who_calls(void **state)
 	assert_int_equal(w.weak, 1);
 }
 
-/* -- no context ---------------------------------------------------------------------
- */
+/* -- no context ------------------------------------------------------------ */
 
 static void without_a_ticket_calls_end_with_the_reason(void **state)
 {
@@ -285,8 +282,7 @@ static void a_set_up_may_be_abandoned(void **state)
 	}
 }
 
-/* -- losses -------------------------------------------------------------------------
- */
+/* -- losses ---------------------------------------------------------------- */
 
 /* The contexts go with the service. */
 static void a_restarted_server_gets_a_new_context(void **state)
@@ -356,8 +352,7 @@ static void a_repeated_call_is_executed_once(void **state)
 	}
 }
 
-/* -- impostors ----------------------------------------------------------------------
- */
+/* -- impostors ------------------------------------------------------------- */
 
 static size_t put(uint8_t *p, uint32_t handle, uint32_t major, uint32_t window,
                   uint32_t token)

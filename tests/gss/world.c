@@ -10,8 +10,7 @@ const char *__lsan_default_suppressions(void)
 
 struct world w;
 
-/* -- the server ---------------------------------------------------------------------
- */
+/* -- the server ------------------------------------------------------------ */
 
 static void h_null(struct rpcrdma_request *q, void *arg)
 {
@@ -135,8 +134,7 @@ void start_listener(void)
 	         ntohs(((struct sockaddr_in *)&ss)->sin_port));
 }
 
-/* -- the client ---------------------------------------------------------------------
- */
+/* -- the client ------------------------------------------------------------ */
 
 struct rpcrdma_gss *context(const char *principal, enum rpcrdma_gss_service service,
                             uint64_t timeout_ns)

@@ -142,8 +142,7 @@ static inline void be_let_in(struct foe *f, uint32_t credits)
 	}
 }
 
-/* -- the process --------------------------------------------------------------------
- */
+/* -- the process ----------------------------------------------------------- */
 
 static inline int dial(const struct attack *a)
 {
@@ -261,8 +260,7 @@ static inline void attack_end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* -- the honest client ----------------------------------------------------------------
- */
+/* -- the honest client ----------------------------------------------------- */
 
 struct honest {
 	unsigned calls;

@@ -53,8 +53,7 @@ static void other(struct svc_req *r, SVCXPRT *x)
 	svcerr_systemerr(x);
 }
 
-/* -- servers ------------------------------------------------------------------------
- */
+/* -- servers --------------------------------------------------------------- */
 
 /* The main thread sleeps in svc_run's poll, where it holds no lock: the library's own
  * thread takes no signals. */
@@ -115,8 +114,7 @@ static int serve(const char *address, bool tcp)
 	return 0;
 }
 
-/* -- clients of libtirpc --------------------------------------------------------------
- */
+/* -- clients of libtirpc --------------------------------------------------- */
 
 static int ask(CLIENT *c)
 {
@@ -166,8 +164,7 @@ static int versions(const char *host)
 	return 0;
 }
 
-/* -- a client without libtirpc --------------------------------------------------------
- */
+/* -- a client without libtirpc --------------------------------------------- */
 
 struct native {
 	struct rpcrdma_engine *engine;

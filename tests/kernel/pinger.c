@@ -220,8 +220,7 @@ static void server_read(struct task *t, struct session *s)
 	send_info(t, s, &s->start, 0);
 }
 
-/* -- Both ----------------------------------------------------------------------------
- */
+/* -- Both ------------------------------------------------------------------ */
 
 static void begin(struct task *t, struct session *s)
 {
@@ -448,8 +447,7 @@ static void report(struct task *t)
 	putchar('\n');
 }
 
-/* -- The command line
- * ------------------------------------------------------------------ */
+/* -- The command line ------------------------------------------------------ */
 
 static unsigned number(const char *s, unsigned min, unsigned max)
 {

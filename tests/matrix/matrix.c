@@ -75,8 +75,7 @@ static struct mx_setting settings[] = {
 static bool seen[MX_DIRS][MX_RESULTS][MX_RESULTS][KINDS];
 static unsigned n_cases, n_runs;
 
-/* -- one case -------------------------------------------------------------------------
- */
+/* -- one case -------------------------------------------------------------- */
 
 static size_t threshold(const struct mx_setting *s, const struct mx_case *k, bool call)
 {
@@ -123,8 +122,7 @@ static struct mx_seen run_case(const struct mx_setting *s, const struct mx_case 
 	return ret;
 }
 
-/* -- the table
- * --------------------------------------------------------------------------- */
+/* -- the table ------------------------------------------------------------- */
 
 static void ask_call(struct mx_case *k, const struct mx_setting *s, enum mx_call call)
 {
@@ -274,8 +272,7 @@ static void the_table_covers_what_is_possible(void **state)
 	              RR_ARRAY_SIZE(settings));
 }
 
-/* -- lengths
- * -------------------------------------------------------------------------------- */
+/* -- lengths --------------------------------------------------------------- */
 
 /* V2-4.3.4.1-01, -02, V2-4.3.4.4-02, -03, V2-4.3.5.2-01, -02, V2-4.3.6.2-01 to
  * -03: every residue, in arguments that are pulled and results as short as
@@ -371,9 +368,7 @@ static void segments_of_odd_lengths(void **state)
 		}
 }
 
-/* -- fits
- * -------------------------------------------------------------------------------------
- */
+/* -- fits ------------------------------------------------------------------ */
 
 enum { CALL_WORDS = 40, REPLY_WORDS = 24 };
 

@@ -130,8 +130,7 @@ static void judge_grants(const struct mx_world *w)
 	}
 }
 
-/* -- regions ------------------------------------------------------------------------
- */
+/* -- regions --------------------------------------------------------------- */
 
 static const struct mx_event *region_at(const struct view *v, const uint8_t *base,
                                         size_t len, unsigned access)
@@ -228,8 +227,7 @@ static void find_payload_region(struct view *v, size_t payload, bool special)
 	assert_null(next(v->w, v->responder, MX_REGISTER, NULL));
 }
 
-/* -- headers
- * --------------------------------------------------------------------------- */
+/* -- headers --------------------------------------------------------------- */
 
 /* The prefix, and in version 2 flags and the handle.
  *                                       [v2 §6.2.1, §6.2.2, RFC 8166 §4.2] */
@@ -341,8 +339,7 @@ static void compare_header(const struct view *v, const struct mx_event *e,
 	assert_in_range(credit & 0xffff, 1, v->w->set->credits);
 }
 
-/* -- messages
- * ---------------------------------------------------------------------------- */
+/* -- messages -------------------------------------------------------------- */
 
 struct parts {
 	unsigned side;
@@ -491,8 +488,7 @@ static void judge_refusal(const struct view *v, size_t payload)
 	assert_int_equal(v->w->rc.error.arg[0], v1 ? 0 : payload);
 }
 
-/* -- one-sided operations
- * ------------------------------------------------------------------ */
+/* -- one-sided operations -------------------------------------------------- */
 
 /* A Responder looks at so much of a Special Call before it pulls the rest. */
 enum { SPECIAL_HEAD = 4096 };
@@ -570,9 +566,7 @@ static void judge_writes(const struct view *v, const uint8_t *payload, size_t le
 	assert_null(next(v->w, v->w->asker, MX_WRITE, NULL));
 }
 
-/* -- order
- * ------------------------------------------------------------------------------------
- */
+/* -- order ----------------------------------------------------------------- */
 
 static void before(const struct mx_event *a, const struct mx_event *b)
 {
@@ -601,8 +595,7 @@ static void judge_order(const struct view *v)
 	assert_non_null(done);
 }
 
-/* -- contents
- * ---------------------------------------------------------------------------------- */
+/* -- contents -------------------------------------------------------------- */
 
 static void judge_dest(const struct view *v, unsigned i)
 {

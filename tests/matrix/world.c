@@ -93,8 +93,7 @@ static void region_over(struct mx_side *s, uint32_t handle)
 	}
 }
 
-/* -- the users ----------------------------------------------------------------------
- */
+/* -- the users ------------------------------------------------------------- */
 
 static bool hold(struct mx_world *w, struct rr_request *r, enum mx_hold where)
 {
@@ -184,8 +183,7 @@ static void on_call_done(struct mx_side *s, struct rr_call *c)
 	}
 }
 
-/* -- actions --------------------------------------------------------------------------
- */
+/* -- actions --------------------------------------------------------------- */
 
 static void do_register(struct mx_side *s, const struct rr_action *a)
 {
@@ -318,8 +316,7 @@ static bool drain(struct mx_side *s)
 	return moved;
 }
 
-/* -- completions
- * -------------------------------------------------------------------------- */
+/* -- completions ----------------------------------------------------------- */
 
 static void received(struct mx_side *s, const struct rr_wc *wc)
 {
@@ -411,9 +408,7 @@ static bool pump(struct mx_side *s)
 	return moved;
 }
 
-/* -- life
- * ------------------------------------------------------------------------------------
- */
+/* -- life ------------------------------------------------------------------ */
 
 /* Each threshold is the smaller of two numbers [P8]; the other is larger.  How
  * long segments may be is not told in version 1: each side takes its own word. */

@@ -204,8 +204,7 @@ void rig_ended(struct rig *g, unsigned side, int status)
 	rig_audit(g, side);
 }
 
-/* -- Posts ----------------------------------------------------------------------------
- */
+/* -- Posts ----------------------------------------------------------------- */
 
 static uint64_t next_token(struct rig *g, unsigned side, enum rr_wc_op op)
 {
@@ -307,8 +306,7 @@ void rig_round_trip(struct rig *g, unsigned client)
 	one_way(g, client + 1, client, mem[0], mem[1]);
 }
 
-/* -- Contents
- * ---------------------------------------------------------------------------- */
+/* -- Contents -------------------------------------------------------------- */
 
 uint8_t rig_octet(unsigned seed, size_t i)
 {
@@ -336,8 +334,7 @@ void rig_check(const void *base, size_t len, unsigned seed)
 			         len, seed, p[i], rig_octet(seed, i));
 }
 
-/* -- Main
- * ---------------------------------------------------------------------------------- */
+/* -- Main ------------------------------------------------------------------ */
 
 int main(void)
 {

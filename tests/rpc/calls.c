@@ -39,8 +39,7 @@ static enum clnt_stat null_call(CLIENT *c, rpcproc_t proc, struct timeval timeou
 	return clnt_call(c, proc, VOID, NULL, VOID, NULL, timeout);
 }
 
-/* -- calls
- * ------------------------------------------------------------------------------ */
+/* -- calls ----------------------------------------------------------------- */
 
 static void stubs_work_unchanged(void **state)
 {
@@ -114,8 +113,7 @@ static void credentials_arrive(void **state)
 	clnt_destroy(c);
 }
 
-/* -- errors of servers
- * ------------------------------------------------------------------- */
+/* -- errors of servers ----------------------------------------------------- */
 
 static void errors_are_those_of_rpc(void **state)
 {
@@ -180,8 +178,7 @@ static void results_that_cannot_be_decoded(void **state)
 	clnt_destroy(c);
 }
 
-/* -- time
- * ---------------------------------------------------------------------------------- */
+/* -- time ------------------------------------------------------------------ */
 
 static void a_call_times_out(void **state)
 {
@@ -225,8 +222,7 @@ static void a_zero_timeout_does_not_wait(void **state)
 	clnt_destroy(c);
 }
 
-/* -- interruption
- * --------------------------------------------------------------------------- */
+/* -- interruption ---------------------------------------------------------- */
 
 static enum clnt_stat sleeping_stat;
 
@@ -272,8 +268,7 @@ static void a_cancelled_thread_leaves_nothing(void **state)
 	clnt_destroy(c);
 }
 
-/* -- the handle
- * ------------------------------------------------------------------------------ */
+/* -- the handle ------------------------------------------------------------ */
 
 static void control_tells(void **state)
 {
@@ -344,8 +339,7 @@ static void the_highest_version_is_found(void **state)
 	assert_int_equal(rpc_createerr.cf_stat, RPC_PROGVERSMISMATCH);
 }
 
-/* -- servers that are gone
- * --------------------------------------------------------------------- */
+/* -- servers that are gone ------------------------------------------------- */
 
 static void a_lost_server_is_told_and_found_again(void **state)
 {

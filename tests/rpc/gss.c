@@ -46,8 +46,7 @@ const char *__lsan_default_suppressions(void)
 	return "leak:authgss_create\nleak:rpc_gss_seccreate\n";
 }
 
-/* -- the server's part ---------------------------------------------------------------
- */
+/* -- the server's part ----------------------------------------------------- */
 
 /* Who that is, by each of libtirpc's functions. */
 static void tell_who(struct svc_req *r, SVCXPRT *x)
@@ -84,8 +83,7 @@ static void add_who(SVCXPRT *x)
 	assert_true(svc_reg(x, WHO_PROG, 1, who_prog, NULL));
 }
 
-/* -- the client's ---------------------------------------------------------------------
- */
+/* -- the client's ---------------------------------------------------------- */
 
 static AUTH *gss_auth(CLIENT *c, rpc_gss_svc_t svc)
 {
@@ -165,8 +163,7 @@ static struct rpcrdma_stats stats(void)
 	return s;
 }
 
-/* -- what it is for -------------------------------------------------------------------
- */
+/* -- what it is for -------------------------------------------------------- */
 
 static void any_size_under_each_service(void **state)
 {
@@ -309,8 +306,7 @@ static void contexts_of_rpc_gss_seccreate(void **state)
 	end_client(c);
 }
 
-/* -- many
- * -------------------------------------------------------------------------------- */
+/* -- many ------------------------------------------------------------------ */
 
 static void *one_of_many(void *arg)
 {
@@ -400,8 +396,7 @@ static void a_context_that_the_server_lost(void **state)
 	assert_int_equal(rig_stop(&own), 0);
 }
 
-/* -- who must not
- * ------------------------------------------------------------------------ */
+/* -- who must not ---------------------------------------------------------- */
 
 static void without_a_ticket_there_is_no_context(void **state)
 {
@@ -443,8 +438,7 @@ static void a_key_of_another_service_is_refused(void **state)
 	assert_int_equal(rig_stop(&own), 0);
 }
 
-/* -- an AUTH that says what we like
- * ------------------------------------------------------ */
+/* -- an AUTH that says what we like ---------------------------------------- */
 
 static struct {
 	struct said m;

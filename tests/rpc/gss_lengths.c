@@ -21,8 +21,7 @@
 
 static const struct timeval long_time = {.tv_sec = 60};
 
-/* -- the server ----------------------------------------------------------------------
- */
+/* -- the server ------------------------------------------------------------ */
 
 static uint32_t lie[8];
 static unsigned lie_words;
@@ -54,8 +53,7 @@ static void *run_engine(void *e)
 	return NULL;
 }
 
-/* -- the client ----------------------------------------------------------------------
- */
+/* -- the client ------------------------------------------------------------ */
 
 static uint32_t service;
 static unsigned unwrapped;

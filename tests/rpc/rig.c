@@ -27,8 +27,7 @@ const char *__tsan_default_options(void)
 
 static SVCXPRT *rdma;
 
-/* -- the procedures ------------------------------------------------------------------
- */
+/* -- the procedures -------------------------------------------------------- */
 
 void *blob_null_1_svc(void *none, struct svc_req *r)
 {
@@ -164,8 +163,7 @@ void *blob_destroy_1_svc(void *none, struct svc_req *r)
 	return blob_null_1_svc(none, r);
 }
 
-/* -- bindings ------------------------------------------------------------------------
- */
+/* -- bindings -------------------------------------------------------------- */
 
 static const struct rpcrdma_tirpc_item args_item =
         RPCRDMA_TIRPC_ITEM(blob_args, data.data_val, RIG_MAX);
@@ -186,8 +184,7 @@ static const struct rpcrdma_tirpc_procedure procs[] = {
 const struct rpcrdma_tirpc_binding rig_binding = {BLOB_PROG, BLOB_VERS, procs, 4};
 const struct rpcrdma_tirpc_binding *const rig_bindings[1] = {&rig_binding};
 
-/* -- the process ---------------------------------------------------------------------
- */
+/* -- the process ----------------------------------------------------------- */
 
 static SVCXPRT *over_tcp(void)
 {

@@ -21,8 +21,7 @@ void bootparamprog_1(struct svc_req *, SVCXPRT *);
 
 enum { USERS = 500 };
 
-/* -- spray: octets of which nobody wants an answer
- * ---------------------------------------- */
+/* -- spray: octets of which nobody wants an answer ------------------------- */
 
 static spraycumul cumul;
 
@@ -44,8 +43,7 @@ void *sprayproc_clear_1_svc(void *none, struct svc_req *r)
 	return &cumul;
 }
 
-/* -- rusers: a long list of strings
- * --------------------------------------------------------- */
+/* -- rusers: a long list of strings ---------------------------------------- */
 
 int *rusersproc_num_3_svc(void *none, struct svc_req *r)
 {
@@ -70,8 +68,7 @@ utmp_array *rusersproc_allnames_3_svc(void *none, struct svc_req *r)
 	return rusersproc_names_3_svc(none, r);
 }
 
-/* -- bootparam: strings and unions both ways
- * ------------------------------------------------ */
+/* -- bootparam: strings and unions both ways ------------------------------- */
 
 bp_whoami_res *bootparamproc_whoami_1_svc(bp_whoami_arg *a, struct svc_req *r)
 {
@@ -98,8 +95,7 @@ bp_getfile_res *bootparamproc_getfile_1_svc(bp_getfile_arg *a, struct svc_req *r
 	return &res;
 }
 
-/* -- the clients
- * ---------------------------------------------------------------------------- */
+/* -- the clients ----------------------------------------------------------- */
 
 static void more(SVCXPRT *x)
 {

@@ -21,8 +21,7 @@ void rquotaprog_1(struct svc_req *, SVCXPRT *);
 
 enum { HOSTS = 300, THREADS = 4, CALLS = 100 };
 
-/* -- mount, -M -----------------------------------------------------------------------
- */
+/* -- mount, -M ------------------------------------------------------------- */
 
 bool_t mountproc_null_1_svc(void *none, void *res, struct svc_req *r)
 {
@@ -83,8 +82,7 @@ int mountprog_1_freeresult(SVCXPRT *x, xdrproc_t proc, caddr_t res)
 	return 1;
 }
 
-/* -- rquota, -N ----------------------------------------------------------------------
- */
+/* -- rquota, -N ------------------------------------------------------------ */
 
 getquota_rslt *rquotaproc_getquota_1_svc(getquota_args a, struct svc_req *r)
 {
@@ -102,8 +100,7 @@ getquota_rslt *rquotaproc_getactivequota_1_svc(getquota_args a, struct svc_req *
 	return rquotaproc_getquota_1_svc(a, r);
 }
 
-/* -- the clients ---------------------------------------------------------------------
- */
+/* -- the clients ----------------------------------------------------------- */
 
 static void more(SVCXPRT *x)
 {

@@ -147,8 +147,7 @@ static void on_action(struct sim_end *e, const struct rr_action *a)
 		      "side %u: Receive into memory that is lent", n->side);
 }
 
-/* -- Completions --------------------------------------------------------------------
- */
+/* -- Completions ----------------------------------------------------------- */
 
 static void on_lost(struct sim_end *e, int status)
 {
@@ -171,8 +170,7 @@ static void on_completion(struct sim_end *e, const struct rr_wc *wc)
 	n->run->completions++;
 }
 
-/* -- The user, load.c and start.c ---------------------------------------------------
- */
+/* -- The user, load.c and start.c ------------------------------------------ */
 
 static void on_admit(struct sim_end *e, struct rr_request *r)
 {
@@ -277,8 +275,7 @@ bool node_pump(struct node *n)
 	return moved;
 }
 
-/* -- Checkers -----------------------------------------------------------------------
- */
+/* -- Checkers -------------------------------------------------------------- */
 
 static uint64_t overruns(const struct node *n)
 {

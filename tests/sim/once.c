@@ -252,8 +252,7 @@ static rr_time serve_due(struct world *w, bool *moved)
 	return next;
 }
 
-/* -- the client ---------------------------------------------------------------------
- */
+/* -- the client ------------------------------------------------------------ */
 
 static void fill(struct asked *a)
 {
@@ -351,8 +350,7 @@ static bool submit(struct world *w)
 	return failed;
 }
 
-/* -- a run
- * ------------------------------------------------------------------------------ */
+/* -- a run ----------------------------------------------------------------- */
 
 static struct rr_prov_config prov_config(struct world *w)
 {
@@ -549,8 +547,7 @@ void *__wrap_calloc(size_t n, size_t size)
 	return fails() ? NULL : __real_calloc(n, size);
 }
 
-/* -- tests
- * ------------------------------------------------------------------------------ */
+/* -- tests ----------------------------------------------------------------- */
 
 enum { CACHE = 1 << 20 };
 

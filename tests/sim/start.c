@@ -123,8 +123,7 @@ void start_config(struct node *n, struct rr_conn_config *c)
 		c->auth = (struct rr_auth){step, n};
 }
 
-/* -- the extension -------------------------------------------------------------------
- */
+/* -- the extension --------------------------------------------------------- */
 
 static bool version_two(const struct node *n)
 {

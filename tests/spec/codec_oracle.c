@@ -438,8 +438,7 @@ static size_t make_lists(uint8_t *buf)
 	return len;
 }
 
-/* -- errors
- * ---------------------------------------------------------------------------- */
+/* -- errors ---------------------------------------------------------------- */
 
 static void check_error(const struct rr_error *o, const rpcrdma2_error *t)
 {
@@ -501,8 +500,7 @@ static size_t make_error(uint8_t *buf)
 	return oracle_encode(PROC(rpcrdma2_error), &theirs, buf, MAX_OCTETS);
 }
 
-/* -- property sets
- * --------------------------------------------------------------------- */
+/* -- property sets --------------------------------------------------------- */
 
 /* Does the type of property @t take exactly its data?  [D3] */
 static bool conforms(const rpcrdma2_propval *t)
@@ -633,8 +631,7 @@ static size_t make_props(uint8_t *buf)
 	return oracle_encode(PROC(rpcrdma2_connprop), &theirs, buf, MAX_OCTETS);
 }
 
-/* -- property subsets
- * -------------------------------------------------------------------- */
+/* -- property subsets ------------------------------------------------------ */
 
 static void check_subset(const uint32_t *words, uint32_t count,
                          const rpcrdma2_propsubset *t)
@@ -682,8 +679,7 @@ static size_t make_subset(uint8_t *buf)
 	return oracle_encode(PROC(rpcrdma2_propsubset), &theirs, buf, MAX_OCTETS);
 }
 
-/* -- the run
- * ------------------------------------------------------------------------------ */
+/* -- the run --------------------------------------------------------------- */
 
 static const struct item {
 	const char *name;

@@ -331,8 +331,7 @@ static size_t make(uint8_t *buf)
 	return oracle_encode(&m.msg, buf, MAX_OCTETS);
 }
 
-/* -- the run ------------------------------------------------------------------------
- */
+/* -- the run --------------------------------------------------------------- */
 
 /* Changes the octets at @at in place; returns how many there are now. */
 static size_t mutate(uint8_t *at, size_t len)

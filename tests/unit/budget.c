@@ -293,8 +293,7 @@ static void watches(void **state)
 	rr_budget_unwatch(b, &late.watch);
 }
 
-/* -- several threads, each with a connection: as engines are ------------------------
- */
+/* -- several threads, each with a connection: as engines are --------------- */
 
 enum { THREADS = 3, ROUNDS = 3000 };
 

@@ -340,8 +340,7 @@ static void expect_second_attempt(const struct ask *a)
 	expect_counts(1, 1);
 }
 
-/* -- the five errors that can be recovered from
- * ---------------------------------------- */
+/* -- the five errors that can be recovered from ---------------------------- */
 
 /* V2-7.3.1-04 */
 static void read_chunks_are_left_out_and_the_call_comes_again(void **state)
@@ -436,8 +435,7 @@ static void reply_chunks_have_room_for_the_longest_header(void **state)
 	end(a);
 }
 
-/* -- what is final
- * ----------------------------------------------------------------------- */
+/* -- what is final --------------------------------------------------------- */
 
 static void expect_final(const struct ask *a, const struct rr_error *e)
 {

@@ -304,7 +304,7 @@ static void lost_with_room(void **state)
 	close_desk(s);
 }
 
-/* -- memory that is not there -------------------------------------------------------- */
+/* -- memory that is not there ---------------------------------------------- */
 
 static void no_memory(void **state)
 {

@@ -40,8 +40,7 @@ static void start(struct side *s, struct one *o)
 	rig_complete_all(s);
 }
 
-/* -- calls ----------------------------------------------------------------------------
- */
+/* -- calls ----------------------------------------------------------------- */
 
 /* [V10]: one that a call has is stepped over. */
 static void an_own_xid_is_not_that_of_a_call(void **state)
@@ -257,8 +256,7 @@ static void loss_with_a_property_undrawn(void **state)
 	raw_end(s);
 }
 
-/* -- Replies
- * --------------------------------------------------------------------------- */
+/* -- Replies --------------------------------------------------------------- */
 
 #define REPLY_WRITE(segments) MSG_REPLY "00000000 00000000 00000001 " segments
 
@@ -412,8 +410,7 @@ static void no_reply_chunk_for_results_of_no_octets(void **state)
 	free(o);
 }
 
-/* -- requests -------------------------------------------------------------------------
- */
+/* -- requests -------------------------------------------------------------- */
 
 static struct side *serving(const struct rr_conn_config *cfg, const char *hex)
 {
@@ -599,9 +596,7 @@ static void positions_are_sorted_in_version_1(void **state)
 	}
 }
 
-/* -- extensions and grants
- * ---------------------------------------------------------------
- */
+/* -- extensions and grants ------------------------------------------------- */
 
 static unsigned asked;
 

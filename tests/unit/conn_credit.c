@@ -89,8 +89,7 @@ static void configured_values_are_clamped(void **state)
 	assert_int_equal(rr_credit_receives(&c), 34); /* H + limit + 2 */
 }
 
-/* -- on the wire --------------------------------------------------------------------
- */
+/* -- on the wire ----------------------------------------------------------- */
 
 struct load {
 	uint8_t words[40][8];

@@ -39,8 +39,7 @@ static void start(struct side *s, struct one *o)
 	rig_drain(s);
 }
 
-/* -- memory
- * ---------------------------------------------------------------------------- */
+/* -- memory ---------------------------------------------------------------- */
 
 static void creation_fails_cleanly(void **state)
 {
@@ -127,8 +126,7 @@ static void no_spare_for_a_reply_ends_the_call(void **state)
 	free(o);
 }
 
-/* -- posts that fail
- * ------------------------------------------------------------------- */
+/* -- posts that fail ------------------------------------------------------- */
 
 static void a_failed_send_closes(void **state)
 {
@@ -176,8 +174,7 @@ static void a_failed_invalidation_closes_first(void **state)
 	free(o);
 }
 
-/* -- events at the wrong time
- * ------------------------------------------------------------- */
+/* -- events at the wrong time ---------------------------------------------- */
 
 static void a_message_before_open_opens(void **state)
 {
@@ -385,8 +382,7 @@ static void a_reply_that_cannot_be_expressed(void **state)
 	}
 }
 
-/* -- regions
- * ------------------------------------------------------------------------------ */
+/* -- regions --------------------------------------------------------------- */
 
 /* Cancelled while the provider registers: invalidated all the same. */
 static void cancel_while_registering(void **state)
@@ -472,8 +468,7 @@ static void invalidating_twice_closes(void **state)
 	free(o);
 }
 
-/* -- sequences
- * --------------------------------------------------------------------------------- */
+/* -- sequences ------------------------------------------------------------- */
 
 /* A final part with a Read chunk that no stream and no region can have. */
 #define CLOSER                                                                         \
@@ -708,9 +703,7 @@ static void properties_refused_late(void **state)
 	raw_end(s);
 }
 
-/* -- budget
- * --------------------------------------------------------------------------------------
- */
+/* -- budget ---------------------------------------------------------------- */
 
 /* Its own first words leave too little for what it wants pulled: it would
  * wait for itself. */

@@ -5,8 +5,7 @@
  */
 #include "conn_v1.h"
 
-/* -- sequences ----------------------------------------------------------------------
- */
+/* -- sequences ------------------------------------------------------------- */
 
 enum { XID = 0x99 };
 
@@ -271,8 +270,7 @@ static void calls_without_a_handle_are_not_remembered(void **state)
 	raw_end(s);
 }
 
-/* -- Sends that a peer does not take --------------------------------------------------
- */
+/* -- Sends that a peer does not take --------------------------------------- */
 
 struct large_call {
 	uint8_t words[600];

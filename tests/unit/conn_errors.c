@@ -65,8 +65,7 @@ static void refused(const char *in, const char *out)
 	expect_error(s, "00000055", out);
 }
 
-/* -- 1 to 5 -------------------------------------------------------------------------
- */
+/* -- 1 to 5 ---------------------------------------------------------------- */
 
 /* V2-7.1.1-01, -02, V2-7-03 */
 static void err_vers_is_sent_for_other_versions(void **state)
@@ -127,8 +126,7 @@ static void inval_cont_is_sent_once_for_a_sequence(void **state)
 	expect_error(s, "00000055", ERR("00000055", "00000005"));
 }
 
-/* -- 6 to 8 -------------------------------------------------------------------------
- */
+/* -- 6 to 8 ---------------------------------------------------------------- */
 
 /* A Call with @reads Read chunks, @writes Write chunks of @segs segments each. */
 static const char *call_with(unsigned reads, unsigned writes, unsigned segs)
@@ -242,8 +240,7 @@ static void lists_that_no_reply_can_return_are_not_offered(void **state)
 	}
 }
 
-/* -- 9, 10, 100 -----------------------------------------------------------------------
- */
+/* -- 9, 10, 100 ------------------------------------------------------------ */
 
 static void answer_long(struct side *s, struct rr_request *r)
 {
@@ -358,8 +355,7 @@ static void read_chunks_0_where_reads_cannot_be_made(void **state)
 	}
 }
 
-/* -- silence --------------------------------------------------------------------------
- */
+/* -- silence --------------------------------------------------------------- */
 
 static uint32_t credits(const struct side *s)
 {

@@ -78,8 +78,7 @@ static void expect_service(struct side *s)
 	raw_expect_silence(s);
 }
 
-/* -- sending
- * --------------------------------------------------------------------------- */
+/* -- sending --------------------------------------------------------------- */
 
 /* V2-B-01, V2-6.2.2-01: the prefix, then the body; [V10]: an XID of our own. */
 static void a_message_is_a_prefix_and_its_body(void **state)
@@ -207,8 +206,7 @@ static void an_xid_of_a_call_is_not_used_twice(void **state)
 	raw_end(s);
 }
 
-/* -- receiving
- * ------------------------------------------------------------------------- */
+/* -- receiving ------------------------------------------------------------- */
 
 /* V2-B-02: the handler gets the body; the base goes on. */
 static void a_message_reaches_the_user(void **state)
@@ -345,8 +343,7 @@ static void many_messages_keep_the_receives(void **state)
 	raw_end(s);
 }
 
-/* -- errors received
- * ------------------------------------------------------------------- */
+/* -- errors received ------------------------------------------------------- */
 
 /* V2-7.1.2, [E7], V2-B.2-03: from then on the type stays here; others do not. */
 static void a_type_the_peer_does_not_know_is_not_sent_again(void **state)
@@ -457,8 +454,7 @@ static void a_call_is_refused_by_a_code_of_the_extension(void **state)
 	raw_end(s);
 }
 
-/* -- both ends
- * ------------------------------------------------------------------------- */
+/* -- both ends ------------------------------------------------------------- */
 
 static void echo(struct side *s, const struct rr_ext_event *ev)
 {

@@ -41,8 +41,7 @@ static void receive_pending(struct side *s, const char *hex)
 /* With two credits a server posts so many Receives when its client has spoken. */
 enum { LATE = 2 + 2 + 2 - RR_FIRST_RECEIVES };
 
-/* -- the exchange --------------------------------------------------------------------
- */
+/* -- the exchange ---------------------------------------------------------- */
 
 static int say(void *ctx, const void *in, size_t in_len, const void **ret_out,
                size_t *ret_out_len)
@@ -131,8 +130,7 @@ static void no_memory_for_a_part_of_a_property(void **state)
 	}
 }
 
-/* -- messages of the transport
- * ---------------------------------------------------------- */
+/* -- messages of the transport --------------------------------------------- */
 
 /* [C9], v2 §7.4: an error that cannot be told ends the connection. */
 static void no_memory_for_an_error(void **state)
@@ -201,8 +199,7 @@ static void no_memory_for_the_closing_part(void **state)
 	free(o);
 }
 
-/* -- calls
- * ------------------------------------------------------------------------------ */
+/* -- calls ----------------------------------------------------------------- */
 
 /* A.2: continuation will do. */
 static void no_memory_to_offer_a_reply_chunk(void **state)
@@ -250,8 +247,7 @@ static void no_memory_to_offer_a_special_call(void **state)
 	free(o);
 }
 
-/* -- extensions
- * -------------------------------------------------------------------------- */
+/* -- extensions ------------------------------------------------------------ */
 
 static const struct rr_ext_table extension = {.n_htypes = 1, .htype = {0x10}};
 static unsigned told;

@@ -8,8 +8,7 @@
  */
 #include "conn_world.h"
 
-/* -- the matrix
- * ---------------------------------------------------------------------------- */
+/* -- the matrix ------------------------------------------------------------ */
 
 static const size_t lengths[] = {0,   1,   2,    3,    4,    5,    511,
                                  512, 513, 1027, 4095, 4096, 4097, 70001};
@@ -125,8 +124,7 @@ static void many_calls_at_once(void **state)
 	}
 }
 
-/* -- interruptions
- * ---------------------------------------------------------------------------- */
+/* -- interruptions --------------------------------------------------------- */
 
 static const struct job everything = {
         .filler = 9000,
@@ -357,8 +355,7 @@ static void reverse_level_one_is_simple_only(void **state)
 	end_world(w);
 }
 
-/* -- resources
- * ------------------------------------------------------------------------------- */
+/* -- resources ------------------------------------------------------------- */
 
 /* [K10]: V2-7.3.4-01 to 03. */
 static void write_chunk_too_small_is_reported(void **state)
@@ -509,9 +506,7 @@ static void no_more_requests_at_once_than_allowed(void **state)
 	}
 }
 
-/* -- credits
- * ------------------------------------------------------------------------------------
- */
+/* -- credits --------------------------------------------------------------- */
 
 /* [C3 grant message]: after traffic one way the grants die out. */
 static void grants_die_out(void **state)

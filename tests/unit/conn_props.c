@@ -146,8 +146,7 @@ static void a_message_of_exactly_the_threshold(void **state)
 	}
 }
 
-/* -- sets
- * ------------------------------------------------------------------------------ */
+/* -- sets ------------------------------------------------------------------ */
 
 struct set {
 	const char *name;
@@ -437,8 +436,7 @@ static void a_refused_set_leaves_the_defaults(void **state)
 	raw_end(s);
 }
 
-/* -- no version 2 [V3, V8]
- * ---------------------------------------------------------------- */
+/* -- no version 2 [V3, V8] ------------------------------------------------- */
 
 static void answers_of_other_versions_end_the_connection(void **state)
 {
@@ -490,8 +488,7 @@ static void another_version_later_closes_the_client(void **state)
 	raw_end(s);
 }
 
-/* -- timers [V7, P17]
- * ------------------------------------------------------------------------ */
+/* -- timers [V7, P17] ------------------------------------------------------ */
 
 static void tick(struct side *s, rr_time t)
 {

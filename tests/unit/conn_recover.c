@@ -141,8 +141,7 @@ static void end(void)
 	raw_end(f.s);
 }
 
-/* -- the second Call
- * -------------------------------------------------------------------- */
+/* -- the second Call ------------------------------------------------------- */
 
 enum { STREAM = 12 + 600 + 4 + 700, EMPTY_HEADER = 36, READ_SEG = 24, WRITE = 24 };
 
@@ -348,8 +347,7 @@ static void reply_resource_brings_a_reply_chunk(void **state)
 	end();
 }
 
-/* -- what is final
- * ------------------------------------------------------------------------ */
+/* -- what is final --------------------------------------------------------- */
 
 struct final {
 	const char *name, *words;
@@ -511,8 +509,7 @@ static void nor_does_the_first_error_hide_another_reason(void **state)
 	raw_end(f.s);
 }
 
-/* -- version 1
- * ------------------------------------------------------------------------------ */
+/* -- version 1 ------------------------------------------------------------- */
 
 static struct side *v1_side(void)
 {

@@ -359,8 +359,7 @@ static void errors_end_calls_in_reverse(void **state)
 	raw_end(s);
 }
 
-/* -- a client's answers -------------------------------------------------------------
- */
+/* -- a client's answers ---------------------------------------------------- */
 
 /* V2-5.2.5-01, V2-4.5.3-03, V2-4.5.4-02, -03: number, length, level. */
 static void the_level_is_property_5_of_a_client(void **state)
@@ -502,9 +501,7 @@ static void level_3_writes_items_and_long_replies(void **state)
 	raw_end(s);
 }
 
-/* -- equal XIDs
- * ------------------------------------------------------------------------
- */
+/* -- equal XIDs ------------------------------------------------------------ */
 
 /* V2-3.1.3.4-01, -04, V2-6.2.2.1-05: the flag tells them apart, on both ends. */
 static void one_xid_both_ways_is_two_transactions(void **state)

@@ -365,8 +365,7 @@ static inline void rig_drain(struct side *s)
 	rig_check(s);
 }
 
-/* -- events --------------------------------------------------------------------------
- */
+/* -- events ---------------------------------------------------------------- */
 
 static inline void rig_new(struct side *s, enum rr_conn_role role)
 {
@@ -458,8 +457,7 @@ static inline void rig_end(struct side *s)
 	rig_forget_sent(s);
 }
 
-/* -- pairs
- * ------------------------------------------------------------------------------ */
+/* -- pairs ----------------------------------------------------------------- */
 
 struct pair {
 	struct side cl, sv;

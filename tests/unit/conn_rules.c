@@ -552,8 +552,7 @@ static void invalidation_by_a_call_closes(void **state)
 	raw_end(s);
 }
 
-/* -- versions
- * -------------------------------------------------------------------------- */
+/* -- versions -------------------------------------------------------------- */
 
 /* [V4], V2-7.1.1-01: layouts by the version that came. */
 static void first_message_of_another_version(void **state)
@@ -597,8 +596,7 @@ static void another_version_in_mid_connection(void **state)
 	raw_end(s);
 }
 
-/* -- what a good Call becomes
- * ------------------------------------------------------------- */
+/* -- what a good Call becomes ---------------------------------------------- */
 
 /* V2-4.3.6-04 to -09, [K6, K21]: chunks come back filled from the front. */
 static void reply_chunks(struct side *s, struct rr_request *r)

@@ -328,8 +328,7 @@ static void errors_and_grants_go_between_sets(void **state)
 	free(l);
 }
 
-/* -- properties of extensions received [V2-5.1-10, -11, V2-B.4-02] ------------------
- */
+/* -- properties of extensions received [V2-5.1-10, -11, V2-B.4-02] --------- */
 
 struct told {
 	unsigned n, messages, errors;
@@ -480,8 +479,7 @@ static void an_own_property_refused_is_told(void **state)
 	free(l);
 }
 
-/* -- pairs: any list, any credits ----------------------------------------------------
- */
+/* -- pairs: any list, any credits ------------------------------------------ */
 
 static void count_props(struct side *s, const struct rr_ext_event *ev)
 {
@@ -535,8 +533,7 @@ static void lists_pass_with_few_credits(void **state)
 	free(l);
 }
 
-/* -- host authentication [V2-5.2.6-01 to -03, P14, P15, P6] --------------------------
- */
+/* -- host authentication [V2-5.2.6-01 to -03, P14, P15, P6] ---------------- */
 
 #define STEP "00000001 00000006 0000000c 00000005 68656c6c 6f000000"
 
@@ -948,8 +945,7 @@ static void requiring_needs_a_hook(void **state)
 	assert_int_equal(s.mem_blocks, 0);
 }
 
-/* -- keep-alive [C12, V2-4.2.1.2]
- * ------------------------------------------------------ */
+/* -- keep-alive [C12, V2-4.2.1.2] ------------------------------------------ */
 
 static void tick(struct side *s, rr_time t)
 {
@@ -1062,8 +1058,7 @@ static void keep_alives_do_not_provoke_each_other(void **state)
 	free(p);
 }
 
-/* -- overruns, reserve [C3 model, V2-4.2.1]
- * ------------------------------------ */
+/* -- overruns, reserve [C3 model, V2-4.2.1] -------------------------------- */
 
 static uint64_t overruns(const struct side *s)
 {

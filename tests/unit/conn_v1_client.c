@@ -17,8 +17,7 @@ static void end(struct side *s, struct v1_call *o)
 	free(o);
 }
 
-/* -- Calls
- * ----------------------------------------------------------------------------- */
+/* -- Calls ----------------------------------------------------------------- */
 
 /* Nothing has to be exchanged, and nothing is waited for. */
 static void it_is_ready_at_once(void **state)
@@ -314,8 +313,7 @@ static void a_header_beyond_the_threshold_ends_locally(void **state)
 	end(s, o);
 }
 
-/* -- credits [RFC 8166 §3.3.1, §3.3.3]
- * ---------------------------------------------------------- */
+/* -- credits [RFC 8166 §3.3.1, §3.3.3] ------------------------------------- */
 
 enum { MANY = 40 };
 
@@ -497,8 +495,7 @@ static void stalls_are_counted_once(void **state)
 	end_many(&m);
 }
 
-/* -- Replies
- * ------------------------------------------------------------------------------- */
+/* -- Replies --------------------------------------------------------------- */
 
 struct attack {
 	struct side *s;
@@ -678,8 +675,7 @@ static void a_reply_chunk_without_the_reply_is_bad(void **state)
 	end(a.s, a.o);
 }
 
-/* -- remote invalidation
- * ------------------------------------------------------------------------ */
+/* -- remote invalidation --------------------------------------------------- */
 
 #define HELLO "f6ab0e18 01010000"
 
@@ -750,8 +746,7 @@ static void a_late_reply_may_invalidate_what_was_given_up(void **state)
 	}
 }
 
-/* -- calls in reverse [RFC 8167]
- * -------------------------------------------------------------------- */
+/* -- calls in reverse [RFC 8167] ------------------------------------------- */
 
 static struct side *listener(uint32_t level)
 {

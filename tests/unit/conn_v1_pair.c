@@ -68,8 +68,7 @@ static struct job *add(struct world *w, const struct job *shape)
 	return add_job(w, &j);
 }
 
-/* -- formats
- * ------------------------------------------------------------------------------ */
+/* -- formats --------------------------------------------------------------- */
 
 static void run_one(struct world *w, struct side *s, const struct job *shape)
 {
@@ -149,8 +148,7 @@ static void formats_in_reverse(void **state)
 	matrix(&t, true);
 }
 
-/* -- many, and both ways
- * -------------------------------------------------------------------- */
+/* -- many, and both ways --------------------------------------------------- */
 
 static const struct job everything = {
         .filler = 9000,
@@ -205,8 +203,7 @@ static void calls_in_both_directions_at_once(void **state)
 	}
 }
 
-/* -- interruptions
- * --------------------------------------------------------------------------- */
+/* -- interruptions --------------------------------------------------------- */
 
 static const struct setting usual = {.client = BOTH,
                                      .server = RR_CONN_V1,
@@ -289,8 +286,7 @@ static void memory_runs_out(void **state)
 		}
 }
 
-/* -- what two ends agree on
- * -------------------------------------------------------------------- */
+/* -- what two ends agree on ------------------------------------------------ */
 
 /* The highest that both may speak; [V3, V5, V12] */
 static void every_combination_of_versions(void **state)

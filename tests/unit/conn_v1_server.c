@@ -35,8 +35,7 @@ static void the_grant_is_what_can_be_received(void **state)
 	raw_end(s);
 }
 
-/* -- chunks
- * ---------------------------------------------------------------------------- */
+/* -- chunks ---------------------------------------------------------------- */
 
 #define WRITE(handle, len)  "00000001 00000001 " SEG(handle, len)
 #define NO_READS            "00000000 "
@@ -171,8 +170,7 @@ static void a_long_reply_without_a_chunk_is_err_chunk(void **state)
 	raw_end(s);
 }
 
-/* -- what is pulled
- * ---------------------------------------------------------------------- */
+/* -- what is pulled -------------------------------------------------------- */
 
 static size_t seen_len[8];
 static bool seen_item[8];
@@ -324,8 +322,7 @@ static void a_long_call_with_another_xid_is_err_chunk(void **state)
 	raw_end(s);
 }
 
-/* -- errors [RFC 8166 §4.5]
- * ------------------------------------------------------------------ */
+/* -- errors [RFC 8166 §4.5] ------------------------------------------------ */
 
 struct row {
 	const char *in;
@@ -462,8 +459,7 @@ static void segments_up_to_our_limit(void **state)
 	}
 }
 
-/* -- peers that ask for more than was granted
- * ------------------------------------------------ */
+/* -- peers that ask for more than was granted ------------------------------ */
 
 /* As raw_receive, but no Send completes. */
 static void receive_only(struct side *s, const char *hex)
@@ -524,8 +520,7 @@ static void as_many_requests_as_were_granted(void **state)
 	raw_end(s);
 }
 
-/* -- remote invalidation [RFC 8797 §4.1]
- * ------------------------------------------------------ */
+/* -- remote invalidation [RFC 8797 §4.1] ----------------------------------- */
 
 static void a_reply_invalidates_only_if_both_ends_can(void **state)
 {
@@ -592,8 +587,7 @@ static void an_error_does_not_invalidate(void **state)
 	raw_end(s);
 }
 
-/* -- thresholds [RFC 8797 §4.2]
- * ----------------------------------------------------------------- */
+/* -- thresholds [RFC 8797 §4.2] -------------------------------------------- */
 
 static void thresholds_are_those_of_the_private_data(void **state)
 {

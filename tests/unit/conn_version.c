@@ -7,8 +7,7 @@
 
 #define BOTH (RR_CONN_V1 | RR_CONN_V2)
 
-/* -- the client
- * ------------------------------------------------------------------------ */
+/* -- the client ------------------------------------------------------------ */
 
 static struct side *client(unsigned versions)
 {
@@ -325,8 +324,7 @@ static void what_was_queued_is_planned_anew(void **state)
 	}
 }
 
-/* -- a client that begins with version 1
- * ------------------------------------------------------ */
+/* -- a client that begins with version 1 ----------------------------------- */
 
 static void a_client_of_version_1_sends_its_call_first(void **state)
 {
@@ -392,8 +390,7 @@ static void version_2_at_a_client_of_version_1_closes(void **state)
 	raw_end(s);
 }
 
-/* -- the server
- * ----------------------------------------------------------------------------- */
+/* -- the server ------------------------------------------------------------ */
 
 static struct side *server(unsigned versions)
 {

@@ -191,8 +191,7 @@ static inline void on_request(struct side *s, struct rr_request *r)
 		answer(s, r);
 }
 
-/* -- the client's user ---------------------------------------------------------------
- */
+/* -- the client's user ----------------------------------------------------- */
 
 static inline void check_reply(struct job *j)
 {
@@ -249,8 +248,7 @@ static inline void on_call_done(struct side *s, struct rr_call *call)
 	}
 }
 
-/* -- worlds
- * ---------------------------------------------------------------------------- */
+/* -- worlds ---------------------------------------------------------------- */
 
 static inline struct world *new_world(void)
 {

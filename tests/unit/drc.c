@@ -341,8 +341,7 @@ static void siphash_does_not_know_how_octets_come(void **state)
 		}
 }
 
-/* -- what a repetition gets ----------------------------------------------------------
- */
+/* -- what a repetition gets ------------------------------------------------ */
 
 /* The body, unreduced and in its pieces, so that it fits the chunks that the
  * next Call offers; and its own copy of it. */
@@ -421,8 +420,7 @@ static void who_leaves_is_not_told(void **state)
 	expect_again(ask(1), "one");
 }
 
-/* -- remembered only while it is being executed --------------------------------------
- */
+/* -- remembered only while it is being executed ---------------------------- */
 
 static struct ask brief(uint32_t xid)
 {
@@ -503,8 +501,7 @@ static void of_a_brief_one_the_head_counts(void **state)
 	assert_int_equal(d.entries, 0);
 }
 
-/* -- what stays and what goes
- * ---------------------------------------------------------- */
+/* -- what stays and what goes ---------------------------------------------- */
 
 /* Fills the cache with the replies of another caller. */
 static void flood(const char *host, unsigned n)
@@ -620,8 +617,7 @@ static void a_caller_has_half_of_the_memory(void **state)
 	assert_true(d.tenants.bytes > 28 * KIB && d.tenants.bytes < 36 * KIB);
 }
 
-/* -- who pays for room
- * ---------------------------------------------------------------- */
+/* -- who pays for room ----------------------------------------------------- */
 
 /* Many replies of one connection. */
 static void flood_over(const char *host, uint64_t connection, unsigned n)
@@ -854,8 +850,7 @@ static void sizes_are_checked(void **state)
 	expect_again(ask(1), "one");
 }
 
-/* -- hostile load
- * ------------------------------------------------------------------------ */
+/* -- hostile load ---------------------------------------------------------- */
 
 extern size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
@@ -941,8 +936,7 @@ static void a_huge_limit_takes_no_memory_by_itself(void **state)
 	assert_true(allocated() - before < 32u << 20);
 }
 
-/* -- threads
- * ---------------------------------------------------------------------------- */
+/* -- threads --------------------------------------------------------------- */
 
 enum { THREADS = 4, CALLS = 3000 };
 static unsigned executed[CALLS], answers[CALLS];

@@ -136,7 +136,7 @@ static void a_server_believes_no_authority_unasked(void **state)
 	unsetenv("SSL_CERT_FILE");
 }
 
-/* -- refusals: at which end, in which words; and the other end hears of it ------------ */
+/* -- refusals: at which end, in which words; and the other end hears of it ---- */
 
 struct refusal {
 	const char *what;
@@ -417,7 +417,7 @@ static void a_word_after_the_last_is_refused(void **state)
 	end(&t);
 }
 
-/* -- credentials ---------------------------------------------------------------------- */
+/* -- credentials ----------------------------------------------------------- */
 
 static int load(struct rpcrdma_hostauth_options o, char *why)
 {

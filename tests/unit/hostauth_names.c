@@ -5,7 +5,7 @@
  */
 #include "hostauth_talk.h"
 
-/* -- whom the client asked for -------------------------------------------------------- */
+/* -- whom the client asked for --------------------------------------------- */
 
 static const struct {
 	struct cert_want cert;

@@ -272,8 +272,7 @@ static void write_chunks_are_as_long_as_the_destination(void **state)
 	}
 }
 
-/* -- how long memory stays registered
- * ------------------------------------------------------ */
+/* -- how long memory stays registered -------------------------------------- */
 
 /* V2-3.2.2.5-01, V2-4.3.5.1-03, V2-11.1.3-02 */
 static void memory_stays_registered_until_the_reply(void **state)
@@ -382,8 +381,7 @@ static void calls_given_up_do_not_stop_others(void **state)
 	spec_end(s, other);
 }
 
-/* -- remote invalidation
- * --------------------------------------------------------------------- */
+/* -- remote invalidation --------------------------------------------------- */
 
 /* V2-6.2.4-01, V2-C.7-01: registered for this Call, and no other. */
 static void inv_handle_is_one_of_the_header(void **state)

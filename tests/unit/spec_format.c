@@ -199,8 +199,7 @@ static void continuation_is_preferred_to_special(void **state)
 	spec_end(s, k);
 }
 
-/* -- what comes in
- * ----------------------------------------------------------------------- */
+/* -- what comes in --------------------------------------------------------- */
 
 static void see_whole(struct side *s, struct rr_request *r)
 {
@@ -340,8 +339,7 @@ static void any_chunk_before_the_final_part_is_refused(void **state)
 	}
 }
 
-/* -- every message that goes out
- * --------------------------------------------------------- */
+/* -- every message that goes out ------------------------------------------- */
 
 /* All kinds of messages of one connection: properties, Simple, Continued and
  * Special Calls, a Reply, an error, a grant. */

@@ -294,8 +294,7 @@ static void a_protected_reply_leaves_the_chunk_unused(void **state)
 	raw_end(s);
 }
 
-/* -- remote invalidation
- * --------------------------------------------------------------------- */
+/* -- remote invalidation --------------------------------------------------- */
 
 #define CALL_INV(xid, inv, handle)                                                     \
 	xid MSG inv " 00000000 00000001 00000001" SEG(                                 \

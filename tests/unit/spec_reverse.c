@@ -77,8 +77,7 @@ static void a_server_drops_replies_with_two_xids(void **state)
 	spec_end(s, k);
 }
 
-/* -- support
- * --------------------------------------------------------------------------------- */
+/* -- support --------------------------------------------------------------- */
 
 static void expect_refused(struct side *s)
 {
@@ -136,8 +135,7 @@ static void the_level_is_advertised(void **state)
 	}
 }
 
-/* -- formats
- * --------------------------------------------------------------------------------- */
+/* -- formats --------------------------------------------------------------- */
 
 /* A Call with an item, a place for a result and more than one message holds. */
 static struct spec_call *large_call(void)

@@ -12,8 +12,7 @@
 	"00000000 00000000 00000000 00000001 00000001" SEG("000000ac", len)            \
 	        CALL("00000055")
 
-/* -- the Requester
- * --------------------------------------------------------------------------- */
+/* -- the Requester --------------------------------------------------------- */
 
 /* V2-4.4.3-01, -02, -03, V2-6.2.2.1-01, V2-6.3.2-03 */
 static void a_special_call_is_its_header(void **state)
@@ -120,8 +119,7 @@ static void a_special_reply_is_taken(void **state)
 	spec_end(s, k);
 }
 
-/* -- the Responder: Calls
- * ------------------------------------------------------------------------ */
+/* -- the Responder: Calls -------------------------------------------------- */
 
 static void see_special(struct side *s, struct rr_request *r)
 {
@@ -153,8 +151,7 @@ static void a_small_special_call_is_served(void **state)
 	raw_end(s);
 }
 
-/* -- the Responder: Replies
- * ---------------------------------------------------------------------- */
+/* -- the Responder: Replies ------------------------------------------------ */
 
 /* @app: how long the Reply is without its item, and how long the item. */
 struct lengths {

@@ -195,8 +195,7 @@ static void none_comes_back_soon(void **state)
 	free(v);
 }
 
-/* -- between connections -------------------------------------------------------------
- */
+/* -- between connections --------------------------------------------------- */
 
 /* Handles in common: N^2 / 2^32 = 1/4 expected, P(X >= 12) <= (e / 48)^12 =
  * 1.1e-15 for each two connections. */

@@ -346,8 +346,7 @@ static struct rr_wc next(struct rr_vb_ep *ep)
 	return wc;
 }
 
-/* -- work requests ------------------------------------------------------------------
- */
+/* -- work requests --------------------------------------------------------- */
 
 static void batch(struct rr_vb_ep *ep)
 {
@@ -441,8 +440,7 @@ static void handle_to_invalidate_is_in_both_fields(void **state)
 	gone(ep);
 }
 
-/* -- windows -------------------------------------------------------------------------
- */
+/* -- windows --------------------------------------------------------------- */
 
 static struct rr_vb_ep *with_window(struct rr_region *ret)
 {
@@ -543,8 +541,7 @@ static void windows_are_tried_where_they_are_used(void **state)
 	gone(ep);
 }
 
-/* -- queues ---------------------------------------------------------------------------
- */
+/* -- queues ---------------------------------------------------------------- */
 
 static void queues_are_as_long_as_credits_make_them(void **state)
 {
@@ -586,8 +583,7 @@ static void refuses_what_it_has_no_queue_for(void **state)
 	gone(ep);
 }
 
-/* -- the connection
- * --------------------------------------------------------------------- */
+/* -- the connection -------------------------------------------------------- */
 
 /* Who counts credits otherwise and comes too early waits for its Receive. [C3] */
 static void sender_waits_for_a_receive(void **state)

@@ -1113,8 +1113,7 @@ static void property_subsets_are_bounded(void **state)
 	}
 }
 
-/* -- prefix
- * ---------------------------------------------------------------------------- */
+/* -- prefix ---------------------------------------------------------------- */
 
 /* V2-6.2.1-02 V2-6.2.1-03 V2-6.2.2-04 V2-4.2.3-03: nothing is judged here */
 static void any_prefix_of_20_octets_is_read(void **state)

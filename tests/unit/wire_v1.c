@@ -44,8 +44,7 @@ static void assert_encodes(const struct octets *o, const struct rr_writer *w)
 	assert_memory_equal(w->base, o->at, o->len);
 }
 
-/* -- prefix
- * ------------------------------------------------------------------------------ */
+/* -- prefix ---------------------------------------------------------------- */
 
 /* [RFC 8166 §4.2] four words, nothing is judged; only an error is an answer */
 static void a_prefix_has_16_octets(void **state)
@@ -91,8 +90,7 @@ static void a_shorter_prefix_is_refused(void **state)
 	}
 }
 
-/* -- lists
- * -------------------------------------------------------------------------------- */
+/* -- lists ----------------------------------------------------------------- */
 
 /* Every proper prefix is refused and changes nothing. */
 static void assert_whole(const struct octets *o)
@@ -225,8 +223,7 @@ static void more_than_fits_is_counted_and_not_encoded(void **state)
 	free(o.at);
 }
 
-/* -- errors
- * --------------------------------------------------------------------------------- */
+/* -- errors ---------------------------------------------------------------- */
 
 static void err_vers_has_a_range(void **state)
 {
@@ -313,8 +310,7 @@ static void the_encoder_reports_every_missing_octet(void **state)
 	}
 }
 
-/* -- private data [RFC 8797 §4]
- * ------------------------------------------------------------------ */
+/* -- private data [RFC 8797 §4] -------------------------------------------- */
 
 static void private_data_is_eight_octets(void **state)
 {

@@ -162,8 +162,7 @@ void copy_failed(struct copy *c, const char *act, const char *label,
 		tool_cannot(act, label, strerror(-status));
 }
 
-/* ---- Slots ------------------------------------------------------------------------
- */
+/* ---- Slots --------------------------------------------------------------- */
 
 struct copy_slot *copy_slot_get(struct copy *c, struct copy_job *j)
 {
@@ -210,8 +209,7 @@ void copy_slot_put(struct copy_slot *s)
 	}
 }
 
-/* ---- Attributes ---------------------------------------------------------------------
- */
+/* ---- Attributes ---------------------------------------------------------- */
 
 uint32_t copy_mode(const struct copy *c, const struct copy_meta *m)
 {
@@ -269,8 +267,7 @@ int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m,
 	return 0;
 }
 
-/* ---- Directories
- * ---------------------------------------------------------------------- */
+/* ---- Directories --------------------------------------------------------- */
 
 int copy_dir_open(int at, const char *path, int flags)
 {

@@ -17,8 +17,7 @@
 
 #define MAX_DIGITS 18 /* of a number in 64 bits */
 
-/* ---- What is asked for -------------------------------------------------------------
- */
+/* ---- What is asked for --------------------------------------------------- */
 
 static const struct {
 	const char *word;
@@ -70,8 +69,7 @@ int copy_backup_choose(struct copy *c, const char *control, const char *suffix)
 	return 0;
 }
 
-/* ---- The name ----------------------------------------------------------------------
- */
+/* ---- The name ------------------------------------------------------------ */
 
 /* The number of @entry as a backup of @name; 0: it is none. */
 static uint64_t number_of(const char *entry, const char *name)

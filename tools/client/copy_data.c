@@ -30,8 +30,7 @@
 
 static void slot_filled(struct copy_slot *s);
 
-/* ---- Writing
- * ------------------------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------- */
 
 static bool is_zero(const uint8_t *p, size_t n)
 {
@@ -161,8 +160,7 @@ static void slot_write(struct copy_slot *s)
 	slot_done(s);
 }
 
-/* ---- Reading
- * ------------------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------- */
 
 static void slot_read_remote(struct copy_slot *s);
 
@@ -284,8 +282,7 @@ static bool skip_hole(struct copy_job *j)
 	return j->at < j->size;
 }
 
-/* ---- Streams
- * ------------------------------------------------------------------------- */
+/* ---- Streams ------------------------------------------------------------- */
 
 static void stream_end(struct copy_job *j)
 {
@@ -337,8 +334,7 @@ static void fill_from_stream(struct copy_job *j, struct copy_slot *s)
 	loop_watch(j->copy->loop, &j->watch);
 }
 
-/* ---- The pump
- * ------------------------------------------------------------------------ */
+/* ---- The pump ------------------------------------------------------------ */
 
 static bool may_issue(const struct copy_job *j)
 {

@@ -23,8 +23,7 @@
 
 #define MAX_ATTEMPTS 3 /* at a source that changes */
 
-/* ---- Ends
- * ------------------------------------------------------------------------------ */
+/* ---- Ends ---------------------------------------------------------------- */
 
 static void free_job(struct copy_job *j)
 {
@@ -233,9 +232,7 @@ void copy_job_cancel(struct copy_job *j)
 	copy_job_go(j);
 }
 
-/* ---- Phases
- * -----------------------------------------------------------------------------------
- */
+/* ---- Phases -------------------------------------------------------------- */
 
 /* Is there anything for SETATTR to do? */
 static bool needs_setattr(const struct copy_job *j)
@@ -495,9 +492,7 @@ void copy_phase_begin(struct copy_job *j, enum copy_phase phase)
 		begin_local(j, phase);
 }
 
-/* ---- Copying
- * ---------------------------------------------------------------------------------------
- */
+/* ---- Copying ------------------------------------------------------------- */
 
 /* A local source at its end: still what it was? */
 static void look_again(struct copy_job *j)

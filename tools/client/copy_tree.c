@@ -101,8 +101,7 @@ static bool refused(struct trail *t, const struct nfs_fh *fh, int fd,
 	return true;
 }
 
-/* ---- Local sources ----------------------------------------------------------------
- */
+/* ---- Local sources ------------------------------------------------------- */
 
 static int walk_local(struct trail *t, int fd, struct copy_dir *dir);
 
@@ -295,8 +294,7 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 	return r ? r : c->fatal;
 }
 
-/* ---- Remote sources
- * ------------------------------------------------------------------- */
+/* ---- Remote sources ------------------------------------------------------ */
 
 static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir *dir);
 

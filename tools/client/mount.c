@@ -38,8 +38,7 @@ static int make_cred(struct nfs_client *c)
 	return 0;
 }
 
-/* ---- MNT
- * ----------------------------------------------------------------------------- */
+/* ---- MNT ----------------------------------------------------------------- */
 
 /* What the server allows, in its order. */
 static void take_flavors(struct nfs_client *c, const mountres3_ok *ok)
@@ -123,8 +122,7 @@ void mount_umnt(struct nfs_client *c)
 	tcp_call_fini(&t);
 }
 
-/* ---- Which export
- * -------------------------------------------------------------------- */
+/* ---- Which export -------------------------------------------------------- */
 
 /* A list of names for a message; cut where it is full. */
 struct names {
@@ -310,8 +308,7 @@ static int do_mount(struct nfs_client *c, struct url *u)
 	return r;
 }
 
-/* ---- Opening and closing
- * -------------------------------------------------------------- */
+/* ---- Opening and closing ------------------------------------------------- */
 
 static uint32_t pick(uint32_t preferred, uint32_t most)
 {

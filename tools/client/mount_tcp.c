@@ -71,8 +71,7 @@ static void prepare(const struct nfs_client *c, struct tcp_call *t, uint64_t wai
 	};
 }
 
-/* ---- rpcbind -----------------------------------------------------------------------
- */
+/* ---- rpcbind ------------------------------------------------------------- */
 
 /* The last two numbers of "h1.h2.h3.h4.p1.p2" are the port.  [RFC 5665 §5.2.3.3] */
 static int port_of(const char *uaddr, uint16_t *ret)
@@ -189,8 +188,7 @@ int mount_tcp_find(struct nfs_client *c, uint16_t port)
 	return 0;
 }
 
-/* ---- MOUNT ------------------------------------------------------------------------
- */
+/* ---- MOUNT --------------------------------------------------------------- */
 
 int mount_tcp_call(struct nfs_client *c, uint32_t proc, const char *path,
                    struct tcp_call *t)

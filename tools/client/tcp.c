@@ -143,8 +143,7 @@ static int read_record(struct tcp_call *t, int fd, size_t *ret_len)
 	return 0;
 }
 
-/* ---- Messages ----------------------------------------------------------------------
- */
+/* ---- Messages ------------------------------------------------------------ */
 
 static size_t put_auth(uint32_t *w, const struct rpcrdma_auth *a)
 {

@@ -371,8 +371,7 @@ struct whole clients_whole(const struct clients *l)
 	return w;
 }
 
-/* ---- Names ------------------------------------------------------------------------
- */
+/* ---- Names --------------------------------------------------------------- */
 
 /* 0, or an error of getaddrinfo. */
 static int look_up(struct client *c)
@@ -412,8 +411,7 @@ void clients_resolve(struct clients *l,
 	}
 }
 
-/* ---- Who is it? --------------------------------------------------------------------
- */
+/* ---- Who is it? ---------------------------------------------------------- */
 
 static bool is_meant(const struct client *c, const struct in6_addr *a)
 {

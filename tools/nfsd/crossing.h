@@ -40,8 +40,7 @@ struct handle;
 struct nfsd;
 struct object;
 
-/* ---- The kernel's table (mounts.c) ------------------------------------------------
- */
+/* ---- The kernel's table (mounts.c) --------------------------------------- */
 
 struct mount_line {
 	uint64_t id, parent;
@@ -66,8 +65,7 @@ struct mount_line *mounts_by_id(const struct mounts *, uint64_t id);
 /* The uppermost of what is mounted at @path in the mount @parent; NULL: nothing. */
 struct mount_line *mounts_at(const struct mounts *, uint64_t parent, const char *path);
 
-/* ---- Mounted file systems (crossing.c) --------------------------------------------
- */
+/* ---- Mounted file systems (crossing.c) ----------------------------------- */
 
 enum { CROSSINGS_MAX = 256 /* of one export */, CROSSINGS_PLACES = 256 };
 
@@ -112,8 +110,7 @@ void export_hold(struct nfsd *, struct export *);
 void export_put(struct nfsd *, struct export *);
 struct export *export_top(const struct export *);
 
-/* ---- Mount points of what is not served (covered.c) -------------------------------
- */
+/* ---- Mount points of what is not served (covered.c) ---------------------- */
 
 /* Is something mounted at @place beneath @ex that is not served?  0, and the path of
  * its directory beneath the root of the export's top; or -ESTALE. */

@@ -297,8 +297,7 @@ void export_close_all(struct nfsd *d)
 	d->n_exports = 0;
 }
 
-/* ---- Files of exports --------------------------------------------------------------
- */
+/* ---- Files of exports ---------------------------------------------------- */
 
 /* What a file is about to export. */
 struct stage {
@@ -453,8 +452,7 @@ int export_load(struct nfsd *d, const char *file, struct exports *l)
 	return e;
 }
 
-/* ---- The secret
- * ----------------------------------------------------------------------- */
+/* ---- The secret ---------------------------------------------------------- */
 
 /* mkdir -p, for us alone where it is new. */
 static int make_dirs(char *path)

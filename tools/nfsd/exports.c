@@ -55,8 +55,7 @@ static int refuse(struct parser *p, unsigned line, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* ---- Words -------------------------------------------------------------------------
- */
+/* ---- Words --------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {
@@ -150,8 +149,7 @@ static int next_word(struct parser *p)
 	return any;
 }
 
-/* ---- Lines
- * --------------------------------------------------------------------------- */
+/* ---- Lines --------------------------------------------------------------- */
 
 /* The entry of the directory in p->word, which may have been named before. */
 static int begin_entry(struct parser *p, struct exported **ret)
@@ -238,8 +236,7 @@ static int take_line(struct parser *p)
 	return 0;
 }
 
-/* ---- Files
- * ----------------------------------------------------------------------------- */
+/* ---- Files --------------------------------------------------------------- */
 
 void exports_free(struct exports *l)
 {

@@ -130,8 +130,7 @@ static void bound_lists(struct groups *g)
 	}
 }
 
-/* ---- Looking up (no lock is held) -------------------------------------------------
- */
+/* ---- Looking up (no lock is held) ---------------------------------------- */
 
 static struct group_list *new_list(unsigned n)
 {
@@ -204,8 +203,7 @@ static void say_failed(uint32_t uid, int e)
 	warn_about(WARN_GROUPS, -1, what, e);
 }
 
-/* ---- The table (by the lock) ------------------------------------------------------
- */
+/* ---- The table (by the lock) --------------------------------------------- */
 
 static unsigned asker_of(struct groups *g, const struct sockaddr_storage *peer)
 {

@@ -15,8 +15,7 @@
 
 enum { MAX_MOUNTS = 256 };
 
-/* ---- The list of mounts
- * -------------------------------------------------------------- */
+/* ---- The list of mounts -------------------------------------------------- */
 
 static void peer_name(const struct op *op, char *ret, size_t size)
 {
@@ -85,8 +84,7 @@ void op_umntall(struct op *op)
 	pthread_mutex_unlock(&op->nfsd->lock);
 }
 
-/* ---- Lists as results
- * ------------------------------------------------------------------ */
+/* ---- Lists as results ---------------------------------------------------- */
 
 struct out {
 	char *buf;
@@ -183,8 +181,7 @@ void op_export(struct op *op)
 	list_end(op, &o);
 }
 
-/* ---- MNT
- * ------------------------------------------------------------------------------- */
+/* ---- MNT ----------------------------------------------------------------- */
 
 /* The export with the longest name that @path lies beneath, and the rest. */
 static struct export *find_export(struct nfsd *d, const char *path,

@@ -604,8 +604,7 @@ void op_rmdir(struct op *op)
 	remove_name(op, &op->args.rmdir.object, AT_REMOVEDIR);
 }
 
-/* ---- RENAME, LINK ------------------------------------------------------------------
- */
+/* ---- RENAME, LINK -------------------------------------------------------- */
 
 /* Of another export, thus perhaps of a file system that does not answer, nothing is
  * opened. */

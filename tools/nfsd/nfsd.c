@@ -27,8 +27,7 @@ enum {
 	STOP_SECONDS = 1, /* then, for workers without an answer to give */
 };
 
-/* ---- Setting up
- * ------------------------------------------------------------------------ */
+/* ---- Setting up ---------------------------------------------------------- */
 
 static struct rpcrdma_engine *volatile signalled; /* the engine to stop */
 
@@ -245,8 +244,7 @@ static int run(struct server *s)
 	return e;
 }
 
-/* ---- Taking down
- * -------------------------------------------------------------------------- */
+/* ---- Taking down --------------------------------------------------------- */
 
 static void drain(struct server *s)
 {

@@ -464,8 +464,7 @@ int access_check(struct nfsd *, const struct export *,
 void access_say_refused(const struct export *, const struct sockaddr_storage *peer,
                         bool mounts, bool port);
 
-/* ---- Files of exports (reload.c) ---------------------------------------------------
- */
+/* ---- Files of exports (reload.c) ----------------------------------------- */
 
 /* Reads @file.  Messages are printed; 0, or negative errno and nothing in @ret. */
 int exports_take(struct nfsd *, const char *file, struct exports *ret);
@@ -489,8 +488,7 @@ int reload_start(struct reload *);
 /* Waits for what is being loaded. */
 void reload_stop(struct reload *);
 
-/* ---- The server -------------------------------------------------------------------
- */
+/* ---- The server ---------------------------------------------------------- */
 
 /* sec.c.  "sys,krb5,...", message printed; 0 or -EINVAL. */
 int sec_take_list(void *to, const char *arg);
@@ -561,8 +559,7 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
                      const struct rpcrdma_service *, const struct tcpd *mount,
                      uint64_t nlm_calls, const struct tcpd *gss);
 
-/* ---- A request (proc.c) -------------------------------------------------------------
- */
+/* ---- A request (proc.c) -------------------------------------------------- */
 
 union nfs_args {
 	GETATTR3args getattr;
@@ -710,8 +707,7 @@ struct mount_call {
 int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *ret,
                       size_t size, size_t *ret_len, uint32_t *ret_auth_stat);
 
-/* ---- Attributes and errors (attr.c)
- * --------------------------------------------------- */
+/* ---- Attributes and errors (attr.c) -------------------------------------- */
 
 /* The status for a negative errno (or 0). */
 nfsstat3 nfs_stat(int error);
@@ -734,8 +730,7 @@ int attr_set(struct nfsd *, struct object *, const struct ident *, const sattr3 
 int name_check(const char *name);
 bool name_is_dot(const char *name);
 
-/* ---- Procedures
- * ------------------------------------------------------------------------ */
+/* ---- Procedures ---------------------------------------------------------- */
 
 void op_getattr(struct op *);
 void op_setattr(struct op *);

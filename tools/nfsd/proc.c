@@ -239,8 +239,7 @@ static int check(struct op *op, const struct rpcrdma_auth *cred,
 	return garbage ? RPCRDMA_GARBAGE_ARGS : 0;
 }
 
-/* ---- Where it runs ----------------------------------------------------------------
- */
+/* ---- Where it runs ------------------------------------------------------- */
 
 int op_later(struct op *op)
 {

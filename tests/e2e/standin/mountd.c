@@ -41,8 +41,7 @@ static void need(int ok, const char *what)
 	exit(1);
 }
 
-/* ---- MOUNT -------------------------------------------------------------------------
- */
+/* ---- MOUNT --------------------------------------------------------------- */
 
 static bool_t put_list(XDR *x, void *unused)
 {
@@ -170,8 +169,7 @@ static int mountd(void)
 	return 1;
 }
 
-/* ---- A lock manager
- * ------------------------------------------------------------------- */
+/* ---- A lock manager ------------------------------------------------------ */
 
 static void dispatch_nlm(struct svc_req *req, SVCXPRT *xprt)
 {
@@ -201,8 +199,7 @@ static void nlm(bool takes, char **versions)
 	svc_run();
 }
 
-/* ---- NFS without MOUNT
- * --------------------------------------------------------------- */
+/* ---- NFS without MOUNT --------------------------------------------------- */
 
 static void answer(struct rpcrdma_request *req, xdrproc_t xdr, const void *res)
 {

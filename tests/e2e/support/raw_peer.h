@@ -163,8 +163,7 @@ static inline void raw_write(struct raw_peer *p, const void *b, size_t n)
 	assert_int_equal(send(p->fd, b, n, MSG_NOSIGNAL), (ssize_t)n);
 }
 
-/* -- MPA start-up -------------------------------------------------------------------
- */
+/* -- MPA start-up ---------------------------------------------------------- */
 
 /* The peer's frame with this key; revision 2, as the library has it by default. */
 static inline void raw_hear_mpa(struct raw_peer *p, const char *key)
@@ -201,8 +200,7 @@ static inline void raw_say_mpa(struct raw_peer *p, const char *key, const void *
 	raw_write(p, f, 24 + len);
 }
 
-/* -- Sends
- * ----------------------------------------------------------------------------- */
+/* -- Sends ----------------------------------------------------------------- */
 
 /* Frames and sends a ULPDU that stands at @f + 2. */
 static inline void raw_fpdu(struct raw_peer *p, uint8_t *f, size_t ulpdu)
