@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *tool_name = "";
+static char program[32] = "rpcrdma"; /* and the command; set before any thread starts */
 static bool with_levels; /* of messages */
 static struct {
 	bool deadly; /* SIGPIPE is to end the process */
@@ -30,15 +30,12 @@ static struct {
 
 void tool_set_name(const char *subcommand)
 {
-	tool_name = subcommand;
+	snprintf(program, sizeof(program), "rpcrdma %s", subcommand);
 }
 
 const char *tool_program(void)
 {
-	static char text[32];
-
-	snprintf(text, sizeof(text), "rpcrdma%s%s", *tool_name ? " " : "", tool_name);
-	return text;
+	return program;
 }
 
 bool tool_log_is_journal(void)
@@ -136,7 +133,7 @@ int tool_finish(int code)
 
 int tool_usage(void)
 {
-	fprintf(stderr, "Try `rpcrdma %s --help`.\n", tool_name);
+	fprintf(stderr, "Try `%s --help`.\n", program);
 	return TOOL_USAGE;
 }
 
