@@ -14,6 +14,7 @@
 #include "support/memory.h"
 
 enum { SOAK_S = 120, FEW = 12, CALM_MS = 20000, SLACK = 300 };
+enum { CACHE = 256 << 10 }; /* of replies: soon full, so that it does not grow here */
 
 const char *__asan_default_options(void);
 /* What was freed is not to look like what is held. */
@@ -159,6 +160,7 @@ static struct rpcrdma_conn_options prepare(uint64_t seed)
 	o.retry_ns = 30000ull * MS;
 	assert_int_equal(rpcrdma_engine_new(NULL, &t.engine), 0);
 	assert_int_equal(rpcrdma_service_new(&t.service), 0);
+	assert_int_equal(rpcrdma_service_set_reply_cache(t.service, CACHE), 0);
 	assert_int_equal(rpcrdma_service_add(t.service, &program, NULL), 0);
 	return o;
 }
