@@ -139,6 +139,9 @@ holds() { [ "$(cat "$2")" = "$1" ] || fail "$2 has $(cat "$2")"; }
 cp src/f "$EXP/x~" && cp src/g "$EXP/x"
 run 1 cp --backup=simple "$URL/x~" "$URL/x" && says err "backing up '$URL/x' might destroy source;  '$URL/x~' not copied"
 holds "new f" "$EXP/x~" && holds "new g" "$EXP/x"
+cp src/f "$EXP/a x~" && cp src/g "$EXP/a x"
+run 1 cp --backup=simple "$URL/a%20x%7e" "$URL/a%20x" && says err "might destroy source"
+holds "new f" "$EXP/a x~" && holds "new g" "$EXP/a x"
 run 0 cp --backup=numbered "$URL/x~" "$URL/x" && holds "new f" "$EXP/x" && holds "new g" "$EXP/x.~1~"
 
 # A file that the same run made is kept by numbered backups only.  cp(1) says the same,
@@ -177,7 +180,15 @@ if [ -f "${RENAME_PRELOAD-}" ]; then
 		run 0 cp $o src/f "$URL/k" && holds "new f" "$EXP/k"
 		rm -f "$EXP"/k*
 	done
-	unset RENAME_FAILS
+	# So does a link that is not made.
+	rm -f k && mkdir "$EXP/k" k && printf twin >flag
+	for dst in "$URL/k" k; do
+		echo old >"$EXP/k/twin" && echo old >k/twin
+		LD_PRELOAD=$RENAME_PRELOAD run 1 cp -db "$URL/src/f" "$URL/src/twin" $dst && says err "cannot create hard link"
+		holds old "$EXP/k/twin" && holds old k/twin
+	done
+	[ "$(ls -A "$EXP/k" k | tr '\n' ' ')" = "$EXP/k: f twin  k: f twin " ] || fail "left after a link that failed: $(ls -A "$EXP/k" k)"
+	rm flag && unset RENAME_FAILS
 else
 	echo "RENAME_PRELOAD is no file: a rename that fails was not tried"
 fi
@@ -188,6 +199,11 @@ like -d S/dangling @new
 like -d S/f S/twin S/soft @d2
 like -rd S/d S/f S/twin @t
 like -db S/f S/twin @t
+# The old file takes the name of the link's other end: the link has the new contents.
+mkdir "$EXP/n" n && ln "$EXP/src/f" "$EXP/src/twin~"
+echo old >"$EXP/n/twin" && echo old >n/twin
+for dst in "$URL/n" n; do run 0 cp -db --backup=simple "$URL/src/twin~" "$URL/src/twin" $dst; done
+for dst in "$EXP/n" n; do holds "new f" "$dst/twin" && holds old "$dst/twin~"; done
 [ "$EXP/w/t/f" -ef "$EXP/w/t/twin" ] || fail "-db: no link"
 holds "old t/twin" "$EXP/w/t/twin~"
 no_leftovers "$EXP" .

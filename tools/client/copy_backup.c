@@ -150,16 +150,29 @@ static int look(const struct copy_dir *dir, const char *name, struct copy_meta *
 	return r == (int)NFS3ERR_NOENT ? 0 : r;
 }
 
-/* Whether the last name of the source is @name. */
+/* Whether the last name of @path is @name. */
+static bool ends_with(const char *path, const char *name)
+{
+	size_t len = strlen(path), n = strlen(name);
+
+	while (len && path[len - 1] == '/')
+		len--;
+	return len >= n && !strncmp(path + len - n, name, n) &&
+	       (len == n || path[len - n - 1] == '/');
+}
+
+/* Whether the last name of the source is @name; in a URL names are escaped. */
 static bool is_called(const char *label, const char *name)
 {
-	size_t len = url_is(label) ? strcspn(label, "?") : strlen(label);
-	size_t n = strlen(name);
+	const char *why;
+	struct url u;
+	bool is;
 
-	while (len && label[len - 1] == '/')
-		len--;
-	return len >= n && !strncmp(label + len - n, name, n) &&
-	       (len == n || label[len - n - 1] == '/');
+	if (!url_is(label) || url_parse(label, &u, &why))
+		return ends_with(label, name);
+	is = ends_with(*u.path ? u.path : u.export, name);
+	url_fini(&u);
+	return is;
 }
 
 /* The source itself has the name that its backup would take. */

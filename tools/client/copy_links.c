@@ -4,8 +4,9 @@
  * becomes a link to that copy.  Kept is an entry for each source with several links: on
  * a server the handle of its copy, here its path.
  *
- * A link is made under a temporary name and renamed, as a file is.  A LINK that is
- * executed twice, after a lost reply, finds its own work under that name.
+ * A link is made under a temporary name and renamed, as a file is; in between the old
+ * file gets its backup's name.  A LINK that is executed twice, after a lost reply, finds
+ * its own work under that name.
  */
 #include "client/copy.h"
 #include "nfsd/siphash.h"
@@ -89,21 +90,39 @@ void copy_link_lost(struct copy_link *k)
 
 /* ---- Making one ------------------------------------------------------------------ */
 
-static int link_local(const struct copy_link *k, struct copy_dir *dir, const char *name,
-                      const char *temp)
+/* The old file gets its backup's name, if there is to be one. */
+static int back_up(const struct copy_dir *dir, const char *name, const char *backup)
 {
-	int r = 0;
+	return *backup ? copy_backup_move(dir, name, backup) : 0;
+}
+
+/* The link did not take its place: the backup gets its old name back. */
+static void undo_backup(const struct copy_dir *dir, const char *name,
+                        const char *backup)
+{
+	if (*backup && copy_backup_move(dir, backup, name))
+		tool_error("cannot un-backup %s: it is %s now", tool_quote_always(name),
+		           tool_quote_always(backup));
+}
+
+static int link_local(const struct copy_link *k, struct copy_dir *dir, const char *name,
+                      const char *temp, const char *backup)
+{
+	int r;
 
 	if (linkat(AT_FDCWD, k->path, dir->fd, temp, 0))
 		return -errno;
-	if (renameat(dir->fd, temp, dir->fd, name))
+	r = back_up(dir, name, backup);
+	if (!r && renameat(dir->fd, temp, dir->fd, name)) {
 		r = -errno;
+		undo_backup(dir, name, backup);
+	}
 	(void)unlinkat(dir->fd, temp, 0); /* of a name that was a link of it already */
 	return r;
 }
 
 static int link_remote(const struct copy_link *k, struct copy_dir *dir, char *name,
-                       char *temp)
+                       char *temp, const char *backup)
 {
 	LINK3args link = {nfs_fh_arg(&k->fh), {nfs_fh_arg(&dir->fh), temp}};
 	RENAME3args rename = {link.link, {nfs_fh_arg(&dir->fh), name}};
@@ -114,7 +133,9 @@ static int link_remote(const struct copy_link *k, struct copy_dir *dir, char *na
 	nfs_op_init(&op, dir->client);
 	r = nfs_op_run(&op, NFSPROC3_LINK, &link);
 	if (!r || r == (int)NFS3ERR_EXIST) {
-		r = nfs_op_run(&op, NFSPROC3_RENAME, &rename);
+		r = back_up(dir, name, backup);
+		if (!r && (r = nfs_op_run(&op, NFSPROC3_RENAME, &rename)))
+			undo_backup(dir, name, backup);
 		if (r || !dir->fresh)
 			(void)nfs_op_run(&op, NFSPROC3_REMOVE, &remove);
 	}
@@ -145,10 +166,8 @@ static void make_link(struct copy *c, const struct copy_link *k,
 		return;
 	copy_temp_name(name, temp);
 	to = copy_dir_text(dir, name);
-	r = *backup ? copy_backup_move(dir, name, backup) : 0;
-	if (!r)
-		r = dir->client ? link_remote(k, dir, (char *)name, temp)
-		                : link_local(k, dir, name, temp);
+	r = dir->client ? link_remote(k, dir, (char *)name, temp, backup)
+	                : link_local(k, dir, name, temp, backup);
 	if (r) {
 		copy_failed(c, "create hard link", to ? to : name, dir->client, r);
 		c->fatal = r == -EINTR ? r : c->fatal;
