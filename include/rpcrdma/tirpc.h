@@ -105,8 +105,8 @@ struct rpcrdma_tirpc_options {
 	size_t chunk_bytes;
 	/* Client: room that such a call offers for a Reply as long as the CLIENT has seen
 	 * none of that procedure, in version 1 always.  Afterwards it is the longest of
-	 * late.  A longer Reply comes in messages; in version 1 it is lost, RPC_CANTRECV
-	 * with EMSGSIZE.  0 = 1 MiB less 4 KiB. */
+	 * late, at most max_message_bytes.  A longer Reply comes in messages; in version 1 it
+	 * is lost, RPC_CANTRECV with EMSGSIZE.  0 = 1 MiB less 4 KiB. */
 	size_t reply_bytes;
 };
 

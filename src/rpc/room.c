@@ -20,10 +20,13 @@ static struct rr_rpc_seen *place_of(struct rr_rpc_client *c, rpcproc_t proc)
 	return &c->seen[proc % RR_RPC_SEEN];
 }
 
-/* An eighth more: lists grow. */
-static size_t rounded(size_t bytes)
+/* An eighth more: lists grow.  No server makes it more than a message may have: for a
+ * call of version 1 that finds no memory for the chunk fails. */
+static size_t rounded(const struct rr_rpc_client *c, size_t bytes)
 {
-	return (bytes + bytes / 8 + ROUND - 1) / ROUND * ROUND;
+	size_t more = (bytes + bytes / 8 + ROUND - 1) / ROUND * ROUND;
+
+	return RR_MIN(more, (size_t)c->o.conn.max_message_bytes);
 }
 
 struct rr_rpc_room rr_rpc_room(struct rr_rpc_client *c, rpcproc_t proc)
@@ -36,8 +39,8 @@ struct rr_rpc_room rr_rpc_room(struct rr_rpc_client *c, rpcproc_t proc)
 	pthread_mutex_unlock(&c->lock);
 	if (!s.any || s.proc != proc)
 		return r;
-	r.v1 = RR_MAX(r.v1, rounded(s.most));
-	r.v2 = s.bytes > c->o.chunk_bytes ? rounded(s.bytes) : 0;
+	r.v1 = RR_MAX(r.v1, rounded(c, s.most));
+	r.v2 = s.bytes > c->o.chunk_bytes ? rounded(c, s.bytes) : 0;
 	return r;
 }
 

@@ -168,6 +168,7 @@ static void room_follows_the_replies(void **state)
 	struct rr_rpc_client c = {.o = {.chunk_bytes = 65536, .reply_bytes = 5000}};
 	const rpcproc_t p = 3, same_place = p + RR_RPC_SEEN;
 
+	c.o.conn.max_message_bytes = 4 << 20;
 	pthread_mutex_init(&c.lock, NULL);
 	assert_int_equal(rr_rpc_room(&c, p).v1, 5000);
 	assert_int_equal(rr_rpc_room(&c, p).v2, 5000);
@@ -183,6 +184,11 @@ static void room_follows_the_replies(void **state)
 		rr_rpc_room_note(&c, p, 70000);
 	assert_int_equal(rr_rpc_room(&c, p).v2, 2 << 16);
 	assert_int_equal(rr_rpc_room(&c, p).v1, (9 << 17));
+	/* Replies that fill all their room do not make it grow without end. */
+	for (int i = 0; i < 100; i++)
+		rr_rpc_room_note(&c, p, rr_rpc_room(&c, p).v1);
+	assert_int_equal(rr_rpc_room(&c, p).v1, 4 << 20);
+	assert_int_equal(rr_rpc_room(&c, p).v2, 4 << 20);
 	/* Another procedure knows nothing of it. */
 	assert_int_equal(rr_rpc_room(&c, same_place).v2, 5000);
 	rr_rpc_room_note(&c, same_place, 10);
