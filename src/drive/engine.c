@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drive/engine.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,6 +16,9 @@
 #include "drive/link.h"
 
 enum { POOL_CACHE_BYTES = 24 << 20 };
+
+/* No pthread_t: the engine has run, and no thread runs it. */
+#define NOBODY ULONG_MAX
 
 rr_time rr_engine_clock(void)
 {
@@ -59,6 +63,9 @@ bool rr_engine_enter(struct rpcrdma_engine *e)
 
 void rr_engine_leave(struct rpcrdma_engine *e)
 {
+	/* The next one of those that take turns may come at any moment. */
+	if (!atomic_load(&e->resident))
+		atomic_store_explicit(&e->thread, NOBODY, memory_order_relaxed);
 	pthread_mutex_unlock(&e->run_lock);
 }
 
@@ -343,6 +350,7 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 
 	if (!e)
 		return;
+	enter(e);
 	set_inside(e, (unsigned long)pthread_self());
 	run_posts(e);
 	flush_dirty(e);

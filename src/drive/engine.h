@@ -74,7 +74,7 @@ struct rpcrdma_engine {
 	struct rpcrdma_stats ended; /* sums of links that are gone */
 	uint64_t own_syscalls; /* eventfd; the poller counts its own */
 	atomic_bool stop;
-	atomic_ulong thread; /* pthread_t that runs process(); 0 = none yet */
+	atomic_ulong thread; /* pthread_t that runs it; 0 = none yet */
 	pthread_mutex_t run_lock; /* held by the thread that runs it, while it does */
 	atomic_ulong inside; /* pthread_t that runs callbacks now; 0 = none */
 	atomic_bool resident; /* process() was called: @thread is to go on with that */
@@ -98,7 +98,8 @@ void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);
 void rr_engine_unpost(struct rpcrdma_engine *, struct rr_post *p);
 /* The engine's thread.  Once, at the end of this iteration; again is harmless. */
 void rr_engine_later(struct rpcrdma_engine *, struct rr_late *);
-/* True in the thread that runs the engine, and before it first runs. */
+/* True in the thread that runs the engine, and before it first runs.  Threads that run
+ * it by turns: from rr_engine_enter to rr_engine_leave. */
 bool rr_engine_here(const struct rpcrdma_engine *);
 /* True: this thread runs the engine until it leaves; no other one does, or is to. */
 bool rr_engine_enter(struct rpcrdma_engine *) RR_MUST_CHECK;
