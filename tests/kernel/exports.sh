@@ -16,7 +16,7 @@ guest -t 60 "modprobe -a rpcrdma nfsv3 && ip addr replace $two/24 dev eth0 && rp
 # ---- What is checked ------------------------------------------------------------------
 
 write_exports() { # from standard input
-	cat >"$share/exports" && guest 'cp /host/exports /run/exports' || die "no file of exports"
+	cat >"$share/exports" && guest 'cp /host/exports /run/clients.exports' || die "no file of exports"
 }
 
 mounts() { # ADDRESS NAME [DIR]: at /mnt/ADDRESS/DIR, with nothing cached
@@ -73,7 +73,7 @@ write_exports <<-END
 	/exp/low:/low        $one(rw,secure) $two(rw,insecure)
 	/exp/gone:/gone      *(ro)
 END
-guest_bg nfsd "exec rpcrdma nfsd --provider verbs --exports /run/exports \
+guest_bg nfsd "exec rpcrdma nfsd --provider verbs --exports /run/clients.exports \
 	--listen 0.0.0.0:20049 --register --state-dir /run/nfsd.state"
 guest_until 60 'grep -q ^mountd /run/bg/nfsd.out' || die "rpcrdma nfsd does not start"
 
@@ -111,8 +111,8 @@ write_exports <<-END
 	# a line of its own
 	/exp/shared:/shared  $one(rw,no_such_option)
 END
-reload "/run/exports was not loaded"
-grep -qF "/run/exports:3: " "$T/said" || fail "the line is not named: $(cat "$T/said")"
+reload "/run/clients.exports was not loaded"
+grep -qF "/run/clients.exports:3: " "$T/said" || fail "the line is not named: $(cat "$T/said")"
 not_mounted $two one
 does $one 'cat one/file gone/file && touch shared/new'
 
@@ -121,7 +121,7 @@ write_exports <<-END
 	/exp/shared:/shared  $one(ro) $two(rw,no_root_squash)
 	/exp/mapped:/mapped  $one(rw) 10.0.4.0/24(rw,no_root_squash)
 END
-reload "/run/exports was loaded"
+reload "/run/clients.exports was loaded"
 mounted $two one
 cannot $one 'cat one/file' "Permission denied"
 not_mounted $one one
@@ -137,7 +137,7 @@ write_exports <<-END
 	/exp/one:/one   *(rw)
 	/exp/gone:/gone *(ro)
 END
-reload "/run/exports was loaded"
+reload "/run/clients.exports was loaded"
 does $one 'cat one/file'
 for at in $one $two; do
 	mounted $at gone again
