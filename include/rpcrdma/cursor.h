@@ -4,8 +4,8 @@
  *
  * An item lies in a piece of its own if it came by RDMA, and between other octets if it
  * came inline; the same calls read both.  A cursor allocates nothing, copies no octets
- * unless it is asked to, and never reads past the pieces, whatever a peer says.  It remembers its
- * first error: reads return zero or NULL from there on, so that one
+ * unless it is asked to, and never reads past the pieces, whatever a peer says.  It
+ * remembers its first error: reads return zero or NULL from there on, so that one
  * rpcrdma_cursor_end() after the last read is enough.
  *
  *	struct rpcrdma_cursor c;

@@ -22,8 +22,8 @@
  * - What the library fills in for the program has its size as a parameter, which is
  *   sizeof(*ret).  No more is written, and zero where this library has no members.
  * - What the library lends to callbacks needs no size: rpcrdma_reply, rpcrdma_conn_info,
- *   rpcrdma_extension_message, rpcrdma_arrival.  A program must run with a library that has the members
- *   that it reads: rpcrdma_library_version_number tells.
+ *   rpcrdma_extension_message, rpcrdma_arrival.  A program must run with a library that
+ *   has the members that it reads: rpcrdma_library_version_number tells.
  * These do not grow, since they are items of arrays, or the program's and lent:
  * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
  * _extension_htype, _extension_property, _tirpc_item, _tirpc_procedure, _tirpc_binding,
@@ -269,9 +269,9 @@ struct rpcrdma_conn_options {
 	uint32_t program, program_version;
 };
 
-/* Is it what @provider of the options may be?  -EINVAL: it is not, and the @size octets
- * at @ret_why (0: none) are a sentence that names the key or value.  Whether there is such
- * a device is not looked at.  Any thread. */
+/* Checks whether the options may have this @provider.  -EINVAL: they may not, and the
+ * @size octets at @ret_why (0: none) get a sentence that names the wrong key or value.
+ * Does not look whether there is such a device.  Any thread. */
 RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_why, size_t size);
 
 /* ---- Statistics ---------------------------------------------------------------- */
@@ -489,8 +489,9 @@ RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
  * never called, those that wait run the engine by turns.  @conn must not be closed
  * while a thread waits, unless its call has begun (then it ends with -ECANCELED).
  * -EDEADLK: within a callback of this engine.  -EOVERFLOW: the results are longer than
- * @size, or an item than its dest; ret->len and ret_len say how long, nothing of it was
- * copied, and it was executed.  -EINVAL as rpcrdma_call; a done; no @results.
+ * @size, or an item than its dest; ret->len and ret_len say how long.  What was too long
+ * is not copied, and the call was executed.  -EINVAL: as with rpcrdma_call; or there is
+ * a done or an arg, or no @results for @size octets.
  */
 RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
 				  void *results, size_t size, struct rpcrdma_reply *ret,

@@ -196,7 +196,7 @@ RPCRDMA_API void svc_rdma_unreg(SVCXPRT *, rpcprog_t program, rpcvers_t version)
  * What programs write as svc_register, svc_reg, svc_unregister and pmap_unset, by the
  * macros below.  For an SVCXPRT of svc_rdma_create svc_register and svc_reg are
  * svc_rdma_reg, whatever protocol or netconfig they name; with 0 or NULL rpcbind is not
- * told, as ever.  Any other SVCXPRT is libtirpc's.  svc_unregister and pmap_unset do as
+ * told, as ever.  Any other SVCXPRT is left to libtirpc.  svc_unregister and pmap_unset do as
  * libtirpc's, and take back what SVCXPRTs of this process have under rdma and rdma6.
  *
  * In a file that does not include this header svc_register does the same, by a symbol of

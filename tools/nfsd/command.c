@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `rpcrdma nfsd`: its help, its options, and what they must not say
- * together.  Every refusal is one sentence on standard error and exit code 2.
+ * The command line of `rpcrdma nfsd`: its help, its options, and which options exclude
+ * each other.  Every refusal is one sentence on standard error and exit code 2.
  */
 #include "daemon.h"
 #include <ctype.h>
@@ -35,15 +35,14 @@ static const char help[] =
         "                          as empty directories otherwise\n"
         "                          wcc: nobody else changes its directories, so that\n"
         "                          clients may keep them over changes of their own\n"
-        "  --exports FILE          export what FILE says, in the syntax of exports(5), "
-        "to\n"
-        "                          whom it says (" EXPORTS_FILE ", unless there\n"
-        "                          is --export)\n"
-        "  --allow CLIENT[(OPTION,...)]  let CLIENT mount what --export names, and "
-        "others\n"
-        "                          not: a host, a network as 192.0.2.0/24, or *; "
-        "options\n"
-        "                          as in exports(5); repeatable\n"
+        "  --exports FILE          export the directories that FILE names to the "
+        "clients\n"
+        "                          that it names, in the syntax of exports(5)\n"
+        "                          (without --export: " EXPORTS_FILE ")\n"
+        "  --allow CLIENT[(OPTION,...)]  let only CLIENT mount what --export names: "
+        "a host,\n"
+        "                          a network as 192.0.2.0/24, or *; options as in\n"
+        "                          exports(5); repeatable\n"
         "  --listen ADDR[:PORT]    listen there (port 20049); repeatable; port 0 takes "
         "a\n"
         "                          free one.  Without it at any address if something "
@@ -83,11 +82,9 @@ static const char help[] =
         "each\n"
         "                          client (8192); a quarter of them for one client's "
         "address\n"
-        "  --allow-identity NAME   with --hostauth require: let only those in whose "
-        "identity\n"
-        "                          (CN=..., psk:...) or certificate's DNS name this "
-        "is;\n"
-        "                          repeatable\n"
+        "  --allow-identity NAME   with --hostauth require: admit only clients whose\n"
+        "                          identity (CN=..., psk:...) or DNS name, by their\n"
+        "                          certificate, is NAME; repeatable\n"
         "  --async                 answer CREATE, REMOVE, RENAME, SETATTR... before "
         "they\n"
         "                          are on storage (WRITE and COMMIT are not affected)\n"
@@ -107,9 +104,8 @@ static const char help[] =
         "                          root, else ~/.local/state/rpcrdma)\n"
         "  --level-prefix          begin lines of standard error with their severity, "
         "<3>\n"
-        "                          to <6>, which the journal reads; by itself if "
-        "standard\n"
-        "                          error is the journal\n"
+        "                          to <6>, which the journal reads; the default if\n"
+        "                          standard error is the journal\n"
         "  --pid-file FILE         write the process's number there when it listens, "
         "and\n"
         "                          remove FILE at the end\n"
@@ -129,7 +125,8 @@ static int take_export(void *to, const char *arg)
 	return export_add(to, arg);
 }
 
-/* Is what follows the address no port?  Names, of services too, are resolved later. */
+/* Whether what follows the address is no port.  The names of hosts and services are
+ * resolved later. */
 static bool has_wrong_port(const char *address)
 {
 	const char *port = strrchr(address, ':');
@@ -237,7 +234,7 @@ static bool clients_want_kerberos(const struct clients *l)
 	return false;
 }
 
-/* Does any list, or the default? */
+/* Whether any list of clients, or the default, has a flavor of Kerberos. */
 static bool wants_kerberos(const struct server *s)
 {
 	const struct nfsd *d = &s->nfsd;

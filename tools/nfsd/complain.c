@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines about requests that end badly, where the administrator is the one who can help:
- * storage that fails, clients that are refused.  How many there are is warn.c's to
- * bound.
+ * Lines about failed requests where the administrator can help: storage that fails,
+ * clients that are refused.  warn.c bounds their number.
  */
 #include "nfsd.h"
 #include "tool.h"

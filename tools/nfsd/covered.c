@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mount points of what is not served, as empty directories.
+ * Shows the mount points of file systems that are not served as empty directories.
  *
- * What is mounted there is not touched.  The directory that it covers cannot be reached
- * by its path, so all that is told of it is its inode number, which READDIR of the
- * directory above has; owner and times are those of the directory above, and nobody can
- * write.
+ * The mounted file system is not touched.  The directory that it covers cannot be
+ * reached by its path, so clients are told nothing of it but its inode number, which
+ * READDIR of the directory above has.  Owner and times are those of the directory
+ * above, and nobody can write.
  */
 #include "nfsd.h"
 #include <dirent.h>
@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The inode number that the list of @dir has for @name; 0: none.  As the server. */
+/* The inode number that the list of @dir has for @name; 0: none.  The thread acts as
+ * the server. */
 static uint64_t number_in_list(int dir, const char *name)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,8 +35,8 @@ static uint64_t number_in_list(int dir, const char *name)
 	return ino;
 }
 
-/* Of a directory that is not listed to the server: hardly any file has such a number.
- */
+/* The number of a mount point in a directory that the server cannot list: hardly any
+ * file has so high a number. */
 static uint64_t number_of_place(uint64_t place)
 {
 	return place | 1ull << 63;

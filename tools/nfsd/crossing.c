@@ -2,9 +2,9 @@
 /*
  * Mounted file systems that are served with the export that they lie beneath.
  *
- * A record is made by whoever first asks for the mount, from the table alone.  Its
- * descriptors are opened by a worker of its own file system, and closed by one. Between
- * those, and for as long as somebody holds it, they do not change.
+ * The first request for a mount makes its record, from the table alone.  A worker of
+ * the mounted file system opens the record's descriptors, and one closes them.  While
+ * the record is held, open descriptors do not change.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -208,8 +208,8 @@ static struct export *make_record(struct nfsd *d, struct export *top, const char
 	return ex;
 }
 
-/* Would it be served, if there were not too many?  Not what the kernel shows of itself
- * by files; nor what autofs has yet to mount, which nobody here asks for. */
+/* Whether @l is served unless there are too many.  File systems by which the kernel
+ * shows itself are not, nor mount points of autofs where nothing is mounted yet. */
 static bool is_wanted(const struct export *top, const struct mount_line *l)
 {
 	static const char *const not_files[] = {

@@ -99,11 +99,12 @@ int crossing_at(struct nfsd *, struct export *ex, int fd, const char *name,
                 const struct statx *st, struct mounted *ret);
 /* The live one with this number in handles, held; or NULL.  Touches no file system. */
 struct export *crossing_find(struct nfsd *, uint32_t id);
-/* The export of @ex's clients, or one beneath it, that the mount @id is; held. */
+/* The export that the mount @id is, held: the top of @ex, or one beneath it.  NULL:
+ * none. */
 struct export *crossing_of_mount(struct nfsd *, struct export *ex, uint64_t id);
 /* Opens what is held.  Sleeps; the thread acts as the server.  0, -ESTALE... */
 int crossing_open(struct nfsd *, struct export *);
-/* Closes and frees what nobody holds.  Once a second. */
+/* Closes and frees records that nobody holds.  Called once a second. */
 void crossings_expire(struct nfsd *);
 /* For exports of all kinds. */
 void export_hold(struct nfsd *, struct export *);
@@ -116,7 +117,7 @@ struct export *export_top(const struct export *);
  * its directory beneath the root of the export's top; or -ESTALE. */
 int crossing_covers(struct nfsd *, struct export *ex, uint64_t place, char *ret,
                     size_t size);
-/* The next crossing_at will say it. */
+/* The next crossing_at of that mount returns @covered. */
 void crossing_learn(struct nfsd *, uint64_t id, uint64_t covered);
 /* The handle and the attributes of @name in @dir, which @m is mounted on.  Keeps the
  * thread's identity (@id). */

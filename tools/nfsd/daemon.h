@@ -4,7 +4,7 @@
  * share.
  *
  *   command.c    help and options: what is asked for
- *   listening.c  addresses: RDMA, TCP, rpcbind, and the lines that tell them
+ *   listening.c  addresses: RDMA, TCP, rpcbind, and the lines that announce them
  *   nfsd.c       setting up, running, taking down
  */
 #ifndef RPCRDMA_NFSD_DAEMON_H

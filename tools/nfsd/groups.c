@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups by uid: a table of sets, in each of which the one that was wanted longest ago
- * makes room, and a few threads that ask passwd and group.
+ * Groups by uid: a table of sets, and a few threads that ask passwd and group.  A new
+ * list replaces the one of its set that was wanted longest ago.
  *
  * A list serves for half an hour, as that of rpc.mountd(8) does; after half of that the
  * next request has it looked up again and does not wait.  A uid that is not known has
  * no groups, and is asked for again after a minute; so is one whose look-up failed,
  * after seconds.
  *
- * Clients choose the uids.  What they can have looked up at a time is bounded for each
- * address and by the size of the sets, what waits by its octets, and lists by theirs.
+ * Clients choose the uids.  So the look-ups at a time are bounded, for each address and
+ * by the size of the sets, and so are the octets of waiting requests and of lists.
  */
 #include "nfsd.h"
 #include "tool.h"

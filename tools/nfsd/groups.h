@@ -21,7 +21,7 @@ struct group_list {
 	uint32_t gids[];
 };
 
-/* One that wants a list.  The caller's until @ready was called. */
+/* A request that wants a list.  It must stay in place until @ready was called. */
 struct group_wait {
 	/* @list is known; in a thread of look-ups.  NULL: no wait, -EAGAIN instead. */
 	void (*ready)(void *arg);

@@ -28,7 +28,8 @@ static uint64_t client_memory(void)
 	return b.limit_bytes / 4 < CLIENT_MEMORY ? b.limit_bytes / 4 : CLIENT_MEMORY;
 }
 
-/* A client that there is no memory for is refused, and nobody is told why. */
+/* Warns beforehand: a client for which no memory can be locked is not told the reason.
+ */
 static void look_at_memlock(void)
 {
 	struct rlimit r;
@@ -156,7 +157,8 @@ static void not_taken_back(int e)
 		           strerror(-e));
 }
 
-/* NLM has a registration for each version and address of MOUNT's.  False: no more. */
+/* Finds the registration @i of NLM: there is one for each version at each address of
+ * MOUNT.  False: there are no more. */
 static const uint32_t nlm_versions[] = {4, 3, 1};
 
 static bool nlm_registration(const struct server *s, unsigned i, uint32_t *ret_version,
@@ -183,8 +185,9 @@ static void unregister_nlm(struct server *s)
 	}
 }
 
-/* All or none: where the host has another lock manager, as of its kernel, clients ask
- * that one, which knows of no locks on our files either. */
+/* Registers all versions or none.  Where the host has another lock manager, such as
+ * that of its kernel, clients ask that one, which has no locks on these files either.
+ */
 static int register_nlm(struct server *s)
 {
 	struct sockaddr_storage ss;

@@ -2,7 +2,7 @@
 /*
  * The kernel's table of mounts, /proc/self/mountinfo, see proc(5).  poll(2) tells that
  * it changed; then all of it is read again.  Reading it asks no file system anything.
- * The caller has a lock.
+ * The caller holds the lock of struct crossings.
  */
 #include "nfsd.h"
 #include <errno.h>

@@ -5,12 +5,12 @@
  * One engine serves all connections; worker threads do what may sleep.  The
  * process is set up in this order, and taken down in reverse: secret, exports,
  * engine, programs, listeners, privileges dropped, what TCP serves; then one
- * line per listener says that it is ready, as the service manager is told.  SIGINT,
+ * line per listener says that it is ready, and the service manager is told.  SIGINT,
  * SIGTERM or, where there is no file of exports for it to load and nohup(1) did not
  * have it ignored, SIGHUP ends the loop: registrations are taken back, listeners close,
- * requests being served are answered, the exit code is 0.  What a file system holds
- * back is not waited for: it is said, and the exit code is 1.  A second signal ends it
- * at once.
+ * requests being served are answered, the exit code is 0.  Requests that a file system
+ * holds up are not waited for: the server reports them, and the exit code is 1.  A
+ * second signal ends the process at once.
  */
 #include "daemon.h"
 #include "notify.h"
@@ -109,8 +109,8 @@ static int set_groups(struct server *s)
 	return s->nfsd.groups ? 0 : -ENOMEM;
 }
 
-/* Permissions are the kernel's to judge, by a call that is missing before Linux 5.8 and
- * under old seccomp profiles.  Without privilege another one does. */
+/* The kernel judges permissions by a call that is missing before Linux 5.8 and under
+ * old seccomp profiles.  Without privilege another call serves instead. */
 static int look_at_access(struct server *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -298,7 +298,7 @@ static bool stop_workers(struct server *s)
 	return groups_stop(s->nfsd.groups, &until) && fs_stop_all(&s->nfsd, &until);
 }
 
-/* How many requests its file system holds, which is said. */
+/* Reports how many requests the file system of @ex still holds, and returns that. */
 static unsigned tell_stuck(const struct export *ex)
 {
 	unsigned n = workers_left(&ex->fs->workers);

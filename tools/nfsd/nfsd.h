@@ -2,49 +2,51 @@
 /*
  * `rpcrdma nfsd`: what its files share.
  *
- *   nfsd.c     life of the process
- *   command.c  the command line
- *   listening.c  listeners, rpcbind
- *   report.c   where it listens, and clients that come and go
- *   stats.c    the JSON written at exit
- *   proc.c     a request: credential, arguments, procedure, results
- *   procedures.c   the tables of procedures
- *   ident.c    who a request is served as
- *   groups.c   the groups of a user, looked up here
- *   sec.c      the security flavors that are allowed
- *   exports.c  the syntax of exports(5)
- *   clients.c  ... of one client in it, and which one a peer is
- *   notify.c   what the service manager is told
- *   reload.c   SIGHUP: the file of exports is read again
- *   access.c   what a peer may do with an export
- *   export.c   exported directories, the secret that seals handles
- *   mounts.c   the kernel's table of mounts
- *   crossing.c  file systems mounted beneath exports, that are served with them
- *   covered.c  ... and mount points of those that are not
- *   handle.c   file handles: made, sealed, verified
- *   walk.c     finding an object again without the kernel's file handles
- *   object.c   open objects, kept for a while by handle
- *   attr.c     attributes and errors, to and from the wire
- *   inode.c    GETATTR SETATTR ACCESS READLINK FSSTAT FSINFO PATHCONF
- *   file.c     READ WRITE COMMIT
- *   name.c     LOOKUP and the procedures that change directories
- *   dir.c      READDIR READDIRPLUS
- *   mount.c    the MOUNT program
- *   mount_rpc.c  ... over TCP: calls and replies
- *   tcpd.c     connections and records of TCP
- *   fs.c       file systems: what may sleep there, their workers
- *   worker.c   threads for what may sleep
- *   wcc.c      attributes before and after, locks that make them one
- *   stable.c   what must be on storage, and when
- *   warn.c     lines of standard error, of each kind one a second
- *   complain.c   ... about requests: storage that fails, clients that are refused
+ *   nfsd.c        life of the process; daemon.h: what it shares with the next two
+ *   command.c     the command line
+ *   listening.c   listeners, rpcbind
+ *   report.c      the lines that tell where it listens and which clients come and go
+ *   stats.c       the JSON written at exit
+ *   proc.c        a request: credential, arguments, procedure, results
+ *   procedures.c  the tables of procedures
+ *   ident.c       the identity that a request is served with
+ *   groups.c      the groups of a user, looked up on this host
+ *   sec.c         the security flavors that are allowed
+ *   exports.c     the syntax of exports(5)
+ *   clients.c     one client of an exports(5) line, and which one a peer is
+ *   notify.c      what the service manager is told
+ *   reload.c      SIGHUP: the file of exports is read again
+ *   access.c      what a peer may do with an export
+ *   export.c      exported directories, the secret that seals handles
+ *   mounts.c      the kernel's table of mounts
+ *   crossing.c    file systems mounted beneath exports, served with them
+ *   covered.c     mount points of file systems that are not served
+ *   handle.c      file handles: made, sealed, verified
+ *   walk.c        finding an object again without the kernel's file handles
+ *   object.c      open objects, kept for a while by handle
+ *   attr.c        attributes and errors, to and from the wire
+ *   inode.c       GETATTR SETATTR ACCESS READLINK FSSTAT FSINFO PATHCONF
+ *   file.c        READ WRITE COMMIT
+ *   name.c        LOOKUP and the procedures that change directories
+ *   dir.c         READDIR READDIRPLUS
+ *   mount.c       the MOUNT program
+ *   mount_rpc.c   calls and replies of MOUNT over TCP
+ *   nlm.c         NLM at the same port, without any locks
+ *   tcpd.c        connections and records of TCP
+ *   fs.c          file systems: which operations may sleep there; their workers
+ *   worker.c      threads for operations that may sleep
+ *   wcc.c         attributes before and after an operation, and the locks around it
+ *   stable.c      what must be on storage, and when
+ *   warn.c        lines of standard error, at most one a second of each kind
+ *   complain.c    lines about requests: storage that fails, clients that are refused
+ *   siphash.c     the digest that seals handles
  *
  * The engine's thread runs what cannot sleep: NULL, what caches can answer, and
- * everything on a file system in memory.  The rest runs in workers, which each file
- * system has for itself.  MOUNT over TCP has a thread too.  Shared state: the object
+ * everything on a file system in memory.  The rest runs in workers, of which each file
+ * system has its own.  MOUNT over TCP has a thread too.  Shared state: the object
  * cache, the mount list, the walk tables, the crossings and the write verifier, each
- * behind its own lock, which nobody holds while he sleeps.  An object's own lock may be held by a
- * worker that sleeps: the engine's thread only tries it.
+ * behind a lock of its own, which no thread holds while it sleeps.  A worker that
+ * sleeps may hold the lock of an object: the engine's thread only tries that lock.
  */
 #ifndef RPCRDMA_NFSD_H
 #define RPCRDMA_NFSD_H

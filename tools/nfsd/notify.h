@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the service manager is told: sd_notify(3), the protocol of which is a datagram to
- * $NOTIFY_SOCKET.  Without that variable nothing is done.
+ * Tells the service manager the state of the server by the protocol of sd_notify(3),
+ * which is datagrams to $NOTIFY_SOCKET.  Without that variable these functions do
+ * nothing.
  */
 #ifndef RPCRDMA_NFSD_NOTIFY_H
 #define RPCRDMA_NFSD_NOTIFY_H

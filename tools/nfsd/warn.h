@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of standard error that clients or storage cause, of each kind one a second.
+ * Lines of standard error that clients or storage cause, at most one a second of each
+ * kind.
  *
  *   warn.c      kinds, turns, the lines
  *   complain.c  those about a request
@@ -28,7 +29,7 @@ enum warn_kind {
 };
 
 /* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
- * and the reason (negative errno; 0: it says itself).  At most one line a second of each
+ * and the reason (negative errno; 0: @what has it).  At most one line a second of each
  * kind; keeps errno.  Any thread. */
 void warn_about(enum warn_kind, int fd, const char *what, int error);
 /* The two halves of it, for other texts: true if a line of the kind may be printed now,
@@ -36,7 +37,8 @@ void warn_about(enum warn_kind, int fd, const char *what, int error);
 bool warn_may(enum warn_kind);
 void warn_say(enum warn_kind, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
-/* Names are the clients': none forges a line, or commands a terminal. */
+/* Replaces control characters: a name that a client chose must not forge a line, or
+ * command a terminal. */
 void warn_tame(char *);
 /* Prints how many lines were left out, of the seconds that are over or of @all. */
 void warn_count(bool all);
