@@ -197,31 +197,38 @@ int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 }
 
 /* Can the kernel open what it names?  Not without CAP_DAC_READ_SEARCH, nor on
- * every file system. */
-static bool probe_handles(struct nfsd *d, struct export *ex)
+ * every file system.  0, or negative errno. */
+static int probe_handles(struct nfsd *d, struct export *ex)
 {
 	struct handle h;
 	struct statx st;
-	int fd;
+	int fd, e;
 
-	if (ex->mount_fd < 0)
-		return false;
 	ex->by_handle = true;
-	if (handle_make(d, ex, NULL, ex->root_fd, &h, &st))
-		return false;
-	if (handle_open_here(ex, &h, &fd))
-		return false;
-	close(fd);
-	return true;
+	e = handle_make(d, ex, NULL, ex->root_fd, &h, &st);
+	if (!e)
+		e = handle_open_here(ex, &h, &fd);
+	if (!e)
+		close(fd);
+	return e;
 }
 
 int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
 {
+	int e = 0;
+
 	ex->root_ino = st->stx_ino;
 	ex->dev_major = st->stx_dev_major;
 	ex->dev_minor = st->stx_dev_minor;
 	ex->mount_fd = openat(ex->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ex->by_handle = !ex->walk && probe_handles(d, ex);
+	if (ex->mount_fd < 0)
+		e = -errno;
+	else if (!ex->walk)
+		e = probe_handles(d, ex);
+	/* Another kind of handles would make those of before stale. */
+	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM)
+		return e;
+	ex->by_handle = !e && !ex->walk;
 	if (!ex->by_handle && !ex->walk)
 		ex->walk = calloc(NFSD_WALK_SLOTS, sizeof(*ex->walk));
 	return ex->by_handle || ex->walk ? 0 : -ENOMEM;
