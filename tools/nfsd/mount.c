@@ -252,10 +252,13 @@ static int descend(struct op *op, struct export *ex, const char *name, int *fd,
 
 	if (e || name_is_dot(name))
 		return e ? e : -EINVAL;
-	next = open_name(*fd, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC, 0);
+	/* O_DIRECTORY would have autofs mount what lies there. */
+	next = open_name(*fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (next < 0)
-		return next == -ELOOP ? -ENOTDIR : next;
+		return next;
 	e = handle_make(op->nfsd, ex, &parent, next, h, st);
+	if (!e && !S_ISDIR(st->stx_mode))
+		e = -ENOTDIR;
 	if (e) {
 		close(next);
 		return e;

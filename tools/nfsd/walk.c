@@ -94,18 +94,17 @@ static int check(const struct export *ex, const struct walk_id *w, int fd)
 	return handle_inside(ex, &st) ? 0 : -ESTALE;
 }
 
-/* Opens @name in @dir as an O_PATH descriptor. */
-static int step_down(int dir, const char *name, bool directory)
+/* Opens @name in @dir as an O_PATH descriptor.  O_DIRECTORY would have autofs mount
+ * what lies there. */
+static int step_down(int dir, const char *name)
 {
-	return open_name(
-	        dir, name,
-	        O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0), 0);
+	return open_name(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
 /* The attributes of @name, but not of what is mounted there. */
 static int stat_name(int dir, const char *name, struct statx *ret)
 {
-	int fd = step_down(dir, name, false), e;
+	int fd = step_down(dir, name), e;
 
 	if (fd < 0)
 		return fd;
@@ -149,7 +148,7 @@ static int open_recalled(struct export *ex, const struct walk_id *w, int *ret_fd
 	fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
 	for (int i = n - 1; i >= 0; i--) {
 		if (fd >= 0) {
-			next = step_down(fd, names[i], i > 0);
+			next = step_down(fd, names[i]);
 			close(fd);
 			fd = next;
 		}
@@ -202,7 +201,7 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	}
 	if (!on_the_way(s->w, ino, level))
 		return;
-	fd = step_down(dir, de->d_name, !last);
+	fd = step_down(dir, de->d_name);
 	if (fd < 0)
 		return;
 	if (last && !check(s->ex, s->w, fd)) {
