@@ -8,12 +8,14 @@
 #include "support/nfsd_ask.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -493,6 +495,7 @@ static void handles_end_with_the_mount(void **state)
 static void idle_mounts_can_be_unmounted(void **state)
 {
 	struct timespec t0, t;
+	uint64_t fsid;
 	nfs_fh3 m;
 	fattr3 a;
 
@@ -500,6 +503,7 @@ static void idle_mounts_can_be_unmounted(void **state)
 	cover("m");
 	start();
 	m = find(x, "m");
+	fsid = attributes(m).fsid;
 	assert_int_equal(rig_create(&r, m, "f", NULL), NFS3_OK);
 	clock_gettime(CLOCK_MONOTONIC, &t0);
 	while (umount(rig_path(&r, "m"))) {
@@ -508,7 +512,10 @@ static void idle_mounts_can_be_unmounted(void **state)
 		clock_gettime(CLOCK_MONOTONIC, &t);
 		assert_true(t.tv_sec - t0.tv_sec < IDLE_SECONDS);
 	}
+	/* although the kernel gives the next mount the same number */
+	assert_int_equal(mount("another", rig_path(&r, "m"), "tmpfs", 0, NULL), 0);
 	assert_int_equal(rig_getattr(&r, m, &a), NFS3ERR_STALE);
+	assert_true(attributes(find(x, "m")).fsid != fsid);
 	/* used again after it was closed for being idle */
 	cover("d");
 	m = find(x, "d");
@@ -550,6 +557,144 @@ static void there_may_be_too_many(void **state)
 	snprintf(name, sizeof(name), "%d", MOST - 1);
 	assert_int_equal(rig_lookup(&r, find(find(x, "d"), name), "handle.key", NULL),
 	                 NFS3_OK);
+}
+
+/* ---- What moves, and what is odd ----------------------------------------- */
+
+static nfsstat3 rename_in(nfs_fh3 dir, const char *from, const char *to)
+{
+	RENAME3args a = {rig_in(dir, from), rig_in(dir, to)};
+	RENAME3res res;
+
+	return NFS(&r, RENAME, &a, &res);
+}
+
+/* The kernel does not tell that the table of mounts changed by this. */
+static void directories_above_can_be_renamed(void **state)
+{
+	nfs_fh3 f;
+
+	(void)state;
+	make_dir("d/b");
+	cover("d/b");
+	rig_write_file(&r, "d/b/f", "data", 4);
+	start();
+	(void)find(find(find(x, "d"), "b"), "f");
+	assert_int_equal(attributes(find(find(r.root, "d"), "b")).mode, 0555);
+	assert_int_equal(rename_in(r.root, "d", "e"), NFS3_OK);
+	f = find(find(find(x, "e"), "b"), "f");
+	assert_int_equal(attributes(f).size, 4);
+	assert_int_equal(attributes(find(find(r.root, "e"), "b")).mode, 0555);
+	assert_int_equal(rename_in(r.root, "e", "d"), NFS3_OK);
+}
+
+/* The way to a mount point leads over no link that a client made. */
+static void links_do_not_lead_to_mount_points(void **state)
+{
+	char outside[128];
+	nfs_fh3 b;
+	fattr3 a;
+
+	(void)state;
+	make_dir("d/b");
+	cover("d/b");
+	make_dir("d/c");
+	cover("d/c");
+	start();
+	b = find(find(r.root, "d"), "b");
+	restart();
+	(void)find(find(r.root, "d"), "c"); /* it reads the table before the change */
+	assert_int_equal(rename(rig_path(&r, "d"), rig_path(&r, "m/d")), 0);
+	snprintf(outside, sizeof(outside), "%s", r.dir);
+	assert_int_equal(symlink(outside, rig_path(&r, "d")), 0);
+	assert_int_equal(rig_getattr(&r, b, &a), NFS3ERR_STALE);
+	assert_int_equal(unlink(rig_path(&r, "d")), 0);
+	assert_int_equal(rename(rig_path(&r, "m/d"), rig_path(&r, "d")), 0);
+}
+
+/* A file on a file: no client is told to come back for ever. */
+static void mounted_files_are_refused(void **state)
+{
+	char file[128];
+
+	(void)state;
+	rig_write_file(&r, "m/file", "x", 1);
+	snprintf(file, sizeof(file), "%s", rig_path(&r, "m/file"));
+	assert_int_equal(mount(file, rig_path(&r, "d/plain"), NULL, MS_BIND, 0), 0);
+	start();
+	assert_int_equal(rig_lookup(&r, find(x, "d"), "plain", NULL), NFS3ERR_ACCES);
+	assert_int_equal(mnt("/x/d/plain", NULL), MNT3ERR_ACCES);
+	assert_int_equal(umount2(rig_path(&r, "d/plain"), MNT_DETACH), 0);
+}
+
+static void handles_of_what_covers_survive(void **state)
+{
+	nfs_fh3 m, f;
+	fattr3 a;
+
+	(void)state;
+	cover("m");
+	cover("m");
+	start();
+	m = find(x, "m");
+	assert_int_equal(rig_create(&r, m, "f", &f), NFS3_OK);
+	restart();
+	assert_int_equal(rig_getattr(&r, f, &a), NFS3_OK);
+}
+
+/* Clients do not cause it to mount anything; nobody would answer here. */
+static void autofs_is_not_asked(void **state)
+{
+	struct pollfd asked = {.events = POLLIN};
+	char options[80];
+	int p[2];
+
+	(void)state;
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	snprintf(options, sizeof(options), "fd=%d,pgrp=1,minproto=5,maxproto=5,direct",
+	         p[1]);
+	if (mount("auto", rig_path(&r, "m"), "autofs", 0, options)) {
+		close(p[0]);
+		close(p[1]);
+		print_message("SKIP: no autofs\n");
+		skip();
+	}
+	start();
+	assert_int_equal(attributes(find(x, "m")).mode, 0555);
+	assert_int_equal(mnt("/exp/m", NULL), MNT3ERR_ACCES);
+	assert_int_equal(mnt("/x/m/a", NULL), MNT3ERR_ACCES);
+	asked.fd = p[0];
+	assert_int_equal(poll(&asked, 1, 0), 0);
+	close(p[0]);
+	close(p[1]);
+}
+
+/* Without a descriptor for now the client is to ask again, and its handle is good. */
+static void descriptors_may_run_out(void **state)
+{
+	struct rlimit most, few;
+	nfs_fh3 m, f;
+	nfsstat3 s = NFS3ERR_JUKEBOX;
+	char name[32];
+	unsigned n = 0;
+	fattr3 a;
+
+	(void)state;
+	cover("m");
+	start();
+	m = find(x, "m");
+	assert_int_equal(rig_create(&r, m, "f", &f), NFS3_OK);
+	restart();
+	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, NULL, &most), 0);
+	do { /* the lowest that is free */
+		snprintf(name, sizeof(name), "/proc/%d/fd/%u", (int)r.pid, n);
+	} while (!faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW) && ++n);
+	for (few = most, few.rlim_cur = n; s != NFS3_OK; few.rlim_cur++) {
+		assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &few, NULL), 0);
+		s = rig_getattr(&r, f, &a);
+		assert_true(s == NFS3ERR_JUKEBOX || (s == NFS3_OK && few.rlim_cur > n));
+	}
+	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &most, NULL), 0);
 }
 
 /* ---- Subvolumes ---------------------------------------------------------- */
@@ -707,6 +852,12 @@ int main(int argc, char **argv)
 	        BOTH(handles_end_with_the_mount),
 	        K(idle_mounts_can_be_unmounted),
 	        K(there_may_be_too_many),
+	        BOTH(directories_above_can_be_renamed),
+	        BOTH(links_do_not_lead_to_mount_points),
+	        BOTH(mounted_files_are_refused),
+	        BOTH(handles_of_what_covers_survive),
+	        K(autofs_is_not_asked),
+	        K(descriptors_may_run_out),
 	        cmocka_unit_test_setup_teardown(subvolumes_are_boundaries,
 	                                        set_up_kernel, unmount_btrfs),
 	        {"subvolumes_are_boundaries (walk)", subvolumes_are_boundaries,

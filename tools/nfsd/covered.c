@@ -92,9 +92,10 @@ int covered_open(struct nfsd *d, struct export *ex, const struct handle *h, int 
 		e = crossing_covers(d, ex, place, above, sizeof(above));
 	if (e)
 		return e;
-	fd = openat(export_top(ex)->root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = open_beneath(export_top(ex)->root_fd, above,
+	                  O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? -ESTALE : -errno;
+		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? -ESTALE : fd;
 	e = mount_id_of(fd, &mount);
 	if (e || mount != ex->mnt_id) {
 		close(fd);

@@ -141,6 +141,24 @@ static uint32_t id_of(uint64_t fsid)
 
 /* ---- Records; by the lock ------------------------------------------------------- */
 
+static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
+{
+	char text[2 * PATH_MAX];
+	int n = snprintf(text, sizeof(text), "source\n%u:%u\n%s\n%s", l->dev_major,
+	                 l->dev_minor, l->type, l->source);
+
+	return siphash(&d->key, text,
+	               (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+}
+
+/* Is its mount still there?  The kernel gives numbers of mounts that went to others. */
+static bool is_mounted(const struct nfsd *d, const struct export *ex)
+{
+	const struct mount_line *l = mounts_by_id(&d->crossings.mounts, ex->mnt_id);
+
+	return l && (!ex->source || ex->source == digest_source(d, l));
+}
+
 /* Those of mounts that went, or whose export did, are found no more. */
 static void refresh(struct nfsd *d)
 {
@@ -150,7 +168,7 @@ static void refresh(struct nfsd *d)
 	for (struct export *ex = c->first; ex; ex = ex->next) {
 		if (!ex->top->live || !ex->top->crosses)
 			ex->live = false;
-		if (changed && !mounts_by_id(&c->mounts, ex->mnt_id))
+		if (changed && !is_mounted(d, ex))
 			ex->live = false;
 	}
 }
@@ -197,6 +215,7 @@ static struct export *make_record(struct nfsd *d, struct export *top, const char
 	ex->mnt_id_known = true;
 	ex->fsid = digest_mount(d, top, place, l);
 	ex->id = id_of(ex->fsid);
+	ex->source = l->path ? digest_source(d, l) : 0;
 	if (name_record(ex, place) || !(ex->fs = fs_of_mount(d, l))) {
 		export_free(ex);
 		return NULL;
@@ -298,6 +317,11 @@ static int find_mounted(struct nfsd *d, struct export *ex, const char *path,
 
 	refresh(d);
 	l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
+	if (!l && !subvolume) { /* a directory above was renamed */
+		d->crossings.mounts.known = false;
+		refresh(d);
+		l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
+	}
 	if (l)
 		*ret = (struct mounted){.ex = get_record(d, export_top(ex), place, l),
 		                        .id = l->id,
@@ -360,7 +384,7 @@ static struct export *search_table(struct nfsd *d, struct export *top, uint32_t 
 
 		place = beneath_top(root, l->path);
 		if (place && id_of(digest_mount(d, top, place, l)) == id &&
-		    hangs_below(m, l, top->mnt_id))
+		    !mounts_at(m, l->id, l->path) && hangs_below(m, l, top->mnt_id))
 			return get_record(d, top, place, l);
 	}
 	return NULL;
@@ -499,16 +523,16 @@ static int open_root(struct nfsd *d, struct export *ex)
 {
 	struct statx st;
 	uint64_t id;
-	int e = 0, fd = openat(ex->top->root_fd, ex->dir,
-	                       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int e = 0, fd = open_beneath(ex->top->root_fd, ex->dir, O_PATH | O_CLOEXEC);
 
 	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? -ESTALE
-		                                                             : -errno;
+		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? -ESTALE : fd;
 	if (mount_id_of(fd, &id) || id != ex->mnt_id)
 		e = -ESTALE; /* mounted over, or moved */
 	if (!e)
 		e = statx_fd(fd, "", &st);
+	if (!e && !S_ISDIR(st.stx_mode))
+		e = -EACCES; /* a file that is mounted on a file */
 	if (e) {
 		close(fd);
 		return e;
@@ -527,6 +551,16 @@ static void close_root(struct export *ex)
 	ex->root_fd = ex->mount_fd = -1;
 }
 
+/* It is not where the table said: a directory above was renamed, which the kernel does
+ * not tell.  Whoever asks again gets another record. */
+static void doubt(struct nfsd *d, struct export *ex)
+{
+	pthread_mutex_lock(&d->crossings.lock);
+	ex->live = false;
+	d->crossings.mounts.known = false;
+	pthread_mutex_unlock(&d->crossings.lock);
+}
+
 int crossing_open(struct nfsd *d, struct export *ex)
 {
 	int e = 0;
@@ -539,6 +573,8 @@ int crossing_open(struct nfsd *d, struct export *ex)
 	if (e)
 		close_root(ex);
 	pthread_mutex_unlock(&ex->opening);
+	if (e == -ESTALE)
+		doubt(d, ex);
 	return e;
 }
 

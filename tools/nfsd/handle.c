@@ -126,6 +126,17 @@ int open_name(int dir, const char *name, int flags, mode_t mode)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+int open_beneath(int dir, const char *path, int flags)
+{
+	struct open_how how = {.flags = (uint64_t)(unsigned)(flags | O_NOFOLLOW),
+	                       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* as above */
+		fd = openat(dir, path, flags | O_NOFOLLOW);
+	return fd < 0 ? -errno : (int)fd;
+}
+
 /* A directory of another device is a boundary without a mount, as subvolumes
  * are: inode numbers repeat beyond it.  (Files may differ: overlayfs.) */
 bool handle_inside(const struct export *ex, const struct statx *st)

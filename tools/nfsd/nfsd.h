@@ -242,7 +242,8 @@ struct export
 	/* Of a file system mounted beneath (crossing.c), which @dir leads to from @top's
 	 * root; its clients and options are @top's.  NULL: it is none. */
 	struct export *top;
-	uint16_t mark; /* of this very file system, in WALK handles */
+	uint16_t mark;   /* of this very file system, in WALK handles */
+	uint64_t source; /* digest of what is mounted; 0: a subvolume */
 	struct nfsd *nfsd;
 	struct export *next; /* by the crossings' lock, as users and left */
 	unsigned users;      /* requests and objects */
@@ -318,6 +319,9 @@ int mount_id_of(int fd, uint64_t *ret);
  * -EXDEV at a mount point, and what is mounted there is not touched, as far as the
  * kernel can do that (Linux 5.6). */
 int open_name(int dir, const char *name, int flags, mode_t mode);
+/* Opens @path, what is mounted on it included, by no symbolic link: clients could have
+ * put one there. */
+int open_beneath(int dir, const char *path, int flags);
 
 /* Handles of our own, where the kernel's cannot be used. */
 enum { WALK_CHAIN = 17 };
