@@ -180,11 +180,17 @@ if [ -f "${RENAME_PRELOAD-}" ]; then
 		run 0 cp $o src/f "$URL/k" && holds "new f" "$EXP/k"
 		rm -f "$EXP"/k*
 	done
-	# So does a link that is not made.
-	rm -f k && mkdir "$EXP/k" k && printf twin >flag
+	# The old file has its name until the new one is on storage.
+	rm -f k* && echo old >k
+	FSYNC_NEEDS=$T/k LD_PRELOAD=$RENAME_PRELOAD run 0 cp -b "$URL/src/f" k && holds "new f" k && holds old k~
+	FSYNC_NEEDS=$T/none LD_PRELOAD=$RENAME_PRELOAD run 1 cp -b "$URL/src/g" k && says err "cannot create 'k': Input/output error"
+	[ "$(echo k*)" = "k k~" ] && holds "new f" k || fail "left after a sync that failed: $(echo k*)"
+	rm k k~
+	# A link that is not made gives the name back, too.
+	mkdir "$EXP/k" k && printf twin >flag
 	for dst in "$URL/k" k; do
 		echo old >"$EXP/k/twin" && echo old >k/twin
-		LD_PRELOAD=$RENAME_PRELOAD run 1 cp -db "$URL/src/f" "$URL/src/twin" $dst && says err "cannot create hard link"
+		LD_PRELOAD=$RENAME_PRELOAD run 1 cp -db "$URL/src/f" "$URL/src/twin" "$dst" && says err "cannot create hard link"
 		holds old "$EXP/k/twin" && holds old k/twin
 	done
 	[ "$(ls -A "$EXP/k" k | tr '\n' ' ')" = "$EXP/k: f twin  k: f twin " ] || fail "left after a link that failed: $(ls -A "$EXP/k" k)"
@@ -202,7 +208,7 @@ like -db S/f S/twin @t
 # The old file takes the name of the link's other end: the link has the new contents.
 mkdir "$EXP/n" n && ln "$EXP/src/f" "$EXP/src/twin~"
 echo old >"$EXP/n/twin" && echo old >n/twin
-for dst in "$URL/n" n; do run 0 cp -db --backup=simple "$URL/src/twin~" "$URL/src/twin" $dst; done
+for dst in "$URL/n" n; do run 0 cp -db --backup=simple "$URL/src/twin~" "$URL/src/twin" "$dst"; done
 for dst in "$EXP/n" n; do holds "new f" "$dst/twin" && holds old "$dst/twin~"; done
 [ "$EXP/w/t/f" -ef "$EXP/w/t/twin" ] || fail "-db: no link"
 holds "old t/twin" "$EXP/w/t/twin~"

@@ -294,6 +294,8 @@ int copy_local_open(struct copy_job *);
 int copy_local_own(struct copy_job *, const struct copy_meta *);
 /* Size, mode, times. */
 int copy_local_set(struct copy_job *);
+/* Has the new data on storage, before the old file is renamed or replaced. */
+int copy_local_sync(const struct copy_job *);
 int copy_local_rename(struct copy_job *);
 /* Closes and removes the temporary. */
 int copy_local_drop(struct copy_job *);

@@ -362,6 +362,16 @@ static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 		                            : COPY_COPYING);
 }
 
+/* The sync may take long, and the old file has its name meanwhile. */
+static int back_up_local(struct copy_job *j)
+{
+	int r = copy_local_sync(j);
+
+	if (r)
+		j->phase = COPY_RENAMING; /* the new file failed, not the backup */
+	return r ? r : copy_backup_move(j->dir, j->name, j->backup);
+}
+
 static void begin_local(struct copy_job *j, enum copy_phase phase)
 {
 	int r = 0;
@@ -386,7 +396,7 @@ static void begin_local(struct copy_job *j, enum copy_phase phase)
 		r = copy_local_set(j);
 		break;
 	case COPY_BACKING:
-		r = copy_backup_move(j->dir, j->name, j->backup);
+		r = back_up_local(j);
 		break;
 	case COPY_RENAMING:
 		r = copy_local_rename(j);

@@ -94,13 +94,20 @@ int copy_local_set(struct copy_job *j)
 	return copy_set_local(j->copy, j->fd, &j->src.meta, copy_place_mode(j));
 }
 
+int copy_local_sync(const struct copy_job *j)
+{
+	if (j->fd >= 0 && j->old.type && !j->in_place && fsync(j->fd) &&
+	    errno != EINVAL)
+		return -errno;
+	return 0;
+}
+
 int copy_local_rename(struct copy_job *j)
 {
-	int fd = j->fd;
+	int fd = j->fd, r = j->backed ? 0 : copy_local_sync(j);
 
-	/* What is replaced must not be gone before its successor is there. */
-	if (fd >= 0 && j->old.type && !j->in_place && fsync(fd) && errno != EINVAL)
-		return -errno;
+	if (r)
+		return r;
 	j->fd = -1;
 	if (fd >= 0 && close(fd))
 		return -errno; /* a quota may be noticed here */

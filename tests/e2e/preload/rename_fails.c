@@ -2,6 +2,7 @@
 /*
  * Preloaded: while the path in RENAME_FAILS exists, a temporary file of rpcrdma cp cannot
  * be renamed (EIO), or only to the name that the file there has.  All other names can.
+ * While the path in FSYNC_NEEDS is missing, fsync fails (EIO).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Whether renaming to @to is to fail. */
 static int is_meant(const char *to)
@@ -35,4 +37,14 @@ __attribute__((visibility("default"))) int renameat(int from_fd, const char *fro
 	}
 	*(void **)&real = dlsym(RTLD_NEXT, "renameat");
 	return real(from_fd, from, to_fd, to);
+}
+
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+	const char *needs = getenv("FSYNC_NEEDS");
+
+	if (!needs || !access(needs, F_OK))
+		return fdatasync(fd);
+	errno = EIO;
+	return -1;
 }
