@@ -120,7 +120,8 @@ enum {
 	RR_GONE_HANDLES = 64, /* of calls given up, still tolerated [K17] */
 	RR_HELD_LEAST = 32, /* parts of continued Calls without room, at low ceilings */
 	RR_RPC_MIN = 8, /* octets: xid and msg_type */
-	RR_CALL_MAX_REGIONS = RR_CALL_MAX_PIECES + RR_WIRE_MAX_WRITES + 2,
+	RR_CALL_MAX_REGIONS =
+	        RR_CALL_MAX_PIECES + RR_WIRE_MAX_WRITES + RR_IN_PLACE_RUNS + 2,
 	RR_DEFINED_FLAGS = RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE,
 };
 
