@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs eleven programs of rpcgen over TCP and over RDMA, which differ by the calls that
- * create the handles only, and prints a row for each: octets of arguments and results,
- * how many of them moved by RDMA, and the time that the programs took.
+ * Runs eleven programs of rpcgen over TCP and over RDMA, where only the calls that
+ * create the handles differ.  Prints a row for each: octets of arguments and results,
+ * how many of them moved by RDMA, and the time that the program took.
  *
  *   bench_eleven [REPETITIONS [NAME]]
  *
- * Fails if a result over RDMA is not that over TCP, or if of a program of long
- * arguments or results less than nine tenths moved by RDMA.  Times are medians, and no
- * criterion.
+ * Fails if results over RDMA differ from those over TCP, or if a program of long
+ * arguments or results moved less than nine tenths of its octets by RDMA.  Times are
+ * medians; none makes it fail.
  */
 #include "eleven.h"
 

@@ -30,7 +30,7 @@ void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *, const struct rr_l
 /* Of what is zeroed as well. */
 void rr_voice_fini(struct rr_voice *);
 void rr_voice_set_peer(struct rr_voice *, const struct sockaddr *, socklen_t len);
-/* The program listens, or does so no longer: all voices of the engine. */
+/* Opens or closes the sinks of all voices of the engine, after its log or trace was set. */
 void rr_voices_listen(struct rpcrdma_engine *);
 
 #endif

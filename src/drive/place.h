@@ -18,8 +18,8 @@
 
 struct rpcrdma_request;
 
-/* @q has an RPC header of @header octets that was checked, and items to be read.  False: the program refused,
- * and the request is to be answered with an error. */
+/* Asks the program for memory for the items of @q, whose RPC header of @header octets was
+ * checked.  False: the program refused, and the request is to be answered with an error. */
 bool rr_place_ask(struct rpcrdma_request *q, size_t header) RR_MUST_CHECK;
 void rr_place_over(struct rpcrdma_request *q);
 

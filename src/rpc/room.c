@@ -20,8 +20,10 @@ static struct rr_rpc_seen *place_of(struct rr_rpc_client *c, rpcproc_t proc)
 	return &c->seen[proc % RR_RPC_SEEN];
 }
 
-/* An eighth more: lists grow.  No server makes it more than a message may have: for a
- * call of version 1 that finds no memory for the chunk fails. */
+/* An eighth more, since lists grow, but never above max_message_bytes, however long the
+ * Replies of a server were: a call of version 1 fails if there is no memory for its
+ * chunk.
+ */
 static size_t rounded(const struct rr_rpc_client *c, size_t bytes)
 {
 	size_t more = (bytes + bytes / 8 + ROUND - 1) / ROUND * ROUND;

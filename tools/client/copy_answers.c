@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the calls of a job brought: each phase that has called a server is judged here,
- * and the next one begun.
+ * Takes the results of a job's calls: ends each phase that has called a server, and
+ * begins the next one.
  *
  * Calls may be executed twice, when a reply was lost with the connection:
  * CREATE is UNCHECKED and sets no size, EXIST of a SYMLINK under a random name

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The beginning of a job: names that were given out before and further links of what is
- * copied already end here, all else becomes a job with its first phase.
+ * Begins jobs.  A source whose name was given out before is refused here, and a further
+ * hard link to a copied file needs no job; any other source becomes a job in its first
+ * phase.
  */
 #include "client/copy_phase.h"
 

@@ -62,7 +62,7 @@ static int meet_link(const struct cp *c, struct nfs_client *client, const struct
 	return c->plain && to_dir && !c->copy.backup ? refuse_link(text) : 0;
 }
 
-/* Its name in its directory is what counts of it, not what is in it. */
+/* Whether the copy gets the name of DST in its directory, and does not go into DST. */
 static bool has_name_there(const struct cp *c, const struct url *u,
                            const struct nfs_node *node, int r)
 {
