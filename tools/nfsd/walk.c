@@ -172,6 +172,7 @@ struct search {
 	bool differs;  /* such a directory was seen */
 	unsigned sample; /* names of this directory yet to be compared */
 	int found;     /* descriptor, or -1 */
+	int lack;      /* negative errno: there was no descriptor to look into one */
 };
 
 static void search_dir(struct search *, int dir, uint64_t dir_ino, unsigned level);
@@ -182,6 +183,12 @@ static bool on_the_way(const struct walk_id *w, uint64_t ino, unsigned level)
 	if (level + 1 == w->depth)
 		return ino == w->ino;
 	return level >= WALK_CHAIN || walk_digest(ino) == w->chain[level];
+}
+
+static void note_lack(struct search *s, int e)
+{
+	if (e == -EMFILE || e == -ENFILE)
+		s->lack = e;
 }
 
 static void search_entry(struct search *s, int dir, uint64_t dir_ino,
@@ -195,13 +202,16 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	if (!last && de->d_type != DT_DIR && de->d_type != DT_UNKNOWN)
 		return;
 	if (s->by_stat) {
-		if (stat_name(dir, de->d_name, &st))
+		fd = stat_name(dir, de->d_name, &st);
+		note_lack(s, fd);
+		if (fd)
 			return;
 		ino = st.stx_ino;
 	}
 	if (!on_the_way(s->w, ino, level))
 		return;
 	fd = step_down(dir, de->d_name);
+	note_lack(s, fd);
 	if (fd < 0)
 		return;
 	if (last && !check(s->ex, s->w, fd)) {
@@ -240,8 +250,10 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 	    !handle_inside(s->ex, &st))
 		return;
 	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		note_lack(s, -errno);
 		return;
+	}
 	d = fdopendir(fd);
 	if (!d) {
 		close(fd);
@@ -324,9 +336,9 @@ static int search_for(struct search *s, int *ret_fd)
 		s->left = SEARCH_ENTRIES;
 		search_dir(s, s->ex->root_fd, s->ex->root_ino, 0);
 	}
-	end_search(s->ex, digest, began, s->found >= 0);
+	end_search(s->ex, digest, began, s->found >= 0 || s->lack);
 	if (s->found < 0)
-		return -ESTALE;
+		return s->lack ? s->lack : -ESTALE;
 	*ret_fd = s->found;
 	return 0;
 }
