@@ -198,6 +198,7 @@ for kind in with without; do
 	was=""
 done
 start_tally tcp
+others="$others $server"
 start_tally with # beside the one over TCP, whose address its pmap_unset removes
 tally_rows | grep -q '^tcp' && fail "pmap_unset left the address of TCP"
 tally 0 rdma "answered by rdma"
