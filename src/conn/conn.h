@@ -408,8 +408,9 @@ void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
  * done already, and every other code, is final and leaves @call as it is.
  */
 bool rr_call_recover(struct rr_conn *, struct rr_call *);
-/* Takes the memory that the Reply lies in, of @ret_bytes, instead of giving it back: the
- * user returns it to rr_mem_put.  False: it shares its memory with others. */
+/* Takes the memory of the Reply chunk that the Reply of a call with RR_CALL_OK lies in,
+ * of @ret_bytes, instead of giving it back: the user returns it to rr_mem_put.  False:
+ * the Reply came another way, or its memory counts as pinned. */
 bool rr_conn_call_take(struct rr_call *, void **ret, size_t *ret_bytes);
 /* Gives the Reply's memory back. */
 void rr_conn_call_release(struct rr_conn *, struct rr_call *, rr_time now);

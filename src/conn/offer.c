@@ -385,7 +385,7 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 			add_run(s, k->base, k->len);
 			run = at;
 			runs++;
-		} else if (k->len) {
+		} else { /* never empty: padding is that of an item */
 			memcpy(at, k->base, k->len);
 			at += k->len;
 		}

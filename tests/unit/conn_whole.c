@@ -58,6 +58,18 @@ static void long_runs_are_pulled_from_where_they_lie(void **state)
 	end();
 }
 
+/* An empty item between two of them is nothing to copy. */
+static void an_empty_item_is_nothing_to_copy(void **state)
+{
+	struct job j = three_runs;
+
+	j.item[1] = 0;
+	begin(1 << 20, 0);
+	assert_int_equal(run_one(&j), RR_CALL_OK);
+	assert_int_equal(client.registrations, 5);
+	end();
+}
+
 /* ... up to a number of runs, then they are copied with what is between. */
 static void runs_are_few(void **state)
 {
@@ -128,6 +140,29 @@ static void a_short_reply_has_a_chunk_where_room_is_wanted(void **state)
 	end();
 }
 
+/* Runs a call with room for 8000 octets of Reply; was the memory of it taken? */
+static bool take_one(struct job j)
+{
+	j.flags = RR_CALL_ROOM;
+	j.reply_bytes = 8000;
+	j.take = true;
+	assert_int_equal(run_one(&j), RR_CALL_OK);
+	return w->job[w->n_jobs - 1].taken;
+}
+
+static void the_memory_of_a_reply_chunk_can_be_taken(void **state)
+{
+	const struct job larger = {.reply_filler = 6000,
+	                           .call.recovery.reply_bytes = 9000};
+
+	begin(1 << 20, 0);
+	assert_true(take_one((struct job){.reply_filler = 6000}));
+	assert_false(take_one((struct job){.reply_filler = 100}));   /* inline */
+	assert_false(take_one((struct job){.reply_filler = 20000})); /* in parts */
+	assert_false(take_one(larger));                              /* it is counted */
+	end();
+}
+
 static void a_special_call_has_a_limit_of_its_own(void **state)
 {
 	struct job j = {.flags = RR_CALL_WHOLE, .filler = 90000};
@@ -148,11 +183,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(long_runs_are_pulled_from_where_they_lie),
+	        cmocka_unit_test(an_empty_item_is_nothing_to_copy),
 	        cmocka_unit_test(runs_are_few),
 	        cmocka_unit_test(with_few_segments_the_runs_are_copied),
 	        cmocka_unit_test(with_too_few_segments_it_is_continued),
 	        cmocka_unit_test(items_move_on_their_own),
 	        cmocka_unit_test(a_short_reply_has_a_chunk_where_room_is_wanted),
+	        cmocka_unit_test(the_memory_of_a_reply_chunk_can_be_taken),
 	        cmocka_unit_test(a_special_call_has_a_limit_of_its_own),
 	};
 

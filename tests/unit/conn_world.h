@@ -36,6 +36,7 @@ struct job {
 	struct rr_dest dests[MAX_ITEMS];
 	bool served, done;
 	unsigned ended;
+	bool take, taken; /* the memory of its Reply; was it? */
 };
 
 struct world {
@@ -232,6 +233,22 @@ static inline void check_reply(struct job *j)
 	free_pieces(piece, k);
 }
 
+/* The memory of a Reply is the user's, also when the call's has gone. */
+static inline void take_reply(struct side *s, struct job *j)
+{
+	const void *reply = j->call.reply;
+	size_t bytes = 0;
+	void *p = NULL;
+
+	j->taken = rr_conn_call_take(&j->call, &p, &bytes);
+	rr_conn_call_release(s->c, &j->call, s->now);
+	if (!j->taken)
+		return;
+	assert_ptr_equal(p, reply);
+	check_reply(j);
+	rig_put(s, p, bytes);
+}
+
 static inline void on_call_done(struct side *s, struct rr_call *call)
 {
 	struct job *j = rr_container_of(call, struct job, call);
@@ -241,7 +258,10 @@ static inline void on_call_done(struct side *s, struct rr_call *call)
 	assert_int_equal(j->ended, 1);
 	if (call->status == RR_CALL_OK) {
 		check_reply(j);
-		rr_conn_call_release(s->c, call, s->now);
+		if (j->take)
+			take_reply(s, j);
+		else
+			rr_conn_call_release(s->c, call, s->now);
 	} else {
 		assert_null(call->reply);
 		assert_null(call->priv);
