@@ -269,9 +269,10 @@ struct rpcrdma_conn_options {
 	uint32_t program, program_version;
 };
 
-/* Checks whether the options may have this @provider.  -EINVAL: they may not, and the
- * @size octets at @ret_why (0: none) get a sentence that names the wrong key or value.
- * Does not look whether there is such a device.  Any thread. */
+/* Checks @provider as rpcrdma_connect and rpcrdma_listen would.  Returns 0, or -EINVAL
+ * and writes a sentence that names the wrong key or value to @ret_why, which has room
+ * for @size octets (0: nothing is written).  Does not check that a device of that name
+ * exists.  May be called in any thread. */
 RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_why, size_t size);
 
 /* ---- Statistics ---------------------------------------------------------------- */

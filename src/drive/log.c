@@ -214,7 +214,8 @@ static enum rpcrdma_log_level level_of(const struct event *ev)
 
 /* -- where they go --------------------------------------------------------- */
 
-/* "192.0.2.1:20049: ", or nothing. */
+/* Writes "192.0.2.1:20049: " to @s, or an empty string for an address of another family.
+ * Returns the length. */
 static int put_peer(const struct sockaddr_storage *ss, char *s, size_t size)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;

@@ -164,7 +164,7 @@ static CLIENT *over_tcp(const struct wish *w, const struct addrinfo *list,
 	return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 }
 
-/* -- one after the other --------------------------------------------------- */
+/* -- trying netids in order ------------------------------------------------ */
 
 static CLIENT *try_netid(const struct wish *w, const struct rr_rpc_netid *n,
                          rr_time deadline)

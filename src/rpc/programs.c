@@ -3,9 +3,8 @@
  * How the programs of an SVCXPRT get their dispatch functions, and rpcbind their
  * addresses.
  *
- * libtirpc's svc_register and svc_reg believe that whatever they are given serves the
- * protocol that the caller names: they would tell rpcbind that a port of RDMA is one of
- * TCP.  So <rpcrdma/tirpc.h> has a macro for each, and an SVCXPRT over RDMA is
+ * svc_register and svc_reg of libtirpc do not check that an SVCXPRT serves the protocol
+ * that the caller names: they would tell rpcbind that a port of RDMA is one of TCP.  So <rpcrdma/tirpc.h> has a macro for each, and an SVCXPRT over RDMA is
  * registered under the netid of RDMA; any other goes to libtirpc.  A file that does not
  * include that header reaches the svc_register below, which the library exports: the
  * program finds it before libtirpc's as long as it is linked with -lrpcrdma -ltirpc.

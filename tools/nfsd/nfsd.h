@@ -293,8 +293,9 @@ int handle_make_child(struct nfsd *, const struct object *dir, const char *name,
 /* The handle of @child's parent directory @fd. */
 int handle_make_parent(struct nfsd *, struct export *, const struct handle *child,
                        int fd, struct handle *ret, struct statx *ret_stx);
-/* The same for a directory @fd somewhere beneath the export, without such a handle; the
- * thread acts as the server. */
+/* Makes the handle of directory @fd beneath the export where no handle of a child or
+ * parent is known.  Where the kernel has no handles it climbs to the export's root.  The
+ * calling thread must act as the server (ident_enter_server). */
 int handle_make_climbing(struct nfsd *, struct export *, int fd, struct handle *ret,
                          struct statx *ret_stx);
 /* The handle of an empty directory instead of what is mounted there. */

@@ -2,8 +2,9 @@
 /*
  * What --stats-on-exit writes: one JSON object with the engine's counters
  * ("transport", the fields of struct rpcrdma_stats) and the calls by procedure
- * ("nfs", "mount"; procedures that were never called are left out).  What came over TCP
- * is counted apart ("mount_tcp", "nlm_tcp", which is a part of it, and "gss_tcp").
+ * ("nfs", "mount"; procedures that were never called are left out).  Calls that
+ * came over TCP have counters of their own: "mount_tcp" counts all calls at MOUNT's port,
+ * "nlm_tcp" those of them that were NLM's, and "gss_tcp" those at the port for contexts.
  */
 #include "nfsd.h"
 #include "tool.h"
