@@ -122,9 +122,10 @@ static void turn(void)
 /* Until it is up, or over. */
 static struct rpcrdma_conn *connect_to(const char *where)
 {
-	unsigned events = 0;
+	static unsigned events; /* the connection reports to it as long as it lives */
 	struct rpcrdma_conn *c;
 
+	events = 0;
 	assert_int_equal(rpcrdma_connect(client.engine, "127.0.0.1", where, &options,
 	                                 on_event, &events, &c),
 	                 0);
