@@ -25,7 +25,8 @@ static void print_help(void)
 	      stdout);
 	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
-	fputs("\nexit status: 0 done, 1 a URL could not be asked about, 2 wrong usage\n",
+	fputs("\nexit status: 0 done, 1 a URL could not be asked about, 2 wrong "
+	      "usage\n",
 	      stdout);
 }
 
@@ -51,7 +52,8 @@ static const char *amount(const struct df *d, uint64_t v)
 
 	if (d->human)
 		return tool_human_short(v);
-	snprintf(s, sizeof(ring[0]), "%" PRIu64, d->inodes ? v : v / 1024 + !!(v % 1024));
+	snprintf(s, sizeof(ring[0]), "%" PRIu64,
+	         d->inodes ? v : v / 1024 + !!(v % 1024));
 	return s;
 }
 
@@ -59,7 +61,8 @@ static const char *amount(const struct df *d, uint64_t v)
 static const char *percent(uint64_t used, uint64_t avail)
 {
 	static char s[16];
-	double all = (double)used + (double)avail, p = all > 0 ? (double)used * 100 / all : 0;
+	double all = (double)used + (double)avail,
+	       p = all > 0 ? (double)used * 100 / all : 0;
 	unsigned whole = (unsigned)p;
 
 	if (all <= 0)
@@ -80,10 +83,11 @@ static void print_text(struct df *d, const char *text, uint64_t total, uint64_t 
 	uint64_t used = total > free ? total - free : 0;
 
 	if (!d->headed)
-		printf("%14s %14s %14s %5s URL\n", heads[0], heads[1], heads[2], heads[3]);
+		printf("%14s %14s %14s %5s URL\n", heads[0], heads[1], heads[2],
+		       heads[3]);
 	d->headed = true;
-	printf("%14s %14s %14s %5s ", amount(d, total), amount(d, used), amount(d, avail),
-	       percent(used, avail));
+	printf("%14s %14s %14s %5s ", amount(d, total), amount(d, used),
+	       amount(d, avail), percent(used, avail));
 	fputs(tool_quote(text), stdout);
 	putchar('\n');
 }

@@ -126,8 +126,8 @@ static void print_text(struct ls *l, const struct item *i, const char *target)
 	if (l->longer) {
 		attrs_mode_text(&i->attr, mode);
 		attrs_time_text(&i->attr.mtime, false, when, sizeof(when));
-		printf("%s %*" PRIu32 " %*" PRIu32 " %*" PRIu32 " %*s %s ",
-		       mode, l->nlink_width, i->attr.nlink, l->uid_width, i->attr.uid,
+		printf("%s %*" PRIu32 " %*" PRIu32 " %*" PRIu32 " %*s %s ", mode,
+		       l->nlink_width, i->attr.nlink, l->uid_width, i->attr.uid,
 		       l->gid_width, i->attr.gid, l->size_width,
 		       size_text(l, i->attr.size), when);
 	}
@@ -366,9 +366,10 @@ static int list_one(struct ls *l, const struct url *u, const char *text,
 	int r;
 
 	begin_list(l, text);
-	r = !*u->export                                ? nfs_exports(l->client, print_export, l)
-	    : node->attr.type == NF3DIR && !l->itself ? list_dir(l, &node->fh)
-	                                              : add(l, text, &node->fh, &node->attr);
+	r = !*u->export ? nfs_exports(l->client, print_export, l)
+	    : node->attr.type == NF3DIR && !l->itself
+	            ? list_dir(l, &node->fh)
+	            : add(l, text, &node->fh, &node->attr);
 	r = print_kept(l, r);
 	free_items(l->items, l->n_items);
 	l->items = NULL;
@@ -387,7 +388,8 @@ static int ls_url(struct nfs_client *client, const char *text, const struct url 
 	l->client = client;
 	if (*u->export)
 		r = nfs_walk(client, u->path,
-		             (l->longer || l->itself) && !u->slash ? 0 : NFS_FOLLOW, &node);
+		             (l->longer || l->itself) && !u->slash ? 0 : NFS_FOLLOW,
+		             &node);
 	if (r) {
 		begin_list(l, text);
 		end_list(l);

@@ -22,7 +22,8 @@ static void print_help(void)
 	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
 	      "  -p, --parents           also those on the way; one that exists is no "
 	      "failure\n"
-	      "  -m, --mode MODE         of the last one, octal (0777 less the umask)\n",
+	      "  -m, --mode MODE         of the last one, octal (0777 less the "
+	      "umask)\n",
 	      stdout);
 	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
@@ -70,8 +71,8 @@ static char *text_to(const struct nfs_client *c, const char *path, size_t end)
 	return text;
 }
 
-static int make_one(struct mkdir_tool *m, struct nfs_client *client, const struct url *u,
-                    const char *text)
+static int make_one(struct mkdir_tool *m, struct nfs_client *client,
+                    const struct url *u, const char *text)
 {
 	struct nfs_node node;
 	int r = nfs_walk(client, u->path, NFS_MAKE, &node);
@@ -93,8 +94,8 @@ static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_nod
 {
 	uint32_t mode = last ? last_mode(m) : (0777 & ~m->umask) | 0300;
 	struct nfs_node next;
-	int r = nfs_walk_from(client, &node->fh, &node->attr, name, NFS_FOLLOW | NFS_MAKE,
-	                      &next);
+	int r = nfs_walk_from(client, &node->fh, &node->attr, name,
+	                      NFS_FOLLOW | NFS_MAKE, &next);
 
 	if (r == (int)NFS3ERR_NOENT && next.parent.len) {
 		r = nfs_mkdir_new(client, &next.parent, next.name, mode, &next.fh,
@@ -103,8 +104,8 @@ static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_nod
 			say(m, text ? text : name);
 		/* Another may have been faster. */
 		if (r == (int)NFS3ERR_EXIST)
-			r = nfs_walk_from(client, &node->fh, &node->attr, name, NFS_FOLLOW,
-			                  &next);
+			r = nfs_walk_from(client, &node->fh, &node->attr, name,
+			                  NFS_FOLLOW, &next);
 	}
 	if (!r && next.attr.type != NF3DIR)
 		r = last ? (int)NFS3ERR_EXIST : (int)NFS3ERR_NOTDIR;
@@ -113,14 +114,16 @@ static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_nod
 	return r;
 }
 
-static int make_all(struct mkdir_tool *m, struct nfs_client *client, const struct url *u)
+static int make_all(struct mkdir_tool *m, struct nfs_client *client,
+                    const struct url *u)
 {
 	struct nfs_node node = {.fh = client->root, .attr = client->root_attr};
 	char *path = strdup(u->path), *rest = path, *name;
 	int r = path ? 0 : -ENOMEM;
 
 	while (!r && (name = strsep(&rest, "/"))) {
-		char *text = text_to(client, u->path, (size_t)(name - path) + strlen(name));
+		char *text =
+		        text_to(client, u->path, (size_t)(name - path) + strlen(name));
 
 		if (*name)
 			r = enter(m, client, &node, name, text, !rest);

@@ -27,7 +27,8 @@ struct mv {
 static void print_help(void)
 {
 	fputs("usage: rpcrdma mv [OPTION]... SRC... DST\n"
-	      "Renames files and directories of an NFS server, or moves them to another "
+	      "Renames files and directories of an NFS server, or moves them to "
+	      "another "
 	      "directory\n"
 	      "of the same export.\n"
 	      "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH; NAME is an export of "
@@ -89,11 +90,13 @@ static int no(const char *src, const char *why)
 static int same_server(struct mv *m, const char *text, struct url *u)
 {
 	if (strcmp(u->host, m->dst.host) || strcmp(u->port, m->dst.port))
-		return no(text, "the destination is on another server; `rpcrdma cp` copies "
-		                "there");
+		return no(text,
+		          "the destination is on another server; `rpcrdma cp` copies "
+		          "there");
 	if (!nfs_serves(&m->client, u))
-		return no(text, "the destination is in another export; `rpcrdma cp` copies "
-		                "there");
+		return no(text,
+		          "the destination is in another export; `rpcrdma cp` copies "
+		          "there");
 	return url_rebase(u, m->client.export);
 }
 
@@ -118,7 +121,8 @@ static int judge(struct mv *m, const struct nfs_node *src, const fattr3 *old,
 	}
 	if (src_dir != old_dir) {
 		tool_error("cannot overwrite %s %s with %s %s",
-		           old_dir ? "directory" : "non-directory", tool_quote_always(to),
+		           old_dir ? "directory" : "non-directory",
+		           tool_quote_always(to),
 		           src_dir ? "directory" : "non-directory",
 		           tool_quote_always(from));
 		return -EINVAL;

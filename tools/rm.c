@@ -33,12 +33,14 @@ static void print_help(void)
 	      "Removes files and, with -r, directories of an NFS server.\n"
 	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
 	      "  -r, -R, --recursive     directories with all they contain\n"
-	      "  -f, --force             what does not exist is no failure; ask nothing\n"
+	      "  -f, --force             what does not exist is no failure; ask "
+	      "nothing\n"
 	      "  -i, --interactive       ask before each removal\n",
 	      stdout);
 	fputs(nfs_options_help, stdout);
 	fputs(tool_common_help, stdout);
-	fputs("\nSymbolic links are removed, never followed.  Neither an export nor what "
+	fputs("\nSymbolic links are removed, never followed.  Neither an export nor "
+	      "what "
 	      "ends\n"
 	      "in . or .. is removed.  With -v each removal is told.\n\n"
 	      "exit status: 0 done, 1 something was not removed, 2 wrong usage\n",
@@ -97,8 +99,8 @@ static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *nam
 }
 
 /* One listing; how many entries went and how many are left. */
-static int sweep(struct rm *m, const struct nfs_fh *fh, const char *text, unsigned depth,
-                 unsigned *gone, unsigned *left)
+static int sweep(struct rm *m, const struct nfs_fh *fh, const char *text,
+                 unsigned depth, unsigned *gone, unsigned *left)
 {
 	struct nfs_entry *e = malloc(sizeof(*e));
 	int r = e ? 0 : -ENOMEM, status = 0;

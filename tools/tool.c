@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 static char program[32] = "rpcrdma"; /* and the command; set before any thread starts */
-static bool with_levels; /* of messages */
+static bool with_levels;             /* of messages */
 static struct {
-	bool deadly; /* SIGPIPE is to end the process */
+	bool deadly;       /* SIGPIPE is to end the process */
 	bool failed, gone; /* told; nobody reads any more */
 } output;
 

@@ -15,7 +15,7 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
 struct tool_command {
 	const char *name;
-	const char *summary; /* one line for `rpcrdma --help` */
+	const char *summary;                /* one line for `rpcrdma --help` */
 	int (*main)(int argc, char **argv); /* argv[0] = the subcommand's name */
 };
 
@@ -56,22 +56,22 @@ extern const char tool_common_help[];
 
 /* How an option is read. */
 enum tool_kind {
-	TOOL_SET, /* bool: true */
+	TOOL_SET,   /* bool: true */
 	TOOL_CLEAR, /* bool: false */
 	TOOL_COUNT, /* unsigned: one more */
 	/* with an argument: */
-	TOOL_TEXT, /* const char * */
-	TOOL_NUMBER, /* uint32_t or uint64_t, by width; in [low, high] */
-	TOOL_SIZE, /* the same with a unit */
-	TOOL_SECONDS, /* uint64_t: nanoseconds */
-	TOOL_TAKE, /* the row's function: 0, or -EINVAL after a message */
+	TOOL_TEXT,     /* const char * */
+	TOOL_NUMBER,   /* uint32_t or uint64_t, by width; in [low, high] */
+	TOOL_SIZE,     /* the same with a unit */
+	TOOL_SECONDS,  /* uint64_t: nanoseconds */
+	TOOL_TAKE,     /* the row's function: 0, or -EINVAL after a message */
 	TOOL_MAY_TAKE, /* the same; without an argument it gets NULL */
 };
 
 /* A row of a subcommand's table of options. */
 struct tool_option {
 	const char *name; /* long; NULL: none */
-	char letter; /* short; 0: none */
+	char letter;      /* short; 0: none */
 	enum tool_kind kind;
 	void *to;
 	size_t width;
@@ -79,9 +79,9 @@ struct tool_option {
 	int (*take)(void *to, const char *arg);
 };
 
-#define TOOL_N(array) (sizeof(array) / sizeof((array)[0]))
+#define TOOL_N(array)       (sizeof(array) / sizeof((array)[0]))
 #define TOOL_TO(kind_, var) .kind = (kind_), .to = &(var)
-#define TOOL_RANGE(kind_, var, lo, hi) \
+#define TOOL_RANGE(kind_, var, lo, hi)                                                 \
 	TOOL_TO(kind_, var), .width = sizeof(var), .low = (lo), .high = (hi)
 
 enum { TOOL_GO_ON = -1 };
@@ -89,7 +89,7 @@ enum { TOOL_GO_ON = -1 };
 /* Reads the @n own @rows and the common ones; optind is the first operand.
  * TOOL_GO_ON, or the exit code: help was printed, or what is wrong. */
 int tool_options(struct tool_common *, int argc, char **argv,
-		 const struct tool_option *rows, size_t n, void (*print_help)(void));
+                 const struct tool_option *rows, size_t n, void (*print_help)(void));
 
 /* Engine and connection options from the common ones.  Messages are printed. */
 int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);
@@ -105,7 +105,7 @@ void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same of another severity, by the numbers of syslog(3). */
 enum tool_level { TOOL_ERROR = 3, TOOL_WARNING = 4, TOOL_NOTICE = 5, TOOL_INFO = 6 };
 void tool_log(enum tool_level, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+        __attribute__((format(printf, 2, 3)));
 /* From now on each of these lines begins with its severity, "<3>", as systemd's journal
  * reads it (sd-daemon(3)).  Before there are threads. */
 void tool_log_levels(void);
@@ -159,7 +159,8 @@ struct tool_progress {
 	uint64_t started_ns, shown_ns;
 	bool shown, quiet;
 };
-void tool_progress_begin(struct tool_progress *, const char *what, uint64_t total, bool quiet);
+void tool_progress_begin(struct tool_progress *, const char *what, uint64_t total,
+                         bool quiet);
 void tool_progress_add(struct tool_progress *, uint64_t bytes, const char *what);
 void tool_progress_end(struct tool_progress *);
 

@@ -34,7 +34,7 @@ static void work(struct rpcrdma_request *q, void *arg)
 {
 	struct rpcrdma_cursor c;
 	uint32_t n, *result = rpcrdma_request_alloc(q, 4);
-	struct rpcrdma_piece results = { .base = result, .len = 4 };
+	struct rpcrdma_piece results = {.base = result, .len = 4};
 
 	(void)arg;
 	rpcrdma_request_cursor(q, &c);
@@ -51,13 +51,13 @@ static void work(struct rpcrdma_request *q, void *arg)
 }
 
 static const struct rpcrdma_procedure procedures[] = {
-	[WORK] = { .name = "WORK", .handler = work },
+        [WORK] = {.name = "WORK", .handler = work},
 };
 static const struct rpcrdma_program program = {
-	.program = PROGRAM,
-	.version = VERSION,
-	.procs = procedures,
-	.n_procs = sizeof(procedures) / sizeof(procedures[0]),
+        .program = PROGRAM,
+        .version = VERSION,
+        .procs = procedures,
+        .n_procs = sizeof(procedures) / sizeof(procedures[0]),
 };
 
 /* -- the client ------------------------------------------------------------ */
@@ -71,7 +71,7 @@ static struct answer ask_for_work(struct rpcrdma_conn *conn, uint32_t n)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	uint32_t args = htonl(n);
-	struct rpcrdma_piece piece = { .base = &args, .len = 4 };
+	struct rpcrdma_piece piece = {.base = &args, .len = 4};
 	struct rpcrdma_reply reply;
 	struct answer a;
 
@@ -179,7 +179,8 @@ static void run(const char *title, bool at_client, bool at_server,
 		fprintf(stderr, "no server\n");
 		exit(1);
 	}
-	snprintf(port, sizeof(port), "%u", ntohs(((struct sockaddr_in *)&addr)->sin_port));
+	snprintf(port, sizeof(port), "%u",
+	         ntohs(((struct sockaddr_in *)&addr)->sin_port));
 	if (rpcrdma_connect(engine, "127.0.0.1", port, &co, NULL, NULL, &conn)) {
 		fprintf(stderr, "no client\n");
 		exit(1);

@@ -95,39 +95,39 @@ void load_init(struct load *l, uint32_t limit)
 	put(l->limit, limit);
 	l->code = LOAD_BUSY;
 	l->htype = (struct rpcrdma_extension_htype){
-		.number = LOAD,
-		.flags = LOAD_F_RESET,
-		.received = received,
+	        .number = LOAD,
+	        .flags = LOAD_F_RESET,
+	        .received = received,
 	};
 	l->property = (struct rpcrdma_extension_property){
-		.id = LOAD_LIMIT,
-		.value = l->limit,
-		.len = 4,
-		.preset = none,
-		.preset_len = 4,
-		.conforms = conforms,
-		.received = peer_limit,
+	        .id = LOAD_LIMIT,
+	        .value = l->limit,
+	        .len = 4,
+	        .preset = none,
+	        .preset_len = 4,
+	        .conforms = conforms,
+	        .received = peer_limit,
 	};
 	l->extension = (struct rpcrdma_extension){
-		.size = sizeof(l->extension),
-		.name = "load",
-		.arg = l,
-		.htypes = &l->htype,
-		.n_htypes = 1,
-		.properties = &l->property,
-		.n_properties = 1,
-		.errors = &l->code,
-		.n_errors = 1,
-		.up = up,
-		.down = down,
-		.refused = refused,
+	        .size = sizeof(l->extension),
+	        .name = "load",
+	        .arg = l,
+	        .htypes = &l->htype,
+	        .n_htypes = 1,
+	        .properties = &l->property,
+	        .n_properties = 1,
+	        .errors = &l->code,
+	        .n_errors = 1,
+	        .up = up,
+	        .down = down,
+	        .refused = refused,
 	};
 }
 
 int load_ask(struct rpcrdma_channel *c, bool reset)
 {
-	return rpcrdma_channel_send(c, LOAD, reset ? LOAD_F_RESET : 0, false, 0, NULL, 0,
-	                            NULL);
+	return rpcrdma_channel_send(c, LOAD, reset ? LOAD_F_RESET : 0, false, 0, NULL,
+	                            0, NULL);
 }
 
 bool load_busy(struct load *l, struct rpcrdma_request *q, uint32_t work)

@@ -17,10 +17,10 @@
 
 #include <rpcrdma/extension.h>
 
-#define LOAD 0x80000010u
+#define LOAD         0x80000010u
 #define LOAD_F_RESET 0x80000000u
-#define LOAD_LIMIT 0x80000001u
-#define LOAD_BUSY 0x80000002u
+#define LOAD_LIMIT   0x80000001u
+#define LOAD_BUSY    0x80000002u
 
 /* One end. */
 struct load {
@@ -29,7 +29,7 @@ struct load {
 	struct rpcrdma_extension_property property;
 	uint32_t code;
 	uint8_t limit[4]; /* ours, as XDR */
-	uint32_t served; /* Calls, at a server */
+	uint32_t served;  /* Calls, at a server */
 	/* What was heard, at either end. */
 	bool up, peer_knows;
 	uint32_t peer_limit;

@@ -33,7 +33,7 @@ extern "C" {
 /* The members are the library's.  A copy of the structure reads on from the same place.
  * It does not grow. */
 struct rpcrdma_cursor {
-	const unsigned char *pos, *end; /* of the current piece */
+	const unsigned char *pos, *end;   /* of the current piece */
 	const struct rpcrdma_piece *next; /* the pieces behind it; lent */
 	unsigned n_next;
 	unsigned odd; /* octets read behind the last multiple of four */
@@ -43,28 +43,29 @@ struct rpcrdma_cursor {
 
 /* Begins to read @n pieces: array and octets are lent until the last read. */
 RPCRDMA_API void rpcrdma_cursor_init(struct rpcrdma_cursor *,
-				     const struct rpcrdma_piece *pieces, unsigned n);
+                                     const struct rpcrdma_piece *pieces, unsigned n);
 /* ... or octets that lie together. */
 RPCRDMA_API void rpcrdma_cursor_over(struct rpcrdma_cursor *, const void *octets,
-				     size_t len);
+                                     size_t len);
 /* ... or the arguments of a request.  Each of its opaques lies in one piece. */
 RPCRDMA_API void rpcrdma_request_cursor(const struct rpcrdma_request *,
-					struct rpcrdma_cursor *ret);
+                                        struct rpcrdma_cursor *ret);
 /* ... or the results of a call; until its done callback returns.  An item that was placed
  * in a destination is read by rpcrdma_cursor_dest. */
 RPCRDMA_API void rpcrdma_reply_cursor(const struct rpcrdma_reply *,
-				      struct rpcrdma_cursor *ret);
+                                      struct rpcrdma_cursor *ret);
 
 RPCRDMA_API uint32_t rpcrdma_cursor_u32(struct rpcrdma_cursor *);
 RPCRDMA_API uint64_t rpcrdma_cursor_u64(struct rpcrdma_cursor *);
 /* Opaque of fixed length: returns where its @len octets lie together, without a copy.
  * Where they do not, copies them into @buf and returns that; with @buf NULL it fails. */
-RPCRDMA_API const void *rpcrdma_cursor_fixed(struct rpcrdma_cursor *, void *buf, size_t len);
+RPCRDMA_API const void *rpcrdma_cursor_fixed(struct rpcrdma_cursor *, void *buf,
+                                             size_t len);
 /* The same for an opaque or a string of variable length, at most @max octets, for which
  * @buf has room unless it is NULL.  @ret_len is 0 where NULL is returned.  No zero octet
  * follows a string. */
 RPCRDMA_API const void *rpcrdma_cursor_opaque(struct rpcrdma_cursor *, void *buf,
-					      uint32_t max, uint32_t *ret_len);
+                                              uint32_t max, uint32_t *ret_len);
 /* Copies an opaque of fixed length, wherever it lies.  False: nothing was written. */
 RPCRDMA_API bool rpcrdma_cursor_copy(struct rpcrdma_cursor *, void *to, size_t len);
 /* Skips @len octets and their roundup; 0 is an opaque of no octets. */
@@ -77,8 +78,8 @@ RPCRDMA_API void rpcrdma_cursor_skip(struct rpcrdma_cursor *, size_t len);
  * that of what was placed, or above @dest->len.
  */
 RPCRDMA_API const void *rpcrdma_cursor_dest(struct rpcrdma_cursor *,
-					    const struct rpcrdma_dest *dest,
-					    uint32_t *ret_len);
+                                            const struct rpcrdma_dest *dest,
+                                            uint32_t *ret_len);
 /* Octets that are left, items included; 0 after an error. */
 RPCRDMA_API size_t rpcrdma_cursor_left(const struct rpcrdma_cursor *);
 /* The first error, or 0.  -EBADMSG: there were fewer octets than were read, an opaque was

@@ -31,8 +31,8 @@ struct rpcrdma_channel;
 
 struct rpcrdma_extension_message {
 	uint32_t htype, xid;
-	uint32_t flags; /* those of the extension */
-	bool response; /* RDMA2_F_RESPONSE: the XID is one that we sent */
+	uint32_t flags;   /* those of the extension */
+	bool response;    /* RDMA2_F_RESPONSE: the XID is one that we sent */
 	const void *body; /* what follows the prefix; borrowed */
 	size_t len;
 };
@@ -43,12 +43,12 @@ struct rpcrdma_extension_htype {
 	/* One came.  0, or a code that RDMA2_ERROR reports to its sender (not for a
 	 * response: errors about those are never sent). */
 	uint32_t (*received)(struct rpcrdma_channel *,
-			     const struct rpcrdma_extension_message *, void *arg);
+	                     const struct rpcrdma_extension_message *, void *arg);
 };
 
 enum rpcrdma_property_event {
 	RPCRDMA_PROPERTY_RECEIVED = 0, /* the peer's value; the last one counts */
-	RPCRDMA_PROPERTY_DEFAULT = 1, /* it sent none */
+	RPCRDMA_PROPERTY_DEFAULT = 1,  /* it sent none */
 	RPCRDMA_PROPERTY_REFUSED = 2, /* it refused ours, and uses its default for us */
 };
 
@@ -63,7 +63,7 @@ struct rpcrdma_extension_property {
 	bool (*conforms)(const void *data, size_t len);
 	/* Before @up; REFUSED also later.  @data is borrowed. */
 	void (*received)(struct rpcrdma_channel *, enum rpcrdma_property_event,
-			 const void *data, size_t len, void *arg);
+	                 const void *data, size_t len, void *arg);
 };
 
 struct rpcrdma_extension {
@@ -79,13 +79,13 @@ struct rpcrdma_extension {
 	const uint32_t *errors;
 	unsigned n_errors;
 	/* The rest may be NULL. */
-	void (*up)(struct rpcrdma_channel *, void *arg); /* messages may flow */
+	void (*up)(struct rpcrdma_channel *, void *arg);   /* messages may flow */
 	void (*down)(struct rpcrdma_channel *, void *arg); /* after @up only */
 	/* RDMA2_ERROR came about the message @xid of type @htype: a code of an extension,
 	 * or of enum rpcrdma_transport_error, as RPCRDMA_ERR_INVAL_HTYPE from a peer
 	 * that does not know the type.                              [v2 §7.1.2] */
 	void (*refused)(struct rpcrdma_channel *, uint32_t htype, uint32_t xid,
-			uint32_t code, void *arg);
+	                uint32_t code, void *arg);
 };
 
 /* Of one connection, all extensions together. */
@@ -97,7 +97,7 @@ enum { RPCRDMA_MAX_EXTENSIONS = 8, RPCRDMA_MAX_EXTENSION_NUMBERS = 16 };
  * rpcrdma_connect and rpcrdma_listen fail with the same.
  */
 RPCRDMA_API int rpcrdma_extensions_check(const struct rpcrdma_extension *const *,
-					 unsigned n);
+                                         unsigned n);
 
 /* The channel of a client's connection; NULL while it is not up. */
 RPCRDMA_API struct rpcrdma_channel *rpcrdma_conn_channel(const struct rpcrdma_conn *);
@@ -106,9 +106,9 @@ RPCRDMA_API struct rpcrdma_channel *
 rpcrdma_request_channel(const struct rpcrdma_request *);
 /* A pointer of @ext's own for each channel, NULL at first. */
 RPCRDMA_API void rpcrdma_channel_set(struct rpcrdma_channel *,
-				     const struct rpcrdma_extension *ext, void *);
+                                     const struct rpcrdma_extension *ext, void *);
 RPCRDMA_API void *rpcrdma_channel_get(const struct rpcrdma_channel *,
-				      const struct rpcrdma_extension *ext);
+                                      const struct rpcrdma_extension *ext);
 
 /*
  * Sends a message: @len octets, a multiple of four, follow the prefix; they are
@@ -120,15 +120,16 @@ RPCRDMA_API void *rpcrdma_channel_get(const struct rpcrdma_channel *,
  * is not in an extension of this channel; -ENOMEM; or why the channel ends.
  */
 RPCRDMA_API int rpcrdma_channel_send(struct rpcrdma_channel *, uint32_t htype,
-				     uint32_t flags, bool response, uint32_t xid,
-				     const void *body, size_t len, uint32_t *ret_xid);
+                                     uint32_t flags, bool response, uint32_t xid,
+                                     const void *body, size_t len, uint32_t *ret_xid);
 
 /*
  * Answers a request by RDMA2_ERROR with a code of an extension of its channel; the
  * caller gets RPCRDMA_TRANSPORT_ERROR.  Any thread.  -EINVAL: no such code, or a
  * procedure with execute_once, whose results are kept.
  */
-RPCRDMA_API int rpcrdma_request_extension_error(struct rpcrdma_request *, uint32_t code);
+RPCRDMA_API int rpcrdma_request_extension_error(struct rpcrdma_request *,
+                                                uint32_t code);
 
 #ifdef __cplusplus
 }

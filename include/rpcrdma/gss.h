@@ -28,7 +28,8 @@ extern "C" {
 enum { RPCRDMA_AUTH_GSS = 6 };
 
 enum rpcrdma_gss_service {
-	RPCRDMA_GSS_KRB5 = 1, /* Calls and Replies cannot be forged, their headers that is */
+	RPCRDMA_GSS_KRB5 =
+	        1, /* Calls and Replies cannot be forged, their headers that is */
 	RPCRDMA_GSS_KRB5I = 2, /* nor can arguments and results be changed */
 	RPCRDMA_GSS_KRB5P = 3, /* nor be read */
 };
@@ -40,46 +41,50 @@ enum rpcrdma_gss_service {
 
 struct rpcrdma_gss_options {
 	size_t size;
-	const char *principal; /* the server's: "nfs@HOST"; copied */
+	const char *principal;            /* the server's: "nfs@HOST"; copied */
 	enum rpcrdma_gss_service service; /* 0 = krb5 */
-	uint32_t program, version; /* whose NULL procedure sets the context up */
-	uint64_t timeout_ns; /* of the set-up, KDC included; 0 = 30 s */
+	uint32_t program, version;        /* whose NULL procedure sets the context up */
+	uint64_t timeout_ns;              /* of the set-up, KDC included; 0 = 30 s */
 };
 
 /* The object belongs to @conn, which may be closed first.  It does nothing before the
  * first call.  -EINVAL, -ENOMEM. */
-RPCRDMA_API int rpcrdma_gss_new(struct rpcrdma_conn *conn, const struct rpcrdma_gss_options *,
-				struct rpcrdma_gss **ret);
+RPCRDMA_API int rpcrdma_gss_new(struct rpcrdma_conn *conn,
+                                const struct rpcrdma_gss_options *,
+                                struct rpcrdma_gss **ret);
 /* Calls that were made with it go on.  Then the server is told that it may forget the
  * context, if the connection is still there. */
 RPCRDMA_API void rpcrdma_gss_free(struct rpcrdma_gss *);
 
 struct rpcrdma_gss_info {
 	enum rpcrdma_gss_service service;
-	bool established; /* there is a context */
-	uint32_t window; /* so many calls may be in flight under it */
-	unsigned contexts; /* so many were set up */
-	int error; /* of the last set-up: 0, -EACCES, or the transport's */
+	bool established;      /* there is a context */
+	uint32_t window;       /* so many calls may be in flight under it */
+	unsigned contexts;     /* so many were set up */
+	int error;             /* of the last set-up: 0, -EACCES, or the transport's */
 	uint32_t major, minor; /* GSS-API's, ours or the server's */
-	char why[256]; /* in words */
+	char why[256];         /* in words */
 };
 /* Why calls ended with -EACCES, for instance. */
-RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *, struct rpcrdma_gss_info *ret,
-				      size_t size);
+RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *,
+                                      struct rpcrdma_gss_info *ret, size_t size);
 
 /* ---- Server ---------------------------------------------------------------------- */
 
 struct rpcrdma_service_gss_options {
 	size_t size;
-	const char *principal; /* "nfs@HOST", copied: whose key is used; NULL = any that the
+	const char *
+	        principal; /* "nfs@HOST", copied: whose key is used; NULL = any that the
 				  keytab has */
-	unsigned max_contexts; /* 0 = 8192.  When all are taken, a new context replaces the
+	unsigned
+	        max_contexts; /* 0 = 8192.  When all are taken, a new context replaces the
 				  one that has been idle longest; if that was used within
 				  the last ten seconds, the new one is refused, since active
 				  users would take the contexts from each other at each call */
-	unsigned max_per_address; /* how many of them one client's address has, by the same
+	unsigned
+	        max_per_address; /* how many of them one client's address has, by the same
 				     rule; 0 = a quarter of max_contexts */
-	char *ret_why; /* NULL, or 256 octets: why it failed, in words */
+	char *ret_why;           /* NULL, or 256 octets: why it failed, in words */
 	/* NULL, or called when a context is refused for want of room: a server's log.
 	 * @peer: who wanted it, lent; NULL = not known.  Any thread, no lock held. */
 	void (*no_room)(void *arg, const struct sockaddr *peer);
@@ -93,7 +98,7 @@ struct rpcrdma_service_gss_options {
  * keytab.  -ENOKEY: it has no such key; -EEXIST: it was done before.
  */
 RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
-					const struct rpcrdma_service_gss_options *);
+                                        const struct rpcrdma_service_gss_options *);
 
 /*
  * Answers a Call that came by TCP: some clients set their contexts up there and use them
@@ -104,9 +109,10 @@ RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
  * Any thread; reads the keytab.  Close the connection after -EBADMSG (it is no Call),
  * -EACCES, -EKEYREJECTED (nothing may be said) and -ENOMEM.
  */
-RPCRDMA_API int rpcrdma_service_null_call(struct rpcrdma_service *, const struct sockaddr *peer,
-					  const void *call, size_t len, void **ret_reply,
-					  size_t *ret_len);
+RPCRDMA_API int rpcrdma_service_null_call(struct rpcrdma_service *,
+                                          const struct sockaddr *peer, const void *call,
+                                          size_t len, void **ret_reply,
+                                          size_t *ret_len);
 
 /* Who calls. */
 struct rpcrdma_gss_caller {
@@ -114,12 +120,12 @@ struct rpcrdma_gss_caller {
 	const char *principal; /* "USER@REALM"; lent as the request's facts are */
 	bool mapped; /* the rest: a user of this system, by auth_to_local of krb5.conf */
 	uint32_t uid, gid;
-	unsigned n_gids; /* at most 65536, as many as the kernel takes */
+	unsigned n_gids;      /* at most 65536, as many as the kernel takes */
 	const uint32_t *gids; /* lent */
 };
 /* -ENOENT: the request is not under RPCSEC_GSS.  Any thread that is to answer. */
 RPCRDMA_API int rpcrdma_request_gss(const struct rpcrdma_request *,
-				    struct rpcrdma_gss_caller *ret, size_t size);
+                                    struct rpcrdma_gss_caller *ret, size_t size);
 
 #ifdef __cplusplus
 }

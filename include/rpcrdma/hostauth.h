@@ -55,8 +55,8 @@ struct rpcrdma_hostauth_options {
  * -EINVAL contradictory options, -EACCES a file others can read, -EBADMSG what
  * is in it cannot be used, -ENOENT and the like: it cannot be opened. */
 RPCRDMA_API int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *,
-				     struct rpcrdma_hostauth **ret, char *why,
-				     size_t why_size);
+                                     struct rpcrdma_hostauth **ret, char *why,
+                                     size_t why_size);
 /* After the last connection and listener that use it are over. */
 RPCRDMA_API void rpcrdma_hostauth_free(struct rpcrdma_hostauth *);
 
@@ -66,9 +66,9 @@ RPCRDMA_API void rpcrdma_hostauth_free(struct rpcrdma_hostauth *);
  * connected, -ENOENT: not authenticated.  The engine's thread.
  */
 RPCRDMA_API int rpcrdma_conn_channel_binding(const struct rpcrdma_conn *,
-					     unsigned char ret[32]);
+                                             unsigned char ret[32]);
 RPCRDMA_API int rpcrdma_request_channel_binding(const struct rpcrdma_request *,
-						unsigned char ret[32]);
+                                                unsigned char ret[32]);
 /* Whom the client proved to be: a certificate's subject ("CN=..."; that has none: its
  * first other name, "DNS:...") or "psk:IDENTITY"; "" if it proved nothing.  Lent for
  * the request's life. */

@@ -49,13 +49,13 @@ template <class T> inline T rpcrdma_options_of()
 #define RPCRDMA_OPTIONS(type) (rpcrdma_options_of<type>())
 extern "C" {
 #else
-#define RPCRDMA_OPTIONS(type) ((type){ .size = sizeof(type) })
+#define RPCRDMA_OPTIONS(type) ((type){.size = sizeof(type)})
 #endif
 
 #define RPCRDMA_API __attribute__((visibility("default")))
 
-#define RPCRDMA_NFS_PORT 20049
-#define RPCRDMA_MAX_PIECES 20
+#define RPCRDMA_NFS_PORT      20049
+#define RPCRDMA_MAX_PIECES    20
 #define RPCRDMA_SERVICE_BYTES 8 /* a port in decimal, and the zero octet */
 
 struct rpcrdma_engine;
@@ -64,11 +64,11 @@ struct rpcrdma_listener;
 struct rpcrdma_call;
 struct rpcrdma_request;
 struct rpcrdma_extension; /* rpcrdma/extension.h */
-struct rpcrdma_gss; /* rpcrdma/gss.h */
+struct rpcrdma_gss;       /* rpcrdma/gss.h */
 
 /* The library's own version, of this header and (any thread) of what the program is linked
  * with.  The number is 10000 * major + 100 * minor + patch. */
-#define RPCRDMA_LIBRARY_VERSION "0.1.0"
+#define RPCRDMA_LIBRARY_VERSION        "0.1.0"
 #define RPCRDMA_LIBRARY_VERSION_NUMBER 100
 RPCRDMA_API const char *rpcrdma_library_version(void);
 RPCRDMA_API unsigned rpcrdma_library_version_number(void);
@@ -89,13 +89,13 @@ struct rpcrdma_piece {
 
 /* Where an eligible result is to be placed (one Write chunk). [v2 §4.3.6] */
 struct rpcrdma_dest {
-	void *base; /* lent until the call is done */
-	size_t len; /* the most octets that can come */
-	size_t ret_len; /* octets placed; set before the done callback */
+	void *base;           /* lent until the call is done */
+	size_t len;           /* the most octets that can come */
+	size_t ret_len;       /* octets placed; set before the done callback */
 	const void *ret_base; /* where: @base, or the library's memory until the done
 				 callback returns, if an idempotent call was asked
 				 again with more room than @len */
-	bool ret_used; /* false: the result came without an item, or inline */
+	bool ret_used;        /* false: the result came without an item, or inline */
 	bool ret_offered; /* the server was offered room for it, in the attempt that it
 			     answered: an eligible result of one octet or more that
 			     comes inline all the same breaks the binding, and the
@@ -115,8 +115,8 @@ enum { RPCRDMA_AUTH_NONE = 0, RPCRDMA_AUTH_SYS = 1 };
 
 /* Encodes an AUTH_SYS body into @buf; octets used, or -EMSGSIZE. */
 RPCRDMA_API int rpcrdma_auth_sys_encode(void *buf, size_t size, uint32_t stamp,
-					const char *machine, uint32_t uid, uint32_t gid,
-					const uint32_t *gids, unsigned n_gids);
+                                        const char *machine, uint32_t uid, uint32_t gid,
+                                        const uint32_t *gids, unsigned n_gids);
 
 struct rpcrdma_auth_sys {
 	uint32_t stamp, uid, gid;
@@ -126,7 +126,7 @@ struct rpcrdma_auth_sys {
 };
 /* Decodes one; -EBADMSG if malformed. */
 RPCRDMA_API int rpcrdma_auth_sys_decode(const struct rpcrdma_auth *,
-					struct rpcrdma_auth_sys *ret);
+                                        struct rpcrdma_auth_sys *ret);
 
 /* ---- Engine ---------------------------------------------------------------- */
 
@@ -139,7 +139,7 @@ struct rpcrdma_engine_options {
 };
 
 RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
-				   struct rpcrdma_engine **ret);
+                                   struct rpcrdma_engine **ret);
 /* All connections and listeners should have been closed and drained
  * (rpcrdma_engine_idle).  Aborts those that are left: calls end with -ECANCELED,
  * and requests that handlers still hold are gone, so that no thread may answer
@@ -159,21 +159,24 @@ RPCRDMA_API int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *);
 /* No connection, listener, request or call is left. */
 RPCRDMA_API bool rpcrdma_engine_idle(const struct rpcrdma_engine *);
 /* Runs @fn in the engine's thread, soon.  Any thread.  -ENOMEM. */
-RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *, void (*fn)(void *), void *arg);
+RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *, void (*fn)(void *),
+                                    void *arg);
 /* Calls @fn once after @delay_ns unless cancelled; @ret (may be NULL) is valid
  * until @fn begins.  -ENOMEM. */
 struct rpcrdma_timer;
 RPCRDMA_API int rpcrdma_timer_start(struct rpcrdma_engine *, uint64_t delay_ns,
-				    void (*fn)(void *), void *arg,
-				    struct rpcrdma_timer **ret);
+                                    void (*fn)(void *), void *arg,
+                                    struct rpcrdma_timer **ret);
 RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
 
 /* For people: what happens to connections and calls, one line of text for each event. */
 enum rpcrdma_log_level {
 	RPCRDMA_LOG_NONE = 0,
 	RPCRDMA_LOG_ERROR = 1, /* given up: a connection, a call, a security context */
-	RPCRDMA_LOG_WARNING = 2, /* lost, refused or closed for others; a peer's fault */
-	RPCRDMA_LOG_INFO = 3, /* connected (by which provider, in which version), closed in
+	RPCRDMA_LOG_WARNING =
+	        2, /* lost, refused or closed for others; a peer's fault */
+	RPCRDMA_LOG_INFO =
+	        3, /* connected (by which provider, in which version), closed in
 				 order, tried again, made otherwise */
 	RPCRDMA_LOG_DEBUG = 4, /* each trace point, for developers */
 };
@@ -184,8 +187,9 @@ typedef void rpcrdma_log_fn(enum rpcrdma_log_level, const char *line, void *arg)
 /* Calls @log for events up to level @most from now on; NONE or NULL ends that.  Nothing is
  * formatted for other events: they cost a look at a table, and without @log and trace
  * not even that. */
-RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *, enum rpcrdma_log_level most,
-					rpcrdma_log_fn *log, void *arg);
+RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *,
+                                        enum rpcrdma_log_level most,
+                                        rpcrdma_log_fn *log, void *arg);
 
 /* ---- Options common to both ends ------------------------------------------- */
 
@@ -193,21 +197,21 @@ RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *, enum rpcrdma_lo
 enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_DEFAULT = 0,
 	RPCRDMA_REVERSE_SIMPLE = 1, /* Calls and Replies of one message */
-	RPCRDMA_REVERSE_CONT = 2, /* and continued ones */
-	RPCRDMA_REVERSE_GENL = 3, /* and chunks */
+	RPCRDMA_REVERSE_CONT = 2,   /* and continued ones */
+	RPCRDMA_REVERSE_GENL = 3,   /* and chunks */
 };
 
 /* Who must prove who they are before any RPC, see rpcrdma/hostauth.h. */
 struct rpcrdma_hostauth;
 enum rpcrdma_hostauth_policy {
 	RPCRDMA_HOSTAUTH_OFF = 0,
-	RPCRDMA_HOSTAUTH_PREFER = 1, /* if the peer can; one that tries must succeed */
+	RPCRDMA_HOSTAUTH_PREFER = 1,  /* if the peer can; one that tries must succeed */
 	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* or there is no connection */
 };
 
 struct rpcrdma_conn_options {
 	size_t size;
-	const char *provider; /* "verbs[:DEVICE,key=value,...]": RDMA devices;
+	const char *provider;   /* "verbs[:DEVICE,key=value,...]": RDMA devices;
 				 "iwarp[:key=value,...]": RDMA over TCP in software;
 				 NULL or "auto": for each address, devices where one
 				 serves it that is no siw, else iwarp (loopback:
@@ -216,19 +220,19 @@ struct rpcrdma_conn_options {
 				 values, see rpcrdma_provider_check; -ENOPKG: verbs wants
 				 rdma-core (libibverbs1, librdmacm1) installed;
 				 -ENODEV: verbs wants an RDMA device */
-	unsigned version; /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
-	uint32_t credits; /* 2..2047; default 32 */
-	uint32_t inline_bytes; /* Send and Receive size; 1024.., default 4096 */
+	unsigned version;       /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
+	uint32_t credits;       /* 2..2047; default 32 */
+	uint32_t inline_bytes;  /* Send and Receive size; 1024.., default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
-	uint32_t max_segments; /* of one header that comes, and in version 1 of one
+	uint32_t max_segments;  /* of one header that comes, and in version 1 of one
 				  that is sent, since its peers name no limit; default 16 */
-	uint32_t max_requests; /* of one connection, being served at once; others wait,
+	uint32_t max_requests;  /* of one connection, being served at once; others wait,
 				  and credits are withheld; default 256 */
 	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
-	uint32_t max_chunk_bytes; /* one Read chunk; default 8 MiB */
-	uint64_t max_pinned_bytes; /* memory the peer can make us hold; default 32 MiB;
+	uint32_t max_chunk_bytes;   /* one Read chunk; default 8 MiB */
+	uint64_t max_pinned_bytes;  /* memory the peer can make us hold; default 32 MiB;
 				    for all together see rpcrdma_budget_set */
-	uint64_t handshake_ns; /* setting up the transport; then first message and
+	uint64_t handshake_ns;      /* setting up the transport; then first message and
 				  property exchange; default 10 s each */
 	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never.
 			     Before the first Call handshake_ns, if that is less */
@@ -251,7 +255,7 @@ struct rpcrdma_conn_options {
 	bool no_reconnect; /* the first loss ends everything; attempts that find out
 			      which version the server speaks are no loss */
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
-	uint64_t retry_ns; /* calls give up when the server was unreachable that
+	uint64_t retry_ns;        /* calls give up when the server was unreachable that
 			      long; default 60 s; UINT64_MAX = never */
 	uint64_t first_answer_ns; /* the server must say anything at all; default 5 s */
 	uint64_t remember_ns; /* a server that speaks no version 2 is asked in version
@@ -273,18 +277,20 @@ struct rpcrdma_conn_options {
  * and writes a sentence that names the wrong key or value to @ret_why, which has room
  * for @size octets (0: nothing is written).  Does not check that a device of that name
  * exists.  May be called in any thread. */
-RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_why, size_t size);
+RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_why,
+                                       size_t size);
 
 /* ---- Statistics ---------------------------------------------------------------- */
 
 struct rpcrdma_stats {
-	uint64_t calls, replies; /* sent, received as Requester */
+	uint64_t calls, replies;            /* sent, received as Requester */
 	uint64_t requests, request_replies; /* served as Responder */
 	uint64_t retransmits, reconnects, call_errors;
 	uint64_t sends, recvs, rdma_reads, rdma_writes;
 	uint64_t registrations, local_invalidations, remote_invalidations;
 	uint64_t grants, errors_sent, errors_received, credit_stalls;
-	uint64_t recoveries, overruns; /* calls asked again otherwise; credit overruns seen */
+	uint64_t recoveries,
+	        overruns; /* calls asked again otherwise; credit overruns seen */
 	uint64_t cache_hits, cache_waits; /* Calls answered from the reply cache; Calls
 					     that came again while being executed */
 	uint64_t syscalls, wire_bytes_sent, wire_bytes_received;
@@ -298,17 +304,17 @@ struct rpcrdma_stats {
 
 /* What was negotiated, for people. */
 struct rpcrdma_conn_info {
-	const char *provider; /* static; "auto" before the first attempt */
-	unsigned version; /* 0 while not connected */
+	const char *provider;              /* static; "auto" before the first attempt */
+	unsigned version;                  /* 0 while not connected */
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
-	uint32_t credits_granted; /* most we may hold */
+	uint32_t credits_granted;          /* most we may hold */
 	uint32_t peer_segment_bytes, peer_max_segments; /* version 1 cannot say: 0 */
 	uint32_t peer_reverse; /* server: what the client allows, enum rpcrdma_reverse;
 				  0 = no calls; version 1 cannot say: SIMPLE */
 	bool remote_invalidate;
 	bool connected;
-	int error; /* last reason of a loss, negative errno */
-	char why[160]; /* in words */
+	int error;          /* last reason of a loss, negative errno */
+	char why[160];      /* in words */
 	char identity[256]; /* what the peer proved to be (hostauth); "" = nothing */
 	struct sockaddr_storage peer, local;
 };
@@ -322,12 +328,12 @@ struct rpcrdma_conn_info {
  */
 struct rpcrdma_budget {
 	uint64_t limit_bytes;
-	uint64_t used_bytes; /* reserved now */
+	uint64_t used_bytes;        /* reserved now */
 	uint64_t connections_bytes; /* of these, the fixed price of connections */
-	uint64_t waiting; /* connections that wait for memory now */
-	uint64_t waits; /* how often one began to wait */
+	uint64_t waiting;           /* connections that wait for memory now */
+	uint64_t waits;             /* how often one began to wait */
 	uint64_t refused; /* connections and Calls for which there was no memory */
-	uint64_t ended; /* connections ended because others waited for their memory */
+	uint64_t ended;   /* connections ended because others waited for their memory */
 };
 /* Default: an eighth of the machine's memory, at most 1 GiB.  All connections
  * together may hold 3/8 of it in Receives, and one request a half.  -EINVAL below 1 MiB.
@@ -338,17 +344,18 @@ RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size);
 
 /* The engine's sums, connections that have ended included. */
 RPCRDMA_API void rpcrdma_engine_stats(const struct rpcrdma_engine *,
-				      struct rpcrdma_stats *ret, size_t size);
-RPCRDMA_API void rpcrdma_conn_stats(const struct rpcrdma_conn *, struct rpcrdma_stats *ret,
-				    size_t size);
+                                      struct rpcrdma_stats *ret, size_t size);
+RPCRDMA_API void rpcrdma_conn_stats(const struct rpcrdma_conn *,
+                                    struct rpcrdma_stats *ret, size_t size);
 RPCRDMA_API void rpcrdma_conn_get_info(const struct rpcrdma_conn *,
-				       struct rpcrdma_conn_info *ret, size_t size);
+                                       struct rpcrdma_conn_info *ret, size_t size);
 
 /* ---- Client ---------------------------------------------------------------------- */
 
 /* Told when the connection is up (@error 0; again after each reconnect),
  * lost (negative errno; it will be tried again), or over (@final). */
-typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final, void *arg);
+typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final,
+                                   void *arg);
 
 /*
  * Begins to connect; calls may be made at once, they wait.  @host is a name or
@@ -356,10 +363,10 @@ typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final,
  * -ENXIO: the name does not resolve.
  */
 RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
-				const char *service,
-				const struct rpcrdma_conn_options *,
-				rpcrdma_conn_event_fn *event, void *arg,
-				struct rpcrdma_conn **ret);
+                                const char *service,
+                                const struct rpcrdma_conn_options *,
+                                rpcrdma_conn_event_fn *event, void *arg,
+                                struct rpcrdma_conn **ret);
 /*
  * The port of a program that is registered with the rpcbind of @host (port 111)
  * under netid rdma, for an IPv6 address rdma6; as text, which rpcrdma_connect
@@ -373,8 +380,8 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
  * refuses; -EBADMSG, -EMSGSIZE what it says cannot be.
  */
 RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
-			       uint64_t timeout_ns,
-			       char ret_service[RPCRDMA_SERVICE_BYTES]);
+                               uint64_t timeout_ns,
+                               char ret_service[RPCRDMA_SERVICE_BYTES]);
 /* Ends it: calls still out end with -ECANCELED, the stream closes in order,
  * memory is freed once nothing is owed.  No event follows.  @conn is given. */
 RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
@@ -383,15 +390,15 @@ RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
  * positive values, which need the peer to have answered. */
 enum rpcrdma_status {
 	RPCRDMA_OK = 0,
-	RPCRDMA_PROG_UNAVAIL = 1, /* the server has no such program */
+	RPCRDMA_PROG_UNAVAIL = 1,  /* the server has no such program */
 	RPCRDMA_PROG_MISMATCH = 2, /* ... no such version: see low, high */
 	RPCRDMA_PROC_UNAVAIL = 3,
 	RPCRDMA_GARBAGE_ARGS = 4,
 	RPCRDMA_SYSTEM_ERR = 5,
-	RPCRDMA_RPC_MISMATCH = 100, /* MSG_DENIED: low, high */
-	RPCRDMA_AUTH_ERROR = 101, /* MSG_DENIED: auth_stat */
+	RPCRDMA_RPC_MISMATCH = 100,    /* MSG_DENIED: low, high */
+	RPCRDMA_AUTH_ERROR = 101,      /* MSG_DENIED: auth_stat */
 	RPCRDMA_TRANSPORT_ERROR = 200, /* RDMA2_ERROR: transport_error, a, b */
-	/* Negative errno:
+	                               /* Negative errno:
 	 * -ETIMEDOUT    the timeout passed (the server may have executed it)
 	 * -EHOSTUNREACH the server could not be reached for retry_ns
 	 * -ECONNRESET   connection lost and no_reconnect was set, or lost again and
@@ -410,18 +417,20 @@ enum rpcrdma_status {
  * executed, 9 and 10 after; a caller sees these five only when asking otherwise
  * was not allowed, not possible or did not help.              [v2 §7] */
 enum rpcrdma_transport_error {
-	RPCRDMA_ERR_VERS = 1, /* the version; a, b: those that the peer speaks */
+	RPCRDMA_ERR_VERS = 1,    /* the version; a, b: those that the peer speaks */
 	RPCRDMA_ERR_BAD_XDR = 2, /* it could not decode the header */
 	RPCRDMA_ERR_BAD_PROPVAL = 3,
 	RPCRDMA_ERR_INVAL_HTYPE = 4,
-	RPCRDMA_ERR_INVAL_CONT = 5, /* a continued message, for instance too long */
-	RPCRDMA_ERR_READ_CHUNKS = 6, /* more items than it would read; a: how many */
+	RPCRDMA_ERR_INVAL_CONT = 5,   /* a continued message, for instance too long */
+	RPCRDMA_ERR_READ_CHUNKS = 6,  /* more items than it would read; a: how many */
 	RPCRDMA_ERR_WRITE_CHUNKS = 7, /* more destinations than results; a: how many */
-	RPCRDMA_ERR_SEGMENTS = 8, /* a: how many it takes */
-	RPCRDMA_ERR_WRITE_RESOURCE = 9, /* the a-th destination lacks room for b octets */
+	RPCRDMA_ERR_SEGMENTS = 8,     /* a: how many it takes */
+	RPCRDMA_ERR_WRITE_RESOURCE =
+	        9, /* the a-th destination lacks room for b octets */
 	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* no way for a Reply of a octets */
 	RPCRDMA_ERR_SYSTEM = 100, /* anything else: memory, limits, failed RDMA */
-	RPCRDMA_ERR_CHUNK = 0x40000002, /* version 1, which has no other: the chunks could
+	RPCRDMA_ERR_CHUNK =
+	        0x40000002, /* version 1, which has no other: the chunks could
 					   not be parsed, or lacked room for the Reply,
 					   which may have been executed; our own number */
 };
@@ -433,8 +442,8 @@ RPCRDMA_API const char *rpcrdma_strerror_transport(uint32_t transport_error);
 
 struct rpcrdma_reply {
 	int status;
-	uint32_t auth_stat; /* RPCRDMA_AUTH_ERROR */
-	uint32_t low, high; /* mismatches */
+	uint32_t auth_stat;             /* RPCRDMA_AUTH_ERROR */
+	uint32_t low, high;             /* mismatches */
 	uint32_t transport_error, a, b; /* with RPCRDMA_TRANSPORT_ERROR, see there */
 	/* The results' XDR octets after the RPC header, without items that were
 	 * placed in destinations; borrowed, contiguous. */
@@ -445,28 +454,30 @@ struct rpcrdma_reply {
 	unsigned n_dests;
 };
 
-typedef void rpcrdma_done_fn(struct rpcrdma_call *, const struct rpcrdma_reply *, void *arg);
+typedef void rpcrdma_done_fn(struct rpcrdma_call *, const struct rpcrdma_reply *,
+                             void *arg);
 
 struct rpcrdma_call_options {
 	size_t size;
 	uint32_t program, version, procedure;
-	const struct rpcrdma_auth *cred; /* borrowed; NULL = AUTH_NONE */
+	const struct rpcrdma_auth *cred;  /* borrowed; NULL = AUTH_NONE */
 	const struct rpcrdma_piece *args; /* array borrowed, memory lent until done */
-	unsigned n_args; /* at most RPCRDMA_MAX_PIECES */
-	struct rpcrdma_dest *dests; /* lent until done */
-	unsigned n_dests; /* at most 16 */
-	size_t reply_bytes; /* bound of the results without items in dests; matters
+	unsigned n_args;                  /* at most RPCRDMA_MAX_PIECES */
+	struct rpcrdma_dest *dests;       /* lent until done */
+	unsigned n_dests;                 /* at most 16 */
+	size_t reply_bytes;  /* bound of the results without items in dests; matters
 			       above some inline thresholds; 0 = small.  In version 1
 			       4,000 octets are made room for then, for none of NULL
 			       (procedure 0 without arguments and dests) */
 	uint64_t timeout_ns; /* of the whole call, attempts and waiting; 0 = none: as
 				long as the connected server takes, and retry_ns */
-	bool special; /* force Special Format, for tests */
-	bool idempotent; /* executing it twice does no harm: it is asked again with
+	bool special;        /* force Special Format, for tests */
+	bool idempotent;     /* executing it twice does no harm: it is asked again with
 			    more room when the server says that it lacked some */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
 	void *arg;
-	struct rpcrdma_gss *gss; /* RPCSEC_GSS, of this connection; @cred must be NULL */
+	struct rpcrdma_gss
+	        *gss; /* RPCSEC_GSS, of this connection; @cred must be NULL */
 };
 
 /* Starts a call.  Retransmitted under the same XID after a reconnect; ended by the
@@ -475,7 +486,7 @@ struct rpcrdma_call_options {
  * closed already; -ENOMEM; or why the connection is over.  Then done is not
  * called. */
 RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
-			     struct rpcrdma_call **ret);
+                             struct rpcrdma_call **ret);
 /* done follows with -ECANCELED, once the peer can no longer reach the memory. */
 RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
 /*
@@ -494,9 +505,10 @@ RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
  * is not copied, and the call was executed.  -EINVAL: as with rpcrdma_call; or there is
  * a done or an arg, or no @results for @size octets.
  */
-RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
-				  void *results, size_t size, struct rpcrdma_reply *ret,
-				  size_t ret_size);
+RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
+                                  const struct rpcrdma_call_options *, void *results,
+                                  size_t size, struct rpcrdma_reply *ret,
+                                  size_t ret_size);
 
 /* ---- Server -------------------------------------------------------------- */
 
@@ -518,13 +530,13 @@ enum rpcrdma_once {
 
 /* A procedure and its upper-layer binding.                      [v2 §A, A.1] */
 struct rpcrdma_procedure {
-	const char *name; /* for statistics */
+	const char *name;            /* for statistics */
 	rpcrdma_handler_fn *handler; /* NULL: PROC_UNAVAIL; of procedure 0: the library
 					answers with no results */
-	uint8_t max_read_items; /* eligible arguments: Read chunks allowed */
-	uint8_t max_write_items; /* eligible results: Write chunks allowed */
+	uint8_t max_read_items;      /* eligible arguments: Read chunks allowed */
+	uint8_t max_write_items;     /* eligible results: Write chunks allowed */
 	uint32_t max_read_bytes; /* of one eligible argument; 0 = connection's limit */
-	uint8_t execute_once; /* an enum rpcrdma_once */
+	uint8_t execute_once;    /* an enum rpcrdma_once */
 };
 
 struct rpcrdma_program {
@@ -541,7 +553,7 @@ RPCRDMA_API int rpcrdma_service_new(struct rpcrdma_service **ret);
 RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
 /* @program is lent for the service's life.  -EEXIST. */
 RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
-				    const struct rpcrdma_program *, void *arg);
+                                    const struct rpcrdma_program *, void *arg);
 
 /*
  * Arguments in the program's own memory: the items that come by RDMA (Read chunks) are
@@ -562,16 +574,17 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  */
 struct rpcrdma_arrival {
 	uint32_t program, version, procedure, xid;
-	const struct rpcrdma_auth *cred; /* as the caller says */
+	const struct rpcrdma_auth *cred;     /* as the caller says */
 	const struct sockaddr_storage *peer; /* NULL: it is gone */
-	const void *args; /* octets of the arguments without items; of a Call that is read
+	const void
+	        *args; /* octets of the arguments without items; of a Call that is read
 			     as a whole (Special Format) the first ones */
 	size_t args_len;
 	unsigned n_items;
 	const size_t *item_bytes; /* some clients send roundup with an item */
 };
 typedef int rpcrdma_place_fn(const struct rpcrdma_arrival *, struct iovec *ret,
-			     void **ret_token, void *arg);
+                             void **ret_token, void *arg);
 typedef void rpcrdma_release_fn(void *token, void *arg);
 
 struct rpcrdma_place_options {
@@ -583,8 +596,8 @@ struct rpcrdma_place_options {
 /* For all procedures of a program that was added; before the first listen.  -ENOENT: it
  * was not; -EEXIST: set already; -EINVAL: no @place or no @release. */
 RPCRDMA_API int rpcrdma_service_set_place(struct rpcrdma_service *, uint32_t program,
-					  uint32_t version,
-					  const struct rpcrdma_place_options *);
+                                          uint32_t version,
+                                          const struct rpcrdma_place_options *);
 /* The token that @place gave; NULL: the arguments lie in the library's memory. */
 RPCRDMA_API void *rpcrdma_request_place(const struct rpcrdma_request *);
 
@@ -604,11 +617,11 @@ RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t
  * no provider named, RDMA devices listen as well as software iWARP, unless they
  * share TCP's ports (iWARP devices: name their address). */
 RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
-			       const struct rpcrdma_conn_options *,
-			       struct rpcrdma_service *, unsigned max_connections,
-			       struct rpcrdma_listener **ret);
+                               const struct rpcrdma_conn_options *,
+                               struct rpcrdma_service *, unsigned max_connections,
+                               struct rpcrdma_listener **ret);
 RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
-				      struct sockaddr_storage *ret);
+                                      struct sockaddr_storage *ret);
 /* "iwarp", "verbs" or "iwarp+verbs": what connections come in by (static); "" when
  * it is closed. */
 RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
@@ -618,11 +631,11 @@ RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener 
  * handshake or the exchange of properties is told of once, as over.  @info is lent
  * for the call.  The engine's thread; for log lines and books, not to call back. */
 typedef void rpcrdma_client_event_fn(struct rpcrdma_listener *,
-				     const struct rpcrdma_conn_info *info, void *arg);
+                                     const struct rpcrdma_conn_info *info, void *arg);
 /* Of clients that come from now on; NULL = no more.  Close the listener first and
  * run the engine until it is idle before @arg goes away. */
 RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
-					    rpcrdma_client_event_fn *event, void *arg);
+                                            rpcrdma_client_event_fn *event, void *arg);
 /*
  * Tells the rpcbind of this host, by its local socket, where all programs of the
  * listener's service are: under netid rdma, for an IPv6 address rdma6, for the
@@ -632,20 +645,23 @@ RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
  * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program has another address, not
  * one that a dead server left: that is replaced; others as with rpcrdma_lookup.
  */
-RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *, uint64_t timeout_ns);
+RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *,
+                                          uint64_t timeout_ns);
 /* Takes that back, where it still stands; rpcrdma_listener_close does not, since
  * this blocks as well.  The first error, after all was tried; -ENOENT: something
  * was not there any more. */
-RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *, uint64_t timeout_ns);
+RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *,
+                                            uint64_t timeout_ns);
 /*
  * The same for one program that the caller serves over TCP at @addr, by other means
  * than this library: MOUNT, which clients of NFS over RDMA ask for over TCP.  Netid
  * tcp or tcp6; both at the IPv6 any address.
  */
 RPCRDMA_API int rpcrdma_register_tcp(uint32_t program, uint32_t version,
-				     const struct sockaddr *addr, uint64_t timeout_ns);
+                                     const struct sockaddr *addr, uint64_t timeout_ns);
 RPCRDMA_API int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
-				       const struct sockaddr *addr, uint64_t timeout_ns);
+                                       const struct sockaddr *addr,
+                                       uint64_t timeout_ns);
 /* Stops accepting; requests being served are answered, then the listener's
  * connections close (at most @drain_ns later).  Handlers answer what they hold even
  * then: a request, and its engine, end no earlier.  @listener is given. */
@@ -653,17 +669,21 @@ RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drai
 
 /* A request's facts; lent until it is answered.  Any thread that is to answer. */
 RPCRDMA_API uint32_t rpcrdma_request_xid(const struct rpcrdma_request *);
-RPCRDMA_API const struct rpcrdma_auth *rpcrdma_request_cred(const struct rpcrdma_request *);
-RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *, struct sockaddr_storage *ret);
-RPCRDMA_API struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *);
+RPCRDMA_API const struct rpcrdma_auth *
+rpcrdma_request_cred(const struct rpcrdma_request *);
+RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *,
+                                     struct sockaddr_storage *ret);
+RPCRDMA_API struct rpcrdma_engine *
+rpcrdma_request_engine(const struct rpcrdma_request *);
 /* The arguments after the RPC header.  Whether reduced or not: all octets
  * that are no chunk lie in few contiguous pieces, an item placed by RDMA Read
  * is one piece of its own (item = true).  rpcrdma/cursor.h reads them. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
-					  const struct rpcrdma_piece **ret);
+                                          const struct rpcrdma_piece **ret);
 /* The most octets of the i-th eligible result that the client can take by
  * RDMA Write; 0 if it offers no i-th Write chunk. */
-RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *, unsigned i);
+RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
+                                                 unsigned i);
 /* Memory to build results in, registered and pooled, 64-octet aligned; freed
  * with the request.  What the client's Write chunks and Reply chunk can take, or one
  * inline message, was reserved before the request began.  More is there unless
@@ -676,11 +696,12 @@ RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
  * Any thread.  -EINVAL: too many pieces, or what is before, between or behind the items is no
  * multiple of four octets; the request is still to be answered. */
 RPCRDMA_API int rpcrdma_request_reply(struct rpcrdma_request *,
-				      const struct rpcrdma_piece *, unsigned n,
-				      void (*done)(void *), void *arg);
+                                      const struct rpcrdma_piece *, unsigned n,
+                                      void (*done)(void *), void *arg);
 /* Answers with an accept_stat (RPCRDMA_PROG_UNAVAIL .. RPCRDMA_SYSTEM_ERR) or
  * RPCRDMA_AUTH_ERROR (@detail = auth_stat).  Any thread. */
-RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint32_t detail);
+RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
+                                      uint32_t detail);
 
 /* ---- Calls from server to client ------------------------------- [v2 §4.5]
  *
@@ -698,12 +719,13 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status, uint
  * -EINVAL: a client's request; -ENOTCONN: its connection is gone, or going.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
-					struct rpcrdma_conn **ret);
+                                        struct rpcrdma_conn **ret);
 /* The client that @conn stands for now talks on the connection of this request:
  * waiting calls go there, under their old XIDs, and so do new ones.  A call that
  * is out on an older connection stays there while that one lives, since the
  * client could execute it twice.  Errors as above, and -EXDEV: another engine. */
-RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn, struct rpcrdma_request *);
+RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn,
+                                    struct rpcrdma_request *);
 
 /* Calls and errors of each procedure, sums over a service. */
 struct rpcrdma_proc_stats {
@@ -711,8 +733,8 @@ struct rpcrdma_proc_stats {
 	uint64_t args_bytes, results_bytes;
 };
 RPCRDMA_API int rpcrdma_service_stats(const struct rpcrdma_service *, uint32_t program,
-				      uint32_t version, uint32_t procedure,
-				      struct rpcrdma_proc_stats *ret, size_t size);
+                                      uint32_t version, uint32_t procedure,
+                                      struct rpcrdma_proc_stats *ret, size_t size);
 
 #ifdef __cplusplus
 }

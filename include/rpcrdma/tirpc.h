@@ -42,8 +42,10 @@ struct rpcrdma_tirpc_item {
 	size_t max_bytes; /* the longest there is; of results, room is made for that: as
 			     the defaults are, of at most 256 MiB in all */
 };
-#define RPCRDMA_TIRPC_ITEM(type, member, max) \
-	{ offsetof(type, member), (max) }
+#define RPCRDMA_TIRPC_ITEM(type, member, max)                                          \
+	{                                                                              \
+		offsetof(type, member), (max)                                          \
+	}
 
 /*
  * Items in the order of the .x file.  Memory: a client's results are malloc'ed at
@@ -146,18 +148,20 @@ struct rpcrdma_tirpc_options {
  *             connection is lost (for poll only).  CLSET_XID: of the next call; it must
  *             differ from those of calls that are out.
  */
-RPCRDMA_API CLIENT *clnt_rdma_create(const char *host, rpcprog_t program, rpcvers_t version,
-				     const struct rpcrdma_tirpc_options *options);
+RPCRDMA_API CLIENT *clnt_rdma_create(const char *host, rpcprog_t program,
+                                     rpcvers_t version,
+                                     const struct rpcrdma_tirpc_options *options);
 /* Looks up and connects @timeout long at most; NULL: 25 s. */
 RPCRDMA_API CLIENT *clnt_rdma_create_timed(const char *host, rpcprog_t program,
-					   rpcvers_t version, const struct timeval *timeout,
-					   const struct rpcrdma_tirpc_options *options);
+                                           rpcvers_t version,
+                                           const struct timeval *timeout,
+                                           const struct rpcrdma_tirpc_options *options);
 /* The highest version from @low to @high that the server has, found by calls of
  * procedure 0; if rpcbind does not know @high, at the port of another version. */
 RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
-					  rpcvers_t *ret_version, rpcvers_t low,
-					  rpcvers_t high,
-					  const struct rpcrdma_tirpc_options *options);
+                                          rpcvers_t *ret_version, rpcvers_t low,
+                                          rpcvers_t high,
+                                          const struct rpcrdma_tirpc_options *options);
 
 /* ---- Server ---------------------------------------------------------------------
  *
@@ -176,7 +180,7 @@ RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
  * are there until the reply.  After 16 requests other transports have their turn.
  */
 RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
-				     const struct rpcrdma_tirpc_options *options);
+                                     const struct rpcrdma_tirpc_options *options);
 /*
  * svc_reg, and the rpcbind of this host is told where the program is: netid rdma, for
  * an IPv6 address rdma6, at the IPv6 any address both.  FALSE: svc_reg refused, it is no
@@ -186,7 +190,7 @@ RPCRDMA_API SVCXPRT *svc_rdma_create(const char *address,
  * for rpcbind 5 s at most, and 2 s for each address that it asks whether it is in use.
  */
 RPCRDMA_API bool_t svc_rdma_reg(SVCXPRT *, rpcprog_t program, rpcvers_t version,
-				void (*dispatch)(struct svc_req *, SVCXPRT *));
+                                void (*dispatch)(struct svc_req *, SVCXPRT *));
 /* Tells rpcbind that it is no longer there, if what it has is ours; 5 s at most.  The
  * dispatch function stays, since other transports may use it: svc_unreg removes it, and
  * the program's registrations under every netid.  svc_destroy does this for all that is
@@ -203,19 +207,20 @@ RPCRDMA_API void svc_rdma_unreg(SVCXPRT *, rpcprog_t program, rpcvers_t version)
  * the library; svc_reg with a netconfig must not be used there.
  */
 RPCRDMA_API bool_t svc_rdma_register(SVCXPRT *, u_long program, u_long version,
-				     void (*dispatch)(struct svc_req *, SVCXPRT *),
-				     int protocol);
-RPCRDMA_API bool_t svc_rdma_reg_netconfig(SVCXPRT *, rpcprog_t program, rpcvers_t version,
-					  void (*dispatch)(struct svc_req *, SVCXPRT *),
-					  const struct netconfig *);
+                                     void (*dispatch)(struct svc_req *, SVCXPRT *),
+                                     int protocol);
+RPCRDMA_API bool_t svc_rdma_reg_netconfig(SVCXPRT *, rpcprog_t program,
+                                          rpcvers_t version,
+                                          void (*dispatch)(struct svc_req *, SVCXPRT *),
+                                          const struct netconfig *);
 RPCRDMA_API void svc_rdma_unregister(u_long program, u_long version);
 RPCRDMA_API bool_t svc_rdma_pmap_unset(u_long program, u_long version);
-#define svc_register(xprt, prog, vers, dispatch, protocol) \
+#define svc_register(xprt, prog, vers, dispatch, protocol)                             \
 	svc_rdma_register(xprt, prog, vers, dispatch, protocol)
-#define svc_reg(xprt, prog, vers, dispatch, nconf) \
+#define svc_reg(xprt, prog, vers, dispatch, nconf)                                     \
 	svc_rdma_reg_netconfig(xprt, prog, vers, dispatch, nconf)
 #define svc_unregister(prog, vers) svc_rdma_unregister(prog, vers)
-#define pmap_unset(prog, vers) svc_rdma_pmap_unset(prog, vers)
+#define pmap_unset(prog, vers)     svc_rdma_pmap_unset(prog, vers)
 
 /* What the client whose request is being dispatched proved to be (rpcrdma/hostauth.h);
  * "" = nothing.  Valid until the dispatch function returns. */
@@ -251,16 +256,17 @@ RPCRDMA_API const char *svc_rdma_identity(const SVCXPRT *);
 struct rpcrdma_tirpc_stats {
 	uint64_t calls, requests;
 	uint64_t items_placed, items_copied;
-	uint64_t item_bytes_placed; /* of items: sent from, or received at, their place */
+	uint64_t
+	        item_bytes_placed; /* of items: sent from, or received at, their place */
 	uint64_t item_bytes_copied; /* ... found no place: copied on decoding */
-	uint64_t bytes_referred; /* no items; sent from their place */
-	uint64_t bytes_copied; /* no items; copied on encoding or decoding */
+	uint64_t bytes_referred;    /* no items; sent from their place */
+	uint64_t bytes_copied;      /* no items; copied on encoding or decoding */
 };
 /* @transport: the engine's, connections that ended included.  Either may be NULL.  Any
  * thread.  -ENODEV: there was no handle yet. */
 RPCRDMA_API int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret, size_t size,
-					struct rpcrdma_stats *transport,
-					size_t transport_size);
+                                        struct rpcrdma_stats *transport,
+                                        size_t transport_size);
 
 #ifdef __cplusplus
 }

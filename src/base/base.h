@@ -12,23 +12,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define RR_MUST_CHECK __attribute__((warn_unused_result))
+#define RR_MUST_CHECK    __attribute__((warn_unused_result))
 #define RR_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define RR_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define RR_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define rr_container_of(ptr, type, member) \
-	((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define RR_MIN(a, b)     ((a) < (b) ? (a) : (b))
+#define RR_MAX(a, b)     ((a) > (b) ? (a) : (b))
+#define rr_container_of(ptr, type, member)                                             \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /* Nanoseconds on a clock that never goes back; 0 is its beginning. */
 typedef uint64_t rr_time;
 #define RR_TIME_NEVER UINT64_MAX
-#define RR_MS(n) ((rr_time)(n) * 1000000u)
-#define RR_SEC(n) ((rr_time)(n) * 1000000000u)
+#define RR_MS(n)      ((rr_time)(n)*1000000u)
+#define RR_SEC(n)     ((rr_time)(n)*1000000000u)
 
 /* Our own mistake, never the peer's: prints the place and aborts. */
 _Noreturn void rr_assert_failed(const char *what, const char *file, int line);
-#define RR_ASSERT(x) \
-	((x) ? (void)0 : rr_assert_failed(#x, __FILE__, __LINE__))
+#define RR_ASSERT(x) ((x) ? (void)0 : rr_assert_failed(#x, __FILE__, __LINE__))
 /* A place that our own code never reaches. */
 #define RR_NEVER(words) rr_assert_failed(words, __FILE__, __LINE__)
 

@@ -25,7 +25,7 @@ static inline struct rr_cursor rr_cursor_over(const void *base, size_t len)
 {
 	const uint8_t *p = base;
 
-	return (struct rr_cursor){ .pos = p, .end = p ? p + len : p };
+	return (struct rr_cursor){.pos = p, .end = p ? p + len : p};
 }
 
 static inline bool rr_cursor_bad(const struct rr_cursor *c)
@@ -55,8 +55,8 @@ static inline uint32_t rr_load_u32(const void *p)
 {
 	const uint8_t *b = p;
 
-	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
-	       (uint32_t)b[2] << 8 | (uint32_t)b[3];
+	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 |
+	       (uint32_t)b[3];
 }
 
 static inline uint16_t rr_load_u16(const void *p)
@@ -68,8 +68,7 @@ static inline uint16_t rr_load_u16(const void *p)
 
 static inline uint64_t rr_load_u64(const void *p)
 {
-	return (uint64_t)rr_load_u32(p) << 32 |
-	       rr_load_u32((const uint8_t *)p + 4);
+	return (uint64_t)rr_load_u32(p) << 32 | rr_load_u32((const uint8_t *)p + 4);
 }
 
 static inline void rr_store_u16(void *p, uint16_t v)
@@ -121,7 +120,7 @@ static inline struct rr_writer rr_writer_over(void *base, size_t len)
 {
 	uint8_t *p = base;
 
-	return (struct rr_writer){ .base = p, .pos = p, .end = p ? p + len : p };
+	return (struct rr_writer){.base = p, .pos = p, .end = p ? p + len : p};
 }
 
 static inline bool rr_writer_bad(const struct rr_writer *w)

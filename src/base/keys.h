@@ -27,6 +27,6 @@ struct rr_why {
 void rr_keys_default(const struct rr_keys *, void *obj);
 /* Takes one "key=number" of @len octets into @obj.  -EINVAL: and @why says why. */
 int rr_keys_take(const struct rr_keys *, const char *s, size_t len, void *obj,
-		 struct rr_why why) RR_MUST_CHECK;
+                 struct rr_why why) RR_MUST_CHECK;
 
 #endif

@@ -57,7 +57,7 @@ static inline struct rr_list *rr_list_pop(struct rr_list *head)
 	return n;
 }
 
-#define rr_list_for_each(pos, head) \
+#define rr_list_for_each(pos, head)                                                    \
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 
 #endif

@@ -15,7 +15,7 @@
 enum { RR_SIZED_MAX = 4096 };
 
 /* The size of the structure at @p up to its member @last. */
-#define RR_SIZED_UPTO(p, last) \
+#define RR_SIZED_UPTO(p, last)                                                         \
 	((size_t)((const char *)(&(p)->last + 1) - (const char *)(p)))
 
 /*
@@ -27,7 +27,7 @@ enum { RR_SIZED_MAX = 4096 };
 int rr_sized_take(void *dst, size_t size, size_t least, const void *src) RR_MUST_CHECK;
 
 /* @last: of the members that must be given, the last. */
-#define RR_SIZED_TAKE(dst, last, src) \
+#define RR_SIZED_TAKE(dst, last, src)                                                  \
 	rr_sized_take((dst), sizeof(*(dst)), RR_SIZED_UPTO(dst, last), (src))
 
 /* Gives the program the @size octets of @src: at most @dst_size of them are written, and

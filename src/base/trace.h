@@ -59,18 +59,18 @@ enum rr_trace_point {
 #define X(name, a, b, c) RR_TRACE_##name,
 	RR_TRACE_POINTS(X)
 #undef X
-	RR_TRACE_COUNT
+	        RR_TRACE_COUNT
 };
 
 struct rr_trace_sink {
-	void (*emit)(void *ctx, enum rr_trace_point p, uint32_t conn_id,
-		     uint32_t xid, uint64_t a, uint64_t b, uint64_t c);
+	void (*emit)(void *ctx, enum rr_trace_point p, uint32_t conn_id, uint32_t xid,
+	             uint64_t a, uint64_t b, uint64_t c);
 	void *ctx;
 };
 
-static inline void rr_trace(const struct rr_trace_sink *s,
-			    enum rr_trace_point p, uint32_t conn_id,
-			    uint32_t xid, uint64_t a, uint64_t b, uint64_t c)
+static inline void rr_trace(const struct rr_trace_sink *s, enum rr_trace_point p,
+                            uint32_t conn_id, uint32_t xid, uint64_t a, uint64_t b,
+                            uint64_t c)
 {
 	if (s && s->emit)
 		s->emit(s->ctx, p, conn_id, xid, a, b, c);

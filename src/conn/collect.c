@@ -184,7 +184,8 @@ static bool begin(struct rr_conn *c, const struct rr_msg *m)
 	}
 	q->phase = RR_REQUEST_ROOM;
 	rr_list_push(&c->budget_queue, &q->req.link);
-	if (rr_list_first(&c->budget_queue) == &q->req.link && rr_list_empty(&c->actions))
+	if (rr_list_first(&c->budget_queue) == &q->req.link &&
+	    rr_list_empty(&c->actions))
 		(void)rr_collect_go_on(c, q); /* at once, so that it need not be held */
 	return true;
 }

@@ -61,12 +61,13 @@ enum rr_conn_versions { RR_CONN_V1 = 1 << 1, RR_CONN_V2 = 1 << 2 };
  */
 struct rr_auth {
 	int (*step)(void *ctx, const void *in, size_t in_len, const void **ret_out,
-		    size_t *ret_out_len);
+	            size_t *ret_out_len);
 	void *ctx; /* of this connection alone */
 	/* Each other property, as it is sent (@own) or was received, in order: both
 	 * peers see the same unless somebody between them changed it.  All of a
 	 * peer's come before its first step.  False: refused.  May be NULL. */
-	bool (*property)(void *ctx, bool own, uint32_t id, const void *data, size_t len);
+	bool (*property)(void *ctx, bool own, uint32_t id, const void *data,
+	                 size_t len);
 };
 
 /* A property that an extension defines.                        [v2 §5, §B.4] */
@@ -111,16 +112,16 @@ struct rr_room {
 
 struct rr_conn_config {
 	enum rr_conn_role role;
-	uint32_t id; /* for traces */
-	struct rr_mem mem; /* lent for the connection's life */
+	uint32_t id;                       /* for traces */
+	struct rr_mem mem;                 /* lent for the connection's life */
 	const struct rr_trace_sink *trace; /* lent; may be NULL */
 	uint32_t xid_seed; /* first XID for own transport messages (not RPC) */
 
 	/* Advertised properties and limits; 0 = default. */
-	uint32_t send_bytes; /* property 1; default 4096 */
-	uint32_t recv_bytes; /* property 2: size of each Receive; default 4096 */
+	uint32_t send_bytes;    /* property 1; default 4096 */
+	uint32_t recv_bytes;    /* property 2: size of each Receive; default 4096 */
 	uint32_t segment_bytes; /* property 3; default 1 MiB */
-	uint32_t max_segments; /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS.
+	uint32_t max_segments;  /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS.
 				  In version 1, where no peer names its own limit, this
 				  one bounds the Calls sent too */
 	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  In version 1
@@ -133,15 +134,15 @@ struct rr_conn_config {
 				credits are withheld; default 256 */
 	uint32_t max_message_bytes; /* a reassembled Call; default 4 MiB */
 	uint32_t max_special_bytes; /* a Special Call; default as the one above */
-	uint32_t max_chunk_bytes; /* one Read chunk; default 64 MiB */
-	uint64_t max_pinned_bytes; /* all sinks, and reassemblies that rr_room does not
+	uint32_t max_chunk_bytes;   /* one Read chunk; default 64 MiB */
+	uint64_t max_pinned_bytes;  /* all sinks, and reassemblies that rr_room does not
 				      count; default 128 MiB */
 	struct rr_room room;
 	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL: none */
-	struct rr_auth auth; /* no @step: property 6 is ignored */
-	bool auth_required; /* a peer without it is not spoken to; needs @auth */
-	unsigned versions; /* enum rr_conn_versions; default RR_CONN_V2 */
+	struct rr_auth auth;            /* no @step: property 6 is ignored */
+	bool auth_required;      /* a peer without it is not spoken to; needs @auth */
+	unsigned versions;       /* enum rr_conn_versions; default RR_CONN_V2 */
 	uint32_t extra_receives; /* in reserve for peers that count credits otherwise
 				    [C3 model]; default 0 */
 
@@ -163,24 +164,26 @@ struct rr_conn_config {
 
 /* Where an eligible result goes: one Write chunk.               [v2 §4.3.6] */
 struct rr_dest {
-	void *base; /* NULL with len 0: an empty Write chunk */
-	size_t len; /* most octets that can come */
-	size_t ret_len; /* octets that came; set before RR_ACT_CALL_DONE */
+	void *base;           /* NULL with len 0: an empty Write chunk */
+	size_t len;           /* most octets that can come */
+	size_t ret_len;       /* octets that came; set before RR_ACT_CALL_DONE */
 	const void *ret_base; /* where: @base, or memory of the connection's, lent
 				 until rr_conn_call_release, if a retry needed more
 				 room than @len (see rr_call_recover) */
-	bool ret_used; /* false: chunk returned unused */
+	bool ret_used;        /* false: chunk returned unused */
 	bool ret_offered; /* the Call that was answered had a chunk for it, with room */
 };
 
 enum rr_call_flag {
-	RR_CALL_NO_REDUCE = 1 << 0, /* send eligible items in the payload all the same */
+	RR_CALL_NO_REDUCE =
+	        1 << 0,           /* send eligible items in the payload all the same */
 	RR_CALL_SPECIAL = 1 << 1, /* Special Format even if it fits inline */
 	RR_CALL_REVERSE = 1 << 2, /* set by the connection: server to client */
 	RR_CALL_IDEMPOTENT = 1 << 3, /* may be executed twice: rr_call_recover */
-	RR_CALL_NO_WRITES = 1 << 4, /* offer no Write chunks: results come in the payload */
+	RR_CALL_NO_WRITES =
+	        1 << 4,         /* offer no Write chunks: results come in the payload */
 	RR_CALL_WHOLE = 1 << 5, /* Special Format if the peer's limits allow it */
-	RR_CALL_ROOM = 1 << 6, /* a Reply chunk of @reply_bytes however few they are */
+	RR_CALL_ROOM = 1 << 6,  /* a Reply chunk of @reply_bytes however few they are */
 };
 
 /* Why a call ended.  Above zero: what the peer reported. */
@@ -199,10 +202,10 @@ enum rr_call_status {
 struct rr_recovery {
 	struct rr_error error; /* the refusal that it acts on; code 0: none yet */
 	unsigned max_reads, max_writes, max_segments; /* then: no more than these */
-	bool reply_chunk; /* offer one however short the Reply may be */
+	bool reply_chunk;   /* offer one however short the Reply may be */
 	size_t reply_bytes; /* octets that it must have; 0 = as the call says */
-	unsigned dest; /* counted from one: this destination ... */
-	size_t dest_bytes; /* ... gets so much room; 0 = none does */
+	unsigned dest;      /* counted from one: this destination ... */
+	size_t dest_bytes;  /* ... gets so much room; 0 = none does */
 	/* What was offered when the error came. */
 	unsigned reads, writes, segments;
 	bool special;
@@ -215,22 +218,22 @@ struct rr_recovery {
  * it was drained and, if the reply was taken, rr_conn_call_release.
  */
 struct rr_call {
-	uint32_t xid; /* also the first word of the payload */
-	unsigned flags; /* enum rr_call_flag */
+	uint32_t xid;                  /* also the first word of the payload */
+	unsigned flags;                /* enum rr_call_flag */
 	const struct rr_piece *pieces; /* the RPC Call, unreduced */
-	unsigned n_pieces; /* at most RR_CALL_MAX_PIECES */
+	unsigned n_pieces;             /* at most RR_CALL_MAX_PIECES */
 	struct rr_dest *dests;
-	unsigned n_dests; /* at most RR_WIRE_MAX_WRITES */
+	unsigned n_dests;   /* at most RR_WIRE_MAX_WRITES */
 	size_t reply_bytes; /* bound of the Reply's Payload stream without what
 			       goes to @dests; 0 = unknown, small.  A Reply
 			       chunk is provided when it exceeds what
 			       continuation should carry [v2 §A.2] */
-	uint64_t user; /* not touched */
+	uint64_t user;      /* not touched */
 
 	/* Result, valid from RR_ACT_CALL_DONE to rr_conn_call_release. */
-	int status; /* enum rr_call_status or negative errno */
+	int status;            /* enum rr_call_status or negative errno */
 	struct rr_error error; /* if RR_CALL_REMOTE_ERROR */
-	const void *reply; /* the Reply's Payload stream, without reduced items */
+	const void *reply;     /* the Reply's Payload stream, without reduced items */
 	size_t reply_len;
 
 	/* The connection's own; @recovery stays from one attempt to the next. */
@@ -263,17 +266,17 @@ struct rr_request {
 	unsigned n_pieces;
 	struct rr_piece pieces[2 * RR_REQUEST_MAX_READS + 1];
 	/* What the Requester offers, for ADMIT decisions. */
-	uint64_t call_bytes; /* a Special Call's reduced Payload stream; else 0 */
+	uint64_t call_bytes;   /* a Special Call's reduced Payload stream; else 0 */
 	uint64_t roomed_bytes; /* a continued Call's, from rr_room; the user gives them
 				  back, from ADMIT on */
-	uint64_t held_bytes; /* of these: in use for its parts */
-	unsigned n_reads; /* Read chunks, Position Zero not counted */
-	uint64_t read_bytes; /* octets in them */
-	unsigned n_writes; /* Write chunks */
+	uint64_t held_bytes;   /* of these: in use for its parts */
+	unsigned n_reads;      /* Read chunks, Position Zero not counted */
+	uint64_t read_bytes;   /* octets in them */
+	unsigned n_writes;     /* Write chunks */
 	uint64_t write_bytes[RR_WIRE_MAX_WRITES];
 	bool has_reply_chunk;
 	uint64_t reply_chunk_bytes;
-	uint64_t user; /* the user's; 0 at ADMIT */
+	uint64_t user;  /* the user's; 0 at ADMIT */
 	bool unreduced; /* set by the user: items of the reply stay in the payload,
 			   Write chunks come back unused [K18] */
 
@@ -284,35 +287,35 @@ struct rr_request {
 /* -- Actions ---------------------------------------------------------------- */
 
 enum rr_action_kind {
-	RR_ACT_POST_RECV, /* sge[0], token */
-	RR_ACT_SEND, /* sge, n_sge, inv_handle, token */
-	RR_ACT_WRITE, /* sge, n_sge, handle, offset, token */
-	RR_ACT_READ, /* sge[0], handle, offset, token */
-	RR_ACT_REGISTER, /* sge[0] (len in @reg_len), access, token */
-	RR_ACT_INVALIDATE, /* handle, token */
-	RR_ACT_READY, /* properties exchanged; RPC may flow */
-	RR_ACT_EXTENSION, /* ext: something about an extension */
-	RR_ACT_ADMIT, /* request: decide by rr_conn_admit or rr_conn_refuse */
-	RR_ACT_REQUEST, /* request: complete; answer by rr_conn_reply or _refuse */
+	RR_ACT_POST_RECV,    /* sge[0], token */
+	RR_ACT_SEND,         /* sge, n_sge, inv_handle, token */
+	RR_ACT_WRITE,        /* sge, n_sge, handle, offset, token */
+	RR_ACT_READ,         /* sge[0], handle, offset, token */
+	RR_ACT_REGISTER,     /* sge[0] (len in @reg_len), access, token */
+	RR_ACT_INVALIDATE,   /* handle, token */
+	RR_ACT_READY,        /* properties exchanged; RPC may flow */
+	RR_ACT_EXTENSION,    /* ext: something about an extension */
+	RR_ACT_ADMIT,        /* request: decide by rr_conn_admit or rr_conn_refuse */
+	RR_ACT_REQUEST,      /* request: complete; answer by rr_conn_reply or _refuse */
 	RR_ACT_REQUEST_DONE, /* request: reply memory may be reused; the request is
 				gone when the next action is drawn; status */
-	RR_ACT_CALL_DONE, /* call: ended */
-	RR_ACT_DISCONNECT, /* end the connection in order; status */
-	RR_ACT_CLOSED, /* after rr_conn_lost: the last action */
+	RR_ACT_CALL_DONE,    /* call: ended */
+	RR_ACT_DISCONNECT,   /* end the connection in order; status */
+	RR_ACT_CLOSED,       /* after rr_conn_lost: the last action */
 };
 
 enum rr_ext_what {
-	RR_EXT_MESSAGE, /* one of a type of an extension came */
-	RR_EXT_ERROR, /* @error was the answer to the own message @xid */
+	RR_EXT_MESSAGE,  /* one of a type of an extension came */
+	RR_EXT_ERROR,    /* @error was the answer to the own message @xid */
 	RR_EXT_PROPERTY, /* the peer's value; before READY */
-	RR_EXT_DEFAULT, /* the peer sent none, or one without data: the default */
-	RR_EXT_REFUSED, /* the peer refused the own value [P4] */
+	RR_EXT_DEFAULT,  /* the peer sent none, or one without data: the default */
+	RR_EXT_REFUSED,  /* the peer refused the own value [P4] */
 };
 
 /* Lent until the next action is drawn. */
 struct rr_ext_event {
 	enum rr_ext_what what;
-	uint32_t number; /* header type or property id */
+	uint32_t number;     /* header type or property id */
 	uint32_t xid, flags; /* RDMA2_F_RESPONSE and those of the extension */
 	uint32_t error;
 	const void *data; /* after the prefix; of a property rdma_data */
@@ -341,7 +344,7 @@ bool rr_conn_next(struct rr_conn *, struct rr_action *ret);
 /* -- Events ------------------------------------------------------------------ */
 
 int rr_conn_new(const struct rr_conn_config *, rr_time now,
-		struct rr_conn **ret) RR_MUST_CHECK;
+                struct rr_conn **ret) RR_MUST_CHECK;
 /* Only after RR_ACT_CLOSED was drawn, or before rr_conn_open. */
 void rr_conn_free(struct rr_conn *);
 
@@ -366,15 +369,15 @@ void rr_conn_peer_private(struct rr_conn *, const void *data, size_t len);
 size_t rr_conn_own_private(const struct rr_conn_config *, uint8_t ret[8]);
 
 /* A Receive completed.  @token as posted; @inv_handle 0 if none.  */
-void rr_conn_received(struct rr_conn *, uint64_t token, size_t len,
-		      uint32_t inv_handle, rr_time now);
+void rr_conn_received(struct rr_conn *, uint64_t token, size_t len, uint32_t inv_handle,
+                      rr_time now);
 /* A Send, Write, Read or Invalidate completed, or a Receive was flushed.  A post
  * that failed is told the same way.  -EINVAL for an Invalidate says that there
  * is no such region (the peer was first) and counts as done. */
 void rr_conn_completed(struct rr_conn *, uint64_t token, int status, rr_time now);
 /* Answer to RR_ACT_REGISTER: @status 0 and the handle, or the error. */
-void rr_conn_registered(struct rr_conn *, uint64_t token, int status,
-			uint32_t handle, uint64_t offset);
+void rr_conn_registered(struct rr_conn *, uint64_t token, int status, uint32_t handle,
+                        uint64_t offset);
 /* The provider's connection is over: every post has been completed or
  * flushed, no region is accessible.  @error as RR_WC_DISCONNECTED has it.
  * What has not been completed counts as flushed; later events are ignored.
@@ -422,13 +425,13 @@ size_t rr_conn_read_bytes(const struct rr_request *, unsigned i);
  * connection provides memory) names for each Read chunk, in order, memory of
  * at least its length, lent until REQUEST_DONE.
  */
-void rr_conn_admit(struct rr_conn *, struct rr_request *,
-		   const struct rr_sge *sinks, rr_time now);
+void rr_conn_admit(struct rr_conn *, struct rr_request *, const struct rr_sge *sinks,
+                   rr_time now);
 /* There is room for the Call that rr_room.ask said had to wait: @bytes, not 0. */
 void rr_conn_room(struct rr_conn *, uint64_t bytes, rr_time now);
 /* Answers with RDMA2_ERROR and ends the request.  From ADMIT or REQUEST. */
-void rr_conn_refuse(struct rr_conn *, struct rr_request *,
-		    const struct rr_error *, rr_time now);
+void rr_conn_refuse(struct rr_conn *, struct rr_request *, const struct rr_error *,
+                    rr_time now);
 /*
  * Answers, from REQUEST or (nothing is pulled then) from ADMIT.  The pieces
  * array, of at most RR_CALL_MAX_PIECES, is borrowed, the memory it names is
@@ -438,8 +441,8 @@ void rr_conn_refuse(struct rr_conn *, struct rr_request *,
  * small, or no way to carry the rest: the specified RDMA2_ERROR goes out
  * instead, and REQUEST_DONE has -EMSGSIZE.
  */
-void rr_conn_reply(struct rr_conn *, struct rr_request *,
-		   const struct rr_piece *, unsigned n_pieces, rr_time now);
+void rr_conn_reply(struct rr_conn *, struct rr_request *, const struct rr_piece *,
+                   unsigned n_pieces, rr_time now);
 /* Drops a request without an answer (the caller closes the connection soon). */
 void rr_conn_drop(struct rr_conn *, struct rr_request *, rr_time now);
 
@@ -456,12 +459,12 @@ void rr_conn_drop(struct rr_conn *, struct rr_request *, rr_time now);
  */
 enum { RR_EXT_QUEUE = 64 };
 int rr_conn_ext_send(struct rr_conn *, uint32_t htype, uint32_t flags, uint32_t xid,
-		     const void *body, size_t len, uint32_t *ret_xid,
-		     rr_time now) RR_MUST_CHECK;
+                     const void *body, size_t len, uint32_t *ret_xid,
+                     rr_time now) RR_MUST_CHECK;
 /* Answers the message of RR_EXT_MESSAGE by RDMA2_ERROR, within its action. Not
  * one with RDMA2_F_RESPONSE: nothing is sent then. [E2] */
 void rr_conn_ext_refuse(struct rr_conn *, const struct rr_ext_event *, uint32_t code,
-			rr_time now);
+                        rr_time now);
 
 /* Asks for an orderly end: no new calls; RR_ACT_DISCONNECT comes. */
 void rr_conn_close(struct rr_conn *, int status, rr_time now);
@@ -470,11 +473,11 @@ void rr_conn_close(struct rr_conn *, int status, rr_time now);
 
 struct rr_conn_info {
 	bool ready;
-	bool answered; /* the peer has said something, in any version */
-	uint32_t version; /* 0 until settled */
+	bool answered;        /* the peer has said something, in any version */
+	uint32_t version;     /* 0 until settled */
 	uint32_t send_inline; /* inline threshold towards the peer */
 	uint32_t recv_inline;
-	bool remote_invalidate; /* both ends can use it */
+	bool remote_invalidate;                         /* both ends can use it */
 	uint32_t peer_segment_bytes, peer_max_segments; /* 0: it named none, as in
 							   version 1 */
 	uint32_t peer_rvrsdir;
@@ -492,12 +495,12 @@ struct rr_conn_counters {
 	uint64_t sends, grants, errors_sent, errors_received, discards;
 	uint64_t credit_stalls;
 	uint64_t overruns; /* more messages came than we gave credits for */
-	uint64_t ext_sent, ext_received; /* messages of extensions */
-	uint64_t recoveries; /* calls that rr_call_recover changed */
+	uint64_t ext_sent, ext_received;        /* messages of extensions */
+	uint64_t recoveries;                    /* calls that rr_call_recover changed */
 	uint64_t bytes_inline, bytes_continued; /* payload octets, both ways */
 	uint64_t bytes_read_chunk, bytes_write_chunk, bytes_reply_chunk,
-		bytes_special_call;
-	uint64_t bytes_pulled; /* by Reads that have completed */
+	        bytes_special_call;
+	uint64_t bytes_pulled;    /* by Reads that have completed */
 	uint64_t bytes_collected; /* in parts of Calls, whatever became of them */
 	uint64_t registrations, local_invalidations, remote_invalidations;
 };

@@ -40,40 +40,40 @@
 
 /* -- states ----------------------------------------------------------------- */
 
-#define RR_CONN_STATES(X) /* name, meaning */                                  \
-	X(NEW, "created; Receives are wanted, the provider connects")          \
-	X(PROPS, "connected; properties are exchanged, Calls wait")            \
-	X(READY, "calls and replies flow")                                     \
-	X(CLOSING, "DISCONNECT asked for; nothing is sent, waits to be lost")  \
-	X(LOST, "connection gone; users still owe answers")                    \
+#define RR_CONN_STATES(X) /* name, meaning */                                          \
+	X(NEW, "created; Receives are wanted, the provider connects")                  \
+	X(PROPS, "connected; properties are exchanged, Calls wait")                    \
+	X(READY, "calls and replies flow")                                             \
+	X(CLOSING, "DISCONNECT asked for; nothing is sent, waits to be lost")          \
+	X(LOST, "connection gone; users still owe answers")                            \
 	X(CLOSED, "terminal: CLOSED was drawn")
 
-#define RR_CALL_STATES(X)                                                      \
-	X(QUEUED, "waits for its turn to send")                                \
-	X(REGISTERING, "its regions are being registered")                     \
-	X(PREPARED, "waits for a credit")                                      \
-	X(SENDING, "part of a continued Call has gone out")                    \
-	X(WAITING, "sent; the Reply is awaited")                               \
-	X(DRAINING, "result known; the rest of its Reply is awaited")          \
-	X(ENDING, "result known; Sends and invalidations are owed")            \
+#define RR_CALL_STATES(X)                                                              \
+	X(QUEUED, "waits for its turn to send")                                        \
+	X(REGISTERING, "its regions are being registered")                             \
+	X(PREPARED, "waits for a credit")                                              \
+	X(SENDING, "part of a continued Call has gone out")                            \
+	X(WAITING, "sent; the Reply is awaited")                                       \
+	X(DRAINING, "result known; the rest of its Reply is awaited")                  \
+	X(ENDING, "result known; Sends and invalidations are owed")                    \
 	X(DONE, "CALL_DONE queued or drawn; a Reply may be lent")
 
-#define RR_REQUEST_STATES(X)                                                   \
-	X(TURN, "waits until fewer are being served")                          \
-	X(ROOM, "a continued Call that waits for room")                        \
-	X(COLLECTING, "more of its parts are awaited")                         \
-	X(BUDGET, "waits for memory to pull into")                             \
-	X(PULLING_CALL, "the Position Zero chunk is being read")               \
-	X(ADMIT, "the user decides")                                           \
-	X(PULLING, "Read chunks are being read")                               \
-	X(SERVED, "the user serves")                                           \
-	X(REPLYING, "the reply is written and sent")                           \
+#define RR_REQUEST_STATES(X)                                                           \
+	X(TURN, "waits until fewer are being served")                                  \
+	X(ROOM, "a continued Call that waits for room")                                \
+	X(COLLECTING, "more of its parts are awaited")                                 \
+	X(BUDGET, "waits for memory to pull into")                                     \
+	X(PULLING_CALL, "the Position Zero chunk is being read")                       \
+	X(ADMIT, "the user decides")                                                   \
+	X(PULLING, "Read chunks are being read")                                       \
+	X(SERVED, "the user serves")                                                   \
+	X(REPLYING, "the reply is written and sent")                                   \
 	X(LEAVING, "REQUEST_DONE queued or drawn")
 
-#define RR_MR_STATES(X)                                                    \
-	X(IDLE, "not accessible")                                              \
-	X(REGISTERING, "REGISTER queued or drawn")                             \
-	X(VALID, "accessible by the peer")                                     \
+#define RR_MR_STATES(X)                                                                \
+	X(IDLE, "not accessible")                                                      \
+	X(REGISTERING, "REGISTER queued or drawn")                                     \
+	X(VALID, "accessible by the peer")                                             \
 	X(INVALIDATING, "INVALIDATE queued or posted")
 
 enum rr_conn_state {
@@ -101,25 +101,25 @@ enum rr_mr_phase {
 
 enum {
 	RR_MAX_WAITING_ERRORS = 64, /* [C9] */
-	RR_MAX_DISCARDS = 16, /* sequences being discarded at once [M3] */
+	RR_MAX_DISCARDS = 16,       /* sequences being discarded at once [M3] */
 	RR_MAX_TURNS = 256, /* Calls that wait to be served; above: ERR_SYSTEM */
 	RR_MAX_PROPS_BYTES = 1 << 20, /* of one exchange [P20] */
-	RR_AUTH_MAX_STEPS = 32, /* of both peers */
-	RR_AUTH_MAX_BYTES = 1 << 18, /* of one step */
-	RR_EXT_XIDS = 64, /* messages sent whose errors are still understood */
-	RR_REDUCE_MIN = 512, /* smaller items that fit inline stay there */
+	RR_AUTH_MAX_STEPS = 32,       /* of both peers */
+	RR_AUTH_MAX_BYTES = 1 << 18,  /* of one step */
+	RR_EXT_XIDS = 64,          /* messages sent whose errors are still understood */
+	RR_REDUCE_MIN = 512,       /* smaller items that fit inline stay there */
 	RR_REPLY_CHUNK_PARTS = 16, /* messages; a longer Reply gets a chunk [v2 §A.2] */
 	RR_IN_PLACE_MIN = 65536, /* a run of a Special Call worth a region of its own */
-	RR_IN_PLACE_RUNS = 4, /* at most */
+	RR_IN_PLACE_RUNS = 4,    /* at most */
 	RR_UNKNOWN_REPLY = 4000, /* reply_bytes 0, where some number is needed */
-	RR_COPY_MAX = 256, /* longer pieces are gathered, not copied */
-	RR_MAX_REFS = 12, /* gathered pieces of one message */
-	RR_XMIT_BYTES = 1280, /* room in a pooled message: header and copies */
+	RR_COPY_MAX = 256,       /* longer pieces are gathered, not copied */
+	RR_MAX_REFS = 12,        /* gathered pieces of one message */
+	RR_XMIT_BYTES = 1280,    /* room in a pooled message: header and copies */
 	RR_XMIT_CACHED = 64,
 	RR_MBUF_FIRST = 16384, /* first size of a reassembly */
-	RR_GONE_HANDLES = 64, /* of calls given up, still tolerated [K17] */
+	RR_GONE_HANDLES = 64,  /* of calls given up, still tolerated [K17] */
 	RR_HELD_LEAST = 32, /* parts of continued Calls without room, at low ceilings */
-	RR_RPC_MIN = 8, /* octets: xid and msg_type */
+	RR_RPC_MIN = 8,     /* octets: xid and msg_type */
 	RR_CALL_MAX_REGIONS =
 	        RR_CALL_MAX_PIECES + RR_WIRE_MAX_WRITES + RR_IN_PLACE_RUNS + 2,
 	RR_DEFINED_FLAGS = RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE,
@@ -131,16 +131,17 @@ enum { RR_CONN_REMOTE_READ = 1, RR_CONN_REMOTE_WRITE = 2 };
 enum rr_discard_reason {
 	RR_DISCARD_SHORT = 1, /* fewer than 20 octets */
 	RR_DISCARD_VERSION,
-	RR_DISCARD_FAULT, /* answered by an error, or ends a call */
+	RR_DISCARD_FAULT,    /* answered by an error, or ends a call */
 	RR_DISCARD_SEQUENCE, /* its XID is being discarded [M3] */
-	RR_DISCARD_NO_CALL, /* a Reply or error for no call of ours */
-	RR_DISCARD_ERROR, /* an RDMA2_ERROR that says nothing */
+	RR_DISCARD_NO_CALL,  /* a Reply or error for no call of ours */
+	RR_DISCARD_ERROR,    /* an RDMA2_ERROR that says nothing */
 };
 
 /* -- small parts ------------------------------------------------------------- */
 
 struct rr_op {
-	struct rr_list link; /* conn.actions until drawn; Sends, Writes: conn.flying after */
+	struct rr_list
+	        link; /* conn.actions until drawn; Sends, Writes: conn.flying after */
 	enum rr_action_kind kind;
 };
 
@@ -179,10 +180,10 @@ struct rr_xmit {
 	struct rr_op op;
 	struct rr_call_state *call; /* whose memory it refers to; or */
 	struct rr_request_state *request;
-	bool of_call; /* a Call, or a part of one */
-	bool refers;  /* to memory that is not its own */
+	bool of_call;        /* a Call, or a part of one */
+	bool refers;         /* to memory that is not its own */
 	uint32_t inv_handle; /* Send */
-	uint32_t handle; /* Write */
+	uint32_t handle;     /* Write */
 	uint64_t offset;
 	unsigned n_sge;
 	struct rr_sge sge[RR_ACTION_MAX_SGE];
@@ -214,7 +215,7 @@ struct rr_mr {
 	struct rr_call_state *call;
 	enum rr_mr_phase phase;
 	enum rr_mr_use use;
-	unsigned index; /* USE_WRITE: which destination */
+	unsigned index;    /* USE_WRITE: which destination */
 	uint32_t position; /* USE_READ */
 	uint8_t *base;
 	size_t len;
@@ -236,18 +237,19 @@ struct rr_call_state {
 	struct rr_call_state *hash_next;
 	bool hashed;
 	enum rr_call_phase phase;
-	bool special; /* sent by Special Format */
-	bool in_place; /* long runs of it are pulled from where they lie */
-	bool awaited; /* in conn.n_awaited */
-	bool overdue; /* in conn.n_overdue */
-	unsigned sends_out; /* xmits that refer to its memory */
+	bool special;         /* sent by Special Format */
+	bool in_place;        /* long runs of it are pulled from where they lie */
+	bool awaited;         /* in conn.n_awaited */
+	bool overdue;         /* in conn.n_overdue */
+	unsigned sends_out;   /* xmits that refer to its memory */
 	unsigned regions_out; /* registrations or invalidations owed */
 	int status;
 	struct rr_offer *offer; /* NULL without chunks */
-	struct rr_mbuf special_buf; /* a Special Call's Payload stream, but for such runs */
+	struct rr_mbuf
+	        special_buf; /* a Special Call's Payload stream, but for such runs */
 	struct rr_mbuf chunk_buf; /* the Reply chunk's memory */
-	struct rr_mbuf dest_buf; /* for a destination that was too small */
-	unsigned n_writes; /* destinations, the first ones, that have Write chunks */
+	struct rr_mbuf dest_buf;  /* for a destination that was too small */
+	unsigned n_writes;  /* destinations, the first ones, that have Write chunks */
 	size_t reply_bound; /* octets the Reply can have; 0 = unknown, small */
 	/* The Reply: in the chunk, reassembled, or where it was received. */
 	struct rr_mbuf reply_buf;
@@ -266,32 +268,32 @@ struct rr_call_table {
 /* -- Responder ---------------------------------------------------------------- */
 
 struct rr_request_state {
-	struct rr_op op; /* ADMIT, REQUEST or REQUEST_DONE */
+	struct rr_op op;    /* ADMIT, REQUEST or REQUEST_DONE */
 	struct rr_list all; /* conn.requests */
 	enum rr_request_phase phase;
-	bool known; /* ADMIT was drawn: the user has to be told the end */
+	bool known;     /* ADMIT was drawn: the user has to be told the end */
 	bool with_user; /* ADMIT or REQUEST was drawn and not answered */
 	int status;
 	unsigned reads_out, xmits_out;
 	bool read_failed;
-	bool all_sent; /* the reply's last part is on its way */
-	bool counted; /* in conn.n_serving */
-	bool begun; /* in conn.n_begun: its turn has come */
+	bool all_sent;        /* the reply's last part is on its way */
+	bool counted;         /* in conn.n_serving */
+	bool begun;           /* in conn.n_begun: its turn has come */
 	struct rr_rbuf *rbuf; /* the payload lies here, or */
-	struct rr_mbuf buf; /* here: reassembled or Position Zero chunk */
+	struct rr_mbuf buf;   /* here: reassembled or Position Zero chunk */
 	/* Of a continued Call: */
-	bool collects; /* its parts are not all in @buf */
-	bool whole; /* the last part has come */
-	bool roomed; /* @room is to be given back */
+	bool collects;        /* its parts are not all in @buf */
+	bool whole;           /* the last part has come */
+	bool roomed;          /* @room is to be given back */
 	struct rr_list parts; /* held until there is room, rr_rbuf.op.link */
-	size_t collected; /* octets that have come */
-	uint64_t room; /* octets that it may have */
+	size_t collected;     /* octets that have come */
+	uint64_t room;        /* octets that it may have */
 	uint8_t head[RR_RPC_MIN];
 	const uint8_t *payload;
 	size_t payload_len;
 	uint32_t inv_handle;
 	uint64_t wanted, reserved; /* of the budget, besides a reassembly */
-	struct rr_lists *lists; /* NULL without chunks */
+	struct rr_lists *lists;    /* NULL without chunks */
 	uint32_t reply_htype;
 	bool own_sinks; /* sinks to be given back */
 	struct rr_request req;
@@ -306,11 +308,11 @@ struct rr_peer_props {
 };
 
 /* The dialogue of property 6. [P14] */
-#define RR_AUTH_STATES(X)                                                  \
-	X(OFF, "no hook, or the peer has none and need not")               \
-	X(IDLE, "nothing was said yet")                                    \
-	X(SAY, "a step waits to be sent")                                  \
-	X(LISTEN, "the peer's step is awaited")                            \
+#define RR_AUTH_STATES(X)                                                              \
+	X(OFF, "no hook, or the peer has none and need not")                           \
+	X(IDLE, "nothing was said yet")                                                \
+	X(SAY, "a step waits to be sent")                                              \
+	X(LISTEN, "the peer's step is awaited")                                        \
 	X(DONE, "the hook is satisfied and has nothing to say")
 
 enum rr_auth_phase {
@@ -321,26 +323,26 @@ enum rr_auth_phase {
 
 struct rr_auth_state {
 	enum rr_auth_phase phase;
-	bool satisfied; /* the hook said so */
-	bool refused; /* it said no, and the peer is still to be told why */
-	bool heard; /* a step of the peer's came */
-	bool contradicted; /* the peer seems to have refused what the proof is about */
-	unsigned steps; /* of both */
+	bool satisfied;     /* the hook said so */
+	bool refused;       /* it said no, and the peer is still to be told why */
+	bool heard;         /* a step of the peer's came */
+	bool contradicted;  /* the peer seems to have refused what the proof is about */
+	unsigned steps;     /* of both */
 	struct rr_mbuf out; /* the own step: opaque<>, encoded */
-	uint32_t xid; /* of the message that carried the last one */
+	uint32_t xid;       /* of the message that carried the last one */
 };
 
 struct rr_props {
-	bool wanted; /* own CONNPROP may go out */
-	bool begun; /* the first one has gone out */
-	bool sent; /* the final one has */
-	bool heard; /* one of the peer's has come */
-	unsigned next; /* of the extensions' own properties */
+	bool wanted;                  /* own CONNPROP may go out */
+	bool begun;                   /* the first one has gone out */
+	bool sent;                    /* the final one has */
+	bool heard;                   /* one of the peer's has come */
+	unsigned next;                /* of the extensions' own properties */
 	uint32_t ext_xid[RR_EXT_MAX]; /* of the messages that carried them */
-	uint32_t ext_seen; /* bit by index: the peer's came */
+	uint32_t ext_seen;            /* bit by index: the peer's came */
 	/* One property in parts. [P2, P3] */
 	const uint8_t *part_data;
-	uint8_t part_head[12]; /* count, id, length */
+	uint8_t part_head[12];    /* count, id, length */
 	size_t part_len, part_at; /* of its encoding as a set */
 	uint32_t part_id, part_xid, part_flags;
 	bool rejected; /* the peer refused it: it uses defaults for us [P4] */
@@ -370,7 +372,7 @@ struct rr_ext_sent {
 
 struct rr_ext_state {
 	struct rr_ext_node *drawn; /* lent until the next action */
-	uint32_t unsupported; /* bit by index of the type [E7] */
+	uint32_t unsupported;      /* bit by index of the type [E7] */
 	struct rr_ext_sent sent[RR_EXT_XIDS];
 	unsigned n_sent;
 };
@@ -387,7 +389,7 @@ struct rr_cont {
 	uint32_t xid, htype;
 	bool response;
 	struct rr_request_state *call; /* of a Call, or */
-	struct rr_mbuf buf; /* what has come of anything else */
+	struct rr_mbuf buf;            /* what has come of anything else */
 	struct rr_discard discards[RR_MAX_DISCARDS];
 	unsigned n_discards;
 };
@@ -396,15 +398,15 @@ struct rr_cont {
 struct rr_tx {
 	struct rr_list errors;
 	unsigned n_errors;
-	struct rr_list calls; /* rr_call.link */
+	struct rr_list calls;   /* rr_call.link */
 	struct rr_list replies; /* rr_request.link */
-	bool replies_first; /* taking turns */
-	struct rr_list exts; /* rr_ext_node.op.link */
+	bool replies_first;     /* taking turns */
+	struct rr_list exts;    /* rr_ext_node.op.link */
 	unsigned n_exts;
-	bool ext_first; /* taking turns with RPC */
-	struct rr_call_state *call; /* in a sequence, or */
+	bool ext_first;                 /* taking turns with RPC */
+	struct rr_call_state *call;     /* in a sequence, or */
 	struct rr_request_state *reply; /* in a sequence, or */
-	bool closer; /* a sequence given up owes its end: */
+	bool closer;                    /* a sequence given up owes its end: */
 	uint32_t closer_xid;
 	bool stalled; /* counted */
 	rr_time grant_at;
@@ -424,10 +426,10 @@ struct rr_conn {
 	struct rr_request_state *gone; /* its REQUEST_DONE was drawn last */
 
 	const struct rr_edition *edition;
-	bool settled; /* and will stay what it is */
-	bool heard; /* the peer has said something */
+	bool settled;     /* and will stay what it is */
+	bool heard;       /* the peer has said something */
 	bool invalidates; /* the peer's regions, by Send With Invalidate */
-	bool invites; /* the peer to do so with ours */
+	bool invites;     /* the peer to do so with ours */
 	bool cannot_read; /* RDMA Reads cannot be made */
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
@@ -440,7 +442,7 @@ struct rr_conn {
 	struct rr_tx tx;
 	uint32_t next_xid;
 
-	struct rr_list rbufs; /* all that exist */
+	struct rr_list rbufs;  /* all that exist */
 	struct rr_list spares; /* rr_rbuf.op.link */
 	unsigned n_spares, posted;
 	uint32_t late_receives; /* to be posted when the peer has spoken */
@@ -459,19 +461,20 @@ struct rr_conn {
 	unsigned n_requests;
 	unsigned n_serving; /* of these: the reply is not all sent */
 	unsigned n_begun; /* of these: no Call in parts that has no turn yet, nor ... */
-	struct rr_list turns; /* ... those that wait to be served, rr_request.link; and */
+	struct rr_list
+	        turns; /* ... those that wait to be served, rr_request.link; and */
 	unsigned n_turns;
-	struct rr_list roomed_turns; /* those that have room already */
-	struct rr_list budget_queue; /* rr_request.link */
+	struct rr_list roomed_turns;   /* those that have room already */
+	struct rr_list budget_queue;   /* rr_request.link */
 	struct rr_request_state *asks; /* for room, the first of that queue, */
-	uint64_t granted; /* and so much is there */
-	unsigned n_held; /* Receives that hold parts of Calls */
-	unsigned n_heads; /* Special Calls whose beginning is being read */
+	uint64_t granted;              /* and so much is there */
+	unsigned n_held;               /* Receives that hold parts of Calls */
+	unsigned n_heads;              /* Special Calls whose beginning is being read */
 	uint64_t pinned, pinned_waiting;
 
 	struct rr_list flying; /* drawn Sends and Writes, rr_xmit.op.link */
-	unsigned sends_out; /* queued or flying Sends */
-	struct rr_list xmits; /* free ones */
+	unsigned sends_out;    /* queued or flying Sends */
+	struct rr_list xmits;  /* free ones */
 	unsigned n_xmits;
 	struct rr_slab rbuf_slab, call_slab, offer_slab, request_slab, lists_slab,
 	        read_slab, error_slab, ext_slab;
@@ -488,7 +491,7 @@ struct rr_msg {
 	struct rr_prefix p;
 	bool response, more, tpmore;
 	bool is_answer, of_call; /* version 1: to a Call of ours, that is awaited */
-	const uint8_t *body; /* after the prefix */
+	const uint8_t *body;     /* after the prefix */
 	size_t body_len;
 	const uint8_t *payload;
 	size_t payload_len;
@@ -704,8 +707,8 @@ size_t rr_tx_part(const struct rr_conn *, size_t left, size_t header, bool *ret_
 int rr_offer_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 /* All registered: builds the lists. */
 void rr_offer_build(struct rr_conn *, struct rr_call_state *);
-void rr_offer_registered(struct rr_conn *, struct rr_mr *, int status,
-                         uint32_t handle, uint64_t offset);
+void rr_offer_registered(struct rr_conn *, struct rr_mr *, int status, uint32_t handle,
+                         uint64_t offset);
 /* Ends the peer's access to every region that is still accessible. */
 void rr_offer_withdraw(struct rr_conn *, struct rr_call_state *);
 void rr_offer_invalidated(struct rr_conn *, struct rr_mr *, int status);

@@ -26,12 +26,12 @@ enum { RR_CREDIT_MIN = 2, RR_CREDIT_MAX = 32767 };
 
 struct rr_credit {
 	uint32_t ceiling; /* H, the high half of everything we send */
-	uint32_t limit; /* own limit for sending, not below H */
-	uint32_t cap; /* most that avail can be */
+	uint32_t limit;   /* own limit for sending, not below H */
+	uint32_t cap;     /* most that avail can be */
 	uint32_t avail;
 	uint32_t owed;
 	uint32_t peer_high; /* as last received, [C4] applied; 0 = nothing came */
-	uint32_t room; /* of what is owed, so much may be handed back */
+	uint32_t room;      /* of what is owed, so much may be handed back */
 	bool sent_first;
 	uint64_t given, used; /* to and by the peer: sum of low halves, messages */
 };

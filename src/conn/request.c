@@ -151,8 +151,9 @@ static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
 	if (l->total_segs > most)
 		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {most}};
 	else if (l->total_reads > most_reads(c, l))
-		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS,
-		                       {RR_MIN(most_reads(c, l), RR_REQUEST_MAX_READS)}};
+		*e = (struct rr_error){
+		        RDMA2_ERR_READ_CHUNKS,
+		        {RR_MIN(most_reads(c, l), RR_REQUEST_MAX_READS)}};
 	else if (l->total_writes > RR_WIRE_MAX_WRITES)
 		*e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {RR_WIRE_MAX_WRITES}};
 	else if (returnable(c, l) != UINT32_MAX)

@@ -11,8 +11,8 @@
 
 struct rr_slab {
 	const struct rr_mem *mem; /* lent for the slab's life */
-	size_t size; /* of one piece, rounded up */
-	size_t block_bytes; /* taken at once */
+	size_t size;              /* of one piece, rounded up */
+	size_t block_bytes;       /* taken at once */
 	void *free;
 	void *blocks;
 };
@@ -20,7 +20,7 @@ struct rr_slab {
 /* Takes blocks of @block_bytes, room for one piece of @size and 64 octets at least.  A
  * power of two wastes nothing where @mem rounds up to one. */
 void rr_slab_init(struct rr_slab *, const struct rr_mem *, size_t size,
-		  size_t block_bytes);
+                  size_t block_bytes);
 /* Contents are undefined.  NULL if there is no memory. */
 void *rr_slab_get(struct rr_slab *);
 void rr_slab_put(struct rr_slab *, void *);

@@ -31,8 +31,8 @@ struct rr_accepted {
 	void *wrapped; /* results; from malloc */
 };
 
-int rr_acceptor_new(const struct rpcrdma_service_gss_options *, struct rr_acceptor **ret)
-	RR_MUST_CHECK;
+int rr_acceptor_new(const struct rpcrdma_service_gss_options *,
+                    struct rr_acceptor **ret) RR_MUST_CHECK;
 /* Nothing is with it any more. */
 void rr_acceptor_free(struct rr_acceptor *);
 
@@ -41,7 +41,7 @@ void rr_acceptor_free(struct rr_acceptor *);
 int rr_accept(struct rr_acceptor *, struct rr_accepted *a, bool *ret_now) RR_MUST_CHECK;
 /* For a Call that no engine serves; blocks.  Any thread. */
 enum rr_gss_verdict rr_accept_here(struct rr_acceptor *, const struct rr_gss_call *,
-				   struct rr_gss_request *ret);
+                                   struct rr_gss_request *ret);
 /* First thing when the post runs: its thread is done with the engine. */
 void rr_accept_posted(struct rr_acceptor *);
 /* Takes @a out of the queue: the post will not run.  False: the thread works on it or
@@ -52,7 +52,7 @@ void rr_accept_cancel(struct rr_acceptor *, struct rr_accepted *a);
 
 /* Results as they go to the caller; one piece, which lives as long as @a. */
 int rr_accepted_wrap(struct rr_accepted *, const struct rr_piece *, unsigned n,
-		     struct rr_piece *ret) RR_MUST_CHECK;
+                     struct rr_piece *ret) RR_MUST_CHECK;
 void rr_accepted_free(struct rr_accepted *);
 
 #endif

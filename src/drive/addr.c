@@ -18,7 +18,8 @@ bool rr_addr_service_valid(const char *service)
 {
 	size_t digits = strspn(service, "0123456789");
 
-	if (!isdigit((unsigned char)*service)) /* a name: getaddrinfo takes "+5" and " 5" */
+	if (!isdigit((
+	            unsigned char)*service)) /* a name: getaddrinfo takes "+5" and " 5" */
 		return isalpha((unsigned char)*service);
 	return !service[digits] && digits <= 5 && strtoul(service, NULL, 10) <= 65535;
 }

@@ -37,20 +37,20 @@
 #include <rpcrdma/rpcrdma.h>
 
 enum {
-	RR_BUDGET_SMALL = 16384, /* a claim that may be served without a queue */
+	RR_BUDGET_SMALL = 16384,   /* a claim that may be served without a queue */
 	RR_BUDGET_LEAST = 1 << 20, /* of the limit */
 };
 
 struct rr_budget {
 	_Atomic uint64_t limit;
-	_Atomic uint64_t used; /* all of it */
-	_Atomic uint64_t fixed; /* of that, prices of connections */
+	_Atomic uint64_t used;    /* all of it */
+	_Atomic uint64_t fixed;   /* of that, prices of connections */
 	_Atomic unsigned waiting; /* holders in the queues */
 	_Atomic uint64_t waits, refused, ended;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock;       /* guards what follows */
 	struct rr_list first, rest; /* rr_holder.link */
-	uint64_t wanted; /* by all that wait */
-	struct rr_list watches; /* rr_budget_watch.link */
+	uint64_t wanted;            /* by all that wait */
+	struct rr_list watches;     /* rr_budget_watch.link */
 };
 
 /* The budget of the process. */
@@ -70,22 +70,22 @@ struct rr_claim {
 
 struct rr_holder {
 	struct rr_budget *budget;
-	uint64_t limit; /* its own, of @used */
+	uint64_t limit;        /* its own, of @used */
 	_Atomic uint64_t used; /* by its requests */
 	uint64_t fixed;
-	struct rr_list claims; /* those that wait; the holder's thread */
+	struct rr_list claims;            /* those that wait; the holder's thread */
 	void (*wake)(struct rr_holder *); /* any thread, with the lock held */
 	/* Guarded by the budget's lock: */
 	struct rr_list link;
 	uint64_t wanted; /* by the first claim */
-	bool queued; /* the first claim asks the budget */
-	bool granted; /* ... and has it, but was not told yet */
-	bool waking; /* wake was called, rr_holder_woken has not run */
+	bool queued;     /* the first claim asks the budget */
+	bool granted;    /* ... and has it, but was not told yet */
+	bool waking;     /* wake was called, rr_holder_woken has not run */
 };
 
 /* @wake has rr_holder_woken called in the holder's thread. */
 void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
-		    void (*wake)(struct rr_holder *));
+                    void (*wake)(struct rr_holder *));
 /* Gives back the fixed price.  No claim waits, nothing else is held; the owner takes
  * back what wake has posted. */
 void rr_holder_fini(struct rr_holder *);

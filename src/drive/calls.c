@@ -446,8 +446,8 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 			break; /* The link is dying; its closed event comes. */
 		if (k->attempts++ > 0) {
 			rr_calls_count(c, retransmits);
-			rr_trace(&c->link->voice.sink, RR_TRACE_RPC_RETRANSMIT, c->link->id,
-			         k->call.xid, k->attempts, 0, 0);
+			rr_trace(&c->link->voice.sink, RR_TRACE_RPC_RETRANSMIT,
+			         c->link->id, k->call.xid, k->attempts, 0, 0);
 		}
 		rr_list_del(&k->link);
 		rr_list_push(&c->sent, &k->link);

@@ -47,18 +47,19 @@ struct rpcrdma_conn {
 	struct rr_link *link; /* new calls go there; NULL: they wait */
 	struct rr_list waiting, sent;
 	struct rr_list ending; /* calls that end without a link: see end_timer */
-	unsigned n_sent; /* on any link */
-	unsigned n_here; /* of these on @link */
-	struct rpcrdma_call *lone; /* has @link to itself until it ends, or lone_timer */
+	unsigned n_sent;       /* on any link */
+	unsigned n_here;       /* of these on @link */
+	struct rpcrdma_call
+	        *lone; /* has @link to itself until it ends, or lone_timer */
 	struct rr_timer lone_timer;
-	struct rr_list contexts; /* struct rpcrdma_gss */
+	struct rr_list contexts;   /* struct rpcrdma_gss */
 	struct rr_timer end_timer; /* delivers ending, frees a closed object */
 	struct rpcrdma_stats past; /* links that are gone, and what no link counts */
 	uint64_t absence_ns; /* a call waits so long without a link, then it ends with
 				-EHOSTUNREACH; 0: the kind ends it */
-	bool no_resend; /* calls end with the link that they were sent on */
-	bool closed; /* by the user */
-	bool over; /* final: no link will come */
+	bool no_resend;      /* calls end with the link that they were sent on */
+	bool closed;         /* by the user */
+	bool over;           /* final: no link will come */
 	int error;
 	char why[160];
 };
@@ -70,18 +71,19 @@ struct rpcrdma_conn {
  * authenticators of its own. */
 struct rr_call_raw {
 	const void *header; /* borrowed; all of it, verifier included */
-	size_t len; /* at most RR_RPC_HEADER_MAX */
-	bool no_reduce; /* the payload is protected: [v2 §11.2.2] */
-	bool bound; /* signed: never sent under another XID, nor sent again */
-	bool whole; /* by a Position Zero Read chunk if the peer takes one */
-	bool room; /* a Reply chunk of reply_bytes however few they are */
+	size_t len;         /* at most RR_RPC_HEADER_MAX */
+	bool no_reduce;     /* the payload is protected: [v2 §11.2.2] */
+	bool bound;         /* signed: never sent under another XID, nor sent again */
+	bool whole;         /* by a Position Zero Read chunk if the peer takes one */
+	bool room;          /* a Reply chunk of reply_bytes however few they are */
 };
 
 /* rpcrdma_call, or with @raw a Call of that kind: program, version, procedure and
  * cred of the options are ignored then, and of the reply the status is the
  * transport's only. */
 int rr_calls_make(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
-		  const struct rr_call_raw *raw, struct rpcrdma_call **ret) RR_MUST_CHECK;
+                  const struct rr_call_raw *raw,
+                  struct rpcrdma_call **ret) RR_MUST_CHECK;
 /* In done, with status 0: the whole Reply, RPC header included. */
 const void *rr_call_message(const struct rpcrdma_call *, size_t *ret_len);
 /* Likewise: the memory that this Reply lies in becomes the caller's, who gives it back
@@ -90,7 +92,7 @@ bool rr_call_take_message(struct rpcrdma_call *, void **ret, size_t *ret_bytes);
 
 /* @c is zeroed.  -ENOMEM. */
 int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *,
-		  const struct rr_conn_kind *) RR_MUST_CHECK;
+                  const struct rr_conn_kind *) RR_MUST_CHECK;
 /* For the kind's free: off the engine's list. */
 void rr_calls_fini(struct rpcrdma_conn *);
 /* Hands what waits to the link, as far as it takes it. */

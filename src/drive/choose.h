@@ -28,13 +28,13 @@ enum { RR_CHOICES = 2, RR_OPTIONS_MAX = 128 };
  * these options.  Devices: -ENOPKG, there is no rdma-core;
  * -ENODEV, there is no device. */
 int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
-		    const char **ret_options) RR_MUST_CHECK;
+                    const char **ret_options) RR_MUST_CHECK;
 
 /* For a connection to @sa. */
 const struct rr_prov_ops *rr_choose_connect(const struct sockaddr *sa, socklen_t len);
 
 /* For a listener at @sa: how many, in the order to try. */
 unsigned rr_choose_listen(const struct sockaddr *sa, socklen_t len,
-			  const struct rr_prov_ops *ret[RR_CHOICES]);
+                          const struct rr_prov_ops *ret[RR_CHOICES]);
 
 #endif

@@ -49,7 +49,7 @@ enum { RR_DRC_DEFAULT_BYTES = 8 << 20, RR_DRC_MIN_BYTES = 64 << 10 };
 struct rr_drc_options {
 	size_t bytes; /* 0: no cache, every Call is NEW; else RR_DRC_MIN_BYTES or more */
 	unsigned max_per_caller; /* entries; 0 = 8192 */
-	rr_time max_age_ns; /* of a reply that nobody asked for; 0 = 5 minutes */
+	rr_time max_age_ns;      /* of a reply that nobody asked for; 0 = 5 minutes */
 	uint64_t key[2]; /* of the digest; from a source that callers do not know */
 };
 
@@ -57,11 +57,11 @@ struct rr_drc_entry;
 
 struct rr_drc {
 	struct rr_drc_options o;
-	pthread_mutex_t lock; /* guards what follows, and the entries */
+	pthread_mutex_t lock;          /* guards what follows, and the entries */
 	struct rr_drc_entry **buckets; /* made by the first Call */
 	size_t mask;
 	struct rr_tenants tenants; /* who has how much */
-	struct rr_list idle; /* complete and not held, the oldest first */
+	struct rr_list idle;       /* complete and not held, the oldest first */
 	unsigned entries;
 	uint64_t connections; /* numbers given out */
 };
@@ -74,9 +74,9 @@ struct rr_drc_waiter {
 };
 
 enum rr_drc_verdict {
-	RR_DRC_NEW, /* execute it, then rr_drc_complete */
-	RR_DRC_DONE, /* answer with rr_drc_reply, then rr_drc_put */
-	RR_DRC_WAIT, /* being executed: the waiter will be told, then as DONE */
+	RR_DRC_NEW,     /* execute it, then rr_drc_complete */
+	RR_DRC_DONE,    /* answer with rr_drc_reply, then rr_drc_put */
+	RR_DRC_WAIT,    /* being executed: the waiter will be told, then as DONE */
 	RR_DRC_REFUSED, /* no room: it must not be executed */
 };
 
@@ -103,23 +103,24 @@ uint64_t rr_drc_connection(struct rr_drc *);
  */
 typedef enum rr_drc_verdict
 rr_drc_begin_fn(struct rr_drc *, const struct rr_drc_from *from,
-		const struct rr_rpc_call *, const struct rpcrdma_piece *args,
-		unsigned n_args, struct rr_drc_waiter *w, rr_time now,
-		struct rr_drc_entry **ret_entry);
+                const struct rr_rpc_call *, const struct rpcrdma_piece *args,
+                unsigned n_args, struct rr_drc_waiter *w, rr_time now,
+                struct rr_drc_entry **ret_entry);
 rr_drc_begin_fn rr_drc_begin;
 /* The same for a Call that is remembered only while it is being executed. */
 rr_drc_begin_fn rr_drc_begin_briefly;
 /* The executing request has its result; it holds the entry no longer. */
-void rr_drc_complete(struct rr_drc *, struct rr_drc_entry *, const struct rr_rpc_reply *,
-		     const struct rr_piece *results, unsigned n, rr_time now);
+void rr_drc_complete(struct rr_drc *, struct rr_drc_entry *,
+                     const struct rr_rpc_reply *, const struct rr_piece *results,
+                     unsigned n, rr_time now);
 /* What to answer: status under the XID of @ret's Call and, in at most
  * RPCRDMA_MAX_PIECES pieces lent until rr_drc_put, results; how many. */
 unsigned rr_drc_reply(const struct rr_drc_entry *, struct rr_rpc_reply *ret,
-		      struct rr_piece *ret_results);
+                      struct rr_piece *ret_results);
 void rr_drc_put(struct rr_drc *, struct rr_drc_entry *, rr_time now);
 /* Waits no longer and holds no longer.  If @w had been told, its word may still
  * be on its way; no new one follows. */
 void rr_drc_leave(struct rr_drc *, struct rr_drc_entry *, struct rr_drc_waiter *w,
-		  rr_time now);
+                  rr_time now);
 
 #endif

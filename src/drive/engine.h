@@ -53,30 +53,30 @@ struct rpcrdma_engine {
 	struct rr_timers timers;
 	struct rr_pool pool;
 	struct rr_heap heap;
-	struct rr_list dirty; /* links to pump and flush */
-	struct rr_list grave; /* links to free at the end of the iteration */
-	struct rr_list late;  /* struct rr_late */
-	struct rr_list links; /* all */
+	struct rr_list dirty;  /* links to pump and flush */
+	struct rr_list grave;  /* links to free at the end of the iteration */
+	struct rr_list late;   /* struct rr_late */
+	struct rr_list links;  /* all */
 	struct rr_list owners; /* all clients and listeners */
-	unsigned alive; /* links, listeners, clients not freed */
+	unsigned alive;        /* links, listeners, clients not freed */
 	uint32_t next_conn_id;
 	uint32_t next_xid; /* of calls */
 	uint64_t spin_ns;
 	struct rr_versions versions; /* what servers speak */
-	struct rr_rng rng; /* jitter and XIDs, nothing secret */
-	struct rr_voice voice; /* for what has no peer */
-	struct rr_list voices; /* all */
+	struct rr_rng rng;           /* jitter and XIDs, nothing secret */
+	struct rr_voice voice;       /* for what has no peer */
+	struct rr_list voices;       /* all */
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
 	rpcrdma_log_fn *log;
 	void *log_arg;
 	enum rpcrdma_log_level log_level;
 	struct rpcrdma_stats ended; /* sums of links that are gone */
-	uint64_t own_syscalls; /* eventfd; the poller counts its own */
+	uint64_t own_syscalls;      /* eventfd; the poller counts its own */
 	atomic_bool stop;
-	atomic_ulong thread; /* pthread_t that runs it; 0 = none yet */
+	atomic_ulong thread;      /* pthread_t that runs it; 0 = none yet */
 	pthread_mutex_t run_lock; /* held by the thread that runs it, while it does */
-	atomic_ulong inside; /* pthread_t that runs callbacks now; 0 = none */
+	atomic_ulong inside;      /* pthread_t that runs callbacks now; 0 = none */
 	atomic_bool resident; /* process() was called: @thread is to go on with that */
 	pthread_mutex_t sync_lock; /* guards sync_calls */
 	struct rr_list sync_calls; /* of other threads, see sync.c */

@@ -23,7 +23,8 @@ struct rr_exts {
 };
 
 /* 0 and NULL if @o has none; errors of rpcrdma_extensions_check, -ENOMEM. */
-int rr_exts_new(const struct rpcrdma_conn_options *o, struct rr_exts **ret) RR_MUST_CHECK;
+int rr_exts_new(const struct rpcrdma_conn_options *o,
+                struct rr_exts **ret) RR_MUST_CHECK;
 
 /* What the link's connection says; called while it is being drained. */
 void rr_exts_event(struct rr_link *, const struct rr_ext_event *);

@@ -25,8 +25,8 @@ struct rr_find_what {
 };
 
 /* -ENOMEM, -EMFILE, -EAGAIN: no thread. */
-int rr_find_start(struct rpcrdma_engine *, const struct rr_find_what *, struct rr_find **ret)
-	RR_MUST_CHECK;
+int rr_find_start(struct rpcrdma_engine *, const struct rr_find_what *,
+                  struct rr_find **ret) RR_MUST_CHECK;
 /* done is not called any more. */
 void rr_find_cancel(struct rr_find *);
 

@@ -37,7 +37,7 @@ struct rr_gss_client_context {
 	gss_ctx_id_t id;
 	uint32_t handle_len, window, next_seq;
 	uint8_t handle[RR_GSS_HANDLE_MAX];
-	rr_time renew; /* before the server thinks that it has expired */
+	rr_time renew;         /* before the server thinks that it has expired */
 	struct rr_list sealed; /* in flight, by sequence number */
 };
 
@@ -46,14 +46,14 @@ enum rr_gss_state { RR_GSS_IDLE, RR_GSS_SETUP, RR_GSS_READY };
 struct rr_gss_setup; /* gss_setup.c */
 
 struct rpcrdma_gss {
-	struct rr_list link; /* of its connection's */
+	struct rr_list link;       /* of its connection's */
 	struct rpcrdma_conn *conn; /* NULL: gone */
-	unsigned refs; /* the user's, each call's, a set-up's */
+	unsigned refs;             /* the user's, each call's, a set-up's */
 	uint32_t service, program, version;
 	uint64_t timeout_ns;
 	enum rr_gss_state state;
 	struct rr_gss_client_context *context; /* for new calls; READY */
-	struct rr_list gate; /* calls that wait; their link */
+	struct rr_list gate;                   /* calls that wait; their link */
 	struct rr_gss_setup *setup;
 	struct rpcrdma_gss_info info;
 	char principal[256];
@@ -64,7 +64,7 @@ struct rr_sealed {
 	struct rpcrdma_gss *gss;
 	uint32_t program, version, procedure;
 	struct rr_gss_client_context *context; /* of this attempt; NULL: not sealed */
-	struct rr_list of_context; /* by sequence number */
+	struct rr_list of_context;             /* by sequence number */
 	uint32_t seq;
 	unsigned refreshes;
 	struct rr_gss_body args, results;
@@ -75,7 +75,7 @@ struct rr_sealed {
 /* Of the options that a call was made with.  -ENOMEM, -ECANCELED: the object's
  * connection is gone; -EINVAL: it is another one. */
 int rr_sealed_new(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
-		  struct rr_sealed **ret) RR_MUST_CHECK;
+                  struct rr_sealed **ret) RR_MUST_CHECK;
 void rr_sealed_free(struct rr_sealed *);
 /* Its payload must stay in one piece. */
 bool rr_sealed_keep(const struct rr_sealed *);
@@ -88,7 +88,7 @@ size_t rr_sealed_reply_bytes(const struct rr_sealed *);
  * call.
  */
 int rr_seal(struct rr_sealed *, uint32_t xid, uint8_t header[RR_RPC_HEADER_MAX],
-	    struct rr_piece *pieces, unsigned *ret_n) RR_MUST_CHECK;
+            struct rr_piece *pieces, unsigned *ret_n) RR_MUST_CHECK;
 /* The attempt is over: sent again, or ended. */
 void rr_unseal(struct rr_sealed *);
 /* Where it waits for its turn. */
@@ -101,8 +101,8 @@ struct rr_list *rr_gss_next(struct rpcrdma_gss *);
 bool rr_sealed_refused(struct rr_sealed *, const struct rr_rpc_reply *h);
 /* The Reply of this attempt has come.  0: @h and @ret_results are as without
  * RPCSEC_GSS; -EBADMSG, -ENOMEM. */
-int rr_open(struct rr_sealed *, struct rr_rpc_reply *h, const uint8_t *results, size_t len,
-	    struct rr_piece *ret_results) RR_MUST_CHECK;
+int rr_open(struct rr_sealed *, struct rr_rpc_reply *h, const uint8_t *results,
+            size_t len, struct rr_piece *ret_results) RR_MUST_CHECK;
 
 /* The connection ends what waits, for @verdict. */
 void rr_gss_end_waiting(struct rpcrdma_conn *, int verdict);
@@ -122,7 +122,8 @@ void rr_gss_failed(struct rpcrdma_gss *, int error);
 void rr_gss_put(struct rpcrdma_gss *);
 /* A Call's header with @cred, and with a verifier by @id unless that is none.  Octets, or
  * an errno. */
-int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *, const struct rr_gss_cred *cred,
-		  uint8_t header[RR_RPC_HEADER_MAX]) RR_MUST_CHECK;
+int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *,
+                  const struct rr_gss_cred *cred,
+                  uint8_t header[RR_RPC_HEADER_MAX]) RR_MUST_CHECK;
 
 #endif

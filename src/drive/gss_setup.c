@@ -393,8 +393,8 @@ static void established(struct rr_gss_setup *s)
 	memcpy(x->handle, s->handle, s->handle_len);
 	x->renew = renewal(now, j->lifetime);
 	rr_list_init(&x->sealed);
-	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_READY, 0, 0, g->service,
-	         x->window, j->lifetime);
+	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_READY, 0, 0, g->service, x->window,
+	         j->lifetime);
 	stop(s);
 	rr_gss_ready(g, x);
 }

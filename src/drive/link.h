@@ -46,38 +46,38 @@ struct rr_link {
 	struct rr_conn *conn;
 	const struct rr_link_owner_ops *up;
 	void *owner;
-	struct rr_served *served; /* the owner's, if it serves requests */
-	struct rr_exts *exts; /* NULL: no extensions */
+	struct rr_served *served;     /* the owner's, if it serves requests */
+	struct rr_exts *exts;         /* NULL: no extensions */
 	struct rr_hostauth *hostauth; /* NULL: off */
 	uint32_t id;
 	struct rr_voice voice;
 	bool open; /* CONNECTED was seen */
 	bool ready;
-	bool server; /* transport role */
-	bool turning; /* inside rr_link_turn */
-	bool closing; /* disconnect was asked */
-	bool over; /* ACT_CLOSED was drawn */
-	bool lost; /* DISCONNECTED was polled */
-	bool leaving; /* rr_link_close was called */
-	bool pins; /* the endpoint may keep blocks of the pool registered */
-	bool heard; /* the peer has spoken */
+	bool server;          /* transport role */
+	bool turning;         /* inside rr_link_turn */
+	bool closing;         /* disconnect was asked */
+	bool over;            /* ACT_CLOSED was drawn */
+	bool lost;            /* DISCONNECTED was polled */
+	bool leaving;         /* rr_link_close was called */
+	bool pins;            /* the endpoint may keep blocks of the pool registered */
+	bool heard;           /* the peer has spoken */
 	uint64_t price_heard; /* that a server's link pays then, see reserve.h */
-	const char *cause; /* why we ended it, if the provider cannot know; static */
-	bool stalled; /* @held waits for the provider's send queue */
+	const char *cause;    /* why we ended it, if the provider cannot know; static */
+	bool stalled;         /* @held waits for the provider's send queue */
 	int error;
 	char why[160];
-	struct rr_action held; /* drawn, not posted; nothing is drawn meanwhile */
+	struct rr_action held;      /* drawn, not posted; nothing is drawn meanwhile */
 	struct rpcrdma_stats stats; /* owner's own counts: retransmits ... */
 };
 
 /* Options common to both ends, checked and with defaults filled in. */
 struct rr_link_config {
 	struct rpcrdma_conn_options o;
-	unsigned versions; /* enum rr_conn_versions */
+	unsigned versions;              /* enum rr_conn_versions */
 	const struct rr_prov_ops *prov; /* NULL: by address (choose.h) */
 	char prov_options[RR_OPTIONS_MAX];
-	uint32_t rvrsdir; /* a client's property 5 */
-	uint32_t special_bytes; /* a Special Call; 0 = max_message_bytes */
+	uint32_t rvrsdir;        /* a client's property 5 */
+	uint32_t special_bytes;  /* a Special Call; 0 = max_message_bytes */
 	char hostauth_name[256]; /* "": anybody */
 };
 
@@ -85,16 +85,17 @@ struct rr_link_config {
  * must name if the options do not say; "": anybody.  -EINVAL, -E2BIG (base/sized.h),
  * -EPROTONOSUPPORT (unknown version), -ENOPKG or -ENODEV (choose.h). */
 int rr_link_config_from(const struct rpcrdma_conn_options *, const char *host,
-			struct rr_link_config *ret);
+                        struct rr_link_config *ret);
 
 /* Client: begins to connect to @sa. */
 int rr_link_connect(struct rpcrdma_engine *, const struct rr_link_config *,
-		    const struct sockaddr *sa, socklen_t len,
-		    const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
+                    const struct sockaddr *sa, socklen_t len,
+                    const struct rr_link_owner_ops *, void *owner,
+                    struct rr_link **ret);
 /* Server: takes the next connection of @prov's listener; -EAGAIN when there is none. */
 int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
-		   const struct rr_prov_ops *prov, struct rr_prov_listener *,
-		   const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
+                   const struct rr_prov_ops *prov, struct rr_prov_listener *,
+                   const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
 
 /* To be called after every rr_conn_* event function: pumps soon. */
 void rr_link_touch(struct rr_link *);

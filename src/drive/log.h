@@ -22,11 +22,12 @@ struct rr_voice {
 	struct rr_trace_sink sink;
 	struct rr_list all; /* of its engine */
 	struct rpcrdma_engine *engine;
-	const struct rr_link *of; /* or NULL */
+	const struct rr_link *of;     /* or NULL */
 	struct sockaddr_storage peer; /* family 0: not known */
 };
 
-void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *, const struct rr_link *of);
+void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *,
+                   const struct rr_link *of);
 /* Of what is zeroed as well. */
 void rr_voice_fini(struct rr_voice *);
 void rr_voice_set_peer(struct rr_voice *, const struct sockaddr *, socklen_t len);

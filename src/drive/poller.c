@@ -5,7 +5,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-_Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT, "one set of names serves both");
+_Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT,
+               "one set of names serves both");
 
 void rr_poller_init(struct rr_poller *p)
 {

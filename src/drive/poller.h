@@ -33,7 +33,8 @@ struct rr_poller {
 
 void rr_poller_init(struct rr_poller *);
 void rr_poller_fini(struct rr_poller *);
-int rr_poller_add(struct rr_poller *, struct rr_source *, uint32_t events) RR_MUST_CHECK;
+int rr_poller_add(struct rr_poller *, struct rr_source *,
+                  uint32_t events) RR_MUST_CHECK;
 void rr_poller_arm(struct rr_poller *, struct rr_source *, uint32_t events);
 /* Harmless when it is not there. */
 void rr_poller_del(struct rr_poller *, struct rr_source *);

@@ -16,8 +16,8 @@ struct own_sinks {
 };
 
 struct rpcrdma_request {
-	struct rr_post post;      /* an answer from another thread */
-	struct rr_list all;       /* of its link's */
+	struct rr_post post; /* an answer from another thread */
+	struct rr_list all;  /* of its link's */
 	struct rr_served *served;
 	struct rr_request *r;
 	const struct rr_service_entry *entry;
@@ -41,8 +41,8 @@ struct rpcrdma_request {
 	void *done_arg;
 	void *place_token; /* see place.h */
 	bool placed;
-	bool waits; /* for memory */
-	bool begun; /* its handler has it */
+	bool waits;             /* for memory */
+	bool begun;             /* its handler has it */
 	bool answered, waiting; /* for the first of the same Calls */
 	bool executing;         /* the handler's result is wanted by the cache */
 	bool replayed;          /* not executed: another one's result */
@@ -51,7 +51,8 @@ struct rpcrdma_request {
 	uint32_t code;          /* of RDMA2_ERROR, instead of a Reply */
 	/* Not cleared at the beginning: their counts say what is valid. */
 	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
-	struct rr_sge places[RR_REQUEST_MAX_READS]; /* of the program, for Read chunks */
+	struct rr_sge
+	        places[RR_REQUEST_MAX_READS]; /* of the program, for Read chunks */
 	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
 	uint8_t header[RR_REPLY_HEADER_MAX];
 };

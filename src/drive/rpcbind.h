@@ -51,12 +51,12 @@ int rr_rpcbind_unset(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_
 /* The address, of @family, that is registered for a program under a netid; the uaddr
  * is not looked at.  -ENOENT; -EAFNOSUPPORT: no netid. */
 int rr_rpcbind_find(const struct rr_rpcbind *, const struct rr_rpcb *, int family,
-		    struct sockaddr_storage *ret) RR_MUST_CHECK;
+                    struct sockaddr_storage *ret) RR_MUST_CHECK;
 
 /* Calls NULL of a program that is reached over TCP at that address.  -EPROTONOSUPPORT:
  * what answers has no such program, or not that version. */
 int rr_rpcbind_null(const struct rr_rpcbind *, uint32_t program,
-		    uint32_t version) RR_MUST_CHECK;
+                    uint32_t version) RR_MUST_CHECK;
 
 struct rpcrdma_service;
 
@@ -65,29 +65,29 @@ struct rpcrdma_service;
  * rpcbind outlives.  Another address under the same netid is replaced if it is a dead
  * server's (leftover.h). */
 int rr_register(const struct rr_rpcbind *, const struct rpcrdma_service *,
-		const struct sockaddr *addr) RR_MUST_CHECK;
+                const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_unregister(const struct rr_rpcbind *, const struct rpcrdma_service *,
-		  const struct sockaddr *addr) RR_MUST_CHECK;
+                  const struct sockaddr *addr) RR_MUST_CHECK;
 /* The rpcbind of this host, by its local socket; 0 = 5 s. */
 void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
 /* One program, under the netids that a transport has by family. */
 struct rr_one {
 	uint32_t program, version;
 	const char *(*netid)(int family); /* rr_netid, rr_netid_tcp */
-	bool any_version; /* to look up: as above */
+	bool any_version;                 /* to look up: as above */
 };
 /* Of one program that is reached at @addr. */
 int rr_register_one(const struct rr_rpcbind *, const struct rr_one *,
-		    const struct sockaddr *addr) RR_MUST_CHECK;
+                    const struct sockaddr *addr) RR_MUST_CHECK;
 int rr_unregister_one(const struct rr_rpcbind *, const struct rr_one *,
-		      const struct sockaddr *addr) RR_MUST_CHECK;
+                      const struct sockaddr *addr) RR_MUST_CHECK;
 /* Addresses that are tried in turn: one that does not answer has its share only of the
  * time that is left, for as many as come with it. */
 rr_time rr_share(rr_time deadline, unsigned of);
 unsigned rr_addresses(const struct addrinfo *list);
 /* @list: rpcbinds of one host, asked in turn (TCP).  The port of the program, in
  * host order. */
-int rr_lookup_at(const struct addrinfo *list, const struct rr_one *,
-		 rr_time deadline, uint16_t *ret_port) RR_MUST_CHECK;
+int rr_lookup_at(const struct addrinfo *list, const struct rr_one *, rr_time deadline,
+                 uint16_t *ret_port) RR_MUST_CHECK;
 
 #endif

@@ -35,7 +35,8 @@ int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *) RR_MUS
 /* Octets of header read; -EBADMSG.  A call with rpcvers other than 2 is read
  * as far as rpcvers only (the rest is zero). */
 int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret) RR_MUST_CHECK;
-int rr_rpc_get_reply(const void *buf, size_t len, struct rr_rpc_reply *ret) RR_MUST_CHECK;
+int rr_rpc_get_reply(const void *buf, size_t len,
+                     struct rr_rpc_reply *ret) RR_MUST_CHECK;
 
 /* What follows a header with this credential must stay in one piece: RPCSEC_GSS
  * with integrity or privacy, or about a context of its own.

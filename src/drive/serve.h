@@ -20,21 +20,21 @@ struct rr_served {
 	struct rpcrdma_service *service;
 	struct rr_link *link;
 	uint64_t connection; /* its number in the reply cache; 0: none yet */
-	struct rr_list all; /* requests that wait, with handlers, or being answered */
-	unsigned requests; /* of these */
-	rr_time active; /* last request began or ended */
+	struct rr_list all;  /* requests that wait, with handlers, or being answered */
+	unsigned requests;   /* of these */
+	rr_time active;      /* last request began or ended */
 	bool used; /* a Call has come, or a message of an extension went or came */
 	uint32_t max_chunk_bytes, max_message_bytes, inline_bytes;
-	struct rr_holder holder; /* of memory, see reserve.h */
-	struct rr_post wake; /* of the holder */
+	struct rr_holder holder;  /* of memory, see reserve.h */
+	struct rr_post wake;      /* of the holder */
 	struct rr_claim sequence; /* of a Call that comes in parts */
-	uint64_t peer_bytes; /* held until the peer sends or takes something */
+	uint64_t peer_bytes;      /* held until the peer sends or takes something */
 	struct rr_hostage {
-		uint64_t moved; /* when it was looked at last ... */
-		rr_time since; /* ... and had moved enough */
-		uint64_t last; /* when it was looked at last ... */
-		rr_time still; /* ... and had moved anything */
-	} hostage; /* see hostage.c */
+		uint64_t moved;              /* when it was looked at last ... */
+		rr_time since;               /* ... and had moved enough */
+		uint64_t last;               /* when it was looked at last ... */
+		rr_time still;               /* ... and had moved anything */
+	} hostage;                           /* see hostage.c */
 	void (*settled)(struct rr_served *); /* a request has ended; or NULL */
 	void (*touched)(struct rr_served *); /* @active has moved; or NULL */
 };
@@ -46,7 +46,7 @@ bool rr_serve_executing(const struct rr_served *);
 
 /* @s is zeroed; its link comes later, and names it in link->served. */
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
-		    const struct rr_link_config *, struct rpcrdma_service *);
+                    const struct rr_link_config *, struct rpcrdma_service *);
 
 /* Its link is over. */
 void rr_served_fini(struct rr_served *);
@@ -63,8 +63,8 @@ const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *);
  * no item's of this request, or taken already.  The thread that is to answer. */
 bool rr_request_take_item(struct rpcrdma_request *, const void *base);
 /* As rpcrdma_request_reply, but the pieces are the whole Reply, RPC header included. */
-int rr_request_reply_raw(struct rpcrdma_request *, const struct rpcrdma_piece *, unsigned n,
-			 void (*done)(void *), void *arg) RR_MUST_CHECK;
+int rr_request_reply_raw(struct rpcrdma_request *, const struct rpcrdma_piece *,
+                         unsigned n, void (*done)(void *), void *arg) RR_MUST_CHECK;
 /* Its caller does not take the answer: closes the connection, so that done comes.
  * Engine's thread, before done. */
 void rr_request_give_up(struct rpcrdma_request *);

@@ -234,8 +234,8 @@ static bool evict(struct rpcrdma_listener *l, struct rr_session *s)
 
 	if (!s)
 		return false;
-	rr_trace(&s->link->voice.sink, RR_TRACE_CONN_EVICTED, s->link->id, 0, s->guest.kind,
-	         rr_crowd_count(&l->crowd, &s->peer),
+	rr_trace(&s->link->voice.sink, RR_TRACE_CONN_EVICTED, s->link->id, 0,
+	         s->guest.kind, rr_crowd_count(&l->crowd, &s->peer),
 	         (l->engine->now - s->served.active) / 1000000);
 	s->link->stats.connections_evicted = 1;
 	rr_link_evict(s->link, -EUSERS, why[s->guest.kind]);

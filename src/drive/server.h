@@ -48,7 +48,7 @@ struct rr_session {
 	struct rr_timer idle_timer;
 	struct rpcrdma_listener *listener;
 	struct rr_link *link;
-	struct rr_list reverses; /* objects that call over it */
+	struct rr_list reverses;      /* objects that call over it */
 	struct sockaddr_storage peer; /* for the last event: it outlives the endpoint */
 };
 

@@ -74,8 +74,8 @@ int rpcrdma_service_add(struct rpcrdma_service *s, const struct rpcrdma_program 
 	stats = calloc(p->n_procs ? p->n_procs : 1, sizeof(*stats));
 	if (!stats)
 		return -ENOMEM;
-	s->entries[s->count++] = (struct rr_service_entry){
-	        .program = p, .arg = arg, .stats = stats};
+	s->entries[s->count++] =
+	        (struct rr_service_entry){.program = p, .arg = arg, .stats = stats};
 	return 0;
 }
 

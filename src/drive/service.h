@@ -12,7 +12,7 @@ enum { RR_SERVICE_MAX_PROGRAMS = 32 };
 struct rr_service_entry {
 	const struct rpcrdma_program *program;
 	void *arg;
-	struct rpcrdma_proc_stats *stats; /* by procedure; added to atomically */
+	struct rpcrdma_proc_stats *stats;   /* by procedure; added to atomically */
 	struct rpcrdma_place_options place; /* no function: not set */
 };
 
@@ -22,7 +22,8 @@ struct rr_service_entry {
 struct rr_service_raw {
 	/* The binding of a procedure, of which only the limits count; never NULL. */
 	const struct rpcrdma_procedure *(*binding)(void *arg, uint32_t program,
-						   uint32_t version, uint32_t procedure);
+	                                           uint32_t version,
+	                                           uint32_t procedure);
 	rpcrdma_handler_fn *handler;
 	void *arg;
 };
@@ -31,24 +32,24 @@ struct rpcrdma_service {
 	const struct rr_service_raw *raw; /* lent; or NULL */
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
-	bool places; /* of any entry */
-	struct rr_drc cache; /* of replies to what is executed once */
+	bool places;                  /* of any entry */
+	struct rr_drc cache;          /* of replies to what is executed once */
 	struct rr_acceptor *acceptor; /* of RPCSEC_GSS; or NULL */
 };
 
 /* The entry for a program and version.  NULL: @ret_low > @ret_high if there is
  * no such program, else the range of versions there is. */
 const struct rr_service_entry *rr_service_find(const struct rpcrdma_service *,
-					       uint32_t program, uint32_t version,
-					       uint32_t *ret_low, uint32_t *ret_high);
+                                               uint32_t program, uint32_t version,
+                                               uint32_t *ret_low, uint32_t *ret_high);
 /* The same for a Call; NULL: @ret says why not. */
 const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *,
-					      const struct rr_rpc_call *,
-					      struct rr_rpc_reply *ret);
+                                              const struct rr_rpc_call *,
+                                              struct rr_rpc_reply *ret);
 /* The procedure, or NULL if the program has none of that number. */
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *,
-						uint32_t procedure);
+                                                uint32_t procedure);
 void rr_service_count(const struct rr_service_entry *, uint32_t procedure, bool error,
-		      uint64_t args_bytes, uint64_t results_bytes);
+                      uint64_t args_bytes, uint64_t results_bytes);
 
 #endif

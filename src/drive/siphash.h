@@ -11,7 +11,7 @@
 struct rr_siphash {
 	uint64_t v[4];
 	uint64_t word; /* octets that do not fill one yet, from the lowest up */
-	uint64_t len; /* of all so far */
+	uint64_t len;  /* of all so far */
 };
 
 void rr_siphash_init(struct rr_siphash *, const uint64_t key[2]);

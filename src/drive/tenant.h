@@ -38,7 +38,7 @@ enum { RR_RANKS = 16 };
 
 /* By powers of two of what is idle; those with nothing idle are on no list. */
 struct rr_ranks {
-	uint32_t used; /* bit i: rank[i] has some */
+	uint32_t used;                 /* bit i: rank[i] has some */
 	struct rr_list rank[RR_RANKS]; /* the next that pays comes first */
 };
 
@@ -71,17 +71,18 @@ struct rr_tenants {
 	size_t mask; /* of both tables' sizes */
 	uint64_t key[2];
 	struct rr_ranks ranks; /* of callers */
-	size_t bytes; /* of all, with what this takes itself */
+	size_t bytes;          /* of all, with what this takes itself */
 };
 
 /* @buckets: a power of two.  -ENOMEM. */
-int rr_tenants_init(struct rr_tenants *, size_t buckets, const uint64_t key[2]) RR_MUST_CHECK;
+int rr_tenants_init(struct rr_tenants *, size_t buckets,
+                    const uint64_t key[2]) RR_MUST_CHECK;
 /* Nobody has anything any more; harmless on a zeroed one. */
 void rr_tenants_fini(struct rr_tenants *);
 
 /* The tenant, with one entry more; NULL without memory. */
 struct rr_tenant *rr_tenant_get(struct rr_tenants *, const struct rr_caller_addr *,
-				uint64_t connection);
+                                uint64_t connection);
 /* One entry less.  A tenant without entries is forgotten: it has no octets either. */
 void rr_tenant_put(struct rr_tenants *, struct rr_tenant *);
 
@@ -95,6 +96,6 @@ void rr_tenant_busy(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 /* The one that pays for @t, with something idle; @own: of @t's caller.  NULL: nobody
  * does. */
 struct rr_tenant *rr_tenants_payer(const struct rr_tenants *, struct rr_tenant *t,
-				   bool own);
+                                   bool own);
 
 #endif

@@ -26,6 +26,6 @@ int rr_uaddr_put(const struct sockaddr *, char ret[RR_UADDR_MAX]) RR_MUST_CHECK;
 /* Reads @len octets that a peer sent as an address of @family.  -EBADMSG: it is
  * none, or names port 0, where nobody listens. */
 int rr_uaddr_get(const void *text, size_t len, int family,
-		 struct sockaddr_storage *ret) RR_MUST_CHECK;
+                 struct sockaddr_storage *ret) RR_MUST_CHECK;
 
 #endif

@@ -34,26 +34,28 @@ struct rr_gss_cred {
 };
 
 /* Octets of the body.  -EMSGSIZE. */
-int rr_gss_msg_put_cred(void *buf, size_t size, const struct rr_gss_cred *) RR_MUST_CHECK;
+int rr_gss_msg_put_cred(void *buf, size_t size,
+                        const struct rr_gss_cred *) RR_MUST_CHECK;
 /* -EBADMSG; service and procedure are not judged. */
-int rr_gss_msg_get_cred(const void *body, size_t len, struct rr_gss_cred *ret) RR_MUST_CHECK;
+int rr_gss_msg_get_cred(const void *body, size_t len,
+                        struct rr_gss_cred *ret) RR_MUST_CHECK;
 
 /* The MIC of some octets: how many, -EKEYEXPIRED, -EKEYREJECTED or -EMSGSIZE. */
-int rr_gss_msg_sign(gss_ctx_id_t, const void *octets, size_t len, void *buf, size_t size)
-	RR_MUST_CHECK;
+int rr_gss_msg_sign(gss_ctx_id_t, const void *octets, size_t len, void *buf,
+                    size_t size) RR_MUST_CHECK;
 /* 0, -EKEYEXPIRED or -EKEYREJECTED. */
 int rr_gss_msg_check(gss_ctx_id_t, const void *octets, size_t len, const void *mic,
-		 size_t mic_len) RR_MUST_CHECK;
+                     size_t mic_len) RR_MUST_CHECK;
 /* The verifier of a Reply, or of a context's (the number is the window then). */
-int rr_gss_msg_check_number(gss_ctx_id_t, uint32_t number, const void *mic, size_t mic_len)
-	RR_MUST_CHECK;
+int rr_gss_msg_check_number(gss_ctx_id_t, uint32_t number, const void *mic,
+                            size_t mic_len) RR_MUST_CHECK;
 
 /* Protected arguments as pieces of the Payload stream, or plain results.  Zeroed it
  * is empty. */
 struct rr_gss_body {
 	struct rr_piece pieces[3];
 	unsigned n_pieces;
-	void *own; /* from malloc */
+	void *own;             /* from malloc */
 	gss_buffer_desc token; /* of the mechanism's */
 	uint8_t head[4], pad[4];
 };
@@ -64,17 +66,19 @@ void rr_gss_body_fini(struct rr_gss_body *);
  * Items are XDR like the rest then, with their padding.  @ret is over them, and must
  * not be moved.  -EINVAL: it is no XDR; -ENOMEM, -EMSGSIZE, -EKEYEXPIRED, -EKEYREJECTED.
  */
-int rr_gss_msg_wrap(gss_ctx_id_t, uint32_t service, uint32_t seq, const struct rr_piece *,
-		unsigned n, struct rr_gss_body *ret) RR_MUST_CHECK;
+int rr_gss_msg_wrap(gss_ctx_id_t, uint32_t service, uint32_t seq,
+                    const struct rr_piece *, unsigned n,
+                    struct rr_gss_body *ret) RR_MUST_CHECK;
 /*
  * The other way: @ret has one piece, within @body or memory of its own.
  * -EBADMSG malformed, or another message's; -EKEYREJECTED, -EKEYEXPIRED, -ENOMEM.
  */
 int rr_gss_msg_unwrap(gss_ctx_id_t, uint32_t service, uint32_t seq, const void *body,
-		  size_t len, struct rr_gss_body *ret) RR_MUST_CHECK;
+                      size_t len, struct rr_gss_body *ret) RR_MUST_CHECK;
 
 /* What a failed GSS-API call says, in words. */
-void rr_gss_msg_words(uint32_t major, uint32_t minor, gss_OID mech, char *buf, size_t size);
+void rr_gss_msg_words(uint32_t major, uint32_t minor, gss_OID mech, char *buf,
+                      size_t size);
 
 /* The answer to INIT and CONTINUE_INIT.                       [RFC 2203 §5.2.3.1] */
 struct rr_gss_init_res {
@@ -82,7 +86,7 @@ struct rr_gss_init_res {
 	const uint8_t *handle, *token; /* within the results */
 };
 /* -EBADMSG. */
-int rr_gss_msg_get_init_res(const void *results, size_t len, struct rr_gss_init_res *ret)
-	RR_MUST_CHECK;
+int rr_gss_msg_get_init_res(const void *results, size_t len,
+                            struct rr_gss_init_res *ret) RR_MUST_CHECK;
 
 #endif

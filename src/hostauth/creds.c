@@ -57,7 +57,8 @@ static int parse_psk(struct rpcrdma_hostauth *h, char *line)
 	return 0;
 }
 
-static int read_psk(struct rpcrdma_hostauth *h, const char *path, char *why, size_t size)
+static int read_psk(struct rpcrdma_hostauth *h, const char *path, char *why,
+                    size_t size)
 {
 	char line[RR_PSK_IDENTITY + 2 * RR_PSK_MAX + 8] = "";
 	FILE *f = fopen(path, "re");

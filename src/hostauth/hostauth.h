@@ -33,14 +33,14 @@ int rr_hostauth_serves(const struct rpcrdma_hostauth *);
 /* @name (borrowed): a client's, whom the server must be; NULL: any whom we
  * believe.  @must: a client without certificate is refused. */
 int rr_hostauth_new(const struct rpcrdma_hostauth *, bool server, const char *name,
-		    bool must, struct rr_hostauth **ret);
+                    bool must, struct rr_hostauth **ret);
 void rr_hostauth_free(struct rr_hostauth *);
 
 /* As struct rr_auth of conn wants them; @ctx is a struct rr_hostauth. */
 int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_out,
-		     size_t *ret_out_len);
+                     size_t *ret_out_len);
 bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,
-			  size_t len);
+                          size_t len);
 
 bool rr_hostauth_done(const struct rr_hostauth *);
 const char *rr_hostauth_identity(const struct rr_hostauth *); /* "" before done */

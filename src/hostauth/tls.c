@@ -20,11 +20,11 @@ enum phase { HANDSHAKE, AWAIT_TAG, DONE, FAILED };
 struct rr_hostauth {
 	const struct rpcrdma_hostauth *creds;
 	SSL *ssl;
-	BIO *in, *out; /* the SSL's */
+	BIO *in, *out;        /* the SSL's */
 	EVP_MD_CTX *props[2]; /* [0] the client's, [1] the server's */
 	enum phase phase;
 	bool server, must;
-	bool frozen; /* the own tag is made */
+	bool frozen;    /* the own tag is made */
 	uint8_t *words; /* of the last step */
 	char identity[RR_HOSTAUTH_IDENTITY];
 	char why[RR_HOSTAUTH_WHY];
@@ -110,7 +110,8 @@ void rr_hostauth_free(struct rr_hostauth *h)
 
 /* -- what was negotiated, bound into the tags ------------------------------ */
 
-bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data, size_t len)
+bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,
+                          size_t len)
 {
 	struct rr_hostauth *h = ctx;
 	EVP_MD_CTX *to = h->props[own == h->server];

@@ -65,10 +65,10 @@
 /* Private data that every provider carries: InfiniBand leaves a request that much.
  * There the peer finds zeros behind it; who reads it must know where it ends. */
 #define RR_PROV_PRIVATE_MAX 56
-#define RR_PROV_MAX_SGE 28 /* gather pieces of one Send or Write */
+#define RR_PROV_MAX_SGE     28 /* gather pieces of one Send or Write */
 
 enum rr_access {
-	RR_ACCESS_REMOTE_READ = 1, /* the peer may read (Read chunks) */
+	RR_ACCESS_REMOTE_READ = 1,  /* the peer may read (Read chunks) */
 	RR_ACCESS_REMOTE_WRITE = 2, /* the peer may write (Write, Reply chunks) */
 };
 
@@ -78,16 +78,16 @@ enum rr_wc_op {
 	RR_WC_READ,
 	RR_WC_WRITE,
 	RR_WC_INVALIDATE,
-	RR_WC_CONNECTED, /* private data and limits can be asked for now */
+	RR_WC_CONNECTED,    /* private data and limits can be asked for now */
 	RR_WC_DISCONNECTED, /* last one; status says why */
 };
 
 struct rr_wc {
 	enum rr_wc_op op;
-	int status; /* 0 or a negative errno */
-	uint64_t token; /* as given to the post; 0 for CONNECTED, DISCONNECTED */
-	uint32_t len; /* RECV: octets received */
-	bool invalidated; /* RECV: the peer invalidated a region ... */
+	int status;          /* 0 or a negative errno */
+	uint64_t token;      /* as given to the post; 0 for CONNECTED, DISCONNECTED */
+	uint32_t len;        /* RECV: octets received */
+	bool invalidated;    /* RECV: the peer invalidated a region ... */
 	uint32_t inv_handle; /* ... this one */
 };
 
@@ -98,11 +98,11 @@ struct rr_region {
 
 /* What an endpoint can do, known from RR_WC_CONNECTED on. */
 struct rr_prov_limits {
-	uint32_t max_recv; /* Receives that may be posted at once */
-	uint32_t max_send; /* Sends, Writes, Reads posted and not completed */
-	uint32_t max_ord; /* RDMA Reads we may have in progress (excess waits
+	uint32_t max_recv;      /* Receives that may be posted at once */
+	uint32_t max_send;      /* Sends, Writes, Reads posted and not completed */
+	uint32_t max_ord;       /* RDMA Reads we may have in progress (excess waits
 			     inside the provider) */
-	uint32_t max_msg; /* octets of one Read or Write */
+	uint32_t max_msg;       /* octets of one Read or Write */
 	bool remote_invalidate; /* the peer's Send With Invalidate ends a region of
 				   ours (that ours does at the peer is for the
 				   peer to say) */
@@ -113,7 +113,7 @@ struct rr_prov_counters {
 	uint64_t sends, recvs, reads, writes;
 	uint64_t registrations, local_invalidations, remote_invalidations;
 	uint64_t bytes_sent, bytes_received; /* on the wire where known */
-	uint64_t syscalls; /* for data, not for set-up */
+	uint64_t syscalls;                   /* for data, not for set-up */
 };
 
 /* Memory that stays mapped while the endpoint lives, so that a device may keep
@@ -122,14 +122,15 @@ struct rr_prov_memory {
 	/* The stable block that holds all of [@p, @p + @len); false: none does,
 	 * what is posted is registered for the operation, or copied if small. */
 	bool (*block)(void *ctx, const void *p, size_t len, void **ret_base,
-		      size_t *ret_len);
+	              size_t *ret_len);
 	void *ctx;
 };
 
 struct rr_prov_config {
-	const struct rr_trace_sink *trace; /* lent for the provider's life; may be NULL */
-	uint32_t conn_id; /* for traces */
-	const char *options; /* provider's own, "key=value,..." or NULL; borrowed */
+	const struct rr_trace_sink
+	        *trace;       /* lent for the provider's life; may be NULL */
+	uint32_t conn_id;     /* for traces */
+	const char *options;  /* provider's own, "key=value,..." or NULL; borrowed */
 	rr_time handshake_ns; /* limit of connection set-up; 0 = 10 s */
 	struct rr_prov_memory memory; /* block NULL: no memory is known to stay */
 	uint32_t recvs; /* Receives that are posted at once at most; 0 = not known */
@@ -145,21 +146,20 @@ struct rr_prov_ops {
 	/* Begins to connect.  RR_WC_CONNECTED or RR_WC_DISCONNECTED follows.
 	 * @priv (borrowed) goes to the server. */
 	int (*connect)(const struct rr_prov_config *, const struct sockaddr *,
-		       socklen_t, const void *priv, size_t priv_len,
-		       rr_time now, struct rr_ep **ret);
+	               socklen_t, const void *priv, size_t priv_len, rr_time now,
+	               struct rr_ep **ret);
 
 	/* Listens.  @ret_addr gives the bound address (port 0 = any). */
-	int (*listen)(const struct rr_prov_config *, const struct sockaddr *,
-		      socklen_t, struct rr_prov_listener **ret,
-		      struct sockaddr_storage *ret_addr);
+	int (*listen)(const struct rr_prov_config *, const struct sockaddr *, socklen_t,
+	              struct rr_prov_listener **ret, struct sockaddr_storage *ret_addr);
 	int (*listener_fd)(const struct rr_prov_listener *);
 	/* The next incoming connection, or -EAGAIN; -ESHUTDOWN: no more will come
 	 * (its device went), close it.  @cfg becomes the endpoint's.
 	 * The set-up goes on inside the endpoint; the provider accepts by
 	 * itself with @priv as its private data.  RR_WC_CONNECTED follows. */
 	int (*accept)(struct rr_prov_listener *, const struct rr_prov_config *cfg,
-		      const void *priv, size_t priv_len, rr_time now,
-		      struct rr_ep **ret);
+	              const void *priv, size_t priv_len, rr_time now,
+	              struct rr_ep **ret);
 	void (*listener_close)(struct rr_prov_listener *);
 
 	/* Posts.  @sge is borrowed, the memory it names is lent until the
@@ -168,14 +168,14 @@ struct rr_prov_ops {
 	int (*post_recv)(struct rr_ep *, const struct rr_sge *, uint64_t token);
 	/* @inv_handle 0 = plain Send, else Send With Invalidate. */
 	int (*post_send)(struct rr_ep *, const struct rr_sge *, unsigned n,
-			 uint32_t inv_handle, uint64_t token);
+	                 uint32_t inv_handle, uint64_t token);
 	int (*post_write)(struct rr_ep *, const struct rr_sge *, unsigned n,
-			  uint32_t handle, uint64_t offset, uint64_t token);
+	                  uint32_t handle, uint64_t offset, uint64_t token);
 	int (*post_read)(struct rr_ep *, const struct rr_sge *, uint32_t handle,
-			 uint64_t offset, uint64_t token);
+	                 uint64_t offset, uint64_t token);
 	/* Makes @len octets at @base (lent until invalidated) accessible. */
-	int (*register_mem)(struct rr_ep *, void *base, size_t len,
-			    unsigned access, struct rr_region *ret);
+	int (*register_mem)(struct rr_ep *, void *base, size_t len, unsigned access,
+	                    struct rr_region *ret);
 	/* Ends access.  RR_WC_INVALIDATE follows.  Unknown handle: -EINVAL. */
 	int (*invalidate)(struct rr_ep *, uint32_t handle, uint64_t token);
 

@@ -26,9 +26,9 @@ struct rr_rpc_connect; /* a wait for the first connection */
 struct rr_rpc_seen {
 	bool any;
 	rpcproc_t proc;
-	size_t most; /* the longest */
-	size_t bytes; /* what is likely */
-	size_t lately; /* the longest of ... */
+	size_t most;      /* the longest */
+	size_t bytes;     /* what is likely */
+	size_t lately;    /* the longest of ... */
 	unsigned replies; /* ... so many, the last ones */
 };
 enum { RR_RPC_SEEN = 16 };
@@ -41,7 +41,7 @@ struct rr_rpc_client {
 	socklen_t addr_len;
 	char server[256]; /* whom its certificate must name */
 	char *provider;   /* or NULL */
-	int lost_fd; /* readable when the connection is lost */
+	int lost_fd;      /* readable when the connection is lost */
 	/* Encoding and decoding: authenticators have states.  Recursive, since their
 	 * refreshing makes calls; with RPCSEC_GSS held during the whole call. */
 	pthread_mutex_t auth_lock;
@@ -50,22 +50,23 @@ struct rr_rpc_client {
 	struct timeval timeout;
 	bool timeout_set;
 	uint32_t last_xid, chosen_xid; /* chosen: of the next call; 0 = none */
-	bool had_one_way; /* calls of which nobody waits for the answer */
-	struct rr_rpc_seen seen[RR_RPC_SEEN]; /* by procedure, the last of each remainder */
+	bool had_one_way;              /* calls of which nobody waits for the answer */
+	struct rr_rpc_seen
+	        seen[RR_RPC_SEEN]; /* by procedure, the last of each remainder */
 	rpcprog_t prog;
 	rpcvers_t vers;
 	/* The engine's: */
 	struct rpcrdma_conn *conn; /* NULL: none yet */
-	bool over; /* no link will come any more */
+	bool over;                 /* no link will come any more */
 	struct rr_rpc_connect *connecting;
-	struct rr_list calls; /* being made by threads that wait */
-	struct rr_list one_way; /* ... of which nobody waits for the answer */
+	struct rr_list calls;        /* being made by threads that wait */
+	struct rr_list one_way;      /* ... of which nobody waits for the answer */
 	struct rr_rpc_wait *lingers; /* until these are gone; or NULL */
 };
 
 /* Connects to the first address of @list that lets it.  NULL: rpc_createerr says why. */
-CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog_t, rpcvers_t,
-			  rr_time deadline, const struct rr_rpc_options *);
+CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog_t,
+                          rpcvers_t, rr_time deadline, const struct rr_rpc_options *);
 
 /* Until it ended, in the engine: the connection for a new call.  Negative errno. */
 int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUST_CHECK;
@@ -78,8 +79,8 @@ struct rr_rpc_room rr_rpc_room(struct rr_rpc_client *, rpcproc_t);
 /* A Reply of @len octets came. */
 void rr_rpc_room_note(struct rr_rpc_client *, rpcproc_t, size_t len);
 
-enum clnt_stat rr_rpc_client_call(CLIENT *, rpcproc_t, xdrproc_t, void *, xdrproc_t, void *,
-				  struct timeval);
+enum clnt_stat rr_rpc_client_call(CLIENT *, rpcproc_t, xdrproc_t, void *, xdrproc_t,
+                                  void *, struct timeval);
 void rr_rpc_client_abort(CLIENT *);
 /* In the engine: calls of which nobody waits for the answer know it no longer. */
 void rr_rpc_client_forget(struct rr_rpc_client *);

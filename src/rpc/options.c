@@ -13,7 +13,8 @@ enum {
 	SERVER_PINNED_BYTES = 32 << 20,
 	SEGMENT_BYTES = 16 << 20,
 	CHUNK_BYTES = 64 << 10,
-	REPLY_BYTES = (1 << 20) - 4096, /* with headers a power of two, as the pool has it */
+	REPLY_BYTES =
+	        (1 << 20) - 4096, /* with headers a power of two, as the pool has it */
 };
 
 static void fill_conn(struct rpcrdma_conn_options *o, bool server)

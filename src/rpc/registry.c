@@ -149,7 +149,6 @@ void rr_rpc_registry_fini(struct rr_rpc_registry *r)
 	rr_rpc_registry_lock();
 	rr_rpcbind_local(0, &b); /* one limit for all */
 	while (!rr_list_empty(&r->programs))
-		take_back(&b, r,
-		          rr_container_of(r->programs.next, struct entry, link));
+		take_back(&b, r, rr_container_of(r->programs.next, struct entry, link));
 	rr_rpc_registry_unlock();
 }

@@ -23,7 +23,7 @@ void rr_rpc_registry_init(struct rr_rpc_registry *, const struct sockaddr *);
 void rr_rpc_registry_fini(struct rr_rpc_registry *);
 /* Under the netid of the address.  As rpcrdma_listener_register; 1: it was there. */
 int rr_rpc_registry_add(struct rr_rpc_registry *, uint32_t program,
-			uint32_t version) RR_MUST_CHECK;
+                        uint32_t version) RR_MUST_CHECK;
 /* Does nothing if it was not added. */
 void rr_rpc_registry_del(struct rr_rpc_registry *, uint32_t program, uint32_t version);
 /* From each registry of this process; true: from one at least. */

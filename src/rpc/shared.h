@@ -81,10 +81,10 @@ struct rr_rpc_options {
 int rr_rpc_netids_from(const char *text, struct rr_rpc_options *ret) RR_MUST_CHECK;
 
 int rr_rpc_options_from(const struct rpcrdma_tirpc_options *, bool server,
-			struct rr_rpc_options *ret) RR_MUST_CHECK;
+                        struct rr_rpc_options *ret) RR_MUST_CHECK;
 /* NULL: no binding names it. */
 const struct rpcrdma_tirpc_procedure *rr_rpc_binding(const struct rr_rpc_options *,
-						     rpcprog_t, rpcvers_t, rpcproc_t);
+                                                     rpcprog_t, rpcvers_t, rpcproc_t);
 
 /* -- libtirpc's word of what could not be created ---------------------------------- */
 

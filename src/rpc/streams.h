@@ -57,11 +57,11 @@ struct rr_xdr_ref {
 struct rr_xdr_out {
 	XDR xdr;
 	struct rr_xdr_items items;
-	bool plain; /* no references */
-	bool bad; /* no memory: no operation succeeds any more */
+	bool plain;         /* no references */
+	bool bad;           /* no memory: no operation succeeds any more */
 	unsigned next_item; /* of the binding's, those before it have passed */
-	unsigned swallow; /* octets of roundup after an item, which do not travel */
-	uint8_t *buf; /* small, or from malloc */
+	unsigned swallow;   /* octets of roundup after an item, which do not travel */
+	uint8_t *buf;       /* small, or from malloc */
 	size_t len, size, ref_bytes;
 	unsigned n_refs;
 	struct rr_xdr_ref refs[RR_XDR_MAX_REFS];
@@ -76,15 +76,15 @@ void rr_xdr_out_items(struct rr_xdr_out *, const struct rr_xdr_items *);
 /* The pieces from octet @from of the buffer on, all of it before the first reference;
  * RPCRDMA_MAX_PIECES of room. */
 unsigned rr_xdr_out_pieces(const struct rr_xdr_out *, size_t from,
-			   struct rpcrdma_piece *ret);
+                           struct rpcrdma_piece *ret);
 
 /* Memory of an item; rr_xdr_item_alloc makes it. */
 struct rr_xdr_item {
 	void *base;
 	size_t len; /* what came */
-	bool mine; /* from rr_xdr_item_alloc, and not given away */
-	bool came; /* on its own */
-	bool done; /* decoded */
+	bool mine;  /* from rr_xdr_item_alloc, and not given away */
+	bool came;  /* on its own */
+	bool done;  /* decoded */
 };
 
 /* An item's memory in place of the routine's. */
@@ -97,8 +97,8 @@ struct rr_xdr_swap {
 struct rr_xdr_in {
 	XDR xdr;
 	const struct rpcrdma_piece *pieces;
-	unsigned n, at; /* pieces, the current one */
-	size_t pos; /* within it */
+	unsigned n, at;   /* pieces, the current one */
+	size_t pos;       /* within it */
 	unsigned swallow; /* octets of roundup that come next, and did not travel */
 	struct rr_xdr_items items;
 	bool own[RR_XDR_MAX_ITEMS]; /* the pointer was not NULL: the user's memory */

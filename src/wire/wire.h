@@ -69,14 +69,14 @@ enum rr_rvrsdir {
 };
 
 enum {
-	RR_WIRE_MAX_SEGMENTS = 64, /* of one header, all chunk kinds together */
-	RR_WIRE_MAX_WRITES = 16, /* Write chunks of one header */
-	RR_WIRE_MAX_PROPS = 256, /* of one property set [P20] */
-	RR_WIRE_PREFIX = 20, /* octets of rpcrdma2_hdr_prefix */
-	RR_WIRE_EMPTY_MSG = 36, /* octets of a header without chunks */
+	RR_WIRE_MAX_SEGMENTS = 64,     /* of one header, all chunk kinds together */
+	RR_WIRE_MAX_WRITES = 16,       /* Write chunks of one header */
+	RR_WIRE_MAX_PROPS = 256,       /* of one property set [P20] */
+	RR_WIRE_PREFIX = 20,           /* octets of rpcrdma2_hdr_prefix */
+	RR_WIRE_EMPTY_MSG = 36,        /* octets of a header without chunks */
 	RR_WIRE_DEFAULT_INLINE = 4096, /* [v2 §4.2.2] */
-	RR_WIRE_FIRST_MESSAGE = 1024, /* client's first message [v2 §4.2.3] */
-	RR_WIRE_MIN_INLINE = 1024, /* [P8] */
+	RR_WIRE_FIRST_MESSAGE = 1024,  /* client's first message [v2 §4.2.3] */
+	RR_WIRE_MIN_INLINE = 1024,     /* [P8] */
 	RR_WIRE_DEFAULT_RSSIZ = 1048576,
 	RR_WIRE_DEFAULT_RCSIZ = 16,
 };
@@ -115,11 +115,11 @@ struct rr_chunk {
  */
 struct rr_lists {
 	uint32_t inv_handle;
-	uint16_t n_segs; /* stored */
+	uint16_t n_segs;  /* stored */
 	uint16_t n_reads; /* chunks; a Position Zero Read chunk counts */
 	uint16_t n_writes;
 	bool has_reply;
-	bool over; /* more than fits here: the totals below say how many */
+	bool over;          /* more than fits here: the totals below say how many */
 	bool reads_descend; /* a Position smaller than the one before it [K3] */
 	uint32_t total_segs;
 	uint32_t total_reads;
@@ -131,7 +131,7 @@ struct rr_lists {
 };
 
 struct rr_error {
-	uint32_t code; /* rdma_err, any value */
+	uint32_t code;   /* rdma_err, any value */
 	uint32_t arg[2]; /* VERS: low, high.  READ_CHUNKS, WRITE_CHUNKS: max.
 			    SEGMENTS: max.  WRITE_RESOURCE: index, needed.
 			    REPLY_RESOURCE: needed.  Others: 0. */
@@ -139,9 +139,9 @@ struct rr_error {
 
 struct rr_prop {
 	uint32_t id;
-	uint32_t len; /* octets of @data, without padding; 0 = the default */
+	uint32_t len;        /* octets of @data, without padding; 0 = the default */
 	const uint8_t *data; /* within the message decoded, or the caller's */
-	uint32_t value; /* uint32 properties: @data decoded (len == 4), or the
+	uint32_t value;      /* uint32 properties: @data decoded (len == 4), or the
 			   default (len == 0) */
 };
 
@@ -169,7 +169,7 @@ int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
  * @ret_prefix flags is RDMA2_F_RESPONSE for both layouts, credit as received.
  */
 int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_prefix,
-			    struct rr_error *ret) RR_MUST_CHECK;
+                            struct rr_error *ret) RR_MUST_CHECK;
 
 /*
  * Property sets.  First rr_wire_get_props_begin for the count, then _next
@@ -187,7 +187,7 @@ int rr_wire_get_prop(struct rr_cursor *c, struct rr_prop *ret) RR_MUST_CHECK;
 /* rpcrdma2_propsubset: bit @n of the words, words beyond the end are zero. [X12]
  * A subset of more than @max words is -EBADMSG. */
 int rr_wire_get_propsubset(struct rr_cursor *c, uint32_t *words, uint32_t max,
-			   uint32_t *ret_count) RR_MUST_CHECK;
+                           uint32_t *ret_count) RR_MUST_CHECK;
 bool rr_wire_propsubset_has(const uint32_t *words, uint32_t count, uint32_t n);
 
 /* -- encoding ------------------------------------------------------------
@@ -199,7 +199,7 @@ void rr_wire_put_error(struct rr_writer *w, const struct rr_error *e);
 /* RDMA2_ERR_VERS in version 1 layout, prefix included (28 octets); of the credit
  * word only the low half, of @p only xid, vers and credit. [V4] */
 void rr_wire_put_error_v1(struct rr_writer *w, const struct rr_prefix *p,
-			  const struct rr_error *e);
+                          const struct rr_error *e);
 void rr_wire_put_props_begin(struct rr_writer *w, uint32_t count);
 void rr_wire_put_prop(struct rr_writer *w, const struct rr_prop *p);
 void rr_wire_put_prop_u32(struct rr_writer *w, uint32_t id, uint32_t value);
@@ -214,8 +214,13 @@ size_t rr_wire_lists_size(const struct rr_lists *l);
  * rdma_inv_handle; RDMA_MSG 0 and RDMA_NOMSG 1 are RDMA2_MSG and RDMA2_NOMSG,
  * RDMA_ERROR 4 RDMA2_ERROR; ERR_VERS is RDMA2_ERR_VERS, ERR_CHUNK is
  * RDMA2_ERR_BAD_XDR (both are 2).                              [RFC 8166 §4] */
-enum { RR_WIRE_V1_PREFIX = 16, RR_WIRE_V1_EMPTY_MSG = 28, RR_WIRE_V1_INLINE = 1024,
-       RR_WIRE_V1_DONE = 3, RR_WIRE_V1_MSGP = 2 };
+enum {
+	RR_WIRE_V1_PREFIX = 16,
+	RR_WIRE_V1_EMPTY_MSG = 28,
+	RR_WIRE_V1_INLINE = 1024,
+	RR_WIRE_V1_DONE = 3,
+	RR_WIRE_V1_MSGP = 2
+};
 int rr_wire_v1_get_prefix(struct rr_cursor *c, struct rr_prefix *ret) RR_MUST_CHECK;
 int rr_wire_v1_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
 int rr_wire_v1_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
@@ -230,7 +235,8 @@ struct rr_wire_private {
 	uint32_t send_bytes, recv_bytes; /* 1024 .. 262144 */
 };
 enum { RR_WIRE_PRIVATE_BYTES = 8 };
-void rr_wire_put_private(uint8_t to[RR_WIRE_PRIVATE_BYTES], const struct rr_wire_private *);
+void rr_wire_put_private(uint8_t to[RR_WIRE_PRIVATE_BYTES],
+                         const struct rr_wire_private *);
 /* Anywhere in @data; the defaults (no, 1024, 1024) and false if there is none. */
 bool rr_wire_find_private(const void *data, size_t len, struct rr_wire_private *ret);
 
@@ -240,7 +246,7 @@ bool rr_wire_find_private(const void *data, size_t len, struct rr_wire_private *
  * when the arrays are full. */
 void rr_lists_init(struct rr_lists *l);
 int rr_lists_add_read(struct rr_lists *l, uint32_t position,
-		      const struct rr_segment *s) RR_MUST_CHECK;
+                      const struct rr_segment *s) RR_MUST_CHECK;
 int rr_lists_begin_write(struct rr_lists *l) RR_MUST_CHECK;
 int rr_lists_begin_reply(struct rr_lists *l) RR_MUST_CHECK;
 /* Appends to the Write or Reply chunk begun last. */

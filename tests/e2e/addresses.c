@@ -82,9 +82,9 @@ static void connect_to(const char *port, bool no_reconnect)
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 
 	o.no_reconnect = no_reconnect;
-	assert_int_equal(rpcrdma_connect(w.engine, "several", port, &o, on_event, NULL,
-	                                 &w.conn),
-	                 0);
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "several", port, &o, on_event, NULL, &w.conn),
+	        0);
 	for (unsigned i = 0; i < HANG_MS / 10 && !w.up && !w.failures; i++)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 10), 0);
 }

@@ -405,7 +405,8 @@ static void a_name_is_looked_up_once_and_an_unknown_one_is_nobody(void **state)
 
 	(void)state;
 	assert_int_equal(parse("/a localhost(anonuid=1) no-such-host.invalid"), 0);
-	assert_null(clients_find(&got.all[0].clients, &here, &lacks_port)); /* not yet */
+	assert_null(
+	        clients_find(&got.all[0].clients, &here, &lacks_port)); /* not yet */
 	clients_resolve(&got.all[0].clients, unknown, missed);
 	assert_string_equal(missed, "no-such-host.invalid");
 	assert_non_null(clients_find(&got.all[0].clients, &here, &lacks_port));

@@ -236,15 +236,21 @@ static void one_policy(unsigned i)
 	static void policy_##n(void **state)                                           \
 	{                                                                              \
 		one_policy(n);                                                         \
-	}
-POLICY(0)
-POLICY(1) POLICY(2) POLICY(3) POLICY(4) POLICY(5) POLICY(6) POLICY(7)
+	}                                                                              \
+	_Static_assert(n < sizeof(policies) / sizeof(policies[0]), "no such policy")
+POLICY(0);
+POLICY(1);
+POLICY(2);
+POLICY(3);
+POLICY(4);
+POLICY(5);
+POLICY(6);
+POLICY(7);
 
-        /* -- the command
-           ------------------------------------------------------------------------ */
+/* -- the command ------------------------------------------------------------- */
 
-        /* Runs it beside our server, its output in a file; returns its exit code. */
-        static int command(const char *options, const char *out)
+/* Runs it beside our server, its output in a file; returns its exit code. */
+static int command(const char *options, const char *out)
 {
 	uint64_t end = now_ns() + 20000ull * MS;
 	char line[1024];

@@ -128,7 +128,8 @@ int main(void)
 	};
 
 	if (!ident_init()) {
-		puts("SKIPPED, nothing was judged: identities are switched by root only");
+		puts("SKIPPED, nothing was judged: identities are switched by root "
+		     "only");
 		return SKIPPED;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,10 +71,11 @@ static int set_up(void **state)
 	                                &w.listener),
 	                 0);
 	assert_int_equal(rpcrdma_listener_addr(w.listener, &sa), 0);
-	snprintf(port, sizeof(port), "%u", ntohs(((struct sockaddr_in *)&sa)->sin_port));
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", port, NULL, NULL, NULL,
-	                                 &w.conn),
-	                 0);
+	snprintf(port, sizeof(port), "%u",
+	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
+	assert_int_equal(
+	        rpcrdma_connect(w.engine, "127.0.0.1", port, NULL, NULL, NULL, &w.conn),
+	        0);
 	return 0;
 }
 

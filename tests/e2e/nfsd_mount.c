@@ -59,9 +59,9 @@ static mountstat3 mnt(CLIENT *c, const char *path, mountres3 *ret)
 	dirpath p = (char *)(uintptr_t)path;
 
 	memset(ret, 0, sizeof(*ret));
-	assert_int_equal(
-	        tcp_call(c, MOUNTPROC3_MNT, XDR_OF(dirpath), &p, XDR_OF(mountres3), ret),
-	        RPC_SUCCESS);
+	assert_int_equal(tcp_call(c, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
+	                          XDR_OF(mountres3), ret),
+	                 RPC_SUCCESS);
 	return ret->fhs_status;
 }
 

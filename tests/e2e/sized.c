@@ -99,8 +99,8 @@ static int use_call_sync(const void *o)
 	int err;
 
 	co.no_reconnect = true;
-	assert_int_equal(
-	        rpcrdma_connect(engine, "127.0.0.1", "1", &co, NULL, NULL, &c), 0);
+	assert_int_equal(rpcrdma_connect(engine, "127.0.0.1", "1", &co, NULL, NULL, &c),
+	                 0);
 	err = rpcrdma_call_sync(c, o, NULL, 0, NULL, 0);
 	rpcrdma_conn_close(c);
 	return err == -ECONNREFUSED ? 0 : err;

@@ -30,11 +30,26 @@ static const struct {
 };
 
 static const char *const bad[] = {
-        "http://h/e",     "nfs:/h/e",         "nfs://",        "nfs:///e",
-        "nfs://:1/e",     "nfs://h:/e",       "nfs://h:0/e",   "nfs://h:65536/e",
-        "nfs://h:1x/e",   "nfs://h:123456/e", "nfs://::1/e",   "nfs://[::1/e",
-        "nfs://[::1]1/e", "nfs://[]/e",       "nfs://h/e/%",   "nfs://h/e/%4",
-        "nfs://h/e/%4/5", "nfs://h/e/%g0",    "nfs://h/e/%00", "nfs://h/e/a%2fb",
+        "http://h/e",
+        "nfs:/h/e",
+        "nfs://",
+        "nfs:///e",
+        "nfs://:1/e",
+        "nfs://h:/e",
+        "nfs://h:0/e",
+        "nfs://h:65536/e",
+        "nfs://h:1x/e",
+        "nfs://h:123456/e",
+        "nfs://::1/e",
+        "nfs://[::1/e",
+        "nfs://[::1]1/e",
+        "nfs://[]/e",
+        "nfs://h/e/%",
+        "nfs://h/e/%4",
+        "nfs://h/e/%4/5",
+        "nfs://h/e/%g0",
+        "nfs://h/e/%00",
+        "nfs://h/e/a%2fb",
         "nfs://h/%2F",
         /* keys */
         "nfs://h/e?",
@@ -155,10 +170,8 @@ static void hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(urls_understood),
-	        cmocka_unit_test(urls_refused),
-	        cmocka_unit_test(keys_are_named),
-	        cmocka_unit_test(exports),
+	        cmocka_unit_test(urls_understood), cmocka_unit_test(urls_refused),
+	        cmocka_unit_test(keys_are_named),  cmocka_unit_test(exports),
 	        cmocka_unit_test(hosts),
 	};
 

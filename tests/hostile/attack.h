@@ -109,8 +109,21 @@ static inline void say_words(struct foe *f, const uint32_t *word, size_t n)
 static inline size_t put_nfs_call(uint32_t *w, const struct rig *r, uint32_t xid,
                                   uint32_t proc, const nfs_fh3 *file)
 {
-	const uint32_t head[] = {xid, 0, 2, RPCRDMA_NFS_PROGRAM, 3, proc,
-	                         /* AUTH_SYS */ 1, 20, 0, 0, r->uid, r->gid, 0, 0, 0};
+	const uint32_t head[] = {xid,
+	                         0,
+	                         2,
+	                         RPCRDMA_NFS_PROGRAM,
+	                         3,
+	                         proc,
+	                         /* AUTH_SYS */ 1,
+	                         20,
+	                         0,
+	                         0,
+	                         r->uid,
+	                         r->gid,
+	                         0,
+	                         0,
+	                         0};
 	size_t n = sizeof(head) / 4, len = file->data.data_len;
 	uint8_t padded[NFS3_FHSIZE] = {0};
 
@@ -265,7 +278,7 @@ static inline void attack_end(pid_t pid)
 struct honest {
 	unsigned calls;
 	double worst_ms, first_ms; /* first: of a new client */
-	double read_ms; /* the worst READ */
+	double read_ms;            /* the worst READ */
 };
 
 /* The rig's own connection is one that nothing may happen to.  This one connects again:
@@ -367,9 +380,11 @@ static inline size_t server_peak(const struct rig *r)
 
 static inline void report(const char *what, const struct rig *r, const struct honest *h)
 {
-	print_message("%-40s %5u calls, worst %6.1f ms, READ %6.1f ms; a new client %6.1f ms; "
+	print_message("%-40s %5u calls, worst %6.1f ms, READ %6.1f ms; a new client "
+	              "%6.1f ms; "
 	              "server's peak %zu MiB\n",
-	              what, h->calls, h->worst_ms, h->read_ms, h->first_ms, server_peak(r) >> 20);
+	              what, h->calls, h->worst_ms, h->read_ms, h->first_ms,
+	              server_peak(r) >> 20);
 }
 
 #endif

@@ -13,9 +13,9 @@
 struct rig {
 	pid_t pid;
 	unsigned rdma_port, tcp_port;
-	char address[32]; /* of RDMA */
+	char address[32];                            /* of RDMA */
 	const struct rpcrdma_tirpc_options *options; /* the server's */
-	bool modest; /* with the library's limits, not those of RIG_MAX */
+	bool modest;             /* with the library's limits, not those of RIG_MAX */
 	void (*more)(SVCXPRT *); /* registers other programs; may be NULL */
 };
 

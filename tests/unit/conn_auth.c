@@ -11,7 +11,7 @@
 struct hook {
 	unsigned steps, told;
 	bool server;
-	bool refuses; /* with words */
+	bool refuses;        /* with words */
 	unsigned refused_id; /* a property that it does not take */
 };
 

@@ -137,14 +137,13 @@ static void given_back_with_a_fault(void **state)
 	static const char *const last[] = {
 	        "00000055" MSG READ("00000003", "00000004") "00000000 00000000 00000000"
 	                                                    "00000003",
-	        "00000055" MSG "00000000 " READ("00000010", "7ffffff0")
-	                "00000000 00000000 00000000 00000003",
+	        "00000055" MSG "00000000 " READ(
+	                "00000010", "7ffffff0") "00000000 00000000 00000000 00000003",
 	};
 	static const char *const want[] = {BAD_XDR("00000055"), SYSTEM("00000055")};
 
 	for (int i = 0; i < 2; i++) {
-		struct side *s =
-		        open_desk(1, 5000, by_default);
+		struct side *s = open_desk(1, 5000, by_default);
 
 		raw_receive(s, FIRST("00000055"));
 		raw_receive(s, last[i]);
@@ -179,8 +178,7 @@ static void no_call(void **state)
 static void waits_for_room(void **state)
 {
 	for (int late = 0; late < 2; late++) {
-		struct side *s =
-		        open_desk(0, 0, by_default);
+		struct side *s = open_desk(0, 0, by_default);
 		struct rr_conn_info before, after;
 
 		rr_conn_info(s->c, &before);
@@ -215,8 +213,7 @@ static void waits_for_room(void **state)
 static void room_for_less_than_is_held(void **state)
 {
 	for (int late = 0; late < 2; late++) {
-		struct side *s =
-		        open_desk(0, 0, by_default);
+		struct side *s = open_desk(0, 0, by_default);
 
 		raw_receive(s, FIRST("00000055"));
 		raw_receive(s, NEXT("00000055"));
@@ -310,8 +307,7 @@ static void no_memory(void **state)
 {
 	/* The request; the first buffer. */
 	for (unsigned n = 1; n <= 2; n++) {
-		struct side *s =
-		        open_desk(1, 5000, by_default);
+		struct side *s = open_desk(1, 5000, by_default);
 
 		s->mem_fail_at = n;
 		raw_receive(s, FIRST("00000055"));
@@ -412,8 +408,8 @@ static void behind_a_special_call(void **state)
 
 	s->hold_reads = true;
 	s->read_from = words;
-	raw_receive(s, "00000054" NOMSG "00000000 " READ("00000000", "00000018")
-	                       "00000000 00000000 00000000");
+	raw_receive(s, "00000054" NOMSG "00000000 " READ(
+	                       "00000000", "00000018") "00000000 00000000 00000000");
 	raw_receive(s, FIRST("00000055"));
 	assert_int_equal(desk.asked, 0);
 	raw_receive(s, LAST("00000055"));

@@ -170,8 +170,8 @@ static int listen_on(void *ctx, const void *in, size_t in_len, const void **ret_
 }
 
 #define THREE_PROPS                                                                    \
-	MANY_CREDITS "00000003 00000004 00000004 00000010" STEP          \
-	"00000077 00000003 61626300"
+	MANY_CREDITS "00000003 00000004 00000004 00000010" STEP                        \
+	             "00000077 00000003 61626300"
 
 /* [P14]: each property but its own, of both ends, in sets and in parts. */
 static void the_hook_hears_of_every_property(void **state)

@@ -334,11 +334,11 @@ static void system_is_sent_for_a_failed_read(void **state)
 static void read_chunks_0_where_reads_cannot_be_made(void **state)
 {
 	static const char *const calls[] = {
-	        "00000055" MSG "00000000" READ("00000010", "00000008") "00000000 "
-	                                                               "00000000 "
-	                                                               "00000000" CALL(
-	                                                                       "0000005"
-	                                                                       "5"),
+	        "00000055" MSG
+	        "00000000" READ("00000010", "00000008") "00000000 "
+	                                                "00000000 "
+	                                                "00000000" CALL("0000005"
+	                                                                "5"),
 	        "00000055" NOMSG "00000000" READ("00000000", "00000100") "00000000 "
 	                                                                 "00000000 "
 	                                                                 "00000000",

@@ -43,8 +43,8 @@ static inline char *repeat(char *to, const char *words, unsigned n)
 }
 
 /* The peer's properties, and a ready connection. */
-static inline struct side *ready_by(enum rr_conn_role role, const struct rr_conn_config *cfg,
-                             const char *props)
+static inline struct side *ready_by(enum rr_conn_role role,
+                                    const struct rr_conn_config *cfg, const char *props)
 {
 	struct side *s = raw_new(role, cfg);
 	char hex[400];

@@ -78,7 +78,7 @@ struct side {
 	bool misuse; /* the peer touched what it must not */
 	bool fail_reads;
 	const uint8_t *read_from; /* what is at offset 0x10000, without a peer */
-	bool hold_reads; /* never answered */
+	bool hold_reads;          /* never answered */
 	int fail_register;
 	/* what was seen */
 	struct rig_msg sent[RIG_LOG]; /* without a peer */

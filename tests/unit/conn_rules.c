@@ -413,8 +413,7 @@ static void a_stranger_in_a_sequence_is_refused_alone(void **state)
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000000");
 	raw_receive(s, "00000057" MSG_MORE EMPTY CALL("00000057"));
 	raw_expect(s, INVAL_CONT("00000057"));
-	raw_receive(s,
-	            "00000000" NOMSG EMPTY); /* [M1]: these may stand there */
+	raw_receive(s, "00000000" NOMSG EMPTY); /* [M1]: these may stand there */
 	raw_receive(s, "00000055" ERRORMSG "00000002");
 	raw_receive(s, "00000057" MSG EMPTY "00000000"); /* [M3]: in silence */
 	raw_expect_silence(s);

@@ -419,11 +419,17 @@ static void peer_terminates(void **state)
 	        {{0}, 0, -ECONNRESET, "(Terminate 0/0/0)"},
 	        {{0x21, 0x02, 0x40}, 4, -EREMOTEIO, "(Terminate 2/1/2)"},
 	        /* siw's order, as Linux 6.1 on x86-64 sends it */
-	        {{0x21, 0x02, 0x03}, 4, -EREMOTEIO,
+	        {{0x21, 0x02, 0x03},
+	         4,
+	         -EREMOTEIO,
 	         "without a posted buffer (Terminate 1/2/2, fields in siw's order)"},
-	        {{0x10, 0x02, 0x07}, 4, -EREMOTEIO,
+	        {{0x10, 0x02, 0x07},
+	         4,
+	         -EREMOTEIO,
 	         "access right missing (Terminate 0/1/2, fields in siw's order)"},
-	        {{0x02, 0x02, 0x00}, 4, -EREMOTEIO,
+	        {{0x02, 0x02, 0x00},
+	         4,
+	         -EREMOTEIO,
 	         "CRC mismatch (Terminate 2/0/2, fields in siw's order)"},
 	};
 	static struct world w;

@@ -45,7 +45,8 @@ static void half_a_request(void **state)
 
 		t = now();
 		raw_client(&r, NULL, 0);
-		assert_in_range(OPS->deadline(r.e.ep), t + RR_SEC(5), now() + RR_SEC(10));
+		assert_in_range(OPS->deadline(r.e.ep), t + RR_SEC(5),
+		                now() + RR_SEC(10));
 		raw_say(&r, REQ1, n);
 		raw_close(&r);
 		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);

@@ -121,9 +121,9 @@ static void one_descriptor_stands_for_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_descriptors_need_no_epoll),
-		cmocka_unit_test(many_descriptors_move_to_epoll),
-		cmocka_unit_test(one_descriptor_stands_for_all),
+	        cmocka_unit_test(few_descriptors_need_no_epoll),
+	        cmocka_unit_test(many_descriptors_move_to_epoll),
+	        cmocka_unit_test(one_descriptor_stands_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,8 +315,7 @@ static void loss_in_version_one_is_usual(void **state)
 static void servers_are_told_apart(void **state)
 {
 	const struct sockaddr *other[] = {
-	        ip4("192.0.2.2", 20049),
-	        ip4("192.0.2.1", 20050),
+	        ip4("192.0.2.2", 20049), ip4("192.0.2.1", 20050),
 	        ip6("::ffff:192.0.2.1", 20049, 0),
 	        ip6("c000:201::", 20049, 0), /* the same four octets */
 	};

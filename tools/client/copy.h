@@ -68,11 +68,11 @@ struct copy_slot {
 struct copy {
 	struct loop *loop;
 	bool preserve, quiet;
-	bool follow; /* symbolic links in trees */
+	bool follow;                   /* symbolic links in trees */
 	bool keep, update, ask, force; /* -n, -u, -i, -f */
 	enum copy_backups backup;
 	const char *suffix; /* of simple backups */
-	FILE *chatter; /* where from and where to; NULL: not told */
+	FILE *chatter;      /* where from and where to; NULL: not told */
 	unsigned max_jobs;
 	struct copy_links *links; /* NULL: each is a file of its own */
 	bool dangling; /* the destination is a symbolic link that leads nowhere */
@@ -135,9 +135,9 @@ enum copy_phase {
 	COPY_SETATTR,
 	COPY_BACKING, /* the old file gets its backup's name */
 	COPY_RENAMING,
-	COPY_CHECKING, /* NOENT: had the first RENAME been executed? */
+	COPY_CHECKING,  /* NOENT: had the first RENAME been executed? */
 	COPY_RESTORING, /* the backup gets its old name back */
-	COPY_REMOVING, /* the temporary: the end, or before writing in place */
+	COPY_REMOVING,  /* the temporary: the end, or before writing in place */
 };
 
 /* Which end something went wrong at. */
@@ -160,10 +160,10 @@ struct copy_job {
 	struct copy_meta old; /* what is in the destination's place */
 	struct nfs_fh old_fh;
 	bool in_place, cut;     /* and it has lost its contents */
-	bool denied; /* no new file may be made beside it */
-	bool forced; /* it could not be written in place */
-	bool backed; /* the old file has the backup's name */
-	bool skipped; /* the old one stays, and nothing failed */
+	bool denied;            /* no new file may be made beside it */
+	bool forced;            /* it could not be written in place */
+	bool backed;            /* the old file has the backup's name */
+	bool skipped;           /* the old one stays, and nothing failed */
 	struct copy_link *twin; /* told where the file is; NULL: nobody asks */
 	uint32_t uid, gid;      /* of the new file, if have_owner */
 	bool have_owner, owned; /* they are as they should be */

@@ -196,7 +196,8 @@ void copy_job_clean(struct copy_job *j)
 		copy_phase_begin(j, COPY_RESTORING);
 		return;
 	}
-	if (j->backed && (j->dir->client || copy_backup_move(j->dir, j->backup, j->name)))
+	if (j->backed &&
+	    (j->dir->client || copy_backup_move(j->dir, j->backup, j->name)))
 		copy_job_kept(j);
 	j->backed = false;
 	if (!j->made) {

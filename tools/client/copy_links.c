@@ -60,9 +60,9 @@ void copy_links_free(struct copy_links *l)
 static struct copy_link *find_link(struct copy_links *l, const struct copy_source *src)
 {
 	const uint64_t number[2] = {src->meta.fsid, src->meta.fileid};
-	struct copy_link **at = &l->buckets[siphash(&l->key, number, sizeof(number)) %
-	                                    BUCKETS],
-	                 *k;
+	struct copy_link *
+	        *at = &l->buckets[siphash(&l->key, number, sizeof(number)) % BUCKETS],
+	       *k;
 
 	for (k = *at; k; k = k->next)
 		if (k->client == src->client && k->fsid == number[0] &&
@@ -178,8 +178,9 @@ static void make_link(struct copy *c, const struct copy_link *k,
 	free(to);
 }
 
-bool copy_link_again(struct copy *c, const struct copy_source *src, struct copy_dir *dir,
-                     const char *name, struct copy_link **ret_link)
+bool copy_link_again(struct copy *c, const struct copy_source *src,
+                     struct copy_dir *dir, const char *name,
+                     struct copy_link **ret_link)
 {
 	struct copy_link *k;
 

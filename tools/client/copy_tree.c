@@ -212,7 +212,8 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 	if (r)
 		return r;
 	if (fstatat(at, name, &sb, t->copy->follow ? 0 : AT_SYMLINK_NOFOLLOW)) {
-		if (errno != ENOENT || t->copy->follow) /* removed since: as if it had never been */
+		if (errno != ENOENT ||
+		    t->copy->follow) /* removed since: as if it had never been */
 			told(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
 		r = local_subdir(t, at, name, &sb, dir);

@@ -15,11 +15,11 @@ struct link {
 	struct rpcrdma_conn *conn;
 	char host[288]; /* "HOST:PORT", for messages */
 	bool up, was_up, over, quiet;
-	int error; /* why it is not up */
+	int error;                /* why it is not up */
 	uint32_t transport_error; /* of the last call that ended with one */
-	uint32_t auth_stat; /* the same */
-	uint32_t sec; /* the flavor of calls; SEC_UNSAID: none was chosen */
-	struct rpcrdma_gss *gss; /* if it is a Kerberos one */
+	uint32_t auth_stat;       /* the same */
+	uint32_t sec;             /* the flavor of calls; SEC_UNSAID: none was chosen */
+	struct rpcrdma_gss *gss;  /* if it is a Kerberos one */
 	char why[160];
 };
 

@@ -49,10 +49,10 @@ struct nfs_client {
 		bool tcp;       /* it is there, at ... */
 		uint16_t port;
 		struct sockaddr_storage at;
-		bool owed;      /* an UMNT of export */
+		bool owed;            /* an UMNT of export */
 		uint32_t flavors[16]; /* that MNT says the export may be used with */
 		unsigned n_flavors;
-		char why[192];  /* it could not be asked */
+		char why[192]; /* it could not be asked */
 	} mount;
 };
 
@@ -106,7 +106,7 @@ struct nfs_op {
 	struct rpcrdma_call *call;
 	struct rpcrdma_timer *timer; /* of an op that waits to be called (again), or
 					to look whether the server is silent */
-	bool silent; /* it was: the call was given up */
+	bool silent;                 /* it was: the call was given up */
 	struct rpcrdma_dest dest;
 	struct rpcrdma_piece pieces[2];
 	uint64_t jukebox_until_ns, sent_ns;
@@ -121,16 +121,21 @@ struct nfs_op {
 struct nfs_options {
 	uint64_t timeout_ns; /* of silence while connected; 0 = none */
 	uint64_t retry_ns;   /* how long a vanished server is waited for; 0 = default */
-	uint32_t sec;        /* flavor; SEC_UNSAID = the URL's, or the server's choice */
+	uint32_t sec; /* flavor; SEC_UNSAID = the URL's, or the server's choice */
 };
 
-#define NFS_OPTIONS {.timeout_ns = 60000000000u}
+#define NFS_OPTIONS                                                                    \
+	{                                                                              \
+		.timeout_ns = 60000000000u                                             \
+	}
 
 /* Their rows in a tool's table, and their part of its help. */
 #define NFS_OPTION_ROWS(o)                                                             \
 	{"sec", 0, TOOL_TO(TOOL_TAKE, (o).sec), .take = sec_take},                     \
-	{"timeout", 0, TOOL_TO(TOOL_SECONDS, (o).timeout_ns)},                         \
-	{"retry", 0, TOOL_TO(TOOL_SECONDS, (o).retry_ns)}
+	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, (o).timeout_ns)},                 \
+	{                                                                              \
+		"retry", 0, TOOL_TO(TOOL_SECONDS, (o).retry_ns)                        \
+	}
 extern const char nfs_options_help[];
 
 /* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
@@ -248,7 +253,7 @@ int nfs_exports(struct nfs_client *, void (*fn)(const char *path, void *), void 
 
 struct nfs_stream_options {
 	unsigned in_flight;
-	uint32_t bytes; /* of one READ */
+	uint32_t bytes;   /* of one READ */
 	const char *name; /* of the descriptor, for messages; NULL: standard output */
 };
 /* Writes a whole file to a descriptor, READs in flight and output in order.

@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 struct url {
-	char host[256]; /* without brackets */
-	char port[8];   /* decimal; "20049" unless given */
-	bool has_port;  /* it was given */
-	char *export;   /* "/NAME", "" if the URL ends before it; heap */
-	char *path;     /* octets after it, "/" between names, none around; heap */
-	bool slash;     /* the URL ended with "/": a directory is meant */
+	char host[256];      /* without brackets */
+	char port[8];        /* decimal; "20049" unless given */
+	bool has_port;       /* it was given */
+	char *export;        /* "/NAME", "" if the URL ends before it; heap */
+	char *path;          /* octets after it, "/" between names, none around; heap */
+	bool slash;          /* the URL ended with "/": a directory is meant */
 	uint16_t mount_port; /* 0: not given */
 	uint32_t sec;        /* client/sec.h; 0: not given */
 };

@@ -135,18 +135,17 @@ void json_name(FILE *f, const char *key, const char *name)
 	fputc('"', f);
 }
 
-#define STATS(X)                                                                       \
-	X(calls)                                                                       \
-	X(replies)                                                                     \
-	X(retransmits)                                                                 \
-	X(recoveries) X(reconnects) X(call_errors) X(sends) X(recvs) X(rdma_reads) X(  \
-	        rdma_writes) X(registrations) X(local_invalidations)                   \
-	        X(remote_invalidations) X(grants) X(errors_sent) X(errors_received) X( \
-	                credit_stalls) X(syscalls) X(wire_bytes_sent)                  \
-	                X(wire_bytes_received) X(bytes_inline) X(bytes_continued)      \
-	                        X(bytes_read_chunk) X(bytes_write_chunk)               \
-	                                X(bytes_reply_chunk) X(bytes_special_call)     \
-	                                        X(connections) X(peak_pinned_bytes)
+/* clang-format off */
+#define STATS(X) \
+	X(calls) X(replies) X(retransmits) X(recoveries) X(reconnects) \
+	X(call_errors) X(sends) X(recvs) X(rdma_reads) X(rdma_writes) \
+	X(registrations) X(local_invalidations) X(remote_invalidations) \
+	X(grants) X(errors_sent) X(errors_received) X(credit_stalls) \
+	X(syscalls) X(wire_bytes_sent) X(wire_bytes_received) X(bytes_inline) \
+	X(bytes_continued) X(bytes_read_chunk) X(bytes_write_chunk) \
+	X(bytes_reply_chunk) X(bytes_special_call) X(connections) \
+	X(peak_pinned_bytes)
+/* clang-format on */
 
 int json_stats(const char *file, const struct rpcrdma_engine *engine,
                const struct json_stats_more *more)

@@ -135,7 +135,7 @@ struct filesystem {
 	enum fs_kind { FS_ASLEEP, FS_CACHING, FS_AWAKE } kind;
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
-	unsigned users; /* exports and crossings; by nfsd's fs_lock */
+	unsigned users;        /* exports and crossings; by nfsd's fs_lock */
 	_Atomic unsigned left; /* MNTs over TCP that nobody waits for any more */
 	pthread_mutex_t dirs[NFSD_WCC_LOCKS], files[NFSD_WCC_LOCKS]; /* by inode */
 };
@@ -163,12 +163,13 @@ enum { IDENT_FEW_GIDS = 32 }; /* AUTH_SYS has 16 at most */
 struct ident {
 	uint32_t uid, gid;
 	unsigned n_gids;
-	uint32_t gids[IDENT_FEW_GIDS]; /* a list of no more than these; a longer one is: */
-	const uint32_t *many; /* not squashed; lent until the request is answered */
-	uint32_t squashed;    /* what gid 0 of @many becomes */
-	uint64_t digest;      /* of @many, keyed: identities are compared by it, also
+	uint32_t gids
+	        [IDENT_FEW_GIDS]; /* a list of no more than these; a longer one is: */
+	const uint32_t *many;     /* not squashed; lent until the request is answered */
+	uint32_t squashed;        /* what gid 0 of @many becomes */
+	uint64_t digest; /* of @many, keyed: identities are compared by it, also
 	                         after the request */
-	bool asserted; /* uid and gid are what an AUTH_SYS credential says */
+	bool asserted;   /* uid and gid are what an AUTH_SYS credential says */
 };
 
 /* True when the process may act as other users; drops the capabilities that
@@ -232,7 +233,7 @@ struct export
 	/* False: the file names it no more, and its handles are stale.  It stays, since
 	 * requests and objects point at it, and may come back. */
 	_Atomic bool live;
-	_Atomic bool wcc; /* nobody else changes it */
+	_Atomic bool wcc;     /* nobody else changes it */
 	_Atomic bool crosses; /* what is mounted beneath is served with it */
 	struct clients
 	        *clients; /* who may come, by access.lock; NULL: everybody; owned */
@@ -523,7 +524,7 @@ struct nfsd {
 	bool read_only; /* whatever a list says */
 	bool kerberos;  /* the server has a key */
 	bool privileged, async;
-	struct groups *groups; /* NULL: those of AUTH_SYS credentials count */
+	struct groups *groups;        /* NULL: those of AUTH_SYS credentials count */
 	_Atomic unsigned slow_groups; /* MNTs over TCP, as filesystem.left */
 	struct access access;
 	bool old_access; /* no faccessat2; never with privilege */
@@ -629,9 +630,9 @@ struct op_type {
 	size_t args_size;
 	uint32_t (*item_len)(const union nfs_args *); /* arguments end with an item */
 	void (*run)(struct op *);
-	bool null; /* any credential will do */
-	uint8_t once; /* enum rpcrdma_once */
-	bool caches; /* @run heeds op->quick */
+	bool null;        /* any credential will do */
+	uint8_t once;     /* enum rpcrdma_once */
+	bool caches;      /* @run heeds op->quick */
 	const char *name; /* of NFS; NULL: of MOUNT */
 };
 
@@ -645,8 +646,8 @@ struct op {
 	struct export *ex;            /* that the arguments name, held; or NULL */
 	struct export *cross; /* held; that the results' object is of, if not @ex */
 	const char *rest;     /* of the path of MNT, beneath @cross */
-	struct grant may;             /* what the client may do with it */
-	int denied; /* 0, or why it may not come there: negative errno */
+	struct grant may;     /* what the client may do with it */
+	int denied;           /* 0, or why it may not come there: negative errno */
 	struct ident id;
 	struct group_wait wait; /* its list is held until the answer */
 	struct filesystem *fs;  /* that is asked, or NULL */
@@ -666,7 +667,7 @@ struct op {
 	bool later;                 /* ... which was not enough */
 	pthread_mutex_t *held[3];   /* wcc.c; given up after the procedure */
 	unsigned n_held;
-	void *buf;                  /* of READ, and its size */
+	void *buf; /* of READ, and its size */
 	size_t buf_len;
 	char head[NFS3_RESULT_BYTES];
 };

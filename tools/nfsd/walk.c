@@ -167,12 +167,12 @@ static int open_recalled(struct export *ex, const struct walk_id *w, int *ret_fd
 struct search {
 	struct export *ex;
 	const struct walk_id *w;
-	unsigned left; /* names that may still be read */
-	bool by_stat;  /* ask for each name's number: readdir's is another here */
-	bool differs;  /* such a directory was seen */
+	unsigned left;   /* names that may still be read */
+	bool by_stat;    /* ask for each name's number: readdir's is another here */
+	bool differs;    /* such a directory was seen */
 	unsigned sample; /* names of this directory yet to be compared */
-	int found;     /* descriptor, or -1 */
-	int lack;      /* negative errno: there was no descriptor to look into one */
+	int found;       /* descriptor, or -1 */
+	int lack;        /* negative errno: there was no descriptor to look into one */
 };
 
 static void search_dir(struct search *, int dir, uint64_t dir_ino, unsigned level);

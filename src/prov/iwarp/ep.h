@@ -32,7 +32,7 @@
 #define RR_IW_NUDGE_NS RR_MS(5)   /* then a server that has not said a word is nudged */
 #define RR_IW_NUDGES   5          /* each four times as long after the one before */
 
-#define RR_IW_PARTING  2          /* so many before we leave a server that may sleep */
+#define RR_IW_PARTING 2 /* so many before we leave a server that may sleep */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -83,8 +83,8 @@ struct rr_iw_read {
 	uint64_t to;
 	uint32_t stag;
 	uint32_t done;
-	bool rtr; /* nobody's: the RTR message */
-	bool empty; /* not sent, since there is nothing to fetch ... */
+	bool rtr;     /* nobody's: the RTR message */
+	bool empty;   /* not sent, since there is nothing to fetch ... */
 	uint64_t end; /* ... and complete behind what was posted before */
 };
 
@@ -145,7 +145,7 @@ struct rr_iw_rx {
 	bool more;      /* the call's share was used up: there may be more to do */
 	uint32_t share; /* frames that this call still handles */
 	uint32_t idle;  /* messages without any content since the last Send */
-	bool rtr_send;             /* a leading empty Send is the RTR message */
+	bool rtr_send;  /* a leading empty Send is the RTR message */
 	uint32_t msn[RR_QN_COUNT]; /* expected next */
 	uint32_t send_done;        /* octets of the current Send */
 	/* a segment being received straight into place */

@@ -40,8 +40,8 @@ struct rr_mpa_frame {
 struct rr_mpa_wish {
 	bool crc;
 	bool p2p;
-	uint8_t rev;       /* highest revision */
-	uint16_t ird, ord; /* limits: neither is exceeded, whatever the peer says */
+	uint8_t rev;        /* highest revision */
+	uint16_t ird, ord;  /* limits: neither is exceeded, whatever the peer says */
 	uint16_t blind_ord; /* and towards a peer that does not say its IRD */
 };
 

@@ -11,6 +11,6 @@ struct rr_iwarp_opts {
 
 /* @text may be NULL.  -EINVAL: unknown key, bad number, out of range; @why says which. */
 RR_MUST_CHECK int rr_iwarp_opts_parse(const char *text, struct rr_iwarp_opts *ret,
-				     struct rr_why why);
+                                      struct rr_why why);
 
 #endif

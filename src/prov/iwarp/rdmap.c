@@ -94,7 +94,8 @@ void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret)
 		else if (flags & TERM_SIW_FLAGS)
 			t.reversed = true;
 		else
-			t.reversed = !lookup(high, low, code) && lookup(low, high, code);
+			t.reversed =
+			        !lookup(high, low, code) && lookup(low, high, code);
 		t.layer = (uint8_t)(t.reversed ? low : high);
 		t.type = (uint8_t)(t.reversed ? high : low);
 		t.code = (uint8_t)code;

@@ -165,8 +165,8 @@ ssize_t rr_sock_writev(int fd, const struct iovec *v, unsigned n)
 
 	do
 		rc = n == 1 ? send(fd, v->iov_base, v->iov_len,
-		                   MSG_NOSIGNAL | MSG_DONTWAIT) :
-		              sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+		                   MSG_NOSIGNAL | MSG_DONTWAIT)
+		            : sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (rc < 0 && errno == EINTR);
 	if (rc >= 0)
 		return rc;

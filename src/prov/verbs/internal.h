@@ -30,17 +30,17 @@
 #include "prov/verbs/opts.h"
 #include "prov/verbs/probe.h"
 
-#define RR_VB_MAX_SEND 4096      /* posted and not completed */
-#define RR_VB_MAX_SGE  16        /* pieces of one work request */
-#define RR_VB_CHAIN    32        /* work requests of one call */
-#define RR_VB_BOUNCE   65536     /* octets of the bounce ring */
-#define RR_VB_SMALL    4096      /* pieces up to this are copied, not registered */
-#define RR_VB_RETRY    6         /* of the device, when the peer does not acknowledge */
-#define RR_VB_RNR      7         /* ... when it has no Receive: without end [C3] */
-#define RR_VB_SQ       256       /* depth of the send queue, if not told otherwise */
-#define RR_VB_RQ       1024      /* ... of the Receives, where their number is not known */
-#define RR_VB_ROTATE   16        /* windows that rest before one is used again */
-#define RR_VB_END_NS   RR_SEC(1) /* an orderly end waits no longer for a silent peer */
+#define RR_VB_MAX_SEND 4096  /* posted and not completed */
+#define RR_VB_MAX_SGE  16    /* pieces of one work request */
+#define RR_VB_CHAIN    32    /* work requests of one call */
+#define RR_VB_BOUNCE   65536 /* octets of the bounce ring */
+#define RR_VB_SMALL    4096  /* pieces up to this are copied, not registered */
+#define RR_VB_RETRY    6     /* of the device, when the peer does not acknowledge */
+#define RR_VB_RNR      7     /* ... when it has no Receive: without end [C3] */
+#define RR_VB_SQ       256   /* depth of the send queue, if not told otherwise */
+#define RR_VB_RQ       1024  /* ... of the Receives, where their number is not known */
+#define RR_VB_ROTATE   16    /* windows that rest before one is used again */
+#define RR_VB_END_NS   RR_SEC(1)  /* an orderly end waits no longer for a silent peer */
 #define RR_VB_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
 #define RR_VB_LOSS_NS  RR_MS(200) /* from the first flush to the word that says why */
 
@@ -92,7 +92,7 @@ struct rr_vb_op {
 	uint64_t offset;
 	uint64_t token;
 	uint64_t last; /* number of its last work request; 0: it took none */
-	int status; /* of a Read that the device never saw; others: 0 */
+	int status;    /* of a Read that the device never saw; others: 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
 	void *copy; /* of a Send of too many pieces for the bounce ring */
 };
@@ -186,7 +186,7 @@ struct rr_vb_ep {
 	struct ibv_qp *qp;
 	bool armed;         /* the next completion makes the channel ready */
 	unsigned cq_events; /* got and not acknowledged */
-	uint32_t recvs; /* Receives that its user posts at once; 0: not known */
+	uint32_t recvs;     /* Receives that its user posts at once; 0: not known */
 	uint32_t sq_depth, rq_depth, max_sge, max_inline;
 	uint32_t max_msg;
 	bool windows; /* regions are windows */

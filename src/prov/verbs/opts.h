@@ -15,6 +15,6 @@ struct rr_verbs_opts {
 
 /* @text may be NULL.  -EINVAL: unknown key, bad number, out of range; @why says which. */
 RR_MUST_CHECK int rr_verbs_opts_parse(const char *text, struct rr_verbs_opts *ret,
-				     struct rr_why why);
+                                      struct rr_why why);
 
 #endif

@@ -26,8 +26,8 @@ static int is_meant(const char *to)
 	return !*only || !strcmp(to, only);
 }
 
-__attribute__((visibility("default"))) int renameat(int from_fd, const char *from, int to_fd,
-                                                    const char *to)
+__attribute__((visibility("default"))) int renameat(int from_fd, const char *from,
+                                                    int to_fd, const char *to)
 {
 	int (*real)(int, const char *, int, const char *);
 

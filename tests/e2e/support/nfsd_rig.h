@@ -19,15 +19,16 @@
 struct rig {
 	char dir[64]; /* holds exp/ and state/ */
 	char exp[80], state[80], err[80];
-	uid_t uid, gid;   /* of the calls; owner of exp */
-	uid_t server_uid; /* who runs the server; 0 = as the test */
-	rlim_t fsize;     /* RLIMIT_FSIZE of the server; 0 = none */
-	rlim_t nofile;    /* RLIMIT_NOFILE likewise */
+	uid_t uid, gid;                     /* of the calls; owner of exp */
+	uid_t server_uid;                   /* who runs the server; 0 = as the test */
+	rlim_t fsize;                       /* RLIMIT_FSIZE of the server; 0 = none */
+	rlim_t nofile;                      /* RLIMIT_NOFILE likewise */
 	bool no_faccessat2;                 /* the system call fails by ENOSYS */
 	const char *preload, *preload_flag; /* a library for the server, or NULL */
 	pid_t pid;
 	char port[16];
-	char said[512]; /* what the server printed when it was ready, but the first line */
+	char said
+	        [512]; /* what the server printed when it was ready, but the first line */
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_conn *conn;
 	nfs_fh3 root; /* of the export "/exp" */

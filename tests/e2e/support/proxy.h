@@ -15,8 +15,8 @@
 enum { PROXY_PAIRS = 16 };
 
 struct proxy {
-	char port[16]; /* where to connect to */
-	atomic_uint target; /* port of the server, host order */
+	char port[16];           /* where to connect to */
+	atomic_uint target;      /* port of the server, host order */
 	atomic_uint connections; /* relayed so far */
 	atomic_uint cuts;
 	atomic_bool refuse; /* new connections are reset */

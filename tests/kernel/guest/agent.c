@@ -30,9 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TOKEN 32
+#define TOKEN      32
 #define SCRIPT_MAX (1 << 20)
-#define TIMED_OUT 124
+#define TIMED_OUT  124
 
 static char token[TOKEN];
 
@@ -76,7 +76,7 @@ static void send_all(int fd, const void *at, size_t n)
 
 static void send_frame(int sock, char kind, const void *at, uint32_t n)
 {
-	unsigned char head[5] = { (unsigned char)kind };
+	unsigned char head[5] = {(unsigned char)kind};
 	uint32_t len = htonl(n);
 
 	memcpy(head + 1, &len, 4);
@@ -118,10 +118,11 @@ static pid_t start(char *script, int out[2], int err[2])
 /* Copies what the script prints until it has ended or must be ended. */
 static int attend(pid_t pid, int sock, int out, int err, int64_t until)
 {
-	struct pollfd p[4] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
-			       { .fd = sock, .events = POLLRDHUP },
-			       { .fd = out, .events = POLLIN },
-			       { .fd = err, .events = POLLIN } };
+	struct pollfd p[4] = {
+	        {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+	        {.fd = sock, .events = POLLRDHUP},
+	        {.fd = out, .events = POLLIN},
+	        {.fd = err, .events = POLLIN}};
 	int status, ended = 0;
 
 	while (!ended) {
@@ -145,7 +146,7 @@ static int attend(pid_t pid, int sock, int out, int err, int64_t until)
 /* What lies in a pipe whose writer may be alive. */
 static void drain(int fd, int sock, char kind)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	while (poll(&p, 1, 0) == 1 && (p.revents & POLLIN) && forward(fd, sock, kind))
 		;
@@ -153,7 +154,7 @@ static void drain(int fd, int sock, char kind)
 
 static void serve(int sock)
 {
-	struct timeval slow = { .tv_sec = 30 };
+	struct timeval slow = {.tv_sec = 30};
 	char claim[TOKEN], *script, go;
 	uint32_t head[2], len;
 	int out[2], err[2], code;
@@ -161,7 +162,7 @@ static void serve(int sock)
 
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &slow, sizeof(slow));
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &slow, sizeof(slow));
-	setsockopt(sock, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
+	setsockopt(sock, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 	read_all(sock, claim, TOKEN);
 	if (memcmp(claim, token, TOKEN))
 		exit(1);
@@ -178,16 +179,17 @@ static void serve(int sock)
 	pid = start(script, out, err);
 	close(out[1]);
 	close(err[1]);
-	code = attend(pid, sock, out[0], err[0], now_ms() + (int64_t)ntohl(head[0]) * 1000);
+	code = attend(pid, sock, out[0], err[0],
+	              now_ms() + (int64_t)ntohl(head[0]) * 1000);
 	drain(out[0], sock, 'o');
 	drain(err[0], sock, 'e');
-	send_frame(sock, 'x', &(uint32_t){ htonl((uint32_t)code) }, 4);
+	send_frame(sock, 'x', &(uint32_t){htonl((uint32_t)code)}, 4);
 	exit(0);
 }
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET };
+	struct sockaddr_in at = {.sin_family = AF_INET};
 	int fd, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (argc != 3)
@@ -198,7 +200,7 @@ int main(int argc, char **argv)
 	read_all(fd, token, TOKEN);
 	close(fd);
 	at.sin_port = htons((uint16_t)atoi(argv[1]));
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
 	if (bind(listener, (void *)&at, sizeof(at)) || listen(listener, 64))
 		die("listen");
 	signal(SIGCHLD, SIG_IGN);

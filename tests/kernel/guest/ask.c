@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TOKEN 32
-#define GRACE_MS 15000 /* beyond the script's time: a busy emulator is slow */
+#define TOKEN       32
+#define GRACE_MS    15000 /* beyond the script's time: a busy emulator is slow */
 #define UNREACHABLE 125
 
 static int64_t deadline;
@@ -45,7 +45,7 @@ static int64_t now_ms(void)
 static int read_some(int fd, void *at, size_t n)
 {
 	for (char *p = at; n;) {
-		struct pollfd pfd = { .fd = fd, .events = POLLIN };
+		struct pollfd pfd = {.fd = fd, .events = POLLIN};
 		int64_t left = deadline - now_ms();
 		ssize_t got;
 
@@ -80,9 +80,9 @@ static void write_all(int fd, const void *at, size_t n)
 
 static int connect_to(int port)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons((uint16_t)port),
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in to = {.sin_family = AF_INET,
+	                         .sin_port = htons((uint16_t)port),
+	                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (connect(sock, (void *)&to, sizeof(to)))
@@ -118,7 +118,7 @@ static int answer(int sock)
  */
 static int offer(int port, const char *token, int seconds, const char *script)
 {
-	uint32_t head[2] = { htonl((uint32_t)seconds), htonl((uint32_t)strlen(script)) };
+	uint32_t head[2] = {htonl((uint32_t)seconds), htonl((uint32_t)strlen(script))};
 
 	for (int tries = 0; tries < 50; tries++) {
 		int sock = connect_to(port);
