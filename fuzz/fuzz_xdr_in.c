@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rpc/streams.h"
+#include "tirpc/streams.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -32,7 +32,7 @@ function arrows(f) {
 	if (f == "src/gss") return "src/base src/gss rpcrdma"
 	if (f == "src/drive") return "src/base src/wire src/conn src/prov src/prov/sim" \
 		" src/prov/iwarp src/prov/verbs src/hostauth src/gss src/drive rpcrdma"
-	if (f == "src/rpc") return "src/base src/gss src/drive src/rpc rpcrdma"
+	if (f == "src/tirpc") return "src/base src/gss src/drive src/tirpc rpcrdma"
 	if (f ~ "^src/ulb/") return f " rpcrdma"
 	if (f ~ "^(tools|bench)") return top(f) " rpcrdma generated"
 	if (f == "include/rpcrdma") return "rpcrdma"

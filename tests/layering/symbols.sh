@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The shared library exports what the public headers declare, and nothing else but a
-# name of libtirpc's that it stands in front of (src/rpc/programs.c);
+# name of libtirpc's that it stands in front of (src/tirpc/svc_programs.c);
 # it is not linked against what it loads at run time, names no directory in which
 # libraries are searched, and stays loaded until the process ends.
 #

@@ -22,7 +22,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#include "rpc/client.h"
+#include "tirpc/clnt.h"
 
 #define VOID RR_XDR_VOID
 

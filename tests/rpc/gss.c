@@ -25,7 +25,7 @@
 
 #include "../gss/peer.h"
 #include "base/cursor.h"
-#include "rpc/gss.h"
+#include "tirpc/svc_gss.h"
 
 #undef rpc_createerr /* the structure is meant */
 #define VOID ((xdrproc_t)(void (*)(void))xdr_void)

@@ -5,7 +5,7 @@
  * the place of theirs.  Found by fuzz.xdr_in; worth the most under the address
  * sanitizer.
  */
-#include "rpc/streams.h"
+#include "tirpc/streams.h"
 
 #include <stdlib.h>
 #include <string.h>

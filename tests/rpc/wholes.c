@@ -5,7 +5,7 @@
  */
 #include "rig.h"
 
-#include "rpc/client.h"
+#include "tirpc/clnt.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * wrong, and a procedure of short Replies gets no chunk.  In version 1 such a Reply is
  * lost: every call has the longest that was seen, and reply_bytes at least.
  */
-#include "rpc/client.h"
+#include "tirpc/clnt.h"
 
 enum { ROUND = 65536, MEMORY = 64 };
 

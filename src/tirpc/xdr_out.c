@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rpc/streams.h"
+#include "tirpc/streams.h"
 
 static struct rr_xdr_out *out_of(XDR *x)
 {

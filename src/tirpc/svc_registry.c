@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See registry.h.  Taking back may fail: rpcbind is gone, or somebody else took the
+ * See svc_registry.h.  Taking back may fail: rpcbind is gone, or somebody else took the
  * entry over.  There is nobody to tell, and nothing to do about it.
  */
-#include "rpc/registry.h"
+#include "tirpc/svc_registry.h"
 
 #include <pthread.h>
 #include <stdlib.h>

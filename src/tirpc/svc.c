@@ -25,9 +25,9 @@
 
 #include "drive/rpcmsg.h"
 #include "drive/server.h"
-#include "rpc/gss.h"
-#include "rpc/registry.h"
-#include "rpc/shared.h"
+#include "tirpc/svc_gss.h"
+#include "tirpc/svc_registry.h"
+#include "tirpc/shared.h"
 
 #include <rpc/svc_mt.h> /* after rpc.h, which it needs */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rpc/shared.h"
+#include "tirpc/shared.h"
 
 static const struct rr_rpc_netid known[RR_RPC_NETIDS] = {
         {"rdma", "RDMA", false, AF_UNSPEC},

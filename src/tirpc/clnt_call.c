@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One call of a CLIENT: see client.h. */
+/* One call of a CLIENT: see clnt.h. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "drive/rpcmsg.h"
 #include "gss/contexts.h"
-#include "rpc/client.h"
+#include "tirpc/clnt.h"
 
 enum {
 	SMALL_REPLY = 1024,

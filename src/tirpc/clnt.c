@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CLIENTs: how they begin and end.  See client.h. */
-#include "rpc/client.h"
+/* CLIENTs: how they begin and end.  See clnt.h. */
+#include "tirpc/clnt.h"
 
 #include <stdlib.h>
 #include <string.h>

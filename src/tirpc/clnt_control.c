@@ -2,7 +2,7 @@
 /* What can be asked of a CLIENT, and said to it, beside calls. */
 #include <string.h>
 
-#include "rpc/client.h"
+#include "tirpc/clnt.h"
 
 void rr_rpc_error_from(int err, struct rpc_err *ret)
 {

@@ -15,7 +15,7 @@
 #include <pthread.h>
 
 #include "drive/engine.h"
-#include "rpc/streams.h"
+#include "tirpc/streams.h"
 
 /* Its prototype is not that of the others. */
 #define RR_XDR_VOID ((xdrproc_t)(void (*)(void))xdr_void)

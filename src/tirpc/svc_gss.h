@@ -13,7 +13,7 @@
 
 #include "drive/rpcmsg.h"
 #include "gss/contexts.h"
-#include "rpc/shared.h"
+#include "tirpc/shared.h"
 
 /* Within the process only. */
 enum { RR_RPC_GSS = 0x52520006 };

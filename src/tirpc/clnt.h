@@ -3,7 +3,7 @@
  * A CLIENT of libtirpc: one connection at a time, made when the CLIENT is, and again
  * for the first call after it was lost.
  *
- * Normal path of a call (call.c): the user's thread encodes, posts to the engine,
+ * Normal path of a call (clnt_call.c): the user's thread encodes, posts to the engine,
  * sleeps, and decodes.  What it posts lies on its stack; the engine touches nothing of
  * it after its word that the call is done, and no thread leaves before that word: one
  * that is cancelled cancels its call and waits for it.
@@ -18,7 +18,7 @@
 #include <netdb.h>
 
 #include "drive/calls.h"
-#include "rpc/shared.h"
+#include "tirpc/shared.h"
 
 struct rr_rpc_connect; /* a wait for the first connection */
 

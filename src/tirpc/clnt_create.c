@@ -21,7 +21,7 @@
 #include "drive/addr.h"
 #include "drive/rpcbind.h"
 #include "drive/uaddr.h"
-#include "rpc/client.h"
+#include "tirpc/clnt.h"
 
 #undef rpc_createerr /* the structure is meant */
 

@@ -5,7 +5,7 @@
  * use the functions are tried on one that is marked, so that another libtirpc is found
  * out, and then no context is accepted.
  */
-#include "rpc/gss.h"
+#include "tirpc/svc_gss.h"
 
 #include <stdlib.h>
 #include <string.h>

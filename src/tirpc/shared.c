@@ -5,10 +5,10 @@
  * It is made on the first use and never freed: a handle may be in use when the process
  * ends.  A child of fork() has no such thread; what it inherits is forgotten there.
  */
-#include "rpc/shared.h"
+#include "tirpc/shared.h"
 #include "base/sized.h"
 #include "drive/budget.h"
-#include "rpc/registry.h"
+#include "tirpc/svc_registry.h"
 
 #include <signal.h>
 #include <sys/random.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "drive/serve.h"
-#include "rpc/streams.h"
+#include "tirpc/streams.h"
 
 static struct rr_xdr_in *in_of(XDR *x)
 {

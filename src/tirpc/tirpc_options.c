@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of handles, and what their bindings say of a procedure. */
-#include "rpc/shared.h"
+#include "tirpc/shared.h"
 
 #include "base/sized.h"
 

@@ -14,8 +14,8 @@
 
 #include <rpcrdma/tirpc.h>
 
-#include "rpc/registry.h"
-#include "rpc/shared.h"
+#include "tirpc/svc_registry.h"
+#include "tirpc/shared.h"
 
 typedef void dispatch_fn(struct svc_req *, SVCXPRT *);
 typedef bool_t register_fn(SVCXPRT *, u_long, u_long, dispatch_fn *, int);
