@@ -3,7 +3,7 @@
  * rpcrdma ping: NULL calls, one after the other, as ping(8) does it.  The
  * connection is made first and not measured.
  */
-#include "client/link.h"
+#include "client/connecting.h"
 #include "client/json.h"
 #include "client/netid.h"
 

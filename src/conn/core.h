@@ -4,23 +4,23 @@
  *
  *   conn.c     life: creation, opening, loss, closing, timers, facts
  *   action.c   the queue of actions and what completions mean
- *   edition.c  what differs between the versions of the protocol
- *   v1.c       version 1
+ *   version_ops.c  what differs between the versions of the protocol
+ *   version1.c       version 1
  *   credit.c   credits
  *   credit1.c  credits of version 1
  *   props.c    RDMA2_CONNPROP
  *   auth.c     host authentication within it
- *   ext.c      what extensions add
+ *   extensions.c      what extensions add
  *   recv.c     Receive buffers; the order of checks on receipt
  *   cont.c     reassembly of continued messages, XIDs being discarded
  *   collect.c  Responder: Calls that come in parts
  *   xmit.c     one message to send: header, gathered pieces
  *   tx.c       what is sent next
- *   offer.c    what a Call offers: regions, chunk lists, their end
- *   call.c     Requester: calls from queue to result
+ *   call_chunks.c    what a Call offers: regions, chunk lists, their end
+ *   requester.c     Requester: calls from queue to result
  *   answer.c   Requester: Replies and errors received
  *   recover.c  Requester: another attempt after an error
- *   request.c  Responder: Calls received, pulled, handed over
+ *   responder.c  Responder: Calls received, pulled, handed over
  *   reply.c    Responder: replies
  *
  * An rr_op is whatever becomes an action: it sits inside the object it is
@@ -33,7 +33,7 @@
 #include "conn/conn.h"
 #include "conn/credit.h"
 #include "conn/credit1.h"
-#include "conn/edition.h"
+#include "conn/version_ops.h"
 #include "conn/slab.h"
 
 #include <string.h>
@@ -575,7 +575,7 @@ void rr_auth_go_on(struct rr_conn *);
 void rr_auth_step_sent(struct rr_conn *);
 void rr_auth_fini(struct rr_conn *);
 
-/* -- ext.c ----------------------------------------------------------------- */
+/* -- extensions.c ----------------------------------------------------------------- */
 
 /* Its place in the table, or -1. */
 int rr_ext_htype(const struct rr_conn *, uint32_t htype);
@@ -597,7 +597,7 @@ void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
 void rr_ext_lost(struct rr_conn *);
 void rr_ext_fini(struct rr_conn *);
 
-/* -- v1.c ------------------------------------------------------------------ */
+/* -- version1.c ------------------------------------------------------------------ */
 
 /* The version is settled: READY. */
 void rr_v1_begin(struct rr_conn *);
@@ -700,7 +700,7 @@ void rr_tx_fini(struct rr_conn *);
 /* Payload of the next part: all of @left, or what fits beside an empty header. */
 size_t rr_tx_part(const struct rr_conn *, size_t left, size_t header, bool *ret_last);
 
-/* -- offer.c --------------------------------------------------------------- */
+/* -- call_chunks.c --------------------------------------------------------------- */
 
 /* Plans format and chunks of a call whose turn has come, and begins to register
  * memory.  0, or why the call cannot be sent. */
@@ -716,7 +716,7 @@ void rr_offer_invalidated(struct rr_conn *, struct rr_mr *, int status);
 bool rr_offer_take_remote(struct rr_conn *, struct rr_call_state *, uint32_t handle);
 void rr_offer_free(struct rr_conn *, struct rr_call_state *);
 
-/* -- call.c ---------------------------------------------------------------- */
+/* -- requester.c ---------------------------------------------------------------- */
 
 /* An outstanding call; NULL if there is none. */
 struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
@@ -759,7 +759,7 @@ unsigned rr_recover_most(const struct rr_call *, unsigned limit, unsigned n);
 /* The status for a call that cannot be sent: @err, or the error recovered from. */
 int rr_recover_failed(struct rr_call_state *, int err);
 
-/* -- request.c ------------------------------------------------------------- */
+/* -- responder.c ------------------------------------------------------------- */
 
 /* A Call, or a part of one, past [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
@@ -793,7 +793,7 @@ void rr_unpin(struct rr_conn *, uint64_t bytes);
 
 /* -- collect.c ------------------------------------------------------------- */
 
-/* Takes a part of a continued Call, whose header has passed the checks of request.c. */
+/* Takes a part of a continued Call, whose header has passed the checks of responder.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
 /* Lets the continued Call that is first in the budget queue collect its parts, if there
  * is room for it.  False: it waits. */

@@ -9,7 +9,7 @@
  *
  * Normal path: the error comes, what was offered is noted while it is known;
  * CALL_DONE; the user asks rr_call_recover, which writes limits into the call;
- * offer.c obeys them when the call is queued again.
+ * call_chunks.c obeys them when the call is queued again.
  *
  * An error that asks for what was done already is final, and so is a second one:
  * a peer cannot keep a call going round.

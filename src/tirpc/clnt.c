@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "drive/rpcbind.h"
+#include "rpcbind/rpcbind.h"
 
 static struct clnt_ops ops = {
         .cl_call = rr_rpc_client_call,

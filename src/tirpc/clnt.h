@@ -17,7 +17,7 @@
 
 #include <netdb.h>
 
-#include "drive/calls.h"
+#include "rpc/calls.h"
 #include "tirpc/shared.h"
 
 struct rr_rpc_connect; /* a wait for the first connection */

@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drive/addr.h"
-#include "drive/rpcbind.h"
-#include "drive/uaddr.h"
+#include "rpcbind/addr.h"
+#include "rpcbind/rpcbind.h"
+#include "rpcbind/uaddr.h"
 #include "tirpc/clnt.h"
 
 #undef rpc_createerr /* the structure is meant */

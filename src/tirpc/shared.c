@@ -7,7 +7,7 @@
  */
 #include "tirpc/shared.h"
 #include "base/sized.h"
-#include "drive/budget.h"
+#include "loop/budget.h"
 #include "tirpc/svc_registry.h"
 
 #include <signal.h>

@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-#include "drive/engine.h"
+#include "loop/engine.h"
 #include "tirpc/streams.h"
 
 /* Its prototype is not that of the others. */

@@ -23,8 +23,8 @@
 
 #include <rpcrdma/hostauth.h>
 
-#include "drive/rpcmsg.h"
-#include "drive/server.h"
+#include "rpcbind/rpc_header.h"
+#include "rpc/listener.h"
 #include "tirpc/svc_gss.h"
 #include "tirpc/svc_registry.h"
 #include "tirpc/shared.h"

@@ -11,7 +11,7 @@
 #ifndef RR_RPC_GSS_H
 #define RR_RPC_GSS_H
 
-#include "drive/rpcmsg.h"
+#include "rpcbind/rpc_header.h"
 #include "gss/contexts.h"
 #include "tirpc/shared.h"
 

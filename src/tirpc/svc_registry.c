@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "drive/rpcbind.h"
-#include "drive/uaddr.h"
+#include "rpcbind/rpcbind.h"
+#include "rpcbind/uaddr.h"
 
 struct entry {
 	struct rr_list link;

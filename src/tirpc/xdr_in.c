@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/serve.h"
+#include "rpc/dispatch.h"
 #include "tirpc/streams.h"
 
 static struct rr_xdr_in *in_of(XDR *x)

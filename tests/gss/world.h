@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "drive/gss.h"
+#include "gss/gss_client.h"
 
 enum { PROG = 0x20000099, VERS = 1 };
 enum { P_NULL, P_ECHO, P_ONCE, P_WHO, N_PROCS };

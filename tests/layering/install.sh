@@ -69,7 +69,7 @@ uses() {
 	grep -q nfsd "$tmp/help"
 }
 
-version=$(sed -n 's/^#define RPCRDMA_LIBRARY_VERSION "\(.*\)"/\1/p' "${program%/examples/*}/include/rpcrdma/rpcrdma.h")
+version=$(sed -n 's/^#define RPCRDMA_LIBRARY_VERSION *"\(.*\)"/\1/p' "${program%/examples/*}/include/rpcrdma/rpcrdma.h")
 [ -n "$version" ] || fail "the header does not say which version it is"
 quietly "$cmake" --install "$build" --prefix "$tmp/usr"
 for page in man1/rpcrdma.1 man1/rpcrdma-nfsd.1 man3/rpcrdma_call.3 \

@@ -29,11 +29,19 @@ function arrows(f) {
 	if (f == "src/prov") return "src/base src/prov"
 	if (f ~ "^src/prov/") return "src/base src/prov " f
 	if (f == "src/hostauth") return "src/base src/hostauth rpcrdma"
-	if (f == "src/gss") return "src/base src/gss rpcrdma"
-	if (f == "src/drive") return "src/base src/wire src/conn src/prov src/prov/sim" \
-		" src/prov/iwarp src/prov/verbs src/hostauth src/gss src/drive rpcrdma"
-	if (f == "src/tirpc") return "src/base src/gss src/drive src/tirpc rpcrdma"
-	if (f ~ "^src/ulb/") return f " rpcrdma"
+	if (f == "src/loop") return "src/base src/loop rpcrdma" \
+		" src/conn src/link src/rpc"
+	if (f == "src/link") return "src/base src/wire src/conn src/prov src/prov/iwarp" \
+		" src/prov/verbs src/hostauth src/loop src/link rpcrdma" \
+		" src/rpc"
+	if (f == "src/rpcbind") return "src/base src/loop src/rpcbind rpcrdma" \
+		" src/rpc"
+	if (f == "src/gss") return "src/base src/loop src/gss rpcrdma" \
+		" src/rpc src/rpcbind"
+	if (f == "src/rpc") return "src/base src/conn src/prov src/hostauth src/loop src/link" \
+		" src/rpcbind src/gss src/rpc rpcrdma"
+	if (f == "src/tirpc") return "src/base src/gss src/loop src/rpcbind src/rpc src/tirpc" \
+		" rpcrdma src/link"
 	if (f ~ "^(tools|bench)") return top(f) " rpcrdma generated"
 	if (f == "include/rpcrdma") return "rpcrdma"
 	return ""

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 #include "prov/verbs/verbs.h"
 
 enum { BOTH = RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, LEN = 8192 };

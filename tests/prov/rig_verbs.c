@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "prov/iwarp/iwarp.h"
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 #include "prov/verbs/verbs.h"
 
 static const char *const option_sets[] = {

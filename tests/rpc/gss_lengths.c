@@ -15,7 +15,7 @@
 #include <rpcrdma/tirpc.h>
 
 #include "base/cursor.h"
-#include "drive/serve.h"
+#include "rpc/dispatch.h"
 
 #define VOID ((xdrproc_t)(void (*)(void))xdr_void)
 

@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "base/cursor.h"
-#include "drive/calls.h"
-#include "drive/serve.h"
+#include "rpc/calls.h"
+#include "rpc/dispatch.h"
 
 #define VOID ((xdrproc_t)(void (*)(void))xdr_void)
 

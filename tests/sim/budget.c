@@ -3,7 +3,7 @@
  * The smallest budget, and everything at once: several connections of one server,
  * continued Calls, Special ones, Read, Write and Reply chunks, calls in both
  * directions, and requests that call back before they answer and hold their memory
- * meanwhile.  Each end's user reserves as drive/reserve.c does.
+ * meanwhile.  Each end's user reserves as rpc/reserve.c does.
  *
  * Held: each call ends with its right reply.  One that is refused for want of memory is
  * asked again, as a client would.  Nothing waits for ever: a world in which nothing
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/budget.h"
+#include "loop/budget.h"
 #include "sim_end.h"
 
 enum { CLIENT, SERVER, PAIRS = 4, CALLS = 20, LONG = 100000, HEAD = 24 };

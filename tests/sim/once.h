@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "drive/drc.h"
+#include "rpc/reply_cache.h"
 #include "sim_end.h"
 
 enum {

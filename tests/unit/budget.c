@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "drive/budget.h"
+#include "loop/budget.h"
 
 enum { MIB = 1 << 20 };
 

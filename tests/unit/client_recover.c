@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "conn/core.h"
-#include "drive/link.h"
-#include "drive/rpcmsg.h"
+#include "link/link.h"
+#include "rpcbind/rpc_header.h"
 #include "prov/iwarp/iwarp.h"
 
 enum { ARG = 70000, MAX_SEEN = 8, RESULT_MAX = 8 << 20 };

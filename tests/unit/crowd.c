@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "drive/crowd.h"
+#include "rpc/crowd.h"
 
 enum { GUESTS = 300, ADDRESSES = 40, STEPS = 20000 };
 

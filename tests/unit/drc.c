@@ -16,8 +16,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "drive/drc.h"
-#include "drive/siphash.h"
+#include "rpc/reply_cache.h"
+#include "base/siphash.h"
 
 enum { KIB = 1024 };
 

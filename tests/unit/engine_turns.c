@@ -3,7 +3,7 @@
  * Which thread an engine takes for its own.  What another thread does to a request is
  * posted; so must be what is done by one that ran the engine for a while.
  */
-#include "drive/engine.h"
+#include "loop/engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  */
 #include "iwarp_raw.h"
 
-#include "prov/iwarp/ep.h"
+#include "prov/iwarp/iw_ep.h"
 
 #define MIB (1u << 20)
 

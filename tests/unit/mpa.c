@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "prov/iwarp/mpa.h"
-#include "prov/iwarp/opts.h"
+#include "prov/iwarp/iw_opts.h"
 
 /* key, flags, revision, length; written down from RFC 5044 §7.1.1 */
 static const uint8_t req_rev1[] = "MPA ID Req Frame"

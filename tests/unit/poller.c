@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "drive/poller.h"
+#include "loop/poller.h"
 
 enum { MANY = 20 };
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drive/pool.h"
+#include "loop/pool.h"
 
 enum { MIB = 1 << 20 };
 

@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
-#include "drive/engine.h"
-#include "drive/rpcbind.h"
-#include "drive/uaddr.h"
+#include "loop/engine.h"
+#include "rpcbind/rpcbind.h"
+#include "rpcbind/uaddr.h"
 
 enum { PROGRAM = 0x20000099, MAX_ANSWERS = 64, CALL_MAX = 400 };
 

@@ -16,8 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "drive/engine.h"
-#include "drive/rpcbind.h"
+#include "loop/engine.h"
+#include "rpcbind/rpcbind.h"
 
 enum { MOST = 64 };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "drive/tenant.h"
+#include "rpc/tenant.h"
 
 enum { BUCKETS = 4, ENTRY = 100 };
 

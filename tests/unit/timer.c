@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "drive/timer.h"
+#include "loop/timer.h"
 
 enum { COUNT = 200 };
 

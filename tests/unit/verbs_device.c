@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 #include "prov/verbs/verbs.h"
 
 enum { WRS = 64, MEM = 65536, NOW = 1000000000 };

@@ -15,7 +15,7 @@
 
 #include <rdma/ib_user_ioctl_verbs.h>
 
-#include "drive/choose.h"
+#include "link/choose.h"
 #include "played/kernel.h"
 #include "prov/iwarp/iwarp.h"
 #include "prov/verbs/dl.h"

@@ -11,7 +11,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "drive/versions.h"
+#include "rpc/version_cache.h"
 
 enum { ONE = RR_CONN_V1, TWO = RR_CONN_V2, BOTH = RR_CONN_V1 | RR_CONN_V2 };
 

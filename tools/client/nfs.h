@@ -17,7 +17,7 @@
 #define RPCRDMA_TOOLS_NFS_H
 
 #include "nfs/nfs3_msg.h"
-#include "client/link.h"
+#include "client/connecting.h"
 
 #define NFS_RPC      20000
 #define NFS_NO_MOUNT 30000

@@ -6,7 +6,7 @@
  */
 #include "url.h"
 
-#include "client/sec.h"
+#include "client/sec_option.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@ struct url {
 	char *path;          /* octets after it, "/" between names, none around; heap */
 	bool slash;          /* the URL ended with "/": a directory is meant */
 	uint16_t mount_port; /* 0: not given */
-	uint32_t sec;        /* client/sec.h; 0: not given */
+	uint32_t sec;        /* client/sec_option.h; 0: not given */
 };
 
 /* Whether @s is to be read as a URL (it begins with "nfs://"). */

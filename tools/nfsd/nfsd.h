@@ -11,7 +11,7 @@
  *   procedures.c  the tables of procedures
  *   ident.c       the identity that a request is served with
  *   groups.c      the groups of a user, looked up on this host
- *   sec.c         the security flavors that are allowed
+ *   flavors.c         the security flavors that are allowed
  *   exports.c     the syntax of exports(5)
  *   clients.c     one client of an exports(5) line, and which one a peer is
  *   notify.c      what the service manager is told
@@ -22,14 +22,14 @@
  *   crossing.c    file systems mounted beneath exports, served with them
  *   covered.c     mount points of file systems that are not served
  *   handle.c      file handles: made, sealed, verified
- *   walk.c        finding an object again without the kernel's file handles
+ *   inode_walk.c        finding an object again without the kernel's file handles
  *   object.c      open objects, kept for a while by handle
  *   attr.c        attributes and errors, to and from the wire
  *   inode.c       GETATTR SETATTR ACCESS READLINK FSSTAT FSINFO PATHCONF
  *   file.c        READ WRITE COMMIT
  *   name.c        LOOKUP and the procedures that change directories
  *   dir.c         READDIR READDIRPLUS
- *   mount.c       the MOUNT program
+ *   mount_program.c       the MOUNT program
  *   mount_rpc.c   calls and replies of MOUNT over TCP
  *   nlm.c         NLM at the same port, without any locks
  *   tcpd.c        connections and records of TCP
@@ -209,7 +209,7 @@ struct walk_miss {
 	uint64_t digest, until; /* of a handle; monotonic ns */
 };
 
-/* How often is searched (walk.c). */
+/* How often is searched (inode_walk.c). */
 struct walk_pace {
 	unsigned running;
 	uint64_t not_before; /* monotonic ns */
@@ -279,7 +279,7 @@ bool export_is_root(const struct nfsd *, const nfs_fh3 *);
 /* Loads or makes the secret in @dir (NULL: a default place). */
 int export_load_secret(struct nfsd *, const char *dir);
 
-/* ---- Handles (handle.c, walk.c) --------------------------------------------- */
+/* ---- Handles (handle.c, inode_walk.c) --------------------------------------------- */
 
 struct object;
 
@@ -498,7 +498,7 @@ void reload_stop(struct reload *);
 
 /* ---- The server ---------------------------------------------------------- */
 
-/* sec.c.  "sys,krb5,...", message printed; 0 or -EINVAL. */
+/* flavors.c.  "sys,krb5,...", message printed; 0 or -EINVAL. */
 int sec_take_list(void *to, const char *arg);
 /* The same with another separator, and without a message. */
 int sec_add_list(struct flavors *, const char *list, char separator);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DDP header codec.  Reserved bits are sent zero and not looked at.  The version
- * is reported, not judged: rx.c knows which Terminate it calls for.
+ * is reported, not judged: iw_rx.c knows which Terminate it calls for.
  */
 #include "prov/iwarp/ddp.h"
 

@@ -6,7 +6,7 @@
  * which is the order of their flushes.  Sends, Writes, Reads and Invalidates
  * are held until flush; a Receive counts at once.
  */
-#include "prov/sim/internal.h"
+#include "prov/sim/sim_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

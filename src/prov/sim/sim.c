@@ -2,7 +2,7 @@
 /*
  * The table of operations, facts about endpoints, and what checkers ask.
  */
-#include "prov/sim/internal.h"
+#include "prov/sim/sim_internal.h"
 
 #include <string.h>
 #include <sys/epoll.h>

@@ -6,7 +6,7 @@
  * times run in the order of their making.  An event holds a reference to its
  * connection and to its op.
  */
-#include "prov/sim/internal.h"
+#include "prov/sim/sim_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 
 #define BACKLOG 128
 

@@ -27,7 +27,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 
 #define NOWHERE makedev(1, 3) /* /dev/null */
 

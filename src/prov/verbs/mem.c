@@ -6,7 +6,7 @@
  * (rr_prov_memory) costs one registration per block and connection; a small
  * piece of other memory is copied into the bounce ring; a large one is
  * registered for the operation.  None of these registrations has rights for the
- * peer; the one exception, an iWARP Read's sink, is made in tx.c for exactly the
+ * peer; the one exception, an iWARP Read's sink, is made in vb_tx.c for exactly the
  * octets of that Read.
  *
  * The bounce ring is lent and given back in the order of the send queue.
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 
 struct ibv_mr *rr_vb_reg(struct rr_vb_ep *ep, void *p, size_t len, int access)
 {

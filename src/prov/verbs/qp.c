@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 
 /* Receive, send and a few: every signalled request has room. */
 static int make_cq(struct rr_vb_ep *ep)

@@ -10,7 +10,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 
 #include "prov/verbs/ask.h"
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 
 #define NODES "/dev/infiniband/"
 

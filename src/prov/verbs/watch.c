@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 
 enum {
 	KERNELS = 1, /* group of the kernel's own messages */

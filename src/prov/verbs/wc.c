@@ -7,11 +7,11 @@
  * follows a Read before it).  Receives complete in the order of posting.
  *
  * Failure: an error's first words become the reason; the posts themselves stay
- * where they are until end.c flushes them all, in order.
+ * where they are until vb_end.c flushes them all, in order.
  */
 #include <stdlib.h>
 
-#include "prov/verbs/internal.h"
+#include "prov/verbs/vb_internal.h"
 
 #define BATCH 16
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Version 2, and the choice between versions; version 1 is in version1.c. */
+#include "conn/core.h"
+
+static void credited(struct rr_conn *c, const struct rr_msg *m)
+{
+	rr_credit_apply(&c->credit, m->p.credit);
+}
+
+static bool has_credit(const struct rr_conn *c)
+{
+	return c->credit.avail > 0;
+}
+
+static bool may_call(const struct rr_conn *c)
+{
+	return rr_credit_may_call(&c->credit, c->n_serving > 0);
+}
+
+static uint32_t spend(struct rr_conn *c, bool call)
+{
+	(void)call; /* each message costs the same */
+	rr_tx_withhold(c);
+	return rr_credit_spend(&c->credit);
+}
+
+static uint32_t idle_word(const struct rr_conn *c)
+{
+	return c->credit.ceiling << 16 | 1;
+}
+
+static void tell(const struct rr_conn *c, struct rr_conn_info *ret)
+{
+	ret->cap = c->credit.cap;
+	ret->avail = c->credit.avail;
+	ret->owed = c->credit.owed;
+}
+
+const struct rr_edition rr_edition_v2 = {
+        .vers = RPCRDMA_VERSION_TWO,
+        .prefix_bytes = RR_WIRE_PREFIX,
+        .empty_bytes = RR_WIRE_EMPTY_MSG,
+        .least = RR_WIRE_PREFIX,
+        .get_prefix = rr_wire_get_prefix,
+        .get_lists = rr_wire_get_lists,
+        .get_error = rr_wire_get_error,
+        .put_prefix = rr_wire_put_prefix,
+        .put_lists = rr_wire_put_lists,
+        .put_error = rr_wire_put_error,
+        .lists_size = rr_wire_lists_size,
+        .properties = true,
+        .continues = true,
+        .grants = true,
+        .names_handle = true,
+        .received = rr_recv_v2,
+        .credited = credited,
+        .may_send = has_credit,
+        .may_call = may_call,
+        .spend = spend,
+        .idle_word = idle_word,
+        .tell = tell,
+};
+
+const struct rr_edition *rr_edition_first(unsigned versions)
+{
+	return versions & RR_CONN_V2 ? &rr_edition_v2 : &rr_edition_v1;
+}
+
+const struct rr_edition *rr_edition_in(unsigned versions, uint32_t low, uint32_t high)
+{
+	if ((versions & RR_CONN_V2) && low <= 2 && high >= 2)
+		return &rr_edition_v2;
+	if ((versions & RR_CONN_V1) && low <= 1 && high >= 1)
+		return &rr_edition_v1;
+	return NULL;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A link joins one sans-I/O connection to one provider endpoint and to the
+ * engine: completions become events, actions become posts.  It is the only
+ * thing that knows both.  Its owner (a client, or a server's session) sees
+ * calls and requests only.
+ *
+ * Life: rr_link_new, then events to the owner, then rr_link_close or a loss,
+ * then up->closed exactly once; the link frees itself at the end of that
+ * iteration of the engine.
+ */
+#ifndef RR_DRIVE_LINK_H
+#define RR_DRIVE_LINK_H
+
+#include "conn/conn.h"
+#include "link/choose.h"
+#include "loop/engine.h"
+#include "hostauth/hostauth.h"
+#include "prov/prov.h"
+
+struct rr_link;
+struct rr_served;
+
+/* The owner's side.  Called from rr_link_turn, never from a function below. */
+struct rr_link_owner_ops {
+	void (*ready)(struct rr_link *);
+	void (*admit)(struct rr_link *, struct rr_request *); /* must decide */
+	void (*request)(struct rr_link *, struct rr_request *);
+	void (*request_done)(struct rr_link *, struct rr_request *, int status);
+	/* The engine goes: gives up the requests that handlers still hold. */
+	void (*drop_requests)(struct rr_link *);
+	void (*call_done)(struct rr_link *, struct rr_call *);
+	/* Lost, its calls have come back, but handlers still hold requests: closed
+	 * comes when they have answered.  NULL: the owner can wait. */
+	void (*lost)(struct rr_link *);
+	void (*closed)(struct rr_link *, int error, const char *why);
+};
+
+struct rr_link {
+	struct rr_source source;
+	struct rr_timer timer;
+	struct rr_list all, dirty, grave;
+	struct rpcrdma_engine *engine;
+	const struct rr_prov_ops *prov;
+	struct rr_ep *ep;
+	struct rr_conn *conn;
+	const struct rr_link_owner_ops *up;
+	void *owner;
+	struct rr_served *served;     /* the owner's, if it serves requests */
+	struct rr_exts *exts;         /* NULL: no extensions */
+	struct rr_hostauth *hostauth; /* NULL: off */
+	uint32_t id;
+	struct rr_voice voice;
+	bool open; /* CONNECTED was seen */
+	bool ready;
+	bool server;          /* transport role */
+	bool turning;         /* inside rr_link_turn */
+	bool closing;         /* disconnect was asked */
+	bool over;            /* ACT_CLOSED was drawn */
+	bool lost;            /* DISCONNECTED was polled */
+	bool leaving;         /* rr_link_close was called */
+	bool pins;            /* the endpoint may keep blocks of the pool registered */
+	bool heard;           /* the peer has spoken */
+	uint64_t price_heard; /* that a server's link pays then, see reserve.h */
+	const char *cause;    /* why we ended it, if the provider cannot know; static */
+	bool stalled;         /* @held waits for the provider's send queue */
+	int error;
+	char why[160];
+	struct rr_action held;      /* drawn, not posted; nothing is drawn meanwhile */
+	struct rpcrdma_stats stats; /* owner's own counts: retransmits ... */
+};
+
+/* Options common to both ends, checked and with defaults filled in. */
+struct rr_link_config {
+	struct rpcrdma_conn_options o;
+	unsigned versions;              /* enum rr_conn_versions */
+	const struct rr_prov_ops *prov; /* NULL: by address (choose.h) */
+	char prov_options[RR_OPTIONS_MAX];
+	uint32_t rvrsdir;        /* a client's property 5 */
+	uint32_t special_bytes;  /* a Special Call; 0 = max_message_bytes */
+	char hostauth_name[256]; /* "": anybody */
+};
+
+/* From the program's options; NULL: all defaults.  @host: whom the peer's certificate
+ * must name if the options do not say; "": anybody.  -EINVAL, -E2BIG (base/sized.h),
+ * -EPROTONOSUPPORT (unknown version), -ENOPKG or -ENODEV (choose.h). */
+int rr_link_config_from(const struct rpcrdma_conn_options *, const char *host,
+                        struct rr_link_config *ret);
+
+/* Client: begins to connect to @sa. */
+int rr_link_connect(struct rpcrdma_engine *, const struct rr_link_config *,
+                    const struct sockaddr *sa, socklen_t len,
+                    const struct rr_link_owner_ops *, void *owner,
+                    struct rr_link **ret);
+/* Server: takes the next connection of @prov's listener; -EAGAIN when there is none. */
+int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
+                   const struct rr_prov_ops *prov, struct rr_prov_listener *,
+                   const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
+
+/* To be called after every rr_conn_* event function: pumps soon. */
+void rr_link_touch(struct rr_link *);
+void rr_link_close(struct rr_link *, int status);
+/* Ends it at once, without the peer: as if it had been lost.  @why is static.  Not from
+ * within rr_link_turn. */
+void rr_link_break(struct rr_link *, int error, const char *why);
+/* At once: the endpoint is destroyed, calls and requests end. */
+void rr_link_abort(struct rr_link *);
+/* As rr_link_close, but waits for nothing: the owner hears of the end, with @why,
+ * before this returns.  Not within the link's turn. */
+void rr_link_evict(struct rr_link *, int status, const char *why);
+
+void rr_link_turn(struct rr_link *); /* engine only */
+void rr_link_free(struct rr_link *); /* engine only */
+void rr_link_stats(const struct rr_link *, struct rpcrdma_stats *ret);
+void rr_link_info(const struct rr_link *, struct rpcrdma_conn_info *ret);
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loop/budget.h"
+
+#include <unistd.h>
+
+#include "base/sized.h"
+
+enum { DEFAULT_SHARE = 8 };
+
+#define DEFAULT_MOST ((uint64_t)1 << 30)
+
+/* -- the budget ------------------------------------------------------------------ */
+
+void rr_budget_init(struct rr_budget *b, uint64_t limit)
+{
+	*b = (struct rr_budget){.limit = limit};
+	pthread_mutex_init(&b->lock, NULL);
+	rr_list_init(&b->first);
+	rr_list_init(&b->rest);
+	rr_list_init(&b->watches);
+}
+
+void rr_budget_fini(struct rr_budget *b)
+{
+	RR_ASSERT(!b->used && !b->waiting);
+	pthread_mutex_destroy(&b->lock);
+}
+
+static struct rr_budget process;
+static pthread_once_t process_made = PTHREAD_ONCE_INIT;
+
+static void make_process(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+	uint64_t n = DEFAULT_MOST;
+
+	if (pages > 0 && bytes > 0)
+		n = (uint64_t)pages * (uint64_t)bytes / DEFAULT_SHARE;
+	n = RR_MIN(n, DEFAULT_MOST);
+	rr_budget_init(&process, RR_MAX(n, (uint64_t)RR_BUDGET_LEAST));
+}
+
+struct rr_budget *rr_budget_process(void)
+{
+	pthread_once(&process_made, make_process);
+	return &process;
+}
+
+void rr_budget_forget(void)
+{
+	rr_budget_init(&process, rr_budget_process()->limit);
+}
+
+/* -- taking ---------------------------------------------------------------------- */
+
+/* Adds @bytes to @sum unless that goes beyond @most. */
+static bool add_within(_Atomic uint64_t *sum, uint64_t bytes, uint64_t most)
+{
+	uint64_t now = *sum;
+
+	do {
+		if (now > most || bytes > most - now)
+			return false;
+	} while (!atomic_compare_exchange_weak(sum, &now, now + bytes));
+	return true;
+}
+
+static uint64_t most_first(const struct rr_budget *b)
+{
+	uint64_t limit = b->limit;
+
+	return limit - limit / 16;
+}
+
+static uint64_t most_rest(const struct rr_budget *b)
+{
+	uint64_t limit = b->limit;
+
+	return limit - limit / 8;
+}
+
+/* Without a queue. */
+static bool take_now(struct rr_holder *h, uint64_t bytes)
+{
+	struct rr_budget *b = h->budget;
+	bool none = !h->used, taken;
+
+	if (none && bytes <= RR_BUDGET_SMALL)
+		taken = add_within(&b->used, bytes, b->limit);
+	else
+		taken = !b->waiting && add_within(&b->used, bytes,
+		                                  none ? most_first(b) : most_rest(b));
+	if (taken)
+		h->used += bytes;
+	return taken;
+}
+
+/* -- the queues; all with the lock ------------------------------------------------- */
+
+static void leave_queue(struct rr_holder *h)
+{
+	rr_list_del(&h->link);
+	h->budget->wanted -= h->wanted;
+	h->budget->waiting--;
+}
+
+static void grant(struct rr_holder *h)
+{
+	leave_queue(h);
+	h->used += h->wanted;
+	h->granted = true;
+	if (!h->waking)
+		h->wake(h);
+	h->waking = true;
+}
+
+/* Where nobody will give anything back, since the limit was lowered, the first one is
+ * served beyond it. */
+static void serve_queues(struct rr_budget *b)
+{
+	for (;;) {
+		bool none = !rr_list_empty(&b->first);
+		struct rr_list *n = rr_list_first(none ? &b->first : &b->rest);
+		struct rr_holder *h;
+
+		if (!n)
+			return;
+		h = rr_container_of(n, struct rr_holder, link);
+		if (!add_within(&b->used, h->wanted,
+		                none ? most_first(b) : most_rest(b))) {
+			if (b->used > b->fixed)
+				return;
+			b->used += h->wanted;
+		}
+		grant(h);
+	}
+}
+
+static void tell_watches(struct rr_budget *b)
+{
+	struct rr_list *n;
+
+	rr_list_for_each (n, &b->watches) {
+		struct rr_budget_watch *w =
+		        rr_container_of(n, struct rr_budget_watch, link);
+
+		w->begin(w);
+	}
+}
+
+/* Queues @h; true: its turn was at once. */
+static bool join_queue(struct rr_holder *h, uint64_t bytes)
+{
+	struct rr_budget *b = h->budget;
+	bool waking = h->waking;
+
+	h->wanted = bytes;
+	rr_list_push(h->used ? &b->rest : &b->first, &h->link);
+	b->wanted += bytes;
+	b->waiting++;     /* before the second look: whoever gives back then sees it */
+	h->waking = true; /* told by the result */
+	serve_queues(b);
+	h->waking = waking;
+	if (h->granted) {
+		h->granted = false;
+		return true;
+	}
+	h->queued = true;
+	b->waits++;
+	if (b->waiting == 1)
+		tell_watches(b);
+	return false;
+}
+
+static bool take_or_queue(struct rr_holder *h, uint64_t bytes)
+{
+	bool taken;
+
+	if (take_now(h, bytes))
+		return true;
+	pthread_mutex_lock(&h->budget->lock);
+	taken = join_queue(h, bytes);
+	pthread_mutex_unlock(&h->budget->lock);
+	return taken;
+}
+
+/* -- claims ---------------------------------------------------------------------- */
+
+static struct rr_claim *first_claim(const struct rr_holder *h)
+{
+	struct rr_list *n = rr_list_first(&h->claims);
+
+	return n ? rr_container_of(n, struct rr_claim, link) : NULL;
+}
+
+/* One that is alone may exceed the limit: it would never be served. */
+static bool within_own_limit(const struct rr_holder *h, uint64_t bytes)
+{
+	uint64_t used = h->used;
+
+	return !used || (used <= h->limit && bytes <= h->limit - used);
+}
+
+/* Serves what claims can be served. */
+static void go_on(struct rr_holder *h)
+{
+	struct rr_claim *k;
+
+	while (!h->queued && (k = first_claim(h)) && within_own_limit(h, k->bytes) &&
+	       take_or_queue(h, k->bytes)) {
+		rr_list_del(&k->link);
+		k->granted(k);
+	}
+}
+
+int rr_holder_claim(struct rr_holder *h, struct rr_claim *k)
+{
+	if (k->bytes > h->budget->limit / 2) {
+		h->budget->refused++;
+		return -ENOMEM;
+	}
+	if (rr_list_empty(&h->claims) && within_own_limit(h, k->bytes) &&
+	    take_now(h, k->bytes))
+		return 1;
+	rr_list_push(&h->claims, &k->link);
+	if (rr_list_first(&h->claims) != &k->link || !within_own_limit(h, k->bytes) ||
+	    !take_or_queue(h, k->bytes))
+		return 0;
+	rr_list_del(&k->link);
+	return 1;
+}
+
+void rr_holder_woken(struct rr_holder *h)
+{
+	struct rr_claim *k = NULL;
+
+	pthread_mutex_lock(&h->budget->lock);
+	h->waking = false;
+	if (h->granted) {
+		h->queued = h->granted = false;
+		k = first_claim(h);
+	}
+	pthread_mutex_unlock(&h->budget->lock);
+	if (k) {
+		rr_list_del(&k->link);
+		k->granted(k);
+	}
+	go_on(h);
+}
+
+/* Its bytes, or its place, go to others. */
+static void give_up_turn(struct rr_holder *h)
+{
+	struct rr_budget *b = h->budget;
+
+	pthread_mutex_lock(&b->lock);
+	if (h->granted) {
+		h->used -= h->wanted;
+		b->used -= h->wanted;
+	} else {
+		leave_queue(h);
+	}
+	h->queued = h->granted = false;
+	serve_queues(b);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void rr_holder_leave(struct rr_holder *h, struct rr_claim *k)
+{
+	if (rr_list_empty(&k->link))
+		return;
+	if (h->queued && first_claim(h) == k)
+		give_up_turn(h);
+	rr_list_del(&k->link);
+	go_on(h);
+}
+
+/* -- giving back ------------------------------------------------------------------ */
+
+static void give_waiting(struct rr_holder *h)
+{
+	struct rr_budget *b = h->budget;
+
+	pthread_mutex_lock(&b->lock);
+	if (h->queued && !h->granted && !h->used) {
+		rr_list_del(&h->link);
+		rr_list_push(&b->first, &h->link);
+	}
+	serve_queues(b);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void rr_holder_give(struct rr_holder *h, uint64_t bytes)
+{
+	RR_ASSERT(h->used >= bytes);
+	h->used -= bytes;
+	h->budget->used -= bytes;
+	if (h->budget->waiting)
+		give_waiting(h);
+	if (!rr_list_empty(&h->claims))
+		go_on(h);
+}
+
+bool rr_holder_extend(struct rr_holder *h, uint64_t bytes)
+{
+	if (!add_within(&h->used, bytes, h->limit))
+		return false;
+	if (add_within(&h->budget->used, bytes, h->budget->limit))
+		return true;
+	h->used -= bytes;
+	return false;
+}
+
+void rr_holder_charge(struct rr_holder *h, uint64_t bytes)
+{
+	h->used += bytes;
+	h->budget->used += bytes;
+}
+
+/* -- connections ------------------------------------------------------------------ */
+
+void rr_holder_init(struct rr_holder *h, struct rr_budget *b, uint64_t limit,
+                    void (*wake)(struct rr_holder *))
+{
+	*h = (struct rr_holder){.budget = b, .limit = limit, .wake = wake};
+	rr_list_init(&h->claims);
+	rr_list_init(&h->link);
+}
+
+void rr_holder_fini(struct rr_holder *h)
+{
+	struct rr_budget *b = h->budget;
+
+	RR_ASSERT(!h->used && rr_list_empty(&h->claims) && !h->queued);
+	b->fixed -= h->fixed;
+	b->used -= h->fixed;
+	h->fixed = 0;
+	if (b->waiting)
+		give_waiting(h);
+}
+
+bool rr_holder_pay(struct rr_holder *h, uint64_t bytes)
+{
+	struct rr_budget *b = h->budget;
+	uint64_t limit = b->limit;
+
+	if (add_within(&b->used, bytes, limit)) {
+		if (add_within(&b->fixed, bytes, limit / 8 * 3)) {
+			h->fixed += bytes;
+			return true;
+		}
+		b->used -= bytes;
+	}
+	b->refused++;
+	return false;
+}
+
+/* -- watching ---------------------------------------------------------------------- */
+
+void rr_budget_watch(struct rr_budget *b, struct rr_budget_watch *w)
+{
+	pthread_mutex_lock(&b->lock);
+	rr_list_push(&b->watches, &w->link);
+	if (b->waiting)
+		w->begin(w);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void rr_budget_unwatch(struct rr_budget *b, struct rr_budget_watch *w)
+{
+	pthread_mutex_lock(&b->lock);
+	rr_list_del(&w->link);
+	pthread_mutex_unlock(&b->lock);
+}
+
+uint64_t rr_budget_wanted(struct rr_budget *b)
+{
+	uint64_t n = 0;
+
+	if (!b->waiting)
+		return 0;
+	pthread_mutex_lock(&b->lock);
+	n = b->wanted;
+	pthread_mutex_unlock(&b->lock);
+	return n;
+}
+
+/* -- for users --------------------------------------------------------------------- */
+
+int rpcrdma_budget_set(uint64_t bytes)
+{
+	struct rr_budget *b = rr_budget_process();
+
+	if (bytes < RR_BUDGET_LEAST)
+		return -EINVAL;
+	b->limit = bytes;
+	pthread_mutex_lock(&b->lock);
+	serve_queues(b);
+	pthread_mutex_unlock(&b->lock);
+	return 0;
+}
+
+void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size)
+{
+	const struct rr_budget *b = rr_budget_process();
+	const struct rpcrdma_budget now = {
+	        .limit_bytes = b->limit,
+	        .used_bytes = b->used,
+	        .connections_bytes = b->fixed,
+	        .waiting = b->waiting,
+	        .waits = b->waits,
+	        .refused = b->refused,
+	        .ended = b->ended,
+	};
+
+	rr_sized_give(ret, size, &now, sizeof(now));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loop/heap_trim.h"
+
+#include <malloc.h>
+
+enum { MANY = 64 };
+
+static const uint64_t TRIM_DELAY_NS = 1000000000u;
+
+static void trim(struct rr_timer *t)
+{
+	struct rr_heap *h = rr_container_of(t, struct rr_heap, timer);
+
+	h->ended = 0;
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
+void rr_heap_init(struct rr_heap *h)
+{
+	*h = (struct rr_heap){.timer.fire = trim};
+}
+
+void rr_heap_ended(struct rr_heap *h, struct rr_timers *timers, rr_time now)
+{
+	if (++h->ended < MANY || h->timer.place)
+		return;
+	/* Without memory for a timer the next end tries again. */
+	(void)!rr_timer_set(timers, &h->timer, now + TRIM_DELAY_NS);
+}

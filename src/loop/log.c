@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trace events as JSON, and as sentences with a level: the only place that makes them.
+ */
+#include "loop/log.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "conn/core.h" /* the states' names */
+#include "link/link.h"
+
+enum { LINE_MAX_BYTES = 320, PEER_BYTES = INET6_ADDRSTRLEN + 12 };
+
+struct event {
+	const struct rr_voice *voice;
+	enum rr_trace_point point;
+	uint32_t conn, xid;
+	uint64_t v[3];
+};
+
+/* -- sentences ------------------------------------------------------------- */
+
+static const char *words_of(uint64_t error)
+{
+	return rpcrdma_strstatus((int)(int64_t)error);
+}
+
+static void say_args(const struct event *ev, char *s, size_t size)
+{
+	int n = snprintf(s, size, "%s conn=%" PRIu32 " xid=%" PRIu32,
+	                 rr_trace_name(ev->point), ev->conn, ev->xid);
+
+	for (unsigned i = 0; i < 3; i++)
+		if (*rr_trace_arg(ev->point, i))
+			n += snprintf(s + n, size - (size_t)n, " %s=%" PRId64,
+			              rr_trace_arg(ev->point, i), (int64_t)ev->v[i]);
+}
+
+/* Closed for want of use, or by this end, or without an error. */
+static bool in_order(const struct rr_link *l)
+{
+	return !l->error || l->error == -ECANCELED ||
+	       (l->leaving && l->error == -ETIMEDOUT);
+}
+
+static void say_state(const struct event *ev, char *s, size_t size)
+{
+	const struct rr_link *l = ev->voice->of;
+	struct rr_conn_info info;
+	const char *why;
+
+	if (!l || (ev->v[1] != RR_CONN_READY && ev->v[1] != RR_CONN_LOST)) {
+		say_args(ev, s, size);
+		return;
+	}
+	if (ev->v[1] == RR_CONN_READY) {
+		rr_conn_info(l->conn, &info);
+		snprintf(s, size, "connected: provider %s, RPC-over-RDMA version %u",
+		         l->prov->name, info.version);
+		return;
+	}
+	why = l->why[0] ? l->why : rpcrdma_strstatus(l->error);
+	if (in_order(l))
+		snprintf(s, size, "%s",
+		         l->error == -ETIMEDOUT ? "closed: it was idle"
+		                                : "closed in order");
+	else if (l->ready)
+		snprintf(s, size, "connection lost: %s", why);
+	else
+		snprintf(s, size, "no connection came about: %s", why);
+}
+
+/* One that did not get so far is the client's affair. */
+static enum rpcrdma_log_level level_of_state(const struct event *ev)
+{
+	const struct rr_link *l = ev->voice->of;
+
+	if (!l || (ev->v[1] != RR_CONN_READY && ev->v[1] != RR_CONN_LOST))
+		return RPCRDMA_LOG_DEBUG;
+	if (ev->v[1] == RR_CONN_READY || in_order(l))
+		return RPCRDMA_LOG_INFO;
+	return l->server && !l->ready && !l->leaving ? RPCRDMA_LOG_INFO
+	                                             : RPCRDMA_LOG_WARNING;
+}
+
+static void say_error_sent(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "told the peer: %s",
+	         rpcrdma_strerror_transport((uint32_t)ev->v[0]));
+}
+
+static void say_error_received(const struct event *ev, char *s, size_t size)
+{
+	if (ev->v[0] == RPCRDMA_ERR_VERS)
+		snprintf(
+		        s, size,
+		        "the server does not speak the version that was asked for, but "
+		        "%" PRIu64 " to %" PRIu64,
+		        ev->v[1], ev->v[2]);
+	else
+		snprintf(s, size, "the peer says: %s",
+		         rpcrdma_strerror_transport((uint32_t)ev->v[0]));
+}
+
+static void say_recovered(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "a call is made otherwise: %s",
+	         rpcrdma_strerror_transport((uint32_t)ev->v[0]));
+}
+
+static void say_fault(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size,
+	         "a message of the peer broke the protocol (rdma_err %" PRIu64 ")",
+	         ev->v[0]);
+}
+
+static void say_overrun(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "the peer sends more messages than it has credits for");
+}
+
+static void say_evicted(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size,
+	         "makes room for another connection: not in use for %" PRIu64
+	         " ms; %" PRIu64 " of that address",
+	         ev->v[2], ev->v[1]);
+}
+
+static void say_memory_taken(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size,
+	         "does not take what would free %" PRIu64
+	         " octets; others wait for %" PRIu64,
+	         ev->v[0], ev->v[1]);
+}
+
+static void say_reconnect(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "connects again in %" PRIu64 " ms, attempt %" PRIu64 ": %s",
+	         ev->v[1], ev->v[0], words_of(ev->v[2]));
+}
+
+static void say_retransmit(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "call %08" PRIx32 " is sent again, attempt %" PRIu64, ev->xid,
+	         ev->v[0]);
+}
+
+static void say_abandoned(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size,
+	         "call %08" PRIx32 " is given up: %" PRIu64
+	         " connections were lost with it",
+	         ev->xid, ev->v[0]);
+}
+
+static void say_over(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "connects no more: %s", words_of(ev->v[0]));
+}
+
+static void say_refused(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size,
+	         "a call is refused: its chunks are not those of program %" PRIu64
+	         " version %" PRIu64 " procedure %" PRIu64,
+	         ev->v[0], ev->v[1], ev->v[2]);
+}
+
+static void say_gss_failed(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "there is no security context: %s", words_of(ev->v[0]));
+}
+
+static void say_gss_refused(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "a security context is refused (auth_stat %" PRIu64 ")",
+	         ev->v[0]);
+}
+
+/* What is not here is for debugging. */
+static const struct saying {
+	enum rpcrdma_log_level level;
+	void (*say)(const struct event *, char *s, size_t size);
+} sayings[RR_TRACE_COUNT] = {
+        [RR_TRACE_CONN_STATE] = {RPCRDMA_LOG_WARNING, say_state},
+        [RR_TRACE_RPC_OVER] = {RPCRDMA_LOG_ERROR, say_over},
+        [RR_TRACE_RPC_ABANDONED] = {RPCRDMA_LOG_ERROR, say_abandoned},
+        [RR_TRACE_GSS_FAILED] = {RPCRDMA_LOG_ERROR, say_gss_failed},
+        [RR_TRACE_GSS_REFUSED] = {RPCRDMA_LOG_WARNING, say_gss_refused},
+        [RR_TRACE_RPC_REFUSED] = {RPCRDMA_LOG_WARNING, say_refused},
+        [RR_TRACE_PEER_FAULT] = {RPCRDMA_LOG_WARNING, say_fault},
+        [RR_TRACE_OVERRUN] = {RPCRDMA_LOG_WARNING, say_overrun},
+        [RR_TRACE_CONN_EVICTED] = {RPCRDMA_LOG_WARNING, say_evicted},
+        [RR_TRACE_MEMORY_TAKEN] = {RPCRDMA_LOG_WARNING, say_memory_taken},
+        [RR_TRACE_ERROR_SENT] = {RPCRDMA_LOG_INFO, say_error_sent},
+        [RR_TRACE_ERROR_RECEIVED] = {RPCRDMA_LOG_INFO, say_error_received},
+        [RR_TRACE_CALL_RECOVERED] = {RPCRDMA_LOG_INFO, say_recovered},
+        [RR_TRACE_RPC_RECONNECT] = {RPCRDMA_LOG_INFO, say_reconnect},
+        [RR_TRACE_RPC_RETRANSMIT] = {RPCRDMA_LOG_INFO, say_retransmit},
+};
+
+static enum rpcrdma_log_level level_of(const struct event *ev)
+{
+	const struct saying *s = &sayings[ev->point];
+
+	if (ev->point == RR_TRACE_CONN_STATE)
+		return level_of_state(ev);
+	return s->say ? s->level : RPCRDMA_LOG_DEBUG;
+}
+
+/* -- where they go --------------------------------------------------------- */
+
+/* Writes "192.0.2.1:20049: " to @s, or an empty string for an address of another family.
+ * Returns the length. */
+static int put_peer(const struct sockaddr_storage *ss, char *s, size_t size)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
+	char ip[INET6_ADDRSTRLEN];
+
+	s[0] = '\0';
+	if (ss->ss_family == AF_INET &&
+	    inet_ntop(AF_INET, &in->sin_addr, ip, sizeof(ip)))
+		return snprintf(s, size, "%s:%u: ", ip, ntohs(in->sin_port));
+	if (ss->ss_family == AF_INET6 &&
+	    inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip)))
+		return snprintf(s, size, "[%s]:%u: ", ip, ntohs(in6->sin6_port));
+	return 0;
+}
+
+static void write_line(const struct event *ev, enum rpcrdma_log_level level)
+{
+	const struct rpcrdma_engine *e = ev->voice->engine;
+	const struct saying *s = &sayings[ev->point];
+	char line[PEER_BYTES + LINE_MAX_BYTES];
+	int n = put_peer(&ev->voice->peer, line, sizeof(line));
+
+	(s->say ? s->say : say_args)(ev, line + n, sizeof(line) - (size_t)n);
+	e->log(level, line, e->log_arg);
+}
+
+static void write_json(const struct event *ev)
+{
+	const struct rpcrdma_engine *e = ev->voice->engine;
+	char line[LINE_MAX_BYTES];
+	int n;
+
+	n = snprintf(line, sizeof(line),
+	             "{\"t\":%.6f,\"conn\":%" PRIu32
+	             ",\"point\":\"%s\",\"xid\":%" PRIu32,
+	             (double)rr_engine_clock() / 1e9, ev->conn,
+	             rr_trace_name(ev->point), ev->xid);
+	for (unsigned i = 0; i < 3; i++) {
+		const char *arg = rr_trace_arg(ev->point, i);
+
+		if (*arg)
+			n += snprintf(line + n, sizeof(line) - (size_t)n,
+			              ",\"%s\":%" PRId64, arg, (int64_t)ev->v[i]);
+	}
+	snprintf(line + n, sizeof(line) - (size_t)n, "}");
+	e->trace(e->trace_arg, line);
+}
+
+static void emit(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
+                 uint64_t a, uint64_t b, uint64_t c)
+{
+	struct rr_voice *v = ctx;
+	const struct event ev = {v, p, conn, xid, {a, b, c}};
+	enum rpcrdma_log_level level;
+
+	if (v->engine->trace)
+		write_json(&ev);
+	if (!v->engine->log)
+		return;
+	level = level_of(&ev);
+	if (level <= v->engine->log_level)
+		write_line(&ev, level);
+}
+
+/* -- voices ---------------------------------------------------------------- */
+
+static void open_sink(struct rr_voice *v)
+{
+	v->sink.emit = v->engine->trace || v->engine->log ? emit : NULL;
+}
+
+void rr_voice_init(struct rr_voice *v, struct rpcrdma_engine *e,
+                   const struct rr_link *of)
+{
+	v->sink.ctx = v;
+	v->engine = e;
+	v->of = of;
+	rr_list_init(&v->all);
+	rr_list_push(&e->voices, &v->all);
+	open_sink(v);
+}
+
+void rr_voice_fini(struct rr_voice *v)
+{
+	if (v->engine)
+		rr_list_del(&v->all);
+}
+
+void rr_voice_set_peer(struct rr_voice *v, const struct sockaddr *sa, socklen_t len)
+{
+	memcpy(&v->peer, sa, RR_MIN((size_t)len, sizeof(v->peer)));
+}
+
+void rr_voices_listen(struct rpcrdma_engine *e)
+{
+	struct rr_list *n;
+
+	rr_list_for_each (n, &e->voices)
+		open_sink(rr_container_of(n, struct rr_voice, all));
+}
+
+void rpcrdma_engine_set_log(struct rpcrdma_engine *e, enum rpcrdma_log_level most,
+                            rpcrdma_log_fn *log, void *arg)
+{
+	e->log = most > RPCRDMA_LOG_NONE ? log : NULL;
+	e->log_level = most;
+	e->log_arg = arg;
+	rr_voices_listen(e);
+}

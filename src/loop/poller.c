@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loop/poller.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+_Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT,
+               "one set of names serves both");
+
+void rr_poller_init(struct rr_poller *p)
+{
+	*p = (struct rr_poller){.epfd = -1};
+}
+
+void rr_poller_fini(struct rr_poller *p)
+{
+	if (p->epfd >= 0)
+		close(p->epfd);
+	p->epfd = -1;
+}
+
+static int epoll_add(int epfd, struct rr_source *s)
+{
+	struct epoll_event ev = {.events = s->events, .data.ptr = s};
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, s->fd, &ev) < 0 ? -errno : 0;
+}
+
+/* Moves to epoll for good. */
+static int grow(struct rr_poller *p)
+{
+	int epfd = epoll_create1(EPOLL_CLOEXEC), err = 0;
+
+	if (epfd < 0)
+		return -errno;
+	for (unsigned i = 0; !err && i < p->n_few; i++)
+		err = epoll_add(epfd, p->few[i]);
+	if (err) {
+		close(epfd);
+		return err;
+	}
+	p->epfd = epfd;
+	p->n_few = 0;
+	return 0;
+}
+
+int rr_poller_fd(struct rr_poller *p)
+{
+	int err = p->epfd < 0 ? grow(p) : 0;
+
+	return err ? err : p->epfd;
+}
+
+int rr_poller_add(struct rr_poller *p, struct rr_source *s, uint32_t events)
+{
+	int err = 0;
+
+	s->events = events;
+	if (p->epfd < 0 && p->n_few < RR_POLLER_FEW) {
+		p->few[p->n_few++] = s;
+		return 0;
+	}
+	if (p->epfd < 0)
+		err = grow(p);
+	return err ? err : epoll_add(p->epfd, s);
+}
+
+void rr_poller_arm(struct rr_poller *p, struct rr_source *s, uint32_t events)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = s};
+
+	if (s->fd < 0 || s->events == events)
+		return;
+	s->events = events;
+	if (p->epfd < 0)
+		return;
+	/* Cannot fail for a descriptor that is in the set. */
+	RR_ASSERT(epoll_ctl(p->epfd, EPOLL_CTL_MOD, s->fd, &ev) == 0);
+	p->syscalls++;
+}
+
+void rr_poller_del(struct rr_poller *p, struct rr_source *s)
+{
+	if (s->fd < 0)
+		return;
+	/* The descriptor may have been closed already: then it left by itself. */
+	if (p->epfd >= 0)
+		(void)epoll_ctl(p->epfd, EPOLL_CTL_DEL, s->fd, NULL);
+	for (unsigned i = 0; i < p->n_few; i++)
+		if (p->few[i] == s)
+			p->few[i--] = p->few[--p->n_few];
+	for (unsigned i = p->at_ready; i < p->n_ready; i++)
+		if (p->ready[i] == s)
+			p->ready[i] = NULL;
+	s->fd = -1;
+}
+
+static int wait_few(struct rr_poller *p, int timeout_ms)
+{
+	struct pollfd fds[RR_POLLER_FEW];
+	int n;
+
+	for (unsigned i = 0; i < p->n_few; i++)
+		fds[i] = (struct pollfd){.fd = p->few[i]->fd,
+		                         .events = (short)p->few[i]->events};
+	n = poll(fds, p->n_few, timeout_ms);
+	if (n < 0)
+		return -errno;
+	for (unsigned i = 0; i < p->n_few; i++)
+		if (fds[i].revents)
+			p->ready[p->n_ready++] = p->few[i];
+	return n;
+}
+
+static int wait_many(struct rr_poller *p, int timeout_ms)
+{
+	struct epoll_event ev[RR_POLLER_BATCH];
+	int n = epoll_wait(p->epfd, ev, RR_POLLER_BATCH, timeout_ms);
+
+	if (n < 0)
+		return -errno;
+	for (int i = 0; i < n; i++)
+		p->ready[p->n_ready++] = ev[i].data.ptr;
+	return n;
+}
+
+/* The others keep their order, and so do these. */
+static void greedy_last(struct rr_poller *p)
+{
+	struct rr_source *greedy[RR_POLLER_BATCH];
+	unsigned n = 0, k = 0;
+
+	for (unsigned i = 0; i < p->n_ready; i++) {
+		if (p->ready[i]->greedy)
+			greedy[n++] = p->ready[i];
+		else
+			p->ready[k++] = p->ready[i];
+	}
+	for (unsigned i = 0; i < n; i++)
+		p->ready[k++] = greedy[i];
+}
+
+int rr_poller_wait(struct rr_poller *p, int timeout_ms)
+{
+	int n;
+
+	p->n_ready = p->at_ready = 0;
+	p->syscalls++;
+	n = p->epfd < 0 ? wait_few(p, timeout_ms) : wait_many(p, timeout_ms);
+	greedy_last(p);
+	return n == -EINTR ? 0 : n;
+}
+
+bool rr_poller_full(const struct rr_poller *p)
+{
+	return p->n_ready == RR_POLLER_BATCH;
+}
+
+struct rr_source *rr_poller_next(struct rr_poller *p)
+{
+	while (p->at_ready < p->n_ready) {
+		struct rr_source *s = p->ready[p->at_ready++];
+
+		if (s)
+			return s;
+	}
+	return NULL;
+}

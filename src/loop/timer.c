@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loop/timer.h"
+
+#include <stdlib.h>
+
+void rr_timers_fini(struct rr_timers *h)
+{
+	free(h->heap);
+	*h = (struct rr_timers){0};
+}
+
+static void seat(struct rr_timers *h, size_t i, struct rr_timer *t)
+{
+	h->heap[i] = t;
+	t->place = i;
+}
+
+static void sift(struct rr_timers *h, size_t i)
+{
+	struct rr_timer *t = h->heap[i];
+
+	while (i > 1 && h->heap[i / 2]->when > t->when) {
+		seat(h, i, h->heap[i / 2]);
+		i /= 2;
+	}
+	for (;;) {
+		size_t kid = 2 * i;
+
+		if (kid > h->count)
+			break;
+		if (kid < h->count && h->heap[kid + 1]->when < h->heap[kid]->when)
+			kid++;
+		if (h->heap[kid]->when >= t->when)
+			break;
+		seat(h, i, h->heap[kid]);
+		i = kid;
+	}
+	seat(h, i, t);
+}
+
+/* Room for one more than run and are promised a place; none is at index 0. */
+static int one_more(struct rr_timers *h)
+{
+	size_t room = h->room ? 2 * h->room : 32;
+	struct rr_timer **heap;
+
+	if (h->count + h->owed + 2 <= h->room)
+		return 0;
+	heap = realloc(h->heap, room * sizeof(*heap));
+	if (!heap)
+		return -ENOMEM;
+	h->heap = heap;
+	h->room = room;
+	return 0;
+}
+
+int rr_timer_promise(struct rr_timers *h, struct rr_timer *t)
+{
+	if (t->promised)
+		return 0;
+	if (!t->place) {
+		if (one_more(h))
+			return -ENOMEM;
+		h->owed++;
+	}
+	t->promised = true;
+	return 0;
+}
+
+void rr_timer_release(struct rr_timers *h, struct rr_timer *t)
+{
+	rr_timer_stop(h, t);
+	h->owed -= t->promised;
+	t->promised = false;
+}
+
+int rr_timer_set(struct rr_timers *h, struct rr_timer *t, rr_time when)
+{
+	if (!t->place) {
+		if (t->promised)
+			h->owed--;
+		else if (one_more(h))
+			return -ENOMEM;
+		seat(h, ++h->count, t);
+	}
+	t->when = when;
+	sift(h, t->place);
+	return 0;
+}
+
+void rr_timer_stop(struct rr_timers *h, struct rr_timer *t)
+{
+	size_t i = t->place;
+	struct rr_timer *last;
+
+	if (!i)
+		return;
+	last = h->heap[h->count--];
+	t->place = 0;
+	h->owed += t->promised;
+	if (last != t) {
+		seat(h, i, last);
+		sift(h, i);
+	}
+}
+
+rr_time rr_timers_next(const struct rr_timers *h)
+{
+	return h->count ? h->heap[1]->when : RR_TIME_NEVER;
+}
+
+void rr_timers_run(struct rr_timers *h, rr_time now)
+{
+	/* What a timer starts anew fires in the next round at the earliest. */
+	for (size_t n = h->count; n > 0 && h->count && h->heap[1]->when <= now; n--) {
+		struct rr_timer *t = h->heap[1];
+
+		rr_timer_stop(h, t);
+		t->fire(t);
+	}
+}

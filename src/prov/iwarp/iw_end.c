@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a connection ends.
+ *
+ * Normal path, either side: DRAIN sends what was posted and the Read Responses
+ * owed, then the sending half is closed (SHUT), then the peer's close arrives
+ * and everything left is flushed (DEAD).  A peer that is silent for a second, or
+ * takes ten in all, is not waited for.
+ *
+ * A fault of the peer: its later octets are read and dropped, a Terminate goes
+ * out behind the FPDUs already framed, and the same path is followed.  A
+ * Terminate of the peer: nothing more is sent.  A lost connection: DEAD at once.
+ *
+ * Invariants: the first reason is kept; DEAD is entered once, completes every
+ * post with -ECANCELED and comes with RR_WC_DISCONNECTED last; from then on no
+ * memory of the caller is touched.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "prov/iwarp/iw_ep.h"
+
+void rr_iw_reason(struct rr_iw_ep *ep, int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (ep->ended)
+		return;
+	ep->ended = true;
+	ep->status = status;
+	va_start(ap, fmt);
+	vsnprintf(ep->why, sizeof(ep->why), fmt, ap);
+	va_end(ap);
+}
+
+void rr_iw_drain(struct rr_iw_ep *ep)
+{
+	RR_ASSERT(ep->state == RR_IW_READY);
+	ep->state = RR_IW_DRAIN;
+	ep->deadline = ep->now + RR_IW_END_NS;
+	ep->end_limit = ep->now + RR_IW_DRAIN_NS;
+}
+
+void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
+                 size_t ddp_len, uint32_t seg_len, const uint8_t *req)
+{
+	const struct rr_term_info *i = &rr_term_info[e];
+
+	ep->rx.sink = true;
+	ep->rx.direct = false;
+	if (ep->state != RR_IW_READY) { /* ending anyway; its reason stands */
+		rr_iw_tx_no_responses(ep);
+		return;
+	}
+	ep->tx.term_len = (uint32_t)rr_term_put(ep->tx.term_body, e, ddp, ddp_len,
+	                                        (uint16_t)seg_len, req);
+	/* a responder may not speak before a good FPDU [RFC 5044 §7.1.2] */
+	ep->tx.term = ep->tx.open;
+	rr_trace(ep->trace, RR_TRACE_PROV_TERMINATE_SENT, ep->conn_id, 0,
+	         (uint64_t)(i->layer << 4 | i->type), i->code, 0);
+	rr_iw_reason(ep, -EREMOTEIO, "the peer broke the protocol: %s", i->words);
+	rr_iw_drain(ep);
+}
+
+static void shut(struct rr_iw_ep *ep)
+{
+	rr_sock_shutdown(ep->fd, false);
+	ep->tx.mute = true; /* a Read of the peer that still comes has no answer */
+	ep->state = RR_IW_SHUT;
+}
+
+void rr_iw_end_step(struct rr_iw_ep *ep)
+{
+	if (ep->state == RR_IW_DRAIN && !rr_iw_tx_busy(ep) && !rr_iw_may_sleep(ep))
+		shut(ep);
+	if (ep->state == RR_IW_SHUT && ep->rx.fin)
+		rr_iw_dead(ep);
+}
+
+/* Reads whose Request is framed are in both queues until it is written. */
+static void flush_sends(struct rr_iw_ep *ep)
+{
+	static const enum rr_wc_op op[] = {
+	        [RR_IW_SEND] = RR_WC_SEND,
+	        [RR_IW_WRITE] = RR_WC_WRITE,
+	        [RR_IW_READ] = RR_WC_READ,
+	};
+
+	for (uint32_t i = 0; i < ep->sq.count; i++) {
+		const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, i);
+
+		if (wr->kind != RR_IW_READ || i >= ep->sq_framed)
+			rr_iw_complete(ep, op[wr->kind], wr->token, -ECANCELED);
+	}
+	rr_ring_pop(&ep->sq, ep->sq.count);
+	rr_ring_pop(&ep->sges, ep->sges.count);
+	ep->sq_framed = ep->sq_reads = 0;
+}
+
+void rr_iw_dead(struct rr_iw_ep *ep)
+{
+	RR_ASSERT(ep->state != RR_IW_DEAD);
+	ep->state = RR_IW_DEAD;
+	ep->deadline = ep->quiet = ep->nudge_at = RR_TIME_NEVER;
+	rr_iw_reason(ep, -ECONNRESET, "connection lost");
+	rr_iw_tx_drop(ep);
+	ep->rx.direct = false;
+	for (; ep->reads.count; rr_ring_pop(&ep->reads, 1)) {
+		const struct rr_iw_read *r = rr_ring_first(&ep->reads);
+
+		if (!r->rtr)
+			rr_iw_complete(ep, RR_WC_READ, r->token, -ECANCELED);
+	}
+	flush_sends(ep);
+	for (; ep->rq.count; rr_ring_pop(&ep->rq, 1)) {
+		const struct rr_iw_recv *r = rr_ring_first(&ep->rq);
+
+		rr_iw_complete(ep, RR_WC_RECV, r->token, -ECANCELED);
+	}
+	rr_ring_pop(&ep->resps, ep->resps.count);
+	rr_stags_fini(&ep->stags);
+	rr_trace(ep->trace, RR_TRACE_PROV_CLOSED, ep->conn_id, 0, (uint64_t)-ep->status,
+	         0, 0);
+	rr_iw_complete(ep, RR_WC_DISCONNECTED, 0, ep->status);
+}
+
+int rr_iw_revoke(struct rr_iw_ep *ep, struct rr_stag *s, bool remote)
+{
+	uint32_t stag = s->stag;
+	int rc = rr_iw_tx_detach(ep, stag);
+
+	if (rc)
+		return rc;
+	rr_stags_remove(&ep->stags, s);
+	rr_trace(ep->trace, RR_TRACE_REGION_INVALIDATED, ep->conn_id, 0, stag, remote,
+	         0);
+	return 0;
+}

@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The iWARP provider's table of operations.
+ *
+ * Normal path: a post appends to a queue and reserves room for its completion;
+ * flush frames and writes; progress reads, places and completes; poll takes
+ * completions off.  Nothing happens behind the caller's back.
+ *
+ * Failure: a post either is refused or completes, once.  All ends of the
+ * connection go through iw_end.c, which completes what is left.
+ *
+ * Invariants: cq has room for every operation posted and for CONNECTED and
+ * DISCONNECTED; queues grow on posting only, never while data moves.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "prov/iwarp/iw_ep.h"
+#include "prov/iwarp/iwarp.h"
+
+/* Completions that nobody polls: Invalidates stop here, posts earlier. */
+#define CQ_MAX (4u * (RR_IW_MAX_RECV + RR_IW_MAX_SEND))
+
+struct rr_prov_listener {
+	int fd;
+};
+
+struct rr_wc *rr_iw_complete(struct rr_iw_ep *ep, enum rr_wc_op op, uint64_t token,
+                             int status)
+{
+	struct rr_wc *wc = rr_ring_push(&ep->cq);
+
+	*wc = (struct rr_wc){.op = op, .token = token, .status = status};
+	return wc;
+}
+
+/* Room for the completions of all that is posted, of @n more, and two. */
+static int reserve_cq(struct rr_iw_ep *ep, uint32_t n)
+{
+	return rr_ring_reserve(&ep->cq, ep->cq.count + ep->sq.count + ep->rq.count +
+	                                        ep->reads.count + n + 2);
+}
+
+/* ---- life ---- */
+
+static void ep_free(struct rr_iw_ep *ep, bool reset)
+{
+	rr_iw_tx_drop(ep);
+	free(ep->tx.buf);
+	free(ep->rx.buf);
+	rr_ring_fini(&ep->cq);
+	rr_ring_fini(&ep->sq);
+	rr_ring_fini(&ep->sges);
+	rr_ring_fini(&ep->rq);
+	rr_ring_fini(&ep->reads);
+	rr_ring_fini(&ep->resps);
+	rr_stags_fini(&ep->stags);
+	free(ep->priv);
+	free(ep->peer_priv);
+	if (ep->fd >= 0)
+		rr_sock_close(ep->fd, reset);
+	free(ep);
+}
+
+static int ep_set_priv(struct rr_iw_ep *ep, const void *priv, size_t len)
+{
+	if (len > RR_PROV_PRIVATE_MAX)
+		return -EINVAL;
+	if (!len)
+		return 0;
+	ep->priv = malloc(len);
+	if (!ep->priv)
+		return -ENOMEM;
+	memcpy(ep->priv, priv, len);
+	ep->priv_len = len;
+	return 0;
+}
+
+static void ep_init(struct rr_iw_ep *ep, const struct rr_prov_config *cfg, rr_time now)
+{
+	ep->base.ops = &rr_iwarp_ops;
+	ep->fd = -1;
+	ep->now = now;
+	ep->deadline = now + (cfg->handshake_ns ? cfg->handshake_ns : RR_SEC(10));
+	ep->quiet = ep->nudge_at = RR_TIME_NEVER;
+	ep->trace = cfg->trace;
+	ep->conn_id = cfg->conn_id;
+	rr_ring_init(&ep->cq, sizeof(struct rr_wc));
+	rr_ring_init(&ep->sq, sizeof(struct rr_iw_wr));
+	rr_ring_init(&ep->sges, sizeof(struct rr_sge));
+	rr_ring_init(&ep->rq, sizeof(struct rr_iw_recv));
+	rr_ring_init(&ep->reads, sizeof(struct rr_iw_read));
+	rr_ring_init(&ep->resps, sizeof(struct rr_iw_resp));
+	for (unsigned q = 0; q < RR_QN_COUNT; q++)
+		ep->tx.msn[q] = ep->rx.msn[q] = 1;
+}
+
+static int ep_new(const struct rr_prov_config *cfg, const void *priv, size_t priv_len,
+                  rr_time now, struct rr_iw_ep **ret)
+{
+	uint8_t secret[RR_STAG_SECRET];
+	struct rr_iw_ep *ep = calloc(1, sizeof(*ep));
+	int rc;
+
+	if (!ep)
+		return -ENOMEM;
+	ep_init(ep, cfg, now);
+	rc = rr_iwarp_opts_parse(cfg->options, &ep->opts, RR_NO_WHY);
+	if (!rc)
+		rc = ep_set_priv(ep, priv, priv_len);
+	if (!rc)
+		rc = reserve_cq(ep, 0);
+	if (!rc)
+		rc = rr_sock_random(secret, sizeof(secret));
+	if (rc) {
+		ep_free(ep, false);
+		return rc;
+	}
+	rr_stags_init(&ep->stags, secret);
+	*ret = ep;
+	return 0;
+}
+
+static struct rr_sock_opts sock_opts(const struct rr_iw_ep *ep)
+{
+	return (struct rr_sock_opts){
+	        .sndbuf = (int)ep->opts.sndbuf,
+	        .rcvbuf = (int)ep->opts.rcvbuf,
+	};
+}
+
+static int iw_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+                      socklen_t sa_len, const void *priv, size_t priv_len, rr_time now,
+                      struct rr_ep **ret)
+{
+	struct rr_sock_opts so;
+	struct rr_iw_ep *ep;
+	int rc = ep_new(cfg, priv, priv_len, now, &ep);
+
+	if (rc)
+		return rc;
+	ep->initiator = true;
+	ep->state = RR_IW_CONNECT;
+	so = sock_opts(ep);
+	if (sa_len <= sizeof(ep->peer))
+		memcpy(&ep->peer, sa, sa_len);
+	rc = rr_sock_connect(sa, sa_len, &so, &ep->fd);
+	if (rc) {
+		ep_free(ep, false);
+		return rc;
+	}
+	*ret = &ep->base;
+	return 0;
+}
+
+static int iw_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+                     socklen_t sa_len, struct rr_prov_listener **ret,
+                     struct sockaddr_storage *ret_addr)
+{
+	struct rr_iwarp_opts opts;
+	struct rr_prov_listener *l;
+	int rc = rr_iwarp_opts_parse(cfg->options, &opts, RR_NO_WHY);
+
+	if (rc)
+		return rc;
+	l = malloc(sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	rc = rr_sock_listen(sa, sa_len, ret_addr, &l->fd);
+	if (rc) {
+		free(l);
+		return rc;
+	}
+	*ret = l;
+	return 0;
+}
+
+static int iw_listener_fd(const struct rr_prov_listener *l)
+{
+	return l->fd;
+}
+
+static void iw_listener_close(struct rr_prov_listener *l)
+{
+	if (!l)
+		return;
+	rr_sock_close(l->fd, false);
+	free(l);
+}
+
+static int iw_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
+                     const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret)
+{
+	struct rr_sock_opts so;
+	struct rr_iw_ep *ep;
+	int rc = ep_new(cfg, priv, priv_len, now, &ep);
+
+	if (rc)
+		return rc;
+	ep->state = RR_IW_LISTEN;
+	so = sock_opts(ep);
+	rc = rr_sock_accept(l->fd, &so, &ep->fd);
+	if (!rc && rr_sock_peer(ep->fd, &ep->peer))
+		ep->peer.ss_family = AF_UNSPEC; /* gone already; rx will tell */
+	if (rc) {
+		ep_free(ep, false);
+		return rc;
+	}
+	*ret = &ep->base;
+	return 0;
+}
+
+static void iw_destroy(struct rr_ep *base)
+{
+	struct rr_iw_ep *ep;
+
+	if (!base)
+		return;
+	ep = rr_iw_of(base);
+	/* In SHUT all of ours is written, and the peer has seen an end in order. */
+	ep_free(ep, ep->state != RR_IW_DEAD && ep->state != RR_IW_SHUT);
+}
+
+/* ---- posts ---- */
+
+static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t token)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	struct rr_iw_recv *r;
+
+	if (!rr_iw_is(ep, RR_IW_IN_USE))
+		return -ENOTCONN;
+	if (ep->rq.count >= RR_IW_MAX_RECV)
+		return -ENOBUFS;
+	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1) || reserve_cq(ep, 1))
+		return -ENOMEM;
+	r = rr_ring_push(&ep->rq);
+	r->sge = *sge;
+	r->token = token;
+	return 0;
+}
+
+static int total_len(const struct rr_sge *sge, unsigned n, uint32_t *ret)
+{
+	uint64_t len = 0;
+
+	if (n > RR_PROV_MAX_SGE)
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++)
+		len += sge[i].len;
+	if (len > UINT32_MAX)
+		return -EMSGSIZE;
+	*ret = (uint32_t)len;
+	return 0;
+}
+
+/* Operations posted and not completed, each counted once, without the RTR. */
+static uint32_t under_way(const struct rr_iw_ep *ep)
+{
+	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
+
+	return ep->sq.count - ep->sq_reads + ep->reads.count - (r && r->rtr);
+}
+
+/* Appends a work request; everything that can fail comes first. */
+static int post(struct rr_iw_ep *ep, enum rr_iw_kind kind, const struct rr_sge *sge,
+                unsigned n, uint32_t handle, uint64_t offset, uint64_t token)
+{
+	struct rr_iw_wr *wr;
+	uint32_t len;
+	int rc = total_len(sge, n, &len);
+
+	if (rc)
+		return rc;
+	if (ep->state != RR_IW_READY)
+		return -ENOTCONN;
+	if (under_way(ep) >= RR_IW_MAX_SEND)
+		return -ENOBUFS;
+	if (rr_ring_reserve(&ep->sq, ep->sq.count + 1) ||
+	    rr_ring_reserve(&ep->sges, ep->sges.count + n) || reserve_cq(ep, 1))
+		return -ENOMEM;
+	if (kind == RR_IW_READ &&
+	    rr_ring_reserve(&ep->reads, RR_MIN(ep->reads.count + ep->sq.count + 1,
+	                                       (uint32_t)ep->deal.ord)))
+		return -ENOMEM;
+	wr = rr_ring_push(&ep->sq);
+	*wr = (struct rr_iw_wr){
+	        .kind = kind,
+	        .nsge = n,
+	        .sge = ep->sge_first + ep->sges.count,
+	        .handle = handle,
+	        .len = len,
+	        .offset = offset,
+	        .token = token,
+	};
+	for (unsigned i = 0; i < n; i++)
+		*(struct rr_sge *)rr_ring_push(&ep->sges) = sge[i];
+	return 0;
+}
+
+static int iw_post_send(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
+                        uint32_t inv_handle, uint64_t token)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	int rc = post(ep, RR_IW_SEND, sge, n, inv_handle, 0, token);
+
+	if (!rc)
+		ep->count.sends++;
+	return rc;
+}
+
+static int iw_post_write(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
+                         uint32_t handle, uint64_t offset, uint64_t token)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	int rc = post(ep, RR_IW_WRITE, sge, n, handle, offset, token);
+
+	if (!rc)
+		ep->count.writes++;
+	return rc;
+}
+
+static int iw_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t handle,
+                        uint64_t offset, uint64_t token)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	int rc;
+
+	if (ep->state == RR_IW_READY && !ep->deal.ord)
+		return -EOPNOTSUPP; /* it could never be sent */
+	rc = post(ep, RR_IW_READ, sge, 1, handle, offset, token);
+	if (!rc)
+		ep->count.reads++;
+	return rc;
+}
+
+/* ---- regions ---- */
+
+static int iw_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
+                       struct rr_region *ret)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	const struct rr_stag *s;
+	int rc;
+
+	if (access & ~(unsigned)(RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE) ||
+	    (uint64_t)len >> 47)
+		return -EINVAL;
+	if (!rr_iw_is(ep, RR_IW_IN_USE))
+		return -ENOTCONN;
+	rc = rr_stags_add(&ep->stags, RR_STAG_REGION, mem, len, access, &s);
+	if (rc)
+		return rc;
+	ret->handle = s->stag;
+	ret->offset = s->to;
+	ep->count.registrations++;
+	rr_trace(ep->trace, RR_TRACE_REGION_REGISTERED, ep->conn_id, 0, s->stag, len,
+	         access);
+	return 0;
+}
+
+static int iw_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	struct rr_stag *s = rr_stags_find(&ep->stags, handle);
+	int rc;
+
+	if (ep->state == RR_IW_DEAD)
+		return -ENOTCONN;
+	if (!s || s->kind != RR_STAG_REGION)
+		return -EINVAL;
+	if (ep->cq.count >= CQ_MAX)
+		return -ENOBUFS;
+	if (reserve_cq(ep, 1))
+		return -ENOMEM;
+	rc = rr_iw_revoke(ep, s, false);
+	if (rc)
+		return rc;
+	ep->count.local_invalidations++;
+	rr_iw_complete(ep, RR_WC_INVALIDATE, token, 0);
+	return 0;
+}
+
+/* ---- motion ---- */
+
+static void told(struct rr_iw_ep *ep, rr_time now)
+{
+	if (now > ep->now)
+		ep->now = now;
+}
+
+/* A slow peer that takes octets is not a silent one. */
+static void still_draining(struct rr_iw_ep *ep)
+{
+	if (ep->state == RR_IW_DRAIN)
+		ep->deadline = RR_MIN(ep->now + RR_IW_END_NS, ep->end_limit);
+}
+
+static void go_quiet(struct rr_iw_ep *ep)
+{
+	rr_iw_tx_quiet(ep);
+	rr_iw_rx_quiet(ep);
+	ep->quiet = RR_TIME_NEVER;
+}
+
+/*
+ * A responder that takes the first FPDU before it listens to its socket sleeps
+ * on it until more octets come (Linux's siw does, most times that a client is
+ * quick).  So an initiator that has sent and hears nothing sends an empty RDMA
+ * Write, of which nothing is checked [RFC 5041 §4.1], a few times.
+ */
+static void nudge(struct rr_iw_ep *ep)
+{
+	if (!ep->initiator || !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN)) ||
+	    ep->tx.mute || ep->nudges > RR_IW_NUDGES) {
+		ep->nudge_at = RR_TIME_NEVER; /* the one that was planned is off */
+		return;
+	}
+	if (ep->count.bytes_received != ep->setup_received) {
+		ep->nudges = RR_IW_NUDGES + 1; /* it is awake */
+		ep->nudge_at = RR_TIME_NEVER;
+		return;
+	}
+	if (ep->nudge_at == RR_TIME_NEVER ? ep->tx.framed == ep->setup_sent
+	                                  : ep->now < ep->nudge_at)
+		return;
+	if (ep->nudge_at != RR_TIME_NEVER) {
+		ep->tx.nudge = true;
+		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+	}
+	ep->nudge_at = ep->nudges == RR_IW_NUDGES
+	                       ? RR_TIME_NEVER
+	                       : ep->now + (RR_IW_NUDGE_NS << 2 * ep->nudges);
+	ep->nudges++;
+}
+
+bool rr_iw_may_sleep(const struct rr_iw_ep *ep)
+{
+	return ep->initiator && ep->deal.rtr && !ep->tx.mute && !ep->rx.fin &&
+	       ep->nudges <= RR_IW_PARTING &&
+	       ep->count.bytes_received == ep->setup_received;
+}
+
+static void time_out(struct rr_iw_ep *ep)
+{
+	if (ep->now < ep->deadline)
+		return;
+	if (rr_iw_is(ep, RR_IW_IN_SETUP)) {
+		rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, ETIMEDOUT,
+		         ep->state, 0);
+		rr_iw_reason(ep, -ETIMEDOUT,
+		             "the peer did not finish the connection "
+		             "set-up in time");
+	}
+	rr_sock_shutdown(ep->fd, true);
+	rr_iw_dead(ep);
+}
+
+void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
+{
+	uint64_t sent = ep->count.bytes_sent;
+	uint64_t moved = ep->count.bytes_received + sent;
+
+	told(ep, now);
+	if (ep->state == RR_IW_CONNECT)
+		rr_iw_setup_connected(ep);
+	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
+		rr_iw_rx_run(ep);
+	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
+		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+	nudge(ep);
+	if (ep->count.bytes_sent != sent)
+		still_draining(ep);
+	rr_iw_end_step(ep);
+	if (ep->state != RR_IW_DEAD)
+		time_out(ep);
+	if (ep->count.bytes_received + ep->count.bytes_sent != moved)
+		ep->quiet = ep->now + RR_IW_QUIET_NS;
+	else if (ep->now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
+		go_quiet(ep); /* again, if this call was for nothing */
+}
+
+static int iw_flush(struct rr_ep *base, rr_time now)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	uint64_t sent = ep->count.bytes_sent;
+	int rc;
+
+	if (ep->state != RR_IW_READY)
+		return 0;
+	told(ep, now);
+	if (ep->tx.blocked)
+		return -EAGAIN;
+	rc = rr_iw_tx_run(ep);
+	nudge(ep);
+	if (ep->count.bytes_sent != sent)
+		ep->quiet = ep->now + RR_IW_QUIET_NS;
+	return rc;
+}
+
+static void iw_progress(struct rr_ep *base, rr_time now)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+
+	if (ep->state != RR_IW_DEAD)
+		rr_iw_run(ep, now);
+}
+
+static unsigned iw_poll(struct rr_ep *base, struct rr_wc *wc, unsigned max)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+	unsigned n = RR_MIN(max, ep->cq.count);
+
+	for (unsigned i = 0; i < n; i++)
+		wc[i] = *(struct rr_wc *)rr_ring_at(&ep->cq, i);
+	rr_ring_pop(&ep->cq, n);
+	return n;
+}
+
+static int iw_fd(const struct rr_ep *base)
+{
+	return rr_iw_of(base)->fd;
+}
+
+static uint32_t iw_events(const struct rr_ep *base)
+{
+	const struct rr_iw_ep *ep = rr_iw_of(base);
+
+	if (ep->state == RR_IW_DEAD)
+		return 0;
+	if (ep->state == RR_IW_CONNECT)
+		return EPOLLOUT;
+	return (ep->rx.fin ? 0u : (uint32_t)EPOLLIN) |
+	       (ep->tx.blocked ? (uint32_t)EPOLLOUT : 0u);
+}
+
+static rr_time iw_deadline(const struct rr_ep *base)
+{
+	const struct rr_iw_ep *ep = rr_iw_of(base);
+
+	if (ep->state == RR_IW_DEAD)
+		return RR_TIME_NEVER;
+	if (ep->rx.more)
+		return ep->now;
+	return RR_MIN(RR_MIN(ep->deadline, ep->quiet), ep->nudge_at);
+}
+
+/*
+ * Before the Reply.  It is waited for: an RTR message may be owed, and there are
+ * responders that take a close at this moment for that of their listener (siw).
+ */
+static void leave(struct rr_iw_ep *ep)
+{
+	rr_iw_reason(ep, 0, "closed here");
+	if (!ep->leaving)
+		ep->deadline = RR_MIN(ep->deadline, ep->now + RR_IW_END_NS);
+	ep->leaving = true;
+}
+
+static void iw_disconnect(struct rr_ep *base, rr_time now)
+{
+	struct rr_iw_ep *ep = rr_iw_of(base);
+
+	told(ep, now);
+	switch (ep->state) {
+	case RR_IW_ASKED:
+		leave(ep);
+		break;
+	case RR_IW_CONNECT:
+	case RR_IW_LISTEN:
+		rr_iw_reason(ep, 0, "closed here");
+		rr_iw_dead(ep);
+		break;
+	case RR_IW_READY:
+		rr_iw_reason(ep, 0, "closed here");
+		rr_iw_drain(ep);
+		(void)rr_iw_tx_run(ep); /* the rest goes with the descriptor */
+		rr_iw_end_step(ep);
+		break;
+	case RR_IW_DRAIN:
+	case RR_IW_SHUT:
+	case RR_IW_DEAD:
+		break;
+	}
+}
+
+/* ---- questions ---- */
+
+static void iw_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
+{
+	const struct rr_iw_ep *ep = rr_iw_of(base);
+
+	*ret = (struct rr_prov_limits){
+	        .max_recv = RR_IW_MAX_RECV,
+	        .max_send = RR_IW_MAX_SEND,
+	        .max_ord = ep->deal.ord,
+	        .max_msg = UINT32_MAX,
+	        .remote_invalidate = true,
+	};
+}
+
+static void iw_counters(const struct rr_ep *base, struct rr_prov_counters *ret)
+{
+	*ret = rr_iw_of(base)->count;
+}
+
+static const void *iw_peer_private(const struct rr_ep *base, size_t *ret_len)
+{
+	const struct rr_iw_ep *ep = rr_iw_of(base);
+
+	*ret_len = ep->peer_priv_len;
+	return ep->peer_priv;
+}
+
+static int iw_peer_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
+{
+	const struct rr_iw_ep *ep = rr_iw_of(base);
+
+	*ret = ep->peer; /* kept: a dead socket does not tell */
+	return ep->peer.ss_family == AF_UNSPEC ? -ENOTCONN : 0;
+}
+
+static int iw_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
+{
+	return rr_sock_local(rr_iw_of(base)->fd, ret);
+}
+
+static const char *iw_why(const struct rr_ep *base)
+{
+	return rr_iw_of(base)->why;
+}
+
+const struct rr_prov_ops rr_iwarp_ops = {
+        .name = "iwarp",
+        .connect = iw_connect,
+        .listen = iw_listen,
+        .listener_fd = iw_listener_fd,
+        .accept = iw_accept,
+        .listener_close = iw_listener_close,
+        .post_recv = iw_post_recv,
+        .post_send = iw_post_send,
+        .post_write = iw_post_write,
+        .post_read = iw_post_read,
+        .register_mem = iw_register,
+        .invalidate = iw_invalidate,
+        .flush = iw_flush,
+        .progress = iw_progress,
+        .poll = iw_poll,
+        .fd = iw_fd,
+        .events = iw_events,
+        .deadline = iw_deadline,
+        .disconnect = iw_disconnect,
+        .destroy = iw_destroy,
+        .limits = iw_limits,
+        .counters = iw_counters,
+        .peer_private = iw_peer_private,
+        .peer_addr = iw_peer_addr,
+        .local_addr = iw_local_addr,
+        .why = iw_why,
+};

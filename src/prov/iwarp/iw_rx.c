@@ -1,0 +1,714 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reception: octets become MPA frames, then FPDUs, then placed data and
+ * completions.
+ *
+ * Normal path: reads go into a bounce buffer that holds the largest FPDU.  A
+ * whole FPDU there has its CRC checked, then its headers, then its payload is
+ * copied to its place.  When most of a large segment is still to come, its
+ * payload is received straight into its place instead, together with what
+ * follows into the bounce buffer, and the CRC is taken over the placed memory
+ * before anything is delivered.
+ *
+ * A call takes a share of what has come: so many frames, so many octets, since frames
+ * of twenty octets cost what large ones do.  What is left waits in the bounce buffer
+ * and the socket; "more" says so, and makes the endpoint's deadline due at once.
+ *
+ * Failure: the first error is answered with a Terminate (iw_end.c) and the rest is
+ * dropped.  Headers that look wrong while the CRC is still to come are judged
+ * only after it.
+ *
+ * Invariants: the place of a segment is looked up again each time before it is
+ * written, so that nothing is written after an invalidation; TCP keeps order, so
+ * the segments of a message have to come in order, without gaps, and everything
+ * sent earlier is placed when a Send is delivered.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "prov/iwarp/crc.h"
+#include "prov/iwarp/iw_ep.h"
+
+#define SETUP_CAP  1024u
+#define BOUNCE_CAP (72u << 10)
+#define DIRECT_MIN 4096u      /* octets still to come that make a segment large */
+#define TAIL_CAP   512u       /* read beyond a segment whose message goes on */
+#define TURN_MAX   (1u << 20) /* octets read in one call */
+#define TURN_STEPS 256u       /* frames handled in one call */
+#define IDLE_MAX   4096u      /* messages without any content between two Sends */
+
+_Static_assert(SETUP_CAP >= RR_MPA_FRAME_MAX, "a frame fits");
+_Static_assert(BOUNCE_CAP >= RR_FPDU_MAX + DIRECT_MIN, "an FPDU fits");
+
+/* The segment in hand. */
+struct seg {
+	struct rr_ddp h;
+	const uint8_t *raw; /* the ULPDU */
+	uint32_t hlen;
+	uint32_t len; /* of the payload */
+};
+
+/* ---- checks ---- */
+
+static enum rr_term_error check_write(const struct rr_iw_ep *ep, const struct seg *g,
+                                      uint8_t **dst)
+{
+	const struct rr_stag *s;
+
+	if (!g->len) /* nothing of it is checked [RFC 5041 §4.1] */
+		return RR_TERM_COUNT;
+	s = rr_stags_find(&ep->stags, g->h.stag);
+	if (!s || s->kind != RR_STAG_REGION)
+		return RR_TERM_DDP_STAG;
+	if (g->h.to > UINT64_MAX - g->len)
+		return RR_TERM_DDP_WRAP;
+	if (g->h.to < s->to || g->h.to - s->to > s->len ||
+	    g->len > s->len - (g->h.to - s->to))
+		return RR_TERM_DDP_BOUNDS;
+	if (!(s->access & RR_ACCESS_REMOTE_WRITE))
+		return RR_TERM_RDMAP_ACCESS;
+	*dst = s->base + (g->h.to - s->to);
+	return RR_TERM_COUNT;
+}
+
+/* Responses come in the order of the Reads, so only the oldest is expected. */
+static enum rr_term_error check_response(const struct rr_iw_ep *ep, const struct seg *g,
+                                         uint8_t **dst)
+{
+	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
+	uint32_t left;
+
+	if (!r)
+		return RR_TERM_RDMAP_OPCODE;
+	left = r->sge.len - r->done; /* 0 of the RTR message */
+	if (g->len) {
+		if (r->rtr || g->h.stag != r->stag)
+			return RR_TERM_DDP_STAG;
+		if (g->h.to > UINT64_MAX - g->len)
+			return RR_TERM_DDP_WRAP;
+		if (g->h.to != r->to + r->done || g->len > left)
+			return RR_TERM_DDP_BOUNDS;
+	}
+	if (g->h.last != (g->len == left)) /* shorter or longer than asked for */
+		return RR_TERM_RDMAP_OPERATION;
+	if (g->len)
+		*dst = (uint8_t *)r->sge.base + r->done;
+	return RR_TERM_COUNT;
+}
+
+static enum rr_term_error check_msn(const struct rr_iw_ep *ep, const struct rr_ddp *h,
+                                    uint32_t buffers)
+{
+	uint32_t ahead = h->msn - ep->rx.msn[h->qn];
+
+	if (ahead >= buffers && ahead < UINT32_MAX / 2)
+		return RR_TERM_DDP_NO_BUFFER;
+	return ahead ? RR_TERM_DDP_MSN : RR_TERM_COUNT;
+}
+
+static bool is_rtr_send(const struct rr_iw_ep *ep, const struct seg *g)
+{
+	return ep->rx.rtr_send && g->h.msn == 1 && g->h.mo == 0 && g->h.last && !g->len;
+}
+
+static enum rr_term_error check_send(const struct rr_iw_ep *ep, const struct seg *g,
+                                     uint8_t **dst)
+{
+	const struct rr_iw_recv *r = rr_ring_first(&ep->rq);
+	enum rr_term_error e;
+
+	if (is_rtr_send(ep, g))
+		return RR_TERM_COUNT;
+	e = check_msn(ep, &g->h, ep->rq.count);
+	if (e != RR_TERM_COUNT)
+		return e;
+	if (g->h.mo != ep->rx.send_done)
+		return RR_TERM_DDP_MO;
+	if (g->len > r->sge.len - ep->rx.send_done)
+		return RR_TERM_DDP_TOO_LONG;
+	if (g->len)
+		*dst = (uint8_t *)r->sge.base + ep->rx.send_done;
+	return RR_TERM_COUNT;
+}
+
+static enum rr_term_error check_request(const struct rr_iw_ep *ep, const struct seg *g)
+{
+	struct rr_read_request req;
+	enum rr_term_error e;
+	uint8_t *src;
+
+	e = check_msn(ep, &g->h, ep->deal.ird - RR_MIN(ep->resps.count, ep->deal.ird));
+	if (e != RR_TERM_COUNT)
+		return e;
+	if (g->h.mo)
+		return RR_TERM_DDP_MO;
+	if (g->len > RR_READ_REQUEST)
+		return RR_TERM_DDP_TOO_LONG;
+	if (g->len < RR_READ_REQUEST || !g->h.last)
+		return RR_TERM_RDMAP_OPERATION;
+	rr_read_request_get(g->raw + g->hlen, &req);
+	return rr_iw_read_source(ep, &req, &src);
+}
+
+/* Does the opcode go with the kind of header, and with the queue? */
+static bool op_fits(const struct rr_ddp *h)
+{
+	switch (RR_RDMAP_OP(h->rdmap)) {
+	case RR_OP_WRITE:
+	case RR_OP_READ_RESPONSE:
+		return h->tagged;
+	case RR_OP_READ_REQUEST:
+		return !h->tagged && h->qn == RR_QN_READ;
+	case RR_OP_SEND:
+	case RR_OP_SEND_INV:
+	case RR_OP_SEND_SE:
+	case RR_OP_SEND_SE_INV:
+		return !h->tagged && h->qn == RR_QN_SEND;
+	case RR_OP_TERMINATE:
+		return !h->tagged && h->qn == RR_QN_TERMINATE;
+	default:
+		return false;
+	}
+}
+
+/* All checks of one segment, in the order of the layers.  For messages with
+ * payload @dst is its place.                    [RFC 5041 §7.1, RFC 5040 §7.2] */
+static enum rr_term_error check(const struct rr_iw_ep *ep, const struct seg *g,
+                                uint8_t **dst)
+{
+	const struct rr_ddp *h = &g->h;
+
+	*dst = NULL;
+	if (h->version != RR_DDP_VERSION)
+		return h->tagged ? RR_TERM_DDP_TVERSION : RR_TERM_DDP_UVERSION;
+	if (!h->tagged && h->qn >= RR_QN_COUNT)
+		return RR_TERM_DDP_QN;
+	if (RR_RDMAP_VERSION(h->rdmap) != 1)
+		return RR_TERM_RDMAP_VERSION;
+	if (!op_fits(h))
+		return RR_TERM_RDMAP_OPCODE;
+	switch ((enum rr_rdmap_op)RR_RDMAP_OP(h->rdmap)) {
+	case RR_OP_WRITE:
+		return check_write(ep, g, dst);
+	case RR_OP_READ_RESPONSE:
+		return check_response(ep, g, dst);
+	case RR_OP_READ_REQUEST:
+		return check_request(ep, g);
+	case RR_OP_SEND:
+	case RR_OP_SEND_INV:
+	case RR_OP_SEND_SE:
+	case RR_OP_SEND_SE_INV:
+		return check_send(ep, g, dst);
+	case RR_OP_TERMINATE: /* whatever it says, it is over */
+		return RR_TERM_COUNT;
+	}
+	return RR_TERM_RDMAP_OPCODE;
+}
+
+static void fault(struct rr_iw_ep *ep, enum rr_term_error e, const struct seg *g)
+{
+	bool req = !g->h.tagged && RR_RDMAP_OP(g->h.rdmap) == RR_OP_READ_REQUEST &&
+	           g->len >= RR_READ_REQUEST;
+
+	rr_iw_fault(ep, e, g->raw, g->hlen, g->hlen + g->len,
+	            req ? g->raw + g->hlen : NULL);
+}
+
+/* ---- delivery ---- */
+
+static void deliver_response(struct rr_iw_ep *ep, const struct seg *g)
+{
+	struct rr_iw_read *r = rr_ring_first(&ep->reads);
+	struct rr_stag *s;
+
+	r->done += g->len;
+	if (!g->h.last)
+		return;
+	s = rr_stags_find(&ep->stags, r->stag);
+	if (s && !r->rtr)
+		rr_stags_remove(&ep->stags, s);
+	if (!r->rtr)
+		rr_iw_complete(ep, RR_WC_READ, r->token, 0);
+	rr_ring_pop(&ep->reads, 1);
+	rr_iw_empty_reads(ep);
+}
+
+/* False: the STag that the Send names cannot be invalidated. */
+static bool invalidate(struct rr_iw_ep *ep, const struct seg *g)
+{
+	struct rr_stag *s = rr_stags_find(&ep->stags, g->h.stag);
+
+	if (!s || s->kind != RR_STAG_REGION) {
+		fault(ep, RR_TERM_RDMAP_INVALIDATE, g);
+		return false;
+	}
+	if (rr_iw_revoke(ep, s, true)) {
+		rr_iw_reason(ep, -ENOMEM, "out of memory");
+		rr_iw_dead(ep);
+		return false;
+	}
+	ep->count.remote_invalidations++;
+	return true;
+}
+
+static void deliver_send(struct rr_iw_ep *ep, const struct seg *g)
+{
+	unsigned op = RR_RDMAP_OP(g->h.rdmap);
+	bool inv = op == RR_OP_SEND_INV || op == RR_OP_SEND_SE_INV;
+	struct rr_wc *wc;
+
+	if (is_rtr_send(ep, g)) {
+		ep->rx.msn[RR_QN_SEND]++;
+		return;
+	}
+	ep->rx.send_done += g->len;
+	if (!g->h.last || (inv && !invalidate(ep, g)))
+		return;
+	wc = rr_iw_complete(ep, RR_WC_RECV,
+	                    ((struct rr_iw_recv *)rr_ring_first(&ep->rq))->token, 0);
+	wc->len = ep->rx.send_done;
+	wc->invalidated = inv;
+	wc->inv_handle = inv ? g->h.stag : 0;
+	rr_ring_pop(&ep->rq, 1);
+	ep->count.recvs++;
+	ep->rx.msn[RR_QN_SEND]++;
+	ep->rx.send_done = 0;
+}
+
+static void deliver_request(struct rr_iw_ep *ep, const struct seg *g)
+{
+	struct rr_iw_resp *r;
+
+	ep->rx.msn[RR_QN_READ]++;
+	if (ep->tx.mute)
+		return;
+	if (rr_ring_reserve(&ep->resps, ep->resps.count + 1)) {
+		rr_iw_reason(ep, -ENOMEM, "out of memory");
+		rr_iw_dead(ep);
+		return;
+	}
+	r = rr_ring_push(&ep->resps);
+	rr_read_request_get(g->raw + g->hlen, &r->req);
+	memcpy(r->ddp, g->raw, sizeof(r->ddp));
+}
+
+/* The peer says that we erred, or that it failed. */
+static void deliver_terminate(struct rr_iw_ep *ep, const struct seg *g)
+{
+	struct rr_term t;
+	bool failed;
+
+	rr_term_get(g->raw + g->hlen, g->len, &t);
+	failed = t.type == 0 && (t.layer != 2 || t.code == 5);
+	rr_trace(ep->trace, RR_TRACE_PROV_TERMINATE_RECEIVED, ep->conn_id, 0,
+	         (uint64_t)(t.layer << 4 | t.type), t.code, t.reversed);
+	rr_iw_reason(ep, failed ? -ECONNRESET : -EREMOTEIO,
+	             "the peer ended the connection: %s (Terminate %u/%u/%u%s)",
+	             rr_term_words(t.layer, t.type, t.code), t.layer, t.type, t.code,
+	             t.reversed ? ", fields in siw's order" : "");
+	ep->rx.sink = true;
+	rr_iw_tx_drop(ep);
+	if (ep->state == RR_IW_READY)
+		rr_iw_drain(ep);
+}
+
+/* An empty Write or Read is allowed and checks nothing [RFC 5041 §4.1], but a peer
+ * that sends nothing else for thousands of times has no use but to keep us busy. */
+static bool too_idle(struct rr_iw_ep *ep, const struct seg *g)
+{
+	struct rr_read_request req;
+
+	switch ((enum rr_rdmap_op)RR_RDMAP_OP(g->h.rdmap)) {
+	case RR_OP_WRITE:
+		return !g->len && ++ep->rx.idle > IDLE_MAX;
+	case RR_OP_READ_REQUEST:
+		rr_read_request_get(g->raw + g->hlen, &req);
+		return !req.size && ++ep->rx.idle > IDLE_MAX;
+	case RR_OP_SEND:
+	case RR_OP_SEND_INV:
+	case RR_OP_SEND_SE:
+	case RR_OP_SEND_SE_INV:
+		ep->rx.idle = 0;
+		return false;
+	case RR_OP_READ_RESPONSE:
+	case RR_OP_TERMINATE:
+		break;
+	}
+	return false;
+}
+
+/* The segment is checked and placed. */
+static void deliver(struct rr_iw_ep *ep, const struct seg *g)
+{
+	if (too_idle(ep, g)) {
+		fault(ep, RR_TERM_RDMAP_OPERATION, g);
+		return;
+	}
+	switch ((enum rr_rdmap_op)RR_RDMAP_OP(g->h.rdmap)) {
+	case RR_OP_WRITE:
+		break;
+	case RR_OP_READ_RESPONSE:
+		deliver_response(ep, g);
+		break;
+	case RR_OP_READ_REQUEST:
+		deliver_request(ep, g);
+		break;
+	case RR_OP_SEND:
+	case RR_OP_SEND_INV:
+	case RR_OP_SEND_SE:
+	case RR_OP_SEND_SE_INV:
+		deliver_send(ep, g);
+		break;
+	case RR_OP_TERMINATE:
+		deliver_terminate(ep, g);
+		break;
+	}
+	ep->rx.rtr_send = false;
+}
+
+/* ---- FPDUs ---- */
+
+static bool crc_good(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
+{
+	uint8_t want[RR_FPDU_CRC];
+
+	if (ep->deal.crc) {
+		rr_crc_store(want, crc);
+		if (memcmp(want, wire, RR_FPDU_CRC) != 0) {
+			rr_iw_fault(ep, RR_TERM_MPA_CRC, NULL, 0, 0, NULL);
+			return false;
+		}
+	}
+	ep->tx.open = true; /* a good FPDU: now the responder may speak */
+	return true;
+}
+
+/* False: the octets are no DDP header. */
+static bool parse(const uint8_t *ulpdu, uint32_t have, uint32_t len, struct seg *ret)
+{
+	int n = rr_ddp_get(ulpdu, have, &ret->h);
+
+	if (n < 0 || (uint32_t)n > len)
+		return false;
+	ret->raw = ulpdu;
+	ret->hlen = (uint32_t)n;
+	ret->len = len - (uint32_t)n;
+	return true;
+}
+
+/* The peer may write where it still reads: what is framed of that region has its
+ * CRC already, so it keeps its old content.  False: the connection is dead. */
+static bool keep_framed(struct rr_iw_ep *ep, const struct seg *g)
+{
+	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||
+	    !rr_iw_tx_detach(ep, g->h.stag))
+		return true;
+	rr_iw_reason(ep, -ENOMEM, "out of memory");
+	rr_iw_dead(ep);
+	return false;
+}
+
+/* A whole FPDU in the bounce buffer. */
+static void whole(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
+{
+	uint32_t covered = RR_FPDU_LEN + len + rr_fpdu_pad(len), crc = 0;
+	enum rr_term_error e;
+	struct seg g;
+	uint8_t *dst;
+
+	if (ep->deal.crc)
+		crc = rr_crc_add(RR_CRC_INIT, p, covered);
+	if (!crc_good(ep, crc, p + covered))
+		return;
+	if (!parse(p + RR_FPDU_LEN, len, len, &g)) {
+		rr_iw_fault(ep, RR_TERM_RDMAP_OPERATION, NULL, 0, 0, NULL);
+		return;
+	}
+	e = check(ep, &g, &dst);
+	if (e != RR_TERM_COUNT) {
+		fault(ep, e, &g);
+		return;
+	}
+	if (dst && !keep_framed(ep, &g))
+		return;
+	if (dst && g.len)
+		memcpy(dst, g.raw + g.hlen, g.len);
+	deliver(ep, &g);
+}
+
+/* Is it worth receiving this one, of which only the beginning is here, straight
+ * into its place?  Then begins with it. */
+static bool begin_direct(struct rr_iw_ep *ep, const uint8_t *p, uint32_t have,
+                         uint32_t len)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	struct seg g;
+	uint8_t *dst;
+
+	if (rr_fpdu_size(len) - have < DIRECT_MIN ||
+	    !parse(p + RR_FPDU_LEN, have - RR_FPDU_LEN, len, &g) ||
+	    check(ep, &g, &dst) != RR_TERM_COUNT || !dst)
+		return false;
+	rx->direct = true;
+	rx->ddp = g.h;
+	memcpy(rx->raw, g.raw, g.hlen);
+	rx->len = rx->left = g.len;
+	if (ep->deal.crc)
+		rx->crc = rr_crc_add(RR_CRC_INIT, p, RR_FPDU_LEN + g.hlen);
+	rx->off += RR_FPDU_LEN + g.hlen;
+	return true;
+}
+
+static struct seg direct_seg(const struct rr_iw_rx *rx)
+{
+	return (struct seg){
+	        .h = rx->ddp,
+	        .raw = rx->raw,
+	        .hlen = (uint32_t)rr_ddp_size(rx->ddp.tagged),
+	        .len = rx->len,
+	};
+}
+
+/* Where the rest goes, looked up anew.  NULL: nowhere, it is over. */
+static uint8_t *direct_place(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	struct seg g = direct_seg(rx);
+	uint8_t *dst;
+	enum rr_term_error e = check(ep, &g, &dst);
+
+	if (e != RR_TERM_COUNT) {
+		fault(ep, e, &g);
+		return NULL;
+	}
+	if (!keep_framed(ep, &g))
+		return NULL;
+	return dst + (rx->len - rx->left);
+}
+
+static void direct_placed(struct rr_iw_ep *ep, const uint8_t *dst, uint32_t n)
+{
+	if (ep->deal.crc)
+		ep->rx.crc = rr_crc_add(ep->rx.crc, dst, n);
+	ep->rx.left -= n;
+}
+
+/* Goes on with the segment being placed.  False: more octets are needed. */
+static bool step_direct(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	uint32_t n = RR_MIN(rx->left, rx->end - rx->off);
+	struct seg g = direct_seg(rx);
+	unsigned pad = rr_fpdu_pad(g.hlen + g.len);
+	uint32_t crc = rx->crc;
+	const uint8_t *p;
+	uint8_t *dst;
+
+	if (n) {
+		dst = direct_place(ep);
+		if (!dst)
+			return false;
+		memcpy(dst, rx->buf + rx->off, n);
+		rx->off += n;
+		direct_placed(ep, dst, n);
+		crc = rx->crc;
+	}
+	if (rx->left || rx->end - rx->off < pad + RR_FPDU_CRC)
+		return false;
+	p = rx->buf + rx->off;
+	if (ep->deal.crc)
+		crc = rr_crc_add(crc, p, pad);
+	rx->off += pad + RR_FPDU_CRC;
+	rx->direct = false;
+	if (crc_good(ep, crc, p + pad))
+		deliver(ep, &g);
+	return true;
+}
+
+/* One step through the bounce buffer.  False: more octets are needed. */
+static bool step(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	const uint8_t *p = rx->buf + rx->off;
+	uint32_t have = rx->end - rx->off, len;
+
+	if (ep->state == RR_IW_DEAD || rx->sink)
+		return false;
+	if (rr_iw_is(ep, RR_IW_IN_FRAMES))
+		return rr_iw_setup_frame(ep);
+	if (rx->direct)
+		return step_direct(ep);
+	if (have < RR_FPDU_LEN)
+		return false;
+	len = rr_load_u16(p);
+	if (have < rr_fpdu_size(len))
+		return begin_direct(ep, p, have, len);
+	rx->off += (uint32_t)rr_fpdu_size(len);
+	whole(ep, p, len);
+	return true;
+}
+
+/* ---- the socket ---- */
+
+static int need_buf(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	uint32_t cap = rr_iw_is(ep, RR_IW_IN_FRAMES) ? SETUP_CAP : BOUNCE_CAP;
+	uint32_t have = rx->end - rx->off;
+	uint8_t *buf = rx->buf;
+
+	if (rx->cap < cap) {
+		buf = malloc(cap);
+		if (!buf)
+			return -ENOMEM;
+		rx->cap = cap;
+	}
+	if (have)
+		memmove(buf, rx->buf + rx->off, have);
+	if (buf != rx->buf)
+		free(rx->buf);
+	rx->buf = buf;
+	rx->off = 0;
+	rx->end = have;
+	return 0;
+}
+
+void rr_iw_rx_quiet(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+
+	if (rx->off != rx->end || rx->direct)
+		return;
+	free(rx->buf);
+	rx->buf = NULL;
+	rx->cap = rx->off = rx->end = 0;
+}
+
+/* The next read's destinations.  Returns how many; 0: it is over. */
+static unsigned aim(struct rr_iw_ep *ep, struct iovec v[2])
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	uint32_t tail = rx->cap - rx->end;
+	uint8_t *dst;
+
+	if (!rx->direct || !rx->left) {
+		v[0] = (struct iovec){rx->buf + rx->end, tail};
+		return 1;
+	}
+	dst = direct_place(ep);
+	if (!dst)
+		return 0;
+	if (!rx->ddp.last)
+		tail = RR_MIN(tail, TAIL_CAP);
+	v[0] = (struct iovec){dst, rx->left};
+	v[1] = (struct iovec){rx->buf + rx->end, tail};
+	return 2;
+}
+
+/* What stands in the bounce buffer, as far as this call's share goes. */
+static void go_through(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+
+	rx->more = false;
+	while (step(ep))
+		if (!--rx->share) {
+			rx->more = true;
+			break;
+		}
+	if (rx->sink) {
+		rx->off = rx->end = 0;
+		rx->more = false;
+	}
+}
+
+/* @n octets have come to where aim() pointed. */
+static void take(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv, size_t n)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+
+	ep->count.bytes_received += n;
+	if (rx->sink)
+		return;
+	if (nv == 2) {
+		size_t placed = RR_MIN(n, v[0].iov_len);
+
+		direct_placed(ep, v[0].iov_base, (uint32_t)placed);
+		n -= placed;
+	}
+	rx->end += (uint32_t)n;
+	go_through(ep);
+}
+
+static void closed(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+
+	rx->fin = true;
+	if (rr_iw_is(ep, RR_IW_IN_FRAMES)) {
+		rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, ECONNRESET,
+		         ep->state, 0);
+		rr_iw_reason(ep, -ECONNRESET,
+		             "the peer closed the connection during the MPA set-up");
+		rr_iw_dead(ep);
+	} else if (ep->state == RR_IW_READY) {
+		if (rx->direct || rx->off != rx->end || rx->send_done) {
+			rr_iw_reason(ep, -ECONNRESET,
+			             "the peer closed the connection in mid-message");
+			rr_iw_dead(ep);
+			return;
+		}
+		rr_iw_reason(ep, 0, "closed by the peer");
+		rr_iw_drain(ep);
+	}
+}
+
+static void read_failed(struct rr_iw_ep *ep, int err)
+{
+	rr_iw_reason(ep, err == -ETIMEDOUT ? err : -ECONNRESET, "cannot receive: %s",
+	             strerror(-err));
+	rr_iw_dead(ep);
+}
+
+/* One read, and what it brought.  False: the socket has no more for now. */
+static bool read_once(struct rr_iw_ep *ep)
+{
+	struct iovec v[2];
+	unsigned nv;
+	size_t asked;
+	ssize_t n;
+
+	if (need_buf(ep)) {
+		read_failed(ep, -ENOMEM);
+		return false;
+	}
+	nv = aim(ep, v);
+	if (!nv)
+		return true;
+	asked = v[0].iov_len + (nv == 2 ? v[1].iov_len : 0);
+	n = rr_sock_readv(ep->fd, v, nv);
+	ep->count.syscalls++;
+	if (n == -EAGAIN)
+		return false;
+	if (n > 0)
+		take(ep, v, nv, (size_t)n);
+	else if (n == 0 && !ep->rx.reset)
+		closed(ep);
+	else /* a socket says only once that it was reset: a write was told */
+		read_failed(ep, n ? (int)n : -ECONNRESET);
+	return n <= 0 || (size_t)n == asked; /* less: the descriptor will tell */
+}
+
+void rr_iw_rx_run(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	uint64_t stop = ep->count.bytes_received + TURN_MAX;
+
+	rx->share = TURN_STEPS;
+	if (rx->more)
+		go_through(ep);
+	while (ep->state != RR_IW_DEAD && !rx->fin && !rx->more && read_once(ep))
+		if (ep->count.bytes_received >= stop)
+			rx->more = true;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connection set-up: TCP, then one MPA frame each way.
+ *
+ * Normal path: an initiator waits for TCP, sends the Request and waits for the
+ * Reply; a responder waits for the Request and sends the Reply.  Both are then
+ * in full operation, and octets behind the frame belong to the stream.  The
+ * responder stays silent until an FPDU of the initiator has been checked (tx.open),
+ * which is why the initiator sends an RTR message when one was agreed.
+ *
+ * Failure: a bad frame ends the connection at once, with a trace point and
+ * without an answer; a slow one is ended by the timer in iw_ep.c.  A Request is
+ * at most 532 octets, and no more than that is kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prov/iwarp/iw_ep.h"
+
+static struct rr_mpa_wish wish(const struct rr_iw_ep *ep)
+{
+	return (struct rr_mpa_wish){
+	        .crc = ep->opts.crc,
+	        .p2p = ep->opts.p2p,
+	        .rev = (uint8_t)ep->opts.rev,
+	        .ird = (uint16_t)ep->opts.ird,
+	        .ord = (uint16_t)ep->opts.ord,
+	        .blind_ord = (uint16_t)ep->opts.ord1,
+	};
+}
+
+static void reject(struct rr_iw_ep *ep, int status, uint64_t a, const char *words)
+{
+	rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, (uint64_t)-status,
+	         a, 0);
+	rr_iw_reason(ep, status, "%s", words);
+	rr_sock_shutdown(ep->fd, true);
+	rr_iw_dead(ep);
+}
+
+static int send_frame(struct rr_iw_ep *ep, struct rr_mpa_frame *f)
+{
+	uint8_t buf[RR_MPA_FRAME_MAX];
+	ssize_t n;
+	int rc;
+
+	f->priv = ep->priv;
+	f->priv_len = ep->priv_len;
+	n = rr_mpa_put(buf, sizeof(buf), f);
+	rc = n < 0 ? (int)n : rr_iw_tx_raw(ep, buf, (size_t)n);
+	free(ep->priv);
+	ep->priv = NULL;
+	ep->priv_len = 0;
+	f->priv = NULL;
+	f->priv_len = 0;
+	return rc;
+}
+
+void rr_iw_setup_connected(struct rr_iw_ep *ep)
+{
+	struct rr_mpa_wish w = wish(ep);
+	int rc = rr_sock_connected(ep->fd);
+
+	if (rc == -EAGAIN)
+		return;
+	if (!rc) {
+		rr_mpa_request(&w, &ep->request);
+		rc = send_frame(ep, &ep->request);
+	}
+	if (rc) {
+		rr_iw_reason(ep, rc, "cannot connect: %s", strerror(-rc));
+		rr_iw_dead(ep);
+		return;
+	}
+	ep->state = RR_IW_ASKED;
+}
+
+static int keep_private(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
+{
+	if (!f->priv_len)
+		return 0;
+	ep->peer_priv = malloc(f->priv_len);
+	if (!ep->peer_priv)
+		return -ENOMEM;
+	memcpy(ep->peer_priv, f->priv, f->priv_len);
+	ep->peer_priv_len = f->priv_len;
+	return 0;
+}
+
+static void full_operation(struct rr_iw_ep *ep)
+{
+	const struct rr_mpa_deal *d = &ep->deal;
+
+	ep->state = RR_IW_READY;
+	ep->deadline = RR_TIME_NEVER;
+	ep->setup_received = ep->count.bytes_received - (ep->rx.end - ep->rx.off);
+	ep->setup_sent = ep->tx.framed;
+	rr_iw_tx_start(ep);
+	rr_trace(ep->trace, RR_TRACE_PROV_CONNECTED, ep->conn_id, 0, d->ird, d->ord,
+	         d->crc | d->send_markers << 1 | d->enhanced << 2);
+	if (ep->leaving)
+		rr_iw_drain(ep);
+	else
+		rr_iw_complete(ep, RR_WC_CONNECTED, 0, 0);
+}
+
+/* The Reply.  With too little IRD or no common RTR message, the answer is a
+ * Terminate as the first and last FPDU.        [RFC 6581 §9.1, §9.2] */
+static void got_reply(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
+{
+	struct rr_mpa_wish w = wish(ep);
+	int rc = rr_mpa_conclude(&w, &ep->request, f, &ep->deal);
+
+	if (rc == -ECONNREFUSED) {
+		reject(ep, rc, f->rev, "the server refused the connection (MPA Reply)");
+		return;
+	}
+	if (!rc || rc == -ERANGE || rc == -ENOMSG) {
+		int nomem = keep_private(ep, f);
+
+		rc = nomem ? nomem : rc;
+	}
+	if (rc && rc != -ERANGE && rc != -ENOMSG) {
+		reject(ep, rc, f->rev,
+		       "the server's MPA Reply does not fit the Request");
+		return;
+	}
+	ep->tx.open = true;
+	ep->tx.rtr = ep->deal.rtr != 0; /* whatever comes next */
+	if (rc) {
+		rr_iw_tx_start(ep);
+		ep->state = RR_IW_READY;
+		rr_iw_fault(ep, rc == -ERANGE ? RR_TERM_MPA_IRD : RR_TERM_MPA_RTR, NULL,
+		            0, 0, NULL);
+		return;
+	}
+	full_operation(ep);
+}
+
+static void got_request(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
+{
+	struct rr_mpa_wish w = wish(ep);
+	struct rr_mpa_frame rep;
+	int rc = rr_mpa_answer(&w, f, &rep, &ep->deal);
+
+	if (!rc)
+		rc = keep_private(ep, f);
+	if (!rc)
+		rc = send_frame(ep, &rep);
+	if (rc) {
+		reject(ep, rc, f->rev,
+		       rc == -EPROTONOSUPPORT
+		               ? "the client uses an unknown MPA revision"
+		               : "no memory for the connection set-up");
+		return;
+	}
+	ep->rx.rtr_send = ep->deal.rtr == RR_RTR_SEND;
+	full_operation(ep);
+}
+
+bool rr_iw_setup_frame(struct rr_iw_ep *ep)
+{
+	struct rr_iw_rx *rx = &ep->rx;
+	struct rr_mpa_frame f;
+	bool reply = ep->initiator;
+	ssize_t n = rr_mpa_get(rx->buf + rx->off, rx->end - rx->off, reply, &f);
+
+	if (n == -EAGAIN)
+		return false;
+	if (n < 0) {
+		reject(ep, (int)n, 0,
+		       reply ? "what answers there does not speak iWARP; is "
+		               "the port right?"
+		             : "the client does not speak MPA");
+		return true;
+	}
+	rx->off += (uint32_t)n;
+	if (reply)
+		got_reply(ep, &f);
+	else
+		got_request(ep, &f);
+	return true;
+}

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transmission: work requests and Read Responses become FPDUs, and FPDUs become
+ * one gathered write.
+ *
+ * Normal path: frame() cuts the messages, alternately the oldest work request
+ * and the oldest Read Response, and puts headers, trailers and small payload
+ * into the stage; larger payload is referred to where it lies, its CRC computed
+ * just before the write that copies it.  A message is never interleaved with
+ * another.  advance() completes the work requests whose last octet is written.
+ *
+ * Failure: a short write leaves the pieces as they are, for the next call.  A
+ * write error first looks at what was received, which may hold the reason.
+ * Read Responses look their region up for each segment; pieces already framed
+ * are copied away before a region is given back (detach), so that no memory is
+ * read after its invalidation.
+ *
+ * Invariants: pieces head..tail are unsent, in order; the stage is reused only
+ * when all are sent; framed - sent is their sum.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "prov/iwarp/crc.h"
+#include "prov/iwarp/iw_ep.h"
+
+#define AHEAD        (128u << 10) /* framed and unsent, about: stays in the cache */
+#define COPY_MAX     256u       /* a payload piece up to this goes through the stage */
+#define TURN_MAX     (1u << 20) /* octets written in one call */
+#define ULPDU_MARKED 8192u      /* with markers everything goes through the stage */
+
+#define NEED_PIECES (2 * RR_PROV_MAX_SGE + 2)
+#define NEED_STAGE  12288u /* the largest FPDU with markers, or all small pieces */
+
+/* ---- pieces ---- */
+
+static void piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_t stag)
+{
+	struct iovec *last = tx->tail > tx->head ? &tx->buf->v[tx->tail - 1] : NULL;
+
+	if (!len)
+		return;
+	tx->framed += len;
+	if (last && (uint8_t *)last->iov_base + last->iov_len == p &&
+	    tx->buf->stag[tx->tail - 1] == stag) {
+		last->iov_len += len;
+		return;
+	}
+	tx->buf->stag[tx->tail] = stag;
+	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
+}
+
+/* The next @len octets of the stage, as a piece. */
+static uint8_t *stage(struct rr_iw_tx *tx, size_t len)
+{
+	uint8_t *p = tx->buf->stage + tx->stage_used;
+
+	RR_ASSERT(len <= RR_IW_TX_STAGE - tx->stage_used);
+	tx->stage_used += (unsigned)len;
+	piece(tx, p, len, 0);
+	return p;
+}
+
+static bool room(const struct rr_iw_tx *tx)
+{
+	return RR_IW_TX_IOV - tx->tail >= NEED_PIECES &&
+	       RR_IW_TX_STAGE - tx->stage_used >= NEED_STAGE;
+}
+
+static int need_buf(struct rr_iw_ep *ep)
+{
+	if (!ep->tx.buf)
+		ep->tx.buf = malloc(sizeof(*ep->tx.buf));
+	return ep->tx.buf ? 0 : -ENOMEM;
+}
+
+static void emptied(struct rr_iw_tx *tx)
+{
+	struct rr_iw_copy *c;
+
+	tx->head = tx->tail = 0;
+	tx->stage_used = 0;
+	while ((c = tx->copies)) {
+		tx->copies = c->next;
+		free(c);
+	}
+}
+
+void rr_iw_tx_drop(struct rr_iw_ep *ep)
+{
+	emptied(&ep->tx);
+	ep->tx.mute = true;
+	ep->tx.blocked = false;
+}
+
+void rr_iw_tx_quiet(struct rr_iw_ep *ep)
+{
+	if (ep->tx.head != ep->tx.tail)
+		return;
+	free(ep->tx.buf);
+	ep->tx.buf = NULL;
+}
+
+int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len)
+{
+	int rc = need_buf(ep);
+
+	if (!rc)
+		memcpy(stage(&ep->tx, len), p, len);
+	return rc;
+}
+
+void rr_iw_tx_start(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+
+	tx->framer = (struct rr_framer){.crc = ep->deal.crc,
+	                                .markers = ep->deal.send_markers};
+	tx->ulpdu_max = ep->opts.fpdu;
+	if (tx->framer.markers)
+		tx->ulpdu_max = RR_MIN(tx->ulpdu_max, ULPDU_MARKED);
+}
+
+/* Payload octets of a full segment; large ones keep to cache lines. */
+static uint32_t payload_max(const struct rr_iw_tx *tx, bool tagged)
+{
+	uint32_t n = tx->ulpdu_max - (uint32_t)rr_ddp_size(tagged);
+
+	return n > 4096 ? n & ~63u : n;
+}
+
+int rr_iw_tx_detach(struct rr_iw_ep *ep, uint32_t stag)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+	struct rr_iw_copy *c;
+	size_t len = 0;
+
+	for (unsigned i = tx->head; i < tx->tail; i++)
+		if (tx->buf->stag[i] == stag)
+			len += tx->buf->v[i].iov_len;
+	if (!len)
+		return 0;
+	c = malloc(sizeof(*c) + len);
+	if (!c)
+		return -ENOMEM;
+	c->next = tx->copies;
+	tx->copies = c;
+	len = 0;
+	for (unsigned i = tx->head; i < tx->tail; i++) {
+		struct iovec *v = &tx->buf->v[i];
+
+		if (tx->buf->stag[i] != stag)
+			continue;
+		memcpy(c->data + len, v->iov_base, v->iov_len);
+		v->iov_base = c->data + len;
+		len += v->iov_len;
+		tx->buf->stag[i] = 0;
+	}
+	return 0;
+}
+
+/* ---- one FPDU ---- */
+
+struct seg {
+	uint8_t hdr[RR_DDP_UNTAGGED];
+	uint32_t hlen;
+	struct iovec v[RR_PROV_MAX_SGE];
+	unsigned n;
+	uint32_t len;  /* of v */
+	uint32_t stag; /* region that v lies in, or 0 */
+};
+
+/* Begins a segment; its payload follows.  (Not all of it is worth clearing.) */
+static void seg_begin(struct seg *s, const struct rr_ddp *h)
+{
+	rr_ddp_put(s->hdr, h);
+	s->hlen = (uint32_t)rr_ddp_size(h->tagged);
+	s->n = 0;
+	s->len = 0;
+	s->stag = 0;
+}
+
+static void seg_payload(struct seg *s, void *p, uint32_t len, uint32_t stag)
+{
+	s->v[0] = (struct iovec){p, len};
+	s->n = 1;
+	s->len = len;
+	s->stag = stag;
+}
+
+static void emit_marked(struct rr_iw_tx *tx, const struct seg *s)
+{
+	struct iovec v[1 + RR_PROV_MAX_SGE];
+	uint8_t *p = tx->buf->stage + tx->stage_used;
+	size_t len = s->hlen + s->len;
+
+	RR_ASSERT(rr_fpdu_marked_size(len) <= RR_IW_TX_STAGE - tx->stage_used);
+	v[0] = (struct iovec){(void *)(uintptr_t)s->hdr, s->hlen};
+	memcpy(v + 1, s->v, s->n * sizeof(v[0]));
+	len = rr_fpdu_put(&tx->framer, p, v, s->n + 1, len);
+	tx->stage_used += (unsigned)len;
+	piece(tx, p, len, 0);
+}
+
+static void emit(struct rr_iw_tx *tx, const struct seg *s)
+{
+	bool sum = tx->framer.crc;
+	uint32_t crc = RR_CRC_INIT, len = s->hlen + s->len;
+	unsigned pad = rr_fpdu_pad(len);
+	uint8_t *run, *p;
+
+	if (tx->framer.markers) {
+		emit_marked(tx, s);
+		return;
+	}
+	run = p = stage(tx, RR_FPDU_LEN + s->hlen); /* run: in the stage, not summed */
+	rr_store_u16(p, (uint16_t)len);
+	memcpy(p + RR_FPDU_LEN, s->hdr, s->hlen);
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct iovec *v = &s->v[i];
+
+		if (v->iov_len <= COPY_MAX) {
+			if (v->iov_len)
+				memcpy(stage(tx, v->iov_len), v->iov_base, v->iov_len);
+			continue;
+		}
+		piece(tx, v->iov_base, v->iov_len, s->stag);
+		if (!sum)
+			continue;
+		p = tx->buf->stage + tx->stage_used;
+		crc = rr_crc_add(crc, run, (size_t)(p - run));
+		crc = rr_crc_add(crc, v->iov_base, v->iov_len);
+		run = p;
+	}
+	p = stage(tx, pad + RR_FPDU_CRC);
+	memset(p, 0, pad + RR_FPDU_CRC);
+	p += pad;
+	if (sum)
+		rr_crc_store(p, rr_crc_add(crc, run, (size_t)(p - run)));
+}
+
+/* ---- messages ---- */
+
+static void out_of_memory(struct rr_iw_ep *ep)
+{
+	rr_iw_reason(ep, -ENOMEM, "out of memory");
+	rr_iw_dead(ep);
+}
+
+/* The next @want octets of the work request's gather list. */
+static void gather(struct rr_iw_ep *ep, const struct rr_iw_wr *wr, struct seg *s,
+                   uint32_t want)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+
+	s->len = want;
+	while (want) {
+		uint32_t at = wr->sge + tx->sge - ep->sge_first;
+		const struct rr_sge *g = rr_ring_at(&ep->sges, at);
+		uint32_t n = RR_MIN(want, g->len - tx->sge_off);
+
+		if (n)
+			s->v[s->n++] =
+			        (struct iovec){(uint8_t *)g->base + tx->sge_off, n};
+		tx->sge_off += n;
+		want -= n;
+		if (tx->sge_off == g->len) {
+			tx->sge++;
+			tx->sge_off = 0;
+		}
+	}
+}
+
+static void message_done(struct rr_iw_tx *tx)
+{
+	tx->resp_turn = tx->source == RR_IW_WR;
+	tx->source = RR_IW_NONE;
+	tx->done = 0;
+	tx->sge = tx->sge_off = 0;
+}
+
+static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+	bool tagged = wr->kind == RR_IW_WRITE;
+	uint32_t n = RR_MIN(payload_max(tx, tagged), wr->len - tx->done);
+	struct rr_ddp h = {.tagged = tagged, .last = n == wr->len - tx->done};
+	struct seg s;
+
+	h.stag = wr->handle;
+	if (tagged) {
+		h.rdmap = RR_RDMAP_CTRL(RR_OP_WRITE);
+		h.to = wr->offset + tx->done;
+	} else {
+		h.rdmap = RR_RDMAP_CTRL(wr->handle ? RR_OP_SEND_INV : RR_OP_SEND);
+		h.qn = RR_QN_SEND;
+		h.msn = tx->msn[RR_QN_SEND];
+		h.mo = tx->done;
+	}
+	seg_begin(&s, &h);
+	gather(ep, wr, &s, n);
+	emit(tx, &s);
+	tx->done += n;
+	if (!h.last)
+		return;
+	if (!tagged)
+		tx->msn[RR_QN_SEND]++;
+	wr->end = tx->framed;
+	ep->sq_framed++;
+	message_done(tx);
+}
+
+static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn,
+                           void *body, uint32_t len)
+{
+	struct rr_ddp h = {
+	        .last = true,
+	        .rdmap = RR_RDMAP_CTRL(op),
+	        .qn = qn,
+	        .msn = tx->msn[qn]++,
+	};
+	struct seg s;
+
+	seg_begin(&s, &h);
+	seg_payload(&s, body, len, 0);
+	emit(tx, &s);
+}
+
+/* Those at the head, if all is written that was posted before them. */
+void rr_iw_empty_reads(struct rr_iw_ep *ep)
+{
+	const struct rr_iw_read *r;
+
+	while ((r = rr_ring_first(&ep->reads)) && r->empty && r->end <= ep->tx.sent) {
+		rr_iw_complete(ep, RR_WC_READ, r->token, 0);
+		rr_ring_pop(&ep->reads, 1);
+	}
+}
+
+static void read_framed(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+{
+	wr->end = ep->tx.framed;
+	ep->sq_framed++;
+	ep->sq_reads++;
+	message_done(&ep->tx);
+}
+
+/* It checks nothing [RFC 5040 §7.2], and siw answers one that comes behind another with
+ * the octets of that: it stays here. */
+static void frame_empty_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+{
+	*(struct rr_iw_read *)rr_ring_push(&ep->reads) = (struct rr_iw_read){
+	        .token = wr->token, .empty = true, .end = ep->tx.framed};
+	read_framed(ep, wr);
+	rr_iw_empty_reads(ep);
+}
+
+static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+{
+	const struct rr_sge *g = rr_ring_at(&ep->sges, wr->sge - ep->sge_first);
+	uint8_t body[RR_READ_REQUEST];
+	const struct rr_stag *sink;
+	struct rr_iw_read *r;
+
+	if (rr_stags_add(&ep->stags, RR_STAG_SINK, g->base, g->len, 0, &sink)) {
+		out_of_memory(ep);
+		return;
+	}
+	r = rr_ring_push(&ep->reads);
+	*r = (struct rr_iw_read){
+	        .sge = *g,
+	        .token = wr->token,
+	        .to = sink->to,
+	        .stag = sink->stag,
+	};
+	rr_read_request_put(body, &(struct rr_read_request){
+	                                  .sink_stag = r->stag,
+	                                  .sink_to = r->to,
+	                                  .size = wr->len,
+	                                  .src_stag = wr->handle,
+	                                  .src_to = wr->offset,
+	                          });
+	frame_untagged(&ep->tx, RR_OP_READ_REQUEST, RR_QN_READ, body, sizeof(body));
+	read_framed(ep, wr);
+}
+
+/* [RFC 5040 §7.2 and the list of §5.2]: an empty Read checks nothing. */
+enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
+                                     const struct rr_read_request *req, uint8_t **ret)
+{
+	const struct rr_stag *s;
+
+	*ret = NULL;
+	if (!req->size)
+		return RR_TERM_COUNT;
+	s = rr_stags_find(&ep->stags, req->src_stag);
+	if (!s || s->kind != RR_STAG_REGION)
+		return RR_TERM_RDMAP_STAG;
+	if (req->src_to > UINT64_MAX - req->size)
+		return RR_TERM_RDMAP_WRAP;
+	if (req->src_to < s->to || req->src_to - s->to > s->len ||
+	    req->size > s->len - (req->src_to - s->to))
+		return RR_TERM_RDMAP_BOUNDS;
+	if (!(s->access & RR_ACCESS_REMOTE_READ))
+		return RR_TERM_RDMAP_ACCESS;
+	*ret = s->base + (req->src_to - s->to);
+	return RR_TERM_COUNT;
+}
+
+/* The request in the queue always describes what is left to do, which is also
+ * what a Terminate half way has to return.             [RFC 5040 §4.8] */
+static void frame_response(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+	struct rr_iw_resp *r = rr_ring_first(&ep->resps);
+	uint32_t n = RR_MIN(payload_max(tx, true), r->req.size);
+	struct seg s;
+	uint8_t raw[RR_READ_REQUEST];
+	struct rr_ddp h = {
+	        .tagged = true,
+	        .last = n == r->req.size,
+	        .rdmap = RR_RDMAP_CTRL(RR_OP_READ_RESPONSE),
+	        .stag = r->req.sink_stag,
+	        .to = r->req.sink_to,
+	};
+	enum rr_term_error e;
+	uint8_t *src;
+
+	e = rr_iw_read_source(ep, &r->req, &src);
+	if (e != RR_TERM_COUNT) {
+		rr_read_request_put(raw, &r->req);
+		rr_iw_fault(ep, e, r->ddp, sizeof(r->ddp), sizeof(r->ddp) + sizeof(raw),
+		            raw);
+		return;
+	}
+	seg_begin(&s, &h);
+	seg_payload(&s, src, n, r->req.src_stag);
+	emit(tx, &s);
+	r->req.size -= n;
+	r->req.src_to += n;
+	r->req.sink_to += n;
+	if (!h.last)
+		return;
+	rr_ring_pop(&ep->resps, 1);
+	message_done(tx);
+}
+
+static void frame_empty_write(struct rr_iw_tx *tx)
+{
+	struct rr_ddp h = {
+	        .tagged = true,
+	        .last = true,
+	        .rdmap = RR_RDMAP_CTRL(RR_OP_WRITE),
+	};
+	struct seg s;
+
+	seg_begin(&s, &h);
+	emit(tx, &s);
+}
+
+static void frame_rtr(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+	uint8_t body[RR_READ_REQUEST] = {0};
+	struct rr_iw_read *r;
+
+	tx->rtr = false;
+	if (ep->deal.rtr == RR_RTR_WRITE) {
+		frame_empty_write(tx);
+		return;
+	}
+	/* an empty Read that nobody posted: its answer completes nothing */
+	if (rr_ring_reserve(&ep->reads, 1)) {
+		out_of_memory(ep);
+		return;
+	}
+	r = rr_ring_push(&ep->reads);
+	*r = (struct rr_iw_read){.rtr = true};
+	frame_untagged(tx, RR_OP_READ_REQUEST, RR_QN_READ, body, sizeof(body));
+}
+
+void rr_iw_tx_no_responses(struct rr_iw_ep *ep)
+{
+	rr_ring_pop(&ep->resps, ep->resps.count);
+	if (ep->tx.source == RR_IW_RESP)
+		message_done(&ep->tx);
+}
+
+/* ---- the choice ---- */
+
+static bool wr_waits(const struct rr_iw_ep *ep)
+{
+	return ep->sq_framed < ep->sq.count;
+}
+
+/* The oldest work request is a Read, and as many are under way as may be. */
+static bool wr_stalled(const struct rr_iw_ep *ep)
+{
+	const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
+
+	return wr->kind == RR_IW_READ && ep->reads.count >= ep->deal.ord;
+}
+
+static enum rr_iw_source choose(const struct rr_iw_ep *ep)
+{
+	bool wr = wr_waits(ep) && !wr_stalled(ep);
+
+	if (ep->tx.source != RR_IW_NONE)
+		return ep->tx.source;
+	if (ep->resps.count && (ep->tx.resp_turn || !wr))
+		return RR_IW_RESP;
+	return wr ? RR_IW_WR : RR_IW_NONE;
+}
+
+static void frame_wr(struct rr_iw_ep *ep)
+{
+	struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
+
+	switch (wr->kind) {
+	case RR_IW_SEND:
+	case RR_IW_WRITE:
+		frame_message(ep, wr);
+		break;
+	case RR_IW_READ:
+		if (wr->len)
+			frame_read(ep, wr);
+		else
+			frame_empty_read(ep, wr);
+		break;
+	}
+}
+
+/* Frames one FPDU.  False: there is none. */
+static bool frame_one(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+
+	if (tx->mute || !tx->open)
+		return false;
+	if (tx->rtr) {
+		frame_rtr(ep);
+		return true;
+	}
+	if (tx->term) {
+		frame_untagged(tx, RR_OP_TERMINATE, RR_QN_TERMINATE, tx->term_body,
+		               tx->term_len);
+		tx->term = false;
+		tx->mute = true;
+		return true;
+	}
+	if (tx->nudge && tx->source == RR_IW_NONE) { /* between messages */
+		frame_empty_write(tx);
+		tx->nudge = false;
+		return true;
+	}
+	tx->source = choose(ep);
+	switch (tx->source) {
+	case RR_IW_NONE:
+		return false;
+	case RR_IW_WR:
+		frame_wr(ep);
+		break;
+	case RR_IW_RESP:
+		frame_response(ep);
+		break;
+	}
+	return true;
+}
+
+bool rr_iw_tx_busy(const struct rr_iw_ep *ep)
+{
+	const struct rr_iw_tx *tx = &ep->tx;
+	bool deaf = ep->rx.fin || ep->rx.sink;
+
+	if (tx->head != tx->tail)
+		return true;
+	if (tx->mute)
+		return false;
+	if (!tx->open)
+		return !deaf && wr_waits(ep);
+	if (tx->rtr || tx->term || tx->nudge || choose(ep) != RR_IW_NONE)
+		return true;
+	return !deaf && wr_waits(ep);
+}
+
+/* ---- the socket ---- */
+
+static void complete_written(struct rr_iw_ep *ep)
+{
+	while (ep->sq_framed) {
+		const struct rr_iw_wr *wr = rr_ring_first(&ep->sq);
+
+		if (wr->end > ep->tx.sent)
+			return;
+		if (wr->kind == RR_IW_READ) /* completes with its data */
+			ep->sq_reads--;
+		else
+			rr_iw_complete(
+			        ep, wr->kind == RR_IW_SEND ? RR_WC_SEND : RR_WC_WRITE,
+			        wr->token, 0);
+		rr_ring_pop(&ep->sges, wr->nsge);
+		ep->sge_first += wr->nsge;
+		rr_ring_pop(&ep->sq, 1);
+		ep->sq_framed--;
+	}
+	rr_iw_empty_reads(ep);
+}
+
+/* Takes @n written octets off the pieces. */
+static void advance(struct rr_iw_ep *ep, size_t n)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+
+	tx->sent += n;
+	ep->count.bytes_sent += n;
+	while (n) {
+		struct iovec *v = &tx->buf->v[tx->head];
+
+		if (n < v->iov_len) {
+			v->iov_base = (uint8_t *)v->iov_base + n;
+			v->iov_len -= n;
+			break;
+		}
+		n -= v->iov_len;
+		tx->head++;
+	}
+	if (tx->head == tx->tail)
+		emptied(tx);
+	complete_written(ep);
+}
+
+static void write_failed(struct rr_iw_ep *ep, int err)
+{
+	rr_iw_tx_drop(ep);
+	ep->rx.reset = err == -ECONNRESET;
+	do /* a Terminate or the peer's close says more */
+		rr_iw_rx_run(ep);
+	while (ep->state != RR_IW_DEAD && ep->rx.more);
+	if (ep->state == RR_IW_DEAD)
+		return;
+	rr_iw_reason(ep, err == -ETIMEDOUT ? err : -ECONNRESET, "cannot send: %s",
+	             strerror(-err));
+	rr_iw_dead(ep);
+}
+
+static bool frame(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+
+	if (need_buf(ep)) {
+		out_of_memory(ep);
+		return false;
+	}
+	while (tx->framed - tx->sent < AHEAD && room(tx) && frame_one(ep))
+		if (ep->state == RR_IW_DEAD)
+			return false;
+	return tx->head != tx->tail;
+}
+
+int rr_iw_tx_run(struct rr_iw_ep *ep)
+{
+	struct rr_iw_tx *tx = &ep->tx;
+	uint64_t stop = tx->sent + TURN_MAX;
+	ssize_t n;
+
+	while (rr_iw_tx_busy(ep) && frame(ep)) {
+		if (tx->sent >= stop) {
+			tx->blocked = true; /* for others to have a turn */
+			return -EAGAIN;
+		}
+		n = rr_sock_writev(ep->fd, tx->buf->v + tx->head, tx->tail - tx->head);
+		ep->count.syscalls++;
+		if (n == -EAGAIN || (n >= 0 && (uint64_t)n < tx->framed - tx->sent)) {
+			if (n > 0)
+				advance(ep, (size_t)n);
+			tx->blocked = true;
+			return -EAGAIN;
+		}
+		if (n < 0) {
+			write_failed(ep, (int)n);
+			return 0;
+		}
+		advance(ep, (size_t)n);
+	}
+	complete_written(ep); /* also what needed no octets */
+	tx->blocked = false;
+	return 0;
+}

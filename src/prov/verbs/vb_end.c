@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a connection ends.
+ *
+ * Normal path: DRAIN until the device has done what was posted, then the
+ * connection manager tells the peer (SHUT) and its answer, or a second, ends it
+ * (DEAD).  The peer's end arrives as an event; what came before it is taken off
+ * the completion queue first.
+ *
+ * Failure: the device flushes.  Its own words come first: an error completion,
+ * an asynchronous event.  If there are none, an InfiniBand queue pair that went
+ * into the error state by itself has refused something of the peer, while on
+ * iWARP a closed TCP stream looks the same: there the connection manager gets
+ * RR_VB_LOSS_NS to say so.
+ *
+ * Invariants: the first reason is kept; DEAD is entered once, completes every
+ * post with -ECANCELED and comes with RR_WC_DISCONNECTED last; by then the queue
+ * pair and all registrations are gone, so that no memory is touched.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+
+#include "prov/verbs/vb_internal.h"
+
+void rr_vb_reason(struct rr_vb_ep *ep, int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (ep->ended)
+		return;
+	ep->ended = true;
+	ep->status = status;
+	va_start(ap, fmt);
+	vsnprintf(ep->why, sizeof(ep->why), fmt, ap);
+	va_end(ap);
+}
+
+void rr_vb_drain(struct rr_vb_ep *ep)
+{
+	RR_ASSERT(ep->state == RR_VB_READY);
+	ep->state = RR_VB_DRAIN;
+	ep->loss_at = RR_TIME_NEVER; /* from here on the deadline counts */
+	ep->deadline = ep->now + RR_VB_END_NS;
+	ep->end_limit = ep->now + RR_VB_DRAIN_NS;
+}
+
+void rr_vb_end_step(struct rr_vb_ep *ep)
+{
+	if (ep->state != RR_VB_DRAIN && ep->state != RR_VB_SHUT)
+		return;
+	if (ep->state == RR_VB_DRAIN &&
+	    (ep->flushed || (!ep->wait.count && !ep->sent.count && !ep->reads.count))) {
+		rr_vb_say_goodbye(ep);
+		ep->state = RR_VB_SHUT;
+		ep->deadline = RR_MIN(ep->now + RR_VB_END_NS, ep->end_limit);
+	}
+}
+
+static void give_up(struct rr_vb_ep *ep)
+{
+	rr_vb_say_goodbye(ep);
+	rr_vb_dead(ep);
+}
+
+/* Where data move, the device is not asked. */
+static bool worth_asking(const struct rr_vb_ep *ep)
+{
+	return ep->dev_ready || ep->flushed ||
+	       atomic_load_explicit(&ep->async, memory_order_relaxed);
+}
+
+void rr_vb_judge(struct rr_vb_ep *ep)
+{
+	const char *words = NULL;
+	int status;
+
+	if (ep->ended && rr_vb_is(ep, RR_VB_IN_USE)) {
+		give_up(ep);
+		return;
+	}
+	if (ep->state != RR_VB_READY)
+		return;
+	status = worth_asking(ep) ? rr_vb_dev_events(ep, &words) : 0;
+	if (status) {
+		rr_vb_reason(ep, status, "the device ended the connection: %s", words);
+		give_up(ep);
+	} else if (!ep->flushed) {
+		return;
+	} else if (!ep->dev->caps.iwarp && rr_vb_qp_broken(ep) && !ep->unsent) {
+		rr_vb_reason(ep, -EREMOTEIO,
+		             "the device refused an access or a message of the peer");
+		give_up(ep);
+	} else if (ep->loss_at == RR_TIME_NEVER) {
+		ep->loss_at = ep->now + RR_VB_LOSS_NS;
+	} else if (ep->now >= ep->loss_at) {
+		rr_vb_reason(ep, -ECONNRESET, "the device ended the connection");
+		give_up(ep);
+	}
+}
+
+void rr_vb_peer_closed(struct rr_vb_ep *ep, int status)
+{
+	bool broken = ep->flushed || rr_vb_qp_broken(ep);
+	const char *words = NULL;
+	int event;
+
+	rr_vb_cq_poll(ep); /* what came before the end */
+	event = ep->ended ? 0 : rr_vb_dev_events(ep, &words);
+	if (event)
+		rr_vb_reason(ep, event, "the device ended the connection: %s", words);
+	else if (broken && !ep->dev->caps.iwarp && !ep->ended)
+		rr_vb_reason(ep, -EREMOTEIO,
+		             "the device refused an access or a message of the peer");
+	else if (status < 0 || ep->unsent)
+		rr_vb_reason(ep, -ECONNRESET, "the peer broke the connection off");
+	else if (ep->sent.count || ep->reads.count)
+		rr_vb_reason(ep, -ECONNRESET,
+		             "the peer closed before it took what was sent");
+	else
+		rr_vb_reason(ep, 0, "closed by the peer");
+	give_up(ep);
+}
+
+void rr_vb_time_out(struct rr_vb_ep *ep)
+{
+	if (ep->state == RR_VB_DEAD || ep->now < ep->deadline)
+		return;
+	if (rr_vb_is(ep, RR_VB_IN_SETUP)) {
+		rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, ETIMEDOUT,
+		         ep->state, 0);
+		rr_vb_reason(ep, -ETIMEDOUT,
+		             "the peer did not finish the connection "
+		             "set-up in time");
+	}
+	give_up(ep);
+}
+
+static void flush_ops(struct rr_vb_ep *ep, struct rr_ring *r)
+{
+	while (r->count) {
+		struct rr_vb_op op = *(struct rr_vb_op *)rr_ring_first(r);
+
+		rr_ring_pop(r, 1);
+		rr_vb_op_done(ep, op, -ECANCELED);
+	}
+}
+
+static void flush_recvs(struct rr_vb_ep *ep)
+{
+	while (ep->rq.count) {
+		struct rr_vb_recv r = *(struct rr_vb_recv *)rr_ring_first(&ep->rq);
+
+		rr_ring_pop(&ep->rq, 1);
+		rr_vb_recv_over(ep, &r);
+		rr_vb_complete(ep, RR_WC_RECV, r.token, -ECANCELED);
+	}
+	ep->rq_issued = 0;
+}
+
+void rr_vb_dead(struct rr_vb_ep *ep)
+{
+	RR_ASSERT(ep->state != RR_VB_DEAD);
+	ep->state = RR_VB_DEAD;
+	ep->deadline = ep->loss_at = RR_TIME_NEVER;
+	rr_vb_reason(ep, -ECONNRESET, "connection lost");
+	rr_vb_qp_error(ep);
+	rr_vb_cq_poll(ep); /* done before the end */
+	rr_vb_qp_close(ep);
+	flush_ops(ep, &ep->reads);
+	flush_ops(ep, &ep->sent);
+	flush_ops(ep, &ep->wait);
+	rr_ring_pop(&ep->sges, ep->sges.count);
+	flush_recvs(ep);
+	rr_vb_qp_free(ep);
+	rr_trace(ep->trace, RR_TRACE_PROV_CLOSED, ep->conn_id, 0, (uint64_t)-ep->status,
+	         0, 0);
+	rr_vb_complete(ep, RR_WC_DISCONNECTED, 0, ep->status);
+}

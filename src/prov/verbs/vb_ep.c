@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The verbs provider's table of operations.
+ *
+ * Normal path: a post is queued, flush gives the device what was queued in one
+ * call, progress takes completions and the connection manager's events.  The
+ * descriptor is an epoll of the three that may have news: the connection
+ * manager's, the completion channel's, the device's.
+ *
+ * Failure: a post either is refused or completes, once.  All ends go through
+ * vb_end.c.
+ *
+ * Invariants: out has room for every operation posted and for CONNECTED and
+ * DISCONNECTED; queues grow on posting only.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "prov/verbs/vb_internal.h"
+#include "prov/verbs/verbs.h"
+
+struct rr_wc *rr_vb_complete(struct rr_vb_ep *ep, enum rr_wc_op op, uint64_t token,
+                             int status)
+{
+	struct rr_wc *wc = rr_ring_push(&ep->out);
+
+	*wc = (struct rr_wc){.op = op, .token = token, .status = status};
+	return wc;
+}
+
+int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n)
+{
+	return rr_ring_reserve(&ep->out,
+	                       ep->out.count + ep->posted + ep->rq.count + n + 2);
+}
+
+/* ---- life ---- */
+
+static void init(struct rr_vb_ep *ep, const struct rr_prov_config *cfg, rr_time now)
+{
+	ep->base.ops = &rr_verbs_ops;
+	ep->epfd = -1;
+	ep->now = now;
+	ep->handshake = cfg->handshake_ns ? cfg->handshake_ns : RR_SEC(10);
+	ep->deadline = now + ep->handshake;
+	ep->loss_at = RR_TIME_NEVER;
+	ep->trace = cfg->trace;
+	ep->conn_id = cfg->conn_id;
+	ep->memory = cfg->memory;
+	ep->recvs = cfg->recvs;
+	ep->chain.last_sent = -1;
+	ep->rq_depth = ep->opts.rq ? ep->opts.rq : ep->recvs ? ep->recvs : RR_VB_RQ;
+	rr_list_init(&ep->of_dev);
+	rr_ring_init(&ep->out, sizeof(struct rr_wc));
+	rr_ring_init(&ep->wait, sizeof(struct rr_vb_op));
+	rr_ring_init(&ep->sges, sizeof(struct rr_sge));
+	rr_ring_init(&ep->sent, sizeof(struct rr_vb_op));
+	rr_ring_init(&ep->reads, sizeof(struct rr_vb_op));
+	rr_ring_init(&ep->mrs, sizeof(struct ibv_mr *));
+	rr_ring_init(&ep->rmrs, sizeof(struct ibv_mr *));
+	rr_ring_init(&ep->rq, sizeof(struct rr_vb_recv));
+}
+
+int rr_vb_new(const struct rr_prov_config *cfg, const void *priv, size_t priv_len,
+              rr_time now, struct rr_vb_ep **ret)
+{
+	struct rr_verbs_opts opts;
+	struct rr_vb_ep *ep;
+	int rc = rr_verbs_opts_parse(cfg->options, &opts, RR_NO_WHY);
+
+	if (rc)
+		return rc;
+	if (priv_len > RR_PROV_PRIVATE_MAX)
+		return -EINVAL;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -ENOMEM;
+	ep->lib = rr_rdma_lib();
+	ep->opts = opts;
+	init(ep, cfg, now);
+	if (priv_len)
+		memcpy(ep->priv, priv, priv_len);
+	ep->priv_len = priv_len;
+	ep->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (ep->epfd < 0)
+		rc = -errno;
+	if (!rc)
+		rc = rr_vb_reserve(ep, 0);
+	if (rc) {
+		rr_vb_free(ep);
+		return rc;
+	}
+	*ret = ep;
+	return 0;
+}
+
+void rr_vb_free(struct rr_vb_ep *ep)
+{
+	rr_ring_fini(&ep->out);
+	rr_ring_fini(&ep->wait);
+	rr_ring_fini(&ep->sges);
+	rr_ring_fini(&ep->sent);
+	rr_ring_fini(&ep->reads);
+	rr_ring_fini(&ep->mrs);
+	rr_ring_fini(&ep->rmrs);
+	rr_ring_fini(&ep->rq);
+	if (ep->id)
+		(void)ep->lib->rdma_destroy_id(ep->id);
+	rr_vb_dev_put(ep); /* not before: the id uses the device */
+	if (ep->channel)
+		ep->lib->rdma_destroy_event_channel(ep->channel);
+	if (ep->epfd >= 0)
+		close(ep->epfd);
+	free(ep);
+}
+
+/* As an abort: the device is told nothing more than that the queue pair is gone. */
+static void vb_destroy(struct rr_ep *base)
+{
+	struct rr_vb_ep *ep;
+
+	if (!base)
+		return;
+	ep = rr_vb_of(base);
+	if (ep->state != RR_VB_DEAD)
+		rr_vb_dead(ep);
+	rr_vb_free(ep);
+}
+
+/* ---- posts ---- */
+
+static int vb_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t token)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	struct rr_vb_recv *r;
+
+	if (!rr_vb_is(ep, RR_VB_IN_USE))
+		return -ENOTCONN;
+	if (ep->rq.count >= ep->rq_depth)
+		return -ENOBUFS;
+	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1) || rr_vb_reserve(ep, 1))
+		return -ENOMEM;
+	r = rr_ring_push(&ep->rq);
+	*r = (struct rr_vb_recv){.sge = *sge, .token = token};
+	rr_vb_rx_run(ep);
+	return 0;
+}
+
+static int total_len(const struct rr_vb_ep *ep, const struct rr_sge *sge, unsigned n,
+                     uint32_t *ret)
+{
+	uint64_t len = 0;
+
+	if (n > RR_PROV_MAX_SGE)
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++)
+		len += sge[i].len;
+	if (ep->state == RR_VB_READY && len > ep->max_msg)
+		return -EMSGSIZE;
+	*ret = (uint32_t)len;
+	return 0;
+}
+
+/* Appends an operation; everything that can fail comes first. */
+static int post(struct rr_vb_ep *ep, enum rr_vb_kind kind, const struct rr_sge *sge,
+                unsigned n, uint32_t handle, uint64_t offset, uint64_t token)
+{
+	struct rr_ring *to = kind == RR_VB_READ ? &ep->reads : &ep->sent;
+	struct rr_vb_op *op;
+	uint32_t len;
+	int rc = total_len(ep, sge, n, &len);
+
+	if (rc)
+		return rc;
+	if (ep->state != RR_VB_READY)
+		return -ENOTCONN;
+	if (ep->posted >= RR_VB_MAX_SEND)
+		return -ENOBUFS;
+	if (rr_ring_reserve(&ep->wait, ep->wait.count + 1) ||
+	    rr_ring_reserve(to, to->count + ep->wait.count + 1) ||
+	    rr_ring_reserve(&ep->sges, ep->sges.count + n) || rr_vb_reserve(ep, 1))
+		return -ENOMEM;
+	op = rr_ring_push(&ep->wait);
+	*op = (struct rr_vb_op){
+	        .kind = (uint8_t)kind,
+	        .nsge = (uint8_t)n,
+	        .len = len,
+	        .handle = handle,
+	        .offset = offset,
+	        .token = token,
+	};
+	for (unsigned i = 0; i < n; i++)
+		*(struct rr_sge *)rr_ring_push(&ep->sges) = sge[i];
+	ep->posted++;
+	return 0;
+}
+
+static int vb_post_send(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
+                        uint32_t inv_handle, uint64_t token)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	int rc = post(ep, RR_VB_SEND, sge, n, inv_handle, 0, token);
+
+	if (!rc)
+		ep->count.sends++;
+	return rc;
+}
+
+static int vb_post_write(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
+                         uint32_t handle, uint64_t offset, uint64_t token)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	int rc = post(ep, RR_VB_WRITE, sge, n, handle, offset, token);
+
+	if (!rc)
+		ep->count.writes++;
+	return rc;
+}
+
+static int vb_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t handle,
+                        uint64_t offset, uint64_t token)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	int rc;
+
+	if (ep->state == RR_VB_READY && !ep->ord)
+		return -EOPNOTSUPP; /* it could never be sent */
+	rc = post(ep, RR_VB_READ, sge, 1, handle, offset, token);
+	if (!rc)
+		ep->count.reads++;
+	return rc;
+}
+
+/* ---- motion ---- */
+
+static void told(struct rr_vb_ep *ep, rr_time now)
+{
+	if (now > ep->now)
+		ep->now = now;
+}
+
+static int vb_flush(struct rr_ep *base, rr_time now)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+
+	told(ep, now);
+	if (ep->state == RR_VB_CALLED)
+		rr_vb_answer(ep);
+	rr_vb_tx_run(ep);
+	rr_vb_judge(ep);
+	return 0;
+}
+
+/* What is on the three descriptors. */
+static void look(struct rr_vb_ep *ep)
+{
+	struct epoll_event ev[4];
+	bool cm = false;
+	int n = epoll_wait(ep->epfd, ev, RR_ARRAY_SIZE(ev), 0);
+
+	ep->count.syscalls++;
+	for (int i = 0; i < n; i++) {
+		if (ep->channel && ev[i].data.fd == ep->channel->fd)
+			cm = true;
+		else if (ep->cc && ev[i].data.fd == ep->cc->fd)
+			rr_vb_cq_event(ep);
+		else if (ep->dev && ev[i].data.fd == ep->dev->async_fd)
+			ep->dev_ready = true;
+	}
+	if (cm)
+		rr_vb_cm_events(ep);
+}
+
+/* A slow peer that takes what we send is not a silent one. */
+static void still_draining(struct rr_vb_ep *ep)
+{
+	if (ep->state == RR_VB_DRAIN)
+		ep->deadline = RR_MIN(ep->now + RR_VB_END_NS, ep->end_limit);
+}
+
+static void vb_progress(struct rr_ep *base, rr_time now)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	uint32_t posted = ep->posted;
+
+	told(ep, now);
+	if (ep->state == RR_VB_DEAD)
+		return;
+	look(ep);
+	if (rr_vb_is(ep, RR_VB_IN_STREAM)) {
+		rr_vb_cq_poll(ep);
+		if (!ep->armed) {
+			rr_vb_cq_arm(ep);
+			rr_vb_cq_poll(ep); /* what came in between makes no event */
+		}
+	}
+	if (ep->posted != posted)
+		still_draining(ep);
+	if (ep->state == RR_VB_CALLED)
+		rr_vb_answer(ep);
+	rr_vb_rx_run(ep);
+	rr_vb_tx_run(ep);
+	rr_vb_judge(ep);
+	rr_vb_end_step(ep);
+	rr_vb_time_out(ep);
+}
+
+static unsigned vb_poll(struct rr_ep *base, struct rr_wc *wc, unsigned max)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	unsigned n = RR_MIN(max, ep->out.count);
+
+	for (unsigned i = 0; i < n; i++)
+		wc[i] = *(struct rr_wc *)rr_ring_at(&ep->out, i);
+	rr_ring_pop(&ep->out, n);
+	return n;
+}
+
+static int vb_fd(const struct rr_ep *base)
+{
+	return rr_vb_of(base)->epfd;
+}
+
+static uint32_t vb_events(const struct rr_ep *base)
+{
+	return rr_vb_of(base)->state == RR_VB_DEAD ? 0 : (uint32_t)EPOLLIN;
+}
+
+static rr_time vb_deadline(const struct rr_ep *base)
+{
+	const struct rr_vb_ep *ep = rr_vb_of(base);
+
+	if (ep->out.count || ep->state == RR_VB_CALLED)
+		return ep->now; /* no descriptor tells of these */
+	return RR_MIN(ep->deadline, ep->loss_at);
+}
+
+static void vb_disconnect(struct rr_ep *base, rr_time now)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+
+	told(ep, now);
+	switch (ep->state) {
+	case RR_VB_RESOLVE:
+	case RR_VB_ROUTE:
+	case RR_VB_ASKED:
+	case RR_VB_CALLED:
+	case RR_VB_ACCEPTED:
+		rr_vb_reason(ep, 0, "closed here");
+		rr_vb_say_goodbye(ep);
+		rr_vb_dead(ep);
+		break;
+	case RR_VB_READY:
+		rr_vb_reason(ep, 0, "closed here");
+		rr_vb_drain(ep);
+		rr_vb_tx_run(ep);
+		rr_vb_end_step(ep);
+		break;
+	case RR_VB_DRAIN:
+	case RR_VB_SHUT:
+	case RR_VB_DEAD:
+		break;
+	}
+}
+
+/* ---- questions ---- */
+
+static void vb_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
+{
+	const struct rr_vb_ep *ep = rr_vb_of(base);
+
+	*ret = (struct rr_prov_limits){
+	        .max_recv = ep->rq_depth,
+	        .max_send = RR_VB_MAX_SEND,
+	        .max_ord = ep->ord,
+	        .max_msg = ep->max_msg,
+	        .remote_invalidate = ep->windows,
+	};
+}
+
+static void vb_counters(const struct rr_ep *base, struct rr_prov_counters *ret)
+{
+	*ret = rr_vb_of(base)->count;
+}
+
+static const void *vb_peer_private(const struct rr_ep *base, size_t *ret_len)
+{
+	const struct rr_vb_ep *ep = rr_vb_of(base);
+
+	*ret_len = ep->peer_priv_len;
+	return ep->peer_priv;
+}
+
+static int tell(const struct sockaddr_storage *from, struct sockaddr_storage *ret)
+{
+	*ret = *from;
+	return from->ss_family == AF_UNSPEC ? -ENOTCONN : 0;
+}
+
+static int vb_peer_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
+{
+	return tell(&rr_vb_of(base)->peer, ret);
+}
+
+static int vb_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
+{
+	return tell(&rr_vb_of(base)->local, ret);
+}
+
+static const char *vb_why(const struct rr_ep *base)
+{
+	return rr_vb_of(base)->why;
+}
+
+const struct rr_prov_ops rr_verbs_ops = {
+        .name = "verbs",
+        .connect = rr_vb_connect,
+        .listen = rr_vb_listen,
+        .listener_fd = rr_vb_listener_fd,
+        .accept = rr_vb_accept,
+        .listener_close = rr_vb_listener_close,
+        .post_recv = vb_post_recv,
+        .post_send = vb_post_send,
+        .post_write = vb_post_write,
+        .post_read = vb_post_read,
+        .register_mem = rr_vb_register,
+        .invalidate = rr_vb_invalidate,
+        .flush = vb_flush,
+        .progress = vb_progress,
+        .poll = vb_poll,
+        .fd = vb_fd,
+        .events = vb_events,
+        .deadline = vb_deadline,
+        .disconnect = vb_disconnect,
+        .destroy = vb_destroy,
+        .limits = vb_limits,
+        .counters = vb_counters,
+        .peer_private = vb_peer_private,
+        .peer_addr = vb_peer_addr,
+        .local_addr = vb_local_addr,
+        .why = vb_why,
+};

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The endpoint, shared by the files of this folder and by nobody else.
+ *
+ *   vb_ep.c     the table of operations: posts, polling, questions
+ *   cm.c     connect, listen, accept; the events of the connection manager
+ *   qp.c     protection domain, queues and queue pair of one connection
+ *   dev.c    what connections of one device share: limits, asynchronous events
+ *   vb_tx.c     posts become chains of work requests, one call a batch
+ *   wc.c     the device's completions become ours
+ *   mem.c    keys of local memory: stable blocks, registrations, the bounce ring
+ *   vb_region.c memory that the peer may reach: windows, or registrations
+ *   vb_end.c    reasons, orderly end, flush
+ *
+ * Who owns what: posted memory is ours until its completion; a registration
+ * made for one operation is undone before that operation is reported.  Windows
+ * are pooled for the endpoint's life.
+ */
+#ifndef RR_PROV_VERBS_INTERNAL_H
+#define RR_PROV_VERBS_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "base/list.h"
+#include "base/ring.h"
+#include "prov/prov.h"
+#include "prov/verbs/dl.h"
+#include "prov/verbs/vb_opts.h"
+#include "prov/verbs/probe.h"
+
+#define RR_VB_MAX_SEND 4096  /* posted and not completed */
+#define RR_VB_MAX_SGE  16    /* pieces of one work request */
+#define RR_VB_CHAIN    32    /* work requests of one call */
+#define RR_VB_BOUNCE   65536 /* octets of the bounce ring */
+#define RR_VB_SMALL    4096  /* pieces up to this are copied, not registered */
+#define RR_VB_RETRY    6     /* of the device, when the peer does not acknowledge */
+#define RR_VB_RNR      7     /* ... when it has no Receive: without end [C3] */
+#define RR_VB_SQ       256   /* depth of the send queue, if not told otherwise */
+#define RR_VB_RQ       1024  /* ... of the Receives, where their number is not known */
+#define RR_VB_ROTATE   16    /* windows that rest before one is used again */
+#define RR_VB_END_NS   RR_SEC(1)  /* an orderly end waits no longer for a silent peer */
+#define RR_VB_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
+#define RR_VB_LOSS_NS  RR_MS(200) /* from the first flush to the word that says why */
+
+#define RR_VB_STATES(X)                                                                \
+	X(RESOLVE, "client: looking for a device that serves the address")             \
+	X(ROUTE, "client: looking for the route")                                      \
+	X(ASKED, "client: request sent")                                               \
+	X(CALLED, "server: request received, not answered")                            \
+	X(ACCEPTED, "server: answered")                                                \
+	X(READY, "established")                                                        \
+	X(DRAIN, "ending: what was posted goes out")                                   \
+	X(SHUT, "ending: told the peer, waiting for its word")                         \
+	X(DEAD, "everything flushed")
+
+enum rr_vb_state {
+#define X(name, meaning) RR_VB_##name,
+	RR_VB_STATES(X)
+#undef X
+};
+
+#define RR_VB_BIT(state) (1u << RR_VB_##state)
+#define RR_VB_IN_SETUP                                                                 \
+	(RR_VB_BIT(RESOLVE) | RR_VB_BIT(ROUTE) | RR_VB_BIT(ASKED) |                    \
+	 RR_VB_BIT(CALLED) | RR_VB_BIT(ACCEPTED))
+#define RR_VB_IN_USE    (RR_VB_IN_SETUP | RR_VB_BIT(READY))
+#define RR_VB_IN_STREAM (RR_VB_BIT(READY) | RR_VB_BIT(DRAIN) | RR_VB_BIT(SHUT))
+
+enum rr_vb_kind {
+	RR_VB_SEND,
+	RR_VB_WRITE,
+	RR_VB_READ,
+	RR_VB_BIND,   /* nobody's: a window is opened */
+	RR_VB_UNBIND, /* a window is closed */
+};
+
+/* What a completion's wr_id says, below the running number. */
+enum rr_vb_queue { RR_VB_Q_RECV, RR_VB_Q_SENT, RR_VB_Q_READ };
+#define RR_VB_WR_ID(seq, queue) ((uint64_t)(seq) << 2 | (queue))
+
+/* A post of the send queue.  Its gather list is in ep->sges until it is issued. */
+struct rr_vb_op {
+	uint8_t kind;
+	uint8_t nsge;
+	uint32_t len;
+	uint32_t handle; /* Write, Read: the peer's; Send: to invalidate, or 0 */
+	uint32_t bounce; /* octets of the bounce ring to give back */
+	uint32_t mrs;    /* registrations in ep->mrs to undo */
+	uint32_t wrs;    /* work requests it took */
+	uint64_t offset;
+	uint64_t token;
+	uint64_t last; /* number of its last work request; 0: it took none */
+	int status;    /* of a Read that the device never saw; others: 0 */
+	struct rr_vb_region *region; /* BIND, UNBIND */
+	void *copy; /* of a Send of too many pieces for the bounce ring */
+};
+
+struct rr_vb_recv {
+	struct rr_sge sge;
+	uint64_t token;
+	struct ibv_mr *mr; /* made for this Receive, or NULL */
+};
+
+/* Memory that stays registered for local use. */
+struct rr_vb_block {
+	uint8_t *base;
+	size_t len;
+	struct ibv_mr *mr;
+};
+
+/* CLOSED: closing, and the peer was first. */
+enum rr_vb_access { RR_VB_FREE, RR_VB_OPEN, RR_VB_CLOSING, RR_VB_CLOSED };
+
+struct rr_vb_region {
+	struct rr_vb_region *next; /* in its bucket, or of the free ones */
+	struct rr_vb_region *all;
+	enum rr_vb_access state;
+	uint32_t handle;
+	unsigned access;
+	struct ibv_mw *mw; /* NULL: @mr carries the rights */
+	struct ibv_mr *mr;
+	bool own_mr; /* made for this region; else that of a stable block */
+	uint8_t *base;
+	size_t len;
+};
+
+struct rr_vb_regions {
+	struct rr_vb_region **bucket;
+	uint32_t buckets, used; /* a power of two; open or closing */
+	struct rr_vb_region *all;
+	struct rr_vb_region *free_first, *free_last;
+	uint32_t free_count;
+};
+
+/* Work requests that wait for one ibv_post_send. */
+struct rr_vb_chain {
+	unsigned n, n_sge;
+	int last_sent; /* index of the last that is no Read, or -1 */
+	struct ibv_send_wr wr[RR_VB_CHAIN];
+	struct ibv_sge sge[RR_VB_CHAIN * 8];
+};
+
+/* What connections of one device share; see dev.c. */
+struct rr_vb_dev {
+	struct rr_vb_dev *next;
+	struct ibv_context *ctx;
+	unsigned refs;        /* under the registry's lock */
+	int cmd_fd, async_fd; /* the context's, which may be closed while refs is 0 */
+	struct stat node;     /* of cmd_fd, by which it is known again */
+	bool watched;         /* sysfs shows it as long as it is there */
+	bool asked;           /* @attr and what is no trial's of @caps are known */
+	bool tried;           /* all of @caps is; under the registry's lock */
+	pthread_mutex_t lock; /* of @eps, and of what events set in them */
+	struct rr_list eps;
+	struct ibv_device_attr attr;
+	struct rr_verbs_caps caps;
+};
+
+struct rr_vb_ep {
+	struct rr_ep base;
+	enum rr_vb_state state;
+	const struct rr_rdma_lib *lib;
+	struct rr_verbs_opts opts;
+	struct rr_prov_memory memory;
+	const struct rr_trace_sink *trace;
+	uint32_t conn_id;
+	rr_time now;       /* as last told */
+	rr_time deadline;  /* of set-up, or of the end */
+	rr_time end_limit; /* the deadline of the end is not moved beyond */
+	rr_time handshake; /* length of it */
+
+	int epfd;
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct rr_vb_dev *dev;
+	struct rr_list of_dev; /* under dev->lock; so are writes of the next two */
+	atomic_int async;      /* what an asynchronous event said: errno, or 0 */
+	const char *async_words;
+	bool dev_ready; /* the device's descriptor was */
+
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *cc;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	bool armed;         /* the next completion makes the channel ready */
+	unsigned cq_events; /* got and not acknowledged */
+	uint32_t recvs;     /* Receives that its user posts at once; 0: not known */
+	uint32_t sq_depth, rq_depth, max_sge, max_inline;
+	uint32_t max_msg;
+	bool windows; /* regions are windows */
+	uint8_t ird, ord;
+
+	struct rr_ring out;   /* struct rr_wc: completions for poll */
+	struct rr_ring wait;  /* struct rr_vb_op: not issued */
+	struct rr_ring sges;  /* struct rr_sge: of those */
+	struct rr_ring sent;  /* struct rr_vb_op: issued, Reads excepted */
+	struct rr_ring reads; /* struct rr_vb_op: issued Reads */
+	struct rr_ring mrs;   /* struct ibv_mr *: made for those in sent */
+	struct rr_ring rmrs;  /* struct ibv_mr *: made for those in reads */
+	struct rr_ring rq;    /* struct rr_vb_recv; the first rq_issued are posted */
+	uint32_t rq_issued;
+	uint32_t posted;    /* the caller's, in wait, sent and reads */
+	uint32_t in_device; /* work requests of the send queue */
+	uint64_t seq;       /* of the next work request */
+	struct rr_vb_chain chain;
+
+	struct rr_vb_block *blocks; /* by address */
+	unsigned n_blocks, cap_blocks;
+	uint8_t *bounce;
+	struct ibv_mr *bounce_mr;
+	uint32_t bounce_head, bounce_used; /* first octet lent; how many */
+	struct rr_vb_regions regions;
+
+	bool flushed;    /* the device gave work back undone, or took none */
+	bool unsent;     /* ... of the send queue */
+	rr_time loss_at; /* until then the connection manager may say why */
+	struct rr_prov_counters count;
+	uint8_t priv[RR_PROV_PRIVATE_MAX];
+	size_t priv_len;
+	uint8_t peer_priv[256];
+	size_t peer_priv_len;
+	bool ended; /* status and why are set */
+	int status;
+	char why[128];
+	struct sockaddr_storage peer, local;
+};
+
+static inline bool rr_vb_is(const struct rr_vb_ep *ep, unsigned set)
+{
+	return set >> ep->state & 1;
+}
+
+static inline struct rr_vb_ep *rr_vb_of(const struct rr_ep *ep)
+{
+	return rr_container_of(ep, struct rr_vb_ep, base);
+}
+
+/* Both kinds of errors of rdma-core: -1 and errno, or a positive errno. */
+static inline int rr_vb_error(int rc)
+{
+	if (rc > 0)
+		return -rc;
+	return rc == 0 ? 0 : errno > 0 ? -errno : -EIO;
+}
+
+/* ---- vb_ep.c ---- */
+/* Adds a completion; its room was reserved by the post. */
+struct rr_wc *rr_vb_complete(struct rr_vb_ep *ep, enum rr_wc_op op, uint64_t token,
+                             int status);
+/* Room for the completions of all that is posted, of @n more, and two. */
+RR_MUST_CHECK int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n);
+/* A fresh endpoint without device. */
+RR_MUST_CHECK int rr_vb_new(const struct rr_prov_config *cfg, const void *priv,
+                            size_t priv_len, rr_time now, struct rr_vb_ep **ret);
+void rr_vb_free(struct rr_vb_ep *ep);
+
+/* ---- cm.c ---- */
+int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+                  socklen_t sa_len, const void *priv, size_t priv_len, rr_time now,
+                  struct rr_ep **ret);
+int rr_vb_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
+                 socklen_t sa_len, struct rr_prov_listener **ret,
+                 struct sockaddr_storage *ret_addr);
+int rr_vb_listener_fd(const struct rr_prov_listener *l);
+int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
+                 const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret);
+void rr_vb_listener_close(struct rr_prov_listener *l);
+/* Tells the peer that this is the end, if it can still be told. */
+void rr_vb_say_goodbye(struct rr_vb_ep *ep);
+/* CALLED: answers the client, once the first Receives could be posted. */
+void rr_vb_answer(struct rr_vb_ep *ep);
+/* Handles what the connection manager has to say. */
+void rr_vb_cm_events(struct rr_vb_ep *ep);
+
+/* ---- qp.c ---- */
+/* The connection's device is known: makes all that belongs to the endpoint.
+ * A failure has its reason set. */
+RR_MUST_CHECK int rr_vb_qp_open(struct rr_vb_ep *ep);
+/* Ends all access to memory: the queue pair goes. */
+void rr_vb_qp_close(struct rr_vb_ep *ep);
+/* The rest, after posts have been flushed. */
+void rr_vb_qp_free(struct rr_vb_ep *ep);
+/* The device has put the queue pair into the error state. */
+bool rr_vb_qp_broken(struct rr_vb_ep *ep);
+void rr_vb_qp_error(struct rr_vb_ep *ep);
+
+/* ---- dev.c ---- */
+RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
+/* Memory windows of it work.  The first who asks tries them: see probe.h. */
+bool rr_vb_dev_windows(struct rr_vb_ep *ep);
+/* librdmacm has opened it for something other than an endpoint. */
+void rr_vb_dev_note(struct ibv_context *ctx);
+void rr_vb_dev_put(struct rr_vb_ep *ep);
+/* Lets go of devices that were removed and that no endpoint uses. */
+void rr_vb_dev_sweep(void);
+/* Takes the device's events; returns what they said of this endpoint. */
+int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_words);
+
+/* ---- vb_tx.c ---- */
+/* Issues what fits into the device's queue. */
+void rr_vb_tx_run(struct rr_vb_ep *ep);
+/* Gives Receives that were posted early to the device. */
+void rr_vb_rx_run(struct rr_vb_ep *ep);
+
+/* ---- wc.c ---- */
+/* Takes completions off the device's queue. */
+void rr_vb_cq_poll(struct rr_vb_ep *ep);
+/* The channel is ready: arms it again. */
+void rr_vb_cq_event(struct rr_vb_ep *ep);
+void rr_vb_cq_arm(struct rr_vb_ep *ep);
+/* The op is over: gives its means back and reports it.  @op was copied. */
+void rr_vb_op_done(struct rr_vb_ep *ep, struct rr_vb_op op, int status);
+/* Undoes the registration of a Receive that is over. */
+void rr_vb_recv_over(struct rr_vb_ep *ep, struct rr_vb_recv *r);
+
+/* ---- mem.c ---- */
+/* The registration of a stable block that holds the piece, or NULL. */
+struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len);
+/* One registration, traced if it fails. */
+struct ibv_mr *rr_vb_reg(struct rr_vb_ep *ep, void *p, size_t len, int access);
+void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr);
+/* Makes the bounce ring, unless it is there; false: no memory, or none that may be
+ * locked. */
+bool rr_vb_bounce_have(struct rr_vb_ep *ep);
+/* @len octets in a row of the bounce ring, or NULL; *ret_took counts what was
+ * taken, a skipped end of the ring included. */
+uint8_t *rr_vb_bounce_get(struct rr_vb_ep *ep, uint32_t len, uint32_t *ret_took);
+void rr_vb_bounce_put(struct rr_vb_ep *ep, uint32_t took);
+void rr_vb_mem_fini(struct rr_vb_ep *ep);
+
+/* ---- vb_region.c ---- */
+int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
+                   struct rr_region *ret);
+int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token);
+/* RR_ACCESS_* in the device's words. */
+int rr_vb_rights(unsigned access);
+/* The peer invalidated @handle; false: it is no open region. */
+bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle);
+/* The UNBIND of a region is over. */
+void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r);
+/* The queue pair is in error: windows go, before it; registrations, after it. */
+void rr_vb_windows_fini(struct rr_vb_ep *ep);
+void rr_vb_regions_fini(struct rr_vb_ep *ep);
+
+/* ---- vb_end.c ---- */
+/* The first reason is kept.  @fmt gives words for why(). */
+void rr_vb_reason(struct rr_vb_ep *ep, int status, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+/* Begins the orderly end. */
+void rr_vb_drain(struct rr_vb_ep *ep);
+/* DRAIN: goes on as far as possible. */
+void rr_vb_end_step(struct rr_vb_ep *ep);
+/* Has the device given up the connection, and why?  In set-up: can it begin at all? */
+void rr_vb_judge(struct rr_vb_ep *ep);
+/* The peer has ended the connection. */
+void rr_vb_peer_closed(struct rr_vb_ep *ep, int status);
+/* Flushes everything and reports it. */
+void rr_vb_dead(struct rr_vb_ep *ep);
+void rr_vb_time_out(struct rr_vb_ep *ep);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that the peer may reach.
+ *
+ * With windows: register takes a window that rests, gives it its next key and
+ * posts its binding, which the device executes before any later Send; what it
+ * opens is a part of a stable block, if the device holds the peer to a window's
+ * own bounds, else a registration of just the region; neither has rights for the
+ * peer.  The peer's Send With Invalidate closes it, or a posted local
+ * invalidation, unless the completion queue tells that the peer was first.  What is
+ * left of that race (the peer's Send comes while the device has our request) ends
+ * the connection, as does one that comes later.  Closed windows rest at the end of a
+ * queue, so that a key does not come back soon.
+ *
+ * Without: a region is a registration with just the rights wanted, and ending
+ * it is the invalidation, done before the call returns.
+ *
+ * Invariant: what is in the table is open or closing; what the peer names is
+ * ours only if it is found there.
+ */
+#include <stdlib.h>
+
+#include "prov/verbs/vb_internal.h"
+
+static struct rr_vb_region **slot(const struct rr_vb_regions *t, uint32_t handle)
+{
+	return &t->bucket[(handle * 2654435761u >> 7) & (t->buckets - 1)];
+}
+
+static int grow(struct rr_vb_regions *t)
+{
+	struct rr_vb_regions n = *t;
+
+	n.buckets = t->buckets ? t->buckets * 2 : 16;
+	n.bucket = calloc(n.buckets, sizeof(struct rr_vb_region *));
+	if (!n.bucket)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->buckets; i++)
+		for (struct rr_vb_region *r = t->bucket[i], *next; r; r = next) {
+			struct rr_vb_region **to = slot(&n, r->handle);
+
+			next = r->next;
+			r->next = *to;
+			*to = r;
+		}
+	free(t->bucket);
+	*t = n;
+	return 0;
+}
+
+static void insert(struct rr_vb_regions *t, struct rr_vb_region *r)
+{
+	struct rr_vb_region **to = slot(t, r->handle);
+
+	r->next = *to;
+	*to = r;
+	t->used++;
+}
+
+static void take_out(struct rr_vb_regions *t, struct rr_vb_region *r)
+{
+	struct rr_vb_region **at = slot(t, r->handle);
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+	t->used--;
+}
+
+static struct rr_vb_region *find(const struct rr_vb_regions *t, uint32_t handle)
+{
+	struct rr_vb_region *r = t->buckets ? *slot(t, handle) : NULL;
+
+	while (r && r->handle != handle)
+		r = r->next;
+	return r;
+}
+
+static void rest(struct rr_vb_regions *t, struct rr_vb_region *r)
+{
+	r->state = RR_VB_FREE;
+	r->next = NULL;
+	if (t->free_last)
+		t->free_last->next = r;
+	else
+		t->free_first = r;
+	t->free_last = r;
+	t->free_count++;
+}
+
+/* One that rested long enough, or a new one. */
+static struct rr_vb_region *take(struct rr_vb_ep *ep)
+{
+	struct rr_vb_regions *t = &ep->regions;
+	struct rr_vb_region *r = t->free_first;
+
+	if (r && (!ep->windows || t->free_count >= RR_VB_ROTATE)) {
+		t->free_first = r->next;
+		if (!r->next)
+			t->free_last = NULL;
+		t->free_count--;
+		return r;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	if (ep->windows) {
+		ep->count.syscalls++;
+		r->mw = ibv_alloc_mw(ep->pd, IBV_MW_TYPE_2);
+		if (!r->mw) {
+			free(r);
+			return NULL;
+		}
+		r->handle = r->mw->rkey;
+	}
+	r->all = t->all;
+	t->all = r;
+	return r;
+}
+
+int rr_vb_rights(unsigned access)
+{
+	return (access & RR_ACCESS_REMOTE_READ ? IBV_ACCESS_REMOTE_READ : 0) |
+	       (access & RR_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
+static int open_window(struct rr_vb_ep *ep, struct rr_vb_region *r)
+{
+	struct rr_vb_op *op;
+
+	if (rr_ring_reserve(&ep->wait, ep->wait.count + 1) ||
+	    rr_ring_reserve(&ep->sent, ep->sent.count + ep->wait.count + 1))
+		return -ENOMEM;
+	r->mr = ep->dev->caps.window_bounds ? rr_vb_block_mr(ep, r->base, r->len)
+	                                    : NULL;
+	r->own_mr = !r->mr;
+	if (r->own_mr)
+		r->mr = rr_vb_reg(ep, r->base, r->len,
+		                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	if (!r->mr)
+		return rr_vb_error(-1);
+	do {
+		r->handle = ibv_inc_rkey(r->handle);
+	} while (!r->handle);
+	op = rr_ring_push(&ep->wait);
+	*op = (struct rr_vb_op){.kind = RR_VB_BIND, .region = r};
+	return 0;
+}
+
+static int open_mr(struct rr_vb_ep *ep, struct rr_vb_region *r)
+{
+	int access = rr_vb_rights(r->access);
+
+	if (access & IBV_ACCESS_REMOTE_WRITE)
+		access |= IBV_ACCESS_LOCAL_WRITE;
+	r->mr = rr_vb_reg(ep, r->base, r->len, access);
+	if (!r->mr)
+		return rr_vb_error(-1);
+	r->own_mr = true;
+	r->handle = r->mr->rkey;
+	return 0;
+}
+
+int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
+                   struct rr_region *ret)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	struct rr_vb_region *r;
+	int rc;
+
+	if (access & ~(unsigned)(RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE) ||
+	    !len)
+		return -EINVAL;
+	if (ep->state != RR_VB_READY)
+		return -ENOTCONN;
+	if (ep->regions.used >= ep->regions.buckets && grow(&ep->regions))
+		return -ENOMEM;
+	r = take(ep);
+	if (!r)
+		return -ENOMEM;
+	r->base = mem;
+	r->len = len;
+	r->access = access;
+	rc = ep->windows ? open_window(ep, r) : open_mr(ep, r);
+	if (rc) {
+		rest(&ep->regions, r);
+		return rc;
+	}
+	r->state = RR_VB_OPEN;
+	insert(&ep->regions, r);
+	ret->handle = r->handle;
+	ret->offset = (uintptr_t)mem;
+	ep->count.registrations++;
+	rr_trace(ep->trace, RR_TRACE_REGION_REGISTERED, ep->conn_id, 0, r->handle, len,
+	         access);
+	return 0;
+}
+
+/* No access is left. */
+static void closed(struct rr_vb_ep *ep, struct rr_vb_region *r, bool remote)
+{
+	take_out(&ep->regions, r);
+	if (r->own_mr)
+		rr_vb_dereg(ep, r->mr);
+	r->mr = NULL;
+	r->own_mr = false;
+	rr_trace(ep->trace, RR_TRACE_REGION_INVALIDATED, ep->conn_id, 0, r->handle,
+	         remote, 0);
+	rest(&ep->regions, r);
+}
+
+int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
+{
+	struct rr_vb_ep *ep = rr_vb_of(base);
+	struct rr_vb_region *r;
+	struct rr_vb_op *op;
+
+	if (!rr_vb_is(ep, RR_VB_BIT(READY)))
+		return -ENOTCONN;
+	r = find(&ep->regions, handle);
+	if (!r || r->state != RR_VB_OPEN)
+		return -EINVAL;
+	if (ep->posted + ep->out.count >= 4 * RR_VB_MAX_SEND)
+		return -ENOBUFS;
+	if (rr_vb_reserve(ep, 1))
+		return -ENOMEM;
+	if (!r->mw) {
+		ep->count.local_invalidations++;
+		closed(ep, r, false);
+		rr_vb_complete(ep, RR_WC_INVALIDATE, token, 0);
+		return 0;
+	}
+	if (rr_ring_reserve(&ep->wait, ep->wait.count + 1) ||
+	    rr_ring_reserve(&ep->sent, ep->sent.count + ep->wait.count + 1))
+		return -ENOMEM;
+	ep->count.local_invalidations++;
+	r->state = RR_VB_CLOSING;
+	op = rr_ring_push(&ep->wait);
+	*op = (struct rr_vb_op){.kind = RR_VB_UNBIND, .token = token, .region = r};
+	ep->posted++;
+	return 0;
+}
+
+bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
+{
+	struct rr_vb_region *r = find(&ep->regions, handle);
+
+	if (!r || !r->mw)
+		return false;
+	if (r->state != RR_VB_OPEN) {
+		r->state = RR_VB_CLOSED; /* the word of it is the UNBIND's */
+		return false;
+	}
+	ep->count.remote_invalidations++;
+	closed(ep, r, true);
+	return true;
+}
+
+void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r)
+{
+	closed(ep, r, false);
+}
+
+void rr_vb_windows_fini(struct rr_vb_ep *ep)
+{
+	for (struct rr_vb_region *r = ep->regions.all; r; r = r->all) {
+		if (r->mw) /* fails only if the device is gone */
+			(void)ibv_dealloc_mw(r->mw);
+		r->mw = NULL;
+	}
+}
+
+void rr_vb_regions_fini(struct rr_vb_ep *ep)
+{
+	struct rr_vb_regions *t = &ep->regions;
+
+	for (struct rr_vb_region *r = t->all, *next; r; r = next) {
+		next = r->all;
+		if (r->own_mr)
+			rr_vb_dereg(ep, r->mr);
+		free(r);
+	}
+	free(t->bucket);
+	*t = (struct rr_vb_regions){0};
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Posts become work requests.
+ *
+ * Normal path: a post waits in ep->wait until flush; then each becomes one work
+ * request (a Write of many pieces several) of a chain, given to the device in
+ * one call.  What does not fit into the device's queue waits for completions.
+ * Only the last of a chain asks for a completion, and Reads, whose sinks may
+ * have to be closed; wc.c counts back from there.  On iWARP devices all that
+ * carries octets asks: siw leaves those of a request that does not ask in their
+ * place until TCP has sent them, and reports the request as done before that.
+ *
+ * Where the pieces lie: in the work request itself if they are few octets, in a
+ * stable block, in the bounce ring, or in a registration for this operation.
+ * Failure: no memory or registration ends the connection with words, since the
+ * post was taken; a device that takes no work has lost the connection.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prov/verbs/vb_internal.h"
+
+static void chain_post(struct rr_vb_ep *ep)
+{
+	struct rr_vb_chain *c = &ep->chain;
+	struct ibv_send_wr *bad;
+	int rc;
+
+	if (!c->n)
+		return;
+	if (c->last_sent >= 0)
+		c->wr[c->last_sent].send_flags |= IBV_SEND_SIGNALED;
+	ep->count.syscalls++;
+	rc = ibv_post_send(ep->qp, c->wr, &bad);
+	if (rc) { /* the queue pair is in error, or the device is gone */
+		ep->flushed = ep->unsent = true;
+		rr_vb_qp_error(ep);
+	}
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->wr[i].opcode == IBV_WR_BIND_MW)
+			c->wr[i].bind_mw.mw->rkey = c->wr[i].bind_mw.rkey;
+	c->n = c->n_sge = 0;
+	c->last_sent = -1;
+}
+
+/* A work request with room for as many pieces as one can have. */
+static struct ibv_send_wr *chain_add(struct rr_vb_ep *ep, struct rr_vb_op *op,
+                                     enum ibv_wr_opcode opcode)
+{
+	struct rr_vb_chain *c = &ep->chain;
+	bool read = op->kind == RR_VB_READ;
+	struct ibv_send_wr *wr;
+
+	if (c->n == RR_VB_CHAIN || c->n_sge + ep->max_sge > RR_ARRAY_SIZE(c->sge))
+		chain_post(ep);
+	wr = &c->wr[c->n];
+	memset(wr, 0, sizeof(*wr));
+	if (c->n)
+		c->wr[c->n - 1].next = wr;
+	op->last = ++ep->seq;
+	op->wrs++;
+	ep->in_device++;
+	wr->wr_id = RR_VB_WR_ID(ep->seq, read ? RR_VB_Q_READ : RR_VB_Q_SENT);
+	wr->opcode = opcode;
+	wr->send_flags = read || ep->dev->caps.iwarp ? IBV_SEND_SIGNALED : 0;
+	wr->sg_list = &c->sge[c->n_sge];
+	if (!read)
+		c->last_sent = (int)c->n;
+	c->n++;
+	return wr;
+}
+
+static void add_sge(struct rr_vb_ep *ep, struct ibv_send_wr *wr, const void *p,
+                    uint32_t len, uint32_t lkey)
+{
+	wr->sg_list[wr->num_sge++] = (struct ibv_sge){
+	        .addr = (uintptr_t)p,
+	        .length = len,
+	        .lkey = lkey,
+	};
+	ep->chain.n_sge++;
+}
+
+/* ---- where a piece lies ---- */
+
+static struct ibv_mr *reg_for(struct rr_vb_ep *ep, struct rr_vb_op *op,
+                              struct rr_ring *mrs, void *p, size_t len, int access)
+{
+	struct ibv_mr *mr;
+
+	if (rr_ring_reserve(mrs, mrs->count + 1))
+		return NULL;
+	mr = rr_vb_reg(ep, p, len, access);
+	if (!mr)
+		return NULL;
+	*(struct ibv_mr **)rr_ring_push(mrs) = mr;
+	op->mrs++;
+	return mr;
+}
+
+/* Makes a piece of a Send or Write readable for the device: replaces @s by where
+ * it is to be taken from. */
+static int place(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
+{
+	const struct ibv_mr *mr = rr_vb_block_mr(ep, s->base, s->len);
+	uint32_t took;
+	uint8_t *to;
+
+	if (!mr && s->len <= RR_VB_SMALL) {
+		to = rr_vb_bounce_get(ep, s->len, &took);
+		if (to) {
+			op->bounce += took;
+			memcpy(to, s->base, s->len);
+			s->base = to;
+			mr = ep->bounce_mr;
+		}
+	}
+	if (!mr)
+		mr = reg_for(ep, op, &ep->mrs, s->base, s->len, 0);
+	if (!mr)
+		return -ENOMEM;
+	s->lkey = mr->lkey;
+	return 0;
+}
+
+/* More pieces than a Send can have: one piece that is a copy. */
+static int gather(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
+                  unsigned n)
+{
+	uint32_t took, at = 0;
+	uint8_t *to = rr_vb_bounce_get(ep, op->len, &took);
+	const struct ibv_mr *mr;
+
+	if (to)
+		op->bounce += took;
+	else
+		to = op->copy = malloc(op->len);
+	if (!to)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(to + at, s[i].base, s[i].len);
+		at += s[i].len;
+	}
+	mr = op->copy ? reg_for(ep, op, &ep->mrs, to, op->len, 0) : ep->bounce_mr;
+	if (!mr)
+		return -ENOMEM;
+	s[0] = (struct rr_sge){.base = to, .len = op->len, .lkey = mr->lkey};
+	return 0;
+}
+
+/* Empty pieces are none. */
+static unsigned compact(struct rr_sge *s, unsigned n)
+{
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (s[i].len)
+			s[k++] = s[i];
+	return k;
+}
+
+static int place_all(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
+                     unsigned n)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && !rc; i++)
+		rc = place(ep, op, &s[i]);
+	return rc;
+}
+
+static bool fits_inline(const struct rr_vb_ep *ep, const struct rr_vb_op *op,
+                        unsigned n)
+{
+	return n && n <= ep->max_sge && op->len <= ep->max_inline;
+}
+
+/* ---- kinds ---- */
+
+static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
+                      unsigned n)
+{
+	bool in_wr = fits_inline(ep, op, n);
+	struct ibv_send_wr *wr;
+	int rc = 0;
+
+	if (n > ep->max_sge) {
+		rc = gather(ep, op, s, n);
+		n = 1;
+	} else if (!in_wr) {
+		rc = place_all(ep, op, s, n);
+	}
+	if (rc)
+		return rc;
+	wr = chain_add(ep, op, op->handle ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND);
+	if (in_wr)
+		wr->send_flags |= IBV_SEND_INLINE;
+	if (op->handle) {
+		wr->invalidate_rkey = op->handle; /* what drivers read, ... */
+		wr->wr.rdma.rkey = op->handle;    /* ... and what libsiw reads */
+	}
+	for (unsigned i = 0; i < n; i++)
+		add_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
+	return 0;
+}
+
+/* As many work requests as the pieces make it. */
+static int issue_write(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
+                       unsigned n)
+{
+	bool in_wr = fits_inline(ep, op, n);
+	int rc = in_wr ? 0 : place_all(ep, op, s, n);
+	uint64_t at = op->offset;
+	unsigned i = 0;
+
+	if (rc)
+		return rc;
+	do {
+		struct ibv_send_wr *wr = chain_add(ep, op, IBV_WR_RDMA_WRITE);
+
+		if (in_wr)
+			wr->send_flags |= IBV_SEND_INLINE;
+		wr->wr.rdma.remote_addr = at;
+		wr->wr.rdma.rkey = op->handle;
+		for (; i < n && (uint32_t)wr->num_sge < ep->max_sge; i++) {
+			add_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
+			at += s[i].len;
+		}
+	} while (i < n);
+	return 0;
+}
+
+/* An iWARP peer writes into the sink by its key: just this, just for this Read. */
+static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
+{
+	const struct ibv_mr *mr = NULL;
+	struct ibv_send_wr *wr;
+	int access = IBV_ACCESS_LOCAL_WRITE;
+
+	if (!s->len)
+		return 0; /* nothing to do, and told in its turn */
+	if (ep->dev->caps.iwarp)
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	else
+		mr = rr_vb_block_mr(ep, s->base, s->len);
+	if (!mr)
+		mr = reg_for(ep, op, &ep->rmrs, s->base, s->len, access);
+	if (!mr)
+		return -ENOMEM;
+	wr = chain_add(ep, op, IBV_WR_RDMA_READ);
+	wr->wr.rdma.remote_addr = op->offset;
+	wr->wr.rdma.rkey = op->handle;
+	add_sge(ep, wr, s->base, s->len, mr->lkey);
+	return 0;
+}
+
+static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
+{
+	const struct rr_vb_region *r = op->region;
+	struct ibv_send_wr *wr = chain_add(ep, op, IBV_WR_BIND_MW);
+
+	wr->bind_mw.mw = r->mw;
+	wr->bind_mw.rkey = r->handle;
+	wr->bind_mw.bind_info = (struct ibv_mw_bind_info){
+	        .mr = r->mr,
+	        .addr = (uintptr_t)r->base,
+	        .length = r->len,
+	        .mw_access_flags = rr_vb_rights(r->access),
+	};
+}
+
+/* A device refuses to close a window that is closed, and ends the connection, or
+ * worse (probe.h).  So what the peer has invalidated by now is left alone. */
+static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
+{
+	struct ibv_send_wr *wr;
+
+	rr_vb_cq_poll(ep);
+	if (op->region->state == RR_VB_CLOSED || ep->flushed)
+		return;
+	wr = chain_add(ep, op, IBV_WR_LOCAL_INV);
+	wr->invalidate_rkey = op->region->handle;
+}
+
+static int issue(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
+{
+	unsigned n = compact(s, op->nsge);
+
+	switch ((enum rr_vb_kind)op->kind) {
+	case RR_VB_SEND:
+		return issue_send(ep, op, s, n);
+	case RR_VB_WRITE:
+		return issue_write(ep, op, s, n);
+	case RR_VB_READ:
+		return issue_read(ep, op, s);
+	case RR_VB_BIND:
+		issue_bind(ep, op);
+		return 0;
+	case RR_VB_UNBIND:
+		issue_unbind(ep, op);
+		return 0;
+	}
+	RR_NEVER("kind of operation");
+}
+
+/* Work requests that it takes at most. */
+static uint32_t most_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
+{
+	if (op->kind != RR_VB_WRITE)
+		return 1;
+	return 1 + op->nsge / ep->max_sge;
+}
+
+static void issue_first(struct rr_vb_ep *ep)
+{
+	struct rr_vb_op op = *(struct rr_vb_op *)rr_ring_first(&ep->wait);
+	struct rr_ring *to = op.kind == RR_VB_READ ? &ep->reads : &ep->sent;
+	struct rr_sge s[RR_PROV_MAX_SGE];
+	int rc;
+
+	for (unsigned i = 0; i < op.nsge; i++)
+		s[i] = *(struct rr_sge *)rr_ring_at(&ep->sges, i);
+	rr_ring_pop(&ep->sges, op.nsge);
+	rr_ring_pop(&ep->wait, 1);
+	rc = issue(ep, &op, s);
+	if (rc && op.kind == RR_VB_READ)
+		op.status = rc; /* fails alone, in its turn: nothing depends on it */
+	else if (rc)
+		op.last = UINT64_MAX; /* never done, only flushed */
+	if (!op.last && !to->count && !ep->flushed)
+		rr_vb_op_done(ep, op, op.status); /* the device never saw it */
+	else
+		*(struct rr_vb_op *)rr_ring_push(to) = op;
+	if (op.last != UINT64_MAX)
+		return;
+	ep->flushed = ep->unsent = true;
+	rr_vb_reason(ep, rc,
+	             "memory could not be registered for the device (see ulimit -l)");
+}
+
+void rr_vb_tx_run(struct rr_vb_ep *ep)
+{
+	const struct rr_vb_op *op;
+
+	if (!rr_vb_is(ep, RR_VB_BIT(READY) | RR_VB_BIT(DRAIN)))
+		return;
+	while (!ep->flushed && (op = rr_ring_first(&ep->wait)) &&
+	       ep->in_device + most_wrs(ep, op) <= ep->sq_depth)
+		issue_first(ep);
+	chain_post(ep);
+}
+
+/* Where blocks cannot be registered, Sends go by the bounce ring: who could receive
+ * and not answer is refused at once. */
+static struct ibv_mr *mr_of_receive(struct rr_vb_ep *ep, struct rr_vb_recv *r)
+{
+	struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);
+
+	if (mr || !rr_vb_bounce_have(ep))
+		return mr;
+	r->mr = rr_vb_reg(ep, r->sge.base, r->sge.len, IBV_ACCESS_LOCAL_WRITE);
+	return r->mr;
+}
+
+void rr_vb_rx_run(struct rr_vb_ep *ep)
+{
+	while (ep->qp && !ep->flushed && ep->rq_issued < ep->rq.count &&
+	       ep->rq_issued < ep->rq_depth) {
+		struct rr_vb_recv *r = rr_ring_at(&ep->rq, ep->rq_issued);
+		struct ibv_mr *mr = r->sge.len ? mr_of_receive(ep, r) : NULL;
+		struct ibv_sge sge = {.addr = (uintptr_t)r->sge.base,
+		                      .length = r->sge.len};
+		struct ibv_recv_wr wr = {.wr_id = RR_VB_WR_ID(0, RR_VB_Q_RECV),
+		                         .sg_list = &sge,
+		                         .num_sge = r->sge.len ? 1 : 0},
+		                   *bad;
+
+		if (!mr && r->sge.len) {
+			rr_vb_reason(ep, -ENOMEM,
+			             "a Receive could not be registered "
+			             "for the device (see ulimit -l)");
+			ep->flushed = true;
+			return;
+		}
+		sge.lkey = mr ? mr->lkey : 0;
+		if (ibv_post_recv(ep->qp, &wr, &bad)) {
+			ep->flushed = true;
+			return;
+		}
+		ep->rq_issued++;
+	}
+}

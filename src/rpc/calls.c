@@ -1,0 +1,762 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpc/calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sized.h"
+#include "gss/gss_client.h"
+#include "rpcbind/rpc_header.h"
+#include "rpc/suspect.h"
+
+enum {
+	MAX_SENT = 192, /* calls given to a link at once; the rest wait here */
+	CALL_HEADER_MAX = RR_RPC_HEADER_MAX,
+	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
+};
+
+struct rpcrdma_call {
+	struct rr_list link;   /* waiting, sent or ending of its connection */
+	struct rr_timer timer; /* for the first of these: */
+	rr_time timeout_at;
+	rr_time give_up_at; /* it waits without a link until then */
+	struct rpcrdma_conn *conn;
+	struct rr_link *on; /* the link that knows it; NULL: not sent */
+	struct rr_call call;
+	struct rpcrdma_dest *user_dests;
+	rpcrdma_done_fn *done;
+	void *arg;
+	struct rr_sealed *sealed; /* RPCSEC_GSS; or NULL */
+	bool raw;                 /* the user reads the Reply's header */
+	bool bound;               /* to its XID */
+	bool told;   /* done runs: what it does to the call comes too late */
+	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
+	unsigned attempts;
+	struct rr_losses losses;
+	/* Not cleared at the beginning: their counts say what is valid. */
+	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
+	struct rr_dest dests[RR_WIRE_MAX_WRITES];
+	uint8_t header[CALL_HEADER_MAX];
+};
+
+/* -- the end of a call --------------------------------------------------------- */
+
+/* False: it cannot be read, or believed. */
+static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
+{
+	const struct rr_call *m = &k->call;
+	struct rr_piece results;
+	struct rr_rpc_reply h;
+	int n = rr_rpc_get_reply(m->reply, m->reply_len, &h), err = RR_MIN(n, 0);
+
+	if (!err) {
+		results = (struct rr_piece){(const uint8_t *)m->reply + n,
+		                            m->reply_len - (size_t)n, false};
+		if (k->sealed)
+			err = rr_open(k->sealed, &h, results.base, results.len,
+			              &results);
+	}
+	if (err) {
+		r->status = err;
+		return false;
+	}
+	r->status = h.status;
+	r->auth_stat = h.auth_stat;
+	r->low = h.low;
+	r->high = h.high;
+	r->results = results.base;
+	r->len = results.len;
+	return true;
+}
+
+/* Version 1 has one error for whatever is wrong with chunks, under a number that
+ * means less in version 2. */
+static uint32_t transport_error(const struct rr_call *m, const struct rr_link *from)
+{
+	struct rr_conn_info info;
+
+	if (!from || m->error.code != RDMA2_ERR_BAD_XDR)
+		return m->error.code;
+	rr_conn_info(from->conn, &info);
+	return info.version == RPCRDMA_VERSION_ONE ? (uint32_t)RPCRDMA_ERR_CHUNK
+	                                           : m->error.code;
+}
+
+static void fill_reply(struct rpcrdma_call *k, const struct rr_link *from,
+                       struct rpcrdma_reply *r)
+{
+	struct rr_call *m = &k->call;
+
+	if (m->status == RR_CALL_REMOTE_ERROR) {
+		r->status = RPCRDMA_TRANSPORT_ERROR;
+		r->transport_error = transport_error(m, from);
+		r->a = m->error.arg[0];
+		r->b = m->error.arg[1];
+		return;
+	}
+	r->status = m->status;
+	if (m->status)
+		return;
+	if (!k->raw && !read_reply(k, r))
+		return;
+	for (unsigned i = 0; i < m->n_dests; i++) {
+		k->user_dests[i].ret_len = m->dests[i].ret_len;
+		k->user_dests[i].ret_base = m->dests[i].ret_base;
+		k->user_dests[i].ret_used = m->dests[i].ret_used;
+		k->user_dests[i].ret_offered = m->dests[i].ret_offered;
+	}
+}
+
+const void *rr_call_message(const struct rpcrdma_call *k, size_t *ret_len)
+{
+	*ret_len = k->call.reply_len;
+	return k->call.reply;
+}
+
+bool rr_call_take_message(struct rpcrdma_call *k, void **ret, size_t *ret_bytes)
+{
+	return k->call.priv && rr_conn_call_take(&k->call, ret, ret_bytes);
+}
+
+/* @k is on no list.  Tells the user and frees.  @from: the link that had it. */
+static void finish(struct rpcrdma_call *k, struct rr_link *from)
+{
+	struct rpcrdma_conn *c = k->conn;
+	struct rpcrdma_reply r = {
+	        .xid = k->call.xid, .dests = k->user_dests, .n_dests = k->call.n_dests};
+
+	rr_timer_stop(&c->engine->timers, &k->timer);
+	k->told = true;
+	if (k->verdict)
+		r.status = k->verdict;
+	else
+		fill_reply(k, from, &r);
+	if (r.status)
+		rr_calls_count(c, call_errors);
+	if (k->sealed)
+		rr_unseal(k->sealed); /* another may go */
+	k->done(k, &r, k->arg);
+	if (from)
+		rr_conn_call_release(from->conn, &k->call, c->engine->now);
+	if (k->sealed)
+		rr_sealed_free(k->sealed);
+	rr_pool_put(&c->engine->pool, k, sizeof(*k));
+}
+
+/* Ends a call that no link knows, from the loop. */
+static void end_unsent(struct rpcrdma_call *k, int verdict)
+{
+	if (!k->verdict)
+		k->verdict = verdict;
+	rr_list_del(&k->link);
+	rr_list_push(&k->conn->ending, &k->link);
+	rr_calls_schedule_end(k->conn);
+}
+
+void rr_calls_end_all(struct rpcrdma_conn *c, struct rr_list *list, int verdict)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_first(list)))
+		end_unsent(rr_container_of(n, struct rpcrdma_call, link), verdict);
+}
+
+void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
+{
+	rr_calls_end_all(c, &c->waiting, verdict);
+	rr_gss_end_waiting(c, verdict);
+}
+
+/* -- how long ---------------------------------------------------------------------- */
+
+static int set_timer(struct rpcrdma_call *k)
+{
+	struct rr_timers *timers = &k->conn->engine->timers;
+	rr_time at = RR_MIN(k->timeout_at, k->give_up_at);
+
+	if (at == RR_TIME_NEVER) {
+		rr_timer_stop(timers, &k->timer);
+		return 0;
+	}
+	return rr_timer_set(timers, &k->timer, at);
+}
+
+static void time_is_up(struct rr_timer *t)
+{
+	struct rpcrdma_call *k = rr_container_of(t, struct rpcrdma_call, timer);
+
+	if (!k->verdict)
+		k->verdict =
+		        k->timeout_at <= k->give_up_at ? -ETIMEDOUT : -EHOSTUNREACH;
+	rpcrdma_call_cancel(k);
+}
+
+/* The call has no link from now on.  It is given up absence_ns later, whatever the other
+ * calls of the connection have waited already. */
+static int begin_absence(struct rpcrdma_call *k)
+{
+	struct rpcrdma_conn *c = k->conn;
+
+	if (c->link || !c->absence_ns)
+		return 0;
+	k->give_up_at = rr_after(rr_engine_clock(), c->absence_ns);
+	return set_timer(k);
+}
+
+static void absence_begins(struct rpcrdma_call *k)
+{
+	int err = begin_absence(k);
+
+	if (err)
+		end_unsent(k, err);
+}
+
+static void absence_ends(struct rpcrdma_call *k)
+{
+	if (k->give_up_at == RR_TIME_NEVER)
+		return;
+	k->give_up_at = RR_TIME_NEVER;
+	(void)!set_timer(k); /* it runs: does not fail */
+}
+
+static void each_of(struct rr_list *list, void (*fn)(struct rpcrdma_call *))
+{
+	for (struct rr_list *n = list->next, *next; n != list; n = next) {
+		next = n->next;
+		fn(rr_container_of(n, struct rpcrdma_call, link));
+	}
+}
+
+/* All that no link has. */
+static void each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *))
+{
+	struct rr_list *n;
+
+	each_of(&c->waiting, fn);
+	rr_list_for_each (n, &c->contexts)
+		each_of(&rr_container_of(n, struct rpcrdma_gss, link)->gate, fn);
+}
+
+/* -- back from a link ------------------------------------------------------ */
+
+/* Did the loss of the connection end it, so that it may be sent again? */
+static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	if (k->call.status >= 0 || k->verdict)
+		return false;
+	rr_conn_info(l->conn, &info);
+	return (l->lost || info.error) && k->call.status != -EBADMSG &&
+	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
+}
+
+/* An error that another attempt avoids: under a new XID, so that no reply
+ * remembered under the old one comes back. [E6] */
+static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
+{
+	if (k->bound || k->verdict || k->conn->closed || k->conn->over ||
+	    !rr_call_recover(l->conn, &k->call))
+		return false;
+	k->call.xid = rr_calls_new_xid(k->conn->engine);
+	rr_store_u32(k->header, k->call.xid);
+	k->attempts = 0;
+	return true;
+}
+
+/* The server has lost its security context, and executed nothing. */
+static bool begins_anew(struct rpcrdma_call *k)
+{
+	struct rr_rpc_reply h;
+
+	return k->sealed && !k->call.status && !k->verdict && !k->conn->closed &&
+	       !k->conn->over &&
+	       rr_rpc_get_reply(k->call.reply, k->call.reply_len, &h) > 0 &&
+	       rr_sealed_refused(k->sealed, &h);
+}
+
+/* To be sent once more, under its XID or a new one. */
+static void wait_again(struct rpcrdma_call *k, bool first)
+{
+	if (k->sealed)
+		rr_unseal(k->sealed);
+	if (first)
+		rr_list_push_front(&k->conn->waiting, &k->link);
+	else
+		rr_list_push(&k->conn->waiting, &k->link);
+	absence_begins(k);
+}
+
+/* It has the link to itself no longer. */
+static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
+{
+	if (c->lone != k)
+		return false;
+	c->lone = NULL;
+	rr_timer_stop(&c->engine->timers, &c->lone_timer);
+	return true;
+}
+
+/* The connection was lost: may the call be sent on another? */
+static bool goes_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
+{
+	struct rpcrdma_conn *c = k->conn;
+
+	if (!lost_with_link(k, l) || c->no_resend || k->bound || c->closed || c->over)
+		return false;
+	if (!rr_losses_add(&k->losses, lone))
+		return true;
+	rr_trace(&l->voice.sink, RR_TRACE_RPC_ABANDONED, l->id, k->call.xid,
+	         k->losses.all, k->losses.lone, (uint64_t)(int64_t)k->call.status);
+	return false;
+}
+
+void rr_calls_done(struct rr_link *l, struct rr_call *m)
+{
+	struct rpcrdma_call *k = rr_container_of(m, struct rpcrdma_call, call);
+	struct rpcrdma_conn *c = k->conn;
+	bool lone = end_lone(c, k);
+
+	rr_list_del(&k->link);
+	c->n_sent--;
+	c->n_here -= k->on == c->link;
+	k->on = NULL;
+	if (m->status >= 0)
+		c->kind->heard(c);
+	if (goes_on(k, l, lone)) {
+		rr_conn_call_release(l->conn, m, c->engine->now);
+		wait_again(k, rr_losses_suspect(&k->losses));
+	} else if (recovers(k, l)) {
+		wait_again(k, true);
+	} else if (begins_anew(k)) {
+		rr_conn_call_release(l->conn, m, c->engine->now);
+		k->attempts = 0;
+		wait_again(k, true);
+	} else {
+		finish(k, l);
+	}
+	if (c->closed)
+		rr_calls_schedule_end(c);
+	rr_calls_submit(c);
+}
+
+/* -- sending --------------------------------------------------------------- */
+
+static bool dying(const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	return info.error;
+}
+
+/* The next call of a security context may be tried. */
+static void ungate(struct rpcrdma_conn *c, struct rpcrdma_gss *g)
+{
+	struct rr_list *n = rr_gss_next(g);
+
+	if (n)
+		rr_list_push_front(&c->waiting, n);
+}
+
+/* An attempt's header, and arguments as its security context wants them. */
+static int seal(struct rpcrdma_call *k)
+{
+	unsigned n;
+	int r;
+
+	if (!k->sealed)
+		return 0;
+	r = rr_seal(k->sealed, k->call.xid, k->header, k->pieces + 1, &n);
+	if (r < 0)
+		return r;
+	k->pieces[0] = (struct rr_piece){k->header, (size_t)r, false};
+	k->call.n_pieces = 1 + n;
+	return 0;
+}
+
+/* What waits behind it has nobody else to call it. */
+static void end_untried(struct rpcrdma_call *k, int verdict)
+{
+	end_unsent(k, verdict);
+	if (k->sealed)
+		ungate(k->conn, k->sealed->gss);
+}
+
+/* Above zero: it is none of those that wait here any more; below: the link is dying. */
+static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
+{
+	enum { ELSEWHERE = 1 };
+	int err = seal(k);
+
+	if (err == -EAGAIN) {
+		rr_list_del(&k->link);
+		rr_list_push(rr_sealed_gate(k->sealed), &k->link);
+		return ELSEWHERE;
+	}
+	if (err) {
+		end_untried(k, err);
+		return ELSEWHERE;
+	}
+	err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
+	if (err && k->sealed)
+		rr_unseal(k->sealed);
+	if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
+		end_untried(k, err); /* nothing would try it again */
+		return ELSEWHERE;
+	}
+	return err;
+}
+
+/* On a new connection the suspected calls come first: see wait_again. */
+static void begin_lone(struct rpcrdma_conn *c, struct rpcrdma_call *k)
+{
+	if (c->n_here != 1 || !rr_losses_suspect(&k->losses))
+		return;
+	c->lone = k;
+	(void)!rr_timer_set(&c->engine->timers, &c->lone_timer,
+	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* promised */
+}
+
+static void lone_fire(struct rr_timer *t)
+{
+	struct rpcrdma_conn *c = rr_container_of(t, struct rpcrdma_conn, lone_timer);
+
+	c->lone = NULL;
+	rr_calls_submit(c);
+}
+
+void rr_calls_submit(struct rpcrdma_conn *c)
+{
+	struct rr_list *n;
+
+	if (!c->link && !rr_list_empty(&c->waiting))
+		c->kind->waits(c);
+	if (!c->link || !c->link->ready || c->link->lost)
+		return;
+	rr_list_for_each (n, &c->contexts)
+		ungate(c, rr_container_of(n, struct rpcrdma_gss, link));
+	while (!c->lone && c->n_here < MAX_SENT && (n = rr_list_first(&c->waiting))) {
+		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
+		int err = submit(c, k);
+
+		if (err > 0)
+			continue;
+		if (err)
+			break; /* The link is dying; its closed event comes. */
+		if (k->attempts++ > 0) {
+			rr_calls_count(c, retransmits);
+			rr_trace(&c->link->voice.sink, RR_TRACE_RPC_RETRANSMIT,
+			         c->link->id, k->call.xid, k->attempts, 0, 0);
+		}
+		rr_list_del(&k->link);
+		rr_list_push(&c->sent, &k->link);
+		k->on = c->link;
+		c->n_sent++;
+		c->n_here++;
+		begin_lone(c, k);
+		if (k->sealed)
+			ungate(c, k->sealed->gss);
+	}
+	rr_link_touch(c->link);
+}
+
+void rpcrdma_call_cancel(struct rpcrdma_call *k)
+{
+	if (!k || k->told)
+		return;
+	if (!k->verdict)
+		k->verdict = -ECANCELED;
+	if (k->on) {
+		rr_conn_cancel(k->on->conn, &k->call, k->conn->engine->now);
+		rr_link_touch(k->on);
+	} else {
+		end_unsent(k, k->verdict);
+	}
+}
+
+uint32_t rr_calls_new_xid(struct rpcrdma_engine *e)
+{
+	if (!++e->next_xid)
+		++e->next_xid;
+	return e->next_xid;
+}
+
+static int check_call(const struct rpcrdma_conn *c,
+                      const struct rpcrdma_call_options *o)
+{
+	if (!c || !o->done || o->n_args > RPCRDMA_MAX_PIECES ||
+	    o->n_dests > RR_WIRE_MAX_WRITES || (o->n_args && !o->args) ||
+	    (o->n_dests && !o->dests))
+		return -EINVAL;
+	if (!rr_rpc_aligned(o->args, o->n_args))
+		return -EINVAL;
+	if (c->closed)
+		return -ECANCELED;
+	return 0;
+}
+
+/* Octets of header, or -EMSGSIZE; @ret_keep: the payload must stay in one piece. */
+static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
+                       const struct rr_call_raw *raw, bool *ret_keep)
+{
+	struct rr_rpc_call h = {
+	        .program = o->program,
+	        .version = o->version,
+	        .procedure = o->procedure,
+	};
+
+	if (raw) {
+		if (raw->len < 4 || raw->len > sizeof(k->header))
+			return -EMSGSIZE;
+		memcpy(k->header, raw->header, raw->len);
+		k->raw = true;
+		k->bound = raw->bound;
+		*ret_keep = raw->no_reduce;
+		return (int)raw->len;
+	}
+	h.xid = rr_calls_new_xid(k->conn->engine);
+	if (k->sealed) { /* the rest when it is sent */
+		rr_store_u32(k->header, h.xid);
+		*ret_keep = rr_sealed_keep(k->sealed);
+		return 4;
+	}
+	if (o->cred)
+		h.cred = *o->cred;
+	*ret_keep = rr_rpc_unreducible(&h.cred);
+	return rr_rpc_put_call(k->header, sizeof(k->header), &h);
+}
+
+/* NULL has no results, in any program. */
+static bool is_null(const struct rpcrdma_call_options *o, const struct rr_call_raw *raw)
+{
+	enum { PROCEDURE_AT = 20 };
+
+	if (o->n_args || o->n_dests)
+		return false;
+	if (!raw)
+		return !o->procedure;
+	return !raw->bound && raw->len >= PROCEDURE_AT + 4 &&
+	       !rr_load_u32((const uint8_t *)raw->header + PROCEDURE_AT);
+}
+
+/* Octets of the Reply at most; 0: unknown. */
+static size_t reply_bound(const struct rpcrdma_call *k,
+                          const struct rpcrdma_call_options *o, bool null)
+{
+	if (!o->reply_bytes && !null)
+		return 0;
+	return REPLY_HEADER_MAX + o->reply_bytes +
+	       (k->sealed ? rr_sealed_reply_bytes(k->sealed) : 0);
+}
+
+static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
+                     const struct rr_call_raw *raw)
+{
+	bool keep;
+	int n = fill_header(k, o, raw, &keep);
+
+	if (n < 0)
+		return n;
+	k->pieces[0] = (struct rr_piece){k->header, (size_t)n, false};
+	for (unsigned i = 0; i < o->n_args; i++)
+		k->pieces[1 + i] = (struct rr_piece){o->args[i].base, o->args[i].len,
+		                                     o->args[i].item};
+	for (unsigned i = 0; i < o->n_dests; i++) {
+		o->dests[i].ret_len = 0;
+		o->dests[i].ret_base = o->dests[i].base;
+		o->dests[i].ret_used = false;
+		o->dests[i].ret_offered = false;
+		k->dests[i] = (struct rr_dest){.base = o->dests[i].base,
+		                               .len = o->dests[i].len};
+	}
+	k->call = (struct rr_call){
+	        .xid = rr_load_u32(k->header),
+	        .flags = (o->special ? RR_CALL_SPECIAL : 0u) |
+	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
+	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u) |
+	                 (raw && raw->whole ? RR_CALL_WHOLE : 0u) |
+	                 (raw && raw->room ? RR_CALL_ROOM : 0u),
+	        .pieces = k->pieces,
+	        .n_pieces = 1 + o->n_args,
+	        .dests = k->dests,
+	        .n_dests = o->n_dests,
+	        .reply_bytes = reply_bound(k, o, is_null(o, raw)),
+	};
+	k->user_dests = o->dests;
+	k->done = o->done;
+	k->arg = o->arg;
+	return 0;
+}
+
+int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
+                 struct rpcrdma_call **ret)
+{
+	struct rpcrdma_call_options own;
+	int err = o ? RR_SIZED_TAKE(&own, arg, o) : -EINVAL;
+
+	return err ? err : rr_calls_make(c, &own, NULL, ret);
+}
+
+int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
+                  const struct rr_call_raw *raw, struct rpcrdma_call **ret)
+{
+	struct rpcrdma_call *k;
+	int err = check_call(c, o);
+
+	if (err)
+		return err;
+	if (c->over)
+		return c->error ? c->error : -ECONNRESET;
+	k = rr_pool_get(&c->engine->pool, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	memset(k, 0, offsetof(struct rpcrdma_call, pieces));
+	k->conn = c;
+	k->timer.fire = time_is_up;
+	k->timeout_at = k->give_up_at = RR_TIME_NEVER;
+	err = o->gss && !raw ? rr_sealed_new(c, o, &k->sealed) : 0;
+	if (!err)
+		err = fill_call(k, o, raw);
+	if (!err && o->timeout_ns) {
+		k->timeout_at = rr_after(rr_engine_clock(), o->timeout_ns);
+		err = set_timer(k);
+	}
+	if (!err)
+		err = begin_absence(k);
+	if (err) {
+		rr_timer_stop(&c->engine->timers, &k->timer);
+		if (k->sealed)
+			rr_sealed_free(k->sealed);
+		rr_pool_put(&c->engine->pool, k, sizeof(*k));
+		return err;
+	}
+	rr_list_push(&c->waiting, &k->link);
+	rr_calls_submit(c);
+	if (ret)
+		*ret = k;
+	return 0;
+}
+
+/* -- life of the connection's object -------------------------------------------- */
+
+void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
+{
+	struct rr_list *n;
+
+	c->link = l;
+	c->voice.peer = l->voice.peer;
+	(void)end_lone(c, c->lone);
+	c->n_here = 0;
+	rr_list_for_each (n, &c->sent)
+		c->n_here += rr_container_of(n, struct rpcrdma_call, link)->on == l;
+	each_unsent(c, absence_ends);
+}
+
+void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
+{
+	c->link = NULL;
+	c->n_here = 0;
+	c->error = error;
+	snprintf(c->why, sizeof(c->why), "%s", why);
+	each_unsent(c, absence_begins);
+	if (c->closed)
+		rr_calls_schedule_end(c);
+}
+
+void rr_calls_schedule_end(struct rpcrdma_conn *c)
+{
+	if (!c->end_timer.place) /* promised: does not fail */
+		(void)!rr_timer_set(&c->engine->timers, &c->end_timer, 0);
+}
+
+static void end_fire(struct rr_timer *t)
+{
+	struct rpcrdma_conn *c = rr_container_of(t, struct rpcrdma_conn, end_timer);
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->ending)))
+		finish(rr_container_of(n, struct rpcrdma_call, link), NULL);
+	if (c->closed && !c->link && !c->n_sent && rr_list_empty(&c->waiting))
+		c->kind->free(c);
+}
+
+/* The engine goes: at first the link may still be there, then it is not. */
+static void abandon(struct rr_owner *o)
+{
+	struct rpcrdma_conn *c = rr_container_of(o, struct rpcrdma_conn, owner);
+
+	rpcrdma_conn_close(c);
+	if (!c->link)
+		end_fire(&c->end_timer);
+}
+
+int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
+                  const struct rr_conn_kind *kind)
+{
+	int err;
+
+	c->engine = e;
+	c->kind = kind;
+	c->owner.abandon = abandon;
+	rr_list_init(&c->waiting);
+	rr_list_init(&c->sent);
+	rr_list_init(&c->ending);
+	rr_list_init(&c->contexts);
+	rr_voice_init(&c->voice, e, NULL);
+	c->end_timer.fire = end_fire;
+	c->lone_timer.fire = lone_fire;
+	e->now = rr_engine_clock();
+	rr_list_push(&e->owners, &c->owner.link);
+	e->alive++;
+	err = rr_timer_promise(&e->timers, &c->end_timer);
+	return err ? err : rr_timer_promise(&e->timers, &c->lone_timer);
+}
+
+void rr_calls_fini(struct rpcrdma_conn *c)
+{
+	rr_gss_detach(c);
+	rr_timer_release(&c->engine->timers, &c->end_timer);
+	rr_timer_release(&c->engine->timers, &c->lone_timer);
+	rr_list_del(&c->owner.link);
+	rr_voice_fini(&c->voice);
+	c->engine->alive--;
+}
+
+void rpcrdma_conn_close(struct rpcrdma_conn *c)
+{
+	struct rr_list *n;
+
+	if (!c || c->closed)
+		return;
+	c->closed = true;
+	rr_calls_end_waiting(c, -ECANCELED);
+	rr_list_for_each (n, &c->sent)
+		rpcrdma_call_cancel(rr_container_of(n, struct rpcrdma_call, link));
+	c->kind->close(c);
+	rr_calls_schedule_end(c);
+}
+
+void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret,
+                        size_t size)
+{
+	struct rpcrdma_stats s = c->past, one;
+
+	if (c->link) {
+		rr_link_stats(c->link, &one);
+		rr_stats_add(&s, &one);
+	}
+	rr_sized_give(ret, size, &s, sizeof(s));
+}
+
+void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_info *ret,
+                           size_t size)
+{
+	struct rpcrdma_conn_info i = {.provider = c->prov ? c->prov->name : "auto"};
+
+	if (c->link)
+		rr_link_info(c->link, &i);
+	i.error = c->error;
+	snprintf(i.why, sizeof(i.why), "%s", c->why);
+	rr_sized_give(ret, size, &i, sizeof(i));
+}

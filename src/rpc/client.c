@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The client's connection: makes a link, and another one when it is lost.
+ *
+ * Normal path: rpcrdma_connect resolves the name, an attempt runs from the
+ * loop, the link becomes ready and takes the calls that wait (calls.c).  Where a
+ * program is named instead of a port, rpcbind is asked first (lookup.h), before each
+ * link: a server that was started anew may have another port.
+ *
+ * A server that closes in order while no call is out, and none is expected in reverse,
+ * has its way: another link is made for the next call.
+ *
+ * Failure: after a back-off with jitter another link is made.  When nothing was
+ * heard from the server for retry_ns, all that wait end with -EHOSTUNREACH.
+ *
+ * Attempts that only find out which version the server speaks (version_cache.h) are
+ * part of connecting: nobody is told of their failures, and no_reconnect does not
+ * forbid them.  There are few of them in a row.  Of a name with several addresses one
+ * attempt tries each.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rpcbind/addr.h"
+#include "rpc/calls.h"
+#include "rpcbind/lookup.h"
+#include "rpc/dispatch.h"
+
+enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 100003 };
+
+struct client {
+	struct rpcrdma_conn conn;
+	struct rr_link_config config;
+	struct addrinfo *addrs, *addr, *next_addr; /* all, of this link, of the next */
+	struct rr_timer retry_timer;               /* reconnect after back-off */
+	char *find_host;                           /* whose rpcbind is asked; or NULL */
+	struct rr_find *find;                      /* being asked */
+	rpcrdma_conn_event_fn *event;
+	void *arg;
+	unsigned failures;      /* in a row, for the back-off */
+	rr_time unheard_since;  /* RR_TIME_NEVER while the server answers */
+	rr_time ready_at;       /* when the link became ready */
+	unsigned asked;         /* this link's, enum rr_conn_versions */
+	unsigned untold;        /* failures in a row that were part of a negotiation */
+	bool had_two;           /* the server has spoken version 2 */
+	bool resting;           /* connects again with the next call */
+	struct rr_list orphans; /* links left to handlers: see link_lost */
+};
+
+/* What a link serves, if the client has callbacks; one for each link, since a
+ * handler may hold requests of an older one. */
+struct callee {
+	struct rr_served served;
+	struct rr_list orphan; /* of its client */
+};
+
+static struct client *client_of(struct rpcrdma_conn *c)
+{
+	return rr_container_of(c, struct client, conn);
+}
+
+/* -- links come and go ----------------------------------------------------- */
+
+static void tell(struct client *t, int error, bool final)
+{
+	if (t->event && !t->conn.closed)
+		t->event(&t->conn, error, final, t->arg);
+}
+
+static void give_up(struct client *t, int error)
+{
+	t->conn.over = true;
+	t->conn.error = error;
+	rr_trace(&t->conn.voice.sink, RR_TRACE_RPC_OVER, 0, 0, (uint64_t)(int64_t)error,
+	         0, 0);
+	rr_calls_end_waiting(&t->conn, error);
+	tell(t, error, true);
+}
+
+/* The server is there. */
+static void heard(struct rpcrdma_conn *c)
+{
+	client_of(c)->unheard_since = RR_TIME_NEVER;
+	client_of(c)->failures = 0;
+}
+
+static rr_time back_off(struct client *t)
+{
+	rr_time d = t->config.o.reconnect_min_ns;
+
+	for (unsigned i = 1; i < t->failures && d < t->config.o.reconnect_max_ns; i++)
+		d *= 2;
+	d = RR_MIN(d, t->config.o.reconnect_max_ns);
+	/* +-25 %: many clients of one server must not come back as one. */
+	return d - d / 4 + rr_rng_below(&t->conn.engine->rng, d / 2 + 1);
+}
+
+/* @negotiating: what failed is part of one attempt in the user's eyes. */
+static void plan_reconnect(struct client *t, int error, bool negotiating)
+{
+	struct rpcrdma_conn *c = &t->conn;
+	rr_time now = c->engine->now, delay;
+
+	t->untold = negotiating ? t->untold + 1 : 0;
+	negotiating = negotiating && t->untold <= MAX_UNTOLD;
+	if (t->unheard_since == RR_TIME_NEVER)
+		t->unheard_since = now;
+	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT ||
+	    error == -EACCES) { /* who we are, or it is, will not change */
+		give_up(t, error);
+		return;
+	}
+	if (t->config.o.retry_ns != UINT64_MAX &&
+	    now - t->unheard_since >= t->config.o.retry_ns) {
+		rr_calls_end_waiting(c, -EHOSTUNREACH);
+		t->unheard_since = now; /* later calls get their own chance */
+	}
+	t->failures++;
+	delay = back_off(t);
+	rr_calls_count(c, reconnects);
+	rr_trace(&c->voice.sink, RR_TRACE_RPC_RECONNECT, 0, 0, t->failures,
+	         delay / 1000000, (uint64_t)(int64_t)error);
+	if (rr_timer_set(&c->engine->timers, &t->retry_timer, now + delay) < 0) {
+		give_up(t, -ENOMEM);
+		return;
+	}
+	if (!negotiating)
+		tell(t, error, false);
+}
+
+/* Is the connection wanted when there is no call?  Who may be called, or has a channel,
+ * waits for the server. */
+static bool needed(const struct client *t)
+{
+	const struct rpcrdma_conn *c = &t->conn;
+
+	return !rr_list_empty(&c->waiting) || c->n_sent || t->config.o.callbacks ||
+	       t->config.o.n_extensions || t->config.o.no_reconnect;
+}
+
+/* The server has no use for an idle connection, and neither have we. */
+static void rest(struct client *t, int error)
+{
+	heard(&t->conn);
+	t->untold = 0;
+	t->resting = true;
+	tell(t, error, false);
+}
+
+static void link_ready(struct rr_link *l)
+{
+	struct client *t = client_of(l->owner);
+	struct rpcrdma_engine *e = t->conn.engine;
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	rr_versions_ready(&e->versions, t->addr->ai_addr, t->asked, info.version,
+	                  e->now, t->config.o.remember_ns);
+	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
+	t->conn.error = 0;
+	t->conn.why[0] = '\0';
+	t->ready_at = t->conn.engine->now;
+	rr_calls_submit(&t->conn);
+	tell(t, 0, false);
+}
+
+static enum rr_version_next learn(struct client *t, const struct rr_link *l, int error)
+{
+	struct rpcrdma_engine *e = t->conn.engine;
+	struct rr_version_end end = {
+	        .wanted = t->config.versions,
+	        .asked = t->asked,
+	        .open = l->open,
+	        .ready = l->ready,
+	        .had_two = t->had_two,
+	        .error = error,
+	};
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	end.answered = info.answered;
+	end.version = info.version;
+	return rr_versions_learn(&e->versions, t->addr->ai_addr, &end, e->now,
+	                         t->config.o.remember_ns);
+}
+
+/* The words for the user, if this is the end. */
+static const char *hopeless(const struct client *t, enum rr_version_next next)
+{
+	switch (next) {
+	case RR_VERSION_REFUSED:
+		return t->config.versions == RR_CONN_V2
+		               ? "the server refuses RPC-over-RDMA version 2"
+		       : t->config.versions == RR_CONN_V1
+		               ? "the server refuses RPC-over-RDMA version 1"
+		               : "the server refuses RPC-over-RDMA versions 2 and 1";
+	case RR_VERSION_SILENT:
+		return "the server does not answer in RPC-over-RDMA version 2";
+	case RR_VERSION_USUAL:
+	case RR_VERSION_AGAIN:
+		break;
+	}
+	return NULL;
+}
+
+/* Calls could be made, and the server has spoken: in version 1 the first takes no
+ * word of it.  Lost again and again it serves nobody. */
+static bool served(const struct client *t, const struct rr_link *l)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	return l->ready && info.answered && t->failures < SAME_ADDRESS;
+}
+
+/* An attempt is over when each address was tried: nobody is told of those before the
+ * last. */
+static bool try_another(struct client *t)
+{
+	return t->next_addr &&
+	       !rr_timer_set(&t->conn.engine->timers, &t->retry_timer, 0);
+}
+
+static void not_connected(struct client *t, int error)
+{
+	if (!try_another(t))
+		plan_reconnect(t, error, false);
+}
+
+/* @l is none of ours any more. */
+static void go_on(struct client *t, struct rr_link *l, int error, const char *why)
+{
+	rr_time now = t->conn.engine->now;
+	enum rr_version_next next = RR_VERSION_USUAL;
+	bool in_order = l->ready && !error;
+	struct rpcrdma_stats s;
+
+	rr_link_stats(l, &s);
+	s.connections_open = 0;
+	rr_stats_add(&t->conn.past, &s);
+	/* A link that lasted shows that the server is there, calls or not; one
+	 * that is dropped as soon as it is ready shows nothing. */
+	if (l->ready && now - t->ready_at >= t->config.o.reconnect_max_ns)
+		heard(&t->conn);
+	if (!error)
+		error = -ECONNRESET; /* an orderly close that we did not ask for */
+	if (!t->conn.closed)
+		next = learn(t, l, error);
+	if (hopeless(t, next)) {
+		error = -EPROTONOSUPPORT;
+		why = hopeless(t, next);
+	}
+	/* What is learnt is learnt of one address; and by another one we might
+	 * come from another of ours, and not be known again. [v2 §4.5.5] */
+	if (next == RR_VERSION_AGAIN || served(t, l))
+		t->next_addr = t->addr;
+	rr_calls_unlink(&t->conn, error, why);
+	if (t->conn.closed)
+		return;
+	if (next == RR_VERSION_USUAL && !l->open && try_another(t))
+		return;
+	if (in_order && next == RR_VERSION_USUAL && !needed(t))
+		rest(t, error);
+	else
+		plan_reconnect(t, error, next == RR_VERSION_AGAIN);
+}
+
+static void free_callee(struct rr_link *l)
+{
+	struct callee *c;
+
+	if (!l->served)
+		return;
+	c = rr_container_of(l->served, struct callee, served);
+	l->served = NULL;
+	rr_list_del(&c->orphan);
+	rr_served_fini(&c->served);
+	free(c);
+}
+
+static void link_closed(struct rr_link *l, int error, const char *why)
+{
+	free_callee(l);
+	go_on(client_of(l->owner), l, error, why);
+}
+
+static void orphan_closed(struct rr_link *l, int error, const char *why)
+{
+	free_callee(l);
+}
+
+/* A lost link of which handlers still hold requests, with no client. */
+static const struct rr_link_owner_ops orphan_ops = {
+        .request_done = rr_serve_end,
+        .drop_requests = rr_serve_drop,
+        .closed = orphan_closed,
+};
+
+static unsigned orphans(const struct client *t)
+{
+	const struct rr_list *n;
+	unsigned count = 0;
+
+	rr_list_for_each (n, &t->orphans)
+		count++;
+	return count;
+}
+
+/* A handler may be waiting for what needs the next link: do not wait for it.
+ * But a server that calls and hangs up again and again is waited for. */
+static void link_lost(struct rr_link *l)
+{
+	struct client *t = client_of(l->owner);
+
+	if (!l->served || (!t->conn.closed && orphans(t) >= MAX_ORPHANS))
+		return; /* closed comes */
+	rr_list_push(&t->orphans,
+	             &rr_container_of(l->served, struct callee, served)->orphan);
+	l->up = &orphan_ops;
+	l->owner = NULL;
+	go_on(t, l, l->error, l->why);
+}
+
+static const struct rr_link_owner_ops client_ops = {
+        .ready = link_ready,
+        .admit = rr_serve_admit,
+        .request = rr_serve_begin,
+        .request_done = rr_serve_end,
+        .drop_requests = rr_serve_drop,
+        .call_done = rr_calls_done,
+        .lost = link_lost,
+        .closed = link_closed,
+};
+
+/* Without callbacks no request comes: level NONE, and conn answers. [R3] */
+static int new_served(struct client *t, struct rr_served **ret)
+{
+	struct callee *c;
+
+	if (!t->config.o.callbacks)
+		return 0;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	rr_list_init(&c->orphan);
+	rr_served_init(&c->served, t->conn.engine, &t->config, t->config.o.callbacks);
+	*ret = &c->served;
+	return 0;
+}
+
+/* Tries the next address of the server. */
+static int try_connect(struct client *t)
+{
+	struct addrinfo *a = t->next_addr ? t->next_addr : t->addrs;
+	struct rpcrdma_engine *e = t->conn.engine;
+	struct rr_link_config config = t->config;
+	struct rr_served *s = NULL;
+	int err;
+
+	t->addr = a;
+	rr_voice_set_peer(&t->conn.voice, a->ai_addr, a->ai_addrlen);
+	t->next_addr = a->ai_next;
+	t->asked = rr_versions_ask(&e->versions, a->ai_addr, t->config.versions,
+	                           rr_engine_clock());
+	config.versions = t->asked;
+	err = new_served(t, &s);
+	if (!err)
+		err = rr_link_connect(e, &config, a->ai_addr, a->ai_addrlen,
+		                      &client_ops, &t->conn, &t->conn.link);
+	if (err) {
+		if (s)
+			free(rr_container_of(s, struct callee, served));
+		return err;
+	}
+	t->conn.prov = t->conn.link->prov;
+	t->conn.link->served = s;
+	if (s)
+		s->link = t->conn.link;
+	return 0;
+}
+
+/* -- where the server is --------------------------------------------------- */
+
+static void set_port(struct addrinfo *list, uint16_t port)
+{
+	for (struct addrinfo *a = list; a; a = a->ai_next) {
+		if (a->ai_family == AF_INET)
+			((struct sockaddr_in *)(void *)a->ai_addr)->sin_port =
+			        htons(port);
+		else if (a->ai_family == AF_INET6)
+			((struct sockaddr_in6 *)(void *)a->ai_addr)->sin6_port =
+			        htons(port);
+	}
+}
+
+static void not_found(struct client *t, int error)
+{
+	struct rpcrdma_conn *c = &t->conn;
+
+	c->error = error;
+	if (error == -ENOENT)
+		snprintf(c->why, sizeof(c->why),
+		         "rpcbind there does not know the program");
+	else
+		snprintf(c->why, sizeof(c->why), "rpcbind there: %s",
+		         rpcrdma_strstatus(error));
+	plan_reconnect(t, error, false);
+}
+
+static void found(void *arg, int error, uint16_t port)
+{
+	struct client *t = arg;
+
+	t->find = NULL;
+	if (error && t->config.o.program == NFS) {
+		port = RPCRDMA_NFS_PORT;
+		error = 0;
+	}
+	if (error) {
+		not_found(t, error);
+		return;
+	}
+	set_port(t->addrs, port);
+	error = try_connect(t);
+	if (error)
+		not_connected(t, error);
+}
+
+static int look_up(struct client *t)
+{
+	const struct rr_find_what what = {
+	        .host = t->find_host,
+	        .program = t->config.o.program,
+	        .version = t->config.o.program_version,
+	        .timeout_ns = t->config.o.handshake_ns,
+	        .done = found,
+	        .arg = t,
+	};
+
+	return rr_find_start(t->conn.engine, &what, &t->find);
+}
+
+static void retry_fire(struct rr_timer *timer)
+{
+	struct client *t = rr_container_of(timer, struct client, retry_timer);
+	int err;
+
+	/* Which version it speaks is found out at the same port. */
+	if (t->find_host && !t->untold) {
+		err = look_up(t);
+		if (err)
+			plan_reconnect(t, err, false);
+		return;
+	}
+	err = try_connect(t);
+	if (err)
+		not_connected(t, err);
+}
+
+/* -- life of the connection ------------------------------------------------ */
+
+/* The timer for the next attempt runs, or does from now on. */
+static void waits(struct rpcrdma_conn *c)
+{
+	struct client *t = client_of(c);
+
+	if (!t->resting)
+		return;
+	t->resting = false;
+	rr_calls_count(c, reconnects);
+	if (rr_timer_set(&c->engine->timers, &t->retry_timer, 0) < 0)
+		give_up(t, -ENOMEM);
+}
+
+static void close_client(struct rpcrdma_conn *c)
+{
+	rr_timer_stop(&c->engine->timers, &client_of(c)->retry_timer);
+	rr_find_cancel(client_of(c)->find);
+	client_of(c)->find = NULL;
+	if (c->link)
+		rr_link_close(c->link, 0);
+}
+
+static void free_client(struct rpcrdma_conn *c)
+{
+	struct client *t = client_of(c);
+
+	rr_timer_stop(&c->engine->timers, &t->retry_timer);
+	rr_find_cancel(t->find);
+	free(t->find_host);
+	while (rr_list_pop(&t->orphans))
+		; /* they free themselves */
+	if (t->addrs)
+		freeaddrinfo(t->addrs);
+	rr_calls_fini(c);
+	free(t);
+}
+
+static const struct rr_conn_kind client_kind = {
+        .heard = heard,
+        .waits = waits,
+        .close = close_client,
+        .free = free_client,
+};
+
+int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *service,
+                    const struct rpcrdma_conn_options *o, rpcrdma_conn_event_fn *event,
+                    void *arg, struct rpcrdma_conn **ret)
+{
+	struct client *t;
+	int err;
+
+	if (!e || !host || !ret)
+		return -EINVAL;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	rr_list_init(&t->orphans);
+	t->retry_timer.fire = retry_fire;
+	t->event = event;
+	t->arg = arg;
+	err = rr_calls_init(&t->conn, e, &client_kind);
+	t->unheard_since = e->now;
+	if (!err)
+		err = rr_link_config_from(o, host, &t->config);
+	if (!err)
+		err = rr_addr_resolve(host, service ? service : "20049", false,
+		                      &t->addrs);
+	if (!err && !service && t->config.o.program) {
+		t->find_host = strdup(host);
+		err = t->find_host ? 0 : -ENOMEM;
+	}
+	if (!err) /* the first attempt runs from the loop like all others */
+		err = rr_timer_set(&e->timers, &t->retry_timer, 0);
+	if (err) {
+		free_client(&t->conn);
+		return err;
+	}
+	t->conn.prov = t->config.prov;
+	t->conn.no_resend = t->config.o.no_reconnect;
+	*ret = &t->conn;
+	return 0;
+}

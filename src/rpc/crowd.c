@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpc/crowd.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/siphash.h"
+
+enum { MOST_BUCKETS = 4096, FIRST_ROOM = 16 };
+
+struct address {
+	uint32_t family, scope;
+	uint8_t octets[16];
+};
+
+struct rr_origin {
+	struct rr_origin *next; /* in its bucket */
+	struct address address;
+	struct ranked {
+		struct rr_list guests;
+		size_t count;
+		struct rr_origin *next,
+		        *prev; /* of the same count, in order of arrival */
+	} of[RR_GUEST_KINDS];
+};
+
+/* -- addresses ----------------------------------------------------------------- */
+
+/* An IPv4 address is the same one when it comes in by IPv6. */
+static struct address address_of(const struct sockaddr_storage *ss)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	struct address a;
+
+	memset(&a, 0, sizeof(a)); /* compared as a whole */
+	if (ss->ss_family == AF_INET) {
+		a.family = AF_INET6;
+		memcpy(a.octets, mapped, sizeof(mapped));
+		memcpy(a.octets + 12, &((const struct sockaddr_in *)ss)->sin_addr, 4);
+	} else if (ss->ss_family == AF_INET6) {
+		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
+
+		a.family = AF_INET6;
+		a.scope = in6->sin6_scope_id;
+		memcpy(a.octets, &in6->sin6_addr, 16);
+	}
+	return a;
+}
+
+static struct rr_origin **bucket_of(const struct rr_crowd *c, const struct address *a)
+{
+	struct rr_siphash h;
+
+	rr_siphash_init(&h, c->key);
+	rr_siphash_add(&h, a, sizeof(*a));
+	return &c->buckets[rr_siphash_end(&h) & c->mask];
+}
+
+static struct rr_origin *find_origin(const struct rr_crowd *c,
+                                     const struct sockaddr_storage *ss)
+{
+	struct address a = address_of(ss);
+	struct rr_origin *o = *bucket_of(c, &a);
+
+	while (o && memcmp(&o->address, &a, sizeof(a)) != 0)
+		o = o->next;
+	return o;
+}
+
+static struct rr_origin *new_origin(struct rr_crowd *c,
+                                    const struct sockaddr_storage *ss)
+{
+	struct rr_origin *o = calloc(1, sizeof(*o)), **b;
+
+	if (!o)
+		return NULL;
+	o->address = address_of(ss);
+	for (unsigned k = 0; k < RR_GUEST_KINDS; k++)
+		rr_list_init(&o->of[k].guests);
+	b = bucket_of(c, &o->address);
+	o->next = *b;
+	*b = o;
+	return o;
+}
+
+static void free_if_empty(struct rr_crowd *c, struct rr_origin *o)
+{
+	struct rr_origin **b;
+
+	for (unsigned k = 0; k < RR_GUEST_KINDS; k++)
+		if (o->of[k].count)
+			return;
+	for (b = bucket_of(c, &o->address); *b != o; b = &(*b)->next)
+		;
+	*b = o->next;
+	free(o);
+}
+
+/* -- ranks ----------------------------------------------------------------------- */
+
+/* Room for a count of @n in all ranks, so that no move has to fail. */
+static int reserve(struct rr_crowd *c, size_t n)
+{
+	for (unsigned k = 0; k < RR_GUEST_KINDS; k++) {
+		struct rr_rank *r = &c->rank[k];
+		size_t room = r->room ? r->room : FIRST_ROOM;
+		struct rr_origin **with;
+
+		while (room <= n)
+			room *= 2;
+		if (room == r->room)
+			continue;
+		with = realloc(r->with, room * sizeof(*with));
+		if (!with)
+			return -ENOMEM;
+		memset(with + r->room, 0, (room - r->room) * sizeof(*with));
+		r->with = with;
+		r->room = room;
+	}
+	return 0;
+}
+
+/* The first one's prev is the last one. */
+static void leave_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
+{
+	struct ranked *x = &o->of[kind];
+	struct rr_origin **first = &r->with[x->count];
+
+	if (!x->count)
+		return;
+	if (x->next)
+		x->next->of[kind].prev = x->prev;
+	else
+		(*first)->of[kind].prev = x->prev;
+	if (*first == o)
+		*first = x->next;
+	else
+		x->prev->of[kind].next = x->next;
+}
+
+static void enter_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
+{
+	struct ranked *x = &o->of[kind];
+	struct rr_origin **first = &r->with[x->count];
+
+	if (!x->count)
+		return;
+	x->next = NULL;
+	if (*first) {
+		x->prev = (*first)->of[kind].prev;
+		x->prev->of[kind].next = o;
+		(*first)->of[kind].prev = o;
+	} else {
+		x->prev = o;
+		*first = o;
+	}
+}
+
+/* One more, or one less: the top moves by one place at most. */
+static void recount(struct rr_crowd *c, struct rr_origin *o, unsigned kind, bool more)
+{
+	struct rr_rank *r = &c->rank[kind];
+	struct ranked *x = &o->of[kind];
+
+	leave_rank(r, o, kind);
+	x->count = more ? x->count + 1 : x->count - 1;
+	RR_ASSERT(x->count < r->room);
+	enter_rank(r, o, kind);
+	if (x->count > r->top)
+		r->top = x->count;
+	else if (r->top && !r->with[r->top])
+		r->top--;
+}
+
+/* -- guests ----------------------------------------------------------------------- */
+
+static void enter(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind)
+{
+	g->kind = kind;
+	rr_list_push(&g->origin->of[kind].guests, &g->link);
+	recount(c, g->origin, kind, true);
+}
+
+static void leave(struct rr_crowd *c, struct rr_guest *g)
+{
+	rr_list_del(&g->link);
+	recount(c, g->origin, g->kind, false);
+}
+
+static unsigned total(const struct rr_origin *o)
+{
+	size_t n = 0;
+
+	for (unsigned k = 0; o && k < RR_GUEST_KINDS; k++)
+		n += o->of[k].count;
+	return (unsigned)n;
+}
+
+int rr_crowd_init(struct rr_crowd *c, unsigned most)
+{
+	uint32_t n = FIRST_ROOM;
+
+	*c = (struct rr_crowd){0};
+	while (n < most && n < MOST_BUCKETS)
+		n *= 2;
+	/* Short reads cannot happen for so few octets. */
+	(void)!getrandom(c->key, sizeof(c->key), 0);
+	c->buckets = calloc(n, sizeof(*c->buckets));
+	c->mask = n - 1;
+	if (!c->buckets || reserve(c, 1)) {
+		rr_crowd_fini(c);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void rr_crowd_fini(struct rr_crowd *c)
+{
+	for (unsigned k = 0; k < RR_GUEST_KINDS; k++)
+		free(c->rank[k].with);
+	free(c->buckets);
+	*c = (struct rr_crowd){0};
+}
+
+int rr_crowd_add(struct rr_crowd *c, struct rr_guest *g,
+                 const struct sockaddr_storage *ss)
+{
+	struct rr_origin *o = find_origin(c, ss);
+
+	if (reserve(c, total(o) + 1))
+		return -ENOMEM;
+	if (!o)
+		o = new_origin(c, ss);
+	if (!o)
+		return -ENOMEM;
+	g->origin = o;
+	enter(c, g, RR_GUEST_NEW);
+	return 0;
+}
+
+void rr_crowd_move(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind)
+{
+	if (!g->origin)
+		return;
+	if (kind == g->kind) {
+		rr_list_del(&g->link);
+		rr_list_push(&g->origin->of[kind].guests, &g->link);
+		return;
+	}
+	leave(c, g);
+	enter(c, g, kind);
+}
+
+void rr_crowd_remove(struct rr_crowd *c, struct rr_guest *g)
+{
+	struct rr_origin *o = g->origin;
+
+	if (!o)
+		return;
+	leave(c, g);
+	g->origin = NULL;
+	free_if_empty(c, o);
+}
+
+unsigned rr_crowd_count(const struct rr_crowd *c, const struct sockaddr_storage *ss)
+{
+	return total(find_origin(c, ss));
+}
+
+size_t rr_crowd_most(const struct rr_crowd *c, enum rr_guest_kind kind)
+{
+	return c->rank[kind].top;
+}
+
+/* The first of an origin that may go; @looks counts down. */
+static struct rr_guest *first_of(const struct rr_origin *o, unsigned kind,
+                                 bool (*may)(const struct rr_guest *), unsigned *looks)
+{
+	const struct rr_list *n;
+
+	rr_list_for_each (n, &o->of[kind].guests) {
+		struct rr_guest *g = rr_container_of(n, struct rr_guest, link);
+
+		if (!*looks)
+			return NULL;
+		(*looks)--;
+		if (may(g))
+			return g;
+	}
+	return NULL;
+}
+
+struct rr_guest *rr_crowd_find(const struct rr_crowd *c, enum rr_guest_kind kind,
+                               const struct sockaddr_storage *from,
+                               bool (*may)(const struct rr_guest *))
+{
+	const struct rr_rank *r = &c->rank[kind];
+	unsigned looks = RR_CROWD_LOOKS;
+	struct rr_guest *g = NULL;
+
+	if (from) {
+		const struct rr_origin *o = find_origin(c, from);
+
+		return o ? first_of(o, kind, may, &looks) : NULL;
+	}
+	for (size_t n = r->top; n && looks && !g; n--)
+		for (const struct rr_origin *o = r->with[n]; o && !g && looks;
+		     o = o->of[kind].next)
+			g = first_of(o, kind, may, &looks);
+	return g;
+}

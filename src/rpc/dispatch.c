@@ -1,0 +1,775 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A request on its way through a handler.
+ *
+ * Normal path: admit checks the chunks against the procedure's binding before
+ * anything is pulled; begin reads the RPC header and calls the handler; the
+ * handler answers, from any thread; end frees what the request held.
+ *
+ * Failure: what the transport can see is refused by RDMA2_ERROR, what only RPC
+ * can see by an RPC error.  A request whose connection is gone stays valid
+ * until its handler has answered; the answer then goes nowhere.
+ *
+ * What is to be executed once goes through the service's reply cache (reply_cache.h):
+ * the result is there before it is on its way to the caller, and so survives
+ * the connection.  A Call that comes again while the first is being executed
+ * waits here, in order not to be executed; it leaves with its connection.
+ *
+ * Memory: a request that is admitted has reserved all it can need (reserve.h);
+ * the others wait in order.  Of a Special Call only the beginning has been pulled by
+ * then, and what that is refused for is answered without the rest.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/channel.h"
+#include "rpc/place.h"
+#include "rpc/reserve.h"
+
+/* Its turn to have memory has come. */
+static void woken(struct rr_post *p)
+{
+	rr_holder_woken(&rr_container_of(p, struct rr_served, wake)->holder);
+}
+
+static void wake(struct rr_holder *h)
+{
+	struct rr_served *s = rr_container_of(h, struct rr_served, holder);
+
+	rr_engine_post(s->engine, &s->wake);
+}
+
+void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
+                    const struct rr_link_config *c, struct rpcrdma_service *service)
+{
+	s->engine = e;
+	s->service = service;
+	s->max_chunk_bytes = c->o.max_chunk_bytes;
+	s->max_message_bytes = c->o.max_message_bytes;
+	s->inline_bytes = c->o.inline_bytes;
+	s->active = e->now;
+	rr_list_init(&s->all);
+	s->wake.fn = woken;
+	rr_list_init(&s->wake.link);
+	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_pinned_bytes, wake);
+}
+
+void rr_served_fini(struct rr_served *s)
+{
+	rr_holder_fini(&s->holder);
+	rr_engine_unpost(s->engine, &s->wake);
+}
+
+/* -- admission ----------------------------------------------------------------- */
+
+/* The binding's verdict on what the Requester offers; code 0 = admitted.
+ *                                             [v2 §7.3.1, §7.3.2; K12, K13, E11] */
+static struct rr_error judge(const struct rpcrdma_procedure *p,
+                             const struct rr_request *r)
+{
+	unsigned reads = p ? p->max_read_items : 0;
+	unsigned writes = p ? p->max_write_items : 0;
+	struct rr_error e = {0};
+
+	if (r->n_reads > reads)
+		e = (struct rr_error){RDMA2_ERR_READ_CHUNKS, {reads, 0}};
+	else if (r->n_writes > writes)
+		e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {writes, 0}};
+	else if (p && p->max_read_bytes && r->read_bytes > p->max_read_bytes)
+		e = (struct rr_error){RDMA2_ERR_SYSTEM, {0, 0}};
+	return e;
+}
+
+static void free_sinks(struct own_sinks *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->n; i++)
+		free(s->mem[i]);
+	free(s);
+}
+
+/* The user of a raw service keeps what came. */
+static void admit_raw(struct rpcrdma_request *q)
+{
+	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
+	struct rr_link *l = q->served->link;
+	struct rr_request *r = q->r;
+	struct rr_sge sge[RR_REQUEST_MAX_READS];
+	struct own_sinks *s = calloc(1, sizeof(*s));
+	bool bad = !s;
+
+	for (unsigned i = 0; !bad && i < r->n_reads; i++) {
+		size_t len = rr_conn_read_bytes(r, i);
+
+		s->mem[i] = malloc(len + RR_ITEM_TAIL);
+		s->n++;
+		sge[i] = (struct rr_sge){.base = s->mem[i], .len = (uint32_t)len};
+		bad = !s->mem[i];
+	}
+	if (bad) {
+		free_sinks(s);
+		rr_conn_refuse(l->conn, r, &no_memory, l->engine->now);
+		return;
+	}
+	q->sinks = s;
+	rr_conn_admit(l->conn, r, sge, l->engine->now);
+}
+
+/* -- answering --------------------------------------------------------------------- */
+
+/* By an error code of an extension. */
+static void refuse_now(struct rpcrdma_request *q)
+{
+	const struct rr_error e = {.code = q->code};
+	struct rr_link *l = q->served->link;
+
+	if (q->proc && q->entry)
+		rr_service_count(q->entry, q->rpc.procedure, true, 0, 0);
+	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
+	rr_link_touch(l);
+}
+
+static void count(const struct rpcrdma_request *q)
+{
+	uint64_t bytes = 0, args_bytes = 0;
+
+	for (unsigned i = 1; i < 1 + q->n_reply; i++)
+		bytes += q->reply[i].len;
+	for (unsigned i = 0; i < q->n_args; i++)
+		args_bytes += q->args[i].len;
+	if (q->proc && q->entry && !q->replayed)
+		rr_service_count(q->entry, q->rpc.procedure, q->status.status != 0,
+		                 args_bytes, bytes);
+}
+
+static void drop(struct rpcrdma_request *q)
+{
+	struct rr_link *l = q->served->link;
+
+	q->answered = true;
+	rr_conn_drop(l->conn, q->r, l->engine->now);
+	rr_link_touch(l);
+}
+
+/* Nothing is said, and its connection ends. */
+static void give_up(struct rpcrdma_request *q, int why)
+{
+	drop(q);
+	rr_link_close(q->served->link, why);
+}
+
+/* The reply as the security context wants it; false: it must not be sent.  Results that
+ * are no XDR would be none however often they are asked for. */
+static bool protect(struct rpcrdma_request *q)
+{
+	struct rr_accepted *a = q->accepted;
+	int err;
+
+	if (q->status.status >= RPCRDMA_RPC_MISMATCH)
+		return true; /* denied: has no verifier */
+	q->status.verf = a->request.verf;
+	if (q->status.status || a->request.service == RR_GSS_NONE)
+		return true;
+	err = rr_accepted_wrap(a, q->reply + 1, q->n_reply, &q->reply[1]);
+	if (err == -EINVAL || err == -EMSGSIZE) {
+		q->status.status = RPCRDMA_SYSTEM_ERR;
+		q->n_reply = 0;
+		return true;
+	}
+	if (err)
+		return false;
+	q->n_reply = 1;
+	rr_reserve_charge(q, q->reply[1].len);
+	return true;
+}
+
+static void send_answer(struct rpcrdma_request *q)
+{
+	struct rr_link *l = q->served->link;
+	int n;
+
+	if (q->raw) {
+		rr_conn_reply(l->conn, q->r, q->reply, q->n_reply, l->engine->now);
+		rr_link_touch(l);
+		return;
+	}
+	count(q);
+	if (q->accepted && !protect(q)) {
+		give_up(q, -EKEYREJECTED);
+		return;
+	}
+	n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
+	RR_ASSERT(n > 0);
+	q->reply[0] = (struct rr_piece){q->header, (size_t)n, false};
+	rr_conn_reply(l->conn, q->r, q->reply, 1 + q->n_reply, l->engine->now);
+	rr_link_touch(l);
+}
+
+static void answer_now(struct rpcrdma_request *q)
+{
+	send_answer(q);
+	rr_reserve_answered(q);
+}
+
+static void answer_posted(struct rr_post *p)
+{
+	struct rpcrdma_request *q = rr_container_of(p, struct rpcrdma_request, post);
+
+	if (q->code)
+		refuse_now(q);
+	else
+		answer_now(q);
+}
+
+/* -- once ------------------------------------------------------------------------ */
+
+static struct rr_drc *cache_of(const struct rpcrdma_request *q)
+{
+	return &q->served->service->cache;
+}
+
+/* The handler's result is known.  Any thread; before anything is sent, since
+ * what the caller may have seen must never be executed again. */
+static void once_complete(struct rpcrdma_request *q)
+{
+	if (!q->executing)
+		return;
+	q->executing = false;
+	rr_drc_complete(cache_of(q), q->once, &q->status, q->reply + 1, q->n_reply,
+	                rr_engine_clock());
+	q->once = NULL;
+}
+
+/* Answers with what the cache has. */
+static void replay(struct rpcrdma_request *q)
+{
+	q->n_reply = rr_drc_reply(q->once, &q->status, q->reply + 1);
+	q->answered = q->replayed = true;
+	answer_now(q);
+}
+
+static void replay_posted(struct rr_post *p)
+{
+	struct rpcrdma_request *q = rr_container_of(p, struct rpcrdma_request, post);
+
+	q->waiting = false;
+	replay(q);
+}
+
+static void first_is_done(struct rr_drc_waiter *w)
+{
+	struct rpcrdma_request *q = rr_container_of(w, struct rpcrdma_request, waiter);
+
+	rr_engine_post(q->served->engine, &q->post);
+}
+
+static void refuse_once(struct rpcrdma_request *q)
+{
+	q->status.status = RPCRDMA_SYSTEM_ERR;
+	q->answered = q->replayed = true;
+	answer_now(q);
+}
+
+/* False: the request was answered, or waits.  @caller is known. */
+static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
+{
+	struct rr_served *served = q->served;
+	struct rr_link *l = served->link;
+	struct rr_drc_from from = {.caller = caller};
+	bool briefly = q->proc->execute_once == RPCRDMA_EXECUTE_ONE_AT_A_TIME;
+	rr_drc_begin_fn *begin;
+	struct rr_rpc_call rpc = q->rpc;
+	const char *who;
+
+	if (q->accepted) { /* a sequence number is no part of what is asked */
+		who = q->accepted->request.who->principal;
+		rpc.cred.body = who;
+		rpc.cred.len = (uint32_t)strlen(who);
+	}
+
+	if (!served->connection)
+		served->connection = rr_drc_connection(cache_of(q));
+	from.connection = served->connection;
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	q->waiter.ready = first_is_done;
+	q->post.fn = replay_posted;
+	rr_list_init(&q->post.link);
+	begin = briefly ? rr_drc_begin_briefly : rr_drc_begin;
+	switch (begin(cache_of(q), &from, &rpc, q->args, q->n_args, &q->waiter,
+	              l->engine->now, &q->once)) {
+	case RR_DRC_NEW:
+		q->executing = true;
+		return true;
+	case RR_DRC_DONE:
+		l->stats.cache_hits++;
+		replay(q);
+		return false;
+	case RR_DRC_WAIT:
+		l->stats.cache_waits++;
+		q->waiting = true;
+		return false;
+	case RR_DRC_REFUSED:
+		break;
+	}
+	refuse_once(q);
+	return false;
+}
+
+/* Waits no longer for the first, nor for the word of it that may be coming. */
+static void stop_waiting(struct rpcrdma_request *q)
+{
+	struct rpcrdma_engine *e = q->served->engine;
+
+	rr_drc_leave(cache_of(q), q->once, &q->waiter, e->now);
+	rr_engine_unpost(e, &q->post);
+	q->once = NULL;
+	q->waiting = false;
+}
+
+/* -- the answer ------------------------------------------------------------------ */
+
+static int answer(struct rpcrdma_request *q)
+{
+	struct rpcrdma_engine *e = q->served->engine;
+
+	q->answered = true;
+	once_complete(q);
+	if (rr_engine_here(e)) {
+		answer_posted(&q->post);
+	} else {
+		q->post.fn = answer_posted;
+		rr_engine_post(e, &q->post);
+	}
+	return 0;
+}
+
+int rpcrdma_request_reply(struct rpcrdma_request *q, const struct rpcrdma_piece *p,
+                          unsigned n, void (*done)(void *), void *arg)
+{
+	if (!q || q->answered || n > RPCRDMA_MAX_PIECES || (n && !p))
+		return -EINVAL;
+	if (!rr_rpc_aligned(p, n))
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++)
+		q->reply[1 + i] = (struct rr_piece){p[i].base, p[i].len, p[i].item};
+	q->n_reply = n;
+	q->done = done;
+	q->done_arg = arg;
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	return answer(q);
+}
+
+int rr_request_reply_raw(struct rpcrdma_request *q, const struct rpcrdma_piece *p,
+                         unsigned n, void (*done)(void *), void *arg)
+{
+	if (q->answered || !n || n > RR_ARRAY_SIZE(q->reply))
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++)
+		q->reply[i] = (struct rr_piece){p[i].base, p[i].len, p[i].item};
+	q->n_reply = n;
+	q->done = done;
+	q->done_arg = arg;
+	q->raw = true;
+	return answer(q);
+}
+
+void rr_request_give_up(struct rpcrdma_request *q)
+{
+	rr_link_close(q->served->link, -ETIMEDOUT);
+}
+
+int rpcrdma_request_error(struct rpcrdma_request *q, int status, uint32_t detail)
+{
+	if (!q || q->answered || status <= 0 ||
+	    (status > RPCRDMA_SYSTEM_ERR && status != RPCRDMA_AUTH_ERROR))
+		return -EINVAL;
+	q->n_reply = 0;
+	q->status = (struct rr_rpc_reply){
+	        .xid = q->r->xid, .status = status, .auth_stat = detail};
+	return answer(q);
+}
+
+int rpcrdma_request_extension_error(struct rpcrdma_request *q, uint32_t code)
+{
+	if (!q || q->answered || q->executing || !rr_exts_error(q->served->link, code))
+		return -EINVAL;
+	q->code = code;
+	return answer(q);
+}
+
+/* -- beginning ------------------------------------------------------------- */
+
+/* The arguments are what follows the RPC header in the first piece. */
+static void set_args(struct rpcrdma_request *q, size_t header)
+{
+	const struct rr_request *r = q->r;
+
+	for (unsigned i = 0; i < r->n_pieces; i++) {
+		const struct rr_piece *p = &r->pieces[i];
+		size_t skip = i ? 0 : header;
+
+		if (p->len > skip)
+			q->args[q->n_args++] =
+			        (struct rpcrdma_piece){(const uint8_t *)p->base + skip,
+			                               p->len - skip, p->item};
+	}
+}
+
+/* What RPC itself has to say before a handler is asked. */
+static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
+{
+	const struct rr_service_raw *raw = q->served->service->raw;
+	int n = rr_rpc_get_call(q->r->pieces[0].base, q->r->pieces[0].len, &q->rpc);
+
+	if (n < 0) {
+		ret->status = RPCRDMA_GARBAGE_ARGS;
+	} else if (q->rpc.rpcvers != 2) {
+		ret->status = RPCRDMA_RPC_MISMATCH;
+		ret->low = ret->high = 2;
+	} else if (raw) {
+		q->proc = raw->binding(raw->arg, q->rpc.program, q->rpc.version,
+		                       q->rpc.procedure);
+	} else {
+		q->entry = rr_service_for(q->served->service, &q->rpc, ret);
+		if (q->entry) {
+			q->proc = rr_service_proc(q->entry, q->rpc.procedure);
+			if (!q->proc)
+				ret->status = RPCRDMA_PROC_UNAVAIL;
+		}
+	}
+	return n;
+}
+
+/* To its handler, if @q->status has no objection. */
+static void proceed(struct rpcrdma_request *q)
+{
+	struct sockaddr_storage caller;
+
+	if (q->status.status) {
+		q->answered = true;
+		answer_now(q);
+		return;
+	}
+	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
+	if (!q->entry) {
+		q->served->service->raw->handler(q, q->served->service->raw->arg);
+		return;
+	}
+	if (q->proc->execute_once) {
+		if (rpcrdma_request_peer(q, &caller)) {
+			/* Gone already, and not to be known again: it must not
+			 * wait for what will not come. */
+			give_up(q, -ENOTCONN);
+			return;
+		}
+		if (!once_begin(q, &caller))
+			return;
+	}
+	q->proc->handler(q, q->entry->arg);
+}
+
+/* The acceptor has its verdict. */
+static void accepted(struct rpcrdma_request *q)
+{
+	const struct rr_gss_request *g = &q->accepted->request;
+	struct rr_link *l = q->served->link;
+
+	if (g->verdict == RR_GSS_PROCEED) {
+		if (g->service != RR_GSS_NONE) {
+			q->args[0] =
+			        (struct rpcrdma_piece){g->args, g->args_len, false};
+			q->n_args = g->args_len > 0;
+			rr_reserve_charge(q, g->args_len);
+		}
+		proceed(q);
+		return;
+	}
+	rr_trace(&l->voice.sink,
+	         g->auth_stat || g->verdict == RR_GSS_CLOSE ? RR_TRACE_GSS_REFUSED
+	                                                    : RR_TRACE_GSS_STEP,
+	         l->id, q->r->xid, g->auth_stat, 0, 0);
+	if (g->verdict == RR_GSS_CLOSE) {
+		give_up(q, -EACCES);
+		return;
+	}
+	q->r->unreduced = true;
+	q->reply[0] = (struct rr_piece){g->reply, g->reply_len, false};
+	q->n_reply = 1;
+	q->raw = true;
+	q->answered = true;
+	answer_now(q);
+}
+
+static void accepted_posted(struct rr_post *p)
+{
+	struct rr_accepted *a = rr_container_of(p, struct rr_accepted, post);
+	struct rpcrdma_request *q = a->user;
+
+	rr_accept_posted(q->served->service->acceptor);
+	q->accepting = false;
+	if (q->served->link->lost)
+		drop(q);
+	else
+		accepted(q);
+}
+
+static bool authenticates(const struct rpcrdma_request *q)
+{
+	return q->served->service->acceptor && q->rpc.rpcvers == 2 &&
+	       q->rpc.cred.flavor == RPCRDMA_AUTH_GSS;
+}
+
+/* Who calls, before anything else is said. */
+static void accept_first(struct rpcrdma_request *q)
+{
+	struct rr_accepted *a = calloc(1, sizeof(*a));
+	bool now;
+
+	if (!a) {
+		give_up(q, -ENOMEM);
+		return;
+	}
+	q->accepted = a;
+	a->engine = q->served->engine;
+	a->user = q;
+	a->post.fn = accepted_posted;
+	a->call = (struct rr_gss_call){.xid = q->rpc.xid,
+	                               .program = q->rpc.program,
+	                               .version = q->rpc.version,
+	                               .procedure = q->rpc.procedure,
+	                               .cred = q->rpc.cred,
+	                               .verf = q->rpc.verf,
+	                               .args = q->args,
+	                               .n_args = q->n_args,
+	                               .peer = (struct sockaddr *)&a->peer,
+	                               .now = a->engine->now};
+	(void)!rpcrdma_request_peer(q, &a->peer); /* else it counts with the unknown */
+	if (rr_accept(q->served->service->acceptor, a, &now)) {
+		q->accepted = NULL;
+		free(a);
+		q->status.status = RPCRDMA_SYSTEM_ERR;
+		proceed(q);
+		return;
+	}
+	q->accepting = !now;
+	if (now)
+		accepted(q);
+}
+
+static void handle(struct rpcrdma_request *q)
+{
+	int n;
+
+	if (q->served->link->lost) {
+		/* Held until its caller was gone.  The caller may have sent it
+		 * again elsewhere and gone on: doing it now would do it late. */
+		drop(q);
+		return;
+	}
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	n = check_rpc(q, &q->status);
+	if (n >= 0)
+		set_args(q, (size_t)n);
+	if (n >= 0 && authenticates(q))
+		accept_first(q);
+	else
+		proceed(q);
+}
+
+/* There is memory for it. */
+static void admit(struct rpcrdma_request *q)
+{
+	struct rr_link *l = q->served->link;
+
+	q->waits = false;
+	if (q->served->service->raw && q->r->n_reads)
+		admit_raw(q);
+	else
+		rr_conn_admit(l->conn, q->r, q->placed ? q->places : NULL,
+		              l->engine->now);
+}
+
+static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request *r)
+{
+	struct rr_served *s = l->served;
+	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	memset(q, 0, offsetof(struct rpcrdma_request, args));
+	q->served = s;
+	q->r = r;
+	rr_list_init(&q->claim.link);
+	rr_list_push(&s->all, &q->all);
+	r->user = (uint64_t)(uintptr_t)q;
+	s->requests++;
+	rr_serve_touch(s);
+	return q;
+}
+
+/* What the beginning of a Special Call is refused for needs no more of it, and the program
+ * is asked for a place for items, or refuses them. */
+static bool refuse_early(struct rpcrdma_request *q)
+{
+	int n;
+
+	if (!q->r->special && !(q->r->read_bytes && q->served->service->places))
+		return false;
+	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
+	n = check_rpc(q, &q->status);
+	if (authenticates(q) || (q->status.status && !q->r->special))
+		return false;
+	if (!q->status.status && q->entry && q->r->read_bytes &&
+	    !rr_place_ask(q, (size_t)n))
+		q->status.status = RPCRDMA_SYSTEM_ERR;
+	if (!q->status.status)
+		return false;
+	rr_holder_give(&q->served->holder, q->r->roomed_bytes);
+	q->answered = true;
+	answer_now(q);
+	return true;
+}
+
+void rr_serve_admit(struct rr_link *l, struct rr_request *r)
+{
+	struct rpcrdma_request *q;
+	const struct rr_service_raw *raw = l->served->service->raw;
+	const struct rpcrdma_procedure *p = NULL;
+	const struct rr_service_entry *e;
+	struct rr_rpc_reply ignored;
+	struct rr_rpc_call c = {0};
+	struct rr_error err = {0};
+
+	rr_reserve_sequence_over(l->served, r->roomed_bytes);
+	if (r->n_reads || r->n_writes) {
+		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
+			e = raw ? NULL
+			        : rr_service_for(l->served->service, &c, &ignored);
+			p = raw ? raw->binding(raw->arg, c.program, c.version,
+			                       c.procedure)
+			    : e ? rr_service_proc(e, c.procedure)
+			        : NULL;
+		}
+		err = judge(p, r);
+		if (err.code) {
+			rr_trace(&l->voice.sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
+			         c.program, c.version, c.procedure);
+			rr_holder_give(&l->served->holder, r->roomed_bytes);
+			rr_conn_refuse(l->conn, r, &err, l->engine->now);
+			return;
+		}
+	}
+	q = new_request(l, r);
+	if (!q) {
+		rr_holder_give(&l->served->holder, r->roomed_bytes);
+		err.code = RDMA2_ERR_SYSTEM;
+		rr_conn_refuse(l->conn, r, &err, l->engine->now);
+	} else if (!refuse_early(q)) {
+		rr_reserve(q, admit);
+	}
+}
+
+void rr_serve_begin(struct rr_link *l, struct rr_request *r)
+{
+	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
+
+	q->begun = true;
+	rr_reserve_peer(q, false);
+	handle(q);
+}
+
+/* -- the end --------------------------------------------------------------- */
+
+void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
+{
+	struct rr_served *s = l->served;
+	struct rpcrdma_request *q;
+
+	if (!r->user) /* refused at once */
+		return;
+	q = (struct rpcrdma_request *)(uintptr_t)r->user;
+	if (q->once)
+		rr_drc_put(cache_of(q), q->once, l->engine->now);
+	rr_request_free_allocs(q);
+	free_sinks(q->sinks);
+	if (q->accepted)
+		rr_accepted_free(q->accepted);
+	rr_list_del(&q->all);
+	if (q->done)
+		q->done(q->done_arg);
+	rr_place_over(q);
+	rr_reserve_end(q); /* others of this link may go on */
+	rr_pool_put(&l->engine->pool, q, sizeof(*q));
+	s->requests--;
+	s->active = l->engine->now;
+	if (s->settled)
+		s->settled(s);
+}
+
+void rr_serve_touch(struct rr_served *s)
+{
+	s->active = s->engine->now;
+	s->used = true;
+	if (s->touched)
+		s->touched(s);
+}
+
+bool rr_serve_executing(const struct rr_served *s)
+{
+	const struct rr_list *n;
+
+	rr_list_for_each (n, &s->all) {
+		const struct rpcrdma_request *q =
+		        rr_container_of((uintptr_t)n, struct rpcrdma_request, all);
+
+		if (q->begun && !q->answered)
+			return true;
+	}
+	return false;
+}
+
+void rr_serve_drop(struct rr_link *l)
+{
+	struct rr_served *s = l->served;
+	struct rr_list *n;
+
+	rr_list_for_each (n, &s->all) {
+		struct rpcrdma_request *q =
+		        rr_container_of(n, struct rpcrdma_request, all);
+
+		if (q->answered)
+			continue;
+		if (q->accepting)
+			rr_accept_cancel(l->served->service->acceptor, q->accepted);
+		q->accepting = false;
+		/* Done or not: nobody will ever know, nor do it again. */
+		q->n_reply = 0;
+		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
+		once_complete(q);
+		q->answered = true;
+		rr_conn_drop(l->conn, q->r, l->engine->now);
+	}
+}
+
+void rr_serve_lost(struct rr_link *l)
+{
+	struct rr_list *n;
+
+	rr_list_for_each (n, &l->served->all) {
+		struct rpcrdma_request *q =
+		        rr_container_of(n, struct rpcrdma_request, all);
+
+		if (q->waits)
+			rr_reserve_leave(q);
+		else if (q->waiting)
+			stop_waiting(q);
+		else if (q->accepting &&
+		         rr_accept_withdraw(l->served->service->acceptor, q->accepted))
+			q->accepting = false;
+		else
+			continue;
+		q->waits = false;
+		drop(q);
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What host authentication proved, for users of connections and requests. */
+#include "hostauth/hostauth.h"
+
+#include "rpc/calls.h"
+#include "link/link.h"
+#include "rpc/dispatch.h"
+
+static int binding(const struct rr_link *l, unsigned char *ret)
+{
+	if (!l || !l->ready || l->lost)
+		return -ENOTCONN;
+	return l->hostauth ? rr_hostauth_binding(l->hostauth, ret) : -ENOENT;
+}
+
+int rpcrdma_conn_channel_binding(const struct rpcrdma_conn *c, unsigned char ret[32])
+{
+	return binding(c->link, ret);
+}
+
+int rpcrdma_request_channel_binding(const struct rpcrdma_request *q,
+                                    unsigned char ret[32])
+{
+	return binding(rr_request_served(q)->link, ret);
+}
+
+const char *rpcrdma_request_identity(const struct rpcrdma_request *q)
+{
+	const struct rr_link *l = rr_request_served(q)->link;
+
+	return l && l->hostauth ? rr_hostauth_identity(l->hostauth) : "";
+}

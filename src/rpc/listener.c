@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpc/listener.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "rpcbind/addr.h"
+#include "rpc/calls.h"
+#include "link/devices.h"
+#include "rpc/reserve.h"
+
+enum {
+	ACCEPTS_PER_EVENT = 64,
+	ACCEPT_PAUSE_MS = 100,
+	REOPEN_MS = 1000,
+	POSTPONE_MAX = 4, /* iterations that look for dead connections first */
+	GRACE_MS = 500,   /* for a handshake, see find_victim */
+	STUCK_MS = 2000,  /* an answer that moves no further for so long is stuck */
+};
+
+/* -- sessions -------------------------------------------------------------------- */
+
+static void free_listener_if_done(struct rpcrdma_listener *l)
+{
+	if (!l->closing || l->n_sessions)
+		return;
+	rr_timer_stop(&l->engine->timers, &l->drain_timer);
+	rr_timer_release(&l->engine->timers, &l->reopen_timer);
+	rr_crowd_fini(&l->crowd);
+	rr_list_del(&l->owner.link);
+	l->engine->alive--;
+	if (l->ended)
+		l->ended(l->ended_arg);
+	free(l);
+}
+
+static void tell(struct rr_session *s, bool up, int error, const char *why)
+{
+	struct rpcrdma_listener *l = s->listener;
+	struct rpcrdma_conn_info i = {.error = error};
+
+	if (!l->event)
+		return;
+	rr_link_info(s->link, &i);
+	i.connected = up;
+	i.peer = s->peer;
+	snprintf(i.why, sizeof(i.why), "%s", why);
+	l->event(l, &i, l->event_arg);
+}
+
+static void session_ready(struct rr_link *l)
+{
+	struct rr_session *s = l->owner;
+
+	s->served.active = l->engine->now;
+	rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_IDLE);
+	tell(s, true, 0, "");
+}
+
+/* Requests are being served, or calls in reverse are out. */
+static bool busy(const struct rr_session *s)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(s->link->conn, &info);
+	return s->served.requests || info.calls;
+}
+
+/* The listener may be waiting for what has ended. */
+static void settle(struct rr_session *s)
+{
+	if (s->listener->closing && !busy(s))
+		rr_link_close(s->link, 0);
+}
+
+static void session_settled(struct rr_served *served)
+{
+	struct rr_session *s = rr_container_of(served, struct rr_session, served);
+
+	if (!served->requests)
+		rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_IDLE);
+	settle(s);
+}
+
+static void session_request(struct rr_link *l, struct rr_request *r)
+{
+	struct rr_session *s = l->owner;
+
+	if (s->guest.kind != RR_GUEST_BUSY)
+		rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_BUSY);
+	rr_serve_begin(l, r);
+}
+
+/* It is in use, without a request that is being served. */
+static void session_touched(struct rr_served *served)
+{
+	struct rr_session *s = rr_container_of(served, struct rr_session, served);
+
+	rr_crowd_move(&s->listener->crowd, &s->guest, s->guest.kind);
+}
+
+static void session_admit(struct rr_link *l, struct rr_request *r)
+{
+	rr_serve_touch(l->served);
+	rr_serve_admit(l, r);
+}
+
+static void session_call_done(struct rr_link *l, struct rr_call *m)
+{
+	struct rr_session *s = l->owner;
+
+	rr_serve_touch(&s->served);
+	rr_calls_done(l, m);
+	settle(s);
+}
+
+/* A handler that still holds a request may be waiting for a call that came back. */
+static void session_lost(struct rr_link *l)
+{
+	rr_reverse_lost(l->owner, l->error, l->why);
+}
+
+static void session_closed(struct rr_link *link, int error, const char *why)
+{
+	struct rr_session *s = link->owner;
+	struct rpcrdma_listener *l = s->listener;
+
+	rr_timer_stop(&l->engine->timers, &s->idle_timer);
+	rr_list_del(&s->link_sessions);
+	rr_crowd_remove(&l->crowd, &s->guest);
+	rr_reverse_lost(s, error, why);
+	tell(s, false, error, why);
+	l->n_sessions--;
+	rr_served_fini(&s->served);
+	free(s);
+	free_listener_if_done(l);
+}
+
+static const struct rr_link_owner_ops session_ops = {
+        .ready = session_ready,
+        .admit = session_admit,
+        .request = session_request,
+        .request_done = rr_serve_end,
+        .drop_requests = rr_serve_drop,
+        .call_done = session_call_done,
+        .lost = session_lost,
+        .closed = session_closed,
+};
+
+/* Until its first Call a connection has no more time than for the handshake. */
+static rr_time idle_limit(const struct rr_session *s)
+{
+	const struct rpcrdma_conn_options *o = &s->listener->config.o;
+
+	return s->served.used || o->idle_ns == UINT64_MAX
+	               ? o->idle_ns
+	               : RR_MIN(o->idle_ns, o->handshake_ns);
+}
+
+static void idle_fire(struct rr_timer *t)
+{
+	struct rr_session *s = rr_container_of(t, struct rr_session, idle_timer);
+	struct rpcrdma_listener *l = s->listener;
+	rr_time until = rr_after(s->served.active, idle_limit(s));
+
+	/* An object for calls in reverse keeps it open [v2 §4.5.5], and so does a call
+	 * that is out, wherever its object is now. */
+	if (!busy(s) && rr_list_empty(&s->reverses) && l->engine->now >= until) {
+		rr_link_close(s->link, -ETIMEDOUT);
+		return;
+	}
+	if (until <= l->engine->now)
+		until = rr_after(l->engine->now, idle_limit(s));
+	/* The node was just taken out of the heap: there is room. */
+	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
+}
+
+/* -- making room ------------------------------------------------------------------- */
+
+static struct rr_session *session_of(const struct rr_guest *g)
+{
+	return rr_container_of((uintptr_t)g, struct rr_session, guest);
+}
+
+/* A call in reverse that is out may be under execution. */
+static bool may_go(const struct rr_guest *g)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(session_of(g)->link->conn, &info);
+	return !info.calls;
+}
+
+/* No handler has a request of it, and its peer does not take the answers. */
+static bool is_stuck(const struct rr_guest *g)
+{
+	const struct rr_session *s = session_of(g);
+
+	return s->listener->engine->now - s->served.active >= RR_MS(STUCK_MS) &&
+	       may_go(g) && !rr_serve_executing(&s->served);
+}
+
+/*
+ * The oldest that never became ready, else the one that is idle longest, else one that
+ * is stuck.  One that has only just come is spared while more are idle at one address
+ * than new: clients that are ready in no time and come again and again would push out
+ * all that need a little longer.
+ */
+static struct rr_session *find_victim(const struct rpcrdma_listener *l,
+                                      const struct sockaddr_storage *from)
+{
+	const struct rr_crowd *c = &l->crowd;
+	struct rr_guest *fresh = rr_crowd_find(c, RR_GUEST_NEW, from, may_go);
+	struct rr_guest *g = rr_crowd_find(c, RR_GUEST_IDLE, from, may_go);
+
+	if (fresh &&
+	    (!g || rr_crowd_most(c, RR_GUEST_NEW) >= rr_crowd_most(c, RR_GUEST_IDLE) ||
+	     l->engine->now - session_of(fresh)->served.active >= RR_MS(GRACE_MS)))
+		g = fresh;
+	if (!g)
+		g = rr_crowd_find(c, RR_GUEST_BUSY, from, is_stuck);
+	return g ? session_of(g) : NULL;
+}
+
+static bool evict(struct rpcrdma_listener *l, struct rr_session *s)
+{
+	static const char *const why[RR_GUEST_KINDS] = {
+	        [RR_GUEST_NEW] = "it made room for another one: it was never ready",
+	        [RR_GUEST_IDLE] = "it made room for another one: it was idle",
+	        [RR_GUEST_BUSY] = "it made room for another one: it took no answers",
+	};
+
+	if (!s)
+		return false;
+	rr_trace(&s->link->voice.sink, RR_TRACE_CONN_EVICTED, s->link->id, 0,
+	         s->guest.kind, rr_crowd_count(&l->crowd, &s->peer),
+	         (l->engine->now - s->served.active) / 1000000);
+	s->link->stats.connections_evicted = 1;
+	rr_link_evict(s->link, -EUSERS, why[s->guest.kind]);
+	return true;
+}
+
+/* Room for one more from @peer, or not. */
+static bool make_room(struct rpcrdma_listener *l, const struct sockaddr_storage *peer)
+{
+	uint32_t most = l->config.o.max_per_address;
+
+	if (most && rr_crowd_count(&l->crowd, peer) >= most &&
+	    !evict(l, find_victim(l, peer)))
+		return false;
+	return l->n_sessions < l->max_sessions || evict(l, find_victim(l, NULL));
+}
+
+/* -- accepting --------------------------------------------------------------------- */
+
+static void look(struct rpcrdma_listener *l, uint32_t events)
+{
+	for (unsigned i = 0; i < l->n_at; i++)
+		rr_poller_arm(&l->engine->poller, &l->at[i].source, events);
+}
+
+/* The waiting connection keeps the descriptor readable, and nothing can be
+ * done about it now: look away for a while, or the loop would spin. */
+static void pause_accepting(struct rpcrdma_listener *l)
+{
+	if (rr_timer_set(&l->engine->timers, &l->pause_timer,
+	                 l->engine->now + RR_MS(ACCEPT_PAUSE_MS)) == 0)
+		look(l, 0);
+}
+
+static void pause_over(struct rr_timer *t)
+{
+	struct rpcrdma_listener *l =
+	        rr_container_of(t, struct rpcrdma_listener, pause_timer);
+
+	look(l, EPOLLIN);
+}
+
+static bool out_of_resources(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
+}
+
+static void close_entrance(struct rr_entrance *at)
+{
+	if (!at->prov)
+		return;
+	rr_poller_del(&at->listener->engine->poller, &at->source);
+	rr_list_del(&at->late.link);
+	at->ops->listener_close(at->prov);
+	at->prov = NULL;
+}
+
+static void reopen_later(struct rpcrdma_listener *l)
+{
+	/* It was promised. */
+	(void)!rr_timer_set(&l->engine->timers, &l->reopen_timer,
+	                    l->engine->now + RR_MS(REOPEN_MS));
+}
+
+static struct rr_session *new_session(struct rpcrdma_listener *l)
+{
+	struct rr_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->listener = l;
+	rr_served_init(&s->served, l->engine, &l->config, l->service);
+	s->served.settled = session_settled;
+	s->served.touched = session_touched;
+	s->served.active = l->engine->now;
+	s->idle_timer.fire = idle_fire;
+	rr_list_init(&s->link_sessions);
+	rr_list_init(&s->reverses);
+	return s;
+}
+
+/* It has a link: it gets its place, or is closed again. */
+static void take_in(struct rr_session *s)
+{
+	struct rpcrdma_listener *l = s->listener;
+	bool room = make_room(l, &s->peer);
+
+	rr_list_push(&l->sessions, &s->link_sessions);
+	l->n_sessions++;
+	if (!room) {
+		s->link->stats.connections_refused = 1;
+		rr_link_close(s->link, -ECONNREFUSED);
+		return;
+	}
+	if (rr_crowd_add(&l->crowd, &s->guest, &s->peer) ||
+	    (l->config.o.idle_ns != UINT64_MAX &&
+	     rr_timer_set(&l->engine->timers, &s->idle_timer,
+	                  rr_after(l->engine->now, idle_limit(s))) < 0))
+		rr_link_close(s->link, -ENOMEM);
+}
+
+/* Takes one connection; false when there is none waiting. */
+static bool accept_one(struct rr_entrance *at)
+{
+	struct rpcrdma_listener *l = at->listener;
+	struct rr_session *s = new_session(l);
+	int err;
+
+	if (!s) {
+		pause_accepting(l);
+		return false;
+	}
+	err = rr_link_accept(l->engine, &l->config, at->ops, at->prov, &session_ops, s,
+	                     &s->link);
+	if (err) {
+		free(s);
+		if (err == -ESHUTDOWN) {
+			close_entrance(at);
+			reopen_later(l);
+			return false;
+		}
+		if (!out_of_resources(err))
+			return err != -EAGAIN;
+		pause_accepting(l);
+		return false;
+	}
+	s->served.link = s->link;
+	s->link->served = &s->served;
+	s->peer = s->link->voice.peer;
+	take_in(s);
+	if (!rr_holder_pay(&s->served.holder, rr_reserve_price(&l->config))) {
+		s->link->stats.connections_refused = 1;
+		rr_link_close(s->link, -ECONNREFUSED);
+	}
+	return true;
+}
+
+/* Connections that are over have been noticed by now, if their turn has come. */
+static void accept_late(struct rr_late *w)
+{
+	struct rr_entrance *at = rr_container_of(w, struct rr_entrance, late);
+	const struct rpcrdma_listener *l = at->listener;
+	unsigned left = ACCEPTS_PER_EVENT;
+
+	if (l->n_sessions >= l->max_sessions && rr_poller_full(&l->engine->poller) &&
+	    at->postponed++ < POSTPONE_MAX)
+		return; /* the descriptor is ready again in the next iteration */
+	at->postponed = 0;
+	while (left-- && accept_one(at))
+		;
+}
+
+static void listener_ready(struct rr_source *src)
+{
+	struct rr_entrance *at = rr_container_of(src, struct rr_entrance, source);
+
+	rr_engine_later(at->listener->engine, &at->late);
+}
+
+/* -- listening ------------------------------------------------------------- */
+
+static void close_all(struct rpcrdma_listener *l)
+{
+	while (l->n_at)
+		close_entrance(&l->at[--l->n_at]);
+}
+
+static int open_entrance(struct rr_entrance *at, const struct sockaddr *sa,
+                         socklen_t len, struct sockaddr_storage *ret_addr)
+{
+	struct rpcrdma_listener *l = at->listener;
+	struct rr_prov_config pc = {
+	        .trace = &l->engine->voice.sink,
+	        .options = l->config.prov_options[0] ? l->config.prov_options : NULL,
+	        .handshake_ns = l->config.o.handshake_ns,
+	};
+	int err;
+
+	rr_devices_used(l->engine, at->ops);
+	err = at->ops->listen(&pc, sa, len, &at->prov, ret_addr);
+	if (err)
+		return err;
+	at->source = (struct rr_source){.ready = listener_ready,
+	                                .fd = at->ops->listener_fd(at->prov)};
+	err = rr_poller_add(&l->engine->poller, &at->source, EPOLLIN);
+	if (err) {
+		at->ops->listener_close(at->prov);
+		at->prov = NULL;
+	}
+	return err;
+}
+
+static int add_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *ops,
+                        const struct sockaddr *sa, socklen_t len,
+                        struct sockaddr_storage *ret_addr)
+{
+	int err;
+
+	l->at[l->n_at] =
+	        (struct rr_entrance){.ops = ops, .listener = l, .late.fn = accept_late};
+	rr_list_init(&l->at[l->n_at].late.link);
+	err = open_entrance(&l->at[l->n_at], sa, len, ret_addr);
+	if (!err)
+		l->n_at++;
+	return err;
+}
+
+/* By the same provider, at the same port: clients look for it there. */
+static void reopen(struct rr_timer *t)
+{
+	struct rpcrdma_listener *l =
+	        rr_container_of(t, struct rpcrdma_listener, reopen_timer);
+	struct sockaddr_storage same;
+	socklen_t len = l->addr.ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+	                                              : sizeof(struct sockaddr_in);
+	bool all = true;
+
+	for (unsigned i = 0; i < l->n_at; i++)
+		if (!l->at[i].prov &&
+		    open_entrance(&l->at[i], (struct sockaddr *)&l->addr, len, &same))
+			all = false;
+	if (!all)
+		reopen_later(l);
+}
+
+/* The first provider must; another, at the port that the first one got, may. */
+static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
+{
+	const struct rr_prov_ops *ops[RR_CHOICES] = {l->config.prov};
+	struct sockaddr_storage second;
+	unsigned n = 1;
+	int err;
+
+	if (!ops[0])
+		n = rr_choose_listen(a->ai_addr, a->ai_addrlen, ops);
+	err = add_entrance(l, ops[0], a->ai_addr, a->ai_addrlen, &l->addr);
+	for (unsigned i = 1; !err && i < n; i++)
+		(void)!add_entrance(l, ops[i], (struct sockaddr *)&l->addr,
+		                    a->ai_addrlen, &second);
+	return err;
+}
+
+/* IPv6 first if no address was named: it takes IPv4 as well. */
+static int listen_any(struct rpcrdma_listener *l, const struct addrinfo *list,
+                      bool named)
+{
+	int err = -ENXIO;
+
+	for (int pass = named ? 1 : 0; pass < 2; pass++) {
+		for (const struct addrinfo *a = list; a; a = a->ai_next) {
+			if (pass == 0 && a->ai_family != AF_INET6)
+				continue;
+			err = listen_on(l, a);
+			if (!err || err == -EADDRINUSE)
+				return err;
+		}
+	}
+	return err;
+}
+
+static int open_listener(struct rpcrdma_listener *l, const char *address)
+{
+	char host[RR_HOST_MAX] = "", service[RR_SERVICE_MAX] = "";
+	struct addrinfo *list;
+	int err = address ? rr_addr_split(address, host, service) : 0;
+
+	if (err)
+		return err;
+	err = rr_addr_resolve(host, *service ? service : "20049", true, &list);
+	if (err)
+		return err;
+	err = listen_any(l, list, *host);
+	freeaddrinfo(list);
+	return err;
+}
+
+static void drain_fire(struct rr_timer *t)
+{
+	struct rpcrdma_listener *l =
+	        rr_container_of(t, struct rpcrdma_listener, drain_timer);
+	struct rr_list *n;
+
+	rr_list_for_each (n, &l->sessions)
+		rr_link_close(
+		        rr_container_of(n, struct rr_session, link_sessions)->link, 0);
+}
+
+/* Its sessions' links, when they end, end it. */
+static void abandon(struct rr_owner *o)
+{
+	rpcrdma_listener_close(rr_container_of(o, struct rpcrdma_listener, owner), 0);
+}
+
+int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
+                   const struct rpcrdma_conn_options *o,
+                   struct rpcrdma_service *service, unsigned max_connections,
+                   struct rpcrdma_listener **ret)
+{
+	struct rpcrdma_listener *l;
+	int err;
+
+	if (!e || !service || !ret)
+		return -EINVAL;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->engine = e;
+	l->service = service;
+	l->max_sessions = max_connections ? max_connections : 10000;
+	l->drain_timer.fire = drain_fire;
+	l->pause_timer.fire = pause_over;
+	rr_list_init(&l->sessions);
+	l->reopen_timer.fire = reopen;
+	err = rr_link_config_from(o, "", &l->config);
+	if (!err && service->raw) /* whose Calls have no items: see service.h */
+		l->config.special_bytes =
+		        (uint32_t)RR_MIN(l->config.o.max_pinned_bytes, UINT32_MAX);
+	if (!err && l->config.o.hostauth_policy)
+		err = rr_hostauth_serves(l->config.o.hostauth);
+	if (!err)
+		err = rr_timer_promise(&e->timers, &l->reopen_timer);
+	if (!err)
+		err = rr_crowd_init(&l->crowd, l->max_sessions);
+	if (!err)
+		err = open_listener(l, address);
+	if (err) {
+		rr_timer_release(&e->timers, &l->reopen_timer);
+		rr_crowd_fini(&l->crowd);
+		free(l);
+		return err;
+	}
+	l->owner.abandon = abandon;
+	rr_list_push(&e->owners, &l->owner.link);
+	e->alive++;
+	*ret = l;
+	return 0;
+}
+
+int rpcrdma_listener_addr(const struct rpcrdma_listener *l,
+                          struct sockaddr_storage *ret)
+{
+	*ret = l->addr;
+	return 0;
+}
+
+const char *rpcrdma_listener_provider(const struct rpcrdma_listener *l)
+{
+	return l->n_at == 0 ? "" : l->n_at > 1 ? "iwarp+verbs" : l->at[0].ops->name;
+}
+
+void rpcrdma_listener_set_event(struct rpcrdma_listener *l,
+                                rpcrdma_client_event_fn *event, void *arg)
+{
+	l->event = event;
+	l->event_arg = arg;
+}
+
+void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
+{
+	struct rr_list *n;
+
+	if (!l || l->closing)
+		return;
+	l->closing = true;
+	rr_timer_stop(&l->engine->timers, &l->pause_timer);
+	rr_timer_stop(&l->engine->timers, &l->reopen_timer);
+	close_all(l);
+	rr_list_for_each (n, &l->sessions) {
+		struct rr_session *s =
+		        rr_container_of(n, struct rr_session, link_sessions);
+
+		if (!busy(s))
+			rr_link_close(s->link, 0);
+	}
+	if (l->n_sessions && rr_timer_set(&l->engine->timers, &l->drain_timer,
+	                                  rr_after(rr_engine_clock(), drain_ns)) < 0)
+		drain_fire(&l->drain_timer);
+	free_listener_if_done(l);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpc/reply_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/siphash.h"
+
+enum {
+	DEFAULT_PER_CALLER = 8192,
+	DEFAULT_AGE_S = 300,
+	BYTES_PER_BUCKET = 1024, /* about what an entry takes */
+	MAX_BUCKETS = 1 << 20,
+	MALLOC_COST = 16,  /* what an allocation costs beyond its size */
+	BRIEF_BYTES = 512, /* of the arguments that are compared */
+};
+
+/* Which Call it is.  No padding: compared as octets. */
+struct key {
+	struct rr_caller_addr addr;
+	uint32_t xid, program, version, procedure;
+	uint64_t len;    /* of the arguments, items with their padding */
+	uint64_t digest; /* of all this, credential and arguments */
+};
+_Static_assert(sizeof(struct key) == 16 + 8 + 4 * 4 + 8 + 8, "no padding");
+
+struct rr_drc_entry {
+	struct rr_drc_entry *next;      /* in its bucket */
+	struct rr_list idle, of_tenant; /* on both lists, or none while held */
+	struct rr_list waiters;
+	struct rr_tenant *tenant; /* that brought it */
+	struct key key;
+	unsigned held;
+	bool complete, brief;
+	rr_time since; /* complete, or last asked for */
+	size_t bytes;  /* with the body */
+	struct rr_rpc_reply status;
+	unsigned n_results;
+	struct rr_piece *results; /* the array, then the octets: one allocation */
+};
+
+/* -- keys ------------------------------------------------------------------------ */
+
+static void add_cred(struct rr_siphash *h, const struct rpcrdma_auth *a)
+{
+	uint32_t skip = a->flavor == RPCRDMA_AUTH_SYS && a->len >= 4 ? 4 : 0;
+	uint32_t head[2] = {a->flavor, a->len};
+
+	rr_siphash_add(h, head, sizeof(head));
+	if (a->len > skip)
+		rr_siphash_add(h, (const uint8_t *)a->body + skip, a->len - skip);
+}
+
+static size_t pad_of(const struct rpcrdma_piece *p)
+{
+	return p->item ? -p->len & 3 : 0;
+}
+
+/* Octets of the arguments, of which @left are still to be added. */
+static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_t *left)
+{
+	size_t n = (size_t)RR_MIN(*left, (uint64_t)len);
+
+	if (n)
+		rr_siphash_add(h, base, n);
+	*left -= n;
+}
+
+/* An item counts with its padding, as it has it when it travels inline.  What is
+ * compared is hashed as well: a caller that chooses it cannot choose the bucket. */
+static void key_from(const struct rr_drc *d, const struct sockaddr_storage *caller,
+                     const struct rr_rpc_call *c, const struct rpcrdma_piece *args,
+                     unsigned n, uint64_t most, struct key *ret)
+{
+	static const uint8_t zero[3];
+	struct rr_siphash h;
+
+	memset(ret, 0, sizeof(*ret));
+	rr_caller_addr(caller, &ret->addr);
+	ret->xid = c->xid;
+	ret->program = c->program;
+	ret->version = c->version;
+	ret->procedure = c->procedure;
+	for (unsigned i = 0; i < n; i++)
+		ret->len += args[i].len + pad_of(&args[i]);
+	rr_siphash_init(&h, d->o.key);
+	rr_siphash_add(&h, ret, sizeof(*ret));
+	add_cred(&h, &c->cred);
+	for (unsigned i = 0; i < n; i++) {
+		add_args(&h, args[i].base, args[i].len, &most);
+		add_args(&h, zero, pad_of(&args[i]), &most);
+	}
+	ret->digest = rr_siphash_end(&h);
+}
+
+/* -- tables ------------------------------------------------------------------------ */
+
+static int make_tables(struct rr_drc *d)
+{
+	size_t n = 1;
+	int err;
+
+	while (n < MAX_BUCKETS && n * BYTES_PER_BUCKET < d->o.bytes)
+		n *= 2;
+	err = rr_tenants_init(&d->tenants, n, d->o.key);
+	if (err)
+		return err;
+	d->buckets = calloc(n, sizeof(*d->buckets));
+	if (!d->buckets) {
+		rr_tenants_fini(&d->tenants);
+		return -ENOMEM;
+	}
+	d->mask = n - 1;
+	d->tenants.bytes += n * sizeof(*d->buckets);
+	return 0;
+}
+
+static struct rr_drc_entry *find(const struct rr_drc *d, const struct key *key)
+{
+	struct rr_drc_entry *e = d->buckets[key->digest & d->mask];
+
+	while (e && memcmp(&e->key, key, sizeof(*key)) != 0)
+		e = e->next;
+	return e;
+}
+
+static void unlink_entry(struct rr_drc *d, struct rr_drc_entry *e)
+{
+	struct rr_drc_entry **at = &d->buckets[e->key.digest & d->mask];
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
+}
+
+/* -- room ------------------------------------------------------------------ */
+
+static void set_idle(struct rr_drc *d, struct rr_drc_entry *e)
+{
+	rr_list_push(&d->idle, &e->idle);
+	rr_list_push(&e->tenant->idle, &e->of_tenant);
+	rr_tenant_idle(&d->tenants, e->tenant, e->bytes);
+}
+
+static void set_busy(struct rr_drc *d, struct rr_drc_entry *e)
+{
+	if (rr_list_empty(&e->idle))
+		return;
+	rr_list_del(&e->idle);
+	rr_list_del(&e->of_tenant);
+	rr_tenant_busy(&d->tenants, e->tenant, e->bytes);
+}
+
+static void free_entry(struct rr_drc *d, struct rr_drc_entry *e)
+{
+	RR_ASSERT(!e->held && rr_list_empty(&e->waiters));
+	set_busy(d, e);
+	unlink_entry(d, e);
+	rr_tenant_discharge(&d->tenants, e->tenant, e->bytes);
+	rr_tenant_put(&d->tenants, e->tenant);
+	d->entries--;
+	free(e->results);
+	free(e);
+}
+
+static struct rr_drc_entry *oldest(const struct rr_drc *d)
+{
+	struct rr_list *n = rr_list_first(&d->idle);
+
+	return n ? rr_container_of(n, struct rr_drc_entry, idle) : NULL;
+}
+
+/* The oldest reply of those who have most; NULL: none may go for @t. */
+static struct rr_drc_entry *payment(const struct rr_drc *d, struct rr_tenant *t,
+                                    bool own)
+{
+	struct rr_tenant *payer = rr_tenants_payer(&d->tenants, t, own);
+
+	return payer ? rr_container_of(rr_list_first(&payer->idle), struct rr_drc_entry,
+	                               of_tenant)
+	             : NULL;
+}
+
+static bool caller_has_room(const struct rr_drc *d, const struct rr_caller *c,
+                            size_t bytes)
+{
+	size_t most = d->o.bytes / 2;
+
+	return bytes <= most && c->share.bytes <= most - bytes &&
+	       c->entries <= d->o.max_per_caller;
+}
+
+/* @t has an entry that is not idle, so that it stays. */
+static bool make_room(struct rr_drc *d, struct rr_tenant *t, size_t bytes)
+{
+	struct rr_drc_entry *e;
+	bool own;
+
+	if (bytes > d->o.bytes / 2)
+		return false;
+	while ((own = !caller_has_room(d, t->caller, bytes)) ||
+	       d->tenants.bytes > d->o.bytes - bytes) {
+		e = payment(d, t, own);
+		if (!e)
+			return false;
+		free_entry(d, e);
+	}
+	return true;
+}
+
+static void expire(struct rr_drc *d, rr_time now)
+{
+	struct rr_drc_entry *e;
+
+	/* Times come from several threads and may be a little out of order. */
+	while ((e = oldest(d)) && now > e->since && now - e->since >= d->o.max_age_ns)
+		free_entry(d, e);
+}
+
+/* -- entries --------------------------------------------------------------- */
+
+static struct rr_drc_entry *add_entry(struct rr_drc *d, struct rr_tenant *t,
+                                      const struct key *key)
+{
+	const size_t bytes = sizeof(struct rr_drc_entry) + MALLOC_COST;
+	struct rr_drc_entry *e = make_room(d, t, bytes) ? malloc(sizeof(*e)) : NULL;
+	struct rr_drc_entry **head = &d->buckets[key->digest & d->mask];
+
+	if (!e)
+		return NULL;
+	*e = (struct rr_drc_entry){
+	        .key = *key, .tenant = t, .held = 1, .bytes = bytes, .next = *head};
+	rr_list_init(&e->idle);
+	rr_list_init(&e->of_tenant);
+	rr_list_init(&e->waiters);
+	*head = e;
+	rr_tenant_charge(&d->tenants, t, bytes);
+	d->entries++;
+	return e;
+}
+
+static enum rr_drc_verdict again(struct rr_drc *d, struct rr_drc_entry *e,
+                                 struct rr_drc_waiter *w)
+{
+	e->held++;
+	set_busy(d, e);
+	if (e->complete)
+		return RR_DRC_DONE;
+	rr_list_push(&e->waiters, &w->link);
+	return RR_DRC_WAIT;
+}
+
+static void let_go(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
+{
+	RR_ASSERT(e->held);
+	if (--e->held)
+		return;
+	if (e->brief) {
+		free_entry(d, e);
+		return;
+	}
+	e->since = now;
+	set_idle(d, e);
+}
+
+static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key,
+                                 uint64_t connection, bool brief,
+                                 struct rr_drc_waiter *w, rr_time now,
+                                 struct rr_drc_entry **ret)
+{
+	struct rr_drc_entry *e;
+	struct rr_tenant *t;
+
+	if (!d->buckets && make_tables(d))
+		return RR_DRC_REFUSED;
+	expire(d, now);
+	e = find(d, key);
+	if (e) {
+		*ret = e;
+		return again(d, e, w);
+	}
+	t = rr_tenant_get(&d->tenants, &key->addr, connection);
+	if (!t)
+		return RR_DRC_REFUSED;
+	e = add_entry(d, t, key);
+	if (!e) {
+		rr_tenant_put(&d->tenants, t);
+		return RR_DRC_REFUSED;
+	}
+	e->brief = brief;
+	*ret = e;
+	return RR_DRC_NEW;
+}
+
+static enum rr_drc_verdict lock_and_begin(struct rr_drc *d, const struct key *key,
+                                          uint64_t connection, bool brief,
+                                          struct rr_drc_waiter *w, rr_time now,
+                                          struct rr_drc_entry **ret)
+{
+	enum rr_drc_verdict v;
+
+	pthread_mutex_lock(&d->lock);
+	v = begin(d, key, connection, brief, w, now, ret);
+	pthread_mutex_unlock(&d->lock);
+	return v;
+}
+
+enum rr_drc_verdict rr_drc_begin(struct rr_drc *d, const struct rr_drc_from *from,
+                                 const struct rr_rpc_call *c,
+                                 const struct rpcrdma_piece *args, unsigned n_args,
+                                 struct rr_drc_waiter *w, rr_time now,
+                                 struct rr_drc_entry **ret)
+{
+	struct key key;
+
+	*ret = NULL;
+	if (!d->o.bytes)
+		return RR_DRC_NEW;
+	key_from(d, from->caller, c, args, n_args, UINT64_MAX, &key);
+	return lock_and_begin(d, &key, from->connection, false, w, now, ret);
+}
+
+enum rr_drc_verdict rr_drc_begin_briefly(struct rr_drc *d,
+                                         const struct rr_drc_from *from,
+                                         const struct rr_rpc_call *c,
+                                         const struct rpcrdma_piece *args,
+                                         unsigned n_args, struct rr_drc_waiter *w,
+                                         rr_time now, struct rr_drc_entry **ret)
+{
+	struct key key;
+
+	*ret = NULL;
+	if (!d->o.bytes)
+		return RR_DRC_NEW;
+	key_from(d, from->caller, c, args, n_args, BRIEF_BYTES, &key);
+	return lock_and_begin(d, &key, from->connection, true, w, now, ret);
+}
+
+/* -- replies --------------------------------------------------------------- */
+
+/* One allocation with everything in it; NULL without memory. */
+static struct rr_piece *copy_results(const struct rr_piece *p, unsigned n, size_t bytes)
+{
+	struct rr_piece *to = malloc(bytes);
+	uint8_t *at = (uint8_t *)(to + n);
+
+	if (!to)
+		return NULL;
+	for (unsigned i = 0; i < n; i++) {
+		to[i] = (struct rr_piece){at, p[i].len, p[i].item};
+		if (p[i].len)
+			memcpy(at, p[i].base, p[i].len);
+		at += p[i].len;
+	}
+	return to;
+}
+
+static bool keep(struct rr_drc *d, struct rr_drc_entry *e, const struct rr_piece *p,
+                 unsigned n)
+{
+	size_t bytes = n * sizeof(*p);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i].len > d->o.bytes - RR_MIN(bytes, d->o.bytes))
+			return false;
+		bytes += p[i].len;
+	}
+	if (!n)
+		return true;
+	if (!make_room(d, e->tenant, bytes + MALLOC_COST))
+		return false;
+	e->results = copy_results(p, n, bytes);
+	if (!e->results)
+		return false;
+	e->n_results = n;
+	e->bytes += bytes + MALLOC_COST;
+	rr_tenant_charge(&d->tenants, e->tenant, bytes + MALLOC_COST);
+	return true;
+}
+
+void rr_drc_complete(struct rr_drc *d, struct rr_drc_entry *e,
+                     const struct rr_rpc_reply *status, const struct rr_piece *results,
+                     unsigned n, rr_time now)
+{
+	struct rr_list *w;
+
+	if (!e)
+		return;
+	RR_ASSERT(n <= RPCRDMA_MAX_PIECES);
+	pthread_mutex_lock(&d->lock);
+	RR_ASSERT(!e->complete);
+	/* Of a brief one nobody else would ask: then nothing is kept, nor made room
+	 * for. */
+	if ((e->brief && e->held == 1) || keep(d, e, results, n))
+		e->status = *status;
+	else
+		e->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
+	e->complete = true;
+	while ((w = rr_list_pop(&e->waiters))) {
+		struct rr_drc_waiter *x =
+		        rr_container_of(w, struct rr_drc_waiter, link);
+
+		x->ready(x);
+	}
+	let_go(d, e, now);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* Without the lock: what is complete does not change, what is held stays. */
+unsigned rr_drc_reply(const struct rr_drc_entry *e, struct rr_rpc_reply *ret,
+                      struct rr_piece *ret_results)
+{
+	*ret = e->status;
+	ret->xid = e->key.xid;
+	for (unsigned i = 0; i < e->n_results; i++)
+		ret_results[i] = e->results[i];
+	return e->n_results;
+}
+
+void rr_drc_put(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
+{
+	pthread_mutex_lock(&d->lock);
+	RR_ASSERT(e->complete);
+	let_go(d, e, now);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void rr_drc_leave(struct rr_drc *d, struct rr_drc_entry *e, struct rr_drc_waiter *w,
+                  rr_time now)
+{
+	pthread_mutex_lock(&d->lock);
+	rr_list_del(&w->link);
+	let_go(d, e, now);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* -- life ------------------------------------------------------------------ */
+
+int rr_drc_init(struct rr_drc *d, const struct rr_drc_options *o)
+{
+	if (o->bytes && o->bytes < RR_DRC_MIN_BYTES)
+		return -EINVAL;
+	*d = (struct rr_drc){.o = *o};
+	if (!d->o.max_per_caller)
+		d->o.max_per_caller = DEFAULT_PER_CALLER;
+	if (!d->o.max_age_ns)
+		d->o.max_age_ns = RR_SEC(DEFAULT_AGE_S);
+	rr_list_init(&d->idle);
+	pthread_mutex_init(&d->lock, NULL);
+	return 0;
+}
+
+int rr_drc_set_bytes(struct rr_drc *d, size_t bytes)
+{
+	if (bytes && bytes < RR_DRC_MIN_BYTES)
+		return -EINVAL;
+	if (d->buckets)
+		return -EBUSY;
+	d->o.bytes = bytes;
+	return 0;
+}
+
+void rr_drc_fini(struct rr_drc *d)
+{
+	struct rr_drc_entry *e;
+
+	while ((e = oldest(d)))
+		free_entry(d, e);
+	RR_ASSERT(!d->entries);
+	free(d->buckets);
+	rr_tenants_fini(&d->tenants);
+	pthread_mutex_destroy(&d->lock);
+}
+
+uint64_t rr_drc_connection(struct rr_drc *d)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&d->lock);
+	n = ++d->connections;
+	pthread_mutex_unlock(&d->lock);
+	return n;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpc/reserve.h"
+
+enum {
+	REQUEST_BYTES = 4096,  /* the request itself */
+	CONN_BYTES = 32 << 10, /* what a connection costs beside its Receives */
+};
+
+/* -- how much -------------------------------------------------------------------- */
+
+static uint64_t pulled_bytes(const struct rpcrdma_request *q)
+{
+	const struct rr_request *r = q->r;
+	uint64_t items = q->placed ? 0 : r->read_bytes;
+	uint64_t tails =
+	        q->served->service->raw ? r->n_reads * (uint64_t)RR_ITEM_TAIL : 0;
+
+	return r->call_bytes + items + tails;
+}
+
+/* A client may offer more room than any result of ours can fill. */
+static uint64_t result_bytes(const struct rpcrdma_request *q)
+{
+	const struct rr_served *s = q->served;
+	const struct rr_request *r = q->r;
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < r->n_writes; i++)
+		sum += RR_MIN(r->write_bytes[i], (uint64_t)s->max_chunk_bytes);
+	if (r->has_reply_chunk)
+		sum += RR_MIN(r->reply_chunk_bytes, (uint64_t)s->max_message_bytes);
+	else
+		sum += s->inline_bytes;
+	return sum;
+}
+
+/* -- Calls in parts ---------------------------------------------------------------- */
+
+/* The longest message allowed, and what an answer inline takes.  What its parts leave
+ * serves for its chunks. */
+static uint64_t sequence_bytes(const struct rr_served *s)
+{
+	uint64_t n = s->max_message_bytes + (uint64_t)REQUEST_BYTES + s->inline_bytes;
+
+	return RR_MIN(n, RR_MIN(s->holder.limit, s->holder.budget->limit / 2));
+}
+
+/* The peer is to send the rest of it. */
+static uint64_t sequence_begins(struct rr_served *s)
+{
+	s->peer_bytes += s->sequence.bytes;
+	return s->sequence.bytes;
+}
+
+static void sequence_granted(struct rr_claim *k)
+{
+	struct rr_served *s = rr_container_of(k, struct rr_served, sequence);
+
+	rr_conn_room(s->link->conn, sequence_begins(s), s->engine->now);
+	rr_link_touch(s->link);
+}
+
+static int ask_room(void *ctx, uint64_t *ret_bytes)
+{
+	struct rr_served *s = ((struct rr_link *)ctx)->served;
+	int n;
+
+	if (!s) { /* its owner counts nothing */
+		*ret_bytes = UINT64_MAX;
+		return 1;
+	}
+	s->sequence = (struct rr_claim){.bytes = sequence_bytes(s),
+	                                .granted = sequence_granted};
+	rr_list_init(&s->sequence.link);
+	n = rr_holder_claim(&s->holder, &s->sequence);
+	if (n == 1)
+		*ret_bytes = sequence_begins(s);
+	return n;
+}
+
+static void leave_room(void *ctx)
+{
+	struct rr_served *s = ((struct rr_link *)ctx)->served;
+
+	rr_holder_leave(&s->holder, &s->sequence);
+}
+
+void rr_reserve_sequence_over(struct rr_served *s, uint64_t bytes)
+{
+	s->peer_bytes -= bytes;
+}
+
+static void give_room(void *ctx, uint64_t bytes)
+{
+	struct rr_served *s = ((struct rr_link *)ctx)->served;
+
+	if (!s)
+		return;
+	rr_reserve_sequence_over(s, bytes);
+	rr_holder_give(&s->holder, bytes);
+}
+
+struct rr_room rr_reserve_room(struct rr_link *l)
+{
+	return (struct rr_room){ask_room, leave_room, give_room, l};
+}
+
+/* -- waiting ----------------------------------------------------------------------- */
+
+/* The claim is there: it is the request's. */
+static void reserved(struct rpcrdma_request *q, uint64_t bytes)
+{
+	q->reserved += bytes;
+	q->room = q->reserved - q->needed;
+	rr_reserve_peer(q, true);
+	q->ready(q);
+}
+
+static void granted(struct rr_claim *k)
+{
+	struct rpcrdma_request *q = rr_container_of(k, struct rpcrdma_request, claim);
+
+	reserved(q, k->bytes);
+	rr_link_touch(q->served->link);
+}
+
+static void refuse(struct rpcrdma_request *q)
+{
+	const struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
+	struct rr_link *l = q->served->link;
+
+	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
+}
+
+/* It has room since its first part came, and must not wait for more: what is too much
+ * goes back, what is missing is there now or never. */
+static void adjust(struct rpcrdma_request *q, uint64_t wanted)
+{
+	struct rr_holder *h = &q->served->holder;
+	uint64_t has = q->reserved;
+
+	if (wanted > has && !rr_holder_extend(h, wanted - has)) {
+		wanted = RR_MAX(q->needed, has);
+		if (wanted > has && !rr_holder_extend(h, wanted - has)) {
+			refuse(q);
+			return;
+		}
+	}
+	q->reserved = wanted;
+	reserved(q, 0);
+	if (wanted < has)
+		rr_holder_give(h, has - wanted);
+}
+
+static void claim(struct rpcrdma_request *q, uint64_t wanted)
+{
+	q->claim = (struct rr_claim){.bytes = wanted, .granted = granted};
+	rr_list_init(&q->claim.link);
+	switch (rr_holder_claim(&q->served->holder, &q->claim)) {
+	case 0:
+		q->waits = true;
+		break;
+	case 1:
+		reserved(q, wanted);
+		break;
+	default:
+		refuse(q);
+		break;
+	}
+}
+
+void rr_reserve(struct rpcrdma_request *q, void (*ready)(struct rpcrdma_request *))
+{
+	uint64_t results = result_bytes(q), limit = q->served->holder.limit;
+
+	q->ready = ready;
+	q->reserved = q->r->roomed_bytes;
+	q->needed = q->r->held_bytes + REQUEST_BYTES + pulled_bytes(q);
+	if (q->needed < limit)
+		results = RR_MIN(results, limit - q->needed);
+	else
+		results = 0;
+	if (q->reserved)
+		adjust(q, q->needed + results);
+	else
+		claim(q, q->needed + results);
+}
+
+bool rr_reserve_leave(struct rpcrdma_request *q)
+{
+	if (rr_list_empty(&q->claim.link))
+		return false;
+	rr_holder_leave(&q->served->holder, &q->claim);
+	return true;
+}
+
+/* -- while it is served ---------------------------------------------------- */
+
+bool rr_reserve_take(struct rpcrdma_request *q, size_t bytes)
+{
+	if (bytes > q->room) {
+		if (!rr_holder_extend(&q->served->holder, bytes - q->room))
+			return false;
+		q->reserved += bytes - q->room;
+		q->room = bytes;
+	}
+	q->room -= bytes;
+	return true;
+}
+
+void rr_reserve_charge(struct rpcrdma_request *q, size_t bytes)
+{
+	if (bytes > q->room) {
+		rr_holder_charge(&q->served->holder, bytes - q->room);
+		q->reserved += bytes - q->room;
+		q->room = bytes;
+	}
+	q->room -= bytes;
+}
+
+void rr_reserve_peer(struct rpcrdma_request *q, bool moves)
+{
+	struct rr_served *s = q->served;
+
+	s->peer_bytes -= q->peer_bytes;
+	q->peer_bytes = moves ? q->reserved : 0;
+	s->peer_bytes += q->peer_bytes;
+}
+
+void rr_reserve_answered(struct rpcrdma_request *q)
+{
+	uint64_t left = q->room;
+
+	q->room = 0;
+	q->reserved -= left;
+	rr_reserve_peer(q, true);
+	if (left)
+		rr_holder_give(&q->served->holder, left);
+}
+
+void rr_reserve_end(struct rpcrdma_request *q)
+{
+	uint64_t bytes = q->reserved;
+
+	rr_reserve_peer(q, false);
+	q->reserved = q->room = 0;
+	if (bytes)
+		rr_holder_give(&q->served->holder, bytes);
+}
+
+/* -- connections ------------------------------------------------------------------ */
+
+uint64_t rr_reserve_price(const struct rr_link_config *c)
+{
+	return CONN_BYTES + (uint64_t)RR_FIRST_RECEIVES * c->o.inline_bytes;
+}
+
+uint64_t rr_reserve_price_heard(const struct rr_link_config *c)
+{
+	return (2 * (uint64_t)c->o.credits + 2 - RR_FIRST_RECEIVES) * c->o.inline_bytes;
+}

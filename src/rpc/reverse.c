@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A server's object for calls to one of its clients.               [v2 §4.5]
+ *
+ * Normal path: made from a request, it borrows the link of that request's
+ * session; from there on calls.c does what it does for a client.  The session
+ * is kept open while such an object uses it.
+ *
+ * Failure: a server does not connect.  When the session is over its calls come
+ * back and wait until the upper layer, which alone can tell who a client is,
+ * names another request of the same client; they go there under their old
+ * XIDs.  Each that has waited for retry_ns ends with -EHOSTUNREACH [v2 §4.5.5].
+ *
+ * Calls that the old connection still has stay there while that one lives:
+ * two connections with one transaction could both execute it.
+ */
+#include <stdlib.h>
+
+#include "rpc/calls.h"
+#include "rpc/listener.h"
+
+struct reverse {
+	struct rpcrdma_conn conn;
+	struct rr_session *session; /* whose link it uses, or NULL */
+	struct rr_list on_session;
+};
+
+static struct reverse *reverse_of(struct rpcrdma_conn *c)
+{
+	return rr_container_of(c, struct reverse, conn);
+}
+
+/* -- without a link -------------------------------------------------------------- */
+
+static void heard(struct rpcrdma_conn *c)
+{
+}
+
+/* absence_ns says for how long. */
+static void waits(struct rpcrdma_conn *c)
+{
+}
+
+/* -- sessions come and go -------------------------------------------------- */
+
+static void bind_to(struct reverse *r, struct rr_session *s)
+{
+	struct rpcrdma_conn *c = &r->conn;
+
+	r->session = s;
+	rr_list_push(&s->reverses, &r->on_session);
+	rr_calls_link(c, s->link);
+	c->error = 0;
+	c->why[0] = '\0';
+	rr_calls_submit(c);
+}
+
+static void unbind(struct reverse *r)
+{
+	struct rr_session *s = r->session;
+
+	if (!s)
+		return;
+	r->session = NULL;
+	rr_list_del(&r->on_session);
+	s->served.active = s->served.engine->now;
+}
+
+void rr_reverse_lost(struct rr_session *s, int error, const char *why)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_first(&s->reverses))) {
+		struct reverse *r = rr_container_of(n, struct reverse, on_session);
+
+		unbind(r);
+		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, why);
+		rr_calls_submit(&r->conn); /* those that came back wait */
+	}
+}
+
+/* -- life ------------------------------------------------------------------ */
+
+static void close_reverse(struct rpcrdma_conn *c)
+{
+	unbind(reverse_of(c));
+	c->link = NULL;
+}
+
+static void free_reverse(struct rpcrdma_conn *c)
+{
+	rr_calls_fini(c);
+	free(reverse_of(c));
+}
+
+static const struct rr_conn_kind reverse_kind = {
+        .heard = heard,
+        .waits = waits,
+        .close = close_reverse,
+        .free = free_reverse,
+};
+
+/* The session that @q came by, if it can carry calls. */
+static int session_of(const struct rpcrdma_request *q, struct rr_session **ret)
+{
+	struct rr_served *served = rr_request_served(q);
+	struct rr_link *l = served->link;
+
+	if (!l->server)
+		return -EINVAL; /* a client's request: it has its own connection */
+	if (l->lost || l->leaving)
+		return -ENOTCONN;
+	*ret = rr_container_of(served, struct rr_session, served);
+	return 0;
+}
+
+int rpcrdma_request_reverse(struct rpcrdma_request *q, uint64_t retry_ns,
+                            struct rpcrdma_conn **ret)
+{
+	struct rr_session *s;
+	struct reverse *r;
+	int err;
+
+	if (!q || !ret)
+		return -EINVAL;
+	err = session_of(q, &s);
+	if (err)
+		return err;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	rr_list_init(&r->on_session);
+	err = rr_calls_init(&r->conn, s->served.engine, &reverse_kind);
+	if (err) {
+		free_reverse(&r->conn);
+		return err;
+	}
+	r->conn.prov = s->link->prov;
+	r->conn.absence_ns = retry_ns ? retry_ns : RR_SEC(60);
+	bind_to(r, s);
+	*ret = &r->conn;
+	return 0;
+}
+
+int rpcrdma_conn_rebind(struct rpcrdma_conn *c, struct rpcrdma_request *q)
+{
+	struct rr_session *s;
+	int err;
+
+	if (!c || !q || c->kind != &reverse_kind || c->closed)
+		return -EINVAL;
+	err = session_of(q, &s);
+	if (err)
+		return err;
+	if (c->engine != s->served.engine)
+		return -EXDEV;
+	unbind(reverse_of(c));
+	bind_to(reverse_of(c), s);
+	return 0;
+}

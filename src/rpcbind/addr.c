@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpcbind/addr.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int copy(char *to, size_t room, const char *from, size_t len)
+{
+	if (len >= room)
+		return -EINVAL;
+	memcpy(to, from, len);
+	to[len] = '\0';
+	return 0;
+}
+
+bool rr_addr_service_valid(const char *service)
+{
+	size_t digits = strspn(service, "0123456789");
+
+	if (!isdigit((
+	            unsigned char)*service)) /* a name: getaddrinfo takes "+5" and " 5" */
+		return isalpha((unsigned char)*service);
+	return !service[digits] && digits <= 5 && strtoul(service, NULL, 10) <= 65535;
+}
+
+/* A colon promises a port. */
+static int copy_service(char service[RR_SERVICE_MAX], const char *from)
+{
+	if (!rr_addr_service_valid(from))
+		return -EINVAL;
+	return copy(service, RR_SERVICE_MAX, from, strlen(from));
+}
+
+int rr_addr_split(const char *text, char host[RR_HOST_MAX],
+                  char service[RR_SERVICE_MAX])
+{
+	const char *end, *colon;
+
+	service[0] = '\0';
+	if (text[0] == '[') {
+		end = strchr(text, ']');
+		if (!end || (end[1] && end[1] != ':') ||
+		    copy(host, RR_HOST_MAX, text + 1, (size_t)(end - text - 1)))
+			return -EINVAL;
+		return end[1] ? copy_service(service, end + 2) : 0;
+	}
+	colon = strrchr(text, ':');
+	/* More than one colon without brackets: an IPv6 address, no port. */
+	if (!colon || strchr(text, ':') != colon)
+		return copy(host, RR_HOST_MAX, text, strlen(text));
+	if (copy(host, RR_HOST_MAX, text, (size_t)(colon - text)))
+		return -EINVAL;
+	return copy_service(service, colon + 1);
+}
+
+int rr_addr_resolve(const char *host, const char *service, bool passive,
+                    struct addrinfo **ret)
+{
+	struct addrinfo hints = {
+	        .ai_socktype = SOCK_STREAM,
+	        .ai_family = AF_UNSPEC,
+	        .ai_flags = passive ? AI_PASSIVE : 0,
+	};
+
+	if (!rr_addr_service_valid(service))
+		return -EINVAL;
+	if (!host || !*host) {
+		if (!passive)
+			return -ENXIO;
+		host = NULL;
+	}
+	return getaddrinfo(host, service, &hints, ret) ? -ENXIO : 0;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where services are: what a listener tells the rpcbind of its host, and what a
+ * client asks the one of its server.                               [v2 §9; O6]
+ *
+ * A listener at the IPv6 any address takes IPv4 connections too, and is
+ * registered under both netids.                                   [v2 §12]
+ *
+ * A program that stands beside such a service and is asked for over TCP, as MOUNT
+ * is by clients of NFS, can be registered in the same way; so can one that libtirpc
+ * dispatches.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "rpcbind/addr.h"
+#include "rpcbind/leftover.h"
+#include "rpcbind/rpcbind.h"
+#include "rpc/listener.h"
+#include "rpcbind/uaddr.h"
+
+enum { WAIT_S = 5, MAX_PLACES = 2 };
+
+static const char local_socket[] = "/var/run/rpcbind.sock";
+
+static rr_time until(uint64_t timeout_ns)
+{
+	return rr_after(rr_engine_clock(), timeout_ns ? timeout_ns : RR_SEC(WAIT_S));
+}
+
+/* -- registration ------------------------------------------------------------- */
+
+/* A netid and the address under it. */
+struct place {
+	struct sockaddr_storage addr;
+	char uaddr[RR_UADDR_MAX];
+};
+
+/* The programs of a service over RDMA, or one; at each of the places. */
+struct registration {
+	const struct rr_rpcbind *at;
+	const struct rpcrdma_service *service; /* NULL: the one */
+	uint32_t program, version;
+	const char *(*netid)(int family);
+	struct place places[MAX_PLACES];
+	unsigned n_places;
+};
+
+static int set_places(struct registration *r, const struct sockaddr *sa)
+{
+	const struct sockaddr_in6 *in6 = (const void *)sa;
+	struct sockaddr_in in4 = {.sin_family = AF_INET};
+	struct place *p = r->places;
+	int err = rr_uaddr_put(sa, p[0].uaddr);
+
+	if (err)
+		return err;
+	r->n_places = 1;
+	memcpy(&p[0].addr, sa, sa->sa_family == AF_INET6 ? sizeof(*in6) : sizeof(in4));
+	if (sa->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr)) {
+		in4.sin_port = in6->sin6_port;
+		memcpy(&p[1].addr, &in4, sizeof(in4));
+		err = rr_uaddr_put((const struct sockaddr *)&in4, p[1].uaddr);
+		r->n_places = 2;
+	}
+	return err;
+}
+
+static unsigned pairs(const struct registration *r)
+{
+	return (r->service ? r->service->count : 1) * r->n_places;
+}
+
+/* The i-th pair of program and place. */
+static struct rr_rpcb rpcb_of(const struct registration *r, unsigned i)
+{
+	const struct place *at = &r->places[i % r->n_places];
+	int family = at->addr.ss_family;
+	const struct rpcrdma_program *p;
+
+	if (!r->service)
+		return (struct rr_rpcb){.program = r->program,
+		                        .version = r->version,
+		                        .netid = r->netid(family),
+		                        .uaddr = at->uaddr};
+	p = r->service->entries[i / r->n_places].program;
+	return (struct rr_rpcb){.program = p->program,
+	                        .version = p->version,
+	                        .netid = r->netid(family),
+	                        .uaddr = at->uaddr};
+}
+
+/* Removes one registration if it is ours: rpcbind itself looks at owners only, and
+ * another server may have come since. */
+static int take_back(const struct registration *r, unsigned i)
+{
+	struct rr_rpcb one = rpcb_of(r, i);
+	struct sockaddr_storage ss;
+	char now[RR_UADDR_MAX];
+	int err = rr_rpcbind_find(r->at, &one,
+	                          r->places[i % r->n_places].addr.ss_family, &ss);
+
+	if (!err)
+		err = rr_uaddr_put((const struct sockaddr *)&ss, now);
+	if (!err && strcmp(now, one.uaddr))
+		err = -ENOENT;
+	return err ? err : rr_rpcbind_unset(r->at, &one);
+}
+
+/* Of the first @n pairs; the first error. */
+static int take_back_all(const struct registration *r, unsigned n)
+{
+	int first = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		int err = take_back(r, i);
+
+		if (!first)
+			first = err;
+	}
+	return first;
+}
+
+/* Another address stands there: a dead server's goes, a living one's stays. */
+static int replace(const struct registration *r, unsigned i)
+{
+	struct rr_rpcb one = rpcb_of(r, i);
+	struct sockaddr_storage ss;
+	int err = rr_rpcbind_find(r->at, &one,
+	                          r->places[i % r->n_places].addr.ss_family, &ss);
+
+	if (!err && !rr_is_leftover(&one, (const struct sockaddr *)&ss))
+		return -EEXIST;
+	if (!err)
+		err = rr_rpcbind_unset(r->at, &one);
+	if (err)
+		return -EEXIST; /* it is not ours to remove, or cannot be read */
+	return rr_rpcbind_set(r->at, &one);
+}
+
+static int set_all(const struct registration *r)
+{
+	for (unsigned i = 0; i < pairs(r); i++) {
+		struct rr_rpcb one = rpcb_of(r, i);
+		int err = rr_rpcbind_set(r->at, &one);
+
+		if (err == -EEXIST)
+			err = replace(r, i);
+
+		if (err) {
+			/* The first error is the one to tell. */
+			(void)!take_back_all(r, i);
+			/* No socket: nobody listens. */
+			return err == -ENOENT ? -ECONNREFUSED : err;
+		}
+	}
+	return 0;
+}
+
+int rr_register(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+                const struct sockaddr *addr)
+{
+	struct registration r = {.at = b, .service = s, .netid = rr_netid};
+	int err = set_places(&r, addr);
+
+	return err ? err : set_all(&r);
+}
+
+int rr_unregister(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+                  const struct sockaddr *addr)
+{
+	struct registration r = {.at = b, .service = s, .netid = rr_netid};
+	int err = set_places(&r, addr);
+
+	return err ? err : take_back_all(&r, pairs(&r));
+}
+
+int rr_register_one(const struct rr_rpcbind *b, const struct rr_one *one,
+                    const struct sockaddr *addr)
+{
+	struct registration r = {.at = b,
+	                         .program = one->program,
+	                         .version = one->version,
+	                         .netid = one->netid};
+	int err = set_places(&r, addr);
+
+	return err ? err : set_all(&r);
+}
+
+int rr_unregister_one(const struct rr_rpcbind *b, const struct rr_one *one,
+                      const struct sockaddr *addr)
+{
+	struct registration r = {.at = b,
+	                         .program = one->program,
+	                         .version = one->version,
+	                         .netid = one->netid};
+	int err = set_places(&r, addr);
+
+	return err ? err : take_back_all(&r, pairs(&r));
+}
+
+void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret)
+{
+	struct sockaddr_un *un = (void *)&ret->addr;
+
+	*ret = (struct rr_rpcbind){.len = sizeof(*un), .deadline = until(timeout_ns)};
+	un->sun_family = AF_UNIX;
+	memcpy(un->sun_path, local_socket, sizeof(local_socket));
+}
+
+int rpcrdma_listener_register(struct rpcrdma_listener *l, uint64_t timeout_ns)
+{
+	struct rr_rpcbind b;
+
+	if (!l || l->closing)
+		return -EINVAL;
+	rr_rpcbind_local(timeout_ns, &b);
+	return rr_register(&b, l->service, (const struct sockaddr *)&l->addr);
+}
+
+int rpcrdma_listener_unregister(struct rpcrdma_listener *l, uint64_t timeout_ns)
+{
+	struct rr_rpcbind b;
+
+	if (!l)
+		return -EINVAL;
+	rr_rpcbind_local(timeout_ns, &b);
+	return rr_unregister(&b, l->service, (const struct sockaddr *)&l->addr);
+}
+
+int rpcrdma_register_tcp(uint32_t program, uint32_t version,
+                         const struct sockaddr *addr, uint64_t timeout_ns)
+{
+	const struct rr_one one = {
+	        .program = program, .version = version, .netid = rr_netid_tcp};
+	struct rr_rpcbind b;
+
+	if (!addr)
+		return -EINVAL;
+	rr_rpcbind_local(timeout_ns, &b);
+	return rr_register_one(&b, &one, addr);
+}
+
+int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
+                           const struct sockaddr *addr, uint64_t timeout_ns)
+{
+	const struct rr_one one = {
+	        .program = program, .version = version, .netid = rr_netid_tcp};
+	struct rr_rpcbind b;
+
+	if (!addr)
+		return -EINVAL;
+	rr_rpcbind_local(timeout_ns, &b);
+	return rr_unregister_one(&b, &one, addr);
+}
+
+/* -- looking up --------------------------------------------------------------- */
+
+/* Of two failures the one that says more: "not registered" was answered, and that
+ * nobody answers says least. */
+static int telling(int a, int b)
+{
+	return !a || a == -ECONNREFUSED || b == -ENOENT ? b : a;
+}
+
+rr_time rr_share(rr_time deadline, unsigned of)
+{
+	rr_time now = rr_engine_clock();
+
+	return deadline > now ? now + (deadline - now) / of : deadline;
+}
+
+unsigned rr_addresses(const struct addrinfo *list)
+{
+	unsigned n = 0;
+
+	for (; list; list = list->ai_next)
+		n++;
+	return n;
+}
+
+int rr_lookup_at(const struct addrinfo *list, const struct rr_one *one,
+                 rr_time deadline, uint16_t *ret_port)
+{
+	struct sockaddr_storage ss;
+	unsigned left = rr_addresses(list);
+	int err = 0;
+
+	for (const struct addrinfo *a = list; a; a = a->ai_next) {
+		struct rr_rpcbind b = {.len = a->ai_addrlen,
+		                       .deadline = rr_share(deadline, left--)};
+		const struct rr_rpcb what = {.program = one->program,
+		                             .version = one->version,
+		                             .netid = one->netid(a->ai_family),
+		                             .any_version = one->any_version};
+		int e;
+
+		memcpy(&b.addr, a->ai_addr, a->ai_addrlen);
+		e = rr_rpcbind_find(&b, &what, a->ai_family, &ss);
+		if (!e) {
+			*ret_port = rr_sockaddr_port((const struct sockaddr *)&ss);
+			return 0;
+		}
+		err = telling(err, e);
+	}
+	return err;
+}
+
+int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
+                   uint64_t timeout_ns, char ret_service[RPCRDMA_SERVICE_BYTES])
+{
+	const struct rr_one one = {
+	        .program = program, .version = version, .netid = rr_netid};
+	struct addrinfo *list;
+	uint16_t port;
+	int err;
+
+	if (!host || !ret_service)
+		return -EINVAL;
+	err = rr_addr_resolve(host, "111", false, &list);
+	if (err)
+		return err;
+	err = rr_lookup_at(list, &one, until(timeout_ns), &port);
+	freeaddrinfo(list);
+	if (!err)
+		snprintf(ret_service, RPCRDMA_SERVICE_BYTES, "%u", (unsigned)port);
+	return err;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which security flavors may be used.  MOUNT, and NFS's NULL, take any: whoever asks
+ * learns handles and flavors there, and is checked when he uses them.  So do GETATTR
+ * and FSINFO of an export's root, which clients ask for in order to mount, when there
+ * may be no user whose credential would do.                  [RFC 2623 §2.3, §2.7]
+ */
+#include "nfsd.h"
+
+#include "client/sec_option.h"
+#include "tool.h"
+#include <errno.h>
+#include <string.h>
+
+enum { AUTH_STAT_TOOWEAK = 5 };
+
+static void add(struct flavors *f, uint32_t flavor)
+{
+	enum rpcrdma_gss_service service = sec_service(flavor);
+	bool *known = service ? &f->service[service] : &f->sys;
+
+	if (*known)
+		return;
+	*known = true;
+	f->list[f->n++] = (int)flavor;
+}
+
+void sec_default(struct flavors *f)
+{
+	if (!f->n)
+		add(f, SEC_SYS);
+	/* Who does not say who he is may do what the anonymous user may. */
+	if (f->sys)
+		f->list[f->n++] = RPCRDMA_AUTH_NONE;
+}
+
+/* NULL, or the word of @list that names no flavor. */
+static const char *add_list(struct flavors *f, const char *list, char separator)
+{
+	const char stop[] = {separator, 0};
+
+	for (const char *s = list;; s++) {
+		size_t len = strcspn(s, stop);
+		uint32_t flavor = sec_from_name(s, len);
+
+		if (!flavor)
+			return s;
+		add(f, flavor);
+		s += len;
+		if (!*s)
+			return NULL;
+	}
+}
+
+int sec_add_list(struct flavors *f, const char *list, char separator)
+{
+	return add_list(f, list, separator) ? -EINVAL : 0;
+}
+
+int sec_take_list(void *to, const char *arg)
+{
+	const char *bad = add_list(to, arg, ',');
+
+	if (!bad)
+		return 0;
+	tool_error("--sec: '%.*s' is none of sys, krb5, krb5i and krb5p",
+	           (int)strcspn(bad, ","), bad);
+	return -EINVAL;
+}
+
+bool sec_kerberos(const struct flavors *f)
+{
+	return f->service[1] || f->service[2] || f->service[3];
+}
+
+uint32_t sec_check(const struct flavors *f, const struct rpcrdma_gss_caller *caller)
+{
+	bool ok = caller ? f->service[caller->service] : f->sys;
+
+	return ok ? 0 : AUTH_STAT_TOOWEAK;
+}
