@@ -47,7 +47,7 @@ static bool writes_match(const struct rr_lists *ours, const struct rr_lists *the
 	return true;
 }
 
-static bool reply_matches(const struct rr_edition *e, const struct rr_lists *ours,
+static bool reply_matches(const struct rr_version_ops *e, const struct rr_lists *ours,
                           const struct rr_msg *m)
 {
 	const struct rr_lists *theirs = &m->lists;
@@ -67,7 +67,7 @@ static bool lists_match(const struct rr_conn *c, const struct rr_call_state *s,
 	const struct rr_lists *ours = s->offer ? &s->offer->lists : NULL;
 
 	return !m->lists.over && !m->lists.n_reads && /* [K15] */
-	       writes_match(ours, &m->lists) && reply_matches(c->edition, ours, m);
+	       writes_match(ours, &m->lists) && reply_matches(c->version, ours, m);
 }
 
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
@@ -207,7 +207,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	struct rr_call_state *s;
 	struct rr_error e;
 
-	if (m->more || c->edition->get_error(&cur, &e) ||
+	if (m->more || c->version->get_error(&cur, &e) ||
 	    (!known_error(e.code) && !rr_ext_error(c, e.code))) {
 		rr_recv_discard(c, m, RR_DISCARD_ERROR); /* [M10, E5, E15] */
 		return;
@@ -239,9 +239,9 @@ void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 
 	if (!o || !c->invites)
 		return;
-	if (c->edition->names_handle && o->lists.inv_handle)
+	if (c->version->names_handle && o->lists.inv_handle)
 		remember(c, o->lists.inv_handle);
-	for (unsigned i = 0; !c->edition->names_handle && i < o->n; i++)
+	for (unsigned i = 0; !c->version->names_handle && i < o->n; i++)
 		remember(c, o->region[i].handle);
 }
 

@@ -62,7 +62,7 @@ struct plan {
 
 static size_t header_bytes(const struct plan *p)
 {
-	return p->c->edition->prefix_bytes + p->lists_bytes;
+	return p->c->version->prefix_bytes + p->lists_bytes;
 }
 
 static size_t segments_of(const struct rr_conn *c, size_t len)
@@ -89,7 +89,7 @@ enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
 /* A second attempt, with what its segments suffice for. */
 static bool fewer_segments(const struct plan *p)
 {
-	return p->c->edition->continues &&
+	return p->c->version->continues &&
 	       p->s->call->recovery.error.code == RDMA2_ERR_SEGMENTS;
 }
 
@@ -178,7 +178,7 @@ static size_t longest_inline(const struct plan *p)
 {
 	size_t most = p->c->props.recv_inline, header = header_bytes(p);
 
-	if (p->c->edition->continues)
+	if (p->c->version->continues)
 		return (size_t)RR_REPLY_CHUNK_PARTS * most;
 	return most - RR_MIN(most, header);
 }
@@ -187,7 +187,7 @@ static size_t longest_reply(const struct plan *p)
 {
 	size_t want = p->s->reply_bound;
 
-	return want || p->c->edition->continues ? want : RR_UNKNOWN_REPLY;
+	return want || p->c->version->continues ? want : RR_UNKNOWN_REPLY;
 }
 
 static int add_reply_chunk(struct plan *p, size_t want)
@@ -223,7 +223,7 @@ static int plan_reply_chunk(struct plan *p)
 		return 0;
 	p->s->chunk_buf.pinned = r->reply_bytes != 0;
 	err = add_reply_chunk(p, want);
-	return r->reply_bytes || !p->c->edition->continues ? err : 0;
+	return r->reply_bytes || !p->c->version->continues ? err : 0;
 }
 
 static bool reducible(const struct plan *p, const struct rr_piece *k)
@@ -285,10 +285,10 @@ static int reserve_special(struct plan *p)
 {
 	unsigned flags = p->s->call->flags;
 	bool must = p->chunks && (flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE));
-	bool spare = p->c->edition->continues && !(flags & RR_CALL_SPECIAL);
+	bool spare = p->c->version->continues && !(flags & RR_CALL_SPECIAL);
 
 	p->s->special = must;
-	if (!must && (!p->chunks || p->c->edition->continues))
+	if (!must && (!p->chunks || p->c->version->continues))
 		return 0;
 	p->reserved = segments_of(p->c, payload_bytes(p, must));
 	if (p->reserved > p->segments) {
@@ -398,7 +398,7 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 
 static bool may_continue(const struct rr_conn *c)
 {
-	return c->edition->continues && (c->cfg.role == RR_CONN_CLIENT ||
+	return c->version->continues && (c->cfg.role == RR_CONN_CLIENT ||
 	                                 c->props.peer.rvrsdir >= RDMA2_RVRSDIR_CONT);
 }
 
@@ -466,8 +466,8 @@ int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
 	        .segments = rr_recover_most(s->call, r->max_segments,
 	                                    c->props.max_segments),
 	        .reads = rr_recover_most(s->call, r->max_reads, RR_CALL_MAX_PIECES),
-	        .lists_bytes = c->edition->empty_bytes - c->edition->prefix_bytes,
-	        .returned = c->edition->empty_bytes,
+	        .lists_bytes = c->version->empty_bytes - c->version->prefix_bytes,
+	        .returned = c->version->empty_bytes,
 	};
 	int err;
 
@@ -602,7 +602,7 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 		RR_ASSERT(!err);
 		list_segments(c, &o->lists, reply);
 	}
-	if (c->invites && c->edition->names_handle)
+	if (c->invites && c->version->names_handle)
 		o->lists.inv_handle = choose_inv(o);
 }
 

@@ -79,7 +79,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	c->now = now;
 	c->next_xid = cfg->xid_seed;
 	c->stuck_at = c->overdue_at = RR_TIME_NEVER;
-	c->edition = rr_edition_first(c->cfg.versions);
+	c->version = rr_version_ops_highest(c->cfg.versions);
 	c->invalidates = c->invites = cfg->remote_invalidate;
 	rr_conn_peer_private(c, NULL, 0);
 	rr_list_init(&c->actions);
@@ -190,7 +190,7 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 		/* Version 1 has no exchange, but its clients connect in order to call.
 		 */
 		rr_props_begin(c);
-	} else if (c->edition->properties) {
+	} else if (c->version->properties) {
 		c->props.wanted = true; /* [V1, V2] */
 		rr_props_begin(c);
 		if (c->cfg.first_answer_ns != RR_TIME_NEVER)
@@ -311,7 +311,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	        .ready = c->state == RR_CONN_READY,
 	        .answered = c->heard,
 	        .remote_invalidate = c->invalidates && c->invites,
-	        .version = c->settled ? c->edition->vers : 0,
+	        .version = c->settled ? c->version->vers : 0,
 	        .send_inline = p->send_inline,
 	        .recv_inline = p->recv_inline,
 	        .peer_segment_bytes = p->peer.segment_bytes,
@@ -323,7 +323,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	        .pinned_bytes = c->pinned,
 	        .error = c->error,
 	};
-	c->edition->tell(c, ret);
+	c->version->fill_info(c, ret);
 }
 
 void rr_conn_counters(const struct rr_conn *c, struct rr_conn_counters *ret)

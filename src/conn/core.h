@@ -425,7 +425,7 @@ struct rr_conn {
 	int disconnect_status;
 	struct rr_request_state *gone; /* its REQUEST_DONE was drawn last */
 
-	const struct rr_edition *edition;
+	const struct rr_version_ops *version;
 	bool settled;     /* and will stay what it is */
 	bool heard;       /* the peer has said something */
 	bool invalidates; /* the peer's regions, by Send With Invalidate */

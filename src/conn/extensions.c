@@ -190,7 +190,7 @@ static int may_send(const struct rr_conn *c, uint32_t htype, uint32_t flags,
 		return -EINVAL; /* errors could not be told apart */
 	if (c->state != RR_CONN_READY)
 		return -EAGAIN;
-	if (!c->edition->properties || c->ext.unsupported & 1u << i)
+	if (!c->version->properties || c->ext.unsupported & 1u << i)
 		return -EOPNOTSUPP;
 	if (len > c->props.send_inline - RR_WIRE_PREFIX)
 		return -EMSGSIZE;

@@ -94,7 +94,7 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 	struct rr_props *p = &c->props;
 	bool ours = p->begun && xid == p->xid;
 
-	if (!c->edition->properties)
+	if (!c->version->properties)
 		return false;
 	if (ours) {
 		p->rejected = true;
@@ -153,7 +153,7 @@ bool rr_props_pending(const struct rr_conn *c)
 {
 	const struct rr_props *p = &c->props;
 
-	if (!c->edition->properties || !p->wanted || p->sent)
+	if (!c->version->properties || !p->wanted || p->sent)
 		return false;
 	return !p->begun || p->part_len || more_own(c) ||
 	       c->auth.phase == RR_AUTH_SAY || rr_auth_settled(c);

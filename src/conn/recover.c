@@ -114,7 +114,7 @@ static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
 	uint64_t most = RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
 	uint64_t want = RR_MAX(GUESS_FACTOR * r->reply_chunk_bytes, GUESS_FIRST);
 
-	if (!c->edition->one_error || r->reply_chunk_bytes >= most ||
+	if (!c->version->one_error || r->reply_chunk_bytes >= most ||
 	    r->reply_chunk_bytes < r->reply_bytes)
 		return false;
 	r->reply_bytes = (size_t)RR_MIN(want, most);
@@ -149,7 +149,7 @@ static bool tried(const struct rr_conn *c, const struct rr_call *call)
 {
 	uint32_t code = call->recovery.error.code;
 
-	return code && !(c->edition->one_error && call->error.code == code);
+	return code && !(c->version->one_error && call->error.code == code);
 }
 
 bool rr_call_recover(struct rr_conn *c, struct rr_call *call)

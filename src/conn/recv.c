@@ -200,7 +200,7 @@ static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code,
 static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
-	const struct rr_edition *lower;
+	const struct rr_version_ops *lower;
 	struct rr_prefix p;
 	struct rr_error e;
 	int layout;
@@ -213,8 +213,8 @@ static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
 	c->count.errors_received++;
 	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, p.xid, e.code, e.arg[0], e.arg[1]);
 	/* Down, once: what has just been refused is not tried again. [V5, V12] */
-	lower = rr_edition_in(c->cfg.versions & ~(unsigned)RR_CONN_V2, e.arg[0],
-	                      e.arg[1]);
+	lower = rr_version_ops_within(c->cfg.versions & ~(unsigned)RR_CONN_V2, e.arg[0],
+	                              e.arg[1]);
 	if (lower)
 		rr_v1_fall_back(c, layout == 1 ? p.credit : p.credit & 0xffff);
 	else
@@ -230,7 +230,7 @@ static struct rr_error version_range(const struct rr_conn *c)
 	uint32_t high = v & RR_CONN_V2 ? RPCRDMA_VERSION_TWO : RPCRDMA_VERSION_ONE;
 
 	if (c->settled) /* [V8] */
-		low = high = c->edition->vers;
+		low = high = c->version->vers;
 	return (struct rr_error){RDMA2_ERR_VERS, {low, high}};
 }
 
@@ -250,14 +250,14 @@ static void wrong_version(struct rr_conn *c, const struct rr_msg *m)
 /* A server speaks what its client's first message speaks, if it can. */
 static void follow_client(struct rr_conn *c, const struct rr_msg *m)
 {
-	const struct rr_edition *its;
+	const struct rr_version_ops *its;
 	uint32_t vers;
 
 	if (c->cfg.role != RR_CONN_SERVER || m->len < RR_WIRE_PREFIX)
 		return;
 	vers = rr_load_u32(m->rbuf->data + 4);
-	its = rr_edition_in(c->cfg.versions, vers, vers);
-	c->edition = its ? its : rr_edition_first(c->cfg.versions);
+	its = rr_version_ops_within(c->cfg.versions, vers, vers);
+	c->version = its ? its : rr_version_ops_highest(c->cfg.versions);
 }
 
 /* -- RDMA2_CONNPROP -------------------------------------------------------- */
@@ -406,7 +406,7 @@ static void settle_version(struct rr_conn *c)
 {
 	if (c->settled)
 		return;
-	if (!c->edition->properties) {
+	if (!c->version->properties) {
 		rr_v1_begin(c);
 		return;
 	}
@@ -429,15 +429,15 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
-	err = c->edition->get_prefix(&cur, &m->p);
+	err = c->version->get_prefix(&cur, &m->p);
 	RR_ASSERT(!err);
 	rr_conn_trace(c, RR_TRACE_MSG_RECEIVED, m->p.xid, m->p.htype, m->len,
 	              m->p.credit);
-	if (m->p.vers != c->edition->vers) {
+	if (m->p.vers != c->version->vers) {
 		wrong_version(c, m);
 		return false;
 	}
-	if (m->len < c->edition->least && m->p.htype != RDMA2_ERROR) {
+	if (m->len < c->version->least && m->p.htype != RDMA2_ERROR) {
 		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
@@ -452,7 +452,7 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 static void examine(struct rr_conn *c, struct rr_msg *m)
 {
 	settle_version(c);
-	c->edition->received(c, m);
+	c->version->received(c, m);
 }
 
 void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
@@ -483,7 +483,7 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 		return;
 	}
 	counts = check_version(c, &m);
-	if (counts && c->edition->grants && !rr_credit_used(&c->credit)) {
+	if (counts && c->version->grants && !rr_credit_used(&c->credit)) {
 		c->count.overruns++;
 		rr_conn_trace(c, RR_TRACE_OVERRUN, m.p.xid, c->credit.used,
 		              c->credit.given, 0);
@@ -497,6 +497,6 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 	else if (!m.kept)
 		rr_recv_put(c, m.rbuf);
 	if (counts)
-		c->edition->credited(c, &m);
+		c->version->credited(c, &m);
 	c->heard = true;
 }

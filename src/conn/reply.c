@@ -78,7 +78,7 @@ static size_t header_bytes(const struct rr_conn *c, const struct rr_request_stat
 
 static bool may_continue(const struct rr_conn *c)
 {
-	if (!c->edition->continues)
+	if (!c->version->continues)
 		return false;
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
@@ -92,7 +92,7 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 	q->reply_htype = RDMA2_MSG;
 	if (q->lists) {
 		q->lists->has_reply =
-		        q->req.has_reply_chunk && c->edition->returns_reply_chunk;
+		        q->req.has_reply_chunk && c->version->returns_reply_chunk;
 		q->lists->n_reads = 0;
 		q->lists->inv_handle = 0;
 	}

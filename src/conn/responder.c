@@ -117,7 +117,7 @@ static bool level_allows(const struct rr_conn *c, const struct rr_msg *m,
  * many segments as could be.                                            [K6, P12] */
 static uint32_t returnable(const struct rr_conn *c, const struct rr_lists *l)
 {
-	const struct rr_edition *e = c->edition;
+	const struct rr_version_ops *e = c->version;
 	size_t header = e->empty_bytes + (e->continues ? 4 : 0), segs = 0;
 	size_t most = rr_props_least_inline(c);
 
@@ -146,7 +146,7 @@ static bool counts_allowed(const struct rr_conn *c, const struct rr_msg *m,
 	const struct rr_lists *l = &m->lists;
 	uint32_t most = c->cfg.max_segments;
 
-	if (!c->edition->properties) /* nobody was told */
+	if (!c->version->properties) /* nobody was told */
 		most = RR_WIRE_MAX_SEGMENTS;
 	if (l->total_segs > most)
 		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {most}};
@@ -267,7 +267,7 @@ void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
 void rr_request_answer_error(struct rr_conn *c, struct rr_request_state *q,
                              const struct rr_error *e)
 {
-	rr_tx_error(c, q->req.xid, c->edition->vers, e, false);
+	rr_tx_error(c, q->req.xid, c->version->vers, e, false);
 }
 
 static void fail(struct rr_conn *c, struct rr_request_state *q, uint32_t code,
@@ -619,7 +619,7 @@ static uint32_t choose_inv(const struct rr_conn *c, const struct rr_lists *l)
 {
 	if (!l || !c->invalidates)
 		return 0;
-	if (!c->edition->names_handle)
+	if (!c->version->names_handle)
 		return first_handle(l);
 	if (!l->inv_handle)
 		return 0;

@@ -50,7 +50,7 @@ void rr_tx_fini(struct rr_conn *c)
 
 size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret_last)
 {
-	size_t room = c->props.send_inline - c->edition->empty_bytes;
+	size_t room = c->props.send_inline - c->version->empty_bytes;
 
 	*ret_last = header + left <= c->props.send_inline;
 	if (*ret_last)
@@ -87,16 +87,16 @@ static void encode_error(const struct rr_conn *c, const struct rr_error_node *n,
 	struct rr_prefix p = {
 	        .xid = n->xid,
 	        .vers = n->vers,
-	        .credit = c->edition->idle_word(c), /* replaced if one is spent */
+	        .credit = c->version->idle_word(c), /* replaced if one is spent */
 	        .htype = RDMA2_ERROR,
 	        .flags = RDMA2_F_RESPONSE,
 	};
 
-	if (n->vers == RPCRDMA_VERSION_ONE && c->edition != &rr_edition_v1) {
+	if (n->vers == RPCRDMA_VERSION_ONE && c->version != &rr_v1_ops) {
 		rr_wire_put_error_v1(&w, &p, &n->error); /* [V4] */
 	} else {
-		c->edition->put_prefix(&w, &p);
-		c->edition->put_error(&w, &n->error);
+		c->version->put_prefix(&w, &p);
+		c->version->put_error(&w, &n->error);
 	}
 	rr_xmit_header(x, &w);
 }
@@ -240,7 +240,7 @@ static bool send_call(struct rr_conn *c)
 
 	if (!l || c->state != RR_CONN_READY)
 		return false;
-	if (!c->edition->may_call(c)) {
+	if (!c->version->may_call(c)) {
 		note_stall(c);
 		return false;
 	}
@@ -320,13 +320,13 @@ bool rr_tx_pump(struct rr_conn *c)
 		return false;
 	if (first_error_unsettled(c))
 		return send_error(c);
-	if (!c->edition->may_send(c)) {
+	if (!c->version->may_send(c)) {
 		note_stall(c);
 		return false;
 	}
-	if (c->edition->may_call(c))
+	if (c->version->may_call(c))
 		c->tx.stalled = false;
-	if (c->edition->properties && (!c->props.begun || rr_props_in_parts(c)))
+	if (c->version->properties && (!c->props.begun || rr_props_in_parts(c)))
 		return send_props(c);
 	if (in_sequence(&c->tx))
 		return send_next_part(c);
@@ -334,9 +334,9 @@ bool rr_tx_pump(struct rr_conn *c)
 		return send_error(c);
 	if (rr_props_pending(c))
 		return send_props(c);
-	if (c->edition->properties && !c->props.sent)
+	if (c->version->properties && !c->props.sent)
 		return send_grant(c);
-	return send_turn(c) || (c->edition->grants && send_grant(c));
+	return send_turn(c) || (c->version->grants && send_grant(c));
 }
 
 void rr_tx_tick(struct rr_conn *c)
@@ -350,7 +350,7 @@ void rr_tx_tick(struct rr_conn *c)
 	/* Whether the peer lives shows in the success of the Send; without a
 	 * credit it is the peer's turn.  Sending it sets the next time. [C12] */
 	c->tx.keepalive_at = c->now + c->cfg.keepalive_ns;
-	if (c->state != RR_CONN_READY || !c->edition->grants || !c->credit.avail)
+	if (c->state != RR_CONN_READY || !c->version->grants || !c->credit.avail)
 		return;
 	c->tx.grant_now = true;
 	rr_conn_trace(c, RR_TRACE_KEEPALIVE, 0, c->credit.avail, 0, 0);

@@ -30,7 +30,7 @@ void rr_v1_begin(struct rr_conn *c)
 	uint32_t most = RR_MAX(c->cfg.send_bytes, (uint32_t)RR_WIRE_V1_INLINE);
 	bool genl = c->cfg.rvrsdir == RDMA2_RVRSDIR_GENL;
 
-	c->edition = &rr_edition_v1;
+	c->version = &rr_v1_ops;
 	c->settled = true;
 	p->answer_at = p->done_at = RR_TIME_NEVER;
 	p->send_inline = RR_MIN(most, peer->recv_bytes);
@@ -97,7 +97,7 @@ static void watch(struct rr_conn *c)
 
 void rr_v1_give_up(struct rr_conn *c)
 {
-	if (c->edition != &rr_edition_v1)
+	if (c->version != &rr_v1_ops)
 		return;
 	rr_credit1_give_up(&c->credit1);
 	watch(c);
@@ -129,7 +129,7 @@ static uint32_t spend(struct rr_conn *c, bool call)
 	return call ? rr_credit1_spend(&c->credit1) : granted(c);
 }
 
-static void tell(const struct rr_conn *c, struct rr_conn_info *ret)
+static void fill_info(const struct rr_conn *c, struct rr_conn_info *ret)
 {
 	uint32_t cap = rr_credit1_limit(&c->credit1);
 
@@ -238,7 +238,7 @@ static bool no_common_version(const struct rr_conn *c, const struct rr_error *e)
 {
 	return !c->heard && c->cfg.role == RR_CONN_CLIENT &&
 	       e->code == RDMA2_ERR_VERS &&
-	       !rr_edition_in(RR_CONN_V1, e->arg[0], e->arg[1]);
+	       !rr_version_ops_within(RR_CONN_V1, e->arg[0], e->arg[1]);
 }
 
 static void error_received(struct rr_conn *c, struct rr_msg *m)
@@ -274,7 +274,7 @@ static void received(struct rr_conn *c, struct rr_msg *m)
 	}
 }
 
-const struct rr_edition rr_edition_v1 = {
+const struct rr_version_ops rr_v1_ops = {
         .vers = RPCRDMA_VERSION_ONE,
         .prefix_bytes = RR_WIRE_V1_PREFIX,
         .empty_bytes = RR_WIRE_V1_EMPTY_MSG,
@@ -294,5 +294,5 @@ const struct rr_edition rr_edition_v1 = {
         .may_call = may_call,
         .spend = spend,
         .idle_word = granted,
-        .tell = tell,
+        .fill_info = fill_info,
 };

@@ -29,14 +29,14 @@ static uint32_t idle_word(const struct rr_conn *c)
 	return c->credit.ceiling << 16 | 1;
 }
 
-static void tell(const struct rr_conn *c, struct rr_conn_info *ret)
+static void fill_info(const struct rr_conn *c, struct rr_conn_info *ret)
 {
 	ret->cap = c->credit.cap;
 	ret->avail = c->credit.avail;
 	ret->owed = c->credit.owed;
 }
 
-const struct rr_edition rr_edition_v2 = {
+const struct rr_version_ops rr_v2_ops = {
         .vers = RPCRDMA_VERSION_TWO,
         .prefix_bytes = RR_WIRE_PREFIX,
         .empty_bytes = RR_WIRE_EMPTY_MSG,
@@ -58,19 +58,20 @@ const struct rr_edition rr_edition_v2 = {
         .may_call = may_call,
         .spend = spend,
         .idle_word = idle_word,
-        .tell = tell,
+        .fill_info = fill_info,
 };
 
-const struct rr_edition *rr_edition_first(unsigned versions)
+const struct rr_version_ops *rr_version_ops_highest(unsigned versions)
 {
-	return versions & RR_CONN_V2 ? &rr_edition_v2 : &rr_edition_v1;
+	return versions & RR_CONN_V2 ? &rr_v2_ops : &rr_v1_ops;
 }
 
-const struct rr_edition *rr_edition_in(unsigned versions, uint32_t low, uint32_t high)
+const struct rr_version_ops *rr_version_ops_within(unsigned versions, uint32_t low,
+                                                   uint32_t high)
 {
 	if ((versions & RR_CONN_V2) && low <= 2 && high >= 2)
-		return &rr_edition_v2;
+		return &rr_v2_ops;
 	if ((versions & RR_CONN_V1) && low <= 1 && high >= 1)
-		return &rr_edition_v1;
+		return &rr_v1_ops;
 	return NULL;
 }

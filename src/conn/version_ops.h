@@ -2,18 +2,18 @@
 /*
  * What differs between the versions of the protocol, as data: the layout of the
  * header, what its messages can do, what happens to a message received, how
- * credits are counted.  A connection has one edition from the beginning, that
+ * credits are counted.  A connection has one table from the beginning, that
  * of the first message it would send; it is fixed when the version is settled.
  *                                                        [v2 §4.2.3, V5]
  */
-#ifndef RR_CONN_EDITION_H
-#define RR_CONN_EDITION_H
+#ifndef RR_CONN_VERSION_OPS_H
+#define RR_CONN_VERSION_OPS_H
 
 #include "conn/conn.h"
 
 struct rr_msg;
 
-struct rr_edition {
+struct rr_version_ops {
 	uint32_t vers;
 
 	/* The header: a prefix, then chunk lists or an error. */
@@ -48,14 +48,15 @@ struct rr_edition {
 	uint32_t (*spend)(struct rr_conn *, bool call);
 	/* The word of an answer for which nothing is spent. */
 	uint32_t (*idle_word)(const struct rr_conn *);
-	void (*tell)(const struct rr_conn *, struct rr_conn_info *ret);
+	void (*fill_info)(const struct rr_conn *, struct rr_conn_info *ret);
 };
 
-extern const struct rr_edition rr_edition_v1, rr_edition_v2;
+extern const struct rr_version_ops rr_v1_ops, rr_v2_ops;
 
 /* That of the first message: the highest that may be spoken. */
-const struct rr_edition *rr_edition_first(unsigned versions);
+const struct rr_version_ops *rr_version_ops_highest(unsigned versions);
 /* The highest of @versions from @low to @high; NULL if there is none. [V12] */
-const struct rr_edition *rr_edition_in(unsigned versions, uint32_t low, uint32_t high);
+const struct rr_version_ops *rr_version_ops_within(unsigned versions, uint32_t low,
+                                                   uint32_t high);
 
 #endif

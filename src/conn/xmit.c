@@ -219,7 +219,7 @@ struct rr_xmit *rr_xmit_begin(struct rr_conn *c, const struct rr_prefix *p, size
 	return x;
 }
 
-static void put_empty_lists(struct rr_writer *w, const struct rr_edition *e)
+static void put_empty_lists(struct rr_writer *w, const struct rr_version_ops *e)
 {
 	size_t n = e->empty_bytes - e->prefix_bytes;
 
@@ -228,7 +228,7 @@ static void put_empty_lists(struct rr_writer *w, const struct rr_edition *e)
 
 size_t rr_xmit_header_bytes(const struct rr_conn *c, const struct rr_lists *lists)
 {
-	const struct rr_edition *e = c->edition;
+	const struct rr_version_ops *e = c->version;
 
 	return lists ? e->prefix_bytes + e->lists_size(lists) : e->empty_bytes;
 }
@@ -237,7 +237,7 @@ struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flag
                                 uint32_t xid, const struct rr_lists *lists,
                                 struct rr_stream *stream, size_t len)
 {
-	const struct rr_edition *e = c->edition;
+	const struct rr_version_ops *e = c->version;
 	size_t header = rr_xmit_header_bytes(c, lists);
 	struct rr_prefix p = {
 	        .xid = xid,
@@ -297,7 +297,7 @@ static void launch(struct rr_conn *c, struct rr_xmit *x)
 
 void rr_xmit_send(struct rr_conn *c, struct rr_xmit *x)
 {
-	rr_store_u32(x->buf + 8, c->edition->spend(c, x->of_call));
+	rr_store_u32(x->buf + 8, c->version->spend(c, x->of_call));
 	launch(c, x);
 }
 

@@ -2,8 +2,8 @@
 /*
  * The transport header: octets <-> one internal representation.
  *
- * Version 2 is encoded and decoded here; other editions fill the same
- * structures from other layouts, so that nothing above this file knows a
+ * Version 2 is encoded and decoded here; version 1 (v1.c) fills the same
+ * structures from another layout, so that nothing above this file knows a
  * layout.  Pure functions: no memory but the caller's, no state.
  *
  * Decoding reads a message that the peer sent.  It bounds every count by the
