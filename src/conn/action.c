@@ -192,7 +192,8 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 		                     status);
 		return;
 	case RR_ACT_INVALIDATE:
-		rr_offer_invalidated(c, rr_container_of(op, struct rr_mr, op), status);
+		rr_call_chunks_invalidated(c, rr_container_of(op, struct rr_mr, op),
+		                           status);
 		return;
 	case RR_ACT_REGISTER:
 	case RR_ACT_READY:
@@ -216,6 +217,6 @@ void rr_conn_registered(struct rr_conn *c, uint64_t token, int status, uint32_t 
 	if (rr_conn_dead(c))
 		return;
 	RR_ASSERT(op->kind == RR_ACT_REGISTER);
-	rr_offer_registered(c, rr_container_of(op, struct rr_mr, op), status, handle,
-	                    offset);
+	rr_call_chunks_registered(c, rr_container_of(op, struct rr_mr, op), status,
+	                          handle, offset);
 }

@@ -64,7 +64,7 @@ static bool reply_matches(const struct rr_version_ops *e, const struct rr_lists 
 static bool lists_match(const struct rr_conn *c, const struct rr_call_state *s,
                         const struct rr_msg *m)
 {
-	const struct rr_lists *ours = s->offer ? &s->offer->lists : NULL;
+	const struct rr_lists *ours = s->chunks ? &s->chunks->lists : NULL;
 
 	return !m->lists.over && !m->lists.n_reads && /* [K15] */
 	       writes_match(ours, &m->lists) && reply_matches(c->version, ours, m);
@@ -88,7 +88,7 @@ static uint64_t note_results(struct rr_call_state *s, const struct rr_lists *l)
 			d->ret_base = s->dest_buf.p;
 		d->ret_len = (size_t)l->writes[i].length;
 		d->ret_used = d->ret_len > 0;
-		d->ret_offered = s->offer->lists.writes[i].length > 0;
+		d->ret_offered = s->chunks->lists.writes[i].length > 0;
 		sum += l->writes[i].length;
 	}
 	return sum;
@@ -230,14 +230,14 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 
 static void remember(struct rr_conn *c, uint32_t handle)
 {
-	c->gone_handles[c->n_gone_handles++ % RR_GONE_HANDLES] = handle;
+	c->retired_handles[c->n_retired_handles++ % RR_RETIRED_HANDLES] = handle;
 }
 
 void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 {
-	const struct rr_offer *o = s->offer;
+	const struct rr_call_chunks *o = s->chunks;
 
-	if (!o || !c->invites)
+	if (!o || !c->remote_inv_in)
 		return;
 	if (c->version->names_handle && o->lists.inv_handle)
 		remember(c, o->lists.inv_handle);
@@ -248,8 +248,8 @@ void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 /* Of a call that was given up: its Reply was under way. */
 static bool is_gone(const struct rr_conn *c, uint32_t handle)
 {
-	for (unsigned i = 0; i < RR_GONE_HANDLES; i++)
-		if (c->gone_handles[i] == handle)
+	for (unsigned i = 0; i < RR_RETIRED_HANDLES; i++)
+		if (c->retired_handles[i] == handle)
 			return true;
 	return false;
 }
@@ -261,7 +261,7 @@ bool rr_answer_invalidated(struct rr_conn *c, const struct rr_msg *m)
 	if (s && s->phase != RR_CALL_SENDING && s->phase != RR_CALL_WAITING &&
 	    s->phase != RR_CALL_DRAINING)
 		s = NULL;
-	if (s && rr_offer_take_remote(c, s, m->inv_handle))
+	if (s && rr_call_chunks_take_remote(c, s, m->inv_handle))
 		return true;
 	return m->response && is_gone(c, m->inv_handle);
 }

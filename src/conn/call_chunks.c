@@ -17,22 +17,22 @@
  */
 #include "conn/core.h"
 
-static struct rr_offer *offer_of(struct rr_conn *c, struct rr_call_state *s)
+static struct rr_call_chunks *ensure_chunks(struct rr_conn *c, struct rr_call_state *s)
 {
-	if (s->offer)
-		return s->offer;
-	s->offer = rr_slab_get(&c->offer_slab);
-	if (s->offer) {
-		s->offer->n = 0;
-		rr_lists_init(&s->offer->lists);
+	if (s->chunks)
+		return s->chunks;
+	s->chunks = rr_slab_get(&c->chunks_slab);
+	if (s->chunks) {
+		s->chunks->n = 0;
+		rr_lists_init(&s->chunks->lists);
 	}
-	return s->offer;
+	return s->chunks;
 }
 
 static struct rr_mr *add(struct rr_call_state *s, enum rr_mr_use use, const void *base,
                          size_t len)
 {
-	struct rr_offer *o = s->offer;
+	struct rr_call_chunks *o = s->chunks;
 	struct rr_mr *m = &o->region[o->n++];
 
 	RR_ASSERT(o->n <= RR_CALL_MAX_REGIONS);
@@ -150,7 +150,7 @@ static int plan_writes(struct plan *p)
 
 	if (!p->chunks || (call->flags & RR_CALL_NO_WRITES) || !n)
 		return 0;
-	if (!offer_of(p->c, p->s))
+	if (!ensure_chunks(p->c, p->s))
 		return -ENOMEM;
 	for (unsigned i = 0; i < n && !err; i++)
 		err = plan_write(p, i);
@@ -199,7 +199,7 @@ static int add_reply_chunk(struct plan *p, size_t want)
 	want = (want + 3) & ~(size_t)3;
 	if (!take_returned(p, want, REPLY_COUNT, 0))
 		return -EMSGSIZE;
-	if (!offer_of(p->c, p->s) || rr_mbuf_alloc(p->c, &p->s->chunk_buf, want)) {
+	if (!ensure_chunks(p->c, p->s) || rr_mbuf_alloc(p->c, &p->s->chunk_buf, want)) {
 		*p = before;
 		return -ENOMEM;
 	}
@@ -236,7 +236,7 @@ static bool reduce(struct plan *p, const struct rr_piece *k, size_t position)
 {
 	if (!reducible(p, k))
 		return false;
-	if (!offer_of(p->c, p->s) || !take_segments(p, k->len, 0, READ_ENTRY))
+	if (!ensure_chunks(p->c, p->s) || !take_segments(p, k->len, 0, READ_ENTRY))
 		return false;
 	p->reads--;
 	add(p->s, RR_USE_READ, k->base, k->len)->position = (uint32_t)position;
@@ -345,7 +345,7 @@ static int plan_special(struct plan *p)
 	p->s->in_place = plan_runs(p);
 	if (!p->s->in_place && !take_segments(p, p->s->stream.left, 0, READ_ENTRY))
 		return -EMSGSIZE; /* there were none left to reduce with */
-	return offer_of(p->c, p->s) ? 0 : -ENOMEM;
+	return ensure_chunks(p->c, p->s) ? 0 : -ENOMEM;
 }
 
 static void add_run(struct rr_call_state *s, const uint8_t *base, size_t len)
@@ -441,7 +441,7 @@ static int plan(struct plan *p)
 
 static void register_all(struct rr_conn *c, struct rr_call_state *s)
 {
-	struct rr_offer *o = s->offer;
+	struct rr_call_chunks *o = s->chunks;
 
 	s->phase = RR_CALL_REGISTERING;
 	for (unsigned i = 0; i < o->n; i++) {
@@ -454,7 +454,7 @@ static void register_all(struct rr_conn *c, struct rr_call_state *s)
 	}
 }
 
-int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
+int rr_call_chunks_prepare(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool forward = c->cfg.role == RR_CONN_CLIENT;
 	uint32_t level = c->props.peer.rvrsdir;
@@ -476,15 +476,15 @@ int rr_offer_prepare(struct rr_conn *c, struct rr_call_state *s)
 	err = plan(&p);
 	if (err)
 		return err;
-	if (s->offer && s->offer->n)
+	if (s->chunks && s->chunks->n)
 		register_all(c, s);
 	else
-		rr_offer_build(c, s);
+		rr_call_chunks_build(c, s);
 	return 0;
 }
 
-void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status,
-                         uint32_t handle, uint64_t offset)
+void rr_call_chunks_registered(struct rr_conn *c, struct rr_mr *m, int status,
+                               uint32_t handle, uint64_t offset)
 {
 	struct rr_call_state *s = m->call;
 
@@ -499,11 +499,11 @@ void rr_offer_registered(struct rr_conn *c, struct rr_mr *m, int status,
 	if (status == -ENOTCONN) /* the loss is about to be told */
 		rr_conn_fail(c, -ECONNRESET);
 	if (s->phase == RR_CALL_ENDING)
-		rr_offer_withdraw(c, s);
+		rr_call_chunks_withdraw(c, s);
 	else if (status)
 		rr_call_end(c, s, status);
 	else if (!s->regions_out)
-		rr_offer_build(c, s);
+		rr_call_chunks_build(c, s);
 	rr_call_settle(c, s);
 }
 
@@ -546,7 +546,7 @@ static void list_segments(const struct rr_conn *c, struct rr_lists *l,
 	}
 }
 
-static const struct rr_mr *find(const struct rr_offer *o, enum rr_mr_use use,
+static const struct rr_mr *find(const struct rr_call_chunks *o, enum rr_mr_use use,
                                 unsigned index)
 {
 	for (unsigned i = 0; i < o->n; i++)
@@ -558,17 +558,17 @@ static const struct rr_mr *find(const struct rr_offer *o, enum rr_mr_use use,
 static void list_writes(const struct rr_conn *c, struct rr_call_state *s)
 {
 	for (unsigned i = 0; i < s->n_writes; i++) {
-		const struct rr_mr *m = find(s->offer, RR_USE_WRITE, i);
-		int err = rr_lists_begin_write(&s->offer->lists);
+		const struct rr_mr *m = find(s->chunks, RR_USE_WRITE, i);
+		int err = rr_lists_begin_write(&s->chunks->lists);
 
 		RR_ASSERT(!err);
 		if (m)
-			list_segments(c, &s->offer->lists, m);
+			list_segments(c, &s->chunks->lists, m);
 	}
 }
 
 /* The handle that the Responder may invalidate: one of the largest transfer. */
-static uint32_t choose_inv(const struct rr_offer *o)
+static uint32_t choose_inv(const struct rr_call_chunks *o)
 {
 	static const enum rr_mr_use order[] = {RR_USE_WRITE, RR_USE_READ, RR_USE_REPLY,
 	                                       RR_USE_CALL};
@@ -580,9 +580,9 @@ static uint32_t choose_inv(const struct rr_offer *o)
 	return 0;
 }
 
-void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
+void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s)
 {
-	struct rr_offer *o = s->offer;
+	struct rr_call_chunks *o = s->chunks;
 	const struct rr_mr *reply;
 
 	s->phase = RR_CALL_PREPARED;
@@ -602,15 +602,15 @@ void rr_offer_build(struct rr_conn *c, struct rr_call_state *s)
 		RR_ASSERT(!err);
 		list_segments(c, &o->lists, reply);
 	}
-	if (c->invites && c->version->names_handle)
+	if (c->remote_inv_in && c->version->names_handle)
 		o->lists.inv_handle = choose_inv(o);
 }
 
 /* -- ending access --------------------------------------------------------- */
 
-void rr_offer_withdraw(struct rr_conn *c, struct rr_call_state *s)
+void rr_call_chunks_withdraw(struct rr_conn *c, struct rr_call_state *s)
 {
-	struct rr_offer *o = s->offer;
+	struct rr_call_chunks *o = s->chunks;
 
 	for (unsigned i = 0; o && i < o->n; i++) {
 		struct rr_mr *m = &o->region[i];
@@ -629,7 +629,7 @@ void rr_offer_withdraw(struct rr_conn *c, struct rr_call_state *s)
 	}
 }
 
-void rr_offer_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
+void rr_call_chunks_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
 {
 	struct rr_call_state *s = m->call;
 
@@ -646,9 +646,10 @@ void rr_offer_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
 	rr_call_settle(c, s);
 }
 
-bool rr_offer_take_remote(struct rr_conn *c, struct rr_call_state *s, uint32_t handle)
+bool rr_call_chunks_take_remote(struct rr_conn *c, struct rr_call_state *s,
+                                uint32_t handle)
 {
-	struct rr_offer *o = s->offer;
+	struct rr_call_chunks *o = s->chunks;
 
 	for (unsigned i = 0; o && i < o->n; i++) {
 		struct rr_mr *m = &o->region[i];
@@ -666,12 +667,12 @@ bool rr_offer_take_remote(struct rr_conn *c, struct rr_call_state *s, uint32_t h
 	return false;
 }
 
-void rr_offer_free(struct rr_conn *c, struct rr_call_state *s)
+void rr_call_chunks_free(struct rr_conn *c, struct rr_call_state *s)
 {
 	rr_mbuf_free(c, &s->special_buf);
 	rr_mbuf_free(c, &s->chunk_buf);
 	rr_mbuf_free(c, &s->dest_buf);
-	if (s->offer)
-		rr_slab_put(&c->offer_slab, s->offer);
-	s->offer = NULL;
+	if (s->chunks)
+		rr_slab_put(&c->chunks_slab, s->chunks);
+	s->chunks = NULL;
 }

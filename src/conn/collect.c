@@ -196,7 +196,7 @@ static uint32_t complete(struct rr_conn *c, struct rr_request_state *q,
 {
 	if (!rr_request_is_call(q->head, q->collected, m->p.xid))
 		return RDMA2_ERR_BAD_XDR;
-	return rr_request_offers(c, q, m) ? 0 : RDMA2_ERR_SYSTEM;
+	return rr_request_set_chunks(c, q, m) ? 0 : RDMA2_ERR_SYSTEM;
 }
 
 static uint32_t collect(struct rr_conn *c, struct rr_msg *m)

@@ -48,7 +48,7 @@ static void init_slabs(struct rr_conn *c)
 
 	rr_slab_init(&c->rbuf_slab, m, sizeof(struct rr_rbuf), 1024);
 	rr_slab_init(&c->call_slab, m, sizeof(struct rr_call_state), 4096);
-	rr_slab_init(&c->offer_slab, m, sizeof(struct rr_offer), 8192);
+	rr_slab_init(&c->chunks_slab, m, sizeof(struct rr_call_chunks), 8192);
 	rr_slab_init(&c->request_slab, m, sizeof(struct rr_request_state), 8192);
 	rr_slab_init(&c->lists_slab, m, sizeof(struct rr_lists), 8192);
 	rr_slab_init(&c->read_slab, m, sizeof(struct rr_read_op), 1024);
@@ -80,7 +80,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	c->next_xid = cfg->xid_seed;
 	c->stuck_at = c->overdue_at = RR_TIME_NEVER;
 	c->version = rr_version_ops_highest(c->cfg.versions);
-	c->invalidates = c->invites = cfg->remote_invalidate;
+	c->remote_inv_out = c->remote_inv_in = cfg->remote_invalidate;
 	rr_conn_peer_private(c, NULL, 0);
 	rr_list_init(&c->actions);
 	rr_list_init(&c->ready_op.link);
@@ -122,7 +122,7 @@ void rr_conn_free(struct rr_conn *c)
 	rr_xmit_fini(c);
 	rr_slab_fini(&c->rbuf_slab);
 	rr_slab_fini(&c->call_slab);
-	rr_slab_fini(&c->offer_slab);
+	rr_slab_fini(&c->chunks_slab);
 	rr_slab_fini(&c->request_slab);
 	rr_slab_fini(&c->lists_slab);
 	rr_slab_fini(&c->read_slab);
@@ -172,7 +172,7 @@ void rr_conn_close(struct rr_conn *c, int status, rr_time now)
 
 void rr_conn_uninvited(struct rr_conn *c)
 {
-	c->invites = false;
+	c->remote_inv_in = false;
 }
 
 void rr_conn_cannot_read(struct rr_conn *c)
@@ -310,7 +310,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	*ret = (struct rr_conn_info){
 	        .ready = c->state == RR_CONN_READY,
 	        .answered = c->heard,
-	        .remote_invalidate = c->invalidates && c->invites,
+	        .remote_invalidate = c->remote_inv_out && c->remote_inv_in,
 	        .version = c->settled ? c->version->vers : 0,
 	        .send_inline = p->send_inline,
 	        .recv_inline = p->recv_inline,

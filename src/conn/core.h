@@ -16,7 +16,7 @@
  *   collect.c  Responder: Calls that come in parts
  *   xmit.c     one message to send: header, gathered pieces
  *   tx.c       what is sent next
- *   call_chunks.c    what a Call offers: regions, chunk lists, their end
+ *   call_chunks.c  chunks of a Call: regions, chunk lists, invalidation
  *   requester.c     Requester: calls from queue to result
  *   answer.c   Requester: Replies and errors received
  *   recover.c  Requester: another attempt after an error
@@ -116,8 +116,8 @@ enum {
 	RR_MAX_REFS = 12,        /* gathered pieces of one message */
 	RR_XMIT_BYTES = 1280,    /* room in a pooled message: header and copies */
 	RR_XMIT_CACHED = 64,
-	RR_MBUF_FIRST = 16384, /* first size of a reassembly */
-	RR_GONE_HANDLES = 64,  /* of calls given up, still tolerated [K17] */
+	RR_MBUF_FIRST = 16384,   /* first size of a reassembly */
+	RR_RETIRED_HANDLES = 64, /* of calls given up, still tolerated [K17] */
 	RR_HELD_LEAST = 32, /* parts of continued Calls without room, at low ceilings */
 	RR_RPC_MIN = 8,     /* octets: xid and msg_type */
 	RR_CALL_MAX_REGIONS =
@@ -223,8 +223,9 @@ struct rr_mr {
 	uint64_t offset;
 };
 
-/* What a call offers; only calls with chunks have one. */
-struct rr_offer {
+/* The chunks that a call provides, and the registered regions behind them; NULL in a
+ * call without chunks. */
+struct rr_call_chunks {
 	unsigned n;
 	struct rr_mr region[RR_CALL_MAX_REGIONS];
 	struct rr_lists lists; /* as sent, to compare the Reply with */
@@ -244,7 +245,7 @@ struct rr_call_state {
 	unsigned sends_out;   /* xmits that refer to its memory */
 	unsigned regions_out; /* registrations or invalidations owed */
 	int status;
-	struct rr_offer *offer; /* NULL without chunks */
+	struct rr_call_chunks *chunks; /* NULL without chunks */
 	struct rr_mbuf
 	        special_buf; /* a Special Call's Payload stream, but for such runs */
 	struct rr_mbuf chunk_buf; /* the Reply chunk's memory */
@@ -394,24 +395,27 @@ struct rr_cont {
 	unsigned n_discards;
 };
 
-/* The continued message being sent: one at most. [V2-4.1-05] */
+/* What waits to be sent.  Of @call, @reply and @abort_pending one at most is set: parts
+ * of different messages are not interleaved. [V2-4.1-05] */
 struct rr_tx {
 	struct rr_list errors;
 	unsigned n_errors;
 	struct rr_list calls;   /* rr_call.link */
 	struct rr_list replies; /* rr_request.link */
-	bool replies_first;     /* taking turns */
+	bool replies_first;     /* whose turn it was last: replies (else calls) */
 	struct rr_list exts;    /* rr_ext_node.op.link */
 	unsigned n_exts;
-	bool ext_first;                 /* taking turns with RPC */
-	struct rr_call_state *call;     /* in a sequence, or */
-	struct rr_request_state *reply; /* in a sequence, or */
-	bool closer;                    /* a sequence given up owes its end: */
-	uint32_t closer_xid;
-	bool stalled; /* counted */
-	rr_time grant_at;
-	bool grant_now;
-	rr_time keepalive_at; /* if nothing is sent before */
+	bool ext_first;             /* whose turn it was last: extensions (else RPC) */
+	struct rr_call_state *call; /* being sent in parts; or NULL */
+	struct rr_request_state *reply; /* being sent in parts; or NULL */
+	bool abort_pending;   /* an aborting final part is owed: the Call that was
+	                         being sent in parts has ended */
+	uint32_t abort_xid;   /* XID of that Call */
+	bool stalled;         /* something waits for a credit; counted once a stall */
+	rr_time grant_at;     /* deadline for a grant message; RR_TIME_NEVER: none */
+	bool grant_now;       /* send a grant message with the next turn, however
+	                         little it hands back */
+	rr_time keepalive_at; /* deadline for sending anything at all */
 };
 
 struct rr_conn {
@@ -426,11 +430,11 @@ struct rr_conn {
 	struct rr_request_state *gone; /* its REQUEST_DONE was drawn last */
 
 	const struct rr_version_ops *version;
-	bool settled;     /* and will stay what it is */
-	bool heard;       /* the peer has said something */
-	bool invalidates; /* the peer's regions, by Send With Invalidate */
-	bool invites;     /* the peer to do so with ours */
-	bool cannot_read; /* RDMA Reads cannot be made */
+	bool settled;        /* and will stay what it is */
+	bool heard;          /* the peer has said something */
+	bool remote_inv_out; /* we may invalidate the peer's regions by our Sends */
+	bool remote_inv_in;  /* the peer may invalidate ours by its Sends */
+	bool cannot_read;    /* RDMA Reads cannot be made */
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
 	struct rr_credit1 credit1; /* in version 1, for Calls */
@@ -454,8 +458,8 @@ struct rr_conn {
 	rr_time overdue_at; /* the connection ends if none of them has ended by then */
 	unsigned n_awaited; /* of these: begun to be sent, without a result */
 	struct rr_call_table table;
-	uint32_t gone_handles[RR_GONE_HANDLES];
-	unsigned n_gone_handles;
+	uint32_t retired_handles[RR_RETIRED_HANDLES];
+	unsigned n_retired_handles;
 
 	struct rr_list requests;
 	unsigned n_requests;
@@ -476,7 +480,7 @@ struct rr_conn {
 	unsigned sends_out;    /* queued or flying Sends */
 	struct rr_list xmits;  /* free ones */
 	unsigned n_xmits;
-	struct rr_slab rbuf_slab, call_slab, offer_slab, request_slab, lists_slab,
+	struct rr_slab rbuf_slab, call_slab, chunks_slab, request_slab, lists_slab,
 	        read_slab, error_slab, ext_slab;
 
 	struct rr_conn_counters count;
@@ -704,17 +708,18 @@ size_t rr_tx_part(const struct rr_conn *, size_t left, size_t header, bool *ret_
 
 /* Plans format and chunks of a call whose turn has come, and begins to register
  * memory.  0, or why the call cannot be sent. */
-int rr_offer_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
+int rr_call_chunks_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 /* All registered: builds the lists. */
-void rr_offer_build(struct rr_conn *, struct rr_call_state *);
-void rr_offer_registered(struct rr_conn *, struct rr_mr *, int status, uint32_t handle,
-                         uint64_t offset);
+void rr_call_chunks_build(struct rr_conn *, struct rr_call_state *);
+void rr_call_chunks_registered(struct rr_conn *, struct rr_mr *, int status,
+                               uint32_t handle, uint64_t offset);
 /* Ends the peer's access to every region that is still accessible. */
-void rr_offer_withdraw(struct rr_conn *, struct rr_call_state *);
-void rr_offer_invalidated(struct rr_conn *, struct rr_mr *, int status);
+void rr_call_chunks_withdraw(struct rr_conn *, struct rr_call_state *);
+void rr_call_chunks_invalidated(struct rr_conn *, struct rr_mr *, int status);
 /* Marks what the peer invalidated; false if no region has this handle. */
-bool rr_offer_take_remote(struct rr_conn *, struct rr_call_state *, uint32_t handle);
-void rr_offer_free(struct rr_conn *, struct rr_call_state *);
+bool rr_call_chunks_take_remote(struct rr_conn *, struct rr_call_state *,
+                                uint32_t handle);
+void rr_call_chunks_free(struct rr_conn *, struct rr_call_state *);
 
 /* -- requester.c ---------------------------------------------------------------- */
 
@@ -775,8 +780,8 @@ void rr_request_sent(struct rr_conn *, struct rr_request_state *);
 /* A request for this Call; the first of its messages.  NULL: no memory, or too many. */
 struct rr_request_state *rr_request_new(struct rr_conn *, const struct rr_msg *);
 /* What its last message offers.  False: no memory, or more than we ever give. */
-bool rr_request_offers(struct rr_conn *, struct rr_request_state *,
-                       const struct rr_msg *) RR_MUST_CHECK;
+bool rr_request_set_chunks(struct rr_conn *, struct rr_request_state *,
+                           const struct rr_msg *) RR_MUST_CHECK;
 /* All of a continued Call is in its buffer. */
 void rr_request_collected(struct rr_conn *, struct rr_request_state *);
 /* Does an RPC Call by that XID begin there?  [check: RPC message] */

@@ -26,7 +26,7 @@
 void rr_recover_note(struct rr_call_state *s)
 {
 	struct rr_recovery *r = &s->call->recovery;
-	const struct rr_lists *l = s->offer ? &s->offer->lists : NULL;
+	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
 
 	r->special = s->special;
 	r->reads = l ? (unsigned)l->n_reads - s->special : 0;

@@ -147,7 +147,7 @@ static struct rr_call_state *new_state(struct rr_conn *c, struct rr_call *call)
 static void free_state(struct rr_conn *c, struct rr_call_state *s)
 {
 	table_del(c, s);
-	rr_offer_free(c, s);
+	rr_call_chunks_free(c, s);
 	rr_mbuf_free(c, &s->reply_buf);
 	rr_recv_put(c, s->reply_rbuf);
 	rr_list_del(&s->all);
@@ -201,9 +201,9 @@ static void count_sent(struct rr_conn *c, const struct rr_call_state *s,
 {
 	uint64_t reads = 0;
 
-	if (s->offer)
-		for (uint16_t i = 0; i < s->offer->lists.n_reads; i++)
-			reads += s->offer->lists.reads[i].length;
+	if (s->chunks)
+		for (uint16_t i = 0; i < s->chunks->lists.n_reads; i++)
+			reads += s->chunks->lists.reads[i].length;
 	if (format == FORMAT_SPECIAL)
 		reads -= payload;
 	c->count.bytes_read_chunk += reads;
@@ -239,7 +239,7 @@ static void all_sent(struct rr_conn *c, struct rr_call_state *s)
 static struct rr_xmit *next_message(struct rr_conn *c, struct rr_call_state *s,
                                     bool *ret_last)
 {
-	const struct rr_lists *l = s->offer ? &s->offer->lists : NULL;
+	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
 	size_t len;
 
 	if (s->special) {
@@ -284,7 +284,7 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 	if (s->phase == RR_CALL_REGISTERING)
 		return false;
 	if (s->phase == RR_CALL_QUEUED) {
-		err = rr_offer_prepare(c, s);
+		err = rr_call_chunks_prepare(c, s);
 		if (err)
 			rr_call_end(c, s, rr_recover_failed(s, err));
 	} else {
@@ -319,7 +319,7 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 	}
 	s->phase = RR_CALL_ENDING;
 	s->status = status;
-	rr_offer_withdraw(c, s);
+	rr_call_chunks_withdraw(c, s);
 	rr_call_settle(c, s);
 }
 

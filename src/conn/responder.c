@@ -617,7 +617,7 @@ static uint32_t first_handle(const struct rr_lists *l)
 /* The handle that the reply may invalidate: one of this Call, or none. [K17] */
 static uint32_t choose_inv(const struct rr_conn *c, const struct rr_lists *l)
 {
-	if (!l || !c->invalidates)
+	if (!l || !c->remote_inv_out)
 		return 0;
 	if (!c->version->names_handle)
 		return first_handle(l);
@@ -629,8 +629,8 @@ static uint32_t choose_inv(const struct rr_conn *c, const struct rr_lists *l)
 	return 0;
 }
 
-bool rr_request_offers(struct rr_conn *c, struct rr_request_state *q,
-                       const struct rr_msg *m)
+bool rr_request_set_chunks(struct rr_conn *c, struct rr_request_state *q,
+                           const struct rr_msg *m)
 {
 	if (!sizes_allowed(c, m, &q->wanted))
 		return false;
@@ -677,7 +677,7 @@ static void accept(struct rr_conn *c, struct rr_msg *m)
 		return;
 	}
 	q = rr_request_new(c, m);
-	if (q && rr_request_offers(c, q, m) && take_payload(c, q, m)) {
+	if (q && rr_request_set_chunks(c, q, m) && take_payload(c, q, m)) {
 		begin_or_wait(c, q);
 		return;
 	}

@@ -20,8 +20,8 @@
  * A call is prepared (memory registered) only when its turn has come.  A part
  * that is not the last fills the threshold.  When a call is given up between
  * its parts the sequence must end all the same, and the torn Call must not be
- * executed, even if what has arrived of it makes sense by itself: the closer
- * is a final part that no Responder can accept [K3].
+ * executed, even if what has arrived of it makes sense by itself: an
+ * aborting final part, which no Responder can accept, is sent [K3].
  */
 #include "conn/core.h"
 
@@ -45,7 +45,7 @@ void rr_tx_fini(struct rr_conn *c)
 	c->tx.n_errors = 0;
 	c->tx.call = NULL;
 	c->tx.reply = NULL;
-	c->tx.closer = false;
+	c->tx.abort_pending = false;
 }
 
 size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret_last)
@@ -138,7 +138,7 @@ static bool first_error_unsettled(const struct rr_conn *c)
 
 static bool in_sequence(const struct rr_tx *t)
 {
-	return t->closer || t->call || t->reply;
+	return t->abort_pending || t->call || t->reply;
 }
 
 /*
@@ -147,7 +147,7 @@ static bool in_sequence(const struct rr_tx *t)
  * RDMA2_ERR_BAD_XDR, is for an XID that is no call's any more [E4]; where the
  * sequence was refused before, this ends it in silence [M3].
  */
-static struct rr_xmit *closer(struct rr_conn *c)
+static struct rr_xmit *build_abort_part(struct rr_conn *c)
 {
 	static const uint8_t word[4];
 	const struct rr_segment nowhere = {.handle = 0, .length = UINT32_MAX};
@@ -163,16 +163,16 @@ static struct rr_xmit *closer(struct rr_conn *c)
 	RR_ASSERT(!err);
 	rr_stream_init(&s);
 	(void)rr_stream_add(&s, word, sizeof(word), 0);
-	x = rr_xmit_message(c, RDMA2_MSG, 0, c->tx.closer_xid, l, &s, s.left);
+	x = rr_xmit_message(c, RDMA2_MSG, 0, c->tx.abort_xid, l, &s, s.left);
 	rr_slab_put(&c->lists_slab, l);
 	return x;
 }
 
-static bool send_closer(struct rr_conn *c)
+static bool send_abort_part(struct rr_conn *c)
 {
-	struct rr_xmit *x = closer(c);
+	struct rr_xmit *x = build_abort_part(c);
 
-	c->tx.closer = false;
+	c->tx.abort_pending = false;
 	if (x)
 		rr_xmit_send(c, x);
 	else
@@ -182,8 +182,8 @@ static bool send_closer(struct rr_conn *c)
 
 static bool send_next_part(struct rr_conn *c)
 {
-	if (c->tx.closer)
-		return send_closer(c);
+	if (c->tx.abort_pending)
+		return send_abort_part(c);
 	if (c->tx.call)
 		return rr_call_transmit(c, c->tx.call);
 	return rr_reply_transmit(c, c->tx.reply);
@@ -195,8 +195,8 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 	if (c->tx.call != s)
 		return;
 	c->tx.call = NULL;
-	c->tx.closer = true;
-	c->tx.closer_xid = s->call->xid;
+	c->tx.abort_pending = true;
+	c->tx.abort_xid = s->call->xid;
 }
 
 /* -- turns ----------------------------------------------------------------- */

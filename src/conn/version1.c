@@ -42,8 +42,8 @@ void rr_v1_begin(struct rr_conn *c)
 	p->peer.segment_bytes = p->peer.max_segments = 0;
 	/* Only the upper layer knows whether the client listens. [RFC 8167 §5.1] */
 	p->peer.rvrsdir = genl ? RDMA2_RVRSDIR_GENL : RDMA2_RVRSDIR_SIMPLE;
-	c->invalidates = c->cfg.remote_invalidate && peer->remote_invalidate;
-	c->invites &= c->invalidates;
+	c->remote_inv_out = c->cfg.remote_invalidate && peer->remote_invalidate;
+	c->remote_inv_in &= c->remote_inv_out;
 	rr_credit1_init(&c->credit1, c->credit.limit);
 	rr_conn_set_state(c, RR_CONN_READY);
 	rr_act(c, &c->ready_op, RR_ACT_READY);
