@@ -60,8 +60,8 @@ static void draw_register(const struct rr_mr *m, struct rr_action *ret)
 	                              .len = (uint32_t)RR_MIN(m->len, UINT32_MAX)};
 	ret->reg_len = m->len;
 	ret->access = m->use == RR_USE_CALL || m->use == RR_USE_READ
-	                      ? RR_CONN_REMOTE_READ
-	                      : RR_CONN_REMOTE_WRITE;
+	                      ? RR_ACCESS_REMOTE_READ
+	                      : RR_ACCESS_REMOTE_WRITE;
 }
 
 static void draw_request(struct rr_conn *c, struct rr_request_state *q,

@@ -328,7 +328,7 @@ struct rr_action {
 	struct rr_sge sge[RR_ACTION_MAX_SGE];
 	unsigned n_sge;
 	size_t reg_len;
-	unsigned access; /* RR_ACCESS_REMOTE_READ 1, RR_ACCESS_REMOTE_WRITE 2 */
+	unsigned access; /* RR_ACCESS_REMOTE_READ or RR_ACCESS_REMOTE_WRITE */
 	uint32_t handle;
 	uint32_t inv_handle;
 	uint64_t offset;

@@ -125,9 +125,6 @@ enum {
 	RR_DEFINED_FLAGS = RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE,
 };
 
-/* As RR_ACCESS_* of the provider contract, which this layer does not know. */
-enum { RR_CONN_REMOTE_READ = 1, RR_CONN_REMOTE_WRITE = 2 };
-
 enum rr_discard_reason {
 	RR_DISCARD_SHORT = 1, /* fewer than 20 octets */
 	RR_DISCARD_VERSION,

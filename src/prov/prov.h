@@ -67,11 +67,6 @@
 #define RR_PROV_PRIVATE_MAX 56
 #define RR_PROV_MAX_SGE     28 /* gather pieces of one Send or Write */
 
-enum rr_access {
-	RR_ACCESS_REMOTE_READ = 1,  /* the peer may read (Read chunks) */
-	RR_ACCESS_REMOTE_WRITE = 2, /* the peer may write (Write, Reply chunks) */
-};
-
 enum rr_wc_op {
 	RR_WC_SEND,
 	RR_WC_RECV,
@@ -173,7 +168,8 @@ struct rr_prov_ops {
 	                  uint32_t handle, uint64_t offset, uint64_t token);
 	int (*post_read)(struct rr_ep *, const struct rr_sge *, uint32_t handle,
 	                 uint64_t offset, uint64_t token);
-	/* Makes @len octets at @base (lent until invalidated) accessible. */
+	/* Makes @len octets at @base (lent until invalidated) accessible;
+	 * @access is a sum of RR_ACCESS_*. */
 	int (*register_mem)(struct rr_ep *, void *base, size_t len, unsigned access,
 	                    struct rr_region *ret);
 	/* Ends access.  RR_WC_INVALIDATE follows.  Unknown handle: -EINVAL. */
