@@ -4,30 +4,30 @@
 #include <endian.h>
 #include <string.h>
 
-static uint64_t rotl(uint64_t x, unsigned n)
+static uint64_t rotate_left(uint64_t x, unsigned n)
 {
 	return x << n | x >> (64 - n);
 }
 
-static void mix(uint64_t v[4])
+static void run_round(uint64_t v[4])
 {
 	v[0] += v[1];
-	v[1] = rotl(v[1], 13) ^ v[0];
-	v[0] = rotl(v[0], 32);
+	v[1] = rotate_left(v[1], 13) ^ v[0];
+	v[0] = rotate_left(v[0], 32);
 	v[2] += v[3];
-	v[3] = rotl(v[3], 16) ^ v[2];
+	v[3] = rotate_left(v[3], 16) ^ v[2];
 	v[0] += v[3];
-	v[3] = rotl(v[3], 21) ^ v[0];
+	v[3] = rotate_left(v[3], 21) ^ v[0];
 	v[2] += v[1];
-	v[1] = rotl(v[1], 17) ^ v[2];
-	v[2] = rotl(v[2], 32);
+	v[1] = rotate_left(v[1], 17) ^ v[2];
+	v[2] = rotate_left(v[2], 32);
 }
 
-static void take(uint64_t v[4], uint64_t word)
+static void absorb_word(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
-	mix(v);
-	mix(v);
+	run_round(v);
+	run_round(v);
 	v[0] ^= word;
 }
 
@@ -38,13 +38,13 @@ void rr_siphash_init(struct rr_siphash *h, const uint64_t key[2])
 	              key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u}};
 }
 
-/* Octets that begin or end within a word. */
+/* For octets before the first whole word, and after the last. */
 static void add_octets(struct rr_siphash *h, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		h->word |= (uint64_t)p[i] << (8 * (h->len & 7));
 		if ((++h->len & 7) == 0) {
-			take(h->v, h->word);
+			absorb_word(h->v, h->word);
 			h->word = 0;
 		}
 	}
@@ -58,10 +58,10 @@ void rr_siphash_add(struct rr_siphash *h, const void *data, size_t len)
 
 	add_octets(h, p, first);
 	p += first;
-	memcpy(v, h->v, sizeof(v)); /* in registers, as long as there are whole words */
+	memcpy(v, h->v, sizeof(v)); /* a local copy can stay in registers */
 	for (size_t i = 0; i < words; i++, p += 8) {
 		memcpy(&word, p, 8);
-		take(v, le64toh(word));
+		absorb_word(v, le64toh(word));
 	}
 	memcpy(h->v, v, sizeof(v));
 	h->len += 8 * words;
@@ -70,9 +70,18 @@ void rr_siphash_add(struct rr_siphash *h, const void *data, size_t len)
 
 uint64_t rr_siphash_end(struct rr_siphash *h)
 {
-	take(h->v, h->word | h->len << 56);
+	absorb_word(h->v, h->word | h->len << 56);
 	h->v[2] ^= 0xff;
 	for (unsigned i = 0; i < 4; i++)
-		mix(h->v);
+		run_round(h->v);
 	return h->v[0] ^ h->v[1] ^ h->v[2] ^ h->v[3];
+}
+
+uint64_t rr_siphash_once(const uint64_t key[2], const void *data, size_t len)
+{
+	struct rr_siphash h;
+
+	rr_siphash_init(&h, key);
+	rr_siphash_add(&h, data, len);
+	return rr_siphash_end(&h);
 }

@@ -51,11 +51,7 @@ static struct address address_of(const struct sockaddr_storage *ss)
 
 static struct rr_origin **bucket_of(const struct rr_crowd *c, const struct address *a)
 {
-	struct rr_siphash h;
-
-	rr_siphash_init(&h, c->key);
-	rr_siphash_add(&h, a, sizeof(*a));
-	return &c->buckets[rr_siphash_end(&h) & c->mask];
+	return &c->buckets[rr_siphash_once(c->key, a, sizeof(*a)) & c->mask];
 }
 
 static struct rr_origin *find_origin(const struct rr_crowd *c,

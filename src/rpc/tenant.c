@@ -98,11 +98,7 @@ void rr_tenants_fini(struct rr_tenants *ts)
 
 static uint64_t digest(const struct rr_tenants *ts, const struct rr_caller_addr *a)
 {
-	struct rr_siphash h;
-
-	rr_siphash_init(&h, ts->key);
-	rr_siphash_add(&h, a, sizeof(*a));
-	return rr_siphash_end(&h);
+	return rr_siphash_once(ts->key, a, sizeof(*a));
 }
 
 static struct rr_caller **caller_bucket(const struct rr_tenants *ts, uint64_t hash)

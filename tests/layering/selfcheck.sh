@@ -64,6 +64,8 @@ include src/prov/sim/sim.h '"../iwarp/iwarp.h"'
 include src/prov/verbs/dl.h '"conn/conn.h"'
 include src/rpc/nfs3_binding.c '"tirpc/shared.h"'
 include tools/tool.h '"wire/wire.h"'
+include tools/nfsd/nfsd.h '"base/keys.h"'
+include bench/bench.h '"base/siphash.h"'
 include bench/bench.h '"../src/conn/conn.h"'
 include include/rpcrdma/nfs.h '"base/base.h"'
 archive wire doctored malloc

@@ -17,7 +17,6 @@
 #include <cmocka.h>
 
 #include "rpc/reply_cache.h"
-#include "base/siphash.h"
 
 enum { KIB = 1024 };
 
@@ -299,46 +298,6 @@ static void the_stamp_of_auth_sys_does_not_count(void **state)
 	assert_true(is_new(a));
 	a.call.cred.body = "STAMhostUID1";
 	assert_true(is_new(a));
-}
-
-/* The example of the paper, and its first vector. */
-static void siphash_is_the_published_one(void **state)
-{
-	const uint64_t key[2] = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
-	uint8_t in[15];
-	struct rr_siphash h;
-
-	for (unsigned i = 0; i < 15; i++)
-		in[i] = (uint8_t)i;
-	rr_siphash_init(&h, key);
-	assert_int_equal(rr_siphash_end(&h), 0x726fdb47dd0e0e31u);
-	for (unsigned cut = 0; cut <= 15; cut++) {
-		rr_siphash_init(&h, key);
-		rr_siphash_add(&h, in, cut);
-		rr_siphash_add(&h, in + cut, 15 - cut);
-		assert_int_equal(rr_siphash_end(&h), 0xa129ca6149be45e5u);
-	}
-}
-
-/* However the octets come: one by one, at once, in parts. */
-static void siphash_does_not_know_how_octets_come(void **state)
-{
-	const uint64_t key[2] = {1, 2};
-	struct rr_siphash one, part;
-	uint8_t in[100];
-
-	for (unsigned i = 0; i < sizeof(in); i++)
-		in[i] = (uint8_t)(i * 37);
-	for (unsigned len = 0; len <= sizeof(in); len++)
-		for (unsigned cut = 0; cut <= len; cut++) {
-			rr_siphash_init(&one, key);
-			for (unsigned i = 0; i < len; i++)
-				rr_siphash_add(&one, in + i, 1);
-			rr_siphash_init(&part, key);
-			rr_siphash_add(&part, in, cut);
-			rr_siphash_add(&part, in + cut, len - cut);
-			assert_int_equal(rr_siphash_end(&one), rr_siphash_end(&part));
-		}
 }
 
 /* -- what a repetition gets ------------------------------------------------ */
@@ -1010,8 +969,6 @@ int main(void)
 	        T(arguments_are_the_same_in_whatever_pieces_they_come),
 	        T(the_credential_counts),
 	        T(the_stamp_of_auth_sys_does_not_count),
-	        T(siphash_is_the_published_one),
-	        T(siphash_does_not_know_how_octets_come),
 	        T(results_keep_their_pieces_and_items),
 	        T(an_error_is_a_reply_too),
 	        T(a_call_that_is_being_executed_makes_others_wait),

@@ -9,7 +9,7 @@
  * its own work under that name.
  */
 #include "client/copy.h"
-#include "nfsd/siphash.h"
+#include "base/siphash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ struct copy_link {
 };
 
 struct copy_links {
-	struct siphash_key key;
+	uint64_t key[2];
 	struct copy_link *buckets[BUCKETS];
 };
 
@@ -61,7 +61,8 @@ static struct copy_link *find_link(struct copy_links *l, const struct copy_sourc
 {
 	const uint64_t number[2] = {src->meta.fsid, src->meta.fileid};
 	struct copy_link *
-	        *at = &l->buckets[siphash(&l->key, number, sizeof(number)) % BUCKETS],
+	        *at = &l->buckets[rr_siphash_once(l->key, number, sizeof(number)) %
+	                          BUCKETS],
 	       *k;
 
 	for (k = *at; k; k = k->next)

@@ -6,7 +6,7 @@
  * names of 2^64 digests meet is left to chance; the second one is then refused.
  */
 #include "client/copy.h"
-#include "nfsd/siphash.h"
+#include "base/siphash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include <sys/random.h>
 
 struct copy_made {
-	struct siphash_key key;
+	uint64_t key[2];
 	uint64_t *table; /* 0: free */
 	size_t size, used;
 };
@@ -73,7 +73,7 @@ int copy_made_add(struct copy_made *m, const struct copy_dir *dir, const char *n
 	memcpy(text, &dir->fsid, sizeof(uint64_t));
 	memcpy(text + sizeof(uint64_t), &dir->fileid, sizeof(uint64_t));
 	memcpy(text + 2 * sizeof(uint64_t), name, len);
-	digest = siphash(&m->key, text, 2 * sizeof(uint64_t) + len);
+	digest = rr_siphash_once(m->key, text, 2 * sizeof(uint64_t) + len);
 	at = find(m->table, m->size, digest ? digest : 1);
 	if (*at)
 		return -EEXIST;

@@ -29,7 +29,8 @@ static struct access_slot *slot_of(struct nfsd *d, const struct export *ex,
 		uint64_t export;
 	} key = {*addr, ex->fsid};
 
-	return &d->access.slots[siphash(&d->key, &key, sizeof(key)) % ACCESS_SLOTS];
+	return &d->access.slots[rr_siphash_once(d->key, &key, sizeof(key)) %
+	                        ACCESS_SLOTS];
 }
 
 /* By the lock. */

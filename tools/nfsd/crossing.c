@@ -116,8 +116,8 @@ static uint64_t digest_place(const struct nfsd *d, const struct export *ex,
 	int n = snprintf(text, sizeof(text), "mount point\n%llx\n%s",
 	                 (unsigned long long)ex->fsid, place);
 
-	return siphash(&d->key, text,
-	               (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	return rr_siphash_once(d->key, text,
+	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 }
 
 /* The fsid of what is mounted: the same after a restart, and another one for another
@@ -130,8 +130,8 @@ static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
 	                 (unsigned long long)top->fsid, place, l->root, l->type,
 	                 l->source);
 
-	return siphash(&d->key, text,
-	               (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	return rr_siphash_once(d->key, text,
+	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 }
 
 static uint32_t id_of(uint64_t fsid)
@@ -147,8 +147,8 @@ static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
 	int n = snprintf(text, sizeof(text), "source\n%u:%u\n%s\n%s", l->dev_major,
 	                 l->dev_minor, l->type, l->source);
 
-	return siphash(&d->key, text,
-	               (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	return rr_siphash_once(d->key, text,
+	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 }
 
 /* Is its mount still there?  The kernel gives numbers of mounts that went to others. */
@@ -515,7 +515,7 @@ static uint16_t mark_of(struct nfsd *d, int fd, const struct statx *root)
 
 	if (!fstatfs(fd, &s) && sizeof(s.f_fsid) <= sizeof(key.fsid))
 		memcpy(&key.fsid, &s.f_fsid, sizeof(s.f_fsid));
-	return (uint16_t)siphash(&d->key, &key, sizeof(key));
+	return (uint16_t)rr_siphash_once(d->key, &key, sizeof(key));
 }
 
 /* A stuck file system stops here, and who waits for it by ex->opening. */

@@ -63,7 +63,7 @@ static void make_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 	uint8_t id[NFS3_FHSIZE + 8] = "cookies";
 
 	memcpy(id + 8, op->obj->fh.octets, op->obj->fh.len);
-	put_u64(ret, siphash(&op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
+	put_u64(ret, rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
 }
 
 /* Attributes and handle of an entry, in XDR; how many octets, or 0: neither

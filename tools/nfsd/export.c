@@ -10,12 +10,15 @@
  */
 #include "nfsd.h"
 #include "tool.h"
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+enum { KEY_BYTES = 16 }; /* of handle.key: two words, each from the lowest octet up */
 
 /* "/a//b/" -> "/a/b"; NULL: no memory. */
 static char *clean_name(const char *s)
@@ -240,8 +243,8 @@ static void identify(struct nfsd *d, struct export *ex)
 	int n = snprintf(text, sizeof(text), "%s\n%s\n%llu", ex->dir, ex->name,
 	                 (unsigned long long)ex->root_ino);
 
-	ex->fsid = siphash(&d->key, text,
-	                   (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	ex->fsid = rr_siphash_once(d->key, text,
+	                           (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 	ex->id = (uint32_t)(ex->fsid ^ ex->fsid >> 32);
 }
 
@@ -493,9 +496,9 @@ static int default_dir(char *ret, size_t size)
 }
 
 /* -ENOENT; -ENODATA if the file is empty. */
-static int read_key(const char *path, struct siphash_key *ret)
+static int read_key(const char *path, uint64_t ret[2])
 {
-	uint8_t octets[sizeof(ret->octets) + 1];
+	uint8_t octets[KEY_BYTES + 1];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	ssize_t n;
 
@@ -503,16 +506,19 @@ static int read_key(const char *path, struct siphash_key *ret)
 		return -errno;
 	n = read(fd, octets, sizeof(octets));
 	close(fd);
-	if (n != sizeof(ret->octets))
+	if (n != KEY_BYTES)
 		return n < 0 ? -EIO : n ? -EBADMSG : -ENODATA;
-	memcpy(ret->octets, octets, sizeof(ret->octets));
+	memcpy(ret, octets, KEY_BYTES);
+	ret[0] = le64toh(ret[0]);
+	ret[1] = le64toh(ret[1]);
 	return 0;
 }
 
 /* Writes it under another name first: two servers that start at once agree on
  * the one that was linked first.  @dir: the directory, which is to keep the name. */
-static int write_key(int dir, const char *path, const struct siphash_key *key)
+static int write_key(int dir, const char *path, const uint64_t key[2])
 {
+	const uint64_t octets[2] = {htole64(key[0]), htole64(key[1])};
 	char tmp[PATH_MAX];
 	int fd, e = 0, n = snprintf(tmp, sizeof(tmp), "%s.%ld", path, (long)getpid());
 
@@ -522,8 +528,7 @@ static int write_key(int dir, const char *path, const struct siphash_key *key)
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, key->octets, sizeof(key->octets)) != sizeof(key->octets) ||
-	    fsync(fd))
+	if (write(fd, octets, KEY_BYTES) != KEY_BYTES || fsync(fd))
 		e = -EIO;
 	close(fd);
 	if (!e && link(tmp, path))
@@ -536,7 +541,7 @@ static int write_key(int dir, const char *path, const struct siphash_key *key)
 
 /* The key of the file, or @key as the file's.  An empty one never was a key: a crash
  * came between its creation and its data. */
-static int load_key(const char *where, const char *path, struct siphash_key *key)
+static int load_key(const char *where, const char *path, uint64_t key[2])
 {
 	int dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;
 
@@ -568,7 +573,7 @@ int export_load_secret(struct nfsd *d, const char *dir)
 	char where[PATH_MAX - 32], path[PATH_MAX];
 	int e = 0;
 
-	if (getrandom(d->key.octets, sizeof(d->key.octets), 0) != sizeof(d->key.octets))
+	if (getrandom(d->key, sizeof(d->key), 0) != sizeof(d->key))
 		return -EIO;
 	if (dir && strlen(dir) < sizeof(where))
 		strcpy(where, dir);
@@ -578,7 +583,7 @@ int export_load_secret(struct nfsd *d, const char *dir)
 		e = make_dirs(where);
 	if (!e) {
 		snprintf(path, sizeof(path), "%s/handle.key", where);
-		e = load_key(where, path, &d->key);
+		e = load_key(where, path, d->key);
 	}
 	if (e == -EBADMSG)
 		return e; /* was said */

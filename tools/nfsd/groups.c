@@ -60,7 +60,7 @@ struct asker {
 
 struct groups {
 	pthread_mutex_t lock; /* of all; never held while something is looked up */
-	struct siphash_key key;
+	uint64_t key[2];
 	uint64_t limit_bytes, waiting_bytes, list_bytes, generation;
 	unsigned lookups, waits;
 	struct asker askers[ASKERS];
@@ -75,7 +75,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 	if (!g)
 		return NULL;
 	/* Short reads cannot happen for so few octets. */
-	(void)!getrandom(g->key.octets, sizeof(g->key.octets), 0);
+	(void)!getrandom(g->key, sizeof(g->key), 0);
 	pthread_mutex_init(&g->lock, NULL);
 	g->limit_bytes = limit_bytes;
 	workers_init(&g->workers, THREADS);
@@ -212,13 +212,13 @@ static unsigned asker_of(struct groups *g, const struct sockaddr_storage *peer)
 
 	if (!clients_peer(peer, &addr, &port))
 		return 0;
-	return (unsigned)(siphash(&g->key, &addr, sizeof(addr)) % ASKERS);
+	return (unsigned)(rr_siphash_once(g->key, &addr, sizeof(addr)) % ASKERS);
 }
 
 /* The slot of @uid, made if need be.  NULL: all that it could have are being asked. */
 static struct slot *find_slot(struct groups *g, uint32_t uid)
 {
-	struct slot *set = g->slots[siphash(&g->key, &uid, sizeof(uid)) % SETS];
+	struct slot *set = g->slots[rr_siphash_once(g->key, &uid, sizeof(uid)) % SETS];
 	struct slot *victim = NULL;
 
 	for (unsigned i = 0; i < WAYS; i++)

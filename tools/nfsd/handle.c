@@ -51,13 +51,13 @@ static uint64_t get_le(const uint8_t *p, unsigned n)
 	return v;
 }
 
-static uint64_t seal_of(const struct siphash_key *key, const uint8_t *fh, unsigned len)
+static uint64_t seal_of(const uint64_t key[2], const uint8_t *fh, unsigned len)
 {
 	uint8_t copy[NFS3_FHSIZE];
 
 	memcpy(copy, fh, len);
 	memset(copy + SEAL_AT, 0, 8);
-	return siphash(key, copy, len);
+	return rr_siphash_once(key, copy, len);
 }
 
 static void finish(struct nfsd *d, const struct export *ex, uint8_t kind, uint8_t type,
@@ -69,7 +69,7 @@ static void finish(struct nfsd *d, const struct export *ex, uint8_t kind, uint8_
 	h->octets[3] = (uint8_t)body;
 	put_le(h->octets + 4, ex->id, 4);
 	h->len = HEAD_BYTES + body;
-	put_le(h->octets + SEAL_AT, seal_of(&d->key, h->octets, h->len), 8);
+	put_le(h->octets + SEAL_AT, seal_of(d->key, h->octets, h->len), 8);
 }
 
 int statx_fd(int fd, const char *name, struct statx *ret)
@@ -363,7 +363,7 @@ int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **
 		return -EBADF;
 	if (p[1] < KERNEL || p[1] > COVERED || len != HEAD_BYTES + (size_t)p[3])
 		return -EBADF;
-	wrong = seal_of(&d->key, p, (unsigned)len) ^ get_le(p + SEAL_AT, 8);
+	wrong = seal_of(d->key, p, (unsigned)len) ^ get_le(p + SEAL_AT, 8);
 	if (wrong)
 		return -EBADF;
 	id = (uint32_t)get_le(p + 4, 4);

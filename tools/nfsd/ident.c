@@ -26,7 +26,7 @@ enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX; rpcrdma/gss.h */
 
 static bool can_switch;                    /* set once by ident_init, before threads */
-static struct siphash_key key;             /* likewise; of digests of groups */
+static uint64_t key[2];                    /* likewise; of digests of groups */
 static _Thread_local struct ident current; /* what this thread acts as */
 static _Thread_local bool known;           /* false: unknown, switch for certain */
 
@@ -55,7 +55,7 @@ bool ident_init(void)
 	uint32_t keep = 0;
 
 	/* Short reads cannot happen for so few octets. */
-	(void)!getrandom(key.octets, sizeof(key.octets), 0);
+	(void)!getrandom(key, sizeof(key), 0);
 	memset(caps, 0, sizeof(caps));
 	if (geteuid() != 0 || !get_caps(caps))
 		return false;
@@ -129,7 +129,7 @@ void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
 	say_cut(id->uid, n);
 	id->many = gids;
 	id->squashed = squash_gid(s, 0);
-	id->digest = siphash(&key, gids, n * sizeof(gids[0]));
+	id->digest = rr_siphash_once(key, gids, n * sizeof(gids[0]));
 }
 
 void ident_from_caller(const struct rpcrdma_gss_caller *c, const struct squash *s,

@@ -39,7 +39,6 @@
  *   stable.c      what must be on storage, and when
  *   warn.c        lines of standard error, at most one a second of each kind
  *   complain.c    lines about requests: storage that fails, clients that are refused
- *   siphash.c     the digest that seals handles
  *
  * The engine's thread runs what cannot sleep: NULL, what caches can answer, and
  * everything on a file system in memory.  The rest runs in workers, of which each file
@@ -68,7 +67,7 @@
 #include "exports.h"
 #include "groups.h"
 #include "nfs/nfs3_msg.h"
-#include "siphash.h"
+#include "base/siphash.h"
 #include "tcpd.h"
 #include "warn.h"
 
@@ -517,7 +516,7 @@ struct nfsd {
 	/* Grows, and nothing in it moves: readers take no lock. */
 	struct export *exports[NFSD_EXPORT_SLOTS];
 	_Atomic unsigned n_exports;
-	struct siphash_key key;
+	uint64_t key[2];
 	/* What clients may do by the options of the command line: where no list says
 	 * otherwise, and where a request names no export. */
 	struct grant defaults;
