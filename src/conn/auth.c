@@ -21,6 +21,11 @@ void rr_auth_init(struct rr_conn *c)
 	c->auth.phase = c->cfg.auth.step ? RR_AUTH_IDLE : RR_AUTH_OFF;
 }
 
+bool rr_auth_settled(const struct rr_conn *c)
+{
+	return c->auth.phase == RR_AUTH_OFF || c->auth.phase == RR_AUTH_DONE;
+}
+
 void rr_auth_fini(struct rr_conn *c)
 {
 	rr_mbuf_free(c, &c->auth.out);

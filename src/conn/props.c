@@ -47,6 +47,11 @@ static unsigned n_own(const struct rr_conn *c)
 	return c->cfg.ext ? c->cfg.ext->n_props : 0;
 }
 
+size_t rr_props_least_inline(const struct rr_conn *c)
+{
+	return c->state == RR_CONN_READY ? c->props.send_inline : RR_WIRE_MIN_INLINE;
+}
+
 void rr_props_begin(struct rr_conn *c)
 {
 	if (c->cfg.props_ns != RR_TIME_NEVER)

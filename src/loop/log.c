@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "conn/core.h" /* the states' names */
+#include "conn/states.h" /* the states' names */
 #include "link/link.h"
 
 enum { LINE_MAX_BYTES = 320, PEER_BYTES = INET6_ADDRSTRLEN + 12 };

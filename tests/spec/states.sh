@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The states of a connection and of what is in it: docs/states.md from the tables
-# of src/conn/core.h.
+# of src/conn/states.h.
 #
 #   states.sh ROOT            writes docs/states.md
 #   states.sh ROOT check      fails if that file is out of date
@@ -14,12 +14,12 @@ trap 'rm -rf "$tmp"' EXIT
 generate()
 {
 	cat <<'EOF'
-<!-- Written by tests/spec/states.sh from src/conn/core.h. -->
+<!-- Written by tests/spec/states.sh from src/conn/states.h. -->
 # States
 
 A connection (`struct rr_conn`), each of its calls and requests, each region of
 memory and the host authentication are in one state at a time, named by a table in
-`src/conn/core.h`.  A connection's state is assigned in one place, which traces the
+`src/conn/states.h`.  A connection's state is assigned in one place, which traces the
 move.
 
 The usual ways:
@@ -65,12 +65,12 @@ EOF
 		printf "| %s | %s |\n", state, meaning
 		if ($0 !~ /\\$/)
 			inside = 0
-	}' "$root/src/conn/core.h"
+	}' "$root/src/conn/states.h"
 }
 
 generate >"$tmp/page"
 if [ "${2:-}" = check ]; then
-	[ "$(grep -c '^## ' "$tmp/page")" -ge 4 ] || { echo "states: no tables in core.h?"; exit 1; }
+	[ "$(grep -c '^## ' "$tmp/page")" -ge 4 ] || { echo "states: no tables in states.h?"; exit 1; }
 	cmp -s "$tmp/page" "$page" ||
 		{ echo "docs/states.md is out of date: run tests/spec/states.sh ."; exit 1; }
 else
