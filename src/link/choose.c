@@ -13,28 +13,28 @@
 #include "prov/verbs/verbs.h"
 #include <rpcrdma/rpcrdma.h>
 
-static int check_iwarp(const char *options, struct rr_why why)
+static int check_iwarp(const char *options, struct rr_reason reason)
 {
 	struct rr_iwarp_opts o;
 
-	return rr_iwarp_opts_parse(options, &o, why);
+	return rr_iwarp_opts_parse(options, &o, reason);
 }
 
-static int check_verbs(const char *options, struct rr_why why)
+static int check_verbs(const char *options, struct rr_reason reason)
 {
 	struct rr_verbs_opts o;
 
-	return rr_verbs_opts_parse(options, &o, why);
+	return rr_verbs_opts_parse(options, &o, reason);
 }
 
 static const struct choice {
 	const struct rr_prov_ops *ops;
-	int (*check)(const char *options, struct rr_why);
+	int (*check)(const char *options, struct rr_reason);
 } choices[] = {{&rr_iwarp_ops, check_iwarp}, {&rr_verbs_ops, check_verbs}};
 
 /* -EINVAL: nothing of ours, or not with these options. */
 static int find_choice(const char *name, const struct choice **ret,
-                       const char **ret_options, struct rr_why why)
+                       const char **ret_options, struct rr_reason reason)
 {
 	size_t len = name ? strcspn(name, ":") : 0;
 
@@ -49,7 +49,7 @@ static int find_choice(const char *name, const struct choice **ret,
 			*ret = &choices[i];
 	}
 	if (!*ret) {
-		(void)snprintf(why.text, why.size,
+		(void)snprintf(reason.text, reason.size,
 		               "'%.40s' is neither verbs, iwarp nor auto", name);
 		return -EINVAL;
 	}
@@ -57,8 +57,9 @@ static int find_choice(const char *name, const struct choice **ret,
 		return 0;
 	*ret_options = name + len + 1;
 	if (strlen(*ret_options) < RR_OPTIONS_MAX)
-		return (*ret)->check(*ret_options, why);
-	(void)snprintf(why.text, why.size, "the options of the provider are too long");
+		return (*ret)->check(*ret_options, reason);
+	(void)snprintf(reason.text, reason.size,
+	               "the options of the provider are too long");
 	return -EINVAL;
 }
 
@@ -66,7 +67,7 @@ int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
                     const char **ret_options)
 {
 	const struct choice *c;
-	int err = find_choice(name, &c, ret_options, RR_NO_WHY);
+	int err = find_choice(name, &c, ret_options, RR_NO_REASON);
 
 	*ret = c ? c->ops : NULL;
 	return err || *ret != &rr_verbs_ops ? err : rr_verbs_present(true);
@@ -77,7 +78,7 @@ int rpcrdma_provider_check(const char *provider, char *ret_why, size_t size)
 	const struct choice *c;
 	const char *options;
 
-	return find_choice(provider, &c, &options, (struct rr_why){ret_why, size});
+	return find_choice(provider, &c, &options, (struct rr_reason){ret_why, size});
 }
 
 /* Where the route to @sa begins: no packet is sent for that. */

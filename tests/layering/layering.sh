@@ -27,6 +27,7 @@ function arrows(f) {
 	if (f == "src/wire") return "src/base src/wire"
 	if (f == "src/conn") return "src/base src/wire src/conn"
 	if (f == "src/prov") return "src/base src/prov"
+	if (f ~ "^src/prov/(iwarp|verbs)$") return "src/base src/prov src/prov/common " f
 	if (f ~ "^src/prov/") return "src/base src/prov " f
 	if (f == "src/hostauth") return "src/base src/hostauth rpcrdma"
 	if (f == "src/loop") return "src/base src/loop rpcrdma" \

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "prov/iwarp/mpa.h"
-#include "prov/iwarp/iw_opts.h"
 
 /* key, flags, revision, length; written down from RFC 5044 §7.1.1 */
 static const uint8_t req_rev1[] = "MPA ID Req Frame"
@@ -311,38 +310,6 @@ static void request_revisions(void **state)
 	assert_int_equal(rep.rev, 2);
 }
 
-static void options(void **state)
-{
-	static const char *bad[] = {"crc",
-	                            "crc=",
-	                            "crc=2",
-	                            "rev=0",
-	                            "rev=3",
-	                            "fpdu=127",
-	                            "fpdu=65536",
-	                            "ird=1025",
-	                            "nope=1",
-	                            "crc=1 ",
-	                            "=1",
-	                            "crc=1,,rev=1",
-	                            "ird=-1",
-	                            "markers=1",
-	                            "ird=99999999999",
-	                            "ird=4294967297",
-	                            "ird=18446744073709551617"};
-	struct rr_iwarp_opts o;
-
-	assert_int_equal(rr_iwarp_opts_parse(NULL, &o, RR_NO_WHY), 0);
-	assert_true(o.crc == 1 && o.rev == 2 && o.p2p == 0 && o.fpdu == 65535);
-	assert_true(o.ird == 64 && o.ord == 64 && o.ord1 == 1);
-	assert_int_equal(rr_iwarp_opts_parse("crc=0,ird=1,ord=0,sndbuf=1073741824", &o,
-	                                     RR_NO_WHY),
-	                 0);
-	assert_true(o.crc == 0 && o.ird == 1 && o.ord == 0 && o.sndbuf == 1u << 30);
-	for (unsigned i = 0; i < RR_ARRAY_SIZE(bad); i++)
-		assert_int_equal(rr_iwarp_opts_parse(bad[i], &o, RR_NO_WHY), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,7 +322,6 @@ int main(void)
 	        cmocka_unit_test(bad_replies),
 	        cmocka_unit_test(odd_replies),
 	        cmocka_unit_test(request_revisions),
-	        cmocka_unit_test(options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

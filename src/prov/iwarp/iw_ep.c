@@ -106,7 +106,7 @@ static int ep_new(const struct rr_prov_config *cfg, const void *priv, size_t pri
 	if (!ep)
 		return -ENOMEM;
 	ep_init(ep, cfg, now);
-	rc = rr_iwarp_opts_parse(cfg->options, &ep->opts, RR_NO_WHY);
+	rc = rr_iwarp_opts_parse(cfg->options, &ep->opts, RR_NO_REASON);
 	if (!rc)
 		rc = ep_set_priv(ep, priv, priv_len);
 	if (!rc)
@@ -160,7 +160,7 @@ static int iw_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa
 {
 	struct rr_iwarp_opts opts;
 	struct rr_prov_listener *l;
-	int rc = rr_iwarp_opts_parse(cfg->options, &opts, RR_NO_WHY);
+	int rc = rr_iwarp_opts_parse(cfg->options, &opts, RR_NO_REASON);
 
 	if (rc)
 		return rc;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of keys with their defaults and ranges. */
+/* The table of options, with their defaults and ranges. */
 #include "prov/iwarp/iw_opts.h"
 
-#include <string.h>
-
-#define KEYS(X)                                                                        \
+#define OPTIONS(X)                                                                     \
 	X(crc, 1, 0, 1)                                                                \
 	X(rev, 2, 1, 2)                                                                \
 	X(p2p, 0, 0, 1)                                                                \
@@ -15,27 +13,21 @@
 	X(sndbuf, 131072, 0, 1u << 30)                                                 \
 	X(rcvbuf, 0, 0, 1u << 30)
 
-static const struct rr_key key[] = {
-#define X(n, d, lo, hi) {#n, offsetof(struct rr_iwarp_opts, n), d, lo, hi},
-        KEYS(X)
+static const struct rr_opt iwarp_opt[] = {
+#define X(name, def, min, max)                                                         \
+	{#name, offsetof(struct rr_iwarp_opts, name), def, min, max},
+        OPTIONS(X)
 #undef X
 };
-static const struct rr_keys keys = {"provider \"iwarp\"", key, RR_ARRAY_SIZE(key)};
+static const struct rr_opts iwarp_opts = {"iwarp", iwarp_opt, RR_ARRAY_SIZE(iwarp_opt)};
 
-int rr_iwarp_opts_parse(const char *text, struct rr_iwarp_opts *ret, struct rr_why why)
+int rr_iwarp_opts_parse(const char *text, struct rr_iwarp_opts *ret,
+                        struct rr_reason reason)
 {
 	struct rr_iwarp_opts o;
-	const char *s = text ? text : "";
+	int rc = rr_opts_parse(&iwarp_opts, text, &o, reason);
 
-	rr_keys_default(&keys, &o);
-	while (*s) {
-		size_t len = strcspn(s, ",");
-		int rc = rr_keys_take(&keys, s, len, &o, why);
-
-		if (rc)
-			return rc;
-		s += len + (s[len] == ',');
-	}
-	*ret = o;
-	return 0;
+	if (!rc)
+		*ret = o;
+	return rc;
 }

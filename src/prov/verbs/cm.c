@@ -432,7 +432,7 @@ int rr_vb_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (!l)
 		return -ENOMEM;
 	l->lib = rr_rdma_lib();
-	rc = rr_verbs_opts_parse(cfg->options, &l->opts, RR_NO_WHY);
+	rc = rr_verbs_opts_parse(cfg->options, &l->opts, RR_NO_REASON);
 	if (!rc)
 		rc = bind_to(l, &addr);
 	if (rc) {

@@ -68,7 +68,7 @@ int rr_vb_new(const struct rr_prov_config *cfg, const void *priv, size_t priv_le
 {
 	struct rr_verbs_opts opts;
 	struct rr_vb_ep *ep;
-	int rc = rr_verbs_opts_parse(cfg->options, &opts, RR_NO_WHY);
+	int rc = rr_verbs_opts_parse(cfg->options, &opts, RR_NO_REASON);
 
 	if (rc)
 		return rc;

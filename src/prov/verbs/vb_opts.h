@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The provider's option string; keys are listed in verbs.h. */
+/* The provider's option string; verbs.h lists the keys. */
 #ifndef RR_PROV_VERBS_OPTS_H
 #define RR_PROV_VERBS_OPTS_H
 
-#include "base/keys.h"
+#include "prov/common/prov_opts.h"
 
 #define RR_VB_DEVICE_MAX 64
 
 struct rr_verbs_opts {
 	char device[RR_VB_DEVICE_MAX]; /* "": any */
 	uint32_t mw, inline_bytes, ird, ord;
-	uint32_t sq, rq; /* 0: as the number of Receives makes it */
+	uint32_t sq, rq; /* queue depths; 0: derived from rr_prov_config.recvs */
 };
 
-/* @text may be NULL.  -EINVAL: unknown key, bad number, out of range; @why says which. */
+/* Reads @text (NULL: all defaults) into @ret.  Returns -EINVAL, with the reason in
+ * @reason and @ret unchanged, for an unknown key or a value out of its range. */
 RR_MUST_CHECK int rr_verbs_opts_parse(const char *text, struct rr_verbs_opts *ret,
-                                      struct rr_why why);
+                                      struct rr_reason reason);
 
 #endif
