@@ -12,13 +12,13 @@
  */
 #include "conn/core.h"
 
-void rr_act(struct rr_conn *c, struct rr_op *op, enum rr_action_kind kind)
+void rr_action_enqueue(struct rr_conn *c, struct rr_op *op, enum rr_action_kind kind)
 {
 	op->kind = kind;
 	rr_list_push(&c->actions, &op->link);
 }
 
-bool rr_unact(struct rr_op *op)
+bool rr_action_cancel(struct rr_op *op)
 {
 	bool queued = !rr_list_empty(&op->link);
 
@@ -26,11 +26,11 @@ bool rr_unact(struct rr_op *op)
 	return queued;
 }
 
-/* -- drawing -------------------------------------------------------------------- */
+/* -- polling ----------------------------------------------------------------- */
 
-static void draw_xmit(struct rr_conn *c, struct rr_xmit *x, struct rr_action *ret)
+static void poll_xmit(struct rr_conn *c, struct rr_xmit *x, struct rr_action *ret)
 {
-	rr_list_push(&c->flying, &x->op.link);
+	rr_list_push(&c->in_flight, &x->op.link);
 	memcpy(ret->sge, x->sge, x->n_sge * sizeof(x->sge[0]));
 	ret->n_sge = x->n_sge;
 	ret->inv_handle = x->inv_handle;
@@ -38,14 +38,14 @@ static void draw_xmit(struct rr_conn *c, struct rr_xmit *x, struct rr_action *re
 	ret->offset = x->offset;
 }
 
-static void draw_recv(const struct rr_conn *c, const struct rr_rbuf *b,
+static void poll_recv(const struct rr_conn *c, const struct rr_rbuf *b,
                       struct rr_action *ret)
 {
 	ret->n_sge = 1;
 	ret->sge[0] = (struct rr_sge){.base = b->data, .len = (uint32_t)c->rbuf_bytes};
 }
 
-static void draw_read(const struct rr_read_op *r, struct rr_action *ret)
+static void poll_read(const struct rr_read_op *r, struct rr_action *ret)
 {
 	ret->n_sge = 1;
 	ret->sge[0] = r->sge;
@@ -53,7 +53,7 @@ static void draw_read(const struct rr_read_op *r, struct rr_action *ret)
 	ret->offset = r->offset;
 }
 
-static void draw_register(const struct rr_mr *m, struct rr_action *ret)
+static void poll_register(const struct rr_mr *m, struct rr_action *ret)
 {
 	ret->n_sge = 1;
 	ret->sge[0] = (struct rr_sge){.base = m->base,
@@ -64,26 +64,27 @@ static void draw_register(const struct rr_mr *m, struct rr_action *ret)
 	                      : RR_ACCESS_REMOTE_WRITE;
 }
 
-static void draw_request(struct rr_conn *c, struct rr_request_state *q,
+static void poll_request(struct rr_conn *c, struct rr_request_state *q,
                          struct rr_action *ret)
 {
 	ret->request = &q->req;
 	ret->status = q->status;
 	if (q->op.kind == RR_ACT_REQUEST_DONE)
-		c->gone = q;
+		c->done_request = q;
 	else
-		rr_request_drawn(q);
+		rr_request_polled(q);
 }
 
-static void draw_call(struct rr_conn *c, struct rr_call_state *s, struct rr_action *ret)
+static void poll_call(struct rr_conn *c, struct rr_call_state *s, struct rr_action *ret)
 {
 	ret->call = s->call;
 	ret->status = s->status;
-	rr_call_drawn(c, s);
+	rr_call_polled(c, s);
 }
 
 /* Every field but sge[], whose entries beyond n_sge mean nothing. */
-static void blank(struct rr_action *ret, enum rr_action_kind kind, uint64_t token)
+static void reset_action(struct rr_action *ret, enum rr_action_kind kind,
+                         uint64_t token)
 {
 	ret->kind = kind;
 	ret->token = token;
@@ -98,22 +99,22 @@ static void blank(struct rr_action *ret, enum rr_action_kind kind, uint64_t toke
 	ret->status = 0;
 }
 
-static void draw(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
+static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
 {
-	blank(ret, op->kind, rr_op_token(op));
+	reset_action(ret, op->kind, rr_op_token(op));
 	switch (op->kind) {
 	case RR_ACT_POST_RECV:
-		draw_recv(c, rr_container_of(op, struct rr_rbuf, op), ret);
+		poll_recv(c, rr_container_of(op, struct rr_rbuf, op), ret);
 		break;
 	case RR_ACT_SEND:
 	case RR_ACT_WRITE:
-		draw_xmit(c, rr_container_of(op, struct rr_xmit, op), ret);
+		poll_xmit(c, rr_container_of(op, struct rr_xmit, op), ret);
 		break;
 	case RR_ACT_READ:
-		draw_read(rr_container_of(op, struct rr_read_op, op), ret);
+		poll_read(rr_container_of(op, struct rr_read_op, op), ret);
 		break;
 	case RR_ACT_REGISTER:
-		draw_register(rr_container_of(op, struct rr_mr, op), ret);
+		poll_register(rr_container_of(op, struct rr_mr, op), ret);
 		break;
 	case RR_ACT_INVALIDATE:
 		ret->handle = rr_container_of(op, struct rr_mr, op)->handle;
@@ -121,14 +122,14 @@ static void draw(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
 	case RR_ACT_ADMIT:
 	case RR_ACT_REQUEST:
 	case RR_ACT_REQUEST_DONE:
-		draw_request(c, rr_container_of(op, struct rr_request_state, op), ret);
+		poll_request(c, rr_container_of(op, struct rr_request_state, op), ret);
 		break;
 	case RR_ACT_CALL_DONE:
-		draw_call(c, rr_container_of(op, struct rr_call_state, op), ret);
+		poll_call(c, rr_container_of(op, struct rr_call_state, op), ret);
 		break;
 	case RR_ACT_EXTENSION:
-		c->ext.drawn = rr_container_of(op, struct rr_ext_node, op);
-		ret->ext = &c->ext.drawn->ev;
+		c->ext.polled = rr_container_of(op, struct rr_ext_node, op);
+		ret->ext = &c->ext.polled->ev;
 		break;
 	case RR_ACT_DISCONNECT:
 		ret->status = c->disconnect_status;
@@ -140,12 +141,12 @@ static void draw(struct rr_conn *c, struct rr_op *op, struct rr_action *ret)
 }
 
 /* The last one, when nothing and nobody is left. */
-static bool draw_closed(struct rr_conn *c, struct rr_action *ret)
+static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 {
 	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)
 		return false;
 	rr_conn_set_state(c, RR_CONN_CLOSED);
-	blank(ret, RR_ACT_CLOSED, 0);
+	reset_action(ret, RR_ACT_CLOSED, 0);
 	ret->status = c->error;
 	return true;
 }
@@ -154,20 +155,20 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 {
 	struct rr_list *n;
 
-	if (c->gone) {
-		rr_request_free(c, c->gone);
-		c->gone = NULL;
+	if (c->done_request) {
+		rr_request_free(c, c->done_request);
+		c->done_request = NULL;
 	}
-	rr_ext_free(c, c->ext.drawn);
-	c->ext.drawn = NULL;
+	rr_ext_free(c, c->ext.polled);
+	c->ext.polled = NULL;
 	do {
 		n = rr_list_pop(&c->actions);
 		if (n) {
-			draw(c, rr_container_of(n, struct rr_op, link), ret);
+			poll_action(c, rr_container_of(n, struct rr_op, link), ret);
 			return true;
 		}
 	} while (rr_request_turn(c) || rr_request_budget(c) || rr_tx_pump(c));
-	return draw_closed(c, ret);
+	return poll_closed(c, ret);
 }
 
 /* -- completions ------------------------------------------------------------------ */

@@ -17,9 +17,9 @@ struct rr_op {
 	enum rr_action_kind kind;
 };
 
-void rr_act(struct rr_conn *, struct rr_op *, enum rr_action_kind);
+void rr_action_enqueue(struct rr_conn *, struct rr_op *, enum rr_action_kind);
 /* Takes an action back if it is still on the queue; true if it was. */
-bool rr_unact(struct rr_op *);
+bool rr_action_cancel(struct rr_op *);
 static inline uint64_t rr_op_token(const struct rr_op *op)
 {
 	return (uint64_t)(uintptr_t)op;

@@ -450,7 +450,7 @@ static void register_all(struct rr_conn *c, struct rr_call_state *s)
 		m->phase = RR_MR_REGISTERING;
 		s->regions_out++;
 		c->count.registrations++;
-		rr_act(c, &m->op, RR_ACT_REGISTER);
+		rr_action_enqueue(c, &m->op, RR_ACT_REGISTER);
 	}
 }
 
@@ -615,7 +615,7 @@ void rr_call_chunks_withdraw(struct rr_conn *c, struct rr_call_state *s)
 	for (unsigned i = 0; o && i < o->n; i++) {
 		struct rr_mr *m = &o->region[i];
 
-		if (m->phase == RR_MR_REGISTERING && rr_unact(&m->op)) {
+		if (m->phase == RR_MR_REGISTERING && rr_action_cancel(&m->op)) {
 			m->phase = RR_MR_IDLE;
 			s->regions_out--;
 		} else if (m->phase == RR_MR_VALID) {
@@ -624,7 +624,7 @@ void rr_call_chunks_withdraw(struct rr_conn *c, struct rr_call_state *s)
 			if (!rr_conn_live(c))
 				continue; /* the loss that is coming does it */
 			c->count.local_invalidations++;
-			rr_act(c, &m->op, RR_ACT_INVALIDATE);
+			rr_action_enqueue(c, &m->op, RR_ACT_INVALIDATE);
 		}
 	}
 }

@@ -90,7 +90,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	rr_list_init(&c->turns);
 	rr_list_init(&c->roomed_turns);
 	rr_list_init(&c->budget_queue);
-	rr_list_init(&c->flying);
+	rr_list_init(&c->in_flight);
 	rr_list_init(&c->xmits);
 	init_slabs(c);
 	rr_credit_init(&c->credit, ceiling(&c->cfg), c->cfg.send_credits,
@@ -153,7 +153,7 @@ static void disconnect(struct rr_conn *c, int status)
 {
 	c->disconnect_status = status;
 	rr_conn_set_state(c, RR_CONN_CLOSING);
-	rr_act(c, &c->disconnect_op, RR_ACT_DISCONNECT);
+	rr_action_enqueue(c, &c->disconnect_op, RR_ACT_DISCONNECT);
 }
 
 void rr_conn_fail(struct rr_conn *c, int error)
@@ -170,7 +170,7 @@ void rr_conn_close(struct rr_conn *c, int status, rr_time now)
 	rr_conn_fail(c, status);
 }
 
-void rr_conn_uninvited(struct rr_conn *c)
+void rr_conn_no_remote_inv_in(struct rr_conn *c)
 {
 	c->remote_inv_in = false;
 }

@@ -350,7 +350,7 @@ void rr_conn_free(struct rr_conn *);
 
 /* Before rr_conn_open: no peer can invalidate a region of ours (the device does
  * not do it), so none is asked to.  The peer's regions are another matter. */
-void rr_conn_uninvited(struct rr_conn *);
+void rr_conn_no_remote_inv_in(struct rr_conn *);
 /* Before rr_conn_open: RDMA Reads cannot be made (the peer's IRD or our ORD is 0).  Calls
  * with Read chunks are refused by RDMA2_ERR_READ_CHUNKS with a maximum of 0. */
 void rr_conn_cannot_read(struct rr_conn *);

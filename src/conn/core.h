@@ -59,7 +59,8 @@ struct rr_conn {
 	struct rr_list actions;
 	struct rr_op ready_op, disconnect_op;
 	int disconnect_status;
-	struct rr_request_state *gone; /* its REQUEST_DONE was drawn last */
+	struct rr_request_state
+	        *done_request; /* REQUEST_DONE polled; freed by the next poll */
 
 	const struct rr_version_ops *version;
 	bool settled;        /* and will stay what it is */
@@ -108,9 +109,9 @@ struct rr_conn {
 	unsigned n_heads;              /* Special Calls whose beginning is being read */
 	uint64_t pinned, pinned_waiting;
 
-	struct rr_list flying; /* drawn Sends and Writes, rr_xmit.op.link */
-	unsigned sends_out;    /* queued or flying Sends */
-	struct rr_list xmits;  /* free ones */
+	struct rr_list in_flight; /* posted Sends and Writes, rr_xmit.op.link */
+	unsigned sends_out;       /* Sends that are queued or in flight */
+	struct rr_list xmits;     /* free ones */
 	unsigned n_xmits;
 	struct rr_slab rbuf_slab, call_slab, chunks_slab, request_slab, lists_slab,
 	        read_slab, error_slab, ext_slab;

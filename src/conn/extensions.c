@@ -59,8 +59,8 @@ void rr_ext_free(struct rr_conn *c, struct rr_ext_node *n)
 
 void rr_ext_fini(struct rr_conn *c)
 {
-	rr_ext_free(c, c->ext.drawn);
-	c->ext.drawn = NULL;
+	rr_ext_free(c, c->ext.polled);
+	c->ext.polled = NULL;
 	rr_ext_lost(c);
 }
 
@@ -82,7 +82,7 @@ static struct rr_ext_node *tell(struct rr_conn *c, const struct rr_ext_event *ev
 	*n = (struct rr_ext_node){.ev = *ev};
 	rr_list_init(&n->op.link);
 	rr_conn_trace(c, RR_TRACE_EXTENSION, ev->xid, ev->what, ev->number, ev->len);
-	rr_act(c, &n->op, RR_ACT_EXTENSION);
+	rr_action_enqueue(c, &n->op, RR_ACT_EXTENSION);
 	return n;
 }
 

@@ -21,8 +21,8 @@ struct rr_ext_sent {
 };
 
 struct rr_ext_state {
-	struct rr_ext_node *drawn; /* lent until the next action */
-	uint32_t unsupported;      /* bit by index of the type [E7] */
+	struct rr_ext_node *polled; /* lent until the next action */
+	uint32_t unsupported;       /* bit by index of the type [E7] */
 	struct rr_ext_sent sent[RR_EXT_XIDS];
 	unsigned n_sent;
 };

@@ -89,7 +89,7 @@ static void finish(struct rr_conn *c)
 	rr_conn_trace(c, RR_TRACE_PROPS_DONE, 0, p->send_inline, p->recv_inline,
 	              p->max_segments);
 	rr_conn_set_state(c, RR_CONN_READY);
-	rr_act(c, &c->ready_op, RR_ACT_READY);
+	rr_action_enqueue(c, &c->ready_op, RR_ACT_READY);
 	rr_mbuf_free(c, &c->auth.out);
 }
 

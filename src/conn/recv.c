@@ -71,7 +71,7 @@ void rr_recv_put(struct rr_conn *c, struct rr_rbuf *b)
 static void post(struct rr_conn *c, struct rr_rbuf *b)
 {
 	c->posted++;
-	rr_act(c, &b->op, RR_ACT_POST_RECV);
+	rr_action_enqueue(c, &b->op, RR_ACT_POST_RECV);
 }
 
 static int post_new(struct rr_conn *c, uint32_t n)

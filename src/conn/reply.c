@@ -134,7 +134,7 @@ static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
 	x->offset = g->offset;
 	q->xmits_out++;
 	rr_conn_trace(c, RR_TRACE_RDMA_WRITE, q->req.xid, g->handle, g->offset, n);
-	rr_act(c, &x->op, RR_ACT_WRITE);
+	rr_action_enqueue(c, &x->op, RR_ACT_WRITE);
 	return true;
 }
 

@@ -382,7 +382,7 @@ static void done(struct rr_conn *c, struct rr_call_state *s)
 		s->call->reply_len = s->reply_len;
 		c->count.replies++;
 	}
-	rr_act(c, &s->op, RR_ACT_CALL_DONE);
+	rr_action_enqueue(c, &s->op, RR_ACT_CALL_DONE);
 }
 
 void rr_call_settle(struct rr_conn *c, struct rr_call_state *s)
@@ -391,7 +391,7 @@ void rr_call_settle(struct rr_conn *c, struct rr_call_state *s)
 		done(c, s);
 }
 
-void rr_call_drawn(struct rr_conn *c, struct rr_call_state *s)
+void rr_call_polled(struct rr_conn *c, struct rr_call_state *s)
 {
 	rr_conn_trace(c, RR_TRACE_CALL_DONE, s->call->xid, (uint64_t)(int64_t)s->status,
 	              0, 0);

@@ -101,7 +101,7 @@ void rr_call_drained(struct rr_conn *, uint32_t xid);
 /* Something owed has come. */
 void rr_call_settle(struct rr_conn *, struct rr_call_state *);
 /* CALL_DONE is being drawn. */
-void rr_call_drawn(struct rr_conn *, struct rr_call_state *);
+void rr_call_polled(struct rr_conn *, struct rr_call_state *);
 void rr_call_lost(struct rr_conn *, int status);
 void rr_call_fini(struct rr_conn *);
 

@@ -244,7 +244,7 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 	rr_slab_put(&c->request_slab, q);
 }
 
-void rr_request_drawn(struct rr_request_state *q)
+void rr_request_polled(struct rr_request_state *q)
 {
 	q->known = q->with_user = true;
 	q->roomed = false; /* the user's, see rr_request */
@@ -261,7 +261,7 @@ void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
 		return;
 	}
 	rr_list_del(&q->op.link);
-	rr_act(c, &q->op, RR_ACT_REQUEST_DONE);
+	rr_action_enqueue(c, &q->op, RR_ACT_REQUEST_DONE);
 }
 
 void rr_request_answer_error(struct rr_conn *c, struct rr_request_state *q,
@@ -297,7 +297,7 @@ static bool read_segment(struct rr_conn *c, struct rr_request_state *q, uint8_t 
 	q->reads_out++;
 	rr_conn_trace(c, RR_TRACE_RDMA_READ, q->req.xid, g->handle, g->offset,
 	              g->length);
-	rr_act(c, &r->op, RR_ACT_READ);
+	rr_action_enqueue(c, &r->op, RR_ACT_READ);
 	return true;
 }
 
@@ -364,7 +364,7 @@ static void to_admit(struct rr_conn *c, struct rr_request_state *q)
 		c->count.bytes_continued += octets;
 	else
 		c->count.bytes_inline += octets;
-	rr_act(c, &q->op, RR_ACT_ADMIT);
+	rr_action_enqueue(c, &q->op, RR_ACT_ADMIT);
 }
 
 static void add_piece(struct rr_request *r, const void *base, size_t len, bool item)
@@ -398,7 +398,7 @@ static void to_request(struct rr_conn *c, struct rr_request_state *q)
 	add_piece(r, q->payload + at, q->payload_len - at, false);
 	c->count.bytes_read_chunk += r->read_bytes;
 	q->phase = RR_REQUEST_SERVED;
-	rr_act(c, &q->op, RR_ACT_REQUEST);
+	rr_action_enqueue(c, &q->op, RR_ACT_REQUEST);
 }
 
 static void head_pulled(struct rr_conn *c, struct rr_request_state *q)

@@ -56,7 +56,7 @@ struct rr_request_state {
 void rr_request_received(struct rr_conn *, struct rr_msg *);
 void rr_request_read_done(struct rr_conn *, struct rr_read_op *, int status);
 /* ADMIT or REQUEST is being drawn. */
-void rr_request_drawn(struct rr_request_state *);
+void rr_request_polled(struct rr_request_state *);
 /* REQUEST_DONE now. */
 void rr_request_end(struct rr_conn *, struct rr_request_state *, int status);
 void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,

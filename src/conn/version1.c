@@ -46,7 +46,7 @@ void rr_v1_begin(struct rr_conn *c)
 	c->remote_inv_in &= c->remote_inv_out;
 	rr_credit1_init(&c->credit1, c->credit.limit);
 	rr_conn_set_state(c, RR_CONN_READY);
-	rr_act(c, &c->ready_op, RR_ACT_READY);
+	rr_action_enqueue(c, &c->ready_op, RR_ACT_READY);
 }
 
 void rr_v1_fall_back(struct rr_conn *c, uint32_t word)

@@ -292,7 +292,7 @@ static void launch(struct rr_conn *c, struct rr_xmit *x)
 	c->tx.grant_now = false;
 	if (c->cfg.keepalive_ns != RR_TIME_NEVER)
 		c->tx.keepalive_at = c->now + c->cfg.keepalive_ns;
-	rr_act(c, &x->op, RR_ACT_SEND);
+	rr_action_enqueue(c, &x->op, RR_ACT_SEND);
 }
 
 void rr_xmit_send(struct rr_conn *c, struct rr_xmit *x)
@@ -332,7 +332,7 @@ void rr_xmit_lost(struct rr_conn *c)
 {
 	struct rr_list *n;
 
-	while ((n = rr_list_pop(&c->flying)))
+	while ((n = rr_list_pop(&c->in_flight)))
 		rr_xmit_completed(c, rr_container_of(n, struct rr_xmit, op.link),
 		                  -ECANCELED);
 }

@@ -333,7 +333,7 @@ static void connected(struct rr_link *l)
 	l->open = true;
 	l->prov->limits(l->ep, &lim);
 	if (!lim.remote_invalidate)
-		rr_conn_uninvited(l->conn);
+		rr_conn_no_remote_inv_in(l->conn);
 	if (!lim.max_ord)
 		rr_conn_cannot_read(l->conn);
 	rr_conn_peer_private(l->conn, priv, len);

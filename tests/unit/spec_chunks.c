@@ -428,7 +428,7 @@ static void inv_handle_is_zero_without_support_or_chunks(void **state)
 	spec_end(s, k);
 	/* the device cannot, found out when it was known */
 	s = spec_ready(RR_CONN_CLIENT, &cfg, "00000000");
-	rr_conn_uninvited(s->c);
+	rr_conn_no_remote_inv_in(s->c);
 	k = spec_new(0x55, 600);
 	spec_add(k, spec_octets(), 600, true);
 	assert_int_equal(word_of(spec_sent(s, k), 5), 0);
