@@ -345,7 +345,7 @@ static const char *ended_why(const struct rr_link *l)
 	if (l->cause)
 		return l->cause;
 	if (!l->hostauth || l->error != -EACCES)
-		return l->prov->why(l->ep);
+		return l->prov->reason(l->ep);
 	if (rr_hostauth_why(l->hostauth)[0])
 		return rr_hostauth_why(l->hostauth);
 	return "the peer does not authenticate itself (hostauth)";

@@ -201,8 +201,8 @@ struct rr_prov_ops {
 	const void *(*peer_private)(const struct rr_ep *, size_t *ret_len);
 	int (*peer_addr)(const struct rr_ep *, struct sockaddr_storage *ret);
 	int (*local_addr)(const struct rr_ep *, struct sockaddr_storage *ret);
-	/* Why the connection ended, in words for a user; "" if unknown. */
-	const char *(*why)(const struct rr_ep *);
+	/* Returns why the connection ended, as a text for a user; "" if unknown. */
+	const char *(*reason)(const struct rr_ep *);
 };
 
 struct rr_ep {

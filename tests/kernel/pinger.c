@@ -266,7 +266,7 @@ static void ended(struct task *t, struct session *s, int status)
 	t->refused += refused;
 	if (t->leave ? status != 0 && !refused : !enough || s->step != IDLE)
 		die("connection %u ended after %u pings: %s (%s)", t->done + 1,
-		    s->pings, t->ops->why(s->ep), strerror(-status));
+		    s->pings, t->ops->reason(s->ep), strerror(-status));
 	t->ops->destroy(s->ep);
 	s->ep = NULL;
 	s->step = ENDED;

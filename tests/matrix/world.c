@@ -366,7 +366,7 @@ static void take(struct mx_side *s, const struct rr_wc *wc)
 	case RR_WC_DISCONNECTED:
 		if (!s->w->abandon)
 			fail_msg("side %u ended with %d: %s", s->side, wc->status,
-			         mx_provider()->why(s->ep));
+			         mx_provider()->reason(s->ep));
 		s->lost = true;
 		s->lost_status = wc->status;
 		rr_conn_lost(s->conn, wc->status, mx_now());

@@ -31,7 +31,7 @@ static void expect_misuse(struct rig *g, unsigned unblamed)
 		assert_int_not_equal(0, rig_wait(g, CLIENT, RR_WC_DISCONNECTED).status);
 	rig_settle(g);
 	rig_audit(g, CLIENT);
-	assert_int_not_equal(0, strlen(rig_ops(g, SERVER)->why(g->end[SERVER].ep)));
+	assert_int_not_equal(0, strlen(rig_ops(g, SERVER)->reason(g->end[SERVER].ep)));
 	expect_untouched(g, 0, 10);
 	expect_untouched(g, LEN + 10, LEN + 20);
 }

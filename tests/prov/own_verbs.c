@@ -561,7 +561,7 @@ static void event_of_the_device_is_everybodys(void **state)
 	tell(g, IBV_EVENT_DEVICE_FATAL, CLIENT);
 	for (unsigned i = 0; i < 4; i++) {
 		rig_ended(g, i, -ENODEV);
-		assert_non_null(strstr(rig_ops(g, i)->why(g->end[i].ep), "device"));
+		assert_non_null(strstr(rig_ops(g, i)->reason(g->end[i].ep), "device"));
 	}
 }
 
@@ -590,7 +590,7 @@ static void connection_ends_when_its_address_moves(void **state)
 	ep->lib = &telling;
 	rr_vb_cm_events(ep);
 	rig_ended(g, CLIENT, -ENODEV);
-	assert_non_null(strstr(rig_ops(g, CLIENT)->why(&ep->base), "address moved"));
+	assert_non_null(strstr(rig_ops(g, CLIENT)->reason(&ep->base), "address moved"));
 	(void)rig_wait(g, SERVER, RR_WC_DISCONNECTED);
 	rig_audit(g, SERVER);
 }
@@ -620,7 +620,7 @@ static void device_is_removed(void **state)
 
 		assert_true(!status || status == -ENODEV || status == -ECONNRESET);
 		told += status == -ENODEV;
-		assert_int_not_equal(0, strlen(rig_ops(g, s)->why(g->end[s].ep)));
+		assert_int_not_equal(0, strlen(rig_ops(g, s)->reason(g->end[s].ep)));
 	}
 	assert_int_not_equal(0, told);
 	assert_true(rig_now() - before < RR_SEC(10));

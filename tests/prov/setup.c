@@ -226,7 +226,7 @@ static void limits_are_sane(void **state)
 		assert_true(l.max_send >= 34);
 		assert_true(l.max_ord >= 1);
 		assert_true(l.max_msg >= 1 << 20);
-		assert_string_equal("", rig_ops(g, i)->why(g->end[i].ep));
+		assert_string_equal("", rig_ops(g, i)->reason(g->end[i].ep));
 	}
 }
 

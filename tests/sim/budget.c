@@ -434,7 +434,7 @@ static void check_post(struct sim_end *e, const struct rr_action *a, int err)
 static void check_lost(struct sim_end *e, int status)
 {
 	CHECK(end_of(e)->w, end_of(e)->w->ending, "side %u: ended: %s", end_of(e)->side,
-	      rr_sim_ops.why(e->ep));
+	      rr_sim_ops.reason(e->ep));
 }
 
 static void on_ready(struct sim_end *e)

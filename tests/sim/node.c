@@ -156,7 +156,7 @@ static void on_lost(struct sim_end *e, int status)
 	n->lost_status = status;
 	CHECK(n->run, run_may_lose(n->run) || (status == 0 && n->run->closing),
 	      "side %u: connection ended with %d (%s)", n->side, status,
-	      rr_sim_ops.why(n->sim.ep));
+	      rr_sim_ops.reason(n->sim.ep));
 	n->run->may_lose = true; /* the other end will follow */
 }
 

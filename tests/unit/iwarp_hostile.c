@@ -187,7 +187,7 @@ static void world_ends(struct world *w, int status, unsigned recvs)
 	OPS->disconnect(w->r.e.ep, now());
 	assert_int_equal(OPS->poll(w->r.e.ep, &extra, 1), 0);
 	assert_int_equal(w->r.e.taken, w->r.e.n);
-	assert_int_not_equal(OPS->why(w->r.e.ep)[0], 0);
+	assert_int_not_equal(OPS->reason(w->r.e.ep)[0], 0);
 	assert_int_equal(OPS->deadline(w->r.e.ep), RR_TIME_NEVER);
 	assert_int_equal(OPS->events(w->r.e.ep), 0);
 	for (unsigned i = 0; i < 64; i++)
@@ -442,7 +442,7 @@ static void peer_terminates(void **state)
 		add_untagged(&o, 0x4143, 0, 0, 1, 0, "late", 4);
 		raw_say(&w.r, o.b, o.n);
 		raw_eof(&w.r);
-		assert_non_null(strstr(OPS->why(w.r.e.ep), t[i].why));
+		assert_non_null(strstr(OPS->reason(w.r.e.ep), t[i].why));
 		raw_close(&w.r);
 		world_ends(&w, t[i].status, 2);
 	}

@@ -97,7 +97,7 @@ static inline struct rr_wc *next_wc(struct end *e, struct end *other)
 	while (e->taken == e->n) {
 		ends_step(both, other ? 2 : 1, 100);
 		if (now() > stop)
-			fail_msg("no completion: %s", OPS->why(e->ep));
+			fail_msg("no completion: %s", OPS->reason(e->ep));
 	}
 	return &e->wc[e->taken++];
 }
@@ -110,7 +110,7 @@ static inline struct rr_wc *expect_wc(struct end *e, struct end *other,
 	if (wc->op != op || wc->token != token || wc->status != status)
 		fail_msg("op %d token %llu status %d instead of %d %llu %d: %s", wc->op,
 		         (unsigned long long)wc->token, wc->status, op,
-		         (unsigned long long)token, status, OPS->why(e->ep));
+		         (unsigned long long)token, status, OPS->reason(e->ep));
 	return wc;
 }
 

@@ -237,7 +237,7 @@ static inline const uint8_t *raw_need(struct raw *r, size_t n)
 	while (raw_hear(r), r->in.n - r->used < n) {
 		if (r->eof || now() > stop)
 			fail_msg("%zu octets of %zu, %s: %s", r->in.n - r->used, n,
-			         r->eof ? "end" : "time out", OPS->why(r->e.ep));
+			         r->eof ? "end" : "time out", OPS->reason(r->e.ep));
 		raw_step(r, 1);
 	}
 	r->used += n;

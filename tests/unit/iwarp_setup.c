@@ -15,7 +15,7 @@ static void refused(const void *p, size_t n, int status)
 	raw_say(&r, p, n);
 	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, status);
 	raw_eof(&r);
-	assert_int_not_equal(OPS->why(r.e.ep)[0], 0);
+	assert_int_not_equal(OPS->reason(r.e.ep)[0], 0);
 	raw_fini(&r);
 }
 

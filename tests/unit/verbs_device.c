@@ -575,11 +575,11 @@ static void refuses_what_it_has_no_queue_for(void **state)
 	assert_int_equal(-ENOBUFS, rr_vb_qp_open(ep));
 	assert_string_equal("played0: a queue of 1000 Receives, 1002 are wanted: "
 	                    "fewer credits",
-	                    rr_verbs_ops.why(&ep->base));
+	                    rr_verbs_ops.reason(&ep->base));
 	gone(ep);
 	ep = fresh("rq=64", 66);
 	assert_int_equal(-ENOBUFS, rr_vb_qp_open(ep));
-	assert_non_null(strstr(rr_verbs_ops.why(&ep->base), "or a larger rq"));
+	assert_non_null(strstr(rr_verbs_ops.reason(&ep->base), "or a larger rq"));
 	gone(ep);
 }
 
@@ -616,7 +616,7 @@ static void client_that_could_not_be_answered_is_refused(void **state)
 	ep->state = RR_VB_CALLED;
 	rr_vb_answer(ep);
 	assert_true(d.rejected);
-	assert_non_null(strstr(rr_verbs_ops.why(&ep->base), "ulimit -l"));
+	assert_non_null(strstr(rr_verbs_ops.reason(&ep->base), "ulimit -l"));
 	gone(ep);
 }
 

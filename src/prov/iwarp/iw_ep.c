@@ -626,7 +626,7 @@ static int iw_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 	return rr_sock_local(rr_iw_of(base)->fd, ret);
 }
 
-static const char *iw_why(const struct rr_ep *base)
+static const char *iw_reason(const struct rr_ep *base)
 {
 	return rr_iw_of(base)->why;
 }
@@ -657,5 +657,5 @@ const struct rr_prov_ops rr_iwarp_ops = {
         .peer_private = iw_peer_private,
         .peer_addr = iw_peer_addr,
         .local_addr = iw_local_addr,
-        .why = iw_why,
+        .reason = iw_reason,
 };

@@ -108,7 +108,7 @@ const struct rr_prov_ops rr_sim_ops = {
         .peer_private = peer_private,
         .peer_addr = peer_addr,
         .local_addr = local_addr,
-        .why = why,
+        .reason = why,
 };
 
 /* -- For checkers ------------------------------------------------------------ */

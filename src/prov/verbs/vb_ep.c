@@ -409,7 +409,7 @@ static int vb_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 	return tell(&rr_vb_of(base)->local, ret);
 }
 
-static const char *vb_why(const struct rr_ep *base)
+static const char *vb_reason(const struct rr_ep *base)
 {
 	return rr_vb_of(base)->why;
 }
@@ -440,5 +440,5 @@ const struct rr_prov_ops rr_verbs_ops = {
         .peer_private = vb_peer_private,
         .peer_addr = vb_peer_addr,
         .local_addr = vb_local_addr,
-        .why = vb_why,
+        .reason = vb_reason,
 };
