@@ -382,6 +382,15 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
 RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
                                uint64_t timeout_ns,
                                char ret_service[RPCRDMA_SERVICE_BYTES]);
+/*
+ * As rpcrdma_lookup, under exactly @netid: "tcp", "udp6" or any other whose addresses
+ * end in a port.  @host is asked at each of its addresses, whatever their family.
+ * -EBADMSG also if the address under @netid has no port; -EINVAL @netid is empty.
+ */
+RPCRDMA_API int rpcrdma_lookup_netid(const char *host, const char *netid,
+                                     uint32_t program, uint32_t version,
+                                     uint64_t timeout_ns,
+                                     char ret_service[RPCRDMA_SERVICE_BYTES]);
 /* Ends it: calls still out end with -ECANCELED, the stream closes in order,
  * memory is freed once nothing is owed.  No event follows.  @conn is given. */
 RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);

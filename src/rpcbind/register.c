@@ -290,14 +290,16 @@ int rr_lookup_at(const struct addrinfo *list, const struct rr_one *one,
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
 		struct rr_rpcbind b = {.len = a->ai_addrlen,
 		                       .deadline = rr_share(deadline, left--)};
+		const char *exact = one->exact_netid;
 		const struct rr_rpcb what = {.program = one->program,
 		                             .version = one->version,
-		                             .netid = one->netid(a->ai_family),
+		                             .netid = exact ? exact
+		                                            : one->netid(a->ai_family),
 		                             .any_version = one->any_version};
-		int e;
+		int family = exact ? rr_netid_family(exact) : a->ai_family, e;
 
 		memcpy(&b.addr, a->ai_addr, a->ai_addrlen);
-		e = rr_rpcbind_find(&b, &what, a->ai_family, &ss);
+		e = rr_rpcbind_find(&b, &what, family, &ss);
 		if (!e) {
 			*ret_port = rr_sockaddr_port((const struct sockaddr *)&ss);
 			return 0;
@@ -307,11 +309,9 @@ int rr_lookup_at(const struct addrinfo *list, const struct rr_one *one,
 	return err;
 }
 
-int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
-                   uint64_t timeout_ns, char ret_service[RPCRDMA_SERVICE_BYTES])
+static int look_up_one(const char *host, const struct rr_one *one, uint64_t timeout_ns,
+                       char ret_service[RPCRDMA_SERVICE_BYTES])
 {
-	const struct rr_one one = {
-	        .program = program, .version = version, .netid = rr_netid};
 	struct addrinfo *list;
 	uint16_t port;
 	int err;
@@ -321,9 +321,30 @@ int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
 	err = rr_addr_resolve(host, "111", false, &list);
 	if (err)
 		return err;
-	err = rr_lookup_at(list, &one, until(timeout_ns), &port);
+	err = rr_lookup_at(list, one, until(timeout_ns), &port);
 	freeaddrinfo(list);
 	if (!err)
 		snprintf(ret_service, RPCRDMA_SERVICE_BYTES, "%u", (unsigned)port);
 	return err;
+}
+
+int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
+                   uint64_t timeout_ns, char ret_service[RPCRDMA_SERVICE_BYTES])
+{
+	const struct rr_one one = {
+	        .program = program, .version = version, .netid = rr_netid};
+
+	return look_up_one(host, &one, timeout_ns, ret_service);
+}
+
+int rpcrdma_lookup_netid(const char *host, const char *netid, uint32_t program,
+                         uint32_t version, uint64_t timeout_ns,
+                         char ret_service[RPCRDMA_SERVICE_BYTES])
+{
+	const struct rr_one one = {
+	        .program = program, .version = version, .exact_netid = netid};
+
+	if (!netid || !*netid)
+		return -EINVAL;
+	return look_up_one(host, &one, timeout_ns, ret_service);
 }

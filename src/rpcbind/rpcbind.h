@@ -74,6 +74,7 @@ void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
 struct rr_one {
 	uint32_t program, version;
 	const char *(*netid)(int family); /* rr_netid, rr_netid_tcp */
+	const char *exact_netid;          /* to look up: this one instead; or NULL */
 	bool any_version;                 /* to look up: as above */
 };
 /* Of one program that is reached at @addr. */
@@ -85,8 +86,9 @@ int rr_unregister_one(const struct rr_rpcbind *, const struct rr_one *,
  * time that is left, for as many as come with it. */
 rr_time rr_share(rr_time deadline, unsigned of);
 unsigned rr_addresses(const struct addrinfo *list);
-/* @list: rpcbinds of one host, asked in turn (TCP).  The port of the program, in
- * host order. */
+/* Asks the rpcbinds of one host, at each address of @list in turn, over TCP.  Returns
+ * the port of the program in host order.  Without @exact_netid the entry must have the
+ * netid of the address that was asked. */
 int rr_lookup_at(const struct addrinfo *list, const struct rr_one *, rr_time deadline,
                  uint16_t *ret_port) RR_MUST_CHECK;
 

@@ -15,6 +15,13 @@ const char *rr_netid_tcp(int family)
 	return family == AF_INET ? "tcp" : family == AF_INET6 ? "tcp6" : NULL;
 }
 
+int rr_netid_family(const char *netid)
+{
+	size_t len = strlen(netid);
+
+	return len && netid[len - 1] == '6' ? AF_INET6 : AF_INET;
+}
+
 uint16_t rr_sockaddr_port(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)

@@ -19,6 +19,9 @@ enum { RR_UADDR_MAX = INET6_ADDRSTRLEN + 8 }; /* with the zero octet */
 const char *rr_netid(int family);
 /* "tcp", "tcp6"; NULL for other families. */
 const char *rr_netid_tcp(int family);
+/* The family of the addresses under a netid: AF_INET6 if it ends in '6', else AF_INET.
+ *                                                        [RFC 5665 §5.1.1] */
+int rr_netid_family(const char *netid);
 /* The port, in host order; 0 for other families. */
 uint16_t rr_sockaddr_port(const struct sockaddr *);
 /* Writes; a scope id is left out, there is no place for it.  -EAFNOSUPPORT. */

@@ -172,5 +172,17 @@ says "$T/mountd.out" "UMNT /e uid 0 reserved"
 run 0 ls nfs://127.0.0.1
 [ "$(cat "$T/out")" = /e ] || fail "the exports are $(cat "$T/out")"
 
+# A tool that waits for a silent rpcbind ends by a signal all the same.
+kill -STOP "$rpcbind"
+"$RPCRDMA" ls nfs://127.0.0.1 >"$T/out" 2>"$T/err" &
+waiting=$!
+others="$others $waiting"
+sleep 0.5
+kill -TERM $waiting
+until_true 5 eval "! kill -0 $waiting 2>/dev/null" || fail "a signal does not end the tool"
+wait $waiting
+[ $? -eq 143 ] || fail "it did not end by the signal"
+kill -CONT "$rpcbind"
+
 [ $failed = 0 ] || exit 1
 echo "registered, found and taken back, as rpcinfo sees it"

@@ -91,6 +91,16 @@ says "$T/out" "localhost:4660: provider iwarp"
 says "$T/out" "2 calls, 2 replies"
 quiet
 
+# A netid is looked up exactly: over IPv4 alone, rpcbind has no tcp6 or rdma6.
+where 0 lookup 127.0.0.1 rdma
+says "$T/out" "port 4660"
+where 0 lookup twofold tcp
+says "$T/out" "port $(rpcinfo -p | awk -v p=$prog '$1 == p && $2 == 2 && $3 == "tcp" { print $4 }')"
+for netid in tcp6 rdma6 udp; do
+	where 1 lookup 127.0.0.1 $netid
+	says "$T/out" "error: No such file or directory"
+done
+
 # A second server elsewhere does not take the place of the first.
 where 1 serve 127.0.0.1:4661
 says "$T/out" "error: rdma: RPC: Remote system error - File exists"

@@ -10,6 +10,7 @@
  *   where native HOST [PROGRAM]    one call by rpcrdma_connect with host and program
  *   where follow HOST              ... and another one after a line on stdin
  *   where leave HOST               ends its engine in the midst of looking up
+ *   where lookup HOST NETID        "port N" of that program under that netid
  *
  * A server prints "ready", and ends by SIGTERM in order, its SVCXPRTs destroyed.
  * Clients print "error: ..." and exit 1 if there is no answer.
@@ -275,6 +276,18 @@ static int leave(const char *host)
 	return 0;
 }
 
+static int look_up(const char *host, const char *netid)
+{
+	char service[RPCRDMA_SERVICE_BYTES];
+	int err = rpcrdma_lookup_netid(host, netid, PROG, NEW, 0, service);
+
+	if (err)
+		printf("error: %s\n", rpcrdma_strstatus(err));
+	else
+		printf("port %s\n", service);
+	return err != 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *host = argc > 2 ? argv[2] : NULL;
@@ -294,6 +307,8 @@ int main(int argc, char **argv)
 		return native(host, PROG, true);
 	if (!strcmp(what, "leave") && host)
 		return leave(host);
+	if (!strcmp(what, "lookup") && argc == 4)
+		return look_up(host, argv[3]);
 	fprintf(stderr, "where: see the head of its source\n");
 	return 2;
 }

@@ -584,6 +584,38 @@ static void the_version_itself_is_found_first(void **state)
 	assert_int_equal(find_what(AF_INET, &what, &port), -ENOENT);
 }
 
+static int look_up_exactly(const char *netid, uint16_t *ret_port)
+{
+	struct addrinfo at = {.ai_family = AF_INET,
+	                      .ai_addr = (struct sockaddr *)&m.at.addr,
+	                      .ai_addrlen = m.at.len};
+	const struct rr_one what = {
+	        .program = PROGRAM, .version = 1, .exact_netid = netid};
+	int err;
+
+	m.n = 0;
+	SAY(list);
+	start();
+	err = rr_lookup_at(&at, &what, m.at.deadline, ret_port);
+	finish();
+	return err;
+}
+
+/* The rpcbind is asked over IPv4, whichever family the netid belongs to. */
+static void a_netid_is_looked_up_exactly(void **state)
+{
+	uint16_t port = 0;
+
+	assert_int_equal(look_up_exactly("tcp", &port), 0);
+	assert_int_equal(port, 2050);
+	assert_int_equal(look_up_exactly("rdma6", &port), 0);
+	assert_int_equal(port, 0x1234);
+	assert_int_equal(look_up_exactly("rdma", &port), 0);
+	assert_int_equal(port, 20049);
+	assert_int_equal(look_up_exactly("tcp6", &port), -ENOENT);
+	assert_int_equal(look_up_exactly("rdm", &port), -ENOENT);
+}
+
 /* One host, several rpcbinds: the silent one has its share of the time only, the
  * one that knows the program decides. */
 static void the_next_address_is_asked_when_one_is_silent(void **state)
@@ -821,6 +853,12 @@ static void misuse_is_answered(void **state)
 	struct rpcrdma_service *s = service(false);
 	assert_int_equal(rpcrdma_lookup(NULL, PROGRAM, 1, 0, port), -EINVAL);
 	assert_int_equal(rpcrdma_lookup("127.0.0.1", PROGRAM, 1, 0, NULL), -EINVAL);
+	assert_int_equal(rpcrdma_lookup_netid("127.0.0.1", NULL, PROGRAM, 1, 0, port),
+	                 -EINVAL);
+	assert_int_equal(rpcrdma_lookup_netid("127.0.0.1", "", PROGRAM, 1, 0, port),
+	                 -EINVAL);
+	assert_int_equal(rpcrdma_lookup_netid(NULL, "tcp", PROGRAM, 1, 0, port),
+	                 -EINVAL);
 	assert_int_equal(rpcrdma_listener_register(NULL, 0), -EINVAL);
 	assert_int_equal(rpcrdma_listener_unregister(NULL, 0), -EINVAL);
 	assert_int_equal(rr_register(&m.at, s, (struct sockaddr *)&ss), -EAFNOSUPPORT);
@@ -852,6 +890,7 @@ int main(void)
 	        TEST(version_3_is_asked_where_4_is_not_spoken),
 	        TEST(neither_version_is_an_error_of_its_own),
 	        TEST(an_answer_may_come_in_fragments),
+	        TEST(a_netid_is_looked_up_exactly),
 	        TEST(the_next_address_is_asked_when_one_is_silent),
 	        TEST(another_version_is_found_if_that_is_asked_for),
 	        TEST(the_version_itself_is_found_first),

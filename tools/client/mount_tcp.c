@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MOUNT over TCP: rpcbind's GETADDR (versions 4 and 3) or GETPORT (version 2) for
- * its port, then its procedures.  Exports without "insecure" want to be mounted
- * from a port below 1024: root gets one.                   [RFC 1833; RFC 1813 I]
+ * MOUNT over TCP: its port, from the URL or from the server's rpcbind, then its
+ * procedures.  Exports without "insecure" want to be mounted from a port below 1024:
+ * root gets one.                                                    [RFC 1813 I]
  */
 #include "client/mount.h"
 #include "client/tcp.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <rpcrdma/nfs.h>
 
-#define RPCBIND      100000
-#define RPCBIND_PORT 111
-#define GETADDR      3 /* and GETPORT of version 2 */
 #define WAIT_NS      10000000000u
+#define GRACE_NS     1000000000u
 #define UMNT_WAIT_NS 2000000000u
 
 static int cannot(struct nfs_client *c, const char *fmt, ...)
@@ -51,6 +53,7 @@ static const char *words(int r)
 	case RPCRDMA_PROG_UNAVAIL:
 		return "is another service";
 	case RPCRDMA_PROG_MISMATCH:
+	case -EPROTONOSUPPORT:
 		return "lacks the version";
 	case RPCRDMA_AUTH_ERROR:
 		return "refuses our credential";
@@ -73,87 +76,101 @@ static void prepare(const struct nfs_client *c, struct tcp_call *t, uint64_t wai
 
 /* ---- rpcbind ------------------------------------------------------------- */
 
-/* The last two numbers of "h1.h2.h3.h4.p1.p2" are the port.  [RFC 5665 §5.2.3.3] */
-static int port_of(const char *uaddr, uint16_t *ret)
-{
-	const char *dot = NULL, *before = NULL;
-	unsigned p1, p2;
-	char end;
+/* A lookup blocks, so a thread makes it: connections are kept alive meanwhile, and a
+ * signal ends the tool at once.  The thread owns this and frees it. */
+struct port_question {
+	char host[NI_MAXHOST];
+	const char *netid;
+	uint64_t wait_ns;
+	int fd; /* gets a struct port_answer; its other end may be closed before */
+};
 
-	for (const char *p = uaddr; *p; p++)
-		if (*p == '.') {
-			before = dot;
-			dot = p;
-		}
-	if (!before || sscanf(before, ".%3u.%3u%c", &p1, &p2, &end) != 2 || p1 > 255 ||
-	    p2 > 255 || p1 + p2 == 0)
-		return -EBADMSG;
-	*ret = (uint16_t)(p1 << 8 | p2);
-	return 0;
+struct port_answer {
+	int error;
+	char service[RPCRDMA_SERVICE_BYTES];
+};
+
+static void *answer_question(void *arg)
+{
+	struct port_question *q = arg;
+	struct port_answer a = {0};
+
+	a.error = rpcrdma_lookup_netid(q->host, q->netid, RPCRDMA_MOUNT_PROGRAM, 3,
+	                               q->wait_ns, a.service);
+	(void)send(q->fd, &a, sizeof(a), MSG_NOSIGNAL); /* the tool may have ended */
+	close(q->fd);
+	free(q);
+	return NULL;
 }
 
-/* An empty address: not registered. */
-static int take_addr(const struct tcp_call *t, uint16_t *ret)
+/* @q is given; signals are the main thread's. */
+static int start_thread(struct port_question *q)
 {
-	char text[80];
-	uint32_t len;
-
-	if (t->results_len < 4)
-		return -EBADMSG;
-	memcpy(&len, t->results, 4);
-	len = ntohl(len);
-	if (len >= sizeof(text) || len > t->results_len - 4)
-		return -EBADMSG;
-	memcpy(text, t->results + 4, len);
-	text[len] = 0;
-	return len ? port_of(text, ret) : -ENOENT;
-}
-
-static int take_port(const struct tcp_call *t, uint16_t *ret)
-{
-	uint32_t port;
-
-	if (t->results_len != 4)
-		return -EBADMSG;
-	memcpy(&port, t->results, 4);
-	port = ntohl(port);
-	*ret = (uint16_t)port;
-	return port > 65535 ? -EBADMSG : port ? 0 : -ENOENT;
-}
-
-/* Arguments of GETADDR: program, version, netid, and an empty address and owner;
- * of GETPORT: program, version, protocol, 0. */
-static int ask(struct tcp_call *t, uint32_t version, bool v6, uint16_t *ret)
-{
-	uint32_t addr[] = {
-	        htonl(RPCRDMA_MOUNT_PROGRAM), htonl(3), htonl(v6 ? 4 : 3), 0, 0, 0};
-	uint32_t port[] = {htonl(RPCRDMA_MOUNT_PROGRAM), htonl(3), htonl(6), 0};
+	sigset_t all, old;
+	pthread_t t;
 	int r;
 
-	memcpy(&addr[3], v6 ? "tcp6" : "tcp", v6 ? 4 : 3);
-	t->program = RPCBIND;
-	t->version = version;
-	t->procedure = GETADDR;
-	t->args = version == 2 ? port : addr;
-	t->args_len = version == 2 ? sizeof(port) : sizeof(addr);
-	r = tcp_call(t);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = -pthread_create(&t, NULL, answer_question, q);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!r) {
+		pthread_detach(t);
+		return 0;
+	}
+	close(q->fd);
+	free(q);
+	return r;
+}
+
+static int make_question(const struct nfs_client *c, uint64_t wait_ns, int fd)
+{
+	const struct sockaddr_storage *at = &c->mount.at;
+	bool v6 = at->ss_family == AF_INET6;
+	struct port_question *q = malloc(sizeof(*q));
+
+	if (!q) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*q = (struct port_question){
+	        .netid = v6 ? "tcp6" : "tcp", .wait_ns = wait_ns, .fd = fd};
+	if (getnameinfo((const struct sockaddr *)at,
+	                v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
+	                q->host, sizeof(q->host), NULL, 0, NI_NUMERICHOST)) {
+		close(fd);
+		free(q);
+		return -EAFNOSUPPORT;
+	}
+	return start_thread(q);
+}
+
+static int look_up_port(struct nfs_client *c, uint16_t *ret)
+{
+	struct port_answer a;
+	struct tcp_call t;
+	int fds[2], r;
+
+	prepare(c, &t, WAIT_NS);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	r = make_question(c, t.until_ns - tool_now_ns(), fds[1]);
+	t.until_ns += GRACE_NS; /* the thread reports the end of its time itself */
 	if (!r)
-		r = version == 2 ? take_port(t, ret) : take_addr(t, ret);
-	tcp_call_fini(t);
+		r = tcp_wait(&t, fds[0], POLLIN);
+	/* One small write arrives whole. */
+	if (!r)
+		r = read(fds[0], &a, sizeof(a)) == sizeof(a) ? a.error : -EIO;
+	close(fds[0]);
+	if (!r)
+		*ret = (uint16_t)strtoul(a.service, NULL, 10);
 	return r;
 }
 
 static int ask_rpcbind(struct nfs_client *c, uint16_t *ret)
 {
-	bool v6 = c->mount.at.ss_family == AF_INET6;
-	struct tcp_call t;
-	int r = RPCRDMA_PROG_MISMATCH;
+	int r = look_up_port(c, ret);
 
-	prepare(c, &t, WAIT_NS);
-	t.to = c->mount.at;
-	(void)!tcp_set_port(&t.to, RPCBIND_PORT); /* find() has tried */
-	for (uint32_t v = 4; v >= (v6 ? 3 : 2) && r == RPCRDMA_PROG_MISMATCH; v--)
-		r = ask(&t, v, v6, ret);
 	if (!r || r == -EINTR)
 		return r;
 	return cannot(

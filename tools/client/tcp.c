@@ -30,7 +30,7 @@ static void on_ready(void *arg)
 	loop_unwatch(w->loop, &w->watch);
 }
 
-static int wait_for(const struct tcp_call *t, int fd, short events)
+int tcp_wait(const struct tcp_call *t, int fd, short events)
 {
 	struct waiting w = {.loop = t->loop,
 	                    .watch = {.fd = fd, .events = events, .ready = on_ready}};
@@ -60,7 +60,7 @@ static socklen_t addr_len(const struct sockaddr_storage *ss)
 static int finish_connect(const struct tcp_call *t, int fd)
 {
 	socklen_t len = sizeof(int);
-	int error, r = wait_for(t, fd, POLLOUT);
+	int error, r = tcp_wait(t, fd, POLLOUT);
 
 	if (r)
 		return r;
@@ -107,7 +107,7 @@ static int move(const struct tcp_call *t, int fd, char *p, size_t len, bool out)
 			p += n;
 			len -= (size_t)n;
 		} else if (errno == EAGAIN) {
-			r = wait_for(t, fd, out ? POLLOUT : POLLIN);
+			r = tcp_wait(t, fd, out ? POLLOUT : POLLIN);
 		} else if (errno != EINTR) {
 			r = errno == EPIPE ? -ECONNRESET : -errno;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One ONC RPC call over TCP, on a connection of its own: for services that a
- * server of NFS over RDMA keeps elsewhere (rpcbind, MOUNT).  It waits in
+ * server of NFS over RDMA keeps elsewhere (MOUNT).  It waits in
  * loop_wait, so that RDMA connections stay alive and signals are heard, and
  * ends at its deadline.                                      [RFC 5531 §9, §11]
  */
@@ -33,6 +33,9 @@ struct tcp_call {
  * came. */
 int tcp_call(struct tcp_call *);
 void tcp_call_fini(struct tcp_call *);
+/* Waits in loop_wait for poll(2) @events on @fd.  0, -ETIMEDOUT at until_ns, or -EINTR
+ * after a signal. */
+int tcp_wait(const struct tcp_call *, int fd, short events);
 /* The same address with another port; 0 or -EAFNOSUPPORT. */
 int tcp_set_port(struct sockaddr_storage *, uint16_t port);
 
