@@ -28,7 +28,7 @@ bool rr_auth_settled(const struct rr_conn *c)
 
 void rr_auth_fini(struct rr_conn *c)
 {
-	rr_mbuf_free(c, &c->auth.out);
+	rr_mbuf_free(&c->quota, &c->auth.out);
 }
 
 static void refuse(struct rr_conn *c)
@@ -59,7 +59,7 @@ static int keep_words(struct rr_conn *c, const void *words, size_t len)
 	size_t octets = 4 + len + rr_pad(len);
 	struct rr_writer w;
 
-	if (rr_mbuf_alloc(c, b, octets))
+	if (rr_mbuf_alloc(&c->quota, b, octets))
 		return -ENOMEM;
 	w = rr_writer_over(b->p, octets);
 	rr_put_u32(&w, (uint32_t)len);
@@ -114,7 +114,7 @@ void rr_auth_received(struct rr_conn *c, const uint8_t *data, uint32_t len)
 
 static void peer_has_none(struct rr_conn *c)
 {
-	rr_mbuf_free(c, &c->auth.out);
+	rr_mbuf_free(&c->quota, &c->auth.out);
 	move(c, RR_AUTH_OFF);
 	if (c->cfg.auth_required)
 		refuse(c);

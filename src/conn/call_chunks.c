@@ -103,8 +103,8 @@ static int room_for(struct plan *p, unsigned i, void **ret_base, size_t *ret_len
 	*ret_len = p->s->call->dests[i].len;
 	if (r->dest != i + 1)
 		return 0;
-	b->pinned = true;
-	if (rr_mbuf_alloc(p->c, b, r->dest_bytes))
+	b->charged = true;
+	if (rr_mbuf_alloc(&p->c->quota, b, r->dest_bytes))
 		return -ENOMEM;
 	*ret_base = b->p;
 	*ret_len = r->dest_bytes;
@@ -199,7 +199,8 @@ static int add_reply_chunk(struct plan *p, size_t want)
 	want = (want + 3) & ~(size_t)3;
 	if (!take_returned(p, want, REPLY_COUNT, 0))
 		return -EMSGSIZE;
-	if (!ensure_chunks(p->c, p->s) || rr_mbuf_alloc(p->c, &p->s->chunk_buf, want)) {
+	if (!ensure_chunks(p->c, p->s) ||
+	    rr_mbuf_alloc(&p->c->quota, &p->s->chunk_buf, want)) {
 		*p = before;
 		return -ENOMEM;
 	}
@@ -221,7 +222,7 @@ static int plan_reply_chunk(struct plan *p)
 		return r->reply_bytes ? -EMSGSIZE : 0;
 	if (!asked && want <= longest_inline(p))
 		return 0;
-	p->s->chunk_buf.pinned = r->reply_bytes != 0;
+	p->s->chunk_buf.charged = r->reply_bytes != 0;
 	err = add_reply_chunk(p, want);
 	return r->reply_bytes || !p->c->version->continues ? err : 0;
 }
@@ -374,7 +375,7 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 	uint8_t *run, *at;
 	unsigned runs = 0;
 
-	if (rr_mbuf_alloc(c, &s->special_buf, copied_bytes(s)))
+	if (rr_mbuf_alloc(&c->quota, &s->special_buf, copied_bytes(s)))
 		return -ENOMEM;
 	run = at = s->special_buf.p;
 	for (unsigned i = 0; i < s->stream.n; i++) {
@@ -669,9 +670,9 @@ bool rr_call_chunks_take_remote(struct rr_conn *c, struct rr_call_state *s,
 
 void rr_call_chunks_free(struct rr_conn *c, struct rr_call_state *s)
 {
-	rr_mbuf_free(c, &s->special_buf);
-	rr_mbuf_free(c, &s->chunk_buf);
-	rr_mbuf_free(c, &s->dest_buf);
+	rr_mbuf_free(&c->quota, &s->special_buf);
+	rr_mbuf_free(&c->quota, &s->chunk_buf);
+	rr_mbuf_free(&c->quota, &s->dest_buf);
 	if (s->chunks)
 		rr_slab_put(&c->chunks_slab, s->chunks);
 	s->chunks = NULL;

@@ -66,7 +66,7 @@ static uint32_t append(struct rr_conn *c, struct rr_request_state *q, const uint
 	while (cap < need)
 		cap *= 2;
 	cap = (size_t)RR_MIN(cap, RR_MIN(q->room, (uint64_t)c->cfg.max_message_bytes));
-	if (rr_mbuf_alloc(c, &q->buf, cap))
+	if (rr_mbuf_alloc(&c->quota, &q->buf, cap))
 		return RDMA2_ERR_SYSTEM;
 	memcpy(q->buf.p + q->buf.len, p, len);
 	q->buf.len += len;
@@ -179,7 +179,7 @@ static bool begin(struct rr_conn *c, const struct rr_msg *m)
 	if (!c->cfg.room.ask) { /* counted as it grows */
 		q->phase = RR_REQUEST_COLLECTING;
 		q->room = UINT64_MAX;
-		q->buf.pinned = true;
+		q->buf.charged = true;
 		return true;
 	}
 	q->phase = RR_REQUEST_ROOM;

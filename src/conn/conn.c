@@ -76,6 +76,8 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	memset(c, 0, sizeof(*c));
 	c->cfg = *cfg;
 	defaults(&c->cfg);
+	c->quota.mem = &c->cfg.mem;
+	c->quota.limit = c->cfg.max_pinned_bytes;
 	c->now = now;
 	c->next_xid = cfg->xid_seed;
 	c->stuck_at = c->overdue_at = RR_TIME_NEVER;
@@ -320,7 +322,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	        .receives_posted = c->posted,
 	        .calls = c->n_calls,
 	        .requests = c->n_requests,
-	        .pinned_bytes = c->pinned,
+	        .pinned_bytes = c->quota.charged,
 	        .error = c->error,
 	};
 	c->version->fill_info(c, ret);

@@ -92,7 +92,7 @@ void rr_cont_drop(struct rr_conn *c)
 
 	c->cont.active = false;
 	c->cont.call = NULL;
-	rr_mbuf_free(c, &c->cont.buf);
+	rr_mbuf_free(&c->quota, &c->cont.buf);
 	if (call)
 		rr_request_free(c, call);
 }
@@ -126,7 +126,7 @@ static void begin(struct rr_cont *k, const struct rr_msg *m)
 	k->xid = m->p.xid;
 	k->htype = m->p.htype;
 	k->response = m->response;
-	k->buf = (struct rr_mbuf){.pinned = true};
+	k->buf = (struct rr_mbuf){.charged = true};
 }
 
 uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t *p,
@@ -138,7 +138,7 @@ uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t
 		begin(k, m);
 	if (k->buf.len + len > max)
 		return RDMA2_ERR_INVAL_CONT; /* [M7] */
-	if (rr_mbuf_reserve(c, &k->buf, k->buf.len + len))
+	if (rr_mbuf_reserve(&c->quota, &k->buf, k->buf.len + len))
 		return RDMA2_ERR_SYSTEM;
 	memcpy(k->buf.p + k->buf.len, p, len);
 	k->buf.len += len;

@@ -8,7 +8,8 @@
  *   states.h                     the states and events of every sub-machine, as tables
  *   limits.h                     limits that are not configured
  *   action.h      action.c       the queue of actions; completions
- *   mbuf.h        mbuf.c         memory that grows
+ *   mbuf.h        mbuf.c         memory that grows; the quota it is charged to
+ *   stream.h      stream.c       Payload streams to send
  *   version_ops.h version_ops.c  what differs between the versions of the protocol
  *   credit.h      credit.c       credits
  *   credit1.h     credit1.c      credits of version 1
@@ -19,6 +20,7 @@
  *                 cont.c         continued messages; XIDs that are being discarded
  *   xmit.h        xmit.c         one message to send: header, gathered pieces
  *   tx.h          tx.c           the choice of the next message to send
+ *   call_table.h  call_table.c   outstanding calls by XID
  *   requester.h   call_chunks.c  chunks of a Call: regions, chunk lists, invalidation
  *                 requester.c    calls from the queue to the result
  *                 answer.c       Replies and errors received
@@ -32,6 +34,7 @@
 
 #include "conn/action.h"
 #include "conn/auth.h"
+#include "conn/call_table.h"
 #include "conn/conn.h"
 #include "conn/credit.h"
 #include "conn/credit1.h"
@@ -44,6 +47,7 @@
 #include "conn/responder.h"
 #include "conn/slab.h"
 #include "conn/states.h"
+#include "conn/stream.h"
 #include "conn/tx.h"
 #include "conn/version_ops.h"
 #include "conn/xmit.h"
@@ -107,7 +111,8 @@ struct rr_conn {
 	uint64_t granted;              /* and so much is there */
 	unsigned n_held;               /* Receives that hold parts of Calls */
 	unsigned n_heads;              /* Special Calls whose beginning is being read */
-	uint64_t pinned, pinned_waiting;
+	struct rr_quota quota;         /* memory for the peer's data */
+	uint64_t charged_waiting; /* of it: buffers of requests that wait in queues */
 
 	struct rr_list in_flight; /* posted Sends and Writes, rr_xmit.op.link */
 	unsigned sends_out;       /* Sends that are queued or in flight */

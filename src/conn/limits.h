@@ -22,7 +22,6 @@ enum {
 	RR_MAX_REFS = 12,        /* gathered pieces of one message */
 	RR_XMIT_BYTES = 1280,    /* room in a pooled message: header and copies */
 	RR_XMIT_CACHED = 64,
-	RR_MBUF_FIRST = 16384,   /* first size of a reassembly */
 	RR_RETIRED_HANDLES = 64, /* of calls given up, still tolerated [K17] */
 	RR_HELD_LEAST = 32, /* parts of continued Calls without room, at low ceilings */
 	RR_RPC_MIN = 8,     /* octets: xid and msg_type */

@@ -90,7 +90,7 @@ static void finish(struct rr_conn *c)
 	              p->max_segments);
 	rr_conn_set_state(c, RR_CONN_READY);
 	rr_action_enqueue(c, &c->ready_op, RR_ACT_READY);
-	rr_mbuf_free(c, &c->auth.out);
+	rr_mbuf_free(&c->quota, &c->auth.out);
 }
 
 /* Does the error concern what was sent as @xid? [P4] */

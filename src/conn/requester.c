@@ -15,26 +15,13 @@
  */
 #include "conn/core.h"
 
-/* -- the table of XIDs ------------------------------------------------------------- */
-
-enum { FIRST_BUCKETS = 64 };
-
-static struct rr_call_state **bucket(const struct rr_call_table *t, uint32_t xid)
-{
-	/* Sequential XIDs spread by themselves; the product spreads others. */
-	return &t->bucket[(xid ^ (xid * 2654435761u >> 16)) & (t->buckets - 1)];
-}
+/* -- outstanding calls ---------------------------------------------------------- */
 
 struct rr_call_state *rr_call_find(const struct rr_conn *c, uint32_t xid)
 {
-	struct rr_call_state *s;
+	struct rr_call_entry *e = rr_call_table_find(&c->table, xid);
 
-	if (!c->table.count)
-		return NULL;
-	for (s = *bucket(&c->table, xid); s; s = s->hash_next)
-		if (s->call->xid == xid)
-			return s;
-	return NULL;
+	return e ? rr_container_of(e, struct rr_call_state, entry) : NULL;
 }
 
 struct rr_call_state *rr_call_sent(const struct rr_conn *c, uint32_t xid)
@@ -44,65 +31,6 @@ struct rr_call_state *rr_call_sent(const struct rr_conn *c, uint32_t xid)
 	if (s && (s->phase == RR_CALL_SENDING || s->phase == RR_CALL_WAITING))
 		return s;
 	return NULL;
-}
-
-static void link_in(struct rr_call_table *t, struct rr_call_state *s)
-{
-	struct rr_call_state **b = bucket(t, s->call->xid);
-
-	s->hash_next = *b;
-	*b = s;
-}
-
-/* Twice as many buckets; without memory the chains get longer instead. */
-static bool grow_table(struct rr_conn *c)
-{
-	struct rr_call_table *t = &c->table, old = *t;
-	size_t n = old.buckets ? old.buckets * 2 : FIRST_BUCKETS;
-	struct rr_call_state **b = rr_mem_get(&c->cfg.mem, n * sizeof(*b));
-
-	if (!b)
-		return old.buckets != 0;
-	memset(b, 0, n * sizeof(*b));
-	t->bucket = b;
-	t->buckets = n;
-	for (size_t i = 0; i < old.buckets; i++) {
-		struct rr_call_state *s = old.bucket[i];
-
-		while (s) {
-			struct rr_call_state *next = s->hash_next;
-
-			link_in(t, s);
-			s = next;
-		}
-	}
-	rr_mem_put(&c->cfg.mem, old.bucket, old.buckets * sizeof(*b));
-	return true;
-}
-
-static bool table_add(struct rr_conn *c, struct rr_call_state *s)
-{
-	struct rr_call_table *t = &c->table;
-
-	if (t->count >= t->buckets && !grow_table(c))
-		return false;
-	link_in(t, s);
-	s->hashed = true;
-	t->count++;
-	return true;
-}
-
-static void table_del(struct rr_conn *c, struct rr_call_state *s)
-{
-	struct rr_call_state **p;
-
-	if (!s->hashed)
-		return;
-	for (p = bucket(&c->table, s->call->xid); *p != s; p = &(*p)->hash_next)
-		;
-	*p = s->hash_next;
-	s->hashed = false;
-	c->table.count--;
 }
 
 /* -- queueing -------------------------------------------------------------- */
@@ -140,15 +68,16 @@ static struct rr_call_state *new_state(struct rr_conn *c, struct rr_call *call)
 	rr_stream_init(&s->stream);
 	rr_list_init(&s->op.link);
 	s->call = call;
+	s->entry.xid = call->xid;
 	s->phase = RR_CALL_QUEUED;
 	return s;
 }
 
 static void free_state(struct rr_conn *c, struct rr_call_state *s)
 {
-	table_del(c, s);
+	rr_call_table_del(&c->table, &s->entry);
 	rr_call_chunks_free(c, s);
-	rr_mbuf_free(c, &s->reply_buf);
+	rr_mbuf_free(&c->quota, &s->reply_buf);
 	rr_recv_put(c, s->reply_rbuf);
 	rr_list_del(&s->all);
 	c->n_calls--;
@@ -168,7 +97,7 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 	s = new_state(c, call);
 	if (!s)
 		return -ENOMEM;
-	if (!table_add(c, s)) {
+	if (!rr_call_table_add(&c->table, &c->cfg.mem, &s->entry)) {
 		rr_slab_put(&c->call_slab, s);
 		return -ENOMEM;
 	}
@@ -307,7 +236,7 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	if (s->phase == RR_CALL_ENDING || s->phase == RR_CALL_DONE)
 		return;
-	table_del(c, s);
+	rr_call_table_del(&c->table, &s->entry);
 	stop_awaiting(c, s);
 	if (s->phase == RR_CALL_DRAINING ||
 	    (s->phase == RR_CALL_WAITING && status != RR_CALL_OK))
@@ -417,7 +346,7 @@ bool rr_conn_call_take(struct rr_call *call, void **ret, size_t *ret_bytes)
 	struct rr_call_state *s = call->priv;
 	struct rr_mbuf *b = &s->chunk_buf;
 
-	if (s->reply != b->p || b->pinned)
+	if (s->reply != b->p || b->charged)
 		return false;
 	*ret = b->p;
 	*ret_bytes = b->cap;
@@ -440,7 +369,7 @@ static void end_by_loss(struct rr_conn *c, struct rr_call_state *s, int status)
 	if (s->phase == RR_CALL_DONE)
 		return;
 	rr_list_del(&s->call->link);
-	table_del(c, s);
+	rr_call_table_del(&c->table, &s->entry);
 	stop_awaiting(c, s);
 	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)
 		s->status = status;
@@ -462,6 +391,5 @@ void rr_call_fini(struct rr_conn *c)
 
 	while ((n = rr_list_first(&c->calls)))
 		free_state(c, rr_container_of(n, struct rr_call_state, all));
-	rr_mem_put(&c->cfg.mem, c->table.bucket,
-	           c->table.buckets * sizeof(c->table.bucket[0]));
+	rr_call_table_fini(&c->table, &c->cfg.mem);
 }

@@ -3,6 +3,7 @@
 #ifndef RR_CONN_REQUESTER_H
 #define RR_CONN_REQUESTER_H
 
+#include "conn/call_table.h"
 #include "conn/mbuf.h"
 #include "conn/recv.h"
 #include "conn/states.h"
@@ -34,9 +35,8 @@ struct rr_call_chunks {
 struct rr_call_state {
 	struct rr_op op; /* CALL_DONE */
 	struct rr_call *call;
-	struct rr_list all; /* conn.calls */
-	struct rr_call_state *hash_next;
-	bool hashed;
+	struct rr_list all;         /* conn.calls */
+	struct rr_call_entry entry; /* in conn.table while outstanding */
 	enum rr_call_phase phase;
 	bool special;         /* sent by Special Format */
 	bool in_place;        /* long runs of it are pulled from where they lie */
@@ -58,12 +58,6 @@ struct rr_call_state {
 	const uint8_t *reply;
 	size_t reply_len;
 	struct rr_stream stream;
-};
-
-struct rr_call_table {
-	struct rr_call_state **bucket;
-	size_t buckets; /* a power of two */
-	size_t count;
 };
 
 /* -- call_chunks.c --------------------------------------------------------------- */

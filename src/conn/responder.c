@@ -23,23 +23,9 @@
 
 /* -- budget ----------------------------------------------------------------------- */
 
-bool rr_pin(struct rr_conn *c, uint64_t bytes)
-{
-	if (bytes > c->cfg.max_pinned_bytes - c->pinned)
-		return false;
-	c->pinned += bytes;
-	return true;
-}
-
-void rr_unpin(struct rr_conn *c, uint64_t bytes)
-{
-	RR_ASSERT(bytes <= c->pinned);
-	c->pinned -= bytes;
-}
-
 static uint64_t held(const struct rr_request_state *q)
 {
-	return q->buf.pinned ? q->buf.cap : 0;
+	return q->buf.charged ? q->buf.cap : 0;
 }
 
 /* -- positions [check: positions] ------------------------------------------ */
@@ -177,7 +163,7 @@ static bool sizes_allowed(const struct rr_conn *c, const struct rr_msg *m,
 		sum += l->reads[i].length;
 	}
 	*ret_pull = sum;
-	return sum <= c->cfg.max_pinned_bytes;
+	return sum <= c->quota.limit;
 }
 
 /* -- the RPC message [check: RPC message] ---------------------------------- */
@@ -232,8 +218,8 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 	rr_request_sent(c, q);
 	rr_collect_free(c, q);
 	free_sinks(c, q);
-	rr_mbuf_free(c, &q->buf);
-	rr_unpin(c, q->reserved);
+	rr_mbuf_free(&c->quota, &q->buf);
+	rr_quota_uncharge(&c->quota, q->reserved);
 	rr_recv_put(c, q->rbuf);
 	if (q->lists)
 		rr_slab_put(&c->lists_slab, q->lists);
@@ -452,7 +438,7 @@ static void start(struct rr_conn *c, struct rr_request_state *q)
 	}
 	head = (size_t)RR_MIN(q->req.call_bytes, (uint64_t)RR_SPECIAL_HEAD);
 	q->phase = RR_REQUEST_PULLING_CALL;
-	if (rr_mbuf_alloc(c, &q->buf, head)) {
+	if (rr_mbuf_alloc(&c->quota, &q->buf, head)) {
 		fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
 		return;
 	}
@@ -469,7 +455,7 @@ static bool read_rest(struct rr_conn *c, struct rr_request_state *q)
 
 	if (!q->req.special || head == all)
 		return true;
-	if (rr_mbuf_alloc(c, &q->buf, (size_t)all))
+	if (rr_mbuf_alloc(&c->quota, &q->buf, (size_t)all))
 		return false;
 	read_range(c, q, &q->lists->reads[0], q->buf.p, head, all);
 	return true;
@@ -478,7 +464,7 @@ static bool read_rest(struct rr_conn *c, struct rr_request_state *q)
 static void unqueue(struct rr_conn *c, struct rr_request_state *q)
 {
 	rr_list_del(&q->req.link);
-	c->pinned_waiting -= held(q);
+	c->charged_waiting -= held(q);
 }
 
 bool rr_request_budget(struct rr_conn *c)
@@ -491,13 +477,13 @@ bool rr_request_budget(struct rr_conn *c)
 	q = rr_container_of(l, struct rr_request, link)->priv;
 	if (q->phase == RR_REQUEST_ROOM)
 		return rr_collect_go_on(c, q);
-	if (rr_pin(c, q->wanted)) {
+	if (rr_quota_charge(&c->quota, q->wanted)) {
 		q->reserved = q->wanted;
 		unqueue(c, q);
 		start(c, q);
 		return true;
 	}
-	if (c->pinned > c->pinned_waiting)
+	if (c->quota.charged > c->charged_waiting)
 		return false;
 	unqueue(c, q); /* nobody else will give anything back */
 	fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
@@ -507,7 +493,7 @@ bool rr_request_budget(struct rr_conn *c)
 static void enqueue(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->phase = RR_REQUEST_BUDGET;
-	c->pinned_waiting += held(q);
+	c->charged_waiting += held(q);
 	rr_list_push(&c->budget_queue, &q->req.link);
 }
 
@@ -536,7 +522,7 @@ static void wait_turn(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->phase = RR_REQUEST_TURN;
 	c->n_turns++;
-	c->pinned_waiting += held(q);
+	c->charged_waiting += held(q);
 	rr_list_push(&c->turns, &q->req.link);
 }
 
@@ -789,7 +775,7 @@ void rr_request_lost(struct rr_conn *c, int status)
 {
 	struct rr_list *n = c->requests.next;
 
-	c->pinned_waiting = 0;
+	c->charged_waiting = 0;
 	c->n_turns = c->n_heads = 0;
 	while (n != &c->requests) {
 		struct rr_request_state *q =

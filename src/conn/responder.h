@@ -78,9 +78,6 @@ bool rr_request_turn(struct rr_conn *);
 bool rr_request_budget(struct rr_conn *);
 void rr_request_free(struct rr_conn *, struct rr_request_state *);
 void rr_request_lost(struct rr_conn *, int status);
-/* Takes @bytes of the budget; false if they are not there. */
-bool rr_pin(struct rr_conn *, uint64_t bytes);
-void rr_unpin(struct rr_conn *, uint64_t bytes);
 
 /* -- collect.c ------------------------------------------------------------- */
 

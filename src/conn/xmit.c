@@ -11,67 +11,7 @@
  */
 #include "conn/core.h"
 
-/* -- streams --------------------------------------------------------------------- */
-
-void rr_stream_init(struct rr_stream *s)
-{
-	s->n = s->at = 0;
-	s->off = s->left = 0;
-}
-
-bool rr_stream_add(struct rr_stream *s, const void *base, size_t len, size_t pad)
-{
-	if (!(len + pad))
-		return true;
-	if (s->n == RR_ARRAY_SIZE(s->s))
-		return false;
-	s->s[s->n++] = (struct rr_slice){.base = base, .len = len, .pad = pad};
-	s->left += len + pad;
-	return true;
-}
-
-/* What the next octets are: a run of data, or of padding (@base NULL). */
-static struct rr_slice next_run(const struct rr_stream *s, size_t most)
-{
-	const struct rr_slice *k = &s->s[s->at];
-	struct rr_slice run = {0};
-
-	if (s->off < k->len) {
-		run.base = k->base + s->off;
-		run.len = RR_MIN(k->len - s->off, most);
-	} else {
-		run.pad = RR_MIN(k->len + k->pad - s->off, most);
-	}
-	return run;
-}
-
-static void advance(struct rr_stream *s, size_t n)
-{
-	const struct rr_slice *k = &s->s[s->at];
-
-	s->off += n;
-	s->left -= n;
-	if (s->off == k->len + k->pad) {
-		s->at++;
-		s->off = 0;
-	}
-}
-
-void rr_stream_copy(struct rr_stream *s, uint8_t *to, size_t len)
-{
-	while (len) {
-		struct rr_slice run = next_run(s, len);
-		size_t n = run.len + run.pad;
-
-		if (run.base)
-			memcpy(to, run.base, n);
-		else
-			memset(to, 0, n);
-		to += n;
-		len -= n;
-		advance(s, n);
-	}
-}
+/* -- copies and references --------------------------------------------------- */
 
 static bool by_reference(const struct rr_slice *run, unsigned refs)
 {
@@ -89,7 +29,7 @@ static size_t copied(const struct rr_stream *stream, size_t len)
 		return len; /* nothing in it is long enough to refer to */
 	s = *stream;
 	while (len) {
-		struct rr_slice run = next_run(&s, len);
+		struct rr_slice run = rr_stream_next_run(&s, len);
 		size_t n = run.len + run.pad;
 
 		if (by_reference(&run, refs))
@@ -97,7 +37,7 @@ static size_t copied(const struct rr_stream *stream, size_t len)
 		else
 			sum += n;
 		len -= n;
-		advance(&s, n);
+		rr_stream_skip(&s, n);
 	}
 	return sum;
 }
@@ -193,13 +133,13 @@ static void take(struct rr_xmit *x, struct rr_stream *s, size_t len)
 	unsigned refs = 0;
 
 	while (len) {
-		struct rr_slice run = next_run(s, len);
+		struct rr_slice run = rr_stream_next_run(s, len);
 		size_t n = run.len + run.pad;
 
 		if (by_reference(&run, refs)) {
 			refer(x, &run);
 			refs++;
-			advance(s, n);
+			rr_stream_skip(s, n);
 		} else {
 			rr_stream_copy(s, own(x, n), n);
 		}

@@ -5,20 +5,7 @@
 
 #include "conn/action.h"
 #include "conn/limits.h"
-
-/* A run of a Payload stream; @pad zero octets follow it. */
-struct rr_slice {
-	const uint8_t *base;
-	size_t len;
-	size_t pad;
-};
-
-struct rr_stream {
-	struct rr_slice s[RR_CALL_MAX_PIECES];
-	unsigned n, at;
-	size_t off; /* within s[at], padding included */
-	size_t left;
-};
+#include "conn/stream.h"
 
 /* A Send, or a Write of a Reply chunk or an item. */
 struct rr_xmit {
@@ -35,13 +22,6 @@ struct rr_xmit {
 	size_t cap, used;
 	uint8_t buf[] __attribute__((aligned(64)));
 };
-
-/* What a stream holds is taken in order, once. */
-void rr_stream_init(struct rr_stream *);
-/* False when there is no room. */
-bool rr_stream_add(struct rr_stream *, const void *base, size_t len, size_t pad);
-/* Copies the next @len octets (they are there) and moves on. */
-void rr_stream_copy(struct rr_stream *, uint8_t *to, size_t len);
 
 /* A message with room for @bytes of header and copies.  NULL: no memory. */
 struct rr_xmit *rr_xmit_new(struct rr_conn *, size_t bytes);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See call_table.h. */
+#include "conn/call_table.h"
+
+#include <string.h>
+
+enum { FIRST_BUCKETS = 64 };
+
+static struct rr_call_entry **xid_bucket(const struct rr_call_table *t, uint32_t xid)
+{
+	/* Sequential XIDs spread by themselves; the product spreads others. */
+	return &t->bucket[(xid ^ (xid * 2654435761u >> 16)) & (t->buckets - 1)];
+}
+
+struct rr_call_entry *rr_call_table_find(const struct rr_call_table *t, uint32_t xid)
+{
+	struct rr_call_entry *e;
+
+	if (!t->count)
+		return NULL;
+	for (e = *xid_bucket(t, xid); e; e = e->next)
+		if (e->xid == xid)
+			return e;
+	return NULL;
+}
+
+static void link_entry(struct rr_call_table *t, struct rr_call_entry *e)
+{
+	struct rr_call_entry **b = xid_bucket(t, e->xid);
+
+	e->next = *b;
+	*b = e;
+}
+
+/* Doubles the buckets; without memory the chains get longer instead. */
+static bool grow_table(struct rr_call_table *t, const struct rr_mem *mem)
+{
+	struct rr_call_table old = *t;
+	size_t n = old.buckets ? old.buckets * 2 : FIRST_BUCKETS;
+	struct rr_call_entry **b = rr_mem_get(mem, n * sizeof(*b));
+
+	if (!b)
+		return old.buckets != 0;
+	memset(b, 0, n * sizeof(*b));
+	t->bucket = b;
+	t->buckets = n;
+	for (size_t i = 0; i < old.buckets; i++) {
+		struct rr_call_entry *e = old.bucket[i];
+
+		while (e) {
+			struct rr_call_entry *next = e->next;
+
+			link_entry(t, e);
+			e = next;
+		}
+	}
+	rr_mem_put(mem, old.bucket, old.buckets * sizeof(*b));
+	return true;
+}
+
+bool rr_call_table_add(struct rr_call_table *t, const struct rr_mem *mem,
+                       struct rr_call_entry *e)
+{
+	if (t->count >= t->buckets && !grow_table(t, mem))
+		return false;
+	link_entry(t, e);
+	e->listed = true;
+	t->count++;
+	return true;
+}
+
+void rr_call_table_del(struct rr_call_table *t, struct rr_call_entry *e)
+{
+	struct rr_call_entry **p;
+
+	if (!e->listed)
+		return;
+	for (p = xid_bucket(t, e->xid); *p != e; p = &(*p)->next)
+		;
+	*p = e->next;
+	e->listed = false;
+	t->count--;
+}
+
+void rr_call_table_fini(struct rr_call_table *t, const struct rr_mem *mem)
+{
+	rr_mem_put(mem, t->bucket, t->buckets * sizeof(t->bucket[0]));
+	*t = (struct rr_call_table){0};
+}
