@@ -2,19 +2,17 @@
 /*
  * rpcrdma2_chunk_lists, and the lists of version 1: decoding, encoding, building.
  *
- * The decoder walks the octets once, into a local structure, and copies what
- * it stored to the caller when everything was read.  Three things end the
- * walk early: the end of the message, an "is present" word other than 0 or 1
- * [K24], and a segment count that the octets left cannot hold (checked by
- * division, before the count is used).
+ * A decoder reads the octets once, into a local structure, and copies it to the
+ * caller when all lists are read.  Three things end decoding early: the end of
+ * the message, an "is present" word other than 0 or 1 [K24], and a segment count
+ * that the octets left cannot hold (checked by division, before it is used).
  *
- * Segments are stored in the order of the wire, so storage that is full stays
- * full: what does not fit is a tail.  That tail is still read and checked,
- * but only counted.  A chunk cut by the end of the storage keeps the segments
- * that were stored; @over says that such a list must not be used.
+ * Segments are stored in the order of the wire until the array is segs_full.  Those
+ * that do not fit are read and checked, but only counted.  A chunk that reaches
+ * the end of the array keeps the segments stored; @over marks such lists.
  *
- * Entries of the arrays beyond n_reads, n_writes and n_segs are never written
- * and mean nothing.                               [v2 §6.2.3, §4.3.3, §4.3.5]
+ * Array entries beyond n_reads, n_writes and n_segs are never written and have
+ * no meaning.                                     [v2 §6.2.3, §4.3.3, §4.3.5]
  */
 #include "wire/chunks.h"
 
@@ -24,7 +22,7 @@ enum {
 	ENTRY_BYTES = 4,                /* the "is present" word before a list entry */
 	COUNT_BYTES = 4,                /* the count word of a Write or Reply chunk */
 	HANDLE_BYTES = 4,               /* rdma_inv_handle, of version 2 */
-	EMPTY_BYTES = 12,               /* three absent lists */
+	EMPTY_BYTES = 12,               /* three empty lists */
 };
 
 static struct rr_segment load_segment(const uint8_t *p)
@@ -43,17 +41,17 @@ static void store_segment(uint8_t *p, const struct rr_segment *s)
 	rr_store_u64(p + 8, s->offset);
 }
 
-static bool full(const struct rr_lists *l)
+static bool segs_full(const struct rr_lists *l)
 {
 	return l->n_segs == RR_WIRE_MAX_SEGMENTS;
 }
 
-/* Counts one segment, and stores it at the end of @k if there is room. */
+/* Counts a segment, and appends it to chunk @k if the array has room. */
 static void append_segment(struct rr_lists *l, struct rr_chunk *k,
                            const struct rr_segment *s)
 {
 	l->total_segs++;
-	if (full(l)) {
+	if (segs_full(l)) {
 		l->over = true;
 		return;
 	}
@@ -62,10 +60,8 @@ static void append_segment(struct rr_lists *l, struct rr_chunk *k,
 	k->length += s->length;
 }
 
-/*
- * Appends a read segment; @last is the Position of the one before it.  Once
- * the storage is full the last stored chunk is named but not touched.
- */
+/* Appends a Read segment; @last is the Position of the one before it.  Once the array
+ * is segs_full no chunk is changed. */
 static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
                         const struct rr_segment *s)
 {
@@ -75,7 +71,7 @@ static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
 		if (!first && position < last)
 			l->reads_descend = true;
 		l->total_reads++;
-		if (!full(l))
+		if (!segs_full(l))
 			l->reads[l->n_reads++] = (struct rr_chunk){
 			        .first = l->n_segs,
 			        .position = position,
@@ -84,7 +80,7 @@ static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
 	append_segment(l, &l->reads[l->n_reads - 1], s);
 }
 
-/* Begins a Write chunk; NULL (and @over) if there is no room for one. */
+/* Begins a Write chunk.  Returns NULL, and sets @over, if there is no room for one. */
 static struct rr_chunk *append_write(struct rr_lists *l)
 {
 	struct rr_chunk *k;
@@ -99,7 +95,7 @@ static struct rr_chunk *append_write(struct rr_lists *l)
 	return k;
 }
 
-static struct rr_chunk *begin_reply(struct rr_lists *l)
+static struct rr_chunk *start_reply_chunk(struct rr_lists *l)
 {
 	l->has_reply = true;
 	l->reply = (struct rr_chunk){.first = l->n_segs};
@@ -108,7 +104,7 @@ static struct rr_chunk *begin_reply(struct rr_lists *l)
 
 /* -- decoding ------------------------------------------------------------ */
 
-/* XDR optional-data: the word is 0 or 1, anything else is malformed. [K24] */
+/* Decodes the "is present" word of XDR optional-data: 0 or 1. [K24] */
 static bool get_present(struct rr_cursor *c)
 {
 	uint32_t word = rr_get_u32(c);
@@ -136,7 +132,7 @@ static void get_reads(struct rr_cursor *c, struct rr_lists *l)
 	}
 }
 
-/* The segments of a Write or Reply chunk; @k is NULL to count them only. */
+/* Decodes the segments of a Write or Reply chunk; with @k NULL only counts them. */
 static void get_chunk(struct rr_cursor *c, struct rr_lists *l, struct rr_chunk *k)
 {
 	uint32_t count = rr_get_u32(c);
@@ -178,7 +174,7 @@ void rr_chunks_get(struct rr_cursor *c, struct rr_lists *l)
 	get_reads(c, l);
 	get_writes(c, l);
 	if (get_present(c))
-		get_chunk(c, l, begin_reply(l));
+		get_chunk(c, l, start_reply_chunk(l));
 }
 
 int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret)
@@ -212,7 +208,7 @@ static void put_read_chunk(struct rr_writer *w, const struct rr_lists *l,
 	}
 }
 
-/* A chunk that is a list entry or optional-data, with its "is present" word. */
+/* Encodes a Write or Reply chunk behind its "is present" word. */
 static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
                       const struct rr_chunk *k)
 {
@@ -229,7 +225,7 @@ static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
 
 void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l)
 {
-	/* A cut list would be other lists than those received: refuse. */
+	/* Incomplete lists are not those that were received. */
 	if (l->over) {
 		w->bad = true;
 		return;
@@ -285,7 +281,7 @@ int rr_lists_add_read(struct rr_lists *l, uint32_t position, const struct rr_seg
 	uint32_t last = l->n_reads ? l->reads[l->n_reads - 1].position : 0;
 
 	RR_ASSERT(!l->n_writes && !l->has_reply);
-	if (full(l))
+	if (segs_full(l))
 		return -ENOSPC;
 	append_read(l, last, position, s);
 	return 0;
@@ -296,14 +292,14 @@ int rr_lists_begin_write(struct rr_lists *l)
 	RR_ASSERT(!l->has_reply);
 	if (l->n_writes == RR_WIRE_MAX_WRITES)
 		return -ENOSPC;
-	(void)append_write(l); /* there is room, so it is the last one */
+	(void)append_write(l); /* n_writes - 1 is its index */
 	return 0;
 }
 
 int rr_lists_begin_reply(struct rr_lists *l)
 {
 	RR_ASSERT(!l->has_reply);
-	(void)begin_reply(l); /* the caller reaches it as @reply */
+	(void)start_reply_chunk(l); /* it is @reply */
 	return 0;
 }
 
@@ -312,7 +308,7 @@ int rr_lists_add_segment(struct rr_lists *l, const struct rr_segment *s)
 	struct rr_chunk *k;
 
 	RR_ASSERT(l->has_reply || l->n_writes);
-	if (full(l))
+	if (segs_full(l))
 		return -ENOSPC;
 	k = l->has_reply ? &l->reply : &l->writes[l->n_writes - 1];
 	append_segment(l, k, s);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What peers of version 1 tell each other while the connection is made, in the
+ * What peers of version 1 announce while the connection is set up, in the
  * private data of the connection manager.                       [RFC 8797]
  *
- * Others may have put theirs into the same octets, before or behind: the eight
- * that count begin with a fixed word, at any place.  Where that word is not
- * followed by a format that is known, the search goes on; without any the
- * defaults of RFC 8166 hold.
+ * Other protocols may use the same private data.  The eight octets of RFC 8797
+ * can be at any offset; they begin with a fixed word and a format version.  Where
+ * the version is unknown the search goes on.  If there are no such octets, the
+ * defaults of RFC 8166 apply.
  */
 #include "wire/wire.h"
 
@@ -18,7 +18,7 @@ enum {
 };
 static const uint32_t format_id = 0xf6ab0e18;
 
-/* Rounded down: what is announced must hold. */
+/* Rounds down: a peer may rely on the size announced. */
 static uint8_t to_units(uint32_t bytes)
 {
 	uint32_t n = RR_MIN(RR_MAX(bytes / UNIT, 1u), (uint32_t)MOST_UNITS);

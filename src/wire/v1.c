@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The transport header of version 1: four fixed words, then chunk lists or an
- * error.  It fills the same structures as version 2 does, so that what it lacks
- * is spelled out here: flags (RDMA2_F_RESPONSE is set for RDMA_ERROR, which is
- * always an answer), and rdma_inv_handle (0).
+ * error.  It fills the structures of version 2, with values for what version 1
+ * lacks: flags (RDMA2_F_RESPONSE for RDMA_ERROR, which is always an answer, else
+ * 0) and rdma_inv_handle (0).
  *
- * Of errors there are two: ERR_VERS, and ERR_CHUNK for everything else.  So
- * whatever a Responder has to say about a chunk, a length or a limit becomes
- * ERR_CHUNK, the value of which is that of RDMA2_ERR_BAD_XDR.  [RFC 8166 §4]
+ * There are two errors: ERR_VERS, and ERR_CHUNK for every fault of a chunk, a
+ * length or a limit.  ERR_CHUNK has the value of RDMA2_ERR_BAD_XDR.
+ *                                                            [RFC 8166 §4]
  */
 #include "wire/chunks.h"
 
@@ -62,7 +62,7 @@ size_t rr_wire_v1_lists_size(const struct rr_lists *l)
 	return rr_chunks_size(l);
 }
 
-/* A union without default: no other code can be decoded. */
+/* The XDR union has no default arm: other codes are malformed. */
 int rr_wire_v1_get_error(struct rr_cursor *c, struct rr_error *ret)
 {
 	struct rr_cursor t = *c;

@@ -6,12 +6,12 @@
  * structures from another layout, so that nothing above this file knows a
  * layout.  Pure functions: no memory but the caller's, no state.
  *
- * Decoding reads a message that the peer sent.  It bounds every count by the
- * octets that are left before it loops, accepts only 0 and 1 as "is present"
- * words [K24], and writes its result only on success.  More
- * segments or chunks than the fixed arrays hold are counted, not stored
- * (@over), so that the caller can answer with RDMA2_ERR_SEGMENTS and friends
- * instead of calling well-formed octets bad.          [v2 §6, §8.3, §8.4]
+ * Decoders read a message that the peer sent.  They bound every count by the
+ * octets that are left before they loop, accept only 0 and 1 as "is present"
+ * words [K24], and write their result only on success.  Segments and chunks
+ * beyond the fixed arrays are counted but not stored (@over), so that the
+ * caller can answer well-formed lists that are too long with
+ * RDMA2_ERR_SEGMENTS and the like.                    [v2 §6, §8.3, §8.4]
  */
 #ifndef RR_WIRE_WIRE_H
 #define RR_WIRE_WIRE_H
@@ -69,13 +69,14 @@ enum rr_rvrsdir {
 };
 
 enum {
-	RR_WIRE_MAX_SEGMENTS = 64,     /* of one header, all chunk kinds together */
-	RR_WIRE_MAX_WRITES = 16,       /* Write chunks of one header */
-	RR_WIRE_MAX_PROPS = 256,       /* of one property set [P20] */
-	RR_WIRE_PREFIX = 20,           /* octets of rpcrdma2_hdr_prefix */
-	RR_WIRE_EMPTY_MSG = 36,        /* octets of a header without chunks */
+	RR_WIRE_MAX_SEGMENTS = 64,     /* in one header, all kinds of chunks together */
+	RR_WIRE_MAX_WRITES = 16,       /* Write chunks in one header */
+	RR_WIRE_MAX_PROPS = 256,       /* properties in one set [P20] */
+	RR_WIRE_PREFIX = 20,           /* octets in rpcrdma2_hdr_prefix */
+	RR_WIRE_EMPTY_MSG = 36,        /* octets in a header without chunks */
 	RR_WIRE_DEFAULT_INLINE = 4096, /* [v2 §4.2.2] */
-	RR_WIRE_FIRST_MESSAGE = 1024,  /* client's first message [v2 §4.2.3] */
+	RR_WIRE_FIRST_MESSAGE = 1024,  /* most octets in a client's first message
+	                                  [v2 §4.2.3] */
 	RR_WIRE_MIN_INLINE = 1024,     /* [P8] */
 	RR_WIRE_DEFAULT_RSSIZ = 1048576,
 	RR_WIRE_DEFAULT_RCSIZ = 16,
@@ -85,8 +86,8 @@ struct rr_prefix {
 	uint32_t xid;
 	uint32_t vers;
 	uint32_t credit;
-	uint32_t htype; /* any value: unknown ones are the caller's business */
-	uint32_t flags; /* reserved bits included as received */
+	uint32_t htype; /* any value: the caller judges unknown ones */
+	uint32_t flags; /* as received, reserved bits included */
 };
 
 /* A plain segment.                                               [v2 §4.3.3] */
@@ -96,8 +97,8 @@ struct rr_segment {
 	uint64_t offset;
 };
 
-/* A chunk: @count segments from lists.seg[@first] on; @length is their sum,
- * which cannot wrap (64 segments of 32 bits). */
+/* A chunk: @count segments, the first of them rr_lists.seg[@first].  @length is the sum
+ * of their lengths, which cannot wrap (64 segments of 32 bits). */
 struct rr_chunk {
 	uint16_t first;
 	uint16_t count;
@@ -107,11 +108,11 @@ struct rr_chunk {
 
 /*
  * rpcrdma2_chunk_lists, parsed once.                        [v2 §6.2.3, §4.3]
- * Read segments that follow each other with the same Position are one chunk.
- * All segments lie in @seg: those of the Read list first, then those of the
- * Write list, then the Reply chunk's.  Array entries beyond the counts are not
- * written.  With @over a tail is missing and the last chunk may be cut: judge
- * such a list by its totals, do not use it and do not encode it.
+ * Adjacent Read segments with the same Position form one chunk.  All segments
+ * lie in @seg: those of the Read list first, then those of the Write list, then
+ * those of the Reply chunk.  Array entries beyond the counts are not written.
+ * With @over the end of the lists is missing and the last chunk may be
+ * incomplete: such lists are judged by their totals, never used or encoded.
  */
 struct rr_lists {
 	uint32_t inv_handle;
@@ -119,8 +120,8 @@ struct rr_lists {
 	uint16_t n_reads; /* chunks; a Position Zero Read chunk counts */
 	uint16_t n_writes;
 	bool has_reply;
-	bool over;          /* more than fits here: the totals below say how many */
-	bool reads_descend; /* a Position smaller than the one before it [K3] */
+	bool over;          /* not all of it fits here; the totals below count all */
+	bool reads_descend; /* some Position is smaller than the one before it [K3] */
 	uint32_t total_segs;
 	uint32_t total_reads;
 	uint32_t total_writes;
@@ -140,64 +141,61 @@ struct rr_error {
 struct rr_prop {
 	uint32_t id;
 	uint32_t len;        /* octets of @data, without padding; 0 = the default */
-	const uint8_t *data; /* within the message decoded, or the caller's */
-	uint32_t value;      /* uint32 properties: @data decoded (len == 4), or the
+	const uint8_t *data; /* borrowed: within the message, or the caller's */
+	uint32_t value;      /* of uint32 properties: @data decoded (len == 4), or the
 			   default (len == 0) */
 };
 
 /* -- decoding ------------------------------------------------------------
- * Each function takes a cursor at its first octet.  On success it advances
- * the cursor past exactly what it read, and fills @ret; otherwise it returns
- * -EBADMSG and changes neither. */
+ * Each function takes a cursor that stands at the first octet of its subject.
+ * On success it advances the cursor past exactly what it read, fills @ret and
+ * returns 0; otherwise it returns -EBADMSG and changes neither. */
 
-/* The 20-octet prefix.  Values are not judged.                [v2 §6.2.1-6.2.2] */
+/* Decodes the 20-octet prefix, whatever its values.           [v2 §6.2.1-6.2.2] */
 int rr_wire_get_prefix(struct rr_cursor *c, struct rr_prefix *ret) RR_MUST_CHECK;
 
-/* inv_handle, Read list, Write list, Reply chunk.                 [v2 §6.2.3] */
+/* Decodes rdma_inv_handle, Read list, Write list and Reply chunk. [v2 §6.2.3] */
 int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
 
-/* The body of RDMA2_ERROR.  An unknown code takes the void arm; octets after
- * the arm are left to the caller to ignore [E5].                   [v2 §6.3.3] */
+/* Decodes the body of RDMA2_ERROR.  An unknown code has the void arm.  Octets after
+ * the arm are not read: the caller ignores them [E5].              [v2 §6.3.3] */
 int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
 
 /*
- * The answers to a first message, before the version is settled.    [V3, V5]
- * @c covers the whole message.  Understands RDMA2_ERR_VERS in version 2
- * layout (32 octets), in version 1 layout (28 octets, rdma_vers 1 or 2), and
- * the version 1 error without range (code 2, 20 octets: arg 1, 1).  Returns
- * the layout (1 or 2) and fills @ret; -ENOMSG if it is none of these.  In
- * @ret_prefix flags is RDMA2_F_RESPONSE for both layouts, credit as received.
+ * Decodes a refusal of a first message, before the version is settled.  [V3, V5]
+ * @c covers the whole message.  Accepts RDMA2_ERR_VERS in version 2 layout (32
+ * octets or more), in version 1 layout (28 octets, rdma_vers 1 or 2), and the
+ * version 1 error without a range (code 2, 20 octets; @ret then has the range 1
+ * to 1).  Returns the layout (1 or 2), or -ENOMSG for any other message.  In
+ * @ret_prefix, flags is RDMA2_F_RESPONSE for both layouts; credit is as received.
  */
 int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_prefix,
                             struct rr_error *ret) RR_MUST_CHECK;
 
-/*
- * Property sets.  First rr_wire_get_props_begin for the count, then _next
- * that many times.                                              [v2 §5.1, P5]
- * @_begin: -EBADMSG if the count word is missing or the count cannot fit in
- * the octets left (8 each) or exceeds RR_WIRE_MAX_PROPS.
- * @_next: -EBADMSG if rdma_which or the length word is incomplete; -EINVAL
- * (answer: RDMA2_ERR_BAD_PROPVAL) if rdma_data passes the end of the message
- * or does not conform to the type of a known property.  Unknown properties
- * are returned as they are.
- */
+/* Decodes the count of a property set; as many calls of rr_wire_get_prop follow.
+ * -EBADMSG also if the count exceeds RR_WIRE_MAX_PROPS, or the octets left cannot hold
+ * as many properties (8 octets each at least).                   [v2 §5.1, P5] */
 int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count) RR_MUST_CHECK;
+/* Decodes one property of a set.  -EBADMSG if rdma_which or the length word is
+ * incomplete; -EINVAL (answer: RDMA2_ERR_BAD_PROPVAL) if rdma_data passes the end of the
+ * message or does not conform to the type of a known property.  Unknown properties are
+ * returned as they are.                                          [v2 §5.1, P5] */
 int rr_wire_get_prop(struct rr_cursor *c, struct rr_prop *ret) RR_MUST_CHECK;
 
-/* rpcrdma2_propsubset: bit @n of the words, words beyond the end are zero. [X12]
- * A subset of more than @max words is -EBADMSG. */
+/* Decodes an rpcrdma2_propsubset into @words; -EBADMSG also if it has more than @max. */
 int rr_wire_get_propsubset(struct rr_cursor *c, uint32_t *words, uint32_t max,
                            uint32_t *ret_count) RR_MUST_CHECK;
+/* Returns bit @n of a subset; words beyond its end are zero. [X12] */
 bool rr_wire_propsubset_has(const uint32_t *words, uint32_t count, uint32_t n);
 
 /* -- encoding ------------------------------------------------------------
- * Each function appends to @w; check rr_writer_bad once at the end. */
+ * Each function appends to @w; the caller checks rr_writer_bad once at the end. */
 void rr_wire_put_prefix(struct rr_writer *w, const struct rr_prefix *p);
-/* Marks the writer if @l is @over. */
+/* Marks the writer instead if @l is @over. */
 void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l);
 void rr_wire_put_error(struct rr_writer *w, const struct rr_error *e);
-/* RDMA2_ERR_VERS in version 1 layout, prefix included (28 octets); of the credit
- * word only the low half, of @p only xid, vers and credit. [V4] */
+/* Encodes RDMA2_ERR_VERS in version 1 layout, prefix included (28 octets).  Takes xid
+ * and vers from @p, and the low half of its credit word. [V4] */
 void rr_wire_put_error_v1(struct rr_writer *w, const struct rr_prefix *p,
                           const struct rr_error *e);
 void rr_wire_put_props_begin(struct rr_writer *w, uint32_t count);
@@ -205,15 +203,15 @@ void rr_wire_put_prop(struct rr_writer *w, const struct rr_prop *p);
 void rr_wire_put_prop_u32(struct rr_writer *w, uint32_t id, uint32_t value);
 void rr_wire_put_propsubset(struct rr_writer *w, const uint32_t *words, uint32_t count);
 
-/* Octets that rr_wire_put_lists will append. */
+/* Returns the number of octets that rr_wire_put_lists will append. */
 size_t rr_wire_lists_size(const struct rr_lists *l);
 
 /* -- version 1 --------------------------------------------------------------
- * The same structures from the layout of RFC 8166: no flags (RDMA2_F_RESPONSE is
- * set in them for RDMA_ERROR only: the direction is in the RPC message), no
- * rdma_inv_handle; RDMA_MSG 0 and RDMA_NOMSG 1 are RDMA2_MSG and RDMA2_NOMSG,
- * RDMA_ERROR 4 RDMA2_ERROR; ERR_VERS is RDMA2_ERR_VERS, ERR_CHUNK is
- * RDMA2_ERR_BAD_XDR (both are 2).                              [RFC 8166 §4] */
+ * The same structures, encoded as RFC 8166 has it.  The header has no flags and
+ * no rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR and else 0 (the
+ * direction of other messages is in the RPC message).  RDMA_MSG, RDMA_NOMSG and
+ * RDMA_ERROR have the values of RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS
+ * and ERR_CHUNK those of RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
 enum {
 	RR_WIRE_V1_PREFIX = 16,
 	RR_WIRE_V1_EMPTY_MSG = 28,
@@ -229,29 +227,31 @@ void rr_wire_v1_put_lists(struct rr_writer *w, const struct rr_lists *l);
 void rr_wire_v1_put_error(struct rr_writer *w, const struct rr_error *e);
 size_t rr_wire_v1_lists_size(const struct rr_lists *l);
 
-/* Private data of the connection manager.                         [RFC 8797] */
+/* What an endpoint announces in the connection manager's private data. [RFC 8797] */
 struct rr_wire_private {
 	bool remote_invalidate;
-	uint32_t send_bytes, recv_bytes; /* 1024 .. 262144 */
+	uint32_t send_bytes, recv_bytes; /* octets; 1024 to 262144 */
 };
 enum { RR_WIRE_PRIVATE_BYTES = 8 };
 void rr_wire_put_private(uint8_t to[RR_WIRE_PRIVATE_BYTES],
                          const struct rr_wire_private *);
-/* Anywhere in @data; the defaults (no, 1024, 1024) and false if there is none. */
+/* Finds the announcement anywhere in @data.  False, and the defaults of RFC 8166 (no
+ * remote invalidation, 1024 octets both ways), if there is none. */
 bool rr_wire_find_private(const void *data, size_t len, struct rr_wire_private *ret);
 
 /* -- building lists -------------------------------------------------------
- * In wire order: all Read segments, then for each Write chunk begin and
- * segments, then the Reply chunk (asserted).  -ENOSPC, and nothing changed,
- * when the arrays are full. */
+ * Lists are built in the order of the wire (asserted): all Read segments, then
+ * each Write chunk with its segments, then the Reply chunk.  Each function
+ * returns -ENOSPC, and changes nothing, when the arrays are full. */
 void rr_lists_init(struct rr_lists *l);
 int rr_lists_add_read(struct rr_lists *l, uint32_t position,
                       const struct rr_segment *s) RR_MUST_CHECK;
 int rr_lists_begin_write(struct rr_lists *l) RR_MUST_CHECK;
 int rr_lists_begin_reply(struct rr_lists *l) RR_MUST_CHECK;
-/* Appends to the Write or Reply chunk begun last. */
+/* Appends to the Write or Reply chunk that was begun last. */
 int rr_lists_add_segment(struct rr_lists *l, const struct rr_segment *s) RR_MUST_CHECK;
-/* No Read list, no Write list, no Reply chunk (rdma_inv_handle aside). */
+/* Is there no Read list, no Write list and no Reply chunk?  rdma_inv_handle does not
+ * matter. */
 bool rr_lists_empty(const struct rr_lists *l);
 
 #endif
