@@ -19,25 +19,6 @@ struct cat {
 	uint64_t bytes, files, started_ns;
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma cat [OPTION]... URL...\n"
-	      "Writes files of an NFS server to standard output.\n"
-	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the "
-	      "server.\n"
-	      "?mountport=N at the end says where MOUNT is on TCP (see `rpcrdma ls "
-	      "--help`).\n\n"
-	      "  --in-flight N           READs in flight, 1 to 64 (8)\n"
-	      "  --size BYTES            of one READ (what the server prefers, to 1 "
-	      "MiB)\n"
-	      "  --stats FILE            counters as JSON, when done\n",
-	      stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nexit status: 0 done, 1 a file could not be read, 2 wrong usage\n",
-	      stdout);
-}
-
 static int cat_node(struct nfs_client *client, const char *text, const struct url *u,
                     void *arg)
 {
@@ -72,18 +53,24 @@ static int cat_all(struct cat *c, char **urls)
 	return code;
 }
 
-int tool_cat(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"in-flight", NULL, "N", "READs in flight, 1 to 64 (8)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct cat, stream.in_flight, 1, 64)},
+        {"size", NULL, "BYTES", "size of one READ, to 1 MiB (what the server prefers)",
+         NULL, TOOL_RANGE(TOOL_SIZE, struct cat, stream.bytes, 512, NFS_IO_MAX)},
+        NFS_OPTION_ROWS(struct cat, nfs),
+        {"stats", NULL, "FILE",
+         "write counters as JSON at the end; - is standard output", NULL,
+         TOOL_AT(TOOL_TEXT, struct cat, stats)},
+        TOOL_COMMON_ROWS(struct cat, common),
+};
+
+static int run_cat(int argc, char **argv)
 {
 	struct cat c = {.stream = {.in_flight = 8}, .nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.stream.in_flight, 1, 64)},
-	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.stream.bytes, 512, NFS_IO_MAX)},
-	        NFS_OPTION_ROWS(c.nfs),
-	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},
-	};
 	int r;
 
-	r = tool_options(&c.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_cat, &c, &c.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	if (optind == argc) {
@@ -96,3 +83,17 @@ int tool_cat(int argc, char **argv)
 	loop_fini(&c.loop);
 	return loop_exit_code(r);
 }
+
+const struct tool_command tool_cat = {
+        .name = "cat",
+        .summary = "write files of an NFS server to standard output",
+        .usage = "usage: rpcrdma cat [OPTION]...  URL...\n"
+                 "Writes files of an NFS server to standard output.  URL is "
+                 "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.  "
+                 "?mountport=N at the end of a URL names the TCP port of MOUNT (see "
+                 "`rpcrdma ls --help`).",
+        .notes = "exit status: 0 success, 1 a file could not be read, 2 usage error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_cat,
+};

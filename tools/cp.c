@@ -18,61 +18,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const char help[] =
-        "usage: rpcrdma cp [OPTION]... SRC... DST\n"
-        "Copies files and trees to or from an NFS server, or between two.\n"
-        "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, or local paths, or - for\n"
-        "a standard stream; one of the two at least is a URL.  ?mountport=N at its end "
-        "says\n"
-        "where MOUNT is on TCP (see `rpcrdma ls --help`).\n"
-        "\n"
-        "  -r, -R, --recursive     directories with all they contain\n"
-        "  -a, --archive           the same as -rpP --preserve=links\n"
-        "  -p, --preserve[=LIST]   times, modes, groups and (as root) owners; LIST "
-        "may\n"
-        "                          have all, and links: hard links within the copy\n"
-        "  -d                      the same as -P --preserve=links\n"
-        "  -f, --force             replace what may not be written\n"
-        "  -i, --interactive       ask before something is replaced\n"
-        "  -n, --no-clobber        replace nothing\n"
-        "  -u, --update            replace only what is older\n"
-        "  -L, --dereference       follow all symbolic links\n"
-        "  -H                      follow those that are named\n"
-        "  -P, --no-dereference    follow none (with -r the default)\n"
-        "  -t, --target-directory DIR  where to\n"
-        "  -T, --no-target-directory   DST is no directory to copy into\n"
-        "  -b, --backup[=CONTROL]  keep what is replaced; CONTROL: none or off, "
-        "simple\n"
-        "                          or never, existing or nil (the default), numbered\n"
-        "                          or t\n"
-        "  -S, --suffix SUFFIX     of simple backups (~)\n"
-        "  -q, --quiet             no progress\n"
-        "  --progress              progress also where standard error is no terminal\n"
-        "  --in-flight N           READs and WRITEs in flight, 1 to 64 (8)\n"
-        "  --size BYTES            of one READ or WRITE, 4 KiB to 1 MiB (what the\n"
-        "                          server prefers)\n"
-        "  --stats FILE            counters as JSON, when done\n";
-
-static const char help_end[] =
-        "\n"
-        "A destination is replaced when its new contents are complete and, on a\n"
-        "server, stable; until then they have the name .NAME.rpcrdma-XXXXXXXXXX.\n"
-        "It keeps its mode and owner.  One that has several links, or that can only\n"
-        "be kept so, is written in place.\n"
-        "With -r symbolic links are copied as such, without it they are followed.\n"
-        "Sparse files stay sparse.  A source that changes meanwhile is read again,\n"
-        "and refused the third time.\n"
-        "\n"
-        "exit status: 0 done, 1 something was not copied, 2 wrong usage\n";
-
-static void print_help(void)
-{
-	fputs(help, stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs(help_end, stdout);
-}
-
 /* ---- Servers ------------------------------------------------------------- */
 
 static struct server *find_server(const struct cp *c, const struct url *u)
@@ -503,7 +448,8 @@ static int take_backup(void *to, const char *arg)
 	struct cp *c = to;
 
 	c->backs = true;
-	c->control = arg;
+	if (arg)
+		c->control = arg;
 	return 0;
 }
 
@@ -578,39 +524,68 @@ static int begin(struct cp *c, char **v, int n)
 	return loop_exit_code(r);
 }
 
-int tool_cp(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"recursive", "rR", NULL, "copy directories recursively", NULL,
+         TOOL_AT(TOOL_SET, struct cp, recursive)},
+        {"archive", "a", NULL, "same as -rpP --preserve=links", NULL,
+         TOOL_AT(TOOL_SET, struct cp, archive)},
+        {"preserve", "p", "LIST",
+         "keep times, modes, groups and (as root) owners; LIST may name all, and "
+         "links: hard links within the copy",
+         "all links mode ownership timestamps", .kind = TOOL_MAY_TAKE,
+         .take = take_preserve},
+        {NULL, "d", NULL, "same as -P --preserve=links", NULL,
+         TOOL_AT(TOOL_SET, struct cp, as_links)},
+        {"force", "f", NULL, "replace a destination that cannot be opened for writing",
+         NULL, TOOL_AT(TOOL_SET, struct cp, copy.force)},
+        {"interactive", "i", NULL, "ask before replacing", NULL,
+         TOOL_AT(TOOL_SET, struct cp, copy.ask)},
+        {"no-clobber", "n", NULL, "do not replace anything", NULL,
+         TOOL_AT(TOOL_SET, struct cp, copy.keep)},
+        {"update", "u", NULL, "replace only files that are older than the source", NULL,
+         TOOL_AT(TOOL_SET, struct cp, copy.update)},
+        {"dereference", "L", NULL, "follow all symbolic links", NULL,
+         TOOL_AT(TOOL_SET, struct cp, copy.follow)},
+        {NULL, "H", NULL, "follow symbolic links that are named as SRC", NULL,
+         TOOL_AT(TOOL_SET, struct cp, follow_named)},
+        {"no-dereference", "P", NULL, "follow no symbolic links (default with -r)",
+         NULL, TOOL_AT(TOOL_SET, struct cp, never_follow)},
+        {"target-directory", "t", "DIR", "copy all SRC into DIR", NULL,
+         TOOL_AT(TOOL_TEXT, struct cp, target)},
+        {"no-target-directory", "T", NULL,
+         "treat DST as a file, not as a directory to copy into", NULL,
+         TOOL_AT(TOOL_SET, struct cp, plain)},
+        {"backup", "b", "CONTROL",
+         "keep a backup of each file that is replaced; CONTROL is none or off, simple "
+         "or never, existing or nil (default), numbered or t",
+         "none off simple never existing nil numbered t", .kind = TOOL_MAY_TAKE,
+         .take = take_backup},
+        {"suffix", "S", "SUFFIX", "suffix of simple backups (~)", NULL,
+         TOOL_AT(TOOL_TEXT, struct cp, suffix)},
+        {"quiet", "q", NULL, "show no progress", NULL,
+         TOOL_AT(TOOL_SET, struct cp, copy.quiet)},
+        {"progress", NULL, NULL,
+         "show progress even if standard error is not a terminal", NULL,
+         TOOL_AT(TOOL_SET, struct cp, progress)},
+        {"in-flight", NULL, "N", "READs and WRITEs in flight, 1 to 64 (8)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct cp, copy.in_flight, 1, 64)},
+        {"size", NULL, "BYTES",
+         "size of one READ or WRITE, 4 KiB to 1 MiB (what the server prefers)", NULL,
+         TOOL_RANGE(TOOL_SIZE, struct cp, copy.io_bytes, 4096, NFS_IO_MAX)},
+        NFS_OPTION_ROWS(struct cp, nfs),
+        {"stats", NULL, "FILE",
+         "write counters as JSON at the end; - is standard output", NULL,
+         TOOL_AT(TOOL_TEXT, struct cp, stats)},
+        TOOL_COMMON_ROWS(struct cp, common),
+};
+
+static int run_cp(int argc, char **argv)
 {
 	struct cp c = {.stream = -1, .nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"recursive", 'r', TOOL_TO(TOOL_SET, c.recursive)},
-	        {NULL, 'R', TOOL_TO(TOOL_SET, c.recursive)},
-	        {NULL, 'p', TOOL_TO(TOOL_SET, c.copy.preserve)},
-	        {"preserve", 0, TOOL_TO(TOOL_MAY_TAKE, c), .take = take_preserve},
-	        {"archive", 'a', TOOL_TO(TOOL_SET, c.archive)},
-	        {"force", 'f', TOOL_TO(TOOL_SET, c.copy.force)},
-	        {"interactive", 'i', TOOL_TO(TOOL_SET, c.copy.ask)},
-	        {"no-clobber", 'n', TOOL_TO(TOOL_SET, c.copy.keep)},
-	        {"update", 'u', TOOL_TO(TOOL_SET, c.copy.update)},
-	        {"dereference", 'L', TOOL_TO(TOOL_SET, c.copy.follow)},
-	        {NULL, 'H', TOOL_TO(TOOL_SET, c.follow_named)},
-	        {"no-dereference", 'P', TOOL_TO(TOOL_SET, c.never_follow)},
-	        {NULL, 'd', TOOL_TO(TOOL_SET, c.as_links)},
-	        {"backup", 0, TOOL_TO(TOOL_MAY_TAKE, c), .take = take_backup},
-	        {NULL, 'b', TOOL_TO(TOOL_SET, c.backs)},
-	        {"suffix", 'S', TOOL_TO(TOOL_TEXT, c.suffix)},
-	        {"target-directory", 't', TOOL_TO(TOOL_TEXT, c.target)},
-	        {"no-target-directory", 'T', TOOL_TO(TOOL_SET, c.plain)},
-	        {"quiet", 'q', TOOL_TO(TOOL_SET, c.copy.quiet)},
-	        {"progress", 0, TOOL_TO(TOOL_SET, c.progress)},
-	        {"in-flight", 0, TOOL_RANGE(TOOL_NUMBER, c.copy.in_flight, 1, 64)},
-	        {"size", 0, TOOL_RANGE(TOOL_SIZE, c.copy.io_bytes, 4096, NFS_IO_MAX)},
-	        NFS_OPTION_ROWS(c.nfs),
-	        {"stats", 0, TOOL_TO(TOOL_TEXT, c.stats)},
-	};
 	char **v;
 	int r, n;
 
-	r = tool_options(&c.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_cp, &c, &c.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	c.copy.io_bytes &= ~4095u;
@@ -627,3 +602,26 @@ int tool_cp(int argc, char **argv)
 		free(v);
 	return r;
 }
+
+const struct tool_command tool_cp = {
+        .name = "cp",
+        .summary = "copy files and trees to or from an NFS server",
+        .usage = "usage: rpcrdma cp [OPTION]...  SRC...  DST\n"
+                 "Copies files and trees to or from an NFS server, or between two.  "
+                 "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, local paths, or "
+                 "- for a standard stream; at least one of the two is a URL. "
+                 "?mountport=N at the end of a URL names the TCP port of MOUNT (see "
+                 "`rpcrdma ls --help`).",
+        .notes = "A destination is replaced when its new contents are complete and, "
+                 "on a server, stable; until then they are named "
+                 ".NAME.rpcrdma-XXXXXXXXXX.  The destination keeps its mode and "
+                 "owner.  It is written in place if it has several links, or if "
+                 "replacing it would lose them.  With -r, symbolic links are copied as "
+                 "links; without -r, they are followed.  Sparse files stay sparse.  A "
+                 "source that changes while it is read is read again, and refused the "
+                 "third time.\n\n"
+                 "exit status: 0 success, 1 something was not copied, 2 usage error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_cp,
+};

@@ -14,22 +14,6 @@ struct df {
 	bool human, inodes, headed;
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma df [OPTION]... URL...\n"
-	      "Shows how much room there is where files of an NFS server are.\n"
-	      "URL is nfs://HOST[:PORT]/NAME[/PATH]; NAME is an export of the "
-	      "server.\n\n"
-	      "  -h, --human-readable    sizes as 1.5K, 3.0M, not in units of 1 KiB\n"
-	      "  -i, --inodes            files instead of octets\n",
-	      stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nexit status: 0 done, 1 a URL could not be asked about, 2 wrong "
-	      "usage\n",
-	      stdout);
-}
-
 static int ask(struct nfs_client *c, const struct nfs_fh *fh, FSSTAT3resok *ret)
 {
 	FSSTAT3args a = {.fsroot = nfs_fh_arg(fh)};
@@ -125,17 +109,22 @@ static int df_url(struct nfs_client *client, const char *text, const struct url 
 	return 0;
 }
 
-int tool_df(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"human-readable", "h", NULL,
+         "print sizes as 1.5K, 3.0M, not in units of 1 KiB", NULL,
+         TOOL_AT(TOOL_SET, struct df, human)},
+        {"inodes", "i", NULL, "show the number of files instead of octets", NULL,
+         TOOL_AT(TOOL_SET, struct df, inodes)},
+        NFS_OPTION_ROWS(struct df, nfs),
+        TOOL_COMMON_ROWS(struct df, common),
+};
+
+static int run_df(int argc, char **argv)
 {
 	struct df d = {.nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"human-readable", 'h', TOOL_TO(TOOL_SET, d.human)},
-	        {"inodes", 'i', TOOL_TO(TOOL_SET, d.inodes)},
-	        NFS_OPTION_ROWS(d.nfs),
-	};
 	int r;
 
-	r = tool_options(&d.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_df, &d, &d.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	if (optind == argc) {
@@ -148,3 +137,15 @@ int tool_df(int argc, char **argv)
 	loop_fini(&d.loop);
 	return loop_exit_code(r);
 }
+
+const struct tool_command tool_df = {
+        .name = "df",
+        .summary = "show how much room an NFS server has",
+        .usage = "usage: rpcrdma df [OPTION]...  URL...\n"
+                 "Shows the free space of file systems of an NFS server.  URL is "
+                 "nfs://HOST[:PORT]/NAME[/PATH]; NAME is an export of the server.",
+        .notes = "exit status: 0 success, 1 a URL could not be accessed, 2 usage error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_df,
+};

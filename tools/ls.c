@@ -33,32 +33,6 @@ struct ls {
 	uint64_t printed;
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma ls [OPTION]... URL...\n"
-	      "Lists directories of an NFS server, or files themselves.\n"
-	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server;\n"
-	      "nfs://HOST alone lists the exports.  ?mountport=N at the end says where "
-	      "MOUNT is\n"
-	      "on TCP, for a server that lacks it on RDMA and has no rpcbind.\n\n"
-	      "  -a, --all               names that begin with a dot, too\n"
-	      "  -d, --directory         directories themselves, not their contents\n"
-	      "  -R, --recursive         directories beneath, too\n"
-	      "  -t                      sorted by time of change, the newest first\n"
-	      "  -r, --reverse           sorted the other way round\n"
-	      "  -1                      a name a line, as in any case\n"
-	      "  -h, --human-readable    with -l: sizes as 1.5K, 3.0M\n"
-	      "  -l                      mode, links, owner, group, size, time, link "
-	      "target\n"
-	      "  -U                      as the server sends them, unsorted\n",
-	      stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nWith --json one object a URL: {\"url\":...,\"entries\":[...]}.\n\n"
-	      "exit status: 0 done, 1 something could not be listed, 2 wrong usage\n",
-	      stdout);
-}
-
 static int digits(uint64_t v)
 {
 	int n = 1;
@@ -400,24 +374,35 @@ static int ls_url(struct nfs_client *client, const char *text, const struct url 
 	return list_one(l, u, text, &node);
 }
 
-int tool_ls(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"all", "a", NULL, "list names that begin with a dot", NULL,
+         TOOL_AT(TOOL_SET, struct ls, all)},
+        {"directory", "d", NULL, "list directories themselves, not their contents",
+         NULL, TOOL_AT(TOOL_SET, struct ls, itself)},
+        {"recursive", "R", NULL, "list subdirectories recursively", NULL,
+         TOOL_AT(TOOL_SET, struct ls, recursive)},
+        {NULL, "t", NULL, "sort by time of modification, newest first", NULL,
+         TOOL_AT(TOOL_SET, struct ls, by_time)},
+        {"reverse", "r", NULL, "reverse the order", NULL,
+         TOOL_AT(TOOL_SET, struct ls, reverse)},
+        {NULL, "1", NULL, "print one name per line, which is always done", NULL,
+         TOOL_AT(TOOL_SET, struct ls, one)},
+        {"human-readable", "h", NULL, "with -l: print sizes as 1.5K, 3.0M", NULL,
+         TOOL_AT(TOOL_SET, struct ls, human)},
+        {NULL, "l", NULL, "print mode, links, owner, group, size, time, link target",
+         NULL, TOOL_AT(TOOL_SET, struct ls, longer)},
+        {NULL, "U", NULL, "do not sort; print entries as the server sends them", NULL,
+         TOOL_AT(TOOL_SET, struct ls, unsorted)},
+        NFS_OPTION_ROWS(struct ls, nfs),
+        TOOL_COMMON_ROWS(struct ls, common),
+};
+
+static int run_ls(int argc, char **argv)
 {
 	struct ls l = {.nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"all", 'a', TOOL_TO(TOOL_SET, l.all)},
-	        {"directory", 'd', TOOL_TO(TOOL_SET, l.itself)},
-	        {NULL, 'l', TOOL_TO(TOOL_SET, l.longer)},
-	        {"recursive", 'R', TOOL_TO(TOOL_SET, l.recursive)},
-	        {"human-readable", 'h', TOOL_TO(TOOL_SET, l.human)},
-	        {"reverse", 'r', TOOL_TO(TOOL_SET, l.reverse)},
-	        {NULL, 't', TOOL_TO(TOOL_SET, l.by_time)},
-	        {NULL, '1', TOOL_TO(TOOL_SET, l.one)},
-	        {NULL, 'U', TOOL_TO(TOOL_SET, l.unsorted)},
-	        NFS_OPTION_ROWS(l.nfs),
-	};
 	int r, n;
 
-	r = tool_options(&l.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_ls, &l, &l.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	n = argc - optind;
@@ -432,3 +417,21 @@ int tool_ls(int argc, char **argv)
 	loop_fini(&l.loop);
 	return loop_exit_code(r);
 }
+
+const struct tool_command tool_ls = {
+        .name = "ls",
+        .summary = "list a directory of an NFS server",
+        .usage = "usage: rpcrdma ls [OPTION]...  URL...\n"
+                 "Lists directories of an NFS server, or files themselves.  URL is "
+                 "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server; "
+                 "nfs://HOST alone lists the exports.  ?mountport=N at the end names "
+                 "the TCP port of MOUNT, for a server that lacks MOUNT on RDMA and "
+                 "has no rpcbind.",
+        .notes = "--json prints one object for each URL: "
+                 "{\"url\":...,\"entries\":[...]}.\n\n"
+                 "exit status: 0 success, 1 something could not be listed, 2 usage "
+                 "error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_ls,
+};

@@ -15,23 +15,6 @@ struct mkdir_tool {
 	uint32_t mode, umask;
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma mkdir [OPTION]... URL...\n"
-	      "Makes directories on an NFS server.\n"
-	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
-	      "  -p, --parents           also those on the way; one that exists is no "
-	      "failure\n"
-	      "  -m, --mode MODE         of the last one, octal (0777 less the "
-	      "umask)\n",
-	      stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nWith -v each directory that is made is told.\n\n"
-	      "exit status: 0 done, 1 a directory was not made, 2 wrong usage\n",
-	      stdout);
-}
-
 static int take_mode(void *to, const char *arg)
 {
 	struct mkdir_tool *m = to;
@@ -143,17 +126,22 @@ static int mkdir_url(struct nfs_client *client, const char *text, const struct u
 	                           : make_one(m, client, u, text));
 }
 
-int tool_mkdir(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"parents", "p", NULL,
+         "make parent directories as needed; no error if a directory exists", NULL,
+         TOOL_AT(TOOL_SET, struct mkdir_tool, parents)},
+        {"mode", "m", "MODE", "octal mode of the last directory (0777 minus the umask)",
+         NULL, .kind = TOOL_TAKE, .take = take_mode},
+        NFS_OPTION_ROWS(struct mkdir_tool, nfs),
+        TOOL_COMMON_ROWS(struct mkdir_tool, common),
+};
+
+static int run_mkdir(int argc, char **argv)
 {
 	struct mkdir_tool m = {.nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"parents", 'p', TOOL_TO(TOOL_SET, m.parents)},
-	        {"mode", 'm', TOOL_TO(TOOL_TAKE, m), .take = take_mode},
-	        NFS_OPTION_ROWS(m.nfs),
-	};
 	int r;
 
-	r = tool_options(&m.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_mkdir, &m, &m.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	if (optind == argc) {
@@ -168,3 +156,16 @@ int tool_mkdir(int argc, char **argv)
 	loop_fini(&m.loop);
 	return loop_exit_code(r);
 }
+
+const struct tool_command tool_mkdir = {
+        .name = "mkdir",
+        .summary = "make directories on an NFS server",
+        .usage = "usage: rpcrdma mkdir [OPTION]...  URL...\n"
+                 "Makes directories on an NFS server.  URL is "
+                 "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.",
+        .notes = "-v prints each directory that is made.\n\n"
+                 "exit status: 0 success, 1 a directory was not made, 2 usage error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_mkdir,
+};

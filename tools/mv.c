@@ -24,28 +24,6 @@ struct mv {
 	char name[NFS_NAME_MAX + 1]; /* "": sources keep theirs */
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma mv [OPTION]... SRC... DST\n"
-	      "Renames files and directories of an NFS server, or moves them to "
-	      "another "
-	      "directory\n"
-	      "of the same export.\n"
-	      "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH; NAME is an export of "
-	      "the\n"
-	      "server.\n\n"
-	      "  -f, --force             ask nothing\n"
-	      "  -i, --interactive       ask before something is replaced\n"
-	      "  -n, --no-clobber        replace nothing\n"
-	      "  -t, --target-directory DIR  where to\n",
-	      stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nWith -v each renaming is told.\n\n"
-	      "exit status: 0 done, 1 something was not moved, 2 wrong usage\n",
-	      stdout);
-}
-
 /* ---- The destination ----------------------------------------------------- */
 
 static int not_a_dir(const struct mv *m)
@@ -234,20 +212,26 @@ static int run(struct mv *m, char **v, int n)
 	return loop_exit_code(code);
 }
 
-int tool_mv(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"force", "f", NULL, "do not ask before replacing", NULL,
+         TOOL_AT(TOOL_SET, struct mv, force)},
+        {"interactive", "i", NULL, "ask before replacing", NULL,
+         TOOL_AT(TOOL_SET, struct mv, ask)},
+        {"no-clobber", "n", NULL, "do not replace anything", NULL,
+         TOOL_AT(TOOL_SET, struct mv, keep)},
+        {"target-directory", "t", "DIR", "move all SRC into DIR", NULL,
+         TOOL_AT(TOOL_TEXT, struct mv, target)},
+        NFS_OPTION_ROWS(struct mv, nfs),
+        TOOL_COMMON_ROWS(struct mv, common),
+};
+
+static int run_mv(int argc, char **argv)
 {
 	struct mv m = {.nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"force", 'f', TOOL_TO(TOOL_SET, m.force)},
-	        {"interactive", 'i', TOOL_TO(TOOL_SET, m.ask)},
-	        {"no-clobber", 'n', TOOL_TO(TOOL_SET, m.keep)},
-	        {"target-directory", 't', TOOL_TO(TOOL_TEXT, m.target)},
-	        NFS_OPTION_ROWS(m.nfs),
-	};
 	char **v;
 	int r, n;
 
-	r = tool_options(&m.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_mv, &m, &m.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	v = argv + optind;
@@ -264,3 +248,17 @@ int tool_mv(int argc, char **argv)
 		return TOOL_USAGE;
 	return run(&m, v, n);
 }
+
+const struct tool_command tool_mv = {
+        .name = "mv",
+        .summary = "rename files and directories of an NFS server",
+        .usage = "usage: rpcrdma mv [OPTION]...  SRC...  DST\n"
+                 "Renames files and directories of an NFS server, or moves them to "
+                 "another directory of the same export.  SRC and DST are URLs, "
+                 "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.",
+        .notes = "-v prints each renaming.\n\n"
+                 "exit status: 0 success, 1 something was not moved, 2 usage error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_mv,
+};

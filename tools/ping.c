@@ -34,32 +34,6 @@ struct ping {
 	double min_us, max_us, sum_us, sum2_us;
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma ping [OPTION]... HOST[:PORT]\n"
-	      "Calls the NULL procedure of an RPC service and shows how long it "
-	      "takes.\n"
-	      "Without PORT the rpcbind of HOST is asked for that of --program; "
-	      "without both\n"
-	      "it is 20049.  An IPv6 address stands in [brackets].\n\n"
-	      "  -c, --count N           stop after N calls (at SIGINT)\n"
-	      "  -i, --interval SECONDS  between calls (1); 0: as fast as it goes\n"
-	      "  -q, --quiet             the summary only\n"
-	      "  --program N             RPC program (100003: NFS)\n"
-	      "  --version N             its version (3)\n"
-	      "  --netid LIST            transports to try: rdma, rdma6, tcp, tcp6 "
-	      "(rdma)\n"
-	      "  --sec FLAVOR            call under krb5, krb5i or krb5p (as nobody)\n"
-	      "  --timeout SECONDS       for one call (10)\n",
-	      stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nWith -v what was negotiated is shown, when the first reply has come; "
-	      "--json\n"
-	      "prints one object at the end.\n\n"
-	      "exit status: 0 answered, 1 nothing answered, 2 wrong usage\n",
-	      stdout);
-}
-
 /* Once, and after the first answer: in version 1 only that brings the credits. */
 static void describe(struct ping *p)
 {
@@ -356,26 +330,37 @@ static int ping_host(struct ping *p)
 	return p->received ? TOOL_OK : TOOL_FAILED;
 }
 
-int tool_ping(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"count", "c", "N", "stop after N calls (default: at SIGINT)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct ping, count, 1, UINT32_MAX)},
+        {"interval", "i", "SECONDS", "time between calls (1); 0: no pause", NULL,
+         TOOL_AT(TOOL_SECONDS, struct ping, interval_ns)},
+        {"quiet", "q", NULL, "print only the summary", NULL,
+         TOOL_AT(TOOL_SET, struct ping, quiet)},
+        {"program", NULL, "N", "RPC program (100003: NFS)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct ping, asked, 0, UINT32_MAX)},
+        {"version", NULL, "N", "version of the program (3)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct ping, version, 0, UINT32_MAX)},
+        {"netid", NULL, "LIST", "transports to try: rdma, rdma6, tcp, tcp6 (rdma)",
+         "rdma rdma6 tcp tcp6", TOOL_CALL(netid_take, struct ping, netids)},
+        {"sec", NULL, "FLAVOR",
+         "call under krb5, krb5i or krb5p (default: no authentication)",
+         "sys krb5 krb5i krb5p", TOOL_CALL(sec_take, struct ping, sec)},
+        {"timeout", NULL, "SECONDS", "limit for one call (10)", NULL,
+         TOOL_AT(TOOL_SECONDS, struct ping, timeout_ns)},
+        TOOL_COMMON_ROWS(struct ping, common),
+};
+
+static int run_ping(int argc, char **argv)
 {
 	struct ping p = {.asked = NO_PROGRAM,
 	                 .version = 3,
 	                 .interval_ns = 1000000000u,
 	                 .timeout_ns = 10000000000u};
-	const struct tool_option options[] = {
-	        {"count", 'c', TOOL_RANGE(TOOL_NUMBER, p.count, 1, UINT32_MAX)},
-	        {"interval", 'i', TOOL_TO(TOOL_SECONDS, p.interval_ns)},
-	        {"quiet", 'q', TOOL_TO(TOOL_SET, p.quiet)},
-	        {"program", 0, TOOL_RANGE(TOOL_NUMBER, p.asked, 0, UINT32_MAX)},
-	        {"version", 0, TOOL_RANGE(TOOL_NUMBER, p.version, 0, UINT32_MAX)},
-	        {"netid", 0, TOOL_TO(TOOL_TAKE, p.netids), .take = netid_take},
-	        {"sec", 0, TOOL_TO(TOOL_TAKE, p.sec), .take = sec_take},
-	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, p.timeout_ns)},
-	};
 	const char *why;
 	int r;
 
-	r = tool_options(&p.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_ping, &p, &p.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	p.program = p.asked == NO_PROGRAM ? RPCRDMA_NFS_PROGRAM : (uint32_t)p.asked;
@@ -393,3 +378,19 @@ int tool_ping(int argc, char **argv)
 	loop_fini(&p.loop);
 	return loop_signal() == SIGINT ? r : loop_exit_code(r);
 }
+
+const struct tool_command tool_ping = {
+        .name = "ping",
+        .summary = "measure NULL calls and show what was negotiated",
+        .usage = "usage: rpcrdma ping [OPTION]...  HOST[:PORT]\n"
+                 "Calls the NULL procedure of an RPC service and shows how long each "
+                 "call takes.  Without PORT, the rpcbind of HOST is asked for the port "
+                 "of --program; without both, the port is 20049.  An IPv6 address is "
+                 "written in [brackets].",
+        .notes = "-v shows what was negotiated, after the first reply; --json prints "
+                 "one object at the end.\n\n"
+                 "exit status: 0 answered, 1 no answer, 2 usage error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_ping,
+};

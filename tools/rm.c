@@ -27,26 +27,6 @@ struct rm {
 	bool failed;
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma rm [OPTION]... URL...\n"
-	      "Removes files and, with -r, directories of an NFS server.\n"
-	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.\n\n"
-	      "  -r, -R, --recursive     directories with all they contain\n"
-	      "  -f, --force             what does not exist is no failure; ask "
-	      "nothing\n"
-	      "  -i, --interactive       ask before each removal\n",
-	      stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nSymbolic links are removed, never followed.  Neither an export nor "
-	      "what "
-	      "ends\n"
-	      "in . or .. is removed.  With -v each removal is told.\n\n"
-	      "exit status: 0 done, 1 something was not removed, 2 wrong usage\n",
-	      stdout);
-}
-
 /* 0, or what ends the command; other failures are told and noted. */
 static int told(struct rm *m, const char *text, int r)
 {
@@ -197,19 +177,23 @@ static int rm_url(struct nfs_client *client, const char *text, const struct url 
 	return r;
 }
 
-int tool_rm(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"recursive", "rR", NULL, "remove directories and their contents", NULL,
+         TOOL_AT(TOOL_SET, struct rm, recursive)},
+        {"force", "f", NULL, "ignore files that do not exist; never ask", NULL,
+         TOOL_AT(TOOL_SET, struct rm, force)},
+        {"interactive", "i", NULL, "ask before each removal", NULL,
+         TOOL_AT(TOOL_SET, struct rm, ask)},
+        NFS_OPTION_ROWS(struct rm, nfs),
+        TOOL_COMMON_ROWS(struct rm, common),
+};
+
+static int run_rm(int argc, char **argv)
 {
 	struct rm m = {.nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"recursive", 'r', TOOL_TO(TOOL_SET, m.recursive)},
-	        {NULL, 'R', TOOL_TO(TOOL_SET, m.recursive)},
-	        {"force", 'f', TOOL_TO(TOOL_SET, m.force)},
-	        {"interactive", 'i', TOOL_TO(TOOL_SET, m.ask)},
-	        NFS_OPTION_ROWS(m.nfs),
-	};
 	int r;
 
-	r = tool_options(&m.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_rm, &m, &m.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	m.ask &= !m.force;
@@ -225,3 +209,17 @@ int tool_rm(int argc, char **argv)
 	loop_fini(&m.loop);
 	return loop_exit_code(m.failed && r == TOOL_OK ? TOOL_FAILED : r);
 }
+
+const struct tool_command tool_rm = {
+        .name = "rm",
+        .summary = "remove files and trees of an NFS server",
+        .usage = "usage: rpcrdma rm [OPTION]...  URL...\n"
+                 "Removes files and, with -r, directories of an NFS server.  URL is "
+                 "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.",
+        .notes = "Symbolic links are removed, never followed.  An export, and a path "
+                 "that ends in . or .., is not removed.  -v prints each removal.\n\n"
+                 "exit status: 0 success, 1 something was not removed, 2 usage error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_rm,
+};

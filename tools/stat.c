@@ -14,22 +14,6 @@ struct stat_tool {
 	bool follow;
 };
 
-static void print_help(void)
-{
-	fputs("usage: rpcrdma stat [OPTION]... URL...\n"
-	      "Shows the attributes of files on an NFS server.\n"
-	      "URL is nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the "
-	      "server.\n"
-	      "?mountport=N at the end says where MOUNT is on TCP (see `rpcrdma ls "
-	      "--help`).\n\n"
-	      "  -L, --dereference       follow a symbolic link at the end\n",
-	      stdout);
-	fputs(nfs_options_help, stdout);
-	fputs(tool_common_help, stdout);
-	fputs("\nexit status: 0 done, 1 a file could not be looked up, 2 wrong usage\n",
-	      stdout);
-}
-
 static void print_text(const char *text, const fattr3 *a, const char *target)
 {
 	char mode[11], atime[64], mtime[64], ctime[64];
@@ -95,16 +79,19 @@ static int show(struct nfs_client *client, const char *text, const struct url *u
 	return 0;
 }
 
-int tool_stat(int argc, char **argv)
+static const struct tool_option options[] = {
+        {"dereference", "L", NULL, "follow a symbolic link at the end of the path",
+         NULL, TOOL_AT(TOOL_SET, struct stat_tool, follow)},
+        NFS_OPTION_ROWS(struct stat_tool, nfs),
+        TOOL_COMMON_ROWS(struct stat_tool, common),
+};
+
+static int run_stat(int argc, char **argv)
 {
 	struct stat_tool s = {.nfs = NFS_OPTIONS};
-	const struct tool_option options[] = {
-	        {"dereference", 'L', TOOL_TO(TOOL_SET, s.follow)},
-	        NFS_OPTION_ROWS(s.nfs),
-	};
 	int r;
 
-	r = tool_options(&s.common, argc, argv, options, TOOL_N(options), print_help);
+	r = tool_read_options(&tool_stat, &s, &s.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
 	if (optind == argc) {
@@ -117,3 +104,18 @@ int tool_stat(int argc, char **argv)
 	loop_fini(&s.loop);
 	return loop_exit_code(r);
 }
+
+const struct tool_command tool_stat = {
+        .name = "stat",
+        .summary = "show the attributes of a file on an NFS server",
+        .usage = "usage: rpcrdma stat [OPTION]...  URL...\n"
+                 "Shows the attributes of files on an NFS server.  URL is "
+                 "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.  "
+                 "?mountport=N at the end of a URL names the TCP port of MOUNT (see "
+                 "`rpcrdma ls --help`).",
+        .notes = "exit status: 0 success, 1 a file could not be accessed, 2 usage "
+                 "error",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = run_stat,
+};

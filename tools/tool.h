@@ -7,35 +7,36 @@
 #define RPCRDMA_TOOL_H
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <rpcrdma/rpcrdma.h>
 
 /* Exit codes. */
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
+struct tool_option;
+
+/* A subcommand. */
 struct tool_command {
 	const char *name;
-	const char *summary;                /* one line for `rpcrdma --help` */
+	const char *summary; /* one line for `rpcrdma --help` */
+	const char *usage;   /* --help: the text before the options */
+	const char *notes;   /* --help: the text after them */
+	const struct tool_option *options;
+	size_t n_options;
 	int (*main)(int argc, char **argv); /* argv[0] = the subcommand's name */
 };
 
-int tool_nfsd(int argc, char **argv);
-int tool_cp(int argc, char **argv);
-int tool_ls(int argc, char **argv);
-int tool_cat(int argc, char **argv);
-int tool_stat(int argc, char **argv);
-int tool_rm(int argc, char **argv);
-int tool_mkdir(int argc, char **argv);
-int tool_mv(int argc, char **argv);
-int tool_df(int argc, char **argv);
-int tool_ping(int argc, char **argv);
+extern const struct tool_command tool_nfsd, tool_cp, tool_ls, tool_cat, tool_stat,
+        tool_rm, tool_mkdir, tool_mv, tool_df, tool_ping;
+
+/* Prints the file that makes bash(1) complete the command line of @commands. */
+void tool_print_completion(const struct tool_command *const *commands, size_t n);
 
 /* Why a provider cannot be used or an address not listened on, with what to do. */
 const char *tool_provider_words(int error);
 
-/* Options of every subcommand: --provider, --rpcrdma-version, --trace,
- * --json, -v, --help, tuning: --credits, --inline, --segment, and
- * authentication: --hostauth, --cert, --key, --ca, --psk, --peer-name. */
+/* Values of the options that every subcommand has (TOOL_COMMON_ROWS). */
 struct tool_common {
 	const char *provider;
 	const char *trace;
@@ -51,11 +52,10 @@ struct tool_common {
 	FILE *trace_file;
 };
 
-/* Their part of a --help text. */
-extern const char tool_common_help[];
-
 /* How an option is read. */
 enum tool_kind {
+	TOOL_HEADING, /* not an option: the row's text stands before those that follow */
+	TOOL_HELP,  /* prints the help; also "-h" where no other row has that letter */
 	TOOL_SET,   /* bool: true */
 	TOOL_CLEAR, /* bool: false */
 	TOOL_COUNT, /* unsigned: one more */
@@ -64,32 +64,96 @@ enum tool_kind {
 	TOOL_NUMBER,   /* uint32_t or uint64_t, by width; in [low, high] */
 	TOOL_SIZE,     /* the same with a unit */
 	TOOL_SECONDS,  /* uint64_t: nanoseconds */
+	TOOL_CHOICE,   /* unsigned or an enum: the index among the choices */
 	TOOL_TAKE,     /* the row's function: 0, or -EINVAL after a message */
-	TOOL_MAY_TAKE, /* the same; without an argument it gets NULL */
+	TOOL_MAY_TAKE, /* the same; without an argument, and for letters, it gets NULL */
 };
 
-/* A row of a subcommand's table of options. */
+/*
+ * A row of a subcommand's table of options.  Parsing, --help and completion use the
+ * same rows; tests/docs/man.sh compares the manual page with --help.
+ */
 struct tool_option {
-	const char *name; /* long; NULL: none */
-	char letter;      /* short; 0: none */
+	const char *name;    /* long; NULL: none */
+	const char *letters; /* short, one or more of the same meaning; NULL: none */
+	const char *arg;     /* name of the argument; NULL: the option has none */
+	const char *help;    /* wrapped when printed; '\n' begins a line */
+	const char *choices; /* arguments that completion offers, with spaces between */
 	enum tool_kind kind;
-	void *to;
+	size_t at; /* offset of the value in the subcommand's structure */
 	size_t width;
 	uint64_t low, high;
 	int (*take)(void *to, const char *arg);
 };
 
-#define TOOL_N(array)       (sizeof(array) / sizeof((array)[0]))
-#define TOOL_TO(kind_, var) .kind = (kind_), .to = &(var)
-#define TOOL_RANGE(kind_, var, lo, hi)                                                 \
-	TOOL_TO(kind_, var), .width = sizeof(var), .low = (lo), .high = (hi)
+#define TOOL_N(array)                (sizeof(array) / sizeof((array)[0]))
+#define TOOL_AT(kind_, type, member) .kind = (kind_), .at = offsetof(type, member)
+#define TOOL_CALL(function, type, member)                                              \
+	TOOL_AT(TOOL_TAKE, type, member), .take = (function)
+#define TOOL_RANGE(kind_, type, member, lo, hi)                                        \
+	TOOL_AT(kind_, type, member), .width = sizeof(((type *)0)->member),            \
+	                              .low = (lo), .high = (hi)
+/* clang-format off */
+/* The last rows of every table: the options of all subcommands, kept in @member. */
+#define TOOL_COMMON_ROWS(type, member)                                                 \
+	{.help = "common options:"},                                                   \
+	{"provider", NULL, "NAME",                                                     \
+	 "transport: auto (default), verbs[:DEVICE,KEY=VALUE,...] (RDMA devices) or "  \
+	 "iwarp[:KEY=VALUE,...] (software, over TCP).  auto: a device that serves "    \
+	 "the address, unless it is a siw (software of Linux); else iwarp",            \
+	 "auto verbs iwarp",                                                           \
+	 TOOL_CALL(tool_take_provider, type, member.provider)},                        \
+	{"rpcrdma-version", NULL, "N",                                                 \
+	 "RPC-over-RDMA version: 2 or 1 only, or auto (default): 2, and 1 with peers " \
+	 "that lack it",                                                               \
+	 "auto 1 2", TOOL_AT(TOOL_CHOICE, type, member.version)},                      \
+	{"credits", NULL, "N", "calls in flight to ask for, 2 to 2047 (32)", NULL,     \
+	 TOOL_RANGE(TOOL_NUMBER, type, member.credits, 2, 2047)},                      \
+	{"inline", NULL, "BYTES", "size of Send and Receive buffers, from 1024 (4096)",\
+	 NULL, TOOL_RANGE(TOOL_SIZE, type, member.inline_bytes, 1024, 1 << 20)},       \
+	{"segment", NULL, "BYTES", "largest RDMA segment (1 MiB)", NULL,               \
+	 TOOL_RANGE(TOOL_SIZE, type, member.segment_bytes, 4096, 1u << 30)},           \
+	{"hostauth", NULL, "POLICY",                                                   \
+	 "off (default), prefer or require: both ends authenticate by TLS 1.3; the "   \
+	 "data are not encrypted",                                                     \
+	 "off prefer require", TOOL_AT(TOOL_CHOICE, type, member.hostauth_policy)},    \
+	{"cert", NULL, "FILE", "certificate chain of this end (PEM)", NULL,            \
+	 TOOL_AT(TOOL_TEXT, type, member.cert)},                                       \
+	{"key", NULL, "FILE", "its private key (PEM; default: in the file of --cert)", \
+	 NULL, TOOL_AT(TOOL_TEXT, type, member.key)},                                  \
+	{"ca", NULL, "FILE",                                                           \
+	 "trusted certificate authorities (PEM; default of a client: the system's)",   \
+	 NULL, TOOL_AT(TOOL_TEXT, type, member.ca)},                                   \
+	{"psk", NULL, "FILE",                                                          \
+	 "use a pre-shared key instead of certificates: one line IDENTITY:HEX", NULL,  \
+	 TOOL_AT(TOOL_TEXT, type, member.psk)},                                        \
+	{"peer-name", NULL, "NAME",                                                    \
+	 "name that the server's certificate must carry (HOST)", NULL,                 \
+	 TOOL_AT(TOOL_TEXT, type, member.peer_name)},                                  \
+	{"trace", NULL, "FILE", "write trace points as JSON lines; - is standard "     \
+	 "error", NULL, TOOL_AT(TOOL_TEXT, type, member.trace)},                       \
+	{"json", NULL, NULL, "print results as JSON", NULL,                            \
+	 TOOL_AT(TOOL_SET, type, member.json)},                                        \
+	{"verbose", "v", NULL, "print more", NULL,                                     \
+	 TOOL_AT(TOOL_COUNT, type, member.verbose)},                                   \
+	{"help", NULL, NULL,                                                           \
+	 "print this help and exit; -h does the same where it has no other meaning",   \
+	 NULL, .kind = TOOL_HELP}
+/* clang-format on */
+
+int tool_take_provider(void *to, const char *arg);
 
 enum { TOOL_GO_ON = -1 };
 
-/* Reads the @n own @rows and the common ones; optind is the first operand.
- * TOOL_GO_ON, or the exit code: help was printed, or what is wrong. */
-int tool_options(struct tool_common *, int argc, char **argv,
-                 const struct tool_option *rows, size_t n, void (*print_help)(void));
+/* Reads the command line by @command's rows into @values, the structure that the
+ * rows refer to, of which @common is a member.  optind is then the first operand.
+ * Returns TOOL_GO_ON, or the exit code after the help or a message was printed. */
+int tool_read_options(const struct tool_command *command, void *values,
+                      struct tool_common *common, int argc, char **argv);
+/* Whether the option takes an argument: no_argument and so on of getopt_long(3). */
+int tool_has_argument(const struct tool_option *option);
+/* Prints --help. */
+void tool_print_help(const struct tool_command *command);
 
 /* Engine and connection options from the common ones.  Messages are printed. */
 int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual pages say what the command says: each subcommand has a page with its
-# summary, and the page names exactly the options of its --help; rpcrdma(1) those that
-# are common.  What examples show exists.
+# The manual pages agree with the command: each subcommand has a page with its
+# summary, and the page names exactly the options of its --help, with the same arguments;
+# rpcrdma(1) those that are common.  What examples show exists.
 #
 #   man.sh SOURCE RPCRDMA
 set -eu
@@ -18,6 +18,16 @@ help_options() {
 page_options() {
 	awk '/^\.\\"/ { next }
 		/^\./ { for (i = 1; i < NF; i++) if ($i ~ /^\.?Fl$/) print "-" $(i + 1) }' "$1" |
+		sort -u
+}
+
+# Of both, each long option with the name of its argument: "--size BYTES".
+help_arguments() {
+	sed -n 's/^  -/-/p' | grep -oE -- '--[a-z-]+(\[=| )[A-Z]+' | sed 's/\[=/ /' | sort -u
+}
+page_arguments() {
+	grep '^\.It Fl' "$1" | grep -oE -- 'Fl -[a-z-]+ ((Ns|Op|=) )*Ar [A-Z]+' |
+		sed -E 's/^Fl -([a-z-]+) .*Ar /--\1 /' |
 		sort -u
 }
 
@@ -40,6 +50,9 @@ while read -r c summary; do
 	cat "$tmp/in-help" >>"$tmp/all"
 	page_options "$page" >"$tmp/in-page"
 	differ "$tmp/in-help" "is not in $c --help" "$tmp/in-page" "is not in $page"
+	sed '/^common options:/,$d' "$tmp/help.$c" | help_arguments >"$tmp/in-help"
+	page_arguments "$page" >"$tmp/in-page"
+	differ "$tmp/in-help" "is not in $c --help" "$tmp/in-page" "is not in $page"
 done <"$tmp/commands"
 for page in "$man"/rpcrdma-*.1; do
 	c=${page##*/rpcrdma-}
@@ -51,6 +64,9 @@ done
 } | sort -u >"$tmp/in-help"
 page_options "$man/rpcrdma.1" >"$tmp/in-page"
 differ "$tmp/in-help" "is not common to all commands" "$tmp/in-page" "is not in rpcrdma.1"
+sed -n "/^common options:/,\$p" "$tmp/help.cp" | help_arguments >"$tmp/arguments"
+page_arguments "$man/rpcrdma.1" >"$tmp/in-page"
+differ "$tmp/arguments" "is not common to all commands" "$tmp/in-page" "is not in rpcrdma.1"
 # Examples may show any command.
 cat "$tmp/in-help" >>"$tmp/all"
 sort -u "$tmp/all" >"$tmp/known"

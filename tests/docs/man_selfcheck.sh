@@ -45,6 +45,8 @@ edit rpcrdma-cp.1 '/^\.It Fl r ,/s/Fl R ,//' "-R is not in $tmp/copy/man/rpcrdma
 edit rpcrdma.1 '/^\.It Fl -trace/d' '--trace is not in rpcrdma.1'
 edit rpcrdma-ls.1 '/^\.Fl -psk ,/d' "--psk is not in $tmp/copy/man/rpcrdma-ls.1"
 edit rpcrdma-ping.1 's/Fl -count/Fl -number/' '--number is not in ping --help'
+edit rpcrdma-cp.1 's/Fl -stats Ar FILE/Fl -stats Ar PATH/' "--stats PATH is not in cp --help"
+edit rpcrdma-cp.1 's/Fl -preserve Ns Op = Ns Ar LIST/Fl -preserve/' "--preserve LIST"
 edit rpcrdma-ls.1 's/rpcrdma ls nfs:/rpcrdma ls --fast nfs:/' '--fast'
 edit rpcrdma-stat.1 's/^\.Nd .*/.Nd look/' 'rpcrdma-stat.1: its summary is not that of --help'
 edit rpcrdma.1 '/^\.It Cm cat/d' 'rpcrdma.1 does not list cat'

@@ -32,7 +32,8 @@ for c in "cp a nfs://localhost/e/b" "ls nfs://localhost" "cat nfs://localhost/e/
 		"--inline 1023" "--inline 2M" "--segment 1" "--credits x"; do
 		run 2 $c $o
 	done
-	run 2 $c --rpcrdma-version 3 && says err "'3' is neither 2, 1 nor auto"
+	run 2 $c --rpcrdma-version 3 && says err "--rpcrdma-version: '3' is not one of auto, 1, 2"
+	run 2 $c --hostauth on && says err "--hostauth: 'on' is not one of off, prefer, require"
 	run 2 $c --inline 1023 && says err "--inline: '1023' is not a size from 1K to 1M"
 done
 run 2 ping -c 4294967296 localhost && says err "--count"

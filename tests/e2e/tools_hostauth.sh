@@ -12,7 +12,7 @@ cp psk open && chmod 644 open
 PSK="--hostauth require --psk psk"
 
 # usage
-run 2 ping --hostauth maybe localhost && says err "neither off, prefer nor require"
+run 2 ping --hostauth maybe localhost && says err "not one of off, prefer, require"
 run 2 ping --psk psk localhost && says err "need --hostauth"
 run 2 ping --key psk localhost && says err "need --hostauth"
 run 2 ping --ca psk localhost && says err "need --hostauth"

@@ -84,6 +84,8 @@ if command -v systemd-analyze >/dev/null; then
 	SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$unit" >"$tmp/log" 2>&1 || :
 	! grep -E 'rpcrdma-nfsd.*(Unknown|Failed to parse|Invalid|ignoring)' "$tmp/log" || fail "the unit has mistakes"
 fi
+completion=$tmp/usr/share/bash-completion/completions/rpcrdma
+"$tmp/usr/bin/rpcrdma" completion bash | cmp - "$completion" || fail "the completion file is another"
 uses "$tmp/usr"
 mv "$tmp/usr" "$tmp/elsewhere"
 uses "$tmp/elsewhere"

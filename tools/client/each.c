@@ -5,14 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-const char nfs_options_help[] =
-        "  --sec FLAVOR            sys, krb5, krb5i or krb5p (the first that the\n"
-        "                          server lists and that can be used)\n"
-        "  --timeout SECONDS       for a connected server that does not answer (60); "
-        "0:\n"
-        "                          none; COMMIT gets five times as long\n"
-        "  --retry SECONDS         wait for a server that vanished (60)\n";
-
 /* Says what is wrong and what to write; HOST:/PATH is what mount(8) takes. */
 static void wrong(const char *text, const char *why)
 {

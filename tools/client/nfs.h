@@ -129,14 +129,20 @@ struct nfs_options {
 		.timeout_ns = 60000000000u                                             \
 	}
 
-/* Their rows in a tool's table, and their part of its help. */
-#define NFS_OPTION_ROWS(o)                                                             \
-	{"sec", 0, TOOL_TO(TOOL_TAKE, (o).sec), .take = sec_take},                     \
-	        {"timeout", 0, TOOL_TO(TOOL_SECONDS, (o).timeout_ns)},                 \
-	{                                                                              \
-		"retry", 0, TOOL_TO(TOOL_SECONDS, (o).retry_ns)                        \
-	}
-extern const char nfs_options_help[];
+/* Their rows in a subcommand's table; they are kept in @member. */
+/* clang-format off */
+#define NFS_OPTION_ROWS(type, member)                                                  \
+	{"sec", NULL, "FLAVOR",                                                        \
+	 "sys, krb5, krb5i or krb5p (default: the first usable one that the server "   \
+	 "lists)",                                                                     \
+	 "sys krb5 krb5i krb5p", TOOL_CALL(sec_take, type, member.sec)},               \
+	{"timeout", NULL, "SECONDS",                                                   \
+	 "how long a connected server may leave calls unanswered (60); 0: no limit; "  \
+	 "a COMMIT may take five times as long",                                       \
+	 NULL, TOOL_AT(TOOL_SECONDS, type, member.timeout_ns)},                        \
+	{"retry", NULL, "SECONDS", "how long to wait for a lost server (60)", NULL,    \
+	 TOOL_AT(TOOL_SECONDS, type, member.retry_ns)}
+/* clang-format on */
 
 /* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
 int nfs_url(const char *text, bool export, struct url *ret);

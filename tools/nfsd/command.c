@@ -13,113 +13,6 @@ enum { MOUNT_PORT = 20048 }; /* where MOUNT is by custom */
 
 #define EXPORTS_FILE "/etc/rpcrdma/exports"
 
-static const char help[] =
-        "usage: rpcrdma nfsd --export DIR[:/NAME][,OPTION]... [--allow CLIENT]... "
-        "[OPTION]...\n"
-        "       rpcrdma nfsd [--exports FILE] [OPTION]...\n"
-        "\n"
-        "Serves directories by NFS version 3 (and MOUNT version 3) over RPC-over-RDMA\n"
-        "until SIGINT or SIGTERM; SIGHUP loads FILE again, without one it ends the "
-        "server.\n"
-        "Prints `listening ADDR:PORT PROVIDER VERSION` on standard output when "
-        "ready,\n"
-        "once for each listener; with --json as an object.\n"
-        "-v tells on standard error of clients that come and go.\n"
-        "\n"
-        "options:\n"
-        "  --export DIR[:/NAME][,OPTION]  export DIR as /NAME (default: under its own "
-        "path);\n"
-        "                          repeatable.  Options:\n"
-        "                          crossmnt: with what is mounted beneath, which is "
-        "shown\n"
-        "                          as empty directories otherwise\n"
-        "                          wcc: nobody else changes its directories, so that\n"
-        "                          clients may keep them over changes of their own\n"
-        "  --exports FILE          export the directories that FILE names to the "
-        "clients\n"
-        "                          that it names, in the syntax of exports(5)\n"
-        "                          (without --export: " EXPORTS_FILE ")\n"
-        "  --allow CLIENT[(OPTION,...)]  let only CLIENT mount what --export names: "
-        "a host,\n"
-        "                          a network as 192.0.2.0/24, or *; options as in\n"
-        "                          exports(5); repeatable\n"
-        "  --listen ADDR[:PORT]    listen there (port 20049); repeatable; port 0 takes "
-        "a\n"
-        "                          free one.  Without it at any address if something "
-        "says\n"
-        "                          who may come (--exports, --allow, --hostauth "
-        "require,\n"
-        "                          --sec without sys), else at 127.0.0.1\n"
-        "  --mount-port PORT       serve MOUNT over TCP as well, which the clients of "
-        "some\n"
-        "                          systems ask for; 0 takes a free port.  Printed as\n"
-        "                          `mountd ADDR:PORT tcp`\n"
-        "  --gss-port PORT         accept RPCSEC_GSS contexts over TCP as well; Linux "
-        "sets\n"
-        "                          them up at port 2049.  Printed as `gss ADDR:PORT "
-        "tcp`\n"
-        "  --register              tell the rpcbind of this host where NFS, MOUNT and "
-        "NLM\n"
-        "                          are, until the end; implies --mount-port 20048.  "
-        "What a\n"
-        "                          dead server left there is replaced\n"
-        "  --read-only             refuse all changes\n"
-        "  --no-root-squash        let uid 0 of clients be root here\n"
-        "  --all-squash            serve every client as the anonymous user\n"
-        "  --anonuid N, --anongid N  the anonymous user and group (65534)\n"
-        "  -g, --manage-gids       groups of AUTH_SYS users are those that this host "
-        "knows,\n"
-        "                          not the 16 at most that the client sends\n"
-        "  --sec FLAVOR[,FLAVOR]...  what NFS may be used with: sys (the default), "
-        "krb5,\n"
-        "                          krb5i (integrity), krb5p (privacy); the preferred "
-        "first\n"
-        "  --keytab FILE           the server's Kerberos keys (KRB5_KTNAME, "
-        "/etc/krb5.keytab)\n"
-        "  --principal NAME        the one whose key is used, as in nfs@HOST (any in "
-        "it)\n"
-        "  --gss-contexts N        keep N contexts of RPCSEC_GSS, one for each user of "
-        "each\n"
-        "                          client (8192); a quarter of them for one client's "
-        "address\n"
-        "  --allow-identity NAME   with --hostauth require: admit only clients whose\n"
-        "                          identity (CN=..., psk:...) or DNS name, by their\n"
-        "                          certificate, is NAME; repeatable\n"
-        "  --async                 answer CREATE, REMOVE, RENAME, SETATTR... before "
-        "they\n"
-        "                          are on storage (WRITE and COMMIT are not affected)\n"
-        "  --threads N             threads for each file system, 1 to 64 (4)\n"
-        "  --connections N         most connections of a listener (128)\n"
-        "  --max-per-address N     most of them from one address (0: no such limit)\n"
-        "  --memory SIZE           most memory that all clients together may hold (an "
-        "eighth\n"
-        "                          of the machine's, at most 1G)\n"
-        "  --reply-cache SIZE      memory for replies to CREATE, REMOVE, RENAME..., so "
-        "that\n"
-        "                          a request sent again is not executed again (8M; "
-        "0: none)\n"
-        "  --state-dir DIR         where the secret that seals file handles is kept, "
-        "so\n"
-        "                          that they survive a restart (/var/lib/rpcrdma for\n"
-        "                          root, else ~/.local/state/rpcrdma)\n"
-        "  --level-prefix          begin lines of standard error with their severity, "
-        "<3>\n"
-        "                          to <6>, which the journal reads; the default if\n"
-        "                          standard error is the journal\n"
-        "  --pid-file FILE         write the process's number there when it listens, "
-        "and\n"
-        "                          remove FILE at the end\n"
-        "  --stats-on-exit FILE    write counters as JSON at the end; - is standard "
-        "output\n"
-        "\n"
-        "As root, requests are served with the uid, gid and groups of their AUTH_SYS\n"
-        "credential; otherwise all of them as the user that runs the server.\n"
-        "Root needs CAP_SETUID and CAP_SETGID.  Where the kernel does not open file\n"
-        "handles (not root, no CAP_DAC_READ_SEARCH, some file systems), objects more\n"
-        "than 128 levels below DIR are refused as NAMETOOLONG, and a file that was\n"
-        "moved to another directory may be stale after a restart.\n"
-        "\n";
-
 static int take_export(void *to, const char *arg)
 {
 	return export_add(to, arg);
@@ -200,11 +93,6 @@ static int take_reply_cache(void *to, const char *arg)
 		return 0;
 	tool_error("--reply-cache: '%s' is neither 0 nor a size of at least 64K", arg);
 	return -EINVAL;
-}
-
-static void print_help(void)
-{
-	printf("%s%s", help, tool_common_help);
 }
 
 /* -EINVAL after a message. */
@@ -290,56 +178,113 @@ static void choose_addresses(struct server *s)
 		         "served; --listen ADDR serves all that reach it");
 }
 
-/* TOOL_GO_ON, or the exit code. */
-static int read_options(struct server *s, int argc, char **argv)
-{
-	struct squash *squash = &s->nfsd.defaults.squash;
-	const struct tool_option options[] = {
-	        {"export", 0, TOOL_TO(TOOL_TAKE, s->nfsd), .take = take_export},
-	        {"exports", 0, TOOL_TO(TOOL_TEXT, s->reload.file)},
-	        {"allow", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_client},
-	        {"listen", 0, TOOL_TO(TOOL_TAKE, *s), .take = take_listen},
-	        {"mount-port", 0, TOOL_RANGE(TOOL_NUMBER, s->mount_port, 0, 65535)},
-	        {"gss-port", 0, TOOL_RANGE(TOOL_NUMBER, s->gss_port, 0, 65535)},
-	        {"register", 0, TOOL_TO(TOOL_SET, s->registers)},
-	        {"read-only", 0, TOOL_TO(TOOL_SET, s->nfsd.read_only)},
-	        {"no-root-squash", 0, TOOL_TO(TOOL_CLEAR, squash->root)},
-	        {"all-squash", 0, TOOL_TO(TOOL_SET, squash->all)},
-	        {"anonuid", 0,
-	         TOOL_RANGE(TOOL_NUMBER, squash->anon_uid, 0, UINT32_MAX - 1)},
-	        {"anongid", 0,
-	         TOOL_RANGE(TOOL_NUMBER, squash->anon_gid, 0, UINT32_MAX - 1)},
-	        {"manage-gids", 'g', TOOL_TO(TOOL_SET, s->manage_gids)},
-	        {"sec", 0, TOOL_TO(TOOL_TAKE, s->nfsd.defaults.flavors),
-	         .take = sec_take_list},
-	        {"keytab", 0, TOOL_TO(TOOL_TEXT, s->keytab)},
-	        {"principal", 0, TOOL_TO(TOOL_TEXT, s->principal)},
-	        {"gss-contexts", 0,
-	         TOOL_RANGE(TOOL_NUMBER, s->gss_contexts, 4, 1 << 20)},
-	        {"allow-identity", 0, TOOL_TO(TOOL_TAKE, *s),
-	         .take = take_identity_allowed},
-	        {"async", 0, TOOL_TO(TOOL_SET, s->nfsd.async)},
-	        {"threads", 0, TOOL_RANGE(TOOL_NUMBER, s->threads, 1, 64)},
-	        {"connections", 0, TOOL_RANGE(TOOL_NUMBER, s->connections, 1, 65536)},
-	        {"max-per-address", 0,
-	         TOOL_RANGE(TOOL_NUMBER, s->max_per_address, 0, 65536)},
-	        {"memory", 0,
-	         TOOL_RANGE(TOOL_SIZE, s->memory, 16 * NFSD_MAX_IO, UINT64_MAX)},
-	        {"reply-cache", 0, TOOL_TO(TOOL_TAKE, s->reply_cache),
-	         .take = take_reply_cache},
-	        {"state-dir", 0, TOOL_TO(TOOL_TEXT, s->state_dir)},
-	        {"level-prefix", 0, TOOL_TO(TOOL_SET, s->level_prefix)},
-	        {"pid-file", 0, TOOL_TO(TOOL_TEXT, s->pid_file)},
-	        {"stats-on-exit", 0, TOOL_TO(TOOL_TEXT, s->stats)},
-	};
-
-	return tool_options(&s->common, argc, argv, options, TOOL_N(options),
-	                    print_help);
-}
+static const struct tool_option options[] = {
+        {"export", NULL, "DIR[:/NAME][,OPTION]",
+         "export DIR as /NAME (default: under its own path); repeatable.  "
+         "Options:\ncrossmnt: include file systems mounted below, which are empty "
+         "directories otherwise\nwcc: no other program changes its directories, so "
+         "that clients may keep them cached over changes of their own",
+         NULL, TOOL_CALL(take_export, struct server, nfsd)},
+        {"exports", NULL, "FILE",
+         "export the directories in FILE to the clients in FILE, in the syntax of "
+         "exports(5) (without --export: " EXPORTS_FILE ")",
+         NULL, TOOL_AT(TOOL_TEXT, struct server, reload.file)},
+        {"allow", NULL, "CLIENT[(OPTION,...)]",
+         "let only CLIENT mount what --export names: a host, a network such as "
+         "192.0.2.0/24, or *; options as in exports(5); repeatable",
+         NULL, .kind = TOOL_TAKE, .take = take_client},
+        {"listen", NULL, "ADDR[:PORT]",
+         "listen at ADDR (port 20049); repeatable; port 0 takes a free one.  Default: "
+         "any address if clients are restricted (--exports, --allow, --hostauth "
+         "require, --sec without sys), else 127.0.0.1",
+         NULL, .kind = TOOL_TAKE, .take = take_listen},
+        {"mount-port", NULL, "PORT",
+         "also serve MOUNT over TCP, which the clients of some systems need; 0 takes a "
+         "free port.  Printed as `mountd ADDR:PORT tcp`",
+         NULL, TOOL_RANGE(TOOL_NUMBER, struct server, mount_port, 0, 65535)},
+        {"gss-port", NULL, "PORT",
+         "also accept RPCSEC_GSS contexts over TCP; Linux sets them up at port 2049.  "
+         "Printed as `gss ADDR:PORT tcp`",
+         NULL, TOOL_RANGE(TOOL_NUMBER, struct server, gss_port, 0, 65535)},
+        {"register", NULL, NULL,
+         "register NFS, MOUNT and NLM with the rpcbind of this host until the end; "
+         "implies --mount-port 20048.  Registrations of a dead server are replaced",
+         NULL, TOOL_AT(TOOL_SET, struct server, registers)},
+        {"read-only", NULL, NULL, "refuse all changes", NULL,
+         TOOL_AT(TOOL_SET, struct server, nfsd.read_only)},
+        {"no-root-squash", NULL, NULL, "let uid 0 of clients be root on this host",
+         NULL, TOOL_AT(TOOL_CLEAR, struct server, nfsd.defaults.squash.root)},
+        {"all-squash", NULL, NULL, "serve every client as the anonymous user", NULL,
+         TOOL_AT(TOOL_SET, struct server, nfsd.defaults.squash.all)},
+        {"anonuid", NULL, "N", "user ID of the anonymous user (65534)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct server, nfsd.defaults.squash.anon_uid, 0,
+                    UINT32_MAX - 1)},
+        {"anongid", NULL, "N", "group ID of the anonymous user (65534)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct server, nfsd.defaults.squash.anon_gid, 0,
+                    UINT32_MAX - 1)},
+        {"manage-gids", "g", NULL,
+         "take the groups of AUTH_SYS users from this host, not the 16 at most that "
+         "the client sends",
+         NULL, TOOL_AT(TOOL_SET, struct server, manage_gids)},
+        {"sec", NULL, "FLAVOR[,FLAVOR]...",
+         "security flavors of NFS, the preferred one first: sys (default), krb5, krb5i "
+         "(integrity), krb5p (privacy)",
+         "sys krb5 krb5i krb5p",
+         TOOL_CALL(sec_take_list, struct server, nfsd.defaults.flavors)},
+        {"keytab", NULL, "FILE",
+         "the server's Kerberos keys (KRB5_KTNAME, /etc/krb5.keytab)", NULL,
+         TOOL_AT(TOOL_TEXT, struct server, keytab)},
+        {"principal", NULL, "NAME",
+         "principal to use, such as nfs@HOST (any in the keytab)", NULL,
+         TOOL_AT(TOOL_TEXT, struct server, principal)},
+        {"gss-contexts", NULL, "N",
+         "keep N contexts of RPCSEC_GSS, one for each user of each client (8192); at "
+         "most a quarter of them for one client address",
+         NULL, TOOL_RANGE(TOOL_NUMBER, struct server, gss_contexts, 4, 1 << 20)},
+        {"allow-identity", NULL, "NAME",
+         "with --hostauth require: admit only clients whose identity (CN=..., psk:...) "
+         "or DNS name, by their certificate, is NAME; repeatable",
+         NULL, .kind = TOOL_TAKE, .take = take_identity_allowed},
+        {"async", NULL, NULL,
+         "answer CREATE, REMOVE, RENAME, SETATTR... before they are on storage (WRITE "
+         "and COMMIT are not affected)",
+         NULL, TOOL_AT(TOOL_SET, struct server, nfsd.async)},
+        {"threads", NULL, "N", "threads for each file system, 1 to 64 (4)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct server, threads, 1, 64)},
+        {"connections", NULL, "N", "most connections of a listener (128)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct server, connections, 1, 65536)},
+        {"max-per-address", NULL, "N",
+         "most of them from one address (0: no such limit)", NULL,
+         TOOL_RANGE(TOOL_NUMBER, struct server, max_per_address, 0, 65536)},
+        {"memory", NULL, "SIZE",
+         "most memory that all clients together may hold (an eighth of the machine's, "
+         "at most 1G)",
+         NULL,
+         TOOL_RANGE(TOOL_SIZE, struct server, memory, 16 * NFSD_MAX_IO, UINT64_MAX)},
+        {"reply-cache", NULL, "SIZE",
+         "memory for replies to CREATE, REMOVE, RENAME..., so that a request sent "
+         "again is not executed again (8M; 0: none)",
+         NULL, TOOL_CALL(take_reply_cache, struct server, reply_cache)},
+        {"state-dir", NULL, "DIR",
+         "directory of the secret that protects file handles, so that they survive a "
+         "restart (/var/lib/rpcrdma for root, else ~/.local/state/rpcrdma)",
+         NULL, TOOL_AT(TOOL_TEXT, struct server, state_dir)},
+        {"level-prefix", NULL, NULL,
+         "begin lines of standard error with their severity, <3> to <6>, as the "
+         "journal reads it (default if standard error is the journal)",
+         NULL, TOOL_AT(TOOL_SET, struct server, level_prefix)},
+        {"pid-file", NULL, "FILE",
+         "write the process ID to FILE when listening, and remove FILE at the end",
+         NULL, TOOL_AT(TOOL_TEXT, struct server, pid_file)},
+        {"stats-on-exit", NULL, "FILE",
+         "write counters as JSON at the end; - is standard output", NULL,
+         TOOL_AT(TOOL_TEXT, struct server, stats)},
+        TOOL_COMMON_ROWS(struct server, common),
+};
 
 int command_parse(struct server *s, int argc, char **argv)
 {
-	int r = read_options(s, argc, argv);
+	int r = tool_read_options(&tool_nfsd, s, &s->common, argc, argv);
 
 	if (r != TOOL_GO_ON)
 		return r;
@@ -365,3 +310,27 @@ int command_parse(struct server *s, int argc, char **argv)
 		s->mount_port = MOUNT_PORT;
 	return TOOL_GO_ON;
 }
+
+const struct tool_command tool_nfsd = {
+        .name = "nfsd",
+        .summary = "serve directories by NFS version 3",
+        .usage = "usage: rpcrdma nfsd --export DIR[:/NAME][,OPTION]... [--allow "
+                 "CLIENT]...\n                    [OPTION]...\n"
+                 "       rpcrdma nfsd [--exports FILE] [OPTION]...\n"
+                 "Serves directories by NFS version 3 (and MOUNT version 3) over "
+                 "RPC-over-RDMA until SIGINT or SIGTERM; SIGHUP loads FILE again, or "
+                 "without FILE ends the server.  Prints `listening ADDR:PORT PROVIDER "
+                 "VERSION` on standard output when ready, once for each listener; "
+                 "with --json as an object.  -v reports clients that connect and "
+                 "disconnect on standard error.",
+        .notes = "As root, requests are served with the uid, gid and groups of their "
+                 "AUTH_SYS credential; otherwise all of them as the user that runs "
+                 "the server.  Root needs CAP_SETUID and CAP_SETGID.  Where the kernel "
+                 "does not open file handles (not root, no CAP_DAC_READ_SEARCH, some "
+                 "file systems), objects more than 128 levels below DIR are refused "
+                 "as NAMETOOLONG, and a file that was moved to another directory may "
+                 "be stale after a restart.",
+        .options = options,
+        .n_options = TOOL_N(options),
+        .main = nfsd_main,
+};

@@ -50,6 +50,9 @@ struct server {
 	mode_t umask; /* for the server's own files */
 };
 
+/* Runs the subcommand until a signal ends it; returns the exit code. */
+int nfsd_main(int argc, char **argv);
+
 /* Fills @s from the command line, with the lists of the file of exports.  TOOL_GO_ON,
  * or the exit code. */
 int command_parse(struct server *s, int argc, char **argv);

@@ -350,7 +350,7 @@ static void take_down(struct server *s)
 	tool_common_end(&s->common);
 }
 
-int tool_nfsd(int argc, char **argv)
+int nfsd_main(int argc, char **argv)
 {
 	struct server *s = calloc(1, sizeof(*s));
 	int e;
