@@ -590,7 +590,8 @@ static void connection_ends_when_its_address_moves(void **state)
 	ep->lib = &telling;
 	rr_vb_cm_events(ep);
 	rig_ended(g, CLIENT, -ENODEV);
-	assert_non_null(strstr(rig_ops(g, CLIENT)->reason(&ep->base), "address moved"));
+	assert_non_null(
+	        strstr(rig_ops(g, CLIENT)->reason(&ep->base.ep), "address moved"));
 	(void)rig_wait(g, SERVER, RR_WC_DISCONNECTED);
 	rig_audit(g, SERVER);
 }

@@ -121,10 +121,10 @@ void rig_registered(struct rig *g, unsigned side)
 	struct rr_vb_ep *ep = rr_vb_of(g->end[side].ep);
 	rr_time limit = rig_now() + RR_SEC(5);
 
-	if (ep->base.ops != &rr_verbs_ops || ep->posted)
+	if (ep->base.ep.ops != &rr_verbs_ops || ep->posted)
 		return;
 	rig_flush(g, side);
 	while (ep->sent.count && rig_now() < limit)
-		rig_ops(g, side)->progress(&ep->base, rig_now());
+		rig_ops(g, side)->progress(&ep->base.ep, rig_now());
 	assert_int_equal(0, ep->sent.count);
 }

@@ -324,13 +324,13 @@ static struct rr_vb_ep *ready(const char *options)
 
 	assert_int_equal(0, rr_vb_qp_open(ep));
 	ep->state = RR_VB_READY;
-	ep->deadline = RR_TIME_NEVER;
+	ep->base.deadline = RR_TIME_NEVER;
 	return ep;
 }
 
 static void gone(struct rr_vb_ep *ep)
 {
-	rr_verbs_ops.destroy(&ep->base);
+	rr_verbs_ops.destroy(&ep->base.ep);
 }
 
 static void say(enum ibv_wc_opcode op, uint64_t wr_id)
@@ -342,7 +342,7 @@ static struct rr_wc next(struct rr_vb_ep *ep)
 {
 	struct rr_wc wc;
 
-	assert_int_equal(1, rr_verbs_ops.poll(&ep->base, &wc, 1));
+	assert_int_equal(1, rr_verbs_ops.poll(&ep->base.ep, &wc, 1));
 	return wc;
 }
 
@@ -353,10 +353,11 @@ static void batch(struct rr_vb_ep *ep)
 	struct rr_sge s = {.base = mem, .len = 20000};
 
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(0, rr_verbs_ops.post_write(&ep->base, &s, 1, 7, 0, i));
+		assert_int_equal(0,
+		                 rr_verbs_ops.post_write(&ep->base.ep, &s, 1, 7, 0, i));
 	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(0, rr_verbs_ops.post_send(&ep->base, &s, 1, 0, i));
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+		assert_int_equal(0, rr_verbs_ops.post_send(&ep->base.ep, &s, 1, 0, i));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	assert_int_equal(8, d.n_wr);
 }
 
@@ -373,7 +374,7 @@ static void iwarp_devices_tell_of_each_request(void **state)
 	assert_true((uint32_t)d.cqe >= d.cap.max_send_wr + d.cap.max_recv_wr);
 	for (unsigned i = 0; i < 5; i++) {
 		say(IBV_WC_RDMA_WRITE, d.wr[i].wr_id);
-		rr_verbs_ops.progress(&ep->base, NOW);
+		rr_verbs_ops.progress(&ep->base.ep, NOW);
 		assert_int_equal(i, next(ep).token);
 		assert_int_equal(7 - i, ep->posted);
 	}
@@ -389,7 +390,7 @@ static void other_devices_tell_of_the_last(void **state)
 		assert_int_equal(i == d.n_wr - 1,
 		                 (d.wr[i].send_flags & IBV_SEND_SIGNALED) != 0);
 	say(IBV_WC_SEND, d.wr[7].wr_id);
-	rr_verbs_ops.progress(&ep->base, NOW);
+	rr_verbs_ops.progress(&ep->base.ep, NOW);
 	assert_int_equal(0, ep->posted);
 	gone(ep);
 }
@@ -403,20 +404,20 @@ static void a_read_without_registration_fails_alone(void **state)
 
 	for (unsigned i = 0; i < 3; i++) {
 		d.no_mr = i == 1;
-		assert_int_equal(0, rr_verbs_ops.post_read(&ep->base, &s, 7, 0, i));
-		assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+		assert_int_equal(0, rr_verbs_ops.post_read(&ep->base.ep, &s, 7, 0, i));
+		assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	}
 	assert_int_equal(2, d.n_wr);
 	say(IBV_WC_RDMA_READ, d.wr[0].wr_id);
-	rr_verbs_ops.progress(&ep->base, NOW);
+	rr_verbs_ops.progress(&ep->base.ep, NOW);
 	assert_int_equal(0, next(ep).status);
 	assert_int_equal(-ENOMEM, next(ep).status);
 	say(IBV_WC_RDMA_READ, d.wr[1].wr_id);
-	rr_verbs_ops.progress(&ep->base, NOW);
+	rr_verbs_ops.progress(&ep->base.ep, NOW);
 	assert_int_equal(0, next(ep).status);
 	d.no_mr = true; /* and with none before it */
-	assert_int_equal(0, rr_verbs_ops.post_read(&ep->base, &s, 7, 0, 3));
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	assert_int_equal(0, rr_verbs_ops.post_read(&ep->base.ep, &s, 7, 0, 3));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	assert_int_equal(-ENOMEM, next(ep).status);
 	assert_false(ep->flushed);
 	assert_int_equal(0, ep->posted);
@@ -431,8 +432,8 @@ static void handle_to_invalidate_is_in_both_fields(void **state)
 
 	d.dev.transport_type = IBV_TRANSPORT_IWARP;
 	ep = ready(NULL);
-	assert_int_equal(0, rr_verbs_ops.post_send(&ep->base, &s, 1, 0xabcd01, 1));
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	assert_int_equal(0, rr_verbs_ops.post_send(&ep->base.ep, &s, 1, 0xabcd01, 1));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	assert_int_equal(1, d.n_wr);
 	assert_int_equal(IBV_WR_SEND_WITH_INV, d.wr[0].opcode);
 	assert_int_equal(0xabcd01, d.wr[0].invalidate_rkey);
@@ -449,13 +450,13 @@ static struct rr_vb_ep *with_window(struct rr_region *ret)
 
 	ep->windows = true;
 	ep->dev->caps.with_inv = IBV_WC_WITH_INV;
-	assert_int_equal(0, rr_verbs_ops.post_recv(&ep->base, &s, 77));
-	assert_int_equal(0, rr_verbs_ops.register_mem(&ep->base, mem, 100,
+	assert_int_equal(0, rr_verbs_ops.post_recv(&ep->base.ep, &s, 77));
+	assert_int_equal(0, rr_verbs_ops.register_mem(&ep->base.ep, mem, 100,
 	                                              RR_ACCESS_REMOTE_READ, ret));
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	assert_int_equal(IBV_WR_BIND_MW, d.wr[0].opcode);
 	say(IBV_WC_BIND_MW, d.wr[0].wr_id);
-	rr_verbs_ops.progress(&ep->base, NOW);
+	rr_verbs_ops.progress(&ep->base.ep, NOW);
 	return ep;
 }
 
@@ -471,13 +472,13 @@ static void window_is_closed_by_a_request(void **state)
 	struct rr_region r;
 	struct rr_vb_ep *ep = with_window(&r);
 
-	assert_int_equal(0, rr_verbs_ops.invalidate(&ep->base, r.handle, 5));
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	assert_int_equal(0, rr_verbs_ops.invalidate(&ep->base.ep, r.handle, 5));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	assert_int_equal(2, d.n_wr);
 	assert_int_equal(IBV_WR_LOCAL_INV, d.wr[1].opcode);
 	assert_int_equal(r.handle, d.wr[1].invalidate_rkey);
 	say(IBV_WC_LOCAL_INV, d.wr[1].wr_id);
-	rr_verbs_ops.progress(&ep->base, NOW);
+	rr_verbs_ops.progress(&ep->base.ep, NOW);
 	assert_int_equal(RR_WC_INVALIDATE, next(ep).op);
 	gone(ep);
 }
@@ -489,9 +490,9 @@ static void window_that_the_peer_closed_is_left_alone(void **state)
 	struct rr_vb_ep *ep = with_window(&r);
 	struct rr_wc wc;
 
-	assert_int_equal(0, rr_verbs_ops.invalidate(&ep->base, r.handle, 5));
+	assert_int_equal(0, rr_verbs_ops.invalidate(&ep->base.ep, r.handle, 5));
 	say_invalidated(r.handle);
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	assert_int_equal(1, d.n_wr); /* no LOCAL_INV */
 	wc = next(ep);
 	assert_int_equal(RR_WC_RECV, wc.op);
@@ -512,15 +513,15 @@ static void left_alone_in_its_turn(void **state)
 	struct rr_region r;
 	struct rr_vb_ep *ep = with_window(&r);
 
-	assert_int_equal(0, rr_verbs_ops.post_send(&ep->base, &s, 1, 0, 1));
-	assert_int_equal(0, rr_verbs_ops.invalidate(&ep->base, r.handle, 5));
+	assert_int_equal(0, rr_verbs_ops.post_send(&ep->base.ep, &s, 1, 0, 1));
+	assert_int_equal(0, rr_verbs_ops.invalidate(&ep->base.ep, r.handle, 5));
 	say_invalidated(r.handle);
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
 	assert_int_equal(2, d.n_wr);
 	assert_int_equal(RR_WC_RECV, next(ep).op);
-	assert_int_equal(0, ep->out.count);
+	assert_int_equal(0, ep->base.out.count);
 	say(IBV_WC_SEND, d.wr[1].wr_id);
-	rr_verbs_ops.progress(&ep->base, NOW);
+	rr_verbs_ops.progress(&ep->base.ep, NOW);
 	assert_int_equal(RR_WC_SEND, next(ep).op);
 	assert_int_equal(RR_WC_INVALIDATE, next(ep).op);
 	gone(ep);
@@ -554,8 +555,9 @@ static void queues_are_as_long_as_credits_make_them(void **state)
 		struct rr_vb_ep *ep = fresh("mw=0", cases[i].recvs);
 
 		for (unsigned n = 0; n < cases[i].recvs; n++)
-			assert_int_equal(0, rr_verbs_ops.post_recv(&ep->base, &s, n));
-		assert_int_equal(-ENOBUFS, rr_verbs_ops.post_recv(&ep->base, &s, 0));
+			assert_int_equal(0,
+			                 rr_verbs_ops.post_recv(&ep->base.ep, &s, n));
+		assert_int_equal(-ENOBUFS, rr_verbs_ops.post_recv(&ep->base.ep, &s, 0));
 		d.n_recv = 0;
 		assert_int_equal(0, rr_vb_qp_open(ep));
 		assert_int_equal(cases[i].recvs, d.cap.max_recv_wr);
@@ -575,11 +577,11 @@ static void refuses_what_it_has_no_queue_for(void **state)
 	assert_int_equal(-ENOBUFS, rr_vb_qp_open(ep));
 	assert_string_equal("played0: a queue of 1000 Receives, 1002 are wanted: "
 	                    "fewer credits",
-	                    rr_verbs_ops.reason(&ep->base));
+	                    rr_verbs_ops.reason(&ep->base.ep));
 	gone(ep);
 	ep = fresh("rq=64", 66);
 	assert_int_equal(-ENOBUFS, rr_vb_qp_open(ep));
-	assert_non_null(strstr(rr_verbs_ops.reason(&ep->base), "or a larger rq"));
+	assert_non_null(strstr(rr_verbs_ops.reason(&ep->base.ep), "or a larger rq"));
 	gone(ep);
 }
 
@@ -611,12 +613,12 @@ static void client_that_could_not_be_answered_is_refused(void **state)
 
 	d.lockable = 8 * s.len;
 	for (unsigned i = 0; i < 8; i++, s.base = (uint8_t *)s.base + s.len)
-		assert_int_equal(0, rr_verbs_ops.post_recv(&ep->base, &s, i));
+		assert_int_equal(0, rr_verbs_ops.post_recv(&ep->base.ep, &s, i));
 	assert_int_equal(0, rr_vb_qp_open(ep));
 	ep->state = RR_VB_CALLED;
 	rr_vb_answer(ep);
 	assert_true(d.rejected);
-	assert_non_null(strstr(rr_verbs_ops.reason(&ep->base), "ulimit -l"));
+	assert_non_null(strstr(rr_verbs_ops.reason(&ep->base.ep), "ulimit -l"));
 	gone(ep);
 }
 
@@ -628,12 +630,13 @@ static void own_end_has_its_own_deadline(void **state)
 	d.dev.transport_type = IBV_TRANSPORT_IWARP; /* where such words come late */
 	ep = ready(NULL);
 	ep->flushed = true;
-	assert_int_equal(0, rr_verbs_ops.flush(&ep->base, NOW));
-	assert_int_equal(NOW + RR_VB_LOSS_NS, rr_verbs_ops.deadline(&ep->base));
-	rr_verbs_ops.disconnect(&ep->base, NOW + RR_MS(1));
-	rr_verbs_ops.progress(&ep->base, NOW + RR_VB_LOSS_NS + RR_MS(1));
+	assert_int_equal(0, rr_verbs_ops.flush(&ep->base.ep, NOW));
+	assert_int_equal(NOW + RR_VB_LOSS_NS, rr_verbs_ops.deadline(&ep->base.ep));
+	rr_verbs_ops.disconnect(&ep->base.ep, NOW + RR_MS(1));
+	rr_verbs_ops.progress(&ep->base.ep, NOW + RR_VB_LOSS_NS + RR_MS(1));
 	assert_int_not_equal(RR_VB_DEAD, ep->state);
-	assert_true(rr_verbs_ops.deadline(&ep->base) > NOW + RR_VB_LOSS_NS + RR_MS(1));
+	assert_true(rr_verbs_ops.deadline(&ep->base.ep) >
+	            NOW + RR_VB_LOSS_NS + RR_MS(1));
 	gone(ep);
 }
 

@@ -15,31 +15,15 @@
  * post with -ECANCELED and comes with RR_WC_DISCONNECTED last; from then on no
  * memory of the caller is touched.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "prov/iwarp/iw_ep.h"
-
-void rr_iw_reason(struct rr_iw_ep *ep, int status, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ep->ended)
-		return;
-	ep->ended = true;
-	ep->status = status;
-	va_start(ap, fmt);
-	vsnprintf(ep->why, sizeof(ep->why), fmt, ap);
-	va_end(ap);
-}
 
 void rr_iw_drain(struct rr_iw_ep *ep)
 {
 	RR_ASSERT(ep->state == RR_IW_READY);
 	ep->state = RR_IW_DRAIN;
-	ep->deadline = ep->now + RR_IW_END_NS;
-	ep->end_limit = ep->now + RR_IW_DRAIN_NS;
+	rr_ep_begin_drain(&ep->base);
 }
 
 void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
@@ -57,9 +41,10 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 	                                        (uint16_t)seg_len, req);
 	/* a responder may not speak before a good FPDU [RFC 5044 §7.1.2] */
 	ep->tx.term = ep->tx.open;
-	rr_trace(ep->trace, RR_TRACE_PROV_TERMINATE_SENT, ep->conn_id, 0,
+	rr_trace(ep->base.trace, RR_TRACE_PROV_TERMINATE_SENT, ep->base.conn_id, 0,
 	         (uint64_t)(i->layer << 4 | i->type), i->code, 0);
-	rr_iw_reason(ep, -EREMOTEIO, "the peer broke the protocol: %s", i->words);
+	rr_ep_set_reason(&ep->base, -EREMOTEIO, "the peer broke the protocol: %s",
+	                 i->words);
 	rr_iw_drain(ep);
 }
 
@@ -82,16 +67,16 @@ void rr_iw_end_step(struct rr_iw_ep *ep)
 static void flush_sends(struct rr_iw_ep *ep)
 {
 	static const enum rr_wc_op op[] = {
-	        [RR_IW_SEND] = RR_WC_SEND,
-	        [RR_IW_WRITE] = RR_WC_WRITE,
-	        [RR_IW_READ] = RR_WC_READ,
+	        [RR_POST_SEND] = RR_WC_SEND,
+	        [RR_POST_WRITE] = RR_WC_WRITE,
+	        [RR_POST_READ] = RR_WC_READ,
 	};
 
 	for (uint32_t i = 0; i < ep->sq.count; i++) {
 		const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, i);
 
-		if (wr->kind != RR_IW_READ || i >= ep->sq_framed)
-			rr_iw_complete(ep, op[wr->kind], wr->token, -ECANCELED);
+		if (wr->kind != RR_POST_READ || i >= ep->sq_framed)
+			rr_ep_complete(&ep->base, op[wr->kind], wr->token, -ECANCELED);
 	}
 	rr_ring_pop(&ep->sq, ep->sq.count);
 	rr_ring_pop(&ep->sges, ep->sges.count);
@@ -102,27 +87,25 @@ void rr_iw_dead(struct rr_iw_ep *ep)
 {
 	RR_ASSERT(ep->state != RR_IW_DEAD);
 	ep->state = RR_IW_DEAD;
-	ep->deadline = ep->quiet = ep->nudge_at = RR_TIME_NEVER;
-	rr_iw_reason(ep, -ECONNRESET, "connection lost");
+	ep->base.deadline = ep->quiet = ep->nudge_at = RR_TIME_NEVER;
+	rr_ep_set_reason(&ep->base, -ECONNRESET, "connection lost");
 	rr_iw_tx_drop(ep);
 	ep->rx.direct = false;
 	for (; ep->reads.count; rr_ring_pop(&ep->reads, 1)) {
 		const struct rr_iw_read *r = rr_ring_first(&ep->reads);
 
 		if (!r->rtr)
-			rr_iw_complete(ep, RR_WC_READ, r->token, -ECANCELED);
+			rr_ep_complete(&ep->base, RR_WC_READ, r->token, -ECANCELED);
 	}
 	flush_sends(ep);
 	for (; ep->rq.count; rr_ring_pop(&ep->rq, 1)) {
 		const struct rr_iw_recv *r = rr_ring_first(&ep->rq);
 
-		rr_iw_complete(ep, RR_WC_RECV, r->token, -ECANCELED);
+		rr_ep_complete(&ep->base, RR_WC_RECV, r->token, -ECANCELED);
 	}
 	rr_ring_pop(&ep->resps, ep->resps.count);
 	rr_stags_fini(&ep->stags);
-	rr_trace(ep->trace, RR_TRACE_PROV_CLOSED, ep->conn_id, 0, (uint64_t)-ep->status,
-	         0, 0);
-	rr_iw_complete(ep, RR_WC_DISCONNECTED, 0, ep->status);
+	rr_ep_finish(&ep->base);
 }
 
 int rr_iw_revoke(struct rr_iw_ep *ep, struct rr_stag *s, bool remote)
@@ -133,7 +116,7 @@ int rr_iw_revoke(struct rr_iw_ep *ep, struct rr_stag *s, bool remote)
 	if (rc)
 		return rc;
 	rr_stags_remove(&ep->stags, s);
-	rr_trace(ep->trace, RR_TRACE_REGION_INVALIDATED, ep->conn_id, 0, stag, remote,
-	         0);
+	rr_trace(ep->base.trace, RR_TRACE_REGION_INVALIDATED, ep->base.conn_id, 0, stag,
+	         remote, 0);
 	return 0;
 }

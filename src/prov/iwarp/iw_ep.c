@@ -26,20 +26,11 @@ struct rr_prov_listener {
 	int fd;
 };
 
-struct rr_wc *rr_iw_complete(struct rr_iw_ep *ep, enum rr_wc_op op, uint64_t token,
-                             int status)
-{
-	struct rr_wc *wc = rr_ring_push(&ep->cq);
-
-	*wc = (struct rr_wc){.op = op, .token = token, .status = status};
-	return wc;
-}
-
-/* Room for the completions of all that is posted, of @n more, and two. */
+/* Reserves completions for all that is posted and for @n more. */
 static int reserve_cq(struct rr_iw_ep *ep, uint32_t n)
 {
-	return rr_ring_reserve(&ep->cq, ep->cq.count + ep->sq.count + ep->rq.count +
-	                                        ep->reads.count + n + 2);
+	return rr_ep_reserve(&ep->base,
+	                     ep->sq.count + ep->rq.count + ep->reads.count + n);
 }
 
 /* ---- life ---- */
@@ -49,7 +40,7 @@ static void ep_free(struct rr_iw_ep *ep, bool reset)
 	rr_iw_tx_drop(ep);
 	free(ep->tx.buf);
 	free(ep->rx.buf);
-	rr_ring_fini(&ep->cq);
+	rr_ep_common_fini(&ep->base);
 	rr_ring_fini(&ep->sq);
 	rr_ring_fini(&ep->sges);
 	rr_ring_fini(&ep->rq);
@@ -79,14 +70,9 @@ static int ep_set_priv(struct rr_iw_ep *ep, const void *priv, size_t len)
 
 static void ep_init(struct rr_iw_ep *ep, const struct rr_prov_config *cfg, rr_time now)
 {
-	ep->base.ops = &rr_iwarp_ops;
+	rr_ep_common_init(&ep->base, &rr_iwarp_ops, cfg, now);
 	ep->fd = -1;
-	ep->now = now;
-	ep->deadline = now + (cfg->handshake_ns ? cfg->handshake_ns : RR_SEC(10));
 	ep->quiet = ep->nudge_at = RR_TIME_NEVER;
-	ep->trace = cfg->trace;
-	ep->conn_id = cfg->conn_id;
-	rr_ring_init(&ep->cq, sizeof(struct rr_wc));
 	rr_ring_init(&ep->sq, sizeof(struct rr_iw_wr));
 	rr_ring_init(&ep->sges, sizeof(struct rr_sge));
 	rr_ring_init(&ep->rq, sizeof(struct rr_iw_recv));
@@ -143,14 +129,14 @@ static int iw_connect(const struct rr_prov_config *cfg, const struct sockaddr *s
 	ep->initiator = true;
 	ep->state = RR_IW_CONNECT;
 	so = sock_opts(ep);
-	if (sa_len <= sizeof(ep->peer))
-		memcpy(&ep->peer, sa, sa_len);
+	if (sa_len <= sizeof(ep->base.peer))
+		memcpy(&ep->base.peer, sa, sa_len);
 	rc = rr_sock_connect(sa, sa_len, &so, &ep->fd);
 	if (rc) {
 		ep_free(ep, false);
 		return rc;
 	}
-	*ret = &ep->base;
+	*ret = &ep->base.ep;
 	return 0;
 }
 
@@ -201,13 +187,13 @@ static int iw_accept(struct rr_prov_listener *l, const struct rr_prov_config *cf
 	ep->state = RR_IW_LISTEN;
 	so = sock_opts(ep);
 	rc = rr_sock_accept(l->fd, &so, &ep->fd);
-	if (!rc && rr_sock_peer(ep->fd, &ep->peer))
-		ep->peer.ss_family = AF_UNSPEC; /* gone already; rx will tell */
+	if (!rc && rr_sock_peer(ep->fd, &ep->base.peer))
+		ep->base.peer.ss_family = AF_UNSPEC; /* gone already; rx will tell */
 	if (rc) {
 		ep_free(ep, false);
 		return rc;
 	}
-	*ret = &ep->base;
+	*ret = &ep->base.ep;
 	return 0;
 }
 
@@ -241,20 +227,6 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-static int total_len(const struct rr_sge *sge, unsigned n, uint32_t *ret)
-{
-	uint64_t len = 0;
-
-	if (n > RR_PROV_MAX_SGE)
-		return -EINVAL;
-	for (unsigned i = 0; i < n; i++)
-		len += sge[i].len;
-	if (len > UINT32_MAX)
-		return -EMSGSIZE;
-	*ret = (uint32_t)len;
-	return 0;
-}
-
 /* Operations posted and not completed, each counted once, without the RTR. */
 static uint32_t under_way(const struct rr_iw_ep *ep)
 {
@@ -264,12 +236,13 @@ static uint32_t under_way(const struct rr_iw_ep *ep)
 }
 
 /* Appends a work request; everything that can fail comes first. */
-static int post(struct rr_iw_ep *ep, enum rr_iw_kind kind, const struct rr_sge *sge,
-                unsigned n, uint32_t handle, uint64_t offset, uint64_t token)
+static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
+                     const struct rr_sge *sge, unsigned n, uint32_t handle,
+                     uint64_t offset, uint64_t token)
 {
 	struct rr_iw_wr *wr;
 	uint32_t len;
-	int rc = total_len(sge, n, &len);
+	int rc = rr_ep_total_len(sge, n, UINT32_MAX, &len);
 
 	if (rc)
 		return rc;
@@ -280,7 +253,7 @@ static int post(struct rr_iw_ep *ep, enum rr_iw_kind kind, const struct rr_sge *
 	if (rr_ring_reserve(&ep->sq, ep->sq.count + 1) ||
 	    rr_ring_reserve(&ep->sges, ep->sges.count + n) || reserve_cq(ep, 1))
 		return -ENOMEM;
-	if (kind == RR_IW_READ &&
+	if (kind == RR_POST_READ &&
 	    rr_ring_reserve(&ep->reads, RR_MIN(ep->reads.count + ep->sq.count + 1,
 	                                       (uint32_t)ep->deal.ord)))
 		return -ENOMEM;
@@ -296,43 +269,30 @@ static int post(struct rr_iw_ep *ep, enum rr_iw_kind kind, const struct rr_sge *
 	};
 	for (unsigned i = 0; i < n; i++)
 		*(struct rr_sge *)rr_ring_push(&ep->sges) = sge[i];
+	rr_ep_count_post(&ep->base, kind);
 	return 0;
 }
 
 static int iw_post_send(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
                         uint32_t inv_handle, uint64_t token)
 {
-	struct rr_iw_ep *ep = rr_iw_of(base);
-	int rc = post(ep, RR_IW_SEND, sge, n, inv_handle, 0, token);
-
-	if (!rc)
-		ep->count.sends++;
-	return rc;
+	return append_wr(rr_iw_of(base), RR_POST_SEND, sge, n, inv_handle, 0, token);
 }
 
 static int iw_post_write(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
                          uint32_t handle, uint64_t offset, uint64_t token)
 {
-	struct rr_iw_ep *ep = rr_iw_of(base);
-	int rc = post(ep, RR_IW_WRITE, sge, n, handle, offset, token);
-
-	if (!rc)
-		ep->count.writes++;
-	return rc;
+	return append_wr(rr_iw_of(base), RR_POST_WRITE, sge, n, handle, offset, token);
 }
 
 static int iw_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t handle,
                         uint64_t offset, uint64_t token)
 {
 	struct rr_iw_ep *ep = rr_iw_of(base);
-	int rc;
 
 	if (ep->state == RR_IW_READY && !ep->deal.ord)
 		return -EOPNOTSUPP; /* it could never be sent */
-	rc = post(ep, RR_IW_READ, sge, 1, handle, offset, token);
-	if (!rc)
-		ep->count.reads++;
-	return rc;
+	return append_wr(ep, RR_POST_READ, sge, 1, handle, offset, token);
 }
 
 /* ---- regions ---- */
@@ -354,9 +314,9 @@ static int iw_register(struct rr_ep *base, void *mem, size_t len, unsigned acces
 		return rc;
 	ret->handle = s->stag;
 	ret->offset = s->to;
-	ep->count.registrations++;
-	rr_trace(ep->trace, RR_TRACE_REGION_REGISTERED, ep->conn_id, 0, s->stag, len,
-	         access);
+	ep->base.count.registrations++;
+	rr_trace(ep->base.trace, RR_TRACE_REGION_REGISTERED, ep->base.conn_id, 0,
+	         s->stag, len, access);
 	return 0;
 }
 
@@ -370,32 +330,19 @@ static int iw_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 		return -ENOTCONN;
 	if (!s || s->kind != RR_STAG_REGION)
 		return -EINVAL;
-	if (ep->cq.count >= CQ_MAX)
+	if (ep->base.out.count >= CQ_MAX)
 		return -ENOBUFS;
 	if (reserve_cq(ep, 1))
 		return -ENOMEM;
 	rc = rr_iw_revoke(ep, s, false);
 	if (rc)
 		return rc;
-	ep->count.local_invalidations++;
-	rr_iw_complete(ep, RR_WC_INVALIDATE, token, 0);
+	ep->base.count.local_invalidations++;
+	rr_ep_complete(&ep->base, RR_WC_INVALIDATE, token, 0);
 	return 0;
 }
 
 /* ---- motion ---- */
-
-static void told(struct rr_iw_ep *ep, rr_time now)
-{
-	if (now > ep->now)
-		ep->now = now;
-}
-
-/* A slow peer that takes octets is not a silent one. */
-static void still_draining(struct rr_iw_ep *ep)
-{
-	if (ep->state == RR_IW_DRAIN)
-		ep->deadline = RR_MIN(ep->now + RR_IW_END_NS, ep->end_limit);
-}
 
 static void go_quiet(struct rr_iw_ep *ep)
 {
@@ -417,13 +364,13 @@ static void nudge(struct rr_iw_ep *ep)
 		ep->nudge_at = RR_TIME_NEVER; /* the one that was planned is off */
 		return;
 	}
-	if (ep->count.bytes_received != ep->setup_received) {
+	if (ep->base.count.bytes_received != ep->setup_received) {
 		ep->nudges = RR_IW_NUDGES + 1; /* it is awake */
 		ep->nudge_at = RR_TIME_NEVER;
 		return;
 	}
 	if (ep->nudge_at == RR_TIME_NEVER ? ep->tx.framed == ep->setup_sent
-	                                  : ep->now < ep->nudge_at)
+	                                  : ep->base.now < ep->nudge_at)
 		return;
 	if (ep->nudge_at != RR_TIME_NEVER) {
 		ep->tx.nudge = true;
@@ -431,7 +378,7 @@ static void nudge(struct rr_iw_ep *ep)
 	}
 	ep->nudge_at = ep->nudges == RR_IW_NUDGES
 	                       ? RR_TIME_NEVER
-	                       : ep->now + (RR_IW_NUDGE_NS << 2 * ep->nudges);
+	                       : ep->base.now + (RR_IW_NUDGE_NS << 2 * ep->nudges);
 	ep->nudges++;
 }
 
@@ -439,30 +386,25 @@ bool rr_iw_may_sleep(const struct rr_iw_ep *ep)
 {
 	return ep->initiator && ep->deal.rtr && !ep->tx.mute && !ep->rx.fin &&
 	       ep->nudges <= RR_IW_PARTING &&
-	       ep->count.bytes_received == ep->setup_received;
+	       ep->base.count.bytes_received == ep->setup_received;
 }
 
 static void time_out(struct rr_iw_ep *ep)
 {
-	if (ep->now < ep->deadline)
+	if (ep->base.now < ep->base.deadline)
 		return;
-	if (rr_iw_is(ep, RR_IW_IN_SETUP)) {
-		rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, ETIMEDOUT,
-		         ep->state, 0);
-		rr_iw_reason(ep, -ETIMEDOUT,
-		             "the peer did not finish the connection "
-		             "set-up in time");
-	}
+	if (rr_iw_is(ep, RR_IW_IN_SETUP))
+		rr_ep_set_timed_out(&ep->base, ep->state);
 	rr_sock_shutdown(ep->fd, true);
 	rr_iw_dead(ep);
 }
 
 void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 {
-	uint64_t sent = ep->count.bytes_sent;
-	uint64_t moved = ep->count.bytes_received + sent;
+	uint64_t sent = ep->base.count.bytes_sent;
+	uint64_t moved = ep->base.count.bytes_received + sent;
 
-	told(ep, now);
+	rr_ep_set_now(&ep->base, now);
 	if (ep->state == RR_IW_CONNECT)
 		rr_iw_setup_connected(ep);
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
@@ -470,32 +412,32 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
 		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
 	nudge(ep);
-	if (ep->count.bytes_sent != sent)
-		still_draining(ep);
+	if (ep->state == RR_IW_DRAIN && ep->base.count.bytes_sent != sent)
+		rr_ep_extend_drain(&ep->base);
 	rr_iw_end_step(ep);
 	if (ep->state != RR_IW_DEAD)
 		time_out(ep);
-	if (ep->count.bytes_received + ep->count.bytes_sent != moved)
-		ep->quiet = ep->now + RR_IW_QUIET_NS;
-	else if (ep->now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
+	if (ep->base.count.bytes_received + ep->base.count.bytes_sent != moved)
+		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
+	else if (ep->base.now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
 		go_quiet(ep); /* again, if this call was for nothing */
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)
 {
 	struct rr_iw_ep *ep = rr_iw_of(base);
-	uint64_t sent = ep->count.bytes_sent;
+	uint64_t sent = ep->base.count.bytes_sent;
 	int rc;
 
 	if (ep->state != RR_IW_READY)
 		return 0;
-	told(ep, now);
+	rr_ep_set_now(&ep->base, now);
 	if (ep->tx.blocked)
 		return -EAGAIN;
 	rc = rr_iw_tx_run(ep);
 	nudge(ep);
-	if (ep->count.bytes_sent != sent)
-		ep->quiet = ep->now + RR_IW_QUIET_NS;
+	if (ep->base.count.bytes_sent != sent)
+		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
 	return rc;
 }
 
@@ -505,17 +447,6 @@ static void iw_progress(struct rr_ep *base, rr_time now)
 
 	if (ep->state != RR_IW_DEAD)
 		rr_iw_run(ep, now);
-}
-
-static unsigned iw_poll(struct rr_ep *base, struct rr_wc *wc, unsigned max)
-{
-	struct rr_iw_ep *ep = rr_iw_of(base);
-	unsigned n = RR_MIN(max, ep->cq.count);
-
-	for (unsigned i = 0; i < n; i++)
-		wc[i] = *(struct rr_wc *)rr_ring_at(&ep->cq, i);
-	rr_ring_pop(&ep->cq, n);
-	return n;
 }
 
 static int iw_fd(const struct rr_ep *base)
@@ -542,8 +473,8 @@ static rr_time iw_deadline(const struct rr_ep *base)
 	if (ep->state == RR_IW_DEAD)
 		return RR_TIME_NEVER;
 	if (ep->rx.more)
-		return ep->now;
-	return RR_MIN(RR_MIN(ep->deadline, ep->quiet), ep->nudge_at);
+		return ep->base.now;
+	return RR_MIN(RR_MIN(ep->base.deadline, ep->quiet), ep->nudge_at);
 }
 
 /*
@@ -552,9 +483,10 @@ static rr_time iw_deadline(const struct rr_ep *base)
  */
 static void leave(struct rr_iw_ep *ep)
 {
-	rr_iw_reason(ep, 0, "closed here");
+	rr_ep_set_reason(&ep->base, 0, "closed here");
 	if (!ep->leaving)
-		ep->deadline = RR_MIN(ep->deadline, ep->now + RR_IW_END_NS);
+		ep->base.deadline =
+		        RR_MIN(ep->base.deadline, ep->base.now + RR_EP_END_NS);
 	ep->leaving = true;
 }
 
@@ -562,18 +494,18 @@ static void iw_disconnect(struct rr_ep *base, rr_time now)
 {
 	struct rr_iw_ep *ep = rr_iw_of(base);
 
-	told(ep, now);
+	rr_ep_set_now(&ep->base, now);
 	switch (ep->state) {
 	case RR_IW_ASKED:
 		leave(ep);
 		break;
 	case RR_IW_CONNECT:
 	case RR_IW_LISTEN:
-		rr_iw_reason(ep, 0, "closed here");
+		rr_ep_set_reason(&ep->base, 0, "closed here");
 		rr_iw_dead(ep);
 		break;
 	case RR_IW_READY:
-		rr_iw_reason(ep, 0, "closed here");
+		rr_ep_set_reason(&ep->base, 0, "closed here");
 		rr_iw_drain(ep);
 		(void)rr_iw_tx_run(ep); /* the rest goes with the descriptor */
 		rr_iw_end_step(ep);
@@ -600,11 +532,6 @@ static void iw_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 	};
 }
 
-static void iw_counters(const struct rr_ep *base, struct rr_prov_counters *ret)
-{
-	*ret = rr_iw_of(base)->count;
-}
-
 static const void *iw_peer_private(const struct rr_ep *base, size_t *ret_len)
 {
 	const struct rr_iw_ep *ep = rr_iw_of(base);
@@ -613,22 +540,9 @@ static const void *iw_peer_private(const struct rr_ep *base, size_t *ret_len)
 	return ep->peer_priv;
 }
 
-static int iw_peer_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
-{
-	const struct rr_iw_ep *ep = rr_iw_of(base);
-
-	*ret = ep->peer; /* kept: a dead socket does not tell */
-	return ep->peer.ss_family == AF_UNSPEC ? -ENOTCONN : 0;
-}
-
 static int iw_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 {
 	return rr_sock_local(rr_iw_of(base)->fd, ret);
-}
-
-static const char *iw_reason(const struct rr_ep *base)
-{
-	return rr_iw_of(base)->why;
 }
 
 const struct rr_prov_ops rr_iwarp_ops = {
@@ -646,16 +560,16 @@ const struct rr_prov_ops rr_iwarp_ops = {
         .invalidate = iw_invalidate,
         .flush = iw_flush,
         .progress = iw_progress,
-        .poll = iw_poll,
+        .poll = rr_ep_poll,
         .fd = iw_fd,
         .events = iw_events,
         .deadline = iw_deadline,
         .disconnect = iw_disconnect,
         .destroy = iw_destroy,
         .limits = iw_limits,
-        .counters = iw_counters,
+        .counters = rr_ep_counters,
         .peer_private = iw_peer_private,
-        .peer_addr = iw_peer_addr,
+        .peer_addr = rr_ep_peer_addr,
         .local_addr = iw_local_addr,
-        .reason = iw_reason,
+        .reason = rr_ep_reason,
 };

@@ -14,23 +14,20 @@
 #ifndef RR_PROV_IWARP_EP_H
 #define RR_PROV_IWARP_EP_H
 
+#include "prov/common/ep_common.h"
 #include "prov/iwarp/ddp.h"
 #include "prov/iwarp/fpdu.h"
 #include "prov/iwarp/mpa.h"
 #include "prov/iwarp/iw_opts.h"
 #include "prov/iwarp/rdmap.h"
-#include "base/ring.h"
 #include "prov/iwarp/sock.h"
 #include "prov/iwarp/stag.h"
-#include "prov/prov.h"
 
 #define RR_IW_MAX_RECV 4096
 #define RR_IW_MAX_SEND 4096
-#define RR_IW_END_NS   RR_SEC(1)  /* an orderly end waits no longer for a silent peer */
-#define RR_IW_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
-#define RR_IW_QUIET_NS RR_SEC(2)  /* then an idle connection drops its buffers */
-#define RR_IW_NUDGE_NS RR_MS(5)   /* then a server that has not said a word is nudged */
-#define RR_IW_NUDGES   5          /* each four times as long after the one before */
+#define RR_IW_QUIET_NS RR_SEC(2) /* then an idle connection drops its buffers */
+#define RR_IW_NUDGE_NS RR_MS(5)  /* then a server that has not said a word is nudged */
+#define RR_IW_NUDGES   5         /* each four times as long after the one before */
 
 #define RR_IW_PARTING 2 /* so many before we leave a server that may sleep */
 
@@ -57,11 +54,9 @@ enum rr_iw_state {
 #define RR_IW_IN_STREAM  (RR_IW_BIT(READY) | RR_IW_BIT(DRAIN) | RR_IW_BIT(SHUT))
 #define RR_IW_IN_END     (RR_IW_BIT(DRAIN) | RR_IW_BIT(SHUT))
 
-enum rr_iw_kind { RR_IW_SEND, RR_IW_WRITE, RR_IW_READ };
-
 /* A work request of the send queue; its gather list is in ep->sges. */
 struct rr_iw_wr {
-	enum rr_iw_kind kind;
+	enum rr_post_kind kind;
 	uint32_t nsge;
 	uint32_t sge;    /* running number of the first piece */
 	uint32_t handle; /* Write, Read: the peer's; Send: to invalidate, or 0 */
@@ -158,26 +153,20 @@ struct rr_iw_rx {
 };
 
 struct rr_iw_ep {
-	struct rr_ep base;
+	struct rr_ep_common base;
 	enum rr_iw_state state;
 	bool initiator;
 	bool shut_sent;
 	int fd;
-	rr_time now;       /* as last told */
-	rr_time deadline;  /* of set-up, or of the end */
-	rr_time end_limit; /* the deadline of the end is not moved beyond */
-	rr_time quiet;     /* when buffers are dropped */
-	rr_time nudge_at;  /* initiator, until the responder has said a word */
+	rr_time quiet;    /* when buffers are dropped */
+	rr_time nudge_at; /* initiator, until the responder has said a word */
 	unsigned nudges;
 	bool leaving; /* initiator: ends as soon as it has the Reply */
 	uint64_t setup_received, setup_sent; /* octets before the first FPDU */
 	struct rr_iwarp_opts opts;
 	struct rr_mpa_deal deal;
 	struct rr_mpa_frame request; /* initiator: as sent */
-	const struct rr_trace_sink *trace;
-	uint32_t conn_id;
 
-	struct rr_ring cq;    /* struct rr_wc */
 	struct rr_ring sq;    /* struct rr_iw_wr; the first sq_framed are framed */
 	struct rr_ring sges;  /* struct rr_sge */
 	struct rr_ring rq;    /* struct rr_iw_recv */
@@ -190,15 +179,10 @@ struct rr_iw_ep {
 	struct rr_iw_tx tx;
 	struct rr_iw_rx rx;
 
-	struct rr_prov_counters count;
 	uint8_t *priv; /* ours, until it is sent */
 	size_t priv_len;
 	uint8_t *peer_priv;
 	size_t peer_priv_len;
-	bool ended; /* status and why are set */
-	int status;
-	char why[128];
-	struct sockaddr_storage peer;
 };
 
 static inline bool rr_iw_is(const struct rr_iw_ep *ep, unsigned set)
@@ -208,13 +192,10 @@ static inline bool rr_iw_is(const struct rr_iw_ep *ep, unsigned set)
 
 static inline struct rr_iw_ep *rr_iw_of(const struct rr_ep *ep)
 {
-	return rr_container_of(ep, struct rr_iw_ep, base);
+	return rr_container_of(ep, struct rr_iw_ep, base.ep);
 }
 
 /* ---- iw_ep.c ---- */
-/* Adds a completion; its room was reserved by the post. */
-struct rr_wc *rr_iw_complete(struct rr_iw_ep *ep, enum rr_wc_op op, uint64_t token,
-                             int status);
 /* Initiator: the peer may still sleep on our RTR message; see nudge(). */
 bool rr_iw_may_sleep(const struct rr_iw_ep *ep);
 /* Moves sending and receiving on, then times out. */
@@ -255,9 +236,6 @@ void rr_iw_rx_run(struct rr_iw_ep *ep);
 void rr_iw_rx_quiet(struct rr_iw_ep *ep);
 
 /* ---- iw_end.c ---- */
-/* The first reason is kept.  @fmt gives words for why(). */
-void rr_iw_reason(struct rr_iw_ep *ep, int status, const char *fmt, ...)
-        __attribute__((format(printf, 3, 4)));
 /* The peer misbehaved: Terminate, orderly close.  @ddp is the raw header of the
  * segment (of @seg_len octets in all), @req of the Read Request, or NULL. */
 void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,

@@ -229,7 +229,7 @@ static void deliver_response(struct rr_iw_ep *ep, const struct seg *g)
 	if (s && !r->rtr)
 		rr_stags_remove(&ep->stags, s);
 	if (!r->rtr)
-		rr_iw_complete(ep, RR_WC_READ, r->token, 0);
+		rr_ep_complete(&ep->base, RR_WC_READ, r->token, 0);
 	rr_ring_pop(&ep->reads, 1);
 	rr_iw_empty_reads(ep);
 }
@@ -244,11 +244,11 @@ static bool invalidate(struct rr_iw_ep *ep, const struct seg *g)
 		return false;
 	}
 	if (rr_iw_revoke(ep, s, true)) {
-		rr_iw_reason(ep, -ENOMEM, "out of memory");
+		rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
 		rr_iw_dead(ep);
 		return false;
 	}
-	ep->count.remote_invalidations++;
+	ep->base.count.remote_invalidations++;
 	return true;
 }
 
@@ -265,13 +265,13 @@ static void deliver_send(struct rr_iw_ep *ep, const struct seg *g)
 	ep->rx.send_done += g->len;
 	if (!g->h.last || (inv && !invalidate(ep, g)))
 		return;
-	wc = rr_iw_complete(ep, RR_WC_RECV,
+	wc = rr_ep_complete(&ep->base, RR_WC_RECV,
 	                    ((struct rr_iw_recv *)rr_ring_first(&ep->rq))->token, 0);
 	wc->len = ep->rx.send_done;
 	wc->invalidated = inv;
 	wc->inv_handle = inv ? g->h.stag : 0;
 	rr_ring_pop(&ep->rq, 1);
-	ep->count.recvs++;
+	ep->base.count.recvs++;
 	ep->rx.msn[RR_QN_SEND]++;
 	ep->rx.send_done = 0;
 }
@@ -284,7 +284,7 @@ static void deliver_request(struct rr_iw_ep *ep, const struct seg *g)
 	if (ep->tx.mute)
 		return;
 	if (rr_ring_reserve(&ep->resps, ep->resps.count + 1)) {
-		rr_iw_reason(ep, -ENOMEM, "out of memory");
+		rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
 		rr_iw_dead(ep);
 		return;
 	}
@@ -301,12 +301,12 @@ static void deliver_terminate(struct rr_iw_ep *ep, const struct seg *g)
 
 	rr_term_get(g->raw + g->hlen, g->len, &t);
 	failed = t.type == 0 && (t.layer != 2 || t.code == 5);
-	rr_trace(ep->trace, RR_TRACE_PROV_TERMINATE_RECEIVED, ep->conn_id, 0,
+	rr_trace(ep->base.trace, RR_TRACE_PROV_TERMINATE_RECEIVED, ep->base.conn_id, 0,
 	         (uint64_t)(t.layer << 4 | t.type), t.code, t.reversed);
-	rr_iw_reason(ep, failed ? -ECONNRESET : -EREMOTEIO,
-	             "the peer ended the connection: %s (Terminate %u/%u/%u%s)",
-	             rr_term_words(t.layer, t.type, t.code), t.layer, t.type, t.code,
-	             t.reversed ? ", fields in siw's order" : "");
+	rr_ep_set_reason(&ep->base, failed ? -ECONNRESET : -EREMOTEIO,
+	                 "the peer ended the connection: %s (Terminate %u/%u/%u%s)",
+	                 rr_term_words(t.layer, t.type, t.code), t.layer, t.type,
+	                 t.code, t.reversed ? ", fields in siw's order" : "");
 	ep->rx.sink = true;
 	rr_iw_tx_drop(ep);
 	if (ep->state == RR_IW_READY)
@@ -404,7 +404,7 @@ static bool keep_framed(struct rr_iw_ep *ep, const struct seg *g)
 	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||
 	    !rr_iw_tx_detach(ep, g->h.stag))
 		return true;
-	rr_iw_reason(ep, -ENOMEM, "out of memory");
+	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
 	rr_iw_dead(ep);
 	return false;
 }
@@ -628,7 +628,7 @@ static void take(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv, size_t
 {
 	struct rr_iw_rx *rx = &ep->rx;
 
-	ep->count.bytes_received += n;
+	ep->base.count.bytes_received += n;
 	if (rx->sink)
 		return;
 	if (nv == 2) {
@@ -647,27 +647,28 @@ static void closed(struct rr_iw_ep *ep)
 
 	rx->fin = true;
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES)) {
-		rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, ECONNRESET,
-		         ep->state, 0);
-		rr_iw_reason(ep, -ECONNRESET,
-		             "the peer closed the connection during the MPA set-up");
+		rr_ep_trace_rejected(&ep->base, -ECONNRESET, ep->state);
+		rr_ep_set_reason(
+		        &ep->base, -ECONNRESET,
+		        "the peer closed the connection during the MPA set-up");
 		rr_iw_dead(ep);
 	} else if (ep->state == RR_IW_READY) {
 		if (rx->direct || rx->off != rx->end || rx->send_done) {
-			rr_iw_reason(ep, -ECONNRESET,
-			             "the peer closed the connection in mid-message");
+			rr_ep_set_reason(
+			        &ep->base, -ECONNRESET,
+			        "the peer closed the connection in mid-message");
 			rr_iw_dead(ep);
 			return;
 		}
-		rr_iw_reason(ep, 0, "closed by the peer");
+		rr_ep_set_reason(&ep->base, 0, "closed by the peer");
 		rr_iw_drain(ep);
 	}
 }
 
 static void read_failed(struct rr_iw_ep *ep, int err)
 {
-	rr_iw_reason(ep, err == -ETIMEDOUT ? err : -ECONNRESET, "cannot receive: %s",
-	             strerror(-err));
+	rr_ep_set_reason(&ep->base, err == -ETIMEDOUT ? err : -ECONNRESET,
+	                 "cannot receive: %s", strerror(-err));
 	rr_iw_dead(ep);
 }
 
@@ -688,7 +689,7 @@ static bool read_once(struct rr_iw_ep *ep)
 		return true;
 	asked = v[0].iov_len + (nv == 2 ? v[1].iov_len : 0);
 	n = rr_sock_readv(ep->fd, v, nv);
-	ep->count.syscalls++;
+	ep->base.count.syscalls++;
 	if (n == -EAGAIN)
 		return false;
 	if (n > 0)
@@ -703,12 +704,12 @@ static bool read_once(struct rr_iw_ep *ep)
 void rr_iw_rx_run(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
-	uint64_t stop = ep->count.bytes_received + TURN_MAX;
+	uint64_t stop = ep->base.count.bytes_received + TURN_MAX;
 
 	rx->share = TURN_STEPS;
 	if (rx->more)
 		go_through(ep);
 	while (ep->state != RR_IW_DEAD && !rx->fin && !rx->more && read_once(ep))
-		if (ep->count.bytes_received >= stop)
+		if (ep->base.count.bytes_received >= stop)
 			rx->more = true;
 }

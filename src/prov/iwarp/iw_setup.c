@@ -31,9 +31,8 @@ static struct rr_mpa_wish wish(const struct rr_iw_ep *ep)
 
 static void reject(struct rr_iw_ep *ep, int status, uint64_t a, const char *words)
 {
-	rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, (uint64_t)-status,
-	         a, 0);
-	rr_iw_reason(ep, status, "%s", words);
+	rr_ep_trace_rejected(&ep->base, status, a);
+	rr_ep_set_reason(&ep->base, status, "%s", words);
 	rr_sock_shutdown(ep->fd, true);
 	rr_iw_dead(ep);
 }
@@ -68,7 +67,7 @@ void rr_iw_setup_connected(struct rr_iw_ep *ep)
 		rc = send_frame(ep, &ep->request);
 	}
 	if (rc) {
-		rr_iw_reason(ep, rc, "cannot connect: %s", strerror(-rc));
+		rr_ep_set_reason(&ep->base, rc, "cannot connect: %s", strerror(-rc));
 		rr_iw_dead(ep);
 		return;
 	}
@@ -92,16 +91,16 @@ static void full_operation(struct rr_iw_ep *ep)
 	const struct rr_mpa_deal *d = &ep->deal;
 
 	ep->state = RR_IW_READY;
-	ep->deadline = RR_TIME_NEVER;
-	ep->setup_received = ep->count.bytes_received - (ep->rx.end - ep->rx.off);
+	ep->base.deadline = RR_TIME_NEVER;
+	ep->setup_received = ep->base.count.bytes_received - (ep->rx.end - ep->rx.off);
 	ep->setup_sent = ep->tx.framed;
 	rr_iw_tx_start(ep);
-	rr_trace(ep->trace, RR_TRACE_PROV_CONNECTED, ep->conn_id, 0, d->ird, d->ord,
-	         d->crc | d->send_markers << 1 | d->enhanced << 2);
+	rr_trace(ep->base.trace, RR_TRACE_PROV_CONNECTED, ep->base.conn_id, 0, d->ird,
+	         d->ord, d->crc | d->send_markers << 1 | d->enhanced << 2);
 	if (ep->leaving)
 		rr_iw_drain(ep);
 	else
-		rr_iw_complete(ep, RR_WC_CONNECTED, 0, 0);
+		rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);
 }
 
 /* The Reply.  With too little IRD or no common RTR message, the answer is a

@@ -244,7 +244,7 @@ static void emit(struct rr_iw_tx *tx, const struct seg *s)
 
 static void out_of_memory(struct rr_iw_ep *ep)
 {
-	rr_iw_reason(ep, -ENOMEM, "out of memory");
+	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
 	rr_iw_dead(ep);
 }
 
@@ -283,7 +283,7 @@ static void message_done(struct rr_iw_tx *tx)
 static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	struct rr_iw_tx *tx = &ep->tx;
-	bool tagged = wr->kind == RR_IW_WRITE;
+	bool tagged = wr->kind == RR_POST_WRITE;
 	uint32_t n = RR_MIN(payload_max(tx, tagged), wr->len - tx->done);
 	struct rr_ddp h = {.tagged = tagged, .last = n == wr->len - tx->done};
 	struct seg s;
@@ -333,7 +333,7 @@ void rr_iw_empty_reads(struct rr_iw_ep *ep)
 	const struct rr_iw_read *r;
 
 	while ((r = rr_ring_first(&ep->reads)) && r->empty && r->end <= ep->tx.sent) {
-		rr_iw_complete(ep, RR_WC_READ, r->token, 0);
+		rr_ep_complete(&ep->base, RR_WC_READ, r->token, 0);
 		rr_ring_pop(&ep->reads, 1);
 	}
 }
@@ -499,7 +499,7 @@ static bool wr_stalled(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
 
-	return wr->kind == RR_IW_READ && ep->reads.count >= ep->deal.ord;
+	return wr->kind == RR_POST_READ && ep->reads.count >= ep->deal.ord;
 }
 
 static enum rr_iw_source choose(const struct rr_iw_ep *ep)
@@ -518,11 +518,11 @@ static void frame_wr(struct rr_iw_ep *ep)
 	struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
 
 	switch (wr->kind) {
-	case RR_IW_SEND:
-	case RR_IW_WRITE:
+	case RR_POST_SEND:
+	case RR_POST_WRITE:
 		frame_message(ep, wr);
 		break;
-	case RR_IW_READ:
+	case RR_POST_READ:
 		if (wr->len)
 			frame_read(ep, wr);
 		else
@@ -593,12 +593,13 @@ static void complete_written(struct rr_iw_ep *ep)
 
 		if (wr->end > ep->tx.sent)
 			return;
-		if (wr->kind == RR_IW_READ) /* completes with its data */
+		if (wr->kind == RR_POST_READ) /* completes with its data */
 			ep->sq_reads--;
 		else
-			rr_iw_complete(
-			        ep, wr->kind == RR_IW_SEND ? RR_WC_SEND : RR_WC_WRITE,
-			        wr->token, 0);
+			rr_ep_complete(&ep->base,
+			               wr->kind == RR_POST_SEND ? RR_WC_SEND
+			                                        : RR_WC_WRITE,
+			               wr->token, 0);
 		rr_ring_pop(&ep->sges, wr->nsge);
 		ep->sge_first += wr->nsge;
 		rr_ring_pop(&ep->sq, 1);
@@ -613,7 +614,7 @@ static void advance(struct rr_iw_ep *ep, size_t n)
 	struct rr_iw_tx *tx = &ep->tx;
 
 	tx->sent += n;
-	ep->count.bytes_sent += n;
+	ep->base.count.bytes_sent += n;
 	while (n) {
 		struct iovec *v = &tx->buf->v[tx->head];
 
@@ -639,8 +640,8 @@ static void write_failed(struct rr_iw_ep *ep, int err)
 	while (ep->state != RR_IW_DEAD && ep->rx.more);
 	if (ep->state == RR_IW_DEAD)
 		return;
-	rr_iw_reason(ep, err == -ETIMEDOUT ? err : -ECONNRESET, "cannot send: %s",
-	             strerror(-err));
+	rr_ep_set_reason(&ep->base, err == -ETIMEDOUT ? err : -ECONNRESET,
+	                 "cannot send: %s", strerror(-err));
 	rr_iw_dead(ep);
 }
 
@@ -670,7 +671,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 			return -EAGAIN;
 		}
 		n = rr_sock_writev(ep->fd, tx->buf->v + tx->head, tx->tail - tx->head);
-		ep->count.syscalls++;
+		ep->base.count.syscalls++;
 		if (n == -EAGAIN || (n >= 0 && (uint64_t)n < tx->framed - tx->sent)) {
 			if (n > 0)
 				advance(ep, (size_t)n);

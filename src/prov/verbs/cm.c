@@ -103,14 +103,13 @@ static void keep_addr(struct sockaddr_storage *to, const struct sockaddr *from)
 
 static void keep_addrs(struct rr_vb_ep *ep)
 {
-	keep_addr(&ep->peer, rdma_get_peer_addr(ep->id));
+	keep_addr(&ep->base.peer, rdma_get_peer_addr(ep->id));
 	keep_addr(&ep->local, rdma_get_local_addr(ep->id));
 }
 
 static void refuse(struct rr_vb_ep *ep, int status)
 {
-	rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, (uint64_t)-status,
-	         ep->state, 0);
+	rr_ep_trace_rejected(&ep->base, status, ep->state);
 	rr_vb_dead(ep);
 }
 
@@ -139,8 +138,9 @@ static int patience_ms(const struct rr_vb_ep *ep)
 
 static void no_manager(struct rr_vb_ep *ep, int status)
 {
-	rr_vb_reason(ep, status, "/dev/infiniband/rdma_cm: %s%s", strerror(-status),
-	             status == -ENOENT ? " (modprobe rdma_ucm)" : "");
+	rr_ep_set_reason(&ep->base, status, "/dev/infiniband/rdma_cm: %s%s",
+	                 strerror(-status),
+	                 status == -ENOENT ? " (modprobe rdma_ucm)" : "");
 	refuse(ep, status);
 }
 
@@ -169,14 +169,17 @@ static void no_device(struct rr_vb_ep *ep, int status)
 		status = why_none(ep);
 
 	if (status == -ETIMEDOUT)
-		rr_vb_reason(ep, status, "%s does not answer (address resolution)",
-		             words(&ep->peer, a, sizeof(a)));
+		rr_ep_set_reason(&ep->base, status,
+		                 "%s does not answer (address resolution)",
+		                 words(&ep->base.peer, a, sizeof(a)));
 	else if (status == -EACCES)
-		rr_vb_reason(ep, status,
-		             "/dev/infiniband/uverbs* must be readable and writable");
+		rr_ep_set_reason(
+		        &ep->base, status,
+		        "/dev/infiniband/uverbs* must be readable and writable");
 	else
-		rr_vb_reason(ep, status, "no RDMA device reaches %s: %s",
-		             words(&ep->peer, a, sizeof(a)), strerror(-status));
+		rr_ep_set_reason(&ep->base, status, "no RDMA device reaches %s: %s",
+		                 words(&ep->base.peer, a, sizeof(a)),
+		                 strerror(-status));
 	refuse(ep, status);
 }
 
@@ -198,7 +201,7 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (rc)
 		return rc;
 	ep->state = RR_VB_RESOLVE;
-	keep_addr(&ep->peer, (struct sockaddr *)&to);
+	keep_addr(&ep->base.peer, (struct sockaddr *)&to);
 	rc = make_channel(ep);
 	if (!rc && ep->lib->rdma_create_id(ep->channel, &ep->id, ep, RDMA_PS_TCP))
 		rc = rr_vb_error(-1);
@@ -207,7 +210,7 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	else if (ep->lib->rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&to,
 	                                    patience_ms(ep)))
 		no_device(ep, rr_vb_error(-1));
-	*ret = &ep->base;
+	*ret = &ep->base.ep;
 	return 0;
 }
 
@@ -219,7 +222,7 @@ static void on_addr(struct rr_vb_ep *ep, const struct news *e)
 	}
 	keep_addrs(ep);
 	if (rr_vb_qp_open(ep)) {
-		refuse(ep, ep->status);
+		refuse(ep, ep->base.status);
 		return;
 	}
 	ep->state = RR_VB_ROUTE;
@@ -253,7 +256,7 @@ static void on_route(struct rr_vb_ep *ep, const struct news *e)
 	if (!ep->lib->rdma_connect(ep->id, &p))
 		return;
 	rc = rr_vb_error(-1);
-	rr_vb_reason(ep, rc, "cannot connect: %s", strerror(-rc));
+	rr_ep_set_reason(&ep->base, rc, "cannot connect: %s", strerror(-rc));
 	refuse(ep, rc);
 }
 
@@ -270,11 +273,11 @@ static void established(struct rr_vb_ep *ep, const struct news *e)
 		keep_addrs(ep);
 	}
 	ep->state = RR_VB_READY;
-	ep->deadline = RR_TIME_NEVER;
+	ep->base.deadline = RR_TIME_NEVER;
 	ep->armed = false; /* what came early gave its event already */
-	rr_trace(ep->trace, RR_TRACE_PROV_CONNECTED, ep->conn_id, 0, ep->ird, ep->ord,
-	         ep->windows);
-	rr_vb_complete(ep, RR_WC_CONNECTED, 0, 0);
+	rr_trace(ep->base.trace, RR_TRACE_PROV_CONNECTED, ep->base.conn_id, 0, ep->ird,
+	         ep->ord, ep->windows);
+	rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);
 }
 
 static void not_established(struct rr_vb_ep *ep, const struct news *e)
@@ -282,9 +285,10 @@ static void not_established(struct rr_vb_ep *ep, const struct news *e)
 	int status;
 
 	if (ep->state == RR_VB_ACCEPTED || ep->state == RR_VB_CALLED) {
-		rr_vb_reason(ep, -ECONNRESET,
-		             "the client went away during the connection set-up (%s)",
-		             ep->lib->rdma_event_str(e->type));
+		rr_ep_set_reason(
+		        &ep->base, -ECONNRESET,
+		        "the client went away during the connection set-up (%s)",
+		        ep->lib->rdma_event_str(e->type));
 		refuse(ep, -ECONNRESET);
 		return;
 	}
@@ -296,17 +300,17 @@ static void not_established(struct rr_vb_ep *ep, const struct news *e)
 		status = e->type == RDMA_CM_EVENT_UNREACHABLE ? -EHOSTUNREACH
 		                                              : -ECONNABORTED;
 	if (status == -ECONNREFUSED)
-		rr_vb_reason(ep, status, "the server refused the connection (%d)",
-		             e->status);
+		rr_ep_set_reason(&ep->base, status,
+		                 "the server refused the connection (%d)", e->status);
 	else
-		rr_vb_reason(ep, status, "cannot connect: %s (%s)", strerror(-status),
-		             ep->lib->rdma_event_str(e->type));
+		rr_ep_set_reason(&ep->base, status, "cannot connect: %s (%s)",
+		                 strerror(-status), ep->lib->rdma_event_str(e->type));
 	refuse(ep, status);
 }
 
 static void removed(struct rr_vb_ep *ep, const char *why)
 {
-	rr_vb_reason(ep, -ENODEV, "%s", why);
+	rr_ep_set_reason(&ep->base, -ENODEV, "%s", why);
 	rr_vb_say_goodbye(ep);
 	rr_vb_dead(ep);
 }
@@ -352,7 +356,7 @@ void rr_vb_cm_events(struct rr_vb_ep *ep)
 	struct news e;
 
 	while (ep->state != RR_VB_DEAD) {
-		ep->count.syscalls++;
+		ep->base.count.syscalls++;
 		if (!next(ep->lib, ep->channel, &e))
 			break;
 		on_event(ep, &e);
@@ -501,7 +505,7 @@ static int take_request(struct rr_prov_listener *l, const struct news *e,
 		rc = adopt(ep, e);
 	if (!rc) {
 		ep->state = RR_VB_CALLED;
-		*ret = &ep->base;
+		*ret = &ep->base.ep;
 		return 0;
 	}
 	rr_trace(cfg->trace, RR_TRACE_PROV_REJECTED, cfg->conn_id, 0, (uint64_t)-rc,
@@ -538,16 +542,16 @@ void rr_vb_answer(struct rr_vb_ep *ep)
 	struct rdma_conn_param p = conn_param(ep);
 	int rc;
 
-	if (ep->ended) { /* its Receives could not be posted */
+	if (ep->base.ended) { /* its Receives could not be posted */
 		rr_vb_say_goodbye(ep);
-		refuse(ep, ep->status);
+		refuse(ep, ep->base.status);
 		return;
 	}
 	ep->state = RR_VB_ACCEPTED;
 	if (!ep->lib->rdma_accept(ep->id, &p))
 		return;
 	rc = rr_vb_error(-1);
-	rr_vb_reason(ep, -ECONNRESET, "the client could not be answered: %s",
-	             strerror(-rc));
+	rr_ep_set_reason(&ep->base, -ECONNRESET, "the client could not be answered: %s",
+	                 strerror(-rc));
 	refuse(ep, rc);
 }

@@ -18,7 +18,7 @@
 
 struct ibv_mr *rr_vb_reg(struct rr_vb_ep *ep, void *p, size_t len, int access)
 {
-	ep->count.syscalls++;
+	ep->base.count.syscalls++;
 	return ep->lib->ibv_reg_mr(ep->pd, p, len, access);
 }
 
@@ -26,7 +26,7 @@ void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr)
 {
 	if (!mr)
 		return;
-	ep->count.syscalls++;
+	ep->base.count.syscalls++;
 	/* Fails only if the device is gone, and the registration with it. */
 	(void)ep->lib->ibv_dereg_mr(mr);
 }

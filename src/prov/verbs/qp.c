@@ -88,9 +88,10 @@ static uint32_t wanted_sq(const struct rr_vb_ep *ep)
 /* Its user posts Receives for all its credits, and could not. */
 static int too_few(struct rr_vb_ep *ep, const char *name)
 {
-	rr_vb_reason(ep, -ENOBUFS,
-	             "%s: a queue of %u Receives, %u are wanted: fewer credits%s", name,
-	             ep->rq_depth, ep->recvs, ep->opts.rq ? ", or a larger rq" : "");
+	rr_ep_set_reason(&ep->base, -ENOBUFS,
+	                 "%s: a queue of %u Receives, %u are wanted: fewer credits%s",
+	                 name, ep->rq_depth, ep->recvs,
+	                 ep->opts.rq ? ", or a larger rq" : "");
 	return -ENOBUFS;
 }
 
@@ -157,14 +158,16 @@ int rr_vb_qp_open(struct rr_vb_ep *ep)
 	int rc;
 
 	if (ep->opts.device[0] && strcmp(name, ep->opts.device)) {
-		rr_vb_reason(ep, -ENODEV, "the address is served by %s, not by %s",
-		             name, ep->opts.device);
+		rr_ep_set_reason(&ep->base, -ENODEV,
+		                 "the address is served by %s, not by %s", name,
+		                 ep->opts.device);
 		return -ENODEV;
 	}
 	rc = open_all(ep, &what);
 	if (rc)
-		rr_vb_reason(ep, rc, "%s does not give %s: %s%s", name, what,
-		             strerror(-rc), rc == -ENOMEM ? " (see ulimit -l)" : "");
+		rr_ep_set_reason(&ep->base, rc, "%s does not give %s: %s%s", name, what,
+		                 strerror(-rc),
+		                 rc == -ENOMEM ? " (see ulimit -l)" : "");
 	return rc;
 }
 

@@ -17,32 +17,16 @@
  * post with -ECANCELED and comes with RR_WC_DISCONNECTED last; by then the queue
  * pair and all registrations are gone, so that no memory is touched.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 
 #include "prov/verbs/vb_internal.h"
-
-void rr_vb_reason(struct rr_vb_ep *ep, int status, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (ep->ended)
-		return;
-	ep->ended = true;
-	ep->status = status;
-	va_start(ap, fmt);
-	vsnprintf(ep->why, sizeof(ep->why), fmt, ap);
-	va_end(ap);
-}
 
 void rr_vb_drain(struct rr_vb_ep *ep)
 {
 	RR_ASSERT(ep->state == RR_VB_READY);
 	ep->state = RR_VB_DRAIN;
 	ep->loss_at = RR_TIME_NEVER; /* from here on the deadline counts */
-	ep->deadline = ep->now + RR_VB_END_NS;
-	ep->end_limit = ep->now + RR_VB_DRAIN_NS;
+	rr_ep_begin_drain(&ep->base);
 }
 
 void rr_vb_end_step(struct rr_vb_ep *ep)
@@ -53,7 +37,7 @@ void rr_vb_end_step(struct rr_vb_ep *ep)
 	    (ep->flushed || (!ep->wait.count && !ep->sent.count && !ep->reads.count))) {
 		rr_vb_say_goodbye(ep);
 		ep->state = RR_VB_SHUT;
-		ep->deadline = RR_MIN(ep->now + RR_VB_END_NS, ep->end_limit);
+		rr_ep_extend_drain(&ep->base);
 	}
 }
 
@@ -75,7 +59,7 @@ void rr_vb_judge(struct rr_vb_ep *ep)
 	const char *words = NULL;
 	int status;
 
-	if (ep->ended && rr_vb_is(ep, RR_VB_IN_USE)) {
+	if (ep->base.ended && rr_vb_is(ep, RR_VB_IN_USE)) {
 		give_up(ep);
 		return;
 	}
@@ -83,18 +67,21 @@ void rr_vb_judge(struct rr_vb_ep *ep)
 		return;
 	status = worth_asking(ep) ? rr_vb_dev_events(ep, &words) : 0;
 	if (status) {
-		rr_vb_reason(ep, status, "the device ended the connection: %s", words);
+		rr_ep_set_reason(&ep->base, status,
+		                 "the device ended the connection: %s", words);
 		give_up(ep);
 	} else if (!ep->flushed) {
 		return;
 	} else if (!ep->dev->caps.iwarp && rr_vb_qp_broken(ep) && !ep->unsent) {
-		rr_vb_reason(ep, -EREMOTEIO,
-		             "the device refused an access or a message of the peer");
+		rr_ep_set_reason(
+		        &ep->base, -EREMOTEIO,
+		        "the device refused an access or a message of the peer");
 		give_up(ep);
 	} else if (ep->loss_at == RR_TIME_NEVER) {
-		ep->loss_at = ep->now + RR_VB_LOSS_NS;
-	} else if (ep->now >= ep->loss_at) {
-		rr_vb_reason(ep, -ECONNRESET, "the device ended the connection");
+		ep->loss_at = ep->base.now + RR_VB_LOSS_NS;
+	} else if (ep->base.now >= ep->loss_at) {
+		rr_ep_set_reason(&ep->base, -ECONNRESET,
+		                 "the device ended the connection");
 		give_up(ep);
 	}
 }
@@ -106,33 +93,31 @@ void rr_vb_peer_closed(struct rr_vb_ep *ep, int status)
 	int event;
 
 	rr_vb_cq_poll(ep); /* what came before the end */
-	event = ep->ended ? 0 : rr_vb_dev_events(ep, &words);
+	event = ep->base.ended ? 0 : rr_vb_dev_events(ep, &words);
 	if (event)
-		rr_vb_reason(ep, event, "the device ended the connection: %s", words);
-	else if (broken && !ep->dev->caps.iwarp && !ep->ended)
-		rr_vb_reason(ep, -EREMOTEIO,
-		             "the device refused an access or a message of the peer");
+		rr_ep_set_reason(&ep->base, event,
+		                 "the device ended the connection: %s", words);
+	else if (broken && !ep->dev->caps.iwarp && !ep->base.ended)
+		rr_ep_set_reason(
+		        &ep->base, -EREMOTEIO,
+		        "the device refused an access or a message of the peer");
 	else if (status < 0 || ep->unsent)
-		rr_vb_reason(ep, -ECONNRESET, "the peer broke the connection off");
+		rr_ep_set_reason(&ep->base, -ECONNRESET,
+		                 "the peer broke the connection off");
 	else if (ep->sent.count || ep->reads.count)
-		rr_vb_reason(ep, -ECONNRESET,
-		             "the peer closed before it took what was sent");
+		rr_ep_set_reason(&ep->base, -ECONNRESET,
+		                 "the peer closed before it took what was sent");
 	else
-		rr_vb_reason(ep, 0, "closed by the peer");
+		rr_ep_set_reason(&ep->base, 0, "closed by the peer");
 	give_up(ep);
 }
 
 void rr_vb_time_out(struct rr_vb_ep *ep)
 {
-	if (ep->state == RR_VB_DEAD || ep->now < ep->deadline)
+	if (ep->state == RR_VB_DEAD || ep->base.now < ep->base.deadline)
 		return;
-	if (rr_vb_is(ep, RR_VB_IN_SETUP)) {
-		rr_trace(ep->trace, RR_TRACE_PROV_REJECTED, ep->conn_id, 0, ETIMEDOUT,
-		         ep->state, 0);
-		rr_vb_reason(ep, -ETIMEDOUT,
-		             "the peer did not finish the connection "
-		             "set-up in time");
-	}
+	if (rr_vb_is(ep, RR_VB_IN_SETUP))
+		rr_ep_set_timed_out(&ep->base, ep->state);
 	give_up(ep);
 }
 
@@ -153,7 +138,7 @@ static void flush_recvs(struct rr_vb_ep *ep)
 
 		rr_ring_pop(&ep->rq, 1);
 		rr_vb_recv_over(ep, &r);
-		rr_vb_complete(ep, RR_WC_RECV, r.token, -ECANCELED);
+		rr_ep_complete(&ep->base, RR_WC_RECV, r.token, -ECANCELED);
 	}
 	ep->rq_issued = 0;
 }
@@ -162,8 +147,8 @@ void rr_vb_dead(struct rr_vb_ep *ep)
 {
 	RR_ASSERT(ep->state != RR_VB_DEAD);
 	ep->state = RR_VB_DEAD;
-	ep->deadline = ep->loss_at = RR_TIME_NEVER;
-	rr_vb_reason(ep, -ECONNRESET, "connection lost");
+	ep->base.deadline = ep->loss_at = RR_TIME_NEVER;
+	rr_ep_set_reason(&ep->base, -ECONNRESET, "connection lost");
 	rr_vb_qp_error(ep);
 	rr_vb_cq_poll(ep); /* done before the end */
 	rr_vb_qp_close(ep);
@@ -173,7 +158,5 @@ void rr_vb_dead(struct rr_vb_ep *ep)
 	rr_ring_pop(&ep->sges, ep->sges.count);
 	flush_recvs(ep);
 	rr_vb_qp_free(ep);
-	rr_trace(ep->trace, RR_TRACE_PROV_CLOSED, ep->conn_id, 0, (uint64_t)-ep->status,
-	         0, 0);
-	rr_vb_complete(ep, RR_WC_DISCONNECTED, 0, ep->status);
+	rr_ep_finish(&ep->base);
 }

@@ -21,39 +21,24 @@
 #include "prov/verbs/vb_internal.h"
 #include "prov/verbs/verbs.h"
 
-struct rr_wc *rr_vb_complete(struct rr_vb_ep *ep, enum rr_wc_op op, uint64_t token,
-                             int status)
-{
-	struct rr_wc *wc = rr_ring_push(&ep->out);
-
-	*wc = (struct rr_wc){.op = op, .token = token, .status = status};
-	return wc;
-}
-
 int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n)
 {
-	return rr_ring_reserve(&ep->out,
-	                       ep->out.count + ep->posted + ep->rq.count + n + 2);
+	return rr_ep_reserve(&ep->base, ep->posted + ep->rq.count + n);
 }
 
 /* ---- life ---- */
 
 static void init(struct rr_vb_ep *ep, const struct rr_prov_config *cfg, rr_time now)
 {
-	ep->base.ops = &rr_verbs_ops;
+	rr_ep_common_init(&ep->base, &rr_verbs_ops, cfg, now);
 	ep->epfd = -1;
-	ep->now = now;
-	ep->handshake = cfg->handshake_ns ? cfg->handshake_ns : RR_SEC(10);
-	ep->deadline = now + ep->handshake;
+	ep->handshake = ep->base.deadline - now;
 	ep->loss_at = RR_TIME_NEVER;
-	ep->trace = cfg->trace;
-	ep->conn_id = cfg->conn_id;
 	ep->memory = cfg->memory;
 	ep->recvs = cfg->recvs;
 	ep->chain.last_sent = -1;
 	ep->rq_depth = ep->opts.rq ? ep->opts.rq : ep->recvs ? ep->recvs : RR_VB_RQ;
 	rr_list_init(&ep->of_dev);
-	rr_ring_init(&ep->out, sizeof(struct rr_wc));
 	rr_ring_init(&ep->wait, sizeof(struct rr_vb_op));
 	rr_ring_init(&ep->sges, sizeof(struct rr_sge));
 	rr_ring_init(&ep->sent, sizeof(struct rr_vb_op));
@@ -98,7 +83,7 @@ int rr_vb_new(const struct rr_prov_config *cfg, const void *priv, size_t priv_le
 
 void rr_vb_free(struct rr_vb_ep *ep)
 {
-	rr_ring_fini(&ep->out);
+	rr_ep_common_fini(&ep->base);
 	rr_ring_fini(&ep->wait);
 	rr_ring_fini(&ep->sges);
 	rr_ring_fini(&ep->sent);
@@ -148,29 +133,16 @@ static int vb_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-static int total_len(const struct rr_vb_ep *ep, const struct rr_sge *sge, unsigned n,
-                     uint32_t *ret)
-{
-	uint64_t len = 0;
-
-	if (n > RR_PROV_MAX_SGE)
-		return -EINVAL;
-	for (unsigned i = 0; i < n; i++)
-		len += sge[i].len;
-	if (ep->state == RR_VB_READY && len > ep->max_msg)
-		return -EMSGSIZE;
-	*ret = (uint32_t)len;
-	return 0;
-}
-
 /* Appends an operation; everything that can fail comes first. */
-static int post(struct rr_vb_ep *ep, enum rr_vb_kind kind, const struct rr_sge *sge,
-                unsigned n, uint32_t handle, uint64_t offset, uint64_t token)
+static int append_op(struct rr_vb_ep *ep, enum rr_post_kind kind,
+                     const struct rr_sge *sge, unsigned n, uint32_t handle,
+                     uint64_t offset, uint64_t token)
 {
-	struct rr_ring *to = kind == RR_VB_READ ? &ep->reads : &ep->sent;
+	struct rr_ring *to = kind == RR_POST_READ ? &ep->reads : &ep->sent;
 	struct rr_vb_op *op;
 	uint32_t len;
-	int rc = total_len(ep, sge, n, &len);
+	uint32_t max = ep->state == RR_VB_READY ? ep->max_msg : UINT32_MAX;
+	int rc = rr_ep_total_len(sge, n, max, &len);
 
 	if (rc)
 		return rc;
@@ -193,6 +165,7 @@ static int post(struct rr_vb_ep *ep, enum rr_vb_kind kind, const struct rr_sge *
 	};
 	for (unsigned i = 0; i < n; i++)
 		*(struct rr_sge *)rr_ring_push(&ep->sges) = sge[i];
+	rr_ep_count_post(&ep->base, kind);
 	ep->posted++;
 	return 0;
 }
@@ -200,52 +173,32 @@ static int post(struct rr_vb_ep *ep, enum rr_vb_kind kind, const struct rr_sge *
 static int vb_post_send(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
                         uint32_t inv_handle, uint64_t token)
 {
-	struct rr_vb_ep *ep = rr_vb_of(base);
-	int rc = post(ep, RR_VB_SEND, sge, n, inv_handle, 0, token);
-
-	if (!rc)
-		ep->count.sends++;
-	return rc;
+	return append_op(rr_vb_of(base), RR_POST_SEND, sge, n, inv_handle, 0, token);
 }
 
 static int vb_post_write(struct rr_ep *base, const struct rr_sge *sge, unsigned n,
                          uint32_t handle, uint64_t offset, uint64_t token)
 {
-	struct rr_vb_ep *ep = rr_vb_of(base);
-	int rc = post(ep, RR_VB_WRITE, sge, n, handle, offset, token);
-
-	if (!rc)
-		ep->count.writes++;
-	return rc;
+	return append_op(rr_vb_of(base), RR_POST_WRITE, sge, n, handle, offset, token);
 }
 
 static int vb_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t handle,
                         uint64_t offset, uint64_t token)
 {
 	struct rr_vb_ep *ep = rr_vb_of(base);
-	int rc;
 
 	if (ep->state == RR_VB_READY && !ep->ord)
 		return -EOPNOTSUPP; /* it could never be sent */
-	rc = post(ep, RR_VB_READ, sge, 1, handle, offset, token);
-	if (!rc)
-		ep->count.reads++;
-	return rc;
+	return append_op(ep, RR_POST_READ, sge, 1, handle, offset, token);
 }
 
 /* ---- motion ---- */
-
-static void told(struct rr_vb_ep *ep, rr_time now)
-{
-	if (now > ep->now)
-		ep->now = now;
-}
 
 static int vb_flush(struct rr_ep *base, rr_time now)
 {
 	struct rr_vb_ep *ep = rr_vb_of(base);
 
-	told(ep, now);
+	rr_ep_set_now(&ep->base, now);
 	if (ep->state == RR_VB_CALLED)
 		rr_vb_answer(ep);
 	rr_vb_tx_run(ep);
@@ -260,7 +213,7 @@ static void look(struct rr_vb_ep *ep)
 	bool cm = false;
 	int n = epoll_wait(ep->epfd, ev, RR_ARRAY_SIZE(ev), 0);
 
-	ep->count.syscalls++;
+	ep->base.count.syscalls++;
 	for (int i = 0; i < n; i++) {
 		if (ep->channel && ev[i].data.fd == ep->channel->fd)
 			cm = true;
@@ -273,19 +226,12 @@ static void look(struct rr_vb_ep *ep)
 		rr_vb_cm_events(ep);
 }
 
-/* A slow peer that takes what we send is not a silent one. */
-static void still_draining(struct rr_vb_ep *ep)
-{
-	if (ep->state == RR_VB_DRAIN)
-		ep->deadline = RR_MIN(ep->now + RR_VB_END_NS, ep->end_limit);
-}
-
 static void vb_progress(struct rr_ep *base, rr_time now)
 {
 	struct rr_vb_ep *ep = rr_vb_of(base);
 	uint32_t posted = ep->posted;
 
-	told(ep, now);
+	rr_ep_set_now(&ep->base, now);
 	if (ep->state == RR_VB_DEAD)
 		return;
 	look(ep);
@@ -296,8 +242,8 @@ static void vb_progress(struct rr_ep *base, rr_time now)
 			rr_vb_cq_poll(ep); /* what came in between makes no event */
 		}
 	}
-	if (ep->posted != posted)
-		still_draining(ep);
+	if (ep->state == RR_VB_DRAIN && ep->posted != posted)
+		rr_ep_extend_drain(&ep->base);
 	if (ep->state == RR_VB_CALLED)
 		rr_vb_answer(ep);
 	rr_vb_rx_run(ep);
@@ -305,17 +251,6 @@ static void vb_progress(struct rr_ep *base, rr_time now)
 	rr_vb_judge(ep);
 	rr_vb_end_step(ep);
 	rr_vb_time_out(ep);
-}
-
-static unsigned vb_poll(struct rr_ep *base, struct rr_wc *wc, unsigned max)
-{
-	struct rr_vb_ep *ep = rr_vb_of(base);
-	unsigned n = RR_MIN(max, ep->out.count);
-
-	for (unsigned i = 0; i < n; i++)
-		wc[i] = *(struct rr_wc *)rr_ring_at(&ep->out, i);
-	rr_ring_pop(&ep->out, n);
-	return n;
 }
 
 static int vb_fd(const struct rr_ep *base)
@@ -332,28 +267,28 @@ static rr_time vb_deadline(const struct rr_ep *base)
 {
 	const struct rr_vb_ep *ep = rr_vb_of(base);
 
-	if (ep->out.count || ep->state == RR_VB_CALLED)
-		return ep->now; /* no descriptor tells of these */
-	return RR_MIN(ep->deadline, ep->loss_at);
+	if (ep->base.out.count || ep->state == RR_VB_CALLED)
+		return ep->base.now; /* no descriptor tells of these */
+	return RR_MIN(ep->base.deadline, ep->loss_at);
 }
 
 static void vb_disconnect(struct rr_ep *base, rr_time now)
 {
 	struct rr_vb_ep *ep = rr_vb_of(base);
 
-	told(ep, now);
+	rr_ep_set_now(&ep->base, now);
 	switch (ep->state) {
 	case RR_VB_RESOLVE:
 	case RR_VB_ROUTE:
 	case RR_VB_ASKED:
 	case RR_VB_CALLED:
 	case RR_VB_ACCEPTED:
-		rr_vb_reason(ep, 0, "closed here");
+		rr_ep_set_reason(&ep->base, 0, "closed here");
 		rr_vb_say_goodbye(ep);
 		rr_vb_dead(ep);
 		break;
 	case RR_VB_READY:
-		rr_vb_reason(ep, 0, "closed here");
+		rr_ep_set_reason(&ep->base, 0, "closed here");
 		rr_vb_drain(ep);
 		rr_vb_tx_run(ep);
 		rr_vb_end_step(ep);
@@ -380,11 +315,6 @@ static void vb_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 	};
 }
 
-static void vb_counters(const struct rr_ep *base, struct rr_prov_counters *ret)
-{
-	*ret = rr_vb_of(base)->count;
-}
-
 static const void *vb_peer_private(const struct rr_ep *base, size_t *ret_len)
 {
 	const struct rr_vb_ep *ep = rr_vb_of(base);
@@ -393,25 +323,9 @@ static const void *vb_peer_private(const struct rr_ep *base, size_t *ret_len)
 	return ep->peer_priv;
 }
 
-static int tell(const struct sockaddr_storage *from, struct sockaddr_storage *ret)
-{
-	*ret = *from;
-	return from->ss_family == AF_UNSPEC ? -ENOTCONN : 0;
-}
-
-static int vb_peer_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
-{
-	return tell(&rr_vb_of(base)->peer, ret);
-}
-
 static int vb_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 {
-	return tell(&rr_vb_of(base)->local, ret);
-}
-
-static const char *vb_reason(const struct rr_ep *base)
-{
-	return rr_vb_of(base)->why;
+	return rr_ep_copy_addr(&rr_vb_of(base)->local, ret);
 }
 
 const struct rr_prov_ops rr_verbs_ops = {
@@ -429,16 +343,16 @@ const struct rr_prov_ops rr_verbs_ops = {
         .invalidate = rr_vb_invalidate,
         .flush = vb_flush,
         .progress = vb_progress,
-        .poll = vb_poll,
+        .poll = rr_ep_poll,
         .fd = vb_fd,
         .events = vb_events,
         .deadline = vb_deadline,
         .disconnect = vb_disconnect,
         .destroy = vb_destroy,
         .limits = vb_limits,
-        .counters = vb_counters,
+        .counters = rr_ep_counters,
         .peer_private = vb_peer_private,
-        .peer_addr = vb_peer_addr,
+        .peer_addr = rr_ep_peer_addr,
         .local_addr = vb_local_addr,
-        .reason = vb_reason,
+        .reason = rr_ep_reason,
 };

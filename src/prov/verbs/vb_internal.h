@@ -24,8 +24,7 @@
 #include <sys/stat.h>
 
 #include "base/list.h"
-#include "base/ring.h"
-#include "prov/prov.h"
+#include "prov/common/ep_common.h"
 #include "prov/verbs/dl.h"
 #include "prov/verbs/vb_opts.h"
 #include "prov/verbs/probe.h"
@@ -40,8 +39,6 @@
 #define RR_VB_SQ       256   /* depth of the send queue, if not told otherwise */
 #define RR_VB_RQ       1024  /* ... of the Receives, where their number is not known */
 #define RR_VB_ROTATE   16    /* windows that rest before one is used again */
-#define RR_VB_END_NS   RR_SEC(1)  /* an orderly end waits no longer for a silent peer */
-#define RR_VB_DRAIN_NS RR_SEC(10) /* nor this long for a slow one */
 #define RR_VB_LOSS_NS  RR_MS(200) /* from the first flush to the word that says why */
 
 #define RR_VB_STATES(X)                                                                \
@@ -69,9 +66,9 @@ enum rr_vb_state {
 #define RR_VB_IN_STREAM (RR_VB_BIT(READY) | RR_VB_BIT(DRAIN) | RR_VB_BIT(SHUT))
 
 enum rr_vb_kind {
-	RR_VB_SEND,
-	RR_VB_WRITE,
-	RR_VB_READ,
+	RR_VB_SEND = RR_POST_SEND,
+	RR_VB_WRITE = RR_POST_WRITE,
+	RR_VB_READ = RR_POST_READ,
 	RR_VB_BIND,   /* nobody's: a window is opened */
 	RR_VB_UNBIND, /* a window is closed */
 };
@@ -159,16 +156,11 @@ struct rr_vb_dev {
 };
 
 struct rr_vb_ep {
-	struct rr_ep base;
+	struct rr_ep_common base;
 	enum rr_vb_state state;
 	const struct rr_rdma_lib *lib;
 	struct rr_verbs_opts opts;
 	struct rr_prov_memory memory;
-	const struct rr_trace_sink *trace;
-	uint32_t conn_id;
-	rr_time now;       /* as last told */
-	rr_time deadline;  /* of set-up, or of the end */
-	rr_time end_limit; /* the deadline of the end is not moved beyond */
 	rr_time handshake; /* length of it */
 
 	int epfd;
@@ -192,7 +184,6 @@ struct rr_vb_ep {
 	bool windows; /* regions are windows */
 	uint8_t ird, ord;
 
-	struct rr_ring out;   /* struct rr_wc: completions for poll */
 	struct rr_ring wait;  /* struct rr_vb_op: not issued */
 	struct rr_ring sges;  /* struct rr_sge: of those */
 	struct rr_ring sent;  /* struct rr_vb_op: issued, Reads excepted */
@@ -216,15 +207,11 @@ struct rr_vb_ep {
 	bool flushed;    /* the device gave work back undone, or took none */
 	bool unsent;     /* ... of the send queue */
 	rr_time loss_at; /* until then the connection manager may say why */
-	struct rr_prov_counters count;
 	uint8_t priv[RR_PROV_PRIVATE_MAX];
 	size_t priv_len;
 	uint8_t peer_priv[256];
 	size_t peer_priv_len;
-	bool ended; /* status and why are set */
-	int status;
-	char why[128];
-	struct sockaddr_storage peer, local;
+	struct sockaddr_storage local;
 };
 
 static inline bool rr_vb_is(const struct rr_vb_ep *ep, unsigned set)
@@ -234,7 +221,7 @@ static inline bool rr_vb_is(const struct rr_vb_ep *ep, unsigned set)
 
 static inline struct rr_vb_ep *rr_vb_of(const struct rr_ep *ep)
 {
-	return rr_container_of(ep, struct rr_vb_ep, base);
+	return rr_container_of(ep, struct rr_vb_ep, base.ep);
 }
 
 /* Both kinds of errors of rdma-core: -1 and errno, or a positive errno. */
@@ -246,9 +233,6 @@ static inline int rr_vb_error(int rc)
 }
 
 /* ---- vb_ep.c ---- */
-/* Adds a completion; its room was reserved by the post. */
-struct rr_wc *rr_vb_complete(struct rr_vb_ep *ep, enum rr_wc_op op, uint64_t token,
-                             int status);
 /* Room for the completions of all that is posted, of @n more, and two. */
 RR_MUST_CHECK int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n);
 /* A fresh endpoint without device. */
@@ -345,9 +329,6 @@ void rr_vb_windows_fini(struct rr_vb_ep *ep);
 void rr_vb_regions_fini(struct rr_vb_ep *ep);
 
 /* ---- vb_end.c ---- */
-/* The first reason is kept.  @fmt gives words for why(). */
-void rr_vb_reason(struct rr_vb_ep *ep, int status, const char *fmt, ...)
-        __attribute__((format(printf, 3, 4)));
 /* Begins the orderly end. */
 void rr_vb_drain(struct rr_vb_ep *ep);
 /* DRAIN: goes on as far as possible. */

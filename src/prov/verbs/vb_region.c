@@ -105,7 +105,7 @@ static struct rr_vb_region *take(struct rr_vb_ep *ep)
 	if (!r)
 		return NULL;
 	if (ep->windows) {
-		ep->count.syscalls++;
+		ep->base.count.syscalls++;
 		r->mw = ibv_alloc_mw(ep->pd, IBV_MW_TYPE_2);
 		if (!r->mw) {
 			free(r);
@@ -190,9 +190,9 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 	insert(&ep->regions, r);
 	ret->handle = r->handle;
 	ret->offset = (uintptr_t)mem;
-	ep->count.registrations++;
-	rr_trace(ep->trace, RR_TRACE_REGION_REGISTERED, ep->conn_id, 0, r->handle, len,
-	         access);
+	ep->base.count.registrations++;
+	rr_trace(ep->base.trace, RR_TRACE_REGION_REGISTERED, ep->base.conn_id, 0,
+	         r->handle, len, access);
 	return 0;
 }
 
@@ -204,8 +204,8 @@ static void closed(struct rr_vb_ep *ep, struct rr_vb_region *r, bool remote)
 		rr_vb_dereg(ep, r->mr);
 	r->mr = NULL;
 	r->own_mr = false;
-	rr_trace(ep->trace, RR_TRACE_REGION_INVALIDATED, ep->conn_id, 0, r->handle,
-	         remote, 0);
+	rr_trace(ep->base.trace, RR_TRACE_REGION_INVALIDATED, ep->base.conn_id, 0,
+	         r->handle, remote, 0);
 	rest(&ep->regions, r);
 }
 
@@ -220,20 +220,20 @@ int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 	r = find(&ep->regions, handle);
 	if (!r || r->state != RR_VB_OPEN)
 		return -EINVAL;
-	if (ep->posted + ep->out.count >= 4 * RR_VB_MAX_SEND)
+	if (ep->posted + ep->base.out.count >= 4 * RR_VB_MAX_SEND)
 		return -ENOBUFS;
 	if (rr_vb_reserve(ep, 1))
 		return -ENOMEM;
 	if (!r->mw) {
-		ep->count.local_invalidations++;
+		ep->base.count.local_invalidations++;
 		closed(ep, r, false);
-		rr_vb_complete(ep, RR_WC_INVALIDATE, token, 0);
+		rr_ep_complete(&ep->base, RR_WC_INVALIDATE, token, 0);
 		return 0;
 	}
 	if (rr_ring_reserve(&ep->wait, ep->wait.count + 1) ||
 	    rr_ring_reserve(&ep->sent, ep->sent.count + ep->wait.count + 1))
 		return -ENOMEM;
-	ep->count.local_invalidations++;
+	ep->base.count.local_invalidations++;
 	r->state = RR_VB_CLOSING;
 	op = rr_ring_push(&ep->wait);
 	*op = (struct rr_vb_op){.kind = RR_VB_UNBIND, .token = token, .region = r};
@@ -251,7 +251,7 @@ bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 		r->state = RR_VB_CLOSED; /* the word of it is the UNBIND's */
 		return false;
 	}
-	ep->count.remote_invalidations++;
+	ep->base.count.remote_invalidations++;
 	closed(ep, r, true);
 	return true;
 }

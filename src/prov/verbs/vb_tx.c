@@ -30,7 +30,7 @@ static void chain_post(struct rr_vb_ep *ep)
 		return;
 	if (c->last_sent >= 0)
 		c->wr[c->last_sent].send_flags |= IBV_SEND_SIGNALED;
-	ep->count.syscalls++;
+	ep->base.count.syscalls++;
 	rc = ibv_post_send(ep->qp, c->wr, &bad);
 	if (rc) { /* the queue pair is in error, or the device is gone */
 		ep->flushed = ep->unsent = true;
@@ -334,8 +334,9 @@ static void issue_first(struct rr_vb_ep *ep)
 	if (op.last != UINT64_MAX)
 		return;
 	ep->flushed = ep->unsent = true;
-	rr_vb_reason(ep, rc,
-	             "memory could not be registered for the device (see ulimit -l)");
+	rr_ep_set_reason(
+	        &ep->base, rc,
+	        "memory could not be registered for the device (see ulimit -l)");
 }
 
 void rr_vb_tx_run(struct rr_vb_ep *ep)
@@ -376,9 +377,9 @@ void rr_vb_rx_run(struct rr_vb_ep *ep)
 		                   *bad;
 
 		if (!mr && r->sge.len) {
-			rr_vb_reason(ep, -ENOMEM,
-			             "a Receive could not be registered "
-			             "for the device (see ulimit -l)");
+			rr_ep_set_reason(&ep->base, -ENOMEM,
+			                 "a Receive could not be registered "
+			                 "for the device (see ulimit -l)");
 			ep->flushed = true;
 			return;
 		}

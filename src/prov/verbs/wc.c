@@ -44,11 +44,11 @@ void rr_vb_op_done(struct rr_vb_ep *ep, struct rr_vb_op op, int status)
 	if (!status && op.kind == RR_VB_UNBIND)
 		rr_vb_region_closed(ep, op.region);
 	if (!status && op.kind == RR_VB_READ)
-		ep->count.bytes_received += op.len;
+		ep->base.count.bytes_received += op.len;
 	else if (!status)
-		ep->count.bytes_sent += op.len;
+		ep->base.count.bytes_sent += op.len;
 	ep->posted--;
-	rr_vb_complete(ep, wc_op[op.kind], op.token, status);
+	rr_ep_complete(&ep->base, wc_op[op.kind], op.token, status);
 }
 
 void rr_vb_recv_over(struct rr_vb_ep *ep, struct rr_vb_recv *r)
@@ -92,9 +92,9 @@ static void received(struct rr_vb_ep *ep, const struct ibv_wc *wc)
 	rr_ring_pop(&ep->rq, 1);
 	ep->rq_issued--;
 	rr_vb_recv_over(ep, &r);
-	ep->count.recvs++;
-	ep->count.bytes_received += wc->byte_len;
-	out = rr_vb_complete(ep, RR_WC_RECV, r.token, 0);
+	ep->base.count.recvs++;
+	ep->base.count.bytes_received += wc->byte_len;
+	out = rr_ep_complete(&ep->base, RR_WC_RECV, r.token, 0);
 	out->len = wc->byte_len;
 	if (!ep->windows || !(wc->wc_flags & ep->dev->caps.with_inv))
 		return;
@@ -123,15 +123,17 @@ static void failed(struct rr_vb_ep *ep, const struct ibv_wc *wc, bool recv)
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	if (recv)
-		rr_vb_reason(ep, -EREMOTEIO, "the peer broke the protocol: %s",
-		             wc->status == IBV_WC_LOC_LEN_ERR
-		                     ? "message longer than the Receive"
-		                     : words);
+		rr_ep_set_reason(&ep->base, -EREMOTEIO,
+		                 "the peer broke the protocol: %s",
+		                 wc->status == IBV_WC_LOC_LEN_ERR
+		                         ? "message longer than the Receive"
+		                         : words);
 	else if (wc->status == IBV_WC_RETRY_EXC_ERR)
-		rr_vb_reason(ep, -ETIMEDOUT, "the peer does not answer (%s)", words);
+		rr_ep_set_reason(&ep->base, -ETIMEDOUT, "the peer does not answer (%s)",
+		                 words);
 	else
-		rr_vb_reason(ep, send_error(wc->status), "the device reports: %s",
-		             words);
+		rr_ep_set_reason(&ep->base, send_error(wc->status),
+		                 "the device reports: %s", words);
 }
 
 static void take(struct rr_vb_ep *ep, const struct ibv_wc *wc)
@@ -164,7 +166,7 @@ void rr_vb_cq_poll(struct rr_vb_ep *ep)
 
 void rr_vb_cq_arm(struct rr_vb_ep *ep)
 {
-	ep->count.syscalls++;
+	ep->base.count.syscalls++;
 	/* Fails if the device is gone; the connection manager tells. */
 	ep->armed = !ibv_req_notify_cq(ep->cq, 0);
 }
@@ -174,7 +176,7 @@ void rr_vb_cq_event(struct rr_vb_ep *ep)
 	struct ibv_cq *cq;
 	void *ctx;
 
-	ep->count.syscalls++;
+	ep->base.count.syscalls++;
 	if (ep->lib->ibv_get_cq_event(ep->cc, &cq, &ctx))
 		return;
 	ep->armed = false;
