@@ -22,8 +22,8 @@ static const struct grant defaults = {
         .read_only = true,
 };
 
-static struct exports got;
-static char why[EXPORTS_WHY];
+static struct exports_file got;
+static char why[EXPORTS_REASON_BYTES];
 
 static int parse(const char *text)
 {
@@ -38,7 +38,7 @@ static int end(void **state)
 }
 
 /* "ro root anon 65534:65534 flavors 1 0 low wcc", what differs from nothing. */
-static void print_grant(FILE *f, const struct client *c)
+static void print_grant(FILE *f, const struct export_client *c)
 {
 	const struct grant *g = &c->grant;
 
@@ -48,8 +48,8 @@ static void print_grant(FILE *f, const struct client *c)
 	        g->low_ports ? " low" : "");
 	for (unsigned i = 0; i < g->flavors.n; i++)
 		fprintf(f, " %d", g->flavors.list[i]);
-	fprintf(f, "%s%s;", c->whole.wcc ? " wcc" : "",
-	        c->whole.crossmnt ? " crossmnt" : "");
+	fprintf(f, "%s%s;", c->export_options.wcc ? " wcc" : "",
+	        c->export_options.crossmnt ? " crossmnt" : "");
 }
 
 /* All that was understood, in one line. */

@@ -60,8 +60,8 @@ int ident_enter_server(void)
 	return 0;
 }
 
-bool clients_peer(const struct sockaddr_storage *peer, struct in6_addr *ret,
-                  unsigned *ret_port)
+bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
+                          unsigned *ret_port)
 {
 	memset(ret, 0, sizeof(*ret));
 	memcpy(ret, &((const struct sockaddr_in *)peer)->sin_addr, 4);

@@ -156,6 +156,15 @@ int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret)
 	return 0;
 }
 
+void *nfs3_put_u32(void *to, uint32_t v)
+{
+	unsigned char *p = to;
+
+	for (int i = 0; i < 4; i++)
+		p[i] = (unsigned char)(v >> (24 - 8 * i));
+	return p + 4;
+}
+
 int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
                    size_t obj_size)
 {

@@ -85,6 +85,8 @@ int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, voi
 	               (type *){obj}, sizeof(type))
 /* One word (READDIR's eof, which follows the list).  0, or -EBADMSG. */
 int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret);
+/* Writes the 4 octets of @v at @to, and returns the place behind them. */
+void *nfs3_put_u32(void *to, uint32_t v);
 
 /* For messages: "NFS3ERR_NOENT"; static. */
 const char *nfs3_strstat(nfsstat3 status);

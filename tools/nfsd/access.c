@@ -7,7 +7,6 @@
  */
 #include "nfsd.h"
 #include <errno.h>
-#include <netdb.h>
 #include <string.h>
 
 void access_init(struct access *a)
@@ -21,8 +20,8 @@ void access_fini(struct access *a)
 	pthread_mutex_destroy(&a->lock);
 }
 
-static struct access_slot *slot_of(struct nfsd *d, const struct export *ex,
-                                   const struct in6_addr *addr)
+static struct access_slot *find_access_slot(struct nfsd *d, const struct export *ex,
+                                            const struct in6_addr *addr)
 {
 	struct {
 		struct in6_addr addr;
@@ -34,8 +33,8 @@ static struct access_slot *slot_of(struct nfsd *d, const struct export *ex,
 }
 
 /* By the lock. */
-static void look_up(struct nfsd *d, const struct export *ex,
-                    const struct sockaddr_storage *peer, struct access_slot *s)
+static void look_up_grant(struct nfsd *d, const struct export *ex,
+                          const struct sockaddr_storage *peer, struct access_slot *s)
 {
 	const struct grant *g = &d->defaults;
 
@@ -59,36 +58,22 @@ int access_check(struct nfsd *d, const struct export *beneath,
 	bool low;
 	int e;
 
-	if (!clients_peer(peer, &addr, &port))
+	if (!clients_peer_address(peer, &addr, &port))
 		return -EACCES;
 	low = port < IPPORT_RESERVED;
 	pthread_mutex_lock(&d->access.lock);
-	s = slot_of(d, ex, &addr);
+	s = find_access_slot(d, ex, &addr);
 	if (s->generation != d->access.generation || s->ex != ex || s->low != low ||
 	    memcmp(&s->addr, &addr, sizeof(addr)) != 0) {
 		s->generation = d->access.generation;
 		s->ex = ex;
 		s->addr = addr;
 		s->low = low;
-		look_up(d, ex, peer, s);
+		look_up_grant(d, ex, peer, s);
 	}
 	e = s->granted ? 0 : s->port ? -EPERM : -EACCES;
 	if (!e)
 		*ret = s->grant;
 	pthread_mutex_unlock(&d->access.lock);
 	return e;
-}
-
-void access_say_refused(const struct export *ex, const struct sockaddr_storage *peer,
-                        bool mounts, bool port)
-{
-	char host[NI_MAXHOST] = "a client without address";
-
-	if (!warn_may(WARN_REFUSED))
-		return;
-	(void)getnameinfo((const struct sockaddr *)peer, sizeof(*peer), host,
-	                  sizeof(host), NULL, 0, NI_NUMERICHOST);
-	warn_say(WARN_REFUSED, "%s may not %s %.64s%s: %s", host,
-	         port || !mounts ? "use" : "mount", ex->name,
-	         port ? " from a port above 1023 (secure)" : "", strerror(EACCES));
 }

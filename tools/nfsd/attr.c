@@ -50,7 +50,7 @@ static const struct {
         {EMSGSIZE, NFS3ERR_TOOSMALL},
 };
 
-nfsstat3 nfs_stat(int error)
+nfsstat3 nfs_status(int error)
 {
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (errors[i].error == -error)
@@ -58,7 +58,7 @@ nfsstat3 nfs_stat(int error)
 	return NFS3ERR_IO;
 }
 
-static ftype3 type_of(mode_t mode)
+static ftype3 make_ftype(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFDIR:
@@ -77,7 +77,7 @@ static ftype3 type_of(mode_t mode)
 	return NF3REG;
 }
 
-static nfstime3 time_of(const struct statx_timestamp *t)
+static nfstime3 make_nfstime(const struct statx_timestamp *t)
 {
 	nfstime3 r = {0, t->tv_nsec};
 
@@ -91,7 +91,7 @@ static nfstime3 time_of(const struct statx_timestamp *t)
 void attr_from_statx(const struct export *ex, const struct statx *st, fattr3 *ret)
 {
 	*ret = (fattr3){
-	        .type = type_of(st->stx_mode),
+	        .type = make_ftype(st->stx_mode),
 	        .mode = st->stx_mode & 07777,
 	        .nlink = st->stx_nlink,
 	        .uid = st->stx_uid,
@@ -101,9 +101,9 @@ void attr_from_statx(const struct export *ex, const struct statx *st, fattr3 *re
 	        .rdev = {st->stx_rdev_major, st->stx_rdev_minor},
 	        .fsid = ex->fsid,
 	        .fileid = st->stx_ino,
-	        .atime = time_of(&st->stx_atime),
-	        .mtime = time_of(&st->stx_mtime),
-	        .ctime = time_of(&st->stx_ctime),
+	        .atime = make_nfstime(&st->stx_atime),
+	        .mtime = make_nfstime(&st->stx_mtime),
+	        .ctime = make_nfstime(&st->stx_ctime),
 	};
 }
 
@@ -127,8 +127,8 @@ void attr_pre_statx(const struct statx *st, pre_op_attr *ret)
 
 	ret->attributes_follow = TRUE;
 	w->size = st->stx_size;
-	w->mtime = time_of(&st->stx_mtime);
-	w->ctime = time_of(&st->stx_ctime);
+	w->mtime = make_nfstime(&st->stx_mtime);
+	w->ctime = make_nfstime(&st->stx_ctime);
 }
 
 int attr_check(const sattr3 *a)
@@ -154,8 +154,8 @@ int attr_check(const sattr3 *a)
 	return 0;
 }
 
-static int set_size(struct nfsd *d, struct object *o, const struct ident *id,
-                    uint64_t size)
+static int set_object_size(struct nfsd *d, struct object *o, const struct ident *id,
+                           uint64_t size)
 {
 	int fd, e;
 
@@ -182,7 +182,7 @@ static struct timespec time_to_set(time_how how, const nfstime3 *t)
 	return (struct timespec){.tv_nsec = UTIME_OMIT};
 }
 
-static int set_times(struct object *o, const sattr3 *a)
+static int set_object_times(struct object *o, const sattr3 *a)
 {
 	struct timespec ts[2] = {
 	        time_to_set(a->atime.set_it, &a->atime.set_atime_u.atime),
@@ -194,7 +194,7 @@ static int set_times(struct object *o, const sattr3 *a)
 	return utimensat(o->path_fd, "", ts, AT_EMPTY_PATH) ? -errno : 0;
 }
 
-static int set_mode(struct object *o, uint32_t mode)
+static int set_object_mode(struct object *o, uint32_t mode)
 {
 	char path[32];
 
@@ -212,14 +212,14 @@ int attr_set(struct nfsd *d, struct object *o, const struct ident *id, const sat
 	int e = attr_check(a);
 
 	if (!e && a->size.set_it)
-		e = set_size(d, o, id, a->size.set_size3_u.size);
+		e = set_object_size(d, o, id, a->size.set_size3_u.size);
 	if (!e && (a->uid.set_it || a->gid.set_it))
 		if (fchownat(o->path_fd, "", uid, gid,
 		             AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
 			e = -errno;
 	if (!e && a->mode.set_it)
-		e = set_mode(o, a->mode.set_mode3_u.mode);
-	return e ? e : set_times(o, a);
+		e = set_object_mode(o, a->mode.set_mode3_u.mode);
+	return e ? e : set_object_times(o, a);
 }
 
 int name_check(const char *name)

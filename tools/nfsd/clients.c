@@ -29,8 +29,8 @@ static void map_v4(const struct in_addr *v4, struct in6_addr *ret)
 	memcpy(ret->s6_addr + 12, v4, 4);
 }
 
-bool clients_peer(const struct sockaddr_storage *peer, struct in6_addr *ret,
-                  unsigned *ret_port)
+bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
+                          unsigned *ret_port)
 {
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)peer;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)peer;
@@ -47,7 +47,8 @@ bool clients_peer(const struct sockaddr_storage *peer, struct in6_addr *ret,
 	return true;
 }
 
-static bool same_bits(const struct in6_addr *a, const struct in6_addr *b, unsigned bits)
+static bool has_same_bits(const struct in6_addr *a, const struct in6_addr *b,
+                          unsigned bits)
 {
 	unsigned octets = bits / 8, rest = bits % 8;
 
@@ -83,20 +84,20 @@ static int parse_mask(const char *s, bool v4)
 	return m ? 32 - __builtin_ctz(m) : 0;
 }
 
-static int refuse(char why[EXPORTS_WHY], int e, const char *fmt, ...)
+static int refuse_client(char reason[EXPORTS_REASON_BYTES], int e, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
-static int refuse(char why[EXPORTS_WHY], int e, const char *fmt, ...)
+static int refuse_client(char reason[EXPORTS_REASON_BYTES], int e, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, EXPORTS_WHY, fmt, ap);
+	vsnprintf(reason, EXPORTS_REASON_BYTES, fmt, ap);
 	va_end(ap);
 	return e;
 }
 
-static int set_address(struct client *c, const struct in6_addr *a, unsigned bits)
+static int set_address(struct export_client *c, const struct in6_addr *a, unsigned bits)
 {
 	c->addrs = malloc(sizeof(*c->addrs));
 	if (!c->addrs)
@@ -107,7 +108,7 @@ static int set_address(struct client *c, const struct in6_addr *a, unsigned bits
 	return 0;
 }
 
-static int set_network(struct client *c, char *why)
+static int set_network(struct export_client *c, char *reason)
 {
 	char *slash = strchr(c->text, '/');
 	struct in6_addr a;
@@ -120,17 +121,17 @@ static int set_network(struct client *c, char *why)
 	*slash = '/';
 	bits = ok ? parse_mask(slash + 1, v4) : -1;
 	if (bits < 0)
-		return refuse(why, -EINVAL,
-		              "'%s' is no network, as 192.0.2.0/24, "
-		              "192.0.2.0/255.255.255.0 or 2001:db8::/32 are",
-		              c->text);
+		return refuse_client(reason, -EINVAL,
+		                     "'%s' is no network, as 192.0.2.0/24, "
+		                     "192.0.2.0/255.255.255.0 or 2001:db8::/32 are",
+		                     c->text);
 	c->kind = CLIENT_NETWORK;
 	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0));
 }
 
 /* Of a host.  Its last part is no number: getaddrinfo would take 10.1 for an address.
  */
-static bool name_is_good(const char *s)
+static bool is_host_name(const char *s)
 {
 	const char *last = strrchr(s, '.');
 
@@ -146,7 +147,7 @@ static bool name_is_good(const char *s)
 	return *last;
 }
 
-static int set_who(struct client *c, char *why)
+static int set_client_kind(struct export_client *c, char *reason)
 {
 	struct in6_addr a;
 
@@ -155,47 +156,49 @@ static int set_who(struct client *c, char *why)
 		return 0;
 	}
 	if (*c->text == '@')
-		return refuse(why, -EINVAL, "'%s': netgroups are not known here",
-		              c->text);
+		return refuse_client(reason, -EINVAL,
+		                     "'%s': netgroups are not known here", c->text);
 	if (strpbrk(c->text, "*?["))
-		return refuse(why, -EINVAL,
-		              "'%s': of wildcards there is only * for all; name hosts "
-		              "or a network",
-		              c->text);
+		return refuse_client(
+		        reason, -EINVAL,
+		        "'%s': of wildcards there is only * for all; name hosts "
+		        "or a network",
+		        c->text);
 	if (strchr(c->text, '/'))
-		return set_network(c, why);
+		return set_network(c, reason);
 	if (parse_address(c->text, &a))
 		return set_address(c, &a, 128);
 	c->is_name = true;
 	c->bits = 128;
-	if (!name_is_good(c->text))
-		return refuse(why, -EINVAL,
-		              "'%s' is no address, network, name of a host, or *",
-		              c->text);
+	if (!is_host_name(c->text))
+		return refuse_client(
+		        reason, -EINVAL,
+		        "'%s' is no address, network, name of a host, or *", c->text);
 	return 0;
 }
 
 /* ---- Options -------------------------------------------------------------------- */
 
-static int set_number(const char *option, uint32_t *ret, char *why)
+static int set_number_option(const char *option, uint32_t *ret, char *reason)
 {
 	uint64_t n;
 
 	if (tool_parse_number(strchr(option, '=') + 1, 0, UINT32_MAX - 1, &n))
-		return refuse(why, -EINVAL, "'%s' wants a number from 0 to %u", option,
-		              UINT32_MAX - 1);
+		return refuse_client(reason, -EINVAL,
+		                     "'%s' wants a number from 0 to %u", option,
+		                     UINT32_MAX - 1);
 	*ret = (uint32_t)n;
 	return 0;
 }
 
-static int set_flavors(const char *option, struct flavors *f, char *why)
+static int set_flavors(const char *option, struct flavors *f, char *reason)
 {
 	const char *list = strchr(option, '=') + 1;
 
 	memset(f, 0, sizeof(*f));
 	if (sec_add_list(f, list, ':'))
-		return refuse(
-		        why, -EINVAL,
+		return refuse_client(
+		        reason, -EINVAL,
 		        "'%s' wants flavors of sys, krb5, krb5i and krb5p, with a "
 		        "colon between",
 		        option);
@@ -203,7 +206,7 @@ static int set_flavors(const char *option, struct flavors *f, char *why)
 	return 0;
 }
 
-bool whole_option(const char *option, struct whole *w)
+bool export_option_parse(const char *option, struct export_options *w)
 {
 	if (!strcmp(option, "wcc"))
 		w->wcc = true;
@@ -245,44 +248,47 @@ static bool set_flag(const char *option, struct grant *g)
 	return false;
 }
 
-static int set_option(const char *option, struct grant *g, struct whole *whole,
-                      bool *sec, char *why)
+static int set_option(const char *option, struct grant *g,
+                      struct export_options *export_options, bool *sec, char *reason)
 {
 	if (!*option)
-		return refuse(why, -EINVAL, "an option is empty");
-	if (set_flag(option, g) || whole_option(option, whole))
+		return refuse_client(reason, -EINVAL, "an option is empty");
+	if (set_flag(option, g) || export_option_parse(option, export_options))
 		return 0;
 	if (!strcmp(option, "nohide"))
-		return refuse(why, -EINVAL,
-		              "'nohide' is not known here; crossmnt of the export "
-		              "above shows what is mounted beneath it");
+		return refuse_client(
+		        reason, -EINVAL,
+		        "'nohide' is not known here; crossmnt of the export "
+		        "above shows what is mounted beneath it");
 	if (!strncmp(option, "anonuid=", 8))
-		return set_number(option, &g->squash.anon_uid, why);
+		return set_number_option(option, &g->squash.anon_uid, reason);
 	if (!strncmp(option, "anongid=", 8))
-		return set_number(option, &g->squash.anon_gid, why);
+		return set_number_option(option, &g->squash.anon_gid, reason);
 	if (strncmp(option, "sec=", 4) != 0)
-		return refuse(why, -EINVAL, "unknown option '%s'", option);
+		return refuse_client(reason, -EINVAL, "unknown option '%s'", option);
 	if (*sec)
-		return refuse(why, -EINVAL,
-		              "'%s' is a second sec=; options for each flavor are not "
-		              "known here",
-		              option);
+		return refuse_client(
+		        reason, -EINVAL,
+		        "'%s' is a second sec=; options for each flavor are not "
+		        "known here",
+		        option);
 	*sec = true;
-	return set_flavors(option, &g->flavors, why);
+	return set_flavors(option, &g->flavors, reason);
 }
 
-int client_options(const char *options, struct grant *g, struct whole *whole,
-                   char why[EXPORTS_WHY])
+int client_options(const char *options, struct grant *g,
+                   struct export_options *export_options,
+                   char reason[EXPORTS_REASON_BYTES])
 {
 	char *copy = strdup(options), *option = copy, *comma;
 	bool sec = false;
-	int e = copy ? 0 : refuse(why, -ENOMEM, "no memory");
+	int e = copy ? 0 : refuse_client(reason, -ENOMEM, "no memory");
 
 	while (!e && option) {
 		comma = strchr(option, ',');
 		if (comma)
 			*comma++ = 0;
-		e = set_option(option, g, whole, &sec, why);
+		e = set_option(option, g, export_options, &sec, reason);
 		option = comma;
 	}
 	free(copy);
@@ -291,7 +297,7 @@ int client_options(const char *options, struct grant *g, struct whole *whole,
 
 /* ---- Lists ----------------------------------------------------------------------- */
 
-static void client_free(struct client *c)
+static void free_export_client(struct export_client *c)
 {
 	free(c->text);
 	free(c->addrs);
@@ -300,73 +306,81 @@ static void client_free(struct client *c)
 void clients_free(struct clients *l)
 {
 	for (unsigned i = 0; i < l->n; i++)
-		client_free(&l->all[i]);
+		free_export_client(&l->all[i]);
 	free(l->all);
 	*l = (struct clients){0};
 }
 
 /* "CLIENT(OPTIONS)" in @c->text, which becomes "CLIENT". */
-static int parse_client(struct client *c, char *why)
+static int parse_client(struct export_client *c, char *reason)
 {
 	char *open = strchr(c->text, '('), *end = c->text + strlen(c->text);
 
 	if (open) {
 		if (end[-1] != ')' || strpbrk(open + 1, "()") != end - 1)
-			return refuse(why, -EINVAL,
-			              "'%s': options stand in one pair of parentheses, "
-			              "without spaces",
-			              c->text);
+			return refuse_client(
+			        reason, -EINVAL,
+			        "'%s': options stand in one pair of parentheses, "
+			        "without spaces",
+			        c->text);
 		end[-1] = 0;
 		*open = 0;
 	}
 	if (!*c->text)
-		return refuse(why, -EINVAL,
-		              "'(%s)' stands with no client; options follow the client "
-		              "without a space, and * stands for all clients",
-		              open ? open + 1 : "");
-	if (open && open[1] && client_options(open + 1, &c->grant, &c->whole, why))
+		return refuse_client(
+		        reason, -EINVAL,
+		        "'(%s)' stands with no client; options follow the client "
+		        "without a space, and * stands for all clients",
+		        open ? open + 1 : "");
+	if (open && open[1] &&
+	    client_options(open + 1, &c->grant, &c->export_options, reason))
 		return -EINVAL;
-	return set_who(c, why);
+	return set_client_kind(c, reason);
 }
 
-static int check_room(const struct clients *l, const struct client *c, char *why)
+static int check_client_room(const struct clients *l, const struct export_client *c,
+                             char *reason)
 {
 	for (unsigned i = 0; i < l->n; i++)
 		if (!strcmp(l->all[i].text, c->text))
-			return refuse(why, -EEXIST, "client '%s' is there twice",
-			              c->text);
+			return refuse_client(reason, -EEXIST,
+			                     "client '%s' is there twice", c->text);
 	if (l->n == EXPORTS_MAX_CLIENTS)
-		return refuse(why, -E2BIG, "more than %d clients of one directory",
-		              EXPORTS_MAX_CLIENTS);
+		return refuse_client(reason, -E2BIG,
+		                     "more than %d clients of one directory",
+		                     EXPORTS_MAX_CLIENTS);
 	return 0;
 }
 
 int clients_add(struct clients *l, const char *word, const struct grant *defaults,
-                struct whole whole, char why[EXPORTS_WHY])
+                struct export_options export_options, char reason[EXPORTS_REASON_BYTES])
 {
-	struct client c = {.text = strdup(word), .whole = whole, .grant = *defaults};
-	struct client *more = realloc(l->all, (l->n + 1) * sizeof(*more));
+	struct export_client c = {.text = strdup(word),
+	                          .export_options = export_options,
+	                          .grant = *defaults};
+	struct export_client *more = realloc(l->all, (l->n + 1) * sizeof(*more));
 	int e;
 
 	if (more)
 		l->all = more;
-	e = c.text && more ? parse_client(&c, why) : refuse(why, -ENOMEM, "no memory");
+	e = c.text && more ? parse_client(&c, reason)
+	                   : refuse_client(reason, -ENOMEM, "no memory");
 	if (!e)
-		e = check_room(l, &c, why);
+		e = check_client_room(l, &c, reason);
 	if (e)
-		client_free(&c);
+		free_export_client(&c);
 	else
 		l->all[l->n++] = c;
 	return e;
 }
 
-struct whole clients_whole(const struct clients *l)
+struct export_options clients_export_options(const struct clients *l)
 {
-	struct whole w = {.wcc = false};
+	struct export_options w = {.wcc = false};
 
 	for (unsigned i = 0; i < l->n; i++) {
-		w.wcc |= l->all[i].whole.wcc;
-		w.crossmnt |= l->all[i].whole.crossmnt;
+		w.wcc |= l->all[i].export_options.wcc;
+		w.crossmnt |= l->all[i].export_options.crossmnt;
 	}
 	return w;
 }
@@ -374,7 +388,7 @@ struct whole clients_whole(const struct clients *l)
 /* ---- Names --------------------------------------------------------------- */
 
 /* 0, or an error of getaddrinfo. */
-static int look_up(struct client *c)
+static int look_up_client(struct export_client *c)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *all, *a;
@@ -390,7 +404,7 @@ static int look_up(struct client *c)
 		if (a->ai_addrlen > sizeof(ss))
 			continue;
 		memcpy(&ss, a->ai_addr, a->ai_addrlen);
-		if (clients_peer(&ss, &c->addrs[n], &port))
+		if (clients_peer_address(&ss, &c->addrs[n], &port))
 			n++;
 	}
 	freeaddrinfo(all);
@@ -403,8 +417,8 @@ void clients_resolve(struct clients *l,
                      void *arg)
 {
 	for (unsigned i = 0; i < l->n; i++) {
-		struct client *c = &l->all[i];
-		int e = c->is_name && !c->addrs ? look_up(c) : 0;
+		struct export_client *c = &l->all[i];
+		int e = c->is_name && !c->addrs ? look_up_client(c) : 0;
 
 		if (e)
 			unknown(arg, c->text, gai_strerror(e));
@@ -413,27 +427,27 @@ void clients_resolve(struct clients *l,
 
 /* ---- Who is it? ---------------------------------------------------------- */
 
-static bool is_meant(const struct client *c, const struct in6_addr *a)
+static bool matches_client(const struct export_client *c, const struct in6_addr *a)
 {
 	if (c->kind == CLIENT_ANY)
 		return true;
 	for (unsigned i = 0; i < c->n_addrs; i++)
 		if (IN6_IS_ADDR_V4MAPPED(&c->addrs[i]) == IN6_IS_ADDR_V4MAPPED(a) &&
-		    same_bits(&c->addrs[i], a, c->bits))
+		    has_same_bits(&c->addrs[i], a, c->bits))
 			return true;
 	return false;
 }
 
 /* The one that decides; NULL: no client of the list is meant. */
-static const struct client *find_client(const struct clients *l,
-                                        const struct in6_addr *a)
+static const struct export_client *find_client(const struct clients *l,
+                                               const struct in6_addr *a)
 {
-	const struct client *best = NULL;
+	const struct export_client *best = NULL;
 
 	for (unsigned i = 0; i < l->n; i++) {
-		const struct client *c = &l->all[i];
+		const struct export_client *c = &l->all[i];
 
-		if ((!best || c->kind < best->kind) && is_meant(c, a))
+		if ((!best || c->kind < best->kind) && matches_client(c, a))
 			best = c;
 	}
 	return best;
@@ -442,12 +456,12 @@ static const struct client *find_client(const struct clients *l,
 const struct grant *clients_find(const struct clients *l,
                                  const struct sockaddr_storage *peer, bool *ret_port)
 {
-	const struct client *c;
+	const struct export_client *c;
 	struct in6_addr a;
 	unsigned port;
 
 	*ret_port = false;
-	if (!clients_peer(peer, &a, &port))
+	if (!clients_peer_address(peer, &a, &port))
 		return NULL;
 	c = find_client(l, &a);
 	*ret_port = c && c->grant.low_ports && port >= IPPORT_RESERVED;

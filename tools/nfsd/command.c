@@ -13,7 +13,7 @@ enum { MOUNT_PORT = 20048 }; /* where MOUNT is by custom */
 
 #define EXPORTS_FILE "/etc/rpcrdma/exports"
 
-static int take_export(void *to, const char *arg)
+static int take_export_option(void *to, const char *arg)
 {
 	return export_add(to, arg);
 }
@@ -41,7 +41,7 @@ static bool has_wrong_port(const char *address)
 
 static int take_listen(void *to, const char *arg)
 {
-	struct server *s = to;
+	struct daemon *s = to;
 
 	if (has_wrong_port(arg)) {
 		tool_error("--listen: '%s' is no ADDR, ADDR:PORT or [ADDR6]:PORT with "
@@ -59,7 +59,7 @@ static int take_listen(void *to, const char *arg)
 
 static int take_client(void *to, const char *arg)
 {
-	struct server *s = to;
+	struct daemon *s = to;
 
 	if (s->n_clients == MAX_ALLOWED) {
 		tool_error("more than %d --allow; --exports FILE takes more",
@@ -72,7 +72,7 @@ static int take_client(void *to, const char *arg)
 
 static int take_identity_allowed(void *to, const char *arg)
 {
-	struct server *s = to;
+	struct daemon *s = to;
 
 	if (!*arg || s->common.n_allow == MAX_ALLOWED) {
 		tool_error(*arg ? "more than %d --allow-identity"
@@ -117,16 +117,16 @@ static int check_hostauth(const struct tool_common *c)
 static bool clients_want_kerberos(const struct clients *l)
 {
 	for (unsigned i = 0; l && i < l->n; i++)
-		if (sec_kerberos(&l->all[i].grant.flavors))
+		if (sec_has_kerberos(&l->all[i].grant.flavors))
 			return true;
 	return false;
 }
 
 /* Whether any list of clients, or the default, has a flavor of Kerberos. */
-static bool wants_kerberos(const struct server *s)
+static bool wants_kerberos(const struct daemon *s)
 {
 	const struct nfsd *d = &s->nfsd;
-	bool wants = sec_kerberos(&d->defaults.flavors);
+	bool wants = sec_has_kerberos(&d->defaults.flavors);
 
 	for (unsigned i = 0; i < d->n_exports; i++)
 		wants |= clients_want_kerberos(d->exports[i]->clients);
@@ -137,7 +137,7 @@ static bool wants_kerberos(const struct server *s)
 
 /* Who may mount what, by the command line and the file.  TOOL_GO_ON, or the exit code.
  */
-static int take_lists(struct server *s)
+static int take_lists(struct daemon *s)
 {
 	struct nfsd *d = &s->nfsd;
 
@@ -156,14 +156,14 @@ static int take_lists(struct server *s)
 	d->defaults.read_only = d->read_only;
 	if (export_allow(d, s->clients, s->n_clients))
 		return tool_usage();
-	if (s->reload.file && exports_take(d, s->reload.file, &s->from_file))
+	if (s->reload.file && exports_load(d, s->reload.file, &s->from_file))
 		return TOOL_FAILED;
 	d->kerberos = wants_kerberos(s);
 	return TOOL_GO_ON;
 }
 
 /* Nobody is let in by oversight: where nothing says who may come, only this host. */
-static void choose_addresses(struct server *s)
+static void choose_addresses(struct daemon *s)
 {
 	bool restricted = !s->nfsd.n_exports || s->n_clients ||
 	                  !s->nfsd.defaults.flavors.sys ||
@@ -184,11 +184,11 @@ static const struct tool_option options[] = {
          "Options:\ncrossmnt: include file systems mounted below, which are empty "
          "directories otherwise\nwcc: no other program changes its directories, so "
          "that clients may keep them cached over changes of their own",
-         NULL, TOOL_CALL(take_export, struct server, nfsd)},
+         NULL, TOOL_CALL(take_export_option, struct daemon, nfsd)},
         {"exports", NULL, "FILE",
          "export the directories in FILE to the clients in FILE, in the syntax of "
          "exports(5) (without --export: " EXPORTS_FILE ")",
-         NULL, TOOL_AT(TOOL_TEXT, struct server, reload.file)},
+         NULL, TOOL_AT(TOOL_TEXT, struct daemon, reload.file)},
         {"allow", NULL, "CLIENT[(OPTION,...)]",
          "let only CLIENT mount what --export names: a host, a network such as "
          "192.0.2.0/24, or *; options as in exports(5); repeatable",
@@ -201,46 +201,46 @@ static const struct tool_option options[] = {
         {"mount-port", NULL, "PORT",
          "also serve MOUNT over TCP, which the clients of some systems need; 0 takes a "
          "free port.  Printed as `mountd ADDR:PORT tcp`",
-         NULL, TOOL_RANGE(TOOL_NUMBER, struct server, mount_port, 0, 65535)},
+         NULL, TOOL_RANGE(TOOL_NUMBER, struct daemon, mount_port, 0, 65535)},
         {"gss-port", NULL, "PORT",
          "also accept RPCSEC_GSS contexts over TCP; Linux sets them up at port 2049.  "
          "Printed as `gss ADDR:PORT tcp`",
-         NULL, TOOL_RANGE(TOOL_NUMBER, struct server, gss_port, 0, 65535)},
+         NULL, TOOL_RANGE(TOOL_NUMBER, struct daemon, gss_port, 0, 65535)},
         {"register", NULL, NULL,
          "register NFS, MOUNT and NLM with the rpcbind of this host until the end; "
          "implies --mount-port 20048.  Registrations of a dead server are replaced",
-         NULL, TOOL_AT(TOOL_SET, struct server, registers)},
+         NULL, TOOL_AT(TOOL_SET, struct daemon, registers)},
         {"read-only", NULL, NULL, "refuse all changes", NULL,
-         TOOL_AT(TOOL_SET, struct server, nfsd.read_only)},
+         TOOL_AT(TOOL_SET, struct daemon, nfsd.read_only)},
         {"no-root-squash", NULL, NULL, "let uid 0 of clients be root on this host",
-         NULL, TOOL_AT(TOOL_CLEAR, struct server, nfsd.defaults.squash.root)},
+         NULL, TOOL_AT(TOOL_CLEAR, struct daemon, nfsd.defaults.squash.root)},
         {"all-squash", NULL, NULL, "serve every client as the anonymous user", NULL,
-         TOOL_AT(TOOL_SET, struct server, nfsd.defaults.squash.all)},
+         TOOL_AT(TOOL_SET, struct daemon, nfsd.defaults.squash.all)},
         {"anonuid", NULL, "N", "user ID of the anonymous user (65534)", NULL,
-         TOOL_RANGE(TOOL_NUMBER, struct server, nfsd.defaults.squash.anon_uid, 0,
+         TOOL_RANGE(TOOL_NUMBER, struct daemon, nfsd.defaults.squash.anon_uid, 0,
                     UINT32_MAX - 1)},
         {"anongid", NULL, "N", "group ID of the anonymous user (65534)", NULL,
-         TOOL_RANGE(TOOL_NUMBER, struct server, nfsd.defaults.squash.anon_gid, 0,
+         TOOL_RANGE(TOOL_NUMBER, struct daemon, nfsd.defaults.squash.anon_gid, 0,
                     UINT32_MAX - 1)},
         {"manage-gids", "g", NULL,
          "take the groups of AUTH_SYS users from this host, not the 16 at most that "
          "the client sends",
-         NULL, TOOL_AT(TOOL_SET, struct server, manage_gids)},
+         NULL, TOOL_AT(TOOL_SET, struct daemon, manage_gids)},
         {"sec", NULL, "FLAVOR[,FLAVOR]...",
          "security flavors of NFS, the preferred one first: sys (default), krb5, krb5i "
          "(integrity), krb5p (privacy)",
          "sys krb5 krb5i krb5p",
-         TOOL_CALL(sec_take_list, struct server, nfsd.defaults.flavors)},
+         TOOL_CALL(sec_take_list, struct daemon, nfsd.defaults.flavors)},
         {"keytab", NULL, "FILE",
          "the server's Kerberos keys (KRB5_KTNAME, /etc/krb5.keytab)", NULL,
-         TOOL_AT(TOOL_TEXT, struct server, keytab)},
+         TOOL_AT(TOOL_TEXT, struct daemon, keytab)},
         {"principal", NULL, "NAME",
          "principal to use, such as nfs@HOST (any in the keytab)", NULL,
-         TOOL_AT(TOOL_TEXT, struct server, principal)},
+         TOOL_AT(TOOL_TEXT, struct daemon, principal)},
         {"gss-contexts", NULL, "N",
          "keep N contexts of RPCSEC_GSS, one for each user of each client (8192); at "
          "most a quarter of them for one client address",
-         NULL, TOOL_RANGE(TOOL_NUMBER, struct server, gss_contexts, 4, 1 << 20)},
+         NULL, TOOL_RANGE(TOOL_NUMBER, struct daemon, gss_contexts, 4, 1 << 20)},
         {"allow-identity", NULL, "NAME",
          "with --hostauth require: admit only clients whose identity (CN=..., psk:...) "
          "or DNS name, by their certificate, is NAME; repeatable",
@@ -248,41 +248,41 @@ static const struct tool_option options[] = {
         {"async", NULL, NULL,
          "answer CREATE, REMOVE, RENAME, SETATTR... before they are on storage (WRITE "
          "and COMMIT are not affected)",
-         NULL, TOOL_AT(TOOL_SET, struct server, nfsd.async)},
+         NULL, TOOL_AT(TOOL_SET, struct daemon, nfsd.async)},
         {"threads", NULL, "N", "threads for each file system, 1 to 64 (4)", NULL,
-         TOOL_RANGE(TOOL_NUMBER, struct server, threads, 1, 64)},
+         TOOL_RANGE(TOOL_NUMBER, struct daemon, threads, 1, 64)},
         {"connections", NULL, "N", "most connections of a listener (128)", NULL,
-         TOOL_RANGE(TOOL_NUMBER, struct server, connections, 1, 65536)},
+         TOOL_RANGE(TOOL_NUMBER, struct daemon, connections, 1, 65536)},
         {"max-per-address", NULL, "N",
          "most of them from one address (0: no such limit)", NULL,
-         TOOL_RANGE(TOOL_NUMBER, struct server, max_per_address, 0, 65536)},
+         TOOL_RANGE(TOOL_NUMBER, struct daemon, max_per_address, 0, 65536)},
         {"memory", NULL, "SIZE",
          "most memory that all clients together may hold (an eighth of the machine's, "
          "at most 1G)",
          NULL,
-         TOOL_RANGE(TOOL_SIZE, struct server, memory, 16 * NFSD_MAX_IO, UINT64_MAX)},
+         TOOL_RANGE(TOOL_SIZE, struct daemon, memory, 16 * NFSD_MAX_IO, UINT64_MAX)},
         {"reply-cache", NULL, "SIZE",
          "memory for replies to CREATE, REMOVE, RENAME..., so that a request sent "
          "again is not executed again (8M; 0: none)",
-         NULL, TOOL_CALL(take_reply_cache, struct server, reply_cache)},
+         NULL, TOOL_CALL(take_reply_cache, struct daemon, reply_cache)},
         {"state-dir", NULL, "DIR",
          "directory of the secret that protects file handles, so that they survive a "
          "restart (/var/lib/rpcrdma for root, else ~/.local/state/rpcrdma)",
-         NULL, TOOL_AT(TOOL_TEXT, struct server, state_dir)},
+         NULL, TOOL_AT(TOOL_TEXT, struct daemon, state_dir)},
         {"level-prefix", NULL, NULL,
          "begin lines of standard error with their severity, <3> to <6>, as the "
          "journal reads it (default if standard error is the journal)",
-         NULL, TOOL_AT(TOOL_SET, struct server, level_prefix)},
+         NULL, TOOL_AT(TOOL_SET, struct daemon, level_prefix)},
         {"pid-file", NULL, "FILE",
          "write the process ID to FILE when listening, and remove FILE at the end",
-         NULL, TOOL_AT(TOOL_TEXT, struct server, pid_file)},
+         NULL, TOOL_AT(TOOL_TEXT, struct daemon, pid_file)},
         {"stats-on-exit", NULL, "FILE",
          "write counters as JSON at the end; - is standard output", NULL,
-         TOOL_AT(TOOL_TEXT, struct server, stats)},
-        TOOL_COMMON_ROWS(struct server, common),
+         TOOL_AT(TOOL_TEXT, struct daemon, stats)},
+        TOOL_COMMON_ROWS(struct daemon, common),
 };
 
-int command_parse(struct server *s, int argc, char **argv)
+int command_parse(struct daemon *s, int argc, char **argv)
 {
 	int r = tool_read_options(&tool_nfsd, s, &s->common, argc, argv);
 

@@ -11,7 +11,8 @@
 
 enum { AUTH_STAT_TOOWEAK = 5 };
 
-static const char *host_of(const struct sockaddr_storage *peer, char text[NI_MAXHOST])
+static const char *format_host(const struct sockaddr_storage *peer,
+                               char text[NI_MAXHOST])
 {
 	if (getnameinfo((const struct sockaddr *)peer, sizeof(*peer), text, NI_MAXHOST,
 	                NULL, 0, NI_NUMERICHOST))
@@ -46,17 +47,29 @@ void complain_of_flavor(const struct op *op, uint32_t auth_stat)
 	struct sockaddr_storage peer = {0};
 	char text[NI_MAXHOST];
 
-	if (!warn_may(WARN_REFUSED))
+	if (!warn_take_turn(WARN_REFUSED))
 		return;
 	(void)op_peer(op, &peer);
 	if (auth_stat == AUTH_STAT_TOOWEAK && op->ex)
-		warn_say(WARN_REFUSED,
-		         "%s may not use %.64s with this security flavor (sec)",
-		         host_of(&peer, text), op->ex->name);
+		warn_print(WARN_REFUSED,
+		           "%s may not use %.64s with this security flavor (sec)",
+		           format_host(&peer, text), op->ex->name);
 	else
-		warn_say(WARN_REFUSED,
-		         "%s sends credentials that are refused (auth_stat %u)",
-		         host_of(&peer, text), (unsigned)auth_stat);
+		warn_print(WARN_REFUSED,
+		           "%s sends credentials that are refused (auth_stat %u)",
+		           format_host(&peer, text), (unsigned)auth_stat);
+}
+
+void complain_of_access(const struct export *ex, const struct sockaddr_storage *peer,
+                        bool mounts, bool port)
+{
+	char text[NI_MAXHOST];
+
+	if (!warn_take_turn(WARN_REFUSED))
+		return;
+	warn_print(WARN_REFUSED, "%s may not %s %.64s%s: %s", format_host(peer, text),
+	           port || !mounts ? "use" : "mount", ex->name,
+	           port ? " from a port above 1023 (secure)" : "", strerror(EACCES));
 }
 
 void complain_of_contexts(void *arg, const struct sockaddr *peer)
@@ -65,14 +78,14 @@ void complain_of_contexts(void *arg, const struct sockaddr *peer)
 	char text[NI_MAXHOST];
 
 	(void)arg;
-	if (!warn_may(WARN_CONTEXTS))
+	if (!warn_take_turn(WARN_CONTEXTS))
 		return;
 	if (peer && peer->sa_family == AF_INET)
 		memcpy(&ss, peer, sizeof(struct sockaddr_in));
 	else if (peer && peer->sa_family == AF_INET6)
 		memcpy(&ss, peer, sizeof(struct sockaddr_in6));
-	warn_say(WARN_CONTEXTS,
-	         "%s: a new context of RPCSEC_GSS is refused, there is no room "
-	         "(--gss-contexts)",
-	         host_of(&ss, text));
+	warn_print(WARN_CONTEXTS,
+	           "%s: a new context of RPCSEC_GSS is refused, there is no room "
+	           "(--gss-contexts)",
+	           format_host(&ss, text));
 }

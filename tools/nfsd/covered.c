@@ -16,7 +16,7 @@
 
 /* The inode number that the list of @dir has for @name; 0: none.  The thread acts as
  * the server. */
-static uint64_t number_in_list(int dir, const char *name)
+static uint64_t find_listed_number(int dir, const char *name)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -37,24 +37,24 @@ static uint64_t number_in_list(int dir, const char *name)
 
 /* The number of a mount point in a directory that the server cannot list: hardly any
  * file has so high a number. */
-static uint64_t number_of_place(uint64_t place)
+static uint64_t make_place_number(uint64_t place)
 {
 	return place | 1ull << 63;
 }
 
-static uint64_t find_number(struct nfsd *d, const struct object *dir, const char *name,
-                            const struct mounted *m)
+static uint64_t find_covered_number(struct nfsd *d, const struct object *dir,
+                                    const char *name, const struct mounted *m)
 {
-	uint64_t ino = number_in_list(dir->path_fd, name);
+	uint64_t ino = find_listed_number(dir->path_fd, name);
 
 	if (!ino)
-		ino = number_of_place(m->place);
+		ino = make_place_number(m->place);
 	if (m->id)
 		crossing_learn(d, m->id, ino);
 	return ino;
 }
 
-static void set_attributes(uint64_t ino, struct statx *st)
+static void set_covered_attributes(uint64_t ino, struct statx *st)
 {
 	st->stx_ino = ino;
 	st->stx_mode = S_IFDIR | 0555;
@@ -71,14 +71,14 @@ int covered_make(struct nfsd *d, struct object *dir, const char *name,
 	if (!ino) {
 		if (ident_enter_server())
 			return -EIO;
-		ino = find_number(d, dir, name, m);
+		ino = find_covered_number(d, dir, name, m);
 		if (ident_enter(id))
 			return -EIO;
 	}
 	handle_make_covered(d, dir->ex, ino, m->place, ret);
 	e = statx_fd(dir->path_fd, "", ret_stx);
 	if (!e)
-		set_attributes(ino, ret_stx);
+		set_covered_attributes(ino, ret_stx);
 	return e;
 }
 
@@ -119,6 +119,6 @@ int covered_stat(struct nfsd *d, struct export *ex, const struct handle *h, int 
 	if (!e && !ret->stx_nlink)
 		e = -ESTALE;
 	if (!e)
-		set_attributes(ino, ret);
+		set_covered_attributes(ino, ret);
 	return e;
 }

@@ -17,14 +17,6 @@
 
 enum { IDLE_SECONDS = 1 /* until descriptors go; objects were idle before */ };
 
-static time_t now_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec;
-}
-
 void crossings_init(struct crossings *c)
 {
 	*c = (struct crossings){.first = NULL};
@@ -67,14 +59,14 @@ void export_put(struct nfsd *d, struct export *ex)
 	pthread_mutex_lock(&d->crossings.lock);
 	ex->users--;
 	if (!ex->users)
-		ex->left = now_seconds();
+		ex->idle_since = nfsd_now_seconds();
 	pthread_mutex_unlock(&d->crossings.lock);
 }
 
 /* ---- Places --------------------------------------------------------------------- */
 
 /* The path of a descriptor, from this process's root.  0, or negative errno. */
-static int path_of(int fd, char *ret, size_t size)
+static int read_fd_path(int fd, char *ret, size_t size)
 {
 	char link[32];
 	ssize_t n;
@@ -90,7 +82,7 @@ static int path_of(int fd, char *ret, size_t size)
 }
 
 /* @path beneath the root of the export @top; NULL: it is not, or is the root. */
-static const char *beneath_top(const char *root, const char *path)
+static const char *strip_top_path(const char *root, const char *path)
 {
 	size_t n = strcmp(root, "/") ? strlen(root) : 0;
 
@@ -99,7 +91,8 @@ static const char *beneath_top(const char *root, const char *path)
 }
 
 /* Is the export's mount among those that @l is mounted on, or on what is? */
-static bool hangs_below(const struct mounts *m, const struct mount_line *l, uint64_t id)
+static bool is_mounted_below(const struct mounts *m, const struct mount_line *l,
+                             uint64_t id)
 {
 	for (unsigned i = 0; l && i < NFSD_MAX_DEPTH; i++) {
 		if (l->parent == id)
@@ -134,11 +127,6 @@ static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
 	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 }
 
-static uint32_t id_of(uint64_t fsid)
-{
-	return (uint32_t)(fsid ^ fsid >> 32);
-}
-
 /* ---- Records; by the lock ------------------------------------------------------- */
 
 static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
@@ -160,7 +148,7 @@ static bool is_mounted(const struct nfsd *d, const struct export *ex)
 }
 
 /* Those of mounts that went, or whose export did, are found no more. */
-static void refresh(struct nfsd *d)
+static void refresh_records(struct nfsd *d)
 {
 	struct crossings *c = &d->crossings;
 	bool changed = mounts_refresh(&c->mounts);
@@ -214,13 +202,13 @@ static struct export *make_record(struct nfsd *d, struct export *top, const char
 	ex->mnt_id = l->id;
 	ex->mnt_id_known = true;
 	ex->fsid = digest_mount(d, top, place, l);
-	ex->id = id_of(ex->fsid);
+	ex->id = export_handle_id(ex->fsid);
 	ex->source = l->path ? digest_source(d, l) : 0;
-	if (name_record(ex, place) || !(ex->fs = fs_of_mount(d, l))) {
+	if (name_record(ex, place) || !(ex->fs = fs_get_by_mount(d, l))) {
 		export_free(ex);
 		return NULL;
 	}
-	ex->left = now_seconds();
+	ex->idle_since = nfsd_now_seconds();
 	ex->live = true;
 	ex->next = d->crossings.first;
 	d->crossings.first = ex;
@@ -315,11 +303,11 @@ static int find_mounted(struct nfsd *d, struct export *ex, const char *path,
 {
 	struct mount_line *l;
 
-	refresh(d);
+	refresh_records(d);
 	l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
 	if (!l && !subvolume) { /* a directory above was renamed */
 		d->crossings.mounts.known = false;
-		refresh(d);
+		refresh_records(d);
 		l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
 	}
 	if (l)
@@ -342,15 +330,15 @@ int crossing_at(struct nfsd *d, struct export *ex, int fd, const char *name,
 	char root[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
 	const char *place;
 	size_t n;
-	int e = path_of(export_top(ex)->root_fd, root, sizeof(root));
+	int e = read_fd_path(export_top(ex)->root_fd, root, sizeof(root));
 
 	if (!e)
-		e = path_of(fd, path, PATH_MAX);
+		e = read_fd_path(fd, path, PATH_MAX);
 	if (e)
 		return -EACCES;
 	n = strlen(path);
 	snprintf(path + n, sizeof(path) - n, "%s%s", n > 1 ? "/" : "", name);
-	place = beneath_top(root, path);
+	place = strip_top_path(root, path);
 	if (!place)
 		return -EACCES;
 	pthread_mutex_lock(&d->crossings.lock);
@@ -371,26 +359,29 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 }
 
 /* A mount beneath @top that has the number @id in handles, and no record yet. */
-static struct export *search_table(struct nfsd *d, struct export *top, uint32_t id)
+static struct export *search_mount_table(struct nfsd *d, struct export *top,
+                                         uint32_t id)
 {
 	const struct mounts *m = &d->crossings.mounts;
 	char root[PATH_MAX];
 	const char *place;
 
-	if (!top->live || !top->crosses || path_of(top->root_fd, root, sizeof(root)))
+	if (!top->live || !top->crosses ||
+	    read_fd_path(top->root_fd, root, sizeof(root)))
 		return NULL;
 	for (unsigned i = 0; i < m->n; i++) {
 		const struct mount_line *l = &m->all[i];
 
-		place = beneath_top(root, l->path);
-		if (place && id_of(digest_mount(d, top, place, l)) == id &&
-		    !mounts_at(m, l->id, l->path) && hangs_below(m, l, top->mnt_id))
+		place = strip_top_path(root, l->path);
+		if (place && export_handle_id(digest_mount(d, top, place, l)) == id &&
+		    !mounts_at(m, l->id, l->path) &&
+		    is_mounted_below(m, l, top->mnt_id))
 			return get_record(d, top, place, l);
 	}
 	return NULL;
 }
 
-static bool any_crosses(const struct nfsd *d)
+static bool has_crossmnt_export(const struct nfsd *d)
 {
 	for (unsigned i = 0; i < d->n_exports; i++)
 		if (d->exports[i]->live && d->exports[i]->crosses)
@@ -402,15 +393,15 @@ struct export *crossing_find(struct nfsd *d, uint32_t id)
 {
 	struct export *ex;
 
-	if (!any_crosses(d))
+	if (!has_crossmnt_export(d))
 		return NULL;
 	pthread_mutex_lock(&d->crossings.lock);
-	refresh(d);
+	refresh_records(d);
 	ex = d->crossings.first;
 	while (ex && (!ex->live || ex->id != id))
 		ex = ex->next;
 	for (unsigned i = 0; i < d->n_exports && !ex; i++)
-		ex = search_table(d, d->exports[i], id);
+		ex = search_mount_table(d, d->exports[i], id);
 	if (ex)
 		ex->users++;
 	pthread_mutex_unlock(&d->crossings.lock);
@@ -426,12 +417,12 @@ struct export *crossing_of_mount(struct nfsd *d, struct export *ex, uint64_t id)
 
 	if (id == top->mnt_id)
 		return top;
-	if (path_of(top->root_fd, root, sizeof(root)))
+	if (read_fd_path(top->root_fd, root, sizeof(root)))
 		return NULL;
 	pthread_mutex_lock(&d->crossings.lock);
-	refresh(d);
+	refresh_records(d);
 	l = mounts_by_id(&d->crossings.mounts, id);
-	place = l ? beneath_top(root, l->path) : NULL;
+	place = l ? strip_top_path(root, l->path) : NULL;
 	if (place)
 		found = get_record(d, top, place, l);
 	if (found)
@@ -448,19 +439,19 @@ static bool can_serve(struct nfsd *d, const struct export *top, const char *plac
 
 /* By the lock.  Where the mount point @place is, if that is an empty directory; else
  * NULL. */
-static const char *find_covered(struct nfsd *d, struct export *ex, const char *root,
-                                uint64_t place)
+static const char *find_covered_path(struct nfsd *d, struct export *ex,
+                                     const char *root, uint64_t place)
 {
 	const struct crossings *c = &d->crossings;
 	const struct export *top = export_top(ex);
 	const struct mount_line *l;
 	const char *path;
 
-	refresh(d);
+	refresh_records(d);
 	for (unsigned i = 0; i < c->mounts.n; i++) {
 		if (c->mounts.all[i].parent != ex->mnt_id)
 			continue;
-		path = beneath_top(root, c->mounts.all[i].path);
+		path = strip_top_path(root, c->mounts.all[i].path);
 		if (!path || digest_place(d, ex, path) != place)
 			continue;
 		l = mounts_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
@@ -485,12 +476,12 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 {
 	char root[PATH_MAX], *slash;
 	const char *found;
-	int e = path_of(export_top(ex)->root_fd, root, sizeof(root));
+	int e = read_fd_path(export_top(ex)->root_fd, root, sizeof(root));
 
 	if (e)
 		return -ESTALE;
 	pthread_mutex_lock(&d->crossings.lock);
-	found = find_covered(d, ex, root, place);
+	found = find_covered_path(d, ex, root, place);
 	if (!found)
 		e = -ESTALE;
 	else if ((size_t)snprintf(ret, size, "./%s", found) >= size)
@@ -506,7 +497,7 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 
 /* Where inode numbers have no generation, this tells a file system from the one that
  * was at its place before. */
-static uint16_t mark_of(struct nfsd *d, int fd, const struct statx *root)
+static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 {
 	struct {
 		uint64_t fsid, ino, born;
@@ -538,7 +529,7 @@ static int open_root(struct nfsd *d, struct export *ex)
 		return e;
 	}
 	ex->root_fd = fd;
-	ex->mark = mark_of(d, fd, &st);
+	ex->mark = make_mark(d, fd, &st);
 	return export_prepare(d, ex, &st);
 }
 
@@ -553,7 +544,7 @@ static void close_root(struct export *ex)
 
 /* It is not where the table said: a directory above was renamed, which the kernel does
  * not tell.  Whoever asks again gets another record. */
-static void doubt(struct nfsd *d, struct export *ex)
+static void retire_record(struct nfsd *d, struct export *ex)
 {
 	pthread_mutex_lock(&d->crossings.lock);
 	ex->live = false;
@@ -574,18 +565,18 @@ int crossing_open(struct nfsd *d, struct export *ex)
 		close_root(ex);
 	pthread_mutex_unlock(&ex->opening);
 	if (e == -ESTALE)
-		doubt(d, ex);
+		retire_record(d, ex);
 	return e;
 }
 
 /* What is left of a record, to be closed where that may sleep. */
 struct remains {
-	struct job job;    /* first */
-	struct export *ex; /* to be freed; NULL: it stays, and these go: */
+	struct worker_job job; /* first */
+	struct export *ex;     /* to be freed; NULL: it stays, and these go: */
 	int root_fd, mount_fd;
 };
 
-static void close_remains(struct job *job)
+static void close_remains(struct worker_job *job)
 {
 	struct remains *r = (struct remains *)job; /* its first member */
 
@@ -601,7 +592,7 @@ static void close_remains(struct job *job)
 
 /* Gives what nobody holds to a worker of its file system.  By the lock; false: there
  * is no thread, and it stays as it was. */
-static bool bury(struct export *ex)
+static bool queue_remains(struct export *ex)
 {
 	struct remains *r = malloc(sizeof(*r));
 
@@ -614,7 +605,7 @@ static bool bury(struct export *ex)
 	} else {
 		r->ex = ex;
 	}
-	if (workers_give(&ex->fs->workers, &r->job)) {
+	if (workers_queue(&ex->fs->workers, &r->job)) {
 		free(r);
 		return false;
 	}
@@ -624,17 +615,17 @@ static bool bury(struct export *ex)
 void crossings_expire(struct nfsd *d)
 {
 	struct export **link = &d->crossings.first, *ex;
-	time_t now = now_seconds();
+	time_t now = nfsd_now_seconds();
 
 	pthread_mutex_lock(&d->crossings.lock);
 	if (d->crossings.first)
-		refresh(d);
+		refresh_records(d);
 	while ((ex = *link)) {
 		struct export *next = ex->next;
-		bool old = !ex->users && now - ex->left > IDLE_SECONDS;
+		bool old = !ex->users && now - ex->idle_since > IDLE_SECONDS;
 		bool live = ex->live;
 
-		if (old && (!live || ex->root_fd >= 0) && bury(ex)) {
+		if (old && (!live || ex->root_fd >= 0) && queue_remains(ex)) {
 			if (live)
 				ex->root_fd = ex->mount_fd = -1;
 			else

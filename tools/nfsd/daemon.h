@@ -19,7 +19,7 @@ enum {
 	NO_PORT = 65536,
 };
 
-struct server {
+struct daemon {
 	struct nfsd nfsd;
 	struct tool_common common;
 	const char *listen[MAX_LISTENERS];
@@ -27,7 +27,7 @@ struct server {
 	const char *allow[MAX_ALLOWED];   /* identities of clients */
 	const char *clients[MAX_ALLOWED]; /* that may mount what --export names */
 	unsigned n_clients;
-	struct exports from_file; /* until they are in place */
+	struct exports_file from_file; /* until they are in place */
 	struct reload reload;
 	const char *stats, *state_dir, *pid_file;
 	bool has_pid_file; /* it was written */
@@ -55,15 +55,15 @@ int nfsd_main(int argc, char **argv);
 
 /* Fills @s from the command line, with the lists of the file of exports.  TOOL_GO_ON,
  * or the exit code. */
-int command_parse(struct server *s, int argc, char **argv);
+int command_parse(struct daemon *s, int argc, char **argv);
 
 /* Opens all listeners, for RDMA and for TCP, and registers them if asked.  0, or
  * negative errno after a message. */
-int listening_begin(struct server *s);
+int listening_begin(struct daemon *s);
 /* Takes the registrations back. */
-void listening_unregister(struct server *s);
+void listening_unregister(struct daemon *s);
 /* Prints one line for each listener, at once: a script waits for them.  0, negative
  * errno or TOOL_TOLD. */
-int listening_announce(const struct server *s);
+int listening_announce(const struct daemon *s);
 
 #endif

@@ -44,32 +44,25 @@ struct listing {
 	bool full, eof;
 };
 
-static char *put_u32(char *p, uint32_t v)
+static char *put_listing_u64(char *p, uint64_t v)
 {
-	const unsigned char b[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16),
-	                            (unsigned char)(v >> 8), (unsigned char)v};
-
-	memcpy(p, b, 4);
-	return p + 4;
+	return nfs3_put_u32(nfs3_put_u32(p, (uint32_t)(v >> 32)), (uint32_t)v);
 }
 
-static char *put_u64(char *p, uint64_t v)
-{
-	return put_u32(put_u32(p, (uint32_t)(v >> 32)), (uint32_t)v);
-}
-
-static void make_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
+static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 {
 	uint8_t id[NFS3_FHSIZE + 8] = "cookies";
 
 	memcpy(id + 8, op->obj->fh.octets, op->obj->fh.len);
-	put_u64(ret, rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
+	put_listing_u64(ret,
+	                rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
 }
 
 /* Attributes and handle of an entry, in XDR; how many octets, or 0: neither
  * is given (no permission, gone by now).  Nor are they of a mount point: LOOKUP alone
  * asks what is mounted there, which may not answer. */
-static size_t put_plus(struct listing *l, const char *name, char *buf, size_t size)
+static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
+                             size_t size)
 {
 	struct op *op = l->op;
 	struct object *dir = op->obj;
@@ -113,7 +106,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	if (!strcmp(de->name, "..") && !dir->covered && dir->ino == dir->ex->root_ino)
 		ino = dir->ino; /* the root is its own parent */
 	if (l->plus) {
-		plus_bytes = put_plus(l, de->name, plus, sizeof(plus));
+		plus_bytes = put_entry_plus(l, de->name, plus, sizeof(plus));
 		if (!plus_bytes)
 			plus_bytes = 8; /* FALSE, FALSE */
 	}
@@ -122,11 +115,11 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 		l->full = true;
 		return;
 	}
-	p = put_u64(put_u32(p, 1), ino);
-	p = put_u32(p, (uint32_t)name_len);
+	p = put_listing_u64(nfs3_put_u32(p, 1), ino);
+	p = nfs3_put_u32(p, (uint32_t)name_len);
 	memset(p, 0, padded);
 	memcpy(p, de->name, name_len);
-	p = put_u64(p + padded, (uint64_t)de->next);
+	p = put_listing_u64(p + padded, (uint64_t)de->next);
 	memcpy(p, plus, plus_bytes);
 	l->len += bytes;
 	l->dir_len += dir_bytes;
@@ -134,7 +127,7 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 }
 
 /* Reads on from @cookie until the reply is full or the directory ends. */
-static int fill(struct listing *l, int fd, uint64_t cookie)
+static int fill_listing(struct listing *l, int fd, uint64_t cookie)
 {
 	_Alignas(8) char raw[READ_BYTES];
 
@@ -157,7 +150,7 @@ static int fill(struct listing *l, int fd, uint64_t cookie)
 }
 
 /* A mount point has nothing but itself. */
-static int fill_covered(struct listing *l, uint64_t cookie)
+static int fill_covered_listing(struct listing *l, uint64_t cookie)
 {
 	union {
 		struct dirent_raw de;
@@ -182,15 +175,15 @@ static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
 
 	if (!cookie)
 		return 0;
-	make_verf(op, ours);
+	make_cookie_verf(op, ours);
 	if (cookie > INT64_MAX || memcmp(ours, verf, sizeof(ours)))
 		return -EDOM;
 	return 0;
 }
 
 /* The list of @count octets at most, as op->tail.  -EDOM: BAD_COOKIE. */
-static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const char *verf,
-                uint32_t count, post_op_attr *attr)
+static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
+                        const char *verf, uint32_t count, post_op_attr *attr)
 {
 	struct op *op = l->op;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
@@ -215,20 +208,21 @@ static int list(struct listing *l, const nfs_fh3 *fh, uint64_t cookie, const cha
 	if (!l->buf)
 		return -ENOMEM;
 	pthread_mutex_lock(&op->obj->lock); /* of the descriptor's position */
-	e = op->obj->covered ? fill_covered(l, cookie) : fill(l, fd, cookie);
+	e = op->obj->covered ? fill_covered_listing(l, cookie)
+	                     : fill_listing(l, fd, cookie);
 	pthread_mutex_unlock(&op->obj->lock);
 	if (!e && !l->entries && !l->eof)
 		e = -EMSGSIZE;
 	if (e)
 		return e;
-	put_u32(put_u32(l->buf + l->len, 0), l->eof);
+	nfs3_put_u32(nfs3_put_u32(l->buf + l->len, 0), l->eof);
 	op->tail = (struct rpcrdma_piece){l->buf, l->len + END_BYTES, false};
 	return 0;
 }
 
-static nfsstat3 list_stat(int e)
+static nfsstat3 convert_list_error(int e)
 {
-	return e == -EDOM ? NFS3ERR_BAD_COOKIE : nfs_stat(e);
+	return e == -EDOM ? NFS3ERR_BAD_COOKIE : nfs_status(e);
 }
 
 void op_readdir(struct op *op)
@@ -236,12 +230,12 @@ void op_readdir(struct op *op)
 	const READDIR3args *a = &op->args.readdir;
 	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
 	struct listing l = {.op = op, .dir_max = SIZE_MAX};
-	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->count,
-	             &ok->dir_attributes); /* first in both arms */
+	int e = make_listing(&l, &a->dir, a->cookie, a->cookieverf, a->count,
+	                     &ok->dir_attributes); /* first in both arms */
 
-	op->res.status = list_stat(e);
+	op->res.status = convert_list_error(e);
 	if (!e)
-		make_verf(op, ok->cookieverf);
+		make_cookie_verf(op, ok->cookieverf);
 }
 
 void op_readdirplus(struct op *op)
@@ -249,10 +243,10 @@ void op_readdirplus(struct op *op)
 	const READDIRPLUS3args *a = &op->args.readdirplus;
 	READDIRPLUS3resok *ok = &op->res.readdirplus.READDIRPLUS3res_u.resok;
 	struct listing l = {.op = op, .plus = true, .dir_max = a->dircount};
-	int e = list(&l, &a->dir, a->cookie, a->cookieverf, a->maxcount,
-	             &ok->dir_attributes);
+	int e = make_listing(&l, &a->dir, a->cookie, a->cookieverf, a->maxcount,
+	                     &ok->dir_attributes);
 
-	op->res.status = list_stat(e);
+	op->res.status = convert_list_error(e);
 	if (!e)
-		make_verf(op, ok->cookieverf);
+		make_cookie_verf(op, ok->cookieverf);
 }

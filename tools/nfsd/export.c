@@ -42,18 +42,18 @@ static char *clean_name(const char *s)
 }
 
 /* Takes a known option from the end of @spec; a comma may be part of a name. */
-static bool take_option(char *spec, struct whole *ret)
+static bool take_export_suffix(char *spec, struct export_options *ret)
 {
 	char *comma = strrchr(spec, ',');
 
-	if (!comma || !whole_option(comma + 1, ret))
+	if (!comma || !export_option_parse(comma + 1, ret))
 		return false;
 	*comma = 0;
 	return true;
 }
 
 /* Directory and name of a new export.  @spec is changed; @where begins messages. */
-static int set_names(struct export *ex, char *spec, const char *where)
+static int set_export_names(struct export *ex, char *spec, const char *where)
 {
 	char *colon = strstr(spec, ":/");
 
@@ -106,14 +106,14 @@ struct export *export_alloc(struct nfsd *d)
 }
 
 /* "DIR[:/NAME]", not opened.  NULL after a message. */
-static struct export *export_new(struct nfsd *d, const char *spec, const char *where)
+static struct export *new_export(struct nfsd *d, const char *spec, const char *where)
 {
 	struct export *ex = export_alloc(d);
 	char *given = strdup(spec);
 
 	if (!ex || !given)
 		tool_error("%scannot export %s: no memory", where, spec);
-	if (ex && (!given || set_names(ex, given, where))) {
+	if (ex && (!given || set_export_names(ex, given, where))) {
 		export_free(ex);
 		ex = NULL;
 	}
@@ -121,7 +121,7 @@ static struct export *export_new(struct nfsd *d, const char *spec, const char *w
 	return ex;
 }
 
-static int name_is_taken(const struct export *ex, const char *where)
+static int refuse_taken_name(const struct export *ex, const char *where)
 {
 	tool_error("%stwo exports are called %s", where, ex->name);
 	return -EINVAL;
@@ -130,10 +130,10 @@ static int name_is_taken(const struct export *ex, const char *where)
 int export_add(struct nfsd *d, const char *spec)
 {
 	char *given = strdup(spec);
-	struct whole whole = {.wcc = false};
+	struct export_options export_options = {.wcc = false};
 	struct export *ex;
 
-	while (given && take_option(given, &whole))
+	while (given && take_export_suffix(given, &export_options))
 		;
 
 	if (d->n_exports == NFSD_MAX_EXPORTS) {
@@ -141,16 +141,16 @@ int export_add(struct nfsd *d, const char *spec)
 		free(given);
 		return -EINVAL;
 	}
-	ex = export_new(d, given ? given : spec, "");
+	ex = new_export(d, given ? given : spec, "");
 	free(given);
 	if (!ex)
 		return -EINVAL;
-	ex->wcc = whole.wcc;
-	ex->crosses = whole.crossmnt;
+	ex->wcc = export_options.wcc;
+	ex->crosses = export_options.crossmnt;
 	ex->live = true;
 	for (unsigned i = 0; i < d->n_exports; i++)
 		if (!strcmp(d->exports[i]->name, ex->name)) {
-			(void)name_is_taken(ex, "");
+			(void)refuse_taken_name(ex, "");
 			export_free(ex);
 			return -EINVAL;
 		}
@@ -159,26 +159,26 @@ int export_add(struct nfsd *d, const char *spec)
 	return 0;
 }
 
-static void tell_unknown(void *arg, const char *name, const char *reason)
+static void report_unknown_client(void *arg, const char *name, const char *reason)
 {
 	tool_log(TOOL_WARNING, "%sclient '%s' matches nobody: %s", (const char *)arg,
 	         name, reason);
 }
 
-/* What any client of @l says for the whole export, besides what is said already. */
-static void set_whole(struct export *ex, const struct clients *l)
+/* What any client of @l says for the export_options export, besides what is said already. */
+static void add_export_options(struct export *ex, const struct clients *l)
 {
-	struct whole whole = clients_whole(l);
+	struct export_options export_options = clients_export_options(l);
 
-	if (whole.wcc)
+	if (export_options.wcc)
 		ex->wcc = true;
-	if (whole.crossmnt)
+	if (export_options.crossmnt)
 		ex->crosses = true;
 }
 
 int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 {
-	char why[EXPORTS_WHY];
+	char reason[EXPORTS_REASON_BYTES];
 
 	for (unsigned i = 0; i < d->n_exports && n; i++) {
 		struct clients *l = calloc(1, sizeof(*l));
@@ -186,15 +186,15 @@ int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 
 		d->exports[i]->clients = l;
 		for (unsigned k = 0; k < n && !e; k++) {
-			e = clients_add(l, words[k], &d->defaults, (struct whole){0},
-			                why);
+			e = clients_add(l, words[k], &d->defaults,
+			                (struct export_options){0}, reason);
 			if (e)
-				tool_error("--allow: %s", why);
+				tool_error("--allow: %s", reason);
 		}
 		if (e)
 			return -EINVAL;
-		clients_resolve(l, tell_unknown, "--allow: ");
-		set_whole(d->exports[i], l);
+		clients_resolve(l, report_unknown_client, "--allow: ");
+		add_export_options(d->exports[i], l);
 	}
 	return 0;
 }
@@ -237,7 +237,12 @@ int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
 	return ex->by_handle || ex->walk ? 0 : -ENOMEM;
 }
 
-static void identify(struct nfsd *d, struct export *ex)
+uint32_t export_handle_id(uint64_t fsid)
+{
+	return (uint32_t)(fsid ^ fsid >> 32);
+}
+
+static void set_export_ids(struct nfsd *d, struct export *ex)
 {
 	char text[2 * PATH_MAX + 64];
 	int n = snprintf(text, sizeof(text), "%s\n%s\n%llu", ex->dir, ex->name,
@@ -245,10 +250,10 @@ static void identify(struct nfsd *d, struct export *ex)
 
 	ex->fsid = rr_siphash_once(d->key, text,
 	                           (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
-	ex->id = (uint32_t)(ex->fsid ^ ex->fsid >> 32);
+	ex->id = export_handle_id(ex->fsid);
 }
 
-static int export_open(struct nfsd *d, struct export *ex, const char *where)
+static int open_export(struct nfsd *d, struct export *ex, const char *where)
 {
 	struct statx st;
 	int e;
@@ -266,10 +271,10 @@ static int export_open(struct nfsd *d, struct export *ex, const char *where)
 	}
 	ex->mnt_id_known = !mount_id_of(ex->root_fd, &ex->mnt_id);
 	ex->root_ino = st.stx_ino;
-	ex->fs = fs_of(d, ex->root_fd, &st);
+	ex->fs = fs_get_by_fd(d, ex->root_fd, &st);
 	if (!ex->fs)
 		return -ENOMEM;
-	identify(d, ex);
+	set_export_ids(d, ex);
 	e = export_prepare(d, ex, &st);
 	if (e)
 		return e;
@@ -296,7 +301,7 @@ int export_open_all(struct nfsd *d)
 	int e = 0;
 
 	for (unsigned i = 0; i < d->n_exports && !e; i++)
-		e = export_open(d, d->exports[i], "");
+		e = open_export(d, d->exports[i], "");
 	return e;
 }
 
@@ -317,7 +322,7 @@ struct stage {
 };
 
 /* The same directory as before, so that handles and what is known of it stay. */
-static struct export *find_same(struct nfsd *d, const struct export *ex)
+static struct export *find_same_export(struct nfsd *d, const struct export *ex)
 {
 	for (unsigned i = 0; i < d->n_exports; i++) {
 		struct export *was = d->exports[i];
@@ -332,16 +337,16 @@ static struct export *find_same(struct nfsd *d, const struct export *ex)
 	return NULL;
 }
 
-static int check_name(const struct nfsd *d, const struct stage *all, unsigned n,
-                      const char *where)
+static int check_export_name(const struct nfsd *d, const struct stage *all, unsigned n,
+                             const char *where)
 {
 	for (unsigned i = 0; i < d->n_exports; i++)
 		if (!d->exports[i]->from_file &&
 		    !strcmp(d->exports[i]->name, all[n].ex->name))
-			return name_is_taken(all[n].ex, where);
+			return refuse_taken_name(all[n].ex, where);
 	for (unsigned i = 0; i < n; i++)
 		if (!strcmp(all[i].ex->name, all[n].ex->name))
-			return name_is_taken(all[n].ex, where);
+			return refuse_taken_name(all[n].ex, where);
 	return 0;
 }
 
@@ -350,7 +355,7 @@ static int check_kerberos(const struct nfsd *d, const struct clients *l,
                           const char *where)
 {
 	for (unsigned i = 0; i < l->n && !d->kerberos; i++)
-		if (sec_kerberos(&l->all[i].grant.flavors)) {
+		if (sec_has_kerberos(&l->all[i].grant.flavors)) {
 			tool_error(
 			        "%s'%s' wants Kerberos, without which the server was "
 			        "started",
@@ -361,26 +366,26 @@ static int check_kerberos(const struct nfsd *d, const struct clients *l,
 }
 
 /* all[n] of the file's entry @from.  After an error it is to be freed as well. */
-static int stage_one(struct nfsd *d, struct exported *from, const char *file,
-                     struct stage *all, unsigned n)
+static int stage_export(struct nfsd *d, struct exported *from, const char *file,
+                        struct stage *all, unsigned n)
 {
 	struct export *was;
 	char where[512];
 	int e;
 
 	snprintf(where, sizeof(where), "%.480s:%u: ", file, from->line);
-	all[n] = (struct stage){.ex = export_new(d, from->spec, where), .fresh = true};
+	all[n] = (struct stage){.ex = new_export(d, from->spec, where), .fresh = true};
 	if (!all[n].ex)
 		return -EINVAL;
 	all[n].ex->from_file = true;
 	e = check_kerberos(d, &from->clients, where);
 	if (!e)
-		e = check_name(d, all, n, where);
+		e = check_export_name(d, all, n, where);
 	if (!e)
-		e = export_open(d, all[n].ex, where);
+		e = open_export(d, all[n].ex, where);
 	if (e)
 		return e;
-	was = find_same(d, all[n].ex);
+	was = find_same_export(d, all[n].ex);
 	if (was) {
 		export_free(all[n].ex);
 		all[n].ex = was;
@@ -389,13 +394,13 @@ static int stage_one(struct nfsd *d, struct exported *from, const char *file,
 	all[n].clients = malloc(sizeof(*all[n].clients));
 	if (!all[n].clients)
 		return -ENOMEM;
-	clients_resolve(&from->clients, tell_unknown, where);
+	clients_resolve(&from->clients, report_unknown_client, where);
 	*all[n].clients = from->clients;
 	from->clients = (struct clients){0};
 	return 0;
 }
 
-static void drop_stages(struct stage *all, unsigned n)
+static void free_stages(struct stage *all, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (all[i].fresh && all[i].ex)
@@ -415,7 +420,7 @@ static bool is_staged(const struct export *ex, const struct stage *all, unsigned
 }
 
 /* From here on nothing fails.  The lists of before become the stages', to be freed. */
-static void put_in_place(struct nfsd *d, struct stage *all, unsigned n)
+static void install_stages(struct nfsd *d, struct stage *all, unsigned n)
 {
 	pthread_mutex_lock(&d->access.lock);
 	for (unsigned i = 0; i < d->n_exports; i++)
@@ -427,8 +432,8 @@ static void put_in_place(struct nfsd *d, struct stage *all, unsigned n)
 
 		ex->clients = all[i].clients;
 		all[i].clients = was;
-		ex->wcc = clients_whole(ex->clients).wcc;
-		ex->crosses = clients_whole(ex->clients).crossmnt;
+		ex->wcc = clients_export_options(ex->clients).wcc;
+		ex->crosses = clients_export_options(ex->clients).crossmnt;
 		if (all[i].fresh) {
 			d->exports[d->n_exports] = ex;
 			d->n_exports++;
@@ -440,14 +445,14 @@ static void put_in_place(struct nfsd *d, struct stage *all, unsigned n)
 	pthread_mutex_unlock(&d->access.lock);
 }
 
-int export_load(struct nfsd *d, const char *file, struct exports *l)
+int export_install(struct nfsd *d, const char *file, struct exports_file *l)
 {
 	struct stage all[EXPORTS_MAX];
 	unsigned n = 0, fresh = 0;
 	int e = 0;
 
 	while (n < l->n && !e) {
-		e = stage_one(d, &l->all[n], file, all, n);
+		e = stage_export(d, &l->all[n], file, all, n);
 		fresh += all[n++].fresh;
 	}
 	if (!e && d->n_exports + fresh > NFSD_EXPORT_SLOTS) {
@@ -457,8 +462,8 @@ int export_load(struct nfsd *d, const char *file, struct exports *l)
 		e = -E2BIG;
 	}
 	if (!e)
-		put_in_place(d, all, n);
-	drop_stages(all, n);
+		install_stages(d, all, n);
+	free_stages(all, n);
 	return e;
 }
 
@@ -481,7 +486,7 @@ static int make_dirs(char *path)
 	}
 }
 
-static int default_dir(char *ret, size_t size)
+static int find_state_dir(char *ret, size_t size)
 {
 	const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	int n = -1;
@@ -496,7 +501,7 @@ static int default_dir(char *ret, size_t size)
 }
 
 /* -ENOENT; -ENODATA if the file is empty. */
-static int read_key(const char *path, uint64_t ret[2])
+static int read_handle_key(const char *path, uint64_t ret[2])
 {
 	uint8_t octets[KEY_BYTES + 1];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -516,7 +521,7 @@ static int read_key(const char *path, uint64_t ret[2])
 
 /* Writes it under another name first: two servers that start at once agree on
  * the one that was linked first.  @dir: the directory, which is to keep the name. */
-static int write_key(int dir, const char *path, const uint64_t key[2])
+static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 {
 	const uint64_t octets[2] = {htole64(key[0]), htole64(key[1])};
 	char tmp[PATH_MAX];
@@ -541,13 +546,13 @@ static int write_key(int dir, const char *path, const uint64_t key[2])
 
 /* The key of the file, or @key as the file's.  An empty one never was a key: a crash
  * came between its creation and its data. */
-static int load_key(const char *where, const char *path, uint64_t key[2])
+static int load_handle_key(const char *where, const char *path, uint64_t key[2])
 {
 	int dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;
 
 	if (dir < 0)
 		return -errno;
-	e = read_key(path, key);
+	e = read_handle_key(path, key);
 	if (e == -ENODATA) {
 		tool_log(TOOL_WARNING,
 		         "%s is empty: a new one is made, and file handles of before "
@@ -556,9 +561,9 @@ static int load_key(const char *where, const char *path, uint64_t key[2])
 		e = unlink(path) && errno != ENOENT ? -errno : -ENOENT;
 	}
 	if (e == -ENOENT) {
-		e = write_key(dir, path, key);
+		e = write_handle_key(dir, path, key);
 		if (e == -EEXIST)
-			e = read_key(path, key);
+			e = read_handle_key(path, key);
 	}
 	close(dir);
 	if (e == -EBADMSG)
@@ -578,12 +583,12 @@ int export_load_secret(struct nfsd *d, const char *dir)
 	if (dir && strlen(dir) < sizeof(where))
 		strcpy(where, dir);
 	else
-		e = dir ? -ENAMETOOLONG : default_dir(where, sizeof(where));
+		e = dir ? -ENAMETOOLONG : find_state_dir(where, sizeof(where));
 	if (!e && *where)
 		e = make_dirs(where);
 	if (!e) {
 		snprintf(path, sizeof(path), "%s/handle.key", where);
-		e = load_key(where, path, d->key);
+		e = load_handle_key(where, path, d->key);
 	}
 	if (e == -EBADMSG)
 		return e; /* was said */

@@ -11,7 +11,7 @@
  * word would begin.  The first word is the directory, one that begins with - sets the
  * options of the clients after it, each other one is a client.
  *
- * One wrong word refuses the whole file: who would be let in by the rest of a file that
+ * One wrong word refuses the export_options file: who would be let in by the rest of a file that
  * was misread is nobody's guess.  Hence also the two refusals that exports(5) does not
  * have: a directory without clients, and options without one.
  */
@@ -29,25 +29,25 @@ struct parser {
 	const char *file, *at, *end;
 	unsigned line; /* of @at */
 	const struct grant *defaults;
-	struct exports *ret;
-	char *why;
+	struct exports_file *ret;
+	char *reason;
 	unsigned word_line;
 	char word[WORD_BYTES]; /* decoded */
 };
 
 /* Keeps what @fmt says, after the file and the line. */
-static int refuse(struct parser *p, unsigned line, const char *fmt, ...)
+static int refuse_line(struct parser *p, unsigned line, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
-static int refuse(struct parser *p, unsigned line, const char *fmt, ...)
+static int refuse_line(struct parser *p, unsigned line, const char *fmt, ...)
 {
-	char *to = p->why;
+	char *to = p->reason;
 	va_list ap;
-	int n = snprintf(to, EXPORTS_WHY, "%s:%u: ", p->file, line);
+	int n = snprintf(to, EXPORTS_REASON_BYTES, "%s:%u: ", p->file, line);
 
 	va_start(ap, fmt);
-	if (n >= 0 && n < EXPORTS_WHY)
-		vsnprintf(to + n, (size_t)(EXPORTS_WHY - n), fmt, ap);
+	if (n >= 0 && n < EXPORTS_REASON_BYTES)
+		vsnprintf(to + n, (size_t)(EXPORTS_REASON_BYTES - n), fmt, ap);
 	va_end(ap);
 	for (; *to; to++)
 		if (iscntrl((unsigned char)*to))
@@ -63,7 +63,7 @@ static bool is_blank(char c)
 }
 
 /* How many octets are a backslash and the end of its line; 0: it is none. */
-static size_t continuation(const struct parser *p)
+static size_t measure_continuation(const struct parser *p)
 {
 	size_t left = (size_t)(p->end - p->at);
 
@@ -79,7 +79,7 @@ static void skip_blanks(struct parser *p)
 	size_t n;
 
 	for (; p->at < p->end && *p->at != '\n'; p->at++) {
-		n = continuation(p);
+		n = measure_continuation(p);
 		if (n) {
 			p->at += n - 1;
 			p->line++;
@@ -104,7 +104,7 @@ static int take_escape(struct parser *p, char *ret)
 		code = code * 8 + (unsigned)(p->at[i] - '0');
 	}
 	if (i != 4 || !code || code > 255)
-		return refuse(
+		return refuse_line(
 		        p, p->line,
 		        "a backslash wants three octal digits, as in \\040, or the "
 		        "end of a line that goes on");
@@ -116,7 +116,7 @@ static int take_escape(struct parser *p, char *ret)
 static int take_octet(struct parser *p, char *ret)
 {
 	if (!*p->at)
-		return refuse(p, p->line, "a NUL octet: this is no text");
+		return refuse_line(p, p->line, "a NUL octet: this is no text");
 	if (*p->at == '\\')
 		return take_escape(p, ret);
 	*ret = *p->at++;
@@ -124,7 +124,7 @@ static int take_octet(struct parser *p, char *ret)
 }
 
 /* The next word of the line, decoded; 1, 0 at the end of the line, or -EINVAL. */
-static int next_word(struct parser *p)
+static int take_word(struct parser *p)
 {
 	bool quoted = false, any = false;
 	size_t n = 0;
@@ -132,20 +132,21 @@ static int next_word(struct parser *p)
 	skip_blanks(p);
 	p->word_line = p->line;
 	for (; p->at < p->end && *p->at != '\n'; any = true) {
-		if (!quoted && (is_blank(*p->at) || continuation(p)))
+		if (!quoted && (is_blank(*p->at) || measure_continuation(p)))
 			break;
 		if (*p->at == '"') {
 			quoted = !quoted;
 			p->at++;
 		} else if (n == sizeof(p->word) - 1) {
-			return refuse(p, p->line, "a word is too long");
+			return refuse_line(p, p->line, "a word is too long");
 		} else if (take_octet(p, &p->word[n++])) {
 			return -EINVAL;
 		}
 	}
 	p->word[n] = 0;
 	if (quoted)
-		return refuse(p, p->word_line, "a quote that does not end on its line");
+		return refuse_line(p, p->word_line,
+		                   "a quote that does not end on its line");
 	return any;
 }
 
@@ -154,37 +155,39 @@ static int next_word(struct parser *p)
 /* The entry of the directory in p->word, which may have been named before. */
 static int begin_entry(struct parser *p, struct exported **ret)
 {
-	struct exports *l = p->ret;
+	struct exports_file *l = p->ret;
 	struct exported *more;
 
 	if (*p->word != '/')
-		return refuse(p, p->word_line, "'%s' is no absolute path", p->word);
+		return refuse_line(p, p->word_line, "'%s' is no absolute path",
+		                   p->word);
 	for (unsigned i = 0; i < l->n; i++)
 		if (!strcmp(l->all[i].spec, p->word)) {
 			*ret = &l->all[i];
 			return 0;
 		}
 	if (l->n == EXPORTS_MAX)
-		return refuse(p, p->word_line, "more than %d directories", EXPORTS_MAX);
+		return refuse_line(p, p->word_line, "more than %d directories",
+		                   EXPORTS_MAX);
 	more = realloc(l->all, (l->n + 1) * sizeof(*more));
 	if (!more)
-		return refuse(p, p->word_line, "no memory");
+		return refuse_line(p, p->word_line, "no memory");
 	l->all = more;
 	*ret = &more[l->n];
 	**ret = (struct exported){.spec = strdup(p->word), .line = p->word_line};
 	if (!(*ret)->spec)
-		return refuse(p, p->word_line, "no memory");
+		return refuse_line(p, p->word_line, "no memory");
 	l->n++;
 	return 0;
 }
 
 static int add_client(struct parser *p, struct exported *to,
-                      const struct grant *options, struct whole whole)
+                      const struct grant *options, struct export_options export_options)
 {
-	char why[EXPORTS_WHY];
+	char reason[EXPORTS_REASON_BYTES];
 
-	if (clients_add(&to->clients, p->word, options, whole, why))
-		return refuse(p, p->word_line, "%s", why);
+	if (clients_add(&to->clients, p->word, options, export_options, reason))
+		return refuse_line(p, p->word_line, "%s", reason);
 	return 0;
 }
 
@@ -192,36 +195,38 @@ static int add_client(struct parser *p, struct exported *to,
 static int take_clients(struct parser *p, struct exported *to)
 {
 	struct grant options = *p->defaults;
-	char why[EXPORTS_WHY];
-	struct whole whole = {.wcc = false};
+	char reason[EXPORTS_REASON_BYTES];
+	struct export_options export_options = {.wcc = false};
 	unsigned n = 0;
 	int e;
 
-	while ((e = next_word(p)) > 0) {
+	while ((e = take_word(p)) > 0) {
 		if (*p->word != '-') {
-			e = add_client(p, to, &options, whole);
+			e = add_client(p, to, &options, export_options);
 			n++;
 		} else {
 			options = *p->defaults;
-			whole = (struct whole){.wcc = false};
-			e = client_options(p->word + 1, &options, &whole, why);
+			export_options = (struct export_options){.wcc = false};
+			e = client_options(p->word + 1, &options, &export_options,
+			                   reason);
 			if (e)
-				e = refuse(p, p->word_line, "%s", why);
+				e = refuse_line(p, p->word_line, "%s", reason);
 		}
 		if (e)
 			return e;
 	}
 	if (!e && !n)
-		return refuse(p, p->line,
-		              "no client is named for '%s'; * stands for all clients",
-		              to->spec);
+		return refuse_line(
+		        p, p->line,
+		        "no client is named for '%s'; * stands for all clients",
+		        to->spec);
 	return e;
 }
 
 static int take_line(struct parser *p)
 {
 	struct exported *to = NULL;
-	int e = next_word(p);
+	int e = take_word(p);
 
 	if (e > 0) {
 		e = begin_entry(p, &to);
@@ -238,19 +243,19 @@ static int take_line(struct parser *p)
 
 /* ---- Files --------------------------------------------------------------- */
 
-void exports_free(struct exports *l)
+void exports_free(struct exports_file *l)
 {
 	for (unsigned i = 0; i < l->n; i++) {
 		free(l->all[i].spec);
 		clients_free(&l->all[i].clients);
 	}
 	free(l->all);
-	*l = (struct exports){0};
+	*l = (struct exports_file){0};
 }
 
 int exports_parse(const char *file, const char *text, size_t len,
-                  const struct grant *defaults, struct exports *ret,
-                  char why[EXPORTS_WHY])
+                  const struct grant *defaults, struct exports_file *ret,
+                  char reason[EXPORTS_REASON_BYTES])
 {
 	struct parser p = {.file = file,
 	                   .at = text,
@@ -258,10 +263,10 @@ int exports_parse(const char *file, const char *text, size_t len,
 	                   .line = 1,
 	                   .defaults = defaults,
 	                   .ret = ret,
-	                   .why = why};
+	                   .reason = reason};
 	int e = 0;
 
-	*ret = (struct exports){0};
+	*ret = (struct exports_file){0};
 	while (!e && p.at < p.end)
 		e = take_line(&p);
 	if (e)
@@ -270,7 +275,7 @@ int exports_parse(const char *file, const char *text, size_t len,
 }
 
 /* All of @fd; the octets, or negative errno. */
-static ssize_t read_all(int fd, char *to, size_t size)
+static ssize_t read_whole_fd(int fd, char *to, size_t size)
 {
 	size_t n = 0;
 	ssize_t got;
@@ -283,19 +288,21 @@ static ssize_t read_all(int fd, char *to, size_t size)
 	return got < 0 ? -errno : n == size ? -EFBIG : (ssize_t)n;
 }
 
-int exports_read(const char *file, const struct grant *defaults, struct exports *ret,
-                 char why[EXPORTS_WHY])
+int exports_read(const char *file, const struct grant *defaults,
+                 struct exports_file *ret, char reason[EXPORTS_REASON_BYTES])
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC), e;
 	char *text = malloc(EXPORTS_MAX_BYTES + 1);
 	ssize_t n = fd < 0 ? -errno : -ENOMEM;
 
-	*ret = (struct exports){0};
+	*ret = (struct exports_file){0};
 	if (fd >= 0 && text)
-		n = read_all(fd, text, EXPORTS_MAX_BYTES + 1);
+		n = read_whole_fd(fd, text, EXPORTS_MAX_BYTES + 1);
 	if (n < 0)
-		snprintf(why, EXPORTS_WHY, "%s: %s", file, strerror((int)-n));
-	e = n < 0 ? (int)n : exports_parse(file, text, (size_t)n, defaults, ret, why);
+		snprintf(reason, EXPORTS_REASON_BYTES, "%s: %s", file,
+		         strerror((int)-n));
+	e = n < 0 ? (int)n
+	          : exports_parse(file, text, (size_t)n, defaults, ret, reason);
 	free(text);
 	if (fd >= 0)
 		close(fd);

@@ -19,7 +19,7 @@ enum {
 	EXPORTS_MAX = 64,           /* directories of one file */
 	EXPORTS_MAX_CLIENTS = 1024, /* of one directory */
 	EXPORTS_MAX_BYTES = 1 << 20,
-	EXPORTS_WHY = 512, /* room for a message */
+	EXPORTS_REASON_BYTES = 512, /* room for a message */
 };
 
 struct squash {
@@ -43,26 +43,26 @@ struct grant {
 };
 
 /* What counts for the whole export, whichever client it is said with. */
-struct whole {
+struct export_options {
 	bool wcc, crossmnt;
 };
 
 /* The order is that of precedence. */
 enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 
-struct client {
+struct export_client {
 	enum client_kind kind;
 	char *text; /* as it was written; owned */
 	struct in6_addr
 	        *addrs; /* owned; IPv4 as mapped; of a name: none until looked up */
 	unsigned n_addrs, bits; /* bits: of each that count */
 	bool is_name;
-	struct whole whole; /* said with it */
+	struct export_options export_options; /* said with it */
 	struct grant grant;
 };
 
 struct clients {
-	struct client *all; /* owned */
+	struct export_client *all; /* owned */
 	unsigned n;
 };
 
@@ -73,29 +73,29 @@ struct exported {
 	struct clients clients;
 };
 
-struct exports {
+struct exports_file {
 	struct exported *all; /* owned */
 	unsigned n;
 };
 
 /* Parses @text, the contents of @file, which messages name.  A client without options
- * has those of @defaults.  0; or -EINVAL (-ENOMEM) with "FILE:LINE: reason" in @why and
+ * has those of @defaults.  0; or -EINVAL (-ENOMEM) with "FILE:LINE: reason" in @reason and
  * nothing in @ret. */
 int exports_parse(const char *file, const char *text, size_t len,
-                  const struct grant *defaults, struct exports *ret,
-                  char why[EXPORTS_WHY]);
+                  const struct grant *defaults, struct exports_file *ret,
+                  char reason[EXPORTS_REASON_BYTES]);
 /* The same for a file that is to be read.  Also -ENOENT and the like. */
-int exports_read(const char *file, const struct grant *defaults, struct exports *ret,
-                 char why[EXPORTS_WHY]);
-void exports_free(struct exports *);
+int exports_read(const char *file, const struct grant *defaults,
+                 struct exports_file *ret, char reason[EXPORTS_REASON_BYTES]);
+void exports_free(struct exports_file *);
 
 /* Adds the client of "CLIENT[(OPTION,...)]", whose options change the defaults.  0;
- * -EINVAL, -EEXIST, -E2BIG or -ENOMEM with the reason in @why. */
+ * -EINVAL, -EEXIST, -E2BIG or -ENOMEM with the reason in @reason. */
 int clients_add(struct clients *, const char *word, const struct grant *defaults,
-                struct whole, char why[EXPORTS_WHY]);
+                struct export_options, char reason[EXPORTS_REASON_BYTES]);
 /* Sets one client's options: "rw,no_root_squash".  As clients_add. */
-int client_options(const char *options, struct grant *grant, struct whole *whole,
-                   char why[EXPORTS_WHY]);
+int client_options(const char *options, struct grant *grant,
+                   struct export_options *whole, char reason[EXPORTS_REASON_BYTES]);
 /* Looks names up, and blocks.  A name without addresses is told to @unknown, and
  * matches nobody. */
 void clients_resolve(struct clients *,
@@ -108,12 +108,12 @@ void clients_resolve(struct clients *,
 const struct grant *clients_find(const struct clients *,
                                  const struct sockaddr_storage *peer, bool *ret_port);
 /* What any of them says. */
-struct whole clients_whole(const struct clients *);
+struct export_options clients_export_options(const struct clients *);
 /* Sets what one option says of the whole export; false: it says nothing of that. */
-bool whole_option(const char *option, struct whole *);
+bool export_option_parse(const char *option, struct export_options *);
 void clients_free(struct clients *);
 /* @peer's address, IPv4 as mapped, and port in host order.  False: it is neither. */
-bool clients_peer(const struct sockaddr_storage *peer, struct in6_addr *ret,
-                  unsigned *ret_port);
+bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
+                          unsigned *ret_port);
 
 #endif

@@ -18,7 +18,7 @@
 /* ---- READ ------------------------------------------------------------------------ */
 
 /* The most octets to read: asked, ours, and the client's room. */
-static size_t read_size(const struct op *op, uint32_t asked)
+static size_t bound_read_size(const struct op *op, uint32_t asked)
 {
 	uint64_t room = rpcrdma_request_result_room(op->req, 0);
 	size_t n = asked < NFSD_MAX_IO ? asked : NFSD_MAX_IO;
@@ -28,7 +28,7 @@ static size_t read_size(const struct op *op, uint32_t asked)
 
 /* Memory for @n octets or, if the limit is near, for fewer: a short READ.  A worker
  * finds what was taken before it. */
-static void *read_buffer(struct op *op, size_t *n)
+static void *get_read_buffer(struct op *op, size_t *n)
 {
 	void *p = op->buf ? op->buf : op_alloc(op, *n ? *n : 1);
 
@@ -45,8 +45,8 @@ static void *read_buffer(struct op *op, size_t *n)
 
 /* What is in the page cache of the @n octets at @offset: all there is, or NFSD_LATER.
  */
-static int64_t read_cached(struct op *op, int fd, void *buf, size_t n, uint64_t offset,
-                           const struct statx *st)
+static int64_t read_page_cache(struct op *op, int fd, void *buf, size_t n,
+                               uint64_t offset, const struct statx *st)
 {
 	struct iovec v = {buf, n};
 	ssize_t got;
@@ -59,7 +59,7 @@ static int64_t read_cached(struct op *op, int fd, void *buf, size_t n, uint64_t 
 	return op_later(op);
 }
 
-static int64_t read_at(int fd, void *buf, size_t n, uint64_t offset)
+static int64_t read_fd_at(int fd, void *buf, size_t n, uint64_t offset)
 {
 	size_t done = 0;
 	ssize_t r = 1;
@@ -74,14 +74,14 @@ static int64_t read_at(int fd, void *buf, size_t n, uint64_t offset)
 	return r < 0 && !done ? -errno : (int64_t)done;
 }
 
-static int not_regular(const struct object *o)
+static int check_regular(const struct object *o)
 {
 	if (S_ISREG(o->type))
 		return 0;
 	return S_ISDIR(o->type) ? -EISDIR : -EINVAL;
 }
 
-static int read_fd(struct op *op, const struct statx *st, int *ret)
+static int get_read_fd(struct op *op, const struct statx *st, int *ret)
 {
 	if (!op->quick)
 		return object_read_fd(op->nfsd, op->obj, &op->id, ret);
@@ -90,33 +90,33 @@ static int read_fd(struct op *op, const struct statx *st, int *ret)
 	return 0;
 }
 
-static int do_read(struct op *op, READ3resok *ok)
+static int read_object(struct op *op, READ3resok *ok)
 {
 	const READ3args *a = &op->args.read;
-	size_t n = read_size(op, a->count);
+	size_t n = bound_read_size(op, a->count);
 	void *buf = NULL;
 	int64_t got = 0;
 	struct statx st;
 	int fd = -1, e = op_object(op, &a->file, &op->obj);
 
 	if (!e)
-		e = not_regular(op->obj);
+		e = check_regular(op->obj);
 	/* Before the data: a client takes attributes for those of what it read, and
 	 * old ones only make it read again. */
 	if (!e)
 		e = object_stat(op->obj, &st);
 	if (!e)
-		e = read_fd(op, &st, &fd);
+		e = get_read_fd(op, &st, &fd);
 	if (e)
 		return e;
 	if (a->offset > INT64_MAX - NFSD_MAX_IO)
 		n = 0;
-	buf = read_buffer(op, &n);
+	buf = get_read_buffer(op, &n);
 	if (!buf)
 		return -ENOMEM;
 	if (n)
-		got = op->quick ? read_cached(op, fd, buf, n, a->offset, &st)
-		                : read_at(fd, buf, n, a->offset);
+		got = op->quick ? read_page_cache(op, fd, buf, n, a->offset, &st)
+		                : read_fd_at(fd, buf, n, a->offset);
 	if (got < 0)
 		return (int)got;
 	attr_post_statx(op->obj->ex, &st, &ok->file_attributes);
@@ -130,16 +130,16 @@ static int do_read(struct op *op, READ3resok *ok)
 void op_read(struct op *op)
 {
 	READ3resok *ok = &op->res.read.READ3res_u.resok;
-	int e = do_read(op, ok);
+	int e = read_object(op, ok);
 
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	if (e)
 		attr_post(op->obj, &op->res.read.READ3res_u.resfail.file_attributes);
 }
 
 /* ---- WRITE ----------------------------------------------------------------------- */
 
-static int64_t write_at(int fd, const void *buf, size_t n, uint64_t offset)
+static int64_t write_fd_at(int fd, const void *buf, size_t n, uint64_t offset)
 {
 	size_t done = 0;
 	ssize_t r;
@@ -157,7 +157,7 @@ static int64_t write_at(int fd, const void *buf, size_t n, uint64_t offset)
 	return (int64_t)done;
 }
 
-static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
+static int write_object(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 {
 	const WRITE3args *a = &op->args.write;
 	struct statx st;
@@ -171,7 +171,7 @@ static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 	if (e)
 		return e;
 	wcc_before(op->obj, &st, &wcc->before);
-	e = not_regular(op->obj);
+	e = check_regular(op->obj);
 	if (!e && op->may.read_only)
 		e = -EROFS;
 	if (!e && (a->count > a->data_len || a->stable > FILE_SYNC))
@@ -183,14 +183,14 @@ static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 	if (e)
 		return e;
 	/* Before the data: if they are lost at once, COMMIT's will be another. */
-	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);
-	put = write_at(fd, op->item, a->count, a->offset);
+	nfsd_get_verf(op->nfsd, (uint8_t *)ok->verf);
+	put = write_fd_at(fd, op->item, a->count, a->offset);
 	if (put < 0)
 		return (int)put;
 	ok->count = (uint32_t)put;
 	ok->committed = a->stable;
 	if (a->stable == UNSTABLE) {
-		object_written(op->obj);
+		object_count_write(op->obj);
 	} else {
 		op->data_only = a->stable == DATA_SYNC;
 		op_sync(op, op->obj, fd);
@@ -201,9 +201,9 @@ static int do_write(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 void op_write(struct op *op)
 {
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
-	int e = do_write(op, &wcc, &op->res.write.WRITE3res_u.resok);
+	int e = write_object(op, &wcc, &op->res.write.WRITE3res_u.resok);
 
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
 	op->res.write.WRITE3res_u.resok.file_wcc = wcc; /* first in both arms */
 }
@@ -227,13 +227,13 @@ void op_commit(struct op *op)
 	if (!e) { /* it changes nothing */
 		wcc_before(op->obj, &st, &ok->file_wcc.before);
 		attr_post_statx(op->obj->ex, &st, &ok->file_wcc.after);
-		e = not_regular(op->obj);
+		e = check_regular(op->obj);
 	}
 	if (!e)
 		e = object_commit_fd(op->nfsd, op->obj, &op->id, &fd);
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	if (e)
 		return;
-	nfsd_verf(op->nfsd, (uint8_t *)ok->verf);
+	nfsd_get_verf(op->nfsd, (uint8_t *)ok->verf);
 	op_sync(op, op->obj, fd);
 }

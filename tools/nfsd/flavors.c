@@ -14,7 +14,7 @@
 
 enum { AUTH_STAT_TOOWEAK = 5 };
 
-static void add(struct flavors *f, uint32_t flavor)
+static void add_flavor(struct flavors *f, uint32_t flavor)
 {
 	enum rpcrdma_gss_service service = sec_service(flavor);
 	bool *known = service ? &f->service[service] : &f->sys;
@@ -28,14 +28,14 @@ static void add(struct flavors *f, uint32_t flavor)
 void sec_default(struct flavors *f)
 {
 	if (!f->n)
-		add(f, SEC_SYS);
+		add_flavor(f, SEC_SYS);
 	/* Who does not say who he is may do what the anonymous user may. */
 	if (f->sys)
 		f->list[f->n++] = RPCRDMA_AUTH_NONE;
 }
 
 /* NULL, or the word of @list that names no flavor. */
-static const char *add_list(struct flavors *f, const char *list, char separator)
+static const char *add_flavor_list(struct flavors *f, const char *list, char separator)
 {
 	const char stop[] = {separator, 0};
 
@@ -45,7 +45,7 @@ static const char *add_list(struct flavors *f, const char *list, char separator)
 
 		if (!flavor)
 			return s;
-		add(f, flavor);
+		add_flavor(f, flavor);
 		s += len;
 		if (!*s)
 			return NULL;
@@ -54,12 +54,12 @@ static const char *add_list(struct flavors *f, const char *list, char separator)
 
 int sec_add_list(struct flavors *f, const char *list, char separator)
 {
-	return add_list(f, list, separator) ? -EINVAL : 0;
+	return add_flavor_list(f, list, separator) ? -EINVAL : 0;
 }
 
 int sec_take_list(void *to, const char *arg)
 {
-	const char *bad = add_list(to, arg, ',');
+	const char *bad = add_flavor_list(to, arg, ',');
 
 	if (!bad)
 		return 0;
@@ -68,7 +68,7 @@ int sec_take_list(void *to, const char *arg)
 	return -EINVAL;
 }
 
-bool sec_kerberos(const struct flavors *f)
+bool sec_has_kerberos(const struct flavors *f)
 {
 	return f->service[1] || f->service[2] || f->service[3];
 }

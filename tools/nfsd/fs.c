@@ -26,7 +26,7 @@ enum {
 	STUCK_NS = 1000000000,        /* without an end of any request */
 };
 
-static enum fs_kind kind_of(int fd)
+static enum fs_kind classify_fs(int fd)
 {
 	struct statfs s;
 
@@ -45,7 +45,7 @@ static enum fs_kind kind_of(int fd)
 	return FS_ASLEEP;
 }
 
-static enum fs_atime atime_of(int fd)
+static enum fs_atime read_fs_atime(int fd)
 {
 	struct statvfs v;
 
@@ -57,7 +57,7 @@ static enum fs_atime atime_of(int fd)
 }
 
 /* What the table of mounts says of one that may not answer. */
-static enum fs_kind kind_of_type(const char *type)
+static enum fs_kind classify_fs_type(const char *type)
 {
 	static const char *const caching[] = {"ext2", "ext3",  "ext4",
 	                                      "xfs",  "btrfs", "f2fs"};
@@ -70,7 +70,7 @@ static enum fs_kind kind_of_type(const char *type)
 	return FS_ASLEEP;
 }
 
-static struct filesystem *new_slot(struct nfsd *d)
+static struct filesystem *new_fs_slot(struct nfsd *d)
 {
 	struct filesystem *fs = d->n_fs < NFSD_FS_SLOTS ? calloc(1, sizeof(*fs)) : NULL;
 
@@ -88,7 +88,7 @@ static struct filesystem *new_slot(struct nfsd *d)
 
 /* The one of @major and @minor, or another for it: a new one or, where there are too
  * many, one that nobody uses. */
-static struct filesystem *take_slot(struct nfsd *d, uint32_t major, uint32_t minor)
+static struct filesystem *find_fs_slot(struct nfsd *d, uint32_t major, uint32_t minor)
 {
 	struct filesystem *unused = NULL, *fs;
 
@@ -96,20 +96,21 @@ static struct filesystem *take_slot(struct nfsd *d, uint32_t major, uint32_t min
 		fs = d->fs[i];
 		if (fs->dev_major == major && fs->dev_minor == minor)
 			return fs;
-		if (!fs->users && !workers_left(&fs->workers))
+		if (!fs->users && !workers_pending(&fs->workers))
 			unused = fs;
 	}
-	fs = new_slot(d);
+	fs = new_fs_slot(d);
 	return fs ? fs : unused;
 }
 
-static struct filesystem *fs_get(struct nfsd *d, uint32_t major, uint32_t minor,
-                                 enum fs_kind kind, enum fs_atime atime)
+static struct filesystem *hold_filesystem(struct nfsd *d, uint32_t major,
+                                          uint32_t minor, enum fs_kind kind,
+                                          enum fs_atime atime)
 {
 	struct filesystem *fs;
 
 	pthread_mutex_lock(&d->fs_lock);
-	fs = take_slot(d, major, minor);
+	fs = find_fs_slot(d, major, minor);
 	if (fs && !fs->users) {
 		fs->dev_major = major;
 		fs->dev_minor = minor;
@@ -122,18 +123,18 @@ static struct filesystem *fs_get(struct nfsd *d, uint32_t major, uint32_t minor,
 	return fs;
 }
 
-struct filesystem *fs_of(struct nfsd *d, int fd, const struct statx *st)
+struct filesystem *fs_get_by_fd(struct nfsd *d, int fd, const struct statx *st)
 {
-	return fs_get(d, st->stx_dev_major, st->stx_dev_minor, kind_of(fd),
-	              atime_of(fd));
+	return hold_filesystem(d, st->stx_dev_major, st->stx_dev_minor, classify_fs(fd),
+	                       read_fs_atime(fd));
 }
 
-struct filesystem *fs_of_mount(struct nfsd *d, const struct mount_line *l)
+struct filesystem *fs_get_by_mount(struct nfsd *d, const struct mount_line *l)
 {
-	return fs_get(d, l->dev_major, l->dev_minor, kind_of_type(l->type),
-	              l->noatime || l->read_only ? FS_NOATIME
-	              : l->relatime              ? FS_RELATIME
-	                                         : FS_STRICTATIME);
+	return hold_filesystem(d, l->dev_major, l->dev_minor, classify_fs_type(l->type),
+	                       l->noatime || l->read_only ? FS_NOATIME
+	                       : l->relatime              ? FS_RELATIME
+	                                                  : FS_STRICTATIME);
 }
 
 void fs_put(struct nfsd *d, struct filesystem *fs)
@@ -145,7 +146,7 @@ void fs_put(struct nfsd *d, struct filesystem *fs)
 	pthread_mutex_unlock(&d->fs_lock);
 }
 
-static bool after(const struct statx_timestamp *a, const struct statx_timestamp *b)
+static bool is_later(const struct statx_timestamp *a, const struct statx_timestamp *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
@@ -158,8 +159,8 @@ bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 	if (fs->atime != FS_RELATIME)
 		return fs->atime == FS_STRICTATIME;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return !after(&st->stx_atime, &st->stx_mtime) ||
-	       !after(&st->stx_atime, &st->stx_ctime) ||
+	return !is_later(&st->stx_atime, &st->stx_mtime) ||
+	       !is_later(&st->stx_atime, &st->stx_ctime) ||
 	       now.tv_sec - st->stx_atime.tv_sec >= RELATIME_SECONDS;
 }
 
@@ -168,7 +169,7 @@ bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
  * most: however many there are, there is some for the next.  One that is only slow may
  * have three quarters, since a client that is told to come back does so after seconds.
  */
-static bool has_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
+static bool has_job_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 {
 	uint64_t mine = workers_bytes(&fs->workers) + bytes, left, all, used;
 	struct rpcrdma_budget b;
@@ -187,9 +188,10 @@ static bool has_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 	return mine <= left / 2 && used <= all / 2;
 }
 
-int fs_give(struct nfsd *d, struct filesystem *fs, struct job *job)
+int fs_queue(struct nfsd *d, struct filesystem *fs, struct worker_job *job)
 {
-	return has_room(d, fs, job->bytes) ? workers_give(&fs->workers, job) : -EAGAIN;
+	return has_job_room(d, fs, job->bytes) ? workers_queue(&fs->workers, job)
+	                                       : -EAGAIN;
 }
 
 bool fs_stop_all(struct nfsd *d, const struct timespec *until)

@@ -41,7 +41,7 @@ _Static_assert(sizeof(gid_t) == sizeof(uint32_t), "groups are handed on as they 
 #define FAILED_NS  (5 * SECOND_NS)
 
 struct slot {
-	struct job job; /* first: the look-up */
+	struct worker_job job; /* first: the look-up */
 	struct groups *of;
 	uint32_t uid;
 	bool used, asked;        /* asked: the job is on its way, and the slot stays */
@@ -84,7 +84,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 
 /* ---- Lists ---------------------------------------------------------------------- */
 
-static struct group_list *hold_list(struct group_list *l)
+static struct group_list *hold_group_list(struct group_list *l)
 {
 	if (l)
 		atomic_fetch_add(&l->refs, 1);
@@ -97,22 +97,22 @@ void group_list_put(struct group_list *l)
 		free(l);
 }
 
-static size_t list_size(const struct group_list *l)
+static size_t measure_list(const struct group_list *l)
 {
 	return l ? sizeof(*l) + l->n * sizeof(l->gids[0]) : 0;
 }
 
 /* By the lock. */
-static void set_list(struct groups *g, struct slot *s, struct group_list *l)
+static void set_slot_list(struct groups *g, struct slot *s, struct group_list *l)
 {
-	g->list_bytes += list_size(l);
-	g->list_bytes -= list_size(s->list);
+	g->list_bytes += measure_list(l);
+	g->list_bytes -= measure_list(s->list);
 	group_list_put(s->list);
 	s->list = l;
 }
 
 /* Forgets the lists that were wanted longest ago, until there is room.  By the lock. */
-static void bound_lists(struct groups *g)
+static void bound_group_lists(struct groups *g)
 {
 	while (g->list_bytes > LIST_BYTES) {
 		struct slot *oldest = NULL;
@@ -125,14 +125,14 @@ static void bound_lists(struct groups *g)
 		}
 		if (!oldest)
 			return; /* all are being renewed: no more than the threads do */
-		set_list(g, oldest, NULL);
+		set_slot_list(g, oldest, NULL);
 		oldest->used = false;
 	}
 }
 
 /* ---- Looking up (no lock is held) ---------------------------------------- */
 
-static struct group_list *new_list(unsigned n)
+static struct group_list *new_group_list(unsigned n)
 {
 	struct group_list *l = malloc(sizeof(*l) + n * sizeof(l->gids[0]));
 
@@ -144,10 +144,10 @@ static struct group_list *new_list(unsigned n)
 }
 
 /* NULL: no memory. */
-static struct group_list *list_of(const struct passwd *pw)
+static struct group_list *list_groups(const struct passwd *pw)
 {
 	int most = FIRST_GROUPS, n = most;
-	struct group_list *l = new_list((unsigned)most);
+	struct group_list *l = new_group_list((unsigned)most);
 
 	while (l && getgrouplist(pw->pw_name, pw->pw_gid, l->gids, &n) < 0) {
 		if (most == MOST_GROUPS) {
@@ -158,7 +158,7 @@ static struct group_list *list_of(const struct passwd *pw)
 		most = n > most && n < MOST_GROUPS ? n : MOST_GROUPS;
 		n = most;
 		free(l);
-		l = new_list((unsigned)most);
+		l = new_group_list((unsigned)most);
 	}
 	if (l)
 		l->n = (unsigned)n;
@@ -166,7 +166,7 @@ static struct group_list *list_of(const struct passwd *pw)
 }
 
 /* What getpwuid_r(3) may say of a uid that nobody has. */
-static bool is_unknown(int error)
+static bool is_unknown_user(int error)
 {
 	return error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
@@ -187,14 +187,14 @@ static int look_up_uid(uint32_t uid, struct group_list **ret)
 		err = buf ? getpwuid_r(uid, &pwd, buf, size, &pw) : ENOMEM;
 	} while (err == ERANGE && size < MAX_PASSWD_BYTES);
 	if (!err && pw) {
-		*ret = list_of(pw);
+		*ret = list_groups(pw);
 		err = *ret ? 0 : ENOMEM;
 	}
 	free(buf);
-	return is_unknown(err) ? 0 : -err;
+	return is_unknown_user(err) ? 0 : -err;
 }
 
-static void say_failed(uint32_t uid, int e)
+static void report_failed_lookup(uint32_t uid, int e)
 {
 	char what[96];
 
@@ -205,18 +205,18 @@ static void say_failed(uint32_t uid, int e)
 
 /* ---- The table (by the lock) --------------------------------------------- */
 
-static unsigned asker_of(struct groups *g, const struct sockaddr_storage *peer)
+static unsigned find_asker(struct groups *g, const struct sockaddr_storage *peer)
 {
 	struct in6_addr addr;
 	unsigned port;
 
-	if (!clients_peer(peer, &addr, &port))
+	if (!clients_peer_address(peer, &addr, &port))
 		return 0;
 	return (unsigned)(rr_siphash_once(g->key, &addr, sizeof(addr)) % ASKERS);
 }
 
 /* The slot of @uid, made if need be.  NULL: all that it could have are being asked. */
-static struct slot *find_slot(struct groups *g, uint32_t uid)
+static struct slot *find_uid_slot(struct groups *g, uint32_t uid)
 {
 	struct slot *set = g->slots[rr_siphash_once(g->key, &uid, sizeof(uid)) % SETS];
 	struct slot *victim = NULL;
@@ -233,15 +233,15 @@ static struct slot *find_slot(struct groups *g, uint32_t uid)
 	}
 	if (!victim)
 		return NULL;
-	set_list(g, victim, NULL);
+	set_slot_list(g, victim, NULL);
 	*victim = (struct slot){.of = g, .uid = uid, .used = true};
 	victim->last = &victim->first;
 	return victim;
 }
 
 /* What was found is in place for those that come now; returns those that wait. */
-static struct group_wait *settle(struct groups *g, struct slot *s,
-                                 struct group_list *list, int e)
+static struct group_wait *settle_lookup(struct groups *g, struct slot *s,
+                                        struct group_list *list, int e)
 {
 	uint64_t now = tool_now_ns();
 	struct group_wait *all = s->first;
@@ -249,14 +249,14 @@ static struct group_wait *settle(struct groups *g, struct slot *s,
 	if (e && now < s->until) {
 		s->renew = now + FAILED_NS; /* the old one serves on */
 	} else {
-		set_list(g, s, list);
+		set_slot_list(g, s, list);
 		s->until = now + (e ? FAILED_NS : list ? KEEP_NS : UNKNOWN_NS);
 		s->renew = list ? now + KEEP_NS / 2 : s->until;
 	}
 	if (s->generation != g->generation)
 		s->until = now;
 	for (struct group_wait *w = all; w; w = w->next) {
-		w->list = hold_list(s->list);
+		w->list = hold_group_list(s->list);
 		g->askers[w->asker].waits--;
 		g->askers[w->asker].bytes -= w->bytes;
 		g->waiting_bytes -= w->bytes;
@@ -267,11 +267,11 @@ static struct group_wait *settle(struct groups *g, struct slot *s,
 	s->asked = false;
 	s->first = NULL;
 	s->last = &s->first;
-	bound_lists(g);
+	bound_group_lists(g);
 	return all;
 }
 
-static void look_up(struct job *job)
+static void run_lookup(struct worker_job *job)
 {
 	struct slot *s = (struct slot *)job;
 	struct groups *g = s->of;
@@ -283,9 +283,9 @@ static void look_up(struct job *job)
 	if (!e)
 		e = look_up_uid(uid, &list);
 	if (e)
-		say_failed(uid, e);
+		report_failed_lookup(uid, e);
 	pthread_mutex_lock(&g->lock);
-	w = settle(g, s, list, e);
+	w = settle_lookup(g, s, list, e);
 	pthread_mutex_unlock(&g->lock);
 	for (; w; w = next) {
 		next = w->next;
@@ -294,7 +294,7 @@ static void look_up(struct job *job)
 }
 
 /* 0; -EAGAIN or -ESHUTDOWN. */
-static int ask(struct groups *g, struct slot *s, unsigned asker)
+static int start_lookup(struct groups *g, struct slot *s, unsigned asker)
 {
 	int e;
 
@@ -302,8 +302,8 @@ static int ask(struct groups *g, struct slot *s, unsigned asker)
 		return -EAGAIN;
 	s->asker = asker;
 	s->generation = g->generation;
-	s->job = (struct job){.run = look_up};
-	e = workers_give(&g->workers, &s->job);
+	s->job = (struct worker_job){.run = run_lookup};
+	e = workers_queue(&g->workers, &s->job);
 	if (e)
 		return e;
 	s->asked = true;
@@ -313,7 +313,8 @@ static int ask(struct groups *g, struct slot *s, unsigned asker)
 }
 
 /* However little there is, one may wait. */
-static bool may_wait(const struct groups *g, const struct asker *a, uint64_t bytes)
+static bool may_asker_wait(const struct groups *g, const struct asker *a,
+                           uint64_t bytes)
 {
 	if (a->waits >= ASKER_WAITS)
 		return false;
@@ -325,10 +326,10 @@ static bool may_wait(const struct groups *g, const struct asker *a, uint64_t byt
 static int wait_for_list(struct groups *g, struct slot *s, struct group_wait *w)
 {
 	struct asker *a = &g->askers[w->asker];
-	int e = w->ready && may_wait(g, a, w->bytes) ? 0 : -EAGAIN;
+	int e = w->ready && may_asker_wait(g, a, w->bytes) ? 0 : -EAGAIN;
 
 	if (!e && !s->asked)
-		e = ask(g, s, w->asker);
+		e = start_lookup(g, s, w->asker);
 	if (e)
 		return -EAGAIN;
 	w->next = NULL;
@@ -349,14 +350,15 @@ int groups_get(struct groups *g, uint32_t uid, const struct sockaddr_storage *pe
 	int e = -EAGAIN;
 
 	pthread_mutex_lock(&g->lock);
-	s = find_slot(g, uid);
+	s = find_uid_slot(g, uid);
 	if (s && now < s->until) {
-		w->list = hold_list(s->list);
+		w->list = hold_group_list(s->list);
 		if (now >= s->renew && !s->asked)
-			(void)ask(g, s, asker_of(g, peer)); /* or the next one does */
+			(void)start_lookup(
+			        g, s, find_asker(g, peer)); /* or the next one does */
 		e = 0;
 	} else if (s) {
-		w->asker = asker_of(g, peer);
+		w->asker = find_asker(g, peer);
 		e = wait_for_list(g, s, w);
 	}
 	if (s)

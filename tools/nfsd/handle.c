@@ -51,7 +51,7 @@ static uint64_t get_le(const uint8_t *p, unsigned n)
 	return v;
 }
 
-static uint64_t seal_of(const uint64_t key[2], const uint8_t *fh, unsigned len)
+static uint64_t compute_seal(const uint64_t key[2], const uint8_t *fh, unsigned len)
 {
 	uint8_t copy[NFS3_FHSIZE];
 
@@ -60,8 +60,8 @@ static uint64_t seal_of(const uint64_t key[2], const uint8_t *fh, unsigned len)
 	return rr_siphash_once(key, copy, len);
 }
 
-static void finish(struct nfsd *d, const struct export *ex, uint8_t kind, uint8_t type,
-                   unsigned body, struct handle *h)
+static void seal_handle(struct nfsd *d, const struct export *ex, uint8_t kind,
+                        uint8_t type, unsigned body, struct handle *h)
 {
 	h->octets[0] = VERSION;
 	h->octets[1] = kind;
@@ -69,7 +69,7 @@ static void finish(struct nfsd *d, const struct export *ex, uint8_t kind, uint8_
 	h->octets[3] = (uint8_t)body;
 	put_le(h->octets + 4, ex->id, 4);
 	h->len = HEAD_BYTES + body;
-	put_le(h->octets + SEAL_AT, seal_of(d->key, h->octets, h->len), 8);
+	put_le(h->octets + SEAL_AT, compute_seal(d->key, h->octets, h->len), 8);
 }
 
 int statx_fd(int fd, const char *name, struct statx *ret)
@@ -147,8 +147,8 @@ bool handle_inside(const struct export *ex, const struct statx *st)
 	                                  st->stx_dev_minor == ex->dev_minor);
 }
 
-static int make_kernel(struct nfsd *d, const struct export *ex, int fd,
-                       struct handle *ret)
+static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
+                              struct handle *ret)
 {
 	union {
 		struct file_handle fh;
@@ -168,12 +168,12 @@ static int make_kernel(struct nfsd *d, const struct export *ex, int fd,
 	    u.fh.handle_type > 255)
 		return -EOPNOTSUPP;
 	memcpy(ret->octets + HEAD_BYTES, u.fh.f_handle, u.fh.handle_bytes);
-	finish(d, ex, KERNEL, (uint8_t)u.fh.handle_type, u.fh.handle_bytes, ret);
+	seal_handle(d, ex, KERNEL, (uint8_t)u.fh.handle_type, u.fh.handle_bytes, ret);
 	return 0;
 }
 
-static void walk_put(struct nfsd *d, const struct export *ex, const struct walk_id *w,
-                     struct handle *ret)
+static void encode_walk_id(struct nfsd *d, const struct export *ex,
+                           const struct walk_id *w, struct handle *ret)
 {
 	unsigned n = w->depth < WALK_CHAIN ? w->depth : WALK_CHAIN;
 	uint8_t *b = ret->octets + HEAD_BYTES;
@@ -184,10 +184,10 @@ static void walk_put(struct nfsd *d, const struct export *ex, const struct walk_
 	b[13] = (uint8_t)(ex->mark >> 8);
 	for (unsigned i = 0; i < n; i++)
 		put_le(b + WALK_HEAD_BYTES + 2 * i, w->chain[i], 2);
-	finish(d, ex, WALK, (uint8_t)ex->mark, WALK_HEAD_BYTES + 2 * n, ret);
+	seal_handle(d, ex, WALK, (uint8_t)ex->mark, WALK_HEAD_BYTES + 2 * n, ret);
 }
 
-static int walk_get(const struct handle *h, struct walk_id *ret)
+static int decode_walk_id(const struct handle *h, struct walk_id *ret)
 {
 	const uint8_t *b = h->octets + HEAD_BYTES;
 	unsigned body = h->len - HEAD_BYTES, n;
@@ -207,14 +207,14 @@ static int walk_get(const struct handle *h, struct walk_id *ret)
 }
 
 /* A walk handle for what @st describes, in the directory of @parent. */
-static int make_walk(struct nfsd *d, const struct export *ex,
-                     const struct handle *parent, const struct statx *st,
-                     struct handle *ret)
+static int make_walk_handle(struct nfsd *d, const struct export *ex,
+                            const struct handle *parent, const struct statx *st,
+                            struct handle *ret)
 {
 	struct walk_id w = {.depth = 0};
 
 	if (parent) {
-		if (walk_get(parent, &w))
+		if (decode_walk_id(parent, &w))
 			return -ESTALE;
 		if (w.depth >= NFSD_MAX_DEPTH)
 			return -ENAMETOOLONG;
@@ -224,23 +224,33 @@ static int make_walk(struct nfsd *d, const struct export *ex,
 	}
 	w.ino = st->stx_ino;
 	w.born = walk_born(st);
-	walk_put(d, ex, &w, ret);
+	encode_walk_id(d, ex, &w, ret);
 	return 0;
+}
+
+/* Empties @ret and reads the attributes of @fd.  -EXDEV: not of the export's mount. */
+static int begin_handle(const struct export *ex, int fd, struct handle *ret,
+                        struct statx *ret_stx)
+{
+	int e = statx_fd(fd, "", ret_stx);
+
+	if (!e && !handle_inside(ex, ret_stx))
+		e = -EXDEV;
+	if (!e)
+		memset(ret, 0, sizeof(*ret));
+	return e;
 }
 
 int handle_make(struct nfsd *d, struct export *ex, const struct handle *parent, int fd,
                 struct handle *ret, struct statx *ret_stx)
 {
-	int e = statx_fd(fd, "", ret_stx);
+	int e = begin_handle(ex, fd, ret, ret_stx);
 
 	if (e)
 		return e;
-	if (!handle_inside(ex, ret_stx))
-		return -EXDEV;
-	memset(ret, 0, sizeof(*ret));
 	if (ex->by_handle)
-		return make_kernel(d, ex, fd, ret);
-	return make_walk(d, ex, parent, ret_stx, ret);
+		return make_kernel_handle(d, ex, fd, ret);
+	return make_walk_handle(d, ex, parent, ret_stx, ret);
 }
 
 int handle_make_child(struct nfsd *d, const struct object *dir, const char *name,
@@ -261,48 +271,49 @@ int handle_make_parent(struct nfsd *d, struct export *ex, const struct handle *c
                        int fd, struct handle *ret, struct statx *ret_stx)
 {
 	struct walk_id w;
-	int e = statx_fd(fd, "", ret_stx);
+	int e = begin_handle(ex, fd, ret, ret_stx);
 
 	if (e)
 		return e;
-	if (!handle_inside(ex, ret_stx))
-		return -EXDEV;
-	memset(ret, 0, sizeof(*ret));
 	if (ex->by_handle)
-		return make_kernel(d, ex, fd, ret);
-	if (walk_get(child, &w) || !w.depth)
+		return make_kernel_handle(d, ex, fd, ret);
+	if (decode_walk_id(child, &w) || !w.depth)
 		return -ESTALE;
 	w.depth--;
 	w.ino = ret_stx->stx_ino;
 	w.born = walk_born(ret_stx);
-	walk_put(d, ex, &w, ret);
+	encode_walk_id(d, ex, &w, ret);
 	return 0;
 }
 
-/* The inodes from @fd up to the root, last first.  How many, or negative errno. */
-static int climb(const struct export *ex, int fd, uint64_t inos[NFSD_MAX_DEPTH])
+int handle_climb(const struct export *ex, int fd, uint64_t *inos, int max)
 {
 	int at = fcntl(fd, F_DUPFD_CLOEXEC, 0), up, n = 0, e = 0;
 	struct statx st;
 
-	while (at >= 0 && !e) {
+	while (at >= 0) {
 		e = statx_fd(at, "", &st);
 		if (!e && !handle_inside(ex, &st))
 			e = -ESTALE;
 		if (e || st.stx_ino == ex->root_ino)
 			break;
-		if (n == NFSD_MAX_DEPTH) {
+		if (n == max) {
 			e = -ENAMETOOLONG;
 			break;
 		}
-		inos[n++] = st.stx_ino;
+		if (inos)
+			inos[n] = st.stx_ino;
+		n++;
 		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			e = -errno;
 		close(at);
 		at = up;
 	}
-	if (at < 0)
-		return -errno;
-	close(at);
+	if (at >= 0)
+		close(at);
+	else if (!e)
+		e = -errno; /* of fcntl */
 	return e ? e : n;
 }
 
@@ -315,7 +326,7 @@ int handle_make_climbing(struct nfsd *d, struct export *ex, int fd, struct handl
 
 	if (ex->by_handle)
 		return handle_make(d, ex, NULL, fd, ret, ret_stx);
-	n = climb(ex, fd, inos);
+	n = handle_climb(ex, fd, inos, NFSD_MAX_DEPTH);
 	e = n < 0 ? n : statx_fd(fd, "", ret_stx);
 	if (e)
 		return e;
@@ -325,7 +336,7 @@ int handle_make_climbing(struct nfsd *d, struct export *ex, int fd, struct handl
 	w.ino = ret_stx->stx_ino;
 	w.born = walk_born(ret_stx);
 	memset(ret, 0, sizeof(*ret));
-	walk_put(d, ex, &w, ret);
+	encode_walk_id(d, ex, &w, ret);
 	return 0;
 }
 
@@ -335,7 +346,7 @@ void handle_make_covered(struct nfsd *d, const struct export *ex, uint64_t ino,
 	memset(ret, 0, sizeof(*ret));
 	put_le(ret->octets + HEAD_BYTES, ino, 8);
 	put_le(ret->octets + HEAD_BYTES + 8, place, 8);
-	finish(d, ex, COVERED, 0, COVERED_BYTES, ret);
+	seal_handle(d, ex, COVERED, 0, COVERED_BYTES, ret);
 }
 
 bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_place)
@@ -348,7 +359,7 @@ bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_pla
 }
 
 /* Of what is mounted beneath an export it is not known yet who opens its handles. */
-static bool opens_kind(const struct export *ex, uint8_t kind)
+static bool can_open_kind(const struct export *ex, uint8_t kind)
 {
 	return ex->top || kind == COVERED || ex->by_handle == (kind == KERNEL);
 }
@@ -363,14 +374,14 @@ int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **
 		return -EBADF;
 	if (p[1] < KERNEL || p[1] > COVERED || len != HEAD_BYTES + (size_t)p[3])
 		return -EBADF;
-	wrong = seal_of(d->key, p, (unsigned)len) ^ get_le(p + SEAL_AT, 8);
+	wrong = compute_seal(d->key, p, (unsigned)len) ^ get_le(p + SEAL_AT, 8);
 	if (wrong)
 		return -EBADF;
 	id = (uint32_t)get_le(p + 4, 4);
 	for (unsigned i = 0; i < d->n_exports; i++) {
 		struct export *ex = d->exports[i];
 
-		if (ex->live && ex->id == id && opens_kind(ex, p[1])) {
+		if (ex->live && ex->id == id && can_open_kind(ex, p[1])) {
 			*ret = ex;
 			return 0;
 		}
@@ -379,7 +390,8 @@ int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **
 	return *ret ? 0 : -ESTALE; /* no longer exported */
 }
 
-static int open_kernel(const struct export *ex, const struct handle *h, int *ret_fd)
+static int open_kernel_handle(const struct export *ex, const struct handle *h,
+                              int *ret_fd)
 {
 	union {
 		struct file_handle fh;
@@ -405,8 +417,8 @@ int handle_open_here(struct export *ex, const struct handle *h, int *ret_fd)
 	if (ex->by_handle != (h->octets[1] == KERNEL))
 		return -ESTALE;
 	if (ex->by_handle)
-		return open_kernel(ex, h, ret_fd);
-	if (walk_get(h, &w))
+		return open_kernel_handle(ex, h, ret_fd);
+	if (decode_walk_id(h, &w))
 		return -EBADF;
 	if (h->octets[2] != (uint8_t)ex->mark ||
 	    h->octets[HEAD_BYTES + 13] != ex->mark >> 8)

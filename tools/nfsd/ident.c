@@ -105,7 +105,7 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 }
 
 /* A list ends at MOST_GIDS: then there may be more. */
-static void say_cut(uint32_t uid, unsigned n_gids)
+static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 
@@ -126,7 +126,7 @@ void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
 			id->gids[i] = squash_gid(s, gids[i]);
 		return;
 	}
-	say_cut(id->uid, n);
+	warn_groups_cut(id->uid, n);
 	id->many = gids;
 	id->squashed = squash_gid(s, 0);
 	id->digest = rr_siphash_once(key, gids, n * sizeof(gids[0]));
@@ -145,7 +145,7 @@ void ident_from_caller(const struct rpcrdma_gss_caller *c, const struct squash *
 	*ret = id;
 }
 
-static bool same_groups(const struct ident *a, const struct ident *b)
+static bool has_same_groups(const struct ident *a, const struct ident *b)
 {
 	if (a->n_gids != b->n_gids)
 		return false;
@@ -156,10 +156,10 @@ static bool same_groups(const struct ident *a, const struct ident *b)
 
 bool ident_same(const struct ident *a, const struct ident *b)
 {
-	return a->uid == b->uid && a->gid == b->gid && same_groups(a, b);
+	return a->uid == b->uid && a->gid == b->gid && has_same_groups(a, b);
 }
 
-static bool set_many(const struct ident *id)
+static bool set_many_groups(const struct ident *id)
 {
 	uint32_t *list = malloc(id->n_gids * sizeof(*list));
 	bool ok;
@@ -173,10 +173,10 @@ static bool set_many(const struct ident *id)
 	return ok;
 }
 
-static bool set_groups(const struct ident *id)
+static bool set_thread_groups(const struct ident *id)
 {
 	return id->n_gids > IDENT_FEW_GIDS
-	               ? set_many(id)
+	               ? set_many_groups(id)
 	               : !syscall(SETGROUPS, (size_t)id->n_gids, id->gids);
 }
 
@@ -193,7 +193,7 @@ static bool set_fsgid(uint32_t gid)
 	return (uint32_t)syscall(SYS_setfsgid, -1) == gid;
 }
 
-static int not_taken(const struct ident *id)
+static int refuse_identity(const struct ident *id)
 {
 	char what[64];
 
@@ -210,12 +210,12 @@ int ident_enter(const struct ident *id)
 	if (!can_switch)
 		return 0;
 	known = false;
-	if ((all || !same_groups(id, &current)) && !set_groups(id))
-		return not_taken(id);
+	if ((all || !has_same_groups(id, &current)) && !set_thread_groups(id))
+		return refuse_identity(id);
 	if ((all || id->gid != current.gid) && !set_fsgid(id->gid))
-		return not_taken(id);
+		return refuse_identity(id);
 	if ((all || id->uid != current.uid) && !set_fsuid(id->uid))
-		return not_taken(id);
+		return refuse_identity(id);
 	current = *id;
 	known = true;
 	return 0;
@@ -228,7 +228,7 @@ int ident_enter_server(void)
 		return 0;
 	if (!set_fsuid(0)) {
 		known = false;
-		return not_taken(&(struct ident){.uid = 0});
+		return refuse_identity(&(struct ident){.uid = 0});
 	}
 	current.uid = 0; /* if not known: switching will set all */
 	return 0;

@@ -18,7 +18,7 @@ void op_getattr(struct op *op)
 
 	if (!e)
 		e = object_stat(op->obj, &st);
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	if (!e)
 		attr_from_statx(op->obj->ex, &st,
 		                &op->res.getattr.GETATTR3res_u.resok.obj_attributes);
@@ -55,7 +55,7 @@ void op_setattr(struct op *op)
 	}
 	if (!e)
 		e = attr_set(op->nfsd, op->obj, &op->id, &a->new_attributes);
-	op->res.status = e == -EALREADY ? NFS3ERR_NOT_SYNC : nfs_stat(e);
+	op->res.status = e == -EALREADY ? NFS3ERR_NOT_SYNC : nfs_status(e);
 	attr_post(op->obj, &wcc.after);
 	/* Both arms are the same. */
 	op->res.setattr.SETATTR3res_u.resok.obj_wcc = wcc;
@@ -63,18 +63,18 @@ void op_setattr(struct op *op)
 		op_sync_change(op, op->obj);
 }
 
-static uint32_t access_bits(const struct op *op, uint32_t asked)
+static uint32_t compute_access(const struct op *op, uint32_t asked)
 {
 	const struct object *o = op->obj;
 	bool dir = S_ISDIR(o->type);
 	uint32_t write = ACCESS3_MODIFY | ACCESS3_EXTEND | (dir ? ACCESS3_DELETE : 0);
 	uint32_t exec = dir ? ACCESS3_LOOKUP : ACCESS3_EXECUTE, bits = 0;
 
-	if (asked & ACCESS3_READ && !object_ask(o, R_OK))
+	if (asked & ACCESS3_READ && !object_access(o, R_OK))
 		bits |= ACCESS3_READ;
-	if (asked & write && !op->may.read_only && !object_ask(o, W_OK))
+	if (asked & write && !op->may.read_only && !object_access(o, W_OK))
 		bits |= write;
-	if (asked & exec && !object_ask(o, X_OK))
+	if (asked & exec && !object_access(o, X_OK))
 		bits |= exec;
 	return bits & asked;
 }
@@ -87,11 +87,11 @@ void op_access(struct op *op)
 
 	if (!e)
 		e = object_stat(op->obj, &st);
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	if (e)
 		return;
 	attr_post_statx(op->obj->ex, &st, &ok->obj_attributes);
-	ok->access = access_bits(op, op->args.access.access);
+	ok->access = compute_access(op, op->args.access.access);
 }
 
 void op_readlink(struct op *op)
@@ -108,7 +108,7 @@ void op_readlink(struct op *op)
 		n = path ? readlinkat(op->obj->path_fd, "", path, NFS3_PATH_BYTES) : 0;
 		e = !path ? -ENOMEM : n < 0 ? -errno : 0;
 	}
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &ok->symlink_attributes); /* first in both arms */
 	if (e)
 		return;
@@ -124,7 +124,7 @@ void op_fsstat(struct op *op)
 
 	if (!e && fstatvfs(op->obj->path_fd, &v))
 		e = -errno;
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &ok->obj_attributes);
 	if (e)
 		return;
@@ -141,7 +141,7 @@ void op_fsinfo(struct op *op)
 	FSINFO3resok *ok = &op->res.fsinfo.FSINFO3res_u.resok;
 	int e = object_get(op->nfsd, &op->args.fsinfo.fsroot, &op->id, &op->obj);
 
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &ok->obj_attributes);
 	if (e)
 		return;
@@ -162,7 +162,7 @@ void op_pathconf(struct op *op)
 
 	if (!e && fstatvfs(op->obj->path_fd, &v))
 		e = -errno;
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &ok->obj_attributes);
 	if (e)
 		return;

@@ -23,6 +23,7 @@
  * restart.  Symbolic links are never followed, mount points not entered.
  */
 #include "nfsd.h"
+#include "tool.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ enum {
 	SAMPLE = 8,         /* names of a directory whose numbers are compared */
 };
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
 	x ^= x >> 33;
 	x *= 0xff51afd7ed558ccdull;
@@ -51,18 +52,18 @@ uint32_t walk_born(const struct statx *st)
 {
 	if (!(st->stx_mask & STATX_BTIME))
 		return 0;
-	return (uint32_t)mix((uint64_t)st->stx_btime.tv_sec * 1000000007u +
-	                     st->stx_btime.tv_nsec);
+	return (uint32_t)mix_bits((uint64_t)st->stx_btime.tv_sec * 1000000007u +
+	                          st->stx_btime.tv_nsec);
 }
 
 uint16_t walk_digest(uint64_t ino)
 {
-	return (uint16_t)(mix(ino) >> 20);
+	return (uint16_t)(mix_bits(ino) >> 20);
 }
 
-static struct walk_slot *slot_of(struct export *ex, uint64_t ino)
+static struct walk_slot *find_walk_slot(struct export *ex, uint64_t ino)
 {
-	return &ex->walk[mix(ino) % NFSD_WALK_SLOTS];
+	return &ex->walk[mix_bits(ino) % NFSD_WALK_SLOTS];
 }
 
 void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *name)
@@ -73,7 +74,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 	if (!ex->walk || name_is_dot(name))
 		return;
 	pthread_mutex_lock(&ex->walk_lock);
-	s = slot_of(ex, ino);
+	s = find_walk_slot(ex, ino);
 	if (s->ino != ino || s->parent != parent || !s->name || strcmp(s->name, name)) {
 		copy = strdup(name);
 		if (copy) { /* else: it will be searched for */
@@ -85,7 +86,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 }
 
 /* 0 if @fd is the object, or -ESTALE. */
-static int check(const struct export *ex, const struct walk_id *w, int fd)
+static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 {
 	struct statx st;
 
@@ -96,15 +97,15 @@ static int check(const struct export *ex, const struct walk_id *w, int fd)
 
 /* Opens @name in @dir as an O_PATH descriptor.  O_DIRECTORY would have autofs mount
  * what lies there. */
-static int step_down(int dir, const char *name)
+static int open_entry(int dir, const char *name)
 {
 	return open_name(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
 /* The attributes of @name, but not of what is mounted there. */
-static int stat_name(int dir, const char *name, struct statx *ret)
+static int stat_entry(int dir, const char *name, struct statx *ret)
 {
-	int fd = step_down(dir, name), e;
+	int fd = open_entry(dir, name), e;
 
 	if (fd < 0)
 		return fd;
@@ -114,13 +115,13 @@ static int stat_name(int dir, const char *name, struct statx *ret)
 }
 
 /* The names from the root to @ino, last first, as far as the table knows. */
-static int recall(struct export *ex, uint64_t ino, char **names, unsigned max)
+static int recall_names(struct export *ex, uint64_t ino, char **names, unsigned max)
 {
 	unsigned n = 0;
 
 	pthread_mutex_lock(&ex->walk_lock);
 	while (ino != ex->root_ino) {
-		struct walk_slot *s = slot_of(ex, ino);
+		struct walk_slot *s = find_walk_slot(ex, ino);
 
 		if (s->ino != ino || !s->name || n == max)
 			break;
@@ -141,14 +142,14 @@ static int recall(struct export *ex, uint64_t ino, char **names, unsigned max)
 static int open_recalled(struct export *ex, const struct walk_id *w, int *ret_fd)
 {
 	char *names[NFSD_MAX_DEPTH];
-	int n = recall(ex, w->ino, names, NFSD_MAX_DEPTH), fd, next;
+	int n = recall_names(ex, w->ino, names, NFSD_MAX_DEPTH), fd, next;
 
 	if (n < 0)
 		return n;
 	fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
 	for (int i = n - 1; i >= 0; i--) {
 		if (fd >= 0) {
-			next = step_down(fd, names[i]);
+			next = open_entry(fd, names[i]);
 			close(fd);
 			fd = next;
 		}
@@ -156,7 +157,7 @@ static int open_recalled(struct export *ex, const struct walk_id *w, int *ret_fd
 	}
 	if (fd < 0)
 		return -ENOENT;
-	if (check(ex, w, fd)) {
+	if (check_found(ex, w, fd)) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -178,14 +179,14 @@ struct search {
 static void search_dir(struct search *, int dir, uint64_t dir_ino, unsigned level);
 
 /* Does an entry with this number lie on the way? */
-static bool on_the_way(const struct walk_id *w, uint64_t ino, unsigned level)
+static bool is_on_path(const struct walk_id *w, uint64_t ino, unsigned level)
 {
 	if (level + 1 == w->depth)
 		return ino == w->ino;
 	return level >= WALK_CHAIN || walk_digest(ino) == w->chain[level];
 }
 
-static void note_lack(struct search *s, int e)
+static void note_missing_fd(struct search *s, int e)
 {
 	if (e == -EMFILE || e == -ENFILE)
 		s->lack = e;
@@ -202,19 +203,19 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	if (!last && de->d_type != DT_DIR && de->d_type != DT_UNKNOWN)
 		return;
 	if (s->by_stat) {
-		fd = stat_name(dir, de->d_name, &st);
-		note_lack(s, fd);
+		fd = stat_entry(dir, de->d_name, &st);
+		note_missing_fd(s, fd);
 		if (fd)
 			return;
 		ino = st.stx_ino;
 	}
-	if (!on_the_way(s->w, ino, level))
+	if (!is_on_path(s->w, ino, level))
 		return;
-	fd = step_down(dir, de->d_name);
-	note_lack(s, fd);
+	fd = open_entry(dir, de->d_name);
+	note_missing_fd(s, fd);
 	if (fd < 0)
 		return;
-	if (last && !check(s->ex, s->w, fd)) {
+	if (last && !check_found(s->ex, s->w, fd)) {
 		walk_learn(s->ex, ino, dir_ino, de->d_name);
 		s->found = fd;
 		return;
@@ -233,7 +234,7 @@ static void compare_number(struct search *s, int dir, const struct dirent *de)
 	struct statx st;
 
 	s->sample--;
-	if (!stat_name(dir, de->d_name, &st) && handle_inside(s->ex, &st) &&
+	if (!stat_entry(dir, de->d_name, &st) && handle_inside(s->ex, &st) &&
 	    st.stx_ino != de->d_ino)
 		s->differs = true;
 }
@@ -251,7 +252,7 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 		return;
 	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		note_lack(s, -errno);
+		note_missing_fd(s, -errno);
 		return;
 	}
 	d = fdopendir(fd);
@@ -271,21 +272,13 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 	closedir(d);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Of all that a handle says. */
-static uint64_t digest_of(const struct walk_id *w)
+static uint64_t digest_walk_id(const struct walk_id *w)
 {
-	uint64_t h = mix(w->ino ^ (uint64_t)w->born << 32 ^ w->depth);
+	uint64_t h = mix_bits(w->ino ^ (uint64_t)w->born << 32 ^ w->depth);
 
 	for (unsigned i = 0; i < WALK_CHAIN; i++)
-		h = mix(h ^ w->chain[i]);
+		h = mix_bits(h ^ w->chain[i]);
 	return h;
 }
 
@@ -310,7 +303,7 @@ static int begin_search(struct export *ex, uint64_t digest, uint64_t now)
 static void end_search(struct export *ex, uint64_t digest, uint64_t began, bool found)
 {
 	struct walk_pace *p = &ex->pace;
-	uint64_t now = now_ns(), took = now - began;
+	uint64_t now = tool_now_ns(), took = now - began;
 
 	pthread_mutex_lock(&ex->walk_lock);
 	p->running--;
@@ -322,9 +315,9 @@ static void end_search(struct export *ex, uint64_t digest, uint64_t began, bool 
 	pthread_mutex_unlock(&ex->walk_lock);
 }
 
-static int search_for(struct search *s, int *ret_fd)
+static int search_export(struct search *s, int *ret_fd)
 {
-	uint64_t digest = digest_of(s->w), began = now_ns();
+	uint64_t digest = digest_walk_id(s->w), began = tool_now_ns();
 	int e = begin_search(s->ex, digest, began);
 
 	if (e)
@@ -354,7 +347,7 @@ int walk_open(struct export *ex, const struct walk_id *w, int *ret_fd)
 		fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
 		if (fd < 0)
 			return -errno;
-		if (check(ex, w, fd)) {
+		if (check_found(ex, w, fd)) {
 			close(fd);
 			return -ESTALE;
 		}
@@ -363,5 +356,5 @@ int walk_open(struct export *ex, const struct walk_id *w, int *ret_fd)
 	}
 	if (!open_recalled(ex, w, ret_fd))
 		return 0;
-	return search_for(&s, ret_fd);
+	return search_export(&s, ret_fd);
 }

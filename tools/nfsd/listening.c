@@ -20,7 +20,7 @@ enum {
 };
 
 /* What one client's requests may hold. */
-static uint64_t client_memory(void)
+static uint64_t bound_client_memory(void)
 {
 	struct rpcrdma_budget b;
 
@@ -30,12 +30,12 @@ static uint64_t client_memory(void)
 
 /* Warns beforehand: a client for which no memory can be locked is not told the reason.
  */
-static void look_at_memlock(void)
+static void check_memlock(void)
 {
 	struct rlimit r;
 
 	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) ||
-	    r.rlim_cur >= client_memory())
+	    r.rlim_cur >= bound_client_memory())
 		return;
 	tool_log(TOOL_WARNING,
 	         "RDMA devices want locked memory, and %s are allowed (ulimit -l; "
@@ -43,21 +43,21 @@ static void look_at_memlock(void)
 	         tool_human(r.rlim_cur));
 }
 
-static int not_listening(const char *address, int e)
+static int report_not_listening(const char *address, int e)
 {
-	const char *why = tool_provider_words(e);
+	const char *reason = tool_provider_words(e);
 
 	if (e == -ENXIO)
-		why = "no address is known for it";
+		reason = "no address is known for it";
 	tool_error("cannot listen on %s: %s%s",
-	           address ? tool_quote(address) : "any address, port 20049", why,
+	           address ? tool_quote(address) : "any address, port 20049", reason,
 	           e == -ENXIO || e == -EINVAL
 	                   ? " (--listen ADDR:PORT, the port a number up to 65535)"
 	                   : "");
 	return e;
 }
 
-static int listen_all(struct server *s)
+static int listen_rdma(struct daemon *s)
 {
 	struct rpcrdma_conn_options o;
 	bool devices = false;
@@ -66,14 +66,14 @@ static int listen_all(struct server *s)
 	tool_conn_options(&s->common, &o);
 	o.max_per_address = (uint32_t)s->max_per_address;
 	o.max_message_bytes = MAX_MESSAGE;
-	o.max_pinned_bytes = client_memory();
+	o.max_pinned_bytes = bound_client_memory();
 	for (unsigned i = 0; i < s->n_listen; i++) {
 		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
 		                   (unsigned)s->connections, &s->listeners[i]);
 		if (e)
-			return not_listening(s->listen[i], e);
+			return report_not_listening(s->listen[i], e);
 		if (strstr(rpcrdma_listener_provider(s->listeners[i]), "verbs")) {
-			s->nfsd.apart = s->nfsd.privileged;
+			s->nfsd.engine_keeps_identity = s->nfsd.privileged;
 			devices = true;
 		}
 		rpcrdma_listener_set_event(s->listeners[i], report_client,
@@ -81,15 +81,15 @@ static int listen_all(struct server *s)
 		s->n_listeners++;
 	}
 	if (devices)
-		look_at_memlock();
+		check_memlock();
 	return 0;
 }
 
-static void *answer_null(void *arg, const struct sockaddr_storage *peer,
-                         const void *record, size_t len, size_t *ret_len,
-                         bool *ret_failed)
+static void *answer_null_call(void *arg, const struct sockaddr_storage *peer,
+                              const void *record, size_t len, size_t *ret_len,
+                              bool *ret_failed)
 {
-	struct server *s = arg;
+	struct daemon *s = arg;
 	void *reply = NULL;
 
 	*ret_failed =
@@ -99,7 +99,7 @@ static void *answer_null(void *arg, const struct sockaddr_storage *peer,
 }
 
 /* At the listeners' addresses. */
-static int listen_tcp(struct server *s, const char *what, uint32_t port,
+static int listen_tcp(struct daemon *s, const char *what, uint32_t port,
                       const struct tcpd_service *service, struct tcpd **ret)
 {
 	struct sockaddr_storage ss;
@@ -124,11 +124,11 @@ static int listen_tcp(struct server *s, const char *what, uint32_t port,
 	return e;
 }
 
-static int listen_all_tcp(struct server *s)
+static int listen_tcp_services(struct daemon *s)
 {
 	const struct tcpd_service mount = {mount_rpc_answer, &s->mount_rpc,
 	                                   MOUNT_RPC_RECORD};
-	const struct tcpd_service gss = {answer_null, s, MAX_NULL_CALL};
+	const struct tcpd_service gss = {answer_null_call, s, MAX_NULL_CALL};
 	int e;
 
 	s->mount_rpc.nfsd = &s->nfsd;
@@ -136,7 +136,7 @@ static int listen_all_tcp(struct server *s)
 	return e ? e : listen_tcp(s, "RPCSEC_GSS", s->gss_port, &gss, &s->gssd);
 }
 
-static int not_registered(int e, const char *what, const char *remedy)
+static int report_not_registered(int e, const char *what, const char *remedy)
 {
 	if (e == -EEXIST)
 		tool_error("cannot register with rpcbind: it has another address for "
@@ -150,7 +150,7 @@ static int not_registered(int e, const char *what, const char *remedy)
 	return e;
 }
 
-static void not_taken_back(int e)
+static void report_not_removed(int e)
 {
 	if (e)
 		tool_error("rpcbind did not take the registration back: %s",
@@ -161,8 +161,8 @@ static void not_taken_back(int e)
  * MOUNT.  False: there are no more. */
 static const uint32_t nlm_versions[] = {4, 3, 1};
 
-static bool nlm_registration(const struct server *s, unsigned i, uint32_t *ret_version,
-                             struct sockaddr_storage *ret)
+static bool find_nlm_registration(const struct daemon *s, unsigned i,
+                                  uint32_t *ret_version, struct sockaddr_storage *ret)
 {
 	const unsigned n = sizeof(nlm_versions) / sizeof(nlm_versions[0]);
 
@@ -171,37 +171,38 @@ static bool nlm_registration(const struct server *s, unsigned i, uint32_t *ret_v
 }
 
 /* Another lock manager may have come since, and have taken its place. */
-static void unregister_nlm(struct server *s)
+static void unregister_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
 	uint32_t version;
 	int e;
 
 	while (s->n_registered_nlm &&
-	       nlm_registration(s, --s->n_registered_nlm, &version, &ss)) {
+	       find_nlm_registration(s, --s->n_registered_nlm, &version, &ss)) {
 		e = rpcrdma_unregister_tcp(NLM_PROGRAM, version,
 		                           (const struct sockaddr *)&ss, 0);
-		not_taken_back(e == -ENOENT ? 0 : e);
+		report_not_removed(e == -ENOENT ? 0 : e);
 	}
 }
 
 /* Registers all versions or none.  Where the host has another lock manager, such as
  * that of its kernel, clients ask that one, which has no locks on these files either.
  */
-static int register_nlm(struct server *s)
+static int register_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
 	uint32_t version;
 	int e = 0;
 
-	while (!e && nlm_registration(s, s->n_registered_nlm, &version, &ss)) {
+	while (!e && find_nlm_registration(s, s->n_registered_nlm, &version, &ss)) {
 		e = rpcrdma_register_tcp(NLM_PROGRAM, version,
 		                         (const struct sockaddr *)&ss, 0);
 		if (!e)
 			s->n_registered_nlm++;
 	}
 	if (e != -EEXIST)
-		return e ? not_registered(e, "NLM on TCP", "rpcinfo -d 100021 4") : 0;
+		return e ? report_not_registered(e, "NLM on TCP", "rpcinfo -d 100021 4")
+		         : 0;
 	tool_log(TOOL_NOTICE,
 	         "rpcbind has another lock manager (program %d): clients are left to "
 	         "that one",
@@ -211,7 +212,7 @@ static int register_nlm(struct server *s)
 }
 
 /* Blocks, and so comes before the loop. */
-static int register_all(struct server *s)
+static int register_listeners(struct daemon *s)
 {
 	struct sockaddr_storage ss;
 	int e;
@@ -219,35 +220,37 @@ static int register_all(struct server *s)
 	while (s->n_registered < s->n_listeners) {
 		e = rpcrdma_listener_register(s->listeners[s->n_registered], 0);
 		if (e)
-			return not_registered(e, "NFS or MOUNT on RDMA",
-			                      "rpcinfo -d 100003 3; rpcinfo -d 100005 "
-			                      "3");
+			return report_not_registered(
+			        e, "NFS or MOUNT on RDMA",
+			        "rpcinfo -d 100003 3; rpcinfo -d 100005 "
+			        "3");
 		s->n_registered++;
 	}
 	while (tcpd_addr(s->mountd, s->n_registered_tcp, &ss)) {
 		e = rpcrdma_register_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
 		                         (const struct sockaddr *)&ss, 0);
 		if (e)
-			return not_registered(e, "MOUNT on TCP", "rpcinfo -d 100005 3");
+			return report_not_registered(e, "MOUNT on TCP",
+			                             "rpcinfo -d 100005 3");
 		s->n_registered_tcp++;
 	}
 	return register_nlm(s);
 }
 
-void listening_unregister(struct server *s)
+void listening_unregister(struct daemon *s)
 {
 	struct sockaddr_storage ss;
 
 	unregister_nlm(s);
 	while (s->n_registered_tcp && tcpd_addr(s->mountd, --s->n_registered_tcp, &ss))
-		not_taken_back(rpcrdma_unregister_tcp(RPCRDMA_MOUNT_PROGRAM, 3,
-		                                      (const struct sockaddr *)&ss, 0));
+		report_not_removed(rpcrdma_unregister_tcp(
+		        RPCRDMA_MOUNT_PROGRAM, 3, (const struct sockaddr *)&ss, 0));
 	while (s->n_registered)
-		not_taken_back(rpcrdma_listener_unregister(
+		report_not_removed(rpcrdma_listener_unregister(
 		        s->listeners[--s->n_registered], 0));
 }
 
-int listening_announce(const struct server *s)
+int listening_announce(const struct daemon *s)
 {
 	bool json = s->common.json;
 	struct sockaddr_storage ss;
@@ -267,11 +270,11 @@ int listening_announce(const struct server *s)
 	return fflush(stdout) ? tool_output_failed(NULL) : 0;
 }
 
-int listening_begin(struct server *s)
+int listening_begin(struct daemon *s)
 {
-	int e = listen_all(s);
+	int e = listen_rdma(s);
 
 	if (!e)
-		e = listen_all_tcp(s);
-	return e || !s->registers ? e : register_all(s);
+		e = listen_tcp_services(s);
+	return e || !s->registers ? e : register_listeners(s);
 }

@@ -17,7 +17,7 @@ enum { MAX_MOUNTS = 256 };
 
 /* ---- The list of mounts -------------------------------------------------- */
 
-static void peer_name(const struct op *op, char *ret, size_t size)
+static void format_peer(const struct op *op, char *ret, size_t size)
 {
 	struct sockaddr_storage ss;
 
@@ -27,7 +27,7 @@ static void peer_name(const struct op *op, char *ret, size_t size)
 }
 
 /* Removes what @host mounted, all or @dir; by d->lock. */
-static void forget(struct nfsd *d, const char *host, const char *dir)
+static void forget_mounts(struct nfsd *d, const char *host, const char *dir)
 {
 	unsigned kept = 0;
 
@@ -42,7 +42,7 @@ static void forget(struct nfsd *d, const char *host, const char *dir)
 	d->n_mounts = kept;
 }
 
-static void remember(struct op *op, const char *dir)
+static void remember_mount(struct op *op, const char *dir)
 {
 	struct nfsd *d = op->nfsd;
 	char host[sizeof(d->mounts[0].host)];
@@ -50,9 +50,9 @@ static void remember(struct op *op, const char *dir)
 
 	if (!copy)
 		return; /* the list is for people */
-	peer_name(op, host, sizeof(host));
+	format_peer(op, host, sizeof(host));
 	pthread_mutex_lock(&d->lock);
-	forget(d, host, dir);
+	forget_mounts(d, host, dir);
 	if (d->n_mounts == MAX_MOUNTS) {
 		free(d->mounts[0].dir);
 		memmove(d->mounts, d->mounts + 1,
@@ -68,9 +68,9 @@ void op_umnt(struct op *op)
 {
 	char host[64];
 
-	peer_name(op, host, sizeof(host));
+	format_peer(op, host, sizeof(host));
 	pthread_mutex_lock(&op->nfsd->lock);
-	forget(op->nfsd, host, op->args.mnt);
+	forget_mounts(op->nfsd, host, op->args.mnt);
 	pthread_mutex_unlock(&op->nfsd->lock);
 }
 
@@ -78,36 +78,33 @@ void op_umntall(struct op *op)
 {
 	char host[64];
 
-	peer_name(op, host, sizeof(host));
+	format_peer(op, host, sizeof(host));
 	pthread_mutex_lock(&op->nfsd->lock);
-	forget(op->nfsd, host, NULL);
+	forget_mounts(op->nfsd, host, NULL);
 	pthread_mutex_unlock(&op->nfsd->lock);
 }
 
 /* ---- Lists as results ---------------------------------------------------- */
 
-struct out {
+struct list_writer {
 	char *buf;
 	size_t len, max; /* octets; a word is kept free for the end */
 };
 
-static bool put_word(struct out *o, uint32_t v)
+static bool put_list_word(struct list_writer *o, uint32_t v)
 {
-	const unsigned char b[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16),
-	                            (unsigned char)(v >> 8), (unsigned char)v};
-
 	if (o->max - o->len < 4)
 		return false;
-	memcpy(o->buf + o->len, b, 4);
+	(void)nfs3_put_u32(o->buf + o->len, v);
 	o->len += 4;
 	return true;
 }
 
-static bool put_string(struct out *o, const char *s)
+static bool put_list_string(struct list_writer *o, const char *s)
 {
 	size_t n = strlen(s), padded = (n + 3) & ~(size_t)3;
 
-	if (o->max - o->len < 4 + padded || !put_word(o, (uint32_t)n))
+	if (o->max - o->len < 4 + padded || !put_list_word(o, (uint32_t)n))
 		return false;
 	memset(o->buf + o->len, 0, padded);
 	memcpy(o->buf + o->len, s, n);
@@ -115,14 +112,14 @@ static bool put_string(struct out *o, const char *s)
 	return true;
 }
 
-static struct out list_begin(struct op *op)
+static struct list_writer begin_list_results(struct op *op)
 {
 	char *buf = op_alloc(op, MOUNT_LIST_BYTES);
 
-	return (struct out){buf, 0, buf ? MOUNT_LIST_BYTES - 4 : 0};
+	return (struct list_writer){buf, 0, buf ? MOUNT_LIST_BYTES - 4 : 0};
 }
 
-static void list_end(struct op *op, struct out *o)
+static void end_list_results(struct op *op, struct list_writer *o)
 {
 	static const char end[4]; /* FALSE: for want of memory, an empty list */
 
@@ -130,62 +127,63 @@ static void list_end(struct op *op, struct out *o)
 	if (!o->buf)
 		return;
 	o->max += 4;
-	(void)put_word(o, 0); /* its place was kept */
+	(void)put_list_word(o, 0); /* its place was kept */
 	op->tail = (struct rpcrdma_piece){o->buf, o->len, false};
 }
 
 void op_dump(struct op *op)
 {
 	struct nfsd *d = op->nfsd;
-	struct out o = list_begin(op), was;
+	struct list_writer o = begin_list_results(op), was;
 
 	pthread_mutex_lock(&d->lock);
 	for (unsigned i = 0; i < d->n_mounts; i++) {
 		was = o;
-		if (!put_word(&o, 1) || !put_string(&o, d->mounts[i].host) ||
-		    !put_string(&o, d->mounts[i].dir)) {
+		if (!put_list_word(&o, 1) || !put_list_string(&o, d->mounts[i].host) ||
+		    !put_list_string(&o, d->mounts[i].dir)) {
 			o = was;
 			break;
 		}
 	}
 	pthread_mutex_unlock(&d->lock);
-	list_end(op, &o);
+	end_list_results(op, &o);
 }
 
 /* No groups: everyone. */
-static bool put_groups(struct out *o, const struct clients *l)
+static bool put_client_groups(struct list_writer *o, const struct clients *l)
 {
 	bool ok = true;
 
 	for (unsigned i = 0; l && i < l->n && ok; i++)
-		ok = put_word(o, 1) && put_string(o, l->all[i].text);
-	return ok && put_word(o, 0);
+		ok = put_list_word(o, 1) && put_list_string(o, l->all[i].text);
+	return ok && put_list_word(o, 0);
 }
 
 void op_export(struct op *op)
 {
 	struct nfsd *d = op->nfsd;
-	struct out o = list_begin(op), was;
+	struct list_writer o = begin_list_results(op), was;
 
 	pthread_mutex_lock(&d->access.lock);
 	for (unsigned i = 0; i < d->n_exports; i++) {
 		const struct export *ex = d->exports[i];
 
 		was = o;
-		if (ex->live && (!put_word(&o, 1) || !put_string(&o, ex->name) ||
-		                 !put_groups(&o, ex->clients)))
+		if (ex->live &&
+		    (!put_list_word(&o, 1) || !put_list_string(&o, ex->name) ||
+		     !put_client_groups(&o, ex->clients)))
 			o = was; /* too many clients; without them it would be everyone
 			          */
 	}
 	pthread_mutex_unlock(&d->access.lock);
-	list_end(op, &o);
+	end_list_results(op, &o);
 }
 
 /* ---- MNT ----------------------------------------------------------------- */
 
 /* The export with the longest name that @path lies beneath, and the rest. */
-static struct export *find_export(struct nfsd *d, const char *path,
-                                  const char **ret_rest)
+static struct export *find_named_export(struct nfsd *d, const char *path,
+                                        const char **ret_rest)
 {
 	struct export *best = NULL;
 	size_t best_len = 0;
@@ -207,21 +205,22 @@ static struct export *find_export(struct nfsd *d, const char *path,
 	return best;
 }
 
-struct export *mount_export(struct op *op)
+struct export *op_mnt_export(struct op *op)
 {
 	const char *rest;
 
-	return op->type->run == op_mnt ? find_export(op->nfsd, op->args.mnt, &rest)
-	                               : NULL;
+	return op->type->run == op_mnt
+	               ? find_named_export(op->nfsd, op->args.mnt, &rest)
+	               : NULL;
 }
 
 /* The file system that the procedure asks.  NULL: it asks none, since the server can
  * answer by itself (UMNT, the handle of an export, a client that is refused). */
-struct filesystem *mount_fs(struct op *op)
+struct filesystem *op_mnt_fs(struct op *op)
 {
 	const char *rest = NULL;
 	struct export *ex = op->type->run == op_mnt && !op->denied
-	                            ? find_export(op->nfsd, op->args.mnt, &rest)
+	                            ? find_named_export(op->nfsd, op->args.mnt, &rest)
 	                            : NULL;
 
 	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
@@ -229,8 +228,8 @@ struct filesystem *mount_fs(struct op *op)
 
 /* What is mounted at @name in @fd, to go on there.  NFSD_LATER, or -EACCES: it is not
  * served. */
-static int go_across(struct op *op, struct export *ex, int fd, const char *name,
-                     const struct statx *st, const char *rest)
+static int cross_mount(struct op *op, struct export *ex, int fd, const char *name,
+                       const struct statx *st, const char *rest)
 {
 	struct mounted m;
 
@@ -243,8 +242,8 @@ static int go_across(struct op *op, struct export *ex, int fd, const char *name,
 }
 
 /* One step down; *fd and *h become the child's.  -EXDEV at a mount point. */
-static int descend(struct op *op, struct export *ex, const char *name, int *fd,
-                   struct handle *h, struct statx *st)
+static int descend_component(struct op *op, struct export *ex, const char *name,
+                             int *fd, struct handle *h, struct statx *st)
 {
 	uint64_t parent_ino = st->stx_ino;
 	struct handle parent = *h;
@@ -270,8 +269,8 @@ static int descend(struct op *op, struct export *ex, const char *name, int *fd,
 }
 
 /* A descriptor of the root where the path begins, or goes on. */
-static int open_start(struct op *op, struct export *ex, struct handle *h,
-                      struct statx *st)
+static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
+                           struct statx *st)
 {
 	int fd, e = ident_enter_server() ? -EIO : crossing_open(op->nfsd, ex);
 
@@ -286,23 +285,23 @@ static int open_start(struct op *op, struct export *ex, struct handle *h,
 }
 
 /* At most MNTPATHLEN / 2 steps. */
-static int descend_all(struct op *op, struct export *ex, const char *rest,
-                       struct handle *h)
+static int descend_path(struct op *op, struct export *ex, const char *rest,
+                        struct handle *h)
 {
 	char copy[MNTPATHLEN + 1], *save = NULL;
 	struct statx st;
 	int fd, e = 0;
 
-	fd = open_start(op, ex, h, &st);
+	fd = open_walk_start(op, ex, h, &st);
 	if (fd < 0)
 		return fd;
 	snprintf(copy, sizeof(copy), "%s", rest);
 	for (char *s = strtok_r(copy, "/", &save); s && !e;
 	     s = strtok_r(NULL, "/", &save)) {
-		e = descend(op, ex, s, &fd, h, &st);
+		e = descend_component(op, ex, s, &fd, h, &st);
 		if (e == -EXDEV)
-			e = go_across(op, ex, fd, s, &st,
-			              rest + (s - copy) + strlen(s));
+			e = cross_mount(op, ex, fd, s, &st,
+			                rest + (s - copy) + strlen(s));
 	}
 	close(fd);
 	return e;
@@ -312,14 +311,14 @@ static int descend_all(struct op *op, struct export *ex, const char *rest,
 static int find_directory(struct op *op, struct export *ex, const char *rest)
 {
 	if (op->cross)
-		return descend_all(op, op->cross, op->rest, &op->made);
+		return descend_path(op, op->cross, op->rest, &op->made);
 	op->made = ex->root;
 	if (!rest[strspn(rest, "/")])
 		return 0; /* and may be asked of one that does not answer */
-	return descend_all(op, ex, rest, &op->made);
+	return descend_path(op, ex, rest, &op->made);
 }
 
-static mountstat3 mount_stat(int e)
+static mountstat3 convert_mount_error(int e)
 {
 	switch (-e) {
 	case 0:
@@ -344,7 +343,7 @@ static mountstat3 mount_stat(int e)
 
 /* Where AUTH_SYS is not allowed its uid is a mere assertion, which must not show what
  * lies in others' directories: the anonymous user looks. */
-static int enter_to_walk(struct op *op, const char *rest)
+static int enter_walk_identity(struct op *op, const char *rest)
 {
 	const struct squash *s = &op->may.squash;
 	const struct ident anonymous = {.uid = s->anon_uid, .gid = s->anon_gid};
@@ -362,21 +361,21 @@ void op_mnt(struct op *op)
 	struct flavors *flavors = &op->may.flavors;
 	mountres3_ok *ok = &op->res.mnt.mountres3_u.mountinfo;
 	const char *rest = NULL;
-	struct export *ex = find_export(op->nfsd, op->args.mnt, &rest);
+	struct export *ex = find_named_export(op->nfsd, op->args.mnt, &rest);
 	int e = op->denied           ? op->denied
-	        : ex && ex == op->ex ? enter_to_walk(op, rest)
+	        : ex && ex == op->ex ? enter_walk_identity(op, rest)
 	                             : -ENOENT; /* or it came just now */
 
 	if (!e)
 		e = find_directory(op, ex, rest);
 	if (e == NFSD_LATER)
 		return;
-	op->res.mnt.fhs_status = mount_stat(e);
+	op->res.mnt.fhs_status = convert_mount_error(e);
 	if (e)
 		return;
 	ok->fhandle.fhandle3_val = (char *)op->made.octets;
 	ok->fhandle.fhandle3_len = op->made.len;
 	ok->auth_flavors.auth_flavors_val = flavors->list;
 	ok->auth_flavors.auth_flavors_len = flavors->n;
-	remember(op, op->args.mnt);
+	remember_mount(op, op->args.mnt);
 }

@@ -11,7 +11,7 @@ struct reader {
 	bool bad;
 };
 
-static uint32_t get_word(struct reader *r)
+static uint32_t get_rpc_word(struct reader *r)
 {
 	uint32_t v = 0;
 
@@ -20,9 +20,9 @@ static uint32_t get_word(struct reader *r)
 	return v;
 }
 
-static struct rpcrdma_auth get_auth(struct reader *r)
+static struct rpcrdma_auth get_rpc_auth(struct reader *r)
 {
-	struct rpcrdma_auth a = {.flavor = get_word(r), .len = get_word(r)};
+	struct rpcrdma_auth a = {.flavor = get_rpc_word(r), .len = get_rpc_word(r)};
 	size_t padded = ((size_t)a.len + 3) & ~(size_t)3;
 
 	if (r->bad || a.len > MAX_AUTH || padded > r->len - r->pos) {
@@ -40,24 +40,24 @@ struct writer {
 	size_t len;
 };
 
-static void put_word(struct writer *w, uint32_t v)
+static void put_rpc_word(struct writer *w, uint32_t v)
 {
-	for (int i = 0; i < 4; i++)
-		w->at[w->len++] = (uint8_t)(v >> (24 - 8 * i));
+	(void)nfs3_put_u32(w->at + w->len, v);
+	w->len += 4;
 }
 
 /* Words of a reply that has no results. */
-static size_t refuse(struct writer *w, uint32_t stat, uint32_t why,
-                     const uint32_t *more, unsigned n)
+static size_t put_reply_status(struct writer *w, uint32_t stat, uint32_t reason,
+                               const uint32_t *more, unsigned n)
 {
-	put_word(w, stat);
+	put_rpc_word(w, stat);
 	if (stat == MSG_ACCEPTED) {
-		put_word(w, RPCRDMA_AUTH_NONE); /* the verifier */
-		put_word(w, 0);
+		put_rpc_word(w, RPCRDMA_AUTH_NONE); /* the verifier */
+		put_rpc_word(w, 0);
 	}
-	put_word(w, why);
+	put_rpc_word(w, reason);
 	for (unsigned i = 0; i < n; i++)
-		put_word(w, more[i]);
+		put_rpc_word(w, more[i]);
 	return w->len;
 }
 
@@ -66,24 +66,25 @@ struct header {
 };
 
 /* False: that is no call. */
-static bool get_header(struct reader *r, struct header *ret, struct rpcrdma_auth *cred)
+static bool get_call_header(struct reader *r, struct header *ret,
+                            struct rpcrdma_auth *cred)
 {
-	ret->xid = get_word(r);
-	if (get_word(r) != CALL)
+	ret->xid = get_rpc_word(r);
+	if (get_rpc_word(r) != CALL)
 		return false;
-	ret->rpc = get_word(r);
+	ret->rpc = get_rpc_word(r);
 	if (r->bad || ret->rpc != RPC_MSG_VERSION)
 		return !r->bad; /* what follows is not known */
-	ret->program = get_word(r);
-	ret->version = get_word(r);
-	ret->proc = get_word(r);
-	*cred = get_auth(r);
-	(void)get_auth(r); /* a verifier says nothing with these flavors */
+	ret->program = get_rpc_word(r);
+	ret->version = get_rpc_word(r);
+	ret->proc = get_rpc_word(r);
+	*cred = get_rpc_auth(r);
+	(void)get_rpc_auth(r); /* a verifier says nothing with these flavors */
 	return !r->bad;
 }
 
-static size_t execute(struct mount_rpc *m, const struct header *h,
-                      struct mount_call *call, struct writer *w, bool *ret_failed)
+static size_t execute_call(struct mount_rpc *m, const struct header *h,
+                           struct mount_call *call, struct writer *w, bool *ret_failed)
 {
 	enum { HEAD = 4 * 4 }; /* accepted, verifier, status */
 	uint8_t *results = w->at + w->len + HEAD;
@@ -100,13 +101,14 @@ static size_t execute(struct mount_rpc *m, const struct header *h,
 		                           &auth_stat);
 	*ret_failed = status != 0;
 	if (status == RPCRDMA_AUTH_ERROR)
-		return refuse(w, MSG_DENIED, AUTH_ERROR, &auth_stat, 1);
-	return refuse(w, MSG_ACCEPTED, (uint32_t)status, NULL, 0) + n;
+		return put_reply_status(w, MSG_DENIED, AUTH_ERROR, &auth_stat, 1);
+	return put_reply_status(w, MSG_ACCEPTED, (uint32_t)status, NULL, 0) + n;
 }
 
 /* The reply's length; 0: that was no call, and there is nothing to answer. */
-static size_t answer(struct mount_rpc *m, struct mount_call *call, const void *record,
-                     size_t len, uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)
+static size_t answer_record(struct mount_rpc *m, struct mount_call *call,
+                            const void *record, size_t len,
+                            uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)
 {
 	static const uint32_t rpc_versions[] = {RPC_MSG_VERSION, RPC_MSG_VERSION};
 	static const uint32_t mount_versions[] = {3, 3};
@@ -116,22 +118,24 @@ static size_t answer(struct mount_rpc *m, struct mount_call *call, const void *r
 	struct header h = {0};
 
 	*ret_failed = true;
-	if (!get_header(&r, &h, &call->cred))
+	if (!get_call_header(&r, &h, &call->cred))
 		return 0;
-	put_word(&w, h.xid);
-	put_word(&w, REPLY);
+	put_rpc_word(&w, h.xid);
+	put_rpc_word(&w, REPLY);
 	if (h.rpc != RPC_MSG_VERSION)
-		return refuse(&w, MSG_DENIED, RPC_MISMATCH, rpc_versions, 2);
+		return put_reply_status(&w, MSG_DENIED, RPC_MISMATCH, rpc_versions, 2);
 	if (h.program == RPCRDMA_MOUNT_PROGRAM && h.version != 3)
-		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH, mount_versions,
-		              2);
+		return put_reply_status(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH,
+		                        mount_versions, 2);
 	if (h.program == NLM_PROGRAM && !nlm_has_version(h.version))
-		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH, nlm_versions, 2);
+		return put_reply_status(&w, MSG_ACCEPTED, RPCRDMA_PROG_MISMATCH,
+		                        nlm_versions, 2);
 	if (h.program != RPCRDMA_MOUNT_PROGRAM && h.program != NLM_PROGRAM)
-		return refuse(&w, MSG_ACCEPTED, RPCRDMA_PROG_UNAVAIL, NULL, 0);
+		return put_reply_status(&w, MSG_ACCEPTED, RPCRDMA_PROG_UNAVAIL, NULL,
+		                        0);
 	call->args = r.at + r.pos;
 	call->args_len = len - r.pos;
-	return execute(m, &h, call, &w, ret_failed);
+	return execute_call(m, &h, call, &w, ret_failed);
 }
 
 void *mount_rpc_answer(void *arg, const struct sockaddr_storage *peer,
@@ -144,7 +148,7 @@ void *mount_rpc_answer(void *arg, const struct sockaddr_storage *peer,
 	uint8_t *reply = malloc(MOUNT_RPC_BYTES);
 	void *less;
 
-	*ret_len = reply ? answer(m, &call, record, len, reply, ret_failed) : 0;
+	*ret_len = reply ? answer_record(m, &call, record, len, reply, ret_failed) : 0;
 	if (!*ret_len) {
 		free(reply);
 		return NULL;

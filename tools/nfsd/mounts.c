@@ -19,7 +19,7 @@ void mounts_init(struct mounts *m)
 	*m = (struct mounts){.fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)};
 }
 
-static void free_lines(struct mount_line *all, unsigned n)
+static void free_mount_lines(struct mount_line *all, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		free(all[i].path);
@@ -32,21 +32,21 @@ static void free_lines(struct mount_line *all, unsigned n)
 
 void mounts_fini(struct mounts *m)
 {
-	free_lines(m->all, m->n);
+	free_mount_lines(m->all, m->n);
 	if (m->fd >= 0)
 		close(m->fd);
 	*m = (struct mounts){.fd = -1};
 }
 
 /* The next word of the line, which is cut; NULL: there is none. */
-static char *next_field(char **at)
+static char *take_field(char **at)
 {
 	char *word = strsep(at, " ");
 
 	return word && *word ? word : NULL;
 }
 
-static bool is_octal(const char *s)
+static bool is_octal_escape(const char *s)
 {
 	return s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' &&
 	       s[2] >= '0' && s[2] <= '7';
@@ -58,7 +58,7 @@ static void unescape_field(char *s)
 	char *to = s;
 
 	for (; *s; s++) {
-		if (*s == '\\' && is_octal(s + 1)) {
+		if (*s == '\\' && is_octal_escape(s + 1)) {
 			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + s[3] -
 			               '0');
 			s += 3;
@@ -69,7 +69,7 @@ static void unescape_field(char *s)
 	*to = 0;
 }
 
-static bool has_option(const char *list, const char *word)
+static bool has_mount_option(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -83,7 +83,7 @@ static bool has_option(const char *list, const char *word)
 
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".  False: a line of
  * another kind, or no memory. */
-static bool parse_line(char *at, struct mount_line *ret)
+static bool parse_mount_line(char *at, struct mount_line *ret)
 {
 	unsigned long long id, parent;
 	unsigned major, minor;
@@ -97,11 +97,11 @@ static bool parse_line(char *at, struct mount_line *ret)
 	*dash = 0;
 	dash += 3;
 	at += n;
-	root = next_field(&at);
-	path = next_field(&at);
-	options = next_field(&at);
-	type = next_field(&dash);
-	source = next_field(&dash);
+	root = take_field(&at);
+	path = take_field(&at);
+	options = take_field(&at);
+	type = take_field(&dash);
+	source = take_field(&dash);
 	if (!root || !path || !options || !type)
 		return false;
 	unescape_field(path);
@@ -113,9 +113,9 @@ static bool parse_line(char *at, struct mount_line *ret)
 	                           .root = strdup(root),
 	                           .type = strdup(type),
 	                           .source = strdup(source ? source : ""),
-	                           .noatime = has_option(options, "noatime"),
-	                           .relatime = has_option(options, "relatime"),
-	                           .read_only = has_option(options, "ro")};
+	                           .noatime = has_mount_option(options, "noatime"),
+	                           .relatime = has_mount_option(options, "relatime"),
+	                           .read_only = has_mount_option(options, "ro")};
 	if (ret->path && ret->root && ret->type && ret->source)
 		return true;
 	free(ret->path);
@@ -126,7 +126,7 @@ static bool parse_line(char *at, struct mount_line *ret)
 }
 
 /* All of the table as text; NULL: it cannot be read. */
-static char *read_table(int fd)
+static char *read_mount_table(int fd)
 {
 	size_t size = FIRST_BYTES, n = 0;
 	char *text = malloc(size), *more;
@@ -164,7 +164,7 @@ static unsigned count_lines(const char *s)
 }
 
 /* What was learnt of mounts that are still there. */
-static void keep_learnt(struct mounts *m, const struct mounts *was)
+static void keep_covered_numbers(struct mounts *m, const struct mounts *was)
 {
 	for (unsigned i = 0; i < was->n; i++) {
 		const struct mount_line *old = &was->all[i];
@@ -175,7 +175,7 @@ static void keep_learnt(struct mounts *m, const struct mounts *was)
 	}
 }
 
-static bool has_changed(struct mounts *m)
+static bool has_table_changed(struct mounts *m)
 {
 	struct pollfd p = {.fd = m->fd, .events = POLLPRI};
 
@@ -188,21 +188,21 @@ bool mounts_refresh(struct mounts *m)
 	char *text, *at, *line;
 	unsigned most;
 
-	if (m->fd < 0 || (!has_changed(m) && m->known))
+	if (m->fd < 0 || (!has_table_changed(m) && m->known))
 		return false;
 	m->known = false; /* if this fails it is tried again */
-	at = text = read_table(m->fd);
+	at = text = read_mount_table(m->fd);
 	if (!text)
 		return false;
 	most = count_lines(text);
 	now.all = calloc(most + 1, sizeof(*now.all));
 	while (now.all && now.n < most && (line = strsep(&at, "\n")))
-		now.n += parse_line(line, &now.all[now.n]);
+		now.n += parse_mount_line(line, &now.all[now.n]);
 	free(text);
 	if (!now.all)
 		return false;
-	keep_learnt(&now, m);
-	free_lines(m->all, m->n);
+	keep_covered_numbers(&now, m);
+	free_mount_lines(m->all, m->n);
 	*m = now;
 	return true;
 }
@@ -215,8 +215,8 @@ struct mount_line *mounts_by_id(const struct mounts *m, uint64_t id)
 	return NULL;
 }
 
-static struct mount_line *child_at(const struct mounts *m, uint64_t parent,
-                                   const char *path)
+static struct mount_line *find_mount_child(const struct mounts *m, uint64_t parent,
+                                           const char *path)
 {
 	for (unsigned i = 0; i < m->n; i++)
 		if (m->all[i].parent == parent && !strcmp(m->all[i].path, path))
@@ -227,11 +227,11 @@ static struct mount_line *child_at(const struct mounts *m, uint64_t parent,
 /* What was mounted over another is its child, at the same path. */
 struct mount_line *mounts_at(const struct mounts *m, uint64_t parent, const char *path)
 {
-	struct mount_line *found = child_at(m, parent, path), *over = found;
+	struct mount_line *found = find_mount_child(m, parent, path), *over = found;
 
 	for (unsigned i = 0; over && i < m->n; i++) {
 		found = over;
-		over = child_at(m, found->id, path);
+		over = find_mount_child(m, found->id, path);
 	}
 	return found;
 }

@@ -20,7 +20,7 @@
 enum { MOST_LEVELS = 4096 + 256 }; /* `cp -r` makes 4096 beneath a directory */
 
 /* A directory to look into or to change. */
-static int get_dir(struct op *op, const diropargs3 *a, struct object **ret)
+static int get_directory(struct op *op, const diropargs3 *a, struct object **ret)
 {
 	int e = op_object(op, &a->dir, ret);
 
@@ -53,39 +53,25 @@ static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 
 static int get_dir_to_change(struct op *op, const diropargs3 *a, wcc_data *wcc)
 {
-	return begin_change(op, get_dir(op, a, &op->obj), wcc, NULL);
+	return begin_change(op, get_directory(op, a, &op->obj), wcc, NULL);
 }
 
 /* ---- LOOKUP ---------------------------------------------------------------------- */
 
-static bool is_root(const struct object *o)
+static bool is_export_root(const struct object *o)
 {
 	return o->ino == o->ex->root_ino;
 }
 
 /* Is the directory @fd the export's root or beneath it?  It may have been
  * moved away.  Climbs as the server. */
-static bool beneath(const struct export *ex, int fd)
+static bool is_beneath(const struct export *ex, int fd)
 {
-	int at = fcntl(fd, F_DUPFD_CLOEXEC, 0), up;
-	struct statx st;
-	bool found = false;
-
-	for (int i = 0; at >= 0 && !found && i < MOST_LEVELS; i++) {
-		if (statx_fd(at, "", &st) || !handle_inside(ex, &st))
-			break;
-		found = st.stx_ino == ex->root_ino;
-		up = found ? -1 : openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		close(at);
-		at = up;
-	}
-	if (at >= 0)
-		close(at);
-	return found;
+	return handle_climb(ex, fd, NULL, MOST_LEVELS) >= 0;
 }
 
 /* The directory of a mount point: @dir is that of the latter, or a root there. */
-static int make_above(struct op *op, int fd, struct handle *h, struct statx *st)
+static int make_upper_handle(struct op *op, int fd, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
 	uint64_t id;
@@ -99,14 +85,14 @@ static int make_above(struct op *op, int fd, struct handle *h, struct statx *st)
 			return -ESTALE;
 		e = crossing_open(op->nfsd, op->cross);
 	}
-	if (!e && !beneath(op->cross ? op->cross : dir->ex, fd))
+	if (!e && !is_beneath(op->cross ? op->cross : dir->ex, fd))
 		e = -ESTALE;
 	return e ? e
 	         : handle_make_climbing(op->nfsd, op->cross ? op->cross : dir->ex, fd,
 	                                h, st);
 }
 
-static int lookup_above(struct op *op, struct handle *h, struct statx *st)
+static int lookup_upper(struct op *op, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
 	int fd, e = object_permit(dir, &op->id, X_OK, false);
@@ -115,7 +101,7 @@ static int lookup_above(struct op *op, struct handle *h, struct statx *st)
 		return e ? e : -EIO;
 	fd = openat(dir->path_fd, dir->covered ? "." : "..",
 	            O_PATH | O_DIRECTORY | O_CLOEXEC);
-	e = fd < 0 ? -errno : make_above(op, fd, h, st);
+	e = fd < 0 ? -errno : make_upper_handle(op, fd, h, st);
 	if (fd >= 0)
 		close(fd);
 	return ident_enter(&op->id) ? -EIO : e;
@@ -126,17 +112,17 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 	struct object *dir = op->obj;
 	int fd, e;
 
-	if (is_root(dir) && !dir->ex->top)
+	if (is_export_root(dir) && !dir->ex->top)
 		return handle_make(op->nfsd, dir->ex, NULL, dir->path_fd, h, st);
-	if (op->quick || (op->tries && is_root(dir)))
+	if (op->quick || (op->tries && is_export_root(dir)))
 		return op_later(op);
-	if (is_root(dir) || dir->covered)
-		return lookup_above(op, h, st);
+	if (is_export_root(dir) || dir->covered)
+		return lookup_upper(op, h, st);
 	fd = openat(dir->path_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	e = ident_enter_server() ? -EIO : 0;
-	if (!e && !beneath(dir->ex, fd))
+	if (!e && !is_beneath(dir->ex, fd))
 		e = -ESTALE;
 	if (!e)
 		e = handle_make_parent(op->nfsd, dir->ex, &dir->fh, fd, h, st);
@@ -266,7 +252,7 @@ static int lookup_child(struct op *op, const char *name, struct handle *h,
 	return e;
 }
 
-static void set_fh(struct op *op, nfs_fh3 *fh)
+static void set_result_handle(struct op *op, nfs_fh3 *fh)
 {
 	fh->data.data_val = (char *)op->made.octets;
 	fh->data.data_len = op->made.len;
@@ -278,7 +264,7 @@ void op_lookup(struct op *op)
 	LOOKUP3resok *ok = &op->res.lookup.LOOKUP3res_u.resok;
 	post_op_attr dir = {.attributes_follow = FALSE};
 	struct statx st;
-	int e = get_dir(op, &op->args.lookup.what, &op->obj);
+	int e = get_directory(op, &op->args.lookup.what, &op->obj);
 
 	/* Before the name: with old attributes a client asks again, with new ones for
 	 * a name that was not yet there never. */
@@ -291,12 +277,12 @@ void op_lookup(struct op *op)
 		e = lookup_self(op, &op->made, &st);
 	else
 		e = lookup_child(op, name, &op->made, &st);
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	if (e) {
 		op->res.lookup.LOOKUP3res_u.resfail.dir_attributes = dir;
 		return;
 	}
-	set_fh(op, &ok->object);
+	set_result_handle(op, &ok->object);
 	attr_post_statx(op->cross ? op->cross : op->obj->ex, &st, &ok->obj_attributes);
 	ok->dir_attributes = dir;
 }
@@ -308,7 +294,7 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 {
 	CREATE3resok *ok = &op->res.create.CREATE3res_u.resok;
 
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc->after);
 	if (e) {
 		op->res.create.CREATE3res_u.resfail.dir_wcc = *wcc;
@@ -318,7 +304,7 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 	if (made) {
 		op->made = made->fh;
 		ok->obj.handle_follows = TRUE;
-		set_fh(op, &ok->obj.post_op_fh3_u.handle);
+		set_result_handle(op, &ok->obj.post_op_fh3_u.handle);
 		attr_post(made, &ok->obj_attributes);
 		/* A link or a device has no descriptor to sync it by, and what it was
 		 * made with is on storage with its name. */
@@ -330,7 +316,8 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 
 /* Initial attributes that creating did not set.  A user who may not give the
  * object away keeps it, as with exports of other servers. */
-static int set_initial(struct op *op, const sattr3 *attributes, bool mode_is_set)
+static int set_initial_attributes(struct op *op, const sattr3 *attributes,
+                                  bool mode_is_set)
 {
 	sattr3 a = *attributes;
 	int e;
@@ -351,13 +338,13 @@ static int set_initial(struct op *op, const sattr3 *attributes, bool mode_is_set
 	return attr_set(op->nfsd, op->obj2, &op->id, &a);
 }
 
-static mode_t mode_of(const sattr3 *a, mode_t otherwise)
+static mode_t choose_mode(const sattr3 *a, mode_t otherwise)
 {
 	return a->mode.set_it ? a->mode.set_mode3_u.mode & 07777 : otherwise;
 }
 
 /* The descriptor is kept for the WRITEs to come. */
-static int new_file(struct op *op, const char *name, mode_t mode)
+static int create_new(struct op *op, const char *name, mode_t mode)
 {
 	int fd = open_name(op->obj->path_fd, name,
 	                   O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -377,7 +364,7 @@ static int new_file(struct op *op, const char *name, mode_t mode)
 }
 
 /* Where an exclusive create keeps its verifier. */
-static void verf_times(const uint8_t *v, struct timespec ts[2])
+static void make_verf_times(const uint8_t *v, struct timespec ts[2])
 {
 	uint32_t a, m;
 
@@ -388,7 +375,7 @@ static void verf_times(const uint8_t *v, struct timespec ts[2])
 }
 
 /* The file exists: by an earlier transmission of this very request? */
-static int same_exclusive(struct op *op, const struct timespec ts[2])
+static int check_same_exclusive(struct op *op, const struct timespec ts[2])
 {
 	struct statx st;
 	int e = object_stat(op->obj2, &st);
@@ -406,12 +393,12 @@ static int create_exclusive(struct op *op, const char *name, const char *verf)
 {
 	struct timespec ts[2];
 	struct statx st;
-	int e = new_file(op, name, 0600);
+	int e = create_new(op, name, 0600);
 
-	verf_times((const uint8_t *)verf, ts);
+	make_verf_times((const uint8_t *)verf, ts);
 	if (e == -EEXIST) {
 		e = get_made(op, name, &st);
-		return e ? e : same_exclusive(op, ts);
+		return e ? e : check_same_exclusive(op, ts);
 	}
 	if (!e && utimensat(op->obj2->path_fd, "", ts, AT_EMPTY_PATH))
 		e = -errno;
@@ -426,9 +413,9 @@ static int create_file(struct op *op, const char *name, const createhow3 *how)
 	int e = attr_check(a);
 
 	if (!e)
-		e = new_file(op, name, mode_of(a, 0644));
+		e = create_new(op, name, choose_mode(a, 0644));
 	if (!e)
-		return set_initial(op, a, true);
+		return set_initial_attributes(op, a, true);
 	if (e != -EEXIST || how->mode == GUARDED)
 		return e;
 	e = get_made(op, name, &st);
@@ -458,7 +445,7 @@ void op_mkdir(struct op *op)
 {
 	const MKDIR3args *a = &op->args.mkdir;
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
-	mode_t mode = mode_of(&a->attributes, 0755);
+	mode_t mode = choose_mode(&a->attributes, 0755);
 	struct statx st;
 	int e = get_dir_to_change(op, &a->where, &wcc);
 
@@ -472,7 +459,7 @@ void op_mkdir(struct op *op)
 		e = get_made(op, a->where.name, &st);
 	/* mkdir inherits the set-group bit, which a chmod would take away. */
 	if (!e)
-		e = set_initial(op, &a->attributes, !(mode & 06000));
+		e = set_initial_attributes(op, &a->attributes, !(mode & 06000));
 	finish_create(op, e, op->obj2, &wcc);
 }
 
@@ -503,22 +490,22 @@ void op_symlink(struct op *op)
 	if (!e)
 		e = get_made(op, a->where.name, &st);
 	if (!e)
-		e = set_initial(op, attributes, true);
+		e = set_initial_attributes(op, attributes, true);
 	finish_create(op, e, op->obj2, &wcc);
 }
 
-static int mknod_as(struct op *op, const MKNOD3args *a, mode_t type, dev_t dev,
-                    const sattr3 *attributes)
+static int make_node(struct op *op, const MKNOD3args *a, mode_t type, dev_t dev,
+                     const sattr3 *attributes)
 {
 	struct statx st;
 	int e = attributes->size.set_it ? -EINVAL : attr_check(attributes);
 
 	if (!e && mknodat(op->obj->path_fd, a->where.name,
-	                  type | mode_of(attributes, 0644), dev))
+	                  type | choose_mode(attributes, 0644), dev))
 		e = -errno;
 	if (!e)
 		e = get_made(op, a->where.name, &st);
-	return e ? e : set_initial(op, attributes, true);
+	return e ? e : set_initial_attributes(op, attributes, true);
 }
 
 void op_mknod(struct op *op)
@@ -535,16 +522,16 @@ void op_mknod(struct op *op)
 	if (!e) {
 		switch (a->what.type) {
 		case NF3CHR:
-			e = mknod_as(op, a, S_IFCHR, number, &dev->dev_attributes);
+			e = make_node(op, a, S_IFCHR, number, &dev->dev_attributes);
 			break;
 		case NF3BLK:
-			e = mknod_as(op, a, S_IFBLK, number, &dev->dev_attributes);
+			e = make_node(op, a, S_IFBLK, number, &dev->dev_attributes);
 			break;
 		case NF3SOCK:
-			e = mknod_as(op, a, S_IFSOCK, 0, pipe);
+			e = make_node(op, a, S_IFSOCK, 0, pipe);
 			break;
 		case NF3FIFO:
-			e = mknod_as(op, a, S_IFIFO, 0, pipe);
+			e = make_node(op, a, S_IFIFO, 0, pipe);
 			break;
 		case NF3REG:
 		case NF3DIR:
@@ -563,15 +550,15 @@ void op_mknod(struct op *op)
 /* ---- Removing -------------------------------------------------------------------- */
 
 /* The handle of what is to go, so that the cache lets go of it as well. */
-static bool doomed(struct op *op, const struct object *dir, const char *name,
-                   struct handle *ret)
+static bool make_doomed_handle(struct op *op, const struct object *dir,
+                               const char *name, struct handle *ret)
 {
 	struct statx st;
 
 	return !handle_make_child(op->nfsd, dir, name, ret, &st);
 }
 
-static void remove_name(struct op *op, const diropargs3 *a, int flags)
+static void remove_dir_entry(struct op *op, const diropargs3 *a, int flags)
 {
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	struct handle gone;
@@ -581,13 +568,13 @@ static void remove_name(struct op *op, const diropargs3 *a, int flags)
 	if (!e && name_is_dot(a->name))
 		e = strcmp(a->name, ".") ? -EEXIST : -EINVAL;
 	if (!e) {
-		known = doomed(op, op->obj, a->name, &gone);
+		known = make_doomed_handle(op, op->obj, a->name, &gone);
 		if (unlinkat(op->obj->path_fd, a->name, flags))
 			e = -errno;
 	}
 	if (!e && known)
 		object_forget(op->nfsd, &gone);
-	op->res.status = nfs_stat(e);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
 	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* both arms are the same */
 	if (!e)
@@ -596,19 +583,19 @@ static void remove_name(struct op *op, const diropargs3 *a, int flags)
 
 void op_remove(struct op *op)
 {
-	remove_name(op, &op->args.remove.object, 0);
+	remove_dir_entry(op, &op->args.remove.object, 0);
 }
 
 void op_rmdir(struct op *op)
 {
-	remove_name(op, &op->args.rmdir.object, AT_REMOVEDIR);
+	remove_dir_entry(op, &op->args.rmdir.object, AT_REMOVEDIR);
 }
 
 /* ---- RENAME, LINK -------------------------------------------------------- */
 
 /* Of another export, thus perhaps of a file system that does not answer, nothing is
  * opened. */
-static int same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
+static int check_same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 {
 	struct export *x, *y;
 	int e = handle_verify(d, a->data.data_val, a->data.data_len, &x);
@@ -622,7 +609,7 @@ static int same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 	return e ? e : x == y ? 0 : -EXDEV;
 }
 
-static int rename_name(struct op *op, const RENAME3args *a)
+static int rename_dir_entry(struct op *op, const RENAME3args *a)
 {
 	struct handle gone;
 	struct statx st;
@@ -630,7 +617,7 @@ static int rename_name(struct op *op, const RENAME3args *a)
 
 	if (name_is_dot(a->from.name) || name_is_dot(a->to.name))
 		return -EINVAL;
-	known = doomed(op, op->obj2, a->to.name, &gone);
+	known = make_doomed_handle(op, op->obj2, a->to.name, &gone);
 	if (renameat(op->obj->path_fd, a->from.name, op->obj2->path_fd, a->to.name))
 		return -errno;
 	if (known)
@@ -645,16 +632,16 @@ void op_rename(struct op *op)
 	const RENAME3args *a = &op->args.rename;
 	RENAME3resok *ok = &op->res.rename.RENAME3res_u.resok; /* as resfail */
 	wcc_data from = {.before = {.attributes_follow = FALSE}}, to = from;
-	int e = same_export(op->nfsd, &a->from.dir, &a->to.dir);
+	int e = check_same_export(op->nfsd, &a->from.dir, &a->to.dir);
 
 	if (!e)
-		e = get_dir(op, &a->from, &op->obj);
+		e = get_directory(op, &a->from, &op->obj);
 	if (!e)
-		e = get_dir(op, &a->to, &op->obj2);
+		e = get_directory(op, &a->to, &op->obj2);
 	e = begin_change(op, e, &from, &to);
 	if (!e)
-		e = rename_name(op, a);
-	op->res.status = nfs_stat(e);
+		e = rename_dir_entry(op, a);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj, &from.after);
 	attr_post(op->obj2, &to.after);
 	ok->fromdir_wcc = from;
@@ -668,7 +655,7 @@ void op_rename(struct op *op)
 
 /* linkat with AT_EMPTY_PATH asks for a capability that users lack; by way of
  * /proc the link is followed to the object itself. */
-static int link_name(struct op *op, const char *name)
+static int link_dir_entry(struct op *op, const char *name)
 {
 	char path[32];
 
@@ -687,16 +674,16 @@ void op_link(struct op *op)
 	const LINK3args *a = &op->args.link;
 	LINK3resok *ok = &op->res.link.LINK3res_u.resok; /* as resfail */
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
-	int e = same_export(op->nfsd, &a->file, &a->link.dir);
+	int e = check_same_export(op->nfsd, &a->file, &a->link.dir);
 
 	if (!e)
-		e = get_dir(op, &a->link, &op->obj);
+		e = get_directory(op, &a->link, &op->obj);
 	if (!e)
 		e = object_get(op->nfsd, &a->file, &op->id, &op->obj2);
 	e = begin_change(op, e, &wcc, NULL);
 	if (!e)
-		e = link_name(op, a->link.name);
-	op->res.status = nfs_stat(e);
+		e = link_dir_entry(op, a->link.name);
+	op->res.status = nfs_status(e);
 	attr_post(op->obj2, &ok->file_attributes);
 	attr_post(op->obj, &wcc.after);
 	ok->linkdir_wcc = wcc;

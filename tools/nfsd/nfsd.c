@@ -27,19 +27,27 @@ enum {
 	STOP_SECONDS = 1, /* then, for workers without an answer to give */
 };
 
+time_t nfsd_now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec;
+}
+
 /* ---- Setting up ---------------------------------------------------------- */
 
 static struct rpcrdma_engine *volatile signalled; /* the engine to stop */
 
-static void on_signal(int sig)
+static void on_stop_signal(int sig)
 {
 	(void)sig;
 	rpcrdma_engine_stop(signalled);
 }
 
-static void set_signals(struct rpcrdma_engine *engine, bool reloads)
+static void install_signals(struct rpcrdma_engine *engine, bool reloads)
 {
-	struct sigaction stop = {.sa_handler = on_signal,
+	struct sigaction stop = {.sa_handler = on_stop_signal,
 	                         .sa_flags = (int)SA_RESETHAND};
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 
@@ -53,7 +61,7 @@ static void set_signals(struct rpcrdma_engine *engine, bool reloads)
 }
 
 /* As many descriptors as allowed; how many objects they are enough for. */
-static unsigned object_limit(void)
+static unsigned choose_object_limit(void)
 {
 	struct rlimit r;
 	rlim_t n;
@@ -70,18 +78,18 @@ static unsigned object_limit(void)
 
 static void on_expire(void *arg)
 {
-	struct server *s = arg;
+	struct daemon *s = arg;
 
 	s->expire = NULL;
 	objects_expire(&s->nfsd);
 	crossings_expire(&s->nfsd);
-	warn_count(false);
+	warn_print_counts(false);
 	/* Without memory for it descriptors stay until the cache is full. */
 	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
 }
 
 /* Before any RDMA device is opened: see struct nfsd. */
-static int take_identity(struct server *s)
+static int take_identity(struct daemon *s)
 {
 	s->nfsd.privileged = ident_init();
 	if (!s->nfsd.privileged && !geteuid()) {
@@ -97,7 +105,7 @@ static int take_identity(struct server *s)
 }
 
 /* Without privilege nobody's groups matter. */
-static int set_groups(struct server *s)
+static int start_groups(struct daemon *s)
 {
 	enum { SHARE = 8 }; /* of the memory of all requests: those that wait */
 	struct rpcrdma_budget b;
@@ -111,7 +119,7 @@ static int set_groups(struct server *s)
 
 /* The kernel judges permissions by a call that is missing before Linux 5.8 and under
  * old seccomp profiles.  Without privilege another call serves instead. */
-static int look_at_access(struct server *s)
+static int check_access_call(struct daemon *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int e = syscall(SYS_faccessat2, root, "", F_OK, AT_EACCESS | AT_EMPTY_PATH)
@@ -132,11 +140,11 @@ static int look_at_access(struct server *s)
 }
 
 /* Before the first request: a thread for it begins with our identity. */
-static int set_gss(struct server *s)
+static int start_gss(struct daemon *s)
 {
 	struct rpcrdma_service_gss_options o =
 	        RPCRDMA_OPTIONS(struct rpcrdma_service_gss_options);
-	char why[256] = "";
+	char reason[256] = "";
 	int e;
 
 	if (!s->nfsd.kerberos)
@@ -145,18 +153,18 @@ static int set_gss(struct server *s)
 		return -ENOMEM;
 	o.principal = s->principal;
 	o.max_contexts = s->gss_contexts;
-	o.ret_why = why;
+	o.ret_why = reason;
 	o.no_room = complain_of_contexts;
 	e = rpcrdma_service_set_gss(s->service, &o);
 	if (e)
 		tool_error("no key for RPCSEC_GSS in %s: %s",
 		           s->keytab ? s->keytab : "the keytab",
-		           *why ? why : strerror(-e));
+		           *reason ? reason : strerror(-e));
 	return e;
 }
 
 /* Not before it listens: a second server that cannot leaves the first one's alone. */
-static int write_pid(struct server *s)
+static int write_pid_file(struct daemon *s)
 {
 	FILE *f = s->pid_file ? tool_create(s->pid_file) : NULL;
 	int e = 0;
@@ -176,7 +184,7 @@ static int write_pid(struct server *s)
 	return e;
 }
 
-static int set_up(struct server *s)
+static int start_daemon(struct daemon *s)
 {
 	int e;
 
@@ -185,24 +193,24 @@ static int set_up(struct server *s)
 	s->nfsd.threads = (unsigned)s->threads;
 	if (s->memory)
 		(void)!rpcrdma_budget_set(s->memory); /* in range */
-	nfsd_new_verf(&s->nfsd);
+	nfsd_renew_verf(&s->nfsd);
 	e = export_load_secret(&s->nfsd, s->state_dir);
 	if (!e)
 		e = export_open_all(&s->nfsd);
 	if (!e && s->reload.file) {
 		reload_hold(); /* before there are threads */
-		e = export_load(&s->nfsd, s->reload.file, &s->from_file);
+		e = export_install(&s->nfsd, s->reload.file, &s->from_file);
 	}
 	if (!e)
 		e = take_identity(s);
 	if (!e)
-		e = look_at_access(s);
+		e = check_access_call(s);
 	if (!e)
 		e = tool_engine_new(&s->common, &s->engine);
 	if (e)
 		return e;
-	set_signals(s->engine, s->reload.file);
-	e = set_groups(s);
+	install_signals(s->engine, s->reload.file);
+	e = start_groups(s);
 	if (!e)
 		e = rpcrdma_service_new(&s->service);
 	if (!e)
@@ -212,13 +220,13 @@ static int set_up(struct server *s)
 	if (e)
 		tool_error("cannot start: %s", strerror(-e));
 	if (!e)
-		e = set_gss(s);
+		e = start_gss(s);
 	if (!e)
 		e = listening_begin(s);
-	return e ? e : write_pid(s);
+	return e ? e : write_pid_file(s);
 }
 
-static int run(struct server *s)
+static int run_daemon(struct daemon *s)
 {
 	int e;
 
@@ -235,7 +243,7 @@ static int run(struct server *s)
 	on_expire(s);
 	e = listening_announce(s);
 	if (!e)
-		reload_say_ready(&s->nfsd, "");
+		reload_report_ready(&s->nfsd, "");
 	if (!e)
 		e = rpcrdma_engine_run(s->engine);
 	if (e && e != TOOL_TOLD)
@@ -246,7 +254,7 @@ static int run(struct server *s)
 
 /* ---- Taking down --------------------------------------------------------- */
 
-static void drain(struct server *s)
+static void drain_requests(struct daemon *s)
 {
 	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
 
@@ -263,7 +271,7 @@ static void drain(struct server *s)
 			break;
 }
 
-static void remove_pid(const struct server *s)
+static void remove_pid_file(const struct daemon *s)
 {
 	struct stat st;
 
@@ -273,14 +281,14 @@ static void remove_pid(const struct server *s)
 		           tool_quote_always(s->pid_file), strerror(errno));
 }
 
-static void end_files(const struct server *s)
+static void finish_files(const struct daemon *s)
 {
 	int e = 0;
 
 	(void)umask(s->umask);
 	(void)ident_enter_server();
-	warn_count(true);
-	remove_pid(s);
+	warn_print_counts(true);
+	remove_pid_file(s);
 	if (s->stats && s->service)
 		e = nfsd_write_stats(s->stats, s->engine, s->service, s->mountd,
 		                     s->mount_rpc.nlm_calls, s->gssd);
@@ -288,7 +296,7 @@ static void end_files(const struct server *s)
 		tool_error("%s: %s", s->stats, strerror(-e));
 }
 
-static bool stop_workers(struct server *s)
+static bool stop_workers(struct daemon *s)
 {
 	struct timespec until;
 
@@ -299,9 +307,9 @@ static bool stop_workers(struct server *s)
 }
 
 /* Reports how many requests the file system of @ex still holds, and returns that. */
-static unsigned tell_stuck(const struct export *ex)
+static unsigned report_stuck(const struct export *ex)
 {
-	unsigned n = workers_left(&ex->fs->workers);
+	unsigned n = workers_pending(&ex->fs->workers);
 
 	if (n)
 		tool_error("the file system of %s does not answer: %u requests on it "
@@ -311,7 +319,7 @@ static unsigned tell_stuck(const struct export *ex)
 }
 
 /* Threads sleep in the kernel and hold what would be freed. */
-static _Noreturn void leave_stuck(struct server *s, int e)
+static _Noreturn void exit_stuck(struct daemon *s, int e)
 {
 	unsigned waiting = groups_waiting(s->nfsd.groups), all = waiting;
 
@@ -320,17 +328,17 @@ static _Noreturn void leave_stuck(struct server *s, int e)
 		           "finished",
 		           waiting);
 	for (unsigned i = 0; i < s->nfsd.n_exports; i++)
-		all += tell_stuck(s->nfsd.exports[i]);
+		all += report_stuck(s->nfsd.exports[i]);
 	for (struct export *ex = s->nfsd.crossings.first; ex; ex = ex->next)
-		all += tell_stuck(ex);
-	end_files(s);
+		all += report_stuck(ex);
+	finish_files(s);
 	(void)fflush(NULL); /* the trace, too */
 	_exit(e || all ? TOOL_FAILED : TOOL_OK);
 }
 
-static void take_down(struct server *s)
+static void take_down_daemon(struct daemon *s)
 {
-	end_files(s);
+	finish_files(s);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
@@ -352,7 +360,7 @@ static void take_down(struct server *s)
 
 int nfsd_main(int argc, char **argv)
 {
-	struct server *s = calloc(1, sizeof(*s));
+	struct daemon *s = calloc(1, sizeof(*s));
 	int e;
 
 	if (!s)
@@ -369,7 +377,7 @@ int nfsd_main(int argc, char **argv)
 	pthread_mutex_init(&s->nfsd.fs_lock, NULL);
 	crossings_init(&s->nfsd.crossings);
 	pthread_mutex_init(&s->nfsd.lock, NULL);
-	objects_init(&s->nfsd.objects, object_limit());
+	objects_init(&s->nfsd.objects, choose_object_limit());
 	e = command_parse(s, argc, argv);
 	if (e != TOOL_GO_ON) {
 		objects_fini(&s->nfsd);
@@ -380,14 +388,14 @@ int nfsd_main(int argc, char **argv)
 		return e;
 	}
 	notify_init();
-	e = set_up(s);
+	e = start_daemon(s);
 	if (!e)
-		e = run(s);
+		e = run_daemon(s);
 	if (s->engine)
-		drain(s);
+		drain_requests(s);
 	if (!stop_workers(s))
-		leave_stuck(s, e);
-	take_down(s);
+		exit_stuck(s, e);
+	take_down_daemon(s);
 	pthread_mutex_destroy(&s->nfsd.lock);
 	pthread_mutex_destroy(&s->nfsd.fs_lock);
 	access_fini(&s->nfsd.access);

@@ -88,9 +88,9 @@ enum {
 
 /* ---- Workers (worker.c) ---------------------------------------------------- */
 
-struct job {
-	struct job *next;
-	void (*run)(struct job *);
+struct worker_job {
+	struct worker_job *next;
+	void (*run)(struct worker_job *);
 	uint64_t bytes; /* that it holds, until it has run */
 };
 
@@ -105,7 +105,7 @@ struct worker {
 struct workers {
 	pthread_mutex_t lock; /* of all */
 	pthread_cond_t more, fewer;
-	struct job *first, **last;
+	struct worker_job *first, **last;
 	unsigned n_jobs, n, n_idle, n_running, max;
 	uint64_t bytes; /* of jobs, those that run included */
 	uint64_t moved; /* when a job ended, or the first one came */
@@ -115,12 +115,12 @@ struct workers {
 
 void workers_init(struct workers *, unsigned max);
 /* -EAGAIN: there is no thread for it; -ESHUTDOWN after workers_stop. */
-int workers_give(struct workers *, struct job *);
+int workers_queue(struct workers *, struct worker_job *);
 uint64_t workers_bytes(struct workers *);
 /* Have they work, and has none of it come to its end for so long? */
 bool workers_stuck(struct workers *, uint64_t ns);
 /* Jobs that have not ended. */
-unsigned workers_left(struct workers *);
+unsigned workers_pending(struct workers *);
 /* Waits until all that was given has run, or until @until (monotonic): then false.
  * Takes no more. */
 bool workers_stop(struct workers *, const struct timespec *until);
@@ -134,22 +134,22 @@ struct filesystem {
 	enum fs_kind { FS_ASLEEP, FS_CACHING, FS_AWAKE } kind;
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
-	unsigned users;        /* exports and crossings; by nfsd's fs_lock */
-	_Atomic unsigned left; /* MNTs over TCP that nobody waits for any more */
+	unsigned users;             /* exports and crossings; by nfsd's fs_lock */
+	_Atomic unsigned abandoned; /* MNTs over TCP that nobody waits for any more */
 	pthread_mutex_t dirs[NFSD_WCC_LOCKS], files[NFSD_WCC_LOCKS]; /* by inode */
 };
 
 /* The one of the descriptor of an export's root, to be given back.  NULL: no memory, or
  * there are too many. */
-struct filesystem *fs_of(struct nfsd *, int fd, const struct statx *);
+struct filesystem *fs_get_by_fd(struct nfsd *, int fd, const struct statx *);
 /* The same for a mount, which is not touched. */
-struct filesystem *fs_of_mount(struct nfsd *, const struct mount_line *);
+struct filesystem *fs_get_by_mount(struct nfsd *, const struct mount_line *);
 /* What was queued there is done all the same. */
 void fs_put(struct nfsd *, struct filesystem *);
 /* Would reading a file of these attributes write to it? */
 bool fs_reading_writes(const struct filesystem *, const struct statx *);
 /* Queues a request.  -EAGAIN: the file system holds too much memory already. */
-int fs_give(struct nfsd *, struct filesystem *, struct job *);
+int fs_queue(struct nfsd *, struct filesystem *, struct worker_job *);
 /* All of them; see workers_stop. */
 bool fs_stop_all(struct nfsd *, const struct timespec *until);
 /* After they were stopped. */
@@ -245,9 +245,9 @@ struct export
 	uint16_t mark;   /* of this very file system, in WALK handles */
 	uint64_t source; /* digest of what is mounted; 0: a subvolume */
 	struct nfsd *nfsd;
-	struct export *next; /* by the crossings' lock, as users and left */
+	struct export *next; /* by the crossings' lock, as users and idle_since */
 	unsigned users;      /* requests and objects */
-	time_t left;         /* when there were none any more */
+	time_t idle_since;   /* when there were none any more */
 	/* Held to open root_fd and mount_fd, which may sleep.  They are closed when there
 	 * are no users. */
 	pthread_mutex_t opening;
@@ -256,6 +256,8 @@ struct export
 /* An empty one; NULL: no memory. */
 struct export *export_alloc(struct nfsd *);
 void export_free(struct export *);
+/* Returns the number that stands for the file system ID @fsid in handles. */
+uint32_t export_handle_id(uint64_t fsid);
 /* What there is to know of the export of root_fd, and of mount_fd, which is opened.  0,
  * or negative errno. */
 int export_prepare(struct nfsd *, struct export *, const struct statx *);
@@ -271,7 +273,7 @@ int export_open_all(struct nfsd *);
 /* Puts the directories of @file in the place of those that it had before, with their
  * clients, which are taken out of the list: all of them, or none after a message.  No
  * two threads at once. */
-int export_load(struct nfsd *, const char *file, struct exports *);
+int export_install(struct nfsd *, const char *file, struct exports_file *);
 void export_close_all(struct nfsd *);
 /* Is it the handle of an export's root? */
 bool export_is_root(const struct nfsd *, const nfs_fh3 *);
@@ -298,6 +300,11 @@ int handle_make_parent(struct nfsd *, struct export *, const struct handle *chil
  * calling thread must act as the server (ident_enter_server). */
 int handle_make_climbing(struct nfsd *, struct export *, int fd, struct handle *ret,
                          struct statx *ret_stx);
+/* Climbs from the directory @fd to the export's root; the thread acts as the server.
+ * Returns how many directories are passed, @fd included and the root not, and their
+ * inode numbers in @inos unless that is NULL; or -ESTALE if the way does not lead to the
+ * root, -ENAMETOOLONG if it has more than @max. */
+int handle_climb(const struct export *, int fd, uint64_t *inos, int max);
 /* The handle of an empty directory instead of what is mounted there. */
 void handle_make_covered(struct nfsd *, const struct export *, uint64_t ino,
                          uint64_t place, struct handle *ret);
@@ -348,7 +355,7 @@ struct object_perm {
 };
 
 struct object {
-	struct job job;               /* the worker's that tidies or frees it */
+	struct worker_job job;        /* the worker's that tidies or frees it */
 	struct nfsd *nfsd;            /* whose cache it is in */
 	struct object *hash_next;     /* once unhashed: of those to be freed */
 	struct object *newer, *older; /* by the cache's lock */
@@ -393,7 +400,7 @@ void objects_expire(struct nfsd *);
  * wanted. */
 bool objects_make_room(struct nfsd *, int fd, int e, const struct filesystem *mine);
 /* The object of a handle from the wire.  0 and a reference, or -EBADF,
- * -ESTALE, ... (see nfs_stat).  The thread's identity is kept. */
+ * -ESTALE, ... (see nfs_status).  The thread's identity is kept. */
 int object_get(struct nfsd *, const nfs_fh3 *, const struct ident *,
                struct object **ret);
 /* The same if it is open already, without sleeping; else NULL. */
@@ -410,7 +417,7 @@ int object_stat(struct object *, struct statx *ret);
 /* May @id do @want (R_OK...) with it?  The thread acts as @id. */
 int object_permit(struct object *, const struct ident *id, int want, bool owner_may);
 /* The kernel's answer, nothing remembered.  0, or negative errno. */
-int object_ask(const struct object *, int want);
+int object_access(const struct object *, int want);
 /* Descriptors for data (regular files) and for listing (directories). */
 int object_read_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
 int object_write_fd(struct nfsd *, struct object *, const struct ident *, int *ret);
@@ -434,9 +441,9 @@ void object_proc_path(const struct object *, char ret[32]);
 int object_sync(struct nfsd *, struct object *, int fd, bool data_only,
                 uint64_t failures);
 /* An unstable WRITE was made by write_fd.  The caller holds the object. */
-void object_written(struct object *);
+void object_count_write(struct object *);
 /* Has it unstable data that no sync has settled? */
-bool object_dirty(const struct object *);
+bool object_is_dirty(const struct object *);
 /* Syncs what is not settled, in a worker. */
 void object_settle(struct object *);
 /* Closes a descriptor that data were written by: an error there is a loss too. */
@@ -467,17 +474,14 @@ void access_fini(struct access *);
  * that is not below 1024. */
 int access_check(struct nfsd *, const struct export *,
                  const struct sockaddr_storage *peer, struct grant *ret);
-/* Prints that @peer may not mount it, or not use it, be it for its @port alone. */
-void access_say_refused(const struct export *, const struct sockaddr_storage *peer,
-                        bool mounts, bool port);
 
 /* ---- Files of exports (reload.c) ----------------------------------------- */
 
 /* Reads @file.  Messages are printed; 0, or negative errno and nothing in @ret. */
-int exports_take(struct nfsd *, const char *file, struct exports *ret);
+int exports_load(struct nfsd *, const char *file, struct exports_file *ret);
 
 /* Tells the service manager that it serves, how many exports, and @more. */
-void reload_say_ready(const struct nfsd *, const char *more);
+void reload_report_ready(const struct nfsd *, const char *more);
 
 struct reload {
 	struct nfsd *nfsd;
@@ -503,7 +507,7 @@ int sec_take_list(void *to, const char *arg);
 int sec_add_list(struct flavors *, const char *list, char separator);
 /* Once all are known. */
 void sec_default(struct flavors *);
-bool sec_kerberos(const struct flavors *);
+bool sec_has_kerberos(const struct flavors *);
 /* May a request of @caller (NULL: not under RPCSEC_GSS) be served?  0, or an auth_stat. */
 uint32_t sec_check(const struct flavors *, const struct rpcrdma_gss_caller *caller);
 
@@ -523,14 +527,14 @@ struct nfsd {
 	bool read_only; /* whatever a list says */
 	bool kerberos;  /* the server has a key */
 	bool privileged, async;
-	struct groups *groups;        /* NULL: those of AUTH_SYS credentials count */
-	_Atomic unsigned slow_groups; /* MNTs over TCP, as filesystem.left */
+	struct groups *groups; /* NULL: those of AUTH_SYS credentials count */
+	_Atomic unsigned abandoned_lookups; /* MNTs over TCP, as filesystem.abandoned */
 	struct access access;
 	bool old_access; /* no faccessat2; never with privilege */
 	/* The engine's thread may not act as a client: the kernel takes commands to
 	 * RDMA devices only with the credentials that opened them.  What asks for
 	 * permission is a worker's then. */
-	bool apart;
+	bool engine_keeps_identity;
 	struct object_cache objects;
 	struct filesystem *fs[NFSD_FS_SLOTS]; /* likewise */
 	_Atomic unsigned n_fs;
@@ -547,9 +551,11 @@ struct nfsd {
 	struct rpcrdma_program programs[2];
 };
 
-void nfsd_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
+/* Returns the seconds of the monotonic clock. */
+time_t nfsd_now_seconds(void);
+void nfsd_get_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
 /* Unstable data may have been lost: clients are to write them again. */
-void nfsd_new_verf(struct nfsd *);
+void nfsd_renew_verf(struct nfsd *);
 
 /* report.c.  Lines of standard output, as objects of JSON if asked. */
 void report_listening(const struct sockaddr_storage *, const char *provider,
@@ -637,7 +643,7 @@ struct op_type {
 
 /* One request being served.  Lives in the request's own memory. */
 struct op {
-	struct job job;
+	struct worker_job job;
 	const struct op_type *type;
 	struct nfsd *nfsd;
 	struct rpcrdma_request *req;
@@ -676,9 +682,9 @@ int op_object(struct op *, const nfs_fh3 *fh, struct object **ret);
 /* It would sleep: NFSD_LATER, and the procedure is run again by a worker. */
 int op_later(struct op *);
 /* The export that a call of MNT names; NULL if there is none. */
-struct export *mount_export(struct op *);
+struct export *op_mnt_export(struct op *);
 /* The file system that MNT has to look into; NULL if none. */
-struct filesystem *mount_fs(struct op *);
+struct filesystem *op_mnt_fs(struct op *);
 /* A procedure's whole way, up to the answer. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
 /* The answer waits until what the object's descriptor @fd leads to is on
@@ -717,7 +723,7 @@ int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *r
 /* ---- Attributes and errors (attr.c) -------------------------------------- */
 
 /* The status for a negative errno (or 0). */
-nfsstat3 nfs_stat(int error);
+nfsstat3 nfs_status(int error);
 void attr_from_statx(const struct export *, const struct statx *, fattr3 *ret);
 void attr_post(struct object *, post_op_attr *ret);
 void attr_post_statx(const struct export *, const struct statx *, post_op_attr *ret);

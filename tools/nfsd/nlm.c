@@ -72,7 +72,7 @@ bool nlm_has_version(uint32_t version)
 }
 
 /* NULL: the version has no such procedure. */
-static const struct procedure *find_procedure(uint32_t version, uint32_t proc)
+static const struct procedure *find_nlm_procedure(uint32_t version, uint32_t proc)
 {
 	const struct procedure *p;
 
@@ -83,8 +83,8 @@ static const struct procedure *find_procedure(uint32_t version, uint32_t proc)
 }
 
 /* Octets, or -EMSGSIZE. */
-static int put_results(const struct procedure *p, const union arguments *a, void *ret,
-                       size_t size)
+static int put_nlm_results(const struct procedure *p, const union arguments *a,
+                           void *ret, size_t size)
 {
 	/* Those of other procedures are the beginning of these. */
 	const union {
@@ -98,7 +98,7 @@ static int put_results(const struct procedure *p, const union arguments *a, void
 int nlm_execute(uint32_t version, uint32_t proc, const void *args, size_t args_len,
                 void *ret, size_t size, size_t *ret_len)
 {
-	const struct procedure *p = find_procedure(version, proc);
+	const struct procedure *p = find_nlm_procedure(version, proc);
 	int taken, put = 0, status = RPCRDMA_GARBAGE_ARGS;
 	union arguments a;
 	xdrproc_t xargs;
@@ -113,7 +113,7 @@ int nlm_execute(uint32_t version, uint32_t proc, const void *args, size_t args_l
 	if (taken < 0)
 		return RPCRDMA_GARBAGE_ARGS;
 	if ((size_t)taken == args_len) {
-		put = put_results(p, &a, ret, size);
+		put = put_nlm_results(p, &a, ret, size);
 		status = put < 0 ? RPCRDMA_SYSTEM_ERR : 0;
 	}
 	nfs3_free(xargs, &a, sizeof(a));

@@ -20,7 +20,7 @@ static struct {
 } manager = {.fd = -1};
 
 /* A path, or '@' and a name of the abstract namespace.  0, or negative errno. */
-static int take_address(const char *name)
+static int take_notify_address(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -38,7 +38,7 @@ static int take_address(const char *name)
 	return 0;
 }
 
-static int open_socket(void)
+static int open_notify_socket(void)
 {
 	const struct timeval patience = {.tv_sec = SEND_SECONDS};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -57,9 +57,9 @@ void notify_init(void)
 
 	if (!name || !*name)
 		return;
-	e = take_address(name);
+	e = take_notify_address(name);
 	if (!e)
-		e = open_socket();
+		e = open_notify_socket();
 	if (e)
 		tool_log(TOOL_WARNING,
 		         "cannot tell the service manager at NOTIFY_SOCKET=%s: %s",
@@ -67,7 +67,7 @@ void notify_init(void)
 	unsetenv("NOTIFY_SOCKET");
 }
 
-static void tell(const char *text)
+static void send_notice(const char *text)
 {
 	if (manager.fd >= 0 &&
 	    sendto(manager.fd, text, strlen(text), MSG_NOSIGNAL,
@@ -76,17 +76,17 @@ static void tell(const char *text)
 		         strerror(errno));
 }
 
-static void tell_with_status(const char *what, const char *status)
+static void send_status(const char *what, const char *status)
 {
 	char text[512];
 
 	snprintf(text, sizeof(text), "%s\nSTATUS=%s\n", what, status);
-	tell(text);
+	send_notice(text);
 }
 
 void notify_ready(const char *status)
 {
-	tell_with_status("READY=1", status);
+	send_status("READY=1", status);
 }
 
 void notify_reloading(void)
@@ -95,10 +95,10 @@ void notify_reloading(void)
 
 	snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\n",
 	         tool_now_ns() / 1000);
-	tell(text);
+	send_notice(text);
 }
 
 void notify_stopping(const char *status)
 {
-	tell_with_status("STOPPING=1", status);
+	send_status("STOPPING=1", status);
 }

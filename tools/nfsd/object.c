@@ -33,14 +33,6 @@ enum {
 	ROOM_SECONDS = 1,  /* ... an object, where descriptors have run out */
 };
 
-static time_t now_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec;
-}
-
 void objects_init(struct object_cache *c, unsigned most)
 {
 	memset(c, 0, sizeof(*c));
@@ -49,7 +41,7 @@ void objects_init(struct object_cache *c, unsigned most)
 	pthread_mutex_init(&c->lock, NULL);
 }
 
-static unsigned bucket_of(const void *data, size_t len)
+static unsigned find_bucket(const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	uint32_t h = 2166136261u;
@@ -61,7 +53,7 @@ static unsigned bucket_of(const void *data, size_t len)
 }
 
 /* May sleep: a removed file's blocks are freed here. */
-static void object_free(struct object *o)
+static void free_object(struct object *o)
 {
 	close(o->path_fd);
 	if (o->read_fd >= 0)
@@ -74,14 +66,14 @@ static void object_free(struct object *o)
 	free(o);
 }
 
-static void free_job(struct job *job)
+static void run_free_object(struct worker_job *job)
 {
-	object_free((struct object *)job); /* its first member */
+	free_object((struct object *)job); /* its first member */
 }
 
 /* Closes objects that nobody knows any more: where closing may sleep, in a worker of
  * their own file system, unless that is @mine.  Without the cache's lock. */
-static void dispose(struct object *list, const struct filesystem *mine)
+static void dispose_objects(struct object *list, const struct filesystem *mine)
 {
 	struct object *o;
 
@@ -89,17 +81,17 @@ static void dispose(struct object *list, const struct filesystem *mine)
 		struct filesystem *fs = o->ex->fs;
 
 		list = o->hash_next;
-		o->job = (struct job){.run = free_job};
+		o->job = (struct worker_job){.run = run_free_object};
 		if (fs == mine || fs->kind == FS_AWAKE ||
-		    workers_give(&fs->workers, &o->job))
-			object_free(o);
+		    workers_queue(&fs->workers, &o->job))
+			free_object(o);
 	}
 }
 
 /* Takes it out of the cache, and onto @gone if nobody holds it. */
-static void drop(struct object_cache *c, struct object *o, struct object **gone)
+static void drop_object(struct object_cache *c, struct object *o, struct object **gone)
 {
-	struct object **p = &c->buckets[bucket_of(o->fh.octets, o->fh.len)];
+	struct object **p = &c->buckets[find_bucket(o->fh.octets, o->fh.len)];
 
 	if (o->hashed) {
 		while (*p != o)
@@ -116,7 +108,7 @@ static void drop(struct object_cache *c, struct object *o, struct object **gone)
 	}
 }
 
-static void link_newest(struct object_cache *c, struct object *o)
+static void link_newest_object(struct object_cache *c, struct object *o)
 {
 	o->newer = NULL;
 	o->older = c->newest;
@@ -124,33 +116,33 @@ static void link_newest(struct object_cache *c, struct object *o)
 	c->newest = o;
 }
 
-static void touch(struct object_cache *c, struct object *o)
+static void touch_object(struct object_cache *c, struct object *o)
 {
-	o->used = now_seconds();
+	o->used = nfsd_now_seconds();
 	if (c->newest == o)
 		return;
 	o->newer->older = o->older;
 	*(o->older ? &o->older->newer : &c->oldest) = o->newer;
-	link_newest(c, o);
+	link_newest_object(c, o);
 }
 
-static void insert(struct object_cache *c, struct object *o)
+static void insert_object(struct object_cache *c, struct object *o)
 {
-	struct object **b = &c->buckets[bucket_of(o->fh.octets, o->fh.len)];
+	struct object **b = &c->buckets[find_bucket(o->fh.octets, o->fh.len)];
 
 	o->hash_next = *b;
 	*b = o;
 	o->hashed = true;
-	o->used = now_seconds();
-	link_newest(c, o);
+	o->used = nfsd_now_seconds();
+	link_newest_object(c, o);
 	c->n++;
 }
 
 /* One of an export that went away is not found: a file system that was mounted there
  * since may use the same handles. */
-static struct object *find(struct object_cache *c, const void *data, size_t len)
+static struct object *find_hashed(struct object_cache *c, const void *data, size_t len)
 {
-	struct object *o = c->buckets[bucket_of(data, len)];
+	struct object *o = c->buckets[find_bucket(data, len)];
 
 	while (o &&
 	       (!o->ex->live || o->fh.len != len || memcmp(o->fh.octets, data, len)))
@@ -160,13 +152,13 @@ static struct object *find(struct object_cache *c, const void *data, size_t len)
 
 /* Closes the descriptor for writing if nobody can be using it: the caller has the only
  * reference, which makes the cache's lock sufficient. */
-static void close_writer(struct object *o)
+static void close_write_fd(struct object *o)
 {
 	struct object_cache *c = &o->nfsd->objects;
 	int fd = -1;
 
 	pthread_mutex_lock(&c->lock);
-	if (o->refs == 1 && !object_dirty(o)) {
+	if (o->refs == 1 && !object_is_dirty(o)) {
 		fd = o->write_fd;
 		o->write_fd = -1;
 	}
@@ -176,28 +168,28 @@ static void close_writer(struct object *o)
 		object_close_written(o, fd);
 }
 
-static void run_tidy(struct job *job)
+static void run_tidy_object(struct worker_job *job)
 {
 	struct object *o = (struct object *)job; /* its first member */
 
 	object_settle(o);
-	close_writer(o);
+	close_write_fd(o);
 	object_put(o->nfsd, o);
 }
 
 /* Gives it to a worker, with a reference; nobody else has one.  Without a worker it
  * stays as it is, and is asked for again.  By the cache's lock. */
-static void begin_tidy(struct object *o)
+static void queue_tidy(struct object *o)
 {
-	o->job = (struct job){.run = run_tidy};
-	if (!workers_give(&o->ex->fs->workers, &o->job)) {
+	o->job = (struct worker_job){.run = run_tidy_object};
+	if (!workers_queue(&o->ex->fs->workers, &o->job)) {
 		o->tidying = true;
 		o->refs++;
 	}
 }
 
 /* Lets the oldest go until there are @left, those that are being tidied not counted. */
-static void trim(struct object_cache *c, unsigned left, struct object **gone)
+static void trim_cache(struct object_cache *c, unsigned left, struct object **gone)
 {
 	struct object *o, *newer;
 	unsigned going = 0;
@@ -206,72 +198,72 @@ static void trim(struct object_cache *c, unsigned left, struct object **gone)
 		newer = o->newer;
 		if (o->tidying) {
 			going++;
-		} else if (!o->refs && object_dirty(o)) {
-			begin_tidy(o);
+		} else if (!o->refs && object_is_dirty(o)) {
+			queue_tidy(o);
 			going++;
 		} else if (!o->refs) {
-			drop(c, o, gone);
+			drop_object(c, o, gone);
 		}
 	}
 }
 
 /* Once there are too many some go at once, since a worker is woken for it. */
-static void trim_if_full(struct object_cache *c, struct object **gone)
+static void trim_full_cache(struct object_cache *c, struct object **gone)
 {
 	if (c->n > c->max)
-		trim(c, c->max - c->max / 16, gone);
+		trim_cache(c, c->max - c->max / 16, gone);
 }
 
 /* What is idle goes; a file that can be closed for writing is. */
-static void expire_one(struct object_cache *c, struct object *o, time_t now,
-                       struct object **gone)
+static void expire_object(struct object_cache *c, struct object *o, time_t now,
+                          struct object **gone)
 {
-	bool dirty = object_dirty(o), old = now - o->used >= IDLE_SECONDS;
+	bool dirty = object_is_dirty(o), old = now - o->used >= IDLE_SECONDS;
 
 	if (o->refs)
 		return;
 	if (old && !dirty)
-		drop(c, o, gone);
+		drop_object(c, o, gone);
 	else if (old || (o->write_fd >= 0 && !dirty && now - o->used > CLEAN_SECONDS))
-		begin_tidy(o);
+		queue_tidy(o);
 }
 
 void objects_expire(struct nfsd *d)
 {
 	struct object_cache *c = &d->objects;
 	struct object *o, *newer, *gone = NULL;
-	time_t now = now_seconds();
+	time_t now = nfsd_now_seconds();
 
 	pthread_mutex_lock(&c->lock);
 	for (o = c->oldest; o && now - o->used > CLEAN_SECONDS; o = newer) {
 		newer = o->newer;
-		expire_one(c, o, now, &gone);
+		expire_object(c, o, now, &gone);
 	}
 	pthread_mutex_unlock(&c->lock);
-	dispose(gone, NULL);
+	dispose_objects(gone, NULL);
 }
 
 bool objects_make_room(struct nfsd *d, int fd, int e, const struct filesystem *mine)
 {
 	struct object_cache *c = &d->objects;
 	struct object *o, *newer, *gone = NULL;
-	time_t limit = now_seconds() - ROOM_SECONDS;
+	time_t limit = nfsd_now_seconds() - ROOM_SECONDS;
 
 	if (e != -EMFILE && e != -ENFILE)
 		return false;
 	pthread_mutex_lock(&c->lock);
 	for (o = c->oldest; o && o->used <= limit; o = newer) {
 		newer = o->newer;
-		if (!o->refs && object_dirty(o))
-			begin_tidy(o);
+		if (!o->refs && object_is_dirty(o))
+			queue_tidy(o);
 		else if (!o->refs)
-			drop(c, o, &gone);
+			drop_object(c, o, &gone);
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (!gone)
 		warn_about(WARN_FILES, fd, "no descriptor left for a request", e);
 	e = !gone;
-	dispose(gone, mine);
+	dispose_objects(gone, mine);
 	return !e;
 }
 
@@ -281,13 +273,13 @@ void objects_fini(struct nfsd *d)
 	struct object *gone = NULL;
 
 	while (c->oldest)
-		drop(c, c->oldest, &gone);
-	dispose(gone, NULL); /* without workers: at once */
+		drop_object(c, c->oldest, &gone);
+	dispose_objects(gone, NULL); /* without workers: at once */
 	pthread_mutex_destroy(&c->lock);
 }
 
 /* A new object without references.  @fd is given. */
-static int object_new(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
+static int new_object(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
                       const struct statx *st, struct object **ret)
 {
 	struct object *o = calloc(1, sizeof(*o));
@@ -312,7 +304,7 @@ static int object_new(struct nfsd *d, struct export *ex, const struct handle *h,
 	return 0;
 }
 
-static int object_open(struct nfsd *d, struct export *ex, const struct handle *h,
+static int open_object(struct nfsd *d, struct export *ex, const struct handle *h,
                        struct object **ret)
 {
 	uint64_t ino, place;
@@ -330,19 +322,20 @@ static int object_open(struct nfsd *d, struct export *ex, const struct handle *h
 		close(fd);
 		return e;
 	}
-	return object_new(d, ex, h, fd, &st, ret);
+	return new_object(d, ex, h, fd, &st, ret);
 }
 
 /* The cached object of a handle, with a reference; or NULL. */
-static struct object *get_cached(struct object_cache *c, const void *data, size_t len)
+static struct object *get_cached_object(struct object_cache *c, const void *data,
+                                        size_t len)
 {
 	struct object *o;
 
 	pthread_mutex_lock(&c->lock);
-	o = find(c, data, len);
+	o = find_hashed(c, data, len);
 	if (o) {
 		o->refs++;
-		touch(c, o);
+		touch_object(c, o);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return o;
@@ -350,31 +343,31 @@ static struct object *get_cached(struct object_cache *c, const void *data, size_
 
 /* Puts a new object (given) into the cache, or takes the one that came in meanwhile: a
  * reference.  -EAGAIN when the cache is full of what has yet to reach storage. */
-static int enter(struct object_cache *c, struct object *o, struct object **ret)
+static int enter_object(struct object_cache *c, struct object *o, struct object **ret)
 {
 	struct object *other, *gone = NULL;
 	int e = 0;
 
 	pthread_mutex_lock(&c->lock);
-	other = find(c, o->fh.octets, o->fh.len);
+	other = find_hashed(c, o->fh.octets, o->fh.len);
 	if (other) {
 		other->refs++;
-		touch(c, other);
+		touch_object(c, other);
 	} else {
-		trim_if_full(c, &gone);
+		trim_full_cache(c, &gone);
 		if (c->n >= c->most) {
 			e = -EAGAIN;
 			warn_about(WARN_FILES, o->path_fd,
 			           "too many files are in use or wait for storage", e);
 		} else {
 			o->refs++;
-			insert(c, o);
+			insert_object(c, o);
 		}
 	}
 	pthread_mutex_unlock(&c->lock);
-	dispose(gone, NULL);
+	dispose_objects(gone, NULL);
 	if (other || e)
-		object_free(o);
+		free_object(o);
 	if (!e)
 		*ret = other ? other : o;
 	return e;
@@ -382,23 +375,23 @@ static int enter(struct object_cache *c, struct object *o, struct object **ret)
 
 struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
 {
-	return get_cached(&d->objects, fh->data.data_val, fh->data.data_len);
+	return get_cached_object(&d->objects, fh->data.data_val, fh->data.data_len);
 }
 
 /* As the server. */
-static int get_opened(struct nfsd *d, struct export *ex, const struct handle *h,
-                      const struct ident *id, struct object **ret)
+static int open_as_server(struct nfsd *d, struct export *ex, const struct handle *h,
+                          const struct ident *id, struct object **ret)
 {
 	int e;
 
 	if (ident_enter_server())
 		return -EIO;
-	e = object_open(d, ex, h, ret);
+	e = open_object(d, ex, h, ret);
 	if (objects_make_room(d, ex->root_fd, e, ex->fs))
-		e = object_open(d, ex, h, ret);
+		e = open_object(d, ex, h, ret);
 	if (ident_enter(id)) {
 		if (!e)
-			object_free(*ret);
+			free_object(*ret);
 		return -EIO;
 	}
 	return e;
@@ -422,15 +415,15 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 	memset(&h, 0, sizeof(h));
 	memcpy(h.octets, fh->data.data_val, fh->data.data_len);
 	h.len = fh->data.data_len;
-	e = get_opened(d, ex, &h, id, &o);
+	e = open_as_server(d, ex, &h, id, &o);
 	export_put(d, ex);
-	return e ? e : enter(&d->objects, o, ret);
+	return e ? e : enter_object(&d->objects, o, ret);
 }
 
 int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
                  const struct statx *st, struct object **ret)
 {
-	struct object *o = get_cached(&d->objects, h->octets, h->len);
+	struct object *o = get_cached_object(&d->objects, h->octets, h->len);
 	int e;
 
 	if (o) {
@@ -438,8 +431,8 @@ int object_adopt(struct nfsd *d, struct export *ex, const struct handle *h, int 
 		*ret = o;
 		return 0;
 	}
-	e = object_new(d, ex, h, fd, st, &o);
-	return e ? e : enter(&d->objects, o, ret);
+	e = new_object(d, ex, h, fd, st, &o);
+	return e ? e : enter_object(&d->objects, o, ret);
 }
 
 void object_put(struct nfsd *d, struct object *o)
@@ -452,24 +445,24 @@ void object_put(struct nfsd *d, struct object *o)
 	pthread_mutex_lock(&c->lock);
 	o->refs--;
 	if (!o->refs && !o->hashed)
-		drop(c, o, &gone);
+		drop_object(c, o, &gone);
 	else
-		trim_if_full(c, &gone);
+		trim_full_cache(c, &gone);
 	pthread_mutex_unlock(&c->lock);
-	dispose(gone, NULL);
+	dispose_objects(gone, NULL);
 }
 
 void object_forget(struct nfsd *d, const struct handle *h)
 {
 	struct object_cache *c = &d->objects;
-	struct object *o = get_cached(c, h->octets, h->len), *gone = NULL;
+	struct object *o = get_cached_object(c, h->octets, h->len), *gone = NULL;
 	struct statx st;
 
 	if (!o)
 		return;
 	if (S_ISDIR(o->type) || object_stat(o, &st) == -ESTALE) {
 		pthread_mutex_lock(&c->lock);
-		drop(c, o, &gone); /* we hold it */
+		drop_object(c, o, &gone); /* we hold it */
 		pthread_mutex_unlock(&c->lock);
 	}
 	object_put(d, o);
@@ -492,7 +485,7 @@ void object_proc_path(const struct object *o, char ret[32])
 
 /* glibc's faccessat would emulate AT_EACCESS with stat; the kernel's own call
  * asks with the thread's identity for file access. */
-int object_ask(const struct object *o, int want)
+int object_access(const struct object *o, int want)
 {
 	char path[32];
 
@@ -507,8 +500,8 @@ int object_ask(const struct object *o, int want)
 	return -errno;
 }
 
-static bool perm_holds(const struct object_perm *p, const struct ident *id,
-                       const struct statx *st, time_t now)
+static bool is_perm_valid(const struct object_perm *p, const struct ident *id,
+                          const struct statx *st, time_t now)
 {
 	return p->checked && now - p->checked < PERMIT_SECONDS &&
 	       p->mode == st->stx_mode && p->uid == st->stx_uid &&
@@ -516,15 +509,15 @@ static bool perm_holds(const struct object_perm *p, const struct ident *id,
 }
 
 /* The kept answer for this caller, or a slot emptied for it; by o->lock. */
-static struct object_perm *perm_slot(struct object *o, const struct ident *id,
+static struct object_perm *find_perm(struct object *o, const struct ident *id,
                                      const struct statx *st)
 {
-	time_t now = now_seconds();
+	time_t now = nfsd_now_seconds();
 	struct object_perm *p = o->perms;
 
-	if (perm_holds(&p[0], id, st, now))
+	if (is_perm_valid(&p[0], id, st, now))
 		return &p[0];
-	if (perm_holds(&p[1], id, st, now))
+	if (is_perm_valid(&p[1], id, st, now))
 		return &p[1];
 	if (p[0].checked > p[1].checked)
 		p++;
@@ -536,19 +529,19 @@ static struct object_perm *perm_slot(struct object *o, const struct ident *id,
 	return p;
 }
 
-static int permit(struct object *o, const struct ident *id, const struct statx *st,
-                  int want, bool owner_may)
+static int ask_permission(struct object *o, const struct ident *id,
+                          const struct statx *st, int want, bool owner_may)
 {
-	struct object_perm *p = perm_slot(o, id, st);
+	struct object_perm *p = find_perm(o, id, st);
 	int e;
 
 	if ((p->granted & want) == want)
 		return 0;
 	if (owner_may && st->stx_uid == id->uid)
 		return 0;
-	e = object_ask(o, want);
+	e = object_access(o, want);
 	if (e == -EACCES && want == R_OK && owner_may && S_ISREG(o->type))
-		e = object_ask(o, X_OK);
+		e = object_access(o, X_OK);
 	if (!e)
 		p->granted |= want;
 	return e;
@@ -562,13 +555,13 @@ int object_permit(struct object *o, const struct ident *id, int want, bool owner
 	if (e)
 		return e;
 	pthread_mutex_lock(&o->lock);
-	e = permit(o, id, &st, want, owner_may);
+	e = ask_permission(o, id, &st, want, owner_may);
 	pthread_mutex_unlock(&o->lock);
 	return e;
 }
 
 /* Opens the object itself, by way of /proc: O_PATH descriptors do no I/O. */
-static int reopen(struct object *o, const struct ident *id, int flags, int *ret)
+static int reopen_object(struct object *o, const struct ident *id, int flags, int *ret)
 {
 	char path[32];
 	int fd, e;
@@ -592,8 +585,8 @@ static int reopen(struct object *o, const struct ident *id, int flags, int *ret)
 	return e;
 }
 
-static int get_fd(struct nfsd *d, struct object *o, const struct ident *id, int want,
-                  int flags, int *slot, int *ret)
+static int get_object_fd(struct nfsd *d, struct object *o, const struct ident *id,
+                         int want, int flags, int *slot, int *ret)
 {
 	struct statx st;
 	int e = object_stat(o, &st), fd = -1;
@@ -603,9 +596,9 @@ static int get_fd(struct nfsd *d, struct object *o, const struct ident *id, int 
 	pthread_mutex_lock(&o->lock);
 	/* A server without privilege serves all as itself: opening is the test. */
 	if (d->privileged && want)
-		e = permit(o, id, &st, want, true);
+		e = ask_permission(o, id, &st, want, true);
 	if (!e && *slot < 0) {
-		e = reopen(o, id, flags, &fd);
+		e = reopen_object(o, id, flags, &fd);
 		if (!e)
 			*slot = fd;
 	}
@@ -617,19 +610,19 @@ static int get_fd(struct nfsd *d, struct object *o, const struct ident *id, int 
 
 int object_read_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
-	return get_fd(d, o, id, R_OK, O_RDONLY, &o->read_fd, ret);
+	return get_object_fd(d, o, id, R_OK, O_RDONLY, &o->read_fd, ret);
 }
 
 int object_open_read_fd(struct nfsd *d, struct object *o, const struct ident *id,
                         const struct statx *st, int *ret)
 {
-	time_t now = now_seconds();
+	time_t now = nfsd_now_seconds();
 	bool may = !d->privileged || st->stx_uid == id->uid;
 
 	if (pthread_mutex_trylock(&o->lock))
 		return NFSD_LATER;
 	for (int i = 0; i < 2 && !may; i++)
-		may = perm_holds(&o->perms[i], id, st, now) &&
+		may = is_perm_valid(&o->perms[i], id, st, now) &&
 		      o->perms[i].granted & R_OK;
 	*ret = o->read_fd;
 	pthread_mutex_unlock(&o->lock);
@@ -638,7 +631,7 @@ int object_open_read_fd(struct nfsd *d, struct object *o, const struct ident *id
 
 int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
-	return get_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
+	return get_object_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
 }
 
 /* A directory's listing descriptor is its read_fd; the owner's right to read
@@ -647,12 +640,14 @@ int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int 
 {
 	int e = d->privileged ? object_permit(o, id, R_OK, false) : 0;
 
-	return e ? e : get_fd(d, o, id, R_OK, O_RDONLY | O_DIRECTORY, &o->read_fd, ret);
+	return e ? e
+	         : get_object_fd(d, o, id, R_OK, O_RDONLY | O_DIRECTORY, &o->read_fd,
+	                         ret);
 }
 
 int object_sync_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
-	return get_fd(d, o, id, 0, O_RDONLY, &o->read_fd, ret);
+	return get_object_fd(d, o, id, 0, O_RDONLY, &o->read_fd, ret);
 }
 
 int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
@@ -663,7 +658,7 @@ int object_commit_fd(struct nfsd *d, struct object *o, const struct ident *id, i
 	written = o->write_fd >= 0;
 	pthread_mutex_unlock(&o->lock);
 	if (written)
-		return get_fd(d, o, id, 0, O_WRONLY, &o->write_fd, ret);
+		return get_object_fd(d, o, id, 0, O_WRONLY, &o->write_fd, ret);
 	return object_sync_fd(d, o, id, ret);
 }
 

@@ -5,7 +5,7 @@
  * it must wait for it, results encoded, answer.  Everything about it lies in memory
  * of the request itself.
  *
- * Where the procedure runs is said in begin(): what names no file system and what is
+ * Where the procedure runs is said in begin_op(): what names no file system and what is
  * on one that never sleeps, here; what caches may answer is tried here, and run
  * anew by a worker if they do not; all else in a worker of the file system.  A call of
  * MOUNT that came by TCP is not waited for longer than other callers can be kept
@@ -56,7 +56,7 @@ static void put_exports(struct op *op)
 	op->ex = op->cross = NULL;
 }
 
-static void release(struct op *op)
+static void release_op(struct op *op)
 {
 	group_list_put(op->wait.list);
 	op->wait.list = NULL;
@@ -67,13 +67,13 @@ static void release(struct op *op)
 }
 
 /* Encodes the results, which lie in the op: the number of pieces, or -EMSGSIZE. */
-static int results(struct op *op, struct rpcrdma_piece ret[2])
+static int encode_results(struct op *op, struct rpcrdma_piece ret[2])
 {
 	int n = 0, n_pieces = 0;
 
 	if (op->type->res)
 		n = nfs3_encode(op->head, sizeof(op->head), op->type->res, &op->res);
-	release(op);
+	release_op(op);
 	if (n < 0)
 		return n;
 	if (n)
@@ -84,11 +84,11 @@ static int results(struct op *op, struct rpcrdma_piece ret[2])
 }
 
 /* Answers.  Any thread. */
-static void finish(struct op *op)
+static void answer_op(struct op *op)
 {
 	struct rpcrdma_request *req = op->req;
 	struct rpcrdma_piece pieces[2];
-	int n = results(op, pieces);
+	int n = encode_results(op, pieces);
 
 	if (n < 0 || rpcrdma_request_reply(req, pieces, (unsigned)n, NULL, NULL))
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR,
@@ -96,7 +96,7 @@ static void finish(struct op *op)
 }
 
 /* Nothing but a status. */
-static void fail(struct op *op, nfsstat3 status)
+static void fail_op(struct op *op, nfsstat3 status)
 {
 	memset(&op->res, 0, sizeof(op->res));
 	op->tail = (struct rpcrdma_piece){0};
@@ -115,7 +115,7 @@ static void wait_for_storage(struct op *op)
 			                op->sync_failures);
 	}
 	if (e)
-		fail(op, nfs_stat(e));
+		fail_op(op, nfs_status(e));
 }
 
 void op_sync(struct op *op, struct object *o, int fd)
@@ -129,7 +129,7 @@ void op_sync(struct op *op, struct object *o, int fd)
 /* ---- The beginning ------------------------------------------------------------- */
 
 /* 0, or -EBADMSG with nothing left to free. */
-static int take_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
+static int decode_op_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 {
 	const struct op_type *t = op->type;
 	const void *head = "";
@@ -153,7 +153,7 @@ static int take_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 	return e;
 }
 
-static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
+static void init_op(struct op *op, struct nfsd *d, const struct op_type *type)
 {
 	memset(op, 0, offsetof(struct op, head));
 	op->type = type;
@@ -163,13 +163,13 @@ static void op_init(struct op *op, struct nfsd *d, const struct op_type *type)
 	op->may = d->defaults;
 }
 
-static bool is_mount(const struct op *op)
+static bool is_mount_op(const struct op *op)
 {
 	return !op->type->name;
 }
 
 /* Where whoever mounts, who may have no user's credential, names the directory. */
-static const nfs_fh3 *mounted(const struct op *op)
+static const nfs_fh3 *find_root_argument(const struct op *op)
 {
 	if (op->type->run == op_getattr)
 		return &op->args.getattr.object;
@@ -186,8 +186,8 @@ static void find_access(struct op *op)
 	struct sockaddr_storage peer = {0};
 	int e;
 
-	if (is_mount(op))
-		op->ex = mount_export(op);
+	if (is_mount_op(op))
+		op->ex = op_mnt_export(op);
 	else
 		op->denied = handle_verify(op->nfsd, fh->data.data_val,
 		                           fh->data.data_len, &op->ex);
@@ -197,12 +197,13 @@ static void find_access(struct op *op)
 	if (!e)
 		e = access_check(op->nfsd, op->ex, &peer, &op->may);
 	if (e)
-		access_say_refused(op->ex, &peer, is_mount(op), e == -EPERM);
+		complain_of_access(op->ex, &peer, is_mount_op(op), e == -EPERM);
 	op->denied = e ? -EACCES : 0;
 }
 
 /* Who asks, and whether in a way that will do.  0, or an auth_stat. */
-static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred, bool decoded)
+static uint32_t identify_caller(struct op *op, const struct rpcrdma_auth *cred,
+                                bool decoded)
 {
 	struct rpcrdma_gss_caller caller;
 	bool gss = op->req && !rpcrdma_request_gss(op->req, &caller, sizeof(caller));
@@ -213,27 +214,29 @@ static uint32_t identify(struct op *op, const struct rpcrdma_auth *cred, bool de
 	if (gss)
 		ident_from_caller(&caller, &op->may.squash, &op->id);
 	stat = gss ? 0 : ident_from_cred(cred, &op->may.squash, &op->id);
-	if (stat || is_mount(op) || (op->denied && op->ex))
+	if (stat || is_mount_op(op) || (op->denied && op->ex))
 		return stat;
 	stat = sec_check(&op->may.flavors, gss ? &caller : NULL);
-	return decoded && mounted(op) && export_is_root(op->nfsd, mounted(op)) ? 0
-	                                                                       : stat;
+	return decoded && find_root_argument(op) &&
+	                       export_is_root(op->nfsd, find_root_argument(op))
+	               ? 0
+	               : stat;
 }
 
 /* Up to the arguments; 0, or the status to answer with and nothing left to free. */
-static int check(struct op *op, const struct rpcrdma_auth *cred,
-                 const struct rpcrdma_piece *args, unsigned n_args,
-                 uint32_t *ret_auth_stat)
+static int check_op(struct op *op, const struct rpcrdma_auth *cred,
+                    const struct rpcrdma_piece *args, unsigned n_args,
+                    uint32_t *ret_auth_stat)
 {
-	bool garbage = take_args(op, args, n_args);
+	bool garbage = decode_op_args(op, args, n_args);
 
 	if (!garbage && op->type->args)
 		find_access(op);
-	*ret_auth_stat = identify(op, cred, !garbage);
+	*ret_auth_stat = identify_caller(op, cred, !garbage);
 	if (*ret_auth_stat)
 		complain_of_flavor(op, *ret_auth_stat);
 	if (!garbage && *ret_auth_stat)
-		release(op);
+		release_op(op);
 	if (*ret_auth_stat)
 		return RPCRDMA_AUTH_ERROR;
 	return garbage ? RPCRDMA_GARBAGE_ARGS : 0;
@@ -255,15 +258,16 @@ int op_object(struct op *op, const nfs_fh3 *fh, struct object **ret)
 	return *ret ? 0 : op_later(op);
 }
 
-static struct filesystem *file_system(struct op *op)
+static struct filesystem *choose_filesystem(struct op *op)
 {
-	if (is_mount(op))
-		return mount_fs(op);
+	if (is_mount_op(op))
+		return op_mnt_fs(op);
 	return op->ex ? op->ex->fs : NULL;
 }
 
 /* The octets that it holds until it is answered. */
-static uint64_t cost(const struct op *op, const struct rpcrdma_piece *args, unsigned n)
+static uint64_t estimate_op_bytes(const struct op *op, const struct rpcrdma_piece *args,
+                                  unsigned n)
 {
 	uint64_t bytes = sizeof(*op), room = 0;
 
@@ -277,7 +281,7 @@ static uint64_t cost(const struct op *op, const struct rpcrdma_piece *args, unsi
 }
 
 /* The procedure; false: it would have slept, and nothing has happened. */
-static bool attempt(struct op *op)
+static bool attempt_op(struct op *op)
 {
 	op->type->run(op);
 	wcc_unlock(op);
@@ -290,80 +294,81 @@ static bool attempt(struct op *op)
 		op->fs = op->cross->fs;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
 	put_objects(op);
-	fail(op, NFS3_OK);
+	fail_op(op, NFS3_OK);
 	return false;
 }
 
 /* It may be asked again, after a while. */
-static void put_off(struct op *op)
+static void defer_op(struct op *op)
 {
-	fail(op, is_mount(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
-	finish(op);
+	fail_op(op, is_mount_op(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
+	answer_op(op);
 }
 
-static void give(struct op *op)
+static void queue_op(struct op *op)
 {
-	if (fs_give(op->nfsd, op->fs, &op->job)) {
+	if (fs_queue(op->nfsd, op->fs, &op->job)) {
 		complain_of_delay(op);
-		put_off(op);
+		defer_op(op);
 	}
 }
 
 /* In a worker: the procedure, as the caller, and its answer.  What is mounted beneath
  * has workers of its own. */
-static void run(struct op *op)
+static void run_op(struct op *op)
 {
 	if (ident_enter(&op->id)) {
-		release(op);
+		release_op(op);
 		(void)rpcrdma_request_error(op->req, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	if (!attempt(op)) { /* it may sleep */
-		give(op);
+	if (!attempt_op(op)) { /* it may sleep */
+		queue_op(op);
 		return;
 	}
 	wait_for_storage(op);
-	finish(op);
+	answer_op(op);
 }
 
-static void run_job(struct job *job)
+static void run_op_job(struct worker_job *job)
 {
-	run((struct op *)job); /* its first member */
+	run_op((struct op *)job); /* its first member */
 }
 
 /* By what caches have; false: nothing has happened. */
-static bool run_quickly(struct op *op)
+static bool run_from_caches(struct op *op)
 {
 	bool done;
 
-	if (op->type->run == op_lookup && (op->nfsd->apart || ident_enter(&op->id)))
+	if (op->type->run == op_lookup &&
+	    (op->nfsd->engine_keeps_identity || ident_enter(&op->id)))
 		return false;
 	op->quick = true;
-	done = attempt(op);
+	done = attempt_op(op);
 	op->quick = false;
 	if (done)
-		finish(op);
+		answer_op(op);
 	return done;
 }
 
 /* Where nothing sleeps; false: another thread is at the same object. */
-static bool run_here(struct op *op)
+static bool run_in_engine(struct op *op)
 {
 	bool done;
 
 	if (ident_enter(&op->id))
 		return false;
 	op->tries = true;
-	done = attempt(op);
+	done = attempt_op(op);
 	op->tries = false;
 	if (done) {
 		wait_for_storage(op);
-		finish(op);
+		answer_op(op);
 	}
 	return done;
 }
 
-static void take_groups(struct op *op)
+static void set_op_groups(struct op *op)
 {
 	const struct group_list *l = op->wait.list;
 
@@ -372,7 +377,7 @@ static void take_groups(struct op *op)
 
 /* The groups that this host knows, where they count: --manage-gids.  0 if the op has
  * them; -EINPROGRESS: @ready will be called with @arg, or was; -EAGAIN. */
-static int find_groups(struct op *op, void (*ready)(void *arg), void *arg)
+static int find_op_groups(struct op *op, void (*ready)(void *arg), void *arg)
 {
 	struct sockaddr_storage peer = {0};
 	int e;
@@ -384,45 +389,47 @@ static int find_groups(struct op *op, void (*ready)(void *arg), void *arg)
 	        (struct group_wait){.ready = ready, .arg = arg, .bytes = op->job.bytes};
 	e = groups_get(op->nfsd->groups, op->id.uid, &peer, &op->wait);
 	if (!e)
-		take_groups(op);
+		set_op_groups(op);
 	return e;
 }
 
 /* In a thread of look-ups. */
-static void give_with_groups(void *arg)
+static void queue_op_with_groups(void *arg)
 {
-	take_groups(arg);
-	give(arg);
+	set_op_groups(arg);
+	queue_op(arg);
 }
 
 /* In the engine's thread, with arguments decoded. */
-static void begin(struct op *op, uint64_t bytes)
+static void begin_op(struct op *op, uint64_t bytes)
 {
 	struct nfsd *d = op->nfsd;
-	struct filesystem *fs = op->type->args ? file_system(op) : NULL;
+	struct filesystem *fs = op->type->args ? choose_filesystem(op) : NULL;
 	int e;
 
-	if (op->denied && !is_mount(op)) {
-		fail(op, nfs_stat(op->denied));
-		finish(op);
+	if (op->denied && !is_mount_op(op)) {
+		fail_op(op, nfs_status(op->denied));
+		answer_op(op);
 		return;
 	}
 	if (!fs) {
 		op->type->run(op);
-		finish(op);
+		answer_op(op);
 		return;
 	}
 	op->fs = fs;
-	op->job = (struct job){.run = run_job, .bytes = bytes};
-	e = find_groups(op, give_with_groups, op);
+	op->job = (struct worker_job){.run = run_op_job, .bytes = bytes};
+	e = find_op_groups(op, queue_op_with_groups, op);
 	if (e == -EAGAIN)
-		put_off(op);
+		defer_op(op);
 	/* The way to what is mounted beneath may lead through what sleeps. */
-	if (e || (fs->kind == FS_AWAKE && !d->apart && !op->ex->top && run_here(op)))
+	if (e || (fs->kind == FS_AWAKE && !d->engine_keeps_identity && !op->ex->top &&
+	          run_in_engine(op)))
 		return;
-	if (op->type->caches && fs->kind != FS_ASLEEP && !op->cross && run_quickly(op))
+	if (op->type->caches && fs->kind != FS_ASLEEP && !op->cross &&
+	    run_from_caches(op))
 		return;
-	give(op);
+	queue_op(op);
 }
 
 void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type *type)
@@ -437,13 +444,13 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	op_init(op, d, type);
+	init_op(op, d, type);
 	op->req = req;
-	status = check(op, rpcrdma_request_cred(req), args, n, &auth_stat);
+	status = check_op(op, rpcrdma_request_cred(req), args, n, &auth_stat);
 	if (status)
 		(void)rpcrdma_request_error(req, status, auth_stat);
 	else
-		begin(op, cost(op, args, n));
+		begin_op(op, estimate_op_bytes(op, args, n));
 }
 
 /* ---- MOUNT over TCP -------------------------------------------------------------- */
@@ -456,8 +463,9 @@ struct waited {
 	struct mount_call call;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	_Atomic unsigned *slow; /* counts what nobody waits for any more where it is */
-	bool done, left;
+	_Atomic unsigned
+	        *counter; /* counts what nobody waits for any more where it is */
+	bool done, abandoned;
 };
 
 static void free_waited(struct waited *w)
@@ -469,39 +477,39 @@ static void free_waited(struct waited *w)
 
 static void end_waited(struct waited *w)
 {
-	bool left;
+	bool abandoned;
 
 	pthread_mutex_lock(&w->lock);
 	w->done = true;
-	left = w->left;
+	abandoned = w->abandoned;
 	pthread_cond_signal(&w->changed);
 	pthread_mutex_unlock(&w->lock);
-	if (!left)
+	if (!abandoned)
 		return;
-	(*w->slow)--;
-	release(&w->op);
+	(*w->counter)--;
+	release_op(&w->op);
 	free_waited(w);
 }
 
 /* To the workers of what is mounted beneath.  False: it will not answer. */
-static bool go_on(struct waited *w)
+static bool requeue_waited(struct waited *w)
 {
 	struct filesystem *fs = w->op.cross->fs;
 	bool slow;
 
 	w->op.later = false;
 	pthread_mutex_lock(&w->lock);
-	slow = fs->left;
-	if (w->left) {
-		(*w->slow)--;
-		fs->left++;
+	slow = fs->abandoned;
+	if (w->abandoned) {
+		(*w->counter)--;
+		fs->abandoned++;
 	}
-	w->slow = &fs->left;
+	w->counter = &fs->abandoned;
 	pthread_mutex_unlock(&w->lock);
-	return !slow && !fs_give(w->op.nfsd, fs, &w->op.job);
+	return !slow && !fs_queue(w->op.nfsd, fs, &w->op.job);
 }
 
-static void run_waited(struct job *job)
+static void run_waited(struct worker_job *job)
 {
 	struct waited *w = (struct waited *)job; /* its first member's first */
 
@@ -510,7 +518,7 @@ static void run_waited(struct job *job)
 	else
 		w->op.type->run(&w->op);
 	if (w->op.later) {
-		if (go_on(w))
+		if (requeue_waited(w))
 			return;
 		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
 	}
@@ -518,22 +526,22 @@ static void run_waited(struct job *job)
 }
 
 /* In a thread of look-ups. */
-static void give_waited(void *arg)
+static void queue_waited(void *arg)
 {
 	struct waited *w = arg;
 
-	take_groups(&w->op);
+	set_op_groups(&w->op);
 	pthread_mutex_lock(&w->lock);
-	if (!w->left)
-		w->slow = &w->op.fs->left;
+	if (!w->abandoned)
+		w->counter = &w->op.fs->abandoned;
 	pthread_mutex_unlock(&w->lock);
-	if (fs_give(w->op.nfsd, w->op.fs, &w->op.job)) {
+	if (fs_queue(w->op.nfsd, w->op.fs, &w->op.job)) {
 		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
 		end_waited(w);
 	}
 }
 
-static bool wait_for(struct waited *w)
+static bool wait_for_worker(struct waited *w)
 {
 	struct timespec until;
 	bool done;
@@ -545,9 +553,9 @@ static bool wait_for(struct waited *w)
 	while (!w->done && e != ETIMEDOUT)
 		e = pthread_cond_timedwait(&w->changed, &w->lock, &until);
 	done = w->done;
-	w->left = !done;
+	w->abandoned = !done;
 	if (!done)
-		(*w->slow)++;
+		(*w->counter)++;
 	pthread_mutex_unlock(&w->lock);
 	return done;
 }
@@ -558,38 +566,38 @@ static int start_waited(struct waited *w)
 	struct op *op = &w->op;
 	int e;
 
-	w->slow = &op->nfsd->slow_groups;
-	e = find_groups(op, *w->slow ? NULL : give_waited, w);
+	w->counter = &op->nfsd->abandoned_lookups;
+	e = find_op_groups(op, *w->counter ? NULL : queue_waited, w);
 	if (e)
 		return e == -EINPROGRESS ? 0 : e;
-	w->slow = &op->fs->left;
-	return fs_give(op->nfsd, op->fs, &op->job);
+	w->counter = &op->fs->abandoned;
+	return fs_queue(op->nfsd, op->fs, &op->job);
 }
 
 /* Has a worker run it, and takes its results.  False: it does not answer, and @op is
  * gone; nor is it asked again before it has answered. */
-static bool run_elsewhere(struct op *op, struct filesystem *fs)
+static bool run_in_worker(struct op *op, struct filesystem *fs)
 {
-	struct waited *w = fs->left ? NULL : malloc(sizeof(*w));
+	struct waited *w = fs->abandoned ? NULL : malloc(sizeof(*w));
 
 	if (!w) {
-		release(op);
+		release_op(op);
 		return false;
 	}
 	w->op = *op;
 	w->call = *op->tcp;
 	w->op.tcp = &w->call;
-	w->op.job = (struct job){.run = run_waited, .bytes = sizeof(*w)};
+	w->op.job = (struct worker_job){.run = run_waited, .bytes = sizeof(*w)};
 	w->op.fs = fs;
-	w->done = w->left = false;
+	w->done = w->abandoned = false;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
 	if (start_waited(w)) {
-		release(&w->op);
+		release_op(&w->op);
 		free_waited(w);
 		return false;
 	}
-	if (!wait_for(w))
+	if (!wait_for_worker(w))
 		return false;
 	op->res = w->op.res;
 	op->made = w->op.made;
@@ -606,10 +614,10 @@ static bool run_elsewhere(struct op *op, struct filesystem *fs)
 }
 
 /* Copies the results to @ret; 0, or a status for the caller. */
-static int gather(struct op *op, void *ret, size_t size, size_t *ret_len)
+static int copy_op_results(struct op *op, void *ret, size_t size, size_t *ret_len)
 {
 	struct rpcrdma_piece pieces[2];
-	int n = results(op, pieces);
+	int n = encode_results(op, pieces);
 
 	if (n < 0)
 		return RPCRDMA_SYSTEM_ERR;
@@ -633,15 +641,15 @@ int nfsd_mount_by_tcp(struct nfsd *d, uint32_t proc, struct mount_call *call, vo
 
 	if (proc >= RPCRDMA_MOUNT3_PROCEDURES)
 		return RPCRDMA_PROC_UNAVAIL;
-	op_init(&op, d, nfsd_mount_type(proc));
+	init_op(&op, d, nfsd_mount_type(proc));
 	op.tcp = call;
-	status = check(&op, &call->cred, &args, 1, ret_auth_stat);
+	status = check_op(&op, &call->cred, &args, 1, ret_auth_stat);
 	if (status)
 		return status;
-	fs = op.type->args ? mount_fs(&op) : NULL;
+	fs = op.type->args ? op_mnt_fs(&op) : NULL;
 	if (!fs)
 		op.type->run(&op);
-	else if (!run_elsewhere(&op, fs))
+	else if (!run_in_worker(&op, fs))
 		return RPCRDMA_SYSTEM_ERR;
-	return gather(&op, ret, size, ret_len);
+	return copy_op_results(&op, ret, size, ret_len);
 }

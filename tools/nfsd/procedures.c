@@ -5,12 +5,12 @@
  */
 #include "nfsd.h"
 
-static uint32_t write_item(const union nfs_args *a)
+static uint32_t get_write_item_len(const union nfs_args *a)
 {
 	return a->write.data_len;
 }
 
-static uint32_t symlink_item(const union nfs_args *a)
+static uint32_t get_symlink_item_len(const union nfs_args *a)
 {
 	return a->symlink.symlink.data_len;
 }
@@ -51,10 +51,10 @@ static const struct op_type nfs_types[RPCRDMA_NFS3_PROCEDURES] = {
         [NFSPROC3_ACCESS] = TYPE(ACCESS, op_access),
         [NFSPROC3_READLINK] = TYPE(READLINK, op_readlink),
         [NFSPROC3_READ] = CACHES(READ, op_read),
-        [NFSPROC3_WRITE] = ONE_ITEM(WRITE, op_write, write_item),
+        [NFSPROC3_WRITE] = ONE_ITEM(WRITE, op_write, get_write_item_len),
         [NFSPROC3_CREATE] = ONCE(CREATE, op_create),
         [NFSPROC3_MKDIR] = ONCE(MKDIR, op_mkdir),
-        [NFSPROC3_SYMLINK] = ONCE_ITEM(SYMLINK, op_symlink, symlink_item),
+        [NFSPROC3_SYMLINK] = ONCE_ITEM(SYMLINK, op_symlink, get_symlink_item_len),
         [NFSPROC3_MKNOD] = ONCE(MKNOD, op_mknod),
         [NFSPROC3_REMOVE] = ONCE(REMOVE, op_remove),
         [NFSPROC3_RMDIR] = ONCE(RMDIR, op_rmdir),
@@ -79,7 +79,7 @@ static const struct op_type mount_types[RPCRDMA_MOUNT3_PROCEDURES] = {
 };
 
 #define HANDLER(table, p)                                                              \
-	static void table##_##p(struct rpcrdma_request *req, void *arg)                \
+	static void serve_##table##_##p(struct rpcrdma_request *req, void *arg)        \
 	{                                                                              \
 		op_serve(arg, req, &table##_types[p]);                                 \
 	}
@@ -113,12 +113,15 @@ HANDLER(mount, 4)
 HANDLER(mount, 5)
 
 static rpcrdma_handler_fn *const nfs_handlers[RPCRDMA_NFS3_PROCEDURES] = {
-        nfs_0,  nfs_1,  nfs_2,  nfs_3,  nfs_4,  nfs_5,  nfs_6,  nfs_7,
-        nfs_8,  nfs_9,  nfs_10, nfs_11, nfs_12, nfs_13, nfs_14, nfs_15,
-        nfs_16, nfs_17, nfs_18, nfs_19, nfs_20, nfs_21,
+        serve_nfs_0,  serve_nfs_1,  serve_nfs_2,  serve_nfs_3,  serve_nfs_4,
+        serve_nfs_5,  serve_nfs_6,  serve_nfs_7,  serve_nfs_8,  serve_nfs_9,
+        serve_nfs_10, serve_nfs_11, serve_nfs_12, serve_nfs_13, serve_nfs_14,
+        serve_nfs_15, serve_nfs_16, serve_nfs_17, serve_nfs_18, serve_nfs_19,
+        serve_nfs_20, serve_nfs_21,
 };
 static rpcrdma_handler_fn *const mount_handlers[RPCRDMA_MOUNT3_PROCEDURES] = {
-        mount_0, mount_1, mount_2, mount_3, mount_4, mount_5,
+        serve_mount_0, serve_mount_1, serve_mount_2,
+        serve_mount_3, serve_mount_4, serve_mount_5,
 };
 
 static void add_binding(struct rpcrdma_procedure *p, const struct rpcrdma_binding *b,

@@ -11,22 +11,22 @@
 #include <signal.h>
 #include <string.h>
 
-int exports_take(struct nfsd *d, const char *file, struct exports *ret)
+int exports_load(struct nfsd *d, const char *file, struct exports_file *ret)
 {
 	struct grant g = d->defaults;
-	char why[EXPORTS_WHY];
+	char reason[EXPORTS_REASON_BYTES];
 	int e;
 
 	g.read_only = true; /* unless it says rw: exports(5) */
-	e = exports_read(file, &g, ret, why);
+	e = exports_read(file, &g, ret, reason);
 	if (e)
-		tool_error("%s", why);
+		tool_error("%s", reason);
 	else if (!ret->n)
 		tool_error("%s exports nothing", file);
 	return e;
 }
 
-static void hups(sigset_t *ret)
+static void fill_hup_set(sigset_t *ret)
 {
 	sigemptyset(ret);
 	sigaddset(ret, SIGHUP);
@@ -36,13 +36,13 @@ void reload_hold(void)
 {
 	sigset_t set;
 
-	hups(&set);
+	fill_hup_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGHUP,
 	             SIG_DFL); /* nohup(1) had it ignored, then none would come */
 }
 
-void reload_say_ready(const struct nfsd *d, const char *more)
+void reload_report_ready(const struct nfsd *d, const char *more)
 {
 	char status[256];
 	unsigned n = 0;
@@ -54,23 +54,23 @@ void reload_say_ready(const struct nfsd *d, const char *more)
 	notify_ready(status);
 }
 
-static void load(struct reload *r)
+static void reload_file(struct reload *r)
 {
-	struct exports l;
+	struct exports_file l;
 	int e;
 
 	notify_reloading();
-	e = exports_take(r->nfsd, r->file, &l);
+	e = exports_load(r->nfsd, r->file, &l);
 
 	if (!e)
-		e = export_load(r->nfsd, r->file, &l);
+		e = export_install(r->nfsd, r->file, &l);
 	exports_free(&l);
 	groups_forget(r->nfsd->groups);
 	if (e)
 		tool_error("%s was not loaded: clients are served as before", r->file);
 	else
 		tool_log(TOOL_NOTICE, "%s was loaded", r->file);
-	reload_say_ready(r->nfsd, e ? "; the file of exports was not loaded" : "");
+	reload_report_ready(r->nfsd, e ? "; the file of exports was not loaded" : "");
 }
 
 static void *wait_for_hups(void *arg)
@@ -79,9 +79,9 @@ static void *wait_for_hups(void *arg)
 	sigset_t set;
 	int sig;
 
-	hups(&set);
+	fill_hup_set(&set);
 	while (!sigwait(&set, &sig) && !r->stop)
-		load(r);
+		reload_file(r);
 	return NULL;
 }
 

@@ -15,7 +15,8 @@
 enum { ADDR_BYTES = NI_MAXHOST + NI_MAXSERV + 4 };
 
 /* "ADDR:PORT", an IPv6 address in brackets. */
-static const char *addr_text(const struct sockaddr_storage *ss, char text[ADDR_BYTES])
+static const char *format_address(const struct sockaddr_storage *ss,
+                                  char text[ADDR_BYTES])
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
 	bool v6 = ss->ss_family == AF_INET6;
@@ -38,9 +39,10 @@ void report_listening(const struct sockaddr_storage *ss, const char *provider,
 	if (json)
 		printf("{\"listening\":\"%s\",\"provider\":\"%s\","
 		       "\"rpcrdma_version\":%u}\n",
-		       addr_text(ss, text), provider, version);
+		       format_address(ss, text), provider, version);
 	else
-		printf("listening %s %s %u\n", addr_text(ss, text), provider, version);
+		printf("listening %s %s %u\n", format_address(ss, text), provider,
+		       version);
 }
 
 void report_tcp(const char *what, const struct sockaddr_storage *ss, bool json)
@@ -49,13 +51,13 @@ void report_tcp(const char *what, const struct sockaddr_storage *ss, bool json)
 
 	if (json)
 		printf("{\"%s\":\"%s\",\"provider\":\"tcp\"}\n", what,
-		       addr_text(ss, text));
+		       format_address(ss, text));
 	else
-		printf("%s %s tcp\n", what, addr_text(ss, text));
+		printf("%s %s tcp\n", what, format_address(ss, text));
 }
 
 /* NULL: it was not refused. */
-static const char *refused_why(const struct rpcrdma_conn_info *i)
+static const char *find_refusal(const struct rpcrdma_conn_info *i)
 {
 	if (i->error == -ECONNREFUSED)
 		return "there is no room for another connection (--connections, "
@@ -68,14 +70,14 @@ static const char *refused_why(const struct rpcrdma_conn_info *i)
 void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i,
                    void *arg)
 {
-	const char *refused = refused_why(i);
-	const char *why = refused ? refused : *i->why ? i->why : strerror(-i->error);
+	const char *refused = find_refusal(i);
+	const char *reason = refused ? refused : *i->why ? i->why : strerror(-i->error);
 	char text[ADDR_BYTES], line[ADDR_BYTES + 512];
-	const char *who = addr_text(&i->peer, text);
+	const char *who = format_address(&i->peer, text);
 
 	(void)l;
-	if (!arg && refused && warn_may(WARN_REFUSED))
-		warn_say(WARN_REFUSED, "client %s refused: %s", who, why);
+	if (!arg && refused && warn_take_turn(WARN_REFUSED))
+		warn_print(WARN_REFUSED, "client %s refused: %s", who, reason);
 	if (!arg)
 		return;
 	if (i->connected)
@@ -84,7 +86,7 @@ void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i
 		         i->identity);
 	else
 		snprintf(line, sizeof(line), "%s%s", i->error ? "ended: " : "left",
-		         i->error ? why : "");
-	warn_tame(line);
+		         i->error ? reason : "");
+	warn_clean_text(line);
 	tool_log(refused ? TOOL_WARNING : TOOL_INFO, "client %s %s", who, line);
 }

@@ -22,14 +22,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-void nfsd_verf(struct nfsd *d, uint8_t ret[NFS3_WRITEVERFSIZE])
+void nfsd_get_verf(struct nfsd *d, uint8_t ret[NFS3_WRITEVERFSIZE])
 {
 	pthread_mutex_lock(&d->lock);
 	memcpy(ret, d->write_verf, NFS3_WRITEVERFSIZE);
 	pthread_mutex_unlock(&d->lock);
 }
 
-void nfsd_new_verf(struct nfsd *d)
+void nfsd_renew_verf(struct nfsd *d)
 {
 	uint8_t v[NFS3_WRITEVERFSIZE];
 
@@ -46,11 +46,11 @@ void nfsd_new_verf(struct nfsd *d)
 }
 
 /* The verifier is new before the failure can be seen. */
-static void lose(struct object *o, const char *what, int e)
+static void report_loss(struct object *o, const char *what, int e)
 {
 	struct nfsd *d = o->nfsd;
 
-	nfsd_new_verf(d);
+	nfsd_renew_verf(d);
 	atomic_store(&o->failed, atomic_fetch_add(&d->sync_failures, 1) + 1);
 	warn_about(WARN_LOST, o->path_fd, what, e);
 }
@@ -83,10 +83,11 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 	if (e == -EINVAL)
 		e = 0; /* this file system syncs nothing of the kind */
 	if (e)
-		lose(o,
-		     "not forced to storage, clients are to write again what they "
-		     "have not committed",
-		     e);
+		report_loss(
+		        o,
+		        "not forced to storage, clients are to write again what they "
+		        "have not committed",
+		        e);
 	if (e || (!data_only && !all))
 		raise_settled(o, n);
 	pthread_rwlock_unlock(&o->syncing);
@@ -97,12 +98,12 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 	return atomic_load(&o->failed) > failures ? -EIO : 0;
 }
 
-void object_written(struct object *o)
+void object_count_write(struct object *o)
 {
 	atomic_fetch_add(&o->written, 1);
 }
 
-bool object_dirty(const struct object *o)
+bool object_is_dirty(const struct object *o)
 {
 	return atomic_load(&o->written) != atomic_load(&o->settled);
 }
@@ -112,7 +113,7 @@ void object_settle(struct object *o)
 	struct statx st;
 	int fd;
 
-	if (!object_dirty(o))
+	if (!object_is_dirty(o))
 		return;
 	pthread_mutex_lock(&o->lock);
 	fd = o->write_fd; /* stays open while the object is dirty */
@@ -126,10 +127,10 @@ void object_settle(struct object *o)
 void object_close_written(struct object *o, int fd)
 {
 	if (close(fd) && errno != EINTR)
-		lose(o,
-		     "lost when it was closed, clients are to write again what "
-		     "they have not committed",
-		     -errno);
+		report_loss(o,
+		            "lost when it was closed, clients are to write again what "
+		            "they have not committed",
+		            -errno);
 }
 
 void op_sync_change(struct op *op, struct object *o)

@@ -60,7 +60,7 @@ static const struct {
 #undef F
 };
 
-static void write_transport(FILE *f, const struct rpcrdma_stats *s)
+static void write_transport_stats(FILE *f, const struct rpcrdma_stats *s)
 {
 	const char *sep = "";
 
@@ -75,9 +75,9 @@ static void write_transport(FILE *f, const struct rpcrdma_stats *s)
 	fprintf(f, "}");
 }
 
-static void write_program(FILE *f, const char *title,
-                          const struct rpcrdma_service *service, uint32_t program,
-                          const struct rpcrdma_binding *procs, unsigned n)
+static void write_program_stats(FILE *f, const char *title,
+                                const struct rpcrdma_service *service, uint32_t program,
+                                const struct rpcrdma_binding *procs, unsigned n)
 {
 	const char *sep = "";
 
@@ -98,7 +98,7 @@ static void write_program(FILE *f, const char *title,
 	fprintf(f, "}");
 }
 
-static void write_tcp(FILE *f, const char *title, const struct tcpd *t)
+static void write_tcp_stats(FILE *f, const char *title, const struct tcpd *t)
 {
 	struct tcpd_stats s;
 
@@ -123,15 +123,15 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
 		return -errno;
 	rpcrdma_engine_stats(engine, &s, sizeof(s));
 	fprintf(f, "{");
-	write_transport(f, &s);
-	write_program(f, "nfs", service, RPCRDMA_NFS_PROGRAM, rpcrdma_nfs3_binding,
-	              RPCRDMA_NFS3_PROCEDURES);
-	write_program(f, "mount", service, RPCRDMA_MOUNT_PROGRAM,
-	              rpcrdma_mount3_binding, RPCRDMA_MOUNT3_PROCEDURES);
-	write_tcp(f, "mount_tcp", mount);
+	write_transport_stats(f, &s);
+	write_program_stats(f, "nfs", service, RPCRDMA_NFS_PROGRAM,
+	                    rpcrdma_nfs3_binding, RPCRDMA_NFS3_PROCEDURES);
+	write_program_stats(f, "mount", service, RPCRDMA_MOUNT_PROGRAM,
+	                    rpcrdma_mount3_binding, RPCRDMA_MOUNT3_PROCEDURES);
+	write_tcp_stats(f, "mount_tcp", mount);
 	if (mount)
 		fprintf(f, ",\"nlm_tcp\":{\"calls\":%" PRIu64 "}", nlm_calls);
-	write_tcp(f, "gss_tcp", gss);
+	write_tcp_stats(f, "gss_tcp", gss);
 	fprintf(f, "}\n");
 	if (fflush(f) || ferror(f))
 		e = -EIO;

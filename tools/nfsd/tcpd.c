@@ -79,7 +79,7 @@ static uint64_t now_ms(void)
 
 /* ---- Connections ------------------------------------------------------------ */
 
-static void drop(struct tcpd *m, unsigned i)
+static void drop_peer(struct tcpd *m, unsigned i)
 {
 	struct peer *p = m->peers[i];
 
@@ -89,7 +89,7 @@ static void drop(struct tcpd *m, unsigned i)
 	m->peers[i] = m->peers[--m->n_peers];
 }
 
-static unsigned idlest(const struct tcpd *m)
+static unsigned find_idlest(const struct tcpd *m)
 {
 	unsigned found = 0;
 
@@ -99,7 +99,7 @@ static unsigned idlest(const struct tcpd *m)
 	return found;
 }
 
-static void take(struct tcpd *m, int listener, uint64_t now)
+static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 {
 	struct sockaddr_storage addr = {0};
 	socklen_t len = sizeof(addr);
@@ -120,7 +120,7 @@ static void take(struct tcpd *m, int listener, uint64_t now)
 		return;
 	}
 	if (m->n_peers == MAX_PEERS) {
-		drop(m, idlest(m));
+		drop_peer(m, find_idlest(m));
 		m->stats.dropped++;
 	}
 	p->fd = fd;
@@ -133,7 +133,7 @@ static void take(struct tcpd *m, int listener, uint64_t now)
 /* ---- Records ------------------------------------------------- [RFC 5531 §11] */
 
 /* Up to @want octets: how many came, 0 for none yet, or -1 at the end. */
-static ssize_t get(const struct peer *p, void *to, size_t want)
+static ssize_t receive_octets(const struct peer *p, void *to, size_t want)
 {
 	ssize_t n = recv(p->fd, to, want, 0);
 
@@ -154,13 +154,14 @@ static bool begin_fragment(const struct tcpd *m, struct peer *p)
 }
 
 /* 1: a record is there; 0: more is to come; -1: the connection is of no use. */
-static int read_record(const struct tcpd *m, struct peer *p)
+static int read_peer_record(const struct tcpd *m, struct peer *p)
 {
 	ssize_t n;
 
 	for (;;) {
 		if (p->mark_len < MARK) {
-			n = get(p, p->mark + p->mark_len, MARK - p->mark_len);
+			n = receive_octets(p, p->mark + p->mark_len,
+			                   MARK - p->mark_len);
 			if (n <= 0)
 				return (int)n;
 			p->mark_len += (size_t)n;
@@ -169,7 +170,7 @@ static int read_record(const struct tcpd *m, struct peer *p)
 			continue;
 		}
 		if (p->left) {
-			n = get(p, p->record + p->len, p->left);
+			n = receive_octets(p, p->record + p->len, p->left);
 			if (n <= 0)
 				return (int)n;
 			p->len += (size_t)n;
@@ -183,7 +184,7 @@ static int read_record(const struct tcpd *m, struct peer *p)
 }
 
 /* False: the connection is of no use. */
-static bool answer(struct tcpd *m, struct peer *p)
+static bool answer_peer(struct tcpd *m, struct peer *p)
 {
 	bool failed = false;
 	void *out = m->service.answer(m->service.arg, &p->addr, p->record, p->len,
@@ -204,7 +205,7 @@ static bool answer(struct tcpd *m, struct peer *p)
 }
 
 /* What is still to go: of the mark, of the answer. */
-static int rest(struct peer *p, struct iovec iov[2])
+static int gather_unsent(struct peer *p, struct iovec iov[2])
 {
 	size_t done = p->out_done;
 	int n = 0;
@@ -219,10 +220,11 @@ static int rest(struct peer *p, struct iovec iov[2])
 }
 
 /* 1: all is out; 0: the rest later; -1. */
-static int write_out(struct peer *p, uint64_t now)
+static int write_answer(struct peer *p, uint64_t now)
 {
 	struct iovec iov[2];
-	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = (size_t)rest(p, iov)};
+	struct msghdr msg = {.msg_iov = iov,
+	                     .msg_iovlen = (size_t)gather_unsent(p, iov)};
 	ssize_t n = sendmsg(p->fd, &msg, MSG_NOSIGNAL);
 
 	if (n < 0)
@@ -237,18 +239,18 @@ static int write_out(struct peer *p, uint64_t now)
 }
 
 /* Whether to keep the connection. */
-static bool serve(struct tcpd *m, struct peer *p, uint64_t now)
+static bool serve_peer(struct tcpd *m, struct peer *p, uint64_t now)
 {
 	int r = 1;
 
 	for (int turn = 0; turn < MAX_TURNS && r > 0; turn++) {
 		if (!p->out) {
-			r = read_record(m, p);
-			if (r > 0 && !answer(m, p))
+			r = read_peer_record(m, p);
+			if (r > 0 && !answer_peer(m, p))
 				r = -1;
 		}
 		if (p->out && r >= 0)
-			r = write_out(p, now);
+			r = write_answer(p, now);
 	}
 	return r >= 0;
 }
@@ -260,8 +262,8 @@ struct polled {
 	unsigned n, n_listeners;
 };
 
-static void gather(const struct tcpd *m, uint64_t now, bool stopping,
-                   struct polled *ret)
+static void gather_polled(const struct tcpd *m, uint64_t now, bool stopping,
+                          struct polled *ret)
 {
 	ret->n = 0;
 	ret->fds[ret->n++] = (struct pollfd){stopping ? -1 : m->wake, POLLIN, 0};
@@ -281,28 +283,28 @@ static void serve_ready(struct tcpd *m, const struct polled *q, uint64_t now,
 
 	for (unsigned i = m->n_peers; i-- > 0;) {
 		struct peer *p = m->peers[i];
-		bool keep = !q->fds[first + i].revents || serve(m, p, now);
+		bool keep = !q->fds[first + i].revents || serve_peer(m, p, now);
 
 		if (keep && now - p->since_ms > IDLE_SECONDS * 1000) {
 			m->stats.dropped++;
 			keep = false;
 		}
 		if (!keep || (stopping && !p->out && !p->mark_len && !p->len))
-			drop(m, i);
+			drop_peer(m, i);
 	}
 	for (unsigned i = 0; i < q->n_listeners; i++)
 		if (q->fds[1 + i].revents)
-			take(m, q->fds[1 + i].fd, now);
+			accept_peer(m, q->fds[1 + i].fd, now);
 }
 
-static int wait_ms(const struct tcpd *m, uint64_t now)
+static int choose_wait_ms(const struct tcpd *m, uint64_t now)
 {
 	if (now < m->pause_until_ms)
 		return PAUSE_MS;
 	return m->n_peers ? 1000 : -1; /* their idleness is looked at */
 }
 
-static void *run(void *arg)
+static void *run_tcpd(void *arg)
 {
 	struct tcpd *m = arg;
 	struct polled q;
@@ -311,8 +313,9 @@ static void *run(void *arg)
 	while (now < until) {
 		bool stopping = until != UINT64_MAX;
 
-		gather(m, now, stopping, &q);
-		if (poll(q.fds, q.n, stopping ? PAUSE_MS : wait_ms(m, now)) < 0 &&
+		gather_polled(m, now, stopping, &q);
+		if (poll(q.fds, q.n, stopping ? PAUSE_MS : choose_wait_ms(m, now)) <
+		            0 &&
 		    errno != EINTR)
 			break; /* no memory: nobody can be served */
 		now = now_ms();
@@ -323,7 +326,7 @@ static void *run(void *arg)
 			break;
 	}
 	while (m->n_peers)
-		drop(m, 0);
+		drop_peer(m, 0);
 	return NULL;
 }
 
@@ -344,7 +347,7 @@ struct tcpd *tcpd_new(const struct tcpd_service *service)
 	return m;
 }
 
-static void set_port(struct sockaddr_storage *ss, uint16_t port)
+static void set_listen_port(struct sockaddr_storage *ss, uint16_t port)
 {
 	if (ss->ss_family == AF_INET6)
 		((struct sockaddr_in6 *)ss)->sin6_port = port;
@@ -352,8 +355,8 @@ static void set_port(struct sockaddr_storage *ss, uint16_t port)
 		((struct sockaddr_in *)ss)->sin_port = port;
 }
 
-static bool same_host(const struct sockaddr_storage *a,
-                      const struct sockaddr_storage *b)
+static bool is_same_host(const struct sockaddr_storage *a,
+                         const struct sockaddr_storage *b)
 {
 	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
 	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
@@ -366,7 +369,7 @@ static bool same_host(const struct sockaddr_storage *a,
 	       a6->sin6_scope_id == b6->sin6_scope_id;
 }
 
-static int open_listener(const struct sockaddr_storage *at, int *ret)
+static int open_tcp_listener(const struct sockaddr_storage *at, int *ret)
 {
 	const int one = 1, zero = 0;
 	socklen_t len = at->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
@@ -395,12 +398,12 @@ int tcpd_listen(struct tcpd *m, const struct sockaddr_storage *addr, uint16_t po
 	int fd = -1, e;
 
 	for (unsigned i = 0; i < m->n_listeners; i++)
-		if (same_host(addr, &m->addrs[i]))
+		if (is_same_host(addr, &m->addrs[i]))
 			return 0;
 	if (m->n_listeners == MAX_LISTENERS)
 		return -ENOSPC;
-	set_port(&at, port);
-	e = open_listener(&at, &fd);
+	set_listen_port(&at, port);
+	e = open_tcp_listener(&at, &fd);
 	if (e)
 		return e;
 	if (getsockname(fd, (struct sockaddr *)&at, &len)) {
@@ -423,7 +426,7 @@ bool tcpd_addr(const struct tcpd *m, unsigned i, struct sockaddr_storage *ret)
 
 int tcpd_start(struct tcpd *m)
 {
-	int e = pthread_create(&m->thread, NULL, run, m);
+	int e = pthread_create(&m->thread, NULL, run_tcpd, m);
 
 	m->started = !e;
 	return -e;

@@ -39,17 +39,9 @@ static struct {
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of kinds */
 
-static time_t now_seconds(void)
+bool warn_take_turn(enum warn_kind kind)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
-bool warn_may(enum warn_kind kind)
-{
-	time_t now = now_seconds();
+	time_t now = nfsd_now_seconds();
 	bool turn;
 
 	pthread_mutex_lock(&lock);
@@ -62,7 +54,7 @@ bool warn_may(enum warn_kind kind)
 	return turn;
 }
 
-void warn_tame(char *s)
+void warn_clean_text(char *s)
 {
 	for (unsigned char *p = (unsigned char *)s, was = 0; *p; was = *p++)
 		if (*p < 0x20 || *p == 0x7f || (was == 0xc2 && *p >= 0x80 && *p < 0xa0))
@@ -75,20 +67,20 @@ void warn_about(enum warn_kind kind, int fd, const char *what, int error)
 	int saved = errno;
 	ssize_t n = -1;
 
-	if (!warn_may(kind))
+	if (!warn_take_turn(kind))
 		return;
 	if (fd >= 0) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 		n = readlink(link, path, sizeof(path) - 1);
 	}
 	path[n > 0 ? n : 0] = 0;
-	warn_tame(path);
+	warn_clean_text(path);
 	tool_log(kinds[kind].level, "%s%s%s%s%s", path, *path ? ": " : "", what,
 	         error ? ": " : "", error ? strerror(-error) : "");
 	errno = saved;
 }
 
-void warn_say(enum warn_kind kind, const char *fmt, ...)
+void warn_print(enum warn_kind kind, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -96,13 +88,13 @@ void warn_say(enum warn_kind kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	warn_tame(text);
+	warn_clean_text(text);
 	tool_log(kinds[kind].level, "%s", text);
 }
 
-void warn_count(bool all)
+void warn_print_counts(bool all)
 {
-	time_t now = now_seconds();
+	time_t now = nfsd_now_seconds();
 
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < WARN_KINDS; i++) {

@@ -16,7 +16,7 @@
  */
 #include "nfsd.h"
 
-static pthread_mutex_t *lock_of(const struct object *o)
+static pthread_mutex_t *find_wcc_lock(const struct object *o)
 {
 	struct filesystem *fs = o->ex->fs;
 	uint64_t i = o->ino * 0x9e3779b97f4a7c15u >> 58;
@@ -24,7 +24,7 @@ static pthread_mutex_t *lock_of(const struct object *o)
 	return S_ISDIR(o->type) ? &fs->dirs[i] : &fs->files[i];
 }
 
-static int take(struct op *op, pthread_mutex_t *m)
+static int take_wcc_lock(struct op *op, pthread_mutex_t *m)
 {
 	if (op->tries && pthread_mutex_trylock(m))
 		return op_later(op);
@@ -36,15 +36,16 @@ static int take(struct op *op, pthread_mutex_t *m)
 
 int wcc_lock(struct op *op, const struct object *a, const struct object *b)
 {
-	pthread_mutex_t *first = lock_of(a), *second = b ? lock_of(b) : first;
+	pthread_mutex_t *first = find_wcc_lock(a),
+	                *second = b ? find_wcc_lock(b) : first;
 	int e;
 
 	if (second < first) {
 		second = first;
-		first = lock_of(b);
+		first = find_wcc_lock(b);
 	}
-	e = take(op, first);
-	return e || second == first ? e : take(op, second);
+	e = take_wcc_lock(op, first);
+	return e || second == first ? e : take_wcc_lock(op, second);
 }
 
 void wcc_unlock(struct op *op)

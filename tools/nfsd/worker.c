@@ -24,10 +24,10 @@ static struct timespec seconds_from_now(time_t seconds)
 }
 
 /* The next job, or NULL: the thread is to end.  By the lock. */
-static struct job *next_job(struct workers *w)
+static struct worker_job *take_job(struct workers *w)
 {
 	struct timespec until = seconds_from_now(IDLE_SECONDS);
-	struct job *j;
+	struct worker_job *j;
 	int e = 0;
 
 	while (!w->first && !w->stop && e != ETIMEDOUT) {
@@ -45,14 +45,14 @@ static struct job *next_job(struct workers *w)
 	return j;
 }
 
-static void *work(void *arg)
+static void *run_worker(void *arg)
 {
 	struct worker *me = arg;
 	struct workers *w = me->of;
-	struct job *j;
+	struct worker_job *j;
 
 	pthread_mutex_lock(&w->lock);
-	while ((j = next_job(w))) {
+	while ((j = take_job(w))) {
 		uint64_t bytes = j->bytes; /* the job ends with what it does */
 
 		w->n_running++;
@@ -71,7 +71,7 @@ static void *work(void *arg)
 }
 
 /* Ends are joined here, or in workers_stop. */
-static int start_one(struct workers *w)
+static int start_worker(struct workers *w)
 {
 	struct worker *me = w->all;
 	int e;
@@ -81,7 +81,7 @@ static int start_one(struct workers *w)
 	if (me->state == WORKER_ENDED)
 		(void)pthread_join(me->thread, NULL); /* it only returns */
 	*me = (struct worker){.of = w, .state = WORKER_NONE};
-	e = pthread_create(&me->thread, NULL, work, me);
+	e = pthread_create(&me->thread, NULL, run_worker, me);
 	if (e)
 		return -e;
 	me->state = WORKER_RUNS;
@@ -104,7 +104,7 @@ void workers_init(struct workers *w, unsigned max)
 	pthread_condattr_destroy(&clock);
 }
 
-int workers_give(struct workers *w, struct job *j)
+int workers_queue(struct workers *w, struct worker_job *j)
 {
 	int e = 0;
 
@@ -113,7 +113,7 @@ int workers_give(struct workers *w, struct job *j)
 	if (w->stop)
 		e = -ESHUTDOWN;
 	else if (w->n_jobs >= w->n_idle && w->n < w->max)
-		e = start_one(w);
+		e = start_worker(w);
 	if (e && w->n && !w->stop)
 		e = 0; /* later, by one of those that there are */
 	if (!e) {
@@ -149,7 +149,7 @@ bool workers_stuck(struct workers *w, uint64_t ns)
 	return stuck;
 }
 
-unsigned workers_left(struct workers *w)
+unsigned workers_pending(struct workers *w)
 {
 	unsigned n;
 
