@@ -1,6 +1,6 @@
 /*
  * The credit scheme of src/conn/credit.c, the sending rules of src/conn/tx.c and
- * the limit for Calls being served of src/conn/responder.c, for spin: two peers, each
+ * the limit for Calls being served of src/conn/request_queue.c, for spin: two peers, each
  * with Calls of many parts for the other, whose Replies have many parts, in both
  * directions at once, over reliable queues of any delay.
  *

@@ -189,8 +189,8 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 		rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op), status);
 		return;
 	case RR_ACT_READ:
-		rr_request_read_done(c, rr_container_of(op, struct rr_read_op, op),
-		                     status);
+		rr_pull_completed(c, rr_container_of(op, struct rr_read_op, op),
+		                  status);
 		return;
 	case RR_ACT_INVALIDATE:
 		rr_call_chunks_invalidated(c, rr_container_of(op, struct rr_mr, op),

@@ -11,7 +11,7 @@
  *
  * Who has room waits for nobody who may wait for that memory.  It waits for a turn only
  * behind requests that began before it asked: later ones leave a turn to each Call in
- * parts before them (responder.c).  And it asks only when the earlier ones have asked for
+ * parts before them (request_queue.c).  And it asks only when the earlier ones have asked for
  * their memory: none is ahead of it in the queue, none of a Special Call waits for its
  * beginning.
  *

@@ -25,7 +25,10 @@
  *                 requester.c    calls from the queue to the result
  *                 answer.c       Replies and errors received
  *                 recover.c      another attempt after an error
- *   responder.h   responder.c    Calls received, pulled, handed to the user
+ *   responder.h   responder.c    requests: Calls received, handed to the user
+ *                 call_checks.c  what the header of a Call may ask for
+ *                 request_queue.c  turns and memory that requests wait for
+ *                 pull.c         RDMA Reads of what a Call carries in chunks
  *                 collect.c      Calls received in parts
  *                 reply.c        replies
  */

@@ -50,38 +50,76 @@ struct rr_request_state {
 	struct rr_stream stream;
 };
 
-/* -- responder.c ------------------------------------------------------------- */
+/* -- responder.c --------------------------------------------------------------- */
 
-/* A Call, or a part of one, past [check: sequence]. */
+/* Takes a Call, or a part of one, that has passed [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
-void rr_request_read_done(struct rr_conn *, struct rr_read_op *, int status);
-/* ADMIT or REQUEST is being drawn. */
-void rr_request_polled(struct rr_request_state *);
-/* REQUEST_DONE now. */
-void rr_request_end(struct rr_conn *, struct rr_request_state *, int status);
-void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,
-                             const struct rr_error *);
-/* The last part of its reply is on its way, or none will be. */
-void rr_request_sent(struct rr_conn *, struct rr_request_state *);
-/* A request for this Call; the first of its messages.  NULL: no memory, or too many. */
+/* Makes a request for the Call that this message is, or begins.  NULL: no memory, or
+ * too many requests wait already. */
 struct rr_request_state *rr_request_new(struct rr_conn *, const struct rr_msg *);
-/* What its last message offers.  False: no memory, or more than we ever give. */
+/* Takes over the chunk lists of the Call's last message.  False: no memory, or the
+ * chunks are larger than any limit allows. */
 bool rr_request_set_chunks(struct rr_conn *, struct rr_request_state *,
                            const struct rr_msg *) RR_MUST_CHECK;
-/* All of a continued Call is in its buffer. */
+/* Goes on with a continued Call, all of which is in its buffer. */
 void rr_request_collected(struct rr_conn *, struct rr_request_state *);
-/* Does an RPC Call by that XID begin there?  [check: RPC message] */
-bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid);
-/* Begins the next of the Calls that wait to be served; false: none, or not yet. */
-bool rr_request_turn(struct rr_conn *);
-/* Lets requests go on for which there is memory; true if it did something. */
-bool rr_request_budget(struct rr_conn *);
+/* Notes that the user receives ADMIT or REQUEST. */
+void rr_request_polled(struct rr_request_state *);
+/* Notes that the last part of the reply is on its way, or that none will be: the
+ * request no longer counts as being served. */
+void rr_request_sent(struct rr_conn *, struct rr_request_state *);
+/* Ends the request: REQUEST_DONE follows if the user knows it, else it is freed.  No
+ * Read, Write or Send of it is outstanding. */
+void rr_request_end(struct rr_conn *, struct rr_request_state *, int status);
+/* Queues an RDMA2_ERROR for the Call.  The request stays. */
+void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,
+                             const struct rr_error *);
+/* Queues an RDMA2_ERROR with @code and ends the request. */
+void rr_request_fail(struct rr_conn *, struct rr_request_state *, uint32_t code,
+                     int status);
 void rr_request_free(struct rr_conn *, struct rr_request_state *);
+/* Ends every request that the user does not hold: the connection is lost. */
 void rr_request_lost(struct rr_conn *, int status);
+
+/* -- call_checks.c ------------------------------------------------------------- */
+
+/* Checks what the header of a Call asks for.  False: it is answered by @ret.
+ * [check: positions to limits] */
+bool rr_request_check(const struct rr_conn *, const struct rr_msg *,
+                      struct rr_error *ret) RR_MUST_CHECK;
+/* Returns in @ret_pull the octets in all Read chunks.  False: a chunk, or their sum, is
+ * more than the limits allow. */
+bool rr_request_check_sizes(const struct rr_conn *, const struct rr_lists *,
+                            uint64_t *ret_pull) RR_MUST_CHECK;
+/* Do these octets begin an RPC Call with that XID?  [check: RPC message] */
+bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid);
+
+/* -- request_queue.c ----------------------------------------------------------- */
+
+/* Begins the request, or queues it until it has its turn. */
+void rr_request_begin(struct rr_conn *, struct rr_request_state *);
+/* The same for a continued Call for which room was granted. */
+void rr_request_begin_roomed(struct rr_conn *, struct rr_request_state *);
+/* Begins the next request that waits for its turn.  False: none can begin now. */
+bool rr_request_turn(struct rr_conn *);
+/* Goes on with the first request that waits for memory, or refuses it if memory cannot
+ * become free.  False: it waits, or there is none. */
+bool rr_request_budget(struct rr_conn *);
+
+/* -- pull.c -------------------------------------------------------------------- */
+
+/* Reads what the user needs at ADMIT; ADMIT follows.  The memory for all that will be
+ * pulled is charged already. */
+void rr_pull_start(struct rr_conn *, struct rr_request_state *);
+/* A Read of a request has completed. */
+void rr_pull_completed(struct rr_conn *, struct rr_read_op *, int status);
+/* Frees the connection's memory for Read chunks. */
+void rr_pull_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- collect.c ------------------------------------------------------------- */
 
-/* Takes a part of a continued Call, whose header has passed the checks of responder.c. */
+/* Takes a part of a continued Call, whose header has passed the checks of
+ * call_checks.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
 /* Lets the continued Call that is first in the budget queue collect its parts, if there
  * is room for it.  False: it waits. */

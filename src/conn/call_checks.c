@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The Responder's checks of a Call's header: what the chunk lists ask for, judged
+ * before any memory is taken for it.  [check: positions to limits]
+ */
+#include "conn/core.h"
+
+/* -- positions [check: positions] ------------------------------------------ */
+
+/* A Position Zero chunk is the first of the Read list. */
+static bool has_position_zero(const struct rr_lists *l)
+{
+	return l->n_reads && l->reads[0].position == 0;
+}
+
+/* Each chunk with its padding ends before the next begins, and none begins
+ * beyond the stream that is rebuilt from @payload_len octets. [K2, K3, M8] */
+static bool check_positions(const struct rr_lists *l, uint64_t payload_len)
+{
+	uint64_t pulled = 0, end = 0;
+
+	for (uint16_t i = has_position_zero(l); i < l->n_reads; i++) {
+		const struct rr_chunk *k = &l->reads[i];
+
+		/* XID and msg_type are never part of a chunk. */
+		if ((k->position & 3) || k->position < RR_RPC_MIN ||
+		    k->position < end || k->position - pulled > payload_len)
+			return false;
+		pulled += k->length + rr_pad(k->length & 3);
+		end = k->position + k->length + rr_pad(k->length & 3);
+	}
+	return true;
+}
+
+static bool check_read_list(const struct rr_conn *c, const struct rr_msg *m)
+{
+	const struct rr_lists *l = &m->lists;
+	bool special = m->p.htype == RDMA2_NOMSG;
+	uint64_t payload = c->cont.call ? c->cont.call->collected : 0;
+
+	if (m->more)
+		return true; /* the lists of such a part are empty */
+	if (has_position_zero(l) != special || l->reads_descend) /* [K1] */
+		return false;
+	if (l->over)
+		return true; /* incomplete: [check: limits] refuses it */
+	payload += special ? l->reads[0].length : m->payload_len;
+	return check_positions(l, payload);
+}
+
+/* -- reverse direction [check: reverse level] ------------------------------ */
+
+static bool check_level(const struct rr_conn *c, const struct rr_msg *m,
+                        struct rr_error *e)
+{
+	uint32_t level = c->cfg.rvrsdir;
+	const struct rr_lists *l = &m->lists;
+
+	if (c->cfg.role == RR_CONN_SERVER || level == RDMA2_RVRSDIR_GENL)
+		return true;
+	if (level == RDMA2_RVRSDIR_NONE)
+		e->code = RDMA2_ERR_SYSTEM; /* [R3] */
+	else if (level == RDMA2_RVRSDIR_SIMPLE && m->more)
+		e->code = RDMA2_ERR_INVAL_CONT; /* [R5] */
+	else if (l->n_reads)
+		e->code = RDMA2_ERR_READ_CHUNKS; /* [R4] */
+	else if (l->n_writes)
+		e->code = level == RDMA2_RVRSDIR_CONT ? RDMA2_ERR_WRITE_CHUNKS
+		                                      : RDMA2_ERR_REPLY_RESOURCE;
+	else if (l->has_reply)
+		e->code = RDMA2_ERR_SEGMENTS;
+	return !e->code;
+}
+
+/* -- limits [check: limits] ------------------------------------------------ */
+
+/*
+ * Returns how many segments the Reply's header has room for, or UINT32_MAX if it has
+ * room for those of this Call.  Each Reply gives the Write list back, in version 1 also
+ * the Reply chunk, and items are written before the rest of the Reply is known not to
+ * fit: a list too long to be given back must be refused now. [K6, P12]
+ */
+static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l)
+{
+	const struct rr_version_ops *v = c->version;
+	size_t header = v->empty_bytes + (v->continues ? 4 : 0), segs = 0;
+	size_t most = rr_props_least_inline(c);
+
+	for (uint16_t i = 0; i < l->n_writes; i++) {
+		header += 8;
+		segs += l->writes[i].count;
+	}
+	if (l->has_reply && v->returns_reply_chunk) {
+		header += 4;
+		segs += l->reply.count;
+	}
+	if (header + 16 * segs <= most)
+		return UINT32_MAX;
+	return (uint32_t)((most - header) / 16);
+}
+
+/* A Position Zero chunk does not count [K12], unless no RDMA Read can be made. */
+static uint32_t max_reads(const struct rr_conn *c, const struct rr_lists *l)
+{
+	return c->cannot_read ? 0
+	                      : RR_REQUEST_MAX_READS + (uint32_t)has_position_zero(l);
+}
+
+static bool check_counts(const struct rr_conn *c, const struct rr_msg *m,
+                         struct rr_error *e)
+{
+	const struct rr_lists *l = &m->lists;
+	uint32_t most = c->cfg.max_segments;
+
+	if (!c->version->properties) /* the limit was not announced */
+		most = RR_WIRE_MAX_SEGMENTS;
+	if (l->total_segs > most)
+		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {most}};
+	else if (l->total_reads > max_reads(c, l))
+		*e = (struct rr_error){RDMA2_ERR_READ_CHUNKS,
+		                       {RR_MIN(max_reads(c, l), RR_REQUEST_MAX_READS)}};
+	else if (l->total_writes > RR_WIRE_MAX_WRITES)
+		*e = (struct rr_error){RDMA2_ERR_WRITE_CHUNKS, {RR_WIRE_MAX_WRITES}};
+	else if (max_returnable(c, l) != UINT32_MAX)
+		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {max_returnable(c, l)}};
+	return !e->code;
+}
+
+bool rr_request_check(const struct rr_conn *c, const struct rr_msg *m,
+                      struct rr_error *ret)
+{
+	struct rr_error e = {0};
+
+	if (!check_read_list(c, m))
+		e.code = RDMA2_ERR_BAD_XDR;
+	else if (check_level(c, m, &e) && check_counts(c, m, &e))
+		return true;
+	*ret = e;
+	return false;
+}
+
+bool rr_request_check_sizes(const struct rr_conn *c, const struct rr_lists *l,
+                            uint64_t *ret_pull)
+{
+	uint64_t sum = 0;
+
+	for (uint16_t i = 0; i < l->n_reads; i++) {
+		uint64_t most = l->reads[i].position ? c->cfg.max_chunk_bytes
+		                                     : c->cfg.max_special_bytes;
+
+		if (l->reads[i].length > most)
+			return false;
+		sum += l->reads[i].length;
+	}
+	*ret_pull = sum;
+	return sum <= c->quota.limit;
+}
+
+/* -- the RPC message [check: RPC message] ---------------------------------- */
+
+bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid)
+{
+	return len >= RR_RPC_MIN && rr_load_u32(p) == xid && rr_load_u32(p + 4) == 0;
+}

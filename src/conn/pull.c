@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RDMA Reads of the Responder: what a Call carries in Read chunks.
+ *
+ * Normal path: the first RR_SPECIAL_HEAD octets of a Position Zero chunk are read,
+ * enough for the RPC header -> ADMIT: the user names memory ("sinks") for the other
+ * chunks, or leaves it to the connection -> the rest is read -> REQUEST: the unreduced
+ * Call as pieces, with items where they were read.  Items are never copied.
+ *
+ * A Read that fails while the connection lives ends the request with RDMA2_ERR_SYSTEM
+ * [K14].  The request ends only when every Read has completed.
+ */
+#include "conn/core.h"
+
+/* -- queueing Reads ---------------------------------------------------------- */
+
+static bool queue_read(struct rr_conn *c, struct rr_request_state *q, uint8_t *to,
+                       const struct rr_segment *g)
+{
+	struct rr_read_op *r = rr_slab_get(&c->read_slab);
+
+	if (!r)
+		return false;
+	*r = (struct rr_read_op){
+	        .request = q,
+	        .sge = {.base = to, .len = g->length},
+	        .handle = g->handle,
+	        .offset = g->offset,
+	};
+	q->reads_out++;
+	rr_conn_trace(c, RR_TRACE_RDMA_READ, q->req.xid, g->handle, g->offset,
+	              g->length);
+	rr_action_enqueue(c, &r->op, RR_ACT_READ);
+	return true;
+}
+
+/* Queues Reads for the octets of chunk @k from @from up to @end.  @base is memory for
+ * the whole chunk. */
+static void queue_reads(struct rr_conn *c, struct rr_request_state *q,
+                        const struct rr_chunk *k, uint8_t *base, uint64_t from,
+                        uint64_t end)
+{
+	uint64_t at = 0;
+
+	for (uint16_t i = 0; i < k->count && !q->read_failed; i++) {
+		struct rr_segment g = q->lists->seg[k->first + i];
+		uint64_t start = at;
+		uint64_t skip = from > at ? RR_MIN(from - at, g.length) : 0;
+		uint64_t last = end > at ? RR_MIN(end - at, g.length) : 0;
+
+		at += g.length;
+		if (last <= skip)
+			continue; /* outside the range, or empty [K4] */
+		g.offset += skip;
+		g.length = (uint32_t)(last - skip);
+		if (!queue_read(c, q, base + start + skip, &g))
+			q->read_failed = true;
+	}
+}
+
+/* The @i-th Read chunk of those that carry items. */
+static const struct rr_chunk *item_chunk(const struct rr_request_state *q, unsigned i)
+{
+	return &q->lists->reads[i + q->req.special];
+}
+
+size_t rr_conn_read_bytes(const struct rr_request *r, unsigned i)
+{
+	return (size_t)item_chunk(r->priv, i)->length;
+}
+
+/* -- handing over ------------------------------------------------------------ */
+
+static void ask_admission(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_request *r = &q->req;
+	uint64_t octets = r->special ? r->call_bytes : q->payload_len;
+
+	r->n_pieces = 1;
+	r->pieces[0] = (struct rr_piece){.base = q->payload, .len = q->payload_len};
+	q->phase = RR_REQUEST_ADMIT;
+	c->count.requests++;
+	rr_conn_trace(c, RR_TRACE_CALL_RECEIVED, r->xid,
+	              r->special     ? 2
+	              : r->continued ? 1
+	                             : 0,
+	              octets, r->read_bytes);
+	if (r->special)
+		c->count.bytes_special_call += octets;
+	else if (r->continued)
+		c->count.bytes_continued += octets;
+	else
+		c->count.bytes_inline += octets;
+	rr_action_enqueue(c, &q->op, RR_ACT_ADMIT);
+}
+
+static void add_request_piece(struct rr_request *r, const void *base, size_t len,
+                              bool item)
+{
+	if (len)
+		r->pieces[r->n_pieces++] = (struct rr_piece){base, len, item};
+}
+
+/* Puts the items back at their Positions, which were checked. */
+static void hand_over(struct rr_conn *c, struct rr_request_state *q)
+{
+	struct rr_request *r = &q->req;
+	uint64_t pos = 0;
+	size_t at = 0;
+
+	if (r->special) {
+		q->buf.len = (size_t)r->call_bytes;
+		q->payload = q->buf.p;
+		q->payload_len = q->buf.len;
+	}
+	r->n_pieces = 0;
+	for (unsigned i = 0; i < r->n_reads; i++) {
+		const struct rr_chunk *k = item_chunk(q, i);
+		size_t before = (size_t)(k->position - pos);
+
+		add_request_piece(r, q->payload + at, before, false);
+		add_request_piece(r, q->sinks[i].base, (size_t)k->length, true);
+		at += before;
+		pos = k->position + k->length + rr_pad(k->length & 3);
+	}
+	add_request_piece(r, q->payload + at, q->payload_len - at, false);
+	c->count.bytes_read_chunk += r->read_bytes;
+	q->phase = RR_REQUEST_SERVED;
+	rr_action_enqueue(c, &q->op, RR_ACT_REQUEST);
+}
+
+static void finish_head(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->buf.len = q->buf.cap;
+	q->payload = q->buf.p;
+	q->payload_len = q->buf.len;
+	if (rr_request_is_call(q->payload, q->payload_len, q->req.xid))
+		ask_admission(c, q);
+	else
+		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* [E9] */
+}
+
+/* Every Read that was queued has completed. */
+static void finish_pull(struct rr_conn *c, struct rr_request_state *q)
+{
+	if (q->phase == RR_REQUEST_PULLING_CALL)
+		c->n_heads--;
+	if (!rr_conn_live(c))
+		rr_request_end(c, q, c->error ? c->error : -ECONNRESET);
+	else if (q->read_failed)
+		rr_request_fail(c, q, RDMA2_ERR_SYSTEM, -EIO);
+	else if (q->phase == RR_REQUEST_PULLING_CALL)
+		finish_head(c, q);
+	else
+		hand_over(c, q);
+}
+
+void rr_pull_completed(struct rr_conn *c, struct rr_read_op *r, int status)
+{
+	struct rr_request_state *q = r->request;
+
+	if (status)
+		q->read_failed = true;
+	else
+		c->count.bytes_pulled += r->sge.len;
+	rr_slab_put(&c->read_slab, r);
+	if (!--q->reads_out)
+		finish_pull(c, q);
+}
+
+/* -- before ADMIT ------------------------------------------------------------ */
+
+void rr_pull_start(struct rr_conn *c, struct rr_request_state *q)
+{
+	size_t head;
+
+	if (!q->req.special) {
+		ask_admission(c, q);
+		return;
+	}
+	head = (size_t)RR_MIN(q->req.call_bytes, (uint64_t)RR_SPECIAL_HEAD);
+	q->phase = RR_REQUEST_PULLING_CALL;
+	if (rr_mbuf_alloc(&c->quota, &q->buf, head)) {
+		rr_request_fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
+		return;
+	}
+	c->n_heads++;
+	queue_reads(c, q, &q->lists->reads[0], q->buf.p, 0, head);
+	if (!q->reads_out)
+		finish_pull(c, q);
+}
+
+/* -- after ADMIT ------------------------------------------------------------- */
+
+/* Queues Reads for the rest of a Special Call.  False: no memory. */
+static bool pull_rest(struct rr_conn *c, struct rr_request_state *q)
+{
+	uint64_t all = q->req.call_bytes, head = q->buf.len;
+
+	if (!q->req.special || head == all)
+		return true;
+	if (rr_mbuf_alloc(&c->quota, &q->buf, (size_t)all))
+		return false;
+	queue_reads(c, q, &q->lists->reads[0], q->buf.p, head, all);
+	return true;
+}
+
+/* Sets memory for each Read chunk: the user's @sinks, or (NULL) the connection's.
+ * False: there is not enough. */
+static bool set_sinks(struct rr_conn *c, struct rr_request_state *q,
+                      const struct rr_sge *sinks)
+{
+	for (unsigned i = 0; i < q->req.n_reads; i++) {
+		size_t len = (size_t)item_chunk(q, i)->length;
+
+		q->sinks[i] = sinks ? sinks[i] : (struct rr_sge){0};
+		if (sinks ? sinks[i].len < len : !len)
+			continue;
+		if (!sinks)
+			q->sinks[i].base = rr_mem_get(&c->cfg.mem, len);
+		q->sinks[i].len = (uint32_t)len;
+	}
+	q->own_sinks = !sinks;
+	for (unsigned i = 0; i < q->req.n_reads; i++) {
+		size_t len = (size_t)item_chunk(q, i)->length;
+
+		if (len && (!q->sinks[i].base || q->sinks[i].len < len))
+			return false;
+	}
+	return true;
+}
+
+void rr_pull_free(struct rr_conn *c, struct rr_request_state *q)
+{
+	for (unsigned i = 0; q->own_sinks && i < q->req.n_reads; i++)
+		rr_mem_put(&c->cfg.mem, q->sinks[i].base, q->sinks[i].len);
+	q->own_sinks = false;
+}
+
+void rr_conn_admit(struct rr_conn *c, struct rr_request *r, const struct rr_sge *sinks,
+                   rr_time now)
+{
+	struct rr_request_state *q = r->priv;
+
+	c->now = now;
+	RR_ASSERT(q->phase == RR_REQUEST_ADMIT && q->with_user);
+	q->with_user = false;
+	q->phase = RR_REQUEST_PULLING;
+	if (!rr_conn_live(c)) {
+		finish_pull(c, q);
+		return;
+	}
+	if (!set_sinks(c, q, sinks) || !pull_rest(c, q)) {
+		rr_request_fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
+		return;
+	}
+	for (unsigned i = 0; i < r->n_reads; i++) {
+		const struct rr_chunk *k = item_chunk(q, i);
+
+		queue_reads(c, q, k, q->sinks[i].base, 0, k->length);
+	}
+	if (!q->reads_out)
+		finish_pull(c, q);
+}

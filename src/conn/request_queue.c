@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The queues in which requests wait before they are served.
+ *
+ * A request first waits for its turn: no more than max_requests are served at once, and
+ * credits are withheld meanwhile (tx.c), so few others arrive.  A continued Call for
+ * which room was granted (collect.c) has a queue of its own, and goes first: it waits
+ * only for requests that have begun.  Every other request leaves a turn to each
+ * continued Call that came before it, since it may wait for that Call's memory.
+ *
+ * Then a request waits for memory.  The memory for all that it pulls is charged to the
+ * quota in one step, in order of arrival, so a request that waits only waits for
+ * requests that make progress.  If all memory charged belongs to requests that wait,
+ * the first of these is refused.
+ */
+#include "conn/core.h"
+
+/* -- memory ------------------------------------------------------------------ */
+
+/* What the request's buffer has charged to the quota. */
+static uint64_t charged_bytes(const struct rr_request_state *q)
+{
+	return q->buf.charged ? q->buf.cap : 0;
+}
+
+static void leave_queue(struct rr_conn *c, struct rr_request_state *q)
+{
+	rr_list_del(&q->req.link);
+	c->charged_waiting -= charged_bytes(q);
+}
+
+bool rr_request_budget(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->budget_queue);
+	struct rr_request_state *q;
+
+	if (!l || !rr_conn_live(c))
+		return false;
+	q = rr_container_of(l, struct rr_request, link)->priv;
+	if (q->phase == RR_REQUEST_ROOM)
+		return rr_collect_go_on(c, q);
+	if (rr_quota_charge(&c->quota, q->wanted)) {
+		q->reserved = q->wanted;
+		leave_queue(c, q);
+		rr_pull_start(c, q);
+		return true;
+	}
+	if (c->quota.charged > c->charged_waiting)
+		return false;
+	leave_queue(c, q); /* no other request will free memory */
+	rr_request_fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
+	return true;
+}
+
+static void wait_for_memory(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->phase = RR_REQUEST_BUDGET;
+	c->charged_waiting += charged_bytes(q);
+	rr_list_push(&c->budget_queue, &q->req.link);
+}
+
+/* -- turns ------------------------------------------------------------------- */
+
+static void begin_request(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->begun = true;
+	c->n_begun++;
+	if (q->wanted)
+		wait_for_memory(c, q);
+	else if (!q->req.special)
+		rr_pull_start(c, q);
+	else
+		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* an empty Call */
+}
+
+/* May one more be served, besides @serving? */
+static bool has_turn(const struct rr_conn *c, unsigned serving)
+{
+	return serving < c->cfg.max_requests;
+}
+
+static void wait_for_turn(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->phase = RR_REQUEST_TURN;
+	c->n_turns++;
+	c->charged_waiting += charged_bytes(q);
+	rr_list_push(&c->turns, &q->req.link);
+}
+
+static bool begin_roomed(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->roomed_turns);
+
+	if (!l || !has_turn(c, c->n_begun))
+		return false;
+	rr_list_del(l);
+	begin_request(c, rr_container_of(l, struct rr_request, link)->priv);
+	return true;
+}
+
+bool rr_request_turn(struct rr_conn *c)
+{
+	struct rr_list *l = rr_list_first(&c->turns);
+	struct rr_request_state *q;
+
+	if (!rr_conn_live(c))
+		return false;
+	if (begin_roomed(c))
+		return true;
+	if (!l || !has_turn(c, c->n_serving - c->n_turns))
+		return false;
+	q = rr_container_of(l, struct rr_request, link)->priv;
+	c->n_turns--;
+	leave_queue(c, q);
+	begin_request(c, q);
+	return true;
+}
+
+void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)
+{
+	/* @q itself is in n_serving already. */
+	if (!c->n_turns && has_turn(c, c->n_serving - 1))
+		begin_request(c, q);
+	else
+		wait_for_turn(c, q);
+}
+
+void rr_request_begin_roomed(struct rr_conn *c, struct rr_request_state *q)
+{
+	q->wanted = 0; /* the room granted covers all of it */
+	q->phase = RR_REQUEST_TURN;
+	rr_list_push(&c->roomed_turns, &q->req.link);
+	(void)begin_roomed(c); /* without a turn it stays queued */
+}
