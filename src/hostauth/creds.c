@@ -11,20 +11,20 @@
 
 #include "base/sized.h"
 
-void rr_openssl_why(char *why, size_t size, const char *what)
+void rr_openssl_reason(char *text, size_t size, const char *what)
 {
 	unsigned long e = ERR_peek_error();
 	const char *reason = e ? ERR_reason_error_string(e) : NULL;
 
 	if (e && ERR_SYSTEM_ERROR(e))
 		reason = strerror(ERR_GET_REASON(e));
-	snprintf(why, size, "%s: %s", what, reason ? reason : "unknown reason");
+	snprintf(text, size, "%s: %s", what, reason ? reason : "unknown reason");
 	ERR_clear_error();
 }
 
 /* -- the pre-shared key ---------------------------------------------------------- */
 
-static int hex_digit(char c)
+static int parse_hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -46,7 +46,7 @@ static int parse_psk(struct rpcrdma_hostauth *h, char *line)
 	if (n % 2 || n / 2 < RR_PSK_MIN || n / 2 > RR_PSK_MAX)
 		return -EBADMSG;
 	for (size_t i = 0; i < n; i += 2) {
-		int hi = hex_digit(hex[i]), lo = hex_digit(hex[i + 1]);
+		int hi = parse_hex_digit(hex[i]), lo = parse_hex_digit(hex[i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return -EBADMSG;
@@ -57,7 +57,7 @@ static int parse_psk(struct rpcrdma_hostauth *h, char *line)
 	return 0;
 }
 
-static int read_psk(struct rpcrdma_hostauth *h, const char *path, char *why,
+static int read_psk(struct rpcrdma_hostauth *h, const char *path, char *reason,
                     size_t size)
 {
 	char line[RR_PSK_IDENTITY + 2 * RR_PSK_MAX + 8] = "";
@@ -67,14 +67,14 @@ static int read_psk(struct rpcrdma_hostauth *h, const char *path, char *why,
 
 	if (!f) {
 		err = -errno;
-		snprintf(why, size, "%s: %s", path, strerror(-err));
+		snprintf(reason, size, "%s: %s", path, strerror(-err));
 		return err;
 	}
 	if (fstat(fileno(f), &st) || st.st_mode & (S_IRWXG | S_IRWXO)) {
-		snprintf(why, size, "%s: others may read it: chmod 600", path);
+		snprintf(reason, size, "%s: others may read it: chmod 600", path);
 		err = -EACCES;
 	} else if (!fgets(line, sizeof(line), f) || parse_psk(h, line)) {
-		snprintf(why, size, "%s: not IDENTITY:HEX of %d to %d octets", path,
+		snprintf(reason, size, "%s: not IDENTITY:HEX of %d to %d octets", path,
 		         RR_PSK_MIN, RR_PSK_MAX);
 		err = -EBADMSG;
 	} else {
@@ -128,7 +128,7 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSIO
 /* -- contexts -------------------------------------------------------------------- */
 
 /* Whoever loads credentials may have no terminal: nobody is asked. */
-static int no_pass_phrase(char *buf, int size, int writing, void *asked)
+static int refuse_pass_phrase(char *buf, int size, int writing, void *asked)
 {
 	(void)buf;
 	(void)size;
@@ -137,54 +137,56 @@ static int no_pass_phrase(char *buf, int size, int writing, void *asked)
 	return -1;
 }
 
-static bool load_key(SSL_CTX *x, const char *file, char *why, size_t size)
+static bool load_private_key(SSL_CTX *x, const char *file, char *reason, size_t size)
 {
 	bool enciphered = false, ok;
 
-	SSL_CTX_set_default_passwd_cb(x, no_pass_phrase);
+	SSL_CTX_set_default_passwd_cb(x, refuse_pass_phrase);
 	SSL_CTX_set_default_passwd_cb_userdata(x, &enciphered);
 	ok = SSL_CTX_use_PrivateKey_file(x, file, SSL_FILETYPE_PEM) == 1 &&
 	     SSL_CTX_check_private_key(x) == 1;
 	SSL_CTX_set_default_passwd_cb_userdata(x, NULL);
 	if (!ok)
-		rr_openssl_why(why, size, file);
+		rr_openssl_reason(reason, size, file);
 	if (!ok && enciphered)
-		snprintf(why, size, "%s: it is enciphered", file);
+		snprintf(reason, size, "%s: it is enciphered", file);
 	return ok;
 }
 
 /* The system's list has authorities that vouch for anybody: it says which host a server
  * is, and nothing of who may be a client. */
 static bool load_authorities(SSL_CTX *x, bool server,
-                             const struct rpcrdma_hostauth_options *o, char *why,
+                             const struct rpcrdma_hostauth_options *o, char *reason,
                              size_t size)
 {
 	bool ok = o->ca_file ? SSL_CTX_load_verify_file(x, o->ca_file) == 1
 	                     : server || SSL_CTX_set_default_verify_paths(x) == 1;
 
 	if (!ok)
-		rr_openssl_why(why, size, o->ca_file ? o->ca_file : "authorities");
+		rr_openssl_reason(reason, size,
+		                  o->ca_file ? o->ca_file : "authorities");
 	return ok;
 }
 
 static bool load_files(SSL_CTX *x, bool server,
-                       const struct rpcrdma_hostauth_options *o, char *why, size_t size)
+                       const struct rpcrdma_hostauth_options *o, char *reason,
+                       size_t size)
 {
 	const char *key = o->key_file ? o->key_file : o->cert_file;
 
-	if (!load_authorities(x, server, o, why, size))
+	if (!load_authorities(x, server, o, reason, size))
 		return false;
 	if (!o->cert_file)
 		return true;
 	if (SSL_CTX_use_certificate_chain_file(x, o->cert_file) != 1) {
-		rr_openssl_why(why, size, o->cert_file);
+		rr_openssl_reason(reason, size, o->cert_file);
 		return false;
 	}
-	return load_key(x, key, why, size);
+	return load_private_key(x, key, reason, size);
 }
 
 static SSL_CTX *new_context(struct rpcrdma_hostauth *h, bool server,
-                            const struct rpcrdma_hostauth_options *o, char *why,
+                            const struct rpcrdma_hostauth_options *o, char *reason,
                             size_t size)
 {
 	SSL_CTX *x = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
@@ -202,7 +204,7 @@ static SSL_CTX *new_context(struct rpcrdma_hostauth *h, bool server,
 		SSL_CTX_set_psk_find_session_callback(x, find_psk);
 		return x;
 	}
-	if (load_files(x, server, o, why, size))
+	if (load_files(x, server, o, reason, size))
 		return x;
 	SSL_CTX_free(x);
 	return NULL;
@@ -222,24 +224,25 @@ static int copy_allow(struct rpcrdma_hostauth *h,
 	return 0;
 }
 
-static int fill(struct rpcrdma_hostauth *h, const struct rpcrdma_hostauth_options *o,
-                char *why, size_t size)
+static int fill_credentials(struct rpcrdma_hostauth *h,
+                            const struct rpcrdma_hostauth_options *o, char *reason,
+                            size_t size)
 {
 	int err = copy_allow(h, o);
 
 	if (!err && o->psk_file)
-		err = read_psk(h, o->psk_file, why, size);
+		err = read_psk(h, o->psk_file, reason, size);
 	if (err)
 		return err;
 	h->names_authorities = o->ca_file;
-	h->client = new_context(h, false, o, why, size);
+	h->client = new_context(h, false, o, reason, size);
 	if (h->client)
-		h->server = new_context(h, true, o, why, size);
+		h->server = new_context(h, true, o, reason, size);
 	return h->server ? 0 : -EBADMSG;
 }
 
 /* What contradicts itself; NULL: nothing does. */
-static const char *contradiction(const struct rpcrdma_hostauth_options *o)
+static const char *find_contradiction(const struct rpcrdma_hostauth_options *o)
 {
 	if (o->psk_file && (o->cert_file || o->key_file || o->ca_file))
 		return "a pre-shared key or certificates, not both";
@@ -252,29 +255,30 @@ static const char *contradiction(const struct rpcrdma_hostauth_options *o)
 }
 
 int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *o,
-                         struct rpcrdma_hostauth **ret, char *why, size_t why_size)
+                         struct rpcrdma_hostauth **ret, char *reason,
+                         size_t reason_size)
 {
 	struct rpcrdma_hostauth_options own;
 	struct rpcrdma_hostauth *h;
 	char unheard[1];
 	int err;
 
-	if (!why || !why_size) {
-		why = unheard;
-		why_size = sizeof(unheard);
+	if (!reason || !reason_size) {
+		reason = unheard;
+		reason_size = sizeof(unheard);
 	}
-	why[0] = '\0';
+	reason[0] = '\0';
 	err = o ? RR_SIZED_TAKE(&own, size, o) : -EINVAL;
 	if (err)
 		return err;
-	if (contradiction(&own)) {
-		snprintf(why, why_size, "%s", contradiction(&own));
+	if (find_contradiction(&own)) {
+		snprintf(reason, reason_size, "%s", find_contradiction(&own));
 		return -EINVAL;
 	}
 	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
-	err = fill(h, &own, why, why_size);
+	err = fill_credentials(h, &own, reason, reason_size);
 	if (err) {
 		rpcrdma_hostauth_free(h);
 		return err;

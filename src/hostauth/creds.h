@@ -20,6 +20,6 @@ struct rpcrdma_hostauth {
 };
 
 /* OpenSSL's reason for the last failure of this thread, and forgets it. */
-void rr_openssl_why(char *why, size_t size, const char *what);
+void rr_openssl_reason(char *text, size_t size, const char *what);
 
 #endif

@@ -22,7 +22,7 @@
 
 #include "base/base.h"
 
-enum { RR_HOSTAUTH_BINDING = 32, RR_HOSTAUTH_WHY = 160, RR_HOSTAUTH_IDENTITY = 256 };
+enum { RR_HOSTAUTH_BINDING = 32, RR_HOSTAUTH_REASON = 160, RR_HOSTAUTH_IDENTITY = 256 };
 
 struct rr_hostauth; /* a dialogue */
 
@@ -44,7 +44,7 @@ bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,
 
 bool rr_hostauth_done(const struct rr_hostauth *);
 const char *rr_hostauth_identity(const struct rr_hostauth *); /* "" before done */
-const char *rr_hostauth_why(const struct rr_hostauth *); /* of a failure; else "" */
+const char *rr_hostauth_reason(const struct rr_hostauth *); /* of a failure; else "" */
 int rr_hostauth_binding(const struct rr_hostauth *, uint8_t ret[RR_HOSTAUTH_BINDING]);
 
 #endif

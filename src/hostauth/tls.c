@@ -24,10 +24,10 @@ struct rr_hostauth {
 	EVP_MD_CTX *props[2]; /* [0] the client's, [1] the server's */
 	enum phase phase;
 	bool server, must;
-	bool frozen;    /* the own tag is made */
-	uint8_t *words; /* of the last step */
+	bool frozen;      /* the own tag is made */
+	uint8_t *message; /* to be sent, made by the last step */
 	char identity[RR_HOSTAUTH_IDENTITY];
-	char why[RR_HOSTAUTH_WHY];
+	char reason[RR_HOSTAUTH_REASON];
 };
 
 /* -- life ------------------------------------------------------------------------ */
@@ -47,7 +47,7 @@ static bool expect_name(SSL *ssl, const char *name)
 	                  : X509_VERIFY_PARAM_set1_host(p, name, 0) == 1;
 }
 
-static bool start(struct rr_hostauth *h, const char *name)
+static bool start_dialogue(struct rr_hostauth *h, const char *name)
 {
 	int verify = SSL_VERIFY_PEER;
 
@@ -88,7 +88,7 @@ int rr_hostauth_new(const struct rpcrdma_hostauth *creds, bool server, const cha
 	h->creds = creds;
 	h->server = server;
 	h->must = must;
-	if (!start(h, name)) {
+	if (!start_dialogue(h, name)) {
 		ERR_clear_error();
 		rr_hostauth_free(h);
 		return -ENOMEM;
@@ -104,7 +104,7 @@ void rr_hostauth_free(struct rr_hostauth *h)
 	SSL_free(h->ssl);
 	EVP_MD_CTX_free(h->props[0]);
 	EVP_MD_CTX_free(h->props[1]);
-	free(h->words);
+	free(h->message);
 	free(h);
 }
 
@@ -118,7 +118,8 @@ bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,
 	uint32_t head[2] = {htonl(id), htonl((uint32_t)len)};
 
 	if (h->frozen) {
-		snprintf(h->why, sizeof(h->why), "a property after the handshake");
+		snprintf(h->reason, sizeof(h->reason),
+		         "a property after the handshake");
 		return false;
 	}
 	return EVP_DigestUpdate(to, head, sizeof(head)) == 1 &&
@@ -147,7 +148,7 @@ static bool make_tag(struct rr_hostauth *h, bool server, uint8_t tag[TAG])
 	                                  context, sizeof(context), 1) == 1;
 }
 
-static bool say_tag(struct rr_hostauth *h)
+static bool send_tag(struct rr_hostauth *h)
 {
 	uint8_t tag[TAG];
 
@@ -185,27 +186,27 @@ static bool is_allowed(const struct rr_hostauth *h)
 
 /* -- the dialogue ---------------------------------------------------------- */
 
-static void fail_words(struct rr_hostauth *h)
+static void set_tls_reason(struct rr_hostauth *h)
 {
 	long verify = SSL_get_verify_result(h->ssl);
 
 	/* unspecified: it goes by the shared key, and no certificate was looked at */
 	if (verify != X509_V_OK && verify != X509_V_ERR_UNSPECIFIED) {
-		snprintf(h->why, sizeof(h->why), "the peer's certificate: %s",
+		snprintf(h->reason, sizeof(h->reason), "the peer's certificate: %s",
 		         X509_verify_cert_error_string(verify));
 		ERR_clear_error();
 	} else {
-		rr_openssl_why(h->why, sizeof(h->why), "TLS handshake");
+		rr_openssl_reason(h->reason, sizeof(h->reason), "TLS handshake");
 	}
 }
 
-static int fail(struct rr_hostauth *h, const char *why)
+static int fail_dialogue(struct rr_hostauth *h, const char *reason)
 {
 	h->phase = FAILED;
-	if (why)
-		snprintf(h->why, sizeof(h->why), "%s", why);
+	if (reason)
+		snprintf(h->reason, sizeof(h->reason), "%s", reason);
 	else
-		fail_words(h);
+		set_tls_reason(h);
 	return -EACCES;
 }
 
@@ -226,7 +227,7 @@ static bool print_name(BIO *b, X509 *cert)
 }
 
 /* Whole or not at all: the beginning of one may be all of another. */
-static bool take_name(struct rr_hostauth *h, X509 *cert)
+static bool copy_cert_name(struct rr_hostauth *h, X509 *cert)
 {
 	BIO *b = BIO_new(BIO_s_mem());
 	int n = -1;
@@ -240,59 +241,62 @@ static bool take_name(struct rr_hostauth *h, X509 *cert)
 	return n > 0;
 }
 
-static bool identify(struct rr_hostauth *h)
+static bool identify_peer(struct rr_hostauth *h)
 {
 	X509 *cert = SSL_get0_peer_certificate(h->ssl);
 
 	if (h->creds->psk_len)
 		snprintf(h->identity, sizeof(h->identity), "psk:%s",
 		         h->creds->psk_identity);
-	return !cert || take_name(h, cert);
+	return !cert || copy_cert_name(h, cert);
 }
 
-static int deny(struct rr_hostauth *h)
+static int deny_client(struct rr_hostauth *h)
 {
-	char why[RR_HOSTAUTH_WHY];
+	char reason[RR_HOSTAUTH_REASON];
 
 	SSL_write(h->ssl, denied, sizeof(denied) - 1);
-	snprintf(why, sizeof(why), "%.120s is not on the list of those allowed",
+	snprintf(reason, sizeof(reason), "%.120s is not on the list of those allowed",
 	         h->identity[0] ? h->identity : "a client that proves nothing");
-	return fail(h, why);
+	return fail_dialogue(h, reason);
 }
 
-static int no_tag(struct rr_hostauth *h, int reason)
+static int handle_no_tag(struct rr_hostauth *h, int reason)
 {
 	switch (reason) {
 	case SSL_ERROR_WANT_READ:
 		return 0;
 	case SSL_ERROR_ZERO_RETURN: /* close_notify instead of a tag */
-		return fail(h, "the peer saw other transport properties than we sent");
+		return fail_dialogue(
+		        h, "the peer saw other transport properties than we sent");
 	default:
-		return fail(h, NULL);
+		return fail_dialogue(h, NULL);
 	}
 }
 
 /* 1: the peer's tag came and is right, 0: it has not come, negative: no. */
-static int hear_tag(struct rr_hostauth *h)
+static int receive_tag(struct rr_hostauth *h)
 {
 	uint8_t tag[TAG], want[TAG];
 	int n;
 
 	if (BIO_pending(h->in) > AFTER_MAX)
-		return fail(h, "too much after the handshake");
+		return fail_dialogue(h, "too much after the handshake");
 	n = SSL_read(h->ssl, tag, TAG);
 	if (n <= 0)
-		return no_tag(h, SSL_get_error(h->ssl, n));
+		return handle_no_tag(h, SSL_get_error(h->ssl, n));
 	if (n == sizeof(denied) - 1 && !h->server && !memcmp(tag, denied, (size_t)n))
-		return fail(h, "the server does not have us on its list of those "
-		               "allowed");
+		return fail_dialogue(h,
+		                     "the server does not have us on its list of those "
+		                     "allowed");
 	if (n != TAG || !make_tag(h, !h->server, want) ||
 	    CRYPTO_memcmp(tag, want, TAG) != 0) {
 		SSL_shutdown(h->ssl); /* says so */
-		return fail(h, "a transport property was changed on its way");
+		return fail_dialogue(h, "a transport property was changed on its way");
 	}
-	if (!identify(h))
-		return fail(h, "the peer's certificate has no name, or too long a one");
+	if (!identify_peer(h))
+		return fail_dialogue(
+		        h, "the peer's certificate has no name, or too long a one");
 	return 1;
 }
 
@@ -303,30 +307,31 @@ static int after_handshake(struct rr_hostauth *h)
 	if (h->phase == HANDSHAKE) {
 		h->phase = AWAIT_TAG;
 		if (!h->server)
-			return say_tag(h) ? 0 : fail(h, NULL);
+			return send_tag(h) ? 0 : fail_dialogue(h, NULL);
 	}
-	r = hear_tag(h);
+	r = receive_tag(h);
 	if (r == 1 && h->server && !is_allowed(h))
-		return deny(h);
-	if (r == 1 && h->server && !say_tag(h))
-		return fail(h, NULL);
+		return deny_client(h);
+	if (r == 1 && h->server && !send_tag(h))
+		return fail_dialogue(h, NULL);
 	if (r == 1)
 		h->phase = DONE;
 	return r;
 }
 
-static int go_on(struct rr_hostauth *h)
+static int continue_dialogue(struct rr_hostauth *h)
 {
 	int r;
 
 	if (h->phase == DONE || h->phase == FAILED)
-		return fail(h, "a word after the last");
+		return fail_dialogue(h, "a message after the last");
 	if (h->phase == AWAIT_TAG)
 		return after_handshake(h);
 	r = SSL_do_handshake(h->ssl);
 	if (r == 1)
 		return after_handshake(h);
-	return SSL_get_error(h->ssl, r) == SSL_ERROR_WANT_READ ? 0 : fail(h, NULL);
+	return SSL_get_error(h->ssl, r) == SSL_ERROR_WANT_READ ? 0
+	                                                       : fail_dialogue(h, NULL);
 }
 
 int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_out,
@@ -339,17 +344,17 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 	ERR_clear_error();
 	if (in_len > INT32_MAX ||
 	    (in_len && BIO_write(h->in, in, (int)in_len) != (int)in_len))
-		return fail(h, "out of memory");
-	verdict = go_on(h);
-	free(h->words);
+		return fail_dialogue(h, "out of memory");
+	verdict = continue_dialogue(h);
+	free(h->message);
 	n = (long)BIO_pending(h->out);
 	if (verdict == 0 && !n) /* each word of ours is answered by a whole one */
-		verdict = fail(h, "the peer's words are incomplete");
-	h->words = malloc((size_t)n + 1);
-	if (!h->words)
-		return fail(h, "out of memory");
-	*ret_out = h->words;
-	*ret_out_len = n ? (size_t)BIO_read(h->out, h->words, (int)n) : 0;
+		verdict = fail_dialogue(h, "the peer's message is incomplete");
+	h->message = malloc((size_t)n + 1);
+	if (!h->message)
+		return fail_dialogue(h, "out of memory");
+	*ret_out = h->message;
+	*ret_out_len = n ? (size_t)BIO_read(h->out, h->message, (int)n) : 0;
 	return verdict;
 }
 
@@ -365,9 +370,9 @@ const char *rr_hostauth_identity(const struct rr_hostauth *h)
 	return h->phase == DONE ? h->identity : "";
 }
 
-const char *rr_hostauth_why(const struct rr_hostauth *h)
+const char *rr_hostauth_reason(const struct rr_hostauth *h)
 {
-	return h->why;
+	return h->reason;
 }
 
 int rr_hostauth_binding(const struct rr_hostauth *h, uint8_t ret[RR_HOSTAUTH_BINDING])

@@ -346,8 +346,8 @@ static const char *ended_why(const struct rr_link *l)
 		return l->cause;
 	if (!l->hostauth || l->error != -EACCES)
 		return l->prov->reason(l->ep);
-	if (rr_hostauth_why(l->hostauth)[0])
-		return rr_hostauth_why(l->hostauth);
+	if (rr_hostauth_reason(l->hostauth)[0])
+		return rr_hostauth_reason(l->hostauth);
 	return "the peer does not authenticate itself (hostauth)";
 }
 

@@ -12,7 +12,7 @@ siw-iwarp) link=siw sides="RR_SERVER=iwarp" ;;
 *) link=$VARIANT ;;
 esac
 guest_link $link
-guest_program "${PROV_BIN:?is not set}/prov_conformance_verbs" "$PROV_BIN/prov_verbs_probe"
+guest_program "${PROV_BIN:?is not set}/prov_conformance_verbs" "$PROV_BIN/prov_verbs_self_test"
 [ $link = rxe ] || guest_capture_lo
 
 # run_suite PROGRAM SECONDS [TEST]: none may fail, some must be there; none may be
@@ -29,8 +29,8 @@ run_suite() {
 }
 # A device that is not even tried cannot be caught lying.
 case $VARIANT in
-rxe) run_suite prov_verbs_probe 120 ;;
-siw) run_suite prov_verbs_probe 120 each_lie_is_found_out ;;
+rxe) run_suite prov_verbs_self_test 120 ;;
+siw) run_suite prov_verbs_self_test 120 each_lie_is_found_out ;;
 esac
 run_suite prov_conformance_verbs 300
 # The device goes while two ends are connected over it.  librdmacm's own protection domain

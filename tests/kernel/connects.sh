@@ -3,7 +3,7 @@
 # 500 connections in a row without a stall, a second each at most, each with messages
 # both ways, an RDMA Read and an RDMA Write.  out: our software iWARP to rping over siw,
 # which takes the first FPDU before it listens to its socket, and sleeps on it unless it
-# is nudged.  in: siw, by our verbs provider, to our software iWARP.
+# is kicked.  in: siw, by our verbs provider, to our software iWARP.
 . "$(dirname "$0")/guest.sh"
 guest_begin
 guest_link siw

@@ -85,7 +85,7 @@ bool rig_ready(void)
 	}
 	if (!lib || !ask_device(lib)) {
 		fprintf(stderr, "no RDMA device serves %s %s\n",
-		        getenv("RR_VERBS_ADDR"), rr_rdma_why());
+		        getenv("RR_VERBS_ADDR"), rr_rdma_reason());
 		exit(1);
 	}
 	return true;

@@ -102,9 +102,9 @@ static void a_server_lets_in_whom_it_lists(void **state)
 			assert_int_equal(converse(&k), 1);
 		} else {
 			assert_true(converse(&k) < 0);
-			assert_non_null(strstr(rr_hostauth_why(k.end[SERVER].h),
+			assert_non_null(strstr(rr_hostauth_reason(k.end[SERVER].h),
 			                       "CN=client is not on the list"));
-			assert_non_null(strstr(rr_hostauth_why(k.end[CLIENT].h),
+			assert_non_null(strstr(rr_hostauth_reason(k.end[CLIENT].h),
 			                       "does not have us on its list"));
 			assert_false(rr_hostauth_done(k.end[CLIENT].h));
 		}
@@ -245,8 +245,8 @@ static void strangers_are_refused_with_the_reason(void **state)
 
 		begin(&t);
 		assert_int_equal(converse(&t), -1);
-		why = rr_hostauth_why(t.end[r->at].h);
-		other = rr_hostauth_why(t.end[r->at ^ 1].h);
+		why = rr_hostauth_reason(t.end[r->at].h);
+		other = rr_hostauth_reason(t.end[r->at ^ 1].h);
 		if (t.end[r->at].verdict != -EACCES || !strstr(why, r->why) ||
 		    !strstr(other, r->why_other))
 			fail_msg("%s: \"%s\", \"%s\"", r->what, why, other);
@@ -269,8 +269,8 @@ static void a_changed_property_is_noticed(void **state)
 		assert_true(rr_hostauth_property(t.end[of ^ 1].h, false, 4, "17", 2));
 		assert_int_equal(converse(&t), -1);
 		assert_int_equal(t.end[SERVER].verdict, -EACCES);
-		assert_non_null(strstr(rr_hostauth_why(t.end[SERVER].h), "changed"));
-		assert_non_null(strstr(rr_hostauth_why(t.end[CLIENT].h),
+		assert_non_null(strstr(rr_hostauth_reason(t.end[SERVER].h), "changed"));
+		assert_non_null(strstr(rr_hostauth_reason(t.end[CLIENT].h),
 		                       "other transport properties"));
 		end(&t);
 	}
@@ -319,7 +319,7 @@ static void a_property_after_the_tag_is_refused(void **state)
 	assert_int_equal(converse(&t), 1);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_false(rr_hostauth_property(t.end[i].h, false, 1, "512", 3));
-		assert_non_null(strstr(rr_hostauth_why(t.end[i].h), "after"));
+		assert_non_null(strstr(rr_hostauth_reason(t.end[i].h), "after"));
 	}
 	end(&t);
 }
@@ -349,7 +349,8 @@ static void a_changed_word_is_noticed(void **state)
 				assert_int_not_equal(converse(&t), 1);
 				assert_false(rr_hostauth_done(t.end[CLIENT].h));
 				for (unsigned i = 0; i < 2 && psk; i++) {
-					const char *why = rr_hostauth_why(t.end[i].h);
+					const char *why =
+					        rr_hostauth_reason(t.end[i].h);
 
 					if (strstr(why, "certificate"))
 						fail_msg("%s", why);
@@ -375,7 +376,8 @@ static void a_replayed_client_is_refused(void **state)
 	                 0);
 	assert_true(rr_hostauth_step(again.end[SERVER].h, t.word[2].p, t.word[2].len,
 	                             &out, &len) < 0);
-	assert_non_null(strstr(rr_hostauth_why(again.end[SERVER].h), "bad record mac"));
+	assert_non_null(
+	        strstr(rr_hostauth_reason(again.end[SERVER].h), "bad record mac"));
 	end(&again);
 	end(&t);
 }

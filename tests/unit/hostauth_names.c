@@ -45,10 +45,10 @@ static void the_server_must_have_the_name(void **state)
 		t.end[CLIENT].name = names[i].name;
 		begin(&t);
 		if ((converse(&t) == 1) != names[i].good)
-			fail_msg("row %zu: %s", i, rr_hostauth_why(t.end[CLIENT].h));
+			fail_msg("row %zu: %s", i, rr_hostauth_reason(t.end[CLIENT].h));
 		if (!names[i].good)
-			assert_non_null(
-			        strstr(rr_hostauth_why(t.end[CLIENT].h), "mismatch"));
+			assert_non_null(strstr(rr_hostauth_reason(t.end[CLIENT].h),
+			                       "mismatch"));
 		end(&t);
 	}
 }
@@ -71,8 +71,9 @@ static void a_certificate_for_the_other_role_is_refused(void **state)
 			begin(&t);
 			assert_int_equal(converse(&t), right ? 1 : -1);
 			if (!right)
-				assert_non_null(strstr(
-				        rr_hostauth_why(t.end[who ^ 1].h), "purpose"));
+				assert_non_null(
+				        strstr(rr_hostauth_reason(t.end[who ^ 1].h),
+				               "purpose"));
 			end(&t);
 		}
 	}
@@ -94,7 +95,7 @@ static void a_leaf_signs_for_nobody(void **state)
 	t.end[SERVER].cert = "below";
 	begin(&t);
 	assert_int_equal(converse(&t), -1);
-	assert_non_null(strstr(rr_hostauth_why(t.end[CLIENT].h), "invalid CA"));
+	assert_non_null(strstr(rr_hostauth_reason(t.end[CLIENT].h), "invalid CA"));
 	end(&t);
 }
 
@@ -213,7 +214,7 @@ static void a_peer_is_told_by_its_subject_or_name(void **state)
 		                    subjects[i].identity ? subjects[i].identity : "");
 		if (!subjects[i].identity)
 			assert_non_null(
-			        strstr(rr_hostauth_why(t.end[SERVER].h), "name"));
+			        strstr(rr_hostauth_reason(t.end[SERVER].h), "name"));
 		end(&t);
 	}
 }

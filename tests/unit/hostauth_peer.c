@@ -179,8 +179,9 @@ static void refused(struct peer *p, const char *words)
 	assert_false(rr_hostauth_done(p->ours.h));
 	assert_string_equal(rr_hostauth_identity(p->ours.h), "");
 	assert_int_equal(rr_hostauth_binding(p->ours.h, binding), -ENOENT);
-	if (!strstr(rr_hostauth_why(p->ours.h), words))
-		fail_msg("\"%s\" is not in \"%s\"", words, rr_hostauth_why(p->ours.h));
+	if (!strstr(rr_hostauth_reason(p->ours.h), words))
+		fail_msg("\"%s\" is not in \"%s\"", words,
+		         rr_hostauth_reason(p->ours.h));
 	peer_end(p);
 }
 
@@ -314,7 +315,7 @@ static void no_other_tag_will_do(void **state)
 				hear_tag(&p);
 			tell_lie(&p, lie);
 			assert_int_equal(pass(&p), -EACCES);
-			assert_non_null(strstr(rr_hostauth_why(p.ours.h), why[lie]));
+			assert_non_null(strstr(rr_hostauth_reason(p.ours.h), why[lie]));
 			/* and no tag of ours for it */
 			assert_true(SSL_read(p.ssl, &c, 1) <= 0);
 			/* nor a second chance */

@@ -442,7 +442,7 @@ static void no_response_within_a_message(void **state)
 	free(mem);
 }
 
-static void no_nudge_within_a_message(void **state)
+static void no_kick_within_a_message(void **state)
 {
 	uint8_t *mem = pattern(8 * MIB, 1);
 	static struct raw r;
@@ -642,7 +642,7 @@ int main(void)
 	        cmocka_unit_test(a_half_closed_peer_is_answered),
 	        cmocka_unit_test(many_pieces),
 	        cmocka_unit_test(no_response_within_a_message),
-	        cmocka_unit_test(no_nudge_within_a_message),
+	        cmocka_unit_test(no_kick_within_a_message),
 	        cmocka_unit_test(the_end_waits_for_what_waits),
 	        cmocka_unit_test(neither_side_starves),
 	        cmocka_unit_test(padding_tells_nothing),

@@ -295,7 +295,7 @@ static void full_queues(void **state)
 
 	pair_open(&c, &s, NULL, NULL);
 	do_send(&c, &s, 100);
-	do_send(&s, &c, 100); /* or the client would nudge */
+	do_send(&s, &c, 100); /* or the client would kick */
 	for (unsigned i = 0; i < 4096; i++) {
 		memcpy(src[i], &i, sizeof(i));
 		g = (struct rr_sge){buf[i], 8, 0};
@@ -395,7 +395,7 @@ static void idle(void **state)
 
 	pair_open(&c, &s, NULL, NULL);
 	do_send(&c, &s, 100);
-	do_send(&s, &c, 100); /* or the client would nudge */
+	do_send(&s, &c, 100); /* or the client would kick */
 	t = OPS->deadline(c.ep);
 	assert_in_range(t, now() + RR_MS(100), now() + RR_SEC(3));
 	OPS->progress(c.ep, t);

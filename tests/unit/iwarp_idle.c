@@ -40,7 +40,7 @@ static void connected(struct raw *r)
 	raw_need(r, 20);
 	raw_say(r, REP1, 20);
 	expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
-	first_send(r); /* a nudge is planned */
+	first_send(r); /* a kick is planned */
 }
 
 /* Its TCP connection stays open, so the end waits for a second. */

@@ -264,8 +264,8 @@ static void terminate_bodies(void **state)
 	/* a DDP error returns no RDMAP header, an LLP error returns nothing */
 	assert_int_equal(rr_term_put(b, RR_TERM_DDP_NO_BUFFER, ddp, 18, 46, req), 24);
 	assert_int_equal(rr_term_put(b, RR_TERM_MPA_CRC, ddp, 18, 46, req), 4);
-	assert_string_equal(rr_term_words(1, 2, 5), "message longer than its buffer");
-	assert_string_equal(rr_term_words(9, 9, 9), "unknown error");
+	assert_string_equal(rr_term_text(1, 2, 5), "message longer than its buffer");
+	assert_string_equal(rr_term_text(9, 9, 9), "unknown error");
 }
 
 /* Bodies as the RFC has them and as siw sends them.  [RFC 5040 §4.8, RFC 5044 §8] */
@@ -308,7 +308,7 @@ static void terminate_orders(void **state)
 		rr_term_get(t[i].body, 3, &got);
 		assert_int_equal(got.layer | got.type | got.code | got.reversed, 0);
 	}
-	assert_string_equal(rr_term_words(0, 0, 0xff), "local catastrophic error");
+	assert_string_equal(rr_term_text(0, 0, 0xff), "local catastrophic error");
 }
 
 /* The cipher's own vector: Speck32/64 of its authors. */

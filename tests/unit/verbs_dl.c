@@ -40,11 +40,12 @@ static void every_thread_gets_the_same_table(void **state)
 	for (unsigned i = 0; i < N; i++)
 		assert_ptr_equal(got[i], rr_rdma_lib());
 	if (!rr_rdma_lib()) {
-		assert_non_null(strstr(rr_rdma_why(), "install"));
-		print_message("NOT tried, there is no rdma-core: %s\n", rr_rdma_why());
+		assert_non_null(strstr(rr_rdma_reason(), "install"));
+		print_message("NOT tried, there is no rdma-core: %s\n",
+		              rr_rdma_reason());
 		skip();
 	}
-	assert_string_equal(rr_rdma_why(), "");
+	assert_string_equal(rr_rdma_reason(), "");
 }
 
 static void its_functions_are_the_right_ones(void **state)
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
 	self = argv[0];
 	if (argc > 1) { /* a child of child_says() */
 		printf("%s: %s\n", rr_rdma_lib() ? "loaded" : "not loaded",
-		       rr_rdma_why());
+		       rr_rdma_reason());
 		return rr_rdma_lib() ? 1 : 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,13 +15,13 @@
 #include "base/cursor.h"
 #include "prov/iwarp/crc.h"
 
-struct out {
+struct fpdu_out {
 	struct rr_framer *f;
 	uint8_t *base, *pos;
 	uint8_t *start; /* of ULPDU_Length; NULL before it */
 };
 
-static void put_marker(struct out *o)
+static void put_marker(struct fpdu_out *o)
 {
 	rr_store_u16(o->pos, 0);
 	rr_store_u16(o->pos + 2, o->start ? (uint16_t)(o->pos - o->start) : 0);
@@ -29,7 +29,7 @@ static void put_marker(struct out *o)
 	o->f->pos = 4;
 }
 
-static void put(struct out *o, const void *src, size_t len)
+static void put_octets(struct fpdu_out *o, const void *src, size_t len)
 {
 	const uint8_t *p = src;
 	size_t n;
@@ -55,14 +55,14 @@ size_t rr_fpdu_put(struct rr_framer *f, void *dst, const struct iovec *v, unsign
                    size_t len)
 {
 	static const uint8_t zero[4];
-	struct out o = {.f = f, .base = dst, .pos = dst};
+	struct fpdu_out o = {.f = f, .base = dst, .pos = dst};
 	uint8_t be[4];
 
 	rr_store_u16(be, (uint16_t)len);
-	put(&o, be, RR_FPDU_LEN);
+	put_octets(&o, be, RR_FPDU_LEN);
 	for (unsigned i = 0; i < n; i++)
-		put(&o, v[i].iov_base, v[i].iov_len);
-	put(&o, zero, rr_fpdu_pad(len));
+		put_octets(&o, v[i].iov_base, v[i].iov_len);
+	put_octets(&o, zero, rr_fpdu_pad(len));
 	if (f->markers && f->pos == RR_MARKER_SPACING)
 		put_marker(&o);
 	if (f->crc)
@@ -70,6 +70,6 @@ size_t rr_fpdu_put(struct rr_framer *f, void *dst, const struct iovec *v, unsign
 		             rr_crc_add(RR_CRC_INIT, o.base, (size_t)(o.pos - o.base)));
 	else
 		memcpy(be, zero, 4);
-	put(&o, be, RR_FPDU_CRC);
+	put_octets(&o, be, RR_FPDU_CRC);
 	return (size_t)(o.pos - o.base);
 }

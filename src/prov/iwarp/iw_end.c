@@ -31,7 +31,7 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 {
 	const struct rr_term_info *i = &rr_term_info[e];
 
-	ep->rx.sink = true;
+	ep->rx.discarding = true;
 	ep->rx.direct = false;
 	if (ep->state != RR_IW_READY) { /* ending anyway; its reason stands */
 		rr_iw_tx_no_responses(ep);
@@ -44,11 +44,11 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 	rr_trace(ep->base.trace, RR_TRACE_PROV_TERMINATE_SENT, ep->base.conn_id, 0,
 	         (uint64_t)(i->layer << 4 | i->type), i->code, 0);
 	rr_ep_set_reason(&ep->base, -EREMOTEIO, "the peer broke the protocol: %s",
-	                 i->words);
+	                 i->text);
 	rr_iw_drain(ep);
 }
 
-static void shut(struct rr_iw_ep *ep)
+static void shut_stream(struct rr_iw_ep *ep)
 {
 	rr_sock_shutdown(ep->fd, false);
 	ep->tx.mute = true; /* a Read of the peer that still comes has no answer */
@@ -58,7 +58,7 @@ static void shut(struct rr_iw_ep *ep)
 void rr_iw_end_step(struct rr_iw_ep *ep)
 {
 	if (ep->state == RR_IW_DRAIN && !rr_iw_tx_busy(ep) && !rr_iw_may_sleep(ep))
-		shut(ep);
+		shut_stream(ep);
 	if (ep->state == RR_IW_SHUT && ep->rx.fin)
 		rr_iw_dead(ep);
 }
@@ -87,7 +87,7 @@ void rr_iw_dead(struct rr_iw_ep *ep)
 {
 	RR_ASSERT(ep->state != RR_IW_DEAD);
 	ep->state = RR_IW_DEAD;
-	ep->base.deadline = ep->quiet = ep->nudge_at = RR_TIME_NEVER;
+	ep->base.deadline = ep->quiet = ep->kick_at = RR_TIME_NEVER;
 	rr_ep_set_reason(&ep->base, -ECONNRESET, "connection lost");
 	rr_iw_tx_drop(ep);
 	ep->rx.direct = false;

@@ -35,7 +35,7 @@ static int reserve_cq(struct rr_iw_ep *ep, uint32_t n)
 
 /* ---- life ---- */
 
-static void ep_free(struct rr_iw_ep *ep, bool reset)
+static void free_iw_ep(struct rr_iw_ep *ep, bool reset)
 {
 	rr_iw_tx_drop(ep);
 	free(ep->tx.buf);
@@ -54,7 +54,7 @@ static void ep_free(struct rr_iw_ep *ep, bool reset)
 	free(ep);
 }
 
-static int ep_set_priv(struct rr_iw_ep *ep, const void *priv, size_t len)
+static int copy_private(struct rr_iw_ep *ep, const void *priv, size_t len)
 {
 	if (len > RR_PROV_PRIVATE_MAX)
 		return -EINVAL;
@@ -68,11 +68,12 @@ static int ep_set_priv(struct rr_iw_ep *ep, const void *priv, size_t len)
 	return 0;
 }
 
-static void ep_init(struct rr_iw_ep *ep, const struct rr_prov_config *cfg, rr_time now)
+static void init_iw_ep(struct rr_iw_ep *ep, const struct rr_prov_config *cfg,
+                       rr_time now)
 {
 	rr_ep_common_init(&ep->base, &rr_iwarp_ops, cfg, now);
 	ep->fd = -1;
-	ep->quiet = ep->nudge_at = RR_TIME_NEVER;
+	ep->quiet = ep->kick_at = RR_TIME_NEVER;
 	rr_ring_init(&ep->sq, sizeof(struct rr_iw_wr));
 	rr_ring_init(&ep->sges, sizeof(struct rr_sge));
 	rr_ring_init(&ep->rq, sizeof(struct rr_iw_recv));
@@ -82,8 +83,8 @@ static void ep_init(struct rr_iw_ep *ep, const struct rr_prov_config *cfg, rr_ti
 		ep->tx.msn[q] = ep->rx.msn[q] = 1;
 }
 
-static int ep_new(const struct rr_prov_config *cfg, const void *priv, size_t priv_len,
-                  rr_time now, struct rr_iw_ep **ret)
+static int new_iw_ep(const struct rr_prov_config *cfg, const void *priv,
+                     size_t priv_len, rr_time now, struct rr_iw_ep **ret)
 {
 	uint8_t secret[RR_STAG_SECRET];
 	struct rr_iw_ep *ep = calloc(1, sizeof(*ep));
@@ -91,16 +92,16 @@ static int ep_new(const struct rr_prov_config *cfg, const void *priv, size_t pri
 
 	if (!ep)
 		return -ENOMEM;
-	ep_init(ep, cfg, now);
+	init_iw_ep(ep, cfg, now);
 	rc = rr_iwarp_opts_parse(cfg->options, &ep->opts, RR_NO_REASON);
 	if (!rc)
-		rc = ep_set_priv(ep, priv, priv_len);
+		rc = copy_private(ep, priv, priv_len);
 	if (!rc)
 		rc = reserve_cq(ep, 0);
 	if (!rc)
 		rc = rr_sock_random(secret, sizeof(secret));
 	if (rc) {
-		ep_free(ep, false);
+		free_iw_ep(ep, false);
 		return rc;
 	}
 	rr_stags_init(&ep->stags, secret);
@@ -108,7 +109,7 @@ static int ep_new(const struct rr_prov_config *cfg, const void *priv, size_t pri
 	return 0;
 }
 
-static struct rr_sock_opts sock_opts(const struct rr_iw_ep *ep)
+static struct rr_sock_opts make_sock_opts(const struct rr_iw_ep *ep)
 {
 	return (struct rr_sock_opts){
 	        .sndbuf = (int)ep->opts.sndbuf,
@@ -122,18 +123,18 @@ static int iw_connect(const struct rr_prov_config *cfg, const struct sockaddr *s
 {
 	struct rr_sock_opts so;
 	struct rr_iw_ep *ep;
-	int rc = ep_new(cfg, priv, priv_len, now, &ep);
+	int rc = new_iw_ep(cfg, priv, priv_len, now, &ep);
 
 	if (rc)
 		return rc;
 	ep->initiator = true;
 	ep->state = RR_IW_CONNECT;
-	so = sock_opts(ep);
+	so = make_sock_opts(ep);
 	if (sa_len <= sizeof(ep->base.peer))
 		memcpy(&ep->base.peer, sa, sa_len);
 	rc = rr_sock_connect(sa, sa_len, &so, &ep->fd);
 	if (rc) {
-		ep_free(ep, false);
+		free_iw_ep(ep, false);
 		return rc;
 	}
 	*ret = &ep->base.ep;
@@ -180,17 +181,17 @@ static int iw_accept(struct rr_prov_listener *l, const struct rr_prov_config *cf
 {
 	struct rr_sock_opts so;
 	struct rr_iw_ep *ep;
-	int rc = ep_new(cfg, priv, priv_len, now, &ep);
+	int rc = new_iw_ep(cfg, priv, priv_len, now, &ep);
 
 	if (rc)
 		return rc;
 	ep->state = RR_IW_LISTEN;
-	so = sock_opts(ep);
+	so = make_sock_opts(ep);
 	rc = rr_sock_accept(l->fd, &so, &ep->fd);
 	if (!rc && rr_sock_peer(ep->fd, &ep->base.peer))
 		ep->base.peer.ss_family = AF_UNSPEC; /* gone already; rx will tell */
 	if (rc) {
-		ep_free(ep, false);
+		free_iw_ep(ep, false);
 		return rc;
 	}
 	*ret = &ep->base.ep;
@@ -205,7 +206,7 @@ static void iw_destroy(struct rr_ep *base)
 		return;
 	ep = rr_iw_of(base);
 	/* In SHUT all of ours is written, and the peer has seen an end in order. */
-	ep_free(ep, ep->state != RR_IW_DEAD && ep->state != RR_IW_SHUT);
+	free_iw_ep(ep, ep->state != RR_IW_DEAD && ep->state != RR_IW_SHUT);
 }
 
 /* ---- posts ---- */
@@ -228,7 +229,7 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 }
 
 /* Operations posted and not completed, each counted once, without the RTR. */
-static uint32_t under_way(const struct rr_iw_ep *ep)
+static uint32_t count_under_way(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
 
@@ -248,7 +249,7 @@ static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
 		return rc;
 	if (ep->state != RR_IW_READY)
 		return -ENOTCONN;
-	if (under_way(ep) >= RR_IW_MAX_SEND)
+	if (count_under_way(ep) >= RR_IW_MAX_SEND)
 		return -ENOBUFS;
 	if (rr_ring_reserve(&ep->sq, ep->sq.count + 1) ||
 	    rr_ring_reserve(&ep->sges, ep->sges.count + n) || reserve_cq(ep, 1))
@@ -344,7 +345,7 @@ static int iw_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 
 /* ---- motion ---- */
 
-static void go_quiet(struct rr_iw_ep *ep)
+static void drop_idle_buffers(struct rr_iw_ep *ep)
 {
 	rr_iw_tx_quiet(ep);
 	rr_iw_rx_quiet(ep);
@@ -357,39 +358,39 @@ static void go_quiet(struct rr_iw_ep *ep)
  * quick).  So an initiator that has sent and hears nothing sends an empty RDMA
  * Write, of which nothing is checked [RFC 5041 §4.1], a few times.
  */
-static void nudge(struct rr_iw_ep *ep)
+static void kick_responder(struct rr_iw_ep *ep)
 {
 	if (!ep->initiator || !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN)) ||
-	    ep->tx.mute || ep->nudges > RR_IW_NUDGES) {
-		ep->nudge_at = RR_TIME_NEVER; /* the one that was planned is off */
+	    ep->tx.mute || ep->kicks > RR_IW_KICKS) {
+		ep->kick_at = RR_TIME_NEVER; /* the one that was planned is off */
 		return;
 	}
 	if (ep->base.count.bytes_received != ep->setup_received) {
-		ep->nudges = RR_IW_NUDGES + 1; /* it is awake */
-		ep->nudge_at = RR_TIME_NEVER;
+		ep->kicks = RR_IW_KICKS + 1; /* it is awake */
+		ep->kick_at = RR_TIME_NEVER;
 		return;
 	}
-	if (ep->nudge_at == RR_TIME_NEVER ? ep->tx.framed == ep->setup_sent
-	                                  : ep->base.now < ep->nudge_at)
+	if (ep->kick_at == RR_TIME_NEVER ? ep->tx.framed == ep->setup_sent
+	                                 : ep->base.now < ep->kick_at)
 		return;
-	if (ep->nudge_at != RR_TIME_NEVER) {
-		ep->tx.nudge = true;
+	if (ep->kick_at != RR_TIME_NEVER) {
+		ep->tx.kick = true;
 		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
 	}
-	ep->nudge_at = ep->nudges == RR_IW_NUDGES
-	                       ? RR_TIME_NEVER
-	                       : ep->base.now + (RR_IW_NUDGE_NS << 2 * ep->nudges);
-	ep->nudges++;
+	ep->kick_at = ep->kicks == RR_IW_KICKS
+	                      ? RR_TIME_NEVER
+	                      : ep->base.now + (RR_IW_KICK_NS << 2 * ep->kicks);
+	ep->kicks++;
 }
 
 bool rr_iw_may_sleep(const struct rr_iw_ep *ep)
 {
 	return ep->initiator && ep->deal.rtr && !ep->tx.mute && !ep->rx.fin &&
-	       ep->nudges <= RR_IW_PARTING &&
+	       ep->kicks <= RR_IW_PARTING &&
 	       ep->base.count.bytes_received == ep->setup_received;
 }
 
-static void time_out(struct rr_iw_ep *ep)
+static void check_deadline(struct rr_iw_ep *ep)
 {
 	if (ep->base.now < ep->base.deadline)
 		return;
@@ -411,16 +412,16 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 		rr_iw_rx_run(ep);
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
 		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
-	nudge(ep);
+	kick_responder(ep);
 	if (ep->state == RR_IW_DRAIN && ep->base.count.bytes_sent != sent)
 		rr_ep_extend_drain(&ep->base);
 	rr_iw_end_step(ep);
 	if (ep->state != RR_IW_DEAD)
-		time_out(ep);
+		check_deadline(ep);
 	if (ep->base.count.bytes_received + ep->base.count.bytes_sent != moved)
 		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
 	else if (ep->base.now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
-		go_quiet(ep); /* again, if this call was for nothing */
+		drop_idle_buffers(ep); /* again, if this call was for nothing */
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)
@@ -435,7 +436,7 @@ static int iw_flush(struct rr_ep *base, rr_time now)
 	if (ep->tx.blocked)
 		return -EAGAIN;
 	rc = rr_iw_tx_run(ep);
-	nudge(ep);
+	kick_responder(ep);
 	if (ep->base.count.bytes_sent != sent)
 		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
 	return rc;
@@ -474,14 +475,14 @@ static rr_time iw_deadline(const struct rr_ep *base)
 		return RR_TIME_NEVER;
 	if (ep->rx.more)
 		return ep->base.now;
-	return RR_MIN(RR_MIN(ep->base.deadline, ep->quiet), ep->nudge_at);
+	return RR_MIN(RR_MIN(ep->base.deadline, ep->quiet), ep->kick_at);
 }
 
 /*
  * Before the Reply.  It is waited for: an RTR message may be owed, and there are
  * responders that take a close at this moment for that of their listener (siw).
  */
-static void leave(struct rr_iw_ep *ep)
+static void leave_after_reply(struct rr_iw_ep *ep)
 {
 	rr_ep_set_reason(&ep->base, 0, "closed here");
 	if (!ep->leaving)
@@ -497,7 +498,7 @@ static void iw_disconnect(struct rr_ep *base, rr_time now)
 	rr_ep_set_now(&ep->base, now);
 	switch (ep->state) {
 	case RR_IW_ASKED:
-		leave(ep);
+		leave_after_reply(ep);
 		break;
 	case RR_IW_CONNECT:
 	case RR_IW_LISTEN:

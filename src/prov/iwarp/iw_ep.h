@@ -26,8 +26,8 @@
 #define RR_IW_MAX_RECV 4096
 #define RR_IW_MAX_SEND 4096
 #define RR_IW_QUIET_NS RR_SEC(2) /* then an idle connection drops its buffers */
-#define RR_IW_NUDGE_NS RR_MS(5)  /* then a server that has not said a word is nudged */
-#define RR_IW_NUDGES   5         /* each four times as long after the one before */
+#define RR_IW_KICK_NS  RR_MS(5)  /* then a silent responder gets a kick */
+#define RR_IW_KICKS    5         /* each four times as long after the one before */
 
 #define RR_IW_PARTING 2 /* so many before we leave a server that may sleep */
 
@@ -114,7 +114,7 @@ struct rr_iw_tx {
 	bool blocked; /* the socket took less than it was given */
 	bool open;    /* the other side may be spoken to (responder: it spoke) */
 	bool rtr;     /* the RTR message has to go first */
-	bool nudge;   /* an empty Write has to go: see nudge() in iw_ep.c */
+	bool kick;    /* an empty Write has to go: see kick_responder() in iw_ep.c */
 	bool term;    /* a Terminate waits to be framed */
 	bool mute;    /* nothing more is framed */
 	uint64_t framed, sent; /* positions in the stream */
@@ -134,7 +134,7 @@ struct rr_iw_tx {
 struct rr_iw_rx {
 	uint8_t *buf; /* bounce buffer */
 	uint32_t cap, off, end;
-	bool sink; /* after an error: read and drop */
+	bool discarding; /* after an error: read and drop */
 	bool fin;
 	bool reset;     /* a write has failed for that reason */
 	bool more;      /* the call's share was used up: there may be more to do */
@@ -158,9 +158,9 @@ struct rr_iw_ep {
 	bool initiator;
 	bool shut_sent;
 	int fd;
-	rr_time quiet;    /* when buffers are dropped */
-	rr_time nudge_at; /* initiator, until the responder has said a word */
-	unsigned nudges;
+	rr_time quiet;   /* when buffers are dropped */
+	rr_time kick_at; /* initiator, until the responder has said a word */
+	unsigned kicks;
 	bool leaving; /* initiator: ends as soon as it has the Reply */
 	uint64_t setup_received, setup_sent; /* octets before the first FPDU */
 	struct rr_iwarp_opts opts;
@@ -196,7 +196,7 @@ static inline struct rr_iw_ep *rr_iw_of(const struct rr_ep *ep)
 }
 
 /* ---- iw_ep.c ---- */
-/* Initiator: the peer may still sleep on our RTR message; see nudge(). */
+/* Initiator: the peer may still sleep on our RTR message; see kick_responder(). */
 bool rr_iw_may_sleep(const struct rr_iw_ep *ep);
 /* Moves sending and receiving on, then times out. */
 void rr_iw_run(struct rr_iw_ep *ep, rr_time now);

@@ -42,7 +42,7 @@ _Static_assert(SETUP_CAP >= RR_MPA_FRAME_MAX, "a frame fits");
 _Static_assert(BOUNCE_CAP >= RR_FPDU_MAX + DIRECT_MIN, "an FPDU fits");
 
 /* The segment in hand. */
-struct seg {
+struct rx_seg {
 	struct rr_ddp h;
 	const uint8_t *raw; /* the ULPDU */
 	uint32_t hlen;
@@ -51,7 +51,7 @@ struct seg {
 
 /* ---- checks ---- */
 
-static enum rr_term_error check_write(const struct rr_iw_ep *ep, const struct seg *g,
+static enum rr_term_error check_write(const struct rr_iw_ep *ep, const struct rx_seg *g,
                                       uint8_t **dst)
 {
 	const struct rr_stag *s;
@@ -73,8 +73,8 @@ static enum rr_term_error check_write(const struct rr_iw_ep *ep, const struct se
 }
 
 /* Responses come in the order of the Reads, so only the oldest is expected. */
-static enum rr_term_error check_response(const struct rr_iw_ep *ep, const struct seg *g,
-                                         uint8_t **dst)
+static enum rr_term_error check_response(const struct rr_iw_ep *ep,
+                                         const struct rx_seg *g, uint8_t **dst)
 {
 	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
 	uint32_t left;
@@ -107,12 +107,12 @@ static enum rr_term_error check_msn(const struct rr_iw_ep *ep, const struct rr_d
 	return ahead ? RR_TERM_DDP_MSN : RR_TERM_COUNT;
 }
 
-static bool is_rtr_send(const struct rr_iw_ep *ep, const struct seg *g)
+static bool is_rtr_send(const struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	return ep->rx.rtr_send && g->h.msn == 1 && g->h.mo == 0 && g->h.last && !g->len;
 }
 
-static enum rr_term_error check_send(const struct rr_iw_ep *ep, const struct seg *g,
+static enum rr_term_error check_send(const struct rr_iw_ep *ep, const struct rx_seg *g,
                                      uint8_t **dst)
 {
 	const struct rr_iw_recv *r = rr_ring_first(&ep->rq);
@@ -132,7 +132,8 @@ static enum rr_term_error check_send(const struct rr_iw_ep *ep, const struct seg
 	return RR_TERM_COUNT;
 }
 
-static enum rr_term_error check_request(const struct rr_iw_ep *ep, const struct seg *g)
+static enum rr_term_error check_request(const struct rr_iw_ep *ep,
+                                        const struct rx_seg *g)
 {
 	struct rr_read_request req;
 	enum rr_term_error e;
@@ -174,8 +175,8 @@ static bool op_fits(const struct rr_ddp *h)
 
 /* All checks of one segment, in the order of the layers.  For messages with
  * payload @dst is its place.                    [RFC 5041 §7.1, RFC 5040 §7.2] */
-static enum rr_term_error check(const struct rr_iw_ep *ep, const struct seg *g,
-                                uint8_t **dst)
+static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
+                                        const struct rx_seg *g, uint8_t **dst)
 {
 	const struct rr_ddp *h = &g->h;
 
@@ -206,7 +207,8 @@ static enum rr_term_error check(const struct rr_iw_ep *ep, const struct seg *g,
 	return RR_TERM_RDMAP_OPCODE;
 }
 
-static void fault(struct rr_iw_ep *ep, enum rr_term_error e, const struct seg *g)
+static void report_fault(struct rr_iw_ep *ep, enum rr_term_error e,
+                         const struct rx_seg *g)
 {
 	bool req = !g->h.tagged && RR_RDMAP_OP(g->h.rdmap) == RR_OP_READ_REQUEST &&
 	           g->len >= RR_READ_REQUEST;
@@ -217,7 +219,7 @@ static void fault(struct rr_iw_ep *ep, enum rr_term_error e, const struct seg *g
 
 /* ---- delivery ---- */
 
-static void deliver_response(struct rr_iw_ep *ep, const struct seg *g)
+static void deliver_response(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_iw_read *r = rr_ring_first(&ep->reads);
 	struct rr_stag *s;
@@ -235,12 +237,12 @@ static void deliver_response(struct rr_iw_ep *ep, const struct seg *g)
 }
 
 /* False: the STag that the Send names cannot be invalidated. */
-static bool invalidate(struct rr_iw_ep *ep, const struct seg *g)
+static bool invalidate_named(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_stag *s = rr_stags_find(&ep->stags, g->h.stag);
 
 	if (!s || s->kind != RR_STAG_REGION) {
-		fault(ep, RR_TERM_RDMAP_INVALIDATE, g);
+		report_fault(ep, RR_TERM_RDMAP_INVALIDATE, g);
 		return false;
 	}
 	if (rr_iw_revoke(ep, s, true)) {
@@ -252,7 +254,7 @@ static bool invalidate(struct rr_iw_ep *ep, const struct seg *g)
 	return true;
 }
 
-static void deliver_send(struct rr_iw_ep *ep, const struct seg *g)
+static void deliver_send(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	unsigned op = RR_RDMAP_OP(g->h.rdmap);
 	bool inv = op == RR_OP_SEND_INV || op == RR_OP_SEND_SE_INV;
@@ -263,7 +265,7 @@ static void deliver_send(struct rr_iw_ep *ep, const struct seg *g)
 		return;
 	}
 	ep->rx.send_done += g->len;
-	if (!g->h.last || (inv && !invalidate(ep, g)))
+	if (!g->h.last || (inv && !invalidate_named(ep, g)))
 		return;
 	wc = rr_ep_complete(&ep->base, RR_WC_RECV,
 	                    ((struct rr_iw_recv *)rr_ring_first(&ep->rq))->token, 0);
@@ -276,7 +278,7 @@ static void deliver_send(struct rr_iw_ep *ep, const struct seg *g)
 	ep->rx.send_done = 0;
 }
 
-static void deliver_request(struct rr_iw_ep *ep, const struct seg *g)
+static void deliver_request(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_iw_resp *r;
 
@@ -294,7 +296,7 @@ static void deliver_request(struct rr_iw_ep *ep, const struct seg *g)
 }
 
 /* The peer says that we erred, or that it failed. */
-static void deliver_terminate(struct rr_iw_ep *ep, const struct seg *g)
+static void deliver_terminate(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_term t;
 	bool failed;
@@ -305,9 +307,9 @@ static void deliver_terminate(struct rr_iw_ep *ep, const struct seg *g)
 	         (uint64_t)(t.layer << 4 | t.type), t.code, t.reversed);
 	rr_ep_set_reason(&ep->base, failed ? -ECONNRESET : -EREMOTEIO,
 	                 "the peer ended the connection: %s (Terminate %u/%u/%u%s)",
-	                 rr_term_words(t.layer, t.type, t.code), t.layer, t.type,
-	                 t.code, t.reversed ? ", fields in siw's order" : "");
-	ep->rx.sink = true;
+	                 rr_term_text(t.layer, t.type, t.code), t.layer, t.type, t.code,
+	                 t.reversed ? ", fields in siw's order" : "");
+	ep->rx.discarding = true;
 	rr_iw_tx_drop(ep);
 	if (ep->state == RR_IW_READY)
 		rr_iw_drain(ep);
@@ -315,7 +317,7 @@ static void deliver_terminate(struct rr_iw_ep *ep, const struct seg *g)
 
 /* An empty Write or Read is allowed and checks nothing [RFC 5041 §4.1], but a peer
  * that sends nothing else for thousands of times has no use but to keep us busy. */
-static bool too_idle(struct rr_iw_ep *ep, const struct seg *g)
+static bool is_too_idle(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_read_request req;
 
@@ -339,10 +341,10 @@ static bool too_idle(struct rr_iw_ep *ep, const struct seg *g)
 }
 
 /* The segment is checked and placed. */
-static void deliver(struct rr_iw_ep *ep, const struct seg *g)
+static void deliver_segment(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
-	if (too_idle(ep, g)) {
-		fault(ep, RR_TERM_RDMAP_OPERATION, g);
+	if (is_too_idle(ep, g)) {
+		report_fault(ep, RR_TERM_RDMAP_OPERATION, g);
 		return;
 	}
 	switch ((enum rr_rdmap_op)RR_RDMAP_OP(g->h.rdmap)) {
@@ -385,7 +387,8 @@ static bool crc_good(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
 }
 
 /* False: the octets are no DDP header. */
-static bool parse(const uint8_t *ulpdu, uint32_t have, uint32_t len, struct seg *ret)
+static bool parse_segment(const uint8_t *ulpdu, uint32_t have, uint32_t len,
+                          struct rx_seg *ret)
 {
 	int n = rr_ddp_get(ulpdu, have, &ret->h);
 
@@ -399,7 +402,7 @@ static bool parse(const uint8_t *ulpdu, uint32_t have, uint32_t len, struct seg 
 
 /* The peer may write where it still reads: what is framed of that region has its
  * CRC already, so it keeps its old content.  False: the connection is dead. */
-static bool keep_framed(struct rr_iw_ep *ep, const struct seg *g)
+static bool keep_framed(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||
 	    !rr_iw_tx_detach(ep, g->h.stag))
@@ -410,31 +413,31 @@ static bool keep_framed(struct rr_iw_ep *ep, const struct seg *g)
 }
 
 /* A whole FPDU in the bounce buffer. */
-static void whole(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
+static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 {
 	uint32_t covered = RR_FPDU_LEN + len + rr_fpdu_pad(len), crc = 0;
 	enum rr_term_error e;
-	struct seg g;
+	struct rx_seg g;
 	uint8_t *dst;
 
 	if (ep->deal.crc)
 		crc = rr_crc_add(RR_CRC_INIT, p, covered);
 	if (!crc_good(ep, crc, p + covered))
 		return;
-	if (!parse(p + RR_FPDU_LEN, len, len, &g)) {
+	if (!parse_segment(p + RR_FPDU_LEN, len, len, &g)) {
 		rr_iw_fault(ep, RR_TERM_RDMAP_OPERATION, NULL, 0, 0, NULL);
 		return;
 	}
-	e = check(ep, &g, &dst);
+	e = check_segment(ep, &g, &dst);
 	if (e != RR_TERM_COUNT) {
-		fault(ep, e, &g);
+		report_fault(ep, e, &g);
 		return;
 	}
 	if (dst && !keep_framed(ep, &g))
 		return;
 	if (dst && g.len)
 		memcpy(dst, g.raw + g.hlen, g.len);
-	deliver(ep, &g);
+	deliver_segment(ep, &g);
 }
 
 /* Is it worth receiving this one, of which only the beginning is here, straight
@@ -443,12 +446,12 @@ static bool begin_direct(struct rr_iw_ep *ep, const uint8_t *p, uint32_t have,
                          uint32_t len)
 {
 	struct rr_iw_rx *rx = &ep->rx;
-	struct seg g;
+	struct rx_seg g;
 	uint8_t *dst;
 
 	if (rr_fpdu_size(len) - have < DIRECT_MIN ||
-	    !parse(p + RR_FPDU_LEN, have - RR_FPDU_LEN, len, &g) ||
-	    check(ep, &g, &dst) != RR_TERM_COUNT || !dst)
+	    !parse_segment(p + RR_FPDU_LEN, have - RR_FPDU_LEN, len, &g) ||
+	    check_segment(ep, &g, &dst) != RR_TERM_COUNT || !dst)
 		return false;
 	rx->direct = true;
 	rx->ddp = g.h;
@@ -460,9 +463,9 @@ static bool begin_direct(struct rr_iw_ep *ep, const uint8_t *p, uint32_t have,
 	return true;
 }
 
-static struct seg direct_seg(const struct rr_iw_rx *rx)
+static struct rx_seg make_direct_seg(const struct rr_iw_rx *rx)
 {
-	return (struct seg){
+	return (struct rx_seg){
 	        .h = rx->ddp,
 	        .raw = rx->raw,
 	        .hlen = (uint32_t)rr_ddp_size(rx->ddp.tagged),
@@ -471,15 +474,15 @@ static struct seg direct_seg(const struct rr_iw_rx *rx)
 }
 
 /* Where the rest goes, looked up anew.  NULL: nowhere, it is over. */
-static uint8_t *direct_place(struct rr_iw_ep *ep)
+static uint8_t *find_direct_place(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
-	struct seg g = direct_seg(rx);
+	struct rx_seg g = make_direct_seg(rx);
 	uint8_t *dst;
-	enum rr_term_error e = check(ep, &g, &dst);
+	enum rr_term_error e = check_segment(ep, &g, &dst);
 
 	if (e != RR_TERM_COUNT) {
-		fault(ep, e, &g);
+		report_fault(ep, e, &g);
 		return NULL;
 	}
 	if (!keep_framed(ep, &g))
@@ -487,7 +490,7 @@ static uint8_t *direct_place(struct rr_iw_ep *ep)
 	return dst + (rx->len - rx->left);
 }
 
-static void direct_placed(struct rr_iw_ep *ep, const uint8_t *dst, uint32_t n)
+static void count_direct_placed(struct rr_iw_ep *ep, const uint8_t *dst, uint32_t n)
 {
 	if (ep->deal.crc)
 		ep->rx.crc = rr_crc_add(ep->rx.crc, dst, n);
@@ -499,19 +502,19 @@ static bool step_direct(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 	uint32_t n = RR_MIN(rx->left, rx->end - rx->off);
-	struct seg g = direct_seg(rx);
+	struct rx_seg g = make_direct_seg(rx);
 	unsigned pad = rr_fpdu_pad(g.hlen + g.len);
 	uint32_t crc = rx->crc;
 	const uint8_t *p;
 	uint8_t *dst;
 
 	if (n) {
-		dst = direct_place(ep);
+		dst = find_direct_place(ep);
 		if (!dst)
 			return false;
 		memcpy(dst, rx->buf + rx->off, n);
 		rx->off += n;
-		direct_placed(ep, dst, n);
+		count_direct_placed(ep, dst, n);
 		crc = rx->crc;
 	}
 	if (rx->left || rx->end - rx->off < pad + RR_FPDU_CRC)
@@ -522,18 +525,18 @@ static bool step_direct(struct rr_iw_ep *ep)
 	rx->off += pad + RR_FPDU_CRC;
 	rx->direct = false;
 	if (crc_good(ep, crc, p + pad))
-		deliver(ep, &g);
+		deliver_segment(ep, &g);
 	return true;
 }
 
 /* One step through the bounce buffer.  False: more octets are needed. */
-static bool step(struct rr_iw_ep *ep)
+static bool step_rx(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 	const uint8_t *p = rx->buf + rx->off;
 	uint32_t have = rx->end - rx->off, len;
 
-	if (ep->state == RR_IW_DEAD || rx->sink)
+	if (ep->state == RR_IW_DEAD || rx->discarding)
 		return false;
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES))
 		return rr_iw_setup_frame(ep);
@@ -545,13 +548,13 @@ static bool step(struct rr_iw_ep *ep)
 	if (have < rr_fpdu_size(len))
 		return begin_direct(ep, p, have, len);
 	rx->off += (uint32_t)rr_fpdu_size(len);
-	whole(ep, p, len);
+	take_whole_fpdu(ep, p, len);
 	return true;
 }
 
 /* ---- the socket ---- */
 
-static int need_buf(struct rr_iw_ep *ep)
+static int need_rx_buf(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 	uint32_t cap = rr_iw_is(ep, RR_IW_IN_FRAMES) ? SETUP_CAP : BOUNCE_CAP;
@@ -586,7 +589,7 @@ void rr_iw_rx_quiet(struct rr_iw_ep *ep)
 }
 
 /* The next read's destinations.  Returns how many; 0: it is over. */
-static unsigned aim(struct rr_iw_ep *ep, struct iovec v[2])
+static unsigned aim_read(struct rr_iw_ep *ep, struct iovec v[2])
 {
 	struct rr_iw_rx *rx = &ep->rx;
 	uint32_t tail = rx->cap - rx->end;
@@ -596,7 +599,7 @@ static unsigned aim(struct rr_iw_ep *ep, struct iovec v[2])
 		v[0] = (struct iovec){rx->buf + rx->end, tail};
 		return 1;
 	}
-	dst = direct_place(ep);
+	dst = find_direct_place(ep);
 	if (!dst)
 		return 0;
 	if (!rx->ddp.last)
@@ -607,41 +610,42 @@ static unsigned aim(struct rr_iw_ep *ep, struct iovec v[2])
 }
 
 /* What stands in the bounce buffer, as far as this call's share goes. */
-static void go_through(struct rr_iw_ep *ep)
+static void take_buffered(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 
 	rx->more = false;
-	while (step(ep))
+	while (step_rx(ep))
 		if (!--rx->share) {
 			rx->more = true;
 			break;
 		}
-	if (rx->sink) {
+	if (rx->discarding) {
 		rx->off = rx->end = 0;
 		rx->more = false;
 	}
 }
 
-/* @n octets have come to where aim() pointed. */
-static void take(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv, size_t n)
+/* @n octets have come to where aim_read() pointed. */
+static void take_octets(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv,
+                        size_t n)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 
 	ep->base.count.bytes_received += n;
-	if (rx->sink)
+	if (rx->discarding)
 		return;
 	if (nv == 2) {
 		size_t placed = RR_MIN(n, v[0].iov_len);
 
-		direct_placed(ep, v[0].iov_base, (uint32_t)placed);
+		count_direct_placed(ep, v[0].iov_base, (uint32_t)placed);
 		n -= placed;
 	}
 	rx->end += (uint32_t)n;
-	go_through(ep);
+	take_buffered(ep);
 }
 
-static void closed(struct rr_iw_ep *ep)
+static void handle_close(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 
@@ -680,11 +684,11 @@ static bool read_once(struct rr_iw_ep *ep)
 	size_t asked;
 	ssize_t n;
 
-	if (need_buf(ep)) {
+	if (need_rx_buf(ep)) {
 		read_failed(ep, -ENOMEM);
 		return false;
 	}
-	nv = aim(ep, v);
+	nv = aim_read(ep, v);
 	if (!nv)
 		return true;
 	asked = v[0].iov_len + (nv == 2 ? v[1].iov_len : 0);
@@ -693,9 +697,9 @@ static bool read_once(struct rr_iw_ep *ep)
 	if (n == -EAGAIN)
 		return false;
 	if (n > 0)
-		take(ep, v, nv, (size_t)n);
+		take_octets(ep, v, nv, (size_t)n);
 	else if (n == 0 && !ep->rx.reset)
-		closed(ep);
+		handle_close(ep);
 	else /* a socket says only once that it was reset: a write was told */
 		read_failed(ep, n ? (int)n : -ECONNRESET);
 	return n <= 0 || (size_t)n == asked; /* less: the descriptor will tell */
@@ -708,7 +712,7 @@ void rr_iw_rx_run(struct rr_iw_ep *ep)
 
 	rx->share = TURN_STEPS;
 	if (rx->more)
-		go_through(ep);
+		take_buffered(ep);
 	while (ep->state != RR_IW_DEAD && !rx->fin && !rx->more && read_once(ep))
 		if (ep->base.count.bytes_received >= stop)
 			rx->more = true;

@@ -17,7 +17,7 @@
 
 #include "prov/iwarp/iw_ep.h"
 
-static struct rr_mpa_wish wish(const struct rr_iw_ep *ep)
+static struct rr_mpa_wish make_wish(const struct rr_iw_ep *ep)
 {
 	return (struct rr_mpa_wish){
 	        .crc = ep->opts.crc,
@@ -29,15 +29,15 @@ static struct rr_mpa_wish wish(const struct rr_iw_ep *ep)
 	};
 }
 
-static void reject(struct rr_iw_ep *ep, int status, uint64_t a, const char *words)
+static void reject_setup(struct rr_iw_ep *ep, int status, uint64_t a, const char *text)
 {
 	rr_ep_trace_rejected(&ep->base, status, a);
-	rr_ep_set_reason(&ep->base, status, "%s", words);
+	rr_ep_set_reason(&ep->base, status, "%s", text);
 	rr_sock_shutdown(ep->fd, true);
 	rr_iw_dead(ep);
 }
 
-static int send_frame(struct rr_iw_ep *ep, struct rr_mpa_frame *f)
+static int send_mpa_frame(struct rr_iw_ep *ep, struct rr_mpa_frame *f)
 {
 	uint8_t buf[RR_MPA_FRAME_MAX];
 	ssize_t n;
@@ -57,14 +57,14 @@ static int send_frame(struct rr_iw_ep *ep, struct rr_mpa_frame *f)
 
 void rr_iw_setup_connected(struct rr_iw_ep *ep)
 {
-	struct rr_mpa_wish w = wish(ep);
+	struct rr_mpa_wish w = make_wish(ep);
 	int rc = rr_sock_connected(ep->fd);
 
 	if (rc == -EAGAIN)
 		return;
 	if (!rc) {
 		rr_mpa_request(&w, &ep->request);
-		rc = send_frame(ep, &ep->request);
+		rc = send_mpa_frame(ep, &ep->request);
 	}
 	if (rc) {
 		rr_ep_set_reason(&ep->base, rc, "cannot connect: %s", strerror(-rc));
@@ -86,7 +86,7 @@ static int keep_private(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 	return 0;
 }
 
-static void full_operation(struct rr_iw_ep *ep)
+static void enter_full_operation(struct rr_iw_ep *ep)
 {
 	const struct rr_mpa_deal *d = &ep->deal;
 
@@ -105,13 +105,14 @@ static void full_operation(struct rr_iw_ep *ep)
 
 /* The Reply.  With too little IRD or no common RTR message, the answer is a
  * Terminate as the first and last FPDU.        [RFC 6581 §9.1, §9.2] */
-static void got_reply(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
+static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 {
-	struct rr_mpa_wish w = wish(ep);
+	struct rr_mpa_wish w = make_wish(ep);
 	int rc = rr_mpa_conclude(&w, &ep->request, f, &ep->deal);
 
 	if (rc == -ECONNREFUSED) {
-		reject(ep, rc, f->rev, "the server refused the connection (MPA Reply)");
+		reject_setup(ep, rc, f->rev,
+		             "the server refused the connection (MPA Reply)");
 		return;
 	}
 	if (!rc || rc == -ERANGE || rc == -ENOMSG) {
@@ -120,8 +121,8 @@ static void got_reply(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 		rc = nomem ? nomem : rc;
 	}
 	if (rc && rc != -ERANGE && rc != -ENOMSG) {
-		reject(ep, rc, f->rev,
-		       "the server's MPA Reply does not fit the Request");
+		reject_setup(ep, rc, f->rev,
+		             "the server's MPA Reply does not fit the Request");
 		return;
 	}
 	ep->tx.open = true;
@@ -133,28 +134,28 @@ static void got_reply(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 		            0, 0, NULL);
 		return;
 	}
-	full_operation(ep);
+	enter_full_operation(ep);
 }
 
-static void got_request(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
+static void handle_request_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 {
-	struct rr_mpa_wish w = wish(ep);
+	struct rr_mpa_wish w = make_wish(ep);
 	struct rr_mpa_frame rep;
 	int rc = rr_mpa_answer(&w, f, &rep, &ep->deal);
 
 	if (!rc)
 		rc = keep_private(ep, f);
 	if (!rc)
-		rc = send_frame(ep, &rep);
+		rc = send_mpa_frame(ep, &rep);
 	if (rc) {
-		reject(ep, rc, f->rev,
-		       rc == -EPROTONOSUPPORT
-		               ? "the client uses an unknown MPA revision"
-		               : "no memory for the connection set-up");
+		reject_setup(ep, rc, f->rev,
+		             rc == -EPROTONOSUPPORT
+		                     ? "the client uses an unknown MPA revision"
+		                     : "no memory for the connection set-up");
 		return;
 	}
 	ep->rx.rtr_send = ep->deal.rtr == RR_RTR_SEND;
-	full_operation(ep);
+	enter_full_operation(ep);
 }
 
 bool rr_iw_setup_frame(struct rr_iw_ep *ep)
@@ -167,16 +168,16 @@ bool rr_iw_setup_frame(struct rr_iw_ep *ep)
 	if (n == -EAGAIN)
 		return false;
 	if (n < 0) {
-		reject(ep, (int)n, 0,
-		       reply ? "what answers there does not speak iWARP; is "
-		               "the port right?"
-		             : "the client does not speak MPA");
+		reject_setup(ep, (int)n, 0,
+		             reply ? "what answers there does not speak iWARP; is "
+		                     "the port right?"
+		                   : "the client does not speak MPA");
 		return true;
 	}
 	rx->off += (uint32_t)n;
 	if (reply)
-		got_reply(ep, &f);
+		handle_reply_frame(ep, &f);
 	else
-		got_request(ep, &f);
+		handle_request_frame(ep, &f);
 	return true;
 }

@@ -3,11 +3,11 @@
  * Transmission: work requests and Read Responses become FPDUs, and FPDUs become
  * one gathered write.
  *
- * Normal path: frame() cuts the messages, alternately the oldest work request
+ * Normal path: frame_ahead() cuts the messages, alternately the oldest work request
  * and the oldest Read Response, and puts headers, trailers and small payload
  * into the stage; larger payload is referred to where it lies, its CRC computed
  * just before the write that copies it.  A message is never interleaved with
- * another.  advance() completes the work requests whose last octet is written.
+ * another.  advance_sent() completes the work requests whose last octet is written.
  *
  * Failure: a short write leaves the pieces as they are, for the next call.  A
  * write error first looks at what was received, which may hold the reason.
@@ -35,7 +35,7 @@
 
 /* ---- pieces ---- */
 
-static void piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_t stag)
+static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_t stag)
 {
 	struct iovec *last = tx->tail > tx->head ? &tx->buf->v[tx->tail - 1] : NULL;
 
@@ -52,30 +52,30 @@ static void piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_t stag)
 }
 
 /* The next @len octets of the stage, as a piece. */
-static uint8_t *stage(struct rr_iw_tx *tx, size_t len)
+static uint8_t *stage_octets(struct rr_iw_tx *tx, size_t len)
 {
 	uint8_t *p = tx->buf->stage + tx->stage_used;
 
 	RR_ASSERT(len <= RR_IW_TX_STAGE - tx->stage_used);
 	tx->stage_used += (unsigned)len;
-	piece(tx, p, len, 0);
+	add_tx_piece(tx, p, len, 0);
 	return p;
 }
 
-static bool room(const struct rr_iw_tx *tx)
+static bool has_tx_room(const struct rr_iw_tx *tx)
 {
 	return RR_IW_TX_IOV - tx->tail >= NEED_PIECES &&
 	       RR_IW_TX_STAGE - tx->stage_used >= NEED_STAGE;
 }
 
-static int need_buf(struct rr_iw_ep *ep)
+static int need_tx_buf(struct rr_iw_ep *ep)
 {
 	if (!ep->tx.buf)
 		ep->tx.buf = malloc(sizeof(*ep->tx.buf));
 	return ep->tx.buf ? 0 : -ENOMEM;
 }
 
-static void emptied(struct rr_iw_tx *tx)
+static void reset_pieces(struct rr_iw_tx *tx)
 {
 	struct rr_iw_copy *c;
 
@@ -89,7 +89,7 @@ static void emptied(struct rr_iw_tx *tx)
 
 void rr_iw_tx_drop(struct rr_iw_ep *ep)
 {
-	emptied(&ep->tx);
+	reset_pieces(&ep->tx);
 	ep->tx.mute = true;
 	ep->tx.blocked = false;
 }
@@ -104,10 +104,10 @@ void rr_iw_tx_quiet(struct rr_iw_ep *ep)
 
 int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len)
 {
-	int rc = need_buf(ep);
+	int rc = need_tx_buf(ep);
 
 	if (!rc)
-		memcpy(stage(&ep->tx, len), p, len);
+		memcpy(stage_octets(&ep->tx, len), p, len);
 	return rc;
 }
 
@@ -123,7 +123,7 @@ void rr_iw_tx_start(struct rr_iw_ep *ep)
 }
 
 /* Payload octets of a full segment; large ones keep to cache lines. */
-static uint32_t payload_max(const struct rr_iw_tx *tx, bool tagged)
+static uint32_t max_payload(const struct rr_iw_tx *tx, bool tagged)
 {
 	uint32_t n = tx->ulpdu_max - (uint32_t)rr_ddp_size(tagged);
 
@@ -162,7 +162,7 @@ int rr_iw_tx_detach(struct rr_iw_ep *ep, uint32_t stag)
 
 /* ---- one FPDU ---- */
 
-struct seg {
+struct tx_seg {
 	uint8_t hdr[RR_DDP_UNTAGGED];
 	uint32_t hlen;
 	struct iovec v[RR_PROV_MAX_SGE];
@@ -172,7 +172,7 @@ struct seg {
 };
 
 /* Begins a segment; its payload follows.  (Not all of it is worth clearing.) */
-static void seg_begin(struct seg *s, const struct rr_ddp *h)
+static void begin_seg(struct tx_seg *s, const struct rr_ddp *h)
 {
 	rr_ddp_put(s->hdr, h);
 	s->hlen = (uint32_t)rr_ddp_size(h->tagged);
@@ -181,7 +181,7 @@ static void seg_begin(struct seg *s, const struct rr_ddp *h)
 	s->stag = 0;
 }
 
-static void seg_payload(struct seg *s, void *p, uint32_t len, uint32_t stag)
+static void set_seg_payload(struct tx_seg *s, void *p, uint32_t len, uint32_t stag)
 {
 	s->v[0] = (struct iovec){p, len};
 	s->n = 1;
@@ -189,7 +189,7 @@ static void seg_payload(struct seg *s, void *p, uint32_t len, uint32_t stag)
 	s->stag = stag;
 }
 
-static void emit_marked(struct rr_iw_tx *tx, const struct seg *s)
+static void emit_marked_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 {
 	struct iovec v[1 + RR_PROV_MAX_SGE];
 	uint8_t *p = tx->buf->stage + tx->stage_used;
@@ -200,10 +200,10 @@ static void emit_marked(struct rr_iw_tx *tx, const struct seg *s)
 	memcpy(v + 1, s->v, s->n * sizeof(v[0]));
 	len = rr_fpdu_put(&tx->framer, p, v, s->n + 1, len);
 	tx->stage_used += (unsigned)len;
-	piece(tx, p, len, 0);
+	add_tx_piece(tx, p, len, 0);
 }
 
-static void emit(struct rr_iw_tx *tx, const struct seg *s)
+static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 {
 	bool sum = tx->framer.crc;
 	uint32_t crc = RR_CRC_INIT, len = s->hlen + s->len;
@@ -211,10 +211,11 @@ static void emit(struct rr_iw_tx *tx, const struct seg *s)
 	uint8_t *run, *p;
 
 	if (tx->framer.markers) {
-		emit_marked(tx, s);
+		emit_marked_fpdu(tx, s);
 		return;
 	}
-	run = p = stage(tx, RR_FPDU_LEN + s->hlen); /* run: in the stage, not summed */
+	run = p = stage_octets(tx, RR_FPDU_LEN +
+	                                   s->hlen); /* run: in the stage, not summed */
 	rr_store_u16(p, (uint16_t)len);
 	memcpy(p + RR_FPDU_LEN, s->hdr, s->hlen);
 	for (unsigned i = 0; i < s->n; i++) {
@@ -222,10 +223,11 @@ static void emit(struct rr_iw_tx *tx, const struct seg *s)
 
 		if (v->iov_len <= COPY_MAX) {
 			if (v->iov_len)
-				memcpy(stage(tx, v->iov_len), v->iov_base, v->iov_len);
+				memcpy(stage_octets(tx, v->iov_len), v->iov_base,
+				       v->iov_len);
 			continue;
 		}
-		piece(tx, v->iov_base, v->iov_len, s->stag);
+		add_tx_piece(tx, v->iov_base, v->iov_len, s->stag);
 		if (!sum)
 			continue;
 		p = tx->buf->stage + tx->stage_used;
@@ -233,7 +235,7 @@ static void emit(struct rr_iw_tx *tx, const struct seg *s)
 		crc = rr_crc_add(crc, v->iov_base, v->iov_len);
 		run = p;
 	}
-	p = stage(tx, pad + RR_FPDU_CRC);
+	p = stage_octets(tx, pad + RR_FPDU_CRC);
 	memset(p, 0, pad + RR_FPDU_CRC);
 	p += pad;
 	if (sum)
@@ -242,15 +244,15 @@ static void emit(struct rr_iw_tx *tx, const struct seg *s)
 
 /* ---- messages ---- */
 
-static void out_of_memory(struct rr_iw_ep *ep)
+static void fail_no_memory(struct rr_iw_ep *ep)
 {
 	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
 	rr_iw_dead(ep);
 }
 
 /* The next @want octets of the work request's gather list. */
-static void gather(struct rr_iw_ep *ep, const struct rr_iw_wr *wr, struct seg *s,
-                   uint32_t want)
+static void gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
+                          struct tx_seg *s, uint32_t want)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 
@@ -272,7 +274,7 @@ static void gather(struct rr_iw_ep *ep, const struct rr_iw_wr *wr, struct seg *s
 	}
 }
 
-static void message_done(struct rr_iw_tx *tx)
+static void finish_message(struct rr_iw_tx *tx)
 {
 	tx->resp_turn = tx->source == RR_IW_WR;
 	tx->source = RR_IW_NONE;
@@ -284,9 +286,9 @@ static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 	bool tagged = wr->kind == RR_POST_WRITE;
-	uint32_t n = RR_MIN(payload_max(tx, tagged), wr->len - tx->done);
+	uint32_t n = RR_MIN(max_payload(tx, tagged), wr->len - tx->done);
 	struct rr_ddp h = {.tagged = tagged, .last = n == wr->len - tx->done};
-	struct seg s;
+	struct tx_seg s;
 
 	h.stag = wr->handle;
 	if (tagged) {
@@ -298,9 +300,9 @@ static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 		h.msn = tx->msn[RR_QN_SEND];
 		h.mo = tx->done;
 	}
-	seg_begin(&s, &h);
-	gather(ep, wr, &s, n);
-	emit(tx, &s);
+	begin_seg(&s, &h);
+	gather_octets(ep, wr, &s, n);
+	emit_fpdu(tx, &s);
 	tx->done += n;
 	if (!h.last)
 		return;
@@ -308,7 +310,7 @@ static void frame_message(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 		tx->msn[RR_QN_SEND]++;
 	wr->end = tx->framed;
 	ep->sq_framed++;
-	message_done(tx);
+	finish_message(tx);
 }
 
 static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn,
@@ -320,11 +322,11 @@ static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn
 	        .qn = qn,
 	        .msn = tx->msn[qn]++,
 	};
-	struct seg s;
+	struct tx_seg s;
 
-	seg_begin(&s, &h);
-	seg_payload(&s, body, len, 0);
-	emit(tx, &s);
+	begin_seg(&s, &h);
+	set_seg_payload(&s, body, len, 0);
+	emit_fpdu(tx, &s);
 }
 
 /* Those at the head, if all is written that was posted before them. */
@@ -338,12 +340,12 @@ void rr_iw_empty_reads(struct rr_iw_ep *ep)
 	}
 }
 
-static void read_framed(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
+static void finish_read_request(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	wr->end = ep->tx.framed;
 	ep->sq_framed++;
 	ep->sq_reads++;
-	message_done(&ep->tx);
+	finish_message(&ep->tx);
 }
 
 /* It checks nothing [RFC 5040 §7.2], and siw answers one that comes behind another with
@@ -352,7 +354,7 @@ static void frame_empty_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	*(struct rr_iw_read *)rr_ring_push(&ep->reads) = (struct rr_iw_read){
 	        .token = wr->token, .empty = true, .end = ep->tx.framed};
-	read_framed(ep, wr);
+	finish_read_request(ep, wr);
 	rr_iw_empty_reads(ep);
 }
 
@@ -364,7 +366,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	struct rr_iw_read *r;
 
 	if (rr_stags_add(&ep->stags, RR_STAG_SINK, g->base, g->len, 0, &sink)) {
-		out_of_memory(ep);
+		fail_no_memory(ep);
 		return;
 	}
 	r = rr_ring_push(&ep->reads);
@@ -382,7 +384,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	                                  .src_to = wr->offset,
 	                          });
 	frame_untagged(&ep->tx, RR_OP_READ_REQUEST, RR_QN_READ, body, sizeof(body));
-	read_framed(ep, wr);
+	finish_read_request(ep, wr);
 }
 
 /* [RFC 5040 §7.2 and the list of §5.2]: an empty Read checks nothing. */
@@ -414,8 +416,8 @@ static void frame_response(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 	struct rr_iw_resp *r = rr_ring_first(&ep->resps);
-	uint32_t n = RR_MIN(payload_max(tx, true), r->req.size);
-	struct seg s;
+	uint32_t n = RR_MIN(max_payload(tx, true), r->req.size);
+	struct tx_seg s;
 	uint8_t raw[RR_READ_REQUEST];
 	struct rr_ddp h = {
 	        .tagged = true,
@@ -434,16 +436,16 @@ static void frame_response(struct rr_iw_ep *ep)
 		            raw);
 		return;
 	}
-	seg_begin(&s, &h);
-	seg_payload(&s, src, n, r->req.src_stag);
-	emit(tx, &s);
+	begin_seg(&s, &h);
+	set_seg_payload(&s, src, n, r->req.src_stag);
+	emit_fpdu(tx, &s);
 	r->req.size -= n;
 	r->req.src_to += n;
 	r->req.sink_to += n;
 	if (!h.last)
 		return;
 	rr_ring_pop(&ep->resps, 1);
-	message_done(tx);
+	finish_message(tx);
 }
 
 static void frame_empty_write(struct rr_iw_tx *tx)
@@ -453,10 +455,10 @@ static void frame_empty_write(struct rr_iw_tx *tx)
 	        .last = true,
 	        .rdmap = RR_RDMAP_CTRL(RR_OP_WRITE),
 	};
-	struct seg s;
+	struct tx_seg s;
 
-	seg_begin(&s, &h);
-	emit(tx, &s);
+	begin_seg(&s, &h);
+	emit_fpdu(tx, &s);
 }
 
 static void frame_rtr(struct rr_iw_ep *ep)
@@ -472,7 +474,7 @@ static void frame_rtr(struct rr_iw_ep *ep)
 	}
 	/* an empty Read that nobody posted: its answer completes nothing */
 	if (rr_ring_reserve(&ep->reads, 1)) {
-		out_of_memory(ep);
+		fail_no_memory(ep);
 		return;
 	}
 	r = rr_ring_push(&ep->reads);
@@ -484,7 +486,7 @@ void rr_iw_tx_no_responses(struct rr_iw_ep *ep)
 {
 	rr_ring_pop(&ep->resps, ep->resps.count);
 	if (ep->tx.source == RR_IW_RESP)
-		message_done(&ep->tx);
+		finish_message(&ep->tx);
 }
 
 /* ---- the choice ---- */
@@ -502,7 +504,7 @@ static bool wr_stalled(const struct rr_iw_ep *ep)
 	return wr->kind == RR_POST_READ && ep->reads.count >= ep->deal.ord;
 }
 
-static enum rr_iw_source choose(const struct rr_iw_ep *ep)
+static enum rr_iw_source choose_source(const struct rr_iw_ep *ep)
 {
 	bool wr = wr_waits(ep) && !wr_stalled(ep);
 
@@ -549,12 +551,12 @@ static bool frame_one(struct rr_iw_ep *ep)
 		tx->mute = true;
 		return true;
 	}
-	if (tx->nudge && tx->source == RR_IW_NONE) { /* between messages */
+	if (tx->kick && tx->source == RR_IW_NONE) { /* between messages */
 		frame_empty_write(tx);
-		tx->nudge = false;
+		tx->kick = false;
 		return true;
 	}
-	tx->source = choose(ep);
+	tx->source = choose_source(ep);
 	switch (tx->source) {
 	case RR_IW_NONE:
 		return false;
@@ -571,7 +573,7 @@ static bool frame_one(struct rr_iw_ep *ep)
 bool rr_iw_tx_busy(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_tx *tx = &ep->tx;
-	bool deaf = ep->rx.fin || ep->rx.sink;
+	bool deaf = ep->rx.fin || ep->rx.discarding;
 
 	if (tx->head != tx->tail)
 		return true;
@@ -579,7 +581,7 @@ bool rr_iw_tx_busy(const struct rr_iw_ep *ep)
 		return false;
 	if (!tx->open)
 		return !deaf && wr_waits(ep);
-	if (tx->rtr || tx->term || tx->nudge || choose(ep) != RR_IW_NONE)
+	if (tx->rtr || tx->term || tx->kick || choose_source(ep) != RR_IW_NONE)
 		return true;
 	return !deaf && wr_waits(ep);
 }
@@ -609,7 +611,7 @@ static void complete_written(struct rr_iw_ep *ep)
 }
 
 /* Takes @n written octets off the pieces. */
-static void advance(struct rr_iw_ep *ep, size_t n)
+static void advance_sent(struct rr_iw_ep *ep, size_t n)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 
@@ -627,7 +629,7 @@ static void advance(struct rr_iw_ep *ep, size_t n)
 		tx->head++;
 	}
 	if (tx->head == tx->tail)
-		emptied(tx);
+		reset_pieces(tx);
 	complete_written(ep);
 }
 
@@ -645,15 +647,15 @@ static void write_failed(struct rr_iw_ep *ep, int err)
 	rr_iw_dead(ep);
 }
 
-static bool frame(struct rr_iw_ep *ep)
+static bool frame_ahead(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 
-	if (need_buf(ep)) {
-		out_of_memory(ep);
+	if (need_tx_buf(ep)) {
+		fail_no_memory(ep);
 		return false;
 	}
-	while (tx->framed - tx->sent < AHEAD && room(tx) && frame_one(ep))
+	while (tx->framed - tx->sent < AHEAD && has_tx_room(tx) && frame_one(ep))
 		if (ep->state == RR_IW_DEAD)
 			return false;
 	return tx->head != tx->tail;
@@ -665,7 +667,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 	uint64_t stop = tx->sent + TURN_MAX;
 	ssize_t n;
 
-	while (rr_iw_tx_busy(ep) && frame(ep)) {
+	while (rr_iw_tx_busy(ep) && frame_ahead(ep)) {
 		if (tx->sent >= stop) {
 			tx->blocked = true; /* for others to have a turn */
 			return -EAGAIN;
@@ -674,7 +676,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 		ep->base.count.syscalls++;
 		if (n == -EAGAIN || (n >= 0 && (uint64_t)n < tx->framed - tx->sent)) {
 			if (n > 0)
-				advance(ep, (size_t)n);
+				advance_sent(ep, (size_t)n);
 			tx->blocked = true;
 			return -EAGAIN;
 		}
@@ -682,7 +684,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 			write_failed(ep, (int)n);
 			return 0;
 		}
-		advance(ep, (size_t)n);
+		advance_sent(ep, (size_t)n);
 	}
 	complete_written(ep); /* also what needed no octets */
 	tx->blocked = false;

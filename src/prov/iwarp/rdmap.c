@@ -16,7 +16,7 @@
 const struct rr_term_info rr_term_info[RR_TERM_COUNT] = {
 #define X(name, l, t, c, h, w)                                                         \
 	[RR_TERM_##name] = {                                                           \
-	        .layer = (l), .type = (t), .code = (c), .headers = (h), .words = (w)},
+	        .layer = (l), .type = (t), .code = (c), .headers = (h), .text = (w)},
         RR_TERM_ERRORS(X)
 #undef X
 };
@@ -66,7 +66,8 @@ size_t rr_term_put(uint8_t *dst, enum rr_term_error e, const uint8_t *ddp,
 	return n;
 }
 
-static const struct rr_term_info *lookup(unsigned layer, unsigned type, unsigned code)
+static const struct rr_term_info *find_term_info(unsigned layer, unsigned type,
+                                                 unsigned code)
 {
 	for (unsigned i = 0; i < RR_TERM_COUNT; i++) {
 		const struct rr_term_info *t = &rr_term_info[i];
@@ -94,8 +95,8 @@ void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret)
 		else if (flags & TERM_SIW_FLAGS)
 			t.reversed = true;
 		else
-			t.reversed =
-			        !lookup(high, low, code) && lookup(low, high, code);
+			t.reversed = !find_term_info(high, low, code) &&
+			             find_term_info(low, high, code);
 		t.layer = (uint8_t)(t.reversed ? low : high);
 		t.type = (uint8_t)(t.reversed ? high : low);
 		t.code = (uint8_t)code;
@@ -103,9 +104,9 @@ void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret)
 	*ret = t;
 }
 
-const char *rr_term_words(unsigned layer, unsigned type, unsigned code)
+const char *rr_term_text(unsigned layer, unsigned type, unsigned code)
 {
-	const struct rr_term_info *t = lookup(layer, type, code);
+	const struct rr_term_info *t = find_term_info(layer, type, code);
 
-	return t ? t->words : "unknown error";
+	return t ? t->text : "unknown error";
 }

@@ -38,7 +38,7 @@ struct rr_read_request {
 void rr_read_request_put(uint8_t *dst, const struct rr_read_request *r);
 void rr_read_request_get(const uint8_t *src, struct rr_read_request *ret);
 
-/* name, layer, type, code, returns headers, words */
+/* name, layer, type, code, returns headers, text */
 #define RR_TERM_ERRORS(X)                                                              \
 	X(RDMAP_LOCAL, 0, 0, 0x00, 0, "local catastrophic error")                      \
 	X(RDMAP_STAG, 0, 1, 0x00, 1, "invalid handle")                                 \
@@ -75,7 +75,7 @@ void rr_read_request_get(const uint8_t *src, struct rr_read_request *ret);
 	X(MPA_RTR, 2, 0, 0x07, 0, "no common RTR message")
 
 enum rr_term_error {
-#define X(name, layer, type, code, hdrs, words) RR_TERM_##name,
+#define X(name, layer, type, code, hdrs, text) RR_TERM_##name,
 	RR_TERM_ERRORS(X)
 #undef X
 	        RR_TERM_COUNT
@@ -84,7 +84,7 @@ enum rr_term_error {
 struct rr_term_info {
 	uint8_t layer, type, code;
 	bool headers;
-	const char *words;
+	const char *text;
 };
 
 extern const struct rr_term_info rr_term_info[RR_TERM_COUNT];
@@ -109,6 +109,6 @@ struct rr_term {
  * while those of the other order are. */
 void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret);
 /* Words for the three numbers of a received Terminate; never NULL. */
-const char *rr_term_words(unsigned layer, unsigned type, unsigned code);
+const char *rr_term_text(unsigned layer, unsigned type, unsigned code);
 
 #endif

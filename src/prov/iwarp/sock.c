@@ -41,7 +41,7 @@ static int watch_peer(int fd)
 	return rc;
 }
 
-static int tune(int fd, const struct rr_sock_opts *o)
+static int tune_socket(int fd, const struct rr_sock_opts *o)
 {
 	int rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 
@@ -62,7 +62,7 @@ int rr_sock_connect(const struct sockaddr *sa, socklen_t len,
 
 	if (fd < 0)
 		return -errno;
-	rc = tune(fd, o);
+	rc = tune_socket(fd, o);
 	if (!rc && connect(fd, sa, len) && errno != EINPROGRESS && errno != EINTR)
 		rc = -errno;
 	if (rc) {
@@ -133,7 +133,7 @@ int rr_sock_accept(int listener, const struct rr_sock_opts *o, int *ret_fd)
 	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
 	if (fd < 0)
 		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
-	rc = tune(fd, o);
+	rc = tune_socket(fd, o);
 	if (rc) {
 		close(fd);
 		return rc;

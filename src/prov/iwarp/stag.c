@@ -18,14 +18,14 @@
 #define ROUNDS   RR_ARRAY_SIZE(((struct rr_speck *)0)->k)
 #define TO_SHIFT 16 /* leaves room above for the longest region */
 
-static uint16_t rol(uint16_t v, unsigned n)
+static uint16_t rotate16_left(uint16_t v, unsigned n)
 {
 	return (uint16_t)(v << n | v >> (16 - n));
 }
 
-static uint16_t ror(uint16_t v, unsigned n)
+static uint16_t rotate16_right(uint16_t v, unsigned n)
 {
-	return rol(v, 16 - n);
+	return rotate16_left(v, 16 - n);
 }
 
 void rr_speck_key(struct rr_speck *s, const uint16_t key[4])
@@ -36,8 +36,8 @@ void rr_speck_key(struct rr_speck *s, const uint16_t key[4])
 		uint16_t *x = &l[i % 3];
 
 		s->k[i] = k;
-		*x = (uint16_t)((uint16_t)(k + ror(*x, 7)) ^ i);
-		k = rol(k, 2) ^ *x;
+		*x = (uint16_t)((uint16_t)(k + rotate16_right(*x, 7)) ^ i);
+		k = rotate16_left(k, 2) ^ *x;
 	}
 }
 
@@ -46,8 +46,8 @@ uint32_t rr_speck_encrypt(const struct rr_speck *s, uint32_t v)
 	uint16_t x = (uint16_t)(v >> 16), y = (uint16_t)v;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		x = (uint16_t)(ror(x, 7) + y) ^ s->k[i];
-		y = rol(y, 2) ^ x;
+		x = (uint16_t)(rotate16_right(x, 7) + y) ^ s->k[i];
+		y = rotate16_left(y, 2) ^ x;
 	}
 	return (uint32_t)x << 16 | y;
 }
@@ -57,8 +57,8 @@ uint32_t rr_speck_decrypt(const struct rr_speck *s, uint32_t v)
 	uint16_t x = (uint16_t)(v >> 16), y = (uint16_t)v;
 
 	for (unsigned i = ROUNDS; i-- > 0;) {
-		y = ror(y ^ x, 2);
-		x = rol((uint16_t)((x ^ s->k[i]) - y), 7);
+		y = rotate16_right(y ^ x, 2);
+		x = rotate16_left((uint16_t)((x ^ s->k[i]) - y), 7);
 	}
 	return (uint32_t)x << 16 | y;
 }
@@ -80,7 +80,7 @@ void rr_stags_fini(struct rr_stags *t)
 	t->cap = t->live = 0;
 }
 
-static int grow(struct rr_stags *t)
+static int grow_slots(struct rr_stags *t)
 {
 	uint32_t cap = t->cap ? t->cap * 2 : 16;
 	struct rr_stag *slots = calloc(cap, sizeof(*slots));
@@ -110,7 +110,7 @@ int rr_stags_add(struct rr_stags *t, enum rr_stag_kind kind, void *base, uint64_
 	if (kind == RR_STAG_REGION && t->live >= RR_STAGS_MAX)
 		return -ENOBUFS;
 	if (t->cap < 2 * (t->live + 1)) {
-		rc = grow(t);
+		rc = grow_slots(t);
 		if (rc)
 			return rc;
 	}

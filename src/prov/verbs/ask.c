@@ -74,7 +74,7 @@ static int read_answer(const uint8_t *p, size_t len, struct rr_rdma_node *ret)
 }
 
 /* The kernel has answered by the time that send() returns. */
-static int ask(const struct question *q, struct rr_rdma_node *ret)
+static int ask_netlink(const struct question *q, struct rr_rdma_node *ret)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
 	uint8_t buf[ANSWER_MAX];
@@ -103,7 +103,7 @@ static int find_node(const char *kind, uint32_t index, struct rr_rdma_node *ret)
 	if (index != RR_RDMA_NO_INDEX)
 		put_attr(&q, RDMA_NLDEV_ATTR_DEV_INDEX, &index, sizeof(index));
 	put_attr(&q, RDMA_NLDEV_ATTR_CHARDEV_TYPE, kind, strlen(kind) + 1);
-	return ask(&q, ret);
+	return ask_netlink(&q, ret);
 }
 
 int rr_rdma_node(uint32_t index, struct rr_rdma_node *ret)
@@ -132,7 +132,7 @@ static int open_manager(void)
 }
 
 /* @cmd begins with room for the header. */
-static int command(int fd, uint32_t what, void *cmd, size_t len, size_t answer_len)
+static int send_command(int fd, uint32_t what, void *cmd, size_t len, size_t answer_len)
 {
 	struct rdma_ucm_cmd_hdr h = {.cmd = what,
 	                             .in = (uint16_t)(len - sizeof(h)),
@@ -149,7 +149,8 @@ static int create_id(int fd, uint32_t *ret)
 		struct rdma_ucm_cmd_hdr head;
 		struct rdma_ucm_create_id body;
 	} c = {.body = {.response = (uintptr_t)&r, .ps = RDMA_PS_TCP, .qp_type = RC}};
-	int err = command(fd, RDMA_USER_CM_CMD_CREATE_ID, &c, sizeof(c), sizeof(r));
+	int err =
+	        send_command(fd, RDMA_USER_CM_CMD_CREATE_ID, &c, sizeof(c), sizeof(r));
 
 	if (!err)
 		*ret = r.id;
@@ -170,7 +171,7 @@ static int bind_id(int fd, uint32_t id, const struct sockaddr_storage *a)
 	       a->ss_family == AF_INET ? sizeof(struct sockaddr_in)
 	                               : sizeof(struct sockaddr_in6));
 	c.body.addr.sin6_port = 0; /* at the same place in both families */
-	return command(fd, RDMA_USER_CM_CMD_BIND_IP, &c, sizeof(c), 0);
+	return send_command(fd, RDMA_USER_CM_CMD_BIND_IP, &c, sizeof(c), 0);
 }
 
 static int query_id(int fd, uint32_t id, uint32_t *ret)
@@ -180,7 +181,8 @@ static int query_id(int fd, uint32_t id, uint32_t *ret)
 		struct rdma_ucm_cmd_hdr head;
 		struct rdma_ucm_query body;
 	} c = {.body = {.response = (uintptr_t)&r, .id = id}};
-	int err = command(fd, RDMA_USER_CM_CMD_QUERY_ROUTE, &c, sizeof(c), sizeof(r));
+	int err = send_command(fd, RDMA_USER_CM_CMD_QUERY_ROUTE, &c, sizeof(c),
+	                       sizeof(r));
 
 	if (!err && !r.port_num) /* ports count from 1 */
 		err = -ENODEV;

@@ -33,7 +33,7 @@ struct rr_prov_listener {
 };
 
 /* An event, copied. */
-struct news {
+struct cm_event {
 	enum rdma_cm_event_type type;
 	int status;
 	struct rdma_cm_id *id;
@@ -42,15 +42,15 @@ struct news {
 	size_t priv_len;
 };
 
-static int nonblocking(int fd)
+static int set_nonblocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
 	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-static bool next(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
-                 struct news *ret)
+static bool next_cm_event(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
+                          struct cm_event *ret)
 {
 	const struct rdma_conn_param *p;
 	struct rdma_cm_event *e;
@@ -58,7 +58,7 @@ static bool next(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
 	if (lib->rdma_get_cm_event(ch, &e))
 		return false;
 	p = &e->param.conn;
-	*ret = (struct news){
+	*ret = (struct cm_event){
 	        .type = e->event,
 	        /* the kernel's errno, or -1 and librdmacm's */
 	        .status = e->status == -1 ? rr_vb_error(-1) : e->status,
@@ -74,7 +74,7 @@ static bool next(const struct rr_rdma_lib *lib, struct rdma_event_channel *ch,
 	return true;
 }
 
-static const char *words(const struct sockaddr_storage *a, char *buf, size_t len)
+static const char *format_addr(const struct sockaddr_storage *a, char *buf, size_t len)
 {
 	char ip[INET6_ADDRSTRLEN] = "?";
 	struct sockaddr_in in;
@@ -107,7 +107,7 @@ static void keep_addrs(struct rr_vb_ep *ep)
 	keep_addr(&ep->local, rdma_get_local_addr(ep->id));
 }
 
-static void refuse(struct rr_vb_ep *ep, int status)
+static void reject_connection(struct rr_vb_ep *ep, int status)
 {
 	rr_ep_trace_rejected(&ep->base, status, ep->state);
 	rr_vb_dead(ep);
@@ -120,7 +120,7 @@ static int make_channel(struct rr_vb_ep *ep)
 
 	if (rc)
 		return rc;
-	rc = nonblocking(ep->channel->fd);
+	rc = set_nonblocking(ep->channel->fd);
 	e.data.fd = ep->channel->fd;
 	if (!rc && epoll_ctl(ep->epfd, EPOLL_CTL_ADD, ep->channel->fd, &e))
 		rc = -errno;
@@ -129,23 +129,23 @@ static int make_channel(struct rr_vb_ep *ep)
 
 /* ---- client ---- */
 
-static int patience_ms(const struct rr_vb_ep *ep)
+static int resolve_limit_ms(const struct rr_vb_ep *ep)
 {
 	rr_time ms = ep->handshake / RR_MS(1);
 
 	return ms > 60000 ? 60000 : ms < 1 ? 1 : (int)ms;
 }
 
-static void no_manager(struct rr_vb_ep *ep, int status)
+static void fail_no_manager(struct rr_vb_ep *ep, int status)
 {
 	rr_ep_set_reason(&ep->base, status, "/dev/infiniband/rdma_cm: %s%s",
 	                 strerror(-status),
 	                 status == -ENOENT ? " (modprobe rdma_ucm)" : "");
-	refuse(ep, status);
+	reject_connection(ep, status);
 }
 
 /* librdmacm has no device that it may not open, and does not say so. */
-static int why_none(const struct rr_vb_ep *ep)
+static int find_device_error(const struct rr_vb_ep *ep)
 {
 	struct ibv_device **list = ep->lib->ibv_get_device_list(NULL);
 	char path[sizeof(list[0]->dev_name) + sizeof("/dev/infiniband/")];
@@ -161,26 +161,26 @@ static int why_none(const struct rr_vb_ep *ep)
 	return err;
 }
 
-static void no_device(struct rr_vb_ep *ep, int status)
+static void fail_no_device(struct rr_vb_ep *ep, int status)
 {
 	char a[INET6_ADDRSTRLEN];
 
 	if (status == -ENODEV)
-		status = why_none(ep);
+		status = find_device_error(ep);
 
 	if (status == -ETIMEDOUT)
 		rr_ep_set_reason(&ep->base, status,
 		                 "%s does not answer (address resolution)",
-		                 words(&ep->base.peer, a, sizeof(a)));
+		                 format_addr(&ep->base.peer, a, sizeof(a)));
 	else if (status == -EACCES)
 		rr_ep_set_reason(
 		        &ep->base, status,
 		        "/dev/infiniband/uverbs* must be readable and writable");
 	else
 		rr_ep_set_reason(&ep->base, status, "no RDMA device reaches %s: %s",
-		                 words(&ep->base.peer, a, sizeof(a)),
+		                 format_addr(&ep->base.peer, a, sizeof(a)),
 		                 strerror(-status));
-	refuse(ep, status);
+	reject_connection(ep, status);
 }
 
 int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
@@ -206,31 +206,31 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (!rc && ep->lib->rdma_create_id(ep->channel, &ep->id, ep, RDMA_PS_TCP))
 		rc = rr_vb_error(-1);
 	if (rc)
-		no_manager(ep, rc);
+		fail_no_manager(ep, rc);
 	else if (ep->lib->rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&to,
-	                                    patience_ms(ep)))
-		no_device(ep, rr_vb_error(-1));
+	                                    resolve_limit_ms(ep)))
+		fail_no_device(ep, rr_vb_error(-1));
 	*ret = &ep->base.ep;
 	return 0;
 }
 
-static void on_addr(struct rr_vb_ep *ep, const struct news *e)
+static void handle_addr_event(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	if (e->type != RDMA_CM_EVENT_ADDR_RESOLVED) {
-		no_device(ep, e->status < 0 ? e->status : -ENODEV);
+		fail_no_device(ep, e->status < 0 ? e->status : -ENODEV);
 		return;
 	}
 	keep_addrs(ep);
 	if (rr_vb_qp_open(ep)) {
-		refuse(ep, ep->base.status);
+		reject_connection(ep, ep->base.status);
 		return;
 	}
 	ep->state = RR_VB_ROUTE;
-	if (ep->lib->rdma_resolve_route(ep->id, patience_ms(ep)))
-		no_device(ep, rr_vb_error(-1));
+	if (ep->lib->rdma_resolve_route(ep->id, resolve_limit_ms(ep)))
+		fail_no_device(ep, rr_vb_error(-1));
 }
 
-static struct rdma_conn_param conn_param(const struct rr_vb_ep *ep)
+static struct rdma_conn_param make_conn_param(const struct rr_vb_ep *ep)
 {
 	return (struct rdma_conn_param){
 	        .private_data = ep->priv_len ? ep->priv : NULL,
@@ -243,13 +243,13 @@ static struct rdma_conn_param conn_param(const struct rr_vb_ep *ep)
 	};
 }
 
-static void on_route(struct rr_vb_ep *ep, const struct news *e)
+static void handle_route_event(struct rr_vb_ep *ep, const struct cm_event *e)
 {
-	struct rdma_conn_param p = conn_param(ep);
+	struct rdma_conn_param p = make_conn_param(ep);
 	int rc;
 
 	if (e->type != RDMA_CM_EVENT_ROUTE_RESOLVED) {
-		no_device(ep, e->status < 0 ? e->status : -EHOSTUNREACH);
+		fail_no_device(ep, e->status < 0 ? e->status : -EHOSTUNREACH);
 		return;
 	}
 	ep->state = RR_VB_ASKED;
@@ -257,12 +257,12 @@ static void on_route(struct rr_vb_ep *ep, const struct news *e)
 		return;
 	rc = rr_vb_error(-1);
 	rr_ep_set_reason(&ep->base, rc, "cannot connect: %s", strerror(-rc));
-	refuse(ep, rc);
+	reject_connection(ep, rc);
 }
 
 /* ---- both ---- */
 
-static void established(struct rr_vb_ep *ep, const struct news *e)
+static void enter_established(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	if (ep->state == RR_VB_ASKED) {
 		ep->peer_priv_len = e->priv_len;
@@ -280,7 +280,7 @@ static void established(struct rr_vb_ep *ep, const struct news *e)
 	rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);
 }
 
-static void not_established(struct rr_vb_ep *ep, const struct news *e)
+static void fail_established(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	int status;
 
@@ -289,7 +289,7 @@ static void not_established(struct rr_vb_ep *ep, const struct news *e)
 		        &ep->base, -ECONNRESET,
 		        "the client went away during the connection set-up (%s)",
 		        ep->lib->rdma_event_str(e->type));
-		refuse(ep, -ECONNRESET);
+		reject_connection(ep, -ECONNRESET);
 		return;
 	}
 	if (e->type == RDMA_CM_EVENT_REJECTED)
@@ -305,40 +305,40 @@ static void not_established(struct rr_vb_ep *ep, const struct news *e)
 	else
 		rr_ep_set_reason(&ep->base, status, "cannot connect: %s (%s)",
 		                 strerror(-status), ep->lib->rdma_event_str(e->type));
-	refuse(ep, status);
+	reject_connection(ep, status);
 }
 
-static void removed(struct rr_vb_ep *ep, const char *why)
+static void end_removed(struct rr_vb_ep *ep, const char *reason)
 {
-	rr_ep_set_reason(&ep->base, -ENODEV, "%s", why);
-	rr_vb_say_goodbye(ep);
+	rr_ep_set_reason(&ep->base, -ENODEV, "%s", reason);
+	rr_vb_cm_disconnect(ep);
 	rr_vb_dead(ep);
 }
 
-static void on_event(struct rr_vb_ep *ep, const struct news *e)
+static void handle_cm_event(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	if (e->type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
-		removed(ep, "the RDMA device was removed");
+		end_removed(ep, "the RDMA device was removed");
 		return;
 	}
 	if (e->type == RDMA_CM_EVENT_ADDR_CHANGE) {
-		removed(ep, "the RDMA device's address moved to another device");
+		end_removed(ep, "the RDMA device's address moved to another device");
 		return;
 	}
 	switch (ep->state) {
 	case RR_VB_RESOLVE:
-		on_addr(ep, e);
+		handle_addr_event(ep, e);
 		break;
 	case RR_VB_ROUTE:
-		on_route(ep, e);
+		handle_route_event(ep, e);
 		break;
 	case RR_VB_ASKED:
 	case RR_VB_CALLED:
 	case RR_VB_ACCEPTED:
 		if (e->type == RDMA_CM_EVENT_ESTABLISHED)
-			established(ep, e);
+			enter_established(ep, e);
 		else
-			not_established(ep, e);
+			fail_established(ep, e);
 		break;
 	case RR_VB_READY:
 	case RR_VB_DRAIN:
@@ -353,18 +353,18 @@ static void on_event(struct rr_vb_ep *ep, const struct news *e)
 
 void rr_vb_cm_events(struct rr_vb_ep *ep)
 {
-	struct news e;
+	struct cm_event e;
 
 	while (ep->state != RR_VB_DEAD) {
 		ep->base.count.syscalls++;
-		if (!next(ep->lib, ep->channel, &e))
+		if (!next_cm_event(ep->lib, ep->channel, &e))
 			break;
-		on_event(ep, &e);
+		handle_cm_event(ep, &e);
 	}
 }
 
 /* Each fails where there is nothing to say any more. */
-void rr_vb_say_goodbye(struct rr_vb_ep *ep)
+void rr_vb_cm_disconnect(struct rr_vb_ep *ep)
 {
 	if (ep->state == RR_VB_CALLED)
 		(void)ep->lib->rdma_reject(ep->id, NULL, 0);
@@ -374,7 +374,7 @@ void rr_vb_say_goodbye(struct rr_vb_ep *ep)
 
 /* ---- server ---- */
 
-static void listener_free(struct rr_prov_listener *l)
+static void free_listener(struct rr_prov_listener *l)
 {
 	if (l->id)
 		(void)l->lib->rdma_destroy_id(l->id);
@@ -383,7 +383,7 @@ static void listener_free(struct rr_prov_listener *l)
 	free(l);
 }
 
-static bool is_any(const struct sockaddr_storage *a)
+static bool is_any_address(const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in6 *in6 = (const void *)a;
 	const struct sockaddr_in *in = (const void *)a;
@@ -392,13 +392,13 @@ static bool is_any(const struct sockaddr_storage *a)
 	                                : in->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-static int bind_to(struct rr_prov_listener *l, struct sockaddr_storage *addr)
+static int bind_listener(struct rr_prov_listener *l, struct sockaddr_storage *addr)
 {
 	const struct rr_rdma_lib *lib = l->lib;
 	int yes = 1, rc = rr_rdma_channel(lib, &l->channel);
 
 	if (!rc)
-		rc = nonblocking(l->channel->fd);
+		rc = set_nonblocking(l->channel->fd);
 	if (rc)
 		return rc;
 	if (lib->rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
@@ -410,7 +410,7 @@ static int bind_to(struct rr_prov_listener *l, struct sockaddr_storage *addr)
 		return rr_vb_error(-1);
 	if (l->id->verbs)
 		rr_vb_dev_note(l->id->verbs);
-	else if (!is_any(addr))
+	else if (!is_any_address(addr))
 		return -ENODEV; /* the loopback: nobody could come */
 	if (l->id->verbs && l->opts.device[0] &&
 	    strcmp(lib->ibv_get_device_name(l->id->verbs->device), l->opts.device))
@@ -438,9 +438,9 @@ int rr_vb_listen(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	l->lib = rr_rdma_lib();
 	rc = rr_verbs_opts_parse(cfg->options, &l->opts, RR_NO_REASON);
 	if (!rc)
-		rc = bind_to(l, &addr);
+		rc = bind_listener(l, &addr);
 	if (rc) {
-		listener_free(l);
+		free_listener(l);
 		return rc;
 	}
 	if (addr.ss_family == AF_INET6)
@@ -462,11 +462,11 @@ int rr_vb_listener_fd(const struct rr_prov_listener *l)
 void rr_vb_listener_close(struct rr_prov_listener *l)
 {
 	if (l)
-		listener_free(l);
+		free_listener(l);
 }
 
 /* What the client offers bounds what we use; MPA revision 1 does not say. */
-static void agree(struct rr_vb_ep *ep, const struct news *e)
+static void agree_depths(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	if (ep->dev->caps.iwarp && !e->ird && !e->ord)
 		return;
@@ -475,7 +475,7 @@ static void agree(struct rr_vb_ep *ep, const struct news *e)
 }
 
 /* The request's id becomes the endpoint's, with a channel of its own. */
-static int adopt(struct rr_vb_ep *ep, const struct news *e)
+static int adopt_request(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	int rc = make_channel(ep);
 
@@ -490,11 +490,11 @@ static int adopt(struct rr_vb_ep *ep, const struct news *e)
 	memcpy(ep->peer_priv, e->priv, e->priv_len);
 	rc = rr_vb_qp_open(ep);
 	if (!rc)
-		agree(ep, e);
+		agree_depths(ep, e);
 	return rc;
 }
 
-static int take_request(struct rr_prov_listener *l, const struct news *e,
+static int take_request(struct rr_prov_listener *l, const struct cm_event *e,
                         const struct rr_prov_config *cfg, const void *priv,
                         size_t priv_len, rr_time now, struct rr_ep **ret)
 {
@@ -502,7 +502,7 @@ static int take_request(struct rr_prov_listener *l, const struct news *e,
 	int rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
 
 	if (!rc)
-		rc = adopt(ep, e);
+		rc = adopt_request(ep, e);
 	if (!rc) {
 		ep->state = RR_VB_CALLED;
 		*ret = &ep->base.ep;
@@ -525,9 +525,9 @@ static int take_request(struct rr_prov_listener *l, const struct news *e,
 int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
                  const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret)
 {
-	struct news e;
+	struct cm_event e;
 
-	while (next(l->lib, l->channel, &e)) {
+	while (next_cm_event(l->lib, l->channel, &e)) {
 		if (e.type == RDMA_CM_EVENT_CONNECT_REQUEST)
 			return take_request(l, &e, cfg, priv, priv_len, now, ret);
 		if (e.id == l->id && (e.type == RDMA_CM_EVENT_DEVICE_REMOVAL ||
@@ -539,12 +539,12 @@ int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
 
 void rr_vb_answer(struct rr_vb_ep *ep)
 {
-	struct rdma_conn_param p = conn_param(ep);
+	struct rdma_conn_param p = make_conn_param(ep);
 	int rc;
 
 	if (ep->base.ended) { /* its Receives could not be posted */
-		rr_vb_say_goodbye(ep);
-		refuse(ep, ep->base.status);
+		rr_vb_cm_disconnect(ep);
+		reject_connection(ep, ep->base.status);
 		return;
 	}
 	ep->state = RR_VB_ACCEPTED;
@@ -553,5 +553,5 @@ void rr_vb_answer(struct rr_vb_ep *ep)
 	rc = rr_vb_error(-1);
 	rr_ep_set_reason(&ep->base, -ECONNRESET, "the client could not be answered: %s",
 	                 strerror(-rc));
-	refuse(ep, rc);
+	reject_connection(ep, rc);
 }

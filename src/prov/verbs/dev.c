@@ -44,7 +44,7 @@ static bool in_sysfs(const struct rr_vb_dev *d)
 	return access(path, F_OK) == 0 || errno != ENOENT;
 }
 
-static int dev_new(struct ibv_context *ctx, struct rr_vb_dev **ret)
+static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 {
 	struct rr_vb_dev *d = calloc(1, sizeof(*d));
 	int rc;
@@ -70,11 +70,11 @@ static int dev_new(struct ibv_context *ctx, struct rr_vb_dev **ret)
 }
 
 /* For its first endpoint: what there is of it. */
-static int dev_ask(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
+static int query_dev(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
 {
 	int flags, rc;
 
-	if (d->asked)
+	if (d->queried)
 		return 0;
 	flags = fcntl(d->async_fd, F_GETFL);
 	if (flags < 0 || fcntl(d->async_fd, F_SETFL, flags | O_NONBLOCK) < 0)
@@ -83,7 +83,7 @@ static int dev_ask(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
 	if (rc)
 		return rc;
 	d->caps.iwarp = d->ctx->device->transport_type == IBV_TRANSPORT_IWARP;
-	d->asked = true;
+	d->queried = true;
 	return 0;
 }
 
@@ -93,18 +93,18 @@ bool rr_vb_dev_windows(struct rr_vb_ep *ep)
 	struct rr_verbs_caps c;
 
 	pthread_mutex_lock(&registry_lock);
-	if (!d->tried) {
-		rr_verbs_probe(ep->lib, d->ctx, &c);
+	if (!d->tested) {
+		rr_verbs_get_caps(ep->lib, d->ctx, &c);
 		d->caps.windows = c.windows; /* others read d->caps.iwarp */
 		d->caps.window_bounds = c.window_bounds;
 		d->caps.with_inv = c.with_inv;
-		d->tried = true;
+		d->tested = true;
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return d->caps.windows;
 }
 
-static void dev_free(struct rr_vb_dev *d)
+static void free_dev(struct rr_vb_dev *d)
 {
 	pthread_mutex_destroy(&d->lock);
 	free(d);
@@ -113,7 +113,7 @@ static void dev_free(struct rr_vb_dev *d)
 /* ---- devices that were removed ---- */
 
 /* librdmacm may have closed it; its number may be another file's by now. */
-static bool still_open(const struct rr_vb_dev *d)
+static bool is_still_open(const struct rr_vb_dev *d)
 {
 	struct stat st;
 
@@ -128,7 +128,7 @@ static bool was_removed(const struct rr_vb_dev *d)
 
 /* What is written goes nowhere, and no event comes.  Fails only for want of
  * descriptors: the next sweep tries again. */
-static bool let_go(const struct rr_vb_dev *d)
+static bool detach_descriptors(const struct rr_vb_dev *d)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int silent = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -144,40 +144,41 @@ static bool let_go(const struct rr_vb_dev *d)
 }
 
 /* Under the registry's lock. */
-static void sweep(void)
+static void sweep_registry(void)
 {
 	for (struct rr_vb_dev **at = &registry; *at;) {
 		struct rr_vb_dev *d = *at;
 
-		if (d->refs || (still_open(d) && !(was_removed(d) && let_go(d)))) {
+		if (d->refs ||
+		    (is_still_open(d) && !(was_removed(d) && detach_descriptors(d)))) {
 			at = &d->next;
 			continue;
 		}
 		*at = d->next;
-		dev_free(d);
+		free_dev(d);
 	}
 }
 
 void rr_vb_dev_sweep(void)
 {
 	pthread_mutex_lock(&registry_lock);
-	sweep();
+	sweep_registry();
 	pthread_mutex_unlock(&registry_lock);
 }
 
 /* ---- users of a device ---- */
 
 /* Under the registry's lock. */
-static int find(struct ibv_context *ctx, struct rr_vb_dev **ret)
+static int find_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 {
 	struct rr_vb_dev *d;
 	int rc;
 
-	sweep(); /* of those left, each is open, and none has @ctx's old address */
+	sweep_registry(); /* of those left, each is open, and none has @ctx's old address */
 	for (d = registry; d && d->ctx != ctx; d = d->next)
 		;
 	if (!d) {
-		rc = dev_new(ctx, &d);
+		rc = new_dev(ctx, &d);
 		if (rc)
 			return rc;
 		d->next = registry;
@@ -192,7 +193,7 @@ void rr_vb_dev_note(struct ibv_context *ctx)
 	struct rr_vb_dev *d;
 
 	pthread_mutex_lock(&registry_lock);
-	(void)!find(ctx, &d); /* no memory: the next user of it notes it */
+	(void)!find_dev(ctx, &d); /* no memory: the next user of it notes it */
 	pthread_mutex_unlock(&registry_lock);
 }
 
@@ -202,9 +203,9 @@ int rr_vb_dev_get(struct rr_vb_ep *ep)
 	int rc;
 
 	pthread_mutex_lock(&registry_lock);
-	rc = find(ep->id->verbs, &d);
+	rc = find_dev(ep->id->verbs, &d);
 	if (!rc)
-		rc = dev_ask(d, ep->lib);
+		rc = query_dev(d, ep->lib);
 	if (!rc)
 		d->refs++;
 	pthread_mutex_unlock(&registry_lock);
@@ -229,12 +230,12 @@ void rr_vb_dev_put(struct rr_vb_ep *ep)
 	pthread_mutex_unlock(&d->lock);
 	pthread_mutex_lock(&registry_lock);
 	d->refs--;
-	sweep();
+	sweep_registry();
 	pthread_mutex_unlock(&registry_lock);
 }
 
 /* What an event says of the connection it is about; 0: nothing that ends it. */
-static int meaning(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
+static int map_async_event(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
 {
 	*ret_everybody = t == IBV_EVENT_DEVICE_FATAL;
 	if (t == IBV_EVENT_DEVICE_FATAL)
@@ -246,11 +247,11 @@ static int meaning(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
 	return 0;
 }
 
-static void mark(struct rr_vb_dev *d, const struct rr_rdma_lib *lib,
-                 const struct ibv_async_event *e)
+static void mark_endpoints(struct rr_vb_dev *d, const struct rr_rdma_lib *lib,
+                           const struct ibv_async_event *e)
 {
 	bool everybody;
-	int status = meaning(e->event_type, d->caps.iwarp, &everybody);
+	int status = map_async_event(e->event_type, d->caps.iwarp, &everybody);
 	struct rr_list *n;
 
 	if (!status)
@@ -261,11 +262,11 @@ static void mark(struct rr_vb_dev *d, const struct rr_rdma_lib *lib,
 		if (ep->async || (!everybody && ep->qp != e->element.qp))
 			continue;
 		ep->async = status;
-		ep->async_words = lib->ibv_event_type_str(e->event_type);
+		ep->async_text = lib->ibv_event_type_str(e->event_type);
 	}
 }
 
-int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_words)
+int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_text)
 {
 	struct rr_vb_dev *d = ep->dev;
 	struct ibv_async_event e;
@@ -274,12 +275,12 @@ int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_words)
 	ep->dev_ready = false;
 	pthread_mutex_lock(&d->lock);
 	while (!ep->lib->ibv_get_async_event(d->ctx, &e)) {
-		mark(d, ep->lib, &e);
+		mark_endpoints(d, ep->lib, &e);
 		ep->lib->ibv_ack_async_event(&e);
 	}
 	status = ep->async;
 	if (status)
-		*ret_words = ep->async_words;
+		*ret_text = ep->async_text;
 	pthread_mutex_unlock(&d->lock);
 	return status;
 }

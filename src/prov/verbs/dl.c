@@ -11,25 +11,25 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct rr_rdma_lib table;
 static bool loaded;
-static char why[256];
+static char reason[256];
 
-struct name {
+struct lib_symbol {
 	const char *name;
 	size_t at; /* of its field */
 };
 
 #define X(f) {#f, offsetof(struct rr_rdma_lib, f)},
-static const struct name verbs_names[] = {RR_RDMA_VERBS(X)};
-static const struct name cm_names[] = {RR_RDMA_CM(X)};
+static const struct lib_symbol verbs_names[] = {RR_RDMA_VERBS(X)};
+static const struct lib_symbol cm_names[] = {RR_RDMA_CM(X)};
 #undef X
 
-static bool load(const char *file, const struct name *names, size_t n)
+static bool load_functions(const char *file, const struct lib_symbol *names, size_t n)
 {
 	/* What verbs starts (drivers, threads) does not survive an unloading. */
 	void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
 	if (!lib) {
-		snprintf(why, sizeof(why),
+		snprintf(reason, sizeof(reason),
 		         "no %s here: install rdma-core (libibverbs1, librdmacm1, "
 		         "ibverbs-providers)",
 		         file);
@@ -39,7 +39,7 @@ static bool load(const char *file, const struct name *names, size_t n)
 		void *f = dlsym(lib, names[i].name);
 
 		if (!f) {
-			snprintf(why, sizeof(why),
+			snprintf(reason, sizeof(reason),
 			         "%s has no %s: install a newer rdma-core", file,
 			         names[i].name);
 			return false;
@@ -49,15 +49,16 @@ static bool load(const char *file, const struct name *names, size_t n)
 	return true;
 }
 
-static void load_both(void)
+static void load_libraries(void)
 {
-	loaded = load("libibverbs.so.1", verbs_names, RR_ARRAY_SIZE(verbs_names)) &&
-	         load("librdmacm.so.1", cm_names, RR_ARRAY_SIZE(cm_names));
+	loaded = load_functions("libibverbs.so.1", verbs_names,
+	                        RR_ARRAY_SIZE(verbs_names)) &&
+	         load_functions("librdmacm.so.1", cm_names, RR_ARRAY_SIZE(cm_names));
 }
 
 const struct rr_rdma_lib *rr_rdma_lib(void)
 {
-	(void)pthread_once(&once, load_both); /* fails for a bad argument only */
+	(void)pthread_once(&once, load_libraries); /* fails for a bad argument only */
 	return loaded ? &table : NULL;
 }
 
@@ -77,8 +78,8 @@ int rr_rdma_channel(const struct rr_rdma_lib *lib, struct rdma_event_channel **r
 	return 0;
 }
 
-const char *rr_rdma_why(void)
+const char *rr_rdma_reason(void)
 {
 	(void)rr_rdma_lib();
-	return why;
+	return reason;
 }

@@ -84,7 +84,7 @@ struct rr_rdma_lib {
 /* The libraries; NULL if this machine has none that serve, for ever after. */
 const struct rr_rdma_lib *rr_rdma_lib(void);
 /* Why there are none, with what to do about it; "" if there are. */
-const char *rr_rdma_why(void);
+const char *rr_rdma_reason(void);
 
 /* rdma_create_event_channel.  0 or a negative errno; -EACCES at once, where librdmacm
  * would wait five seconds for udev to do something about it. */

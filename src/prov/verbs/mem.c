@@ -32,7 +32,7 @@ void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr)
 }
 
 /* Index of the first block that ends beyond @p. */
-static unsigned find(const struct rr_vb_ep *ep, const uint8_t *p)
+static unsigned find_block(const struct rr_vb_ep *ep, const uint8_t *p)
 {
 	unsigned lo = 0, hi = ep->n_blocks;
 
@@ -48,14 +48,15 @@ static unsigned find(const struct rr_vb_ep *ep, const uint8_t *p)
 	return lo;
 }
 
-static bool holds(const struct rr_vb_block *b, const uint8_t *p, size_t len)
+static bool block_holds(const struct rr_vb_block *b, const uint8_t *p, size_t len)
 {
 	uintptr_t from = (uintptr_t)b->base, at = (uintptr_t)p;
 
 	return at >= from && at - from <= b->len && len <= b->len - (at - from);
 }
 
-static struct ibv_mr *add(struct rr_vb_ep *ep, unsigned at, void *base, size_t len)
+static struct ibv_mr *add_block_mr(struct rr_vb_ep *ep, unsigned at, void *base,
+                                   size_t len)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE | (ep->windows ? IBV_ACCESS_MW_BIND : 0);
 	struct ibv_mr *mr;
@@ -81,16 +82,16 @@ static struct ibv_mr *add(struct rr_vb_ep *ep, unsigned at, void *base, size_t l
 
 struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len)
 {
-	unsigned at = find(ep, p);
+	unsigned at = find_block(ep, p);
 	void *base;
 	size_t block_len;
 
-	if (at < ep->n_blocks && holds(&ep->blocks[at], p, len))
+	if (at < ep->n_blocks && block_holds(&ep->blocks[at], p, len))
 		return ep->blocks[at].mr;
 	if (!ep->memory.block ||
 	    !ep->memory.block(ep->memory.ctx, p, len, &base, &block_len))
 		return NULL;
-	return add(ep, find(ep, base), base, block_len);
+	return add_block_mr(ep, find_block(ep, base), base, block_len);
 }
 
 bool rr_vb_bounce_have(struct rr_vb_ep *ep)

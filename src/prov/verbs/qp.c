@@ -69,14 +69,14 @@ static int make_qp(struct rr_vb_ep *ep)
 	return 0;
 }
 
-static int watch(struct rr_vb_ep *ep, int fd, uint32_t events)
+static int watch_fd(struct rr_vb_ep *ep, int fd, uint32_t events)
 {
 	struct epoll_event e = {.events = events, .data.fd = fd};
 
 	return epoll_ctl(ep->epfd, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-static uint32_t wanted_sq(const struct rr_vb_ep *ep)
+static uint32_t choose_sq_depth(const struct rr_vb_ep *ep)
 {
 	if (ep->opts.sq)
 		return ep->opts.sq;
@@ -86,7 +86,7 @@ static uint32_t wanted_sq(const struct rr_vb_ep *ep)
 }
 
 /* Its user posts Receives for all its credits, and could not. */
-static int too_few(struct rr_vb_ep *ep, const char *name)
+static int fail_too_few(struct rr_vb_ep *ep, const char *name)
 {
 	rr_ep_set_reason(&ep->base, -ENOBUFS,
 	                 "%s: a queue of %u Receives, %u are wanted: fewer credits%s",
@@ -95,7 +95,7 @@ static int too_few(struct rr_vb_ep *ep, const char *name)
 	return -ENOBUFS;
 }
 
-static int measure(struct rr_vb_ep *ep)
+static int derive_limits(struct rr_vb_ep *ep)
 {
 	const struct ibv_device_attr *a = &ep->dev->attr;
 	struct ibv_port_attr port;
@@ -106,7 +106,7 @@ static int measure(struct rr_vb_ep *ep)
 
 	if (rc)
 		return rc;
-	ep->sq_depth = RR_MIN(RR_MIN(wanted_sq(ep), wr), cqe / 4);
+	ep->sq_depth = RR_MIN(RR_MIN(choose_sq_depth(ep), wr), cqe / 4);
 	ep->rq_depth = RR_MIN(RR_MIN(ep->rq_depth, wr), cqe / 2);
 	ep->max_sge = RR_MAX(1u, RR_MIN((uint32_t)a->max_sge, RR_VB_MAX_SGE));
 	ep->max_inline = ep->opts.inline_bytes;
@@ -126,11 +126,12 @@ static int open_all(struct rr_vb_ep *ep, const char **ret_what)
 	*ret_what = "its limits";
 	rc = rr_vb_dev_get(ep);
 	if (!rc)
-		rc = measure(ep);
+		rc = derive_limits(ep);
 	if (rc)
 		return rc;
 	if (ep->rq_depth < ep->recvs)
-		return too_few(ep, ep->lib->ibv_get_device_name(ep->id->verbs->device));
+		return fail_too_few(
+		        ep, ep->lib->ibv_get_device_name(ep->id->verbs->device));
 	*ret_what = "a protection domain";
 	ep->pd = ep->lib->ibv_alloc_pd(ep->id->verbs);
 	if (!ep->pd)
@@ -138,9 +139,9 @@ static int open_all(struct rr_vb_ep *ep, const char **ret_what)
 	*ret_what = "a completion queue";
 	rc = make_cq(ep);
 	if (!rc)
-		rc = watch(ep, ep->cc->fd, EPOLLIN);
+		rc = watch_fd(ep, ep->cc->fd, EPOLLIN);
 	if (!rc)
-		rc = watch(ep, ep->id->verbs->async_fd, EPOLLIN | EPOLLET);
+		rc = watch_fd(ep, ep->id->verbs->async_fd, EPOLLIN | EPOLLET);
 	if (rc)
 		return rc;
 	*ret_what = "a queue pair";

@@ -49,7 +49,7 @@ int rr_verbs_present(bool load)
 	return list && n > 0 ? 0 : -ENODEV;
 }
 
-static bool special(const struct sockaddr_storage *a)
+static bool is_special_addr(const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *in = (const void *)a;
 	const struct sockaddr_in6 *in6 = (const void *)a;
@@ -71,7 +71,7 @@ static bool special(const struct sockaddr_storage *a)
 }
 
 /* libibverbs has a driver for the device of that file, and we may open it. */
-static bool usable(const struct rr_rdma_lib *lib, const char *node)
+static bool is_usable_node(const struct rr_rdma_lib *lib, const char *node)
 {
 	struct ibv_device **list = lib->ibv_get_device_list(NULL);
 	char path[sizeof(((struct rr_rdma_node *)0)->name) + sizeof(NODES)];
@@ -95,12 +95,13 @@ bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len)
 	if (len > sizeof(a))
 		return false;
 	memcpy(&a, sa, len);
-	if (special(&a) || !kernel_has_devices() || rr_rdma_who_serves(&a, &index))
+	if (is_special_addr(&a) || !kernel_has_devices() ||
+	    rr_rdma_who_serves(&a, &index))
 		return false;
 	if (rr_rdma_node(index, &node)) /* an old kernel; then there is no siw */
 		return !rr_verbs_present(false);
 	if (node.driver == RDMA_DRIVER_SIW)
 		return false;
 	lib = rr_rdma_lib();
-	return lib && usable(lib, node.name);
+	return lib && is_usable_node(lib, node.name);
 }

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* 0: there is an RDMA device; -ENODEV: none; -ENOPKG: no rdma-core (rr_rdma_why).
+/* 0: there is an RDMA device; -ENODEV: none; -ENOPKG: no rdma-core (rr_rdma_reason).
  * Without devices rdma-core is loaded only if @load. */
 int rr_verbs_present(bool load);
 

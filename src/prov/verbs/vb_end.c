@@ -35,68 +35,68 @@ void rr_vb_end_step(struct rr_vb_ep *ep)
 		return;
 	if (ep->state == RR_VB_DRAIN &&
 	    (ep->flushed || (!ep->wait.count && !ep->sent.count && !ep->reads.count))) {
-		rr_vb_say_goodbye(ep);
+		rr_vb_cm_disconnect(ep);
 		ep->state = RR_VB_SHUT;
 		rr_ep_extend_drain(&ep->base);
 	}
 }
 
-static void give_up(struct rr_vb_ep *ep)
+static void end_connection(struct rr_vb_ep *ep)
 {
-	rr_vb_say_goodbye(ep);
+	rr_vb_cm_disconnect(ep);
 	rr_vb_dead(ep);
 }
 
 /* Where data move, the device is not asked. */
-static bool worth_asking(const struct rr_vb_ep *ep)
+static bool must_ask_device(const struct rr_vb_ep *ep)
 {
 	return ep->dev_ready || ep->flushed ||
 	       atomic_load_explicit(&ep->async, memory_order_relaxed);
 }
 
-void rr_vb_judge(struct rr_vb_ep *ep)
+void rr_vb_check_end(struct rr_vb_ep *ep)
 {
-	const char *words = NULL;
+	const char *text = NULL;
 	int status;
 
 	if (ep->base.ended && rr_vb_is(ep, RR_VB_IN_USE)) {
-		give_up(ep);
+		end_connection(ep);
 		return;
 	}
 	if (ep->state != RR_VB_READY)
 		return;
-	status = worth_asking(ep) ? rr_vb_dev_events(ep, &words) : 0;
+	status = must_ask_device(ep) ? rr_vb_dev_events(ep, &text) : 0;
 	if (status) {
 		rr_ep_set_reason(&ep->base, status,
-		                 "the device ended the connection: %s", words);
-		give_up(ep);
+		                 "the device ended the connection: %s", text);
+		end_connection(ep);
 	} else if (!ep->flushed) {
 		return;
 	} else if (!ep->dev->caps.iwarp && rr_vb_qp_broken(ep) && !ep->unsent) {
 		rr_ep_set_reason(
 		        &ep->base, -EREMOTEIO,
 		        "the device refused an access or a message of the peer");
-		give_up(ep);
+		end_connection(ep);
 	} else if (ep->loss_at == RR_TIME_NEVER) {
 		ep->loss_at = ep->base.now + RR_VB_LOSS_NS;
 	} else if (ep->base.now >= ep->loss_at) {
 		rr_ep_set_reason(&ep->base, -ECONNRESET,
 		                 "the device ended the connection");
-		give_up(ep);
+		end_connection(ep);
 	}
 }
 
 void rr_vb_peer_closed(struct rr_vb_ep *ep, int status)
 {
 	bool broken = ep->flushed || rr_vb_qp_broken(ep);
-	const char *words = NULL;
+	const char *text = NULL;
 	int event;
 
 	rr_vb_cq_poll(ep); /* what came before the end */
-	event = ep->base.ended ? 0 : rr_vb_dev_events(ep, &words);
+	event = ep->base.ended ? 0 : rr_vb_dev_events(ep, &text);
 	if (event)
 		rr_ep_set_reason(&ep->base, event,
-		                 "the device ended the connection: %s", words);
+		                 "the device ended the connection: %s", text);
 	else if (broken && !ep->dev->caps.iwarp && !ep->base.ended)
 		rr_ep_set_reason(
 		        &ep->base, -EREMOTEIO,
@@ -109,7 +109,7 @@ void rr_vb_peer_closed(struct rr_vb_ep *ep, int status)
 		                 "the peer closed before it took what was sent");
 	else
 		rr_ep_set_reason(&ep->base, 0, "closed by the peer");
-	give_up(ep);
+	end_connection(ep);
 }
 
 void rr_vb_time_out(struct rr_vb_ep *ep)
@@ -118,7 +118,7 @@ void rr_vb_time_out(struct rr_vb_ep *ep)
 		return;
 	if (rr_vb_is(ep, RR_VB_IN_SETUP))
 		rr_ep_set_timed_out(&ep->base, ep->state);
-	give_up(ep);
+	end_connection(ep);
 }
 
 static void flush_ops(struct rr_vb_ep *ep, struct rr_ring *r)

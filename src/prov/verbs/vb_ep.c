@@ -28,7 +28,8 @@ int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n)
 
 /* ---- life ---- */
 
-static void init(struct rr_vb_ep *ep, const struct rr_prov_config *cfg, rr_time now)
+static void init_vb_ep(struct rr_vb_ep *ep, const struct rr_prov_config *cfg,
+                       rr_time now)
 {
 	rr_ep_common_init(&ep->base, &rr_verbs_ops, cfg, now);
 	ep->epfd = -1;
@@ -64,7 +65,7 @@ int rr_vb_new(const struct rr_prov_config *cfg, const void *priv, size_t priv_le
 		return -ENOMEM;
 	ep->lib = rr_rdma_lib();
 	ep->opts = opts;
-	init(ep, cfg, now);
+	init_vb_ep(ep, cfg, now);
 	if (priv_len)
 		memcpy(ep->priv, priv, priv_len);
 	ep->priv_len = priv_len;
@@ -202,12 +203,12 @@ static int vb_flush(struct rr_ep *base, rr_time now)
 	if (ep->state == RR_VB_CALLED)
 		rr_vb_answer(ep);
 	rr_vb_tx_run(ep);
-	rr_vb_judge(ep);
+	rr_vb_check_end(ep);
 	return 0;
 }
 
 /* What is on the three descriptors. */
-static void look(struct rr_vb_ep *ep)
+static void poll_descriptors(struct rr_vb_ep *ep)
 {
 	struct epoll_event ev[4];
 	bool cm = false;
@@ -234,7 +235,7 @@ static void vb_progress(struct rr_ep *base, rr_time now)
 	rr_ep_set_now(&ep->base, now);
 	if (ep->state == RR_VB_DEAD)
 		return;
-	look(ep);
+	poll_descriptors(ep);
 	if (rr_vb_is(ep, RR_VB_IN_STREAM)) {
 		rr_vb_cq_poll(ep);
 		if (!ep->armed) {
@@ -248,7 +249,7 @@ static void vb_progress(struct rr_ep *base, rr_time now)
 		rr_vb_answer(ep);
 	rr_vb_rx_run(ep);
 	rr_vb_tx_run(ep);
-	rr_vb_judge(ep);
+	rr_vb_check_end(ep);
 	rr_vb_end_step(ep);
 	rr_vb_time_out(ep);
 }
@@ -284,7 +285,7 @@ static void vb_disconnect(struct rr_ep *base, rr_time now)
 	case RR_VB_CALLED:
 	case RR_VB_ACCEPTED:
 		rr_ep_set_reason(&ep->base, 0, "closed here");
-		rr_vb_say_goodbye(ep);
+		rr_vb_cm_disconnect(ep);
 		rr_vb_dead(ep);
 		break;
 	case RR_VB_READY:

@@ -27,7 +27,7 @@
 #include "prov/common/ep_common.h"
 #include "prov/verbs/dl.h"
 #include "prov/verbs/vb_opts.h"
-#include "prov/verbs/probe.h"
+#include "prov/verbs/self_test.h"
 
 #define RR_VB_MAX_SEND 4096  /* posted and not completed */
 #define RR_VB_MAX_SGE  16    /* pieces of one work request */
@@ -147,8 +147,8 @@ struct rr_vb_dev {
 	int cmd_fd, async_fd; /* the context's, which may be closed while refs is 0 */
 	struct stat node;     /* of cmd_fd, by which it is known again */
 	bool watched;         /* sysfs shows it as long as it is there */
-	bool asked;           /* @attr and what is no trial's of @caps are known */
-	bool tried;           /* all of @caps is; under the registry's lock */
+	bool queried;         /* @attr and what is no trial's of @caps are known */
+	bool tested;          /* all of @caps is; under the registry's lock */
 	pthread_mutex_t lock; /* of @eps, and of what events set in them */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
@@ -169,7 +169,7 @@ struct rr_vb_ep {
 	struct rr_vb_dev *dev;
 	struct rr_list of_dev; /* under dev->lock; so are writes of the next two */
 	atomic_int async;      /* what an asynchronous event said: errno, or 0 */
-	const char *async_words;
+	const char *async_text;
 	bool dev_ready; /* the device's descriptor was */
 
 	struct ibv_pd *pd;
@@ -252,7 +252,7 @@ int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
                  const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret);
 void rr_vb_listener_close(struct rr_prov_listener *l);
 /* Tells the peer that this is the end, if it can still be told. */
-void rr_vb_say_goodbye(struct rr_vb_ep *ep);
+void rr_vb_cm_disconnect(struct rr_vb_ep *ep);
 /* CALLED: answers the client, once the first Receives could be posted. */
 void rr_vb_answer(struct rr_vb_ep *ep);
 /* Handles what the connection manager has to say. */
@@ -272,7 +272,7 @@ void rr_vb_qp_error(struct rr_vb_ep *ep);
 
 /* ---- dev.c ---- */
 RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
-/* Memory windows of it work.  The first who asks tries them: see probe.h. */
+/* Memory windows of it work.  The first who asks tries them: see self_test.h. */
 bool rr_vb_dev_windows(struct rr_vb_ep *ep);
 /* librdmacm has opened it for something other than an endpoint. */
 void rr_vb_dev_note(struct ibv_context *ctx);
@@ -280,7 +280,7 @@ void rr_vb_dev_put(struct rr_vb_ep *ep);
 /* Lets go of devices that were removed and that no endpoint uses. */
 void rr_vb_dev_sweep(void);
 /* Takes the device's events; returns what they said of this endpoint. */
-int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_words);
+int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_text);
 
 /* ---- vb_tx.c ---- */
 /* Issues what fits into the device's queue. */
@@ -334,7 +334,7 @@ void rr_vb_drain(struct rr_vb_ep *ep);
 /* DRAIN: goes on as far as possible. */
 void rr_vb_end_step(struct rr_vb_ep *ep);
 /* Has the device given up the connection, and why?  In set-up: can it begin at all? */
-void rr_vb_judge(struct rr_vb_ep *ep);
+void rr_vb_check_end(struct rr_vb_ep *ep);
 /* The peer has ended the connection. */
 void rr_vb_peer_closed(struct rr_vb_ep *ep, int status);
 /* Flushes everything and reports it. */

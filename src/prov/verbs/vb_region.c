@@ -22,12 +22,12 @@
 
 #include "prov/verbs/vb_internal.h"
 
-static struct rr_vb_region **slot(const struct rr_vb_regions *t, uint32_t handle)
+static struct rr_vb_region **find_bucket(const struct rr_vb_regions *t, uint32_t handle)
 {
 	return &t->bucket[(handle * 2654435761u >> 7) & (t->buckets - 1)];
 }
 
-static int grow(struct rr_vb_regions *t)
+static int grow_buckets(struct rr_vb_regions *t)
 {
 	struct rr_vb_regions n = *t;
 
@@ -37,7 +37,7 @@ static int grow(struct rr_vb_regions *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->buckets; i++)
 		for (struct rr_vb_region *r = t->bucket[i], *next; r; r = next) {
-			struct rr_vb_region **to = slot(&n, r->handle);
+			struct rr_vb_region **to = find_bucket(&n, r->handle);
 
 			next = r->next;
 			r->next = *to;
@@ -48,18 +48,18 @@ static int grow(struct rr_vb_regions *t)
 	return 0;
 }
 
-static void insert(struct rr_vb_regions *t, struct rr_vb_region *r)
+static void insert_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 {
-	struct rr_vb_region **to = slot(t, r->handle);
+	struct rr_vb_region **to = find_bucket(t, r->handle);
 
 	r->next = *to;
 	*to = r;
 	t->used++;
 }
 
-static void take_out(struct rr_vb_regions *t, struct rr_vb_region *r)
+static void remove_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 {
-	struct rr_vb_region **at = slot(t, r->handle);
+	struct rr_vb_region **at = find_bucket(t, r->handle);
 
 	while (*at != r)
 		at = &(*at)->next;
@@ -67,16 +67,16 @@ static void take_out(struct rr_vb_regions *t, struct rr_vb_region *r)
 	t->used--;
 }
 
-static struct rr_vb_region *find(const struct rr_vb_regions *t, uint32_t handle)
+static struct rr_vb_region *find_region(const struct rr_vb_regions *t, uint32_t handle)
 {
-	struct rr_vb_region *r = t->buckets ? *slot(t, handle) : NULL;
+	struct rr_vb_region *r = t->buckets ? *find_bucket(t, handle) : NULL;
 
 	while (r && r->handle != handle)
 		r = r->next;
 	return r;
 }
 
-static void rest(struct rr_vb_regions *t, struct rr_vb_region *r)
+static void rest_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 {
 	r->state = RR_VB_FREE;
 	r->next = NULL;
@@ -89,7 +89,7 @@ static void rest(struct rr_vb_regions *t, struct rr_vb_region *r)
 }
 
 /* One that rested long enough, or a new one. */
-static struct rr_vb_region *take(struct rr_vb_ep *ep)
+static struct rr_vb_region *take_region(struct rr_vb_ep *ep)
 {
 	struct rr_vb_regions *t = &ep->regions;
 	struct rr_vb_region *r = t->free_first;
@@ -173,9 +173,9 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 		return -EINVAL;
 	if (ep->state != RR_VB_READY)
 		return -ENOTCONN;
-	if (ep->regions.used >= ep->regions.buckets && grow(&ep->regions))
+	if (ep->regions.used >= ep->regions.buckets && grow_buckets(&ep->regions))
 		return -ENOMEM;
-	r = take(ep);
+	r = take_region(ep);
 	if (!r)
 		return -ENOMEM;
 	r->base = mem;
@@ -183,11 +183,11 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 	r->access = access;
 	rc = ep->windows ? open_window(ep, r) : open_mr(ep, r);
 	if (rc) {
-		rest(&ep->regions, r);
+		rest_region(&ep->regions, r);
 		return rc;
 	}
 	r->state = RR_VB_OPEN;
-	insert(&ep->regions, r);
+	insert_region(&ep->regions, r);
 	ret->handle = r->handle;
 	ret->offset = (uintptr_t)mem;
 	ep->base.count.registrations++;
@@ -197,16 +197,16 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 }
 
 /* No access is left. */
-static void closed(struct rr_vb_ep *ep, struct rr_vb_region *r, bool remote)
+static void close_region(struct rr_vb_ep *ep, struct rr_vb_region *r, bool remote)
 {
-	take_out(&ep->regions, r);
+	remove_region(&ep->regions, r);
 	if (r->own_mr)
 		rr_vb_dereg(ep, r->mr);
 	r->mr = NULL;
 	r->own_mr = false;
 	rr_trace(ep->base.trace, RR_TRACE_REGION_INVALIDATED, ep->base.conn_id, 0,
 	         r->handle, remote, 0);
-	rest(&ep->regions, r);
+	rest_region(&ep->regions, r);
 }
 
 int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
@@ -217,7 +217,7 @@ int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 
 	if (!rr_vb_is(ep, RR_VB_BIT(READY)))
 		return -ENOTCONN;
-	r = find(&ep->regions, handle);
+	r = find_region(&ep->regions, handle);
 	if (!r || r->state != RR_VB_OPEN)
 		return -EINVAL;
 	if (ep->posted + ep->base.out.count >= 4 * RR_VB_MAX_SEND)
@@ -226,7 +226,7 @@ int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 		return -ENOMEM;
 	if (!r->mw) {
 		ep->base.count.local_invalidations++;
-		closed(ep, r, false);
+		close_region(ep, r, false);
 		rr_ep_complete(&ep->base, RR_WC_INVALIDATE, token, 0);
 		return 0;
 	}
@@ -243,7 +243,7 @@ int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 
 bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 {
-	struct rr_vb_region *r = find(&ep->regions, handle);
+	struct rr_vb_region *r = find_region(&ep->regions, handle);
 
 	if (!r || !r->mw)
 		return false;
@@ -252,13 +252,13 @@ bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 		return false;
 	}
 	ep->base.count.remote_invalidations++;
-	closed(ep, r, true);
+	close_region(ep, r, true);
 	return true;
 }
 
 void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r)
 {
-	closed(ep, r, false);
+	close_region(ep, r, false);
 }
 
 void rr_vb_windows_fini(struct rr_vb_ep *ep)

@@ -70,8 +70,8 @@ static struct ibv_send_wr *chain_add(struct rr_vb_ep *ep, struct rr_vb_op *op,
 	return wr;
 }
 
-static void add_sge(struct rr_vb_ep *ep, struct ibv_send_wr *wr, const void *p,
-                    uint32_t len, uint32_t lkey)
+static void add_wr_sge(struct rr_vb_ep *ep, struct ibv_send_wr *wr, const void *p,
+                       uint32_t len, uint32_t lkey)
 {
 	wr->sg_list[wr->num_sge++] = (struct ibv_sge){
 	        .addr = (uintptr_t)p,
@@ -100,7 +100,7 @@ static struct ibv_mr *reg_for(struct rr_vb_ep *ep, struct rr_vb_op *op,
 
 /* Makes a piece of a Send or Write readable for the device: replaces @s by where
  * it is to be taken from. */
-static int place(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
+static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 {
 	const struct ibv_mr *mr = rr_vb_block_mr(ep, s->base, s->len);
 	uint32_t took;
@@ -124,8 +124,8 @@ static int place(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 }
 
 /* More pieces than a Send can have: one piece that is a copy. */
-static int gather(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
-                  unsigned n)
+static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
+                       unsigned n)
 {
 	uint32_t took, at = 0;
 	uint8_t *to = rr_vb_bounce_get(ep, op->len, &took);
@@ -149,7 +149,7 @@ static int gather(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
 }
 
 /* Empty pieces are none. */
-static unsigned compact(struct rr_sge *s, unsigned n)
+static unsigned drop_empty(struct rr_sge *s, unsigned n)
 {
 	unsigned k = 0;
 
@@ -165,7 +165,7 @@ static int place_all(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++)
-		rc = place(ep, op, &s[i]);
+		rc = place_piece(ep, op, &s[i]);
 	return rc;
 }
 
@@ -185,7 +185,7 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	int rc = 0;
 
 	if (n > ep->max_sge) {
-		rc = gather(ep, op, s, n);
+		rc = copy_pieces(ep, op, s, n);
 		n = 1;
 	} else if (!in_wr) {
 		rc = place_all(ep, op, s, n);
@@ -200,7 +200,7 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 		wr->wr.rdma.rkey = op->handle;    /* ... and what libsiw reads */
 	}
 	for (unsigned i = 0; i < n; i++)
-		add_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
+		add_wr_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
 	return 0;
 }
 
@@ -223,7 +223,7 @@ static int issue_write(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 		wr->wr.rdma.remote_addr = at;
 		wr->wr.rdma.rkey = op->handle;
 		for (; i < n && (uint32_t)wr->num_sge < ep->max_sge; i++) {
-			add_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
+			add_wr_sge(ep, wr, s[i].base, s[i].len, s[i].lkey);
 			at += s[i].len;
 		}
 	} while (i < n);
@@ -250,7 +250,7 @@ static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	wr = chain_add(ep, op, IBV_WR_RDMA_READ);
 	wr->wr.rdma.remote_addr = op->offset;
 	wr->wr.rdma.rkey = op->handle;
-	add_sge(ep, wr, s->base, s->len, mr->lkey);
+	add_wr_sge(ep, wr, s->base, s->len, mr->lkey);
 	return 0;
 }
 
@@ -270,7 +270,7 @@ static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 }
 
 /* A device refuses to close a window that is closed, and ends the connection, or
- * worse (probe.h).  So what the peer has invalidated by now is left alone. */
+ * worse (self_test.h).  So what the peer has invalidated by now is left alone. */
 static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
 	struct ibv_send_wr *wr;
@@ -282,9 +282,9 @@ static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 	wr->invalidate_rkey = op->region->handle;
 }
 
-static int issue(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
+static int issue_op(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 {
-	unsigned n = compact(s, op->nsge);
+	unsigned n = drop_empty(s, op->nsge);
 
 	switch ((enum rr_vb_kind)op->kind) {
 	case RR_VB_SEND:
@@ -304,7 +304,7 @@ static int issue(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 }
 
 /* Work requests that it takes at most. */
-static uint32_t most_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
+static uint32_t max_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
 {
 	if (op->kind != RR_VB_WRITE)
 		return 1;
@@ -322,7 +322,7 @@ static void issue_first(struct rr_vb_ep *ep)
 		s[i] = *(struct rr_sge *)rr_ring_at(&ep->sges, i);
 	rr_ring_pop(&ep->sges, op.nsge);
 	rr_ring_pop(&ep->wait, 1);
-	rc = issue(ep, &op, s);
+	rc = issue_op(ep, &op, s);
 	if (rc && op.kind == RR_VB_READ)
 		op.status = rc; /* fails alone, in its turn: nothing depends on it */
 	else if (rc)
@@ -346,14 +346,14 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 	if (!rr_vb_is(ep, RR_VB_BIT(READY) | RR_VB_BIT(DRAIN)))
 		return;
 	while (!ep->flushed && (op = rr_ring_first(&ep->wait)) &&
-	       ep->in_device + most_wrs(ep, op) <= ep->sq_depth)
+	       ep->in_device + max_wrs(ep, op) <= ep->sq_depth)
 		issue_first(ep);
 	chain_post(ep);
 }
 
 /* Where blocks cannot be registered, Sends go by the bounce ring: who could receive
  * and not answer is refused at once. */
-static struct ibv_mr *mr_of_receive(struct rr_vb_ep *ep, struct rr_vb_recv *r)
+static struct ibv_mr *find_recv_mr(struct rr_vb_ep *ep, struct rr_vb_recv *r)
 {
 	struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);
 
@@ -368,7 +368,7 @@ void rr_vb_rx_run(struct rr_vb_ep *ep)
 	while (ep->qp && !ep->flushed && ep->rq_issued < ep->rq.count &&
 	       ep->rq_issued < ep->rq_depth) {
 		struct rr_vb_recv *r = rr_ring_at(&ep->rq, ep->rq_issued);
-		struct ibv_mr *mr = r->sge.len ? mr_of_receive(ep, r) : NULL;
+		struct ibv_mr *mr = r->sge.len ? find_recv_mr(ep, r) : NULL;
 		struct ibv_sge sge = {.addr = (uintptr_t)r->sge.base,
 		                      .length = r->sge.len};
 		struct ibv_recv_wr wr = {.wr_id = RR_VB_WR_ID(0, RR_VB_Q_RECV),

@@ -57,7 +57,7 @@ void rr_vb_recv_over(struct rr_vb_ep *ep, struct rr_vb_recv *r)
 	r->mr = NULL;
 }
 
-static void sent(struct rr_vb_ep *ep, uint64_t seq)
+static void finish_sent(struct rr_vb_ep *ep, uint64_t seq)
 {
 	struct rr_vb_op *op;
 
@@ -82,7 +82,7 @@ static void read_done(struct rr_vb_ep *ep, uint64_t seq)
 	}
 }
 
-static void received(struct rr_vb_ep *ep, const struct ibv_wc *wc)
+static void finish_recv(struct rr_vb_ep *ep, const struct ibv_wc *wc)
 {
 	struct rr_vb_recv r;
 	struct rr_wc *out;
@@ -103,7 +103,7 @@ static void received(struct rr_vb_ep *ep, const struct ibv_wc *wc)
 }
 
 /* Of the requester: what the device says of our own work. */
-static int send_error(enum ibv_wc_status s)
+static int map_send_error(enum ibv_wc_status s)
 {
 	if (s == IBV_WC_RETRY_EXC_ERR)
 		return -ETIMEDOUT;
@@ -114,9 +114,9 @@ static int send_error(enum ibv_wc_status s)
 	return -EIO;
 }
 
-static void failed(struct rr_vb_ep *ep, const struct ibv_wc *wc, bool recv)
+static void report_failed(struct rr_vb_ep *ep, const struct ibv_wc *wc, bool recv)
 {
-	const char *words = ep->lib->ibv_wc_status_str(wc->status);
+	const char *text = ep->lib->ibv_wc_status_str(wc->status);
 
 	ep->flushed = true;
 	ep->unsent |= !recv;
@@ -127,27 +127,27 @@ static void failed(struct rr_vb_ep *ep, const struct ibv_wc *wc, bool recv)
 		                 "the peer broke the protocol: %s",
 		                 wc->status == IBV_WC_LOC_LEN_ERR
 		                         ? "message longer than the Receive"
-		                         : words);
+		                         : text);
 	else if (wc->status == IBV_WC_RETRY_EXC_ERR)
 		rr_ep_set_reason(&ep->base, -ETIMEDOUT, "the peer does not answer (%s)",
-		                 words);
+		                 text);
 	else
-		rr_ep_set_reason(&ep->base, send_error(wc->status),
-		                 "the device reports: %s", words);
+		rr_ep_set_reason(&ep->base, map_send_error(wc->status),
+		                 "the device reports: %s", text);
 }
 
-static void take(struct rr_vb_ep *ep, const struct ibv_wc *wc)
+static void take_device_wc(struct rr_vb_ep *ep, const struct ibv_wc *wc)
 {
 	enum rr_vb_queue q = (enum rr_vb_queue)(wc->wr_id & 3);
 
 	if (wc->status != IBV_WC_SUCCESS)
-		failed(ep, wc, q == RR_VB_Q_RECV);
+		report_failed(ep, wc, q == RR_VB_Q_RECV);
 	else if (q == RR_VB_Q_RECV)
-		received(ep, wc);
+		finish_recv(ep, wc);
 	else if (q == RR_VB_Q_READ)
 		read_done(ep, wc->wr_id >> 2);
 	else
-		sent(ep, wc->wr_id >> 2);
+		finish_sent(ep, wc->wr_id >> 2);
 }
 
 void rr_vb_cq_poll(struct rr_vb_ep *ep)
@@ -160,7 +160,7 @@ void rr_vb_cq_poll(struct rr_vb_ep *ep)
 	do {
 		n = ibv_poll_cq(ep->cq, BATCH, wc);
 		for (int i = 0; i < n; i++)
-			take(ep, &wc[i]);
+			take_device_wc(ep, &wc[i]);
 	} while (n == BATCH);
 }
 

@@ -14,8 +14,8 @@
  * what could not be tried is off.  The kernel may note each refusal in its log, as rxe
  * does from Linux 6.12 on: some lines for each process.
  */
-#ifndef RR_PROV_VERBS_PROBE_H
-#define RR_PROV_VERBS_PROBE_H
+#ifndef RR_PROV_VERBS_SELF_TEST_H
+#define RR_PROV_VERBS_SELF_TEST_H
 
 #include "prov/verbs/dl.h"
 
@@ -34,7 +34,7 @@ struct rr_verbs_caps {
 	/* Which bit of a Receive's wc_flags says that wc.invalidated_rkey counts:
 	 * IBV_WC_WITH_INV by the book.  Of no meaning without windows. */
 	unsigned with_inv;
-	char words[96]; /* what the test found, for traces and people */
+	char text[96]; /* what the test found, for traces and people */
 };
 
 /*
@@ -45,12 +45,12 @@ struct rr_verbs_caps {
 
 /* Of the device that @ctx is open on.  The first time, this blocks for as long
  * as the test takes; the answer is kept for the process. */
-void rr_verbs_probe(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
-                    struct rr_verbs_caps *ret);
+void rr_verbs_get_caps(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
+                       struct rr_verbs_caps *ret);
 
 /* The test itself, with nothing kept.  -EAGAIN: no port of @dev was ready for it,
  * later may be another matter; @ret is filled in (windows off) all the same. */
-int rr_verbs_try(const struct rr_rdma_lib *lib, struct ibv_device *dev,
-                 struct rr_verbs_caps *ret);
+int rr_verbs_self_test(const struct rr_rdma_lib *lib, struct ibv_device *dev,
+                       struct rr_verbs_caps *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "prov/verbs/trial.h"
+#include "prov/verbs/self_test_pair.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { MAX_GIDS = 64, PSN = 0x1234 };
 
-static rr_time now(void)
+static rr_time read_clock(void)
 {
 	struct timespec ts;
 
@@ -16,14 +16,14 @@ static rr_time now(void)
 }
 
 /* Of a function that answers a pointer and sets errno, or may forget to. */
-static int null_error(void)
+static int errno_of_null(void)
 {
 	return errno > 0 ? -errno : -EIO;
 }
 
 /* -- the device --------------------------------------------------------------- */
 
-static int find_port(struct rr_trial *t)
+static int find_active_port(struct rr_test_pair *t)
 {
 	struct ibv_device_attr dev;
 
@@ -41,46 +41,46 @@ static int find_port(struct rr_trial *t)
 }
 
 /* No remote access: only windows give it. */
-static struct ibv_mr *reg(struct rr_trial *t, size_t at, size_t len)
+static struct ibv_mr *register_part(struct rr_test_pair *t, size_t at, size_t len)
 {
 	return t->lib->ibv_reg_mr(t->pd, t->mem + at, len,
 	                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
 }
 
-int rr_trial_init(struct rr_trial *t, const struct rr_rdma_lib *lib,
-                  struct ibv_device *dev, rr_time within)
+int rr_test_pair_init(struct rr_test_pair *t, const struct rr_rdma_lib *lib,
+                      struct ibv_device *dev, rr_time within)
 {
 	int err;
 
-	*t = (struct rr_trial){.lib = lib, .deadline = now() + within};
+	*t = (struct rr_test_pair){.lib = lib, .deadline = read_clock() + within};
 	t->ctx = lib->ibv_open_device(dev);
 	if (!t->ctx)
-		return null_error();
-	err = find_port(t);
+		return errno_of_null();
+	err = find_active_port(t);
 	if (err)
 		return err;
-	t->mem = aligned_alloc(TRIAL_BYTES, TRIAL_BYTES);
+	t->mem = aligned_alloc(TEST_BYTES, TEST_BYTES);
 	if (!t->mem)
 		return -ENOMEM;
-	memset(t->mem, 0, TRIAL_BYTES);
+	memset(t->mem, 0, TEST_BYTES);
 	t->pd = lib->ibv_alloc_pd(t->ctx);
 	if (!t->pd)
-		return null_error();
-	t->mr = reg(t, 0, TRIAL_BYTES);
-	t->tight = t->mr ? reg(t, TRIAL_TARGET, TRIAL_LEN) : NULL;
+		return errno_of_null();
+	t->mr = register_part(t, 0, TEST_BYTES);
+	t->tight = t->mr ? register_part(t, TEST_TARGET, TEST_LEN) : NULL;
 	if (!t->tight)
-		return null_error();
+		return errno_of_null();
 	t->channel = lib->ibv_create_comp_channel(t->ctx);
 	if (!t->channel)
-		return null_error();
+		return errno_of_null();
 	t->cq = lib->ibv_create_cq(t->ctx, 16, NULL, t->channel, 0);
-	return t->cq ? 0 : null_error();
+	return t->cq ? 0 : errno_of_null();
 }
 
 /* What cannot be freed stays the device's; there is no one to tell. */
-void rr_trial_fini(struct rr_trial *t)
+void rr_test_pair_fini(struct rr_test_pair *t)
 {
-	rr_trial_unpair(t);
+	rr_test_pair_disconnect(t);
 	if (t->cq)
 		(void)t->lib->ibv_destroy_cq(t->cq);
 	if (t->channel)
@@ -99,7 +99,7 @@ void rr_trial_fini(struct rr_trial *t)
 /* -- addresses ------------------------------------------------------------------ */
 
 /* An IPv4 address first, link-local ones last: those may still be tentative. */
-static unsigned rank(const union ibv_gid *g)
+static unsigned rank_gid(const union ibv_gid *g)
 {
 	static const uint8_t zero[16], v4[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -110,7 +110,7 @@ static unsigned rank(const union ibv_gid *g)
 	return g->raw[0] == 0xfe && (g->raw[1] & 0xc0) == 0x80 ? 2 : 1;
 }
 
-int rr_trial_gid(const struct rr_trial *t, unsigned *state, unsigned *ret)
+int rr_test_pair_next_gid(const struct rr_test_pair *t, unsigned *state, unsigned *ret)
 {
 	unsigned n = RR_MIN((unsigned)t->attr.gid_tbl_len, (unsigned)MAX_GIDS);
 	union ibv_gid g;
@@ -121,7 +121,7 @@ int rr_trial_gid(const struct rr_trial *t, unsigned *state, unsigned *ret)
 		unsigned i = *state % MAX_GIDS;
 
 		if (i < n && !t->lib->ibv_query_gid(t->ctx, t->port, (int)i, &g) &&
-		    rank(&g) == *state / MAX_GIDS) {
+		    rank_gid(&g) == *state / MAX_GIDS) {
 			(*state)++;
 			*ret = i;
 			return 0;
@@ -132,7 +132,7 @@ int rr_trial_gid(const struct rr_trial *t, unsigned *state, unsigned *ret)
 
 /* -- the pair ------------------------------------------------------------------- */
 
-static int to_init(struct rr_trial *t, struct ibv_qp *qp)
+static int move_to_init(struct rr_test_pair *t, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr a = {
 	        .qp_state = IBV_QPS_INIT,
@@ -146,7 +146,7 @@ static int to_init(struct rr_trial *t, struct ibv_qp *qp)
 	                                      IBV_QP_ACCESS_FLAGS);
 }
 
-static int to_rtr(struct rr_trial *t, struct ibv_qp *qp, uint32_t other)
+static int move_to_rtr(struct rr_test_pair *t, struct ibv_qp *qp, uint32_t other)
 {
 	struct ibv_qp_attr a = {
 	        .qp_state = IBV_QPS_RTR,
@@ -174,7 +174,7 @@ static int to_rtr(struct rr_trial *t, struct ibv_qp *qp, uint32_t other)
 	                                      IBV_QP_MIN_RNR_TIMER);
 }
 
-static int to_rts(struct rr_trial *t, struct ibv_qp *qp)
+static int move_to_rts(struct rr_test_pair *t, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr a = {
 	        .qp_state = IBV_QPS_RTS,
@@ -190,7 +190,7 @@ static int to_rts(struct rr_trial *t, struct ibv_qp *qp)
 	                                      IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
-static struct ibv_qp *make(struct rr_trial *t)
+static struct ibv_qp *make_rc_qp(struct rr_test_pair *t)
 {
 	struct ibv_qp_init_attr a = {
 	        .send_cq = t->cq,
@@ -205,27 +205,27 @@ static struct ibv_qp *make(struct rr_trial *t)
 	return t->lib->ibv_create_qp(t->pd, &a);
 }
 
-int rr_trial_pair(struct rr_trial *t)
+int rr_test_pair_connect(struct rr_test_pair *t)
 {
 	int err;
 
-	t->owner = make(t);
-	t->peer = t->owner ? make(t) : NULL;
+	t->owner = make_rc_qp(t);
+	t->peer = t->owner ? make_rc_qp(t) : NULL;
 	if (!t->peer)
-		return null_error();
-	err = to_init(t, t->owner);
-	err = err ? err : to_init(t, t->peer);
-	err = err ? err : to_rtr(t, t->owner, t->peer->qp_num);
-	err = err ? err : to_rtr(t, t->peer, t->owner->qp_num);
-	err = err ? err : to_rts(t, t->owner);
-	err = err ? err : to_rts(t, t->peer);
+		return errno_of_null();
+	err = move_to_init(t, t->owner);
+	err = err ? err : move_to_init(t, t->peer);
+	err = err ? err : move_to_rtr(t, t->owner, t->peer->qp_num);
+	err = err ? err : move_to_rtr(t, t->peer, t->owner->qp_num);
+	err = err ? err : move_to_rts(t, t->owner);
+	err = err ? err : move_to_rts(t, t->peer);
 	if (err)
 		return err;
 	t->mw = ibv_alloc_mw(t->pd, IBV_MW_TYPE_2);
 	return t->mw ? 0 : -EOPNOTSUPP;
 }
 
-void rr_trial_unpair(struct rr_trial *t)
+void rr_test_pair_disconnect(struct rr_test_pair *t)
 {
 	struct ibv_wc wc;
 
@@ -244,14 +244,14 @@ void rr_trial_unpair(struct rr_trial *t)
 /* -- one work request ------------------------------------------------------------- */
 
 /* Armed before the last look, so that no completion is slept over. */
-static int next(struct rr_trial *t, struct ibv_wc *ret)
+static int wait_completion(struct rr_test_pair *t, struct ibv_wc *ret)
 {
 	struct pollfd p = {.fd = t->channel->fd, .events = POLLIN};
 	struct ibv_cq *cq;
 	void *ctx;
 
 	for (;;) {
-		rr_time at = now();
+		rr_time at = read_clock();
 		int n = ibv_poll_cq(t->cq, 1, ret);
 
 		if (n)
@@ -269,7 +269,7 @@ static int next(struct rr_trial *t, struct ibv_wc *ret)
 	}
 }
 
-static int post(struct ibv_qp *qp, struct ibv_send_wr *wr)
+static int post_signaled(struct ibv_qp *qp, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
 
@@ -277,18 +277,18 @@ static int post(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return -ibv_post_send(qp, wr, &bad);
 }
 
-int rr_trial_run(struct rr_trial *t, struct ibv_qp *qp, struct ibv_send_wr *wr,
-                 struct ibv_wc *ret)
+int rr_test_pair_run(struct rr_test_pair *t, struct ibv_qp *qp, struct ibv_send_wr *wr,
+                     struct ibv_wc *ret)
 {
-	int err = post(qp, wr);
+	int err = post_signaled(qp, wr);
 
-	return err ? err : next(t, ret);
+	return err ? err : wait_completion(t, ret);
 }
 
-int rr_trial_send(struct rr_trial *t, struct ibv_send_wr *wr, struct ibv_wc *ret_send,
-                  struct ibv_wc *ret_recv)
+int rr_test_pair_send(struct rr_test_pair *t, struct ibv_send_wr *wr,
+                      struct ibv_wc *ret_send, struct ibv_wc *ret_recv)
 {
-	struct ibv_sge sge = {(uintptr_t)t->mem + TRIAL_SINK, TRIAL_LEN, t->mr->lkey};
+	struct ibv_sge sge = {(uintptr_t)t->mem + TEST_SINK, TEST_LEN, t->mr->lkey};
 	struct ibv_recv_wr rwr = {.sg_list = &sge, .num_sge = 1}, *bad;
 	struct ibv_wc wc;
 	bool sent = false, received = false;
@@ -296,9 +296,9 @@ int rr_trial_send(struct rr_trial *t, struct ibv_send_wr *wr, struct ibv_wc *ret
 
 	if (ibv_post_recv(t->owner, &rwr, &bad))
 		return -EIO;
-	err = post(t->peer, wr);
+	err = post_signaled(t->peer, wr);
 	while (!err && !(sent && received)) {
-		err = next(t, &wc);
+		err = wait_completion(t, &wc);
 		if (err)
 			break;
 		if (wc.qp_num == t->owner->qp_num) {

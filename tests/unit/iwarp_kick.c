@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A server that sleeps on the first FPDU: the initiator nudges it, by empty RDMA
- * Writes, five times and only until it has heard a word.  Time is told to the
- * endpoint by its own deadline, not waited for.
+ * A server that sleeps on the first FPDU: the initiator sends it zero-length RDMA
+ * Writes ("kicks"), five at most and only until the server has sent something.  The
+ * endpoint's own deadlines are passed to it as the time; nothing waits for a clock.
  */
 #include "iwarp_raw.h"
 
@@ -32,8 +32,8 @@ static bool silent(struct raw *r)
 	return r->in.n == r->used;
 }
 
-/* The next nudge is due within @ms from @from: its octets. */
-static rr_time nudged(struct raw *r, rr_time from, unsigned ms)
+/* The next kick is due within @ms from @from: its octets. */
+static rr_time kicked(struct raw *r, rr_time from, unsigned ms)
 {
 	static const uint8_t empty_write[14] = {0xc1, 0x40};
 	rr_time due = OPS->deadline(r->e.ep);
@@ -50,18 +50,18 @@ static rr_time nudged(struct raw *r, rr_time from, unsigned ms)
 	return due;
 }
 
-static void a_silent_server_is_nudged_five_times(void **state)
+static void a_silent_server_is_kicked_five_times(void **state)
 {
 	struct raw r;
 	rr_time t = now();
 
 	connected(&r);
 	first_send(&r);
-	t = nudged(&r, t, 10000);
-	t = nudged(&r, t, 20);
-	t = nudged(&r, t, 80);
-	t = nudged(&r, t, 320);
-	t = nudged(&r, t, 1280);
+	t = kicked(&r, t, 10000);
+	t = kicked(&r, t, 20);
+	t = kicked(&r, t, 80);
+	t = kicked(&r, t, 320);
+	t = kicked(&r, t, 1280);
 	assert_true(OPS->deadline(r.e.ep) > t + RR_SEC(1)); /* buffers only */
 	OPS->progress(r.e.ep, t + RR_MS(900));
 	assert_true(silent(&r));
@@ -82,7 +82,7 @@ static void any_first_message_counts(void **state)
 	flush(&r.e);
 	raw_ulpdu(&r, &len);
 	assert_int_equal(len, 14 + 4);
-	nudged(&r, t, 10000);
+	kicked(&r, t, 10000);
 	raw_fini(&r);
 
 	connected(&r);
@@ -90,7 +90,7 @@ static void any_first_message_counts(void **state)
 	flush(&r.e);
 	raw_ulpdu(&r, &len);
 	assert_int_equal(len, 18 + 28);
-	nudged(&r, t, 10000);
+	kicked(&r, t, 10000);
 	raw_fini(&r);
 }
 
@@ -107,8 +107,8 @@ static void the_rtr_message_counts(void **state)
 	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 	raw_ulpdu(&r, &len);
 	assert_int_equal(len, 14);
-	t = nudged(&r, t, 10000);
-	nudged(&r, t, 20);
+	t = kicked(&r, t, 10000);
+	kicked(&r, t, 20);
 	raw_fini(&r);
 }
 
@@ -123,7 +123,7 @@ static void a_word_of_the_server_ends_it(void **state)
 	connected(&r);
 	assert_int_equal(OPS->post_recv(r.e.ep, &g, 2), 0);
 	first_send(&r);
-	t = nudged(&r, t, 10000);
+	t = kicked(&r, t, 10000);
 	o.n = 0;
 	add_untagged(&o, 0x4143, 0, 0, 1, 0, "hello", 5);
 	raw_say(&r, o.b, o.n);
@@ -135,7 +135,7 @@ static void a_word_of_the_server_ends_it(void **state)
 	raw_fini(&r);
 }
 
-static void who_says_nothing_does_not_nudge(void **state)
+static void who_says_nothing_does_not_kick(void **state)
 {
 	struct raw r;
 
@@ -146,7 +146,7 @@ static void who_says_nothing_does_not_nudge(void **state)
 	raw_fini(&r);
 }
 
-static void a_responder_does_not_nudge(void **state)
+static void a_responder_does_not_kick(void **state)
 {
 	static uint8_t word[4] = "word";
 	struct rr_sge g = {.base = word, .len = 4};
@@ -166,12 +166,12 @@ static void a_responder_does_not_nudge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(a_silent_server_is_nudged_five_times),
+	        cmocka_unit_test(a_silent_server_is_kicked_five_times),
 	        cmocka_unit_test(any_first_message_counts),
 	        cmocka_unit_test(the_rtr_message_counts),
 	        cmocka_unit_test(a_word_of_the_server_ends_it),
-	        cmocka_unit_test(who_says_nothing_does_not_nudge),
-	        cmocka_unit_test(a_responder_does_not_nudge),
+	        cmocka_unit_test(who_says_nothing_does_not_kick),
+	        cmocka_unit_test(a_responder_does_not_kick),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

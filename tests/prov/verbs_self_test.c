@@ -4,7 +4,7 @@
  * and that it finds out a device which lies in one point.  The lies are told by
  * the device's own functions with one of them changed.
  *
- *   prov_verbs_probe [windows | none]   what the devices here must turn out to have
+ *   prov_verbs_self_test [windows | none]   what the devices here must turn out to have
  *
  * Exits 77 where there is no device.
  */
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "prov/verbs/probe.h"
+#include "prov/verbs/self_test.h"
 
 static const struct rr_rdma_lib *lib;
 static struct ibv_device **devices;
@@ -128,9 +128,9 @@ static void devices_have_what_they_should(void **state)
 		const char *name = lib->ibv_get_device_name(devices[i]);
 		struct rr_verbs_caps c;
 
-		assert_int_equal(rr_verbs_try(lib, devices[i], &c), 0);
-		print_message("%s: %s\n", name, c.words);
-		assert_true(c.words[0]);
+		assert_int_equal(rr_verbs_self_test(lib, devices[i], &c), 0);
+		print_message("%s: %s\n", name, c.text);
+		assert_true(c.text[0]);
 		if (c.iwarp)
 			assert_false(c.windows);
 		if (!c.windows)
@@ -148,9 +148,9 @@ static void answers_are_kept(void **state)
 		struct rr_verbs_caps first, c;
 
 		assert_non_null(ctx);
-		rr_verbs_probe(lib, ctx, &first);
-		rr_verbs_probe(lib, ctx, &c);
-		assert_string_equal(c.words, first.words);
+		rr_verbs_get_caps(lib, ctx, &first);
+		rr_verbs_get_caps(lib, ctx, &c);
+		assert_string_equal(c.text, first.text);
 		assert_int_equal(c.windows, first.windows);
 		assert_int_equal(c.with_inv, first.with_inv);
 		assert_int_equal(lib->ibv_close_device(ctx), 0);
@@ -180,16 +180,16 @@ static void each_lie_is_found_out(void **state)
 		struct rr_verbs_caps c;
 
 		lie = HONEST;
-		assert_int_equal(rr_verbs_try(&lying, devices[d], &c), 0);
+		assert_int_equal(rr_verbs_self_test(&lying, devices[d], &c), 0);
 		if (!c.windows)
 			continue;
 		tried = true;
 		for (unsigned i = 0; i < RR_ARRAY_SIZE(lies); i++) {
 			lie = lies[i].lie;
-			assert_int_equal(rr_verbs_try(&lying, devices[d], &c), 0);
-			print_message("lie %u: %s\n", (unsigned)lie, c.words);
+			assert_int_equal(rr_verbs_self_test(&lying, devices[d], &c), 0);
+			print_message("lie %u: %s\n", (unsigned)lie, c.text);
 			assert_false(c.windows);
-			assert_non_null(strstr(c.words, lies[i].words));
+			assert_non_null(strstr(c.text, lies[i].words));
 		}
 	}
 	if (!tried) {
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
 	devices = lib ? lib->ibv_get_device_list(&n_devices) : NULL;
 	if (!devices || n_devices == 0) {
 		printf("SKIPPED: no RDMA device here: %s\n",
-		       lib ? "rdma link show" : rr_rdma_why());
+		       lib ? "rdma link show" : rr_rdma_reason());
 		if (devices)
 			lib->ibv_free_device_list(devices);
 		return *wanted ? 1 : 77;
