@@ -34,7 +34,7 @@ static int cat_node(struct nfs_client *client, const char *text, const struct ur
 		               NULL, &n);
 	c->bytes += n;
 	c->files += !r;
-	return nfs_told(client, "read", text, r);
+	return nfs_report(client, "read", text, r);
 }
 
 static int cat_all(struct cat *c, char **urls)

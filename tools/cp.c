@@ -118,10 +118,10 @@ static int to_stream(struct cp *c, struct nfs_client *client,
 	                                : (int)NFS3ERR_INVAL;
 	c->copy.bytes += n;
 	if (r)
-		copy_failed(&c->copy, "read", text, client, r);
+		copy_report_failure(&c->copy, "read", text, client, r);
 	else
 		c->copy.files++;
-	return r == -EINTR || r == TOOL_TOLD ? r : 0;
+	return r == -EINTR || r == TOOL_REPORTED ? r : 0;
 }
 
 static int from_node(struct cp *c, struct nfs_client *client,
@@ -157,7 +157,7 @@ static int from_node(struct cp *c, struct nfs_client *client,
 }
 
 /* Whether a source that is named and a symbolic link stands for what it leads to. */
-static bool follows(const struct cp *c)
+static bool follows_source(const struct cp *c)
 {
 	if (c->never_follow)
 		return false;
@@ -177,14 +177,15 @@ static int from_url(struct cp *c, const char *text)
 		c->copy.failed++;
 		return loop_signal() ? -EINTR : 0;
 	}
-	r = nfs_walk(&s->client, u.path, follows(c) || u.slash ? NFS_FOLLOW : 0, &node);
+	r = nfs_walk(&s->client, u.path, follows_source(c) || u.slash ? NFS_FOLLOW : 0,
+	             &node);
 	if (!r && u.slash && node.attr.type != NF3DIR)
 		r = (int)NFS3ERR_NOTDIR;
 	last = *u.path ? u.path : u.export;
 	if (strrchr(last, '/'))
 		last = strrchr(last, '/') + 1;
 	if (r) {
-		(void)nfs_told(&s->client, "access", text, r);
+		(void)nfs_report(&s->client, "access", text, r);
 		c->copy.failed++;
 	} else {
 		r = from_node(c, &s->client, &node, text, last);
@@ -205,7 +206,7 @@ static int from_stdin(struct cp *c)
 	}
 	src.fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (src.fd < 0 || fstat(src.fd, &sb)) {
-		copy_failed(&c->copy, "read", "-", NULL, -errno);
+		copy_report_failure(&c->copy, "read", "-", NULL, -errno);
 		return 0;
 	}
 	copy_meta_from_stat(&sb, &src.meta);
@@ -227,7 +228,7 @@ static int from_file(struct cp *c, const char *path, const struct stat *found,
 		src.fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (src.kind == COPY_LINK ? !src.target : src.fd < 0 || fstat(src.fd, &sb)) {
-		copy_failed(&c->copy, "open", path, NULL, -errno);
+		copy_report_failure(&c->copy, "open", path, NULL, -errno);
 		if (src.fd >= 0)
 			close(src.fd);
 		return 0;
@@ -248,9 +249,9 @@ static int from_local(struct cp *c, const char *path)
 
 	if (!copy)
 		return -ENOMEM;
-	if (follows(c) || (n && path[n - 1] == '/') ? stat(path, &sb)
-	                                            : lstat(path, &sb)) {
-		copy_failed(&c->copy, "access", path, NULL, -errno);
+	if (follows_source(c) || (n && path[n - 1] == '/') ? stat(path, &sb)
+	                                                   : lstat(path, &sb)) {
+		copy_report_failure(&c->copy, "access", path, NULL, -errno);
 		free(copy);
 		return 0;
 	}
@@ -365,7 +366,7 @@ static int copy_all(struct cp *c, char **v, int n)
 	return r;
 }
 
-static int report(struct cp *c)
+static int report_totals(struct cp *c)
 {
 	const struct copy *k = &c->copy;
 	struct json_stats_more more = {"cp", k->files, k->bytes,
@@ -387,7 +388,7 @@ static int report(struct cp *c)
 	return c->stats ? json_stats(c->stats, c->loop.engine, &more) : 0;
 }
 
-static int run(struct cp *c, char **v, int n)
+static int run_copy(struct cp *c, char **v, int n)
 {
 	bool made;
 	int r;
@@ -410,7 +411,7 @@ static int run(struct cp *c, char **v, int n)
 	if (c->dir)
 		copy_dir_put(c->dir);
 	free(c->name);
-	if (report(c) || c->copy.failed)
+	if (report_totals(c) || c->copy.failed)
 		r = r ? r : -EIO;
 	drop_servers(c);
 	copy_fini(&c->copy);
@@ -454,7 +455,7 @@ static int take_backup(void *to, const char *arg)
 }
 
 /* What options imply; -L and -H are the more particular. */
-static void settle(struct cp *c)
+static void settle_options(struct cp *c)
 {
 	if (c->as_links)
 		c->never_follow = c->links = true;
@@ -467,7 +468,7 @@ static void settle(struct cp *c)
 }
 
 /* What does not go together, or means nothing: TOOL_OK, or told. */
-static int check_options(struct cp *c)
+static int check_cp_options(struct cp *c)
 {
 	if (c->plain && c->target) {
 		tool_error("cannot combine --target-directory (-t) and "
@@ -500,7 +501,7 @@ static char **with_target(struct cp *c, char **v, int *n)
 }
 
 /* All that follows the options; the exit code. */
-static int begin(struct cp *c, char **v, int n)
+static int begin_copy(struct cp *c, char **v, int n)
 {
 	int r;
 
@@ -519,7 +520,7 @@ static int begin(struct cp *c, char **v, int n)
 	raise_files();
 	if (loop_init(&c->loop, &c->common))
 		return TOOL_FAILED;
-	r = run(c, v, n);
+	r = run_copy(c, v, n);
 	loop_fini(&c->loop);
 	return loop_exit_code(r);
 }
@@ -589,15 +590,15 @@ static int run_cp(int argc, char **argv)
 	if (r != TOOL_GO_ON)
 		return r;
 	c.copy.io_bytes &= ~4095u;
-	settle(&c);
-	r = check_options(&c);
+	settle_options(&c);
+	r = check_cp_options(&c);
 	if (r != TOOL_OK)
 		return r;
 	n = argc - optind;
 	v = with_target(&c, argv + optind, &n);
 	if (!v)
 		return TOOL_FAILED;
-	r = begin(&c, v, n);
+	r = begin_copy(&c, v, n);
 	if (v != argv + optind)
 		free(v);
 	return r;

@@ -14,7 +14,7 @@ struct df {
 	bool human, inodes, headed;
 };
 
-static int ask(struct nfs_client *c, const struct nfs_fh *fh, FSSTAT3resok *ret)
+static int ask_fsstat(struct nfs_client *c, const struct nfs_fh *fh, FSSTAT3resok *ret)
 {
 	FSSTAT3args a = {.fsroot = nfs_fh_arg(fh)};
 	struct nfs_op op;
@@ -28,7 +28,7 @@ static int ask(struct nfs_client *c, const struct nfs_fh *fh, FSSTAT3resok *ret)
 	return r;
 }
 
-static const char *amount(const struct df *d, uint64_t v)
+static const char *amount_text(const struct df *d, uint64_t v)
 {
 	static char ring[4][24];
 	static unsigned next;
@@ -42,7 +42,7 @@ static const char *amount(const struct df *d, uint64_t v)
 }
 
 /* Used of what can be used, rounded up as df(1) does. */
-static const char *percent(uint64_t used, uint64_t avail)
+static const char *percent_text(uint64_t used, uint64_t avail)
 {
 	static char s[16];
 	double all = (double)used + (double)avail,
@@ -55,28 +55,28 @@ static const char *percent(uint64_t used, uint64_t avail)
 	return s;
 }
 
-static void print_text(struct df *d, const char *text, uint64_t total, uint64_t free,
-                       uint64_t avail)
+static void print_df_text(struct df *d, const char *text, uint64_t total, uint64_t free,
+                          uint64_t avail)
 {
-	static const char *const words[][4] = {
+	static const char *const headings[][4] = {
 	        {"1K-blocks", "Used", "Available", "Use%"},
 	        {"Size", "Used", "Avail", "Use%"},
 	        {"Inodes", "IUsed", "IFree", "IUse%"},
 	};
-	const char *const *heads = words[d->inodes ? 2 : d->human];
+	const char *const *heads = headings[d->inodes ? 2 : d->human];
 	uint64_t used = total > free ? total - free : 0;
 
 	if (!d->headed)
 		printf("%14s %14s %14s %5s URL\n", heads[0], heads[1], heads[2],
 		       heads[3]);
 	d->headed = true;
-	printf("%14s %14s %14s %5s ", amount(d, total), amount(d, used),
-	       amount(d, avail), percent(used, avail));
+	printf("%14s %14s %14s %5s ", amount_text(d, total), amount_text(d, used),
+	       amount_text(d, avail), percent_text(used, avail));
 	fputs(tool_quote(text), stdout);
 	putchar('\n');
 }
 
-static void print_json(const char *text, const FSSTAT3resok *s)
+static void print_df_json(const char *text, const FSSTAT3resok *s)
 {
 	putchar('{');
 	json_name(stdout, "url", text);
@@ -97,15 +97,15 @@ static int df_url(struct nfs_client *client, const char *text, const struct url 
 	if (!r && u->slash && node.attr.type != NF3DIR)
 		r = (int)NFS3ERR_NOTDIR;
 	if (!r)
-		r = ask(client, &node.fh, &s);
+		r = ask_fsstat(client, &node.fh, &s);
 	if (r)
-		return nfs_told(client, "access", text, r);
+		return nfs_report(client, "access", text, r);
 	if (d->common.json)
-		print_json(text, &s);
+		print_df_json(text, &s);
 	else if (d->inodes)
-		print_text(d, text, s.tfiles, s.ffiles, s.afiles);
+		print_df_text(d, text, s.tfiles, s.ffiles, s.afiles);
 	else
-		print_text(d, text, s.tbytes, s.fbytes, s.abytes);
+		print_df_text(d, text, s.tbytes, s.fbytes, s.abytes);
 	return 0;
 }
 

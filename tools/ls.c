@@ -33,7 +33,7 @@ struct ls {
 	uint64_t printed;
 };
 
-static int digits(uint64_t v)
+static int count_digits(uint64_t v)
 {
 	int n = 1;
 
@@ -44,10 +44,10 @@ static int digits(uint64_t v)
 	return n;
 }
 
-static void widen(int *width, uint64_t v)
+static void widen_column(int *width, uint64_t v)
 {
-	if (digits(v) > *width)
-		*width = digits(v);
+	if (count_digits(v) > *width)
+		*width = count_digits(v);
 }
 
 static const char *size_text(const struct ls *l, uint64_t size)
@@ -60,11 +60,11 @@ static const char *size_text(const struct ls *l, uint64_t size)
 	return exact;
 }
 
-static void measure(struct ls *l, const fattr3 *a)
+static void measure_item(struct ls *l, const fattr3 *a)
 {
-	widen(&l->nlink_width, a->nlink);
-	widen(&l->uid_width, a->uid);
-	widen(&l->gid_width, a->gid);
+	widen_column(&l->nlink_width, a->nlink);
+	widen_column(&l->uid_width, a->uid);
+	widen_column(&l->gid_width, a->gid);
 	if ((int)strlen(size_text(l, a->size)) > l->size_width)
 		l->size_width = (int)strlen(size_text(l, a->size));
 }
@@ -77,10 +77,11 @@ static int read_target(struct ls *l, const struct item *i, char *target)
 	if (i->attr.type != NF3LNK || !(l->longer || l->common.json))
 		return 0;
 	r = nfs_readlink(l->client, &i->fh, target, NFS3_PATH_BYTES + 1);
-	return nfs_told(l->client, "read symbolic link", i->name, r) == -EINTR ? r : 0;
+	return nfs_report(l->client, "read symbolic link", i->name, r) == -EINTR ? r
+	                                                                         : 0;
 }
 
-static void print_json(struct ls *l, const struct item *i, const char *target)
+static void print_item_json(struct ls *l, const struct item *i, const char *target)
 {
 	fputs(l->printed ? ",\n{" : "\n{", stdout);
 	json_name(stdout, "name", i->name);
@@ -93,7 +94,7 @@ static void print_json(struct ls *l, const struct item *i, const char *target)
 	fputc('}', stdout);
 }
 
-static void print_text(struct ls *l, const struct item *i, const char *target)
+static void print_item_text(struct ls *l, const struct item *i, const char *target)
 {
 	char mode[11], when[64];
 
@@ -121,9 +122,9 @@ static int print_item(struct ls *l, const struct item *i)
 	if (r)
 		return r;
 	if (l->common.json)
-		print_json(l, i, target);
+		print_item_json(l, i, target);
 	else
-		print_text(l, i, target);
+		print_item_text(l, i, target);
 	l->printed++;
 	return ferror(stdout) ? tool_output_failed(NULL) : 0;
 }
@@ -142,7 +143,7 @@ static struct item *make_item(const char *name, const struct nfs_fh *fh,
 	return i;
 }
 
-static int keep(struct ls *l, struct item *i)
+static int keep_item(struct ls *l, struct item *i)
 {
 	if (l->n_items == l->room) {
 		size_t room = l->room ? 2 * l->room : 256;
@@ -154,12 +155,12 @@ static int keep(struct ls *l, struct item *i)
 		l->room = room;
 	}
 	l->items[l->n_items++] = i;
-	measure(l, &i->attr);
+	measure_item(l, &i->attr);
 	return 0;
 }
 
-static int add(struct ls *l, const char *name, const struct nfs_fh *fh,
-               const fattr3 *attr)
+static int add_item(struct ls *l, const char *name, const struct nfs_fh *fh,
+                    const fattr3 *attr)
 {
 	struct item *i = make_item(name, fh, attr);
 	int r;
@@ -167,12 +168,12 @@ static int add(struct ls *l, const char *name, const struct nfs_fh *fh,
 	if (!i)
 		return -ENOMEM;
 	if (!l->unsorted || l->recursive) {
-		r = keep(l, i);
+		r = keep_item(l, i);
 		if (r)
 			free(i);
 		return r;
 	}
-	measure(l, attr);
+	measure_item(l, attr);
 	r = print_item(l, i);
 	free(i);
 	return r;
@@ -196,7 +197,7 @@ static int by_time(const void *a, const void *b)
 	return by_name(a, b);
 }
 
-static void sort(struct ls *l)
+static void sort_items(struct ls *l)
 {
 	size_t n = l->n_items;
 
@@ -221,14 +222,14 @@ static void free_items(struct item **items, size_t n)
 /* Prints what was kept; with -R directories remain, for list_below. */
 static int print_kept(struct ls *l, int r)
 {
-	sort(l);
-	for (size_t i = 0; i < l->n_items && r != -EINTR && r != TOOL_TOLD; i++) {
+	sort_items(l);
+	for (size_t i = 0; i < l->n_items && r != -EINTR && r != TOOL_REPORTED; i++) {
 		int e = print_item(l, l->items[i]);
 
 		if (e)
 			r = e;
 	}
-	if (l->recursive && r != -EINTR && r != TOOL_TOLD)
+	if (l->recursive && r != -EINTR && r != TOOL_REPORTED)
 		return r;
 	free_items(l->items, l->n_items);
 	l->items = NULL;
@@ -249,7 +250,7 @@ static int list_dir(struct ls *l, const struct nfs_fh *fh)
 		if (e.status)
 			bad = e.status; /* told at the end; the others first */
 		else
-			r = add(l, e.name, &e.fh, &e.attr);
+			r = add_item(l, e.name, &e.fh, &e.attr);
 	}
 	nfs_dir_close(&d);
 	return r ? r : bad;
@@ -304,7 +305,7 @@ static int list_below(struct ls *l, const char *text, unsigned depth)
 
 	l->items = NULL;
 	l->n_items = l->room = 0;
-	for (size_t i = 0; i < n && bad != -EINTR && bad != TOOL_TOLD; i++) {
+	for (size_t i = 0; i < n && bad != -EINTR && bad != TOOL_REPORTED; i++) {
 		char *below;
 
 		if (items[i]->attr.type != NF3DIR)
@@ -328,8 +329,8 @@ static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
 	if (!r)
 		r = print_kept(l, list_dir(l, fh));
 	end_list(l);
-	(void)nfs_told(l->client, "read directory", text, r);
-	if (r != -EINTR && r != TOOL_TOLD)
+	(void)nfs_report(l->client, "read directory", text, r);
+	if (r != -EINTR && r != TOOL_REPORTED)
 		below = list_below(l, text, depth);
 	return below ? below : r;
 }
@@ -343,13 +344,13 @@ static int list_one(struct ls *l, const struct url *u, const char *text,
 	r = !*u->export ? nfs_exports(l->client, print_export, l)
 	    : node->attr.type == NF3DIR && !l->itself
 	            ? list_dir(l, &node->fh)
-	            : add(l, text, &node->fh, &node->attr);
+	            : add_item(l, text, &node->fh, &node->attr);
 	r = print_kept(l, r);
 	free_items(l->items, l->n_items);
 	l->items = NULL;
 	l->n_items = l->room = 0;
 	end_list(l);
-	return nfs_told(l->client, "access", text, r);
+	return nfs_report(l->client, "access", text, r);
 }
 
 static int ls_url(struct nfs_client *client, const char *text, const struct url *u,
@@ -367,7 +368,7 @@ static int ls_url(struct nfs_client *client, const char *text, const struct url 
 	if (r) {
 		begin_list(l, text);
 		end_list(l);
-		return nfs_told(client, "access", text, r);
+		return nfs_report(client, "access", text, r);
 	}
 	if (l->recursive && *u->export && node.attr.type == NF3DIR && !l->itself)
 		return list_tree(l, text, &node.fh, 0);

@@ -36,7 +36,7 @@ static uint32_t last_mode(const struct mkdir_tool *m)
 	return m->exact ? m->mode : 0777 & ~m->umask;
 }
 
-static void say(const struct mkdir_tool *m, const char *name)
+static void print_made(const struct mkdir_tool *m, const char *name)
 {
 	if (m->common.verbose)
 		printf("created directory %s\n", tool_quote_always(name));
@@ -67,13 +67,14 @@ static int make_one(struct mkdir_tool *m, struct nfs_client *client,
 	r = nfs_mkdir_new(client, &node.parent, node.name, last_mode(m), &node.fh,
 	                  &node.attr);
 	if (!r)
-		say(m, text);
+		print_made(m, text);
 	return r;
 }
 
 /* Goes into @name, which it makes if it is not there. */
-static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_node *node,
-                 const char *name, const char *text, bool last)
+static int enter_or_make(struct mkdir_tool *m, struct nfs_client *client,
+                         struct nfs_node *node, const char *name, const char *text,
+                         bool last)
 {
 	uint32_t mode = last ? last_mode(m) : (0777 & ~m->umask) | 0300;
 	struct nfs_node next;
@@ -84,7 +85,7 @@ static int enter(struct mkdir_tool *m, struct nfs_client *client, struct nfs_nod
 		r = nfs_mkdir_new(client, &next.parent, next.name, mode, &next.fh,
 		                  &next.attr);
 		if (!r)
-			say(m, text ? text : name);
+			print_made(m, text ? text : name);
 		/* Another may have been faster. */
 		if (r == (int)NFS3ERR_EXIST)
 			r = nfs_walk_from(client, &node->fh, &node->attr, name,
@@ -109,7 +110,7 @@ static int make_all(struct mkdir_tool *m, struct nfs_client *client,
 		        text_to(client, u->path, (size_t)(name - path) + strlen(name));
 
 		if (*name)
-			r = enter(m, client, &node, name, text, !rest);
+			r = enter_or_make(m, client, &node, name, text, !rest);
 		free(text);
 	}
 	free(path);
@@ -121,9 +122,9 @@ static int mkdir_url(struct nfs_client *client, const char *text, const struct u
 {
 	struct mkdir_tool *m = arg;
 
-	return nfs_told(client, "create directory", text,
-	                m->parents ? make_all(m, client, u)
-	                           : make_one(m, client, u, text));
+	return nfs_report(client, "create directory", text,
+	                  m->parents ? make_all(m, client, u)
+	                             : make_one(m, client, u, text));
 }
 
 static const struct tool_option options[] = {

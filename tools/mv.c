@@ -26,7 +26,7 @@ struct mv {
 
 /* ---- The destination ----------------------------------------------------- */
 
-static int not_a_dir(const struct mv *m)
+static int refuse_target(const struct mv *m)
 {
 	tool_error("target %s: %s", tool_quote_always(m->dst_text), strerror(ENOTDIR));
 	return -ENOTDIR;
@@ -45,13 +45,13 @@ static int open_dst(struct mv *m, bool must_be_dir)
 	if (r == (int)NFS3ERR_NOENT && node.parent.len)
 		r = 0;
 	if (r)
-		return nfs_told(&m->client, "access", m->dst_text, r);
+		return nfs_report(&m->client, "access", m->dst_text, r);
 	if (must_be_dir)
-		return not_a_dir(m);
+		return refuse_target(m);
 	/* What is there may be a link to a file: the link is replaced. */
 	r = nfs_walk(&m->client, m->dst.path, NFS_MAKE, &node);
 	if (r && r != (int)NFS3ERR_NOENT)
-		return nfs_told(&m->client, "access", m->dst_text, r);
+		return nfs_report(&m->client, "access", m->dst_text, r);
 	m->dir = node.parent;
 	snprintf(m->name, sizeof(m->name), "%s", node.name);
 	return 0;
@@ -59,34 +59,36 @@ static int open_dst(struct mv *m, bool must_be_dir)
 
 /* ---- Sources ------------------------------------------------------------- */
 
-static int no(const char *src, const char *why)
+static int refuse_move(const char *src, const char *reason)
 {
-	tool_cannot("move", src, why);
+	tool_cannot("move", src, reason);
 	return -EINVAL;
 }
 
 static int same_server(struct mv *m, const char *text, struct url *u)
 {
 	if (strcmp(u->host, m->dst.host) || strcmp(u->port, m->dst.port))
-		return no(text,
-		          "the destination is on another server; `rpcrdma cp` copies "
-		          "there");
+		return refuse_move(
+		        text,
+		        "the destination is on another server; `rpcrdma cp` copies "
+		        "there");
 	if (!nfs_serves(&m->client, u))
-		return no(text,
-		          "the destination is in another export; `rpcrdma cp` copies "
-		          "there");
+		return refuse_move(
+		        text,
+		        "the destination is in another export; `rpcrdma cp` copies "
+		        "there");
 	return url_rebase(u, m->client.export);
 }
 
 /* Where @name goes, for messages; on the heap. */
-static char *to_text(const struct mv *m, const char *name)
+static char *target_text(const struct mv *m, const char *name)
 {
 	return *m->name ? strdup(m->dst_text) : url_join(m->dst_text, name);
 }
 
 /* What is in the place: 0 to go on, 1 to let it be, negative: told. */
-static int judge(struct mv *m, const struct nfs_node *src, const fattr3 *old,
-                 const char *from, const char *to)
+static int judge_target(struct mv *m, const struct nfs_node *src, const fattr3 *old,
+                        const char *from, const char *to)
 {
 	bool src_dir = src->attr.type == NF3DIR, old_dir = old->type == NF3DIR;
 
@@ -108,7 +110,7 @@ static int judge(struct mv *m, const struct nfs_node *src, const fattr3 *old,
 	return m->ask && !tool_ask("overwrite", to);
 }
 
-static int into_itself(const char *from, const char *to)
+static int refuse_into_itself(const char *from, const char *to)
 {
 	tool_error("cannot move %s to a subdirectory of itself, %s",
 	           tool_quote_always(from), tool_quote_always(to));
@@ -124,23 +126,23 @@ static int move_node(struct mv *m, const struct nfs_node *src, const char *from,
 	int r;
 
 	if (src->attr.type == NF3DIR && !*m->name && src->attr.fileid == m->dir_fileid)
-		return into_itself(from, to);
+		return refuse_into_itself(from, to);
 	r = nfs_lookup(&m->client, &m->dir, name, &fh, &old);
 	if (!r)
-		r = judge(m, src, &old, from, to);
+		r = judge_target(m, src, &old, from, to);
 	else if (r == (int)NFS3ERR_NOENT)
 		r = 0;
 	else
-		return nfs_told(&m->client, "access", to, r);
+		return nfs_report(&m->client, "access", to, r);
 	if (r)
 		return r < 0 ? r : 0;
 	r = nfs_rename(&m->client, &src->parent, src->name, &m->dir, name,
 	               src->attr.fileid);
 	if (r == (int)NFS3ERR_INVAL && src->attr.type == NF3DIR)
-		return into_itself(from, to);
+		return refuse_into_itself(from, to);
 	if (r && r != -EINTR)
 		tool_error("cannot move %s to %s: %s", tool_quote_always(from),
-		           tool_quote_always(to), nfs_words(&m->client, r));
+		           tool_quote_always(to), nfs_status_text(&m->client, r));
 	if (!r && m->common.verbose)
 		printf("renamed %s -> %s\n", tool_quote_always(from),
 		       tool_quote_always(to));
@@ -159,14 +161,14 @@ static int move_url(struct mv *m, const char *text, struct url *u)
 	if (!r && u->slash && node.attr.type != NF3DIR)
 		r = (int)NFS3ERR_NOTDIR;
 	if (r)
-		return nfs_told(&m->client, "access", text, r);
+		return nfs_report(&m->client, "access", text, r);
 	if (url_ends_in_dots(u))
-		return no(text, "it ends in . or ..");
+		return refuse_move(text, "it ends in . or ..");
 	if (!node.parent.len)
-		return no(text, "it is an export");
+		return refuse_move(text, "it is an export");
 	if (m->dst.slash && *m->name && node.attr.type != NF3DIR)
-		return not_a_dir(m);
-	to = to_text(m, node.name);
+		return refuse_target(m);
+	to = target_text(m, node.name);
 	r = to ? move_node(m, &node, text, to) : -ENOMEM;
 	free(to);
 	return r;
@@ -193,7 +195,7 @@ static int move_all(struct mv *m, char **v, int n)
 	return code;
 }
 
-static int run(struct mv *m, char **v, int n)
+static int run_move(struct mv *m, char **v, int n)
 {
 	int code = TOOL_FAILED;
 
@@ -246,7 +248,7 @@ static int run_mv(int argc, char **argv)
 	}
 	if (nfs_check_urls(v, true))
 		return TOOL_USAGE;
-	return run(&m, v, n);
+	return run_move(&m, v, n);
 }
 
 const struct tool_command tool_mv = {

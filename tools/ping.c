@@ -35,7 +35,7 @@ struct ping {
 };
 
 /* Once, and after the first answer: in version 1 only that brings the credits. */
-static void describe(struct ping *p)
+static void describe_once(struct ping *p)
 {
 	if (p->common.verbose && !p->common.json && !p->described) {
 		if (p->tcp)
@@ -46,7 +46,7 @@ static void describe(struct ping *p)
 	p->described = true;
 }
 
-static void answered(struct ping *p, uint32_t xid, double us)
+static void count_answer(struct ping *p, uint32_t xid, double us)
 {
 	p->received++;
 	p->sum_us += us;
@@ -61,7 +61,7 @@ static void answered(struct ping *p, uint32_t xid, double us)
 		       p->link.host, p->sent, xid, us / 1000);
 }
 
-static void mismatch(const struct ping *p, uint32_t low, uint32_t high)
+static void report_mismatch(const struct ping *p, uint32_t low, uint32_t high)
 {
 	if (low == high)
 		tool_error("%s: it has program %" PRIu32 " in version %" PRIu32 " only",
@@ -72,7 +72,7 @@ static void mismatch(const struct ping *p, uint32_t low, uint32_t high)
 		           p->link.host, p->program, low, high);
 }
 
-static void failed(struct ping *p, const struct rpcrdma_reply *reply)
+static void report_reply(struct ping *p, const struct rpcrdma_reply *reply)
 {
 	switch (reply->status) {
 	case RPCRDMA_PROG_UNAVAIL:
@@ -81,7 +81,7 @@ static void failed(struct ping *p, const struct rpcrdma_reply *reply)
 		p->hopeless = true;
 		break;
 	case RPCRDMA_PROG_MISMATCH:
-		mismatch(p, reply->low, reply->high);
+		report_mismatch(p, reply->low, reply->high);
 		p->hopeless = true;
 		break;
 	case -ECANCELED:
@@ -89,29 +89,30 @@ static void failed(struct ping *p, const struct rpcrdma_reply *reply)
 	default:
 		p->link.auth_stat = reply->auth_stat;
 		tool_error("%s: seq=%" PRIu64 ": %s", p->link.host, p->sent,
-		           link_words(&p->link, reply->status));
+		           link_status_text(&p->link, reply->status));
 		p->hopeless =
 		        reply->status == -EPROTONOSUPPORT || reply->status == -EACCES;
 		break;
 	}
 }
 
-static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
-                    void *arg)
+static void on_ping_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                         void *arg)
 {
 	struct ping *p = arg;
 
 	p->waiting = false;
 	if (reply->status >= 0)
-		describe(p);
+		describe_once(p);
 	if (reply->status)
-		failed(p, reply);
+		report_reply(p, reply);
 	else
-		answered(p, reply->xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
+		count_answer(p, reply->xid,
+		             (double)(tool_now_ns() - p->sent_ns) / 1000);
 }
 
 /* Waits for the answer, or for the timeout, whatever signal comes. */
-static int one_over_tcp(struct ping *p)
+static int ping_once_tcp(struct ping *p)
 {
 	enum clnt_stat stat;
 	uint32_t xid;
@@ -123,13 +124,13 @@ static int one_over_tcp(struct ping *p)
 		tool_error("%s", clnt_sperror(p->tcp, p->link.host));
 		p->hopeless = stat != RPC_TIMEDOUT; /* it does not connect again */
 	} else {
-		describe(p);
-		answered(p, xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
+		describe_once(p);
+		count_answer(p, xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
 	}
 	return loop_signal() ? -EINTR : 0;
 }
 
-static int one(struct ping *p)
+static int ping_once(struct ping *p)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	struct rpcrdma_call *call;
@@ -139,7 +140,7 @@ static int one(struct ping *p)
 	o.version = p->version;
 	o.timeout_ns = p->timeout_ns;
 	o.gss = p->link.gss;
-	o.done = on_done;
+	o.done = on_ping_done;
 	o.arg = p;
 	p->sent_ns = tool_now_ns();
 	r = rpcrdma_call(p->link.conn, &o, &call);
@@ -170,14 +171,14 @@ static int pause_until(struct ping *p, uint64_t when)
 	return r;
 }
 
-static void run(struct ping *p)
+static void ping_loop(struct ping *p)
 {
 	int r = 0;
 
 	while (!r && !p->hopeless) {
 		uint64_t next = tool_now_ns() + p->interval_ns;
 
-		r = p->tcp ? one_over_tcp(p) : one(p);
+		r = p->tcp ? ping_once_tcp(p) : ping_once(p);
 		if (p->count && p->sent >= p->count)
 			break;
 		if (!r && !p->hopeless)
@@ -187,7 +188,7 @@ static void run(struct ping *p)
 }
 
 /* Newton's way, to do without the mathematics library. */
-static double root(double v)
+static double square_root(double v)
 {
 	double x = v > 1 ? v : 1;
 
@@ -198,10 +199,10 @@ static double root(double v)
 	return x;
 }
 
-static void summary(const struct ping *p, uint64_t elapsed_ns)
+static void print_summary(const struct ping *p, uint64_t elapsed_ns)
 {
 	double n = p->received ? (double)p->received : 1, avg = p->sum_us / n;
-	double mdev = root(p->sum2_us / n - avg * avg);
+	double mdev = square_root(p->sum2_us / n - avg * avg);
 	uint64_t lost = p->sent - p->received;
 
 	if (p->common.json) {
@@ -235,7 +236,7 @@ static void summary(const struct ping *p, uint64_t elapsed_ns)
 }
 
 /* Why rpcbind did not name a port. */
-static const char *lookup_words(int error)
+static const char *lookup_reason(int error)
 {
 	switch (error) {
 	case -ENOENT:
@@ -260,7 +261,7 @@ static const char *lookup_words(int error)
 }
 
 /* Only NFS has a port of its own. */
-static int look_up(struct ping *p)
+static int look_up_rdma_port(struct ping *p)
 {
 	char port[RPCRDMA_SERVICE_BYTES];
 	bool nfs = p->program == RPCRDMA_NFS_PROGRAM;
@@ -272,26 +273,26 @@ static int look_up(struct ping *p)
 		return 0;
 	}
 	tool_error("%s: program %" PRIu32 " version %" PRIu32 ": %s%s", p->url.host,
-	           p->program, p->version, lookup_words(r),
+	           p->program, p->version, lookup_reason(r),
 	           nfs ? "; trying port 20049" : "; HOST:PORT names the port");
 	return nfs && r != -ENXIO ? 0 : r;
 }
 
 /* 0: the link is open, over RDMA; 1: over TCP; negative after a message. */
-static int reach(struct ping *p, const struct rpcrdma_conn_options *co)
+static int reach_host(struct ping *p, const struct rpcrdma_conn_options *co)
 {
 	const struct netid_wish w = {p->netids, p->program, p->version, p->timeout_ns,
 	                             co};
 	int r = p->netids ? netid_open(&w, &p->url, &p->tcp) : 0;
 
 	if (!p->netids && !p->url.has_port && p->asked != NO_PROGRAM)
-		r = look_up(p);
+		r = look_up_rdma_port(p);
 	if (r > 0)
 		url_host_text(&p->url, p->link.host, sizeof(p->link.host));
 	return r ? r : link_open(&p->link, &p->loop, &p->url, co);
 }
 
-static int secure(struct ping *p)
+static int secure_link(struct ping *p)
 {
 	if (!p->tcp)
 		return link_secure(&p->link, &p->url, p->sec, p->program, p->version);
@@ -301,7 +302,7 @@ static int secure(struct ping *p)
 	return -EPROTONOSUPPORT;
 }
 
-static void finish(struct ping *p)
+static void close_transport(struct ping *p)
 {
 	if (p->tcp)
 		clnt_destroy(p->tcp);
@@ -316,17 +317,17 @@ static int ping_host(struct ping *p)
 
 	tool_conn_options(&p->common, &co);
 	co.handshake_ns = p->timeout_ns;
-	if (reach(p, &co) < 0)
+	if (reach_host(p, &co) < 0)
 		return TOOL_FAILED;
-	if (secure(p)) {
-		finish(p);
+	if (secure_link(p)) {
+		close_transport(p);
 		return TOOL_FAILED;
 	}
 	started = tool_now_ns();
-	run(p);
-	describe(p); /* nothing was answered */
-	summary(p, tool_now_ns() - started);
-	finish(p);
+	ping_loop(p);
+	describe_once(p); /* nothing was answered */
+	print_summary(p, tool_now_ns() - started);
+	close_transport(p);
 	return p->received ? TOOL_OK : TOOL_FAILED;
 }
 
@@ -357,7 +358,7 @@ static int run_ping(int argc, char **argv)
 	                 .version = 3,
 	                 .interval_ns = 1000000000u,
 	                 .timeout_ns = 10000000000u};
-	const char *why;
+	const char *reason;
 	int r;
 
 	r = tool_read_options(&tool_ping, &p, &p.common, argc, argv);
@@ -368,8 +369,8 @@ static int run_ping(int argc, char **argv)
 		tool_error(optind == argc ? "no host is given" : "one host at a time");
 		return tool_usage();
 	}
-	if (url_parse_host(argv[optind], &p.url, &why)) {
-		tool_error("%s: %s", argv[optind], why);
+	if (url_parse_host(argv[optind], &p.url, &reason)) {
+		tool_error("%s: %s", argv[optind], reason);
 		return tool_usage();
 	}
 	if (loop_init(&p.loop, &p.common))

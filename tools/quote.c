@@ -29,7 +29,7 @@ unsigned tool_utf8(const char *text)
 
 /* Octets of the printing character at @s; 0: there is none.  C1 controls are U+0080
  * to U+009F. */
-static unsigned printing(const char *s)
+static unsigned printing_length(const char *s)
 {
 	unsigned n = tool_utf8(s);
 
@@ -47,7 +47,7 @@ static bool is_plain(const char *s)
 	if (!*s || *s == '~' || *s == '#')
 		return false;
 	for (; *s; s += n) {
-		n = printing(s);
+		n = printing_length(s);
 		if (!n || strchr(" !\"$&'()*;<=>?[\\^`|", *s))
 			return false;
 	}
@@ -55,7 +55,7 @@ static bool is_plain(const char *s)
 }
 
 /* As $'...' wants an octet that does not print; returns the end. */
-static char *escape(unsigned char octet, char *out)
+static char *escape_octet(unsigned char octet, char *out)
 {
 	static const char letters[] = "abtnvfr"; /* of 7 to 13 */
 
@@ -65,18 +65,18 @@ static char *escape(unsigned char octet, char *out)
 }
 
 /* Writes the quoted form of @s to @out, which has room for 7 octets per octet and 3. */
-static void quote(const char *s, char *out)
+static void write_quoted(const char *s, char *out)
 {
 	bool escaped = false;
 	unsigned n;
 
 	*out++ = '\'';
 	for (; *s; s += n) {
-		n = printing(s);
+		n = printing_length(s);
 		if (!n) {
 			if (!escaped)
 				out = stpcpy(out, "'$'");
-			out = escape((unsigned char)*s, out);
+			out = escape_octet((unsigned char)*s, out);
 			n = 1;
 			escaped = true;
 			continue;
@@ -109,6 +109,6 @@ const char *tool_quote_always(const char *text)
 	*buf = malloc(7 * strlen(text) + 3);
 	if (!*buf)
 		return "(out of memory)";
-	quote(text, *buf);
+	write_quoted(text, *buf);
 	return *buf;
 }

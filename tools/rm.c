@@ -28,18 +28,18 @@ struct rm {
 };
 
 /* 0, or what ends the command; other failures are told and noted. */
-static int told(struct rm *m, const char *text, int r)
+static int report_removal(struct rm *m, const char *text, int r)
 {
 	if (!r)
 		return 0;
 	m->failed = true;
-	(void)nfs_told(m->client, "remove", text, r);
+	(void)nfs_report(m->client, "remove", text, r);
 	return r == -EINTR || r == -EHOSTUNREACH || r == -ETIMEDOUT ? r : 0;
 }
 
 /* Whether the name went; *ret as told gives it. */
-static bool remove_name(struct rm *m, const struct nfs_fh *dir, const char *name,
-                        bool is_dir, const char *text, int *ret)
+static bool remove_one(struct rm *m, const struct nfs_fh *dir, const char *name,
+                       bool is_dir, const char *text, int *ret)
 {
 	int r;
 
@@ -47,7 +47,7 @@ static bool remove_name(struct rm *m, const struct nfs_fh *dir, const char *name
 	if (m->ask && !tool_ask(is_dir ? "remove directory" : "remove", text))
 		return false;
 	r = nfs_remove(m->client, dir, name, is_dir);
-	*ret = told(m, text, r);
+	*ret = report_removal(m, text, r);
 	if (!r && m->common.verbose)
 		printf("removed %s%s\n", is_dir ? "directory " : "",
 		       tool_quote_always(text));
@@ -70,17 +70,17 @@ static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *nam
 	if (r == (int)NFS3ERR_NOENT)
 		return true;
 	if (r) {
-		*ret = told(m, text, r);
+		*ret = report_removal(m, text, r);
 		return false;
 	}
 	if (attr.type == NF3DIR)
 		return remove_dir(m, dir, name, &fh, text, depth, ret);
-	return remove_name(m, dir, name, false, text, ret);
+	return remove_one(m, dir, name, false, text, ret);
 }
 
 /* One listing; how many entries went and how many are left. */
-static int sweep(struct rm *m, const struct nfs_fh *fh, const char *text,
-                 unsigned depth, unsigned *gone, unsigned *left)
+static int sweep_dir(struct rm *m, const struct nfs_fh *fh, const char *text,
+                     unsigned depth, unsigned *gone, unsigned *left)
 {
 	struct nfs_entry *e = malloc(sizeof(*e));
 	int r = e ? 0 : -ENOMEM, status = 0;
@@ -104,7 +104,7 @@ static int sweep(struct rm *m, const struct nfs_fh *fh, const char *text,
 		return 0;
 	if (!r && status) {
 		++*left;
-		r = told(m, text, status);
+		r = report_removal(m, text, status);
 	}
 	return r;
 }
@@ -118,36 +118,37 @@ static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *na
 
 	*ret = 0;
 	if (depth == MAX_DEPTH) {
-		*ret = told(m, text, -ELOOP);
+		*ret = report_removal(m, text, -ELOOP);
 		return false;
 	}
 	if (m->ask && !tool_ask("descend into directory", text))
 		return false;
 	do {
 		gone = left = 0;
-		*ret = sweep(m, fh, text, depth + 1, &gone, &left);
+		*ret = sweep_dir(m, fh, text, depth + 1, &gone, &left);
 		if (*ret || left)
 			return false;
 		if (m->ask && !tool_ask("remove directory", text))
 			return false;
 		r = nfs_remove(m->client, parent, name, true);
 	} while (r == (int)NFS3ERR_NOTEMPTY && gone && ++sweeps < MAX_SWEEPS);
-	*ret = told(m, text, r);
+	*ret = report_removal(m, text, r);
 	if (!r && m->common.verbose)
 		printf("removed directory %s\n", tool_quote_always(text));
 	return !r;
 }
 
 /* What no rm removes: told. */
-static bool refused(const struct url *u, const struct nfs_node *node, const char *text)
+static bool refuse_removal(const struct url *u, const struct nfs_node *node,
+                           const char *text)
 {
-	const char *why = url_ends_in_dots(u) ? "it ends in . or .."
-	                  : !node->parent.len ? "it is an export"
-	                                      : NULL;
+	const char *reason = url_ends_in_dots(u) ? "it ends in . or .."
+	                     : !node->parent.len ? "it is an export"
+	                                         : NULL;
 
-	if (why)
-		tool_cannot("remove", text, why);
-	return why;
+	if (reason)
+		tool_cannot("remove", text, reason);
+	return reason;
 }
 
 static int rm_url(struct nfs_client *client, const char *text, const struct url *u,
@@ -160,7 +161,7 @@ static int rm_url(struct nfs_client *client, const char *text, const struct url 
 	m->client = client;
 	if (r == (int)NFS3ERR_NOENT && m->force)
 		return 0;
-	if (!r && refused(u, &node, text)) {
+	if (!r && refuse_removal(u, &node, text)) {
 		m->failed = true;
 		return 0;
 	}
@@ -169,11 +170,11 @@ static int rm_url(struct nfs_client *client, const char *text, const struct url 
 	if (!r && node.attr.type == NF3DIR && !m->recursive)
 		r = (int)NFS3ERR_ISDIR;
 	if (r)
-		return told(m, text, r);
+		return report_removal(m, text, r);
 	if (node.attr.type == NF3DIR)
 		(void)remove_dir(m, &node.parent, node.name, &node.fh, text, 0, &r);
 	else
-		(void)remove_name(m, &node.parent, node.name, false, text, &r);
+		(void)remove_one(m, &node.parent, node.name, false, text, &r);
 	return r;
 }
 

@@ -14,7 +14,7 @@ struct stat_tool {
 	bool follow;
 };
 
-static void print_text(const char *text, const fattr3 *a, const char *target)
+static void print_stat_text(const char *text, const fattr3 *a, const char *target)
 {
 	char mode[11], atime[64], mtime[64], ctime[64];
 
@@ -29,7 +29,7 @@ static void print_text(const char *text, const fattr3 *a, const char *target)
 		attrs_print_name(stdout, target);
 	}
 	printf("\n  Size: %-15" PRIu64 " Used: %-15" PRIu64 " %s\n", a->size, a->used,
-	       attrs_type_words(a->type));
+	       attrs_type_text(a->type));
 	printf("  Fsid: %-15" PRIx64 " File id: %-12" PRIu64 " Links: %" PRIu32,
 	       a->fsid, a->fileid, a->nlink);
 	if (a->type == NF3BLK || a->type == NF3CHR)
@@ -40,8 +40,8 @@ static void print_text(const char *text, const fattr3 *a, const char *target)
 	printf("Access: %s\nModify: %s\nChange: %s\n", atime, mtime, ctime);
 }
 
-static void print_json(const char *text, const struct nfs_node *node,
-                       const char *target)
+static void print_stat_json(const char *text, const struct nfs_node *node,
+                            const char *target)
 {
 	putchar('{');
 	json_name(stdout, "url", text);
@@ -57,8 +57,8 @@ static void print_json(const char *text, const struct nfs_node *node,
 	puts("\"}");
 }
 
-static int show(struct nfs_client *client, const char *text, const struct url *u,
-                void *arg)
+static int stat_url(struct nfs_client *client, const char *text, const struct url *u,
+                    void *arg)
 {
 	struct stat_tool *s = arg;
 	char target[NFS3_PATH_BYTES + 1] = "";
@@ -71,11 +71,11 @@ static int show(struct nfs_client *client, const char *text, const struct url *u
 	if (!r && node.attr.type == NF3LNK)
 		r = nfs_readlink(client, &node.fh, target, sizeof(target));
 	if (r)
-		return nfs_told(client, "access", text, r);
+		return nfs_report(client, "access", text, r);
 	if (s->common.json)
-		print_json(text, &node, target);
+		print_stat_json(text, &node, target);
 	else
-		print_text(text, &node.attr, target);
+		print_stat_text(text, &node.attr, target);
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int run_stat(int argc, char **argv)
 	}
 	if (loop_init(&s.loop, &s.common))
 		return TOOL_FAILED;
-	r = nfs_each(&s.loop, &s.nfs, true, argv + optind, show, &s);
+	r = nfs_each(&s.loop, &s.nfs, true, argv + optind, stat_url, &s);
 	loop_fini(&s.loop);
 	return loop_exit_code(r);
 }

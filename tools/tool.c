@@ -83,9 +83,9 @@ void tool_log(enum tool_level level, const char *fmt, ...)
 	va_end(ap);
 }
 
-void tool_cannot(const char *act, const char *name, const char *why)
+void tool_cannot(const char *act, const char *name, const char *reason)
 {
-	tool_error("cannot %s %s: %s", act, tool_quote_always(name), why);
+	tool_error("cannot %s %s: %s", act, tool_quote_always(name), reason);
 }
 
 bool tool_ask(const char *act, const char *name)
@@ -117,7 +117,7 @@ int tool_output_failed(const char *name)
 		tool_error("%s: %s", name ? tool_quote(name) : "standard output",
 		           strerror(error));
 	output.failed = true;
-	return TOOL_TOLD;
+	return TOOL_REPORTED;
 }
 
 int tool_finish(int code)
@@ -260,7 +260,7 @@ uint64_t tool_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-const char *tool_provider_words(int error)
+const char *tool_provider_reason(int error)
 {
 	switch (-error) {
 	case ENOPKG:
@@ -308,7 +308,7 @@ static int load_hostauth(struct tool_common *c)
 {
 	struct rpcrdma_hostauth_options o =
 	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
-	char why[160];
+	char reason[160];
 	int r;
 
 	if (!c->hostauth_policy || c->hostauth)
@@ -319,9 +319,9 @@ static int load_hostauth(struct tool_common *c)
 	o.psk_file = c->psk;
 	o.allow = c->allow;
 	o.n_allow = c->n_allow;
-	r = rpcrdma_hostauth_new(&o, &c->hostauth, why, sizeof(why));
+	r = rpcrdma_hostauth_new(&o, &c->hostauth, reason, sizeof(reason));
 	if (r)
-		tool_error("--hostauth: %s", why[0] ? why : strerror(-r));
+		tool_error("--hostauth: %s", reason[0] ? reason : strerror(-r));
 	return r;
 }
 

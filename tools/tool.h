@@ -34,7 +34,7 @@ extern const struct tool_command tool_nfsd, tool_cp, tool_ls, tool_cat, tool_sta
 void tool_print_completion(const struct tool_command *const *commands, size_t n);
 
 /* Why a provider cannot be used or an address not listened on, with what to do. */
-const char *tool_provider_words(int error);
+const char *tool_provider_reason(int error);
 
 /* Values of the options that every subcommand has (TOOL_COMMON_ROWS). */
 struct tool_common {
@@ -182,7 +182,7 @@ const char *tool_quote(const char *name);
 /* The same within quotes in any case, as coreutils have it behind "cannot create". */
 const char *tool_quote_always(const char *name);
 /* "rpcrdma cp: cannot DO 'NAME': WHY", the form of coreutils, for either end. */
-void tool_cannot(const char *act, const char *name, const char *why);
+void tool_cannot(const char *act, const char *name, const char *reason);
 /* Octets of the well-formed UTF-8 character that @s begins with; 0: none. */
 unsigned tool_utf8(const char *s);
 /* At the start of the process: a reader who leaves makes writing fail with EPIPE. */
@@ -192,8 +192,8 @@ void tool_keep_sigpipe(void);
 bool tool_ask(const char *act, const char *name);
 /* Writing to @name (NULL: standard output) failed with errno, which is told unless
  * nobody reads any more: then SIGPIPE ends the process in tool_finish, as it ends other
- * programs.  TOOL_TOLD: no errno, and no more is to be said. */
-enum { TOOL_TOLD = -4095 };
+ * programs.  TOOL_REPORTED: no errno, and no more is to be said. */
+enum { TOOL_REPORTED = -4095 };
 int tool_output_failed(const char *name);
 /* Flushes standard output; the exit code for @code. */
 int tool_finish(int code);

@@ -10,7 +10,7 @@
 
 static const struct {
 	char letter;
-	const char *words, *json;
+	const char *text, *json;
 } types[] = {
         [NF3REG] = {'-', "regular file", "file"},
         [NF3DIR] = {'d', "directory", "directory"},
@@ -40,10 +40,10 @@ void attrs_mode_text(const fattr3 *a, char buf[11])
 	buf[10] = 0;
 }
 
-const char *attrs_type_words(ftype3 type)
+const char *attrs_type_text(ftype3 type)
 {
-	if ((unsigned)type < N_TYPES && types[type].words)
-		return types[type].words;
+	if ((unsigned)type < N_TYPES && types[type].text)
+		return types[type].text;
 	return "unknown";
 }
 

@@ -8,7 +8,7 @@
 /* "-rw-r--r--" */
 void attrs_mode_text(const fattr3 *, char buf[11]);
 /* "regular file"; static. */
-const char *attrs_type_words(ftype3);
+const char *attrs_type_text(ftype3);
 /* "2026-11-21 05:20" in local time, or with @full seconds, nanoseconds, zone. */
 void attrs_time_text(const nfstime3 *, bool full, char *buf, size_t size);
 /* Members of a JSON object, without the braces. */

@@ -37,7 +37,7 @@ int nfs_rename(struct nfs_client *c, const struct nfs_fh *from, const char *name
 	return r;
 }
 
-static uint64_t repeats(const struct nfs_client *c)
+static uint64_t count_retransmits(const struct nfs_client *c)
 {
 	struct rpcrdma_stats s;
 
@@ -45,7 +45,7 @@ static uint64_t repeats(const struct nfs_client *c)
 	return s.retransmits;
 }
 
-static int set_mode(struct nfs_client *c, const struct nfs_fh *fh, uint32_t mode)
+static int set_remote_mode(struct nfs_client *c, const struct nfs_fh *fh, uint32_t mode)
 {
 	SETATTR3args a = {.object = nfs_fh_arg(fh)};
 	struct nfs_op op;
@@ -62,14 +62,14 @@ static int set_mode(struct nfs_client *c, const struct nfs_fh *fh, uint32_t mode
 int nfs_mkdir_new(struct nfs_client *c, const struct nfs_fh *dir, const char *name,
                   uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr)
 {
-	uint64_t before = repeats(c);
+	uint64_t before = count_retransmits(c);
 	bool made;
 	int r = nfs_mkdir(c, dir, name, mode, ret_fh, ret_attr, &made);
 
-	if (r == (int)NFS3ERR_NOTDIR || (!r && !made && repeats(c) == before))
+	if (r == (int)NFS3ERR_NOTDIR || (!r && !made && count_retransmits(c) == before))
 		return (int)NFS3ERR_EXIST;
 	if (!r && (ret_attr->mode & 07777) != mode)
-		r = set_mode(c, ret_fh, mode);
+		r = set_remote_mode(c, ret_fh, mode);
 	return r;
 }
 

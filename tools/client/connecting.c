@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void on_event(struct rpcrdma_conn *conn, int error, bool final, void *arg)
+static void on_link_event(struct rpcrdma_conn *conn, int error, bool final, void *arg)
 {
 	struct link *k = arg;
 	struct rpcrdma_conn_info info;
@@ -25,18 +25,18 @@ static void on_event(struct rpcrdma_conn *conn, int error, bool final, void *arg
 		return;
 	}
 	rpcrdma_conn_get_info(conn, &info, sizeof(info));
-	memcpy(k->why, info.why, sizeof(k->why));
-	k->why[sizeof(k->why) - 1] = 0;
+	memcpy(k->reason, info.why, sizeof(k->reason));
+	k->reason[sizeof(k->reason) - 1] = 0;
 	if (k->up && !k->quiet && k->loop->common->verbose)
 		tool_error("%s: connection lost (%s)%s", k->host,
-		           *k->why ? k->why : strerror(-error),
+		           *k->reason ? k->reason : strerror(-error),
 		           final ? "" : ", trying again");
 	k->up = false;
 	k->over = final;
 	k->error = error;
 }
 
-static void tell(const struct link *k, const struct url *u)
+static void report_connect_failure(const struct link *k, const struct url *u)
 {
 	switch (-k->error) {
 	case ECONNREFUSED:
@@ -51,7 +51,7 @@ static void tell(const struct link *k, const struct url *u)
 		tool_error("%s: no answer%s%s: is the server up, and does it speak "
 		           "RDMA on "
 		           "that port?",
-		           k->host, *k->why ? ", " : "", k->why);
+		           k->host, *k->reason ? ", " : "", k->reason);
 		break;
 	case EHOSTUNREACH:
 	case ENETUNREACH:
@@ -60,20 +60,20 @@ static void tell(const struct link *k, const struct url *u)
 		break;
 	case EPROTONOSUPPORT:
 		tool_error("%s: no RPC-over-RDMA version in common%s%s", k->host,
-		           *k->why ? ": " : "", k->why);
+		           *k->reason ? ": " : "", k->reason);
 		break;
 	case ENOPKG:
 	case ENODEV:
 		tool_error("%s: cannot connect: %s", k->host,
-		           *k->why ? k->why : tool_provider_words(k->error));
+		           *k->reason ? k->reason : tool_provider_reason(k->error));
 		break;
 	case EINVAL:
 		tool_error("%s: cannot connect with these options%s%s", k->host,
-		           *k->why ? ": " : "", k->why);
+		           *k->reason ? ": " : "", k->reason);
 		break;
 	default:
 		tool_error("%s: cannot connect: %s%s%s", k->host, strerror(-k->error),
-		           *k->why ? ": " : "", k->why);
+		           *k->reason ? ": " : "", k->reason);
 		break;
 	}
 }
@@ -85,11 +85,11 @@ int link_open(struct link *k, struct loop *l, const struct url *u,
 
 	*k = (struct link){.loop = l};
 	url_host_text(u, k->host, sizeof(k->host));
-	r = rpcrdma_connect(l->engine, u->host, u->port, options, on_event, k,
+	r = rpcrdma_connect(l->engine, u->host, u->port, options, on_link_event, k,
 	                    &k->conn);
 	if (r) {
 		k->error = r;
-		tell(k, u);
+		report_connect_failure(k, u);
 		return r;
 	}
 	while (!k->up && !k->error && !r)
@@ -99,7 +99,7 @@ int link_open(struct link *k, struct loop *l, const struct url *u,
 	if (!r)
 		return 0;
 	if (k->error)
-		tell(k, u);
+		report_connect_failure(k, u);
 	link_close(k);
 	return r;
 }
@@ -146,7 +146,7 @@ void link_close(struct link *k)
 }
 
 /* No context could be made: Kerberos knows why. */
-static const char *gss_words(const struct link *k)
+static const char *gss_reason(const struct link *k)
 {
 	static struct rpcrdma_gss_info info;
 
@@ -155,7 +155,7 @@ static const char *gss_words(const struct link *k)
 	return k->gss && info.why[0] ? info.why : strerror(EACCES);
 }
 
-static const char *auth_words(uint32_t auth_stat)
+static const char *auth_reason(uint32_t auth_stat)
 {
 	enum { INVALIDRESP = 6, TOOWEAK = 5 };
 
@@ -166,10 +166,10 @@ static const char *auth_words(uint32_t auth_stat)
 	return rpcrdma_strstatus(RPCRDMA_AUTH_ERROR);
 }
 
-const char *link_words(const struct link *k, int status)
+const char *link_status_text(const struct link *k, int status)
 {
 	if (status == RPCRDMA_AUTH_ERROR)
-		return auth_words(k->auth_stat);
+		return auth_reason(k->auth_stat);
 	if (status == RPCRDMA_TRANSPORT_ERROR)
 		return rpcrdma_strerror_transport(k->transport_error);
 	if (status >= 0)
@@ -183,7 +183,7 @@ const char *link_words(const struct link *k, int status)
 	case ECONNRESET:
 		return "the connection was lost";
 	case EACCES:
-		return gss_words(k);
+		return gss_reason(k);
 	case ECANCELED:
 		return "cancelled";
 	case EBADMSG:

@@ -20,7 +20,7 @@ struct link {
 	uint32_t auth_stat;       /* the same */
 	uint32_t sec;             /* the flavor of calls; SEC_UNSAID: none was chosen */
 	struct rpcrdma_gss *gss;  /* if it is a Kerberos one */
-	char why[160];
+	char reason[160];
 };
 
 /* Connects and waits.  Failures are told on stderr, in words. */
@@ -33,7 +33,7 @@ int link_secure(struct link *, const struct url *, uint32_t flavor, uint32_t pro
 /* No longer under a flavor of Kerberos. */
 void link_insecure(struct link *);
 /* A phrase for a call that ended with @status. */
-const char *link_words(const struct link *, int status);
+const char *link_status_text(const struct link *, int status);
 /* One line of what was negotiated. */
 void link_describe(const struct link *, FILE *f);
 /* The same as members of a JSON object, without the braces. */

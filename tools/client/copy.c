@@ -19,7 +19,7 @@
 #define ABORT_NS 5000000000u
 
 /* Seconds on the wire have no sign: the nearest time that fits. */
-static nfstime3 time_from(const struct timespec *t)
+static nfstime3 time_from_spec(const struct timespec *t)
 {
 	if (t->tv_sec < 0)
 		return (nfstime3){0, 0};
@@ -28,7 +28,7 @@ static nfstime3 time_from(const struct timespec *t)
 	return (nfstime3){(uint32_t)t->tv_sec, (uint32_t)t->tv_nsec};
 }
 
-static ftype3 type_from(mode_t mode)
+static ftype3 type_from_mode(mode_t mode)
 {
 	return S_ISREG(mode)   ? NF3REG
 	       : S_ISDIR(mode) ? NF3DIR
@@ -39,7 +39,7 @@ static ftype3 type_from(mode_t mode)
 void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 {
 	*ret = (struct copy_meta){
-	        .type = type_from(s->st_mode),
+	        .type = type_from_mode(s->st_mode),
 	        .mode = s->st_mode & 07777,
 	        .uid = s->st_uid,
 	        .gid = s->st_gid,
@@ -48,9 +48,9 @@ void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 	        .used = (uint64_t)s->st_blocks * 512,
 	        .fsid = s->st_dev,
 	        .fileid = s->st_ino,
-	        .atime = time_from(&s->st_atim),
-	        .mtime = time_from(&s->st_mtim),
-	        .ctime = time_from(&s->st_ctim),
+	        .atime = time_from_spec(&s->st_atim),
+	        .mtime = time_from_spec(&s->st_mtim),
+	        .ctime = time_from_spec(&s->st_ctim),
 	};
 }
 
@@ -149,15 +149,15 @@ void copy_abort(struct copy *c)
 	}
 }
 
-void copy_failed(struct copy *c, const char *act, const char *label,
-                 const struct nfs_client *client, int status)
+void copy_report_failure(struct copy *c, const char *act, const char *label,
+                         const struct nfs_client *client, int status)
 {
 	c->failed++;
-	if (status == -EINTR || status == -ECANCELED || status == TOOL_TOLD)
+	if (status == -EINTR || status == -ECANCELED || status == TOOL_REPORTED)
 		return;
 	tool_progress_end(&c->progress);
 	if (client)
-		(void)nfs_told(client, act, label, status); /* it is counted */
+		(void)nfs_report(client, act, label, status); /* it is counted */
 	else
 		tool_cannot(act, label, strerror(-status));
 }
@@ -331,7 +331,7 @@ struct copy_dir *copy_dir_remote(struct copy *c, struct nfs_client *client,
 }
 
 /* DIR/NAME, of a URL before its "?". */
-static char *join(const char *dir, const char *name)
+static char *join_path(const char *dir, const char *name)
 {
 	size_t len = url_is(dir) ? strcspn(dir, "?") : strlen(dir);
 	char *text = malloc(len + strlen(name) + 2);
@@ -349,22 +349,22 @@ char *copy_dir_text(const struct copy_dir *d, const char *name)
 	char *dir, *text;
 
 	if (!d->parent)
-		return d->named ? strdup(d->text) : join(d->text, name);
+		return d->named ? strdup(d->text) : join_path(d->text, name);
 	dir = copy_dir_text(d->parent, d->text);
-	text = dir ? join(dir, name) : NULL;
+	text = dir ? join_path(dir, name) : NULL;
 	free(dir);
 	return text;
 }
 
-static void dir_failed(struct copy_dir *d, const char *act, int status)
+static void report_dir_failure(struct copy_dir *d, const char *act, int status)
 {
 	char *text = d->parent ? copy_dir_text(d->parent, d->text) : NULL;
 
-	copy_failed(d->copy, act, text ? text : d->text, d->client, status);
+	copy_report_failure(d->copy, act, text ? text : d->text, d->client, status);
 	free(text);
 }
 
-static int make_local(struct copy_dir *d, uint32_t mode)
+static int make_local_dir(struct copy_dir *d, uint32_t mode)
 {
 	struct stat sb;
 
@@ -381,7 +381,7 @@ static int make_local(struct copy_dir *d, uint32_t mode)
 	return 0;
 }
 
-static int make_remote(struct copy_dir *d, uint32_t mode)
+static int make_remote_dir(struct copy_dir *d, uint32_t mode)
 {
 	fattr3 attr;
 	int r = nfs_mkdir(d->client, &d->parent->fh, d->text, mode, &d->fh, &attr,
@@ -398,7 +398,7 @@ static int make_remote(struct copy_dir *d, uint32_t mode)
 }
 
 /* What is there is no directory: told. */
-static void not_replaced(struct copy_dir *d, const char *label)
+static void refuse_non_directory(struct copy_dir *d, const char *label)
 {
 	char *text = copy_dir_text(d->parent, d->text);
 
@@ -418,18 +418,19 @@ struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
 	int r;
 
 	if (!d) {
-		copy_failed(c, "create directory", name, NULL, -ENOMEM);
+		copy_report_failure(c, "create directory", name, NULL, -ENOMEM);
 		return NULL;
 	}
 	d->meta = *meta;
-	r = d->client ? make_remote(d, mode | 0700) : make_local(d, mode | 0700);
+	r = d->client ? make_remote_dir(d, mode | 0700)
+	              : make_local_dir(d, mode | 0700);
 	if (r) {
 		if (r == -EINTR)
 			c->fatal = r;
 		if (r == -ENOTDIR || r == (int)NFS3ERR_NOTDIR)
-			not_replaced(d, label);
+			refuse_non_directory(d, label);
 		else
-			dir_failed(d, "create directory", r);
+			report_dir_failure(d, "create directory", r);
 		copy_dir_put(d);
 		return NULL;
 	}
@@ -463,24 +464,24 @@ static uint32_t dir_mode(const struct copy_dir *d)
 
 static const char finishing[] = "set attributes of";
 
-static void finish_remote(struct copy_dir *d);
+static void finish_remote_dir(struct copy_dir *d);
 
-static void on_finished(struct nfs_op *op, void *arg)
+static void on_dir_finished(struct nfs_op *op, void *arg)
 {
 	struct copy_dir *d = arg;
 
 	d->copy->n_finishing--;
 	if (op->status == (int)NFS3ERR_PERM && !d->no_owner) {
 		d->no_owner = true;
-		finish_remote(d);
+		finish_remote_dir(d);
 		return;
 	}
 	if (op->status)
-		dir_failed(d, finishing, op->status);
+		report_dir_failure(d, finishing, op->status);
 	free_dir(d);
 }
 
-static void finish_remote(struct copy_dir *d)
+static void finish_remote_dir(struct copy_dir *d)
 {
 	SETATTR3args a = {.object = nfs_fh_arg(&d->fh)};
 
@@ -488,10 +489,10 @@ static void finish_remote(struct copy_dir *d)
 	if (d->copy->preserve && !d->owned && !d->no_owner)
 		copy_sattr_owner(&d->meta, &a.new_attributes);
 	d->copy->n_finishing++;
-	nfs_op_start(&d->op, NFSPROC3_SETATTR, &a, on_finished, d);
+	nfs_op_start(&d->op, NFSPROC3_SETATTR, &a, on_dir_finished, d);
 }
 
-static void finish_local(struct copy_dir *d)
+static void finish_local_dir(struct copy_dir *d)
 {
 	int r;
 
@@ -499,7 +500,7 @@ static void finish_local(struct copy_dir *d)
 		d->no_owner = copy_own_local(d->fd, &d->meta) < 0;
 	r = copy_set_local(d->copy, d->fd, &d->meta, dir_mode(d));
 	if (r)
-		dir_failed(d, finishing, r);
+		report_dir_failure(d, finishing, r);
 }
 
 void copy_dir_put(struct copy_dir *d)
@@ -510,9 +511,9 @@ void copy_dir_put(struct copy_dir *d)
 		free_dir(d);
 	} else if (d->client) {
 		nfs_op_init(&d->op, d->client);
-		finish_remote(d);
+		finish_remote_dir(d);
 	} else {
-		finish_local(d);
+		finish_local_dir(d);
 		free_dir(d);
 	}
 }

@@ -200,8 +200,8 @@ int copy_wait(struct copy *, unsigned n);
 /* Cancels everything and waits for the clean-up. */
 void copy_abort(struct copy *);
 /* "cannot @act LABEL: why", counted as a failed file. */
-void copy_failed(struct copy *, const char *act, const char *label,
-                 const struct nfs_client *, int status);
+void copy_report_failure(struct copy *, const char *act, const char *label,
+                         const struct nfs_client *, int status);
 /* NULL: all are in use; copy_job_go follows when one comes back. */
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
@@ -250,8 +250,8 @@ void copy_job_go(struct copy_job *);
 void copy_job_fail(struct copy_job *, enum copy_end, int status, const char *what);
 void copy_job_cancel(struct copy_job *);
 /* Says on c->chatter, if there is one, what was copied where; @backup "": no backup. */
-void copy_tell(struct copy *, const char *label, const struct copy_dir *,
-               const char *name, const char *backup);
+void copy_report(struct copy *, const char *label, const struct copy_dir *,
+                 const char *name, const char *backup);
 /* The job's call has ended. */
 void copy_job_on_op(struct nfs_op *, void *job);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void know(struct copy_job *j, const fattr3 *a)
+static void note_owner(struct copy_job *j, const fattr3 *a)
 {
 	j->fileid = a->fileid;
 	j->have_owner = true;
@@ -21,7 +21,7 @@ static void know(struct copy_job *j, const fattr3 *a)
 	j->gid = a->gid;
 }
 
-static void inspected(struct copy_job *j, const fattr3 *a)
+static void judge_inspected(struct copy_job *j, const fattr3 *a)
 {
 	copy_meta_from_attr(a, &j->old);
 	copy_place_judge(j);
@@ -38,24 +38,25 @@ static void after_inspection(struct copy_job *j)
 	if (j->op.status) /* NOENT */
 		copy_phase_new(j);
 	else if (j->op.proc == NFSPROC3_GETATTR)
-		inspected(j, &j->op.res.getattr.GETATTR3res_u.resok.obj_attributes);
+		judge_inspected(j,
+		                &j->op.res.getattr.GETATTR3res_u.resok.obj_attributes);
 	else if (nfs_fh_take(&ok->object, &j->old_fh)) {
 		copy_job_fail(j, COPY_TARGET, -EBADMSG, NULL);
 		copy_job_clean(j);
 	} else if (ok->obj_attributes.attributes_follow) {
-		inspected(j, &ok->obj_attributes.post_op_attr_u.attributes);
+		judge_inspected(j, &ok->obj_attributes.post_op_attr_u.attributes);
 	} else {
 		copy_call_getattr(j);
 	}
 }
 
-static bool take_made(struct copy_job *j, const post_op_fh3 *fh,
-                      const post_op_attr *attr)
+static bool take_created(struct copy_job *j, const post_op_fh3 *fh,
+                         const post_op_attr *attr)
 {
 	if (!attr->attributes_follow || !fh->handle_follows ||
 	    nfs_fh_take(&fh->post_op_fh3_u.handle, &j->fh))
 		return false;
-	know(j, &attr->post_op_attr_u.attributes);
+	note_owner(j, &attr->post_op_attr_u.attributes);
 	return true;
 }
 
@@ -63,7 +64,7 @@ static void after_create(struct copy_job *j)
 {
 	const CREATE3resok *ok = &j->op.res.create.CREATE3res_u.resok;
 
-	if (take_made(j, &ok->obj, &ok->obj_attributes))
+	if (take_created(j, &ok->obj, &ok->obj_attributes))
 		copy_phase_made(j);
 	else
 		copy_phase_begin(j, COPY_LOOKING);
@@ -76,7 +77,7 @@ static void after_lookup(struct copy_job *j)
 	if (nfs_fh_take(&ok->object, &j->fh))
 		copy_job_fail(j, COPY_TARGET, -EBADMSG, NULL);
 	if (ok->obj_attributes.attributes_follow)
-		know(j, &ok->obj_attributes.post_op_attr_u.attributes);
+		note_owner(j, &ok->obj_attributes.post_op_attr_u.attributes);
 	copy_phase_made(j);
 }
 
@@ -92,7 +93,7 @@ static void after_symlink(struct copy_job *j)
 {
 	const SYMLINK3resok *ok = &j->op.res.symlink.SYMLINK3res_u.resok;
 
-	if (j->op.status || !take_made(j, &ok->obj, &ok->obj_attributes))
+	if (j->op.status || !take_created(j, &ok->obj, &ok->obj_attributes))
 		copy_phase_begin(
 		        j, COPY_LOOKING); /* EXIST: a repeated call met its own work */
 	else
@@ -126,7 +127,7 @@ static void after_check(struct copy_job *j)
 }
 
 /* Failures that are none: true if the phase goes on (or another one does). */
-static bool forgiven(struct copy_job *j)
+static bool forgive_status(struct copy_job *j)
 {
 	int status = j->op.status;
 
@@ -153,11 +154,11 @@ static bool forgiven(struct copy_job *j)
 	case COPY_RENAMING:
 		return status == (int)NFS3ERR_NOENT && j->fileid;
 	case COPY_RESTORING:
-		copy_job_kept(j);
+		copy_job_report_backup(j);
 		return true;
 	case COPY_REMOVING:
 		if (status != (int)NFS3ERR_NOENT)
-			copy_job_left(j, " is left on the server");
+			copy_job_report_left(j, " is left on the server");
 		return true;
 	case COPY_LOOKING:
 	case COPY_READLINK:
@@ -255,7 +256,7 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 		j->cut = j->in_place; /* or it is not known */
 	if (j->phase == COPY_BACKING && !op->status)
 		j->backed = true;
-	if (op->status && !forgiven(j))
+	if (op->status && !forgive_status(j))
 		copy_job_fail(j, j->phase == COPY_READLINK ? COPY_SOURCE : COPY_TARGET,
 		              op->status, NULL);
 	if (j->phase == COPY_RENAMING && !op->status)

@@ -72,7 +72,7 @@ int copy_backup_choose(struct copy *c, const char *control, const char *suffix)
 /* ---- The name ------------------------------------------------------------ */
 
 /* The number of @entry as a backup of @name; 0: it is none. */
-static uint64_t number_of(const char *entry, const char *name)
+static uint64_t backup_number(const char *entry, const char *name)
 {
 	size_t len = strlen(name), digits;
 
@@ -86,7 +86,8 @@ static uint64_t number_of(const char *entry, const char *name)
 	return strtoull(entry, NULL, 10);
 }
 
-static int highest_local(const struct copy_dir *dir, const char *name, uint64_t *ret)
+static int find_highest_local(const struct copy_dir *dir, const char *name,
+                              uint64_t *ret)
 {
 	int fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -99,7 +100,7 @@ static int highest_local(const struct copy_dir *dir, const char *name, uint64_t 
 		return r;
 	}
 	while ((errno = 0, e = readdir(d))) {
-		uint64_t n = number_of(e->d_name, name);
+		uint64_t n = backup_number(e->d_name, name);
 
 		*ret = n > *ret ? n : *ret;
 	}
@@ -108,7 +109,8 @@ static int highest_local(const struct copy_dir *dir, const char *name, uint64_t 
 	return r;
 }
 
-static int highest_remote(const struct copy_dir *dir, const char *name, uint64_t *ret)
+static int find_highest_remote(const struct copy_dir *dir, const char *name,
+                               uint64_t *ret)
 {
 	struct nfs_dir *d = malloc(sizeof(*d));
 	struct nfs_entry *e = malloc(sizeof(*e));
@@ -117,7 +119,7 @@ static int highest_remote(const struct copy_dir *dir, const char *name, uint64_t
 	if (!status) {
 		nfs_dir_open(d, dir->client, &dir->fh);
 		while (nfs_dir_next(d, e, &status)) {
-			uint64_t n = number_of(e->name, name);
+			uint64_t n = backup_number(e->name, name);
 
 			*ret = n > *ret ? n : *ret;
 		}
@@ -129,7 +131,8 @@ static int highest_remote(const struct copy_dir *dir, const char *name, uint64_t
 }
 
 /* What is at @name: type 0 if nothing is. */
-static int look(const struct copy_dir *dir, const char *name, struct copy_meta *ret)
+static int look_up_meta(const struct copy_dir *dir, const char *name,
+                        struct copy_meta *ret)
 {
 	struct nfs_fh fh;
 	struct stat sb;
@@ -164,11 +167,11 @@ static bool ends_with(const char *path, const char *name)
 /* Whether the last name of the source is @name; in a URL names are escaped. */
 static bool is_called(const char *label, const char *name)
 {
-	const char *why;
+	const char *reason;
 	struct url u;
 	bool is;
 
-	if (!url_is(label) || url_parse(label, &u, &why))
+	if (!url_is(label) || url_parse(label, &u, &reason))
 		return ends_with(label, name);
 	is = ends_with(*u.path ? u.path : u.export, name);
 	url_fini(&u);
@@ -184,19 +187,19 @@ static int spares_source(const struct copy_source *src, const struct copy_dir *d
 
 	if (src->stream || !is_called(src->label, backup))
 		return 0;
-	r = look(dir, backup, &at);
+	r = look_up_meta(dir, backup, &at);
 	return r ? r : at.type && copy_is_same(src, &at, dir) ? -EEXIST : 0;
 }
 
-static int find_name(const struct copy *c, const struct copy_dir *dir, const char *name,
-                     char *ret)
+static int choose_backup_name(const struct copy *c, const struct copy_dir *dir,
+                              const char *name, char *ret)
 {
 	uint64_t n = 0;
 	int r = 0, len;
 
 	if (c->backup != COPY_SIMPLE)
-		r = dir->client ? highest_remote(dir, name, &n)
-		                : highest_local(dir, name, &n);
+		r = dir->client ? find_highest_remote(dir, name, &n)
+		                : find_highest_local(dir, name, &n);
 	if (r)
 		return r;
 	len = n || c->backup == COPY_NUMBERED
@@ -206,7 +209,7 @@ static int find_name(const struct copy *c, const struct copy_dir *dir, const cha
 	return len > NFS_NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-static void tell_unspared(struct copy *c, const char *to, const char *label)
+static void report_unspared(struct copy *c, const char *to, const char *label)
 {
 	tool_progress_end(&c->progress);
 	tool_error("backing up %s might destroy source;  %s not copied",
@@ -224,20 +227,20 @@ int copy_backup_name(struct copy *c, const struct copy_source *src,
 	*ret = 0;
 	if (c->backup == COPY_NO_BACKUP || dir->fresh)
 		return 0;
-	r = look(dir, name, &old);
+	r = look_up_meta(dir, name, &old);
 	if (!r && (!old.type || old.type == NF3DIR))
 		return 0; /* or refused as for any file */
 	if (!r)
-		r = find_name(c, dir, name, ret);
+		r = choose_backup_name(c, dir, name, ret);
 	if (!r && c->backup != COPY_NUMBERED)
 		r = spares_source(src, dir, ret);
 	if (!r)
 		return 0;
 	to = copy_dir_text(dir, name);
 	if (r == -EEXIST)
-		tell_unspared(c, to ? to : name, src->label);
+		report_unspared(c, to ? to : name, src->label);
 	else
-		copy_failed(c, "backup", to ? to : name, dir->client, r);
+		copy_report_failure(c, "backup", to ? to : name, dir->client, r);
 	free(to);
 	if (r == -EINTR || r == -EHOSTUNREACH)
 		c->fatal = r;

@@ -183,7 +183,7 @@ static void look_for_change(struct copy_job *j, const struct copy_meta *now)
 	j->changed_meta = *now;
 }
 
-static void on_read(struct nfs_op *op, void *arg)
+static void on_slot_read(struct nfs_op *op, void *arg)
 {
 	struct copy_slot *s = arg;
 	struct copy_job *j = s->job;
@@ -227,7 +227,7 @@ static void slot_read_remote(struct copy_slot *s)
 	nfs_op_fini(&s->op);
 	nfs_op_init(&s->op, j->src.client);
 	nfs_op_read(&s->op, &j->src.fh, s->offset + s->have, s->buf + s->have,
-	            s->len - s->have, on_read, s);
+	            s->len - s->have, on_slot_read, s);
 }
 
 static void slot_read_local(struct copy_slot *s)

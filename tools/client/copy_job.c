@@ -25,7 +25,7 @@
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-static void free_job(struct copy_job *j)
+static void free_copy_job(struct copy_job *j)
 {
 	struct copy *c = j->copy;
 	struct copy_dir *dir = j->dir;
@@ -46,7 +46,7 @@ static void free_job(struct copy_job *j)
 }
 
 /* What could not be done, as cp(1) says it. */
-static const char *act_of(const struct copy_job *j)
+static const char *failed_act(const struct copy_job *j)
 {
 	switch (j->failed_in) {
 	case COPY_INSPECTING:
@@ -78,7 +78,7 @@ static const char *act_of(const struct copy_job *j)
 }
 
 /* The end that refused is named, with its path. */
-static void tell(struct copy_job *j)
+static void report_failure(struct copy_job *j)
 {
 	struct copy *c = j->copy;
 	struct nfs_client *client =
@@ -92,7 +92,7 @@ static void tell(struct copy_job *j)
 		if (*j->what)
 			tool_error("%s: %s", tool_quote(label), j->what);
 	} else {
-		copy_failed(c, act_of(j), label, client, j->status);
+		copy_report_failure(c, failed_act(j), label, client, j->status);
 	}
 	if (j->cut)
 		tool_error("%s: it was written in place and is not whole now",
@@ -103,7 +103,7 @@ static void tell(struct copy_job *j)
 }
 
 /* " (backup: 'TO~')": the name's end comes before what a URL asks for. */
-static void tell_backup(FILE *f, const char *to, const char *end)
+static void print_backup(FILE *f, const char *to, const char *end)
 {
 	size_t len = url_is(to) ? strcspn(to, "?") : strlen(to);
 	char *text = NULL;
@@ -114,8 +114,8 @@ static void tell_backup(FILE *f, const char *to, const char *end)
 	free(text);
 }
 
-void copy_tell(struct copy *c, const char *label, const struct copy_dir *dir,
-               const char *name, const char *backup)
+void copy_report(struct copy *c, const char *label, const struct copy_dir *dir,
+                 const char *name, const char *backup)
 {
 	char *to;
 
@@ -126,13 +126,13 @@ void copy_tell(struct copy *c, const char *label, const struct copy_dir *dir,
 	fprintf(c->chatter, "%s -> %s", tool_quote_always(label),
 	        tool_quote_always(to ? to : name));
 	if (*backup)
-		tell_backup(c->chatter, to ? to : name, backup + strlen(name));
+		print_backup(c->chatter, to ? to : name, backup + strlen(name));
 	fputc('\n', c->chatter);
 	free(to);
 }
 
 /* Further links of the source can be made, or not. */
-static void tell_twin(struct copy_job *j)
+static void notify_twin(struct copy_job *j)
 {
 	char *to = j->dir->client || j->status ? NULL : copy_dir_text(j->dir, j->name);
 
@@ -149,16 +149,16 @@ void copy_job_end(struct copy_job *j)
 	struct copy *c = j->copy;
 
 	if (j->twin)
-		tell_twin(j);
+		notify_twin(j);
 	if (j->status) {
-		tell(j);
+		report_failure(j);
 	} else if (!j->skipped) {
 		c->files++;
 		c->progress.files = c->files > 1 ? c->files : 0;
 		c->bytes += j->src.kind == COPY_FILE ? j->size : 0;
-		copy_tell(c, j->label, j->dir, j->name, j->backed ? j->backup : "");
+		copy_report(c, j->label, j->dir, j->name, j->backed ? j->backup : "");
 	}
-	free_job(j);
+	free_copy_job(j);
 }
 
 void copy_job_fail(struct copy_job *j, enum copy_end end, int status, const char *what)
@@ -171,16 +171,16 @@ void copy_job_fail(struct copy_job *j, enum copy_end end, int status, const char
 	j->what = what;
 }
 
-void copy_job_left(struct copy_job *j, const char *words)
+void copy_job_report_left(struct copy_job *j, const char *text)
 {
 	char *to = copy_dir_text(j->dir, j->name);
 
 	tool_error("%s: %s%s", tool_quote(to ? to : j->name), tool_quote(j->temp),
-	           words);
+	           text);
 	free(to);
 }
 
-void copy_job_kept(struct copy_job *j)
+void copy_job_report_backup(struct copy_job *j)
 {
 	char *to = copy_dir_text(j->dir, j->name);
 
@@ -198,7 +198,7 @@ void copy_job_clean(struct copy_job *j)
 	}
 	if (j->backed &&
 	    (j->dir->client || copy_backup_move(j->dir, j->backup, j->name)))
-		copy_job_kept(j);
+		copy_job_report_backup(j);
 	j->backed = false;
 	if (!j->made) {
 		copy_job_end(j);
@@ -209,7 +209,7 @@ void copy_job_clean(struct copy_job *j)
 		(void)copy_local_drop(j); /* gone or not: it failed already */
 		copy_job_end(j);
 	} else if (!j->dir->client->link.up) {
-		copy_job_left(j, " may be left there: the server is away");
+		copy_job_report_left(j, " may be left there: the server is away");
 		copy_job_end(j);
 	} else {
 		copy_phase_begin(j, COPY_REMOVING);
@@ -426,7 +426,7 @@ static void look_for_temp(struct copy_job *j)
 	copy_call_lookup(j, j->temp);
 }
 
-static void set_attributes(struct copy_job *j)
+static void begin_setattr(struct copy_job *j)
 {
 	if (needs_setattr(j))
 		copy_call_setattr(j);
@@ -463,7 +463,7 @@ static void (*const begin_remote[])(struct copy_job *) = {
         [COPY_COPYING] = NULL,
         [COPY_COMMITTING] = copy_call_commit,
         [COPY_TRUNCATING] = copy_call_setattr,
-        [COPY_SETATTR] = set_attributes,
+        [COPY_SETATTR] = begin_setattr,
         [COPY_BACKING] = rename_old,
         [COPY_RENAMING] = rename_temp,
         [COPY_CHECKING] = look_in_place,

@@ -170,11 +170,12 @@ static void make_link(struct copy *c, const struct copy_link *k,
 	r = dir->client ? link_remote(k, dir, (char *)name, temp, backup)
 	                : link_local(k, dir, name, temp, backup);
 	if (r) {
-		copy_failed(c, "create hard link", to ? to : name, dir->client, r);
+		copy_report_failure(c, "create hard link", to ? to : name, dir->client,
+		                    r);
 		c->fatal = r == -EINTR ? r : c->fatal;
 	} else {
 		c->files++;
-		copy_tell(c, src->label, dir, name, backup);
+		copy_report(c, src->label, dir, name, backup);
 	}
 	free(to);
 }

@@ -18,7 +18,7 @@ int copy_local_look(struct copy_job *j)
 	return 0;
 }
 
-static int know_owner(struct copy_job *j)
+static int note_local_owner(struct copy_job *j)
 {
 	struct stat sb;
 
@@ -34,7 +34,7 @@ int copy_local_create(struct copy_job *j)
 {
 	j->fd = openat(j->dir->fd, j->temp,
 	               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return j->fd < 0 ? -errno : know_owner(j);
+	return j->fd < 0 ? -errno : note_local_owner(j);
 }
 
 int copy_local_link(struct copy_job *j)
@@ -61,7 +61,7 @@ int copy_local_open(struct copy_job *j)
 		return -errno;
 	if (!S_ISREG(sb.st_mode) || sb.st_ino != j->old.fileid)
 		return -ESTALE; /* another one since */
-	return know_owner(j);
+	return note_local_owner(j);
 }
 
 int copy_local_own(struct copy_job *j, const struct copy_meta *m)

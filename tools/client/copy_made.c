@@ -37,7 +37,7 @@ void copy_made_free(struct copy_made *m)
 }
 
 /* Where @digest is, or belongs. */
-static uint64_t *find(uint64_t *table, size_t size, uint64_t digest)
+static uint64_t *find_digest(uint64_t *table, size_t size, uint64_t digest)
 {
 	size_t i = digest & (size - 1);
 
@@ -46,7 +46,7 @@ static uint64_t *find(uint64_t *table, size_t size, uint64_t digest)
 	return &table[i];
 }
 
-static int grow(struct copy_made *m)
+static int grow_digests(struct copy_made *m)
 {
 	size_t size = m->size ? 2 * m->size : 1024;
 	uint64_t *table = calloc(size, sizeof(*table));
@@ -55,7 +55,7 @@ static int grow(struct copy_made *m)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->size; i++)
 		if (m->table[i])
-			*find(table, size, m->table[i]) = m->table[i];
+			*find_digest(table, size, m->table[i]) = m->table[i];
 	free(m->table);
 	m->table = table;
 	m->size = size;
@@ -68,13 +68,13 @@ int copy_made_add(struct copy_made *m, const struct copy_dir *dir, const char *n
 	size_t len = strnlen(name, NFS_NAME_MAX);
 	uint64_t digest, *at;
 
-	if (m->used * 2 >= m->size && grow(m))
+	if (m->used * 2 >= m->size && grow_digests(m))
 		return -ENOMEM;
 	memcpy(text, &dir->fsid, sizeof(uint64_t));
 	memcpy(text + sizeof(uint64_t), &dir->fileid, sizeof(uint64_t));
 	memcpy(text + 2 * sizeof(uint64_t), name, len);
 	digest = rr_siphash_once(m->key, text, 2 * sizeof(uint64_t) + len);
-	at = find(m->table, m->size, digest ? digest : 1);
+	at = find_digest(m->table, m->size, digest ? digest : 1);
 	if (*at)
 		return -EEXIST;
 	*at = digest ? digest : 1;

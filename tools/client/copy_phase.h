@@ -27,9 +27,9 @@ void copy_job_clean(struct copy_job *);
 /* Reports and frees the job. */
 void copy_job_end(struct copy_job *);
 /* Reports that the old file has the backup's name still. */
-void copy_job_kept(struct copy_job *);
+void copy_job_report_backup(struct copy_job *);
 /* Reports that the temporary is still there, in @words. */
-void copy_job_left(struct copy_job *, const char *words);
+void copy_job_report_left(struct copy_job *, const char *text);
 bool copy_not_allowed(int status);
 /* -f: what may not be written may still be replaced, unless that was tried. */
 bool copy_job_forces(const struct copy_job *);

@@ -32,7 +32,7 @@ bool copy_is_same(const struct copy_source *src, const struct copy_meta *b,
 	       a->ctime.seconds == b->ctime.seconds;
 }
 
-static void refuse(struct copy_job *j, const char *before, const char *after)
+static void refuse_place(struct copy_job *j, const char *before, const char *after)
 {
 	char *to = copy_dir_text(j->dir, j->name);
 
@@ -48,7 +48,7 @@ static void refuse_itself(struct copy_job *j)
 
 	if (asprintf(&from, "%s and ", tool_quote_always(j->label)) < 0)
 		from = NULL;
-	refuse(j, from ? from : "", " are the same file");
+	refuse_place(j, from ? from : "", " are the same file");
 	free(from);
 }
 
@@ -59,7 +59,7 @@ static bool is_older(const nfstime3 *a, const nfstime3 *b)
 }
 
 /* The old one stays because the user wants it so. */
-static bool stays(struct copy_job *j)
+static bool keeps_old(struct copy_job *j)
 {
 	const struct copy *c = j->copy;
 	char *to;
@@ -83,13 +83,13 @@ void copy_place_judge(struct copy_job *j)
 	if (j->old.type != NF3DIR && j->copy->keep)
 		j->skipped = true;
 	else if (j->old.type == NF3DIR)
-		refuse(j, "cannot overwrite directory ", " with non-directory");
+		refuse_place(j, "cannot overwrite directory ", " with non-directory");
 	else if (copy_is_same(&j->src, &j->old, j->dir))
 		refuse_itself(j);
-	else if (stays(j))
+	else if (keeps_old(j))
 		j->skipped = true;
 	else if (j->old.type == NF3LNK && j->src.kind == COPY_FILE && j->copy->dangling)
-		refuse(j, "not writing through dangling symlink ", "");
+		refuse_place(j, "not writing through dangling symlink ", "");
 	else if (copy_place_kept(j) && j->old.nlink > 1)
 		j->in_place = true;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int make_remote(struct nfs_client *c, const struct nfs_fh *dir, char *name)
+static int make_probe(struct nfs_client *c, const struct nfs_fh *dir, char *name)
 {
 	CREATE3args a = {.where = {nfs_fh_arg(dir), name}, .how = {.mode = UNCHECKED}};
 	struct nfs_op op;
@@ -24,7 +24,7 @@ static int make_remote(struct nfs_client *c, const struct nfs_fh *dir, char *nam
 	return r;
 }
 
-static void remove_remote(struct nfs_client *c, const struct nfs_fh *dir, char *name)
+static void remove_probe(struct nfs_client *c, const struct nfs_fh *dir, char *name)
 {
 	REMOVE3args a = {.object = {nfs_fh_arg(dir), name}};
 	struct nfs_op op;
@@ -35,7 +35,7 @@ static void remove_remote(struct nfs_client *c, const struct nfs_fh *dir, char *
 	nfs_op_fini(&op);
 }
 
-static bool is_in(const struct copy_place *at, const char *name)
+static bool has_probe(const struct copy_place *at, const char *name)
 {
 	struct nfs_fh fh;
 	struct stat sb;
@@ -46,7 +46,7 @@ static bool is_in(const struct copy_place *at, const char *name)
 	return !fstatat(at->fd, name, &sb, AT_SYMLINK_NOFOLLOW);
 }
 
-static bool meets(const struct copy_dir *d, const struct copy_place *at)
+static bool probe_is_found(const struct copy_dir *d, const struct copy_place *at)
 {
 	char name[NFS_NAME_MAX + 1];
 	bool found;
@@ -54,18 +54,18 @@ static bool meets(const struct copy_dir *d, const struct copy_place *at)
 
 	copy_temp_name("", name);
 	if (d->client) {
-		if (make_remote(d->client, &d->fh, name))
+		if (make_probe(d->client, &d->fh, name))
 			return false; /* nothing can be put there: nothing goes on for
 			                 ever */
-		found = is_in(at, name);
-		remove_remote(d->client, &d->fh, name);
+		found = has_probe(at, name);
+		remove_probe(d->client, &d->fh, name);
 		return found;
 	}
 	fd = openat(d->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return false;
 	close(fd);
-	found = is_in(at, name);
+	found = has_probe(at, name);
 	(void)unlinkat(d->fd, name, 0);
 	return found;
 }
@@ -77,5 +77,5 @@ bool copy_is_self(const struct copy_dir *d, const struct copy_place *at,
 		return false;
 	if (at->client && at->client == d->client)
 		return m->fsid == d->fsid;
-	return meets(d, at);
+	return probe_is_found(d, at);
 }

@@ -27,7 +27,7 @@ void copy_temp_name(const char *name, char *ret)
 	         name, tail);
 }
 
-static uint32_t pick_io(const struct copy_job *j)
+static uint32_t pick_io_bytes(const struct copy_job *j)
 {
 	uint32_t n = j->copy->io_bytes;
 
@@ -61,18 +61,18 @@ static bool was_made(struct copy *c, const struct copy_source *src,
 		free(to);
 		c->failed++;
 	} else if (r) {
-		copy_failed(c, "copy", src->label, NULL, r);
+		copy_report_failure(c, "copy", src->label, NULL, r);
 	}
 	return r != 0;
 }
 
-static struct copy_job *new_job(struct copy *c, const struct copy_source *src,
-                                struct copy_dir *dir, const char *name)
+static struct copy_job *new_copy_job(struct copy *c, const struct copy_source *src,
+                                     struct copy_dir *dir, const char *name)
 {
 	struct copy_job *j = calloc(1, sizeof(*j));
 
 	if (!j || !(j->label = strdup(src->label))) {
-		copy_failed(c, "copy", src->label, NULL, -ENOMEM);
+		copy_report_failure(c, "copy", src->label, NULL, -ENOMEM);
 		free(j);
 		return NULL;
 	}
@@ -84,7 +84,7 @@ static struct copy_job *new_job(struct copy *c, const struct copy_source *src,
 	j->fd = -1;
 	snprintf(j->name, sizeof(j->name), "%s", name);
 	copy_temp_name(j->name, j->temp);
-	j->io_bytes = pick_io(j);
+	j->io_bytes = pick_io_bytes(j);
 	nfs_op_init(&j->op, dir->client);
 	j->next = c->jobs;
 	j->prev = &c->jobs;
@@ -105,7 +105,7 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
 	if (!was_made(c, src, dir, name) &&
 	    !(c->links && copy_link_again(c, src, dir, name, &twin)) &&
 	    !copy_backup_name(c, src, dir, name, backup))
-		j = new_job(c, src, dir, name);
+		j = new_copy_job(c, src, dir, name);
 	if (!j) {
 		drop_source(src);
 		if (twin)

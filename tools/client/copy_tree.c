@@ -36,7 +36,7 @@ struct trail {
 };
 
 /* Appends "/NAME"; the length to go back to, or -ENOMEM. */
-static ssize_t push(struct trail *t, const char *name)
+static ssize_t push_name(struct trail *t, const char *name)
 {
 	size_t n = strlen(name), was = t->len;
 
@@ -56,27 +56,27 @@ static ssize_t push(struct trail *t, const char *name)
 	return (ssize_t)was;
 }
 
-static void pop(struct trail *t, ssize_t len)
+static void pop_name(struct trail *t, ssize_t len)
 {
 	t->len = (size_t)len;
 	t->text[len] = 0;
 }
 
-static void down(struct trail *t, struct level *here, const struct copy_meta *m)
+static void enter_level(struct trail *t, struct level *here, const struct copy_meta *m)
 {
 	*here = (struct level){t->above, m->fsid, m->fileid};
 	t->above = here;
 	t->depth++;
 }
 
-static void up(struct trail *t)
+static void leave_level(struct trail *t)
 {
 	t->above = t->above->above;
 	t->depth--;
 }
 
-static int begin(struct trail *t, struct copy *c, struct nfs_client *client,
-                 const char *label)
+static int begin_trail(struct trail *t, struct copy *c, struct nfs_client *client,
+                       const char *label)
 {
 	*t = (struct trail){.copy = c, .client = client, .size = strlen(label) + 256};
 	t->text = malloc(t->size);
@@ -88,8 +88,8 @@ static int begin(struct trail *t, struct copy *c, struct nfs_client *client,
 }
 
 /* A directory of the source that is the one being filled: told. */
-static bool refused(struct trail *t, const struct nfs_fh *fh, int fd,
-                    const struct copy_meta *m)
+static bool refuse_self(struct trail *t, const struct nfs_fh *fh, int fd,
+                        const struct copy_meta *m)
 {
 	struct copy_place at = {.client = t->client, .fh = fh, .fd = fd};
 
@@ -119,9 +119,9 @@ char *copy_read_target(int at, const char *name)
 	return strndup(buf, (size_t)n);
 }
 
-static void told(struct trail *t, const char *act, int error)
+static void report_local(struct trail *t, const char *act, int error)
 {
-	copy_failed(t->copy, act, t->text, NULL, -error);
+	copy_report_failure(t->copy, act, t->text, NULL, -error);
 }
 
 static int no_follow(const struct trail *t)
@@ -134,7 +134,7 @@ static bool is_loop(struct trail *t, const struct copy_meta *m)
 {
 	for (const struct level *l = t->above; t->copy->follow && l; l = l->above)
 		if (l->fsid == m->fsid && l->fileid == m->fileid) {
-			copy_failed(t->copy, "copy", t->text, NULL, -ELOOP);
+			copy_report_failure(t->copy, "copy", t->text, NULL, -ELOOP);
 			return true;
 		}
 	return false;
@@ -147,7 +147,7 @@ static void local_file(struct trail *t, int at, const char *name, struct copy_di
 
 	src.fd = openat(at, name, O_RDONLY | no_follow(t) | O_NONBLOCK | O_CLOEXEC);
 	if (src.fd < 0 || fstat(src.fd, &sb)) {
-		told(t, "open", errno);
+		report_local(t, "open", errno);
 		if (src.fd >= 0)
 			close(src.fd);
 		return;
@@ -167,7 +167,7 @@ static void local_link(struct trail *t, int at, const char *name, const struct s
 	if (src.target)
 		copy_job_start(t->copy, &src, dir, name);
 	else
-		told(t, "read symbolic link", errno);
+		report_local(t, "read symbolic link", errno);
 }
 
 static int local_subdir(struct trail *t, int at, const char *name,
@@ -179,16 +179,16 @@ static int local_subdir(struct trail *t, int at, const char *name,
 	int fd, r;
 
 	if (t->depth >= MAX_DEPTH) {
-		told(t, "copy", ELOOP);
+		report_local(t, "copy", ELOOP);
 		return 0;
 	}
 	copy_meta_from_stat(sb, &meta);
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | no_follow(t) | O_CLOEXEC);
 	if (fd < 0) {
-		told(t, "open directory", errno);
+		report_local(t, "open directory", errno);
 		return 0;
 	}
-	if (is_loop(t, &meta) || refused(t, NULL, fd, &meta)) {
+	if (is_loop(t, &meta) || refuse_self(t, NULL, fd, &meta)) {
 		close(fd);
 		return 0;
 	}
@@ -197,9 +197,9 @@ static int local_subdir(struct trail *t, int at, const char *name,
 		close(fd);
 		return t->copy->fatal;
 	}
-	down(t, &here, &meta);
+	enter_level(t, &here, &meta);
 	r = walk_local(t, fd, sub);
-	up(t);
+	leave_level(t);
 	copy_dir_put(sub);
 	return r;
 }
@@ -214,7 +214,7 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 	if (fstatat(at, name, &sb, t->copy->follow ? 0 : AT_SYMLINK_NOFOLLOW)) {
 		if (errno != ENOENT ||
 		    t->copy->follow) /* removed since: as if it had never been */
-			told(t, "access", errno);
+			report_local(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
 		r = local_subdir(t, at, name, &sb, dir);
 	} else if (S_ISLNK(sb.st_mode)) {
@@ -237,23 +237,23 @@ static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 	int r = 0;
 
 	if (!d) {
-		told(t, "open directory", errno);
+		report_local(t, "open directory", errno);
 		close(fd);
 		return 0;
 	}
 	while (!r && (errno = 0, e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		len = push(t, e->d_name);
+		len = push_name(t, e->d_name);
 		if (len < 0) {
 			r = -ENOMEM;
 			break;
 		}
 		r = local_entry(t, dirfd(d), e->d_name, dir);
-		pop(t, len);
+		pop_name(t, len);
 	}
 	if (!e && errno)
-		told(t, "read directory", errno);
+		report_local(t, "read directory", errno);
 	closedir(d);
 	return r;
 }
@@ -270,19 +270,19 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 
 	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &sb)) {
-		copy_failed(c, "open directory", label, NULL, -errno);
+		copy_report_failure(c, "open directory", label, NULL, -errno);
 		if (fd >= 0)
 			close(fd);
 		return 0;
 	}
 	copy_meta_from_stat(&sb, &meta);
-	r = begin(&t, c, NULL, label);
+	r = begin_trail(&t, c, NULL, label);
 	if (!r && name)
 		sub = copy_dir_make(dir, name, &meta, label);
 	t.top = sub;
 	if (!r && sub) {
-		if (!refused(&t, NULL, fd, &meta)) {
-			down(&t, &here, &meta);
+		if (!refuse_self(&t, NULL, fd, &meta)) {
+			enter_level(&t, &here, &meta);
 			r = walk_local(&t, fd, sub);
 			fd = -1;
 		}
@@ -319,31 +319,31 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 	int r;
 
 	if (t->depth >= MAX_DEPTH) {
-		copy_failed(t->copy, "copy", t->text, NULL, -ELOOP);
+		copy_report_failure(t->copy, "copy", t->text, NULL, -ELOOP);
 		return 0;
 	}
 	copy_meta_from_attr(&e->attr, &meta);
-	if (is_loop(t, &meta) || refused(t, &e->fh, -1, &meta))
+	if (is_loop(t, &meta) || refuse_self(t, &e->fh, -1, &meta))
 		return 0;
 	sub = copy_dir_make(dir, e->name, &meta, t->text);
 	if (!sub)
 		return t->copy->fatal;
-	down(t, &here, &meta);
+	enter_level(t, &here, &meta);
 	r = walk_remote(t, &e->fh, sub);
-	up(t);
+	leave_level(t);
 	copy_dir_put(sub);
 	return r;
 }
 
 /* What the link leads to takes its place; told if that is nothing. */
-static bool resolve(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e)
+static bool resolve_link(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e)
 {
 	fattr3 dir = {.type = NF3DIR};
 	struct nfs_node node;
 	int r = nfs_walk_from(t->client, at, &dir, e->name, NFS_FOLLOW, &node);
 
 	if (r) {
-		copy_failed(t->copy, "access", t->text, t->client, r);
+		copy_report_failure(t->copy, "access", t->text, t->client, r);
 		return false;
 	}
 	e->fh = node.fh;
@@ -358,7 +358,7 @@ static int remote_entry(struct trail *t, const struct nfs_fh *at, struct nfs_ent
 
 	if (r)
 		return r;
-	if (t->copy->follow && e->attr.type == NF3LNK && !resolve(t, at, e))
+	if (t->copy->follow && e->attr.type == NF3LNK && !resolve_link(t, at, e))
 		return t->copy->fatal;
 	switch (e->attr.type) {
 	case NF3DIR:
@@ -388,25 +388,27 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 	if (!r)
 		nfs_dir_open(d, t->client, fh);
 	while (!r && nfs_dir_next(d, e, &status)) {
-		len = push(t, e->name);
+		len = push_name(t, e->name);
 		if (len < 0) {
 			r = -ENOMEM;
 			break;
 		}
 		if (e->status) {
-			copy_failed(t->copy, "access", t->text, t->client, e->status);
-			pop(t, len);
+			copy_report_failure(t->copy, "access", t->text, t->client,
+			                    e->status);
+			pop_name(t, len);
 			continue;
 		}
 		if (e->attr.type == NF3DIR && t->depth >= KEEP_PAGES)
 			nfs_dir_drop(d);
 		r = remote_entry(t, fh, e, dir);
-		pop(t, len);
+		pop_name(t, len);
 	}
 	if (!r && status) {
 		if (status == -EINTR || status == -EHOSTUNREACH)
 			r = t->copy->fatal = status;
-		copy_failed(t->copy, "read directory", t->text, t->client, status);
+		copy_report_failure(t->copy, "read directory", t->text, t->client,
+		                    status);
 	}
 	if (d && e)
 		nfs_dir_close(d);
@@ -423,15 +425,15 @@ int copy_tree_remote(struct copy *c, struct nfs_client *client, const struct nfs
 	struct copy_dir *sub = dir;
 	struct level here;
 	struct trail t;
-	int r = begin(&t, c, client, label);
+	int r = begin_trail(&t, c, client, label);
 
 	copy_meta_from_attr(attr, &meta);
 	if (!r && name)
 		sub = copy_dir_make(dir, name, &meta, label);
 	t.top = sub;
 	if (!r && sub) {
-		if (!refused(&t, fh, -1, &meta)) {
-			down(&t, &here, &meta);
+		if (!refuse_self(&t, fh, -1, &meta)) {
+			enter_level(&t, &here, &meta);
 			r = walk_remote(&t, fh, sub);
 		}
 		if (name)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int told(const char *act, const char *text, int error)
+static int report_dst(const char *act, const char *text, int error)
 {
 	tool_cannot(act, text, strerror(-error));
 	return error;
@@ -72,7 +72,7 @@ static bool has_name_there(const struct cp *c, const struct url *u,
 	       (!u->slash || c->recursive);
 }
 
-static int dst_remote(struct cp *c, const char *text)
+static int open_remote_dst(struct cp *c, const char *text)
 {
 	struct nfs_node node;
 	struct server *s;
@@ -100,14 +100,14 @@ static int dst_remote(struct cp *c, const char *text)
 		c->name = strdup(node.name);
 		r = 0;
 	} else {
-		r = nfs_told(&s->client, create, text, r ? r : (int)NFS3ERR_NOTDIR);
+		r = nfs_report(&s->client, create, text, r ? r : (int)NFS3ERR_NOTDIR);
 	}
 	url_fini(&u);
 	return r ? r : c->dir ? 0 : -ENOMEM;
 }
 
 /* @text: how the user named what @path leads to. */
-static int dst_dir_of(struct cp *c, const char *path, const char *text)
+static int open_dst_parent(struct cp *c, const char *path, const char *text)
 {
 	char *a = strdup(path), *b = strdup(path);
 	int fd = -1, r = a && b ? 0 : -ENOMEM;
@@ -127,49 +127,50 @@ static int dst_dir_of(struct cp *c, const char *path, const char *text)
 }
 
 /* Nothing is there, or a symbolic link that leads nowhere. */
-static int dst_new(struct cp *c, const char *path)
+static int open_new_dst(struct cp *c, const char *path)
 {
 	size_t n = strlen(path);
 	struct stat sb;
 	int r;
 
 	if (n && path[n - 1] == '/' && !c->recursive)
-		return told(create, path, -ENOTDIR);
+		return report_dst(create, path, -ENOTDIR);
 	c->copy.dangling = lstat(path, &sb) == 0 && !c->copy.backup;
-	r = dst_dir_of(c, path, path);
-	return r ? told(create, path, r) : 0;
+	r = open_dst_parent(c, path, path);
+	return r ? report_dst(create, path, r) : 0;
 }
 
 /* A name, where it leads if it is a symbolic link. */
-static int dst_named(struct cp *c, const char *path)
+static int open_named_dst(struct cp *c, const char *path)
 {
 	char real[PATH_MAX];
-	int r = realpath(path, real) ? dst_dir_of(c, real, path) : -errno;
+	int r = realpath(path, real) ? open_dst_parent(c, real, path) : -errno;
 
-	return r ? told(create, path, r) : 0;
+	return r ? report_dst(create, path, r) : 0;
 }
 
-static int dst_local(struct cp *c, const char *path)
+static int open_local_dst(struct cp *c, const char *path)
 {
 	struct stat sb, link;
 	bool is_dir;
 	int fd;
 
 	if (stat(path, &sb))
-		return errno == ENOENT ? dst_new(c, path) : told(create, path, -errno);
+		return errno == ENOENT ? open_new_dst(c, path)
+		                       : report_dst(create, path, -errno);
 	is_dir = S_ISDIR(sb.st_mode);
 	if (!lstat(path, &link) && S_ISLNK(link.st_mode)) {
 		if (replaces_link(c, is_dir))
-			return dst_new(c, path);
+			return open_new_dst(c, path);
 		if (c->plain && is_dir)
 			return refuse_link(path);
 	}
 	if (S_ISREG(sb.st_mode) || (c->plain && is_dir && strcmp(path, "/") != 0))
-		return dst_named(c, path);
+		return open_named_dst(c, path);
 	fd = is_dir ? copy_dir_open(AT_FDCWD, path, 0)
 	            : open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		return told("open", path, -errno);
+		return report_dst("open", path, -errno);
 	if (is_dir)
 		c->dir = copy_dir_local(&c->copy, fd, path, false);
 	else
@@ -186,9 +187,9 @@ int cp_open_dst(struct cp *c, const char *dst, int n_sources)
 	if (!strcmp(dst, "-"))
 		c->stream = STDOUT_FILENO;
 	else if (url_is(dst))
-		r = dst_remote(c, dst);
+		r = open_remote_dst(c, dst);
 	else
-		r = dst_local(c, dst);
+		r = open_local_dst(c, dst);
 	if (r)
 		return r;
 	if ((n_sources > 1 || c->target) && (c->name || c->stream >= 0)) {

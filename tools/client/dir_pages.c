@@ -44,7 +44,7 @@ static void on_page(struct nfs_op *op, void *arg)
 	d->pos = 0;
 }
 
-static int fetch(struct nfs_dir *d)
+static int fetch_page(struct nfs_dir *d)
 {
 	READDIRPLUS3args a = {.dir = nfs_fh_arg(&d->fh), .cookie = d->cookie};
 	struct nfs_op op;
@@ -79,7 +79,7 @@ static bool is_dots(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-static int take(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *ret)
+static int take_entry(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *ret)
 {
 	int r = 0;
 
@@ -117,7 +117,7 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 		if (!d->page) {
 			if (d->eof)
 				break;
-			r = fetch(d);
+			r = fetch_page(d);
 			if (r)
 				break;
 		}
@@ -141,7 +141,7 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 			NFS3_FREE(entryplus3, &e);
 			continue;
 		} else {
-			r = take(d, &e, ret);
+			r = take_entry(d, &e, ret);
 		}
 		NFS3_FREE(entryplus3, &e);
 		if (r == (int)NFS3ERR_NOENT)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Says what is wrong and what to write; HOST:/PATH is what mount(8) takes. */
-static void wrong(const char *text, const char *why)
+static void report_bad_url(const char *text, const char *reason)
 {
 	size_t host = strcspn(text, ":/");
 	char meant[1024];
@@ -14,25 +14,25 @@ static void wrong(const char *text, const char *why)
 	if (host && !strncmp(text + host, ":/", 2) && text[host + 2] != '/') {
 		snprintf(meant, sizeof(meant), "nfs://%.*s%s", (int)host, text,
 		         text + host + 1);
-		tool_error("%s: %s; write %s", tool_quote(text), why,
+		tool_error("%s: %s; write %s", tool_quote(text), reason,
 		           tool_quote(meant));
 	} else {
 		tool_error("%s: %s; write nfs://HOST[:PORT]/NAME/PATH",
-		           tool_quote(text), why);
+		           tool_quote(text), reason);
 	}
 }
 
 int nfs_url(const char *text, bool export, struct url *ret)
 {
-	const char *why;
+	const char *reason;
 
-	if (url_parse(text, ret, &why)) {
-		wrong(text, why);
+	if (url_parse(text, ret, &reason)) {
+		report_bad_url(text, reason);
 		return -EINVAL;
 	}
 	if (*ret->export || !export)
 		return 0;
-	wrong(text, "the export's name is missing");
+	report_bad_url(text, "the export's name is missing");
 	url_fini(ret);
 	return -EINVAL;
 }
@@ -58,7 +58,7 @@ int nfs_each(struct loop *l, const struct nfs_options *o, bool export, char **ur
 
 	if (code)
 		return code;
-	for (; *urls && r != -EINTR && r != TOOL_TOLD; urls++) {
+	for (; *urls && r != -EINTR && r != TOOL_REPORTED; urls++) {
 		r = nfs_url(*urls, export, &u);
 		if (!r) {
 			r = nfs_open(&client, l, &u, o);

@@ -20,7 +20,7 @@
 static volatile sig_atomic_t caught;
 static struct rpcrdma_engine *volatile wake;
 
-static void on_signal(int sig)
+static void on_stop_signal(int sig)
 {
 	int saved = errno;
 
@@ -34,9 +34,9 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-static void catch (int sig)
+static void catch_signal(int sig)
 {
-	struct sigaction sa = {.sa_handler = on_signal}, old;
+	struct sigaction sa = {.sa_handler = on_stop_signal}, old;
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
 		return; /* nohup, background jobs */
@@ -53,9 +53,9 @@ int loop_init(struct loop *l, struct tool_common *common)
 	if (r)
 		return r;
 	wake = l->engine;
-	catch (SIGINT);
-	catch (SIGTERM);
-	catch (SIGHUP);
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+	catch_signal(SIGHUP);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ int loop_signal(void)
 	return caught;
 }
 
-static int nap(int wanted_ms)
+static int nap_ms(int wanted_ms)
 {
 	return wanted_ms < 0 || wanted_ms > LOOP_NAP_MS ? LOOP_NAP_MS : wanted_ms;
 }
@@ -118,9 +118,9 @@ int loop_wait(struct loop *l, int timeout_ms)
 	if (caught && !l->deaf)
 		return -EINTR;
 	if (l->watches)
-		r = poll_all(l, nap(timeout_ms));
+		r = poll_all(l, nap_ms(timeout_ms));
 	else
-		r = rpcrdma_engine_process(l->engine, nap(timeout_ms));
+		r = rpcrdma_engine_process(l->engine, nap_ms(timeout_ms));
 	if (r == -EINTR)
 		r = 0;
 	return r < 0 ? r : caught && !l->deaf ? -EINTR : 0;

@@ -52,7 +52,7 @@ static void take_flavors(struct nfs_client *c, const mountres3_ok *ok)
 }
 
 /* Whether to go on over TCP: it was asked for, or found to be there. */
-static int choose(struct nfs_client *c)
+static int choose_transport(struct nfs_client *c)
 {
 	return c->mount.given && !c->mount.tcp ? mount_tcp_find(c, c->mount.given) : 0;
 }
@@ -104,7 +104,7 @@ static int mnt_tcp(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 
 int mount_mnt(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 {
-	int r = choose(c);
+	int r = choose_transport(c);
 
 	if (r)
 		return r;
@@ -139,7 +139,7 @@ static void add_name(const char *path, void *arg)
 	         tool_quote(path));
 }
 
-static void tell_mount(struct nfs_client *c, int r)
+static void report_mount(struct nfs_client *c, int r)
 {
 	struct names list = {.n = 0};
 	const char *more = "";
@@ -149,7 +149,7 @@ static void tell_mount(struct nfs_client *c, int r)
 		               ? "; the server does not say what it exports"
 		               : "; the server exports";
 	tool_error("%s: cannot mount %s: %s%s%s%s", c->link.host,
-	           tool_quote_always(c->export), nfs_words(c, r),
+	           tool_quote_always(c->export), nfs_status_text(c, r),
 	           r == (int)MNT3ERR_ACCES && c->mount.tcp && geteuid()
 	                   ? " (unless the export is \"insecure\", only root may)"
 	                   : "",
@@ -157,7 +157,7 @@ static void tell_mount(struct nfs_client *c, int r)
 }
 
 /* What the server says it exports; a list that cannot be had is empty. */
-static void remember(const char *path, void *arg)
+static void remember_export(const char *path, void *arg)
 {
 	struct nfs_client *c = arg;
 	size_t n = strlen(path) + 1;
@@ -171,7 +171,7 @@ static void remember(const char *path, void *arg)
 }
 
 /* The longest export that the URL lies below; NULL: none is listed. */
-static const char *longest(const struct nfs_client *c, const struct url *u)
+static const char *longest_export(const struct nfs_client *c, const struct url *u)
 {
 	const char *best = NULL, *path;
 
@@ -185,7 +185,7 @@ static const char *longest(const struct nfs_client *c, const struct url *u)
 
 bool nfs_serves(const struct nfs_client *c, const struct url *u)
 {
-	const char *best = longest(c, u);
+	const char *best = longest_export(c, u);
 
 	if (best && !strcmp(c->export, best))
 		return true;
@@ -193,7 +193,7 @@ bool nfs_serves(const struct nfs_client *c, const struct url *u)
 	       !strcmp(c->export, u->export);
 }
 
-static int take_export(struct nfs_client *c, struct url *u, const char *export)
+static int set_export(struct nfs_client *c, struct url *u, const char *export)
 {
 	char *own = strdup(export);
 
@@ -212,7 +212,7 @@ static bool not_exported(int status)
 	       status == (int)MNT3ERR_NOTDIR;
 }
 
-static bool allows(const struct nfs_client *c, uint32_t flavor)
+static bool allows_flavor(const struct nfs_client *c, uint32_t flavor)
 {
 	for (unsigned i = 0; i < c->mount.n_flavors; i++)
 		if (c->mount.flavors[i] == flavor)
@@ -230,7 +230,7 @@ static uint32_t pick_flavor(const struct nfs_client *c)
 	return c->mount.n_flavors ? SEC_UNSAID : SEC_SYS;
 }
 
-static int tell_flavors(const struct nfs_client *c)
+static int report_flavors(const struct nfs_client *c)
 {
 	char list[16 * 14] = "";
 
@@ -247,7 +247,7 @@ static int tell_flavors(const struct nfs_client *c)
 }
 
 /* Looks at the root under a flavor. */
-static int enter(struct nfs_client *c, const struct url *u, uint32_t flavor)
+static int try_flavor(struct nfs_client *c, const struct url *u, uint32_t flavor)
 {
 	if (link_secure(&c->link, u, flavor, RPCRDMA_NFS_PROGRAM, 3))
 		return -EPERM;
@@ -257,39 +257,40 @@ static int enter(struct nfs_client *c, const struct url *u, uint32_t flavor)
 /* -EPERM: told.  Who has no ticket where the server prefers Kerberos and allows sys as
  * well goes by sys.  That is no weaker than what MOUNT is: who sits between can leave
  * Kerberos out of its answer.  --sec insists. */
-static int secure(struct nfs_client *c, const struct url *u)
+static int choose_flavor(struct nfs_client *c, const struct url *u)
 {
 	uint32_t flavor = c->sec ? c->sec : pick_flavor(c);
 	int r;
 
-	if (!flavor || !allows(c, flavor))
-		return tell_flavors(c);
-	r = enter(c, u, flavor);
-	if (r != -EACCES || c->sec || flavor == SEC_SYS || !allows(c, SEC_SYS))
+	if (!flavor || !allows_flavor(c, flavor))
+		return report_flavors(c);
+	r = try_flavor(c, u, flavor);
+	if (r != -EACCES || c->sec || flavor == SEC_SYS || !allows_flavor(c, SEC_SYS))
 		return r;
 	if (c->link.loop->common->verbose)
-		tool_error("%s: without Kerberos (%s)", c->link.host, nfs_words(c, r));
+		tool_error("%s: without Kerberos (%s)", c->link.host,
+		           nfs_status_text(c, r));
 	link_insecure(&c->link);
-	return enter(c, u, SEC_SYS);
+	return try_flavor(c, u, SEC_SYS);
 }
 
 /* An export may have more names than the URL's first, and lie beneath another one: the
  * longest that is listed is meant.  What is not listed may be there all the same. */
 static int mount_longest(struct nfs_client *c, struct url *u)
 {
-	int r = nfs_exports(c, remember, c);
+	int r = nfs_exports(c, remember_export, c);
 	char *first = strdup(u->export);
-	const char *best = longest(c, u);
+	const char *best = longest_export(c, u);
 
 	if (!first || r == -EINTR || (r == NFS_NO_MOUNT && !c->mount.tcp)) {
 		free(first);
 		return r ? r : -ENOMEM;
 	}
-	r = best ? take_export(c, u, best) : 0;
+	r = best ? set_export(c, u, best) : 0;
 	if (!r)
 		r = mount_mnt(c, c->export, &c->root);
 	if (best && strlen(best) < strlen(first) && not_exported(r)) {
-		r = take_export(c, u, first);
+		r = set_export(c, u, first);
 		if (!r)
 			r = mount_mnt(c, c->export, &c->root);
 	}
@@ -297,20 +298,20 @@ static int mount_longest(struct nfs_client *c, struct url *u)
 	return r;
 }
 
-static int do_mount(struct nfs_client *c, struct url *u)
+static int mount_url(struct nfs_client *c, struct url *u)
 {
 	int r = mount_longest(c, u);
 
 	if (!r)
-		r = secure(c, u);
+		r = choose_flavor(c, u);
 	if (r && r != -EINTR && r != -EPERM)
-		tell_mount(c, r);
+		report_mount(c, r);
 	return r;
 }
 
 /* ---- Opening and closing ------------------------------------------------- */
 
-static uint32_t pick(uint32_t preferred, uint32_t most)
+static uint32_t pick_size(uint32_t preferred, uint32_t most)
 {
 	uint32_t v = preferred ? preferred : most;
 
@@ -332,11 +333,11 @@ static int ask_sizes(struct nfs_client *c)
 	if (!r) {
 		const FSINFO3resok *ok = &op.res.fsinfo.FSINFO3res_u.resok;
 
-		c->read_bytes = pick(ok->rtpref, ok->rtmax);
-		c->write_bytes = pick(ok->wtpref, ok->wtmax);
-		c->dir_bytes = pick(ok->dtpref, 32768);
+		c->read_bytes = pick_size(ok->rtpref, ok->rtmax);
+		c->write_bytes = pick_size(ok->wtpref, ok->wtmax);
+		c->dir_bytes = pick_size(ok->dtpref, 32768);
 	} else if (r != -EINTR) {
-		tool_error("%s: %s", c->link.host, nfs_words(c, r));
+		tool_error("%s: %s", c->link.host, nfs_status_text(c, r));
 	}
 	nfs_op_fini(&op);
 	return r;
@@ -374,7 +375,7 @@ int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
 	c->export = strdup(u->export);
 	r = c->export ? 0 : -ENOMEM;
 	if (!r && *c->export) {
-		r = do_mount(c, u);
+		r = mount_url(c, u);
 		if (!r)
 			r = ask_sizes(c);
 	}
@@ -443,7 +444,7 @@ int nfs_exports(struct nfs_client *c, void (*fn)(const char *path, void *), void
 {
 	struct exports x = {.fn = fn, .arg = arg};
 	struct nfs_op op;
-	int r = choose(c);
+	int r = choose_transport(c);
 
 	if (r || c->mount.tcp)
 		return r ? r : exports_tcp(c, &x);

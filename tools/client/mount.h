@@ -16,7 +16,7 @@
 
 #include "client/nfs.h"
 
-/* Answers: 0; a mountstat3; NFS_NO_MOUNT, when c->mount.why says why; -EINTR; of
+/* Answers: 0; a mountstat3; NFS_NO_MOUNT, when c->mount.reason says why; -EINTR; of
  * the call over RDMA what nfs_op has. */
 
 /* MNT: the handle of an exported directory.  The client remembers @path, if an

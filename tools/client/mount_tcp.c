@@ -23,20 +23,20 @@
 #define GRACE_NS     1000000000u
 #define UMNT_WAIT_NS 2000000000u
 
-static int cannot(struct nfs_client *c, const char *fmt, ...)
+static int set_mount_reason(struct nfs_client *c, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
-static int cannot(struct nfs_client *c, const char *fmt, ...)
+static int set_mount_reason(struct nfs_client *c, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(c->mount.why, sizeof(c->mount.why), fmt, ap);
+	vsnprintf(c->mount.reason, sizeof(c->mount.reason), fmt, ap);
 	va_end(ap);
 	return NFS_NO_MOUNT;
 }
 
 /* What went wrong at a port, after "it". */
-static const char *words(int r)
+static const char *port_reason(int r)
 {
 	static char other[80];
 
@@ -64,7 +64,8 @@ static const char *words(int r)
 	}
 }
 
-static void prepare(const struct nfs_client *c, struct tcp_call *t, uint64_t wait_ns)
+static void prepare_mount_call(const struct nfs_client *c, struct tcp_call *t,
+                               uint64_t wait_ns)
 {
 	*t = (struct tcp_call){
 	        .loop = c->link.loop,
@@ -104,7 +105,7 @@ static void *answer_question(void *arg)
 }
 
 /* @q is given; signals are the main thread's. */
-static int start_thread(struct port_question *q)
+static int start_lookup(struct port_question *q)
 {
 	sigset_t all, old;
 	pthread_t t;
@@ -142,16 +143,16 @@ static int make_question(const struct nfs_client *c, uint64_t wait_ns, int fd)
 		free(q);
 		return -EAFNOSUPPORT;
 	}
-	return start_thread(q);
+	return start_lookup(q);
 }
 
-static int look_up_port(struct nfs_client *c, uint16_t *ret)
+static int look_up_mount_port(struct nfs_client *c, uint16_t *ret)
 {
 	struct port_answer a;
 	struct tcp_call t;
 	int fds[2], r;
 
-	prepare(c, &t, WAIT_NS);
+	prepare_mount_call(c, &t, WAIT_NS);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
 		return -errno;
 	r = make_question(c, t.until_ns - tool_now_ns(), fds[1]);
@@ -169,15 +170,15 @@ static int look_up_port(struct nfs_client *c, uint16_t *ret)
 
 static int ask_rpcbind(struct nfs_client *c, uint16_t *ret)
 {
-	int r = look_up_port(c, ret);
+	int r = look_up_mount_port(c, ret);
 
 	if (!r || r == -EINTR)
 		return r;
-	return cannot(
+	return set_mount_reason(
 	        c,
 	        "the server has no MOUNT on RDMA, and its rpcbind on port 111 %s: "
 	        "give ?mountport=N",
-	        r == -ENOENT ? "knows no MOUNT version 3 on TCP" : words(r));
+	        r == -ENOENT ? "knows no MOUNT version 3 on TCP" : port_reason(r));
 }
 
 int mount_tcp_find(struct nfs_client *c, uint16_t port)
@@ -189,8 +190,9 @@ int mount_tcp_find(struct nfs_client *c, uint16_t port)
 	rpcrdma_conn_get_info(c->link.conn, &info, sizeof(info));
 	c->mount.at = info.peer;
 	if (tcp_set_port(&c->mount.at, port))
-		return cannot(c, "MOUNT is asked over TCP, and the server has no IP "
-		                 "address");
+		return set_mount_reason(
+		        c, "MOUNT is asked over TCP, and the server has no IP "
+		           "address");
 	if (!given) {
 		r = ask_rpcbind(c, &port);
 		if (r)
@@ -213,7 +215,7 @@ int mount_tcp_call(struct nfs_client *c, uint32_t proc, const char *path,
 	char args[MNTPATHLEN + 8];
 	int n = 0, r;
 
-	prepare(c, t, proc == MOUNTPROC3_UMNT ? UMNT_WAIT_NS : WAIT_NS);
+	prepare_mount_call(c, t, proc == MOUNTPROC3_UMNT ? UMNT_WAIT_NS : WAIT_NS);
 	if (path)
 		n = NFS3_ENCODE(args, sizeof(args), dirpath, &(dirpath){(char *)path});
 	if (n < 0)
@@ -230,6 +232,6 @@ int mount_tcp_call(struct nfs_client *c, uint32_t proc, const char *path,
 	t->args = NULL;
 	if (!r || r == -EINTR)
 		return r;
-	return cannot(c, "its MOUNT on TCP port %" PRIu16 " %s", c->mount.port,
-	              words(r));
+	return set_mount_reason(c, "its MOUNT on TCP port %" PRIu16 " %s",
+	                        c->mount.port, port_reason(r));
 }

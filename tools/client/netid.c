@@ -32,7 +32,7 @@ int netid_take(void *to, const char *arg)
 	return 0;
 }
 
-static void notice(const char *text, void *arg)
+static void print_notice(const char *text, void *arg)
 {
 	tool_error("%s", text);
 }
@@ -43,7 +43,7 @@ static struct timeval timeval_of(uint64_t ns)
 	                        .tv_usec = (suseconds_t)(ns % 1000000000 / 1000)};
 }
 
-static void take_port(CLIENT *c, struct url *u)
+static void take_tcp_port(CLIENT *c, struct url *u)
 {
 	struct netbuf addr = {0};
 	const struct sockaddr *sa;
@@ -58,7 +58,7 @@ static void take_port(CLIENT *c, struct url *u)
 }
 
 /* TI-RPC's words for an error of the system are "Remote system error". */
-static void tell(const char *host)
+static void report_create_error(const char *host)
 {
 	int error = rpc_createerr.cf_error.re_errno;
 	enum clnt_stat stat = rpc_createerr.cf_stat;
@@ -86,13 +86,13 @@ int netid_open(const struct netid_wish *w, struct url *u, CLIENT **ret)
 		         u->host);
 	o.conn = w->conn;
 	o.netids = w->netids;
-	o.notice = notice;
+	o.notice = print_notice;
 	c = clnt_rdma_create_timed(host, w->program, w->version, &wait, &o);
 	if (!c) {
-		tell(host);
+		report_create_error(host);
 		return -EIO;
 	}
-	take_port(c, u);
+	take_tcp_port(c, u);
 	if (!strncmp(c->cl_netid, "tcp", 3)) {
 		*ret = c;
 		return 1;

@@ -11,7 +11,7 @@
  * called from callbacks.
  *
  * Statuses: 0, a nfsstat3 (positive, as RFC 1813 numbers them), NFS_RPC plus
- * an rpcrdma_status, NFS_NO_MOUNT, or a negative errno.  nfs_words says them all.
+ * an rpcrdma_status, NFS_NO_MOUNT, or a negative errno.  nfs_status_text says them all.
  */
 #ifndef RPCRDMA_TOOLS_NFS_H
 #define RPCRDMA_TOOLS_NFS_H
@@ -52,7 +52,7 @@ struct nfs_client {
 		bool owed;            /* an UMNT of export */
 		uint32_t flavors[16]; /* that MNT says the export may be used with */
 		unsigned n_flavors;
-		char why[192]; /* it could not be asked */
+		char reason[192]; /* it could not be asked */
 	} mount;
 };
 
@@ -167,10 +167,11 @@ int nfs_each(struct loop *, const struct nfs_options *, bool export, char **urls
 bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
 /* A phrase for a status; static or in a ring of buffers. */
-const char *nfs_words(const struct nfs_client *, int status);
+const char *nfs_status_text(const struct nfs_client *, int status);
 /* Says "cannot @act @text" and why, with a hint where one helps: nothing after 0, a
  * signal, or when nobody reads the output.  @status. */
-int nfs_told(const struct nfs_client *, const char *act, const char *text, int status);
+int nfs_report(const struct nfs_client *, const char *act, const char *text,
+               int status);
 
 void nfs_op_init(struct nfs_op *, struct nfs_client *);
 /* Calls @proc with @args (the ...3args structure, borrowed); done follows,
@@ -263,7 +264,7 @@ struct nfs_stream_options {
 	const char *name; /* of the descriptor, for messages; NULL: standard output */
 };
 /* Writes a whole file to a descriptor, READs in flight and output in order.
- * @progress may be NULL.  Status; TOOL_TOLD when it cannot be written to, -ENODATA
+ * @progress may be NULL.  Status; TOOL_REPORTED when it cannot be written to, -ENODATA
  * when the file ends before the size that @attr says. */
 int nfs_stream(struct nfs_client *, const struct nfs_fh *, const fattr3 *, int fd,
                const struct nfs_stream_options *, struct tool_progress *progress,

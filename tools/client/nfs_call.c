@@ -56,7 +56,7 @@ static const struct nfs_proc mount_mnt = PROC(dirpath, mountres3);
 /* COMMIT, which waits for storage, may take so many times as long. */
 enum { COMMIT_FACTOR = 5 };
 
-static void send_call(struct nfs_op *op);
+static void send_op(struct nfs_op *op);
 
 void nfs_op_init(struct nfs_op *op, struct nfs_client *client)
 {
@@ -77,7 +77,7 @@ void nfs_op_fini(struct nfs_op *op)
 	free_results(op);
 }
 
-static void finish(struct nfs_op *op, int status)
+static void finish_op(struct nfs_op *op, int status)
 {
 	op->status = status;
 	op->busy = false;
@@ -96,22 +96,23 @@ static void on_timer(void *arg)
 
 	op->timer = NULL;
 	if (op->status)
-		finish(op, op->status);
+		finish_op(op, op->status);
 	else
-		send_call(op);
+		send_op(op);
 }
 
 /* Goes on in on_timer: ends with @status, or with 0 calls again. */
-static void later(struct nfs_op *op, int status, uint64_t delay_ns)
+static void resume_later(struct nfs_op *op, int status, uint64_t delay_ns)
 {
 	op->status = status;
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_timer, op,
 	                        &op->timer))
-		finish(op, -ENOMEM); /* nothing better is left */
+		finish_op(op, -ENOMEM); /* nothing better is left */
 }
 
 /* The item of a READ or READLINK goes to the caller's buffer. */
-static int take_item(struct nfs_op *op, const struct rpcrdma_reply *reply, size_t used)
+static int take_result_item(struct nfs_op *op, const struct rpcrdma_reply *reply,
+                            size_t used)
 {
 	const struct rpcrdma_dest *dest = reply->n_dests ? &op->dest : NULL;
 	uint32_t len;
@@ -134,7 +135,7 @@ static int take_item(struct nfs_op *op, const struct rpcrdma_reply *reply, size_
 	return 0;
 }
 
-static int take_results(struct nfs_op *op, const struct rpcrdma_reply *reply)
+static int take_op_results(struct nfs_op *op, const struct rpcrdma_reply *reply)
 {
 	const struct nfs_proc *spec = op->program == RPCRDMA_MOUNT_PROGRAM
 	                                      ? &mount_mnt
@@ -156,7 +157,7 @@ static int take_results(struct nfs_op *op, const struct rpcrdma_reply *reply)
 	op->rest_len = reply->len - (size_t)n;
 	if (op->program == RPCRDMA_NFS_PROGRAM &&
 	    (op->proc == NFSPROC3_READ || op->proc == NFSPROC3_READLINK))
-		return take_item(op, reply, (size_t)n);
+		return take_result_item(op, reply, (size_t)n);
 	return 0;
 }
 
@@ -171,13 +172,13 @@ static bool wait_for_jukebox(struct nfs_op *op)
 		return false;
 	free_results(op);
 	op->tries++;
-	later(op, 0, delay < JUKEBOX_MAX_NS ? delay : JUKEBOX_MAX_NS);
+	resume_later(op, 0, delay < JUKEBOX_MAX_NS ? delay : JUKEBOX_MAX_NS);
 	return true;
 }
 
 /* -- servers that say nothing --------------------------------------------------- */
 
-static uint64_t patience(const struct nfs_op *op)
+static uint64_t silence_limit(const struct nfs_op *op)
 {
 	bool commit = op->program == RPCRDMA_NFS_PROGRAM && op->proc == NFSPROC3_COMMIT;
 
@@ -192,13 +193,14 @@ static uint64_t silent_until(struct nfs_op *op)
 
 	if (!c->link.up)
 		c->heard_ns = tool_now_ns();
-	return (c->heard_ns > op->sent_ns ? c->heard_ns : op->sent_ns) + patience(op);
+	return (c->heard_ns > op->sent_ns ? c->heard_ns : op->sent_ns) +
+	       silence_limit(op);
 }
 
 static void on_silence(void *arg);
 
 /* Without memory for a timer it is not looked after. */
-static void watch(struct nfs_op *op, uint64_t delay_ns)
+static void watch_silence(struct nfs_op *op, uint64_t delay_ns)
 {
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_silence, op,
 	                        &op->timer))
@@ -212,22 +214,22 @@ static void on_silence(void *arg)
 
 	op->timer = NULL;
 	if (until > now) {
-		watch(op, until - now);
+		watch_silence(op, until - now);
 		return;
 	}
 	op->silent = true;
 	rpcrdma_call_cancel(op->call);
 }
 
-static int status_of(const struct nfs_op *op, const struct rpcrdma_reply *reply)
+static int op_status(const struct nfs_op *op, const struct rpcrdma_reply *reply)
 {
 	if (op->silent && reply->status == -ECANCELED)
 		return -ETIMEDOUT;
 	return reply->status < 0 ? reply->status : NFS_RPC + reply->status;
 }
 
-static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
-                    void *arg)
+static void on_call_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply,
+                         void *arg)
 {
 	struct nfs_op *op = arg;
 	int r;
@@ -242,21 +244,21 @@ static void on_done(struct rpcrdma_call *call, const struct rpcrdma_reply *reply
 	if (reply->status == RPCRDMA_TRANSPORT_ERROR)
 		op->client->link.transport_error = reply->transport_error;
 	if (reply->status) {
-		finish(op, status_of(op, reply));
+		finish_op(op, op_status(op, reply));
 		return;
 	}
-	r = take_results(op, reply);
+	r = take_op_results(op, reply);
 	if (r) {
-		finish(op, r);
+		finish_op(op, r);
 		return;
 	}
 	if (op->res.status == (nfsstat3)NFS3ERR_JUKEBOX && wait_for_jukebox(op))
 		return;
-	finish(op, (int)op->res.status);
+	finish_op(op, (int)op->res.status);
 }
 
 /* What may be executed twice: it reads. */
-static bool idempotent(const struct nfs_op *op)
+static bool is_idempotent(const struct nfs_op *op)
 {
 	static const uint32_t procs =
 	        1u << NFSPROC3_GETATTR | 1u << NFSPROC3_LOOKUP | 1u << NFSPROC3_ACCESS |
@@ -267,7 +269,7 @@ static bool idempotent(const struct nfs_op *op)
 	return op->program == RPCRDMA_NFS_PROGRAM && (procs >> op->proc & 1);
 }
 
-static void send_call(struct nfs_op *op)
+static void send_op(struct nfs_op *op)
 {
 	struct nfs_client *c = op->client;
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
@@ -293,22 +295,22 @@ static void send_call(struct nfs_op *op)
 	} else if (op->into) {
 		o.reply_bytes += op->into_len + 4;
 	}
-	o.idempotent = idempotent(op);
+	o.idempotent = is_idempotent(op);
 	o.timeout_ns = op->timeout_ns;
-	o.done = on_done;
+	o.done = on_call_done;
 	o.arg = op;
 	r = rpcrdma_call(c->link.conn, &o, &op->call);
 	if (r) {
-		later(op, r, 0);
+		resume_later(op, r, 0);
 	} else if (c->timeout_ns) {
 		op->silent = false;
 		op->sent_ns = tool_now_ns();
-		watch(op, patience(op));
+		watch_silence(op, silence_limit(op));
 	}
 }
 
-static void start(struct nfs_op *op, uint32_t program, uint32_t proc, xdrproc_t encode,
-                  void *args, nfs_done_fn *done, void *arg)
+static void start_op(struct nfs_op *op, uint32_t program, uint32_t proc,
+                     xdrproc_t encode, void *args, nfs_done_fn *done, void *arg)
 {
 	int n;
 
@@ -325,17 +327,17 @@ static void start(struct nfs_op *op, uint32_t program, uint32_t proc, xdrproc_t 
 	op->reply_bytes = op->reply_bytes ? op->reply_bytes : NFS3_RESULT_BYTES;
 	n = nfs3_encode(op->args, sizeof(op->args), encode, args);
 	if (n < 0) {
-		later(op, -ENAMETOOLONG, 0);
+		resume_later(op, -ENAMETOOLONG, 0);
 		return;
 	}
 	op->args_len = (uint32_t)n;
-	send_call(op);
+	send_op(op);
 }
 
 void nfs_op_start(struct nfs_op *op, uint32_t proc, void *args, nfs_done_fn *done,
                   void *arg)
 {
-	start(op, RPCRDMA_NFS_PROGRAM, proc, nfs_procs[proc].args, args, done, arg);
+	start_op(op, RPCRDMA_NFS_PROGRAM, proc, nfs_procs[proc].args, args, done, arg);
 }
 
 void nfs_op_cancel(struct nfs_op *op)
@@ -346,7 +348,7 @@ void nfs_op_cancel(struct nfs_op *op)
 		rpcrdma_call_cancel(op->call);
 	} else if (op->timer) {
 		rpcrdma_timer_cancel(op->timer);
-		later(op, -ECANCELED, 0);
+		resume_later(op, -ECANCELED, 0);
 	}
 }
 
@@ -377,9 +379,9 @@ int nfs_op_run_mount(struct nfs_op *op, uint32_t proc, const char *path)
 {
 	dirpath p = (char *)path;
 
-	start(op, RPCRDMA_MOUNT_PROGRAM, proc,
-	      path ? mount_mnt.args : (xdrproc_t)(void (*)(void))xdr_void, &p, op->done,
-	      op->arg);
+	start_op(op, RPCRDMA_MOUNT_PROGRAM, proc,
+	         path ? mount_mnt.args : (xdrproc_t)(void (*)(void))xdr_void, &p,
+	         op->done, op->arg);
 	return wait_op(op);
 }
 

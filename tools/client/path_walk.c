@@ -161,7 +161,7 @@ static int step_link(struct walk *w, const struct nfs_fh *fh)
 	return r;
 }
 
-static int step(struct walk *w, const char *name, int flags, struct nfs_node *node)
+static int step_name(struct walk *w, const char *name, int flags, struct nfs_node *node)
 {
 	struct nfs_fh fh;
 	fattr3 attr;
@@ -205,7 +205,7 @@ int nfs_walk_from(struct nfs_client *c, const struct nfs_fh *dir, const fattr3 *
 		return -ENOMEM;
 	while (!r && next_name(&w, name, &r))
 		if (strcmp(name, "."))
-			r = step(&w, name, flags, ret);
+			r = step_name(&w, name, flags, ret);
 		else if (ret->attr.type != NF3DIR)
 			r = (int)NFS3ERR_NOTDIR;
 	free(w.rest);

@@ -15,7 +15,7 @@
 static const struct {
 	nfsstat3 status;
 	int error; /* 0: the words say it */
-	const char *words;
+	const char *text;
 } table[] = {
         {NFS3ERR_PERM, EPERM, NULL},
         {NFS3ERR_NOENT, ENOENT, NULL},
@@ -47,28 +47,28 @@ static const struct {
         {NFS3ERR_JUKEBOX, 0, "the server needs too long (jukebox)"},
 };
 
-const char *nfs_words(const struct nfs_client *c, int status)
+const char *nfs_status_text(const struct nfs_client *c, int status)
 {
 	static char other[48];
 
 	if (status == -EXDEV)
 		return "a symbolic link leads out of the export";
 	if (status < 0)
-		return link_words(&c->link, status);
+		return link_status_text(&c->link, status);
 	if (status == NFS_NO_MOUNT)
-		return c->mount.why;
+		return c->mount.reason;
 	if (status >= NFS_RPC)
-		return link_words(&c->link, status - NFS_RPC);
+		return link_status_text(&c->link, status - NFS_RPC);
 	for (size_t i = 0; i < TOOL_N(table); i++)
 		if ((int)table[i].status == status)
 			return table[i].error ? strerror(table[i].error)
-			                      : table[i].words;
+			                      : table[i].text;
 	snprintf(other, sizeof(other), "NFS error %d", status);
 	return other;
 }
 
 /* What comes as a surprise, once: root has no rights, and "*" is a name. */
-static void hint(const struct nfs_client *c, const char *text, int status)
+static void print_hint(const struct nfs_client *c, const char *text, int status)
 {
 	static bool squash, wildcard;
 
@@ -87,12 +87,13 @@ static void hint(const struct nfs_client *c, const char *text, int status)
 	}
 }
 
-int nfs_told(const struct nfs_client *c, const char *act, const char *text, int status)
+int nfs_report(const struct nfs_client *c, const char *act, const char *text,
+               int status)
 {
-	if (!status || status == -EINTR || status == TOOL_TOLD)
+	if (!status || status == -EINTR || status == TOOL_REPORTED)
 		return status;
-	tool_cannot(act, text, nfs_words(c, status));
-	hint(c, text, status);
+	tool_cannot(act, text, nfs_status_text(c, status));
+	print_hint(c, text, status);
 	return status;
 }
 

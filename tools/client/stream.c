@@ -48,26 +48,26 @@ struct stream {
 
 static void read_slot(struct stream_slot *s);
 
-static void fail(struct stream *st, int status)
+static void fail_stream(struct stream *st, int status)
 {
 	if (!st->status)
 		st->status = status;
 }
 
-static void on_read(struct nfs_op *op, void *arg)
+static void on_stream_read(struct nfs_op *op, void *arg)
 {
 	struct stream_slot *s = arg;
 	uint32_t n;
 
 	s->busy = false;
 	if (op->status) {
-		fail(s->stream, op->status);
+		fail_stream(s->stream, op->status);
 		return;
 	}
 	n = nfs_read_count(op, &s->eof);
 	s->have += n;
 	if (n == 0 && !s->eof)
-		fail(s->stream, -EBADMSG); /* would repeat for ever */
+		fail_stream(s->stream, -EBADMSG); /* would repeat for ever */
 	else if (s->have < s->want && !s->eof)
 		read_slot(s);
 	else
@@ -78,11 +78,11 @@ static void read_slot(struct stream_slot *s)
 {
 	s->busy = true;
 	nfs_op_read(&s->op, s->stream->fh, s->offset + s->have, s->buf + s->have,
-	            s->want - s->have, on_read, s);
+	            s->want - s->have, on_stream_read, s);
 }
 
 /* Starts what may be started. */
-static void issue(struct stream *st)
+static void issue_reads(struct stream *st)
 {
 	while (!st->status && !st->eof && st->used < st->n &&
 	       (st->next < st->size || st->used == 0)) {
@@ -97,7 +97,7 @@ static void issue(struct stream *st)
 	}
 }
 
-static ssize_t put(struct stream *st, const char *p, size_t n)
+static ssize_t write_to_stream(struct stream *st, const char *p, size_t n)
 {
 	if (st->blocks && n > PIPE_BUF)
 		n = PIPE_BUF;
@@ -105,7 +105,7 @@ static ssize_t put(struct stream *st, const char *p, size_t n)
 }
 
 /* Head slot written: the next one; at the end of the file the rest is void. */
-static void advance(struct stream *st, struct stream_slot *s)
+static void advance_head(struct stream *st, struct stream_slot *s)
 {
 	st->total += s->have;
 	if (st->progress)
@@ -120,7 +120,7 @@ static void advance(struct stream *st, struct stream_slot *s)
 }
 
 /* Writes what is ready and can go; true if it stopped for the descriptor. */
-static bool drain(struct stream *st)
+static bool drain_slots(struct stream *st)
 {
 	while (!st->status && !st->done && st->used) {
 		struct stream_slot *s = &st->slots[st->head];
@@ -130,16 +130,16 @@ static bool drain(struct stream *st)
 		if (!s->full)
 			return false;
 		if (st->written == s->have) {
-			advance(st, s);
+			advance_head(st, s);
 			continue;
 		}
 		if (st->blocks && poll(&p, 1, 0) == 0)
 			return true;
-		n = put(st, s->buf + st->written, s->have - st->written);
+		n = write_to_stream(st, s->buf + st->written, s->have - st->written);
 		if (n < 0 && errno == EAGAIN)
 			return true;
 		if (n < 0 && errno != EINTR)
-			fail(st, tool_output_failed(st->name));
+			fail_stream(st, tool_output_failed(st->name));
 		if (n > 0)
 			st->written += (uint32_t)n;
 	}
@@ -153,14 +153,14 @@ static void on_writable(void *arg)
 	loop_unwatch(st->client->link.loop, &st->watch);
 }
 
-static int run(struct stream *st)
+static int run_stream(struct stream *st)
 {
 	struct loop *l = st->client->link.loop;
 	int r = 0;
 
 	while (!r && !st->status && !st->done) {
-		issue(st);
-		if (drain(st))
+		issue_reads(st);
+		if (drain_slots(st))
 			loop_watch(l, &st->watch);
 		else if (st->used < st->n && !st->eof && st->next < st->size)
 			continue;
@@ -172,7 +172,7 @@ static int run(struct stream *st)
 	return r ? r : st->status;
 }
 
-static void stop(struct stream *st)
+static void stop_stream(struct stream *st)
 {
 	struct loop *l = st->client->link.loop;
 	bool busy = true;
@@ -194,7 +194,7 @@ static void stop(struct stream *st)
 	free(st->slots);
 }
 
-static int prepare(struct stream *st, unsigned n)
+static int prepare_stream(struct stream *st, unsigned n)
 {
 	struct stat sb;
 
@@ -234,12 +234,12 @@ int nfs_stream(struct nfs_client *c, const struct nfs_fh *fh, const fattr3 *attr
 	blocks = attr->size / st.bytes + 1;
 	if (n > blocks)
 		n = (unsigned)blocks;
-	r = prepare(&st, n ? n : 1);
+	r = prepare_stream(&st, n ? n : 1);
 	if (!r)
-		r = run(&st);
+		r = run_stream(&st);
 	if (!r && st.total < st.size)
 		r = -ENODATA; /* what was written looks whole and is not */
-	stop(&st);
+	stop_stream(&st);
 	*ret_bytes = st.total;
 	return r;
 }

@@ -57,7 +57,7 @@ static socklen_t addr_len(const struct sockaddr_storage *ss)
 	                                 : sizeof(struct sockaddr_in);
 }
 
-static int finish_connect(const struct tcp_call *t, int fd)
+static int await_connect(const struct tcp_call *t, int fd)
 {
 	socklen_t len = sizeof(int);
 	int error, r = tcp_wait(t, fd, POLLOUT);
@@ -67,7 +67,7 @@ static int finish_connect(const struct tcp_call *t, int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) ? -errno : -error;
 }
 
-static int try_connect(const struct tcp_call *t, int *ret)
+static int try_tcp_connect(const struct tcp_call *t, int *ret)
 {
 	int r = 0,
 	    fd = socket(t->to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -77,7 +77,7 @@ static int try_connect(const struct tcp_call *t, int *ret)
 	if (t->reserved && bindresvport_sa(fd, NULL))
 		r = errno == EACCES || errno == EPERM ? 0 : -errno;
 	if (!r && connect(fd, (const struct sockaddr *)&t->to, addr_len(&t->to)))
-		r = errno == EINPROGRESS ? finish_connect(t, fd) : -errno;
+		r = errno == EINPROGRESS ? await_connect(t, fd) : -errno;
 	if (r)
 		close(fd);
 	else
@@ -91,11 +91,11 @@ static int open_to(const struct tcp_call *t, int *ret)
 	int r = -EADDRNOTAVAIL;
 
 	for (int i = 0; i < RESERVED_TRIES && r == -EADDRNOTAVAIL; i++)
-		r = try_connect(t, ret);
+		r = try_tcp_connect(t, ret);
 	return r;
 }
 
-static int move(const struct tcp_call *t, int fd, char *p, size_t len, bool out)
+static int move_octets(const struct tcp_call *t, int fd, char *p, size_t len, bool out)
 {
 	while (len) {
 		ssize_t n = out ? send(fd, p, len, MSG_NOSIGNAL) : recv(fd, p, len, 0);
@@ -118,14 +118,14 @@ static int move(const struct tcp_call *t, int fd, char *p, size_t len, bool out)
 }
 
 /* A record; marks count as octets of it, so that empty fragments have an end. */
-static int read_record(struct tcp_call *t, int fd, size_t *ret_len)
+static int read_tcp_record(struct tcp_call *t, int fd, size_t *ret_len)
 {
 	size_t len = 0, room = TCP_MAX_REPLY;
 	uint32_t mark;
 
 	do {
 		uint32_t n;
-		int r = move(t, fd, (char *)&mark, sizeof(mark), false);
+		int r = move_octets(t, fd, (char *)&mark, sizeof(mark), false);
 
 		if (r)
 			return r;
@@ -133,7 +133,7 @@ static int read_record(struct tcp_call *t, int fd, size_t *ret_len)
 		n = mark & ~LAST_FRAGMENT;
 		if (room < sizeof(mark) || n > room - sizeof(mark))
 			return -EMSGSIZE;
-		r = move(t, fd, t->reply + len, n, false);
+		r = move_octets(t, fd, t->reply + len, n, false);
 		if (r)
 			return r;
 		room -= sizeof(mark) + n;
@@ -145,7 +145,7 @@ static int read_record(struct tcp_call *t, int fd, size_t *ret_len)
 
 /* ---- Messages ------------------------------------------------------------ */
 
-static size_t put_auth(uint32_t *w, const struct rpcrdma_auth *a)
+static size_t put_tcp_auth(uint32_t *w, const struct rpcrdma_auth *a)
 {
 	size_t words = a ? (a->len + 3) / 4 : 0;
 
@@ -171,15 +171,15 @@ static int put_call(const struct tcp_call *t, uint32_t xid, uint32_t *w)
 	w[4] = htonl(t->program);
 	w[5] = htonl(t->version);
 	w[6] = htonl(t->procedure);
-	n += put_auth(w + n, t->cred);
-	n += put_auth(w + n, NULL);
+	n += put_tcp_auth(w + n, t->cred);
+	n += put_tcp_auth(w + n, NULL);
 	memcpy(w + n, t->args, t->args_len);
 	n = n * 4 + t->args_len;
 	w[0] = htonl(LAST_FRAGMENT | (uint32_t)(n - 4));
 	return (int)n;
 }
 
-static bool next(const char **p, size_t *left, uint32_t *ret)
+static bool pull_word(const char **p, size_t *left, uint32_t *ret)
 {
 	if (*left < 4)
 		return false;
@@ -190,31 +190,31 @@ static bool next(const char **p, size_t *left, uint32_t *ret)
 	return true;
 }
 
-static int get_denied(const char *p, size_t left)
+static int parse_denied(const char *p, size_t left)
 {
-	uint32_t why;
+	uint32_t reason;
 
-	if (!next(&p, &left, &why) || why > 1)
+	if (!pull_word(&p, &left, &reason) || reason > 1)
 		return -EBADMSG;
-	return why ? RPCRDMA_AUTH_ERROR : RPCRDMA_RPC_MISMATCH;
+	return reason ? RPCRDMA_AUTH_ERROR : RPCRDMA_RPC_MISMATCH;
 }
 
-static int get_reply(struct tcp_call *t, uint32_t want_xid, size_t left)
+static int parse_reply(struct tcp_call *t, uint32_t want_xid, size_t left)
 {
 	uint32_t xid, type, stat, flavor, len, accept;
 	const char *p = t->reply;
 
-	if (!next(&p, &left, &xid) || !next(&p, &left, &type) ||
-	    !next(&p, &left, &stat) || xid != want_xid || type != 1 || stat > 1)
+	if (!pull_word(&p, &left, &xid) || !pull_word(&p, &left, &type) ||
+	    !pull_word(&p, &left, &stat) || xid != want_xid || type != 1 || stat > 1)
 		return -EBADMSG;
 	if (stat)
-		return get_denied(p, left);
-	if (!next(&p, &left, &flavor) || !next(&p, &left, &len) || len > 400 ||
-	    left < (len + 3) / 4 * 4)
+		return parse_denied(p, left);
+	if (!pull_word(&p, &left, &flavor) || !pull_word(&p, &left, &len) ||
+	    len > 400 || left < (len + 3) / 4 * 4)
 		return -EBADMSG;
 	p += (len + 3) / 4 * 4;
 	left -= (len + 3) / 4 * 4;
-	if (!next(&p, &left, &accept) || accept > 5)
+	if (!pull_word(&p, &left, &accept) || accept > 5)
 		return -EBADMSG;
 	t->results = p;
 	t->results_len = left;
@@ -249,11 +249,11 @@ int tcp_call(struct tcp_call *t)
 	r = open_to(t, &fd);
 	if (r)
 		return r;
-	r = move(t, fd, (char *)call, (size_t)len, true);
+	r = move_octets(t, fd, (char *)call, (size_t)len, true);
 	if (!r)
-		r = read_record(t, fd, &got);
+		r = read_tcp_record(t, fd, &got);
 	close(fd);
-	return r ? r : get_reply(t, xid, got);
+	return r ? r : parse_reply(t, xid, got);
 }
 
 void tcp_call_fini(struct tcp_call *t)

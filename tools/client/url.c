@@ -18,7 +18,7 @@ bool url_is(const char *s)
 	return !strncmp(s, "nfs://", 6);
 }
 
-static int hex(char c)
+static int parse_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -41,12 +41,12 @@ static int parse_number(const char *s, size_t len, uint16_t *ret)
 	return 0;
 }
 
-static int parse_port(const char *s, size_t len, struct url *u, const char **why)
+static int parse_port(const char *s, size_t len, struct url *u, const char **reason)
 {
 	uint16_t port;
 
 	if (parse_number(s, len, &port)) {
-		*why = "the port is not a number from 1 to 65535";
+		*reason = "the port is not a number from 1 to 65535";
 		return -EINVAL;
 	}
 	snprintf(u->port, sizeof(u->port), "%u", (unsigned)port);
@@ -55,7 +55,7 @@ static int parse_port(const char *s, size_t len, struct url *u, const char **why
 }
 
 /* @s[0..@len): HOST, HOST:PORT, [HOST], [HOST]:PORT */
-static int parse_host(const char *s, size_t len, struct url *u, const char **why)
+static int parse_host(const char *s, size_t len, struct url *u, const char **reason)
 {
 	const char *host = s, *end = s + len, *colon;
 	size_t host_len;
@@ -65,14 +65,14 @@ static int parse_host(const char *s, size_t len, struct url *u, const char **why
 		const char *close = memchr(s, ']', len);
 
 		if (!close) {
-			*why = "']' is missing after the IPv6 address";
+			*reason = "']' is missing after the IPv6 address";
 			return -EINVAL;
 		}
 		host = s + 1;
 		host_len = (size_t)(close - host);
 		colon = close + 1;
 		if (colon < end && *colon != ':') {
-			*why = "':' and a port, or nothing, follow ']'";
+			*reason = "':' and a port, or nothing, follow ']'";
 			return -EINVAL;
 		}
 	} else {
@@ -81,23 +81,23 @@ static int parse_host(const char *s, size_t len, struct url *u, const char **why
 			colon = end;
 		host_len = (size_t)(colon - host);
 		if (colon < end && memchr(colon + 1, ':', (size_t)(end - colon - 1))) {
-			*why = "an IPv6 address needs brackets, as in [::1]";
+			*reason = "an IPv6 address needs brackets, as in [::1]";
 			return -EINVAL;
 		}
 	}
 	if (host_len == 0 || host_len >= sizeof(u->host)) {
-		*why = host_len ? "the host is too long" : "the host is missing";
+		*reason = host_len ? "the host is too long" : "the host is missing";
 		return -EINVAL;
 	}
 	memcpy(u->host, host, host_len);
 	u->host[host_len] = 0;
 	if (colon < end)
-		return parse_port(colon + 1, (size_t)(end - colon - 1), u, why);
+		return parse_port(colon + 1, (size_t)(end - colon - 1), u, reason);
 	return 0;
 }
 
 /* Unescapes one name into @out; its length or a negative errno. */
-static int unescape(const char *s, size_t len, char *out, const char **why)
+static int unescape_name(const char *s, size_t len, char *out, const char **reason)
 {
 	int n = 0;
 
@@ -105,18 +105,19 @@ static int unescape(const char *s, size_t len, char *out, const char **why)
 		char c = s[i];
 
 		if (c == '%') {
-			int hi = len - i > 2 ? hex(s[i + 1]) : -1;
-			int lo = len - i > 2 ? hex(s[i + 2]) : -1;
+			int hi = len - i > 2 ? parse_hex_digit(s[i + 1]) : -1;
+			int lo = len - i > 2 ? parse_hex_digit(s[i + 2]) : -1;
 
 			if (hi < 0 || lo < 0) {
-				*why = "'%' needs two hexadecimal digits (%25 is '%' "
-				       "itself)";
+				*reason =
+				        "'%' needs two hexadecimal digits (%25 is '%' "
+				        "itself)";
 				return -EINVAL;
 			}
 			c = (char)(hi << 4 | lo);
 			i += 2;
 			if (c == 0 || c == '/') {
-				*why = "no file name contains %00 or %2F";
+				*reason = "no file name contains %00 or %2F";
 				return -EINVAL;
 			}
 		}
@@ -126,13 +127,13 @@ static int unescape(const char *s, size_t len, char *out, const char **why)
 }
 
 /* Names between slashes of @s, unescaped, joined by single slashes. */
-static int parse_path(const char *s, struct url *u, const char **why)
+static int parse_path(const char *s, struct url *u, const char **reason)
 {
 	size_t size = strlen(s) + 2;
 	char *path = malloc(size), *export = malloc(size);
 	size_t n_path = 0, n_export = 0;
 
-	*why = "out of memory";
+	*reason = "out of memory";
 	if (!path || !export) {
 		free(path);
 		free(export);
@@ -151,7 +152,7 @@ static int parse_path(const char *s, struct url *u, const char **why)
 			if (first)
 				export[n_export++] = '/';
 			out = first ? export + n_export : path + n_path;
-			n = unescape(s, len, out, why);
+			n = unescape_name(s, len, out, reason);
 			if (n < 0) {
 				free(path);
 				free(export);
@@ -168,21 +169,21 @@ static int parse_path(const char *s, struct url *u, const char **why)
 	return 0;
 }
 
-static int parse_sec(const char *s, size_t len, struct url *u, const char **why)
+static int parse_sec(const char *s, size_t len, struct url *u, const char **reason)
 {
 	if (u->sec) {
-		*why = "sec is given twice";
+		*reason = "sec is given twice";
 		return -EINVAL;
 	}
 	u->sec = sec_from_name(s, len);
-	*why = "sec is none of sys, krb5, krb5i and krb5p";
+	*reason = "sec is none of sys, krb5, krb5i and krb5p";
 	return u->sec ? 0 : -EINVAL;
 }
 
 /* One KEY=VALUE. */
-static int parse_key(const char *s, size_t len, struct url *u, const char **why)
+static int parse_key(const char *s, size_t len, struct url *u, const char **reason)
 {
-	static char words[160];
+	static char text[160];
 	const char *equal = memchr(s, '=', len);
 	size_t key = equal ? (size_t)(equal - s) : len;
 	bool mount = key == 9 && !memcmp(s, "mountport", 9);
@@ -190,35 +191,35 @@ static int parse_key(const char *s, size_t len, struct url *u, const char **why)
 
 	if (key == 3 && !memcmp(s, "sec", 3))
 		return parse_sec(equal ? equal + 1 : s, equal ? len - key - 1 : 0, u,
-		                 why);
-	*why = words;
+		                 reason);
+	*reason = text;
 	if (!mount && !(key == 7 && !memcmp(s, "nfsport", 7))) {
-		snprintf(words, sizeof(words),
+		snprintf(text, sizeof(text),
 		         "'%.*s' is no key after '?': mountport, nfsport and sec are "
 		         "(a name's '?' is %%3F; wildcards are not expanded)",
 		         (int)(key < 20 ? key : 20), s);
 		return -EINVAL;
 	}
-	snprintf(words, sizeof(words), "%.*s is not a number from 1 to 65535", (int)key,
+	snprintf(text, sizeof(text), "%.*s is not a number from 1 to 65535", (int)key,
 	         s);
 	if (!equal || parse_number(equal + 1, len - key - 1, &port))
 		return -EINVAL;
-	snprintf(words, sizeof(words), "%.*s is given twice", (int)key, s);
+	snprintf(text, sizeof(text), "%.*s is given twice", (int)key, s);
 	if (mount ? u->mount_port : u->has_port)
 		return -EINVAL;
 	if (mount)
 		u->mount_port = port;
 	else
-		return parse_port(equal + 1, len - key - 1, u, why);
+		return parse_port(equal + 1, len - key - 1, u, reason);
 	return 0;
 }
 
 /* KEY=VALUE&... */
-static int parse_keys(const char *s, struct url *u, const char **why)
+static int parse_keys(const char *s, struct url *u, const char **reason)
 {
 	for (;;) {
 		size_t len = strcspn(s, "&");
-		int r = parse_key(s, len, u, why);
+		int r = parse_key(s, len, u, reason);
 
 		if (r || !s[len])
 			return r;
@@ -226,7 +227,7 @@ static int parse_keys(const char *s, struct url *u, const char **why)
 	}
 }
 
-int url_parse(const char *s, struct url *ret, const char **ret_why)
+int url_parse(const char *s, struct url *ret, const char **ret_reason)
 {
 	struct url u = {.port = ""};
 	char *names;
@@ -234,21 +235,21 @@ int url_parse(const char *s, struct url *ret, const char **ret_why)
 	int r;
 
 	if (!url_is(s)) {
-		*ret_why = "not a URL";
+		*ret_reason = "not a URL";
 		return -EINVAL;
 	}
 	s += 6;
 	len = strcspn(s, "/?");
-	r = parse_host(s, len, &u, ret_why);
+	r = parse_host(s, len, &u, ret_reason);
 	if (!r && s[strcspn(s, "?")])
-		r = parse_keys(s + strcspn(s, "?") + 1, &u, ret_why);
+		r = parse_keys(s + strcspn(s, "?") + 1, &u, ret_reason);
 	if (r)
 		return r;
-	*ret_why = "out of memory";
+	*ret_reason = "out of memory";
 	names = strndup(s + len, strcspn(s + len, "?"));
 	if (!names)
 		return -ENOMEM;
-	r = parse_path(names, &u, ret_why);
+	r = parse_path(names, &u, ret_reason);
 	free(names);
 	if (!r)
 		*ret = u;
@@ -262,7 +263,7 @@ void url_fini(struct url *u)
 	u->export = u->path = NULL;
 }
 
-int url_parse_host(const char *s, struct url *ret, const char **ret_why)
+int url_parse_host(const char *s, struct url *ret, const char **ret_reason)
 {
 	struct url u = {.port = ""};
 	int r;
@@ -270,10 +271,10 @@ int url_parse_host(const char *s, struct url *ret, const char **ret_why)
 	if (url_is(s))
 		s += 6;
 	if (strchr(s, '?') || (strchr(s, '/') && strcspn(s, "/") + 1 != strlen(s))) {
-		*ret_why = "HOST or HOST:PORT is expected here, without a path";
+		*ret_reason = "HOST or HOST:PORT is expected here, without a path";
 		return -EINVAL;
 	}
-	r = parse_host(s, strcspn(s, "/"), &u, ret_why);
+	r = parse_host(s, strcspn(s, "/"), &u, ret_reason);
 	if (!r)
 		*ret = u;
 	return r;

@@ -25,8 +25,8 @@ struct url {
 
 /* Whether @s is to be read as a URL (it begins with "nfs://"). */
 bool url_is(const char *s);
-/* Parses; on failure -EINVAL or -ENOMEM, and @ret_why says what is wrong. */
-int url_parse(const char *s, struct url *ret, const char **ret_why);
+/* Parses; on failure -EINVAL or -ENOMEM, and @ret_reason says what is wrong. */
+int url_parse(const char *s, struct url *ret, const char **ret_reason);
 void url_fini(struct url *);
 /* Whether the URL's path begins with the names of @export ("/", "/a/b"). */
 bool url_is_below(const struct url *, const char *export);
@@ -37,7 +37,7 @@ int url_rebase(struct url *, const char *export);
 char *url_join(const char *url, const char *name);
 /* "HOST:PORT" or "[HOST]:PORT" alone, as ping takes it.  Only host and port
  * are set. */
-int url_parse_host(const char *s, struct url *ret, const char **ret_why);
+int url_parse_host(const char *s, struct url *ret, const char **ret_reason);
 /* "HOST:PORT", with brackets where needed. */
 void url_host_text(const struct url *, char *buf, size_t size);
 

@@ -63,7 +63,7 @@ int listening_begin(struct daemon *s);
 /* Takes the registrations back. */
 void listening_unregister(struct daemon *s);
 /* Prints one line for each listener, at once: a script waits for them.  0, negative
- * errno or TOOL_TOLD. */
+ * errno or TOOL_REPORTED. */
 int listening_announce(const struct daemon *s);
 
 #endif

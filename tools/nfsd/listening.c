@@ -45,7 +45,7 @@ static void check_memlock(void)
 
 static int report_not_listening(const char *address, int e)
 {
-	const char *reason = tool_provider_words(e);
+	const char *reason = tool_provider_reason(e);
 
 	if (e == -ENXIO)
 		reason = "no address is known for it";

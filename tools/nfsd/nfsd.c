@@ -246,7 +246,7 @@ static int run_daemon(struct daemon *s)
 		reload_report_ready(&s->nfsd, "");
 	if (!e)
 		e = rpcrdma_engine_run(s->engine);
-	if (e && e != TOOL_TOLD)
+	if (e && e != TOOL_REPORTED)
 		tool_error("%s", strerror(-e));
 	rpcrdma_timer_cancel(s->expire);
 	return e;
