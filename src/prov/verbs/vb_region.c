@@ -22,7 +22,8 @@
 
 #include "prov/verbs/vb_internal.h"
 
-static struct rr_vb_region **find_bucket(const struct rr_vb_regions *t, uint32_t handle)
+static struct rr_vb_region **find_region_bucket(const struct rr_vb_regions *t,
+                                                uint32_t handle)
 {
 	return &t->bucket[(handle * 2654435761u >> 7) & (t->buckets - 1)];
 }
@@ -37,7 +38,7 @@ static int grow_buckets(struct rr_vb_regions *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->buckets; i++)
 		for (struct rr_vb_region *r = t->bucket[i], *next; r; r = next) {
-			struct rr_vb_region **to = find_bucket(&n, r->handle);
+			struct rr_vb_region **to = find_region_bucket(&n, r->handle);
 
 			next = r->next;
 			r->next = *to;
@@ -50,7 +51,7 @@ static int grow_buckets(struct rr_vb_regions *t)
 
 static void insert_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 {
-	struct rr_vb_region **to = find_bucket(t, r->handle);
+	struct rr_vb_region **to = find_region_bucket(t, r->handle);
 
 	r->next = *to;
 	*to = r;
@@ -59,7 +60,7 @@ static void insert_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 
 static void remove_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 {
-	struct rr_vb_region **at = find_bucket(t, r->handle);
+	struct rr_vb_region **at = find_region_bucket(t, r->handle);
 
 	while (*at != r)
 		at = &(*at)->next;
@@ -69,7 +70,7 @@ static void remove_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 
 static struct rr_vb_region *find_region(const struct rr_vb_regions *t, uint32_t handle)
 {
-	struct rr_vb_region *r = t->buckets ? *find_bucket(t, handle) : NULL;
+	struct rr_vb_region *r = t->buckets ? *find_region_bucket(t, handle) : NULL;
 
 	while (r && r->handle != handle)
 		r = r->next;
