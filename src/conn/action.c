@@ -145,7 +145,7 @@ static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 {
 	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)
 		return false;
-	rr_conn_set_state(c, RR_CONN_CLOSED);
+	rr_conn_move(c, RR_CONN_EV_EMPTY, RR_CONN_CLOSED);
 	reset_action(ret, RR_ACT_CLOSED, 0);
 	ret->status = c->error;
 	return true;
@@ -180,6 +180,7 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 	c->now = now;
 	if (rr_conn_dead(c))
 		return;
+	rr_conn_event(c, RR_CONN_EV_COMPLETE);
 	switch (op->kind) {
 	case RR_ACT_POST_RECV:
 		rr_recv_flushed(c, rr_container_of(op, struct rr_rbuf, op), status);
@@ -217,6 +218,7 @@ void rr_conn_registered(struct rr_conn *c, uint64_t token, int status, uint32_t 
 
 	if (rr_conn_dead(c))
 		return;
+	rr_conn_event(c, RR_CONN_EV_REGISTER);
 	RR_ASSERT(op->kind == RR_ACT_REGISTER);
 	rr_call_chunks_registered(c, rr_container_of(op, struct rr_mr, op), status,
 	                          handle, offset);

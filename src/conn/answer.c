@@ -175,6 +175,7 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		rr_recv_discard(c, m, RR_DISCARD_NO_CALL);
 		return;
 	}
+	rr_call_event(s, RR_CALL_EV_ANSWER);
 	if (s->phase == RR_CALL_SENDING) { /* the Call has not even been sent */
 		rr_recv_fault(c, m, &e, -EPROTO);
 		return;
@@ -217,6 +218,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	rr_cont_over(c, m->p.xid);
 	s = rr_call_sent(c, m->p.xid);
 	if (s) {
+		rr_call_event(s, RR_CALL_EV_ANSWER);
 		s->call->error = e;
 		rr_recover_note(s);
 		rr_call_end(c, s, RR_CALL_REMOTE_ERROR);

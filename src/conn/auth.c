@@ -16,11 +16,6 @@
  */
 #include "conn/core.h"
 
-void rr_auth_init(struct rr_conn *c)
-{
-	c->auth.phase = c->cfg.auth.step ? RR_AUTH_IDLE : RR_AUTH_OFF;
-}
-
 bool rr_auth_settled(const struct rr_conn *c)
 {
 	return c->auth.phase == RR_AUTH_OFF || c->auth.phase == RR_AUTH_DONE;
@@ -44,12 +39,19 @@ static void check_refusals(struct rr_conn *c)
 		refuse(c);
 }
 
-static void move(struct rr_conn *c, enum rr_auth_phase to)
+static void move_auth(struct rr_conn *c, enum rr_auth_event by, enum rr_auth_phase to)
 {
+	RR_MACHINE_MOVE(rr_auth_machine, c->auth.phase, by, to);
 	c->auth.phase = to;
 	if (rr_auth_settled(c))
 		rr_conn_trace(c, RR_TRACE_AUTH_DONE, 0, to, c->auth.steps, 0);
 	check_refusals(c);
+}
+
+void rr_auth_init(struct rr_conn *c)
+{
+	if (c->cfg.auth.step)
+		move_auth(c, RR_AUTH_EV_HOOK, RR_AUTH_IDLE);
 }
 
 /* The words, as opaque<>. */
@@ -88,18 +90,18 @@ static void step(struct rr_conn *c, const void *in, size_t in_len)
 	a->refused = verdict < 0;
 	a->satisfied = verdict > 0;
 	if (a->satisfied && !out_len) {
-		move(c, RR_AUTH_DONE);
+		move_auth(c, RR_AUTH_EV_STEP, RR_AUTH_DONE);
 		return;
 	}
 	if (keep_words(c, out, out_len))
 		rr_conn_fail(c, -ENOMEM);
-	move(c, RR_AUTH_SAY);
+	move_auth(c, RR_AUTH_EV_STEP, RR_AUTH_SENDING);
 }
 
 void rr_auth_received(struct rr_conn *c, const uint8_t *data, uint32_t len)
 {
 	struct rr_auth_state *a = &c->auth;
-	bool turn = a->phase == RR_AUTH_LISTEN ||
+	bool turn = a->phase == RR_AUTH_AWAITING ||
 	            (a->phase == RR_AUTH_IDLE && c->cfg.role == RR_CONN_SERVER);
 
 	if (!c->cfg.auth.step || !len || !rr_conn_live(c)) /* [P14, P6] */
@@ -108,6 +110,7 @@ void rr_auth_received(struct rr_conn *c, const uint8_t *data, uint32_t len)
 		refuse(c);
 		return;
 	}
+	RR_MACHINE_EVENT(rr_auth_machine, a->phase, RR_AUTH_EV_RECEIVE);
 	a->heard = true;
 	step(c, data + 4, rr_load_u32(data));
 }
@@ -115,7 +118,7 @@ void rr_auth_received(struct rr_conn *c, const uint8_t *data, uint32_t len)
 static void peer_has_none(struct rr_conn *c)
 {
 	rr_mbuf_free(&c->quota, &c->auth.out);
-	move(c, RR_AUTH_OFF);
+	move_auth(c, RR_AUTH_EV_LACK, RR_AUTH_OFF);
 	if (c->cfg.auth_required)
 		refuse(c);
 }
@@ -125,15 +128,15 @@ void rr_auth_go_on(struct rr_conn *c)
 	const struct rr_auth_state *a = &c->auth;
 	const struct rr_props *p = &c->props;
 
-	if (rr_auth_settled(c) || !rr_conn_live(c) || rr_props_in_parts(c))
+	if (rr_auth_settled(c) || !rr_conn_live(c) || p->out == RR_PROPS_OUT_PARTS)
 		return;
-	if (p->peer_final && !a->satisfied) {
+	if (p->in == RR_PROPS_IN_FINAL && !a->satisfied) {
 		if (a->heard)
 			refuse(c); /* gone in the middle */
 		else
 			peer_has_none(c);
 	} else if (a->phase == RR_AUTH_IDLE && c->cfg.role == RR_CONN_CLIENT &&
-	           p->heard) {
+	           p->in != RR_PROPS_IN_NONE) {
 		step(c, NULL, 0);
 	}
 }
@@ -159,6 +162,7 @@ void rr_auth_step_sent(struct rr_conn *c)
 		refuse(c);
 		return;
 	}
-	move(c, c->auth.satisfied ? RR_AUTH_DONE : RR_AUTH_LISTEN);
+	move_auth(c, RR_AUTH_EV_SEND,
+	          c->auth.satisfied ? RR_AUTH_DONE : RR_AUTH_AWAITING);
 	rr_auth_go_on(c);
 }

@@ -38,13 +38,19 @@ static struct rr_mr *add(struct rr_call_state *s, enum rr_mr_use use, const void
 	RR_ASSERT(o->n <= RR_CALL_MAX_REGIONS);
 	*m = (struct rr_mr){
 	        .call = s,
-	        .phase = RR_MR_IDLE,
 	        .use = use,
 	        .base = (uint8_t *)(uintptr_t)base,
 	        .len = len,
 	};
 	rr_list_init(&m->op.link);
 	return m;
+}
+
+/* Assigns the state. */
+static void move_region(struct rr_mr *m, enum rr_mr_event by, enum rr_mr_phase to)
+{
+	RR_MACHINE_MOVE(rr_mr_machine, m->phase, by, to);
+	m->phase = to;
 }
 
 /* -- planning -------------------------------------------------------------------- */
@@ -444,11 +450,11 @@ static void register_all(struct rr_conn *c, struct rr_call_state *s)
 {
 	struct rr_call_chunks *o = s->chunks;
 
-	s->phase = RR_CALL_REGISTERING;
+	rr_call_move(s, RR_CALL_EV_PLAN, RR_CALL_REGISTERING);
 	for (unsigned i = 0; i < o->n; i++) {
 		struct rr_mr *m = &o->region[i];
 
-		m->phase = RR_MR_REGISTERING;
+		move_region(m, RR_MR_EV_REGISTER, RR_MR_REGISTERING);
 		s->regions_out++;
 		c->count.registrations++;
 		rr_action_enqueue(c, &m->op, RR_ACT_REGISTER);
@@ -480,7 +486,7 @@ int rr_call_chunks_prepare(struct rr_conn *c, struct rr_call_state *s)
 	if (s->chunks && s->chunks->n)
 		register_all(c, s);
 	else
-		rr_call_chunks_build(c, s);
+		rr_call_chunks_build(c, s, RR_CALL_EV_PLAN);
 	return 0;
 }
 
@@ -490,8 +496,12 @@ void rr_call_chunks_registered(struct rr_conn *c, struct rr_mr *m, int status,
 	struct rr_call_state *s = m->call;
 
 	RR_ASSERT(m->phase == RR_MR_REGISTERING);
+	rr_call_event(s, RR_CALL_EV_REGISTER);
 	s->regions_out--;
-	m->phase = status ? RR_MR_IDLE : RR_MR_VALID;
+	if (status)
+		move_region(m, RR_MR_EV_FAIL, RR_MR_IDLE);
+	else
+		move_region(m, RR_MR_EV_VALIDATE, RR_MR_VALID);
 	m->handle = handle;
 	m->offset = offset;
 	if (!status)
@@ -504,7 +514,7 @@ void rr_call_chunks_registered(struct rr_conn *c, struct rr_mr *m, int status,
 	else if (status)
 		rr_call_end(c, s, status);
 	else if (!s->regions_out)
-		rr_call_chunks_build(c, s);
+		rr_call_chunks_build(c, s, RR_CALL_EV_REGISTER);
 	rr_call_settle(c, s);
 }
 
@@ -581,12 +591,13 @@ static uint32_t choose_inv(const struct rr_call_chunks *o)
 	return 0;
 }
 
-void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s)
+void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s,
+                          enum rr_call_event by)
 {
 	struct rr_call_chunks *o = s->chunks;
 	const struct rr_mr *reply;
 
-	s->phase = RR_CALL_PREPARED;
+	rr_call_move(s, by, RR_CALL_PREPARED);
 	if (!o)
 		return;
 	for (unsigned i = 0; i < o->n; i++) /* Position Zero comes first */
@@ -616,11 +627,12 @@ void rr_call_chunks_withdraw(struct rr_conn *c, struct rr_call_state *s)
 	for (unsigned i = 0; o && i < o->n; i++) {
 		struct rr_mr *m = &o->region[i];
 
+		RR_MACHINE_EVENT(rr_mr_machine, m->phase, RR_MR_EV_WITHDRAW);
 		if (m->phase == RR_MR_REGISTERING && rr_action_cancel(&m->op)) {
-			m->phase = RR_MR_IDLE;
+			move_region(m, RR_MR_EV_WITHDRAW, RR_MR_IDLE);
 			s->regions_out--;
 		} else if (m->phase == RR_MR_VALID) {
-			m->phase = RR_MR_INVALIDATING;
+			move_region(m, RR_MR_EV_WITHDRAW, RR_MR_INVALIDATING);
 			s->regions_out++;
 			if (!rr_conn_live(c))
 				continue; /* the loss that is coming does it */
@@ -642,7 +654,7 @@ void rr_call_chunks_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
 		return;
 	}
 	rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, m->handle, 0, 0);
-	m->phase = RR_MR_IDLE;
+	move_region(m, RR_MR_EV_INVALIDATE, RR_MR_IDLE);
 	s->regions_out--;
 	rr_call_settle(c, s);
 }
@@ -659,7 +671,7 @@ bool rr_call_chunks_take_remote(struct rr_conn *c, struct rr_call_state *s,
 			continue;
 		if (m->phase != RR_MR_VALID)
 			return false;
-		m->phase = RR_MR_IDLE;
+		move_region(m, RR_MR_EV_REMOTE, RR_MR_IDLE);
 		c->count.remote_invalidations++;
 		rr_conn_trace(c, RR_TRACE_REGION_INVALIDATED, s->call->xid, handle, 1,
 		              0);

@@ -85,6 +85,7 @@ static uint32_t take(struct rr_conn *c, struct rr_request_state *q, struct rr_ms
 {
 	if (q->collected + m->payload_len > c->cfg.max_message_bytes)
 		return RDMA2_ERR_INVAL_CONT; /* [M7] */
+	rr_request_event(q, RR_REQUEST_EV_PART);
 	note_head(q, m->payload, m->payload_len);
 	q->collected += m->payload_len;
 	c->count.bytes_collected += m->payload_len;
@@ -143,7 +144,7 @@ bool rr_collect_go_on(struct rr_conn *c, struct rr_request_state *q)
 	if (c->n_heads || !get_room(c, q))
 		return false;
 	rr_list_del(&q->req.link);
-	q->phase = RR_REQUEST_COLLECTING;
+	rr_request_move(q, RR_REQUEST_EV_ROOM, RR_REQUEST_COLLECTING);
 	while (!code && (b = next_held(c, q))) {
 		code = append(c, q, b->part, b->part_len);
 		rr_recv_put(c, b);
@@ -177,12 +178,12 @@ static bool begin(struct rr_conn *c, const struct rr_msg *m)
 	c->cont.response = false;
 	c->cont.call = q;
 	if (!c->cfg.room.ask) { /* counted as it grows */
-		q->phase = RR_REQUEST_COLLECTING;
+		rr_request_move(q, RR_REQUEST_EV_PART, RR_REQUEST_COLLECTING);
 		q->room = UINT64_MAX;
 		q->buf.charged = true;
 		return true;
 	}
-	q->phase = RR_REQUEST_ROOM;
+	rr_request_move(q, RR_REQUEST_EV_PART, RR_REQUEST_ROOM);
 	rr_list_push(&c->budget_queue, &q->req.link);
 	if (rr_list_first(&c->budget_queue) == &q->req.link &&
 	    rr_list_empty(&c->actions))

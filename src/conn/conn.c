@@ -134,8 +134,9 @@ void rr_conn_free(struct rr_conn *c)
 	rr_mem_put(&mem, c, sizeof(*c));
 }
 
-void rr_conn_set_state(struct rr_conn *c, enum rr_conn_state to)
+void rr_conn_move(struct rr_conn *c, enum rr_conn_event by, enum rr_conn_state to)
 {
+	RR_MACHINE_MOVE(rr_conn_machine, c->state, by, to);
 	rr_conn_trace(c, RR_TRACE_CONN_STATE, 0, c->state, to,
 	              (uint64_t)(int64_t)c->error);
 	c->state = to;
@@ -154,7 +155,7 @@ bool rr_conn_dead(const struct rr_conn *c)
 static void disconnect(struct rr_conn *c, int status)
 {
 	c->disconnect_status = status;
-	rr_conn_set_state(c, RR_CONN_CLOSING);
+	rr_conn_move(c, RR_CONN_EV_END, RR_CONN_CLOSING);
 	rr_action_enqueue(c, &c->disconnect_op, RR_ACT_DISCONNECT);
 }
 
@@ -187,13 +188,13 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 	c->now = now;
 	if (c->state != RR_CONN_NEW)
 		return;
-	rr_conn_set_state(c, RR_CONN_PROPS);
+	rr_conn_move(c, RR_CONN_EV_OPEN, RR_CONN_PROPS);
 	if (c->cfg.role == RR_CONN_SERVER) {
 		/* Version 1 has no exchange, but its clients connect in order to call.
 		 */
 		rr_props_begin(c);
 	} else if (c->version->properties) {
-		c->props.wanted = true; /* [V1, V2] */
+		rr_props_allow(c); /* [V1, V2] */
 		rr_props_begin(c);
 		if (c->cfg.first_answer_ns != RR_TIME_NEVER)
 			c->props.answer_at = now + c->cfg.first_answer_ns;
@@ -249,7 +250,7 @@ void rr_conn_lost(struct rr_conn *c, int error, rr_time now)
 		return;
 	if (!c->error)
 		c->error = error ? error : -ECONNRESET;
-	rr_conn_set_state(c, RR_CONN_LOST);
+	rr_conn_move(c, RR_CONN_EV_LOSE, RR_CONN_LOST);
 	purge_actions(c);
 	rr_xmit_lost(c);
 	rr_tx_fini(c);
@@ -283,6 +284,7 @@ void rr_conn_tick(struct rr_conn *c, rr_time now)
 	c->now = now;
 	if (!rr_conn_live(c))
 		return;
+	rr_conn_event(c, RR_CONN_EV_TICK);
 	if (now >= c->props.answer_at || now >= c->props.done_at ||
 	    now >= stuck_at(c) || now >= c->overdue_at) {
 		rr_conn_fail(c, -ETIMEDOUT); /* [V7, P17] */

@@ -127,7 +127,13 @@ struct rr_conn {
 	struct rr_conn_counters count;
 };
 
-void rr_conn_set_state(struct rr_conn *, enum rr_conn_state);
+/* Assigns the state; traces the move. */
+void rr_conn_move(struct rr_conn *, enum rr_conn_event, enum rr_conn_state to);
+/* Takes an event that need not change the state. */
+static inline void rr_conn_event(const struct rr_conn *c, enum rr_conn_event event)
+{
+	RR_MACHINE_EVENT(rr_conn_machine, c->state, event);
+}
 /* Ends the connection: the first @error is kept, DISCONNECT goes out. */
 void rr_conn_fail(struct rr_conn *, int error);
 /* Do messages still flow? */

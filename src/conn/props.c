@@ -31,6 +31,8 @@ void rr_props_init(struct rr_conn *c)
 	        .max_segments = RR_WIRE_DEFAULT_RCSIZ,
 	        .rvrsdir = RDMA2_RVRSDIR_NONE,
 	};
+	p->own_send_bytes = c->cfg.send_bytes;
+	p->own_recv_bytes = c->cfg.recv_bytes;
 	p->answer_at = p->done_at = RR_TIME_NEVER;
 	p->send_inline = RR_MIN(c->cfg.send_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	p->send_inline = RR_MAX(p->send_inline, (uint32_t)RR_WIRE_MIN_INLINE);
@@ -52,6 +54,27 @@ size_t rr_props_least_inline(const struct rr_conn *c)
 	return c->state == RR_CONN_READY ? c->props.send_inline : RR_WIRE_MIN_INLINE;
 }
 
+/* Assigns the state of what we send. */
+static void move_out(struct rr_props *p, enum rr_props_out_event by,
+                     enum rr_props_out to)
+{
+	RR_MACHINE_MOVE(rr_props_out_machine, p->out, by, to);
+	p->out = to;
+}
+
+/* Assigns the state of what we receive. */
+static void move_in(struct rr_props *p, enum rr_props_in to)
+{
+	RR_MACHINE_MOVE(rr_props_in_machine, p->in, RR_PROPS_IN_EV_SET, to);
+	p->in = to;
+}
+
+void rr_props_allow(struct rr_conn *c)
+{
+	if (c->props.out == RR_PROPS_OUT_HELD)
+		move_out(&c->props, RR_PROPS_OUT_EV_ALLOW, RR_PROPS_OUT_FIRST);
+}
+
 void rr_props_begin(struct rr_conn *c)
 {
 	if (c->cfg.props_ns != RR_TIME_NEVER)
@@ -61,13 +84,10 @@ void rr_props_begin(struct rr_conn *c)
 static void take_effect(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
-	/* What the peer believes of us. */
-	uint32_t send_bytes = p->rejected ? RR_WIRE_DEFAULT_INLINE : c->cfg.send_bytes;
-	uint32_t recv_bytes = p->rejected ? RR_WIRE_DEFAULT_INLINE : c->cfg.recv_bytes;
 
-	p->send_inline =
-	        RR_MIN(RR_MIN(send_bytes, c->cfg.send_bytes), p->peer.recv_bytes);
-	p->recv_inline = RR_MIN(recv_bytes, p->peer.send_bytes);
+	p->send_inline = RR_MIN(RR_MIN(p->own_send_bytes, c->cfg.send_bytes),
+	                        p->peer.recv_bytes);
+	p->recv_inline = RR_MIN(p->own_recv_bytes, p->peer.send_bytes);
 	p->segment_bytes = RR_MIN(c->cfg.segment_bytes, p->peer.segment_bytes);
 	p->max_segments = RR_MIN(p->peer.max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
 }
@@ -76,7 +96,8 @@ static void finish(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
 
-	if (!p->sent || !p->peer_final || c->state != RR_CONN_PROPS)
+	if (p->out != RR_PROPS_OUT_FINAL || p->in != RR_PROPS_IN_FINAL ||
+	    c->state != RR_CONN_PROPS)
 		return;
 	take_effect(c);
 	if (p->send_inline < RR_WIRE_MIN_INLINE ||
@@ -88,7 +109,7 @@ static void finish(struct rr_conn *c)
 	rr_ext_defaults(c);
 	rr_conn_trace(c, RR_TRACE_PROPS_DONE, 0, p->send_inline, p->recv_inline,
 	              p->max_segments);
-	rr_conn_set_state(c, RR_CONN_READY);
+	rr_conn_move(c, RR_CONN_EV_AGREE, RR_CONN_READY);
 	rr_action_enqueue(c, &c->ready_op, RR_ACT_READY);
 	rr_mbuf_free(&c->quota, &c->auth.out);
 }
@@ -97,12 +118,12 @@ static void finish(struct rr_conn *c)
 bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 {
 	struct rr_props *p = &c->props;
-	bool ours = p->begun && xid == p->xid;
+	bool ours = xid && xid == p->xid;
 
 	if (!c->version->properties)
 		return false;
 	if (ours) {
-		p->rejected = true;
+		p->own_send_bytes = p->own_recv_bytes = RR_WIRE_DEFAULT_INLINE;
 		if (c->state == RR_CONN_READY)
 			take_effect(c);
 	}
@@ -139,7 +160,7 @@ static bool more_own(const struct rr_conn *c)
 /* Octets of a message. [V1] */
 static size_t message_limit(const struct rr_conn *c)
 {
-	if (c->cfg.role == RR_CONN_CLIENT && !c->props.begun)
+	if (c->cfg.role == RR_CONN_CLIENT && c->props.out == RR_PROPS_OUT_FIRST)
 		return RR_WIRE_FIRST_MESSAGE;
 	return c->props.send_inline;
 }
@@ -149,19 +170,20 @@ static size_t entry_octets(uint32_t len)
 	return 8 + (size_t)len + rr_pad(len);
 }
 
-bool rr_props_in_parts(const struct rr_conn *c)
+bool rr_props_come_first(const struct rr_conn *c)
 {
-	return c->props.part_len;
+	return c->props.out == RR_PROPS_OUT_FIRST || c->props.out == RR_PROPS_OUT_PARTS;
 }
 
 bool rr_props_pending(const struct rr_conn *c)
 {
 	const struct rr_props *p = &c->props;
 
-	if (!c->version->properties || !p->wanted || p->sent)
+	if (!c->version->properties)
 		return false;
-	return !p->begun || p->part_len || more_own(c) ||
-	       c->auth.phase == RR_AUTH_SAY || rr_auth_settled(c);
+	if (p->out != RR_PROPS_OUT_MORE)
+		return rr_props_come_first(c);
+	return more_own(c) || c->auth.phase == RR_AUTH_SENDING || rr_auth_settled(c);
 }
 
 static void put_numbers(const struct rr_conn *c, struct rr_writer *w, uint32_t *count)
@@ -249,16 +271,16 @@ static void send_set(struct rr_conn *c)
 	}
 	count_at = w.pos;
 	rr_wire_put_props_begin(&w, 0);
-	if (!p->begun) {
+	if (p->out == RR_PROPS_OUT_FIRST) {
 		put_numbers(c, &w, &count);
 		p->xid = prefix.xid;
 	}
 	put_own(c, &w, prefix.xid, &count);
 	rr_store_u32(count_at, count);
 	tell_auth(c, count_at, w.pos);
-	p->begun = true;
-	p->sent = is_final(c);
-	if (!p->sent)
+	move_out(p, RR_PROPS_OUT_EV_SET,
+	         is_final(c) ? RR_PROPS_OUT_FINAL : RR_PROPS_OUT_MORE);
+	if (p->out != RR_PROPS_OUT_FINAL)
 		rr_store_u32(x->buf + 16, RDMA2_F_TPMORE);
 	rr_xmit_header(x, &w);
 	rr_xmit_send(c, x);
@@ -270,6 +292,7 @@ static void begin_parts(struct rr_conn *c, uint32_t id, const void *data, size_t
 {
 	struct rr_props *p = &c->props;
 
+	move_out(p, RR_PROPS_OUT_EV_SPLIT, RR_PROPS_OUT_PARTS);
 	p->part_id = id;
 	p->part_data = data;
 	p->part_at = 0;
@@ -299,8 +322,8 @@ static void parts_sent(struct rr_conn *c)
 	                          .len = rr_load_u32(p->part_head + 8),
 	                          .data = p->part_data};
 
-	p->part_len = 0;
-	p->sent = !p->part_flags;
+	move_out(p, RR_PROPS_OUT_EV_PART,
+	         p->part_flags ? RR_PROPS_OUT_MORE : RR_PROPS_OUT_FINAL);
 	if (p->part_id == RDMA2_PROPID_HOSTAUTH)
 		rr_auth_step_sent(c);
 	else
@@ -332,6 +355,8 @@ static void send_part(struct rr_conn *c)
 	p->part_at += n;
 	if (last)
 		parts_sent(c);
+	else
+		move_out(p, RR_PROPS_OUT_EV_PART, RR_PROPS_OUT_PARTS);
 }
 
 static bool needs_parts(const struct rr_conn *c, const struct rr_ext_prop *e)
@@ -345,18 +370,18 @@ void rr_props_send(struct rr_conn *c)
 	unsigned at = own_from(c, p->next);
 	const struct rr_ext_prop *e = at < n_own(c) ? &c->cfg.ext->prop[at] : NULL;
 
-	if (p->begun && !p->part_len) {
+	if (p->out == RR_PROPS_OUT_MORE) {
 		if (e && needs_parts(c, e)) {
 			p->next = at + 1;
 			begin_parts(c, e->id, e->data, e->len);
 			p->ext_xid[at] = p->part_xid;
-		} else if (!e && c->auth.phase == RR_AUTH_SAY) {
+		} else if (!e && c->auth.phase == RR_AUTH_SENDING) {
 			begin_parts(c, RDMA2_PROPID_HOSTAUTH, c->auth.out.p,
 			            c->auth.out.len);
 			c->auth.xid = p->part_xid;
 		}
 	}
-	if (p->part_len)
+	if (p->out == RR_PROPS_OUT_PARTS)
 		send_part(c);
 	else
 		send_set(c);
@@ -477,8 +502,7 @@ uint32_t rr_props_received(struct rr_conn *c, const uint8_t *body, size_t len,
 		rr_conn_fail(c, -EPROTO);
 		return 0;
 	}
-	p->heard = true;
-	p->peer_final = !tpmore;
+	move_in(p, tpmore ? RR_PROPS_IN_MORE : RR_PROPS_IN_FINAL);
 	rr_auth_go_on(c);
 	finish(c);
 	return code;

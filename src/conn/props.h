@@ -5,16 +5,15 @@
 
 #include "conn/action.h"
 #include "conn/limits.h"
+#include "conn/states.h"
 
 struct rr_peer_props {
 	uint32_t send_bytes, recv_bytes, segment_bytes, max_segments, rvrsdir;
 };
 
 struct rr_props {
-	bool wanted;                  /* own CONNPROP may go out */
-	bool begun;                   /* the first one has gone out */
-	bool sent;                    /* the final one has */
-	bool heard;                   /* one of the peer's has come */
+	enum rr_props_out out;        /* our RDMA2_CONNPROPs */
+	enum rr_props_in in;          /* the peer's */
 	unsigned next;                /* of the extensions' own properties */
 	uint32_t ext_xid[RR_EXT_MAX]; /* of the messages that carried them */
 	uint32_t ext_seen;            /* bit by index: the peer's came */
@@ -23,9 +22,10 @@ struct rr_props {
 	uint8_t part_head[12];    /* count, id, length */
 	size_t part_len, part_at; /* of its encoding as a set */
 	uint32_t part_id, part_xid, part_flags;
-	bool rejected; /* the peer refused it: it uses defaults for us [P4] */
-	bool peer_final;
 	uint32_t xid; /* of the own first CONNPROP */
+	/* Thresholds that the peer uses for us: those we sent, or the defaults if it
+	 * refused them. [P4] */
+	uint32_t own_send_bytes, own_recv_bytes;
 	struct rr_peer_props peer;
 	uint32_t received; /* properties of this exchange */
 	size_t received_bytes;
@@ -38,10 +38,12 @@ struct rr_props {
 void rr_props_init(struct rr_conn *);
 /* The version is settled: the exchange has its time. [P17] */
 void rr_props_begin(struct rr_conn *);
+/* Our RDMA2_CONNPROP may be sent from now on. */
+void rr_props_allow(struct rr_conn *);
 /* Is an own RDMA2_CONNPROP to be sent now? */
 bool rr_props_pending(const struct rr_conn *);
-/* Are parts of one property on their way, which nothing may come between? */
-bool rr_props_in_parts(const struct rr_conn *);
+/* Must the next message be an RDMA2_CONNPROP: our first one, or the next part of one? */
+bool rr_props_come_first(const struct rr_conn *);
 /* Sends the next own RDMA2_CONNPROP (a credit is there). */
 void rr_props_send(struct rr_conn *);
 /* One whole rpcrdma2_connprop.  0 or the rdma_err to answer. */

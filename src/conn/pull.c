@@ -71,14 +71,15 @@ size_t rr_conn_read_bytes(const struct rr_request *r, unsigned i)
 
 /* -- handing over ------------------------------------------------------------ */
 
-static void ask_admission(struct rr_conn *c, struct rr_request_state *q)
+static void ask_admission(struct rr_conn *c, struct rr_request_state *q,
+                          enum rr_request_event by)
 {
 	struct rr_request *r = &q->req;
 	uint64_t octets = r->special ? r->call_bytes : q->payload_len;
 
 	r->n_pieces = 1;
 	r->pieces[0] = (struct rr_piece){.base = q->payload, .len = q->payload_len};
-	q->phase = RR_REQUEST_ADMIT;
+	rr_request_move(q, by, RR_REQUEST_ADMIT);
 	c->count.requests++;
 	rr_conn_trace(c, RR_TRACE_CALL_RECEIVED, r->xid,
 	              r->special     ? 2
@@ -125,7 +126,7 @@ static void hand_over(struct rr_conn *c, struct rr_request_state *q)
 	}
 	add_request_piece(r, q->payload + at, q->payload_len - at, false);
 	c->count.bytes_read_chunk += r->read_bytes;
-	q->phase = RR_REQUEST_SERVED;
+	rr_request_move(q, RR_REQUEST_EV_PULL, RR_REQUEST_SERVED);
 	rr_action_enqueue(c, &q->op, RR_ACT_REQUEST);
 }
 
@@ -135,7 +136,7 @@ static void finish_head(struct rr_conn *c, struct rr_request_state *q)
 	q->payload = q->buf.p;
 	q->payload_len = q->buf.len;
 	if (rr_request_is_call(q->payload, q->payload_len, q->req.xid))
-		ask_admission(c, q);
+		ask_admission(c, q, RR_REQUEST_EV_PULL);
 	else
 		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* [E9] */
 }
@@ -143,6 +144,7 @@ static void finish_head(struct rr_conn *c, struct rr_request_state *q)
 /* Every Read that was queued has completed. */
 static void finish_pull(struct rr_conn *c, struct rr_request_state *q)
 {
+	rr_request_event(q, RR_REQUEST_EV_PULL);
 	if (q->phase == RR_REQUEST_PULLING_CALL)
 		c->n_heads--;
 	if (!rr_conn_live(c))
@@ -170,16 +172,17 @@ void rr_pull_completed(struct rr_conn *c, struct rr_read_op *r, int status)
 
 /* -- before ADMIT ------------------------------------------------------------ */
 
-void rr_pull_start(struct rr_conn *c, struct rr_request_state *q)
+void rr_pull_start(struct rr_conn *c, struct rr_request_state *q,
+                   enum rr_request_event by)
 {
 	size_t head;
 
 	if (!q->req.special) {
-		ask_admission(c, q);
+		ask_admission(c, q, by);
 		return;
 	}
 	head = (size_t)RR_MIN(q->req.call_bytes, (uint64_t)RR_SPECIAL_HEAD);
-	q->phase = RR_REQUEST_PULLING_CALL;
+	rr_request_move(q, by, RR_REQUEST_PULLING_CALL);
 	if (rr_mbuf_alloc(&c->quota, &q->buf, head)) {
 		rr_request_fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
 		return;
@@ -245,7 +248,7 @@ void rr_conn_admit(struct rr_conn *c, struct rr_request *r, const struct rr_sge 
 	c->now = now;
 	RR_ASSERT(q->phase == RR_REQUEST_ADMIT && q->with_user);
 	q->with_user = false;
-	q->phase = RR_REQUEST_PULLING;
+	rr_request_move(q, RR_REQUEST_EV_ADMIT, RR_REQUEST_PULLING);
 	if (!rr_conn_live(c)) {
 		finish_pull(c, q);
 		return;

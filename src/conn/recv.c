@@ -304,7 +304,7 @@ static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 	if (m->more && m->p.htype != RDMA2_MSG && m->p.htype != RDMA2_CONNPROP &&
 	    m->p.htype != RDMA2_ERROR)
 		return RDMA2_ERR_INVAL_CONT;
-	if (m->p.htype == RDMA2_CONNPROP && c->props.peer_final)
+	if (m->p.htype == RDMA2_CONNPROP && c->props.in == RR_PROPS_IN_FINAL)
 		return RDMA2_ERR_INVAL_HTYPE;
 	return 0;
 }
@@ -412,7 +412,7 @@ static void settle_version(struct rr_conn *c)
 	}
 	c->settled = true;
 	c->props.answer_at = RR_TIME_NEVER;
-	c->props.wanted = true; /* the server's turn [V2, P1] */
+	rr_props_allow(c); /* the server's turn [V2, P1] */
 }
 
 /* True: the message is of this connection and its credits count. [C8] */
@@ -467,6 +467,7 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 	c->now = now;
 	if (rr_conn_dead(c))
 		return;
+	rr_conn_event(c, RR_CONN_EV_RECEIVE);
 	RR_ASSERT(op->kind == RR_ACT_POST_RECV && len <= c->rbuf_bytes);
 	m.rbuf = rr_container_of(op, struct rr_rbuf, op);
 	m.kept = false;

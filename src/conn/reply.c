@@ -225,7 +225,7 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 		give_up(c, q, &e);
 		return;
 	}
-	q->phase = RR_REQUEST_REPLYING;
+	rr_request_move(q, RR_REQUEST_EV_REPLY, RR_REQUEST_REPLYING);
 	c->count.request_replies++;
 	trace_reply(c, q, &p);
 	if (!write_all(c, q, &p)) {
@@ -279,6 +279,7 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 void rr_reply_settle(struct rr_conn *c, struct rr_request_state *q)
 {
 	RR_ASSERT(q->phase == RR_REQUEST_REPLYING);
+	rr_request_event(q, RR_REQUEST_EV_CARRY);
 	if (q->all_sent && !q->xmits_out)
 		rr_request_end(c, q, rr_conn_live(c) ? 0 : -ECONNRESET);
 }

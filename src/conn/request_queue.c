@@ -42,7 +42,7 @@ bool rr_request_budget(struct rr_conn *c)
 	if (rr_quota_charge(&c->quota, q->wanted)) {
 		q->reserved = q->wanted;
 		leave_queue(c, q);
-		rr_pull_start(c, q);
+		rr_pull_start(c, q, RR_REQUEST_EV_RESERVE);
 		return true;
 	}
 	if (c->quota.charged > c->charged_waiting)
@@ -54,7 +54,7 @@ bool rr_request_budget(struct rr_conn *c)
 
 static void wait_for_memory(struct rr_conn *c, struct rr_request_state *q)
 {
-	q->phase = RR_REQUEST_BUDGET;
+	rr_request_move(q, RR_REQUEST_EV_TURN, RR_REQUEST_BUDGET);
 	c->charged_waiting += charged_bytes(q);
 	rr_list_push(&c->budget_queue, &q->req.link);
 }
@@ -68,7 +68,7 @@ static void begin_request(struct rr_conn *c, struct rr_request_state *q)
 	if (q->wanted)
 		wait_for_memory(c, q);
 	else if (!q->req.special)
-		rr_pull_start(c, q);
+		rr_pull_start(c, q, RR_REQUEST_EV_TURN);
 	else
 		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* an empty Call */
 }
@@ -81,7 +81,6 @@ static bool has_turn(const struct rr_conn *c, unsigned serving)
 
 static void wait_for_turn(struct rr_conn *c, struct rr_request_state *q)
 {
-	q->phase = RR_REQUEST_TURN;
 	c->n_turns++;
 	c->charged_waiting += charged_bytes(q);
 	rr_list_push(&c->turns, &q->req.link);
@@ -118,6 +117,7 @@ bool rr_request_turn(struct rr_conn *c)
 
 void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)
 {
+	rr_request_move(q, RR_REQUEST_EV_WHOLE, RR_REQUEST_TURN);
 	/* @q itself is in n_serving already. */
 	if (!c->n_turns && has_turn(c, c->n_serving - 1))
 		begin_request(c, q);
@@ -128,7 +128,7 @@ void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)
 void rr_request_begin_roomed(struct rr_conn *c, struct rr_request_state *q)
 {
 	q->wanted = 0; /* the room granted covers all of it */
-	q->phase = RR_REQUEST_TURN;
+	rr_request_move(q, RR_REQUEST_EV_WHOLE, RR_REQUEST_TURN);
 	rr_list_push(&c->roomed_turns, &q->req.link);
 	(void)begin_roomed(c); /* without a turn it stays queued */
 }

@@ -58,6 +58,12 @@ static bool well_formed(const struct rr_call *call)
 	       rr_load_u32(call->pieces[0].base) == call->xid;
 }
 
+void rr_call_move(struct rr_call_state *s, enum rr_call_event by, enum rr_call_phase to)
+{
+	RR_MACHINE_MOVE(rr_call_machine, s->phase, by, to);
+	s->phase = to;
+}
+
 static struct rr_call_state *new_state(struct rr_conn *c, struct rr_call *call)
 {
 	struct rr_call_state *s = rr_slab_get(&c->call_slab);
@@ -69,7 +75,6 @@ static struct rr_call_state *new_state(struct rr_conn *c, struct rr_call *call)
 	rr_list_init(&s->op.link);
 	s->call = call;
 	s->entry.xid = call->xid;
-	s->phase = RR_CALL_QUEUED;
 	return s;
 }
 
@@ -94,6 +99,7 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 		return c->error ? c->error : -ECONNRESET;
 	if (!well_formed(call) || rr_call_find(c, call->xid))
 		return -EINVAL;
+	rr_conn_event(c, RR_CONN_EV_CALL);
 	s = new_state(c, call);
 	if (!s)
 		return -ENOMEM;
@@ -161,7 +167,7 @@ static void all_sent(struct rr_conn *c, struct rr_call_state *s)
 	                                                : FORMAT_SIMPLE;
 
 	count_sent(c, s, format, stream_bytes(&s->stream));
-	s->phase = RR_CALL_WAITING;
+	rr_call_move(s, RR_CALL_EV_SEND, RR_CALL_WAITING);
 	c->tx.call = NULL;
 }
 
@@ -201,7 +207,7 @@ static void send_part(struct rr_conn *c, struct rr_call_state *s)
 	if (last) {
 		all_sent(c, s);
 	} else {
-		s->phase = RR_CALL_SENDING;
+		rr_call_move(s, RR_CALL_EV_SEND, RR_CALL_SENDING);
 		c->tx.call = s;
 	}
 }
@@ -218,6 +224,7 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 			rr_call_end(c, s, rr_recover_failed(s, err));
 	} else {
 		RR_ASSERT(s->phase == RR_CALL_PREPARED || s->phase == RR_CALL_SENDING);
+		rr_call_event(s, RR_CALL_EV_SEND);
 		send_part(c, s);
 	}
 	return true;
@@ -246,7 +253,7 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 		rr_cont_drop(c);
 		rr_cont_discard(c, s->call->xid, true);
 	}
-	s->phase = RR_CALL_ENDING;
+	rr_call_move(s, RR_CALL_EV_END, RR_CALL_ENDING);
 	s->status = status;
 	rr_call_chunks_withdraw(c, s);
 	rr_call_settle(c, s);
@@ -254,7 +261,7 @@ void rr_call_end(struct rr_conn *c, struct rr_call_state *s, int status)
 
 void rr_call_drain(struct rr_conn *c, struct rr_call_state *s, int status)
 {
-	s->phase = RR_CALL_DRAINING;
+	rr_call_move(s, RR_CALL_EV_TEAR, RR_CALL_DRAINING);
 	s->status = status;
 	if (c->cfg.drain_ns != RR_TIME_NEVER)
 		rr_cont_wait(c, s->call->xid, c->now + c->cfg.drain_ns);
@@ -300,10 +307,10 @@ static void expected_end(struct rr_conn *c, struct rr_call_state *s)
 		c->overdue_at = c->now + c->cfg.drain_ns;
 }
 
-static void done(struct rr_conn *c, struct rr_call_state *s)
+static void done(struct rr_conn *c, struct rr_call_state *s, enum rr_call_event by)
 {
 	expected_end(c, s);
-	s->phase = RR_CALL_DONE;
+	rr_call_move(s, by, RR_CALL_DONE);
 	s->status = verdict(s);
 	s->call->status = s->status;
 	if (s->status == RR_CALL_OK) {
@@ -317,11 +324,12 @@ static void done(struct rr_conn *c, struct rr_call_state *s)
 void rr_call_settle(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (s->phase == RR_CALL_ENDING && !s->sends_out && !s->regions_out)
-		done(c, s);
+		done(c, s, RR_CALL_EV_SETTLE);
 }
 
 void rr_call_polled(struct rr_conn *c, struct rr_call_state *s)
 {
+	rr_call_event(s, RR_CALL_EV_POLL);
 	rr_conn_trace(c, RR_TRACE_CALL_DONE, s->call->xid, (uint64_t)(int64_t)s->status,
 	              0, 0);
 	if (s->status != RR_CALL_OK)
@@ -359,8 +367,10 @@ void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)
 	struct rr_call_state *s = call->priv;
 
 	c->now = now;
-	if (s && s->phase == RR_CALL_DONE && rr_list_empty(&s->op.link))
+	if (s && s->phase == RR_CALL_DONE && rr_list_empty(&s->op.link)) {
+		rr_call_event(s, RR_CALL_EV_RELEASE);
 		free_state(c, s);
+	}
 }
 
 /* Nothing is accessible and nothing is owed any more. */
@@ -374,7 +384,7 @@ static void end_by_loss(struct rr_conn *c, struct rr_call_state *s, int status)
 	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)
 		s->status = status;
 	s->sends_out = s->regions_out = 0;
-	done(c, s);
+	done(c, s, RR_CALL_EV_LOSE);
 }
 
 void rr_call_lost(struct rr_conn *c, int status)

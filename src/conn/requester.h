@@ -66,7 +66,7 @@ struct rr_call_state {
  * memory.  0, or why the call cannot be sent. */
 int rr_call_chunks_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 /* All registered: builds the lists. */
-void rr_call_chunks_build(struct rr_conn *, struct rr_call_state *);
+void rr_call_chunks_build(struct rr_conn *, struct rr_call_state *, enum rr_call_event);
 void rr_call_chunks_registered(struct rr_conn *, struct rr_mr *, int status,
                                uint32_t handle, uint64_t offset);
 /* Ends the peer's access to every region that is still accessible. */
@@ -79,6 +79,14 @@ void rr_call_chunks_free(struct rr_conn *, struct rr_call_state *);
 
 /* -- requester.c ---------------------------------------------------------------- */
 
+/* Assigns the state. */
+void rr_call_move(struct rr_call_state *, enum rr_call_event, enum rr_call_phase to);
+/* Takes an event that need not change the state. */
+static inline void rr_call_event(const struct rr_call_state *s,
+                                 enum rr_call_event event)
+{
+	RR_MACHINE_EVENT(rr_call_machine, s->phase, event);
+}
 /* An outstanding call; NULL if there is none. */
 struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
 /* The same, if any of it has been sent. */

@@ -15,6 +15,13 @@
 
 /* -- making and ending ----------------------------------------------------- */
 
+void rr_request_move(struct rr_request_state *q, enum rr_request_event by,
+                     enum rr_request_phase to)
+{
+	RR_MACHINE_MOVE(rr_request_machine, q->phase, by, to);
+	q->phase = to;
+}
+
 struct rr_request_state *rr_request_new(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_request_state *q;
@@ -72,7 +79,7 @@ void rr_request_polled(struct rr_request_state *q)
 void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
 {
 	RR_ASSERT(!q->reads_out && !q->xmits_out);
-	q->phase = RR_REQUEST_LEAVING;
+	rr_request_move(q, RR_REQUEST_EV_END, RR_REQUEST_LEAVING);
 	q->with_user = false;
 	q->status = status;
 	if (!q->known) {

@@ -52,6 +52,15 @@ struct rr_request_state {
 
 /* -- responder.c --------------------------------------------------------------- */
 
+/* Assigns the state. */
+void rr_request_move(struct rr_request_state *, enum rr_request_event,
+                     enum rr_request_phase to);
+/* Takes an event that need not change the state. */
+static inline void rr_request_event(const struct rr_request_state *q,
+                                    enum rr_request_event event)
+{
+	RR_MACHINE_EVENT(rr_request_machine, q->phase, event);
+}
 /* Takes a Call, or a part of one, that has passed [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
 /* Makes a request for the Call that this message is, or begins.  NULL: no memory, or
@@ -109,8 +118,9 @@ bool rr_request_budget(struct rr_conn *);
 /* -- pull.c -------------------------------------------------------------------- */
 
 /* Reads what the user needs at ADMIT; ADMIT follows.  The memory for all that will be
- * pulled is charged already. */
-void rr_pull_start(struct rr_conn *, struct rr_request_state *);
+ * pulled is charged already; @by is the event that lets the request begin. */
+void rr_pull_start(struct rr_conn *, struct rr_request_state *,
+                   enum rr_request_event by);
 /* A Read of a request has completed. */
 void rr_pull_completed(struct rr_conn *, struct rr_read_op *, int status);
 /* Frees the connection's memory for Read chunks. */

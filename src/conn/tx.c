@@ -326,7 +326,7 @@ bool rr_tx_pump(struct rr_conn *c)
 	}
 	if (c->version->may_call(c))
 		c->tx.stalled = false;
-	if (c->version->properties && (!c->props.begun || rr_props_in_parts(c)))
+	if (c->version->properties && rr_props_come_first(c))
 		return send_props(c);
 	if (in_sequence(&c->tx))
 		return send_next_part(c);
@@ -334,7 +334,7 @@ bool rr_tx_pump(struct rr_conn *c)
 		return send_error(c);
 	if (rr_props_pending(c))
 		return send_props(c);
-	if (c->version->properties && !c->props.sent)
+	if (c->version->properties && c->props.out != RR_PROPS_OUT_FINAL)
 		return send_grant(c);
 	return send_turn(c) || (c->version->grants && send_grant(c));
 }

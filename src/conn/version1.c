@@ -45,7 +45,7 @@ void rr_v1_begin(struct rr_conn *c)
 	c->remote_inv_out = c->cfg.remote_invalidate && peer->remote_invalidate;
 	c->remote_inv_in &= c->remote_inv_out;
 	rr_credit1_init(&c->credit1, c->credit.limit);
-	rr_conn_set_state(c, RR_CONN_READY);
+	rr_conn_move(c, RR_CONN_EV_AGREE, RR_CONN_READY);
 	rr_action_enqueue(c, &c->ready_op, RR_ACT_READY);
 }
 

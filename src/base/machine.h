@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * State machines as tables.
+ *
+ * A machine M is three X-macro tables in a header:
+ *
+ *   M_EVENTS(X)  X(name, meaning)
+ *   M_STATES(X)  X(name, meaning, events accepted): names of events, joined by |
+ *   M_MOVES(X)   X(from, event, to)
+ *
+ * and enumerations of the states and of the events, made from the tables in their order.
+ * RR_MACHINE(f, M) in one source defines f(), which returns the tables as data; the
+ * compiler refuses a move by an event that its state does not accept.  At most 32 events.
+ * tests/spec/states.sh writes docs/states.md, diagrams included, from the same tables.
+ *
+ * RR_MACHINE_EVENT(f, state, event) stands where an event is handled, RR_MACHINE_MOVE(f,
+ * from, event, to) in the one function that assigns the state.  In builds with RR_DEBUG
+ * (CMake's build type Debug) an event or a move that the tables do not have fails like
+ * RR_ASSERT; in other builds both cost nothing.  An event that a contract permits and
+ * ignores is dropped before it reaches the machine.
+ */
+#ifndef RR_BASE_MACHINE_H
+#define RR_BASE_MACHINE_H
+
+#include "base/base.h"
+
+struct rr_move {
+	uint8_t from, event, to;
+};
+
+struct rr_machine {
+	const char *name;
+	const char *const *state; /* names */
+	const char *const *event; /* names */
+	const uint32_t *accepted; /* by state: bit by event */
+	const struct rr_move *move;
+	unsigned n_states, n_events, n_moves;
+};
+
+bool rr_machine_accepts(const struct rr_machine *, unsigned state, unsigned event);
+bool rr_machine_moves(const struct rr_machine *, unsigned from, unsigned event,
+                      unsigned to);
+/* Print the offence and abort, unless the tables have the event or the move. */
+void rr_machine_check_event(const struct rr_machine *, unsigned state, unsigned event);
+void rr_machine_check_move(const struct rr_machine *, unsigned from, unsigned event,
+                           unsigned to);
+
+#ifdef RR_DEBUG
+#define RR_MACHINE_EVENT(f, state, event)   rr_machine_check_event(f(), state, event)
+#define RR_MACHINE_MOVE(f, from, event, to) rr_machine_check_move(f(), from, event, to)
+#else
+#define RR_MACHINE_EVENT(f, state, event)   ((void)(state), (void)(event))
+#define RR_MACHINE_MOVE(f, from, event, to) ((void)(from), (void)(event), (void)(to))
+#endif
+
+/* Inside f() a state is at_NAME, an event by_NAME, the bit of an event NAME. */
+#define RR_MACHINE_AT(name, ...)   at_##name,
+#define RR_MACHINE_BY(name, ...)   by_##name,
+#define RR_MACHINE_BIT(name, ...)  name = 1u << by_##name,
+#define RR_MACHINE_NAME(name, ...) #name,
+
+#define RR_MACHINE_MASK(name, meaning, accepted)    accepted,
+#define RR_MACHINE_ACCEPTS(name, meaning, accepted) accepts_##name = (accepted),
+#define RR_MACHINE_ROW(from, event, to)             {at_##from, by_##event, at_##to},
+/* Divides by 0 if the state does not accept the event; a move stands there once. */
+#define RR_MACHINE_LEGAL(from, event, to)                                              \
+	legal_##from##_##event##_##to = 1 / !!(accepts_##from & event),
+
+#define RR_MACHINE(f, M)                                                               \
+	const struct rr_machine *f(void)                                               \
+	{                                                                              \
+		enum { M##_STATES(RR_MACHINE_AT) };                                    \
+		enum { M##_EVENTS(RR_MACHINE_BY) };                                    \
+		enum { M##_EVENTS(RR_MACHINE_BIT) };                                   \
+		enum { M##_STATES(RR_MACHINE_ACCEPTS) };                               \
+		enum { M##_MOVES(RR_MACHINE_LEGAL) };                                  \
+		static const char *const state[] = {M##_STATES(RR_MACHINE_NAME)};      \
+		static const char *const event[] = {M##_EVENTS(RR_MACHINE_NAME)};      \
+		static const uint32_t accepted[] = {M##_STATES(RR_MACHINE_MASK)};      \
+		static const struct rr_move move[] = {M##_MOVES(RR_MACHINE_ROW)};      \
+		static const struct rr_machine machine = {                             \
+		        .name = #M,                                                    \
+		        .state = state,                                                \
+		        .event = event,                                                \
+		        .accepted = accepted,                                          \
+		        .move = move,                                                  \
+		        .n_states = RR_ARRAY_SIZE(state),                              \
+		        .n_events = RR_ARRAY_SIZE(event),                              \
+		        .n_moves = RR_ARRAY_SIZE(move),                                \
+		};                                                                     \
+                                                                                       \
+		return &machine;                                                       \
+	}
+
+#endif
