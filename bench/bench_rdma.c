@@ -48,7 +48,7 @@ static void new_engine(const struct bench_options *o, struct rpcrdma_conn_option
 	*ret = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	ret->provider = o->provider;
 	ret->credits = o->server ? BENCH_MAX_DEPTH : o->depth < 32 ? 32 : o->depth;
-	ret->max_pinned_bytes = 64 << 20;
+	ret->max_held_bytes = 64 << 20;
 }
 
 /* ---- The server ------------------------------------------------------------ */
@@ -127,7 +127,7 @@ static void serve_stats(struct rpcrdma_request *r, void *arg)
 		die("reply", rpcrdma_request_error(r, RPCRDMA_SYSTEM_ERR, 0));
 		return;
 	}
-	rpcrdma_engine_stats(engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(engine, &s, sizeof(s));
 	memcpy(res, &s, sizeof(s)); /* both ends are this program */
 	die("reply", rpcrdma_request_reply(r, &p, 1, NULL, NULL));
 }
@@ -280,7 +280,7 @@ static void take_stats(struct work *w)
 	die("call", rpcrdma_call(w->conn, &c, NULL));
 	while (w->out)
 		die("process", rpcrdma_engine_process(engine, -1));
-	rpcrdma_engine_stats(engine, &w->mine, sizeof(w->mine));
+	rpcrdma_engine_get_stats(engine, &w->mine, sizeof(w->mine));
 }
 
 static void print_ops(const struct rpcrdma_stats *m, const struct rpcrdma_stats *m0,

@@ -364,7 +364,7 @@ static struct rr_conn_config configuration(struct world *w, uint8_t how)
 	        .max_requests = small ? 1 : 8,
 	        .max_message_bytes = small ? 8192 : 65536,
 	        .max_chunk_bytes = small ? 8192 : 65536,
-	        .max_pinned_bytes = small ? 20000 : 200000,
+	        .max_held_bytes = small ? 20000 : 200000,
 	        .rvrsdir = reverse[how >> 6],
 	        .versions = versions[how >> 2 & 3],
 	        .auth = {(how & 12) == 12 ? authenticate : NULL, w},

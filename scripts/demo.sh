@@ -212,7 +212,7 @@ done | awk -F '\t' '{ printf "%-20s%9.2f%12.2f%13.2f%13.2f%14.2f\n",
 	$1, $3 / $2, $4 / $2, $5 / $2, $6 / $2, $7 / $2 }'
 jq -r '.transport | [.requests, .sends, .registrations, .local_invalidations,
 	.remote_invalidations, .syscalls, .rdma_reads, .rdma_writes, .credit_stalls,
-	.peak_pinned_bytes] | @tsv' "$tmp/server.json" |
+	.peak_held_bytes] | @tsv' "$tmp/server.json" |
 	awk -F '\t' '{ printf "%-20s%9.2f%12.2f%13.2f%13.2f%14.2f\n", "server", $2 / $1, $3 / $1,
 		$4 / $1, $5 / $1, $6 / $1
 		printf "RDMA Reads %d, RDMA Writes %d, waits for credits %d, most memory held %.1f MiB\n",

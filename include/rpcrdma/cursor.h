@@ -45,8 +45,8 @@ struct rpcrdma_cursor {
 RPCRDMA_API void rpcrdma_cursor_init(struct rpcrdma_cursor *,
                                      const struct rpcrdma_piece *pieces, unsigned n);
 /* ... or octets that lie together. */
-RPCRDMA_API void rpcrdma_cursor_over(struct rpcrdma_cursor *, const void *octets,
-                                     size_t len);
+RPCRDMA_API void rpcrdma_cursor_init_octets(struct rpcrdma_cursor *, const void *octets,
+                                            size_t len);
 /* ... or the arguments of a request.  Each of its opaques lies in one piece. */
 RPCRDMA_API void rpcrdma_request_cursor(const struct rpcrdma_request *,
                                         struct rpcrdma_cursor *ret);

@@ -63,7 +63,7 @@ struct rpcrdma_gss_info {
 	unsigned contexts;     /* so many were set up */
 	int error;             /* of the last set-up: 0, -EACCES, or the transport's */
 	uint32_t major, minor; /* GSS-API's, ours or the server's */
-	char why[256];         /* in words */
+	char reason[256];      /* as text */
 };
 /* Why calls ended with -EACCES, for instance. */
 RPCRDMA_API void rpcrdma_gss_get_info(const struct rpcrdma_gss *,
@@ -84,7 +84,7 @@ struct rpcrdma_service_gss_options {
 	unsigned
 	        max_per_address; /* how many of them one client's address has, by the same
 				     rule; 0 = a quarter of max_contexts */
-	char *ret_why;           /* NULL, or 256 octets: why it failed, in words */
+	char *ret_reason; /* NULL, or 256 octets: the reason of a failure, as text */
 	/* NULL, or called when a context is refused for want of room: a server's log.
 	 * @peer: who wanted it, lent; NULL = not known.  Any thread, no lock held. */
 	void (*no_room)(void *arg, const struct sockaddr *peer);
@@ -109,10 +109,10 @@ RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
  * Any thread; reads the keytab.  Close the connection after -EBADMSG (it is no Call),
  * -EACCES, -EKEYREJECTED (nothing may be said) and -ENOMEM.
  */
-RPCRDMA_API int rpcrdma_service_null_call(struct rpcrdma_service *,
-                                          const struct sockaddr *peer, const void *call,
-                                          size_t len, void **ret_reply,
-                                          size_t *ret_len);
+RPCRDMA_API int rpcrdma_service_answer_tcp(struct rpcrdma_service *,
+                                           const struct sockaddr *peer,
+                                           const void *call, size_t len,
+                                           void **ret_reply, size_t *ret_len);
 
 /* Who calls. */
 struct rpcrdma_gss_caller {

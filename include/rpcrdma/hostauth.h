@@ -51,12 +51,12 @@ struct rpcrdma_hostauth_options {
 };
 
 /* Credentials, checked and loaded once; used by any number of connections and
- * threads.  @why (may be NULL) gets the reason of a failure in words.
+ * threads.  @ret_reason (may be NULL) has room for @size octets and gets the reason of a failure as text.
  * -EINVAL contradictory options, -EACCES a file others can read, -EBADMSG what
  * is in it cannot be used, -ENOENT and the like: it cannot be opened. */
 RPCRDMA_API int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *,
-                                     struct rpcrdma_hostauth **ret, char *why,
-                                     size_t why_size);
+                                     struct rpcrdma_hostauth **ret, char *ret_reason,
+                                     size_t size);
 /* After the last connection and listener that use it are over. */
 RPCRDMA_API void rpcrdma_hostauth_free(struct rpcrdma_hostauth *);
 

@@ -22,7 +22,7 @@
  * - What the library fills in for the program has its size as a parameter, which is
  *   sizeof(*ret).  No more is written, and zero where this library has no members.
  * - What the library lends to callbacks needs no size: rpcrdma_reply, rpcrdma_conn_info,
- *   rpcrdma_extension_message, rpcrdma_arrival.  A program must run with a library that
+ *   rpcrdma_extension_message, rpcrdma_call_info.  A program must run with a library that
  *   has the members that it reads: rpcrdma_library_version_number tells.
  * These do not grow, since they are items of arrays, or the program's and lent:
  * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
@@ -230,7 +230,7 @@ struct rpcrdma_conn_options {
 				  and credits are withheld; default 256 */
 	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
 	uint32_t max_chunk_bytes;   /* one Read chunk; default 8 MiB */
-	uint64_t max_pinned_bytes;  /* memory the peer can make us hold; default 32 MiB;
+	uint64_t max_held_bytes;    /* memory the peer can make us hold; default 32 MiB;
 				    for all together see rpcrdma_budget_set */
 	uint64_t handshake_ns;      /* setting up the transport; then first message and
 				  property exchange; default 10 s each */
@@ -258,7 +258,8 @@ struct rpcrdma_conn_options {
 	uint64_t retry_ns;        /* calls give up when the server was unreachable that
 			      long; default 60 s; UINT64_MAX = never */
 	uint64_t first_answer_ns; /* the server must say anything at all; default 5 s */
-	uint64_t remember_ns; /* a server that speaks no version 2 is asked in version
+	uint64_t
+	        version_cache_ns; /* a server that speaks no version 2 is asked in version
 				 1 from the start for that long; default 10 min */
 	enum rpcrdma_reverse reverse; /* what the server may use of @callbacks; 0 = GENL
 					 with them, else none */
@@ -274,10 +275,10 @@ struct rpcrdma_conn_options {
 };
 
 /* Checks @provider as rpcrdma_connect and rpcrdma_listen would.  Returns 0, or -EINVAL
- * and writes a sentence that names the wrong key or value to @ret_why, which has room
+ * and writes a sentence that names the wrong key or value to @ret_reason, which has room
  * for @size octets (0: nothing is written).  Does not check that a device of that name
  * exists.  May be called in any thread. */
-RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_why,
+RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_reason,
                                        size_t size);
 
 /* ---- Statistics ---------------------------------------------------------------- */
@@ -299,7 +300,7 @@ struct rpcrdma_stats {
 	uint64_t bytes_reply_chunk, bytes_special_call;
 	uint64_t connections, connections_open, connections_refused;
 	uint64_t connections_evicted; /* closed to make room for another one */
-	uint64_t pinned_bytes, peak_pinned_bytes;
+	uint64_t held_bytes, peak_held_bytes;
 };
 
 /* What was negotiated, for people. */
@@ -314,7 +315,7 @@ struct rpcrdma_conn_info {
 	bool remote_invalidate;
 	bool connected;
 	int error;          /* last reason of a loss, negative errno */
-	char why[160];      /* in words */
+	char reason[160];   /* of that loss, as text */
 	char identity[256]; /* what the peer proved to be (hostauth); "" = nothing */
 	struct sockaddr_storage peer, local;
 };
@@ -343,10 +344,10 @@ RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
 RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size);
 
 /* The engine's sums, connections that have ended included. */
-RPCRDMA_API void rpcrdma_engine_stats(const struct rpcrdma_engine *,
-                                      struct rpcrdma_stats *ret, size_t size);
-RPCRDMA_API void rpcrdma_conn_stats(const struct rpcrdma_conn *,
-                                    struct rpcrdma_stats *ret, size_t size);
+RPCRDMA_API void rpcrdma_engine_get_stats(const struct rpcrdma_engine *,
+                                          struct rpcrdma_stats *ret, size_t size);
+RPCRDMA_API void rpcrdma_conn_get_stats(const struct rpcrdma_conn *,
+                                        struct rpcrdma_stats *ret, size_t size);
 RPCRDMA_API void rpcrdma_conn_get_info(const struct rpcrdma_conn *,
                                        struct rpcrdma_conn_info *ret, size_t size);
 
@@ -480,7 +481,7 @@ struct rpcrdma_call_options {
 			       (procedure 0 without arguments and dests) */
 	uint64_t timeout_ns; /* of the whole call, attempts and waiting; 0 = none: as
 				long as the connected server takes, and retry_ns */
-	bool special;        /* force Special Format, for tests */
+	bool force_special;  /* Special Format even where the Call fits inline */
 	bool idempotent;     /* executing it twice does no harm: it is asked again with
 			    more room when the server says that it lacked some */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
@@ -571,17 +572,17 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  *   1  and fills ret[0] to ret[n_items - 1]: memory for each item, of item_bytes at least,
  *      registered for the read alone.  It is lent until @release gets @ret_token, once:
  *      when the request is over and its reply is out, or its connection is gone.
- *      rpcrdma_request_place tells the handler the token;
+ *      rpcrdma_request_place_token tells the handler the token;
  *   0  the items are to lie in the library's memory;
  *   a negative errno: the Call is answered with RPCRDMA_SYSTEM_ERR, and nothing is read.
  * A Call for which memory was given need not come to the handler: its connection may be
  * lost, or it is answered from the reply cache.  One that comes again asks again.
  * Not asked, since they come in the library's memory: arguments inline, short or in
  * several messages; all of RPCSEC_GSS, whose caller is not known yet.  The memory is not in
- * the budget (rpcrdma_budget_set); max_chunk_bytes and max_pinned_bytes of the connection
+ * the budget (rpcrdma_budget_set); max_chunk_bytes and max_held_bytes of the connection
  * hold for it.  Both are called in the engine's thread, and must not call back.
  */
-struct rpcrdma_arrival {
+struct rpcrdma_call_info {
 	uint32_t program, version, procedure, xid;
 	const struct rpcrdma_auth *cred;     /* as the caller says */
 	const struct sockaddr_storage *peer; /* NULL: it is gone */
@@ -592,7 +593,7 @@ struct rpcrdma_arrival {
 	unsigned n_items;
 	const size_t *item_bytes; /* some clients send roundup with an item */
 };
-typedef int rpcrdma_place_fn(const struct rpcrdma_arrival *, struct iovec *ret,
+typedef int rpcrdma_place_fn(const struct rpcrdma_call_info *, struct iovec *ret,
                              void **ret_token, void *arg);
 typedef void rpcrdma_release_fn(void *token, void *arg);
 
@@ -608,7 +609,7 @@ RPCRDMA_API int rpcrdma_service_set_place(struct rpcrdma_service *, uint32_t pro
                                           uint32_t version,
                                           const struct rpcrdma_place_options *);
 /* The token that @place gave; NULL: the arguments lie in the library's memory. */
-RPCRDMA_API void *rpcrdma_request_place(const struct rpcrdma_request *);
+RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
 
 /* Memory for replies of execute_once procedures, default 8 MiB; 0 = they are not
  * remembered, and every Call is executed.
@@ -696,7 +697,7 @@ RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
 /* Memory to build results in, registered and pooled, 64-octet aligned; freed
  * with the request.  What the client's Write chunks and Reply chunk can take, or one
  * inline message, was reserved before the request began.  More is there unless
- * max_pinned_bytes or the process's budget are used up.  NULL: they are, or there is no
+ * max_held_bytes or the process's budget are used up.  NULL: they are, or there is no
  * memory.  Engine's thread, or the thread that is to answer. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
 /* Answers SUCCESS with these results (array borrowed, memory lent until the
@@ -723,7 +724,7 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
  * the client's level cannot carry with -EMSGSIZE.  Connections that such an object
  * uses are not closed for being idle, and outlive it; they end when their client
  * vanishes, see keepalive_ns.  A handler may wait for such a call before it answers
- * the request that it serves.  rpcrdma_conn_stats of such an object are those of the
+ * the request that it serves.  rpcrdma_conn_get_stats of such an object are those of the
  * connection that it uses now.
  * -EINVAL: a client's request; -ENOTCONN: its connection is gone, or going.
  */
@@ -741,9 +742,10 @@ struct rpcrdma_proc_stats {
 	uint64_t calls, errors;
 	uint64_t args_bytes, results_bytes;
 };
-RPCRDMA_API int rpcrdma_service_stats(const struct rpcrdma_service *, uint32_t program,
-                                      uint32_t version, uint32_t procedure,
-                                      struct rpcrdma_proc_stats *ret, size_t size);
+RPCRDMA_API int rpcrdma_service_get_stats(const struct rpcrdma_service *,
+                                          uint32_t program, uint32_t version,
+                                          uint32_t procedure,
+                                          struct rpcrdma_proc_stats *ret, size_t size);
 
 #ifdef __cplusplus
 }

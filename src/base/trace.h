@@ -27,7 +27,7 @@
 	X(REPLY_SENT, "format", "octets", "write_octets")                              \
 	X(REPLY_RECEIVED, "format", "octets", "write_octets")                          \
 	X(CALL_DONE, "status", "", "")                                                 \
-	X(CALL_RECOVERED, "rdma_err", "a", "b")                                        \
+	X(CALL_RETRIED, "rdma_err", "a", "b")                                          \
 	X(RDMA_READ, "handle", "offset", "length")                                     \
 	X(RDMA_WRITE, "handle", "offset", "length")                                    \
 	X(REGION_REGISTERED, "handle", "length", "access")                             \
@@ -37,22 +37,22 @@
 	X(PROV_TERMINATE_SENT, "layer_etype", "code", "")                              \
 	X(PROV_TERMINATE_RECEIVED, "layer_etype", "code", "reversed")                  \
 	X(PROV_CLOSED, "error", "", "")                                                \
-	X(CONN_EVICTED, "reason", "of_address", "idle_ms")                             \
+	X(CONN_EVICTED, "reason", "same_address", "idle_ms")                           \
 	X(RPC_RECONNECT, "attempt", "delay_ms", "error")                               \
 	X(RPC_RETRANSMIT, "attempt", "", "")                                           \
 	X(RPC_ABANDONED, "losses", "alone", "error")                                   \
-	X(RPC_OVER, "error", "", "")                                                   \
+	X(RPC_GIVEN_UP, "error", "", "")                                               \
 	X(RPC_REFUSED, "prog", "vers", "proc")                                         \
 	X(GSS_STEP, "step", "octets_in", "octets_out")                                 \
 	X(GSS_READY, "service", "window", "lifetime_s")                                \
 	X(GSS_FAILED, "error", "major", "minor")                                       \
 	X(GSS_REFUSED, "auth_stat", "attempt", "")                                     \
 	X(PEER_FAULT, "rule", "offset", "")                                            \
-	X(MEMORY_TAKEN, "held", "wanted", "")                                          \
-	X(OVERRUN, "received", "given", "")                                            \
+	X(MEMORY_RECLAIMED, "held", "wanted", "")                                      \
+	X(CREDIT_OVERRUN, "received", "given", "")                                     \
 	X(KEEPALIVE, "avail", "", "")                                                  \
-	X(AUTH_STEP, "step", "octets_in", "octets_out")                                \
-	X(AUTH_DONE, "state", "steps", "")                                             \
+	X(HOSTAUTH_STEP, "step", "octets_in", "octets_out")                            \
+	X(HOSTAUTH_DONE, "state", "steps", "")                                         \
 	X(EXTENSION, "what", "number", "octets")
 
 enum rr_trace_point {

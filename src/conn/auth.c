@@ -44,7 +44,7 @@ static void move_auth(struct rr_conn *c, enum rr_auth_event by, enum rr_auth_pha
 	RR_MACHINE_MOVE(rr_auth_machine, c->auth.phase, by, to);
 	c->auth.phase = to;
 	if (rr_auth_settled(c))
-		rr_conn_trace(c, RR_TRACE_AUTH_DONE, 0, to, c->auth.steps, 0);
+		rr_conn_trace(c, RR_TRACE_HOSTAUTH_DONE, 0, to, c->auth.steps, 0);
 	check_refusals(c);
 }
 
@@ -82,7 +82,7 @@ static void step(struct rr_conn *c, const void *in, size_t in_len)
 		return;
 	}
 	verdict = c->cfg.auth.step(c->cfg.auth.ctx, in, in_len, &out, &out_len);
-	rr_conn_trace(c, RR_TRACE_AUTH_STEP, 0, a->steps, in_len, out_len);
+	rr_conn_trace(c, RR_TRACE_HOSTAUTH_STEP, 0, a->steps, in_len, out_len);
 	if ((verdict < 0 && !out_len) || out_len > RR_AUTH_MAX_BYTES) {
 		refuse(c);
 		return;

@@ -27,7 +27,7 @@ static void defaults(struct rr_conn_config *g)
 	DEFAULT(max_message_bytes, 4u << 20);
 	DEFAULT(max_special_bytes, g->max_message_bytes);
 	DEFAULT(max_chunk_bytes, 64u << 20);
-	DEFAULT(max_pinned_bytes, (uint64_t)128 << 20);
+	DEFAULT(max_held_bytes, (uint64_t)128 << 20);
 	DEFAULT(first_answer_ns, RR_SEC(5));
 	DEFAULT(props_ns, RR_SEC(30));
 	DEFAULT(grant_ns, RR_MS(10));
@@ -77,7 +77,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	c->cfg = *cfg;
 	defaults(&c->cfg);
 	c->quota.mem = &c->cfg.mem;
-	c->quota.limit = c->cfg.max_pinned_bytes;
+	c->quota.limit = c->cfg.max_held_bytes;
 	c->now = now;
 	c->next_xid = cfg->xid_seed;
 	c->stuck_at = c->overdue_at = RR_TIME_NEVER;
@@ -324,7 +324,7 @@ void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 	        .receives_posted = c->posted,
 	        .calls = c->n_calls,
 	        .requests = c->n_requests,
-	        .pinned_bytes = c->quota.charged,
+	        .held_bytes = c->quota.charged,
 	        .error = c->error,
 	};
 	c->version->fill_info(c, ret);

@@ -95,7 +95,7 @@ struct rr_ext_table {
 /*
  * Memory that a connection shares with others.  Requests that are whole ask at
  * RR_ACT_ADMIT, where the user decides when they go on; this is for Calls that come in
- * parts, one at a time.  All zero: they count against max_pinned_bytes as they grow,
+ * parts, one at a time.  All zero: they count against max_held_bytes as they grow,
  * and wait for nothing.  These functions must not call into the connection, but
  * by rr_conn_room.
  */
@@ -135,7 +135,7 @@ struct rr_conn_config {
 	uint32_t max_message_bytes; /* a reassembled Call; default 4 MiB */
 	uint32_t max_special_bytes; /* a Special Call; default as the one above */
 	uint32_t max_chunk_bytes;   /* one Read chunk; default 64 MiB */
-	uint64_t max_pinned_bytes;  /* all sinks, and reassemblies that rr_room does not
+	uint64_t max_held_bytes;    /* all sinks, and reassemblies that rr_room does not
 				      count; default 128 MiB */
 	struct rr_room room;
 	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
@@ -485,7 +485,7 @@ struct rr_conn_info {
 				      may be outstanding, that may be begun, 0 */
 	uint32_t receives_posted;
 	uint32_t calls, requests; /* alive */
-	uint64_t pinned_bytes;
+	uint64_t held_bytes;
 	int error; /* first error, 0 while alive */
 };
 

@@ -164,7 +164,7 @@ bool rr_call_recover(struct rr_conn *c, struct rr_call *call)
 	r.error = call->error;
 	call->recovery = r;
 	c->count.recoveries++;
-	rr_conn_trace(c, RR_TRACE_CALL_RECOVERED, call->xid, r.error.code,
-	              r.error.arg[0], r.error.arg[1]);
+	rr_conn_trace(c, RR_TRACE_CALL_RETRIED, call->xid, r.error.code, r.error.arg[0],
+	              r.error.arg[1]);
 	return true;
 }

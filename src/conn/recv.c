@@ -486,7 +486,7 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 	counts = check_version(c, &m);
 	if (counts && c->version->grants && !rr_credit_used(&c->credit)) {
 		c->count.overruns++;
-		rr_conn_trace(c, RR_TRACE_OVERRUN, m.p.xid, c->credit.used,
+		rr_conn_trace(c, RR_TRACE_CREDIT_OVERRUN, m.p.xid, c->credit.used,
 		              c->credit.given, 0);
 	}
 	if (counts)

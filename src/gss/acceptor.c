@@ -181,8 +181,8 @@ int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
 	if (!err)
 		err = start(x);
 	if (err) {
-		if (o->ret_why)
-			memcpy(o->ret_why, why, sizeof(why));
+		if (o->ret_reason)
+			memcpy(o->ret_reason, why, sizeof(why));
 		rr_acceptor_free(x);
 		return err;
 	}

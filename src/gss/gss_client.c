@@ -64,7 +64,7 @@ void rr_gss_ready(struct rpcrdma_gss *g, struct rr_gss_client_context *x)
 	g->info.contexts++;
 	g->info.error = 0;
 	g->info.major = g->info.minor = 0;
-	g->info.why[0] = '\0';
+	g->info.reason[0] = '\0';
 	rr_calls_submit(g->conn);
 }
 

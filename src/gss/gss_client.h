@@ -117,7 +117,7 @@ int rr_gss_setup_begin(struct rpcrdma_gss *) RR_MUST_CHECK;
 void rr_gss_setup_end(struct rpcrdma_gss *);
 /* @context is given. */
 void rr_gss_ready(struct rpcrdma_gss *, struct rr_gss_client_context *context);
-/* info.why says why already. */
+/* info.reason says why already. */
 void rr_gss_failed(struct rpcrdma_gss *, int error);
 void rr_gss_put(struct rpcrdma_gss *);
 /* A Call's header with @cred, and with a verifier by @id unless that is none.  Octets, or

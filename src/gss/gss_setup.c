@@ -193,11 +193,11 @@ static void fail_words(struct rr_gss_setup *s, int error, uint32_t major,
                        uint32_t minor, const char *what, const char *words)
 {
 	struct rpcrdma_gss_info *i = &s->gss->info;
-	int n = snprintf(i->why, sizeof(i->why), "%s%s%s", what, *words ? ": " : "",
-	                 words);
+	int n = snprintf(i->reason, sizeof(i->reason), "%s%s%s", what,
+	                 *words ? ": " : "", words);
 
-	if (n >= (int)sizeof(i->why)) /* long principals */
-		memcpy(i->why + sizeof(i->why) - 4, "...", 4);
+	if (n >= (int)sizeof(i->reason)) /* long principals */
+		memcpy(i->reason + sizeof(i->reason) - 4, "...", 4);
 	i->major = major;
 	i->minor = minor;
 	fail(s, error);

@@ -100,9 +100,9 @@ static int serve(const struct rpcrdma_service *s, struct null_call *k,
 	return r ? r : write_reply(k);
 }
 
-int rpcrdma_service_null_call(struct rpcrdma_service *s, const struct sockaddr *peer,
-                              const void *call, size_t len, void **ret_reply,
-                              size_t *ret_len)
+int rpcrdma_service_answer_tcp(struct rpcrdma_service *s, const struct sockaddr *peer,
+                               const void *call, size_t len, void **ret_reply,
+                               size_t *ret_len)
 {
 	struct null_call k = {.out = NULL};
 	struct rpcrdma_piece args;

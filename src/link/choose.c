@@ -73,12 +73,13 @@ int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
 	return err || *ret != &rr_verbs_ops ? err : rr_verbs_present(true);
 }
 
-int rpcrdma_provider_check(const char *provider, char *ret_why, size_t size)
+int rpcrdma_provider_check(const char *provider, char *ret_reason, size_t size)
 {
 	const struct choice *c;
 	const char *options;
 
-	return find_choice(provider, &c, &options, (struct rr_reason){ret_why, size});
+	return find_choice(provider, &c, &options,
+	                   (struct rr_reason){ret_reason, size});
 }
 
 /* Where the route to @sa begins: no packet is sent for that. */

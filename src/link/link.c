@@ -71,9 +71,9 @@ static void fill_defaults(struct rpcrdma_conn_options *o)
 	RR_DEFAULT(max_requests, 256);
 	RR_DEFAULT(max_message_bytes, 4u << 20);
 	RR_DEFAULT(max_chunk_bytes, 8u << 20);
-	RR_DEFAULT(max_pinned_bytes, 32u << 20);
+	RR_DEFAULT(max_held_bytes, 32u << 20);
 	RR_DEFAULT(handshake_ns, RR_SEC(10));
-	RR_DEFAULT(remember_ns, RR_SEC(600));
+	RR_DEFAULT(version_cache_ns, RR_SEC(600));
 	RR_DEFAULT(idle_ns, RR_SEC(360));
 	RR_DEFAULT(reconnect_min_ns, RR_MS(100));
 	RR_DEFAULT(reconnect_max_ns, RR_SEC(5));
@@ -516,7 +516,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .max_message_bytes = o->max_message_bytes,
 	        .max_special_bytes = c->special_bytes,
 	        .max_chunk_bytes = o->max_chunk_bytes,
-	        .max_pinned_bytes = o->max_pinned_bytes,
+	        .max_held_bytes = o->max_held_bytes,
 	        .room = rr_reserve_room(l),
 	        .rvrsdir = l->server ? 0 : c->rvrsdir,
 	        .remote_invalidate = true,
@@ -757,7 +757,7 @@ void rr_link_free(struct rr_link *l)
 
 	rr_link_stats(l, &s);
 	s.connections_open = 0;
-	s.pinned_bytes = s.peak_pinned_bytes = 0;
+	s.held_bytes = s.peak_held_bytes = 0;
 	rr_stats_add(&l->engine->ended, &s);
 	rr_list_del(&l->all);
 	rr_list_del(&l->dirty);

@@ -478,8 +478,8 @@ void rr_stats_add(struct rpcrdma_stats *to, const struct rpcrdma_stats *from)
 		t[i] += f[i];
 }
 
-void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *ret,
-                          size_t size)
+void rpcrdma_engine_get_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *ret,
+                              size_t size)
 {
 	struct rpcrdma_stats sum = e->ended, one;
 	struct rr_list *n;
@@ -489,7 +489,7 @@ void rpcrdma_engine_stats(const struct rpcrdma_engine *e, struct rpcrdma_stats *
 		rr_stats_add(&sum, &one);
 	}
 	sum.syscalls += e->own_syscalls + e->poller.syscalls;
-	sum.pinned_bytes = e->pool.used_bytes;
-	sum.peak_pinned_bytes = e->pool.peak_bytes;
+	sum.held_bytes = e->pool.used_bytes;
+	sum.peak_held_bytes = e->pool.peak_bytes;
 	rr_sized_give(ret, size, &sum, sizeof(sum));
 }

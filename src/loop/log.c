@@ -187,18 +187,18 @@ static const struct saying {
 	void (*say)(const struct event *, char *s, size_t size);
 } sayings[RR_TRACE_COUNT] = {
         [RR_TRACE_CONN_STATE] = {RPCRDMA_LOG_WARNING, say_state},
-        [RR_TRACE_RPC_OVER] = {RPCRDMA_LOG_ERROR, say_over},
+        [RR_TRACE_RPC_GIVEN_UP] = {RPCRDMA_LOG_ERROR, say_over},
         [RR_TRACE_RPC_ABANDONED] = {RPCRDMA_LOG_ERROR, say_abandoned},
         [RR_TRACE_GSS_FAILED] = {RPCRDMA_LOG_ERROR, say_gss_failed},
         [RR_TRACE_GSS_REFUSED] = {RPCRDMA_LOG_WARNING, say_gss_refused},
         [RR_TRACE_RPC_REFUSED] = {RPCRDMA_LOG_WARNING, say_refused},
         [RR_TRACE_PEER_FAULT] = {RPCRDMA_LOG_WARNING, say_fault},
-        [RR_TRACE_OVERRUN] = {RPCRDMA_LOG_WARNING, say_overrun},
+        [RR_TRACE_CREDIT_OVERRUN] = {RPCRDMA_LOG_WARNING, say_overrun},
         [RR_TRACE_CONN_EVICTED] = {RPCRDMA_LOG_WARNING, say_evicted},
-        [RR_TRACE_MEMORY_TAKEN] = {RPCRDMA_LOG_WARNING, say_memory_taken},
+        [RR_TRACE_MEMORY_RECLAIMED] = {RPCRDMA_LOG_WARNING, say_memory_taken},
         [RR_TRACE_ERROR_SENT] = {RPCRDMA_LOG_INFO, say_error_sent},
         [RR_TRACE_ERROR_RECEIVED] = {RPCRDMA_LOG_INFO, say_error_received},
-        [RR_TRACE_CALL_RECOVERED] = {RPCRDMA_LOG_INFO, say_recovered},
+        [RR_TRACE_CALL_RETRIED] = {RPCRDMA_LOG_INFO, say_recovered},
         [RR_TRACE_RPC_RECONNECT] = {RPCRDMA_LOG_INFO, say_reconnect},
         [RR_TRACE_RPC_RETRANSMIT] = {RPCRDMA_LOG_INFO, say_retransmit},
 };

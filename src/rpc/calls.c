@@ -572,7 +572,7 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	}
 	k->call = (struct rr_call){
 	        .xid = rr_load_u32(k->header),
-	        .flags = (o->special ? RR_CALL_SPECIAL : 0u) |
+	        .flags = (o->force_special ? RR_CALL_SPECIAL : 0u) |
 	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
 	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u) |
 	                 (raw && raw->whole ? RR_CALL_WHOLE : 0u) |
@@ -737,8 +737,8 @@ void rpcrdma_conn_close(struct rpcrdma_conn *c)
 	rr_calls_schedule_end(c);
 }
 
-void rpcrdma_conn_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret,
-                        size_t size)
+void rpcrdma_conn_get_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret,
+                            size_t size)
 {
 	struct rpcrdma_stats s = c->past, one;
 
@@ -757,6 +757,6 @@ void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_inf
 	if (c->link)
 		rr_link_info(c->link, &i);
 	i.error = c->error;
-	snprintf(i.why, sizeof(i.why), "%s", c->why);
+	snprintf(i.reason, sizeof(i.reason), "%s", c->why);
 	rr_sized_give(ret, size, &i, sizeof(i));
 }

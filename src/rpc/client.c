@@ -72,8 +72,8 @@ static void give_up(struct client *t, int error)
 {
 	t->conn.over = true;
 	t->conn.error = error;
-	rr_trace(&t->conn.voice.sink, RR_TRACE_RPC_OVER, 0, 0, (uint64_t)(int64_t)error,
-	         0, 0);
+	rr_trace(&t->conn.voice.sink, RR_TRACE_RPC_GIVEN_UP, 0, 0,
+	         (uint64_t)(int64_t)error, 0, 0);
 	rr_calls_end_waiting(&t->conn, error);
 	tell(t, error, true);
 }
@@ -156,7 +156,7 @@ static void link_ready(struct rr_link *l)
 
 	rr_conn_info(l->conn, &info);
 	rr_versions_ready(&e->versions, t->addr->ai_addr, t->asked, info.version,
-	                  e->now, t->config.o.remember_ns);
+	                  e->now, t->config.o.version_cache_ns);
 	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
 	t->conn.error = 0;
 	t->conn.why[0] = '\0';
@@ -182,7 +182,7 @@ static enum rr_version_next learn(struct client *t, const struct rr_link *l, int
 	end.answered = info.answered;
 	end.version = info.version;
 	return rr_versions_learn(&e->versions, t->addr->ai_addr, &end, e->now,
-	                         t->config.o.remember_ns);
+	                         t->config.o.version_cache_ns);
 }
 
 /* The words for the user, if this is the end. */

@@ -51,7 +51,7 @@ void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
 	rr_list_init(&s->all);
 	s->wake.fn = woken;
 	rr_list_init(&s->wake.link);
-	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_pinned_bytes, wake);
+	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_held_bytes, wake);
 }
 
 void rr_served_fini(struct rr_served *s)

@@ -90,8 +90,8 @@ static struct rr_link *worst(struct rpcrdma_engine *e)
 
 static void end(struct rr_link *l, uint64_t wanted)
 {
-	rr_trace(&l->voice.sink, RR_TRACE_MEMORY_TAKEN, l->id, 0, l->served->peer_bytes,
-	         wanted, 0);
+	rr_trace(&l->voice.sink, RR_TRACE_MEMORY_RECLAIMED, l->id, 0,
+	         l->served->peer_bytes, wanted, 0);
 	l->served->holder.budget->ended++;
 	rr_link_break(l, -ENOBUFS, "others waited for the memory that it held");
 }

@@ -46,7 +46,7 @@ static void tell(struct rr_session *s, bool up, int error, const char *why)
 	rr_link_info(s->link, &i);
 	i.connected = up;
 	i.peer = s->peer;
-	snprintf(i.why, sizeof(i.why), "%s", why);
+	snprintf(i.reason, sizeof(i.reason), "%s", why);
 	l->event(l, &i, l->event_arg);
 }
 
@@ -552,7 +552,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	err = rr_link_config_from(o, "", &l->config);
 	if (!err && service->raw) /* whose Calls have no items: see service.h */
 		l->config.special_bytes =
-		        (uint32_t)RR_MIN(l->config.o.max_pinned_bytes, UINT32_MAX);
+		        (uint32_t)RR_MIN(l->config.o.max_held_bytes, UINT32_MAX);
 	if (!err && l->config.o.hostauth_policy)
 		err = rr_hostauth_serves(l->config.o.hostauth);
 	if (!err)

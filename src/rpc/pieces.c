@@ -123,7 +123,8 @@ void rpcrdma_cursor_init(struct rpcrdma_cursor *c, const struct rpcrdma_piece *p
 	*c = (struct rpcrdma_cursor){.next = pieces, .n_next = n};
 }
 
-void rpcrdma_cursor_over(struct rpcrdma_cursor *c, const void *octets, size_t len)
+void rpcrdma_cursor_init_octets(struct rpcrdma_cursor *c, const void *octets,
+                                size_t len)
 {
 	*c = (struct rpcrdma_cursor){.item = false};
 	set_piece(c, octets, len, false);
@@ -136,7 +137,7 @@ void rpcrdma_request_cursor(const struct rpcrdma_request *q, struct rpcrdma_curs
 
 void rpcrdma_reply_cursor(const struct rpcrdma_reply *r, struct rpcrdma_cursor *ret)
 {
-	rpcrdma_cursor_over(ret, r->results, r->len);
+	rpcrdma_cursor_init_octets(ret, r->results, r->len);
 }
 
 /* A number is no part of an item. */

@@ -27,19 +27,19 @@ int rpcrdma_service_set_place(struct rpcrdma_service *s, uint32_t program,
 	return 0;
 }
 
-void *rpcrdma_request_place(const struct rpcrdma_request *q)
+void *rpcrdma_request_place_token(const struct rpcrdma_request *q)
 {
 	return q->placed ? q->place_token : NULL;
 }
 
 /* The arguments' octets that are here already, behind the RPC header. */
 static void describe_arrival(struct rpcrdma_request *q, size_t header,
-                             struct rpcrdma_arrival *a, struct sockaddr_storage *peer,
+                             struct rpcrdma_call_info *a, struct sockaddr_storage *peer,
                              size_t sizes[RR_REQUEST_MAX_READS])
 {
 	for (unsigned i = 0; i < q->r->n_reads; i++)
 		sizes[i] = rr_conn_read_bytes(q->r, i);
-	*a = (struct rpcrdma_arrival){
+	*a = (struct rpcrdma_call_info){
 	        .program = q->rpc.program,
 	        .version = q->rpc.version,
 	        .procedure = q->rpc.procedure,
@@ -72,7 +72,7 @@ bool rr_place_ask(struct rpcrdma_request *q, size_t header)
 	struct iovec at[RR_REQUEST_MAX_READS] = {{NULL, 0}};
 	size_t sizes[RR_REQUEST_MAX_READS];
 	struct sockaddr_storage peer;
-	struct rpcrdma_arrival a;
+	struct rpcrdma_call_info a;
 	int r;
 
 	if (!o->place)

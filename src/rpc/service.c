@@ -143,9 +143,9 @@ void rr_service_count(const struct rr_service_entry *e, uint32_t proc, bool erro
 	add(&s->results_bytes, results_bytes);
 }
 
-int rpcrdma_service_stats(const struct rpcrdma_service *s, uint32_t program,
-                          uint32_t version, uint32_t procedure,
-                          struct rpcrdma_proc_stats *ret, size_t size)
+int rpcrdma_service_get_stats(const struct rpcrdma_service *s, uint32_t program,
+                              uint32_t version, uint32_t procedure,
+                              struct rpcrdma_proc_stats *ret, size_t size)
 {
 	struct rpcrdma_proc_stats one;
 	uint32_t low, high;

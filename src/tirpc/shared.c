@@ -241,7 +241,7 @@ static void get_stats(void *arg)
 {
 	struct stats_errand *s = arg;
 
-	rpcrdma_engine_stats(s->engine, s->ret, s->size);
+	rpcrdma_engine_get_stats(s->engine, s->ret, s->size);
 }
 
 static void get_own_stats(struct rpcrdma_tirpc_stats *ret, size_t size)

@@ -25,7 +25,7 @@ static void fill_conn(struct rpcrdma_conn_options *o, bool server)
 	           (uint32_t)(server ? SERVER_MESSAGE_BYTES : CLIENT_MESSAGE_BYTES));
 	RR_DEFAULT(max_chunk_bytes,
 	           RR_MAX(o->max_message_bytes, (uint32_t)SERVER_CHUNK_BYTES));
-	RR_DEFAULT(max_pinned_bytes,
+	RR_DEFAULT(max_held_bytes,
 	           RR_MAX(2ull * o->max_message_bytes, (uint64_t)SERVER_PINNED_BYTES));
 	if (!server)
 		RR_DEFAULT(idle_ns, UINT64_MAX);

@@ -54,8 +54,8 @@ finds "$here/man.sh" "$tmp/copy" "$rpcrdma"
 
 copy
 edit rpcrdma_call.3 '/^\.Nm rpcrdma_call_cancel/d' 'rpcrdma_call_cancel is not in the NAME'
-edit rpcrdma_engine_stats.3 's/^\.Nm rpcrdma_conn_stats/&_of/' \
-	'rpcrdma_conn_stats_of is not declared'
+edit rpcrdma_engine_get_stats.3 's/^\.Nm rpcrdma_conn_get_stats/&_of/' \
+	'rpcrdma_conn_get_stats_of is not declared'
 edit rpcrdma_engine_new.3 '/^\.Fn rpcrdma_engine_stop/d' \
 	'rpcrdma_engine_stop is not in the SYNOPSIS'
 edit rpcrdma_engine_new.3 's/"int timeout_ms"/"long timeout_ms"/' \

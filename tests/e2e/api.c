@@ -355,14 +355,14 @@ static void arguments_of_every_size_arrive_by_every_path(void **state)
 			memset(body + len, 0, 4);
 			o.args = a;
 			o.n_args = 2;
-			o.special = mode == 2;
+			o.force_special = mode == 2;
 			assert_int_equal(run(&o, &x), 0);
 			assert_int_equal(x.reply.len, 4);
 			assert_int_equal(be32(x.results), 1);
 			free(body);
 		}
 	}
-	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+	rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 	assert_true(st.bytes_read_chunk > 4000000);
 	assert_true(st.bytes_continued > 4000000);
 	assert_true(st.bytes_special_call > 4000000);
@@ -432,7 +432,7 @@ static void results_of_every_size_arrive_by_every_path(void **state)
 			free(room);
 		}
 	}
-	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+	rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 	assert_true(st.bytes_write_chunk > 4000000);
 	assert_true(st.bytes_reply_chunk > 1000000);
 	assert_true(st.bytes_continued > 1000000);
@@ -495,7 +495,7 @@ static void chunks_against_the_binding_get_the_specified_errors(void **state)
 	assert_true(d[0].ret_used && !d[1].ret_used);
 	assert_int_equal(d[0].ret_len, 1000);
 	assert_ptr_equal(d[0].ret_base, room);
-	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+	rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 	assert_int_equal(st.errors_received, 2);
 	assert_int_equal(st.recoveries, 1);
 	o = call_to(P_NULL, &x);
@@ -506,7 +506,7 @@ static void chunks_against_the_binding_get_the_specified_errors(void **state)
 	w.executed = 0;
 	assert_int_equal(run(&o, &x), 0); /* after READ_CHUNKS, 0 */
 	assert_int_equal(w.executed, 1);
-	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+	rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 	assert_int_equal(st.errors_received, 3);
 	assert_int_equal(st.recoveries, 2);
 	free(big);
@@ -607,10 +607,10 @@ static void calls_survive_a_server_restart_under_their_xid(void **state)
 		spin_until(&w.n_never, 2);
 		answer_parked();
 		spin_until(&x.done, 1);
-		rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+		rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 		assert_true(st.retransmits >= 1);
 	}
-	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+	rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	assert_true(st.reconnects >= 1);
 	assert_int_equal(x.status, 0);
 }
@@ -674,7 +674,7 @@ static void strangers_do_not_disturb_the_others(void **state)
 	end = now_ns() + 10000ull * MS;
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
-		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	} while (st.connections_open > 2 && now_ns() < end);
 	assert_int_equal(st.connections_open, 2); /* our own two ends */
 	assert_int_equal(run(&o, &x), 0);
@@ -715,12 +715,12 @@ static void killed_client_leaves_nothing_behind(void **state)
 
 	start();
 	assert_int_equal(run(&o, &y), 0);
-	rpcrdma_engine_stats(w.engine, &before, sizeof(before));
+	rpcrdma_engine_get_stats(w.engine, &before, sizeof(before));
 	pid = spawn_caller(20);
 	spin_until(&w.n_never, 20);
-	rpcrdma_engine_stats(w.engine, &after, sizeof(after));
+	rpcrdma_engine_get_stats(w.engine, &after, sizeof(after));
 	assert_int_equal(after.connections_open, before.connections_open + 1);
-	assert_true(after.pinned_bytes > before.pinned_bytes);
+	assert_true(after.held_bytes > before.held_bytes);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	for (unsigned i = 0; i < 20; i++)
@@ -728,10 +728,10 @@ static void killed_client_leaves_nothing_behind(void **state)
 	answer_parked(); /* answers to nobody */
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &after, sizeof(after));
+		rpcrdma_engine_get_stats(w.engine, &after, sizeof(after));
 	} while (after.connections_open != before.connections_open && now_ns() < end);
 	assert_int_equal(after.connections_open, before.connections_open);
-	assert_int_equal(after.pinned_bytes, before.pinned_bytes);
+	assert_int_equal(after.held_bytes, before.held_bytes);
 	assert_int_equal(run(&o, &y), 0);
 }
 
@@ -751,7 +751,7 @@ static void connections_beyond_the_limit_push_out_silent_ones(void **state)
 		fd[i] = raw_connect();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	} while ((st.connections_evicted < 5 || st.connections_open > 9) &&
 	         now_ns() < end);
 	assert_int_equal(st.connections_evicted, 5);
@@ -785,7 +785,7 @@ static void connections_with_calls_are_not_pushed_out(void **state)
 	fd = raw_connect();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	} while (!st.connections_refused && now_ns() < end);
 	assert_int_equal(st.connections_refused, 1);
 	assert_int_equal(st.connections_evicted, 0);
@@ -814,7 +814,7 @@ static void addresses_can_have_a_limit(void **state)
 		fd[i] = raw_connect();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	} while ((st.connections_evicted < 2 || st.connections_open > 4) &&
 	         now_ns() < end);
 	assert_int_equal(st.connections_evicted, 2);
@@ -850,7 +850,7 @@ static void a_client_without_calls_stays_away(void **state)
 	spin_until(&w.downs, 1);
 	for (end = now_ns() + 600ull * MS; now_ns() < end;)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+	rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	assert_int_equal(st.connections_open, 0);
 	assert_int_equal(w.ups, 1);
 	assert_int_equal(run(&o, &x), 0);
@@ -1036,19 +1036,19 @@ static void no_descriptors_is_no_reason_to_spin(void **state)
 	low = old;
 	low.rlim_cur = (rlim_t)next;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+	rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	before = st.syscalls;
 	end = now_ns() + 300 * MS;
 	while (now_ns() < end)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
-	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+	rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(st.connections, 0);
 	assert_true(st.syscalls - before < 100);
 	end = now_ns() + 10000ull * MS;
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 20), 0);
-		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	} while (!st.connections && now_ns() < end);
 	assert_int_equal(st.connections, 1);
 	close(fd);
@@ -1067,7 +1067,7 @@ static void many_small_segments_wait_for_the_queue(void **state)
 	w.options.segment_bytes = 4096;
 	w.options.max_segments = 64;
 	w.options.credits = 256;
-	w.options.max_pinned_bytes = 256u << 20;
+	w.options.max_held_bytes = 256u << 20;
 	start();
 	for (unsigned i = 0; i < CALLS; i++) {
 		struct rpcrdma_piece a = {args[i], 12, false};
@@ -1091,7 +1091,7 @@ static void many_small_segments_wait_for_the_queue(void **state)
 		free(dest[i].base);
 	}
 	free(dest);
-	rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+	rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	assert_int_equal(w.downs, 0);
 	assert_int_equal(st.retransmits, 0);
 }
@@ -1103,7 +1103,7 @@ static void requests_without_a_caller_are_not_begun(void **state)
 	struct rpcrdma_stats st;
 	uint64_t end = now_ns() + 10000ull * MS;
 
-	w.options.max_pinned_bytes = 256 << 10;
+	w.options.max_held_bytes = 256 << 10;
 	start();
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 	spin_until(&w.n_never, 1);
@@ -1119,7 +1119,7 @@ static void requests_without_a_caller_are_not_begun(void **state)
 	answer_parked();
 	do {
 		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
-		rpcrdma_engine_stats(w.engine, &st, sizeof(st));
+		rpcrdma_engine_get_stats(w.engine, &st, sizeof(st));
 	} while (st.connections_open && now_ns() < end);
 	assert_int_equal(st.connections_open, 0);
 	assert_int_equal(w.executed, 0);
@@ -1207,9 +1207,9 @@ static void procedures_count_octets_both_ways(void **state)
 	o.n_args = 2;
 	assert_int_equal(run(&o, &x), 0);
 	assert_int_equal(be32(x.results), 1);
-	assert_int_equal(
-	        rpcrdma_service_stats(w.service, PROG, VERS, P_SUM, &st, sizeof(st)),
-	        0);
+	assert_int_equal(rpcrdma_service_get_stats(w.service, PROG, VERS, P_SUM, &st,
+	                                           sizeof(st)),
+	                 0);
 	assert_int_equal(st.calls, 1);
 	assert_int_equal(st.errors, 0);
 	assert_int_equal(st.args_bytes, 100008);

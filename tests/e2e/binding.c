@@ -46,7 +46,7 @@ static void two_programs_share_a_connection(void **state)
 	assert_int_equal(after.recv_inline, before.recv_inline);
 	assert_int_equal(after.credits_granted, before.credits_granted);
 	assert_int_equal(w.ups, 1);
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	assert_int_equal(s.connections, 2); /* this one, seen from both ends */
 }
 

@@ -194,7 +194,7 @@ static void greedy_clients_are_ended(void **state)
 	unsigned served = 0;
 	struct rpcrdma_budget b;
 
-	w.options.max_pinned_bytes = 8 * MIB;
+	w.options.max_held_bytes = 8 * MIB;
 	start();
 	for (unsigned i = 0; i < GREEDY; i++)
 		greedy_open(&w.greedy[i]);
@@ -241,7 +241,7 @@ static void late_results_are_reserved(void **state)
 	struct rpcrdma_call_options o = call_to(P_PARK, &x);
 	unsigned answered = 0;
 
-	w.options.max_pinned_bytes = 4 * MIB;
+	w.options.max_held_bytes = 4 * MIB;
 	start();
 	for (unsigned i = 0; i < 24; i++) {
 		dest[i] = (struct rpcrdma_dest){.base = room[i], .len = MIB};
@@ -268,7 +268,7 @@ static void more_than_the_limit_is_refused(void **state)
 	struct done x = {0};
 	struct rpcrdma_call_options o = call_to(P_LATE, &x);
 
-	w.options.max_pinned_bytes = 4 * MIB;
+	w.options.max_held_bytes = 4 * MIB;
 	w.options.max_message_bytes = 2 * MIB;
 	start();
 	for (unsigned i = 0; i < 24; i++)
@@ -294,15 +294,15 @@ static void unknown_programs_are_not_pulled(void **state)
 	start();
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 	spin_until(&x.n, 1, 10);
-	rpcrdma_engine_stats(w.engine, &before, sizeof(before));
+	rpcrdma_engine_get_stats(w.engine, &before, sizeof(before));
 	o.program = 999999;
 	o.args = &p;
 	o.n_args = 1;
-	o.special = true;
+	o.force_special = true;
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 	spin_until(&x.n, 2, 10);
 	assert_int_equal(x.status, RPCRDMA_PROG_UNAVAIL);
-	rpcrdma_engine_stats(w.engine, &after, sizeof(after));
+	rpcrdma_engine_get_stats(w.engine, &after, sizeof(after));
 	/* The beginning lies in two runs: the header's, and the arguments'. */
 	assert_int_equal(after.rdma_reads - before.rdma_reads, 2);
 	assert_true(after.wire_bytes_sent - before.wire_bytes_sent < 16384);

@@ -284,7 +284,7 @@ static int set_up(void)
 	o.handshake_ns = 400ull * MS;
 	o.first_answer_ns = 400ull * MS;
 	o.retry_ns = 700ull * MS;
-	o.remember_ns = 1; /* no conversation learns from another */
+	o.version_cache_ns = 1; /* no conversation learns from another */
 	o.callbacks = t.callbacks;
 	err = rpcrdma_listen(t.engine, "127.0.0.1:0", &o, t.service, 8, &t.listener);
 	if (err)

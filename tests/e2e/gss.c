@@ -26,7 +26,7 @@ static struct rpcrdma_stats stats(void)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	return s;
 }
 
@@ -46,7 +46,7 @@ static int sum(const struct rpcrdma_auth *a, uint32_t len, bool special)
 	o.cred = a;
 	o.args = p;
 	o.n_args = 2;
-	o.special = special;
+	o.force_special = special;
 	status = run(w.conn, &o, &x);
 	assert_int_equal(status ? 1 : be32(x.results), 1);
 	free(data);

@@ -330,8 +330,8 @@ static void expect_refusal(const char *words)
 	assert_true(over);
 	assert_int_equal(w.server.executed, 0);
 	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
-	if (!strstr(info.why, words))
-		fail_msg("\"%s\" is not in \"%s\"", words, info.why);
+	if (!strstr(info.reason, words))
+		fail_msg("\"%s\" is not in \"%s\"", words, info.reason);
 	assert_true(now_ns() - began < 2500ull * MS); /* not tried again and again */
 }
 
@@ -388,7 +388,7 @@ static void a_server_that_the_host_does_not_name(void **state)
 	assert_int_equal(ask(), -EACCES);
 	assert_int_equal(w.server.executed, 0);
 	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
-	assert_non_null(strstr(info.why, "hostname mismatch"));
+	assert_non_null(strstr(info.reason, "hostname mismatch"));
 }
 
 static void another_shared_key(void **state)
@@ -605,7 +605,7 @@ static void a_flipped_bit(unsigned from)
 	assert_true(relay.flipped);
 	assert_int_equal(w.server.executed, 0);
 	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
-	assert_non_null(strstr(info.why, "transport propert"));
+	assert_non_null(strstr(info.reason, "transport propert"));
 	relay_end(&relay);
 }
 

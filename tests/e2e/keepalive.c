@@ -54,12 +54,12 @@ static uint64_t grants_in_silence(uint64_t keepalive_ns)
 	for (end = now_ms() + 10000; !ready && now_ms() < end;)
 		assert_int_equal(rpcrdma_engine_process(engine, 100), 0);
 	assert_true(ready);
-	rpcrdma_conn_stats(conn, &before, sizeof(before));
+	rpcrdma_conn_get_stats(conn, &before, sizeof(before));
 	for (end = now_ms() + 250; now_ms() < end;)
 		assert_int_equal(rpcrdma_engine_process(engine, 50), 0);
-	rpcrdma_conn_stats(conn, &after, sizeof(after));
+	rpcrdma_conn_get_stats(conn, &after, sizeof(after));
 	assert_true(ready); /* and it is still up */
-	rpcrdma_engine_stats(engine, &sum, sizeof(sum));
+	rpcrdma_engine_get_stats(engine, &sum, sizeof(sum));
 	assert_int_equal(sum.overruns, 0);
 	rpcrdma_conn_close(conn);
 	rpcrdma_listener_close(listener, 0);

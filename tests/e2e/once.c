@@ -127,7 +127,7 @@ static struct rpcrdma_stats server_stats(void)
 	for (unsigned i = 0; i < 2; i++) {
 		if (!w.net.server[i].engine)
 			continue;
-		rpcrdma_engine_stats(w.net.server[i].engine, &s, sizeof(s));
+		rpcrdma_engine_get_stats(w.net.server[i].engine, &s, sizeof(s));
 		sum.cache_hits += s.cache_hits;
 		sum.cache_waits += s.cache_waits;
 		sum.connections_open += s.connections_open;
@@ -232,7 +232,7 @@ static void a_call_goes_again_under_its_xid_after_the_reconnect(void **state)
 	assert_int_equal(w.connections[0], 1);
 	assert_int_equal(w.connections[1], 2);
 	expect_result(1);
-	rpcrdma_conn_stats(w.net.conn, &s, sizeof(s));
+	rpcrdma_conn_get_stats(w.net.conn, &s, sizeof(s));
 	assert_int_equal(s.retransmits, 1);
 	assert_int_equal(s.reconnects, 1);
 	assert_int_equal(server_stats().cache_hits, 0);
@@ -258,9 +258,9 @@ static void what_comes_from_the_cache_is_not_counted_as_executed(void **state)
 	struct rpcrdma_proc_stats s;
 
 	call_and_lose_the_reply(P_ONCE);
-	assert_int_equal(
-	        rpcrdma_service_stats(w.net.service, PROG, VERS, P_ONCE, &s, sizeof(s)),
-	        0);
+	assert_int_equal(rpcrdma_service_get_stats(w.net.service, PROG, VERS, P_ONCE,
+	                                           &s, sizeof(s)),
+	                 0);
 	assert_int_equal(s.calls, 1);
 }
 

@@ -55,7 +55,7 @@ static uint32_t be32(const void *p)
 
 /* -- the server ------------------------------------------------------------ */
 
-static int place(const struct rpcrdma_arrival *a, struct iovec *ret, void **ret_token,
+static int place(const struct rpcrdma_call_info *a, struct iovec *ret, void **ret_token,
                  void *arg)
 {
 	assert_ptr_equal(arg, &w);
@@ -109,7 +109,7 @@ static void h_put(struct rpcrdma_request *q, void *arg)
 	assert_non_null(p);
 	assert_true(is_pattern(p, len));
 	w.in_place = p == w.memory;
-	assert_ptr_equal(rpcrdma_request_place(q), w.in_place ? w.memory : NULL);
+	assert_ptr_equal(rpcrdma_request_place_token(q), w.in_place ? w.memory : NULL);
 	if (rpcrdma_cursor_left(&c) > 4) {
 		p = rpcrdma_cursor_opaque(&c, NULL, 4 * MIB, &len);
 		assert_true(is_pattern(p, len));
@@ -236,7 +236,7 @@ static void begin(struct call *k, uint32_t proc, uint32_t len, bool special)
 	o.procedure = proc;
 	o.args = k->args;
 	o.n_args = proc == P_TWO ? 4 : 2;
-	o.special = special;
+	o.force_special = special;
 	o.done = done;
 	o.arg = k;
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
@@ -326,7 +326,7 @@ static void what_the_server_refuses_is_not_read(void **state)
 		assert_int_equal(w.handled, 0);
 		assert_int_equal(w.released, 0);
 	}
-	rpcrdma_engine_stats(w.server, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.server, &s, sizeof(s));
 	assert_int_equal(s.rdma_reads, 1); /* of the second Call, not of an item */
 	w.answer = 1;
 	assert_int_equal(call(P_PUT, ITEM, false), 0);
@@ -449,7 +449,7 @@ static void a_call_in_parts_that_is_refused_gives_its_memory_back(void **state)
 	assert_int_equal(k.status, RPCRDMA_SYSTEM_ERR);
 	assert_int_equal(w.asked, 1);
 	assert_int_equal(w.args_len, 20000);
-	rpcrdma_engine_stats(w.server, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.server, &s, sizeof(s));
 	assert_in_range(s.bytes_continued, 20000, 30000);
 	for (unsigned i = 0; i < 2000; i++) { /* the end of the request */
 		turn();

@@ -139,10 +139,10 @@ static void a_client_without_callbacks_is_not_called(void **state)
 	w.options.callbacks = NULL;
 	start();
 	spin_for(30); /* what is owed has been said */
-	rpcrdma_engine_stats(w.engine, &before, sizeof(before));
+	rpcrdma_engine_get_stats(w.engine, &before, sizeof(before));
 	assert_int_equal(run(w.back, &o, &x), -EPROTONOSUPPORT);
 	spin_for(30);
-	rpcrdma_engine_stats(w.engine, &after, sizeof(after));
+	rpcrdma_engine_get_stats(w.engine, &after, sizeof(after));
 	assert_int_equal(after.sends, before.sends);
 	rpcrdma_conn_get_info(w.back, &info, sizeof(info));
 	assert_int_equal(info.peer_reverse, 0);
@@ -155,7 +155,7 @@ static void one_sided(uint64_t *reads, uint64_t *writes)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	*reads = s.rdma_reads;
 	*writes = s.rdma_writes;
 }
@@ -199,7 +199,7 @@ static void level_continued_carries_no_chunks(void **state)
 	one_sided(&reads, &writes);
 	assert_int_equal(reads, 0);
 	assert_int_equal(writes, 0);
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	assert_int_equal(s.registrations, 0);
 	assert_true(s.bytes_continued >= 3ull * BIG);
 }
@@ -215,22 +215,22 @@ static void level_general_moves_chunks(void **state)
 
 	start();
 	assert_int_equal(sum(w.back, BIG, true), 0);
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	assert_int_equal(s.bytes_read_chunk, 2 * BIG); /* counted by both ends */
 	assert_true(s.rdma_reads >= 1);
 	assert_int_equal(s.rdma_writes, 0);
 	assert_int_equal(fill(w.back, BIG, true, &f), 0);
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	assert_true(s.rdma_writes >= 1);
 	assert_int_equal(s.bytes_write_chunk, 2 * BIG);
 	last = s;
 	assert_int_equal(fill(w.back, BIG, false, &f), 0);
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	assert_true(s.rdma_writes > last.rdma_writes);
 	assert_true(s.bytes_reply_chunk > BIG);
-	o.special = true;
+	o.force_special = true;
 	assert_int_equal(run(w.back, &o, &x), 0);
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	assert_true(s.bytes_special_call > 0);
 	assert_int_equal(w.downs, 0);
 }

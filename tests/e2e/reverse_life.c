@@ -38,7 +38,7 @@ static void calls_wait_for_the_client_and_keep_their_xid(void **state)
 	assert_int_equal(x.status, 0);
 	assert_int_equal(y.status, 0);
 	assert_int_equal(x.reply.xid, w.client.xids[0]);
-	rpcrdma_conn_stats(w.back, &st, sizeof(st));
+	rpcrdma_conn_get_stats(w.back, &st, sizeof(st));
 	assert_int_equal(st.retransmits, 1);
 }
 

@@ -116,7 +116,7 @@ static struct rpcrdma_stats stats(void)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	return s;
 }
 

@@ -211,7 +211,7 @@ static const struct rpcrdma_call_options sync_options = {
         .size = sizeof(sync_options), .program = PROG, .version = 1};
 static const struct rpcrdma_gss_options gss_options = {.size = sizeof(gss_options),
                                                        .principal = "nfs@localhost"};
-static int place(const struct rpcrdma_arrival *a, struct iovec *ret, void **ret_token,
+static int place(const struct rpcrdma_call_info *a, struct iovec *ret, void **ret_token,
                  void *arg)
 {
 	return 0;
@@ -346,12 +346,12 @@ static void what_is_there_counts(void **state)
 
 static void get_engine_stats(void *ret, size_t size)
 {
-	rpcrdma_engine_stats(engine, ret, size);
+	rpcrdma_engine_get_stats(engine, ret, size);
 }
 
 static void get_conn_stats(void *ret, size_t size)
 {
-	rpcrdma_conn_stats(conn, ret, size);
+	rpcrdma_conn_get_stats(conn, ret, size);
 }
 
 static void get_conn_info(void *ret, size_t size)
@@ -366,7 +366,7 @@ static void get_budget(void *ret, size_t size)
 
 static void get_proc_stats(void *ret, size_t size)
 {
-	assert_int_equal(rpcrdma_service_stats(service, PROG, 1, 0, ret, size), 0);
+	assert_int_equal(rpcrdma_service_get_stats(service, PROG, 1, 0, ret, size), 0);
 }
 
 static void get_reply(void *ret, size_t size)

@@ -207,7 +207,7 @@ static inline void begin(struct rpcrdma_conn *c, uint32_t proc, struct shape s)
 	o.dests = &x->dest;
 	o.n_dests = s.out_item;
 	o.reply_bytes = s.out_item ? 4 : 8 + s.out;
-	o.special = s.special;
+	o.force_special = s.special;
 	o.timeout_ns = t.timeout_ns;
 	o.done = on_done;
 	o.arg = x;

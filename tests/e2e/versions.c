@@ -241,7 +241,7 @@ static void expect_no_version(const char *words)
 	assert_int_equal(w.last_error, -EPROTONOSUPPORT);
 	assert_int_equal(w.downs, 1); /* told once, at the end */
 	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
-	assert_string_equal(i.why, words);
+	assert_string_equal(i.reason, words);
 	nobody_knocks(100);
 }
 
@@ -656,7 +656,7 @@ static void each_address_is_negotiated_with(void **state)
 static void negotiation_is_not_hidden_for_ever(void **state)
 {
 	w.options.no_reconnect = true;
-	w.options.remember_ns = 1;
+	w.options.version_cache_ns = 1;
 	start();
 	for (int i = 0; i < 5; i++)
 		answer_by_closing();
@@ -685,7 +685,7 @@ static void failed_set_up_is_no_answer(void **state)
 
 static void memory_expires(void **state)
 {
-	w.options.remember_ns = 300 * RAW_MS;
+	w.options.version_cache_ns = 300 * RAW_MS;
 	start();
 	take_connection();
 	REFUSE(expect_first_of_two(), 2, 64, 4, 1, 1, 1);

@@ -286,7 +286,7 @@ static void a_ticket_of_a_second_is_enough(void **state)
 	client_lifetime = 0;
 	pass(1);
 	assert_int_equal(run_null(w.gss), -EACCES);
-	assert_non_null(strstr(info(w.gss).why, "the ticket has expired"));
+	assert_non_null(strstr(info(w.gss).reason, "the ticket has expired"));
 	client_lifetime = ASIS;
 	assert_int_equal(run_null(w.gss), 0);
 }
@@ -520,7 +520,7 @@ static void numbers_that_were_changed_are_noticed(void **state)
 		start((enum rpcrdma_gss_service)s);
 		lies = 1; /* the window */
 		assert_int_equal(run_null(w.gss), -EACCES);
-		assert_non_null(strstr(info(w.gss).why, "does not prove who it is"));
+		assert_non_null(strstr(info(w.gss).reason, "does not prove who it is"));
 		assert_int_equal(info(w.gss).contexts, 0);
 		assert_int_equal(run_null(w.gss), 0);
 		lies = 1; /* a call's */
@@ -545,7 +545,7 @@ static void a_refused_token_is_made_anew_once(void **state)
 	start(RPCRDMA_GSS_KRB5);
 	accept_fails = 2;
 	assert_int_equal(run_null(w.gss), -EACCES);
-	assert_non_null(strstr(info(w.gss).why, "the server refuses"));
+	assert_non_null(strstr(info(w.gss).reason, "the server refuses"));
 	assert_int_equal(accept_fails, 0);
 	assert_int_equal(run_null(w.gss), 0);
 }
@@ -561,7 +561,7 @@ static void a_thread_that_is_late_is_not_heard(void **state)
 	arrived = 0;
 	w.gss->timeout_ns = 100000000;
 	assert_int_equal(run_null(w.gss), -EACCES);
-	assert_non_null(strstr(info(w.gss).why, "no answer from the KDC in time"));
+	assert_non_null(strstr(info(w.gss).reason, "no answer from the KDC in time"));
 	w.gss->timeout_ns = RR_SEC(60);
 	o = call_to(P_NULL, &x);
 	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);

@@ -173,15 +173,16 @@ static void without_a_ticket_calls_end_with_the_reason(void **state)
 	start(RPCRDMA_GSS_KRB5);
 	setenv("KRB5CCNAME", getenv("EMPTY_CC"), 1);
 	assert_int_equal(run_null(w.gss), -EACCES);
-	assert_non_null(strstr(info(w.gss).why, "nfs@localhost: "));
-	assert_non_null(strstr(info(w.gss).why, "No Kerberos credentials available"));
+	assert_non_null(strstr(info(w.gss).reason, "nfs@localhost: "));
+	assert_non_null(
+	        strstr(info(w.gss).reason, "No Kerberos credentials available"));
 	assert_int_equal(info(w.gss).error, -EACCES);
 	assert_true(info(w.gss).major && !info(w.gss).established);
 	/* kinit, meanwhile. */
 	setenv("KRB5CCNAME", getenv("ALICE_CC"), 1);
 	assert_int_equal(run_null(w.gss), 0);
 	assert_int_equal(info(w.gss).error, 0);
-	assert_string_equal(info(w.gss).why, "");
+	assert_string_equal(info(w.gss).reason, "");
 }
 
 static void a_server_that_nobody_knows_is_named(void **state)
@@ -191,12 +192,12 @@ static void a_server_that_nobody_knows_is_named(void **state)
 	start(RPCRDMA_GSS_KRB5);
 	g = context("nfs@elsewhere.example", RPCRDMA_GSS_KRB5, 0);
 	assert_int_equal(run_null(g), -EACCES);
-	assert_non_null(strstr(info(g).why, "elsewhere.example"));
+	assert_non_null(strstr(info(g).reason, "elsewhere.example"));
 	rpcrdma_gss_free(g);
 	/* Another service's ticket is none of this one. */
 	g = context("host@localhost", RPCRDMA_GSS_KRB5, 0);
 	assert_int_equal(run_null(g), -EACCES);
-	assert_non_null(strstr(info(g).why, "the server refuses"));
+	assert_non_null(strstr(info(g).reason, "the server refuses"));
 	rpcrdma_gss_free(g);
 	assert_int_equal(run_null(w.gss), 0);
 }
@@ -242,7 +243,7 @@ static void a_silent_kdc_does_not_hold_the_engine(void **state)
 	assert_int_equal(run_null(g), -EACCES);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	assert_in_range(b.tv_sec - a.tv_sec, 0, 5);
-	assert_non_null(strstr(info(g).why, "no answer from the KDC in time"));
+	assert_non_null(strstr(info(g).reason, "no answer from the KDC in time"));
 	/* Again, while the first thread still waits; then it is left behind. */
 	assert_int_equal(run_null(g), -EACCES);
 	assert_int_equal(run_null(w.gss), 0);
@@ -388,7 +389,7 @@ static void an_impostor_is_not_believed(void **state)
 		put(w.answer, t[i].handle, t[i].major, t[i].window, t[i].token);
 		w.answer_len = t[i].len;
 		assert_int_equal(run_null(w.gss), t[i].status);
-		assert_non_null(strstr(info(w.gss).why, t[i].why));
+		assert_non_null(strstr(info(w.gss).reason, t[i].why));
 		assert_int_equal(w.contexts, 0);
 		clean_up(NULL);
 	}
@@ -442,7 +443,7 @@ static void options_are_checked(void **state)
 	principal[255] = '\0';
 	assert_int_equal(rpcrdma_gss_new(w.conn, &o, &g), 0);
 	assert_int_equal(run_null(g), -EACCES);
-	assert_true(strlen(info(g).why) < sizeof(info(g).why));
+	assert_true(strlen(info(g).reason) < sizeof(info(g).reason));
 	rpcrdma_gss_free(g);
 	o.principal = "";
 	assert_int_equal(rpcrdma_gss_new(w.conn, &o, &g), -EINVAL);
@@ -458,7 +459,7 @@ static void options_are_checked(void **state)
 	assert_int_equal(rpcrdma_service_set_gss(w.service, &s), -EEXIST);
 	assert_int_equal(rpcrdma_service_new(&service), 0);
 	s.principal = "imap@localhost";
-	s.ret_why = why;
+	s.ret_reason = why;
 	assert_int_equal(rpcrdma_service_set_gss(service, &s), -ENOKEY);
 	assert_true(why[0]);
 	rpcrdma_service_free(service);

@@ -356,14 +356,14 @@ static void without_keys_there_are_no_contexts(void **state)
 	k.w[FLAVOR] = RPCRDMA_AUTH_GSS;
 	to_octets(k.w, WORDS, octets);
 	assert_int_equal(
-	        rpcrdma_service_null_call(s, NULL, octets, sizeof(octets), &p, &len),
+	        rpcrdma_service_answer_tcp(s, NULL, octets, sizeof(octets), &p, &len),
 	        0);
 	assert_int_equal(len, sizeof(want));
 	reply = p;
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(ntohl(reply[i]), want[i]);
 	free(p);
-	assert_int_equal(rpcrdma_service_null_call(s, NULL, octets, 39, &p, &len),
+	assert_int_equal(rpcrdma_service_answer_tcp(s, NULL, octets, 39, &p, &len),
 	                 -EBADMSG);
 	rpcrdma_service_free(s);
 }

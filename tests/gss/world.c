@@ -114,7 +114,7 @@ void start_service(void)
 	assert_int_equal(rpcrdma_service_new(&w.service), 0);
 	assert_int_equal(rpcrdma_service_add(w.service, &program, NULL), 0);
 	o.principal = "nfs@localhost";
-	o.ret_why = why;
+	o.ret_reason = why;
 	if (!w.impostor)
 		assert_int_equal(rpcrdma_service_set_gss(w.service, &o), 0);
 }
@@ -294,7 +294,7 @@ struct rpcrdma_stats stats(void)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
 	return s;
 }
 

@@ -179,7 +179,7 @@ static void event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 
 	rpcrdma_conn_get_info(c, &i, sizeof(i));
 	if (error)
-		printf("event: %s\n", i.why);
+		printf("event: %s\n", i.reason);
 	if (final)
 		rpcrdma_engine_stop(((struct native *)arg)->engine);
 }

@@ -105,8 +105,7 @@ static void check_closed(struct node *n)
 	      info.requests);
 	CHECK(n->run, n->abandoned || !rr_sim_owed(n->sim.ep),
 	      "side %u: CLOSED, still owed", n->side);
-	CHECK(n->run, !info.pinned_bytes, "side %u: CLOSED with pinned memory",
-	      n->side);
+	CHECK(n->run, !info.held_bytes, "side %u: CLOSED with pinned memory", n->side);
 }
 
 static void on_ready(struct sim_end *e)

@@ -320,7 +320,7 @@ static void expect_counts(uint64_t errors, uint64_t recoveries)
 {
 	struct rpcrdma_stats st;
 
-	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+	rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 	assert_int_equal(st.errors_received, errors);
 	assert_int_equal(st.recoveries, recoveries);
 	assert_int_equal(st.retransmits, 0);
@@ -519,7 +519,7 @@ static void a_second_attempt_survives_a_reconnect(void **state)
 	assert_int_equal(w.n_seen, 3);
 	assert_int_equal(w.seen[2].write_bytes, 70001);
 	assert_int_equal(w.seen[1].xid, w.seen[2].xid);
-	rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+	rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 	assert_int_equal(st.recoveries, 1);
 	assert_int_equal(st.retransmits, 1);
 	end(a);
@@ -595,7 +595,7 @@ static void null_offers_no_reply_chunk(void **state)
 		run(a);
 		assert_int_equal(a->reply.status, 0);
 		assert_int_equal(w.seen[proc].reply_chunk, proc);
-		rpcrdma_conn_stats(w.conn, &st, sizeof(st));
+		rpcrdma_conn_get_stats(w.conn, &st, sizeof(st));
 		assert_int_equal(st.registrations, proc);
 		end(a);
 	}

@@ -25,7 +25,7 @@ enum {
 static const struct rr_conn_config limits = {
         .max_message_bytes = LIMIT,
         .max_chunk_bytes = LIMIT,
-        .max_pinned_bytes = PINNED,
+        .max_held_bytes = PINNED,
         .max_requests = REQUESTS,
         .max_segments = 64,
 };

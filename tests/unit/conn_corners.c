@@ -374,7 +374,7 @@ static void refused_then_asked_again(struct side *s, struct one *o, const char *
 /* What the peer asks for counts against the budget. [P20, E6] */
 static void a_longer_destination_beyond_the_budget_ends_the_call(void **state)
 {
-	const struct rr_conn_config cfg = {.max_pinned_bytes = 1000};
+	const struct rr_conn_config cfg = {.max_held_bytes = 1000};
 
 	for (unsigned k = 0; k < 2; k++) {
 		struct side *s = raw_ready(RR_CONN_CLIENT, &cfg);
@@ -391,7 +391,7 @@ static void a_longer_destination_beyond_the_budget_ends_the_call(void **state)
 		if (k)
 			assert_int_equal(o->call.status, -ENOMEM);
 		rr_conn_info(s->c, &i);
-		assert_int_equal(i.pinned_bytes, k ? 0 : 1000);
+		assert_int_equal(i.held_bytes, k ? 0 : 1000);
 		raw_end(s);
 		free(o);
 	}
@@ -503,7 +503,7 @@ static void sinks_too_small_are_not_used(void **state)
 /* [P20]: a reassembly that grows beyond the budget. */
 static void a_reassembly_beyond_the_budget_is_refused(void **state)
 {
-	const struct rr_conn_config cfg = {.max_pinned_bytes = 32767};
+	const struct rr_conn_config cfg = {.max_held_bytes = 32767};
 	struct side *s = raw_ready(RR_CONN_SERVER, &cfg);
 	static uint8_t part[4096];
 	struct rr_conn_info i;
@@ -513,11 +513,11 @@ static void a_reassembly_beyond_the_budget_is_refused(void **state)
 		rig_receive(s, part, sizeof(part), 0);
 	raw_expect_silence(s);
 	rr_conn_info(s->c, &i);
-	assert_int_equal(i.pinned_bytes, 16384);
+	assert_int_equal(i.held_bytes, 16384);
 	rig_receive(s, part, sizeof(part), 0);
 	raw_expect(s, "00000055" ERRORMSG "00000064");
 	rr_conn_info(s->c, &i);
-	assert_int_equal(i.pinned_bytes, 0);
+	assert_int_equal(i.held_bytes, 0);
 	raw_end(s);
 }
 

@@ -709,19 +709,19 @@ static void properties_refused_late(void **state)
  * wait for itself. */
 static void a_request_does_not_wait_for_itself(void **state)
 {
-	const struct rr_conn_config cfg = {.max_pinned_bytes = 40000};
+	const struct rr_conn_config cfg = {.max_held_bytes = 40000};
 	struct side *s = raw_ready(RR_CONN_SERVER, &cfg);
 	struct rr_conn_info i;
 
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000055 00000000 00000000");
 	rr_conn_info(s->c, &i);
-	assert_int_equal(i.pinned_bytes, 16384);
+	assert_int_equal(i.held_bytes, 16384);
 	raw_receive(s, "00000055" MSG "00000000" READ(
 	                       "0000000c",
 	                       "00006000") "00000000 00000000 00000000 00000000");
 	raw_expect(s, "00000055" ERRORMSG "00000064");
 	rr_conn_info(s->c, &i);
-	assert_int_equal(i.pinned_bytes, 0);
+	assert_int_equal(i.held_bytes, 0);
 	assert_int_equal(i.requests, 0);
 	raw_end(s);
 }

@@ -28,7 +28,7 @@ static void run_job(struct world *w, const struct job *shape)
 	assert_int_equal(i.calls, 0);
 	rr_conn_info(w->p.sv.c, &i);
 	assert_int_equal(i.requests, 0);
-	assert_int_equal(i.pinned_bytes, 0);
+	assert_int_equal(i.held_bytes, 0);
 	free_job(j);
 	w->n_jobs--;
 }
@@ -432,7 +432,7 @@ static void budget_makes_pulls_wait(void **state)
 	struct rr_conn_info i;
 
 	w->hold = true;
-	w->p.sv.cfg.max_pinned_bytes = 45000;
+	w->p.sv.cfg.max_held_bytes = 45000;
 	pair_new(&w->p, 5);
 	for (unsigned k = 0; k < 6; k++) {
 		struct job j = {.n_items = 1, .item = {20000}};
@@ -443,7 +443,7 @@ static void budget_makes_pulls_wait(void **state)
 		pair_run(&w->p);
 		assert_int_equal(w->n_held, 2);
 		rr_conn_info(w->p.sv.c, &i);
-		assert_int_equal(i.pinned_bytes, 40000);
+		assert_int_equal(i.held_bytes, 40000);
 		answer_held(w);
 	}
 	pair_run(&w->p);
@@ -461,7 +461,7 @@ static void too_large_is_a_system_error(void **state)
 	struct job call = {.flags = RR_CALL_SPECIAL, .filler = 10000};
 	struct job parts = {.filler = 10000};
 
-	w->p.sv.cfg.max_pinned_bytes = 50000;
+	w->p.sv.cfg.max_held_bytes = 50000;
 	w->p.sv.cfg.max_chunk_bytes = 40000;
 	w->p.sv.cfg.max_message_bytes = 8192;
 	pair_new(&w->p, 5);

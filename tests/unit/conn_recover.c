@@ -306,7 +306,7 @@ static void write_resource_brings_a_larger_chunk(void **state)
 	              "00000001 00000001 %s 00000000 00000000",
 	              seg(0, 100), seg(1, 5000));
 	rr_conn_info(f.s->c, &i);
-	assert_int_equal(i.pinned_bytes, 5000);
+	assert_int_equal(i.held_bytes, 5000);
 	memset(f.s->region[1].base, 0xcc, 4999);
 	rig_forget_sent(f.s);
 	/* the chunks come back: 7 and 4999 octets */
@@ -330,7 +330,7 @@ static void write_resource_brings_a_larger_chunk(void **state)
 	assert_int_equal(((const uint8_t *)f.dest[1].ret_base)[4998], 0xcc);
 	rr_conn_call_release(f.s->c, &f.call, f.s->now);
 	rr_conn_info(f.s->c, &i);
-	assert_int_equal(i.pinned_bytes, 0);
+	assert_int_equal(i.held_bytes, 0);
 	raw_end(f.s);
 }
 

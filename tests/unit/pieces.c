@@ -177,22 +177,22 @@ static void lengths_beyond_the_bound_or_the_message_are_refused(void **state)
 		uint8_t m[12] = {(uint8_t)(lies[i] >> 24), (uint8_t)(lies[i] >> 16),
 		                 (uint8_t)(lies[i] >> 8), (uint8_t)lies[i]};
 
-		rpcrdma_cursor_over(&c, m, sizeof(m));
+		rpcrdma_cursor_init_octets(&c, m, sizeof(m));
 		n = 1;
 		assert_null(rpcrdma_cursor_opaque(&c, NULL, UINT32_MAX, &n));
 		assert_int_equal(n, 0);
 		assert_int_equal(rpcrdma_cursor_error(&c), -EBADMSG);
-		rpcrdma_cursor_over(&c, m, sizeof(m));
+		rpcrdma_cursor_init_octets(&c, m, sizeof(m));
 		assert_null(rpcrdma_cursor_opaque(&c, m, 8, &n));
 		assert_int_equal(rpcrdma_cursor_error(&c), -EBADMSG);
 	}
-	rpcrdma_cursor_over(&c, message, sizeof(message));
+	rpcrdma_cursor_init_octets(&c, message, sizeof(message));
 	rpcrdma_cursor_skip(&c, SIZE_MAX);
 	assert_int_equal(rpcrdma_cursor_error(&c), -EBADMSG);
 	/* One octet above the bound, and the bound. */
-	rpcrdma_cursor_over(&c, message + 4, 12);
+	rpcrdma_cursor_init_octets(&c, message + 4, 12);
 	assert_null(rpcrdma_cursor_opaque(&c, NULL, 4, &n));
-	rpcrdma_cursor_over(&c, message + 4, 12);
+	rpcrdma_cursor_init_octets(&c, message + 4, 12);
 	assert_ptr_equal(rpcrdma_cursor_opaque(&c, NULL, 5, &n), message + NAME_AT);
 }
 
@@ -251,11 +251,11 @@ static void an_opaque_of_no_octets_is_one(void **state)
 	struct rpcrdma_cursor c;
 	uint32_t n = 1;
 
-	rpcrdma_cursor_over(&c, zero, 4);
+	rpcrdma_cursor_init_octets(&c, zero, 4);
 	assert_non_null(rpcrdma_cursor_opaque(&c, NULL, 0, &n));
 	assert_int_equal(n, 0);
 	assert_int_equal(rpcrdma_cursor_end(&c), 0);
-	rpcrdma_cursor_over(&c, NULL, 0);
+	rpcrdma_cursor_init_octets(&c, NULL, 0);
 	assert_int_equal(rpcrdma_cursor_end(&c), 0);
 }
 

@@ -41,7 +41,7 @@ static uint64_t count_retransmits(const struct nfs_client *c)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_stats(c->link.loop->engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(c->link.loop->engine, &s, sizeof(s));
 	return s.retransmits;
 }
 

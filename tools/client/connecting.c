@@ -25,7 +25,7 @@ static void on_link_event(struct rpcrdma_conn *conn, int error, bool final, void
 		return;
 	}
 	rpcrdma_conn_get_info(conn, &info, sizeof(info));
-	memcpy(k->reason, info.why, sizeof(k->reason));
+	memcpy(k->reason, info.reason, sizeof(k->reason));
 	k->reason[sizeof(k->reason) - 1] = 0;
 	if (k->up && !k->quiet && k->loop->common->verbose)
 		tool_error("%s: connection lost (%s)%s", k->host,
@@ -152,7 +152,7 @@ static const char *gss_reason(const struct link *k)
 
 	if (k->gss)
 		rpcrdma_gss_get_info(k->gss, &info, sizeof(info));
-	return k->gss && info.why[0] ? info.why : strerror(EACCES);
+	return k->gss && info.reason[0] ? info.reason : strerror(EACCES);
 }
 
 static const char *auth_reason(uint32_t auth_stat)

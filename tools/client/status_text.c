@@ -145,7 +145,7 @@ void json_name(FILE *f, const char *key, const char *name)
 	X(syscalls) X(wire_bytes_sent) X(wire_bytes_received) X(bytes_inline) \
 	X(bytes_continued) X(bytes_read_chunk) X(bytes_write_chunk) \
 	X(bytes_reply_chunk) X(bytes_special_call) X(connections) \
-	X(peak_pinned_bytes)
+	X(peak_held_bytes)
 /* clang-format on */
 
 int json_stats(const char *file, const struct rpcrdma_engine *engine,
@@ -161,7 +161,7 @@ int json_stats(const char *file, const struct rpcrdma_engine *engine,
 		           strerror(errno));
 		return -EIO;
 	}
-	rpcrdma_engine_stats(engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(engine, &s, sizeof(s));
 	fprintf(f,
 	        "{\"command\":\"%s\",\"files\":%" PRIu64 ",\"bytes\":%" PRIu64
 	        ",\"elapsed_s\":%.6f,\"bytes_per_s\":%.0f",

@@ -66,7 +66,7 @@ static int listen_rdma(struct daemon *s)
 	tool_conn_options(&s->common, &o);
 	o.max_per_address = (uint32_t)s->max_per_address;
 	o.max_message_bytes = MAX_MESSAGE;
-	o.max_pinned_bytes = bound_client_memory();
+	o.max_held_bytes = bound_client_memory();
 	for (unsigned i = 0; i < s->n_listen; i++) {
 		e = rpcrdma_listen(s->engine, s->listen[i], &o, s->service,
 		                   (unsigned)s->connections, &s->listeners[i]);
@@ -93,8 +93,8 @@ static void *answer_null_call(void *arg, const struct sockaddr_storage *peer,
 	void *reply = NULL;
 
 	*ret_failed =
-	        rpcrdma_service_null_call(s->service, (const struct sockaddr *)peer,
-	                                  record, len, &reply, ret_len) != 0;
+	        rpcrdma_service_answer_tcp(s->service, (const struct sockaddr *)peer,
+	                                   record, len, &reply, ret_len) != 0;
 	return reply;
 }
 

@@ -153,7 +153,7 @@ static int start_gss(struct daemon *s)
 		return -ENOMEM;
 	o.principal = s->principal;
 	o.max_contexts = s->gss_contexts;
-	o.ret_why = reason;
+	o.ret_reason = reason;
 	o.no_room = complain_of_contexts;
 	e = rpcrdma_service_set_gss(s->service, &o);
 	if (e)

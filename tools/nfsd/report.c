@@ -64,14 +64,16 @@ static const char *find_refusal(const struct rpcrdma_conn_info *i)
 		       "--max-per-address, --memory)";
 	if (i->error != -EACCES && i->error != -ENOMEM)
 		return NULL;
-	return *i->why ? i->why : strerror(-i->error);
+	return *i->reason ? i->reason : strerror(-i->error);
 }
 
 void report_client(struct rpcrdma_listener *l, const struct rpcrdma_conn_info *i,
                    void *arg)
 {
 	const char *refused = find_refusal(i);
-	const char *reason = refused ? refused : *i->why ? i->why : strerror(-i->error);
+	const char *reason = refused      ? refused
+	                     : *i->reason ? i->reason
+	                                  : strerror(-i->error);
 	char text[ADDR_BYTES], line[ADDR_BYTES + 512];
 	const char *who = format_address(&i->peer, text);
 

@@ -55,8 +55,8 @@ static const struct {
         F(connections_open),
         F(connections_refused),
         F(connections_evicted),
-        F(pinned_bytes),
-        F(peak_pinned_bytes),
+        F(held_bytes),
+        F(peak_held_bytes),
 #undef F
 };
 
@@ -85,7 +85,7 @@ static void write_program_stats(FILE *f, const char *title,
 	for (unsigned i = 0; i < n; i++) {
 		struct rpcrdma_proc_stats s;
 
-		if (rpcrdma_service_stats(service, program, 3, i, &s, sizeof(s)) ||
+		if (rpcrdma_service_get_stats(service, program, 3, i, &s, sizeof(s)) ||
 		    !s.calls)
 			continue;
 		fprintf(f,
@@ -121,7 +121,7 @@ int nfsd_write_stats(const char *path, const struct rpcrdma_engine *engine,
 
 	if (!f)
 		return -errno;
-	rpcrdma_engine_stats(engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(engine, &s, sizeof(s));
 	fprintf(f, "{");
 	write_transport_stats(f, &s);
 	write_program_stats(f, "nfs", service, RPCRDMA_NFS_PROGRAM,
