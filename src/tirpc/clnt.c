@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CLIENTs: how they begin and end.  See clnt.h. */
+/* Creates and destroys CLIENTs; see clnt.h. */
 #include "tirpc/clnt.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "rpcbind/rpcbind.h"
 
-static struct clnt_ops ops = {
+static struct clnt_ops clnt_ops_table = {
         .cl_call = rr_rpc_client_call,
         .cl_abort = rr_rpc_client_abort,
         .cl_geterr = rr_rpc_client_geterr,
@@ -18,7 +18,7 @@ static struct clnt_ops ops = {
         .cl_control = rr_rpc_client_control,
 };
 
-/* How long clnt_destroy waits for the answers that nobody wants. */
+/* Limit of clnt_destroy's wait for calls that were made with a zero timeout. */
 #define LINGER_NS RR_SEC(2)
 
 struct rr_rpc_connect {
@@ -29,7 +29,7 @@ struct rr_rpc_connect {
 
 /* -- the connection -------------------------------------------------------- */
 
-static void told(struct rr_rpc_client *c, int error)
+static void wake_connecting(struct rr_rpc_client *c, int error)
 {
 	struct rr_rpc_connect *w = c->connecting;
 
@@ -40,22 +40,22 @@ static void told(struct rr_rpc_client *c, int error)
 	rr_rpc_wait_wake(&w->wait);
 }
 
-static void on_event(struct rpcrdma_conn *conn, int error, bool final, void *arg)
+static void on_clnt_event(struct rpcrdma_conn *conn, int error, bool final, void *arg)
 {
 	struct rr_rpc_client *c = arg;
 	uint64_t n = 1;
 
-	/* For those who poll; a failure would mean that it is readable already, or
-	 * empty already. */
+	/* For users that poll CLGET_FD.  A failure means that the descriptor is in the
+	 * wanted state already. */
 	if (error)
 		(void)!write(c->lost_fd, &n, sizeof(n));
 	else
 		(void)!read(c->lost_fd, &n, sizeof(n));
 	c->over = final;
-	told(c, error);
+	wake_connecting(c, error);
 }
 
-static int connect_now(struct rr_rpc_client *c)
+static int open_clnt_conn(struct rr_rpc_client *c)
 {
 	char host[NI_MAXHOST], service[NI_MAXSERV];
 
@@ -63,39 +63,39 @@ static int connect_now(struct rr_rpc_client *c)
 		rpcrdma_conn_close(c->conn);
 	c->conn = NULL;
 	c->over = false;
-	/* Numbers: nothing is looked up in the engine's thread. */
+	/* As numbers: the engine's thread must not wait for a resolver. */
 	if (getnameinfo((struct sockaddr *)&c->addr, c->addr_len, host, sizeof(host),
 	                service, sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV))
 		return -ENXIO;
-	return rpcrdma_connect(c->engine, host, service, &c->o.conn, on_event, c,
+	return rpcrdma_connect(c->engine, host, service, &c->o.conn, on_clnt_event, c,
 	                       &c->conn);
 }
 
 int rr_rpc_client_conn(struct rr_rpc_client *c, struct rpcrdma_conn **ret)
 {
-	int err = !c->conn || c->over ? connect_now(c) : 0;
+	int err = !c->conn || c->over ? open_clnt_conn(c) : 0;
 
 	if (!err)
 		*ret = c->conn;
 	return err;
 }
 
-static void begin_connect(void *arg)
+static void start_connecting(void *arg)
 {
 	struct rr_rpc_connect *w = arg;
 	int err;
 
 	w->client->connecting = w;
-	err = connect_now(w->client);
+	err = open_clnt_conn(w->client);
 	if (err)
-		told(w->client, err);
+		wake_connecting(w->client, err);
 }
 
-static void close_conn(void *arg)
+static void close_clnt_conn(void *arg)
 {
 	struct rr_rpc_client *c = arg;
 
-	told(c, -ETIMEDOUT);
+	wake_connecting(c, -ETIMEDOUT);
 	c->lingers = NULL;
 	rr_rpc_client_forget(c);
 	if (c->conn)
@@ -103,7 +103,7 @@ static void close_conn(void *arg)
 	c->conn = NULL;
 }
 
-/* One address of the server. */
+/* Connects to one address of the server, and waits until @deadline. */
 static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
                        rr_time deadline)
 {
@@ -114,10 +114,10 @@ static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
 	memcpy(&c->addr, a->ai_addr, a->ai_addrlen);
 	c->addr_len = a->ai_addrlen;
 	rr_rpc_wait_init(&w.wait);
-	rr_rpc_in_engine(c->engine, begin_connect, &w);
+	rr_rpc_in_engine(c->engine, start_connecting, &w);
 	if (!rr_rpc_wait_until(&w.wait, deadline) || w.error) {
-		rr_rpc_in_engine(c->engine, close_conn, c);
-		/* It may have been there just then. */
+		rr_rpc_in_engine(c->engine, close_clnt_conn, c);
+		/* The connection may have been made after the wait ended. */
 		w.error = w.error ? w.error : -ETIMEDOUT;
 	}
 	rr_rpc_wait_fini(&w.wait);
@@ -125,8 +125,8 @@ static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
 	return w.error;
 }
 
-static int connect_any(struct rr_rpc_client *c, const struct addrinfo *list,
-                       rr_time deadline)
+static int try_addresses(struct rr_rpc_client *c, const struct addrinfo *list,
+                         rr_time deadline)
 {
 	unsigned left = rr_addresses(list);
 	int err = -ENXIO;
@@ -139,9 +139,9 @@ static int connect_any(struct rr_rpc_client *c, const struct addrinfo *list,
 	return err;
 }
 
-/* -- its beginning --------------------------------------------------------- */
+/* -- creation -------------------------------------------------------------- */
 
-static void free_client(struct rr_rpc_client *c)
+static void free_clnt(struct rr_rpc_client *c)
 {
 	if (c->lost_fd >= 0)
 		close(c->lost_fd);
@@ -153,7 +153,7 @@ static void free_client(struct rr_rpc_client *c)
 	free(c);
 }
 
-static struct rr_rpc_client *new_client(rpcprog_t prog, rpcvers_t vers)
+static struct rr_rpc_client *new_clnt(rpcprog_t prog, rpcvers_t vers)
 {
 	struct rr_rpc_client *c = calloc(1, sizeof(*c));
 	pthread_mutexattr_t attr;
@@ -167,20 +167,20 @@ static struct rr_rpc_client *new_client(rpcprog_t prog, rpcvers_t vers)
 	pthread_mutex_init(&c->lock, NULL);
 	rr_list_init(&c->calls);
 	rr_list_init(&c->one_way);
-	c->clnt.cl_ops = &ops;
+	c->clnt.cl_ops = &clnt_ops_table;
 	c->clnt.cl_private = c;
 	c->prog = prog;
 	c->vers = vers;
 	c->lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->lost_fd < 0) {
-		free_client(c);
+		free_clnt(c);
 		return NULL;
 	}
 	return c;
 }
 
-/* The authenticator, and the names that svc and clnt functions show. */
-static bool dress(struct rr_rpc_client *c)
+/* Sets the authenticator and the fields that users of libtirpc read. */
+static bool set_clnt_names(struct rr_rpc_client *c)
 {
 	c->clnt.cl_auth = authnone_create();
 	c->clnt.cl_netid = strdup(c->addr.ss_family == AF_INET6 ? "rdma6" : "rdma");
@@ -188,9 +188,9 @@ static bool dress(struct rr_rpc_client *c)
 	return c->clnt.cl_auth && c->clnt.cl_netid && c->clnt.cl_tp;
 }
 
-/* What was borrowed, and is needed for each connection that will be made. */
-static int keep_options(struct rr_rpc_client *c, const char *host,
-                        const struct rr_rpc_options *o)
+/* Copies the borrowed options that every later connection needs. */
+static int keep_clnt_options(struct rr_rpc_client *c, const char *host,
+                             const struct rr_rpc_options *o)
 {
 	const char *name = o->conn.hostauth_name ? o->conn.hostauth_name : host;
 
@@ -211,30 +211,30 @@ CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog
                           rpcvers_t vers, rr_time deadline,
                           const struct rr_rpc_options *o)
 {
-	struct rr_rpc_client *c = new_client(prog, vers);
+	struct rr_rpc_client *c = new_clnt(prog, vers);
 	int err;
 
 	if (!c)
 		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
-	err = keep_options(c, host, o);
+	err = keep_clnt_options(c, host, o);
 	if (!err)
 		err = rr_rpc_engine(&c->engine);
 	if (!err)
-		err = connect_any(c, list, deadline);
+		err = try_addresses(c, list, deadline);
 	if (err) {
-		free_client(c);
+		free_clnt(c);
 		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 	}
-	if (!dress(c)) {
+	if (!set_clnt_names(c)) {
 		rr_rpc_client_destroy(&c->clnt);
 		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
 	}
 	return &c->clnt;
 }
 
-/* -- its end --------------------------------------------------------------- */
+/* -- destruction ----------------------------------------------------------- */
 
-static void begin_linger(void *arg)
+static void start_lingering(void *arg)
 {
 	struct rr_rpc_connect *w = arg;
 
@@ -243,8 +243,9 @@ static void begin_linger(void *arg)
 		rr_rpc_wait_wake(&w->wait);
 }
 
-/* What was sent without waiting for an answer must not be taken back by closing. */
-static void close_after_all(struct rr_rpc_client *c)
+/* Closes the connection once the calls with a zero timeout have been answered, since
+ * closing would cancel those not yet sent. */
+static void close_when_sent(struct rr_rpc_client *c)
 {
 	struct rr_rpc_connect w = {.client = c};
 	int old;
@@ -252,12 +253,12 @@ static void close_after_all(struct rr_rpc_client *c)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	rr_rpc_wait_init(&w.wait);
 	if (c->had_one_way) {
-		rr_rpc_in_engine(c->engine, begin_linger, &w);
-		/* It is closed either way. */
+		rr_rpc_in_engine(c->engine, start_lingering, &w);
+		/* The connection is closed either way. */
 		(void)rr_rpc_wait_until(&w.wait,
 		                        rr_after(rr_engine_clock(), LINGER_NS));
 	}
-	rr_rpc_in_engine(c->engine, close_conn, c);
+	rr_rpc_in_engine(c->engine, close_clnt_conn, c);
 	rr_rpc_wait_fini(&w.wait);
 	pthread_setcancelstate(old, NULL);
 }
@@ -267,6 +268,6 @@ void rr_rpc_client_destroy(CLIENT *clnt)
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 
 	if (rr_rpc_engine_runs(c->engine))
-		close_after_all(c);
-	free_client(c);
+		close_when_sent(c);
+	free_clnt(c);
 }

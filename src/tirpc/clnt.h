@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A CLIENT of libtirpc: one connection at a time, made when the CLIENT is, and again
- * for the first call after it was lost.
+ * The CLIENT handle of libtirpc over RDMA.  A CLIENT has one connection at a time.  It
+ * is made together with the CLIENT; after a loss the next call makes another one.
  *
- * Normal path of a call (clnt_call.c): the user's thread encodes, posts to the engine,
- * sleeps, and decodes.  What it posts lies on its stack; the engine touches nothing of
- * it after its word that the call is done, and no thread leaves before that word: one
- * that is cancelled cancels its call and waits for it.
+ * Normal path of a call (clnt_call.c): the user's thread encodes the Call, posts it to
+ * the engine, sleeps until the call is done, and decodes the Reply.  The posted object
+ * lies on the user's stack.  The engine does not touch it after it has woken the
+ * thread, and the thread does not return before: a thread that is cancelled cancels its
+ * call and waits until the call has ended.
  *
  * Failure: a call that the transport could not carry ends with RPC_CANTSEND or
- * RPC_CANTRECV and an errno; what the server says goes through libtirpc's own
- * _seterr_reply.
+ * RPC_CANTRECV and an errno.  An error in the server's Reply is translated by
+ * libtirpc's own _seterr_reply.
  */
-#ifndef RR_RPC_CLIENT_H
-#define RR_RPC_CLIENT_H
+#ifndef RR_TIRPC_CLNT_H
+#define RR_TIRPC_CLNT_H
 
 #include <netdb.h>
 
 #include "rpc/calls.h"
 #include "tirpc/shared.h"
 
-struct rr_rpc_connect; /* a wait for the first connection */
+struct rr_rpc_connect; /* a thread that waits for the connection */
 
-/* What the Replies of a procedure were like. */
+/* Lengths of the Replies to one procedure so far, in octets. */
 struct rr_rpc_seen {
 	bool any;
 	rpcproc_t proc;
-	size_t most;      /* the longest */
-	size_t bytes;     /* what is likely */
-	size_t lately;    /* the longest of ... */
-	unsigned replies; /* ... so many, the last ones */
+	size_t most;      /* the longest ever */
+	size_t bytes;     /* the length to expect */
+	size_t lately;    /* the longest of the last @replies */
+	unsigned replies; /* since @bytes was lowered */
 };
 enum { RR_RPC_SEEN = 16 };
 
@@ -39,57 +40,63 @@ struct rr_rpc_client {
 	struct rr_rpc_options o;
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
-	char server[256]; /* whom its certificate must name */
+	char server[256]; /* the name that the server's certificate must have */
 	char *provider;   /* or NULL */
-	int lost_fd;      /* readable when the connection is lost */
-	/* Encoding and decoding: authenticators have states.  Recursive, since their
-	 * refreshing makes calls; with RPCSEC_GSS held during the whole call. */
+	int lost_fd;      /* eventfd: readable while the connection is lost */
+	/* Held to encode and to decode, since authenticators have state; with
+	 * RPCSEC_GSS during the whole call.  Recursive: AUTH_REFRESH makes calls. */
 	pthread_mutex_t auth_lock;
 	pthread_mutex_t lock; /* guards these: */
 	struct rpc_err error;
 	struct timeval timeout;
 	bool timeout_set;
-	uint32_t last_xid, chosen_xid; /* chosen: of the next call; 0 = none */
-	bool had_one_way;              /* calls of which nobody waits for the answer */
-	struct rr_rpc_seen
-	        seen[RR_RPC_SEEN]; /* by procedure, the last of each remainder */
+	uint32_t last_xid;
+	uint32_t chosen_xid; /* by CLSET_XID, for the next call; 0 = none */
+	bool had_one_way;    /* a call with a zero timeout was made */
+	/* At the procedure modulo RR_RPC_SEEN; a later one replaces an earlier one. */
+	struct rr_rpc_seen seen[RR_RPC_SEEN];
 	rpcprog_t prog;
 	rpcvers_t vers;
-	/* The engine's: */
+	/* Used in the engine's thread only: */
 	struct rpcrdma_conn *conn; /* NULL: none yet */
-	bool over;                 /* no link will come any more */
+	bool over;                 /* @conn has ended and will not reconnect */
 	struct rr_rpc_connect *connecting;
-	struct rr_list calls;        /* being made by threads that wait */
-	struct rr_list one_way;      /* ... of which nobody waits for the answer */
-	struct rr_rpc_wait *lingers; /* until these are gone; or NULL */
+	struct rr_list calls;   /* calls whose threads wait */
+	struct rr_list one_way; /* calls with a zero timeout, which no thread awaits */
+	struct rr_rpc_wait
+	        *lingers; /* clnt_destroy's, until one_way is empty; or NULL */
 };
 
-/* Connects to the first address of @list that lets it.  NULL: rpc_createerr says why. */
+/* Creates a CLIENT that is connected to the first address of @list that accepts.
+ * Returns NULL and sets rpc_createerr on failure. */
 CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog_t,
                           rpcvers_t, rr_time deadline, const struct rr_rpc_options *);
 
-/* Until it ended, in the engine: the connection for a new call.  Negative errno. */
+/* In the engine: gets the connection for a new call, and makes one if there is none or
+ * the last one has ended.  The connection is valid until it ends. */
 int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUST_CHECK;
 
-/* Room that a Reply of this procedure may need; 0: it needs no chunk. */
+/* Octets of Reply chunk that a call should provide, by protocol version; 0: none. */
 struct rr_rpc_room {
 	size_t v1, v2;
 };
+/* Estimates the room for the Reply of a procedure that has no binding. */
 struct rr_rpc_room rr_rpc_room(struct rr_rpc_client *, rpcproc_t);
-/* A Reply of @len octets came. */
+/* Records that a Reply of @len octets was received. */
 void rr_rpc_room_note(struct rr_rpc_client *, rpcproc_t, size_t len);
 
 enum clnt_stat rr_rpc_client_call(CLIENT *, rpcproc_t, xdrproc_t, void *, xdrproc_t,
                                   void *, struct timeval);
 void rr_rpc_client_abort(CLIENT *);
-/* In the engine: calls of which nobody waits for the answer know it no longer. */
+/* In the engine: detaches the calls that no thread awaits, so that they may outlive the
+ * CLIENT. */
 void rr_rpc_client_forget(struct rr_rpc_client *);
 void rr_rpc_client_geterr(CLIENT *, struct rpc_err *);
 bool_t rr_rpc_client_freeres(CLIENT *, xdrproc_t, void *);
 bool_t rr_rpc_client_control(CLIENT *, u_int, void *);
 void rr_rpc_client_destroy(CLIENT *);
 
-/* What libtirpc says where the transport failed with a negative errno. */
+/* Translates a negative errno of the transport into libtirpc's error. */
 void rr_rpc_error_from(int err, struct rpc_err *ret);
 
 static inline struct rr_rpc_client *rr_rpc_client_of(CLIENT *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One call of a CLIENT: see clnt.h. */
+/* Makes the calls of a CLIENT; see clnt.h. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,45 +11,44 @@
 
 enum {
 	SMALL_REPLY = 1024,
-	COPIED_REPLY = 65536, /* longer ones stay where they came */
-	REFRESHES = 2,
+	COPIED_REPLY = 65536, /* a longer Reply is taken over, not copied */
+	REFRESHES = 2,        /* attempts to refresh the credential of a call */
 };
 
-/* How long one of which nobody wants the answer is kept. */
+/* Limit of a call with a zero timeout, whose Reply no thread awaits. */
 #define ONE_WAY_NS RR_SEC(60)
 
 struct call {
 	struct rr_post post;
 	struct rr_rpc_wait wait;
-	struct rr_rpc_client *client; /* NULL: it is gone */
-	struct rr_list of_client;     /* the engine's */
-	struct rpcrdma_call *made;    /* the engine's: out */
-	bool one_way;                 /* from malloc, frees itself */
-	bool aborted;
+	struct rr_rpc_client *client; /* NULL: destroyed */
+	struct rr_list of_client;     /* in the engine: in calls or one_way */
+	struct rpcrdma_call *made;    /* in the engine: outstanding; or NULL */
+	bool one_way;                 /* from malloc; freed when it ends */
+	bool aborted;                 /* by clnt_abort */
 	struct rr_xdr_out out;
 	size_t header_len;
 	bool no_reduce, gss;
-	bool whole;              /* long enough to be pulled */
-	struct rr_rpc_room room; /* for the Reply, where no binding says */
-	uint32_t protected;      /* the service, if it is more than krb5; or 0 */
+	bool whole;              /* the Call moves by a Position Zero Read chunk */
+	struct rr_rpc_room room; /* for the Reply of a procedure without a binding */
+	uint32_t protected;      /* RPCSEC_GSS service: integrity or privacy; else 0 */
 	uint64_t timeout_ns;
 	size_t reply_bytes;
 	struct rr_xdr_items results;
 	struct rr_xdr_item items[RR_XDR_MAX_ITEMS];
 	struct rpcrdma_dest dests[RR_XDR_MAX_ITEMS];
 	unsigned n_dests;
-	int status; /* of the transport: 0, a negative errno, or of enum rpcrdma_status
-	             */
+	int status; /* of the transport: 0, negative errno or RPCRDMA_TRANSPORT_ERROR */
 	uint32_t transport_error;
-	void *reply; /* small, from malloc, or in: */
-	void *taken; /* of the engine's pool; or NULL */
+	void *reply; /* @small, from malloc, or within @taken */
+	void *taken; /* memory of the engine's pool; or NULL */
 	size_t reply_len, taken_bytes;
 	uint8_t small[SMALL_REPLY] __attribute__((aligned(8)));
 };
 
-/* What the user asks for. */
-struct wish {
-	bool whole; /* the server has no such binding: nothing on its own */
+/* The arguments of clnt_call, and what the CLIENT adds to them. */
+struct clnt_request {
+	bool whole; /* no items: the server has refused chunks for them */
 	rpcproc_t proc;
 	xdrproc_t xargs, xres;
 	void *args, *res;
@@ -59,7 +58,7 @@ struct wish {
 	rpcvers_t vers;
 };
 
-static void call_init(struct call *k, struct rr_rpc_client *c)
+static void init_clnt_call(struct call *k, struct rr_rpc_client *c)
 {
 	memset(k, 0, offsetof(struct call, out));
 	memset(&k->header_len, 0,
@@ -69,7 +68,7 @@ static void call_init(struct call *k, struct rr_rpc_client *c)
 	rr_rpc_wait_init(&k->wait);
 }
 
-/* Memory on its way back to the engine's pool. */
+/* Memory to return to the engine's pool. */
 struct returned {
 	struct rr_post post;
 	struct rpcrdma_engine *engine;
@@ -77,22 +76,22 @@ struct returned {
 	size_t bytes;
 };
 
-static void give_back(void *arg)
+static void return_pool_memory(void *arg)
 {
 	struct returned *r = arg;
 
 	rr_pool_put(&r->engine->pool, r->memory, r->bytes);
 }
 
-static void give_back_posted(struct rr_post *p)
+static void return_posted_memory(struct rr_post *p)
 {
 	struct returned *r = rr_container_of(p, struct returned, post);
 
-	give_back(r);
+	return_pool_memory(r);
 	free(r);
 }
 
-static void return_taken(struct call *k)
+static void return_reply_memory(struct call *k)
 {
 	struct returned here = {.engine = k->client->engine,
 	                        .memory = k->taken,
@@ -100,15 +99,15 @@ static void return_taken(struct call *k)
 	struct returned *r = malloc(sizeof(*r));
 
 	if (!r) {
-		rr_rpc_in_engine(here.engine, give_back, &here);
+		rr_rpc_in_engine(here.engine, return_pool_memory, &here);
 		return;
 	}
 	*r = here;
-	r->post.fn = give_back_posted;
+	r->post.fn = return_posted_memory;
 	rr_engine_post(r->engine, &r->post);
 }
 
-static void call_fini(struct call *k)
+static void fini_clnt_call(struct call *k)
 {
 	rr_rpc_count(&k->out.count);
 	rr_xdr_out_fini(&k->out);
@@ -116,7 +115,7 @@ static void call_fini(struct call *k)
 		if (k->items[i].mine)
 			free(k->items[i].base);
 	if (k->taken)
-		return_taken(k);
+		return_reply_memory(k);
 	else if (k->reply != k->small)
 		free(k->reply);
 	rr_rpc_wait_fini(&k->wait);
@@ -124,7 +123,7 @@ static void call_fini(struct call *k)
 
 /* -- in the engine --------------------------------------------------------- */
 
-static void end(struct call *k, int status)
+static void finish_clnt_call(struct call *k, int status)
 {
 	struct rr_rpc_client *c = k->client;
 
@@ -137,7 +136,7 @@ static void end(struct call *k, int status)
 	}
 	if (c && c->lingers && rr_list_empty(&c->one_way))
 		rr_rpc_wait_wake(c->lingers);
-	call_fini(k);
+	fini_clnt_call(k);
 	free(k);
 }
 
@@ -149,7 +148,7 @@ void rr_rpc_client_forget(struct rr_rpc_client *c)
 		rr_container_of(n, struct call, of_client)->client = NULL;
 }
 
-/* The message is the library's until this returns, unless it is taken. */
+/* Copies the Reply, or takes its memory over: the engine reuses it afterwards. */
 static int keep_reply(struct call *k, struct rpcrdma_call *made)
 {
 	const void *m = rr_call_message(made, &k->reply_len);
@@ -171,7 +170,8 @@ static int keep_reply(struct call *k, struct rpcrdma_call *made)
 	return 0;
 }
 
-static void on_done(struct rpcrdma_call *made, const struct rpcrdma_reply *r, void *arg)
+static void on_clnt_call_done(struct rpcrdma_call *made, const struct rpcrdma_reply *r,
+                              void *arg)
 {
 	struct call *k = arg;
 	int status = r->status;
@@ -179,10 +179,10 @@ static void on_done(struct rpcrdma_call *made, const struct rpcrdma_reply *r, vo
 	k->transport_error = r->transport_error;
 	if (!status && !k->one_way)
 		status = keep_reply(k, made);
-	end(k, status);
+	finish_clnt_call(k, status);
 }
 
-/* Of which version is the connection?  Before there is one, of the first. */
+/* Whether the connection has version 1; assumed while there is no connection. */
 static bool is_first_version(const struct rpcrdma_conn *conn)
 {
 	struct rr_conn_info info;
@@ -193,8 +193,8 @@ static bool is_first_version(const struct rpcrdma_conn *conn)
 	return info.version == 1;
 }
 
-static void set_room(const struct call *k, const struct rpcrdma_conn *conn,
-                     struct rpcrdma_call_options *o, struct rr_call_raw *raw)
+static void set_reply_bytes(const struct call *k, const struct rpcrdma_conn *conn,
+                            struct rpcrdma_call_options *o, struct rr_call_raw *raw)
 {
 	size_t room = is_first_version(conn) ? k->room.v1 : k->room.v2;
 
@@ -202,7 +202,7 @@ static void set_room(const struct call *k, const struct rpcrdma_conn *conn,
 	raw->room = room && !k->reply_bytes;
 }
 
-static void begin(struct rr_post *p)
+static void submit_clnt_call(struct rr_post *p)
 {
 	struct call *k = rr_container_of(p, struct call, post);
 	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
@@ -222,20 +222,20 @@ static void begin(struct rr_post *p)
 	o.dests = k->dests;
 	o.n_dests = k->n_dests;
 	if (!err)
-		set_room(k, conn, &o, &raw);
+		set_reply_bytes(k, conn, &o, &raw);
 	o.timeout_ns = k->timeout_ns;
-	o.done = on_done;
+	o.done = on_clnt_call_done;
 	o.arg = k;
 	if (!err)
 		err = rr_calls_make(conn, &o, &raw, &k->made);
 	if (err)
-		end(k, err);
+		finish_clnt_call(k, err);
 	else
 		rr_list_push(k->one_way ? &k->client->one_way : &k->client->calls,
 		             &k->of_client);
 }
 
-static void cancel(void *arg)
+static void cancel_clnt_call(void *arg)
 {
 	struct call *k = arg;
 
@@ -243,12 +243,12 @@ static void cancel(void *arg)
 		rpcrdma_call_cancel(k->made);
 }
 
-static void abort_all(void *arg)
+static void abort_calls(void *arg)
 {
 	struct rr_rpc_client *c = arg;
 	const struct rr_list *n;
 
-	/* Their ends come from the loop. */
+	/* The loop ends the calls later: the list does not change here. */
 	rr_list_for_each (n, &c->calls) {
 		struct call *k = rr_container_of(n, struct call, of_client);
 
@@ -262,13 +262,13 @@ void rr_rpc_client_abort(CLIENT *clnt)
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 
 	if (rr_rpc_engine_runs(c->engine))
-		rr_rpc_in_engine(c->engine, abort_all, c);
+		rr_rpc_in_engine(c->engine, abort_calls, c);
 }
 
 /* -- encoding -------------------------------------------------------------- */
 
-/* The six words that begin a Call. */
-static bool put_head(XDR *x, const struct wish *w)
+/* Encodes the six words that begin a Call. */
+static bool put_call_header(XDR *x, const struct clnt_request *w)
 {
 	const long words[] = {(long)w->xid,  RR_RPC_CALL,   RPC_MSG_VERSION,
 	                      (long)w->prog, (long)w->vers, (long)w->proc};
@@ -279,8 +279,8 @@ static bool put_head(XDR *x, const struct wish *w)
 	return true;
 }
 
-/* Memory for the results that may come on their own. */
-static void make_dests(struct call *k)
+/* Allocates memory for results that may arrive by Write chunks. */
+static void make_result_dests(struct call *k)
 {
 	for (unsigned i = 0; i < k->results.n; i++) {
 		const struct rpcrdma_tirpc_item *t = &k->results.item[i];
@@ -290,7 +290,7 @@ static void make_dests(struct call *k)
 		k->items[i].mine = !given;
 		if (!k->items[i].base) {
 			k->items[i].mine = false;
-			return; /* those from here on come inline */
+			return; /* this item and later ones arrive inline */
 		}
 		k->dests[i].base = k->items[i].base;
 		k->dests[i].len = t->max_bytes;
@@ -298,7 +298,7 @@ static void make_dests(struct call *k)
 	}
 }
 
-static uint32_t service_of(const struct rpcrdma_auth *cred)
+static uint32_t get_gss_service(const struct rpcrdma_auth *cred)
 {
 	const uint8_t *p = cred->body;
 	uint32_t service;
@@ -310,9 +310,10 @@ static uint32_t service_of(const struct rpcrdma_auth *cred)
 	return service == RR_GSS_NONE ? 0 : service;
 }
 
-/* Results that do not come on their own are part of the Reply, and what protects them
- * is.                                                              [v2 §11.2.2.2] */
-static size_t reply_bound(const struct call *k, const struct rpcrdma_tirpc_procedure *p)
+/* The longest Reply.  Results that are not reducible are part of it, and so are their
+ * RPCSEC_GSS tokens.                                               [v2 §11.2.2.2] */
+static size_t bound_reply_bytes(const struct call *k,
+                                const struct rpcrdma_tirpc_procedure *p)
 {
 	size_t n = p->reply_bytes;
 
@@ -323,8 +324,8 @@ static size_t reply_bound(const struct call *k, const struct rpcrdma_tirpc_proce
 	return n;
 }
 
-/* Octets that go along with the message unless they are pulled. */
-static size_t plain_bytes(const struct rr_xdr_out *o)
+/* Octets of the Call apart from its items. */
+static size_t count_plain_bytes(const struct rr_xdr_out *o)
 {
 	size_t n = o->len;
 
@@ -333,20 +334,21 @@ static size_t plain_bytes(const struct rr_xdr_out *o)
 	return n;
 }
 
-/* What moves as a whole.  Calls that nobody waits for keep their order in messages. */
-static void choose_chunks(struct call *k, const struct wish *w, bool bound)
+/* Decides whether the Call and its Reply move by chunks.  Calls with a zero timeout
+ * stay in messages, which keep their order. */
+static void choose_chunks(struct call *k, const struct clnt_request *w, bool bound)
 {
 	struct rr_rpc_client *c = k->client;
 
 	if (k->one_way)
 		return;
-	k->whole = plain_bytes(&k->out) > c->o.chunk_bytes;
+	k->whole = count_plain_bytes(&k->out) > c->o.chunk_bytes;
 	if (!bound && w->xres && w->xres != RR_XDR_VOID)
 		k->room = rr_rpc_room(c, w->proc);
 }
 
 /* c->auth_lock is held. */
-static bool encode(struct call *k, const struct wish *w)
+static bool encode_call(struct call *k, const struct clnt_request *w)
 {
 	AUTH *auth = k->client->clnt.cl_auth;
 	const struct rpcrdma_tirpc_procedure *p =
@@ -357,13 +359,13 @@ static bool encode(struct call *k, const struct wish *w)
 
 	k->gss = auth->ah_cred.oa_flavor == RPCSEC_GSS;
 	rr_xdr_out_init(&k->out, true);
-	if (!put_head(x, w) || !AUTH_MARSHALL(auth, x))
+	if (!put_call_header(x, w) || !AUTH_MARSHALL(auth, x))
 		return false;
 	k->header_len = k->out.len;
 	if (rr_rpc_get_call(k->out.buf, k->out.len, &h) < 0)
 		return false;
 	k->no_reduce = rr_rpc_unreducible(&h.cred);
-	k->protected = service_of(&h.cred);
+	k->protected = get_gss_service(&h.cred);
 	k->out.plain = k->no_reduce || k->one_way;
 	if (p && w->res && !k->one_way)
 		k->results = (struct rr_xdr_items){p->results, p->n_results, w->res};
@@ -372,22 +374,24 @@ static bool encode(struct call *k, const struct wish *w)
 	if (p) {
 		args.item = p->args;
 		args.n = p->n_args;
-		k->reply_bytes = reply_bound(k, p);
+		k->reply_bytes = bound_reply_bytes(k, p);
 	}
 	rr_xdr_out_items(&k->out, &args);
 	if (!AUTH_WRAP(auth, x, w->xargs, w->args))
 		return false;
 	if (p && !k->no_reduce)
-		make_dests(k);
+		make_result_dests(k);
 	choose_chunks(k, w, p);
 	return true;
 }
 
 /* -- decoding -------------------------------------------------------------- */
 
-/* Of what the peer's transport refused.  True: ask again, without items, which the
- * server says that it does not know; it has executed nothing. */
-static bool refused(const struct call *k, struct wish *w, struct rpc_err *e)
+/* Translates an error that the peer's transport reported.  Returns true if the call
+ * must be repeated without items: the server refused their chunks and has executed
+ * nothing. */
+static bool take_transport_error(const struct call *k, struct clnt_request *w,
+                                 struct rpc_err *e)
 {
 	bool answered = k->transport_error == RPCRDMA_ERR_WRITE_RESOURCE ||
 	                k->transport_error == RPCRDMA_ERR_REPLY_RESOURCE ||
@@ -407,9 +411,9 @@ static bool refused(const struct call *k, struct wish *w, struct rpc_err *e)
 	return false;
 }
 
-/* libtirpc believes the lengths of what was protected, so they are compared with what
- * is there before.                                   [RFC 2203 §5.3.2.2, §5.3.2.3] */
-static bool lengths_fit(const struct call *k, const struct rr_xdr_in *in)
+/* Compares the lengths of protected results with the octets received, because libtirpc
+ * trusts them.                                       [RFC 2203 §5.3.2.2, §5.3.2.3] */
+static bool check_gss_lengths(const struct call *k, const struct rr_xdr_in *in)
 {
 	const struct rpcrdma_piece *p = in->pieces;
 	struct rr_cursor c = rr_cursor_over(NULL, 0);
@@ -417,19 +421,19 @@ static bool lengths_fit(const struct call *k, const struct rr_xdr_in *in)
 
 	if (!k->protected)
 		return true;
-	if (in->at < in->n) /* the Reply is one piece */
+	if (in->at < in->n) /* a Reply is one piece */
 		c = rr_cursor_over((const uint8_t *)p->base + in->pos,
 		                   p->len - in->pos);
 	for (unsigned i = k->protected == RR_GSS_INTEGRITY ? 0 : 1; i < 2; i++) {
 		len = rr_get_u32(&c);
-		(void)rr_get_bytes(&c, len); /* marks the cursor */
+		(void)rr_get_bytes(&c, len); /* a bad length marks the cursor */
 		(void)rr_get_bytes(&c, rr_pad(len));
 	}
 	return !rr_cursor_bad(&c);
 }
 
-/* The results of a Reply that says SUCCESS. */
-static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
+/* Decodes the results of a Reply with SUCCESS. */
+static void get_results(struct call *k, const struct clnt_request *w, struct rpc_msg *m,
                         struct rr_xdr_in *in, struct rpc_err *e)
 {
 	AUTH *auth = k->client->clnt.cl_auth;
@@ -443,13 +447,13 @@ static void get_results(struct call *k, const struct wish *w, struct rpc_msg *m,
 		return;
 	rr_xdr_in_items(in, &k->results);
 	in->dests = k->n_dests ? k->items : NULL;
-	if (!lengths_fit(k, in) || !AUTH_UNWRAP(auth, &in->xdr, w->xres, w->res) ||
-	    !rr_xdr_in_complete(in))
+	if (!check_gss_lengths(k, in) ||
+	    !AUTH_UNWRAP(auth, &in->xdr, w->xres, w->res) || !rr_xdr_in_complete(in))
 		e->re_status = RPC_CANTDECODERES;
 	rr_xdr_in_settle(in);
 }
 
-/* Also of a Reply that goes wrong behind it. */
+/* xdr_replymsg may allocate the verifier even if it fails afterwards. */
 static void free_verifier(XDR *x, struct rpc_msg *m)
 {
 	if (m->rm_reply.rp_stat != MSG_ACCEPTED || !m->acpted_rply.ar_verf.oa_base)
@@ -458,9 +462,10 @@ static void free_verifier(XDR *x, struct rpc_msg *m)
 	(void)xdr_opaque_auth(x, &m->acpted_rply.ar_verf);
 }
 
-/* c->auth_lock is held.  True: the credential was refreshed, ask again. */
-static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
-                   struct rpc_err *e)
+/* c->auth_lock is held.  Returns true if the credential was refreshed: repeat the
+ * call. */
+static bool decode_reply(struct call *k, const struct clnt_request *w,
+                         unsigned *refreshes, struct rpc_err *e)
 {
 	struct rpcrdma_piece piece = {k->reply, k->reply_len, false};
 	struct rr_xdr_in in;
@@ -489,31 +494,31 @@ static bool decode(struct call *k, const struct wish *w, unsigned *refreshes,
 
 /* -- the call -------------------------------------------------------------- */
 
-/* A thread is cancelled while it waits. */
-static void cancelled(void *arg)
+/* Cleans up when the thread is cancelled during its wait. */
+static void wait_for_cancelled(void *arg)
 {
 	struct call *k = arg;
 
-	rr_rpc_in_engine(k->client->engine, cancel, k);
+	rr_rpc_in_engine(k->client->engine, cancel_clnt_call, k);
 	rr_rpc_wait_until(&k->wait, RR_TIME_NEVER);
 	if (k->gss)
 		pthread_mutex_unlock(&k->client->auth_lock);
-	call_fini(k);
+	fini_clnt_call(k);
 }
 
-/* @old: cancelling is as the user wants it while nothing else can be interrupted. */
+/* @old: the user's cancellation state, in force during the wait alone. */
 static void send_and_wait(struct call *k, int old)
 {
-	k->post.fn = begin;
+	k->post.fn = submit_clnt_call;
 	rr_engine_post(k->client->engine, &k->post);
-	pthread_cleanup_push(cancelled, k);
+	pthread_cleanup_push(wait_for_cancelled, k);
 	pthread_setcancelstate(old, NULL);
 	rr_rpc_wait_until(&k->wait, RR_TIME_NEVER);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_cleanup_pop(0);
 }
 
-static uint32_t next_xid(struct rr_rpc_client *c)
+static uint32_t choose_xid(struct rr_rpc_client *c)
 {
 	uint32_t xid;
 
@@ -525,21 +530,21 @@ static uint32_t next_xid(struct rr_rpc_client *c)
 	return xid;
 }
 
-/* One attempt; true: another one, with new credentials. */
-static bool attempt(struct rr_rpc_client *c, struct wish *w, unsigned *refreshes,
-                    struct rpc_err *e, int old)
+/* Makes one attempt; returns true if another one must follow. */
+static bool attempt_call(struct rr_rpc_client *c, struct clnt_request *w,
+                         unsigned *refreshes, struct rpc_err *e, int old)
 {
 	struct call k;
 	bool again = false;
 
-	call_init(&k, c);
+	init_clnt_call(&k, c);
 	k.timeout_ns = RR_SEC(w->timeout.tv_sec) + (rr_time)w->timeout.tv_usec * 1000;
 	memset(e, 0, sizeof(*e));
-	w->xid = next_xid(c);
+	w->xid = choose_xid(c);
 	pthread_mutex_lock(&c->auth_lock);
-	if (!encode(&k, w)) {
+	if (!encode_call(&k, w)) {
 		pthread_mutex_unlock(&c->auth_lock);
-		call_fini(&k);
+		fini_clnt_call(&k);
 		e->re_status = RPC_CANTENCODEARGS;
 		return false;
 	}
@@ -549,22 +554,23 @@ static bool attempt(struct rr_rpc_client *c, struct wish *w, unsigned *refreshes
 	if (!k.gss)
 		pthread_mutex_lock(&c->auth_lock);
 	if (k.status == RPCRDMA_TRANSPORT_ERROR)
-		again = refused(&k, w, e);
+		again = take_transport_error(&k, w, e);
 	else if (k.status)
 		rr_rpc_error_from(k.status, e);
 	else
-		again = decode(&k, w, refreshes, e);
+		again = decode_reply(&k, w, refreshes, e);
 	if (!k.status)
 		rr_rpc_room_note(c, w->proc, k.reply_len);
 	if (k.status == -ECANCELED && k.aborted)
 		e->re_status = RPC_INTR;
 	pthread_mutex_unlock(&c->auth_lock);
-	call_fini(&k);
+	fini_clnt_call(&k);
 	return again;
 }
 
-/* Sends and forgets: what it needs is copied. */
-static void send_only(struct rr_rpc_client *c, struct wish *w, struct rpc_err *e)
+/* Sends a Call whose Reply no thread awaits; the arguments are copied. */
+static void send_only(struct rr_rpc_client *c, struct clnt_request *w,
+                      struct rpc_err *e)
 {
 	struct call *k = malloc(sizeof(*k));
 	bool ok;
@@ -574,15 +580,15 @@ static void send_only(struct rr_rpc_client *c, struct wish *w, struct rpc_err *e
 		rr_rpc_error_from(-ENOMEM, e);
 		return;
 	}
-	call_init(k, c);
+	init_clnt_call(k, c);
 	k->one_way = true;
 	k->timeout_ns = ONE_WAY_NS;
-	w->xid = next_xid(c);
+	w->xid = choose_xid(c);
 	pthread_mutex_lock(&c->auth_lock);
-	ok = encode(k, w);
+	ok = encode_call(k, w);
 	pthread_mutex_unlock(&c->auth_lock);
 	if (!ok) {
-		call_fini(k);
+		fini_clnt_call(k);
 		free(k);
 		e->re_status = RPC_CANTENCODEARGS;
 		return;
@@ -590,14 +596,15 @@ static void send_only(struct rr_rpc_client *c, struct wish *w, struct rpc_err *e
 	pthread_mutex_lock(&c->lock);
 	c->had_one_way = true;
 	pthread_mutex_unlock(&c->lock);
-	k->post.fn = begin;
+	k->post.fn = submit_clnt_call;
 	rr_engine_post(c->engine, &k->post);
 	if (w->xres)
 		e->re_status = RPC_TIMEDOUT;
 }
 
-/* The user's timeout, if it is one; else the last that was. */
-static void settle(struct rr_rpc_client *c, struct wish *w)
+/* As in libtirpc, CLSET_TIMEOUT outranks the timeout of the call, and an invalid
+ * timeout is replaced by the last valid one. */
+static void fill_request(struct rr_rpc_client *c, struct clnt_request *w)
 {
 	const struct timeval *t = &w->timeout;
 
@@ -616,33 +623,34 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
                                   struct timeval timeout)
 {
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
-	struct wish w = {.proc = proc,
-	                 .xargs = xargs,
-	                 .args = args,
-	                 .xres = xres,
-	                 .res = res,
-	                 .timeout = timeout};
-	/* As libtirpc has it: what the call says, not what was set. */
+	struct clnt_request w = {.proc = proc,
+	                         .xargs = xargs,
+	                         .args = args,
+	                         .xres = xres,
+	                         .res = res,
+	                         .timeout = timeout};
+	/* As in libtirpc, the argument decides, not CLSET_TIMEOUT. */
 	bool wait = timeout.tv_sec || timeout.tv_usec;
 	unsigned refreshes = REFRESHES;
 	sigset_t all, mask;
 	struct rpc_err e;
 	int old;
 
-	/* Before any lock: who held it when the process forked is not in the child. */
+	/* Before any lock: its holder at the time of fork() does not exist in the
+	 * child. */
 	if (!rr_rpc_engine_runs(c->engine))
 		return RPC_CANTSEND;
-	/* Neither may a handler jump away from what the engine has of this stack: as
-	 * libtirpc has it, signals wait. */
+	/* Block signals: the engine uses objects on this stack, so a handler must not
+	 * longjmp.  libtirpc does the same. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	rr_rpc_count_call();
-	settle(c, &w);
+	fill_request(c, &w);
 	if (wait) {
 		if (!w.timeout.tv_sec && !w.timeout.tv_usec)
-			w.timeout.tv_usec = 1; /* 0 would mean for ever */
-		while (attempt(c, &w, &refreshes, &e, old))
+			w.timeout.tv_usec = 1; /* 0 would mean no limit */
+		while (attempt_call(c, &w, &refreshes, &e, old))
 			;
 	} else {
 		send_only(c, &w, &e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What can be asked of a CLIENT, and said to it, beside calls. */
+/* clnt_control, clnt_geterr and clnt_freeres of a CLIENT. */
 #include <string.h>
 
 #include "tirpc/clnt.h"
@@ -12,7 +12,7 @@ void rr_rpc_error_from(int err, struct rpc_err *ret)
 	case ETIMEDOUT:
 		ret->re_status = RPC_TIMEDOUT;
 		break;
-	case EMSGSIZE: /* nothing was sent of it: no way within the server's limits */
+	case EMSGSIZE: /* nothing was sent: the server's limits do not admit the Call */
 	case ENOMEM:
 	case EINVAL:
 	case ENOTCONN:
@@ -48,15 +48,15 @@ bool_t rr_rpc_client_freeres(CLIENT *clnt, xdrproc_t proc, void *results)
 	return (*proc)(&x, results);
 }
 
-/* As libtirpc has it for streams. */
-static bool time_ok(const struct timeval *t)
+/* The limits of libtirpc's clnt_vc_control. */
+static bool is_timeout_valid(const struct timeval *t)
 {
 	return t->tv_sec >= 0 && t->tv_sec <= 100000000 && t->tv_usec >= 0 &&
 	       t->tv_usec <= 1000000;
 }
 
 /* c->lock is held. */
-static bool_t get(struct rr_rpc_client *c, u_int request, void *info)
+static bool_t get_clnt_info(struct rr_rpc_client *c, u_int request, void *info)
 {
 	switch (request) {
 	case CLGET_TIMEOUT:
@@ -87,13 +87,13 @@ static bool_t get(struct rr_rpc_client *c, u_int request, void *info)
 }
 
 /* c->lock is held. */
-static bool_t set(struct rr_rpc_client *c, u_int request, const void *info)
+static bool_t set_clnt_info(struct rr_rpc_client *c, u_int request, const void *info)
 {
 	uint32_t word;
 
 	switch (request) {
 	case CLSET_TIMEOUT:
-		if (!time_ok(info))
+		if (!is_timeout_valid(info))
 			return FALSE;
 		memcpy(&c->timeout, info, sizeof(c->timeout));
 		c->timeout_set = true;
@@ -119,13 +119,13 @@ bool_t rr_rpc_client_control(CLIENT *clnt, u_int request, void *info)
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 	bool_t ok;
 
-	/* There is no descriptor that could be left open. */
+	/* The connection has no descriptor that could stay open. */
 	if (request == CLSET_FD_CLOSE || request == CLSET_FD_NCLOSE)
 		return TRUE;
 	if (!info || !rr_rpc_engine_runs(c->engine))
 		return FALSE;
 	pthread_mutex_lock(&c->lock);
-	ok = get(c, request, info) || set(c, request, info);
+	ok = get_clnt_info(c, request, info) || set_clnt_info(c, request, info);
 	pthread_mutex_unlock(&c->lock);
 	return ok;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a CLIENT is found for a host, a program and a version: the netids that the user
- * prefers are tried in turn, RDMA by our own CLIENT, TCP by libtirpc's.
+ * clnt_rdma_create and its variants: create a CLIENT for a host, a program and a
+ * version.  The transports (netids) that the user lists are tried in turn: RDMA by the
+ * CLIENT of clnt.h, TCP by libtirpc's own.
  *
- * Normal path of one of them: names into addresses, rpcbind asked for the port where
- * none was given, a connection to the first address that takes it.
+ * Normal path of one netid: resolve the host, ask its rpcbind for the port unless one
+ * was given, connect to the first address that accepts.
  *
- * Failure: the next one, and the user is told that it is not the one that was
- * preferred; after the last, rpc_createerr says why the first did not do.  Each has its
- * share of what is left of the time, so that a host that swallows packets of one leaves
- * some for the others.  Only names are resolved without a limit of ours.
+ * Failure: the next netid is tried.  If it succeeds, the user is notified that the
+ * preferred transport is not in use.  If none does, rpc_createerr has the reason of the
+ * first.  Each netid gets an equal share of the remaining time, so that a host that
+ * drops the packets of one transport leaves time for the others.  Only getaddrinfo()
+ * takes its own time.
  */
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -27,17 +29,16 @@
 
 enum { NFS = 100003, NOTICE_MAX = 512, MOST_S = 100000000 };
 
-/* What is wanted. */
-struct wish {
+struct clnt_target {
 	const char *host;
-	uint16_t port; /* of RDMA; 0 = unknown */
+	uint16_t port; /* for RDMA; 0 = ask rpcbind */
 	rpcprog_t prog;
 	rpcvers_t vers;
-	bool any_version; /* its port will do */
+	bool any_version; /* the port of another version will do */
 	const struct rr_rpc_options *o;
 };
 
-/* -- errors ------------------------------------------------------------------------ */
+/* -- errors ---------------------------------------------------------------- */
 
 void *rr_rpc_refuse(enum clnt_stat stat, enum clnt_stat inner, int err)
 {
@@ -61,16 +62,16 @@ void *rr_rpc_refuse_lookup(int err)
 	return rr_rpc_refuse(RPC_RPCBFAILURE, RPC_CANTRECV, err);
 }
 
-/* -- addresses --------------------------------------------------------------------- */
+/* -- addresses ------------------------------------------------------------- */
 
-static int resolve(const char *host, int family, struct addrinfo **ret)
+static int resolve_clnt_host(const char *host, int family, struct addrinfo **ret)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = family};
 
 	return !*host || getaddrinfo(host, "111", &hints, ret) ? -ENXIO : 0;
 }
 
-static void set_port(struct addrinfo *list, uint16_t port)
+static void set_list_port(struct addrinfo *list, uint16_t port)
 {
 	for (struct addrinfo *a = list; a; a = a->ai_next) {
 		if (a->ai_family == AF_INET)
@@ -82,9 +83,9 @@ static void set_port(struct addrinfo *list, uint16_t port)
 	}
 }
 
-/* The port, into the addresses of @list, which are rpcbind's before. */
-static int find_port(const struct wish *w, bool tcp, struct addrinfo *list,
-                     rr_time deadline)
+/* Replaces rpcbind's port in the addresses of @list by that of the program. */
+static int find_server_port(const struct clnt_target *w, bool tcp,
+                            struct addrinfo *list, rr_time deadline)
 {
 	const struct rr_one one = {.program = (uint32_t)w->prog,
 	                           .version = (uint32_t)w->vers,
@@ -96,7 +97,7 @@ static int find_port(const struct wish *w, bool tcp, struct addrinfo *list,
 	int err = 0;
 
 	if (!port) {
-		/* An rpcbind that is not there must leave time to do without it. */
+		/* A silent rpcbind must leave time for the default port. */
 		if (nfs && deadline > now)
 			deadline -= (deadline - now) / 2;
 		err = rr_lookup_at(list, &one, deadline, &port);
@@ -106,14 +107,15 @@ static int find_port(const struct wish *w, bool tcp, struct addrinfo *list,
 		err = 0;
 	}
 	if (!err)
-		set_port(list, port);
+		set_list_port(list, port);
 	return err;
 }
 
 /* -- TCP ------------------------------------------------------------------- */
 
-/* A connected socket as libtirpc wants it; its calls have no limits before that. */
-static int connect_tcp(const struct addrinfo *a, rr_time deadline, int *ret)
+/* Returns a connected, blocking socket, as libtirpc expects.  libtirpc itself would
+ * connect without a time limit. */
+static int open_tcp_socket(const struct addrinfo *a, rr_time deadline, int *ret)
 {
 	struct rr_rpcbind to = {.len = a->ai_addrlen, .deadline = deadline};
 	int one = 1, err;
@@ -122,7 +124,7 @@ static int connect_tcp(const struct addrinfo *a, rr_time deadline, int *ret)
 	err = rr_rpcbind_open(&to, ret);
 	if (err)
 		return err;
-	/* A failure would only make it slower. */
+	/* Without it calls are slower only. */
 	(void)setsockopt(*ret, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (fcntl(*ret, F_SETFL, 0) == 0)
 		return 0;
@@ -131,7 +133,8 @@ static int connect_tcp(const struct addrinfo *a, rr_time deadline, int *ret)
 	return err;
 }
 
-static CLIENT *wrap_tcp(const struct wish *w, const struct addrinfo *a, int fd)
+static CLIENT *create_on_socket(const struct clnt_target *w, const struct addrinfo *a,
+                                int fd)
 {
 	struct netbuf addr = {
 	        .buf = a->ai_addr, .len = a->ai_addrlen, .maxlen = a->ai_addrlen};
@@ -150,43 +153,43 @@ static CLIENT *wrap_tcp(const struct wish *w, const struct addrinfo *a, int fd)
 	return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, -ENOMEM);
 }
 
-static CLIENT *over_tcp(const struct wish *w, const struct addrinfo *list,
-                        rr_time deadline)
+static CLIENT *create_over_tcp(const struct clnt_target *w, const struct addrinfo *list,
+                               rr_time deadline)
 {
 	unsigned left = rr_addresses(list);
 	int err = -ENXIO, fd;
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
-		err = connect_tcp(a, rr_share(deadline, left--), &fd);
+		err = open_tcp_socket(a, rr_share(deadline, left--), &fd);
 		if (!err)
-			return wrap_tcp(w, a, fd);
+			return create_on_socket(w, a, fd);
 	}
 	return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 }
 
 /* -- trying netids in order ------------------------------------------------ */
 
-static CLIENT *try_netid(const struct wish *w, const struct rr_rpc_netid *n,
+static CLIENT *try_netid(const struct clnt_target *w, const struct rr_rpc_netid *n,
                          rr_time deadline)
 {
 	struct addrinfo *list;
 	CLIENT *c = NULL;
-	int err = resolve(w->host, n->family, &list);
+	int err = resolve_clnt_host(w->host, n->family, &list);
 
 	if (err)
 		return rr_rpc_refuse_lookup(err);
-	err = find_port(w, n->tcp, list, deadline);
+	err = find_server_port(w, n->tcp, list, deadline);
 	if (err)
 		rr_rpc_refuse_lookup(err);
 	else if (n->tcp)
-		c = over_tcp(w, list, deadline);
+		c = create_over_tcp(w, list, deadline);
 	else
 		c = rr_rpc_client_new(w->host, list, w->prog, w->vers, deadline, w->o);
 	freeaddrinfo(list);
 	return c;
 }
 
-/* Why, in words: of what the functions above say. */
+/* Turns an error of the functions above into text. */
 static void put_reason(const struct rpc_createerr *e, char *ret, size_t size)
 {
 	const char *what = "";
@@ -204,21 +207,22 @@ static void put_reason(const struct rpc_createerr *e, char *ret, size_t size)
 	snprintf(ret, size, "%s%s", what, rpcrdma_strstatus(-e->cf_error.re_errno));
 }
 
-static void tell(const struct wish *w, const struct rr_rpc_netid *used,
-                 const struct rpc_createerr *first)
+static void report_fallback(const struct clnt_target *w,
+                            const struct rr_rpc_netid *used,
+                            const struct rpc_createerr *first)
 {
-	char text[NOTICE_MAX], why[128];
+	char text[NOTICE_MAX], reason[128];
 
-	put_reason(first, why, sizeof(why));
+	put_reason(first, reason, sizeof(reason));
 	snprintf(text, sizeof(text), "%s: no %s (%s): using %s", w->host,
-	         w->o->netids[0]->word, why, used->word);
+	         w->o->netids[0]->label, reason, used->label);
 	if (w->o->notice)
 		w->o->notice(text, w->o->notice_arg);
 	else
 		fprintf(stderr, "%s\n", text);
 }
 
-static CLIENT *try_all(const struct wish *w, rr_time deadline)
+static CLIENT *try_netids(const struct clnt_target *w, rr_time deadline)
 {
 	const struct rr_rpc_options *o = w->o;
 	struct rpc_createerr first = {.cf_stat = RPC_SUCCESS};
@@ -228,7 +232,7 @@ static CLIENT *try_all(const struct wish *w, rr_time deadline)
 		        try_netid(w, o->netids[i], rr_share(deadline, o->n_netids - i));
 
 		if (c && i)
-			tell(w, o->netids[i], &first);
+			report_fallback(w, o->netids[i], &first);
 		if (c)
 			return c;
 		if (!i)
@@ -238,9 +242,9 @@ static CLIENT *try_all(const struct wish *w, rr_time deadline)
 	return NULL;
 }
 
-/* -- what users call ------------------------------------------------------- */
+/* -- public functions ------------------------------------------------------ */
 
-static int get_port(const char *service, uint16_t *ret)
+static int parse_service(const char *service, uint16_t *ret)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_INET};
 	struct addrinfo *a;
@@ -255,9 +259,9 @@ static int get_port(const char *service, uint16_t *ret)
 	return *ret ? 0 : -ENXIO;
 }
 
-static CLIENT *create(struct wish *w, const char *address,
-                      const struct timeval *timeout,
-                      const struct rpcrdma_tirpc_options *options)
+static CLIENT *create_clnt(struct clnt_target *w, const char *address,
+                           const struct timeval *timeout,
+                           const struct rpcrdma_tirpc_options *options)
 {
 	char host[RR_HOST_MAX] = "", service[RR_SERVICE_MAX] = "";
 	rr_time left = RR_SEC(25);
@@ -272,7 +276,7 @@ static CLIENT *create(struct wish *w, const char *address,
 		err = -EINVAL;
 	if (err)
 		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
-	if (get_port(service, &w->port))
+	if (parse_service(service, &w->port))
 		return rr_rpc_refuse_lookup(-ENXIO);
 	if (timeout)
 		left = RR_SEC(RR_MIN(timeout->tv_sec, MOST_S)) +
@@ -280,7 +284,7 @@ static CLIENT *create(struct wish *w, const char *address,
 	w->host = host;
 	w->o = &o;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	c = try_all(w, rr_after(rr_engine_clock(), left));
+	c = try_netids(w, rr_after(rr_engine_clock(), left));
 	pthread_setcancelstate(old, NULL);
 	return c;
 }
@@ -289,9 +293,9 @@ CLIENT *clnt_rdma_create_timed(const char *host, rpcprog_t prog, rpcvers_t vers,
                                const struct timeval *timeout,
                                const struct rpcrdma_tirpc_options *options)
 {
-	struct wish w = {.prog = prog, .vers = vers};
+	struct clnt_target w = {.prog = prog, .vers = vers};
 
-	return create(&w, host, timeout, options);
+	return create_clnt(&w, host, timeout, options);
 }
 
 CLIENT *clnt_rdma_create(const char *host, rpcprog_t prog, rpcvers_t vers,
@@ -300,8 +304,9 @@ CLIENT *clnt_rdma_create(const char *host, rpcprog_t prog, rpcvers_t vers,
 	return clnt_rdma_create_timed(host, prog, vers, NULL, options);
 }
 
-/* Narrows the range by what the server said; false: nothing is left of it. */
-static bool narrow(CLIENT *c, rpcvers_t *low, rpcvers_t *high)
+/* Narrows the range by the versions that the server reports.  Returns false if no
+ * version is left. */
+static bool narrow_versions(CLIENT *c, rpcvers_t *low, rpcvers_t *high)
 {
 	struct rpc_err e;
 
@@ -322,8 +327,8 @@ CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t prog, rpcvers_t *ret_v
                               const struct rpcrdma_tirpc_options *options)
 {
 	const struct timeval wait = {.tv_sec = 10};
-	struct wish w = {.prog = prog, .vers = high, .any_version = true};
-	CLIENT *c = create(&w, host, NULL, options);
+	struct clnt_target w = {.prog = prog, .vers = high, .any_version = true};
+	CLIENT *c = create_clnt(&w, host, NULL, options);
 	enum clnt_stat stat;
 	struct rpc_err e;
 
@@ -337,7 +342,7 @@ CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t prog, rpcvers_t *ret_v
 			*ret_version = high;
 			return c;
 		}
-	} while (narrow(c, &low, &high));
+	} while (narrow_versions(c, &low, &high));
 	clnt_geterr(c, &e);
 	clnt_destroy(c);
 	*__rpc_createerr() = (struct rpc_createerr){.cf_stat = stat, .cf_error = e};

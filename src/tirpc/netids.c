@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of netids: what a user prefers, or the environment's NETPATH says. */
+/* Parses lists of netids: an option of the user, or the environment variable
+ * NETPATH. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static const struct rr_rpc_netid known[RR_RPC_NETIDS] = {
         {"tcp6", "TCP over IPv6", true, AF_INET6},
 };
 
-static const struct rr_rpc_netid *find(const char *name, size_t len)
+static const struct rr_rpc_netid *find_netid(const char *name, size_t len)
 {
 	for (unsigned i = 0; i < RR_RPC_NETIDS; i++)
 		if (strlen(known[i].name) == len && !memcmp(known[i].name, name, len))
@@ -20,7 +21,7 @@ static const struct rr_rpc_netid *find(const char *name, size_t len)
 	return NULL;
 }
 
-static bool has(const struct rr_rpc_options *o, const struct rr_rpc_netid *n)
+static bool has_netid(const struct rr_rpc_options *o, const struct rr_rpc_netid *n)
 {
 	for (unsigned i = 0; i < o->n_netids; i++)
 		if (o->netids[i] == n)
@@ -28,9 +29,9 @@ static bool has(const struct rr_rpc_options *o, const struct rr_rpc_netid *n)
 	return false;
 }
 
-/* @lenient: what is unknown, or there already, is passed over. */
-static int parse(const char *text, char separator, bool lenient,
-                 struct rr_rpc_options *o)
+/* @lenient: skips names that are unknown or repeated. */
+static int parse_netids(const char *text, char separator, bool lenient,
+                        struct rr_rpc_options *o)
 {
 	const char *end;
 
@@ -39,8 +40,8 @@ static int parse(const char *text, char separator, bool lenient,
 		const struct rr_rpc_netid *n;
 
 		end = strchr(p, separator);
-		n = find(p, end ? (size_t)(end - p) : strlen(p));
-		if (n && !has(o, n))
+		n = find_netid(p, end ? (size_t)(end - p) : strlen(p));
+		if (n && !has_netid(o, n))
 			o->netids[o->n_netids++] = n;
 		else if (!lenient)
 			return -EINVAL;
@@ -57,14 +58,14 @@ int rr_rpc_netids_from(const char *text, struct rr_rpc_options *o)
 
 	if (text && !strcmp(text, "netpath")) {
 		path = getenv("NETPATH");
-		err = path && *path ? parse(path, ':', true, o)
-		                    : parse("rdma,tcp", ',', false, o);
+		err = path && *path ? parse_netids(path, ':', true, o)
+		                    : parse_netids("rdma,tcp", ',', false, o);
 	} else {
-		err = parse(text ? text : "rdma", ',', false, o);
+		err = parse_netids(text ? text : "rdma", ',', false, o);
 	}
 	for (unsigned i = 0; !err && i < o->n_netids; i++)
 		if (o->netids[i]->tcp &&
 		    o->conn.hostauth_policy == RPCRDMA_HOSTAUTH_REQUIRE)
-			err = -EINVAL; /* TCP has nothing of that kind */
+			err = -EINVAL; /* TCP has no host authentication */
 	return err;
 }

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much room a call offers for its Reply, where no binding says.
+ * Estimates the Reply chunk of a call whose procedure has no binding.
  *
- * libtirpc does not know how long a Reply can be.  The CLIENT remembers how long those
- * of each procedure were: a long one raises the figure at once; after many that were
- * shorter it is the longest of those.  Before the first Reply the option reply_bytes
- * stands for it.
+ * libtirpc does not know how long a Reply can be.  The CLIENT therefore records the
+ * lengths of the Replies to each procedure.  A longer Reply raises the estimate at
+ * once.  After 64 Replies without a longer one, the estimate falls to the longest of
+ * these.  Before the first Reply the estimate is the option reply_bytes.
  *
- * In version 2 a Reply that finds too little room is continued, so the figure may be
- * wrong, and a procedure of short Replies gets no chunk.  In version 1 such a Reply is
- * lost: every call has the longest that was seen, and reply_bytes at least.
+ * In version 2 a Reply that does not fit is continued in further messages.  So the
+ * estimate may be wrong, and a procedure with short Replies gets no chunk.  In version
+ * 1 such a Reply is lost.  There every call provides the longest length recorded, and
+ * reply_bytes at least.
  */
 #include "tirpc/clnt.h"
 
-enum { ROUND = 65536, MEMORY = 64 };
+enum { ROUND = 65536, FORGET_AFTER = 64 /* Replies */ };
 
-static struct rr_rpc_seen *place_of(struct rr_rpc_client *c, rpcproc_t proc)
+static struct rr_rpc_seen *find_seen(struct rr_rpc_client *c, rpcproc_t proc)
 {
 	return &c->seen[proc % RR_RPC_SEEN];
 }
 
-/* An eighth more, since lists grow, but never above max_message_bytes, however long the
- * Replies of a server were: a call of version 1 fails if there is no memory for its
- * chunk.
- */
-static size_t rounded(const struct rr_rpc_client *c, size_t bytes)
+/* Adds an eighth, since lists grow, and rounds up.  The result never exceeds
+ * max_message_bytes, however long a server's Replies were, because a call of version 1
+ * fails without memory for its chunk. */
+static size_t round_up_room(const struct rr_rpc_client *c, size_t bytes)
 {
 	size_t more = (bytes + bytes / 8 + ROUND - 1) / ROUND * ROUND;
 
@@ -37,18 +37,18 @@ struct rr_rpc_room rr_rpc_room(struct rr_rpc_client *c, rpcproc_t proc)
 	struct rr_rpc_seen s;
 
 	pthread_mutex_lock(&c->lock);
-	s = *place_of(c, proc);
+	s = *find_seen(c, proc);
 	pthread_mutex_unlock(&c->lock);
 	if (!s.any || s.proc != proc)
 		return r;
-	r.v1 = RR_MAX(r.v1, rounded(c, s.most));
-	r.v2 = s.bytes > c->o.chunk_bytes ? rounded(c, s.bytes) : 0;
+	r.v1 = RR_MAX(r.v1, round_up_room(c, s.most));
+	r.v2 = s.bytes > c->o.chunk_bytes ? round_up_room(c, s.bytes) : 0;
 	return r;
 }
 
 void rr_rpc_room_note(struct rr_rpc_client *c, rpcproc_t proc, size_t len)
 {
-	struct rr_rpc_seen *s = place_of(c, proc);
+	struct rr_rpc_seen *s = find_seen(c, proc);
 
 	pthread_mutex_lock(&c->lock);
 	if (!s->any || s->proc != proc)
@@ -56,7 +56,7 @@ void rr_rpc_room_note(struct rr_rpc_client *c, rpcproc_t proc, size_t len)
 	s->most = RR_MAX(s->most, len);
 	s->lately = RR_MAX(s->lately, len);
 	s->bytes = RR_MAX(s->bytes, len);
-	if (++s->replies == MEMORY) {
+	if (++s->replies == FORGET_AFTER) {
 		s->bytes = s->lately;
 		s->lately = s->replies = 0;
 	}

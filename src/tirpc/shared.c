@@ -2,8 +2,9 @@
 /*
  * The engine that all handles of a process share, and its thread.
  *
- * It is made on the first use and never freed: a handle may be in use when the process
- * ends.  A child of fork() has no such thread; what it inherits is forgotten there.
+ * Both are made on the first use and never freed, since a handle may be in use when the
+ * process ends.  A child of fork() has no copy of the thread: it drops the inherited
+ * engine without freeing it, and makes one of its own when it needs one.
  */
 #include "tirpc/shared.h"
 #include "base/sized.h"
@@ -15,25 +16,25 @@
 #include <time.h>
 
 static struct {
-	pthread_mutex_t lock; /* guards engine, and its making */
+	pthread_mutex_t lock; /* guards engine and at_fork */
 	_Atomic(struct rpcrdma_engine *) engine;
-	bool at_fork; /* the handlers are set */
+	bool at_fork; /* the fork handlers are installed */
 	_Atomic uint32_t next_xid;
 	_Atomic uint64_t calls, requests, items_placed, items_copied, item_bytes_placed,
 	        item_bytes_copied, bytes_referred, bytes_copied;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* -- its life ---------------------------------------------------------------------- */
+/* -- life cycle ------------------------------------------------------------ */
 
-static void *run(void *arg)
+static void *run_shared_engine(void *arg)
 {
-	/* Only a failed wait ends it, which no correct program causes. */
+	/* Returns only if its wait fails, which no correct program causes. */
 	(void)rpcrdma_engine_run(arg);
 	return NULL;
 }
 
-/* Signals are the business of the user's threads. */
-static int start_thread(struct rpcrdma_engine *e)
+/* The thread blocks all signals: they are for the user's threads. */
+static int start_engine_thread(struct rpcrdma_engine *e)
 {
 	sigset_t all, old;
 	pthread_t t;
@@ -41,7 +42,7 @@ static int start_thread(struct rpcrdma_engine *e)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&t, NULL, run, e);
+	err = -pthread_create(&t, NULL, run_shared_engine, e);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		pthread_detach(t);
@@ -68,14 +69,15 @@ static void after_fork_child(void)
 	shared.items_placed = shared.item_bytes_placed = 0;
 	shared.items_copied = shared.item_bytes_copied = 0;
 	shared.bytes_referred = shared.bytes_copied = 0;
-	/* Two processes must not be one another's retransmission. */
+	/* Otherwise a server could take the child's Call for the parent's
+	 * retransmission. */
 	shared.next_xid += 0x5bd1e995u ^ (uint32_t)rr_engine_clock();
 	rr_rpc_registry_forget();
 	pthread_mutex_unlock(&shared.lock);
 	rr_rpc_registry_unlock();
 }
 
-static int begin(void)
+static int start_shared_engine(void)
 {
 	struct rpcrdma_engine *e;
 	uint32_t seed = 0;
@@ -86,14 +88,14 @@ static int begin(void)
 		if (err)
 			return err;
 		shared.at_fork = true;
-		/* Short reads cannot happen for so few octets. */
+		/* getrandom() does not return short for so few octets. */
 		(void)!getrandom(&seed, sizeof(seed), 0);
 		shared.next_xid = seed;
 	}
 	err = rpcrdma_engine_new(NULL, &e);
 	if (err)
 		return err;
-	err = start_thread(e);
+	err = start_engine_thread(e);
 	if (err) {
 		rpcrdma_engine_free(e);
 		return err;
@@ -108,7 +110,7 @@ int rr_rpc_engine(struct rpcrdma_engine **ret)
 
 	pthread_mutex_lock(&shared.lock);
 	if (!shared.engine)
-		err = begin();
+		err = start_shared_engine();
 	if (!err)
 		*ret = shared.engine;
 	pthread_mutex_unlock(&shared.lock);
@@ -130,7 +132,7 @@ uint32_t rr_rpc_new_xid(void)
 	return xid;
 }
 
-/* -- waiting ----------------------------------------------------------------------- */
+/* -- waiting --------------------------------------------------------------- */
 
 void rr_rpc_wait_init(struct rr_rpc_wait *w)
 {
@@ -158,7 +160,7 @@ void rr_rpc_wait_wake(struct rr_rpc_wait *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void unlock(void *lock)
+static void unlock_mutex(void *lock)
 {
 	pthread_mutex_unlock(lock);
 }
@@ -167,11 +169,11 @@ bool rr_rpc_wait_until(struct rr_rpc_wait *w, rr_time deadline)
 {
 	struct timespec ts = {.tv_sec = (time_t)(deadline / RR_SEC(1)),
 	                      .tv_nsec = (long)(deadline % RR_SEC(1))};
-	volatile int err = 0; /* a cancellation jumps */
+	volatile int err = 0; /* live across a cancellation's longjmp */
 	bool done;
 
 	pthread_mutex_lock(&w->lock);
-	pthread_cleanup_push(unlock, &w->lock);
+	pthread_cleanup_push(unlock_mutex, &w->lock);
 	while (!w->done && !err)
 		err = deadline == RR_TIME_NEVER
 		              ? pthread_cond_wait(&w->cond, &w->lock)
@@ -209,7 +211,7 @@ void rr_rpc_in_engine(struct rpcrdma_engine *e, void (*fn)(void *), void *arg)
 	pthread_setcancelstate(old, NULL);
 }
 
-/* -- statistics -------------------------------------------------------------------- */
+/* -- statistics ------------------------------------------------------------ */
 
 void rr_rpc_count(const struct rr_xdr_count *c)
 {
@@ -237,14 +239,14 @@ struct stats_errand {
 	size_t size;
 };
 
-static void get_stats(void *arg)
+static void copy_engine_stats(void *arg)
 {
 	struct stats_errand *s = arg;
 
 	rpcrdma_engine_get_stats(s->engine, s->ret, s->size);
 }
 
-static void get_own_stats(struct rpcrdma_tirpc_stats *ret, size_t size)
+static void copy_tirpc_stats(struct rpcrdma_tirpc_stats *ret, size_t size)
 {
 	const struct rpcrdma_tirpc_stats now = {
 	        .calls = shared.calls,
@@ -271,8 +273,8 @@ int rpcrdma_tirpc_get_stats(struct rpcrdma_tirpc_stats *ret, size_t size,
 	if (!s.engine)
 		return -ENODEV;
 	if (transport)
-		rr_rpc_in_engine(s.engine, get_stats, &s);
+		rr_rpc_in_engine(s.engine, copy_engine_stats, &s);
 	if (ret)
-		get_own_stats(ret, size);
+		copy_tirpc_stats(ret, size);
 	return 0;
 }

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An SVCXPRT of libtirpc: one listener of the shared engine, all its clients.
+ * The SVCXPRT of libtirpc over RDMA: one listener of the shared engine, with all its
+ * clients.
  *
- * Normal path: the engine's thread queues a request and makes a descriptor readable
- * that svc_run polls; the thread in there takes it by xp_recv, decodes arguments where
- * they lie, and answers.  xp_reply waits until the transport has taken the answer,
- * since the caller frees what it named; a client that does not take it loses its
- * connection after a while.
+ * Normal path: the engine's thread queues each request and makes an eventfd readable,
+ * which svc_run polls.  The thread in svc_run takes the request by xp_recv, calls the
+ * dispatch function, which decodes the arguments in place (xp_getargs) and replies
+ * (xp_reply).  xp_reply waits until the transport no longer needs the caller's memory.
+ * A client that does not take its Reply within send_ns loses its connection.
  *
- * Requests nest: a dispatch function may run the loop.  What is dispatched is a stack;
- * xp_recv pushes, xp_stat, which the loop calls once for each xp_recv, pops.
+ * Requests nest, because a dispatch function may run the loop of svc_run again.  The
+ * requests being dispatched form a stack: xp_recv pushes one, and xp_stat, which the
+ * loop calls once after each xp_recv, pops it.
  *
- * Failure: a request without an answer gets one when it is popped, and what is queued
- * when the SVCXPRT goes.  It may go in the midst of dispatching: then its descriptor
- * goes at once, and the rest when the stack is empty.
+ * Failure: a request that is popped without a Reply is answered with SYSTEM_ERR, and so
+ * are the requests in the queue when the SVCXPRT is destroyed.  A dispatch function may
+ * destroy its SVCXPRT.  Then the descriptor is unregistered at once, and the rest is
+ * freed when the stack is empty.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,26 +34,26 @@
 
 #include <rpc/svc_mt.h> /* after rpc.h, which it needs */
 
-enum { IN_A_ROW = 16 };
+enum { IN_A_ROW = 16 /* requests before other transports have their turn */ };
 
 struct transport;
 
-/* A request on its way through the dispatch function. */
+/* A request, in the queue or being dispatched. */
 struct frame {
-	struct rr_list link; /* of the queue */
-	struct frame *outer;
+	struct rr_list link; /* in the queue */
+	struct frame *outer; /* next on the stack */
 	struct transport *transport;
-	struct rpcrdma_request *request; /* valid until it was answered */
+	struct rpcrdma_request *request; /* valid until @answered */
 	struct sockaddr_storage peer;
 	struct rr_rpc_call rpc;
 	const struct rpcrdma_tirpc_procedure *binding;
-	struct rr_rpc_gss *gss; /* of that flavor, and authentic; or NULL */
-	bool protected;         /* arguments and results: nothing moves on its own */
-	SVCAUTH auth;           /* libtirpc's, while an inner one is dispatched */
+	struct rr_rpc_gss *gss; /* an authentic request of RPCSEC_GSS; or NULL */
+	bool protected;         /* by RPCSEC_GSS: no items move by RDMA */
+	SVCAUTH auth;           /* saved while an inner request is dispatched */
 	bool answered;
-	bool taken;              /* an item's memory is the user's */
-	struct rr_rpc_wait wait; /* for the end of the answer */
-	char *identity;          /* of the client; NULL: nothing was proved */
+	bool taken;              /* the memory of an item was given to the user */
+	struct rr_rpc_wait wait; /* until the Reply was sent */
+	char *identity;          /* of the client, by TLS; NULL: not authenticated */
 };
 
 struct transport {
@@ -60,20 +63,20 @@ struct transport {
 	struct rr_rpc_options o;
 	struct rpcrdma_service *service;
 	struct rr_service_raw raw;
-	struct rpcrdma_listener *listener; /* the engine's */
-	const char *address;               /* while it is made */
+	struct rpcrdma_listener *listener; /* used in the engine's thread only */
+	const char *address;               /* during svc_rdma_create */
 	int error;
 	struct rr_rpc_wait ended;
 	pthread_mutex_t lock; /* guards these: */
-	struct rr_list queue; /* frames; the descriptor is readable if there is one */
-	bool closed;          /* nothing is queued any more */
-	/* The dispatching thread's: */
+	struct rr_list queue; /* frames; the eventfd is readable unless it is empty */
+	bool closed;          /* new requests are refused */
+	/* Used in the dispatching thread only: */
 	struct frame *top;
 	struct rr_rpc_registry registry;
-	struct rr_gss *gss; /* NULL: no such flavor is known */
-	bool dry;           /* the last xp_recv had nothing */
-	unsigned in_a_row;  /* requests since the loop could look at others */
-	bool dying;
+	struct rr_gss *gss; /* NULL: RPCSEC_GSS is not supported */
+	bool dry;           /* the last xp_recv returned no request */
+	unsigned in_a_row;  /* requests since other transports had their turn */
+	bool dying;         /* destroyed, but @top is not empty yet */
 	struct sockaddr_storage local, peer;
 	char verf[MAX_AUTH_BYTES];
 };
@@ -85,8 +88,8 @@ static struct transport *transport_of(const SVCXPRT *x)
 
 static const struct xp_ops ops;
 
-/* NULL: not ours, or a child's copy of it. */
-static struct transport *of_user(const SVCXPRT *x)
+/* NULL: another library's SVCXPRT, or the copy of ours in a child. */
+static struct transport *find_live_transport(const SVCXPRT *x)
 {
 	return rr_rpc_is_ours(x) && rr_rpc_engine_runs(transport_of(x)->engine)
 	               ? transport_of(x)
@@ -95,10 +98,10 @@ static struct transport *of_user(const SVCXPRT *x)
 
 /* -- in the engine --------------------------------------------------------- */
 
-/* One for each procedure that has a binding would need a table of them all: the limits
- * are those of the protocol, and decoding looks at the binding. */
-static const struct rpcrdma_procedure *binding(void *arg, uint32_t program,
-                                               uint32_t version, uint32_t procedure)
+/* The listener's limits on items.  They need not be those of the procedure, since
+ * decoding checks the binding itself. */
+static const struct rpcrdma_procedure *
+find_item_limits(void *arg, uint32_t program, uint32_t version, uint32_t procedure)
 {
 	static const struct rpcrdma_procedure none = {.name = "raw"};
 	static const struct rpcrdma_procedure by_items[2] = {
@@ -121,7 +124,7 @@ static void free_frame(struct frame *f)
 	free(f);
 }
 
-/* NULL: no memory.  What other threads want of the connection is copied. */
+/* Copies what other threads need of the connection.  NULL: out of memory. */
 static struct frame *new_frame(struct transport *t, struct rpcrdma_request *q)
 {
 	const char *identity = rpcrdma_request_identity(q);
@@ -143,7 +146,7 @@ static struct frame *new_frame(struct transport *t, struct rpcrdma_request *q)
 	return NULL;
 }
 
-static void on_request(struct rpcrdma_request *q, void *arg)
+static void on_svc_request(struct rpcrdma_request *q, void *arg)
 {
 	struct transport *t = arg;
 	struct frame *f = new_frame(t, q);
@@ -157,7 +160,7 @@ static void on_request(struct rpcrdma_request *q, void *arg)
 	pthread_mutex_lock(&t->lock);
 	closed = t->closed;
 	if (!closed) {
-		if (rr_list_empty(&t->queue)) /* a full counter is readable */
+		if (rr_list_empty(&t->queue)) /* fails only if readable already */
 			(void)!write(t->xprt.xp_fd, &one, sizeof(one));
 		rr_list_push(&t->queue, &f->link);
 	}
@@ -168,14 +171,14 @@ static void on_request(struct rpcrdma_request *q, void *arg)
 	}
 }
 
-static void listener_ended(void *arg)
+static void on_listener_ended(void *arg)
 {
 	struct transport *t = arg;
 
 	rr_rpc_wait_wake(&t->ended);
 }
 
-static void begin_listen(void *arg)
+static void start_listening(void *arg)
 {
 	struct transport *t = arg;
 
@@ -183,12 +186,12 @@ static void begin_listen(void *arg)
 	                          &t->listener);
 	if (t->error)
 		return;
-	t->listener->ended = listener_ended;
+	t->listener->ended = on_listener_ended;
 	t->listener->ended_arg = t;
 	t->error = rpcrdma_listener_addr(t->listener, &t->local);
 }
 
-static void end_listen(void *arg)
+static void stop_listening(void *arg)
 {
 	struct transport *t = arg;
 
@@ -197,15 +200,15 @@ static void end_listen(void *arg)
 
 /* -- answering ------------------------------------------------------------- */
 
-static void answer_gone(void *arg)
+static void on_reply_gone(void *arg)
 {
 	struct frame *f = arg;
 
-	f->request = NULL; /* in the engine's thread, like give_up */
+	f->request = NULL; /* in the engine's thread, as in give_up_reply */
 	rr_rpc_wait_wake(&f->wait);
 }
 
-static void give_up(void *arg)
+static void give_up_reply(void *arg)
 {
 	struct frame *f = arg;
 
@@ -213,8 +216,9 @@ static void give_up(void *arg)
 		rr_request_give_up(f->request);
 }
 
-/* Sends, and waits until all that is named may go. */
-static bool send_reply(struct frame *f, const struct rpcrdma_piece *pieces, unsigned n)
+/* Sends the Reply, and waits until the memory of its pieces is free for the caller. */
+static bool send_and_wait_sent(struct frame *f, const struct rpcrdma_piece *pieces,
+                               unsigned n)
 {
 	struct transport *t = f->transport;
 	int old;
@@ -222,9 +226,9 @@ static bool send_reply(struct frame *f, const struct rpcrdma_piece *pieces, unsi
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	rr_rpc_wait_init(&f->wait);
 	f->answered = true;
-	if (rr_request_reply_raw(f->request, pieces, n, answer_gone, f) == 0 &&
+	if (rr_request_reply_raw(f->request, pieces, n, on_reply_gone, f) == 0 &&
 	    !rr_rpc_wait_until(&f->wait, rr_after(rr_engine_clock(), t->o.send_ns))) {
-		rr_rpc_in_engine(t->engine, give_up, f);
+		rr_rpc_in_engine(t->engine, give_up_reply, f);
 		rr_rpc_wait_until(&f->wait, RR_TIME_NEVER);
 	}
 	rr_rpc_wait_fini(&f->wait);
@@ -232,21 +236,21 @@ static bool send_reply(struct frame *f, const struct rpcrdma_piece *pieces, unsi
 	return true;
 }
 
-/* The results of a procedure: where, and how. */
+/* The results of a procedure, and their XDR routine. */
 struct results {
 	xdrproc_t proc;
 	void *where;
 };
 
-/* What is sent: headers and plain results, then results that were protected. */
+/* A Reply: headers and plain results in @out, protected results in @wrapped. */
 struct answer {
 	struct rr_xdr_out out;
 	void *wrapped;
 	size_t wrapped_len;
 };
 
-/* Encoded apart; large octets are referred to until they are wrapped. */
-static bool wrap(struct frame *f, const struct results *r, struct answer *a)
+/* Encodes and protects the results; large data is referred to, until it is wrapped. */
+static bool wrap_results(struct frame *f, const struct results *r, struct answer *a)
 {
 	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
 	struct rr_xdr_out body;
@@ -265,12 +269,12 @@ static bool wrap(struct frame *f, const struct results *r, struct answer *a)
 	return ok;
 }
 
-static bool put_results(struct frame *f, const struct results *r, struct answer *a)
+static bool encode_results(struct frame *f, const struct results *r, struct answer *a)
 {
 	struct rr_xdr_items items = {0};
 
 	if (f->protected)
-		return wrap(f, r, a);
+		return wrap_results(f, r, a);
 	if (f->binding) {
 		items = (struct rr_xdr_items){f->binding->results,
 		                              f->binding->n_results, r->where};
@@ -289,7 +293,7 @@ static bool encode_reply(struct frame *f, struct answer *a, struct rpc_msg *m)
 	m->rm_xid = f->rpc.xid;
 	m->rm_direction = REPLY;
 	if (accepted && f->gss) {
-		/* Its own, whatever was dispatched meanwhile. */
+		/* Of this request, whatever was dispatched meanwhile. */
 		const struct rpcrdma_auth *v = &rr_rpc_gss_request(f->gss)->verf;
 
 		m->acpted_rply.ar_verf = (struct opaque_auth){
@@ -303,7 +307,7 @@ static bool encode_reply(struct frame *f, struct answer *a, struct rpc_msg *m)
 	}
 	if (!xdr_replymsg(&a->out.xdr, m))
 		return false;
-	return !success || put_results(f, &r, a);
+	return !success || encode_results(f, &r, a);
 }
 
 static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
@@ -322,7 +326,7 @@ static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
 		if (a.wrapped)
 			pieces[n++] =
 			        (struct rpcrdma_piece){a.wrapped, a.wrapped_len, false};
-		ok = send_reply(f, pieces, n);
+		ok = send_and_wait_sent(f, pieces, n);
 	}
 	rr_rpc_count(&a.out.count);
 	rr_xdr_out_fini(&a.out);
@@ -330,13 +334,13 @@ static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
 	return ok;
 }
 
-/* The dispatch function said nothing. */
-static void answer_for(struct frame *f)
+/* Replies in place of a dispatch function that did not. */
+static void answer_unanswered(struct frame *f)
 {
 	struct rpc_msg m = {.acpted_rply.ar_stat = SYSTEM_ERR};
 
 	m.rm_reply.rp_stat = MSG_ACCEPTED;
-	if (f->gss) /* a verifier is wanted */
+	if (f->gss) /* the Reply needs a verifier */
 		(void)xprt_reply(&f->transport->xprt, &m);
 	if (!f->answered)
 		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
@@ -344,7 +348,7 @@ static void answer_for(struct frame *f)
 
 /* -- arguments ------------------------------------------------------------- */
 
-static bool take_item(void *arg, const void *base)
+static bool take_arg_item(void *arg, const void *base)
 {
 	struct frame *f = arg;
 	bool ok = rr_request_take_item(f->request, base);
@@ -353,8 +357,8 @@ static bool take_item(void *arg, const void *base)
 	return ok;
 }
 
-/* They are in one piece, and have no items. */
-static bool_t get_protected(struct frame *f, xdrproc_t proc, void *args)
+/* Protected arguments are in one piece, without items. */
+static bool_t decode_protected(struct frame *f, xdrproc_t proc, void *args)
 {
 	const struct rr_gss_request *r = rr_rpc_gss_request(f->gss);
 	const struct rpcrdma_piece piece = {r->args, r->args_len, false};
@@ -376,17 +380,17 @@ static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
 	unsigned n;
 	bool_t ok;
 
-	if (!f || f->answered || f->taken) /* what was taken may be freed by now */
+	if (!f || f->answered || f->taken) /* the user may have freed a taken item */
 		return FALSE;
 	if (f->protected)
-		return get_protected(f, proc, args);
+		return decode_protected(f, proc, args);
 	n = rpcrdma_request_args(f->request, &pieces);
 	rr_xdr_in_init(&in, pieces, n);
 	if (f->binding) {
 		items = (struct rr_xdr_items){f->binding->args, f->binding->n_args,
 		                              args};
 		rr_xdr_in_items(&in, &items);
-		in.take = take_item;
+		in.take = take_arg_item;
 		in.take_arg = f;
 	}
 	ok = SVCAUTH_UNWRAP(&SVC_XP_AUTH(x), &in.xdr, proc, args);
@@ -404,21 +408,21 @@ static bool_t xprt_freeargs(SVCXPRT *x, xdrproc_t proc, void *args)
 
 /* -- receiving ------------------------------------------------------------- */
 
-static struct frame *dequeue(struct transport *t)
+static struct frame *pop_queued(struct transport *t)
 {
 	struct rr_list *n;
 	uint64_t count;
 
 	pthread_mutex_lock(&t->lock);
 	n = rr_list_pop(&t->queue);
-	if (rr_list_empty(&t->queue)) /* only to clear it */
+	if (rr_list_empty(&t->queue)) /* makes the eventfd unreadable */
 		(void)!read(t->xprt.xp_fd, &count, sizeof(count));
 	pthread_mutex_unlock(&t->lock);
 	return n ? rr_container_of(n, struct frame, link) : NULL;
 }
 
-/* The loop has memory for it: MAX_AUTH_BYTES each. */
-static void copy_auth(const struct rpcrdma_auth *from, struct opaque_auth *to)
+/* The loop of libtirpc provides MAX_AUTH_BYTES of memory for each. */
+static void copy_opaque_auth(const struct rpcrdma_auth *from, struct opaque_auth *to)
 {
 	_Static_assert(RR_RPC_AUTH_MAX <= MAX_AUTH_BYTES, "it fits");
 	to->oa_flavor = (enum_t)from->flavor;
@@ -427,7 +431,7 @@ static void copy_auth(const struct rpcrdma_auth *from, struct opaque_auth *to)
 		memcpy(to->oa_base, from->body, from->len);
 }
 
-/* Whose request is being dispatched. */
+/* Shows the address of the client whose request is being dispatched. */
 static void show_peer(struct transport *t)
 {
 	const struct frame *f = t->top;
@@ -445,16 +449,17 @@ static void show_peer(struct transport *t)
 	memcpy(&x->xp_raddr, &t->peer, sizeof(x->xp_raddr));
 }
 
-static void shut(void *arg)
+static void close_gss_client(void *arg)
 {
 	struct frame *f = arg;
 
 	rr_request_give_up(f->request);
-	(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0); /* unheard */
+	/* Frees the request; the client is not there to receive it. */
+	(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
 }
 
-/* False: it was answered, or its connection is being closed. */
-static bool accept_gss(struct frame *f)
+/* Returns false if the request was answered here, or its connection is being closed. */
+static bool accept_gss_call(struct frame *f)
 {
 	struct transport *t = f->transport;
 	struct rr_gss_call k = {
@@ -478,19 +483,19 @@ static bool accept_gss(struct frame *f)
 	case RR_GSS_ANSWER:
 		r = rr_rpc_gss_request(f->gss);
 		reply = (struct rpcrdma_piece){r->reply, r->reply_len, false};
-		send_reply(f, &reply, 1);
+		send_and_wait_sent(f, &reply, 1);
 		return false;
 	case RR_GSS_CLOSE:
 		break;
 	}
-	rr_rpc_in_engine(t->engine, shut, f);
+	rr_rpc_in_engine(t->engine, close_gss_client, f);
 	return false;
 }
 
-/* Of flavor RR_RPC_GSS, which stands for RPCSEC_GSS here. */
-static enum auth_stat authenticate(struct svc_req *r, struct rpc_msg *m)
+/* libtirpc calls this for flavor RR_RPC_GSS (see svc_gss.h). */
+static enum auth_stat authenticate_gss(struct svc_req *r, struct rpc_msg *m)
 {
-	struct transport *t = of_user(r->rq_xprt);
+	struct transport *t = find_live_transport(r->rq_xprt);
 
 	if (!t || !t->top || !t->top->gss)
 		return AUTH_REJECTEDCRED;
@@ -499,7 +504,7 @@ static enum auth_stat authenticate(struct svc_req *r, struct rpc_msg *m)
 	return AUTH_OK;
 }
 
-static void push(struct transport *t, struct frame *f)
+static void push_frame(struct transport *t, struct frame *f)
 {
 	if (t->top)
 		t->top->auth = SVC_XP_AUTH(&t->xprt);
@@ -515,40 +520,40 @@ static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 	struct transport *t = transport_of(x);
 	struct frame *f;
 
-	if (!rr_rpc_engine_runs(t->engine)) { /* what comes is the parent's */
+	if (!rr_rpc_engine_runs(t->engine)) { /* a child: requests are the parent's */
 		xprt_unregister(x);
 		return FALSE;
 	}
-	f = dequeue(t);
-	if (f && f->rpc.cred.flavor == RPCSEC_GSS && t->gss && !accept_gss(f)) {
+	f = pop_queued(t);
+	if (f && f->rpc.cred.flavor == RPCSEC_GSS && t->gss && !accept_gss_call(f)) {
 		free_frame(f);
 		f = NULL;
 	}
 	t->dry = !f;
 	if (!f)
 		return FALSE;
-	push(t, f);
+	push_frame(t, f);
 	m->rm_xid = f->rpc.xid;
 	m->rm_direction = CALL;
 	m->rm_call.cb_rpcvers = RPC_MSG_VERSION;
 	m->rm_call.cb_prog = f->rpc.program;
 	m->rm_call.cb_vers = f->rpc.version;
 	m->rm_call.cb_proc = f->rpc.procedure;
-	copy_auth(&f->rpc.cred, &m->rm_call.cb_cred);
-	copy_auth(&f->rpc.verf, &m->rm_call.cb_verf);
+	copy_opaque_auth(&f->rpc.cred, &m->rm_call.cb_cred);
+	copy_opaque_auth(&f->rpc.verf, &m->rm_call.cb_verf);
 	if (f->rpc.cred.flavor == RPCSEC_GSS)
 		m->rm_call.cb_cred.oa_flavor = RR_RPC_GSS;
 	rr_rpc_count_request();
 	return TRUE;
 }
 
-/* The dispatch function is through with it. */
-static void pop(struct transport *t)
+/* Ends the request that the dispatch function has returned from. */
+static void pop_frame(struct transport *t)
 {
 	struct frame *f = t->top;
 
 	if (!f->answered && rr_rpc_engine_runs(t->engine))
-		answer_for(f);
+		answer_unanswered(f);
 	t->top = f->outer;
 	free_frame(f);
 	show_peer(t);
@@ -567,23 +572,23 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 	if (t->dry)
 		t->dry = false;
 	else if (t->top)
-		pop(t);
+		pop_frame(t);
 	if (t->dying)
 		return t->top ? XPRT_IDLE : XPRT_DIED;
 	if (!rr_rpc_engine_runs(t->engine))
-		return XPRT_IDLE; /* its thread may have held the lock at the fork */
+		return XPRT_IDLE; /* a child: the lock may have been held at fork() */
 	pthread_mutex_lock(&t->lock);
 	more = !rr_list_empty(&t->queue);
 	pthread_mutex_unlock(&t->lock);
-	/* All clients are behind this descriptor, which stays readable: neither other
-	 * transports nor svc_exit have to wait until nobody asks any more. */
+	/* One descriptor stands for all clients.  It stays readable, so returning
+	 * XPRT_IDLE now and then lets other transports and svc_exit have their turn. */
 	if (more && ++t->in_a_row < IN_A_ROW)
 		return XPRT_MOREREQS;
 	t->in_a_row = 0;
 	return XPRT_IDLE;
 }
 
-/* -- life ------------------------------------------------------------------ */
+/* -- life cycle ------------------------------------------------------------ */
 
 static void free_transport(struct transport *t)
 {
@@ -598,7 +603,7 @@ static void free_transport(struct transport *t)
 	free(t);
 }
 
-/* Nothing is queued from here on, and what is gets its answer. */
+/* Refuses new requests, and answers the queued ones with SYSTEM_ERR. */
 static void close_queue(struct transport *t)
 {
 	struct rr_list left, *n;
@@ -620,7 +625,7 @@ static void close_queue(struct transport *t)
 static void xprt_destroy(SVCXPRT *x)
 {
 	struct transport *t = transport_of(x);
-	/* Of a child it is no more than memory: the rest goes on in the parent. */
+	/* In a child only memory is freed: the listener goes on in the parent. */
 	bool runs = rr_rpc_engine_runs(t->engine);
 	int old;
 
@@ -633,10 +638,10 @@ static void xprt_destroy(SVCXPRT *x)
 			close_queue(t);
 	}
 	if (t->top)
-		return; /* xprt_stat lets the loop call this again */
+		return; /* xprt_stat makes the loop call this again */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	if (runs) {
-		rr_rpc_in_engine(t->engine, end_listen, t);
+		rr_rpc_in_engine(t->engine, stop_listening, t);
 		rr_rpc_wait_until(&t->ended, RR_TIME_NEVER);
 	}
 	free_transport(t);
@@ -658,8 +663,8 @@ static const struct xp_ops ops = {
 };
 static const struct xp_ops2 ops2 = {.xp_control = xprt_control};
 
-/* What users of an SVCXPRT look at. */
-static bool dress(struct transport *t)
+/* Sets the fields that users of an SVCXPRT read. */
+static bool set_xprt_fields(struct transport *t)
 {
 	bool six = t->local.ss_family == AF_INET6;
 	SVCXPRT *x = &t->xprt;
@@ -693,7 +698,7 @@ static struct transport *new_transport(void)
 	rr_rpc_wait_init(&t->ended);
 	rr_rpc_registry_init(&t->registry, (struct sockaddr *)&t->local);
 	t->raw = (struct rr_service_raw){
-	        .binding = binding, .handler = on_request, .arg = t};
+	        .binding = find_item_limits, .handler = on_svc_request, .arg = t};
 	x->xp_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return t;
 }
@@ -702,10 +707,10 @@ static int make_contexts(struct transport *t)
 {
 	const struct rr_gss_options o = {.principal = t->o.gss_principal};
 
-	return rr_rpc_gss_init(authenticate) ? rr_gss_new(&o, &t->gss) : 0;
+	return rr_rpc_gss_init(authenticate_gss) ? rr_gss_new(&o, &t->gss) : 0;
 }
 
-static int listen_on(struct transport *t, const char *address)
+static int start_transport(struct transport *t, const char *address)
 {
 	int err = rr_rpc_engine(&t->engine);
 
@@ -718,7 +723,7 @@ static int listen_on(struct transport *t, const char *address)
 		return err;
 	t->service->raw = &t->raw;
 	t->address = address;
-	rr_rpc_in_engine(t->engine, begin_listen, t);
+	rr_rpc_in_engine(t->engine, start_listening, t);
 	return t->error;
 }
 
@@ -733,21 +738,21 @@ SVCXPRT *svc_rdma_create(const char *address,
 	else if (t)
 		err = rr_rpc_options_from(options, true, &t->o);
 	if (!err)
-		err = listen_on(t, address);
+		err = start_transport(t, address);
 	if (err) {
 		if (t)
 			free_transport(t);
 		return rr_rpc_refuse(RPC_SYSTEMERROR, RPC_SYSTEMERROR, err);
 	}
-	xprt_register(&t->xprt); /* which it must have been when it is destroyed */
-	if (!dress(t)) {
+	xprt_register(&t->xprt); /* xprt_destroy needs this */
+	if (!set_xprt_fields(t)) {
 		xprt_destroy(&t->xprt);
 		return NULL;
 	}
 	return &t->xprt;
 }
 
-/* -- what is asked of an SVCXPRT ------------------------------------------- */
+/* -- queries --------------------------------------------------------------- */
 
 bool rr_rpc_is_ours(const SVCXPRT *x)
 {
@@ -756,14 +761,14 @@ bool rr_rpc_is_ours(const SVCXPRT *x)
 
 struct rr_rpc_registry *rr_rpc_registry_of(const SVCXPRT *x)
 {
-	struct transport *t = of_user(x);
+	struct transport *t = find_live_transport(x);
 
 	return t && !t->dying ? &t->registry : NULL;
 }
 
 const char *svc_rdma_identity(const SVCXPRT *x)
 {
-	const struct transport *t = of_user(x);
+	const struct transport *t = find_live_transport(x);
 
 	return t && t->top && t->top->identity ? t->top->identity : "";
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The private structure of libtirpc that its functions look into, filled from a request
- * of ours.  It is not in a header; it has been the same since 0.3.  Before the first
- * use the functions are tried on one that is marked, so that another libtirpc is found
- * out, and then no context is accepted.
+ * Shows a request of RPCSEC_GSS to the functions of libtirpc; contract in svc_gss.h.
+ *
+ * These functions read a structure that is private to libtirpc.  Its layout is not in a
+ * header, but has not changed since libtirpc 0.3.  Before the first use they are called
+ * on a structure with known contents.  If they do not find these, no context is
+ * accepted.
  */
 #include "tirpc/svc_gss.h"
 
@@ -15,7 +17,7 @@
 #include <rpc/svc_auth_gss.h>
 #include <rpc/svc_mt.h>
 
-/* libtirpc's name for it, and its names in it. */
+/* The private structure: tag and members have the names that libtirpc gives them. */
 struct svc_rpc_gss_data {
 	bool_t established, locked;
 	gss_ctx_id_t ctx;
@@ -38,28 +40,29 @@ struct rr_rpc_gss {
 	rpc_gss_principal_t principal;
 };
 
-/* -- as libtirpc has it ---------------------------------------------------- */
+/* -- libtirpc's view of a request ------------------------------------------ */
 
-static int plain(SVCAUTH *auth, XDR *xdr, xdrproc_t proc, caddr_t where)
+static int code_unprotected(SVCAUTH *auth, XDR *xdr, xdrproc_t proc, caddr_t where)
 {
 	return (*proc)(xdr, where);
 }
 
-static int nothing(SVCAUTH *auth)
+static int destroy_nothing(SVCAUTH *auth)
 {
 	return TRUE;
 }
 
-/* What was protected is taken from, and put into, the message elsewhere. */
-static struct svc_auth_ops ops = {
-        .svc_ah_wrap = plain, .svc_ah_unwrap = plain, .svc_ah_destroy = nothing};
+/* src/gss unwraps arguments and wraps results, not the SVCAUTH. */
+static struct svc_auth_ops ops = {.svc_ah_wrap = code_unprotected,
+                                  .svc_ah_unwrap = code_unprotected,
+                                  .svc_ah_destroy = destroy_nothing};
 
-static char *mechanism(void)
+static char *get_mechanism(void)
 {
-	return rpc_gss_get_mechanisms()[0]; /* Kerberos V5; there is one */
+	return rpc_gss_get_mechanisms()[0]; /* Kerberos V5, the only one */
 }
 
-static bool fill(struct rr_rpc_gss *s)
+static bool fill_gss_data(struct rr_rpc_gss *s)
 {
 	const struct rr_gss_identity *w = s->request.who;
 	struct svc_rpc_gss_data *d = &s->data;
@@ -81,7 +84,7 @@ static bool fill(struct rr_rpc_gss *s)
 	d->client_name = w->name;
 	d->rcred = (rpc_gss_rawcred_t){
 	        .version = RPCSEC_GSS_VERSION,
-	        .mechanism = mechanism(),
+	        .mechanism = get_mechanism(),
 	        .client_principal = s->principal,
 	        .svc_principal = w->target,
 	        .service = (rpc_gss_service_t)s->request.service,
@@ -90,14 +93,14 @@ static bool fill(struct rr_rpc_gss *s)
 	return true;
 }
 
-/* -- is it still so? ------------------------------------------------------- */
+/* -- check of the layout --------------------------------------------------- */
 
-union probe {
+union layout_test {
 	struct svc_rpc_gss_data data;
-	char room[4096]; /* another structure may be longer */
+	char room[4096]; /* in case another libtirpc has a longer structure */
 };
 
-static bool principal_is_found(union probe *p)
+static bool principal_is_found(union layout_test *p)
 {
 	SVCAUTH auth = {.svc_ah_private = (caddr_t)p};
 	char *name = svcauth_gss_get_principal(&auth);
@@ -107,7 +110,7 @@ static bool principal_is_found(union probe *p)
 	return ok;
 }
 
-static bool credential_is_found(union probe *p)
+static bool credential_is_found(union layout_test *p)
 {
 	SVCXPRT_EXT ext = {.xp_auth.svc_ah_private = (caddr_t)p};
 	SVCXPRT x = {.xp_p3 = &ext, .xp_verf.oa_flavor = RPCSEC_GSS};
@@ -121,16 +124,16 @@ static bool credential_is_found(union probe *p)
 	       raw->service == rpcsec_gss_svc_privacy;
 }
 
-static bool is_known(void)
+static bool is_layout_known(void)
 {
 	static char name[] = "probe";
-	union probe *p = calloc(1, sizeof(*p));
+	union layout_test *p = calloc(1, sizeof(*p));
 	bool ok = false;
 
 	if (p) {
 		p->data.cname = (gss_buffer_desc){sizeof(name) - 1, name};
 		p->data.sec.svc = RPCSEC_GSS_SVC_PRIVACY;
-		p->data.rcred.mechanism = mechanism();
+		p->data.rcred.mechanism = get_mechanism();
 		p->data.rcred.svc_principal = p->room;
 		ok = principal_is_found(p) && credential_is_found(p);
 	}
@@ -144,15 +147,16 @@ static struct {
 	bool ok;
 } shared = {.once = PTHREAD_ONCE_INIT};
 
-static void begin(void)
+static void init_svc_gss(void)
 {
-	shared.ok = is_known() && svc_auth_reg(RR_RPC_GSS, shared.authenticate) == 0;
+	shared.ok =
+	        is_layout_known() && svc_auth_reg(RR_RPC_GSS, shared.authenticate) == 0;
 }
 
 bool rr_rpc_gss_init(enum auth_stat (*authenticate)(struct svc_req *, struct rpc_msg *))
 {
-	shared.authenticate = authenticate; /* there is but one */
-	pthread_once(&shared.once, begin);
+	shared.authenticate = authenticate; /* the same in every call */
+	pthread_once(&shared.once, init_svc_gss);
 	return shared.ok;
 }
 
@@ -168,7 +172,7 @@ enum rr_gss_verdict rr_rpc_gss_accept(struct rr_gss *g, const struct rr_gss_call
 	if (!s)
 		return RR_GSS_CLOSE;
 	v = rr_gss_accept(g, k, &s->request);
-	return v == RR_GSS_PROCEED && !fill(s) ? RR_GSS_CLOSE : v;
+	return v == RR_GSS_PROCEED && !fill_gss_data(s) ? RR_GSS_CLOSE : v;
 }
 
 void rr_rpc_gss_free(struct rr_rpc_gss *s)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the programs of an SVCXPRT get their dispatch functions, and rpcbind their
- * addresses.
+ * svc_rdma_reg and its relatives: register the dispatch function of a program with
+ * libtirpc, and its address with rpcbind.
  *
- * svc_register and svc_reg of libtirpc do not check that an SVCXPRT serves the protocol
- * that the caller names: they would tell rpcbind that a port of RDMA is one of TCP.  So <rpcrdma/tirpc.h> has a macro for each, and an SVCXPRT over RDMA is
- * registered under the netid of RDMA; any other goes to libtirpc.  A file that does not
- * include that header reaches the svc_register below, which the library exports: the
- * program finds it before libtirpc's as long as it is linked with -lrpcrdma -ltirpc.
+ * libtirpc's svc_register and svc_reg do not check that an SVCXPRT serves the protocol
+ * that the caller names: they would register an RDMA port under netid tcp.  Therefore
+ * <rpcrdma/tirpc.h> replaces each by a macro.  An SVCXPRT over RDMA is registered under
+ * the netid of RDMA; any other is passed on to libtirpc.
+ *
+ * A source file that does not include that header calls the svc_register below, which
+ * this library exports.  The dynamic linker finds it before libtirpc's as long as the
+ * program is linked with -lrpcrdma -ltirpc, in this order.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
@@ -48,12 +51,12 @@ void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
 		rr_rpc_registry_del(r, (uint32_t)prog, (uint32_t)vers);
 }
 
-/* -- in place of libtirpc's ------------------------------------------------ */
+/* -- replacements for functions of libtirpc -------------------------------- */
 
 static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
                                   dispatch_fn *dispatch, int protocol)
 {
-	/* Ours, at the end of this file, comes first by that name. */
+	/* The next one after ours, which is at the end of this file. */
 	register_fn *tirpc = (register_fn *)dlsym(RTLD_NEXT, "svc_register");
 
 	if (tirpc)
@@ -65,7 +68,7 @@ static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
 bool_t svc_rdma_register(SVCXPRT *x, u_long prog, u_long vers, dispatch_fn *dispatch,
                          int protocol)
 {
-	/* With protocol 0 libtirpc tells rpcbind nothing. */
+	/* With protocol 0 libtirpc does not register with rpcbind. */
 	if (protocol && rr_rpc_is_ours(x))
 		return svc_rdma_reg(x, (rpcprog_t)prog, (rpcvers_t)vers, dispatch);
 	return register_with_tirpc(x, prog, vers, dispatch, protocol);
@@ -92,8 +95,8 @@ bool_t svc_rdma_pmap_unset(u_long prog, u_long vers)
 	return (pmap_unset)(prog, vers) || any;
 }
 
-/* Where libtirpc is linked statically its own is taken.  In a shared library it must
- * not be weak: the linker would take libtirpc's. */
+/* Weak in the static library, so that a program linked with a static libtirpc gets
+ * libtirpc's.  Not in the shared one: there the linker would prefer libtirpc's. */
 #ifdef RR_ARCHIVE
 __attribute__((weak))
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See svc_registry.h.  Taking back may fail: rpcbind is gone, or somebody else took the
- * entry over.  There is nobody to tell, and nothing to do about it.
+ * Registrations of SVCXPRTs with rpcbind; contract in svc_registry.h.  Unregistering
+ * may fail because rpcbind is gone, or because another server has replaced the entry.
+ * Such errors are ignored: svc_unreg and svc_destroy cannot report them.
  */
 #include "tirpc/svc_registry.h"
 
@@ -17,8 +18,8 @@ struct entry {
 };
 
 static struct {
-	pthread_mutex_t lock; /* guards each registry of the process */
-	struct rr_list used;  /* those that have programs */
+	pthread_mutex_t lock; /* guards every registry of the process */
+	struct rr_list used;  /* registries that have programs */
 } all = {PTHREAD_MUTEX_INITIALIZER, {&all.used, &all.used}};
 
 void rr_rpc_registry_lock(void)
@@ -43,8 +44,8 @@ void rr_rpc_registry_init(struct rr_rpc_registry *r, const struct sockaddr *addr
 	r->addr = addr;
 }
 
-static struct entry *find(const struct rr_rpc_registry *r, uint32_t program,
-                          uint32_t version)
+static struct entry *find_entry(const struct rr_rpc_registry *r, uint32_t program,
+                                uint32_t version)
 {
 	const struct rr_list *n;
 
@@ -59,7 +60,7 @@ static struct entry *find(const struct rr_rpc_registry *r, uint32_t program,
 
 static int add_program(struct rr_rpc_registry *r, uint32_t program, uint32_t version)
 {
-	struct entry *e = find(r, program, version), *new = NULL;
+	struct entry *e = find_entry(r, program, version), *new = NULL;
 	struct rr_rpcbind b;
 	int err;
 
@@ -94,8 +95,8 @@ int rr_rpc_registry_add(struct rr_rpc_registry *r, uint32_t program, uint32_t ve
 	return err;
 }
 
-static void take_back(const struct rr_rpcbind *b, struct rr_rpc_registry *r,
-                      struct entry *e)
+static void unregister_entry(const struct rr_rpcbind *b, struct rr_rpc_registry *r,
+                             struct entry *e)
 {
 	rr_list_del(&e->link);
 	if (rr_list_empty(&r->programs))
@@ -107,10 +108,10 @@ static void take_back(const struct rr_rpcbind *b, struct rr_rpc_registry *r,
 static bool del_program(const struct rr_rpcbind *b, struct rr_rpc_registry *r,
                         uint32_t program, uint32_t version)
 {
-	struct entry *e = find(r, program, version);
+	struct entry *e = find_entry(r, program, version);
 
 	if (e)
-		take_back(b, r, e);
+		unregister_entry(b, r, e);
 	return e;
 }
 
@@ -147,8 +148,9 @@ void rr_rpc_registry_fini(struct rr_rpc_registry *r)
 	struct rr_rpcbind b;
 
 	rr_rpc_registry_lock();
-	rr_rpcbind_local(0, &b); /* one limit for all */
+	rr_rpcbind_local(0, &b); /* one time limit for all entries */
 	while (!rr_list_empty(&r->programs))
-		take_back(&b, r, rr_container_of(r->programs.next, struct entry, link));
+		unregister_entry(&b, r,
+		                 rr_container_of(r->programs.next, struct entry, link));
 	rr_rpc_registry_unlock();
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the programs of one SVCXPRT are known as to the rpcbind of this host.  Any
- * thread; blocks, 5 s at most each, and while another thread is in here.
+ * The registrations of one SVCXPRT's programs with the rpcbind of this host.  Any
+ * thread may call these functions.  They exclude one another, and each blocks for
+ * rpcbind 5 s at most.
  */
-#ifndef RR_RPC_REGISTRY_H
-#define RR_RPC_REGISTRY_H
+#ifndef RR_TIRPC_SVC_REGISTRY_H
+#define RR_TIRPC_SVC_REGISTRY_H
 
 #include <rpc/rpc.h>
 #include <sys/socket.h>
@@ -13,30 +14,32 @@
 #include "base/list.h"
 
 struct rr_rpc_registry {
-	struct rr_list link; /* of all of this process that have programs */
+	struct rr_list link; /* in the process's list of registries with programs */
 	struct rr_list programs;
 	const struct sockaddr *addr; /* lent by the SVCXPRT */
 };
 
 void rr_rpc_registry_init(struct rr_rpc_registry *, const struct sockaddr *);
-/* Takes back what is left. */
+/* Unregisters all programs that are left. */
 void rr_rpc_registry_fini(struct rr_rpc_registry *);
-/* Under the netid of the address.  As rpcrdma_listener_register; 1: it was there. */
+/* Registers a program under the netid of the address.  Returns 1 if it was registered
+ * before; errors as rpcrdma_listener_register. */
 int rr_rpc_registry_add(struct rr_rpc_registry *, uint32_t program,
                         uint32_t version) RR_MUST_CHECK;
-/* Does nothing if it was not added. */
+/* Unregisters a program; does nothing if it was not added. */
 void rr_rpc_registry_del(struct rr_rpc_registry *, uint32_t program, uint32_t version);
-/* From each registry of this process; true: from one at least. */
+/* Unregisters a program from every registry; true: from one at least. */
 bool rr_rpc_registry_del_all(uint32_t program, uint32_t version);
 
-/* fork() waits until no thread is in here; the child knows none of its parent's. */
+/* For fork handlers: fork() waits until no thread is in these functions, and the child
+ * forgets the registrations, which are its parent's. */
 void rr_rpc_registry_lock(void);
 void rr_rpc_registry_unlock(void);
 void rr_rpc_registry_forget(void);
 
-/* Is it one of svc_rdma_create? */
+/* Returns whether svc_rdma_create made this SVCXPRT. */
 bool rr_rpc_is_ours(const SVCXPRT *);
-/* NULL: it is not, or it is going, or a child's copy. */
+/* NULL: not one of ours, or being destroyed, or the copy in a child. */
 struct rr_rpc_registry *rr_rpc_registry_of(const SVCXPRT *);
 
 #endif

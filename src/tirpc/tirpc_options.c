@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of handles, and what their bindings say of a procedure. */
+/* Checks the options of handles, and finds the binding of a procedure. */
 #include "tirpc/shared.h"
 
 #include "base/sized.h"
 
-/* A client asks for what comes, of any size.  A server is asked by anybody: it has the
- * transport's own defaults, and what a longer message needs if it wants one. */
+/* A client chooses its server, so it accepts Replies of almost any size.  A server must
+ * accept anybody's Calls: it keeps the defaults of the transport, raised only as far as
+ * a larger max_message_bytes requires. */
 enum {
 	CLIENT_MESSAGE_BYTES = 256 << 20,
 	SERVER_MESSAGE_BYTES = 4 << 20,
@@ -14,10 +15,10 @@ enum {
 	SEGMENT_BYTES = 16 << 20,
 	CHUNK_BYTES = 64 << 10,
 	REPLY_BYTES =
-	        (1 << 20) - 4096, /* with headers a power of two, as the pool has it */
+	        (1 << 20) - 4096, /* with headers below a power of two: see pool.h */
 };
 
-static void fill_conn(struct rpcrdma_conn_options *o, bool server)
+static void fill_conn_defaults(struct rpcrdma_conn_options *o, bool server)
 {
 #define RR_DEFAULT(field, value) o->field = o->field ? o->field : (value)
 	RR_DEFAULT(segment_bytes, SEGMENT_BYTES);
@@ -78,7 +79,7 @@ int rr_rpc_options_from(const struct rpcrdma_tirpc_options *o, bool server,
 		err = rr_rpc_netids_from(own.netids, &r);
 	if (err)
 		return err;
-	fill_conn(&r.conn, server);
+	fill_conn_defaults(&r.conn, server);
 	*ret = r;
 	return 0;
 }

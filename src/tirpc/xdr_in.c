@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stream that is decoded from: see streams.h. */
+/* The decoding stream; see streams.h. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,8 +18,9 @@ void *rr_xdr_item_alloc(size_t len)
 	return len > PTRDIFF_MAX - RR_ITEM_TAIL ? NULL : malloc(len + RR_ITEM_TAIL);
 }
 
-/* May the memory of an item, of @len octets, take the place of the k-th pointer's? */
-static bool replaceable(const struct rr_xdr_in *in, unsigned k, size_t len)
+/* Whether an item of @len octets may replace the memory at the k-th pointer: the
+ * routine must have allocated that memory, and it must not be larger. */
+static bool is_replaceable(const struct rr_xdr_in *in, unsigned k, size_t len)
 {
 	char *old = *rr_xdr_slot(&in->items, k);
 
@@ -27,8 +28,8 @@ static bool replaceable(const struct rr_xdr_in *in, unsigned k, size_t len)
 	       malloc_usable_size(old) <= len + RR_ITEM_TAIL;
 }
 
-/* The item at @base, in memory from rr_xdr_item_alloc, instead of the routine's. */
-static void replace(struct rr_xdr_in *in, unsigned k, void *base, size_t len)
+/* Lets the k-th pointer point to the item at @base, memory from rr_xdr_item_alloc. */
+static void swap_item_memory(struct rr_xdr_in *in, unsigned k, void *base, size_t len)
 {
 	char **slot = rr_xdr_slot(&in->items, k);
 
@@ -37,8 +38,8 @@ static void replace(struct rr_xdr_in *in, unsigned k, void *base, size_t len)
 	*slot = base;
 }
 
-/* Has a routine written behind the item's octets? */
-static bool is_more(const struct rr_xdr_swap *s)
+/* Whether a routine has written behind the item's octets. */
+static bool has_written_more(const struct rr_xdr_swap *s)
 {
 	size_t size = malloc_usable_size(s->old);
 
@@ -48,7 +49,7 @@ static bool is_more(const struct rr_xdr_swap *s)
 	return false;
 }
 
-static void undo(struct rr_xdr_in *in, unsigned k)
+static void undo_swap(struct rr_xdr_in *in, unsigned k)
 {
 	struct rr_xdr_swap *s = &in->swaps[k];
 
@@ -68,17 +69,17 @@ void rr_xdr_in_settle(struct rr_xdr_in *in)
 
 		if (!s->old)
 			continue;
-		/* A pointer that was changed since is not ours to judge. */
-		if (*rr_xdr_slot(&in->items, k) == s->base && is_more(s))
-			undo(in, k);
+		/* If the pointer was changed since, its memory is not ours. */
+		if (*rr_xdr_slot(&in->items, k) == s->base && has_written_more(s))
+			undo_swap(in, k);
 		else
 			free(s->old);
 		s->old = NULL;
 	}
 }
 
-/* The item of the binding whose pointer says @to, or -1. */
-static int slot_of(const struct rr_xdr_in *in, const char *to)
+/* Returns the item of the binding whose pointer is @to, or -1. */
+static int find_item_slot(const struct rr_xdr_in *in, const char *to)
 {
 	for (unsigned k = 0; k < in->items.n; k++)
 		if (*rr_xdr_slot(&in->items, k) == to)
@@ -86,14 +87,14 @@ static int slot_of(const struct rr_xdr_in *in, const char *to)
 	return -1;
 }
 
-static void placed(struct rr_xdr_in *in, size_t len)
+static void count_placed(struct rr_xdr_in *in, size_t len)
 {
 	in->count.items_placed++;
 	in->count.item_bytes_placed += len;
 	in->swallow = (unsigned)(-len & 3);
 }
 
-static void copy_item(struct rr_xdr_in *in, char *to, const void *base, size_t len)
+static void copy_in_item(struct rr_xdr_in *in, char *to, const void *base, size_t len)
 {
 	memcpy(to, base, len);
 	in->count.items_copied++;
@@ -101,29 +102,30 @@ static void copy_item(struct rr_xdr_in *in, char *to, const void *base, size_t l
 	in->swallow = (unsigned)(-len & 3);
 }
 
-/* A result that is in a destination.  False: @to is none's. */
-static bool from_dest(struct rr_xdr_in *in, char *to, size_t len)
+/* Decodes a result that arrived by a Write chunk; false: @to is not such a result. */
+static bool take_from_dest(struct rr_xdr_in *in, char *to, size_t len)
 {
-	int k = in->dests ? slot_of(in, to) : -1;
+	int k = in->dests ? find_item_slot(in, to) : -1;
 	struct rr_xdr_item *d = k < 0 ? NULL : &in->dests[k];
 
 	if (!d || !d->came || d->done || d->len != len)
 		return false;
 	d->done = true;
 	if (to == d->base) {
-		placed(in, len);
-	} else if (d->mine && replaceable(in, (unsigned)k, len)) {
-		replace(in, (unsigned)k, d->base, len);
+		count_placed(in, len);
+	} else if (d->mine && is_replaceable(in, (unsigned)k, len)) {
+		swap_item_memory(in, (unsigned)k, d->base, len);
 		d->mine = false;
-		placed(in, len);
+		count_placed(in, len);
 	} else {
-		copy_item(in, to, d->base, len);
+		copy_in_item(in, to, d->base, len);
 	}
 	return true;
 }
 
-/* All of an argument that came on its own.  False: it is not that. */
-static bool from_item(struct rr_xdr_in *in, char *to, size_t len)
+/* Decodes an argument that arrived by Read chunks; false: the next piece is not one of
+ * @len octets. */
+static bool take_from_item(struct rr_xdr_in *in, char *to, size_t len)
 {
 	const struct rpcrdma_piece *p;
 	int k;
@@ -136,26 +138,27 @@ static bool from_item(struct rr_xdr_in *in, char *to, size_t len)
 	if (in->at == in->n || !p->item || in->pos || p->len != len)
 		return false;
 	in->at++;
-	k = slot_of(in, to);
-	/* The memory behind the item is the transport's, or as large as we want. */
-	if (k >= 0 && in->take && replaceable(in, (unsigned)k, len) &&
+	k = find_item_slot(in, to);
+	/* The transport allocates RR_ITEM_TAIL octets behind each item. */
+	if (k >= 0 && in->take && is_replaceable(in, (unsigned)k, len) &&
 	    in->take(in->take_arg, p->base)) {
-		replace(in, (unsigned)k, (void *)(uintptr_t)p->base, len);
-		placed(in, len);
+		swap_item_memory(in, (unsigned)k, (void *)(uintptr_t)p->base, len);
+		count_placed(in, len);
 	} else {
-		copy_item(in, to, p->base, len);
+		copy_in_item(in, to, p->base, len);
 	}
 	return true;
 }
 
 /*
- * Where libtirpc has roundup put, which nobody reads: one place for all threads.  What
- * goes there is not written, or they would race.  It is found by decoding an octet.
+ * The static buffer into which libtirpc decodes XDR padding.  All threads share it and
+ * none reads it; writing to it would be a data race, so the streams do not.  Decoding
+ * an opaque of one octet shows its address.
  */
 static char *roundup;
 static pthread_once_t roundup_once = PTHREAD_ONCE_INIT;
 
-static bool_t note_bytes(XDR *x, char *to, u_int len)
+static bool_t note_roundup(XDR *x, char *to, u_int len)
 {
 	if (len == 3)
 		roundup = to;
@@ -164,14 +167,14 @@ static bool_t note_bytes(XDR *x, char *to, u_int len)
 
 static void find_roundup(void)
 {
-	static const struct xdr_ops probe_ops = {.x_getbytes = note_bytes};
+	static const struct xdr_ops probe_ops = {.x_getbytes = note_roundup};
 	XDR probe = {.x_op = XDR_DECODE, .x_ops = (void *)&probe_ops};
 	char octet;
 
-	(void)xdr_opaque(&probe, &octet, 1); /* does not fail */
+	(void)xdr_opaque(&probe, &octet, 1); /* cannot fail */
 }
 
-static bool walk(struct rr_xdr_in *in, void *to, size_t len)
+static bool copy_from_pieces(struct rr_xdr_in *in, void *to, size_t len)
 {
 	char *t = to;
 	bool write = to != roundup;
@@ -190,7 +193,7 @@ static bool walk(struct rr_xdr_in *in, void *to, size_t len)
 		len -= n;
 		if (in->pos < p->len)
 			continue;
-		/* The end of an item: its roundup did not travel. */
+		/* The end of an item, whose padding was not sent. */
 		if (p->item)
 			in->swallow = (unsigned)(-p->len & 3);
 		in->at++;
@@ -201,8 +204,9 @@ static bool walk(struct rr_xdr_in *in, void *to, size_t len)
 	return true;
 }
 
-/* The next @len octets, which end before the piece does and are no item's; or NULL. */
-static const char *within(struct rr_xdr_in *in, size_t len)
+/* Skips the next @len octets and returns their address, if they end within the current
+ * piece and it is not an item; else NULL. */
+static const char *skip_within(struct rr_xdr_in *in, size_t len)
 {
 	const struct rpcrdma_piece *p = &in->pieces[in->at];
 	const char *at;
@@ -214,20 +218,21 @@ static const char *within(struct rr_xdr_in *in, size_t len)
 	return at;
 }
 
-/* The user's own memory is as long as the binding says. */
-static bool too_long(const struct rr_xdr_in *in, const char *to, size_t len)
+/* Whether @len octets exceed the user's own memory, of which the binding has the
+ * size. */
+static bool is_too_long(const struct rr_xdr_in *in, const char *to, size_t len)
 {
-	int k = slot_of(in, to);
+	int k = find_item_slot(in, to);
 
 	return k >= 0 && in->own[k] && len > in->items.item[k].max_bytes;
 }
 
-static bool_t get_bytes(XDR *x, char *to, u_int len)
+static bool_t decode_bytes(XDR *x, char *to, u_int len)
 {
 	struct rr_xdr_in *in = in_of(x);
 	const char *at;
 
-	if (too_long(in, to, len))
+	if (is_too_long(in, to, len))
 		return FALSE;
 	if (in->swallow) {
 		if (len != in->swallow)
@@ -237,31 +242,31 @@ static bool_t get_bytes(XDR *x, char *to, u_int len)
 		in->swallow = 0;
 		return TRUE;
 	}
-	if (!len || from_dest(in, to, len) || from_item(in, to, len))
+	if (!len || take_from_dest(in, to, len) || take_from_item(in, to, len))
 		return TRUE;
 	in->count.bytes_copied += len;
-	at = to == roundup ? NULL : within(in, len);
+	at = to == roundup ? NULL : skip_within(in, len);
 	if (!at)
-		return walk(in, to, len);
+		return copy_from_pieces(in, to, len);
 	memcpy(to, at, len);
 	return TRUE;
 }
 
-static bool_t get_long(XDR *x, long *v)
+static bool_t decode_long(XDR *x, long *v)
 {
 	struct rr_xdr_in *in = in_of(x);
-	const char *at = in->swallow ? NULL : within(in, 4);
+	const char *at = in->swallow ? NULL : skip_within(in, 4);
 	uint32_t be;
 
 	if (at)
 		memcpy(&be, at, 4);
-	else if (in->swallow || !walk(in, &be, 4))
+	else if (in->swallow || !copy_from_pieces(in, &be, 4))
 		return FALSE;
 	*v = (int32_t)ntohl(be);
 	return TRUE;
 }
 
-static int32_t *in_line(XDR *x, u_int len)
+static int32_t *decode_inline(XDR *x, u_int len)
 {
 	struct rr_xdr_in *in = in_of(x);
 	const struct rpcrdma_piece *p = &in->pieces[in->at];
@@ -276,7 +281,7 @@ static int32_t *in_line(XDR *x, u_int len)
 	return (int32_t *)(uintptr_t)at;
 }
 
-static u_int get_pos(XDR *x)
+static u_int get_in_pos(XDR *x)
 {
 	const struct rr_xdr_in *in = in_of(x);
 	size_t n = in->pos;
@@ -286,7 +291,7 @@ static u_int get_pos(XDR *x)
 	return (u_int)n;
 }
 
-static bool_t set_pos(XDR *x, u_int pos)
+static bool_t set_in_pos(XDR *x, u_int pos)
 {
 	struct rr_xdr_in *in = in_of(x);
 	size_t left = pos;
@@ -302,29 +307,29 @@ static bool_t set_pos(XDR *x, u_int pos)
 	return TRUE;
 }
 
-static bool_t put_long(XDR *x, const long *v)
+static bool_t refuse_put_long(XDR *x, const long *v)
 {
 	return FALSE;
 }
 
-static bool_t put_bytes(XDR *x, const char *p, u_int len)
+static bool_t refuse_put_bytes(XDR *x, const char *p, u_int len)
 {
 	return FALSE;
 }
 
-static void destroy(XDR *x)
+static void destroy_in(XDR *x)
 {
 }
 
 static const struct xdr_ops in_ops = {
-        .x_getlong = get_long,
-        .x_putlong = put_long,
-        .x_getbytes = get_bytes,
-        .x_putbytes = put_bytes,
-        .x_getpostn = get_pos,
-        .x_setpostn = set_pos,
-        .x_inline = in_line,
-        .x_destroy = destroy,
+        .x_getlong = decode_long,
+        .x_putlong = refuse_put_long,
+        .x_getbytes = decode_bytes,
+        .x_putbytes = refuse_put_bytes,
+        .x_getpostn = get_in_pos,
+        .x_setpostn = set_in_pos,
+        .x_inline = decode_inline,
+        .x_destroy = destroy_in,
 };
 
 void rr_xdr_in_init(struct rr_xdr_in *in, const struct rpcrdma_piece *pieces,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stream that is encoded into: see streams.h. */
+/* The encoding stream; see streams.h. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@ static struct rr_xdr_out *out_of(XDR *x)
 	return rr_container_of(x, struct rr_xdr_out, xdr);
 }
 
-/* Room for @n octets at the end; NULL: no memory. */
-static uint8_t *room(struct rr_xdr_out *o, size_t n)
+/* Appends @n octets to the buffer and returns their address; NULL: out of memory. */
+static uint8_t *extend_buffer(struct rr_xdr_out *o, size_t n)
 {
 	size_t size = o->size;
 	uint8_t *p;
@@ -37,26 +37,26 @@ static uint8_t *room(struct rr_xdr_out *o, size_t n)
 	return p;
 }
 
-static void refer(struct rr_xdr_out *o, const void *base, size_t len, bool item)
+static void add_reference(struct rr_xdr_out *o, const void *base, size_t len, bool item)
 {
 	o->refs[o->n_refs++] = (struct rr_xdr_ref){
 	        .at = o->len, .base = base, .len = len, .item = item};
 	o->ref_bytes += len;
 }
 
-/* Is it the next item, or one after it?  Those between are empty: each has a place of
- * its own among the items all the same. */
-static bool put_item(struct rr_xdr_out *o, const char *p, size_t len)
+/* Refers to the data if it is the next item, or a later one.  The items between are
+ * empty; each gets a zero-length reference, since items are matched by their order. */
+static bool add_item_reference(struct rr_xdr_out *o, const char *p, size_t len)
 {
 	for (unsigned k = o->next_item; k < o->items.n; k++) {
 		if (*rr_xdr_slot(&o->items, k) != p || len > o->items.item[k].max_bytes)
 			continue;
 		while (o->next_item < k) {
-			refer(o, NULL, 0, true);
+			add_reference(o, NULL, 0, true);
 			o->next_item++;
 		}
 		o->next_item++;
-		refer(o, p, len, true);
+		add_reference(o, p, len, true);
 		o->swallow = (unsigned)(-len & 3);
 		o->count.items_placed += 1;
 		o->count.item_bytes_placed += len;
@@ -65,30 +65,30 @@ static bool put_item(struct rr_xdr_out *o, const char *p, size_t len)
 	return false;
 }
 
-static bool_t put_bytes(XDR *x, const char *p, u_int len)
+static bool_t encode_bytes(XDR *x, const char *p, u_int len)
 {
 	struct rr_xdr_out *o = out_of(x);
 	uint8_t *to;
 
 	if (o->swallow) {
-		/* The roundup, which the library adds where it travels. */
+		/* XDR padding: the transport adds it to an item that is sent inline. */
 		if (len != o->swallow)
 			return FALSE;
 		o->swallow = 0;
 		return TRUE;
 	}
 	if (!o->plain && !o->bad && len) {
-		if (put_item(o, p, len))
+		if (add_item_reference(o, p, len))
 			return TRUE;
-		/* One reference is kept for each item that may follow. */
+		/* Keep one reference for each item that may follow. */
 		if (len >= RR_XDR_REFER_BYTES &&
 		    o->n_refs + o->items.n - o->next_item < RR_XDR_MAX_REFS) {
-			refer(o, p, len, false);
+			add_reference(o, p, len, false);
 			o->count.bytes_referred += len;
 			return TRUE;
 		}
 	}
-	to = room(o, len);
+	to = extend_buffer(o, len);
 	if (!to)
 		return FALSE;
 	memcpy(to, p, len);
@@ -96,7 +96,7 @@ static bool_t put_bytes(XDR *x, const char *p, u_int len)
 	return TRUE;
 }
 
-static bool_t put_long(XDR *x, const long *v)
+static bool_t encode_long(XDR *x, const long *v)
 {
 	struct rr_xdr_out *o = out_of(x);
 	uint32_t be = htonl((uint32_t)*v);
@@ -104,34 +104,34 @@ static bool_t put_long(XDR *x, const long *v)
 
 	if (o->swallow)
 		return FALSE;
-	if (!o->bad && o->size - o->len >= 4) { /* what is mostly called is short */
+	if (!o->bad && o->size - o->len >= 4) { /* the common case */
 		memcpy(o->buf + o->len, &be, 4);
 		o->len += 4;
 		return TRUE;
 	}
-	to = room(o, 4);
+	to = extend_buffer(o, 4);
 	if (!to)
 		return FALSE;
 	memcpy(to, &be, 4);
 	return TRUE;
 }
 
-static int32_t *in_line(XDR *x, u_int len)
+static int32_t *encode_inline(XDR *x, u_int len)
 {
 	struct rr_xdr_out *o = out_of(x);
 
 	if (o->swallow || o->len % 4 || len % 4)
 		return NULL;
-	return (int32_t *)(void *)room(o, len);
+	return (int32_t *)(void *)extend_buffer(o, len);
 }
 
-static u_int get_pos(XDR *x)
+static u_int get_out_pos(XDR *x)
 {
 	return (u_int)(out_of(x)->len + out_of(x)->ref_bytes);
 }
 
-/* Back and forth within what is not referred to. */
-static bool_t set_pos(XDR *x, u_int pos)
+/* Seeks within the buffer, behind the last reference. */
+static bool_t set_out_pos(XDR *x, u_int pos)
 {
 	struct rr_xdr_out *o = out_of(x);
 	size_t least = o->n_refs ? o->refs[o->n_refs - 1].at : 0;
@@ -143,29 +143,29 @@ static bool_t set_pos(XDR *x, u_int pos)
 	return TRUE;
 }
 
-static bool_t get_long(XDR *x, long *v)
+static bool_t refuse_get_long(XDR *x, long *v)
 {
 	return FALSE;
 }
 
-static bool_t get_bytes(XDR *x, char *p, u_int len)
+static bool_t refuse_get_bytes(XDR *x, char *p, u_int len)
 {
 	return FALSE;
 }
 
-static void destroy(XDR *x)
+static void destroy_out(XDR *x)
 {
 }
 
 static const struct xdr_ops out_ops = {
-        .x_getlong = get_long,
-        .x_putlong = put_long,
-        .x_getbytes = get_bytes,
-        .x_putbytes = put_bytes,
-        .x_getpostn = get_pos,
-        .x_setpostn = set_pos,
-        .x_inline = in_line,
-        .x_destroy = destroy,
+        .x_getlong = refuse_get_long,
+        .x_putlong = encode_long,
+        .x_getbytes = refuse_get_bytes,
+        .x_putbytes = encode_bytes,
+        .x_getpostn = get_out_pos,
+        .x_setpostn = set_out_pos,
+        .x_inline = encode_inline,
+        .x_destroy = destroy_out,
 };
 
 void rr_xdr_out_init(struct rr_xdr_out *o, bool plain)
