@@ -42,7 +42,6 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,
                           size_t len);
 
-bool rr_hostauth_done(const struct rr_hostauth *);
 const char *rr_hostauth_identity(const struct rr_hostauth *); /* "" before done */
 const char *rr_hostauth_reason(const struct rr_hostauth *); /* of a failure; else "" */
 int rr_hostauth_binding(const struct rr_hostauth *, uint8_t ret[RR_HOSTAUTH_BINDING]);

@@ -360,11 +360,6 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 
 /* -- facts ----------------------------------------------------------------- */
 
-bool rr_hostauth_done(const struct rr_hostauth *h)
-{
-	return h->phase == DONE;
-}
-
 const char *rr_hostauth_identity(const struct rr_hostauth *h)
 {
 	return h->phase == DONE ? h->identity : "";

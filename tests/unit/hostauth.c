@@ -24,8 +24,8 @@ static void both_are_who_they_say(void **state)
 	assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "");
 	assert_int_equal(rr_hostauth_binding(t.end[SERVER].h, a), -ENOENT);
 	assert_int_equal(converse(&t), 1);
-	assert_true(rr_hostauth_done(t.end[CLIENT].h));
-	assert_true(rr_hostauth_done(t.end[SERVER].h));
+	assert_true(is_done(t.end[CLIENT].h));
+	assert_true(is_done(t.end[SERVER].h));
 	assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "CN=client");
 	assert_string_equal(rr_hostauth_identity(t.end[CLIENT].h), "CN=server");
 	assert_int_equal(rr_hostauth_binding(t.end[CLIENT].h, a), 0);
@@ -106,7 +106,7 @@ static void a_server_lets_in_whom_it_lists(void **state)
 			                       "CN=client is not on the list"));
 			assert_non_null(strstr(rr_hostauth_reason(k.end[CLIENT].h),
 			                       "does not have us on its list"));
-			assert_false(rr_hostauth_done(k.end[CLIENT].h));
+			assert_false(is_done(k.end[CLIENT].h));
 		}
 		end(&k);
 	}
@@ -250,7 +250,7 @@ static void strangers_are_refused_with_the_reason(void **state)
 		if (t.end[r->at].verdict != -EACCES || !strstr(why, r->why) ||
 		    !strstr(other, r->why_other))
 			fail_msg("%s: \"%s\", \"%s\"", r->what, why, other);
-		assert_false(rr_hostauth_done(t.end[r->at].h));
+		assert_false(is_done(t.end[r->at].h));
 		assert_string_equal(rr_hostauth_identity(t.end[SERVER].h), "");
 		end(&t);
 	}
@@ -347,7 +347,7 @@ static void a_changed_word_is_noticed(void **state)
 				t.meddle = flip;
 				begin(&t);
 				assert_int_not_equal(converse(&t), 1);
-				assert_false(rr_hostauth_done(t.end[CLIENT].h));
+				assert_false(is_done(t.end[CLIENT].h));
 				for (unsigned i = 0; i < 2 && psk; i++) {
 					const char *why =
 					        rr_hostauth_reason(t.end[i].h);
@@ -401,7 +401,7 @@ static void garbage_is_refused(void **state)
 			        i == 1 ? 1 : strlen(words[i]) + (i == 4) * 3, &out,
 			        &len);
 		assert_true(verdict <= 0);
-		assert_false(rr_hostauth_done(t.end[SERVER].h));
+		assert_false(is_done(t.end[SERVER].h));
 		end(&t);
 	}
 }

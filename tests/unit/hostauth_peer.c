@@ -176,7 +176,7 @@ static void refused(struct peer *p, const char *words)
 {
 	uint8_t binding[32];
 
-	assert_false(rr_hostauth_done(p->ours.h));
+	assert_false(is_done(p->ours.h));
 	assert_string_equal(rr_hostauth_identity(p->ours.h), "");
 	assert_int_equal(rr_hostauth_binding(p->ours.h, binding), -ENOENT);
 	if (!strstr(rr_hostauth_reason(p->ours.h), words))

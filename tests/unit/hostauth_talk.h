@@ -72,6 +72,14 @@ static inline void begin(struct talk *t)
 	open_end(&t->end[SERVER], true);
 }
 
+/* An end that is not done has no channel binding. */
+static inline bool is_done(const struct rr_hostauth *h)
+{
+	uint8_t binding[RR_HOSTAUTH_BINDING];
+
+	return rr_hostauth_binding(h, binding) == 0;
+}
+
 /* Until an end has had enough; 1: both are satisfied. */
 static inline int converse(struct talk *t)
 {
