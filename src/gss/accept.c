@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is done with a Call of flavor RPCSEC_GSS: the order of the checks, and the
- * answers.  See contexts.h.
+ * Accepts or refuses a Call of flavor RPCSEC_GSS: the order of the checks, and the
+ * replies.  Contract in contexts.h.
  *
- * A data request:  credential well-formed -> handle known -> header signed -> context
- * still valid -> sequence number -> arguments verified or decrypted.  What comes before
- * "header signed" changes nothing but the order of use.         [RFC 2203 §5.3.3]
+ * Data request: credential well-formed -> handle known -> header signed -> context
+ * still valid -> sequence number -> arguments verified or decrypted.  Until the
+ * signature of the header is verified, a Call changes nothing but the order in which
+ * contexts were used.                                           [RFC 2203 §5.3.3]
  *
- * Setting up:  one token in, one token out, and the context is there or is not.  Its
- * refusals are GSS-API's codes in a Reply that says SUCCESS.    [RFC 2203 §5.2.3]
+ * Context creation: one token is received, one token is sent, and the context either
+ * exists or does not.  A refusal is a Reply with SUCCESS that contains GSS-API's status
+ * codes.                                                        [RFC 2203 §5.2.3]
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -48,7 +50,7 @@ static bool get_credential(const struct rpcrdma_auth *a, struct credential *ret)
 	ret->service = rr_get_u32(&c);
 	ret->handle_len = rr_get_u32(&c);
 	ret->handle = rr_get_bytes(&c, ret->handle_len);
-	(void)rr_get_bytes(&c, rr_pad(ret->handle_len)); /* marks the cursor */
+	(void)rr_get_bytes(&c, rr_pad(ret->handle_len)); /* if short, marks @c */
 	return a->flavor == RR_GSS_FLAVOR && !rr_cursor_bad(&c) && !rr_cursor_left(&c);
 }
 
@@ -56,16 +58,16 @@ bool rr_gss_may_block(const struct rpcrdma_auth *cred)
 {
 	struct credential c;
 
-	/* Even the release of a name reads krb5.conf. */
+	/* DESTROY too: releasing a name reads krb5.conf. */
 	return get_credential(cred, &c) && c.proc > RR_GSS_DATA &&
 	       c.proc <= RR_GSS_DESTROY;
 }
 
-/* -- answers --------------------------------------------------------------- */
+/* -- replies --------------------------------------------------------------- */
 
-/* Room for the Reply and @more octets behind its header.  False: no memory, and the
- * verdict is to close. */
-static bool begin_reply(struct rr_gss_request *r, size_t more, struct rr_writer *w)
+/* Allocates the Reply, with @more octets behind its header.  Returns false if there is
+ * no memory; the verdict is RR_GSS_CLOSE then. */
+static bool begin_gss_reply(struct rr_gss_request *r, size_t more, struct rr_writer *w)
 {
 	size_t size = MAX_REPLY_HEADER + more;
 
@@ -75,7 +77,7 @@ static bool begin_reply(struct rr_gss_request *r, size_t more, struct rr_writer 
 	return r->reply;
 }
 
-static void end_reply(struct rr_gss_request *r, const struct rr_writer *w)
+static void end_gss_reply(struct rr_gss_request *r, const struct rr_writer *w)
 {
 	RR_ASSERT(!rr_writer_bad(w));
 	r->reply_len = rr_writer_used(w);
@@ -94,46 +96,46 @@ static void put_accepted(struct rr_writer *w, const struct rr_gss_call *k,
 	rr_put_u32(w, stat);
 }
 
-static void accepted(const struct rr_gss_call *k, struct rr_gss_request *r,
-                     uint32_t stat)
+static void accept_with_stat(const struct rr_gss_call *k, struct rr_gss_request *r,
+                             uint32_t stat)
 {
 	struct rr_writer w;
 
-	if (!begin_reply(r, 0, &w))
+	if (!begin_gss_reply(r, 0, &w))
 		return;
 	put_accepted(&w, k, &r->verf, stat);
-	end_reply(r, &w);
+	end_gss_reply(r, &w);
 }
 
-static void refuse(struct rr_gss *g, const struct rr_gss_call *k,
-                   struct rr_gss_request *r, uint32_t auth_stat)
+static void deny_call(const struct rr_gss_call *k, struct rr_gss_request *r,
+                      uint32_t auth_stat)
 {
 	struct rr_writer w;
 
-	g->refused++;
 	r->auth_stat = auth_stat;
-	if (!begin_reply(r, 0, &w))
+	if (!begin_gss_reply(r, 0, &w))
 		return;
 	rr_put_u32(&w, k->xid);
 	rr_put_u32(&w, 1); /* REPLY */
 	rr_put_u32(&w, DENIED);
 	rr_put_u32(&w, AUTH_ERROR);
 	rr_put_u32(&w, auth_stat);
-	end_reply(r, &w);
+	end_gss_reply(r, &w);
 }
 
-/* -- setting up ------------------------------------------------------------ */
+/* -- context creation ------------------------------------------------------ */
 
-/* What GSS-API made of a token. */
+/* The result of GSS-API for a token. */
 struct outcome {
 	OM_uint32 major, minor;
 	gss_buffer_desc token;
-	struct rr_gss_context *context; /* held; or NULL: refused */
+	struct rr_gss_context *context; /* held; NULL: refused */
 };
 
-/* The token, as one run of octets; *@ret_copy is to be freed.  False: no token. */
-static bool get_token(const struct rr_gss_call *k, gss_buffer_desc *ret,
-                      void **ret_copy)
+/* Copies the token into contiguous memory.  Returns false if there is no valid token;
+ * the caller frees *@ret_copy in any case. */
+static bool gather_token(const struct rr_gss_call *k, gss_buffer_desc *ret,
+                         void **ret_copy)
 {
 	const size_t most = RR_GSS_MAX_TOKEN + 8;
 	struct rr_cursor c;
@@ -157,11 +159,11 @@ static bool get_token(const struct rr_gss_call *k, gss_buffer_desc *ret,
 	}
 	ret->length = rr_get_u32(&c);
 	ret->value = (void *)(uintptr_t)rr_get_bytes(&c, ret->length);
-	(void)rr_get_bytes(&c, rr_pad(ret->length)); /* marks the cursor */
+	(void)rr_get_bytes(&c, rr_pad(ret->length)); /* if short, marks @c */
 	return !rr_cursor_bad(&c) && ret->length && ret->length <= RR_GSS_MAX_TOKEN;
 }
 
-static void address_of(const struct sockaddr *a, uint8_t ret[RR_GSS_ADDRESS])
+static void copy_address(const struct sockaddr *a, uint8_t ret[RR_GSS_ADDRESS])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -174,14 +176,15 @@ static void address_of(const struct sockaddr *a, uint8_t ret[RR_GSS_ADDRESS])
 	}
 }
 
-static rr_time expiry(rr_time now, OM_uint32 seconds)
+static rr_time expire_at(rr_time now, OM_uint32 seconds)
 {
 	return seconds == GSS_C_INDEFINITE ? RR_TIME_NEVER : now + RR_SEC(seconds);
 }
 
-/* A context that GSS-API has completed becomes one of ours. */
-static void adopt(struct rr_gss *g, const struct rr_gss_call *k, gss_ctx_id_t id,
-                  gss_name_t name, gss_OID mech, OM_uint32 seconds, struct outcome *o)
+/* Makes a table entry of a context that GSS-API has established. */
+static void adopt_context(struct rr_gss *g, const struct rr_gss_call *k,
+                          gss_ctx_id_t id, gss_name_t name, gss_OID mech,
+                          OM_uint32 seconds, struct outcome *o)
 {
 	struct rr_gss_context *c = rr_gss_context_new(id);
 	OM_uint32 minor;
@@ -191,8 +194,8 @@ static void adopt(struct rr_gss *g, const struct rr_gss_call *k, gss_ctx_id_t id
 		(void)gss_release_name(&minor, &name);
 		return;
 	}
-	address_of(k->peer, c->address);
-	c->expires = expiry(k->now, seconds);
+	copy_address(k->peer, c->address);
+	c->expires = expire_at(k->now, seconds);
 	if (rr_gss_identity_init(&c->who, name, mech, id)) {
 		rr_gss_context_put(g, c);
 		return;
@@ -201,8 +204,8 @@ static void adopt(struct rr_gss *g, const struct rr_gss_call *k, gss_ctx_id_t id
 	o->context = c;
 }
 
-static void take_token(struct rr_gss *g, const struct rr_gss_call *k,
-                       gss_buffer_desc *token, struct outcome *o)
+static void accept_token(struct rr_gss *g, const struct rr_gss_call *k,
+                         gss_buffer_desc *token, struct outcome *o)
 {
 	gss_ctx_id_t id = GSS_C_NO_CONTEXT;
 	gss_name_t name = GSS_C_NO_NAME;
@@ -216,18 +219,19 @@ static void take_token(struct rr_gss *g, const struct rr_gss_call *k,
 	                                  GSS_C_NO_CHANNEL_BINDINGS, &name, &mech,
 	                                  &o->token, NULL, &seconds, NULL);
 	if (o->major == GSS_S_COMPLETE) {
-		adopt(g, k, id, name, mech, seconds, o);
+		adopt_context(g, k, id, name, mech, seconds, o);
 		return;
 	}
-	/* A context that wants more tokens would be kept for somebody unknown. */
+	/* A context that needs more tokens would be kept for an unknown peer. */
 	if (!GSS_ERROR(o->major))
 		o->major = GSS_S_FAILURE;
 	(void)gss_delete_sec_context(&minor, &id, GSS_C_NO_BUFFER);
 	(void)gss_release_name(&minor, &name);
 }
 
-/* In the table before the client is told its handle. */
-static void keep(struct rr_gss *g, const struct rr_gss_call *k, struct outcome *o)
+/* Enters the context into the table, before its handle is sent to the client. */
+static void keep_context(struct rr_gss *g, const struct rr_gss_call *k,
+                         struct outcome *o)
 {
 	if (!o->context || rr_gss_context_keep(g, o->context, k->now))
 		return;
@@ -239,8 +243,9 @@ static void keep(struct rr_gss *g, const struct rr_gss_call *k, struct outcome *
 		g->o.no_room(g->o.no_room_arg, k->peer);
 }
 
-/* The handle and the token only if there is a context; its verifier then is over the
- * window, else there is none. */
+/* Replies with status, handle and token; handle and token are empty without a context.
+ * The verifier is the MIC of the window; without a context the verifier is
+ * AUTH_NONE. */
 static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
                          struct rr_gss_request *r, struct outcome *o)
 {
@@ -255,10 +260,8 @@ static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
 		o->context = c = NULL;
 		o->major = GSS_S_FAILURE;
 	}
-	if (!c)
-		g->refused++;
 	token_len = c ? o->token.length : 0;
-	if (!begin_reply(r, 6 * 4 + RR_GSS_HANDLE + token_len + 3, &w))
+	if (!begin_gss_reply(r, 6 * 4 + RR_GSS_HANDLE + token_len + 3, &w))
 		return;
 	put_accepted(&w, k, &r->verf, SUCCESS);
 	rr_put_u32(&w, c ? RR_GSS_HANDLE : 0);
@@ -269,32 +272,32 @@ static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
 	rr_put_u32(&w, c ? RR_GSS_WINDOW : 0);
 	rr_put_u32(&w, (uint32_t)token_len);
 	rr_put_padded(&w, o->token.value, token_len);
-	end_reply(r, &w);
+	end_gss_reply(r, &w);
 }
 
-static void set_up(struct rr_gss *g, const struct rr_gss_call *k,
-                   const struct credential *cred, struct rr_gss_request *r)
+static void set_up_context(struct rr_gss *g, const struct rr_gss_call *k,
+                           const struct credential *cred, struct rr_gss_request *r)
 {
 	struct outcome o = {.token = GSS_C_EMPTY_BUFFER};
 	gss_buffer_desc token;
 	OM_uint32 minor;
 	void *copy;
 
-	/* CONTINUE_INIT: we never asked for it.  CREDPROBLEM and CTXPROBLEM are not
-	 * for the creation of contexts [RFC 2203 §5.2.3.2]. */
+	/* CONTINUE_INIT is refused because no Reply of ours asks for it.  CREDPROBLEM
+	 * and CTXPROBLEM are not for the creation of contexts [RFC 2203 §5.2.3.2]. */
 	if (cred->version != RR_GSS_VERSION || cred->proc != RR_GSS_INIT ||
 	    cred->handle_len || k->procedure) {
-		refuse(g, k, r, REJECTEDCRED);
+		deny_call(k, r, REJECTEDCRED);
 		return;
 	}
-	if (!get_token(k, &token, &copy)) {
+	if (!gather_token(k, &token, &copy)) {
 		free(copy);
-		accepted(k, r, GARBAGE_ARGS);
+		accept_with_stat(k, r, GARBAGE_ARGS);
 		return;
 	}
-	take_token(g, k, &token, &o);
+	accept_token(g, k, &token, &o);
 	free(copy);
-	keep(g, k, &o);
+	keep_context(g, k, &o);
 	answer_token(g, k, r, &o);
 	if (o.context && r->verdict != RR_GSS_ANSWER)
 		rr_gss_context_drop(g, o.context);
@@ -305,9 +308,10 @@ static void set_up(struct rr_gss *g, const struct rr_gss_call *k,
 
 /* -- requests -------------------------------------------------------------- */
 
-/* Finds the context, and checks all that is said about it.  False: answered. */
-static bool authenticate(struct rr_gss *g, const struct rr_gss_call *k,
-                         const struct credential *cred, struct rr_gss_request *r)
+/* Finds the context, and checks header and sequence number.  False: @r has the
+ * verdict. */
+static bool authenticate_call(struct rr_gss *g, const struct rr_gss_call *k,
+                              const struct credential *cred, struct rr_gss_request *r)
 {
 	struct rr_gss_context *c =
 	        rr_gss_context_find(g, cred->handle, cred->handle_len, k->now);
@@ -322,62 +326,53 @@ static bool authenticate(struct rr_gss *g, const struct rr_gss_call *k,
 	else if (k->now >= c->expires || cred->seq > RR_GSS_MAX_SEQ)
 		problem = CTXPROBLEM;
 	if (problem) {
-		refuse(g, k, r, problem);
+		deny_call(k, r, problem);
 		if (c && k->now >= c->expires)
 			rr_gss_context_drop(g, c);
 		return false;
 	}
 	if (!rr_gss_see(c, cred->seq)) {
-		g->closed++;
 		r->verdict = RR_GSS_CLOSE;
 		return false;
 	}
 	if (!rr_gss_sign_word(c, r->qop, cred->seq, r)) {
-		refuse(g, k, r, CTXPROBLEM); /* [RFC 2203 §5.3.3.4.1] */
+		deny_call(k, r, CTXPROBLEM); /* [RFC 2203 §5.3.3.4.1] */
 		return false;
 	}
 	return true;
 }
 
-static void proceed(struct rr_gss *g, const struct rr_gss_call *k,
-                    struct rr_gss_request *r)
+static void proceed_call(const struct rr_gss_call *k, struct rr_gss_request *r)
 {
 	if (r->service != RR_GSS_NONE && !rr_gss_unwrap(r, k)) {
-		g->refused++;
-		accepted(k, r, GARBAGE_ARGS);
+		accept_with_stat(k, r, GARBAGE_ARGS);
 		return;
 	}
-	g->accepted++;
-	if (r->service == RR_GSS_INTEGRITY)
-		g->integrity++;
-	else if (r->service == RR_GSS_PRIVACY)
-		g->privacy++;
 	r->who = &r->context->who;
 	r->verdict = RR_GSS_PROCEED;
 }
 
-static void serve(struct rr_gss *g, const struct rr_gss_call *k,
-                  const struct credential *cred, struct rr_gss_request *r)
+static void serve_data(struct rr_gss *g, const struct rr_gss_call *k,
+                       const struct credential *cred, struct rr_gss_request *r)
 {
 	r->service = cred->service;
 	r->seq = cred->seq;
 	if (cred->version != RR_GSS_VERSION || cred->service < RR_GSS_NONE ||
 	    cred->service > RR_GSS_PRIVACY ||
 	    (cred->proc == RR_GSS_DESTROY && k->procedure)) {
-		refuse(g, k, r, BADCRED);
+		deny_call(k, r, BADCRED);
 		return;
 	}
-	if (!authenticate(g, k, cred, r))
+	if (!authenticate_call(g, k, cred, r))
 		return;
 	if (cred->proc == RR_GSS_DATA) {
-		proceed(g, k, r);
+		proceed_call(k, r);
 		return;
 	}
-	/* Its void result is not wrapped, nor is its argument looked at: clients differ
-	 * in whether they wrap nothing. */
+	/* DESTROY: the void result is not wrapped and the argument is not checked,
+	 * because clients differ in whether they wrap void. */
 	rr_gss_context_drop(g, r->context);
-	g->destroyed++;
-	accepted(k, r, SUCCESS);
+	accept_with_stat(k, r, SUCCESS);
 }
 
 enum rr_gss_verdict rr_gss_accept(struct rr_gss *g, const struct rr_gss_call *k,
@@ -389,13 +384,13 @@ enum rr_gss_verdict rr_gss_accept(struct rr_gss *g, const struct rr_gss_call *k,
 	r->table = g;
 	r->verf.body = r->verf_body;
 	if (!get_credential(&k->cred, &cred))
-		refuse(g, k, r, BADCRED);
+		deny_call(k, r, BADCRED);
 	else if (cred.proc == RR_GSS_INIT || cred.proc == RR_GSS_CONTINUE_INIT)
-		set_up(g, k, &cred, r);
+		set_up_context(g, k, &cred, r);
 	else if (cred.proc == RR_GSS_DATA || cred.proc == RR_GSS_DESTROY)
-		serve(g, k, &cred, r);
+		serve_data(g, k, &cred, r);
 	else
-		refuse(g, k, r, BADCRED);
+		deny_call(k, r, BADCRED);
 	if (r->verdict != RR_GSS_PROCEED && r->context) {
 		rr_gss_context_put(g, r->context);
 		r->context = NULL;

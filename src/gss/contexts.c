@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of contexts: by handle, and in the order of use.  See contexts.h.
+ * The table of contexts, by handle and in the order of last use; contract in
+ * contexts.h.
  *
- * A context has a count of holders: the table and each request.  Out of the table, it
- * serves the requests that hold it to their ends.  What is idle for too long goes when
- * it is asked for, or when another one wants in: no timer is needed, since the number
- * is bounded.
+ * A context is reference-counted by the table and by each request that uses it.  When a
+ * context leaves the table, such requests still complete.  A context that has been idle
+ * for too long is removed when it is looked up, or when another one is entered.  No
+ * timer is needed, since the number of contexts is bounded.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -67,9 +68,9 @@ void rr_gss_free(struct rr_gss *g)
 	free(g);
 }
 
-/* -- one context ------------------------------------------------------------------- */
+/* -- one context ----------------------------------------------------------- */
 
-static void context_free(struct rr_gss_context *c)
+static void free_context(struct rr_gss_context *c)
 {
 	OM_uint32 minor;
 
@@ -93,9 +94,9 @@ struct rr_gss_context *rr_gss_context_new(gss_ctx_id_t id)
 	rr_list_init(&c->in_bucket);
 	rr_list_init(&c->in_order);
 	pthread_mutex_init(&c->lock, NULL);
-	/* Short reads cannot happen for so few octets. */
+	/* getrandom() does not return short for so few octets. */
 	if (getrandom(c->handle, sizeof(c->handle), 0) < 0) {
-		context_free(c);
+		free_context(c);
 		return NULL;
 	}
 	return c;
@@ -109,19 +110,20 @@ void rr_gss_context_put(struct rr_gss *g, struct rr_gss_context *c)
 	left = --c->refs;
 	pthread_mutex_unlock(&g->lock);
 	if (!left)
-		context_free(c);
+		free_context(c);
 }
 
-/* -- the table: its lock is held --------------------------------------------------- */
+/* -- the table, with its lock held ----------------------------------------- */
 
-/* Handles are random, and ours: nobody chooses a bucket. */
-static struct rr_list *bucket_of(struct rr_gss *g, const uint8_t *handle)
+/* We choose handles at random, so a peer cannot choose a bucket. */
+static struct rr_list *find_gss_bucket(struct rr_gss *g, const uint8_t *handle)
 {
 	return &g->buckets[handle[0] % RR_GSS_BUCKETS];
 }
 
-/* Out of the table, onto the list of those to be put; the lock is not held then. */
-static void take_out(struct rr_gss *g, struct rr_gss_context *c, struct rr_list *gone)
+/* Moves a context to @gone, for put_contexts once the lock is released. */
+static void take_out_context(struct rr_gss *g, struct rr_gss_context *c,
+                             struct rr_list *gone)
 {
 	rr_list_del(&c->in_bucket);
 	rr_list_del(&c->in_order);
@@ -129,7 +131,7 @@ static void take_out(struct rr_gss *g, struct rr_gss_context *c, struct rr_list 
 	g->count--;
 }
 
-static void put_all(struct rr_gss *g, struct rr_list *gone)
+static void put_contexts(struct rr_gss *g, struct rr_list *gone)
 {
 	struct rr_list *n;
 
@@ -138,14 +140,16 @@ static void put_all(struct rr_gss *g, struct rr_list *gone)
 		                   rr_container_of(n, struct rr_gss_context, in_order));
 }
 
-static bool is_idle(const struct rr_gss *g, const struct rr_gss_context *c, rr_time now)
+static bool is_expired_idle(const struct rr_gss *g, const struct rr_gss_context *c,
+                            rr_time now)
 {
 	return now > c->used && now - c->used > g->o.idle_ns;
 }
 
-/* The least recently used one of that address, or of all; how many there are. */
-static struct rr_gss_context *oldest(struct rr_gss *g, const uint8_t *address,
-                                     unsigned *ret_count)
+/* Returns the least recently used context of an address, and the number of that
+ * address. */
+static struct rr_gss_context *find_oldest_of(struct rr_gss *g, const uint8_t *address,
+                                             unsigned *ret_count)
 {
 	struct rr_gss_context *first = NULL;
 	const struct rr_list *n;
@@ -155,7 +159,7 @@ static struct rr_gss_context *oldest(struct rr_gss *g, const uint8_t *address,
 		struct rr_gss_context *c =
 		        rr_container_of(n, struct rr_gss_context, in_order);
 
-		if (address && memcmp(c->address, address, RR_GSS_ADDRESS) != 0)
+		if (memcmp(c->address, address, RR_GSS_ADDRESS) != 0)
 			continue;
 		if (!first)
 			first = c;
@@ -177,47 +181,43 @@ static struct rr_gss_context *longest_idle(struct rr_gss *g)
 	return n ? rr_container_of(n, struct rr_gss_context, in_order) : NULL;
 }
 
-/* Takes @c, the oldest, out if @n have reached @most.  False: it was used within
- * active_ns, and there is no room. */
-static bool evict(struct rr_gss *g, struct rr_gss_context *c, unsigned n, unsigned most,
-                  rr_time now, struct rr_list *gone)
+/* Evicts @c, the least recently used of @n contexts, if @n has reached @most.  Returns
+ * false if @c was used within active_ns: then there is no room. */
+static bool evict_oldest(struct rr_gss *g, struct rr_gss_context *c, unsigned n,
+                         unsigned most, rr_time now, struct rr_list *gone)
 {
 	if (!c || n < most)
 		return true;
 	if (is_active(g, c, now))
 		return false;
-	g->evicted++;
-	take_out(g, c, gone);
+	take_out_context(g, c, gone);
 	return true;
 }
 
-/* For one more.  A new context takes one place, so one eviction for each limit is
- * enough; that of the address comes first, since it makes room in the table as well. */
-static bool make_room(struct rr_gss *g, const uint8_t *address, rr_time now,
-                      struct rr_list *gone)
+/* Makes room for one more context.  One eviction for each of the two limits is enough.
+ * The limit of the address comes first, because that eviction serves both. */
+static bool make_context_room(struct rr_gss *g, const uint8_t *address, rr_time now,
+                              struct rr_list *gone)
 {
 	struct rr_gss_context *c;
 	unsigned n;
 
-	while ((c = longest_idle(g)) && is_idle(g, c, now)) {
-		g->expired++;
-		take_out(g, c, gone);
-	}
-	c = oldest(g, address, &n);
-	return evict(g, c, n, g->o.max_per_address, now, gone) &&
-	       evict(g, longest_idle(g), g->count, g->o.max_contexts, now, gone);
+	while ((c = longest_idle(g)) && is_expired_idle(g, c, now))
+		take_out_context(g, c, gone);
+	c = find_oldest_of(g, address, &n);
+	return evict_oldest(g, c, n, g->o.max_per_address, now, gone) &&
+	       evict_oldest(g, longest_idle(g), g->count, g->o.max_contexts, now, gone);
 }
 
-/* -- ... it is not ----------------------------------------------------------------- */
+/* -- the table ------------------------------------------------------------- */
 
-static void put_in(struct rr_gss *g, struct rr_gss_context *c, rr_time now)
+static void insert_context(struct rr_gss *g, struct rr_gss_context *c, rr_time now)
 {
-	rr_list_push(bucket_of(g, c->handle), &c->in_bucket);
+	rr_list_push(find_gss_bucket(g, c->handle), &c->in_bucket);
 	rr_list_push(&g->order, &c->in_order);
 	c->used = now;
 	c->refs++;
 	g->count++;
-	g->established++;
 }
 
 bool rr_gss_context_keep(struct rr_gss *g, struct rr_gss_context *c, rr_time now)
@@ -227,19 +227,17 @@ bool rr_gss_context_keep(struct rr_gss *g, struct rr_gss_context *c, rr_time now
 
 	rr_list_init(&gone);
 	pthread_mutex_lock(&g->lock);
-	room = make_room(g, c->address, now, &gone);
+	room = make_context_room(g, c->address, now, &gone);
 	if (room)
-		put_in(g, c, now);
-	else
-		g->crowded_out++;
+		insert_context(g, c, now);
 	pthread_mutex_unlock(&g->lock);
-	put_all(g, &gone);
+	put_contexts(g, &gone);
 	return room;
 }
 
-static struct rr_gss_context *look_up(struct rr_gss *g, const void *handle)
+static struct rr_gss_context *find_handle(struct rr_gss *g, const void *handle)
 {
-	struct rr_list *bucket = bucket_of(g, handle);
+	struct rr_list *bucket = find_gss_bucket(g, handle);
 	const struct rr_list *n;
 
 	rr_list_for_each (n, bucket) {
@@ -262,10 +260,9 @@ struct rr_gss_context *rr_gss_context_find(struct rr_gss *g, const void *handle,
 		return NULL;
 	rr_list_init(&gone);
 	pthread_mutex_lock(&g->lock);
-	c = look_up(g, handle);
-	if (c && is_idle(g, c, now)) {
-		g->expired++;
-		take_out(g, c, &gone);
+	c = find_handle(g, handle);
+	if (c && is_expired_idle(g, c, now)) {
+		take_out_context(g, c, &gone);
 		c = NULL;
 	}
 	if (c) {
@@ -276,7 +273,7 @@ struct rr_gss_context *rr_gss_context_find(struct rr_gss *g, const void *handle,
 		rr_list_push(&g->order, &c->in_order);
 	}
 	pthread_mutex_unlock(&g->lock);
-	put_all(g, &gone);
+	put_contexts(g, &gone);
 	return c;
 }
 
@@ -286,10 +283,10 @@ void rr_gss_context_drop(struct rr_gss *g, struct rr_gss_context *c)
 
 	rr_list_init(&gone);
 	pthread_mutex_lock(&g->lock);
-	if (!rr_list_empty(&c->in_bucket)) /* another thread may have been first */
-		take_out(g, c, &gone);
+	if (!rr_list_empty(&c->in_bucket)) /* else another thread has dropped it */
+		take_out_context(g, c, &gone);
 	pthread_mutex_unlock(&g->lock);
-	put_all(g, &gone);
+	put_contexts(g, &gone);
 }
 
 void rr_gss_forget(struct rr_gss *g)
@@ -300,24 +297,8 @@ void rr_gss_forget(struct rr_gss *g)
 	rr_list_init(&gone);
 	pthread_mutex_lock(&g->lock);
 	while ((n = rr_list_first(&g->order)))
-		take_out(g, rr_container_of(n, struct rr_gss_context, in_order), &gone);
+		take_out_context(g, rr_container_of(n, struct rr_gss_context, in_order),
+		                 &gone);
 	pthread_mutex_unlock(&g->lock);
-	put_all(g, &gone);
-}
-
-void rr_gss_get_stats(struct rr_gss *g, struct rr_gss_stats *ret)
-{
-	pthread_mutex_lock(&g->lock);
-	ret->contexts = g->count;
-	pthread_mutex_unlock(&g->lock);
-	ret->established = g->established;
-	ret->destroyed = g->destroyed;
-	ret->evicted = g->evicted;
-	ret->expired = g->expired;
-	ret->accepted = g->accepted;
-	ret->integrity = g->integrity;
-	ret->privacy = g->privacy;
-	ret->refused = g->refused;
-	ret->closed = g->closed;
-	ret->crowded_out = g->crowded_out;
+	put_contexts(g, &gone);
 }

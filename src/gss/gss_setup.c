@@ -98,7 +98,8 @@ static void *run(void *arg)
 		        GSS_C_NO_CHANNEL_BINDINGS, &j->in, NULL, &j->out, NULL,
 		        &j->lifetime);
 	if (GSS_ERROR(j->major))
-		rr_gss_msg_words(j->major, j->minor, &krb5, j->words, sizeof(j->words));
+		rr_gss_msg_reason(j->major, j->minor, &krb5, j->words,
+		                  sizeof(j->words));
 	pthread_mutex_lock(&j->lock);
 	orphan = j->orphan;
 	if (!orphan) { /* under the lock, so that the engine is there */
@@ -268,7 +269,7 @@ static void answered(struct rr_gss_setup *s, const void *message, size_t len)
 		err = rr_gss_msg_get_init_res((const uint8_t *)message + n,
 		                              len - (size_t)n, &m);
 	if (!err && m.major != GSS_S_COMPLETE && m.major != GSS_S_CONTINUE_NEEDED) {
-		rr_gss_msg_words(m.major, 0, GSS_C_NO_OID, words, sizeof(words));
+		rr_gss_msg_reason(m.major, 0, GSS_C_NO_OID, words, sizeof(words));
 		refused(s, m.major, words);
 		return;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose name a context has, which key of ours it was made for, and who that is on this
- * system: by auth_to_local of krb5.conf, then passwd and group.  Whom the system does
- * not know is nobody.                                            [RFC 2623 §2.3]
+ * Finds out who the client of a context is: its principal, the server's principal that
+ * it used, and the user on this system (auth_to_local of krb5.conf, then passwd and
+ * group).  A principal without a user here is nobody.            [RFC 2623 §2.3]
  *
- * Also the credential that contexts are accepted with: of Kerberos V5 alone, whose
- * contexts take one token each way, so that no half of one is ever kept.
+ * Also acquires the credential that contexts are accepted with.  It is for Kerberos V5
+ * alone, whose contexts take one token each way, so that no half-made context is kept.
  */
 #include <errno.h>
 #include <grp.h>
@@ -20,10 +20,10 @@
 #include "gss/context.h"
 
 enum { MAX_PASSWD_BYTES = 1 << 20, FIRST_GROUPS = 64 };
-_Static_assert(sizeof(gid_t) == sizeof(uint32_t), "groups are handed on as they come");
+_Static_assert(sizeof(gid_t) == sizeof(uint32_t), "groups are passed on unchanged");
 #define RETRY_NS RR_SEC(5)
 
-static char *name_text(gss_name_t name)
+static char *display_name(gss_name_t name)
 {
 	gss_buffer_desc b = GSS_C_EMPTY_BUFFER;
 	OM_uint32 minor;
@@ -35,7 +35,7 @@ static char *name_text(gss_name_t name)
 	return s;
 }
 
-static char *target_of(gss_ctx_id_t id)
+static char *get_target(gss_ctx_id_t id)
 {
 	gss_name_t name = GSS_C_NO_NAME;
 	OM_uint32 minor;
@@ -43,14 +43,14 @@ static char *target_of(gss_ctx_id_t id)
 
 	if (gss_inquire_context(&minor, id, NULL, &name, NULL, NULL, NULL, NULL,
 	                        NULL) == GSS_S_COMPLETE)
-		s = name_text(name);
+		s = display_name(name);
 	(void)gss_release_name(&minor, &name);
 	return s;
 }
 
-/* The kernel takes RR_GSS_MAX_GROUPS: the first of them count.  Without memory for the
- * list there are no groups, which permits less, not more. */
-static void groups_of(struct rr_gss_identity *w, const struct passwd *pw)
+/* The kernel accepts RR_GSS_MAX_GROUPS groups, so further ones are dropped.  Without
+ * memory for the list there are no groups, which can only deny access. */
+static void load_groups(struct rr_gss_identity *w, const struct passwd *pw)
 {
 	int most = FIRST_GROUPS, n = most;
 	gid_t *groups = malloc((size_t)most * sizeof(*groups));
@@ -60,7 +60,7 @@ static void groups_of(struct rr_gss_identity *w, const struct passwd *pw)
 			n = most;
 			break;
 		}
-		/* glibc says how many there are. */
+		/* glibc has set @n to the number of groups. */
 		most = n > most ? RR_MIN(n, (int)RR_GSS_MAX_GROUPS) : RR_GSS_MAX_GROUPS;
 		n = most;
 		free(groups);
@@ -70,7 +70,7 @@ static void groups_of(struct rr_gss_identity *w, const struct passwd *pw)
 	w->n_groups = groups ? (unsigned)n : 0;
 }
 
-static void map(struct rr_gss_identity *w)
+static void map_user(struct rr_gss_identity *w)
 {
 	struct passwd pwd, *pw = NULL;
 	size_t size = 1024;
@@ -92,7 +92,7 @@ static void map(struct rr_gss_identity *w)
 		w->mapped = true;
 		w->uid = pw->pw_uid;
 		w->gid = pw->pw_gid;
-		groups_of(w, pw);
+		load_groups(w, pw);
 	}
 	free(buf);
 }
@@ -102,11 +102,11 @@ int rr_gss_identity_init(struct rr_gss_identity *w, gss_name_t name, gss_OID mec
 {
 	w->name = name;
 	w->mech = mech;
-	w->principal = name_text(name);
-	w->target = target_of(id);
+	w->principal = display_name(name);
+	w->target = get_target(id);
 	if (!w->principal || !w->target)
 		return -ENOMEM;
-	map(w);
+	map_user(w);
 	return 0;
 }
 
@@ -120,9 +120,9 @@ void rr_gss_identity_fini(struct rr_gss_identity *w)
 	free(w->groups);
 }
 
-/* -- whose key ------------------------------------------------------------- */
+/* -- the acceptor's credential --------------------------------------------- */
 
-static OM_uint32 acquire(struct rr_gss *g, OM_uint32 *minor)
+static OM_uint32 acquire_cred(struct rr_gss *g, OM_uint32 *minor)
 {
 	gss_OID_set_desc krb5 = {1, gss_mech_krb5};
 	gss_buffer_desc b = {.value = g->principal};
@@ -146,7 +146,7 @@ bool rr_gss_cred(struct rr_gss *g, rr_time now, gss_cred_id_t *ret,
 	pthread_mutex_lock(&g->cred_lock);
 	if (g->cred == GSS_C_NO_CREDENTIAL && now >= g->cred_again) {
 		g->cred_minor = 0;
-		g->cred_major = acquire(g, &g->cred_minor);
+		g->cred_major = acquire_cred(g, &g->cred_minor);
 		g->cred_again = now == RR_TIME_NEVER ? 0 : now + RETRY_NS;
 	}
 	*ret = g->cred;
@@ -156,7 +156,7 @@ bool rr_gss_cred(struct rr_gss *g, rr_time now, gss_cred_id_t *ret,
 	return *ret_major == GSS_S_COMPLETE;
 }
 
-static void say(OM_uint32 code, int type, char *to, size_t size)
+static void print_status(OM_uint32 code, int type, char *to, size_t size)
 {
 	gss_buffer_desc b = GSS_C_EMPTY_BUFFER;
 	OM_uint32 minor, more = 0;
@@ -167,7 +167,7 @@ static void say(OM_uint32 code, int type, char *to, size_t size)
 	(void)gss_release_buffer(&minor, &b);
 }
 
-int rr_gss_check(struct rr_gss *g, char *ret_why, size_t size)
+int rr_gss_check(struct rr_gss *g, char *ret_reason, size_t size)
 {
 	OM_uint32 major, minor;
 	gss_cred_id_t cred;
@@ -175,9 +175,9 @@ int rr_gss_check(struct rr_gss *g, char *ret_why, size_t size)
 	if (rr_gss_cred(g, RR_TIME_NEVER, &cred, &major, &minor))
 		return 0;
 	if (size)
-		*ret_why = '\0';
-	/* The mechanism's words name the keytab; the general ones do not. */
-	say(minor ? minor : major, minor ? GSS_C_MECH_CODE : GSS_C_GSS_CODE, ret_why,
-	    size);
+		*ret_reason = '\0';
+	/* Only the mechanism's text names the keytab. */
+	print_status(minor ? minor : major, minor ? GSS_C_MECH_CODE : GSS_C_GSS_CODE,
+	             ret_reason, size);
 	return -ENOKEY;
 }

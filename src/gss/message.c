@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* RPCSEC_GSS messages of a client; contract in message.h. */
 #include "gss/message.h"
 
 #include <errno.h>
@@ -23,32 +24,10 @@ int rr_gss_msg_put_cred(void *buf, size_t size, const struct rr_gss_cred *c)
 	return rr_writer_bad(&w) ? -EMSGSIZE : (int)rr_writer_used(&w);
 }
 
-int rr_gss_msg_get_cred(const void *body, size_t len, struct rr_gss_cred *ret)
-{
-	struct rr_cursor c = rr_cursor_over(body, len);
-	struct rr_gss_cred m = {0};
-	const void *handle;
-
-	if (rr_get_u32(&c) != RR_GSS_VERSION)
-		return -EBADMSG;
-	m.proc = rr_get_u32(&c);
-	m.seq = rr_get_u32(&c);
-	m.service = rr_get_u32(&c);
-	m.handle_len = rr_get_u32(&c);
-	if (m.handle_len > sizeof(m.handle))
-		return -EBADMSG;
-	handle = rr_get_bytes(&c, m.handle_len + rr_pad(m.handle_len));
-	if (rr_cursor_bad(&c) || rr_cursor_left(&c))
-		return -EBADMSG;
-	memcpy(m.handle, handle, m.handle_len);
-	*ret = m;
-	return 0;
-}
-
 /* -- MICs ------------------------------------------------------------------ */
 
-/* The border: what a failure of GSS-API means to us. */
-static int error_of(OM_uint32 major)
+/* Converts a major status of GSS-API into 0 or a negative errno. */
+static int gss_error(OM_uint32 major)
 {
 	if (major == GSS_S_COMPLETE)
 		return 0;
@@ -56,7 +35,7 @@ static int error_of(OM_uint32 major)
 	                                                         : -EKEYREJECTED;
 }
 
-static gss_buffer_desc borrowed(const void *p, size_t len)
+static gss_buffer_desc borrow_buffer(const void *p, size_t len)
 {
 	return (gss_buffer_desc){.length = len, .value = (void *)(uintptr_t)p};
 }
@@ -64,9 +43,9 @@ static gss_buffer_desc borrowed(const void *p, size_t len)
 int rr_gss_msg_sign(gss_ctx_id_t ctx, const void *octets, size_t len, void *buf,
                     size_t size)
 {
-	gss_buffer_desc in = borrowed(octets, len), mic = GSS_C_EMPTY_BUFFER;
+	gss_buffer_desc in = borrow_buffer(octets, len), mic = GSS_C_EMPTY_BUFFER;
 	OM_uint32 minor;
-	int n = error_of(gss_get_mic(&minor, ctx, GSS_C_QOP_DEFAULT, &in, &mic));
+	int n = gss_error(gss_get_mic(&minor, ctx, GSS_C_QOP_DEFAULT, &in, &mic));
 
 	if (!n) {
 		n = mic.length > size ? -EMSGSIZE : (int)mic.length;
@@ -80,13 +59,14 @@ int rr_gss_msg_sign(gss_ctx_id_t ctx, const void *octets, size_t len, void *buf,
 int rr_gss_msg_check(gss_ctx_id_t ctx, const void *octets, size_t len, const void *mic,
                      size_t mic_len)
 {
-	gss_buffer_desc in = borrowed(octets, len), token = borrowed(mic, mic_len);
+	gss_buffer_desc in = borrow_buffer(octets, len),
+	                token = borrow_buffer(mic, mic_len);
 	gss_qop_t qop;
 	OM_uint32 minor;
 
 	if (!mic_len)
 		return -EKEYREJECTED;
-	return error_of(gss_verify_mic(&minor, ctx, &in, &token, &qop));
+	return gss_error(gss_verify_mic(&minor, ctx, &in, &token, &qop));
 }
 
 int rr_gss_msg_check_number(gss_ctx_id_t ctx, uint32_t number, const void *mic,
@@ -110,20 +90,21 @@ void rr_gss_body_fini(struct rr_gss_body *b)
 	b->n_pieces = 0;
 }
 
-static void add(struct rr_gss_body *b, const void *base, size_t len)
+static void add_piece(struct rr_gss_body *b, const void *base, size_t len)
 {
 	if (len)
 		b->pieces[b->n_pieces++] = (struct rr_piece){base, len, false};
 }
 
-static size_t pad_of(const struct rr_piece *p)
+static size_t pad_item(const struct rr_piece *p)
 {
 	return p->item ? rr_pad(p->len) : 0;
 }
 
-/* @room octets, then the sequence number and the arguments, in memory of @b's. */
-static int gather(struct rr_gss_body *b, size_t room, size_t more, uint32_t seq,
-                  const struct rr_piece *p, unsigned n, size_t *ret_len)
+/* Allocates @room octets, sequence number, arguments and @more octets, and copies the
+ * sequence number and the arguments. */
+static int gather_plain(struct rr_gss_body *b, size_t room, size_t more, uint32_t seq,
+                        const struct rr_piece *p, unsigned n, size_t *ret_len)
 {
 	size_t len = 4;
 	uint8_t *at;
@@ -131,7 +112,7 @@ static int gather(struct rr_gss_body *b, size_t room, size_t more, uint32_t seq,
 	for (unsigned i = 0; i < n; i++) {
 		if (p[i].len > UINT32_MAX - 4096 - len)
 			return -EMSGSIZE;
-		len += p[i].len + pad_of(&p[i]);
+		len += p[i].len + pad_item(&p[i]);
 	}
 	if (len & 3)
 		return -EINVAL;
@@ -144,21 +125,21 @@ static int gather(struct rr_gss_body *b, size_t room, size_t more, uint32_t seq,
 	for (unsigned i = 0; i < n; i++) {
 		if (p[i].len)
 			memcpy(at, p[i].base, p[i].len);
-		memset(at + p[i].len, 0, pad_of(&p[i]));
-		at += p[i].len + pad_of(&p[i]);
+		memset(at + p[i].len, 0, pad_item(&p[i]));
+		at += p[i].len + pad_item(&p[i]);
 	}
 	*ret_len = len;
 	return 0;
 }
 
-/* rpc_gss_integ_data: what is protected, as opaque octets, and its MIC. */
+/* rpc_gss_integ_data: the plain data as an opaque, and its MIC. */
 static int wrap_integrity(gss_ctx_id_t ctx, uint32_t seq, const struct rr_piece *p,
                           unsigned n, struct rr_gss_body *b)
 {
 	enum { MIC_MAX = RR_GSS_PROTECTION_MAX - 16 };
 	size_t len;
 	uint8_t *at;
-	int r = gather(b, 4, 4 + MIC_MAX + 4, seq, p, n, &len);
+	int r = gather_plain(b, 4, 4 + MIC_MAX + 4, seq, p, n, &len);
 
 	if (r)
 		return r;
@@ -169,37 +150,37 @@ static int wrap_integrity(gss_ctx_id_t ctx, uint32_t seq, const struct rr_piece 
 		return r;
 	rr_store_u32(at + len, (uint32_t)r);
 	memset(at + len + 4 + r, 0, rr_pad((size_t)r));
-	add(b, b->own, 4 + len + 4 + (size_t)r + rr_pad((size_t)r));
+	add_piece(b, b->own, 4 + len + 4 + (size_t)r + rr_pad((size_t)r));
 	return 0;
 }
 
-/* rpc_gss_priv_data: the same encrypted, as opaque octets. */
+/* rpc_gss_priv_data: the encrypted data as an opaque. */
 static int wrap_privacy(gss_ctx_id_t ctx, uint32_t seq, const struct rr_piece *p,
                         unsigned n, struct rr_gss_body *b)
 {
 	gss_buffer_desc in;
 	OM_uint32 minor;
-	int sealed = 0, r;
+	int encrypted = 0, r;
 	size_t len;
 
-	r = gather(b, 0, 0, seq, p, n, &len);
+	r = gather_plain(b, 0, 0, seq, p, n, &len);
 	if (r)
 		return r;
-	in = borrowed(b->own, len);
-	r = error_of(
-	        gss_wrap(&minor, ctx, 1, GSS_C_QOP_DEFAULT, &in, &sealed, &b->token));
+	in = borrow_buffer(b->own, len);
+	r = gss_error(gss_wrap(&minor, ctx, 1, GSS_C_QOP_DEFAULT, &in, &encrypted,
+	                       &b->token));
 	free(b->own);
 	b->own = NULL;
 	if (r)
 		return r;
-	if (!sealed)
+	if (!encrypted)
 		return -EKEYREJECTED;
 	if (b->token.length > UINT32_MAX - 3)
 		return -EMSGSIZE;
 	rr_store_u32(b->head, (uint32_t)b->token.length);
-	add(b, b->head, sizeof(b->head));
-	add(b, b->token.value, b->token.length);
-	add(b, b->pad, rr_pad(b->token.length));
+	add_piece(b, b->head, sizeof(b->head));
+	add_piece(b, b->token.value, b->token.length);
+	add_piece(b, b->pad, rr_pad(b->token.length));
 	return 0;
 }
 
@@ -216,8 +197,8 @@ int rr_gss_msg_wrap(gss_ctx_id_t ctx, uint32_t service, uint32_t seq,
 	return r;
 }
 
-/* Variable-length opaque octets; NULL and a bad cursor, or @ret_len of them. */
-static const uint8_t *get_opaque(struct rr_cursor *c, uint32_t *ret_len)
+/* Reads an opaque<>; NULL, with the cursor bad, if it is too long. */
+static const uint8_t *get_counted_opaque(struct rr_cursor *c, uint32_t *ret_len)
 {
 	uint32_t len = rr_get_u32(c);
 
@@ -229,8 +210,8 @@ static const uint8_t *get_opaque(struct rr_cursor *c, uint32_t *ret_len)
 	return rr_get_bytes(c, (size_t)len + rr_pad(len));
 }
 
-/* What was protected: the sequence number, then the message. */
-static int open_data(struct rr_gss_body *b, uint32_t seq, const uint8_t *data,
+/* Checks the sequence number of plain data, and refers to the rest. */
+static int take_data(struct rr_gss_body *b, uint32_t seq, const uint8_t *data,
                      size_t len)
 {
 	if (len < 4 || rr_load_u32(data) != seq)
@@ -244,32 +225,33 @@ static int unwrap_integrity(gss_ctx_id_t ctx, uint32_t seq, struct rr_cursor *c,
                             struct rr_gss_body *b)
 {
 	uint32_t len = 0, mic_len = 0;
-	const uint8_t *data = get_opaque(c, &len), *mic = get_opaque(c, &mic_len);
+	const uint8_t *data = get_counted_opaque(c, &len),
+	              *mic = get_counted_opaque(c, &mic_len);
 	int r;
 
 	if (rr_cursor_bad(c) || rr_cursor_left(c))
 		return -EBADMSG;
 	r = rr_gss_msg_check(ctx, data, len, mic, mic_len);
-	return r ? r : open_data(b, seq, data, len);
+	return r ? r : take_data(b, seq, data, len);
 }
 
 static int unwrap_privacy(gss_ctx_id_t ctx, uint32_t seq, struct rr_cursor *c,
                           struct rr_gss_body *b)
 {
 	uint32_t len = 0;
-	const uint8_t *data = get_opaque(c, &len);
-	gss_buffer_desc in = borrowed(data, len);
+	const uint8_t *data = get_counted_opaque(c, &len);
+	gss_buffer_desc in = borrow_buffer(data, len);
 	gss_qop_t qop;
 	OM_uint32 minor;
-	int sealed = 0, r;
+	int encrypted = 0, r;
 
 	if (rr_cursor_bad(c) || rr_cursor_left(c) || !len)
 		return -EBADMSG;
-	r = error_of(gss_unwrap(&minor, ctx, &in, &b->token, &sealed, &qop));
+	r = gss_error(gss_unwrap(&minor, ctx, &in, &b->token, &encrypted, &qop));
 	if (r)
 		return r;
-	return sealed ? open_data(b, seq, b->token.value, b->token.length)
-	              : -EKEYREJECTED;
+	return encrypted ? take_data(b, seq, b->token.value, b->token.length)
+	                 : -EKEYREJECTED;
 }
 
 int rr_gss_msg_unwrap(gss_ctx_id_t ctx, uint32_t service, uint32_t seq,
@@ -294,18 +276,19 @@ int rr_gss_msg_get_init_res(const void *results, size_t len,
 	struct rr_cursor c = rr_cursor_over(results, len);
 	struct rr_gss_init_res m = {0};
 
-	m.handle = get_opaque(&c, &m.handle_len);
+	m.handle = get_counted_opaque(&c, &m.handle_len);
 	m.major = rr_get_u32(&c);
 	m.minor = rr_get_u32(&c);
 	m.window = rr_get_u32(&c);
-	m.token = get_opaque(&c, &m.token_len);
+	m.token = get_counted_opaque(&c, &m.token_len);
 	if (rr_cursor_bad(&c) || rr_cursor_left(&c) || m.handle_len > RR_GSS_HANDLE_MAX)
 		return -EBADMSG;
 	*ret = m;
 	return 0;
 }
 
-static void add_words(OM_uint32 status, int type, gss_OID mech, char *buf, size_t size)
+static void append_status_text(OM_uint32 status, int type, gss_OID mech, char *buf,
+                               size_t size)
 {
 	size_t used = strlen(buf);
 	gss_buffer_desc text = GSS_C_EMPTY_BUFFER;
@@ -319,15 +302,15 @@ static void add_words(OM_uint32 status, int type, gss_OID mech, char *buf, size_
 	(void)gss_release_buffer(&minor, &text); /* cannot fail */
 }
 
-void rr_gss_msg_words(uint32_t major, uint32_t minor, gss_OID mech, char *buf,
-                      size_t size)
+void rr_gss_msg_reason(uint32_t major, uint32_t minor, gss_OID mech, char *buf,
+                       size_t size)
 {
 	buf[0] = '\0';
-	/* The mechanism's words say what is the matter; the others are vague. */
+	/* The mechanism's text is specific, GSS-API's general. */
 	if (minor)
-		add_words(minor, GSS_C_MECH_CODE, mech, buf, size);
+		append_status_text(minor, GSS_C_MECH_CODE, mech, buf, size);
 	if (!buf[0])
-		add_words(major, GSS_C_GSS_CODE, GSS_C_NO_OID, buf, size);
+		append_status_text(major, GSS_C_GSS_CODE, GSS_C_NO_OID, buf, size);
 	if (!buf[0])
 		snprintf(buf, size, "GSS-API status %08x, %u", (unsigned)major,
 		         (unsigned)minor);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Octets that GSS-API signs, verifies, wraps and unwraps, and the window of sequence
- * numbers.                                                     [RFC 2203 §5.3.2,
- * §5.3.3]
+ * Calls GSS-API to sign, verify, wrap and unwrap, and keeps the window of sequence
+ * numbers.                                              [RFC 2203 §5.3.2, §5.3.3]
  *
- * A context of Kerberos is used by one thread at a time, under its lock; what is long
- * is gathered before it is taken.
+ * A Kerberos context is used by one thread at a time, under its lock.  Data is copied
+ * together before the lock is taken.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,14 +14,14 @@
 #include "base/cursor.h"
 #include "gss/context.h"
 
-/* Tokens may come in any order here: only errors count, and being a duplicate. */
-static bool good(OM_uint32 major)
+/* Tokens may arrive in any order, but not twice. */
+static bool is_good(OM_uint32 major)
 {
 	return !GSS_ERROR(major) &&
 	       !(major & (GSS_S_DUPLICATE_TOKEN | GSS_S_OLD_TOKEN));
 }
 
-/* -- the header ------------------------------------------------------------ */
+/* -- header and sequence number -------------------------------------------- */
 
 bool rr_gss_verify_header(struct rr_gss_context *c, const struct rr_gss_call *k,
                           gss_qop_t *ret_qop)
@@ -49,44 +48,44 @@ bool rr_gss_verify_header(struct rr_gss_context *c, const struct rr_gss_call *k,
 	pthread_mutex_lock(&c->lock);
 	major = gss_verify_mic(&minor, c->id, &text, &mic, ret_qop);
 	pthread_mutex_unlock(&c->lock);
-	return good(major);
+	return is_good(major);
 }
 
-static uint64_t bit_of(uint32_t seq)
+static uint64_t get_seen_bit(uint32_t seq)
 {
 	return 1ull << seq % 64;
 }
 
-static uint64_t *word_of(struct rr_gss_context *c, uint32_t seq)
+static uint64_t *get_seen_word(struct rr_gss_context *c, uint32_t seq)
 {
 	return &c->seen[seq % RR_GSS_WINDOW / 64];
 }
 
-/* The window moves to @seq: what lies between was not seen. */
-static void advance(struct rr_gss_context *c, uint32_t seq)
+/* Moves the window up to @seq; the numbers skipped have not been received. */
+static void advance_window(struct rr_gss_context *c, uint32_t seq)
 {
 	if (seq - c->last >= RR_GSS_WINDOW)
 		memset(c->seen, 0, sizeof(c->seen));
 	else
 		for (uint32_t s = c->last + 1; s != seq; s++)
-			*word_of(c, s) &= ~bit_of(s);
+			*get_seen_word(c, s) &= ~get_seen_bit(s);
 	c->last = seq;
-	*word_of(c, seq) |= bit_of(seq);
+	*get_seen_word(c, seq) |= get_seen_bit(seq);
 }
 
-/* Nothing below zero was ever sent, so a window that begins empty at zero is right:
- * zero itself is not seen yet. */
+/* The initial window ends at 0, with no number received: 0 itself is valid once. */
 bool rr_gss_see(struct rr_gss_context *c, uint32_t seq)
 {
 	bool fresh = true;
 
 	pthread_mutex_lock(&c->lock);
 	if (seq > c->last)
-		advance(c, seq);
-	else if (c->last - seq >= RR_GSS_WINDOW || *word_of(c, seq) & bit_of(seq))
+		advance_window(c, seq);
+	else if (c->last - seq >= RR_GSS_WINDOW ||
+	         *get_seen_word(c, seq) & get_seen_bit(seq))
 		fresh = false;
 	else
-		*word_of(c, seq) |= bit_of(seq);
+		*get_seen_word(c, seq) |= get_seen_bit(seq);
 	pthread_mutex_unlock(&c->lock);
 	return fresh;
 }
@@ -104,7 +103,7 @@ bool rr_gss_sign_word(struct rr_gss_context *c, gss_qop_t qop, uint32_t word,
 	pthread_mutex_lock(&c->lock);
 	major = gss_get_mic(&minor, c->id, qop, &text, &mic);
 	pthread_mutex_unlock(&c->lock);
-	ok = good(major) && mic.length <= sizeof(r->verf_body);
+	ok = is_good(major) && mic.length <= sizeof(r->verf_body);
 	if (ok) {
 		memcpy(r->verf_body, mic.value, mic.length);
 		r->verf = (struct rpcrdma_auth){RR_GSS_FLAVOR, r->verf_body,
@@ -116,9 +115,10 @@ bool rr_gss_sign_word(struct rr_gss_context *c, gss_qop_t qop, uint32_t word,
 
 /* -- arguments ------------------------------------------------------------- */
 
-/* One run of octets; what is reduced cannot have been protected. */
-static bool gather(struct rr_gss_request *r, const struct rr_gss_call *k,
-                   struct rr_cursor *ret)
+/* Makes the arguments contiguous.  Reduced items are refused: they cannot be
+ * protected. */
+static bool gather_args(struct rr_gss_request *r, const struct rr_gss_call *k,
+                        struct rr_cursor *ret)
 {
 	size_t len = 0;
 	uint8_t *p;
@@ -144,13 +144,13 @@ static bool gather(struct rr_gss_request *r, const struct rr_gss_call *k,
 	return true;
 }
 
-static bool get_opaque(struct rr_cursor *c, gss_buffer_desc *ret)
+static bool get_gss_opaque(struct rr_cursor *c, gss_buffer_desc *ret)
 {
 	size_t len = rr_get_u32(c);
 
 	ret->length = len;
 	ret->value = (void *)(uintptr_t)rr_get_bytes(c, len);
-	(void)rr_get_bytes(c, rr_pad(len)); /* marks the cursor */
+	(void)rr_get_bytes(c, rr_pad(len)); /* if short, marks @c */
 	return !rr_cursor_bad(c);
 }
 
@@ -161,28 +161,29 @@ static bool check_integrity(struct rr_gss_request *r, struct rr_cursor *c,
 	OM_uint32 major, minor;
 	gss_qop_t qop;
 
-	if (!get_opaque(c, ret) || !get_opaque(c, &mic) || rr_cursor_left(c))
+	if (!get_gss_opaque(c, ret) || !get_gss_opaque(c, &mic) || rr_cursor_left(c))
 		return false;
 	pthread_mutex_lock(&r->context->lock);
 	major = gss_verify_mic(&minor, r->context->id, ret, &mic, &qop);
 	pthread_mutex_unlock(&r->context->lock);
-	return good(major) && qop == r->qop;
+	return is_good(major) && qop == r->qop;
 }
 
-static bool decrypt(struct rr_gss_request *r, struct rr_cursor *c, gss_buffer_desc *ret)
+static bool decrypt_args(struct rr_gss_request *r, struct rr_cursor *c,
+                         gss_buffer_desc *ret)
 {
 	gss_buffer_desc cipher;
 	OM_uint32 major, minor;
 	gss_qop_t qop;
 	int private = 0;
 
-	if (!get_opaque(c, &cipher) || rr_cursor_left(c))
+	if (!get_gss_opaque(c, &cipher) || rr_cursor_left(c))
 		return false;
 	pthread_mutex_lock(&r->context->lock);
 	major = gss_unwrap(&minor, r->context->id, &cipher, &r->plain, &private, &qop);
 	pthread_mutex_unlock(&r->context->lock);
 	*ret = r->plain;
-	return good(major) && private && qop == r->qop;
+	return is_good(major) && private && qop == r->qop;
 }
 
 bool rr_gss_unwrap(struct rr_gss_request *r, const struct rr_gss_call *k)
@@ -190,10 +191,10 @@ bool rr_gss_unwrap(struct rr_gss_request *r, const struct rr_gss_call *k)
 	gss_buffer_desc body;
 	struct rr_cursor c;
 
-	if (!gather(r, k, &c))
+	if (!gather_args(r, k, &c))
 		return false;
 	if (r->service == RR_GSS_INTEGRITY ? !check_integrity(r, &c, &body)
-	                                   : !decrypt(r, &c, &body))
+	                                   : !decrypt_args(r, &c, &body))
 		return false;
 	c = rr_cursor_over(body.value, body.length);
 	if (rr_get_u32(&c) != r->seq || rr_cursor_bad(&c) || rr_cursor_left(&c) % 4)
@@ -205,7 +206,7 @@ bool rr_gss_unwrap(struct rr_gss_request *r, const struct rr_gss_call *k)
 
 /* -- results --------------------------------------------------------------- */
 
-/* The octets that are protected, from @w on, which has room for them. */
+/* Writes the data to protect; @w has room for it. */
 static void put_body(struct rr_writer *w, uint32_t seq, const struct rpcrdma_piece *p,
                      unsigned n)
 {
@@ -246,7 +247,7 @@ static int sign_results(struct rr_gss_request *r, struct rr_writer *w, size_t le
 	pthread_mutex_lock(&r->context->lock);
 	major = gss_get_mic(&minor, r->context->id, r->qop, &text, &mic);
 	pthread_mutex_unlock(&r->context->lock);
-	ok = good(major);
+	ok = is_good(major);
 	rr_put_u32(w, (uint32_t)mic.length);
 	if (ok)
 		rr_put_padded(w, mic.value, mic.length);
@@ -254,7 +255,7 @@ static int sign_results(struct rr_gss_request *r, struct rr_writer *w, size_t le
 	return ok && !rr_writer_bad(w) ? 0 : -EKEYREJECTED;
 }
 
-/* Over the plain octets, which end there. */
+/* Replaces the plain data in @w by the encrypted. */
 static int encrypt_results(struct rr_gss_request *r, struct rr_writer *w, size_t len)
 {
 	gss_buffer_desc text = {.length = len, .value = w->base + 4};
@@ -266,7 +267,7 @@ static int encrypt_results(struct rr_gss_request *r, struct rr_writer *w, size_t
 	pthread_mutex_lock(&r->context->lock);
 	major = gss_wrap(&minor, r->context->id, 1, r->qop, &text, &private, &cipher);
 	pthread_mutex_unlock(&r->context->lock);
-	ok = good(major) && private;
+	ok = is_good(major) && private;
 	w->pos = w->base;
 	rr_put_u32(w, (uint32_t)cipher.length);
 	if (ok)
