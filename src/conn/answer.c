@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Requester's ear: Replies, parts of Replies, errors.
+ * What a Requester receives: Replies, parts of Replies, errors.
  *
- * A Reply is believed only if it gives back exactly the chunks that its Call
- * offered, filled from the front, in the right place for its format [K6 to
- * K8, K15], and if an RPC Reply with the same XID is in it.  What a Simple
- * Reply says stays in its Receive buffer; a continued one is reassembled; a
- * Special one lies in the Reply chunk and is looked at after the peer's access
- * has ended [v2 §11.1.3].
+ * A Reply is accepted only if it returns exactly the chunks that its Call provided,
+ * filled from the front and in the place that its format demands [K6 to K8, K15], and
+ * if it holds an RPC Reply with the same XID.  A Simple Reply stays in its Receive
+ * buffer; a continued one is reassembled; a Special one lies in the Reply chunk, and is
+ * read only when the peer can no longer access that [v2 §11.1.3].
  *
- * Whatever is wrong ends that one call by a local error, and no message goes
- * out [E2].  The exception is a Receive that invalidated a handle which the
- * transaction did not name: that ends the connection [K17].
+ * A faulty Reply ends its call with a local error, and no message is sent [E2].  But
+ * if its Receive invalidated a handle that the transaction does not have, the
+ * connection ends [K17].
  */
 #include "conn/core.h"
 
-/* -- chunks given back ----------------------------------------------------- */
+/* -- returned chunks ------------------------------------------------------- */
 
-/* Same segments, none longer, none left open before one that is used. */
-static bool same_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
-                       const struct rr_lists *theirs, const struct rr_chunk *r)
+/* The same segments, none longer, and none used after one that is not full. */
+static bool match_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
+                        const struct rr_lists *theirs, const struct rr_chunk *r)
 {
 	bool open = false;
 
@@ -37,18 +36,18 @@ static bool same_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
 	return true;
 }
 
-static bool writes_match(const struct rr_lists *ours, const struct rr_lists *theirs)
+static bool match_writes(const struct rr_lists *ours, const struct rr_lists *theirs)
 {
 	if (theirs->n_writes != (ours ? ours->n_writes : 0))
 		return false;
 	for (uint16_t i = 0; i < theirs->n_writes; i++)
-		if (!same_chunk(ours, &ours->writes[i], theirs, &theirs->writes[i]))
+		if (!match_chunk(ours, &ours->writes[i], theirs, &theirs->writes[i]))
 			return false;
 	return true;
 }
 
-static bool reply_matches(const struct rr_version_ops *e, const struct rr_lists *ours,
-                          const struct rr_msg *m)
+static bool match_reply_chunk(const struct rr_version_ops *e,
+                              const struct rr_lists *ours, const struct rr_msg *m)
 {
 	const struct rr_lists *theirs = &m->lists;
 	bool unused = m->p.htype == RDMA2_MSG;
@@ -58,16 +57,16 @@ static bool reply_matches(const struct rr_version_ops *e, const struct rr_lists 
 	if (unused && (!e->returns_reply_chunk || theirs->reply.length)) /* [K8] */
 		return false;
 	return theirs->has_reply && ours && ours->has_reply && /* [K1] */
-	       same_chunk(ours, &ours->reply, theirs, &theirs->reply);
+	       match_chunk(ours, &ours->reply, theirs, &theirs->reply);
 }
 
-static bool lists_match(const struct rr_conn *c, const struct rr_call_state *s,
+static bool match_lists(const struct rr_conn *c, const struct rr_call_state *s,
                         const struct rr_msg *m)
 {
 	const struct rr_lists *ours = s->chunks ? &s->chunks->lists : NULL;
 
 	return !m->lists.over && !m->lists.n_reads && /* [K15] */
-	       writes_match(ours, &m->lists) && reply_matches(c->version, ours, m);
+	       match_writes(ours, &m->lists) && match_reply_chunk(c->version, ours, m);
 }
 
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid)
@@ -129,14 +128,14 @@ static int take_special(struct rr_conn *c, struct rr_call_state *s,
 	return RR_CALL_OK;
 }
 
-static void whole(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m,
-                  bool continued)
+static void finish_reply(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m,
+                         bool continued)
 {
 	const struct rr_error none = {.code = RDMA2_ERR_BAD_XDR};
 	uint64_t written;
 	int status;
 
-	if (!lists_match(c, s, m)) {
+	if (!match_lists(c, s, m)) {
 		rr_recv_fault(c, m, &none, -EPROTO);
 		return;
 	}
@@ -157,8 +156,8 @@ static void whole(struct rr_conn *c, struct rr_call_state *s, struct rr_msg *m,
 	rr_call_end(c, s, status);
 }
 
-/* Longer than the call itself expects, and than any limit: [M7]. */
-static size_t longest(const struct rr_conn *c, const struct rr_call_state *s)
+/* A longer Reply exceeds what the call expects, and the configured limit. [M7] */
+static size_t max_reply_bytes(const struct rr_conn *c, const struct rr_call_state *s)
 {
 	return RR_MAX((size_t)c->cfg.max_message_bytes, s->reply_bound);
 }
@@ -176,13 +175,13 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		return;
 	}
 	rr_call_event(s, RR_CALL_EV_ANSWER);
-	if (s->phase == RR_CALL_SENDING) { /* the Call has not even been sent */
+	if (s->phase == RR_CALL_SENDING) { /* a part of the Call is still to be sent */
 		rr_recv_fault(c, m, &e, -EPROTO);
 		return;
 	}
 	if (continued) {
-		e.code =
-		        rr_cont_append(c, m, m->payload, m->payload_len, longest(c, s));
+		e.code = rr_cont_append(c, m, m->payload, m->payload_len,
+		                        max_reply_bytes(c, s));
 		if (e.code) {
 			rr_recv_fault(c, m, &e,
 			              e.code == RDMA2_ERR_SYSTEM ? -ENOMEM
@@ -191,12 +190,12 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		}
 	}
 	if (!m->more)
-		whole(c, s, m, continued);
+		finish_reply(c, s, m, continued);
 }
 
 /* -- RDMA2_ERROR ----------------------------------------------------------- */
 
-static bool known_error(uint32_t code)
+static bool is_known_error(uint32_t code)
 {
 	return (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_REPLY_RESOURCE) ||
 	       code == RDMA2_ERR_SYSTEM;
@@ -209,7 +208,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 	struct rr_error e;
 
 	if (m->more || c->version->get_error(&cur, &e) ||
-	    (!known_error(e.code) && !rr_ext_error(c, e.code))) {
+	    (!is_known_error(e.code) && !rr_ext_error(c, e.code))) {
 		rr_recv_discard(c, m, RR_DISCARD_ERROR); /* [M10, E5, E15] */
 		return;
 	}
@@ -230,7 +229,7 @@ void rr_answer_error(struct rr_conn *c, const struct rr_msg *m)
 
 /* -- remote invalidation --------------------------------------------------- */
 
-static void remember(struct rr_conn *c, uint32_t handle)
+static void retire_handle(struct rr_conn *c, uint32_t handle)
 {
 	c->retired_handles[c->n_retired_handles++ % RR_RETIRED_HANDLES] = handle;
 }
@@ -242,13 +241,13 @@ void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 	if (!o || !c->remote_inv_in)
 		return;
 	if (c->version->names_handle && o->lists.inv_handle)
-		remember(c, o->lists.inv_handle);
+		retire_handle(c, o->lists.inv_handle);
 	for (unsigned i = 0; !c->version->names_handle && i < o->n; i++)
-		remember(c, o->region[i].handle);
+		retire_handle(c, o->region[i].handle);
 }
 
-/* Of a call that was given up: its Reply was under way. */
-static bool is_gone(const struct rr_conn *c, uint32_t handle)
+/* Is it a handle of a call that was given up while its Reply was under way? */
+static bool is_retired(const struct rr_conn *c, uint32_t handle)
 {
 	for (unsigned i = 0; i < RR_RETIRED_HANDLES; i++)
 		if (c->retired_handles[i] == handle)
@@ -265,5 +264,5 @@ bool rr_answer_invalidated(struct rr_conn *c, const struct rr_msg *m)
 		s = NULL;
 	if (s && rr_call_chunks_take_remote(c, s, m->inv_handle))
 		return true;
-	return m->response && is_gone(c, m->inv_handle);
+	return m->response && is_retired(c, m->inv_handle);
 }

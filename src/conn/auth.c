@@ -2,17 +2,17 @@
 /*
  * Host authentication: what property 6 carries.     [v2 §5.2.6, P6, P14, P15]
  *
- * The draft names the property and leaves the mechanism open; the words come
- * from a hook of the user's, the order from here.  The client begins, when its
- * own properties are out and the server's first message has come.  Each step is
- * one RDMA2_CONNPROP (in parts if it is long) with TPMORE set; a peer speaks
- * again only when the other has.  A peer whose hook is satisfied says its last
- * words, if it has any, and ends its exchange with an empty final message.
+ * The draft names the property and leaves the mechanism open.  The user's hook
+ * makes the steps of the dialogue; this file decides when they are sent.  The client
+ * begins, when its own properties are sent and the server's first message has arrived.
+ * Each step is one RDMA2_CONNPROP (in parts if it is long) with TPMORE set.  The peers
+ * take turns.  When its hook is satisfied, a peer sends its last step, if there is one,
+ * and ends its exchange with an empty final message.
  *
- * Without a hook the property is like one we do not know.  A peer that ends
- * its exchange without a word has none: then local policy decides.  Steps out
- * of turn, too many, too long, or an end in the middle: the connection is closed,
- * and so it is when the hook says no.
+ * Without a hook, property 6 is treated as unknown.  A peer that ends its exchange
+ * without any step has no hook either: then auth_required decides.  The connection is
+ * closed when a step is out of turn, too long or one too many, when the peer ends its
+ * exchange in the middle, and when the hook refuses.
  */
 #include "conn/core.h"
 
@@ -26,17 +26,17 @@ void rr_auth_fini(struct rr_conn *c)
 	rr_mbuf_free(&c->quota, &c->auth.out);
 }
 
-static void refuse(struct rr_conn *c)
+static void refuse_peer(struct rr_conn *c)
 {
 	rr_conn_fail(c, -EACCES);
 }
 
-/* A peer that refuses a set leaves it out of its proof.  Who proved itself over all
- * of ours has refused none: somebody between says so. */
+/* A peer leaves a property set that it refuses out of its proof.  If the proof covers
+ * all sets of ours, the refusal was forged in between. */
 static void check_refusals(struct rr_conn *c)
 {
 	if (c->auth.contradicted && c->auth.phase == RR_AUTH_DONE)
-		refuse(c);
+		refuse_peer(c);
 }
 
 static void move_auth(struct rr_conn *c, enum rr_auth_event by, enum rr_auth_phase to)
@@ -54,8 +54,8 @@ void rr_auth_init(struct rr_conn *c)
 		move_auth(c, RR_AUTH_EV_HOOK, RR_AUTH_IDLE);
 }
 
-/* The words, as opaque<>. */
-static int keep_words(struct rr_conn *c, const void *words, size_t len)
+/* Encodes a step as opaque<>, to be sent. */
+static int keep_step(struct rr_conn *c, const void *data, size_t len)
 {
 	struct rr_mbuf *b = &c->auth.out;
 	size_t octets = 4 + len + rr_pad(len);
@@ -65,12 +65,12 @@ static int keep_words(struct rr_conn *c, const void *words, size_t len)
 		return -ENOMEM;
 	w = rr_writer_over(b->p, octets);
 	rr_put_u32(&w, (uint32_t)len);
-	rr_put_padded(&w, words, len);
+	rr_put_padded(&w, data, len);
 	b->len = octets;
 	return 0;
 }
 
-static void step(struct rr_conn *c, const void *in, size_t in_len)
+static void run_step(struct rr_conn *c, const void *in, size_t in_len)
 {
 	struct rr_auth_state *a = &c->auth;
 	const void *out = NULL;
@@ -78,13 +78,13 @@ static void step(struct rr_conn *c, const void *in, size_t in_len)
 	int verdict;
 
 	if (a->steps++ == RR_AUTH_MAX_STEPS) {
-		refuse(c);
+		refuse_peer(c);
 		return;
 	}
 	verdict = c->cfg.auth.step(c->cfg.auth.ctx, in, in_len, &out, &out_len);
 	rr_conn_trace(c, RR_TRACE_HOSTAUTH_STEP, 0, a->steps, in_len, out_len);
 	if ((verdict < 0 && !out_len) || out_len > RR_AUTH_MAX_BYTES) {
-		refuse(c);
+		refuse_peer(c);
 		return;
 	}
 	a->refused = verdict < 0;
@@ -93,7 +93,7 @@ static void step(struct rr_conn *c, const void *in, size_t in_len)
 		move_auth(c, RR_AUTH_EV_STEP, RR_AUTH_DONE);
 		return;
 	}
-	if (keep_words(c, out, out_len))
+	if (keep_step(c, out, out_len))
 		rr_conn_fail(c, -ENOMEM);
 	move_auth(c, RR_AUTH_EV_STEP, RR_AUTH_SENDING);
 }
@@ -107,20 +107,20 @@ void rr_auth_received(struct rr_conn *c, const uint8_t *data, uint32_t len)
 	if (!c->cfg.auth.step || !len || !rr_conn_live(c)) /* [P14, P6] */
 		return;
 	if (!turn) {
-		refuse(c);
+		refuse_peer(c);
 		return;
 	}
 	RR_MACHINE_EVENT(rr_auth_machine, a->phase, RR_AUTH_EV_RECEIVE);
 	a->heard = true;
-	step(c, data + 4, rr_load_u32(data));
+	run_step(c, data + 4, rr_load_u32(data));
 }
 
-static void peer_has_none(struct rr_conn *c)
+static void skip_auth(struct rr_conn *c)
 {
 	rr_mbuf_free(&c->quota, &c->auth.out);
 	move_auth(c, RR_AUTH_EV_LACK, RR_AUTH_OFF);
 	if (c->cfg.auth_required)
-		refuse(c);
+		refuse_peer(c);
 }
 
 void rr_auth_go_on(struct rr_conn *c)
@@ -132,12 +132,12 @@ void rr_auth_go_on(struct rr_conn *c)
 		return;
 	if (p->in == RR_PROPS_IN_FINAL && !a->satisfied) {
 		if (a->heard)
-			refuse(c); /* gone in the middle */
+			refuse_peer(c); /* it ended in the middle */
 		else
-			peer_has_none(c);
+			skip_auth(c);
 	} else if (a->phase == RR_AUTH_IDLE && c->cfg.role == RR_CONN_CLIENT &&
 	           p->in != RR_PROPS_IN_NONE) {
-		step(c, NULL, 0);
+		run_step(c, NULL, 0);
 	}
 }
 
@@ -153,13 +153,13 @@ void rr_auth_property(struct rr_conn *c, bool own, const struct rr_prop *p)
 
 	if (h->property && rr_conn_live(c) &&
 	    !h->property(h->ctx, own, p->id, p->data, p->len))
-		refuse(c);
+		refuse_peer(c);
 }
 
 void rr_auth_step_sent(struct rr_conn *c)
 {
 	if (c->auth.refused) {
-		refuse(c);
+		refuse_peer(c);
 		return;
 	}
 	move_auth(c, RR_AUTH_EV_SEND,

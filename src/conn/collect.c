@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that come in parts.                            [v2 §6.2.2.2, M1 to M9]
+ * Continued Calls: those that arrive in parts.         [v2 §6.2.2.2, M1 to M9]
  *
- * A request begins with the first part.  It takes its place in the budget queue as
- * other requests do, and asks rr_room for the longest message allowed before anything is
- * collected.
+ * A request is made for the first part.  It joins the queue for memory as other
+ * requests do.  When it is first there, it asks the user (rr_room) for "room": memory
+ * for the longest message allowed, granted before anything is collected.
  *
- * Normal path: first part -> ROOM -> room is there -> COLLECTING: parts are appended
- * -> the last part brings the chunk lists -> its turn -> ADMIT.
+ * Normal path: first part -> ROOM -> room is granted -> COLLECTING: parts are appended
+ * -> the last part has the chunk lists -> its turn -> ADMIT.
  *
- * Who has room waits for nobody who may wait for that memory.  It waits for a turn only
- * behind requests that began before it asked: later ones leave a turn to each Call in
- * parts before them (request_queue.c).  And it asks only when the earlier ones have asked for
- * their memory: none is ahead of it in the queue, none of a Special Call waits for its
- * beginning.
+ * A Call that has room never waits for a request that may wait for that memory.  It
+ * waits for its turn only behind requests that began before it asked; later ones leave
+ * it a turn (request_queue.c).  And it asks only when all earlier requests have their
+ * memory or have asked for it: none is ahead in the queue, and no Special Call is
+ * waiting for the Read of its first octets.
  *
- * Without room the parts stay in the Receive buffers that they came into, others are
- * posted in their place, and whatever else comes is dealt with.  The last part may come
- * before the room.  If not, credits are withheld (tx.c), so that the peer pauses.  But
- * Replies to our calls stand behind its message, and a handler that waits for one may
- * hold the memory: nothing is withheld while a call of ours is alive.  A Call of which
- * more comes than may be held is refused by RDMA2_ERR_SYSTEM.
+ * Until room is granted the parts stay in the Receive buffers that they arrived in;
+ * spares are posted in their place, and other messages are served.  The last part may
+ * arrive before the room.  If it does not, credits are withheld (tx.c), so that the
+ * peer pauses.  But the peer sends Replies to our calls only after its continued Call,
+ * and a handler that waits for such a Reply may hold the memory.  So nothing is
+ * withheld while a call of ours is alive.  A Call of which more parts arrive than may
+ * be held is refused by RDMA2_ERR_SYSTEM.
  */
 #include "conn/core.h"
 
-/* More than credits are handed back for, since every message of ours brings one; at low
- * ceilings nothing can be withheld. */
-static unsigned most_held(const struct rr_conn *c)
+/* Most parts that may be held.  More than credits are withheld for (tx.c), since each
+ * message that we send hands one credit back; and at low ceilings none is withheld. */
+static unsigned max_held(const struct rr_conn *c)
 {
 	return RR_MAX(3 * c->credit.ceiling, (unsigned)RR_HELD_LEAST);
 }
 
 /* -- parts ------------------------------------------------------------------------- */
 
-/* The part stays where it was received. */
-static uint32_t hold(struct rr_conn *c, struct rr_request_state *q, struct rr_msg *m)
+/* Leaves the part in its Receive buffer. */
+static uint32_t hold_part(struct rr_conn *c, struct rr_request_state *q,
+                          struct rr_msg *m)
 {
-	if (c->n_held == most_held(c) || rr_recv_keep(c, m))
+	if (c->n_held == max_held(c) || rr_recv_keep(c, m))
 		return RDMA2_ERR_SYSTEM;
 	m->rbuf->part = m->payload;
 	m->rbuf->part_len = m->payload_len;
@@ -45,7 +47,7 @@ static uint32_t hold(struct rr_conn *c, struct rr_request_state *q, struct rr_ms
 	return 0;
 }
 
-static struct rr_rbuf *next_held(struct rr_conn *c, struct rr_request_state *q)
+static struct rr_rbuf *take_held(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_list *n = rr_list_pop(&q->parts);
 
@@ -55,9 +57,9 @@ static struct rr_rbuf *next_held(struct rr_conn *c, struct rr_request_state *q)
 	return rr_container_of(n, struct rr_rbuf, op.link);
 }
 
-/* The buffer grows with what has really come, up to what was reserved. */
-static uint32_t append(struct rr_conn *c, struct rr_request_state *q, const uint8_t *p,
-                       size_t len)
+/* Appends a part to the buffer, which grows with what is received, up to the room. */
+static uint32_t append_part(struct rr_conn *c, struct rr_request_state *q,
+                            const uint8_t *p, size_t len)
 {
 	size_t need = q->buf.len + len, cap = RR_MAX(q->buf.cap, (size_t)RR_MBUF_FIRST);
 
@@ -73,7 +75,8 @@ static uint32_t append(struct rr_conn *c, struct rr_request_state *q, const uint
 	return 0;
 }
 
-/* The words that say whose Call it is may be needed before there is room. */
+/* Copies the first octets (XID and msg_type), which are checked when the last part has
+ * arrived, room or not. */
 static void note_head(struct rr_request_state *q, const uint8_t *p, size_t len)
 {
 	if (q->collected < RR_RPC_MIN)
@@ -81,7 +84,8 @@ static void note_head(struct rr_request_state *q, const uint8_t *p, size_t len)
 		       RR_MIN(len, (size_t)RR_RPC_MIN - q->collected));
 }
 
-static uint32_t take(struct rr_conn *c, struct rr_request_state *q, struct rr_msg *m)
+static uint32_t take_part(struct rr_conn *c, struct rr_request_state *q,
+                          struct rr_msg *m)
 {
 	if (q->collected + m->payload_len > c->cfg.max_message_bytes)
 		return RDMA2_ERR_INVAL_CONT; /* [M7] */
@@ -90,14 +94,14 @@ static uint32_t take(struct rr_conn *c, struct rr_request_state *q, struct rr_ms
 	q->collected += m->payload_len;
 	c->count.bytes_collected += m->payload_len;
 	if (q->phase != RR_REQUEST_COLLECTING)
-		return hold(c, q, m);
-	return append(c, q, m->payload, m->payload_len);
+		return hold_part(c, q, m);
+	return append_part(c, q, m->payload, m->payload_len);
 }
 
 /* -- room -------------------------------------------------------------------------- */
 
-/* False: it waits. */
-static bool get_room(struct rr_conn *c, struct rr_request_state *q)
+/* Asks for room.  False: the Call waits for it. */
+static bool request_room(struct rr_conn *c, struct rr_request_state *q)
 {
 	const struct rr_room *r = &c->cfg.room;
 	uint64_t bytes = c->granted;
@@ -110,7 +114,7 @@ static bool get_room(struct rr_conn *c, struct rr_request_state *q)
 		case 1:
 			break;
 		default:
-			bytes = 0; /* not even for one part */
+			bytes = 0; /* refused: no part fits */
 		}
 	} else if (!bytes) {
 		return false;
@@ -122,8 +126,9 @@ static bool get_room(struct rr_conn *c, struct rr_request_state *q)
 	return true;
 }
 
-/* Of its sequence nothing more is wanted. */
-static void refuse(struct rr_conn *c, struct rr_request_state *q, uint32_t code)
+/* Ends the request by an error; what follows of its sequence is discarded. */
+static void refuse_collected(struct rr_conn *c, struct rr_request_state *q,
+                             uint32_t code)
 {
 	const struct rr_error e = {.code = code};
 
@@ -141,16 +146,16 @@ bool rr_collect_go_on(struct rr_conn *c, struct rr_request_state *q)
 	uint32_t code = 0;
 	struct rr_rbuf *b;
 
-	if (c->n_heads || !get_room(c, q))
+	if (c->n_heads || !request_room(c, q))
 		return false;
 	rr_list_del(&q->req.link);
 	rr_request_move(q, RR_REQUEST_EV_ROOM, RR_REQUEST_COLLECTING);
-	while (!code && (b = next_held(c, q))) {
-		code = append(c, q, b->part, b->part_len);
+	while (!code && (b = take_held(c, q))) {
+		code = append_part(c, q, b->part, b->part_len);
 		rr_recv_put(c, b);
 	}
 	if (code)
-		refuse(c, q, code);
+		refuse_collected(c, q, code);
 	else if (q->whole)
 		rr_request_collected(c, q);
 	return true;
@@ -165,7 +170,7 @@ void rr_conn_room(struct rr_conn *c, uint64_t bytes, rr_time now)
 
 /* -- the life of one --------------------------------------------------------------- */
 
-static bool begin(struct rr_conn *c, const struct rr_msg *m)
+static bool begin_collecting(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_request_state *q = rr_request_new(c, m);
 
@@ -177,7 +182,7 @@ static bool begin(struct rr_conn *c, const struct rr_msg *m)
 	c->cont.htype = m->p.htype;
 	c->cont.response = false;
 	c->cont.call = q;
-	if (!c->cfg.room.ask) { /* counted as it grows */
+	if (!c->cfg.room.ask) { /* charged to the quota as it grows */
 		rr_request_move(q, RR_REQUEST_EV_PART, RR_REQUEST_COLLECTING);
 		q->room = UINT64_MAX;
 		q->buf.charged = true;
@@ -187,34 +192,34 @@ static bool begin(struct rr_conn *c, const struct rr_msg *m)
 	rr_list_push(&c->budget_queue, &q->req.link);
 	if (rr_list_first(&c->budget_queue) == &q->req.link &&
 	    rr_list_empty(&c->actions))
-		(void)rr_collect_go_on(c, q); /* at once, so that it need not be held */
+		(void)rr_collect_go_on(c, q); /* with room at once no part is held */
 	return true;
 }
 
-/* Its last part is here: can it be a Call? */
-static uint32_t complete(struct rr_conn *c, struct rr_request_state *q,
-                         const struct rr_msg *m)
+/* Checks a Call of which the last part has arrived.  Returns 0 or the rdma_err. */
+static uint32_t check_complete(struct rr_conn *c, struct rr_request_state *q,
+                               const struct rr_msg *m)
 {
 	if (!rr_request_is_call(q->head, q->collected, m->p.xid))
 		return RDMA2_ERR_BAD_XDR;
 	return rr_request_set_chunks(c, q, m) ? 0 : RDMA2_ERR_SYSTEM;
 }
 
-static uint32_t collect(struct rr_conn *c, struct rr_msg *m)
+static uint32_t collect_part(struct rr_conn *c, struct rr_msg *m)
 {
 	uint32_t code;
 
-	if (!c->cont.active && !begin(c, m))
+	if (!c->cont.active && !begin_collecting(c, m))
 		return RDMA2_ERR_SYSTEM;
-	code = take(c, c->cont.call, m);
+	code = take_part(c, c->cont.call, m);
 	if (code || m->more)
 		return code;
-	return complete(c, c->cont.call, m);
+	return check_complete(c, c->cont.call, m);
 }
 
 void rr_collect_received(struct rr_conn *c, struct rr_msg *m)
 {
-	struct rr_error e = {.code = collect(c, m)};
+	struct rr_error e = {.code = collect_part(c, m)};
 	struct rr_request_state *q = c->cont.call;
 
 	if (e.code) {
@@ -235,7 +240,7 @@ void rr_collect_free(struct rr_conn *c, struct rr_request_state *q)
 	const struct rr_room *r = &c->cfg.room;
 	struct rr_rbuf *b;
 
-	while ((b = next_held(c, q)))
+	while ((b = take_held(c, q)))
 		rr_recv_put(c, b);
 	if (c->asks == q) {
 		q->roomed = c->granted > 0;

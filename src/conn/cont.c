@@ -2,15 +2,15 @@
 /*
  * Continued messages on receipt.                       [v2 §6.2.2.2, M1 to M9]
  *
- * At most one sequence is in progress, whatever it carries (Calls, Replies,
- * properties): the parts of one message are not interleaved with others.  The
- * octets of a Reply or of properties are collected in memory that grows with what
- * has really arrived, so that a peer can claim nothing; that memory counts against
- * the budget.  Calls are collected by collect.c.
+ * At most one sequence is in progress, whether of Calls, Replies or properties: the
+ * parts of one message are not interleaved with others.  The parts of a Reply or of
+ * properties are collected in a buffer that grows with the octets received, whatever
+ * length the peer intends; it is charged to the quota.  Parts of Calls are collected by
+ * collect.c.
  *
- * The rest of a sequence that failed is thrown away without further words, up
- * to its final part; for that a few XIDs are remembered.  More of them at
- * once than any sane peer needs ends the connection.
+ * After a fault the rest of the sequence is discarded without an answer, up to its
+ * final part.  The XIDs of such sequences are kept in a small table; the connection
+ * ends when it overflows.
  */
 #include "conn/core.h"
 
@@ -64,7 +64,8 @@ void rr_cont_wait(struct rr_conn *c, uint32_t xid, rr_time until)
 		c->cont.discards[at].until = until;
 }
 
-/* Who waits no longer may lose the connection when the rest comes after all. */
+/* Ends calls whose drain time has passed.  If the rest of the Reply still arrives and
+ * invalidates a handle, the connection ends. */
 void rr_cont_tick(struct rr_conn *c)
 {
 	struct rr_cont *k = &c->cont;
@@ -120,7 +121,7 @@ bool rr_cont_is(const struct rr_conn *c, uint32_t xid, bool response)
 	return c->cont.active && c->cont.xid == xid && c->cont.response == response;
 }
 
-static void begin(struct rr_cont *k, const struct rr_msg *m)
+static void begin_sequence(struct rr_cont *k, const struct rr_msg *m)
 {
 	k->active = true;
 	k->xid = m->p.xid;
@@ -135,7 +136,7 @@ uint32_t rr_cont_append(struct rr_conn *c, const struct rr_msg *m, const uint8_t
 	struct rr_cont *k = &c->cont;
 
 	if (!k->active)
-		begin(k, m);
+		begin_sequence(k, m);
 	if (k->buf.len + len > max)
 		return RDMA2_ERR_INVAL_CONT; /* [M7] */
 	if (rr_mbuf_reserve(&c->quota, &k->buf, k->buf.len + len))

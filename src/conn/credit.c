@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See credit.h for the rules; the names are those of [C3]. */
+/* See credit.h for the rules.  [C3] defines the names. */
 #include "conn/credit.h"
 
 void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
@@ -7,7 +7,7 @@ void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
 {
 	uint32_t h = RR_MIN(RR_MAX(ceiling, RR_CREDIT_MIN), RR_CREDIT_MAX);
 
-	/* A limit below H can stall queued messages [C3 model]. */
+	/* With a limit below H, queued messages can stall for ever [C3 model]. */
 	*c = (struct rr_credit){
 	        .ceiling = h,
 	        .limit = RR_MIN(RR_MAX(limit, h), RR_CREDIT_MAX),
@@ -34,13 +34,13 @@ uint32_t rr_credit_spend(struct rr_credit *c)
 	return c->ceiling << 16 | low;
 }
 
-/* The ceiling that @word names: none is as the low half. [C4] */
+/* Returns the ceiling in @word.  A word without one means that of the low half. [C4] */
 static uint32_t high_half(uint32_t word)
 {
 	return RR_MAX(word >> 16, word & 0xffff);
 }
 
-static void owe(struct rr_credit *c, uint32_t n)
+static void add_owed(struct rr_credit *c, uint32_t n)
 {
 	c->owed = RR_MIN(c->owed + n, c->ceiling);
 }
@@ -53,7 +53,7 @@ void rr_credit_apply(struct rr_credit *c, uint32_t word)
 
 	c->avail += word & 0xffff;
 	if (high) {
-		/* A higher one later changes nothing, a lower one lowers. [C10] */
+		/* A later ceiling can lower the cap, but not raise it. [C10] */
 		c->cap = RR_MIN(high, first ? c->limit : c->cap);
 		c->peer_high = high;
 	}
@@ -62,7 +62,7 @@ void rr_credit_apply(struct rr_credit *c, uint32_t word)
 	surplus = c->avail - c->cap;
 	c->avail = c->cap;
 	if (!first || c->limit >= high)
-		owe(c, surplus);
+		add_owed(c, surplus);
 }
 
 bool rr_credit_used(struct rr_credit *c)
@@ -73,15 +73,16 @@ bool rr_credit_used(struct rr_credit *c)
 	return false;
 }
 
-/* -- what is handed back, and when ----------------------------------------- */
+/* -- handing credits back --------------------------------------------------- */
 
 static uint32_t lower_ceiling(const struct rr_credit *c)
 {
 	return RR_MIN(c->ceiling, c->peer_high);
 }
 
-/* The most that the peer can have: all credits but our own, which are conserved. */
-static uint32_t out(const struct rr_credit *c)
+/* Most credits that the peer can have.  All credits are conserved: those that are not
+ * here are there, or under way. */
+static uint32_t max_out(const struct rr_credit *c)
 {
 	uint64_t all = (uint64_t)c->ceiling + c->cap;
 	uint64_t own = (uint64_t)c->avail + c->owed;
@@ -92,8 +93,8 @@ static uint32_t out(const struct rr_credit *c)
 void rr_credit_withhold(struct rr_credit *c, uint32_t budget, uint32_t serving,
                         bool open)
 {
-	/* The message that hands something back hands back one in any case. */
-	uint64_t taken = (uint64_t)serving + out(c) + 1;
+	/* The message that hands credits back always hands back at least one. */
+	uint64_t taken = (uint64_t)serving + max_out(c) + 1;
 
 	if (open || !serving || lower_ceiling(c) < 3)
 		c->room = UINT32_MAX;
@@ -106,21 +107,21 @@ uint32_t rr_credit_due(const struct rr_credit *c)
 	return RR_MIN(c->owed, c->room);
 }
 
-static uint32_t threshold(const struct rr_credit *c)
+static uint32_t grant_threshold(const struct rr_credit *c)
 {
 	return RR_MAX(2u, (lower_ceiling(c) + 1) / 2);
 }
 
 bool rr_credit_grant_due(const struct rr_credit *c)
 {
-	return rr_credit_due(c) >= threshold(c);
+	return rr_credit_due(c) >= grant_threshold(c);
 }
 
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
-	/* With one credit kept and both ends' debts below the threshold, the sum
-	 * of all credits must be less than there are. */
-	bool kept = owing && c->cap > 2 * threshold(c) - 1;
+	/* If both peers keep one credit and owe less than the threshold, that must
+	 * not be all credits there are: else neither sends, and neither grants. */
+	bool kept = owing && c->cap > 2 * grant_threshold(c) - 1;
 
 	return c->avail > (kept ? 1u : 0u);
 }

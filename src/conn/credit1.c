@@ -26,20 +26,20 @@ uint32_t rr_credit1_spend(struct rr_credit1 *k)
 
 void rr_credit1_give_up(struct rr_credit1 *k)
 {
-	k->ghosts++;
+	k->abandoned++;
 }
 
 bool rr_credit1_stuck(const struct rr_credit1 *k)
 {
-	return !rr_credit1_may_call(k) && k->ghosts == k->outstanding;
+	return !rr_credit1_may_call(k) && k->abandoned == k->outstanding;
 }
 
 void rr_credit1_answered(struct rr_credit1 *k, bool known)
 {
-	if (!known && !k->ghosts)
-		return; /* nothing was asked */
+	if (!known && !k->abandoned)
+		return; /* it answers no Call of ours */
 	if (!known)
-		k->ghosts--;
+		k->abandoned--;
 	RR_ASSERT(k->outstanding > 0);
 	k->outstanding--;
 }

@@ -2,22 +2,23 @@
 /*
  * A second attempt after an error.                       [v2 §7.3, E6, K11, P12]
  *
- * The five errors of section 7.3 say what the Responder could not do with the
- * chunks of a Call.  The first three of them come before anything is executed,
- * so any call may be asked again; the other two come after, so only those that
- * may be executed twice.  All other errors are permanent.
+ * The five errors of section 7.3 report that the Responder could not use the chunks of
+ * a Call.  Three of them (READ_CHUNKS, WRITE_CHUNKS, SEGMENTS) are sent before the Call
+ * is executed, so any call may be sent again.  The other two are sent after execution,
+ * so only calls that may be executed twice are sent again.  All other errors are
+ * permanent.
  *
- * Normal path: the error comes, what was offered is noted while it is known;
- * CALL_DONE; the user asks rr_call_recover, which writes limits into the call;
- * call_chunks.c obeys them when the call is queued again.
+ * Normal path: when the error arrives, the chunks that the Call provided are recorded
+ * in it -> CALL_DONE -> the user calls rr_call_recover, which writes limits into the
+ * call -> call_chunks.c obeys them when the user queues the call again.
  *
- * An error that asks for what was done already is final, and so is a second one:
- * a peer cannot keep a call going round.
+ * An error is final if the call already does what it asks for, or if it is the second
+ * one: a peer cannot make a call be sent again and again.
  *
- * Version 1 has ERR_CHUNK for all of them, and for headers that do not parse; ours
- * parse.  It comes before or after the execution and names no length.  So a call that
- * may be executed twice offers a Reply chunk that grows with each attempt, up to the
- * longest Reply allowed: a few attempts, whatever the peer does. [RFC 8166 §4.5.3]
+ * Version 1 has ERR_CHUNK for all of these, and for malformed headers, which ours are
+ * not.  It may be sent before or after execution, and names no length.  So a call that
+ * may be executed twice provides a Reply chunk that grows with each attempt, up to the
+ * longest Reply allowed; that bounds the attempts. [RFC 8166 §4.5.3]
  */
 #include "conn/core.h"
 
@@ -44,7 +45,7 @@ int rr_recover_failed(struct rr_call_state *s, int err)
 {
 	uint32_t code = s->call->recovery.error.code;
 
-	/* A guess that we have no memory for was too high. */
+	/* A guessed length that there is no memory for was too large. */
 	if (!code ||
 	    (err != -EMSGSIZE && !(err == -ENOMEM && code == RDMA2_ERR_BAD_XDR)))
 		return err;
@@ -52,8 +53,8 @@ int rr_recover_failed(struct rr_call_state *s, int err)
 	return RR_CALL_REMOTE_ERROR;
 }
 
-/* A Position Zero chunk is none of those counted, but 0 may mean it. [K12, R4] */
-static bool fewer_reads(struct rr_call *call, struct rr_recovery *r, uint32_t max)
+/* A Position Zero chunk is not counted in @max, but 0 may refer to it. [K12, R4] */
+static bool limit_reads(struct rr_call *call, struct rr_recovery *r, uint32_t max)
 {
 	bool special = r->special && !max;
 
@@ -61,11 +62,11 @@ static bool fewer_reads(struct rr_call *call, struct rr_recovery *r, uint32_t ma
 		return false;
 	if (special)
 		call->flags &= ~(unsigned)(RR_CALL_SPECIAL | RR_CALL_WHOLE);
-	r->max_reads = max; /* nor any other in the place of Position Zero */
+	r->max_reads = max; /* 0 excludes other Read chunks too */
 	return true;
 }
 
-static bool fewer_writes(struct rr_recovery *r, uint32_t max)
+static bool limit_writes(struct rr_recovery *r, uint32_t max)
 {
 	if (max >= r->writes)
 		return false;
@@ -74,7 +75,7 @@ static bool fewer_writes(struct rr_recovery *r, uint32_t max)
 	return true;
 }
 
-static bool fewer_segments(struct rr_recovery *r, uint32_t max)
+static bool limit_segments(struct rr_recovery *r, uint32_t max)
 {
 	if (max >= r->segments)
 		return false;
@@ -82,8 +83,8 @@ static bool fewer_segments(struct rr_recovery *r, uint32_t max)
 	return true;
 }
 
-static bool larger_dest(const struct rr_conn *c, const struct rr_call *call,
-                        struct rr_recovery *r, uint32_t index, uint32_t bytes)
+static bool enlarge_dest(const struct rr_conn *c, const struct rr_call *call,
+                         struct rr_recovery *r, uint32_t index, uint32_t bytes)
 {
 	if (!index || index > r->writes || bytes <= call->dests[index - 1].len ||
 	    bytes > c->cfg.max_message_bytes)
@@ -93,8 +94,8 @@ static bool larger_dest(const struct rr_conn *c, const struct rr_call *call,
 	return true;
 }
 
-static bool larger_reply(const struct rr_conn *c, const struct rr_call *call,
-                         struct rr_recovery *r, uint32_t bytes)
+static bool enlarge_reply(const struct rr_conn *c, const struct rr_call *call,
+                          struct rr_recovery *r, uint32_t bytes)
 {
 	size_t most = RR_MAX((size_t)c->cfg.max_message_bytes, call->reply_bytes);
 
@@ -106,8 +107,8 @@ static bool larger_reply(const struct rr_conn *c, const struct rr_call *call,
 
 enum { GUESS_FIRST = 65536, GUESS_FACTOR = 16 };
 
-/* The chunk that was too small, or was not there, gets more room by guess.  The last
- * guess must have been offered: it may be more than we can. */
+/* Guesses a length for a Reply chunk that was too small or missing.  No second guess is
+ * made if the last one was more than the Call could provide. */
 static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
                         struct rr_recovery *r)
 {
@@ -121,22 +122,23 @@ static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
 	return true;
 }
 
-static bool adapt(const struct rr_conn *c, struct rr_call *call, struct rr_recovery *r)
+static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
+                       struct rr_recovery *r)
 {
 	const struct rr_error *e = &call->error;
 	bool twice = call->flags & RR_CALL_IDEMPOTENT;
 
 	switch (e->code) {
 	case RDMA2_ERR_READ_CHUNKS:
-		return fewer_reads(call, r, e->arg[0]);
+		return limit_reads(call, r, e->arg[0]);
 	case RDMA2_ERR_WRITE_CHUNKS:
-		return fewer_writes(r, e->arg[0]);
+		return limit_writes(r, e->arg[0]);
 	case RDMA2_ERR_SEGMENTS:
-		return fewer_segments(r, e->arg[0]);
+		return limit_segments(r, e->arg[0]);
 	case RDMA2_ERR_WRITE_RESOURCE:
-		return twice && larger_dest(c, call, r, e->arg[0], e->arg[1]);
+		return twice && enlarge_dest(c, call, r, e->arg[0], e->arg[1]);
 	case RDMA2_ERR_REPLY_RESOURCE:
-		return twice && larger_reply(c, call, r, e->arg[0]);
+		return twice && enlarge_reply(c, call, r, e->arg[0]);
 	case RDMA2_ERR_BAD_XDR:
 		return twice && guess_reply(c, call, r);
 	default:
@@ -144,8 +146,8 @@ static bool adapt(const struct rr_conn *c, struct rr_call *call, struct rr_recov
 	}
 }
 
-/* Has it been asked otherwise already?  In version 1 the same error may follow. */
-static bool tried(const struct rr_conn *c, const struct rr_call *call)
+/* Is this the second attempt already?  In version 1 the same error may be repeated. */
+static bool was_adapted(const struct rr_conn *c, const struct rr_call *call)
 {
 	uint32_t code = call->recovery.error.code;
 
@@ -156,10 +158,10 @@ bool rr_call_recover(struct rr_conn *c, struct rr_call *call)
 {
 	struct rr_recovery r = call->recovery;
 
-	if (call->status != RR_CALL_REMOTE_ERROR || tried(c, call))
+	if (call->status != RR_CALL_REMOTE_ERROR || was_adapted(c, call))
 		return false;
 	r.max_reads = r.max_writes = r.max_segments = UINT_MAX;
-	if (!adapt(c, call, &r))
+	if (!adapt_call(c, call, &r))
 		return false;
 	r.error = call->error;
 	call->recovery = r;

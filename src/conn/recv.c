@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receive buffers, and what happens first to a message that came into one.
+ * Receive buffers, and the first checks of a message received.
  *
- * Buffers: H + limit + 2 stand and stay [C3 Receives, C6], of a server as soon as its
- * client has spoken: until then a client has one credit.  And a
- * reserve if one is wanted: a peer that counts credits in another way can send
- * more than we granted.  Such messages are counted and served as long as a
- * Receive is there; when none is, the provider ends the connection.  A
- * message whose payload is used where it lies keeps its buffer; a spare is
- * posted instead, so the credits that the message brought are applied, and
- * answers are sent, only when a Receive stands in its place again.  Every path
- * reposts: also that of malformed messages.
+ * H + limit + 2 Receives are posted at all times [C3 Receives, C6].  A server posts
+ * RR_FIRST_RECEIVES until its client's first message arrives, since the client has one
+ * credit until then.  extra_receives adds a reserve for peers that count credits in
+ * another way and send more than we granted.  Such messages are counted, and served as
+ * long as a Receive is posted; when none is, the provider ends the connection.
  *
- * Checks come in the order that docs/decisions.md gives, and are cited by the names
- * that they have there.  What fails is either dropped without an answer, or
- * reported by RDMA2_ERROR to the sender of a Call, or ends the call whose
- * Reply it claims to be; no error is ever sent about a Reply or an error.
+ * A message whose payload is used where it lies keeps its buffer, and a spare is posted
+ * in its place.  The credits of a message are applied, and answers are sent, only when
+ * another Receive has been posted.  Every path posts one, also that of malformed
+ * messages.
+ *
+ * Checks are made in the order of docs/decisions.md, and cited by the names they have
+ * there.  A message that fails one is discarded without an answer, or is answered by
+ * RDMA2_ERROR (Calls), or ends the call that it belongs to (Replies).  No error is sent
+ * about a Reply or an error.
  */
 #include "conn/core.h"
 
@@ -68,7 +69,7 @@ void rr_recv_put(struct rr_conn *c, struct rr_rbuf *b)
 	c->n_spares++;
 }
 
-static void post(struct rr_conn *c, struct rr_rbuf *b)
+static void post_rbuf(struct rr_conn *c, struct rr_rbuf *b)
 {
 	c->posted++;
 	rr_action_enqueue(c, &b->op, RR_ACT_POST_RECV);
@@ -81,12 +82,12 @@ static int post_new(struct rr_conn *c, uint32_t n)
 
 		if (!b)
 			return -ENOMEM;
-		post(c, b);
+		post_rbuf(c, b);
 	}
 	return 0;
 }
 
-/* The peer has spoken: the rest of the Receives, before it is granted anything. */
+/* Posts the other Receives: the peer's first message is here, and grants follow. */
 static void post_late(struct rr_conn *c)
 {
 	uint32_t n = c->late_receives;
@@ -104,7 +105,7 @@ int rr_recv_init(struct rr_conn *c)
 
 	rr_list_init(&c->rbufs);
 	rr_list_init(&c->spares);
-	/* At least the default, until the exchange is over. [P8] */
+	/* The default at least, since it applies until the exchange is over. [P8] */
 	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	c->late_receives = n - early;
 	return post_new(c, early);
@@ -125,7 +126,7 @@ int rr_recv_keep(struct rr_conn *c, struct rr_msg *m)
 
 	if (!b)
 		return -ENOMEM;
-	post(c, b);
+	post_rbuf(c, b);
 	m->kept = true;
 	return 0;
 }
@@ -138,13 +139,13 @@ void rr_recv_flushed(struct rr_conn *c, struct rr_rbuf *b, int status)
 		rr_conn_fail(c, status);
 }
 
-/* -- verdicts ---------------------------------------------------------------------- */
+/* -- faults ---------------------------------------------------------------------- */
 
 void rr_recv_discard(struct rr_conn *c, const struct rr_msg *m,
-                     enum rr_discard_reason why)
+                     enum rr_discard_reason reason)
 {
 	c->count.discards++;
-	rr_conn_trace(c, RR_TRACE_MSG_DISCARDED, m->p.xid, why, m->len, 0);
+	rr_conn_trace(c, RR_TRACE_MSG_DISCARDED, m->p.xid, reason, m->len, 0);
 }
 
 static bool is_grant(const struct rr_msg *m)
@@ -162,7 +163,7 @@ static bool is_part(const struct rr_msg *m)
 void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_error *e,
                    int call_status)
 {
-	/* Also where an earlier check failed: of this XID nothing more is said. [M3] */
+	/* Its sequence is being discarded: no second error is sent. [M3] */
 	if (is_part(m) && rr_cont_discards(c, m)) {
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 		return;
@@ -186,8 +187,8 @@ void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_er
 	}
 }
 
-static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code,
-                  int call_status)
+static void answer_fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code,
+                         int call_status)
 {
 	struct rr_error e = {.code = code};
 
@@ -196,8 +197,8 @@ static void fault(struct rr_conn *c, const struct rr_msg *m, uint32_t code,
 
 /* -- version [check: version; V3, V4, V5, V8] ------------------------------ */
 
-/* The server's first answer may be that it does not speak version 2. */
-static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
+/* Handles the refusal of a client's first message.  False: the message is not one. */
+static bool take_refusal(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
 	const struct rr_version_ops *lower;
@@ -212,7 +213,7 @@ static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
 		return false;
 	c->count.errors_received++;
 	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, p.xid, e.code, e.arg[0], e.arg[1]);
-	/* Down, once: what has just been refused is not tried again. [V5, V12] */
+	/* Falls back once: the version just refused is not tried again. [V5, V12] */
 	lower = rr_version_ops_within(c->cfg.versions & ~(unsigned)RR_CONN_V2, e.arg[0],
 	                              e.arg[1]);
 	if (lower)
@@ -222,7 +223,7 @@ static bool refused_by_server(struct rr_conn *c, const struct rr_msg *m)
 	return true;
 }
 
-/* What a server can be asked for now. */
+/* Returns the error that names the versions allowed now. */
 static struct rr_error version_range(const struct rr_conn *c)
 {
 	unsigned v = c->cfg.versions;
@@ -234,10 +235,10 @@ static struct rr_error version_range(const struct rr_conn *c)
 	return (struct rr_error){RDMA2_ERR_VERS, {low, high}};
 }
 
-static void wrong_version(struct rr_conn *c, const struct rr_msg *m)
+static void reject_version(struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_error e = version_range(c);
-	/* The word is at the same place in all versions. */
+	/* rdma_htype has the same place in all versions. */
 	bool error = m->p.htype == RDMA2_ERROR;
 
 	rr_recv_discard(c, m, RR_DISCARD_VERSION);
@@ -247,23 +248,24 @@ static void wrong_version(struct rr_conn *c, const struct rr_msg *m)
 		rr_tx_error(c, m->p.xid, m->p.vers, &e, !c->settled);
 }
 
-/* A server speaks what its client's first message speaks, if it can. */
+/* A server takes the version of its client's first message, if it has that. */
 static void follow_client(struct rr_conn *c, const struct rr_msg *m)
 {
-	const struct rr_version_ops *its;
+	const struct rr_version_ops *theirs;
 	uint32_t vers;
 
 	if (c->cfg.role != RR_CONN_SERVER || m->len < RR_WIRE_PREFIX)
 		return;
 	vers = rr_load_u32(m->rbuf->data + 4);
-	its = rr_version_ops_within(c->cfg.versions, vers, vers);
-	c->version = its ? its : rr_version_ops_highest(c->cfg.versions);
+	theirs = rr_version_ops_within(c->cfg.versions, vers, vers);
+	c->version = theirs ? theirs : rr_version_ops_highest(c->cfg.versions);
 }
 
 /* -- RDMA2_CONNPROP -------------------------------------------------------- */
 
-/* Of a MORE sequence the whole is decoded. [check: header body, P3] */
-static void connprop_received(struct rr_conn *c, struct rr_msg *m)
+/* Takes an RDMA2_CONNPROP, or a part of one: all parts are decoded together.
+ * [check: header body, P3] */
+static void take_connprop(struct rr_conn *c, struct rr_msg *m)
 {
 	bool whole = !m->more && !c->cont.active;
 	uint32_t code;
@@ -282,22 +284,22 @@ static void connprop_received(struct rr_conn *c, struct rr_msg *m)
 		rr_cont_drop(c);
 	}
 	if (code)
-		fault(c, m, code, -EPROTO);
+		answer_fault(c, m, code, -EPROTO);
 }
 
 /* -- the header [check: header type to sequence] --------------------------- */
 
-static bool known_type(const struct rr_conn *c, uint32_t htype)
+static bool is_known_type(const struct rr_conn *c, uint32_t htype)
 {
 	return htype == RDMA2_MSG || htype == RDMA2_NOMSG || htype == RDMA2_ERROR ||
 	       htype == RDMA2_CONNPROP || rr_ext_htype(c, htype) >= 0;
 }
 
-/* What the prefix alone can tell: 0, or the rdma_err.
+/* Checks the prefix.  Returns 0 or the rdma_err.
  * [check: header type to late properties] */
 static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 {
-	if (!known_type(c, m->p.htype))
+	if (!is_known_type(c, m->p.htype))
 		return RDMA2_ERR_INVAL_HTYPE;
 	if (m->tpmore && m->p.htype != RDMA2_CONNPROP)
 		return RDMA2_ERR_INVAL_HTYPE;
@@ -309,8 +311,8 @@ static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 	return 0;
 }
 
-/* Of RDMA2_MSG and RDMA2_NOMSG. [check: header body] */
-static bool decode_lists(struct rr_msg *m)
+/* Decodes RDMA2_MSG and RDMA2_NOMSG. [check: header body] */
+static bool decode_v2_lists(struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
 
@@ -321,7 +323,8 @@ static bool decode_lists(struct rr_msg *m)
 	return m->p.htype != RDMA2_MSG || m->payload_len >= 4; /* [X9] */
 }
 
-/* The sequence in progress and nothing else. [check: sequence, M2, M4] */
+/* While a sequence is in progress, only its parts are allowed.
+ * [check: sequence, M2, M4] */
 static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_cont *k = &c->cont;
@@ -330,48 +333,48 @@ static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 	                      k->response == m->response);
 }
 
-/* Nothing is done for a peer that must prove itself first. [P14] */
-static bool unauthenticated(const struct rr_conn *c)
+/* Must the peer authenticate itself before this message is served? [P14] */
+static bool must_authenticate(const struct rr_conn *c)
 {
 	return c->cfg.auth_required && c->state != RR_CONN_READY;
 }
 
 /* [check: header body to sequence] */
-static void rpc_received(struct rr_conn *c, struct rr_msg *m)
+static void receive_rpc(struct rr_conn *c, struct rr_msg *m)
 {
-	if (!decode_lists(m)) {
-		fault(c, m, RDMA2_ERR_BAD_XDR, -EBADMSG);
+	if (!decode_v2_lists(m)) {
+		answer_fault(c, m, RDMA2_ERR_BAD_XDR, -EBADMSG);
 		return;
 	}
 	if (is_grant(m) && rr_lists_empty(&m->lists))
-		return; /* its credits are all there is */
-	if (unauthenticated(c))
+		return; /* its credits are applied, that is all */
+	if (must_authenticate(c))
 		rr_conn_fail(c, -EACCES);
 	else if (rr_cont_discards(c, m))
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 	else if (m->more && !rr_lists_empty(&m->lists))
-		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
+		answer_fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
 	else if (!fits_sequence(c, m))
-		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
+		answer_fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
 	else if (m->response)
 		rr_answer_received(c, m);
 	else
 		rr_request_received(c, m);
 }
 
-static void props_received(struct rr_conn *c, struct rr_msg *m)
+static void receive_props(struct rr_conn *c, struct rr_msg *m)
 {
 	if (rr_cont_discards(c, m))
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 	else if (!fits_sequence(c, m))
-		fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
+		answer_fault(c, m, RDMA2_ERR_INVAL_CONT, -EPROTO);
 	else
-		connprop_received(c, m);
+		take_connprop(c, m);
 }
 
-static void extension_received(struct rr_conn *c, struct rr_msg *m)
+static void receive_extension(struct rr_conn *c, struct rr_msg *m)
 {
-	if (unauthenticated(c))
+	if (must_authenticate(c))
 		rr_conn_fail(c, -EACCES);
 	else
 		rr_ext_received(c, m);
@@ -387,17 +390,17 @@ void rr_recv_v2(struct rr_conn *c, struct rr_msg *m)
 	}
 	code = check_prefix(c, m);
 	if (code) {
-		fault(c, m, code, -EPROTO);
+		answer_fault(c, m, code, -EPROTO);
 		return;
 	}
 	if (rr_ext_htype(c, m->p.htype) >= 0)
-		extension_received(c, m);
+		receive_extension(c, m);
 	else if (m->p.htype == RDMA2_ERROR)
 		rr_answer_error(c, m);
 	else if (m->p.htype == RDMA2_CONNPROP)
-		props_received(c, m);
+		receive_props(c, m);
 	else
-		rpc_received(c, m);
+		receive_rpc(c, m);
 }
 
 /* -- length and version [check: length to credits] ------------------------- */
@@ -412,20 +415,21 @@ static void settle_version(struct rr_conn *c)
 	}
 	c->settled = true;
 	c->props.answer_at = RR_TIME_NEVER;
-	rr_props_allow(c); /* the server's turn [V2, P1] */
+	rr_props_allow(c); /* now a server may send its own [V2, P1] */
 }
 
-/* True: the message is of this connection and its credits count. [C8] */
+/* Checks length and version, and decodes the prefix.  False: the credits of the message
+ * do not count, and it is not examined further. [C8] */
 static bool check_version(struct rr_conn *c, struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
 	int err;
 
-	if (refused_by_server(c, m))
+	if (take_refusal(c, m))
 		return false;
 	if (!c->settled)
 		follow_client(c, m);
-	if (m->len < RR_WIRE_PREFIX) { /* more than any prefix */
+	if (m->len < RR_WIRE_PREFIX) { /* that of version 1 is shorter */
 		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
@@ -434,7 +438,7 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 	rr_conn_trace(c, RR_TRACE_MSG_RECEIVED, m->p.xid, m->p.htype, m->len,
 	              m->p.credit);
 	if (m->p.vers != c->version->vers) {
-		wrong_version(c, m);
+		reject_version(c, m);
 		return false;
 	}
 	if (m->len < c->version->least && m->p.htype != RDMA2_ERROR) {
@@ -449,7 +453,7 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 	return true;
 }
 
-static void examine(struct rr_conn *c, struct rr_msg *m)
+static void examine_message(struct rr_conn *c, struct rr_msg *m)
 {
 	settle_version(c);
 	c->version->received(c, m);
@@ -490,11 +494,11 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 		              c->credit.given, 0);
 	}
 	if (counts)
-		examine(c, &m);
+		examine_message(c, &m);
 	else if (inv_handle)
 		rr_conn_fail(c, -EPROTO);
 	if (!m.kept && rr_conn_live(c))
-		post(c, m.rbuf);
+		post_rbuf(c, m.rbuf);
 	else if (!m.kept)
 		rr_recv_put(c, m.rbuf);
 	if (counts)

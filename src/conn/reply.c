@@ -2,21 +2,21 @@
 /*
  * The Responder's replies.                                 [v2 §4.4, §6.4, K9]
  *
- * First every item goes to the Write chunk of its turn; then what is left
- * goes along in the first way that fits: one message, the Reply chunk,
- * several messages.  A Write chunk too small for its item, or no way to carry
- * the rest, is reported instead, before anything has been written.
+ * Items are written to the Write chunks, in order.  The rest of the reply is sent in
+ * the first way that fits: in one message, in the Reply chunk, in several messages.  If
+ * a Write chunk is too small for its item, or the rest fits nowhere, an error is sent
+ * instead, before anything has been written.
  *
- * Writes are queued at once, the Send later, when its turn and a credit have
- * come: so it always follows them.  Only the last message of a reply may
- * invalidate a handle [K16].  The request ends when every Write and Send has
- * completed, for until then the user's memory is lent.
+ * Writes are queued at once.  The Send is queued later, with its turn and a credit, so
+ * it always follows them.  Only the last message of a reply may invalidate a handle
+ * [K16].  The request ends when every Write and Send has completed: until then the
+ * user's memory is lent.
  */
 #include "conn/core.h"
 
-/* The connection is over, or a rule of ours is broken: no reply can be made. */
-static void give_up(struct rr_conn *c, struct rr_request_state *q,
-                    const struct rr_error *e)
+/* Ends the request without a reply: by @e, or because the connection is lost. */
+static void fail_reply(struct rr_conn *c, struct rr_request_state *q,
+                       const struct rr_error *e)
 {
 	if (rr_conn_live(c)) {
 		rr_request_answer_error(c, q, e);
@@ -33,8 +33,8 @@ struct reply_plan {
 	bool special;
 };
 
-/* A chunk without segments is no place for an item: it stays inline.  So does
- * what RPCSEC_GSS protects. [K18] */
+/* An item stays in the payload if its chunk has no segments, or if RPCSEC_GSS protects
+ * it. [K18] */
 static bool takes_item(const struct rr_request_state *q, unsigned chunk,
                        const struct rr_piece *k)
 {
@@ -42,9 +42,9 @@ static bool takes_item(const struct rr_request_state *q, unsigned chunk,
 	       (q->lists->writes[chunk].count || !k->len);
 }
 
-/* Items to chunks, the rest into the stream. */
-static bool distribute(struct rr_request_state *q, const struct rr_piece *pieces,
-                       unsigned n, struct reply_plan *p, struct rr_error *e)
+/* Assigns items to chunks, and adds the rest to the stream.  False: answer by @e. */
+static bool place_items(struct rr_request_state *q, const struct rr_piece *pieces,
+                        unsigned n, struct reply_plan *p, struct rr_error *e)
 {
 	unsigned next = 0;
 
@@ -70,22 +70,23 @@ static bool distribute(struct rr_request_state *q, const struct rr_piece *pieces
 	return q->stream.left >= RR_RPC_MIN && !(q->stream.left & 3);
 }
 
-/* With the lists of the reply: what the Call offered, nothing to read. */
-static size_t header_bytes(const struct rr_conn *c, const struct rr_request_state *q)
+/* Header with the lists of the reply: those of the Call without Read chunks. */
+static size_t reply_header_bytes(const struct rr_conn *c,
+                                 const struct rr_request_state *q)
 {
 	return rr_xmit_header_bytes(c, q->lists);
 }
 
-static bool may_continue(const struct rr_conn *c)
+static bool may_continue_reply(const struct rr_conn *c)
 {
 	if (!c->version->continues)
 		return false;
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
 
-/* For what the Write chunks do not take. [K9] */
-static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
-                          struct reply_plan *p, struct rr_error *e)
+/* Chooses how the stream is sent.  False: it cannot be; @e is the answer. [K9] */
+static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state *q,
+                                struct reply_plan *p, struct rr_error *e)
 {
 	size_t left = q->stream.left;
 
@@ -96,18 +97,19 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 		q->lists->n_reads = 0;
 		q->lists->inv_handle = 0;
 	}
-	if (header_bytes(c, q) + left <= c->props.send_inline)
+	if (reply_header_bytes(c, q) + left <= c->props.send_inline)
 		return true;
 	if (q->req.has_reply_chunk && q->req.reply_chunk_bytes >= left) {
 		q->lists->has_reply = true;
-		if (header_bytes(c, q) <= rr_props_least_inline(c)) {
+		if (reply_header_bytes(c, q) <= rr_props_least_inline(c)) {
 			q->reply_htype = RDMA2_NOMSG;
 			p->special = true;
 			return true;
 		}
 		q->lists->has_reply = false;
 	}
-	if (may_continue(c)) /* the Write list fits, or the Call had been refused */
+	if (may_continue_reply(
+	            c)) /* the Write list fits: call_checks.c has seen to it */
 		return true;
 	*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
 	                       {(uint32_t)RR_MIN(left, UINT32_MAX)}};
@@ -116,7 +118,8 @@ static bool choose_format(const struct rr_conn *c, struct rr_request_state *q,
 
 /* -- writing ----------------------------------------------------------------------- */
 
-/* One segment's share of @stream; false: no memory. */
+/* Queues a Write of as much of @stream as fits segment @g, and sets the length of @g to
+ * that.  False: no memory. */
 static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
                           struct rr_segment *g, struct rr_stream *stream)
 {
@@ -138,7 +141,7 @@ static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Fills the chunk from the front and leaves in it what was written. [K6] */
+/* Fills the chunk from the front; its segments get the lengths written. [K6] */
 static bool write_chunk(struct rr_conn *c, struct rr_request_state *q,
                         const struct rr_chunk *k, struct rr_stream *stream)
 {
@@ -165,8 +168,8 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Version 1 returns the Reply chunk also unused. */
-static void return_unused(struct rr_conn *c, struct rr_request_state *q)
+/* Sets the segments of an unused Reply chunk, which version 1 returns, to length 0. */
+static void return_reply_chunk(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_stream nothing;
 
@@ -174,8 +177,8 @@ static void return_unused(struct rr_conn *c, struct rr_request_state *q)
 	(void)write_chunk(c, q, &q->lists->reply, &nothing); /* takes no memory */
 }
 
-static bool write_all(struct rr_conn *c, struct rr_request_state *q,
-                      const struct reply_plan *p)
+static bool write_chunks(struct rr_conn *c, struct rr_request_state *q,
+                         const struct reply_plan *p)
 {
 	if (!write_items(c, q, p))
 		return false;
@@ -184,7 +187,7 @@ static bool write_all(struct rr_conn *c, struct rr_request_state *q,
 		return write_chunk(c, q, &q->lists->reply, &q->stream);
 	}
 	if (q->lists && q->lists->has_reply)
-		return_unused(c, q);
+		return_reply_chunk(c, q);
 	return true;
 }
 
@@ -192,7 +195,7 @@ static void trace_reply(struct rr_conn *c, const struct rr_request_state *q,
                         const struct reply_plan *p)
 {
 	size_t left = q->stream.left;
-	bool simple = header_bytes(c, q) + left <= c->props.send_inline;
+	bool simple = reply_header_bytes(c, q) + left <= c->props.send_inline;
 	uint64_t written = 0;
 
 	for (unsigned i = 0; i < q->req.n_writes; i++)
@@ -220,15 +223,15 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 	c->now = now;
 	RR_ASSERT(q->with_user);
 	q->with_user = false;
-	if (!rr_conn_live(c) || !distribute(q, pieces, n_pieces, &p, &e) ||
-	    !choose_format(c, q, &p, &e)) {
-		give_up(c, q, &e);
+	if (!rr_conn_live(c) || !place_items(q, pieces, n_pieces, &p, &e) ||
+	    !choose_reply_format(c, q, &p, &e)) {
+		fail_reply(c, q, &e);
 		return;
 	}
 	rr_request_move(q, RR_REQUEST_EV_REPLY, RR_REQUEST_REPLYING);
 	c->count.request_replies++;
 	trace_reply(c, q, &p);
-	if (!write_all(c, q, &p)) {
+	if (!write_chunks(c, q, &p)) {
 		rr_conn_fail(c, -ENOMEM); /* half of it may be under way [v2 §7.4] */
 		q->all_sent = true;
 		rr_reply_settle(c, q);
@@ -239,7 +242,7 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 
 /* -- sending --------------------------------------------------------------- */
 
-static struct rr_xmit *next_message(struct rr_conn *c, struct rr_request_state *q)
+static struct rr_xmit *next_reply_message(struct rr_conn *c, struct rr_request_state *q)
 {
 	size_t len = 0;
 	struct rr_xmit *x;
@@ -248,7 +251,8 @@ static struct rr_xmit *next_message(struct rr_conn *c, struct rr_request_state *
 	if (q->reply_htype == RDMA2_NOMSG)
 		q->all_sent = true;
 	else
-		len = rr_tx_part(c, q->stream.left, header_bytes(c, q), &q->all_sent);
+		len = rr_tx_part(c, q->stream.left, reply_header_bytes(c, q),
+		                 &q->all_sent);
 	if (!q->all_sent)
 		flags |= RDMA2_F_MORE;
 	x = rr_xmit_message(c, q->reply_htype, flags, q->req.xid,
@@ -260,7 +264,7 @@ static struct rr_xmit *next_message(struct rr_conn *c, struct rr_request_state *
 
 bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 {
-	struct rr_xmit *x = next_message(c, q);
+	struct rr_xmit *x = next_reply_message(c, q);
 
 	if (!x) {
 		rr_conn_fail(c, -ENOMEM);
@@ -269,7 +273,7 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_del(&q->req.link);
 	x->request = q;
 	q->xmits_out++;
-	if (q->all_sent) /* the credit word counts it no more */
+	if (q->all_sent) /* the credit word of this Send no longer counts the request */
 		rr_request_sent(c, q);
 	rr_xmit_send(c, x);
 	c->tx.reply = q->all_sent ? NULL : q;

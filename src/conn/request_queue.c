@@ -23,7 +23,7 @@ static uint64_t charged_bytes(const struct rr_request_state *q)
 	return q->buf.charged ? q->buf.cap : 0;
 }
 
-static void leave_queue(struct rr_conn *c, struct rr_request_state *q)
+static void unqueue_request(struct rr_conn *c, struct rr_request_state *q)
 {
 	rr_list_del(&q->req.link);
 	c->charged_waiting -= charged_bytes(q);
@@ -41,13 +41,13 @@ bool rr_request_budget(struct rr_conn *c)
 		return rr_collect_go_on(c, q);
 	if (rr_quota_charge(&c->quota, q->wanted)) {
 		q->reserved = q->wanted;
-		leave_queue(c, q);
+		unqueue_request(c, q);
 		rr_pull_start(c, q, RR_REQUEST_EV_RESERVE);
 		return true;
 	}
 	if (c->quota.charged > c->charged_waiting)
 		return false;
-	leave_queue(c, q); /* no other request will free memory */
+	unqueue_request(c, q); /* no other request will free memory */
 	rr_request_fail(c, q, RDMA2_ERR_SYSTEM, -ENOMEM);
 	return true;
 }
@@ -110,7 +110,7 @@ bool rr_request_turn(struct rr_conn *c)
 		return false;
 	q = rr_container_of(l, struct rr_request, link)->priv;
 	c->n_turns--;
-	leave_queue(c, q);
+	unqueue_request(c, q);
 	begin_request(c, q);
 	return true;
 }

@@ -6,12 +6,11 @@
  * message or its parts sent -> WAITING -> the Reply (answer.c) -> ENDING,
  * while regions are invalidated and Sends complete -> DONE.
  *
- * A call has two lifetimes, that of its Reply and that of the Sends that refer to its
- * memory: only when both are over, and no region is accessible, does CALL_DONE come.  A Reply that
- * breaks a rule in one of its parts decides the call, which then is DRAINING until
- * the last part, for that one invalidates a region by right.  From rr_call_end on the
- * call's XID is free and late messages for it are dropped. Outstanding XIDs are found
- * through a table that grows with them.
+ * CALL_DONE is queued when three things are over: the wait for the Reply, the Sends
+ * that refer to the call's memory, and the peer's access to its regions.  A part of a
+ * Reply that breaks a rule decides the result; then the call is DRAINING until the last
+ * part, which may invalidate one of its regions.  After rr_call_end the XID is free
+ * again, and late messages for the call are discarded.
  */
 #include "conn/core.h"
 
@@ -35,8 +34,9 @@ struct rr_call_state *rr_call_sent(const struct rr_conn *c, uint32_t xid)
 
 /* -- queueing -------------------------------------------------------------- */
 
-/* Items begin, and the stream ends, on a multiple of four. [K19] */
-static bool well_formed(const struct rr_call *call)
+/* Checks what the user passed.  Items begin, and the stream ends, at a multiple of four
+ * octets. [K19] */
+static bool validate_call(const struct rr_call *call)
 {
 	size_t at = 0;
 
@@ -64,7 +64,7 @@ void rr_call_move(struct rr_call_state *s, enum rr_call_event by, enum rr_call_p
 	s->phase = to;
 }
 
-static struct rr_call_state *new_state(struct rr_conn *c, struct rr_call *call)
+static struct rr_call_state *new_call_state(struct rr_conn *c, struct rr_call *call)
 {
 	struct rr_call_state *s = rr_slab_get(&c->call_slab);
 
@@ -78,7 +78,7 @@ static struct rr_call_state *new_state(struct rr_conn *c, struct rr_call *call)
 	return s;
 }
 
-static void free_state(struct rr_conn *c, struct rr_call_state *s)
+static void free_call_state(struct rr_conn *c, struct rr_call_state *s)
 {
 	rr_call_table_del(&c->table, &s->entry);
 	rr_call_chunks_free(c, s);
@@ -97,10 +97,10 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 	c->now = now;
 	if (c->error || c->state == RR_CONN_CLOSING)
 		return c->error ? c->error : -ECONNRESET;
-	if (!well_formed(call) || rr_call_find(c, call->xid))
+	if (!validate_call(call) || rr_call_find(c, call->xid))
 		return -EINVAL;
 	rr_conn_event(c, RR_CONN_EV_CALL);
-	s = new_state(c, call);
+	s = new_call_state(c, call);
 	if (!s)
 		return -ENOMEM;
 	if (!rr_call_table_add(&c->table, &c->cfg.mem, &s->entry)) {
@@ -131,8 +131,8 @@ int rr_conn_call(struct rr_conn *c, struct rr_call *call, rr_time now)
 
 enum { FORMAT_SIMPLE, FORMAT_CONTINUED, FORMAT_SPECIAL };
 
-static void count_sent(struct rr_conn *c, const struct rr_call_state *s,
-                       uint64_t format, size_t payload)
+static void count_call_sent(struct rr_conn *c, const struct rr_call_state *s,
+                            uint64_t format, size_t payload)
 {
 	uint64_t reads = 0;
 
@@ -160,19 +160,19 @@ static size_t stream_bytes(const struct rr_stream *s)
 	return sum;
 }
 
-static void all_sent(struct rr_conn *c, struct rr_call_state *s)
+static void note_call_sent(struct rr_conn *c, struct rr_call_state *s)
 {
 	uint64_t format = s->special                    ? FORMAT_SPECIAL
 	                  : s->phase == RR_CALL_SENDING ? FORMAT_CONTINUED
 	                                                : FORMAT_SIMPLE;
 
-	count_sent(c, s, format, stream_bytes(&s->stream));
+	count_call_sent(c, s, format, stream_bytes(&s->stream));
 	rr_call_move(s, RR_CALL_EV_SEND, RR_CALL_WAITING);
 	c->tx.call = NULL;
 }
 
-static struct rr_xmit *next_message(struct rr_conn *c, struct rr_call_state *s,
-                                    bool *ret_last)
+static struct rr_xmit *next_call_message(struct rr_conn *c, struct rr_call_state *s,
+                                         bool *ret_last)
 {
 	const struct rr_lists *l = s->chunks ? &s->chunks->lists : NULL;
 	size_t len;
@@ -186,17 +186,17 @@ static struct rr_xmit *next_message(struct rr_conn *c, struct rr_call_state *s,
 	                       *ret_last ? l : NULL, &s->stream, len);
 }
 
-static void send_part(struct rr_conn *c, struct rr_call_state *s)
+static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 {
 	bool last;
-	struct rr_xmit *x = next_message(c, s, &last);
+	struct rr_xmit *x = next_call_message(c, s, &last);
 
 	if (!x) {
 		rr_call_end(c, s, -ENOMEM);
 		return;
 	}
 	x->of_call = true;
-	if (x->refers) { /* else all of it is a copy, and the call may end before */
+	if (x->refers) { /* else all is copied, and the call may end before the Send */
 		x->call = s;
 		s->sends_out++;
 	}
@@ -205,7 +205,7 @@ static void send_part(struct rr_conn *c, struct rr_call_state *s)
 	rr_list_del(&s->call->link);
 	rr_xmit_send(c, x);
 	if (last) {
-		all_sent(c, s);
+		note_call_sent(c, s);
 	} else {
 		rr_call_move(s, RR_CALL_EV_SEND, RR_CALL_SENDING);
 		c->tx.call = s;
@@ -225,14 +225,14 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 	} else {
 		RR_ASSERT(s->phase == RR_CALL_PREPARED || s->phase == RR_CALL_SENDING);
 		rr_call_event(s, RR_CALL_EV_SEND);
-		send_part(c, s);
+		send_call_part(c, s);
 	}
 	return true;
 }
 
 /* -- ending ---------------------------------------------------------------- */
 
-/* The peer owes no Reply to it, or none that counts. */
+/* The call no longer waits for a Reply. */
 static void stop_awaiting(struct rr_conn *c, struct rr_call_state *s)
 {
 	c->n_awaited -= s->awaited;
@@ -275,8 +275,8 @@ void rr_call_drained(struct rr_conn *c, uint32_t xid)
 		rr_call_end(c, s, s->status);
 }
 
-/* A Special Reply is read only now that the peer can change it no more. */
-static int verdict(const struct rr_call_state *s)
+/* Reads a Special Reply, only now that the peer can no longer change it. */
+static int final_status(const struct rr_call_state *s)
 {
 	if (s->status == RR_CALL_OK &&
 	    !rr_answer_is_reply(s->reply, s->reply_len, s->call->xid))
@@ -284,9 +284,9 @@ static int verdict(const struct rr_call_state *s)
 	return s->status;
 }
 
-/* A call that was given up ends once the provider gives its memory back.  A peer
- * that reads nothing could prevent that: the connection ends instead. */
-static void expect_end(struct rr_conn *c, struct rr_call_state *s)
+/* A call that was given up ends when the provider no longer uses its memory.  A peer
+ * that receives nothing can delay that for ever: after drain_ns the connection ends. */
+static void watch_end(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (s->phase != RR_CALL_ENDING || s->overdue)
 		return;
@@ -295,7 +295,7 @@ static void expect_end(struct rr_conn *c, struct rr_call_state *s)
 		c->overdue_at = c->now + c->cfg.drain_ns;
 }
 
-static void expected_end(struct rr_conn *c, struct rr_call_state *s)
+static void unwatch_end(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (!s->overdue)
 		return;
@@ -307,11 +307,12 @@ static void expected_end(struct rr_conn *c, struct rr_call_state *s)
 		c->overdue_at = c->now + c->cfg.drain_ns;
 }
 
-static void done(struct rr_conn *c, struct rr_call_state *s, enum rr_call_event by)
+static void finish_call(struct rr_conn *c, struct rr_call_state *s,
+                        enum rr_call_event by)
 {
-	expected_end(c, s);
+	unwatch_end(c, s);
 	rr_call_move(s, by, RR_CALL_DONE);
-	s->status = verdict(s);
+	s->status = final_status(s);
 	s->call->status = s->status;
 	if (s->status == RR_CALL_OK) {
 		s->call->reply = s->reply;
@@ -324,7 +325,7 @@ static void done(struct rr_conn *c, struct rr_call_state *s, enum rr_call_event 
 void rr_call_settle(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (s->phase == RR_CALL_ENDING && !s->sends_out && !s->regions_out)
-		done(c, s, RR_CALL_EV_SETTLE);
+		finish_call(c, s, RR_CALL_EV_SETTLE);
 }
 
 void rr_call_polled(struct rr_conn *c, struct rr_call_state *s)
@@ -333,7 +334,7 @@ void rr_call_polled(struct rr_conn *c, struct rr_call_state *s)
 	rr_conn_trace(c, RR_TRACE_CALL_DONE, s->call->xid, (uint64_t)(int64_t)s->status,
 	              0, 0);
 	if (s->status != RR_CALL_OK)
-		free_state(c, s);
+		free_call_state(c, s);
 }
 
 void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
@@ -343,10 +344,10 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 	c->now = now;
 	if (!s)
 		return;
-	if (s->phase == RR_CALL_WAITING) /* in version 1 it keeps its credit */
+	if (s->phase == RR_CALL_WAITING) /* it keeps its credit in version 1 */
 		rr_v1_give_up(c);
 	rr_call_end(c, s, -ECANCELED);
-	expect_end(c, s);
+	watch_end(c, s);
 }
 
 bool rr_conn_call_take(struct rr_call *call, void **ret, size_t *ret_bytes)
@@ -369,12 +370,12 @@ void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)
 	c->now = now;
 	if (s && s->phase == RR_CALL_DONE && rr_list_empty(&s->op.link)) {
 		rr_call_event(s, RR_CALL_EV_RELEASE);
-		free_state(c, s);
+		free_call_state(c, s);
 	}
 }
 
-/* Nothing is accessible and nothing is owed any more. */
-static void end_by_loss(struct rr_conn *c, struct rr_call_state *s, int status)
+/* Ends a call after a loss: no region is accessible, and no completion is owed. */
+static void end_lost_call(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	if (s->phase == RR_CALL_DONE)
 		return;
@@ -384,7 +385,7 @@ static void end_by_loss(struct rr_conn *c, struct rr_call_state *s, int status)
 	if (s->phase != RR_CALL_ENDING && s->phase != RR_CALL_DRAINING)
 		s->status = status;
 	s->sends_out = s->regions_out = 0;
-	done(c, s, RR_CALL_EV_LOSE);
+	finish_call(c, s, RR_CALL_EV_LOSE);
 }
 
 void rr_call_lost(struct rr_conn *c, int status)
@@ -392,7 +393,7 @@ void rr_call_lost(struct rr_conn *c, int status)
 	struct rr_list *n;
 
 	rr_list_for_each (n, &c->calls)
-		end_by_loss(c, rr_container_of(n, struct rr_call_state, all), status);
+		end_lost_call(c, rr_container_of(n, struct rr_call_state, all), status);
 }
 
 void rr_call_fini(struct rr_conn *c)
@@ -400,6 +401,6 @@ void rr_call_fini(struct rr_conn *c)
 	struct rr_list *n;
 
 	while ((n = rr_list_first(&c->calls)))
-		free_state(c, rr_container_of(n, struct rr_call_state, all));
+		free_call_state(c, rr_container_of(n, struct rr_call_state, all));
 	rr_call_table_fini(&c->table, &c->cfg.mem);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See slab.h.  A block begins with a link to the block before it; a free
- * piece begins with a link to the next free one.
+ * See slab.h.  A block begins with a pointer to the block allocated before it,
+ * a free piece with a pointer to the next free one.
  */
 #include "conn/slab.h"
 
@@ -18,7 +18,7 @@ void rr_slab_init(struct rr_slab *s, const struct rr_mem *mem, size_t size,
 	RR_ASSERT(ALIGN + s->size <= block_bytes);
 }
 
-static bool grow(struct rr_slab *s)
+static bool grow_slab(struct rr_slab *s)
 {
 	uint8_t *b = rr_mem_get(s->mem, s->block_bytes);
 
@@ -35,7 +35,7 @@ void *rr_slab_get(struct rr_slab *s)
 {
 	void **p;
 
-	if (!s->free && !grow(s))
+	if (!s->free && !grow_slab(s))
 		return NULL;
 	p = s->free;
 	s->free = *p;

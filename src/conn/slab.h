@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Equal pieces of memory for one connection's own bookkeeping: taken from
- * config.mem a few at a time, kept on a free list afterwards, so that the data
- * path allocates nothing once it has seen its peak.
+ * Pieces of memory of one size, for a connection's own objects.  They are allocated
+ * from config.mem in blocks and kept on a free list afterwards, so that the data path
+ * allocates nothing once the peak has been reached.
  */
 #ifndef RR_CONN_SLAB_H
 #define RR_CONN_SLAB_H
@@ -11,20 +11,21 @@
 
 struct rr_slab {
 	const struct rr_mem *mem; /* lent for the slab's life */
-	size_t size;              /* of one piece, rounded up */
-	size_t block_bytes;       /* taken at once */
-	void *free;
-	void *blocks;
+	size_t size;              /* octets in a piece, rounded up */
+	size_t block_bytes;       /* octets in a block */
+	void *free;               /* first free piece */
+	void *blocks;             /* newest block */
 };
 
-/* Takes blocks of @block_bytes, room for one piece of @size and 64 octets at least.  A
- * power of two wastes nothing where @mem rounds up to one. */
+/* Blocks have @block_bytes, room for one piece of @size and 64 octets at least.  A
+ * power of two wastes nothing if @mem rounds up to one. */
 void rr_slab_init(struct rr_slab *, const struct rr_mem *, size_t size,
                   size_t block_bytes);
-/* Contents are undefined.  NULL if there is no memory. */
+/* Returns a piece with undefined contents, or NULL if there is no memory. */
 void *rr_slab_get(struct rr_slab *);
+/* Puts a piece on the free list. */
 void rr_slab_put(struct rr_slab *, void *);
-/* Every piece, given back or not, becomes invalid. */
+/* Frees all blocks: every piece becomes invalid. */
 void rr_slab_fini(struct rr_slab *);
 
 #endif

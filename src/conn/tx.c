@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is sent next, when a credit is there:
+ * The choice of the next message.  With a credit the first of these is sent:
  *
- *   1. the own first RDMA2_CONNPROP; nothing goes before it      [V1]
- *   2. the next part of a message whose parts have begun         [V2-4.1-05]
+ *   1. our first RDMA2_CONNPROP; nothing is sent before it       [V1]
+ *   2. the next part of a message that is being sent in parts    [V2-4.1-05]
  *   3. an RDMA2_ERROR                                            [C9]
- *   4. the next RDMA2_CONNPROP, until the own exchange is over   [P1]
- *   5. a reply, a call, a message of an extension, taking turns
- *   6. a grant, when much is owed or some is owed for long       [C3 grant message]
+ *   4. the next RDMA2_CONNPROP, until all of ours are sent       [P1]
+ *   5. a reply, a call or a message of an extension, in turn
+ *   6. a grant message, when many credits are owed, or two for grant_ns
+ *                                                                [C3 grant message]
  *
- * A call does not take the last credit while replies are owed, and what is owed to
- * the peer is withheld while it could bring more Calls than are served at once: but
- * not from one that is in the middle of a message or owes us a Reply, because what
- * has begun must end.                                                [v2 §4.2.1]
- * While parts of Calls are held because there is no room for them (collect.c), no more
- * is handed back than stands for parts that can still be held, unless Replies to calls
- * of ours are to come behind them.
+ * A call does not take the last credit while replies are owed.
  *
- * A call is prepared (memory registered) only when its turn has come.  A part
- * that is not the last fills the threshold.  When a call is given up between
- * its parts the sequence must end all the same, and the torn Call must not be
- * executed, even if what has arrived of it makes sense by itself: an
- * aborting final part, which no Responder can accept, is sent [K3].
+ * Credits owed to the peer are withheld while they could bring more Calls than are
+ * served at once, unless the peer is in the middle of a message or owes us a Reply: it
+ * must be able to finish what it has begun.  [v2 §4.2.1]  While parts of continued
+ * Calls are held because there is no room for them (collect.c), only credits for parts
+ * that can still be held are handed back, unless a call of ours is alive: its Reply is
+ * sent after those parts.
+ *
+ * A call is prepared (its memory registered) only when it has its turn.  Each part but
+ * the last fills the inline threshold.  A call may be given up when some of its parts
+ * have been sent.  Its sequence must still end, and the peer must not execute a Call of
+ * which a part is missing, even if the rest parses.  So an aborting final part is sent,
+ * which no Responder accepts [K3].
  */
 #include "conn/core.h"
 
@@ -87,7 +89,7 @@ static void encode_error(const struct rr_conn *c, const struct rr_error_node *n,
 	struct rr_prefix p = {
 	        .xid = n->xid,
 	        .vers = n->vers,
-	        .credit = c->version->idle_word(c), /* replaced if one is spent */
+	        .credit = c->version->idle_word(c), /* replaced if a credit is spent */
 	        .htype = RDMA2_ERROR,
 	        .flags = RDMA2_F_RESPONSE,
 	};
@@ -101,7 +103,7 @@ static void encode_error(const struct rr_conn *c, const struct rr_error_node *n,
 	rr_xmit_header(x, &w);
 }
 
-static bool send_error(struct rr_conn *c)
+static bool send_queued_error(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_pop(&c->tx.errors);
 	struct rr_error_node *n = rr_container_of(l, struct rr_error_node, link);
@@ -118,7 +120,7 @@ static bool send_error(struct rr_conn *c)
 		else
 			rr_xmit_send(c, x);
 		if (n->vers == RPCRDMA_VERSION_ONE)
-			rr_store_u16(x->buf + 8, 0); /* no ceiling there */
+			rr_store_u16(x->buf + 8, 0); /* version 1 has no ceiling */
 	}
 	rr_slab_put(&c->error_slab, n);
 	if (!x)
@@ -126,7 +128,7 @@ static bool send_error(struct rr_conn *c)
 	return true;
 }
 
-/* An answer to a first message of another version waits for nothing. */
+/* Does an answer to a first message of another version wait?  It needs no credit. */
 static bool first_error_unsettled(const struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->tx.errors);
@@ -142,10 +144,10 @@ static bool in_sequence(const struct rr_tx *t)
 }
 
 /*
- * A final part with one Read chunk: it lies beyond the end of any stream, is
- * longer than any region, and its handle is none.  The Responder's answer,
- * RDMA2_ERR_BAD_XDR, is for an XID that is no call's any more [E4]; where the
- * sequence was refused before, this ends it in silence [M3].
+ * Builds a final part with one Read chunk that is invalid in three ways: it lies beyond
+ * the end of any stream, it is longer than any region, and its handle is not one of
+ * ours.  The Responder's answer, RDMA2_ERR_BAD_XDR, has an XID that no call has any
+ * more [E4].  A Responder that has refused the sequence discards this part [M3].
  */
 static struct rr_xmit *build_abort_part(struct rr_conn *c)
 {
@@ -201,7 +203,7 @@ void rr_tx_forget_call(struct rr_conn *c, struct rr_call_state *s)
 
 /* -- turns ----------------------------------------------------------------- */
 
-static bool waiting(const struct rr_conn *c)
+static bool has_waiting(const struct rr_conn *c)
 {
 	const struct rr_tx *t = &c->tx;
 
@@ -213,7 +215,7 @@ static bool waiting(const struct rr_conn *c)
 
 static void note_stall(struct rr_conn *c)
 {
-	bool stalled = waiting(c);
+	bool stalled = has_waiting(c);
 
 	if (stalled && !c->tx.stalled) {
 		c->count.credit_stalls++;
@@ -223,7 +225,7 @@ static void note_stall(struct rr_conn *c)
 	c->tx.stalled = stalled;
 }
 
-static bool send_reply(struct rr_conn *c)
+static bool send_next_reply(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->tx.replies);
 	struct rr_request *q;
@@ -234,7 +236,7 @@ static bool send_reply(struct rr_conn *c)
 	return rr_reply_transmit(c, q->priv);
 }
 
-static bool send_call(struct rr_conn *c)
+static bool send_next_call(struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->tx.calls);
 
@@ -251,8 +253,8 @@ static bool send_rpc(struct rr_conn *c)
 {
 	c->tx.replies_first = !c->tx.replies_first;
 	if (c->tx.replies_first)
-		return send_reply(c) || send_call(c);
-	return send_call(c) || send_reply(c);
+		return send_next_reply(c) || send_next_call(c);
+	return send_next_call(c) || send_next_reply(c);
 }
 
 static bool send_turn(struct rr_conn *c)
@@ -289,7 +291,7 @@ static bool send_grant(struct rr_conn *c)
 	}
 	x = rr_xmit_message(c, RDMA2_NOMSG, 0, 0, NULL, NULL, 0);
 	if (!x)
-		return false; /* nothing is lost: what is owed stays owed */
+		return false; /* the credits stay owed */
 	rr_xmit_send(c, x);
 	c->count.grants++;
 	rr_conn_trace(c, RR_TRACE_GRANT_SENT, 0, rr_load_u32(x->buf + 8) & 0xffff,
@@ -297,13 +299,12 @@ static bool send_grant(struct rr_conn *c)
 	return true;
 }
 
-/* -- the pump -------------------------------------------------------------- */
+/* -- the choice ------------------------------------------------------------ */
 
-/* Sends that the provider does not give back: a peer that grants, and never takes
- * anything from the wire, must not make them pile up.  What waits instead has
- * limits of its own.  A peer that reads cannot get there: it would have had to
- * grant before it received. */
-static bool clogged(const struct rr_conn *c)
+/* Are too many Sends outstanding at the provider?  A peer that grants credits but never
+ * receives could make them pile up without limit; the queues before them have limits.
+ * A peer that receives does not cause this: it grants a credit only for a Receive. */
+static bool is_clogged(const struct rr_conn *c)
 {
 	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;
 }
@@ -316,10 +317,10 @@ static bool send_props(struct rr_conn *c)
 
 bool rr_tx_pump(struct rr_conn *c)
 {
-	if (!rr_conn_live(c) || clogged(c))
+	if (!rr_conn_live(c) || is_clogged(c))
 		return false;
 	if (first_error_unsettled(c))
-		return send_error(c);
+		return send_queued_error(c);
 	if (!c->version->may_send(c)) {
 		note_stall(c);
 		return false;
@@ -331,7 +332,7 @@ bool rr_tx_pump(struct rr_conn *c)
 	if (in_sequence(&c->tx))
 		return send_next_part(c);
 	if (!rr_list_empty(&c->tx.errors))
-		return send_error(c);
+		return send_queued_error(c);
 	if (rr_props_pending(c))
 		return send_props(c);
 	if (c->version->properties && c->props.out != RR_PROPS_OUT_FINAL)
@@ -341,14 +342,14 @@ bool rr_tx_pump(struct rr_conn *c)
 
 void rr_tx_tick(struct rr_conn *c)
 {
-	if (c->now >= c->tx.grant_at) { /* nothing was sent since: it is still owed */
+	if (c->now >= c->tx.grant_at) { /* nothing was sent since then */
 		c->tx.grant_now = true;
 		c->tx.grant_at = RR_TIME_NEVER;
 	}
 	if (c->now < c->tx.keepalive_at)
 		return;
-	/* Whether the peer lives shows in the success of the Send; without a
-	 * credit it is the peer's turn.  Sending it sets the next time. [C12] */
+	/* A Send that succeeds shows that the peer is alive.  Without a credit it is
+	 * the peer that must send.  Sending sets the next deadline. [C12] */
 	c->tx.keepalive_at = c->now + c->cfg.keepalive_ns;
 	if (c->state != RR_CONN_READY || !c->version->grants || !c->credit.avail)
 		return;
@@ -356,7 +357,7 @@ void rr_tx_tick(struct rr_conn *c)
 	rr_conn_trace(c, RR_TRACE_KEEPALIVE, 0, c->credit.avail, 0, 0);
 }
 
-/* Without a credit a grant cannot go, so its time does not matter. */
+/* Without a credit no grant can be sent, so its deadline does not count. */
 rr_time rr_tx_deadline(const struct rr_conn *c)
 {
 	return RR_MIN(c->credit.avail ? c->tx.grant_at : RR_TIME_NEVER,

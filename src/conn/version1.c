@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Version 1 on a connection: how it begins, what is done with its messages, its
- * credits.                                          [RFC 8166, 8167, 8797]
+ * Version 1: the start of a connection, messages received, credits.
+ *                                                   [RFC 8166, 8167, 8797]
  *
- * There is no exchange: the connection is ready when the version is settled,
- * with the thresholds that the private data named.  No message says which
- * direction it belongs to; the RPC message in it does, and without one the
- * chunks do: only Calls have something to read.  What cannot be told apart is,
- * for a server, a Call, and for a client a Reply.
+ * There is no exchange of properties: the connection is READY when the version is
+ * settled, with the inline thresholds from the private data.  The header does not have
+ * the direction of a message.  The RPC message in it has; without one the chunks
+ * decide: only Calls have Read chunks.  If neither helps, a server takes the message
+ * for a Call, a client for a Reply.
  *
- * A Call with a bad header is answered by ERR_CHUNK.  A Reply with a bad header
- * is dropped without a word, and its call waits on [RFC 8166 §4.5]; but a
- * Reply that is well formed, and gives back other chunks than its Call offered,
- * ends that call.
+ * A Call with a malformed header is answered by ERR_CHUNK.  A Reply with a malformed
+ * header is discarded, and its call goes on waiting [RFC 8166 §4.5].  A well-formed
+ * Reply that returns other chunks than its Call provided ends that call.
  */
 #include "conn/core.h"
 
@@ -36,11 +35,12 @@ void rr_v1_begin(struct rr_conn *c)
 	p->send_inline = RR_MIN(most, peer->recv_bytes);
 	p->recv_inline = RR_MIN(whole_units(c->cfg.recv_bytes), peer->send_bytes);
 	p->segment_bytes = c->cfg.segment_bytes;
-	/* The peer names no limits: ours bind us.  Segments in one header are what a
-	 * Responder has to keep, and some keep no more than version 2's default. */
+	/* The peer announces no limit of segments, so ours applies to what we send too.
+	 * Some Responders store no more than version 2's default. */
 	p->max_segments = c->cfg.max_segments;
 	p->peer.segment_bytes = p->peer.max_segments = 0;
-	/* Only the upper layer knows whether the client listens. [RFC 8167 §5.1] */
+	/* Whether the client serves Calls only the upper layer knows.
+	 * [RFC 8167 §5.1] */
 	p->peer.rvrsdir = genl ? RDMA2_RVRSDIR_GENL : RDMA2_RVRSDIR_SIMPLE;
 	c->remote_inv_out = c->cfg.remote_invalidate && peer->remote_invalidate;
 	c->remote_inv_in &= c->remote_inv_out;
@@ -79,15 +79,15 @@ size_t rr_conn_own_private(const struct rr_conn_config *g, uint8_t ret[8])
 
 /* -- credits --------------------------------------------------------------- */
 
-/* What a Requester may have outstanding here: each has its Receive. */
-static uint32_t granted(const struct rr_conn *c)
+/* Returns how many Calls the peer may have outstanding: each has its Receive. */
+static uint32_t v1_grant(const struct rr_conn *c)
 {
 	return RR_MAX(RR_MIN(c->credit.ceiling, c->cfg.max_requests), 1u);
 }
 
-/* A server that answers nothing may be ill: a client's next Calls had better go
- * another way.  A server itself has no other. */
-static void watch(struct rr_conn *c)
+/* If all credits are held by abandoned Calls for drain_ns, a client ends the connection
+ * and makes another one.  A server cannot. */
+static void watch_stuck(struct rr_conn *c)
 {
 	if (c->cfg.role != RR_CONN_CLIENT || !rr_credit1_stuck(&c->credit1))
 		c->stuck_at = RR_TIME_NEVER;
@@ -100,36 +100,36 @@ void rr_v1_give_up(struct rr_conn *c)
 	if (c->version != &rr_v1_ops)
 		return;
 	rr_credit1_give_up(&c->credit1);
-	watch(c);
+	watch_stuck(c);
 }
 
-static void credited(struct rr_conn *c, const struct rr_msg *m)
+static void take_v1_credits(struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!m->is_answer)
-		return; /* a Call only asks */
+		return; /* the word of a Call is a request, not a grant */
 	rr_credit1_answered(&c->credit1, m->of_call);
 	rr_credit1_grant(&c->credit1, m->p.credit);
-	watch(c);
+	watch_stuck(c);
 }
 
-/* An answer: its Requester has posted a Receive for it.  One who sends more Calls
- * than were granted, and does not read, is not answered without end. */
-static bool may_send(const struct rr_conn *c)
+/* The Requester has posted a Receive for each answer, so none needs a credit.  The
+ * limit is for a peer that sends more Calls than were granted, and does not receive. */
+static bool may_send_v1(const struct rr_conn *c)
 {
-	return c->sends_out < granted(c) + c->credit.limit;
+	return c->sends_out < v1_grant(c) + c->credit.limit;
 }
 
-static bool may_call(const struct rr_conn *c)
+static bool may_call_v1(const struct rr_conn *c)
 {
 	return rr_credit1_may_call(&c->credit1);
 }
 
-static uint32_t spend(struct rr_conn *c, bool call)
+static uint32_t spend_v1(struct rr_conn *c, bool call)
 {
-	return call ? rr_credit1_spend(&c->credit1) : granted(c);
+	return call ? rr_credit1_spend(&c->credit1) : v1_grant(c);
 }
 
-static void fill_info(const struct rr_conn *c, struct rr_conn_info *ret)
+static void fill_v1_info(const struct rr_conn *c, struct rr_conn_info *ret)
 {
 	uint32_t cap = rr_credit1_limit(&c->credit1);
 
@@ -139,7 +139,7 @@ static void fill_info(const struct rr_conn *c, struct rr_conn_info *ret)
 
 /* -- receiving ------------------------------------------------------------- */
 
-/* Chunks may be listed in any order: here they go by Position. */
+/* Sorts Read chunks by Position: in version 1 they may be listed in any order. */
 static void sort_reads(struct rr_lists *l)
 {
 	for (uint16_t i = 1; i < l->n_reads; i++) {
@@ -153,7 +153,7 @@ static void sort_reads(struct rr_lists *l)
 	l->reads_descend = false;
 }
 
-static bool decode_lists(struct rr_msg *m)
+static bool decode_v1_lists(struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
 
@@ -166,7 +166,7 @@ static bool decode_lists(struct rr_msg *m)
 	return true;
 }
 
-/* Of a message that says nothing itself. */
+/* Guesses the direction of a message that does not show it. */
 static bool likely_reply(const struct rr_conn *c, const struct rr_msg *m)
 {
 	return c->cfg.role == RR_CONN_CLIENT || rr_call_sent(c, m->p.xid);
@@ -187,8 +187,8 @@ static bool is_reply(const struct rr_conn *c, const struct rr_msg *m)
 	return likely_reply(c, m);
 }
 
-/* [K17]  False: the connection ends. */
-static bool invalidation_allowed(struct rr_conn *c, const struct rr_msg *m)
+/* Checks the handle that the message invalidated.  False: the connection ends. [K17] */
+static bool check_invalidation(struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!m->inv_handle || rr_answer_invalidated(c, m))
 		return true;
@@ -196,7 +196,7 @@ static bool invalidation_allowed(struct rr_conn *c, const struct rr_msg *m)
 	return false;
 }
 
-static void bad_header(struct rr_conn *c, struct rr_msg *m)
+static void reject_header(struct rr_conn *c, struct rr_msg *m)
 {
 	const struct rr_error e = {.code = RDMA2_ERR_BAD_XDR}; /* ERR_CHUNK */
 
@@ -206,7 +206,7 @@ static void bad_header(struct rr_conn *c, struct rr_msg *m)
 		rr_recv_fault(c, m, &e, -EBADMSG);
 }
 
-/* A Reply must have its RPC message, with the XID of the header. */
+/* Has the Reply an RPC message with the XID of the header, or a chunk for one? */
 static bool holds_reply(const struct rr_msg *m)
 {
 	if (m->p.htype == RDMA2_NOMSG)
@@ -214,15 +214,15 @@ static bool holds_reply(const struct rr_msg *m)
 	return rr_answer_is_reply(m->payload, m->payload_len, m->p.xid);
 }
 
-static void rpc_received(struct rr_conn *c, struct rr_msg *m)
+static void receive_v1_rpc(struct rr_conn *c, struct rr_msg *m)
 {
-	bool decoded = decode_lists(m);
+	bool decoded = decode_v1_lists(m);
 
 	m->response = decoded ? is_reply(c, m) : likely_reply(c, m);
-	if (!invalidation_allowed(c, m))
+	if (!check_invalidation(c, m))
 		return;
 	if (!decoded || (m->response && !holds_reply(m))) {
-		bad_header(c, m);
+		reject_header(c, m);
 		return;
 	}
 	m->is_answer = m->response;
@@ -233,7 +233,7 @@ static void rpc_received(struct rr_conn *c, struct rr_msg *m)
 		rr_request_received(c, m);
 }
 
-/* The first answer to a client that began with version 1. */
+/* Does the server refuse a client that began with version 1? */
 static bool no_common_version(const struct rr_conn *c, const struct rr_error *e)
 {
 	return !c->heard && c->cfg.role == RR_CONN_CLIENT &&
@@ -241,12 +241,12 @@ static bool no_common_version(const struct rr_conn *c, const struct rr_error *e)
 	       !rr_version_ops_within(RR_CONN_V1, e->arg[0], e->arg[1]);
 }
 
-static void error_received(struct rr_conn *c, struct rr_msg *m)
+static void receive_v1_error(struct rr_conn *c, struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
 	struct rr_error e;
 
-	if (!invalidation_allowed(c, m))
+	if (!check_invalidation(c, m))
 		return;
 	m->is_answer = !rr_wire_v1_get_error(&cur, &e);
 	m->of_call = m->is_answer && rr_call_sent(c, m->p.xid);
@@ -256,20 +256,20 @@ static void error_received(struct rr_conn *c, struct rr_msg *m)
 		rr_answer_error(c, m);
 }
 
-static void received(struct rr_conn *c, struct rr_msg *m)
+static void receive_v1(struct rr_conn *c, struct rr_msg *m)
 {
 	switch (m->p.htype) {
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		rpc_received(c, m);
+		receive_v1_rpc(c, m);
 		break;
 	case RDMA2_ERROR:
-		error_received(c, m);
+		receive_v1_error(c, m);
 		break;
-	default: /* RDMA_DONE is dropped, RDMA_MSGP is not [RFC 8166 §4.6] */
+	default: /* RDMA_DONE is discarded, RDMA_MSGP answered [RFC 8166 §4.6] */
 		m->response = m->p.htype == RR_WIRE_V1_DONE || likely_reply(c, m);
-		if (invalidation_allowed(c, m))
-			bad_header(c, m);
+		if (check_invalidation(c, m))
+			reject_header(c, m);
 		break;
 	}
 }
@@ -288,11 +288,11 @@ const struct rr_version_ops rr_v1_ops = {
         .lists_size = rr_wire_v1_lists_size,
         .returns_reply_chunk = true,
         .one_error = true,
-        .received = received,
-        .credited = credited,
-        .may_send = may_send,
-        .may_call = may_call,
-        .spend = spend,
-        .idle_word = granted,
-        .fill_info = fill_info,
+        .received = receive_v1,
+        .credited = take_v1_credits,
+        .may_send = may_send_v1,
+        .may_call = may_call_v1,
+        .spend = spend_v1,
+        .idle_word = v1_grant,
+        .fill_info = fill_v1_info,
 };

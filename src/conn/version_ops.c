@@ -2,7 +2,7 @@
 /* Version 2, and the choice between versions; version 1 is in version1.c. */
 #include "conn/core.h"
 
-static void credited(struct rr_conn *c, const struct rr_msg *m)
+static void take_v2_credits(struct rr_conn *c, const struct rr_msg *m)
 {
 	rr_credit_apply(&c->credit, m->p.credit);
 }
@@ -12,14 +12,14 @@ static bool has_credit(const struct rr_conn *c)
 	return c->credit.avail > 0;
 }
 
-static bool may_call(const struct rr_conn *c)
+static bool may_call_v2(const struct rr_conn *c)
 {
 	return rr_credit_may_call(&c->credit, c->n_serving > 0);
 }
 
-static uint32_t spend(struct rr_conn *c, bool call)
+static uint32_t spend_v2(struct rr_conn *c, bool call)
 {
-	(void)call; /* each message costs the same */
+	(void)call; /* every message costs one credit */
 	rr_tx_withhold(c);
 	return rr_credit_spend(&c->credit);
 }
@@ -29,7 +29,7 @@ static uint32_t idle_word(const struct rr_conn *c)
 	return c->credit.ceiling << 16 | 1;
 }
 
-static void fill_info(const struct rr_conn *c, struct rr_conn_info *ret)
+static void fill_v2_info(const struct rr_conn *c, struct rr_conn_info *ret)
 {
 	ret->cap = c->credit.cap;
 	ret->avail = c->credit.avail;
@@ -53,12 +53,12 @@ const struct rr_version_ops rr_v2_ops = {
         .grants = true,
         .names_handle = true,
         .received = rr_recv_v2,
-        .credited = credited,
+        .credited = take_v2_credits,
         .may_send = has_credit,
-        .may_call = may_call,
-        .spend = spend,
+        .may_call = may_call_v2,
+        .spend = spend_v2,
         .idle_word = idle_word,
-        .fill_info = fill_info,
+        .fill_info = fill_v2_info,
 };
 
 const struct rr_version_ops *rr_version_ops_highest(unsigned versions)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What differs between the versions of the protocol, as data: the layout of the
- * header, what its messages can do, what happens to a message received, how
- * credits are counted.  A connection has one table from the beginning, that
- * of the first message it would send; it is fixed when the version is settled.
+ * The differences between versions 1 and 2, as a table of functions and facts: the
+ * layout of the header, what messages can do, the handling of messages received, the
+ * counting of credits.  A connection starts with the table of its highest version; the
+ * first messages can change that, until the version is settled.
  *                                                        [v2 §4.2.3, V5]
  */
 #ifndef RR_CONN_VERSION_OPS_H
@@ -16,10 +16,10 @@ struct rr_msg;
 struct rr_version_ops {
 	uint32_t vers;
 
-	/* The header: a prefix, then chunk lists or an error. */
+	/* The header: a prefix, then chunk lists or an error.  See wire.h. */
 	size_t prefix_bytes;
-	size_t empty_bytes; /* the header of a message without chunks */
-	size_t least;       /* octets of any message but RDMA_ERROR */
+	size_t empty_bytes; /* octets in the header of a message without chunks */
+	size_t least;       /* octets in the shortest message, RDMA_ERROR excepted */
 	int (*get_prefix)(struct rr_cursor *, struct rr_prefix *);
 	int (*get_lists)(struct rr_cursor *, struct rr_lists *);
 	int (*get_error)(struct rr_cursor *, struct rr_error *);
@@ -28,34 +28,36 @@ struct rr_version_ops {
 	void (*put_error)(struct rr_writer *, const struct rr_error *);
 	size_t (*lists_size)(const struct rr_lists *);
 
-	bool properties;   /* are exchanged first; they bound what is sent */
-	bool continues;    /* a message may come in several parts */
-	bool grants;       /* credits are handed back by messages of their own */
-	bool names_handle; /* the Requester says which handle may be invalidated */
-	bool returns_reply_chunk; /* in every Reply, also if it was not used */
-	bool one_error; /* ERR_CHUNK: chunks that do not parse, or had too little room */
+	bool properties;   /* properties are exchanged first, and limit what is sent */
+	bool continues;    /* an RPC message may be sent in several parts */
+	bool grants;       /* there are grant messages */
+	bool names_handle; /* the Requester names the handle that may be invalidated */
+	bool returns_reply_chunk; /* every Reply has it, used or not */
+	bool one_error; /* ERR_CHUNK alone reports chunks malformed or too small */
 
-	/* A message past the check of its version. */
+	/* Handles a message that has passed [check: version]. */
 	void (*received)(struct rr_conn *, struct rr_msg *);
 
-	/* Its credits, once a Receive stands in the place of the one it used. */
+	/* Applies its credits, after another Receive has been posted for it. */
 	void (*credited)(struct rr_conn *, const struct rr_msg *);
-	/* Is there a credit for an answer or a message of the transport's, for a Call?
-	 */
+	/* Is there a credit for any message but a Call? */
 	bool (*may_send)(const struct rr_conn *);
+	/* Is there a credit for a Call? */
 	bool (*may_call)(const struct rr_conn *);
-	/* Spends it; the word for rdma_credit. */
+	/* Spends a credit.  Returns the word for rdma_credit. */
 	uint32_t (*spend)(struct rr_conn *, bool call);
-	/* The word of an answer for which nothing is spent. */
+	/* Returns the word for an answer that costs no credit. */
 	uint32_t (*idle_word)(const struct rr_conn *);
+	/* Sets the fields of @ret that are about credits. */
 	void (*fill_info)(const struct rr_conn *, struct rr_conn_info *ret);
 };
 
 extern const struct rr_version_ops rr_v1_ops, rr_v2_ops;
 
-/* That of the first message: the highest that may be spoken. */
+/* Returns the table of the highest of @versions, enum rr_conn_versions. */
 const struct rr_version_ops *rr_version_ops_highest(unsigned versions);
-/* The highest of @versions from @low to @high; NULL if there is none. [V12] */
+/* Returns the table of the highest of @versions that lies between @low and @high; NULL
+ * if none does. [V12] */
 const struct rr_version_ops *rr_version_ops_within(unsigned versions, uint32_t low,
                                                    uint32_t high);
 

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One message on its way out: a header, written into the message's own
- * buffer, and the pieces that follow it.  Long pieces are gathered from where
- * they lie; short ones and XDR padding are copied behind the header, because
- * a gather entry costs more than a few cache lines.  The credit word is filled
- * in when the Send is queued, so that it is as new as can be.
+ * A message to send: a header, written into the message's own buffer, and the pieces
+ * that follow it.  Long pieces are gathered from where they lie.  Short ones and XDR
+ * padding are copied behind the header, because a gather entry costs more than a few
+ * cache lines.  The credit word is filled in as late as possible, when the Send is
+ * queued.
  *
- * A message that gathers pieces of a call, and any of a request, counts as owed
- * there until its completion: that memory is lent to the provider.
+ * A message that gathers pieces of a call, and every message of a request, counts there
+ * as outstanding until its completion: that memory is lent to the provider.
  */
 #include "conn/core.h"
 
 /* -- copies and references --------------------------------------------------- */
 
-static bool by_reference(const struct rr_slice *run, unsigned refs)
+static bool is_gathered(const struct rr_slice *run, unsigned refs)
 {
 	return run->len > RR_COPY_MAX && refs < RR_MAX_REFS;
 }
 
-/* Octets of the next @len that will be copied and not gathered. */
-static size_t copied(const struct rr_stream *stream, size_t len)
+/* Returns how many of the next @len octets will be copied and not gathered. */
+static size_t count_copied(const struct rr_stream *stream, size_t len)
 {
 	struct rr_stream s;
 	size_t sum = 0;
 	unsigned refs = 0;
 
 	if (len <= RR_COPY_MAX)
-		return len; /* nothing in it is long enough to refer to */
+		return len; /* no run in it is long enough to gather */
 	s = *stream;
 	while (len) {
 		struct rr_slice run = rr_stream_next_run(&s, len);
 		size_t n = run.len + run.pad;
 
-		if (by_reference(&run, refs))
+		if (is_gathered(&run, refs))
 			refs++;
 		else
 			sum += n;
@@ -70,7 +70,7 @@ struct rr_xmit *rr_xmit_new(struct rr_conn *c, size_t bytes)
 	return x;
 }
 
-static void release(struct rr_conn *c, struct rr_xmit *x)
+static void release_xmit(struct rr_conn *c, struct rr_xmit *x)
 {
 	rr_mem_put(&c->cfg.mem, x, sizeof(*x) + x->cap);
 }
@@ -79,7 +79,7 @@ void rr_xmit_free(struct rr_conn *c, struct rr_xmit *x)
 {
 	rr_list_del(&x->op.link);
 	if (x->cap != RR_XMIT_BYTES || c->n_xmits == RR_XMIT_CACHED) {
-		release(c, x);
+		release_xmit(c, x);
 		return;
 	}
 	rr_list_push_front(&c->xmits, &x->op.link);
@@ -91,11 +91,12 @@ void rr_xmit_fini(struct rr_conn *c)
 	struct rr_list *n;
 
 	while ((n = rr_list_pop(&c->xmits)))
-		release(c, rr_container_of(n, struct rr_xmit, op.link));
+		release_xmit(c, rr_container_of(n, struct rr_xmit, op.link));
 }
 
-/* Room at the end of the own buffer, joined to what is there if it borders. */
-static uint8_t *own(struct rr_xmit *x, size_t n)
+/* Appends @n octets of the message's own buffer, joined to the last gather entry if
+ * that borders on them, and returns them. */
+static uint8_t *append_own(struct rr_xmit *x, size_t n)
 {
 	uint8_t *p = x->buf + x->used;
 	struct rr_sge *last = x->n_sge ? &x->sge[x->n_sge - 1] : NULL;
@@ -111,7 +112,7 @@ static uint8_t *own(struct rr_xmit *x, size_t n)
 	return p;
 }
 
-static void refer(struct rr_xmit *x, const struct rr_slice *run)
+static void append_reference(struct rr_xmit *x, const struct rr_slice *run)
 {
 	RR_ASSERT(x->n_sge < RR_ACTION_MAX_SGE);
 	x->refers = true;
@@ -125,10 +126,10 @@ static void refer(struct rr_xmit *x, const struct rr_slice *run)
 void rr_xmit_header(struct rr_xmit *x, const struct rr_writer *w)
 {
 	RR_ASSERT(!rr_writer_bad(w));
-	(void)own(x, rr_writer_used(w)); /* already written there */
+	(void)append_own(x, rr_writer_used(w)); /* the octets are there already */
 }
 
-static void take(struct rr_xmit *x, struct rr_stream *s, size_t len)
+static void append_stream(struct rr_xmit *x, struct rr_stream *s, size_t len)
 {
 	unsigned refs = 0;
 
@@ -136,12 +137,12 @@ static void take(struct rr_xmit *x, struct rr_stream *s, size_t len)
 		struct rr_slice run = rr_stream_next_run(s, len);
 		size_t n = run.len + run.pad;
 
-		if (by_reference(&run, refs)) {
-			refer(x, &run);
+		if (is_gathered(&run, refs)) {
+			append_reference(x, &run);
 			refs++;
 			rr_stream_skip(s, n);
 		} else {
-			rr_stream_copy(s, own(x, n), n);
+			rr_stream_copy(s, append_own(x, n), n);
 		}
 		len -= n;
 	}
@@ -185,7 +186,7 @@ struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flag
 	        .htype = htype,
 	        .flags = flags,
 	};
-	struct rr_xmit *x = rr_xmit_new(c, header + copied(stream, len));
+	struct rr_xmit *x = rr_xmit_new(c, header + count_copied(stream, len));
 	struct rr_writer w;
 
 	if (!x)
@@ -198,22 +199,22 @@ struct rr_xmit *rr_xmit_message(struct rr_conn *c, uint32_t htype, uint32_t flag
 		put_empty_lists(&w, e);
 	rr_xmit_header(x, &w);
 	if (len)
-		take(x, stream, len);
+		append_stream(x, stream, len);
 	return x;
 }
 
 struct rr_xmit *rr_xmit_write(struct rr_conn *c, struct rr_stream *stream, size_t len)
 {
-	struct rr_xmit *x = rr_xmit_new(c, copied(stream, len));
+	struct rr_xmit *x = rr_xmit_new(c, count_copied(stream, len));
 
 	if (x)
-		take(x, stream, len);
+		append_stream(x, stream, len);
 	return x;
 }
 
 /* -- sending --------------------------------------------------------------- */
 
-static size_t octets(const struct rr_xmit *x)
+static size_t xmit_octets(const struct rr_xmit *x)
 {
 	size_t sum = 0;
 
@@ -222,10 +223,11 @@ static size_t octets(const struct rr_xmit *x)
 	return sum;
 }
 
-static void launch(struct rr_conn *c, struct rr_xmit *x)
+static void launch_send(struct rr_conn *c, struct rr_xmit *x)
 {
 	rr_conn_trace(c, RR_TRACE_MSG_SENT, rr_load_u32(x->buf),
-	              rr_load_u32(x->buf + 12), octets(x), rr_load_u32(x->buf + 8));
+	              rr_load_u32(x->buf + 12), xmit_octets(x),
+	              rr_load_u32(x->buf + 8));
 	c->count.sends++;
 	c->sends_out++;
 	c->tx.grant_at = RR_TIME_NEVER;
@@ -238,12 +240,12 @@ static void launch(struct rr_conn *c, struct rr_xmit *x)
 void rr_xmit_send(struct rr_conn *c, struct rr_xmit *x)
 {
 	rr_store_u32(x->buf + 8, c->version->spend(c, x->of_call));
-	launch(c, x);
+	launch_send(c, x);
 }
 
 void rr_xmit_send_free(struct rr_conn *c, struct rr_xmit *x)
 {
-	launch(c, x);
+	launch_send(c, x);
 }
 
 void rr_xmit_completed(struct rr_conn *c, struct rr_xmit *x, int status)
@@ -254,8 +256,9 @@ void rr_xmit_completed(struct rr_conn *c, struct rr_xmit *x, int status)
 	if (x->op.kind == RR_ACT_SEND)
 		c->sends_out--;
 	rr_xmit_free(c, x);
-	/* Flushed: the loss is about to be told.  Otherwise a message or result
-	 * has not been carried, and nothing else can tell the peer.  [v2 §7.4] */
+	/* -ECANCELED: flushed, the loss will be reported.  Any other failure means
+	 * that a message or result is missing, which the peer learns only from the
+	 * end of the connection.  [v2 §7.4] */
 	if (status && status != -ECANCELED)
 		rr_conn_fail(c, status);
 	if (s) {

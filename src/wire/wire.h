@@ -177,12 +177,12 @@ int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_pre
  * as many properties (8 octets each at least).                   [v2 §5.1, P5] */
 int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count) RR_MUST_CHECK;
 /* Decodes one property of a set.  -EBADMSG if rdma_which or the length word is
- * incomplete; -EINVAL (answer: RDMA2_ERR_BAD_PROPVAL) if rdma_data passes the end of the
- * message or does not conform to the type of a known property.  Unknown properties are
- * returned as they are.                                          [v2 §5.1, P5] */
+ * incomplete; -EINVAL (answer: RDMA2_ERR_BAD_PROPVAL) if rdma_data passes the end of
+ * the message or does not conform to the type of a known property.  Unknown properties
+ * are returned as they are.                                          [v2 §5.1, P5] */
 int rr_wire_get_prop(struct rr_cursor *c, struct rr_prop *ret) RR_MUST_CHECK;
 
-/* Decodes an rpcrdma2_propsubset into @words; -EBADMSG also if it has more than @max. */
+/* Decodes an rpcrdma2_propsubset into @words; more than @max are -EBADMSG too. */
 int rr_wire_get_propsubset(struct rr_cursor *c, uint32_t *words, uint32_t max,
                            uint32_t *ret_count) RR_MUST_CHECK;
 /* Returns bit @n of a subset; words beyond its end are zero. [X12] */
