@@ -21,7 +21,8 @@
  *   xmit.h        xmit.c         one message to send: header, gathered pieces
  *   tx.h          tx.c           the choice of the next message to send
  *   call_table.h  call_table.c   outstanding calls by XID
- *   requester.h   call_chunks.c  chunks of a Call: regions, chunk lists, invalidation
+ *   requester.h   call_plan.c    the format of a Call, and its chunks
+ *                 call_chunks.c  regions of a Call, chunk lists, invalidation
  *                 requester.c    calls from the queue to the result
  *                 answer.c       Replies and errors received
  *                 recover.c      another attempt after an error

@@ -9,15 +9,17 @@
 #include "conn/states.h"
 #include "conn/xmit.h"
 
+/* What a region is for: Position Zero chunk, Read chunk, Write chunk, Reply chunk. */
 enum rr_mr_use { RR_USE_CALL, RR_USE_READ, RR_USE_WRITE, RR_USE_REPLY };
 
+/* A region of a call's memory that the peer may access. */
 struct rr_mr {
 	struct rr_op op; /* REGISTER, later INVALIDATE */
 	struct rr_call_state *call;
 	enum rr_mr_phase phase;
 	enum rr_mr_use use;
-	unsigned index;    /* USE_WRITE: which destination */
-	uint32_t position; /* USE_READ */
+	unsigned index;    /* RR_USE_WRITE: index of the destination */
+	uint32_t position; /* RR_USE_READ: Position of the item */
 	uint8_t *base;
 	size_t len;
 	uint32_t handle;
@@ -27,9 +29,9 @@ struct rr_mr {
 /* The chunks that a call provides, and the registered regions behind them; NULL in a
  * call without chunks. */
 struct rr_call_chunks {
-	unsigned n;
+	unsigned n; /* regions */
 	struct rr_mr region[RR_CALL_MAX_REGIONS];
-	struct rr_lists lists; /* as sent, to compare the Reply with */
+	struct rr_lists lists; /* as sent; the Reply must return them */
 };
 
 struct rr_call_state {
@@ -38,43 +40,52 @@ struct rr_call_state {
 	struct rr_list all;         /* conn.calls */
 	struct rr_call_entry entry; /* in conn.table while outstanding */
 	enum rr_call_phase phase;
-	bool special;         /* sent by Special Format */
-	bool in_place;        /* long runs of it are pulled from where they lie */
-	bool awaited;         /* in conn.n_awaited */
-	bool overdue;         /* in conn.n_overdue */
-	unsigned sends_out;   /* xmits that refer to its memory */
-	unsigned regions_out; /* registrations or invalidations owed */
+	bool special;  /* sent by Special Format */
+	bool in_place; /* Special Format: long runs are pulled from where they lie */
+	bool awaited;  /* counted in conn.n_awaited */
+	bool overdue;  /* counted in conn.n_overdue */
+	unsigned sends_out;   /* Sends outstanding that gather its memory */
+	unsigned regions_out; /* registrations and invalidations outstanding */
 	int status;
 	struct rr_call_chunks *chunks; /* NULL without chunks */
 	struct rr_mbuf
-	        special_buf; /* a Special Call's Payload stream, but for such runs */
+	        special_buf; /* copy of a Special Call's stream, without such runs */
 	struct rr_mbuf chunk_buf; /* the Reply chunk's memory */
-	struct rr_mbuf dest_buf;  /* for a destination that was too small */
-	unsigned n_writes;  /* destinations, the first ones, that have Write chunks */
-	size_t reply_bound; /* octets the Reply can have; 0 = unknown, small */
-	/* The Reply: in the chunk, reassembled, or where it was received. */
+	struct rr_mbuf dest_buf;  /* memory for a destination that was too small */
+	unsigned n_writes;        /* the first so many destinations have Write chunks */
+	size_t reply_bound; /* most octets in the Reply's payload; 0: unknown, few */
+	/* The Reply lies in @chunk_buf, @reply_buf (reassembled) or @reply_rbuf. */
 	struct rr_mbuf reply_buf;
 	struct rr_rbuf *reply_rbuf;
 	const uint8_t *reply;
 	size_t reply_len;
-	struct rr_stream stream;
+	struct rr_stream stream; /* the Call's payload */
 };
+
+/* -- call_plan.c ----------------------------------------------------------------- */
+
+/* Plans the format and the chunks of a call.  0, or the reason why it cannot be
+ * sent. */
+int rr_call_plan(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 
 /* -- call_chunks.c --------------------------------------------------------------- */
 
-/* Plans format and chunks of a call whose turn has come, and begins to register
- * memory.  0, or why the call cannot be sent. */
+/* Plans a call that has its turn, and begins to register its memory.  0, or the reason
+ * why it cannot be sent. */
 int rr_call_chunks_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
-/* All registered: builds the lists. */
+/* Builds the chunk lists: every region is registered. */
 void rr_call_chunks_build(struct rr_conn *, struct rr_call_state *, enum rr_call_event);
+/* The answer to RR_ACT_REGISTER. */
 void rr_call_chunks_registered(struct rr_conn *, struct rr_mr *, int status,
                                uint32_t handle, uint64_t offset);
 /* Ends the peer's access to every region that is still accessible. */
 void rr_call_chunks_withdraw(struct rr_conn *, struct rr_call_state *);
+/* An Invalidate has completed. */
 void rr_call_chunks_invalidated(struct rr_conn *, struct rr_mr *, int status);
-/* Marks what the peer invalidated; false if no region has this handle. */
+/* Notes that the peer has invalidated a handle.  False: no accessible region has it. */
 bool rr_call_chunks_take_remote(struct rr_conn *, struct rr_call_state *,
                                 uint32_t handle);
+/* Frees the chunks and their memory. */
 void rr_call_chunks_free(struct rr_conn *, struct rr_call_state *);
 
 /* -- requester.c ---------------------------------------------------------------- */
@@ -87,45 +98,52 @@ static inline void rr_call_event(const struct rr_call_state *s,
 {
 	RR_MACHINE_EVENT(rr_call_machine, s->phase, event);
 }
-/* An outstanding call; NULL if there is none. */
+/* Returns the outstanding call with this XID, or NULL. */
 struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
-/* The same, if any of it has been sent. */
+/* The same, if a message of it has been sent. */
 struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
-/* Sends the first or next part (a credit is there); false: nothing was sent. */
+/* Prepares a call, or queues its first or next message; there is a credit.  False: the
+ * registrations are still outstanding. */
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
-/* The result is known.  CALL_DONE comes when nothing is owed any more. */
+/* Ends the wait for the Reply with this status.  CALL_DONE follows when nothing of the
+ * call is outstanding any more. */
 void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);
-/* The same, when more of its Reply is under way: the peer may yet use, and will
- * invalidate, what the call offers, so that is withdrawn at the Reply's end. */
+/* The same, while more parts of its Reply are under way.  The peer may still use the
+ * call's regions, and invalidate one, so access ends only after the last part. */
 void rr_call_drain(struct rr_conn *, struct rr_call_state *, int status);
-/* That end has come, or need not be waited for.  @xid may be no call's. */
+/* Ends DRAINING for the call @xid; no effect if there is no such call. */
 void rr_call_drained(struct rr_conn *, uint32_t xid);
-/* Something owed has come. */
+/* Queues CALL_DONE if the call has ended and nothing of it is outstanding. */
 void rr_call_settle(struct rr_conn *, struct rr_call_state *);
-/* CALL_DONE is being drawn. */
+/* Notes that the user receives CALL_DONE. */
 void rr_call_polled(struct rr_conn *, struct rr_call_state *);
+/* Ends every call: the connection is lost. */
 void rr_call_lost(struct rr_conn *, int status);
+/* Frees what is left of calls. */
 void rr_call_fini(struct rr_conn *);
 
 /* -- answer.c -------------------------------------------------------------- */
 
-/* A Reply, or a part of one, past [check: sequence]. */
+/* Takes a Reply, or a part of one, that has passed [check: sequence]. */
 void rr_answer_received(struct rr_conn *, struct rr_msg *);
+/* Takes an RDMA2_ERROR. */
 void rr_answer_error(struct rr_conn *, const struct rr_msg *);
-/* [K17] false: the handle is not of that transaction. */
+/* Notes that the message has invalidated a handle.  False: the handle is not one of
+ * that transaction. [K17] */
 bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
-/* Does an RPC Reply to @xid begin there?  [check: RPC message] */
+/* Do these octets begin an RPC Reply to @xid?  [check: RPC message] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
-/* Remembers the handle that a late Reply to this call may yet invalidate. */
+/* Keeps the handles that a late Reply to this call may still invalidate. */
 void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
 
 /* -- recover.c ------------------------------------------------------------- */
 
-/* An error came: notes what the call had offered. */
+/* Records which chunks the call provided; an error has arrived for it. */
 void rr_recover_note(struct rr_call_state *);
-/* How many of @n the call may use: all, unless it is a second attempt. */
+/* Returns how many of @n the call may use: all, or @limit in a second attempt. */
 unsigned rr_recover_most(const struct rr_call *, unsigned limit, unsigned n);
-/* The status for a call that cannot be sent: @err, or the error recovered from. */
+/* Returns the status of a call that cannot be sent: @err, or in a second attempt the
+ * error of the first. */
 int rr_recover_failed(struct rr_call_state *, int err);
 
 #endif

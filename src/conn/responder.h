@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Responder: Calls received, pulled, handed over; replies. */
+/* The Responder: Calls received, served, replied to. */
 #ifndef RR_CONN_RESPONDER_H
 #define RR_CONN_RESPONDER_H
 
@@ -8,6 +8,7 @@
 #include "conn/states.h"
 #include "conn/xmit.h"
 
+/* An RDMA Read. */
 struct rr_read_op {
 	struct rr_op op;
 	struct rr_request_state *request;
@@ -20,34 +21,37 @@ struct rr_request_state {
 	struct rr_op op;    /* ADMIT, REQUEST or REQUEST_DONE */
 	struct rr_list all; /* conn.requests */
 	enum rr_request_phase phase;
-	bool known;     /* ADMIT was drawn: the user has to be told the end */
-	bool with_user; /* ADMIT or REQUEST was drawn and not answered */
-	int status;
-	unsigned reads_out, xmits_out;
-	bool read_failed;
-	bool all_sent;        /* the reply's last part is on its way */
-	bool counted;         /* in conn.n_serving */
-	bool begun;           /* in conn.n_begun: its turn has come */
-	struct rr_rbuf *rbuf; /* the payload lies here, or */
-	struct rr_mbuf buf;   /* here: reassembled or Position Zero chunk */
-	/* Of a continued Call: */
-	bool collects;        /* its parts are not all in @buf */
-	bool whole;           /* the last part has come */
-	bool roomed;          /* @room is to be given back */
-	struct rr_list parts; /* held until there is room, rr_rbuf.op.link */
-	size_t collected;     /* octets that have come */
-	uint64_t room;        /* octets that it may have */
-	uint8_t head[RR_RPC_MIN];
-	const uint8_t *payload;
+	bool known;     /* the user has received ADMIT, and must receive REQUEST_DONE */
+	bool with_user; /* the user has received ADMIT or REQUEST, and not answered */
+	int status;     /* for REQUEST_DONE */
+	unsigned reads_out, xmits_out; /* Reads, Sends and Writes outstanding */
+	bool read_failed;              /* a Read has failed, or could not be queued */
+	bool all_sent;                 /* the last part of the reply is sent */
+	bool counted;                  /* counted in conn.n_serving */
+	bool begun;           /* counted in conn.n_begun: it has had its turn */
+	struct rr_rbuf *rbuf; /* holds the payload of an inline Call; or NULL */
+	struct rr_mbuf buf;   /* holds that of a continued or Special Call */
+
+	/* Continued Calls only. */
+	bool collects;            /* not all parts are in @buf */
+	bool whole;               /* the last part has arrived */
+	bool roomed;              /* @room was granted, and must be given back */
+	struct rr_list parts;     /* held until there is room, rr_rbuf.op.link */
+	size_t collected;         /* octets received */
+	uint64_t room;            /* octets granted */
+	uint8_t head[RR_RPC_MIN]; /* first octets of the payload */
+
+	const uint8_t *payload; /* reduced Payload stream */
 	size_t payload_len;
-	uint32_t inv_handle;
-	uint64_t wanted, reserved; /* of the budget, besides a reassembly */
-	struct rr_lists *lists;    /* NULL without chunks */
-	uint32_t reply_htype;
-	bool own_sinks; /* sinks to be given back */
+	uint32_t inv_handle;    /* the reply may invalidate it; 0: none */
+	uint64_t wanted;        /* octets to charge to the quota before pulling */
+	uint64_t reserved;      /* octets charged, besides those of @buf */
+	struct rr_lists *lists; /* NULL without chunks */
+	uint32_t reply_htype;   /* RDMA2_MSG or RDMA2_NOMSG */
+	bool own_sinks;         /* @sinks are the connection's memory */
 	struct rr_request req;
 	struct rr_sge sinks[RR_REQUEST_MAX_READS];
-	struct rr_stream stream;
+	struct rr_stream stream; /* the reply's payload */
 };
 
 /* -- responder.c --------------------------------------------------------------- */
@@ -131,18 +135,18 @@ void rr_pull_free(struct rr_conn *, struct rr_request_state *);
 /* Takes a part of a continued Call, whose header has passed the checks of
  * call_checks.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
-/* Lets the continued Call that is first in the budget queue collect its parts, if there
- * is room for it.  False: it waits. */
+/* Asks for room for the continued Call that is first in the queue for memory, and
+ * collects the parts held.  False: it waits for room. */
 bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
-/* Gives back the room and the Receive buffers that the request holds; its message is
- * freed by the caller. */
+/* Gives back the room and the Receive buffers that the request holds.  The caller frees
+ * its message. */
 void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- reply.c --------------------------------------------------------------- */
 
-/* Sends the first or next part (a credit is there); false: nothing was sent. */
+/* Queues the first or next message of the reply; there is a credit.  Returns true. */
 bool rr_reply_transmit(struct rr_conn *, struct rr_request_state *);
-/* A Send or Write of it has completed. */
+/* Ends the request if all of its Sends and Writes have completed. */
 void rr_reply_settle(struct rr_conn *, struct rr_request_state *);
 
 #endif

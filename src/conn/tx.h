@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is sent next. */
+/* The choice of the next message to send.  See tx.c. */
 #ifndef RR_CONN_TX_H
 #define RR_CONN_TX_H
 
 #include "conn/limits.h"
 #include "conn/xmit.h"
 
+/* An RDMA2_ERROR that waits to be sent. */
 struct rr_error_node {
 	struct rr_list link;
 	uint32_t xid, vers;
 	struct rr_error error;
-	bool unsettled; /* about a first message: needs no credit [V4] */
+	bool unsettled; /* it answers a first message, and needs no credit [V4] */
 };
 
 /* What waits to be sent.  Of @call, @reply and @abort_pending one at most is set: parts
@@ -37,18 +38,23 @@ struct rr_tx {
 };
 
 void rr_tx_init(struct rr_conn *);
-/* Does the next thing there is to do; false when there is none. */
+/* Queues the next message, if there is one and a credit for it.  False: none was
+ * queued. */
 bool rr_tx_pump(struct rr_conn *);
+/* Queues an RDMA2_ERROR in answer to @xid.  The connection ends if too many wait. */
 void rr_tx_error(struct rr_conn *, uint32_t xid, uint32_t vers, const struct rr_error *,
                  bool unsettled);
-/* Decides how much of what is owed may be handed back. */
+/* Decides how many of the credits owed may be handed back now. */
 void rr_tx_withhold(struct rr_conn *);
+/* Sends a grant message if one is due by time. */
 void rr_tx_tick(struct rr_conn *);
 rr_time rr_tx_deadline(const struct rr_conn *);
-/* A call leaves the queue, or gives up its sequence. */
+/* Removes a call from the queue.  If parts of it are sent, an aborting final part
+ * follows. */
 void rr_tx_forget_call(struct rr_conn *, struct rr_call_state *);
 void rr_tx_fini(struct rr_conn *);
-/* Payload of the next part: all of @left, or what fits beside an empty header. */
+/* Returns how many octets the next part has: all of @left beside a header of @header
+ * octets (@ret_last), or what fits beside an empty header. */
 size_t rr_tx_part(const struct rr_conn *, size_t left, size_t header, bool *ret_last);
 
 #endif

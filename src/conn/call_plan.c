@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plan of a Call: its format, and the chunks that it provides.
+ *
+ * In a first attempt every destination becomes a Write chunk.  An item is reduced if it
+ * is long enough to be worth a transfer of its own, and while the peer's limit of
+ * segments lasts; other items stay in the payload.  A Reply chunk is provided only for
+ * Replies beyond RR_REPLY_CHUNK_PARTS messages, and not if there is no memory, or no
+ * segment left, for it [v2 §A.2].  A Call whose header then leaves no room for a
+ * payload is refused locally [M12].  In a second attempt the limits in rr_call.recovery
+ * apply (recover.c).
+ *
+ * A plan registers nothing.  It adds a region for each chunk, and for each run of a
+ * Position Zero chunk, to the call; call_chunks.c registers them.
+ */
+#include "conn/core.h"
+
+static struct rr_call_chunks *ensure_chunks(struct rr_conn *c, struct rr_call_state *s)
+{
+	if (s->chunks)
+		return s->chunks;
+	s->chunks = rr_slab_get(&c->chunks_slab);
+	if (s->chunks) {
+		s->chunks->n = 0;
+		rr_lists_init(&s->chunks->lists);
+	}
+	return s->chunks;
+}
+
+static struct rr_mr *add_region(struct rr_call_state *s, enum rr_mr_use use,
+                                const void *base, size_t len)
+{
+	struct rr_call_chunks *o = s->chunks;
+	struct rr_mr *m = &o->region[o->n++];
+
+	RR_ASSERT(o->n <= RR_CALL_MAX_REGIONS);
+	*m = (struct rr_mr){
+	        .call = s,
+	        .use = use,
+	        .base = (uint8_t *)(uintptr_t)base,
+	        .len = len,
+	};
+	rr_list_init(&m->op.link);
+	return m;
+}
+
+/* -- planning -------------------------------------------------------------------- */
+
+struct call_plan {
+	struct rr_conn *c;
+	struct rr_call_state *s;
+	bool chunks;        /* chunks may be used in this direction */
+	size_t segments;    /* segments still allowed, without @reserved */
+	size_t reserved;    /* segments kept for a Position Zero chunk */
+	unsigned reads;     /* items that may still be reduced */
+	size_t lists_bytes; /* octets of the chunk lists so far */
+	size_t returned;    /* octets of the Reply's header with the lists returned */
+};
+
+static size_t call_header_bytes(const struct call_plan *p)
+{
+	return p->c->version->prefix_bytes + p->lists_bytes;
+}
+
+static size_t count_segments(const struct rr_conn *c, size_t len)
+{
+	size_t seg = RR_MAX(c->props.segment_bytes, 1u);
+
+	return len / seg + (len % seg != 0);
+}
+
+/* Takes segments for a chunk of @len octets.  In the header a segment needs @each
+ * octets, the chunk @entry_bytes.  False, and none taken, if there are too few
+ * segments. */
+static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
+                          size_t each)
+{
+	size_t n = count_segments(p->c, len);
+
+	if (n > p->segments)
+		return false;
+	p->segments -= n;
+	p->lists_bytes += entry_bytes + n * each;
+	return true;
+}
+
+enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
+
+/* Is it a second attempt with fewer segments, where chunks may be left out? */
+static bool may_drop_chunks(const struct call_plan *p)
+{
+	return p->c->version->continues &&
+	       p->s->call->recovery.error.code == RDMA2_ERR_SEGMENTS;
+}
+
+/* Finds memory for the @i-th result: the user's, or, if a second attempt needs more,
+ * memory that is charged to the quota. */
+static int find_dest_memory(struct call_plan *p, unsigned i, void **ret_base,
+                            size_t *ret_len)
+{
+	const struct rr_recovery *r = &p->s->call->recovery;
+	struct rr_mbuf *b = &p->s->dest_buf;
+
+	*ret_base = p->s->call->dests[i].base;
+	*ret_len = p->s->call->dests[i].len;
+	if (r->dest != i + 1)
+		return 0;
+	b->charged = true;
+	if (rr_mbuf_alloc(&p->c->quota, b, r->dest_bytes))
+		return -ENOMEM;
+	*ret_base = b->p;
+	*ret_len = r->dest_bytes;
+	return 0;
+}
+
+/* As take_segments, for a chunk that the Reply returns beside @payload octets.  False
+ * also if the Reply's header would be too long. */
+static bool take_returned_segments(struct call_plan *p, size_t len, size_t entry_bytes,
+                                   size_t payload)
+{
+	struct call_plan before = *p;
+
+	if (!take_segments(p, len, entry_bytes, SEGMENT))
+		return false;
+	p->returned += p->lists_bytes - before.lists_bytes;
+	if (p->returned + payload <= p->c->props.recv_inline)
+		return true;
+	*p = before;
+	return false;
+}
+
+static int plan_write(struct call_plan *p, unsigned i)
+{
+	void *base;
+	size_t len;
+	int err = find_dest_memory(p, i, &base, &len);
+
+	if (err)
+		return err;
+	if (!take_returned_segments(p, len, WRITE_ENTRY, 4))
+		return -EMSGSIZE;
+	if (len)
+		add_region(p->s, RR_USE_WRITE, base, len)->index = i;
+	p->s->n_writes++;
+	return 0;
+}
+
+static int plan_writes(struct call_plan *p)
+{
+	const struct rr_call *call = p->s->call;
+	unsigned n = rr_recover_most(call, call->recovery.max_writes, call->n_dests);
+	int err = 0;
+
+	if (!p->chunks || (call->flags & RR_CALL_NO_WRITES) || !n)
+		return 0;
+	if (!ensure_chunks(p->c, p->s))
+		return -ENOMEM;
+	for (unsigned i = 0; i < n && !err; i++)
+		err = plan_write(p, i);
+	if (err == -EMSGSIZE && may_drop_chunks(p))
+		return 0; /* the other results are sent in the payload */
+	return err;
+}
+
+/* Sets how long the Reply can be, with the results that have no Write chunk. */
+static void bound_reply(struct rr_call_state *s)
+{
+	const struct rr_call *call = s->call;
+	size_t more = 0;
+
+	for (unsigned i = s->n_writes; i < call->n_dests; i++)
+		more += call->dests[i].len + rr_pad(call->dests[i].len);
+	s->reply_bound = call->reply_bytes;
+	if (more)
+		s->reply_bound =
+		        more + RR_MAX(call->reply_bytes, (size_t)RR_UNKNOWN_REPLY);
+}
+
+/* Returns the length of the longest Reply that needs no chunk. */
+static size_t max_reply_inline(const struct call_plan *p)
+{
+	size_t most = p->c->props.recv_inline, header = call_header_bytes(p);
+
+	if (p->c->version->continues)
+		return (size_t)RR_REPLY_CHUNK_PARTS * most;
+	return most - RR_MIN(most, header);
+}
+
+static size_t expected_reply(const struct call_plan *p)
+{
+	size_t want = p->s->reply_bound;
+
+	return want || p->c->version->continues ? want : RR_UNKNOWN_REPLY;
+}
+
+static int add_reply_chunk(struct call_plan *p, size_t want)
+{
+	struct call_plan before = *p;
+
+	if (want > UINT32_MAX - 3)
+		return -EMSGSIZE;
+	want = (want + 3) & ~(size_t)3;
+	if (!take_returned_segments(p, want, REPLY_COUNT, 0))
+		return -EMSGSIZE;
+	if (!ensure_chunks(p->c, p->s) ||
+	    rr_mbuf_alloc(&p->c->quota, &p->s->chunk_buf, want)) {
+		*p = before;
+		return -ENOMEM;
+	}
+	(void)add_region(p->s, RR_USE_REPLY, p->s->chunk_buf.p, want);
+	return 0;
+}
+
+/* Where a Reply may be continued, the chunk is left out if it cannot be had, unless the
+ * peer has asked for it. */
+static int plan_reply_chunk(struct call_plan *p)
+{
+	const struct rr_recovery *r = &p->s->call->recovery;
+	size_t want = r->reply_bytes ? r->reply_bytes : expected_reply(p);
+	bool forced = r->reply_chunk || (p->s->call->flags & RR_CALL_ROOM);
+	bool asked = r->reply_bytes || (forced && want);
+	int err;
+
+	if (!p->chunks)
+		return r->reply_bytes ? -EMSGSIZE : 0;
+	if (!asked && want <= max_reply_inline(p))
+		return 0;
+	p->s->chunk_buf.charged = r->reply_bytes != 0;
+	err = add_reply_chunk(p, want);
+	return r->reply_bytes || !p->c->version->continues ? err : 0;
+}
+
+static bool is_reducible(const struct call_plan *p, const struct rr_piece *k)
+{
+	return p->chunks && p->reads && k->item && k->len >= RR_REDUCE_MIN &&
+	       !(p->s->call->flags & RR_CALL_NO_REDUCE);
+}
+
+static bool reduce_item(struct call_plan *p, const struct rr_piece *k, size_t position)
+{
+	if (!is_reducible(p, k))
+		return false;
+	if (!ensure_chunks(p->c, p->s) || !take_segments(p, k->len, 0, READ_ENTRY))
+		return false;
+	p->reads--;
+	add_region(p->s, RR_USE_READ, k->base, k->len)->position = (uint32_t)position;
+	return true;
+}
+
+/* Reduces items, and fills the stream with the rest. */
+static void plan_reads(struct call_plan *p)
+{
+	const struct rr_call *call = p->s->call;
+	size_t position = 0;
+
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+		size_t pad = k->item ? rr_pad(k->len) : 0;
+
+		if (!reduce_item(p, k, position))
+			(void)rr_stream_add(&p->s->stream, k->base, k->len, pad);
+		position += k->len + pad;
+	}
+}
+
+/* Returns the octets of the whole Call (@all), or of what cannot be reduced. */
+static size_t count_payload(const struct call_plan *p, bool all)
+{
+	const struct rr_call *call = p->s->call;
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < call->n_pieces; i++) {
+		const struct rr_piece *k = &call->pieces[i];
+
+		if (all || !is_reducible(p, k))
+			sum += k->len + (k->item ? rr_pad(k->len) : 0);
+	}
+	return sum;
+}
+
+static bool fits_inline(const struct call_plan *p, size_t payload)
+{
+	return call_header_bytes(p) + payload <= p->c->props.send_inline;
+}
+
+/* Reserves segments for the Position Zero chunk of a Special Call, before anything is
+ * reduced: enough for the longest stream.  So does a Call that may become one. */
+static int reserve_special(struct call_plan *p)
+{
+	unsigned flags = p->s->call->flags;
+	bool must = p->chunks && (flags & (RR_CALL_SPECIAL | RR_CALL_WHOLE));
+	bool spare = p->c->version->continues && !(flags & RR_CALL_SPECIAL);
+
+	p->s->special = must;
+	if (!must && (!p->chunks || p->c->version->continues))
+		return 0;
+	p->reserved = count_segments(p->c, count_payload(p, must));
+	if (p->reserved > p->segments) {
+		p->reserved = 0;
+		p->s->special = false;
+		return spare || may_drop_chunks(p) ? 0 : -EMSGSIZE;
+	}
+	p->segments -= p->reserved;
+	return 0;
+}
+
+static bool is_pulled_in_place(const struct rr_slice *k, unsigned runs)
+{
+	return k->len >= RR_IN_PLACE_MIN && runs < RR_IN_PLACE_RUNS;
+}
+
+/* Plans a Position Zero chunk of several runs: long ones are pulled from where they
+ * lie, what is between them from a copy.  False: no run is long enough, or there are
+ * too few segments. */
+static bool plan_runs(struct call_plan *p)
+{
+	const struct rr_stream *s = &p->s->stream;
+	struct call_plan before = *p;
+	size_t between = 0;
+	unsigned runs = 0;
+	bool ok = true;
+
+	for (unsigned i = 0; ok && i < s->n; i++) {
+		const struct rr_slice *k = &s->s[i];
+
+		if (is_pulled_in_place(k, runs)) {
+			ok = take_segments(p, between, 0, READ_ENTRY) &&
+			     take_segments(p, k->len, 0, READ_ENTRY);
+			between = k->pad;
+			runs++;
+		} else {
+			between += k->len + k->pad;
+		}
+	}
+	ok = ok && runs && take_segments(p, between, 0, READ_ENTRY);
+	if (!ok)
+		*p = before;
+	return ok;
+}
+
+/* Decides on Special Format, now that the length of the stream is known.  Without
+ * continuation, a Call that does not fit in one message must be pulled.
+ *                                                          [RFC 8166 §3.5.3] */
+static int plan_special(struct call_plan *p)
+{
+	if (p->reserved && !fits_inline(p, p->s->stream.left))
+		p->s->special = true;
+	p->segments += p->reserved;
+	if (!p->s->special)
+		return 0;
+	p->s->in_place = plan_runs(p);
+	if (!p->s->in_place && !take_segments(p, p->s->stream.left, 0, READ_ENTRY))
+		return -EMSGSIZE; /* items are in the stream for want of segments */
+	return ensure_chunks(p->c, p->s) ? 0 : -ENOMEM;
+}
+
+static void add_special_run(struct rr_call_state *s, const uint8_t *base, size_t len)
+{
+	if (len)
+		(void)add_region(s, RR_USE_CALL, base, len);
+}
+
+/* Returns how many octets of the stream are copied into special_buf. */
+static size_t count_special_copies(const struct rr_call_state *s)
+{
+	size_t sum = s->stream.left;
+	unsigned runs = 0;
+
+	for (unsigned i = 0; s->in_place && i < s->stream.n; i++)
+		if (is_pulled_in_place(&s->stream.s[i], runs)) {
+			sum -= s->stream.s[i].len;
+			runs++;
+		}
+	return sum;
+}
+
+/* Adds the regions of the Position Zero chunk, and copies what is not pulled from where
+ * it lies, with the padding of items. */
+static int fill_special(struct rr_conn *c, struct rr_call_state *s)
+{
+	uint8_t *run, *at;
+	unsigned runs = 0;
+
+	if (rr_mbuf_alloc(&c->quota, &s->special_buf, count_special_copies(s)))
+		return -ENOMEM;
+	run = at = s->special_buf.p;
+	for (unsigned i = 0; i < s->stream.n; i++) {
+		const struct rr_slice *k = &s->stream.s[i];
+
+		if (s->in_place && is_pulled_in_place(k, runs)) {
+			add_special_run(s, run, (size_t)(at - run));
+			add_special_run(s, k->base, k->len);
+			run = at;
+			runs++;
+		} else { /* never empty: only items have padding */
+			memcpy(at, k->base, k->len);
+			at += k->len;
+		}
+		for (size_t pad = k->pad; pad; pad--)
+			*at++ = 0;
+	}
+	add_special_run(s, run, (size_t)(at - run));
+	return 0;
+}
+
+static bool may_continue_call(const struct rr_conn *c)
+{
+	return c->version->continues && (c->cfg.role == RR_CONN_CLIENT ||
+	                                 c->props.peer.rvrsdir >= RDMA2_RVRSDIR_CONT);
+}
+
+static int check_header_room(const struct call_plan *p)
+{
+	const struct rr_conn *c = p->c;
+	size_t header = call_header_bytes(p);
+
+	if (p->s->special)
+		return header <= c->props.send_inline ? 0 : -EMSGSIZE;
+	if (header + 4 > c->props.send_inline)
+		return -EMSGSIZE;
+	if (!fits_inline(p, p->s->stream.left) && !may_continue_call(c))
+		return -EMSGSIZE; /* [R5] */
+	return 0;
+}
+
+/* Plans what takes segments in this order: a Special Call, Write chunks, a Reply chunk,
+ * items. */
+static int plan_call(struct call_plan *p)
+{
+	int err = reserve_special(p);
+
+	if (!err)
+		err = plan_writes(p);
+	if (err)
+		return err;
+	bound_reply(p->s);
+	err = plan_reply_chunk(p);
+	if (err)
+		return err;
+	plan_reads(p);
+	err = plan_special(p);
+	if (!err)
+		err = check_header_room(p);
+	if (!err && p->s->special)
+		err = fill_special(p->c, p->s);
+	return err;
+}
+
+int rr_call_plan(struct rr_conn *c, struct rr_call_state *s)
+{
+	bool forward = c->cfg.role == RR_CONN_CLIENT;
+	uint32_t level = c->props.peer.rvrsdir;
+	const struct rr_recovery *r = &s->call->recovery;
+	struct call_plan p = {
+	        .c = c,
+	        .s = s,
+	        .chunks = forward || level == RDMA2_RVRSDIR_GENL,
+	        .segments = rr_recover_most(s->call, r->max_segments,
+	                                    c->props.max_segments),
+	        .reads = rr_recover_most(s->call, r->max_reads, RR_CALL_MAX_PIECES),
+	        .lists_bytes = c->version->empty_bytes - c->version->prefix_bytes,
+	        .returned = c->version->empty_bytes,
+	};
+
+	if (!forward && level == RDMA2_RVRSDIR_NONE)
+		return -EPROTONOSUPPORT; /* [R2] */
+	return plan_call(&p);
+}
