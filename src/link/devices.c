@@ -1,45 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link/devices.h"
 
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "prov/verbs/verbs.h"
 #include "prov/verbs/watch.h"
 
-static void ready(struct rr_source *s)
+struct device_watch {
+	struct rr_part part;
+	struct rpcrdma_engine *engine;
+	struct rr_source source;
+};
+
+static void devices_changed(struct rr_source *s)
 {
 	rr_verbs_watched(s->fd);
 }
 
-void rr_devices_init(struct rpcrdma_engine *e)
+static void free_device_watch(struct rr_part *p)
 {
-	e->devices = (struct rr_source){.ready = ready, .fd = -1};
+	struct device_watch *w = rr_container_of(p, struct device_watch, part);
+
+	rr_poller_del(&w->engine->poller, &w->source);
+	close(w->source.fd);
+	free(w);
 }
 
-/* Where the kernel does not tell, the next connection finds out. */
+/* Where the kernel does not report removals, the next connection notices them. */
 void rr_devices_used(struct rpcrdma_engine *e, const struct rr_prov_ops *prov)
 {
+	struct device_watch *w;
 	int fd;
 
-	if (prov != &rr_verbs_ops || e->devices.fd >= 0)
+	if (prov != &rr_verbs_ops || rr_engine_find_part(e, free_device_watch))
 		return;
-	fd = rr_verbs_watch();
-	if (fd < 0)
+	w = calloc(1, sizeof(*w));
+	fd = w ? rr_verbs_watch() : -1;
+	if (fd < 0) {
+		free(w);
 		return;
-	e->devices.fd = fd;
-	if (!rr_poller_add(&e->poller, &e->devices, EPOLLIN))
+	}
+	*w = (struct device_watch){.part.free = free_device_watch,
+	                           .engine = e,
+	                           .source = {.ready = devices_changed, .fd = fd}};
+	if (!rr_poller_add(&e->poller, &w->source, EPOLLIN)) {
+		rr_engine_add_part(e, &w->part);
 		return;
-	e->devices.fd = -1;
+	}
 	close(fd);
-}
-
-void rr_devices_fini(struct rpcrdma_engine *e)
-{
-	int fd = e->devices.fd;
-
-	if (fd < 0)
-		return;
-	rr_poller_del(&e->poller, &e->devices);
-	close(fd);
+	free(w);
 }

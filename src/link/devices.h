@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An engine that has used RDMA devices hears of their removal, whether it has
- * connections then or not: what the provider keeps open would keep the kernel from
- * removing them.
+ * An engine that has used RDMA devices watches for their removal, with or without
+ * connections: the kernel cannot remove a device that the provider keeps open.
  */
 #ifndef RR_DRIVE_DEVICES_H
 #define RR_DRIVE_DEVICES_H
@@ -10,9 +9,8 @@
 #include "loop/engine.h"
 #include "prov/prov.h"
 
-/* @prov is about to be used; once it is that of devices, the engine listens. */
+/* Reports that @prov is about to be used.  The watch begins with the first use of the
+ * provider for devices. */
 void rr_devices_used(struct rpcrdma_engine *, const struct rr_prov_ops *prov);
-void rr_devices_init(struct rpcrdma_engine *);
-void rr_devices_fini(struct rpcrdma_engine *);
 
 #endif

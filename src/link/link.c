@@ -217,7 +217,7 @@ static void do_closed(struct rr_link *l)
 	rr_timer_stop(&l->engine->timers, &l->timer);
 	rr_poller_del(&l->engine->poller, &l->source);
 	l->up->closed(l, l->error, l->why);
-	rr_list_push(&l->engine->grave, &l->grave);
+	rr_engine_member_over(l->engine, &l->member);
 }
 
 /* Does it take a place in the send queue, so that waiting helps? */
@@ -432,8 +432,9 @@ static void rearm(struct rr_link *l)
 
 /* Drains, polls and flushes until nothing moves; the rounds are bounded so
  * that one busy link cannot keep the others waiting. */
-void rr_link_turn(struct rr_link *l)
+static void turn_link(struct rr_member *m)
 {
+	struct rr_link *l = rr_container_of(m, struct rr_link, member);
 	unsigned rounds = TURN_ROUNDS;
 	bool moved = true;
 
@@ -464,8 +465,8 @@ void rr_link_turn(struct rr_link *l)
 
 void rr_link_touch(struct rr_link *l)
 {
-	if (!l->over && rr_list_empty(&l->dirty))
-		rr_list_push(&l->engine->dirty, &l->dirty);
+	if (!l->over)
+		rr_engine_touch_member(l->engine, &l->member);
 }
 
 /* Who has more to do than a turn allows lets others go first. */
@@ -566,10 +567,7 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 	l->id = ++e->next_conn_id;
 	l->source = (struct rr_source){.ready = source_ready, .fd = -1};
 	l->timer.fire = timer_fire;
-	rr_list_init(&l->all);
-	rr_list_init(&l->dirty);
-	rr_list_init(&l->grave);
-	rr_voice_init(&l->voice, e, l);
+	rr_voice_init(&l->voice, e, rr_link_describe_state);
 	return l;
 }
 
@@ -585,6 +583,8 @@ static struct rr_prov_config prov_config(struct rr_link *l,
 	        .recvs = 2 * c->o.credits + 2, /* rr_credit_receives */
 	};
 }
+
+static const struct rr_member_ops member_ops;
 
 /* The endpoint exists: give it a connection, a place in the poller, a timer. */
 static int start(struct rr_link *l, const struct rr_conn_config *cc)
@@ -608,8 +608,7 @@ static int start(struct rr_link *l, const struct rr_conn_config *cc)
 	}
 	l->stats.connections = 1;
 	l->stats.connections_open = 1;
-	rr_list_push(&l->engine->links, &l->all);
-	l->engine->alive++;
+	rr_engine_add_member(l->engine, &l->member, &member_ops);
 	rr_link_touch(l);
 	return 0;
 }
@@ -751,16 +750,26 @@ void rr_link_evict(struct rr_link *l, int status, const char *why)
 	rr_link_abort(l);
 }
 
-void rr_link_free(struct rr_link *l)
+static void abort_member(struct rr_member *m)
 {
+	rr_link_abort(rr_container_of(m, struct rr_link, member));
+}
+
+static void member_stats(const struct rr_member *m, struct rpcrdma_stats *ret)
+{
+	rr_link_stats(rr_container_of((uintptr_t)m, struct rr_link, member), ret);
+}
+
+static void free_link(struct rr_member *m)
+{
+	struct rr_link *l = rr_container_of(m, struct rr_link, member);
 	struct rpcrdma_stats s;
 
 	rr_link_stats(l, &s);
 	s.connections_open = 0;
 	s.held_bytes = s.peak_held_bytes = 0;
 	rr_stats_add(&l->engine->ended, &s);
-	rr_list_del(&l->all);
-	rr_list_del(&l->dirty);
+	rr_engine_remove_member(l->engine, m);
 	rr_timer_release(&l->engine->timers, &l->timer);
 	rr_poller_del(&l->engine->poller, &l->source);
 	destroy_endpoint(l);
@@ -768,6 +777,12 @@ void rr_link_free(struct rr_link *l)
 	rr_hostauth_free(l->hostauth);
 	rr_voice_fini(&l->voice);
 	free(l->exts);
-	l->engine->alive--;
 	free(l);
 }
+
+static const struct rr_member_ops member_ops = {
+        .turn = turn_link,
+        .abort = abort_member,
+        .free = free_link,
+        .stats = member_stats,
+};

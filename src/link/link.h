@@ -21,7 +21,7 @@
 struct rr_link;
 struct rr_served;
 
-/* The owner's side.  Called from rr_link_turn, never from a function below. */
+/* The owner's side.  Called while the link is turned, never from a function below. */
 struct rr_link_owner_ops {
 	void (*ready)(struct rr_link *);
 	void (*admit)(struct rr_link *, struct rr_request *); /* must decide */
@@ -39,7 +39,7 @@ struct rr_link_owner_ops {
 struct rr_link {
 	struct rr_source source;
 	struct rr_timer timer;
-	struct rr_list all, dirty, grave;
+	struct rr_member member;
 	struct rpcrdma_engine *engine;
 	const struct rr_prov_ops *prov;
 	struct rr_ep *ep;
@@ -97,21 +97,21 @@ int rr_link_accept(struct rpcrdma_engine *, const struct rr_link_config *,
                    const struct rr_prov_ops *prov, struct rr_prov_listener *,
                    const struct rr_link_owner_ops *, void *owner, struct rr_link **ret);
 
-/* To be called after every rr_conn_* event function: pumps soon. */
+/* To be called after every rr_conn_* event function: has the link turned soon. */
 void rr_link_touch(struct rr_link *);
 void rr_link_close(struct rr_link *, int status);
-/* Ends it at once, without the peer: as if it had been lost.  @why is static.  Not from
- * within rr_link_turn. */
+/* Ends it at once, without the peer: as if it had been lost.  @why is static.  Not
+ * while the link is turned. */
 void rr_link_break(struct rr_link *, int error, const char *why);
 /* At once: the endpoint is destroyed, calls and requests end. */
 void rr_link_abort(struct rr_link *);
 /* As rr_link_close, but waits for nothing: the owner hears of the end, with @why,
- * before this returns.  Not within the link's turn. */
+ * before this returns.  Not while the link is turned. */
 void rr_link_evict(struct rr_link *, int status, const char *why);
 
-void rr_link_turn(struct rr_link *); /* engine only */
-void rr_link_free(struct rr_link *); /* engine only */
 void rr_link_stats(const struct rr_link *, struct rpcrdma_stats *ret);
 void rr_link_info(const struct rr_link *, struct rpcrdma_conn_info *ret);
+/* For the link's voice, see log.h. */
+rr_describe_state_fn rr_link_describe_state;
 
 #endif

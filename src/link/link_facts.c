@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a link tells of itself: counters of the two it joins, and what was negotiated. */
+/* Facts about a link: counters of its two ends, what was negotiated, and log lines. */
 #include <stdio.h>
 
+#include "conn/states.h" /* RR_CONN_READY, RR_CONN_LOST */
 #include "link/link.h"
 
 void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
@@ -66,4 +67,54 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 		snprintf(ret->identity, sizeof(ret->identity), "%s",
 		         rr_hostauth_identity(l->hostauth));
 	ret->remote_invalidate = lim.remote_invalidate && c.remote_invalidate;
+}
+
+/* -- the log ------------------------------------------------------------------- */
+
+/* Closed because it was idle, or by this end, or without an error. */
+static bool ended_in_order(const struct rr_link *l)
+{
+	return !l->error || l->error == -ECANCELED ||
+	       (l->leaving && l->error == -ETIMEDOUT);
+}
+
+static enum rpcrdma_log_level describe_ready(const struct rr_link *l, char *s,
+                                             size_t size)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(l->conn, &info);
+	snprintf(s, size, "connected: provider %s, RPC-over-RDMA version %u",
+	         l->prov->name, info.version);
+	return RPCRDMA_LOG_INFO;
+}
+
+static enum rpcrdma_log_level describe_lost(const struct rr_link *l, char *s,
+                                            size_t size)
+{
+	const char *why = l->why[0] ? l->why : rpcrdma_strstatus(l->error);
+
+	if (ended_in_order(l)) {
+		snprintf(s, size, "%s",
+		         l->error == -ETIMEDOUT ? "closed: it was idle"
+		                                : "closed in order");
+		return RPCRDMA_LOG_INFO;
+	}
+	snprintf(s, size, "%s: %s",
+	         l->ready ? "connection lost" : "no connection came about", why);
+	/* A server's link that did not get so far is the client's affair. */
+	return l->server && !l->ready && !l->leaving ? RPCRDMA_LOG_INFO
+	                                             : RPCRDMA_LOG_WARNING;
+}
+
+enum rpcrdma_log_level rr_link_describe_state(const struct rr_voice *v, uint64_t state,
+                                              char *s, size_t size)
+{
+	const struct rr_link *l = rr_container_of((uintptr_t)v, struct rr_link, voice);
+
+	if (state == RR_CONN_READY)
+		return describe_ready(l, s, size);
+	if (state == RR_CONN_LOST)
+		return describe_lost(l, s, size);
+	return RPCRDMA_LOG_DEBUG;
 }

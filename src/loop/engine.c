@@ -11,9 +11,6 @@
 #include <unistd.h>
 
 #include "base/sized.h"
-#include "link/devices.h"
-#include "rpc/hostage.h"
-#include "link/link.h"
 
 enum { POOL_CACHE_BYTES = 24 << 20 };
 
@@ -211,10 +208,20 @@ static int open_descriptors(struct rpcrdma_engine *e)
 	return rr_poller_add(&e->poller, &e->wake, EPOLLIN);
 }
 
+static void free_parts(struct rpcrdma_engine *e)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&e->parts))) {
+		struct rr_part *p = rr_container_of(n, struct rr_part, link);
+
+		p->free(p);
+	}
+}
+
 static void free_engine(struct rpcrdma_engine *e)
 {
-	rr_hostages_fini(e);
-	rr_devices_fini(e);
+	free_parts(e);
 	rr_poller_fini(&e->poller);
 	if (e->evfd >= 0)
 		close(e->evfd);
@@ -245,14 +252,14 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 		return -ENOMEM;
 	rr_poller_init(&e->poller);
 	e->evfd = -1;
-	rr_devices_init(e);
 	rr_pool_init(&e->pool, POOL_CACHE_BYTES);
 	rr_heap_init(&e->heap);
 	rr_list_init(&e->dirty);
-	rr_list_init(&e->grave);
+	rr_list_init(&e->over);
 	rr_list_init(&e->late);
-	rr_list_init(&e->links);
+	rr_list_init(&e->members);
 	rr_list_init(&e->owners);
+	rr_list_init(&e->parts);
 	rr_list_init(&e->posts);
 	pthread_mutex_init(&e->post_lock, NULL);
 	pthread_mutex_init(&e->run_lock, NULL);
@@ -269,8 +276,6 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	rr_list_init(&e->voices);
 	rr_voice_init(&e->voice, e, NULL);
 	err = open_descriptors(e);
-	if (!err)
-		err = rr_hostages_init(e);
 	if (err) {
 		free_engine(e);
 		return err;
@@ -279,18 +284,70 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	return 0;
 }
 
-/* Frees links that ended; their owners have been told already. */
-static void bury(struct rpcrdma_engine *e)
+/* -- members and parts --------------------------------------------------------- */
+
+void rr_engine_add_member(struct rpcrdma_engine *e, struct rr_member *m,
+                          const struct rr_member_ops *ops)
+{
+	m->ops = ops;
+	rr_list_init(&m->dirty);
+	rr_list_init(&m->over);
+	rr_list_push(&e->members, &m->all);
+	e->alive++;
+}
+
+void rr_engine_touch_member(struct rpcrdma_engine *e, struct rr_member *m)
+{
+	if (rr_list_empty(&m->dirty))
+		rr_list_push(&e->dirty, &m->dirty);
+}
+
+void rr_engine_member_over(struct rpcrdma_engine *e, struct rr_member *m)
+{
+	rr_list_push(&e->over, &m->over);
+}
+
+void rr_engine_remove_member(struct rpcrdma_engine *e, struct rr_member *m)
+{
+	rr_list_del(&m->all);
+	rr_list_del(&m->dirty);
+	rr_list_del(&m->over);
+	e->alive--;
+}
+
+void rr_engine_add_part(struct rpcrdma_engine *e, struct rr_part *p)
+{
+	rr_list_push_front(&e->parts, &p->link);
+}
+
+struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *e,
+                                    void (*free)(struct rr_part *))
+{
+	const struct rr_list *n;
+
+	rr_list_for_each (n, &e->parts) {
+		struct rr_part *p = rr_container_of((uintptr_t)n, struct rr_part, link);
+
+		if (p->free == free)
+			return p;
+	}
+	return NULL;
+}
+
+/* Frees members that are over; their owners know that already. */
+static void free_over_members(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;
 
-	while ((n = rr_list_pop(&e->grave))) {
-		rr_link_free(rr_container_of(n, struct rr_link, grave));
+	while ((n = rr_list_pop(&e->over))) {
+		struct rr_member *m = rr_container_of(n, struct rr_member, over);
+
+		m->ops->free(m);
 		rr_heap_ended(&e->heap, &e->timers, e->now);
 	}
 }
 
-/* Each link once: what a turn was too short for waits for the next iteration. */
+/* Each member once: what a turn was too short for waits for the next iteration. */
 static void flush_dirty(struct rpcrdma_engine *e)
 {
 	struct rr_list *n, todo;
@@ -298,9 +355,12 @@ static void flush_dirty(struct rpcrdma_engine *e)
 	rr_list_init(&todo);
 	while ((n = rr_list_pop(&e->dirty)))
 		rr_list_push(&todo, n);
-	while ((n = rr_list_pop(&todo)))
-		rr_link_turn(rr_container_of(n, struct rr_link, dirty));
-	bury(e);
+	while ((n = rr_list_pop(&todo))) {
+		struct rr_member *m = rr_container_of(n, struct rr_member, dirty);
+
+		m->ops->turn(m);
+	}
+	free_over_members(e);
 }
 
 void rr_engine_later(struct rpcrdma_engine *e, struct rr_late *w)
@@ -320,7 +380,7 @@ static void run_late(struct rpcrdma_engine *e)
 	}
 }
 
-/* Each goes off the list at the latest when it has no link. */
+/* Each leaves the list at the latest when it has no link. */
 static void abandon_owners(struct rpcrdma_engine *e)
 {
 	struct rr_list todo, *n;
@@ -355,8 +415,11 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 	run_posts(e);
 	flush_dirty(e);
 	abandon_owners(e);
-	while ((n = rr_list_pop(&e->links))) /* the grave has it from here */
-		rr_link_abort(rr_container_of(n, struct rr_link, all));
+	while ((n = rr_list_pop(&e->members))) { /* it is on e->over from here */
+		struct rr_member *m = rr_container_of(n, struct rr_member, all);
+
+		m->ops->abort(m);
+	}
 	flush_dirty(e);
 	abandon_owners(e);
 	run_posts(e); /* of those who were told */
@@ -431,7 +494,7 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
 	run_late(e);
-	bury(e);
+	free_over_members(e);
 	set_inside(e, 0);
 	return n < 0 ? n : 0;
 }
@@ -484,8 +547,10 @@ void rpcrdma_engine_get_stats(const struct rpcrdma_engine *e, struct rpcrdma_sta
 	struct rpcrdma_stats sum = e->ended, one;
 	struct rr_list *n;
 
-	rr_list_for_each (n, &e->links) {
-		rr_link_stats(rr_container_of(n, struct rr_link, all), &one);
+	rr_list_for_each (n, &e->members) {
+		const struct rr_member *m = rr_container_of(n, struct rr_member, all);
+
+		m->ops->stats(m, &one);
 		rr_stats_add(&sum, &one);
 	}
 	sum.syscalls += e->own_syscalls + e->poller.syscalls;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The event loop: descriptors, timers, posts from other threads, and the list
- * of links that have something to send.
+ * of members (links) that have something to send.
  *
  * One iteration: sleep in the poller (not at all if work is waiting), let ready
- * links move, run posted functions and due timers, then flush every link that
+ * members move, run posted functions and due timers, then turn every member that
  * was touched, once.  Whatever ends during an iteration is freed at its end,
  * so that no callback ever finds its object gone under its feet.
  */
@@ -22,8 +22,34 @@
 #include "loop/pool.h"
 #include "loop/poller.h"
 #include "loop/timer.h"
-#include "rpc/version_cache.h"
 #include <rpcrdma/rpcrdma.h>
+
+struct rr_member;
+
+/* What the engine does with its members.  Every slot is set. */
+struct rr_member_ops {
+	/* Moves what is ready, then flushes. */
+	void (*turn)(struct rr_member *);
+	/* The engine is being freed: ends at once. */
+	void (*abort)(struct rr_member *);
+	/* At the end of the iteration in which rr_engine_member_over was called. */
+	void (*free)(struct rr_member *);
+	void (*stats)(const struct rr_member *, struct rpcrdma_stats *ret);
+};
+
+/* Something that is turned in each iteration in which it was touched: a link. */
+struct rr_member {
+	const struct rr_member_ops *ops;
+	struct rr_list all, dirty, over;
+};
+
+/* An object that a layer above the loop has once for each engine, at most. */
+struct rr_part {
+	struct rr_list link;
+	/* Called when the engine is freed, after all members and owners have ended.
+	 * Its address names the kind of part. */
+	void (*free)(struct rr_part *);
+};
 
 /* A client or a listener, for the engine that is freed before them. */
 struct rr_owner {
@@ -48,24 +74,23 @@ struct rpcrdma_engine {
 	struct rr_poller poller;
 	int evfd;
 	struct rr_source wake;
-	struct rr_source devices; /* their removals; fd -1: none was used */
 	rr_time now;
 	struct rr_timers timers;
 	struct rr_pool pool;
 	struct rr_heap heap;
-	struct rr_list dirty;  /* links to pump and flush */
-	struct rr_list grave;  /* links to free at the end of the iteration */
-	struct rr_list late;   /* struct rr_late */
-	struct rr_list links;  /* all */
-	struct rr_list owners; /* all clients and listeners */
-	unsigned alive;        /* links, listeners, clients not freed */
+	struct rr_list dirty;   /* members to turn */
+	struct rr_list over;    /* members to free at the end of the iteration */
+	struct rr_list late;    /* struct rr_late */
+	struct rr_list members; /* all */
+	struct rr_list owners;  /* all clients and listeners */
+	struct rr_list parts;   /* struct rr_part */
+	unsigned alive;         /* links, listeners, clients not freed */
 	uint32_t next_conn_id;
 	uint32_t next_xid; /* of calls */
 	uint64_t spin_ns;
-	struct rr_versions versions; /* what servers speak */
-	struct rr_rng rng;           /* jitter and XIDs, nothing secret */
-	struct rr_voice voice;       /* for what has no peer */
-	struct rr_list voices;       /* all */
+	struct rr_rng rng;     /* jitter and XIDs, nothing secret */
+	struct rr_voice voice; /* for what has no peer */
+	struct rr_list voices; /* all */
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
 	rpcrdma_log_fn *log;
@@ -82,14 +107,23 @@ struct rpcrdma_engine {
 	struct rr_list sync_calls; /* of other threads, see call_sync.c */
 	pthread_mutex_t post_lock; /* guards posts */
 	struct rr_list posts;
-	/* See hostage.h. */
-	struct rr_budget *budget;
-	struct rr_budget_watch watch;
-	struct rr_post hostage_post;
-	atomic_bool hostage_posted;
-	struct rr_timer hostage_timer;
-	unsigned hostage_periods; /* since anybody waited */
 };
+
+/* Adds a member, which is on none of the lists. */
+void rr_engine_add_member(struct rpcrdma_engine *, struct rr_member *,
+                          const struct rr_member_ops *);
+/* Has @m turned in this iteration or the next one.  Harmless if it will be already. */
+void rr_engine_touch_member(struct rpcrdma_engine *, struct rr_member *m);
+/* Has @m freed at the end of this iteration. */
+void rr_engine_member_over(struct rpcrdma_engine *, struct rr_member *m);
+/* Takes @m off all lists.  Called by its free function. */
+void rr_engine_remove_member(struct rpcrdma_engine *, struct rr_member *m);
+
+/* Gives @p, whose free function is set, to the engine. */
+void rr_engine_add_part(struct rpcrdma_engine *, struct rr_part *p);
+/* Returns the part with this free function, or NULL. */
+struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *,
+                                    void (*free)(struct rr_part *));
 
 /* Any thread.  @p is given until its function runs. */
 void rr_engine_post(struct rpcrdma_engine *, struct rr_post *p);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trace events as JSON, and as sentences with a level: the only place that makes them.
- */
+/* Trace events as JSON, and as sentences with a level.  Only what a change of state
+ * means is described by the object whose state it is. */
 #include "loop/log.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "conn/states.h" /* the states' names */
-#include "link/link.h"
+#include "loop/engine.h"
 
 enum { LINE_MAX_BYTES = 320, PEER_BYTES = INET6_ADDRSTRLEN + 12 };
 
@@ -37,51 +37,21 @@ static void say_args(const struct event *ev, char *s, size_t size)
 			              rr_trace_arg(ev->point, i), (int64_t)ev->v[i]);
 }
 
-/* Closed for want of use, or by this end, or without an error. */
-static bool in_order(const struct rr_link *l)
-{
-	return !l->error || l->error == -ECANCELED ||
-	       (l->leaving && l->error == -ETIMEDOUT);
-}
-
 static void say_state(const struct event *ev, char *s, size_t size)
 {
-	const struct rr_link *l = ev->voice->of;
-	struct rr_conn_info info;
-	const char *why;
+	const struct rr_voice *v = ev->voice;
 
-	if (!l || (ev->v[1] != RR_CONN_READY && ev->v[1] != RR_CONN_LOST)) {
+	if (!v->describe_state ||
+	    v->describe_state(v, ev->v[1], s, size) == RPCRDMA_LOG_DEBUG)
 		say_args(ev, s, size);
-		return;
-	}
-	if (ev->v[1] == RR_CONN_READY) {
-		rr_conn_info(l->conn, &info);
-		snprintf(s, size, "connected: provider %s, RPC-over-RDMA version %u",
-		         l->prov->name, info.version);
-		return;
-	}
-	why = l->why[0] ? l->why : rpcrdma_strstatus(l->error);
-	if (in_order(l))
-		snprintf(s, size, "%s",
-		         l->error == -ETIMEDOUT ? "closed: it was idle"
-		                                : "closed in order");
-	else if (l->ready)
-		snprintf(s, size, "connection lost: %s", why);
-	else
-		snprintf(s, size, "no connection came about: %s", why);
 }
 
-/* One that did not get so far is the client's affair. */
 static enum rpcrdma_log_level level_of_state(const struct event *ev)
 {
-	const struct rr_link *l = ev->voice->of;
+	const struct rr_voice *v = ev->voice;
 
-	if (!l || (ev->v[1] != RR_CONN_READY && ev->v[1] != RR_CONN_LOST))
-		return RPCRDMA_LOG_DEBUG;
-	if (ev->v[1] == RR_CONN_READY || in_order(l))
-		return RPCRDMA_LOG_INFO;
-	return l->server && !l->ready && !l->leaving ? RPCRDMA_LOG_INFO
-	                                             : RPCRDMA_LOG_WARNING;
+	return v->describe_state ? v->describe_state(v, ev->v[1], NULL, 0)
+	                         : RPCRDMA_LOG_DEBUG;
 }
 
 static void say_error_sent(const struct event *ev, char *s, size_t size)
@@ -289,11 +259,11 @@ static void open_sink(struct rr_voice *v)
 }
 
 void rr_voice_init(struct rr_voice *v, struct rpcrdma_engine *e,
-                   const struct rr_link *of)
+                   rr_describe_state_fn *describe_state)
 {
 	v->sink.ctx = v;
 	v->engine = e;
-	v->of = of;
+	v->describe_state = describe_state;
 	rr_list_init(&v->all);
 	rr_list_push(&e->voices, &v->all);
 	open_sink(v);

@@ -14,21 +14,27 @@
 
 #include "base/list.h"
 #include "base/trace.h"
+#include <rpcrdma/rpcrdma.h>
 
 struct rpcrdma_engine;
-struct rr_link;
+struct rr_voice;
+
+/* Describes the state of a connection that has just changed (RR_TRACE_CONN_STATE).
+ * Writes a sentence to @s, and returns its level; RPCRDMA_LOG_DEBUG: there is no
+ * sentence.  With @size 0 only the level is wanted. */
+typedef enum rpcrdma_log_level
+rr_describe_state_fn(const struct rr_voice *, uint64_t state, char *s, size_t size);
 
 struct rr_voice {
 	struct rr_trace_sink sink;
 	struct rr_list all; /* of its engine */
 	struct rpcrdma_engine *engine;
-	const struct rr_link *of;     /* or NULL */
-	struct sockaddr_storage peer; /* family 0: not known */
+	rr_describe_state_fn *describe_state; /* or NULL */
+	struct sockaddr_storage peer;         /* family 0: not known */
 };
 
-void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *,
-                   const struct rr_link *of);
-/* Of what is zeroed as well. */
+void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *, rr_describe_state_fn *);
+/* Harmless on a zeroed voice. */
 void rr_voice_fini(struct rr_voice *);
 void rr_voice_set_peer(struct rr_voice *, const struct sockaddr *, socklen_t len);
 /* Opens or closes the sinks of all voices of the engine, after its log or trace was set. */

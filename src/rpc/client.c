@@ -26,6 +26,8 @@
 #include "rpc/calls.h"
 #include "rpcbind/lookup.h"
 #include "rpc/dispatch.h"
+#include "rpc/hostage.h"
+#include "rpc/version_cache.h"
 
 enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 100003 };
 
@@ -36,6 +38,7 @@ struct client {
 	struct rr_timer retry_timer;               /* reconnect after back-off */
 	char *find_host;                           /* whose rpcbind is asked; or NULL */
 	struct rr_find *find;                      /* being asked */
+	struct rr_versions *versions;              /* the engine's */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
 	unsigned failures;      /* in a row, for the back-off */
@@ -155,8 +158,8 @@ static void link_ready(struct rr_link *l)
 	struct rr_conn_info info;
 
 	rr_conn_info(l->conn, &info);
-	rr_versions_ready(&e->versions, t->addr->ai_addr, t->asked, info.version,
-	                  e->now, t->config.o.version_cache_ns);
+	rr_versions_ready(t->versions, t->addr->ai_addr, t->asked, info.version, e->now,
+	                  t->config.o.version_cache_ns);
 	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
 	t->conn.error = 0;
 	t->conn.why[0] = '\0';
@@ -181,7 +184,7 @@ static enum rr_version_next learn(struct client *t, const struct rr_link *l, int
 	rr_conn_info(l->conn, &info);
 	end.answered = info.answered;
 	end.version = info.version;
-	return rr_versions_learn(&e->versions, t->addr->ai_addr, &end, e->now,
+	return rr_versions_learn(t->versions, t->addr->ai_addr, &end, e->now,
 	                         t->config.o.version_cache_ns);
 }
 
@@ -266,28 +269,35 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 		plan_reconnect(t, error, next == RR_VERSION_AGAIN);
 }
 
-static void free_callee(struct rr_link *l)
+static void free_callee(struct rr_served *s)
 {
 	struct callee *c;
 
-	if (!l->served)
+	if (!s)
 		return;
-	c = rr_container_of(l->served, struct callee, served);
-	l->served = NULL;
+	c = rr_container_of(s, struct callee, served);
 	rr_list_del(&c->orphan);
 	rr_served_fini(&c->served);
 	free(c);
 }
 
+static void leave_callee(struct rr_link *l)
+{
+	struct rr_served *s = l->served;
+
+	l->served = NULL;
+	free_callee(s);
+}
+
 static void link_closed(struct rr_link *l, int error, const char *why)
 {
-	free_callee(l);
+	leave_callee(l);
 	go_on(client_of(l->owner), l, error, why);
 }
 
 static void orphan_closed(struct rr_link *l, int error, const char *why)
 {
-	free_callee(l);
+	leave_callee(l);
 }
 
 /* A lost link of which handlers still hold requests, with no client. */
@@ -361,7 +371,7 @@ static int try_connect(struct client *t)
 	t->addr = a;
 	rr_voice_set_peer(&t->conn.voice, a->ai_addr, a->ai_addrlen);
 	t->next_addr = a->ai_next;
-	t->asked = rr_versions_ask(&e->versions, a->ai_addr, t->config.versions,
+	t->asked = rr_versions_ask(t->versions, a->ai_addr, t->config.versions,
 	                           rr_engine_clock());
 	config.versions = t->asked;
 	err = new_served(t, &s);
@@ -369,8 +379,7 @@ static int try_connect(struct client *t)
 		err = rr_link_connect(e, &config, a->ai_addr, a->ai_addrlen,
 		                      &client_ops, &t->conn, &t->conn.link);
 	if (err) {
-		if (s)
-			free(rr_container_of(s, struct callee, served));
+		free_callee(s);
 		return err;
 	}
 	t->conn.prov = t->conn.link->prov;
@@ -504,6 +513,36 @@ static const struct rr_conn_kind client_kind = {
         .free = free_client,
 };
 
+/* -- what servers speak ---------------------------------------------------- */
+
+struct engine_versions {
+	struct rr_part part;
+	struct rr_versions versions;
+};
+
+static void free_versions(struct rr_part *p)
+{
+	free(rr_container_of(p, struct engine_versions, part));
+}
+
+/* All clients of an engine share what one of them has learnt. */
+static int find_versions(struct rpcrdma_engine *e, struct rr_versions **ret)
+{
+	struct rr_part *p = rr_engine_find_part(e, free_versions);
+	struct engine_versions *v;
+
+	if (!p) {
+		v = calloc(1, sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		p = &v->part;
+		p->free = free_versions;
+		rr_engine_add_part(e, p);
+	}
+	*ret = &rr_container_of(p, struct engine_versions, part)->versions;
+	return 0;
+}
+
 int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *service,
                     const struct rpcrdma_conn_options *o, rpcrdma_conn_event_fn *event,
                     void *arg, struct rpcrdma_conn **ret)
@@ -523,7 +562,11 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	err = rr_calls_init(&t->conn, e, &client_kind);
 	t->unheard_since = e->now;
 	if (!err)
+		err = find_versions(e, &t->versions);
+	if (!err)
 		err = rr_link_config_from(o, host, &t->config);
+	if (!err && t->config.o.callbacks)
+		err = rr_hostage_watch(e);
 	if (!err)
 		err = rr_addr_resolve(host, service ? service : "20049", false,
 		                      &t->addrs);

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "link/channel.h"
+#include "rpc/hostage.h"
 #include "rpc/place.h"
 #include "rpc/reserve.h"
 
@@ -52,10 +53,12 @@ void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
 	s->wake.fn = woken;
 	rr_list_init(&s->wake.link);
 	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_held_bytes, wake);
+	rr_hostage_add(s);
 }
 
 void rr_served_fini(struct rr_served *s)
 {
+	rr_list_del(&s->holders);
 	rr_holder_fini(&s->holder);
 	rr_engine_unpost(s->engine, &s->wake);
 }

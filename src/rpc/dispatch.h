@@ -28,6 +28,7 @@ struct rr_served {
 	struct rr_holder holder;  /* of memory, see reserve.h */
 	struct rr_post wake;      /* of the holder */
 	struct rr_claim sequence; /* of a Call that comes in parts */
+	struct rr_list holders;   /* of the engine's, see hostage.h */
 	uint64_t peer_bytes;      /* held until the peer sends or takes something */
 	struct rr_hostage {
 		uint64_t moved;              /* when it was looked at last ... */
@@ -44,7 +45,8 @@ void rr_serve_touch(struct rr_served *);
 /* A handler has a request, and has not answered. */
 bool rr_serve_executing(const struct rr_served *);
 
-/* @s is zeroed; its link comes later, and names it in link->served. */
+/* @s is zeroed; its link comes later, and names it in link->served.  rr_hostage_watch has
+ * been called. */
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
                     const struct rr_link_config *, struct rpcrdma_service *);
 

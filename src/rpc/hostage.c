@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/hostage.h"
 
+#include <stdlib.h>
+
 #include "rpc/dispatch.h"
 
 enum {
@@ -11,7 +13,7 @@ enum {
 /* -- one connection ---------------------------------------------------------------- */
 
 /* Octets that the peer has taken or sent for its requests. */
-static uint64_t moved(const struct rr_link *l)
+static uint64_t moved_octets(const struct rr_link *l)
 {
 	struct rr_prov_counters p = {0};
 	struct rr_conn_counters c;
@@ -22,7 +24,7 @@ static uint64_t moved(const struct rr_link *l)
 	return p.bytes_sent + c.bytes_pulled + c.bytes_collected;
 }
 
-static void forgive(struct rr_link *l, uint64_t now_moved)
+static void forgive_link(struct rr_link *l, uint64_t now_moved)
 {
 	l->served->hostage = (struct rr_hostage){
 	        .moved = now_moved,
@@ -37,12 +39,12 @@ static bool holds_on(struct rr_link *l)
 {
 	struct rr_served *s = l->served;
 	rr_time now = l->engine->now;
-	uint64_t now_moved = moved(l),
+	uint64_t now_moved = moved_octets(l),
 	         most = RR_HOSTAGE_RATE * (RR_HOSTAGE_NS / RR_SEC(1));
 
 	if (!s->peer_bytes ||
 	    now_moved - s->hostage.moved >= RR_MIN(most, s->peer_bytes)) {
-		forgive(l, now_moved);
+		forgive_link(l, now_moved);
 		return false;
 	}
 	if (now_moved != s->hostage.last) {
@@ -53,42 +55,57 @@ static bool holds_on(struct rr_link *l)
 	       now - s->hostage.still >= RR_HOSTAGE_STILL_NS;
 }
 
-static bool is_holder(const struct rr_link *l)
-{
-	return l->served && !l->over && !l->lost;
-}
-
 /* -- all of an engine ------------------------------------------------------ */
 
-static void forgive_all(struct rpcrdma_engine *e)
+struct hostage_watch {
+	struct rr_part part;
+	struct rpcrdma_engine *engine;
+	struct rr_list holders; /* struct rr_served */
+	struct rr_budget *budget;
+	struct rr_budget_watch watch;
+	struct rr_post post;
+	atomic_bool posted;
+	struct rr_timer timer;
+	unsigned quiet_periods; /* in a row, in which nobody waited */
+};
+
+/* A connection that @n names, if it can hold memory now. */
+static struct rr_link *link_of_holder(struct rr_list *n)
+{
+	struct rr_link *l = rr_container_of(n, struct rr_served, holders)->link;
+
+	return l && !l->over && !l->lost ? l : NULL;
+}
+
+static void forgive_all(struct hostage_watch *w)
 {
 	struct rr_list *n;
 
-	rr_list_for_each (n, &e->links) {
-		struct rr_link *l = rr_container_of(n, struct rr_link, all);
+	rr_list_for_each (n, &w->holders) {
+		struct rr_link *l = link_of_holder(n);
 
-		if (is_holder(l))
-			forgive(l, moved(l));
+		if (l)
+			forgive_link(l, moved_octets(l));
 	}
 }
 
-/* The one that holds most of those that hold on. */
-static struct rr_link *worst(struct rpcrdma_engine *e)
+/* The connection that holds most, of those that do not move enough. */
+static struct rr_link *find_worst(struct hostage_watch *w)
 {
 	struct rr_link *ret = NULL;
 	struct rr_list *n;
 
-	rr_list_for_each (n, &e->links) {
-		struct rr_link *l = rr_container_of(n, struct rr_link, all);
+	rr_list_for_each (n, &w->holders) {
+		struct rr_link *l = link_of_holder(n);
 
-		if (is_holder(l) && holds_on(l) &&
+		if (l && holds_on(l) &&
 		    (!ret || l->served->peer_bytes > ret->served->peer_bytes))
 			ret = l;
 	}
 	return ret;
 }
 
-static void end(struct rr_link *l, uint64_t wanted)
+static void end_holder(struct rr_link *l, uint64_t wanted)
 {
 	rr_trace(&l->voice.sink, RR_TRACE_MEMORY_RECLAIMED, l->id, 0,
 	         l->served->peer_bytes, wanted, 0);
@@ -96,65 +113,92 @@ static void end(struct rr_link *l, uint64_t wanted)
 	rr_link_break(l, -ENOBUFS, "others waited for the memory that it held");
 }
 
-static void look(struct rr_timer *t)
+static void set_period(struct hostage_watch *w)
 {
-	struct rpcrdma_engine *e =
-	        rr_container_of(t, struct rpcrdma_engine, hostage_timer);
-	uint64_t wanted = rr_budget_wanted(e->budget), freed = 0;
+	/* Promised: does not fail. */
+	(void)!rr_timer_set(&w->engine->timers, &w->timer,
+	                    w->engine->now + RR_MS(PERIOD_MS));
+}
+
+static void check_holders(struct rr_timer *t)
+{
+	struct hostage_watch *w = rr_container_of(t, struct hostage_watch, timer);
+	uint64_t wanted = rr_budget_wanted(w->budget), freed = 0;
 	struct rr_link *l;
 
-	e->hostage_periods = wanted ? 0 : e->hostage_periods + 1;
-	while (freed < wanted && (l = worst(e))) {
+	w->quiet_periods = wanted ? 0 : w->quiet_periods + 1;
+	while (freed < wanted && (l = find_worst(w))) {
 		freed += l->served->peer_bytes;
-		end(l, wanted);
+		end_holder(l, wanted);
 	}
-	if (e->hostage_periods < PATIENCE)
-		(void)!rr_timer_set(&e->timers, t,
-		                    e->now + RR_MS(PERIOD_MS)); /* promised */
+	if (w->quiet_periods < PATIENCE)
+		set_period(w);
 }
 
-static void begin(struct rr_post *p)
+static void begin_checks(struct rr_post *p)
 {
-	struct rpcrdma_engine *e =
-	        rr_container_of(p, struct rpcrdma_engine, hostage_post);
+	struct hostage_watch *w = rr_container_of(p, struct hostage_watch, post);
 
-	atomic_store(&e->hostage_posted, false);
-	e->hostage_periods = 0;
-	if (e->hostage_timer.place)
-		return; /* it looks already */
-	forgive_all(e);
-	(void)!rr_timer_set(&e->timers, &e->hostage_timer, e->now + RR_MS(PERIOD_MS));
+	atomic_store(&w->posted, false);
+	w->quiet_periods = 0;
+	if (w->timer.place)
+		return; /* the checks run already */
+	forgive_all(w);
+	set_period(w);
 }
 
-static void others_wait(struct rr_budget_watch *w)
+static void others_wait(struct rr_budget_watch *bw)
 {
-	struct rpcrdma_engine *e = rr_container_of(w, struct rpcrdma_engine, watch);
+	struct hostage_watch *w = rr_container_of(bw, struct hostage_watch, watch);
 
-	if (!atomic_exchange(&e->hostage_posted, true))
-		rr_engine_post(e, &e->hostage_post);
+	if (!atomic_exchange(&w->posted, true))
+		rr_engine_post(w->engine, &w->post);
 }
 
-int rr_hostages_init(struct rpcrdma_engine *e)
+static void free_hostage_watch(struct rr_part *p)
 {
+	struct hostage_watch *w = rr_container_of(p, struct hostage_watch, part);
+
+	rr_budget_unwatch(w->budget, &w->watch);
+	rr_engine_unpost(w->engine, &w->post);
+	rr_timer_release(&w->engine->timers, &w->timer);
+	free(w);
+}
+
+int rr_hostage_watch(struct rpcrdma_engine *e)
+{
+	struct hostage_watch *w;
 	int err;
 
-	e->budget = rr_budget_process();
-	e->hostage_timer.fire = look;
-	e->hostage_post.fn = begin;
-	rr_list_init(&e->hostage_post.link);
-	rr_list_init(&e->watch.link);
-	e->watch.begin = others_wait;
-	err = rr_timer_promise(&e->timers, &e->hostage_timer);
-	if (!err)
-		rr_budget_watch(e->budget, &e->watch);
-	return err;
+	if (rr_engine_find_part(e, free_hostage_watch))
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->part.free = free_hostage_watch;
+	w->engine = e;
+	rr_list_init(&w->holders);
+	w->budget = rr_budget_process();
+	w->watch.begin = others_wait;
+	rr_list_init(&w->watch.link);
+	w->post.fn = begin_checks;
+	rr_list_init(&w->post.link);
+	w->timer.fire = check_holders;
+	err = rr_timer_promise(&e->timers, &w->timer);
+	if (err) {
+		free(w);
+		return err;
+	}
+	rr_budget_watch(w->budget, &w->watch);
+	rr_engine_add_part(e, &w->part);
+	return 0;
 }
 
-void rr_hostages_fini(struct rpcrdma_engine *e)
+void rr_hostage_add(struct rr_served *s)
 {
-	if (!e->budget)
-		return;
-	rr_budget_unwatch(e->budget, &e->watch);
-	rr_engine_unpost(e, &e->hostage_post);
-	rr_timer_release(&e->timers, &e->hostage_timer);
+	struct rr_part *p = rr_engine_find_part(s->engine, free_hostage_watch);
+
+	RR_ASSERT(p);
+	rr_list_push(&rr_container_of(p, struct hostage_watch, part)->holders,
+	             &s->holders);
 }

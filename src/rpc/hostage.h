@@ -18,7 +18,12 @@
 #define RR_HOSTAGE_STILL_NS RR_SEC(1)
 enum { RR_HOSTAGE_RATE = 128 << 10 };
 
-int rr_hostages_init(struct rpcrdma_engine *) RR_MUST_CHECK;
-void rr_hostages_fini(struct rpcrdma_engine *);
+struct rr_served;
+
+/* Begins to watch the connections of an engine, unless it does already.  The watch ends
+ * with the engine.  -ENOMEM. */
+int rr_hostage_watch(struct rpcrdma_engine *) RR_MUST_CHECK;
+/* Adds a connection of an engine that watches; rr_served_fini removes it. */
+void rr_hostage_add(struct rr_served *);
 
 #endif

@@ -9,6 +9,7 @@
 #include "rpcbind/addr.h"
 #include "rpc/calls.h"
 #include "link/devices.h"
+#include "rpc/hostage.h"
 #include "rpc/reserve.h"
 
 enum {
@@ -351,6 +352,7 @@ static bool accept_one(struct rr_entrance *at)
 	err = rr_link_accept(l->engine, &l->config, at->ops, at->prov, &session_ops, s,
 	                     &s->link);
 	if (err) {
+		rr_served_fini(&s->served);
 		free(s);
 		if (err == -ESHUTDOWN) {
 			close_entrance(at);
@@ -549,7 +551,9 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	l->pause_timer.fire = pause_over;
 	rr_list_init(&l->sessions);
 	l->reopen_timer.fire = reopen;
-	err = rr_link_config_from(o, "", &l->config);
+	err = rr_hostage_watch(e);
+	if (!err)
+		err = rr_link_config_from(o, "", &l->config);
 	if (!err && service->raw) /* whose Calls have no items: see service.h */
 		l->config.special_bytes =
 		        (uint32_t)RR_MIN(l->config.o.max_held_bytes, UINT32_MAX);

@@ -30,8 +30,7 @@ function arrows(f) {
 	if (f ~ "^src/prov/(iwarp|verbs)$") return "src/base src/prov src/prov/common " f
 	if (f ~ "^src/prov/") return "src/base src/prov " f
 	if (f == "src/hostauth") return "src/base src/hostauth rpcrdma"
-	if (f == "src/loop") return "src/base src/loop rpcrdma" \
-		" src/conn src/link src/rpc"
+	if (f == "src/loop") return "src/base src/loop rpcrdma"
 	if (f == "src/link") return "src/base src/wire src/conn src/prov src/prov/iwarp" \
 		" src/prov/verbs src/hostauth src/loop src/link rpcrdma" \
 		" src/rpc"
