@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
-#include "rpc/calls.h"
-#include "rpc/dispatch.h"
+#include "link/link.h"
 
 static struct rpcrdma_channel *channel_of(struct rr_link *l)
 {
@@ -237,10 +236,16 @@ static void property(struct rr_link *l, const struct rr_ext_event *ev,
 	p->received(channel_of(l), what, ev->data, ev->len, e->arg);
 }
 
+static void channel_used(struct rr_link *l)
+{
+	if (l->up->used)
+		l->up->used(l);
+}
+
 void rr_exts_event(struct rr_link *l, const struct rr_ext_event *ev)
 {
-	if (l->served && (ev->what == RR_EXT_MESSAGE || ev->what == RR_EXT_ERROR))
-		rr_serve_touch(l->served);
+	if (ev->what == RR_EXT_MESSAGE || ev->what == RR_EXT_ERROR)
+		channel_used(l);
 	switch (ev->what) {
 	case RR_EXT_MESSAGE:
 		message(l, ev);
@@ -292,19 +297,9 @@ bool rr_exts_error(const struct rr_link *l, uint32_t code)
 
 /* -- from the user --------------------------------------------------------- */
 
-static struct rpcrdma_channel *if_up(struct rr_link *l)
+struct rpcrdma_channel *rr_link_channel(struct rr_link *l)
 {
 	return l && l->exts && l->exts->up ? channel_of(l) : NULL;
-}
-
-struct rpcrdma_channel *rpcrdma_conn_channel(const struct rpcrdma_conn *c)
-{
-	return c ? if_up(c->link) : NULL;
-}
-
-struct rpcrdma_channel *rpcrdma_request_channel(const struct rpcrdma_request *q)
-{
-	return q ? if_up(rr_request_served(q)->link) : NULL;
 }
 
 static int place_of(const struct rpcrdma_channel *c, const struct rpcrdma_extension *e)
@@ -346,8 +341,8 @@ int rpcrdma_channel_send(struct rpcrdma_channel *c, uint32_t htype, uint32_t fla
 	err = rr_conn_ext_send(l->conn, htype,
 	                       flags | (response ? (uint32_t)RDMA2_F_RESPONSE : 0), xid,
 	                       body, len, ret_xid, l->engine->now);
-	if (!err && l->served)
-		rr_serve_touch(l->served);
+	if (!err)
+		channel_used(l);
 	rr_link_touch(l);
 	return err;
 }

@@ -31,6 +31,8 @@ void rr_exts_event(struct rr_link *, const struct rr_ext_event *);
 void rr_exts_up(struct rr_link *);
 /* Is that a code of an extension of this link?  Any thread. */
 bool rr_exts_error(const struct rr_link *, uint32_t code);
+/* The channel of a link; NULL: it has none, or none yet or any more. */
+struct rpcrdma_channel *rr_link_channel(struct rr_link *);
 /* No channel any more; harmless if there was none. */
 void rr_exts_down(struct rr_link *);
 

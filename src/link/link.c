@@ -9,7 +9,6 @@
 #include "base/sized.h"
 #include "link/devices.h"
 #include "link/channel.h"
-#include "rpc/reserve.h"
 #include "prov/verbs/verbs.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
@@ -318,8 +317,8 @@ static void lose(struct rr_link *l, int error)
 		rr_conn_completed(l->conn, l->held.token, -ECANCELED, l->engine->now);
 	}
 	rr_conn_lost(l->conn, error, l->engine->now);
-	if (l->served)
-		rr_serve_lost(l);
+	if (l->up->disconnected)
+		l->up->disconnected(l);
 }
 
 /* -- completions become events --------------------------------------------- */
@@ -351,16 +350,11 @@ static const char *ended_why(const struct rr_link *l)
 	return "the peer does not authenticate itself (hostauth)";
 }
 
-/* From now on its Receives stand: a connection that was accepted pays for them. */
-static void hear(struct rr_link *l)
+static void note_first_message(struct rr_link *l)
 {
 	l->heard = true;
-	if (!l->price_heard || !l->served ||
-	    rr_holder_pay(&l->served->holder, l->price_heard))
-		return;
-	l->cause = "there is no memory for another connection";
-	l->stats.connections_refused = 1;
-	rr_link_close(l, -ENOMEM);
+	if (l->up->heard)
+		l->up->heard(l);
 }
 
 static void take(struct rr_link *l, const struct rr_wc *wc)
@@ -383,7 +377,7 @@ static void take(struct rr_link *l, const struct rr_wc *wc)
 	case RR_WC_RECV:
 		if (!wc->status) {
 			if (!l->heard)
-				hear(l);
+				note_first_message(l);
 			rr_conn_received(l->conn, wc->token, wc->len,
 			                 wc->invalidated ? wc->inv_handle : 0, now);
 			break;
@@ -497,6 +491,14 @@ static void timer_fire(struct rr_timer *t)
 
 /* -- life ------------------------------------------------------------------ */
 
+static struct rr_room room_of(struct rr_link *l)
+{
+	struct rr_room room = l->up->room ? *l->up->room : (struct rr_room){NULL};
+
+	room.ctx = l;
+	return room;
+}
+
 static struct rr_conn_config conn_config(struct rr_link *l,
                                          const struct rr_link_config *c)
 {
@@ -518,7 +520,7 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .max_special_bytes = c->special_bytes,
 	        .max_chunk_bytes = o->max_chunk_bytes,
 	        .max_held_bytes = o->max_held_bytes,
-	        .room = rr_reserve_room(l),
+	        .room = room_of(l),
 	        .rvrsdir = l->server ? 0 : c->rvrsdir,
 	        .remote_invalidate = true,
 	        .versions = c->versions,
@@ -681,7 +683,6 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 		return -ENOMEM;
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
-	l->price_heard = rr_reserve_price_heard(c);
 	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now, &l->ep);
 	if (!err)
 		err = start(l, &cc);

@@ -27,13 +27,23 @@ struct rr_link_owner_ops {
 	void (*admit)(struct rr_link *, struct rr_request *); /* must decide */
 	void (*request)(struct rr_link *, struct rr_request *);
 	void (*request_done)(struct rr_link *, struct rr_request *, int status);
-	/* The engine goes: gives up the requests that handlers still hold. */
+	/* The engine is being freed: gives up the requests that handlers still hold. */
 	void (*drop_requests)(struct rr_link *);
+	/* These three may be NULL.  The peer's first message has arrived. */
+	void (*heard)(struct rr_link *);
+	/* A message of an extension was sent or received. */
+	void (*used)(struct rr_link *);
+	/* The connection is lost and its calls are about to come back: gives up the
+	 * requests that only wait. */
+	void (*disconnected)(struct rr_link *);
 	void (*call_done)(struct rr_link *, struct rr_call *);
 	/* Lost, its calls have come back, but handlers still hold requests: closed
 	 * comes when they have answered.  NULL: the owner can wait. */
 	void (*lost)(struct rr_link *);
 	void (*closed)(struct rr_link *, int error, const char *why);
+	/* Memory of Calls that come in parts; its ctx is the link.  NULL: the connection
+	 * counts it. */
+	const struct rr_room *room;
 };
 
 struct rr_link {
@@ -53,17 +63,16 @@ struct rr_link {
 	struct rr_voice voice;
 	bool open; /* CONNECTED was seen */
 	bool ready;
-	bool server;          /* transport role */
-	bool turning;         /* inside rr_link_turn */
-	bool closing;         /* disconnect was asked */
-	bool over;            /* ACT_CLOSED was drawn */
-	bool lost;            /* DISCONNECTED was polled */
-	bool leaving;         /* rr_link_close was called */
-	bool pins;            /* the endpoint may keep blocks of the pool registered */
-	bool heard;           /* the peer has spoken */
-	uint64_t price_heard; /* that a server's link pays then, see reserve.h */
-	const char *cause;    /* why we ended it, if the provider cannot know; static */
-	bool stalled;         /* @held waits for the provider's send queue */
+	bool server;       /* transport role */
+	bool turning;      /* inside rr_link_turn */
+	bool closing;      /* disconnect was asked */
+	bool over;         /* ACT_CLOSED was drawn */
+	bool lost;         /* DISCONNECTED was polled */
+	bool leaving;      /* rr_link_close was called */
+	bool pins;         /* the endpoint may keep blocks of the pool registered */
+	bool heard;        /* the peer has sent a message */
+	const char *cause; /* why we ended it, if the provider cannot know; static */
+	bool stalled;      /* @held waits for the provider's send queue */
 	int error;
 	char why[160];
 	struct rr_action held;      /* drawn, not posted; nothing is drawn meanwhile */

@@ -6,6 +6,7 @@
 
 #include "base/sized.h"
 #include "gss/gss_client.h"
+#include "link/channel.h"
 #include "rpcbind/rpc_header.h"
 #include "rpc/suspect.h"
 
@@ -735,6 +736,11 @@ void rpcrdma_conn_close(struct rpcrdma_conn *c)
 		rpcrdma_call_cancel(rr_container_of(n, struct rpcrdma_call, link));
 	c->kind->close(c);
 	rr_calls_schedule_end(c);
+}
+
+struct rpcrdma_channel *rpcrdma_conn_channel(const struct rpcrdma_conn *c)
+{
+	return c ? rr_link_channel(c->link) : NULL;
 }
 
 void rpcrdma_conn_get_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret,

@@ -27,6 +27,7 @@
 #include "rpcbind/lookup.h"
 #include "rpc/dispatch.h"
 #include "rpc/hostage.h"
+#include "rpc/reserve.h"
 #include "rpc/version_cache.h"
 
 enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 100003 };
@@ -304,6 +305,8 @@ static void orphan_closed(struct rr_link *l, int error, const char *why)
 static const struct rr_link_owner_ops orphan_ops = {
         .request_done = rr_serve_end,
         .drop_requests = rr_serve_drop,
+        .used = rr_serve_used,
+        .disconnected = rr_serve_lost,
         .closed = orphan_closed,
 };
 
@@ -338,6 +341,9 @@ static const struct rr_link_owner_ops client_ops = {
         .request = rr_serve_begin,
         .request_done = rr_serve_end,
         .drop_requests = rr_serve_drop,
+        .used = rr_serve_used,
+        .disconnected = rr_serve_lost,
+        .room = &rr_reserve_room,
         .call_done = rr_calls_done,
         .lost = link_lost,
         .closed = link_closed,

@@ -718,6 +718,12 @@ void rr_serve_touch(struct rr_served *s)
 		s->touched(s);
 }
 
+void rr_serve_used(struct rr_link *l)
+{
+	if (l->served)
+		rr_serve_touch(l->served);
+}
+
 bool rr_serve_executing(const struct rr_served *s)
 {
 	const struct rr_list *n;
@@ -759,6 +765,8 @@ void rr_serve_lost(struct rr_link *l)
 {
 	struct rr_list *n;
 
+	if (!l->served)
+		return;
 	rr_list_for_each (n, &l->served->all) {
 		struct rpcrdma_request *q =
 		        rr_container_of(n, struct rpcrdma_request, all);

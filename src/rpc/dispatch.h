@@ -79,5 +79,6 @@ void rr_serve_drop(struct rr_link *);
 /* The connection is over, rr_conn_lost was called: what waits for the first of
  * several equal Calls goes, what is being executed stays. */
 void rr_serve_lost(struct rr_link *);
+void rr_serve_used(struct rr_link *);
 
 #endif

@@ -102,6 +102,19 @@ static void session_touched(struct rr_served *served)
 	rr_crowd_move(&s->listener->crowd, &s->guest, s->guest.kind);
 }
 
+/* All its Receives are posted from now on: the connection pays for the rest of them. */
+static void session_heard(struct rr_link *l)
+{
+	struct rr_session *s = l->owner;
+	uint64_t price = rr_reserve_price_heard(&s->listener->config);
+
+	if (!price || rr_holder_pay(&s->served.holder, price))
+		return;
+	l->cause = "there is no memory for another connection";
+	l->stats.connections_refused = 1;
+	rr_link_close(l, -ENOMEM);
+}
+
 static void session_admit(struct rr_link *l, struct rr_request *r)
 {
 	rr_serve_touch(l->served);
@@ -145,6 +158,10 @@ static const struct rr_link_owner_ops session_ops = {
         .request = session_request,
         .request_done = rr_serve_end,
         .drop_requests = rr_serve_drop,
+        .heard = session_heard,
+        .used = rr_serve_used,
+        .disconnected = rr_serve_lost,
+        .room = &rr_reserve_room,
         .call_done = session_call_done,
         .lost = session_lost,
         .closed = session_closed,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "link/channel.h"
 #include "rpc/reserve.h"
 
 enum { ALLOC_HEAD = 64, ALLOC_APART = 4096 };
@@ -127,6 +128,11 @@ int rpcrdma_request_peer(const struct rpcrdma_request *q, struct sockaddr_storag
 	const struct rr_link *l = q->served->link;
 
 	return l->ep ? l->prov->peer_addr(l->ep, ret) : -ENOTCONN;
+}
+
+struct rpcrdma_channel *rpcrdma_request_channel(const struct rpcrdma_request *q)
+{
+	return q ? rr_link_channel(q->served->link) : NULL;
 }
 
 struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *q)

@@ -100,10 +100,7 @@ static void give_room(void *ctx, uint64_t bytes)
 	rr_holder_give(&s->holder, bytes);
 }
 
-struct rr_room rr_reserve_room(struct rr_link *l)
-{
-	return (struct rr_room){ask_room, leave_room, give_room, l};
-}
+const struct rr_room rr_reserve_room = {ask_room, leave_room, give_room, NULL};
 
 /* -- waiting ----------------------------------------------------------------------- */
 

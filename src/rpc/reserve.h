@@ -45,8 +45,8 @@ void rr_reserve_end(struct rpcrdma_request *);
 uint64_t rr_reserve_price(const struct rr_link_config *);
 uint64_t rr_reserve_price_heard(const struct rr_link_config *);
 
-/* Memory of Calls that come in parts. */
-struct rr_room rr_reserve_room(struct rr_link *);
+/* Memory of Calls that come in parts, for links; their @served may be NULL. */
+extern const struct rr_room rr_reserve_room;
 /* Its parts are all there, and the @bytes that it has are a request's. */
 void rr_reserve_sequence_over(struct rr_served *, uint64_t bytes);
 

@@ -32,8 +32,7 @@ function arrows(f) {
 	if (f == "src/hostauth") return "src/base src/hostauth rpcrdma"
 	if (f == "src/loop") return "src/base src/loop rpcrdma"
 	if (f == "src/link") return "src/base src/wire src/conn src/prov src/prov/iwarp" \
-		" src/prov/verbs src/hostauth src/loop src/link rpcrdma" \
-		" src/rpc"
+		" src/prov/verbs src/hostauth src/loop src/link rpcrdma"
 	if (f == "src/rpcbind") return "src/base src/loop src/rpcbind rpcrdma" \
 		" src/rpc"
 	if (f == "src/gss") return "src/base src/loop src/gss rpcrdma" \
