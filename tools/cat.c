@@ -74,7 +74,7 @@ static int run_cat(int argc, char **argv)
 	if (r != TOOL_GO_ON)
 		return r;
 	if (optind == argc) {
-		tool_error("no URL is given");
+		tool_error("missing URL operand");
 		return tool_usage();
 	}
 	if (loop_init(&c.loop, &c.common))

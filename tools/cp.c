@@ -139,12 +139,13 @@ static int from_node(struct cp *c, struct nfs_client *client,
 		return copy_tree_remote(&c->copy, client, &node->fh, &node->attr, text,
 		                        c->dir, name);
 	if (node->attr.type == NF3DIR) {
-		tool_error("%s: a directory; -r copies it", tool_quote(text));
+		tool_error("-r not specified; omitting directory %s",
+		           tool_quote_always(text));
 		c->copy.failed++;
 		return 0;
 	}
 	if (node->attr.type != NF3REG && node->attr.type != NF3LNK) {
-		tool_error("%s: a special file; not copied", tool_quote(text));
+		tool_error("omitting special file %s", tool_quote_always(text));
 		c->copy.failed++;
 		return 0;
 	}
@@ -200,7 +201,7 @@ static int from_stdin(struct cp *c)
 	struct stat sb;
 
 	if (!c->name) {
-		tool_error("-: standard input needs a destination with a name");
+		tool_error("-: standard input needs the name of a destination file");
 		c->copy.failed++;
 		return 0;
 	}
@@ -257,14 +258,15 @@ static int from_local(struct cp *c, const char *path)
 	}
 	name = name_for(c, basename(copy));
 	if (S_ISDIR(sb.st_mode) && !c->recursive) {
-		tool_error("%s: a directory; -r copies it", tool_quote(path));
+		tool_error("-r not specified; omitting directory %s",
+		           tool_quote_always(path));
 		c->copy.failed++;
 	} else if (S_ISDIR(sb.st_mode)) {
 		if (name && !strcmp(name, "/"))
 			name = NULL;
 		r = copy_tree_local(&c->copy, AT_FDCWD, path, path, c->dir, name);
 	} else if (c->recursive && !S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)) {
-		tool_error("%s: a special file; not copied", tool_quote(path));
+		tool_error("omitting special file %s", tool_quote_always(path));
 		c->copy.failed++;
 	} else if (!lacks_name(c, name)) {
 		r = from_file(c, path, &sb, name);
@@ -289,8 +291,8 @@ static bool both_local(char **v, int n)
 	for (int i = 0; i < n - 1 && !url_is(v[n - 1]); i++)
 		if (!url_is(v[i])) {
 			tool_error("neither %s nor %s is a URL "
-			           "(nfs://HOST/NAME/PATH); for "
-			           "local files there is cp(1)",
+			           "(nfs://HOST/NAME/PATH); use "
+			           "cp(1) for local files",
 			           tool_quote(v[i]), tool_quote(v[n - 1]));
 			return true;
 		}
@@ -334,8 +336,8 @@ static bool was_given(char **v, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (!strcmp(v[i], v[n])) {
-			tool_error("warning: %s is given more than once",
-			           tool_quote(v[n]));
+			tool_error("warning: source %s specified more than once",
+			           tool_quote_always(v[n]));
 			return true;
 		}
 	return false;
@@ -374,7 +376,8 @@ static int report_totals(struct cp *c)
 	double s = (double)more.elapsed_ns / 1e9;
 
 	if (k->failed > 1 || (k->failed && k->files))
-		tool_error("%" PRIu64 " copied, %" PRIu64 " not", k->files, k->failed);
+		tool_error("%" PRIu64 " copied, %" PRIu64 " not copied", k->files,
+		           k->failed);
 	if (c->common.json)
 		/* Not among the data. */
 		fprintf(c->stream == STDOUT_FILENO ? stderr : stdout,
@@ -434,8 +437,8 @@ static int take_preserve(void *to, const char *arg)
 		                    !strcmp(word, "timestamps");
 		if (!all && strcmp(word, "links") && strcmp(word, "mode") &&
 		    strcmp(word, "ownership") && strcmp(word, "timestamps")) {
-			tool_error("--preserve: %s is none of mode, ownership, "
-			           "timestamps, links and all",
+			tool_error("--preserve: %s is not one of mode, ownership, "
+			           "timestamps, links, all",
 			           tool_quote_always(word));
 			r = -EINVAL;
 		}
@@ -506,9 +509,9 @@ static int begin_copy(struct cp *c, char **v, int n)
 	int r;
 
 	if (n < 2) {
-		tool_error(n ? c->target ? "no source is given"
-		                         : "no destination is given"
-		             : "no source and no destination is given");
+		tool_error(n ? c->target ? "missing source operand"
+		                         : "missing destination operand"
+		             : "missing source and destination operands");
 		return tool_usage();
 	}
 	if (n > 2 && c->plain) {

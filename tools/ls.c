@@ -408,7 +408,7 @@ static int run_ls(int argc, char **argv)
 		return r;
 	n = argc - optind;
 	if (n == 0) {
-		tool_error("no URL is given");
+		tool_error("missing URL operand");
 		return tool_usage();
 	}
 	if (loop_init(&l.loop, &l.common))

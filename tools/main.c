@@ -43,7 +43,7 @@ static int run_command(const char *name, int argc, char **argv)
 	const struct tool_command *c = find_command(name);
 
 	if (!c) {
-		tool_error("no command %s; `rpcrdma --help` lists them",
+		tool_error("unknown command %s; `rpcrdma --help` lists the commands",
 		           tool_quote_always(name));
 		return TOOL_USAGE;
 	}

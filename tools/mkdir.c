@@ -22,7 +22,7 @@ static int take_mode(void *to, const char *arg)
 	unsigned long v = strtoul(arg, &end, 8);
 
 	if (*arg < '0' || *arg > '7' || *end || v > 07777) {
-		tool_error("--mode: %s is no octal number up to 7777",
+		tool_error("--mode: %s is not an octal number up to 7777",
 		           tool_quote_always(arg));
 		return -EINVAL;
 	}
@@ -146,7 +146,7 @@ static int run_mkdir(int argc, char **argv)
 	if (r != TOOL_GO_ON)
 		return r;
 	if (optind == argc) {
-		tool_error("no URL is given");
+		tool_error("missing URL operand");
 		return tool_usage();
 	}
 	m.umask = umask(0);

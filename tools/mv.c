@@ -242,8 +242,8 @@ static int run_mv(int argc, char **argv)
 	m.dst_text = m.target ? m.target : n ? v[n - 1] : NULL;
 	n -= !m.target;
 	if (n < 1) {
-		tool_error(n < 0 || m.target ? "no source is given"
-		                             : "no destination is given");
+		tool_error(n < 0 || m.target ? "missing source operand"
+		                             : "missing destination operand");
 		return tool_usage();
 	}
 	if (nfs_check_urls(v, true))

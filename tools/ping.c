@@ -64,10 +64,11 @@ static void count_answer(struct ping *p, uint32_t xid, double us)
 static void report_mismatch(const struct ping *p, uint32_t low, uint32_t high)
 {
 	if (low == high)
-		tool_error("%s: it has program %" PRIu32 " in version %" PRIu32 " only",
+		tool_error("%s: the server has program %" PRIu32 " in version %" PRIu32
+		           " only",
 		           p->link.host, p->program, low);
 	else
-		tool_error("%s: it has program %" PRIu32 " in versions %" PRIu32
+		tool_error("%s: the server has program %" PRIu32 " in versions %" PRIu32
 		           " to %" PRIu32 " only",
 		           p->link.host, p->program, low, high);
 }
@@ -76,8 +77,8 @@ static void report_reply(struct ping *p, const struct rpcrdma_reply *reply)
 {
 	switch (reply->status) {
 	case RPCRDMA_PROG_UNAVAIL:
-		tool_error("%s: it answers, but has no program %" PRIu32, p->link.host,
-		           p->program);
+		tool_error("%s: the server answers but has no program %" PRIu32,
+		           p->link.host, p->program);
 		p->hopeless = true;
 		break;
 	case RPCRDMA_PROG_MISMATCH:
@@ -240,21 +241,21 @@ static const char *lookup_reason(int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return "rpcbind there has no such program on RDMA";
+		return "the program is not registered with rpcbind for RDMA";
 	case -ECONNREFUSED:
-		return "no rpcbind runs there";
+		return "rpcbind is not running";
 	case -ENXIO:
 		return "no address is known for the name";
 	case -ETIMEDOUT:
-		return "rpcbind there does not answer";
+		return "rpcbind does not answer";
 	case -EACCES:
 	case -EPROTO:
-		return "rpcbind there refuses to tell";
+		return "rpcbind refuses the request";
 	case -EPROTONOSUPPORT:
-		return "rpcbind there speaks neither version 4 nor 3";
+		return "rpcbind supports neither version 4 nor version 3";
 	case -EBADMSG:
 	case -EMSGSIZE:
-		return "what rpcbind there answers cannot be";
+		return "rpcbind sent a malformed answer";
 	default:
 		return strerror(-error);
 	}
@@ -274,7 +275,7 @@ static int look_up_rdma_port(struct ping *p)
 	}
 	tool_error("%s: program %" PRIu32 " version %" PRIu32 ": %s%s", p->url.host,
 	           p->program, p->version, lookup_reason(r),
-	           nfs ? "; trying port 20049" : "; HOST:PORT names the port");
+	           nfs ? "; trying port 20049" : "; specify the port as HOST:PORT");
 	return nfs && r != -ENXIO ? 0 : r;
 }
 
@@ -298,7 +299,7 @@ static int secure_link(struct ping *p)
 		return link_secure(&p->link, &p->url, p->sec, p->program, p->version);
 	if (!sec_service(p->sec))
 		return 0;
-	tool_error("%s: --sec %s is for RDMA", p->link.host, sec_name(p->sec));
+	tool_error("%s: --sec %s needs RDMA", p->link.host, sec_name(p->sec));
 	return -EPROTONOSUPPORT;
 }
 
@@ -366,7 +367,11 @@ static int run_ping(int argc, char **argv)
 		return r;
 	p.program = p.asked == NO_PROGRAM ? RPCRDMA_NFS_PROGRAM : (uint32_t)p.asked;
 	if (optind + 1 != argc) {
-		tool_error(optind == argc ? "no host is given" : "one host at a time");
+		if (optind == argc)
+			tool_error("missing host operand");
+		else
+			tool_error("extra operand %s",
+			           tool_quote_always(argv[optind + 1]));
 		return tool_usage();
 	}
 	if (url_parse_host(argv[optind], &p.url, &reason)) {

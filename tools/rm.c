@@ -201,7 +201,7 @@ static int run_rm(int argc, char **argv)
 	if (optind == argc && m.force)
 		return TOOL_OK;
 	if (optind == argc) {
-		tool_error("no URL is given");
+		tool_error("missing URL operand");
 		return tool_usage();
 	}
 	if (loop_init(&m.loop, &m.common))

@@ -95,7 +95,7 @@ static int run_stat(int argc, char **argv)
 	if (r != TOOL_GO_ON)
 		return r;
 	if (optind == argc) {
-		tool_error("no URL is given");
+		tool_error("missing URL operand");
 		return tool_usage();
 	}
 	if (loop_init(&s.loop, &s.common))

@@ -267,7 +267,7 @@ const char *tool_provider_reason(int error)
 		return "--provider verbs needs rdma-core: install libibverbs1, "
 		       "librdmacm1 and ibverbs-providers";
 	case ENODEV:
-		return "no RDMA device serves it (`rdma link show` lists them)";
+		return "no RDMA device serves it (`rdma link show` lists the devices)";
 	default:
 		return strerror(-error);
 	}

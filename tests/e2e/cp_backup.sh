@@ -32,7 +32,7 @@ see() {
 # Names as they are in any place, without what only one of the two says.
 plain() { # FILE
 	sed -e "s,$URL/src/,S/,g; s,$URL/w/,@,g; s,$URL/src,S,g; s,src/,S/,g; s,ref/,@,g; s,got/,@,g" \
-		-e 's/^rpcrdma cp: //; s/^cp: //; /^Try /d' -e '/ copied, .* not$/d' "$1"
+		-e 's/^rpcrdma cp: //; s/^cp: //; /^Try /d' -e '/ copied, .* not copied$/d' "$1"
 }
 
 # compare S-PREFIX @-PREFIX DIRECTORY ARGUMENT...: ours, where S/ and @ are; $code has cp's exit code.
@@ -131,7 +131,7 @@ like --backup=simple S/f @f
 like --backup=simple -S .x S/f @f
 VERSION_CONTROL=foo
 like -u -m -b S/f @f
-says err "VERSION_CONTROL: 'foo' is none of"
+says err "VERSION_CONTROL: 'foo' is not one of"
 unset VERSION_CONTROL SIMPLE_BACKUP_SUFFIX
 
 holds() { [ "$(cat "$2")" = "$1" ] || fail "$2 has $(cat "$2")"; }

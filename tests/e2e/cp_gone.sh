@@ -47,7 +47,7 @@ done
 wait $pid
 code=$?
 [ $code -eq 1 ] || fail "a changing source: exit code $code"
-says err "changes while"
+says err "changed while"
 [ ! -e "$EXP/changing" ] || fail "a changing source was copied"
 no_leftovers "$EXP"
 

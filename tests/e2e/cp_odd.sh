@@ -20,7 +20,7 @@ for command in "cp -q $URL/big -" "cat $URL/big"; do
 	{ "$RPCRDMA" $command 2>err; echo $? >code; } |
 		{ head -c 1000 >/dev/null; truncate -s 1M "$EXP/big"; cat >/dev/null; }
 	[ "$(cat code)" = 1 ] || fail "$command: exit code $(cat code)"
-	says err "ends before its size"
+	says err "truncated while it was read"
 done
 
 # entries that its user may not read, among others

@@ -50,7 +50,7 @@ run 0 cp -r src "$URL/apart"
 run 0 cp -r --preserve=links src "$URL/links"
 [ "$(stat -c %h "$EXP/links/d/f")" = 4 ] || fail "--preserve=links"
 [ "$(stat -c %Y "$EXP/links/d/f")" != "$(stat -c %Y src/d/f)" ] || fail "--preserve=links keeps times"
-run 2 cp --preserve=colour src "$URL/x" && says err "'colour' is none of"
+run 2 cp --preserve=colour src "$URL/x" && says err "'colour' is not one of"
 # several sources of one run
 mkdir two "$EXP/two"
 run 0 cp -a src/other src/d/f "$URL/two"
@@ -145,7 +145,7 @@ mkdir "$EXP/t" t
 run 0 cp -t "$URL/t" f g && same f "$EXP/t/f" && same g "$EXP/t/g"
 run 0 cp "$URL/f" --target-directory t && same f t/f
 run 1 cp -t "$URL/f" g && says err "target '$URL/f': Not a directory"
-run 2 cp -t "$URL/t" && says err "no source is given"
+run 2 cp -t "$URL/t" && says err "missing source operand"
 run 0 cp -v f "$URL/t/new" && says out "'f' -> '$URL/t/new'"
 run 0 cp -v "$URL/f" t && says out "'$URL/f' -> 't/f'"
 run 0 cp -av f f2 "$URL/t" && says out "'f2' -> '$URL/t/f2'"

@@ -107,7 +107,7 @@ run 1 cp "$URL/a/f" "$URL/b/f" w && says err "will not overwrite just-created 'w
 mkdir a/t b/t && echo 1 >a/t/x && echo 2 >b/t/x && echo 3 >b/t/y
 run 1 cp -r a/t b/t "$URL/w" && says err "will not overwrite just-created '$URL/w/t/x' with 'b/t/x'"
 [ "$(cat "$EXP/w/t/x" "$EXP/w/t/y")" = "$(printf '1\n3')" ] || fail "trees of one name are not one"
-run 0 cp a/f a/f "$URL/w" && says err "warning: a/f is given more than once"
+run 0 cp a/f a/f "$URL/w" && says err "warning: source 'a/f' specified more than once"
 run 0 cp a/f "$URL/w" # in another run it is replaced
 
 # A local file is replaced only by what is on its disk; a new one need not wait.

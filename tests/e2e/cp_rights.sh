@@ -44,7 +44,7 @@ compare() { # WHAT PLACE SOURCE DESTINATION OPTION...
 	_code=$?
 	[ $_code = "$(cat cp.code)" ] || { fail "$_what: exit code $_code, cp $(cat cp.code)"; cat err cp.err; }
 	[ $_code = 0 ] || grep -qF "$_dst/$into" err || { fail "$_what: the destination is not named"; cat err; }
-	! grep "not whole" err || fail "$_what: it did not get so far"
+	! grep "incomplete" err || fail "$_what: it did not get so far"
 	see "$EXP/like" >want
 	see "$_place" >got
 	cmp -s want got || { fail "$_what:"; diff want got; cat err; }
@@ -85,7 +85,7 @@ name=f
 		says err "'small/big': No space left on device"
 		echo old >small/big; ln small/big small/link
 		run 1 cp "$URL/src/big" small
-		says err "small/big: it was written in place and is not whole now"
+		says err "small/big: incomplete; the file was being written in place"
 		umount small
 	else
 		echo "no tmpfs can be mounted: a full one was not tried"

@@ -18,7 +18,7 @@ refused() {
 	timeout 60 "$RPCRDMA" cp -r "$1" "$2" >out 2>err
 	_code=$?
 	[ $_code = 1 ] || fail "cp -r $1 $2: exit code $_code"
-	says err "not copied into itself"
+	says err "cannot copy a directory, '$1" && says err "', into itself"
 	[ "$(find "$EXP" -type d | wc -l)" -le 7 ] || fail "cp -r $1 $2: $(find "$EXP" -type d | wc -l) directories"
 	same "$EXP/sub/a/x" "${3:-$EXP/sub/a/b}/x"
 	no_leftovers "$EXP"

@@ -48,7 +48,7 @@ run 0 cp "$N/elsewhere/file?$M" copy && same copy "$EXP/file"
 run 0 cat "$N/elsewhere/file?$M" && same out "$EXP/file"
 run 0 stat "$N/elsewhere/file?$M" && says out 100000
 run 2 ls --timeout x "$N/elsewhere?$M"
-run 2 ls "$N/elsewhere?mountprt=1" && says err "'mountprt' is no key"
+run 2 ls "$N/elsewhere?mountprt=1" && says err "unknown key 'mountprt'"
 
 # What was mounted is given back, by the same user, from a port as asked for.
 _mnts=$(grep -c "^MNT /elsewhere uid $(id -u)" mountd.out)
@@ -79,9 +79,9 @@ until_true 5 eval "! kill -0 $pid 2>/dev/null" || fail "a signal was not heard"
 wait $pid
 [ $? -eq 143 ] || fail "it did not end by the signal"
 other lie
-took 5 run 1 ls "$N/elsewhere?$M" && says err "answers what cannot be"
+took 5 run 1 ls "$N/elsewhere?$M" && says err "sent a malformed answer"
 other hangup
-took 5 run 1 ls "$N/elsewhere?$M" && says err "hung up"
+took 5 run 1 ls "$N/elsewhere?$M" && says err "closed the connection"
 other end /elsewhere
 run 1 ls "$N?$M" && says err "malformed"
 end_other
@@ -94,8 +94,8 @@ OTHER=$!
 until_true 20 grep -q ^port nfs.out || fail "NFS without MOUNT does not start"
 run 1 stat "nfs://127.0.0.1:$(sed -n 's/^port //p' nfs.out)/e" &&
 	says err "the server has no MOUNT on RDMA, and its rpcbind on port 111" &&
-	says err "give ?mountport=N"
-run 1 ls "nfs://127.0.0.1:$(sed -n 's/^port //p' nfs.out)" && says err "give ?mountport=N"
+	says err "specify ?mountport=N"
+run 1 ls "nfs://127.0.0.1:$(sed -n 's/^port //p' nfs.out)" && says err "specify ?mountport=N"
 end_other
 
 stop_server

@@ -155,7 +155,7 @@ stop_server
 says err "no key for RPCSEC_GSS in $T/kdc/bob.keytab"
 says err "nfs/localhost"
 run 2 nfsd --export "$EXP:/e" --sec krb4
-says err "'krb4' is none of"
+says err "'krb4' is not one of"
 
 # Its key is not the one that the KDC has: another nfs/localhost.
 cp "$T/kdc/nfs.keytab" old.keytab
@@ -210,7 +210,7 @@ until_true 30 underway "$EXP" 2000000 || fail "the copy does not get going"
 kill_server
 start "$PORT" --sec krb5 --keytab "$T/kdc/new.keytab"
 wait $pid && fail "AUTH_SYS will do for --sec krb5"
-says err "the server wants another security flavor"
+says err "the server requires another security flavor"
 [ ! -e "$EXP/big" ] || fail "it was copied all the same"
 stop_server
 rm -f "$EXP"/.big.*

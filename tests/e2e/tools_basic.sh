@@ -7,7 +7,7 @@
 run 0 --help && says out "cp"
 run 0 --version && says out "rpcrdma "
 run 2 && says err "usage:"
-run 2 nonsense && says err "no command 'nonsense'"
+run 2 nonsense && says err "unknown command 'nonsense'"
 for c in cp ls cat stat ping nfsd; do
 	run 0 $c --help && says out "usage: rpcrdma $c"
 	run 2 $c --no-such-option

@@ -21,7 +21,7 @@ until_true 40 eval "! kill -0 $pid 2>/dev/null" || fail "it waits for ever"
 [ $(($(date +%s) - _start)) -ge 2 ] || fail "it did not wait for the server"
 kill -0 $pid 2>/dev/null && kill -KILL $pid
 wait $pid && fail "cp succeeded"
-grep -q "connected, but no answer within the time (--timeout)" err || fail "it says: $(cat err)"
+grep -q "connected, but no answer within the time limit (--timeout)" err || fail "it says: $(cat err)"
 kill -KILL $writer 2>/dev/null
 kill -CONT "$SERVER"
 

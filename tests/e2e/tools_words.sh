@@ -18,7 +18,7 @@ for c in cp ls cat stat ping nfsd; do
 	run 2 $c --nonsense && says err "rpcrdma $c: unrecognized option"
 done
 run 2 cp -Z && says err "rpcrdma cp: invalid option -- 'Z'"
-run 2 help nonsense && says err "no command 'nonsense'"
+run 2 help nonsense && says err "unknown command 'nonsense'"
 run 2 ls /srv && says err "rpcrdma ls: /srv: not a URL; write nfs://HOST[:PORT]/NAME/PATH"
 run 2 stat storage:/pub/x && says err "write nfs://storage/pub/x"
 run 2 cat nfs:// && says err "the host is missing; write nfs://HOST"

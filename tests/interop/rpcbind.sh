@@ -20,10 +20,10 @@ expect_rows() {
 run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:4660 --state-dir "$T/state" --register
 says "$T/err" "cannot register with rpcbind: none runs on this host"
 run 1 ping -c 1 --program 100005 127.0.0.1
-says "$T/err" "no rpcbind runs there; HOST:PORT names the port"
+says "$T/err" "rpcbind is not running; specify the port as HOST:PORT"
 start_server 127.0.0.1:20049
 run 0 ping -c 1 --program 100003 127.0.0.1
-says "$T/err" "no rpcbind runs there; trying port 20049"
+says "$T/err" "rpcbind is not running; trying port 20049"
 run 0 ping -c 1 127.0.0.1
 [ -s "$T/err" ] && fail "rpcbind was asked for NFS"
 stop_server
@@ -41,9 +41,9 @@ says "$T/out" "reply from 127.0.0.1:4660"
 run 0 ping -c 1 --program 100003 twofold
 says "$T/out" "reply from twofold:4660"
 run 1 ping -c 1 --program 100005 --version 1 127.0.0.1
-says "$T/err" "rpcbind there has no such program on RDMA"
+says "$T/err" "the program is not registered with rpcbind for RDMA"
 run 1 ping -c 1 --program 100000 --version 4 127.0.0.1
-says "$T/err" "rpcbind there has no such program on RDMA"
+says "$T/err" "the program is not registered with rpcbind for RDMA"
 
 # One address a program: the second server does not start, the first one stays.
 run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
@@ -142,7 +142,7 @@ if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
 	run 0 ping -c 1 --program 100005 '[::1]'
 	says "$T/out" "reply from [::1]:4660"
 	run 1 ping -c 1 --program 100005 127.0.0.1
-	says "$T/err" "rpcbind there has no such program on RDMA"
+	says "$T/err" "the program is not registered with rpcbind for RDMA"
 	stop_server
 	start_server :4660 --register --mount-port 4661
 	expect_rows "100003 3 rdma6 ::.18.52" "100005 3 rdma6 ::.18.52" \
@@ -159,13 +159,13 @@ fi
 # A server that has NFS on RDMA and MOUNT on TCP only: found by rpcbind.
 start_other nfs nfs 20049
 run 1 stat nfs://127.0.0.1/e
-says "$T/err" "no MOUNT on RDMA, and its rpcbind on port 111 knows no MOUNT version 3 on TCP: give ?mountport="
+says "$T/err" "no MOUNT on RDMA, and its rpcbind on port 111 has no MOUNT version 3 on TCP: specify ?mountport="
 start_other mountd register 0102030405060708 /e
 until_true 20 grep -q registered "$T/mountd.out" || fail "the stand-in does not register"
 run 0 stat --json -v nfs://127.0.0.1/e
 says "$T/out" '"fileid":4711'
 says "$T/out" '"handle":"0102030405060708"'
-says "$T/err" "MOUNT on TCP, port $(sed -n 's/^port //p' "$T/mountd.out") (said rpcbind)"
+says "$T/err" "MOUNT on TCP, port $(sed -n 's/^port //p' "$T/mountd.out") (from rpcbind)"
 says "$T/mountd.out" "MNT /e uid 0 reserved"
 until_true 10 grep -q UMNT "$T/mountd.out" || fail "no UMNT came"
 says "$T/mountd.out" "UMNT /e uid 0 reserved"

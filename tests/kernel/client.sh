@@ -150,7 +150,7 @@ run 1 ls "$url/other$query" && says err "the server exports"
 guest "exportfs -u '*:/run/srv/nfs/pub'; umount -l /run/srv/nfs/pub"
 [ $provider = verbs ] || {
 	run 1 ls "$url/exp" # the rpcbind of this host, if any, is not the guest's
-	says err "give ?mountport=N"
+	says err "specify ?mountport=N"
 }
 is "what is still mounted" "" "$(guest "grep '^$from:' /var/lib/nfs/rmtab")"
 [ $provider = iwarp ] || guest 'rm -rf /run/client'

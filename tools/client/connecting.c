@@ -48,14 +48,13 @@ static void report_connect_failure(const struct link *k, const struct url *u)
 		           u->host);
 		break;
 	case ETIMEDOUT:
-		tool_error("%s: no answer%s%s: is the server up, and does it speak "
-		           "RDMA on "
-		           "that port?",
+		tool_error("%s: no answer%s%s: is the server up, and does it serve "
+		           "RDMA on that port?",
 		           k->host, *k->reason ? ", " : "", k->reason);
 		break;
 	case EHOSTUNREACH:
 	case ENETUNREACH:
-		tool_error("%s: the network does not reach it (%s)", k->host,
+		tool_error("%s: the host is unreachable (%s)", k->host,
 		           strerror(-k->error));
 		break;
 	case EPROTONOSUPPORT:
@@ -160,9 +159,9 @@ static const char *auth_reason(uint32_t auth_stat)
 	enum { INVALIDRESP = 6, TOOWEAK = 5 };
 
 	if (auth_stat == TOOWEAK)
-		return "the server wants another security flavor (--sec)";
+		return "the server requires another security flavor (--sec)";
 	if (auth_stat == INVALIDRESP)
-		return "the answer is not authentic";
+		return "the reply is not authentic";
 	return rpcrdma_strstatus(RPCRDMA_AUTH_ERROR);
 }
 
@@ -176,10 +175,12 @@ const char *link_status_text(const struct link *k, int status)
 		return rpcrdma_strstatus(status);
 	switch (-status) {
 	case ETIMEDOUT:
-		return k->up ? "connected, but no answer within the time (--timeout)"
-		             : "no answer within the time (--timeout)";
+		return k->up ? "connected, but no answer within the time limit "
+		               "(--timeout)"
+		             : "no answer within the time limit (--timeout)";
 	case EHOSTUNREACH:
-		return "the server could not be reached again; the retry time is over";
+		return "the server could not be reached again within the retry time "
+		       "(--retry)";
 	case ECONNRESET:
 		return "the connection was lost";
 	case EACCES:
@@ -189,13 +190,13 @@ const char *link_status_text(const struct link *k, int status)
 	case EBADMSG:
 		return "the server's answer is malformed";
 	case ENODATA:
-		return "it ends before its size: cut off while it was read";
+		return "the file was truncated while it was read";
 	case EPROTO:
-		return "the server's answer breaks a rule of RPC-over-RDMA";
+		return "the server's answer violates RPC-over-RDMA";
 	case EPROTONOSUPPORT:
-		return "the server speaks no RPC-over-RDMA version in common";
+		return "no RPC-over-RDMA version in common with the server";
 	case EOVERFLOW:
-		return "the server's answer is longer than any should be";
+		return "the server's answer is too long";
 	case EMSGSIZE:
 		return "the call exceeds what the server accepts";
 	default:
@@ -259,6 +260,6 @@ int sec_take(void *to, const char *arg)
 	*flavor = sec_from_name(arg, strlen(arg));
 	if (*flavor)
 		return 0;
-	tool_error("--sec: '%s' is none of sys, krb5, krb5i and krb5p", arg);
+	tool_error("--sec: '%s' is not one of sys, krb5, krb5i, krb5p", arg);
 	return -EINVAL;
 }

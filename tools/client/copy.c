@@ -142,8 +142,8 @@ void copy_abort(struct copy *c)
 		if (loop_wait(c->loop, 100))
 			break;
 	if (c->n_jobs || c->n_finishing) {
-		tool_error("the server does not answer: temporary files may be left "
-		           "there");
+		tool_error(
+		        "the server does not answer; temporary files may remain there");
 		fflush(NULL);
 		_exit(loop_exit_code(TOOL_FAILED));
 	}

@@ -119,7 +119,7 @@ static void after_check(struct copy_job *j)
 	j->made = false;
 	if (!a->attributes_follow || a->post_op_attr_u.attributes.fileid != j->fileid)
 		copy_job_fail(j, COPY_TARGET, (int)NFS3ERR_NOENT,
-		              "the temporary file was removed by someone else");
+		              "the temporary file was removed by another program");
 	if (j->status)
 		copy_job_clean(j);
 	else
@@ -158,7 +158,7 @@ static bool forgive_status(struct copy_job *j)
 		return true;
 	case COPY_REMOVING:
 		if (status != (int)NFS3ERR_NOENT)
-			copy_job_report_left(j, " is left on the server");
+			copy_job_report_left(j, " remains on the server");
 		return true;
 	case COPY_LOOKING:
 	case COPY_READLINK:

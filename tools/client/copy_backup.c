@@ -57,9 +57,10 @@ int copy_backup_choose(struct copy *c, const char *control, const char *suffix)
 	}
 	kind = control && *control ? find_control(control) : COPY_EXISTING;
 	if (kind < 0) {
-		tool_error("%s: %s is none of none, off, simple, never, existing, nil, "
-		           "numbered and t",
-		           where, tool_quote_always(control));
+		tool_error(
+		        "%s: %s is not one of none, off, simple, never, existing, nil, "
+		        "numbered, t",
+		        where, tool_quote_always(control));
 		return kind;
 	}
 	if (!suffix)

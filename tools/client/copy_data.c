@@ -208,7 +208,7 @@ static void on_slot_read(struct nfs_op *op, void *arg)
 	s->have += n;
 	if (s->have < s->len && (n == 0 || eof) && !j->changed) {
 		/* Shorter than its attributes say, or a server that gives nothing. */
-		copy_job_fail(j, COPY_SOURCE, -EIO, "ends before its size");
+		copy_job_fail(j, COPY_SOURCE, -EIO, "truncated while it was read");
 	}
 	if (j->changed || j->status)
 		copy_slot_put(s);
@@ -252,7 +252,7 @@ static void slot_read_local(struct copy_slot *s)
 			}
 			if (!j->changed)
 				copy_job_fail(j, COPY_SOURCE, -EIO,
-				              "ends before its size");
+				              "truncated while it was read");
 		}
 		if (n <= 0) {
 			copy_slot_put(s);
@@ -444,7 +444,7 @@ void copy_data_rewind(struct copy_job *j)
 	j->rewind = j->unstable = j->have_verf = false;
 	if (++j->rewinds > MAX_REWINDS) {
 		copy_job_fail(j, COPY_TARGET, (int)NFS3ERR_IO,
-		              "the server restarts again and again");
+		              "the server restarted too often");
 		return;
 	}
 	if (!j->src.stream) {

@@ -95,7 +95,7 @@ static void report_failure(struct copy_job *j)
 		copy_report_failure(c, failed_act(j), label, client, j->status);
 	}
 	if (j->cut)
-		tool_error("%s: it was written in place and is not whole now",
+		tool_error("%s: incomplete; the file was being written in place",
 		           tool_quote(to ? to : j->name));
 	if (j->status == -EHOSTUNREACH && client)
 		c->fatal = j->status;
@@ -184,7 +184,7 @@ void copy_job_report_backup(struct copy_job *j)
 {
 	char *to = copy_dir_text(j->dir, j->name);
 
-	tool_error("cannot un-backup %s: it is %s now",
+	tool_error("cannot un-backup %s: it is now named %s",
 	           tool_quote_always(to ? to : j->name), tool_quote_always(j->backup));
 	free(to);
 }
@@ -209,7 +209,8 @@ void copy_job_clean(struct copy_job *j)
 		(void)copy_local_drop(j); /* gone or not: it failed already */
 		copy_job_end(j);
 	} else if (!j->dir->client->link.up) {
-		copy_job_report_left(j, " may be left there: the server is away");
+		copy_job_report_left(j,
+		                     " may remain there: the server is not connected");
 		copy_job_end(j);
 	} else {
 		copy_phase_begin(j, COPY_REMOVING);
@@ -527,7 +528,7 @@ static void start_again(struct copy_job *j)
 	j->src.meta = j->changed_meta;
 	if (++j->attempts == MAX_ATTEMPTS)
 		copy_job_fail(j, COPY_SOURCE, -EAGAIN,
-		              "changes while it is copied; not copied");
+		              "changed while it was copied; not copied");
 	copy_data_begin(j);
 	copy_phase_begin(j, COPY_TRUNCATING);
 }

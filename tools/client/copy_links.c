@@ -102,8 +102,8 @@ static void undo_backup(const struct copy_dir *dir, const char *name,
                         const char *backup)
 {
 	if (*backup && copy_backup_move(dir, backup, name))
-		tool_error("cannot un-backup %s: it is %s now", tool_quote_always(name),
-		           tool_quote_always(backup));
+		tool_error("cannot un-backup %s: it is now named %s",
+		           tool_quote_always(name), tool_quote_always(backup));
 }
 
 static int link_local(const struct copy_link *k, struct copy_dir *dir, const char *name,

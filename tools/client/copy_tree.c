@@ -96,7 +96,8 @@ static bool refuse_self(struct trail *t, const struct nfs_fh *fh, int fd,
 	if (!copy_is_self(t->top, &at, m))
 		return false;
 	tool_progress_end(&t->copy->progress);
-	tool_error("%s: the destination; not copied into itself", tool_quote(t->text));
+	tool_error("cannot copy a directory, %s, into itself",
+	           tool_quote_always(t->text));
 	t->copy->failed++;
 	return true;
 }
@@ -222,7 +223,7 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 	} else if (S_ISREG(sb.st_mode)) {
 		local_file(t, at, name, dir);
 	} else {
-		tool_error("%s: a special file; not copied", tool_quote(t->text));
+		tool_error("omitting special file %s", tool_quote_always(t->text));
 		t->copy->failed++;
 	}
 	return r;
@@ -373,7 +374,7 @@ static int remote_entry(struct trail *t, const struct nfs_fh *at, struct nfs_ent
 	case NF3FIFO:
 		break;
 	}
-	tool_error("%s: a special file; not copied", tool_quote(t->text));
+	tool_error("omitting special file %s", tool_quote_always(t->text));
 	t->copy->failed++;
 	return 0;
 }

@@ -20,7 +20,7 @@
 static volatile sig_atomic_t caught;
 static struct rpcrdma_engine *volatile wake;
 
-static void on_stop_signal(int sig)
+static void on_tool_signal(int sig)
 {
 	int saved = errno;
 
@@ -36,7 +36,7 @@ static void on_stop_signal(int sig)
 
 static void catch_signal(int sig)
 {
-	struct sigaction sa = {.sa_handler = on_stop_signal}, old;
+	struct sigaction sa = {.sa_handler = on_tool_signal}, old;
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
 		return; /* nohup, background jobs */

@@ -146,12 +146,12 @@ static void report_mount(struct nfs_client *c, int r)
 
 	if (r == (int)MNT3ERR_NOENT || r == (int)MNT3ERR_ACCES)
 		more = nfs_exports(c, add_name, &list) || !list.n
-		               ? "; the server does not say what it exports"
+		               ? "; the server does not list its exports"
 		               : "; the server exports";
 	tool_error("%s: cannot mount %s: %s%s%s%s", c->link.host,
 	           tool_quote_always(c->export), nfs_status_text(c, r),
 	           r == (int)MNT3ERR_ACCES && c->mount.tcp && geteuid()
-	                   ? " (unless the export is \"insecure\", only root may)"
+	                   ? " (only root may mount an export that is not \"insecure\")"
 	                   : "",
 	           more, list.text);
 }
@@ -242,7 +242,7 @@ static int report_flavors(const struct nfs_client *c)
 	}
 	tool_error("%s: %s cannot be used with %s; the server allows%s", c->link.host,
 	           tool_quote(c->export),
-	           c->sec ? sec_name(c->sec) : "any flavor known here", list);
+	           c->sec ? sec_name(c->sec) : "any supported flavor", list);
 	return -EPERM;
 }
 
@@ -268,7 +268,7 @@ static int choose_flavor(struct nfs_client *c, const struct url *u)
 	if (r != -EACCES || c->sec || flavor == SEC_SYS || !allows_flavor(c, SEC_SYS))
 		return r;
 	if (c->link.loop->common->verbose)
-		tool_error("%s: without Kerberos (%s)", c->link.host,
+		tool_error("%s: continuing without Kerberos (%s)", c->link.host,
 		           nfs_status_text(c, r));
 	link_insecure(&c->link);
 	return try_flavor(c, u, SEC_SYS);

@@ -42,21 +42,21 @@ static const char *port_reason(int r)
 
 	switch (r) {
 	case -ECONNREFUSED:
-		return "is not there (connection refused)";
+		return "is not running (connection refused)";
 	case -ETIMEDOUT:
 		return "does not answer";
 	case -ECONNRESET:
-		return "hung up";
+		return "closed the connection";
 	case -EBADMSG:
 	case -EMSGSIZE:
-		return "answers what cannot be";
+		return "sent a malformed answer";
 	case RPCRDMA_PROG_UNAVAIL:
 		return "is another service";
 	case RPCRDMA_PROG_MISMATCH:
 	case -EPROTONOSUPPORT:
-		return "lacks the version";
+		return "does not support the version";
 	case RPCRDMA_AUTH_ERROR:
-		return "refuses our credential";
+		return "rejects the credential";
 	default:
 		snprintf(other, sizeof(other), "failed: %s",
 		         r < 0 ? strerror(-r) : rpcrdma_strstatus(r));
@@ -105,7 +105,7 @@ static void *answer_question(void *arg)
 }
 
 /* @q is given; signals are the main thread's. */
-static int start_lookup(struct port_question *q)
+static int start_port_lookup(struct port_question *q)
 {
 	sigset_t all, old;
 	pthread_t t;
@@ -143,7 +143,7 @@ static int make_question(const struct nfs_client *c, uint64_t wait_ns, int fd)
 		free(q);
 		return -EAFNOSUPPORT;
 	}
-	return start_lookup(q);
+	return start_port_lookup(q);
 }
 
 static int look_up_mount_port(struct nfs_client *c, uint16_t *ret)
@@ -177,8 +177,8 @@ static int ask_rpcbind(struct nfs_client *c, uint16_t *ret)
 	return set_mount_reason(
 	        c,
 	        "the server has no MOUNT on RDMA, and its rpcbind on port 111 %s: "
-	        "give ?mountport=N",
-	        r == -ENOENT ? "knows no MOUNT version 3 on TCP" : port_reason(r));
+	        "specify ?mountport=N",
+	        r == -ENOENT ? "has no MOUNT version 3 on TCP" : port_reason(r));
 }
 
 int mount_tcp_find(struct nfs_client *c, uint16_t port)
@@ -191,7 +191,7 @@ int mount_tcp_find(struct nfs_client *c, uint16_t port)
 	c->mount.at = info.peer;
 	if (tcp_set_port(&c->mount.at, port))
 		return set_mount_reason(
-		        c, "MOUNT is asked over TCP, and the server has no IP "
+		        c, "MOUNT is needed over TCP, but the server has no IP "
 		           "address");
 	if (!given) {
 		r = ask_rpcbind(c, &port);
@@ -203,7 +203,7 @@ int mount_tcp_find(struct nfs_client *c, uint16_t port)
 	c->mount.port = port;
 	if (c->link.loop->common->verbose)
 		fprintf(stderr, "%s: MOUNT on TCP, port %" PRIu16 " (%s)\n",
-		        c->link.host, port, given ? "as given" : "said rpcbind");
+		        c->link.host, port, given ? "as given" : "from rpcbind");
 	return 0;
 }
 

@@ -37,14 +37,14 @@ static const struct {
         {NFS3ERR_DQUOT, EDQUOT, NULL},
         {NFS3ERR_STALE, ESTALE, NULL},
         {NFS3ERR_REMOTE, EREMOTE, NULL},
-        {NFS3ERR_BADHANDLE, 0, "the server does not know the file handle"},
+        {NFS3ERR_BADHANDLE, 0, "file handle not valid on the server"},
         {NFS3ERR_NOT_SYNC, 0, "changed in the meantime"},
         {NFS3ERR_BAD_COOKIE, 0, "the directory changed while it was listed"},
         {NFS3ERR_NOTSUPP, 0, "not supported by the server"},
-        {NFS3ERR_TOOSMALL, 0, "the reply was limited too much"},
-        {NFS3ERR_SERVERFAULT, 0, "the server failed"},
-        {NFS3ERR_BADTYPE, 0, "a file type that the server does not have"},
-        {NFS3ERR_JUKEBOX, 0, "the server needs too long (jukebox)"},
+        {NFS3ERR_TOOSMALL, 0, "the requested reply size is too small"},
+        {NFS3ERR_SERVERFAULT, 0, "the server failed internally"},
+        {NFS3ERR_BADTYPE, 0, "file type not supported by the server"},
+        {NFS3ERR_JUKEBOX, 0, "the server is still busy (jukebox)"},
 };
 
 const char *nfs_status_text(const struct nfs_client *c, int status)

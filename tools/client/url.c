@@ -72,7 +72,7 @@ static int parse_host(const char *s, size_t len, struct url *u, const char **rea
 		host_len = (size_t)(close - host);
 		colon = close + 1;
 		if (colon < end && *colon != ':') {
-			*reason = "':' and a port, or nothing, follow ']'";
+			*reason = "only ':' and a port may follow ']'";
 			return -EINVAL;
 		}
 	} else {
@@ -176,7 +176,7 @@ static int parse_sec(const char *s, size_t len, struct url *u, const char **reas
 		return -EINVAL;
 	}
 	u->sec = sec_from_name(s, len);
-	*reason = "sec is none of sys, krb5, krb5i and krb5p";
+	*reason = "sec is not one of sys, krb5, krb5i, krb5p";
 	return u->sec ? 0 : -EINVAL;
 }
 
@@ -194,10 +194,12 @@ static int parse_key(const char *s, size_t len, struct url *u, const char **reas
 		                 reason);
 	*reason = text;
 	if (!mount && !(key == 7 && !memcmp(s, "nfsport", 7))) {
-		snprintf(text, sizeof(text),
-		         "'%.*s' is no key after '?': mountport, nfsport and sec are "
-		         "(a name's '?' is %%3F; wildcards are not expanded)",
-		         (int)(key < 20 ? key : 20), s);
+		snprintf(
+		        text, sizeof(text),
+		        "unknown key '%.*s' after '?'; the keys are mountport, nfsport "
+		        "and sec (write %%3F for '?' in a name; wildcards are not "
+		        "expanded)",
+		        (int)(key < 20 ? key : 20), s);
 		return -EINVAL;
 	}
 	snprintf(text, sizeof(text), "%.*s is not a number from 1 to 65535", (int)key,
@@ -271,7 +273,7 @@ int url_parse_host(const char *s, struct url *ret, const char **ret_reason)
 	if (url_is(s))
 		s += 6;
 	if (strchr(s, '?') || (strchr(s, '/') && strcspn(s, "/") + 1 != strlen(s))) {
-		*ret_reason = "HOST or HOST:PORT is expected here, without a path";
+		*ret_reason = "expected HOST or HOST:PORT, without a path";
 		return -EINVAL;
 	}
 	r = parse_host(s, strcspn(s, "/"), &u, ret_reason);

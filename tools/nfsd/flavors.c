@@ -63,7 +63,7 @@ int sec_take_list(void *to, const char *arg)
 
 	if (!bad)
 		return 0;
-	tool_error("--sec: '%.*s' is none of sys, krb5, krb5i and krb5p",
+	tool_error("--sec: '%.*s' is not one of sys, krb5, krb5i, krb5p",
 	           (int)strcspn(bad, ","), bad);
 	return -EINVAL;
 }
