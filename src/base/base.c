@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Assertions, and the generator xoshiro256**, seeded by splitmix64; see base.h. */
 #include "base/base.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@ _Noreturn void rr_assert_failed(const char *what, const char *file, int line)
 	abort();
 }
 
-static uint64_t splitmix(uint64_t *x)
+static uint64_t next_splitmix(uint64_t *x)
 {
 	uint64_t z = (*x += 0x9e3779b97f4a7c15u);
 
@@ -22,18 +23,13 @@ static uint64_t splitmix(uint64_t *x)
 void rr_rng_seed(struct rr_rng *r, uint64_t seed)
 {
 	for (size_t i = 0; i < RR_ARRAY_SIZE(r->s); i++)
-		r->s[i] = splitmix(&seed);
-}
-
-static uint64_t rotl(uint64_t x, int k)
-{
-	return (x << k) | (x >> (64 - k));
+		r->s[i] = next_splitmix(&seed);
 }
 
 uint64_t rr_rng_next(struct rr_rng *r)
 {
 	uint64_t *s = r->s;
-	uint64_t ret = rotl(s[1] * 5, 7) * 9;
+	uint64_t ret = rr_rotate_u64(s[1] * 5, 7) * 9;
 	uint64_t t = s[1] << 17;
 
 	s[2] ^= s[0];
@@ -41,7 +37,7 @@ uint64_t rr_rng_next(struct rr_rng *r)
 	s[1] ^= s[2];
 	s[0] ^= s[3];
 	s[2] ^= t;
-	s[3] = rotl(s[3], 45);
+	s[3] = rr_rotate_u64(s[3], 45);
 	return ret;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Big-endian readers and writers that remember their failure.   [RFC 4506]
+ * Big-endian readers and writers that remember a failure.       [RFC 4506]
  *
- * A cursor walks bytes it borrows.  A read past the end returns zero and
- * marks the cursor; one rr_cursor_bad() at the end suffices.  A writer works
- * the same way over memory it may fill.  This is the only place where the
- * library swaps bytes.
+ * A cursor reads borrowed octets.  A read past the end returns zero and marks the
+ * cursor, so one rr_cursor_bad() after the last read suffices.  A writer works the same
+ * way over the caller's memory.  Only this file converts byte order for the wire.
  */
 #ifndef RR_BASE_CURSOR_H
 #define RR_BASE_CURSOR_H
@@ -38,7 +37,8 @@ static inline size_t rr_cursor_left(const struct rr_cursor *c)
 	return c->bad ? 0 : (size_t)(c->end - c->pos);
 }
 
-/* Takes @len octets; NULL (and the mark) when fewer are left. */
+/* Returns the next @len octets; if fewer are left, marks the cursor and returns
+ * NULL. */
 static inline const void *rr_get_bytes(struct rr_cursor *c, size_t len)
 {
 	const uint8_t *p = c->pos;
@@ -102,13 +102,6 @@ static inline uint32_t rr_get_u32(struct rr_cursor *c)
 	return p ? rr_load_u32(p) : 0;
 }
 
-static inline uint64_t rr_get_u64(struct rr_cursor *c)
-{
-	const void *p = rr_get_bytes(c, 8);
-
-	return p ? rr_load_u64(p) : 0;
-}
-
 struct rr_writer {
 	uint8_t *base;
 	uint8_t *pos;
@@ -133,7 +126,8 @@ static inline size_t rr_writer_used(const struct rr_writer *w)
 	return (size_t)(w->pos - w->base);
 }
 
-/* Reserves @len octets; NULL (and the mark) when they do not fit. */
+/* Returns memory for the next @len octets; if there is less, marks the writer and
+ * returns NULL. */
 static inline void *rr_put_space(struct rr_writer *w, size_t len)
 {
 	uint8_t *p = w->pos;
@@ -154,15 +148,7 @@ static inline void rr_put_u32(struct rr_writer *w, uint32_t v)
 		rr_store_u32(p, v);
 }
 
-static inline void rr_put_u64(struct rr_writer *w, uint64_t v)
-{
-	void *p = rr_put_space(w, 8);
-
-	if (p)
-		rr_store_u64(p, v);
-}
-
-/* Copies @len octets and appends the zero octets that XDR asks for. */
+/* Writes @len octets and their XDR padding. */
 static inline void rr_put_padded(struct rr_writer *w, const void *src, size_t len)
 {
 	size_t pad = (4 - (len & 3)) & 3;
@@ -177,7 +163,7 @@ static inline void rr_put_padded(struct rr_writer *w, const void *src, size_t le
 	memset(p + len, 0, pad);
 }
 
-/* Octets of zero that follow an item of @len octets.          [RFC 4506 §4] */
+/* Returns the octets of XDR padding after @len octets.        [RFC 4506 §4] */
 static inline size_t rr_pad(size_t len)
 {
 	return (4 - (len & 3)) & 3;

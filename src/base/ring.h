@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of elements of one size that starts small and doubles up to a limit,
- * so that an idle connection costs little and a busy one allocates nothing.
- * A pointer to an element is good until the next push or reserve.
+ * A queue of elements of one size in an array that doubles as needed.  So an idle
+ * connection takes little memory, and a busy one does not allocate.  A pointer to an
+ * element is valid until the next reserve.
  */
 #ifndef RR_BASE_RING_H
 #define RR_BASE_RING_H
@@ -63,19 +63,21 @@ static inline int rr_ring_grow(struct rr_ring *r, uint32_t want)
 	return 0;
 }
 
-/* Makes room for @want elements in all, so that pushing them cannot fail. */
+/* Makes room for @want elements in total, so that pushing them cannot fail. 
+ * -ENOMEM. */
 static inline int rr_ring_reserve(struct rr_ring *r, uint32_t want)
 {
 	return want <= r->cap ? 0 : rr_ring_grow(r, want);
 }
 
-/* The room must have been reserved. */
+/* Appends an element and returns it, uninitialized.  Room must have been reserved. */
 static inline void *rr_ring_push(struct rr_ring *r)
 {
 	RR_ASSERT(r->count < r->cap);
 	return rr_ring_at(r, r->count++);
 }
 
+/* Removes the first @n elements. */
 static inline void rr_ring_pop(struct rr_ring *r, uint32_t n)
 {
 	RR_ASSERT(n <= r->count);

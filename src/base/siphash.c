@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* SipHash-2-4; contract in siphash.h. */
 #include "base/siphash.h"
 
 #include <endian.h>
 #include <string.h>
 
-static uint64_t rotate_left(uint64_t x, unsigned n)
-{
-	return x << n | x >> (64 - n);
-}
-
 static void run_round(uint64_t v[4])
 {
 	v[0] += v[1];
-	v[1] = rotate_left(v[1], 13) ^ v[0];
-	v[0] = rotate_left(v[0], 32);
+	v[1] = rr_rotate_u64(v[1], 13) ^ v[0];
+	v[0] = rr_rotate_u64(v[0], 32);
 	v[2] += v[3];
-	v[3] = rotate_left(v[3], 16) ^ v[2];
+	v[3] = rr_rotate_u64(v[3], 16) ^ v[2];
 	v[0] += v[3];
-	v[3] = rotate_left(v[3], 21) ^ v[0];
+	v[3] = rr_rotate_u64(v[3], 21) ^ v[0];
 	v[2] += v[1];
-	v[1] = rotate_left(v[1], 17) ^ v[2];
-	v[2] = rotate_left(v[2], 32);
+	v[1] = rr_rotate_u64(v[1], 17) ^ v[2];
+	v[2] = rr_rotate_u64(v[2], 32);
 }
 
 static void absorb_word(uint64_t v[4], uint64_t word)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Structures that grow; see sized.h. */
 #include "base/sized.h"
 
 #include <string.h>

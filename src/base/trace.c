@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of trace points; see trace.h. */
 #include "base/trace.h"
 
 static const struct {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trace points, declared once.  Identifiers are stable numbers (connection,
- * xid, handle), never pointers, so that a simulation's log and a production
- * trace read alike.  The core calls @emit of its sink; whoever holds the core
- * decides what becomes of it (nothing, JSON lines, a digest).
+ * The trace points of the library, declared in one list.  Their arguments are stable
+ * numbers (connection, XID, handle), never pointers, so that the log of a simulation
+ * and a trace in production have the same form.  A core calls @emit of its sink.  The
+ * owner of the core decides what emit does: nothing, print a line of JSON, add to a
+ * digest.
  */
 #ifndef RR_BASE_TRACE_H
 #define RR_BASE_TRACE_H
 
 #include "base/base.h"
 
-/* name, then the meaning of the arguments a, b and c ("" = unused) */
+/* Name, then the names of the arguments a, b and c ("" = unused). */
 #define RR_TRACE_POINTS(X)                                                             \
 	X(CONN_STATE, "from", "to", "error")                                           \
 	X(MSG_SENT, "htype", "octets", "credit")                                       \
@@ -76,7 +77,7 @@ static inline void rr_trace(const struct rr_trace_sink *s, enum rr_trace_point p
 		s->emit(s->ctx, p, conn_id, xid, a, b, c);
 }
 
-/* The point's name and its arguments' names, for text and JSON output. */
+/* Return the name of a point and of its arguments, for output. */
 const char *rr_trace_name(enum rr_trace_point p);
 const char *rr_trace_arg(enum rr_trace_point p, unsigned i);
 
