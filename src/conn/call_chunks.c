@@ -18,7 +18,7 @@ static void move_region(struct rr_mr *m, enum rr_mr_event by, enum rr_mr_phase t
 	m->phase = to;
 }
 
-/* -- registering ------------------------------------------------------------------- */
+/* -- registering ----------------------------------------------------------- */
 
 static void register_regions(struct rr_conn *c, struct rr_call_state *s)
 {

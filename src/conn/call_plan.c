@@ -44,7 +44,7 @@ static struct rr_mr *add_region(struct rr_call_state *s, enum rr_mr_use use,
 	return m;
 }
 
-/* -- planning -------------------------------------------------------------------- */
+/* -- planning -------------------------------------------------------------- */
 
 struct call_plan {
 	struct rr_conn *c;
@@ -278,7 +278,7 @@ static size_t count_payload(const struct call_plan *p, bool all)
 	return sum;
 }
 
-static bool fits_inline(const struct call_plan *p, size_t payload)
+static bool fits_one_message(const struct call_plan *p, size_t payload)
 {
 	return call_header_bytes(p) + payload <= p->c->props.send_inline;
 }
@@ -343,7 +343,7 @@ static bool plan_runs(struct call_plan *p)
  *                                                          [RFC 8166 §3.5.3] */
 static int plan_special(struct call_plan *p)
 {
-	if (p->reserved && !fits_inline(p, p->s->stream.left))
+	if (p->reserved && !fits_one_message(p, p->s->stream.left))
 		p->s->special = true;
 	p->segments += p->reserved;
 	if (!p->s->special)
@@ -418,7 +418,7 @@ static int check_header_room(const struct call_plan *p)
 		return header <= c->props.send_inline ? 0 : -EMSGSIZE;
 	if (header + 4 > c->props.send_inline)
 		return -EMSGSIZE;
-	if (!fits_inline(p, p->s->stream.left) && !may_continue_call(c))
+	if (!fits_one_message(p, p->s->stream.left) && !may_continue_call(c))
 		return -EMSGSIZE; /* [R5] */
 	return 0;
 }

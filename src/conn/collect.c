@@ -32,7 +32,7 @@ static unsigned max_held(const struct rr_conn *c)
 	return RR_MAX(3 * c->credit.ceiling, (unsigned)RR_HELD_LEAST);
 }
 
-/* -- parts ------------------------------------------------------------------------- */
+/* -- parts ----------------------------------------------------------------- */
 
 /* Leaves the part in its Receive buffer. */
 static uint32_t hold_part(struct rr_conn *c, struct rr_request_state *q,
@@ -98,7 +98,7 @@ static uint32_t take_part(struct rr_conn *c, struct rr_request_state *q,
 	return append_part(c, q, m->payload, m->payload_len);
 }
 
-/* -- room -------------------------------------------------------------------------- */
+/* -- room ------------------------------------------------------------------ */
 
 /* Asks for room.  False: the Call waits for it. */
 static bool request_room(struct rr_conn *c, struct rr_request_state *q)
@@ -168,7 +168,7 @@ void rr_conn_room(struct rr_conn *c, uint64_t bytes, rr_time now)
 	c->granted = bytes;
 }
 
-/* -- the life of one --------------------------------------------------------------- */
+/* -- the life of one ------------------------------------------------------- */
 
 static bool begin_collecting(struct rr_conn *c, const struct rr_msg *m)
 {

@@ -9,7 +9,7 @@
  *   limits.h                     limits that are not configured
  *   action.h      action.c       the queue of actions; completions
  *   mbuf.h        mbuf.c         memory that grows; the quota it is charged to
- *   stream.h      stream.c       Payload streams to send
+ *   payload_stream.h payload_stream.c  Payload streams to send
  *   version_ops.h version_ops.c  what differs between the versions of the protocol
  *   credit.h      credit.c       credits
  *   credit1.h     credit1.c      credits of version 1
@@ -45,13 +45,13 @@
 #include "conn/extensions.h"
 #include "conn/limits.h"
 #include "conn/mbuf.h"
+#include "conn/payload_stream.h"
 #include "conn/props.h"
 #include "conn/recv.h"
 #include "conn/requester.h"
 #include "conn/responder.h"
 #include "conn/slab.h"
 #include "conn/states.h"
-#include "conn/stream.h"
 #include "conn/tx.h"
 #include "conn/version_ops.h"
 #include "conn/xmit.h"

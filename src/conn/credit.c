@@ -73,7 +73,7 @@ bool rr_credit_used(struct rr_credit *c)
 	return false;
 }
 
-/* -- handing credits back --------------------------------------------------- */
+/* -- handing credits back -------------------------------------------------- */
 
 static uint32_t lower_ceiling(const struct rr_credit *c)
 {

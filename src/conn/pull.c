@@ -12,7 +12,7 @@
  */
 #include "conn/core.h"
 
-/* -- queueing Reads ---------------------------------------------------------- */
+/* -- queueing Reads -------------------------------------------------------- */
 
 static bool queue_read(struct rr_conn *c, struct rr_request_state *q, uint8_t *to,
                        const struct rr_segment *g)
@@ -69,7 +69,7 @@ size_t rr_conn_read_bytes(const struct rr_request *r, unsigned i)
 	return (size_t)item_chunk(r->priv, i)->length;
 }
 
-/* -- handing over ------------------------------------------------------------ */
+/* -- handing over ---------------------------------------------------------- */
 
 static void ask_admission(struct rr_conn *c, struct rr_request_state *q,
                           enum rr_request_event by)
@@ -170,7 +170,7 @@ void rr_pull_completed(struct rr_conn *c, struct rr_read_op *r, int status)
 		finish_pull(c, q);
 }
 
-/* -- before ADMIT ------------------------------------------------------------ */
+/* -- before ADMIT ---------------------------------------------------------- */
 
 void rr_pull_start(struct rr_conn *c, struct rr_request_state *q,
                    enum rr_request_event by)
@@ -193,7 +193,7 @@ void rr_pull_start(struct rr_conn *c, struct rr_request_state *q,
 		finish_pull(c, q);
 }
 
-/* -- after ADMIT ------------------------------------------------------------- */
+/* -- after ADMIT ----------------------------------------------------------- */
 
 /* Queues Reads for the rest of a Special Call.  False: no memory. */
 static bool pull_rest(struct rr_conn *c, struct rr_request_state *q)

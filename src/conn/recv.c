@@ -20,7 +20,7 @@
  */
 #include "conn/core.h"
 
-/* -- buffers -------------------------------------------------------------------- */
+/* -- buffers --------------------------------------------------------------- */
 
 static struct rr_rbuf *new_rbuf(struct rr_conn *c)
 {
@@ -139,7 +139,7 @@ void rr_recv_flushed(struct rr_conn *c, struct rr_rbuf *b, int status)
 		rr_conn_fail(c, status);
 }
 
-/* -- faults ---------------------------------------------------------------------- */
+/* -- faults ---------------------------------------------------------------- */
 
 void rr_recv_discard(struct rr_conn *c, const struct rr_msg *m,
                      enum rr_discard_reason reason)

@@ -26,7 +26,7 @@ static void fail_reply(struct rr_conn *c, struct rr_request_state *q,
 	}
 }
 
-/* -- planning -------------------------------------------------------------------- */
+/* -- planning -------------------------------------------------------------- */
 
 struct reply_plan {
 	const struct rr_piece *item[RR_WIRE_MAX_WRITES]; /* NULL: chunk unused */
@@ -116,7 +116,7 @@ static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state
 	return false;
 }
 
-/* -- writing ----------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------- */
 
 /* Queues a Write of as much of @stream as fits segment @g, and sets the length of @g to
  * that.  False: no memory. */

@@ -15,7 +15,7 @@
  */
 #include "conn/core.h"
 
-/* -- memory ------------------------------------------------------------------ */
+/* -- memory ---------------------------------------------------------------- */
 
 /* What the request's buffer has charged to the quota. */
 static uint64_t charged_bytes(const struct rr_request_state *q)
@@ -59,7 +59,7 @@ static void wait_for_memory(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_push(&c->budget_queue, &q->req.link);
 }
 
-/* -- turns ------------------------------------------------------------------- */
+/* -- turns ----------------------------------------------------------------- */
 
 static void begin_request(struct rr_conn *c, struct rr_request_state *q)
 {

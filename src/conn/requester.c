@@ -14,7 +14,7 @@
  */
 #include "conn/core.h"
 
-/* -- outstanding calls ---------------------------------------------------------- */
+/* -- outstanding calls ----------------------------------------------------- */
 
 struct rr_call_state *rr_call_find(const struct rr_conn *c, uint32_t xid)
 {

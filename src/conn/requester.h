@@ -62,13 +62,13 @@ struct rr_call_state {
 	struct rr_stream stream; /* the Call's payload */
 };
 
-/* -- call_plan.c ----------------------------------------------------------------- */
+/* -- call_plan.c ----------------------------------------------------------- */
 
 /* Plans the format and the chunks of a call.  0, or the reason why it cannot be
  * sent. */
 int rr_call_plan(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 
-/* -- call_chunks.c --------------------------------------------------------------- */
+/* -- call_chunks.c --------------------------------------------------------- */
 
 /* Plans a call that has its turn, and begins to register its memory.  0, or the reason
  * why it cannot be sent. */
@@ -88,7 +88,7 @@ bool rr_call_chunks_take_remote(struct rr_conn *, struct rr_call_state *,
 /* Frees the chunks and their memory. */
 void rr_call_chunks_free(struct rr_conn *, struct rr_call_state *);
 
-/* -- requester.c ---------------------------------------------------------------- */
+/* -- requester.c ----------------------------------------------------------- */
 
 /* Assigns the state. */
 void rr_call_move(struct rr_call_state *, enum rr_call_event, enum rr_call_phase to);

@@ -241,7 +241,7 @@ void rr_request_received(struct rr_conn *c, struct rr_msg *m)
 		accept_call(c, m);
 }
 
-/* -- the user's answers ------------------------------------------------------ */
+/* -- the user's answers ---------------------------------------------------- */
 
 void rr_conn_refuse(struct rr_conn *c, struct rr_request *r, const struct rr_error *e,
                     rr_time now)

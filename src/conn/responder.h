@@ -54,7 +54,7 @@ struct rr_request_state {
 	struct rr_stream stream; /* the reply's payload */
 };
 
-/* -- responder.c --------------------------------------------------------------- */
+/* -- responder.c ----------------------------------------------------------- */
 
 /* Assigns the state. */
 void rr_request_move(struct rr_request_state *, enum rr_request_event,
@@ -94,7 +94,7 @@ void rr_request_free(struct rr_conn *, struct rr_request_state *);
 /* Ends every request that the user does not hold: the connection is lost. */
 void rr_request_lost(struct rr_conn *, int status);
 
-/* -- call_checks.c ------------------------------------------------------------- */
+/* -- call_checks.c --------------------------------------------------------- */
 
 /* Checks what the header of a Call asks for.  False: it is answered by @ret.
  * [check: positions to limits] */
@@ -107,7 +107,7 @@ bool rr_request_check_sizes(const struct rr_conn *, const struct rr_lists *,
 /* Do these octets begin an RPC Call with that XID?  [check: RPC message] */
 bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid);
 
-/* -- request_queue.c ----------------------------------------------------------- */
+/* -- request_queue.c ------------------------------------------------------- */
 
 /* Begins the request, or queues it until it has its turn. */
 void rr_request_begin(struct rr_conn *, struct rr_request_state *);
@@ -119,7 +119,7 @@ bool rr_request_turn(struct rr_conn *);
  * become free.  False: it waits, or there is none. */
 bool rr_request_budget(struct rr_conn *);
 
-/* -- pull.c -------------------------------------------------------------------- */
+/* -- pull.c ---------------------------------------------------------------- */
 
 /* Reads what the user needs at ADMIT; ADMIT follows.  The memory for all that will be
  * pulled is charged already; @by is the event that lets the request begin. */

@@ -61,7 +61,7 @@ size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret
 	return RR_MIN(room & ~(size_t)3, (left - 4) & ~(size_t)3);
 }
 
-/* -- errors ------------------------------------------------------------------------ */
+/* -- errors ---------------------------------------------------------------- */
 
 void rr_tx_error(struct rr_conn *c, uint32_t xid, uint32_t vers,
                  const struct rr_error *e, bool unsettled)

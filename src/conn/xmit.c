@@ -11,7 +11,7 @@
  */
 #include "conn/core.h"
 
-/* -- copies and references --------------------------------------------------- */
+/* -- copies and references ------------------------------------------------- */
 
 static bool is_gathered(const struct rr_slice *run, unsigned refs)
 {
@@ -42,7 +42,7 @@ static size_t count_copied(const struct rr_stream *stream, size_t len)
 	return sum;
 }
 
-/* -- messages --------------------------------------------------------------------- */
+/* -- messages -------------------------------------------------------------- */
 
 struct rr_xmit *rr_xmit_new(struct rr_conn *c, size_t bytes)
 {

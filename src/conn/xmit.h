@@ -5,7 +5,7 @@
 
 #include "conn/action.h"
 #include "conn/limits.h"
-#include "conn/stream.h"
+#include "conn/payload_stream.h"
 
 /* A Send, or a Write of a Reply chunk or an item. */
 struct rr_xmit {

@@ -102,7 +102,7 @@ static struct rr_chunk *start_reply_chunk(struct rr_lists *l)
 	return &l->reply;
 }
 
-/* -- decoding ------------------------------------------------------------ */
+/* -- decoding -------------------------------------------------------------- */
 
 /* Decodes the "is present" word of XDR optional-data: 0 or 1. [K24] */
 static bool get_present(struct rr_cursor *c)
@@ -192,7 +192,7 @@ int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret)
 	return 0;
 }
 
-/* -- encoding ------------------------------------------------------------ */
+/* -- encoding -------------------------------------------------------------- */
 
 static void put_read_chunk(struct rr_writer *w, const struct rr_lists *l,
                            const struct rr_chunk *k)
@@ -268,7 +268,7 @@ size_t rr_chunks_size(const struct rr_lists *l)
 	return size;
 }
 
-/* -- building ------------------------------------------------------------ */
+/* -- building -------------------------------------------------------------- */
 
 void rr_lists_init(struct rr_lists *l)
 {

@@ -146,8 +146,9 @@ struct rr_prop {
 			   default (len == 0) */
 };
 
-/* -- decoding ------------------------------------------------------------
- * Each function takes a cursor that stands at the first octet of its subject.
+/* -- decoding -------------------------------------------------------------- */
+
+/* Each function takes a cursor that stands at the first octet of its subject.
  * On success it advances the cursor past exactly what it read, fills @ret and
  * returns 0; otherwise it returns -EBADMSG and changes neither. */
 
@@ -188,8 +189,9 @@ int rr_wire_get_propsubset(struct rr_cursor *c, uint32_t *words, uint32_t max,
 /* Returns bit @n of a subset; words beyond its end are zero. [X12] */
 bool rr_wire_propsubset_has(const uint32_t *words, uint32_t count, uint32_t n);
 
-/* -- encoding ------------------------------------------------------------
- * Each function appends to @w; the caller checks rr_writer_bad once at the end. */
+/* -- encoding -------------------------------------------------------------- */
+
+/* Each function appends to @w; the caller checks rr_writer_bad once at the end. */
 void rr_wire_put_prefix(struct rr_writer *w, const struct rr_prefix *p);
 /* Marks the writer instead if @l is @over. */
 void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l);
@@ -206,8 +208,9 @@ void rr_wire_put_propsubset(struct rr_writer *w, const uint32_t *words, uint32_t
 /* Returns the number of octets that rr_wire_put_lists will append. */
 size_t rr_wire_lists_size(const struct rr_lists *l);
 
-/* -- version 1 --------------------------------------------------------------
- * The same structures, encoded as RFC 8166 has it.  The header has no flags and
+/* -- version 1 ------------------------------------------------------------- */
+
+/* The same structures, encoded as RFC 8166 has it.  The header has no flags and
  * no rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR and else 0 (the
  * direction of other messages is in the RPC message).  RDMA_MSG, RDMA_NOMSG and
  * RDMA_ERROR have the values of RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS
@@ -239,8 +242,9 @@ void rr_wire_put_private(uint8_t to[RR_WIRE_PRIVATE_BYTES],
  * remote invalidation, 1024 octets both ways), if there is none. */
 bool rr_wire_find_private(const void *data, size_t len, struct rr_wire_private *ret);
 
-/* -- building lists -------------------------------------------------------
- * Lists are built in the order of the wire (asserted): all Read segments, then
+/* -- building lists -------------------------------------------------------- */
+
+/* Lists are built in the order of the wire (asserted): all Read segments, then
  * each Write chunk with its segments, then the Reply chunk.  Each function
  * returns -ENOSPC, and changes nothing, when the arrays are full. */
 void rr_lists_init(struct rr_lists *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See stream.h. */
-#include "conn/stream.h"
+/* See payload_stream.h. */
+#include "conn/payload_stream.h"
 
 #include <string.h>
 

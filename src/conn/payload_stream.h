@@ -4,8 +4,8 @@
  * followed by its XDR padding.  It is read once, from the front; the memory that it
  * names is lent until then.
  */
-#ifndef RR_CONN_STREAM_H
-#define RR_CONN_STREAM_H
+#ifndef RR_CONN_PAYLOAD_STREAM_H
+#define RR_CONN_PAYLOAD_STREAM_H
 
 #include "conn/conn.h"
 
