@@ -4,7 +4,7 @@
  * Seconds on the wire are 32 bits without sign; times outside are cut to the
  * nearest that fits.
  */
-#include "nfsd.h"
+#include "op.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Lines about failed requests where the administrator can help: storage that fails,
  * clients that are refused.  warn.c bounds their number.
  */
-#include "nfsd.h"
+#include "op.h"
 #include "tool.h"
 #include <errno.h>
 #include <netdb.h>

@@ -94,7 +94,7 @@ static const char *strip_top_path(const char *root, const char *path)
 static bool is_mounted_below(const struct mounts *m, const struct mount_line *l,
                              uint64_t id)
 {
-	for (unsigned i = 0; l && i < NFSD_MAX_DEPTH; i++) {
+	for (unsigned i = 0; l && i < HANDLE_MAX_DEPTH; i++) {
 		if (l->parent == id)
 			return true;
 		l = l->parent == l->id ? NULL : mounts_by_id(m, l->parent);
@@ -154,7 +154,7 @@ static void refresh_records(struct nfsd *d)
 	bool changed = mounts_refresh(&c->mounts);
 
 	for (struct export *ex = c->first; ex; ex = ex->next) {
-		if (!ex->top->live || !ex->top->crosses)
+		if (!ex->top->live || !ex->top->crossmnt)
 			ex->live = false;
 		if (changed && !is_mounted(d, ex))
 			ex->live = false;
@@ -230,7 +230,7 @@ static bool is_wanted(const struct export *top, const struct mount_line *l)
 	for (size_t i = 0; i < sizeof(not_files) / sizeof(not_files[0]); i++)
 		if (!strcmp(l->type, not_files[i]))
 			return false;
-	return top->live && top->crosses;
+	return top->live && top->crossmnt;
 }
 
 /* The record of @l, or a new one; NULL: it is not served. */
@@ -366,7 +366,7 @@ static struct export *search_mount_table(struct nfsd *d, struct export *top,
 	char root[PATH_MAX];
 	const char *place;
 
-	if (!top->live || !top->crosses ||
+	if (!top->live || !top->crossmnt ||
 	    read_fd_path(top->root_fd, root, sizeof(root)))
 		return NULL;
 	for (unsigned i = 0; i < m->n; i++) {
@@ -384,7 +384,7 @@ static struct export *search_mount_table(struct nfsd *d, struct export *top,
 static bool has_crossmnt_export(const struct nfsd *d)
 {
 	for (unsigned i = 0; i < d->n_exports; i++)
-		if (d->exports[i]->live && d->exports[i]->crosses)
+		if (d->exports[i]->live && d->exports[i]->crossmnt)
 			return true;
 	return false;
 }
@@ -463,7 +463,7 @@ static const char *find_covered_path(struct nfsd *d, struct export *ex,
 		path = c->places[i].path;
 		if (path && c->places[i].fsid == ex->fsid &&
 		    c->places[i].place == place)
-			return top->live && top->crosses &&
+			return top->live && top->crossmnt &&
 			                       can_serve(d, top, path, ex->mnt_id)
 			               ? NULL
 			               : path;
@@ -509,7 +509,7 @@ static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 	return (uint16_t)rr_siphash_once(d->key, &key, sizeof(key));
 }
 
-/* A stuck file system stops here, and who waits for it by ex->opening. */
+/* A stuck file system stops here, and who waits for it by ex->open_lock. */
 static int open_root(struct nfsd *d, struct export *ex)
 {
 	struct statx st;
@@ -558,12 +558,12 @@ int crossing_open(struct nfsd *d, struct export *ex)
 
 	if (!ex->top)
 		return 0;
-	pthread_mutex_lock(&ex->opening);
+	pthread_mutex_lock(&ex->open_lock);
 	if (ex->root_fd < 0)
 		e = open_root(d, ex);
 	if (e)
 		close_root(ex);
-	pthread_mutex_unlock(&ex->opening);
+	pthread_mutex_unlock(&ex->open_lock);
 	if (e == -ESTALE)
 		retire_record(d, ex);
 	return e;

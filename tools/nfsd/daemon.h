@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The process of `rpcrdma nfsd`: what its command line, its listeners and its life
- * share.
+ * The process of `rpcrdma nfsd`.
  *
- *   command.c    help and options: what is asked for
+ *   command.c    the options of the command line
  *   listening.c  addresses: RDMA, TCP, rpcbind, and the lines that announce them
+ *   report.c     the lines about listeners and clients
+ *   stats.c      the JSON that is written at exit
  *   nfsd.c       setting up, running, taking down
  */
 #ifndef RPCRDMA_NFSD_DAEMON_H
 #define RPCRDMA_NFSD_DAEMON_H
 
 #include "mount_rpc.h"
+#include "tcpd.h"
 #include "tool.h"
 
 enum {
@@ -24,13 +26,14 @@ struct daemon {
 	struct tool_common common;
 	const char *listen[MAX_LISTENERS];
 	unsigned n_listen;
-	const char *allow[MAX_ALLOWED];   /* identities of clients */
-	const char *clients[MAX_ALLOWED]; /* that may mount what --export names */
+	const char *allow[MAX_ALLOWED]; /* identities of clients */
+	const char
+	        *clients[MAX_ALLOWED]; /* that may mount the directories of --export */
 	unsigned n_clients;
-	struct exports_file from_file; /* until they are in place */
+	struct exports_file from_file; /* until export_install */
 	struct reload reload;
 	const char *stats, *state_dir, *pid_file;
-	bool has_pid_file; /* it was written */
+	bool has_pid_file; /* pid_file was written */
 	const char *keytab, *principal;
 	uint64_t threads, connections, max_per_address, memory, reply_cache;
 	struct rpcrdma_engine *engine;
@@ -38,14 +41,14 @@ struct daemon {
 	struct rpcrdma_listener *listeners[MAX_LISTENERS];
 	unsigned n_listeners;
 	bool manage_gids, level_prefix;
-	bool registers;                /* with the rpcbind of this host */
-	unsigned n_registered;         /* the first ones of listeners */
-	uint32_t mount_port, gss_port; /* NO_PORT: none was asked for */
+	bool registers;                /* with rpcbind on this host */
+	unsigned n_registered;         /* of listeners, from the first */
+	uint32_t mount_port, gss_port; /* NO_PORT: option not given */
 	uint32_t gss_contexts;         /* 0: the library's choice */
 	struct mount_rpc mount_rpc;
-	struct tcpd *mountd, *gssd; /* MOUNT and contexts over TCP, or NULL */
-	unsigned n_registered_tcp;  /* the first ones of mountd's addresses */
-	unsigned n_registered_nlm;  /* the first versions and addresses of NLM */
+	struct tcpd *mountd, *gssd; /* MOUNT, and contexts, over TCP; or NULL */
+	unsigned n_registered_tcp;  /* of mountd's addresses, from the first */
+	unsigned n_registered_nlm;  /* of NLM, see listening.c */
 	struct rpcrdma_timer *expire;
 	mode_t umask; /* for the server's own files */
 };
@@ -53,17 +56,32 @@ struct daemon {
 /* Runs the subcommand until a signal ends it; returns the exit code. */
 int nfsd_main(int argc, char **argv);
 
-/* Fills @s from the command line, with the lists of the file of exports.  TOOL_GO_ON,
- * or the exit code. */
+/* Fills @s from the command line and the file of exports.  Returns TOOL_GO_ON, or the
+ * exit code. */
 int command_parse(struct daemon *s, int argc, char **argv);
 
-/* Opens all listeners, for RDMA and for TCP, and registers them if asked.  0, or
- * negative errno after a message. */
+/* Opens all listeners for RDMA and TCP, and registers them with --register.  Returns 0,
+ * or negative errno after a message. */
 int listening_begin(struct daemon *s);
-/* Takes the registrations back. */
+/* Removes the registrations. */
 void listening_unregister(struct daemon *s);
-/* Prints one line for each listener, at once: a script waits for them.  0, negative
- * errno or TOOL_REPORTED. */
+/* Prints one line for each listener and flushes them, since scripts wait for them.
+ * Returns 0, negative errno or TOOL_REPORTED. */
 int listening_announce(const struct daemon *s);
+
+/* Print a line of standard output about a listener, as a JSON object if @json.  @what:
+ * "mountd" or "gss". */
+void report_listening(const struct sockaddr_storage *, const char *provider,
+                      unsigned version, bool json);
+void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
+/* Prints a line of standard error about a client: a rpcrdma_client_event_fn.  @arg:
+ * NULL for refused clients only; else for each that comes or goes. */
+void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
+
+/* Writes the JSON of --stats-on-exit to @path.  @mount, @gss: services over TCP, or
+ * NULL.  Returns 0 or negative errno. */
+int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
+                     const struct rpcrdma_service *, const struct tcpd *mount,
+                     uint64_t nlm_calls, const struct tcpd *gss);
 
 #endif

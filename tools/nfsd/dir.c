@@ -12,7 +12,7 @@
  * allows are in octets of XDR: count covers READDIR3resok as encoded, dircount
  * the names with their numbers and cookies.
  */
-#include "nfsd.h"
+#include "op.h"
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>

@@ -74,7 +74,7 @@ static int set_export_names(struct export *ex, char *spec, const char *where)
 
 void export_free(struct export *ex)
 {
-	for (unsigned s = 0; ex->walk && s < NFSD_WALK_SLOTS; s++)
+	for (unsigned s = 0; ex->walk && s < WALK_SLOTS; s++)
 		free(ex->walk[s].name);
 	free(ex->walk);
 	if (ex->clients)
@@ -86,7 +86,7 @@ void export_free(struct export *ex)
 		close(ex->root_fd);
 	fs_put(ex->nfsd, ex->fs);
 	pthread_mutex_destroy(&ex->walk_lock);
-	pthread_mutex_destroy(&ex->opening);
+	pthread_mutex_destroy(&ex->open_lock);
 	free(ex->dir);
 	free(ex->name);
 	free(ex);
@@ -101,7 +101,7 @@ struct export *export_alloc(struct nfsd *d)
 	ex->nfsd = d;
 	ex->root_fd = ex->mount_fd = -1;
 	pthread_mutex_init(&ex->walk_lock, NULL);
-	pthread_mutex_init(&ex->opening, NULL);
+	pthread_mutex_init(&ex->open_lock, NULL);
 	return ex;
 }
 
@@ -146,7 +146,7 @@ int export_add(struct nfsd *d, const char *spec)
 	if (!ex)
 		return -EINVAL;
 	ex->wcc = export_options.wcc;
-	ex->crosses = export_options.crossmnt;
+	ex->crossmnt = export_options.crossmnt;
 	ex->live = true;
 	for (unsigned i = 0; i < d->n_exports; i++)
 		if (!strcmp(d->exports[i]->name, ex->name)) {
@@ -173,7 +173,7 @@ static void add_export_options(struct export *ex, const struct clients *l)
 	if (export_options.wcc)
 		ex->wcc = true;
 	if (export_options.crossmnt)
-		ex->crosses = true;
+		ex->crossmnt = true;
 }
 
 int export_allow(struct nfsd *d, const char *const *words, unsigned n)
@@ -233,7 +233,7 @@ int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
 		return e;
 	ex->by_handle = !e && !ex->walk;
 	if (!ex->by_handle && !ex->walk)
-		ex->walk = calloc(NFSD_WALK_SLOTS, sizeof(*ex->walk));
+		ex->walk = calloc(WALK_SLOTS, sizeof(*ex->walk));
 	return ex->by_handle || ex->walk ? 0 : -ENOMEM;
 }
 
@@ -433,7 +433,7 @@ static void install_stages(struct nfsd *d, struct stage *all, unsigned n)
 		ex->clients = all[i].clients;
 		all[i].clients = was;
 		ex->wcc = clients_export_options(ex->clients).wcc;
-		ex->crosses = clients_export_options(ex->clients).crossmnt;
+		ex->crossmnt = clients_export_options(ex->clients).crossmnt;
 		if (all[i].fresh) {
 			d->exports[d->n_exports] = ex;
 			d->n_exports++;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists of clients, in the syntax of exports(5): who may mount a directory, and how.
- * Text in, structures out; nothing here serves anybody.
+ * Lists of clients in the syntax of exports(5): who may mount a directory, and what
+ * they may do.  These functions turn text into structures, and serve no one.
  *
  *   exports.c   the file: lines, words, options
  *   clients.c   one client: address, network, name or *; which one a peer is
+ *   flavors.c   security flavors
  */
 #ifndef RPCRDMA_NFSD_EXPORTS_H
 #define RPCRDMA_NFSD_EXPORTS_H
@@ -15,11 +16,13 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+struct rpcrdma_gss_caller;
+
 enum {
-	EXPORTS_MAX = 64,           /* directories of one file */
-	EXPORTS_MAX_CLIENTS = 1024, /* of one directory */
-	EXPORTS_MAX_BYTES = 1 << 20,
-	EXPORTS_REASON_BYTES = 512, /* room for a message */
+	EXPORTS_MAX = 64,            /* directories of one file */
+	EXPORTS_MAX_CLIENTS = 1024,  /* clients of one directory */
+	EXPORTS_MAX_BYTES = 1 << 20, /* size of a file */
+	EXPORTS_REASON_BYTES = 512,  /* size of an error text */
 };
 
 struct squash {
@@ -27,9 +30,9 @@ struct squash {
 	uint32_t anon_uid, anon_gid;
 };
 
-/* The security flavors that are allowed, as MOUNT tells them. */
+/* The security flavors that are allowed, as the results of MNT list them. */
 struct flavors {
-	int list[5]; /* in the order of preference; -1 would be none */
+	int list[5]; /* by preference; AUTH_NONE last */
 	unsigned n;
 	bool sys, service[4]; /* by enum rpcrdma_gss_service */
 };
@@ -39,25 +42,25 @@ struct grant {
 	struct squash squash;
 	struct flavors flavors;
 	bool read_only;
-	bool low_ports; /* it must come from a port below 1024 */
+	bool low_ports; /* it must use a port below 1024 */
 };
 
-/* What counts for the whole export, whichever client it is said with. */
+/* Options that apply to the whole export, whichever client they are given with. */
 struct export_options {
 	bool wcc, crossmnt;
 };
 
-/* The order is that of precedence. */
+/* In the order of precedence. */
 enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 
 struct export_client {
 	enum client_kind kind;
-	char *text; /* as it was written; owned */
-	struct in6_addr
-	        *addrs; /* owned; IPv4 as mapped; of a name: none until looked up */
-	unsigned n_addrs, bits; /* bits: of each that count */
+	char *text;             /* as it was written; owned */
+	struct in6_addr *addrs; /* owned; IPv4 as mapped; of a name: set by look-up */
+	unsigned n_addrs;
+	unsigned bits; /* of each address that are compared */
 	bool is_name;
-	struct export_options export_options; /* said with it */
+	struct export_options export_options; /* given with this client */
 	struct grant grant;
 };
 
@@ -73,47 +76,66 @@ struct exported {
 	struct clients clients;
 };
 
+/* The contents of a file. */
 struct exports_file {
 	struct exported *all; /* owned */
 	unsigned n;
 };
 
-/* Parses @text, the contents of @file, which messages name.  A client without options
- * has those of @defaults.  0; or -EINVAL (-ENOMEM) with "FILE:LINE: reason" in @reason and
- * nothing in @ret. */
+/* ---- Files (exports.c) --------------------------------------------------- */
+
+/* Parses @text, the contents of @file, which error texts name.  A client without
+ * options gets @defaults.  Returns 0; or -EINVAL or -ENOMEM with "FILE:LINE: reason" in
+ * @reason and nothing in @ret. */
 int exports_parse(const char *file, const char *text, size_t len,
                   const struct grant *defaults, struct exports_file *ret,
                   char reason[EXPORTS_REASON_BYTES]);
-/* The same for a file that is to be read.  Also -ENOENT and the like. */
+/* Reads and parses @file.  Also returns errors of open(2) and read(2). */
 int exports_read(const char *file, const struct grant *defaults,
                  struct exports_file *ret, char reason[EXPORTS_REASON_BYTES]);
 void exports_free(struct exports_file *);
 
-/* Adds the client of "CLIENT[(OPTION,...)]", whose options change the defaults.  0;
- * -EINVAL, -EEXIST, -E2BIG or -ENOMEM with the reason in @reason. */
+/* ---- Clients (clients.c) ------------------------------------------------- */
+
+/* Adds the client of "CLIENT[(OPTION,...)]", whose options change the defaults.
+ * Returns 0; or -EINVAL, -EEXIST, -E2BIG or -ENOMEM with the reason in @reason. */
 int clients_add(struct clients *, const char *word, const struct grant *defaults,
                 struct export_options, char reason[EXPORTS_REASON_BYTES]);
-/* Sets one client's options: "rw,no_root_squash".  As clients_add. */
-int client_options(const char *options, struct grant *grant,
-                   struct export_options *whole, char reason[EXPORTS_REASON_BYTES]);
-/* Looks names up, and blocks.  A name without addresses is told to @unknown, and
- * matches nobody. */
+/* Applies options such as "rw,no_root_squash".  Returns as clients_add. */
+int client_options(const char *options, struct grant *, struct export_options *,
+                   char reason[EXPORTS_REASON_BYTES]);
+/* Looks up the names of all clients, and blocks.  Calls @unknown for a name without
+ * addresses, which no peer matches. */
 void clients_resolve(struct clients *,
                      void (*unknown)(void *arg, const char *name, const char *reason),
                      void *arg);
-/* What is granted to @peer by the client that comes first: a host before a network
- * before
- * *, and of each the first in the list.  NULL: nothing; @ret_port says whether a port
- * below 1024 is all that lacks. */
+/* Returns the grant of the client that matches @peer: a host before a network before *,
+ * and among equals the first of the list.  NULL: there is none; @ret_port: there is
+ * one, but it demands a port below 1024. */
 const struct grant *clients_find(const struct clients *,
                                  const struct sockaddr_storage *peer, bool *ret_port);
-/* What any of them says. */
+/* Returns the options of the export that any of the clients has. */
 struct export_options clients_export_options(const struct clients *);
-/* Sets what one option says of the whole export; false: it says nothing of that. */
+/* Applies one option of a whole export.  Returns false if @option is not one. */
 bool export_option_parse(const char *option, struct export_options *);
 void clients_free(struct clients *);
-/* @peer's address, IPv4 as mapped, and port in host order.  False: it is neither. */
+/* Finds @peer's address (IPv4 as mapped) and its port in host order.  Returns false if
+ * it has neither an IPv4 nor an IPv6 address. */
 bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
                           unsigned *ret_port);
+
+/* ---- Security flavors (flavors.c) ---------------------------------------- */
+
+/* Adds the flavors of "sys,krb5,..." to the struct flavors @to.  Returns 0, or -EINVAL
+ * after a message. */
+int sec_take_list(void *to, const char *arg);
+/* The same with another separator, and without a message. */
+int sec_add_list(struct flavors *, const char *list, char separator);
+/* Completes a list: sys if it is empty, and AUTH_NONE with sys. */
+void sec_default(struct flavors *);
+bool sec_has_kerberos(const struct flavors *);
+/* Returns 0 if a request of @caller (NULL: without RPCSEC_GSS) may be served, else an
+ * auth_stat. */
+uint32_t sec_check(const struct flavors *, const struct rpcrdma_gss_caller *caller);
 
 #endif

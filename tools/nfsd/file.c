@@ -9,7 +9,7 @@
  * worker's, and an error there changes the write verifier, so that clients send again
  * what they have not committed.
  */
-#include "nfsd.h"
+#include "op.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -43,7 +43,7 @@ static void *get_read_buffer(struct op *op, size_t *n)
 	return p;
 }
 
-/* What is in the page cache of the @n octets at @offset: all there is, or NFSD_LATER.
+/* What is in the page cache of the @n octets at @offset: all there is, or NFSD_WOULD_SLEEP.
  */
 static int64_t read_page_cache(struct op *op, int fd, void *buf, size_t n,
                                uint64_t offset, const struct statx *st)
@@ -52,11 +52,11 @@ static int64_t read_page_cache(struct op *op, int fd, void *buf, size_t n,
 	ssize_t got;
 
 	if (fs_reading_writes(op->obj->ex->fs, st))
-		return op_later(op);
+		return op_would_sleep(op);
 	got = preadv2(fd, &v, 1, (off_t)offset, RWF_NOWAIT);
 	if (got >= 0 && ((size_t)got == n || offset + (uint64_t)got >= st->stx_size))
 		return got;
-	return op_later(op);
+	return op_would_sleep(op);
 }
 
 static int64_t read_fd_at(int fd, void *buf, size_t n, uint64_t offset)
@@ -83,10 +83,10 @@ static int check_regular(const struct object *o)
 
 static int get_read_fd(struct op *op, const struct statx *st, int *ret)
 {
-	if (!op->quick)
+	if (!op->cache_only)
 		return object_read_fd(op->nfsd, op->obj, &op->id, ret);
 	if (object_open_read_fd(op->nfsd, op->obj, &op->id, st, ret))
-		return op_later(op);
+		return op_would_sleep(op);
 	return 0;
 }
 
@@ -115,8 +115,8 @@ static int read_object(struct op *op, READ3resok *ok)
 	if (!buf)
 		return -ENOMEM;
 	if (n)
-		got = op->quick ? read_page_cache(op, fd, buf, n, a->offset, &st)
-		                : read_fd_at(fd, buf, n, a->offset);
+		got = op->cache_only ? read_page_cache(op, fd, buf, n, a->offset, &st)
+		                     : read_fd_at(fd, buf, n, a->offset);
 	if (got < 0)
 		return (int)got;
 	attr_post_statx(op->obj->ex, &st, &ok->file_attributes);

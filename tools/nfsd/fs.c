@@ -72,12 +72,12 @@ static enum fs_kind classify_fs_type(const char *type)
 
 static struct filesystem *new_fs_slot(struct nfsd *d)
 {
-	struct filesystem *fs = d->n_fs < NFSD_FS_SLOTS ? calloc(1, sizeof(*fs)) : NULL;
+	struct filesystem *fs = d->n_fs < NFSD_MAX_FS ? calloc(1, sizeof(*fs)) : NULL;
 
 	if (!fs)
 		return NULL;
 	workers_init(&fs->workers, d->threads);
-	for (unsigned i = 0; i < NFSD_WCC_LOCKS; i++) {
+	for (unsigned i = 0; i < FS_WCC_LOCKS; i++) {
 		pthread_mutex_init(&fs->dirs[i], NULL);
 		pthread_mutex_init(&fs->files[i], NULL);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The groups of users as this host knows them (--manage-gids), by uid.  Looking them up
- * may block for long (LDAP, a dead server), so threads of their own do it, and requests
- * wait without a thread.  Lists are kept for a time, and shared.
+ * The groups of users by uid, from this host's databases (--manage-gids).  A look-up
+ * may block for long (LDAP, a dead server).  It has its own threads, and requests wait
+ * for it without a thread.  Lists are cached and shared.
  */
 #ifndef RPCRDMA_NFSD_GROUPS_H
 #define RPCRDMA_NFSD_GROUPS_H
@@ -21,34 +21,36 @@ struct group_list {
 	uint32_t gids[];
 };
 
-/* A request that wants a list.  It must stay in place until @ready was called. */
+/* A request that needs a list.  It stays in place until @ready is called. */
 struct group_wait {
-	/* @list is known; in a thread of look-ups.  NULL: no wait, -EAGAIN instead. */
+	/* Called by a thread of look-ups once @list is set.  NULL: the request does not
+	 * wait, and groups_get returns -EAGAIN instead. */
 	void (*ready)(void *arg);
 	void *arg;
-	uint64_t bytes;          /* that are held while it waits */
+	uint64_t bytes;          /* memory that is held while it waits */
 	struct group_list *list; /* the answer; NULL: no groups */
 	/* private: */
 	struct group_wait *next;
 	unsigned asker;
 };
 
-/* @limit_bytes: of all that waits.  NULL: no memory. */
+/* @limit_bytes: memory that waiting requests may hold.  Returns NULL without memory. */
 struct groups *groups_new(uint64_t limit_bytes);
-/* Finds the list of @uid for a request of @peer.  0: w->list has it, with a reference;
- * -EINPROGRESS: w->ready will be called, maybe before this returns; -EAGAIN: too much
- * waits already.  Any thread. */
+/* Finds the list of @uid for a request of @peer; any thread.  Returns 0, with a
+ * reference in w->list; -EINPROGRESS if w->ready will be called, maybe before this
+ * returns; or -EAGAIN if too many requests wait. */
 int groups_get(struct groups *, uint32_t uid, const struct sockaddr_storage *peer,
                struct group_wait *w);
 void group_list_put(struct group_list *);
-/* Has every list looked up again when it is wanted next.  NULL: nothing. */
+/* Makes all lists old, so that each is looked up again on its next use.  Accepts
+ * NULL. */
 void groups_forget(struct groups *);
-/* Requests that wait for a list.  NULL: 0. */
+/* Returns the number of waiting requests; 0 for NULL. */
 unsigned groups_waiting(struct groups *);
-/* Waits until nothing is looked up any more, or until @until (monotonic): then false.
- * NULL: true. */
+/* Waits until all look-ups have ended.  Returns false if some have not at @until
+ * (monotonic); true for NULL. */
 bool groups_stop(struct groups *, const struct timespec *until);
-/* After groups_stop was true.  NULL: nothing. */
+/* Frees all, after groups_stop returned true.  Accepts NULL. */
 void groups_free(struct groups *);
 
 #endif

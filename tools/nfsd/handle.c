@@ -216,7 +216,7 @@ static int make_walk_handle(struct nfsd *d, const struct export *ex,
 	if (parent) {
 		if (decode_walk_id(parent, &w))
 			return -ESTALE;
-		if (w.depth >= NFSD_MAX_DEPTH)
+		if (w.depth >= HANDLE_MAX_DEPTH)
 			return -ENAMETOOLONG;
 		if (w.depth < WALK_CHAIN)
 			w.chain[w.depth] = walk_digest(st->stx_ino);
@@ -320,13 +320,13 @@ int handle_climb(const struct export *ex, int fd, uint64_t *inos, int max)
 int handle_make_climbing(struct nfsd *d, struct export *ex, int fd, struct handle *ret,
                          struct statx *ret_stx)
 {
-	uint64_t inos[NFSD_MAX_DEPTH];
+	uint64_t inos[HANDLE_MAX_DEPTH];
 	struct walk_id w = {.depth = 0};
 	int n, e;
 
 	if (ex->by_handle)
 		return handle_make(d, ex, NULL, fd, ret, ret_stx);
-	n = handle_climb(ex, fd, inos, NFSD_MAX_DEPTH);
+	n = handle_climb(ex, fd, inos, HANDLE_MAX_DEPTH);
 	e = n < 0 ? n : statx_fd(fd, "", ret_stx);
 	if (e)
 		return e;

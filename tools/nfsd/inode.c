@@ -4,7 +4,7 @@
  * describe its file system: FSSTAT FSINFO PATHCONF.
  *                                           [RFC 1813 §3.3.1, 2, 4, 5, 18-20]
  */
-#include "nfsd.h"
+#include "op.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

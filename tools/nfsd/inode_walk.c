@@ -22,7 +22,7 @@
  * handle was made is found as long as the table remembers it, thus not after a
  * restart.  Symbolic links are never followed, mount points not entered.
  */
-#include "nfsd.h"
+#include "op.h"
 #include "tool.h"
 #include <dirent.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ uint16_t walk_digest(uint64_t ino)
 
 static struct walk_slot *find_walk_slot(struct export *ex, uint64_t ino)
 {
-	return &ex->walk[mix_bits(ino) % NFSD_WALK_SLOTS];
+	return &ex->walk[mix_bits(ino) % WALK_SLOTS];
 }
 
 void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *name)
@@ -141,8 +141,8 @@ static int recall_names(struct export *ex, uint64_t ino, char **names, unsigned 
 
 static int open_recalled(struct export *ex, const struct walk_id *w, int *ret_fd)
 {
-	char *names[NFSD_MAX_DEPTH];
-	int n = recall_names(ex, w->ino, names, NFSD_MAX_DEPTH), fd, next;
+	char *names[HANDLE_MAX_DEPTH];
+	int n = recall_names(ex, w->ino, names, HANDLE_MAX_DEPTH), fd, next;
 
 	if (n < 0)
 		return n;
@@ -239,7 +239,7 @@ static void compare_number(struct search *s, int dir, const struct dirent *de)
 		s->differs = true;
 }
 
-/* Recurses at most w->depth (<= NFSD_MAX_DEPTH) levels. */
+/* Recurses at most w->depth (<= HANDLE_MAX_DEPTH) levels. */
 static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned level)
 {
 	const struct dirent *de;
@@ -341,7 +341,7 @@ int walk_open(struct export *ex, const struct walk_id *w, int *ret_fd)
 	struct search s = {.ex = ex, .w = w, .found = -1};
 	int fd;
 
-	if (w->depth > NFSD_MAX_DEPTH)
+	if (w->depth > HANDLE_MAX_DEPTH)
 		return -ESTALE;
 	if (w->depth == 0) {
 		fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);

@@ -6,14 +6,12 @@
  * component without following symbolic links, as the caller.  The list of who
  * mounted what is for people, bounded, and forgets the oldest.
  */
-#include "nfsd.h"
+#include "op.h"
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MAX_MOUNTS = 256 };
 
 /* ---- The list of mounts -------------------------------------------------- */
 
@@ -53,10 +51,10 @@ static void remember_mount(struct op *op, const char *dir)
 	format_peer(op, host, sizeof(host));
 	pthread_mutex_lock(&d->lock);
 	forget_mounts(d, host, dir);
-	if (d->n_mounts == MAX_MOUNTS) {
+	if (d->n_mounts == NFSD_MAX_MOUNTS) {
 		free(d->mounts[0].dir);
 		memmove(d->mounts, d->mounts + 1,
-		        (MAX_MOUNTS - 1) * sizeof(d->mounts[0]));
+		        (NFSD_MAX_MOUNTS - 1) * sizeof(d->mounts[0]));
 		d->n_mounts--;
 	}
 	memcpy(d->mounts[d->n_mounts].host, host, sizeof(host));
@@ -226,7 +224,7 @@ struct filesystem *op_mnt_fs(struct op *op)
 	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
 }
 
-/* What is mounted at @name in @fd, to go on there.  NFSD_LATER, or -EACCES: it is not
+/* What is mounted at @name in @fd, to go on there.  NFSD_WOULD_SLEEP, or -EACCES: it is not
  * served. */
 static int cross_mount(struct op *op, struct export *ex, int fd, const char *name,
                        const struct statx *st, const char *rest)
@@ -238,7 +236,7 @@ static int cross_mount(struct op *op, struct export *ex, int fd, const char *nam
 	export_put(op->nfsd, op->cross);
 	op->cross = m.ex;
 	op->rest = rest;
-	return op_later(op);
+	return op_would_sleep(op);
 }
 
 /* One step down; *fd and *h become the child's.  -EXDEV at a mount point. */
@@ -368,7 +366,7 @@ void op_mnt(struct op *op)
 
 	if (!e)
 		e = find_directory(op, ex, rest);
-	if (e == NFSD_LATER)
+	if (e == NFSD_WOULD_SLEEP)
 		return;
 	op->res.mnt.fhs_status = convert_mount_error(e);
 	if (e)

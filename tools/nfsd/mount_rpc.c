@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mount_rpc.h" /* and through it RPC's words */
+#include "mount_rpc.h"
 #include "nlm.h"
 #include <stdlib.h>
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One record of ONC RPC for MOUNT or NLM: the call's header is read, the procedure
- * executed, the reply written.                             [RFC 5531 §9, §14]
+ * Answers one record of ONC RPC for MOUNT or NLM: decodes the call's header, executes
+ * the procedure, encodes the reply.                        [RFC 5531 §9, §14]
  */
 #ifndef RPCRDMA_MOUNT_RPC_H
 #define RPCRDMA_MOUNT_RPC_H
 
-#include "nfsd.h"
+#include "op.h"
 
 enum {
-	MOUNT_RPC_RECORD = 5120, /* LOCK of NLM has 4988 octets at most */
+	MOUNT_RPC_RECORD = 5120,                  /* octets; a LOCK of NLM has 4988 */
 	MOUNT_RPC_BYTES = MOUNT_LIST_BYTES + 128, /* room for any reply */
 };
 
 struct mount_rpc {
 	struct nfsd *nfsd;
 	uint64_t nlm_calls;
-	uint8_t room[MOUNT_LIST_BYTES]; /* for results */
+	uint8_t room[MOUNT_LIST_BYTES]; /* for a list as results */
 };
 
 /* A tcpd_answer_fn; @arg is a struct mount_rpc. */

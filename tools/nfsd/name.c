@@ -9,7 +9,7 @@
  * thread acts as the caller.  A change is on storage before it is answered
  * (unless --async): first the object that was made, then its directory.
  */
-#include "nfsd.h"
+#include "op.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -114,8 +114,8 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 
 	if (is_export_root(dir) && !dir->ex->top)
 		return handle_make(op->nfsd, dir->ex, NULL, dir->path_fd, h, st);
-	if (op->quick || (op->tries && is_export_root(dir)))
-		return op_later(op);
+	if (op->cache_only || (op->no_wait && is_export_root(dir)))
+		return op_would_sleep(op);
 	if (is_export_root(dir) || dir->covered)
 		return lookup_upper(op, h, st);
 	fd = openat(dir->path_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -136,7 +136,8 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
-	int e = op->quick ? op_later(op) : object_permit(dir, &op->id, X_OK, false);
+	int e = op->cache_only ? op_would_sleep(op)
+	                       : object_permit(dir, &op->id, X_OK, false);
 
 	if (!e)
 		e = object_stat(dir, st);
@@ -146,7 +147,7 @@ static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 }
 
 /* A name that the kernel knows, without sleeping: a descriptor, negative errno, or
- * NFSD_LATER where it does not know or cannot say. */
+ * NFSD_WOULD_SLEEP where it does not know or cannot say. */
 static int open_cached(int dir, const char *name, uint64_t flags)
 {
 	struct open_how how = {.flags = flags,
@@ -155,16 +156,16 @@ static int open_cached(int dir, const char *name, uint64_t flags)
 
 	if (fd >= 0)
 		return (int)fd;
-	return errno == ENOENT || errno == EACCES ? -errno : NFSD_LATER;
+	return errno == ENOENT || errno == EACCES ? -errno : NFSD_WOULD_SLEEP;
 }
 
 static int open_child(struct op *op, int dir, const char *name)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-	int fd = op->quick ? open_cached(dir, name, flags)
-	                   : open_name(dir, name, flags, 0);
+	int fd = op->cache_only ? open_cached(dir, name, flags)
+	                        : open_name(dir, name, flags, 0);
 
-	return fd == NFSD_LATER && op->quick ? op_later(op) : fd;
+	return fd == NFSD_WOULD_SLEEP && op->cache_only ? op_would_sleep(op) : fd;
 }
 
 /* The object @name of the directory op->obj, as op->obj2.  All by one
@@ -207,8 +208,8 @@ static int lookup_root(struct op *op, struct handle *h, struct statx *st)
 	struct export *ex = op->cross;
 	int e;
 
-	if (op->quick)
-		return op_later(op);
+	if (op->cache_only)
+		return op_would_sleep(op);
 	if (ident_enter_server())
 		return -EIO;
 	e = crossing_open(op->nfsd, ex);
@@ -230,7 +231,7 @@ static int lookup_mounted(struct op *op, const char *name, struct handle *h,
 	if (e)
 		return e;
 	op->cross = m.ex;
-	return m.ex ? op_later(op)
+	return m.ex ? op_would_sleep(op)
 	            : covered_make(op->nfsd, dir, name, &m, &op->id, h, st);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network lock manager of a server that has no locks: each question is answered at
- * once.  Without it a client of Linux that did not mount with nolock would look for a
- * lock manager for ever.               [RFC 1813 appendix II; XNFS chapter 10]
+ * The network lock manager of a server that has no locks: every call is answered at
+ * once.  Without it, a Linux client that did not mount with nolock looks for a lock
+ * manager
+ * again and again.                     [RFC 1813 appendix II; XNFS chapter 10]
  */
 #ifndef RPCRDMA_NFSD_NLM_H
 #define RPCRDMA_NFSD_NLM_H
@@ -13,14 +14,14 @@
 
 enum {
 	NLM_PROGRAM = 100021,
-	NLM_LOWEST = 1, /* version 2 is another protocol, within a host */
+	NLM_LOWEST = 1, /* version 2 is for use within a host, and differs */
 	NLM_HIGHEST = 4,
 };
 
-/* Whether @version is 1, 3 or 4. */
+/* Returns true if @version is 1, 3 or 4. */
 bool nlm_has_version(uint32_t version);
-/* Executes a procedure of such a version and writes the results to @ret.  0, or a
- * status for the caller: RPCRDMA_PROC_UNAVAIL, RPCRDMA_GARBAGE_ARGS,
+/* Executes a procedure of such a version and writes the results to @ret.  Returns 0, or
+ * a status for the caller: RPCRDMA_PROC_UNAVAIL, RPCRDMA_GARBAGE_ARGS or
  * RPCRDMA_SYSTEM_ERR. */
 int nlm_execute(uint32_t version, uint32_t proc, const void *args, size_t args_len,
                 void *ret, size_t size, size_t *ret_len);

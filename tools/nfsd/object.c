@@ -620,13 +620,13 @@ int object_open_read_fd(struct nfsd *d, struct object *o, const struct ident *id
 	bool may = !d->privileged || st->stx_uid == id->uid;
 
 	if (pthread_mutex_trylock(&o->lock))
-		return NFSD_LATER;
+		return NFSD_WOULD_SLEEP;
 	for (int i = 0; i < 2 && !may; i++)
 		may = is_perm_valid(&o->perms[i], id, st, now) &&
 		      o->perms[i].granted & R_OK;
 	*ret = o->read_fd;
 	pthread_mutex_unlock(&o->lock);
-	return may && *ret >= 0 ? 0 : NFSD_LATER;
+	return may && *ret >= 0 ? 0 : NFSD_WOULD_SLEEP;
 }
 
 int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)

@@ -14,7 +14,7 @@
  * Malformed arguments are GARBAGE_ARGS, unknown credentials AUTH_ERROR; all
  * else is a status within the results.
  */
-#include "nfsd.h"
+#include "op.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,18 +244,18 @@ static int check_op(struct op *op, const struct rpcrdma_auth *cred,
 
 /* ---- Where it runs ------------------------------------------------------- */
 
-int op_later(struct op *op)
+int op_would_sleep(struct op *op)
 {
-	op->later = true;
-	return NFSD_LATER;
+	op->would_sleep = true;
+	return NFSD_WOULD_SLEEP;
 }
 
 int op_object(struct op *op, const nfs_fh3 *fh, struct object **ret)
 {
-	if (!op->quick)
+	if (!op->cache_only)
 		return object_get(op->nfsd, fh, &op->id, ret);
 	*ret = object_find(op->nfsd, fh);
-	return *ret ? 0 : op_later(op);
+	return *ret ? 0 : op_would_sleep(op);
 }
 
 static struct filesystem *choose_filesystem(struct op *op)
@@ -285,11 +285,11 @@ static bool attempt_op(struct op *op)
 {
 	op->type->run(op);
 	wcc_unlock(op);
-	if (!op->later) {
+	if (!op->would_sleep) {
 		complain_of_storage(op);
 		return true;
 	}
-	op->later = false;
+	op->would_sleep = false;
 	if (op->cross)
 		op->fs = op->cross->fs;
 	op->sync_fd[0] = op->sync_fd[1] = -1;
@@ -343,9 +343,9 @@ static bool run_from_caches(struct op *op)
 	if (op->type->run == op_lookup &&
 	    (op->nfsd->engine_keeps_identity || ident_enter(&op->id)))
 		return false;
-	op->quick = true;
+	op->cache_only = true;
 	done = attempt_op(op);
-	op->quick = false;
+	op->cache_only = false;
 	if (done)
 		answer_op(op);
 	return done;
@@ -358,9 +358,9 @@ static bool run_in_engine(struct op *op)
 
 	if (ident_enter(&op->id))
 		return false;
-	op->tries = true;
+	op->no_wait = true;
 	done = attempt_op(op);
-	op->tries = false;
+	op->no_wait = false;
 	if (done) {
 		wait_for_storage(op);
 		answer_op(op);
@@ -426,7 +426,7 @@ static void begin_op(struct op *op, uint64_t bytes)
 	if (e || (fs->kind == FS_AWAKE && !d->engine_keeps_identity && !op->ex->top &&
 	          run_in_engine(op)))
 		return;
-	if (op->type->caches && fs->kind != FS_ASLEEP && !op->cross &&
+	if (op->type->tries_caches && fs->kind != FS_ASLEEP && !op->cross &&
 	    run_from_caches(op))
 		return;
 	queue_op(op);
@@ -497,7 +497,7 @@ static bool requeue_waited(struct waited *w)
 	struct filesystem *fs = w->op.cross->fs;
 	bool slow;
 
-	w->op.later = false;
+	w->op.would_sleep = false;
 	pthread_mutex_lock(&w->lock);
 	slow = fs->abandoned;
 	if (w->abandoned) {
@@ -517,7 +517,7 @@ static void run_waited(struct worker_job *job)
 		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
 	else
 		w->op.type->run(&w->op);
-	if (w->op.later) {
+	if (w->op.would_sleep) {
 		if (requeue_waited(w))
 			return;
 		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;

@@ -3,7 +3,7 @@
  * The procedures of NFS and MOUNT as tables: arguments, results, function, what the
  * reply cache has to know.  proc.c takes a request through them.
  */
-#include "nfsd.h"
+#include "op.h"
 
 static uint32_t get_write_item_len(const union nfs_args *a)
 {
@@ -26,7 +26,7 @@ static uint32_t get_symlink_item_len(const union nfs_args *a)
 	}
 #define CACHES(name, fn)                                                               \
 	{                                                                              \
-		TYPE_OF(name, fn), .caches = true                                      \
+		TYPE_OF(name, fn), .tries_caches = true                                \
 	}
 /* Executed again after another one, it would put old data back. */
 #define ONE_ITEM(name, fn, item)                                                       \

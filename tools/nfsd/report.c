@@ -4,8 +4,7 @@
  * (for whoever started it), on standard error the clients that come and go (-v) or are
  * refused.
  */
-#include "nfsd.h"
-#include "tool.h"
+#include "daemon.h"
 
 #include <errno.h>
 #include <netdb.h>

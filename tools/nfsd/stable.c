@@ -16,7 +16,7 @@
  * [RFC 1813 §4.8]: what has a descriptor is synced by it, and what has none (a symbolic
  * link, a device, a file that this server may not open) with its file system.
  */
-#include "nfsd.h"
+#include "op.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>

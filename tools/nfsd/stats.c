@@ -6,8 +6,7 @@
  * came over TCP have counters of their own: "mount_tcp" counts all calls at MOUNT's port,
  * "nlm_tcp" those of them that were NLM's, and "gss_tcp" those at the port for contexts.
  */
-#include "nfsd.h"
-#include "tool.h"
+#include "daemon.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of standard error that clients or storage cause, at most one a second of each
- * kind.
+ * Warnings on standard error that clients or storage cause, at most one a second of
+ * each kind.
  *
- *   warn.c      kinds, turns, the lines
- *   complain.c  those about a request
+ *   warn.c      the kinds, their turns, the lines
+ *   complain.c  the lines about a request
  */
 #ifndef RPCRDMA_NFSD_WARN_H
 #define RPCRDMA_NFSD_WARN_H
@@ -30,29 +30,29 @@ enum warn_kind {
 	WARN_KINDS
 };
 
-/* Prints one line on standard error: the path of what @fd is open on (-1: none), @what,
- * and the reason (negative errno; 0: @what has it).  At most one line a second of each
- * kind; keeps errno.  Any thread. */
+/* Prints one line: the path that @fd is open on (-1: none), @what, and the reason
+ * (negative errno; 0: it is part of @what).  Prints at most one line a second of each
+ * kind, and keeps errno.  Any thread. */
 void warn_about(enum warn_kind, int fd, const char *what, int error);
-/* The two halves of it, for other texts: true if a line of the kind may be printed now,
- * else it is counted; the line. */
+/* The two halves of warn_about, for other texts.  warn_take_turn returns true if a line
+ * of the kind may be printed now, and counts it otherwise; warn_print prints it. */
 bool warn_take_turn(enum warn_kind);
 void warn_print(enum warn_kind, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
-/* Replaces control characters: a name that a client chose must not forge a line, or
+/* Replaces control characters, so that a name from a client cannot forge a line or
  * command a terminal. */
 void warn_clean_text(char *);
-/* Prints how many lines were left out, of the seconds that are over or of @all. */
+/* Prints how many lines were left out in seconds that are over, or (@all) until now. */
 void warn_print_counts(bool all);
 
-/* Says that the procedure was failed by storage, if it was. */
+/* Reports that storage failed the procedure, if it did. */
 void complain_of_storage(const struct op *);
-/* ... that too much waits for the file system. */
+/* Reports that requests on the file system hold too much memory. */
 void complain_of_delay(const struct op *);
 /* Reports that @peer may not mount or use the export, or not from its @port. */
 void complain_of_access(const struct export *, const struct sockaddr_storage *peer,
                         bool mounts, bool port);
-/* ... that the request was refused with that auth_stat. */
+/* Reports that the request was refused with that auth_stat. */
 void complain_of_flavor(const struct op *, uint32_t auth_stat);
 /* For rpcrdma_service_gss_options.no_room. */
 void complain_of_contexts(void *arg, const struct sockaddr *peer);

@@ -14,7 +14,7 @@
  * Order: directories by their place in the table, then files.  The engine's thread
  * only tries.
  */
-#include "nfsd.h"
+#include "op.h"
 
 static pthread_mutex_t *find_wcc_lock(const struct object *o)
 {
@@ -26,9 +26,9 @@ static pthread_mutex_t *find_wcc_lock(const struct object *o)
 
 static int take_wcc_lock(struct op *op, pthread_mutex_t *m)
 {
-	if (op->tries && pthread_mutex_trylock(m))
-		return op_later(op);
-	if (!op->tries)
+	if (op->no_wait && pthread_mutex_trylock(m))
+		return op_would_sleep(op);
+	if (!op->no_wait)
 		pthread_mutex_lock(m);
 	op->held[op->n_held++] = m;
 	return 0;

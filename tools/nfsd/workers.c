@@ -7,7 +7,7 @@
  * A job may sleep in the kernel for as long as its file system wants.  Then the
  * others of the same queue wait; whoever gives jobs bounds what they hold.
  */
-#include "nfsd.h"
+#include "workers.h"
 #include "tool.h"
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static struct worker_job *take_job(struct workers *w)
 
 	while (!w->first && !w->stop && e != ETIMEDOUT) {
 		w->n_idle++;
-		e = pthread_cond_timedwait(&w->more, &w->lock, &until);
+		e = pthread_cond_timedwait(&w->job_added, &w->lock, &until);
 		w->n_idle--;
 	}
 	j = w->first;
@@ -48,7 +48,7 @@ static struct worker_job *take_job(struct workers *w)
 static void *run_worker(void *arg)
 {
 	struct worker *me = arg;
-	struct workers *w = me->of;
+	struct workers *w = me->workers;
 	struct worker_job *j;
 
 	pthread_mutex_lock(&w->lock);
@@ -60,12 +60,12 @@ static void *run_worker(void *arg)
 		j->run(j);
 		pthread_mutex_lock(&w->lock);
 		w->n_running--;
-		w->moved = tool_now_ns();
+		w->progress_ns = tool_now_ns();
 		w->bytes -= bytes;
 	}
 	me->state = WORKER_ENDED;
 	w->n--;
-	pthread_cond_signal(&w->fewer);
+	pthread_cond_signal(&w->thread_ended);
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
@@ -73,14 +73,14 @@ static void *run_worker(void *arg)
 /* Ends are joined here, or in workers_stop. */
 static int start_worker(struct workers *w)
 {
-	struct worker *me = w->all;
+	struct worker *me = w->threads;
 	int e;
 
 	while (me->state == WORKER_RUNS)
 		me++;
 	if (me->state == WORKER_ENDED)
 		(void)pthread_join(me->thread, NULL); /* it only returns */
-	*me = (struct worker){.of = w, .state = WORKER_NONE};
+	*me = (struct worker){.workers = w, .state = WORKER_NONE};
 	e = pthread_create(&me->thread, NULL, run_worker, me);
 	if (e)
 		return -e;
@@ -99,8 +99,8 @@ void workers_init(struct workers *w, unsigned max)
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->more, &clock);
-	pthread_cond_init(&w->fewer, &clock);
+	pthread_cond_init(&w->job_added, &clock);
+	pthread_cond_init(&w->thread_ended, &clock);
 	pthread_condattr_destroy(&clock);
 }
 
@@ -118,12 +118,12 @@ int workers_queue(struct workers *w, struct worker_job *j)
 		e = 0; /* later, by one of those that there are */
 	if (!e) {
 		if (!w->n_jobs && !w->n_running)
-			w->moved = tool_now_ns();
+			w->progress_ns = tool_now_ns();
 		*w->last = j;
 		w->last = &j->next;
 		w->n_jobs++;
 		w->bytes += j->bytes;
-		pthread_cond_signal(&w->more);
+		pthread_cond_signal(&w->job_added);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return e;
@@ -144,7 +144,7 @@ bool workers_stuck(struct workers *w, uint64_t ns)
 	bool stuck;
 
 	pthread_mutex_lock(&w->lock);
-	stuck = w->n_running && tool_now_ns() - w->moved > ns;
+	stuck = w->n_running && tool_now_ns() - w->progress_ns > ns;
 	pthread_mutex_unlock(&w->lock);
 	return stuck;
 }
@@ -165,15 +165,15 @@ bool workers_stop(struct workers *w, const struct timespec *until)
 
 	pthread_mutex_lock(&w->lock);
 	w->stop = true;
-	pthread_cond_broadcast(&w->more);
+	pthread_cond_broadcast(&w->job_added);
 	while (w->n && e != ETIMEDOUT)
-		e = pthread_cond_timedwait(&w->fewer, &w->lock, until);
+		e = pthread_cond_timedwait(&w->thread_ended, &w->lock, until);
 	e = w->n != 0;
 	pthread_mutex_unlock(&w->lock);
 	for (unsigned i = 0; i < w->max && !e; i++) {
-		if (w->all[i].state == WORKER_ENDED)
-			(void)pthread_join(w->all[i].thread, NULL);
-		w->all[i].state = WORKER_NONE;
+		if (w->threads[i].state == WORKER_ENDED)
+			(void)pthread_join(w->threads[i].thread, NULL);
+		w->threads[i].state = WORKER_NONE;
 	}
 	return !e;
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The identity that a request is served with (ident.c).
+ */
+#ifndef RPCRDMA_NFSD_IDENT_H
+#define RPCRDMA_NFSD_IDENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rpcrdma_auth;
+struct rpcrdma_gss_caller;
+struct squash;
+
+enum { IDENT_FEW_GIDS = 32 }; /* AUTH_SYS has at most 16 */
+
+struct ident {
+	uint32_t uid, gid;
+	unsigned n_gids;
+	uint32_t gids[IDENT_FEW_GIDS]; /* the groups, if there are no more than these */
+	const uint32_t *many; /* else the groups, before squashing; lent until the
+	                         request is answered */
+	uint32_t squashed;    /* replaces gid 0 of @many */
+	uint64_t digest;      /* of @many, keyed; compares identities, also later */
+	bool asserted;        /* uid and gid come from an AUTH_SYS credential */
+};
+
+/* Drops the capabilities that a file server does not need.  Call it once, before there
+ * are threads.  Returns true if the process may act as other users. */
+bool ident_init(void);
+/* Finds the identity for a credential.  Returns 0, or an auth_stat. */
+uint32_t ident_from_cred(const struct rpcrdma_auth *, const struct squash *,
+                         struct ident *ret);
+/* Finds the identity for an RPCSEC_GSS principal: the user of that name on this host,
+ * or the anonymous user. */
+void ident_from_caller(const struct rpcrdma_gss_caller *, const struct squash *,
+                       struct ident *ret);
+/* Replaces the groups of @id.  A list of more than IDENT_FEW_GIDS is lent until the
+ * request is answered. */
+void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
+                      const struct squash *);
+/* Returns true if user, group and groups are the same.  The lists of groups may have
+ * been freed. */
+bool ident_same(const struct ident *, const struct ident *);
+/* Makes the calling thread act as @id, or as the server itself, when it accesses files.
+ * Makes no system call if it does already.  Returns 0, or -EPERM: the request must not
+ * be served. */
+int ident_enter(const struct ident *id);
+int ident_enter_server(void);
+
+#endif
