@@ -2,7 +2,7 @@
 /* RPC call and reply headers, and AUTH_SYS bodies inside them. */
 #include <string.h>
 
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

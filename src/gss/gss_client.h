@@ -28,7 +28,7 @@
 #include <rpcrdma/gss.h>
 
 #include "rpc/calls.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "gss/message.h"
 
 /* A context that is established. */

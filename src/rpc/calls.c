@@ -7,7 +7,7 @@
 #include "base/sized.h"
 #include "gss/gss_client.h"
 #include "link/channel.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "rpc/suspect.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include "loop/budget.h"
 #include "link/link.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "rpc/service.h"
 
 /* Behind an item of a raw service its memory goes on that far: more than an allocator

@@ -41,7 +41,7 @@
 #include <pthread.h>
 
 #include "base/list.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "rpc/tenant.h"
 
 enum { RR_DRC_DEFAULT_BYTES = 8 << 20, RR_DRC_MIN_BYTES = 64 << 10 };

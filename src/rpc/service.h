@@ -5,7 +5,7 @@
 
 #include "gss/acceptor.h"
 #include "rpc/reply_cache.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 
 enum { RR_SERVICE_MAX_PROGRAMS = 32 };
 
@@ -49,7 +49,16 @@ const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *,
 /* The procedure, or NULL if the program has none of that number. */
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *,
                                                 uint32_t procedure);
+/* Adds to the statistics of a procedure. */
 void rr_service_count(const struct rr_service_entry *, uint32_t procedure, bool error,
                       uint64_t args_bytes, uint64_t results_bytes);
+
+struct rr_rpcbind;
+/* rpcrdma_listener_register and _unregister at a given rpcbind, for a service that is
+ * reached at @addr. */
+int rr_service_register(const struct rpcrdma_service *, const struct rr_rpcbind *,
+                        const struct sockaddr *addr) RR_MUST_CHECK;
+int rr_service_unregister(const struct rpcrdma_service *, const struct rr_rpcbind *,
+                          const struct sockaddr *addr) RR_MUST_CHECK;
 
 #endif

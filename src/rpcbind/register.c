@@ -16,8 +16,8 @@
 
 #include "rpcbind/addr.h"
 #include "rpcbind/leftover.h"
+#include "loop/engine.h"
 #include "rpcbind/rpcbind.h"
-#include "rpc/listener.h"
 #include "rpcbind/uaddr.h"
 
 enum { WAIT_S = 5, MAX_PLACES = 2 };
@@ -37,12 +37,11 @@ struct place {
 	char uaddr[RR_UADDR_MAX];
 };
 
-/* The programs of a service over RDMA, or one; at each of the places. */
+/* Programs, each of them at each of the places. */
 struct registration {
 	const struct rr_rpcbind *at;
-	const struct rpcrdma_service *service; /* NULL: the one */
-	uint32_t program, version;
-	const char *(*netid)(int family);
+	const struct rr_one *programs;
+	unsigned n_programs;
 	struct place places[MAX_PLACES];
 	unsigned n_places;
 };
@@ -69,25 +68,18 @@ static int set_places(struct registration *r, const struct sockaddr *sa)
 
 static unsigned pairs(const struct registration *r)
 {
-	return (r->service ? r->service->count : 1) * r->n_places;
+	return r->n_programs * r->n_places;
 }
 
 /* The i-th pair of program and place. */
 static struct rr_rpcb rpcb_of(const struct registration *r, unsigned i)
 {
 	const struct place *at = &r->places[i % r->n_places];
-	int family = at->addr.ss_family;
-	const struct rpcrdma_program *p;
+	const struct rr_one *p = &r->programs[i / r->n_places];
 
-	if (!r->service)
-		return (struct rr_rpcb){.program = r->program,
-		                        .version = r->version,
-		                        .netid = r->netid(family),
-		                        .uaddr = at->uaddr};
-	p = r->service->entries[i / r->n_places].program;
 	return (struct rr_rpcb){.program = p->program,
 	                        .version = p->version,
-	                        .netid = r->netid(family),
+	                        .netid = p->netid(at->addr.ss_family),
 	                        .uaddr = at->uaddr};
 }
 
@@ -158,43 +150,19 @@ static int set_all(const struct registration *r)
 	return 0;
 }
 
-int rr_register(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+int rr_register(const struct rr_rpcbind *b, const struct rr_one *programs, unsigned n,
                 const struct sockaddr *addr)
 {
-	struct registration r = {.at = b, .service = s, .netid = rr_netid};
+	struct registration r = {.at = b, .programs = programs, .n_programs = n};
 	int err = set_places(&r, addr);
 
 	return err ? err : set_all(&r);
 }
 
-int rr_unregister(const struct rr_rpcbind *b, const struct rpcrdma_service *s,
+int rr_unregister(const struct rr_rpcbind *b, const struct rr_one *programs, unsigned n,
                   const struct sockaddr *addr)
 {
-	struct registration r = {.at = b, .service = s, .netid = rr_netid};
-	int err = set_places(&r, addr);
-
-	return err ? err : take_back_all(&r, pairs(&r));
-}
-
-int rr_register_one(const struct rr_rpcbind *b, const struct rr_one *one,
-                    const struct sockaddr *addr)
-{
-	struct registration r = {.at = b,
-	                         .program = one->program,
-	                         .version = one->version,
-	                         .netid = one->netid};
-	int err = set_places(&r, addr);
-
-	return err ? err : set_all(&r);
-}
-
-int rr_unregister_one(const struct rr_rpcbind *b, const struct rr_one *one,
-                      const struct sockaddr *addr)
-{
-	struct registration r = {.at = b,
-	                         .program = one->program,
-	                         .version = one->version,
-	                         .netid = one->netid};
+	struct registration r = {.at = b, .programs = programs, .n_programs = n};
 	int err = set_places(&r, addr);
 
 	return err ? err : take_back_all(&r, pairs(&r));
@@ -209,26 +177,6 @@ void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret)
 	memcpy(un->sun_path, local_socket, sizeof(local_socket));
 }
 
-int rpcrdma_listener_register(struct rpcrdma_listener *l, uint64_t timeout_ns)
-{
-	struct rr_rpcbind b;
-
-	if (!l || l->closing)
-		return -EINVAL;
-	rr_rpcbind_local(timeout_ns, &b);
-	return rr_register(&b, l->service, (const struct sockaddr *)&l->addr);
-}
-
-int rpcrdma_listener_unregister(struct rpcrdma_listener *l, uint64_t timeout_ns)
-{
-	struct rr_rpcbind b;
-
-	if (!l)
-		return -EINVAL;
-	rr_rpcbind_local(timeout_ns, &b);
-	return rr_unregister(&b, l->service, (const struct sockaddr *)&l->addr);
-}
-
 int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                          const struct sockaddr *addr, uint64_t timeout_ns)
 {
@@ -239,7 +187,7 @@ int rpcrdma_register_tcp(uint32_t program, uint32_t version,
 	if (!addr)
 		return -EINVAL;
 	rr_rpcbind_local(timeout_ns, &b);
-	return rr_register_one(&b, &one, addr);
+	return rr_register(&b, &one, 1, addr);
 }
 
 int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
@@ -252,7 +200,7 @@ int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
 	if (!addr)
 		return -EINVAL;
 	rr_rpcbind_local(timeout_ns, &b);
-	return rr_unregister_one(&b, &one, addr);
+	return rr_unregister(&b, &one, 1, addr);
 }
 
 /* -- looking up --------------------------------------------------------------- */

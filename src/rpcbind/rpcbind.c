@@ -9,7 +9,7 @@
 
 #include "base/cursor.h"
 #include "loop/engine.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "rpcbind/uaddr.h"
 
 enum {

@@ -58,18 +58,6 @@ int rr_rpcbind_find(const struct rr_rpcbind *, const struct rr_rpcb *, int famil
 int rr_rpcbind_null(const struct rr_rpcbind *, uint32_t program,
                     uint32_t version) RR_MUST_CHECK;
 
-struct rpcrdma_service;
-
-/* rpcrdma_listener_register, _unregister and rpcrdma_lookup at a given rpcbind:
- * all programs of a service that is reached at @addr; none, after a failure that
- * rpcbind outlives.  Another address under the same netid is replaced if it is a dead
- * server's (leftover.h). */
-int rr_register(const struct rr_rpcbind *, const struct rpcrdma_service *,
-                const struct sockaddr *addr) RR_MUST_CHECK;
-int rr_unregister(const struct rr_rpcbind *, const struct rpcrdma_service *,
-                  const struct sockaddr *addr) RR_MUST_CHECK;
-/* The rpcbind of this host, by its local socket; 0 = 5 s. */
-void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
 /* One program, under the netids that a transport has by family. */
 struct rr_one {
 	uint32_t program, version;
@@ -77,11 +65,16 @@ struct rr_one {
 	const char *exact_netid;          /* to look up: this one instead; or NULL */
 	bool any_version;                 /* to look up: as above */
 };
-/* Of one program that is reached at @addr. */
-int rr_register_one(const struct rr_rpcbind *, const struct rr_one *,
-                    const struct sockaddr *addr) RR_MUST_CHECK;
-int rr_unregister_one(const struct rr_rpcbind *, const struct rr_one *,
-                      const struct sockaddr *addr) RR_MUST_CHECK;
+/* Registers programs that are reached at @addr: all, or none after a failure that rpcbind
+ * outlives.  Another address under the same netid is replaced if it is a dead server's
+ * (leftover.h). */
+int rr_register(const struct rr_rpcbind *, const struct rr_one *programs, unsigned n,
+                const struct sockaddr *addr) RR_MUST_CHECK;
+/* Takes registrations back, except where another address stands by now (-ENOENT). */
+int rr_unregister(const struct rr_rpcbind *, const struct rr_one *programs, unsigned n,
+                  const struct sockaddr *addr) RR_MUST_CHECK;
+/* Names the rpcbind of this host, at its local socket; 0 = 5 s. */
+void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
 /* Addresses that are tried in turn: one that does not answer has its share only of the
  * time that is left, for as many as come with it. */
 rr_time rr_share(rr_time deadline, unsigned of);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "gss/contexts.h"
 #include "tirpc/clnt.h"
 

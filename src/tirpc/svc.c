@@ -26,7 +26,7 @@
 
 #include <rpcrdma/hostauth.h>
 
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "rpc/listener.h"
 #include "tirpc/svc_gss.h"
 #include "tirpc/svc_registry.h"

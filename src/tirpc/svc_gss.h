@@ -13,7 +13,7 @@
 #ifndef RR_TIRPC_SVC_GSS_H
 #define RR_TIRPC_SVC_GSS_H
 
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "gss/contexts.h"
 #include "tirpc/shared.h"
 

@@ -72,7 +72,7 @@ static int add_program(struct rr_rpc_registry *r, uint32_t program, uint32_t ver
 		        .program = program, .version = version, .netid = rr_netid};
 	}
 	rr_rpcbind_local(0, &b);
-	err = rr_register_one(&b, &e->one, r->addr);
+	err = rr_register(&b, &e->one, 1, r->addr);
 	if (err) {
 		free(new);
 		return err;
@@ -101,7 +101,7 @@ static void unregister_entry(const struct rr_rpcbind *b, struct rr_rpc_registry 
 	rr_list_del(&e->link);
 	if (rr_list_empty(&r->programs))
 		rr_list_del(&r->link);
-	(void)!rr_unregister_one(b, &e->one, r->addr);
+	(void)!rr_unregister(b, &e->one, 1, r->addr);
 	free(e);
 }
 

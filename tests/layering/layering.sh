@@ -33,14 +33,14 @@ function arrows(f) {
 	if (f == "src/loop") return "src/base src/loop rpcrdma"
 	if (f == "src/link") return "src/base src/wire src/conn src/prov src/prov/iwarp" \
 		" src/prov/verbs src/hostauth src/loop src/link rpcrdma"
-	if (f == "src/rpcbind") return "src/base src/loop src/rpcbind rpcrdma" \
+	if (f == "src/oncrpc") return "src/base src/oncrpc rpcrdma"
+	if (f == "src/rpcbind") return "src/base src/oncrpc src/loop src/rpcbind rpcrdma"
+	if (f == "src/gss") return "src/base src/oncrpc src/loop src/gss rpcrdma" \
 		" src/rpc"
-	if (f == "src/gss") return "src/base src/loop src/gss rpcrdma" \
-		" src/rpc src/rpcbind"
 	if (f == "src/rpc") return "src/base src/conn src/prov src/hostauth src/loop src/link" \
-		" src/rpcbind src/gss src/rpc rpcrdma"
-	if (f == "src/tirpc") return "src/base src/gss src/loop src/rpcbind src/rpc src/tirpc" \
-		" rpcrdma src/link"
+		" src/oncrpc src/rpcbind src/gss src/rpc rpcrdma"
+	if (f == "src/tirpc") return "src/base src/oncrpc src/loop src/rpcbind src/gss src/rpc" \
+		" src/tirpc rpcrdma"
 	if (f ~ "^(tools|bench)") return top(f) " rpcrdma generated"
 	if (f == "include/rpcrdma") return "rpcrdma"
 	return ""

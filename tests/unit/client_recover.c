@@ -19,7 +19,7 @@
 
 #include "conn/core.h"
 #include "link/link.h"
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 #include "prov/iwarp/iwarp.h"
 
 enum { ARG = 70000, MAX_SEEN = 8, RESULT_MAX = 8 << 20 };

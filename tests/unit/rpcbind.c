@@ -21,6 +21,7 @@
 
 #include "base/cursor.h"
 #include "loop/engine.h"
+#include "rpc/service.h"
 #include "rpcbind/rpcbind.h"
 #include "rpcbind/uaddr.h"
 
@@ -319,7 +320,7 @@ static int reg(bool both, int family, const char *text)
 	int err;
 
 	start();
-	err = rr_register(&m.at, s, (struct sockaddr *)&ss);
+	err = rr_service_register(s, &m.at, (struct sockaddr *)&ss);
 	finish();
 	rpcrdma_service_free(s);
 	return err;
@@ -332,7 +333,7 @@ static int unreg(bool both, int family, const char *text)
 	int err;
 
 	start();
-	err = rr_unregister(&m.at, s, (struct sockaddr *)&ss);
+	err = rr_service_unregister(s, &m.at, (struct sockaddr *)&ss);
 	finish();
 	rpcrdma_service_free(s);
 	return err;
@@ -462,9 +463,9 @@ static void one_program_is_registered_as_tcp_and_taken_back(void **state)
 	SAY(yes);
 	SAY(ours); /* over RDMA: another */
 	start();
-	assert_int_equal(rr_register_one(&m.at, &mount, sa), 0);
-	assert_int_equal(rr_unregister_one(&m.at, &mount, sa), 0);
-	assert_int_equal(rr_unregister_one(&m.at, &mount, sa), -ENOENT);
+	assert_int_equal(rr_register(&m.at, &mount, 1, sa), 0);
+	assert_int_equal(rr_unregister(&m.at, &mount, 1, sa), 0);
+	assert_int_equal(rr_unregister(&m.at, &mount, 1, sa), -ENOENT);
 	finish();
 	expect_call(0, 4, 1, set_tcp, sizeof(set_tcp), true);
 	expect_call(2, 4, 2, set_tcp, sizeof(set_tcp), true);
@@ -861,7 +862,8 @@ static void misuse_is_answered(void **state)
 	                 -EINVAL);
 	assert_int_equal(rpcrdma_listener_register(NULL, 0), -EINVAL);
 	assert_int_equal(rpcrdma_listener_unregister(NULL, 0), -EINVAL);
-	assert_int_equal(rr_register(&m.at, s, (struct sockaddr *)&ss), -EAFNOSUPPORT);
+	assert_int_equal(rr_service_register(s, &m.at, (struct sockaddr *)&ss),
+	                 -EAFNOSUPPORT);
 	assert_int_equal(rpcrdma_register_tcp(PROGRAM, 1, NULL, 0), -EINVAL);
 	assert_int_equal(rr_rpcbind_find(&m.at, &what, AF_UNIX, &ss), -EAFNOSUPPORT);
 	rpcrdma_service_free(s);

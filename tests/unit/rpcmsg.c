@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 
 /* xid 0x11223344, NFS v3 READ, AUTH_SYS of 4 octets, AUTH_NONE verifier */
 static const uint8_t call_bytes[] = {

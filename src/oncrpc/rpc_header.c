@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rpcbind/rpc_header.h"
+#include "oncrpc/rpc_header.h"
 
 #include "base/cursor.h"
 

@@ -3,8 +3,8 @@
  * The ONC RPC message header: what comes before arguments and results.
  * Pure functions over octets.                                  [RFC 5531 §9]
  */
-#ifndef RR_DRIVE_RPCMSG_H
-#define RR_DRIVE_RPCMSG_H
+#ifndef RR_ONCRPC_RPC_HEADER_H
+#define RR_ONCRPC_RPC_HEADER_H
 
 #include "base/base.h"
 #include <rpcrdma/rpcrdma.h>
