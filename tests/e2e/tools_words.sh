@@ -64,7 +64,7 @@ c.recv(100)
 c.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 c.recv(100)' >http.port &
 	until_true 20 test -s http.port
-	run 1 ping -c 1 "127.0.0.1:$(cat http.port)" && says err "does not speak iWARP"
+	run 1 ping -c 1 "127.0.0.1:$(cat http.port)" && says err "answer is not iWARP"
 	wait $!
 fi
 stop_server

@@ -2,18 +2,19 @@
 /*
  * How a connection ends.
  *
- * Normal path, either side: DRAIN sends what was posted and the Read Responses
- * owed, then the sending half is closed (SHUT), then the peer's close arrives
- * and everything left is flushed (DEAD).  A peer that is silent for a second, or
- * takes ten in all, is not waited for.
+ * Normal path, on either side: DRAIN sends what was posted and the Read Responses due;
+ * then our sending half is closed (SHUT); then the peer's close arrives and all that
+ * is left is flushed (DEAD).  A peer that is silent for a second ends the wait, and so
+ * do ten seconds in all.
  *
- * A fault of the peer: its later octets are read and dropped, a Terminate goes
- * out behind the FPDUs already framed, and the same path is followed.  A
- * Terminate of the peer: nothing more is sent.  A lost connection: DEAD at once.
+ * Failure: after a fault of the peer its later octets are read and dropped, a
+ * Terminate is sent behind the FPDUs already framed, and the end goes the same way.
+ * After a Terminate of the peer nothing more is sent.  A lost connection is DEAD at
+ * once.
  *
- * Invariants: the first reason is kept; DEAD is entered once, completes every
- * post with -ECANCELED and comes with RR_WC_DISCONNECTED last; from then on no
- * memory of the caller is touched.
+ * Invariants: the first reason is kept; DEAD is entered once, completes every post
+ * with -ECANCELED, and adds RR_WC_DISCONNECTED last; from then on no memory of the
+ * caller is touched.
  */
 #include <string.h>
 
@@ -33,13 +34,13 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 
 	ep->rx.discarding = true;
 	ep->rx.direct = false;
-	if (ep->state != RR_IW_READY) { /* ending anyway; its reason stands */
+	if (ep->state != RR_IW_READY) { /* ending already, with its reason */
 		rr_iw_tx_no_responses(ep);
 		return;
 	}
 	ep->tx.term_len = (uint32_t)rr_term_put(ep->tx.term_body, e, ddp, ddp_len,
 	                                        (uint16_t)seg_len, req);
-	/* a responder may not speak before a good FPDU [RFC 5044 §7.1.2] */
+	/* A responder sends nothing before it has a valid FPDU [RFC 5044 §7.1.2]. */
 	ep->tx.term = ep->tx.open;
 	rr_trace(ep->base.trace, RR_TRACE_PROV_TERMINATE_SENT, ep->base.conn_id, 0,
 	         (uint64_t)(i->layer << 4 | i->type), i->code, 0);
@@ -51,7 +52,7 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 static void shut_stream(struct rr_iw_ep *ep)
 {
 	rr_sock_shutdown(ep->fd, false);
-	ep->tx.mute = true; /* a Read of the peer that still comes has no answer */
+	ep->tx.mute = true; /* Reads of the peer that still arrive are not answered */
 	ep->state = RR_IW_SHUT;
 }
 
@@ -63,7 +64,8 @@ void rr_iw_end_step(struct rr_iw_ep *ep)
 		rr_iw_dead(ep);
 }
 
-/* Reads whose Request is framed are in both queues until it is written. */
+/* A Read is in both queues while its Request is framed and not written. */
+
 static void flush_sends(struct rr_iw_ep *ep)
 {
 	static const enum rr_wc_op op[] = {

@@ -4,12 +4,12 @@
  *
  * Normal path: a post appends to a queue and reserves room for its completion;
  * flush frames and writes; progress reads, places and completes; poll takes
- * completions off.  Nothing happens behind the caller's back.
+ * completions off.  All work is done inside these calls.
  *
- * Failure: a post either is refused or completes, once.  All ends of the
- * connection go through iw_end.c, which completes what is left.
+ * Failure: a post either is refused or completes, once.  Every end of the connection
+ * goes through iw_end.c, which completes what is left.
  *
- * Invariants: cq has room for every operation posted and for CONNECTED and
+ * Invariants: base.out has room for every operation posted and for CONNECTED and
  * DISCONNECTED; queues grow on posting only, never while data moves.
  */
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 #include "prov/iwarp/iw_ep.h"
 #include "prov/iwarp/iwarp.h"
 
-/* Completions that nobody polls: Invalidates stop here, posts earlier. */
+/* Most completions that wait for poll: Invalidates are refused beyond that, posts
+ * earlier. */
 #define CQ_MAX (4u * (RR_IW_MAX_RECV + RR_IW_MAX_SEND))
 
 struct rr_prov_listener {
@@ -189,7 +190,7 @@ static int iw_accept(struct rr_prov_listener *l, const struct rr_prov_config *cf
 	so = make_sock_opts(ep);
 	rc = rr_sock_accept(l->fd, &so, &ep->fd);
 	if (!rc && rr_sock_peer(ep->fd, &ep->base.peer))
-		ep->base.peer.ss_family = AF_UNSPEC; /* gone already; rx will tell */
+		ep->base.peer.ss_family = AF_UNSPEC; /* gone: the first read fails */
 	if (rc) {
 		free_iw_ep(ep, false);
 		return rc;
@@ -205,7 +206,7 @@ static void iw_destroy(struct rr_ep *base)
 	if (!base)
 		return;
 	ep = rr_iw_of(base);
-	/* In SHUT all of ours is written, and the peer has seen an end in order. */
+	/* In SHUT everything is written and our half is closed: no reset. */
 	free_iw_ep(ep, ep->state != RR_IW_DEAD && ep->state != RR_IW_SHUT);
 }
 
@@ -228,7 +229,7 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-/* Operations posted and not completed, each counted once, without the RTR. */
+/* Counts the operations posted and not completed, each once, without the RTR. */
 static uint32_t count_under_way(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
@@ -353,20 +354,21 @@ static void drop_idle_buffers(struct rr_iw_ep *ep)
 }
 
 /*
- * A responder that takes the first FPDU before it listens to its socket sleeps
- * on it until more octets come (Linux's siw does, most times that a client is
- * quick).  So an initiator that has sent and hears nothing sends an empty RDMA
- * Write, of which nothing is checked [RFC 5041 §4.1], a few times.
+ * Kicks a responder that may sleep.  If the first FPDU arrives before the responder
+ * watches its socket, it does not see the FPDU until more octets arrive.  Linux's siw
+ * does so most times that a client is quick.  An initiator that has sent and received
+ * nothing therefore sends a zero-length RDMA Write, which has nothing to be checked
+ * [RFC 5041 §4.1], a few times.
  */
 static void kick_responder(struct rr_iw_ep *ep)
 {
 	if (!ep->initiator || !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN)) ||
 	    ep->tx.mute || ep->kicks > RR_IW_KICKS) {
-		ep->kick_at = RR_TIME_NEVER; /* the one that was planned is off */
+		ep->kick_at = RR_TIME_NEVER; /* also if one was planned */
 		return;
 	}
 	if (ep->base.count.bytes_received != ep->setup_received) {
-		ep->kicks = RR_IW_KICKS + 1; /* it is awake */
+		ep->kicks = RR_IW_KICKS + 1; /* no further kick: it is awake */
 		ep->kick_at = RR_TIME_NEVER;
 		return;
 	}
@@ -421,7 +423,7 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 	if (ep->base.count.bytes_received + ep->base.count.bytes_sent != moved)
 		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
 	else if (ep->base.now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
-		drop_idle_buffers(ep); /* again, if this call was for nothing */
+		drop_idle_buffers(ep); /* those that this call made in vain */
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)
@@ -479,8 +481,8 @@ static rr_time iw_deadline(const struct rr_ep *base)
 }
 
 /*
- * Before the Reply.  It is waited for: an RTR message may be owed, and there are
- * responders that take a close at this moment for that of their listener (siw).
+ * Disconnect before the Reply: the end waits for it.  An RTR message may have to be
+ * sent, and siw mistakes a close at this moment for a close of its listener.
  */
 static void leave_after_reply(struct rr_iw_ep *ep)
 {
@@ -508,7 +510,7 @@ static void iw_disconnect(struct rr_ep *base, rr_time now)
 	case RR_IW_READY:
 		rr_ep_set_reason(&ep->base, 0, "closed here");
 		rr_iw_drain(ep);
-		(void)rr_iw_tx_run(ep); /* the rest goes with the descriptor */
+		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
 		rr_iw_end_step(ep);
 		break;
 	case RR_IW_DRAIN:
@@ -518,7 +520,7 @@ static void iw_disconnect(struct rr_ep *base, rr_time now)
 	}
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static void iw_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 {

@@ -3,25 +3,23 @@
  * Reception: octets become MPA frames, then FPDUs, then placed data and
  * completions.
  *
- * Normal path: reads go into a bounce buffer that holds the largest FPDU.  A
- * whole FPDU there has its CRC checked, then its headers, then its payload is
- * copied to its place.  When most of a large segment is still to come, its
- * payload is received straight into its place instead, together with what
- * follows into the bounce buffer, and the CRC is taken over the placed memory
- * before anything is delivered.
+ * Normal path: reads fill a bounce buffer that holds the largest FPDU.  The CRC of a
+ * whole FPDU is checked, then its headers; then its payload is copied to its place.
+ * If most of a large segment is still to be received, one read places its payload
+ * directly and the octets behind it in the bounce buffer; the CRC is then computed
+ * over the placed memory, before anything is delivered.
  *
- * A call takes a share of what has come: so many frames, so many octets, since frames
- * of twenty octets cost what large ones do.  What is left waits in the bounce buffer
- * and the socket; "more" says so, and makes the endpoint's deadline due at once.
+ * A call handles a bounded share: of frames and of octets, since a frame of twenty
+ * octets costs as much as a large one.  What is left stays in the bounce buffer and
+ * the socket; "more" is set, and makes the endpoint's deadline due at once.
  *
- * Failure: the first error is answered with a Terminate (iw_end.c) and the rest is
- * dropped.  Headers that look wrong while the CRC is still to come are judged
- * only after it.
+ * Failure: the first error is answered with a Terminate (iw_end.c), and what follows
+ * is dropped.  A header that looks wrong is an error only once its CRC is checked.
  *
  * Invariants: the place of a segment is looked up again each time before it is
- * written, so that nothing is written after an invalidation; TCP keeps order, so
- * the segments of a message have to come in order, without gaps, and everything
- * sent earlier is placed when a Send is delivered.
+ * written, so that nothing is written after an invalidation.  TCP keeps order: the
+ * segments of a message must be in order and without gaps, and all that was sent
+ * earlier is placed when a Send is delivered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +30,16 @@
 
 #define SETUP_CAP  1024u
 #define BOUNCE_CAP (72u << 10)
-#define DIRECT_MIN 4096u      /* octets still to come that make a segment large */
-#define TAIL_CAP   512u       /* read beyond a segment whose message goes on */
+#define DIRECT_MIN 4096u /* octets missing from a segment that is placed directly */
+#define TAIL_CAP   512u  /* read beyond a segment that is not its message's last */
 #define TURN_MAX   (1u << 20) /* octets read in one call */
 #define TURN_STEPS 256u       /* frames handled in one call */
-#define IDLE_MAX   4096u      /* messages without any content between two Sends */
+#define IDLE_MAX   4096u      /* zero-length messages between two Sends */
 
 _Static_assert(SETUP_CAP >= RR_MPA_FRAME_MAX, "a frame fits");
 _Static_assert(BOUNCE_CAP >= RR_FPDU_MAX + DIRECT_MIN, "an FPDU fits");
 
-/* The segment in hand. */
+/* The segment being handled. */
 struct rx_seg {
 	struct rr_ddp h;
 	const uint8_t *raw; /* the ULPDU */
@@ -56,7 +54,7 @@ static enum rr_term_error check_write(const struct rr_iw_ep *ep, const struct rx
 {
 	const struct rr_stag *s;
 
-	if (!g->len) /* nothing of it is checked [RFC 5041 §4.1] */
+	if (!g->len) /* zero-length: not checked [RFC 5041 §4.1] */
 		return RR_TERM_COUNT;
 	s = rr_stags_find(&ep->stags, g->h.stag);
 	if (!s || s->kind != RR_STAG_REGION)
@@ -72,7 +70,7 @@ static enum rr_term_error check_write(const struct rr_iw_ep *ep, const struct rx
 	return RR_TERM_COUNT;
 }
 
-/* Responses come in the order of the Reads, so only the oldest is expected. */
+/* Responses are in the order of the Reads, so that only the oldest Read's is valid. */
 static enum rr_term_error check_response(const struct rr_iw_ep *ep,
                                          const struct rx_seg *g, uint8_t **dst)
 {
@@ -81,7 +79,7 @@ static enum rr_term_error check_response(const struct rr_iw_ep *ep,
 
 	if (!r)
 		return RR_TERM_RDMAP_OPCODE;
-	left = r->sge.len - r->done; /* 0 of the RTR message */
+	left = r->sge.len - r->done; /* 0 for the RTR message */
 	if (g->len) {
 		if (r->rtr || g->h.stag != r->stag)
 			return RR_TERM_DDP_STAG;
@@ -90,7 +88,7 @@ static enum rr_term_error check_response(const struct rr_iw_ep *ep,
 		if (g->h.to != r->to + r->done || g->len > left)
 			return RR_TERM_DDP_BOUNDS;
 	}
-	if (g->h.last != (g->len == left)) /* shorter or longer than asked for */
+	if (g->h.last != (g->len == left)) /* shorter or longer than requested */
 		return RR_TERM_RDMAP_OPERATION;
 	if (g->len)
 		*dst = (uint8_t *)r->sge.base + r->done;
@@ -152,7 +150,7 @@ static enum rr_term_error check_request(const struct rr_iw_ep *ep,
 	return rr_iw_read_source(ep, &req, &src);
 }
 
-/* Does the opcode go with the kind of header, and with the queue? */
+/* Returns whether the opcode may have this kind of header, and be on this queue. */
 static bool op_fits(const struct rr_ddp *h)
 {
 	switch (RR_RDMAP_OP(h->rdmap)) {
@@ -173,8 +171,8 @@ static bool op_fits(const struct rr_ddp *h)
 	}
 }
 
-/* All checks of one segment, in the order of the layers.  For messages with
- * payload @dst is its place.                    [RFC 5041 §7.1, RFC 5040 §7.2] */
+/* Checks one segment, in the order of the layers.  @dst gets the place of its payload,
+ * if it has any.                                [RFC 5041 §7.1, RFC 5040 §7.2] */
 static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
                                         const struct rx_seg *g, uint8_t **dst)
 {
@@ -201,7 +199,7 @@ static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
 	case RR_OP_SEND_SE:
 	case RR_OP_SEND_SE_INV:
 		return check_send(ep, g, dst);
-	case RR_OP_TERMINATE: /* whatever it says, it is over */
+	case RR_OP_TERMINATE: /* ends the connection, whatever its body */
 		return RR_TERM_COUNT;
 	}
 	return RR_TERM_RDMAP_OPCODE;
@@ -236,7 +234,8 @@ static void deliver_response(struct rr_iw_ep *ep, const struct rx_seg *g)
 	rr_iw_empty_reads(ep);
 }
 
-/* False: the STag that the Send names cannot be invalidated. */
+/* Invalidates the STag that the Send names.  Returns false if that ended the
+ * connection. */
 static bool invalidate_named(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_stag *s = rr_stags_find(&ep->stags, g->h.stag);
@@ -295,7 +294,7 @@ static void deliver_request(struct rr_iw_ep *ep, const struct rx_seg *g)
 	memcpy(r->ddp, g->raw, sizeof(r->ddp));
 }
 
-/* The peer says that we erred, or that it failed. */
+/* A Terminate reports an error of ours, or a failure of the peer. */
 static void deliver_terminate(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_term t;
@@ -315,8 +314,8 @@ static void deliver_terminate(struct rr_iw_ep *ep, const struct rx_seg *g)
 		rr_iw_drain(ep);
 }
 
-/* An empty Write or Read is allowed and checks nothing [RFC 5041 §4.1], but a peer
- * that sends nothing else for thousands of times has no use but to keep us busy. */
+/* A zero-length Write or Read is allowed and not checked [RFC 5041 §4.1].  A peer that
+ * sends thousands of them and nothing else only keeps us busy. */
 static bool is_too_idle(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_read_request req;
@@ -340,7 +339,7 @@ static bool is_too_idle(struct rr_iw_ep *ep, const struct rx_seg *g)
 	return false;
 }
 
-/* The segment is checked and placed. */
+/* Delivers a segment that is checked and placed. */
 static void deliver_segment(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	if (is_too_idle(ep, g)) {
@@ -382,11 +381,11 @@ static bool crc_good(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
 			return false;
 		}
 	}
-	ep->tx.open = true; /* a good FPDU: now the responder may speak */
+	ep->tx.open = true; /* a valid FPDU: now the responder may send */
 	return true;
 }
 
-/* False: the octets are no DDP header. */
+/* Returns false if the octets are not a DDP header. */
 static bool parse_segment(const uint8_t *ulpdu, uint32_t have, uint32_t len,
                           struct rx_seg *ret)
 {
@@ -400,8 +399,9 @@ static bool parse_segment(const uint8_t *ulpdu, uint32_t have, uint32_t len,
 	return true;
 }
 
-/* The peer may write where it still reads: what is framed of that region has its
- * CRC already, so it keeps its old content.  False: the connection is dead. */
+/* The peer may write to a region that it is still reading.  What is framed of that
+ * region has its CRC already, so it is copied and keeps its old content.  Returns false
+ * if the connection is dead. */
 static bool keep_framed(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||
@@ -412,7 +412,7 @@ static bool keep_framed(struct rr_iw_ep *ep, const struct rx_seg *g)
 	return false;
 }
 
-/* A whole FPDU in the bounce buffer. */
+/* Handles a whole FPDU in the bounce buffer. */
 static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 {
 	uint32_t covered = RR_FPDU_LEN + len + rr_fpdu_pad(len), crc = 0;
@@ -440,8 +440,8 @@ static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 	deliver_segment(ep, &g);
 }
 
-/* Is it worth receiving this one, of which only the beginning is here, straight
- * into its place?  Then begins with it. */
+/* Begins to receive a segment straight into its place, if so much of it is missing
+ * that this pays. */
 static bool begin_direct(struct rr_iw_ep *ep, const uint8_t *p, uint32_t have,
                          uint32_t len)
 {
@@ -473,7 +473,8 @@ static struct rx_seg make_direct_seg(const struct rr_iw_rx *rx)
 	};
 }
 
-/* Where the rest goes, looked up anew.  NULL: nowhere, it is over. */
+/* Looks up anew where the rest of the segment goes.  Returns NULL if the connection has
+ * ended. */
 static uint8_t *find_direct_place(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -497,7 +498,7 @@ static void count_direct_placed(struct rr_iw_ep *ep, const uint8_t *dst, uint32_
 	ep->rx.left -= n;
 }
 
-/* Goes on with the segment being placed.  False: more octets are needed. */
+/* Continues with the segment being placed.  Returns false if octets are missing. */
 static bool step_direct(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -529,7 +530,7 @@ static bool step_direct(struct rr_iw_ep *ep)
 	return true;
 }
 
-/* One step through the bounce buffer.  False: more octets are needed. */
+/* Takes one step through the bounce buffer.  Returns false if octets are missing. */
 static bool step_rx(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -588,7 +589,8 @@ void rr_iw_rx_quiet(struct rr_iw_ep *ep)
 	rx->cap = rx->off = rx->end = 0;
 }
 
-/* The next read's destinations.  Returns how many; 0: it is over. */
+/* Sets the destinations of the next read.  Returns how many; 0 if the connection has
+ * ended. */
 static unsigned aim_read(struct rr_iw_ep *ep, struct iovec v[2])
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -609,7 +611,7 @@ static unsigned aim_read(struct rr_iw_ep *ep, struct iovec v[2])
 	return 2;
 }
 
-/* What stands in the bounce buffer, as far as this call's share goes. */
+/* Handles what is in the bounce buffer, up to this call's share. */
 static void take_buffered(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -626,7 +628,7 @@ static void take_buffered(struct rr_iw_ep *ep)
 	}
 }
 
-/* @n octets have come to where aim_read() pointed. */
+/* Handles @n octets that were read to where aim_read() pointed. */
 static void take_octets(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv,
                         size_t n)
 {
@@ -676,7 +678,7 @@ static void read_failed(struct rr_iw_ep *ep, int err)
 	rr_iw_dead(ep);
 }
 
-/* One read, and what it brought.  False: the socket has no more for now. */
+/* Reads once and handles the octets.  Returns false if the socket is empty for now. */
 static bool read_once(struct rr_iw_ep *ep)
 {
 	struct iovec v[2];
@@ -700,9 +702,9 @@ static bool read_once(struct rr_iw_ep *ep)
 		take_octets(ep, v, nv, (size_t)n);
 	else if (n == 0 && !ep->rx.reset)
 		handle_close(ep);
-	else /* a socket says only once that it was reset: a write was told */
+	else /* a socket reports a reset once, and a write may have had it */
 		read_failed(ep, n ? (int)n : -ECONNRESET);
-	return n <= 0 || (size_t)n == asked; /* less: the descriptor will tell */
+	return n <= 0 || (size_t)n == asked; /* less: the descriptor reports the rest */
 }
 
 void rr_iw_rx_run(struct rr_iw_ep *ep)

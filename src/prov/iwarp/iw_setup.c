@@ -5,12 +5,12 @@
  * Normal path: an initiator waits for TCP, sends the Request and waits for the
  * Reply; a responder waits for the Request and sends the Reply.  Both are then
  * in full operation, and octets behind the frame belong to the stream.  The
- * responder stays silent until an FPDU of the initiator has been checked (tx.open),
- * which is why the initiator sends an RTR message when one was agreed.
+ * responder sends nothing until it has checked an FPDU of the initiator (tx.open).
+ * That is why the initiator sends an RTR message if one was agreed on.
  *
- * Failure: a bad frame ends the connection at once, with a trace point and
- * without an answer; a slow one is ended by the timer in iw_ep.c.  A Request is
- * at most 532 octets, and no more than that is kept.
+ * Failure: a bad frame ends the connection at once, with a trace point and without
+ * an answer; check_deadline() in iw_ep.c ends a slow set-up.  A frame has at most 532
+ * octets, and the buffer holds little more.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +103,8 @@ static void enter_full_operation(struct rr_iw_ep *ep)
 		rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);
 }
 
-/* The Reply.  With too little IRD or no common RTR message, the answer is a
- * Terminate as the first and last FPDU.        [RFC 6581 §9.1, §9.2] */
+/* Handles the Reply.  If there is too little IRD or no common RTR message, a Terminate
+ * is our first and last FPDU.                               [RFC 6581 §9.1, §9.2] */
 static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 {
 	struct rr_mpa_wish w = make_wish(ep);
@@ -126,7 +126,8 @@ static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f
 		return;
 	}
 	ep->tx.open = true;
-	ep->tx.rtr = ep->deal.rtr != 0; /* whatever comes next */
+	ep->tx.rtr = ep->deal.rtr != 0; /* also before a Terminate */
+
 	if (rc) {
 		rr_iw_tx_start(ep);
 		ep->state = RR_IW_READY;
@@ -169,9 +170,8 @@ bool rr_iw_setup_frame(struct rr_iw_ep *ep)
 		return false;
 	if (n < 0) {
 		reject_setup(ep, (int)n, 0,
-		             reply ? "what answers there does not speak iWARP; is "
-		                     "the port right?"
-		                   : "the client does not speak MPA");
+		             reply ? "the answer is not iWARP; is the port right?"
+		                   : "the first octets are not an MPA Request");
 		return true;
 	}
 	rx->off += (uint32_t)n;

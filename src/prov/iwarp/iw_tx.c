@@ -3,20 +3,20 @@
  * Transmission: work requests and Read Responses become FPDUs, and FPDUs become
  * one gathered write.
  *
- * Normal path: frame_ahead() cuts the messages, alternately the oldest work request
- * and the oldest Read Response, and puts headers, trailers and small payload
- * into the stage; larger payload is referred to where it lies, its CRC computed
- * just before the write that copies it.  A message is never interleaved with
- * another.  advance_sent() completes the work requests whose last octet is written.
+ * Normal path: frame_ahead() takes the oldest work request and the oldest Read
+ * Response in turn, and cuts each message into segments.  Headers, trailers and small
+ * payload go into the stage; larger payload is sent from where it lies, and its CRC is
+ * computed just before the write that copies it.  Messages are never interleaved.
+ * advance_sent() completes the work requests whose last octet is written.
  *
- * Failure: a short write leaves the pieces as they are, for the next call.  A
- * write error first looks at what was received, which may hold the reason.
- * Read Responses look their region up for each segment; pieces already framed
- * are copied away before a region is given back (detach), so that no memory is
- * read after its invalidation.
+ * Failure: a short write leaves the pieces as they are, for the next call.  After a
+ * write error, what was received is handled first, since it may hold the reason.  A
+ * Read Response looks its region up for each segment, and pieces already framed are
+ * copied before a region is given back (rr_iw_tx_detach), so that no memory is read
+ * after its invalidation.
  *
- * Invariants: pieces head..tail are unsent, in order; the stage is reused only
- * when all are sent; framed - sent is their sum.
+ * Invariants: pieces head..tail are unsent, in order; the stage is reused only when
+ * all of them are sent; framed - sent is the sum of their lengths.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +25,10 @@
 #include "prov/iwarp/crc.h"
 #include "prov/iwarp/iw_ep.h"
 
-#define AHEAD        (128u << 10) /* framed and unsent, about: stays in the cache */
-#define COPY_MAX     256u       /* a payload piece up to this goes through the stage */
+#define AHEAD        (128u << 10) /* framed and unsent, about: fits into the cache */
+#define COPY_MAX     256u       /* longest payload piece that is copied to the stage */
 #define TURN_MAX     (1u << 20) /* octets written in one call */
-#define ULPDU_MARKED 8192u      /* with markers everything goes through the stage */
+#define ULPDU_MARKED 8192u      /* with markers, all of it is copied to the stage */
 
 #define NEED_PIECES (2 * RR_PROV_MAX_SGE + 2)
 #define NEED_STAGE  12288u /* the largest FPDU with markers, or all small pieces */
@@ -51,7 +51,7 @@ static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_
 	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
 }
 
-/* The next @len octets of the stage, as a piece. */
+/* Adds the next @len octets of the stage as a piece. */
 static uint8_t *stage_octets(struct rr_iw_tx *tx, size_t len)
 {
 	uint8_t *p = tx->buf->stage + tx->stage_used;
@@ -122,7 +122,7 @@ void rr_iw_tx_start(struct rr_iw_ep *ep)
 		tx->ulpdu_max = RR_MIN(tx->ulpdu_max, ULPDU_MARKED);
 }
 
-/* Payload octets of a full segment; large ones keep to cache lines. */
+/* Returns the payload octets of a full segment: whole cache lines, if it is large. */
 static uint32_t max_payload(const struct rr_iw_tx *tx, bool tagged)
 {
 	uint32_t n = tx->ulpdu_max - (uint32_t)rr_ddp_size(tagged);
@@ -171,7 +171,7 @@ struct tx_seg {
 	uint32_t stag; /* region that v lies in, or 0 */
 };
 
-/* Begins a segment; its payload follows.  (Not all of it is worth clearing.) */
+/* Begins a segment without payload.  The gather list is not cleared, to save time. */
 static void begin_seg(struct tx_seg *s, const struct rr_ddp *h)
 {
 	rr_ddp_put(s->hdr, h);
@@ -214,8 +214,8 @@ static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 		emit_marked_fpdu(tx, s);
 		return;
 	}
-	run = p = stage_octets(tx, RR_FPDU_LEN +
-	                                   s->hlen); /* run: in the stage, not summed */
+	/* run: octets of the stage that are not in the CRC yet */
+	run = p = stage_octets(tx, RR_FPDU_LEN + s->hlen);
 	rr_store_u16(p, (uint16_t)len);
 	memcpy(p + RR_FPDU_LEN, s->hdr, s->hlen);
 	for (unsigned i = 0; i < s->n; i++) {
@@ -250,7 +250,7 @@ static void fail_no_memory(struct rr_iw_ep *ep)
 	rr_iw_dead(ep);
 }
 
-/* The next @want octets of the work request's gather list. */
+/* Takes the next @want octets of the work request's gather list. */
 static void gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
                           struct tx_seg *s, uint32_t want)
 {
@@ -329,7 +329,7 @@ static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn
 	emit_fpdu(tx, &s);
 }
 
-/* Those at the head, if all is written that was posted before them. */
+/* Completes those at the head, if all that was posted before them is written. */
 void rr_iw_empty_reads(struct rr_iw_ep *ep)
 {
 	const struct rr_iw_read *r;
@@ -348,8 +348,8 @@ static void finish_read_request(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	finish_message(&ep->tx);
 }
 
-/* It checks nothing [RFC 5040 §7.2], and siw answers one that comes behind another with
- * the octets of that: it stays here. */
+/* A zero-length Read checks nothing [RFC 5040 §7.2], and siw answers one that follows
+ * another Read with that Read's data.  So it is not sent. */
 static void frame_empty_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	*(struct rr_iw_read *)rr_ring_push(&ep->reads) = (struct rr_iw_read){
@@ -387,7 +387,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	finish_read_request(ep, wr);
 }
 
-/* [RFC 5040 §7.2 and the list of §5.2]: an empty Read checks nothing. */
+/* A zero-length Read is not checked [RFC 5040 §7.2, the list of §5.2]. */
 enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
                                      const struct rr_read_request *req, uint8_t **ret)
 {
@@ -410,8 +410,8 @@ enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
 	return RR_TERM_COUNT;
 }
 
-/* The request in the queue always describes what is left to do, which is also
- * what a Terminate half way has to return.             [RFC 5040 §4.8] */
+/* The request in the queue always describes what is left to send, which is also what
+ * a Terminate in the middle must return.                [RFC 5040 §4.8] */
 static void frame_response(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
@@ -472,7 +472,7 @@ static void frame_rtr(struct rr_iw_ep *ep)
 		frame_empty_write(tx);
 		return;
 	}
-	/* an empty Read that nobody posted: its answer completes nothing */
+	/* a zero-length Read that was not posted: its Response completes nothing */
 	if (rr_ring_reserve(&ep->reads, 1)) {
 		fail_no_memory(ep);
 		return;
@@ -489,14 +489,14 @@ void rr_iw_tx_no_responses(struct rr_iw_ep *ep)
 		finish_message(&ep->tx);
 }
 
-/* ---- the choice ---- */
+/* ---- choice of the next message ---- */
 
 static bool wr_waits(const struct rr_iw_ep *ep)
 {
 	return ep->sq_framed < ep->sq.count;
 }
 
-/* The oldest work request is a Read, and as many are under way as may be. */
+/* Returns whether the oldest work request is a Read, and ORD Reads are in progress. */
 static bool wr_stalled(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
@@ -533,7 +533,7 @@ static void frame_wr(struct rr_iw_ep *ep)
 	}
 }
 
-/* Frames one FPDU.  False: there is none. */
+/* Frames one FPDU.  Returns false if there is none. */
 static bool frame_one(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
@@ -595,7 +595,7 @@ static void complete_written(struct rr_iw_ep *ep)
 
 		if (wr->end > ep->tx.sent)
 			return;
-		if (wr->kind == RR_POST_READ) /* completes with its data */
+		if (wr->kind == RR_POST_READ) /* completes once its data is placed */
 			ep->sq_reads--;
 		else
 			rr_ep_complete(&ep->base,
@@ -637,7 +637,7 @@ static void write_failed(struct rr_iw_ep *ep, int err)
 {
 	rr_iw_tx_drop(ep);
 	ep->rx.reset = err == -ECONNRESET;
-	do /* a Terminate or the peer's close says more */
+	do /* a Terminate or the peer's close is the better reason */
 		rr_iw_rx_run(ep);
 	while (ep->state != RR_IW_DEAD && ep->rx.more);
 	if (ep->state == RR_IW_DEAD)
@@ -669,7 +669,8 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 
 	while (rr_iw_tx_busy(ep) && frame_ahead(ep)) {
 		if (tx->sent >= stop) {
-			tx->blocked = true; /* for others to have a turn */
+			tx->blocked = true; /* other connections have a turn */
+
 			return -EAGAIN;
 		}
 		n = rr_sock_writev(ep->fd, tx->buf->v + tx->head, tx->tail - tx->head);
@@ -686,7 +687,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 		}
 		advance_sent(ep, (size_t)n);
 	}
-	complete_written(ep); /* also what needed no octets */
+	complete_written(ep); /* also zero-length Reads */
 	tx->blocked = false;
 	return 0;
 }
