@@ -12,7 +12,7 @@
 
 #define RR_CRC_INIT 0xffffffffu
 
-/* libisal takes its length as an int and does not complement. */
+/* Adds @len octets.  libisal takes the length as an int, and does not complement. */
 static inline uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
 {
 	const size_t step = (size_t)1 << 30;
@@ -26,7 +26,8 @@ static inline uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
 	return len ? crc32_iscsi(b, (int)len, crc) : crc;
 }
 
-/* The final complement, least significant octet first. */
+/* Complements the CRC and stores it, least significant octet first. */
+
 static inline void rr_crc_store(void *p, uint32_t crc)
 {
 	uint8_t *b = p;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DDP header codec.  Reserved bits are sent zero and not looked at.  The version
- * is reported, not judged: iw_rx.c knows which Terminate it calls for.
+ * DDP header codec.  Reserved bits are sent as zero and ignored on receipt.  A wrong
+ * version is not an error here: iw_rx.c knows which Terminate it needs.
+
  */
 #include "prov/iwarp/ddp.h"
 

@@ -21,8 +21,8 @@ struct rr_ddp {
 	uint8_t version;
 	uint8_t rdmap;        /* the RDMAP control octet */
 	uint32_t stag;        /* tagged: the buffer; untagged: the STag to invalidate */
-	uint64_t to;          /* tagged */
-	uint32_t qn, msn, mo; /* untagged */
+	uint64_t to;          /* tagged: offset in the buffer */
+	uint32_t qn, msn, mo; /* untagged: queue, message number, message offset */
 };
 
 static inline size_t rr_ddp_size(bool tagged)
@@ -32,7 +32,8 @@ static inline size_t rr_ddp_size(bool tagged)
 
 /* Writes the header, rr_ddp_size() octets. */
 void rr_ddp_put(uint8_t *dst, const struct rr_ddp *h);
-/* Reads a header off @len octets; returns its size, or -EBADMSG. */
+/* Reads a header from @len octets.  Returns its size, or -EBADMSG if it is longer. */
+
 RR_MUST_CHECK int rr_ddp_get(const uint8_t *src, size_t len, struct rr_ddp *ret);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encodes an FPDU into one piece of memory, with markers where the peer wants
- * them.  The transmitter gathers instead of calling this when there are none.
+ * Encodes an FPDU into one piece of memory, with markers if the peer wants them.
+ * Without markers the transmitter gathers the pieces and does not use this.
  *
- * A marker comes before every octet whose position in the stream is a multiple
- * of 512.  All FPDUs and markers are multiples of four octets, so a marker never
- * falls into a CRC; one that falls between two FPDUs is written before the
- * second and covered by its CRC.                           [RFC 5044 §4.3, §4.4]
+ * A marker precedes each octet whose position in the stream is a multiple of 512.
+ * FPDUs and markers are multiples of four octets long, so that no marker falls into a
+ * CRC.  A marker between two FPDUs is written before the second and covered by its
+ * CRC.                                                     [RFC 5044 §4.3, §4.4]
  */
 #include "prov/iwarp/fpdu.h"
 
@@ -18,7 +18,7 @@
 struct fpdu_out {
 	struct rr_framer *f;
 	uint8_t *base, *pos;
-	uint8_t *start; /* of ULPDU_Length; NULL before it */
+	uint8_t *start; /* of ULPDU_Length; NULL until it is written */
 };
 
 static void put_marker(struct fpdu_out *o)

@@ -18,19 +18,19 @@
 #define RR_FPDU_MAX       (RR_FPDU_LEN + RR_ULPDU_MAX + RR_FPDU_TAIL_MAX)
 #define RR_MARKER_SPACING 512
 
-/* Zero octets that follow a ULPDU of @len. */
+/* Returns the zero octets that follow a ULPDU of @len octets. */
 static inline unsigned rr_fpdu_pad(size_t len)
 {
 	return (unsigned)(-(RR_FPDU_LEN + len)) & 3;
 }
 
-/* The whole FPDU without markers. */
+/* Returns the size of the whole FPDU, without markers. */
 static inline size_t rr_fpdu_size(size_t len)
 {
 	return RR_FPDU_LEN + len + rr_fpdu_pad(len) + RR_FPDU_CRC;
 }
 
-/* An upper bound of it with markers. */
+/* Returns an upper bound of its size with markers. */
 static inline size_t rr_fpdu_marked_size(size_t len)
 {
 	return rr_fpdu_size(len) +
@@ -44,8 +44,9 @@ struct rr_framer {
 	uint32_t pos; /* octets since the last marker position (markers only) */
 };
 
-/* Encodes one FPDU whose ULPDU is the @n pieces of @v, @len octets in all, and
- * returns its size.  @dst has room for rr_fpdu_marked_size(@len). */
+/* Encodes one FPDU.  Its ULPDU is the @n pieces of @v, @len octets in all; @dst has
+ * room for rr_fpdu_marked_size(@len) octets.  Returns the size of the FPDU. */
+
 size_t rr_fpdu_put(struct rr_framer *f, void *dst, const struct iovec *v, unsigned n,
                    size_t len);
 

@@ -2,11 +2,12 @@
 /*
  * MPA frames and negotiation.  See mpa.h for the contract.
  *
- * Normal path: rr_mpa_request, rr_mpa_put; at the other end rr_mpa_get,
- * rr_mpa_answer, rr_mpa_put; back again rr_mpa_get, rr_mpa_conclude.
+ * Normal path: the initiator calls rr_mpa_request and rr_mpa_put; the responder
+ * rr_mpa_get, rr_mpa_answer and rr_mpa_put; the initiator rr_mpa_get and
+ * rr_mpa_conclude.
  *
- * We never ask for markers.  CRC is used if either side wants it.  A reply has
- * the revision of its request and is enhanced exactly if the request was.
+ * We never ask for markers.  CRC is used if either side wants it.  A Reply has the
+ * revision of its Request, and is enhanced if and only if the Request is.
  */
 #include "prov/iwarp/mpa.h"
 
@@ -58,7 +59,7 @@ static void get_enhanced(const uint8_t *p, struct rr_mpa_frame *f)
 	uint16_t w0 = rr_load_u16(p), w1 = rr_load_u16(p + 2);
 
 	f->p2p = w0 & WORD_HI;
-	if (f->p2p) /* without A the others mean nothing */
+	if (f->p2p) /* without A, the other flags have no meaning */
 		f->rtr = (w0 & WORD_LO ? RR_RTR_SEND : 0u) |
 		         (w1 & WORD_HI ? RR_RTR_WRITE : 0u) |
 		         (w1 & WORD_LO ? RR_RTR_READ : 0u);
@@ -84,7 +85,7 @@ ssize_t rr_mpa_get(const void *src, size_t len, bool reply, struct rr_mpa_frame 
 	f.crc = p[16] & FLAG_C;
 	f.rejected = reply && (p[16] & FLAG_R);
 	f.rev = p[17];
-	/* S is a reserved bit, not to be looked at, before revision 2 */
+	/* before revision 2, S is a reserved bit and ignored */
 	f.enhanced = f.rev >= 2 && (p[16] & FLAG_S);
 	if (f.enhanced && pd < 4)
 		return -EPROTO;
@@ -115,15 +116,16 @@ void rr_mpa_request(const struct rr_mpa_wish *w, struct rr_mpa_frame *ret)
 		ret->rtr = RR_RTR_WRITE | RR_RTR_READ;
 }
 
-/* Without the enhanced form nobody says how many Reads it holds, and one that is too
- * many ends the connection.  Who can be read from at all holds one. [RFC 5040 §5.5] */
+/* Returns the ORD towards a peer whose IRD is unknown, as it is without the enhanced
+ * form.  One Read too many ends the connection; every peer that can be read from at all
+ * holds one.                                               [RFC 5040 §5.5] */
 static uint16_t blind_ord(const struct rr_mpa_wish *w)
 {
 	return RR_MIN(w->ord, w->blind_ord);
 }
 
-/* The forms of RTR we announce: those without a Send if there is a choice,
- * because an empty Send looks like a message of the layer above. */
+/* Returns the forms of RTR that we announce.  If there is a choice, a Send is not among
+ * them: a zero-length Send looks like a message of the layer above. */
 static unsigned answer_rtr(unsigned asked)
 {
 	if (asked & (RR_RTR_WRITE | RR_RTR_READ))
@@ -131,7 +133,8 @@ static unsigned answer_rtr(unsigned asked)
 	return asked ? asked : RR_RTR_WRITE;
 }
 
-/* [RFC 6581 §9.1]: our ORD must not exceed the initiator's IRD. */
+/* Our ORD must not exceed the initiator's IRD [RFC 6581 §9.1]. */
+
 static void answer_depths(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
                           struct rr_mpa_frame *rep, struct rr_mpa_deal *deal)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMAP codec.  See rdmap.h; no state, no failure but those stated there. */
+/* RDMAP codec: pure functions.  See rdmap.h. */
 #include "prov/iwarp/rdmap.h"
 
 #include <string.h>
@@ -57,7 +57,8 @@ size_t rr_term_put(uint8_t *dst, enum rr_term_error e, const uint8_t *ddp,
 	rr_store_u16(dst + n, seg_len);
 	memcpy(dst + n + 2, ddp, ddp_len);
 	n += 2 + ddp_len;
-	/* only RDMAP's own errors return RDMAP's header [RFC 5040 §4.8] */
+	/* only RDMAP's own errors carry the RDMAP header [RFC 5040 §4.8] */
+
 	if (req && i->layer == 0 && i->type == 1) {
 		dst[2] |= TERM_R;
 		memcpy(dst + n, req, RR_READ_REQUEST);

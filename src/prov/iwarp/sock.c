@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls of the iWARP provider, and nothing else: each function is one
- * call, or one little group that always goes together, with errno turned into a
- * negative return value.  An interrupted call is repeated.
+ * System calls of the iWARP provider, and nothing else.  Each function makes one
+ * call, or a few that belong together, and returns errno as a negative number.  An
+ * interrupted call is repeated.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "prov/iwarp/sock.h"
@@ -17,7 +17,7 @@
 #define BACKLOG 1024
 
 /* A host that vanished is noticed after two minutes, whether it owes us an
- * acknowledgement or just says nothing. */
+ * acknowledgement or the connection is idle. */
 enum { PROBE_AFTER_S = 60, PROBE_EVERY_S = 15, PROBES = 4 };
 
 static int set_int(int fd, int level, int name, int value)
@@ -89,8 +89,8 @@ int rr_sock_connected(int fd)
 	return errno == ENOTCONN ? -EAGAIN : -errno;
 }
 
-/* The any address takes IPv4 connections as well, whatever the system's default:
- * who names no address means all of them. */
+/* The any address accepts IPv4 connections as well, whatever the system's default: a
+ * caller that names no address means all of them. */
 static int set_v6only(int fd, const struct sockaddr *sa)
 {
 	const struct sockaddr_in6 *in6 = (const void *)sa;
@@ -186,7 +186,7 @@ ssize_t rr_sock_readv(int fd, const struct iovec *v, unsigned n)
 	return errno == EWOULDBLOCK ? -EAGAIN : -errno;
 }
 
-/* A failure means that the connection is gone already, which is as good. */
+/* Fails only if the connection is gone already. */
 void rr_sock_shutdown(int fd, bool both)
 {
 	(void)shutdown(fd, both ? SHUT_RDWR : SHUT_WR);
@@ -196,7 +196,8 @@ void rr_sock_close(int fd, bool reset)
 {
 	struct linger l = {.l_onoff = 1, .l_linger = 0};
 
-	if (reset) /* without it the close is merely polite */
+	if (reset) /* if this fails, the peer sees an orderly close */
+
 		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 	close(fd);
 }

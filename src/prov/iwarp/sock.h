@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The provider's system calls.  Everything else in this folder computes.
- * All return 0 or a count, or a negative errno; would-block is -EAGAIN.
+ * The provider's system calls; no other file of this folder makes any.
+ * All functions return 0 or a count, or a negative errno; would-block is -EAGAIN.
  */
 #ifndef RR_PROV_IWARP_SOCK_H
 #define RR_PROV_IWARP_SOCK_H
@@ -12,13 +12,13 @@
 #include "base/base.h"
 
 struct rr_sock_opts {
-	int sndbuf, rcvbuf; /* 0: the system's */
+	int sndbuf, rcvbuf; /* octets; 0: the system's choice */
 };
 
 /* Opens a non-blocking TCP socket and begins to connect it. */
 RR_MUST_CHECK int rr_sock_connect(const struct sockaddr *, socklen_t,
                                   const struct rr_sock_opts *, int *ret_fd);
-/* 0 when connected, -EAGAIN while on the way, else why it failed. */
+/* Returns 0 if connected, -EAGAIN while connecting, else the error. */
 RR_MUST_CHECK int rr_sock_connected(int fd);
 RR_MUST_CHECK int rr_sock_listen(const struct sockaddr *, socklen_t,
                                  struct sockaddr_storage *ret_addr, int *ret_fd);
@@ -28,15 +28,16 @@ RR_MUST_CHECK int rr_sock_peer(int fd, struct sockaddr_storage *ret);
 RR_MUST_CHECK int rr_sock_local(int fd, struct sockaddr_storage *ret);
 
 RR_MUST_CHECK ssize_t rr_sock_writev(int fd, const struct iovec *v, unsigned n);
-/* 0 is the end of the stream. */
+/* Returns 0 at the end of the stream. */
 RR_MUST_CHECK ssize_t rr_sock_readv(int fd, const struct iovec *v, unsigned n);
 
-/* Ends the sending half, or both. */
+/* Closes the sending half, or both. */
 void rr_sock_shutdown(int fd, bool both);
-/* @reset: the peer sees a reset, nothing unsent goes out. */
+/* @reset: the peer sees a reset, and unsent octets are dropped. */
 void rr_sock_close(int fd, bool reset);
 
-/* Octets that nobody can guess. */
+/* Fills @dst with random octets fit for keys. */
+
 RR_MUST_CHECK int rr_sock_random(void *dst, size_t len);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * STag table.  See stag.h for the idea.
+ * STag table.  See stag.h for the design.
  *
- * The cipher is Speck32/64: 22 rounds on two halves of 16 bits, about 40 ns.
- * It guards against guessing by a peer that sees a few STags, for the life of a
- * connection; nothing secret is enciphered with it.
+ * The cipher is Speck32/64: 22 rounds on two halves of 16 bits, about 40 ns.  It
+ * prevents a peer that sees some STags from guessing others while the connection
+ * lives.  Nothing secret is enciphered with it.
  *
- * Invariants: cap >= 2 * live, so that a free slot is found soon; a number is
- * used once; doubling keeps different slots different, because numbers that
- * differ modulo cap differ modulo 2 * cap.
+ * Invariants: cap >= 2 * live, so that a free slot is found soon; a number is used
+ * once.  Doubling the table never joins two slots, because numbers that differ modulo
+ * cap differ modulo 2 * cap.
  */
 #include "prov/iwarp/stag.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define ROUNDS   RR_ARRAY_SIZE(((struct rr_speck *)0)->k)
-#define TO_SHIFT 16 /* leaves room above for the longest region */
+#define TO_SHIFT 16 /* offsets have 48 bits: an offset and a length do not wrap */
 
 static uint16_t rotate16_left(uint16_t v, unsigned n)
 {
