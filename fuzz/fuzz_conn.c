@@ -21,6 +21,8 @@
 #include "base/cursor.h"
 #include "conn/conn.h"
 
+#include "../tests/conn_limits.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_RECVS = 256, MAX_CALLS = 16, MAX_HELD = 32, BIG = 20000 };
@@ -352,7 +354,7 @@ static struct rr_conn_config configuration(struct world *w, uint8_t how)
 	                                    RDMA2_RVRSDIR_SIMPLE, RDMA2_RVRSDIR_CONT};
 	const bool small = how & 16;
 
-	return (struct rr_conn_config){
+	struct rr_conn_config g = {
 	        .role = how & 1 ? RR_CONN_CLIENT : RR_CONN_SERVER,
 	        .mem = {get, put, w},
 	        .xid_seed = 1,
@@ -372,6 +374,9 @@ static struct rr_conn_config configuration(struct world *w, uint8_t how)
 	        .ext = how & 32 ? &extension : NULL,
 	        .remote_invalidate = true,
 	};
+
+	conn_limits(&g);
+	return g;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

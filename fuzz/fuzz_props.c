@@ -15,6 +15,8 @@
 #include "base/cursor.h"
 #include "conn/conn.h"
 
+#include "../tests/conn_limits.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_RECVS = 128, MAX_OUT = 256, EXT_ID = 0x80000001 };
@@ -345,6 +347,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		cfg.auth = (struct rr_auth){hook, w};
 		cfg.auth_required = true;
 	}
+	conn_limits(&cfg);
 	RR_ASSERT(rr_conn_new(&cfg, 0, &w->conn) == 0);
 	rr_conn_open(w->conn, 0);
 	drain(w);

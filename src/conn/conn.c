@@ -14,30 +14,31 @@
  */
 #include "conn/core.h"
 
-static void defaults(struct rr_conn_config *g)
+/* Has each limit and timer a value? */
+static bool limits_set(const struct rr_conn_config *g)
 {
-#define DEFAULT(field, value) g->field = g->field ? g->field : (value)
-	DEFAULT(send_bytes, RR_WIRE_DEFAULT_INLINE);
-	DEFAULT(recv_bytes, RR_WIRE_DEFAULT_INLINE);
-	DEFAULT(segment_bytes, RR_WIRE_DEFAULT_RSSIZ);
-	DEFAULT(max_segments, RR_WIRE_DEFAULT_RCSIZ);
-	DEFAULT(credits, 32);
-	DEFAULT(send_credits, g->credits);
-	DEFAULT(max_requests, 256);
-	DEFAULT(max_message_bytes, 4u << 20);
-	DEFAULT(max_special_bytes, g->max_message_bytes);
-	DEFAULT(max_chunk_bytes, 64u << 20);
-	DEFAULT(max_held_bytes, (uint64_t)128 << 20);
-	DEFAULT(first_answer_ns, RR_SEC(5));
-	DEFAULT(props_ns, RR_SEC(30));
-	DEFAULT(grant_ns, RR_MS(10));
-	DEFAULT(drain_ns, RR_SEC(5));
+	return g->send_bytes && g->recv_bytes && g->segment_bytes && g->max_segments &&
+	       g->credits && g->max_requests && g->max_message_bytes &&
+	       g->max_chunk_bytes && g->max_held_bytes &&
+	       (g->versions & (RR_CONN_V1 | RR_CONN_V2)) && g->first_answer_ns &&
+	       g->props_ns && g->grant_ns && g->drain_ns && g->keepalive_ns;
+}
+
+static bool auth_possible(const struct rr_conn_config *g)
+{
+	return g->auth.step && g->versions != RR_CONN_V1;
+}
+
+/* Settles what depends on other members, or is bounded by the protocol. */
+static void complete_config(struct rr_conn_config *g)
+{
+	if (!g->send_credits)
+		g->send_credits = g->credits;
+	if (!g->max_special_bytes)
+		g->max_special_bytes = g->max_message_bytes;
 	g->versions &= RR_CONN_V1 | RR_CONN_V2;
-	if (g->auth_required) /* there alone one can */
-		g->versions &= RR_CONN_V2;
-	DEFAULT(versions, RR_CONN_V2);
-	DEFAULT(keepalive_ns, RR_TIME_NEVER);
-#undef DEFAULT
+	if (g->auth_required) /* version 1 has no authentication */
+		g->versions = RR_CONN_V2;
 	g->max_segments = RR_MIN(g->max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
 	g->rvrsdir = RR_MIN(g->rvrsdir, (uint32_t)RDMA2_RVRSDIR_GENL);
 }
@@ -68,14 +69,14 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 {
 	struct rr_conn *c;
 
-	if (cfg->auth_required && (!cfg->auth.step || cfg->versions == RR_CONN_V1))
+	if (!limits_set(cfg) || (cfg->auth_required && !auth_possible(cfg)))
 		return -EINVAL;
 	c = rr_mem_get(&cfg->mem, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	memset(c, 0, sizeof(*c));
 	c->cfg = *cfg;
-	defaults(&c->cfg);
+	complete_config(&c->cfg);
 	c->quota.mem = &c->cfg.mem;
 	c->quota.limit = c->cfg.max_held_bytes;
 	c->now = now;

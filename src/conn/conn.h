@@ -110,54 +110,55 @@ struct rr_room {
 	void *ctx;
 };
 
+/* Every limit and timer needs a value, unless its comment names one for 0. */
 struct rr_conn_config {
 	enum rr_conn_role role;
 	uint32_t id;                       /* for traces */
 	struct rr_mem mem;                 /* lent for the connection's life */
 	const struct rr_trace_sink *trace; /* lent; may be NULL */
-	uint32_t xid_seed; /* first XID for own transport messages (not RPC) */
+	uint32_t xid_seed; /* first XID of messages that carry no RPC message */
 
-	/* Advertised properties and limits; 0 = default. */
-	uint32_t send_bytes;    /* property 1; default 4096 */
-	uint32_t recv_bytes;    /* property 2: size of each Receive; default 4096 */
-	uint32_t segment_bytes; /* property 3; default 1 MiB */
-	uint32_t max_segments;  /* property 4; default 16, at most RR_WIRE_MAX_SEGMENTS.
-				  In version 1, where no peer names its own limit, this
-				  one bounds the Calls sent too */
-	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  In version 1
-			     it is not told: above NONE a client serves Calls of
-			     its server, with GENL also those with chunks; a
-			     server offers chunks with GENL only. [RFC 8167] */
-	uint32_t credits; /* H: 2..32767; default 32 */
-	uint32_t send_credits; /* own limit for sending; default, and least: credits */
-	uint32_t max_requests; /* requests being served; further ones wait, and
-				credits are withheld; default 256 */
-	uint32_t max_message_bytes; /* a reassembled Call; default 4 MiB */
-	uint32_t max_special_bytes; /* a Special Call; default as the one above */
-	uint32_t max_chunk_bytes;   /* one Read chunk; default 64 MiB */
-	uint64_t max_held_bytes;    /* all sinks, and reassemblies that rr_room does not
-				      count; default 128 MiB */
+	/* Advertised properties and limits. */
+	uint32_t send_bytes;    /* property 1 */
+	uint32_t recv_bytes;    /* property 2: size of each Receive */
+	uint32_t segment_bytes; /* property 3 */
+	uint32_t max_segments;  /* property 4; at most RR_WIRE_MAX_SEGMENTS.  In version
+	                         * 1, where no peer names its limit, also the limit of
+	                         * segments in a Call that is sent */
+	uint32_t rvrsdir; /* property 5, enum rr_rvrsdir; client only.  In version 1,
+	                   * which does not send it, a client above NONE serves Calls
+	                   * of its server, with GENL also those with chunks; a server
+	                   * offers chunks with GENL only. [RFC 8167] */
+	uint32_t credits; /* H, 2 to 32767 */
+	uint32_t send_credits; /* our limit for sending; 0: as @credits, the minimum */
+	uint32_t max_requests; /* requests served at once; others wait, and credits are
+	                        * withheld */
+	uint32_t max_message_bytes; /* a reassembled Call */
+	uint32_t max_special_bytes; /* a Special Call; 0: as @max_message_bytes */
+	uint32_t max_chunk_bytes;   /* one Read chunk */
+	uint64_t max_held_bytes;    /* memory for Read chunks, and for reassemblies that
+	                             * rr_room does not count */
 	struct rr_room room;
-	bool remote_invalidate; /* the provider can (set rdma_inv_handle, honour it) */
+	bool remote_invalidate; /* the provider reports rdma_inv_handle and sends it */
 	const struct rr_ext_table *ext; /* lent for the connection's life; NULL: none */
 	struct rr_auth auth;            /* no @step: property 6 is ignored */
-	bool auth_required;      /* a peer without it is not spoken to; needs @auth */
-	unsigned versions;       /* enum rr_conn_versions; default RR_CONN_V2 */
-	uint32_t extra_receives; /* in reserve for peers that count credits otherwise
-				    [C3 model]; default 0 */
+	bool auth_required;      /* refuse peers without authentication; needs @auth */
+	unsigned versions;       /* enum rr_conn_versions */
+	uint32_t extra_receives; /* posted in addition, for peers that count credits
+	                          * otherwise [C3 model] */
 
-	/* Timers; 0 = default, RR_TIME_NEVER = none. */
-	rr_time first_answer_ns; /* client waits for any answer: 5 s */
-	rr_time props_ns; /* both exchanges complete; of a server in any version also:
-	                     the first message has come; 30 s */
-	rr_time grant_ns; /* owed credits are sent after: 10 ms */
-	rr_time drain_ns; /* a call whose Reply broke a rule in the middle waits for its
-			     end, for so long: 5 s.  The connection ends when for so long
-			     no call that was given up got its memory back from the
-			     provider; or a client's calls in version 1 have waited
-			     behind such as were given up and never answered */
-	rr_time keepalive_ns; /* nothing sent for that long: a grant message goes out
-				 if a credit is there [C12]; default RR_TIME_NEVER */
+	/* Timers; RR_TIME_NEVER: none. */
+	rr_time first_answer_ns; /* how long a client waits for the first message */
+	rr_time props_ns; /* limit of both exchanges of properties; for a server, in any
+	                   * version, also of the client's first message */
+	rr_time grant_ns; /* delay until a grant message returns the credits owed */
+	rr_time drain_ns; /* how long a call waits for the last part of a malformed
+	                   * Reply.  The connection ends when for so long no cancelled
+	                   * call got its memory back from the provider, or, in version
+	                   * 1, cancelled calls that were never answered have kept a
+	                   * client's other calls waiting */
+	rr_time keepalive_ns; /* interval of grant messages while nothing else is sent
+	                       * and a credit is there [C12] */
 };
 
 /* -- Calls: the Requester half -------------------------------------------- */

@@ -64,11 +64,10 @@ void rr_conn_peer_private(struct rr_conn *c, const void *data, size_t len)
 
 size_t rr_conn_own_private(const struct rr_conn_config *g, uint8_t ret[8])
 {
-	const uint32_t preset = RR_WIRE_DEFAULT_INLINE;
 	const struct rr_wire_private p = {
 	        .remote_invalidate = g->remote_invalidate,
-	        .send_bytes = g->send_bytes ? g->send_bytes : preset,
-	        .recv_bytes = g->recv_bytes ? g->recv_bytes : preset,
+	        .send_bytes = g->send_bytes,
+	        .recv_bytes = g->recv_bytes,
 	};
 
 	if (!(g->versions & RR_CONN_V1))

@@ -72,6 +72,8 @@ static void fill_defaults(struct rpcrdma_conn_options *o)
 	RR_DEFAULT(max_chunk_bytes, 8u << 20);
 	RR_DEFAULT(max_held_bytes, 32u << 20);
 	RR_DEFAULT(handshake_ns, RR_SEC(10));
+	RR_DEFAULT(first_answer_ns, RR_SEC(5));
+	RR_DEFAULT(keepalive_ns, RR_TIME_NEVER);
 	RR_DEFAULT(version_cache_ns, RR_SEC(600));
 	RR_DEFAULT(idle_ns, RR_SEC(360));
 	RR_DEFAULT(reconnect_min_ns, RR_MS(100));
@@ -526,6 +528,8 @@ static struct rr_conn_config conn_config(struct rr_link *l,
 	        .versions = c->versions,
 	        .first_answer_ns = o->first_answer_ns,
 	        .props_ns = o->handshake_ns,
+	        .grant_ns = RR_MS(10),
+	        .drain_ns = RR_SEC(5),
 	        .keepalive_ns = o->keepalive_ns,
 	        .ext = l->exts ? &l->exts->table : NULL,
 	        .auth = l->hostauth ? (struct rr_auth){rr_hostauth_step, l->hostauth,

@@ -9,6 +9,8 @@
  */
 #include "matrix.h"
 
+#include "../conn_limits.h"
+
 #include <arpa/inet.h>
 
 #define PATIENCE    RR_SEC(20)
@@ -423,7 +425,7 @@ static struct rr_conn_config config_of(struct mx_world *w, unsigned side)
 	const struct mx_setting *set = w->set;
 	uint32_t more = set->version == 1 ? 0 : 8;
 
-	return (struct rr_conn_config){
+	struct rr_conn_config g = {
 	        .role = side == CLIENT ? RR_CONN_CLIENT : RR_CONN_SERVER,
 	        .mem = {mem_get, mem_put, &w->side[side]},
 	        .xid_seed = 0x51000000,
@@ -437,6 +439,9 @@ static struct rr_conn_config config_of(struct mx_world *w, unsigned side)
 	        .remote_invalidate = set->remote_invalidate,
 	        .versions = set->version == 1 ? RR_CONN_V1 : RR_CONN_V2,
 	};
+
+	conn_limits(&g);
+	return g;
 }
 
 static void new_conn(struct mx_world *w, unsigned side)

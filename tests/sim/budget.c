@@ -20,6 +20,8 @@
 #include "loop/budget.h"
 #include "sim_end.h"
 
+#include "../conn_limits.h"
+
 enum { CLIENT, SERVER, PAIRS = 4, CALLS = 20, LONG = 100000, HEAD = 24 };
 enum { OVERHEAD = 4096, INLINE = 4096, MAX_ROUNDS = 1000000 };
 
@@ -520,6 +522,7 @@ static void open_end(struct world *w, unsigned side, unsigned i)
 	        .room = {ask_room, leave_room, give_room, e},
 	};
 
+	conn_limits(&cfg);
 	e->w = w;
 	e->sim.world = w->sim;
 	e->sim.hooks = &hooks;

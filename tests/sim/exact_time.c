@@ -17,6 +17,8 @@
 
 #include "sim_end.h"
 
+#include "../conn_limits.h"
+
 enum { DELAY = 5000, LATENCY = 700, RATE = 1000000000, MEM = 2 << 20 };
 
 struct pair {
@@ -277,7 +279,7 @@ static struct pair *conns_new(bool remote_invalidate)
 	struct rr_conn_info info;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const struct rr_conn_config cfg = {
+		struct rr_conn_config cfg = {
 		        .role = i ? RR_CONN_SERVER : RR_CONN_CLIENT,
 		        .mem = {mem_get, mem_put, NULL},
 		        .xid_seed = 1,
@@ -285,6 +287,7 @@ static struct pair *conns_new(bool remote_invalidate)
 		        .credits = 8,
 		};
 
+		conn_limits(&cfg);
 		p->side[i].pair = p;
 		p->side[i].sim.world = p->w;
 		p->side[i].sim.hooks = &hooks;

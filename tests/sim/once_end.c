@@ -2,6 +2,8 @@
 /* One end, as sim_end.c moves it; its memory may fail. */
 #include "once.h"
 
+#include "../conn_limits.h"
+
 static void *mem_get(void *ctx, size_t bytes)
 {
 	struct world *w = ctx;
@@ -64,6 +66,7 @@ void end_open(struct world *w, struct end *e, bool server)
 	        .xid_seed = 1u << 30,
 	};
 
+	conn_limits(&cfg);
 	e->w = w;
 	e->server = server;
 	e->sim.world = w->sim;

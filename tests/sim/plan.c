@@ -2,6 +2,8 @@
 /* From a seed to everything that will be tried. */
 #include "sim_test.h"
 
+#include "../conn_limits.h"
+
 static uint64_t below(struct rr_rng *r, uint64_t n)
 {
 	return rr_rng_below(r, n);
@@ -307,6 +309,8 @@ void plan_draw(struct plan *p, uint64_t seed)
 	for (unsigned dir = 0; dir < 2; dir++)
 		for (unsigned i = 0; i < p->n_calls[dir]; i++)
 			draw_spec(p, &r, dir, i, cancels);
+	for (unsigned side = 0; side < 2; side++)
+		conn_limits(&p->conn[side]);
 }
 
 struct spec *plan_find(struct plan *p, unsigned dir, uint32_t xid)

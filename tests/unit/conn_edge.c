@@ -49,6 +49,7 @@ static void creation_fails_cleanly(void **state)
 
 		s->cfg.credits = 4;
 		s->cfg.mem = (struct rr_mem){rig_get, rig_put, s};
+		conn_limits(&s->cfg);
 		s->mem_fail_at = n;
 		err = rr_conn_new(&s->cfg, 0, &s->c);
 		if (!err) {

@@ -23,6 +23,8 @@
 
 #include "conn/conn.h"
 
+#include "../conn_limits.h"
+
 enum { RIG_QUEUE = 4096, RIG_REGIONS = 512, RIG_MSG = 65536, RIG_LOG = 64 };
 
 struct rig_wc {
@@ -373,6 +375,7 @@ static inline void rig_new(struct side *s, enum rr_conn_role role)
 	s->cfg.mem = (struct rr_mem){rig_get, rig_put, s};
 	if (!s->cfg.xid_seed)
 		s->cfg.xid_seed = role == RR_CONN_CLIENT ? 0x7000 : 0x9000;
+	conn_limits(&s->cfg);
 	s->now = RR_SEC(1);
 	s->next_handle = role == RR_CONN_CLIENT ? 0x1000 : 0x2000;
 	assert_int_equal(rr_conn_new(&s->cfg, s->now, &s->c), 0);

@@ -932,6 +932,7 @@ static void a_proof_cannot_be_evaded_by_version_1(void **state)
 	raw_end(s);
 	cfg.versions = RR_CONN_V1;
 	cfg.mem = (struct rr_mem){rig_get, rig_put, &none};
+	conn_limits(&cfg);
 	assert_int_equal(rr_conn_new(&cfg, 0, &c), -EINVAL);
 }
 
@@ -941,7 +942,42 @@ static void requiring_needs_a_hook(void **state)
 	struct rr_conn *c;
 
 	s.cfg.mem = (struct rr_mem){rig_get, rig_put, &s};
+	conn_limits(&s.cfg);
 	assert_int_equal(rr_conn_new(&s.cfg, 0, &c), -EINVAL);
+	assert_int_equal(s.mem_blocks, 0);
+}
+
+static void a_limit_of_0_is_misuse(void **state)
+{
+#define MEMBER(m)                                                                      \
+	{                                                                              \
+		offsetof(struct rr_conn_config, m),                                    \
+		        sizeof(((struct rr_conn_config *)0)->m)                        \
+	}
+	static const struct {
+		size_t at, len;
+	} member[] = {
+	        MEMBER(send_bytes),        MEMBER(recv_bytes),
+	        MEMBER(segment_bytes),     MEMBER(max_segments),
+	        MEMBER(credits),           MEMBER(max_requests),
+	        MEMBER(max_message_bytes), MEMBER(max_chunk_bytes),
+	        MEMBER(max_held_bytes),    MEMBER(versions),
+	        MEMBER(first_answer_ns),   MEMBER(props_ns),
+	        MEMBER(grant_ns),          MEMBER(drain_ns),
+	        MEMBER(keepalive_ns),
+	};
+#undef MEMBER
+	struct side s = {.ready = false};
+	struct rr_conn *c;
+
+	s.cfg.mem = (struct rr_mem){rig_get, rig_put, &s};
+	for (unsigned i = 0; i < RR_ARRAY_SIZE(member); i++) {
+		struct rr_conn_config cfg = s.cfg;
+
+		conn_limits(&cfg);
+		memset((char *)&cfg + member[i].at, 0, member[i].len);
+		assert_int_equal(rr_conn_new(&cfg, 0, &c), -EINVAL);
+	}
 	assert_int_equal(s.mem_blocks, 0);
 }
 
@@ -1182,6 +1218,7 @@ int main(void)
 	        cmocka_unit_test(a_refused_step_closes),
 	        cmocka_unit_test(a_proof_cannot_be_evaded_by_version_1),
 	        cmocka_unit_test(requiring_needs_a_hook),
+	        cmocka_unit_test(a_limit_of_0_is_misuse),
 	        cmocka_unit_test(silence_is_broken_by_grants),
 	        cmocka_unit_test(what_is_sent_puts_the_keep_alive_off),
 	        cmocka_unit_test(without_a_credit_nothing_is_kept_alive),

@@ -628,7 +628,7 @@ static void own_private_data_tells_sizes_and_invalidation(void **state)
 		bool inv;
 		const char *want;
 	} t[] = {
-	        {RR_CONN_V1, 0, 0, false, "f6ab0e18 01000303"},
+	        {RR_CONN_V1, 4096, 4096, false, "f6ab0e18 01000303"},
 	        {RR_CONN_V1 | RR_CONN_V2, 1024, 8192, true, "f6ab0e18 01010007"},
 	        {RR_CONN_V1, 5000, 2047, false, "f6ab0e18 01000300"},
 	        {RR_CONN_V1, 100, 1 << 20, false, "f6ab0e18 010000ff"},

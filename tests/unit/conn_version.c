@@ -588,12 +588,22 @@ static void a_client_that_stops_in_its_properties(void **state)
 	raw_end(s);
 }
 
-static void unknown_versions_are_no_choice(void **state)
+static void unknown_versions_alone_are_misuse(void **state)
 {
-	struct side *s = client(1u << 5);
+	struct side s = {.cfg = {.versions = 1u << 5}};
+	struct rr_conn *c;
 
-	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(rr_load_u32(s->sent[0].p + 4), 2);
+	s.cfg.mem = (struct rr_mem){rig_get, rig_put, &s};
+	conn_limits(&s.cfg);
+	assert_int_equal(rr_conn_new(&s.cfg, 0, &c), -EINVAL);
+}
+
+static void unknown_versions_beside_a_known_one_do_not_count(void **state)
+{
+	struct side *s = client(1u << 5 | RR_CONN_V1);
+
+	assert_int_equal(info(s).version, 1);
+	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
 }
 
@@ -634,7 +644,8 @@ int main(void)
 	        cmocka_unit_test(version_1_on_a_server_settled_at_2),
 	        cmocka_unit_test(a_silent_client),
 	        cmocka_unit_test(a_client_that_stops_in_its_properties),
-	        cmocka_unit_test(unknown_versions_are_no_choice),
+	        cmocka_unit_test(unknown_versions_alone_are_misuse),
+	        cmocka_unit_test(unknown_versions_beside_a_known_one_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
