@@ -27,7 +27,6 @@ enum {
 	RR_RPC_MIN = 8,     /* octets: xid and msg_type */
 	RR_CALL_MAX_REGIONS =
 	        RR_CALL_MAX_PIECES + RR_WIRE_MAX_WRITES + RR_IN_PLACE_RUNS + 2,
-	RR_DEFINED_FLAGS = RDMA2_F_RESPONSE | RDMA2_F_MORE | RDMA2_F_TPMORE,
 };
 
 #endif

@@ -7,7 +7,7 @@
  *   3. an RDMA2_ERROR                                            [C9]
  *   4. the next RDMA2_CONNPROP, until all of ours are sent       [P1]
  *   5. a reply, a call or a message of an extension, in turn
- *   6. a grant message, when many credits are owed, or two for grant_ns
+ *   6. a grant message, when many credits are owed, or some for grant_ns
  *                                                                [C3 grant message]
  *
  * A call does not take the last credit while replies are owed.

@@ -6,8 +6,9 @@
  * There is no exchange of properties: the connection is READY when the version is
  * settled, with the inline thresholds from the private data.  The header does not have
  * the direction of a message.  The RPC message in it has; without one the chunks
- * decide: only Calls have Read chunks.  If neither helps, a server takes the message
- * for a Call, a client for a Reply.
+ * decide: only Calls have Read chunks.  If neither helps, a client takes the
+ * message for a Reply.  So does a server, if a call of its own waits for that XID; else
+ * it takes it for a Call.
  *
  * A Call with a malformed header is answered by ERR_CHUNK.  A Reply with a malformed
  * header is discarded, and its call goes on waiting [RFC 8166 §4.5].  A well-formed
@@ -84,8 +85,8 @@ static uint32_t v1_grant(const struct rr_conn *c)
 	return RR_MAX(RR_MIN(c->credit.ceiling, c->cfg.max_requests), 1u);
 }
 
-/* If all credits are held by abandoned Calls for drain_ns, a client ends the connection
- * and makes another one.  A server cannot. */
+/* If abandoned Calls hold all credits for drain_ns, a client's connection ends, so that
+ * the user makes another one.  The user of a server cannot. */
 static void watch_stuck(struct rr_conn *c)
 {
 	if (c->cfg.role != RR_CONN_CLIENT || !rr_credit1_stuck(&c->credit1))

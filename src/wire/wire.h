@@ -216,11 +216,10 @@ size_t rr_wire_lists_size(const struct rr_lists *l);
  * RDMA_ERROR have the values of RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS
  * and ERR_CHUNK those of RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
 enum {
-	RR_WIRE_V1_PREFIX = 16,
-	RR_WIRE_V1_EMPTY_MSG = 28,
-	RR_WIRE_V1_INLINE = 1024,
-	RR_WIRE_V1_DONE = 3,
-	RR_WIRE_V1_MSGP = 2
+	RR_WIRE_V1_PREFIX = 16,    /* octets in the four fixed words */
+	RR_WIRE_V1_EMPTY_MSG = 28, /* octets in a header without chunks */
+	RR_WIRE_V1_INLINE = 1024,  /* default inline threshold */
+	RR_WIRE_V1_DONE = 3,       /* RDMA_DONE */
 };
 int rr_wire_v1_get_prefix(struct rr_cursor *c, struct rr_prefix *ret) RR_MUST_CHECK;
 int rr_wire_v1_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
@@ -236,6 +235,7 @@ struct rr_wire_private {
 	uint32_t send_bytes, recv_bytes; /* octets; 1024 to 262144 */
 };
 enum { RR_WIRE_PRIVATE_BYTES = 8 };
+/* Encodes an announcement.  Sizes are rounded down to a multiple of 1024. */
 void rr_wire_put_private(uint8_t to[RR_WIRE_PRIVATE_BYTES],
                          const struct rr_wire_private *);
 /* Finds the announcement anywhere in @data.  False, and the defaults of RFC 8166 (no
@@ -247,7 +247,7 @@ bool rr_wire_find_private(const void *data, size_t len, struct rr_wire_private *
 /* Lists are built in the order of the wire (asserted): all Read segments, then
  * each Write chunk with its segments, then the Reply chunk.  Each function
  * returns -ENOSPC, and changes nothing, when the arrays are full. */
-void rr_lists_init(struct rr_lists *l);
+void rr_lists_init(struct rr_lists *l); /* empty lists */
 int rr_lists_add_read(struct rr_lists *l, uint32_t position,
                       const struct rr_segment *s) RR_MUST_CHECK;
 int rr_lists_begin_write(struct rr_lists *l) RR_MUST_CHECK;
