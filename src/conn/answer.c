@@ -2,11 +2,11 @@
 /*
  * What a Requester receives: Replies, parts of Replies, errors.
  *
- * A Reply is accepted only if it returns exactly the chunks that its Call provided,
- * filled from the front and in the place that its format demands [K6 to K8, K15], and
- * if it holds an RPC Reply with the same XID.  A Simple Reply stays in its Receive
- * buffer; a continued one is reassembled; a Special one lies in the Reply chunk, and is
- * read only when the peer can no longer access that [v2 §11.1.3].
+ * A Reply is accepted only if it holds an RPC Reply with the same XID and returns
+ * exactly the chunks that its Call provided.  They must be filled from the front, and
+ * in the place that its format demands [K6 to K8, K15].  A Simple Reply stays in its
+ * Receive buffer; a continued one is reassembled.  A Special one lies in the Reply
+ * chunk, and is read only when the peer can no longer access that [v2 §11.1.3].
  *
  * A faulty Reply ends its call with a local error, and no message is sent [E2].  But
  * if its Receive invalidated a handle that the transaction does not have, the

@@ -10,9 +10,9 @@
  * and ends its exchange with an empty final message.
  *
  * Without a hook, property 6 is treated as unknown.  A peer that ends its exchange
- * without any step has no hook: then auth_required decides.  The connection is
- * closed when a step is out of turn, too long or one too many, when the peer ends its
- * exchange in the middle, and when the hook refuses.
+ * without any step has no hook: then auth_required decides.  The connection is closed
+ * when the hook refuses, when a step is out of turn, too long or one too many, and when
+ * the peer ends its exchange in the middle.
  */
 #include "conn/core.h"
 

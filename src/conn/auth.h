@@ -26,7 +26,7 @@ void rr_auth_received(struct rr_conn *, const uint8_t *data, uint32_t len);
 void rr_auth_property(struct rr_conn *, bool own, const struct rr_prop *);
 /* Notes that the peer reported an error about properties of ours. */
 void rr_auth_rejected(struct rr_conn *);
-/* Begins or ends the dialogue if it is time: called when an RDMA2_CONNPROP was taken,
+/* Begins or ends the dialogue if it is time.  Called when an RDMA2_CONNPROP was taken,
  * when all our properties but steps are sent, and when a step is sent. */
 void rr_auth_go_on(struct rr_conn *);
 /* Notes that all of our step is sent. */

@@ -76,9 +76,9 @@ static bool check_level(const struct rr_conn *c, const struct rr_msg *m,
 
 /*
  * Returns how many segments the Reply's header has room for, or UINT32_MAX if it has
- * room for those of this Call.  Each Reply gives the Write list back, in version 1 also
- * the Reply chunk, and items are written before the rest of the Reply is known not to
- * fit: a list too long to be given back must be refused now. [K6, P12]
+ * room for those of this Call.  Each Reply returns the Write list, in version 1 also
+ * the Reply chunk.  A Reply without room for them would be noticed only after its items
+ * are written, so lists too long to be returned are refused now. [K6, P12]
  */
 static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l)
 {

@@ -3,12 +3,12 @@
  * The plan of a Call: its format, and the chunks that it provides.
  *
  * In a first attempt every destination becomes a Write chunk.  An item is reduced if it
- * is long enough to be worth a transfer of its own, and while the peer's limit of
- * segments lasts; other items stay in the payload.  A Reply chunk is provided only for
- * Replies beyond RR_REPLY_CHUNK_PARTS messages, and not if there is no memory, or no
- * segment left, for it [v2 §A.2].  A Call whose header then leaves no room for a
- * payload is refused locally [M12].  In a second attempt the limits in rr_call.recovery
- * apply (recover.c).
+ * is long enough to be worth a transfer of its own, while the peer's limit of segments
+ * lasts.  Other items stay in the payload.  A Reply chunk is provided only for Replies
+ * beyond RR_REPLY_CHUNK_PARTS messages, and not if there is no memory, or no segment
+ * left, for it [v2 §A.2].  A Call whose header then leaves no room for a payload is
+ * refused locally [M12].  In a second attempt the limits in rr_call.recovery apply
+ * (recover.c).
  *
  * A plan registers nothing.  It adds a region for each chunk, and for each run of a
  * Position Zero chunk, to the call; call_chunks.c registers them.

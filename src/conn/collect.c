@@ -11,9 +11,9 @@
  *
  * A Call that has room never waits for a request that may wait for that memory.  It
  * waits for its turn only behind requests that began before it asked; later ones leave
- * it a turn (request_queue.c).  And it asks only when all earlier requests have their
- * memory or have asked for it: none is ahead in the queue, and no Special Call is
- * waiting for the Read of its first octets.
+ * it a turn (request_queue.c).  And it asks only when all earlier requests have asked
+ * for their memory: none is ahead in the queue, and no Special Call waits for its first
+ * octets.
  *
  * Until room is granted the parts stay in the Receive buffers that they arrived in;
  * spares are posted in their place, and other messages are served.  The last part may

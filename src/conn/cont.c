@@ -4,9 +4,8 @@
  *
  * At most one sequence is in progress, whether of Calls, Replies or properties: the
  * parts of one message are not interleaved with others.  The parts of a Reply or of
- * properties are collected in a buffer that grows with the octets received, whatever
- * length the peer intends; it is charged to the quota.  Parts of Calls are collected by
- * collect.c.
+ * properties are collected in a buffer that grows with the octets received.  It is
+ * charged to the quota.  Parts of Calls are collected by collect.c.
  *
  * After a fault the rest of the sequence is discarded without an answer, up to its
  * final part.  The XIDs of such sequences are kept in a small table; the connection

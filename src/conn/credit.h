@@ -47,7 +47,7 @@ void rr_credit_init(struct rr_credit *, uint32_t ceiling, uint32_t limit,
 uint32_t rr_credit_spend(struct rr_credit *);
 /* Applies the rdma_credit of a received message. */
 void rr_credit_apply(struct rr_credit *, uint32_t word);
-/* Limits what is handed back from now on: the Calls being served (@serving) and the
+/* Limits what is handed back from now on.  The Calls being served (@serving) and the
  * credits that the peer may have must not exceed @budget, which is not below H.  With
  * @open there is no limit. */
 void rr_credit_withhold(struct rr_credit *, uint32_t budget, uint32_t serving,

@@ -13,12 +13,12 @@
  * call -> call_chunks.c obeys them when the user queues the call again.
  *
  * An error is final if the call already does what it asks for, or if it is the second
- * one: a peer cannot make a call be sent again and again.
+ * one.  So a peer cannot make a call be sent again and again.
  *
  * Version 1 has ERR_CHUNK for all of these, and for malformed headers, which ours are
  * not.  It may be sent before or after execution, and names no length.  So a call that
- * may be executed twice provides a Reply chunk that grows with each attempt, up to the
- * longest Reply allowed; that bounds the attempts. [RFC 8166 §4.5.3]
+ * may be executed twice provides a Reply chunk that grows with each attempt.  The
+ * longest Reply allowed bounds the attempts. [RFC 8166 §4.5.3]
  */
 #include "conn/core.h"
 

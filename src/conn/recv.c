@@ -34,7 +34,6 @@ static struct rr_rbuf *new_rbuf(struct rr_conn *c)
 		return NULL;
 	}
 	rr_list_init(&b->op.link);
-	b->len = 0;
 	rr_list_push(&c->rbufs, &b->all);
 	return b;
 }
@@ -459,6 +458,18 @@ static void examine_message(struct rr_conn *c, struct rr_msg *m)
 	c->version->received(c, m);
 }
 
+/* Sets the fields that are read before, or without, decoding the prefix. */
+static void init_message(struct rr_msg *m, struct rr_rbuf *b, size_t len,
+                         uint32_t inv_handle)
+{
+	m->rbuf = b;
+	m->kept = false;
+	m->len = len;
+	m->inv_handle = inv_handle;
+	m->p.xid = 0;
+	m->is_answer = false;
+}
+
 void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
                       uint32_t inv_handle, rr_time now)
 {
@@ -473,13 +484,7 @@ void rr_conn_received(struct rr_conn *c, uint64_t token, size_t len,
 		return;
 	rr_conn_event(c, RR_CONN_EV_RECEIVE);
 	RR_ASSERT(op->kind == RR_ACT_POST_RECV && len <= c->rbuf_bytes);
-	m.rbuf = rr_container_of(op, struct rr_rbuf, op);
-	m.kept = false;
-	m.len = len;
-	m.inv_handle = inv_handle;
-	m.p.xid = 0;
-	m.is_answer = false;
-	m.rbuf->len = len;
+	init_message(&m, rr_container_of(op, struct rr_rbuf, op), len, inv_handle);
 	c->posted--;
 	if (c->late_receives && rr_conn_live(c))
 		post_late(c);

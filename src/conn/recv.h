@@ -20,7 +20,6 @@ struct rr_rbuf {
 	struct rr_op op;
 	struct rr_list all; /* conn.rbufs */
 	uint8_t *data;
-	size_t len; /* octets received */
 	const uint8_t
 	        *part;   /* payload of a part of a continued Call that is held here */
 	size_t part_len; /* octets */

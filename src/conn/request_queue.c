@@ -9,9 +9,9 @@
  * continued Call that came before it, since it may wait for that Call's memory.
  *
  * Then a request waits for memory.  The memory for all that it pulls is charged to the
- * quota in one step, in order of arrival, so a request that waits only waits for
- * requests that make progress.  If all memory charged belongs to requests that wait,
- * the first of these is refused.
+ * quota in one step, in order of arrival.  So requests wait only for requests that make
+ * progress.  If all memory charged belongs to requests that wait, the first of these is
+ * refused.
  */
 #include "conn/core.h"
 

@@ -6,11 +6,11 @@
  * message or its parts sent -> WAITING -> the Reply (answer.c) -> ENDING,
  * while regions are invalidated and Sends complete -> DONE.
  *
- * CALL_DONE is queued when three things are over: the wait for the Reply, the Sends
- * that refer to the call's memory, and the peer's access to its regions.  A part of a
- * Reply that breaks a rule decides the result; then the call is DRAINING until the last
- * part, which may invalidate one of its regions.  After rr_call_end the XID is free
- * again, and late messages for the call are discarded.
+ * CALL_DONE is queued when the wait for the Reply, the Sends of the call's memory, and
+ * the peer's access to its regions are over.  A part of a Reply that breaks a rule
+ * decides the result.  Then the call is DRAINING until the last part, which may
+ * invalidate one of its regions.  After rr_call_end the XID is free again, and late
+ * messages for the call are discarded.
  */
 #include "conn/core.h"
 

@@ -13,11 +13,11 @@
  * A call does not take the last credit while replies are owed.
  *
  * Credits owed to the peer are withheld while they could bring more Calls than are
- * served at once, unless the peer is in the middle of a message or owes us a Reply: it
- * must be able to finish what it has begun.  [v2 §4.2.1]  While parts of continued
- * Calls are held because there is no room for them (collect.c), only credits for parts
- * that can still be held are handed back, unless a call of ours is alive: its Reply is
- * sent after those parts.
+ * served at once [v2 §4.2.1].  They are not withheld while the peer is in the middle of
+ * a message, or owes us a Reply: it must be able to finish what it has begun.  While
+ * parts of continued Calls are held for want of room (collect.c), only credits for
+ * parts that can still be held are handed back.  That is not so while a call of ours is
+ * alive, since its Reply is sent after those parts.
  *
  * A call is prepared (its memory registered) only when it has its turn.  Each part but
  * the last fills the inline threshold.  A call may be given up when some of its parts
@@ -144,10 +144,10 @@ static bool in_sequence(const struct rr_tx *t)
 }
 
 /*
- * Builds a final part with one Read chunk that is invalid in three ways: it lies beyond
- * the end of any stream, it is longer than any region, and its handle is not one of
- * ours.  The Responder's answer, RDMA2_ERR_BAD_XDR, has an XID that no call has any
- * more [E4].  A Responder that has refused the sequence discards this part [M3].
+ * Builds a final part with an invalid Read chunk: it lies beyond the end of any stream,
+ * is longer than any region, and has a handle that is not ours.  The Responder's
+ * answer, RDMA2_ERR_BAD_XDR, has an XID that no call has any more [E4].  A Responder
+ * that has refused the sequence discards this part [M3].
  */
 static struct rr_xmit *build_abort_part(struct rr_conn *c)
 {

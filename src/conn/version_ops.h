@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The differences between versions 1 and 2, as a table of functions and facts: the
- * layout of the header, what messages can do, the handling of messages received, the
- * counting of credits.  A connection starts with the table of its highest version; the
- * first messages can change that, until the version is settled.
+ * The differences between versions 1 and 2, as a table of functions and facts: layout
+ * of the header, abilities of messages, handling of messages received, counting of
+ * credits.  A connection starts with the table of its highest version; the first
+ * messages can change that, until the version is settled.
  *                                                        [v2 §4.2.3, V5]
  */
 #ifndef RR_CONN_VERSION_OPS_H

@@ -2,10 +2,10 @@
 /*
  * rpcrdma2_chunk_lists, and the lists of version 1: decoding, encoding, building.
  *
- * A decoder reads the octets once, into a local structure, and copies it to the
- * caller when all lists are read.  Three things end decoding early: the end of
- * the message, an "is present" word other than 0 or 1 [K24], and a segment count
- * that the octets left cannot hold (checked by division, before it is used).
+ * A decoder reads the octets once, into a local structure, and copies it to the caller
+ * when all lists are read.  Three things end decoding early: the end of the message, an
+ * "is present" word other than 0 or 1 [K24], and a segment count that the octets left
+ * cannot hold.  Counts are checked by division before they are used.
  *
  * Segments are stored in the order of the wire until the array is segs_full.  Those
  * that do not fit are read and checked, but only counted.  A chunk that reaches

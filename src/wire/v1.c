@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The transport header of version 1: four fixed words, then chunk lists or an
- * error.  It fills the structures of version 2, with values for what version 1
- * lacks: flags (RDMA2_F_RESPONSE for RDMA_ERROR, which is always an answer, else
- * 0) and rdma_inv_handle (0).
+ * The transport header of version 1: four fixed words, then chunk lists or an error.
+ * It fills the structures of version 2, with values for what version 1 lacks.  flags is
+ * RDMA2_F_RESPONSE for RDMA_ERROR, which is always an answer, else 0; rdma_inv_handle
+ * is 0.
  *
  * There are two errors: ERR_VERS, and ERR_CHUNK for every fault of a chunk, a
  * length or a limit.  ERR_CHUNK has the value of RDMA2_ERR_BAD_XDR.

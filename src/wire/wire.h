@@ -6,12 +6,12 @@
  * structures from another layout, so that nothing above this file knows a
  * layout.  Pure functions: no memory but the caller's, no state.
  *
- * Decoders read a message that the peer sent.  They bound every count by the
- * octets that are left before they loop, accept only 0 and 1 as "is present"
- * words [K24], and write their result only on success.  Segments and chunks
- * beyond the fixed arrays are counted but not stored (@over), so that the
- * caller can answer well-formed lists that are too long with
- * RDMA2_ERR_SEGMENTS and the like.                    [v2 §6, §8.3, §8.4]
+ * Decoders read a message that the peer sent.  They bound every count by the octets
+ * that are left before they loop.  They accept only 0 and 1 as "is present" words
+ * [K24], and write their result only on success.  Segments and chunks beyond the fixed
+ * arrays are counted but not stored (@over).  So the caller can answer well-formed
+ * lists that are too long with RDMA2_ERR_SEGMENTS and the like.
+ *                                                     [v2 §6, §8.3, §8.4]
  */
 #ifndef RR_WIRE_WIRE_H
 #define RR_WIRE_WIRE_H
@@ -164,11 +164,11 @@ int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
 
 /*
  * Decodes a refusal of a first message, before the version is settled.  [V3, V5]
- * @c covers the whole message.  Accepts RDMA2_ERR_VERS in version 2 layout (32
- * octets or more), in version 1 layout (28 octets, rdma_vers 1 or 2), and the
- * version 1 error without a range (code 2, 20 octets; @ret then has the range 1
- * to 1).  Returns the layout (1 or 2), or -ENOMSG for any other message.  In
- * @ret_prefix, flags is RDMA2_F_RESPONSE for both layouts; credit is as received.
+ * @c covers the whole message.  Accepts RDMA2_ERR_VERS in version 2 layout (32 octets
+ * or more) and in version 1 layout (28 octets, rdma_vers 1 or 2).  Accepts also the
+ * version 1 error without a range (code 2, 20 octets); @ret then has the range 1 to 1.
+ * Returns the layout (1 or 2), or -ENOMSG for any other message.  In @ret_prefix, flags
+ * is RDMA2_F_RESPONSE for both layouts; credit is as received.
  */
 int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_prefix,
                             struct rr_error *ret) RR_MUST_CHECK;
@@ -178,8 +178,8 @@ int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_pre
  * as many properties (8 octets each at least).                   [v2 §5.1, P5] */
 int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count) RR_MUST_CHECK;
 /* Decodes one property of a set.  -EBADMSG if rdma_which or the length word is
- * incomplete; -EINVAL (answer: RDMA2_ERR_BAD_PROPVAL) if rdma_data passes the end of
- * the message or does not conform to the type of a known property.  Unknown properties
+ * incomplete.  -EINVAL (answer: RDMA2_ERR_BAD_PROPVAL) if rdma_data passes the end of
+ * the message, or does not conform to the type of a known property.  Unknown properties
  * are returned as they are.                                          [v2 §5.1, P5] */
 int rr_wire_get_prop(struct rr_cursor *c, struct rr_prop *ret) RR_MUST_CHECK;
 
