@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma cat: files of an NFS server to standard output, in order, READs in
- * flight.  A file that fails is told and the next one follows.
+ * rpcrdma cat: writes files of an NFS server to standard output, in order, with several
+ * READs in flight.  A file that fails is reported, and the next one follows.
  */
 #include "client/nfs.h"
 #include "client/json.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma cp: what is to be copied where.  The copying is in client/copy*.c, the
- * destination in client/cp_dst.c.
+ * rpcrdma cp: finds out what is to be copied where.  client/copy*.c copy,
+ * client/cp_dst.c opens the destination.
  *
- * Sources and the destination are URLs, local paths or "-"; one end at least
- * is a URL.  A server is connected to once for each export named.
+ * Sources and the destination are URLs, local paths or "-"; at least one of the two is
+ * a URL.  A server is connected to once for each export named.
  */
 #include "client/cp.h"
 #include "client/json.h"
@@ -31,7 +31,7 @@ static struct server *find_server(const struct cp *c, const struct url *u)
 	return s;
 }
 
-/* The export's client, connected at its first use. */
+/* Returns the client of the export, and connects at its first use. */
 static struct server *get_server(struct cp *c, struct url *u)
 {
 	struct server *s = find_server(c, u), *same;
@@ -43,7 +43,7 @@ static struct server *get_server(struct cp *c, struct url *u)
 		free(s);
 		return NULL;
 	}
-	/* Only the server could tell where the export ends. */
+	/* Only the server knows where the export's name ends. */
 	same = find_server(c, u);
 	if (same) {
 		nfs_close(&s->client);
@@ -82,8 +82,8 @@ struct server *cp_server(struct cp *c, const char *text, struct url *u)
 
 /* ---- Sources ------------------------------------------------------------- */
 
-/* What a source is to be called; NULL for "." and "..", and for the root with -T: its
- * contents go in. */
+/* Returns the name that a source gets.  NULL for ".", "..", and the root with -T: its
+ * contents are copied into the directory. */
 static const char *name_for(const struct cp *c, const char *last)
 {
 	if (c->name)
@@ -91,7 +91,7 @@ static const char *name_for(const struct cp *c, const char *last)
 	return c->plain || !strcmp(last, ".") || !strcmp(last, "..") ? NULL : last;
 }
 
-/* A file has to have a name; told if -T left it none. */
+/* Reports a file that has no name, because of -T. */
 static bool lacks_name(struct cp *c, const char *name)
 {
 	if (name)
@@ -157,7 +157,7 @@ static int from_node(struct cp *c, struct nfs_client *client,
 	return 0;
 }
 
-/* Whether a source that is named and a symbolic link stands for what it leads to. */
+/* Whether a symbolic link named as source is followed. */
 static bool follows_source(const struct cp *c)
 {
 	if (c->never_follow)
@@ -318,7 +318,7 @@ static void raise_files(void)
 
 	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
 		l.rlim_cur = l.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &l); /* a wish */
+		(void)setrlimit(RLIMIT_NOFILE, &l); /* not required */
 	}
 }
 
@@ -331,7 +331,7 @@ static uint64_t known_size(char **v, int n)
 	return 0;
 }
 
-/* Once is enough: as with cp(1) no failure. */
+/* Reports a source that was given before.  As with cp(1), that is not a failure. */
 static bool was_given(char **v, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -379,7 +379,7 @@ static int report_totals(struct cp *c)
 		tool_error("%" PRIu64 " copied, %" PRIu64 " not copied", k->files,
 		           k->failed);
 	if (c->common.json)
-		/* Not among the data. */
+		/* Keep it apart from the data. */
 		fprintf(c->stream == STDOUT_FILENO ? stderr : stdout,
 		        "{\"files\":%" PRIu64 ",\"failed\":%" PRIu64
 		        ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
@@ -398,13 +398,13 @@ static int run_copy(struct cp *c, char **v, int n)
 
 	c->started_ns = tool_now_ns();
 	copy_init(&c->copy, &c->loop);
-	/* Neither among the data nor within JSON. */
+	/* Keep it apart from data and JSON. */
 	if (c->common.verbose)
 		c->copy.chatter =
 		        c->common.json || !strcmp(v[n - 1], "-") ? stderr : stdout;
 	if (c->links && !(c->copy.links = copy_links_new()))
 		return TOOL_FAILED;
-	/* Numbered backups keep what the same run has made. */
+	/* With numbered backups a file of the same run is backed up, not refused. */
 	made = n > 2 && c->copy.backup != COPY_NUMBERED;
 	if (made)
 		c->copy.made = copy_made_new();
@@ -421,7 +421,8 @@ static int run_copy(struct cp *c, char **v, int n)
 	return r ? TOOL_FAILED : TOOL_OK;
 }
 
-/* mode, ownership and timestamps are one here. */
+/* Reads the list of --preserve.  The words mode, ownership and timestamps
+ * mean the same. */
 static int take_preserve(void *to, const char *arg)
 {
 	struct cp *c = to;
@@ -457,7 +458,7 @@ static int take_backup(void *to, const char *arg)
 	return 0;
 }
 
-/* What options imply; -L and -H are the more particular. */
+/* Applies what options imply; -L and -H take precedence over -P. */
 static void settle_options(struct cp *c)
 {
 	if (c->as_links)
@@ -470,7 +471,8 @@ static void settle_options(struct cp *c)
 		c->never_follow = false;
 }
 
-/* What does not go together, or means nothing: TOOL_OK, or told. */
+/* Refuses options that exclude each other.  Returns TOOL_OK, or the exit code after a
+ * message. */
 static int check_cp_options(struct cp *c)
 {
 	if (c->plain && c->target) {
@@ -488,7 +490,7 @@ static int check_cp_options(struct cp *c)
 	                                                           : TOOL_OK;
 }
 
-/* The target of -t behind the sources, where it belongs else. */
+/* Appends the target of -t to the sources, as if it were the last operand. */
 static char **with_target(struct cp *c, char **v, int *n)
 {
 	char **all;
@@ -503,7 +505,7 @@ static char **with_target(struct cp *c, char **v, int *n)
 	return all;
 }
 
-/* All that follows the options; the exit code. */
+/* Checks the operands and copies.  Returns the exit code. */
 static int begin_copy(struct cp *c, char **v, int n)
 {
 	int r;

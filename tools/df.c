@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rpcrdma df: how much room the file systems of an NFS server have. */
+/* rpcrdma df: shows the free space of file systems of an NFS server. */
 #include "client/json.h"
 #include "client/nfs.h"
 
@@ -41,7 +41,7 @@ static const char *amount_text(const struct df *d, uint64_t v)
 	return s;
 }
 
-/* Used of what can be used, rounded up as df(1) does. */
+/* Returns the used share of what can be used, rounded up as df(1) does. */
 static const char *percent_text(uint64_t used, uint64_t avail)
 {
 	static char s[16];

@@ -6,7 +6,7 @@
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
 
-/* Writes the names of an option and of its argument, as "-t, --target-directory DIR". */
+/* Writes the names of an option and its argument, "-t, --target-directory DIR". */
 static void format_names(const struct tool_option *o, char *buf, size_t size)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma ls: a directory of an NFS server, sorted by name as octets.  With -U
- * entries are printed as they come, one page of READDIRPLUS in memory.
+ * rpcrdma ls: lists a directory of an NFS server, sorted by the octets of names.  With
+ * -U entries are printed as they arrive, with one page of READDIRPLUS in memory.
  */
 #include "client/attrs.h"
 #include "client/json.h"
@@ -24,9 +24,9 @@ struct ls {
 	struct loop loop;
 	struct nfs_options nfs;
 	bool all, longer, unsorted, itself, recursive, human, by_time, reverse, one;
-	unsigned headings; /* 0: none; else one more than were printed */
+	unsigned headings; /* 0: none; else 1 plus the number of those printed */
 
-	struct nfs_client *client; /* the current URL's */
+	struct nfs_client *client; /* of the current URL */
 	struct item **items;
 	size_t n_items, room;
 	int nlink_width, uid_width, gid_width, size_width;
@@ -219,7 +219,7 @@ static void free_items(struct item **items, size_t n)
 	free(items);
 }
 
-/* Prints what was kept; with -R directories remain, for list_below. */
+/* Prints the kept items.  With -R the directories among them stay for list_below. */
 static int print_kept(struct ls *l, int r)
 {
 	sort_items(l);
@@ -248,7 +248,7 @@ static int list_dir(struct ls *l, const struct nfs_fh *fh)
 		if (!l->all && e.name[0] == '.')
 			continue;
 		if (e.status)
-			bad = e.status; /* told at the end; the others first */
+			bad = e.status; /* reported after the other entries */
 		else
 			r = add_item(l, e.name, &e.fh, &e.attr);
 	}
@@ -271,7 +271,7 @@ static void print_export(const char *path, void *arg)
 	l->printed++;
 }
 
-/* Before the contents of a directory, or of what was named. */
+/* Begins the output of a directory, or of a URL that is not listed as one. */
 static void begin_list(struct ls *l, const char *text)
 {
 	l->printed = 0;
@@ -296,7 +296,7 @@ static void end_list(const struct ls *l)
 static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
                      unsigned depth);
 
-/* The directories among what was kept, one after the other. */
+/* Lists the directories among the kept items, one after the other. */
 static int list_below(struct ls *l, const char *text, unsigned depth)
 {
 	struct item **items = l->items;
@@ -319,7 +319,7 @@ static int list_below(struct ls *l, const char *text, unsigned depth)
 	return bad;
 }
 
-/* Failures are told here, each with the directory's name; the last is returned. */
+/* Reports each failure with the directory's name.  Returns the last one. */
 static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
                      unsigned depth)
 {

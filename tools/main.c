@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The `rpcrdma` command: finds the subcommand and runs it.  A subcommand is a
- * row in the table below and a file of its own.
+ * The `rpcrdma` command: finds the subcommand and runs it.  Each subcommand has a file
+ * of its own.
  */
 #include "tool.h"
 

@@ -42,7 +42,7 @@ static void print_made(const struct mkdir_tool *m, const char *name)
 		printf("created directory %s\n", tool_quote_always(name));
 }
 
-/* The URL up to @end octets of its path; on the heap. */
+/* Returns the URL up to @end octets of its path, on the heap. */
 static char *text_to(const struct nfs_client *c, const char *path, size_t end)
 {
 	size_t size = strlen(c->link.host) + strlen(c->export) + end + 16;
@@ -71,7 +71,7 @@ static int make_one(struct mkdir_tool *m, struct nfs_client *client,
 	return r;
 }
 
-/* Goes into @name, which it makes if it is not there. */
+/* Enters @name, or makes it if it does not exist. */
 static int enter_or_make(struct mkdir_tool *m, struct nfs_client *client,
                          struct nfs_node *node, const char *name, const char *text,
                          bool last)
@@ -86,7 +86,7 @@ static int enter_or_make(struct mkdir_tool *m, struct nfs_client *client,
 		                  &next.attr);
 		if (!r)
 			print_made(m, text ? text : name);
-		/* Another may have been faster. */
+		/* Another client may have made it meanwhile. */
 		if (r == (int)NFS3ERR_EXIST)
 			r = nfs_walk_from(client, &node->fh, &node->attr, name,
 			                  NFS_FOLLOW, &next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma mv: renames within one export of an NFS server.  Nothing is copied: what would
- * have to be is refused, with the reason.
+ * rpcrdma mv: renames within one export of an NFS server.  A rename that would need a
+ * copy is refused, with the reason.
  */
 #include "client/change.h"
 
@@ -19,9 +19,9 @@ struct mv {
 	struct nfs_client client;
 	struct url dst;
 	const char *dst_text;
-	struct nfs_fh dir; /* what names are put into */
+	struct nfs_fh dir; /* the directory that receives the names */
 	uint64_t dir_fileid;
-	char name[NFS_NAME_MAX + 1]; /* "": sources keep theirs */
+	char name[NFS_NAME_MAX + 1]; /* "": sources keep their names */
 };
 
 /* ---- The destination ----------------------------------------------------- */
@@ -48,7 +48,7 @@ static int open_dst(struct mv *m, bool must_be_dir)
 		return nfs_report(&m->client, "access", m->dst_text, r);
 	if (must_be_dir)
 		return refuse_target(m);
-	/* What is there may be a link to a file: the link is replaced. */
+	/* If it is a symbolic link to a file, the link is replaced. */
 	r = nfs_walk(&m->client, m->dst.path, NFS_MAKE, &node);
 	if (r && r != (int)NFS3ERR_NOENT)
 		return nfs_report(&m->client, "access", m->dst_text, r);
@@ -80,13 +80,14 @@ static int same_server(struct mv *m, const char *text, struct url *u)
 	return url_rebase(u, m->client.export);
 }
 
-/* Where @name goes, for messages; on the heap. */
+/* Returns the destination of @name for messages, on the heap. */
 static char *target_text(const struct mv *m, const char *name)
 {
 	return *m->name ? strdup(m->dst_text) : url_join(m->dst_text, name);
 }
 
-/* What is in the place: 0 to go on, 1 to let it be, negative: told. */
+/* Decides about an existing target.  Returns 0 to replace it, 1 to leave it, negative
+ * after a message. */
 static int judge_target(struct mv *m, const struct nfs_node *src, const fattr3 *old,
                         const char *from, const char *to)
 {

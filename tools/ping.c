@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma ping: NULL calls, one after the other, as ping(8) does it.  The
+ * rpcrdma ping: makes NULL calls, one after the other, as ping(8) sends requests.  The
  * connection is made first and not measured.
  */
 #include "client/connecting.h"
@@ -20,21 +20,22 @@ struct ping {
 	struct loop loop;
 	struct link link;
 	struct url url;
-	uint64_t asked; /* the program that was asked for, or NO_PROGRAM */
+	uint64_t asked; /* the program that the user named, or NO_PROGRAM */
 	uint32_t program, version;
 	uint64_t count, interval_ns, timeout_ns; /* count 0: until a signal */
 	uint32_t sec;
 	bool quiet;
-	const char *netids; /* NULL: RDMA, without asking */
-	CLIENT *tcp;        /* NULL: over RDMA */
+	const char *netids; /* NULL: RDMA only */
+	CLIENT *tcp;        /* NULL: RDMA is used */
 
 	uint64_t sent, received, sent_ns;
-	bool waiting, hopeless; /* a call is out; the answer will not change */
+	bool waiting, hopeless; /* a call is in flight; the next would fail alike */
 	bool described;
 	double min_us, max_us, sum_us, sum2_us;
 };
 
-/* Once, and after the first answer: in version 1 only that brings the credits. */
+/* Describes the connection once, after the first reply: in version 1 credits are known
+ * only then. */
 static void describe_once(struct ping *p)
 {
 	if (p->common.verbose && !p->common.json && !p->described) {
@@ -112,7 +113,7 @@ static void on_ping_done(struct rpcrdma_call *call, const struct rpcrdma_reply *
 		             (double)(tool_now_ns() - p->sent_ns) / 1000);
 }
 
-/* Waits for the answer, or for the timeout, whatever signal comes. */
+/* Waits for the reply or the timeout, and is not interrupted by signals. */
 static int ping_once_tcp(struct ping *p)
 {
 	enum clnt_stat stat;
@@ -123,7 +124,8 @@ static int ping_once_tcp(struct ping *p)
 	p->sent++;
 	if (stat != RPC_SUCCESS) {
 		tool_error("%s", clnt_sperror(p->tcp, p->link.host));
-		p->hopeless = stat != RPC_TIMEDOUT; /* it does not connect again */
+		p->hopeless =
+		        stat != RPC_TIMEDOUT; /* a CLIENT of TCP does not reconnect */
 	} else {
 		describe_once(p);
 		count_answer(p, xid, (double)(tool_now_ns() - p->sent_ns) / 1000);
@@ -154,7 +156,7 @@ static int ping_once(struct ping *p)
 	while (p->waiting && !r)
 		r = loop_wait(&p->loop, -1);
 	if (p->waiting) {
-		p->sent--; /* nobody waited for it */
+		p->sent--; /* the call is not counted */
 		rpcrdma_call_cancel(call);
 		while (p->waiting)
 			(void)rpcrdma_engine_process(p->loop.engine, 100); /* bounded */
@@ -188,7 +190,7 @@ static void ping_loop(struct ping *p)
 	}
 }
 
-/* Newton's way, to do without the mathematics library. */
+/* Newton's method, to do without the mathematics library. */
 static double square_root(double v)
 {
 	double x = v > 1 ? v : 1;
@@ -236,7 +238,7 @@ static void print_summary(const struct ping *p, uint64_t elapsed_ns)
 		       p->min_us / 1000, avg / 1000, p->max_us / 1000, mdev / 1000);
 }
 
-/* Why rpcbind did not name a port. */
+/* Returns the reason why rpcbind did not name a port. */
 static const char *lookup_reason(int error)
 {
 	switch (error) {
@@ -261,7 +263,7 @@ static const char *lookup_reason(int error)
 	}
 }
 
-/* Only NFS has a port of its own. */
+/* Asks rpcbind for the port.  Only NFS has a default port. */
 static int look_up_rdma_port(struct ping *p)
 {
 	char port[RPCRDMA_SERVICE_BYTES];
@@ -279,7 +281,7 @@ static int look_up_rdma_port(struct ping *p)
 	return nfs && r != -ENXIO ? 0 : r;
 }
 
-/* 0: the link is open, over RDMA; 1: over TCP; negative after a message. */
+/* Connects.  Returns 0: over RDMA; 1: over TCP; negative after a message. */
 static int reach_host(struct ping *p, const struct rpcrdma_conn_options *co)
 {
 	const struct netid_wish w = {p->netids, p->program, p->version, p->timeout_ns,
@@ -326,7 +328,7 @@ static int ping_host(struct ping *p)
 	}
 	started = tool_now_ns();
 	ping_loop(p);
-	describe_once(p); /* nothing was answered */
+	describe_once(p); /* no call was answered */
 	print_summary(p, tool_now_ns() - started);
 	close_transport(p);
 	return p->received ? TOOL_OK : TOOL_FAILED;

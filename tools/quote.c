@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names for people.  A name is octets, and a server or a user may have chosen them to
- * move a terminal's cursor or to look like something else.  This is the quoting of
- * ls(1) and cp(1): what a shell would read as the same name, of printing characters.
+ * Quotes names for messages.  A name is octets, and a server or a user may have chosen
+ * them to move a terminal's cursor or to look like another name.  The form is that of
+ * ls(1) and cp(1): printing characters that a shell reads as the same name.
  */
 #include "tool.h"
 
@@ -27,8 +27,8 @@ unsigned tool_utf8(const char *text)
 	return n;
 }
 
-/* Octets of the printing character at @s; 0: there is none.  C1 controls are U+0080
- * to U+009F. */
+/* Returns the octets of the printing character at @s, or 0.  U+0080 to U+009F are
+ * controls. */
 static unsigned printing_length(const char *s)
 {
 	unsigned n = tool_utf8(s);
@@ -54,17 +54,18 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-/* As $'...' wants an octet that does not print; returns the end. */
+/* Writes an octet that does not print as $'...' needs it.  Returns the end. */
 static char *escape_octet(unsigned char octet, char *out)
 {
-	static const char letters[] = "abtnvfr"; /* of 7 to 13 */
+	static const char letters[] = "abtnvfr"; /* for 7 to 13 */
 
 	if (octet >= 7 && octet <= 13)
 		return out + sprintf(out, "\\%c", letters[octet - 7]);
 	return out + sprintf(out, "\\%03o", (unsigned)octet);
 }
 
-/* Writes the quoted form of @s to @out, which has room for 7 octets per octet and 3. */
+/* Writes the quoted form of @s to @out, which holds seven octets for each of @s and
+ * three more. */
 static void write_quoted(const char *s, char *out)
 {
 	bool escaped = false;

@@ -2,11 +2,11 @@
 /*
  * rpcrdma rm: removes files and, with -r, trees of an NFS server.
  *
- * A tree is gone through by handles, depth first, never through a symbolic link: what
- * was a directory when it was looked up is entered by that handle, so that whatever takes
- * its name meanwhile leads nowhere else.  A listing goes on while its entries vanish,
- * which a server may not allow for: a directory that is not empty at its end is listed
- * again, as long as that removes something.
+ * A tree is walked by handles, depth first, and never through a symbolic link.  A
+ * directory is entered by the handle that LOOKUP returned; if something else takes its
+ * name meanwhile, that is not entered.  Entries vanish while a directory is listed,
+ * which a server may not allow for.  A directory that is not empty after its listing is
+ * therefore listed again, as long as that removes something.
  */
 #include "client/change.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define MAX_DEPTH  4096
-#define MAX_SWEEPS 64 /* listings of one directory */
+#define MAX_SWEEPS 64 /* listings of one directory, at most */
 
 struct rm {
 	struct tool_common common;
@@ -23,11 +23,11 @@ struct rm {
 	struct nfs_options nfs;
 	bool recursive, force, ask;
 
-	struct nfs_client *client; /* the current URL's */
+	struct nfs_client *client; /* of the current URL */
 	bool failed;
 };
 
-/* 0, or what ends the command; other failures are told and noted. */
+/* Reports a failure.  Returns 0, or the error that ends the command. */
 static int report_removal(struct rm *m, const char *text, int r)
 {
 	if (!r)
@@ -37,7 +37,7 @@ static int report_removal(struct rm *m, const char *text, int r)
 	return r == -EINTR || r == -EHOSTUNREACH || r == -ETIMEDOUT ? r : 0;
 }
 
-/* Whether the name went; *ret as told gives it. */
+/* Returns whether the name was removed; @ret is what report_removal returned. */
 static bool remove_one(struct rm *m, const struct nfs_fh *dir, const char *name,
                        bool is_dir, const char *text, int *ret)
 {
@@ -63,7 +63,7 @@ static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *nam
 {
 	struct nfs_fh fh;
 	fattr3 attr;
-	/* A listing's attributes may be another file's by now. */
+	/* The listing's attributes may belong to a file that had the name before. */
 	int r = nfs_lookup(m->client, dir, name, &fh, &attr);
 
 	*ret = 0;
@@ -78,7 +78,7 @@ static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *nam
 	return remove_one(m, dir, name, false, text, ret);
 }
 
-/* One listing; how many entries went and how many are left. */
+/* Removes the entries of one listing; counts those removed and those left. */
 static int sweep_dir(struct rm *m, const struct nfs_fh *fh, const char *text,
                      unsigned depth, unsigned *gone, unsigned *left)
 {
@@ -99,7 +99,7 @@ static int sweep_dir(struct rm *m, const struct nfs_fh *fh, const char *text,
 	}
 	nfs_dir_close(&d);
 	free(e);
-	/* The place in a directory that shrinks may be lost. */
+	/* A cookie may become invalid while the directory shrinks. */
 	if (!r && status == (int)NFS3ERR_BAD_COOKIE && *gone)
 		return 0;
 	if (!r && status) {
@@ -138,7 +138,7 @@ static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *na
 	return !r;
 }
 
-/* What no rm removes: told. */
+/* Reports what rm(1) does not remove either.  Returns whether it did. */
 static bool refuse_removal(const struct url *u, const struct nfs_node *node,
                            const char *text)
 {

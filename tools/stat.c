@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rpcrdma stat: the attributes of a file on an NFS server, as stat(1) has it. */
+/* rpcrdma stat: shows the attributes of a file on an NFS server, in the form of
+ * stat(1). */
 #include "client/attrs.h"
 #include "client/json.h"
 

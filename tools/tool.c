@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the subcommands share: messages, sizes, the engine, progress.
- * The only state is the subcommand's name and the form of messages, set once before it
- * runs, and what became of standard output.
+ * What the subcommands share: messages, numbers, the engine, progress.
+ *
+ * The only state is the subcommand's name and the form of messages, which are set
+ * before it runs, and whether standard output failed.
  */
 #include "tool.h"
 
@@ -19,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static char program[32] = "rpcrdma"; /* and the command; set before any thread starts */
-static bool with_levels;             /* of messages */
+static char program[32] = "rpcrdma"; /* with the subcommand; set before threads start */
+static bool with_levels;             /* messages begin with their severity */
 static struct {
 	bool deadly;       /* SIGPIPE is to end the process */
-	bool failed, gone; /* told; nobody reads any more */
+	bool failed, gone; /* reported; the reader has closed the pipe */
 } output;
 
 /* ---- Messages --------------------------------------------------------------- */
@@ -103,7 +104,7 @@ bool tool_ask(const char *act, const char *name)
 
 void tool_keep_sigpipe(void)
 {
-	/* Whoever started us with it ignored wants to read of it. */
+	/* A parent that ignores SIGPIPE wants EPIPE reported. */
 	output.deadly = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
 }
 
@@ -234,7 +235,7 @@ const char *tool_human_short(uint64_t bytes)
 		u++;
 	}
 	for (;;) {
-		/* Up, and without an overflow. */
+		/* Rounds up without overflow. */
 		tenths = bytes / unit * 10 + (bytes % unit * 10 + unit - 1) / unit;
 		if (u == 6 || tenths <= 10230)
 			break;
@@ -280,7 +281,7 @@ static void write_trace(void *arg, const char *json)
 	fprintf(arg, "%s\n", json);
 }
 
-/* In a directory that others can write to, a link may be a trap. */
+/* A link in a directory that others can write to may be a trap. */
 static bool link_is_trusted(const char *path)
 {
 	struct stat st;

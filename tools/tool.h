@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the subcommands of `rpcrdma` share: the table of them, the options that
- * each takes, messages, progress, and addresses.
+ * What the subcommands of `rpcrdma` share: the table of subcommands, their options,
+ * messages, progress, and numbers.
  */
 #ifndef RPCRDMA_TOOL_H
 #define RPCRDMA_TOOL_H
@@ -33,7 +33,8 @@ extern const struct tool_command tool_nfsd, tool_cp, tool_ls, tool_cat, tool_sta
 /* Prints the file that makes bash(1) complete the command line of @commands. */
 void tool_print_completion(const struct tool_command *const *commands, size_t n);
 
-/* Why a provider cannot be used or an address not listened on, with what to do. */
+/* Returns the reason why a provider cannot be used or an address not listened on, with
+ * the remedy. */
 const char *tool_provider_reason(int error);
 
 /* Values of the options that every subcommand has (TOOL_COMMON_ROWS). */
@@ -46,7 +47,7 @@ struct tool_common {
 	uint32_t credits, inline_bytes, segment_bytes;
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const char *cert, *key, *ca, *psk, *peer_name; /* host authentication */
-	const char *const *allow; /* identities that a server lets in */
+	const char *const *allow; /* identities that a server admits */
 	unsigned n_allow;
 	struct rpcrdma_hostauth *hostauth; /* loaded by tool_engine_new */
 	FILE *trace_file;
@@ -54,19 +55,19 @@ struct tool_common {
 
 /* How an option is read. */
 enum tool_kind {
-	TOOL_HEADING, /* not an option: the row's text stands before those that follow */
-	TOOL_HELP,  /* prints the help; also "-h" where no other row has that letter */
-	TOOL_SET,   /* bool: true */
-	TOOL_CLEAR, /* bool: false */
-	TOOL_COUNT, /* unsigned: one more */
+	TOOL_HEADING, /* not an option: the text is printed before the next rows */
+	TOOL_HELP,    /* prints the help; also "-h" unless another row has it */
+	TOOL_SET,     /* bool: true */
+	TOOL_CLEAR,   /* bool: false */
+	TOOL_COUNT,   /* unsigned: incremented */
 	/* with an argument: */
 	TOOL_TEXT,     /* const char * */
 	TOOL_NUMBER,   /* uint32_t or uint64_t, by width; in [low, high] */
 	TOOL_SIZE,     /* the same with a unit */
 	TOOL_SECONDS,  /* uint64_t: nanoseconds */
 	TOOL_CHOICE,   /* unsigned or an enum: the index among the choices */
-	TOOL_TAKE,     /* the row's function: 0, or -EINVAL after a message */
-	TOOL_MAY_TAKE, /* the same; without an argument, and for letters, it gets NULL */
+	TOOL_TAKE,     /* the row's function; 0, or -EINVAL after a message */
+	TOOL_MAY_TAKE, /* the same; NULL without an argument, and for letters */
 };
 
 /*
@@ -155,67 +156,72 @@ int tool_has_argument(const struct tool_option *option);
 /* Prints --help. */
 void tool_print_help(const struct tool_command *command);
 
-/* Engine and connection options from the common ones.  Messages are printed. */
+/* Makes an engine by the common options.  Returns 0, or negative errno after a
+ * message. */
 int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);
 void tool_conn_options(const struct tool_common *, struct rpcrdma_conn_options *ret);
-/* Closes the trace; after rpcrdma_engine_free. */
+/* Closes the trace; to be called after rpcrdma_engine_free. */
 void tool_common_end(struct tool_common *);
 
-/* "rpcrdma cp: words\n" on stderr. */
+/* Sets the name that begins each message: "rpcrdma cp: ". */
 void tool_set_name(const char *subcommand);
-/* "rpcrdma cp" */
+/* Returns that name, "rpcrdma cp". */
 const char *tool_program(void);
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same of another severity, by the numbers of syslog(3). */
+/* Prints a message of another severity, by the numbers of syslog(3). */
 enum tool_level { TOOL_ERROR = 3, TOOL_WARNING = 4, TOOL_NOTICE = 5, TOOL_INFO = 6 };
 void tool_log(enum tool_level, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
-/* From now on each of these lines begins with its severity, "<3>", as systemd's journal
- * reads it (sd-daemon(3)).  Before there are threads. */
+/* Begins each message from now on with its severity, "<3>", as systemd's journal reads
+ * it (sd-daemon(3)).  To be called before any thread starts. */
 void tool_log_levels(void);
-/* Is standard error the journal?                                  [systemd.exec(5)] */
+/* Returns whether standard error is the journal.  [systemd.exec(5)] */
 bool tool_log_is_journal(void);
-/* The name as a shell would read it, if it has anything but printing characters or any
- * that mean something to a shell; else as it is.  In a ring of four buffers.  For every
- * name in a message. */
+/* Returns @name quoted for a shell if a character of it is special to a shell or does
+ * not print; else as it is.  The result is in a ring of four buffers.  For every name
+ * in a message. */
 const char *tool_quote(const char *name);
-/* The same within quotes in any case, as coreutils have it behind "cannot create". */
+/* Quotes in any case, as coreutils do after "cannot create". */
 const char *tool_quote_always(const char *name);
-/* "rpcrdma cp: cannot DO 'NAME': WHY", the form of coreutils, for either end. */
+/* Prints "rpcrdma cp: cannot @act '@name': @reason", the form of coreutils. */
 void tool_cannot(const char *act, const char *name, const char *reason);
-/* Octets of the well-formed UTF-8 character that @s begins with; 0: none. */
+/* Returns the octets of the well-formed UTF-8 character that @s begins with, or 0. */
 unsigned tool_utf8(const char *s);
-/* At the start of the process: a reader who leaves makes writing fail with EPIPE. */
+/* Ignores SIGPIPE, so that writing to a closed pipe fails with EPIPE.  To be called
+ * first in main. */
 void tool_keep_sigpipe(void);
-/* Asks "rpcrdma cp: overwrite 'NAME'? " on standard error; whether standard input says
- * yes. */
+/* Asks "rpcrdma cp: overwrite '@name'? " on standard error, for @act "overwrite".
+ * Returns whether the answer on standard input begins with y. */
 bool tool_ask(const char *act, const char *name);
-/* Writing to @name (NULL: standard output) failed with errno, which is told unless
- * nobody reads any more: then SIGPIPE ends the process in tool_finish, as it ends other
- * programs.  TOOL_REPORTED: no errno, and no more is to be said. */
+/* Reports that writing to @name (NULL: standard output) failed with errno.  EPIPE is
+ * not reported: SIGPIPE ends the process in tool_finish, as it ends other programs.
+ * Returns TOOL_REPORTED, which stands for an error that needs no further message. */
 enum { TOOL_REPORTED = -4095 };
 int tool_output_failed(const char *name);
-/* Flushes standard output; the exit code for @code. */
+/* Flushes standard output.  Returns the exit code: @code, or TOOL_FAILED if writing
+ * failed. */
 int tool_finish(int code);
-/* Says where the help is; TOOL_USAGE. */
+/* Prints how to get help.  Returns TOOL_USAGE. */
 int tool_usage(void);
-/* "4 MiB", "1.5G", "65536"; -EINVAL. */
+/* Parses "4 MiB", "1.5G" or "65536".  Returns 0 or -EINVAL. */
 int tool_parse_size(const char *s, uint64_t *ret);
-/* A whole number in [@low, @high], decimal or 0x and hexadecimal; -EINVAL. */
+/* Parses a whole number from @low to @high, decimal or hexadecimal after 0x.  Returns 0
+ * or -EINVAL. */
 int tool_parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret);
-/* "0.5", "60"; -EINVAL. */
+/* Parses "0.5" or "60".  Returns 0 or -EINVAL. */
 int tool_parse_seconds(const char *s, uint64_t *ret_ns);
 uint64_t tool_now_ns(void); /* monotonic */
-/* A number and its unit, for people ("1.2 GiB"); static ring of buffers. */
+/* Returns a size such as "1.2 GiB", in a static ring of buffers. */
 const char *tool_human(uint64_t bytes);
-/* The same as ls -h has it: "1.2K", rounded up; static ring of buffers. */
+/* Returns a size as `ls -h` prints it, "1.2K", rounded up; in a static ring of
+ * buffers. */
 const char *tool_human_short(uint64_t bytes);
-/* Creates or empties a file to write to; by the umask, and through a symbolic link only
- * if it is ours or root's.  NULL with errno. */
+/* Creates or truncates a file for writing.  Follows a symbolic link only if the caller
+ * or root owns it.  Returns NULL and sets errno on failure. */
 FILE *tool_create(const char *path);
 
-/* Progress on stderr: a bar on a terminal, a line every second otherwise,
- * nothing in the first second, and nothing at all if @quiet. */
+/* Progress on standard error: a bar on a terminal, elsewhere a line every second.
+ * Nothing is printed in the first second, and nothing at all if @quiet. */
 struct tool_progress {
 	const char *what;
 	uint64_t total, done; /* octets; total 0 = unknown */

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of directories that go, come or move: waiting calls.  A call whose reply was lost
- * is executed twice; what its second run says of the first one's work is no failure.
+ * Waiting calls that remove, rename and make names.  A call whose reply was lost may be
+ * executed twice; an error of the second execution that the first one causes is not a
+ * failure.
  */
 #ifndef RPCRDMA_TOOLS_CHANGE_H
 #define RPCRDMA_TOOLS_CHANGE_H
 
 #include "client/nfs.h"
 
-/* REMOVE, or RMDIR of a directory.  A name that is gone is no failure: the caller has
- * seen it. */
+/* Calls REMOVE, or RMDIR for a directory.  NOENT is not a failure, since the caller has
+ * seen the name. */
 int nfs_remove(struct nfs_client *, const struct nfs_fh *dir, const char *name,
                bool is_dir);
-/* RENAME; @fileid is that of what moves. */
+/* Calls RENAME; @fileid is that of the renamed object. */
 int nfs_rename(struct nfs_client *, const struct nfs_fh *from, const char *name,
                const struct nfs_fh *to, const char *to_name, uint64_t fileid);
-/* MKDIR that fails with EXIST where something is, and a mode that is exact. */
+/* Calls MKDIR, fails with EXIST if the name exists, and sets exactly @mode. */
 int nfs_mkdir_new(struct nfs_client *, const struct nfs_fh *dir, const char *name,
                   uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr);
-/* Whether the last name of a URL's path is "." or "..". */
+/* Returns whether the last name of a URL's path is "." or "..". */
 bool url_ends_in_dots(const struct url *);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connecting, and saying why it did not work.  Before the connection was ever
- * up any failure is final: a mistyped address should not take a minute.
- * Afterwards losses are reported with -v only and calls decide.
+ * Connects, and reports why that failed.  Before the first connection is up any failure
+ * is final: a mistyped address should not take a minute.  Later losses are reported
+ * with -v only, and calls decide.
  */
 #include "client/connecting.h"
 
@@ -135,7 +135,7 @@ void link_close(struct link *k)
 {
 	if (k->gss) {
 		link_insecure(k);
-		/* The server is told, if that is not asked too much. */
+		/* Sends RPCSEC_GSS_DESTROY if that takes no waiting. */
 		if (k->up)
 			(void)rpcrdma_engine_process(k->loop->engine, 0);
 	}
@@ -144,7 +144,7 @@ void link_close(struct link *k)
 	k->conn = NULL;
 }
 
-/* No context could be made: Kerberos knows why. */
+/* Returns the reason why no context could be made. */
 static const char *gss_reason(const struct link *k)
 {
 	static struct rpcrdma_gss_info info;
@@ -204,7 +204,7 @@ const char *link_status_text(const struct link *k, int status)
 	}
 }
 
-/* Version 1 has no words for what a peer takes. */
+/* Version 1 has no property for the peer's segments. */
 static const char *segments_text(const struct rpcrdma_conn_info *i, char *ret,
                                  size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A connection to a server as the tools use it: the first attempt must
- * succeed, later losses are the library's to repair (for retry_ns).
+ * A connection to a server.  The first attempt must succeed; after a loss the library
+ * reconnects, for retry_ns.
  */
 #ifndef RPCRDMA_TOOLS_LINK_H
 #define RPCRDMA_TOOLS_LINK_H
@@ -15,28 +15,28 @@ struct link {
 	struct rpcrdma_conn *conn;
 	char host[288]; /* "HOST:PORT", for messages */
 	bool up, was_up, over, quiet;
-	int error;                /* why it is not up */
-	uint32_t transport_error; /* of the last call that ended with one */
-	uint32_t auth_stat;       /* the same */
-	uint32_t sec;             /* the flavor of calls; SEC_UNSAID: none was chosen */
-	struct rpcrdma_gss *gss;  /* if it is a Kerberos one */
+	int error;                /* negative errno while it is not up */
+	uint32_t transport_error; /* of the last call that has one */
+	uint32_t auth_stat;       /* of the last reply */
+	uint32_t sec;             /* flavor of calls; SEC_UNSAID: not chosen */
+	struct rpcrdma_gss *gss;  /* of a Kerberos flavor */
 	char reason[160];
 };
 
-/* Connects and waits.  Failures are told on stderr, in words. */
+/* Connects and waits.  Returns 0, or negative errno after a message. */
 int link_open(struct link *, struct loop *, const struct url *,
               const struct rpcrdma_conn_options *);
 void link_close(struct link *);
-/* Calls of @program are under @flavor from now on.  0, or negative errno. */
+/* Uses @flavor for calls of @program.  Returns 0 or negative errno. */
 int link_secure(struct link *, const struct url *, uint32_t flavor, uint32_t program,
                 uint32_t version);
-/* No longer under a flavor of Kerberos. */
+/* Stops using a Kerberos flavor. */
 void link_insecure(struct link *);
-/* A phrase for a call that ended with @status. */
+/* Returns a text for the status of a call. */
 const char *link_status_text(const struct link *, int status);
-/* One line of what was negotiated. */
+/* Prints what was negotiated, in one line. */
 void link_describe(const struct link *, FILE *f);
-/* The same as members of a JSON object, without the braces. */
+/* Prints the same as members of a JSON object, without the braces. */
 void link_describe_json(const struct link *, FILE *f);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What copy jobs share: slots, the waiting for jobs, failures, and receiving
- * directories.
+ * What copy jobs share: slots, waiting for jobs, failures, and receiving directories.
  *
- * A directory's own attributes are set when its last child is done, since a
- * directory without write permission would refuse them, and each child moves
- * its times.  References hold parents until then.
+ * A directory's own attributes are set when its last child is finished: a directory
+ * without write permission would refuse the children, and each child changes its times.
+ * Children hold references to their parents until then.
  */
 #define _GNU_SOURCE /* O_PATH, AT_EMPTY_PATH */
 #include "client/copy.h"
@@ -18,7 +17,7 @@
 
 #define ABORT_NS 5000000000u
 
-/* Seconds on the wire have no sign: the nearest time that fits. */
+/* Seconds on the wire are unsigned: takes the nearest time that fits. */
 static nfstime3 time_from_spec(const struct timespec *t)
 {
 	if (t->tv_sec < 0)
@@ -97,8 +96,8 @@ void copy_init(struct copy *c, struct loop *l)
 		c->max_slots = 2 * c->in_flight;
 	if (c->max_slots < COPY_MAX_JOBS)
 		c->max_slots = COPY_MAX_JOBS;
-	/* Nothing else is under way while the user thinks, or while the name of a backup
-	 * is looked for. */
+	/* One file at a time: while the user is asked, or a backup's name is chosen, no
+	 * other job may run. */
 	c->max_jobs = c->ask || c->backup ? 1 : COPY_MAX_JOBS;
 }
 
@@ -157,7 +156,7 @@ void copy_report_failure(struct copy *c, const char *act, const char *label,
 		return;
 	tool_progress_end(&c->progress);
 	if (client)
-		(void)nfs_report(client, act, label, status); /* it is counted */
+		(void)nfs_report(client, act, label, status); /* already counted */
 	else
 		tool_cannot(act, label, strerror(-status));
 }
@@ -246,7 +245,7 @@ int copy_own_local(int fd, const struct copy_meta *m)
 		return 0;
 	error = errno;
 	(void)!fchownat(fd, "", (uid_t)-1, m->gid,
-	                AT_EMPTY_PATH); /* as cp(1): a wish */
+	                AT_EMPTY_PATH); /* not required, as with cp(1) */
 	return -error;
 }
 
@@ -257,7 +256,7 @@ int copy_set_local(const struct copy *c, int fd, const struct copy_meta *m,
 	                        {m->mtime.seconds, (long)m->mtime.nseconds}};
 	char self[40];
 
-	/* Descriptors of what may not be read (O_PATH) have no fchmod. */
+	/* Descriptors opened with O_PATH have no fchmod. */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fchmod(fd, mode) && (errno != EBADF || chmod(self, mode)))
 		return -errno;
@@ -330,7 +329,7 @@ struct copy_dir *copy_dir_remote(struct copy *c, struct nfs_client *client,
 	return d;
 }
 
-/* DIR/NAME, of a URL before its "?". */
+/* Returns "DIR/NAME"; in a URL the name comes before "?". */
 static char *join_path(const char *dir, const char *name)
 {
 	size_t len = url_is(dir) ? strcspn(dir, "?") : strlen(dir);
@@ -371,7 +370,7 @@ static int make_local_dir(struct copy_dir *d, uint32_t mode)
 	d->fresh = mkdirat(d->parent->fd, d->text, mode) == 0;
 	if (!d->fresh && errno != EEXIST)
 		return -errno;
-	/* Not through a symbolic link: it could lead anywhere. */
+	/* Does not follow a symbolic link, which could lead anywhere. */
 	d->fd = copy_dir_open(d->parent->fd, d->text, O_NOFOLLOW);
 	if (d->fd < 0 || fstat(d->fd, &sb))
 		return -errno;
@@ -392,12 +391,12 @@ static int make_remote_dir(struct copy_dir *d, uint32_t mode)
 	d->fsid = attr.fsid;
 	d->fileid = attr.fileid;
 	d->owned = attr.uid == d->meta.uid && attr.gid == d->meta.gid;
-	/* Nobody else gives files away; a group of his own he may. */
+	/* Only root can change the owner; others can set one of their groups. */
 	d->no_owner = geteuid() != 0 && attr.uid != d->meta.uid;
 	return 0;
 }
 
-/* What is there is no directory: told. */
+/* Reports that the existing object is not a directory. */
 static void refuse_non_directory(struct copy_dir *d, const char *label)
 {
 	char *text = copy_dir_text(d->parent, d->text);
@@ -456,7 +455,7 @@ static void free_dir(struct copy_dir *d)
 		copy_dir_put(parent);
 }
 
-/* Set-id bits are for the owner that they were meant for. */
+/* Set-id bits are set only together with the right owner. */
 static uint32_t dir_mode(const struct copy_dir *d)
 {
 	return copy_mode(d->copy, &d->meta) & (d->no_owner ? 01777 : 07777);

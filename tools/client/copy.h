@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copying files and trees between an NFS server and local directories, or two
- * servers.  What cp(1) is for local files, with these additions:
+ * Copies files and trees between an NFS server and local directories, or two servers.
+ * Does what cp(1) does for local files, with these differences:
  *
- * A destination appears complete or not at all: data go to a temporary name in
- * its directory, renamed when everything is there (and stable on a server).  What
- * could not keep its links, owner or place that way is written in place.
+ * A destination appears complete or not at all.  Data go to a temporary name in its
+ * directory, which is renamed when the file is complete (and stable on a server).  A
+ * file that would lose its links, owner or place that way is written in place.
  *
- * One line of control walks the sources and creates directories; each file or
- * symbolic link below is a job, a state machine driven by callbacks of NFS
- * calls.  Jobs and buffers are limited, and so is memory: nothing grows with
- * the size of a file or of a tree but the depth of the latter.
+ * One line of control walks the sources and creates directories.  Each file or symbolic
+ * link below is a job, a state machine driven by callbacks of NFS calls.  The number of
+ * jobs and buffers is limited.  Memory does not grow with the size of a file or a tree,
+ * only with the tree's depth.
  *
- *   copy.c        the pool of slots, failures, directories on either side
- *   copy_start.c  a job's beginning
- *   copy_job.c    a job's phases: create, copy, commit, attributes, rename
- *   copy_answers.c  what a job's calls brought
- *   copy_calls.c  a job's calls
- *   copy_place.c  what is in the destination's place: refused, kept, written to
- *   copy_local.c  a job's steps at a local destination
- *   copy_data.c   a job's slots: read, skip zeros, write, keep until committed
- *   copy_tree.c   the walk
- *   copy_self.c   is a directory of the source the one being filled?
- *   copy_backup.c  the name under which what is replaced is kept
- *   copy_made.c   the names given out, where there are several sources
- *   copy_links.c  hard links within what is copied
+ *  copy.c          the pool of slots, failures, directories on either side
+ *  copy_start.c    begins a job
+ *  copy_job.c      a job's phases: create, copy, commit, attributes, rename
+ *  copy_answers.c  handles the results of a job's calls
+ *  copy_calls.c    a job's calls
+ *  copy_place.c    judges an existing file: refuse, keep, write in place
+ *  copy_local.c    a job's steps at a local destination
+ *  copy_data.c     a job's slots: read, skip zeros, write, keep until committed
+ *  copy_tree.c     the walk
+ *  copy_self.c     finds out whether a source directory is the one being filled
+ *  copy_backup.c   chooses the name of a backup
+ *  copy_made.c     the names made in this run, for several sources
+ *  copy_links.c    hard links within the copy
  */
 #ifndef RPCRDMA_TOOLS_COPY_H
 #define RPCRDMA_TOOLS_COPY_H
@@ -34,64 +34,64 @@
 #include "client/nfs.h"
 
 #define COPY_MAX_JOBS   16
-#define COPY_BUFFERS    (32u << 20)  /* octets in slots, at most */
+#define COPY_BUFFERS    (32u << 20)  /* octets of all slots, at most */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
-/* What is known of a file, wherever it is. */
+/* Attributes of a file at either end. */
 struct copy_meta {
-	ftype3 type; /* 0: there is none; NF3FIFO for all that is special */
+	ftype3 type; /* 0: no file; NF3FIFO for all special files */
 	uint32_t mode, uid, gid, nlink;
 	uint64_t size, used, fsid, fileid;
 	nfstime3 atime, mtime, ctime;
 };
 void copy_meta_from_stat(const struct stat *, struct copy_meta *ret);
 void copy_meta_from_attr(const fattr3 *, struct copy_meta *ret);
-/* A pipe or terminal, or a file that does not say how long it is (as in /proc). */
+/* Returns whether a file is a pipe or terminal, or does not know its length (as in
+ * /proc). */
 bool copy_is_stream(int fd, const struct stat *);
 
 struct copy_job;
 
-/* What becomes of the file that is replaced; COPY_EXISTING: numbered if it has numbered
- * backups already, else simple. */
+/* How a replaced file is kept.  COPY_EXISTING: numbered if it has numbered backups,
+ * else simple. */
 enum copy_backups { COPY_NO_BACKUP, COPY_SIMPLE, COPY_EXISTING, COPY_NUMBERED };
 
-/* A READ and the WRITEs of what it brought. */
+/* A READ and the WRITEs of its data. */
 struct copy_slot {
 	struct copy_slot *next, *all;
 	struct copy_job *job; /* NULL: free */
 	struct nfs_op op;
 	uint64_t offset;
-	uint32_t len, have, pos, run; /* wanted, read, written, being written */
+	uint32_t len, have, pos, run; /* octets wanted, read, written, being written */
 	uint8_t *buf;
 };
 
 struct copy {
 	struct loop *loop;
 	bool preserve, quiet;
-	bool follow;                   /* symbolic links in trees */
+	bool follow;                   /* follow symbolic links in trees */
 	bool keep, update, ask, force; /* -n, -u, -i, -f */
 	enum copy_backups backup;
-	const char *suffix; /* of simple backups */
-	FILE *chatter;      /* where from and where to; NULL: not told */
+	const char *suffix; /* suffix of simple backups */
+	FILE *chatter;      /* output of -v; NULL: none */
 	unsigned max_jobs;
-	struct copy_links *links; /* NULL: each is a file of its own */
+	struct copy_links *links; /* NULL: hard links become separate files */
 	bool dangling; /* the destination is a symbolic link that leads nowhere */
-	struct copy_made *made; /* NULL: not kept */
+	struct copy_made *made; /* NULL: names are not recorded */
 	unsigned in_flight;
 	uint32_t io_bytes;
 	uint32_t umask;
 
 	struct copy_job *jobs;
 	unsigned n_jobs, n_finishing;         /* jobs; directories being finished */
-	struct copy_slot *free_slots, *slots; /* slots: all of them */
+	struct copy_slot *free_slots, *slots; /* slots: free or not */
 	unsigned n_slots, max_slots;
-	int fatal; /* no use in going on: server lost, or a signal */
+	int fatal; /* not 0: the server is lost, or a signal came */
 	uint64_t files, failed, bytes;
 	struct tool_progress progress;
 };
 
-/* A directory that receives; the one who drops the last reference finishes its
- * attributes. */
+/* A directory that receives files.  Dropping the last reference sets its attributes. */
 struct copy_dir {
 	struct copy *copy;
 	struct copy_dir *parent;
@@ -99,13 +99,13 @@ struct copy_dir {
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
 	int fd;
-	bool fresh; /* made by us: it was empty */
+	bool fresh; /* made by this run, so it was empty */
 	bool finish, owned, no_owner;
-	bool named; /* @text is not the directory but the only name given out in it */
+	bool named; /* @text names the only file that it receives, not the directory */
 	uint64_t fsid, fileid;
 	struct copy_meta meta;
 	struct nfs_op op;
-	char *text; /* of the first one as it was given, else its name */
+	char *text; /* of the top directory: as the user named it; else the name */
 };
 
 enum copy_kind { COPY_FILE, COPY_LINK };
@@ -116,31 +116,31 @@ struct copy_source {
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
 	int fd;      /* given to the job; -1 for a link */
-	bool stream; /* read to its end, only once */
+	bool stream; /* can be read only once, up to its end */
 	struct copy_meta meta;
-	char *target; /* of a local link; given */
+	char *target; /* of a local link; given to the job */
 	const char *label;
 };
 
 enum copy_phase {
-	COPY_INSPECTING, /* what is in the destination's place */
+	COPY_INSPECTING, /* looks for an existing file */
 	COPY_CREATING,
-	COPY_LOOKING, /* CREATE's reply lacked the handle */
+	COPY_LOOKING, /* asks for the handle that CREATE's reply lacked */
 	COPY_READLINK,
 	COPY_SYMLINK,
-	COPY_OWNING, /* before there are data */
+	COPY_OWNING, /* sets the owner, before there are data */
 	COPY_COPYING,
 	COPY_COMMITTING,
-	COPY_TRUNCATING, /* in place; or the source changed: once more */
+	COPY_TRUNCATING, /* writes in place, or again after the source changed */
 	COPY_SETATTR,
-	COPY_BACKING, /* the old file gets its backup's name */
+	COPY_BACKING, /* renames the old file to its backup's name */
 	COPY_RENAMING,
-	COPY_CHECKING,  /* NOENT: had the first RENAME been executed? */
-	COPY_RESTORING, /* the backup gets its old name back */
-	COPY_REMOVING,  /* the temporary: the end, or before writing in place */
+	COPY_CHECKING,  /* after NOENT: looks whether the first RENAME was executed */
+	COPY_RESTORING, /* renames the backup back */
+	COPY_REMOVING,  /* removes the temporary */
 };
 
-/* Which end something went wrong at. */
+/* The end that failed. */
 enum copy_end { COPY_SOURCE, COPY_TARGET };
 
 struct copy_job {
@@ -148,33 +148,33 @@ struct copy_job {
 	struct copy_job *next, **prev;
 	struct copy_source src;
 	struct copy_dir *dir;
-	char *label; /* the source, for messages */
+	char *label; /* the source's name, for messages */
 	char name[NFS_NAME_MAX + 1], temp[NFS_NAME_MAX + 1];
-	char backup[NFS_NAME_MAX + 1]; /* "": the old file is not kept */
+	char backup[NFS_NAME_MAX + 1]; /* "": no backup */
 	enum copy_phase phase;
 
-	int fd;           /* local temporary, -1 */
-	struct nfs_fh fh; /* remote one */
+	int fd;           /* of a local temporary, or -1 */
+	struct nfs_fh fh; /* of a remote temporary */
 	uint64_t fileid;
 	bool made;            /* the temporary may exist */
-	struct copy_meta old; /* what is in the destination's place */
+	struct copy_meta old; /* the existing file */
 	struct nfs_fh old_fh;
-	bool in_place, cut;     /* and it has lost its contents */
-	bool denied;            /* no new file may be made beside it */
-	bool forced;            /* it could not be written in place */
-	bool backed;            /* the old file has the backup's name */
-	bool skipped;           /* the old one stays, and nothing failed */
-	struct copy_link *twin; /* told where the file is; NULL: nobody asks */
-	uint32_t uid, gid;      /* of the new file, if have_owner */
-	bool have_owner, owned; /* they are as they should be */
-	bool plain;             /* no set-id bits: the server does not want them */
+	bool in_place, cut; /* cut: its old contents are gone */
+	bool denied;        /* no new file may be made in its directory */
+	bool forced;        /* it could not be written in place, so it is replaced */
+	bool backed;        /* the old file has the backup's name */
+	bool skipped;       /* the old file stays, and nothing failed */
+	struct copy_link *twin; /* hard-link entry of the file; NULL: none */
+	uint32_t uid, gid;      /* owner of the new file, if have_owner */
+	bool have_owner, owned; /* owned: uid and gid are right */
+	bool plain;             /* the server refuses set-id bits */
 
 	uint32_t io_bytes;
-	uint64_t at, size;        /* where the next slot begins; the end */
-	uint64_t committed, high; /* stable up to there; end of what was written */
+	uint64_t at, size;        /* offset of the next slot; the file's end */
+	uint64_t committed, high; /* end of the stable data; highest end written */
 	bool size_known, sparse, pumping, posted, waiting;
-	unsigned busy; /* slots with a call out, or being filled from a stream */
-	struct copy_slot *held; /* a stream's, written but not committed */
+	unsigned busy; /* slots with a call in flight, or being filled from a stream */
+	struct copy_slot *held; /* slots of a stream, written but not committed */
 	struct copy_slot *filling;
 	struct loop_watch watch;
 	stable_how stable;
@@ -185,7 +185,7 @@ struct copy_job {
 
 	int status;
 	enum copy_phase failed_in;
-	const char *what; /* went wrong, if status does not say it; "": told */
+	const char *what; /* reason, if not that of status; "": reported already */
 	enum copy_end end;
 	struct nfs_op op;
 };
@@ -193,66 +193,69 @@ struct copy_job {
 /* ---- copy.c ------------------------------------------------------------------ */
 
 void copy_init(struct copy *, struct loop *);
-/* Nothing may be running. */
+/* Frees everything.  No job may be running. */
 void copy_fini(struct copy *);
-/* Waits until fewer than @n jobs run.  0, or copy->fatal. */
+/* Waits until fewer than @n jobs run.  Returns 0, or copy->fatal. */
 int copy_wait(struct copy *, unsigned n);
-/* Cancels everything and waits for the clean-up. */
+/* Cancels all jobs and waits for their clean-up. */
 void copy_abort(struct copy *);
-/* "cannot @act LABEL: why", counted as a failed file. */
+/* Reports "cannot @act @label: REASON" and counts a failed file. */
 void copy_report_failure(struct copy *, const char *act, const char *label,
                          const struct nfs_client *, int status);
-/* NULL: all are in use; copy_job_go follows when one comes back. */
+/* Returns a slot, or NULL if all are in use; copy_job_go follows when one is free. */
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
 
-/* Opens a directory to put names into, which takes no right to read it. */
+/* Opens a directory to make names in, which needs no permission to read it. */
 int copy_dir_open(int at, const char *path, int flags);
-/* The given directory as a destination (fd given).  @text: as the user named it, or
- * @named, the one thing that is to be put there. */
+/* Returns a directory as destination (@fd is given).  @text is the name that the user
+ * gave, or with @named that of the only file to be made in it. */
 struct copy_dir *copy_dir_local(struct copy *, int fd, const char *text, bool named);
 struct copy_dir *copy_dir_remote(struct copy *, struct nfs_client *,
                                  const struct nfs_fh *, const fattr3 *,
                                  const char *text, bool named);
-/* Makes @name in @parent, or finds it there.  NULL: failed, and told; @label: the
- * source. */
+/* Makes @name in @parent, or opens an existing directory.  Returns NULL after a
+ * message, in which @label is the source. */
 struct copy_dir *copy_dir_make(struct copy_dir *parent, const char *name,
                                const struct copy_meta *, const char *label);
-/* The path of @name in it, for messages; on the heap, NULL: no memory. */
+/* Returns the path of @name in the directory, for messages; on the heap, NULL if out of
+ * memory. */
 char *copy_dir_text(const struct copy_dir *, const char *name);
 void copy_dir_get(struct copy_dir *);
 void copy_dir_put(struct copy_dir *);
-/* SETATTR arguments of a finished file or directory: mode and, with -p, times. */
+/* Fills the arguments of SETATTR for a finished file or directory: mode and, with -p,
+ * times. */
 void copy_sattr(const struct copy *, const struct copy_meta *, uint32_t mode,
                 sattr3 *ret);
-/* And an owner. */
+/* Adds the owner. */
 void copy_sattr_owner(const struct copy_meta *, sattr3 *ret);
-/* The mode of what is new. */
+/* Returns the mode of a new file. */
 uint32_t copy_mode(const struct copy *, const struct copy_meta *);
-/* The same for an open local one; 0 or -errno. */
+/* Sets mode and, with -p, times of an open local file.  Returns 0 or -errno. */
 int copy_set_local(const struct copy *, int fd, const struct copy_meta *,
                    uint32_t mode);
-/* Gives it owner and group, or the group alone, with -errno. */
+/* Sets owner and group of an open local file.  Returns 0, or -errno after setting the
+ * group alone. */
 int copy_own_local(int fd, const struct copy_meta *);
 /* ---- copy_start.c -------------------------------------------------------------- */
 
-/* Copies @src to @name in @dir; copy_wait first, where jobs are many. */
+/* Copies @src to @name in @dir.  Where jobs are many, copy_wait comes first. */
 void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
                     const char *name);
-/* A name for a temporary beside @name; @ret has NFS_NAME_MAX + 1 octets. */
+/* Makes the name of a temporary for @name; @ret has NFS_NAME_MAX + 1 octets. */
 void copy_temp_name(const char *name, char *ret);
 
 /* ---- copy_job.c, copy_answers.c ------------------------------------------------ */
 
-/* Goes on where the job is: after slots or calls have ended. */
+/* Continues the job after slots or calls have ended. */
 void copy_job_go(struct copy_job *);
-/* Notes the first failure; the job ends once its calls have. */
+/* Stores the first failure.  The job ends when its calls have ended. */
 void copy_job_fail(struct copy_job *, enum copy_end, int status, const char *what);
 void copy_job_cancel(struct copy_job *);
-/* Says on c->chatter, if there is one, what was copied where; @backup "": no backup. */
+/* Prints on c->chatter what was copied where; @backup "": no backup. */
 void copy_report(struct copy *, const char *label, const struct copy_dir *,
                  const char *name, const char *backup);
-/* The job's call has ended. */
+/* Handles the end of the job's call. */
 void copy_job_on_op(struct nfs_op *, void *job);
 
 /* ---- copy_calls.c: NFS procedures by name ---------------------------------------- */
@@ -270,18 +273,18 @@ void copy_call_remove(struct copy_job *);
 
 /* ---- copy_place.c -------------------------------------------------------------- */
 
-/* Looks at j->old: refuses (j->status), lets it be (j->skipped), or decides to write in
- * place.  May ask the user, and wait for the answer. */
+/* Judges j->old: refuses (sets j->status), keeps it (sets j->skipped), or decides to
+ * write in place.  May ask the user and wait for the answer. */
 void copy_place_judge(struct copy_job *);
-/* Whether what is at @at in the destination is the source itself. */
+/* Returns whether @at, in the destination, is the source itself. */
 bool copy_is_same(const struct copy_source *, const struct copy_meta *at,
                   const struct copy_dir *);
-/* A file in the place keeps what it is. */
+/* Returns whether the existing file's mode and owner are kept. */
 bool copy_place_kept(const struct copy_job *);
-/* Whose uid and gid have to be given to the file; NULL: nothing is to be done.  Sets
+/* Returns the attributes whose uid and gid the file must get; NULL: none.  Sets
  * j->owned. */
 const struct copy_meta *copy_place_owner(struct copy_job *);
-/* The mode at the end. */
+/* Returns the final mode. */
 uint32_t copy_place_mode(const struct copy_job *);
 
 /* ---- copy_local.c -------------------------------------------------------------- */
@@ -289,12 +292,12 @@ uint32_t copy_place_mode(const struct copy_job *);
 int copy_local_look(struct copy_job *);
 int copy_local_create(struct copy_job *);
 int copy_local_link(struct copy_job *);
-/* The file in the place, to write to. */
+/* Opens the existing file for writing. */
 int copy_local_open(struct copy_job *);
 int copy_local_own(struct copy_job *, const struct copy_meta *);
-/* Size, mode, times. */
+/* Sets size, mode and times. */
 int copy_local_set(struct copy_job *);
-/* Has the new data on storage, before the old file is renamed or replaced. */
+/* Syncs the new data, before the old file is renamed or replaced. */
 int copy_local_sync(const struct copy_job *);
 int copy_local_rename(struct copy_job *);
 /* Closes and removes the temporary. */
@@ -302,11 +305,11 @@ int copy_local_drop(struct copy_job *);
 
 /* ---- copy_backup.c ------------------------------------------------------------- */
 
-/* Sets what backups there are to be; @control and @suffix may be NULL: the environment
- * or the default.  0, or -EINVAL: told. */
+/* Chooses the kind of backups.  If @control or @suffix is NULL, the environment or the
+ * default decides.  Returns 0, or -EINVAL after a message. */
 int copy_backup_choose(struct copy *, const char *control, const char *suffix);
-/* The name for a backup of @name in @ret, of NFS_NAME_MAX + 1 octets; "" if none is to
- * be made.  0, or told and counted.  Waits. */
+/* Stores the name for a backup of @name in @ret, of NFS_NAME_MAX + 1 octets; "" if no
+ * backup is needed.  Returns 0, or an error that is reported and counted.  Waits. */
 int copy_backup_name(struct copy *, const struct copy_source *, const struct copy_dir *,
                      const char *name, char *ret);
 /* Renames within the directory.  Waits. */
@@ -316,19 +319,22 @@ int copy_backup_move(const struct copy_dir *, const char *from, const char *to);
 
 struct copy_made *copy_made_new(void);
 void copy_made_free(struct copy_made *);
-/* Notes that @name is given out; -EEXIST: it was before, -ENOMEM. */
+/* Records that @name is made.  Returns 0, -EEXIST if it was recorded before, or
+ * -ENOMEM. */
 int copy_made_add(struct copy_made *, const struct copy_dir *, const char *name);
 
 /* ---- copy_links.c -------------------------------------------------------------- */
 
 struct copy_links *copy_links_new(void);
 void copy_links_free(struct copy_links *);
-/* True: @src is a further link of a file that is copied already, and what had to be
- * done for @name in @dir is done or told.  Else @ret_link is NULL, or what is to
- * hear, by copy_link_at or copy_link_lost, what becomes of the file.  Waits. */
+/*
+ * Returns true if @src is a further link of a file that is copied already: then the
+ * link is made, or its failure reported.  Otherwise @ret_link is NULL or an entry that
+ * copy_link_at or copy_link_lost must complete.  Waits.
+ */
 bool copy_link_again(struct copy *, const struct copy_source *src, struct copy_dir *dir,
                      const char *name, struct copy_link **ret_link);
-/* The file is there: as @fh of a server, or under a path. */
+/* Completes an entry: the file is copied, as @fh of a server or under @path. */
 void copy_link_at(struct copy_link *, const struct nfs_fh *fh, const char *path);
 void copy_link_lost(struct copy_link *);
 
@@ -340,28 +346,29 @@ struct copy_place {
 	const struct nfs_fh *fh;
 	int fd;
 };
-/* Whether it is the one being filled.  May wait for calls. */
+/* Returns whether the source directory is the one being filled.  May wait for calls. */
 bool copy_is_self(const struct copy_dir *, const struct copy_place *,
                   const struct copy_meta *);
 
 /* ---- copy_data.c --------------------------------------------------------------- */
 
-/* Sets up the data of a job that begins, or begins again. */
+/* Prepares the data of a job that begins, or begins again. */
 void copy_data_begin(struct copy_job *);
-/* Starts what can be started.  True: all is written, or no more will be. */
+/* Starts slots while possible.  Returns true if no call is in flight: all is written,
+ * or the job must commit, rewind or end. */
 bool copy_data_pump(struct copy_job *);
-/* After a COMMIT that told of a restart, or a change of the source. */
+/* Rewinds after the server has lost data by a restart. */
 void copy_data_rewind(struct copy_job *);
-/* After a good COMMIT. */
+/* Marks the data as stable, after a COMMIT. */
 void copy_data_committed(struct copy_job *);
 void copy_data_cancel(struct copy_job *);
 
 /* ---- copy_tree.c --------------------------------------------------------------- */
 
-/* A link's target on the heap; NULL and errno. */
+/* Returns a link's target on the heap; NULL and errno on failure. */
 char *copy_read_target(int at, const char *name);
-/* Copies a directory to @name in @dir (@name NULL: its contents to @dir).
- * Failures are told and counted; -EINTR and the like come back. */
+/* Copies a directory to @name in @dir (@name NULL: its contents to @dir).  Reports and
+ * counts failures.  Returns 0, or the error that ends the command, such as -EINTR. */
 int copy_tree_local(struct copy *, int at, const char *path, const char *label,
                     struct copy_dir *dir, const char *name);
 int copy_tree_remote(struct copy *, struct nfs_client *, const struct nfs_fh *,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes the results of a job's calls: ends each phase that has called a server, and
+ * Handles the results of a job's calls: ends each phase that has called a server, and
  * begins the next one.
  *
- * Calls may be executed twice, when a reply was lost with the connection:
- * CREATE is UNCHECKED and sets no size, EXIST of a SYMLINK under a random name
- * is our own, and NOENT of a RENAME asks whether the file is there already.
+ * A call may be executed twice, if a reply was lost with the connection.  Therefore
+ * CREATE is UNCHECKED and sets no size.  EXIST of a SYMLINK under a random name means
+ * that the link was made already.  After NOENT of a RENAME a LOOKUP finds out whether
+ * the file is in place.
  */
 #include "client/copy_phase.h"
 
@@ -35,7 +36,7 @@ static void after_inspection(struct copy_job *j)
 {
 	const LOOKUP3resok *ok = &j->op.res.lookup.LOOKUP3res_u.resok;
 
-	if (j->op.status) /* NOENT */
+	if (j->op.status) /* NOENT: there is no existing file */
 		copy_phase_new(j);
 	else if (j->op.proc == NFSPROC3_GETATTR)
 		judge_inspected(j,
@@ -94,8 +95,8 @@ static void after_symlink(struct copy_job *j)
 	const SYMLINK3resok *ok = &j->op.res.symlink.SYMLINK3res_u.resok;
 
 	if (j->op.status || !take_created(j, &ok->obj, &ok->obj_attributes))
-		copy_phase_begin(
-		        j, COPY_LOOKING); /* EXIST: a repeated call met its own work */
+		copy_phase_begin(j,
+		                 COPY_LOOKING); /* EXIST: the first execution made it */
 	else
 		copy_phase_made(j);
 }
@@ -126,7 +127,8 @@ static void after_check(struct copy_job *j)
 		copy_job_end(j);
 }
 
-/* Failures that are none: true if the phase goes on (or another one does). */
+/* Returns true for an error that does not fail the job: the phase, or another one,
+ * follows. */
 static bool forgive_status(struct copy_job *j)
 {
 	int status = j->op.status;
@@ -140,7 +142,7 @@ static bool forgive_status(struct copy_job *j)
 		return copy_not_allowed(status) && copy_job_forces(j);
 	case COPY_SYMLINK:
 		return status == (int)NFS3ERR_EXIST;
-	case COPY_OWNING: /* as cp(1): wished for, not required */
+	case COPY_OWNING: /* not required, as with cp(1) */
 		return copy_not_allowed(status) || status == (int)NFS3ERR_INVAL ||
 		       status == (int)NFS3ERR_NOTSUPP;
 	case COPY_SETATTR:
@@ -198,7 +200,7 @@ static void after_setattr(struct copy_job *j)
 	copy_phase_begin(j, j->op.status ? COPY_SETATTR : COPY_RENAMING);
 }
 
-/* NOENT: a repeated call met its own work, or somebody took the old file away. */
+/* NOENT: the first execution renamed it, or another program removed the old file. */
 static void after_backing(struct copy_job *j)
 {
 	if (j->op.status)
@@ -206,7 +208,7 @@ static void after_backing(struct copy_job *j)
 	copy_phase_begin(j, COPY_RENAMING);
 }
 
-/* The failure was told by its end. */
+/* The failure itself is reported when the job ends. */
 static void after_restoring(struct copy_job *j)
 {
 	j->backed = false;
@@ -229,7 +231,7 @@ static void after_removal(struct copy_job *j)
 		copy_phase_in_place(j);
 }
 
-/* None of the job's own is out while it copies. */
+/* While copying, only slots have calls in flight. */
 static void (*const after[])(struct copy_job *) = {
         [COPY_INSPECTING] = after_inspection,
         [COPY_CREATING] = after_creating,
@@ -253,17 +255,17 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 	struct copy_job *j = arg;
 
 	if (j->phase == COPY_TRUNCATING && op->status <= 0)
-		j->cut = j->in_place; /* or it is not known */
+		j->cut = j->in_place; /* also if its execution is unknown */
 	if (j->phase == COPY_BACKING && !op->status)
 		j->backed = true;
 	if (op->status && !forgive_status(j))
 		copy_job_fail(j, j->phase == COPY_READLINK ? COPY_SOURCE : COPY_TARGET,
 		              op->status, NULL);
 	if (j->phase == COPY_RENAMING && !op->status)
-		j->status = 0; /* a signal came too late to stop it */
+		j->status = 0; /* a signal came too late */
 	if ((j->phase == COPY_CREATING || j->phase == COPY_SYMLINK) && op->status > 0 &&
 	    op->status < NFS_RPC && op->status != (int)NFS3ERR_EXIST)
-		j->made = false; /* the server says so */
+		j->made = false; /* the server did not make it */
 	if (j->status && j->phase != COPY_REMOVING && j->phase != COPY_RESTORING)
 		copy_job_clean(j);
 	else

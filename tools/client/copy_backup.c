@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --backup: the name under which what is replaced is kept, as cp(1) chooses it.
+ * --backup: chooses the name under which a replaced file is kept, as cp(1) does.
  *
- * The name is found before the job begins, one file at a time: numbers come from a
+ * The name is found before the job begins, for one file at a time: numbers come from a
  * listing of the directory.  The old file is renamed when the new one is complete, so
- * that its place is empty for no longer than between two renames.
+ * that its name is missing only between two renames.
  */
 #include "client/copy.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DIGITS 18 /* of a number in 64 bits */
+#define MAX_DIGITS 18 /* that fit in 64 bits */
 
 /* ---- What is asked for --------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static const struct {
         {"numbered", COPY_NUMBERED}, {"t", COPY_NUMBERED},
 };
 
-/* The kind of a word or of its beginning, if that is one kind's only; -EINVAL. */
+/* Returns the kind that @word, or an unambiguous beginning of it, names; or -EINVAL. */
 static int find_control(const char *word)
 {
 	int kind = -1;
@@ -72,7 +72,7 @@ int copy_backup_choose(struct copy *c, const char *control, const char *suffix)
 
 /* ---- The name ------------------------------------------------------------ */
 
-/* The number of @entry as a backup of @name; 0: it is none. */
+/* Returns the number of @entry as a backup of @name; 0 if it is not one. */
 static uint64_t backup_number(const char *entry, const char *name)
 {
 	size_t len = strlen(name), digits;
@@ -131,7 +131,7 @@ static int find_highest_remote(const struct copy_dir *dir, const char *name,
 	return status;
 }
 
-/* What is at @name: type 0 if nothing is. */
+/* Looks up @name; type 0: it does not exist. */
 static int look_up_meta(const struct copy_dir *dir, const char *name,
                         struct copy_meta *ret)
 {
@@ -154,7 +154,7 @@ static int look_up_meta(const struct copy_dir *dir, const char *name,
 	return r == (int)NFS3ERR_NOENT ? 0 : r;
 }
 
-/* Whether the last name of @path is @name. */
+/* Returns whether the last name of @path is @name. */
 static bool ends_with(const char *path, const char *name)
 {
 	size_t len = strlen(path), n = strlen(name);
@@ -165,7 +165,7 @@ static bool ends_with(const char *path, const char *name)
 	       (len == n || path[len - n - 1] == '/');
 }
 
-/* Whether the last name of the source is @name; in a URL names are escaped. */
+/* Returns whether the last name of the source is @name.  In a URL names are escaped. */
 static bool is_called(const char *label, const char *name)
 {
 	const char *reason;
@@ -179,7 +179,7 @@ static bool is_called(const char *label, const char *name)
 	return is;
 }
 
-/* The source itself has the name that its backup would take. */
+/* Returns -EEXIST if the source itself has the name of the backup. */
 static int spares_source(const struct copy_source *src, const struct copy_dir *dir,
                          const char *backup)
 {
@@ -230,7 +230,7 @@ int copy_backup_name(struct copy *c, const struct copy_source *src,
 		return 0;
 	r = look_up_meta(dir, name, &old);
 	if (!r && (!old.type || old.type == NF3DIR))
-		return 0; /* or refused as for any file */
+		return 0; /* judged later, as for any file */
 	if (!r)
 		r = choose_backup_name(c, dir, name, ret);
 	if (!r && c->backup != COPY_NUMBERED)
@@ -260,5 +260,5 @@ int copy_backup_move(const struct copy_dir *dir, const char *from, const char *t
 	nfs_op_init(&op, dir->client);
 	r = nfs_op_run(&op, NFSPROC3_RENAME, &a);
 	nfs_op_fini(&op);
-	return r == (int)NFS3ERR_NOENT ? 0 : r; /* a repeated call met its own work */
+	return r == (int)NFS3ERR_NOENT ? 0 : r; /* the first execution renamed it */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job's calls, of which one is out at a time; copy_job_on_op hears of its end. */
+/* A job's calls.  One is in flight at a time; copy_job_on_op handles its end. */
 #include "client/copy.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ void copy_call_commit(struct copy_job *j)
 	send_job_call(j, NFSPROC3_COMMIT, &a);
 }
 
-/* At the end size, where a hole comes last, and attributes. */
+/* Sets the size, if a hole ends the file, and attributes. */
 void copy_call_setattr(struct copy_job *j)
 {
 	SETATTR3args a = {.object = nfs_fh_arg(&j->fh)};

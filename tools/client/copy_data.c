@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data of one file, through slots: each reads a range and writes what is
- * not zero of it, several at once.
+ * Copies the data of one file through slots: each reads a range and writes what is not
+ * zero of it, several at once.
  *
- * WRITEs are UNSTABLE and followed by COMMIT, every COPY_CHECKPOINT octets and
- * at the end.  A verifier that differs from the one of earlier WRITEs says that
- * the server restarted and may have lost them: everything since the last good
- * COMMIT is read and sent again.  What comes from a pipe cannot be read again;
- * its slots are held until a COMMIT and sent from there.  [RFC 1813 §3.3.7, §3.3.21]
+ * WRITEs are UNSTABLE and followed by COMMIT, every COPY_CHECKPOINT octets and at the
+ * end.  A verifier that differs from that of earlier WRITEs means that the server
+ * restarted and may have lost them: all data since the last COMMIT are read and sent
+ * again.  Data of a pipe cannot be read again; its slots are held until a COMMIT and
+ * sent from there.
+ *                                                       [RFC 1813 §3.3.7, §3.3.21]
  *
- * Holes: a sparse local source says where its data are; within data, and from
- * a server, 4 KiB blocks of zeros are skipped if the source occupies less than
- * its size.  The size is set at the end.
+ * Holes: SEEK_DATA finds the data of a sparse local source.  Within data, and from a
+ * server, 4 KiB blocks of zeros are skipped if the source occupies less than its size.
+ * The size is set at the end.
  *
- * busy counts slots that have a call out; nothing is judged before it is 0.
+ * busy counts slots with a call in flight; the job decides nothing before it is 0.
  */
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "client/copy.h"
@@ -24,8 +25,8 @@
 #include <unistd.h>
 
 #define BLOCK       4096u
-#define GAP         (16 * BLOCK) /* of zeros that interrupts a WRITE */
-#define TURNS       64 /* slots without a call, before others get their turn */
+#define GAP         (16 * BLOCK) /* zeros that end a WRITE */
+#define TURNS       64           /* slots without a call, before other jobs run */
 #define MAX_REWINDS 1000
 
 static void slot_filled(struct copy_slot *s);
@@ -42,7 +43,7 @@ static uint32_t block_at(const struct copy_slot *s, uint32_t pos)
 	return s->have - pos < BLOCK ? s->have - pos : BLOCK;
 }
 
-/* Moves pos to the next octets to write and sets run; run 0: no more. */
+/* Moves pos to the next octets to write and sets run; run 0: none are left. */
 static void next_run(struct copy_slot *s)
 {
 	uint32_t end, zeros = 0, n;
@@ -131,7 +132,7 @@ static int write_local(struct copy_slot *s)
 	return 0;
 }
 
-/* Writes what is left of a slot; through the call's end again. */
+/* Writes the rest of a slot. on_written continues it. */
 static void slot_write(struct copy_slot *s)
 {
 	struct copy_job *j = s->job;
@@ -207,7 +208,8 @@ static void on_slot_read(struct nfs_op *op, void *arg)
 	n = nfs_read_count(op, &eof);
 	s->have += n;
 	if (s->have < s->len && (n == 0 || eof) && !j->changed) {
-		/* Shorter than its attributes say, or a server that gives nothing. */
+		/* The file is shorter than its attributes say, or READ returns
+		 * nothing. */
 		copy_job_fail(j, COPY_SOURCE, -EIO, "truncated while it was read");
 	}
 	if (j->changed || j->status)
@@ -263,7 +265,7 @@ static void slot_read_local(struct copy_slot *s)
 	slot_filled(s);
 }
 
-/* The next octets of a local source that are no hole; false at the end. */
+/* Moves to the next data of a local source.  Returns false at the end. */
 static bool skip_hole(struct copy_job *j)
 {
 	off_t data;
@@ -274,7 +276,7 @@ static bool skip_hole(struct copy_job *j)
 	if (data < 0 && errno == ENXIO)
 		data = (off_t)j->size;
 	if (data < 0)
-		return true; /* no such knowledge here: read */
+		return true; /* SEEK_DATA is not supported: read all */
 	if ((uint64_t)data > j->size)
 		data = (off_t)j->size;
 	tool_progress_add(&j->copy->progress, (uint64_t)data - j->at, NULL);
@@ -371,7 +373,7 @@ static void on_turn(void *arg)
 	copy_job_go(j);
 }
 
-/* Lets the engine breathe; the job cannot end before on_turn. */
+/* Lets the engine run.  The job cannot end before on_turn. */
 static void take_turns(struct copy_job *j)
 {
 	if (rpcrdma_engine_post(j->copy->loop->engine, on_turn, j) == 0)
@@ -410,7 +412,8 @@ bool copy_data_pump(struct copy_job *j)
 			break;
 		}
 		if (!s) {
-			/* With calls out their ends go on; held ones need a COMMIT. */
+			/* Ends of calls in flight continue the job; held slots need a
+			 * COMMIT. */
 			j->waiting = j->busy == 0 && !j->held;
 			break;
 		}

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file or a symbolic link on its way: the phases of a job, and its end.
+ * The phases of a job, which copies a file or a symbolic link, and its end.
  *
- * Normally: look what is in the destination's place, create a temporary, give it its
- * owner, copy, COMMIT, set size and attributes, rename the old file to its backup's name
- * if there is to be one, rename the temporary.  In place of a temporary the
- * file in the place may be truncated and written (copy_place.c).  Nobody looks into a
- * directory that the run itself has made.
+ * The usual order: look for an existing file, create a temporary, set its owner, copy,
+ * COMMIT, set size and attributes, rename the old file to its backup's name if there is
+ * one, rename the temporary.  Instead of a temporary the existing file may be truncated
+ * and written (copy_place.c).  In a directory that the run has made there is no
+ * existing file.
  *
- * A phase that needs no call (a local destination) passes at once; the others
- * end in a callback that begins the next.  Any failure waits for the calls
- * that are out and goes to removal of the temporary.
+ * A phase without a call (at a local destination) ends at once; the others end in a
+ * callback that begins the next one.  After a failure the job waits for its calls in
+ * flight and removes the temporary.
  */
 #define _GNU_SOURCE /* asprintf */
 #include "client/copy_phase.h"
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_ATTEMPTS 3 /* at a source that changes */
+#define MAX_ATTEMPTS 3 /* to copy a source that changes */
 
 /* ---- Ends ---------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ static void free_copy_job(struct copy_job *j)
 	copy_dir_put(dir);
 }
 
-/* What could not be done, as cp(1) says it. */
+/* Returns what could not be done, in the words of cp(1). */
 static const char *failed_act(const struct copy_job *j)
 {
 	switch (j->failed_in) {
@@ -77,7 +77,7 @@ static const char *failed_act(const struct copy_job *j)
 	return "copy";
 }
 
-/* The end that refused is named, with its path. */
+/* Reports the failure with the path at the end that failed. */
 static void report_failure(struct copy_job *j)
 {
 	struct copy *c = j->copy;
@@ -102,7 +102,7 @@ static void report_failure(struct copy_job *j)
 	free(to);
 }
 
-/* " (backup: 'TO~')": the name's end comes before what a URL asks for. */
+/* Prints " (backup: 'TO~')".  In a URL the suffix comes before "?". */
 static void print_backup(FILE *f, const char *to, const char *end)
 {
 	size_t len = url_is(to) ? strcspn(to, "?") : strlen(to);
@@ -131,7 +131,7 @@ void copy_report(struct copy *c, const char *label, const struct copy_dir *dir,
 	free(to);
 }
 
-/* Further links of the source can be made, or not. */
+/* Completes the entry of the source's hard links. */
 static void notify_twin(struct copy_job *j)
 {
 	char *to = j->dir->client || j->status ? NULL : copy_dir_text(j->dir, j->name);
@@ -206,7 +206,7 @@ void copy_job_clean(struct copy_job *j)
 	}
 	j->made = false;
 	if (!j->dir->client) {
-		(void)copy_local_drop(j); /* gone or not: it failed already */
+		(void)copy_local_drop(j); /* the job has failed already */
 		copy_job_end(j);
 	} else if (!j->dir->client->link.up) {
 		copy_job_report_left(j,
@@ -217,7 +217,7 @@ void copy_job_clean(struct copy_job *j)
 	}
 }
 
-/* Phases of a job that has failed. */
+/* Returns whether a phase undoes a failed job. */
 static bool is_undoing(enum copy_phase phase)
 {
 	return phase == COPY_RESTORING || phase == COPY_REMOVING;
@@ -236,7 +236,7 @@ void copy_job_cancel(struct copy_job *j)
 
 /* ---- Phases -------------------------------------------------------------- */
 
-/* Is there anything for SETATTR to do? */
+/* Returns whether SETATTR is needed. */
 static bool needs_setattr(const struct copy_job *j)
 {
 	uint32_t mode = copy_place_mode(j);
@@ -328,7 +328,7 @@ void copy_phase_owned(struct copy_job *j, bool ok)
 		                                             : COPY_COPYING);
 }
 
-/* What comes after a step that passed at once. */
+/* Continues after a local step, which ended at once. */
 static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 {
 	if (phase == COPY_CREATING && copy_not_allowed(r) && copy_place_kept(j) &&
@@ -364,7 +364,8 @@ static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 		                            : COPY_COPYING);
 }
 
-/* The sync may take long, and the old file has its name meanwhile. */
+/* Syncs the new file first: that may take long, and the old file keeps its name
+ * meanwhile. */
 static int back_up_local(struct copy_job *j)
 {
 	int r = copy_local_sync(j);
@@ -412,7 +413,7 @@ static void begin_local(struct copy_job *j, enum copy_phase phase)
 	case COPY_COMMITTING:
 	case COPY_CHECKING:
 	case COPY_RESTORING:
-		abort(); /* these have no local form */
+		abort(); /* these phases do not exist for local destinations */
 	}
 	local_done(j, phase, r);
 }
@@ -453,7 +454,7 @@ static void rename_temp(struct copy_job *j)
 		copy_call_rename(j, j->temp, j->name);
 }
 
-/* Those of a server; copy_phase_begin has taken the others. */
+/* For a remote destination; copy_phase_begin handles the other phases. */
 static void (*const begin_remote[])(struct copy_job *) = {
         [COPY_INSPECTING] = look_in_place,
         [COPY_CREATING] = copy_call_create,
@@ -493,7 +494,7 @@ void copy_phase_begin(struct copy_job *j, enum copy_phase phase)
 		phase = COPY_BACKING;
 	j->phase = phase;
 	if (phase == COPY_CREATING || phase == COPY_SYMLINK)
-		j->made = true; /* even when the call is never answered */
+		j->made = true; /* even if the call is never answered */
 	if (phase == COPY_COPYING)
 		copy_job_go(j);
 	else if (phase == COPY_READLINK)
@@ -506,7 +507,7 @@ void copy_phase_begin(struct copy_job *j, enum copy_phase phase)
 
 /* ---- Copying ------------------------------------------------------------- */
 
-/* A local source at its end: still what it was? */
+/* Checks whether a local source changed while it was read. */
 static void look_again(struct copy_job *j)
 {
 	struct copy_meta now;

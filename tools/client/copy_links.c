@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hard links within what is copied: the first name of a file is copied, each further one
- * becomes a link to that copy.  Kept is an entry for each source with several links: on
- * a server the handle of its copy, here its path.
+ * Hard links within the copy: the first name of a file is copied, each further one
+ * becomes a link to that copy.  For each source with several links there is an entry
+ * with the handle of its copy on a server, or its local path.
  *
- * A link is made under a temporary name and renamed, as a file is; in between the old
- * file gets its backup's name.  A LINK that is executed twice, after a lost reply, finds
- * its own work under that name.
+ * A link is made under a temporary name and renamed, as a file is; between the two
+ * steps the old file gets its backup's name.  A LINK that is executed twice, after a
+ * lost reply, fails with EXIST because its first execution made the name.
  */
 #include "client/copy.h"
 #include "base/siphash.h"
@@ -56,7 +56,7 @@ void copy_links_free(struct copy_links *l)
 	free(l);
 }
 
-/* The entry of a source; a new one is LOST.  NULL: no memory. */
+/* Returns the entry of a source; a new one is LOST.  NULL if out of memory. */
 static struct copy_link *find_link(struct copy_links *l, const struct copy_source *src)
 {
 	const uint64_t number[2] = {src->meta.fsid, src->meta.fileid};
@@ -91,13 +91,13 @@ void copy_link_lost(struct copy_link *k)
 
 /* ---- Making one ------------------------------------------------------------------ */
 
-/* The old file gets its backup's name, if there is to be one. */
+/* Renames the old file to its backup's name, if there is one. */
 static int back_up(const struct copy_dir *dir, const char *name, const char *backup)
 {
 	return *backup ? copy_backup_move(dir, name, backup) : 0;
 }
 
-/* The link did not take its place: the backup gets its old name back. */
+/* Renames the backup back after the link could not be renamed. */
 static void undo_backup(const struct copy_dir *dir, const char *name,
                         const char *backup)
 {
@@ -118,7 +118,7 @@ static int link_local(const struct copy_link *k, struct copy_dir *dir, const cha
 		r = -errno;
 		undo_backup(dir, name, backup);
 	}
-	(void)unlinkat(dir->fd, temp, 0); /* of a name that was a link of it already */
+	(void)unlinkat(dir->fd, temp, 0); /* left if both names are links of one file */
 	return r;
 }
 
@@ -191,7 +191,7 @@ bool copy_link_again(struct copy *c, const struct copy_source *src,
 		return false;
 	k = find_link(c->links, src);
 	if (!k)
-		return false; /* a file of its own is better than none */
+		return false; /* without memory the file is copied again */
 	if (k->state == UNDER_WAY && copy_wait(c, 1))
 		return true;
 	if (k->state != THERE) {
@@ -199,7 +199,7 @@ bool copy_link_again(struct copy *c, const struct copy_source *src,
 		*ret_link = k;
 		return false;
 	}
-	/* What is in the place is judged as for any file. */
+	/* An existing file is judged by a job. */
 	if ((c->keep || c->update || c->ask) && !dir->fresh && is_there(dir, name))
 		return false;
 	make_link(c, k, src, dir, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job's steps where the destination is local; each passes at once: 0 or -errno. */
+/* A job's steps at a local destination.  Each ends at once and returns 0 or -errno. */
 #include "client/copy.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ int copy_local_link(struct copy_job *j)
 		return -errno;
 	if (j->copy->preserve)
 		(void)utimensat(j->dir->fd, j->temp, t,
-		                AT_SYMLINK_NOFOLLOW); /* a wish */
+		                AT_SYMLINK_NOFOLLOW); /* not required */
 	return 0;
 }
 
@@ -60,7 +60,7 @@ int copy_local_open(struct copy_job *j)
 	if (j->fd < 0 || fstat(j->fd, &sb))
 		return -errno;
 	if (!S_ISREG(sb.st_mode) || sb.st_ino != j->old.fileid)
-		return -ESTALE; /* another one since */
+		return -ESTALE; /* replaced meanwhile */
 	return note_local_owner(j);
 }
 
@@ -110,7 +110,7 @@ int copy_local_rename(struct copy_job *j)
 		return r;
 	j->fd = -1;
 	if (fd >= 0 && close(fd))
-		return -errno; /* a quota may be noticed here */
+		return -errno; /* a quota may be exceeded here */
 	if (j->in_place)
 		return 0;
 	return renameat(j->dir->fd, j->temp, j->dir->fd, j->name) ? -errno : 0;

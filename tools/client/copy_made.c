@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names that a run has given out, so that two sources of one name do not become
- * one file.  Of each a keyed digest is kept, in a table that is never more than half
- * full: 16 to 32 octets a file, and only where there are several sources.  That two
- * names of 2^64 digests meet is left to chance; the second one is then refused.
+ * The names that a run has made, so that two sources of one name do not become one
+ * file.  Of each name a keyed digest is kept, in a table that is never more than half
+ * full: 16 to 32 octets for each file, and only if there are several sources.  Two
+ * names with the same 64-bit digest are improbable; the second one is then refused.
  */
 #include "client/copy.h"
 #include "base/siphash.h"
@@ -25,7 +25,7 @@ struct copy_made *copy_made_new(void)
 
 	if (!m)
 		return NULL;
-	(void)!getrandom(&m->key, sizeof(m->key), 0); /* without it: a fixed key */
+	(void)!getrandom(&m->key, sizeof(m->key), 0); /* else a fixed key */
 	return m;
 }
 
@@ -36,7 +36,7 @@ void copy_made_free(struct copy_made *m)
 	free(m);
 }
 
-/* Where @digest is, or belongs. */
+/* Returns the place of @digest, or the free one that it would get. */
 static uint64_t *find_digest(uint64_t *table, size_t size, uint64_t digest)
 {
 	size_t i = digest & (size - 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is in the destination's place already, and what follows from it.  As with cp(1)
- * a file that is replaced keeps its mode and owner unless -p says otherwise, a
- * directory is not replaced by a file, nor a file by itself.
+ * Judges an existing file at the destination.  As with cp(1), a file that is replaced
+ * keeps its mode and owner unless -p is given, a directory is not replaced by a file,
+ * and a file not by itself.
  *
- * A temporary that is renamed cannot be all that cp(1) leaves: a file with several
- * links keeps them only if it is written in place, so does the owner where he is not
- * ours to give, and in a directory that is not writable there is no other way.  That is
- * what in_place says; such a file is not whole before the end.
+ * Renaming a temporary cannot preserve all that cp(1) preserves.  A file with several
+ * links keeps them only if it is written in place.  The same holds for an owner that we
+ * cannot set.  In a directory that is not writable there is no other way.  j->in_place
+ * says so; such a file is incomplete until the end.
  */
 #define _GNU_SOURCE /* asprintf */
 #include "client/copy.h"
@@ -16,9 +16,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Numbers of files compare within an export.  Beyond it, two files that also have size
- * and times in common are one.  Seconds will do: not all servers tell more, and a file
- * that is written in place must not be its own source. */
+/*
+ * File numbers are comparable within an export.  Beyond it, two files that also have
+ * size and times in common are taken as the same.  Seconds suffice, since not all
+ * servers store more, and a file that is written in place must not be its own source.
+ */
 bool copy_is_same(const struct copy_source *src, const struct copy_meta *b,
                   const struct copy_dir *dir)
 {
@@ -58,7 +60,7 @@ static bool is_older(const nfstime3 *a, const nfstime3 *b)
 	       (a->seconds == b->seconds && a->nseconds < b->nseconds);
 }
 
-/* The old one stays because the user wants it so. */
+/* Returns whether the old file stays because the user wants it. */
 static bool keeps_old(struct copy_job *j)
 {
 	const struct copy *c = j->copy;
@@ -112,7 +114,8 @@ const struct copy_meta *copy_place_owner(struct copy_job *j)
 		return NULL;
 	if (geteuid() == 0)
 		return m;
-	/* A group of ours can be given; of an old file it is worth to hear a no. */
+	/* We can set a group of ours; for an existing file the server's refusal is
+	 * informative. */
 	return j->have_owner && (j->uid == m->uid || !j->copy->preserve) ? m : NULL;
 }
 

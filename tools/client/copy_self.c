@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a directory of the source is the one that is being filled.  Between two
- * handles of one export the attributes say it.  Else they cannot: the same directory
- * has another fsid in another export and none that would compare where it is local,
- * and hosts have several names.  What stays the same is its number.  If the numbers
- * are equal, a file under a random name is made in the one and looked for in the other.
+ * Finds out whether a directory of the source is the one being filled.  Between two
+ * handles of one export the attributes suffice.  Otherwise they do not: the same
+ * directory has another fsid in another export, a local one has none that compares, and
+ * hosts have several names.  Only the file number is the same.  If the numbers are
+ * equal, a file under a random name is made in one directory and looked up in the
+ * other.
  */
 #include "client/copy.h"
 
@@ -31,7 +32,7 @@ static void remove_probe(struct nfs_client *c, const struct nfs_fh *dir, char *n
 
 	nfs_op_init(&op, c);
 	(void)nfs_op_run(&op, NFSPROC3_REMOVE,
-	                 &a); /* it may be left: empty, and named */
+	                 &a); /* if it fails, an empty file remains */
 	nfs_op_fini(&op);
 }
 
@@ -55,8 +56,7 @@ static bool probe_is_found(const struct copy_dir *d, const struct copy_place *at
 	copy_temp_name("", name);
 	if (d->client) {
 		if (make_probe(d->client, &d->fh, name))
-			return false; /* nothing can be put there: nothing goes on for
-			                 ever */
+			return false; /* nothing can be made there, so the copy ends */
 		found = has_probe(at, name);
 		remove_probe(d->client, &d->fh, name);
 		return found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Begins jobs.  A source whose name was given out before is refused here, and a further
- * hard link to a copied file needs no job; any other source becomes a job in its first
+ * Begins jobs.  A source whose name was made in this run is refused, and a further hard
+ * link to a copied file needs no job.  Any other source becomes a job in its first
  * phase.
  */
 #include "client/copy_phase.h"
@@ -45,7 +45,7 @@ static void drop_source(const struct copy_source *src)
 	free(src->target);
 }
 
-/* Another source has this name; told. */
+/* Reports that another source was copied to this name. */
 static bool was_made(struct copy *c, const struct copy_source *src,
                      const struct copy_dir *dir, const char *name)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The walk over a source tree, depth first.  Each level holds an open
- * directory, or one page of a listing; a remote walk drops its page before it
- * goes far down.  Files and links become jobs as fast as jobs end.
+ * Walks a source tree, depth first.  Each level holds an open directory, or one page of
+ * a listing; a remote walk frees its page before it goes far down.  Files and links
+ * become jobs as fast as jobs end.
  *
- * Symbolic links are copied, never followed, on either side.
+ * Symbolic links are copied and not followed, unless copy->follow is set.
  */
 #include "client/copy.h"
 
@@ -24,18 +24,18 @@ struct level {
 	uint64_t fsid, fileid;
 };
 
-/* The way down, as text for messages. */
+/* The path from the top, as text for messages. */
 struct trail {
 	const struct level *above;
 	struct copy *copy;
-	struct nfs_client *client; /* the source's, NULL: local */
-	struct copy_dir *top;      /* what is being filled, not to be walked into */
+	struct nfs_client *client; /* of the source; NULL: local */
+	struct copy_dir *top;      /* being filled, not to be copied into itself */
 	char *text;
 	size_t len, size;
 	unsigned depth;
 };
 
-/* Appends "/NAME"; the length to go back to, or -ENOMEM. */
+/* Appends "/NAME".  Returns the length before, or -ENOMEM. */
 static ssize_t push_name(struct trail *t, const char *name)
 {
 	size_t n = strlen(name), was = t->len;
@@ -87,7 +87,7 @@ static int begin_trail(struct trail *t, struct copy *c, struct nfs_client *clien
 	return 0;
 }
 
-/* A directory of the source that is the one being filled: told. */
+/* Reports a directory of the source that is the one being filled. */
 static bool refuse_self(struct trail *t, const struct nfs_fh *fh, int fd,
                         const struct copy_meta *m)
 {
@@ -130,7 +130,7 @@ static int no_follow(const struct trail *t)
 	return t->copy->follow ? 0 : O_NOFOLLOW;
 }
 
-/* With -L a link may lead up: told. */
+/* Reports a loop: with -L a link may lead to a directory above. */
 static bool is_loop(struct trail *t, const struct copy_meta *m)
 {
 	for (const struct level *l = t->above; t->copy->follow && l; l = l->above)
@@ -214,7 +214,7 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 		return r;
 	if (fstatat(at, name, &sb, t->copy->follow ? 0 : AT_SYMLINK_NOFOLLOW)) {
 		if (errno != ENOENT ||
-		    t->copy->follow) /* removed since: as if it had never been */
+		    t->copy->follow) /* removed meanwhile: not reported */
 			report_local(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
 		r = local_subdir(t, at, name, &sb, dir);
@@ -229,7 +229,7 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 	return r;
 }
 
-/* @fd is given. */
+/* Walks the open directory @fd, which is given. */
 static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 {
 	DIR *d = fdopendir(fd);
@@ -336,7 +336,7 @@ static int remote_subdir(struct trail *t, const struct nfs_entry *e,
 	return r;
 }
 
-/* What the link leads to takes its place; told if that is nothing. */
+/* Replaces the entry of a link by the object that it leads to.  Reports a failure. */
 static bool resolve_link(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e)
 {
 	fattr3 dir = {.type = NF3DIR};

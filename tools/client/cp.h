@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of rpcrdma cp share. */
+/* The structures that the files of rpcrdma cp share. */
 #ifndef RPCRDMA_TOOLS_CP_H
 #define RPCRDMA_TOOLS_CP_H
 
@@ -19,27 +19,28 @@ struct cp {
 	bool recursive, progress, archive, links, as_links; /* as_links: -d */
 	bool backs;                                         /* -b */
 	bool plain;                                         /* -T */
-	const char *control, *suffix;                       /* of --backup, -S */
-	bool single; /* there is one source: how much is to come may be known */
+	const char *control, *suffix;                       /* of --backup and -S */
+	bool single; /* there is one source: the total size may be known */
 	bool follow_named, never_follow; /* -H, -P */
 	const char *target;              /* -t */
 	const char *stats;
 	struct server *servers;
 	uint64_t started_ns;
 
-	/* The destination: names in a directory, or a stream. */
+	/* The destination: a directory that receives names, or a stream. */
 	struct copy_dir *dir;
 	char *name;      /* NULL: sources keep their names */
 	int stream;      /* -1 */
-	const char *dst; /* as it was given */
+	const char *dst; /* as the user named it */
 };
 
-/* Parses @text and connects; NULL: told.  The URL is to be freed if not NULL. */
+/* Parses @text and connects.  Returns NULL after a message; else the URL must be
+ * freed. */
 struct server *cp_server(struct cp *, const char *text, struct url *);
 
 /* ---- cp_dst.c ------------------------------------------------------------------ */
 
-/* Sets dir and name, or stream.  0, or negative: told. */
+/* Sets dir and name, or stream.  Returns 0, or negative after a message. */
 int cp_open_dst(struct cp *, const char *dst, int n_sources);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where rpcrdma cp copies to: a directory in which sources keep their names, a name in
- * a directory, or a stream.  What DST leads to decides, as with cp(1); -T and backups
- * make a difference for directories and symbolic links.
+ * Opens the destination of rpcrdma cp: a directory in which sources keep their names, a
+ * name in a directory, or a stream.  What DST leads to decides, as with cp(1).  -T and
+ * backups make a difference for directories and symbolic links.
  */
 #include "client/cp.h"
 
@@ -22,7 +22,7 @@ static int report_dst(const char *act, const char *text, int error)
 
 static const char create[] = "create";
 
-/* The symbolic link that DST names, if it names one. */
+/* Returns whether DST names a symbolic link, and the link in @node. */
 static bool is_link(struct nfs_client *client, const char *path, struct nfs_node *node)
 {
 	struct nfs_node link;
@@ -47,7 +47,8 @@ static int refuse_link(const char *text)
 	return -EISDIR;
 }
 
-/* What DST leads to was found; is a link on the way to it meant? */
+/* Replaces @node, to which DST leads, by the symbolic link itself if that is to be
+ * replaced. */
 static int meet_link(const struct cp *c, struct nfs_client *client, const struct url *u,
                      const char *text, struct nfs_node *node)
 {
@@ -62,7 +63,7 @@ static int meet_link(const struct cp *c, struct nfs_client *client, const struct
 	return c->plain && to_dir && !c->copy.backup ? refuse_link(text) : 0;
 }
 
-/* Whether the copy gets the name of DST in its directory, and does not go into DST. */
+/* Returns whether the copy gets the name of DST, and does not go into DST. */
 static bool has_name_there(const struct cp *c, const struct url *u,
                            const struct nfs_node *node, int r)
 {
@@ -94,7 +95,8 @@ static int open_remote_dst(struct cp *c, const char *text)
 		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr,
 		                         text, false);
 	} else if (has_name_there(c, &u, &node, r)) {
-		/* The parent's attributes are those of the last directory walked. */
+		/* @node has the attributes of the last directory walked, which is the
+		 * parent. */
 		c->dir = copy_dir_remote(&c->copy, &s->client, &node.parent, &node.attr,
 		                         text, true);
 		c->name = strdup(node.name);
@@ -106,7 +108,7 @@ static int open_remote_dst(struct cp *c, const char *text)
 	return r ? r : c->dir ? 0 : -ENOMEM;
 }
 
-/* @text: how the user named what @path leads to. */
+/* Opens the parent of @path; @text is the name that the user gave. */
 static int open_dst_parent(struct cp *c, const char *path, const char *text)
 {
 	char *a = strdup(path), *b = strdup(path);
@@ -126,7 +128,7 @@ static int open_dst_parent(struct cp *c, const char *path, const char *text)
 	return r;
 }
 
-/* Nothing is there, or a symbolic link that leads nowhere. */
+/* DST does not exist, or is a symbolic link that leads nowhere. */
 static int open_new_dst(struct cp *c, const char *path)
 {
 	size_t n = strlen(path);
@@ -140,7 +142,7 @@ static int open_new_dst(struct cp *c, const char *path)
 	return r ? report_dst(create, path, r) : 0;
 }
 
-/* A name, where it leads if it is a symbolic link. */
+/* DST is a name, or a symbolic link that leads to one. */
 static int open_named_dst(struct cp *c, const char *path)
 {
 	char real[PATH_MAX];

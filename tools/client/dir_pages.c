@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listing a directory by READDIRPLUS, page by page.  Only one page is held,
- * and it may be dropped between entries: the cookie of the last entry taken is
- * where the next page begins.
+ * Lists a directory by READDIRPLUS, page by page.  Only one page is held.  It may be
+ * freed between entries, since the next page begins at the cookie of the last entry
+ * read.
  *
- * Names come from the server and become local file names: one that is empty,
- * contains "/" or is too long never leaves this file.
+ * Names come from the server and become local file names.  A name that is empty,
+ * contains "/" or is too long is refused here.
  */
 #include "client/nfs.h"
 
@@ -96,7 +96,7 @@ static int take_entry(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *
 	return r;
 }
 
-/* The page's list has ended: was it the directory's end? */
+/* Reads whether the directory ends with the page's list. */
 static int end_of_page(struct nfs_dir *d)
 {
 	uint32_t eof;
@@ -129,7 +129,7 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 
 			r = end_of_page(d);
 			if (!r && !d->eof && empty)
-				r = (int)NFS3ERR_TOOSMALL; /* no end is in sight */
+				r = (int)NFS3ERR_TOOSMALL; /* would go on for ever */
 			if (r)
 				break;
 			continue;
@@ -145,9 +145,9 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 		}
 		NFS3_FREE(entryplus3, &e);
 		if (r == (int)NFS3ERR_NOENT)
-			continue; /* removed since */
+			continue; /* removed meanwhile */
 		if (r > 0 && r < NFS_RPC) {
-			ret->status = r; /* the others may be better */
+			ret->status = r; /* other entries may succeed */
 			return true;
 		}
 		*ret_status = r;

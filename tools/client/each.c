@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tools that take URLs have in common: options, and one URL after another. */
+/* What tools that take URLs share: checking URLs, and opening one after the other. */
 #include "client/nfs.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Says what is wrong and what to write; HOST:/PATH is what mount(8) takes. */
+/* Reports a bad URL and the right form; HOST:/PATH is what mount(8) takes. */
 static void report_bad_url(const char *text, const char *reason)
 {
 	size_t host = strcspn(text, ":/");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tools' main loop.  Without descriptors of its own it is the engine's;
- * with some, poll(2) over the engine's descriptor and them.
+ * The tools' main loop.  Without watched descriptors it is the engine's loop; with
+ * some, poll(2) waits for the engine's descriptor and for them.
  *
- * The first signal makes loop_wait fail, so that the tool cleans up and ends;
- * a second one ends the process at once.
+ * The first signal makes loop_wait fail, so that the tool cleans up and ends.  A second
+ * one ends the process at once.
  */
 #include "client/loop.h"
 
@@ -39,7 +39,7 @@ static void catch_signal(int sig)
 	struct sigaction sa = {.sa_handler = on_tool_signal}, old;
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
-		return; /* nohup, background jobs */
+		return; /* ignored before, as under nohup(1) */
 	sigemptyset(&sa.sa_mask);
 	sigaction(sig, &sa, NULL);
 }
@@ -63,7 +63,7 @@ void loop_fini(struct loop *l)
 {
 	if (!l->engine)
 		return;
-	/* Closing connections end in order; a moment is enough on any network. */
+	/* Lets closing connections end in order, for up to a second. */
 	for (int i = 0; i < 20 && !rpcrdma_engine_idle(l->engine); i++)
 		(void)rpcrdma_engine_process(l->engine, 50); /* freed in any case */
 	wake = NULL;
@@ -89,7 +89,7 @@ static int poll_all(struct loop *l, int timeout_ms)
 	nfds_t n = 1;
 	int engine_ms, r;
 
-	r = rpcrdma_engine_process(l->engine, 0); /* calls made since then go out */
+	r = rpcrdma_engine_process(l->engine, 0); /* sends calls made since then */
 	if (r)
 		return r;
 	engine_ms = rpcrdma_engine_timeout_ms(l->engine);

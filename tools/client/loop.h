@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tools' main loop: an engine, descriptors to wait for beside it, and the
- * signals that ask a tool to stop (SIGINT, SIGTERM, SIGHUP).
+ * The tools' main loop: an engine, descriptors that are polled with it, and the signals
+ * that stop a tool (SIGINT, SIGTERM, SIGHUP).
  *
- * A tool has one line of control that waits in loop_wait; callbacks of calls
- * run inside it and never wait themselves.
+ * A tool has one line of control, which waits in loop_wait.  Callbacks of calls run
+ * inside it and never wait themselves.
  */
 #ifndef RPCRDMA_TOOLS_LOOP_H
 #define RPCRDMA_TOOLS_LOOP_H
@@ -24,23 +24,25 @@ struct loop {
 	struct rpcrdma_engine *engine;
 	struct tool_common *common;
 	struct loop_watch *watches;
-	bool deaf; /* while cleaning up: the first signal is not news */
+	bool deaf; /* ignore the first signal; set while cleaning up */
 };
 
-/* Makes the engine and catches the signals.  Messages are printed. */
+/* Makes the engine and catches the signals.  Returns 0, or negative errno after a
+ * message. */
 int loop_init(struct loop *, struct tool_common *);
-/* Frees the engine; connections must have been closed. */
+/* Frees the engine.  Connections must have been closed. */
 void loop_fini(struct loop *);
-/* Handles what is ready, sleeping up to @timeout_ms (and never longer than a
- * quarter of a second, so that callers look around).  0, a negative errno, or
- * -EINTR for ever once a signal came. */
+/* Handles events, and sleeps up to @timeout_ms (-1: no limit), but at most a quarter of
+ * a second, so that callers can check their state.  Returns 0, negative errno, or
+ * -EINTR for ever after a signal. */
 int loop_wait(struct loop *, int timeout_ms);
-/* The signal that came, or 0. */
+/* Returns the signal that was caught, or 0. */
 int loop_signal(void);
-/* Calls watch->ready whenever the descriptor is; lent until unwatched. */
+/* Calls watch->ready whenever the descriptor is ready.  The watch is lent until
+ * loop_unwatch. */
 void loop_watch(struct loop *, struct loop_watch *);
 void loop_unwatch(struct loop *, struct loop_watch *);
-/* Ends the process as the signal that came would have; else returns @code. */
+/* Ends the process by the signal that was caught, if any.  Else returns @code. */
 int loop_exit_code(int code);
 
 #endif

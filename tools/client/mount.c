@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * From a URL to a mounted export: connect, AUTH_SYS, MNT, FSINFO.
- */
+/* From a URL to a mounted export: connect, AUTH_SYS, MNT, security flavor, FSINFO. */
 #include "client/mount.h"
 #include "client/tcp.h"
 
@@ -14,7 +12,7 @@
 
 #define DEFAULT_RETRY_NS 60000000000u
 
-/* The caller's identity, with as many groups as the protocol carries. */
+/* Makes the AUTH_SYS credential, with as many groups as the protocol carries. */
 static int make_cred(struct nfs_client *c)
 {
 	gid_t all[1024];
@@ -40,7 +38,7 @@ static int make_cred(struct nfs_client *c)
 
 /* ---- MNT ----------------------------------------------------------------- */
 
-/* What the server allows, in its order. */
+/* Stores the flavors that the server allows, in its order. */
 static void take_flavors(struct nfs_client *c, const mountres3_ok *ok)
 {
 	unsigned most = sizeof(c->mount.flavors) / sizeof(c->mount.flavors[0]);
@@ -51,7 +49,7 @@ static void take_flavors(struct nfs_client *c, const mountres3_ok *ok)
 		        (uint32_t)ok->auth_flavors.auth_flavors_val[i];
 }
 
-/* Whether to go on over TCP: it was asked for, or found to be there. */
+/* Finds MOUNT on TCP if the URL has its port. */
 static int choose_transport(struct nfs_client *c)
 {
 	return c->mount.given && !c->mount.tcp ? mount_tcp_find(c, c->mount.given) : 0;
@@ -118,13 +116,13 @@ void mount_umnt(struct nfs_client *c)
 	if (!c->mount.owed || !c->link.up)
 		return;
 	c->mount.owed = false;
-	(void)!mount_tcp_call(c, MOUNTPROC3_UMNT, c->export, &t); /* a courtesy */
+	(void)!mount_tcp_call(c, MOUNTPROC3_UMNT, c->export, &t); /* not required */
 	tcp_call_fini(&t);
 }
 
 /* ---- Which export -------------------------------------------------------- */
 
-/* A list of names for a message; cut where it is full. */
+/* A list of names for a message, truncated if it is too long. */
 struct names {
 	char text[1024];
 	unsigned n;
@@ -156,7 +154,7 @@ static void report_mount(struct nfs_client *c, int r)
 	           more, list.text);
 }
 
-/* What the server says it exports; a list that cannot be had is empty. */
+/* Stores a name that the server lists.  The list stays empty if it cannot be read. */
 static void remember_export(const char *path, void *arg)
 {
 	struct nfs_client *c = arg;
@@ -170,7 +168,7 @@ static void remember_export(const char *path, void *arg)
 	c->exports_len += n;
 }
 
-/* The longest export that the URL lies below; NULL: none is listed. */
+/* Returns the longest listed export that the URL lies below, or NULL. */
 static const char *longest_export(const struct nfs_client *c, const struct url *u)
 {
 	const char *best = NULL, *path;
@@ -217,11 +215,13 @@ static bool allows_flavor(const struct nfs_client *c, uint32_t flavor)
 	for (unsigned i = 0; i < c->mount.n_flavors; i++)
 		if (c->mount.flavors[i] == flavor)
 			return true;
-	return !c->mount.n_flavors; /* a server that says nothing */
+	return !c->mount.n_flavors; /* the server lists no flavors */
 }
 
-/* The first of the server's that we know: it names the preferred one first.
- *                                                              [RFC 2623 §2.7] */
+/*
+ * Returns the first flavor of the server's list that is known here: the server lists
+ * the preferred one first.  [RFC 2623 §2.7]
+ */
 static uint32_t pick_flavor(const struct nfs_client *c)
 {
 	for (unsigned i = 0; i < c->mount.n_flavors; i++)
@@ -246,7 +246,7 @@ static int report_flavors(const struct nfs_client *c)
 	return -EPERM;
 }
 
-/* Looks at the root under a flavor. */
+/* Asks for the root's attributes under a flavor. */
 static int try_flavor(struct nfs_client *c, const struct url *u, uint32_t flavor)
 {
 	if (link_secure(&c->link, u, flavor, RPCRDMA_NFS_PROGRAM, 3))
@@ -254,9 +254,12 @@ static int try_flavor(struct nfs_client *c, const struct url *u, uint32_t flavor
 	return nfs_getattr(c, &c->root, &c->root_attr);
 }
 
-/* -EPERM: told.  Who has no ticket where the server prefers Kerberos and allows sys as
- * well goes by sys.  That is no weaker than what MOUNT is: who sits between can leave
- * Kerberos out of its answer.  --sec insists. */
+/*
+ * Chooses a flavor.  If the server prefers Kerberos and also allows sys, a client
+ * without a ticket uses sys.  That is no weaker than MOUNT, since an attacker in the
+ * path can remove Kerberos from its answer; --sec prevents it.  Returns 0, -EPERM after
+ * a message, or another status.
+ */
 static int choose_flavor(struct nfs_client *c, const struct url *u)
 {
 	uint32_t flavor = c->sec ? c->sec : pick_flavor(c);
@@ -274,8 +277,11 @@ static int choose_flavor(struct nfs_client *c, const struct url *u)
 	return try_flavor(c, u, SEC_SYS);
 }
 
-/* An export may have more names than the URL's first, and lie beneath another one: the
- * longest that is listed is meant.  What is not listed may be there all the same. */
+/*
+ * Mounts the longest listed export that the URL lies below, since the name of an export
+ * may have several components.  If that is not exported after all, the URL's first
+ * component is tried.
+ */
 static int mount_longest(struct nfs_client *c, struct url *u)
 {
 	int r = nfs_exports(c, remember_export, c);
@@ -379,7 +385,7 @@ int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
 		if (!r)
 			r = ask_sizes(c);
 	}
-	/* Now that there were Replies: in version 1 they bring the credits. */
+	/* In version 1 only Replies bring the credits. */
 	if (!r && l->common->verbose)
 		link_describe(&c->link, stderr);
 	if (r)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MOUNT over TCP: its port, from the URL or from the server's rpcbind, then its
- * procedures.  Exports without "insecure" want to be mounted from a port below 1024:
- * root gets one.                                                    [RFC 1813 I]
+ * procedures.  Linux accepts mounts of an export without "insecure" only from a port
+ * below 1024; root gets one.                                        [RFC 1813 I]
  */
 #include "client/mount.h"
 #include "client/tcp.h"
@@ -35,7 +35,7 @@ static int set_mount_reason(struct nfs_client *c, const char *fmt, ...)
 	return NFS_NO_MOUNT;
 }
 
-/* What went wrong at a port, after "it". */
+/* Returns what went wrong at a port, to follow its name. */
 static const char *port_reason(int r)
 {
 	static char other[80];
@@ -77,13 +77,13 @@ static void prepare_mount_call(const struct nfs_client *c, struct tcp_call *t,
 
 /* ---- rpcbind ------------------------------------------------------------- */
 
-/* A lookup blocks, so a thread makes it: connections are kept alive meanwhile, and a
- * signal ends the tool at once.  The thread owns this and frees it. */
+/* A look-up blocks, so a thread makes it.  Meanwhile connections are kept alive, and a
+ * signal ends the tool at once.  The thread owns and frees this structure. */
 struct port_question {
 	char host[NI_MAXHOST];
 	const char *netid;
 	uint64_t wait_ns;
-	int fd; /* gets a struct port_answer; its other end may be closed before */
+	int fd; /* receives a struct port_answer; the other end may be closed */
 };
 
 struct port_answer {
@@ -104,7 +104,7 @@ static void *answer_question(void *arg)
 	return NULL;
 }
 
-/* @q is given; signals are the main thread's. */
+/* Starts the thread.  @q is given.  Signals are for the main thread. */
 static int start_port_lookup(struct port_question *q)
 {
 	sigset_t all, old;
@@ -156,10 +156,10 @@ static int look_up_mount_port(struct nfs_client *c, uint16_t *ret)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
 		return -errno;
 	r = make_question(c, t.until_ns - tool_now_ns(), fds[1]);
-	t.until_ns += GRACE_NS; /* the thread reports the end of its time itself */
+	t.until_ns += GRACE_NS; /* the thread reports its time-out itself */
 	if (!r)
 		r = tcp_wait(&t, fds[0], POLLIN);
-	/* One small write arrives whole. */
+	/* A single small write arrives whole. */
 	if (!r)
 		r = read(fds[0], &a, sizeof(a)) == sizeof(a) ? a.error : -EIO;
 	close(fds[0]);
@@ -197,7 +197,7 @@ int mount_tcp_find(struct nfs_client *c, uint16_t port)
 		r = ask_rpcbind(c, &port);
 		if (r)
 			return r;
-		(void)!tcp_set_port(&c->mount.at, port); /* as before */
+		(void)!tcp_set_port(&c->mount.at, port); /* succeeded before */
 	}
 	c->mount.tcp = true;
 	c->mount.port = port;

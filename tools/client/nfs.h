@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An NFS version 3 client over rpcrdma_call: one export, mounted by MNT on the
- * same connection, or on TCP where the server has it there (mount.h).
+ * An NFS version 3 client over rpcrdma_call: one export, mounted by MNT on the same
+ * connection, or on TCP where the server has MOUNT there (mount.h).
  *
- * An operation (struct nfs_op) is one procedure call: arguments are encoded
- * when it starts, results are decoded before its done callback and stay until
- * nfs_op_fini or the next start.  NFS3ERR_JUKEBOX is waited out inside.  A
- * server that is connected, and answers none of the calls for timeout_ns, ends
- * them by -ETIMEDOUT.  The functions without "op" in their name wait in loop_wait and must not be
+ * An operation (struct nfs_op) is one procedure call.  Arguments are encoded when it
+ * starts.  Results are decoded before its done callback and stay until nfs_op_fini or
+ * the next start.  After NFS3ERR_JUKEBOX the call is repeated inside, for retry_ns.  If
+ * a connected server answers none of the calls for timeout_ns, they end with
+ * -ETIMEDOUT.  Functions without "op" in their name wait in loop_wait and must not be
  * called from callbacks.
  *
- * Statuses: 0, a nfsstat3 (positive, as RFC 1813 numbers them), NFS_RPC plus
- * an rpcrdma_status, NFS_NO_MOUNT, or a negative errno.  nfs_status_text says them all.
+ * A status is 0, a nfsstat3 (positive, as RFC 1813 numbers them), NFS_RPC plus an
+ * rpcrdma_status, NFS_NO_MOUNT, or a negative errno; nfs_status_text describes it.
  */
 #ifndef RPCRDMA_TOOLS_NFS_H
 #define RPCRDMA_TOOLS_NFS_H
@@ -31,28 +31,27 @@ struct nfs_fh {
 
 struct nfs_client {
 	struct link link;
-	uint32_t sec; /* the flavor asked for; SEC_UNSAID: the server's choice */
+	uint32_t sec; /* flavor that the user chose; SEC_UNSAID: the server's choice */
 	struct rpcrdma_auth cred;
 	uint8_t cred_body[400];
-	uint64_t timeout_ns; /* of silence; 0 = none */
+	uint64_t timeout_ns; /* without any answer; 0 = no limit */
 	uint64_t retry_ns;
-	uint64_t heard_ns; /* when an answer came last, or the connection */
+	uint64_t heard_ns; /* time of the last answer, or of connecting */
 	struct nfs_fh root;
 	fattr3 root_attr;
 	uint32_t read_bytes, write_bytes, dir_bytes; /* preferred sizes */
 	char *export;                                /* "/NAME" */
-	char *exports; /* all that the server lists, one zero-terminated name after
-	                  another */
+	char *exports; /* names that the server lists, each zero-terminated */
 	size_t exports_len;
 	struct {
-		uint16_t given; /* by the URL; 0: no */
-		bool tcp;       /* it is there, at ... */
+		uint16_t given; /* port in the URL; 0: none */
+		bool tcp;       /* MOUNT is on TCP at @port of @at */
 		uint16_t port;
 		struct sockaddr_storage at;
-		bool owed;            /* an UMNT of export */
-		uint32_t flavors[16]; /* that MNT says the export may be used with */
+		bool owed;            /* an UMNT must be sent for @export */
+		uint32_t flavors[16]; /* that MNT lists for the export */
 		unsigned n_flavors;
-		char reason[192]; /* it could not be asked */
+		char reason[192]; /* of NFS_NO_MOUNT */
 	} mount;
 };
 
@@ -84,29 +83,28 @@ typedef void nfs_done_fn(struct nfs_op *op, void *arg);
 
 struct nfs_op {
 	struct nfs_client *client;
-	/* To be set before a start that needs them; cleared after each. */
+	/* Set before a start that needs them; cleared after each. */
 	const void *item; /* WRITE data, SYMLINK path; lent until done */
 	uint32_t item_len;
 	void *into; /* READ data, READLINK path; lent until done */
 	uint32_t into_len;
-	uint64_t timeout_ns; /* of the whole call, silent or not; 0 = none */
+	uint64_t timeout_ns; /* of the whole call; 0 = no limit */
 
 	int status;
 	union nfs_res res;
-	uint32_t got;       /* octets now in @into */
-	size_t reply_bytes; /* of results with a list; 0 = NFS3_RESULT_BYTES */
-	/* READDIRPLUS, EXPORT: the list; valid in the done callback only. */
+	uint32_t got;       /* octets placed in @into */
+	size_t reply_bytes; /* room for results with a list; 0 = NFS3_RESULT_BYTES */
+	/* List of READDIRPLUS or EXPORT; valid in the done callback only. */
 	const char *rest;
 	size_t rest_len;
 
 	/* private */
-	nfs_done_fn *done; /* nfs_op_run keeps what was set here */
+	nfs_done_fn *done; /* nfs_op_run keeps a callback set here */
 	void *arg;
-	const struct nfs_proc *spec; /* of what res holds */
+	const struct nfs_proc *spec; /* type of the results in res */
 	struct rpcrdma_call *call;
-	struct rpcrdma_timer *timer; /* of an op that waits to be called (again), or
-					to look whether the server is silent */
-	bool silent;                 /* it was: the call was given up */
+	struct rpcrdma_timer *timer; /* for the next try, or to detect silence */
+	bool silent; /* the server was silent, and the call was cancelled */
 	struct rpcrdma_dest dest;
 	struct rpcrdma_piece pieces[2];
 	uint64_t jukebox_until_ns, sent_ns;
@@ -119,9 +117,9 @@ struct nfs_op {
 
 /* Options of the subcommands that mount. */
 struct nfs_options {
-	uint64_t timeout_ns; /* of silence while connected; 0 = none */
-	uint64_t retry_ns;   /* how long a vanished server is waited for; 0 = default */
-	uint32_t sec; /* flavor; SEC_UNSAID = the URL's, or the server's choice */
+	uint64_t timeout_ns; /* without any answer while connected; 0 = no limit */
+	uint64_t retry_ns;   /* how long to wait for a lost server; 0 = default */
+	uint32_t sec; /* flavor; SEC_UNSAID = that of the URL, or the server's choice */
 };
 
 #define NFS_OPTIONS                                                                    \
@@ -129,7 +127,7 @@ struct nfs_options {
 		.timeout_ns = 60000000000u                                             \
 	}
 
-/* Their rows in a subcommand's table; they are kept in @member. */
+/* The rows of these options in a subcommand's table; values are kept in @member. */
 /* clang-format off */
 #define NFS_OPTION_ROWS(type, member)                                                  \
 	{"sec", NULL, "FLAVOR",                                                        \
@@ -144,59 +142,62 @@ struct nfs_options {
 	 TOOL_AT(TOOL_SECONDS, type, member.retry_ns)}
 /* clang-format on */
 
-/* Parses a URL, which has to name an @export if asked so.  0, or -EINVAL: told. */
+/* Parses a URL, which must name an export if @export.  Returns 0, or -EINVAL after a
+ * message. */
 int nfs_url(const char *text, bool export, struct url *ret);
-/* Whether all @urls (NULL at the end) are such: TOOL_OK, or TOOL_USAGE: told. */
+/* Checks all @urls (up to NULL) in the same way.  Returns TOOL_OK, or TOOL_USAGE after
+ * a message. */
 int nfs_check_urls(char **urls, bool export);
 
-/* Connects, mounts, asks for preferred sizes.  Messages are printed.  An export of
- * more than one name makes the URL's path shorter. */
+/* Connects, mounts, and asks for the preferred sizes.  Prints a message on failure.  If
+ * the export's name has several components, they are moved from the URL's path to its
+ * export. */
 int nfs_open(struct nfs_client *, struct loop *, struct url *,
              const struct nfs_options *);
 /*
- * What ls, cat and stat do: opens each of @urls (NULL at the end), which have to name
- * an export if @export says so, and calls @each.  Goes on after a failure, unless it is
- * a signal or output that cannot be written.  The exit code; all is told.
+ * Opens each of @urls (up to NULL), which must name an export if @export, and calls
+ * @each.  Goes on after a failure, unless it is a signal or output that cannot be
+ * written.  Returns the exit code; all failures are reported.
  */
 typedef int nfs_each_fn(struct nfs_client *, const char *text, const struct url *,
                         void *arg);
 int nfs_each(struct loop *, const struct nfs_options *, bool export, char **urls,
              nfs_each_fn *each, void *arg);
-/* Whether the URL, which names the same server, lies in this export and in none that
- * lies beneath. */
+/* Returns whether the URL, which names the same server, lies in this export and in no
+ * listed export below it. */
 bool nfs_serves(const struct nfs_client *, const struct url *);
 void nfs_close(struct nfs_client *);
-/* A phrase for a status; static or in a ring of buffers. */
+/* Returns a text for @status; static or in a ring of buffers. */
 const char *nfs_status_text(const struct nfs_client *, int status);
-/* Says "cannot @act @text" and why, with a hint where one helps: nothing after 0, a
- * signal, or when nobody reads the output.  @status. */
+/* Prints "cannot @act @text: REASON", and a hint for some errors.  Prints nothing after
+ * 0, a signal or TOOL_REPORTED.  Returns @status. */
 int nfs_report(const struct nfs_client *, const char *act, const char *text,
                int status);
 
 void nfs_op_init(struct nfs_op *, struct nfs_client *);
-/* Calls @proc with @args (the ...3args structure, borrowed); done follows,
- * never from within.  Failures to start come through done as well. */
+/* Calls @proc with @args (the ...3args structure, borrowed). done follows, never from
+ * within the call; also if the call cannot be started. */
 void nfs_op_start(struct nfs_op *, uint32_t proc, void *args, nfs_done_fn *, void *arg);
-/* done follows with -ECANCELED, unless the op is not busy. */
+/* Cancels the call; done follows with -ECANCELED if the op is busy. */
 void nfs_op_cancel(struct nfs_op *);
-/* The same and waits: op->status.  -EINTR after a signal. */
+/* Starts a call and waits for it.  Returns op->status, or -EINTR after a signal. */
 int nfs_op_run(struct nfs_op *, uint32_t proc, void *args);
-/* MOUNT's procedures; @path NULL: no arguments. */
+/* Calls a procedure of MOUNT and waits.  @path NULL: no arguments. */
 int nfs_op_run_mount(struct nfs_op *, uint32_t proc, const char *path);
-/* Frees results.  The op must not be busy. */
+/* Frees the results.  The op must not be busy. */
 void nfs_op_fini(struct nfs_op *);
 
-/* Arguments from handles and back. */
+/* Converts handles to arguments and back. nfs_fh_take returns 0 or -EBADMSG. */
 nfs_fh3 nfs_fh_arg(const struct nfs_fh *);
 int nfs_fh_take(const nfs_fh3 *, struct nfs_fh *ret);
 
-/* Arguments of a WRITE and a READ; set op->item and op->into themselves. */
+/* Start a WRITE or a READ, and set op->item or op->into. */
 void nfs_op_write(struct nfs_op *, const struct nfs_fh *, uint64_t offset, const void *,
                   uint32_t len, stable_how, nfs_done_fn *, void *arg);
 void nfs_op_read(struct nfs_op *, const struct nfs_fh *, uint64_t offset, void *,
                  uint32_t len, nfs_done_fn *, void *arg);
-/* Octets read into the buffer, and whether the file ends there; after done
- * with status 0. */
+/* Returns the octets read and whether the file ends there; for a READ that ended with
+ * status 0. */
 uint32_t nfs_read_count(const struct nfs_op *, bool *ret_eof);
 
 /* ---- Waiting calls ----------------------------------------------------------- */
@@ -204,24 +205,24 @@ uint32_t nfs_read_count(const struct nfs_op *, bool *ret_eof);
 int nfs_getattr(struct nfs_client *, const struct nfs_fh *, fattr3 *ret);
 int nfs_lookup(struct nfs_client *, const struct nfs_fh *dir, const char *name,
                struct nfs_fh *ret_fh, fattr3 *ret_attr);
-/* The path, zero-terminated; @size above NFS3_PATH_BYTES suffices. */
+/* Stores the link's path, zero-terminated; a @size above NFS3_PATH_BYTES suffices. */
 int nfs_readlink(struct nfs_client *, const struct nfs_fh *, char *buf, size_t size);
-/* An existing directory is no failure (@ret_made false). */
+/* Makes a directory.  An existing one is not an error (@ret_made is false). */
 int nfs_mkdir(struct nfs_client *, const struct nfs_fh *dir, const char *name,
               uint32_t mode, struct nfs_fh *ret_fh, fattr3 *ret_attr, bool *ret_made);
 
-/* What a path leads to. */
+/* An object that a path leads to. */
 struct nfs_node {
-	struct nfs_fh fh, parent; /* parent.len 0: the node is the export's root */
+	struct nfs_fh fh, parent; /* parent.len 0: the export's root */
 	fattr3 attr;
 	char name[NFS_NAME_MAX + 1]; /* in the parent */
 };
 enum {
-	NFS_FOLLOW = 1, /* a symbolic link at the end, too */
-	NFS_MAKE = 2,   /* NOENT for the last name: parent and name are set */
+	NFS_FOLLOW = 1, /* also a symbolic link at the end */
+	NFS_MAKE = 2,   /* with NOENT for the last name, parent and name are set */
 };
 int nfs_walk(struct nfs_client *, const char *path, int flags, struct nfs_node *ret);
-/* The same from a directory. */
+/* Walks from a directory. */
 int nfs_walk_from(struct nfs_client *, const struct nfs_fh *dir, const fattr3 *attr,
                   const char *path, int flags, struct nfs_node *ret);
 
@@ -230,42 +231,42 @@ int nfs_walk_from(struct nfs_client *, const struct nfs_fh *dir, const fattr3 *a
 struct nfs_entry {
 	char name[NFS_NAME_MAX + 1];
 	uint64_t fileid;
-	int status; /* not 0: why nothing but the name is known */
+	int status; /* not 0: the error; only the name is valid */
 	struct nfs_fh fh;
 	fattr3 attr;
 };
-/* A listing in pages; @page may be dropped between entries. */
+/* A listing in pages; @page may be freed between entries. */
 struct nfs_dir {
 	struct nfs_client *client;
 	struct nfs_fh fh;
 	uint64_t cookie;
 	cookieverf3 verf;
-	char *page; /* entries and eof not yet taken, from @pos */
+	char *page; /* entries and eof that are not yet read, from @pos */
 	size_t len, pos;
 	bool eof;
 };
 void nfs_dir_open(struct nfs_dir *, struct nfs_client *, const struct nfs_fh *);
-/* True and an entry (never "." or ".."; attributes and handle by LOOKUP where
- * the server left them out, or the status with which that failed); false at the end or
- * on failure, *ret_status says which.  An entry whose name cannot be a file's fails
- * with -EBADMSG. */
+/* Returns true and an entry other than "." and "..".  If the server left out attributes
+ * or handle, LOOKUP asks for them; an error of it is stored in the entry.  Returns
+ * false at the end or on failure, with 0 or the error in @ret_status.  A name that no
+ * file can have fails with -EBADMSG. */
 bool nfs_dir_next(struct nfs_dir *, struct nfs_entry *, int *ret_status);
 void nfs_dir_drop(struct nfs_dir *);
 void nfs_dir_close(struct nfs_dir *);
 
-/* Calls @fn for each export of the server behind an open link. */
+/* Calls @fn for each export of the server.  Returns 0 or a status. */
 int nfs_exports(struct nfs_client *, void (*fn)(const char *path, void *), void *arg);
 
 /* ---- Streams ------------------------------------------------------------------- */
 
 struct nfs_stream_options {
 	unsigned in_flight;
-	uint32_t bytes;   /* of one READ */
-	const char *name; /* of the descriptor, for messages; NULL: standard output */
+	uint32_t bytes;   /* size of one READ */
+	const char *name; /* name of the output for messages; NULL: standard output */
 };
-/* Writes a whole file to a descriptor, READs in flight and output in order.
- * @progress may be NULL.  Status; TOOL_REPORTED when it cannot be written to, -ENODATA
- * when the file ends before the size that @attr says. */
+/* Writes a whole file to a descriptor, with several READs in flight and output in
+ * order.  @progress may be NULL.  Returns a status: TOOL_REPORTED if writing failed,
+ * -ENODATA if the file ends before the size in @attr. */
 int nfs_stream(struct nfs_client *, const struct nfs_fh *, const fattr3 *, int fd,
                const struct nfs_stream_options *, struct tool_progress *progress,
                uint64_t *ret_bytes);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One NFS or MOUNT procedure call: encode, call, decode, and wait where the
- * caller waits.
+ * One NFS or MOUNT procedure call: encode, call, decode, and wait where the caller
+ * waits.
  *
- * An op's life: start encodes into the op itself and calls; on_done decodes
- * and hands on; NFS3ERR_JUKEBOX starts it again later with the arguments that
- * are still there.  What cannot even start ends through a timer, so that done
- * never runs inside start.
+ * start_op encodes into the op itself and calls.  on_call_done decodes and calls done.
+ * After NFS3ERR_JUKEBOX the call is repeated later with the same encoded arguments.  If
+ * a call cannot even start, it ends through a timer, so that done never runs inside
+ * start.
  */
 #include "client/nfs.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <rpcrdma/nfs.h>
 
-/* Results up to this come inline rather than by RDMA Write. */
+/* Results up to this size are returned inline rather than by RDMA Write. */
 #define SMALL_READ     2048
 #define JUKEBOX_MIN_NS 100000000u
 #define JUKEBOX_MAX_NS 5000000000u
@@ -53,14 +53,15 @@ static const struct nfs_proc nfs_procs[RPCRDMA_NFS3_PROCEDURES] = {
 
 static const struct nfs_proc mount_mnt = PROC(dirpath, mountres3);
 
-/* COMMIT, which waits for storage, may take so many times as long. */
+/* COMMIT waits for storage and may take this many times as long. */
 enum { COMMIT_FACTOR = 5 };
 
 static void send_op(struct nfs_op *op);
 
 void nfs_op_init(struct nfs_op *op, struct nfs_client *client)
 {
-	/* not the argument words: there are many ops, and they are written first */
+	/* The arguments are not cleared: there are many ops, and encoding overwrites
+	 * them. */
 	memset(op, 0, offsetof(struct nfs_op, args));
 	op->client = client;
 }
@@ -101,16 +102,16 @@ static void on_timer(void *arg)
 		send_op(op);
 }
 
-/* Goes on in on_timer: ends with @status, or with 0 calls again. */
+/* Continues in on_timer: ends with @status, or with 0 calls again. */
 static void resume_later(struct nfs_op *op, int status, uint64_t delay_ns)
 {
 	op->status = status;
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_timer, op,
 	                        &op->timer))
-		finish_op(op, -ENOMEM); /* nothing better is left */
+		finish_op(op, -ENOMEM); /* no other way remains */
 }
 
-/* The item of a READ or READLINK goes to the caller's buffer. */
+/* Copies the item of a READ or READLINK to the caller's buffer, unless it is there. */
 static int take_result_item(struct nfs_op *op, const struct rpcrdma_reply *reply,
                             size_t used)
 {
@@ -176,7 +177,7 @@ static bool wait_for_jukebox(struct nfs_op *op)
 	return true;
 }
 
-/* -- servers that say nothing --------------------------------------------------- */
+/* -- silent servers ------------------------------------------------------------ */
 
 static uint64_t silence_limit(const struct nfs_op *op)
 {
@@ -185,8 +186,8 @@ static uint64_t silence_limit(const struct nfs_op *op)
 	return op->client->timeout_ns * (commit ? COMMIT_FACTOR : 1);
 }
 
-/* Until when the server may say nothing: answers to other calls are progress, and
- * while the connection is lost the time to retry counts instead. */
+/* Returns until when the server may be silent.  Answers to other calls count as
+ * progress, and while the connection is lost, the retry time counts instead. */
 static uint64_t silent_until(struct nfs_op *op)
 {
 	struct nfs_client *c = op->client;
@@ -199,7 +200,7 @@ static uint64_t silent_until(struct nfs_op *op)
 
 static void on_silence(void *arg);
 
-/* Without memory for a timer it is not looked after. */
+/* Without memory for a timer the call has no limit. */
 static void watch_silence(struct nfs_op *op, uint64_t delay_ns)
 {
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_silence, op,
@@ -257,7 +258,7 @@ static void on_call_done(struct rpcrdma_call *call, const struct rpcrdma_reply *
 	finish_op(op, (int)op->res.status);
 }
 
-/* What may be executed twice: it reads. */
+/* Returns whether a call may be executed twice: it only reads. */
 static bool is_idempotent(const struct nfs_op *op)
 {
 	static const uint32_t procs =
@@ -278,7 +279,7 @@ static void send_op(struct nfs_op *op)
 	o.program = op->program;
 	o.version = 3;
 	o.procedure = op->proc;
-	/* MOUNT takes what everybody has [RFC 2623 §2.3]. */
+	/* MOUNT accepts AUTH_SYS from everybody [RFC 2623 §2.3]. */
 	if (c->link.gss && op->program == RPCRDMA_NFS_PROGRAM)
 		o.gss = c->link.gss;
 	else
@@ -361,11 +362,11 @@ static int wait_op(struct nfs_op *op)
 		r = loop_wait(l, -1);
 	if (!op->busy)
 		return op->status;
-	/* The memory is lent: the call must end before we go. */
+	/* The memory is lent: the call must end before this function returns. */
 	nfs_op_cancel(op);
 	while (op->busy)
-		(void)rpcrdma_engine_process(l->engine,
-		                             100); /* bounded by the cancel */
+		(void)rpcrdma_engine_process(
+		        l->engine, 100); /* ends, since the call is cancelled */
 	return r;
 }
 

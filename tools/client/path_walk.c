@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simple waiting calls and the walk along a path.
+ * Simple waiting calls, and the walk along a path.
  *
- * Symbolic links inside the path are followed by the client, as the protocol
- * wants it; one that points to an absolute path leads to somewhere only the
- * server's host knows, and is refused.                    [RFC 1813 §3.3.5]
+ * Symbolic links inside the path are followed by the client, as the protocol requires.
+ * A link with an absolute target is refused, since only the server's host can resolve
+ * it.
+ *                                                                [RFC 1813 §3.3.5]
  */
 #include "client/nfs.h"
 
@@ -89,21 +90,21 @@ int nfs_mkdir(struct nfs_client *c, const struct nfs_fh *dir, const char *name,
 	*ret_made = r == 0;
 	if (r && r != (int)NFS3ERR_EXIST)
 		return r;
-	/* A call repeated after a reconnect finds its own directory: fine. */
+	/* A call that was repeated after a reconnect finds its own directory. */
 	r = nfs_lookup(c, dir, name, ret_fh, ret_attr);
 	return r ? r : ret_attr->type == NF3DIR ? 0 : (int)NFS3ERR_NOTDIR;
 }
 
 /* ---- Paths ---------------------------------------------------------------------- */
 
-/* The path still to walk, in a heap buffer that symbolic links grow. */
+/* The rest of the path, in a heap buffer that symbolic links grow. */
 struct walk {
 	struct nfs_client *client;
 	char *rest;
 	unsigned links;
 };
 
-/* Puts @target before what is left of the path. */
+/* Puts @target before the rest of the path. */
 static int splice_link(struct walk *w, const char *target)
 {
 	size_t a = strlen(target), b = strlen(w->rest);
@@ -124,7 +125,7 @@ static int splice_link(struct walk *w, const char *target)
 	return 0;
 }
 
-/* Takes the next name off the path; false at its end. */
+/* Takes the next name off the path.  Returns false at its end. */
 static bool next_name(struct walk *w, char *name, int *ret_status)
 {
 	char *s = w->rest + strspn(w->rest, "/");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the statuses of NFS calls mean, in words, with what to do about it
- * where something can be done.  Also JSON strings.
+ * Texts for the statuses of NFS calls, with hints where there is a remedy.  Also JSON
+ * strings.
  */
 #include "client/nfs.h"
 #include "client/json.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the system has an error of its own for it, its words serve for both ends. */
+/* Where the system has the same error, its text serves for both ends. */
 static const struct {
 	nfsstat3 status;
-	int error; /* 0: the words say it */
+	int error; /* 0: the text describes it */
 	const char *text;
 } table[] = {
         {NFS3ERR_PERM, EPERM, NULL},
@@ -67,7 +67,7 @@ const char *nfs_status_text(const struct nfs_client *c, int status)
 	return other;
 }
 
-/* What comes as a surprise, once: root has no rights, and "*" is a name. */
+/* Explains root squash and wildcards, each once. */
 static void print_hint(const struct nfs_client *c, const char *text, int status)
 {
 	static bool squash, wildcard;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file to a descriptor: a ring of READs in flight, written out in order.
+ * Writes a file to a descriptor by a ring of READs in flight, in order.
  *
- * Slots are filled at the tail and written at the head.  A short READ is
- * continued within its slot.  Up to the known size READs overlap; beyond it
- * one at a time looks for the end, so that a file that grows is read whole.
+ * Slots are filled at the tail and written at the head.  A short READ is continued
+ * within its slot.  Up to the known size READs overlap.  Beyond it one at a time looks
+ * for the end, so that a file that grows is read as a whole.
  *
- * A pipe or terminal is written when poll(2) says so and in pieces that do not
- * block, since the engine has to go on while a pager waits for its reader.
+ * A pipe or terminal is written when poll(2) reports it writable, in pieces that do not
+ * block: the engine has to run while a pager waits for its reader.
  */
 #include "client/nfs.h"
 
@@ -36,7 +36,7 @@ struct stream {
 	int fd;
 	const char *name;
 	uint64_t size, next;
-	uint32_t bytes, written; /* of the head slot */
+	uint32_t bytes, written; /* octets written of the head slot */
 	unsigned n, head, used;
 	int status;
 	bool eof, done, blocks;
@@ -67,7 +67,7 @@ static void on_stream_read(struct nfs_op *op, void *arg)
 	n = nfs_read_count(op, &s->eof);
 	s->have += n;
 	if (n == 0 && !s->eof)
-		fail_stream(s->stream, -EBADMSG); /* would repeat for ever */
+		fail_stream(s->stream, -EBADMSG); /* would be repeated for ever */
 	else if (s->have < s->want && !s->eof)
 		read_slot(s);
 	else
@@ -81,7 +81,7 @@ static void read_slot(struct stream_slot *s)
 	            s->want - s->have, on_stream_read, s);
 }
 
-/* Starts what may be started. */
+/* Starts READs while slots are free and the end is not reached. */
 static void issue_reads(struct stream *st)
 {
 	while (!st->status && !st->eof && st->used < st->n &&
@@ -104,7 +104,7 @@ static ssize_t write_to_stream(struct stream *st, const char *p, size_t n)
 	return write(st->fd, p, n);
 }
 
-/* Head slot written: the next one; at the end of the file the rest is void. */
+/* Frees the written head slot.  At the end of the file the other slots are void. */
 static void advance_head(struct stream *st, struct stream_slot *s)
 {
 	st->total += s->have;
@@ -119,7 +119,7 @@ static void advance_head(struct stream *st, struct stream_slot *s)
 	st->used--;
 }
 
-/* Writes what is ready and can go; true if it stopped for the descriptor. */
+/* Writes full slots in order.  Returns true if the descriptor would block. */
 static bool drain_slots(struct stream *st)
 {
 	while (!st->status && !st->done && st->used) {
@@ -184,8 +184,8 @@ static void stop_stream(struct stream *st)
 		for (unsigned i = 0; i < st->n; i++)
 			busy |= st->slots[i].op.busy;
 		if (busy)
-			(void)rpcrdma_engine_process(l->engine,
-			                             100); /* bounded by cancel */
+			(void)rpcrdma_engine_process(
+			        l->engine, 100); /* ends, since all are cancelled */
 	}
 	for (unsigned i = 0; i < st->n; i++) {
 		nfs_op_fini(&st->slots[i].op);
@@ -238,7 +238,7 @@ int nfs_stream(struct nfs_client *c, const struct nfs_fh *fh, const fattr3 *attr
 	if (!r)
 		r = run_stream(&st);
 	if (!r && st.total < st.size)
-		r = -ENODATA; /* what was written looks whole and is not */
+		r = -ENODATA; /* the output would look complete */
 	stop_stream(&st);
 	*ret_bytes = st.total;
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One call over TCP: connect, write a record, read one, look at its header. */
+/* One call over TCP: connects, writes a record, reads one, and checks its header. */
 #include "client/tcp.h"
 
 #include <arpa/inet.h>
@@ -85,7 +85,7 @@ static int try_tcp_connect(const struct tcp_call *t, int *ret)
 	return r;
 }
 
-/* A reserved port may still be in use towards that server: take the next. */
+/* A reserved port may still be in use towards that server: tries further ones. */
 static int open_to(const struct tcp_call *t, int *ret)
 {
 	int r = -EADDRNOTAVAIL;
@@ -117,7 +117,8 @@ static int move_octets(const struct tcp_call *t, int fd, char *p, size_t len, bo
 	return 0;
 }
 
-/* A record; marks count as octets of it, so that empty fragments have an end. */
+/* Reads a record.  Record marks count towards its limit, so that the number of empty
+ * fragments is limited. */
 static int read_tcp_record(struct tcp_call *t, int fd, size_t *ret_len)
 {
 	size_t len = 0, room = TCP_MAX_REPLY;
@@ -158,7 +159,7 @@ static size_t put_tcp_auth(uint32_t *w, const struct rpcrdma_auth *a)
 	return 2 + words;
 }
 
-/* The record of the Call; its octets, or -EMSGSIZE. */
+/* Writes the record of the Call.  Returns its octets, or -EMSGSIZE. */
 static int put_call(const struct tcp_call *t, uint32_t xid, uint32_t *w)
 {
 	size_t n = 7;

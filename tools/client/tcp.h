@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One ONC RPC call over TCP, on a connection of its own: for services that a
- * server of NFS over RDMA keeps elsewhere (MOUNT).  It waits in
- * loop_wait, so that RDMA connections stay alive and signals are heard, and
- * ends at its deadline.                                      [RFC 5531 §9, §11]
+ * One ONC RPC call over TCP, on its own connection, for a service that a server of NFS
+ * over RDMA has elsewhere (MOUNT).  The call waits in loop_wait, so that RDMA
+ * connections stay alive and signals are handled.  It ends at its deadline.  [RFC 5531
+ * §9, §11]
  */
 #ifndef RPCRDMA_TOOLS_TCP_H
 #define RPCRDMA_TOOLS_TCP_H
@@ -15,7 +15,7 @@ enum { TCP_MAX_REPLY = 1 << 18 };
 struct tcp_call {
 	struct loop *loop;
 	struct sockaddr_storage to;
-	bool reserved; /* from a port below 1024, where we may have one */
+	bool reserved; /* connect from a port below 1024 if permitted */
 	uint64_t until_ns;
 	uint32_t program, version, procedure;
 	const struct rpcrdma_auth *cred; /* NULL: none */
@@ -28,15 +28,15 @@ struct tcp_call {
 	size_t results_len;
 };
 
-/* 0; an rpcrdma_status if the service refused; a negative errno: -EBADMSG,
- * -EMSGSIZE what it answers cannot be, -ECONNRESET it hung up, -EINTR a signal
- * came. */
+/* Returns 0, an rpcrdma_status if the service refused, or a negative errno: -EBADMSG
+ * and -EMSGSIZE for a malformed answer, -ECONNRESET if the service closed the
+ * connection, -EINTR after a signal. */
 int tcp_call(struct tcp_call *);
 void tcp_call_fini(struct tcp_call *);
-/* Waits in loop_wait for poll(2) @events on @fd.  0, -ETIMEDOUT at until_ns, or -EINTR
- * after a signal. */
+/* Waits in loop_wait for poll(2) @events on @fd.  Returns 0, -ETIMEDOUT at until_ns, or
+ * -EINTR after a signal. */
 int tcp_wait(const struct tcp_call *, int fd, short events);
-/* The same address with another port; 0 or -EAFNOSUPPORT. */
+/* Sets the port of an address.  Returns 0 or -EAFNOSUPPORT. */
 int tcp_set_port(struct sockaddr_storage *, uint16_t port);
 
 #endif

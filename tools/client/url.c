@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parsing of NFS URLs.  The text is split first and unescaped afterwards, so
- * that an escaped "/" cannot become a separator: it is refused, since no file
- * can have such a name.  An escaped "?" is part of a name.
+ * Parses NFS URLs.  The text is split first and unescaped afterwards.  An escaped "/"
+ * therefore cannot become a separator; it is refused, since no file can have such a
+ * name.  An escaped "?" is part of a name.
  */
 #include "url.h"
 
@@ -96,7 +96,7 @@ static int parse_host(const char *s, size_t len, struct url *u, const char **rea
 	return 0;
 }
 
-/* Unescapes one name into @out; its length or a negative errno. */
+/* Unescapes one name into @out.  Returns its length, or -EINVAL. */
 static int unescape_name(const char *s, size_t len, char *out, const char **reason)
 {
 	int n = 0;
@@ -126,7 +126,7 @@ static int unescape_name(const char *s, size_t len, char *out, const char **reas
 	return n;
 }
 
-/* Names between slashes of @s, unescaped, joined by single slashes. */
+/* Splits @s into names, unescapes them, and joins them by single slashes. */
 static int parse_path(const char *s, struct url *u, const char **reason)
 {
 	size_t size = strlen(s) + 2;
@@ -180,7 +180,7 @@ static int parse_sec(const char *s, size_t len, struct url *u, const char **reas
 	return u->sec ? 0 : -EINVAL;
 }
 
-/* One KEY=VALUE. */
+/* Parses one KEY=VALUE. */
 static int parse_key(const char *s, size_t len, struct url *u, const char **reason)
 {
 	static char text[160];
@@ -216,7 +216,7 @@ static int parse_key(const char *s, size_t len, struct url *u, const char **reas
 	return 0;
 }
 
-/* KEY=VALUE&... */
+/* Parses KEY=VALUE&... */
 static int parse_keys(const char *s, struct url *u, const char **reason)
 {
 	for (;;) {
@@ -335,7 +335,7 @@ bool url_is_below(const struct url *u, const char *export)
 	if (len <= n)
 		return len == n && !memcmp(u->export, export, len);
 	if (export[len - 1] == '/')
-		return false; /* no name is empty */
+		return false; /* a name is not empty */
 	return !strncmp(u->export, export, n) && export[n] == '/' &&
 	       !strncmp(u->path, export + n + 1, len - n - 1) &&
 	       (u->path[len - n - 1] == '/' || !u->path[len - n - 1]);
