@@ -163,12 +163,12 @@ static void each_lie_is_found_out(void **state)
 		enum lie lie;
 		const char *words;
 	} lies[] = {
-	        {SEND_INVALIDATES_NOTHING, "remote invalidation does not hold"},
-	        {NOTHING_TELLS_OF_IT, "remote invalidation does not hold"},
-	        {LOCAL_INVALIDATES_NOTHING, "local invalidation does not hold"},
-	        {WINDOWS_ARE_TOO_LONG, "their end does not hold"},
-	        {REGISTRATIONS_ARE_TOO_LONG, "their end does not hold"},
-	        {RIGHTS_ARE_TOO_MANY, "their rights do not hold"},
+	        {SEND_INVALIDATES_NOTHING, "remote invalidation does not end access"},
+	        {NOTHING_TELLS_OF_IT, "remote invalidation does not end access"},
+	        {LOCAL_INVALIDATES_NOTHING, "local invalidation does not end access"},
+	        {WINDOWS_ARE_TOO_LONG, "an access beyond the end succeeds"},
+	        {REGISTRATIONS_ARE_TOO_LONG, "an access beyond the end succeeds"},
+	        {RIGHTS_ARE_TOO_MANY, "access rights are not enforced"},
 	        {BINDING_FAILS, "no memory windows"},
 	};
 	bool tried = false;

@@ -237,7 +237,7 @@ static uint32_t count_under_way(const struct rr_iw_ep *ep)
 	return ep->sq.count - ep->sq_reads + ep->reads.count - (r && r->rtr);
 }
 
-/* Appends a work request; everything that can fail comes first. */
+/* Appends a work request.  Everything that can fail precedes the first change. */
 static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
                      const struct rr_sge *sge, unsigned n, uint32_t handle,
                      uint64_t offset, uint64_t token)
@@ -293,7 +293,8 @@ static int iw_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t h
 	struct rr_iw_ep *ep = rr_iw_of(base);
 
 	if (ep->state == RR_IW_READY && !ep->deal.ord)
-		return -EOPNOTSUPP; /* it could never be sent */
+		return -EOPNOTSUPP; /* would never be sent */
+
 	return append_wr(ep, RR_POST_READ, sge, 1, handle, offset, token);
 }
 

@@ -73,7 +73,7 @@ static int read_answer(const uint8_t *p, size_t len, struct rr_rdma_node *ret)
 	return 0;
 }
 
-/* The kernel has answered by the time that send() returns. */
+/* Sends the question and reads the answer, which is there when send() returns. */
 static int ask_netlink(const struct question *q, struct rr_rdma_node *ret)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
@@ -90,7 +90,7 @@ static int ask_netlink(const struct question *q, struct rr_rdma_node *ret)
 	return err;
 }
 
-/* The kernel loads the module that makes the file, if need be. */
+/* Finds a device file.  The kernel loads the module that makes it, if need be. */
 static int find_node(const char *kind, uint32_t index, struct rr_rdma_node *ret)
 {
 	struct question q = {
@@ -131,7 +131,7 @@ static int open_manager(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* @cmd begins with room for the header. */
+/* Sends a command; @cmd begins with room for the header. */
 static int send_command(int fd, uint32_t what, void *cmd, size_t len, size_t answer_len)
 {
 	struct rdma_ucm_cmd_hdr h = {.cmd = what,
@@ -157,7 +157,7 @@ static int create_id(int fd, uint32_t *ret)
 	return err;
 }
 
-/* To any port that is free. */
+/* Binds to the address, at any port that is free. */
 static int bind_id(int fd, uint32_t id, const struct sockaddr_storage *a)
 {
 	struct {
@@ -191,7 +191,6 @@ static int query_id(int fd, uint32_t id, uint32_t *ret)
 	return err;
 }
 
-/* Closing the file destroys the id. */
 int rr_rdma_who_serves(const struct sockaddr_storage *a, uint32_t *ret)
 {
 	int fd = open_manager();
@@ -205,6 +204,7 @@ int rr_rdma_who_serves(const struct sockaddr_storage *a, uint32_t *ret)
 		err = bind_id(fd, id, a);
 	if (!err)
 		err = query_id(fd, id, ret);
-	close(fd);
+	close(fd); /* destroys the id */
+
 	return err;
 }

@@ -2,15 +2,15 @@
 /*
  * Connections, by librdmacm.
  *
- * Normal path: a client resolves the address (which names the device), makes its
- * queue pair, resolves the route, asks.  A listener's requests become endpoints
- * with a channel of their own; one answers when it is first moved, so that its
- * first Receives are posted before the client may send.  The event ESTABLISHED
- * makes either end ready.
+ * Normal path: a client resolves the address, which determines the device, makes its
+ * queue pair, resolves the route, and sends its request.  A listener's request becomes
+ * an endpoint with a channel of its own.  The endpoint answers at its first flush or
+ * progress, so that its first Receives are posted before the client may send.  The
+ * event ESTABLISHED makes either end READY.
  *
- * Failure: an event that is not the expected one ends the connection with
- * words.  An event is acknowledged before anything else is done, because
- * destroying its id waits for that.
+ * Failure: an unexpected event ends the connection, with a reason.  An event is
+ * copied and acknowledged before anything else is done, because the destruction of its
+ * id waits for that.
  */
 #define _GNU_SOURCE /* eaccess */
 #include <arpa/inet.h>
@@ -37,7 +37,7 @@ struct cm_event {
 	enum rdma_cm_event_type type;
 	int status;
 	struct rdma_cm_id *id;
-	uint8_t ird, ord; /* as the peer sees them: what we may use */
+	uint8_t ird, ord; /* of the peer, exchanged: our limits */
 	uint8_t priv[256];
 	size_t priv_len;
 };
@@ -107,7 +107,7 @@ static void keep_addrs(struct rr_vb_ep *ep)
 	keep_addr(&ep->local, rdma_get_local_addr(ep->id));
 }
 
-static void reject_connection(struct rr_vb_ep *ep, int status)
+static void fail_cm_setup(struct rr_vb_ep *ep, int status)
 {
 	rr_ep_trace_rejected(&ep->base, status, ep->state);
 	rr_vb_dead(ep);
@@ -141,10 +141,11 @@ static void fail_no_manager(struct rr_vb_ep *ep, int status)
 	rr_ep_set_reason(&ep->base, status, "/dev/infiniband/rdma_cm: %s%s",
 	                 strerror(-status),
 	                 status == -ENOENT ? " (modprobe rdma_ucm)" : "");
-	reject_connection(ep, status);
+	fail_cm_setup(ep, status);
 }
 
-/* librdmacm has no device that it may not open, and does not say so. */
+/* librdmacm ignores a device file that it may not open.  Returns -EACCES if there is
+ * one, else -ENODEV. */
 static int find_device_error(const struct rr_vb_ep *ep)
 {
 	struct ibv_device **list = ep->lib->ibv_get_device_list(NULL);
@@ -180,7 +181,7 @@ static void fail_no_device(struct rr_vb_ep *ep, int status)
 		rr_ep_set_reason(&ep->base, status, "no RDMA device reaches %s: %s",
 		                 format_addr(&ep->base.peer, a, sizeof(a)),
 		                 strerror(-status));
-	reject_connection(ep, status);
+	fail_cm_setup(ep, status);
 }
 
 int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
@@ -196,7 +197,7 @@ int rr_vb_connect(const struct rr_prov_config *cfg, const struct sockaddr *sa,
 	if (sa_len > sizeof(to))
 		return -EINVAL;
 	memcpy(&to, sa, sa_len);
-	rr_vb_dev_sweep(); /* one that was removed is in the way of its successor */
+	rr_vb_dev_sweep(); /* a removed device still open hides its successor */
 	rc = rr_vb_new(cfg, priv, priv_len, now, &ep);
 	if (rc)
 		return rc;
@@ -222,7 +223,7 @@ static void handle_addr_event(struct rr_vb_ep *ep, const struct cm_event *e)
 	}
 	keep_addrs(ep);
 	if (rr_vb_qp_open(ep)) {
-		reject_connection(ep, ep->base.status);
+		fail_cm_setup(ep, ep->base.status);
 		return;
 	}
 	ep->state = RR_VB_ROUTE;
@@ -238,7 +239,7 @@ static struct rdma_conn_param make_conn_param(const struct rr_vb_ep *ep)
 	        .responder_resources = ep->ird,
 	        .initiator_depth = ep->ord,
 	        .retry_count = RR_VB_RETRY,
-	        /* credits say how much may come; who counts them otherwise waits */
+	        /* credits bound the Sends; a peer that exceeds them waits */
 	        .rnr_retry_count = RR_VB_RNR,
 	};
 }
@@ -257,7 +258,7 @@ static void handle_route_event(struct rr_vb_ep *ep, const struct cm_event *e)
 		return;
 	rc = rr_vb_error(-1);
 	rr_ep_set_reason(&ep->base, rc, "cannot connect: %s", strerror(-rc));
-	reject_connection(ep, rc);
+	fail_cm_setup(ep, rc);
 }
 
 /* ---- both ---- */
@@ -274,7 +275,7 @@ static void enter_established(struct rr_vb_ep *ep, const struct cm_event *e)
 	}
 	ep->state = RR_VB_READY;
 	ep->base.deadline = RR_TIME_NEVER;
-	ep->armed = false; /* what came early gave its event already */
+	ep->armed = false; /* early completions had their event already */
 	rr_trace(ep->base.trace, RR_TRACE_PROV_CONNECTED, ep->base.conn_id, 0, ep->ird,
 	         ep->ord, ep->windows);
 	rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);
@@ -289,7 +290,7 @@ static void fail_established(struct rr_vb_ep *ep, const struct cm_event *e)
 		        &ep->base, -ECONNRESET,
 		        "the client went away during the connection set-up (%s)",
 		        ep->lib->rdma_event_str(e->type));
-		reject_connection(ep, -ECONNRESET);
+		fail_cm_setup(ep, -ECONNRESET);
 		return;
 	}
 	if (e->type == RDMA_CM_EVENT_REJECTED)
@@ -305,7 +306,7 @@ static void fail_established(struct rr_vb_ep *ep, const struct cm_event *e)
 	else
 		rr_ep_set_reason(&ep->base, status, "cannot connect: %s (%s)",
 		                 strerror(-status), ep->lib->rdma_event_str(e->type));
-	reject_connection(ep, status);
+	fail_cm_setup(ep, status);
 }
 
 static void end_removed(struct rr_vb_ep *ep, const char *reason)
@@ -363,7 +364,7 @@ void rr_vb_cm_events(struct rr_vb_ep *ep)
 	}
 }
 
-/* Each fails where there is nothing to say any more. */
+/* Both calls fail if the connection has ended already. */
 void rr_vb_cm_disconnect(struct rr_vb_ep *ep)
 {
 	if (ep->state == RR_VB_CALLED)
@@ -403,7 +404,7 @@ static int bind_listener(struct rr_prov_listener *l, struct sockaddr_storage *ad
 		return rc;
 	if (lib->rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP))
 		return rr_vb_error(-1);
-	/* a server that starts again must not wait for old connections */
+	/* a server that restarts must not wait for old connections */
 	(void)lib->rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
 	                           &yes, sizeof(yes));
 	if (lib->rdma_bind_addr(l->id, (struct sockaddr *)addr))
@@ -411,7 +412,7 @@ static int bind_listener(struct rr_prov_listener *l, struct sockaddr_storage *ad
 	if (l->id->verbs)
 		rr_vb_dev_note(l->id->verbs);
 	else if (!is_any_address(addr))
-		return -ENODEV; /* the loopback: nobody could come */
+		return -ENODEV; /* the loopback: no peer could connect */
 	if (l->id->verbs && l->opts.device[0] &&
 	    strcmp(lib->ibv_get_device_name(l->id->verbs->device), l->opts.device))
 		return -ENODEV;
@@ -465,7 +466,7 @@ void rr_vb_listener_close(struct rr_prov_listener *l)
 		free_listener(l);
 }
 
-/* What the client offers bounds what we use; MPA revision 1 does not say. */
+/* The client's offer bounds IRD and ORD; with MPA revision 1 there is no offer. */
 static void agree_depths(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	if (ep->dev->caps.iwarp && !e->ird && !e->ord)
@@ -474,7 +475,7 @@ static void agree_depths(struct rr_vb_ep *ep, const struct cm_event *e)
 	ep->ord = RR_MIN(ep->ord, e->ord);
 }
 
-/* The request's id becomes the endpoint's, with a channel of its own. */
+/* Makes the request's id the endpoint's, with a channel of its own. */
 static int adopt_request(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	int rc = make_channel(ep);
@@ -512,7 +513,7 @@ static int take_request(struct rr_prov_listener *l, const struct cm_event *e,
 	         RR_VB_CALLED, 0);
 	(void)l->lib->rdma_reject(e->id, NULL, 0); /* best effort */
 	if (ep && ep->id) {
-		ep->state = RR_VB_RESOLVE; /* nobody hears of it */
+		ep->state = RR_VB_RESOLVE; /* a state without a disconnect */
 		rr_vb_dead(ep);
 	} else {
 		(void)l->lib->rdma_destroy_id(e->id);
@@ -532,7 +533,7 @@ int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
 			return take_request(l, &e, cfg, priv, priv_len, now, ret);
 		if (e.id == l->id && (e.type == RDMA_CM_EVENT_DEVICE_REMOVAL ||
 		                      e.type == RDMA_CM_EVENT_ADDR_CHANGE))
-			return -ESHUTDOWN; /* its address went, or moved */
+			return -ESHUTDOWN; /* its address is gone, or on another device */
 	}
 	return -EAGAIN;
 }
@@ -544,7 +545,7 @@ void rr_vb_answer(struct rr_vb_ep *ep)
 
 	if (ep->base.ended) { /* its Receives could not be posted */
 		rr_vb_cm_disconnect(ep);
-		reject_connection(ep, ep->base.status);
+		fail_cm_setup(ep, ep->base.status);
 		return;
 	}
 	ep->state = RR_VB_ACCEPTED;
@@ -553,5 +554,5 @@ void rr_vb_answer(struct rr_vb_ep *ep)
 	rc = rr_vb_error(-1);
 	rr_ep_set_reason(&ep->base, -ECONNRESET, "the client could not be answered: %s",
 	                 strerror(-rc));
-	reject_connection(ep, rc);
+	fail_cm_setup(ep, rc);
 }

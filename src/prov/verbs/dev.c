@@ -2,22 +2,21 @@
 /*
  * What connections of one device share.
  *
- * librdmacm opens a device once in a process, and its asynchronous events come
- * through that one descriptor, whichever thread's connection they are about.
- * Every endpoint watches it (edge-triggered); the first to come takes all events
- * and marks those concerned, under the device's lock.  An endpoint that comes
- * later finds its mark, since it looks under the same lock.  No lock is taken
- * where data moves.
+ * librdmacm opens a device once in a process.  The device's asynchronous events are
+ * read from that one descriptor, whichever thread has the connection concerned.  Every
+ * endpoint watches the descriptor (edge-triggered).  The first endpoint to read takes
+ * all events and marks the endpoints concerned, under the device's lock; the others
+ * find their marks later, under the same lock.  No lock is taken where data moves.
  *
- * A device stays known when its last endpoint has gone, because librdmacm keeps it
- * open.  The kernel's removal of a device waits, where its driver cannot do without
- * (siw, rxe), until nobody has it open, and librdmacm closes what was removed only
- * when it sees another one.  So what was removed and is not used is closed beneath
- * librdmacm: its descriptors become ones that lead nowhere, which it may
- * use and close as before.  That is looked for when the last endpoint goes, at
- * each new attempt to connect or listen, and when the kernel says that a device was
- * removed (watch.h).  A listener makes librdmacm open it as well, and needs nothing of
- * it.  The question which device serves an address opens none (ask.h).
+ * A device stays in the registry when its last endpoint is gone, because librdmacm
+ * keeps it open.  For some drivers (siw, rxe) the kernel's removal of a device waits
+ * until no process has it open, and librdmacm closes a removed device only when it sees
+ * another one.  So a device that was removed and is not used is closed beneath
+ * librdmacm: its descriptors are replaced by ones that lead nowhere, which librdmacm
+ * may use and close as before.  sweep_registry() does so when an endpoint releases its
+ * device, at each connect and listen, and when the kernel reports a removal (watch.h).
+ * Listening makes librdmacm open the device as well.  Asking which device serves an
+ * address opens none (ask.h).
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
@@ -34,7 +33,7 @@
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rr_vb_dev *registry; /* under registry_lock */
 
-/* The first thing that a removal takes away. */
+/* Returns whether sysfs shows the device; a removal takes that away first. */
 static bool in_sysfs(const struct rr_vb_dev *d)
 {
 	char path[64];
@@ -53,7 +52,7 @@ static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 		return -ENOMEM;
 	rc = fstat(ctx->cmd_fd, &d->node) ? -errno : 0;
 	if (!rc && d->node.st_rdev == NOWHERE)
-		rc = -ENODEV; /* let go before */
+		rc = -ENODEV; /* closed beneath librdmacm before */
 	if (!rc)
 		rc = -pthread_mutex_init(&d->lock, NULL);
 	if (rc) {
@@ -63,13 +62,13 @@ static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 	d->ctx = ctx;
 	d->cmd_fd = ctx->cmd_fd;
 	d->async_fd = ctx->async_fd;
-	d->watched = in_sysfs(d); /* else it would always seem to be gone */
+	d->watched = in_sysfs(d); /* else it would always seem removed */
 	rr_list_init(&d->eps);
 	*ret = d;
 	return 0;
 }
 
-/* For its first endpoint: what there is of it. */
+/* Queries the device's attributes, for its first endpoint. */
 static int query_dev(struct rr_vb_dev *d, const struct rr_rdma_lib *lib)
 {
 	int flags, rc;
@@ -112,7 +111,8 @@ static void free_dev(struct rr_vb_dev *d)
 
 /* ---- devices that were removed ---- */
 
-/* librdmacm may have closed it; its number may be another file's by now. */
+/* Returns whether the descriptor is still the device's: librdmacm may have closed it,
+ * and the number may be another file's by now. */
 static bool is_still_open(const struct rr_vb_dev *d)
 {
 	struct stat st;
@@ -126,8 +126,8 @@ static bool was_removed(const struct rr_vb_dev *d)
 	return d->watched && !in_sysfs(d);
 }
 
-/* What is written goes nowhere, and no event comes.  Fails only for want of
- * descriptors: the next sweep tries again. */
+/* Replaces the device's descriptors by /dev/null and by one that is never readable.
+ * Fails only for lack of descriptors; the next sweep tries again. */
 static bool detach_descriptors(const struct rr_vb_dev *d)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -143,7 +143,7 @@ static bool detach_descriptors(const struct rr_vb_dev *d)
 	return done;
 }
 
-/* Under the registry's lock. */
+/* Forgets devices that were removed and are not used.  Under the registry's lock. */
 static void sweep_registry(void)
 {
 	for (struct rr_vb_dev **at = &registry; *at;) {
@@ -168,13 +168,13 @@ void rr_vb_dev_sweep(void)
 
 /* ---- users of a device ---- */
 
-/* Under the registry's lock. */
+/* Finds or adds a device.  Under the registry's lock. */
 static int find_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 {
 	struct rr_vb_dev *d;
 	int rc;
 
-	sweep_registry(); /* of those left, each is open, and none has @ctx's old address */
+	sweep_registry(); /* else a closed device could have had the address @ctx */
 	for (d = registry; d && d->ctx != ctx; d = d->next)
 		;
 	if (!d) {
@@ -193,7 +193,7 @@ void rr_vb_dev_note(struct ibv_context *ctx)
 	struct rr_vb_dev *d;
 
 	pthread_mutex_lock(&registry_lock);
-	(void)!find_dev(ctx, &d); /* no memory: the next user of it notes it */
+	(void)!find_dev(ctx, &d); /* without memory, its next user adds it */
 	pthread_mutex_unlock(&registry_lock);
 }
 
@@ -234,7 +234,7 @@ void rr_vb_dev_put(struct rr_vb_ep *ep)
 	pthread_mutex_unlock(&registry_lock);
 }
 
-/* What an event says of the connection it is about; 0: nothing that ends it. */
+/* Returns the status with which an event ends a connection, or 0 if it ends none. */
 static int map_async_event(enum ibv_event_type t, bool iwarp, bool *ret_everybody)
 {
 	*ret_everybody = t == IBV_EVENT_DEVICE_FATAL;
@@ -242,7 +242,8 @@ static int map_async_event(enum ibv_event_type t, bool iwarp, bool *ret_everybod
 		return -ENODEV;
 	if (t == IBV_EVENT_QP_ACCESS_ERR || t == IBV_EVENT_QP_REQ_ERR)
 		return -EREMOTEIO;
-	if (t == IBV_EVENT_QP_FATAL) /* iWARP: the stream made no sense */
+	if (t == IBV_EVENT_QP_FATAL) /* iWARP: the stream was invalid */
+
 		return iwarp ? -EREMOTEIO : -EIO;
 	return 0;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdma-core's two libraries, loaded at run time: a machine without them runs
- * everything but this provider, and nothing is linked against them.
+ * rdma-core's two libraries, loaded at run time.  Nothing is linked against them: a
+ * machine without them runs everything but this provider.
  *
- * Loaded at the first question, once in a process, by any thread, and never
- * unloaded.  The fields of the table have the functions' own names and types:
+ * They are loaded by the first call of rr_rdma_lib, in any thread, and never unloaded.
+ * The fields of the table have the functions' own names and types, as in
  * lib->rdma_connect(id, &param).  What <infiniband/verbs.h> defines inline goes
  * through the device's context and needs no field (ibv_post_send, ibv_poll_cq,
- * ibv_req_notify_cq, ibv_alloc_mw, ibv_dealloc_mw, ibv_inc_rkey ...); the macros
- * that would hide a field are undone here, so include this header in place of
- * rdma-core's.
+ * ibv_req_notify_cq, ibv_alloc_mw, ibv_dealloc_mw, ibv_inc_rkey ...).  Macros that
+ * would hide a field are undefined here, so include this header instead of rdma-core's.
  */
 #ifndef RR_PROV_VERBS_DL_H
 #define RR_PROV_VERBS_DL_H
@@ -81,17 +80,18 @@ struct rr_rdma_lib {
 #undef X
 };
 
-/* The libraries; NULL if this machine has none that serve, for ever after. */
+/* Returns the libraries, or NULL if this machine lacks them; the answer is kept. */
 const struct rr_rdma_lib *rr_rdma_lib(void);
-/* Why there are none, with what to do about it; "" if there are. */
+/* Returns why they cannot be used, with a remedy; "" if they can. */
 const char *rr_rdma_reason(void);
 
-/* rdma_create_event_channel.  0 or a negative errno; -EACCES at once, where librdmacm
- * would wait five seconds for udev to do something about it. */
+/* Calls rdma_create_event_channel.  Returns 0 or a negative errno.  -EACCES is returned
+ * at once; librdmacm alone would wait five seconds for udev to change the rights. */
 RR_MUST_CHECK int rr_rdma_channel(const struct rr_rdma_lib *lib,
                                   struct rdma_event_channel **ret);
 
-/* ibv_query_port as the header's own wrapper does it.  0 or a negative errno. */
+/* Calls ibv_query_port like rdma-core's inline wrapper.  Returns 0 or a negative
+ * errno. */
 static inline int rr_rdma_query_port(const struct rr_rdma_lib *lib,
                                      struct ibv_context *ctx, uint8_t port,
                                      struct ibv_port_attr *ret)
@@ -99,7 +99,8 @@ static inline int rr_rdma_query_port(const struct rr_rdma_lib *lib,
 	struct ibv_port_attr a;
 	int err;
 
-	memset(&a, 0, sizeof(a)); /* an old library fills the first part only */
+	memset(&a, 0, sizeof(a)); /* an old library fills only the first part */
+
 	err = lib->ibv_query_port(ctx, port, (struct _compat_ibv_port_attr *)&a);
 	if (err)
 		return err > 0 ? -err : -EIO;

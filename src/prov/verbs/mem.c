@@ -2,14 +2,13 @@
 /*
  * Keys of local memory.
  *
- * A device reads and writes only what is registered.  Memory in a stable block
- * (rr_prov_memory) costs one registration per block and connection; a small
- * piece of other memory is copied into the bounce ring; a large one is
- * registered for the operation.  None of these registrations has rights for the
- * peer; the one exception, an iWARP Read's sink, is made in vb_tx.c for exactly the
- * octets of that Read.
+ * A device reads and writes only registered memory.  A stable block (rr_prov_memory)
+ * is registered once per connection.  A small piece of other memory is copied into the
+ * bounce ring, and a large one is registered for the operation.  These registrations
+ * give the peer no rights.  The one exception is the data sink of an iWARP Read, which
+ * vb_tx.c registers for exactly the octets of that Read.
  *
- * The bounce ring is lent and given back in the order of the send queue.
+ * Parts of the bounce ring are taken and given back in the order of the send queue.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +26,12 @@ void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr)
 	if (!mr)
 		return;
 	ep->base.count.syscalls++;
-	/* Fails only if the device is gone, and the registration with it. */
+	/* fails only if the device is gone, and the registration with it */
 	(void)ep->lib->ibv_dereg_mr(mr);
 }
 
-/* Index of the first block that ends beyond @p. */
+/* Returns the index of the first block that ends beyond @p. */
+
 static unsigned find_block(const struct rr_vb_ep *ep, const uint8_t *p)
 {
 	unsigned lo = 0, hi = ep->n_blocks;

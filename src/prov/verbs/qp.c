@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What belongs to one connection: protection domain, completion channel and
- * queue, queue pair.
+ * The objects of one connection: protection domain, completion channel and queue,
+ * queue pair.
  *
- * Normal path: made once the connection manager has named the device, with no
- * more than it has; the queue pair goes to ready with the connection.  Failure:
- * what was made is undone by rr_vb_qp_close, which copes with any part of it.
+ * Normal path: they are made within the device's limits, once the connection manager
+ * has determined the device; the queue pair becomes ready with the connection.
  *
- * Order of the end: the queue pair is put into error (from then on the peer
- * reaches nothing); windows go, which hold on to it (rxe waits for them for the
- * better part of a minute); the queue pair; registrations, queue, channel,
- * domain.
+ * Failure: rr_vb_qp_close and rr_vb_qp_free free what was made, whatever part it is.
+ *
+ * Order of the end: the queue pair is put into error, and from then on the peer
+ * accesses nothing; windows are freed, which hold a reference to the queue pair (rxe
+ * would wait for them for most of a minute); then the queue pair; then registrations,
+ * completion queue, channel, domain.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 #include "prov/verbs/vb_internal.h"
 
-/* Receive, send and a few: every signalled request has room. */
+/* Makes the completion queue, with room for every Receive and every work request. */
 static int make_cq(struct rr_vb_ep *ep)
 {
 	uint32_t want = ep->sq_depth + ep->rq_depth + 4;
@@ -34,7 +35,8 @@ static int make_cq(struct rr_vb_ep *ep)
 	return ep->cq ? 0 : rr_vb_error(-1);
 }
 
-/* Devices bound what a queue pair may have together, too: less and less. */
+/* A device may refuse a combination that is within each of its limits.  So inline
+ * octets and pieces are reduced until it accepts. */
 static int make_qp(struct rr_vb_ep *ep)
 {
 	struct ibv_qp_init_attr a = {
@@ -85,7 +87,7 @@ static uint32_t choose_sq_depth(const struct rr_vb_ep *ep)
 	return RR_MIN(RR_MAX(2 * ep->recvs, 64u), (uint32_t)RR_VB_SQ);
 }
 
-/* Its user posts Receives for all its credits, and could not. */
+/* The caller will post a Receive for each of its credits, and could not. */
 static int fail_too_few(struct rr_vb_ep *ep, const char *name)
 {
 	rr_ep_set_reason(&ep->base, -ENOBUFS,
@@ -118,7 +120,7 @@ static int derive_limits(struct rr_vb_ep *ep)
 	return 0;
 }
 
-/* Two threads that share a device look at its events: see dev.c. */
+/* The device's descriptor is edge-triggered: other endpoints read it too (dev.c). */
 static int open_all(struct rr_vb_ep *ep, const char **ret_what)
 {
 	int rc;
@@ -186,7 +188,7 @@ void rr_vb_qp_error(struct rr_vb_ep *ep)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_ERR};
 
-	if (ep->qp) /* fails if it is there already, or never was connected */
+	if (ep->qp) /* fails in the error state, or if it was never connected */
 		(void)ep->lib->ibv_modify_qp(ep->qp, &a, IBV_QP_STATE);
 }
 
@@ -194,7 +196,8 @@ void rr_vb_qp_close(struct rr_vb_ep *ep)
 {
 	if (ep->dev) {
 		pthread_mutex_lock(&ep->dev->lock);
-		rr_list_del(&ep->of_dev); /* no event finds it from here on */
+		rr_list_del(&ep->of_dev); /* no event marks it from here on */
+
 		pthread_mutex_unlock(&ep->dev->lock);
 	}
 	rr_vb_windows_fini(ep);

@@ -6,7 +6,7 @@
 
 #include "prov/verbs/self_test_pair.h"
 
-/* Answers kept, the oldest given up: names come and go with their links. */
+/* Results kept; the oldest is dropped, since device names come and go. */
 enum { CACHED_MAX = 16 };
 
 struct cached_caps {
@@ -21,7 +21,7 @@ static unsigned n_cached, oldest;
 
 /* -- steps of a round ----------------------------------------------------------- */
 
-/* What a step returns beside 0 and foreign errors (it could not be tried). */
+/* A step returns 0, MISBEHAVED, or another error if it could not be tried. */
 enum { MISBEHAVED = -EPROTO };
 
 enum { RIGHTS = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
@@ -40,7 +40,7 @@ static bool target_holds(const struct rr_test_pair *t, uint8_t octet)
 	return true;
 }
 
-/* By the owner's own queue, as the provider does it. */
+/* Binds the window by a work request of its owner, as the provider does. */
 static int bind_window(struct rr_test_pair *t, struct ibv_mr *mr, unsigned access)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW};
@@ -62,7 +62,7 @@ static int bind_window(struct rr_test_pair *t, struct ibv_mr *mr, unsigned acces
 	return 0;
 }
 
-/* The peer's RDMA Write or Read of the target, from @skip octets on. */
+/* Runs the peer's RDMA Write or Read of the target, from @skip octets on. */
 static int access_target(struct rr_test_pair *t, enum ibv_wr_opcode op, uint32_t rkey,
                          size_t skip, enum ibv_wc_status *ret)
 {
@@ -80,7 +80,7 @@ static int access_target(struct rr_test_pair *t, enum ibv_wr_opcode op, uint32_t
 	return err;
 }
 
-/* A Write and a Read through the window do what they should. */
+/* Expects a Write and a Read through the window to work. */
 static int use_window(struct rr_test_pair *t)
 {
 	enum ibv_wc_status s;
@@ -102,7 +102,7 @@ static int use_window(struct rr_test_pair *t)
 	               : MISBEHAVED;
 }
 
-/* A Write is refused, and neither the target nor what follows it changes. */
+/* Expects a Write to be refused, without a change in the target or behind it. */
 static int expect_refused(struct rr_test_pair *t, uint32_t rkey, size_t skip)
 {
 	enum ibv_wc_status s;
@@ -133,7 +133,7 @@ static int local_invalidate(struct rr_test_pair *t)
 	return wc.status == IBV_WC_SUCCESS ? 0 : MISBEHAVED;
 }
 
-/* @ret_flags: what the completion of the Receive had set. */
+/* Sends to the window's owner.  @ret_flags: wc_flags of the Receive's completion. */
 static int receive_send(struct rr_test_pair *t, enum ibv_wr_opcode op,
                         unsigned *ret_flags)
 {
@@ -159,8 +159,8 @@ static int receive_send(struct rr_test_pair *t, enum ibv_wr_opcode op,
 
 static int round_remote(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
-	/* IBV_WC_IP_CSUM_OK is the kernel's own number for it, which rxe of
-	 * Linux 6.1 hands out as it is. */
+	/* IBV_WC_IP_CSUM_OK has the number of the kernel's flag, which rxe of Linux 6.1
+	 * reports unconverted. */
 	static const unsigned bits[] = {IBV_WC_WITH_INV, IBV_WC_IP_CSUM_OK};
 	unsigned plain, with;
 	int err = bind_window(t, t->mr, RIGHTS);
@@ -176,7 +176,7 @@ static int round_remote(struct rr_test_pair *t, struct rr_verbs_caps *c)
 			return expect_refused(t, t->mw->rkey, 0);
 		}
 	}
-	return MISBEHAVED; /* nothing says that it happened */
+	return MISBEHAVED; /* no flag reports the invalidation */
 }
 
 static int round_local(struct rr_test_pair *t, struct rr_verbs_caps *c)
@@ -199,7 +199,7 @@ static int round_old_handle(struct rr_test_pair *t, struct rr_verbs_caps *c)
 	return err ? err : expect_refused(t, old, 0);
 }
 
-/* Of the registration behind the window, if that is no larger. */
+/* A Write beyond the end of a window over a registration of the same size. */
 static int round_end(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->tight, RIGHTS);
@@ -208,7 +208,9 @@ static int round_end(struct rr_test_pair *t, struct rr_verbs_caps *c)
 	return err ? err : expect_refused(t, t->mw->rkey, 1);
 }
 
-/* Of the window itself: not all have that, and one can do without. */
+/* A Write beyond the end of a window over a larger registration.  Not all devices
+ * refuse it, and the provider can do without. */
+
 static int round_bounds(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, RIGHTS);
@@ -229,11 +231,11 @@ static const struct test_round {
 	int (*run)(struct rr_test_pair *, struct rr_verbs_caps *);
 	const char *text;
 } rounds[] = {
-        {round_remote, "remote invalidation does not hold"},
-        {round_local, "local invalidation does not hold"},
-        {round_old_handle, "an old handle opens them"},
-        {round_end, "their end does not hold"},
-        {round_read_only, "their rights do not hold"},
+        {round_remote, "remote invalidation does not end access"},
+        {round_local, "local invalidation does not end access"},
+        {round_old_handle, "an old handle gives access"},
+        {round_end, "an access beyond the end succeeds"},
+        {round_read_only, "access rights are not enforced"},
         {round_bounds, "they cannot be bound"},
 };
 
@@ -284,7 +286,7 @@ int rr_verbs_self_test(const struct rr_rdma_lib *lib, struct ibv_device *dev,
 
 	if (c.iwarp) {
 		snprintf(c.text, sizeof(c.text),
-		         "no memory windows: an iWARP device cannot be tried");
+		         "no memory windows: an iWARP device cannot be tested");
 		*ret = c;
 		return 0;
 	}
@@ -295,15 +297,17 @@ int rr_verbs_self_test(const struct rr_rdma_lib *lib, struct ibv_device *dev,
 	c.window_bounds = c.windows && c.window_bounds;
 	if (!err)
 		snprintf(c.text, sizeof(c.text),
-		         "memory windows work, flag 0x%x tells of invalidation%s",
-		         c.with_inv, c.window_bounds ? "" : "; no bounds of their own");
+		         "memory windows work, flag 0x%x reports invalidation%s",
+		         c.with_inv,
+		         c.window_bounds ? "" : "; their bounds are not enforced");
 	else if (err == MISBEHAVED)
 		snprintf(c.text, sizeof(c.text), "no memory windows: %s", text);
 	else if (err == -EOPNOTSUPP)
-		snprintf(c.text, sizeof(c.text), "no memory windows: it has none");
+		snprintf(c.text, sizeof(c.text),
+		         "no memory windows: the device has none");
 	else
 		snprintf(c.text, sizeof(c.text),
-		         "no memory windows: they could not be tried (%s)",
+		         "no memory windows: they could not be tested (%s)",
 		         err == -EAGAIN ? "no port is up" : strerror(-err));
 	*ret = c;
 	return err == -EAGAIN ? err : 0;

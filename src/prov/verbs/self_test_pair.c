@@ -15,7 +15,7 @@ static rr_time read_clock(void)
 	return RR_SEC(ts.tv_sec) + (rr_time)ts.tv_nsec;
 }
 
-/* Of a function that answers a pointer and sets errno, or may forget to. */
+/* Returns the error of a function that returned NULL, and may not have set errno. */
 static int errno_of_null(void)
 {
 	return errno > 0 ? -errno : -EIO;
@@ -40,7 +40,7 @@ static int find_active_port(struct rr_test_pair *t)
 	return -EAGAIN;
 }
 
-/* No remote access: only windows give it. */
+/* Registers a part of the page, without remote access: only windows give that. */
 static struct ibv_mr *register_part(struct rr_test_pair *t, size_t at, size_t len)
 {
 	return t->lib->ibv_reg_mr(t->pd, t->mem + at, len,
@@ -77,7 +77,7 @@ int rr_test_pair_init(struct rr_test_pair *t, const struct rr_rdma_lib *lib,
 	return t->cq ? 0 : errno_of_null();
 }
 
-/* What cannot be freed stays the device's; there is no one to tell. */
+/* What cannot be freed stays allocated: the test can do nothing about it. */
 void rr_test_pair_fini(struct rr_test_pair *t)
 {
 	rr_test_pair_disconnect(t);
@@ -98,7 +98,7 @@ void rr_test_pair_fini(struct rr_test_pair *t)
 
 /* -- addresses ------------------------------------------------------------------ */
 
-/* An IPv4 address first, link-local ones last: those may still be tentative. */
+/* Ranks IPv4 addresses first and link-local ones last: those may still be tentative. */
 static unsigned rank_gid(const union ibv_gid *g)
 {
 	static const uint8_t zero[16], v4[12] = {[10] = 0xff, [11] = 0xff};
@@ -238,12 +238,14 @@ void rr_test_pair_disconnect(struct rr_test_pair *t)
 	t->mw = NULL;
 	t->owner = t->peer = NULL;
 	while (t->cq && ibv_poll_cq(t->cq, 1, &wc) > 0)
-		; /* of a pair that is no more */
+		; /* completions of the queue pairs just destroyed */
 }
 
 /* -- one work request ------------------------------------------------------------- */
 
-/* Armed before the last look, so that no completion is slept over. */
+/* Waits for a completion.  The queue is polled again after it was armed, so that no
+ * completion is missed. */
+
 static int wait_completion(struct rr_test_pair *t, struct ibv_wc *ret)
 {
 	struct pollfd p = {.fd = t->channel->fd, .events = POLLIN};

@@ -14,8 +14,7 @@
 
 #define NODES "/dev/infiniband/"
 
-/* What the kernel says, which takes no library: rdma-core is not loaded for the
- * many who have no device. */
+/* Looks into sysfs: rdma-core is not loaded on machines without a device. */
 static bool kernel_has_devices(void)
 {
 	DIR *d = opendir("/sys/class/infiniband");
@@ -64,13 +63,13 @@ static bool is_special_addr(const struct sockaddr_storage *a)
 	} else if (a->ss_family == AF_INET) {
 		v4 = in->sin_addr.s_addr;
 	} else {
-		return true; /* not an address that we know */
+		return true; /* an unknown address family */
 	}
 	v4 = ntohl(v4);
 	return v4 == INADDR_ANY || v4 >> 24 == IN_LOOPBACKNET;
 }
 
-/* libibverbs has a driver for the device of that file, and we may open it. */
+/* Returns whether libibverbs has a driver for the device file, and we may open it. */
 static bool is_usable_node(const struct rr_rdma_lib *lib, const char *node)
 {
 	struct ibv_device **list = lib->ibv_get_device_list(NULL);
@@ -98,7 +97,8 @@ bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len)
 	if (is_special_addr(&a) || !kernel_has_devices() ||
 	    rr_rdma_who_serves(&a, &index))
 		return false;
-	if (rr_rdma_node(index, &node)) /* an old kernel; then there is no siw */
+	if (rr_rdma_node(index, &node)) /* a kernel before siw */
+
 		return !rr_verbs_present(false);
 	if (node.driver == RDMA_DRIVER_SIW)
 		return false;

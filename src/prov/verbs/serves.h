@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which addresses RDMA devices serve, for the choice between this provider and
- * another.  Answers are of the moment: devices and addresses come and go.
+ * another.  The answers may change at any time: devices and addresses come and go.
  */
 #ifndef RR_PROV_VERBS_SERVES_H
 #define RR_PROV_VERBS_SERVES_H
@@ -10,15 +10,17 @@
 
 #include "base/base.h"
 
-/* 0: there is an RDMA device; -ENODEV: none; -ENOPKG: no rdma-core (rr_rdma_reason).
- * Without devices rdma-core is loaded only if @load. */
+/* Returns 0 if there is an RDMA device, -ENODEV if there is none, and -ENOPKG without
+ * rdma-core (see rr_rdma_reason).  If there is none, rdma-core is loaded only if
+ * @load is set. */
 int rr_verbs_present(bool load);
 
-/* Does a device serve the local address @sa (its port does not matter), and better
- * than software iWARP would?  The any address and the loopback ones belong to none.  A
- * siw is no better: it is software and speaks the same over TCP, but sleeps on what
- * comes early, checks less, and says less.  No device is opened for the answer, so a
- * siw that was looked at can be removed. */
+/* Returns whether a device serves the local address @sa, whatever its port, and does so
+ * better than software iWARP.  No device serves the any address or a loopback address.
+ * siw is not better: it is software with the same protocol over TCP, but may miss the
+ * first FPDU, checks less, and reports less.  The answer opens no device, so that a siw
+ * can be removed afterwards. */
+
 bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len);
 
 #endif

@@ -2,20 +2,20 @@
 /*
  * How a connection ends.
  *
- * Normal path: DRAIN until the device has done what was posted, then the
- * connection manager tells the peer (SHUT) and its answer, or a second, ends it
- * (DEAD).  The peer's end arrives as an event; what came before it is taken off
- * the completion queue first.
+ * Normal path: DRAIN lasts until the device has completed what was posted.  Then the
+ * connection manager disconnects (SHUT); the peer's disconnect ends the connection
+ * (DEAD), or the deadline does.  The peer's disconnect is an event; completions that
+ * precede it are taken first.
  *
- * Failure: the device flushes.  Its own words come first: an error completion,
- * an asynchronous event.  If there are none, an InfiniBand queue pair that went
- * into the error state by itself has refused something of the peer, while on
- * iWARP a closed TCP stream looks the same: there the connection manager gets
- * RR_VB_LOSS_NS to say so.
+ * Failure: the device flushes its queues.  The reason is that of an error completion or
+ * an asynchronous event, if there is one.  If there is none, an InfiniBand queue pair
+ * in the error state has refused an access or a message of the peer.  On iWARP a closed
+ * TCP stream looks the same, so the connection manager has RR_VB_LOSS_NS to report the
+ * close.
  *
- * Invariants: the first reason is kept; DEAD is entered once, completes every
- * post with -ECANCELED and comes with RR_WC_DISCONNECTED last; by then the queue
- * pair and all registrations are gone, so that no memory is touched.
+ * Invariants: the first reason is kept; DEAD is entered once, completes every post
+ * with -ECANCELED, and adds RR_WC_DISCONNECTED last; by then the queue pair and all
+ * registrations are gone, so that no memory is touched.
  */
 #include <sys/epoll.h>
 
@@ -25,7 +25,7 @@ void rr_vb_drain(struct rr_vb_ep *ep)
 {
 	RR_ASSERT(ep->state == RR_VB_READY);
 	ep->state = RR_VB_DRAIN;
-	ep->loss_at = RR_TIME_NEVER; /* from here on the deadline counts */
+	ep->loss_at = RR_TIME_NEVER; /* from here on the deadline decides */
 	rr_ep_begin_drain(&ep->base);
 }
 
@@ -47,7 +47,7 @@ static void end_connection(struct rr_vb_ep *ep)
 	rr_vb_dead(ep);
 }
 
-/* Where data move, the device is not asked. */
+/* While data moves without errors, the device is not asked for events. */
 static bool must_ask_device(const struct rr_vb_ep *ep)
 {
 	return ep->dev_ready || ep->flushed ||
@@ -92,7 +92,7 @@ void rr_vb_peer_closed(struct rr_vb_ep *ep, int status)
 	const char *text = NULL;
 	int event;
 
-	rr_vb_cq_poll(ep); /* what came before the end */
+	rr_vb_cq_poll(ep); /* completions before the end */
 	event = ep->base.ended ? 0 : rr_vb_dev_events(ep, &text);
 	if (event)
 		rr_ep_set_reason(&ep->base, event,
@@ -150,7 +150,8 @@ void rr_vb_dead(struct rr_vb_ep *ep)
 	ep->base.deadline = ep->loss_at = RR_TIME_NEVER;
 	rr_ep_set_reason(&ep->base, -ECONNRESET, "connection lost");
 	rr_vb_qp_error(ep);
-	rr_vb_cq_poll(ep); /* done before the end */
+	rr_vb_cq_poll(ep); /* completions before the end */
+
 	rr_vb_qp_close(ep);
 	flush_ops(ep, &ep->reads);
 	flush_ops(ep, &ep->sent);

@@ -2,15 +2,15 @@
 /*
  * The verbs provider's table of operations.
  *
- * Normal path: a post is queued, flush gives the device what was queued in one
- * call, progress takes completions and the connection manager's events.  The
- * descriptor is an epoll of the three that may have news: the connection
- * manager's, the completion channel's, the device's.
+ * Normal path: a post is queued; flush gives the device what was queued, in one call;
+ * progress takes completions and the connection manager's events.  The descriptor is
+ * an epoll instance that watches three others: the connection manager's, the completion
+ * channel's, and the device's.
  *
- * Failure: a post either is refused or completes, once.  All ends go through
- * vb_end.c.
+ * Failure: a post either is refused or completes, once.  Every end of the connection
+ * goes through vb_end.c.
  *
- * Invariants: out has room for every operation posted and for CONNECTED and
+ * Invariants: base.out has room for every operation posted and for CONNECTED and
  * DISCONNECTED; queues grow on posting only.
  */
 #include <stdlib.h>
@@ -102,7 +102,7 @@ void rr_vb_free(struct rr_vb_ep *ep)
 	free(ep);
 }
 
-/* As an abort: the device is told nothing more than that the queue pair is gone. */
+/* Before the end this is an abort: the queue pair is destroyed without a disconnect. */
 static void vb_destroy(struct rr_ep *base)
 {
 	struct rr_vb_ep *ep;
@@ -134,7 +134,7 @@ static int vb_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-/* Appends an operation; everything that can fail comes first. */
+/* Appends an operation.  Everything that can fail precedes the first change. */
 static int append_op(struct rr_vb_ep *ep, enum rr_post_kind kind,
                      const struct rr_sge *sge, unsigned n, uint32_t handle,
                      uint64_t offset, uint64_t token)
@@ -189,7 +189,7 @@ static int vb_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t h
 	struct rr_vb_ep *ep = rr_vb_of(base);
 
 	if (ep->state == RR_VB_READY && !ep->ord)
-		return -EOPNOTSUPP; /* it could never be sent */
+		return -EOPNOTSUPP; /* would never be sent */
 	return append_op(ep, RR_POST_READ, sge, 1, handle, offset, token);
 }
 
@@ -207,7 +207,7 @@ static int vb_flush(struct rr_ep *base, rr_time now)
 	return 0;
 }
 
-/* What is on the three descriptors. */
+/* Handles events of the three descriptors. */
 static void poll_descriptors(struct rr_vb_ep *ep)
 {
 	struct epoll_event ev[4];
@@ -240,7 +240,7 @@ static void vb_progress(struct rr_ep *base, rr_time now)
 		rr_vb_cq_poll(ep);
 		if (!ep->armed) {
 			rr_vb_cq_arm(ep);
-			rr_vb_cq_poll(ep); /* what came in between makes no event */
+			rr_vb_cq_poll(ep); /* completions before the arming: no event */
 		}
 	}
 	if (ep->state == RR_VB_DRAIN && ep->posted != posted)
@@ -269,7 +269,7 @@ static rr_time vb_deadline(const struct rr_ep *base)
 	const struct rr_vb_ep *ep = rr_vb_of(base);
 
 	if (ep->base.out.count || ep->state == RR_VB_CALLED)
-		return ep->base.now; /* no descriptor tells of these */
+		return ep->base.now; /* no descriptor is ready for these */
 	return RR_MIN(ep->base.deadline, ep->loss_at);
 }
 
@@ -301,7 +301,7 @@ static void vb_disconnect(struct rr_ep *base, rr_time now)
 	}
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static void vb_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The endpoint, shared by the files of this folder and by nobody else.
+ * The endpoint, for the files of this folder only.
  *
- *   vb_ep.c     the table of operations: posts, polling, questions
- *   cm.c     connect, listen, accept; the events of the connection manager
- *   qp.c     protection domain, queues and queue pair of one connection
- *   dev.c    what connections of one device share: limits, asynchronous events
- *   vb_tx.c     posts become chains of work requests, one call a batch
- *   wc.c     the device's completions become ours
- *   mem.c    keys of local memory: stable blocks, registrations, the bounce ring
- *   vb_region.c memory that the peer may reach: windows, or registrations
- *   vb_end.c    reasons, orderly end, flush
+ *   vb_ep.c      the table of operations: posts, progress, queries
+ *   cm.c         connect, listen, accept; the events of the connection manager
+ *   qp.c         protection domain, queues and queue pair of one connection
+ *   dev.c        what connections of one device share: limits, asynchronous events
+ *   vb_tx.c      posts become chains of work requests, one call a batch
+ *   wc.c         the device's completions become the caller's
+ *   mem.c        keys of local memory: stable blocks, registrations, the bounce ring
+ *   vb_region.c  memory that the peer may access: windows, or registrations
+ *   vb_end.c     orderly end, failures, flush
  *
- * Who owns what: posted memory is ours until its completion; a registration
- * made for one operation is undone before that operation is reported.  Windows
- * are pooled for the endpoint's life.
+ * Ownership: posted memory is lent to the provider until the completion.  A
+ * registration made for one operation is undone before the operation's completion is
+ * added.  Windows are pooled until the endpoint is destroyed.
  */
 #ifndef RR_PROV_VERBS_INTERNAL_H
 #define RR_PROV_VERBS_INTERNAL_H
@@ -34,12 +34,12 @@
 #define RR_VB_CHAIN    32    /* work requests of one call */
 #define RR_VB_BOUNCE   65536 /* octets of the bounce ring */
 #define RR_VB_SMALL    4096  /* pieces up to this are copied, not registered */
-#define RR_VB_RETRY    6     /* of the device, when the peer does not acknowledge */
-#define RR_VB_RNR      7     /* ... when it has no Receive: without end [C3] */
-#define RR_VB_SQ       256   /* depth of the send queue, if not told otherwise */
-#define RR_VB_RQ       1024  /* ... of the Receives, where their number is not known */
-#define RR_VB_ROTATE   16    /* windows that rest before one is used again */
-#define RR_VB_LOSS_NS  RR_MS(200) /* from the first flush to the word that says why */
+#define RR_VB_RETRY    6     /* the device's retries without acknowledgement ... */
+#define RR_VB_RNR      7     /* ... and while the peer has no Receive: endless [C3] */
+#define RR_VB_SQ       256   /* largest default depth of the send queue */
+#define RR_VB_RQ       1024  /* default depth of the receive queue */
+#define RR_VB_ROTATE   16    /* windows that must be free before one is reused */
+#define RR_VB_LOSS_NS  RR_MS(200) /* wait for the reason after the first flush */
 
 #define RR_VB_STATES(X)                                                                \
 	X(RESOLVE, "client: looking for a device that serves the address")             \
@@ -48,8 +48,8 @@
 	X(CALLED, "server: request received, not answered")                            \
 	X(ACCEPTED, "server: answered")                                                \
 	X(READY, "established")                                                        \
-	X(DRAIN, "ending: what was posted goes out")                                   \
-	X(SHUT, "ending: told the peer, waiting for its word")                         \
+	X(DRAIN, "ending: sending what was posted")                                    \
+	X(SHUT, "ending: disconnect sent, waiting for the peer's")                     \
 	X(DEAD, "everything flushed")
 
 enum rr_vb_state {
@@ -69,29 +69,29 @@ enum rr_vb_kind {
 	RR_VB_SEND = RR_POST_SEND,
 	RR_VB_WRITE = RR_POST_WRITE,
 	RR_VB_READ = RR_POST_READ,
-	RR_VB_BIND,   /* nobody's: a window is opened */
-	RR_VB_UNBIND, /* a window is closed */
+	RR_VB_BIND,   /* opens a window; without a completion for the caller */
+	RR_VB_UNBIND, /* closes a window */
 };
 
-/* What a completion's wr_id says, below the running number. */
+/* A wr_id is a running number and, in its two lowest bits, one of these. */
 enum rr_vb_queue { RR_VB_Q_RECV, RR_VB_Q_SENT, RR_VB_Q_READ };
 #define RR_VB_WR_ID(seq, queue) ((uint64_t)(seq) << 2 | (queue))
 
-/* A post of the send queue.  Its gather list is in ep->sges until it is issued. */
+/* A post of the send queue; its gather list is in ep->sges until it is issued. */
 struct rr_vb_op {
 	uint8_t kind;
 	uint8_t nsge;
 	uint32_t len;
-	uint32_t handle; /* Write, Read: the peer's; Send: to invalidate, or 0 */
+	uint32_t handle; /* Write, Read: the peer's; Send: one to invalidate, or 0 */
 	uint32_t bounce; /* octets of the bounce ring to give back */
 	uint32_t mrs;    /* registrations in ep->mrs to undo */
-	uint32_t wrs;    /* work requests it took */
+	uint32_t wrs;    /* its work requests */
 	uint64_t offset;
 	uint64_t token;
-	uint64_t last; /* number of its last work request; 0: it took none */
-	int status;    /* of a Read that the device never saw; others: 0 */
+	uint64_t last; /* number of its last work request; 0: there is none */
+	int status;    /* of a Read that was not given to the device; others: 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
-	void *copy; /* of a Send of too many pieces for the bounce ring */
+	void *copy; /* octets of a Send of too many pieces; NULL: in the bounce ring */
 };
 
 struct rr_vb_recv {
@@ -107,25 +107,26 @@ struct rr_vb_block {
 	struct ibv_mr *mr;
 };
 
-/* CLOSED: closing, and the peer was first. */
-enum rr_vb_access { RR_VB_FREE, RR_VB_OPEN, RR_VB_CLOSING, RR_VB_CLOSED };
+/* CLOSED: the peer invalidated it while our invalidation was pending. */
+enum rr_vb_region_state { RR_VB_FREE, RR_VB_OPEN, RR_VB_CLOSING, RR_VB_CLOSED };
 
 struct rr_vb_region {
-	struct rr_vb_region *next; /* in its bucket, or of the free ones */
+	struct rr_vb_region *next; /* in its bucket, or in the free list */
 	struct rr_vb_region *all;
-	enum rr_vb_access state;
+	enum rr_vb_region_state state;
 	uint32_t handle;
 	unsigned access;
 	struct ibv_mw *mw; /* NULL: @mr carries the rights */
 	struct ibv_mr *mr;
-	bool own_mr; /* made for this region; else that of a stable block */
+	bool own_mr; /* @mr was made for this region; else it is a stable block's */
 	uint8_t *base;
 	size_t len;
 };
 
 struct rr_vb_regions {
 	struct rr_vb_region **bucket;
-	uint32_t buckets, used; /* a power of two; open or closing */
+	uint32_t buckets; /* a power of two */
+	uint32_t used;    /* regions in the table: open or closing */
 	struct rr_vb_region *all;
 	struct rr_vb_region *free_first, *free_last;
 	uint32_t free_count;
@@ -134,7 +135,7 @@ struct rr_vb_regions {
 /* Work requests that wait for one ibv_post_send. */
 struct rr_vb_chain {
 	unsigned n, n_sge;
-	int last_sent; /* index of the last that is no Read, or -1 */
+	int last_sent; /* index of the last that is not a Read, or -1 */
 	struct ibv_send_wr wr[RR_VB_CHAIN];
 	struct ibv_sge sge[RR_VB_CHAIN * 8];
 };
@@ -145,10 +146,10 @@ struct rr_vb_dev {
 	struct ibv_context *ctx;
 	unsigned refs;        /* under the registry's lock */
 	int cmd_fd, async_fd; /* the context's, which may be closed while refs is 0 */
-	struct stat node;     /* of cmd_fd, by which it is known again */
-	bool watched;         /* sysfs shows it as long as it is there */
-	bool queried;         /* @attr and what is no trial's of @caps are known */
-	bool tested;          /* all of @caps is; under the registry's lock */
+	struct stat node;     /* of cmd_fd, to recognize the file */
+	bool watched;         /* sysfs shows the device until it is removed */
+	bool queried;         /* @attr and caps.iwarp are known */
+	bool tested;          /* all of @caps is known; under the registry's lock */
 	pthread_mutex_t lock; /* of @eps, and of what events set in them */
 	struct rr_list eps;
 	struct ibv_device_attr attr;
@@ -161,38 +162,38 @@ struct rr_vb_ep {
 	const struct rr_rdma_lib *lib;
 	struct rr_verbs_opts opts;
 	struct rr_prov_memory memory;
-	rr_time handshake; /* length of it */
+	rr_time handshake; /* limit of connection set-up */
 
 	int epfd;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct rr_vb_dev *dev;
 	struct rr_list of_dev; /* under dev->lock; so are writes of the next two */
-	atomic_int async;      /* what an asynchronous event said: errno, or 0 */
+	atomic_int async;      /* negative errno of an asynchronous event, or 0 */
 	const char *async_text;
-	bool dev_ready; /* the device's descriptor was */
+	bool dev_ready; /* the device's descriptor was readable */
 
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *cc;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	bool armed;         /* the next completion makes the channel ready */
-	unsigned cq_events; /* got and not acknowledged */
-	uint32_t recvs;     /* Receives that its user posts at once; 0: not known */
+	unsigned cq_events; /* received and not acknowledged */
+	uint32_t recvs;     /* most Receives posted at once; 0: not known */
 	uint32_t sq_depth, rq_depth, max_sge, max_inline;
 	uint32_t max_msg;
 	bool windows; /* regions are windows */
 	uint8_t ird, ord;
 
 	struct rr_ring wait;  /* struct rr_vb_op: not issued */
-	struct rr_ring sges;  /* struct rr_sge: of those */
-	struct rr_ring sent;  /* struct rr_vb_op: issued, Reads excepted */
+	struct rr_ring sges;  /* struct rr_sge: gather lists of @wait */
+	struct rr_ring sent;  /* struct rr_vb_op: issued, except Reads */
 	struct rr_ring reads; /* struct rr_vb_op: issued Reads */
-	struct rr_ring mrs;   /* struct ibv_mr *: made for those in sent */
-	struct rr_ring rmrs;  /* struct ibv_mr *: made for those in reads */
+	struct rr_ring mrs;   /* struct ibv_mr *: registrations of @sent */
+	struct rr_ring rmrs;  /* struct ibv_mr *: registrations of @reads */
 	struct rr_ring rq;    /* struct rr_vb_recv; the first rq_issued are posted */
 	uint32_t rq_issued;
-	uint32_t posted;    /* the caller's, in wait, sent and reads */
+	uint32_t posted;    /* the caller's operations in wait, sent and reads */
 	uint32_t in_device; /* work requests of the send queue */
 	uint64_t seq;       /* of the next work request */
 	struct rr_vb_chain chain;
@@ -204,9 +205,9 @@ struct rr_vb_ep {
 	uint32_t bounce_head, bounce_used; /* first octet lent; how many */
 	struct rr_vb_regions regions;
 
-	bool flushed;    /* the device gave work back undone, or took none */
+	bool flushed;    /* the device flushed work, or took none */
 	bool unsent;     /* ... of the send queue */
-	rr_time loss_at; /* until then the connection manager may say why */
+	rr_time loss_at; /* limit of the wait for the reason */
 	uint8_t priv[RR_PROV_PRIVATE_MAX];
 	size_t priv_len;
 	uint8_t peer_priv[256];
@@ -224,7 +225,8 @@ static inline struct rr_vb_ep *rr_vb_of(const struct rr_ep *ep)
 	return rr_container_of(ep, struct rr_vb_ep, base.ep);
 }
 
-/* Both kinds of errors of rdma-core: -1 and errno, or a positive errno. */
+/* Converts both error idioms of rdma-core, -1 with errno and a positive errno, to a
+ * negative errno. */
 static inline int rr_vb_error(int rc)
 {
 	if (rc > 0)
@@ -233,9 +235,9 @@ static inline int rr_vb_error(int rc)
 }
 
 /* ---- vb_ep.c ---- */
-/* Room for the completions of all that is posted, of @n more, and two. */
+/* Reserves completions for all posts and for @n more.  Returns 0 or -ENOMEM. */
 RR_MUST_CHECK int rr_vb_reserve(struct rr_vb_ep *ep, uint32_t n);
-/* A fresh endpoint without device. */
+/* Makes an endpoint without a device. */
 RR_MUST_CHECK int rr_vb_new(const struct rr_prov_config *cfg, const void *priv,
                             size_t priv_len, rr_time now, struct rr_vb_ep **ret);
 void rr_vb_free(struct rr_vb_ep *ep);
@@ -251,65 +253,70 @@ int rr_vb_listener_fd(const struct rr_prov_listener *l);
 int rr_vb_accept(struct rr_prov_listener *l, const struct rr_prov_config *cfg,
                  const void *priv, size_t priv_len, rr_time now, struct rr_ep **ret);
 void rr_vb_listener_close(struct rr_prov_listener *l);
-/* Tells the peer that this is the end, if it can still be told. */
+/* Rejects or disconnects the connection, if its state allows it. */
 void rr_vb_cm_disconnect(struct rr_vb_ep *ep);
-/* CALLED: answers the client, once the first Receives could be posted. */
+/* CALLED: answers the client; the caller may have posted its first Receives. */
 void rr_vb_answer(struct rr_vb_ep *ep);
-/* Handles what the connection manager has to say. */
+/* Handles the events of the connection manager. */
 void rr_vb_cm_events(struct rr_vb_ep *ep);
 
 /* ---- qp.c ---- */
-/* The connection's device is known: makes all that belongs to the endpoint.
- * A failure has its reason set. */
+/* Makes the endpoint's objects, once the connection's device is known.  On failure,
+ * sets the reason and returns a negative errno. */
 RR_MUST_CHECK int rr_vb_qp_open(struct rr_vb_ep *ep);
-/* Ends all access to memory: the queue pair goes. */
+/* Destroys the queue pair, which ends all access to memory. */
 void rr_vb_qp_close(struct rr_vb_ep *ep);
-/* The rest, after posts have been flushed. */
+/* Frees the other objects, once posts are flushed. */
 void rr_vb_qp_free(struct rr_vb_ep *ep);
-/* The device has put the queue pair into the error state. */
+/* Returns whether the queue pair is in the error state. */
 bool rr_vb_qp_broken(struct rr_vb_ep *ep);
+/* Puts the queue pair into the error state. */
 void rr_vb_qp_error(struct rr_vb_ep *ep);
 
 /* ---- dev.c ---- */
+/* Finds the endpoint's device and counts the endpoint as its user. */
 RR_MUST_CHECK int rr_vb_dev_get(struct rr_vb_ep *ep);
-/* Memory windows of it work.  The first who asks tries them: see self_test.h. */
+/* Returns whether the device's memory windows work.  The first call runs the self-test;
+ * see self_test.h. */
 bool rr_vb_dev_windows(struct rr_vb_ep *ep);
-/* librdmacm has opened it for something other than an endpoint. */
+/* Records a device that librdmacm has opened for a listener. */
 void rr_vb_dev_note(struct ibv_context *ctx);
 void rr_vb_dev_put(struct rr_vb_ep *ep);
-/* Lets go of devices that were removed and that no endpoint uses. */
+/* Closes devices that were removed and that no endpoint uses. */
 void rr_vb_dev_sweep(void);
-/* Takes the device's events; returns what they said of this endpoint. */
+/* Takes the device's events.  Returns the negative errno of one that ends this
+ * endpoint's connection, with its text, or 0. */
 int rr_vb_dev_events(struct rr_vb_ep *ep, const char **ret_text);
 
 /* ---- vb_tx.c ---- */
-/* Issues what fits into the device's queue. */
+/* Issues as many operations as the device's queue holds. */
 void rr_vb_tx_run(struct rr_vb_ep *ep);
-/* Gives Receives that were posted early to the device. */
+/* Issues Receives that wait. */
 void rr_vb_rx_run(struct rr_vb_ep *ep);
 
 /* ---- wc.c ---- */
 /* Takes completions off the device's queue. */
 void rr_vb_cq_poll(struct rr_vb_ep *ep);
-/* The channel is ready: arms it again. */
+/* Takes an event off the completion channel, which is then no longer armed. */
 void rr_vb_cq_event(struct rr_vb_ep *ep);
+/* Asks for an event with the next completion. */
 void rr_vb_cq_arm(struct rr_vb_ep *ep);
-/* The op is over: gives its means back and reports it.  @op was copied. */
+/* Ends @op, which is off its queue: frees what it used and adds its completion. */
 void rr_vb_op_done(struct rr_vb_ep *ep, struct rr_vb_op op, int status);
-/* Undoes the registration of a Receive that is over. */
+/* Undoes the registration of a Receive that has ended. */
 void rr_vb_recv_over(struct rr_vb_ep *ep, struct rr_vb_recv *r);
 
 /* ---- mem.c ---- */
-/* The registration of a stable block that holds the piece, or NULL. */
+/* Returns the registration of the stable block that holds the piece, or NULL. */
 struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len);
-/* One registration, traced if it fails. */
+/* Registers memory.  Returns NULL, with errno, on failure. */
 struct ibv_mr *rr_vb_reg(struct rr_vb_ep *ep, void *p, size_t len, int access);
 void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr);
-/* Makes the bounce ring, unless it is there; false: no memory, or none that may be
- * locked. */
+/* Makes the bounce ring, unless there is one.  Returns false if memory cannot be
+ * allocated or locked. */
 bool rr_vb_bounce_have(struct rr_vb_ep *ep);
-/* @len octets in a row of the bounce ring, or NULL; *ret_took counts what was
- * taken, a skipped end of the ring included. */
+/* Takes @len adjacent octets of the bounce ring, or returns NULL.  *ret_took includes
+ * a skipped end of the ring. */
 uint8_t *rr_vb_bounce_get(struct rr_vb_ep *ep, uint32_t len, uint32_t *ret_took);
 void rr_vb_bounce_put(struct rr_vb_ep *ep, uint32_t took);
 void rr_vb_mem_fini(struct rr_vb_ep *ep);
@@ -318,27 +325,30 @@ void rr_vb_mem_fini(struct rr_vb_ep *ep);
 int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
                    struct rr_region *ret);
 int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token);
-/* RR_ACCESS_* in the device's words. */
+/* Converts RR_ACCESS_* to IBV_ACCESS_*. */
 int rr_vb_rights(unsigned access);
-/* The peer invalidated @handle; false: it is no open region. */
+/* Closes a region that the peer invalidated.  Returns false if @handle does not name an
+ * open region. */
 bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle);
-/* The UNBIND of a region is over. */
+/* Closes a region whose UNBIND has completed. */
 void rr_vb_region_closed(struct rr_vb_ep *ep, struct rr_vb_region *r);
-/* The queue pair is in error: windows go, before it; registrations, after it. */
+/* Frees the windows: the queue pair is in error, and not yet destroyed. */
 void rr_vb_windows_fini(struct rr_vb_ep *ep);
+/* Frees the regions and their registrations: the queue pair is destroyed. */
 void rr_vb_regions_fini(struct rr_vb_ep *ep);
 
 /* ---- vb_end.c ---- */
 /* Begins the orderly end. */
 void rr_vb_drain(struct rr_vb_ep *ep);
-/* DRAIN: goes on as far as possible. */
+/* DRAIN: disconnects once all that was posted is sent. */
 void rr_vb_end_step(struct rr_vb_ep *ep);
-/* Has the device given up the connection, and why?  In set-up: can it begin at all? */
+/* Ends the connection if the device has given it up, or if a reason is set. */
 void rr_vb_check_end(struct rr_vb_ep *ep);
-/* The peer has ended the connection. */
+/* Ends the connection that the peer has ended; @status is the event's. */
 void rr_vb_peer_closed(struct rr_vb_ep *ep, int status);
-/* Flushes everything and reports it. */
+/* Flushes all posts and adds the last completion. */
 void rr_vb_dead(struct rr_vb_ep *ep);
+/* Ends the connection if its deadline has passed. */
 void rr_vb_time_out(struct rr_vb_ep *ep);
 
 #endif

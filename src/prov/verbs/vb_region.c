@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that the peer may reach.
+ * Memory that the peer may access.
  *
- * With windows: register takes a window that rests, gives it its next key and
- * posts its binding, which the device executes before any later Send; what it
- * opens is a part of a stable block, if the device holds the peer to a window's
- * own bounds, else a registration of just the region; neither has rights for the
- * peer.  The peer's Send With Invalidate closes it, or a posted local
- * invalidation, unless the completion queue tells that the peer was first.  What is
- * left of that race (the peer's Send comes while the device has our request) ends
- * the connection, as does one that comes later.  Closed windows rest at the end of a
- * queue, so that a key does not come back soon.
+ * With windows: register takes a free window, gives it its next key and posts its
+ * binding, which the device executes before any later Send.  The window opens a part
+ * of a stable block if the device enforces a window's own bounds, else a registration
+ * of just the region; neither registration has rights for the peer.  The peer's Send
+ * With Invalidate closes the window, or a local invalidation does.  The local one is
+ * not posted if the completion queue shows that the peer was first.  If the peer's Send
+ * arrives while the device executes our invalidation, or later, the connection ends.
+ * Closed windows go to the end of a queue, so that a key is not used again soon.
  *
- * Without: a region is a registration with just the rights wanted, and ending
- * it is the invalidation, done before the call returns.
+ * Without windows: a region is a registration with just the rights wanted, and its
+ * invalidation is a deregistration, done before the call returns.
  *
- * Invariant: what is in the table is open or closing; what the peer names is
- * ours only if it is found there.
+ * Invariant: every region in the table is open or closing, and a handle that the peer
+ * names is valid only if it is in the table.
  */
 #include <stdlib.h>
 
@@ -89,7 +88,7 @@ static void rest_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 	t->free_count++;
 }
 
-/* One that rested long enough, or a new one. */
+/* Takes a region whose window was free long enough, or makes one. */
 static struct rr_vb_region *take_region(struct rr_vb_ep *ep)
 {
 	struct rr_vb_regions *t = &ep->regions;
@@ -197,7 +196,7 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 	return 0;
 }
 
-/* No access is left. */
+/* Frees a region to which no access is left. */
 static void close_region(struct rr_vb_ep *ep, struct rr_vb_region *r, bool remote)
 {
 	remove_region(&ep->regions, r);
@@ -249,7 +248,8 @@ bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 	if (!r || !r->mw)
 		return false;
 	if (r->state != RR_VB_OPEN) {
-		r->state = RR_VB_CLOSED; /* the word of it is the UNBIND's */
+		r->state = RR_VB_CLOSED; /* the UNBIND reports it */
+
 		return false;
 	}
 	ep->base.count.remote_invalidations++;

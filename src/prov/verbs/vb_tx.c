@@ -2,18 +2,19 @@
 /*
  * Posts become work requests.
  *
- * Normal path: a post waits in ep->wait until flush; then each becomes one work
- * request (a Write of many pieces several) of a chain, given to the device in
- * one call.  What does not fit into the device's queue waits for completions.
- * Only the last of a chain asks for a completion, and Reads, whose sinks may
- * have to be closed; wc.c counts back from there.  On iWARP devices all that
- * carries octets asks: siw leaves those of a request that does not ask in their
- * place until TCP has sent them, and reports the request as done before that.
+ * Normal path: a post waits in ep->wait until flush.  Then each post becomes a work
+ * request (a Write of many pieces becomes several) of a chain, which is given to the
+ * device in one call.  What exceeds the device's queue waits for completions.  Only
+ * the last request of a chain is signaled, and Reads are, whose data sinks may have to
+ * be closed; a completion also covers the unsignaled requests before it (wc.c).  On
+ * iWARP devices all requests are signaled: siw sends an unsignaled request's octets
+ * from where they lie, and reports the request as done before TCP has sent them.
  *
- * Where the pieces lie: in the work request itself if they are few octets, in a
- * stable block, in the bounce ring, or in a registration for this operation.
- * Failure: no memory or registration ends the connection with words, since the
- * post was taken; a device that takes no work has lost the connection.
+ * The octets of a piece are in the work request itself if they are few, in a stable
+ * block, in the bounce ring, or in a registration for this operation.
+ *
+ * Failure: if there is no memory or registration, the connection ends with a reason,
+ * since the post was accepted; a device that accepts no work has lost the connection.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static void chain_post(struct rr_vb_ep *ep)
 	c->last_sent = -1;
 }
 
-/* A work request with room for as many pieces as one can have. */
+/* Adds a work request, with room for as many pieces as one can have. */
 static struct ibv_send_wr *chain_add(struct rr_vb_ep *ep, struct rr_vb_op *op,
                                      enum ibv_wr_opcode opcode)
 {
@@ -98,8 +99,8 @@ static struct ibv_mr *reg_for(struct rr_vb_ep *ep, struct rr_vb_op *op,
 	return mr;
 }
 
-/* Makes a piece of a Send or Write readable for the device: replaces @s by where
- * it is to be taken from. */
+/* Makes a piece of a Send or Write readable for the device.  @s then names the memory
+ * that the device reads. */
 static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 {
 	const struct ibv_mr *mr = rr_vb_block_mr(ep, s->base, s->len);
@@ -123,7 +124,7 @@ static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* More pieces than a Send can have: one piece that is a copy. */
+/* Copies the pieces of a Send that has too many of them into one. */
 static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
@@ -148,7 +149,7 @@ static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* Empty pieces are none. */
+/* Drops empty pieces. */
 static unsigned drop_empty(struct rr_sge *s, unsigned n)
 {
 	unsigned k = 0;
@@ -204,7 +205,7 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	return 0;
 }
 
-/* As many work requests as the pieces make it. */
+/* Issues a Write, as one work request or more. */
 static int issue_write(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
@@ -230,7 +231,8 @@ static int issue_write(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	return 0;
 }
 
-/* An iWARP peer writes into the sink by its key: just this, just for this Read. */
+/* Issues a Read.  An iWARP peer writes into the data sink by its key, so the sink is
+ * registered for this Read only. */
 static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 {
 	const struct ibv_mr *mr = NULL;
@@ -238,7 +240,7 @@ static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	int access = IBV_ACCESS_LOCAL_WRITE;
 
 	if (!s->len)
-		return 0; /* nothing to do, and told in its turn */
+		return 0; /* zero-length: completes in its turn */
 	if (ep->dev->caps.iwarp)
 		access |= IBV_ACCESS_REMOTE_WRITE;
 	else
@@ -269,8 +271,8 @@ static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 	};
 }
 
-/* A device refuses to close a window that is closed, and ends the connection, or
- * worse (self_test.h).  So what the peer has invalidated by now is left alone. */
+/* A device that is to close a closed window ends the connection, or worse
+ * (self_test.h).  So a window that the peer has invalidated meanwhile is left alone. */
 static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
 	struct ibv_send_wr *wr;
@@ -303,7 +305,7 @@ static int issue_op(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 	RR_NEVER("kind of operation");
 }
 
-/* Work requests that it takes at most. */
+/* Returns the most work requests that the operation becomes. */
 static uint32_t max_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
 {
 	if (op->kind != RR_VB_WRITE)
@@ -326,9 +328,9 @@ static void issue_first(struct rr_vb_ep *ep)
 	if (rc && op.kind == RR_VB_READ)
 		op.status = rc; /* fails alone, in its turn: nothing depends on it */
 	else if (rc)
-		op.last = UINT64_MAX; /* never done, only flushed */
+		op.last = UINT64_MAX; /* only flushed */
 	if (!op.last && !to->count && !ep->flushed)
-		rr_vb_op_done(ep, op, op.status); /* the device never saw it */
+		rr_vb_op_done(ep, op, op.status); /* not given to the device */
 	else
 		*(struct rr_vb_op *)rr_ring_push(to) = op;
 	if (op.last != UINT64_MAX)
@@ -351,8 +353,10 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 	chain_post(ep);
 }
 
-/* Where blocks cannot be registered, Sends go by the bounce ring: who could receive
- * and not answer is refused at once. */
+/* Returns the registration of a Receive's memory, or NULL.  If blocks cannot be
+ * registered, Sends need the bounce ring.  A connection that could receive but not
+ * answer is refused at once. */
+
 static struct ibv_mr *find_recv_mr(struct rr_vb_ep *ep, struct rr_vb_recv *r)
 {
 	struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);

@@ -10,9 +10,9 @@
 #include "prov/verbs/vb_internal.h"
 
 enum {
-	KERNELS = 1, /* group of the kernel's own messages */
+	KERNELS = 1, /* multicast group of the kernel's messages */
 	UEVENT_MAX = 8192,
-	AT_ONCE = 256, /* what is left makes the descriptor readable again */
+	AT_ONCE = 256, /* messages of one call; the descriptor stays readable */
 };
 
 int rr_verbs_watch(void)
@@ -31,7 +31,7 @@ int rr_verbs_watch(void)
 	return err;
 }
 
-/* "remove@/devices/.../infiniband_verbs/uverbs0", then strings we do not need. */
+/* A removal is "remove@/devices/.../infiniband_verbs/uverbs0", then other strings. */
 static bool is_removal(const char *m, size_t len)
 {
 	static const char what[] = "remove@", of[] = "/infiniband_verbs/";
@@ -50,7 +50,7 @@ void rr_verbs_watched(int fd)
 		n = recv(fd, m, sizeof(m), 0);
 		if (n < 0 && errno != ENOBUFS)
 			break;
-		gone |= n < 0 || is_removal(m, (size_t)n); /* <0: some were lost */
+		gone |= n < 0 || is_removal(m, (size_t)n); /* < 0: some were lost */
 	}
 	if (gone)
 		rr_vb_dev_sweep();

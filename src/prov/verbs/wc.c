@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The device's completions become ours.
+ * The device's completions become the caller's.
  *
- * Normal path: a completion of the send queue ends all posts up to its work
- * request, Reads excepted, which end by their own (iWARP devices complete what
- * follows a Read before it).  Receives complete in the order of posting.
+ * Normal path: a completion of the send queue ends all posts up to its work request,
+ * except Reads, each of which has a completion of its own (iWARP devices complete what
+ * follows a Read before the Read).  Receives complete in the order of posting.
  *
- * Failure: an error's first words become the reason; the posts themselves stay
- * where they are until vb_end.c flushes them all, in order.
+ * Failure: the first error sets the reason.  The posts stay where they are until
+ * vb_end.c flushes them all, in order.
  */
 #include <stdlib.h>
 
@@ -69,7 +69,8 @@ static void finish_sent(struct rr_vb_ep *ep, uint64_t seq)
 	}
 }
 
-/* And those behind it that the device never saw: empty, or without registration. */
+/* Ends a Read, and those behind it that were not given to the device: zero-length ones,
+ * and ones whose memory could not be registered. */
 static void read_done(struct rr_vb_ep *ep, uint64_t seq)
 {
 	struct rr_vb_op *op;
@@ -102,7 +103,7 @@ static void finish_recv(struct rr_vb_ep *ep, const struct ibv_wc *wc)
 	out->inv_handle = out->invalidated ? wc->invalidated_rkey : 0;
 }
 
-/* Of the requester: what the device says of our own work. */
+/* Converts the status of a work request of ours. */
 static int map_send_error(enum ibv_wc_status s)
 {
 	if (s == IBV_WC_RETRY_EXC_ERR)
@@ -167,7 +168,7 @@ void rr_vb_cq_poll(struct rr_vb_ep *ep)
 void rr_vb_cq_arm(struct rr_vb_ep *ep)
 {
 	ep->base.count.syscalls++;
-	/* Fails if the device is gone; the connection manager tells. */
+	/* fails if the device is gone, which the connection manager reports */
 	ep->armed = !ibv_req_notify_cq(ep->cq, 0);
 }
 
@@ -182,6 +183,7 @@ void rr_vb_cq_event(struct rr_vb_ep *ep)
 	ep->armed = false;
 	if (++ep->cq_events < 256)
 		return;
-	ep->lib->ibv_ack_cq_events(ep->cq, ep->cq_events); /* takes a lock: seldom */
+	ep->lib->ibv_ack_cq_events(ep->cq, ep->cq_events); /* rarely: takes a lock */
+
 	ep->cq_events = 0;
 }
