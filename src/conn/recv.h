@@ -20,9 +20,8 @@ struct rr_rbuf {
 	struct rr_op op;
 	struct rr_list all; /* conn.rbufs */
 	uint8_t *data;
-	const uint8_t
-	        *part;   /* payload of a part of a continued Call that is held here */
-	size_t part_len; /* octets */
+	const uint8_t *part; /* payload of a part of a Call that is held */
+	size_t part_len;     /* octets */
 };
 
 /* A received message, as far as it has been checked. */

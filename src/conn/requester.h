@@ -48,11 +48,10 @@ struct rr_call_state {
 	unsigned regions_out; /* registrations and invalidations outstanding */
 	int status;
 	struct rr_call_chunks *chunks; /* NULL without chunks */
-	struct rr_mbuf
-	        special_buf; /* copy of a Special Call's stream, without such runs */
-	struct rr_mbuf chunk_buf; /* the Reply chunk's memory */
-	struct rr_mbuf dest_buf;  /* memory for a destination that was too small */
-	unsigned n_writes;        /* the first so many destinations have Write chunks */
+	struct rr_mbuf special_buf;    /* copy of a Special Call's other runs */
+	struct rr_mbuf chunk_buf;      /* the Reply chunk's memory */
+	struct rr_mbuf dest_buf;       /* memory for a destination that was too small */
+	unsigned n_writes;  /* the first so many destinations have Write chunks */
 	size_t reply_bound; /* most octets in the Reply's payload; 0: unknown, few */
 	/* The Reply lies in @chunk_buf, @reply_buf (reassembled) or @reply_rbuf. */
 	struct rr_mbuf reply_buf;
