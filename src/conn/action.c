@@ -4,7 +4,7 @@
  *
  * Actions leave in the order in which they were queued: a Receive before the
  * Sends that its credits allowed, Writes before the Send that reports them.
- * When the queue is empty the pump (tx.c) is asked for more, so that sending
+ * When the queue is empty the sender (tx.c) is asked for more, so that sending
  * decides as late as it can and one drain empties everything.
  *
  * A token is the address of the rr_op.  Each drawn post gets one completion;
@@ -167,7 +167,7 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 			poll_action(c, rr_container_of(n, struct rr_op, link), ret);
 			return true;
 		}
-	} while (rr_request_turn(c) || rr_request_budget(c) || rr_tx_pump(c));
+	} while (rr_request_turn(c) || rr_request_budget(c) || rr_tx_send_next(c));
 	return poll_closed(c, ret);
 }
 

@@ -315,7 +315,7 @@ static bool send_props(struct rr_conn *c)
 	return true;
 }
 
-bool rr_tx_pump(struct rr_conn *c)
+bool rr_tx_send_next(struct rr_conn *c)
 {
 	if (!rr_conn_live(c) || is_clogged(c))
 		return false;

@@ -40,7 +40,7 @@ struct rr_tx {
 void rr_tx_init(struct rr_conn *);
 /* Queues the next message, if there is one and a credit for it.  False: none was
  * queued. */
-bool rr_tx_pump(struct rr_conn *);
+bool rr_tx_send_next(struct rr_conn *);
 /* Queues an RDMA2_ERROR in answer to @xid.  The connection ends if too many wait. */
 void rr_tx_error(struct rr_conn *, uint32_t xid, uint32_t vers, const struct rr_error *,
                  bool unsettled);
