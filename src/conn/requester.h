@@ -48,7 +48,7 @@ struct rr_call_state {
 	unsigned regions_out; /* registrations and invalidations outstanding */
 	int status;
 	struct rr_call_chunks *chunks; /* NULL without chunks */
-	struct rr_mbuf special_buf;    /* copy of a Special Call's other runs */
+	struct rr_mbuf special_buf;    /* Special Format: the runs that are copied */
 	struct rr_mbuf chunk_buf;      /* the Reply chunk's memory */
 	struct rr_mbuf dest_buf;       /* memory for a destination that was too small */
 	unsigned n_writes;  /* the first so many destinations have Write chunks */

@@ -21,11 +21,11 @@ struct rr_tx {
 	unsigned n_errors;
 	struct rr_list calls;   /* rr_call.link */
 	struct rr_list replies; /* rr_request.link */
-	bool replies_first;     /* whose turn it was last: replies (else calls) */
+	bool replies_first;     /* replies were tried before calls last time */
 	struct rr_list exts;    /* rr_ext_node.op.link */
 	unsigned n_exts;
-	bool ext_first;             /* whose turn it was last: extensions (else RPC) */
-	struct rr_call_state *call; /* being sent in parts; or NULL */
+	bool ext_first;                 /* extensions were tried before RPC last time */
+	struct rr_call_state *call;     /* being sent in parts; or NULL */
 	struct rr_request_state *reply; /* being sent in parts; or NULL */
 	bool abort_pending;   /* an aborting final part is owed: the Call that was
 	                         being sent in parts has ended */
