@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between rpcgen's NFS and MOUNT structures and payload pieces.
+ * Encodes and decodes the NFS and MOUNT structures of rpcgen, to and from payload
+ * pieces.
  *
- * Sending: nfs3_encode() into a buffer gives an XDR piece; where the message
- * ends with a DDP-eligible item, its structure ends with the item's length
- * word, and a second piece { item, length, true } follows.
+ * To send, nfs3_encode() makes an XDR piece.  If the message ends with a DDP-eligible
+ * item, the structure ends with the length of the item, and a second piece { item,
+ * length, true } follows.
  *
- * Receiving: nfs3_decode() reads the structure from the front of the octets and
- * says how many it took; nfs3_args_item() or nfs3_result_item() then finds the
- * item, in a piece of its own or inline behind the length word.
+ * To receive, nfs3_decode() reads the structure from the front of the octets and
+ * returns how many it used.  nfs3_args_item() or nfs3_result_item() then finds the
+ * item, in its own piece or inline after its length.
  *
- * Memory: nfs3_decode() allocates names and handles (all bounded by the .x
- * files); nfs3_free() gives them back and zeroes the structure.  After a
- * failed decode nothing is left to free.
+ * nfs3_decode() allocates names and handles, whose sizes the .x files limit.
+ * nfs3_free() frees them and zeroes the structure.  After a failed decode there is
+ * nothing to free.
  */
 #ifndef RPCRDMA_NFS3_MSG_H
 #define RPCRDMA_NFS3_MSG_H
@@ -22,21 +23,21 @@
 #include "nfs3.h"
 #include "mount3.h"
 
-/* Room for any arguments or results but READDIR, READDIRPLUS, DUMP and EXPORT
- * lists and items: two handles, two names, attributes. */
+/* Octets for any arguments or results, which may have two handles, two names and
+ * attributes; without items and the lists of READDIR, READDIRPLUS, DUMP and EXPORT. */
 #define NFS3_MSG_BYTES 9216
-/* A bound of the results that are not lists, items apart (results have no
- * names): enough for rpcrdma_call_options.reply_bytes. */
+/* Octets for any results without items and lists (results have no names): enough for
+ * reply_bytes in struct rpcrdma_call_options. */
 #define NFS3_RESULT_BYTES 512
 
-/* Octets written, or -EMSGSIZE. */
+/* Returns the number of octets written, or -EMSGSIZE. */
 int nfs3_encode(void *buf, size_t size, xdrproc_t proc, const void *obj);
-/* Octets read, or -EBADMSG.  @obj need not be initialised. */
+/* Returns the number of octets read, or -EBADMSG.  @obj need not be initialised. */
 int nfs3_decode(const void *buf, size_t len, xdrproc_t proc, void *obj,
                 size_t obj_size);
 void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 
-/* As above, with the casts and the size: NFS3_DECODE(p, n, GETATTR3args, &args). */
+/* The same with casts and size: NFS3_DECODE(p, n, GETATTR3args, &args). */
 #define NFS3_ENCODE(buf, size, type, obj)                                              \
 	nfs3_encode(buf, size, (xdrproc_t)(void (*)(void))xdr_##type,                  \
 	            (const type *){obj})
@@ -47,50 +48,51 @@ void nfs3_free(xdrproc_t proc, void *obj, size_t obj_size);
 	nfs3_free((xdrproc_t)(void (*)(void))xdr_##type, (type *){obj}, sizeof(type))
 
 /*
- * A server's arguments: the octets of the first piece that is no item; false
- * if there is none.
+ * Finds the octets of a server's arguments before any item: the first piece.  Returns
+ * false if that is missing, or is an item.
  */
 bool nfs3_args_head(const struct rpcrdma_piece *args, unsigned n_args, const void **ret,
                     size_t *ret_len);
 /*
- * The item of @item_len octets that follows @used octets of the arguments'
- * head: from its own piece, whose length must agree (with or without XDR
- * padding), or inline, padding included.  0, or -EBADMSG.
- * With @item_len 0 and nothing there, *ret is not NULL.
+ * Finds the item of @item_len octets after the first @used octets of the arguments: in
+ * its own piece, whose length must agree (with or without XDR padding), or inline with
+ * padding.  Returns 0 or -EBADMSG.  With @item_len 0 and no octets, *ret is not NULL.
  */
 int nfs3_args_item(const struct rpcrdma_piece *args, unsigned n_args, size_t used,
                    uint32_t item_len, const void **ret);
-/* No octet is left behind the @used ones, no item either.  0, or -EBADMSG. */
+/* Checks that no octet and no item follows the first @used octets.  Returns 0 or
+ * -EBADMSG. */
 int nfs3_args_end(const struct rpcrdma_piece *args, unsigned n_args, size_t used);
 
 /*
- * A client's results: the item of @item_len octets that follows @used octets
- * of the results, from where @dest (may be NULL) says if that was used, or inline.
- * 0, or -EBADMSG, also if it is longer than what was asked for; -EPROTO if it came
- * inline although there was a chunk for it.                        [v2 §A.1]
+ * Finds the item of @item_len octets after the first @used octets of a client's
+ * results: at @dest (may be NULL) if that was used, or inline.  Returns 0; -EBADMSG,
+ * also if the item is longer than requested; or -EPROTO if it is inline although there
+ * was a chunk
+ * for it.                                                          [v2 §A.1]
  */
 int nfs3_result_item(const struct rpcrdma_reply *reply, size_t used,
                      const struct rpcrdma_dest *dest, uint32_t item_len,
                      const void **ret);
 
 /*
- * One step along a list { TRUE, element }*, FALSE, as READDIR, READDIRPLUS,
- * DUMP and EXPORT have them.  1: an element was decoded into @obj (free it);
- * 0: the list has ended; -EBADMSG.  *pos advances, to at most @len.
+ * Decodes the next element of a list { TRUE, element }*, FALSE, as in the results of
+ * READDIR, READDIRPLUS, DUMP and EXPORT.  Returns 1 and an element in @obj, which the
+ * caller frees; 0 at the end of the list; or -EBADMSG.  *pos advances, to at most @len.
  */
 int nfs3_list_next(const void *buf, size_t len, size_t *pos, xdrproc_t proc, void *obj,
                    size_t obj_size);
 #define NFS3_LIST_NEXT(buf, len, pos, type, obj)                                       \
 	nfs3_list_next(buf, len, pos, (xdrproc_t)(void (*)(void))xdr_##type,           \
 	               (type *){obj}, sizeof(type))
-/* One word (READDIR's eof, which follows the list).  0, or -EBADMSG. */
+/* Decodes one word, such as READDIR's eof after the list.  Returns 0 or -EBADMSG. */
 int nfs3_get_u32(const void *buf, size_t len, size_t *pos, uint32_t *ret);
-/* Writes the 4 octets of @v at @to, and returns the place behind them. */
+/* Writes @v as 4 octets at @to, and returns the address after them. */
 void *nfs3_put_u32(void *to, uint32_t v);
 
-/* For messages: "NFS3ERR_NOENT"; static. */
+/* Returns the name of a status, such as "NFS3ERR_NOENT"; static. */
 const char *nfs3_strstat(nfsstat3 status);
-/* The errno that says the same. */
+/* Returns the errno (positive) for a status. */
 int nfs3_errno(nfsstat3 status);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a peer may do with an export.  The list of clients is searched once for each
- * pair of address and export; the answer is remembered in a table that a new list makes
- * void. Any thread may ask: the engine's, that of MOUNT over TCP, a worker.  The one
- * that loads a file puts lists in place, all of them at once.
+ * address and export.  The answer is kept in a table, until lists are replaced.  Any
+ * thread may ask: the engine's, that of MOUNT over TCP, a worker.  The thread that
+ * reads a file of exports replaces all its lists at once.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -12,7 +12,7 @@
 void access_init(struct access *a)
 {
 	pthread_mutex_init(&a->lock, NULL);
-	a->generation = 1; /* slots are of none */
+	a->generation = 1; /* the slots are of generation 0: unused */
 }
 
 void access_fini(struct access *a)
@@ -32,7 +32,7 @@ static struct access_slot *find_access_slot(struct nfsd *d, const struct export 
 	                        ACCESS_SLOTS];
 }
 
-/* By the lock. */
+/* The caller holds the lock. */
 static void look_up_grant(struct nfsd *d, const struct export *ex,
                           const struct sockaddr_storage *peer, struct access_slot *s)
 {

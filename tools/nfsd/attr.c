@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Attributes and errors between Linux and the wire.       [RFC 1813 §2.5, 2.6]
- * Seconds on the wire are 32 bits without sign; times outside are cut to the
- * nearest that fits.
+ * On the wire, seconds are 32 bits without a sign.  Other times become the nearest one
+ * that fits.
  */
 #include "op.h"
 #include <errno.h>
@@ -27,7 +27,7 @@ static const struct {
         {ENOTDIR, NFS3ERR_NOTDIR},
         {EISDIR, NFS3ERR_ISDIR},
         {EINVAL, NFS3ERR_INVAL},
-        {ELOOP, NFS3ERR_INVAL}, /* a symbolic link where a file was to be */
+        {ELOOP, NFS3ERR_INVAL}, /* a symbolic link in place of a file */
         {EFBIG, NFS3ERR_FBIG},
         {EOVERFLOW, NFS3ERR_FBIG},
         {ENOSPC, NFS3ERR_NOSPC},
@@ -39,7 +39,7 @@ static const struct {
         {ESTALE, NFS3ERR_STALE},
         {EBADF, NFS3ERR_BADHANDLE},
         {EAGAIN, NFS3ERR_JUKEBOX},
-        {EBUSY, NFS3ERR_ACCES}, /* in use as a mount point, say */
+        {EBUSY, NFS3ERR_ACCES}, /* in use, such as a mount point */
         {ETXTBSY, NFS3ERR_ACCES},
         {ENOMEM, NFS3ERR_JUKEBOX},
         {ENOBUFS, NFS3ERR_JUKEBOX},
@@ -144,7 +144,7 @@ int attr_check(const sattr3 *a)
 	t = &a->mtime.set_mtime_u.mtime;
 	if (a->mtime.set_it == SET_TO_CLIENT_TIME && t->nseconds > 999999999)
 		return -EINVAL;
-	/* Numbers that mean "no change" to the kernel. */
+	/* To the kernel this ID means "no change". */
 	if (a->uid.set_it && a->uid.set_uid3_u.uid == UINT32_MAX)
 		return -EINVAL;
 	if (a->gid.set_it && a->gid.set_gid3_u.gid == UINT32_MAX)
@@ -199,12 +199,12 @@ static int set_object_mode(struct object *o, uint32_t mode)
 	char path[32];
 
 	if (S_ISLNK(o->type))
-		return 0; /* has none that could be set */
+		return 0; /* the mode of a symbolic link cannot be set */
 	object_proc_path(o, path);
 	return chmod(path, mode & 07777) ? -errno : 0;
 }
 
-/* The order matters: changing the owner takes set-id bits away. */
+/* The order matters: a change of the owner clears the set-id bits. */
 int attr_set(struct nfsd *d, struct object *o, const struct ident *id, const sattr3 *a)
 {
 	uid_t uid = a->uid.set_it ? a->uid.set_uid3_u.uid : (uid_t)-1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client of a list: what "192.0.2.0/24(rw,no_root_squash)" means, and whether a peer
- * is meant by it.  Addresses are kept as IPv6, those of IPv4 as mapped ones, so that a
- * listener of both families needs no second rule; but ::/0 means no client of IPv4.
+ * A client of a list: what "192.0.2.0/24(rw,no_root_squash)" means, and which peers
+ * match it.  Addresses are kept as IPv6, and IPv4 addresses as mapped ones, so that one
+ * rule serves listeners of both families.  ::/0 matches no IPv4 peer.
  *
- * Names are looked up when the list is loaded, not when a client comes: a lookup may
- * take seconds, and the engine's thread has none.
+ * Names are looked up when the list is loaded, not when a client connects: a look-up
+ * may take seconds, for which the engine's thread cannot wait.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -20,7 +20,7 @@
 
 enum { MAX_ADDRESSES = 64, MAPPED_BITS = 96 };
 
-/* ---- Addresses ----------------------------------------------------------------- */
+/* -- addresses ------------------------------------------------------------- */
 
 static void map_v4(const struct in_addr *v4, struct in6_addr *ret)
 {
@@ -67,7 +67,7 @@ static bool parse_address(const char *s, struct in6_addr *ret)
 	return true;
 }
 
-/* "24" or "255.255.255.0"; -1: neither. */
+/* Parses "24" or "255.255.255.0".  Returns -1 if it is neither. */
 static int parse_mask(const char *s, bool v4)
 {
 	struct in_addr mask;
@@ -80,7 +80,7 @@ static int parse_mask(const char *s, bool v4)
 		return -1;
 	m = ntohl(mask.s_addr);
 	if (~m & (~m + 1))
-		return -1; /* not ones, then zeros */
+		return -1; /* not ones followed by zeros */
 	return m ? 32 - __builtin_ctz(m) : 0;
 }
 
@@ -129,8 +129,8 @@ static int set_network(struct export_client *c, char *reason)
 	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0));
 }
 
-/* Of a host.  Its last part is no number: getaddrinfo would take 10.1 for an address.
- */
+/* Returns true for the name of a host.  Its last label must not be a number, since
+ * getaddrinfo takes 10.1 for an address. */
 static bool is_host_name(const char *s)
 {
 	const char *last = strrchr(s, '.');
@@ -177,7 +177,7 @@ static int set_client_kind(struct export_client *c, char *reason)
 	return 0;
 }
 
-/* ---- Options -------------------------------------------------------------------- */
+/* -- options --------------------------------------------------------------- */
 
 static int set_number_option(const char *option, uint32_t *ret, char *reason)
 {
@@ -214,12 +214,12 @@ bool export_option_parse(const char *option, struct export_options *w)
 		w->crossmnt = true;
 	else if (!strcmp(option, "nocrossmnt"))
 		w->crossmnt = false;
-	else if (strcmp(option, "hide") != 0) /* as it is without "nohide" */
+	else if (strcmp(option, "hide") != 0) /* the default */
 		return false;
 	return true;
 }
 
-/* Words that set or clear something. */
+/* Applies an option that sets or clears a flag.  Returns false for other options. */
 static bool set_flag(const char *option, struct grant *g)
 {
 	const struct {
@@ -295,7 +295,7 @@ int client_options(const char *options, struct grant *g,
 	return e;
 }
 
-/* ---- Lists ----------------------------------------------------------------------- */
+/* -- lists ----------------------------------------------------------------- */
 
 static void free_export_client(struct export_client *c)
 {
@@ -311,7 +311,7 @@ void clients_free(struct clients *l)
 	*l = (struct clients){0};
 }
 
-/* "CLIENT(OPTIONS)" in @c->text, which becomes "CLIENT". */
+/* Parses "CLIENT(OPTIONS)" in c->text, which becomes "CLIENT". */
 static int parse_client(struct export_client *c, char *reason)
 {
 	char *open = strchr(c->text, '('), *end = c->text + strlen(c->text);
@@ -385,9 +385,9 @@ struct export_options clients_export_options(const struct clients *l)
 	return w;
 }
 
-/* ---- Names --------------------------------------------------------------- */
+/* -- names ----------------------------------------------------------------- */
 
-/* 0, or an error of getaddrinfo. */
+/* Returns 0, or an error of getaddrinfo. */
 static int look_up_client(struct export_client *c)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -425,7 +425,7 @@ void clients_resolve(struct clients *l,
 	}
 }
 
-/* ---- Who is it? ---------------------------------------------------------- */
+/* -- matching a peer ------------------------------------------------------- */
 
 static bool matches_client(const struct export_client *c, const struct in6_addr *a)
 {
@@ -438,7 +438,7 @@ static bool matches_client(const struct export_client *c, const struct in6_addr 
 	return false;
 }
 
-/* The one that decides; NULL: no client of the list is meant. */
+/* Returns the client of the list that decides; NULL: none matches. */
 static const struct export_client *find_client(const struct clients *l,
                                                const struct in6_addr *a)
 {

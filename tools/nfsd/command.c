@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `rpcrdma nfsd`: its help, its options, and which options exclude
- * each other.  Every refusal is one sentence on standard error and exit code 2.
+ * The command line of `rpcrdma nfsd`: its options, their help, and which of them
+ * exclude each other.  A wrong option is reported by one sentence on standard error and
+ * exit code 2.
  */
 #include "daemon.h"
 #include <ctype.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOUNT_PORT = 20048 }; /* where MOUNT is by custom */
+enum { MOUNT_PORT = 20048 }; /* the customary port of MOUNT */
 
 #define EXPORTS_FILE "/etc/rpcrdma/exports"
 
@@ -18,8 +19,8 @@ static int take_export_option(void *to, const char *arg)
 	return export_add(to, arg);
 }
 
-/* Whether what follows the address is no port.  The names of hosts and services are
- * resolved later. */
+/* Returns true if the text after the address is not a port.  The names of hosts and
+ * services are resolved later. */
 static bool has_wrong_port(const char *address)
 {
 	const char *port = strrchr(address, ':');
@@ -95,7 +96,7 @@ static int take_reply_cache(void *to, const char *arg)
 	return -EINVAL;
 }
 
-/* -EINVAL after a message. */
+/* Returns 0, or -EINVAL after a message. */
 static int check_hostauth(const struct tool_common *c)
 {
 	const char *wrong = NULL;
@@ -122,7 +123,7 @@ static bool clients_want_kerberos(const struct clients *l)
 	return false;
 }
 
-/* Whether any list of clients, or the default, has a flavor of Kerberos. */
+/* Returns true if any list of clients, or the default, has a Kerberos flavor. */
 static bool wants_kerberos(const struct daemon *s)
 {
 	const struct nfsd *d = &s->nfsd;
@@ -135,8 +136,8 @@ static bool wants_kerberos(const struct daemon *s)
 	return wants;
 }
 
-/* Who may mount what, by the command line and the file.  TOOL_GO_ON, or the exit code.
- */
+/* Sets who may mount what, by the command line and the file.  Returns TOOL_GO_ON, or
+ * the exit code. */
 static int take_lists(struct daemon *s)
 {
 	struct nfsd *d = &s->nfsd;
@@ -162,7 +163,7 @@ static int take_lists(struct daemon *s)
 	return TOOL_GO_ON;
 }
 
-/* Nobody is let in by oversight: where nothing says who may come, only this host. */
+/* Admits no client by oversight: without any restriction, serves only this host. */
 static void choose_addresses(struct daemon *s)
 {
 	bool restricted = !s->nfsd.n_exports || s->n_clients ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines about failed requests where the administrator can help: storage that fails,
- * clients that are refused.  warn.c bounds their number.
+ * Warnings about failed requests where the administrator can help: storage that fails,
+ * clients that are refused.  warn.c limits their number.
  */
 #include "op.h"
 #include "tool.h"

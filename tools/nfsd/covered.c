@@ -3,9 +3,9 @@
  * Shows the mount points of file systems that are not served as empty directories.
  *
  * The mounted file system is not touched.  The directory that it covers cannot be
- * reached by its path, so clients are told nothing of it but its inode number, which
- * READDIR of the directory above has.  Owner and times are those of the directory
- * above, and nobody can write.
+ * reached by its path; only its inode number is known, from READDIR of the directory
+ * above.  Owner and times sent to clients are those of the directory above, and nobody
+ * can write.
  */
 #include "nfsd.h"
 #include <dirent.h>
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The inode number that the list of @dir has for @name; 0: none.  The thread acts as
- * the server. */
+/* Returns the inode number that the list of @dir has for @name, or 0.  The thread acts
+ * as the server. */
 static uint64_t find_listed_number(int dir, const char *name)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -35,8 +35,8 @@ static uint64_t find_listed_number(int dir, const char *name)
 	return ino;
 }
 
-/* The number of a mount point in a directory that the server cannot list: hardly any
- * file has so high a number. */
+/* Returns the number for a mount point in a directory that the server cannot list: one
+ * so high that hardly any file has it. */
 static uint64_t make_place_number(uint64_t place)
 {
 	return place | 1ull << 63;

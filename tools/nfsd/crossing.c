@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mounted file systems that are served with the export that they lie beneath.
+ * Mounted file systems that are served with the export above them; see crossing.h.
  *
- * The first request for a mount makes its record, from the table alone.  A worker of
- * the mounted file system opens the record's descriptors, and one closes them.  While
- * the record is held, open descriptors do not change.
+ * The first request for a mount makes its record, from the table alone.  Workers of the
+ * mounted file system open and close the record's descriptors.  Open descriptors do not
+ * change while anyone has a reference to the record.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { IDLE_SECONDS = 1 /* until descriptors go; objects were idle before */ };
+enum { IDLE_SECONDS = 1 /* until descriptors are closed; before, objects were idle */ };
 
 void crossings_init(struct crossings *c)
 {
@@ -63,9 +63,10 @@ void export_put(struct nfsd *d, struct export *ex)
 	pthread_mutex_unlock(&d->crossings.lock);
 }
 
-/* ---- Places --------------------------------------------------------------------- */
+/* -- places ---------------------------------------------------------------- */
 
-/* The path of a descriptor, from this process's root.  0, or negative errno. */
+/* Reads the path of a descriptor, from this process's root.  Returns 0 or negative
+ * errno. */
 static int read_fd_path(int fd, char *ret, size_t size)
 {
 	char link[32];
@@ -81,7 +82,7 @@ static int read_fd_path(int fd, char *ret, size_t size)
 	return *ret == '/' ? 0 : -ENOENT;
 }
 
-/* @path beneath the root of the export @top; NULL: it is not, or is the root. */
+/* Returns the part of @path beneath @root; NULL: it is not beneath it. */
 static const char *strip_top_path(const char *root, const char *path)
 {
 	size_t n = strcmp(root, "/") ? strlen(root) : 0;
@@ -90,7 +91,7 @@ static const char *strip_top_path(const char *root, const char *path)
 	                                                                : NULL;
 }
 
-/* Is the export's mount among those that @l is mounted on, or on what is? */
+/* Returns true if @l is mounted on the mount @id, directly or by way of others. */
 static bool is_mounted_below(const struct mounts *m, const struct mount_line *l,
                              uint64_t id)
 {
@@ -113,8 +114,8 @@ static uint64_t digest_place(const struct nfsd *d, const struct export *ex,
 	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 }
 
-/* The fsid of what is mounted: the same after a restart, and another one for another
- * file system at that place. */
+/* Returns the fsid of a mounted file system: the same after a restart, and another one
+ * for another file system at that place. */
 static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
                              const char *place, const struct mount_line *l)
 {
@@ -127,7 +128,7 @@ static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
 	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 }
 
-/* ---- Records; by the lock ------------------------------------------------------- */
+/* -- records (the caller holds the lock) ----------------------------------- */
 
 static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
 {
@@ -139,7 +140,7 @@ static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
 	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 }
 
-/* Is its mount still there?  The kernel gives numbers of mounts that went to others. */
+/* Returns true if the record's mount still exists.  The kernel reuses mount numbers. */
 static bool is_mounted(const struct nfsd *d, const struct export *ex)
 {
 	const struct mount_line *l = mounts_by_id(&d->crossings.mounts, ex->mnt_id);
@@ -147,7 +148,7 @@ static bool is_mounted(const struct nfsd *d, const struct export *ex)
 	return l && (!ex->source || ex->source == digest_source(d, l));
 }
 
-/* Those of mounts that went, or whose export did, are found no more. */
+/* Reads the table if it changed, and retires records whose mount or export is gone. */
 static void refresh_records(struct nfsd *d)
 {
 	struct crossings *c = &d->crossings;
@@ -215,8 +216,8 @@ static struct export *make_record(struct nfsd *d, struct export *top, const char
 	return ex;
 }
 
-/* Whether @l is served unless there are too many.  File systems by which the kernel
- * shows itself are not, nor mount points of autofs where nothing is mounted yet. */
+/* Returns true if @l is to be served, unless there are too many.  File systems of the
+ * kernel's own data are not, nor autofs mount points where nothing is mounted yet. */
 static bool is_wanted(const struct export *top, const struct mount_line *l)
 {
 	static const char *const not_files[] = {
@@ -233,7 +234,7 @@ static bool is_wanted(const struct export *top, const struct mount_line *l)
 	return top->live && top->crossmnt;
 }
 
-/* The record of @l, or a new one; NULL: it is not served. */
+/* Returns the record of @l, which is made if there is none; NULL: it is not served. */
 static struct export *get_record(struct nfsd *d, struct export *top, const char *place,
                                  const struct mount_line *l)
 {
@@ -254,9 +255,9 @@ static struct export *get_record(struct nfsd *d, struct export *top, const char 
 	return ex;
 }
 
-/* ---- Finding -------------------------------------------------------------------- */
+/* -- finding --------------------------------------------------------------- */
 
-/* A boundary without a mount. */
+/* Returns true for the root of a subvolume: a border without a mount. */
 static bool is_subvolume(const struct export *ex, const struct statx *st)
 {
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
@@ -280,7 +281,7 @@ static void remember_place(struct nfsd *d, const struct export *ex, uint64_t pla
 	*p = (struct crossing_place){ex->fsid, place, strdup(path)};
 }
 
-/* As if it was mounted at @place. */
+/* Finds a subvolume as if it were mounted at @place. */
 static void find_subvolume(struct nfsd *d, struct export *ex, const char *place,
                            struct mounted *ret)
 {
@@ -305,7 +306,7 @@ static int find_mounted(struct nfsd *d, struct export *ex, const char *path,
 
 	refresh_records(d);
 	l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
-	if (!l && !subvolume) { /* a directory above was renamed */
+	if (!l && !subvolume) { /* a directory above may have been renamed */
 		d->crossings.mounts.known = false;
 		refresh_records(d);
 		l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
@@ -358,7 +359,7 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 	pthread_mutex_unlock(&d->crossings.lock);
 }
 
-/* A mount beneath @top that has the number @id in handles, and no record yet. */
+/* Finds a mount beneath @top that has the number @id in handles but no record. */
 static struct export *search_mount_table(struct nfsd *d, struct export *top,
                                          uint32_t id)
 {
@@ -437,8 +438,8 @@ static bool can_serve(struct nfsd *d, const struct export *top, const char *plac
 	return find_record(d, top, place, id) || count_records(d, top) < CROSSINGS_MAX;
 }
 
-/* By the lock.  Where the mount point @place is, if that is an empty directory; else
- * NULL. */
+/* Returns the path of the mount point @place, if it is shown as an empty directory;
+ * else NULL.  The caller holds the lock. */
 static const char *find_covered_path(struct nfsd *d, struct export *ex,
                                      const char *root, uint64_t place)
 {
@@ -493,10 +494,10 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 	return e;
 }
 
-/* ---- Descriptors ---------------------------------------------------------------- */
+/* -- descriptors ----------------------------------------------------------- */
 
-/* Where inode numbers have no generation, this tells a file system from the one that
- * was at its place before. */
+/* Returns a digest that tells a file system from an earlier one at its place, for
+ * handles without a generation. */
 static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 {
 	struct {
@@ -509,7 +510,7 @@ static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 	return (uint16_t)rr_siphash_once(d->key, &key, sizeof(key));
 }
 
-/* A stuck file system stops here, and who waits for it by ex->open_lock. */
+/* Opens the root, which may hang, with the other threads that wait for open_lock. */
 static int open_root(struct nfsd *d, struct export *ex)
 {
 	struct statx st;
@@ -519,11 +520,11 @@ static int open_root(struct nfsd *d, struct export *ex)
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? -ESTALE : fd;
 	if (mount_id_of(fd, &id) || id != ex->mnt_id)
-		e = -ESTALE; /* mounted over, or moved */
+		e = -ESTALE; /* something was mounted over it, or it was moved */
 	if (!e)
 		e = statx_fd(fd, "", &st);
 	if (!e && !S_ISDIR(st.stx_mode))
-		e = -EACCES; /* a file that is mounted on a file */
+		e = -EACCES; /* a file mounted on a file */
 	if (e) {
 		close(fd);
 		return e;
@@ -542,8 +543,8 @@ static void close_root(struct export *ex)
 	ex->root_fd = ex->mount_fd = -1;
 }
 
-/* It is not where the table said: a directory above was renamed, which the kernel does
- * not tell.  Whoever asks again gets another record. */
+/* Retires a record that is not where the table says: a directory above was renamed,
+ * which the kernel does not report.  The next request makes another record. */
 static void retire_record(struct nfsd *d, struct export *ex)
 {
 	pthread_mutex_lock(&d->crossings.lock);
@@ -569,10 +570,10 @@ int crossing_open(struct nfsd *d, struct export *ex)
 	return e;
 }
 
-/* What is left of a record, to be closed where that may sleep. */
+/* Descriptors or a record, to be closed by a worker since that may sleep. */
 struct remains {
 	struct worker_job job; /* first */
-	struct export *ex;     /* to be freed; NULL: it stays, and these go: */
+	struct export *ex;     /* to be freed; NULL: only the descriptors are closed */
 	int root_fd, mount_fd;
 };
 
@@ -590,8 +591,9 @@ static void close_remains(struct worker_job *job)
 	free(r);
 }
 
-/* Gives what nobody holds to a worker of its file system.  By the lock; false: there
- * is no thread, and it stays as it was. */
+/* Has a worker of its file system close an unused record's descriptors, or free the
+ * record if it is retired.  Returns false if there is no thread.  The caller holds the
+ * lock. */
 static bool queue_remains(struct export *ex)
 {
 	struct remains *r = malloc(sizeof(*r));

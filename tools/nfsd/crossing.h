@@ -43,7 +43,7 @@ struct nfsd;
 struct object;
 struct statx;
 
-/* ---- The kernel's table (mounts.c) --------------------------------------- */
+/* -- the kernel's table (mounts.c) ----------------------------------------- */
 
 struct mount_line {
 	uint64_t id, parent;
@@ -70,7 +70,7 @@ struct mount_line *mounts_by_id(const struct mounts *, uint64_t id);
 /* Returns the uppermost mount at @path in the mount @parent, or NULL. */
 struct mount_line *mounts_at(const struct mounts *, uint64_t parent, const char *path);
 
-/* ---- Mounted file systems (crossing.c) ----------------------------------- */
+/* -- mounted file systems (crossing.c) ------------------------------------- */
 
 enum { CROSSINGS_MAX = 256 /* of one export */, CROSSINGS_PLACES = 256 };
 
@@ -121,7 +121,7 @@ void export_put(struct nfsd *, struct export *);
 /* Returns the export above a record, or the export itself. */
 struct export *export_top(const struct export *);
 
-/* ---- Mount points of file systems that are not served (covered.c) -------- */
+/* -- mount points of file systems that are not served (covered.c) ---------- */
 
 /* Checks that a file system that is not served is mounted at @place beneath @ex.
  * Returns 0 and the path of the directory of the mount point, from the root of the top

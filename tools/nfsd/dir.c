@@ -2,15 +2,15 @@
 /*
  * READDIR and READDIRPLUS.                          [RFC 1813 §3.3.16, 17]
  *
- * Cookies are the file system's own positions (d_off), so that the server keeps
- * nothing between calls: seek to the cookie, read on.  The cookie verifier is a
- * digest of the directory's identity under the server's secret: it stays valid
- * while names come and go (else removing what one lists would end the list),
- * and catches cookies of another directory or server.
+ * Cookies are the file system's own positions (d_off), so the server keeps no state
+ * between calls: it seeks to the cookie and reads on.  The cookie verifier is a digest
+ * of the directory's handle under the server's secret.  It stays valid while entries
+ * are added and removed, or a client that removes the files it lists could not
+ * continue; and it detects cookies of another directory or server.
  *
- * The list is built by hand, entry by entry, since the sizes that the client
- * allows are in octets of XDR: count covers READDIR3resok as encoded, dircount
- * the names with their numbers and cookies.
+ * The list is encoded here, entry by entry, because the client's limits are in octets
+ * of XDR: count covers the whole encoded READDIR3resok, dircount the names with their
+ * inode numbers and cookies.
  */
 #include "op.h"
 #include <dirent.h>
@@ -26,7 +26,7 @@ enum {
 	READ_BYTES = 16384,
 };
 
-struct dirent_raw { /* as getdents64 has it */
+struct dirent_raw { /* as getdents64(2) returns it */
 	uint64_t ino;
 	int64_t next;
 	uint16_t reclen;
@@ -38,8 +38,8 @@ struct listing {
 	struct op *op;
 	bool plus;
 	char *buf;               /* of the request */
-	size_t len, max;         /* octets used; most, without END_BYTES */
-	size_t dir_len, dir_max; /* names, numbers, cookies */
+	size_t len, max;         /* octets used, and the limit without END_BYTES */
+	size_t dir_len, dir_max; /* names, inode numbers, cookies */
 	unsigned entries;
 	bool full, eof;
 };
@@ -58,9 +58,9 @@ static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 	                rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
 }
 
-/* Attributes and handle of an entry, in XDR; how many octets, or 0: neither
- * is given (no permission, gone by now).  Nor are they of a mount point: LOOKUP alone
- * asks what is mounted there, which may not answer. */
+/* Encodes attributes and handle of an entry.  Returns the octets, or 0 if neither is
+ * sent: no permission, already removed, or a mount point.  Only LOOKUP looks into
+ * mounted file systems, which may not answer. */
 static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
                              size_t size)
 {
@@ -93,7 +93,7 @@ static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
 	return m < 0 ? 0 : (size_t)(n + m);
 }
 
-/* Appends one entry, or finds the reply full. */
+/* Appends one entry, or sets l->full. */
 static void put_entry(struct listing *l, const struct dirent_raw *de)
 {
 	size_t name_len = strlen(de->name), padded = (name_len + 3) & ~(size_t)3;
@@ -149,7 +149,7 @@ static int fill_listing(struct listing *l, int fd, uint64_t cookie)
 	return 0;
 }
 
-/* A mount point has nothing but itself. */
+/* A mount point contains only "." and "..". */
 static int fill_covered_listing(struct listing *l, uint64_t cookie)
 {
 	union {
@@ -181,15 +181,16 @@ static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
 	return 0;
 }
 
-/* The list of @count octets at most, as op->tail.  -EDOM: BAD_COOKIE. */
+/* Makes the list, of at most @count octets, as op->tail.  Returns 0 or negative errno,
+ * where -EDOM stands for BAD_COOKIE. */
 static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
                         const char *verf, uint32_t count, post_op_attr *attr)
 {
 	struct op *op = l->op;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
 
-	/* Before the names: with old attributes a client asks again, with new ones for
-	 * an old list never. */
+	/* Before the names: old attributes only make a client ask again, while newer
+	 * ones than its list would make it keep an old list. */
 	attr_post(op->obj, attr);
 	if (!e && !S_ISDIR(op->obj->type))
 		e = -ENOTDIR;
@@ -207,7 +208,7 @@ static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
 	l->buf = op_alloc(op, l->max + END_BYTES);
 	if (!l->buf)
 		return -ENOMEM;
-	pthread_mutex_lock(&op->obj->lock); /* of the descriptor's position */
+	pthread_mutex_lock(&op->obj->lock); /* for the descriptor's position */
 	e = op->obj->covered ? fill_covered_listing(l, cookie)
 	                     : fill_listing(l, fd, cookie);
 	pthread_mutex_unlock(&op->obj->lock);
@@ -231,7 +232,7 @@ void op_readdir(struct op *op)
 	READDIR3resok *ok = &op->res.readdir.READDIR3res_u.resok;
 	struct listing l = {.op = op, .dir_max = SIZE_MAX};
 	int e = make_listing(&l, &a->dir, a->cookie, a->cookieverf, a->count,
-	                     &ok->dir_attributes); /* first in both arms */
+	                     &ok->dir_attributes); /* first in both results */
 
 	op->res.status = convert_list_error(e);
 	if (!e)

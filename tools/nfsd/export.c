@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exported directories, and the secret under which handles are sealed.
+ * The exported directories, and the secret with which handles are sealed.
  *
- * An export's identity in handles is a digest of its directory, its name and
- * its root's inode: it survives restarts, and changes when something else is
- * exported under the same name.  The secret is made once and kept in a file
- * (handle.key, mode 0600) of the state directory; without it handles die with
- * the process.
+ * An export's number in handles is a digest of its directory, its name and its root's
+ * inode.  It survives restarts, and changes when another directory is exported under
+ * the same name.  The secret is made once and kept in the file handle.key (mode 0600)
+ * of the state directory.  Without it all handles become stale when the process ends.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -20,7 +19,7 @@
 
 enum { KEY_BYTES = 16 }; /* of handle.key: two words, each from the lowest octet up */
 
-/* "/a//b/" -> "/a/b"; NULL: no memory. */
+/* Returns "/a/b" for "/a//b/"; NULL without memory. */
 static char *clean_name(const char *s)
 {
 	char *r = malloc(strlen(s) + 2), *p = r;
@@ -41,7 +40,7 @@ static char *clean_name(const char *s)
 	return r;
 }
 
-/* Takes a known option from the end of @spec; a comma may be part of a name. */
+/* Takes a known option off the end of @spec.  Other commas are part of the name. */
 static bool take_export_suffix(char *spec, struct export_options *ret)
 {
 	char *comma = strrchr(spec, ',');
@@ -52,7 +51,8 @@ static bool take_export_suffix(char *spec, struct export_options *ret)
 	return true;
 }
 
-/* Directory and name of a new export.  @spec is changed; @where begins messages. */
+/* Sets directory and name of a new export.  Changes @spec; messages begin with
+ * @where. */
 static int set_export_names(struct export *ex, char *spec, const char *where)
 {
 	char *colon = strstr(spec, ":/");
@@ -105,7 +105,8 @@ struct export *export_alloc(struct nfsd *d)
 	return ex;
 }
 
-/* "DIR[:/NAME]", not opened.  NULL after a message. */
+/* Makes an export of "DIR[:/NAME]", and does not open it.  Returns NULL after a
+ * message. */
 static struct export *new_export(struct nfsd *d, const char *spec, const char *where)
 {
 	struct export *ex = export_alloc(d);
@@ -165,7 +166,7 @@ static void report_unknown_client(void *arg, const char *name, const char *reaso
 	         name, reason);
 }
 
-/* What any client of @l says for the export_options export, besides what is said already. */
+/* Adds the options of the whole export that any client of @l has. */
 static void add_export_options(struct export *ex, const struct clients *l)
 {
 	struct export_options export_options = clients_export_options(l);
@@ -199,8 +200,8 @@ int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 	return 0;
 }
 
-/* Can the kernel open what it names?  Not without CAP_DAC_READ_SEARCH, nor on
- * every file system.  0, or negative errno. */
+/* Tries whether the kernel opens its own handles: not without CAP_DAC_READ_SEARCH, nor
+ * on every file system.  Returns 0 or negative errno. */
 static int probe_handles(struct nfsd *d, struct export *ex)
 {
 	struct handle h;
@@ -228,7 +229,7 @@ int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
 		e = -errno;
 	else if (!ex->walk)
 		e = probe_handles(d, ex);
-	/* Another kind of handles would make those of before stale. */
+	/* To choose the other kind of handles would make old handles stale. */
 	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM)
 		return e;
 	ex->by_handle = !e && !ex->walk;
@@ -312,16 +313,17 @@ void export_close_all(struct nfsd *d)
 	d->n_exports = 0;
 }
 
-/* ---- Files of exports ---------------------------------------------------- */
+/* -- files of exports ------------------------------------------------------ */
 
-/* What a file is about to export. */
+/* An export that a file names, before it is installed. */
 struct stage {
 	struct export *ex;
 	struct clients *clients; /* owned */
-	bool fresh;              /* @ex too */
+	bool fresh;              /* @ex is new, and owned */
 };
 
-/* The same directory as before, so that handles and what is known of it stay. */
+/* Returns the export that the file had for the same directory; its handles stay
+ * valid. */
 static struct export *find_same_export(struct nfsd *d, const struct export *ex)
 {
 	for (unsigned i = 0; i < d->n_exports; i++) {
@@ -350,7 +352,8 @@ static int check_export_name(const struct nfsd *d, const struct stage *all, unsi
 	return 0;
 }
 
-/* A list that wants Kerberos wants a key, which is looked for at the start only. */
+/* Refuses a list with Kerberos if the server has no key, which it reads only at
+ * start. */
 static int check_kerberos(const struct nfsd *d, const struct clients *l,
                           const char *where)
 {
@@ -365,7 +368,7 @@ static int check_kerberos(const struct nfsd *d, const struct clients *l,
 	return 0;
 }
 
-/* all[n] of the file's entry @from.  After an error it is to be freed as well. */
+/* Makes all[n] from an entry of the file.  It has to be freed after an error, too. */
 static int stage_export(struct nfsd *d, struct exported *from, const char *file,
                         struct stage *all, unsigned n)
 {
@@ -419,7 +422,7 @@ static bool is_staged(const struct export *ex, const struct stage *all, unsigned
 	return false;
 }
 
-/* From here on nothing fails.  The lists of before become the stages', to be freed. */
+/* Installs the stages, which cannot fail.  They get the old lists, to free them. */
 static void install_stages(struct nfsd *d, struct stage *all, unsigned n)
 {
 	pthread_mutex_lock(&d->access.lock);
@@ -467,9 +470,9 @@ int export_install(struct nfsd *d, const char *file, struct exports_file *l)
 	return e;
 }
 
-/* ---- The secret ---------------------------------------------------------- */
+/* -- the secret ------------------------------------------------------------ */
 
-/* mkdir -p, for us alone where it is new. */
+/* As mkdir -p; new directories are accessible to this user only. */
 static int make_dirs(char *path)
 {
 	for (char *p = path + 1;; p++) {
@@ -500,7 +503,8 @@ static int find_state_dir(char *ret, size_t size)
 	return n > 0 && (size_t)n < size ? 0 : -ENOENT;
 }
 
-/* -ENOENT; -ENODATA if the file is empty. */
+/* Returns 0; -ENODATA if the file is empty; -EBADMSG if it has another size; or other
+ * negative errno. */
 static int read_handle_key(const char *path, uint64_t ret[2])
 {
 	uint8_t octets[KEY_BYTES + 1];
@@ -519,8 +523,8 @@ static int read_handle_key(const char *path, uint64_t ret[2])
 	return 0;
 }
 
-/* Writes it under another name first: two servers that start at once agree on
- * the one that was linked first.  @dir: the directory, which is to keep the name. */
+/* Writes the key under another name and links it, so that two servers that start at the
+ * same time use the key that was linked first.  @dir: the directory, for fsync. */
 static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 {
 	const uint64_t octets[2] = {htole64(key[0]), htole64(key[1])};
@@ -529,7 +533,7 @@ static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 
 	if (n < 0 || (size_t)n >= sizeof(tmp))
 		return -ENAMETOOLONG;
-	(void)unlink(tmp); /* of a process that had our number */
+	(void)unlink(tmp); /* left by an earlier process with the same number */
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -544,8 +548,8 @@ static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 	return e;
 }
 
-/* The key of the file, or @key as the file's.  An empty one never was a key: a crash
- * came between its creation and its data. */
+/* Reads the key of the file, or writes @key to it if there is none.  An empty file is
+ * what a crash left before the data were written, and never was a key. */
 static int load_handle_key(const char *where, const char *path, uint64_t key[2])
 {
 	int dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;
@@ -591,7 +595,7 @@ int export_load_secret(struct nfsd *d, const char *dir)
 		e = load_handle_key(where, path, d->key);
 	}
 	if (e == -EBADMSG)
-		return e; /* was said */
+		return e; /* reported by load_handle_key */
 	if (e && dir)
 		tool_error("cannot keep state in %s: %s", dir, strerror(-e));
 	else if (e)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file of exports, in the syntax of exports(5):
+ * A file of exports in the syntax of exports(5):
  *
- *   /srv/pub      192.0.2.0/24(rw) host.example(ro)   # who, and how
+ *   /srv/pub      192.0.2.0/24(rw) host.example(ro)   # client(options)
  *   "/srv/a b":/ab  -ro,sec=krb5  *                     \
  *                 admin(rw)
  *
- * A line is words between blanks.  Quotes keep blanks in a word, \040 is an octet by
- * its code, a backslash at the end of a line continues it, # begins a comment where a
- * word would begin.  The first word is the directory, one that begins with - sets the
- * options of the clients after it, each other one is a client.
+ * A line has words between blanks.  Quotes keep blanks in a word, \040 is an octet by
+ * its octal code, a backslash at the end of a line continues it, and # begins a comment
+ * where a word could begin.  The first word is the directory.  A word that begins with
+ * - sets the options of the clients after it.  Every other word is a client.
  *
- * One wrong word refuses the export_options file: who would be let in by the rest of a file that
- * was misread is nobody's guess.  Hence also the two refusals that exports(5) does not
- * have: a directory without clients, and options without one.
+ * One wrong word refuses the whole file: the rest of a file that was misread might
+ * admit anybody.  For the same reason this parser refuses two things that exports(5)
+ * accepts: a directory without clients, and options without a client.
  */
 #include "nfsd.h"
 #include <ctype.h>
@@ -27,7 +27,7 @@ enum { WORD_BYTES = 8192 };
 
 struct parser {
 	const char *file, *at, *end;
-	unsigned line; /* of @at */
+	unsigned line; /* line of @at */
 	const struct grant *defaults;
 	struct exports_file *ret;
 	char *reason;
@@ -35,7 +35,7 @@ struct parser {
 	char word[WORD_BYTES]; /* decoded */
 };
 
-/* Keeps what @fmt says, after the file and the line. */
+/* Writes file, line and the formatted text to p->reason.  Returns -EINVAL. */
 static int refuse_line(struct parser *p, unsigned line, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -55,14 +55,14 @@ static int refuse_line(struct parser *p, unsigned line, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* ---- Words --------------------------------------------------------------- */
+/* -- words ----------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* How many octets are a backslash and the end of its line; 0: it is none. */
+/* Returns the length of a backslash and the end of its line; 0 at other text. */
 static size_t measure_continuation(const struct parser *p)
 {
 	size_t left = (size_t)(p->end - p->at);
@@ -72,7 +72,7 @@ static size_t measure_continuation(const struct parser *p)
 	return left >= 3 && !memcmp(p->at, "\\\r\n", 3) ? 3 : 0;
 }
 
-/* Up to the next word, or the end of the line. */
+/* Skips to the next word, or the end of the line. */
 static void skip_blanks(struct parser *p)
 {
 	bool comment = false;
@@ -92,7 +92,7 @@ static void skip_blanks(struct parser *p)
 	}
 }
 
-/* The octet of "\040". */
+/* Takes the octet of an escape such as "\040". */
 static int take_escape(struct parser *p, char *ret)
 {
 	unsigned code = 0;
@@ -123,7 +123,8 @@ static int take_octet(struct parser *p, char *ret)
 	return 0;
 }
 
-/* The next word of the line, decoded; 1, 0 at the end of the line, or -EINVAL. */
+/* Takes the next word of the line, decoded.  Returns 1, 0 at the end of the line, or
+ * -EINVAL. */
 static int take_word(struct parser *p)
 {
 	bool quoted = false, any = false;
@@ -150,9 +151,9 @@ static int take_word(struct parser *p)
 	return any;
 }
 
-/* ---- Lines --------------------------------------------------------------- */
+/* -- lines ----------------------------------------------------------------- */
 
-/* The entry of the directory in p->word, which may have been named before. */
+/* Finds or adds the entry of the directory in p->word. */
 static int begin_entry(struct parser *p, struct exported **ret)
 {
 	struct exports_file *l = p->ret;
@@ -191,7 +192,7 @@ static int add_client(struct parser *p, struct exported *to,
 	return 0;
 }
 
-/* The words after the directory. */
+/* Takes the words after the directory. */
 static int take_clients(struct parser *p, struct exported *to)
 {
 	struct grant options = *p->defaults;
@@ -241,7 +242,7 @@ static int take_line(struct parser *p)
 	return 0;
 }
 
-/* ---- Files --------------------------------------------------------------- */
+/* -- files ----------------------------------------------------------------- */
 
 void exports_free(struct exports_file *l)
 {
@@ -274,7 +275,7 @@ int exports_parse(const char *file, const char *text, size_t len,
 	return e;
 }
 
-/* All of @fd; the octets, or negative errno. */
+/* Reads all of @fd.  Returns the number of octets, or negative errno. */
 static ssize_t read_whole_fd(int fd, char *to, size_t size)
 {
 	size_t n = 0;

@@ -82,7 +82,7 @@ struct exports_file {
 	unsigned n;
 };
 
-/* ---- Files (exports.c) --------------------------------------------------- */
+/* -- files (exports.c) ----------------------------------------------------- */
 
 /* Parses @text, the contents of @file, which error texts name.  A client without
  * options gets @defaults.  Returns 0; or -EINVAL or -ENOMEM with "FILE:LINE: reason" in
@@ -95,7 +95,7 @@ int exports_read(const char *file, const struct grant *defaults,
                  struct exports_file *ret, char reason[EXPORTS_REASON_BYTES]);
 void exports_free(struct exports_file *);
 
-/* ---- Clients (clients.c) ------------------------------------------------- */
+/* -- clients (clients.c) --------------------------------------------------- */
 
 /* Adds the client of "CLIENT[(OPTION,...)]", whose options change the defaults.
  * Returns 0; or -EINVAL, -EEXIST, -E2BIG or -ENOMEM with the reason in @reason. */
@@ -124,7 +124,7 @@ void clients_free(struct clients *);
 bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
                           unsigned *ret_port);
 
-/* ---- Security flavors (flavors.c) ---------------------------------------- */
+/* -- security flavors (flavors.c) ------------------------------------------ */
 
 /* Adds the flavors of "sys,krb5,..." to the struct flavors @to.  Returns 0, or -EINVAL
  * after a message. */

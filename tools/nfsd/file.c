@@ -2,12 +2,12 @@
 /*
  * READ, WRITE, COMMIT.                            [RFC 1813 §3.3.6, 7, 21]
  *
- * READ fills memory of the request by one pread and hands it over as the item; what
- * the page cache has is read in the engine's thread.  WRITE writes the item where it
- * lies.  Whatever the kernel reports (no space, quota, I/O error) becomes the status;
- * a short write is reported as the count that was written.  Waiting for storage is a
- * worker's, and an error there changes the write verifier, so that clients send again
- * what they have not committed.
+ * READ fills memory of the request with one pread, and that memory becomes the item of
+ * the results.  The engine's thread reads data that are in the page cache.  WRITE
+ * writes the item from where it was received.  An error of the kernel (no space, quota,
+ * I/O) becomes the status; a short write is reported by its count.  A worker waits for
+ * storage.  An error there changes the write verifier, so that clients send again the
+ * data that they have not committed.
  */
 #include "op.h"
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* ---- READ ------------------------------------------------------------------------ */
+/* -- READ ------------------------------------------------------------------ */
 
-/* The most octets to read: asked, ours, and the client's room. */
+/* Returns the most octets to read: as asked, our limit, and the client's room. */
 static size_t bound_read_size(const struct op *op, uint32_t asked)
 {
 	uint64_t room = rpcrdma_request_result_room(op->req, 0);
@@ -26,8 +26,9 @@ static size_t bound_read_size(const struct op *op, uint32_t asked)
 	return room && room < n ? (size_t)room : n;
 }
 
-/* Memory for @n octets or, if the limit is near, for fewer: a short READ.  A worker
- * finds what was taken before it. */
+/* Returns memory for @n octets.  Near the limit of memory it is less, for a short READ.
+ * A worker reuses the memory that the engine's thread allocated for the same
+ * request. */
 static void *get_read_buffer(struct op *op, size_t *n)
 {
 	void *p = op->buf ? op->buf : op_alloc(op, *n ? *n : 1);
@@ -43,8 +44,8 @@ static void *get_read_buffer(struct op *op, size_t *n)
 	return p;
 }
 
-/* What is in the page cache of the @n octets at @offset: all there is, or NFSD_WOULD_SLEEP.
- */
+/* Reads @n octets, or all before the end of the file, from the page cache.  Returns
+ * NFSD_WOULD_SLEEP if they are not all there. */
 static int64_t read_page_cache(struct op *op, int fd, void *buf, size_t n,
                                uint64_t offset, const struct statx *st)
 {
@@ -101,8 +102,8 @@ static int read_object(struct op *op, READ3resok *ok)
 
 	if (!e)
 		e = check_regular(op->obj);
-	/* Before the data: a client takes attributes for those of what it read, and
-	 * old ones only make it read again. */
+	/* Before the data: old attributes only make a client read again, while newer
+	 * ones than its data would make it keep old data. */
 	if (!e)
 		e = object_stat(op->obj, &st);
 	if (!e)
@@ -137,7 +138,7 @@ void op_read(struct op *op)
 		attr_post(op->obj, &op->res.read.READ3res_u.resfail.file_attributes);
 }
 
-/* ---- WRITE ----------------------------------------------------------------------- */
+/* -- WRITE ----------------------------------------------------------------- */
 
 static int64_t write_fd_at(int fd, const void *buf, size_t n, uint64_t offset)
 {
@@ -182,7 +183,7 @@ static int write_object(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 		e = object_write_fd(op->nfsd, op->obj, &op->id, &fd);
 	if (e)
 		return e;
-	/* Before the data: if they are lost at once, COMMIT's will be another. */
+	/* Before the data: if they are lost, COMMIT returns another verifier. */
 	nfsd_get_verf(op->nfsd, (uint8_t *)ok->verf);
 	put = write_fd_at(fd, op->item, a->count, a->offset);
 	if (put < 0)
@@ -205,15 +206,15 @@ void op_write(struct op *op)
 
 	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	op->res.write.WRITE3res_u.resok.file_wcc = wcc; /* first in both arms */
+	op->res.write.WRITE3res_u.resok.file_wcc = wcc; /* first in both results */
 }
 
-/* ---- COMMIT ---------------------------------------------------------------------- */
+/* -- COMMIT ---------------------------------------------------------------- */
 
 /*
- * By any descriptor of the file: the kernel syncs the inode.  The range is
- * not looked at, all is written.  Who could write may commit; asking for that
- * right would refuse clients whose right ended after their last WRITE.
+ * Any descriptor of the file will do, since the kernel syncs the inode.  The range is
+ * ignored, and the whole file is synced.  The right to write is not checked again: it
+ * may have ended after the client's last WRITE.
  */
 void op_commit(struct op *op)
 {
@@ -224,7 +225,7 @@ void op_commit(struct op *op)
 	e = object_get(op->nfsd, &op->args.commit.file, &op->id, &op->obj);
 	if (!e)
 		e = object_stat(op->obj, &st);
-	if (!e) { /* it changes nothing */
+	if (!e) { /* COMMIT changes no attribute */
 		wcc_before(op->obj, &st, &ok->file_wcc.before);
 		attr_post_statx(op->obj->ex, &st, &ok->file_wcc.after);
 		e = check_regular(op->obj);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which security flavors may be used.  MOUNT, and NFS's NULL, take any: whoever asks
- * learns handles and flavors there, and is checked when he uses them.  So do GETATTR
- * and FSINFO of an export's root, which clients ask for in order to mount, when there
- * may be no user whose credential would do.                  [RFC 2623 §2.3, §2.7]
+ * Which security flavors may be used.  MOUNT and the NULL procedure of NFS take any: a
+ * client learns handles and flavors from MOUNT, and its flavor is checked when it uses
+ * the handles.  GETATTR and FSINFO of an export's root take any flavor, too.  Clients
+ * call them in order to mount, when there may be no user with a credential.
+ *                                                             [RFC 2623 §2.3, §2.7]
  */
 #include "nfsd.h"
 
@@ -29,12 +30,12 @@ void sec_default(struct flavors *f)
 {
 	if (!f->n)
 		add_flavor(f, SEC_SYS);
-	/* Who does not say who he is may do what the anonymous user may. */
+	/* A caller without a credential may do what the anonymous user may. */
 	if (f->sys)
 		f->list[f->n++] = RPCRDMA_AUTH_NONE;
 }
 
-/* NULL, or the word of @list that names no flavor. */
+/* Returns NULL, or the first word of @list that is not a flavor. */
 static const char *add_flavor_list(struct flavors *f, const char *list, char separator)
 {
 	const char stop[] = {separator, 0};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file systems that exports lie in: what may be asked of one in the engine's
- * thread, and the queue of workers for the rest.  A file system that does not answer
- * (a dead disk or server, fsfreeze) keeps its own workers and its own share of the
- * memory, and nobody else's.
+ * The file systems that exports lie in: which operations the engine's thread may run on
+ * one, and the queue of workers for the others.  A file system that does not answer (a
+ * dead disk or server, fsfreeze) holds up its own workers and its own share of the
+ * memory, and no other.
  *
- *   AWAKE    tmpfs, ramfs: nothing sleeps there, all is done in the engine's thread
- *   CACHING  local: attributes of open objects, and what the kernel says is cached
- *   ASLEEP   others: even attributes may have to be fetched; all is a worker's
+ *   AWAKE    tmpfs, ramfs: nothing sleeps; the engine's thread runs all operations
+ *   CACHING  local disks: the engine's thread uses attributes of open objects, and what
+ *            the kernel reports as cached
+ *   ASLEEP   others: even attributes may have to be fetched; workers run all operations
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -22,8 +23,8 @@
 #endif
 
 enum {
-	RELATIME_SECONDS = 23 * 3600, /* the kernel's day, with a margin */
-	STUCK_NS = 1000000000,        /* without an end of any request */
+	RELATIME_SECONDS = 23 * 3600, /* one day in the kernel, less a margin */
+	STUCK_NS = 1000000000,        /* without a request that ends */
 };
 
 static enum fs_kind classify_fs(int fd)
@@ -36,7 +37,7 @@ static enum fs_kind classify_fs(int fd)
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
 		return FS_AWAKE;
-	case EXT4_SUPER_MAGIC: /* ext2 and ext3, too */
+	case EXT4_SUPER_MAGIC: /* also of ext2 and ext3 */
 	case XFS_SUPER_MAGIC:
 	case BTRFS_SUPER_MAGIC:
 	case F2FS_SUPER_MAGIC:
@@ -56,7 +57,7 @@ static enum fs_atime read_fs_atime(int fd)
 	return v.f_flag & ST_RELATIME ? FS_RELATIME : FS_STRICTATIME;
 }
 
-/* What the table of mounts says of one that may not answer. */
+/* Classifies by the table of mounts a file system that may not answer. */
 static enum fs_kind classify_fs_type(const char *type)
 {
 	static const char *const caching[] = {"ext2", "ext3",  "ext4",
@@ -86,8 +87,8 @@ static struct filesystem *new_fs_slot(struct nfsd *d)
 	return fs;
 }
 
-/* The one of @major and @minor, or another for it: a new one or, where there are too
- * many, one that nobody uses. */
+/* Returns the slot of the device, or else a free one: a new slot or, if there are too
+ * many, one without users.  The caller holds fs_lock. */
 static struct filesystem *find_fs_slot(struct nfsd *d, uint32_t major, uint32_t minor)
 {
 	struct filesystem *unused = NULL, *fs;
@@ -151,7 +152,7 @@ static bool is_later(const struct statx_timestamp *a, const struct statx_timesta
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Writing the time of access down may wait for the journal. */
+/* An update of the access time may wait for the journal. */
 bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 {
 	struct timespec now;
@@ -165,9 +166,9 @@ bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 }
 
 /*
- * Of the memory that other file systems leave, one that does not answer has half at
- * most: however many there are, there is some for the next.  One that is only slow may
- * have three quarters, since a client that is told to come back does so after seconds.
+ * A file system that does not answer may have half of the memory that the others leave:
+ * however many there are, some memory remains for the next.  One that is only slow may
+ * have three quarters, since a client that is asked to retry waits for seconds.
  */
 static bool has_job_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 {

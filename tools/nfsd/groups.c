@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups by uid: a table of sets, and a few threads that ask passwd and group.  A new
- * list replaces the one of its set that was wanted longest ago.
+ * Groups by uid: a table of sets, and a few threads that look into the passwd and group
+ * databases.  A new list replaces the one of its set that was unused for longest.
  *
- * A list serves for half an hour, as that of rpc.mountd(8) does; after half of that the
- * next request has it looked up again and does not wait.  A uid that is not known has
- * no groups, and is asked for again after a minute; so is one whose look-up failed,
- * after seconds.
+ * A list is valid for half an hour, as in rpc.mountd(8).  After half of that time the
+ * next request has it looked up again, without waiting.  An unknown uid has no groups,
+ * and is looked up again after a minute; after a failure the next look-up is some
+ * seconds later.
  *
- * Clients choose the uids.  So the look-ups at a time are bounded, for each address and
- * by the size of the sets, and so are the octets of waiting requests and of lists.
+ * Clients choose the uids.  So the number of look-ups at a time is limited, for each
+ * address and by the size of the sets, and so is the memory of waiting requests and of
+ * lists.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -44,11 +45,11 @@ struct slot {
 	struct worker_job job; /* first: the look-up */
 	struct groups *of;
 	uint32_t uid;
-	bool used, asked;        /* asked: the job is on its way, and the slot stays */
-	unsigned asker;          /* who asked */
+	bool used, asked; /* asked: a look-up is queued or runs; the slot must stay */
+	unsigned asker;   /* whose request started the look-up */
 	uint64_t until, renew;   /* 0: there is no list yet; monotonic ns */
-	uint64_t seen;           /* when it was wanted last */
-	uint64_t generation;     /* when it was asked */
+	uint64_t seen;           /* last use, monotonic ns */
+	uint64_t generation;     /* the table's, when the look-up started */
 	struct group_list *list; /* NULL: no groups */
 	struct group_wait *first, **last;
 };
@@ -59,7 +60,7 @@ struct asker {
 };
 
 struct groups {
-	pthread_mutex_t lock; /* of all; never held while something is looked up */
+	pthread_mutex_t lock; /* of all fields; not held during a look-up */
 	uint64_t key[2];
 	uint64_t limit_bytes, waiting_bytes, list_bytes, generation;
 	unsigned lookups, waits;
@@ -82,7 +83,7 @@ struct groups *groups_new(uint64_t limit_bytes)
 	return g;
 }
 
-/* ---- Lists ---------------------------------------------------------------------- */
+/* -- lists ----------------------------------------------------------------- */
 
 static struct group_list *hold_group_list(struct group_list *l)
 {
@@ -102,7 +103,7 @@ static size_t measure_list(const struct group_list *l)
 	return l ? sizeof(*l) + l->n * sizeof(l->gids[0]) : 0;
 }
 
-/* By the lock. */
+/* The caller holds the lock. */
 static void set_slot_list(struct groups *g, struct slot *s, struct group_list *l)
 {
 	g->list_bytes += measure_list(l);
@@ -111,7 +112,8 @@ static void set_slot_list(struct groups *g, struct slot *s, struct group_list *l
 	s->list = l;
 }
 
-/* Forgets the lists that were wanted longest ago, until there is room.  By the lock. */
+/* Drops the lists that were unused for longest, until there is room.  The caller holds
+ * the lock. */
 static void bound_group_lists(struct groups *g)
 {
 	while (g->list_bytes > LIST_BYTES) {
@@ -124,13 +126,13 @@ static void bound_group_lists(struct groups *g)
 				oldest = s;
 		}
 		if (!oldest)
-			return; /* all are being renewed: no more than the threads do */
+			return; /* all are being looked up again */
 		set_slot_list(g, oldest, NULL);
 		oldest->used = false;
 	}
 }
 
-/* ---- Looking up (no lock is held) ---------------------------------------- */
+/* -- looking up (no lock is held) ------------------------------------------ */
 
 static struct group_list *new_group_list(unsigned n)
 {
@@ -143,7 +145,7 @@ static struct group_list *new_group_list(unsigned n)
 	return l;
 }
 
-/* NULL: no memory. */
+/* Returns the groups of a user; NULL without memory. */
 static struct group_list *list_groups(const struct passwd *pw)
 {
 	int most = FIRST_GROUPS, n = most;
@@ -154,7 +156,7 @@ static struct group_list *list_groups(const struct passwd *pw)
 			n = most; /* the kernel takes no more */
 			break;
 		}
-		/* glibc says how many there are. */
+		/* glibc returns how many there are. */
 		most = n > most && n < MOST_GROUPS ? n : MOST_GROUPS;
 		n = most;
 		free(l);
@@ -165,13 +167,13 @@ static struct group_list *list_groups(const struct passwd *pw)
 	return l;
 }
 
-/* What getpwuid_r(3) may say of a uid that nobody has. */
+/* Errors with which getpwuid_r(3) may report that a uid is unknown. */
 static bool is_unknown_user(int error)
 {
 	return error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
 
-/* 0 and a list, 0 and NULL (the uid is not known), or negative errno. */
+/* Returns 0 and a list (NULL: the uid is unknown), or negative errno. */
 static int look_up_uid(uint32_t uid, struct group_list **ret)
 {
 	struct passwd pwd, *pw = NULL;
@@ -203,7 +205,7 @@ static void report_failed_lookup(uint32_t uid, int e)
 	warn_about(WARN_GROUPS, -1, what, e);
 }
 
-/* ---- The table (by the lock) --------------------------------------------- */
+/* -- the table (by the lock) ----------------------------------------------- */
 
 static unsigned find_asker(struct groups *g, const struct sockaddr_storage *peer)
 {
@@ -215,7 +217,7 @@ static unsigned find_asker(struct groups *g, const struct sockaddr_storage *peer
 	return (unsigned)(rr_siphash_once(g->key, &addr, sizeof(addr)) % ASKERS);
 }
 
-/* The slot of @uid, made if need be.  NULL: all that it could have are being asked. */
+/* Finds or makes the slot of @uid.  NULL: look-ups are using all slots of its set. */
 static struct slot *find_uid_slot(struct groups *g, uint32_t uid)
 {
 	struct slot *set = g->slots[rr_siphash_once(g->key, &uid, sizeof(uid)) % SETS];
@@ -239,7 +241,7 @@ static struct slot *find_uid_slot(struct groups *g, uint32_t uid)
 	return victim;
 }
 
-/* What was found is in place for those that come now; returns those that wait. */
+/* Stores the result of a look-up.  Returns the requests that wait for it. */
 static struct group_wait *settle_lookup(struct groups *g, struct slot *s,
                                         struct group_list *list, int e)
 {
@@ -247,7 +249,7 @@ static struct group_wait *settle_lookup(struct groups *g, struct slot *s,
 	struct group_wait *all = s->first;
 
 	if (e && now < s->until) {
-		s->renew = now + FAILED_NS; /* the old one serves on */
+		s->renew = now + FAILED_NS; /* the old list stays valid */
 	} else {
 		set_slot_list(g, s, list);
 		s->until = now + (e ? FAILED_NS : list ? KEEP_NS : UNKNOWN_NS);
@@ -277,7 +279,7 @@ static void run_lookup(struct worker_job *job)
 	struct groups *g = s->of;
 	struct group_list *list = NULL;
 	struct group_wait *w, *next;
-	uint32_t uid = s->uid; /* stays, as long as the look-up is out */
+	uint32_t uid = s->uid; /* does not change during the look-up */
 	int e = ident_enter_server();
 
 	if (!e)
@@ -293,7 +295,7 @@ static void run_lookup(struct worker_job *job)
 	}
 }
 
-/* 0; -EAGAIN or -ESHUTDOWN. */
+/* Returns 0, -EAGAIN or -ESHUTDOWN. */
 static int start_lookup(struct groups *g, struct slot *s, unsigned asker)
 {
 	int e;
@@ -312,7 +314,7 @@ static int start_lookup(struct groups *g, struct slot *s, unsigned asker)
 	return 0;
 }
 
-/* However little there is, one may wait. */
+/* One request may always wait, however little memory there is. */
 static bool may_asker_wait(const struct groups *g, const struct asker *a,
                            uint64_t bytes)
 {
@@ -355,7 +357,8 @@ int groups_get(struct groups *g, uint32_t uid, const struct sockaddr_storage *pe
 		w->list = hold_group_list(s->list);
 		if (now >= s->renew && !s->asked)
 			(void)start_lookup(
-			        g, s, find_asker(g, peer)); /* or the next one does */
+			        g, s,
+			        find_asker(g, peer)); /* or the next request does */
 		e = 0;
 	} else if (s) {
 		w->asker = find_asker(g, peer);

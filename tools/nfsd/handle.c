@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * File handles.  Clients keep them for as long as they like, over a restart of
- * the server too, and may send anything instead:
+ * File handles.  Clients keep them for any time, also across restarts of the server,
+ * and may send any octets as one:
  *
  *   0      1 version (1)
  *   1      1 kind: KERNEL, WALK or COVERED
- *   2      1 KERNEL: the kernel's handle type; WALK: of the export's mark
+ *   2      1 KERNEL: the kernel's handle type; WALK: half of the export's mark
  *   3      1 octets of the body
  *   4      4 the export (a digest of its place and root directory)
  *   8      8 seal: SipHash of all the rest under the server's secret
  *   16     n body; KERNEL: the kernel's handle, WALK: struct walk_id, COVERED (a mount
  *            point): inode number and digest of the place, 8 octets each
  *
- * The seal makes a handle a proof that this server once gave it out, for an
- * object that it had reached beneath the export: without the secret nobody can
- * write one for another file of the same file system.  The body says which
- * object is meant in a way that a new file under an old number does not
- * fulfil (generation number, or time of birth), so that it becomes STALE.
+ * The seal proves that this server made the handle, for an object that it had reached
+ * beneath the export: without the secret nobody can forge one for another file of the
+ * same file system.  The body names the object with a generation number or its time of
+ * birth, so that a handle becomes stale when a new file gets the inode number of an old
+ * one.
  *
- * As with no_subtree_check of exports(5), an object that a local user moves out
- * of the exported directory remains reachable for who already holds its
- * handle (KERNEL) or becomes stale (WALK).
+ * A local user may move an object out of the exported directory.  As with
+ * no_subtree_check of exports(5), it stays accessible to clients that already have its
+ * handle (KERNEL), or its handle becomes stale (WALK).
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -81,7 +81,7 @@ int statx_fd(int fd, const char *name, struct statx *ret)
 	return 0;
 }
 
-/* Of a kernel before Linux 5.8. */
+/* For Linux before 5.8. */
 static int read_mount_id(int fd, uint64_t *ret)
 {
 	char path[48], line[64];
@@ -120,7 +120,7 @@ int open_name(int dir, const char *name, int flags, mode_t mode)
 	                       .resolve = RESOLVE_NO_XDEV};
 	long fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
 
-	/* An old kernel, or a filter that does not know the call. */
+	/* An old kernel, or a seccomp filter that does not know the call. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = openat(dir, name, flags, mode);
 	return fd < 0 ? -errno : (int)fd;
@@ -137,8 +137,9 @@ int open_beneath(int dir, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* A directory of another device is a boundary without a mount, as subvolumes
- * are: inode numbers repeat beyond it.  (Files may differ: overlayfs.) */
+/* A directory of another device is a border without a mount, such as that of a
+ * subvolume: inode numbers repeat beyond it.  The device of a file may differ, as on
+ * overlayfs. */
 bool handle_inside(const struct export *ex, const struct statx *st)
 {
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
@@ -160,8 +161,8 @@ static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
 	u.fh.handle_bytes = BODY_BYTES;
 	if (name_to_handle_at(fd, "", &u.fh, &mount_id, AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
-	/* Mounted over since it was looked at: a handle of another file system,
-	 * which would mean some other object in this one. */
+	/* Something was mounted there meanwhile.  Its handle would name another object
+	 * of the export's own file system. */
 	if (ex->mnt_id_known && (uint64_t)mount_id != ex->mnt_id)
 		return -EXDEV;
 	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 ||
@@ -206,7 +207,7 @@ static int decode_walk_id(const struct handle *h, struct walk_id *ret)
 	return 0;
 }
 
-/* A walk handle for what @st describes, in the directory of @parent. */
+/* Makes a WALK handle for the object of @st in the directory @parent. */
 static int make_walk_handle(struct nfsd *d, const struct export *ex,
                             const struct handle *parent, const struct statx *st,
                             struct handle *ret)
@@ -228,7 +229,8 @@ static int make_walk_handle(struct nfsd *d, const struct export *ex,
 	return 0;
 }
 
-/* Empties @ret and reads the attributes of @fd.  -EXDEV: not of the export's mount. */
+/* Empties @ret and reads the attributes of @fd.  Returns -EXDEV if it is not on the
+ * export's mount. */
 static int begin_handle(const struct export *ex, int fd, struct handle *ret,
                         struct statx *ret_stx)
 {
@@ -358,7 +360,8 @@ bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_pla
 	return true;
 }
 
-/* Of what is mounted beneath an export it is not known yet who opens its handles. */
+/* Returns true if the export has handles of this kind.  A record may have any, since it
+ * is not known yet whether the kernel opens its handles. */
 static bool can_open_kind(const struct export *ex, uint8_t kind)
 {
 	return ex->top || kind == COVERED || ex->by_handle == (kind == KERNEL);

@@ -76,7 +76,7 @@ int open_name(int dir, const char *name, int flags, mode_t mode);
  * link, since clients could have made one. */
 int open_beneath(int dir, const char *path, int flags);
 
-/* ---- Handles that the server makes itself (inode_walk.c) ----------------- */
+/* -- handles that the server makes itself (inode_walk.c) ------------------- */
 
 enum { WALK_CHAIN = 17 };
 struct walk_id {

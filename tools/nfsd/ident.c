@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who a request is served as.  Linux keeps the identity for file access per
- * thread (setfsuid and the raw setgroups system call; glibc's wrapper would
- * change all threads), and takes the capabilities that override permissions
- * from a thread whose fsuid leaves 0.  A thread remembers what it is, so that a
- * run of requests of one user costs no system call.
+ * The identity that a request is served with.  In Linux each thread has an identity for
+ * file access, set by setfsuid and the raw setgroups system call (glibc's function
+ * changes all threads).  When its fsuid changes from 0, a thread loses the capabilities
+ * that override permissions.  Each thread remembers its identity, so that consecutive
+ * requests of one user need no system call.
  *
- * A server that is not root serves every request as itself; root that may not
- * switch does not serve.
+ * A server that is not root serves every request with its own identity.  A server that
+ * is root but may not change its identity does not start.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -23,12 +23,12 @@
 
 enum { AUTH_STAT_BADCRED = 1, AUTH_STAT_REJECTEDCRED = 2 };
 
-enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX; rpcrdma/gss.h */
+enum { MOST_GIDS = 65536 }; /* NGROUPS_MAX, as in rpcrdma/gss.h */
 
 static bool can_switch;                    /* set once by ident_init, before threads */
-static uint64_t key[2];                    /* likewise; of digests of groups */
-static _Thread_local struct ident current; /* what this thread acts as */
-static _Thread_local bool known;           /* false: unknown, switch for certain */
+static uint64_t key[2];                    /* likewise; for digests of groups */
+static _Thread_local struct ident current; /* of this thread */
+static _Thread_local bool known;           /* @current is right; false: set all of it */
 
 #ifdef SYS_setgroups32
 #define SETGROUPS SYS_setgroups32
@@ -61,14 +61,14 @@ bool ident_init(void)
 		return false;
 	can_switch = caps[0].effective & 1u << CAP_SETUID &&
 	             caps[0].effective & 1u << CAP_SETGID;
-	/* CAP_SYS_RESOURCE, above all, would let users exceed quotas. */
+	/* CAP_SYS_RESOURCE in particular would let users exceed quotas. */
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		keep |= 1u << wanted[i];
 	caps[0].permitted &= keep;
 	caps[0].effective &= keep;
 	caps[0].inheritable = 0;
 	memset(&caps[1], 0, sizeof(caps[1]));
-	(void)syscall(SYS_capset, &head, caps); /* not possible: serve with more */
+	(void)syscall(SYS_capset, &head, caps); /* else serve with more */
 	return can_switch;
 }
 
@@ -88,7 +88,7 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	if (cred->flavor == RPCRDMA_AUTH_SYS) {
 		if (rpcrdma_auth_sys_decode(cred, &sys) || sys.n_gids > 16)
 			return AUTH_STAT_BADCRED;
-		/* -1 means "no change" to the kernel: nobody's number. */
+		/* To the kernel -1 means "no change"; no user has it. */
 		if (!s->all && !(s->root && sys.uid == 0) && sys.uid != UINT32_MAX &&
 		    sys.gid != UINT32_MAX) {
 			id.asserted = true;
@@ -104,7 +104,7 @@ uint32_t ident_from_cred(const struct rpcrdma_auth *cred, const struct squash *s
 	return 0;
 }
 
-/* A list ends at MOST_GIDS: then there may be more. */
+/* Warns once about a list of MOST_GIDS groups, which may have been cut. */
 static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -116,7 +116,7 @@ static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 		         (unsigned)uid, MOST_GIDS);
 }
 
-/* A long list stays in the caller's memory. */
+/* A long list is not copied. */
 void ident_set_groups(struct ident *id, const uint32_t *gids, unsigned n,
                       const struct squash *s)
 {
@@ -180,7 +180,7 @@ static bool set_thread_groups(const struct ident *id)
 	               : !syscall(SETGROUPS, (size_t)id->n_gids, id->gids);
 }
 
-/* These two do not report failure: ask again. */
+/* setfsuid and setfsgid do not report failure, so the result is read back. */
 static bool set_fsuid(uint32_t uid)
 {
 	(void)syscall(SYS_setfsuid, uid);
@@ -221,7 +221,7 @@ int ident_enter(const struct ident *id)
 	return 0;
 }
 
-/* Group and groups stay as they are: root needs none and creates nothing. */
+/* Leaves the groups as they are: root needs none, and creates no files. */
 int ident_enter_server(void)
 {
 	if (!can_switch || (known && current.uid == 0))
@@ -230,6 +230,6 @@ int ident_enter_server(void)
 		known = false;
 		return refuse_identity(&(struct ident){.uid = 0});
 	}
-	current.uid = 0; /* if not known: switching will set all */
+	current.uid = 0; /* unless known, ident_enter will set all */
 	return 0;
 }

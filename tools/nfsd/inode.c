@@ -24,7 +24,8 @@ void op_getattr(struct op *op)
 		                &op->res.getattr.GETATTR3res_u.resok.obj_attributes);
 }
 
-/* The guard: the object's ctime as the client knows it. */
+/* Compares the object's ctime with the one that the client expects.  Returns 0 or
+ * -EALREADY. */
 static int check_guard(const sattrguard3 *guard, const struct statx *before)
 {
 	const nfstime3 *a = &guard->sattrguard3_u.obj_ctime, *b;
@@ -57,7 +58,7 @@ void op_setattr(struct op *op)
 		e = attr_set(op->nfsd, op->obj, &op->id, &a->new_attributes);
 	op->res.status = e == -EALREADY ? NFS3ERR_NOT_SYNC : nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	/* Both arms are the same. */
+	/* success and failure have the same results */
 	op->res.setattr.SETATTR3res_u.resok.obj_wcc = wcc;
 	if (!e)
 		op_sync_change(op, op->obj);
@@ -109,7 +110,7 @@ void op_readlink(struct op *op)
 		e = !path ? -ENOMEM : n < 0 ? -errno : 0;
 	}
 	op->res.status = nfs_status(e);
-	attr_post(op->obj, &ok->symlink_attributes); /* first in both arms */
+	attr_post(op->obj, &ok->symlink_attributes); /* first in both results */
 	if (e)
 		return;
 	ok->data_len = (uint32_t)n;
@@ -148,7 +149,7 @@ void op_fsinfo(struct op *op)
 	ok->rtmax = ok->rtpref = ok->wtmax = ok->wtpref = NFSD_MAX_IO;
 	ok->rtmult = ok->wtmult = 4096;
 	ok->dtpref = NFSD_MAX_DIR;
-	ok->maxfilesize = INT64_MAX; /* what the system calls take; then FBIG */
+	ok->maxfilesize = INT64_MAX; /* limit of the system calls; above it FBIG */
 	ok->time_delta = (nfstime3){0, 1};
 	ok->properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME;
 }

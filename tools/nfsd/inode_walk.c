@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding an object by its inode number where the kernel does not open handles
- * for us: a server that is not root, a container without
- * CAP_DAC_READ_SEARCH, a file system that cannot.
+ * Finds an object by its inode number where the kernel does not open handles: the
+ * server is not root, the container lacks CAP_DAC_READ_SEARCH, or the file system has
+ * no handles.
  *
- * First by memory: a bounded table remembers where each number was last seen
- * (directory and name).  If that leads nowhere, as after a restart, by
- * searching: a handle carries a 16-bit digest of the inode number of each
- * directory on its path (the topmost 17), so that a search reads, as a rule,
- * one directory a level.  Deeper than that it tries all directories below.  A
- * search reads at most SEARCH_ENTRIES names.  It reads them twice, the second time with
- * a statx each, only where readdir is known to say other numbers.
+ * A bounded table remembers the directory and the name where each number was last seen.
+ * If that fails, as after a restart, the export is searched.  A handle has 16-bit
+ * digests of the inode numbers of the topmost 17 directories on its path, so that a
+ * search usually reads one directory for each level.  Below these it tries all
+ * directories.  A search reads at most SEARCH_ENTRIES names.  It reads them a second
+ * time, with a statx for each, only if readdir is known to report other numbers.
  *
- * Clients may ask for what is gone as often as they like: a search that found nothing
- * is remembered for some seconds, few run at once, and one that took long is followed
- * by a pause that is longer.  Who comes meanwhile is told to ask again (-EAGAIN).
+ * Clients may ask for lost objects as often as they like.  So a search that found
+ * nothing is remembered for some seconds, few searches run at once, and one that took
+ * long is followed by a longer pause.  Meanwhile clients have to retry (-EAGAIN).
  *
- * Whatever was found must have the inode number and the time of birth of the
- * handle; file systems without times of birth cannot tell a new file under an
- * old number (documented).  An object moved to another directory after a
- * handle was made is found as long as the table remembers it, thus not after a
- * restart.  Symbolic links are never followed, mount points not entered.
+ * The object that is found must have the inode number and the time of birth of the
+ * handle.  File systems without times of birth cannot tell a new file from an old one
+ * with the same number.  An object that was moved to another directory after its handle
+ * was made is found as long as the table has it, but not after a restart.  Symbolic
+ * links are not followed, and mount points not entered.
  */
 #include "op.h"
 #include "tool.h"
@@ -34,9 +33,9 @@ enum {
 	SEARCH_ENTRIES = 1000000,
 	SEARCHES_AT_ONCE = 2,
 	MISS_SECONDS = 5,
-	LONG_NS = 50000000, /* that a search may take before there is a pause */
-	PAUSE_TIMES = 4,    /* ... of its time */
-	SAMPLE = 8,         /* names of a directory whose numbers are compared */
+	LONG_NS = 50000000, /* of a search that is followed by a pause */
+	PAUSE_TIMES = 4,    /* length of the pause, in times of the search */
+	SAMPLE = 8,         /* names of each directory whose numbers are compared */
 };
 
 static uint64_t mix_bits(uint64_t x)
@@ -77,7 +76,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 	s = find_walk_slot(ex, ino);
 	if (s->ino != ino || s->parent != parent || !s->name || strcmp(s->name, name)) {
 		copy = strdup(name);
-		if (copy) { /* else: it will be searched for */
+		if (copy) { /* else the export is searched */
 			free(s->name);
 			*s = (struct walk_slot){ino, parent, copy};
 		}
@@ -85,7 +84,7 @@ void walk_learn(struct export *ex, uint64_t ino, uint64_t parent, const char *na
 	pthread_mutex_unlock(&ex->walk_lock);
 }
 
-/* 0 if @fd is the object, or -ESTALE. */
+/* Returns 0 if @fd is the object, else -ESTALE. */
 static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 {
 	struct statx st;
@@ -102,7 +101,7 @@ static int open_entry(int dir, const char *name)
 	return open_name(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
-/* The attributes of @name, but not of what is mounted there. */
+/* Reads the attributes of @name, but not of a mount point. */
 static int stat_entry(int dir, const char *name, struct statx *ret)
 {
 	int fd = open_entry(dir, name), e;
@@ -114,7 +113,8 @@ static int stat_entry(int dir, const char *name, struct statx *ret)
 	return e;
 }
 
-/* The names from the root to @ino, last first, as far as the table knows. */
+/* Reads the names from the root to @ino from the table, last first.  Returns how many,
+ * or -ENOENT if some are missing. */
 static int recall_names(struct export *ex, uint64_t ino, char **names, unsigned max)
 {
 	unsigned n = 0;
@@ -169,16 +169,16 @@ struct search {
 	struct export *ex;
 	const struct walk_id *w;
 	unsigned left;   /* names that may still be read */
-	bool by_stat;    /* ask for each name's number: readdir's is another here */
-	bool differs;    /* such a directory was seen */
-	unsigned sample; /* names of this directory yet to be compared */
+	bool by_stat;    /* read each inode number with statx */
+	bool differs;    /* readdir reported a number that is not the object's */
+	unsigned sample; /* names of this directory that are still to be compared */
 	int found;       /* descriptor, or -1 */
-	int lack;        /* negative errno: there was no descriptor to look into one */
+	int lack;        /* 0, or negative errno: descriptors ran out */
 };
 
 static void search_dir(struct search *, int dir, uint64_t dir_ino, unsigned level);
 
-/* Does an entry with this number lie on the way? */
+/* Returns true if an entry with this number may be on the path. */
 static bool is_on_path(const struct walk_id *w, uint64_t ino, unsigned level)
 {
 	if (level + 1 == w->depth)
@@ -228,7 +228,8 @@ static void search_entry(struct search *s, int dir, uint64_t dir_ino,
 	close(fd);
 }
 
-/* Overlays and some FUSE file systems: is the number that readdir said the object's? */
+/* Checks that readdir reports the inode number of the object: overlayfs and some FUSE
+ * file systems do not. */
 static void compare_number(struct search *s, int dir, const struct dirent *de)
 {
 	struct statx st;
@@ -272,7 +273,7 @@ static void search_dir(struct search *s, int dir, uint64_t dir_ino, unsigned lev
 	closedir(d);
 }
 
-/* Of all that a handle says. */
+/* Returns a digest of the whole handle. */
 static uint64_t digest_walk_id(const struct walk_id *w)
 {
 	uint64_t h = mix_bits(w->ino ^ (uint64_t)w->born << 32 ^ w->depth);
@@ -282,7 +283,8 @@ static uint64_t digest_walk_id(const struct walk_id *w)
 	return h;
 }
 
-/* 0: search for it; -ESTALE: in vain lately; -EAGAIN: not now. */
+/* Returns 0 if a search may begin, -ESTALE if a recent one found nothing, -EAGAIN if
+ * the client has to retry. */
 static int begin_search(struct export *ex, uint64_t digest, uint64_t now)
 {
 	struct walk_pace *p = &ex->pace;

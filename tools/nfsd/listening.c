@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The addresses of `rpcrdma nfsd`: its listeners for RDMA, MOUNT, NLM and contexts over
- * TCP at the same addresses, what rpcbind is told of them, and the lines that scripts
- * read.
+ * The addresses of `rpcrdma nfsd`: its listeners for RDMA; MOUNT, NLM and contexts over
+ * TCP at the same addresses; their registration with rpcbind; and the lines that
+ * scripts read.
  */
 #include "daemon.h"
 #include "nlm.h"
@@ -16,10 +16,10 @@
 enum {
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
 	CLIENT_MEMORY = 32 << 20,
-	MAX_NULL_CALL = 68 << 10, /* with a token of GSS-API */
+	MAX_NULL_CALL = 68 << 10, /* octets, with a token of GSS-API */
 };
 
-/* What one client's requests may hold. */
+/* Returns how much memory the requests of one client may hold. */
 static uint64_t bound_client_memory(void)
 {
 	struct rpcrdma_budget b;
@@ -28,8 +28,8 @@ static uint64_t bound_client_memory(void)
 	return b.limit_bytes / 4 < CLIENT_MEMORY ? b.limit_bytes / 4 : CLIENT_MEMORY;
 }
 
-/* Warns beforehand: a client for which no memory can be locked is not told the reason.
- */
+/* Warns beforehand, since a client that is refused for want of locked memory does not
+ * learn the reason. */
 static void check_memlock(void)
 {
 	struct rlimit r;
@@ -98,7 +98,7 @@ static void *answer_null_call(void *arg, const struct sockaddr_storage *peer,
 	return reply;
 }
 
-/* At the listeners' addresses. */
+/* Listens with TCP at the addresses of the listeners. */
 static int listen_tcp(struct daemon *s, const char *what, uint32_t port,
                       const struct tcpd_service *service, struct tcpd **ret)
 {
@@ -157,8 +157,8 @@ static void report_not_removed(int e)
 		           strerror(-e));
 }
 
-/* Finds the registration @i of NLM: there is one for each version at each address of
- * MOUNT.  False: there are no more. */
+/* Finds registration @i of NLM: there is one for each version at each address of MOUNT.
+ * Returns false if there are no more. */
 static const uint32_t nlm_versions[] = {4, 3, 1};
 
 static bool find_nlm_registration(const struct daemon *s, unsigned i,
@@ -170,7 +170,7 @@ static bool find_nlm_registration(const struct daemon *s, unsigned i,
 	return tcpd_addr(s->mountd, i / n, ret);
 }
 
-/* Another lock manager may have come since, and have taken its place. */
+/* Ignores a missing registration: another lock manager may have replaced it. */
 static void unregister_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
@@ -185,9 +185,8 @@ static void unregister_nlm(struct daemon *s)
 	}
 }
 
-/* Registers all versions or none.  Where the host has another lock manager, such as
- * that of its kernel, clients ask that one, which has no locks on these files either.
- */
+/* Registers all versions or none.  If the host has another lock manager, such as its
+ * kernel's, clients use that one, which has no locks on these files either. */
 static int register_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
@@ -211,7 +210,7 @@ static int register_nlm(struct daemon *s)
 	return 0;
 }
 
-/* Blocks, and so comes before the loop. */
+/* Blocks, and so has to come before the engine's loop. */
 static int register_listeners(struct daemon *s)
 {
 	struct sockaddr_storage ss;

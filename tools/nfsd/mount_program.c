@@ -2,9 +2,9 @@
 /*
  * The MOUNT program, version 3.                     [RFC 1813 appendix I]
  *
- * MNT takes an export's name, or a directory beneath it, found component by
- * component without following symbolic links, as the caller.  The list of who
- * mounted what is for people, bounded, and forgets the oldest.
+ * MNT takes the name of an export or a directory beneath one.  The directory is looked
+ * up component by component with the caller's permissions, without following symbolic
+ * links.  The list of mounts is for people: it is bounded and drops the oldest entry.
  */
 #include "op.h"
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- The list of mounts -------------------------------------------------- */
+/* -- the list of mounts ---------------------------------------------------- */
 
 static void format_peer(const struct op *op, char *ret, size_t size)
 {
@@ -24,7 +24,8 @@ static void format_peer(const struct op *op, char *ret, size_t size)
 		snprintf(ret, size, "unknown");
 }
 
-/* Removes what @host mounted, all or @dir; by d->lock. */
+/* Removes the mounts of @host, or only @dir unless that is NULL.  The caller holds
+ * d->lock. */
 static void forget_mounts(struct nfsd *d, const char *host, const char *dir)
 {
 	unsigned kept = 0;
@@ -47,7 +48,7 @@ static void remember_mount(struct op *op, const char *dir)
 	char *copy = strdup(dir);
 
 	if (!copy)
-		return; /* the list is for people */
+		return; /* the list may be incomplete */
 	format_peer(op, host, sizeof(host));
 	pthread_mutex_lock(&d->lock);
 	forget_mounts(d, host, dir);
@@ -82,11 +83,11 @@ void op_umntall(struct op *op)
 	pthread_mutex_unlock(&op->nfsd->lock);
 }
 
-/* ---- Lists as results ---------------------------------------------------- */
+/* -- lists as results ------------------------------------------------------ */
 
 struct list_writer {
 	char *buf;
-	size_t len, max; /* octets; a word is kept free for the end */
+	size_t len, max; /* octets, without the word that ends the list */
 };
 
 static bool put_list_word(struct list_writer *o, uint32_t v)
@@ -119,13 +120,13 @@ static struct list_writer begin_list_results(struct op *op)
 
 static void end_list_results(struct op *op, struct list_writer *o)
 {
-	static const char end[4]; /* FALSE: for want of memory, an empty list */
+	static const char end[4]; /* FALSE: without memory, an empty list */
 
 	op->tail = (struct rpcrdma_piece){end, 4, false};
 	if (!o->buf)
 		return;
 	o->max += 4;
-	(void)put_list_word(o, 0); /* its place was kept */
+	(void)put_list_word(o, 0); /* there is room for it */
 	op->tail = (struct rpcrdma_piece){o->buf, o->len, false};
 }
 
@@ -147,7 +148,7 @@ void op_dump(struct op *op)
 	end_list_results(op, &o);
 }
 
-/* No groups: everyone. */
+/* Writes the clients of an export; an empty list stands for all clients. */
 static bool put_client_groups(struct list_writer *o, const struct clients *l)
 {
 	bool ok = true;
@@ -177,9 +178,10 @@ void op_export(struct op *op)
 	end_list_results(op, &o);
 }
 
-/* ---- MNT ----------------------------------------------------------------- */
+/* -- MNT ------------------------------------------------------------------- */
 
-/* The export with the longest name that @path lies beneath, and the rest. */
+/* Returns the export with the longest name that @path begins with, and the rest of
+ * @path. */
 static struct export *find_named_export(struct nfsd *d, const char *path,
                                         const char **ret_rest)
 {
@@ -212,8 +214,8 @@ struct export *op_mnt_export(struct op *op)
 	               : NULL;
 }
 
-/* The file system that the procedure asks.  NULL: it asks none, since the server can
- * answer by itself (UMNT, the handle of an export, a client that is refused). */
+/* NULL: the server answers without a file system (UMNT, the handle of an export, a
+ * client that is refused). */
 struct filesystem *op_mnt_fs(struct op *op)
 {
 	const char *rest = NULL;
@@ -224,8 +226,8 @@ struct filesystem *op_mnt_fs(struct op *op)
 	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
 }
 
-/* What is mounted at @name in @fd, to go on there.  NFSD_WOULD_SLEEP, or -EACCES: it is not
- * served. */
+/* What is mounted at @name in @fd, to go on there.  NFSD_WOULD_SLEEP, or -EACCES: it is
+ * not served. */
 static int cross_mount(struct op *op, struct export *ex, int fd, const char *name,
                        const struct statx *st, const char *rest)
 {
@@ -239,7 +241,8 @@ static int cross_mount(struct op *op, struct export *ex, int fd, const char *nam
 	return op_would_sleep(op);
 }
 
-/* One step down; *fd and *h become the child's.  -EXDEV at a mount point. */
+/* Descends to a child: *fd and *h become the child's.  Returns -EXDEV at a mount
+ * point. */
 static int descend_component(struct op *op, struct export *ex, const char *name,
                              int *fd, struct handle *h, struct statx *st)
 {
@@ -249,7 +252,7 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 
 	if (e || name_is_dot(name))
 		return e ? e : -EINVAL;
-	/* O_DIRECTORY would have autofs mount what lies there. */
+	/* O_DIRECTORY would trigger an autofs mount. */
 	next = open_name(*fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (next < 0)
 		return next;
@@ -266,7 +269,7 @@ static int descend_component(struct op *op, struct export *ex, const char *name,
 	return 0;
 }
 
-/* A descriptor of the root where the path begins, or goes on. */
+/* Opens the root of the export or of the mounted file system. */
 static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
                            struct statx *st)
 {
@@ -282,7 +285,7 @@ static int open_walk_start(struct op *op, struct export *ex, struct handle *h,
 	return fd < 0 ? -errno : fd;
 }
 
-/* At most MNTPATHLEN / 2 steps. */
+/* Descends along @rest, in at most MNTPATHLEN / 2 steps. */
 static int descend_path(struct op *op, struct export *ex, const char *rest,
                         struct handle *h)
 {
@@ -305,14 +308,14 @@ static int descend_path(struct op *op, struct export *ex, const char *rest,
 	return e;
 }
 
-/* The handle of what @rest leads to. */
+/* Makes the handle of the directory @rest. */
 static int find_directory(struct op *op, struct export *ex, const char *rest)
 {
 	if (op->cross)
 		return descend_path(op, op->cross, op->rest, &op->made);
 	op->made = ex->root;
 	if (!rest[strspn(rest, "/")])
-		return 0; /* and may be asked of one that does not answer */
+		return 0; /* works even if the file system does not answer */
 	return descend_path(op, ex, rest, &op->made);
 }
 
@@ -339,8 +342,9 @@ static mountstat3 convert_mount_error(int e)
 	return MNT3ERR_SERVERFAULT;
 }
 
-/* Where AUTH_SYS is not allowed its uid is a mere assertion, which must not show what
- * lies in others' directories: the anonymous user looks. */
+/* Without AUTH_SYS among the flavors, the uid of an AUTH_SYS credential proves nothing
+ * and must not reveal names in the directories of other users.  So MNT looks as the
+ * anonymous user. */
 static int enter_walk_identity(struct op *op, const char *rest)
 {
 	const struct squash *s = &op->may.squash;
@@ -362,7 +366,7 @@ void op_mnt(struct op *op)
 	struct export *ex = find_named_export(op->nfsd, op->args.mnt, &rest);
 	int e = op->denied           ? op->denied
 	        : ex && ex == op->ex ? enter_walk_identity(op, rest)
-	                             : -ENOENT; /* or it came just now */
+	                             : -ENOENT; /* or the export was added just now */
 
 	if (!e)
 		e = find_directory(op, ex, rest);

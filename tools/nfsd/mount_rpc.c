@@ -46,7 +46,7 @@ static void put_rpc_word(struct writer *w, uint32_t v)
 	w->len += 4;
 }
 
-/* Words of a reply that has no results. */
+/* Writes the status of a reply, and @n more words.  Returns the length so far. */
 static size_t put_reply_status(struct writer *w, uint32_t stat, uint32_t reason,
                                const uint32_t *more, unsigned n)
 {
@@ -65,7 +65,7 @@ struct header {
 	uint32_t xid, rpc, program, version, proc;
 };
 
-/* False: that is no call. */
+/* Returns false if the record is not a call. */
 static bool get_call_header(struct reader *r, struct header *ret,
                             struct rpcrdma_auth *cred)
 {
@@ -74,12 +74,12 @@ static bool get_call_header(struct reader *r, struct header *ret,
 		return false;
 	ret->rpc = get_rpc_word(r);
 	if (r->bad || ret->rpc != RPC_MSG_VERSION)
-		return !r->bad; /* what follows is not known */
+		return !r->bad; /* of another version the rest is not decoded */
 	ret->program = get_rpc_word(r);
 	ret->version = get_rpc_word(r);
 	ret->proc = get_rpc_word(r);
 	*cred = get_rpc_auth(r);
-	(void)get_rpc_auth(r); /* a verifier says nothing with these flavors */
+	(void)get_rpc_auth(r); /* the verifier is empty with these flavors */
 	return !r->bad;
 }
 
@@ -105,7 +105,7 @@ static size_t execute_call(struct mount_rpc *m, const struct header *h,
 	return put_reply_status(w, MSG_ACCEPTED, (uint32_t)status, NULL, 0) + n;
 }
 
-/* The reply's length; 0: that was no call, and there is nothing to answer. */
+/* Returns the length of the reply; 0: the record is not a call, and is not answered. */
 static size_t answer_record(struct mount_rpc *m, struct mount_call *call,
                             const void *record, size_t len,
                             uint8_t ret[MOUNT_RPC_BYTES], bool *ret_failed)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's table of mounts, /proc/self/mountinfo, see proc(5).  poll(2) tells that
- * it changed; then all of it is read again.  Reading it asks no file system anything.
- * The caller holds the lock of struct crossings.
+ * The kernel's table of mounts, /proc/self/mountinfo, see proc(5).  poll(2) reports a
+ * change; then the whole table is read again, which touches no file system.  Callers
+ * hold the lock of struct crossings.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -38,7 +38,7 @@ void mounts_fini(struct mounts *m)
 	*m = (struct mounts){.fd = -1};
 }
 
-/* The next word of the line, which is cut; NULL: there is none. */
+/* Cuts off and returns the next word of the line; NULL: there is none. */
 static char *take_field(char **at)
 {
 	char *word = strsep(at, " ");
@@ -52,7 +52,7 @@ static bool is_octal_escape(const char *s)
 	       s[2] >= '0' && s[2] <= '7';
 }
 
-/* "\040" and the like become what they stand for. */
+/* Decodes escapes such as "\040", in place. */
 static void unescape_field(char *s)
 {
 	char *to = s;
@@ -81,8 +81,8 @@ static bool has_mount_option(const char *list, const char *word)
 	return false;
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".  False: a line of
- * another kind, or no memory. */
+/* Parses "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".  Returns
+ * false for another line, or without memory. */
 static bool parse_mount_line(char *at, struct mount_line *ret)
 {
 	unsigned long long id, parent;
@@ -125,7 +125,7 @@ static bool parse_mount_line(char *at, struct mount_line *ret)
 	return false;
 }
 
-/* All of the table as text; NULL: it cannot be read. */
+/* Reads the table as text; NULL: it cannot be read. */
 static char *read_mount_table(int fd)
 {
 	size_t size = FIRST_BYTES, n = 0;
@@ -163,7 +163,7 @@ static unsigned count_lines(const char *s)
 	return n < MOST_LINES ? n : MOST_LINES;
 }
 
-/* What was learnt of mounts that are still there. */
+/* Copies the numbers of mount points (crossing_learn) for mounts that still exist. */
 static void keep_covered_numbers(struct mounts *m, const struct mounts *was)
 {
 	for (unsigned i = 0; i < was->n; i++) {
@@ -190,7 +190,7 @@ bool mounts_refresh(struct mounts *m)
 
 	if (m->fd < 0 || (!has_table_changed(m) && m->known))
 		return false;
-	m->known = false; /* if this fails it is tried again */
+	m->known = false; /* so that it is tried again after a failure */
 	at = text = read_mount_table(m->fd);
 	if (!text)
 		return false;
@@ -224,7 +224,7 @@ static struct mount_line *find_mount_child(const struct mounts *m, uint64_t pare
 	return NULL;
 }
 
-/* What was mounted over another is its child, at the same path. */
+/* A mount over another mount is its child, at the same path. */
 struct mount_line *mounts_at(const struct mounts *m, uint64_t parent, const char *path)
 {
 	struct mount_line *found = find_mount_child(m, parent, path), *over = found;

@@ -3,11 +3,11 @@
  * LOOKUP, and the procedures that change directories: CREATE MKDIR SYMLINK
  * MKNOD REMOVE RMDIR RENAME LINK.               [RFC 1813 §3.3.3, 8-15]
  *
- * A name is one component, used relative to the directory's descriptor and
- * never followed when it is a symbolic link; so nothing leads out of an export,
- * and ".." above its root is the root.  The kernel checks permissions, as the
- * thread acts as the caller.  A change is on storage before it is answered
- * (unless --async): first the object that was made, then its directory.
+ * A name is one component, relative to the directory's descriptor.  Symbolic links are
+ * never followed and ".." of an export's root is the root, so no name leads out of an
+ * export.  The kernel checks permissions, since the thread acts as the caller.  Unless
+ * --async, a change is on storage before it is answered: first the object that was
+ * made, then its directory.
  */
 #include "op.h"
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include <unistd.h>
 #include <linux/openat2.h>
 
-enum { MOST_LEVELS = 4096 + 256 }; /* `cp -r` makes 4096 beneath a directory */
+enum { MOST_LEVELS = 4096 + 256 }; /* above what `cp -r` makes, 4096 */
 
-/* A directory to look into or to change. */
+/* Finds the directory of the arguments, and checks the name. */
 static int get_directory(struct op *op, const diropargs3 *a, struct object **ret)
 {
 	int e = op_object(op, &a->dir, ret);
@@ -29,8 +29,8 @@ static int get_directory(struct op *op, const diropargs3 *a, struct object **ret
 	return e ? e : name_check(a->name);
 }
 
-/* The directory op->obj, and op->obj2 where @wcc2 is for it, are to be changed; their
- * attributes before.  Passes on the error @e of finding them. */
+/* Locks the directory op->obj, and op->obj2 unless @wcc2 is NULL, for a change, and
+ * reads their attributes before it.  Returns the error @e of finding them first. */
 static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 {
 	struct statx st;
@@ -56,21 +56,21 @@ static int get_dir_to_change(struct op *op, const diropargs3 *a, wcc_data *wcc)
 	return begin_change(op, get_directory(op, a, &op->obj), wcc, NULL);
 }
 
-/* ---- LOOKUP ---------------------------------------------------------------------- */
+/* -- LOOKUP ---------------------------------------------------------------- */
 
 static bool is_export_root(const struct object *o)
 {
 	return o->ino == o->ex->root_ino;
 }
 
-/* Is the directory @fd the export's root or beneath it?  It may have been
- * moved away.  Climbs as the server. */
+/* Returns true if the directory @fd is the export's root or beneath it, and has not
+ * been moved away.  The thread acts as the server. */
 static bool is_beneath(const struct export *ex, int fd)
 {
 	return handle_climb(ex, fd, NULL, MOST_LEVELS) >= 0;
 }
 
-/* The directory of a mount point: @dir is that of the latter, or a root there. */
+/* Makes the handle of @fd, the directory in which op->obj is mounted or covered. */
 static int make_upper_handle(struct op *op, int fd, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -132,7 +132,7 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 	return e;
 }
 
-/* Is searching @dir allowed?  (For ".", which the kernel is not asked about.) */
+/* "." of the directory, which the caller needs permission to search. */
 static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -146,8 +146,8 @@ static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 	return e;
 }
 
-/* A name that the kernel knows, without sleeping: a descriptor, negative errno, or
- * NFSD_WOULD_SLEEP where it does not know or cannot say. */
+/* Opens a name that the kernel has cached, without sleeping.  Returns a descriptor,
+ * negative errno, or NFSD_WOULD_SLEEP if the name is not cached. */
 static int open_cached(int dir, const char *name, uint64_t flags)
 {
 	struct open_how how = {.flags = flags,
@@ -168,9 +168,9 @@ static int open_child(struct op *op, int dir, const char *name)
 	return fd == NFSD_WOULD_SLEEP && op->cache_only ? op_would_sleep(op) : fd;
 }
 
-/* The object @name of the directory op->obj, as op->obj2.  All by one
- * descriptor: handle and attributes are of the same object.  -EXDEV: something is
- * mounted there. */
+/* Finds the object @name of the directory op->obj, as op->obj2.  One descriptor serves
+ * for all, so that handle and attributes are of the same object.  Returns -EXDEV at a
+ * mount point. */
 static int get_child(struct op *op, const char *name, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -181,7 +181,7 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 		fd = open_child(op, dir->path_fd, name);
 	if (fd < 0) {
 		e = fd;
-		/* A directory that was removed has no entries. */
+		/* No entry is found in a removed directory. */
 		return e == -ENOENT && object_stat(dir, st) == -ESTALE ? -ESTALE : e;
 	}
 	e = handle_make(op->nfsd, dir->ex, &dir->fh, fd, &h, st);
@@ -193,7 +193,7 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 	return object_adopt(op->nfsd, dir->ex, &h, fd, st, &op->obj2);
 }
 
-/* The same for what was made, or is there already. */
+/* The same for an object that was made, or exists already. */
 static int get_made(struct op *op, const char *name, struct statx *st)
 {
 	int e = get_child(op, name, st);
@@ -201,8 +201,8 @@ static int get_made(struct op *op, const char *name, struct statx *st)
 	return e == -EXDEV ? -EEXIST : e;
 }
 
-/* The root of what is mounted at the name, in a worker of its own.  If it was unmounted
- * meanwhile the client is to ask again. */
+/* Opens the root of the mounted file system op->cross, in one of its workers.  If it
+ * was unmounted meanwhile the client has to send the request again. */
 static int lookup_root(struct op *op, struct handle *h, struct statx *st)
 {
 	struct export *ex = op->cross;
@@ -220,7 +220,8 @@ static int lookup_root(struct op *op, struct handle *h, struct statx *st)
 	return e == -ESTALE ? -EAGAIN : e;
 }
 
-/* Something is mounted at @name: its root, or an empty directory. */
+/* Finds the root of the file system that is mounted at @name, or the empty directory
+ * that stands for it. */
 static int lookup_mounted(struct op *op, const char *name, struct handle *h,
                           struct statx *st)
 {
@@ -244,7 +245,7 @@ static int lookup_child(struct op *op, const char *name, struct handle *h,
 		return -ENOENT;
 	if (op->cross)
 		return lookup_root(op, h, st);
-	*st = (struct statx){.stx_mask = 0}; /* as long as it was not looked at */
+	*st = (struct statx){.stx_mask = 0}; /* until the name is opened */
 	e = get_child(op, name, st);
 	if (e == -EXDEV)
 		return lookup_mounted(op, name, h, st);
@@ -267,8 +268,8 @@ void op_lookup(struct op *op)
 	struct statx st;
 	int e = get_directory(op, &op->args.lookup.what, &op->obj);
 
-	/* Before the name: with old attributes a client asks again, with new ones for
-	 * a name that was not yet there never. */
+	/* Before the name: old attributes only make a client ask again, while newer
+	 * ones would make it keep an old answer. */
 	attr_post(op->obj, &dir);
 	if (e)
 		;
@@ -288,9 +289,9 @@ void op_lookup(struct op *op)
 	ok->dir_attributes = dir;
 }
 
-/* ---- Creating -------------------------------------------------------------------- */
+/* -- creating -------------------------------------------------------------- */
 
-/* CREATE, MKDIR, SYMLINK and MKNOD have the same results. */
+/* Fills in the results, which CREATE, MKDIR, SYMLINK and MKNOD share. */
 static void finish_create(struct op *op, int e, struct object *made, wcc_data *wcc)
 {
 	CREATE3resok *ok = &op->res.create.CREATE3res_u.resok;
@@ -307,16 +308,16 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 		ok->obj.handle_follows = TRUE;
 		set_result_handle(op, &ok->obj.post_op_fh3_u.handle);
 		attr_post(made, &ok->obj_attributes);
-		/* A link or a device has no descriptor to sync it by, and what it was
-		 * made with is on storage with its name. */
+		/* A link or a device has no descriptor for fsync.  The attributes that
+		 * it was made with reach storage with its name. */
 		if (S_ISREG(made->type) || S_ISDIR(made->type) || op->set_after)
 			op_sync_change(op, made);
 	}
 	op_sync_change(op, op->obj);
 }
 
-/* Initial attributes that creating did not set.  A user who may not give the
- * object away keeps it, as with exports of other servers. */
+/* Sets the initial attributes that the creation did not.  If the user may not change
+ * the owner, the object stays the user's, as with other servers. */
 static int set_initial_attributes(struct op *op, const sattr3 *attributes,
                                   bool mode_is_set)
 {
@@ -334,7 +335,7 @@ static int set_initial_attributes(struct op *op, const sattr3 *attributes,
 		if (e && e != -EPERM)
 			return e;
 		a.uid.set_it = a.gid.set_it = FALSE;
-		a.mode = attributes->mode; /* set-id bits are gone now */
+		a.mode = attributes->mode; /* set-id bits were cleared */
 	}
 	return attr_set(op->nfsd, op->obj2, &op->id, &a);
 }
@@ -344,7 +345,7 @@ static mode_t choose_mode(const sattr3 *a, mode_t otherwise)
 	return a->mode.set_it ? a->mode.set_mode3_u.mode & 07777 : otherwise;
 }
 
-/* The descriptor is kept for the WRITEs to come. */
+/* Creates a file, and keeps the descriptor for the WRITEs that follow. */
 static int create_new(struct op *op, const char *name, mode_t mode)
 {
 	int fd = open_name(op->obj->path_fd, name,
@@ -356,7 +357,7 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	if (fd < 0)
 		return fd == -EXDEV ? -EEXIST : fd;
 	e = get_made(op, name, &st);
-	/* Somebody may have been quick to put another one in its place. */
+	/* Another file may have taken its name meanwhile. */
 	if (!e && !fstat(fd, &file) && file.st_ino == op->obj2->ino)
 		object_keep_write_fd(op->obj2, fd);
 	else
@@ -364,7 +365,7 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	return e;
 }
 
-/* Where an exclusive create keeps its verifier. */
+/* An exclusive create keeps its verifier in the times of the file. */
 static void make_verf_times(const uint8_t *v, struct timespec ts[2])
 {
 	uint32_t a, m;
@@ -375,7 +376,7 @@ static void make_verf_times(const uint8_t *v, struct timespec ts[2])
 	ts[1] = (struct timespec){.tv_sec = m & 0x7fffffff};
 }
 
-/* The file exists: by an earlier transmission of this very request? */
+/* The file exists.  Returns 0 if an earlier transmission of this request made it. */
 static int check_same_exclusive(struct op *op, const struct timespec ts[2])
 {
 	struct statx st;
@@ -458,7 +459,7 @@ void op_mkdir(struct op *op)
 		e = -errno;
 	if (!e)
 		e = get_made(op, a->where.name, &st);
-	/* mkdir inherits the set-group bit, which a chmod would take away. */
+	/* mkdir inherits the set-group bit, which chmod would clear. */
 	if (!e)
 		e = set_initial_attributes(op, &a->attributes, !(mode & 06000));
 	finish_create(op, e, op->obj2, &wcc);
@@ -548,9 +549,9 @@ void op_mknod(struct op *op)
 		op->res.status = NFS3ERR_BADTYPE;
 }
 
-/* ---- Removing -------------------------------------------------------------------- */
+/* -- removing -------------------------------------------------------------- */
 
-/* The handle of what is to go, so that the cache lets go of it as well. */
+/* Makes the handle of an object whose name is removed, for object_forget. */
 static bool make_doomed_handle(struct op *op, const struct object *dir,
                                const char *name, struct handle *ret)
 {
@@ -577,7 +578,7 @@ static void remove_dir_entry(struct op *op, const diropargs3 *a, int flags)
 		object_forget(op->nfsd, &gone);
 	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* both arms are the same */
+	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* as resfail */
 	if (!e)
 		op_sync_change(op, op->obj);
 }
@@ -592,10 +593,10 @@ void op_rmdir(struct op *op)
 	remove_dir_entry(op, &op->args.rmdir.object, AT_REMOVEDIR);
 }
 
-/* ---- RENAME, LINK -------------------------------------------------------- */
+/* -- RENAME, LINK ---------------------------------------------------------- */
 
-/* Of another export, thus perhaps of a file system that does not answer, nothing is
- * opened. */
+/* Returns 0 if both handles are of one export, else -EXDEV.  Opens nothing, since the
+ * other export may lie on a file system that does not answer. */
 static int check_same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 {
 	struct export *x, *y;
@@ -654,8 +655,8 @@ void op_rename(struct op *op)
 		op_sync_change(op, op->obj2);
 }
 
-/* linkat with AT_EMPTY_PATH asks for a capability that users lack; by way of
- * /proc the link is followed to the object itself. */
+/* linkat with AT_EMPTY_PATH needs a capability that users lack.  The link in /proc
+ * leads to the same object. */
 static int link_dir_entry(struct op *op, const char *name)
 {
 	char path[32];

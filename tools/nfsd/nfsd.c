@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma nfsd: an NFS version 3 server over real directories.
+ * rpcrdma nfsd: an NFS version 3 server for directories of this host.
  *
- * One engine serves all connections; worker threads do what may sleep.  The
- * process is set up in this order, and taken down in reverse: secret, exports,
- * engine, programs, listeners, privileges dropped, what TCP serves; then one
- * line per listener says that it is ready, and the service manager is told.  SIGINT,
- * SIGTERM or, where there is no file of exports for it to load and nohup(1) did not
- * have it ignored, SIGHUP ends the loop: registrations are taken back, listeners close,
- * requests being served are answered, the exit code is 0.  Requests that a file system
- * holds up are not waited for: the server reports them, and the exit code is 1.  A
- * second signal ends the process at once.
+ * One engine serves all connections, and worker threads run operations that may sleep.
+ * The process sets up, in this order: secret, exports, privileges, engine, programs,
+ * listeners, threads for TCP.  It takes them down in reverse.  When it is ready it
+ * prints one line for each listener, and notifies the service manager.
+ *
+ * SIGINT and SIGTERM end the engine's loop.  So does SIGHUP, if there is no file of
+ * exports to read again and nohup(1) has not made the process ignore it.  Then the
+ * server removes its registrations, closes its listeners, answers the requests that it
+ * is serving, and exits with 0.  It does not wait for requests that a file system holds
+ * up: it reports them and exits with 1.  A second signal ends the process at once.
  */
 #include "daemon.h"
 #include "notify.h"
@@ -24,7 +25,7 @@
 
 enum {
 	DRAIN_SECONDS = 2,
-	STOP_SECONDS = 1, /* then, for workers without an answer to give */
+	STOP_SECONDS = 1, /* after that, for workers whose answers nobody can get */
 };
 
 time_t nfsd_now_seconds(void)
@@ -35,7 +36,7 @@ time_t nfsd_now_seconds(void)
 	return t.tv_sec;
 }
 
-/* ---- Setting up ---------------------------------------------------------- */
+/* -- setting up ------------------------------------------------------------ */
 
 static struct rpcrdma_engine *volatile signalled; /* the engine to stop */
 
@@ -55,12 +56,12 @@ static void install_signals(struct rpcrdma_engine *engine, bool reloads)
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	if (!reloads && !sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &stop, NULL); /* a closed terminal */
+		sigaction(SIGHUP, &stop, NULL); /* the terminal was closed */
 	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGXFSZ, &ignore, NULL); /* a write beyond the limit fails instead */
+	sigaction(SIGXFSZ, &ignore, NULL); /* a write above the limit fails instead */
 }
 
-/* As many descriptors as allowed; how many objects they are enough for. */
+/* Raises the limit of descriptors, and returns for how many objects they suffice. */
 static unsigned choose_object_limit(void)
 {
 	struct rlimit r;
@@ -69,9 +70,9 @@ static unsigned choose_object_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &r))
 		return 64;
 	r.rlim_cur = r.rlim_max < 65536 ? r.rlim_max : 65536;
-	(void)setrlimit(RLIMIT_NOFILE, &r); /* a wish */
+	(void)setrlimit(RLIMIT_NOFILE, &r); /* otherwise: what there is */
 	n = getrlimit(RLIMIT_NOFILE, &r) ? 256 : r.rlim_cur;
-	/* Three descriptors each at most; connections, of MOUNT too, have the rest. */
+	/* An object has at most three.  Connections, over TCP too, have the rest. */
 	n = n > 332 ? (n - 272) / 3 : 20;
 	return n < 4096 ? (unsigned)n : 4096;
 }
@@ -84,16 +85,17 @@ static void on_expire(void *arg)
 	objects_expire(&s->nfsd);
 	crossings_expire(&s->nfsd);
 	warn_print_counts(false);
-	/* Without memory for it descriptors stay until the cache is full. */
+	/* Without memory for the timer, descriptors stay open until the cache is
+	 * full. */
 	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
 }
 
-/* Before any RDMA device is opened: see struct nfsd. */
+/* Must come before any RDMA device is opened, see engine_keeps_identity. */
 static int take_identity(struct daemon *s)
 {
 	s->nfsd.privileged = ident_init();
 	if (!s->nfsd.privileged && !geteuid()) {
-		/* Squashing would be in vain: everyone would be root. */
+		/* Every client would be served as root, in spite of squashing. */
 		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
 		           "clients; run it as an ordinary user");
 		return -EPERM;
@@ -104,10 +106,10 @@ static int take_identity(struct daemon *s)
 	return 0;
 }
 
-/* Without privilege nobody's groups matter. */
+/* Without privilege all requests are served with the groups of the server. */
 static int start_groups(struct daemon *s)
 {
-	enum { SHARE = 8 }; /* of the memory of all requests: those that wait */
+	enum { SHARE = 8 }; /* waiting requests may hold an eighth of the memory */
 	struct rpcrdma_budget b;
 
 	if (!s->manage_gids || !s->nfsd.privileged)
@@ -117,8 +119,8 @@ static int start_groups(struct daemon *s)
 	return s->nfsd.groups ? 0 : -ENOMEM;
 }
 
-/* The kernel judges permissions by a call that is missing before Linux 5.8 and under
- * old seccomp profiles.  Without privilege another call serves instead. */
+/* Checks that the kernel has faccessat2, which Linux before 5.8 and old seccomp
+ * profiles lack.  Without privilege access(2) is used instead. */
 static int check_access_call(struct daemon *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -139,7 +141,8 @@ static int check_access_call(struct daemon *s)
 	return -ENOSYS;
 }
 
-/* Before the first request: a thread for it begins with our identity. */
+/* Must come before the first request: its thread starts with the identity of the
+ * caller. */
 static int start_gss(struct daemon *s)
 {
 	struct rpcrdma_service_gss_options o =
@@ -163,7 +166,8 @@ static int start_gss(struct daemon *s)
 	return e;
 }
 
-/* Not before it listens: a second server that cannot leaves the first one's alone. */
+/* Must come after the listeners, so that a second server on the same port fails before
+ * it overwrites the file of the first. */
 static int write_pid_file(struct daemon *s)
 {
 	FILE *f = s->pid_file ? tool_create(s->pid_file) : NULL;
@@ -189,16 +193,16 @@ static int start_daemon(struct daemon *s)
 	int e;
 
 	s->umask = umask(077);
-	(void)umask(s->umask); /* no other way to ask */
+	(void)umask(s->umask); /* there is no call that only reads it */
 	s->nfsd.threads = (unsigned)s->threads;
 	if (s->memory)
-		(void)!rpcrdma_budget_set(s->memory); /* in range */
+		(void)!rpcrdma_budget_set(s->memory); /* the option is in range */
 	nfsd_renew_verf(&s->nfsd);
 	e = export_load_secret(&s->nfsd, s->state_dir);
 	if (!e)
 		e = export_open_all(&s->nfsd);
 	if (!e && s->reload.file) {
-		reload_hold(); /* before there are threads */
+		reload_hold(); /* before threads are started */
 		e = export_install(&s->nfsd, s->reload.file, &s->from_file);
 	}
 	if (!e)
@@ -239,7 +243,7 @@ static int run_daemon(struct daemon *s)
 		tool_error("cannot start threads: %s", strerror(-e));
 		return e;
 	}
-	(void)umask(0); /* from here on modes are the clients' */
+	(void)umask(0); /* from now on clients choose modes */
 	on_expire(s);
 	e = listening_announce(s);
 	if (!e)
@@ -252,13 +256,13 @@ static int run_daemon(struct daemon *s)
 	return e;
 }
 
-/* ---- Taking down --------------------------------------------------------- */
+/* -- taking down ----------------------------------------------------------- */
 
 static void drain_requests(struct daemon *s)
 {
 	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
 
-	(void)ident_enter_server(); /* the last request's identity ends here */
+	(void)ident_enter_server(); /* after the last request of the engine's thread */
 	notify_stopping("Answering the last requests");
 	reload_stop(&s->reload);
 	listening_unregister(s);
@@ -302,11 +306,11 @@ static bool stop_workers(struct daemon *s)
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += STOP_SECONDS;
-	/* First: what waits for groups goes on to the workers of a file system. */
+	/* First, since requests that wait for groups go on to the workers. */
 	return groups_stop(s->nfsd.groups, &until) && fs_stop_all(&s->nfsd, &until);
 }
 
-/* Reports how many requests the file system of @ex still holds, and returns that. */
+/* Reports and returns how many requests the file system of @ex still holds. */
 static unsigned report_stuck(const struct export *ex)
 {
 	unsigned n = workers_pending(&ex->fs->workers);
@@ -318,7 +322,7 @@ static unsigned report_stuck(const struct export *ex)
 	return n;
 }
 
-/* Threads sleep in the kernel and hold what would be freed. */
+/* Exits without freeing memory, since threads that sleep in the kernel use it. */
 static _Noreturn void exit_stuck(struct daemon *s, int e)
 {
 	unsigned waiting = groups_waiting(s->nfsd.groups), all = waiting;
@@ -332,7 +336,7 @@ static _Noreturn void exit_stuck(struct daemon *s, int e)
 	for (struct export *ex = s->nfsd.crossings.first; ex; ex = ex->next)
 		all += report_stuck(ex);
 	finish_files(s);
-	(void)fflush(NULL); /* the trace, too */
+	(void)fflush(NULL); /* also the trace */
 	_exit(e || all ? TOOL_FAILED : TOOL_OK);
 }
 

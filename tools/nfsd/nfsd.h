@@ -90,7 +90,7 @@ enum {
 };
 
 /* Returned in the engine's thread: the operation would sleep, so a worker has to run
- * it. Never becomes a status of NFS.  */
+ * it.  Never becomes a status of NFS. */
 #define NFSD_WOULD_SLEEP (-EINPROGRESS)
 
 struct mount_entry {
@@ -99,12 +99,12 @@ struct mount_entry {
 };
 
 struct nfsd {
-	/* Only grows, and no export moves: readers take no lock.  */
+	/* Only grows, and no export moves: readers take no lock. */
 	struct export *exports[NFSD_EXPORT_SLOTS];
 	_Atomic unsigned n_exports;
 	uint64_t key[2]; /* the secret for handles */
 	/* What a client may do by the options of the command line, where no list of
-	 * clients applies or the request names no export.  */
+	 * clients applies or the request names no export. */
 	struct grant defaults;
 	bool read_only; /* whatever a list allows */
 	bool kerberos;  /* the server has a key */
@@ -115,7 +115,7 @@ struct nfsd {
 	bool old_access; /* no faccessat2; never with privilege */
 	/* The engine's thread must not act as a client, because the kernel takes
 	 * commands to RDMA devices only with the credentials that opened them.
-	 * Operations that check permissions are left to workers then.  */
+	 * Operations that check permissions are left to workers then. */
 	bool engine_keeps_identity;
 	struct object_cache objects;
 	struct filesystem *fs[NFSD_MAX_FS]; /* as exports */
@@ -133,14 +133,14 @@ struct nfsd {
 	struct rpcrdma_program programs[2];
 };
 
-/* Returns the seconds of the monotonic clock (nfsd.c).  */
+/* Returns the seconds of the monotonic clock (nfsd.c). */
 time_t nfsd_now_seconds(void);
-/* Adds NFS and MOUNT to the service; the tables lie in the nfsd (procedures.c).  */
+/* Adds NFS and MOUNT to the service; the tables lie in the nfsd (procedures.c). */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
-/* Copies the write verifier (stable.c).  */
+/* Copies the write verifier (stable.c). */
 void nfsd_get_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
 /* Changes the write verifier, so that clients write unstable data again, which may have
- * been lost (stable.c).  */
+ * been lost (stable.c). */
 void nfsd_renew_verf(struct nfsd *);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What NLM answers, by procedure:
+ * The answers of NLM, by procedure:
  *
  *   TEST, LOCK, NM_LOCK, SHARE   no locks: the client's program gets ENOLCK
- *   UNLOCK, UNSHARE              granted: nothing is locked afterwards, and XNFS asks
- *                                for no more even where there was no lock
- *   CANCEL, GRANTED              denied: no lock is waited for.  After "no locks" Linux
- *                                would repeat CANCEL, half a minute later.
- *   FREE_ALL                     done: nothing is held
+ *   UNLOCK, UNSHARE              granted: nothing is locked afterwards, which satisfies
+ *                                XNFS even if there was no lock
+ *   CANCEL, GRANTED              denied: no call waits for a lock.  After "no locks",
+ *                                Linux would repeat CANCEL every half minute.
+ *   FREE_ALL                     done: there are no locks
  *
- * The asynchronous procedures (TEST_MSG ... GRANTED_RES) are not there: they are
- * answered by calls to the lock manager of the client, which is not looked for.
- * PROC_UNAVAIL tells a client at once.  Linux uses none of them.
+ * The asynchronous procedures (TEST_MSG ... GRANTED_RES) are missing.  They would have
+ * to be answered by calls to the lock manager of the client.  PROC_UNAVAIL ends them at
+ * once.  Linux does not use them.
  *
- * Arguments are decoded whole, within the limits of nlm4.x; of what they say only the
- * cookie is used, which the results repeat.
+ * The arguments are decoded completely, within the limits of nlm4.x, but only the
+ * cookie is used: the results repeat it.
  */
 #include "nlm.h"
 #include "nfs/nfs3_msg.h"
 #include "nlm4.h"
 
 union arguments {
-	netobj cookie; /* all but those of FREE_ALL begin with it */
+	netobj cookie; /* the first field, except of FREE_ALL */
 	nlm3_testargs test3;
 	nlm4_testargs test4;
 	nlm3_lockargs lock3;
@@ -35,10 +35,10 @@ union arguments {
 };
 
 struct procedure {
-	xdrproc_t args3,
-	        args4; /* of versions 1 and 3, of version 4; NULL: none there */
-	bool shares;   /* not in version 1 */
-	xdrproc_t res; /* NULL: void */
+	xdrproc_t args3; /* of versions 1 and 3 */
+	xdrproc_t args4; /* of version 4; NULL: there is no such procedure */
+	bool shares;     /* missing in version 1 */
+	xdrproc_t res;   /* NULL: void */
 	nlm4_stats stat;
 };
 
@@ -71,7 +71,7 @@ bool nlm_has_version(uint32_t version)
 	return version == 1 || version == 3 || version == 4;
 }
 
-/* NULL: the version has no such procedure. */
+/* Returns NULL if the version has no such procedure. */
 static const struct procedure *find_nlm_procedure(uint32_t version, uint32_t proc)
 {
 	const struct procedure *p;
@@ -82,11 +82,11 @@ static const struct procedure *find_nlm_procedure(uint32_t version, uint32_t pro
 	return p->args4 && (version != 1 || !p->shares) ? p : NULL;
 }
 
-/* Octets, or -EMSGSIZE. */
+/* Returns the number of octets, or -EMSGSIZE. */
 static int put_nlm_results(const struct procedure *p, const union arguments *a,
                            void *ret, size_t size)
 {
-	/* Those of other procedures are the beginning of these. */
+	/* The results of other procedures are the beginning of these. */
 	const union {
 		nlm4_shareres share;
 		nlm4_res res;

@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-enum { SEND_SECONDS = 5 }; /* for a manager that does not read */
+enum { SEND_SECONDS = 5 }; /* time for a manager that does not read */
 
 static struct {
 	int fd; /* -1: there is no manager */
@@ -19,7 +19,8 @@ static struct {
 	socklen_t to_len;
 } manager = {.fd = -1};
 
-/* A path, or '@' and a name of the abstract namespace.  0, or negative errno. */
+/* Takes a path, or '@' and a name in the abstract namespace.  Returns 0 or negative
+ * errno. */
 static int take_notify_address(const char *name)
 {
 	size_t len = strlen(name);
@@ -32,7 +33,8 @@ static int take_notify_address(const char *name)
 	memcpy(manager.to.sun_path, name, len);
 	manager.to_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
 	if (*name == '@')
-		manager.to.sun_path[0] = 0; /* and no end, which would count */
+		manager.to.sun_path[0] =
+		        0; /* without a final NUL, which would be part of the name */
 	else
 		manager.to_len++;
 	return 0;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open objects by handle, so that a READ is one pread.  An object is found or
- * opened by object_get(), which holds it until object_put(); beyond that the
- * cache keeps it until it is the oldest of too many or was idle for some
- * seconds (an open descriptor keeps others from unmounting).  What has unstable
- * data stays until they are on storage (stable.c).  A descriptor open for writing,
- * which keeps others from executing the file, is closed sooner.
+ * Open objects by handle, so that a READ is one pread.  object_get() finds or opens an
+ * object with a reference, and object_put() gives the reference back.  The cache keeps
+ * the object open until it is the oldest of too many, or has been idle for some
+ * seconds, since an open descriptor prevents unmounting.  An object with unstable data
+ * stays until they are on storage (stable.c).  A descriptor for writing prevents others
+ * from executing the file, and is closed sooner.
  *
- * Whatever can take its time is done by workers, without the cache's lock: they
- * tidy objects (data to storage, then the descriptor for writing closed) and free
- * them, since closing may be what removes a large file.
+ * Operations that may take long are left to workers, without the cache's lock.  They
+ * tidy objects (sync the data, then close the descriptor for writing) and free them: a
+ * close may free the blocks of a large removed file.
  *
- * Descriptors are opened as the server, after object_permit() has asked the
- * kernel about the caller (access control lists included).  The answer is kept
- * for two callers an object, until mode or owner change, at most PERMIT_SECONDS.
- * As NFS servers do, the owner may read and write whatever the mode says (a
- * local process that opened the file before its mode changed could, too), and
- * who may execute a file may read it.                        [RFC 1813 §4.4]
+ * Descriptors are opened as the server, after object_permit() has asked the kernel
+ * whether the caller may (access control lists included).  Each object keeps the
+ * answers for two callers, until its mode or owner changes, at most for PERMIT_SECONDS.
+ * As with other NFS servers the owner may read and write a file whatever its mode, as a
+ * local process could that opened it before the mode changed; and a user who may
+ * execute a
+ * file may read it.                                            [RFC 1813 §4.4]
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -28,9 +29,9 @@
 
 enum {
 	PERMIT_SECONDS = 3,
-	IDLE_SECONDS = 10, /* until an object goes */
-	CLEAN_SECONDS = 1, /* until a write_fd without unstable data goes */
-	ROOM_SECONDS = 1,  /* ... an object, where descriptors have run out */
+	IDLE_SECONDS = 10, /* until an object is freed */
+	CLEAN_SECONDS = 1, /* until a write_fd without unstable data is closed */
+	ROOM_SECONDS = 1,  /* until an object is freed after descriptors ran out */
 };
 
 void objects_init(struct object_cache *c, unsigned most)
@@ -46,13 +47,13 @@ static unsigned find_bucket(const void *data, size_t len)
 	const uint8_t *p = data;
 	uint32_t h = 2166136261u;
 
-	/* The seal is a good digest already. */
+	/* The seal is a digest already. */
 	for (size_t i = 8; i < 16 && i < len; i++)
 		h = (h ^ p[i]) * 16777619u;
 	return h % 1024;
 }
 
-/* May sleep: a removed file's blocks are freed here. */
+/* May sleep: it frees the blocks of a removed file. */
 static void free_object(struct object *o)
 {
 	close(o->path_fd);
@@ -71,8 +72,9 @@ static void run_free_object(struct worker_job *job)
 	free_object((struct object *)job); /* its first member */
 }
 
-/* Closes objects that nobody knows any more: where closing may sleep, in a worker of
- * their own file system, unless that is @mine.  Without the cache's lock. */
+/* Frees objects that are out of the cache.  Where that may sleep, a worker of their
+ * file system does it, unless that is @mine.  The caller does not hold the cache's
+ * lock. */
 static void dispose_objects(struct object *list, const struct filesystem *mine)
 {
 	struct object *o;
@@ -88,7 +90,8 @@ static void dispose_objects(struct object *list, const struct filesystem *mine)
 	}
 }
 
-/* Takes it out of the cache, and onto @gone if nobody holds it. */
+/* Takes an object out of the cache, and puts it on the list @gone if it has no
+ * references. */
 static void drop_object(struct object_cache *c, struct object *o, struct object **gone)
 {
 	struct object **p = &c->buckets[find_bucket(o->fh.octets, o->fh.len)];
@@ -138,8 +141,8 @@ static void insert_object(struct object_cache *c, struct object *o)
 	c->n++;
 }
 
-/* One of an export that went away is not found: a file system that was mounted there
- * since may use the same handles. */
+/* Ignores objects of exports that are no longer live: another file system may have been
+ * mounted there that uses the same handles. */
 static struct object *find_hashed(struct object_cache *c, const void *data, size_t len)
 {
 	struct object *o = c->buckets[find_bucket(data, len)];
@@ -150,8 +153,8 @@ static struct object *find_hashed(struct object_cache *c, const void *data, size
 	return o;
 }
 
-/* Closes the descriptor for writing if nobody can be using it: the caller has the only
- * reference, which makes the cache's lock sufficient. */
+/* Closes the descriptor for writing if nobody can be using it: with the only reference,
+ * the cache's lock is enough. */
 static void close_write_fd(struct object *o)
 {
 	struct object_cache *c = &o->nfsd->objects;
@@ -177,8 +180,9 @@ static void run_tidy_object(struct worker_job *job)
 	object_put(o->nfsd, o);
 }
 
-/* Gives it to a worker, with a reference; nobody else has one.  Without a worker it
- * stays as it is, and is asked for again.  By the cache's lock. */
+/* Has a worker tidy an object, with the only reference.  Without a thread the object
+ * stays as it is, and the caller tries again later.  The caller holds the cache's
+ * lock. */
 static void queue_tidy(struct object *o)
 {
 	o->job = (struct worker_job){.run = run_tidy_object};
@@ -188,7 +192,7 @@ static void queue_tidy(struct object *o)
 	}
 }
 
-/* Lets the oldest go until there are @left, those that are being tidied not counted. */
+/* Drops the oldest objects until @left remain, besides those that are being tidied. */
 static void trim_cache(struct object_cache *c, unsigned left, struct object **gone)
 {
 	struct object *o, *newer;
@@ -207,14 +211,14 @@ static void trim_cache(struct object_cache *c, unsigned left, struct object **go
 	}
 }
 
-/* Once there are too many some go at once, since a worker is woken for it. */
+/* Drops several objects when there are too many, since each call may wake a worker. */
 static void trim_full_cache(struct object_cache *c, struct object **gone)
 {
 	if (c->n > c->max)
 		trim_cache(c, c->max - c->max / 16, gone);
 }
 
-/* What is idle goes; a file that can be closed for writing is. */
+/* Drops an idle object, or closes its descriptor for writing. */
 static void expire_object(struct object_cache *c, struct object *o, time_t now,
                           struct object **gone)
 {
@@ -274,11 +278,11 @@ void objects_fini(struct nfsd *d)
 
 	while (c->oldest)
 		drop_object(c, c->oldest, &gone);
-	dispose_objects(gone, NULL); /* without workers: at once */
+	dispose_objects(gone, NULL); /* at once, since the workers have ended */
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* A new object without references.  @fd is given. */
+/* Makes an object without references.  @fd is given. */
 static int new_object(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
                       const struct statx *st, struct object **ret)
 {
@@ -325,7 +329,7 @@ static int open_object(struct nfsd *d, struct export *ex, const struct handle *h
 	return new_object(d, ex, h, fd, &st, ret);
 }
 
-/* The cached object of a handle, with a reference; or NULL. */
+/* Returns the cached object of a handle, with a reference; or NULL. */
 static struct object *get_cached_object(struct object_cache *c, const void *data,
                                         size_t len)
 {
@@ -341,8 +345,9 @@ static struct object *get_cached_object(struct object_cache *c, const void *data
 	return o;
 }
 
-/* Puts a new object (given) into the cache, or takes the one that came in meanwhile: a
- * reference.  -EAGAIN when the cache is full of what has yet to reach storage. */
+/* Puts a new object (given) into the cache, or finds one that another thread has put
+ * there meanwhile.  Returns 0 and a reference, or -EAGAIN if the cache is full of
+ * objects that are in use or not on storage. */
 static int enter_object(struct object_cache *c, struct object *o, struct object **ret)
 {
 	struct object *other, *gone = NULL;
@@ -378,7 +383,7 @@ struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
 	return get_cached_object(&d->objects, fh->data.data_val, fh->data.data_len);
 }
 
-/* As the server. */
+/* Opens an object as the server. */
 static int open_as_server(struct nfsd *d, struct export *ex, const struct handle *h,
                           const struct ident *id, struct object **ret)
 {
@@ -405,7 +410,7 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 	struct handle h;
 	int e;
 
-	if (o) { /* was verified when it came in */
+	if (o) { /* its handle was verified when it was opened */
 		*ret = o;
 		return 0;
 	}
@@ -462,7 +467,7 @@ void object_forget(struct nfsd *d, const struct handle *h)
 		return;
 	if (S_ISDIR(o->type) || object_stat(o, &st) == -ESTALE) {
 		pthread_mutex_lock(&c->lock);
-		drop_object(c, o, &gone); /* we hold it */
+		drop_object(c, o, &gone); /* there is our reference */
 		pthread_mutex_unlock(&c->lock);
 	}
 	object_put(d, o);
@@ -483,15 +488,15 @@ void object_proc_path(const struct object *o, char ret[32])
 	snprintf(ret, 32, "/proc/self/fd/%d", o->path_fd);
 }
 
-/* glibc's faccessat would emulate AT_EACCESS with stat; the kernel's own call
- * asks with the thread's identity for file access. */
+/* glibc's faccessat may emulate AT_EACCESS with stat; the system call uses the thread's
+ * identity for file access. */
 int object_access(const struct object *o, int want)
 {
 	char path[32];
 
 	if (o->covered)
 		return want & W_OK ? -EACCES : 0;
-	if (o->nfsd->old_access) { /* all identities are the process's own */
+	if (o->nfsd->old_access) { /* there is one identity, the process's */
 		object_proc_path(o, path);
 		return access(path, want) ? -errno : 0;
 	}
@@ -508,7 +513,8 @@ static bool is_perm_valid(const struct object_perm *p, const struct ident *id,
 	       p->gid == st->stx_gid && ident_same(&p->who, id);
 }
 
-/* The kept answer for this caller, or a slot emptied for it; by o->lock. */
+/* Returns the kept answer for this caller, or an empty slot for it.  The caller holds
+ * o->lock. */
 static struct object_perm *find_perm(struct object *o, const struct ident *id,
                                      const struct statx *st)
 {
@@ -560,7 +566,7 @@ int object_permit(struct object *o, const struct ident *id, int want, bool owner
 	return e;
 }
 
-/* Opens the object itself, by way of /proc: O_PATH descriptors do no I/O. */
+/* Opens the object again through /proc, since O_PATH descriptors do no I/O. */
 static int reopen_object(struct object *o, const struct ident *id, int flags, int *ret)
 {
 	char path[32];
@@ -594,7 +600,8 @@ static int get_object_fd(struct nfsd *d, struct object *o, const struct ident *i
 	if (e)
 		return e;
 	pthread_mutex_lock(&o->lock);
-	/* A server without privilege serves all as itself: opening is the test. */
+	/* Without privilege all callers are served as the server: open() is the
+	 * test. */
 	if (d->privileged && want)
 		e = ask_permission(o, id, &st, want, true);
 	if (!e && *slot < 0) {
@@ -634,8 +641,8 @@ int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, in
 	return get_object_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
 }
 
-/* A directory's listing descriptor is its read_fd; the owner's right to read
- * whatever the mode says is for files only. */
+/* A directory is listed by its read_fd.  That its owner may read it whatever its mode
+ * is for files only. */
 int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
 	int e = d->privileged ? object_permit(o, id, R_OK, false) : 0;

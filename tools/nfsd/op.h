@@ -108,8 +108,8 @@ struct op {
 	bool data_only;             /* fdatasync is enough */
 	bool set_after;             /* attributes were set after the object was made */
 	struct handle made;         /* the results' handle points at it */
-	bool cache_only;            /* only what is cached may be used */
-	bool no_wait;               /* no lock may be waited for */
+	bool cache_only;            /* must use cached data only */
+	bool no_wait;               /* must not wait for locks */
 	bool would_sleep;         /* ... and that was not enough; see op_would_sleep */
 	pthread_mutex_t *held[3]; /* wcc.c; unlocked after the procedure */
 	unsigned n_held;
@@ -118,7 +118,7 @@ struct op {
 	char head[NFS3_RESULT_BYTES];
 };
 
-/* ---- Requests (proc.c) --------------------------------------------------- */
+/* -- requests (proc.c) ----------------------------------------------------- */
 
 /* Serves a request up to its answer. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
@@ -139,12 +139,12 @@ void *op_alloc(struct op *, size_t bytes);
 /* Finds the client's address. */
 int op_peer(const struct op *, struct sockaddr_storage *ret);
 
-/* ---- Tables (procedures.c) ----------------------------------------------- */
+/* -- tables (procedures.c) ------------------------------------------------- */
 
 /* Returns the procedure @proc (below RPCRDMA_MOUNT3_PROCEDURES) of MOUNT. */
 const struct op_type *nfsd_mount_type(uint32_t proc);
 
-/* ---- MOUNT (mount_program.c; over TCP: proc.c, mount_rpc.c) -------------- */
+/* -- MOUNT (mount_program.c; over TCP: proc.c, mount_rpc.c) ---------------- */
 
 /* Returns the export that a call of MNT names, or NULL. */
 struct export *op_mnt_export(struct op *);
@@ -167,7 +167,7 @@ struct mount_call {
 int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *ret,
                       size_t size, size_t *ret_len, uint32_t *ret_auth_stat);
 
-/* ---- Attributes and errors (attr.c, wcc.c) ------------------------------- */
+/* -- attributes and errors (attr.c, wcc.c) --------------------------------- */
 
 /* Returns the status for a negative errno (or 0). */
 nfsstat3 nfs_status(int error);
@@ -193,7 +193,7 @@ void wcc_unlock(struct op *);
 /* Fills in the attributes before the operation, if clients may rely on them. */
 void wcc_before(const struct object *, const struct statx *, pre_op_attr *ret);
 
-/* ---- Procedures ---------------------------------------------------------- */
+/* -- procedures ------------------------------------------------------------ */
 
 void op_getattr(struct op *);
 void op_setattr(struct op *);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A request's way: credential and arguments, decoded to their last octet; then, in
- * the engine's thread or a worker, identity of the thread, the procedure, storage if
- * it must wait for it, results encoded, answer.  Everything about it lies in memory
- * of the request itself.
+ * Serves a request.  First the credential and the arguments are decoded, to the last
+ * octet.  Then the engine's thread or a worker takes the caller's identity, runs the
+ * procedure, waits for storage if it must, encodes the results and answers.  All state
+ * lies in memory of the request itself.
  *
- * Where the procedure runs is said in begin_op(): what names no file system and what is
- * on one that never sleeps, here; what caches may answer is tried here, and run
- * anew by a worker if they do not; all else in a worker of the file system.  A call of
- * MOUNT that came by TCP is not waited for longer than other callers can be kept
- * waiting.
+ * begin_op() decides where the procedure runs.  The engine's thread runs it if it uses
+ * no file system, or one that never sleeps.  If caches may hold the answer, the
+ * engine's thread tries them first.  All other procedures run in a worker of the file
+ * system.  A call of MOUNT over TCP is waited for only as long as other callers can
+ * wait.
  *
- * Malformed arguments are GARBAGE_ARGS, unknown credentials AUTH_ERROR; all
- * else is a status within the results.
+ * Malformed arguments are answered with GARBAGE_ARGS and unknown credentials with
+ * AUTH_ERROR; all other errors are a status within the results.
  */
 #include "op.h"
 #include <errno.h>
@@ -40,7 +40,7 @@ int op_peer(const struct op *op, struct sockaddr_storage *ret)
 	return 0;
 }
 
-/* ---- The end ----------------------------------------------------------------- */
+/* -- answers --------------------------------------------------------------- */
 
 static void put_objects(struct op *op)
 {
@@ -66,7 +66,8 @@ static void release_op(struct op *op)
 	put_exports(op);
 }
 
-/* Encodes the results, which lie in the op: the number of pieces, or -EMSGSIZE. */
+/* Encodes the results, which point into the op, and releases the op.  Returns the
+ * number of pieces, or -EMSGSIZE. */
 static int encode_results(struct op *op, struct rpcrdma_piece ret[2])
 {
 	int n = 0, n_pieces = 0;
@@ -83,7 +84,7 @@ static int encode_results(struct op *op, struct rpcrdma_piece ret[2])
 	return n_pieces;
 }
 
-/* Answers.  Any thread. */
+/* Answers the request; any thread. */
 static void answer_op(struct op *op)
 {
 	struct rpcrdma_request *req = op->req;
@@ -92,10 +93,10 @@ static void answer_op(struct op *op)
 
 	if (n < 0 || rpcrdma_request_reply(req, pieces, (unsigned)n, NULL, NULL))
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR,
-		                            0); /* it is over */
+		                            0); /* the connection may be gone */
 }
 
-/* Nothing but a status. */
+/* Replaces the results by a status. */
 static void fail_op(struct op *op, nfsstat3 status)
 {
 	memset(&op->res, 0, sizeof(op->res));
@@ -126,9 +127,9 @@ void op_sync(struct op *op, struct object *o, int fd)
 	op->sync_obj[i] = o;
 }
 
-/* ---- The beginning ------------------------------------------------------------- */
+/* -- arguments and credential ---------------------------------------------- */
 
-/* 0, or -EBADMSG with nothing left to free. */
+/* Returns 0, or -EBADMSG and nothing to free. */
 static int decode_op_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 {
 	const struct op_type *t = op->type;
@@ -168,7 +169,8 @@ static bool is_mount_op(const struct op *op)
 	return !op->type->name;
 }
 
-/* Where whoever mounts, who may have no user's credential, names the directory. */
+/* Returns the handle that a client may ask about without any user's credential, in
+ * order to mount; NULL for other procedures. */
 static const nfs_fh3 *find_root_argument(const struct op *op)
 {
 	if (op->type->run == op_getattr)
@@ -178,8 +180,8 @@ static const nfs_fh3 *find_root_argument(const struct op *op)
 	return NULL;
 }
 
-/* Which export the arguments name, and what the peer may do with it.  MOUNT is asked
- * for a path, each procedure of NFS about a handle, which its arguments begin with. */
+/* Finds the export that the arguments name, and what the peer may do with it.  MNT has
+ * a path; the arguments of each NFS procedure begin with a handle. */
 static void find_access(struct op *op)
 {
 	const nfs_fh3 *fh = &op->args.getattr.object;
@@ -201,7 +203,8 @@ static void find_access(struct op *op)
 	op->denied = e ? -EACCES : 0;
 }
 
-/* Who asks, and whether in a way that will do.  0, or an auth_stat. */
+/* Finds the caller's identity, and checks the security flavor.  Returns 0, or an
+ * auth_stat. */
 static uint32_t identify_caller(struct op *op, const struct rpcrdma_auth *cred,
                                 bool decoded)
 {
@@ -223,7 +226,8 @@ static uint32_t identify_caller(struct op *op, const struct rpcrdma_auth *cred,
 	               : stat;
 }
 
-/* Up to the arguments; 0, or the status to answer with and nothing left to free. */
+/* Decodes arguments and credential.  Returns 0, or the status to answer with and
+ * nothing to free. */
 static int check_op(struct op *op, const struct rpcrdma_auth *cred,
                     const struct rpcrdma_piece *args, unsigned n_args,
                     uint32_t *ret_auth_stat)
@@ -242,7 +246,7 @@ static int check_op(struct op *op, const struct rpcrdma_auth *cred,
 	return garbage ? RPCRDMA_GARBAGE_ARGS : 0;
 }
 
-/* ---- Where it runs ------------------------------------------------------- */
+/* -- engine or worker ------------------------------------------------------ */
 
 int op_would_sleep(struct op *op)
 {
@@ -265,7 +269,7 @@ static struct filesystem *choose_filesystem(struct op *op)
 	return op->ex ? op->ex->fs : NULL;
 }
 
-/* The octets that it holds until it is answered. */
+/* Returns how much memory the request holds until it is answered. */
 static uint64_t estimate_op_bytes(const struct op *op, const struct rpcrdma_piece *args,
                                   unsigned n)
 {
@@ -280,7 +284,8 @@ static uint64_t estimate_op_bytes(const struct op *op, const struct rpcrdma_piec
 	return bytes + (room < NFSD_MAX_IO ? room : NFSD_MAX_IO);
 }
 
-/* The procedure; false: it would have slept, and nothing has happened. */
+/* Runs the procedure.  Returns false if it would have slept; then nothing has
+ * happened. */
 static bool attempt_op(struct op *op)
 {
 	op->type->run(op);
@@ -298,7 +303,7 @@ static bool attempt_op(struct op *op)
 	return false;
 }
 
-/* It may be asked again, after a while. */
+/* Asks the client to send the request again after a while. */
 static void defer_op(struct op *op)
 {
 	fail_op(op, is_mount_op(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
@@ -313,8 +318,8 @@ static void queue_op(struct op *op)
 	}
 }
 
-/* In a worker: the procedure, as the caller, and its answer.  What is mounted beneath
- * has workers of its own. */
+/* In a worker: runs the procedure as the caller, and answers.  A procedure that arrives
+ * at a file system mounted beneath goes on to the workers of that one. */
 static void run_op(struct op *op)
 {
 	if (ident_enter(&op->id)) {
@@ -322,7 +327,7 @@ static void run_op(struct op *op)
 		(void)rpcrdma_request_error(op->req, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	if (!attempt_op(op)) { /* it may sleep */
+	if (!attempt_op(op)) { /* it would sleep, on another file system */
 		queue_op(op);
 		return;
 	}
@@ -335,7 +340,8 @@ static void run_op_job(struct worker_job *job)
 	run_op((struct op *)job); /* its first member */
 }
 
-/* By what caches have; false: nothing has happened. */
+/* In the engine's thread: runs the procedure on cached data.  Returns false if they do
+ * not suffice; then nothing has happened. */
 static bool run_from_caches(struct op *op)
 {
 	bool done;
@@ -351,7 +357,8 @@ static bool run_from_caches(struct op *op)
 	return done;
 }
 
-/* Where nothing sleeps; false: another thread is at the same object. */
+/* In the engine's thread, on a file system that never sleeps.  Returns false if another
+ * thread has the lock of the object. */
 static bool run_in_engine(struct op *op)
 {
 	bool done;
@@ -375,8 +382,8 @@ static void set_op_groups(struct op *op)
 	ident_set_groups(&op->id, l ? l->gids : NULL, l ? l->n : 0, &op->may.squash);
 }
 
-/* The groups that this host knows, where they count: --manage-gids.  0 if the op has
- * them; -EINPROGRESS: @ready will be called with @arg, or was; -EAGAIN. */
+/* Finds the groups of this host with --manage-gids.  Returns 0 if the op has them,
+ * -EINPROGRESS if @ready has been or will be called with @arg, or -EAGAIN. */
 static int find_op_groups(struct op *op, void (*ready)(void *arg), void *arg)
 {
 	struct sockaddr_storage peer = {0};
@@ -384,7 +391,7 @@ static int find_op_groups(struct op *op, void (*ready)(void *arg), void *arg)
 
 	if (!op->nfsd->groups || !op->id.asserted)
 		return 0;
-	(void)op_peer(op, &peer); /* nobody: counted with others of his kind */
+	(void)op_peer(op, &peer); /* without an address: counted together */
 	op->wait =
 	        (struct group_wait){.ready = ready, .arg = arg, .bytes = op->job.bytes};
 	e = groups_get(op->nfsd->groups, op->id.uid, &peer, &op->wait);
@@ -400,7 +407,7 @@ static void queue_op_with_groups(void *arg)
 	queue_op(arg);
 }
 
-/* In the engine's thread, with arguments decoded. */
+/* In the engine's thread: decides where the request runs. */
 static void begin_op(struct op *op, uint64_t bytes)
 {
 	struct nfsd *d = op->nfsd;
@@ -422,7 +429,7 @@ static void begin_op(struct op *op, uint64_t bytes)
 	e = find_op_groups(op, queue_op_with_groups, op);
 	if (e == -EAGAIN)
 		defer_op(op);
-	/* The way to what is mounted beneath may lead through what sleeps. */
+	/* The way to a file system mounted beneath may lead through one that sleeps. */
 	if (e || (fs->kind == FS_AWAKE && !d->engine_keeps_identity && !op->ex->top &&
 	          run_in_engine(op)))
 		return;
@@ -453,18 +460,18 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 		begin_op(op, estimate_op_bytes(op, args, n));
 }
 
-/* ---- MOUNT over TCP -------------------------------------------------------------- */
+/* -- MOUNT over TCP -------------------------------------------------------- */
 
-enum { MNT_SECONDS = 2 }; /* that a thread for all callers waits */
+enum { MNT_SECONDS = 2 }; /* for which the thread of all TCP callers waits */
 
-/* A MNT that may sleep, and its thread that waits for it only so long. */
+/* A call of MNT that a worker runs while the thread for TCP waits for a limited
+ * time. */
 struct waited {
 	struct op op; /* first */
 	struct mount_call call;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	_Atomic unsigned
-	        *counter; /* counts what nobody waits for any more where it is */
+	_Atomic unsigned *counter; /* of abandoned calls, where it is now */
 	bool done, abandoned;
 };
 
@@ -491,7 +498,8 @@ static void end_waited(struct waited *w)
 	free_waited(w);
 }
 
-/* To the workers of what is mounted beneath.  False: it will not answer. */
+/* Passes the call to the workers of the mounted file system.  Returns false if that one
+ * does not answer. */
 static bool requeue_waited(struct waited *w)
 {
 	struct filesystem *fs = w->op.cross->fs;
@@ -511,7 +519,7 @@ static bool requeue_waited(struct waited *w)
 
 static void run_waited(struct worker_job *job)
 {
-	struct waited *w = (struct waited *)job; /* its first member's first */
+	struct waited *w = (struct waited *)job; /* the first member of its first */
 
 	if (ident_enter(&w->op.id))
 		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
@@ -560,7 +568,7 @@ static bool wait_for_worker(struct waited *w)
 	return done;
 }
 
-/* 0, or negative errno: nothing will come. */
+/* Returns 0; or negative errno if the call will never end. */
 static int start_waited(struct waited *w)
 {
 	struct op *op = &w->op;
@@ -574,8 +582,8 @@ static int start_waited(struct waited *w)
 	return fs_queue(op->nfsd, op->fs, &op->job);
 }
 
-/* Has a worker run it, and takes its results.  False: it does not answer, and @op is
- * gone; nor is it asked again before it has answered. */
+/* Has a worker run the call, and takes its results.  Returns false if the file system
+ * does not answer: @op is released, and until then no other call waits for it. */
 static bool run_in_worker(struct op *op, struct filesystem *fs)
 {
 	struct waited *w = fs->abandoned ? NULL : malloc(sizeof(*w));
@@ -602,7 +610,7 @@ static bool run_in_worker(struct op *op, struct filesystem *fs)
 	op->res = w->op.res;
 	op->made = w->op.made;
 	op->cross = w->op.cross;
-	if (!op->res.status) { /* what results point at lies in what goes now */
+	if (!op->res.status) { /* the results must not point into @w */
 		op->res.mnt.mountres3_u.mountinfo.fhandle.fhandle3_val =
 		        (char *)op->made.octets;
 		op->res.mnt.mountres3_u.mountinfo.auth_flavors.auth_flavors_val =
@@ -613,7 +621,7 @@ static bool run_in_worker(struct op *op, struct filesystem *fs)
 	return true;
 }
 
-/* Copies the results to @ret; 0, or a status for the caller. */
+/* Copies the results to @ret.  Returns 0, or a status for the caller. */
 static int copy_op_results(struct op *op, void *ret, size_t size, size_t *ret_len)
 {
 	struct rpcrdma_piece pieces[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGHUP: a thread of its own waits for it, reads the file of exports, and puts its
- * contents in place, all or nothing.  Names are looked up and directories opened, which
- * may take long; the server serves by the old lists meanwhile.
+ * SIGHUP: a thread waits for it, reads the file of exports, and installs all of its
+ * contents or nothing.  Looking up names and opening directories may take long;
+ * meanwhile the old lists apply.
  */
 #include "nfsd.h"
 #include "notify.h"
@@ -17,7 +17,7 @@ int exports_load(struct nfsd *d, const char *file, struct exports_file *ret)
 	char reason[EXPORTS_REASON_BYTES];
 	int e;
 
-	g.read_only = true; /* unless it says rw: exports(5) */
+	g.read_only = true; /* unless rw is given, as in exports(5) */
 	e = exports_read(file, &g, ret, reason);
 	if (e)
 		tool_error("%s", reason);
@@ -39,7 +39,7 @@ void reload_hold(void)
 	fill_hup_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGHUP,
-	             SIG_DFL); /* nohup(1) had it ignored, then none would come */
+	             SIG_DFL); /* ignored after nohup(1), it would never arrive */
 }
 
 void reload_report_ready(const struct nfsd *d, const char *more)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the server says of itself while it runs: on standard output where it listens
- * (for whoever started it), on standard error the clients that come and go (-v) or are
+ * Lines that the server prints while it runs: on standard output its addresses, for
+ * scripts; on standard error the clients that connect and disconnect (-v) or are
  * refused.
  */
 #include "daemon.h"
@@ -13,7 +13,7 @@
 
 enum { ADDR_BYTES = NI_MAXHOST + NI_MAXSERV + 4 };
 
-/* "ADDR:PORT", an IPv6 address in brackets. */
+/* Writes "ADDR:PORT", with an IPv6 address in brackets, and returns it. */
 static const char *format_address(const struct sockaddr_storage *ss,
                                   char text[ADDR_BYTES])
 {
@@ -55,7 +55,7 @@ void report_tcp(const char *what, const struct sockaddr_storage *ss, bool json)
 		printf("%s %s tcp\n", what, format_address(ss, text));
 }
 
-/* NULL: it was not refused. */
+/* Returns why the client was refused; NULL if it was not. */
 static const char *find_refusal(const struct rpcrdma_conn_info *i)
 {
 	if (i->error == -ECONNREFUSED)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must be on storage, and when.
+ * Which data must be on storage, and when.
  *
- * Data of an unstable WRITE are the page cache's.  The kernel reports their loss to
- * descriptors that were open when they were lost, once to each; a descriptor that is
- * opened later may hear nothing.  So an object with such data stays in the cache with
- * the descriptor that wrote them, until a sync has succeeded, or has failed and changed
- * the write verifier, which makes clients write again what they have not committed
- * [RFC 1813 §3.3.7, §3.3.21].  COMMIT is that sync, as a rule; an object that has to
- * go is synced by a worker first (object.c).
+ * Data of an unstable WRITE are in the page cache.  If they are lost, the kernel
+ * reports it once to each descriptor that was open at that time; a descriptor that is
+ * opened later may never know.  So an object with such data stays in the cache with the
+ * descriptor that wrote them until a sync has succeeded.  If the sync fails, it changes
+ * the write verifier, and clients write again the data that they have not committed
+ * [RFC 1813 §3.3.7, §3.3.21].  Usually COMMIT is that sync.  Before an object leaves
+ * the cache, a worker syncs it (object.c).
  *
  * A removed file without another name is not synced: no COMMIT can ask for it.
  *
- * Names and attributes are on storage before the answer, unless --async
- * [RFC 1813 §4.8]: what has a descriptor is synced by it, and what has none (a symbolic
- * link, a device, a file that this server may not open) with its file system.
+ * Unless --async, names and attributes are on storage before the answer [RFC 1813
+ * §4.8].  An object with a descriptor is synced by it.  For others (a symbolic link, a
+ * device, a file that this server may not open) the whole file system is synced.
  */
 #include "op.h"
 #include <errno.h>
@@ -36,7 +36,7 @@ void nfsd_renew_verf(struct nfsd *d)
 	if (getrandom(v, sizeof(v), 0) != sizeof(v)) {
 		struct timespec t;
 
-		/* Unequal to the last one is all that is asked. */
+		/* It only has to differ from the last one. */
 		clock_gettime(CLOCK_REALTIME, &t);
 		memcpy(v, &t.tv_nsec, sizeof(v));
 	}
@@ -45,7 +45,7 @@ void nfsd_renew_verf(struct nfsd *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* The verifier is new before the failure can be seen. */
+/* Changes the verifier before other threads can see the failure. */
 static void report_loss(struct object *o, const char *what, int e)
 {
 	struct nfsd *d = o->nfsd;
@@ -55,7 +55,7 @@ static void report_loss(struct object *o, const char *what, int e)
 	warn_about(WARN_LOST, o->path_fd, what, e);
 }
 
-/* The first @n unstable WRITEs are on storage, or their clients will be told. */
+/* Notes that the first @n unstable WRITEs are on storage, or were reported as lost. */
 static void raise_settled(struct object *o, uint64_t n)
 {
 	uint64_t was = atomic_load(&o->settled);
@@ -65,10 +65,9 @@ static void raise_settled(struct object *o, uint64_t n)
 }
 
 /*
- * The kernel tells of lost data once for each descriptor: of two syncs that
- * overlap one fails, and the other one, whose data it may have been, does not.
- * So whoever heard of no failure waits for those who are still asking, and looks
- * whether they did.  The verifier is new before a failure is seen here.
+ * The kernel reports lost data once for each descriptor: if two syncs overlap, only one
+ * of them fails, though the data may have been those of the other.  So a sync that
+ * succeeds waits for the others that are running, and checks whether they failed.
  */
 int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
                 uint64_t failures)
@@ -81,7 +80,7 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 	pthread_rwlock_rdlock(&o->syncing);
 	e = (all ? syncfs(fd) : data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
 	if (e == -EINVAL)
-		e = 0; /* this file system syncs nothing of the kind */
+		e = 0; /* this file system cannot sync such an object */
 	if (e)
 		report_loss(
 		        o,
@@ -116,12 +115,13 @@ void object_settle(struct object *o)
 	if (!object_is_dirty(o))
 		return;
 	pthread_mutex_lock(&o->lock);
-	fd = o->write_fd; /* stays open while the object is dirty */
+	fd = o->write_fd; /* it stays open while the object is dirty */
 	pthread_mutex_unlock(&o->lock);
 	if (object_stat(o, &st) == -ESTALE)
 		raise_settled(o, atomic_load(&o->written));
 	else
-		(void)object_sync(o->nfsd, o, fd, false, 0); /* printed there */
+		(void)object_sync(o->nfsd, o, fd, false,
+		                  0); /* object_sync prints a failure */
 }
 
 void object_close_written(struct object *o, int fd)
@@ -142,6 +142,6 @@ void op_sync_change(struct op *op, struct object *o)
 		return;
 	if (!opens || object_commit_fd(op->nfsd, o, &op->id, &fd))
 		fd = o->ex->mount_fd;
-	if (fd >= 0) /* else the export's root cannot be read either */
+	if (fd >= 0) /* else the server may not even read the export's root */
 		op_sync(op, o, fd);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What --stats-on-exit writes: one JSON object with the engine's counters
- * ("transport", the fields of struct rpcrdma_stats) and the calls by procedure
- * ("nfs", "mount"; procedures that were never called are left out).  Calls that
- * came over TCP have counters of their own: "mount_tcp" counts all calls at MOUNT's port,
- * "nlm_tcp" those of them that were NLM's, and "gss_tcp" those at the port for contexts.
+ * The JSON object that --stats-on-exit writes: the engine's counters ("transport", the
+ * fields of struct rpcrdma_stats) and the calls of each procedure ("nfs", "mount"),
+ * without procedures that were never called.  Calls over TCP have separate counters:
+ * "mount_tcp" counts all calls at MOUNT's port, "nlm_tcp" those of NLM among them, and
+ * "gss_tcp" those at the port for contexts.
  */
 #include "daemon.h"
 #include <errno.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ONC RPC over TCP, for the little that clients of NFS over RDMA ask for there: MOUNT
- * (Linux always does), and security contexts.
+ * ONC RPC over TCP, for the few calls that clients of NFS over RDMA make there: MOUNT
+ * (Linux uses nothing else), NLM, and security contexts.
  *
- * One thread polls the listeners and at most MAX_PEERS connections.  A connection
- * reads one record, has it answered by its service, writes, and only then reads on; so
- * each needs room for one call, and for one answer while it is being written.
+ * One thread polls the listeners and at most MAX_PEERS connections.  Each connection
+ * reads one record, has the service answer it, writes the reply, and only then reads
+ * on.  So it needs memory for one call, and for one reply while it is being written.
  *
- * Peers are not trusted.  A record is bounded, its fragments are counted with it; what
- * is no call ends the connection.  A connection that has had no call answered for
- * IDLE_SECONDS is closed, whatever it sends or fails to read meanwhile, and one that
- * is idle longest makes room for a new one: nobody can keep others out.
+ * Peers are not trusted.  The size of a record and the number of its fragments are
+ * limited, and a record that is not a call closes the connection.  A connection without
+ * an answered call for IDLE_SECONDS is closed, whatever it sends or fails to read.  A
+ * new connection replaces the one that was idle for longest, so that nobody can keep
+ * others out.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
@@ -31,28 +32,28 @@ enum {
 	MAX_PEERS = 64,
 	MARK = 4,
 	MAX_FRAGMENTS = 64,
-	MAX_TURNS = 8, /* calls of one connection, before others have their turn */
+	MAX_TURNS = 8, /* calls of one connection before the others are served */
 	IDLE_SECONDS = 30,
 	STOP_MS = 1000,
-	PAUSE_MS = 100, /* where no connection can be taken */
+	PAUSE_MS = 100, /* after a connection could not be accepted */
 };
 
 #define LAST_FRAGMENT (1u << 31)
 
 struct peer {
 	int fd;
-	uint64_t since_ms; /* it came, or its last call was answered */
+	uint64_t since_ms; /* when it was accepted, or its last call answered */
 	struct sockaddr_storage addr;
 	uint8_t mark[MARK];
 	size_t mark_len;
-	size_t left; /* of the fragment */
+	size_t left; /* octets of the fragment that are still to come */
 	bool last;
-	unsigned n_fragments; /* of the record */
-	void *out;            /* an answer; NULL: none */
+	unsigned n_fragments; /* of this record */
+	void *out;            /* the reply that is being written, or NULL */
 	uint8_t out_mark[MARK];
 	size_t out_len, out_done; /* out_done counts the mark too */
 	size_t len;
-	uint8_t record[]; /* as long as the service says */
+	uint8_t record[]; /* the service's max_record octets */
 };
 
 struct tcpd {
@@ -62,7 +63,7 @@ struct tcpd {
 	unsigned n_listeners;
 	struct peer *peers[MAX_PEERS];
 	unsigned n_peers;
-	int wake; /* an eventfd: stop */
+	int wake; /* an eventfd, to stop the thread */
 	bool started;
 	pthread_t thread;
 	uint64_t pause_until_ms;
@@ -77,7 +78,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* ---- Connections ------------------------------------------------------------ */
+/* -- connections ----------------------------------------------------------- */
 
 static void drop_peer(struct tcpd *m, unsigned i)
 {
@@ -108,7 +109,8 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 	                 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* No descriptors, above all: others will close some. */
+		/* Usually there are no descriptors; other connections will close
+		 * some. */
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 			m->pause_until_ms = now + PAUSE_MS;
 		return;
@@ -130,9 +132,9 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 	m->stats.connections++;
 }
 
-/* ---- Records ------------------------------------------------- [RFC 5531 §11] */
+/* -- records ------------------------------------------------ [RFC 5531 §11] */
 
-/* Up to @want octets: how many came, 0 for none yet, or -1 at the end. */
+/* Receives up to @want octets.  Returns how many, 0 for none yet, or -1 at the end. */
 static ssize_t receive_octets(const struct peer *p, void *to, size_t want)
 {
 	ssize_t n = recv(p->fd, to, want, 0);
@@ -153,7 +155,8 @@ static bool begin_fragment(const struct tcpd *m, struct peer *p)
 	       ++p->n_fragments <= MAX_FRAGMENTS;
 }
 
-/* 1: a record is there; 0: more is to come; -1: the connection is of no use. */
+/* Returns 1 with a whole record, 0 if more is to come, -1 if the connection has to be
+ * closed. */
 static int read_peer_record(const struct tcpd *m, struct peer *p)
 {
 	ssize_t n;
@@ -183,7 +186,8 @@ static int read_peer_record(const struct tcpd *m, struct peer *p)
 	}
 }
 
-/* False: the connection is of no use. */
+/* Has the service answer the record.  Returns false if the connection has to be
+ * closed. */
 static bool answer_peer(struct tcpd *m, struct peer *p)
 {
 	bool failed = false;
@@ -204,7 +208,7 @@ static bool answer_peer(struct tcpd *m, struct peer *p)
 	return true;
 }
 
-/* What is still to go: of the mark, of the answer. */
+/* Gathers the unsent parts of the record mark and the reply. */
 static int gather_unsent(struct peer *p, struct iovec iov[2])
 {
 	size_t done = p->out_done;
@@ -219,7 +223,7 @@ static int gather_unsent(struct peer *p, struct iovec iov[2])
 	return n;
 }
 
-/* 1: all is out; 0: the rest later; -1. */
+/* Returns 1 when all is sent, 0 if the rest has to wait, -1 on an error. */
 static int write_answer(struct peer *p, uint64_t now)
 {
 	struct iovec iov[2];
@@ -238,7 +242,7 @@ static int write_answer(struct peer *p, uint64_t now)
 	return 1;
 }
 
-/* Whether to keep the connection. */
+/* Returns true if the connection is to be kept. */
 static bool serve_peer(struct tcpd *m, struct peer *p, uint64_t now)
 {
 	int r = 1;
@@ -255,7 +259,7 @@ static bool serve_peer(struct tcpd *m, struct peer *p, uint64_t now)
 	return r >= 0;
 }
 
-/* ---- The loop --------------------------------------------------------------- */
+/* -- the loop -------------------------------------------------------------- */
 
 struct polled {
 	struct pollfd fds[1 + MAX_LISTENERS + MAX_PEERS];
@@ -275,7 +279,7 @@ static void gather_polled(const struct tcpd *m, uint64_t now, bool stopping,
 		        m->peers[i]->fd, m->peers[i]->out ? POLLOUT : POLLIN, 0};
 }
 
-/* In reverse, so that a dropped one's place is taken by one already seen. */
+/* In reverse, since the last connection takes the place of one that is closed. */
 static void serve_ready(struct tcpd *m, const struct polled *q, uint64_t now,
                         bool stopping)
 {
@@ -301,7 +305,7 @@ static int choose_wait_ms(const struct tcpd *m, uint64_t now)
 {
 	if (now < m->pause_until_ms)
 		return PAUSE_MS;
-	return m->n_peers ? 1000 : -1; /* their idleness is looked at */
+	return m->n_peers ? 1000 : -1; /* to check how long they are idle */
 }
 
 static void *run_tcpd(void *arg)
@@ -317,7 +321,7 @@ static void *run_tcpd(void *arg)
 		if (poll(q.fds, q.n, stopping ? PAUSE_MS : choose_wait_ms(m, now)) <
 		            0 &&
 		    errno != EINTR)
-			break; /* no memory: nobody can be served */
+			break; /* no memory to serve anybody */
 		now = now_ms();
 		serve_ready(m, &q, now, stopping);
 		if (!stopping && q.fds[0].revents)
@@ -330,7 +334,7 @@ static void *run_tcpd(void *arg)
 	return NULL;
 }
 
-/* ---- From outside ----------------------------------------------------------- */
+/* -- interface ------------------------------------------------------------- */
 
 struct tcpd *tcpd_new(const struct tcpd_service *service)
 {
@@ -438,7 +442,7 @@ void tcpd_stop(struct tcpd *m)
 
 	if (!m || !m->started)
 		return;
-	(void)!write(m->wake, &one, sizeof(one)); /* it cannot be full */
+	(void)!write(m->wake, &one, sizeof(one)); /* its counter cannot overflow */
 	pthread_join(m->thread, NULL);
 	m->started = false;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of standard error about storage that fails, and clients that are refused,
- * whatever the options: each names the file or the export and the reason.  A broken
- * disk fails a thousand times a second, so each kind has one line a second; the lines
- * left out are counted, and the number is printed when the second is over.
+ * Warnings on standard error about storage that fails and clients that are refused,
+ * whatever the options.  Each line names the file or the export, and the reason.  Since
+ * a broken disk may fail a thousand times a second, each kind has one line a second.
+ * The other lines are counted, and their number is printed after that second.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 static struct {
-	const char *name; /* in the line that counts */
+	const char *name; /* in the line with the number */
 	enum tool_level level;
-	time_t last;   /* second of the last line */
-	unsigned more; /* left out since */
+	time_t last;   /* second of its last line */
+	unsigned more; /* lines left out since */
 } kinds[WARN_KINDS] = {
         [WARN_LOST] = {.name = "of data that did not reach storage",
                        .level = TOOL_ERROR},

@@ -2,17 +2,18 @@
 /*
  * Weak cache consistency: attributes before and after an operation.    [RFC 1813 §2.6]
  *
- * A client whose attributes equal those before takes those after as its own work, and
- * never asks for what another did in between.  So they are one with the operation, or
- * not given: a lock of the object is held from the first to the last, by all who change
- * objects for clients.  It is not held while storage is waited for.
+ * If the attributes before the operation are those that a client has cached, the client
+ * takes the attributes after it as the effect of its own operation.  It would never
+ * notice a change by somebody else in between.  So all operations that change an object
+ * for clients hold its lock while they read both, but not while they wait for storage.
  *
- * Processes of this host take no such lock.  A directory's attributes before are
- * therefore given only where an export says that nobody else changes it (wcc); a file's
- * are, since its attributes are what a client's whole cache of it hangs by.
+ * Processes of this host take no such lock.  Therefore the attributes of a directory
+ * before the operation are sent only if the export has the option wcc: nobody else
+ * changes it.  Those of a file are always sent, since a client drops its whole cache of
+ * the file without them.
  *
- * Order: directories by their place in the table, then files.  The engine's thread
- * only tries.
+ * Lock order: directories by their place in the table, then files.  The engine's thread
+ * only tries the locks.
  */
 #include "op.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads for what may sleep, so that engines do not.  A queue under one lock and
- * the threads that empty it: one is started when a job finds none idle, up to a
- * number, and ends when it had nothing to do for a while.
+ * Threads for operations that may sleep, so that engines do not.  There is a queue
+ * under one lock, and threads that run its jobs.  A thread is started when a job finds
+ * none idle, up to a limit, and ends when it has had no job for a while.
  *
- * A job may sleep in the kernel for as long as its file system wants.  Then the
- * others of the same queue wait; whoever gives jobs bounds what they hold.
+ * A job may sleep in the kernel for as long as its file system takes, and the other
+ * jobs of the queue wait for it.  The caller limits the memory that they hold.
  */
 #include "workers.h"
 #include "tool.h"
@@ -23,7 +23,7 @@ static struct timespec seconds_from_now(time_t seconds)
 	return t;
 }
 
-/* The next job, or NULL: the thread is to end.  By the lock. */
+/* Returns the next job; NULL: the thread has to end.  The caller holds the lock. */
 static struct worker_job *take_job(struct workers *w)
 {
 	struct timespec until = seconds_from_now(IDLE_SECONDS);
@@ -53,7 +53,7 @@ static void *run_worker(void *arg)
 
 	pthread_mutex_lock(&w->lock);
 	while ((j = take_job(w))) {
-		uint64_t bytes = j->bytes; /* the job ends with what it does */
+		uint64_t bytes = j->bytes; /* the job may be freed when it has run */
 
 		w->n_running++;
 		pthread_mutex_unlock(&w->lock);
@@ -70,7 +70,7 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-/* Ends are joined here, or in workers_stop. */
+/* Starts a thread.  Threads that ended are joined here or in workers_stop. */
 static int start_worker(struct workers *w)
 {
 	struct worker *me = w->threads;
@@ -79,7 +79,7 @@ static int start_worker(struct workers *w)
 	while (me->state == WORKER_RUNS)
 		me++;
 	if (me->state == WORKER_ENDED)
-		(void)pthread_join(me->thread, NULL); /* it only returns */
+		(void)pthread_join(me->thread, NULL); /* it returns at once */
 	*me = (struct worker){.workers = w, .state = WORKER_NONE};
 	e = pthread_create(&me->thread, NULL, run_worker, me);
 	if (e)
@@ -115,7 +115,7 @@ int workers_queue(struct workers *w, struct worker_job *j)
 	else if (w->n_jobs >= w->n_idle && w->n < w->max)
 		e = start_worker(w);
 	if (e && w->n && !w->stop)
-		e = 0; /* later, by one of those that there are */
+		e = 0; /* one of the other threads will run it */
 	if (!e) {
 		if (!w->n_jobs && !w->n_running)
 			w->progress_ns = tool_now_ns();
