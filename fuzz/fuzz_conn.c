@@ -11,6 +11,9 @@
  *
  * Calls that were refused are asked again as rr_call_recover wants, once.
  *
+ * The input chooses when each post completes and how, also against the provider
+ * contract, so the connection is moved here by hand and not by the library's pump.
+ *
  * Properties: each call and each request ends exactly once, memory comes back,
  * credits stay within their cap, no Receive is posted twice, CLOSED comes and is
  * the last.

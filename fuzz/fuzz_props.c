@@ -7,7 +7,8 @@
  * The oracle is a second reading of the draft's text, below: which error each
  * set deserves, which values are in effect when the exchange is over.  With
  * authentication only this is held: no READY without the hook's consent.
- * The input is also read as an rpcrdma2_propsubset.
+ * There is no provider, so the few actions that come are carried out here and not by
+ * the library's pump.  The input is also read as an rpcrdma2_propsubset.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -238,8 +238,8 @@ static void property(struct rr_link *l, const struct rr_ext_event *ev,
 
 static void channel_used(struct rr_link *l)
 {
-	if (l->up->used)
-		l->up->used(l);
+	if (l->ops->used)
+		l->ops->used(l);
 }
 
 void rr_exts_event(struct rr_link *l, const struct rr_ext_event *ev)

@@ -12,7 +12,7 @@
 #include "prov/verbs/verbs.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
-enum { MAX_CREDITS = 2047, POLL_BATCH = 32, TURN_ROUNDS = 64 };
+enum { MAX_CREDITS = 2047, TURN_ROUNDS = 64 };
 
 /* -- configuration ----------------------------------------------------------- */
 
@@ -138,287 +138,135 @@ static bool pool_block(void *ctx, const void *p, size_t len, void **ret_base,
 
 static void destroy_endpoint(struct rr_link *l)
 {
-	if (l->ep)
-		l->prov->destroy(l->ep);
-	l->ep = NULL;
+	if (l->pump.ep)
+		l->prov->destroy(l->pump.ep);
+	l->pump.ep = NULL;
 	if (l->pins)
 		rr_pool_unpin(&l->engine->pool);
 	l->pins = false;
 }
 
-/* -- actions become posts -------------------------------------------------- */
+/* -- the owner's side of the pump ------------------------------------------- */
 
-/* Completes a post that the provider refused, since the provider completes only what it
- * took.  A refused RDMA Read ends its request; any other refusal ends the connection. */
-static void post_failed(struct rr_link *l, enum rr_action_kind kind, uint64_t token,
-                        int err)
+static struct rr_link *pumped_link(struct rr_pump *p)
 {
-	rr_conn_completed(l->conn, token, err, l->engine->now);
-	if (kind != RR_ACT_READ && l->ep && !l->closing && !l->lost) {
-		l->closing = true;
-		l->prov->disconnect(l->ep, l->engine->now);
-	}
+	return rr_container_of(p, struct rr_link, pump);
 }
 
-static void do_register(struct rr_link *l, const struct rr_action *a)
+static void pass_ready(struct rr_pump *p)
 {
-	struct rr_region r = {0};
-	int err = l->lost ? -ENOTCONN
-	                  : l->prov->register_mem(l->ep, a->sge[0].base, a->reg_len,
-	                                          a->access, &r);
+	struct rr_link *l = pumped_link(p);
 
-	rr_conn_registered(l->conn, a->token, err, r.handle, r.offset);
+	rr_exts_up(l);
+	l->ops->ready(l);
 }
 
-static int do_post(struct rr_link *l, const struct rr_action *a)
+static void pass_extension(struct rr_pump *p, const struct rr_ext_event *event)
 {
-	const struct rr_prov_ops *p = l->prov;
-
-	if (l->lost)
-		return -ENOTCONN;
-	switch (a->kind) {
-	case RR_ACT_POST_RECV:
-		return p->post_recv(l->ep, &a->sge[0], a->token);
-	case RR_ACT_SEND:
-		return p->post_send(l->ep, a->sge, a->n_sge, a->inv_handle, a->token);
-	case RR_ACT_WRITE:
-		return p->post_write(l->ep, a->sge, a->n_sge, a->handle, a->offset,
-		                     a->token);
-	case RR_ACT_READ:
-		return p->post_read(l->ep, &a->sge[0], a->handle, a->offset, a->token);
-	case RR_ACT_INVALIDATE:
-		return p->invalidate(l->ep, a->handle, a->token);
-	case RR_ACT_REGISTER:
-	case RR_ACT_READY:
-	case RR_ACT_EXTENSION:
-	case RR_ACT_ADMIT:
-	case RR_ACT_REQUEST:
-	case RR_ACT_REQUEST_DONE:
-	case RR_ACT_CALL_DONE:
-	case RR_ACT_DISCONNECT:
-	case RR_ACT_CLOSED:
-		break;
-	}
-	return -EINVAL;
+	rr_exts_event(pumped_link(p), event);
 }
 
-static void do_disconnect(struct rr_link *l, int status)
+static void pass_admit(struct rr_pump *p, struct rr_request *r)
 {
-	if (!l->error)
-		l->error = status;
-	if (l->lost || l->closing)
-		return;
-	l->closing = true;
-	l->prov->disconnect(l->ep, l->engine->now);
+	struct rr_link *l = pumped_link(p);
+
+	l->ops->admit(l, r);
 }
 
-static void do_closed(struct rr_link *l)
+static void pass_request(struct rr_pump *p, struct rr_request *r)
 {
-	l->over = true;
-	rr_timer_stop(&l->engine->timers, &l->timer);
-	rr_poller_del(&l->engine->poller, &l->source);
-	l->up->closed(l, l->error, l->why);
-	rr_engine_member_over(l->engine, &l->member);
+	struct rr_link *l = pumped_link(p);
+
+	l->ops->request(l, r);
 }
 
-/* Does it take a place in the send queue, so that waiting helps? */
-static bool queued(enum rr_action_kind k)
+static void pass_request_done(struct rr_pump *p, struct rr_request *r, int status)
 {
-	return k == RR_ACT_SEND || k == RR_ACT_WRITE || k == RR_ACT_READ;
+	struct rr_link *l = pumped_link(p);
+
+	l->ops->request_done(l, r, status);
 }
 
-/* Many requests of many segments each can exceed any queue. */
-static void stall(struct rr_link *l, const struct rr_action *a)
+static void pass_call_done(struct rr_pump *p, struct rr_call *call)
 {
-	struct rr_conn_info info;
+	struct rr_link *l = pumped_link(p);
 
-	rr_conn_info(l->conn, &info);
-	if (l->leaving || info.error) {
-		/* The end does not wait behind a peer that takes nothing. */
-		do_disconnect(l, info.error);
-		post_failed(l, a->kind, a->token, -ECANCELED);
-		return;
-	}
-	if (a != &l->held)
-		l->held = *a;
-	l->stalled = true;
+	l->ops->call_done(l, call);
 }
 
-static void act(struct rr_link *l, const struct rr_action *a)
+static void pass_heard(struct rr_pump *p)
 {
-	int err;
+	struct rr_link *l = pumped_link(p);
 
-	switch (a->kind) {
-	case RR_ACT_POST_RECV:
-	case RR_ACT_SEND:
-	case RR_ACT_WRITE:
-	case RR_ACT_READ:
-	case RR_ACT_INVALIDATE:
-		err = do_post(l, a);
-		/* -EINVAL: the peer's own invalidation came first, in the same
-		 * batch; the connection takes that for done. */
-		if (err == -EINVAL && a->kind == RR_ACT_INVALIDATE)
-			rr_conn_completed(l->conn, a->token, err, l->engine->now);
-		else if (err == -ENOBUFS && queued(a->kind) && l->open)
-			stall(l, a);
-		else if (err)
-			post_failed(l, a->kind, a->token, err);
-		break;
-	case RR_ACT_REGISTER:
-		do_register(l, a);
-		break;
-	case RR_ACT_READY:
-		l->ready = true;
-		rr_exts_up(l);
-		l->up->ready(l);
-		break;
-	case RR_ACT_EXTENSION:
-		rr_exts_event(l, a->ext);
-		break;
-	case RR_ACT_ADMIT:
-		l->up->admit(l, a->request);
-		break;
-	case RR_ACT_REQUEST:
-		l->up->request(l, a->request);
-		break;
-	case RR_ACT_REQUEST_DONE:
-		l->up->request_done(l, a->request, a->status);
-		break;
-	case RR_ACT_CALL_DONE:
-		l->up->call_done(l, a->call);
-		break;
-	case RR_ACT_DISCONNECT:
-		do_disconnect(l, a->status);
-		break;
-	case RR_ACT_CLOSED:
-		do_closed(l);
-		break;
-	}
-}
-
-static void drain(struct rr_link *l)
-{
-	struct rr_action a;
-
-	if (l->stalled) {
-		l->stalled = false;
-		act(l, &l->held);
-	}
-	while (!l->over && !l->stalled && rr_conn_next(l->conn, &a))
-		act(l, &a);
-}
-
-/* The endpoint is gone, and with it the queue that the held post waits for. */
-static void lose(struct rr_link *l, int error)
-{
-	l->lost = true;
-	rr_exts_down(l);
-	rr_poller_del(&l->engine->poller, &l->source);
-	if (l->stalled) {
-		l->stalled = false;
-		rr_conn_completed(l->conn, l->held.token, -ECANCELED, l->engine->now);
-	}
-	rr_conn_lost(l->conn, error, l->engine->now);
-	if (l->up->disconnected)
-		l->up->disconnected(l);
-}
-
-/* -- completions become events --------------------------------------------- */
-
-static void connected(struct rr_link *l)
-{
-	size_t len;
-	const void *priv = l->prov->peer_private(l->ep, &len);
-	struct rr_prov_limits lim = {0};
-
-	l->open = true;
-	l->prov->limits(l->ep, &lim);
-	if (!lim.remote_invalidate)
-		rr_conn_no_remote_inv_in(l->conn);
-	if (!lim.max_ord)
-		rr_conn_cannot_read(l->conn);
-	rr_conn_peer_private(l->conn, priv, len);
-	rr_conn_open(l->conn, l->engine->now);
+	if (l->ops->heard)
+		l->ops->heard(l);
 }
 
 static const char *ended_why(const struct rr_link *l)
 {
 	if (l->cause)
 		return l->cause;
-	if (!l->hostauth || l->error != -EACCES)
-		return l->prov->reason(l->ep);
+	if (!l->hostauth || l->pump.error != -EACCES)
+		return l->prov->reason(l->pump.ep);
 	if (rr_hostauth_reason(l->hostauth)[0])
 		return rr_hostauth_reason(l->hostauth);
 	return "the peer does not authenticate itself (hostauth)";
 }
 
-static void note_first_message(struct rr_link *l)
+/* Without an endpoint rr_link_break has said why, or nobody asks. */
+static void note_end(struct rr_pump *p)
 {
-	l->heard = true;
-	if (l->up->heard)
-		l->up->heard(l);
-}
+	struct rr_link *l = pumped_link(p);
 
-static void take(struct rr_link *l, const struct rr_wc *wc)
-{
-	rr_time now = l->engine->now;
-
-	switch (wc->op) {
-	case RR_WC_CONNECTED:
-		connected(l);
-		break;
-	case RR_WC_DISCONNECTED:
-		if (!l->error)
-			l->error = wc->status;
+	if (p->ep)
 		snprintf(l->why, sizeof(l->why), "%s", ended_why(l));
-		lose(l, wc->status);
-		drain(l);
-		if (!l->over && l->up->lost)
-			l->up->lost(l);
-		return;
-	case RR_WC_RECV:
-		if (!wc->status) {
-			if (!l->heard)
-				note_first_message(l);
-			rr_conn_received(l->conn, wc->token, wc->len,
-			                 wc->invalidated ? wc->inv_handle : 0, now);
-			break;
-		}
-		/* flushed */
-		rr_conn_completed(l->conn, wc->token, wc->status, now);
-		break;
-	case RR_WC_SEND:
-	case RR_WC_READ:
-	case RR_WC_WRITE:
-	case RR_WC_INVALIDATE:
-		rr_conn_completed(l->conn, wc->token, wc->status, now);
-		break;
-	}
-	drain(l);
+	rr_exts_down(l);
+	rr_poller_del(&l->engine->poller, &l->source);
 }
 
-static unsigned poll_once(struct rr_link *l)
+static void pass_disconnected(struct rr_pump *p)
 {
-	struct rr_wc wc[POLL_BATCH];
-	unsigned n = l->prov->poll(l->ep, wc, POLL_BATCH);
+	struct rr_link *l = pumped_link(p);
 
-	for (unsigned i = 0; i < n && !l->over; i++)
-		take(l, &wc[i]);
-	return n;
+	if (l->ops->disconnected)
+		l->ops->disconnected(l);
 }
+
+static void finish_link(struct rr_pump *p)
+{
+	struct rr_link *l = pumped_link(p);
+
+	rr_timer_stop(&l->engine->timers, &l->timer);
+	rr_poller_del(&l->engine->poller, &l->source);
+	l->ops->closed(l, p->error, l->why);
+	rr_engine_member_over(l->engine, &l->member);
+}
+
+static const struct rr_pump_ops pump_ops = {
+        .admit = pass_admit,
+        .request = pass_request,
+        .request_done = pass_request_done,
+        .call_done = pass_call_done,
+        .ready = pass_ready,
+        .extension = pass_extension,
+        .heard = pass_heard,
+        .ended = note_end,
+        .lost = pass_disconnected,
+        .closed = finish_link,
+};
+
+/* -- turns ------------------------------------------------------------------ */
 
 /* Descriptor events and the timer follow what the two cores want now. */
 static void rearm(struct rr_link *l)
 {
-	rr_time d = rr_conn_deadline(l->conn);
-	rr_time e = l->lost ? RR_TIME_NEVER : l->prov->deadline(l->ep);
+	struct rr_pump *p = &l->pump;
+	rr_time d = rr_pump_deadline(p, l->engine->now);
 
-	if (!l->lost)
-		rr_poller_arm(&l->engine->poller, &l->source, l->prov->events(l->ep));
-	if (l->stalled) /* what is due cannot be drawn before the queue moves */
-		d = RR_MAX(d, l->engine->now + RR_MS(10));
-	if (e < d)
-		d = e;
+	if (!p->lost) {
+		rr_poller_arm(&l->engine->poller, &l->source, l->prov->events(p->ep));
+		d = RR_MIN(d, l->prov->deadline(p->ep));
+	}
 	if (d == RR_TIME_NEVER)
 		rr_timer_stop(&l->engine->timers, &l->timer);
 	else if (!l->timer.place || l->timer.when != d)
@@ -426,52 +274,42 @@ static void rearm(struct rr_link *l)
 		                    d); /* promised: does not fail */
 }
 
-/* Drains, polls and flushes until nothing moves; the rounds are bounded so
- * that one busy link cannot keep the others waiting. */
+/* The rounds are bounded so that one busy link cannot keep the others waiting. */
 static void turn_link(struct rr_member *m)
 {
 	struct rr_link *l = rr_container_of(m, struct rr_link, member);
-	unsigned rounds = TURN_ROUNDS;
-	bool moved = true;
+	struct rr_pump *p = &l->pump;
+	bool lost = p->lost;
 
-	if (l->over)
+	if (p->over)
 		return;
 	l->turning = true;
-	while (moved && !l->over && rounds--) {
-		moved = false;
-		drain(l);
-		if (l->over || l->lost)
-			break;
-		if (poll_once(l) > 0)
-			moved = true;
-		if (!l->over && !l->lost) {
-			(void)l->prov->flush(l->ep, l->engine->now); /* its error comes
-			                        as a completion */
-			if (poll_once(l) > 0)
-				moved = true;
-		}
-	}
+	rr_pump_turn(p, TURN_ROUNDS, l->engine->now);
+	if (!lost && p->lost && !p->over && l->ops->lost)
+		l->ops->lost(l);
 	l->turning = false;
-	if (l->over)
+	if (p->over)
 		return;
-	if (moved)
+	if (p->more)
 		rr_link_touch(l);
 	rearm(l);
 }
 
 void rr_link_touch(struct rr_link *l)
 {
-	if (!l->over)
+	if (!l->pump.over)
 		rr_engine_touch_member(l->engine, &l->member);
 }
 
 /* Who has more to do than a turn allows lets others go first. */
 static void progress(struct rr_link *l)
 {
-	if (l->lost)
+	rr_time now = l->engine->now;
+
+	if (l->pump.lost)
 		return;
-	l->prov->progress(l->ep, l->engine->now);
-	l->source.greedy = l->prov->deadline(l->ep) <= l->engine->now;
+	rr_pump_progress(&l->pump, now);
+	l->source.greedy = l->prov->deadline(l->pump.ep) <= now;
 }
 
 static void source_ready(struct rr_source *s)
@@ -487,7 +325,7 @@ static void timer_fire(struct rr_timer *t)
 	struct rr_link *l = rr_container_of(t, struct rr_link, timer);
 
 	progress(l);
-	rr_conn_tick(l->conn, l->engine->now);
+	rr_pump_tick(&l->pump, l->engine->now);
 	rr_link_touch(l);
 }
 
@@ -495,7 +333,7 @@ static void timer_fire(struct rr_timer *t)
 
 static struct rr_room room_of(struct rr_link *l)
 {
-	struct rr_room room = l->up->room ? *l->up->room : (struct rr_room){NULL};
+	struct rr_room room = l->ops->room ? *l->ops->room : (struct rr_room){NULL};
 
 	room.ctx = l;
 	return room;
@@ -553,7 +391,7 @@ static int new_hostauth(struct rr_link *l, const struct rr_link_config *c, bool 
 static struct rr_link *alloc_link(struct rpcrdma_engine *e,
                                   const struct rr_link_config *c,
                                   const struct rr_prov_ops *prov, bool server,
-                                  const struct rr_link_owner_ops *up, void *owner)
+                                  const struct rr_link_owner_ops *ops, void *owner)
 {
 	struct rr_link *l = calloc(1, sizeof(*l));
 
@@ -567,7 +405,7 @@ static struct rr_link *alloc_link(struct rpcrdma_engine *e,
 	}
 	l->engine = e;
 	l->prov = prov;
-	l->up = up;
+	l->ops = ops;
 	l->owner = owner;
 	l->server = server;
 	l->id = ++e->next_conn_id;
@@ -603,10 +441,11 @@ static int start(struct rr_link *l, const struct rr_conn_config *cc)
 		err = rr_conn_new(cc, l->engine->now, &l->conn);
 	if (err)
 		return err;
-	l->source.fd = l->prov->fd(l->ep);
+	rr_pump_init(&l->pump, l->prov, l->pump.ep, l->conn, &pump_ops);
+	l->source.fd = l->prov->fd(l->pump.ep);
 	if (l->source.fd >= 0) {
 		err = rr_poller_add(&l->engine->poller, &l->source,
-		                    l->prov->events(l->ep));
+		                    l->prov->events(l->pump.ep));
 		if (err) {
 			l->source.fd = -1;
 			return err;
@@ -643,11 +482,11 @@ static size_t own_private(const struct rr_prov_ops *prov, struct rr_conn_config 
 
 int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
                     const struct sockaddr *sa, socklen_t len,
-                    const struct rr_link_owner_ops *up, void *owner,
+                    const struct rr_link_owner_ops *ops, void *owner,
                     struct rr_link **ret)
 {
 	const struct rr_prov_ops *prov = c->prov ? c->prov : rr_choose_connect(sa, len);
-	struct rr_link *l = alloc_link(e, c, prov, false, up, owner);
+	struct rr_link *l = alloc_link(e, c, prov, false, ops, owner);
 	struct rr_conn_config cc;
 	struct rr_prov_config pc;
 	uint8_t priv[8];
@@ -661,7 +500,7 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 	cc = conn_config(l, c);
 	rr_voice_set_peer(&l->voice, sa, len);
 	err = prov->connect(&pc, sa, len, priv, own_private(prov, cc, priv), e->now,
-	                    &l->ep);
+	                    &l->pump.ep);
 	if (!err)
 		err = start(l, &cc);
 	if (err) {
@@ -674,10 +513,10 @@ int rr_link_connect(struct rpcrdma_engine *e, const struct rr_link_config *c,
 
 int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
                    const struct rr_prov_ops *prov, struct rr_prov_listener *pl,
-                   const struct rr_link_owner_ops *up, void *owner,
+                   const struct rr_link_owner_ops *ops, void *owner,
                    struct rr_link **ret)
 {
-	struct rr_link *l = alloc_link(e, c, prov, true, up, owner);
+	struct rr_link *l = alloc_link(e, c, prov, true, ops, owner);
 	struct rr_conn_config cc;
 	struct rr_prov_config pc;
 	uint8_t priv[8];
@@ -687,11 +526,12 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 		return -ENOMEM;
 	pc = prov_config(l, c);
 	cc = conn_config(l, c);
-	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now, &l->ep);
+	err = prov->accept(pl, &pc, priv, own_private(prov, cc, priv), e->now,
+	                   &l->pump.ep);
 	if (!err)
 		err = start(l, &cc);
 	if (!err) /* zero if unknown */
-		(void)prov->peer_addr(l->ep, &l->voice.peer);
+		(void)prov->peer_addr(l->pump.ep, &l->voice.peer);
 	if (err) {
 		undo_start(l);
 		return err;
@@ -702,56 +542,52 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 
 void rr_link_close(struct rr_link *l, int status)
 {
-	if (l->over)
+	if (l->pump.over)
 		return;
-	l->leaving = true;
-	rr_conn_close(l->conn, status, l->engine->now);
+	rr_pump_close(&l->pump, status, l->engine->now);
 	rr_link_touch(l);
 }
 
 /* Nothing posted survives the endpoint: no access, no completion. */
 static void cut(struct rr_link *l, int error)
 {
-	if (!l->lost) {
-		l->error = l->error ? l->error : error;
-		rr_poller_del(&l->engine->poller, &l->source);
+	if (!l->pump.lost)
 		destroy_endpoint(l);
-		lose(l, error);
-	}
-	drain(l);
+	rr_pump_cut(&l->pump, error, l->engine->now);
 }
 
 void rr_link_break(struct rr_link *l, int error, const char *why)
 {
 	RR_ASSERT(!l->turning);
-	if (l->over || l->lost)
+	if (l->pump.over || l->pump.lost)
 		return;
 	snprintf(l->why, sizeof(l->why), "%s", why);
 	cut(l, error);
-	if (!l->over && l->up->lost)
-		l->up->lost(l);
-	if (!l->over)
+	if (!l->pump.over && l->ops->lost)
+		l->ops->lost(l);
+	if (!l->pump.over)
 		rearm(l);
 }
 
 void rr_link_abort(struct rr_link *l)
 {
-	if (l->over)
+	if (l->pump.over)
 		return;
 	cut(l, -ECANCELED);
-	if (!l->over) {
-		l->up->drop_requests(l);
-		drain(l);
+	if (!l->pump.over) {
+		l->ops->drop_requests(l);
+		rr_pump_drain(&l->pump, l->engine->now);
 	}
-	RR_ASSERT(l->over); /* nobody else holds anything of it */
+	RR_ASSERT(l->pump.over); /* nobody else holds anything of it */
 }
 
 void rr_link_evict(struct rr_link *l, int status, const char *why)
 {
 	rr_link_close(l, status);
-	if (!l->over)
+	if (!l->pump.over)
 		snprintf(l->why, sizeof(l->why), "%s", why);
-	drain(l); /* the peer is told, as far as that goes without waiting */
+	/* The peer is told, as far as that goes without waiting. */
+	rr_pump_drain(&l->pump, l->engine->now);
 	rr_link_abort(l);
 }
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A link joins one sans-I/O connection to one provider endpoint and to the
- * engine: completions become events, actions become posts.  It is the only
- * thing that knows both.  Its owner (a client, or a server's session) sees
- * calls and requests only.
+ * A link is one connection of the library: it makes the sans-I/O connection and the
+ * provider endpoint, joins them by a pump (pump.h), and gives the pump its turns from
+ * the engine.  Its owner (a client, or a server's session) sees calls and requests
+ * only.
  *
- * Life: rr_link_new, then events to the owner, then rr_link_close or a loss,
- * then up->closed exactly once; the link frees itself at the end of that
- * iteration of the engine.
+ * Life: rr_link_connect or rr_link_accept, then events to the owner, then
+ * rr_link_close or a loss, then ops->closed exactly once; the engine frees the link at
+ * the end of that iteration.
  */
 #ifndef RR_DRIVE_LINK_H
 #define RR_DRIVE_LINK_H
 
 #include "conn/conn.h"
 #include "link/choose.h"
+#include "link/pump.h"
 #include "loop/engine.h"
 #include "hostauth/hostauth.h"
 #include "prov/prov.h"
@@ -52,30 +53,20 @@ struct rr_link {
 	struct rr_member member;
 	struct rpcrdma_engine *engine;
 	const struct rr_prov_ops *prov;
-	struct rr_ep *ep;
 	struct rr_conn *conn;
-	const struct rr_link_owner_ops *up;
+	struct rr_pump pump; /* joins @prov's endpoint to @conn */
+	const struct rr_link_owner_ops *ops;
 	void *owner;
 	struct rr_served *served;     /* the owner's, if it serves requests */
 	struct rr_exts *exts;         /* NULL: no extensions */
 	struct rr_hostauth *hostauth; /* NULL: off */
 	uint32_t id;
 	struct rr_voice voice;
-	bool open; /* CONNECTED was seen */
-	bool ready;
 	bool server;       /* transport role */
-	bool turning;      /* inside rr_link_turn */
-	bool closing;      /* disconnect was asked */
-	bool over;         /* ACT_CLOSED was drawn */
-	bool lost;         /* DISCONNECTED was polled */
-	bool leaving;      /* rr_link_close was called */
+	bool turning;      /* the pump runs */
 	bool pins;         /* the endpoint may keep blocks of the pool registered */
-	bool heard;        /* the peer has sent a message */
 	const char *cause; /* why we ended it, if the provider cannot know; static */
-	bool stalled;      /* @held waits for the provider's send queue */
-	int error;
 	char why[160];
-	struct rr_action held;      /* drawn, not posted; nothing is drawn meanwhile */
 	struct rpcrdma_stats stats; /* owner's own counts: retransmits ... */
 };
 
@@ -117,6 +108,41 @@ void rr_link_abort(struct rr_link *);
 /* As rr_link_close, but waits for nothing: the owner hears of the end, with @why,
  * before this returns.  Not while the link is turned. */
 void rr_link_evict(struct rr_link *, int status, const char *why);
+
+/* What has happened to it. */
+static inline bool rr_link_was_open(const struct rr_link *l)
+{
+	return l->pump.open;
+}
+
+static inline bool rr_link_was_ready(const struct rr_link *l)
+{
+	return l->pump.was_ready;
+}
+
+/* rr_link_close was called. */
+static inline bool rr_link_was_closed(const struct rr_link *l)
+{
+	return l->pump.leaving;
+}
+
+/* The endpoint has ended. */
+static inline bool rr_link_is_lost(const struct rr_link *l)
+{
+	return l->pump.lost;
+}
+
+/* The owner has been told of the end. */
+static inline bool rr_link_is_over(const struct rr_link *l)
+{
+	return l->pump.over;
+}
+
+/* The first reason for the end; 0: none, or in order. */
+static inline int rr_link_error(const struct rr_link *l)
+{
+	return l->pump.error;
+}
 
 void rr_link_stats(const struct rr_link *, struct rpcrdma_stats *ret);
 void rr_link_info(const struct rr_link *, struct rpcrdma_conn_info *ret);

@@ -12,8 +12,8 @@ void rr_link_stats(const struct rr_link *l, struct rpcrdma_stats *ret)
 	struct rr_prov_counters p = {0};
 
 	rr_conn_counters(l->conn, &c);
-	if (l->ep)
-		l->prov->counters(l->ep, &p);
+	if (l->pump.ep)
+		l->prov->counters(l->pump.ep, &p);
 	s.calls += c.calls;
 	s.replies += c.replies;
 	s.requests += c.requests;
@@ -50,7 +50,7 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 
 	rr_conn_info(l->conn, &c);
 	ret->provider = l->prov->name;
-	ret->connected = l->ready && !l->lost;
+	ret->connected = rr_link_was_ready(l) && !rr_link_is_lost(l);
 	ret->version = c.version;
 	ret->send_inline = c.send_inline;
 	ret->recv_inline = c.recv_inline;
@@ -58,10 +58,10 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 	ret->peer_segment_bytes = c.peer_segment_bytes;
 	ret->peer_max_segments = c.peer_max_segments;
 	ret->peer_reverse = c.peer_rvrsdir;
-	if (l->ep) {
-		l->prov->limits(l->ep, &lim);
-		(void)l->prov->peer_addr(l->ep, &ret->peer); /* zero if unknown */
-		(void)l->prov->local_addr(l->ep, &ret->local);
+	if (l->pump.ep) {
+		l->prov->limits(l->pump.ep, &lim);
+		(void)l->prov->peer_addr(l->pump.ep, &ret->peer); /* zero if unknown */
+		(void)l->prov->local_addr(l->pump.ep, &ret->local);
 	}
 	if (l->hostauth)
 		snprintf(ret->identity, sizeof(ret->identity), "%s",
@@ -74,8 +74,8 @@ void rr_link_info(const struct rr_link *l, struct rpcrdma_conn_info *ret)
 /* Closed because it was idle, or by this end, or without an error. */
 static bool ended_in_order(const struct rr_link *l)
 {
-	return !l->error || l->error == -ECANCELED ||
-	       (l->leaving && l->error == -ETIMEDOUT);
+	return !rr_link_error(l) || rr_link_error(l) == -ECANCELED ||
+	       (rr_link_was_closed(l) && rr_link_error(l) == -ETIMEDOUT);
 }
 
 static enum rpcrdma_log_level describe_ready(const struct rr_link *l, char *s,
@@ -92,19 +92,21 @@ static enum rpcrdma_log_level describe_ready(const struct rr_link *l, char *s,
 static enum rpcrdma_log_level describe_lost(const struct rr_link *l, char *s,
                                             size_t size)
 {
-	const char *why = l->why[0] ? l->why : rpcrdma_strstatus(l->error);
+	const char *why = l->why[0] ? l->why : rpcrdma_strstatus(rr_link_error(l));
 
 	if (ended_in_order(l)) {
 		snprintf(s, size, "%s",
-		         l->error == -ETIMEDOUT ? "closed: it was idle"
-		                                : "closed in order");
+		         rr_link_error(l) == -ETIMEDOUT ? "closed: it was idle"
+		                                        : "closed in order");
 		return RPCRDMA_LOG_INFO;
 	}
 	snprintf(s, size, "%s: %s",
-	         l->ready ? "connection lost" : "no connection came about", why);
+	         rr_link_was_ready(l) ? "connection lost" : "no connection came about",
+	         why);
 	/* A server's link that did not get so far is the client's affair. */
-	return l->server && !l->ready && !l->leaving ? RPCRDMA_LOG_INFO
-	                                             : RPCRDMA_LOG_WARNING;
+	return l->server && !rr_link_was_ready(l) && !rr_link_was_closed(l)
+	               ? RPCRDMA_LOG_INFO
+	               : RPCRDMA_LOG_WARNING;
 }
 
 enum rpcrdma_log_level rr_link_describe_state(const struct rr_voice *v, uint64_t state,

@@ -248,7 +248,7 @@ static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l
 	if (k->call.status >= 0 || k->verdict)
 		return false;
 	rr_conn_info(l->conn, &info);
-	return (l->lost || info.error) && k->call.status != -EBADMSG &&
+	return (rr_link_is_lost(l) || info.error) && k->call.status != -EBADMSG &&
 	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
 }
 
@@ -433,7 +433,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 
 	if (!c->link && !rr_list_empty(&c->waiting))
 		c->kind->waits(c);
-	if (!c->link || !c->link->ready || c->link->lost)
+	if (!c->link || !rr_link_was_ready(c->link) || rr_link_is_lost(c->link))
 		return;
 	rr_list_for_each (n, &c->contexts)
 		ungate(c, rr_container_of(n, struct rpcrdma_gss, link));

@@ -175,8 +175,8 @@ static enum rr_version_next learn(struct client *t, const struct rr_link *l, int
 	struct rr_version_end end = {
 	        .wanted = t->config.versions,
 	        .asked = t->asked,
-	        .open = l->open,
-	        .ready = l->ready,
+	        .open = rr_link_was_open(l),
+	        .ready = rr_link_was_ready(l),
 	        .had_two = t->had_two,
 	        .error = error,
 	};
@@ -215,7 +215,7 @@ static bool served(const struct client *t, const struct rr_link *l)
 	struct rr_conn_info info;
 
 	rr_conn_info(l->conn, &info);
-	return l->ready && info.answered && t->failures < SAME_ADDRESS;
+	return rr_link_was_ready(l) && info.answered && t->failures < SAME_ADDRESS;
 }
 
 /* An attempt is over when each address was tried: nobody is told of those before the
@@ -237,7 +237,7 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 {
 	rr_time now = t->conn.engine->now;
 	enum rr_version_next next = RR_VERSION_USUAL;
-	bool in_order = l->ready && !error;
+	bool in_order = rr_link_was_ready(l) && !error;
 	struct rpcrdma_stats s;
 
 	rr_link_stats(l, &s);
@@ -245,7 +245,7 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 	rr_stats_add(&t->conn.past, &s);
 	/* A link that lasted shows that the server is there, calls or not; one
 	 * that is dropped as soon as it is ready shows nothing. */
-	if (l->ready && now - t->ready_at >= t->config.o.reconnect_max_ns)
+	if (rr_link_was_ready(l) && now - t->ready_at >= t->config.o.reconnect_max_ns)
 		heard(&t->conn);
 	if (!error)
 		error = -ECONNRESET; /* an orderly close that we did not ask for */
@@ -262,7 +262,7 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 	rr_calls_unlink(&t->conn, error, why);
 	if (t->conn.closed)
 		return;
-	if (next == RR_VERSION_USUAL && !l->open && try_another(t))
+	if (next == RR_VERSION_USUAL && !rr_link_was_open(l) && try_another(t))
 		return;
 	if (in_order && next == RR_VERSION_USUAL && !needed(t))
 		rest(t, error);
@@ -330,9 +330,9 @@ static void link_lost(struct rr_link *l)
 		return; /* closed comes */
 	rr_list_push(&t->orphans,
 	             &rr_container_of(l->served, struct callee, served)->orphan);
-	l->up = &orphan_ops;
+	l->ops = &orphan_ops;
 	l->owner = NULL;
-	go_on(t, l, l->error, l->why);
+	go_on(t, l, rr_link_error(l), l->why);
 }
 
 static const struct rr_link_owner_ops client_ops = {

@@ -511,7 +511,7 @@ static void accepted_posted(struct rr_post *p)
 
 	rr_accept_posted(q->served->service->acceptor);
 	q->accepting = false;
-	if (q->served->link->lost)
+	if (rr_link_is_lost(q->served->link))
 		drop(q);
 	else
 		accepted(q);
@@ -564,7 +564,7 @@ static void handle(struct rpcrdma_request *q)
 {
 	int n;
 
-	if (q->served->link->lost) {
+	if (rr_link_is_lost(q->served->link)) {
 		/* Held until its caller was gone.  The caller may have sent it
 		 * again elsewhere and gone on: doing it now would do it late. */
 		drop(q);

@@ -19,8 +19,8 @@ static uint64_t moved_octets(const struct rr_link *l)
 	struct rr_conn_counters c;
 
 	rr_conn_counters(l->conn, &c);
-	if (l->ep)
-		l->prov->counters(l->ep, &p);
+	if (l->pump.ep)
+		l->prov->counters(l->pump.ep, &p);
 	return p.bytes_sent + c.bytes_pulled + c.bytes_collected;
 }
 
@@ -74,7 +74,7 @@ static struct rr_link *link_of_holder(struct rr_list *n)
 {
 	struct rr_link *l = rr_container_of(n, struct rr_served, holders)->link;
 
-	return l && !l->over && !l->lost ? l : NULL;
+	return l && !rr_link_is_over(l) && !rr_link_is_lost(l) ? l : NULL;
 }
 
 static void forgive_all(struct hostage_watch *w)

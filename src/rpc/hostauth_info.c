@@ -8,7 +8,7 @@
 
 static int binding(const struct rr_link *l, unsigned char *ret)
 {
-	if (!l || !l->ready || l->lost)
+	if (!l || !rr_link_was_ready(l) || rr_link_is_lost(l))
 		return -ENOTCONN;
 	return l->hostauth ? rr_hostauth_binding(l->hostauth, ret) : -ENOENT;
 }

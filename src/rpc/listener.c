@@ -133,7 +133,7 @@ static void session_call_done(struct rr_link *l, struct rr_call *m)
 /* A handler that still holds a request may be waiting for a call that came back. */
 static void session_lost(struct rr_link *l)
 {
-	rr_reverse_lost(l->owner, l->error, l->why);
+	rr_reverse_lost(l->owner, rr_link_error(l), l->why);
 }
 
 static void session_closed(struct rr_link *link, int error, const char *why)

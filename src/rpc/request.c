@@ -127,7 +127,7 @@ int rpcrdma_request_peer(const struct rpcrdma_request *q, struct sockaddr_storag
 {
 	const struct rr_link *l = q->served->link;
 
-	return l->ep ? l->prov->peer_addr(l->ep, ret) : -ENOTCONN;
+	return l->pump.ep ? l->prov->peer_addr(l->pump.ep, ret) : -ENOTCONN;
 }
 
 struct rpcrdma_channel *rpcrdma_request_channel(const struct rpcrdma_request *q)

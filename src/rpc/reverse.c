@@ -108,7 +108,7 @@ static int session_of(const struct rpcrdma_request *q, struct rr_session **ret)
 
 	if (!l->server)
 		return -EINVAL; /* a client's request: it has its own connection */
-	if (l->lost || l->leaving)
+	if (rr_link_is_lost(l) || rr_link_was_closed(l))
 		return -ENOTCONN;
 	*ret = rr_container_of(served, struct rr_session, served);
 	return 0;

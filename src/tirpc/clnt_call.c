@@ -187,7 +187,7 @@ static bool is_first_version(const struct rpcrdma_conn *conn)
 {
 	struct rr_conn_info info;
 
-	if (!conn->link || !conn->link->ready)
+	if (!conn->link || !rr_link_was_ready(conn->link))
 		return true;
 	rr_conn_info(conn->link->conn, &info);
 	return info.version == 1;

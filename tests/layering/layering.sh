@@ -6,8 +6,8 @@
 #
 # SOURCE: the tree whose #include lines are compared with the arrows below.
 # BUILD (may be left out): a build of it, whose librr_*.a archives may refer only
-# to what their layer may use: `wire` and `conn` to a short list and what lies
-# below, `prov/iwarp` to sockets in sock.c alone, `prov/verbs` to rdma-core only
+# to what their layer may use: `wire`, `conn` and the pump of `link` to a short list and
+# what lies below, `prov/iwarp` to sockets in sock.c alone, `prov/verbs` to rdma-core only
 # by the table of dl.c.
 #
 # Prints each offence on a line of its own; exit 1 if there is one.
@@ -89,6 +89,9 @@ BEGIN {
 	if (top(from) == "tools" && quoted && name == "base/siphash.h") next
 	at = quoted ? place(name, from) : "rpcrdma"
 	if (!index(" " arrows(from) " ", " " at " ")) print where at " (" name ")"
+	# the pump knows the two that it joins, and nothing else
+	if (file ~ "^src/link/pump\\." && name !~ "^(conn/conn|prov/prov|link/pump)\\.h$")
+		print where name
 	# from prov/ itself a provider takes the contract and nothing else
 	if (from ~ "^src/prov/" && at == "src/prov" && name !~ "(^|/)prov\\.h$")
 		print where "more of prov than prov.h (" name ")"
@@ -138,7 +141,7 @@ check_rdma_core() { # archive
 
 check_includes >>"$offences"
 if [ -n "$build" ]; then
-	for need in base wire conn iwarp verbs; do
+	for need in base wire conn pump iwarp verbs; do
 		if [ ! -f "$build/src/librr_$need.a" ]; then
 			echo "layering: $build/src/librr_$need.a is missing" >&2
 			exit 1
@@ -147,6 +150,7 @@ if [ -n "$build" ]; then
 	a=$build/src/librr
 	check_archive "${a}_wire.a" "${a}_base.a" >>"$offences"
 	check_archive "${a}_conn.a" "${a}_base.a ${a}_wire.a" >>"$offences"
+	check_archive "${a}_pump.a" "${a}_base.a ${a}_conn.a" >>"$offences"
 	check_sockets "${a}_iwarp.a" >>"$offences"
 	check_rdma_core "${a}_verbs.a" >>"$offences"
 fi

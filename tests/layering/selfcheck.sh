@@ -64,6 +64,7 @@ include src/prov/sim/sim.h '"../iwarp/iwarp.h"'
 include src/prov/verbs/dl.h '"conn/conn.h"'
 include src/prov/sim/sim.h '"prov/common/prov_opts.h"'
 include src/prov/common/prov_opts.h '"prov/iwarp/iwarp.h"'
+include src/link/pump.c '"link/link.h"'
 include src/rpc/nfs3_binding.c '"tirpc/shared.h"'
 include tools/tool.h '"wire/wire.h"'
 include tools/nfsd/nfsd.h '"base/list.h"'
@@ -73,6 +74,8 @@ include include/rpcrdma/nfs.h '"base/base.h"'
 archive wire doctored malloc
 archive conn doctored clock_gettime
 archive conn doctored rr_prov_anything
+archive pump doctored clock_gettime
+archive pump doctored malloc
 archive iwarp doctored sendmsg
 archive verbs doctored ibv_open_device
 archive verbs doctored rdma_connect

@@ -8,6 +8,9 @@
  * as a provider would.  Completions and messages wait in queues, and a seeded
  * generator picks which queue goes next, so that their order varies as far as
  * the provider contract leaves it free.  All memory is counted.
+ *
+ * It moves the connection by itself and not by the library's pump, since a test may
+ * look at the connection between an action and its completion; tests/sim runs the pump.
  */
 #ifndef TESTS_UNIT_CONN_RIG_H
 #define TESTS_UNIT_CONN_RIG_H

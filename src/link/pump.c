@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Contract in pump.h. */
+#include "link/pump.h"
+
+/* A stalled connection is looked at this often: what is due in it cannot be drawn
+ * before the endpoint's queue moves. */
+#define STALLED_TICK RR_MS(10)
+
+void rr_pump_init(struct rr_pump *p, const struct rr_prov_ops *prov, struct rr_ep *ep,
+                  struct rr_conn *conn, const struct rr_pump_ops *ops)
+{
+	*p = (struct rr_pump){
+	        .prov = prov,
+	        .ep = ep,
+	        .conn = conn,
+	        .ops = ops,
+	        .batch = RR_PUMP_BATCH,
+	};
+}
+
+/* -- Receives --------------------------------------------------------------- */
+
+/* A Receive is posted by the first of these two functions and given back by the
+ * second.  One that the endpoint did not complete goes back by rr_conn_lost. */
+
+static int post_receive(struct rr_pump *p, const struct rr_action *a)
+{
+	return p->prov->post_recv(p->ep, &a->sge[0], a->token);
+}
+
+static void take_receive(struct rr_pump *p, const struct rr_wc *wc, rr_time now)
+{
+	if (wc->status) { /* flushed */
+		rr_conn_completed(p->conn, wc->token, wc->status, now);
+		return;
+	}
+	if (!p->heard) {
+		p->heard = true;
+		if (p->ops->heard)
+			p->ops->heard(p);
+	}
+	rr_conn_received(p->conn, wc->token, wc->len,
+	                 wc->invalidated ? wc->inv_handle : 0, now);
+}
+
+/* -- actions become posts --------------------------------------------------- */
+
+static int post_action(struct rr_pump *p, const struct rr_action *a)
+{
+	const struct rr_prov_ops *v = p->prov;
+
+	if (p->lost)
+		return -ENOTCONN;
+	switch (a->kind) {
+	case RR_ACT_POST_RECV:
+		return post_receive(p, a);
+	case RR_ACT_SEND:
+		return v->post_send(p->ep, a->sge, a->n_sge, a->inv_handle, a->token);
+	case RR_ACT_WRITE:
+		return v->post_write(p->ep, a->sge, a->n_sge, a->handle, a->offset,
+		                     a->token);
+	case RR_ACT_READ:
+		return v->post_read(p->ep, &a->sge[0], a->handle, a->offset, a->token);
+	case RR_ACT_INVALIDATE:
+		return v->invalidate(p->ep, a->handle, a->token);
+	case RR_ACT_REGISTER:
+	case RR_ACT_READY:
+	case RR_ACT_EXTENSION:
+	case RR_ACT_ADMIT:
+	case RR_ACT_REQUEST:
+	case RR_ACT_REQUEST_DONE:
+	case RR_ACT_CALL_DONE:
+	case RR_ACT_DISCONNECT:
+	case RR_ACT_CLOSED:
+		break;
+	}
+	RR_NEVER("not a post");
+}
+
+static void register_region(struct rr_pump *p, const struct rr_action *a)
+{
+	struct rr_region r = {0};
+	int err = p->lost ? -ENOTCONN
+	                  : p->prov->register_mem(p->ep, a->sge[0].base, a->reg_len,
+	                                          a->access, &r);
+
+	rr_conn_registered(p->conn, a->token, err, r.handle, r.offset);
+}
+
+static void disconnect_endpoint(struct rr_pump *p, rr_time now)
+{
+	if (p->lost || p->closing)
+		return;
+	p->closing = true;
+	p->prov->disconnect(p->ep, now);
+}
+
+static void begin_end(struct rr_pump *p, int status, rr_time now)
+{
+	if (!p->error)
+		p->error = status;
+	disconnect_endpoint(p, now);
+}
+
+static void fail_post(struct rr_pump *p, const struct rr_action *a, int err,
+                      rr_time now)
+{
+	rr_conn_completed(p->conn, a->token, err, now);
+	if (a->kind != RR_ACT_READ)
+		disconnect_endpoint(p, now);
+}
+
+/* Does the post take a place in the send queue, so that waiting helps? */
+static bool uses_send_queue(enum rr_action_kind k)
+{
+	return k == RR_ACT_SEND || k == RR_ACT_WRITE || k == RR_ACT_READ;
+}
+
+/* Many requests of many segments each can exceed any queue. */
+static void hold_post(struct rr_pump *p, const struct rr_action *a, rr_time now)
+{
+	struct rr_conn_info info;
+
+	rr_conn_info(p->conn, &info);
+	if (p->leaving || info.error) {
+		begin_end(p, info.error, now);
+		fail_post(p, a, -ECANCELED, now);
+		return;
+	}
+	if (a != &p->held)
+		p->held = *a;
+	p->stalled = true;
+}
+
+static void try_post(struct rr_pump *p, const struct rr_action *a, rr_time now)
+{
+	int err = post_action(p, a);
+
+	if (!err)
+		return;
+	if (err == -EINVAL && a->kind == RR_ACT_INVALIDATE)
+		/* The peer's own invalidation came first, in the same batch; the
+		 * connection takes that for done. */
+		rr_conn_completed(p->conn, a->token, err, now);
+	else if (err == -ENOBUFS && uses_send_queue(a->kind) && p->open)
+		hold_post(p, a, now);
+	else
+		fail_post(p, a, err, now);
+}
+
+static void act_on(struct rr_pump *p, const struct rr_action *a, rr_time now)
+{
+	const struct rr_pump_ops *o = p->ops;
+
+	if (o->acting)
+		o->acting(p, a);
+	switch (a->kind) {
+	case RR_ACT_POST_RECV:
+	case RR_ACT_SEND:
+	case RR_ACT_WRITE:
+	case RR_ACT_READ:
+	case RR_ACT_INVALIDATE:
+		try_post(p, a, now);
+		break;
+	case RR_ACT_REGISTER:
+		register_region(p, a);
+		break;
+	case RR_ACT_READY:
+		p->was_ready = true;
+		if (o->ready)
+			o->ready(p);
+		break;
+	case RR_ACT_EXTENSION:
+		if (o->extension)
+			o->extension(p, a->ext);
+		break;
+	case RR_ACT_ADMIT:
+		o->admit(p, a->request);
+		break;
+	case RR_ACT_REQUEST:
+		o->request(p, a->request);
+		break;
+	case RR_ACT_REQUEST_DONE:
+		o->request_done(p, a->request, a->status);
+		break;
+	case RR_ACT_CALL_DONE:
+		o->call_done(p, a->call);
+		break;
+	case RR_ACT_DISCONNECT:
+		begin_end(p, a->status, now);
+		break;
+	case RR_ACT_CLOSED:
+		p->over = true;
+		if (o->closed)
+			o->closed(p);
+		break;
+	}
+}
+
+void rr_pump_drain(struct rr_pump *p, rr_time now)
+{
+	struct rr_action a;
+
+	if (p->stalled) {
+		p->stalled = false;
+		act_on(p, &p->held, now);
+	}
+	while (!p->over && !p->stalled && rr_conn_next(p->conn, &a))
+		act_on(p, &a, now);
+}
+
+/* -- completions become events ---------------------------------------------- */
+
+static void open_connection(struct rr_pump *p, rr_time now)
+{
+	size_t len;
+	const void *priv = p->prov->peer_private(p->ep, &len);
+	struct rr_prov_limits lim = {0};
+
+	p->open = true;
+	p->prov->limits(p->ep, &lim);
+	if (!lim.remote_invalidate)
+		rr_conn_no_remote_inv_in(p->conn);
+	if (!lim.max_ord)
+		rr_conn_cannot_read(p->conn);
+	rr_conn_peer_private(p->conn, priv, len);
+	rr_conn_open(p->conn, now);
+}
+
+/* The endpoint is gone, and with it the queue that the held post waits for. */
+static void lose_endpoint(struct rr_pump *p, int status, rr_time now)
+{
+	p->lost = true;
+	if (p->ops->ended)
+		p->ops->ended(p);
+	if (p->stalled) {
+		p->stalled = false;
+		rr_conn_completed(p->conn, p->held.token, -ECANCELED, now);
+	}
+	rr_conn_lost(p->conn, status, now);
+	if (p->ops->lost)
+		p->ops->lost(p);
+}
+
+static void take_completion(struct rr_pump *p, const struct rr_wc *wc, rr_time now)
+{
+	if (p->ops->completing)
+		p->ops->completing(p, wc);
+	switch (wc->op) {
+	case RR_WC_CONNECTED:
+		open_connection(p, now);
+		break;
+	case RR_WC_DISCONNECTED:
+		if (!p->error)
+			p->error = wc->status;
+		lose_endpoint(p, wc->status, now);
+		break;
+	case RR_WC_RECV:
+		take_receive(p, wc, now);
+		break;
+	case RR_WC_SEND:
+	case RR_WC_READ:
+	case RR_WC_WRITE:
+	case RR_WC_INVALIDATE:
+		rr_conn_completed(p->conn, wc->token, wc->status, now);
+		break;
+	}
+	rr_pump_drain(p, now);
+}
+
+static unsigned poll_endpoint(struct rr_pump *p, rr_time now)
+{
+	struct rr_wc wc[RR_PUMP_BATCH];
+	unsigned n = p->prov->poll(p->ep, wc, p->batch);
+
+	for (unsigned i = 0; i < n && !p->over; i++)
+		take_completion(p, &wc[i], now);
+	return n;
+}
+
+/* -- turns ------------------------------------------------------------------ */
+
+unsigned rr_pump_turn(struct rr_pump *p, unsigned rounds, rr_time now)
+{
+	unsigned taken = 0, before;
+
+	do {
+		before = taken;
+		rr_pump_drain(p, now);
+		if (!p->lost)
+			taken += poll_endpoint(p, now);
+		if (!p->lost) {
+			/* Its error comes as a completion. */
+			(void)p->prov->flush(p->ep, now);
+			taken += poll_endpoint(p, now);
+		}
+	} while (taken != before && !p->lost && --rounds);
+	p->more = taken != before && !p->lost;
+	return taken;
+}
+
+void rr_pump_progress(struct rr_pump *p, rr_time now)
+{
+	if (!p->lost)
+		p->prov->progress(p->ep, now);
+}
+
+void rr_pump_tick(struct rr_pump *p, rr_time now)
+{
+	rr_conn_tick(p->conn, now);
+}
+
+rr_time rr_pump_deadline(const struct rr_pump *p, rr_time now)
+{
+	rr_time t = rr_conn_deadline(p->conn);
+
+	return p->stalled ? RR_MAX(t, now + STALLED_TICK) : t;
+}
+
+void rr_pump_close(struct rr_pump *p, int status, rr_time now)
+{
+	p->leaving = true;
+	rr_conn_close(p->conn, status, now);
+}
+
+void rr_pump_cut(struct rr_pump *p, int error, rr_time now)
+{
+	if (!p->lost) {
+		if (!p->error)
+			p->error = error;
+		lose_endpoint(p, error, now);
+	}
+	rr_pump_drain(p, now);
+}
