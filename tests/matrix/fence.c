@@ -138,8 +138,8 @@ static void a_late_reply_without_chunks_is_dropped(void **state)
 
 		give_up(w);
 		mx_world_resume(w, false);
-		assert_false(w->side[CLIENT].lost);
-		assert_false(w->side[SERVER].lost);
+		assert_false(w->side[CLIENT].pump.lost);
+		assert_false(w->side[SERVER].pump.lost);
 		mx_world_close(w);
 		free(w);
 	}
@@ -164,11 +164,11 @@ static void an_idle_connection_has_no_region(void **state)
 	struct rr_prov_counters c;
 
 	mx_world_open(w, &settings[1], &k);
-	mx_provider()->counters(w->side[CLIENT].ep, &c);
+	mx_provider()->counters(w->side[CLIENT].pump.ep, &c);
 	assert_int_equal(c.registrations, 0);
 	mx_world_call(w);
 	for (unsigned i = 0; i < 2; i++) {
-		mx_provider()->counters(w->side[i].ep, &c);
+		mx_provider()->counters(w->side[i].pump.ep, &c);
 		assert_int_equal(c.registrations, i == CLIENT ? 2 : 0);
 		assert_int_equal(c.local_invalidations + c.remote_invalidations,
 		                 c.registrations);

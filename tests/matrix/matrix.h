@@ -6,9 +6,9 @@
  * the specification and without the codec or the encoder under test, what has
  * to be seen: the header of every message, octet by octet; which parts there
  * are; which RDMA Reads and Writes are posted, and when; what the two users
- * get.  world.c moves two connections over two endpoints of one provider and
- * writes down everything that passes between them (the log); prov_sim.c and
- * prov_iwarp.c are the providers; matrix.c has the table.
+ * get.  world.c moves two connections over two endpoints of one provider by the
+ * library's pump and writes down everything that passes between them (the log);
+ * prov_sim.c and prov_iwarp.c are the providers; matrix.c has the table.
  *
  * The setting's @version is the only one that the two connections speak.  The
  * table knows nothing of a layout, oracle.c puts prefixes and lists in one place
@@ -27,7 +27,7 @@
 
 #include <cmocka.h>
 
-#include "conn/conn.h"
+#include "link/pump.h"
 #include "prov/prov.h"
 
 enum { CLIENT, SERVER };
@@ -141,9 +141,8 @@ struct mx_world;
 struct mx_side {
 	struct mx_world *w;
 	unsigned side;
-	struct rr_conn *conn;
-	struct rr_ep *ep;
-	bool ready, lost, closed;
+	struct rr_pump pump;
+	bool ready;
 	int lost_status;
 	uint32_t live[MX_REGIONS]; /* handles that can be reached */
 	unsigned n_live;

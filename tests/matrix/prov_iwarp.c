@@ -45,15 +45,15 @@ void mx_pass(struct mx_world *w, rr_time until)
 	nfds_t n = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct rr_ep *ep = w->side[i].ep;
+		struct rr_ep *ep = w->side[i].pump.ep;
 
-		if (!ep || w->side[i].lost)
+		if (!ep || w->side[i].pump.lost)
 			continue;
 		p[n].fd = rr_iwarp_ops.fd(ep);
 		p[n++].events = (short)rr_iwarp_ops.events(ep);
 		end = RR_MIN(end, rr_iwarp_ops.deadline(ep));
 	}
-	if (w->listener && !w->side[SERVER].ep) {
+	if (w->listener && !w->side[SERVER].pump.ep) {
 		p[n].fd = rr_iwarp_ops.listener_fd(w->listener);
 		p[n++].events = POLLIN;
 	}

@@ -2,10 +2,10 @@
 /*
  * Two connections over two endpoints, and the log of what passes between.
  *
- * Actions become posts and are written down first: Sends and Writes with the
- * octets they gather, so that the log holds the wire.  Regions are counted
- * from register_mem to the completion that ends them.  The connection's own
- * memory lies between guards too.
+ * The pump gets a provider that writes posts and completions down and passes them on
+ * (the watch): Sends and Writes with the octets they gather, so that the log holds
+ * the wire.  Regions are counted from register_mem to the completion that ends them.
+ * The connection's own memory lies between guards too.
  */
 #include "matrix.h"
 
@@ -59,29 +59,16 @@ static struct mx_event *note(struct mx_side *s, enum mx_kind kind)
 	return e;
 }
 
-static void gather(struct mx_event *e, const struct rr_action *a)
+static void gather(struct mx_event *e, const struct rr_sge *sge, unsigned n)
 {
-	for (unsigned i = 0; i < a->n_sge; i++)
-		e->len += a->sge[i].len;
+	for (unsigned i = 0; i < n; i++)
+		e->len += sge[i].len;
 	e->data = malloc(e->len + 1);
 	e->len = 0;
-	for (unsigned i = 0; i < a->n_sge; i++) {
-		memcpy(e->data + e->len, a->sge[i].base, a->sge[i].len);
-		e->len += a->sge[i].len;
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(e->data + e->len, sge[i].base, sge[i].len);
+		e->len += sge[i].len;
 	}
-}
-
-static void note_post(struct mx_side *s, enum mx_kind kind, const struct rr_action *a)
-{
-	struct mx_event *e = note(s, kind);
-
-	e->handle = a->handle;
-	e->inv_handle = a->inv_handle;
-	e->offset = a->offset;
-	if (kind == MX_READ)
-		e->len = a->sge[0].len;
-	else
-		gather(e, a);
 }
 
 static void region_over(struct mx_side *s, uint32_t handle)
@@ -114,7 +101,7 @@ static void on_admit(struct mx_side *s, struct rr_request *r)
 	if (hold(w, r, MX_HOLD_ADMIT))
 		return;
 	if (w->greeting || !w->k->own_sinks) {
-		rr_conn_admit(s->conn, r, NULL, mx_now());
+		rr_conn_admit(s->pump.conn, r, NULL, mx_now());
 		return;
 	}
 	assert_true(r->n_reads <= w->k->n_items);
@@ -127,7 +114,7 @@ static void on_admit(struct mx_side *s, struct rr_request *r)
 		n++;
 	}
 	assert_int_equal(n, r->n_reads);
-	rr_conn_admit(s->conn, r, sinks, mx_now());
+	rr_conn_admit(s->pump.conn, r, sinks, mx_now());
 }
 
 /* The Responder's user gets the whole Call, whatever way it came. */
@@ -140,7 +127,7 @@ static void on_request(struct mx_side *s, struct rr_request *r)
 	if (w->greeting) {
 		struct rr_piece p = {welcome, sizeof(welcome), false};
 
-		rr_conn_reply(s->conn, r, &p, 1, mx_now());
+		rr_conn_reply(s->pump.conn, r, &p, 1, mx_now());
 		return;
 	}
 	assert_int_equal(r->xid, w->xid);
@@ -156,7 +143,8 @@ static void on_request(struct mx_side *s, struct rr_request *r)
 	}
 	assert_int_equal(at, c->flat_len);
 	if (!hold(w, r, MX_HOLD_REQUEST))
-		rr_conn_reply(s->conn, r, w->reply.piece, w->reply.n_pieces, mx_now());
+		rr_conn_reply(s->pump.conn, r, w->reply.piece, w->reply.n_pieces,
+		              mx_now());
 }
 
 /* The caller may look at its memory from here on: nobody else can reach it. */
@@ -167,7 +155,7 @@ static void on_call_done(struct mx_side *s, struct rr_call *c)
 	if (w->greeting) {
 		assert_int_equal(c->status, RR_CALL_OK);
 		assert_int_equal(c->reply_len, sizeof(welcome));
-		rr_conn_call_release(s->conn, c, mx_now());
+		rr_conn_call_release(s->pump.conn, c, mx_now());
 		w->greeting--;
 		return;
 	}
@@ -181,233 +169,232 @@ static void on_call_done(struct mx_side *s, struct rr_call *c)
 		w->got = malloc(c->reply_len + 1);
 		memcpy(w->got, c->reply, c->reply_len);
 		w->got_len = c->reply_len;
-		rr_conn_call_release(s->conn, c, mx_now());
+		rr_conn_call_release(s->pump.conn, c, mx_now());
 	}
 }
 
-/* -- actions --------------------------------------------------------------- */
+/* -- the watch: a provider that writes down, and passes on ----------------------- */
 
-static void do_register(struct mx_side *s, const struct rr_action *a)
+static struct mx_world *watched;
+
+static struct mx_side *side_at(const struct rr_ep *ep)
 {
-	struct rr_region r = {0};
-	struct mx_event *e;
-
-	assert_int_equal(mx_provider()->register_mem(s->ep, a->sge[0].base, a->reg_len,
-	                                             a->access, &r),
-	                 0);
-	e = note(s, MX_REGISTER);
-	e->handle = r.handle;
-	e->offset = r.offset;
-	e->len = a->reg_len;
-	e->access = a->access;
-	e->base = a->sge[0].base;
-	assert_true(s->n_live < MX_REGIONS);
-	s->live[s->n_live++] = r.handle;
-	rr_conn_registered(s->conn, a->token, 0, r.handle, r.offset);
+	return &watched->side[watched->side[SERVER].pump.ep == ep];
 }
 
-static int invalidate(struct mx_side *s, const struct rr_action *a)
+/* None fails but an invalidation for which the peer was first. */
+static int accepted_post(const struct mx_side *s, int err)
 {
-	int err = mx_provider()->invalidate(s->ep, a->handle, a->token);
-
-	if (!err)
-		s->invalidating[s->inv_tail++ % MX_REGIONS] = a->handle;
+	if (err)
+		assert_true(s->w->abandon);
 	return err;
 }
 
-static int post(struct mx_side *s, const struct rr_action *a)
+static int watch_recv(struct rr_ep *ep, const struct rr_sge *sge, uint64_t token)
 {
-	const struct rr_prov_ops *p = mx_provider();
+	struct mx_side *s = side_at(ep);
 
-	switch (a->kind) {
-	case RR_ACT_POST_RECV:
-		s->receive[s->recv_tail++ % MX_RECEIVES] = a->sge[0].base;
-		assert_true(s->recv_tail - s->recv_head <= MX_RECEIVES);
-		return p->post_recv(s->ep, &a->sge[0], a->token);
-	case RR_ACT_SEND:
-		note_post(s, MX_SEND, a);
-		return p->post_send(s->ep, a->sge, a->n_sge, a->inv_handle, a->token);
-	case RR_ACT_WRITE:
-		note_post(s, MX_WRITE, a);
-		return p->post_write(s->ep, a->sge, a->n_sge, a->handle, a->offset,
-		                     a->token);
-	case RR_ACT_READ:
-		note_post(s, MX_READ, a);
-		return p->post_read(s->ep, &a->sge[0], a->handle, a->offset, a->token);
-	case RR_ACT_INVALIDATE:
-		return invalidate(s, a);
-	case RR_ACT_REGISTER:
-	case RR_ACT_READY:
-	case RR_ACT_EXTENSION:
-	case RR_ACT_ADMIT:
-	case RR_ACT_REQUEST:
-	case RR_ACT_REQUEST_DONE:
-	case RR_ACT_CALL_DONE:
-	case RR_ACT_DISCONNECT:
-	case RR_ACT_CLOSED:
-		break;
-	}
-	abort();
+	s->receive[s->recv_tail++ % MX_RECEIVES] = sge->base;
+	assert_true(s->recv_tail - s->recv_head <= MX_RECEIVES);
+	return accepted_post(s, mx_provider()->post_recv(ep, sge, token));
 }
 
-static void do_post(struct mx_side *s, const struct rr_action *a)
+static int watch_send(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
+                      uint32_t inv_handle, uint64_t token)
 {
-	int err = s->lost ? -ENOTCONN : post(s, a);
+	struct mx_side *s = side_at(ep);
+	struct mx_event *e = note(s, MX_SEND);
+
+	e->inv_handle = inv_handle;
+	gather(e, sge, n);
+	return accepted_post(s,
+	                     mx_provider()->post_send(ep, sge, n, inv_handle, token));
+}
+
+static int watch_write(struct rr_ep *ep, const struct rr_sge *sge, unsigned n,
+                       uint32_t handle, uint64_t offset, uint64_t token)
+{
+	struct mx_side *s = side_at(ep);
+	struct mx_event *e = note(s, MX_WRITE);
+
+	e->handle = handle;
+	e->offset = offset;
+	gather(e, sge, n);
+	return accepted_post(
+	        s, mx_provider()->post_write(ep, sge, n, handle, offset, token));
+}
+
+static int watch_read(struct rr_ep *ep, const struct rr_sge *sge, uint32_t handle,
+                      uint64_t offset, uint64_t token)
+{
+	struct mx_side *s = side_at(ep);
+	struct mx_event *e = note(s, MX_READ);
+
+	e->handle = handle;
+	e->offset = offset;
+	e->len = sge->len;
+	return accepted_post(s,
+	                     mx_provider()->post_read(ep, sge, handle, offset, token));
+}
+
+static int watch_register(struct rr_ep *ep, void *base, size_t len, unsigned access,
+                          struct rr_region *ret)
+{
+	struct mx_side *s = side_at(ep);
+	struct mx_event *e;
+
+	assert_int_equal(mx_provider()->register_mem(ep, base, len, access, ret), 0);
+	e = note(s, MX_REGISTER);
+	e->handle = ret->handle;
+	e->offset = ret->offset;
+	e->len = len;
+	e->access = access;
+	e->base = base;
+	assert_true(s->n_live < MX_REGIONS);
+	s->live[s->n_live++] = ret->handle;
+	return 0;
+}
+
+static int watch_invalidate(struct rr_ep *ep, uint32_t handle, uint64_t token)
+{
+	struct mx_side *s = side_at(ep);
+	int err = mx_provider()->invalidate(ep, handle, token);
 
 	if (!err)
-		return;
-	if (a->kind != RR_ACT_INVALIDATE || err != -EINVAL)
-		assert_true(s->lost || s->w->abandon);
-	rr_conn_completed(s->conn, a->token, err, mx_now());
+		s->invalidating[s->inv_tail++ % MX_REGIONS] = handle;
+	return err == -EINVAL ? err : accepted_post(s, err);
 }
 
-static void act(struct mx_side *s, const struct rr_action *a)
-{
-	assert_false(s->closed);
-	switch (a->kind) {
-	case RR_ACT_POST_RECV:
-	case RR_ACT_SEND:
-	case RR_ACT_WRITE:
-	case RR_ACT_READ:
-	case RR_ACT_INVALIDATE:
-		do_post(s, a);
-		break;
-	case RR_ACT_REGISTER:
-		do_register(s, a);
-		break;
-	case RR_ACT_READY:
-		s->ready = true;
-		break;
-	case RR_ACT_EXTENSION:
-		abort(); /* none is configured */
-	case RR_ACT_ADMIT:
-		on_admit(s, a->request);
-		break;
-	case RR_ACT_REQUEST:
-		on_request(s, a->request);
-		break;
-	case RR_ACT_REQUEST_DONE:
-		note(s, MX_REQUEST_DONE);
-		if (s->w->greeting)
-			s->w->greeting--;
-		else
-			s->w->request_done = true;
-		break;
-	case RR_ACT_CALL_DONE:
-		on_call_done(s, a->call);
-		break;
-	case RR_ACT_DISCONNECT:
-		if (!s->lost)
-			mx_provider()->disconnect(s->ep, mx_now());
-		break;
-	case RR_ACT_CLOSED:
-		s->closed = true;
-		break;
-	}
-}
-
-static bool drain(struct mx_side *s)
-{
-	struct rr_action a;
-	bool moved = false;
-
-	while (!s->closed && rr_conn_next(s->conn, &a)) {
-		act(s, &a);
-		moved = true;
-	}
-	return moved;
-}
-
-/* -- completions ----------------------------------------------------------- */
-
-static void received(struct mx_side *s, const struct rr_wc *wc)
+static void watch_receive(struct mx_side *s, const struct rr_wc *wc)
 {
 	const uint8_t *base = s->receive[s->recv_head++ % MX_RECEIVES];
 	struct mx_event *e;
 
-	if (wc->status) {
-		rr_conn_completed(s->conn, wc->token, wc->status, mx_now());
+	if (wc->status)
 		return;
-	}
 	if (wc->invalidated)
 		region_over(s, wc->inv_handle);
 	e = note(s, MX_RECV);
 	e->len = wc->len;
 	e->data = malloc(wc->len + 1);
 	memcpy(e->data, base, wc->len);
-	rr_conn_received(s->conn, wc->token, wc->len,
-	                 wc->invalidated ? wc->inv_handle : 0, mx_now());
 }
 
-/* Of what the probe posted the connection knows nothing. */
-static void completed(struct mx_side *s, const struct rr_wc *wc)
+static void watch_end(struct mx_side *s, const struct rr_wc *wc)
 {
-	if (wc->op == RR_WC_READ || wc->op == RR_WC_WRITE)
-		note(s, wc->op == RR_WC_READ ? MX_READ_DONE : MX_WRITE_DONE);
-	if (wc->op == RR_WC_INVALIDATE)
-		region_over(s, s->invalidating[s->inv_head++ % MX_REGIONS]);
-	if (wc->token != PROBE_TOKEN)
-		rr_conn_completed(s->conn, wc->token, wc->status, mx_now());
+	if (!s->w->abandon)
+		fail_msg("side %u ended with %d: %s", s->side, wc->status,
+		         mx_provider()->reason(s->pump.ep));
+	s->lost_status = wc->status;
 }
 
-static void take_private(struct mx_side *s)
-{
-	size_t len = 0;
-	const void *p = mx_provider()->peer_private(s->ep, &len);
-
-	rr_conn_peer_private(s->conn, p, len);
-}
-
-static void take(struct mx_side *s, const struct rr_wc *wc)
+static void watch_completion(struct mx_side *s, const struct rr_wc *wc)
 {
 	switch (wc->op) {
-	case RR_WC_CONNECTED:
-		take_private(s);
-		rr_conn_open(s->conn, mx_now());
+	case RR_WC_RECV:
+		watch_receive(s, wc);
+		break;
+	case RR_WC_READ:
+		note(s, MX_READ_DONE);
+		break;
+	case RR_WC_WRITE:
+		note(s, MX_WRITE_DONE);
+		break;
+	case RR_WC_INVALIDATE:
+		region_over(s, s->invalidating[s->inv_head++ % MX_REGIONS]);
 		break;
 	case RR_WC_DISCONNECTED:
-		if (!s->w->abandon)
-			fail_msg("side %u ended with %d: %s", s->side, wc->status,
-			         mx_provider()->reason(s->ep));
-		s->lost = true;
-		s->lost_status = wc->status;
-		rr_conn_lost(s->conn, wc->status, mx_now());
-		break;
-	case RR_WC_RECV:
-		received(s, wc);
+		watch_end(s, wc);
 		break;
 	case RR_WC_SEND:
-	case RR_WC_READ:
-	case RR_WC_WRITE:
-	case RR_WC_INVALIDATE:
-		completed(s, wc);
+	case RR_WC_CONNECTED:
 		break;
 	}
-	drain(s);
 }
+
+/* One at a time, so that the log has what follows from each before the next one. */
+static unsigned watch_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
+{
+	while (mx_provider()->poll(ep, wc, 1)) {
+		watch_completion(side_at(ep), wc);
+		if (wc->token != PROBE_TOKEN)
+			return 1;
+	}
+	return 0; /* of what the probe posted the connection knows nothing */
+}
+
+static struct rr_prov_ops watch;
+
+static void watch_world(struct mx_world *w)
+{
+	watched = w;
+	watch = *mx_provider();
+	watch.post_recv = watch_recv;
+	watch.post_send = watch_send;
+	watch.post_write = watch_write;
+	watch.post_read = watch_read;
+	watch.register_mem = watch_register;
+	watch.invalidate = watch_invalidate;
+	watch.poll = watch_poll;
+}
+
+/* -- the pump -------------------------------------------------------------- */
+
+static struct mx_side *side_of(struct rr_pump *p)
+{
+	return rr_container_of(p, struct mx_side, pump);
+}
+
+static void pass_ready(struct rr_pump *p)
+{
+	side_of(p)->ready = true;
+}
+
+static void pass_admit(struct rr_pump *p, struct rr_request *r)
+{
+	on_admit(side_of(p), r);
+}
+
+static void pass_request(struct rr_pump *p, struct rr_request *r)
+{
+	on_request(side_of(p), r);
+}
+
+static void pass_request_done(struct rr_pump *p, struct rr_request *r, int status)
+{
+	struct mx_side *s = side_of(p);
+
+	note(s, MX_REQUEST_DONE);
+	if (s->w->greeting)
+		s->w->greeting--;
+	else
+		s->w->request_done = true;
+}
+
+static void pass_call_done(struct rr_pump *p, struct rr_call *c)
+{
+	on_call_done(side_of(p), c);
+}
+
+static const struct rr_pump_ops pump_ops = {
+        .ready = pass_ready,
+        .admit = pass_admit,
+        .request = pass_request,
+        .request_done = pass_request_done,
+        .call_done = pass_call_done,
+};
 
 static bool pump(struct mx_side *s)
 {
-	const struct rr_prov_ops *p = mx_provider();
-	struct rr_wc wc;
-	bool moved;
+	rr_time now = mx_now();
 
-	if (!s->conn || s->closed)
+	if (!s->pump.conn || s->pump.over)
 		return false;
-	if (rr_conn_deadline(s->conn) <= mx_now())
-		rr_conn_tick(s->conn, mx_now());
-	moved = drain(s);
-	if (s->lost)
-		return moved;
-	(void)p->flush(s->ep, mx_now());
-	p->progress(s->ep, mx_now());
-	while (!s->lost && p->poll(s->ep, &wc, 1)) {
-		take(s, &wc);
-		moved = true;
-	}
-	if (!s->lost)
-		(void)p->flush(s->ep, mx_now());
-	return moved;
+	if (rr_pump_deadline(&s->pump, now) <= now)
+		rr_pump_tick(&s->pump, now);
+	rr_pump_drain(&s->pump, now);
+	rr_pump_progress(&s->pump, now);
+	return rr_pump_turn(&s->pump, MX_LOG, now) > 0;
 }
 
 /* -- life ------------------------------------------------------------------ */
@@ -444,13 +431,15 @@ static struct rr_conn_config config_of(struct mx_world *w, unsigned side)
 	return g;
 }
 
-static void new_conn(struct mx_world *w, unsigned side)
+static void new_conn(struct mx_world *w, unsigned side, struct rr_ep *ep)
 {
 	struct mx_side *s = &w->side[side];
 	struct rr_conn_config cfg = config_of(w, side);
+	struct rr_conn *conn;
 
-	*s = (struct mx_side){.w = w, .side = side, .ep = s->ep};
-	assert_int_equal(rr_conn_new(&cfg, mx_now(), &s->conn), 0);
+	*s = (struct mx_side){.w = w, .side = side};
+	assert_int_equal(rr_conn_new(&cfg, mx_now(), &conn), 0);
+	rr_pump_init(&s->pump, &watch, ep, conn, &pump_ops);
 }
 
 /* What the ends tell each other of version 1.            [RFC 8797 §4] */
@@ -461,13 +450,14 @@ static size_t own_private(struct mx_world *w, unsigned side, uint8_t ret[8])
 	return rr_conn_own_private(&cfg, ret);
 }
 
-static bool accepted(struct mx_world *w)
+static void try_accept(struct mx_world *w)
 {
 	uint8_t priv[8];
 	size_t len = own_private(w, SERVER, priv);
+	struct rr_ep *ep;
 
-	return !mx_provider()->accept(w->listener, &w->prov, priv, len, mx_now(),
-	                              &w->side[SERVER].ep);
+	if (!mx_provider()->accept(w->listener, &w->prov, priv, len, mx_now(), &ep))
+		new_conn(w, SERVER, ep);
 }
 
 static bool turn(struct mx_world *w)
@@ -475,10 +465,13 @@ static bool turn(struct mx_world *w)
 	struct mx_side *sv = &w->side[SERVER];
 	bool moved;
 
-	if (!sv->conn && accepted(w))
-		new_conn(w, SERVER);
-	moved = pump(&w->side[CLIENT]);
-	return pump(sv) || moved;
+	if (!sv->pump.conn)
+		try_accept(w);
+	/* Its Receives precede its peer's messages. */
+	moved = pump(sv);
+	moved |= pump(&w->side[CLIENT]);
+	/* One end's flush can complete a post of the other end. */
+	return moved || pump(sv) || pump(&w->side[CLIENT]);
 }
 
 /* The nearest timer that matters here; those of seconds are of no interest. */
@@ -487,8 +480,8 @@ static rr_time deadline(struct mx_world *w, rr_time limit)
 	rr_time t = limit;
 
 	for (unsigned i = 0; i < 2; i++)
-		if (w->side[i].conn && !w->side[i].closed)
-			t = RR_MIN(t, rr_conn_deadline(w->side[i].conn));
+		if (w->side[i].pump.conn && !w->side[i].pump.over)
+			t = RR_MIN(t, rr_pump_deadline(&w->side[i].pump, mx_now()));
 	return t;
 }
 
@@ -526,7 +519,7 @@ static bool greeted(const struct mx_world *w)
 
 static bool both_closed(const struct mx_world *w)
 {
-	return w->side[CLIENT].closed && w->side[SERVER].closed;
+	return w->side[CLIENT].pump.over && w->side[SERVER].pump.over;
 }
 
 static bool answered(const struct mx_world *w)
@@ -543,7 +536,7 @@ static void greet(struct mx_world *w)
 
 	run(w, client_ready);
 	w->greeting = 2;
-	assert_int_equal(rr_conn_call(w->side[CLIENT].conn, &c, mx_now()), 0);
+	assert_int_equal(rr_conn_call(w->side[CLIENT].pump.conn, &c, mx_now()), 0);
 	run(w, greeted);
 }
 
@@ -552,10 +545,12 @@ void mx_world_open(struct mx_world *w, const struct mx_setting *set,
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct sockaddr_storage addr;
+	struct rr_ep *ep;
 	uint8_t priv[8];
 	size_t len;
 
 	memset(w, 0, sizeof(*w));
+	watch_world(w);
 	w->set = set;
 	w->k = k;
 	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -565,10 +560,9 @@ void mx_world_open(struct mx_world *w, const struct mx_setting *set,
 	                 0);
 	len = own_private(w, CLIENT, priv);
 	assert_int_equal(mx_provider()->connect(&w->prov, (struct sockaddr *)&addr,
-	                                        sizeof(any), priv, len, mx_now(),
-	                                        &w->side[CLIENT].ep),
+	                                        sizeof(any), priv, len, mx_now(), &ep),
 	                 0);
-	new_conn(w, CLIENT);
+	new_conn(w, CLIENT, ep);
 	if (set->version == 1)
 		greet(w);
 	run(w, both_ready);
@@ -600,7 +594,7 @@ void mx_world_call(struct mx_world *w)
 	        .reply_bytes = k->reply_bytes,
 	};
 	w->call_at = w->n_log;
-	assert_int_equal(rr_conn_call(s->conn, &w->rc, mx_now()), 0);
+	assert_int_equal(rr_conn_call(s->pump.conn, &w->rc, mx_now()), 0);
 	run(w, answered);
 }
 
@@ -621,7 +615,7 @@ static bool late_reply(const struct mx_world *w)
 
 void mx_world_cancel(struct mx_world *w)
 {
-	rr_conn_cancel(w->side[w->asker].conn, &w->rc, mx_now());
+	rr_conn_cancel(w->side[w->asker].pump.conn, &w->rc, mx_now());
 	run(w, given_up);
 }
 
@@ -638,7 +632,8 @@ void mx_world_resume(struct mx_world *w, bool breaks)
 	if (was == MX_HOLD_ADMIT)
 		on_admit(s, r);
 	else
-		rr_conn_reply(s->conn, r, w->reply.piece, w->reply.n_pieces, mx_now());
+		rr_conn_reply(s->pump.conn, r, w->reply.piece, w->reply.n_pieces,
+		              mx_now());
 	run(w, breaks ? both_closed : late_reply);
 }
 
@@ -660,12 +655,12 @@ void mx_world_probe(struct mx_world *w, const struct mx_event *region)
 	g = (struct rr_sge){m.p, 4, 0};
 	w->abandon = true;
 	if (region->access & RR_ACCESS_REMOTE_WRITE)
-		assert_int_equal(p->post_write(s->ep, &g, 1, region->handle,
+		assert_int_equal(p->post_write(s->pump.ep, &g, 1, region->handle,
 		                               region->offset, PROBE_TOKEN),
 		                 0);
 	else
-		assert_int_equal(p->post_read(s->ep, &g, region->handle, region->offset,
-		                              PROBE_TOKEN),
+		assert_int_equal(p->post_read(s->pump.ep, &g, region->handle,
+		                              region->offset, PROBE_TOKEN),
 		                 0);
 	run(w, both_closed);
 	assert_int_equal(w->side[w->asker].lost_status, -EREMOTEIO);
@@ -681,13 +676,13 @@ void mx_world_probe(struct mx_world *w, const struct mx_event *region)
 void mx_world_close(struct mx_world *w)
 {
 	w->abandon = true;
-	if (!w->side[CLIENT].closed)
-		rr_conn_close(w->side[CLIENT].conn, 0, mx_now());
+	if (!w->side[CLIENT].pump.over)
+		rr_pump_close(&w->side[CLIENT].pump, 0, mx_now());
 	run(w, both_closed);
 	for (unsigned i = 0; i < 2; i++) {
-		rr_conn_free(w->side[i].conn);
+		rr_conn_free(w->side[i].pump.conn);
 		assert_int_equal(w->side[i].mem_bytes, 0);
-		mx_provider()->destroy(w->side[i].ep);
+		mx_provider()->destroy(w->side[i].pump.ep);
 	}
 	for (unsigned i = 0; i < MX_ITEMS; i++) {
 		mx_mem_free(&w->dest[i]);
