@@ -18,7 +18,8 @@
 #include <string.h>
 
 #include "loop/budget.h"
-#include "sim_end.h"
+#include "link/pump.h"
+#include "prov/sim/sim.h"
 
 #include "../conn_limits.h"
 
@@ -59,7 +60,8 @@ struct served {
 struct end {
 	struct world *w;
 	unsigned side;
-	struct sim_end sim;
+	struct rr_pump pump;
+	rr_time timer;
 	struct rr_budget *budget;
 	struct rr_holder holder;
 	struct rr_claim sequence;
@@ -82,6 +84,7 @@ struct world {
 
 static struct {
 	uint64_t calls, refused, waits, rooms, continued, special, pulled, nested;
+	uint64_t stalls; /* held posts that were tried again */
 } tally;
 
 static uint8_t octets[LONG + 4];
@@ -99,9 +102,9 @@ static uint8_t octets[LONG + 4];
 		}                                                                      \
 	} while (0)
 
-static struct end *end_of(struct sim_end *e)
+static struct end *end_of(struct rr_pump *p)
 {
-	return rr_container_of(e, struct end, sim);
+	return rr_container_of(p, struct end, pump);
 }
 
 static rr_time now(const struct world *w)
@@ -163,7 +166,7 @@ static void issue(struct ask *a)
 		rr_store_u32(a->head + 4 * i, words[i]);
 	a->call.xid = words[0];
 	a->active = true;
-	CHECK(e->w, !rr_conn_call(e->sim.conn, &a->call, now(e->w)),
+	CHECK(e->w, !rr_conn_call(e->pump.conn, &a->call, now(e->w)),
 	      "a call is not taken");
 }
 
@@ -184,9 +187,9 @@ static void check_reply(struct ask *a)
 	CHECK(w, !memcmp(result, octets, a->out), "wrong octets");
 }
 
-static void on_call_done(struct sim_end *sim, struct rr_call *call)
+static void on_call_done(struct rr_pump *p, struct rr_call *call)
 {
-	struct end *e = end_of(sim);
+	struct end *e = end_of(p);
 	struct ask *a = rr_container_of(call, struct ask, call);
 	struct world *w = e->w;
 
@@ -202,7 +205,7 @@ static void on_call_done(struct sim_end *sim, struct rr_call *call)
 	      e->side, call->status, call->error.code, call->error.arg[0],
 	      call->error.arg[1]);
 	check_reply(a);
-	rr_conn_call_release(e->sim.conn, call, now(w));
+	rr_conn_call_release(e->pump.conn, call, now(w));
 	tally.calls++;
 	free(a->result);
 	a->result = NULL;
@@ -222,7 +225,7 @@ static void wake(struct rr_holder *h)
 
 static void admitted(struct served *q)
 {
-	rr_conn_admit(q->end->sim.conn, q->r, NULL, now(q->end->w));
+	rr_conn_admit(q->end->pump.conn, q->r, NULL, now(q->end->w));
 }
 
 static void granted(struct rr_claim *k)
@@ -238,14 +241,14 @@ static void refuse(struct served *q)
 	const struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
 
 	q->answered = true;
-	rr_conn_refuse(q->end->sim.conn, q->r, &e, now(q->end->w));
+	rr_conn_refuse(q->end->pump.conn, q->r, &e, now(q->end->w));
 }
 
 static void sequence_granted(struct rr_claim *k)
 {
 	struct end *e = rr_container_of(k, struct end, sequence);
 
-	rr_conn_room(e->sim.conn, k->bytes, now(e->w));
+	rr_conn_room(e->pump.conn, k->bytes, now(e->w));
 }
 
 static int ask_room(void *ctx, uint64_t *ret_bytes)
@@ -312,9 +315,9 @@ static void check_users(const struct end *e)
 	CHECK(e->w, n <= e->max_requests, "%u requests with the user", n);
 }
 
-static void on_admit(struct sim_end *sim, struct rr_request *r)
+static void on_admit(struct rr_pump *p, struct rr_request *r)
 {
-	struct end *e = end_of(sim);
+	struct end *e = end_of(p);
 	struct served *q = calloc(1, sizeof(*q));
 
 	*q = (struct served){.next = e->served, .end = e, .r = r, .due = RR_TIME_NEVER};
@@ -361,9 +364,9 @@ static void check_args(const struct end *e, const struct rr_request *r, uint32_t
 	CHECK(e->w, at == in, "%" PRIu64 " octets, not %u", at, in);
 }
 
-static void on_request(struct sim_end *sim, struct rr_request *r)
+static void on_request(struct rr_pump *p, struct rr_request *r)
 {
-	struct end *e = end_of(sim);
+	struct end *e = end_of(p);
 	struct served *q = (struct served *)(uintptr_t)r->user;
 	const uint8_t *head = r->pieces[0].base;
 
@@ -393,12 +396,12 @@ static void answer(struct served *q)
 	rr_store_u32(q->head + 4, 1);
 	rr_store_u32(q->head + 8, q->out);
 	p[1] = (struct rr_piece){q->result, q->out, q->out_item};
-	rr_conn_reply(q->end->sim.conn, q->r, p, q->out ? 2 : 1, now(q->end->w));
+	rr_conn_reply(q->end->pump.conn, q->r, p, q->out ? 2 : 1, now(q->end->w));
 }
 
-static void on_request_done(struct sim_end *sim, struct rr_request *r, int status)
+static void on_request_done(struct rr_pump *p, struct rr_request *r, int status)
 {
-	struct end *e = end_of(sim);
+	struct end *e = end_of(p);
 	struct served *q = (struct served *)(uintptr_t)r->user, **at = &e->served;
 
 	while (*at != q)
@@ -421,38 +424,32 @@ static void mem_put(void *ctx, void *mem, size_t bytes)
 	free(mem);
 }
 
-static void check_action(struct sim_end *e, const struct rr_action *a)
+static void check_action(struct rr_pump *p, const struct rr_action *a)
 {
-	CHECK(end_of(e)->w, a->kind != RR_ACT_DISCONNECT || end_of(e)->w->ending,
-	      "side %u: disconnects: %d", end_of(e)->side, a->status);
+	CHECK(end_of(p)->w, a->kind != RR_ACT_DISCONNECT || end_of(p)->w->ending,
+	      "side %u: disconnects: %d", end_of(p)->side, a->status);
+	tally.stalls += a == &p->held;
 }
 
-static void check_post(struct sim_end *e, const struct rr_action *a, int err)
+static void check_lost(struct rr_pump *p)
 {
-	CHECK(end_of(e)->w, end_of(e)->w->ending || err == -EINVAL, "a post failed: %d",
-	      err);
+	CHECK(end_of(p)->w, end_of(p)->w->ending, "side %u: ended: %s", end_of(p)->side,
+	      rr_sim_ops.reason(p->ep));
 }
 
-static void check_lost(struct sim_end *e, int status)
+static void on_ready(struct rr_pump *p)
 {
-	CHECK(end_of(e)->w, end_of(e)->w->ending, "side %u: ended: %s", end_of(e)->side,
-	      rr_sim_ops.reason(e->ep));
+	end_of(p)->ready = true;
 }
 
-static void on_ready(struct sim_end *e)
-{
-	end_of(e)->ready = true;
-}
-
-static const struct sim_end_hooks hooks = {
+static const struct rr_pump_ops pump_ops = {
         .admit = on_admit,
         .request = on_request,
         .request_done = on_request_done,
         .call_done = on_call_done,
         .ready = on_ready,
-        .acting = check_action,
-        .post_failed = check_post,
         .lost = check_lost,
+        .acting = check_action,
 };
 
 static bool due(struct end *e)
@@ -485,29 +482,27 @@ static bool due(struct end *e)
 
 static bool pump(struct end *e)
 {
+	rr_time t = now(e->w);
 	bool moved = false;
 
-	if (!e->sim.conn || e->sim.closed)
+	if (!e->pump.conn || e->pump.over)
 		return false;
 	if (e->woken) {
 		e->woken = false;
 		rr_holder_woken(&e->holder);
 		moved = true;
 	}
-	sim_end_tick(&e->sim);
+	if (e->timer <= t)
+		rr_pump_tick(&e->pump, t);
 	moved |= due(e);
-	moved |= sim_end_drain(&e->sim);
-	if (e->sim.lost)
-		return moved;
-	sim_end_flush(&e->sim);
-	while (!e->sim.lost && sim_end_take(&e->sim, 1))
-		moved = true;
+	moved |= rr_pump_turn(&e->pump, MAX_ROUNDS, t) > 0;
+	e->timer = e->pump.over ? RR_TIME_NEVER : rr_pump_deadline(&e->pump, t);
 	return moved;
 }
 
 /* -- a world ----------------------------------------------------------------------- */
 
-static void open_end(struct world *w, unsigned side, unsigned i)
+static void open_end(struct world *w, unsigned side, unsigned i, struct rr_ep *ep)
 {
 	struct end *e = &w->end[side][i];
 	struct rr_conn_config cfg = {
@@ -521,16 +516,16 @@ static void open_end(struct world *w, unsigned side, unsigned i)
 	        .max_message_bytes = 2 * LONG,
 	        .room = {ask_room, leave_room, give_room, e},
 	};
+	struct rr_conn *conn;
 
 	conn_limits(&cfg);
 	e->w = w;
-	e->sim.world = w->sim;
-	e->sim.hooks = &hooks;
 	e->side = side;
 	e->budget = &w->budget[side];
 	e->max_requests = cfg.max_requests;
 	rr_holder_init(&e->holder, e->budget, LIMIT, wake);
-	CHECK(w, !rr_conn_new(&cfg, now(w), &e->sim.conn), "no connection");
+	CHECK(w, !rr_conn_new(&cfg, now(w), &conn), "no connection");
+	rr_pump_init(&e->pump, &rr_sim_ops, ep, conn, &pump_ops);
 	for (unsigned k = 0; k < CALLS; k++) {
 		e->ask[k].end = e;
 		e->ask[k].at = below(w, 300000);
@@ -547,10 +542,12 @@ static void begin(struct world *w)
 	        .send_done = {0, 5000},
 	        .batch = {0, 3000},
 	        .pieces = 3,
+	        .full_one_in = w->seed % 2 ? 8 : 0,
 	};
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct rr_prov_config cfg = {0};
 	struct sockaddr_storage addr;
+	struct rr_ep *ep;
 
 	rr_rng_seed(&w->rng, w->seed);
 	rr_budget_init(&w->budget[CLIENT], LIMIT);
@@ -563,13 +560,12 @@ static void begin(struct world *w)
 	for (unsigned i = 0; i < PAIRS; i++) {
 		CHECK(w,
 		      !rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any),
-		                          NULL, 0, 0, &w->end[CLIENT][i].sim.ep),
+		                          NULL, 0, 0, &ep),
 		      "no connection");
-		open_end(w, CLIENT, i);
-		while (rr_sim_ops.accept(w->listener, &cfg, NULL, 0, now(w),
-		                         &w->end[SERVER][i].sim.ep))
+		open_end(w, CLIENT, i, ep);
+		while (rr_sim_ops.accept(w->listener, &cfg, NULL, 0, now(w), &ep))
 			CHECK(w, rr_sim_step(w->sim), "nothing to accept");
-		open_end(w, SERVER, i);
+		open_end(w, SERVER, i, ep);
 	}
 }
 
@@ -588,7 +584,7 @@ static bool served_all(const struct end *e)
 
 static bool is_closed(const struct end *e)
 {
-	return e->sim.closed;
+	return e->pump.over;
 }
 
 static rr_time next_due(const struct world *w)
@@ -598,9 +594,9 @@ static rr_time next_due(const struct world *w)
 	for (unsigned i = 0; i < 2 * PAIRS; i++) {
 		const struct end *e = &w->end[i % 2][i / 2];
 
-		if (e->sim.closed)
+		if (e->pump.over)
 			continue;
-		t = RR_MIN(t, rr_conn_deadline(e->sim.conn));
+		t = RR_MIN(t, e->timer);
 		for (unsigned k = 0; k < CALLS; k++)
 			if (e->ready && !e->ask[k].active && !e->ask[k].ended)
 				t = RR_MIN(t, e->ask[k].at);
@@ -620,7 +616,7 @@ _Noreturn static void stuck(const struct world *w, const char *how)
 		struct rr_conn_info f;
 		unsigned n = 0;
 
-		rr_conn_info(e->sim.conn, &f);
+		rr_conn_info(e->pump.conn, &f);
 		for (const struct served *q = e->served; q; q = q->next)
 			n++;
 		fprintf(stderr,
@@ -672,8 +668,8 @@ static void finish(struct world *w)
 		CHECK(w, !e->holder.used, "%" PRIu64 " octets are held for ever",
 		      (uint64_t)e->holder.used);
 		rr_holder_fini(&e->holder);
-		rr_sim_ops.destroy(e->sim.ep);
-		rr_conn_free(e->sim.conn);
+		rr_sim_ops.destroy(e->pump.ep);
+		rr_conn_free(e->pump.conn);
 	}
 	rr_budget_fini(&w->budget[CLIENT]);
 	rr_budget_fini(&w->budget[SERVER]);
@@ -690,7 +686,7 @@ static void run_seed(uint64_t seed)
 	run_to(w, served_all);
 	w->ending = true;
 	for (unsigned i = 0; i < PAIRS; i++)
-		rr_conn_close(w->end[CLIENT][i].sim.conn, 0, now(w));
+		rr_pump_close(&w->end[CLIENT][i].pump, 0, now(w));
 	run_to(w, is_closed);
 	finish(w);
 	free(w);
@@ -708,8 +704,10 @@ int main(int argc, char **argv)
 	printf("%" PRIu64 " seeds: %" PRIu64 " calls answered, %" PRIu64
 	       " times refused and asked again; %" PRIu64 " requests waited; %" PRIu64
 	       " of %" PRIu64 " continued Calls waited; %" PRIu64 " Special, %" PRIu64
-	       " with Read chunks, %" PRIu64 " called back\n",
+	       " with Read chunks, %" PRIu64 " called back; %" PRIu64
+	       " held posts tried\n",
 	       count, tally.calls, tally.refused, tally.waits, tally.rooms,
-	       tally.continued, tally.special, tally.pulled, tally.nested);
+	       tally.continued, tally.special, tally.pulled, tally.nested,
+	       tally.stalls);
 	return 0;
 }

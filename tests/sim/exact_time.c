@@ -15,7 +15,8 @@
 
 #include <cmocka.h>
 
-#include "sim_end.h"
+#include "link/pump.h"
+#include "prov/sim/sim.h"
 
 #include "../conn_limits.h"
 
@@ -25,7 +26,8 @@ struct pair {
 	struct rr_sim_world *w;
 	struct rr_prov_listener *l;
 	struct side {
-		struct sim_end sim;
+		struct rr_pump pump;
+		struct rr_ep *ep; /* before there is a connection */
 		struct pair *pair;
 	} side[2];
 	uint8_t *mem[2];
@@ -41,7 +43,7 @@ static void wait_for(struct pair *p, unsigned side, enum rr_wc_op op)
 	struct rr_wc wc;
 
 	for (;;) {
-		while (ops->poll(p->side[side].sim.ep, &wc, 1))
+		while (ops->poll(p->side[side].ep, &wc, 1))
 			if (wc.op == op) {
 				assert_int_equal(0, wc.status);
 				return;
@@ -66,8 +68,8 @@ static struct pair *pair_new(uint32_t ord)
 	assert_int_equal(0, ops->listen(&cfg, (struct sockaddr *)&any, sizeof(any),
 	                                &p->l, &addr));
 	assert_int_equal(0, ops->connect(&cfg, (struct sockaddr *)&addr, sizeof(any),
-	                                 NULL, 0, 0, &p->side[0].sim.ep));
-	while (ops->accept(p->l, &cfg, NULL, 0, rr_sim_now(p->w), &p->side[1].sim.ep))
+	                                 NULL, 0, 0, &p->side[0].ep));
+	while (ops->accept(p->l, &cfg, NULL, 0, rr_sim_now(p->w), &p->side[1].ep))
 		assert_true(rr_sim_step(p->w));
 	for (unsigned i = 0; i < 2; i++)
 		p->mem[i] = calloc(1, MEM);
@@ -99,16 +101,16 @@ static void post(struct pair *p, enum rr_wc_op op, uint32_t len,
 
 	switch (op) {
 	case RR_WC_SEND:
-		assert_int_equal(0, ops->post_recv(p->side[1].sim.ep, &in, 1));
-		assert_int_equal(0, ops->post_send(p->side[0].sim.ep, &s, 1, 0, 1));
+		assert_int_equal(0, ops->post_recv(p->side[1].ep, &in, 1));
+		assert_int_equal(0, ops->post_send(p->side[0].ep, &s, 1, 0, 1));
 		break;
 	case RR_WC_WRITE:
-		assert_int_equal(0, ops->post_write(p->side[0].sim.ep, &s, 1, r->handle,
+		assert_int_equal(0, ops->post_write(p->side[0].ep, &s, 1, r->handle,
 		                                    r->offset, 1));
 		break;
 	default:
-		assert_int_equal(0, ops->post_read(p->side[0].sim.ep, &s, r->handle,
-		                                   r->offset, 1));
+		assert_int_equal(
+		        0, ops->post_read(p->side[0].ep, &s, r->handle, r->offset, 1));
 		break;
 	}
 }
@@ -119,14 +121,14 @@ static struct rr_region region(struct pair *p, unsigned side)
 
 	assert_int_equal(
 	        0,
-	        ops->register_mem(p->side[side].sim.ep, p->mem[side], MEM,
+	        ops->register_mem(p->side[side].ep, p->mem[side], MEM,
 	                          RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, &r));
 	return r;
 }
 
 static void flush(struct pair *p)
 {
-	assert_int_equal(0, ops->flush(p->side[0].sim.ep, rr_sim_now(p->w)));
+	assert_int_equal(0, ops->flush(p->side[0].ep, rr_sim_now(p->w)));
 }
 
 static void connect_takes_one_round_trip(void **state)
@@ -209,68 +211,58 @@ static void mem_put(void *ctx, void *p, size_t n)
 	free(p);
 }
 
-static struct pair *pair_of(struct sim_end *e)
+static struct side *side_of(struct rr_pump *p)
 {
-	return rr_container_of(e, struct side, sim)->pair;
+	return rr_container_of(p, struct side, pump);
 }
 
-static void on_admit(struct sim_end *e, struct rr_request *r)
+static rr_time time_at(struct rr_pump *p)
 {
-	rr_conn_admit(e->conn, r, NULL, rr_sim_now(e->world));
+	return rr_sim_now(side_of(p)->pair->w);
 }
 
-static void on_request(struct sim_end *e, struct rr_request *r)
+static void on_admit(struct rr_pump *p, struct rr_request *r)
 {
-	struct pair *p = pair_of(e);
-
-	rr_conn_reply(e->conn, r, p->reply, p->reply[1].len ? 2 : 1, rr_sim_now(p->w));
+	rr_conn_admit(p->conn, r, NULL, time_at(p));
 }
 
-static void on_request_done(struct sim_end *e, struct rr_request *r, int status)
+static void on_request(struct rr_pump *p, struct rr_request *r)
+{
+	const struct rr_piece *reply = side_of(p)->pair->reply;
+
+	rr_conn_reply(p->conn, r, reply, reply[1].len ? 2 : 1, time_at(p));
+}
+
+static void on_request_done(struct rr_pump *p, struct rr_request *r, int status)
 {
 }
 
-static void on_call_done(struct sim_end *e, struct rr_call *c)
+static void on_call_done(struct rr_pump *p, struct rr_call *c)
 {
-	pair_of(e)->done = rr_sim_now(e->world);
+	side_of(p)->pair->done = time_at(p);
 }
 
-static void on_post_failed(struct sim_end *e, const struct rr_action *a, int err)
-{
-	assert_true(e->lost);
-}
-
-static void on_register_failed(struct sim_end *e, int err)
-{
-	assert_true(e->lost);
-}
-
-static const struct sim_end_hooks hooks = {
+static const struct rr_pump_ops pump_ops = {
         .admit = on_admit,
         .request = on_request,
         .request_done = on_request_done,
         .call_done = on_call_done,
-        .post_failed = on_post_failed,
-        .register_failed = on_register_failed,
 };
 
 /* Without the connection's timer. */
-static void pump(struct sim_end *e)
+static void pump(struct side *s)
 {
-	do {
-		sim_end_drain(e);
-		if (!e->lost)
-			sim_end_flush(e);
-	} while (!e->closed && sim_end_take(e, 1));
+	if (!s->pump.over)
+		rr_pump_turn(&s->pump, 1000, rr_sim_now(s->pair->w));
 }
 
 static void step(struct pair *p)
 {
-	pump(&p->side[0].sim);
-	pump(&p->side[1].sim);
+	pump(&p->side[0]);
+	pump(&p->side[1]);
 	assert_true(rr_sim_step(p->w));
-	pump(&p->side[0].sim);
-	pump(&p->side[1].sim);
+	pump(&p->side[0]);
+	pump(&p->side[1]);
 }
 
 static struct pair *conns_new(bool remote_invalidate)
@@ -286,17 +278,16 @@ static struct pair *conns_new(bool remote_invalidate)
 		        .remote_invalidate = remote_invalidate,
 		        .credits = 8,
 		};
+		struct rr_conn *conn;
 
 		conn_limits(&cfg);
 		p->side[i].pair = p;
-		p->side[i].sim.world = p->w;
-		p->side[i].sim.hooks = &hooks;
-		assert_int_equal(
-		        0, rr_conn_new(&cfg, rr_sim_now(p->w), &p->side[i].sim.conn));
+		assert_int_equal(0, rr_conn_new(&cfg, rr_sim_now(p->w), &conn));
+		rr_pump_init(&p->side[i].pump, ops, p->side[i].ep, conn, &pump_ops);
 	}
 	do {
 		step(p);
-		rr_conn_info(p->side[0].sim.conn, &info);
+		rr_conn_info(p->side[0].pump.conn, &info);
 	} while (!info.ready);
 	/* Let the last of the set-up come to rest. */
 	while (rr_sim_next(p->w) != RR_TIME_NEVER)
@@ -306,11 +297,11 @@ static struct pair *conns_new(bool remote_invalidate)
 
 static void conns_free(struct pair *p)
 {
-	rr_conn_close(p->side[0].sim.conn, 0, rr_sim_now(p->w));
-	while (!p->side[0].sim.closed || !p->side[1].sim.closed)
+	rr_pump_close(&p->side[0].pump, 0, rr_sim_now(p->w));
+	while (!p->side[0].pump.over || !p->side[1].pump.over)
 		step(p);
-	rr_conn_free(p->side[0].sim.conn);
-	rr_conn_free(p->side[1].sim.conn);
+	rr_conn_free(p->side[0].pump.conn);
+	rr_conn_free(p->side[1].pump.conn);
 	pair_free(p);
 }
 
@@ -321,12 +312,12 @@ static rr_time call_time(struct pair *p, const struct rr_piece *pieces, unsigned
 
 	p->call.pieces = pieces;
 	p->call.n_pieces = n;
-	assert_int_equal(0, rr_conn_call(p->side[0].sim.conn, &p->call, t));
+	assert_int_equal(0, rr_conn_call(p->side[0].pump.conn, &p->call, t));
 	p->done = 0;
 	while (!p->done)
 		step(p);
 	assert_int_equal(RR_CALL_OK, p->call.status);
-	rr_conn_call_release(p->side[0].sim.conn, &p->call, rr_sim_now(p->w));
+	rr_conn_call_release(p->side[0].pump.conn, &p->call, rr_sim_now(p->w));
 	return p->done - t;
 }
 

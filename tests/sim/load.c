@@ -10,7 +10,7 @@
 
 static bool failing(const struct node *n)
 {
-	return run_may_lose(n->run) || n->run->closing || n->sim.lost;
+	return run_may_lose(n->run) || n->run->closing || n->pump.lost;
 }
 
 /* -- Calls --------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static void issue(struct node *n, struct asked *a)
 	a->issued_at = run_now(n->run);
 	make_call(n, a);
 	run_note(n->run, "issue", n->side, v, 2);
-	err = rr_conn_call(n->sim.conn, &a->call, run_now(n->run));
+	err = rr_conn_call(n->pump.conn, &a->call, run_now(n->run));
 	if (!err)
 		return;
 	CHECK(n->run, failing(n), "side %u: rr_conn_call: %d", n->side, err);
@@ -277,15 +277,15 @@ static bool local_error_is_due(struct node *n, const struct spec *s,
 
 static void check_lent(struct node *n, const struct asked *a)
 {
-	if (!n->sim.ep || n->abandoned)
+	if (!n->pump.ep || n->abandoned)
 		return;
 	for (unsigned i = 0; i < a->call.n_pieces; i++)
 		CHECK(n->run,
-		      !rr_sim_lent(n->sim.ep, a->pieces[i].base, a->pieces[i].len),
+		      !rr_sim_lent(n->pump.ep, a->pieces[i].base, a->pieces[i].len),
 		      "call %u ended, argument piece %u still lent", a->spec->index, i);
 	for (unsigned i = 0; i < a->call.n_dests; i++)
 		CHECK(n->run,
-		      !rr_sim_lent(n->sim.ep, a->dests[i].base, a->dests[i].len),
+		      !rr_sim_lent(n->pump.ep, a->dests[i].base, a->dests[i].len),
 		      "call %u ended, destination %u still accessible", a->spec->index,
 		      i);
 }
@@ -300,7 +300,7 @@ static void release(struct node *n, struct asked *a)
 		CHECK(n->run, a->call.status || !memcmp(a->call.reply, want, len),
 		      "call %u: reply changed before its release", a->spec->index);
 		free(want);
-		rr_conn_call_release(n->sim.conn, &a->call, run_now(n->run));
+		rr_conn_call_release(n->pump.conn, &a->call, run_now(n->run));
 	}
 	a->released = true;
 	memset(&a->call, 0xdc, sizeof(a->call));
@@ -324,7 +324,7 @@ static bool recovers(struct node *n, struct asked *a)
 	int err;
 
 	if (a->cancelled || failing(n) || !remote_error_is_due(n, s, &e) ||
-	    !rr_call_recover(n->sim.conn, &a->call))
+	    !rr_call_recover(n->pump.conn, &a->call))
 		return false;
 	CHECK(n->run, !s->first.code || one_error(n), "call %u recovers twice",
 	      s->index);
@@ -338,7 +338,7 @@ static bool recovers(struct node *n, struct asked *a)
 	s->xid += 0x10000;
 	rr_store_u32((void *)(uintptr_t)a->pieces[0].base, s->xid);
 	a->call.xid = s->xid;
-	err = rr_conn_call(n->sim.conn, &a->call, run_now(n->run));
+	err = rr_conn_call(n->pump.conn, &a->call, run_now(n->run));
 	CHECK(n->run, !err, "side %u: rr_conn_call again: %d", n->side, err);
 	return true;
 }
@@ -385,7 +385,7 @@ static void cancel(struct node *n, struct asked *a)
 	a->cancelled = true;
 	/* The peer may be using its chunks: then the connection is lost. */
 	n->run->may_lose = true;
-	rr_conn_cancel(n->sim.conn, &a->call, run_now(n->run));
+	rr_conn_cancel(n->pump.conn, &a->call, run_now(n->run));
 }
 
 /* -- Requests -------------------------------------------------------------------- */
@@ -401,7 +401,7 @@ static struct served *served_of(struct node *n, const struct rr_request *q)
 static void refuse(struct node *n, struct served *v)
 {
 	v->answered = true;
-	rr_conn_refuse(n->sim.conn, v->request, &v->spec->refuse, run_now(n->run));
+	rr_conn_refuse(n->pump.conn, v->request, &v->spec->refuse, run_now(n->run));
 }
 
 static bool refuses(const struct spec *s)
@@ -519,7 +519,7 @@ void load_admit(struct node *n, struct rr_request *q)
 	if (refuses(s) && s->refuse_early)
 		refuse(n, v);
 	else
-		rr_conn_admit(n->sim.conn, q, own_sinks(v, sge) ? sge : NULL,
+		rr_conn_admit(n->pump.conn, q, own_sinks(v, sge) ? sge : NULL,
 		              run_now(n->run));
 }
 
@@ -590,7 +590,8 @@ static void answer(struct node *n, struct served *v)
 			        .item = true,
 			};
 	}
-	rr_conn_reply(n->sim.conn, v->request, v->pieces, v->n_pieces, run_now(n->run));
+	rr_conn_reply(n->pump.conn, v->request, v->pieces, v->n_pieces,
+	              run_now(n->run));
 }
 
 void load_request_done(struct node *n, struct rr_request *q, int status)
@@ -604,8 +605,8 @@ void load_request_done(struct node *n, struct rr_request *q, int status)
 	*at = v->next;
 	for (unsigned i = 0; i < v->n_pieces; i++) {
 		CHECK(n->run,
-		      !n->sim.ep || !v->pieces[i].len ||
-		              !rr_sim_lent(n->sim.ep, v->pieces[i].base,
+		      !n->pump.ep || !v->pieces[i].len ||
+		              !rr_sim_lent(n->pump.ep, v->pieces[i].base,
 		                           v->pieces[i].len),
 		      "request %u ended, reply piece %u still lent", v->spec->index, i);
 		free((void *)(uintptr_t)v->pieces[i].base);
@@ -631,7 +632,7 @@ static rr_time asked_due(const struct node *n, const struct asked *a)
 
 static void asked_act(struct node *n, struct asked *a)
 {
-	if (!a->issued && (n->sim.lost || n->run->closing)) {
+	if (!a->issued && (n->pump.lost || n->run->closing)) {
 		a->issued = true;
 		end_unissued(n, a);
 	} else if (!a->issued) {
@@ -654,9 +655,9 @@ bool load_due(struct node *n)
 		a->spec = &n->run->plan.spec[n->side][i];
 		/* After CLOSED nothing but releases can be left, before open nothing.
 		 */
-		if (!n->sim.conn)
+		if (!n->pump.conn)
 			continue;
-		if (asked_due(n, a) <= now || (!a->issued && n->sim.lost)) {
+		if (asked_due(n, a) <= now || (!a->issued && n->pump.lost)) {
 			asked_act(n, a);
 			moved = true;
 		}
@@ -675,7 +676,7 @@ rr_time load_deadline(const struct node *n)
 {
 	rr_time t = RR_TIME_NEVER;
 
-	for (unsigned i = 0; n->sim.conn && i < n->run->plan.n_calls[n->side]; i++)
+	for (unsigned i = 0; n->pump.conn && i < n->run->plan.n_calls[n->side]; i++)
 		t = RR_MIN(t, asked_due(n, &n->asked[i]));
 	for (struct served *v = n->served; v; v = v->next)
 		if (v->ready && !v->answered)

@@ -95,7 +95,7 @@ static void send_reply(struct served *q, const struct rr_rpc_reply *r,
 	assert_true(len > 0);
 	pieces[0] = (struct rr_piece){q->header, (size_t)len, false};
 	q->state = ANSWERED;
-	rr_conn_reply(q->end->sim.conn, q->request, pieces, 1 + n,
+	rr_conn_reply(q->end->pump.conn, q->request, pieces, 1 + n,
 	              world_now(q->end->w));
 }
 
@@ -165,7 +165,7 @@ static enum rr_drc_verdict begin(struct world *w, struct served *q)
 	const struct rr_drc_from from = {&peer, 1};
 	enum rr_drc_verdict v;
 
-	assert_int_equal(rr_sim_ops.peer_addr(q->end->sim.ep, &peer), 0);
+	assert_int_equal(rr_sim_ops.peer_addr(q->end->pump.ep, &peer), 0);
 	w->in_cache = true;
 	v = rr_drc_begin(&w->cache, &from, &q->call, q->args, q->n_args, &q->waiter,
 	                 world_now(w), &q->entry);
@@ -230,7 +230,7 @@ void on_session_lost(struct end *e)
 		rr_drc_leave(&e->w->cache, q->entry, &q->waiter, world_now(e->w));
 		q->entry = NULL;
 		q->state = ANSWERED;
-		rr_conn_drop(e->sim.conn, q->request, world_now(e->w));
+		rr_conn_drop(e->pump.conn, q->request, world_now(e->w));
 	}
 }
 
@@ -319,7 +319,7 @@ void on_call_done(struct world *w, struct rr_call *c)
 	a->sent = false;
 	if (!again)
 		w->wrong += !right(a);
-	rr_conn_call_release(w->client.sim.conn, c, world_now(w));
+	rr_conn_call_release(w->client.pump.conn, c, world_now(w));
 	if (again)
 		return; /* lost: to be sent again */
 	w->finished++;
@@ -337,10 +337,10 @@ static bool submit(struct world *w)
 		struct asked *a = &w->asked[i];
 		int err;
 
-		if (!a->active || a->sent || !w->client.sim.conn ||
-		    w->client.sim.lost || w->client.sim.closed)
+		if (!a->active || a->sent || !w->client.pump.conn ||
+		    w->client.pump.lost || w->client.pump.over)
 			continue;
-		err = rr_conn_call(w->client.sim.conn, &a->call, world_now(w));
+		err = rr_conn_call(w->client.pump.conn, &a->call, world_now(w));
 		failed |= err == -ENOMEM;
 		if (err)
 			continue;
@@ -360,12 +360,13 @@ static struct rr_prov_config prov_config(struct world *w)
 static void connect_client(struct world *w)
 {
 	struct rr_prov_config cfg = prov_config(w);
+	struct rr_ep *ep;
 
 	assert_int_equal(rr_sim_ops.connect(&cfg, (struct sockaddr *)&w->addr,
 	                                    sizeof(struct sockaddr_in), NULL, 0,
-	                                    world_now(w), &w->client.sim.ep),
+	                                    world_now(w), &ep),
 	                 0);
-	end_open(w, &w->client, false);
+	end_open(w, &w->client, ep, false);
 	w->connections++;
 	w->retry_at = world_now(w) + RETRY_NS; /* if there was no memory for it */
 }
@@ -379,8 +380,7 @@ static void accept_all(struct world *w)
 		struct end *e = &w->session[w->n_sessions++];
 
 		assert_true(w->n_sessions <= MAX_SESSIONS);
-		e->sim.ep = ep;
-		end_open(w, e, true);
+		end_open(w, e, ep, true);
 	}
 }
 
@@ -397,12 +397,12 @@ static bool move(struct world *w, rr_time *next)
 		moved |= end_pump(&w->session[i]);
 	*next = serve_due(w, &moved);
 	moved |= rr_sim_events(w->sim) != before;
-	if (w->client.sim.closed && w->client.sim.conn) {
+	if (w->client.pump.over && w->client.pump.conn) {
 		end_close(&w->client);
 		w->retry_at = world_now(w) + RETRY_NS;
 		moved = true;
 	}
-	if (w->client.sim.conn || w->ending)
+	if (w->client.pump.conn || w->ending)
 		return moved;
 	if (w->retry_at <= world_now(w)) {
 		connect_client(w);
@@ -415,11 +415,11 @@ static bool move(struct world *w, rr_time *next)
 
 static rr_time deadlines(const struct world *w, rr_time t)
 {
-	if (w->client.sim.conn && !w->client.sim.closed)
-		t = RR_MIN(t, rr_conn_deadline(w->client.sim.conn));
+	if (w->client.pump.conn && !w->client.pump.over)
+		t = RR_MIN(t, w->client.timer);
 	for (unsigned i = 0; i < w->n_sessions; i++)
-		if (w->session[i].sim.conn && !w->session[i].sim.closed)
-			t = RR_MIN(t, rr_conn_deadline(w->session[i].sim.conn));
+		if (w->session[i].pump.conn && !w->session[i].pump.over)
+			t = RR_MIN(t, w->session[i].timer);
 	return t;
 }
 
@@ -465,9 +465,9 @@ static void tear_down_world(struct world *w)
 static bool all_closed(const struct world *w)
 {
 	for (unsigned i = 0; i < w->n_sessions; i++)
-		if (!w->session[i].sim.closed)
+		if (!w->session[i].pump.over)
 			return false;
-	return !w->client.sim.conn;
+	return !w->client.pump.conn;
 }
 
 static void break_again(struct world *w, const struct fault *f)
@@ -479,8 +479,8 @@ static void break_again(struct world *w, const struct fault *f)
 static void begin_end(struct world *w)
 {
 	w->ending = true;
-	if (w->client.sim.conn)
-		rr_conn_close(w->client.sim.conn, 0, world_now(w));
+	if (w->client.pump.conn)
+		rr_pump_close(&w->client.pump, 0, world_now(w));
 }
 
 static void advance(struct world *w, rr_time next)

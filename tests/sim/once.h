@@ -2,7 +2,7 @@
 /*
  * What must be executed once: a client that reconnects, a server with its cache of
  * replies, a store of names.  once.c asks, serves and judges; once_end.c opens, moves
- * and closes an end (sim_end.c).
+ * and closes an end.
  */
 #ifndef TESTS_SIM_ONCE_H
 #define TESTS_SIM_ONCE_H
@@ -17,7 +17,8 @@
 #include <cmocka.h>
 
 #include "rpc/reply_cache.h"
-#include "sim_end.h"
+#include "link/pump.h"
+#include "prov/sim/sim.h"
 
 enum {
 	LANES = 2,
@@ -33,8 +34,9 @@ enum {
 struct world;
 
 struct end {
-	struct sim_end sim;
+	struct rr_pump pump;
 	struct world *w;
+	rr_time timer;
 	bool server;
 };
 
@@ -96,9 +98,9 @@ static inline rr_time world_now(const struct world *w)
 
 /* once_end.c */
 /* Without memory for it: closed, its endpoint destroyed. */
-void end_open(struct world *, struct end *, bool server);
+void end_open(struct world *, struct end *, struct rr_ep *, bool server);
 void end_close(struct end *);
-bool end_pump(struct end *); /* true if anything moved */
+bool end_pump(struct end *); /* true if anything completed */
 
 /* once.c, called by the pump */
 void on_request(struct end *, struct rr_request *);

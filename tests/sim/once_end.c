@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One end, as sim_end.c moves it; its memory may fail. */
+/* One end, as the library's pump moves it; its memory may fail. */
 #include "once.h"
 
 #include "../conn_limits.h"
@@ -18,38 +18,38 @@ static void mem_put(void *ctx, void *mem, size_t bytes)
 	free(mem);
 }
 
-static struct end *end_of(struct sim_end *e)
+static struct end *end_of(struct rr_pump *p)
 {
-	return rr_container_of(e, struct end, sim);
+	return rr_container_of(p, struct end, pump);
 }
 
-static void on_admit(struct sim_end *e, struct rr_request *r)
+static void on_admit(struct rr_pump *p, struct rr_request *r)
 {
-	rr_conn_admit(e->conn, r, NULL, rr_sim_now(e->world));
+	rr_conn_admit(p->conn, r, NULL, world_now(end_of(p)->w));
 }
 
-static void request_came(struct sim_end *e, struct rr_request *r)
+static void request_came(struct rr_pump *p, struct rr_request *r)
 {
-	on_request(end_of(e), r);
+	on_request(end_of(p), r);
 }
 
-static void request_over(struct sim_end *e, struct rr_request *r, int status)
+static void request_over(struct rr_pump *p, struct rr_request *r, int status)
 {
-	on_request_done(end_of(e), r);
+	on_request_done(end_of(p), r);
 }
 
-static void call_over(struct sim_end *e, struct rr_call *c)
+static void call_over(struct rr_pump *p, struct rr_call *c)
 {
-	on_call_done(end_of(e)->w, c);
+	on_call_done(end_of(p)->w, c);
 }
 
-static void end_lost(struct sim_end *e, int status)
+static void end_lost(struct rr_pump *p)
 {
-	if (end_of(e)->server)
-		on_session_lost(end_of(e));
+	if (end_of(p)->server)
+		on_session_lost(end_of(p));
 }
 
-static const struct sim_end_hooks hooks = {
+static const struct rr_pump_ops pump_ops = {
         .admit = on_admit,
         .request = request_came,
         .request_done = request_over,
@@ -57,7 +57,7 @@ static const struct sim_end_hooks hooks = {
         .lost = end_lost,
 };
 
-void end_open(struct world *w, struct end *e, bool server)
+void end_open(struct world *w, struct end *e, struct rr_ep *ep, bool server)
 {
 	struct rr_conn_config cfg = {
 	        .role = server ? RR_CONN_SERVER : RR_CONN_CLIENT,
@@ -65,44 +65,43 @@ void end_open(struct world *w, struct end *e, bool server)
 	        .remote_invalidate = true,
 	        .xid_seed = 1u << 30,
 	};
+	struct rr_conn *conn = NULL;
+	int err;
 
 	conn_limits(&cfg);
+	err = rr_conn_new(&cfg, world_now(w), &conn);
 	e->w = w;
 	e->server = server;
-	e->sim.world = w->sim;
-	e->sim.hooks = &hooks;
-	e->sim.lost = e->sim.closed = false;
-	if (!rr_conn_new(&cfg, world_now(w), &e->sim.conn))
+	rr_pump_init(&e->pump, &rr_sim_ops, ep, conn, &pump_ops);
+	e->timer = 0;
+	if (!err)
 		return;
 	assert_true(w->fail_get && w->gets >= w->fail_get);
-	rr_sim_ops.destroy(e->sim.ep);
-	e->sim.conn = NULL;
-	e->sim.ep = NULL;
-	e->sim.closed = true;
+	rr_sim_ops.destroy(ep);
+	e->pump.ep = NULL;
+	e->pump.over = true;
 }
 
 void end_close(struct end *e)
 {
-	if (!e->sim.conn)
+	if (!e->pump.conn)
 		return;
-	rr_sim_ops.destroy(e->sim.ep);
-	rr_conn_free(e->sim.conn);
-	e->sim.conn = NULL;
-	e->sim.ep = NULL;
+	rr_sim_ops.destroy(e->pump.ep);
+	rr_conn_free(e->pump.conn);
+	e->pump.conn = NULL;
+	e->pump.ep = NULL;
 }
 
 bool end_pump(struct end *e)
 {
-	bool moved;
+	rr_time now = world_now(e->w);
+	unsigned taken;
 
-	if (!e->sim.conn || e->sim.closed)
+	if (!e->pump.conn || e->pump.over)
 		return false;
-	sim_end_tick(&e->sim);
-	moved = sim_end_drain(&e->sim);
-	if (e->sim.lost)
-		return moved;
-	sim_end_flush(&e->sim);
-	while (!e->sim.lost && sim_end_take(&e->sim, 1))
-		moved = true;
-	return moved;
+	if (e->timer <= now)
+		rr_pump_tick(&e->pump, now);
+	taken = rr_pump_turn(&e->pump, MAX_ROUNDS, now);
+	e->timer = e->pump.over ? RR_TIME_NEVER : rr_pump_deadline(&e->pump, now);
+	return taken > 0;
 }

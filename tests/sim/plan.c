@@ -135,6 +135,20 @@ static void fit_version_1(struct plan *p)
 	}
 }
 
+/* How the pump is moved, and queues that are full; from a generator of its own too. */
+static void draw_pump(struct plan *p)
+{
+	struct rr_rng r;
+
+	rr_rng_seed(&r, p->seed ^ 0x9069);
+	for (unsigned side = 0; side < 2; side++)
+		p->rounds[side] = one_in(&r, 2) ? 64 : 1 + (unsigned)below(&r, 3);
+	if (one_in(&r, 2))
+		p->world.max_send = skewed(&r, 1, 64);
+	if (one_in(&r, 3))
+		p->world.full_one_in = 1 + skewed(&r, 1, 30);
+}
+
 static void draw_conn(struct plan *p, struct rr_rng *r, unsigned side)
 {
 	static const uint32_t segs[] = {4096, 30000, 65536, 1 << 20, 1 << 20};
@@ -297,6 +311,7 @@ void plan_draw(struct plan *p, uint64_t seed)
 		p->rvrsdir = RDMA2_RVRSDIR_SIMPLE;
 	draw_world(p, &r);
 	draw_fault(p, &r);
+	draw_pump(p);
 	for (unsigned side = 0; side < 2; side++) {
 		draw_conn(p, &r, side);
 		p->poll_max[side] = one_in(&r, 2) ? 32 : 1 + (unsigned)below(&r, 4);

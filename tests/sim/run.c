@@ -57,11 +57,18 @@ static struct rr_prov_config prov_config(struct run *r, unsigned side)
 	return (struct rr_prov_config){.conn_id = side, .instance = r->world};
 }
 
+static size_t own_private(const struct run *r, unsigned side, uint8_t ret[8])
+{
+	return r->plan.hello ? rr_conn_own_private(&r->plan.conn[side], ret) : 0;
+}
+
 static void begin(struct run *r)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct sockaddr_storage addr;
 	struct rr_prov_config cfg;
+	struct rr_ep *ep;
+	uint8_t priv[8];
 	int err;
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -73,34 +80,36 @@ static void begin(struct run *r)
 	err = rr_sim_ops.listen(&cfg, (struct sockaddr *)&any, sizeof(any),
 	                        &r->listener, &addr);
 	CHECK(r, !err, "listen: %d", err);
-	err = rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any), NULL, 0,
-	                         0, &r->node[CLIENT].sim.ep);
+	err = rr_sim_ops.connect(&cfg, (struct sockaddr *)&addr, sizeof(any), priv,
+	                         own_private(r, CLIENT, priv), 0, &ep);
 	CHECK(r, !err, "connect: %d", err);
-	node_open(&r->node[CLIENT]);
+	node_open(&r->node[CLIENT], ep);
 }
 
 static void try_accept(struct run *r)
 {
 	struct rr_prov_config cfg = prov_config(r, SERVER);
 	struct node *n = &r->node[SERVER];
+	struct rr_ep *ep;
+	uint8_t priv[8];
 
-	if (n->sim.ep || n->sim.conn || n->sim.closed)
+	if (n->pump.ep || n->pump.conn || n->pump.over)
 		return;
-	if (!rr_sim_ops.accept(r->listener, &cfg, NULL, 0, rr_sim_now(r->world),
-	                       &n->sim.ep))
-		node_open(n);
+	if (!rr_sim_ops.accept(r->listener, &cfg, priv, own_private(r, SERVER, priv),
+	                       rr_sim_now(r->world), &ep))
+		node_open(n, ep);
 }
 
 /* -- Faults ---------------------------------------------------------------------- */
 
 static void abandon(struct node *n)
 {
-	if (n->sim.lost || !n->sim.conn)
+	if (n->pump.lost || !n->pump.conn)
 		return;
-	rr_sim_ops.destroy(n->sim.ep);
-	n->sim.ep = NULL;
-	n->sim.lost = n->abandoned = true;
-	rr_conn_lost(n->sim.conn, -ECONNRESET, run_now(n->run));
+	rr_sim_ops.destroy(n->pump.ep);
+	n->pump.ep = NULL;
+	n->abandoned = true;
+	rr_pump_cut(&n->pump, -ECONNRESET, run_now(n->run));
 }
 
 static void fault(struct run *r)
@@ -122,10 +131,10 @@ static void fault(struct run *r)
 		abandon(n);
 		break;
 	case FAULT_CLOSE:
-		if (r->step != p->fault_at || !n->sim.conn || n->sim.closed)
+		if (r->step != p->fault_at || !n->pump.conn || n->pump.over)
 			break;
 		r->closing = true;
-		rr_conn_close(n->sim.conn, 0, rr_sim_now(r->world));
+		rr_pump_close(&n->pump, 0, rr_sim_now(r->world));
 		break;
 	}
 }
@@ -143,14 +152,18 @@ bool run_may_lose(struct run *r)
 static void pump(struct run *r)
 {
 	unsigned rounds = 0;
+	uint64_t events;
 	bool moved;
 
 	do {
+		events = rr_sim_events(r->world);
 		try_accept(r);
 		moved = node_pump(&r->node[CLIENT]);
 		moved |= node_pump(&r->node[SERVER]);
 		moved |= load_due(&r->node[CLIENT]);
 		moved |= load_due(&r->node[SERVER]);
+		/* One end's flush can complete a post of the other end. */
+		moved |= rr_sim_events(r->world) != events;
 		CHECK(r, ++rounds < 100000, "the pump does not come to rest");
 	} while (moved);
 	for (unsigned i = 0; i < 2; i++)
@@ -160,7 +173,7 @@ static void pump(struct run *r)
 
 static bool closed(const struct node *n)
 {
-	return n->sim.closed || !n->sim.conn;
+	return n->pump.over || !n->pump.conn;
 }
 
 static bool finished(struct run *r)
@@ -175,19 +188,19 @@ static void maybe_close(struct run *r)
 	struct node *n = &r->node[side];
 
 	for (unsigned i = 0; i < 2; i++)
-		if (r->node[i].sim.conn &&
+		if (r->node[i].pump.conn &&
 		    !(load_finished(&r->node[i]) && start_finished(&r->node[i])) &&
-		    !r->node[i].sim.closed)
+		    !r->node[i].pump.over)
 			return;
-	if (!n->sim.conn || n->sim.closed) {
+	if (!n->pump.conn || n->pump.over) {
 		side = !side;
 		n = &r->node[side];
 	}
-	if (r->closing || !n->sim.conn || n->sim.closed || n->sim.lost)
+	if (r->closing || !n->pump.conn || n->pump.over || n->pump.lost)
 		return;
 	r->closing = true;
 	run_note(r, "close", side, NULL, 0);
-	rr_conn_close(n->sim.conn, 0, rr_sim_now(r->world));
+	rr_pump_close(&n->pump, 0, rr_sim_now(r->world));
 	pump(r);
 }
 
@@ -199,8 +212,8 @@ static rr_time next_time(struct run *r)
 		struct node *n = &r->node[i];
 
 		t = RR_MIN(t, load_deadline(n));
-		if (n->sim.conn && !n->sim.closed)
-			t = RR_MIN(t, rr_conn_deadline(n->sim.conn));
+		if (n->pump.conn && !n->pump.over)
+			t = RR_MIN(t, n->timer);
 	}
 	return t;
 }
@@ -211,8 +224,8 @@ static void stalled(struct run *r, const char *how)
 		struct node *n = &r->node[i];
 		struct rr_conn_info f = {0};
 
-		if (n->sim.conn)
-			rr_conn_info(n->sim.conn, &f);
+		if (n->pump.conn)
+			rr_conn_info(n->pump.conn, &f);
 		fprintf(stderr,
 		        "  side %u: %u of %u calls ended, %u requests; avail %d cap %u "
 		        "owed %u "
@@ -220,7 +233,7 @@ static void stalled(struct run *r, const char *how)
 		        "error %d\n",
 		        i, n->n_ended, r->plan.n_calls[i], n->n_served, (int)f.avail,
 		        f.cap, f.owed, f.receives_posted, f.calls, f.requests, f.ready,
-		        n->sim.lost, n->sim.closed, f.error);
+		        n->pump.lost, n->pump.over, f.error);
 	}
 	run_fail(r, "%s", how);
 }
@@ -251,9 +264,9 @@ static void count(struct run *r)
 		uint64_t *to = (uint64_t *)&tally.conn;
 		const uint64_t *from = (const uint64_t *)&c;
 
-		if (!r->node[i].sim.conn)
+		if (!r->node[i].pump.conn)
 			continue;
-		rr_conn_counters(r->node[i].sim.conn, &c);
+		rr_conn_counters(r->node[i].pump.conn, &c);
 		for (size_t k = 0; k < sizeof(c) / sizeof(*to); k++)
 			to[k] += from[k];
 	}
@@ -268,6 +281,7 @@ void run_tally_print(void)
 	N("in version 1", tally.version_1);
 	N("ended by loss", tally.lost);
 	N("steps", tally.steps);
+	N("held posts tried", tally.stalls);
 	N("sends", tally.sends);
 	N("calls answered", tally.ok);
 	N("calls refused", tally.refused);

@@ -4,8 +4,8 @@
  *
  * plan.c draws everything from the seed: the world's timing and fault, both
  * configurations, and for each call what is asked and what must be answered.
- * node.c is one end: a connection, an endpoint, the pump between them (sim_end.c),
- * and the checkers of ownership.  load.c makes and judges calls and requests,
+ * node.c is one end: a connection, an endpoint, the library's pump between them, and
+ * the checkers of ownership.  load.c makes and judges calls and requests,
  * start.c long property lists, authentication, messages of an extension.
  * run.c moves both ends step by step until both are closed.
  *
@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_end.h"
+#include "link/pump.h"
+#include "prov/sim/sim.h"
 
 enum { CLIENT, SERVER, MAX_ITEMS = 3, MAX_DESTS = 3, MAX_CALLS = 48 };
 
@@ -75,7 +76,8 @@ struct plan {
 	unsigned rvrsdir;
 	unsigned version;     /* that both come to speak */
 	bool hello;           /* each gets the private data of the other */
-	unsigned poll_max[2]; /* completions taken at once */
+	unsigned poll_max[2]; /* completions polled at once */
+	unsigned rounds[2];   /* of one turn */
 	unsigned n_calls[2];
 	struct spec spec[2][MAX_CALLS];
 };
@@ -120,10 +122,11 @@ struct served {
 struct node {
 	struct run *run;
 	unsigned side;
-	struct sim_end sim;
+	struct rr_pump pump;
 	struct rr_trace_sink sink;
 	bool ready, abandoned;
 	int lost_status;
+	rr_time timer;
 	uint64_t live_bytes, live_blocks, gets;
 	struct asked asked[MAX_CALLS];
 	unsigned n_ended;
@@ -158,8 +161,8 @@ void run_note(struct run *, const char *what, unsigned side, const uint64_t *v,
               unsigned n);
 
 /* node.c */
-void node_open(struct node *); /* makes the connection of an endpoint */
-bool node_pump(struct node *); /* true if anything moved */
+void node_open(struct node *, struct rr_ep *); /* makes its connection and pump */
+bool node_pump(struct node *);                 /* true if anything completed */
 void node_check(struct node *);
 void node_fini(struct node *);
 rr_time run_now(const struct run *);
@@ -187,6 +190,7 @@ bool start_finished(const struct node *);
 /* What was reached, over all seeds: a schedule that tries nothing proves nothing. */
 struct tally {
 	uint64_t seeds, version_1, lost, steps, sends;
+	uint64_t stalls;                         /* held posts that were tried again */
 	uint64_t ok, refused, failed, cancelled; /* calls */
 	uint64_t proved, list_octets; /* with authentication; of properties */
 	struct rr_conn_counters conn; /* both ends */

@@ -129,20 +129,20 @@ static bool version_two(const struct node *n)
 {
 	struct rr_conn_info info;
 
-	rr_conn_info(n->sim.conn, &info);
+	rr_conn_info(n->pump.conn, &info);
 	return info.version == RPCRDMA_VERSION_TWO;
 }
 
 static void ask(struct node *n, uint32_t type, uint32_t len)
 {
 	int err =
-	        rr_conn_ext_send(n->sim.conn, type, type == TYPE ? FLAG : 0, 0,
+	        rr_conn_ext_send(n->pump.conn, type, type == TYPE ? FLAG : 0, 0,
 	                         words(3, len % 100), len & ~3u, NULL, run_now(n->run));
 
 	if (err == -ENOMEM)
 		return;
 	if (err) { /* the connection is ending */
-		CHECK(n->run, n->sim.lost || run_may_lose(n->run) || n->run->closing,
+		CHECK(n->run, n->pump.lost || run_may_lose(n->run) || n->run->closing,
 		      "side %u: a question cannot be sent: %d", n->side, err);
 		return;
 	}
@@ -200,16 +200,16 @@ static void message(struct node *n, const struct rr_ext_event *ev)
 		n->answered_ext++;
 		return;
 	}
-	err = rr_conn_ext_send(n->sim.conn, ev->number, ev->flags | RDMA2_F_RESPONSE,
+	err = rr_conn_ext_send(n->pump.conn, ev->number, ev->flags | RDMA2_F_RESPONSE,
 	                       ev->xid, ev->data, ev->len, NULL, now);
 	if (err == -EMSGSIZE) /* the threshold is lower in this direction */
-		err = rr_conn_ext_send(n->sim.conn, ev->number,
+		err = rr_conn_ext_send(n->pump.conn, ev->number,
 		                       ev->flags | RDMA2_F_RESPONSE, ev->xid, NULL, 0,
 		                       NULL, now);
 	CHECK(n->run, !err || err == -EAGAIN || run_may_lose(n->run) || n->run->closing,
 	      "side %u: no answer: %d", n->side, err);
 	if (err) /* not READY yet, or no memory: refused, so that it is not awaited */
-		rr_conn_ext_refuse(n->sim.conn, ev, RDMA2_ERR_SYSTEM, now);
+		rr_conn_ext_refuse(n->pump.conn, ev, RDMA2_ERR_SYSTEM, now);
 }
 
 static void error(struct node *n, const struct rr_ext_event *ev)
@@ -225,7 +225,7 @@ static void error(struct node *n, const struct rr_ext_event *ev)
 	      "side %u: error %u about type %x", n->side, ev->error, ev->number);
 	if (!unknown)
 		return;
-	err = rr_conn_ext_send(n->sim.conn, ev->number, 0, 0, NULL, 0, NULL,
+	err = rr_conn_ext_send(n->pump.conn, ev->number, 0, 0, NULL, 0, NULL,
 	                       run_now(n->run));
 	CHECK(n->run, err == -EOPNOTSUPP || run_may_lose(n->run) || n->run->closing,
 	      "side %u: an unknown type is sent again: %d", n->side, err);
@@ -251,5 +251,5 @@ void start_event(struct node *n, const struct rr_ext_event *ev)
 
 bool start_finished(const struct node *n)
 {
-	return n->sim.lost || n->answered_ext == n->asked_ext;
+	return n->pump.lost || n->answered_ext == n->asked_ext;
 }

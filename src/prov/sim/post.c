@@ -65,7 +65,7 @@ static int op_new(struct sim_end *e, enum rr_wc_op kind, const struct rr_sge *sg
 	if (n > RR_PROV_MAX_SGE)
 		return -EINVAL;
 	if (post_fails(sim_world(e)))
-		return -ENOBUFS;
+		return -ENOMEM;
 	op = sim_alloc(sizeof(*op));
 	op->end = e;
 	op->kind = kind;
@@ -82,13 +82,21 @@ static int op_new(struct sim_end *e, enum rr_wc_op kind, const struct rr_sge *sg
 	return 0;
 }
 
-static int check_open(struct sim_end *e)
+static bool queue_full(struct sim_end *e)
 {
 	const struct rr_sim_options *o = &e->conn->opt;
 
+	if (e->sq_used >= (o->max_send ? o->max_send : 4096))
+		return true;
+	return o->full_one_in && e->sq_used &&
+	       rr_rng_below(&sim_world(e)->rng, o->full_one_in) == 0;
+}
+
+static int check_open(struct sim_end *e)
+{
 	if (e->state != SIM_OPEN)
 		return -ENOTCONN;
-	return e->sq_used >= (o->max_send ? o->max_send : 4096) ? -ENOBUFS : 0;
+	return queue_full(e) ? -ENOBUFS : 0;
 }
 
 static void hold(struct sim_op *op)

@@ -56,12 +56,15 @@ struct rr_sim_options {
 	bool check_lent; /* count Send and Write memory that changes while lent */
 	/* Limits; 0 = 4096, 4096, 16, 2^30. */
 	uint32_t max_recv, max_send, max_ord, max_msg;
+	/* One Send, Write or Read in so many is refused by -ENOBUFS while another is
+	 * under way, as on a device that needs the queue for more; 0 = none. */
+	uint32_t full_one_in;
 
 	/* Faults. */
 	bool refuse;            /* connects end with -ECONNREFUSED */
 	bool silent;            /* what is sent is lost */
 	uint64_t drop_event;    /* every link breaks at this event of the world */
-	uint64_t fail_post;     /* this post of the world fails with -ENOBUFS */
+	uint64_t fail_post;     /* this post of the world fails with -ENOMEM */
 	uint64_t fail_register; /* this registration fails with -ENOMEM */
 	bool fail_on;           /* ... and all that follow it */
 };
