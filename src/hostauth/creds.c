@@ -120,14 +120,14 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSIO
 	*ret = NULL;
 	if (id_len != strlen(h->psk_identity) ||
 	    CRYPTO_memcmp(id, h->psk_identity, id_len) != 0)
-		return 1; /* not known: without certificate the handshake fails */
+		return 1; /* unknown: without a certificate the handshake fails */
 	*ret = psk_session(ssl, h);
 	return *ret != NULL;
 }
 
 /* -- contexts -------------------------------------------------------------------- */
 
-/* Whoever loads credentials may have no terminal: nobody is asked. */
+/* OpenSSL's callback that would ask on the terminal, which there may not be. */
 static int refuse_pass_phrase(char *buf, int size, int writing, void *asked)
 {
 	(void)buf;
@@ -153,8 +153,8 @@ static bool load_private_key(SSL_CTX *x, const char *file, char *reason, size_t 
 	return ok;
 }
 
-/* The system's list has authorities that vouch for anybody: it says which host a server
- * is, and nothing of who may be a client. */
+/* The authorities of the system's list vouch for any host.  They can confirm the name
+ * of a server, but do not tell which clients may connect. */
 static bool load_authorities(SSL_CTX *x, bool server,
                              const struct rpcrdma_hostauth_options *o, char *reason,
                              size_t size)
@@ -196,7 +196,7 @@ static SSL_CTX *new_context(struct rpcrdma_hostauth *h, bool server,
 	SSL_CTX_set_app_data(x, h);
 	SSL_CTX_set_min_proto_version(x, TLS1_3_VERSION);
 	SSL_CTX_set_session_cache_mode(x, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_num_tickets(x, 0); /* nothing is resumed */
+	SSL_CTX_set_num_tickets(x, 0); /* no resumption */
 	SSL_CTX_set_options(x, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
 	if (h->psk_len) {
 		SSL_CTX_set_ciphersuites(x, "TLS_AES_128_GCM_SHA256"); /* its digest */
@@ -241,7 +241,8 @@ static int fill_credentials(struct rpcrdma_hostauth *h,
 	return h->server ? 0 : -EBADMSG;
 }
 
-/* What contradicts itself; NULL: nothing does. */
+/* Returns what contradicts itself in the options, or NULL. */
+
 static const char *find_contradiction(const struct rpcrdma_hostauth_options *o)
 {
 	if (o->psk_file && (o->cert_file || o->key_file || o->ca_file))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an end can prove, and whom it believes: OpenSSL contexts for both roles. */
+/* Credentials and trusted authorities: OpenSSL contexts for both roles. */
 #ifndef RR_HOSTAUTH_CREDS_H
 #define RR_HOSTAUTH_CREDS_H
 
@@ -14,12 +14,14 @@ struct rpcrdma_hostauth {
 	uint8_t psk[RR_PSK_MAX];
 	size_t psk_len; /* 0: certificates */
 	char psk_identity[RR_PSK_IDENTITY];
-	bool names_authorities; /* not the system's list */
-	char **allow;           /* clients that a server lets in; 0: all */
+	bool names_authorities; /* instead of the system's list */
+	char **allow;           /* clients that a server accepts; none: all */
 	size_t n_allow;
 };
 
-/* OpenSSL's reason for the last failure of this thread, and forgets it. */
+/* Writes "@what: reason" to @text, with OpenSSL's reason for the last failure of this
+ * thread, and clears OpenSSL's error queue. */
+
 void rr_openssl_reason(char *text, size_t size, const char *what);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TLS 1.3 as the mechanism of host authentication: one dialogue of one
- * connection, without I/O.  Words go in and come out of memory; the caller
- * carries them (property 6).  <rpcrdma/hostauth.h> says what it proves.
+ * TLS 1.3 as the mechanism of host authentication: one dialogue of one connection,
+ * without I/O.  Messages are read from and written to memory; the caller carries them
+ * (property 6).  <rpcrdma/hostauth.h> states what the dialogue proves.
  *
  *   client                                server
  *     ClientHello              ------->
@@ -11,9 +11,9 @@
  *     [client's tag]           ------->
  *                              <-------    [server's tag]
  *
- * A tag is an exporter value whose context is the two digests of the properties
- * that the client and the server sent.  Once an end made its tag, a further
- * property is refused.
+ * A tag is an exporter value whose context is the two digests of the properties that
+ * the client and the server sent.  Once a side has made its tag, it refuses further
+ * properties.
  */
 #ifndef RR_HOSTAUTH_H
 #define RR_HOSTAUTH_H
@@ -26,17 +26,20 @@ enum { RR_HOSTAUTH_BINDING = 32, RR_HOSTAUTH_REASON = 160, RR_HOSTAUTH_IDENTITY 
 
 struct rr_hostauth; /* a dialogue */
 
-/* Can a server use it?  -EINVAL: it could not prove itself, by a certificate or a
- * shared key; -ENOKEY: no authority was named whose clients it believes. */
+/* Checks whether a server can use the credentials.  Returns 0, -EINVAL if they contain
+ * neither a certificate nor a shared key, or -ENOKEY if they name no authority for
+ * clients. */
 int rr_hostauth_serves(const struct rpcrdma_hostauth *);
 
-/* @name (borrowed): a client's, whom the server must be; NULL: any whom we
- * believe.  @must: a client without certificate is refused. */
+/* Makes a dialogue; the credentials are lent until it is freed.  @name (borrowed) is
+ * the name that a client requires of the server; NULL: any name that an authority
+ * vouches for.  @must: the server refuses a client without a certificate. */
 int rr_hostauth_new(const struct rpcrdma_hostauth *, bool server, const char *name,
                     bool must, struct rr_hostauth **ret);
 void rr_hostauth_free(struct rr_hostauth *);
 
-/* As struct rr_auth of conn wants them; @ctx is a struct rr_hostauth. */
+/* The functions of conn's struct rr_auth; @ctx is a struct rr_hostauth. */
+
 int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_out,
                      size_t *ret_out_len);
 bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,

@@ -13,7 +13,7 @@
 enum {
 	TAG = 32,
 	DIGEST = 32,
-	AFTER_MAX = 16384, /* behind the handshake: the tag, and tickets perhaps */
+	AFTER_MAX = 16384, /* octets after the handshake: the tag, perhaps tickets */
 };
 enum phase { HANDSHAKE, AWAIT_TAG, DONE, FAILED };
 
@@ -24,16 +24,16 @@ struct rr_hostauth {
 	EVP_MD_CTX *props[2]; /* [0] the client's, [1] the server's */
 	enum phase phase;
 	bool server, must;
-	bool frozen;      /* the own tag is made */
-	uint8_t *message; /* to be sent, made by the last step */
+	bool frozen;      /* our tag is made: no further property */
+	uint8_t *message; /* of the last step, to be sent */
 	char identity[RR_HOSTAUTH_IDENTITY];
 	char reason[RR_HOSTAUTH_REASON];
 };
 
 /* -- life ------------------------------------------------------------------------ */
 
-/* The server must be @name: a DNS name or an address of its certificate, as it is
- * written there; not its subject, nor what stands for many.  [RFC 9289 §5.2.1] */
+/* Requires the server to be @name: a DNS name or an address in its certificate, as it
+ * is written there.  The subject and wildcards do not count.  [RFC 9289 §5.2.1] */
 static bool expect_name(SSL *ssl, const char *name)
 {
 	X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
@@ -156,13 +156,13 @@ static bool send_tag(struct rr_hostauth *h)
 	return make_tag(h, h->server, tag) && SSL_write(h->ssl, tag, TAG) == TAG;
 }
 
-/* -- who may come --------------------------------------------------------------- */
+/* -- clients that are allowed --------------------------------------------------- */
 
-/* Instead of a server's tag: it knows who the client is, and does not let it in. */
+/* Sent instead of a server's tag: the client is authenticated, but not allowed. */
 static const char denied[] = "denied";
 
-/* Its identity as a whole, or a DNS name of its certificate; a leading dot would stand
- * for many. */
+/* Returns whether @name is the client's whole identity, or a DNS name in its
+ * certificate.  A leading dot would match many names. */
 static bool is_named(const struct rr_hostauth *h, X509 *cert, const char *name)
 {
 	if (!strcmp(h->identity, name))
@@ -190,7 +190,7 @@ static void set_tls_reason(struct rr_hostauth *h)
 {
 	long verify = SSL_get_verify_result(h->ssl);
 
-	/* unspecified: it goes by the shared key, and no certificate was looked at */
+	/* unspecified: with a shared key no certificate is verified */
 	if (verify != X509_V_OK && verify != X509_V_ERR_UNSPECIFIED) {
 		snprintf(h->reason, sizeof(h->reason), "the peer's certificate: %s",
 		         X509_verify_cert_error_string(verify));
@@ -210,7 +210,7 @@ static int fail_dialogue(struct rr_hostauth *h, const char *reason)
 	return -EACCES;
 }
 
-/* The subject; a certificate without one is told by the first of its names. */
+/* Prints the subject, or the first alternative name of a certificate without one. */
 static bool print_name(BIO *b, X509 *cert)
 {
 	X509_NAME *subject = X509_get_subject_name(cert);
@@ -226,7 +226,8 @@ static bool print_name(BIO *b, X509 *cert)
 	return ok;
 }
 
-/* Whole or not at all: the beginning of one may be all of another. */
+/* Copies the certificate's name.  A name that does not fit is an error: its beginning
+ * may be another's whole name. */
 static bool copy_cert_name(struct rr_hostauth *h, X509 *cert)
 {
 	BIO *b = BIO_new(BIO_s_mem());
@@ -256,8 +257,8 @@ static int deny_client(struct rr_hostauth *h)
 	char reason[RR_HOSTAUTH_REASON];
 
 	SSL_write(h->ssl, denied, sizeof(denied) - 1);
-	snprintf(reason, sizeof(reason), "%.120s is not on the list of those allowed",
-	         h->identity[0] ? h->identity : "a client that proves nothing");
+	snprintf(reason, sizeof(reason), "%.120s is not on the list of allowed clients",
+	         h->identity[0] ? h->identity : "a client without a certificate");
 	return fail_dialogue(h, reason);
 }
 
@@ -274,7 +275,8 @@ static int handle_no_tag(struct rr_hostauth *h, int reason)
 	}
 }
 
-/* 1: the peer's tag came and is right, 0: it has not come, negative: no. */
+/* Returns 1 if the peer's tag is received and correct, 0 if it is not received yet, and
+ * a negative errno if the dialogue failed. */
 static int receive_tag(struct rr_hostauth *h)
 {
 	uint8_t tag[TAG], want[TAG];
@@ -286,12 +288,11 @@ static int receive_tag(struct rr_hostauth *h)
 	if (n <= 0)
 		return handle_no_tag(h, SSL_get_error(h->ssl, n));
 	if (n == sizeof(denied) - 1 && !h->server && !memcmp(tag, denied, (size_t)n))
-		return fail_dialogue(h,
-		                     "the server does not have us on its list of those "
-		                     "allowed");
+		return fail_dialogue(
+		        h, "we are not on the server's list of allowed clients");
 	if (n != TAG || !make_tag(h, !h->server, want) ||
 	    CRYPTO_memcmp(tag, want, TAG) != 0) {
-		SSL_shutdown(h->ssl); /* says so */
+		SSL_shutdown(h->ssl); /* the peer reads it instead of a tag */
 		return fail_dialogue(h, "a transport property was changed on its way");
 	}
 	if (!identify_peer(h))
@@ -348,7 +349,7 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 	verdict = continue_dialogue(h);
 	free(h->message);
 	n = (long)BIO_pending(h->out);
-	if (verdict == 0 && !n) /* each word of ours is answered by a whole one */
+	if (verdict == 0 && !n) /* a whole message makes one of ours, or ends it */
 		verdict = fail_dialogue(h, "the peer's message is incomplete");
 	h->message = malloc((size_t)n + 1);
 	if (!h->message)
@@ -358,7 +359,7 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 	return verdict;
 }
 
-/* -- facts ----------------------------------------------------------------- */
+/* -- results --------------------------------------------------------------- */
 
 const char *rr_hostauth_identity(const struct rr_hostauth *h)
 {

@@ -50,7 +50,7 @@ stop_server
 
 # a list of those who may come
 start_server 0 --hostauth require --psk psk --allow-identity CN=site --allow-identity psk:sit
-run 1 cp $PSK f "$URL/h" && says err "the server does not have us on its list"
+run 1 cp $PSK f "$URL/h" && says err "we are not on the server's list"
 until_true 20 grep -q "refused: .*list" server.err || fail "the list was not named"
 stop_server
 start_server 0 --hostauth require --psk psk --allow-identity CN=site --allow-identity psk:site

@@ -105,7 +105,7 @@ static void a_server_lets_in_whom_it_lists(void **state)
 			assert_non_null(strstr(rr_hostauth_reason(k.end[SERVER].h),
 			                       "CN=client is not on the list"));
 			assert_non_null(strstr(rr_hostauth_reason(k.end[CLIENT].h),
-			                       "does not have us on its list"));
+			                       "not on the server's list"));
 			assert_false(is_done(k.end[CLIENT].h));
 		}
 		end(&k);

@@ -53,8 +53,7 @@ void rr_test_pair_disconnect(struct rr_test_pair *);
  * with the completion in @ret, or -ETIMEDOUT, or the error of the post. */
 int rr_test_pair_run(struct rr_test_pair *, struct ibv_qp *, struct ibv_send_wr *,
                      struct ibv_wc *ret);
-/* Posts a Receive at the owner, then @wr at the peer, and waits for both completions. */
-
+/* Posts a Receive at the owner, then @wr at the peer; waits for both completions. */
 int rr_test_pair_send(struct rr_test_pair *, struct ibv_send_wr *,
                       struct ibv_wc *ret_send, struct ibv_wc *ret_recv);
 
