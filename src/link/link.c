@@ -271,7 +271,7 @@ static void rearm(struct rr_link *l)
 		rr_timer_stop(&l->engine->timers, &l->timer);
 	else if (!l->timer.place || l->timer.when != d)
 		(void)!rr_timer_set(&l->engine->timers, &l->timer,
-		                    d); /* promised: does not fail */
+		                    d); /* reserved: cannot fail */
 }
 
 /* The rounds are bounded so that one busy link cannot keep the others waiting. */
@@ -436,7 +436,7 @@ static int start(struct rr_link *l, const struct rr_conn_config *cc)
 	int err;
 
 	/* Now, so that rearm() never has to allocate. */
-	err = rr_timer_promise(&l->engine->timers, &l->timer);
+	err = rr_timer_reserve(&l->engine->timers, &l->timer);
 	if (!err)
 		err = rr_conn_new(cc, l->engine->now, &l->conn);
 	if (err)

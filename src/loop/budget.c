@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The memory budget; contract in budget.h. */
 #include "loop/budget.h"
 
 #include <unistd.h>
@@ -9,7 +10,7 @@ enum { DEFAULT_SHARE = 8 };
 
 #define DEFAULT_MOST ((uint64_t)1 << 30)
 
-/* -- the budget ------------------------------------------------------------------ */
+/* -- the budget ------------------------------------------------------------ */
 
 void rr_budget_init(struct rr_budget *b, uint64_t limit)
 {
@@ -26,10 +27,10 @@ void rr_budget_fini(struct rr_budget *b)
 	pthread_mutex_destroy(&b->lock);
 }
 
-static struct rr_budget process;
+static struct rr_budget process_budget;
 static pthread_once_t process_made = PTHREAD_ONCE_INIT;
 
-static void make_process(void)
+static void init_process_budget(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
 	uint64_t n = DEFAULT_MOST;
@@ -37,23 +38,23 @@ static void make_process(void)
 	if (pages > 0 && bytes > 0)
 		n = (uint64_t)pages * (uint64_t)bytes / DEFAULT_SHARE;
 	n = RR_MIN(n, DEFAULT_MOST);
-	rr_budget_init(&process, RR_MAX(n, (uint64_t)RR_BUDGET_LEAST));
+	rr_budget_init(&process_budget, RR_MAX(n, (uint64_t)RR_BUDGET_LEAST));
 }
 
 struct rr_budget *rr_budget_process(void)
 {
-	pthread_once(&process_made, make_process);
-	return &process;
+	pthread_once(&process_made, init_process_budget);
+	return &process_budget;
 }
 
 void rr_budget_forget(void)
 {
-	rr_budget_init(&process, rr_budget_process()->limit);
+	rr_budget_init(&process_budget, rr_budget_process()->limit);
 }
 
-/* -- taking ---------------------------------------------------------------------- */
+/* -- taking memory --------------------------------------------------------- */
 
-/* Adds @bytes to @sum unless that goes beyond @most. */
+/* Adds @bytes to @sum, unless the sum would exceed @most. */
 static bool add_within(_Atomic uint64_t *sum, uint64_t bytes, uint64_t most)
 {
 	uint64_t now = *sum;
@@ -65,21 +66,21 @@ static bool add_within(_Atomic uint64_t *sum, uint64_t bytes, uint64_t most)
 	return true;
 }
 
-static uint64_t most_first(const struct rr_budget *b)
+static uint64_t limit_first(const struct rr_budget *b)
 {
 	uint64_t limit = b->limit;
 
 	return limit - limit / 16;
 }
 
-static uint64_t most_rest(const struct rr_budget *b)
+static uint64_t limit_rest(const struct rr_budget *b)
 {
 	uint64_t limit = b->limit;
 
 	return limit - limit / 8;
 }
 
-/* Without a queue. */
+/* Takes @bytes if that is possible without waiting. */
 static bool take_now(struct rr_holder *h, uint64_t bytes)
 {
 	struct rr_budget *b = h->budget;
@@ -88,14 +89,15 @@ static bool take_now(struct rr_holder *h, uint64_t bytes)
 	if (none && bytes <= RR_BUDGET_SMALL)
 		taken = add_within(&b->used, bytes, b->limit);
 	else
-		taken = !b->waiting && add_within(&b->used, bytes,
-		                                  none ? most_first(b) : most_rest(b));
+		taken = !b->waiting &&
+		        add_within(&b->used, bytes,
+		                   none ? limit_first(b) : limit_rest(b));
 	if (taken)
 		h->used += bytes;
 	return taken;
 }
 
-/* -- the queues; all with the lock ------------------------------------------------- */
+/* -- the queues, with the lock held ---------------------------------------- */
 
 static void leave_queue(struct rr_holder *h)
 {
@@ -104,7 +106,7 @@ static void leave_queue(struct rr_holder *h)
 	h->budget->waiting--;
 }
 
-static void grant(struct rr_holder *h)
+static void grant_turn(struct rr_holder *h)
 {
 	leave_queue(h);
 	h->used += h->wanted;
@@ -114,8 +116,9 @@ static void grant(struct rr_holder *h)
 	h->waking = true;
 }
 
-/* Where nobody will give anything back, since the limit was lowered, the first one is
- * served beyond it. */
+/* Serves the holders that wait, as far as memory allows.  If only fixed prices are in
+ * use (the limit was lowered), nothing will be given back, so the first holder is
+ * served beyond the limit. */
 static void serve_queues(struct rr_budget *b)
 {
 	for (;;) {
@@ -127,16 +130,16 @@ static void serve_queues(struct rr_budget *b)
 			return;
 		h = rr_container_of(n, struct rr_holder, link);
 		if (!add_within(&b->used, h->wanted,
-		                none ? most_first(b) : most_rest(b))) {
+		                none ? limit_first(b) : limit_rest(b))) {
 			if (b->used > b->fixed)
 				return;
 			b->used += h->wanted;
 		}
-		grant(h);
+		grant_turn(h);
 	}
 }
 
-static void tell_watches(struct rr_budget *b)
+static void notify_watches(struct rr_budget *b)
 {
 	struct rr_list *n;
 
@@ -148,7 +151,7 @@ static void tell_watches(struct rr_budget *b)
 	}
 }
 
-/* Queues @h; true: its turn was at once. */
+/* Queues @h.  Returns true if it was served at once. */
 static bool join_queue(struct rr_holder *h, uint64_t bytes)
 {
 	struct rr_budget *b = h->budget;
@@ -157,8 +160,8 @@ static bool join_queue(struct rr_holder *h, uint64_t bytes)
 	h->wanted = bytes;
 	rr_list_push(h->used ? &b->rest : &b->first, &h->link);
 	b->wanted += bytes;
-	b->waiting++;     /* before the second look: whoever gives back then sees it */
-	h->waking = true; /* told by the result */
+	b->waiting++;     /* first: a thread that gives memory back looks at it */
+	h->waking = true; /* no wake-up: the result is returned */
 	serve_queues(b);
 	h->waking = waking;
 	if (h->granted) {
@@ -168,7 +171,7 @@ static bool join_queue(struct rr_holder *h, uint64_t bytes)
 	h->queued = true;
 	b->waits++;
 	if (b->waiting == 1)
-		tell_watches(b);
+		notify_watches(b);
 	return false;
 }
 
@@ -184,29 +187,29 @@ static bool take_or_queue(struct rr_holder *h, uint64_t bytes)
 	return taken;
 }
 
-/* -- claims ---------------------------------------------------------------------- */
+/* -- claims ---------------------------------------------------------------- */
 
-static struct rr_claim *first_claim(const struct rr_holder *h)
+static struct rr_claim *get_first_claim(const struct rr_holder *h)
 {
 	struct rr_list *n = rr_list_first(&h->claims);
 
 	return n ? rr_container_of(n, struct rr_claim, link) : NULL;
 }
 
-/* One that is alone may exceed the limit: it would never be served. */
-static bool within_own_limit(const struct rr_holder *h, uint64_t bytes)
+/* A holder's only claim may exceed its limit, or it would never be served. */
+static bool fits_own_limit(const struct rr_holder *h, uint64_t bytes)
 {
 	uint64_t used = h->used;
 
 	return !used || (used <= h->limit && bytes <= h->limit - used);
 }
 
-/* Serves what claims can be served. */
-static void go_on(struct rr_holder *h)
+/* Serves the claims of @h in order, as far as memory allows. */
+static void serve_claims(struct rr_holder *h)
 {
 	struct rr_claim *k;
 
-	while (!h->queued && (k = first_claim(h)) && within_own_limit(h, k->bytes) &&
+	while (!h->queued && (k = get_first_claim(h)) && fits_own_limit(h, k->bytes) &&
 	       take_or_queue(h, k->bytes)) {
 		rr_list_del(&k->link);
 		k->granted(k);
@@ -219,11 +222,11 @@ int rr_holder_claim(struct rr_holder *h, struct rr_claim *k)
 		h->budget->refused++;
 		return -ENOMEM;
 	}
-	if (rr_list_empty(&h->claims) && within_own_limit(h, k->bytes) &&
+	if (rr_list_empty(&h->claims) && fits_own_limit(h, k->bytes) &&
 	    take_now(h, k->bytes))
 		return 1;
 	rr_list_push(&h->claims, &k->link);
-	if (rr_list_first(&h->claims) != &k->link || !within_own_limit(h, k->bytes) ||
+	if (rr_list_first(&h->claims) != &k->link || !fits_own_limit(h, k->bytes) ||
 	    !take_or_queue(h, k->bytes))
 		return 0;
 	rr_list_del(&k->link);
@@ -238,17 +241,17 @@ void rr_holder_woken(struct rr_holder *h)
 	h->waking = false;
 	if (h->granted) {
 		h->queued = h->granted = false;
-		k = first_claim(h);
+		k = get_first_claim(h);
 	}
 	pthread_mutex_unlock(&h->budget->lock);
 	if (k) {
 		rr_list_del(&k->link);
 		k->granted(k);
 	}
-	go_on(h);
+	serve_claims(h);
 }
 
-/* Its bytes, or its place, go to others. */
+/* Gives up the memory or the place in the queue of the first claim. */
 static void give_up_turn(struct rr_holder *h)
 {
 	struct rr_budget *b = h->budget;
@@ -269,15 +272,15 @@ void rr_holder_leave(struct rr_holder *h, struct rr_claim *k)
 {
 	if (rr_list_empty(&k->link))
 		return;
-	if (h->queued && first_claim(h) == k)
+	if (h->queued && get_first_claim(h) == k)
 		give_up_turn(h);
 	rr_list_del(&k->link);
-	go_on(h);
+	serve_claims(h);
 }
 
-/* -- giving back ------------------------------------------------------------------ */
+/* -- giving memory back ---------------------------------------------------- */
 
-static void give_waiting(struct rr_holder *h)
+static void give_to_waiting(struct rr_holder *h)
 {
 	struct rr_budget *b = h->budget;
 
@@ -296,9 +299,9 @@ void rr_holder_give(struct rr_holder *h, uint64_t bytes)
 	h->used -= bytes;
 	h->budget->used -= bytes;
 	if (h->budget->waiting)
-		give_waiting(h);
+		give_to_waiting(h);
 	if (!rr_list_empty(&h->claims))
-		go_on(h);
+		serve_claims(h);
 }
 
 bool rr_holder_extend(struct rr_holder *h, uint64_t bytes)
@@ -317,7 +320,7 @@ void rr_holder_charge(struct rr_holder *h, uint64_t bytes)
 	h->budget->used += bytes;
 }
 
-/* -- connections ------------------------------------------------------------------ */
+/* -- connections ----------------------------------------------------------- */
 
 void rr_holder_init(struct rr_holder *h, struct rr_budget *b, uint64_t limit,
                     void (*wake)(struct rr_holder *))
@@ -336,7 +339,7 @@ void rr_holder_fini(struct rr_holder *h)
 	b->used -= h->fixed;
 	h->fixed = 0;
 	if (b->waiting)
-		give_waiting(h);
+		give_to_waiting(h);
 }
 
 bool rr_holder_pay(struct rr_holder *h, uint64_t bytes)
@@ -355,7 +358,7 @@ bool rr_holder_pay(struct rr_holder *h, uint64_t bytes)
 	return false;
 }
 
-/* -- watching ---------------------------------------------------------------------- */
+/* -- watches --------------------------------------------------------------- */
 
 void rr_budget_watch(struct rr_budget *b, struct rr_budget_watch *w)
 {
@@ -385,7 +388,7 @@ uint64_t rr_budget_wanted(struct rr_budget *b)
 	return n;
 }
 
-/* -- for users --------------------------------------------------------------------- */
+/* -- public functions ------------------------------------------------------ */
 
 int rpcrdma_budget_set(uint64_t bytes)
 {

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that peers can make this process hold: one budget for all engines,
+ * The budget of memory that peers can make this process use: one for all engines,
  * connections and threads.
  *
- * A connection is a holder.  It pays a fixed price for its Receives, and each of
- * its requests claims all it can need in one step: octets to pull and room for
- * results.  A claim that does not fit waits; its holder has nothing of it until all
- * of it is there, so those who have memory never wait for more, and give it back.
+ * A connection is a holder.  It pays a fixed price for its Receives.  Each of its
+ * requests claims all the memory that it may need at once: for the octets to pull and
+ * for the results.  A claim that does not fit waits, and gets no part of the memory
+ * before all of it is available.  So requests that have memory never wait for more, and
+ * give it back.
  *
- * Claims of one holder are served in order of arrival and within the holder's own
- * limit; only the first of them asks the budget.  Holders wait in two queues, each
- * in order of arrival: first those that hold nothing, then the rest.  A holder whose
- * last request has ended moves to the first queue.  So a connection with many
- * requests delays its own, not those of a newcomer, and no holder is passed over for
- * ever.  A share of the budget is kept for each step of that order:
+ * The claims of one holder are served in order of arrival, within the holder's own
+ * limit; only the first of them waits for the budget.  Holders wait in two queues, each
+ * in order of arrival: "first" for those that hold nothing, "rest" for the others.  A
+ * holder whose last request has ended moves to "first".  So a connection with many
+ * requests delays its own, not those of a new connection, and every holder is served in
+ * the end.  Part of the budget is kept for each step of that order:
  *
  *   rest   up to 7/8 of the limit
  *   first  up to 15/16
  *   a small claim of a holder that holds nothing: all of it, without a queue
  *
- * Fixed prices take at most 3/8 and a claim at most a half, so a claim that waits
- * fits when the others have ended.
+ * Fixed prices take at most 3/8 of the limit and a claim at most 1/2, so every claim
+ * fits once the others have ended.
  *
- * Threads: asking, giving back and extending are one atomic operation while nobody
- * waits.  The lock is taken to wait and while others wait.  A holder belongs to one
- * engine; it hears of its turn through its wake function, which only posts.
+ * Threads: while no holder waits, to claim, to give back and to extend are one atomic
+ * operation each.  The lock is taken to wait, and while others wait.  A holder belongs
+ * to one engine, which is notified by the holder's wake function; that only posts.
  */
-#ifndef RR_DRIVE_BUDGET_H
-#define RR_DRIVE_BUDGET_H
+#ifndef RR_LOOP_BUDGET_H
+#define RR_LOOP_BUDGET_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,84 +38,86 @@
 #include <rpcrdma/rpcrdma.h>
 
 enum {
-	RR_BUDGET_SMALL = 16384,   /* a claim that may be served without a queue */
-	RR_BUDGET_LEAST = 1 << 20, /* of the limit */
+	RR_BUDGET_SMALL = 16384, /* largest claim that may be served without a queue */
+	RR_BUDGET_LEAST = 1 << 20, /* smallest limit */
 };
 
 struct rr_budget {
 	_Atomic uint64_t limit;
-	_Atomic uint64_t used;    /* all of it */
-	_Atomic uint64_t fixed;   /* of that, prices of connections */
+	_Atomic uint64_t used;    /* in total */
+	_Atomic uint64_t fixed;   /* part of @used: fixed prices of connections */
 	_Atomic unsigned waiting; /* holders in the queues */
 	_Atomic uint64_t waits, refused, ended;
-	pthread_mutex_t lock;       /* guards what follows */
-	struct rr_list first, rest; /* rr_holder.link */
-	uint64_t wanted;            /* by all that wait */
+	pthread_mutex_t lock;       /* guards these: */
+	struct rr_list first, rest; /* queues: rr_holder.link */
+	uint64_t wanted;            /* octets, by all holders that wait */
 	struct rr_list watches;     /* rr_budget_watch.link */
 };
 
-/* The budget of the process. */
+/* Returns the budget of the process. */
 struct rr_budget *rr_budget_process(void);
-/* In a child of fork: what the parent holds is not held here. */
+/* In a child of fork(): resets the budget, since the child holds none of the memory. */
 void rr_budget_forget(void);
 void rr_budget_init(struct rr_budget *, uint64_t limit);
 void rr_budget_fini(struct rr_budget *);
 
-/* What one request wants. */
+/* The claim of one request. */
 struct rr_claim {
-	struct rr_list link; /* rr_holder.claims; initialised */
+	struct rr_list link; /* in rr_holder.claims; initialized by the caller */
 	uint64_t bytes;
-	/* All of it is reserved.  The holder's thread. */
+	/* Called in the holder's thread when all of it is reserved. */
 	void (*granted)(struct rr_claim *);
 };
 
 struct rr_holder {
 	struct rr_budget *budget;
-	uint64_t limit;        /* its own, of @used */
-	_Atomic uint64_t used; /* by its requests */
-	uint64_t fixed;
-	struct rr_list claims;            /* those that wait; the holder's thread */
-	void (*wake)(struct rr_holder *); /* any thread, with the lock held */
+	uint64_t limit;                   /* of @used */
+	_Atomic uint64_t used;            /* by its requests */
+	uint64_t fixed;                   /* price paid */
+	struct rr_list claims;            /* that wait; used in the holder's thread */
+	void (*wake)(struct rr_holder *); /* in any thread, with the lock held */
 	/* Guarded by the budget's lock: */
 	struct rr_list link;
 	uint64_t wanted; /* by the first claim */
-	bool queued;     /* the first claim asks the budget */
-	bool granted;    /* ... and has it, but was not told yet */
-	bool waking;     /* wake was called, rr_holder_woken has not run */
+	bool queued;     /* the first claim waits for the budget */
+	bool granted;    /* ... and was served; rr_holder_woken reports it */
+	bool waking;     /* wake was called, rr_holder_woken was not yet */
 };
 
-/* @wake has rr_holder_woken called in the holder's thread. */
+/* @wake must have rr_holder_woken called in the holder's thread. */
 void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
                     void (*wake)(struct rr_holder *));
-/* Gives back the fixed price.  No claim waits, nothing else is held; the owner takes
- * back what wake has posted. */
+/* Gives back the fixed price.  No claim may wait and nothing else may be held.  The
+ * owner withdraws what @wake has posted. */
 void rr_holder_fini(struct rr_holder *);
-/* Pays @bytes more of the fixed price; false: refused. */
+/* Adds @bytes to the fixed price; false: refused. */
 bool rr_holder_pay(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 
-/* 1: reserved; 0: the claim waits, granted follows unless it leaves; -ENOMEM: it will
- * never fit. */
+/* Makes a claim.  Returns 1 if the memory is reserved; 0 if the claim waits: then
+ * granted is called later, unless the claim is withdrawn; -ENOMEM if it can never
+ * fit. */
 int rr_holder_claim(struct rr_holder *, struct rr_claim *) RR_MUST_CHECK;
-/* A claim that waits does so no longer. */
+/* Withdraws a claim that waits. */
 void rr_holder_leave(struct rr_holder *, struct rr_claim *);
-/* Gives @bytes back, and lets the holder's claims go on. */
+/* Gives @bytes back, and serves the holder's claims as far as possible. */
 void rr_holder_give(struct rr_holder *, uint64_t bytes);
+/* Reports a served claim; see @wake. */
 void rr_holder_woken(struct rr_holder *);
 
-/* More for a request that has its claim: at once or not at all, since it must not
- * wait.  Any thread. */
+/* Takes @bytes more for a request whose claim was served.  Returns false instead of
+ * waiting.  Any thread. */
 bool rr_holder_extend(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
-/* The same for memory that is in use already. */
+/* The same, beyond the limits, for memory that is in use already. */
 void rr_holder_charge(struct rr_holder *, uint64_t bytes);
 
-/* Told when holders begin to wait.  @begin: any thread, with the lock held. */
+/* @begin is called when holders begin to wait; in any thread, with the lock held. */
 struct rr_budget_watch {
 	struct rr_list link;
 	void (*begin)(struct rr_budget_watch *);
 };
 void rr_budget_watch(struct rr_budget *, struct rr_budget_watch *);
 void rr_budget_unwatch(struct rr_budget *, struct rr_budget_watch *);
-/* Octets that holders wait for, 0: none waits. */
+/* Returns the octets that holders wait for; 0: none waits. */
 uint64_t rr_budget_wanted(struct rr_budget *);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The event loop; contract in engine.h. */
 #include "loop/engine.h"
 
 #include <limits.h>
@@ -14,7 +15,7 @@
 
 enum { POOL_CACHE_BYTES = 24 << 20 };
 
-/* No pthread_t: the engine has run, and no thread runs it. */
+/* In place of a pthread_t: the engine has run, but no thread runs it now. */
 #define NOBODY ULONG_MAX
 
 rr_time rr_engine_clock(void)
@@ -25,7 +26,7 @@ rr_time rr_engine_clock(void)
 	return (rr_time)ts.tv_sec * 1000000000u + (rr_time)ts.tv_nsec;
 }
 
-/* -- posts --------------------------------------------------------------------- */
+/* -- threads and posts ----------------------------------------------------- */
 
 bool rr_engine_here(const struct rpcrdma_engine *e)
 {
@@ -40,7 +41,7 @@ bool rr_engine_inside(const struct rpcrdma_engine *e)
 	       (unsigned long)pthread_self();
 }
 
-static void enter(struct rpcrdma_engine *e)
+static void claim_thread(struct rpcrdma_engine *e)
 {
 	atomic_store_explicit(&e->thread, (unsigned long)pthread_self(),
 	                      memory_order_relaxed);
@@ -54,13 +55,13 @@ bool rr_engine_enter(struct rpcrdma_engine *e)
 		pthread_mutex_unlock(&e->run_lock);
 		return false;
 	}
-	enter(e);
+	claim_thread(e);
 	return true;
 }
 
 void rr_engine_leave(struct rpcrdma_engine *e)
 {
-	/* The next one of those that take turns may come at any moment. */
+	/* Threads that take turns may enter from here on. */
 	if (!atomic_load(&e->resident))
 		atomic_store_explicit(&e->thread, NOBODY, memory_order_relaxed);
 	pthread_mutex_unlock(&e->run_lock);
@@ -71,10 +72,10 @@ static void set_inside(struct rpcrdma_engine *e, unsigned long thread)
 	atomic_store_explicit(&e->inside, thread, memory_order_relaxed);
 }
 
-static void wake(struct rpcrdma_engine *e)
+static void wake_engine(struct rpcrdma_engine *e)
 {
 	uint64_t one = 1;
-	int saved = errno; /* of the code that a signal interrupted */
+	int saved = errno; /* a signal handler may call this */
 
 	/* A full counter means that the wake-up is pending already. */
 	(void)!write(e->evfd, &one, sizeof(one));
@@ -90,7 +91,7 @@ void rr_engine_post(struct rpcrdma_engine *e, struct rr_post *p)
 	rr_list_push(&e->posts, &p->link);
 	pthread_mutex_unlock(&e->post_lock);
 	if (first)
-		wake(e);
+		wake_engine(e);
 }
 
 void rr_engine_unpost(struct rpcrdma_engine *e, struct rr_post *p)
@@ -116,12 +117,12 @@ static void run_posts(struct rpcrdma_engine *e)
 	}
 }
 
-static void wake_ready(struct rr_source *s)
+static void on_wake_event(struct rr_source *s)
 {
 	struct rpcrdma_engine *e = rr_container_of(s, struct rpcrdma_engine, wake);
 	uint64_t n;
 
-	(void)!read(e->evfd, &n, sizeof(n)); /* only to clear it */
+	(void)!read(e->evfd, &n, sizeof(n)); /* makes it unreadable */
 	e->own_syscalls++;
 	run_posts(e);
 }
@@ -151,7 +152,7 @@ int rpcrdma_engine_post(struct rpcrdma_engine *e, void (*fn)(void *), void *arg)
 	return 0;
 }
 
-/* -- timers for users -------------------------------------------------------------- */
+/* -- timers for users ------------------------------------------------------ */
 
 struct rpcrdma_timer {
 	struct rr_timer timer;
@@ -160,7 +161,7 @@ struct rpcrdma_timer {
 	void *arg;
 };
 
-static void user_timer_fire(struct rr_timer *t)
+static void fire_user_timer(struct rr_timer *t)
 {
 	struct rpcrdma_timer *u = rr_container_of(t, struct rpcrdma_timer, timer);
 	void (*fn)(void *) = u->fn;
@@ -178,7 +179,7 @@ int rpcrdma_timer_start(struct rpcrdma_engine *e, uint64_t delay_ns, void (*fn)(
 	if (!u)
 		return -ENOMEM;
 	*u = (struct rpcrdma_timer){
-	        .timer.fire = user_timer_fire, .engine = e, .fn = fn, .arg = arg};
+	        .timer.fire = fire_user_timer, .engine = e, .fn = fn, .arg = arg};
 	if (rr_timer_set(&e->timers, &u->timer, rr_after(rr_engine_clock(), delay_ns)) <
 	    0) {
 		free(u);
@@ -197,14 +198,14 @@ void rpcrdma_timer_cancel(struct rpcrdma_timer *u)
 	free(u);
 }
 
-/* -- life ------------------------------------------------------------------ */
+/* -- life cycle ------------------------------------------------------------ */
 
-static int open_descriptors(struct rpcrdma_engine *e)
+static int open_eventfd(struct rpcrdma_engine *e)
 {
 	e->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->evfd < 0)
 		return -errno;
-	e->wake = (struct rr_source){.ready = wake_ready, .fd = e->evfd};
+	e->wake = (struct rr_source){.ready = on_wake_event, .fd = e->evfd};
 	return rr_poller_add(&e->poller, &e->wake, EPOLLIN);
 }
 
@@ -265,7 +266,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	pthread_mutex_init(&e->run_lock, NULL);
 	pthread_mutex_init(&e->sync_lock, NULL);
 	rr_list_init(&e->sync_calls);
-	/* Short reads cannot happen for so few octets. */
+	/* getrandom() does not return short for so few octets. */
 	(void)!getrandom(&seed, sizeof(seed), 0);
 	rr_rng_seed(&e->rng, seed);
 	e->next_xid = (uint32_t)rr_rng_next(&e->rng);
@@ -275,7 +276,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	e->spin_ns = own.spin_ns;
 	rr_list_init(&e->voices);
 	rr_voice_init(&e->voice, e, NULL);
-	err = open_descriptors(e);
+	err = open_eventfd(e);
 	if (err) {
 		free_engine(e);
 		return err;
@@ -284,7 +285,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	return 0;
 }
 
-/* -- members and parts --------------------------------------------------------- */
+/* -- members and parts ----------------------------------------------------- */
 
 void rr_engine_add_member(struct rpcrdma_engine *e, struct rr_member *m,
                           const struct rr_member_ops *ops)
@@ -334,7 +335,7 @@ struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *e,
 	return NULL;
 }
 
-/* Frees members that are over; their owners know that already. */
+/* Frees the members that have ended; their owners know it already. */
 static void free_over_members(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;
@@ -347,7 +348,7 @@ static void free_over_members(struct rpcrdma_engine *e)
 	}
 }
 
-/* Each member once: what a turn was too short for waits for the next iteration. */
+/* Turns each touched member once; one touched again waits for the next iteration. */
 static void flush_dirty(struct rpcrdma_engine *e)
 {
 	struct rr_list *n, todo;
@@ -369,7 +370,7 @@ void rr_engine_later(struct rpcrdma_engine *e, struct rr_late *w)
 		rr_list_push(&e->late, &w->link);
 }
 
-static void run_late(struct rpcrdma_engine *e)
+static void run_late_work(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;
 
@@ -380,12 +381,12 @@ static void run_late(struct rpcrdma_engine *e)
 	}
 }
 
-/* Each leaves the list at the latest when it has no link. */
+/* Abandons all owners.  An owner that still has links stays in the list. */
 static void abandon_owners(struct rpcrdma_engine *e)
 {
 	struct rr_list todo, *n;
 
-	/* One may take others with it: nothing is remembered across the call. */
+	/* An owner may free others too, so no pointer is kept across the call. */
 	rr_list_init(&todo);
 	while ((n = rr_list_pop(&e->owners)))
 		rr_list_push(&todo, n);
@@ -399,7 +400,7 @@ static void abandon_owners(struct rpcrdma_engine *e)
 static void free_user_timers(struct rpcrdma_engine *e)
 {
 	for (size_t i = 1; i <= e->timers.count; i++)
-		if (e->timers.heap[i]->fire == user_timer_fire)
+		if (e->timers.heap[i]->fire == fire_user_timer)
 			free(rr_container_of(e->timers.heap[i], struct rpcrdma_timer,
 			                     timer));
 }
@@ -410,19 +411,19 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 
 	if (!e)
 		return;
-	enter(e);
+	claim_thread(e);
 	set_inside(e, (unsigned long)pthread_self());
 	run_posts(e);
 	flush_dirty(e);
 	abandon_owners(e);
-	while ((n = rr_list_pop(&e->members))) { /* it is on e->over from here */
+	while ((n = rr_list_pop(&e->members))) { /* abort puts it on e->over */
 		struct rr_member *m = rr_container_of(n, struct rr_member, all);
 
 		m->ops->abort(m);
 	}
 	flush_dirty(e);
 	abandon_owners(e);
-	run_posts(e); /* of those who were told */
+	run_posts(e); /* posted by these functions */
 	free_user_timers(e);
 	free_engine(e);
 }
@@ -439,7 +440,7 @@ bool rpcrdma_engine_idle(const struct rpcrdma_engine *e)
 	return e->alive == 0;
 }
 
-static int timeout_from(const struct rpcrdma_engine *e, rr_time now)
+static int next_timeout_ms(const struct rpcrdma_engine *e, rr_time now)
 {
 	rr_time next = rr_timers_next(&e->timers);
 
@@ -453,13 +454,13 @@ static int timeout_from(const struct rpcrdma_engine *e, rr_time now)
 
 int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
 {
-	return timeout_from(e, rr_engine_clock());
+	return next_timeout_ms(e, rr_engine_clock());
 }
 
-/* e->now is fresh: the loop reads the clock before and after its sleep only. */
+/* Uses e->now, which is fresh: the loop reads the clock before and after its sleep. */
 static int wait_events(struct rpcrdma_engine *e, int timeout_ms)
 {
-	int own = timeout_from(e, e->now);
+	int own = next_timeout_ms(e, e->now);
 	rr_time until = e->now + e->spin_ns;
 	int n;
 
@@ -487,13 +488,13 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 	e->now = rr_engine_clock();
 	while ((s = rr_poller_next(&e->poller))) {
 		if (s->greedy)
-			flush_dirty(e); /* the others are done with first */
+			flush_dirty(e); /* after the output of the others */
 		s->ready(s);
 	}
-	flush_dirty(e); /* what has come counts before the time that it took us */
+	flush_dirty(e); /* input counts before timers that fired meanwhile */
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
-	run_late(e);
+	run_late_work(e);
 	free_over_members(e);
 	set_inside(e, 0);
 	return n < 0 ? n : 0;
@@ -507,7 +508,7 @@ int rpcrdma_engine_process(struct rpcrdma_engine *e, int timeout_ms)
 		return -EDEADLK;
 	pthread_mutex_lock(&e->run_lock);
 	atomic_store(&e->resident, true);
-	enter(e);
+	claim_thread(e);
 	err = rr_engine_turn(e, timeout_ms);
 	rr_engine_leave(e);
 	return err;
@@ -526,7 +527,7 @@ int rpcrdma_engine_run(struct rpcrdma_engine *e)
 void rpcrdma_engine_stop(struct rpcrdma_engine *e)
 {
 	atomic_store(&e->stop, true);
-	wake(e);
+	wake_engine(e);
 }
 
 /* -- statistics ------------------------------------------------------------ */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Trims the heap after many connections; contract in heap_trim.h. */
 #include "loop/heap_trim.h"
 
 #include <malloc.h>
@@ -7,7 +8,7 @@ enum { MANY = 64 };
 
 static const uint64_t TRIM_DELAY_NS = 1000000000u;
 
-static void trim(struct rr_timer *t)
+static void trim_heap(struct rr_timer *t)
 {
 	struct rr_heap *h = rr_container_of(t, struct rr_heap, timer);
 
@@ -19,13 +20,13 @@ static void trim(struct rr_timer *t)
 
 void rr_heap_init(struct rr_heap *h)
 {
-	*h = (struct rr_heap){.timer.fire = trim};
+	*h = (struct rr_heap){.timer.fire = trim_heap};
 }
 
 void rr_heap_ended(struct rr_heap *h, struct rr_timers *timers, rr_time now)
 {
 	if (++h->ended < MANY || h->timer.place)
 		return;
-	/* Without memory for a timer the next end tries again. */
+	/* If there is no memory for a timer, the next connection tries again. */
 	(void)!rr_timer_set(timers, &h->timer, now + TRIM_DELAY_NS);
 }

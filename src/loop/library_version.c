@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The version of the library at run time. */
 #include <rpcrdma/rpcrdma.h>
 
 const char *rpcrdma_library_version(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trace events as JSON, and as sentences with a level.  Only what a change of state
- * means is described by the object whose state it is. */
+/* Formats trace events: as JSON, and as sentences with a level.  A change of state is
+ * described by the layer that owns the state (rr_describe_state_fn). */
 #include "loop/log.h"
 
 #include <arpa/inet.h>
@@ -21,12 +21,12 @@ struct event {
 
 /* -- sentences ------------------------------------------------------------- */
 
-static const char *words_of(uint64_t error)
+static const char *get_reason(uint64_t error)
 {
 	return rpcrdma_strstatus((int)(int64_t)error);
 }
 
-static void say_args(const struct event *ev, char *s, size_t size)
+static void describe_args(const struct event *ev, char *s, size_t size)
 {
 	int n = snprintf(s, size, "%s conn=%" PRIu32 " xid=%" PRIu32,
 	                 rr_trace_name(ev->point), ev->conn, ev->xid);
@@ -37,16 +37,16 @@ static void say_args(const struct event *ev, char *s, size_t size)
 			              rr_trace_arg(ev->point, i), (int64_t)ev->v[i]);
 }
 
-static void say_state(const struct event *ev, char *s, size_t size)
+static void describe_state_event(const struct event *ev, char *s, size_t size)
 {
 	const struct rr_voice *v = ev->voice;
 
 	if (!v->describe_state ||
 	    v->describe_state(v, ev->v[1], s, size) == RPCRDMA_LOG_DEBUG)
-		say_args(ev, s, size);
+		describe_args(ev, s, size);
 }
 
-static enum rpcrdma_log_level level_of_state(const struct event *ev)
+static enum rpcrdma_log_level get_state_level(const struct event *ev)
 {
 	const struct rr_voice *v = ev->voice;
 
@@ -54,139 +54,138 @@ static enum rpcrdma_log_level level_of_state(const struct event *ev)
 	                         : RPCRDMA_LOG_DEBUG;
 }
 
-static void say_error_sent(const struct event *ev, char *s, size_t size)
+static void describe_error_sent(const struct event *ev, char *s, size_t size)
 {
-	snprintf(s, size, "told the peer: %s",
+	snprintf(s, size, "sent an error: %s",
 	         rpcrdma_strerror_transport((uint32_t)ev->v[0]));
 }
 
-static void say_error_received(const struct event *ev, char *s, size_t size)
+static void describe_error_received(const struct event *ev, char *s, size_t size)
 {
 	if (ev->v[0] == RPCRDMA_ERR_VERS)
-		snprintf(
-		        s, size,
-		        "the server does not speak the version that was asked for, but "
-		        "%" PRIu64 " to %" PRIu64,
-		        ev->v[1], ev->v[2]);
+		snprintf(s, size,
+		         "the server does not support the version requested, only "
+		         "%" PRIu64 " to %" PRIu64,
+		         ev->v[1], ev->v[2]);
 	else
-		snprintf(s, size, "the peer says: %s",
+		snprintf(s, size, "the peer reports an error: %s",
 		         rpcrdma_strerror_transport((uint32_t)ev->v[0]));
 }
 
-static void say_recovered(const struct event *ev, char *s, size_t size)
+static void describe_retried(const struct event *ev, char *s, size_t size)
 {
-	snprintf(s, size, "a call is made otherwise: %s",
+	snprintf(s, size, "a call is retried in another way: %s",
 	         rpcrdma_strerror_transport((uint32_t)ev->v[0]));
 }
 
-static void say_fault(const struct event *ev, char *s, size_t size)
+static void describe_fault(const struct event *ev, char *s, size_t size)
 {
 	snprintf(s, size,
-	         "a message of the peer broke the protocol (rdma_err %" PRIu64 ")",
+	         "a message of the peer violates the protocol (rdma_err %" PRIu64 ")",
 	         ev->v[0]);
 }
 
-static void say_overrun(const struct event *ev, char *s, size_t size)
+static void describe_overrun(const struct event *ev, char *s, size_t size)
 {
-	snprintf(s, size, "the peer sends more messages than it has credits for");
+	snprintf(s, size, "the peer sends more messages than its credits allow");
 }
 
-static void say_evicted(const struct event *ev, char *s, size_t size)
+static void describe_evicted(const struct event *ev, char *s, size_t size)
 {
 	snprintf(s, size,
-	         "makes room for another connection: not in use for %" PRIu64
-	         " ms; %" PRIu64 " of that address",
+	         "closed to make room for another connection: idle for %" PRIu64
+	         " ms; %" PRIu64 " connections from that address",
 	         ev->v[2], ev->v[1]);
 }
 
-static void say_memory_taken(const struct event *ev, char *s, size_t size)
+static void describe_reclaimed(const struct event *ev, char *s, size_t size)
 {
 	snprintf(s, size,
-	         "does not take what would free %" PRIu64
-	         " octets; others wait for %" PRIu64,
+	         "closed, since the peer makes no progress with requests that hold "
+	         "%" PRIu64 " octets; others wait for %" PRIu64,
 	         ev->v[0], ev->v[1]);
 }
 
-static void say_reconnect(const struct event *ev, char *s, size_t size)
+static void describe_reconnect(const struct event *ev, char *s, size_t size)
 {
-	snprintf(s, size, "connects again in %" PRIu64 " ms, attempt %" PRIu64 ": %s",
-	         ev->v[1], ev->v[0], words_of(ev->v[2]));
+	snprintf(s, size, "reconnecting in %" PRIu64 " ms, attempt %" PRIu64 ": %s",
+	         ev->v[1], ev->v[0], get_reason(ev->v[2]));
 }
 
-static void say_retransmit(const struct event *ev, char *s, size_t size)
+static void describe_retransmit(const struct event *ev, char *s, size_t size)
 {
-	snprintf(s, size, "call %08" PRIx32 " is sent again, attempt %" PRIu64, ev->xid,
-	         ev->v[0]);
-}
-
-static void say_abandoned(const struct event *ev, char *s, size_t size)
-{
-	snprintf(s, size,
-	         "call %08" PRIx32 " is given up: %" PRIu64
-	         " connections were lost with it",
+	snprintf(s, size, "call %08" PRIx32 " is retransmitted, attempt %" PRIu64,
 	         ev->xid, ev->v[0]);
 }
 
-static void say_over(const struct event *ev, char *s, size_t size)
-{
-	snprintf(s, size, "connects no more: %s", words_of(ev->v[0]));
-}
-
-static void say_refused(const struct event *ev, char *s, size_t size)
+static void describe_abandoned(const struct event *ev, char *s, size_t size)
 {
 	snprintf(s, size,
-	         "a call is refused: its chunks are not those of program %" PRIu64
+	         "call %08" PRIx32 " fails: %" PRIu64
+	         " connections were lost while it was outstanding",
+	         ev->xid, ev->v[0]);
+}
+
+static void describe_given_up(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size, "not reconnecting: %s", get_reason(ev->v[0]));
+}
+
+static void describe_refused(const struct event *ev, char *s, size_t size)
+{
+	snprintf(s, size,
+	         "a call is refused: its chunks do not match program %" PRIu64
 	         " version %" PRIu64 " procedure %" PRIu64,
 	         ev->v[0], ev->v[1], ev->v[2]);
 }
 
-static void say_gss_failed(const struct event *ev, char *s, size_t size)
+static void describe_gss_failed(const struct event *ev, char *s, size_t size)
 {
-	snprintf(s, size, "there is no security context: %s", words_of(ev->v[0]));
+	snprintf(s, size, "no security context: %s", get_reason(ev->v[0]));
 }
 
-static void say_gss_refused(const struct event *ev, char *s, size_t size)
+static void describe_gss_refused(const struct event *ev, char *s, size_t size)
 {
 	snprintf(s, size, "a security context is refused (auth_stat %" PRIu64 ")",
 	         ev->v[0]);
 }
 
-/* What is not here is for debugging. */
-static const struct saying {
+/* Events that are not listed have RPCRDMA_LOG_DEBUG. */
+static const struct sentence {
 	enum rpcrdma_log_level level;
-	void (*say)(const struct event *, char *s, size_t size);
-} sayings[RR_TRACE_COUNT] = {
-        [RR_TRACE_CONN_STATE] = {RPCRDMA_LOG_WARNING, say_state},
-        [RR_TRACE_RPC_GIVEN_UP] = {RPCRDMA_LOG_ERROR, say_over},
-        [RR_TRACE_RPC_ABANDONED] = {RPCRDMA_LOG_ERROR, say_abandoned},
-        [RR_TRACE_GSS_FAILED] = {RPCRDMA_LOG_ERROR, say_gss_failed},
-        [RR_TRACE_GSS_REFUSED] = {RPCRDMA_LOG_WARNING, say_gss_refused},
-        [RR_TRACE_RPC_REFUSED] = {RPCRDMA_LOG_WARNING, say_refused},
-        [RR_TRACE_PEER_FAULT] = {RPCRDMA_LOG_WARNING, say_fault},
-        [RR_TRACE_CREDIT_OVERRUN] = {RPCRDMA_LOG_WARNING, say_overrun},
-        [RR_TRACE_CONN_EVICTED] = {RPCRDMA_LOG_WARNING, say_evicted},
-        [RR_TRACE_MEMORY_RECLAIMED] = {RPCRDMA_LOG_WARNING, say_memory_taken},
-        [RR_TRACE_ERROR_SENT] = {RPCRDMA_LOG_INFO, say_error_sent},
-        [RR_TRACE_ERROR_RECEIVED] = {RPCRDMA_LOG_INFO, say_error_received},
-        [RR_TRACE_CALL_RETRIED] = {RPCRDMA_LOG_INFO, say_recovered},
-        [RR_TRACE_RPC_RECONNECT] = {RPCRDMA_LOG_INFO, say_reconnect},
-        [RR_TRACE_RPC_RETRANSMIT] = {RPCRDMA_LOG_INFO, say_retransmit},
+	void (*describe)(const struct event *, char *s, size_t size);
+} sentences[RR_TRACE_COUNT] = {
+        [RR_TRACE_CONN_STATE] = {RPCRDMA_LOG_WARNING, describe_state_event},
+        [RR_TRACE_RPC_GIVEN_UP] = {RPCRDMA_LOG_ERROR, describe_given_up},
+        [RR_TRACE_RPC_ABANDONED] = {RPCRDMA_LOG_ERROR, describe_abandoned},
+        [RR_TRACE_GSS_FAILED] = {RPCRDMA_LOG_ERROR, describe_gss_failed},
+        [RR_TRACE_GSS_REFUSED] = {RPCRDMA_LOG_WARNING, describe_gss_refused},
+        [RR_TRACE_RPC_REFUSED] = {RPCRDMA_LOG_WARNING, describe_refused},
+        [RR_TRACE_PEER_FAULT] = {RPCRDMA_LOG_WARNING, describe_fault},
+        [RR_TRACE_CREDIT_OVERRUN] = {RPCRDMA_LOG_WARNING, describe_overrun},
+        [RR_TRACE_CONN_EVICTED] = {RPCRDMA_LOG_WARNING, describe_evicted},
+        [RR_TRACE_MEMORY_RECLAIMED] = {RPCRDMA_LOG_WARNING, describe_reclaimed},
+        [RR_TRACE_ERROR_SENT] = {RPCRDMA_LOG_INFO, describe_error_sent},
+        [RR_TRACE_ERROR_RECEIVED] = {RPCRDMA_LOG_INFO, describe_error_received},
+        [RR_TRACE_CALL_RETRIED] = {RPCRDMA_LOG_INFO, describe_retried},
+        [RR_TRACE_RPC_RECONNECT] = {RPCRDMA_LOG_INFO, describe_reconnect},
+        [RR_TRACE_RPC_RETRANSMIT] = {RPCRDMA_LOG_INFO, describe_retransmit},
 };
 
-static enum rpcrdma_log_level level_of(const struct event *ev)
+static enum rpcrdma_log_level get_level(const struct event *ev)
 {
-	const struct saying *s = &sayings[ev->point];
+	const struct sentence *s = &sentences[ev->point];
 
 	if (ev->point == RR_TRACE_CONN_STATE)
-		return level_of_state(ev);
-	return s->say ? s->level : RPCRDMA_LOG_DEBUG;
+		return get_state_level(ev);
+	return s->describe ? s->level : RPCRDMA_LOG_DEBUG;
 }
 
-/* -- where they go --------------------------------------------------------- */
+/* -- output ---------------------------------------------------------------- */
 
-/* Writes "192.0.2.1:20049: " to @s, or an empty string for an address of another family.
- * Returns the length. */
-static int put_peer(const struct sockaddr_storage *ss, char *s, size_t size)
+/* Writes "192.0.2.1:20049: " to @s, or an empty string for an address of another
+ * family.  Returns the length. */
+static int write_peer(const struct sockaddr_storage *ss, char *s, size_t size)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
@@ -205,11 +204,12 @@ static int put_peer(const struct sockaddr_storage *ss, char *s, size_t size)
 static void write_line(const struct event *ev, enum rpcrdma_log_level level)
 {
 	const struct rpcrdma_engine *e = ev->voice->engine;
-	const struct saying *s = &sayings[ev->point];
+	const struct sentence *s = &sentences[ev->point];
 	char line[PEER_BYTES + LINE_MAX_BYTES];
-	int n = put_peer(&ev->voice->peer, line, sizeof(line));
+	int n = write_peer(&ev->voice->peer, line, sizeof(line));
 
-	(s->say ? s->say : say_args)(ev, line + n, sizeof(line) - (size_t)n);
+	(s->describe ? s->describe : describe_args)(ev, line + n,
+	                                            sizeof(line) - (size_t)n);
 	e->log(level, line, e->log_arg);
 }
 
@@ -235,8 +235,8 @@ static void write_json(const struct event *ev)
 	e->trace(e->trace_arg, line);
 }
 
-static void emit(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
-                 uint64_t a, uint64_t b, uint64_t c)
+static void emit_event(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
+                       uint64_t a, uint64_t b, uint64_t c)
 {
 	struct rr_voice *v = ctx;
 	const struct event ev = {v, p, conn, xid, {a, b, c}};
@@ -246,16 +246,16 @@ static void emit(void *ctx, enum rr_trace_point p, uint32_t conn, uint32_t xid,
 		write_json(&ev);
 	if (!v->engine->log)
 		return;
-	level = level_of(&ev);
+	level = get_level(&ev);
 	if (level <= v->engine->log_level)
 		write_line(&ev, level);
 }
 
 /* -- voices ---------------------------------------------------------------- */
 
-static void open_sink(struct rr_voice *v)
+static void set_sink(struct rr_voice *v)
 {
-	v->sink.emit = v->engine->trace || v->engine->log ? emit : NULL;
+	v->sink.emit = v->engine->trace || v->engine->log ? emit_event : NULL;
 }
 
 void rr_voice_init(struct rr_voice *v, struct rpcrdma_engine *e,
@@ -266,7 +266,7 @@ void rr_voice_init(struct rr_voice *v, struct rpcrdma_engine *e,
 	v->describe_state = describe_state;
 	rr_list_init(&v->all);
 	rr_list_push(&e->voices, &v->all);
-	open_sink(v);
+	set_sink(v);
 }
 
 void rr_voice_fini(struct rr_voice *v)
@@ -285,7 +285,7 @@ void rr_voices_listen(struct rpcrdma_engine *e)
 	struct rr_list *n;
 
 	rr_list_for_each (n, &e->voices)
-		open_sink(rr_container_of(n, struct rr_voice, all));
+		set_sink(rr_container_of(n, struct rr_voice, all));
 }
 
 void rpcrdma_engine_set_log(struct rpcrdma_engine *e, enum rpcrdma_log_level most,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where trace events go: to the program's trace as JSON, and to its log as a sentence.
+ * Passes trace events to the program: to its trace function as JSON, to its log
+ * function as sentences.
  *
- * What has a peer (a link, a client's connection) has a voice, so that a line names the
- * peer; the engine has one for what has none.  Each layer emits its events to the sink of
- * the voice that it was given.  The sink is empty while nobody listens, and nothing is
- * formatted for an event that the log's level leaves out.
+ * An object with a peer (a link, a client's connection) has a voice, so that each line
+ * names the peer.  The engine has a voice for events without a peer.  Each layer emits
+ * its events to the sink of a voice.  While the program has neither trace nor log, the
+ * sink has no function.  An event below the level of the log is not formatted.
  */
-#ifndef RR_DRIVE_LOG_H
-#define RR_DRIVE_LOG_H
+#ifndef RR_LOOP_LOG_H
+#define RR_LOOP_LOG_H
 
 #include <sys/socket.h>
 
@@ -27,7 +28,7 @@ rr_describe_state_fn(const struct rr_voice *, uint64_t state, char *s, size_t si
 
 struct rr_voice {
 	struct rr_trace_sink sink;
-	struct rr_list all; /* of its engine */
+	struct rr_list all; /* in the engine's list */
 	struct rpcrdma_engine *engine;
 	rr_describe_state_fn *describe_state; /* or NULL */
 	struct sockaddr_storage peer;         /* family 0: not known */
@@ -37,7 +38,8 @@ void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *, rr_describe_state
 /* Harmless on a zeroed voice. */
 void rr_voice_fini(struct rr_voice *);
 void rr_voice_set_peer(struct rr_voice *, const struct sockaddr *, socklen_t len);
-/* Opens or closes the sinks of all voices of the engine, after its log or trace was set. */
+/* Opens or closes the sinks of all voices of the engine, after its log or trace was
+ * set. */
 void rr_voices_listen(struct rpcrdma_engine *);
 
 #endif

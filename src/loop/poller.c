@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Ready descriptors; contract in poller.h. */
 #include "loop/poller.h"
 
 #include <poll.h>
@@ -20,7 +21,7 @@ void rr_poller_fini(struct rr_poller *p)
 	p->epfd = -1;
 }
 
-static int epoll_add(int epfd, struct rr_source *s)
+static int add_to_epoll(int epfd, struct rr_source *s)
 {
 	struct epoll_event ev = {.events = s->events, .data.ptr = s};
 
@@ -28,14 +29,14 @@ static int epoll_add(int epfd, struct rr_source *s)
 }
 
 /* Moves to epoll for good. */
-static int grow(struct rr_poller *p)
+static int move_to_epoll(struct rr_poller *p)
 {
 	int epfd = epoll_create1(EPOLL_CLOEXEC), err = 0;
 
 	if (epfd < 0)
 		return -errno;
 	for (unsigned i = 0; !err && i < p->n_few; i++)
-		err = epoll_add(epfd, p->few[i]);
+		err = add_to_epoll(epfd, p->few[i]);
 	if (err) {
 		close(epfd);
 		return err;
@@ -47,7 +48,7 @@ static int grow(struct rr_poller *p)
 
 int rr_poller_fd(struct rr_poller *p)
 {
-	int err = p->epfd < 0 ? grow(p) : 0;
+	int err = p->epfd < 0 ? move_to_epoll(p) : 0;
 
 	return err ? err : p->epfd;
 }
@@ -62,8 +63,8 @@ int rr_poller_add(struct rr_poller *p, struct rr_source *s, uint32_t events)
 		return 0;
 	}
 	if (p->epfd < 0)
-		err = grow(p);
-	return err ? err : epoll_add(p->epfd, s);
+		err = move_to_epoll(p);
+	return err ? err : add_to_epoll(p->epfd, s);
 }
 
 void rr_poller_arm(struct rr_poller *p, struct rr_source *s, uint32_t events)
@@ -75,7 +76,7 @@ void rr_poller_arm(struct rr_poller *p, struct rr_source *s, uint32_t events)
 	s->events = events;
 	if (p->epfd < 0)
 		return;
-	/* Cannot fail for a descriptor that is in the set. */
+	/* Cannot fail: the descriptor is in the set. */
 	RR_ASSERT(epoll_ctl(p->epfd, EPOLL_CTL_MOD, s->fd, &ev) == 0);
 	p->syscalls++;
 }
@@ -84,7 +85,7 @@ void rr_poller_del(struct rr_poller *p, struct rr_source *s)
 {
 	if (s->fd < 0)
 		return;
-	/* The descriptor may have been closed already: then it left by itself. */
+	/* Fails if the descriptor was closed, which has removed it from the set. */
 	if (p->epfd >= 0)
 		(void)epoll_ctl(p->epfd, EPOLL_CTL_DEL, s->fd, NULL);
 	for (unsigned i = 0; i < p->n_few; i++)
@@ -125,8 +126,8 @@ static int wait_many(struct rr_poller *p, int timeout_ms)
 	return n;
 }
 
-/* The others keep their order, and so do these. */
-static void greedy_last(struct rr_poller *p)
+/* Moves greedy sources to the end; otherwise the order stays. */
+static void move_greedy_last(struct rr_poller *p)
 {
 	struct rr_source *greedy[RR_POLLER_BATCH];
 	unsigned n = 0, k = 0;
@@ -148,7 +149,7 @@ int rr_poller_wait(struct rr_poller *p, int timeout_ms)
 	p->n_ready = p->at_ready = 0;
 	p->syscalls++;
 	n = p->epfd < 0 ? wait_few(p, timeout_ms) : wait_many(p, timeout_ms);
-	greedy_last(p);
+	move_greedy_last(p);
 	return n == -EINTR ? 0 : n;
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The buddy allocator of an engine; contract in pool.h. */
 #include "loop/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* Free memory cannot be touched unseen where a sanitizer looks, and what blocks refer
- * to is no leak. */
+/* AddressSanitizer reports any access to free memory of the pool.  LeakSanitizer looks
+ * for pointers in the blocks, as it does in the heap. */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/lsan_interface.h>
-#define LEAKED(bytes) RR_ASSERT(!(bytes)) /* the blocks hide it from the sanitizer */
+#define LEAKED(bytes) RR_ASSERT(!(bytes)) /* not visible to LeakSanitizer */
 #else
 #define __lsan_register_root_region(p, len)   ((void)(p), (void)(len))
 #define __lsan_unregister_root_region(p, len) ((void)(p), (void)(len))
@@ -21,20 +22,19 @@
 
 enum {
 	UNITS = 1 << (RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT),
-	ASIDE_MAX = 64,   /* pieces of one class, and ... */
-	ASIDE_SHIFT = 20, /* ... octets of them, but for one piece */
+	CACHE_MAX = 64,   /* cached pieces of one class, */
+	CACHE_SHIFT = 20, /* of 1 MiB together, or one larger piece */
 };
 
 struct rr_pool_block {
 	uint8_t *base;
-	/* Of each unit: 1 + the class of the free, merged piece that begins there;
-	 * 0: none does. */
+	/* For each unit: 1 + the class of the free, merged piece that begins there, or
+	 * 0. */
 	uint8_t starts[UNITS];
 };
 
-/* Above a block in quarters: five to eight of them, of one power of two after another.
- */
-static size_t size_of(unsigned c)
+/* Classes larger than a block: 5, 6, 7 and 8 quarters of each power of two. */
+static size_t get_class_size(unsigned c)
 {
 	unsigned k = c - RR_POOL_BLOCK_CLASSES;
 
@@ -43,29 +43,29 @@ static size_t size_of(unsigned c)
 	return ((size_t)5 + k % 4) * (RR_POOL_BLOCK_BYTES / 4) << (k / 4);
 }
 
-/* The class that holds @bytes, or RR_POOL_CLASSES if none does. */
-static unsigned class_of(size_t bytes)
+/* Returns the class of @bytes, or RR_POOL_CLASSES if there is none. */
+static unsigned find_class(size_t bytes)
 {
 	unsigned c = 0;
 
-	while (c < RR_POOL_CLASSES && size_of(c) < bytes)
+	while (c < RR_POOL_CLASSES && get_class_size(c) < bytes)
 		c++;
 	return c;
 }
 
-static unsigned aside_max(unsigned c)
+static unsigned get_cache_max(unsigned c)
 {
-	unsigned shift = RR_POOL_MIN_SHIFT + c; /* of a block's classes */
+	unsigned shift = RR_POOL_MIN_SHIFT + c; /* @c is a class within blocks */
 
-	return shift >= ASIDE_SHIFT ? 1
-	                            : RR_MIN(1u << (ASIDE_SHIFT - shift), ASIDE_MAX);
+	return shift >= CACHE_SHIFT ? 1
+	                            : RR_MIN(1u << (CACHE_SHIFT - shift), CACHE_MAX);
 }
 
-/* -- memory of the system -------------------------------------------------------- */
+/* -- memory of the system -------------------------------------------------- */
 
-/* What is taken in large parts is mapped, not taken from the heap: it goes back to the
- * system whatever small pieces lie beside it. */
-static void *map(size_t bytes)
+/* Large memory is mapped, not taken from the heap.  So it can return to the system,
+ * whatever small pieces are in use. */
+static void *map_pages(size_t bytes)
 {
 	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 	               -1, 0);
@@ -73,7 +73,7 @@ static void *map(size_t bytes)
 	return m == MAP_FAILED ? NULL : m;
 }
 
-static void unmap(void *m, size_t bytes)
+static void unmap_pages(void *m, size_t bytes)
 {
 	if (bytes)
 		RR_ASSERT(!munmap(m, bytes));
@@ -82,14 +82,14 @@ static void unmap(void *m, size_t bytes)
 /* Returns a block's memory, which begins at a multiple of its length, or NULL. */
 static uint8_t *map_block(void)
 {
-	uint8_t *m = map(2 * RR_POOL_BLOCK_BYTES);
+	uint8_t *m = map_pages(2 * RR_POOL_BLOCK_BYTES);
 	size_t before;
 
 	if (!m)
 		return NULL;
 	before = -(uintptr_t)m % RR_POOL_BLOCK_BYTES;
-	unmap(m, before);
-	unmap(m + before + RR_POOL_BLOCK_BYTES, RR_POOL_BLOCK_BYTES - before);
+	unmap_pages(m, before);
+	unmap_pages(m + before + RR_POOL_BLOCK_BYTES, RR_POOL_BLOCK_BYTES - before);
 	m += before;
 	__lsan_register_root_region(m, RR_POOL_BLOCK_BYTES);
 	ASAN_POISON_MEMORY_REGION(m, RR_POOL_BLOCK_BYTES);
@@ -100,29 +100,30 @@ static void unmap_block(uint8_t *m)
 {
 	ASAN_UNPOISON_MEMORY_REGION(m, RR_POOL_BLOCK_BYTES);
 	__lsan_unregister_root_region(m, RR_POOL_BLOCK_BYTES);
-	unmap(m, RR_POOL_BLOCK_BYTES);
+	unmap_pages(m, RR_POOL_BLOCK_BYTES);
 }
 
-/* A piece that lies in no block: larger than one, or beyond the last. */
+/* Allocates a piece outside blocks: one larger than a block, or without a block
+ * left. */
 static void *get_alone(unsigned c)
 {
-	return c < RR_POOL_BLOCK_CLASSES ? aligned_alloc(64, size_of(c))
-	                                 : map(size_of(c));
+	return c < RR_POOL_BLOCK_CLASSES ? aligned_alloc(64, get_class_size(c))
+	                                 : map_pages(get_class_size(c));
 }
 
 static void free_alone(void *m, unsigned c)
 {
-	ASAN_UNPOISON_MEMORY_REGION(m, size_of(c));
+	ASAN_UNPOISON_MEMORY_REGION(m, get_class_size(c));
 	if (c < RR_POOL_BLOCK_CLASSES)
 		free(m);
 	else
-		unmap(m, size_of(c));
+		unmap_pages(m, get_class_size(c));
 }
 
-/* -- blocks -------------------------------------------------------------------- */
+/* -- blocks ---------------------------------------------------------------- */
 
-/* The place of the block that holds @p, or where it would be put. */
-static unsigned place_of(const struct rr_pool *p, const void *m)
+/* Returns the index of the block that contains @m, or where it would be inserted. */
+static unsigned find_block_place(const struct rr_pool *p, const void *m)
 {
 	unsigned low = 0, high = p->n_blocks;
 
@@ -140,9 +141,9 @@ static unsigned place_of(const struct rr_pool *p, const void *m)
 	return low;
 }
 
-static struct rr_pool_block *block_of(const struct rr_pool *p, const void *m)
+static struct rr_pool_block *find_pool_block(const struct rr_pool *p, const void *m)
 {
-	unsigned i = place_of(p, m);
+	unsigned i = find_block_place(p, m);
 
 	return i < p->n_blocks && (uintptr_t)m - (uintptr_t)p->blocks[i]->base <
 	                                  RR_POOL_BLOCK_BYTES
@@ -150,25 +151,27 @@ static struct rr_pool_block *block_of(const struct rr_pool *p, const void *m)
 	               : NULL;
 }
 
-static size_t unit_of(const struct rr_pool_block *b, const void *m)
+static size_t get_unit(const struct rr_pool_block *b, const void *m)
 {
 	return (size_t)((const uint8_t *)m - b->base) >> RR_POOL_MIN_SHIFT;
 }
 
-/* A piece joins the list of its class; the next to be taken, since it is warm. */
-static void enlist(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m, unsigned c)
+/* Adds a piece to the list of its class, at the front, since it is in the CPU's
+ * cache. */
+static void add_free_piece(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m,
+                           unsigned c)
 {
 	struct rr_list *n = (struct rr_list *)(void *)m;
 
 	ASAN_UNPOISON_MEMORY_REGION(n, sizeof(*n));
 	rr_list_push_front(&p->free[c], n);
-	b->starts[unit_of(b, m)] = (uint8_t)(c + 1);
+	b->starts[get_unit(b, m)] = (uint8_t)(c + 1);
 }
 
-static void delist(struct rr_pool_block *b, uint8_t *m)
+static void remove_free_piece(struct rr_pool_block *b, uint8_t *m)
 {
 	rr_list_del((struct rr_list *)(void *)m);
-	b->starts[unit_of(b, m)] = 0;
+	b->starts[get_unit(b, m)] = 0;
 }
 
 static bool add_block(struct rr_pool *p)
@@ -186,22 +189,22 @@ static bool add_block(struct rr_pool *p)
 		free(b);
 		return false;
 	}
-	i = place_of(p, b->base);
+	i = find_block_place(p, b->base);
 	memmove(&p->blocks[i + 1], &p->blocks[i],
 	        (p->n_blocks - i) * sizeof(struct rr_pool_block *));
 	p->blocks[i] = b;
 	p->n_blocks++;
 	p->cached_bytes += RR_POOL_BLOCK_BYTES;
-	enlist(p, b, b->base, RR_POOL_BLOCK_CLASSES - 1);
+	add_free_piece(p, b, b->base, RR_POOL_BLOCK_CLASSES - 1);
 	return true;
 }
 
-/* All of it is free, in one piece. */
+/* Unmaps a block that is free, in one piece. */
 static void remove_block(struct rr_pool *p, struct rr_pool_block *b)
 {
-	unsigned i = place_of(p, b->base);
+	unsigned i = find_block_place(p, b->base);
 
-	delist(b, b->base);
+	remove_free_piece(b, b->base);
 	p->n_blocks--;
 	memmove(&p->blocks[i], &p->blocks[i + 1],
 	        (p->n_blocks - i) * sizeof(struct rr_pool_block *));
@@ -210,16 +213,15 @@ static void remove_block(struct rr_pool *p, struct rr_pool_block *b)
 	free(b);
 }
 
-static bool too_much(const struct rr_pool *p)
+static bool exceeds_limit(const struct rr_pool *p)
 {
 	return p->cached_bytes > p->cache_limit && !p->pins;
 }
 
-/* -- pieces of blocks ------------------------------------------------------------ */
+/* -- pieces of blocks ------------------------------------------------------ */
 
-/* From merged pieces, the smallest that will do; halves that are left over are
- * pieces again. */
-static void *take(struct rr_pool *p, unsigned c)
+/* Takes the smallest merged piece that suffices, and splits it down to class @c. */
+static void *split_piece(struct rr_pool *p, unsigned c)
 {
 	struct rr_pool_block *b;
 	unsigned k = c;
@@ -230,73 +232,74 @@ static void *take(struct rr_pool *p, unsigned c)
 	if (k == RR_POOL_BLOCK_CLASSES)
 		return NULL;
 	m = (uint8_t *)rr_list_first(&p->free[k]);
-	b = block_of(p, m);
-	delist(b, m);
+	b = find_pool_block(p, m);
+	remove_free_piece(b, m);
 	while (k > c) {
 		k--;
-		enlist(p, b, m + size_of(k), k);
+		add_free_piece(p, b, m + get_class_size(k), k);
 	}
 	return m;
 }
 
-static void merge(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m, unsigned c)
+static void merge_piece(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m,
+                        unsigned c)
 {
-	RR_ASSERT(!b->starts[unit_of(b, m)]); /* it was free already */
+	RR_ASSERT(!b->starts[get_unit(b, m)]); /* else it was freed twice */
 	for (; c < RR_POOL_BLOCK_CLASSES - 1; c++) {
-		size_t at = (size_t)(m - b->base), other = at ^ size_of(c);
+		size_t at = (size_t)(m - b->base), other = at ^ get_class_size(c);
 
 		if (b->starts[other >> RR_POOL_MIN_SHIFT] != c + 1)
 			break;
-		delist(b, b->base + other);
+		remove_free_piece(b, b->base + other);
 		ASAN_POISON_MEMORY_REGION(b->base + other, sizeof(struct rr_list));
 		m = b->base + RR_MIN(at, other);
 	}
-	enlist(p, b, m, c);
-	if (c == RR_POOL_BLOCK_CLASSES - 1 && too_much(p))
+	add_free_piece(p, b, m, c);
+	if (c == RR_POOL_BLOCK_CLASSES - 1 && exceeds_limit(p))
 		remove_block(p, b);
 }
 
-/* -- pieces aside ----------------------------------------------------------------- */
+/* -- the cache ------------------------------------------------------------- */
 
-static void put_aside(struct rr_pool *p, void *m, unsigned c)
+static void cache_piece(struct rr_pool *p, void *m, unsigned c)
 {
 	struct rr_pool_free *f = m;
 
 	ASAN_UNPOISON_MEMORY_REGION(f, sizeof(*f));
-	f->next = p->aside[c];
-	p->aside[c] = f;
-	p->n_aside[c]++;
+	f->next = p->cached[c];
+	p->cached[c] = f;
+	p->n_cached[c]++;
 }
 
-static void *take_aside(struct rr_pool *p, unsigned c)
+static void *take_cached(struct rr_pool *p, unsigned c)
 {
-	struct rr_pool_free *f = p->aside[c];
+	struct rr_pool_free *f = p->cached[c];
 
 	if (f) {
-		p->aside[c] = f->next;
-		p->n_aside[c]--;
+		p->cached[c] = f->next;
+		p->n_cached[c]--;
 	}
 	return f;
 }
 
-/* Merges what lies aside: true if that was anything.  Each piece was put there by
- * a rr_pool_put of its own, so this costs no more than merging at once. */
-static bool merge_aside(struct rr_pool *p)
+/* Merges all cached pieces; false: there were none.  Each was cached by one
+ * rr_pool_put, so this costs no more than merging at once would have. */
+static bool merge_cached(struct rr_pool *p)
 {
 	bool any = false;
 	void *m;
 
 	for (unsigned c = 0; c < RR_POOL_BLOCK_CLASSES; c++) {
-		while ((m = take_aside(p, c))) {
+		while ((m = take_cached(p, c))) {
 			ASAN_POISON_MEMORY_REGION(m, sizeof(struct rr_pool_free));
-			merge(p, block_of(p, m), m, c);
+			merge_piece(p, find_pool_block(p, m), m, c);
 			any = true;
 		}
 	}
 	return any;
 }
 
-/* -- the pool --------------------------------------------------------------------- */
+/* -- the pool -------------------------------------------------------------- */
 
 void rr_pool_init(struct rr_pool *p, size_t cache_limit)
 {
@@ -311,7 +314,7 @@ void rr_pool_fini(struct rr_pool *p)
 
 	LEAKED(p->used_bytes);
 	for (unsigned c = RR_POOL_BLOCK_CLASSES; c < RR_POOL_CLASSES; c++) {
-		while ((m = take_aside(p, c)))
+		while ((m = take_cached(p, c)))
 			free_alone(m, c);
 	}
 	for (unsigned i = 0; i < p->n_blocks; i++) {
@@ -321,103 +324,104 @@ void rr_pool_fini(struct rr_pool *p)
 	rr_pool_init(p, p->cache_limit);
 }
 
-/* What is free already, or a block's. */
-static void *find(struct rr_pool *p, unsigned c)
+/* Returns a free piece of the cache or of a block, adding a block if needed; or
+ * NULL. */
+static void *find_piece(struct rr_pool *p, unsigned c)
 {
-	void *m = take_aside(p, c);
+	void *m = take_cached(p, c);
 
 	if (m || c >= RR_POOL_BLOCK_CLASSES)
 		return m;
-	m = take(p, c);
-	if (!m && merge_aside(p))
-		m = take(p, c);
+	m = split_piece(p, c);
+	if (!m && merge_cached(p))
+		m = split_piece(p, c);
 	if (!m && add_block(p))
-		m = take(p, c);
+		m = split_piece(p, c);
 	return m;
 }
 
 void *rr_pool_get(struct rr_pool *p, size_t bytes)
 {
-	unsigned c = class_of(bytes);
+	unsigned c = find_class(bytes);
 	void *m;
 
 	if (c == RR_POOL_CLASSES)
 		return NULL;
-	m = find(p, c);
+	m = find_piece(p, c);
 	if (m) {
 		*(c < RR_POOL_BLOCK_CLASSES ? &p->cached_bytes : &p->large_bytes) -=
-		        size_of(c);
-		ASAN_POISON_MEMORY_REGION(m, size_of(c));
+		        get_class_size(c);
+		ASAN_POISON_MEMORY_REGION(m, get_class_size(c));
 		ASAN_UNPOISON_MEMORY_REGION(m, bytes);
 	} else {
 		m = get_alone(c);
 		if (!m)
 			return NULL;
 	}
-	p->used_bytes += size_of(c);
+	p->used_bytes += get_class_size(c);
 	if (p->used_bytes > p->peak_bytes)
 		p->peak_bytes = p->used_bytes;
 	return m;
 }
 
-/* Gives up pieces larger than a block until there is room for @bytes more; false: there
- * is none.  What was used last is what will be used next. */
-static bool make_room(struct rr_pool *p, size_t bytes)
+/* Frees cached pieces larger than a block, smallest class first, until @bytes more fit
+ * into the limit; false: they do not fit. */
+static bool shrink_large(struct rr_pool *p, size_t bytes)
 {
 	void *m;
 
 	for (unsigned c = RR_POOL_BLOCK_CLASSES;
 	     c < RR_POOL_CLASSES && p->large_bytes + bytes > p->cache_limit; c++) {
-		while ((m = take_aside(p, c))) {
-			p->large_bytes -= size_of(c);
+		while ((m = take_cached(p, c))) {
+			p->large_bytes -= get_class_size(c);
 			free_alone(m, c);
 		}
 	}
 	return p->large_bytes + bytes <= p->cache_limit;
 }
 
-/* Memory that is in no block: only larger pieces are kept. */
+/* Returns a piece that is not in a block; only those larger than a block are cached. */
 static void put_alone(struct rr_pool *p, void *m, unsigned c)
 {
-	if (c < RR_POOL_BLOCK_CLASSES || size_of(c) > p->cache_limit ||
-	    !make_room(p, size_of(c))) {
+	if (c < RR_POOL_BLOCK_CLASSES || get_class_size(c) > p->cache_limit ||
+	    !shrink_large(p, get_class_size(c))) {
 		free_alone(m, c);
 		return;
 	}
-	p->large_bytes += size_of(c);
-	ASAN_POISON_MEMORY_REGION(m, size_of(c));
-	put_aside(p, m, c);
+	p->large_bytes += get_class_size(c);
+	ASAN_POISON_MEMORY_REGION(m, get_class_size(c));
+	cache_piece(p, m, c);
 }
 
 void rr_pool_put(struct rr_pool *p, void *m, size_t bytes)
 {
-	unsigned c = class_of(bytes);
+	unsigned c = find_class(bytes);
 	struct rr_pool_block *b;
 
 	if (!m)
 		return;
-	RR_ASSERT(c < RR_POOL_CLASSES && p->used_bytes >= size_of(c));
-	p->used_bytes -= size_of(c);
-	b = c < RR_POOL_BLOCK_CLASSES ? block_of(p, m) : NULL;
+	RR_ASSERT(c < RR_POOL_CLASSES && p->used_bytes >= get_class_size(c));
+	p->used_bytes -= get_class_size(c);
+	b = c < RR_POOL_BLOCK_CLASSES ? find_pool_block(p, m) : NULL;
 	if (!b) {
 		put_alone(p, m, c);
 		return;
 	}
-	p->cached_bytes += size_of(c);
-	ASAN_POISON_MEMORY_REGION(m, size_of(c));
-	if (!too_much(p) && p->n_aside[c] < aside_max(c)) {
-		put_aside(p, m, c);
+	p->cached_bytes += get_class_size(c);
+	ASAN_POISON_MEMORY_REGION(m, get_class_size(c));
+	if (!exceeds_limit(p) && p->n_cached[c] < get_cache_max(c)) {
+		cache_piece(p, m, c);
 		return;
 	}
-	merge(p, b, m, c);
-	if (too_much(p))
-		(void)merge_aside(p); /* a few small pieces keep no block */
+	merge_piece(p, b, m, c);
+	if (exceeds_limit(p))
+		(void)merge_cached(p); /* small pieces must not keep a block */
 }
 
 bool rr_pool_block(const struct rr_pool *p, const void *m, size_t len, void **ret_base,
                    size_t *ret_len)
 {
-	const struct rr_pool_block *b = block_of(p, m);
+	const struct rr_pool_block *b = find_pool_block(p, m);
 
 	if (!b || len > RR_POOL_BLOCK_BYTES - (size_t)((const uint8_t *)m - b->base))
 		return false;
@@ -431,14 +435,14 @@ void rr_pool_pin(struct rr_pool *p)
 	p->pins++;
 }
 
-/* Blocks that are free and too many are given back from the last one on. */
+/* Unmaps free blocks above the limit, the last one first. */
 void rr_pool_unpin(struct rr_pool *p)
 {
 	RR_ASSERT(p->pins);
-	if (--p->pins || !too_much(p))
+	if (--p->pins || !exceeds_limit(p))
 		return;
-	(void)merge_aside(p);
-	for (unsigned i = p->n_blocks; i-- > 0 && too_much(p);) {
+	(void)merge_cached(p);
+	for (unsigned i = p->n_blocks; i-- > 0 && exceeds_limit(p);) {
 		if (p->blocks[i]->starts[0] == RR_POOL_BLOCK_CLASSES)
 			remove_block(p, p->blocks[i]);
 	}

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory for Receives, sinks, headers and results: power-of-two classes, above a
- * block four in a power of two, so that the data path does not page-fault the same
- * megabyte again for each call.  One pool an engine, one thread.
+ * Memory for Receives, RDMA data sinks, headers and results.  Each engine has one pool,
+ * used in its thread.  Freed memory is kept, so that the data path does not page-fault
+ * the same megabyte again for each call.
  *
- * What fits is carved from blocks of 2 MiB, halved again and again (buddies), and
- * merged when it comes back; a few pieces of each class wait aside and cost a list
- * operation.  A device may keep a block registered (struct rr_prov_memory): while
- * a connection does, rr_pool_pin() holds, and no block is given up.  Otherwise
- * free memory above the limit goes back to the system, as soon as it makes a
- * whole block.  What is larger than a block is taken and given back as it is.  Both
- * are mapped from the system, apart from the heap.
+ * Sizes are rounded up to classes: powers of two, and four in a power of two above the
+ * size of a block.  Smaller pieces come from blocks of 2 MiB by a buddy allocator,
+ * which halves blocks and merges free halves.  A few free pieces of each class are not
+ * merged but cached: to reuse one costs a list operation.  Pieces larger than a block
+ * are allocated as they are.  Both kinds are mapped from the system, apart from the
+ * heap.
  *
- * The highest use decides how many blocks there are: what was used at once, in
- * whole blocks, and what fragments make of it.  Blocks are touched only as far as
- * they are used (a device that registers one pins all of it).
+ * Free memory above the limit returns to the system as soon as it makes a whole block.
+ * But a device may keep a block registered (struct rr_prov_memory).  While a connection
+ * needs that, it holds rr_pool_pin(), and no block is unmapped.
+ *
+ * The number of blocks follows from the highest use and from fragmentation.  A block is
+ * touched only as far as it is used; a device that registers a block pins all of it.
  */
-#ifndef RR_DRIVE_POOL_H
-#define RR_DRIVE_POOL_H
+#ifndef RR_LOOP_POOL_H
+#define RR_LOOP_POOL_H
 
 #include "base/base.h"
 #include "base/list.h"
@@ -27,7 +29,7 @@ enum {
 	RR_POOL_BLOCK_SHIFT = 21,
 	RR_POOL_BLOCK_CLASSES = RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT + 1,
 	RR_POOL_CLASSES = RR_POOL_BLOCK_CLASSES + 40, /* up to 2 GiB */
-	RR_POOL_BLOCKS = 512, /* beyond these, memory is in no block */
+	RR_POOL_BLOCKS = 512, /* at most; then pieces come from the heap */
 };
 
 #define RR_POOL_BLOCK_BYTES ((size_t)1 << RR_POOL_BLOCK_SHIFT)
@@ -35,33 +37,35 @@ enum {
 struct rr_pool_block;
 
 struct rr_pool {
-	/* Free pieces of blocks that are merged as far as it goes. */
+	/* Free pieces of blocks, merged as far as possible. */
 	struct rr_list free[RR_POOL_BLOCK_CLASSES];
-	/* Free pieces aside; in classes that no block holds, all there are. */
+	/* The cache: free pieces that are not merged; above a block, all free
+	 * pieces. */
 	struct rr_pool_free {
 		struct rr_pool_free *next;
-	} * aside[RR_POOL_CLASSES];
-	unsigned n_aside[RR_POOL_CLASSES];
+	} * cached[RR_POOL_CLASSES];
+	unsigned n_cached[RR_POOL_CLASSES];
 	struct rr_pool_block *blocks[RR_POOL_BLOCKS]; /* by address */
 	unsigned n_blocks;
 	unsigned pins;
-	size_t cached_bytes; /* free, in blocks and aside */
+	size_t cached_bytes; /* free, in blocks */
 	size_t large_bytes;  /* free, of pieces larger than a block */
-	size_t cache_limit;  /* of either, for longer than a moment */
-	size_t used_bytes;   /* lent out */
-	size_t peak_bytes;
+	size_t cache_limit;  /* of cached_bytes and of large_bytes each */
+	size_t used_bytes;   /* allocated */
+	size_t peak_bytes;   /* highest used_bytes so far */
 };
 
 void rr_pool_init(struct rr_pool *, size_t cache_limit);
 void rr_pool_fini(struct rr_pool *);
-/* 64-octet aligned memory, NULL if there is none. */
+/* Returns memory aligned to 64 octets, or NULL. */
 void *rr_pool_get(struct rr_pool *, size_t bytes);
+/* Frees memory of rr_pool_get, given the same size; NULL is harmless. */
 void rr_pool_put(struct rr_pool *, void *p, size_t bytes);
 
-/* The block that holds all of [@p, @p + @len), or false. */
+/* Finds the block that contains [@p, @p + @len); false: there is none. */
 bool rr_pool_block(const struct rr_pool *, const void *p, size_t len, void **ret_base,
                    size_t *ret_len);
-/* From pin to unpin no block goes away.  They nest. */
+/* Between pin and unpin no block is unmapped.  Calls nest. */
 void rr_pool_pin(struct rr_pool *);
 void rr_pool_unpin(struct rr_pool *);
 

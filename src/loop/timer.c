@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Timers; contract in timer.h. */
 #include "loop/timer.h"
 
 #include <stdlib.h>
@@ -9,18 +10,18 @@ void rr_timers_fini(struct rr_timers *h)
 	*h = (struct rr_timers){0};
 }
 
-static void seat(struct rr_timers *h, size_t i, struct rr_timer *t)
+static void set_heap_place(struct rr_timers *h, size_t i, struct rr_timer *t)
 {
 	h->heap[i] = t;
 	t->place = i;
 }
 
-static void sift(struct rr_timers *h, size_t i)
+static void sift_timer(struct rr_timers *h, size_t i)
 {
 	struct rr_timer *t = h->heap[i];
 
 	while (i > 1 && h->heap[i / 2]->when > t->when) {
-		seat(h, i, h->heap[i / 2]);
+		set_heap_place(h, i, h->heap[i / 2]);
 		i /= 2;
 	}
 	for (;;) {
@@ -32,19 +33,20 @@ static void sift(struct rr_timers *h, size_t i)
 			kid++;
 		if (h->heap[kid]->when >= t->when)
 			break;
-		seat(h, i, h->heap[kid]);
+		set_heap_place(h, i, h->heap[kid]);
 		i = kid;
 	}
-	seat(h, i, t);
+	set_heap_place(h, i, t);
 }
 
-/* Room for one more than run and are promised a place; none is at index 0. */
-static int one_more(struct rr_timers *h)
+/* Makes room for one timer more than those that run or have a reservation.  Index 0 is
+ * not used. */
+static int grow_heap(struct rr_timers *h)
 {
 	size_t room = h->room ? 2 * h->room : 32;
 	struct rr_timer **heap;
 
-	if (h->count + h->owed + 2 <= h->room)
+	if (h->count + h->n_reserved + 2 <= h->room)
 		return 0;
 	heap = realloc(h->heap, room * sizeof(*heap));
 	if (!heap)
@@ -54,37 +56,37 @@ static int one_more(struct rr_timers *h)
 	return 0;
 }
 
-int rr_timer_promise(struct rr_timers *h, struct rr_timer *t)
+int rr_timer_reserve(struct rr_timers *h, struct rr_timer *t)
 {
-	if (t->promised)
+	if (t->reserved)
 		return 0;
 	if (!t->place) {
-		if (one_more(h))
+		if (grow_heap(h))
 			return -ENOMEM;
-		h->owed++;
+		h->n_reserved++;
 	}
-	t->promised = true;
+	t->reserved = true;
 	return 0;
 }
 
 void rr_timer_release(struct rr_timers *h, struct rr_timer *t)
 {
 	rr_timer_stop(h, t);
-	h->owed -= t->promised;
-	t->promised = false;
+	h->n_reserved -= t->reserved;
+	t->reserved = false;
 }
 
 int rr_timer_set(struct rr_timers *h, struct rr_timer *t, rr_time when)
 {
 	if (!t->place) {
-		if (t->promised)
-			h->owed--;
-		else if (one_more(h))
+		if (t->reserved)
+			h->n_reserved--;
+		else if (grow_heap(h))
 			return -ENOMEM;
-		seat(h, ++h->count, t);
+		set_heap_place(h, ++h->count, t);
 	}
 	t->when = when;
-	sift(h, t->place);
+	sift_timer(h, t->place);
 	return 0;
 }
 
@@ -97,10 +99,10 @@ void rr_timer_stop(struct rr_timers *h, struct rr_timer *t)
 		return;
 	last = h->heap[h->count--];
 	t->place = 0;
-	h->owed += t->promised;
+	h->n_reserved += t->reserved;
 	if (last != t) {
-		seat(h, i, last);
-		sift(h, i);
+		set_heap_place(h, i, last);
+		sift_timer(h, i);
 	}
 }
 
@@ -111,7 +113,7 @@ rr_time rr_timers_next(const struct rr_timers *h)
 
 void rr_timers_run(struct rr_timers *h, rr_time now)
 {
-	/* What a timer starts anew fires in the next round at the earliest. */
+	/* A timer started here fires in the next call at the earliest. */
 	for (size_t n = h->count; n > 0 && h->count && h->heap[1]->when <= now; n--) {
 		struct rr_timer *t = h->heap[1];
 

@@ -416,7 +416,7 @@ static void begin_lone(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 		return;
 	c->lone = k;
 	(void)!rr_timer_set(&c->engine->timers, &c->lone_timer,
-	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* promised */
+	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* reserved */
 }
 
 static void lone_fire(struct rr_timer *t)
@@ -667,7 +667,7 @@ void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
 
 void rr_calls_schedule_end(struct rpcrdma_conn *c)
 {
-	if (!c->end_timer.place) /* promised: does not fail */
+	if (!c->end_timer.place) /* reserved: cannot fail */
 		(void)!rr_timer_set(&c->engine->timers, &c->end_timer, 0);
 }
 
@@ -710,8 +710,8 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 	e->now = rr_engine_clock();
 	rr_list_push(&e->owners, &c->owner.link);
 	e->alive++;
-	err = rr_timer_promise(&e->timers, &c->end_timer);
-	return err ? err : rr_timer_promise(&e->timers, &c->lone_timer);
+	err = rr_timer_reserve(&e->timers, &c->end_timer);
+	return err ? err : rr_timer_reserve(&e->timers, &c->lone_timer);
 }
 
 void rr_calls_fini(struct rpcrdma_conn *c)

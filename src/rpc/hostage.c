@@ -115,7 +115,7 @@ static void end_holder(struct rr_link *l, uint64_t wanted)
 
 static void set_period(struct hostage_watch *w)
 {
-	/* Promised: does not fail. */
+	/* Reserved: cannot fail. */
 	(void)!rr_timer_set(&w->engine->timers, &w->timer,
 	                    w->engine->now + RR_MS(PERIOD_MS));
 }
@@ -184,7 +184,7 @@ int rr_hostage_watch(struct rpcrdma_engine *e)
 	w->post.fn = begin_checks;
 	rr_list_init(&w->post.link);
 	w->timer.fire = check_holders;
-	err = rr_timer_promise(&e->timers, &w->timer);
+	err = rr_timer_reserve(&e->timers, &w->timer);
 	if (err) {
 		free(w);
 		return err;

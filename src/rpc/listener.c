@@ -313,7 +313,7 @@ static void close_entrance(struct rr_entrance *at)
 
 static void reopen_later(struct rpcrdma_listener *l)
 {
-	/* It was promised. */
+	/* Reserved: cannot fail. */
 	(void)!rr_timer_set(&l->engine->timers, &l->reopen_timer,
 	                    l->engine->now + RR_MS(REOPEN_MS));
 }
@@ -577,7 +577,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	if (!err && l->config.o.hostauth_policy)
 		err = rr_hostauth_serves(l->config.o.hostauth);
 	if (!err)
-		err = rr_timer_promise(&e->timers, &l->reopen_timer);
+		err = rr_timer_reserve(&e->timers, &l->reopen_timer);
 	if (!err)
 		err = rr_crowd_init(&l->crowd, l->max_sessions);
 	if (!err)

@@ -26,7 +26,7 @@ struct rpcrdma_listener {
 	unsigned n_at;
 	struct rr_timer drain_timer;
 	struct rr_timer pause_timer;  /* accepts again, after a lack of descriptors */
-	struct rr_timer reopen_timer; /* looks whether a device is back; promised */
+	struct rr_timer reopen_timer; /* looks for the device again; reserved */
 	struct rpcrdma_engine *engine;
 	struct rr_link_config config;
 	struct rpcrdma_service *service;

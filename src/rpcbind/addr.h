@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* "HOST", "HOST:PORT", "[IPv6]:PORT" and their resolution. */
-#ifndef RR_DRIVE_ADDR_H
-#define RR_DRIVE_ADDR_H
+#ifndef RR_RPCBIND_ADDR_H
+#define RR_RPCBIND_ADDR_H
 
 #include <netdb.h>
 

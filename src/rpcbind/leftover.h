@@ -7,8 +7,8 @@
  * is asked for NULL.  It is a leftover if the connection is refused, or if what listens
  * there now is another program.  Silence is no proof: a server may be busy or stopped.
  */
-#ifndef RR_DRIVE_LEFTOVER_H
-#define RR_DRIVE_LEFTOVER_H
+#ifndef RR_RPCBIND_LEFTOVER_H
+#define RR_RPCBIND_LEFTOVER_H
 
 #include "rpcbind/rpcbind.h"
 

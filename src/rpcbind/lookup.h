@@ -7,8 +7,8 @@
  * says by a descriptor that it is done; whoever lets go last frees it.  So neither a
  * connection nor an engine that ends has to wait for a thread that does.
  */
-#ifndef RR_DRIVE_FIND_H
-#define RR_DRIVE_FIND_H
+#ifndef RR_RPCBIND_FIND_H
+#define RR_RPCBIND_FIND_H
 
 #include "loop/engine.h"
 

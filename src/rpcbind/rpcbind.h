@@ -18,8 +18,8 @@
  * otherwise; -EBADMSG, -EMSGSIZE its answer is malformed, or longer than any list
  * should be.
  */
-#ifndef RR_DRIVE_RPCBIND_H
-#define RR_DRIVE_RPCBIND_H
+#ifndef RR_RPCBIND_RPCBIND_H
+#define RR_RPCBIND_RPCBIND_H
 
 #include <netdb.h>
 #include <sys/socket.h>

@@ -5,8 +5,8 @@
  * ".p1.p2" under "rdma6"; p1 and p2 are the halves of the port.
  *                              [v2 §9, §12; RFC 5665 §5.2.3.3, §5.2.3.4; O6]
  */
-#ifndef RR_DRIVE_UADDR_H
-#define RR_DRIVE_UADDR_H
+#ifndef RR_RPCBIND_UADDR_H
+#define RR_RPCBIND_UADDR_H
 
 #include <netinet/in.h>
 #include <sys/socket.h>

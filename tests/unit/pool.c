@@ -81,7 +81,7 @@ static void a_block_is_used_up_before_the_next(void **state)
 		balanced(0);
 		for (unsigned i = 0; i < N; i++)
 			rr_pool_put(&pool, m[(i * 37) % N], 4096);
-		/* Merged, also what lay aside: both are whole again. */
+		/* Merged, cached ones too: both are whole again. */
 		m[0] = must_get(2 * MIB);
 		m[1] = must_get(2 * MIB);
 		assert_int_equal(pool.n_blocks, 2);
@@ -145,13 +145,13 @@ static void large_pieces_waste_little(void **state)
 	rr_pool_put(&pool, other, 9 * MIB);
 }
 
-static void pieces_aside_hold_up_no_block(void **state)
+static void cached_pieces_keep_no_block(void **state)
 {
 	enum { N = 512 };
 	void *m[N];
 
 	rr_pool_init(&pool, MIB);
-	rr_pool_pin(&pool); /* so that some come to lie aside */
+	rr_pool_pin(&pool); /* so that some are cached */
 	for (unsigned i = 0; i < N; i++)
 		m[i] = must_get(8192);
 	for (unsigned i = 0; i < N; i++)
@@ -335,7 +335,7 @@ int main(void)
 	        cmocka_unit_test_teardown(a_block_is_used_up_before_the_next, fini),
 	        cmocka_unit_test_teardown(idle_memory_is_bounded, fini),
 	        cmocka_unit_test_teardown(large_pieces_waste_little, fini),
-	        cmocka_unit_test_teardown(pieces_aside_hold_up_no_block, fini),
+	        cmocka_unit_test_teardown(cached_pieces_keep_no_block, fini),
 	        cmocka_unit_test_teardown(a_pinned_block_stays, fini),
 	        cmocka_unit_test_teardown(the_block_of_memory_is_found, fini),
 	        cmocka_unit_test_teardown(

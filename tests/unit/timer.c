@@ -72,11 +72,11 @@ static void timer_that_starts_itself_anew_waits_for_the_next_round(void **state)
 }
 
 /* Whatever others do with the room between. */
-static void promised_timer_starts_without_more_memory(void **state)
+static void reserved_timer_starts_without_more_memory(void **state)
 {
 	struct rr_timer kept = {.fire = note}, t[COUNT] = {0};
 
-	assert_int_equal(rr_timer_promise(&timers, &kept), 0);
+	assert_int_equal(rr_timer_reserve(&timers, &kept), 0);
 	for (unsigned i = 0; i < COUNT; i++) {
 		size_t room;
 
@@ -96,12 +96,12 @@ static void promised_timer_starts_without_more_memory(void **state)
 	assert_int_equal(rr_timer_set(&timers, &kept, 4), 0);
 	rr_timers_run(&timers, 4); /* and fired it has its place as before */
 	assert_int_equal(n_fired, 1);
-	assert_int_equal(timers.owed, 1);
-	assert_int_equal(rr_timer_promise(&timers, &kept), 0);
-	assert_int_equal(timers.owed, 1);
+	assert_int_equal(timers.n_reserved, 1);
+	assert_int_equal(rr_timer_reserve(&timers, &kept), 0);
+	assert_int_equal(timers.n_reserved, 1);
 	rr_timer_release(&timers, &kept);
 	rr_timer_release(&timers, &kept);
-	assert_int_equal(timers.owed, 0);
+	assert_int_equal(timers.n_reserved, 0);
 	rr_timers_fini(&timers);
 }
 
@@ -111,7 +111,7 @@ int main(void)
 	        cmocka_unit_test(timers_fire_in_order_and_only_when_due),
 	        cmocka_unit_test(
 	                timer_that_starts_itself_anew_waits_for_the_next_round),
-	        cmocka_unit_test(promised_timer_starts_without_more_memory),
+	        cmocka_unit_test(reserved_timer_starts_without_more_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
