@@ -38,8 +38,8 @@ struct client {
 	struct addrinfo *addrs, *addr, *next_addr; /* all, of this link, of the next */
 	struct rr_timer retry_timer;               /* reconnect after back-off */
 	char *find_host;                           /* whose rpcbind is asked; or NULL */
-	struct rr_find *find;                      /* being asked */
-	struct rr_versions *versions;              /* the engine's */
+	struct rr_lookup *lookup;     /* of the port, in progress; or NULL */
+	struct rr_versions *versions; /* the engine's */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
 	unsigned failures;      /* in a row, for the back-off */
@@ -427,7 +427,7 @@ static void found(void *arg, int error, uint16_t port)
 {
 	struct client *t = arg;
 
-	t->find = NULL;
+	t->lookup = NULL;
 	if (error && t->config.o.program == NFS) {
 		port = RPCRDMA_NFS_PORT;
 		error = 0;
@@ -444,7 +444,7 @@ static void found(void *arg, int error, uint16_t port)
 
 static int look_up(struct client *t)
 {
-	const struct rr_find_what what = {
+	const struct rr_lookup_options what = {
 	        .host = t->find_host,
 	        .program = t->config.o.program,
 	        .version = t->config.o.program_version,
@@ -453,7 +453,7 @@ static int look_up(struct client *t)
 	        .arg = t,
 	};
 
-	return rr_find_start(t->conn.engine, &what, &t->find);
+	return rr_lookup_start(t->conn.engine, &what, &t->lookup);
 }
 
 static void retry_fire(struct rr_timer *timer)
@@ -491,8 +491,8 @@ static void waits(struct rpcrdma_conn *c)
 static void close_client(struct rpcrdma_conn *c)
 {
 	rr_timer_stop(&c->engine->timers, &client_of(c)->retry_timer);
-	rr_find_cancel(client_of(c)->find);
-	client_of(c)->find = NULL;
+	rr_lookup_cancel(client_of(c)->lookup);
+	client_of(c)->lookup = NULL;
 	if (c->link)
 		rr_link_close(c->link, 0);
 }
@@ -502,7 +502,7 @@ static void free_client(struct rpcrdma_conn *c)
 	struct client *t = client_of(c);
 
 	rr_timer_stop(&c->engine->timers, &t->retry_timer);
-	rr_find_cancel(t->find);
+	rr_lookup_cancel(t->lookup);
 	free(t->find_host);
 	while (rr_list_pop(&t->orphans))
 		; /* they free themselves */

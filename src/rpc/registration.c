@@ -10,19 +10,20 @@
 #include "rpcbind/uaddr.h"
 
 static unsigned list_programs(const struct rpcrdma_service *s,
-                              struct rr_one ret[RR_SERVICE_MAX_PROGRAMS])
+                              struct rr_rpcbind_program ret[RR_SERVICE_MAX_PROGRAMS])
 {
 	for (unsigned i = 0; i < s->count; i++)
-		ret[i] = (struct rr_one){.program = s->entries[i].program->program,
-		                         .version = s->entries[i].program->version,
-		                         .netid = rr_netid};
+		ret[i] = (struct rr_rpcbind_program){
+		        .program = s->entries[i].program->program,
+		        .version = s->entries[i].program->version,
+		        .netid = rr_netid};
 	return s->count;
 }
 
 int rr_service_register(const struct rpcrdma_service *s, const struct rr_rpcbind *b,
                         const struct sockaddr *addr)
 {
-	struct rr_one programs[RR_SERVICE_MAX_PROGRAMS];
+	struct rr_rpcbind_program programs[RR_SERVICE_MAX_PROGRAMS];
 	unsigned n = list_programs(s, programs);
 
 	return rr_register(b, programs, n, addr);
@@ -31,7 +32,7 @@ int rr_service_register(const struct rpcrdma_service *s, const struct rr_rpcbind
 int rr_service_unregister(const struct rpcrdma_service *s, const struct rr_rpcbind *b,
                           const struct sockaddr *addr)
 {
-	struct rr_one programs[RR_SERVICE_MAX_PROGRAMS];
+	struct rr_rpcbind_program programs[RR_SERVICE_MAX_PROGRAMS];
 	unsigned n = list_programs(s, programs);
 
 	return rr_unregister(b, programs, n, addr);

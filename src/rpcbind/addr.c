@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Addresses as users write them; contract in addr.h. */
 #include "rpcbind/addr.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int copy(char *to, size_t room, const char *from, size_t len)
+static int copy_text(char *to, size_t room, const char *from, size_t len)
 {
 	if (len >= room)
 		return -EINVAL;
@@ -18,18 +19,18 @@ bool rr_addr_service_valid(const char *service)
 {
 	size_t digits = strspn(service, "0123456789");
 
-	if (!isdigit((
-	            unsigned char)*service)) /* a name: getaddrinfo takes "+5" and " 5" */
+	/* getaddrinfo() would accept "+5" and " 5". */
+	if (!isdigit((unsigned char)*service))
 		return isalpha((unsigned char)*service);
 	return !service[digits] && digits <= 5 && strtoul(service, NULL, 10) <= 65535;
 }
 
-/* A colon promises a port. */
+/* A port must follow the colon. */
 static int copy_service(char service[RR_SERVICE_MAX], const char *from)
 {
 	if (!rr_addr_service_valid(from))
 		return -EINVAL;
-	return copy(service, RR_SERVICE_MAX, from, strlen(from));
+	return copy_text(service, RR_SERVICE_MAX, from, strlen(from));
 }
 
 int rr_addr_split(const char *text, char host[RR_HOST_MAX],
@@ -41,15 +42,15 @@ int rr_addr_split(const char *text, char host[RR_HOST_MAX],
 	if (text[0] == '[') {
 		end = strchr(text, ']');
 		if (!end || (end[1] && end[1] != ':') ||
-		    copy(host, RR_HOST_MAX, text + 1, (size_t)(end - text - 1)))
+		    copy_text(host, RR_HOST_MAX, text + 1, (size_t)(end - text - 1)))
 			return -EINVAL;
 		return end[1] ? copy_service(service, end + 2) : 0;
 	}
 	colon = strrchr(text, ':');
-	/* More than one colon without brackets: an IPv6 address, no port. */
+	/* Several colons without brackets: an IPv6 address without a port. */
 	if (!colon || strchr(text, ':') != colon)
-		return copy(host, RR_HOST_MAX, text, strlen(text));
-	if (copy(host, RR_HOST_MAX, text, (size_t)(colon - text)))
+		return copy_text(host, RR_HOST_MAX, text, strlen(text));
+	if (copy_text(host, RR_HOST_MAX, text, (size_t)(colon - text)))
 		return -EINVAL;
 	return copy_service(service, colon + 1);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Recognizes registrations of dead servers; contract in leftover.h. */
 #include "rpcbind/leftover.h"
 
 #include <ifaddrs.h>
@@ -10,17 +11,17 @@
 
 enum { ASK_S = 2, MAX_ASKED = 16 };
 
-static socklen_t length_of(const struct sockaddr *sa)
+static socklen_t get_addr_len(const struct sockaddr *sa)
 {
 	return sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 	                                 : sizeof(struct sockaddr_in);
 }
 
-/* -- over TCP -------------------------------------------------------------------- */
+/* -- over TCP -------------------------------------------------------------- */
 
-static bool dead_over_tcp(const struct rr_rpcb *r, const struct sockaddr *sa)
+static bool is_dead_over_tcp(const struct rr_rpcb *r, const struct sockaddr *sa)
 {
-	struct rr_rpcbind at = {.len = length_of(sa),
+	struct rr_rpcbind at = {.len = get_addr_len(sa),
 	                        .deadline = rr_after(rr_engine_clock(), RR_SEC(ASK_S))};
 	int err;
 
@@ -29,9 +30,8 @@ static bool dead_over_tcp(const struct rr_rpcb *r, const struct sockaddr *sa)
 	return err == -ECONNREFUSED || err == -EPROTONOSUPPORT;
 }
 
-/* -- over RDMA ------------------------------------------------------------------- */
+/* -- over RDMA ------------------------------------------------------------- */
 
-/* The call's timeout is the end of it. */
 static int call_null(struct rpcrdma_conn *c, const struct rr_rpcb *r)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
@@ -42,8 +42,8 @@ static int call_null(struct rpcrdma_conn *c, const struct rr_rpcb *r)
 	return rpcrdma_call_sync(c, &o, NULL, 0, NULL, 0);
 }
 
-static int ask_in(struct rpcrdma_engine *e, const struct rr_rpcb *r,
-                  const struct sockaddr *sa)
+static int ask_by_rdma(struct rpcrdma_engine *e, const struct rr_rpcb *r,
+                       const struct sockaddr *sa)
 {
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	char host[NI_MAXHOST], service[NI_MAXSERV];
@@ -51,8 +51,8 @@ static int ask_in(struct rpcrdma_engine *e, const struct rr_rpcb *r,
 	int err;
 
 	o.no_reconnect = true;
-	if (getnameinfo(sa, length_of(sa), host, sizeof(host), service, sizeof(service),
-	                NI_NUMERICHOST | NI_NUMERICSERV))
+	if (getnameinfo(sa, get_addr_len(sa), host, sizeof(host), service,
+	                sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV))
 		return -ENXIO;
 	err = rpcrdma_connect(e, host, service, &o, NULL, NULL, &c);
 	if (err)
@@ -60,27 +60,27 @@ static int ask_in(struct rpcrdma_engine *e, const struct rr_rpcb *r,
 	err = call_null(c, r);
 	rpcrdma_conn_close(c);
 	while (!rpcrdma_engine_idle(e) && !rpcrdma_engine_process(e, 100))
-		; /* closing has its own deadline */
+		; /* closing has a time limit */
 	return err;
 }
 
-/* As clients would come to it: by a device where one serves the address. */
-static bool dead_over_rdma(const struct rr_rpcb *r, const struct sockaddr *sa)
+/* Connects as clients would: by a device if one serves the address. */
+static bool is_dead_over_rdma(const struct rr_rpcb *r, const struct sockaddr *sa)
 {
 	struct rpcrdma_engine *e;
 	int status;
 
 	if (rpcrdma_engine_new(NULL, &e))
 		return false;
-	status = ask_in(e, r, sa);
+	status = ask_by_rdma(e, r, sa);
 	rpcrdma_engine_free(e);
 	return status == -ECONNREFUSED || status == RPCRDMA_PROG_UNAVAIL ||
 	       status == RPCRDMA_PROG_MISMATCH;
 }
 
-/* -- at any address -------------------------------------------------------------- */
+/* -- at the any address ---------------------------------------------------- */
 
-static bool is_any(const struct sockaddr *sa)
+static bool is_unspecified(const struct sockaddr *sa)
 {
 	const struct sockaddr_in *in4 = (const void *)sa;
 	const struct sockaddr_in6 *in6 = (const void *)sa;
@@ -89,8 +89,8 @@ static bool is_any(const struct sockaddr *sa)
 	                                 : in4->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* @own with the port of @sa. */
-static void take_port(struct sockaddr_storage *own, const struct sockaddr *sa)
+/* Sets the port of @own to that of @sa. */
+static void copy_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET6)
 		((struct sockaddr_in6 *)own)->sin6_port =
@@ -102,9 +102,9 @@ static void take_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 
 typedef bool is_dead_fn(const struct rr_rpcb *, const struct sockaddr *);
 
-/* Each of our addresses is asked: a device serves some of them only. */
-static bool dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
-                            const struct sockaddr *sa)
+/* Asks at each address of this host, since a device serves some of them only. */
+static bool is_dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
+                               const struct sockaddr *sa)
 {
 	struct ifaddrs *list;
 	unsigned asked = 0;
@@ -118,8 +118,8 @@ static bool dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
 		if (!i->ifa_addr || i->ifa_addr->sa_family != sa->sa_family ||
 		    !(i->ifa_flags & IFF_UP))
 			continue;
-		memcpy(&own, i->ifa_addr, length_of(sa));
-		take_port(&own, sa);
+		memcpy(&own, i->ifa_addr, get_addr_len(sa));
+		copy_port(&own, sa);
 		all = asked++ < MAX_ASKED && dead(r, (struct sockaddr *)&own);
 	}
 	freeifaddrs(list);
@@ -129,7 +129,7 @@ static bool dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
 bool rr_is_leftover(const struct rr_rpcb *r, const struct sockaddr *sa)
 {
 	is_dead_fn *dead =
-	        strncmp(r->netid, "rdma", 4) ? dead_over_tcp : dead_over_rdma;
+	        strncmp(r->netid, "rdma", 4) ? is_dead_over_tcp : is_dead_over_rdma;
 
-	return is_any(sa) ? dead_everywhere(dead, r, sa) : dead(r, sa);
+	return is_unspecified(sa) ? is_dead_everywhere(dead, r, sa) : dead(r, sa);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Lookups in a thread; contract in lookup.h. */
 #include "rpcbind/lookup.h"
 
 #include <signal.h>
@@ -8,19 +9,20 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct rr_find {
-	struct rr_source source; /* the loop's */
+struct rr_lookup {
+	struct rr_source source; /* used by the loop only */
 	struct rpcrdma_engine *engine;
-	struct rr_find_what what;
+	struct rr_lookup_options what;
 	char *host;
-	int fd; /* readable: the thread is done, and with it these are: */
+	int fd; /* eventfd: readable when the thread is done */
+	/* Set by the thread before @over: */
 	int error;
 	uint16_t port;
 	atomic_bool over;
-	atomic_uint held; /* by the loop, by the thread */
+	atomic_uint held; /* references: the loop's, the thread's */
 };
 
-static void let_go(struct rr_find *f)
+static void put_lookup(struct rr_lookup *f)
 {
 	if (atomic_fetch_sub(&f->held, 1) > 1)
 		return;
@@ -30,9 +32,9 @@ static void let_go(struct rr_find *f)
 	free(f);
 }
 
-static void *look_up(void *arg)
+static void *run_lookup_thread(void *arg)
 {
-	struct rr_find *f = arg;
+	struct rr_lookup *f = arg;
 	char service[RPCRDMA_SERVICE_BYTES];
 	uint64_t one = 1;
 
@@ -41,15 +43,15 @@ static void *look_up(void *arg)
 	if (!f->error)
 		f->port = (uint16_t)strtoul(service, NULL, 10);
 	atomic_store(&f->over, true);
-	(void)!write(f->fd, &one, sizeof(one)); /* of an empty counter: it is taken */
-	let_go(f);
+	(void)!write(f->fd, &one, sizeof(one)); /* cannot fail: the counter is 0 */
+	put_lookup(f);
 	return NULL;
 }
 
-static void ready(struct rr_source *s)
+static void on_lookup_done(struct rr_source *s)
 {
-	struct rr_find *f = rr_container_of(s, struct rr_find, source);
-	struct rr_find_what what = f->what;
+	struct rr_lookup *f = rr_container_of(s, struct rr_lookup, source);
+	struct rr_lookup_options what = f->what;
 	uint16_t port;
 	int error;
 
@@ -57,12 +59,12 @@ static void ready(struct rr_source *s)
 		return;
 	error = f->error;
 	port = f->port;
-	rr_find_cancel(f);
+	rr_lookup_cancel(f);
 	what.done(what.arg, error, port);
 }
 
-/* Signals are the business of the user's threads. */
-static int start_thread(struct rr_find *f)
+/* The thread blocks all signals: they are for the user's threads. */
+static int start_lookup_thread(struct rr_lookup *f)
 {
 	sigset_t all, old;
 	pthread_t t;
@@ -70,14 +72,14 @@ static int start_thread(struct rr_find *f)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&t, NULL, look_up, f);
+	err = -pthread_create(&t, NULL, run_lookup_thread, f);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		pthread_detach(t);
 	return err;
 }
 
-static int begin(struct rr_find *f)
+static int begin_lookup(struct rr_lookup *f)
 {
 	int err;
 
@@ -86,12 +88,12 @@ static int begin(struct rr_find *f)
 		return -errno;
 	if (!f->host)
 		return -ENOMEM;
-	f->source = (struct rr_source){.ready = ready, .fd = f->fd};
+	f->source = (struct rr_source){.ready = on_lookup_done, .fd = f->fd};
 	err = rr_poller_add(&f->engine->poller, &f->source, EPOLLIN);
 	if (err)
 		return err;
 	atomic_store(&f->held, 2);
-	err = start_thread(f);
+	err = start_lookup_thread(f);
 	if (err) {
 		rr_poller_del(&f->engine->poller, &f->source);
 		atomic_store(&f->held, 1);
@@ -99,10 +101,10 @@ static int begin(struct rr_find *f)
 	return err;
 }
 
-int rr_find_start(struct rpcrdma_engine *e, const struct rr_find_what *what,
-                  struct rr_find **ret)
+int rr_lookup_start(struct rpcrdma_engine *e, const struct rr_lookup_options *what,
+                    struct rr_lookup **ret)
 {
-	struct rr_find *f = calloc(1, sizeof(*f));
+	struct rr_lookup *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
@@ -111,18 +113,18 @@ int rr_find_start(struct rpcrdma_engine *e, const struct rr_find_what *what,
 	f->what = *what;
 	f->host = strdup(what->host);
 	atomic_store(&f->held, 1);
-	err = begin(f);
+	err = begin_lookup(f);
 	if (err)
-		let_go(f);
+		put_lookup(f);
 	else
 		*ret = f;
 	return err;
 }
 
-void rr_find_cancel(struct rr_find *f)
+void rr_lookup_cancel(struct rr_lookup *f)
 {
 	if (!f)
 		return;
 	rr_poller_del(&f->engine->poller, &f->source);
-	let_go(f);
+	put_lookup(f);
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where services are: what a listener tells the rpcbind of its host, and what a
- * client asks the one of its server.                               [v2 §9; O6]
+ * Registers programs with the rpcbind of this host, and asks that of a server for
+ * ports; contract in rpcbind.h.                                    [v2 §9; O6]
  *
- * A listener at the IPv6 any address takes IPv4 connections too, and is
- * registered under both netids.                                   [v2 §12]
+ * A listener at the IPv6 any address accepts IPv4 connections too, so it is registered
+ * under both netids.                                               [v2 §12]
  *
- * A program that stands beside such a service and is asked for over TCP, as MOUNT
- * is by clients of NFS, can be registered in the same way; so can one that libtirpc
- * dispatches.
+ * Programs that are served over TCP, such as MOUNT for clients of NFS, are registered
+ * in the same way, and so are programs that libtirpc dispatches.
  */
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
 
+#include "loop/engine.h"
 #include "rpcbind/addr.h"
 #include "rpcbind/leftover.h"
-#include "loop/engine.h"
 #include "rpcbind/rpcbind.h"
 #include "rpcbind/uaddr.h"
 
@@ -24,23 +23,23 @@ enum { WAIT_S = 5, MAX_PLACES = 2 };
 
 static const char local_socket[] = "/var/run/rpcbind.sock";
 
-static rr_time until(uint64_t timeout_ns)
+static rr_time get_deadline(uint64_t timeout_ns)
 {
 	return rr_after(rr_engine_clock(), timeout_ns ? timeout_ns : RR_SEC(WAIT_S));
 }
 
-/* -- registration ------------------------------------------------------------- */
+/* -- registration ---------------------------------------------------------- */
 
-/* A netid and the address under it. */
+/* An address to register; its family determines the netid. */
 struct place {
 	struct sockaddr_storage addr;
 	char uaddr[RR_UADDR_MAX];
 };
 
-/* Programs, each of them at each of the places. */
+/* Programs, each of which is registered at each place. */
 struct registration {
 	const struct rr_rpcbind *at;
-	const struct rr_one *programs;
+	const struct rr_rpcbind_program *programs;
 	unsigned n_programs;
 	struct place places[MAX_PLACES];
 	unsigned n_places;
@@ -66,16 +65,16 @@ static int set_places(struct registration *r, const struct sockaddr *sa)
 	return err;
 }
 
-static unsigned pairs(const struct registration *r)
+static unsigned count_pairs(const struct registration *r)
 {
 	return r->n_programs * r->n_places;
 }
 
-/* The i-th pair of program and place. */
-static struct rr_rpcb rpcb_of(const struct registration *r, unsigned i)
+/* Returns the i-th pair of program and place. */
+static struct rr_rpcb get_pair(const struct registration *r, unsigned i)
 {
 	const struct place *at = &r->places[i % r->n_places];
-	const struct rr_one *p = &r->programs[i / r->n_places];
+	const struct rr_rpcbind_program *p = &r->programs[i / r->n_places];
 
 	return (struct rr_rpcb){.program = p->program,
 	                        .version = p->version,
@@ -83,15 +82,15 @@ static struct rr_rpcb rpcb_of(const struct registration *r, unsigned i)
 	                        .uaddr = at->uaddr};
 }
 
-/* Removes one registration if it is ours: rpcbind itself looks at owners only, and
- * another server may have come since. */
-static int take_back(const struct registration *r, unsigned i)
+/* Unregisters a pair if the registered address is still ours.  rpcbind compares only
+ * owners, and another server of this user may have replaced the address. */
+static int unregister_pair(const struct registration *r, unsigned i)
 {
-	struct rr_rpcb one = rpcb_of(r, i);
+	struct rr_rpcb one = get_pair(r, i);
 	struct sockaddr_storage ss;
 	char now[RR_UADDR_MAX];
-	int err = rr_rpcbind_find(r->at, &one,
-	                          r->places[i % r->n_places].addr.ss_family, &ss);
+	int err = rr_rpcbind_lookup(r->at, &one,
+	                            r->places[i % r->n_places].addr.ss_family, &ss);
 
 	if (!err)
 		err = rr_uaddr_put((const struct sockaddr *)&ss, now);
@@ -100,13 +99,13 @@ static int take_back(const struct registration *r, unsigned i)
 	return err ? err : rr_rpcbind_unset(r->at, &one);
 }
 
-/* Of the first @n pairs; the first error. */
-static int take_back_all(const struct registration *r, unsigned n)
+/* Unregisters the first @n pairs, and returns the first error. */
+static int unregister_pairs(const struct registration *r, unsigned n)
 {
 	int first = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		int err = take_back(r, i);
+		int err = unregister_pair(r, i);
 
 		if (!first)
 			first = err;
@@ -114,65 +113,66 @@ static int take_back_all(const struct registration *r, unsigned n)
 	return first;
 }
 
-/* Another address stands there: a dead server's goes, a living one's stays. */
-static int replace(const struct registration *r, unsigned i)
+/* Replaces the registered address if its server is dead. */
+static int replace_leftover(const struct registration *r, unsigned i)
 {
-	struct rr_rpcb one = rpcb_of(r, i);
+	struct rr_rpcb one = get_pair(r, i);
 	struct sockaddr_storage ss;
-	int err = rr_rpcbind_find(r->at, &one,
-	                          r->places[i % r->n_places].addr.ss_family, &ss);
+	int err = rr_rpcbind_lookup(r->at, &one,
+	                            r->places[i % r->n_places].addr.ss_family, &ss);
 
 	if (!err && !rr_is_leftover(&one, (const struct sockaddr *)&ss))
 		return -EEXIST;
 	if (!err)
 		err = rr_rpcbind_unset(r->at, &one);
 	if (err)
-		return -EEXIST; /* it is not ours to remove, or cannot be read */
+		return -EEXIST; /* another user's, or unreadable */
 	return rr_rpcbind_set(r->at, &one);
 }
 
-static int set_all(const struct registration *r)
+static int register_pairs(const struct registration *r)
 {
-	for (unsigned i = 0; i < pairs(r); i++) {
-		struct rr_rpcb one = rpcb_of(r, i);
+	for (unsigned i = 0; i < count_pairs(r); i++) {
+		struct rr_rpcb one = get_pair(r, i);
 		int err = rr_rpcbind_set(r->at, &one);
 
 		if (err == -EEXIST)
-			err = replace(r, i);
+			err = replace_leftover(r, i);
 
 		if (err) {
-			/* The first error is the one to tell. */
-			(void)!take_back_all(r, i);
-			/* No socket: nobody listens. */
+			/* The error that is reported is the first. */
+			(void)!unregister_pairs(r, i);
+			/* No local socket: rpcbind does not run. */
 			return err == -ENOENT ? -ECONNREFUSED : err;
 		}
 	}
 	return 0;
 }
 
-int rr_register(const struct rr_rpcbind *b, const struct rr_one *programs, unsigned n,
-                const struct sockaddr *addr)
+int rr_register(const struct rr_rpcbind *b, const struct rr_rpcbind_program *programs,
+                unsigned n, const struct sockaddr *addr)
 {
 	struct registration r = {.at = b, .programs = programs, .n_programs = n};
 	int err = set_places(&r, addr);
 
-	return err ? err : set_all(&r);
+	return err ? err : register_pairs(&r);
 }
 
-int rr_unregister(const struct rr_rpcbind *b, const struct rr_one *programs, unsigned n,
-                  const struct sockaddr *addr)
+int rr_unregister(const struct rr_rpcbind *b, const struct rr_rpcbind_program *programs,
+                  unsigned n, const struct sockaddr *addr)
 {
 	struct registration r = {.at = b, .programs = programs, .n_programs = n};
 	int err = set_places(&r, addr);
 
-	return err ? err : take_back_all(&r, pairs(&r));
+	return err ? err : unregister_pairs(&r, count_pairs(&r));
 }
 
 void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret)
 {
 	struct sockaddr_un *un = (void *)&ret->addr;
 
-	*ret = (struct rr_rpcbind){.len = sizeof(*un), .deadline = until(timeout_ns)};
+	*ret = (struct rr_rpcbind){.len = sizeof(*un),
+	                           .deadline = get_deadline(timeout_ns)};
 	un->sun_family = AF_UNIX;
 	memcpy(un->sun_path, local_socket, sizeof(local_socket));
 }
@@ -180,7 +180,7 @@ void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret)
 int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                          const struct sockaddr *addr, uint64_t timeout_ns)
 {
-	const struct rr_one one = {
+	const struct rr_rpcbind_program one = {
 	        .program = program, .version = version, .netid = rr_netid_tcp};
 	struct rr_rpcbind b;
 
@@ -193,7 +193,7 @@ int rpcrdma_register_tcp(uint32_t program, uint32_t version,
 int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
                            const struct sockaddr *addr, uint64_t timeout_ns)
 {
-	const struct rr_one one = {
+	const struct rr_rpcbind_program one = {
 	        .program = program, .version = version, .netid = rr_netid_tcp};
 	struct rr_rpcbind b;
 
@@ -203,23 +203,23 @@ int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
 	return rr_unregister(&b, &one, 1, addr);
 }
 
-/* -- looking up --------------------------------------------------------------- */
+/* -- lookup ---------------------------------------------------------------- */
 
-/* Of two failures the one that says more: "not registered" was answered, and that
- * nobody answers says least. */
-static int telling(int a, int b)
+/* Picks the more informative of two errors: -ENOENT, an rpcbind's answer, over others;
+ * -ECONNREFUSED last. */
+static int pick_error(int a, int b)
 {
 	return !a || a == -ECONNREFUSED || b == -ENOENT ? b : a;
 }
 
-rr_time rr_share(rr_time deadline, unsigned of)
+rr_time rr_share_time(rr_time deadline, unsigned of)
 {
 	rr_time now = rr_engine_clock();
 
 	return deadline > now ? now + (deadline - now) / of : deadline;
 }
 
-unsigned rr_addresses(const struct addrinfo *list)
+unsigned rr_count_addresses(const struct addrinfo *list)
 {
 	unsigned n = 0;
 
@@ -228,16 +228,16 @@ unsigned rr_addresses(const struct addrinfo *list)
 	return n;
 }
 
-int rr_lookup_at(const struct addrinfo *list, const struct rr_one *one,
+int rr_lookup_at(const struct addrinfo *list, const struct rr_rpcbind_program *one,
                  rr_time deadline, uint16_t *ret_port)
 {
 	struct sockaddr_storage ss;
-	unsigned left = rr_addresses(list);
+	unsigned left = rr_count_addresses(list);
 	int err = 0;
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
 		struct rr_rpcbind b = {.len = a->ai_addrlen,
-		                       .deadline = rr_share(deadline, left--)};
+		                       .deadline = rr_share_time(deadline, left--)};
 		const char *exact = one->exact_netid;
 		const struct rr_rpcb what = {.program = one->program,
 		                             .version = one->version,
@@ -247,18 +247,18 @@ int rr_lookup_at(const struct addrinfo *list, const struct rr_one *one,
 		int family = exact ? rr_netid_family(exact) : a->ai_family, e;
 
 		memcpy(&b.addr, a->ai_addr, a->ai_addrlen);
-		e = rr_rpcbind_find(&b, &what, family, &ss);
+		e = rr_rpcbind_lookup(&b, &what, family, &ss);
 		if (!e) {
 			*ret_port = rr_sockaddr_port((const struct sockaddr *)&ss);
 			return 0;
 		}
-		err = telling(err, e);
+		err = pick_error(err, e);
 	}
 	return err;
 }
 
-static int look_up_one(const char *host, const struct rr_one *one, uint64_t timeout_ns,
-                       char ret_service[RPCRDMA_SERVICE_BYTES])
+static int look_up_program(const char *host, const struct rr_rpcbind_program *one,
+                           uint64_t timeout_ns, char ret_service[RPCRDMA_SERVICE_BYTES])
 {
 	struct addrinfo *list;
 	uint16_t port;
@@ -269,7 +269,7 @@ static int look_up_one(const char *host, const struct rr_one *one, uint64_t time
 	err = rr_addr_resolve(host, "111", false, &list);
 	if (err)
 		return err;
-	err = rr_lookup_at(list, one, until(timeout_ns), &port);
+	err = rr_lookup_at(list, one, get_deadline(timeout_ns), &port);
 	freeaddrinfo(list);
 	if (!err)
 		snprintf(ret_service, RPCRDMA_SERVICE_BYTES, "%u", (unsigned)port);
@@ -279,20 +279,20 @@ static int look_up_one(const char *host, const struct rr_one *one, uint64_t time
 int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
                    uint64_t timeout_ns, char ret_service[RPCRDMA_SERVICE_BYTES])
 {
-	const struct rr_one one = {
+	const struct rr_rpcbind_program one = {
 	        .program = program, .version = version, .netid = rr_netid};
 
-	return look_up_one(host, &one, timeout_ns, ret_service);
+	return look_up_program(host, &one, timeout_ns, ret_service);
 }
 
 int rpcrdma_lookup_netid(const char *host, const char *netid, uint32_t program,
                          uint32_t version, uint64_t timeout_ns,
                          char ret_service[RPCRDMA_SERVICE_BYTES])
 {
-	const struct rr_one one = {
+	const struct rr_rpcbind_program one = {
 	        .program = program, .version = version, .exact_netid = netid};
 
 	if (!netid || !*netid)
 		return -EINVAL;
-	return look_up_one(host, &one, timeout_ns, ret_service);
+	return look_up_program(host, &one, timeout_ns, ret_service);
 }

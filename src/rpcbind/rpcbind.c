@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A client of rpcbind; contract in rpcbind.h. */
 #include "rpcbind/rpcbind.h"
 
 #include <fcntl.h>
@@ -18,15 +19,15 @@ enum {
 	PROC_UNSET = 2,
 	PROC_DUMP = 4,
 	LAST_FRAGMENT = 1u << 31,
-	MARK = 4, /* octets of a record mark */
+	MARK = 4, /* octets of a record mark [RFC 5531 §11] */
 	MAX_CALL = 512,
 	MAX_TEXT = 64,
 	FULL_MS = 10,
 };
 
-/* -- octets, before a deadline ------------------------------------------------ */
+/* -- I/O before a deadline -------------------------------------------------- */
 
-static int wait_for(int fd, short events, rr_time deadline)
+static int wait_for_events(int fd, short events, rr_time deadline)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 
@@ -44,10 +45,10 @@ static int wait_for(int fd, short events, rr_time deadline)
 	}
 }
 
-static int finish_connect(int fd, rr_time deadline)
+static int finish_rpcbind_connect(int fd, rr_time deadline)
 {
 	socklen_t len = sizeof(int);
-	int error, rc = wait_for(fd, POLLOUT, deadline);
+	int error, rc = wait_for_events(fd, POLLOUT, deadline);
 
 	if (rc)
 		return rc;
@@ -60,8 +61,9 @@ static int connect_to(const struct rr_rpcbind *b, int fd)
 {
 	while (connect(fd, (const struct sockaddr *)&b->addr, b->len)) {
 		if (errno == EINPROGRESS)
-			return finish_connect(fd, b->deadline);
-		/* A local socket's queue is full, and no event says that it moves. */
+			return finish_rpcbind_connect(fd, b->deadline);
+		/* The queue of the local socket is full; no event reports a free
+		 * place. */
 		if (errno != EAGAIN || b->addr.ss_family != AF_UNIX)
 			return -errno;
 		if (rr_engine_clock() >= b->deadline)
@@ -87,19 +89,20 @@ int rr_rpcbind_open(const struct rr_rpcbind *b, int *ret)
 	return 0;
 }
 
-/* Whether to try again, by waiting where there was nothing to do. */
-static int again(int fd, short events, rr_time deadline)
+/* After a failed system call: waits if it would have blocked, and returns 0 to repeat
+ * it, or an error. */
+static int wait_or_fail(int fd, short events, rr_time deadline)
 {
 	if (errno == EINTR)
 		return 0;
-	return errno == EAGAIN ? wait_for(fd, events, deadline) : -errno;
+	return errno == EAGAIN ? wait_for_events(fd, events, deadline) : -errno;
 }
 
 static int send_all(int fd, const uint8_t *p, size_t len, rr_time deadline)
 {
 	while (len) {
 		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
-		int rc = n < 0 ? again(fd, POLLOUT, deadline) : 0;
+		int rc = n < 0 ? wait_or_fail(fd, POLLOUT, deadline) : 0;
 
 		if (rc)
 			return rc;
@@ -115,12 +118,12 @@ static int recv_all(int fd, uint8_t *p, size_t len, rr_time deadline)
 {
 	while (len) {
 		ssize_t n = recv(fd, p, len, 0);
-		int rc = n < 0 ? again(fd, POLLIN, deadline) : 0;
+		int rc = n < 0 ? wait_or_fail(fd, POLLIN, deadline) : 0;
 
 		if (rc)
 			return rc;
 		if (n == 0)
-			return -EBADMSG; /* it hung up in the middle */
+			return -EBADMSG; /* closed in the middle of a record */
 		if (n > 0) {
 			p += n;
 			len -= (size_t)n;
@@ -129,8 +132,8 @@ static int recv_all(int fd, uint8_t *p, size_t len, rr_time deadline)
 	return 0;
 }
 
-/* One record; its fragments count with their marks, so that there is an end to
- * empty ones.                                                  [RFC 5531 §11] */
+/* Receives one record.  Marks count towards the limit, so that empty fragments cannot
+ * continue for ever.                                           [RFC 5531 §11] */
 static int recv_record(int fd, uint8_t *buf, rr_time deadline, size_t *ret_len)
 {
 	size_t len = 0, room = RR_RPCBIND_MAX_REPLY;
@@ -157,14 +160,14 @@ static int recv_record(int fd, uint8_t *buf, rr_time deadline, size_t *ret_len)
 	return 0;
 }
 
-/* -- one call ----------------------------------------------------------------- */
+/* -- one call -------------------------------------------------------------- */
 
 struct exchange {
 	const struct rr_rpcbind *to;
 	uint32_t program, procedure;
 	const struct rr_rpcb *args; /* NULL: void */
-	uint8_t *buf;               /* RR_RPCBIND_MAX_REPLY, for the answer */
-	struct rr_cursor results;   /* ret: within it */
+	uint8_t *buf;               /* RR_RPCBIND_MAX_REPLY octets, for the Reply */
+	struct rr_cursor results;   /* set by the call: within @buf */
 };
 
 static void put_text(struct rr_writer *w, const char *s)
@@ -173,8 +176,8 @@ static void put_text(struct rr_writer *w, const char *s)
 	rr_put_padded(w, s, strlen(s));
 }
 
-/* rpcbind asks the local socket who we are; the owner in the arguments is for
- * those that do not. */
+/* The owner in the arguments is for an rpcbind that does not read the credentials of
+ * the local socket. */
 static void put_args(struct rr_writer *w, const struct rr_rpcb *a)
 {
 	char owner[16];
@@ -187,7 +190,7 @@ static void put_args(struct rr_writer *w, const struct rr_rpcb *a)
 	put_text(w, owner);
 }
 
-/* The Call as a record; its length. */
+/* Encodes the Call as a record, and returns its length. */
 static size_t put_record(uint8_t buf[MAX_CALL], uint32_t xid, uint32_t version,
                          const struct exchange *x)
 {
@@ -202,12 +205,12 @@ static size_t put_record(uint8_t buf[MAX_CALL], uint32_t xid, uint32_t version,
 	w = rr_writer_over(buf + MARK + n, MAX_CALL - MARK - (size_t)n);
 	if (x->args)
 		put_args(&w, x->args);
-	RR_ASSERT(!rr_writer_bad(&w)); /* our own words, all short */
+	RR_ASSERT(!rr_writer_bad(&w)); /* call_for_bool has checked the lengths */
 	rr_store_u32(buf, LAST_FRAGMENT | (uint32_t)((size_t)n + rr_writer_used(&w)));
 	return MARK + (size_t)n + rr_writer_used(&w);
 }
 
-static int refusal(const struct rr_rpc_reply *r)
+static int get_refusal(const struct rr_rpc_reply *r)
 {
 	switch (r->status) {
 	case RPCRDMA_OK:
@@ -222,7 +225,7 @@ static int refusal(const struct rr_rpc_reply *r)
 	}
 }
 
-static int converse(int fd, uint32_t version, struct exchange *x)
+static int call_on_socket(int fd, uint32_t version, struct exchange *x)
 {
 	uint32_t xid = (uint32_t)rr_engine_clock();
 	rr_time deadline = x->to->deadline;
@@ -239,10 +242,10 @@ static int converse(int fd, uint32_t version, struct exchange *x)
 	if (n < 0 || reply.xid != xid)
 		return -EBADMSG;
 	x->results = rr_cursor_over(x->buf + n, len - (size_t)n);
-	return refusal(&reply);
+	return get_refusal(&reply);
 }
 
-static int exchange(struct exchange *x)
+static int call_any_version(struct exchange *x)
 {
 	int rc = -EPROTONOSUPPORT;
 
@@ -252,15 +255,15 @@ static int exchange(struct exchange *x)
 		rc = rr_rpcbind_open(x->to, &fd);
 		if (rc)
 			return rc;
-		rc = converse(fd, version, x);
+		rc = call_on_socket(fd, version, x);
 		close(fd);
 	}
 	return rc;
 }
 
-/* -- what the results say ----------------------------------------------------- */
+/* -- results --------------------------------------------------------------- */
 
-/* An XDR bool; -EBADMSG for other values. */
+/* Decodes an XDR bool; -EBADMSG for other values. */
 static int get_bool(struct rr_cursor *c)
 {
 	uint32_t v = rr_get_u32(c);
@@ -268,9 +271,9 @@ static int get_bool(struct rr_cursor *c)
 	return rr_cursor_bad(c) || v > 1 ? -EBADMSG : (int)v;
 }
 
-/* SET and UNSET answer with a bool; @no: what false means. */
-static int ask(const struct rr_rpcbind *b, uint32_t procedure, const struct rr_rpcb *r,
-               int no)
+/* Calls SET or UNSET, whose result is a bool; @no: the error that false stands for. */
+static int call_for_bool(const struct rr_rpcbind *b, uint32_t procedure,
+                         const struct rr_rpcb *r, int no)
 {
 	struct exchange x = {
 	        .to = b, .program = RPCBIND, .procedure = procedure, .args = r};
@@ -281,7 +284,7 @@ static int ask(const struct rr_rpcbind *b, uint32_t procedure, const struct rr_r
 	x.buf = malloc(RR_RPCBIND_MAX_REPLY);
 	if (!x.buf)
 		return -ENOMEM;
-	rc = exchange(&x);
+	rc = call_any_version(&x);
 	if (!rc)
 		rc = get_bool(&x.results);
 	if (rc >= 0 && rr_cursor_left(&x.results))
@@ -292,12 +295,12 @@ static int ask(const struct rr_rpcbind *b, uint32_t procedure, const struct rr_r
 
 int rr_rpcbind_set(const struct rr_rpcbind *b, const struct rr_rpcb *r)
 {
-	return ask(b, PROC_SET, r, -EEXIST);
+	return call_for_bool(b, PROC_SET, r, -EEXIST);
 }
 
 int rr_rpcbind_unset(const struct rr_rpcbind *b, const struct rr_rpcb *r)
 {
-	return ask(b, PROC_UNSET, r, -ENOENT);
+	return call_for_bool(b, PROC_UNSET, r, -ENOENT);
 }
 
 struct text {
@@ -305,7 +308,7 @@ struct text {
 	uint32_t len;
 };
 
-/* A length that no message can have leaves the cursor bad. */
+/* Decodes a string; a length beyond any message marks the cursor. */
 static struct text get_text(struct rr_cursor *c)
 {
 	struct text t = {.len = rr_get_u32(c)};
@@ -321,15 +324,16 @@ struct entry {
 	struct text netid, uaddr, owner;
 };
 
-static bool is(const struct entry *e, const struct rr_rpcb *r)
+static bool is_match(const struct entry *e, const struct rr_rpcb *r)
 {
 	return e->program == r->program && e->netid.len == strlen(r->netid) &&
 	       !memcmp(e->netid.at, r->netid, e->netid.len);
 }
 
-/* Reads the list to its end, so that nothing is believed of a broken one. */
-static int search(struct rr_cursor *c, const struct rr_rpcb *r, int family,
-                  struct sockaddr_storage *ret)
+/* Looks for @r in the list of DUMP.  The list is decoded to its end, so that a
+ * malformed one is refused. */
+static int search_list(struct rr_cursor *c, const struct rr_rpcb *r, int family,
+                       struct sockaddr_storage *ret)
 {
 	struct text found = {0}, other = {0}; /* of another version */
 	int more;
@@ -344,7 +348,7 @@ static int search(struct rr_cursor *c, const struct rr_rpcb *r, int family,
 		e.owner = get_text(c);
 		if (rr_cursor_bad(c))
 			return -EBADMSG;
-		if (!is(&e, r))
+		if (!is_match(&e, r))
 			continue;
 		if (e.version == r->version && !found.at)
 			found = e.uaddr;
@@ -358,8 +362,8 @@ static int search(struct rr_cursor *c, const struct rr_rpcb *r, int family,
 	return found.at ? rr_uaddr_get(found.at, found.len, family, ret) : -ENOENT;
 }
 
-int rr_rpcbind_find(const struct rr_rpcbind *b, const struct rr_rpcb *r, int family,
-                    struct sockaddr_storage *ret)
+int rr_rpcbind_lookup(const struct rr_rpcbind *b, const struct rr_rpcb *r, int family,
+                      struct sockaddr_storage *ret)
 {
 	struct exchange x = {.to = b, .program = RPCBIND, .procedure = PROC_DUMP};
 	int rc;
@@ -369,9 +373,9 @@ int rr_rpcbind_find(const struct rr_rpcbind *b, const struct rr_rpcb *r, int fam
 	x.buf = malloc(RR_RPCBIND_MAX_REPLY);
 	if (!x.buf)
 		return -ENOMEM;
-	rc = exchange(&x);
+	rc = call_any_version(&x);
 	if (!rc)
-		rc = search(&x.results, r, family, ret);
+		rc = search_list(&x.results, r, family, ret);
 	free(x.buf);
 	return rc;
 }
@@ -384,7 +388,7 @@ int rr_rpcbind_null(const struct rr_rpcbind *b, uint32_t program, uint32_t versi
 	if (rc)
 		return rc;
 	x.buf = malloc(RR_RPCBIND_MAX_REPLY);
-	rc = x.buf ? converse(fd, version, &x) : -ENOMEM;
+	rc = x.buf ? call_on_socket(fd, version, &x) : -ENOMEM;
 	free(x.buf);
 	close(fd);
 	return rc;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Netids and universal addresses; contract in uaddr.h. */
 #include "rpcbind/uaddr.h"
 
 #include <arpa/inet.h>
@@ -51,7 +52,7 @@ int rr_uaddr_put(const struct sockaddr *sa, char ret[RR_UADDR_MAX])
 	return 0;
 }
 
-/* Cuts ".N" with N from 0 to 255 off the end; N, or -1. */
+/* Cuts ".N" off the end, N from 0 to 255, and returns N; or -1. */
 static int cut_octet(char *text)
 {
 	char *dot = strrchr(text, '.');

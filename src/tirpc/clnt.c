@@ -128,11 +128,11 @@ static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
 static int try_addresses(struct rr_rpc_client *c, const struct addrinfo *list,
                          rr_time deadline)
 {
-	unsigned left = rr_addresses(list);
+	unsigned left = rr_count_addresses(list);
 	int err = -ENXIO;
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
-		err = try_address(c, a, rr_share(deadline, left--));
+		err = try_address(c, a, rr_share_time(deadline, left--));
 		if (!err || rr_engine_clock() >= deadline)
 			break;
 	}

@@ -87,10 +87,10 @@ static void set_list_port(struct addrinfo *list, uint16_t port)
 static int find_server_port(const struct clnt_target *w, bool tcp,
                             struct addrinfo *list, rr_time deadline)
 {
-	const struct rr_one one = {.program = (uint32_t)w->prog,
-	                           .version = (uint32_t)w->vers,
-	                           .netid = tcp ? rr_netid_tcp : rr_netid,
-	                           .any_version = w->any_version};
+	const struct rr_rpcbind_program one = {.program = (uint32_t)w->prog,
+	                                       .version = (uint32_t)w->vers,
+	                                       .netid = tcp ? rr_netid_tcp : rr_netid,
+	                                       .any_version = w->any_version};
 	bool nfs = !tcp && w->prog == NFS;
 	uint16_t port = tcp ? w->o->tcp_port : w->port;
 	rr_time now = rr_engine_clock();
@@ -156,11 +156,11 @@ static CLIENT *create_on_socket(const struct clnt_target *w, const struct addrin
 static CLIENT *create_over_tcp(const struct clnt_target *w, const struct addrinfo *list,
                                rr_time deadline)
 {
-	unsigned left = rr_addresses(list);
+	unsigned left = rr_count_addresses(list);
 	int err = -ENXIO, fd;
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
-		err = open_tcp_socket(a, rr_share(deadline, left--), &fd);
+		err = open_tcp_socket(a, rr_share_time(deadline, left--), &fd);
 		if (!err)
 			return create_on_socket(w, a, fd);
 	}
@@ -228,8 +228,8 @@ static CLIENT *try_netids(const struct clnt_target *w, rr_time deadline)
 	struct rpc_createerr first = {.cf_stat = RPC_SUCCESS};
 
 	for (unsigned i = 0; i < o->n_netids; i++) {
-		CLIENT *c =
-		        try_netid(w, o->netids[i], rr_share(deadline, o->n_netids - i));
+		CLIENT *c = try_netid(w, o->netids[i],
+		                      rr_share_time(deadline, o->n_netids - i));
 
 		if (c && i)
 			report_fallback(w, o->netids[i], &first);

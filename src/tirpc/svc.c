@@ -269,7 +269,8 @@ static bool wrap_results(struct frame *f, const struct results *r, struct answer
 	return ok;
 }
 
-static bool encode_results(struct frame *f, const struct results *r, struct answer *a)
+static bool encode_svc_results(struct frame *f, const struct results *r,
+                               struct answer *a)
 {
 	struct rr_xdr_items items = {0};
 
@@ -307,7 +308,7 @@ static bool encode_reply(struct frame *f, struct answer *a, struct rpc_msg *m)
 	}
 	if (!xdr_replymsg(&a->out.xdr, m))
 		return false;
-	return !success || encode_results(f, &r, a);
+	return !success || encode_svc_results(f, &r, a);
 }
 
 static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)

@@ -14,7 +14,7 @@
 
 struct entry {
 	struct rr_list link;
-	struct rr_one one;
+	struct rr_rpcbind_program one;
 };
 
 static struct {
@@ -68,7 +68,7 @@ static int add_program(struct rr_rpc_registry *r, uint32_t program, uint32_t ver
 		e = new = calloc(1, sizeof(*e));
 		if (!e)
 			return -ENOMEM;
-		e->one = (struct rr_one){
+		e->one = (struct rr_rpcbind_program){
 		        .program = program, .version = version, .netid = rr_netid};
 	}
 	rr_rpcbind_local(0, &b);

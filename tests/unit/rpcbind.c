@@ -296,9 +296,9 @@ static void expect_call(unsigned i, uint32_t version, uint32_t procedure,
 /* -- a service ---------------------------------------------------------------- */
 
 static const struct rpcrdma_program one = {PROGRAM, 1, NULL, 0};
-static const struct rr_one mount = {
+static const struct rr_rpcbind_program mount = {
         .program = PROGRAM, .version = 1, .netid = rr_netid_tcp};
-static const struct rr_one wanted = {
+static const struct rr_rpcbind_program wanted = {
         .program = PROGRAM, .version = 1, .netid = rr_netid};
 static const struct rpcrdma_program two = {PROGRAM, 2, NULL, 0};
 
@@ -479,7 +479,7 @@ static int find_what(int family, const struct rr_rpcb *what, uint16_t *ret_port)
 	int err;
 
 	start();
-	err = rr_rpcbind_find(&m.at, what, family, &ss);
+	err = rr_rpcbind_lookup(&m.at, what, family, &ss);
 	finish();
 	if (!err)
 		*ret_port = rr_sockaddr_port((struct sockaddr *)&ss);
@@ -590,7 +590,7 @@ static int look_up_exactly(const char *netid, uint16_t *ret_port)
 	struct addrinfo at = {.ai_family = AF_INET,
 	                      .ai_addr = (struct sockaddr *)&m.at.addr,
 	                      .ai_addrlen = m.at.len};
-	const struct rr_one what = {
+	const struct rr_rpcbind_program what = {
 	        .program = PROGRAM, .version = 1, .exact_netid = netid};
 	int err;
 
@@ -837,7 +837,7 @@ static void silence_and_dribbling_end_at_the_deadline(void **state)
 		rr_time t = rr_engine_clock();
 
 		m.at.deadline = t + RR_MS(300);
-		assert_int_equal(rr_rpcbind_find(&m.at, &what, AF_INET, &ss),
+		assert_int_equal(rr_rpcbind_lookup(&m.at, &what, AF_INET, &ss),
 		                 -ETIMEDOUT);
 		assert_true(rr_engine_clock() - t >= RR_MS(300));
 		assert_true(rr_engine_clock() - t < RR_SEC(10));
@@ -865,7 +865,7 @@ static void misuse_is_answered(void **state)
 	assert_int_equal(rr_service_register(s, &m.at, (struct sockaddr *)&ss),
 	                 -EAFNOSUPPORT);
 	assert_int_equal(rpcrdma_register_tcp(PROGRAM, 1, NULL, 0), -EINVAL);
-	assert_int_equal(rr_rpcbind_find(&m.at, &what, AF_UNIX, &ss), -EAFNOSUPPORT);
+	assert_int_equal(rr_rpcbind_lookup(&m.at, &what, AF_UNIX, &ss), -EAFNOSUPPORT);
 	rpcrdma_service_free(s);
 }
 
