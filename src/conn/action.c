@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Actions out, completions in.
+ * The queue of actions, and the completions of posts.
  *
- * Actions leave in the order in which they were queued: a Receive before the
- * Sends that its credits allowed, Writes before the Send that reports them.
- * When the queue is empty the sender (tx.c) is asked for more, so that sending
- * decides as late as it can and one drain empties everything.
+ * Actions are polled in the order in which they were queued: a Receive before the Sends
+ * whose credits it backs, Writes before the Send that reports them.  When the queue is
+ * empty, requests that wait for a turn or for memory may begin, and tx.c chooses the
+ * next message.  So each message is chosen as late as possible, and one loop over
+ * rr_conn_next empties everything.
  *
- * A token is the address of the rr_op.  Each drawn post gets one completion;
- * after a loss none is owed any more, and late ones are not looked at.
+ * A token is the address of an rr_op.  Each post that was polled gets one completion.
+ * After a loss none is owed, and late ones are ignored.
  */
 #include "conn/core.h"
 
@@ -26,7 +27,7 @@ bool rr_action_cancel(struct rr_op *op)
 	return queued;
 }
 
-/* -- polling ----------------------------------------------------------------- */
+/* -- polling --------------------------------------------------------------- */
 
 static void poll_xmit(struct rr_conn *c, struct rr_xmit *x, struct rr_action *ret)
 {
@@ -82,7 +83,7 @@ static void poll_call(struct rr_conn *c, struct rr_call_state *s, struct rr_acti
 	rr_call_polled(c, s);
 }
 
-/* Every field but sge[], whose entries beyond n_sge mean nothing. */
+/* Every member but sge[], whose entries from n_sge on are undefined. */
 static void reset_action(struct rr_action *ret, enum rr_action_kind kind,
                          uint64_t token)
 {
@@ -140,7 +141,7 @@ static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *r
 	}
 }
 
-/* The last one, when nothing and nobody is left. */
+/* The last action: the connection is lost, and no call and no request is left. */
 static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 {
 	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)
@@ -171,7 +172,7 @@ bool rr_conn_next(struct rr_conn *c, struct rr_action *ret)
 	return poll_closed(c, ret);
 }
 
-/* -- completions ------------------------------------------------------------------ */
+/* -- completions ----------------------------------------------------------- */
 
 void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time now)
 {
@@ -208,7 +209,7 @@ void rr_conn_completed(struct rr_conn *c, uint64_t token, int status, rr_time no
 	case RR_ACT_CLOSED:
 		break;
 	}
-	RR_NEVER("a completion for what is no post");
+	RR_NEVER("a completion of an action that is not a post");
 }
 
 void rr_conn_registered(struct rr_conn *c, uint64_t token, int status, uint32_t handle,

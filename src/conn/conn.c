@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of a connection: creation, opening, loss, end; its timers and the
- * facts it tells about itself.
+ * The life of a connection: creation, opening, loss, end; its timers and its facts.
  *
- * Normal path: new (Receives are wanted) -> open -> properties -> READY ->
- * close or failure -> CLOSING (DISCONNECT drawn, nothing is sent any more) ->
- * lost -> every call and request ends -> CLOSED -> free.
+ * Normal path: new (Receives are wanted) -> open -> properties -> READY -> close or
+ * failure -> CLOSING (DISCONNECT is polled, nothing is sent any more) -> lost -> every
+ * call and request ends -> CLOSED -> free.
  *
- * A loss may come in any state.  The provider has then given every post back
- * and closed every region, so what was owed by it counts as done; what the
- * user holds (a request being served, a Reply lent) stays until the user
- * gives it back, and CLOSED comes after the last.
+ * A loss may come in any state.  The provider has then completed every post and closed
+ * every region.  Requests being served and Replies that are lent stay until the user
+ * gives them back; CLOSED follows the last of them.
  */
 #include "conn/core.h"
 
@@ -57,8 +55,8 @@ static void init_slabs(struct rr_conn *c)
 	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 1024);
 }
 
-/* No more credits than Calls that can be served, where any are. [v2 §4.2.1] */
-static uint32_t ceiling(const struct rr_conn_config *g)
+/* Grants no more credits than Calls that can be served, where any are. [v2 §4.2.1] */
+static uint32_t credit_ceiling(const struct rr_conn_config *g)
 {
 	bool serves = g->role == RR_CONN_SERVER || g->rvrsdir != RDMA2_RVRSDIR_NONE;
 
@@ -96,7 +94,7 @@ int rr_conn_new(const struct rr_conn_config *cfg, rr_time now, struct rr_conn **
 	rr_list_init(&c->in_flight);
 	rr_list_init(&c->xmits);
 	init_slabs(c);
-	rr_credit_init(&c->credit, ceiling(&c->cfg), c->cfg.send_credits,
+	rr_credit_init(&c->credit, credit_ceiling(&c->cfg), c->cfg.send_credits,
 	               cfg->role == RR_CONN_CLIENT);
 	rr_tx_init(c);
 	rr_props_init(c);
@@ -153,7 +151,7 @@ bool rr_conn_dead(const struct rr_conn *c)
 	return c->state == RR_CONN_LOST || c->state == RR_CONN_CLOSED;
 }
 
-static void disconnect(struct rr_conn *c, int status)
+static void queue_disconnect(struct rr_conn *c, int status)
 {
 	c->disconnect_status = status;
 	rr_conn_move(c, RR_CONN_EV_END, RR_CONN_CLOSING);
@@ -165,7 +163,7 @@ void rr_conn_fail(struct rr_conn *c, int error)
 	if (c->state == RR_CONN_CLOSING || rr_conn_dead(c))
 		return;
 	c->error = error;
-	disconnect(c, error);
+	queue_disconnect(c, error);
 }
 
 void rr_conn_close(struct rr_conn *c, int status, rr_time now)
@@ -191,8 +189,8 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 		return;
 	rr_conn_move(c, RR_CONN_EV_OPEN, RR_CONN_PROPS);
 	if (c->cfg.role == RR_CONN_SERVER) {
-		/* Version 1 has no exchange, but its clients connect in order to call.
-		 */
+		/* The limit also holds in version 1, which has no exchange: its clients
+		 * connect in order to call. */
 		rr_props_begin(c);
 	} else if (c->version->properties) {
 		rr_props_allow(c); /* [V1, V2] */
@@ -204,7 +202,7 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 	}
 }
 
-/* Posts that were not drawn are never made; what users must hear stays. */
+/* Drops the actions that were not polled, but for results that the user must get. */
 static void purge_actions(struct rr_conn *c)
 {
 	struct rr_list *n = c->actions.next;
@@ -216,7 +214,7 @@ static void purge_actions(struct rr_conn *c)
 		if (op->kind == RR_ACT_CALL_DONE || op->kind == RR_ACT_REQUEST_DONE)
 			continue;
 		rr_list_del(&op->link);
-		RR_ASSERT(op->kind != RR_ACT_SEND); /* drawn as soon as it is queued */
+		RR_ASSERT(op->kind != RR_ACT_SEND); /* polled as soon as it is queued */
 		if (op->kind == RR_ACT_WRITE)
 			rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op),
 			                  -ECANCELED);
@@ -228,8 +226,8 @@ static void purge_actions(struct rr_conn *c)
 	}
 }
 
-/* What a call learns of it.  Values that say something about one call alone
- * (see rr_call_status) would mislead here. */
+/* Returns the status of calls that the loss ends.  Errors that rr_call_status gives a
+ * meaning for one call would mislead here. */
 static int loss_status(int error)
 {
 	switch (error) {
@@ -272,10 +270,10 @@ uint32_t rr_conn_own_xid(struct rr_conn *c)
 	return xid;
 }
 
-/* -- time --------------------------------------------------------------------- */
+/* -- time ------------------------------------------------------------------ */
 
-/* When the Calls that wait have waited long enough for those given up. */
-static rr_time stuck_at(const struct rr_conn *c)
+/* The deadline for Calls that wait behind cancelled ones, if any wait. */
+static rr_time stuck_deadline(const struct rr_conn *c)
 {
 	return rr_list_empty(&c->tx.calls) ? RR_TIME_NEVER : c->stuck_at;
 }
@@ -287,7 +285,7 @@ void rr_conn_tick(struct rr_conn *c, rr_time now)
 		return;
 	rr_conn_event(c, RR_CONN_EV_TICK);
 	if (now >= c->props.answer_at || now >= c->props.done_at ||
-	    now >= stuck_at(c) || now >= c->overdue_at) {
+	    now >= stuck_deadline(c) || now >= c->overdue_at) {
 		rr_conn_fail(c, -ETIMEDOUT); /* [V7, P17] */
 		return;
 	}
@@ -302,11 +300,11 @@ rr_time rr_conn_deadline(const struct rr_conn *c)
 	if (!rr_conn_live(c))
 		return RR_TIME_NEVER;
 	t = RR_MIN(t, rr_cont_deadline(c));
-	t = RR_MIN(t, RR_MIN(stuck_at(c), c->overdue_at));
+	t = RR_MIN(t, RR_MIN(stuck_deadline(c), c->overdue_at));
 	return RR_MIN(t, rr_tx_deadline(c));
 }
 
-/* -- facts --------------------------------------------------------------------- */
+/* -- facts ----------------------------------------------------------------- */
 
 void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 {

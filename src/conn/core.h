@@ -61,72 +61,75 @@
 struct rr_conn {
 	struct rr_conn_config cfg;
 	enum rr_conn_state state;
-	int error;
-	rr_time now;
+	int error;   /* the first one; 0: none */
+	rr_time now; /* time of the last event */
 
-	struct rr_list actions;
+	struct rr_list actions; /* queued, rr_op.link */
 	struct rr_op ready_op, disconnect_op;
 	int disconnect_status;
-	struct rr_request_state
-	        *done_request; /* REQUEST_DONE polled; freed by the next poll */
+	/* Its REQUEST_DONE was polled; the next poll frees it. */
+	struct rr_request_state *done_request;
 
 	const struct rr_version_ops *version;
-	bool settled;        /* and will stay what it is */
-	bool heard;          /* the peer has said something */
+	bool settled;        /* the version is final */
+	bool heard;          /* a message of the peer was received */
 	bool remote_inv_out; /* we may invalidate the peer's regions by our Sends */
 	bool remote_inv_in;  /* the peer may invalidate ours by its Sends */
 	bool cannot_read;    /* RDMA Reads cannot be made */
 	struct rr_wire_private peer_private;
 	struct rr_credit credit;
-	struct rr_credit1 credit1; /* in version 1, for Calls */
-	rr_time stuck_at; /* a client's Calls wait no longer behind those given up */
+	struct rr_credit1 credit1; /* version 1: credits for Calls */
+	rr_time stuck_at; /* version 1: deadline for Calls that wait behind cancelled
+	                   * ones */
 	struct rr_props props;
 	struct rr_auth_state auth;
 	struct rr_ext_state ext;
 	struct rr_cont cont;
 	struct rr_tx tx;
-	uint32_t next_xid;
+	uint32_t next_xid; /* next XID of a message that carries no RPC message */
 
-	struct rr_list rbufs;  /* all that exist */
-	struct rr_list spares; /* rr_rbuf.op.link */
+	struct rr_list rbufs;  /* all Receive buffers, rr_rbuf.all */
+	struct rr_list spares; /* neither posted nor in use, rr_rbuf.op.link */
 	unsigned n_spares, posted;
-	uint32_t late_receives; /* to be posted when the peer has spoken */
+	uint32_t late_receives; /* posted when the peer's first message arrives */
 	size_t rbuf_bytes;
 
-	struct rr_list calls; /* alive, also with a Reply lent */
+	struct rr_list calls; /* all calls, also with a Reply lent, rr_call_state.all */
 	unsigned n_calls;
-	unsigned n_overdue; /* of these: given up, and not ended */
-	rr_time overdue_at; /* the connection ends if none of them has ended by then */
-	unsigned n_awaited; /* of these: begun to be sent, without a result */
-	struct rr_call_table table;
-	uint32_t retired_handles[RR_RETIRED_HANDLES];
+	unsigned n_overdue;         /* calls that were cancelled and have not ended */
+	rr_time overdue_at;         /* deadline for one of these to end */
+	unsigned n_awaited;         /* calls with a part sent and no result */
+	struct rr_call_table table; /* outstanding calls by XID */
+	uint32_t retired_handles[RR_RETIRED_HANDLES]; /* a ring, see [K17] */
 	unsigned n_retired_handles;
 
-	struct rr_list requests;
+	struct rr_list requests; /* all requests, rr_request_state.all */
 	unsigned n_requests;
-	unsigned n_serving; /* of these: the reply is not all sent */
-	unsigned n_begun; /* of these: no Call in parts that has no turn yet, nor ... */
-	struct rr_list
-	        turns; /* ... those that wait to be served, rr_request.link; and */
+	unsigned n_serving;   /* requests whose reply is not all sent */
+	unsigned n_begun;     /* of n_serving: those past TURN */
+	struct rr_list turns; /* requests in TURN, rr_request.link */
 	unsigned n_turns;
-	struct rr_list roomed_turns;   /* those that have room already */
-	struct rr_list budget_queue;   /* rr_request.link */
-	struct rr_request_state *asks; /* for room, the first of that queue, */
-	uint64_t granted;              /* and so much is there */
-	unsigned n_held;               /* Receives that hold parts of Calls */
-	unsigned n_heads;              /* Special Calls whose beginning is being read */
-	struct rr_quota quota;         /* memory for the peer's data */
-	uint64_t charged_waiting; /* of it: buffers of requests that wait in queues */
+	struct rr_list roomed_turns; /* requests in TURN that have room already */
+	struct rr_list
+	        budget_queue; /* requests that wait for memory, rr_request.link */
+	struct rr_request_state *asks; /* first of budget_queue, if it asked for room */
+	uint64_t granted;         /* octets of room granted to @asks; 0: none yet */
+	unsigned n_held;          /* Receive buffers that hold parts of Calls */
+	unsigned n_heads;         /* requests in PULLING_CALL */
+	struct rr_quota quota;    /* memory for the peer's data */
+	uint64_t charged_waiting; /* octets of @quota in buffers of queued requests */
 
 	struct rr_list in_flight; /* posted Sends and Writes, rr_xmit.op.link */
 	unsigned sends_out;       /* Sends that are queued or in flight */
-	struct rr_list xmits;     /* free ones */
+	struct rr_list xmits;     /* free messages, rr_xmit.op.link */
 	unsigned n_xmits;
 	struct rr_slab rbuf_slab, call_slab, chunks_slab, request_slab, lists_slab,
 	        read_slab, error_slab, ext_slab;
 
 	struct rr_conn_counters count;
 };
+
+/* -- conn.c ---------------------------------------------------------------- */
 
 /* Assigns the state; traces the move. */
 void rr_conn_move(struct rr_conn *, enum rr_conn_event, enum rr_conn_state to);
@@ -135,13 +138,13 @@ static inline void rr_conn_event(const struct rr_conn *c, enum rr_conn_event eve
 {
 	RR_MACHINE_EVENT(rr_conn_machine, c->state, event);
 }
-/* Ends the connection: the first @error is kept, DISCONNECT goes out. */
+/* Ends the connection: keeps the first @error and queues DISCONNECT. */
 void rr_conn_fail(struct rr_conn *, int error);
-/* Do messages still flow? */
+/* Can messages be sent and received? */
 bool rr_conn_live(const struct rr_conn *);
-/* Is the object past its connection? */
+/* Is the provider's connection over? */
 bool rr_conn_dead(const struct rr_conn *);
-/* The next XID for a message of the transport's own: not 0, not in use. [V10] */
+/* Returns an XID for a message that carries no RPC message: not 0, not in use. [V10] */
 uint32_t rr_conn_own_xid(struct rr_conn *);
 static inline void rr_conn_trace(const struct rr_conn *c, enum rr_trace_point p,
                                  uint32_t xid, uint64_t a, uint64_t b, uint64_t d)
@@ -149,13 +152,14 @@ static inline void rr_conn_trace(const struct rr_conn *c, enum rr_trace_point p,
 	rr_trace(c->cfg.trace, p, c->cfg.id, xid, a, b, d);
 }
 
-/* -- version1.c ------------------------------------------------------------------ */
+/* -- version1.c ------------------------------------------------------------ */
 
-/* The version is settled: READY. */
+/* Settles version 1: the connection is READY. */
 void rr_v1_begin(struct rr_conn *);
-/* The same after a refusal of version 2 that granted @word. */
+/* The same, after the server refused version 2; @word is the credit word of that
+ * message. */
 void rr_v1_fall_back(struct rr_conn *, uint32_t word);
-/* A Call that was sent is given up. */
+/* Counts a Call that was sent and is cancelled.  Other versions: does nothing. */
 void rr_v1_give_up(struct rr_conn *);
 
 #endif

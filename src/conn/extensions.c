@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What extensions add: header types, flags, properties, error codes. [v2 §B]
+ * Extensions: header types, flags, properties, error codes.              [v2 §B]
  *
- * The table of the configuration names the numbers; the base does not change
- * with them.  A message of an extension's type is a prefix and a body that only
- * the extension reads.  It passes the checks that a prefix can fail, costs a
- * credit, stays within the threshold and is never continued.  The user gets it
- * where it was received.
+ * The table in the configuration names their numbers; the base protocol does not
+ * change. A message of an extension's type is a prefix and a body that only the
+ * extension decodes.  It passes the checks that a prefix can fail, costs a credit,
+ * stays within the inline threshold and is never continued.  The user reads it in its
+ * Receive buffer.
  *
- * A peer that answers such a message by RDMA2_ERR_INVAL_HTYPE does not know the
- * type: it is not sent again on this connection [v2 §7.1.2, E7].  For that the
- * XIDs of the last messages sent are remembered.  Types, properties and flags
- * that are not in the table get what the base prescribes for unknown ones.
+ * A peer that answers such a message by RDMA2_ERR_INVAL_HTYPE does not know the type,
+ * which is then not sent again on this connection [v2 §7.1.2, E7].  The XIDs of the
+ * last RR_EXT_XIDS messages are kept for that.  Types, properties and flags that are
+ * not in the table are treated as the base protocol prescribes for unknown ones.
  */
 #include "conn/core.h"
 
@@ -45,7 +45,7 @@ bool rr_ext_error(const struct rr_conn *c, uint32_t code)
 	return false;
 }
 
-/* -- telling the user ------------------------------------------------------ */
+/* -- reports to the user --------------------------------------------------- */
 
 void rr_ext_free(struct rr_conn *c, struct rr_ext_node *n)
 {
@@ -73,7 +73,8 @@ void rr_ext_lost(struct rr_conn *c)
 	c->tx.n_exts = 0;
 }
 
-static struct rr_ext_node *tell(struct rr_conn *c, const struct rr_ext_event *ev)
+static struct rr_ext_node *queue_ext_event(struct rr_conn *c,
+                                           const struct rr_ext_event *ev)
 {
 	struct rr_ext_node *n = rr_slab_get(&c->ext_slab);
 
@@ -86,8 +87,8 @@ static struct rr_ext_node *tell(struct rr_conn *c, const struct rr_ext_event *ev
 	return n;
 }
 
-void rr_ext_tell(struct rr_conn *c, unsigned i, enum rr_ext_what what, const void *data,
-                 size_t len)
+void rr_ext_report(struct rr_conn *c, unsigned i, enum rr_ext_what what,
+                   const void *data, size_t len)
 {
 	struct rr_ext_event ev = {.what = what, .number = c->cfg.ext->prop[i].id};
 	uint8_t *copy = len ? rr_mem_get(&c->cfg.mem, len) : NULL;
@@ -97,7 +98,7 @@ void rr_ext_tell(struct rr_conn *c, unsigned i, enum rr_ext_what what, const voi
 		memcpy(copy, data, len);
 	ev.data = copy;
 	ev.len = copy ? len : 0;
-	n = (!len || copy) ? tell(c, &ev) : NULL;
+	n = (!len || copy) ? queue_ext_event(c, &ev) : NULL;
 	if (!n) {
 		rr_mem_put(&c->cfg.mem, copy, len);
 		rr_conn_fail(c, -ENOMEM);
@@ -113,8 +114,8 @@ void rr_ext_defaults(struct rr_conn *c)
 
 	for (unsigned i = 0; t && i < t->n_props; i++)
 		if (!(c->props.ext_seen & 1u << i))
-			rr_ext_tell(c, i, RR_EXT_DEFAULT, t->prop[i].deflt,
-			            t->prop[i].deflt_len);
+			rr_ext_report(c, i, RR_EXT_DEFAULT, t->prop[i].deflt,
+			              t->prop[i].deflt_len);
 }
 
 /* -- receiving ------------------------------------------------------------- */
@@ -131,13 +132,13 @@ void rr_ext_received(struct rr_conn *c, struct rr_msg *m)
 	        .data = m->body,
 	        .len = m->body_len,
 	};
-	struct rr_ext_node *n = rr_recv_keep(c, m) ? NULL : tell(c, &ev);
+	struct rr_ext_node *n = rr_recv_keep(c, m) ? NULL : queue_ext_event(c, &ev);
 
 	if (!n) {
 		if (m->kept)
 			rr_recv_put(c, m->rbuf);
 		rr_recv_fault(c, m, &full, -ENOMEM);
-		if (m->response) /* no error goes out: who asked would wait for ever */
+		if (m->response) /* no error is sent: the request would wait for ever */
 			rr_conn_fail(c, -ENOMEM);
 		return;
 	}
@@ -168,7 +169,7 @@ bool rr_ext_answered(struct rr_conn *c, uint32_t xid, uint32_t code)
 		if (code == RDMA2_ERR_INVAL_HTYPE)
 			c->ext.unsupported |= 1u << rr_ext_htype(c, s->htype);
 		s->xid = 0;
-		if (!tell(c, &ev))
+		if (!queue_ext_event(c, &ev))
 			rr_conn_fail(c, -ENOMEM);
 		return true;
 	}
@@ -177,8 +178,8 @@ bool rr_ext_answered(struct rr_conn *c, uint32_t xid, uint32_t code)
 
 /* -- sending --------------------------------------------------------------- */
 
-static int may_send(const struct rr_conn *c, uint32_t htype, uint32_t flags,
-                    uint32_t xid, size_t len)
+static int check_ext_send(const struct rr_conn *c, uint32_t htype, uint32_t flags,
+                          uint32_t xid, size_t len)
 {
 	int i = rr_ext_htype(c, htype);
 
@@ -187,7 +188,7 @@ static int may_send(const struct rr_conn *c, uint32_t htype, uint32_t flags,
 	if (i < 0 || flags & ~(RDMA2_F_RESPONSE | c->cfg.ext->flags[i]) || len & 3)
 		return -EINVAL;
 	if (xid && !(flags & RDMA2_F_RESPONSE) && rr_call_find(c, xid))
-		return -EINVAL; /* errors could not be told apart */
+		return -EINVAL; /* an error could mean either */
 	if (c->state != RR_CONN_READY)
 		return -EAGAIN;
 	if (!c->version->properties || c->ext.unsupported & 1u << i)
@@ -200,7 +201,7 @@ static int may_send(const struct rr_conn *c, uint32_t htype, uint32_t flags,
 int rr_conn_ext_send(struct rr_conn *c, uint32_t htype, uint32_t flags, uint32_t xid,
                      const void *body, size_t len, uint32_t *ret_xid, rr_time now)
 {
-	int err = may_send(c, htype, flags, xid, len);
+	int err = check_ext_send(c, htype, flags, xid, len);
 	struct rr_prefix p = {
 	        .vers = RPCRDMA_VERSION_TWO, .htype = htype, .flags = flags};
 	struct rr_writer w;

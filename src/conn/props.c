@@ -2,21 +2,20 @@
 /*
  * The exchange of transport properties.                   [v2 §5, §6.3.4, V1]
  *
- * Each peer sends RDMA2_CONNPROP as its first message, the client on opening,
- * the server when the client's first message has come.  The numbers stand in
- * the first, with those properties of extensions that fit; the others follow in
- * sets of their own (TPMORE), a property too long for any message alone and in
- * parts (MORE) [P2, P3].  Between them errors and grants may go out, nothing else,
- * so that few credits are enough.  The last words belong to the host
- * authentication (auth.c).  What is received may come in any such way.
+ * Each peer's first message is RDMA2_CONNPROP: the client's on opening, the server's
+ * once it has received the client's.  Our first one carries the numbers, and the
+ * properties of extensions that fit.  The others follow in further sets (TPMORE); one
+ * that is too long for any message is sent in parts (MORE) [P2, P3].  Only errors and
+ * grants may be sent between them, so that few credits are enough.  The steps of host
+ * authentication (auth.c) come last.  All these forms are accepted on receipt.
  *
- * Values are collected until the peer's final message and the own one have
- * passed; then they take effect at once and RPC traffic begins [P18].
+ * Values are collected until our final message and the peer's have passed.  Then they
+ * take effect at once and RPC traffic begins [P18].
  *
- * A message with one bad value is refused whole, yet it still counts towards
- * the end of the exchange [P4].  Unknown properties are skipped.  A peer that
- * never finishes is given up after a time [P17]; so is one that sends more
- * than the local limits [P20] or leaves too small a threshold [P8].
+ * A message with one bad value is refused as a whole, but still counts towards the end
+ * of the exchange [P4].  Unknown properties are skipped.  The connection ends if the
+ * peer does not finish in time [P17], sends more than the local limits allow [P20] or
+ * leaves too small a threshold [P8].
  */
 #include "conn/core.h"
 
@@ -43,8 +42,7 @@ void rr_props_init(struct rr_conn *c)
 	rr_auth_init(c);
 }
 
-/* What extensions define. */
-static unsigned n_own(const struct rr_conn *c)
+static unsigned ext_props_count(const struct rr_conn *c)
 {
 	return c->cfg.ext ? c->cfg.ext->n_props : 0;
 }
@@ -92,7 +90,7 @@ static void take_effect(struct rr_conn *c)
 	p->max_segments = RR_MIN(p->peer.max_segments, (uint32_t)RR_WIRE_MAX_SEGMENTS);
 }
 
-static void finish(struct rr_conn *c)
+static void finish_exchange(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
 
@@ -114,7 +112,6 @@ static void finish(struct rr_conn *c)
 	rr_mbuf_free(&c->quota, &c->auth.out);
 }
 
-/* Does the error concern what was sent as @xid? [P4] */
 bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 {
 	struct rr_props *p = &c->props;
@@ -127,45 +124,45 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 		if (c->state == RR_CONN_READY)
 			take_effect(c);
 	}
-	for (unsigned i = 0; xid && i < n_own(c); i++) {
+	for (unsigned i = 0; xid && i < ext_props_count(c); i++) {
 		if (p->ext_xid[i] != xid)
 			continue;
 		ours = true;
-		rr_ext_tell(c, i, RR_EXT_REFUSED, NULL, 0);
+		rr_ext_report(c, i, RR_EXT_REFUSED, NULL, 0);
 	}
 	if (ours)
 		rr_auth_rejected(c);
 	if (xid && xid == c->auth.xid) {
 		ours = true;
-		rr_conn_fail(c, -EACCES); /* its words did not arrive */
+		rr_conn_fail(c, -EACCES); /* the peer did not take the step */
 	}
 	return ours;
 }
 
-/* -- sending -------------------------------------------------------------------- */
+/* -- sending --------------------------------------------------------------- */
 
-/* The first one from @i on that has a value to be sent. */
-static unsigned own_from(const struct rr_conn *c, unsigned i)
+/* Returns the index of the first property from @i on that has a value to send. */
+static unsigned ext_next(const struct rr_conn *c, unsigned i)
 {
-	while (i < n_own(c) && !c->cfg.ext->prop[i].data)
+	while (i < ext_props_count(c) && !c->cfg.ext->prop[i].data)
 		i++;
 	return i;
 }
 
-static bool more_own(const struct rr_conn *c)
+static bool ext_more(const struct rr_conn *c)
 {
-	return own_from(c, c->props.next) < n_own(c);
+	return ext_next(c, c->props.next) < ext_props_count(c);
 }
 
-/* Octets of a message. [V1] */
-static size_t message_limit(const struct rr_conn *c)
+/* Most octets of the next message. [V1] */
+static size_t props_message_limit(const struct rr_conn *c)
 {
 	if (c->cfg.role == RR_CONN_CLIENT && c->props.out == RR_PROPS_OUT_FIRST)
 		return RR_WIRE_FIRST_MESSAGE;
 	return c->props.send_inline;
 }
 
-static size_t entry_octets(uint32_t len)
+static size_t prop_entry_octets(uint32_t len)
 {
 	return 8 + (size_t)len + rr_pad(len);
 }
@@ -183,7 +180,7 @@ bool rr_props_pending(const struct rr_conn *c)
 		return false;
 	if (p->out != RR_PROPS_OUT_MORE)
 		return rr_props_come_first(c);
-	return more_own(c) || c->auth.phase == RR_AUTH_SENDING || rr_auth_settled(c);
+	return ext_more(c) || c->auth.phase == RR_AUTH_SENDING || rr_auth_settled(c);
 }
 
 static void put_numbers(const struct rr_conn *c, struct rr_writer *w, uint32_t *count)
@@ -195,23 +192,23 @@ static void put_numbers(const struct rr_conn *c, struct rr_writer *w, uint32_t *
 	rr_wire_put_prop_u32(w, RDMA2_PROPID_RSSIZ, g->segment_bytes);
 	rr_wire_put_prop_u32(w, RDMA2_PROPID_RCSIZ, g->max_segments);
 	*count += 4;
-	if (g->role != RR_CONN_CLIENT) /* only the client's value counts [P13] */
+	if (g->role != RR_CONN_CLIENT) /* only the client sends it [P13] */
 		return;
 	rr_wire_put_prop_u32(w, RDMA2_PROPID_BRS, g->rvrsdir);
 	*count += 1;
 }
 
-/* Those of the extensions, in order, as far as they fit. */
-static void put_own(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
-                    uint32_t *count)
+/* Appends properties of extensions, in order, as far as they fit. */
+static void put_ext_props(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
+                          uint32_t *count)
 {
 	struct rr_props *p = &c->props;
 
-	for (; (p->next = own_from(c, p->next)) < n_own(c); p->next++) {
+	for (; (p->next = ext_next(c, p->next)) < ext_props_count(c); p->next++) {
 		const struct rr_ext_prop *e = &c->cfg.ext->prop[p->next];
 		const struct rr_prop v = {.id = e->id, .len = e->len, .data = e->data};
 
-		if (entry_octets(e->len) > (size_t)(w->end - w->pos))
+		if (prop_entry_octets(e->len) > (size_t)(w->end - w->pos))
 			return;
 		rr_wire_put_prop(w, &v);
 		p->ext_xid[p->next] = xid;
@@ -219,8 +216,8 @@ static void put_own(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
 	}
 }
 
-/* A set of ours, whole, as the peer will see it. */
-static void tell_auth(struct rr_conn *c, const uint8_t *set, const uint8_t *end)
+/* Reports our properties in [@set, @end) to host authentication. */
+static void report_set(struct rr_conn *c, const uint8_t *set, const uint8_t *end)
 {
 	struct rr_cursor cur = rr_cursor_over(set, (size_t)(end - set));
 	uint32_t count;
@@ -238,19 +235,20 @@ static void tell_auth(struct rr_conn *c, const uint8_t *set, const uint8_t *end)
 	}
 }
 
-/* The last one of ours? */
-static bool is_final(const struct rr_conn *c)
+/* Is the message being built our final one? */
+static bool is_final_set(const struct rr_conn *c)
 {
-	return !more_own(c) && rr_auth_settled(c);
+	return !ext_more(c) && rr_auth_settled(c);
 }
 
-static void no_memory(struct rr_conn *c)
+static void fail_no_memory(struct rr_conn *c)
 {
 	rr_conn_fail(c, -ENOMEM);
 }
 
-/* A whole set: the numbers in the first one, and what fits beside. */
-static void send_set(struct rr_conn *c)
+/* Sends a set of whole properties: the numbers if it is the first, and extension
+ * properties that fit. */
+static void send_prop_set(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
 	struct rr_prefix prefix = {
@@ -259,14 +257,15 @@ static void send_set(struct rr_conn *c)
 	        .htype = RDMA2_CONNPROP,
 	};
 	uint32_t count = 0;
-	/* Nearly always the numbers are all there is. */
-	size_t limit = more_own(c) ? message_limit(c) : (size_t)RR_WIRE_FIRST_MESSAGE;
+	/* Mostly there is nothing but the numbers. */
+	size_t limit =
+	        ext_more(c) ? props_message_limit(c) : (size_t)RR_WIRE_FIRST_MESSAGE;
 	struct rr_writer w;
 	struct rr_xmit *x = rr_xmit_begin(c, &prefix, limit - RR_WIRE_PREFIX, &w);
 	uint8_t *count_at;
 
 	if (!x) {
-		no_memory(c);
+		fail_no_memory(c);
 		return;
 	}
 	count_at = w.pos;
@@ -275,20 +274,21 @@ static void send_set(struct rr_conn *c)
 		put_numbers(c, &w, &count);
 		p->xid = prefix.xid;
 	}
-	put_own(c, &w, prefix.xid, &count);
+	put_ext_props(c, &w, prefix.xid, &count);
 	rr_store_u32(count_at, count);
-	tell_auth(c, count_at, w.pos);
+	report_set(c, count_at, w.pos);
 	move_out(p, RR_PROPS_OUT_EV_SET,
-	         is_final(c) ? RR_PROPS_OUT_FINAL : RR_PROPS_OUT_MORE);
+	         is_final_set(c) ? RR_PROPS_OUT_FINAL : RR_PROPS_OUT_MORE);
 	if (p->out != RR_PROPS_OUT_FINAL)
 		rr_store_u32(x->buf + 16, RDMA2_F_TPMORE);
 	rr_xmit_header(x, &w);
 	rr_xmit_send(c, x);
 }
 
-/* -- one property in parts [P2, P3] ----------------------------------------------- */
+/* -- one property in parts [P2, P3] ---------------------------------------- */
 
-static void begin_parts(struct rr_conn *c, uint32_t id, const void *data, size_t len)
+static void begin_prop_parts(struct rr_conn *c, uint32_t id, const void *data,
+                             size_t len)
 {
 	struct rr_props *p = &c->props;
 
@@ -296,16 +296,17 @@ static void begin_parts(struct rr_conn *c, uint32_t id, const void *data, size_t
 	p->part_id = id;
 	p->part_data = data;
 	p->part_at = 0;
-	p->part_len = 4 + entry_octets((uint32_t)len);
+	p->part_len = 4 + prop_entry_octets((uint32_t)len);
 	p->part_xid = rr_conn_own_xid(c);
-	p->part_flags = is_final(c) ? 0 : RDMA2_F_TPMORE; /* the same in all parts */
+	p->part_flags =
+	        is_final_set(c) ? 0 : RDMA2_F_TPMORE; /* the same in all parts */
 	rr_store_u32(p->part_head, 1);
 	rr_store_u32(p->part_head + 4, id);
 	rr_store_u32(p->part_head + 8, (uint32_t)len);
 }
 
-/* Octets @at to @at + @n of the set: its head, the data, padding. */
-static void copy_part(const struct rr_props *p, size_t at, uint8_t *to, size_t n)
+/* Copies octets @at to @at + @n of the encoded set: head, data, padding. */
+static void copy_prop_part(const struct rr_props *p, size_t at, uint8_t *to, size_t n)
 {
 	size_t head = sizeof(p->part_head), len = rr_load_u32(p->part_head + 8);
 
@@ -315,7 +316,7 @@ static void copy_part(const struct rr_props *p, size_t at, uint8_t *to, size_t n
 		                          : 0;
 }
 
-static void parts_sent(struct rr_conn *c)
+static void finish_prop_parts(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
 	const struct rr_prop v = {.id = p->part_id,
@@ -330,10 +331,10 @@ static void parts_sent(struct rr_conn *c)
 		rr_auth_property(c, true, &v);
 }
 
-static void send_part(struct rr_conn *c)
+static void send_prop_part(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
-	size_t room = (message_limit(c) - RR_WIRE_PREFIX) & ~(size_t)3;
+	size_t room = (props_message_limit(c) - RR_WIRE_PREFIX) & ~(size_t)3;
 	size_t n = RR_MIN(p->part_len - p->part_at, room);
 	bool last = p->part_at + n == p->part_len;
 	struct rr_prefix prefix = {
@@ -346,52 +347,54 @@ static void send_part(struct rr_conn *c)
 	struct rr_xmit *x = rr_xmit_begin(c, &prefix, n, &w);
 
 	if (!x) {
-		no_memory(c);
+		fail_no_memory(c);
 		return;
 	}
-	copy_part(p, p->part_at, rr_put_space(&w, n), n);
+	copy_prop_part(p, p->part_at, rr_put_space(&w, n), n);
 	rr_xmit_header(x, &w);
 	rr_xmit_send(c, x);
 	p->part_at += n;
 	if (last)
-		parts_sent(c);
+		finish_prop_parts(c);
 	else
 		move_out(p, RR_PROPS_OUT_EV_PART, RR_PROPS_OUT_PARTS);
 }
 
-static bool needs_parts(const struct rr_conn *c, const struct rr_ext_prop *e)
+static bool needs_prop_parts(const struct rr_conn *c, const struct rr_ext_prop *e)
 {
-	return RR_WIRE_PREFIX + 4 + entry_octets(e->len) > c->props.send_inline;
+	return RR_WIRE_PREFIX + 4 + prop_entry_octets(e->len) > c->props.send_inline;
 }
 
 void rr_props_send(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
-	unsigned at = own_from(c, p->next);
-	const struct rr_ext_prop *e = at < n_own(c) ? &c->cfg.ext->prop[at] : NULL;
+	unsigned at = ext_next(c, p->next);
+	const struct rr_ext_prop *e =
+	        at < ext_props_count(c) ? &c->cfg.ext->prop[at] : NULL;
 
 	if (p->out == RR_PROPS_OUT_MORE) {
-		if (e && needs_parts(c, e)) {
+		if (e && needs_prop_parts(c, e)) {
 			p->next = at + 1;
-			begin_parts(c, e->id, e->data, e->len);
+			begin_prop_parts(c, e->id, e->data, e->len);
 			p->ext_xid[at] = p->part_xid;
 		} else if (!e && c->auth.phase == RR_AUTH_SENDING) {
-			begin_parts(c, RDMA2_PROPID_HOSTAUTH, c->auth.out.p,
-			            c->auth.out.len);
+			begin_prop_parts(c, RDMA2_PROPID_HOSTAUTH, c->auth.out.p,
+			                 c->auth.out.len);
 			c->auth.xid = p->part_xid;
 		}
 	}
 	if (p->out == RR_PROPS_OUT_PARTS)
-		send_part(c);
+		send_prop_part(c);
 	else
-		send_set(c);
+		send_prop_set(c);
 	rr_auth_go_on(c);
-	finish(c);
+	finish_exchange(c);
 }
 
-/* -- receiving ------------------------------------------------------------------- */
+/* -- receiving ------------------------------------------------------------- */
 
-static void apply(struct rr_conn *c, struct rr_peer_props *v, const struct rr_prop *p)
+static void apply_number(struct rr_conn *c, struct rr_peer_props *v,
+                         const struct rr_prop *p)
 {
 	switch ((enum rr_propid)p->id) {
 	case RDMA2_PROPID_SBSIZ:
@@ -406,25 +409,25 @@ static void apply(struct rr_conn *c, struct rr_peer_props *v, const struct rr_pr
 	case RDMA2_PROPID_RCSIZ:
 		v->max_segments = p->value;
 		break;
-	case RDMA2_PROPID_BRS: /* values above 3 count as 0 [P13] */
+	case RDMA2_PROPID_BRS: /* above GENL counts as NONE [P13] */
 		v->rvrsdir = p->value > RDMA2_RVRSDIR_GENL
 		                     ? (uint32_t)RDMA2_RVRSDIR_NONE
 		                     : p->value;
 		break;
-	case RDMA2_PROPID_HOSTAUTH: /* see take_others */
+	case RDMA2_PROPID_HOSTAUTH: /* see take_other_props */
 		return;
 	}
 	rr_conn_trace(c, RR_TRACE_PROP_APPLIED, 0, p->id, p->value, 0);
 }
 
-/* A set that is well formed, but longer than any limit of ours. [P20] */
-static bool too_many(const uint8_t *body, size_t len)
+/* Is the set well formed, but longer than our limit? [P20] */
+static bool exceeds_prop_count(const uint8_t *body, size_t len)
 {
 	return len >= 4 && rr_load_u32(body) > RR_WIRE_MAX_PROPS &&
 	       rr_load_u32(body) <= (len - 4) / 8;
 }
 
-/* Does an extension say that these octets are none of its type? */
+/* Does an extension reject the value? */
 static bool refused_by_extension(const struct rr_conn *c, const struct rr_prop *p)
 {
 	int i = rr_ext_prop(c, p->id);
@@ -433,8 +436,8 @@ static bool refused_by_extension(const struct rr_conn *c, const struct rr_prop *
 	return e && e->conforms && p->len && !e->conforms(p->data, p->len);
 }
 
-/* What is not a number.  The set has been checked before. */
-static void take_others(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
+/* Takes the properties that are not numbers.  The set has been checked. */
+static void take_other_props(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
 {
 	struct rr_prop p;
 
@@ -451,15 +454,15 @@ static void take_others(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
 			continue;
 		if (p.len) {
 			c->props.ext_seen |= 1u << i;
-			rr_ext_tell(c, (unsigned)i, RR_EXT_PROPERTY, p.data, p.len);
-		} else { /* no data: the default, told when the exchange is over */
+			rr_ext_report(c, (unsigned)i, RR_EXT_PROPERTY, p.data, p.len);
+		} else { /* no data: the default, reported at the end of the exchange */
 			c->props.ext_seen &= ~(1u << i);
 		}
 	}
 }
 
-/* All or nothing: values reach the connection in the last lines. */
-static uint32_t decode(struct rr_conn *c, const uint8_t *body, size_t len)
+/* Takes all values of the set or none. */
+static uint32_t decode_props(struct rr_conn *c, const uint8_t *body, size_t len)
 {
 	struct rr_cursor cur = rr_cursor_over(body, len);
 	struct rr_cursor others;
@@ -479,11 +482,11 @@ static uint32_t decode(struct rr_conn *c, const uint8_t *body, size_t len)
 			                      : RDMA2_ERR_BAD_XDR;
 		if (refused_by_extension(c, &p))
 			return RDMA2_ERR_BAD_PROPVAL;
-		apply(c, &v, &p);
+		apply_number(c, &v, &p);
 	}
 	c->props.peer = v;
 	if (c->cfg.ext || c->cfg.auth.step)
-		take_others(c, others, count);
+		take_other_props(c, others, count);
 	return 0;
 }
 
@@ -494,8 +497,8 @@ uint32_t rr_props_received(struct rr_conn *c, const uint8_t *body, size_t len,
 	uint32_t code = 0;
 
 	p->received_bytes += len;
-	if (!too_many(body, len))
-		code = decode(c, body, len);
+	if (!exceeds_prop_count(body, len))
+		code = decode_props(c, body, len);
 	else
 		p->received = RR_WIRE_MAX_PROPS + 1;
 	if (p->received > RR_WIRE_MAX_PROPS || p->received_bytes > RR_MAX_PROPS_BYTES) {
@@ -504,6 +507,6 @@ uint32_t rr_props_received(struct rr_conn *c, const uint8_t *body, size_t len,
 	}
 	move_in(p, tpmore ? RR_PROPS_IN_MORE : RR_PROPS_IN_FINAL);
 	rr_auth_go_on(c);
-	finish(c);
+	finish_exchange(c);
 	return code;
 }

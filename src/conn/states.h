@@ -3,16 +3,16 @@
  * The state machines of a connection, as tables (see base/machine.h).
  *
  * The object of a machine begins in the first state of its table.  One function a
- * machine (rr_conn_move, rr_call_move ...) assigns the state; another (rr_conn_event ...)
- * stands where an event arrives that need not change it.  docs/states.md shows all of
- * them, with diagrams.
+ * machine (rr_conn_move, rr_call_move ...) assigns the state; another (rr_conn_event
+ * ...) stands where an event arrives that need not change it.  docs/states.md shows all
+ * of them, with diagrams.
  */
 #ifndef RR_CONN_STATES_H
 #define RR_CONN_STATES_H
 
 #include "base/machine.h"
 
-/* -- connection ----------------------------------------------------------------- */
+/* -- connection ------------------------------------------------------------ */
 
 #define RR_CONN_EVENTS(X) /* name, meaning */                                          \
 	X(OPEN, "the provider's connection is up")                                     \
@@ -61,7 +61,7 @@ enum rr_conn_state {
 #undef X
 };
 
-/* -- call ------------------------------------------------------------------------ */
+/* -- call ------------------------------------------------------------------ */
 
 #define RR_CALL_EVENTS(X) /* name, meaning */                                          \
 	X(PLAN, "its turn to send: its format and chunks are chosen")                  \
@@ -122,7 +122,7 @@ enum rr_call_phase {
 #undef X
 };
 
-/* -- request ----------------------------------------------------------------------- */
+/* -- request --------------------------------------------------------------- */
 
 #define RR_REQUEST_EVENTS(X) /* name, meaning */                                       \
 	X(PART, "a part of a continued Call was received")                             \
@@ -185,7 +185,7 @@ enum rr_request_phase {
 #undef X
 };
 
-/* -- memory region ------------------------------------------------------------------ */
+/* -- memory region --------------------------------------------------------- */
 
 #define RR_MR_EVENTS(X) /* name, meaning */                                            \
 	X(REGISTER, "its call is being prepared")                                      \
@@ -221,7 +221,7 @@ enum rr_mr_phase {
 #undef X
 };
 
-/* -- properties sent ---------------------------------------------------------------- */
+/* -- properties sent ------------------------------------------------------- */
 
 #define RR_PROPS_OUT_EVENTS(X) /* name, meaning */                                     \
 	X(ALLOW, "a client opens; a server receives its client's first message")       \
@@ -258,7 +258,7 @@ enum rr_props_out {
 #undef X
 };
 
-/* -- properties received ------------------------------------------------------------ */
+/* -- properties received --------------------------------------------------- */
 
 #define RR_PROPS_IN_EVENTS(X) /* name, meaning */                                      \
 	X(SET, "a whole RDMA2_CONNPROP was received; RDMA2_F_TPMORE announces more")
@@ -285,7 +285,7 @@ enum rr_props_in {
 #undef X
 };
 
-/* -- host authentication ------------------------------------------------------------ */
+/* -- host authentication --------------------------------------------------- */
 
 /* The dialogue of property 6. [P14] */
 #define RR_AUTH_EVENTS(X) /* name, meaning */                                          \
