@@ -58,10 +58,10 @@ static const struct tool_option options[] = {
          TOOL_RANGE(TOOL_NUMBER, struct cat, stream.in_flight, 1, 64)},
         {"size", NULL, "BYTES", "size of one READ, to 1 MiB (what the server prefers)",
          NULL, TOOL_RANGE(TOOL_SIZE, struct cat, stream.bytes, 512, NFS_IO_MAX)},
-        NFS_OPTION_ROWS(struct cat, nfs),
         {"stats", NULL, "FILE",
          "write counters as JSON at the end; - is standard output", NULL,
          TOOL_AT(TOOL_TEXT, struct cat, stats)},
+        NFS_OPTION_ROWS(struct cat, nfs),
         TOOL_COMMON_ROWS(struct cat, common),
 };
 
@@ -87,7 +87,7 @@ static int run_cat(int argc, char **argv)
 const struct tool_command tool_cat = {
         .name = "cat",
         .summary = "write files of an NFS server to standard output",
-        .usage = "usage: rpcrdma cat [OPTION]...  URL...\n"
+        .usage = "usage: rpcrdma cat [OPTION]... URL...\n"
                  "Writes files of an NFS server to standard output.  URL is "
                  "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.  "
                  "?mountport=N at the end of a URL names the TCP port of MOUNT (see "

@@ -578,10 +578,10 @@ static const struct tool_option options[] = {
         {"size", NULL, "BYTES",
          "size of one READ or WRITE, 4 KiB to 1 MiB (what the server prefers)", NULL,
          TOOL_RANGE(TOOL_SIZE, struct cp, copy.io_bytes, 4096, NFS_IO_MAX)},
-        NFS_OPTION_ROWS(struct cp, nfs),
         {"stats", NULL, "FILE",
          "write counters as JSON at the end; - is standard output", NULL,
          TOOL_AT(TOOL_TEXT, struct cp, stats)},
+        NFS_OPTION_ROWS(struct cp, nfs),
         TOOL_COMMON_ROWS(struct cp, common),
 };
 
@@ -612,7 +612,7 @@ static int run_cp(int argc, char **argv)
 const struct tool_command tool_cp = {
         .name = "cp",
         .summary = "copy files and trees to or from an NFS server",
-        .usage = "usage: rpcrdma cp [OPTION]...  SRC...  DST\n"
+        .usage = "usage: rpcrdma cp [OPTION]... SRC... DST\n"
                  "Copies files and trees to or from an NFS server, or between two.  "
                  "SRC and DST are URLs, nfs://HOST[:PORT]/NAME/PATH, local paths, or "
                  "- for a standard stream; at least one of the two is a URL. "

@@ -141,7 +141,7 @@ static int run_df(int argc, char **argv)
 const struct tool_command tool_df = {
         .name = "df",
         .summary = "show how much room an NFS server has",
-        .usage = "usage: rpcrdma df [OPTION]...  URL...\n"
+        .usage = "usage: rpcrdma df [OPTION]... URL...\n"
                  "Shows the free space of file systems of an NFS server.  URL is "
                  "nfs://HOST[:PORT]/NAME[/PATH]; NAME is an export of the server.",
         .notes = "exit status: 0 success, 1 a URL could not be accessed, 2 usage error",

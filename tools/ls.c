@@ -422,7 +422,7 @@ static int run_ls(int argc, char **argv)
 const struct tool_command tool_ls = {
         .name = "ls",
         .summary = "list a directory of an NFS server",
-        .usage = "usage: rpcrdma ls [OPTION]...  URL...\n"
+        .usage = "usage: rpcrdma ls [OPTION]... URL...\n"
                  "Lists directories of an NFS server, or files themselves.  URL is "
                  "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server; "
                  "nfs://HOST alone lists the exports.  ?mountport=N at the end names "

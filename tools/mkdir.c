@@ -161,7 +161,7 @@ static int run_mkdir(int argc, char **argv)
 const struct tool_command tool_mkdir = {
         .name = "mkdir",
         .summary = "make directories on an NFS server",
-        .usage = "usage: rpcrdma mkdir [OPTION]...  URL...\n"
+        .usage = "usage: rpcrdma mkdir [OPTION]... URL...\n"
                  "Makes directories on an NFS server.  URL is "
                  "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.",
         .notes = "-v prints each directory that is made.\n\n"

@@ -255,7 +255,7 @@ static int run_mv(int argc, char **argv)
 const struct tool_command tool_mv = {
         .name = "mv",
         .summary = "rename files and directories of an NFS server",
-        .usage = "usage: rpcrdma mv [OPTION]...  SRC...  DST\n"
+        .usage = "usage: rpcrdma mv [OPTION]... SRC... DST\n"
                  "Renames files and directories of an NFS server, or moves them to "
                  "another directory of the same export.  SRC and DST are URLs, "
                  "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.",

@@ -390,7 +390,7 @@ static int run_ping(int argc, char **argv)
 const struct tool_command tool_ping = {
         .name = "ping",
         .summary = "measure NULL calls and show what was negotiated",
-        .usage = "usage: rpcrdma ping [OPTION]...  HOST[:PORT]\n"
+        .usage = "usage: rpcrdma ping [OPTION]... HOST[:PORT]\n"
                  "Calls the NULL procedure of an RPC service and shows how long each "
                  "call takes.  Without PORT, the rpcbind of HOST is asked for the port "
                  "of --program; without both, the port is 20049.  An IPv6 address is "

@@ -214,7 +214,7 @@ static int run_rm(int argc, char **argv)
 const struct tool_command tool_rm = {
         .name = "rm",
         .summary = "remove files and trees of an NFS server",
-        .usage = "usage: rpcrdma rm [OPTION]...  URL...\n"
+        .usage = "usage: rpcrdma rm [OPTION]... URL...\n"
                  "Removes files and, with -r, directories of an NFS server.  URL is "
                  "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.",
         .notes = "Symbolic links are removed, never followed.  An export, and a path "

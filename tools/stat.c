@@ -109,7 +109,7 @@ static int run_stat(int argc, char **argv)
 const struct tool_command tool_stat = {
         .name = "stat",
         .summary = "show the attributes of a file on an NFS server",
-        .usage = "usage: rpcrdma stat [OPTION]...  URL...\n"
+        .usage = "usage: rpcrdma stat [OPTION]... URL...\n"
                  "Shows the attributes of files on an NFS server.  URL is "
                  "nfs://HOST[:PORT]/NAME/PATH; NAME is an export of the server.  "
                  "?mountport=N at the end of a URL names the TCP port of MOUNT (see "

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The manual pages agree with the command: each subcommand has a page with its
 # summary, and the page names exactly the options of its --help, with the same arguments;
-# rpcrdma(1) those that are common.  What examples show exists.
+# rpcrdma(1) has those that commands share.  What examples show exists.
 #
 #   man.sh SOURCE RPCRDMA
 set -eu
@@ -45,12 +45,13 @@ while read -r c summary; do
 	grep -qx "\.It Cm $c" "$man/rpcrdma.1" || fail "rpcrdma.1 does not list $c"
 	"$rpcrdma" "$c" --help >"$tmp/help.$c"
 	help_options <"$tmp/help.$c" >"$tmp/in-help"
+	sed -n '/^[A-Za-z ]*options:$/,$p' "$tmp/help.$c" >"$tmp/shared.$c"
 	sed -n '/^common options:/,$p' "$tmp/help.$c" | help_options >"$tmp/common.$c"
 	[ -s "$tmp/common.$c" ] || fail "$c --help has no common options"
 	cat "$tmp/in-help" >>"$tmp/all"
 	page_options "$page" >"$tmp/in-page"
 	differ "$tmp/in-help" "is not in $c --help" "$tmp/in-page" "is not in $page"
-	sed '/^common options:/,$d' "$tmp/help.$c" | help_arguments >"$tmp/in-help"
+	sed '/^[A-Za-z ]*options:$/,$d' "$tmp/help.$c" | help_arguments >"$tmp/in-help"
 	page_arguments "$page" >"$tmp/in-page"
 	differ "$tmp/in-help" "is not in $c --help" "$tmp/in-page" "is not in $page"
 done <"$tmp/commands"
@@ -59,14 +60,14 @@ for page in "$man"/rpcrdma-*.1; do
 	grep -q "^${c%.1} " "$tmp/commands" || fail "$page: no such command"
 done
 {
-	cat "$tmp"/common.*
+	cat "$tmp"/shared.* | help_options
 	grep -oE '^  rpcrdma --[a-z]+' "$tmp/help" | sed 's/.* //'
 } | sort -u >"$tmp/in-help"
 page_options "$man/rpcrdma.1" >"$tmp/in-page"
-differ "$tmp/in-help" "is not common to all commands" "$tmp/in-page" "is not in rpcrdma.1"
-sed -n "/^common options:/,\$p" "$tmp/help.cp" | help_arguments >"$tmp/arguments"
+differ "$tmp/in-help" "is not shared by commands" "$tmp/in-page" "is not in rpcrdma.1"
+cat "$tmp"/shared.* | help_arguments >"$tmp/arguments"
 page_arguments "$man/rpcrdma.1" >"$tmp/in-page"
-differ "$tmp/arguments" "is not common to all commands" "$tmp/in-page" "is not in rpcrdma.1"
+differ "$tmp/arguments" "is not shared by commands" "$tmp/in-page" "is not in rpcrdma.1"
 # Examples may show any command.
 cat "$tmp/in-help" >>"$tmp/all"
 sort -u "$tmp/all" >"$tmp/known"

@@ -130,6 +130,7 @@ struct nfs_options {
 /* The rows of these options in a subcommand's table; values are kept in @member. */
 /* clang-format off */
 #define NFS_OPTION_ROWS(type, member)                                                  \
+	{.help = "NFS client options:"},                                               \
 	{"sec", NULL, "FLAVOR",                                                        \
 	 "sys, krb5, krb5i or krb5p (default: the first usable one that the server "   \
 	 "lists)",                                                                     \
