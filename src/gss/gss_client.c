@@ -8,7 +8,7 @@
 #include "base/sized.h"
 
 enum {
-	REFRESHES = 2, /* of the context, for one call */
+	MAX_REFRESHES = 2, /* of the context, for one call */
 	AUTH_INVALIDRESP = 6,
 	CREDPROBLEM = 13,
 	CTXPROBLEM = 14,
@@ -17,9 +17,37 @@ enum {
 #define DEFAULT_TIMEOUT_NS RR_SEC(30)
 #define DESTROY_NS         RR_SEC(5)
 
+/* A call under RPCSEC_GSS. */
+struct gss_call {
+	struct rr_call_auth auth;
+	uint32_t program, version, procedure;
+	struct rr_gss_client_context *context; /* of this attempt; NULL: none */
+	struct rr_list of_context;             /* by sequence number */
+	uint32_t seq;
+	unsigned refreshes;
+	struct rr_gss_body args, results;
+	unsigned n_plain;
+	struct rr_piece plain[RPCRDMA_MAX_PIECES];
+};
+
+static struct rpcrdma_gss *gss_of_context(struct rr_auth_context *a)
+{
+	return rr_container_of(a, struct rpcrdma_gss, auth);
+}
+
+static struct rpcrdma_gss *gss_of_call(const struct rr_call_auth *a)
+{
+	return gss_of_context(a->context);
+}
+
+static struct gss_call *gss_call_of(struct rr_call_auth *a)
+{
+	return rr_container_of(a, struct gss_call, auth);
+}
+
 /* -- contexts -------------------------------------------------------------- */
 
-static void put_context(struct rr_gss_client_context *x)
+static void put_client_context(struct rr_gss_client_context *x)
 {
 	OM_uint32 minor;
 
@@ -29,29 +57,29 @@ static void put_context(struct rr_gss_client_context *x)
 	free(x);
 }
 
-static bool has_room(const struct rr_gss_client_context *x)
+static bool window_has_room(const struct rr_gss_client_context *x)
 {
-	const struct rr_list *first = rr_list_first(&x->sealed);
+	const struct rr_list *first = rr_list_first(&x->attempts);
 
 	return !first ||
-	       x->next_seq - rr_container_of(first, struct rr_sealed, of_context)->seq <
+	       x->next_seq - rr_container_of(first, struct gss_call, of_context)->seq <
 	               x->window;
 }
 
-/* New calls need another one. */
-static void forget_context(struct rpcrdma_gss *g)
+/* New calls need another context. */
+static void forget_client_context(struct rpcrdma_gss *g)
 {
-	put_context(g->context);
+	put_client_context(g->context);
 	g->context = NULL;
 	g->state = RR_GSS_IDLE;
 	g->info.established = false;
 }
 
-static bool worn_out(const struct rpcrdma_gss *g)
+static bool needs_renewal(const struct rpcrdma_gss *g)
 {
 	const struct rr_gss_client_context *x = g->context;
 
-	/* The loop's time may be of long ago, if the user has done something else. */
+	/* The engine's time is old if the user has been busy with something else. */
 	return x->next_seq > RR_GSS_MAX_SEQ || rr_engine_clock() >= x->renew;
 }
 
@@ -65,19 +93,21 @@ void rr_gss_ready(struct rpcrdma_gss *g, struct rr_gss_client_context *x)
 	g->info.error = 0;
 	g->info.major = g->info.minor = 0;
 	g->info.reason[0] = '\0';
-	rr_calls_submit(g->conn);
+	g->auth.host->ops->submit(g->auth.host);
 }
 
 void rr_gss_failed(struct rpcrdma_gss *g, int error)
 {
+	struct rr_auth_host *host = g->auth.host;
+
 	g->state = RR_GSS_IDLE;
 	g->info.error = error;
-	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_FAILED, 0, 0,
-	         (uint64_t)(int64_t)error, g->info.major, g->info.minor);
-	rr_calls_end_all(g->conn, &g->gate, error);
+	rr_trace(host->trace, RR_TRACE_GSS_FAILED, 0, 0, (uint64_t)(int64_t)error,
+	         g->info.major, g->info.minor);
+	host->ops->end_calls(host, &g->auth.queue, error);
 }
 
-/* -- sealing --------------------------------------------------------------- */
+/* -- wrapping calls -------------------------------------------------------- */
 
 int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *call,
                   const struct rr_gss_cred *cred, uint8_t header[RR_RPC_HEADER_MAX])
@@ -92,7 +122,8 @@ int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *call,
 	n = rr_rpc_put_call(header, RR_RPC_HEADER_MAX, &h);
 	if (n < 0 || id == GSS_C_NO_CONTEXT)
 		return n;
-	/* All but the verifier, of which there is flavor and length so far. */
+	/* The MIC covers all but the verifier, which so far is 8 octets: flavor and
+	 * length. */
 	n = rr_gss_msg_sign(id, header, (size_t)n - 8, mic, sizeof(mic));
 	if (n < 0)
 		return n;
@@ -100,9 +131,9 @@ int rr_gss_header(gss_ctx_id_t id, const struct rr_rpc_call *call,
 	return rr_rpc_put_call(header, RR_RPC_HEADER_MAX, &h);
 }
 
-static int context_header(struct rr_gss_client_context *x, const struct rr_rpc_call *h,
-                          uint32_t proc, uint32_t service, uint32_t seq,
-                          uint8_t *header)
+static int write_context_header(struct rr_gss_client_context *x,
+                                const struct rr_rpc_call *h, uint32_t proc,
+                                uint32_t service, uint32_t seq, uint8_t *header)
 {
 	struct rr_gss_cred cred = {.proc = proc,
 	                           .seq = seq,
@@ -113,259 +144,283 @@ static int context_header(struct rr_gss_client_context *x, const struct rr_rpc_c
 	return rr_gss_header(x->id, h, &cred, header);
 }
 
-bool rr_sealed_keep(const struct rr_sealed *s)
+static bool gss_is_unreducible(const struct rr_call_auth *a)
 {
-	return s->gss->service != RR_GSS_NONE;
+	return gss_of_call(a)->service != RR_GSS_NONE;
 }
 
-size_t rr_sealed_reply_bytes(const struct rr_sealed *s)
+static size_t gss_reply_overhead(const struct rr_call_auth *a)
 {
-	return rr_sealed_keep(s) ? RR_GSS_PROTECTION_MAX : 0;
+	return gss_is_unreducible(a) ? RR_GSS_PROTECTION_MAX : 0;
 }
 
-static int seal(struct rr_sealed *s, uint32_t xid, uint8_t *header,
-                struct rr_piece *pieces, unsigned *ret_n)
+static int wrap_in_context(struct gss_call *k, struct rpcrdma_gss *g, uint32_t xid,
+                           uint8_t *header, struct rr_piece *pieces, unsigned *ret_n)
 {
 	const struct rr_rpc_call h = {.xid = xid,
-	                              .program = s->program,
-	                              .version = s->version,
-	                              .procedure = s->procedure};
-	struct rr_gss_client_context *x = s->gss->context;
-	uint32_t service = s->gss->service, seq = x->next_seq;
+	                              .program = k->program,
+	                              .version = k->version,
+	                              .procedure = k->procedure};
+	struct rr_gss_client_context *x = g->context;
+	uint32_t service = g->service, seq = x->next_seq;
 	int n, err;
 
-	n = context_header(x, &h, RR_GSS_DATA, service, seq, header);
+	n = write_context_header(x, &h, RR_GSS_DATA, service, seq, header);
 	if (n < 0)
 		return n;
 	if (service == RR_GSS_NONE) {
-		memcpy(pieces, s->plain, s->n_plain * sizeof(*pieces));
-		*ret_n = s->n_plain;
+		memcpy(pieces, k->plain, k->n_plain * sizeof(*pieces));
+		*ret_n = k->n_plain;
 	} else {
-		err = rr_gss_msg_wrap(x->id, service, seq, s->plain, s->n_plain,
-		                      &s->args);
+		err = rr_gss_msg_wrap(x->id, service, seq, k->plain, k->n_plain,
+		                      &k->args);
 		if (err)
 			return err;
-		memcpy(pieces, s->args.pieces, s->args.n_pieces * sizeof(*pieces));
-		*ret_n = s->args.n_pieces;
+		memcpy(pieces, k->args.pieces, k->args.n_pieces * sizeof(*pieces));
+		*ret_n = k->args.n_pieces;
 	}
 	x->next_seq++;
 	x->refs++;
-	s->context = x;
-	s->seq = seq;
-	rr_list_push(&x->sealed, &s->of_context);
+	k->context = x;
+	k->seq = seq;
+	rr_list_push(&x->attempts, &k->of_context);
 	return n;
 }
 
-int rr_seal(struct rr_sealed *s, uint32_t xid, uint8_t header[RR_RPC_HEADER_MAX],
-            struct rr_piece *pieces, unsigned *ret_n)
+static int wrap_gss_call(struct rr_call_auth *a, uint32_t xid,
+                         uint8_t header[RR_RPC_HEADER_MAX], struct rr_piece *pieces,
+                         unsigned *ret_n)
 {
-	struct rpcrdma_gss *g = s->gss;
+	struct rpcrdma_gss *g = gss_of_call(a);
+	struct gss_call *k = gss_call_of(a);
 	int n;
 
-	RR_ASSERT(!s->context);
-	if (g->state == RR_GSS_READY && worn_out(g))
-		forget_context(g);
+	RR_ASSERT(!k->context);
+	if (g->state == RR_GSS_READY && needs_renewal(g))
+		forget_client_context(g);
 	if (g->state == RR_GSS_READY) {
-		if (!has_room(g->context))
+		if (!window_has_room(g->context))
 			return -EAGAIN;
-		n = seal(s, xid, header, pieces, ret_n);
+		n = wrap_in_context(k, g, xid, header, pieces, ret_n);
 		if (n != -EKEYEXPIRED)
 			return n == -EKEYREJECTED ? -EACCES : n;
-		if (s->refreshes++ >= REFRESHES)
+		if (k->refreshes++ >= MAX_REFRESHES)
 			return -EACCES;
-		forget_context(g);
+		forget_client_context(g);
 	}
 	n = g->state == RR_GSS_IDLE ? rr_gss_setup_begin(g) : 0;
 	return n ? n : -EAGAIN;
 }
 
-void rr_unseal(struct rr_sealed *s)
+static void end_gss_attempt(struct rr_call_auth *a)
 {
-	if (!s->context)
+	struct gss_call *k = gss_call_of(a);
+
+	if (!k->context)
 		return;
-	rr_list_del(&s->of_context);
-	put_context(s->context);
-	s->context = NULL;
-	rr_gss_body_fini(&s->args);
+	rr_list_del(&k->of_context);
+	put_client_context(k->context);
+	k->context = NULL;
+	rr_gss_body_fini(&k->args);
 }
 
-struct rr_list *rr_sealed_gate(struct rr_sealed *s)
+static struct rr_list *next_gss_call(struct rr_auth_context *a)
 {
-	return &s->gss->gate;
-}
+	struct rpcrdma_gss *g = gss_of_context(a);
 
-struct rr_list *rr_gss_next(struct rpcrdma_gss *g)
-{
-	/* Without a context: whoever is the first begins to make one. */
+	/* Without a context the first call begins to make one. */
 	if (g->state == RR_GSS_SETUP ||
-	    (g->state == RR_GSS_READY && !has_room(g->context)))
+	    (g->state == RR_GSS_READY && !window_has_room(g->context)))
 		return NULL;
-	return rr_list_pop(&g->gate);
+	return rr_list_pop(&a->queue);
 }
 
-/* -- opening --------------------------------------------------------------- */
+/* -- unwrapping replies ---------------------------------------------------- */
 
-bool rr_sealed_refused(struct rr_sealed *s, const struct rr_rpc_reply *h)
+static bool retry_gss_call(struct rr_call_auth *a, const struct rr_rpc_reply *h)
 {
-	struct rpcrdma_gss *g = s->gss;
+	struct rpcrdma_gss *g = gss_of_call(a);
+	struct gss_call *k = gss_call_of(a);
 
 	if (h->status != RPCRDMA_AUTH_ERROR ||
 	    (h->auth_stat != CREDPROBLEM && h->auth_stat != CTXPROBLEM) ||
-	    s->refreshes >= REFRESHES || !g->conn)
+	    k->refreshes >= MAX_REFRESHES || !a->context->host)
 		return false;
-	s->refreshes++;
-	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_REFUSED, 0, h->xid, h->auth_stat,
-	         s->refreshes, 0);
-	if (g->context == s->context) /* else it is a new one already */
-		forget_context(g);
+	k->refreshes++;
+	rr_trace(a->context->host->trace, RR_TRACE_GSS_REFUSED, 0, h->xid, h->auth_stat,
+	         k->refreshes, 0);
+	if (g->context == k->context) /* otherwise a new one exists already */
+		forget_client_context(g);
 	return true;
 }
 
-int rr_open(struct rr_sealed *s, struct rr_rpc_reply *h, const uint8_t *results,
-            size_t len, struct rr_piece *ret)
+static int reject_reply(struct rr_rpc_reply *h)
 {
-	uint32_t service = s->gss->service;
+	h->status = RPCRDMA_AUTH_ERROR;
+	h->auth_stat = AUTH_INVALIDRESP;
+	return 0;
+}
+
+static int unwrap_gss_reply(struct rr_call_auth *a, struct rr_rpc_reply *h,
+                            const uint8_t *results, size_t len, struct rr_piece *ret)
+{
+	struct gss_call *k = gss_call_of(a);
+	uint32_t service = gss_of_call(a)->service;
 	int err;
 
 	*ret = (struct rr_piece){results, len, false};
 	if (h->status >= RPCRDMA_RPC_MISMATCH)
-		return 0; /* denied: has no verifier */
+		return 0; /* a denied call's Reply has no verifier */
 	if (h->verf.flavor != RR_GSS_FLAVOR ||
-	    rr_gss_msg_check_number(s->context->id, s->seq, h->verf.body,
-	                            h->verf.len)) {
-		h->status = RPCRDMA_AUTH_ERROR;
-		h->auth_stat = AUTH_INVALIDRESP;
-		return 0;
-	}
+	    rr_gss_msg_check_number(k->context->id, k->seq, h->verf.body, h->verf.len))
+		return reject_reply(h);
 	if (h->status || service == RR_GSS_NONE)
 		return 0;
-	err = rr_gss_msg_unwrap(s->context->id, service, s->seq, results, len,
-	                        &s->results);
-	if (err == -EKEYREJECTED || err == -EKEYEXPIRED) {
-		h->status = RPCRDMA_AUTH_ERROR;
-		h->auth_stat = AUTH_INVALIDRESP;
-		return 0;
-	}
+	err = rr_gss_msg_unwrap(k->context->id, service, k->seq, results, len,
+	                        &k->results);
+	if (err == -EKEYREJECTED || err == -EKEYEXPIRED)
+		return reject_reply(h);
 	if (!err)
-		*ret = s->results.pieces[0];
+		*ret = k->results.pieces[0];
 	return err;
 }
 
-/* -- a call's life --------------------------------------------------------- */
+/* -- the life of a call ---------------------------------------------------- */
 
-int rr_sealed_new(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
-                  struct rr_sealed **ret)
+static int new_gss_call(struct rr_auth_context *a, const struct rpcrdma_call_options *o,
+                        struct rr_call_auth **ret)
 {
-	struct rr_sealed *s;
+	struct rpcrdma_gss *g = gss_of_context(a);
+	struct gss_call *k;
 
-	if (o->gss->conn != c || o->cred)
+	if (o->cred)
 		return -EINVAL;
-	s = rr_pool_get(&c->engine->pool, sizeof(*s));
-	if (!s)
+	k = rr_pool_get(&a->host->engine->pool, sizeof(*k));
+	if (!k)
 		return -ENOMEM;
-	memset(s, 0, offsetof(struct rr_sealed, plain));
-	s->gss = o->gss;
-	s->gss->refs++;
-	s->program = o->program;
-	s->version = o->version;
-	s->procedure = o->procedure;
-	rr_list_init(&s->of_context);
-	s->n_plain = o->n_args;
+	memset(k, 0, offsetof(struct gss_call, plain));
+	k->auth.context = a;
+	g->refs++;
+	k->program = o->program;
+	k->version = o->version;
+	k->procedure = o->procedure;
+	rr_list_init(&k->of_context);
+	k->n_plain = o->n_args;
 	for (unsigned i = 0; i < o->n_args; i++)
-		s->plain[i] = (struct rr_piece){o->args[i].base, o->args[i].len,
+		k->plain[i] = (struct rr_piece){o->args[i].base, o->args[i].len,
 		                                o->args[i].item};
-	*ret = s;
+	*ret = &k->auth;
 	return 0;
 }
 
-void rr_sealed_free(struct rr_sealed *s)
+static void free_gss_call(struct rr_call_auth *a)
 {
-	struct rpcrdma_gss *g = s->gss;
+	struct rpcrdma_gss *g = gss_of_call(a);
+	struct gss_call *k = gss_call_of(a);
 
-	rr_unseal(s);
-	rr_gss_body_fini(&s->results);
-	/* Its connection outlives its calls. */
-	rr_pool_put(&g->conn->engine->pool, s, sizeof(*s));
+	end_gss_attempt(a);
+	rr_gss_body_fini(&k->results);
+	/* A connection outlives its calls. */
+	rr_pool_put(&g->auth.host->engine->pool, k, sizeof(*k));
 	rr_gss_put(g);
 }
 
-/* -- the object's ---------------------------------------------------------- */
+static void detach_gss(struct rr_auth_context *a)
+{
+	rr_gss_setup_end(gss_of_context(a));
+	a->host = NULL;
+}
 
-static void destroyed(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+static const struct rr_call_auth_ops gss_ops = {
+        .new_call = new_gss_call,
+        .free_call = free_gss_call,
+        .is_unreducible = gss_is_unreducible,
+        .reply_overhead = gss_reply_overhead,
+        .wrap = wrap_gss_call,
+        .end_attempt = end_gss_attempt,
+        .next_call = next_gss_call,
+        .retries = retry_gss_call,
+        .unwrap = unwrap_gss_reply,
+        .detach = detach_gss,
+};
+
+/* -- the life of the object ------------------------------------------------ */
+
+static void ignore_destroyed(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
+                             void *arg)
 {
 }
 
-/* A courtesy: the server forgets it anyway, later. */
-static void destroy_context(struct rpcrdma_gss *g)
+/* Saves the server memory: without this the context would expire there later. */
+static void destroy_at_server(struct rpcrdma_gss *g)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
+	struct rr_auth_host *host = g->auth.host;
 	uint8_t header[RR_RPC_HEADER_MAX];
-	struct rr_call_raw raw = {.header = header, .no_reduce = true};
 	struct rr_rpc_call h = {.program = g->program, .version = g->version};
 	int n;
 
-	if (g->conn->closed || g->conn->over || !g->conn->link || worn_out(g))
+	if (!host->ops->is_connected(host) || needs_renewal(g))
 		return;
-	h.xid = rr_calls_new_xid(g->conn->engine);
-	n = context_header(g->context, &h, RR_GSS_DESTROY, RR_GSS_NONE,
-	                   g->context->next_seq++, header);
+	h.xid = rr_engine_new_xid(host->engine);
+	n = write_context_header(g->context, &h, RR_GSS_DESTROY, RR_GSS_NONE,
+	                         g->context->next_seq++, header);
 	if (n < 0)
 		return;
-	raw.len = (size_t)n;
 	o.timeout_ns = DESTROY_NS;
-	o.done = destroyed;
-	(void)!rr_calls_make(g->conn, &o, &raw, NULL);
+	o.done = ignore_destroyed;
+	(void)!host->ops->call(host, &o, header, (size_t)n, NULL);
 }
 
 void rr_gss_put(struct rpcrdma_gss *g)
 {
 	if (--g->refs)
 		return;
-	RR_ASSERT(rr_list_empty(&g->gate));
-	if (g->conn) {
+	RR_ASSERT(rr_list_empty(&g->auth.queue));
+	if (g->auth.host) {
 		if (g->context)
-			destroy_context(g);
+			destroy_at_server(g);
 		rr_gss_setup_end(g);
 	}
-	forget_context(g);
-	rr_list_del(&g->link);
+	forget_client_context(g);
+	rr_list_del(&g->auth.link);
 	free(g);
 }
 
-static int check_options(const struct rpcrdma_conn *c,
-                         const struct rpcrdma_gss_options *o)
+static int check_gss_options(const struct rpcrdma_gss_options *o)
 {
 	if (!o->principal || !*o->principal ||
 	    strlen(o->principal) >= sizeof(((struct rpcrdma_gss *)0)->principal) ||
 	    (unsigned)o->service > RPCRDMA_GSS_KRB5P)
 		return -EINVAL;
-	return c->closed ? -ECANCELED : 0;
+	return 0;
 }
 
-int rpcrdma_gss_new(struct rpcrdma_conn *c, const struct rpcrdma_gss_options *o,
-                    struct rpcrdma_gss **ret)
+int rr_gss_client_new(struct rr_auth_host *host, const struct rpcrdma_gss_options *o,
+                      struct rpcrdma_gss **ret)
 {
 	struct rpcrdma_gss_options own;
 	struct rpcrdma_gss *g;
-	int err = c && o && ret ? RR_SIZED_TAKE(&own, principal, o) : -EINVAL;
+	int err = o ? RR_SIZED_TAKE(&own, principal, o) : -EINVAL;
 
 	if (!err)
-		err = check_options(c, &own);
+		err = check_gss_options(&own);
 	if (err)
 		return err;
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
 	strcpy(g->principal, own.principal);
-	g->conn = c;
 	g->refs = 1;
 	g->service = own.service ? own.service : RPCRDMA_GSS_KRB5;
 	g->info.service = (enum rpcrdma_gss_service)g->service;
 	g->program = own.program;
 	g->version = own.version;
 	g->timeout_ns = own.timeout_ns ? own.timeout_ns : DEFAULT_TIMEOUT_NS;
-	rr_list_init(&g->gate);
-	rr_list_push(&c->contexts, &g->link);
+	g->auth.ops = &gss_ops;
+	g->auth.host = host;
+	rr_list_init(&g->auth.queue);
+	rr_list_push(&host->contexts, &g->auth.link);
 	*ret = g;
 	return 0;
 }
@@ -380,27 +435,4 @@ void rpcrdma_gss_get_info(const struct rpcrdma_gss *g, struct rpcrdma_gss_info *
                           size_t size)
 {
 	rr_sized_give(ret, size, &g->info, sizeof(g->info));
-}
-
-/* -- the connection's ------------------------------------------------------ */
-
-void rr_gss_end_waiting(struct rpcrdma_conn *c, int verdict)
-{
-	struct rr_list *n;
-
-	rr_list_for_each (n, &c->contexts)
-		rr_calls_end_all(c, &rr_container_of(n, struct rpcrdma_gss, link)->gate,
-		                 verdict);
-}
-
-void rr_gss_detach(struct rpcrdma_conn *c)
-{
-	struct rr_list *n;
-
-	while ((n = rr_list_pop(&c->contexts))) {
-		struct rpcrdma_gss *g = rr_container_of(n, struct rpcrdma_gss, link);
-
-		rr_gss_setup_end(g);
-		g->conn = NULL;
-	}
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a client's context is made.                             [RFC 2203 §5.2.2]
+ * Makes a client's context.                                    [RFC 2203 §5.2.2]
  *
- *	thread		gss_init_sec_context ----> token
- *	engine		Call of procedure 0, INIT (CONTINUE_INIT) ----> the server's
- *token, handle, window, and the window's MIC
- *	thread		gss_init_sec_context ----> complete, or once more
+ *   thread   gss_init_sec_context --> token
+ *   engine   Call of procedure 0, INIT or CONTINUE_INIT --> the server's token, handle,
+ *            window, and the MIC of the window
+ *   thread   gss_init_sec_context --> complete, or once more
  *
- * The thread knows struct job only.  While it runs nobody else touches the job, but for
- * @orphan: then it is the thread's to free.  It waits for the KDC as long as Kerberos
- * wants; the engine's deadline is the set-up's own, and a thread that is late is left
- * to itself.  Its object begins no other one meanwhile.
+ * The thread uses struct job only.  While it runs nobody else touches the job, except
+ * @orphan: an orphaned job is freed by the thread.  The thread waits for the KDC as long
+ * as Kerberos does.  The engine's deadline applies to the set-up; a thread that is late
+ * is not waited for, but its object starts no other one meanwhile.
  *
- * A token that the server refuses is made anew once: the Call may have been repeated
- * after its connection was lost, and a token is good for one time only.
+ * If the server refuses a token, one more attempt is made with a new one.  The Call may
+ * have been sent again after its connection was lost, and a token is valid only once.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -23,42 +23,44 @@
 #include "base/cursor.h"
 #include "gss/gss_client.h"
 
-enum { MAX_STEPS = 8, MAX_ATTEMPTS = 2, ANSWER_BYTES = 2048 };
+enum { MAX_STEPS = 8, MAX_ATTEMPTS = 2, REPLY_BYTES = 2048 };
 #define RENEW_NS RR_SEC(5)
 
 struct job {
 	struct rr_post post;
 	struct rpcrdma_engine *engine;
-	struct rr_gss_setup *setup; /* the engine's */
+	struct rr_gss_setup *setup; /* used by the engine only */
 	pthread_mutex_t lock;
-	bool orphan, posted; /* by @lock */
+	bool orphan, posted; /* guarded by @lock */
 	char principal[256];
 	gss_name_t name;
 	gss_ctx_id_t id;
 	gss_buffer_desc in, out; /* @in: from malloc */
 	OM_uint32 major, minor, lifetime;
-	char words[200]; /* of a failure: libkrb5 has them for its own thread only */
+	char reason
+	        [200]; /* of a failure; libkrb5 has it only in the thread that failed */
 };
 
 struct rr_gss_setup {
 	struct rpcrdma_gss *gss;
 	struct job *job;
 	bool running; /* a thread has the job */
-	bool stale;   /* ... and is too late */
+	bool stale;   /* the thread is too late */
 	struct rr_timer timer;
 	rr_time deadline;
 	struct rpcrdma_call *call;
 	unsigned steps, attempts;
-	bool begun, complete; /* the server has answered; ... and said complete */
+	bool begun;    /* the server has replied */
+	bool complete; /* with GSS_S_COMPLETE */
 	uint32_t handle_len, window, mic_len;
 	uint8_t handle[RR_GSS_HANDLE_MAX], mic[RR_RPC_AUTH_MAX];
-	uint8_t length[4]; /* of the token that is out */
+	uint8_t length[4]; /* of the token that was sent */
 };
 
 /* krb5: 1.2.840.113554.1.2.2                                       [RFC 1964 §1] */
 static gss_OID_desc krb5 = {9, (void *)"\x2a\x86\x48\x86\xf7\x12\x01\x02\x02"};
 
-/* -- the thread's ---------------------------------------------------------- */
+/* -- in the thread --------------------------------------------------------- */
 
 static void free_job(struct job *j)
 {
@@ -74,7 +76,7 @@ static void free_job(struct job *j)
 	free(j);
 }
 
-static void import_name(struct job *j)
+static void import_principal(struct job *j)
 {
 	gss_buffer_desc text = {.length = strlen(j->principal), .value = j->principal};
 
@@ -82,7 +84,7 @@ static void import_name(struct job *j)
 	        gss_import_name(&j->minor, &text, GSS_C_NT_HOSTBASED_SERVICE, &j->name);
 }
 
-static void *run(void *arg)
+static void *run_job(void *arg)
 {
 	struct job *j = arg;
 	bool orphan;
@@ -90,7 +92,7 @@ static void *run(void *arg)
 	(void)gss_release_buffer(&j->minor, &j->out);
 	j->major = GSS_S_COMPLETE;
 	if (!j->name)
-		import_name(j);
+		import_principal(j);
 	if (j->major == GSS_S_COMPLETE)
 		j->major = gss_init_sec_context(
 		        &j->minor, GSS_C_NO_CREDENTIAL, &j->id, j->name, &krb5,
@@ -98,11 +100,11 @@ static void *run(void *arg)
 		        GSS_C_NO_CHANNEL_BINDINGS, &j->in, NULL, &j->out, NULL,
 		        &j->lifetime);
 	if (GSS_ERROR(j->major))
-		rr_gss_msg_reason(j->major, j->minor, &krb5, j->words,
-		                  sizeof(j->words));
+		rr_gss_msg_reason(j->major, j->minor, &krb5, j->reason,
+		                  sizeof(j->reason));
 	pthread_mutex_lock(&j->lock);
 	orphan = j->orphan;
-	if (!orphan) { /* under the lock, so that the engine is there */
+	if (!orphan) { /* under the lock, so that the engine is not freed meanwhile */
 		j->posted = true;
 		rr_engine_post(j->engine, &j->post);
 	}
@@ -114,7 +116,7 @@ static void *run(void *arg)
 
 /* -- steps ----------------------------------------------------------------- */
 
-static int start_thread(struct rr_gss_setup *s)
+static int start_job(struct rr_gss_setup *s)
 {
 	sigset_t all, old;
 	pthread_attr_t attr;
@@ -129,14 +131,14 @@ static int start_thread(struct rr_gss_setup *s)
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED); /* valid */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&t, &attr, run, s->job);
+	err = -pthread_create(&t, &attr, run_job, s->job);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	s->running = !err;
 	return err ? -ENOMEM : 0;
 }
 
-static void step_done(struct rr_post *);
+static void job_ended(struct rr_post *);
 
 static struct job *new_job(struct rr_gss_setup *s)
 {
@@ -144,9 +146,9 @@ static struct job *new_job(struct rr_gss_setup *s)
 
 	if (!j)
 		return NULL;
-	j->post.fn = step_done;
+	j->post.fn = job_ended;
 	rr_list_init(&j->post.link);
-	j->engine = s->gss->conn->engine;
+	j->engine = s->gss->auth.host->engine;
 	j->setup = s;
 	strcpy(j->principal, s->gss->principal);
 	j->major = GSS_S_COMPLETE;
@@ -154,8 +156,8 @@ static struct job *new_job(struct rr_gss_setup *s)
 	return j;
 }
 
-/* A new token from nothing; the deadline goes on. */
-static int attempt(struct rr_gss_setup *s)
+/* Starts over with a new token, under the same deadline. */
+static int start_attempt(struct rr_gss_setup *s)
 {
 	int err;
 
@@ -164,7 +166,7 @@ static int attempt(struct rr_gss_setup *s)
 	s->begun = s->complete = false;
 	s->handle_len = s->mic_len = 0;
 	s->job = new_job(s);
-	err = s->job ? start_thread(s) : -ENOMEM;
+	err = s->job ? start_job(s) : -ENOMEM;
 	if (err && s->job) {
 		free_job(s->job);
 		s->job = NULL;
@@ -172,9 +174,9 @@ static int attempt(struct rr_gss_setup *s)
 	return err;
 }
 
-static void stop(struct rr_gss_setup *s)
+static void stop_setup(struct rr_gss_setup *s)
 {
-	rr_timer_stop(&s->gss->conn->engine->timers, &s->timer);
+	rr_timer_stop(&s->gss->auth.host->engine->timers, &s->timer);
 	if (s->running) {
 		s->stale = true;
 		return;
@@ -184,51 +186,47 @@ static void stop(struct rr_gss_setup *s)
 	s->job = NULL;
 }
 
-static void fail(struct rr_gss_setup *s, int error)
-{
-	stop(s);
-	rr_gss_failed(s->gss, error);
-}
-
-static void fail_words(struct rr_gss_setup *s, int error, uint32_t major,
-                       uint32_t minor, const char *what, const char *words)
+/* Ends the set-up with the text "@what: @reason". */
+static void fail_setup(struct rr_gss_setup *s, int error, uint32_t major,
+                       uint32_t minor, const char *what, const char *reason)
 {
 	struct rpcrdma_gss_info *i = &s->gss->info;
 	int n = snprintf(i->reason, sizeof(i->reason), "%s%s%s", what,
-	                 *words ? ": " : "", words);
+	                 *reason ? ": " : "", reason);
 
 	if (n >= (int)sizeof(i->reason)) /* long principals */
 		memcpy(i->reason + sizeof(i->reason) - 4, "...", 4);
 	i->major = major;
 	i->minor = minor;
-	fail(s, error);
+	stop_setup(s);
+	rr_gss_failed(s->gss, error);
 }
 
-static void fail_local(struct rr_gss_setup *s)
+static void fail_in_gssapi(struct rr_gss_setup *s)
 {
 	const struct job *j = s->job;
 
-	fail_words(s, -EACCES, j->major, j->minor, j->principal, j->words);
+	fail_setup(s, -EACCES, j->major, j->minor, j->principal, j->reason);
 }
 
-/* -- the server's answer --------------------------------------------------- */
+/* -- the server's reply ---------------------------------------------------- */
 
-static void refused(struct rr_gss_setup *s, uint32_t major, const char *words)
+static void token_refused(struct rr_gss_setup *s, uint32_t major, const char *reason)
 {
 	if (s->attempts < MAX_ATTEMPTS && s->job) {
 		free_job(s->job);
 		s->job = NULL;
-		if (!attempt(s))
+		if (!start_attempt(s))
 			return;
 	}
-	fail_words(s, -EACCES, major, 0, "the server refuses", words);
+	fail_setup(s, -EACCES, major, 0, "the server refuses", reason);
 }
 
-static void next_step(struct rr_gss_setup *s);
+static void take_next_step(struct rr_gss_setup *s);
 
-/* Takes over what the server said; -EBADMSG, -ENOMEM, -EACCES: it has refused. */
-static int take(struct rr_gss_setup *s, const struct rr_rpc_reply *h,
-                const struct rr_gss_init_res *m)
+/* Keeps the results of the server.  -ENOMEM. */
+static int keep_results(struct rr_gss_setup *s, const struct rr_rpc_reply *h,
+                        const struct rr_gss_init_res *m)
 {
 	struct job *j = s->job;
 
@@ -252,36 +250,37 @@ static int take(struct rr_gss_setup *s, const struct rr_rpc_reply *h,
 	return 0;
 }
 
-static void answered(struct rr_gss_setup *s, const void *message, size_t len)
+static void read_setup_reply(struct rr_gss_setup *s, const void *message, size_t len)
 {
 	struct rr_rpc_reply h;
 	struct rr_gss_init_res m;
-	char words[160];
+	char text[160];
 	int n = rr_rpc_get_reply(message, len, &h), err = n < 0 ? n : 0;
 
 	if (!err && h.status) {
-		snprintf(words, sizeof(words), "%s (%u)", rpcrdma_strstatus(h.status),
+		snprintf(text, sizeof(text), "%s (%u)", rpcrdma_strstatus(h.status),
 		         (unsigned)h.auth_stat);
-		refused(s, 0, words);
+		token_refused(s, 0, text);
 		return;
 	}
 	if (!err)
 		err = rr_gss_msg_get_init_res((const uint8_t *)message + n,
 		                              len - (size_t)n, &m);
 	if (!err && m.major != GSS_S_COMPLETE && m.major != GSS_S_CONTINUE_NEEDED) {
-		rr_gss_msg_reason(m.major, 0, GSS_C_NO_OID, words, sizeof(words));
-		refused(s, m.major, words);
+		rr_gss_msg_reason(m.major, 0, GSS_C_NO_OID, text, sizeof(text));
+		token_refused(s, m.major, text);
 		return;
 	}
 	if (!err)
-		err = take(s, &h, &m);
+		err = keep_results(s, &h, &m);
 	if (err)
-		fail_words(s, err, 0, 0, "the server's answer", strerror(-err));
+		fail_setup(s, err, 0, 0, "the server's reply", strerror(-err));
 	else
-		next_step(s);
+		take_next_step(s);
 }
 
-static void on_answer(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void *arg)
+static void setup_call_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
+                            void *arg)
 {
 	struct rpcrdma_gss *g = arg;
 	struct rr_gss_setup *s = g->setup;
@@ -291,27 +290,27 @@ static void on_answer(struct rpcrdma_call *k, const struct rpcrdma_reply *r, voi
 	if (s && s->call == k) {
 		s->call = NULL;
 		if (r->status) {
-			fail_words(s, r->status < 0 ? r->status : -EACCES, 0, 0,
+			fail_setup(s, r->status < 0 ? r->status : -EACCES, 0, 0,
 			           "no answer to the set-up",
 			           r->status < 0 ? strerror(-r->status)
 			                         : rpcrdma_strstatus(r->status));
 		} else {
-			message = rr_call_message(k, &len);
-			answered(s, message, len);
+			message = g->auth.host->ops->reply(k, &len);
+			read_setup_reply(s, message, len);
 		}
 	}
 	rr_gss_put(g);
 }
 
-static uint64_t time_left(const struct rr_gss_setup *s)
+static uint64_t setup_time_left(const struct rr_gss_setup *s)
 {
 	rr_time now = rr_engine_clock();
 
 	return s->deadline > now ? s->deadline - now : 1;
 }
 
-/* The token goes to the server. */
-static int ask(struct rr_gss_setup *s)
+/* Sends the token to the server. */
+static int send_token(struct rr_gss_setup *s)
 {
 	static const uint8_t zero[4];
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
@@ -320,41 +319,41 @@ static int ask(struct rr_gss_setup *s)
 	                                            : RR_GSS_INIT,
 	                           .service = g->service,
 	                           .handle_len = s->handle_len};
-	struct rr_rpc_call h = {.xid = rr_calls_new_xid(g->conn->engine),
+	struct rr_auth_host *host = g->auth.host;
+	struct rr_rpc_call h = {.xid = rr_engine_new_xid(host->engine),
 	                        .program = g->program,
 	                        .version = g->version};
 	const gss_buffer_desc *out = &s->job->out;
 	uint8_t header[RR_RPC_HEADER_MAX];
-	struct rr_call_raw raw = {.header = header, .no_reduce = true};
 	struct rpcrdma_piece p[3];
-	int n;
+	int n, err;
 
 	memcpy(cred.handle, s->handle, s->handle_len);
 	n = rr_gss_header(GSS_C_NO_CONTEXT, &h, &cred, header);
 	if (n < 0 || out->length > RR_GSS_MAX_TOKEN)
 		return -EMSGSIZE;
-	raw.len = (size_t)n;
 	rr_store_u32(s->length, (uint32_t)out->length);
 	p[0] = (struct rpcrdma_piece){s->length, sizeof(s->length), false};
 	p[1] = (struct rpcrdma_piece){out->value, out->length, false};
 	p[2] = (struct rpcrdma_piece){zero, rr_pad(out->length), false};
 	o.args = p;
 	o.n_args = p[2].len ? 3 : 2;
-	o.reply_bytes = ANSWER_BYTES;
-	o.timeout_ns = time_left(s);
-	o.done = on_answer;
+	o.reply_bytes = REPLY_BYTES;
+	o.timeout_ns = setup_time_left(s);
+	o.done = setup_call_done;
 	o.arg = g;
-	n = rr_calls_make(g->conn, &o, &raw, &s->call);
-	if (!n)
+	err = host->ops->call(host, &o, header, (size_t)n, &s->call);
+	if (!err)
 		g->refs++;
-	return n;
+	return err;
 }
 
-/* -- between the two ------------------------------------------------------- */
+/* -- from step to step ----------------------------------------------------- */
 
-/* A ticket that ends soon is used while it is good: its context is not replaced by
- * another one that ends as soon before it was used at all. */
-static rr_time renewal(rr_time now, OM_uint32 seconds)
+/* Returns when the context is to be replaced: shortly before its ticket expires.  A
+ * ticket of a short lifetime is used for half of it at least; a new context would expire
+ * as soon. */
+static rr_time renewal_time(rr_time now, OM_uint32 seconds)
 {
 	uint64_t lifetime = RR_SEC(seconds);
 
@@ -363,26 +362,26 @@ static rr_time renewal(rr_time now, OM_uint32 seconds)
 	return rr_after(now, lifetime - RR_MIN(RENEW_NS, lifetime / 2));
 }
 
-/* The server proves that it has the context, and the window is its own. */
-static void established(struct rr_gss_setup *s)
+/* Finishes the set-up if the server's MIC proves its identity and the window. */
+static void finish_setup(struct rr_gss_setup *s)
 {
 	struct rpcrdma_gss *g = s->gss;
 	struct rr_gss_client_context *x;
 	struct job *j = s->job;
-	rr_time now = g->conn->engine->now;
+	rr_time now = g->auth.host->engine->now;
 
 	if (!s->window ||
 	    rr_gss_msg_check_number(j->id, s->window, s->mic, s->mic_len)) {
-		fail_words(s, -EACCES, 0, 0, "the server does not prove who it is", "");
+		fail_setup(s, -EACCES, 0, 0, "the server does not prove who it is", "");
 		return;
 	}
 	if (!j->lifetime) {
-		fail_words(s, -EACCES, 0, 0, j->principal, "the ticket has expired");
+		fail_setup(s, -EACCES, 0, 0, j->principal, "the ticket has expired");
 		return;
 	}
 	x = calloc(1, sizeof(*x));
 	if (!x) {
-		fail_words(s, -ENOMEM, 0, 0, strerror(ENOMEM), "");
+		fail_setup(s, -ENOMEM, 0, 0, strerror(ENOMEM), "");
 		return;
 	}
 	x->refs = 1;
@@ -392,81 +391,81 @@ static void established(struct rr_gss_setup *s)
 	x->next_seq = 1;
 	x->handle_len = s->handle_len;
 	memcpy(x->handle, s->handle, s->handle_len);
-	x->renew = renewal(now, j->lifetime);
-	rr_list_init(&x->sealed);
-	rr_trace(&g->conn->voice.sink, RR_TRACE_GSS_READY, 0, 0, g->service, x->window,
+	x->renew = renewal_time(now, j->lifetime);
+	rr_list_init(&x->attempts);
+	rr_trace(g->auth.host->trace, RR_TRACE_GSS_READY, 0, 0, g->service, x->window,
 	         j->lifetime);
-	stop(s);
+	stop_setup(s);
 	rr_gss_ready(g, x);
 }
 
-/* Both have said something, or only we. */
-static void next_step(struct rr_gss_setup *s)
+/* Goes on after a reply of the server, or after a step that made no token. */
+static void take_next_step(struct rr_gss_setup *s)
 {
 	struct job *j = s->job;
 	int err = 0;
 
 	if (j->in.length)
-		err = start_thread(s);
+		err = start_job(s);
 	else if (s->complete && j->major == GSS_S_COMPLETE)
-		established(s);
+		finish_setup(s);
 	else
 		err = -EBADMSG;
 	if (err)
-		fail_words(s, err, 0, 0, "the server's answer", strerror(-err));
+		fail_setup(s, err, 0, 0, "the server's reply", strerror(-err));
 }
 
-static void evaluate(struct rr_gss_setup *s)
+static void take_job_result(struct rr_gss_setup *s)
 {
 	struct job *j = s->job;
 	int err;
 
-	rr_trace(&s->gss->conn->voice.sink, RR_TRACE_GSS_STEP, 0, 0, ++s->steps,
+	rr_trace(s->gss->auth.host->trace, RR_TRACE_GSS_STEP, 0, 0, ++s->steps,
 	         j->in.length, j->out.length);
 	free(j->in.value);
 	j->in = (gss_buffer_desc)GSS_C_EMPTY_BUFFER;
 	if (GSS_ERROR(j->major)) {
-		fail_local(s);
+		fail_in_gssapi(s);
 		return;
 	}
 	if (!j->out.length) {
-		next_step(s);
+		take_next_step(s);
 		return;
 	}
-	err = s->complete || s->steps > MAX_STEPS ? -EBADMSG : ask(s);
+	err = s->complete || s->steps > MAX_STEPS ? -EBADMSG : send_token(s);
 	if (err)
-		fail_words(s, err, 0, 0, "asking the server", strerror(-err));
+		fail_setup(s, err, 0, 0, "sending the token", strerror(-err));
 }
 
-static void step_done(struct rr_post *p)
+static void job_ended(struct rr_post *p)
 {
 	struct job *j = rr_container_of(p, struct job, post);
 	struct rr_gss_setup *s = j->setup;
 
-	pthread_mutex_lock(&j->lock); /* until the thread has let go of it */
+	pthread_mutex_lock(&j->lock); /* waits until the thread has released it */
 	pthread_mutex_unlock(&j->lock);
 	s->running = false;
 	if (!s->stale) {
-		evaluate(s);
+		take_job_result(s);
 		return;
 	}
 	s->stale = false;
 	free_job(j);
 	s->job = NULL;
-	if (s->gss->state == RR_GSS_SETUP && attempt(s))
-		fail_words(s, -ENOMEM, 0, 0, strerror(ENOMEM), "");
+	if (s->gss->state == RR_GSS_SETUP && start_attempt(s))
+		fail_setup(s, -ENOMEM, 0, 0, strerror(ENOMEM), "");
 }
 
-static void timed_out(struct rr_timer *t)
+static void setup_timed_out(struct rr_timer *t)
 {
 	struct rr_gss_setup *s = rr_container_of(t, struct rr_gss_setup, timer);
 
-	if (!s->call) /* else its own timeout says so */
-		fail_words(s, -EACCES, 0, 0, s->gss->principal,
+	if (!s->call) /* otherwise the call's own timeout ends the set-up */
+		fail_setup(s, -EACCES, 0, 0, s->gss->principal,
 		           "no answer from the KDC in time");
 }
 
-/* -- the object's ---------------------------------------------------------- */
+/* -- for the object -------------------------------------------------------- */
 
 int rr_gss_setup_begin(struct rpcrdma_gss *g)
 {
@@ -478,24 +477,24 @@ int rr_gss_setup_begin(struct rpcrdma_gss *g)
 		if (!s)
 			return -ENOMEM;
 		s->gss = g;
-		s->timer.fire = timed_out;
+		s->timer.fire = setup_timed_out;
 		g->setup = s;
 	}
 	s->deadline = rr_after(rr_engine_clock(), g->timeout_ns);
 	s->attempts = 0;
-	err = rr_timer_set(&g->conn->engine->timers, &s->timer, s->deadline);
+	err = rr_timer_set(&g->auth.host->engine->timers, &s->timer, s->deadline);
 	if (err)
 		return err;
-	if (!s->running) /* else when the thread that is late has come back */
-		err = attempt(s);
+	if (!s->running) /* otherwise the attempt begins when the late thread ends */
+		err = start_attempt(s);
 	if (err)
-		rr_timer_stop(&g->conn->engine->timers, &s->timer);
+		rr_timer_stop(&g->auth.host->engine->timers, &s->timer);
 	else
 		g->state = RR_GSS_SETUP;
 	return err;
 }
 
-/* Whose it is from now on. */
+/* Leaves the job to the thread, or frees it if the thread has ended. */
 static void leave_job(struct job *j)
 {
 	bool posted;
@@ -505,7 +504,7 @@ static void leave_job(struct job *j)
 	j->orphan = !posted;
 	pthread_mutex_unlock(&j->lock);
 	if (!posted)
-		return; /* the thread's */
+		return; /* the thread frees it */
 	rr_engine_unpost(j->engine, &j->post);
 	free_job(j);
 }
@@ -516,7 +515,7 @@ void rr_gss_setup_end(struct rpcrdma_gss *g)
 
 	if (!s)
 		return;
-	rr_timer_stop(&g->conn->engine->timers, &s->timer);
+	rr_timer_stop(&g->auth.host->engine->timers, &s->timer);
 	if (s->job && s->running)
 		leave_job(s->job);
 	else if (s->job)

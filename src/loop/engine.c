@@ -26,6 +26,13 @@ rr_time rr_engine_clock(void)
 	return (rr_time)ts.tv_sec * 1000000000u + (rr_time)ts.tv_nsec;
 }
 
+uint32_t rr_engine_new_xid(struct rpcrdma_engine *e)
+{
+	if (!++e->next_xid)
+		++e->next_xid;
+	return e->next_xid;
+}
+
 /* -- threads and posts ----------------------------------------------------- */
 
 bool rr_engine_here(const struct rpcrdma_engine *e)

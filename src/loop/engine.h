@@ -144,6 +144,9 @@ void rr_engine_leave(struct rpcrdma_engine *);
 int rr_engine_turn(struct rpcrdma_engine *, int timeout_ms);
 /* Returns true within callbacks of this engine. */
 bool rr_engine_inside(const struct rpcrdma_engine *);
+/* Returns a new XID: not 0, and unique among the outstanding calls of this engine, since
+ * several objects may share a connection, now or after a reconnect. [O11] */
+uint32_t rr_engine_new_xid(struct rpcrdma_engine *);
 /* CLOCK_MONOTONIC. */
 rr_time rr_engine_clock(void);
 /* Adds; the sum saturates at RR_TIME_NEVER. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "gss/gss_client.h"
 #include "link/channel.h"
 #include "oncrpc/rpc_header.h"
 #include "rpc/suspect.h"
@@ -27,9 +26,9 @@ struct rpcrdma_call {
 	struct rpcrdma_dest *user_dests;
 	rpcrdma_done_fn *done;
 	void *arg;
-	struct rr_sealed *sealed; /* RPCSEC_GSS; or NULL */
-	bool raw;                 /* the user reads the Reply's header */
-	bool bound;               /* to its XID */
+	struct rr_call_auth *auth; /* of its security context; or NULL */
+	bool raw;                  /* the user reads the Reply's header */
+	bool bound;                /* to its XID */
 	bool told;   /* done runs: what it does to the call comes too late */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
 	unsigned attempts;
@@ -53,9 +52,9 @@ static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 	if (!err) {
 		results = (struct rr_piece){(const uint8_t *)m->reply + n,
 		                            m->reply_len - (size_t)n, false};
-		if (k->sealed)
-			err = rr_open(k->sealed, &h, results.base, results.len,
-			              &results);
+		if (k->auth)
+			err = k->auth->context->ops->unwrap(k->auth, &h, results.base,
+			                                    results.len, &results);
 	}
 	if (err) {
 		r->status = err;
@@ -119,6 +118,18 @@ bool rr_call_take_message(struct rpcrdma_call *k, void **ret, size_t *ret_bytes)
 	return k->call.priv && rr_conn_call_take(&k->call, ret, ret_bytes);
 }
 
+static void end_attempt(struct rpcrdma_call *k)
+{
+	if (k->auth)
+		k->auth->context->ops->end_attempt(k->auth);
+}
+
+static void free_auth(struct rpcrdma_call *k)
+{
+	if (k->auth)
+		k->auth->context->ops->free_call(k->auth);
+}
+
 /* @k is on no list.  Tells the user and frees.  @from: the link that had it. */
 static void finish(struct rpcrdma_call *k, struct rr_link *from)
 {
@@ -134,13 +145,11 @@ static void finish(struct rpcrdma_call *k, struct rr_link *from)
 		fill_reply(k, from, &r);
 	if (r.status)
 		rr_calls_count(c, call_errors);
-	if (k->sealed)
-		rr_unseal(k->sealed); /* another may go */
+	end_attempt(k); /* another call may be sent */
 	k->done(k, &r, k->arg);
 	if (from)
 		rr_conn_call_release(from->conn, &k->call, c->engine->now);
-	if (k->sealed)
-		rr_sealed_free(k->sealed);
+	free_auth(k);
 	rr_pool_put(&c->engine->pool, k, sizeof(*k));
 }
 
@@ -162,10 +171,19 @@ void rr_calls_end_all(struct rpcrdma_conn *c, struct rr_list *list, int verdict)
 		end_unsent(rr_container_of(n, struct rpcrdma_call, link), verdict);
 }
 
+/* The wait queue of a security context on its connection's list. */
+static struct rr_list *queue_of(struct rr_list *n)
+{
+	return &rr_container_of(n, struct rr_auth_context, link)->queue;
+}
+
 void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
 {
+	struct rr_list *n;
+
 	rr_calls_end_all(c, &c->waiting, verdict);
-	rr_gss_end_waiting(c, verdict);
+	rr_list_for_each (n, &c->auth.contexts)
+		rr_calls_end_all(c, queue_of(n), verdict);
 }
 
 /* -- how long ---------------------------------------------------------------------- */
@@ -234,8 +252,8 @@ static void each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *
 	struct rr_list *n;
 
 	each_of(&c->waiting, fn);
-	rr_list_for_each (n, &c->contexts)
-		each_of(&rr_container_of(n, struct rpcrdma_gss, link)->gate, fn);
+	rr_list_for_each (n, &c->auth.contexts)
+		each_of(queue_of(n), fn);
 }
 
 /* -- back from a link ------------------------------------------------------ */
@@ -259,7 +277,7 @@ static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
 	if (k->bound || k->verdict || k->conn->closed || k->conn->over ||
 	    !rr_call_recover(l->conn, &k->call))
 		return false;
-	k->call.xid = rr_calls_new_xid(k->conn->engine);
+	k->call.xid = rr_engine_new_xid(k->conn->engine);
 	rr_store_u32(k->header, k->call.xid);
 	k->attempts = 0;
 	return true;
@@ -270,17 +288,16 @@ static bool begins_anew(struct rpcrdma_call *k)
 {
 	struct rr_rpc_reply h;
 
-	return k->sealed && !k->call.status && !k->verdict && !k->conn->closed &&
+	return k->auth && !k->call.status && !k->verdict && !k->conn->closed &&
 	       !k->conn->over &&
 	       rr_rpc_get_reply(k->call.reply, k->call.reply_len, &h) > 0 &&
-	       rr_sealed_refused(k->sealed, &h);
+	       k->auth->context->ops->retries(k->auth, &h);
 }
 
 /* To be sent once more, under its XID or a new one. */
 static void wait_again(struct rpcrdma_call *k, bool first)
 {
-	if (k->sealed)
-		rr_unseal(k->sealed);
+	end_attempt(k);
 	if (first)
 		rr_list_push_front(&k->conn->waiting, &k->link);
 	else
@@ -352,23 +369,24 @@ static bool dying(const struct rr_link *l)
 }
 
 /* The next call of a security context may be tried. */
-static void ungate(struct rpcrdma_conn *c, struct rpcrdma_gss *g)
+static void leave_queue(struct rpcrdma_conn *c, struct rr_auth_context *a)
 {
-	struct rr_list *n = rr_gss_next(g);
+	struct rr_list *n = a->ops->next_call(a);
 
 	if (n)
 		rr_list_push_front(&c->waiting, n);
 }
 
 /* An attempt's header, and arguments as its security context wants them. */
-static int seal(struct rpcrdma_call *k)
+static int wrap_call(struct rpcrdma_call *k)
 {
 	unsigned n;
 	int r;
 
-	if (!k->sealed)
+	if (!k->auth)
 		return 0;
-	r = rr_seal(k->sealed, k->call.xid, k->header, k->pieces + 1, &n);
+	r = k->auth->context->ops->wrap(k->auth, k->call.xid, k->header, k->pieces + 1,
+	                                &n);
 	if (r < 0)
 		return r;
 	k->pieces[0] = (struct rr_piece){k->header, (size_t)r, false};
@@ -380,19 +398,19 @@ static int seal(struct rpcrdma_call *k)
 static void end_untried(struct rpcrdma_call *k, int verdict)
 {
 	end_unsent(k, verdict);
-	if (k->sealed)
-		ungate(k->conn, k->sealed->gss);
+	if (k->auth)
+		leave_queue(k->conn, k->auth->context);
 }
 
 /* Above zero: it is none of those that wait here any more; below: the link is dying. */
 static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
 	enum { ELSEWHERE = 1 };
-	int err = seal(k);
+	int err = wrap_call(k);
 
 	if (err == -EAGAIN) {
 		rr_list_del(&k->link);
-		rr_list_push(rr_sealed_gate(k->sealed), &k->link);
+		rr_list_push(&k->auth->context->queue, &k->link);
 		return ELSEWHERE;
 	}
 	if (err) {
@@ -400,8 +418,8 @@ static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 		return ELSEWHERE;
 	}
 	err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
-	if (err && k->sealed)
-		rr_unseal(k->sealed);
+	if (err)
+		end_attempt(k);
 	if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
 		end_untried(k, err); /* nothing would try it again */
 		return ELSEWHERE;
@@ -435,8 +453,8 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		c->kind->waits(c);
 	if (!c->link || !rr_link_was_ready(c->link) || rr_link_is_lost(c->link))
 		return;
-	rr_list_for_each (n, &c->contexts)
-		ungate(c, rr_container_of(n, struct rpcrdma_gss, link));
+	rr_list_for_each (n, &c->auth.contexts)
+		leave_queue(c, rr_container_of(n, struct rr_auth_context, link));
 	while (!c->lone && c->n_here < MAX_SENT && (n = rr_list_first(&c->waiting))) {
 		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
 		int err = submit(c, k);
@@ -456,8 +474,8 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		c->n_sent++;
 		c->n_here++;
 		begin_lone(c, k);
-		if (k->sealed)
-			ungate(c, k->sealed->gss);
+		if (k->auth)
+			leave_queue(c, k->auth->context);
 	}
 	rr_link_touch(c->link);
 }
@@ -474,13 +492,6 @@ void rpcrdma_call_cancel(struct rpcrdma_call *k)
 	} else {
 		end_unsent(k, k->verdict);
 	}
-}
-
-uint32_t rr_calls_new_xid(struct rpcrdma_engine *e)
-{
-	if (!++e->next_xid)
-		++e->next_xid;
-	return e->next_xid;
 }
 
 static int check_call(const struct rpcrdma_conn *c,
@@ -516,10 +527,10 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 		*ret_keep = raw->no_reduce;
 		return (int)raw->len;
 	}
-	h.xid = rr_calls_new_xid(k->conn->engine);
-	if (k->sealed) { /* the rest when it is sent */
+	h.xid = rr_engine_new_xid(k->conn->engine);
+	if (k->auth) { /* the rest when it is sent */
 		rr_store_u32(k->header, h.xid);
-		*ret_keep = rr_sealed_keep(k->sealed);
+		*ret_keep = k->auth->context->ops->is_unreducible(k->auth);
 		return 4;
 	}
 	if (o->cred)
@@ -548,7 +559,7 @@ static size_t reply_bound(const struct rpcrdma_call *k,
 	if (!o->reply_bytes && !null)
 		return 0;
 	return REPLY_HEADER_MAX + o->reply_bytes +
-	       (k->sealed ? rr_sealed_reply_bytes(k->sealed) : 0);
+	       (k->auth ? k->auth->context->ops->reply_overhead(k->auth) : 0);
 }
 
 static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
@@ -616,7 +627,7 @@ int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	k->conn = c;
 	k->timer.fire = time_is_up;
 	k->timeout_at = k->give_up_at = RR_TIME_NEVER;
-	err = o->gss && !raw ? rr_sealed_new(c, o, &k->sealed) : 0;
+	err = o->gss && !raw ? rr_calls_new_auth(c, o, &k->auth) : 0;
 	if (!err)
 		err = fill_call(k, o, raw);
 	if (!err && o->timeout_ns) {
@@ -627,8 +638,7 @@ int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 		err = begin_absence(k);
 	if (err) {
 		rr_timer_stop(&c->engine->timers, &k->timer);
-		if (k->sealed)
-			rr_sealed_free(k->sealed);
+		free_auth(k);
 		rr_pool_put(&c->engine->pool, k, sizeof(*k));
 		return err;
 	}
@@ -703,8 +713,8 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 	rr_list_init(&c->waiting);
 	rr_list_init(&c->sent);
 	rr_list_init(&c->ending);
-	rr_list_init(&c->contexts);
 	rr_voice_init(&c->voice, e, NULL);
+	rr_calls_init_auth(c);
 	c->end_timer.fire = end_fire;
 	c->lone_timer.fire = lone_fire;
 	e->now = rr_engine_clock();
@@ -714,9 +724,21 @@ int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
 	return err ? err : rr_timer_reserve(&e->timers, &c->lone_timer);
 }
 
+static void detach_contexts(struct rpcrdma_conn *c)
+{
+	struct rr_list *n;
+
+	while ((n = rr_list_pop(&c->auth.contexts))) {
+		struct rr_auth_context *a =
+		        rr_container_of(n, struct rr_auth_context, link);
+
+		a->ops->detach(a);
+	}
+}
+
 void rr_calls_fini(struct rpcrdma_conn *c)
 {
-	rr_gss_detach(c);
+	detach_contexts(c);
 	rr_timer_release(&c->engine->timers, &c->end_timer);
 	rr_timer_release(&c->engine->timers, &c->lone_timer);
 	rr_list_del(&c->owner.link);

@@ -17,14 +17,15 @@
  * that the peer's transport refused is sent once more, under
  * a new XID, if it can be asked otherwise (rr_call_recover).
  *
- * Invariants: a call is on exactly one of waiting, sent, ending and the gate of its
- * security context (gss_client.h) until its done callback; done is called from the engine's loop only; the object is
+ * Invariants: a call is on exactly one of waiting, sent, ending and the wait queue of its
+ * security context (call_auth.h) until its done callback; done is called from the engine's loop only; the object is
  * freed after close when link, calls and timers are gone.
  */
 #ifndef RR_DRIVE_CALLS_H
 #define RR_DRIVE_CALLS_H
 
 #include "link/link.h"
+#include "oncrpc/call_auth.h"
 
 struct rr_conn_kind {
 	/* The peer has answered a call. */
@@ -52,7 +53,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_call
 	        *lone; /* has @link to itself until it ends, or lone_timer */
 	struct rr_timer lone_timer;
-	struct rr_list contexts;   /* struct rpcrdma_gss */
+	struct rr_auth_host auth;  /* for security contexts of its calls */
 	struct rr_timer end_timer; /* delivers ending, frees a closed object */
 	struct rpcrdma_stats past; /* links that are gone, and what no link counts */
 	uint64_t absence_ns; /* a call waits so long without a link, then it ends with
@@ -102,13 +103,16 @@ void rr_calls_done(struct rr_link *, struct rr_call *);
 void rr_calls_end_waiting(struct rpcrdma_conn *, int verdict);
 /* Of a list of calls that no link knows. */
 void rr_calls_end_all(struct rpcrdma_conn *, struct rr_list *, int verdict);
-/* Unique among the outstanding calls of this engine, since several objects may share a
- * connection, now or after a reconnect; never 0. [O11] */
-uint32_t rr_calls_new_xid(struct rpcrdma_engine *);
 /* Frees a closed object soon, if nothing is owed to it. */
 void rr_calls_schedule_end(struct rpcrdma_conn *);
 /* Its calls go to @l from now on.  Those that are out elsewhere stay there. */
 void rr_calls_link(struct rpcrdma_conn *, struct rr_link *l);
+/* Prepares @c for flavors (auth_host.c). */
+void rr_calls_init_auth(struct rpcrdma_conn *c);
+/* The state that a call with these options has for its flavor.  -EINVAL: the context belongs
+ * to another connection; errors of new_call. */
+int rr_calls_new_auth(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
+                      struct rr_call_auth **ret) RR_MUST_CHECK;
 /* The link is gone, for @error; its calls have come back. */
 void rr_calls_unlink(struct rpcrdma_conn *, int error, const char *why);
 
