@@ -349,7 +349,7 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 	verdict = continue_dialogue(h);
 	free(h->message);
 	n = (long)BIO_pending(h->out);
-	if (verdict == 0 && !n) /* a whole message makes one of ours, or ends it */
+	if (verdict == 0 && !n) /* a complete message would have an answer */
 		verdict = fail_dialogue(h, "the peer's message is incomplete");
 	h->message = malloc((size_t)n + 1);
 	if (!h->message)

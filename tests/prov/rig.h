@@ -45,49 +45,50 @@ struct rig {
 };
 
 /*
- * What an end cannot know, because its device does not tell.  A test that would
- * ask for it asks for what remains; all else is asked of everybody.
+ * Promises of prov.h that a provider cannot keep, because its device hides an event.
+ * A test of such a promise requires what remains of it; every provider must pass all
+ * other tests.
  */
 enum rig_lack {
-	/* a peer that vanished from one that closed: the connection manager of
-	 * the peer's kernel closes for it */
+	/* A peer that vanished looks like one that closed: the connection manager of
+	 * the peer's kernel closes the connection. */
 	RIG_NO_RESET = 1,
-	/* where the peer's private data end: zeros follow */
+	/* The end of the peer's private data is unknown: zeros follow. */
 	RIG_PADDED_PRIVATE = 2,
-	/* octets that the peer wrote or read by itself */
+	/* Octets that the peer wrote or read by RDMA are not counted. */
 	RIG_NO_PASSIVE_BYTES = 4,
-	/* handles are the device's: near each other (rxe), or drawn by chance
-	 * from 2^24, so that one may come back (siw) */
+	/* Handles are the device's: near each other (rxe), or chosen at random from
+	 * 2^24, so that one may repeat (siw). */
 	RIG_DEVICE_HANDLES = 8,
-	/* that a Send came without a Receive (InfiniBand tells the sender alone),
-	 * or that a handle was none (siw, or too late): it looks like a close */
+	/* A Send without a Receive (InfiniBand reports it to the sender only), or an
+	 * invalid handle (siw, or too late), looks like a close. */
 	RIG_NO_RNR_BLAME = 16,
 	RIG_NO_HANDLE_BLAME = 32,
-	/* that the peer ended the connection because of us: siw notes a
-	 * Terminate in the kernel's log, rxe refuses an invalidation in silence */
+	/* The peer's reason to end the connection is unknown: siw only logs a Terminate,
+	 * in the kernel's log; rxe refuses an invalidation without a report. */
 	RIG_NO_TERMINATE = 64,
 	RIG_NO_INV_BLAME = 128,
-	/* siw lets a peer read what it may only write, if it has the handle */
+	/* siw lets a peer read a region that it may only write, if it has the handle. */
 	RIG_READS_ALL = 256,
-	/* InfiniBand: a Send that comes without a Receive ends nothing, it waits */
+	/* InfiniBand: a Send without a Receive waits, and does not end the connection. */
 	RIG_RNR_WAITS = 512,
 };
 
 /* The providers under test: rig_sim.c, rig_iwarp.c, rig_verbs.c. */
 const struct rr_prov_ops *rig_provider(unsigned side);
-bool rig_ready(void);                 /* false: said why, nothing can be tested here */
+bool rig_ready(void);                 /* false: nothing can be tested; prints why */
 struct sockaddr_in rig_address(void); /* to listen on */
 unsigned rig_lacks(unsigned side);
 void rig_provider_begin(struct rr_prov_config *, unsigned side);
 void rig_provider_end(void);
-/* Tests of this provider alone; how many failed. */
+/* Runs the tests of this provider only.  Returns how many failed. */
 int rig_own_tests(void);
 bool rig_own_only(void);
-/* Until the peer may use what was registered: on a device a work request opens
- * it, and a peer that was not told by a later Send could be too early. */
+/* Waits until the peer may access what was registered: on a device a work request
+ * opens it, and a peer that learns the handle by other means could be too early. */
 void rig_registered(struct rig *, unsigned side);
 rr_time rig_now(void);
-/* Lets time pass until something may have happened; false: nothing ever will. */
+/* Lets time pass until something may have happened.  Returns false if nothing can. */
 bool rig_pass(struct rig *);
 void rig_silence(struct rig *, bool on); /* what is sent is lost, where possible */
 unsigned rig_variants(void);             /* the suite runs so many times */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The self-test of memory windows: what it says of the devices that are here,
- * and that it finds out a device which lies in one point.  The lies are told by
- * the device's own functions with one of them changed.
+ * The self-test of memory windows: its result for the devices of this machine, and
+ * that it detects a device that breaks one rule.  Such a device is a real one, of
+ * whose functions one is replaced.
  *
- *   prov_verbs_self_test [windows | none]   what the devices here must turn out to have
+ *   prov_verbs_self_test [windows | none]   what the devices must turn out to have
  *
- * Exits 77 where there is no device.
+ * Exits with 77 if there is no device.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -161,7 +161,7 @@ static void each_lie_is_found_out(void **state)
 {
 	static const struct {
 		enum lie lie;
-		const char *words;
+		const char *text;
 	} lies[] = {
 	        {SEND_INVALIDATES_NOTHING, "remote invalidation does not end access"},
 	        {NOTHING_TELLS_OF_IT, "remote invalidation does not end access"},
@@ -189,7 +189,7 @@ static void each_lie_is_found_out(void **state)
 			assert_int_equal(rr_verbs_self_test(&lying, devices[d], &c), 0);
 			print_message("lie %u: %s\n", (unsigned)lie, c.text);
 			assert_false(c.windows);
-			assert_non_null(strstr(c.text, lies[i].words));
+			assert_non_null(strstr(c.text, lies[i].text));
 		}
 	}
 	if (!tried) {

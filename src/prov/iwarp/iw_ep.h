@@ -113,7 +113,7 @@ struct rr_iw_tx {
 	bool blocked; /* the socket took less than it was given */
 	bool open;    /* FPDUs may be sent; responder: one was received */
 	bool rtr;     /* the RTR message is to be framed first */
-	bool kick;    /* an empty Write has to go: see kick_responder() in iw_ep.c */
+	bool kick;    /* a zero-length Write is to be framed: see kick_responder() */
 	bool term;    /* a Terminate is to be framed */
 	bool mute;    /* nothing more is framed */
 	uint64_t framed, sent; /* stream positions */

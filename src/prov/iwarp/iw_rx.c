@@ -401,7 +401,7 @@ static bool parse_segment(const uint8_t *ulpdu, uint32_t have, uint32_t len,
 
 /* The peer may write to a region that it is still reading.  What is framed of that
  * region has its CRC already, so it is copied and keeps its old content.  Returns false
- * if the connection is dead. */
+ * if the connection has ended. */
 static bool keep_framed(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||

@@ -37,7 +37,7 @@ struct cm_event {
 	enum rdma_cm_event_type type;
 	int status;
 	struct rdma_cm_id *id;
-	uint8_t ird, ord; /* of the peer, exchanged: our limits */
+	uint8_t ird, ord; /* our limits, by the peer's offer */
 	uint8_t priv[256];
 	size_t priv_len;
 };

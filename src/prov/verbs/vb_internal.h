@@ -91,7 +91,7 @@ struct rr_vb_op {
 	uint64_t last; /* number of its last work request; 0: there is none */
 	int status;    /* of a Read that was not given to the device; others: 0 */
 	struct rr_vb_region *region; /* BIND, UNBIND */
-	void *copy; /* octets of a Send of too many pieces; NULL: in the bounce ring */
+	void *copy; /* pieces of a Send that the bounce ring could not take, or NULL */
 };
 
 struct rr_vb_recv {

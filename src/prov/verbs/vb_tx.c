@@ -271,7 +271,7 @@ static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 	};
 }
 
-/* A device that is to close a closed window ends the connection, or worse
+/* If a closed window is invalidated, a device ends the connection or does worse
  * (self_test.h).  So a window that the peer has invalidated meanwhile is left alone. */
 static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
@@ -353,9 +353,9 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 	chain_post(ep);
 }
 
-/* Returns the registration of a Receive's memory, or NULL.  If blocks cannot be
- * registered, Sends need the bounce ring.  A connection that could receive but not
- * answer is refused at once. */
+/* Returns the registration of a Receive's memory, or NULL.  Without blocks Sends need
+ * the bounce ring: if there is none, the Receive fails, so that a connection that could
+ * never answer is refused at once. */
 
 static struct ibv_mr *find_recv_mr(struct rr_vb_ep *ep, struct rr_vb_recv *r)
 {
