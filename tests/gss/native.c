@@ -374,11 +374,11 @@ static void an_impostor_is_not_believed(void **state)
 		int status;
 		const char *why;
 	} t[] = {
-	        {4, 0, 128, 0, 24, -EBADMSG, "the server's answer"}, /* no token */
-	        {4, 0, 128, 0, 20, -EBADMSG, "the server's answer"},
-	        {UINT32_MAX, 0, 128, 0, 24, -EBADMSG, "the server's answer"},
-	        {4, 0, 128, UINT32_MAX, 24, -EBADMSG, "the server's answer"},
-	        {4, 1, 128, 0, 24, -EBADMSG, "the server's answer"}, /* continue */
+	        {4, 0, 128, 0, 24, -EBADMSG, "the server's reply"}, /* no token */
+	        {4, 0, 128, 0, 20, -EBADMSG, "the server's reply"},
+	        {UINT32_MAX, 0, 128, 0, 24, -EBADMSG, "the server's reply"},
+	        {4, 0, 128, UINT32_MAX, 24, -EBADMSG, "the server's reply"},
+	        {4, 1, 128, 0, 24, -EBADMSG, "the server's reply"}, /* continue */
 	        {4, 0xd0000, 128, 0, 24, -EACCES, "the server refuses"},
 	        {4, 0, 128, 4, 28, -EACCES, "nfs@localhost"}, /* a token of nonsense */
 	};
