@@ -24,7 +24,7 @@ void rr_openssl_reason(char *text, size_t size, const char *what)
 
 /* -- the pre-shared key ---------------------------------------------------------- */
 
-static int parse_hex_digit(char c)
+static int parse_psk_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -46,7 +46,7 @@ static int parse_psk(struct rpcrdma_hostauth *h, char *line)
 	if (n % 2 || n / 2 < RR_PSK_MIN || n / 2 > RR_PSK_MAX)
 		return -EBADMSG;
 	for (size_t i = 0; i < n; i += 2) {
-		int hi = parse_hex_digit(hex[i]), lo = parse_hex_digit(hex[i + 1]);
+		int hi = parse_psk_digit(hex[i]), lo = parse_psk_digit(hex[i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return -EBADMSG;

@@ -244,7 +244,7 @@ static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 
 /* ---- messages ---- */
 
-static void fail_no_memory(struct rr_iw_ep *ep)
+static void end_without_memory(struct rr_iw_ep *ep)
 {
 	rr_ep_set_reason(&ep->base, -ENOMEM, "out of memory");
 	rr_iw_dead(ep);
@@ -366,7 +366,7 @@ static void frame_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	struct rr_iw_read *r;
 
 	if (rr_stags_add(&ep->stags, RR_STAG_SINK, g->base, g->len, 0, &sink)) {
-		fail_no_memory(ep);
+		end_without_memory(ep);
 		return;
 	}
 	r = rr_ring_push(&ep->reads);
@@ -474,7 +474,7 @@ static void frame_rtr(struct rr_iw_ep *ep)
 	}
 	/* a zero-length Read that was not posted: its Response completes nothing */
 	if (rr_ring_reserve(&ep->reads, 1)) {
-		fail_no_memory(ep);
+		end_without_memory(ep);
 		return;
 	}
 	r = rr_ring_push(&ep->reads);
@@ -652,7 +652,7 @@ static bool frame_ahead(struct rr_iw_ep *ep)
 	struct rr_iw_tx *tx = &ep->tx;
 
 	if (need_tx_buf(ep)) {
-		fail_no_memory(ep);
+		end_without_memory(ep);
 		return false;
 	}
 	while (tx->framed - tx->sent < AHEAD && has_tx_room(tx) && frame_one(ep))
