@@ -25,10 +25,10 @@ static void end_calls_for_flavor(struct rr_auth_host *h, struct rr_list *queue,
 static int call_for_flavor(struct rr_auth_host *h, const struct rpcrdma_call_options *o,
                            const void *header, size_t len, struct rpcrdma_call **ret)
 {
-	const struct rr_call_raw raw = {
+	const struct rr_call_passthrough pass = {
 	        .header = header, .len = len, .no_reduce = true};
 
-	return rr_calls_make(conn_of_host(h), o, &raw, ret);
+	return rr_calls_make(conn_of_host(h), o, &pass, ret);
 }
 
 static bool is_connected(const struct rr_auth_host *h)

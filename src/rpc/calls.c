@@ -27,7 +27,7 @@ struct rpcrdma_call {
 	rpcrdma_done_fn *done;
 	void *arg;
 	struct rr_call_auth *auth; /* of its security context; or NULL */
-	bool raw;                  /* the user reads the Reply's header */
+	bool own_header;           /* the user reads the Reply's header */
 	bool bound;                /* to its XID */
 	bool told;   /* done runs: what it does to the call comes too late */
 	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
@@ -97,7 +97,7 @@ static void fill_reply(struct rpcrdma_call *k, const struct rr_link *from,
 	r->status = m->status;
 	if (m->status)
 		return;
-	if (!k->raw && !read_reply(k, r))
+	if (!k->own_header && !read_reply(k, r))
 		return;
 	for (unsigned i = 0; i < m->n_dests; i++) {
 		k->user_dests[i].ret_len = m->dests[i].ret_len;
@@ -510,7 +510,7 @@ static int check_call(const struct rpcrdma_conn *c,
 
 /* Octets of header, or -EMSGSIZE; @ret_keep: the payload must stay in one piece. */
 static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
-                       const struct rr_call_raw *raw, bool *ret_keep)
+                       const struct rr_call_passthrough *pass, bool *ret_keep)
 {
 	struct rr_rpc_call h = {
 	        .program = o->program,
@@ -518,14 +518,14 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 	        .procedure = o->procedure,
 	};
 
-	if (raw) {
-		if (raw->len < 4 || raw->len > sizeof(k->header))
+	if (pass) {
+		if (pass->len < 4 || pass->len > sizeof(k->header))
 			return -EMSGSIZE;
-		memcpy(k->header, raw->header, raw->len);
-		k->raw = true;
-		k->bound = raw->bound;
-		*ret_keep = raw->no_reduce;
-		return (int)raw->len;
+		memcpy(k->header, pass->header, pass->len);
+		k->own_header = true;
+		k->bound = pass->bound;
+		*ret_keep = pass->no_reduce;
+		return (int)pass->len;
 	}
 	h.xid = rr_engine_new_xid(k->conn->engine);
 	if (k->auth) { /* the rest when it is sent */
@@ -540,16 +540,17 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 }
 
 /* NULL has no results, in any program. */
-static bool is_null(const struct rpcrdma_call_options *o, const struct rr_call_raw *raw)
+static bool is_null(const struct rpcrdma_call_options *o,
+                    const struct rr_call_passthrough *pass)
 {
 	enum { PROCEDURE_AT = 20 };
 
 	if (o->n_args || o->n_dests)
 		return false;
-	if (!raw)
+	if (!pass)
 		return !o->procedure;
-	return !raw->bound && raw->len >= PROCEDURE_AT + 4 &&
-	       !rr_load_u32((const uint8_t *)raw->header + PROCEDURE_AT);
+	return !pass->bound && pass->len >= PROCEDURE_AT + 4 &&
+	       !rr_load_u32((const uint8_t *)pass->header + PROCEDURE_AT);
 }
 
 /* Octets of the Reply at most; 0: unknown. */
@@ -563,10 +564,10 @@ static size_t reply_bound(const struct rpcrdma_call *k,
 }
 
 static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
-                     const struct rr_call_raw *raw)
+                     const struct rr_call_passthrough *pass)
 {
 	bool keep;
-	int n = fill_header(k, o, raw, &keep);
+	int n = fill_header(k, o, pass, &keep);
 
 	if (n < 0)
 		return n;
@@ -587,13 +588,13 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	        .flags = (o->force_special ? RR_CALL_SPECIAL : 0u) |
 	                 (o->idempotent ? RR_CALL_IDEMPOTENT : 0u) |
 	                 (keep ? RR_CALL_NO_REDUCE | RR_CALL_NO_WRITES : 0u) |
-	                 (raw && raw->whole ? RR_CALL_WHOLE : 0u) |
-	                 (raw && raw->room ? RR_CALL_ROOM : 0u),
+	                 (pass && pass->whole ? RR_CALL_WHOLE : 0u) |
+	                 (pass && pass->room ? RR_CALL_ROOM : 0u),
 	        .pieces = k->pieces,
 	        .n_pieces = 1 + o->n_args,
 	        .dests = k->dests,
 	        .n_dests = o->n_dests,
-	        .reply_bytes = reply_bound(k, o, is_null(o, raw)),
+	        .reply_bytes = reply_bound(k, o, is_null(o, pass)),
 	};
 	k->user_dests = o->dests;
 	k->done = o->done;
@@ -611,7 +612,7 @@ int rpcrdma_call(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 }
 
 int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
-                  const struct rr_call_raw *raw, struct rpcrdma_call **ret)
+                  const struct rr_call_passthrough *pass, struct rpcrdma_call **ret)
 {
 	struct rpcrdma_call *k;
 	int err = check_call(c, o);
@@ -627,9 +628,9 @@ int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	k->conn = c;
 	k->timer.fire = time_is_up;
 	k->timeout_at = k->give_up_at = RR_TIME_NEVER;
-	err = o->gss && !raw ? rr_calls_new_auth(c, o, &k->auth) : 0;
+	err = o->gss && !pass ? rr_calls_new_auth(c, o, &k->auth) : 0;
 	if (!err)
-		err = fill_call(k, o, raw);
+		err = fill_call(k, o, pass);
 	if (!err && o->timeout_ns) {
 		k->timeout_at = rr_after(rr_engine_clock(), o->timeout_ns);
 		err = set_timer(k);

@@ -2,24 +2,24 @@
 /*
  * The calls of one user of a connection, whichever way they go.
  *
- * A struct rpcrdma_conn is what the user holds: the calls all the time, a link
- * while there is one.  There are two kinds: a client (client.c) makes its links
- * itself; a server's object for calls in reverse (reverse.c) borrows that of a
- * session.  This part knows calls and the link in use, a kind the rest.
+ * A struct rpcrdma_conn is what the user holds: the calls all the time, a link while
+ * there is one.  There are two kinds: a client (client.c) makes its links itself; a
+ * server's object for calls in reverse (reverse.c) borrows that of a session.  This
+ * part knows calls and the link in use, a kind the rest.
  *
- * Normal path: rpcrdma_call puts a call on the waiting list, rr_calls_submit
- * hands it to the link's connection, rr_calls_done decodes the Reply and tells
- * the user.
+ * Normal path: rpcrdma_call puts a call on the waiting list, rr_calls_submit hands it
+ * to the link's connection, rr_calls_done decodes the Reply and tells the user.
  *
- * Failure: the calls of a link that was lost come back one by one and wait
- * again, to be sent anew under their old XIDs [v2 §4.5.5]; the kind decides
- * how long, or says it once for all calls (absence_ns), suspect.h how often.  A call
- * that the peer's transport refused is sent once more, under
- * a new XID, if it can be asked otherwise (rr_call_recover).
+ * Failure: the calls of a link that was lost come back one by one and wait again, to be
+ * sent anew under their old XIDs [v2 §4.5.5]; the kind decides how long, or says it
+ * once for all calls (absence_ns), suspect.h how often.  A call that the peer's
+ * transport refused is sent once more, under a new XID, if it can be asked otherwise
+ * (rr_call_recover).
  *
- * Invariants: a call is on exactly one of waiting, sent, ending and the wait queue of its
- * security context (call_auth.h) until its done callback; done is called from the engine's loop only; the object is
- * freed after close when link, calls and timers are gone.
+ * Invariants: a call is on exactly one of waiting, sent, ending and the wait queue of
+ * its security context (call_auth.h) until its done callback; done is called from the
+ * engine's loop only; the object is freed after close when link, calls and timers are
+ * gone.
  */
 #ifndef RR_DRIVE_CALLS_H
 #define RR_DRIVE_CALLS_H
@@ -70,7 +70,7 @@ struct rpcrdma_conn {
 
 /* A Call whose RPC header the caller makes, and whose Reply it reads, since it has
  * authenticators of its own. */
-struct rr_call_raw {
+struct rr_call_passthrough {
 	const void *header; /* borrowed; all of it, verifier included */
 	size_t len;         /* at most RR_RPC_HEADER_MAX */
 	bool no_reduce;     /* the payload is protected: [v2 §11.2.2] */
@@ -79,11 +79,11 @@ struct rr_call_raw {
 	bool room;          /* a Reply chunk of reply_bytes however few they are */
 };
 
-/* rpcrdma_call, or with @raw a Call of that kind: program, version, procedure and
+/* rpcrdma_call, or with @pass a Call of that kind: program, version, procedure and
  * cred of the options are ignored then, and of the reply the status is the
  * transport's only. */
 int rr_calls_make(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
-                  const struct rr_call_raw *raw,
+                  const struct rr_call_passthrough *pass,
                   struct rpcrdma_call **ret) RR_MUST_CHECK;
 /* In done, with status 0: the whole Reply, RPC header included. */
 const void *rr_call_message(const struct rpcrdma_call *, size_t *ret_len);
@@ -109,8 +109,8 @@ void rr_calls_schedule_end(struct rpcrdma_conn *);
 void rr_calls_link(struct rpcrdma_conn *, struct rr_link *l);
 /* Prepares @c for flavors (auth_host.c). */
 void rr_calls_init_auth(struct rpcrdma_conn *c);
-/* The state that a call with these options has for its flavor.  -EINVAL: the context belongs
- * to another connection; errors of new_call. */
+/* The state that a call with these options has for its flavor.  -EINVAL: the context
+ * belongs to another connection; errors of new_call. */
 int rr_calls_new_auth(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
                       struct rr_call_auth **ret) RR_MUST_CHECK;
 /* The link is gone, for @error; its calls have come back. */

@@ -92,8 +92,8 @@ static void free_sinks(struct own_sinks *s)
 	free(s);
 }
 
-/* The user of a raw service keeps what came. */
-static void admit_raw(struct rpcrdma_request *q)
+/* The user of a pass-through service keeps what came. */
+static void admit_passthrough(struct rpcrdma_request *q)
 {
 	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
 	struct rr_link *l = q->served->link;
@@ -192,7 +192,7 @@ static void send_answer(struct rpcrdma_request *q)
 	struct rr_link *l = q->served->link;
 	int n;
 
-	if (q->raw) {
+	if (q->own_header) {
 		rr_conn_reply(l->conn, q->r, q->reply, q->n_reply, l->engine->now);
 		rr_link_touch(l);
 		return;
@@ -363,8 +363,9 @@ int rpcrdma_request_reply(struct rpcrdma_request *q, const struct rpcrdma_piece 
 	return answer(q);
 }
 
-int rr_request_reply_raw(struct rpcrdma_request *q, const struct rpcrdma_piece *p,
-                         unsigned n, void (*done)(void *), void *arg)
+int rr_request_reply_passthrough(struct rpcrdma_request *q,
+                                 const struct rpcrdma_piece *p, unsigned n,
+                                 void (*done)(void *), void *arg)
 {
 	if (q->answered || !n || n > RR_ARRAY_SIZE(q->reply))
 		return -EINVAL;
@@ -373,7 +374,7 @@ int rr_request_reply_raw(struct rpcrdma_request *q, const struct rpcrdma_piece *
 	q->n_reply = n;
 	q->done = done;
 	q->done_arg = arg;
-	q->raw = true;
+	q->own_header = true;
 	return answer(q);
 }
 
@@ -422,7 +423,7 @@ static void set_args(struct rpcrdma_request *q, size_t header)
 /* What RPC itself has to say before a handler is asked. */
 static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 {
-	const struct rr_service_raw *raw = q->served->service->raw;
+	const struct rr_service_passthrough *pass = q->served->service->pass;
 	int n = rr_rpc_get_call(q->r->pieces[0].base, q->r->pieces[0].len, &q->rpc);
 
 	if (n < 0) {
@@ -430,9 +431,9 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 	} else if (q->rpc.rpcvers != 2) {
 		ret->status = RPCRDMA_RPC_MISMATCH;
 		ret->low = ret->high = 2;
-	} else if (raw) {
-		q->proc = raw->binding(raw->arg, q->rpc.program, q->rpc.version,
-		                       q->rpc.procedure);
+	} else if (pass) {
+		q->proc = pass->binding(pass->arg, q->rpc.program, q->rpc.version,
+		                        q->rpc.procedure);
 	} else {
 		q->entry = rr_service_for(q->served->service, &q->rpc, ret);
 		if (q->entry) {
@@ -456,7 +457,7 @@ static void proceed(struct rpcrdma_request *q)
 	}
 	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
 	if (!q->entry) {
-		q->served->service->raw->handler(q, q->served->service->raw->arg);
+		q->served->service->pass->handler(q, q->served->service->pass->arg);
 		return;
 	}
 	if (q->proc->execute_once) {
@@ -499,7 +500,7 @@ static void accepted(struct rpcrdma_request *q)
 	q->r->unreduced = true;
 	q->reply[0] = (struct rr_piece){g->reply, g->reply_len, false};
 	q->n_reply = 1;
-	q->raw = true;
+	q->own_header = true;
 	q->answered = true;
 	answer_now(q);
 }
@@ -586,8 +587,8 @@ static void admit(struct rpcrdma_request *q)
 	struct rr_link *l = q->served->link;
 
 	q->waits = false;
-	if (q->served->service->raw && q->r->n_reads)
-		admit_raw(q);
+	if (q->served->service->pass && q->r->n_reads)
+		admit_passthrough(q);
 	else
 		rr_conn_admit(l->conn, q->r, q->placed ? q->places : NULL,
 		              l->engine->now);
@@ -637,7 +638,7 @@ static bool refuse_early(struct rpcrdma_request *q)
 void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 {
 	struct rpcrdma_request *q;
-	const struct rr_service_raw *raw = l->served->service->raw;
+	const struct rr_service_passthrough *pass = l->served->service->pass;
 	const struct rpcrdma_procedure *p = NULL;
 	const struct rr_service_entry *e;
 	struct rr_rpc_reply ignored;
@@ -647,12 +648,12 @@ void rr_serve_admit(struct rr_link *l, struct rr_request *r)
 	rr_reserve_sequence_over(l->served, r->roomed_bytes);
 	if (r->n_reads || r->n_writes) {
 		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
-			e = raw ? NULL
-			        : rr_service_for(l->served->service, &c, &ignored);
-			p = raw ? raw->binding(raw->arg, c.program, c.version,
-			                       c.procedure)
-			    : e ? rr_service_proc(e, c.procedure)
-			        : NULL;
+			e = pass ? NULL
+			         : rr_service_for(l->served->service, &c, &ignored);
+			p = pass ? pass->binding(pass->arg, c.program, c.version,
+			                         c.procedure)
+			    : e  ? rr_service_proc(e, c.procedure)
+			         : NULL;
 		}
 		err = judge(p, r);
 		if (err.code) {

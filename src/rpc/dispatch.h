@@ -11,8 +11,8 @@
 #include "oncrpc/rpc_header.h"
 #include "rpc/service.h"
 
-/* Behind an item of a raw service its memory goes on that far: more than an allocator
- * adds to what it is asked for. */
+/* Octets of memory behind an item of a pass-through service: more than an allocator
+ * adds to a request. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
 
 struct rr_served {
@@ -45,8 +45,8 @@ void rr_serve_touch(struct rr_served *);
 /* A handler has a request, and has not answered. */
 bool rr_serve_executing(const struct rr_served *);
 
-/* @s is zeroed; its link comes later, and names it in link->served.  rr_hostage_watch has
- * been called. */
+/* @s is zeroed; its link comes later, and names it in link->served.  rr_hostage_watch
+ * has been called. */
 void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
                     const struct rr_link_config *, struct rpcrdma_service *);
 
@@ -55,18 +55,19 @@ void rr_served_fini(struct rr_served *);
 
 struct rr_served *rr_request_served(const struct rpcrdma_request *);
 
-/*
- * Of raw services (service.h).  Their items lie in memory from malloc, each in its
- * own.
- */
+/* -- pass-through services (service.h) ------------------------------------- */
+
+/* Each item of their Calls lies in a block of its own, from malloc. */
+
 /* The Call's header; as long as the request lives. */
 const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *);
 /* The memory of the item that begins at @base is the caller's from now on; false:
  * no item's of this request, or taken already.  The thread that is to answer. */
 bool rr_request_take_item(struct rpcrdma_request *, const void *base);
 /* As rpcrdma_request_reply, but the pieces are the whole Reply, RPC header included. */
-int rr_request_reply_raw(struct rpcrdma_request *, const struct rpcrdma_piece *,
-                         unsigned n, void (*done)(void *), void *arg) RR_MUST_CHECK;
+int rr_request_reply_passthrough(struct rpcrdma_request *, const struct rpcrdma_piece *,
+                                 unsigned n, void (*done)(void *),
+                                 void *arg) RR_MUST_CHECK;
 /* Its caller does not take the answer: closes the connection, so that done comes.
  * Engine's thread, before done. */
 void rr_request_give_up(struct rpcrdma_request *);

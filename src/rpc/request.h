@@ -46,7 +46,7 @@ struct rpcrdma_request {
 	bool answered, waiting; /* for the first of the same Calls */
 	bool executing;         /* the handler's result is wanted by the cache */
 	bool replayed;          /* not executed: another one's result */
-	bool raw;               /* the reply has a header already */
+	bool own_header;        /* the reply has a header already */
 	bool accepting;         /* the acceptor has it */
 	uint32_t code;          /* of RDMA2_ERROR, instead of a Reply */
 	/* Not cleared at the beginning: their counts say what is valid. */

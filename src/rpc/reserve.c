@@ -13,7 +13,7 @@ static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 	const struct rr_request *r = q->r;
 	uint64_t items = q->placed ? 0 : r->read_bytes;
 	uint64_t tails =
-	        q->served->service->raw ? r->n_reads * (uint64_t)RR_ITEM_TAIL : 0;
+	        q->served->service->pass ? r->n_reads * (uint64_t)RR_ITEM_TAIL : 0;
 
 	return r->call_bytes + items + tails;
 }

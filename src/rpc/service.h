@@ -16,10 +16,10 @@ struct rr_service_entry {
 	struct rpcrdma_place_options place; /* no function: not set */
 };
 
-/* One handler for all programs, which answers by rr_request_reply_raw: whether there
- * is such a program is its business.  Its Calls move as a whole where others have items,
- * so a Special Call may be as long as all that is held for one peer. */
-struct rr_service_raw {
+/* One handler for all programs.  It replies by rr_request_reply_passthrough, and
+ * decides itself whether a program exists.  Its Calls move as a whole where others have
+ * items, so a Special Call may be as long as all that is held for one peer. */
+struct rr_service_passthrough {
 	/* The binding of a procedure, of which only the limits count; never NULL. */
 	const struct rpcrdma_procedure *(*binding)(void *arg, uint32_t program,
 	                                           uint32_t version,
@@ -29,7 +29,7 @@ struct rr_service_raw {
 };
 
 struct rpcrdma_service {
-	const struct rr_service_raw *raw; /* lent; or NULL */
+	const struct rr_service_passthrough *pass; /* lent; or NULL */
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
 	bool places;                  /* of any entry */

@@ -194,12 +194,13 @@ static bool is_first_version(const struct rpcrdma_conn *conn)
 }
 
 static void set_reply_bytes(const struct call *k, const struct rpcrdma_conn *conn,
-                            struct rpcrdma_call_options *o, struct rr_call_raw *raw)
+                            struct rpcrdma_call_options *o,
+                            struct rr_call_passthrough *pass)
 {
 	size_t room = is_first_version(conn) ? k->room.v1 : k->room.v2;
 
 	o->reply_bytes = k->reply_bytes ? k->reply_bytes : room;
-	raw->room = room && !k->reply_bytes;
+	pass->room = room && !k->reply_bytes;
 }
 
 static void submit_clnt_call(struct rr_post *p)
@@ -207,7 +208,7 @@ static void submit_clnt_call(struct rr_post *p)
 	struct call *k = rr_container_of(p, struct call, post);
 	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
-	struct rr_call_raw raw = {
+	struct rr_call_passthrough pass = {
 	        .header = k->out.buf,
 	        .len = k->header_len,
 	        .no_reduce = k->no_reduce,
@@ -222,12 +223,12 @@ static void submit_clnt_call(struct rr_post *p)
 	o.dests = k->dests;
 	o.n_dests = k->n_dests;
 	if (!err)
-		set_reply_bytes(k, conn, &o, &raw);
+		set_reply_bytes(k, conn, &o, &pass);
 	o.timeout_ns = k->timeout_ns;
 	o.done = on_clnt_call_done;
 	o.arg = k;
 	if (!err)
-		err = rr_calls_make(conn, &o, &raw, &k->made);
+		err = rr_calls_make(conn, &o, &pass, &k->made);
 	if (err)
 		finish_clnt_call(k, err);
 	else

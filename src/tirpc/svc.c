@@ -62,7 +62,7 @@ struct transport {
 	struct rpcrdma_engine *engine;
 	struct rr_rpc_options o;
 	struct rpcrdma_service *service;
-	struct rr_service_raw raw;
+	struct rr_service_passthrough pass;
 	struct rpcrdma_listener *listener; /* used in the engine's thread only */
 	const char *address;               /* during svc_rdma_create */
 	int error;
@@ -103,10 +103,10 @@ static struct transport *find_live_transport(const SVCXPRT *x)
 static const struct rpcrdma_procedure *
 find_item_limits(void *arg, uint32_t program, uint32_t version, uint32_t procedure)
 {
-	static const struct rpcrdma_procedure none = {.name = "raw"};
+	static const struct rpcrdma_procedure none = {.name = "pass-through"};
 	static const struct rpcrdma_procedure by_items[2] = {
-	        {.name = "raw", .max_read_items = RR_XDR_MAX_ITEMS},
-	        {.name = "raw",
+	        {.name = "pass-through", .max_read_items = RR_XDR_MAX_ITEMS},
+	        {.name = "pass-through",
 	         .max_read_items = RR_XDR_MAX_ITEMS,
 	         .max_write_items = RR_XDR_MAX_ITEMS},
 	};
@@ -226,7 +226,8 @@ static bool send_and_wait_sent(struct frame *f, const struct rpcrdma_piece *piec
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	rr_rpc_wait_init(&f->wait);
 	f->answered = true;
-	if (rr_request_reply_raw(f->request, pieces, n, on_reply_gone, f) == 0 &&
+	if (rr_request_reply_passthrough(f->request, pieces, n, on_reply_gone, f) ==
+	            0 &&
 	    !rr_rpc_wait_until(&f->wait, rr_after(rr_engine_clock(), t->o.send_ns))) {
 		rr_rpc_in_engine(t->engine, give_up_reply, f);
 		rr_rpc_wait_until(&f->wait, RR_TIME_NEVER);
@@ -698,7 +699,7 @@ static struct transport *new_transport(void)
 	pthread_mutex_init(&t->lock, NULL);
 	rr_rpc_wait_init(&t->ended);
 	rr_rpc_registry_init(&t->registry, (struct sockaddr *)&t->local);
-	t->raw = (struct rr_service_raw){
+	t->pass = (struct rr_service_passthrough){
 	        .binding = find_item_limits, .handler = on_svc_request, .arg = t};
 	x->xp_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return t;
@@ -722,7 +723,7 @@ static int start_transport(struct transport *t, const char *address)
 		err = rpcrdma_service_new(&t->service);
 	if (err)
 		return err;
-	t->service->raw = &t->raw;
+	t->service->pass = &t->pass;
 	t->address = address;
 	rr_rpc_in_engine(t->engine, start_listening, t);
 	return t->error;

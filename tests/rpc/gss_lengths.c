@@ -36,7 +36,7 @@ static void on_request(struct rpcrdma_request *q, void *arg)
 	rr_store_u32(reply + 4, 1);
 	for (unsigned i = 0; i < lie_words; i++)
 		rr_store_u32(reply + 24 + 4 * i, lie[i]);
-	assert_int_equal(rr_request_reply_raw(q, &p, 1, NULL, NULL), 0);
+	assert_int_equal(rr_request_reply_passthrough(q, &p, 1, NULL, NULL), 0);
 }
 
 static const struct rpcrdma_procedure *any_procedure(void *arg, uint32_t prog,
@@ -134,8 +134,8 @@ static void ask(CLIENT *c)
 
 static void lengths_are_compared(void **state)
 {
-	static const struct rr_service_raw raw = {.binding = any_procedure,
-	                                          .handler = on_request};
+	static const struct rr_service_passthrough pass = {.binding = any_procedure,
+	                                                   .handler = on_request};
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 	AUTH auth = {.ah_cred.oa_flavor = RPCSEC_GSS, .ah_ops = &ops};
 	struct rpcrdma_engine *e;
@@ -148,7 +148,7 @@ static void lengths_are_compared(void **state)
 
 	assert_int_equal(rpcrdma_engine_new(NULL, &e), 0);
 	assert_int_equal(rpcrdma_service_new(&s), 0);
-	s->raw = &raw;
+	s->pass = &pass;
 	assert_int_equal(rpcrdma_listen(e, "127.0.0.1:0", &o, s, 0, &l), 0);
 	assert_int_equal(rpcrdma_listener_addr(l, &a), 0);
 	assert_int_equal(pthread_create(&t, NULL, run_engine, e), 0);

@@ -224,7 +224,7 @@ static void on_request(struct rpcrdma_request *q, void *arg)
 	/* Nothing shorter is an answer. */
 	while (manners == ANYTHING && m->words < 6)
 		put(m, odd_word(&answers));
-	assert_int_equal(rr_request_reply_raw(q, p, pieces(m, p), free, m), 0);
+	assert_int_equal(rr_request_reply_passthrough(q, p, pieces(m, p), free, m), 0);
 }
 
 static const struct rpcrdma_procedure *any_procedure(void *arg, uint32_t prog,
@@ -252,13 +252,13 @@ static void *run_engine(void *e)
 
 static void begin_server(struct server *s)
 {
-	static const struct rr_service_raw raw = {.binding = any_procedure,
-	                                          .handler = on_request};
+	static const struct rr_service_passthrough pass = {.binding = any_procedure,
+	                                                   .handler = on_request};
 	struct sockaddr_storage ss;
 
 	assert_int_equal(rpcrdma_engine_new(NULL, &s->engine), 0);
 	assert_int_equal(rpcrdma_service_new(&s->service), 0);
-	s->service->raw = &raw;
+	s->service->pass = &pass;
 	assert_int_equal(rpcrdma_listen(s->engine, "127.0.0.1:0", NULL, s->service, 0,
 	                                &s->listener),
 	                 0);
@@ -528,7 +528,7 @@ static void attack(struct attack *a)
 	char room[2][1000];
 	struct rpcrdma_dest dests[2] = {{.base = room[0], .len = sizeof(room[0])},
 	                                {.base = room[1], .len = sizeof(room[1])}};
-	struct rr_call_raw raw = {.bound = true};
+	struct rr_call_passthrough pass = {.bound = true};
 
 	put_call(m, ++a->xid);
 	put_args(m);
@@ -542,10 +542,10 @@ static void attack(struct attack *a)
 	o.timeout_ns = 60000000000u;
 	o.done = done;
 	o.arg = a;
-	raw.header = m->head;
-	raw.len = 4 * m->words;
+	pass.header = m->head;
+	pass.len = 4 * m->words;
 	a->over = false;
-	assert_int_equal(rr_calls_make(a->conn, &o, &raw, NULL), 0);
+	assert_int_equal(rr_calls_make(a->conn, &o, &pass, NULL), 0);
 	while (!a->over)
 		assert_int_equal(rpcrdma_engine_process(a->engine, 1000), 0);
 	a->answered += a->status == 0;
