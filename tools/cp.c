@@ -6,7 +6,7 @@
  * Sources and the destination are URLs, local paths or "-"; at least one of the two is
  * a URL.  A server is connected to once for each export named.
  */
-#include "client/cp.h"
+#include "client/cp_dst.h"
 #include "client/json.h"
 
 #include <errno.h>
@@ -178,10 +178,8 @@ static int from_url(struct cp *c, const char *text)
 		c->copy.failed++;
 		return loop_signal() ? -EINTR : 0;
 	}
-	r = nfs_walk(&s->client, u.path, follows_source(c) || u.slash ? NFS_FOLLOW : 0,
-	             &node);
-	if (!r && u.slash && node.attr.type != NF3DIR)
-		r = (int)NFS3ERR_NOTDIR;
+	r = nfs_walk_url(&s->client, &u, follows_source(c) || u.slash ? NFS_FOLLOW : 0,
+	                 &node);
 	last = *u.path ? u.path : u.export;
 	if (strrchr(last, '/'))
 		last = strrchr(last, '/') + 1;

@@ -9,7 +9,6 @@
 
 struct df {
 	struct tool_common common;
-	struct loop loop;
 	struct nfs_options nfs;
 	bool human, inodes, headed;
 };
@@ -92,10 +91,8 @@ static int df_url(struct nfs_client *client, const char *text, const struct url 
 	struct nfs_node node;
 	struct df *d = arg;
 	FSSTAT3resok s;
-	int r = nfs_walk(client, u->path, NFS_FOLLOW, &node);
+	int r = nfs_walk_url(client, u, NFS_FOLLOW, &node);
 
-	if (!r && u->slash && node.attr.type != NF3DIR)
-		r = (int)NFS3ERR_NOTDIR;
 	if (!r)
 		r = ask_fsstat(client, &node.fh, &s);
 	if (r)
@@ -122,20 +119,11 @@ static const struct tool_option options[] = {
 static int run_df(int argc, char **argv)
 {
 	struct df d = {.nfs = NFS_OPTIONS};
-	int r;
+	int r = tool_read_options(&tool_df, &d, &d.common, argc, argv);
 
-	r = tool_read_options(&tool_df, &d, &d.common, argc, argv);
-	if (r != TOOL_GO_ON)
-		return r;
-	if (optind == argc) {
-		tool_error("missing URL operand");
-		return tool_usage();
-	}
-	if (loop_init(&d.loop, &d.common))
-		return TOOL_FAILED;
-	r = nfs_each(&d.loop, &d.nfs, true, argv + optind, df_url, &d);
-	loop_fini(&d.loop);
-	return loop_exit_code(r);
+	return r == TOOL_GO_ON ? nfs_run_each(&d.common, &d.nfs, true, argv + optind,
+	                                      df_url, &d)
+	                       : r;
 }
 
 const struct tool_command tool_df = {

@@ -21,7 +21,6 @@ struct item {
 
 struct ls {
 	struct tool_common common;
-	struct loop loop;
 	struct nfs_options nfs;
 	bool all, longer, unsorted, itself, recursive, human, by_time, reverse, one;
 	unsigned headings; /* 0: none; else 1 plus the number of those printed */
@@ -401,22 +400,13 @@ static const struct tool_option options[] = {
 static int run_ls(int argc, char **argv)
 {
 	struct ls l = {.nfs = NFS_OPTIONS};
-	int r, n;
+	int r;
 
 	r = tool_read_options(&tool_ls, &l, &l.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
-	n = argc - optind;
-	if (n == 0) {
-		tool_error("missing URL operand");
-		return tool_usage();
-	}
-	if (loop_init(&l.loop, &l.common))
-		return TOOL_FAILED;
-	l.headings = n > 1 || l.recursive;
-	r = nfs_each(&l.loop, &l.nfs, false, argv + optind, ls_url, &l);
-	loop_fini(&l.loop);
-	return loop_exit_code(r);
+	l.headings = argc - optind > 1 || l.recursive;
+	return nfs_run_each(&l.common, &l.nfs, false, argv + optind, ls_url, &l);
 }
 
 const struct tool_command tool_ls = {

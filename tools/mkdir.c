@@ -9,7 +9,6 @@
 
 struct mkdir_tool {
 	struct tool_common common;
-	struct loop loop;
 	struct nfs_options nfs;
 	bool parents, exact; /* -p, -m */
 	uint32_t mode, umask;
@@ -145,17 +144,9 @@ static int run_mkdir(int argc, char **argv)
 	r = tool_read_options(&tool_mkdir, &m, &m.common, argc, argv);
 	if (r != TOOL_GO_ON)
 		return r;
-	if (optind == argc) {
-		tool_error("missing URL operand");
-		return tool_usage();
-	}
 	m.umask = umask(0);
 	umask((mode_t)m.umask);
-	if (loop_init(&m.loop, &m.common))
-		return TOOL_FAILED;
-	r = nfs_each(&m.loop, &m.nfs, true, argv + optind, mkdir_url, &m);
-	loop_fini(&m.loop);
-	return loop_exit_code(r);
+	return nfs_run_each(&m.common, &m.nfs, true, argv + optind, mkdir_url, &m);
 }
 
 const struct tool_command tool_mkdir = {

@@ -158,9 +158,7 @@ static int move_url(struct mv *m, const char *text, struct url *u)
 
 	if (r)
 		return r;
-	r = nfs_walk(&m->client, u->path, 0, &node);
-	if (!r && u->slash && node.attr.type != NF3DIR)
-		r = (int)NFS3ERR_NOTDIR;
+	r = nfs_walk_url(&m->client, u, 0, &node);
 	if (r)
 		return nfs_report(&m->client, "access", text, r);
 	if (url_ends_in_dots(u))

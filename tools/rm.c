@@ -19,7 +19,6 @@
 
 struct rm {
 	struct tool_common common;
-	struct loop loop;
 	struct nfs_options nfs;
 	bool recursive, force, ask;
 
@@ -200,15 +199,8 @@ static int run_rm(int argc, char **argv)
 	m.ask &= !m.force;
 	if (optind == argc && m.force)
 		return TOOL_OK;
-	if (optind == argc) {
-		tool_error("missing URL operand");
-		return tool_usage();
-	}
-	if (loop_init(&m.loop, &m.common))
-		return TOOL_FAILED;
-	r = nfs_each(&m.loop, &m.nfs, true, argv + optind, rm_url, &m);
-	loop_fini(&m.loop);
-	return loop_exit_code(m.failed && r == TOOL_OK ? TOOL_FAILED : r);
+	r = nfs_run_each(&m.common, &m.nfs, true, argv + optind, rm_url, &m);
+	return m.failed && r == TOOL_OK ? TOOL_FAILED : r;
 }
 
 const struct tool_command tool_rm = {

@@ -10,7 +10,6 @@
 
 struct stat_tool {
 	struct tool_common common;
-	struct loop loop;
 	struct nfs_options nfs;
 	bool follow;
 };
@@ -64,11 +63,8 @@ static int stat_url(struct nfs_client *client, const char *text, const struct ur
 	struct stat_tool *s = arg;
 	char target[NFS3_PATH_BYTES + 1] = "";
 	struct nfs_node node;
-	int r = nfs_walk(client, u->path, s->follow || u->slash ? NFS_FOLLOW : 0,
-	                 &node);
+	int r = nfs_walk_url(client, u, s->follow || u->slash ? NFS_FOLLOW : 0, &node);
 
-	if (!r && u->slash && node.attr.type != NF3DIR)
-		r = (int)NFS3ERR_NOTDIR;
 	if (!r && node.attr.type == NF3LNK)
 		r = nfs_readlink(client, &node.fh, target, sizeof(target));
 	if (r)
@@ -90,20 +86,11 @@ static const struct tool_option options[] = {
 static int run_stat(int argc, char **argv)
 {
 	struct stat_tool s = {.nfs = NFS_OPTIONS};
-	int r;
+	int r = tool_read_options(&tool_stat, &s, &s.common, argc, argv);
 
-	r = tool_read_options(&tool_stat, &s, &s.common, argc, argv);
-	if (r != TOOL_GO_ON)
-		return r;
-	if (optind == argc) {
-		tool_error("missing URL operand");
-		return tool_usage();
-	}
-	if (loop_init(&s.loop, &s.common))
-		return TOOL_FAILED;
-	r = nfs_each(&s.loop, &s.nfs, true, argv + optind, stat_url, &s);
-	loop_fini(&s.loop);
-	return loop_exit_code(r);
+	return r == TOOL_GO_ON ? nfs_run_each(&s.common, &s.nfs, true, argv + optind,
+	                                      stat_url, &s)
+	                       : r;
 }
 
 const struct tool_command tool_stat = {

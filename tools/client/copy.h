@@ -361,6 +361,8 @@ bool copy_data_pump(struct copy_job *);
 void copy_data_rewind(struct copy_job *);
 /* Marks the data as stable, after a COMMIT. */
 void copy_data_committed(struct copy_job *);
+/* Compares the source's attributes with those at the beginning: sets j->changed. */
+void copy_data_compare(struct copy_job *, const struct copy_meta *now);
 void copy_data_cancel(struct copy_job *);
 
 /* ---- copy_tree.c --------------------------------------------------------------- */

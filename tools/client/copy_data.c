@@ -176,7 +176,7 @@ static bool same_time(const nfstime3 *a, const nfstime3 *b)
 	return a->seconds == b->seconds && a->nseconds == b->nseconds;
 }
 
-static void look_for_change(struct copy_job *j, const struct copy_meta *now)
+void copy_data_compare(struct copy_job *j, const struct copy_meta *now)
 {
 	if (now->size == j->src.meta.size && same_time(&now->mtime, &j->src.meta.mtime))
 		return;
@@ -203,7 +203,7 @@ static void on_slot_read(struct nfs_op *op, void *arg)
 	}
 	if (attr->attributes_follow) {
 		copy_meta_from_attr(&attr->post_op_attr_u.attributes, &now);
-		look_for_change(j, &now);
+		copy_data_compare(j, &now);
 	}
 	n = nfs_read_count(op, &eof);
 	s->have += n;
@@ -250,7 +250,7 @@ static void slot_read_local(struct copy_slot *s)
 
 			if (!fstat(j->src.fd, &sb)) {
 				copy_meta_from_stat(&sb, &now);
-				look_for_change(j, &now);
+				copy_data_compare(j, &now);
 			}
 			if (!j->changed)
 				copy_job_fail(j, COPY_SOURCE, -EIO,

@@ -516,12 +516,7 @@ static void look_again(struct copy_job *j)
 	if (j->src.client || j->src.stream || fstat(j->src.fd, &sb))
 		return;
 	copy_meta_from_stat(&sb, &now);
-	if (now.size == j->src.meta.size &&
-	    now.mtime.seconds == j->src.meta.mtime.seconds &&
-	    now.mtime.nseconds == j->src.meta.mtime.nseconds)
-		return;
-	j->changed = true;
-	j->changed_meta = now;
+	copy_data_compare(j, &now);
 }
 
 static void start_again(struct copy_job *j)

@@ -4,7 +4,7 @@
  * name in a directory, or a stream.  What DST leads to decides, as with cp(1).  -T and
  * backups make a difference for directories and symbolic links.
  */
-#include "client/cp.h"
+#include "client/cp_dst.h"
 
 #include <errno.h>
 #include <fcntl.h>

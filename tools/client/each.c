@@ -73,3 +73,20 @@ int nfs_each(struct loop *l, const struct nfs_options *o, bool export, char **ur
 	}
 	return code;
 }
+
+int nfs_run_each(struct tool_common *common, const struct nfs_options *o, bool export,
+                 char **urls, nfs_each_fn *each, void *arg)
+{
+	struct loop l;
+	int code;
+
+	if (!*urls) {
+		tool_error("missing URL operand");
+		return tool_usage();
+	}
+	if (loop_init(&l, common))
+		return TOOL_FAILED;
+	code = nfs_each(&l, o, export, urls, each, arg);
+	loop_fini(&l);
+	return loop_exit_code(code);
+}

@@ -38,15 +38,18 @@ static int make_cred(struct nfs_client *c)
 
 /* ---- MNT ----------------------------------------------------------------- */
 
-/* Stores the flavors that the server allows, in its order. */
-static void take_flavors(struct nfs_client *c, const mountres3_ok *ok)
+/* Stores the handle in @ret, and the flavors that the server allows, in its order. */
+static int take_mount(struct nfs_client *c, const mountres3_ok *ok, struct nfs_fh *ret)
 {
-	unsigned most = sizeof(c->mount.flavors) / sizeof(c->mount.flavors[0]);
+	nfs_fh3 fh = {.data = {ok->fhandle.fhandle3_len, ok->fhandle.fhandle3_val}};
 
 	c->mount.n_flavors = 0;
-	for (unsigned i = 0; i < ok->auth_flavors.auth_flavors_len && i < most; i++)
+	for (unsigned i = 0; i < ok->auth_flavors.auth_flavors_len &&
+	                     c->mount.n_flavors < TOOL_N(c->mount.flavors);
+	     i++)
 		c->mount.flavors[c->mount.n_flavors++] =
 		        (uint32_t)ok->auth_flavors.auth_flavors_val[i];
+	return nfs_fh_take(&fh, ret);
 }
 
 /* Finds MOUNT on TCP if the URL has its port. */
@@ -62,13 +65,8 @@ static int mnt_rdma(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 
 	nfs_op_init(&op, c);
 	r = nfs_op_run_mount(&op, MOUNTPROC3_MNT, path);
-	if (!r) {
-		const fhandle3 *fh = &op.res.mnt.mountres3_u.mountinfo.fhandle;
-		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
-
-		take_flavors(c, &op.res.mnt.mountres3_u.mountinfo);
-		r = nfs_fh_take(&a, ret);
-	}
+	if (!r)
+		r = take_mount(c, &op.res.mnt.mountres3_u.mountinfo, ret);
 	nfs_op_fini(&op);
 	if (r != NFS_RPC + RPCRDMA_PROG_UNAVAIL)
 		return r;
@@ -89,12 +87,8 @@ static int mnt_tcp(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 		return r;
 	r = (int)res.fhs_status;
 	if (!r) {
-		const fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
-		nfs_fh3 a = {.data = {fh->fhandle3_len, fh->fhandle3_val}};
-
 		c->mount.owed = true;
-		take_flavors(c, &res.mountres3_u.mountinfo);
-		r = nfs_fh_take(&a, ret);
+		r = take_mount(c, &res.mountres3_u.mountinfo, ret);
 	}
 	NFS3_FREE(mountres3, &res);
 	return r;

@@ -164,6 +164,10 @@ typedef int nfs_each_fn(struct nfs_client *, const char *text, const struct url 
                         void *arg);
 int nfs_each(struct loop *, const struct nfs_options *, bool export, char **urls,
              nfs_each_fn *each, void *arg);
+/* Makes a loop, calls nfs_each, and frees the loop.  Returns the exit code, after a
+ * message if @urls is empty; ends the process if a signal was caught. */
+int nfs_run_each(struct tool_common *, const struct nfs_options *, bool export,
+                 char **urls, nfs_each_fn *each, void *arg);
 /* Returns whether the URL, which names the same server, lies in this export and in no
  * listed export below it. */
 bool nfs_serves(const struct nfs_client *, const struct url *);
@@ -223,6 +227,9 @@ enum {
 	NFS_MAKE = 2,   /* with NOENT for the last name, parent and name are set */
 };
 int nfs_walk(struct nfs_client *, const char *path, int flags, struct nfs_node *ret);
+/* Walks the path of a URL; one that ends with "/" must lead to a directory. */
+int nfs_walk_url(struct nfs_client *, const struct url *, int flags,
+                 struct nfs_node *ret);
 /* Walks from a directory. */
 int nfs_walk_from(struct nfs_client *, const struct nfs_fh *dir, const fattr3 *attr,
                   const char *path, int flags, struct nfs_node *ret);

@@ -192,6 +192,16 @@ int nfs_walk(struct nfs_client *c, const char *path, int flags, struct nfs_node 
 	return nfs_walk_from(c, &c->root, &c->root_attr, path, flags, ret);
 }
 
+int nfs_walk_url(struct nfs_client *c, const struct url *u, int flags,
+                 struct nfs_node *ret)
+{
+	int r = nfs_walk(c, u->path, flags, ret);
+
+	if (!r && u->slash && ret->attr.type != NF3DIR)
+		r = (int)NFS3ERR_NOTDIR;
+	return r;
+}
+
 int nfs_walk_from(struct nfs_client *c, const struct nfs_fh *dir, const fattr3 *attr,
                   const char *path, int flags, struct nfs_node *ret)
 {

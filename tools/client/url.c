@@ -18,7 +18,7 @@ bool url_is(const char *s)
 	return !strncmp(s, "nfs://", 6);
 }
 
-static int parse_hex_digit(char c)
+static int unescape_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -105,8 +105,8 @@ static int unescape_name(const char *s, size_t len, char *out, const char **reas
 		char c = s[i];
 
 		if (c == '%') {
-			int hi = len - i > 2 ? parse_hex_digit(s[i + 1]) : -1;
-			int lo = len - i > 2 ? parse_hex_digit(s[i + 2]) : -1;
+			int hi = len - i > 2 ? unescape_digit(s[i + 1]) : -1;
+			int lo = len - i > 2 ? unescape_digit(s[i + 2]) : -1;
 
 			if (hi < 0 || lo < 0) {
 				*reason =

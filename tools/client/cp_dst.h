@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The structures that the files of rpcrdma cp share. */
-#ifndef RPCRDMA_TOOLS_CP_H
-#define RPCRDMA_TOOLS_CP_H
+#ifndef RPCRDMA_TOOLS_CP_DST_H
+#define RPCRDMA_TOOLS_CP_DST_H
 
 #include "client/copy.h"
 
