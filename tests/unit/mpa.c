@@ -24,14 +24,15 @@ static const uint8_t rep_rev2[] = "MPA ID Rep Frame"
 static const uint8_t rep_rejected[] = "MPA ID Rep Frame"
                                       "\x20\x01\x00\x00";
 
-static struct rr_mpa_wish wish(bool crc, uint8_t rev, uint16_t ird, uint16_t ord)
+static struct rr_mpa_params make_params(bool crc, uint8_t rev, uint16_t ird,
+                                        uint16_t ord)
 {
-	return (struct rr_mpa_wish){
+	return (struct rr_mpa_params){
 	        .crc = crc,
 	        .rev = rev,
 	        .ird = ird,
 	        .ord = ord,
-	        .blind_ord = 2,
+	        .default_ord = 2,
 	        .p2p = true,
 	};
 }
@@ -133,12 +134,12 @@ static void refuses_garbage(void **state)
 }
 
 /* Request and Reply through bytes, both ends' deals compared. */
-static void negotiate(const struct rr_mpa_wish *ci, const struct rr_mpa_wish *si,
+static void negotiate(const struct rr_mpa_params *ci, const struct rr_mpa_params *si,
                       bool peer_markers)
 {
 	uint8_t b[RR_MPA_FRAME_MAX];
 	struct rr_mpa_frame req, rep, got;
-	struct rr_mpa_deal cd, sd;
+	struct rr_mpa_agreement cd, sd;
 	ssize_t n;
 	int rc;
 
@@ -183,12 +184,12 @@ static void every_combination(void **state)
 
 	for (unsigned i = 0; i < 4 * 4 * 4 * 4 * 64; i++) {
 		unsigned k = i;
-		struct rr_mpa_wish c, s;
+		struct rr_mpa_params c, s;
 
-		c = wish(k & 1, (uint8_t)(1 + (k >> 1 & 1)), depth[k >> 6 & 3],
-		         depth[k >> 8 & 3]);
-		s = wish(k >> 2 & 1, (uint8_t)(1 + (k >> 3 & 1)), depth[k >> 10 & 3],
-		         depth[k >> 12 & 3]);
+		c = make_params(k & 1, (uint8_t)(1 + (k >> 1 & 1)), depth[k >> 6 & 3],
+		                depth[k >> 8 & 3]);
+		s = make_params(k >> 2 & 1, (uint8_t)(1 + (k >> 3 & 1)),
+		                depth[k >> 10 & 3], depth[k >> 12 & 3]);
 		c.p2p = k >> 5 & 1;
 		negotiate(&c, &s, k >> 4 & 1);
 	}
@@ -196,13 +197,13 @@ static void every_combination(void **state)
 
 static void no_automatic_depths(void **state)
 {
-	struct rr_mpa_wish w = wish(true, 2, 8, 9);
+	struct rr_mpa_params w = make_params(true, 2, 8, 9);
 	struct rr_mpa_frame req = {.rev = 2,
 	                           .enhanced = true,
 	                           .ird = RR_MPA_NO_NEGO,
 	                           .ord = RR_MPA_NO_NEGO};
 	struct rr_mpa_frame rep;
-	struct rr_mpa_deal d;
+	struct rr_mpa_agreement d;
 
 	assert_int_equal(rr_mpa_answer(&w, &req, &rep, &d), 0);
 	assert_int_equal(rep.ird, RR_MPA_NO_NEGO);
@@ -217,10 +218,10 @@ static void no_automatic_depths(void **state)
 
 static void rtr_forms(void **state)
 {
-	struct rr_mpa_wish w = wish(true, 2, 0, 4);
+	struct rr_mpa_params w = make_params(true, 2, 0, 4);
 	struct rr_mpa_frame req = {.rev = 2, .enhanced = true, .p2p = true};
 	struct rr_mpa_frame rep;
-	struct rr_mpa_deal d;
+	struct rr_mpa_agreement d;
 
 	for (unsigned forms = 0; forms < 8; forms++) {
 		req.rtr = forms;
@@ -238,10 +239,10 @@ static void rtr_forms(void **state)
 
 static void bad_replies(void **state)
 {
-	struct rr_mpa_wish w = wish(true, 2, 4, 4);
+	struct rr_mpa_params w = make_params(true, 2, 4, 4);
 	struct rr_mpa_frame req,
 	        rep = {.reply = true, .rev = 2, .enhanced = true, .ird = 4, .ord = 4};
-	struct rr_mpa_deal d;
+	struct rr_mpa_agreement d;
 
 	rr_mpa_request(&w, &req);
 	assert_int_equal(rr_mpa_conclude(&w, &req, &rep, &d), 0);
@@ -272,10 +273,10 @@ static void odd_replies(void **state)
 {
 	struct rr_mpa_frame req,
 	        rep = {.reply = true, .rev = 2, .enhanced = true, .ird = 4, .ord = 4};
-	struct rr_mpa_deal d;
+	struct rr_mpa_agreement d;
 
 	for (unsigned i = 0; i < 4; i++) { /* CRC if either asks for it */
-		struct rr_mpa_wish w = wish(i & 1, 2, 4, 4);
+		struct rr_mpa_params w = make_params(i & 1, 2, 4, 4);
 
 		rr_mpa_request(&w, &req);
 		rep.crc = i & 2;
@@ -289,16 +290,17 @@ static void odd_replies(void **state)
 	rep.p2p = true;
 	rep.rtr = RR_RTR_SEND;
 	assert_int_equal(
-	        rr_mpa_conclude(&(struct rr_mpa_wish){.rev = 2, .ird = 4, .p2p = true},
-	                        &req, &rep, &d),
+	        rr_mpa_conclude(
+	                &(struct rr_mpa_params){.rev = 2, .ird = 4, .p2p = true}, &req,
+	                &rep, &d),
 	        -ERANGE);
 }
 
 static void request_revisions(void **state)
 {
-	struct rr_mpa_wish w = wish(true, 2, 4, 4);
+	struct rr_mpa_params w = make_params(true, 2, 4, 4);
 	struct rr_mpa_frame req = {.rev = 0}, rep;
-	struct rr_mpa_deal d;
+	struct rr_mpa_agreement d;
 
 	assert_int_equal(rr_mpa_answer(&w, &req, &rep, &d), -EPROTONOSUPPORT);
 	req.rev = 3;

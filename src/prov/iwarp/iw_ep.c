@@ -257,7 +257,7 @@ static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
 		return -ENOMEM;
 	if (kind == RR_POST_READ &&
 	    rr_ring_reserve(&ep->reads, RR_MIN(ep->reads.count + ep->sq.count + 1,
-	                                       (uint32_t)ep->deal.ord)))
+	                                       (uint32_t)ep->agreed.ord)))
 		return -ENOMEM;
 	wr = rr_ring_push(&ep->sq);
 	*wr = (struct rr_iw_wr){
@@ -292,7 +292,7 @@ static int iw_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t h
 {
 	struct rr_iw_ep *ep = rr_iw_of(base);
 
-	if (ep->state == RR_IW_READY && !ep->deal.ord)
+	if (ep->state == RR_IW_READY && !ep->agreed.ord)
 		return -EOPNOTSUPP; /* would never be sent */
 
 	return append_wr(ep, RR_POST_READ, sge, 1, handle, offset, token);
@@ -388,7 +388,7 @@ static void kick_responder(struct rr_iw_ep *ep)
 
 bool rr_iw_may_sleep(const struct rr_iw_ep *ep)
 {
-	return ep->initiator && ep->deal.rtr && !ep->tx.mute && !ep->rx.fin &&
+	return ep->initiator && ep->agreed.rtr && !ep->tx.mute && !ep->rx.fin &&
 	       ep->kicks <= RR_IW_PARTING &&
 	       ep->base.count.bytes_received == ep->setup_received;
 }
@@ -530,7 +530,7 @@ static void iw_limits(const struct rr_ep *base, struct rr_prov_limits *ret)
 	*ret = (struct rr_prov_limits){
 	        .max_recv = RR_IW_MAX_RECV,
 	        .max_send = RR_IW_MAX_SEND,
-	        .max_ord = ep->deal.ord,
+	        .max_ord = ep->agreed.ord,
 	        .max_msg = UINT32_MAX,
 	        .remote_invalidate = true,
 	};

@@ -162,7 +162,7 @@ struct rr_iw_ep {
 	bool leaving; /* initiator: ends as soon as the Reply is received */
 	uint64_t setup_received, setup_sent; /* octets before the first FPDU */
 	struct rr_iwarp_opts opts;
-	struct rr_mpa_deal deal;
+	struct rr_mpa_agreement agreed;
 	struct rr_mpa_frame request; /* initiator: as sent */
 
 	struct rr_ring sq;    /* struct rr_iw_wr; the first sq_framed are framed */

@@ -137,7 +137,8 @@ static enum rr_term_error check_request(const struct rr_iw_ep *ep,
 	enum rr_term_error e;
 	uint8_t *src;
 
-	e = check_msn(ep, &g->h, ep->deal.ird - RR_MIN(ep->resps.count, ep->deal.ird));
+	e = check_msn(ep, &g->h,
+	              ep->agreed.ird - RR_MIN(ep->resps.count, ep->agreed.ird));
 	if (e != RR_TERM_COUNT)
 		return e;
 	if (g->h.mo)
@@ -374,7 +375,7 @@ static bool crc_good(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
 {
 	uint8_t want[RR_FPDU_CRC];
 
-	if (ep->deal.crc) {
+	if (ep->agreed.crc) {
 		rr_crc_store(want, crc);
 		if (memcmp(want, wire, RR_FPDU_CRC) != 0) {
 			rr_iw_fault(ep, RR_TERM_MPA_CRC, NULL, 0, 0, NULL);
@@ -420,7 +421,7 @@ static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 	struct rx_seg g;
 	uint8_t *dst;
 
-	if (ep->deal.crc)
+	if (ep->agreed.crc)
 		crc = rr_crc_add(RR_CRC_INIT, p, covered);
 	if (!crc_good(ep, crc, p + covered))
 		return;
@@ -457,7 +458,7 @@ static bool begin_direct(struct rr_iw_ep *ep, const uint8_t *p, uint32_t have,
 	rx->ddp = g.h;
 	memcpy(rx->raw, g.raw, g.hlen);
 	rx->len = rx->left = g.len;
-	if (ep->deal.crc)
+	if (ep->agreed.crc)
 		rx->crc = rr_crc_add(RR_CRC_INIT, p, RR_FPDU_LEN + g.hlen);
 	rx->off += RR_FPDU_LEN + g.hlen;
 	return true;
@@ -493,7 +494,7 @@ static uint8_t *find_direct_place(struct rr_iw_ep *ep)
 
 static void count_direct_placed(struct rr_iw_ep *ep, const uint8_t *dst, uint32_t n)
 {
-	if (ep->deal.crc)
+	if (ep->agreed.crc)
 		ep->rx.crc = rr_crc_add(ep->rx.crc, dst, n);
 	ep->rx.left -= n;
 }
@@ -521,7 +522,7 @@ static bool step_direct(struct rr_iw_ep *ep)
 	if (rx->left || rx->end - rx->off < pad + RR_FPDU_CRC)
 		return false;
 	p = rx->buf + rx->off;
-	if (ep->deal.crc)
+	if (ep->agreed.crc)
 		crc = rr_crc_add(crc, p, pad);
 	rx->off += pad + RR_FPDU_CRC;
 	rx->direct = false;

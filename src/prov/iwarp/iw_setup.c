@@ -17,15 +17,15 @@
 
 #include "prov/iwarp/iw_ep.h"
 
-static struct rr_mpa_wish make_wish(const struct rr_iw_ep *ep)
+static struct rr_mpa_params make_mpa_params(const struct rr_iw_ep *ep)
 {
-	return (struct rr_mpa_wish){
+	return (struct rr_mpa_params){
 	        .crc = ep->opts.crc,
 	        .p2p = ep->opts.p2p,
 	        .rev = (uint8_t)ep->opts.rev,
 	        .ird = (uint16_t)ep->opts.ird,
 	        .ord = (uint16_t)ep->opts.ord,
-	        .blind_ord = (uint16_t)ep->opts.ord1,
+	        .default_ord = (uint16_t)ep->opts.ord1,
 	};
 }
 
@@ -57,7 +57,7 @@ static int send_mpa_frame(struct rr_iw_ep *ep, struct rr_mpa_frame *f)
 
 void rr_iw_setup_connected(struct rr_iw_ep *ep)
 {
-	struct rr_mpa_wish w = make_wish(ep);
+	struct rr_mpa_params w = make_mpa_params(ep);
 	int rc = rr_sock_connected(ep->fd);
 
 	if (rc == -EAGAIN)
@@ -88,7 +88,7 @@ static int keep_private(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 
 static void enter_full_operation(struct rr_iw_ep *ep)
 {
-	const struct rr_mpa_deal *d = &ep->deal;
+	const struct rr_mpa_agreement *d = &ep->agreed;
 
 	ep->state = RR_IW_READY;
 	ep->base.deadline = RR_TIME_NEVER;
@@ -107,8 +107,8 @@ static void enter_full_operation(struct rr_iw_ep *ep)
  * is our first and last FPDU.                               [RFC 6581 §9.1, §9.2] */
 static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 {
-	struct rr_mpa_wish w = make_wish(ep);
-	int rc = rr_mpa_conclude(&w, &ep->request, f, &ep->deal);
+	struct rr_mpa_params w = make_mpa_params(ep);
+	int rc = rr_mpa_conclude(&w, &ep->request, f, &ep->agreed);
 
 	if (rc == -ECONNREFUSED) {
 		reject_setup(ep, rc, f->rev,
@@ -126,7 +126,7 @@ static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f
 		return;
 	}
 	ep->tx.open = true;
-	ep->tx.rtr = ep->deal.rtr != 0; /* also before a Terminate */
+	ep->tx.rtr = ep->agreed.rtr != 0; /* also before a Terminate */
 
 	if (rc) {
 		rr_iw_tx_start(ep);
@@ -140,9 +140,9 @@ static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f
 
 static void handle_request_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 {
-	struct rr_mpa_wish w = make_wish(ep);
+	struct rr_mpa_params w = make_mpa_params(ep);
 	struct rr_mpa_frame rep;
-	int rc = rr_mpa_answer(&w, f, &rep, &ep->deal);
+	int rc = rr_mpa_answer(&w, f, &rep, &ep->agreed);
 
 	if (!rc)
 		rc = keep_private(ep, f);
@@ -155,7 +155,7 @@ static void handle_request_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame 
 		                     : "no memory for the connection set-up");
 		return;
 	}
-	ep->rx.rtr_send = ep->deal.rtr == RR_RTR_SEND;
+	ep->rx.rtr_send = ep->agreed.rtr == RR_RTR_SEND;
 	enter_full_operation(ep);
 }
 

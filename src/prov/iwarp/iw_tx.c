@@ -115,8 +115,8 @@ void rr_iw_tx_start(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 
-	tx->framer = (struct rr_framer){.crc = ep->deal.crc,
-	                                .markers = ep->deal.send_markers};
+	tx->framer = (struct rr_framer){.crc = ep->agreed.crc,
+	                                .markers = ep->agreed.send_markers};
 	tx->ulpdu_max = ep->opts.fpdu;
 	if (tx->framer.markers)
 		tx->ulpdu_max = RR_MIN(tx->ulpdu_max, ULPDU_MARKED);
@@ -468,7 +468,7 @@ static void frame_rtr(struct rr_iw_ep *ep)
 	struct rr_iw_read *r;
 
 	tx->rtr = false;
-	if (ep->deal.rtr == RR_RTR_WRITE) {
+	if (ep->agreed.rtr == RR_RTR_WRITE) {
 		frame_empty_write(tx);
 		return;
 	}
@@ -501,7 +501,7 @@ static bool wr_stalled(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
 
-	return wr->kind == RR_POST_READ && ep->reads.count >= ep->deal.ord;
+	return wr->kind == RR_POST_READ && ep->reads.count >= ep->agreed.ord;
 }
 
 static enum rr_iw_source choose_source(const struct rr_iw_ep *ep)

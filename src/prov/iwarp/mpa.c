@@ -102,7 +102,7 @@ ssize_t rr_mpa_get(const void *src, size_t len, bool reply, struct rr_mpa_frame 
 	return (ssize_t)(RR_MPA_HEAD + pd);
 }
 
-void rr_mpa_request(const struct rr_mpa_wish *w, struct rr_mpa_frame *ret)
+void rr_mpa_request(const struct rr_mpa_params *w, struct rr_mpa_frame *ret)
 {
 	*ret = (struct rr_mpa_frame){
 	        .crc = w->crc,
@@ -119,9 +119,9 @@ void rr_mpa_request(const struct rr_mpa_wish *w, struct rr_mpa_frame *ret)
 /* Returns the ORD towards a peer whose IRD is unknown, as it is without the enhanced
  * form.  One Read too many ends the connection; every peer that can be read from at all
  * holds one.                                               [RFC 5040 §5.5] */
-static uint16_t blind_ord(const struct rr_mpa_wish *w)
+static uint16_t choose_default_ord(const struct rr_mpa_params *w)
 {
-	return RR_MIN(w->ord, w->blind_ord);
+	return RR_MIN(w->ord, w->default_ord);
 }
 
 /* Returns the forms of RTR that we announce.  If there is a choice, a Send is not among
@@ -135,61 +135,62 @@ static unsigned answer_rtr(unsigned asked)
 
 /* Our ORD must not exceed the initiator's IRD [RFC 6581 §9.1]. */
 
-static void answer_depths(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
-                          struct rr_mpa_frame *rep, struct rr_mpa_deal *deal)
+static void answer_depths(const struct rr_mpa_params *w, const struct rr_mpa_frame *req,
+                          struct rr_mpa_frame *rep, struct rr_mpa_agreement *agreed)
 {
-	deal->ord = w->ord;
+	agreed->ord = w->ord;
 	if (req->ird != RR_MPA_NO_NEGO)
-		deal->ord = RR_MIN(w->ord, req->ird);
+		agreed->ord = RR_MIN(w->ord, req->ird);
 	if (rep->rtr & RR_RTR_READ)
-		deal->ird = RR_MAX(deal->ird, 1);
-	rep->ird = req->ord == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : deal->ird;
-	rep->ord = req->ird == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : deal->ord;
+		agreed->ird = RR_MAX(agreed->ird, 1);
+	rep->ird = req->ord == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : agreed->ird;
+	rep->ord = req->ird == RR_MPA_NO_NEGO ? RR_MPA_NO_NEGO : agreed->ord;
 }
 
-int rr_mpa_answer(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
-                  struct rr_mpa_frame *ret_rep, struct rr_mpa_deal *ret)
+int rr_mpa_answer(const struct rr_mpa_params *w, const struct rr_mpa_frame *req,
+                  struct rr_mpa_frame *ret_rep, struct rr_mpa_agreement *ret)
 {
 	struct rr_mpa_frame rep = {.reply = true, .rev = req->rev};
-	struct rr_mpa_deal deal = {
+	struct rr_mpa_agreement agreed = {
 	        .crc = w->crc || req->crc,
 	        .send_markers = req->markers,
 	        .enhanced = req->enhanced,
 	        .ird = w->ird,
-	        .ord = blind_ord(w),
+	        .ord = choose_default_ord(w),
 	};
 
 	if (req->rev < 1 || req->rev > w->rev)
 		return -EPROTONOSUPPORT;
-	rep.crc = deal.crc;
+	rep.crc = agreed.crc;
 	rep.enhanced = req->enhanced;
 	if (req->enhanced) {
 		rep.p2p = req->p2p;
 		if (req->p2p)
-			rep.rtr = deal.rtr = answer_rtr(req->rtr);
-		answer_depths(w, req, &rep, &deal);
+			rep.rtr = agreed.rtr = answer_rtr(req->rtr);
+		answer_depths(w, req, &rep, &agreed);
 	}
 	*ret_rep = rep;
-	*ret = deal;
+	*ret = agreed;
 	return 0;
 }
 
-static int conclude_depths(const struct rr_mpa_wish *w, const struct rr_mpa_frame *rep,
-                           struct rr_mpa_deal *deal)
+static int conclude_depths(const struct rr_mpa_params *w,
+                           const struct rr_mpa_frame *rep,
+                           struct rr_mpa_agreement *agreed)
 {
-	deal->ord = rep->ird == RR_MPA_NO_NEGO ? w->ord : RR_MIN(w->ord, rep->ird);
-	return rep->ord == RR_MPA_NO_NEGO || rep->ord <= deal->ird ? 0 : -ERANGE;
+	agreed->ord = rep->ird == RR_MPA_NO_NEGO ? w->ord : RR_MIN(w->ord, rep->ird);
+	return rep->ord == RR_MPA_NO_NEGO || rep->ord <= agreed->ird ? 0 : -ERANGE;
 }
 
-int rr_mpa_conclude(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
-                    const struct rr_mpa_frame *rep, struct rr_mpa_deal *ret)
+int rr_mpa_conclude(const struct rr_mpa_params *w, const struct rr_mpa_frame *req,
+                    const struct rr_mpa_frame *rep, struct rr_mpa_agreement *ret)
 {
-	struct rr_mpa_deal deal = {
+	struct rr_mpa_agreement agreed = {
 	        .crc = w->crc || rep->crc,
 	        .send_markers = rep->markers,
 	        .enhanced = rep->enhanced,
 	        .ird = w->ird,
-	        .ord = blind_ord(w),
+	        .ord = choose_default_ord(w),
 	};
 	unsigned common;
 	int rc = 0;
@@ -199,12 +200,12 @@ int rr_mpa_conclude(const struct rr_mpa_wish *w, const struct rr_mpa_frame *req,
 	if (rep->rev < 1 || rep->rev > req->rev || rep->enhanced != req->enhanced)
 		return -EPROTO;
 	if (rep->enhanced) {
-		rc = conclude_depths(w, rep, &deal);
+		rc = conclude_depths(w, rep, &agreed);
 		common = rep->rtr & req->rtr;
 		if (req->p2p && rep->p2p && !common && !rc)
 			rc = -ENOMSG;
-		deal.rtr = common & RR_RTR_WRITE ? RR_RTR_WRITE : common;
+		agreed.rtr = common & RR_RTR_WRITE ? RR_RTR_WRITE : common;
 	}
-	*ret = deal;
+	*ret = agreed;
 	return rc;
 }

@@ -37,16 +37,16 @@ struct rr_mpa_frame {
 };
 
 /* What one side wants of a connection. */
-struct rr_mpa_wish {
+struct rr_mpa_params {
 	bool crc;
 	bool p2p;
-	uint8_t rev;        /* highest revision */
-	uint16_t ird, ord;  /* limits, whatever the peer offers */
-	uint16_t blind_ord; /* limit of ord if the peer's IRD is unknown */
+	uint8_t rev;          /* highest revision */
+	uint16_t ird, ord;    /* limits, whatever the peer offers */
+	uint16_t default_ord; /* limit of ord if the peer's IRD is unknown */
 };
 
 /* What both sides agreed on. */
-struct rr_mpa_deal {
+struct rr_mpa_agreement {
 	bool crc;
 	bool send_markers;
 	bool enhanced;
@@ -63,13 +63,14 @@ RR_MUST_CHECK ssize_t rr_mpa_get(const void *src, size_t len, bool reply,
                                  struct rr_mpa_frame *ret);
 
 /* Makes the initiator's Request; the caller sets the private data. */
-void rr_mpa_request(const struct rr_mpa_wish *w, struct rr_mpa_frame *ret);
+void rr_mpa_request(const struct rr_mpa_params *w, struct rr_mpa_frame *ret);
 
 /* Makes the responder's Reply to @req, and fills @ret.  Returns -EPROTONOSUPPORT for an
  * unknown revision: the caller closes without a Reply. */
-RR_MUST_CHECK int rr_mpa_answer(const struct rr_mpa_wish *w,
+RR_MUST_CHECK int rr_mpa_answer(const struct rr_mpa_params *w,
                                 const struct rr_mpa_frame *req,
-                                struct rr_mpa_frame *ret_rep, struct rr_mpa_deal *ret);
+                                struct rr_mpa_frame *ret_rep,
+                                struct rr_mpa_agreement *ret);
 
 /* Evaluates the Reply @rep to @req for the initiator, and fills @ret.  Returns
  * -ECONNREFUSED if the responder rejected the connection, and -EPROTO if the Reply
@@ -77,9 +78,9 @@ RR_MUST_CHECK int rr_mpa_answer(const struct rr_mpa_wish *w,
  * -ENOMSG if there is no common RTR form (Terminate 2/0/7); these two fill @ret as
  * well, so that the caller can send the Terminate. */
 
-RR_MUST_CHECK int rr_mpa_conclude(const struct rr_mpa_wish *w,
+RR_MUST_CHECK int rr_mpa_conclude(const struct rr_mpa_params *w,
                                   const struct rr_mpa_frame *req,
                                   const struct rr_mpa_frame *rep,
-                                  struct rr_mpa_deal *ret);
+                                  struct rr_mpa_agreement *ret);
 
 #endif
