@@ -10,7 +10,7 @@ source=$1
 shift
 failed=0
 for document; do
-	awk -v doc="$document" -v role=root -v rpcbind=1 -v source="$source" \
+	awk -v doc="$document" -v role=root -v rpcbind=1 -v kdc=1 -v source="$source" \
 		-f "$(dirname "$0")/session.awk" "$source/$document" >/dev/null || failed=1
 	for link in $(grep -oE '\]\([^)#: ]+[)#]' "$source/$document" | tr -d '](#)'); do
 		[ -e "$source/$(dirname "$document")/$link" ] || {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Turns the shell blocks of a Markdown document into a script for session.lib.
 #
-#   awk -v doc=NAME -v role=root|user -v rpcbind=0|1 -v source=DIR \
+#   awk -v doc=NAME -v role=root|user -v rpcbind=0|1 -v kdc=0|1 -v source=DIR \
 #       -f session.awk FILE
 #
 # A comment on the line before a block says what is done with it:
@@ -9,6 +9,7 @@
 #   <!-- run -->             it is run, by root and by a user
 #   <!-- run: root -->       it is run by root only (or: user)
 #   <!-- run: rpcbind -->    it is run where there is an rpcbind
+#   <!-- run: kdc -->        it is run by root with a KDC, a keytab and a ticket
 #   <!-- not run: REASON --> it is not run
 #   <!-- file: NAME -->      the file NAME is made of it, where the blocks are run
 #   <!-- excerpt: FILE -->   it stands in FILE of the source, line by line
@@ -56,7 +57,7 @@ function console(line) {
 		command = command line "\n"
 		open = goes_on(line)
 	} else if (line ~ /^[$#] /) {
-		if (line ~ /^#/ && mark != "run: root")
+		if (line ~ /^#/ && mark !~ /^run: (root|kdc)$/)
 			wrong(NR, "a command of root in a block that is not marked so")
 		begin_command(substr(line, 3))
 	} else if (command == "") {
@@ -93,14 +94,20 @@ function begin_block() {
 		wrong(NR, "neither run nor marked with the reason")
 	if (mark ~ /^(run|file)/ && lang ~ /^(bash|shell)$/)
 		wrong(NR, "write sh, or console")
-	runs = mark == "run" || mark == "run: " role || (mark == "run: rpcbind" && rpcbind)
+	runs = mark == "run" || mark == "run: " role || (mark == "run: rpcbind" && rpcbind) ||
+		(mark == "run: kdc" && kdc)
 	if (runs && !shell)
 		wrong(NR, "no block of the shell")
 	if (mark ~ /^run: / && !runs)
 		printf "left_out %s:%d '%s'\n", doc, NR,
-			mark ~ /rpcbind/ ? "there is no rpcbind" : "as " role
+			why_left_out()
 	if (mark ~ /^not run: /)
 		printf "left_out %s:%d '%s'\n", doc, NR, quote(substr(mark, 10))
+}
+function why_left_out() {
+	if (mark ~ /rpcbind/)
+		return "there is no rpcbind"
+	return mark ~ /kdc/ ? "there is no KDC, or this is not root" : "as " role
 }
 function quote(text) {
 	gsub(/'/, "'\\''", text)
@@ -131,7 +138,7 @@ mark != "" { wrong(NR, "a mark must stand on the line before its block"); mark =
 	mark = $0
 	sub(/^<!-- */, "", mark)
 	if (!sub(/ *-->$/, "", mark) ||
-	    mark !~ /^(run|run: (root|user|rpcbind)|not run: .+|file: [A-Za-z0-9_.\/-]+|excerpt: .+)$/)
+	    mark !~ /^(run|run: (root|user|rpcbind|kdc)|not run: .+|file: [A-Za-z0-9_.\/-]+|excerpt: .+)$/)
 		wrong(NR, "no such mark: " mark)
 }
 END {
