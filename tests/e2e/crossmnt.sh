@@ -120,7 +120,7 @@ echo "$EXP:/f *(rw) 192.0.2.1(crossmnt)" >list
 kill -HUP $SERVER && until_true 20 loaded 2 || fail "not loaded"
 run 0 cat "$U/m/sub/deep/f" && same out "$EXP/m/sub/deep/f"
 echo "$EXP:/f *(rw,nohide)" >list
-kill -HUP $SERVER && until_true 20 grep -q "'nohide' is not known" server.err || fail "nohide was taken"
+kill -HUP $SERVER && until_true 20 grep -q "'nohide' is not supported" server.err || fail "nohide was taken"
 run 0 cat "$U/m/in" && same out "$EXP/m/in"
 stop_server
 done_testing

@@ -197,7 +197,7 @@ start 0 --sec krb5 --keytab "$T/kdc/new.keytab" --gss-contexts 4
 pid=$!
 until_true 30 underway "$EXP" 2000000 || fail "the copy does not get going"
 run 1 ls "$URL"
-says server.err "127.0.0.1: a new context of RPCSEC_GSS is refused, there is no room (--gss-contexts)"
+says server.err "127.0.0.1: a new RPCSEC_GSS context is refused, there are too many (--gss-contexts)"
 wait $pid || fail "cp: $?"
 rm -f "$EXP/big"
 stop_server

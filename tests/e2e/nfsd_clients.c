@@ -384,7 +384,7 @@ static void an_unknown_host_is_told_and_matches_nobody(void **state)
 	(void)state;
 	write_list(line("no-such-host.invalid(rw) 127.0.0.2"));
 	rig_start(&r, "--exports", file, NULL);
-	rig_wait_said(&r, "exports:2: client 'no-such-host.invalid' matches nobody");
+	rig_wait_said(&r, "exports:2: client 'no-such-host.invalid' matches no host");
 	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
 	rig_stop(&r);
 }
@@ -439,10 +439,10 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 	} t[] = {
 	        {"127.0.0.1(rw) 127.0.0.3(bogus)", "exports:2: unknown option 'bogus'"},
 	        {"127.0.0.1(rw)\n/no/such *", "exports:3: cannot export /no/such"},
-	        {"127.0.0.1(rw)\n/tmp:/f *", "exports:3: two exports are called /f"},
+	        {"127.0.0.1(rw)\n/tmp:/f *", "exports:3: two exports have the name /f"},
 	        {"127.0.0.1(rw)\n/tmp:/exp *",
-	         "exports:3: two exports are called /exp"},
-	        {"127.0.0.1(rw,sec=krb5)", "exports:2: '127.0.0.1' wants Kerberos"},
+	         "exports:3: two exports have the name /exp"},
+	        {"127.0.0.1(rw,sec=krb5)", "exports:2: '127.0.0.1' needs Kerberos"},
 	        {"127.0.0.1(rw) \"", "exports:2: a quote"},
 	};
 	nfs_fh3 f;
@@ -453,7 +453,7 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 	assert_int_equal(mount_of("/f", &f), MNT3_OK);
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		reload(line(t[i].clients),
-		       "was not loaded: clients are served as before");
+		       "was not loaded: the previous exports stay in effect");
 		if (!rig_said(&r, t[i].why))
 			fail_msg("it did not say '%s'", t[i].why);
 		assert_int_equal(rig_create(&r, f, "a", NULL), NFS3ERR_ROFS);

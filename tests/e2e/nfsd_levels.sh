@@ -31,7 +31,7 @@ levels_are_right() {
 	begins 6 " connected: iwarp"
 	begins 6 " left"
 	begins 5 "lists was loaded"
-	begins 3 "is no absolute path"
+	begins 3 "is not an absolute path"
 	begins 3 "lists was not loaded"
 	[ "$(id -u)" = 0 ] || begins 5 "not root"
 	! grep -v '^<[3-6]>rpcrdma nfsd: ' server.err || fail "a line without a severity"

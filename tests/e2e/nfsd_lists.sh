@@ -30,12 +30,12 @@ says server.err "127.0.0.1 may not use /e from a port above 1023 (secure): Permi
 stop_server
 
 # Options that do not go together, words that mean nothing.
-run 2 nfsd --allow '*' --listen 127.0.0.1:0 && says err "nothing to serve"
-run 2 nfsd --export "$EXP:/e" --allow '127.0.0.1 (rw)' && says err "is no address"
+run 2 nfsd --allow '*' --listen 127.0.0.1:0 && says err "nothing to export"
+run 2 nfsd --export "$EXP:/e" --allow '127.0.0.1 (rw)' && says err "is not an address"
 run 2 nfsd --export "$EXP:/e" --allow '127.0.0.1(rw,bogus)' && says err "--allow: unknown option 'bogus'"
 printf '%s:/e *(rw)\n%s:/f localhost (rw)\n' "$EXP" "$EXP" >exports
 run 1 nfsd --exports exports --listen 127.0.0.1:0
-says err "exports:2: '(rw)' stands with no client; options follow the client without a space"
+says err "exports:2: '(rw)' has no client; options follow the client without a space"
 
 # nohup(1) has SIGHUP ignored: it is for the file all the same.
 printf '%s:/e 127.0.0.1\n' "$EXP" >exports
@@ -65,11 +65,11 @@ where() { # ARGUMENT...: the address that nfsd listens at
 	kill $! && wait $! || cat "$T/alone.err"
 }
 echo "nobody named: $(where --export "$EXP:/e")"
-sed 's/.*\(no client is named\).*/note: \1/' "$T/alone.err" | grep ^note
+sed 's/.*\(no clients are named\).*/note: \1/' "$T/alone.err" | grep ^note
 echo "allow: $(where --export "$EXP:/e" --allow 127.0.0.1)"
 echo "file: $(where --exports "$T/good")"
 echo "both: $(where --exports "$T/good" --export "$EXP:/e2")"
-"$RPCRDMA" nfsd 2>&1 | sed -n 's/.*\(nothing to serve\).*/none: \1/p'
+"$RPCRDMA" nfsd 2>&1 | sed -n 's/.*\(nothing to export\).*/none: \1/p'
 mkdir /etc/rpcrdma
 cp "$T/good" /etc/rpcrdma/exports
 echo "own: $(where)"
@@ -84,13 +84,13 @@ any=$(sed -n 's/^allow: //p' alone.said) # 0.0.0.0 where there is no IPv6
 case $any in "[::]" | 0.0.0.0) ;; *) fail "any address is '$any'" ;; esac
 cat >expected <<END
 nobody named: 127.0.0.1
-note: no client is named
+note: no clients are named
 allow: $any
 file: $any
 both: 127.0.0.1
-none: nothing to serve
+none: nothing to export
 own: $any
-/etc/rpcrdma/exports:1: 'bogus' is no absolute path
+/etc/rpcrdma/exports:1: 'bogus' is not an absolute path
 not asked: 127.0.0.1
 END
 diff expected alone.said || fail "the addresses are not those expected"

@@ -216,7 +216,7 @@ static void loss_at_once_fails_commit(void **state)
 	fh = write_unstable("once", &w);
 	lose(inode_of("once"));
 	assert_int_equal(commit(fh, &ok), NFS3ERR_IO);
-	assert_true(server_said("/exp/once: not forced to storage"));
+	assert_true(server_said("/exp/once: data did not reach storage"));
 	assert_int_equal(commit(fh, &ok), NFS3_OK);
 	assert_memory_not_equal(ok.verf, w.verf, NFS3_WRITEVERFSIZE);
 }
@@ -249,7 +249,7 @@ static void idle_files_do_not_lose_data(void **state)
 	lose(inode_of("idle"));
 	(void)until_closed(inode_of("idle"), false, 40);
 	loss_is_reported(f, &lost);
-	assert_true(server_said("/exp/idle: not forced to storage"));
+	assert_true(server_said("/exp/idle: data did not reach storage"));
 }
 
 static void evicted_files_do_not_lose_data(void **state)
@@ -283,7 +283,7 @@ static void files_closed_for_want_of_descriptors(void **state)
 	(void)until_closed(inode_of("f"), true, 6);
 	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &was, NULL), 0);
 	loss_is_reported(f, &lost);
-	assert_true(server_said("no descriptor left"));
+	assert_true(server_said("no file descriptor is left"));
 }
 
 /* The file has another name: its data can still be committed. */
@@ -753,7 +753,7 @@ static void full_backing_store_is_reported(void **state)
 		close(fd);
 	}
 	loss_is_reported(fh, &w);
-	assert_true(server_said("/exp/f: not forced to storage"));
+	assert_true(server_said("/exp/f: data did not reach storage"));
 	rig_stop(&r);
 }
 

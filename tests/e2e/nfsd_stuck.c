@@ -303,7 +303,7 @@ static void a_full_queue_says_come_back_later(void **state)
 	}
 	assert_true(ask_wait(&r, last, WAIT_MS));
 	assert_int_equal(ask_stat(last), NFS3ERR_JUKEBOX);
-	assert_true(rig_said(&r, "/stuck: its file system does not answer"));
+	assert_true(rig_said(&r, "/stuck: the file system does not answer"));
 	assert_false(asks[0].done);
 	use_healthy(0);
 	unstick();

@@ -28,7 +28,7 @@ wrong "not a number from 2 to 2047" --credits 1 2048
 wrong "not a size from 1K to 1M" --inline 1023 2M x
 wrong "not a size from 4K to 1G" --segment 4095 2G
 wrong "not one of sys, krb5, krb5i, krb5p" --sec des
-wrong "no ADDR, ADDR:PORT or [ADDR6]:PORT with a number from 0 to 65535" --listen \
+wrong "not ADDR, ADDR:PORT or [ADDR6]:PORT with a port from 0 to 65535" --listen \
 	127.0.0.1:65536 127.0.0.1:-1 127.0.0.1:1x localhost: '[::1' '[::1]:65536' '[::1]x'
 
 start_server 0 --mount-port 0 --anonuid 4294967294 --anongid 0 --threads 64 --connections 65536 \

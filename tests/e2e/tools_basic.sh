@@ -43,9 +43,9 @@ run 2 nfsd --export . --memory 3M && says err "--memory: '3M' is not a size of a
 run 2 nfsd --export . --memory banana && says err "'banana' is not a size of at least 16M"
 # where it cannot listen, and what it says there where nobody can read it
 run 1 nfsd --export . --state-dir state --listen no-such-host.invalid
-says err "cannot listen on no-such-host.invalid: no address is known for it"
-run 1 nfsd --export . --state-dir state --listen 127.0.0.1:x && says err "no address is known for it (--listen ADDR:PORT"
-run 2 nfsd --export . --state-dir state --listen 127.0.0.1:99999 && says err "with a number from 0 to 65535"
+says err "cannot listen on no-such-host.invalid: the name has no known address"
+run 1 nfsd --export . --state-dir state --listen 127.0.0.1:x && says err "the name has no known address (--listen ADDR:PORT"
+run 2 nfsd --export . --state-dir state --listen 127.0.0.1:99999 && says err "with a port from 0 to 65535"
 "$RPCRDMA" nfsd --export . --state-dir state --listen 127.0.0.1:0 >&- 2>err && fail "it served without standard output"
 [ "$(grep -v 'not root' err)" = "rpcrdma nfsd: standard output: Bad file descriptor" ] || fail "closed: $(cat err)"
 "$RPCRDMA" nfsd --export . --state-dir state --listen 127.0.0.1:0 >/dev/full 2>err && fail "it served a full device"

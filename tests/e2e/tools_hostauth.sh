@@ -25,7 +25,7 @@ done
 run 2 nfsd --export "$EXP:/e" --hostauth prefer --psk psk --allow-identity a &&
 	says err "needs --hostauth require"
 run 2 nfsd --export "$EXP:/e" --hostauth require --psk psk --allow-identity '' &&
-	says err "no identity is empty"
+	says err "the identity is empty"
 run 1 ping --hostauth require --psk absent localhost && says err "absent: No such file"
 run 1 ping --hostauth require --psk open localhost && says err "chmod 600"
 run 1 ping --hostauth require --psk short localhost && says err "IDENTITY:HEX"

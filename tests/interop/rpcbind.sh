@@ -18,7 +18,7 @@ expect_rows() {
 # ---- Without one --------------------------------------------------------------------
 
 run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:4660 --state-dir "$T/state" --register
-says "$T/err" "cannot register with rpcbind: none runs on this host"
+says "$T/err" "cannot register with rpcbind: it is not running on this host"
 run 1 ping -c 1 --program 100005 127.0.0.1
 says "$T/err" "rpcbind is not running; specify the port as HOST:PORT"
 start_server 127.0.0.1:20049
@@ -47,7 +47,7 @@ says "$T/err" "the program is not registered with rpcbind for RDMA"
 
 # One address a program: the second server does not start, the first one stays.
 run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
-says "$T/err" "it has another address for NFS or MOUNT"
+says "$T/err" "another address is registered for NFS or MOUNT"
 says "$T/err" "rpcinfo -d 100003 3; rpcinfo -d 100005 3"
 expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
 	"100005 3 tcp 127.0.0.1.18.53"
@@ -95,7 +95,7 @@ expect_rows ""
 start_server 127.0.0.1:4660 --register --mount-port 4661
 kill -STOP "$server"
 run 1 nfsd --export "$T/export:/e" --listen 127.0.0.1:0 --state-dir "$T/state2" --register
-says "$T/err" "it has another address for NFS or MOUNT"
+says "$T/err" "another address is registered for NFS or MOUNT"
 kill -CONT "$server"
 expect_rows "100003 3 rdma 127.0.0.1.18.52" "100005 3 rdma 127.0.0.1.18.52" \
 	"100005 3 tcp 127.0.0.1.18.53"

@@ -72,7 +72,7 @@ expect_managers
 # Another lock manager stays where it is, and the server serves all the same.
 start_manager lockd set 1 3 4
 start_server 127.0.0.1:4660 --register --mount-port 4661
-says "$T/server.err" "rpcbind has another lock manager (program 100021)"
+says "$T/server.err" "another lock manager is registered with rpcbind (program 100021)"
 expect_managers tcp "$other_at"
 run 0 ping -c 1 --program 100005 127.0.0.1
 stop_server
@@ -90,7 +90,7 @@ expect_managers
 # One of another version has all of them: a host has one lock manager.
 start_manager old set 1
 start_server 127.0.0.1:4660 --register --mount-port 4661
-says "$T/server.err" "rpcbind has another lock manager"
+says "$T/server.err" "another lock manager is registered with rpcbind"
 expect_list managers "1 tcp $other_at"
 stop_server
 expect_list managers "1 tcp $other_at"

@@ -122,8 +122,8 @@ static int set_network(struct export_client *c, char *reason)
 	bits = ok ? parse_mask(slash + 1, v4) : -1;
 	if (bits < 0)
 		return refuse_client(reason, -EINVAL,
-		                     "'%s' is no network, as 192.0.2.0/24, "
-		                     "192.0.2.0/255.255.255.0 or 2001:db8::/32 are",
+		                     "'%s' is not a network, such as 192.0.2.0/24, "
+		                     "192.0.2.0/255.255.255.0 or 2001:db8::/32",
 		                     c->text);
 	c->kind = CLIENT_NETWORK;
 	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0));
@@ -157,13 +157,12 @@ static int set_client_kind(struct export_client *c, char *reason)
 	}
 	if (*c->text == '@')
 		return refuse_client(reason, -EINVAL,
-		                     "'%s': netgroups are not known here", c->text);
+		                     "'%s': netgroups are not supported", c->text);
 	if (strpbrk(c->text, "*?["))
-		return refuse_client(
-		        reason, -EINVAL,
-		        "'%s': of wildcards there is only * for all; name hosts "
-		        "or a network",
-		        c->text);
+		return refuse_client(reason, -EINVAL,
+		                     "'%s': the only wildcard is *, for all clients; "
+		                     "name hosts or a network",
+		                     c->text);
 	if (strchr(c->text, '/'))
 		return set_network(c, reason);
 	if (parse_address(c->text, &a))
@@ -173,7 +172,8 @@ static int set_client_kind(struct export_client *c, char *reason)
 	if (!is_host_name(c->text))
 		return refuse_client(
 		        reason, -EINVAL,
-		        "'%s' is no address, network, name of a host, or *", c->text);
+		        "'%s' is not an address, a network, the name of a host, or *",
+		        c->text);
 	return 0;
 }
 
@@ -185,7 +185,7 @@ static int set_number_option(const char *option, uint32_t *ret, char *reason)
 
 	if (tool_parse_number(strchr(option, '=') + 1, 0, UINT32_MAX - 1, &n))
 		return refuse_client(reason, -EINVAL,
-		                     "'%s' wants a number from 0 to %u", option,
+		                     "'%s' needs a number from 0 to %u", option,
 		                     UINT32_MAX - 1);
 	*ret = (uint32_t)n;
 	return 0;
@@ -197,11 +197,10 @@ static int set_flavors(const char *option, struct flavors *f, char *reason)
 
 	memset(f, 0, sizeof(*f));
 	if (sec_add_list(f, list, ':'))
-		return refuse_client(
-		        reason, -EINVAL,
-		        "'%s' wants flavors of sys, krb5, krb5i and krb5p, with a "
-		        "colon between",
-		        option);
+		return refuse_client(reason, -EINVAL,
+		                     "'%s' needs flavors (sys, krb5, krb5i, krb5p) "
+		                     "with colons between",
+		                     option);
 	sec_default(f);
 	return 0;
 }
@@ -258,8 +257,7 @@ static int set_option(const char *option, struct grant *g,
 	if (!strcmp(option, "nohide"))
 		return refuse_client(
 		        reason, -EINVAL,
-		        "'nohide' is not known here; crossmnt of the export "
-		        "above shows what is mounted beneath it");
+		        "'nohide' is not supported; use crossmnt on the export above");
 	if (!strncmp(option, "anonuid=", 8))
 		return set_number_option(option, &g->squash.anon_uid, reason);
 	if (!strncmp(option, "anongid=", 8))
@@ -267,11 +265,10 @@ static int set_option(const char *option, struct grant *g,
 	if (strncmp(option, "sec=", 4) != 0)
 		return refuse_client(reason, -EINVAL, "unknown option '%s'", option);
 	if (*sec)
-		return refuse_client(
-		        reason, -EINVAL,
-		        "'%s' is a second sec=; options for each flavor are not "
-		        "known here",
-		        option);
+		return refuse_client(reason, -EINVAL,
+		                     "'%s' is a second sec=; separate options for each "
+		                     "flavor are not supported",
+		                     option);
 	*sec = true;
 	return set_flavors(option, &g->flavors, reason);
 }
@@ -318,20 +315,18 @@ static int parse_client(struct export_client *c, char *reason)
 
 	if (open) {
 		if (end[-1] != ')' || strpbrk(open + 1, "()") != end - 1)
-			return refuse_client(
-			        reason, -EINVAL,
-			        "'%s': options stand in one pair of parentheses, "
-			        "without spaces",
-			        c->text);
+			return refuse_client(reason, -EINVAL,
+			                     "'%s': options need one pair of "
+			                     "parentheses, without spaces",
+			                     c->text);
 		end[-1] = 0;
 		*open = 0;
 	}
 	if (!*c->text)
-		return refuse_client(
-		        reason, -EINVAL,
-		        "'(%s)' stands with no client; options follow the client "
-		        "without a space, and * stands for all clients",
-		        open ? open + 1 : "");
+		return refuse_client(reason, -EINVAL,
+		                     "'(%s)' has no client; options follow the client "
+		                     "without a space, and * stands for all clients",
+		                     open ? open + 1 : "");
 	if (open && open[1] &&
 	    client_options(open + 1, &c->grant, &c->export_options, reason))
 		return -EINVAL;
@@ -344,7 +339,7 @@ static int check_client_room(const struct clients *l, const struct export_client
 	for (unsigned i = 0; i < l->n; i++)
 		if (!strcmp(l->all[i].text, c->text))
 			return refuse_client(reason, -EEXIST,
-			                     "client '%s' is there twice", c->text);
+			                     "client '%s' is named twice", c->text);
 	if (l->n == EXPORTS_MAX_CLIENTS)
 		return refuse_client(reason, -E2BIG,
 		                     "more than %d clients of one directory",

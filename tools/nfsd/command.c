@@ -45,8 +45,8 @@ static int take_listen(void *to, const char *arg)
 	struct daemon *s = to;
 
 	if (has_wrong_port(arg)) {
-		tool_error("--listen: '%s' is no ADDR, ADDR:PORT or [ADDR6]:PORT with "
-		           "a number from 0 to 65535",
+		tool_error("--listen: '%s' is not ADDR, ADDR:PORT or [ADDR6]:PORT with "
+		           "a port from 0 to 65535",
 		           arg);
 		return -EINVAL;
 	}
@@ -63,7 +63,8 @@ static int take_client(void *to, const char *arg)
 	struct daemon *s = to;
 
 	if (s->n_clients == MAX_ALLOWED) {
-		tool_error("more than %d --allow; --exports FILE takes more",
+		tool_error("more than %d times --allow; --exports FILE allows more "
+		           "clients",
 		           MAX_ALLOWED);
 		return -EINVAL;
 	}
@@ -77,7 +78,7 @@ static int take_identity_allowed(void *to, const char *arg)
 
 	if (!*arg || s->common.n_allow == MAX_ALLOWED) {
 		tool_error(*arg ? "more than %d --allow-identity"
-		                : "--allow-identity: no identity is empty",
+		                : "--allow-identity: the identity is empty",
 		           MAX_ALLOWED);
 		return -EINVAL;
 	}
@@ -104,9 +105,9 @@ static int check_hostauth(const struct tool_common *c)
 	if (c->hostauth_policy && !c->cert && !c->psk)
 		wrong = "--hostauth: a server needs --cert or --psk";
 	else if (c->hostauth_policy && c->cert && !c->ca)
-		wrong = "--hostauth: a server with --cert needs --ca FILE: the "
-		        "authorities of its clients, since those of the system vouch "
-		        "for anybody";
+		wrong = "--hostauth: a server with --cert needs --ca FILE, the "
+		        "authorities of its clients; those of the system certify "
+		        "anybody";
 	else if (c->n_allow && c->hostauth_policy != RPCRDMA_HOSTAUTH_REQUIRE)
 		wrong = "--allow-identity needs --hostauth require";
 	if (!wrong)
@@ -145,12 +146,13 @@ static int take_lists(struct daemon *s)
 	if (!d->n_exports && !s->reload.file && !access(EXPORTS_FILE, F_OK))
 		s->reload.file = EXPORTS_FILE;
 	if (!d->n_exports && !s->reload.file) {
-		tool_error(
-		        "nothing to serve: give --export DIR, or make " EXPORTS_FILE);
+		tool_error("nothing to export: give --export DIR, or "
+		           "create " EXPORTS_FILE);
 		return tool_usage();
 	}
 	if (s->n_clients && !d->n_exports) {
-		tool_error("--allow is for --export; a file names its clients itself");
+		tool_error("--allow is for --export; a file of exports names its own "
+		           "clients");
 		return tool_usage();
 	}
 	sec_default(&d->defaults.flavors);
@@ -175,8 +177,8 @@ static void choose_addresses(struct daemon *s)
 	s->listen[s->n_listen++] = restricted ? NULL : "127.0.0.1";
 	if (!restricted)
 		tool_log(TOOL_NOTICE,
-		         "no client is named (--allow, --exports): other hosts are not "
-		         "served; --listen ADDR serves all that reach it");
+		         "no clients are named (--allow, --exports): serving this host "
+		         "only; with --listen ADDR, all hosts that reach ADDR");
 }
 
 static const struct tool_option options[] = {
@@ -300,8 +302,8 @@ int command_parse(struct daemon *s, int argc, char **argv)
 		return r;
 	if ((s->keytab || s->principal || s->gss_port != NO_PORT || s->gss_contexts) &&
 	    !s->nfsd.kerberos) {
-		tool_error("--keytab, --principal, --gss-port and --gss-contexts are "
-		           "for --sec krb5, krb5i or krb5p");
+		tool_error("--keytab, --principal, --gss-port and --gss-contexts need "
+		           "--sec krb5, krb5i or krb5p");
 		return tool_usage();
 	}
 	if (check_hostauth(&s->common))

@@ -37,8 +37,7 @@ void complain_of_storage(const struct op *op)
 void complain_of_delay(const struct op *op)
 {
 	warn_about(WARN_DELAY, op->ex ? op->ex->root_fd : -1,
-	           "its file system does not answer, clients are told to come back "
-	           "later",
+	           "the file system does not answer, clients are asked to retry later",
 	           -EAGAIN);
 }
 
@@ -55,8 +54,7 @@ void complain_of_flavor(const struct op *op, uint32_t auth_stat)
 		           "%s may not use %.64s with this security flavor (sec)",
 		           format_host(&peer, text), op->ex->name);
 	else
-		warn_print(WARN_REFUSED,
-		           "%s sends credentials that are refused (auth_stat %u)",
+		warn_print(WARN_REFUSED, "credentials of %s are refused (auth_stat %u)",
 		           format_host(&peer, text), (unsigned)auth_stat);
 }
 
@@ -85,7 +83,7 @@ void complain_of_contexts(void *arg, const struct sockaddr *peer)
 	else if (peer && peer->sa_family == AF_INET6)
 		memcpy(&ss, peer, sizeof(struct sockaddr_in6));
 	warn_print(WARN_CONTEXTS,
-	           "%s: a new context of RPCSEC_GSS is refused, there is no room "
+	           "%s: a new RPCSEC_GSS context is refused, there are too many "
 	           "(--gss-contexts)",
 	           format_host(&ss, text));
 }

@@ -249,7 +249,7 @@ static struct export *get_record(struct nfsd *d, struct export *top, const char 
 		ex = make_record(d, top, place, l);
 	if (!ex)
 		warn_about(WARN_CROSSING, top->root_fd,
-		           "too many file systems are mounted beneath this export, "
+		           "too many file systems are mounted beneath this export; "
 		           "some are shown as empty directories",
 		           0);
 	return ex;

@@ -124,7 +124,7 @@ static struct export *new_export(struct nfsd *d, const char *spec, const char *w
 
 static int refuse_taken_name(const struct export *ex, const char *where)
 {
-	tool_error("%stwo exports are called %s", where, ex->name);
+	tool_error("%stwo exports have the name %s", where, ex->name);
 	return -EINVAL;
 }
 
@@ -162,7 +162,7 @@ int export_add(struct nfsd *d, const char *spec)
 
 static void report_unknown_client(void *arg, const char *name, const char *reason)
 {
-	tool_log(TOOL_WARNING, "%sclient '%s' matches nobody: %s", (const char *)arg,
+	tool_log(TOOL_WARNING, "%sclient '%s' matches no host: %s", (const char *)arg,
 	         name, reason);
 }
 
@@ -359,10 +359,9 @@ static int check_kerberos(const struct nfsd *d, const struct clients *l,
 {
 	for (unsigned i = 0; i < l->n && !d->kerberos; i++)
 		if (sec_has_kerberos(&l->all[i].grant.flavors)) {
-			tool_error(
-			        "%s'%s' wants Kerberos, without which the server was "
-			        "started",
-			        where, l->all[i].text);
+			tool_error("%s'%s' needs Kerberos, but the server was started "
+			           "without it",
+			           where, l->all[i].text);
 			return -EINVAL;
 		}
 	return 0;
@@ -460,7 +459,7 @@ int export_install(struct nfsd *d, const char *file, struct exports_file *l)
 	}
 	if (!e && d->n_exports + fresh > NFSD_EXPORT_SLOTS) {
 		tool_error("%s: more than %d directories since the start; restart the "
-		           "server to forget those of before",
+		           "server to drop the earlier ones",
 		           file, NFSD_EXPORT_SLOTS);
 		e = -E2BIG;
 	}
@@ -559,8 +558,8 @@ static int load_handle_key(const char *where, const char *path, uint64_t key[2])
 	e = read_handle_key(path, key);
 	if (e == -ENODATA) {
 		tool_log(TOOL_WARNING,
-		         "%s is empty: a new one is made, and file handles of before "
-		         "are stale",
+		         "%s is empty: a new key is made, and earlier file handles are "
+		         "stale",
 		         path);
 		e = unlink(path) && errno != ENOENT ? -errno : -ENOENT;
 	}
@@ -600,8 +599,8 @@ int export_load_secret(struct nfsd *d, const char *dir)
 		tool_error("cannot keep state in %s: %s", dir, strerror(-e));
 	else if (e)
 		tool_log(TOOL_WARNING,
-		         "no state directory (%s): file handles end with this process; "
-		         "see --state-dir",
+		         "no state directory (%s): file handles become stale when this "
+		         "process ends; see --state-dir",
 		         strerror(-e));
 	return e && dir ? e : 0;
 }

@@ -104,10 +104,9 @@ static int take_escape(struct parser *p, char *ret)
 		code = code * 8 + (unsigned)(p->at[i] - '0');
 	}
 	if (i != 4 || !code || code > 255)
-		return refuse_line(
-		        p, p->line,
-		        "a backslash wants three octal digits, as in \\040, or the "
-		        "end of a line that goes on");
+		return refuse_line(p, p->line,
+		                   "a backslash needs three octal digits, as in \\040, "
+		                   "or the end of the line");
 	p->at += 4;
 	*ret = (char)code;
 	return 0;
@@ -116,7 +115,7 @@ static int take_escape(struct parser *p, char *ret)
 static int take_octet(struct parser *p, char *ret)
 {
 	if (!*p->at)
-		return refuse_line(p, p->line, "a NUL octet: this is no text");
+		return refuse_line(p, p->line, "a NUL octet: this is not a text file");
 	if (*p->at == '\\')
 		return take_escape(p, ret);
 	*ret = *p->at++;
@@ -146,8 +145,7 @@ static int take_word(struct parser *p)
 	}
 	p->word[n] = 0;
 	if (quoted)
-		return refuse_line(p, p->word_line,
-		                   "a quote that does not end on its line");
+		return refuse_line(p, p->word_line, "a quote does not end on its line");
 	return any;
 }
 
@@ -160,7 +158,7 @@ static int begin_entry(struct parser *p, struct exported **ret)
 	struct exported *more;
 
 	if (*p->word != '/')
-		return refuse_line(p, p->word_line, "'%s' is no absolute path",
+		return refuse_line(p, p->word_line, "'%s' is not an absolute path",
 		                   p->word);
 	for (unsigned i = 0; i < l->n; i++)
 		if (!strcmp(l->all[i].spec, p->word)) {

@@ -369,8 +369,8 @@ int groups_get(struct groups *g, uint32_t uid, const struct sockaddr_storage *pe
 	pthread_mutex_unlock(&g->lock);
 	if (e == -EAGAIN)
 		warn_about(WARN_GROUPS, -1,
-		           "look-ups of groups take too long, clients are told to come "
-		           "back later",
+		           "look-ups of groups take too long, clients are asked to "
+		           "retry later",
 		           -EAGAIN);
 	return e;
 }

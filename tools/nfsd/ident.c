@@ -111,8 +111,8 @@ static void warn_groups_cut(uint32_t uid, unsigned n_gids)
 
 	if (n_gids >= MOST_GIDS && !atomic_flag_test_and_set(&said))
 		tool_log(TOOL_WARNING,
-		         "uid %u has %u groups or more: the kernel takes no more, the "
-		         "rest do not count",
+		         "uid %u has %u groups or more: the kernel accepts no more, "
+		         "others are ignored",
 		         (unsigned)uid, MOST_GIDS);
 }
 

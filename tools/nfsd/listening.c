@@ -38,7 +38,7 @@ static void check_memlock(void)
 	    r.rlim_cur >= bound_client_memory())
 		return;
 	tool_log(TOOL_WARNING,
-	         "RDMA devices want locked memory, and %s are allowed (ulimit -l; "
+	         "RDMA devices need locked memory, of which %s is allowed (ulimit -l; "
 	         "LimitMEMLOCK= of a service): clients may be refused",
 	         tool_human(r.rlim_cur));
 }
@@ -48,7 +48,7 @@ static int report_not_listening(const char *address, int e)
 	const char *reason = tool_provider_reason(e);
 
 	if (e == -ENXIO)
-		reason = "no address is known for it";
+		reason = "the name has no known address";
 	tool_error("cannot listen on %s: %s%s",
 	           address ? tool_quote(address) : "any address, port 20049", reason,
 	           e == -ENXIO || e == -EINVAL
@@ -139,13 +139,13 @@ static int listen_tcp_services(struct daemon *s)
 static int report_not_registered(int e, const char *what, const char *remedy)
 {
 	if (e == -EEXIST)
-		tool_error("cannot register with rpcbind: it has another address for "
-		           "%s, where a server may still answer; stop that one, or "
-		           "remove what it left: %s",
+		tool_error("cannot register with rpcbind: another address is "
+		           "registered for %s, where a server may still answer; stop "
+		           "that server, or remove its registration: %s",
 		           what, remedy);
 	else
 		tool_error("cannot register with rpcbind: %s",
-		           e == -ECONNREFUSED ? "none runs on this host"
+		           e == -ECONNREFUSED ? "it is not running on this host"
 		                              : strerror(-e));
 	return e;
 }
@@ -153,7 +153,7 @@ static int report_not_registered(int e, const char *what, const char *remedy)
 static void report_not_removed(int e)
 {
 	if (e)
-		tool_error("rpcbind did not take the registration back: %s",
+		tool_error("cannot remove the registration with rpcbind: %s",
 		           strerror(-e));
 }
 
@@ -203,8 +203,8 @@ static int register_nlm(struct daemon *s)
 		return e ? report_not_registered(e, "NLM on TCP", "rpcinfo -d 100021 4")
 		         : 0;
 	tool_log(TOOL_NOTICE,
-	         "rpcbind has another lock manager (program %d): clients are left to "
-	         "that one",
+	         "another lock manager is registered with rpcbind (program %d): "
+	         "clients use that one",
 	         NLM_PROGRAM);
 	unregister_nlm(s);
 	return 0;

@@ -97,7 +97,7 @@ static int take_identity(struct daemon *s)
 	if (!s->nfsd.privileged && !geteuid()) {
 		/* Every client would be served as root, in spite of squashing. */
 		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
-		           "clients; run it as an ordinary user");
+		           "clients; run the server as an ordinary user");
 		return -EPERM;
 	}
 	if (!s->nfsd.privileged)
@@ -135,9 +135,9 @@ static int check_access_call(struct daemon *s)
 	s->nfsd.old_access = true;
 	if (!s->nfsd.privileged)
 		return 0;
-	tool_error("the kernel (Linux before 5.8) or a seccomp profile lacks "
-	           "faccessat2, by which root asks what its clients may do; run it as "
-	           "an ordinary user, or allow the call");
+	tool_error("the kernel (Linux before 5.8) or a seccomp profile does not allow "
+	           "faccessat2, which root needs to check the permissions of clients; "
+	           "allow it, or run the server as an ordinary user");
 	return -ENOSYS;
 }
 
@@ -328,9 +328,9 @@ static _Noreturn void exit_stuck(struct daemon *s, int e)
 	unsigned waiting = groups_waiting(s->nfsd.groups), all = waiting;
 
 	if (waiting)
-		tool_error("the look-up of groups does not end: %u requests were not "
-		           "finished",
-		           waiting);
+		tool_error(
+		        "look-ups of groups do not end: %u requests were not finished",
+		        waiting);
 	for (unsigned i = 0; i < s->nfsd.n_exports; i++)
 		all += report_stuck(s->nfsd.exports[i]);
 	for (struct export *ex = s->nfsd.crossings.first; ex; ex = ex->next)

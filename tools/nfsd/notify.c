@@ -64,7 +64,7 @@ void notify_init(void)
 		e = open_notify_socket();
 	if (e)
 		tool_log(TOOL_WARNING,
-		         "cannot tell the service manager at NOTIFY_SOCKET=%s: %s",
+		         "cannot notify the service manager at NOTIFY_SOCKET=%s: %s",
 		         tool_quote(name), strerror(-e));
 	unsetenv("NOTIFY_SOCKET");
 }
@@ -74,7 +74,7 @@ static void send_notice(const char *text)
 	if (manager.fd >= 0 &&
 	    sendto(manager.fd, text, strlen(text), MSG_NOSIGNAL,
 	           (const struct sockaddr *)&manager.to, manager.to_len) < 0)
-		tool_log(TOOL_WARNING, "cannot tell the service manager: %s",
+		tool_log(TOOL_WARNING, "cannot notify the service manager: %s",
 		         strerror(errno));
 }
 

@@ -265,7 +265,8 @@ bool objects_make_room(struct nfsd *d, int fd, int e, const struct filesystem *m
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (!gone)
-		warn_about(WARN_FILES, fd, "no descriptor left for a request", e);
+		warn_about(WARN_FILES, fd, "no file descriptor is left for a request",
+		           e);
 	e = !gone;
 	dispose_objects(gone, mine);
 	return !e;
@@ -363,7 +364,8 @@ static int enter_object(struct object_cache *c, struct object *o, struct object 
 		if (c->n >= c->most) {
 			e = -EAGAIN;
 			warn_about(WARN_FILES, o->path_fd,
-			           "too many files are in use or wait for storage", e);
+			           "too many files are in use or not yet on storage",
+			           e);
 		} else {
 			o->refs++;
 			insert_object(c, o);

@@ -67,7 +67,8 @@ static void reload_file(struct reload *r)
 	exports_free(&l);
 	groups_forget(r->nfsd->groups);
 	if (e)
-		tool_error("%s was not loaded: clients are served as before", r->file);
+		tool_error("%s was not loaded: the previous exports stay in effect",
+		           r->file);
 	else
 		tool_log(TOOL_NOTICE, "%s was loaded", r->file);
 	reload_report_ready(r->nfsd, e ? "; the file of exports was not loaded" : "");

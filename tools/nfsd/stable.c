@@ -82,11 +82,10 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 	if (e == -EINVAL)
 		e = 0; /* this file system cannot sync such an object */
 	if (e)
-		report_loss(
-		        o,
-		        "not forced to storage, clients are to write again what they "
-		        "have not committed",
-		        e);
+		report_loss(o,
+		            "data did not reach storage, clients have to write "
+		            "uncommitted data again",
+		            e);
 	if (e || (!data_only && !all))
 		raise_settled(o, n);
 	pthread_rwlock_unlock(&o->syncing);
@@ -128,8 +127,8 @@ void object_close_written(struct object *o, int fd)
 {
 	if (close(fd) && errno != EINTR)
 		report_loss(o,
-		            "lost when it was closed, clients are to write again what "
-		            "they have not committed",
+		            "data were lost on close, clients have to write "
+		            "uncommitted data again",
 		            -errno);
 }
 

@@ -20,21 +20,17 @@ static struct {
 	time_t last;   /* second of its last line */
 	unsigned more; /* lines left out since */
 } kinds[WARN_KINDS] = {
-        [WARN_LOST] = {.name = "of data that did not reach storage",
-                       .level = TOOL_ERROR},
-        [WARN_FILES] = {.name = "of descriptors that ran out", .level = TOOL_WARNING},
-        [WARN_REFUSED] = {.name = "of clients that were refused",
-                          .level = TOOL_WARNING},
-        [WARN_STORAGE] = {.name = "of requests that storage failed",
-                          .level = TOOL_ERROR},
-        [WARN_DELAY] = {.name = "of requests that were put off", .level = TOOL_WARNING},
-        [WARN_CONTEXTS] = {.name = "of contexts that were refused",
-                           .level = TOOL_WARNING},
-        [WARN_GROUPS] = {.name = "of groups that were not looked up",
+        [WARN_LOST] = {.name = "data that did not reach storage", .level = TOOL_ERROR},
+        [WARN_FILES] = {.name = "descriptors that ran out", .level = TOOL_WARNING},
+        [WARN_REFUSED] = {.name = "clients that were refused", .level = TOOL_WARNING},
+        [WARN_STORAGE] = {.name = "requests that storage failed", .level = TOOL_ERROR},
+        [WARN_DELAY] = {.name = "requests that were delayed", .level = TOOL_WARNING},
+        [WARN_CONTEXTS] = {.name = "contexts that were refused", .level = TOOL_WARNING},
+        [WARN_GROUPS] = {.name = "groups that were not looked up",
                          .level = TOOL_WARNING},
-        [WARN_CROSSING] = {.name = "of mounted file systems that are not served",
+        [WARN_CROSSING] = {.name = "mounted file systems that are not served",
                            .level = TOOL_WARNING},
-        [WARN_IDENTITY] = {.name = "of identities that could not be taken",
+        [WARN_IDENTITY] = {.name = "identities that could not be taken",
                            .level = TOOL_WARNING},
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of kinds */
@@ -100,7 +96,8 @@ void warn_print_counts(bool all)
 	for (unsigned i = 0; i < WARN_KINDS; i++) {
 		if (!kinds[i].more || (!all && kinds[i].last == now))
 			continue;
-		tool_log(kinds[i].level, "%u more %s", kinds[i].more, kinds[i].name);
+		tool_log(kinds[i].level, "%u more lines about %s", kinds[i].more,
+		         kinds[i].name);
 		kinds[i].more = 0;
 		kinds[i].last = now;
 	}
