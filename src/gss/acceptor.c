@@ -13,7 +13,7 @@ struct rr_acceptor {
 	pthread_cond_t more, less; /* in the queue; nothing is being worked on */
 	struct rr_list queue;
 	unsigned queued;
-	struct rr_accepted *current;
+	struct rr_acceptor_job *current;
 	bool stop;
 	bool started;
 	pthread_t thread;
@@ -22,7 +22,7 @@ struct rr_acceptor {
 /* -- the thread ------------------------------------------------------------ */
 
 /* The lock is held; NULL: it is to end. */
-static struct rr_accepted *next(struct rr_acceptor *x)
+static struct rr_acceptor_job *next_job(struct rr_acceptor *x)
 {
 	struct rr_list *n;
 
@@ -32,16 +32,16 @@ static struct rr_accepted *next(struct rr_acceptor *x)
 	if (!n)
 		return NULL;
 	x->queued--;
-	return rr_container_of(n, struct rr_accepted, link);
+	return rr_container_of(n, struct rr_acceptor_job, link);
 }
 
-static void *run(void *arg)
+static void *run_acceptor(void *arg)
 {
 	struct rr_acceptor *x = arg;
 
 	pthread_mutex_lock(&x->lock);
-	while ((x->current = next(x))) {
-		struct rr_accepted *a = x->current;
+	while ((x->current = next_job(x))) {
+		struct rr_acceptor_job *a = x->current;
 
 		pthread_mutex_unlock(&x->lock);
 		a->call.now = rr_engine_clock();
@@ -58,14 +58,14 @@ static void *run(void *arg)
 /* Now, not with the first request: a thread begins with the identity of the one that
  * makes it, and an engine's may be a client's by then.  Signals are the business of
  * others. */
-static int start(struct rr_acceptor *x)
+static int start_acceptor(struct rr_acceptor *x)
 {
 	sigset_t all, old;
 	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&x->thread, NULL, run, x);
+	err = -pthread_create(&x->thread, NULL, run_acceptor, x);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	x->started = !err;
 	return err;
@@ -73,7 +73,7 @@ static int start(struct rr_acceptor *x)
 
 /* -- requests -------------------------------------------------------------- */
 
-int rr_accept(struct rr_acceptor *x, struct rr_accepted *a, bool *ret_now)
+int rr_acceptor_submit(struct rr_acceptor *x, struct rr_acceptor_job *a, bool *ret_now)
 {
 	int err;
 
@@ -95,21 +95,21 @@ int rr_accept(struct rr_acceptor *x, struct rr_accepted *a, bool *ret_now)
 	return err;
 }
 
-enum rr_gss_verdict rr_accept_here(struct rr_acceptor *x,
-                                   const struct rr_gss_call *call,
-                                   struct rr_gss_request *ret)
+enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *x,
+                                           const struct rr_gss_call *call,
+                                           struct rr_gss_request *ret)
 {
 	return rr_gss_accept(x->table, call, ret);
 }
 
 /* It posts under the lock. */
-void rr_accept_posted(struct rr_acceptor *x)
+void rr_acceptor_posted(struct rr_acceptor *x)
 {
 	pthread_mutex_lock(&x->lock);
 	pthread_mutex_unlock(&x->lock);
 }
 
-bool rr_accept_withdraw(struct rr_acceptor *x, struct rr_accepted *a)
+bool rr_acceptor_withdraw(struct rr_acceptor *x, struct rr_acceptor_job *a)
 {
 	bool queued;
 
@@ -123,9 +123,9 @@ bool rr_accept_withdraw(struct rr_acceptor *x, struct rr_accepted *a)
 	return queued;
 }
 
-void rr_accept_cancel(struct rr_acceptor *x, struct rr_accepted *a)
+void rr_acceptor_cancel(struct rr_acceptor *x, struct rr_acceptor_job *a)
 {
-	(void)rr_accept_withdraw(x, a);
+	(void)rr_acceptor_withdraw(x, a);
 	pthread_mutex_lock(&x->lock);
 	while (x->current == a)
 		pthread_cond_wait(&x->less, &x->lock);
@@ -133,7 +133,7 @@ void rr_accept_cancel(struct rr_acceptor *x, struct rr_accepted *a)
 	rr_engine_unpost(a->engine, &a->post);
 }
 
-int rr_accepted_wrap(struct rr_accepted *a, const struct rr_piece *p, unsigned n,
+int rr_acceptor_wrap(struct rr_acceptor_job *a, const struct rr_piece *p, unsigned n,
                      struct rr_piece *ret)
 {
 	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
@@ -148,7 +148,7 @@ int rr_accepted_wrap(struct rr_accepted *a, const struct rr_piece *p, unsigned n
 	return err;
 }
 
-void rr_accepted_free(struct rr_accepted *a)
+void rr_acceptor_job_free(struct rr_acceptor_job *a)
 {
 	rr_gss_release(&a->request);
 	free(a->wrapped);
@@ -179,7 +179,7 @@ int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
 	if (!err)
 		err = rr_gss_check(x->table, why, sizeof(why));
 	if (!err)
-		err = start(x);
+		err = start_acceptor(x);
 	if (err) {
 		if (o->ret_reason)
 			memcpy(o->ret_reason, why, sizeof(why));

@@ -7,10 +7,10 @@
  * at a time, and engines go on.  What waits for it is bounded; the rest is refused.
  *
  * Threads: a request belongs to its engine's thread, but for the time that the acceptor's
- * has it: from rr_accept (false) until its post runs, or rr_accept_cancel returns.
+ * has it: from rr_acceptor_submit (false) until its post runs, or rr_acceptor_cancel returns.
  */
-#ifndef RR_DRIVE_ACCEPTOR_H
-#define RR_DRIVE_ACCEPTOR_H
+#ifndef RR_GSS_ACCEPTOR_H
+#define RR_GSS_ACCEPTOR_H
 
 #include <rpcrdma/gss.h>
 
@@ -20,7 +20,7 @@
 struct rr_acceptor;
 
 /* What a request under RPCSEC_GSS has more than others. */
-struct rr_accepted {
+struct rr_acceptor_job {
 	struct rr_list link; /* of the acceptor's queue, by its lock */
 	struct rr_post post; /* decided; fn is the user's */
 	struct rpcrdma_engine *engine;
@@ -38,21 +38,23 @@ void rr_acceptor_free(struct rr_acceptor *);
 
 /* @a->call is filled.  True: @a->request has the verdict; false: it will have when the
  * post runs.  -EBUSY: too many wait. */
-int rr_accept(struct rr_acceptor *, struct rr_accepted *a, bool *ret_now) RR_MUST_CHECK;
+int rr_acceptor_submit(struct rr_acceptor *, struct rr_acceptor_job *a,
+                       bool *ret_now) RR_MUST_CHECK;
 /* For a Call that no engine serves; blocks.  Any thread. */
-enum rr_gss_verdict rr_accept_here(struct rr_acceptor *, const struct rr_gss_call *,
-                                   struct rr_gss_request *ret);
+enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *,
+                                           const struct rr_gss_call *,
+                                           struct rr_gss_request *ret);
 /* First thing when the post runs: its thread is done with the engine. */
-void rr_accept_posted(struct rr_acceptor *);
+void rr_acceptor_posted(struct rr_acceptor *);
 /* Takes @a out of the queue: the post will not run.  False: the thread works on it or
  * has decided, and the post runs.  Never blocks for long. */
-bool rr_accept_withdraw(struct rr_acceptor *, struct rr_accepted *a);
+bool rr_acceptor_withdraw(struct rr_acceptor *, struct rr_acceptor_job *a);
 /* The post will not run.  Waits while the thread works on @a. */
-void rr_accept_cancel(struct rr_acceptor *, struct rr_accepted *a);
+void rr_acceptor_cancel(struct rr_acceptor *, struct rr_acceptor_job *a);
 
 /* Results as they go to the caller; one piece, which lives as long as @a. */
-int rr_accepted_wrap(struct rr_accepted *, const struct rr_piece *, unsigned n,
+int rr_acceptor_wrap(struct rr_acceptor_job *, const struct rr_piece *, unsigned n,
                      struct rr_piece *ret) RR_MUST_CHECK;
-void rr_accepted_free(struct rr_accepted *);
+void rr_acceptor_job_free(struct rr_acceptor_job *);
 
 #endif

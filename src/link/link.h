@@ -20,7 +20,7 @@
 #include "prov/prov.h"
 
 struct rr_link;
-struct rr_served;
+struct rr_dispatch;
 
 /* The owner's side.  Called while the link is turned, never from a function below. */
 struct rr_link_owner_ops {
@@ -57,7 +57,7 @@ struct rr_link {
 	struct rr_pump pump; /* joins @prov's endpoint to @conn */
 	const struct rr_link_owner_ops *ops;
 	void *owner;
-	struct rr_served *served;     /* the owner's, if it serves requests */
+	struct rr_dispatch *dispatch; /* the owner's, if it serves requests */
 	struct rr_exts *exts;         /* NULL: no extensions */
 	struct rr_hostauth *hostauth; /* NULL: off */
 	uint32_t id;

@@ -131,7 +131,7 @@ static void free_auth(struct rpcrdma_call *k)
 }
 
 /* @k is on no list.  Tells the user and frees.  @from: the link that had it. */
-static void finish(struct rpcrdma_call *k, struct rr_link *from)
+static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 {
 	struct rpcrdma_conn *c = k->conn;
 	struct rpcrdma_reply r = {
@@ -188,7 +188,7 @@ void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
 
 /* -- how long ---------------------------------------------------------------------- */
 
-static int set_timer(struct rpcrdma_call *k)
+static int set_call_timer(struct rpcrdma_call *k)
 {
 	struct rr_timers *timers = &k->conn->engine->timers;
 	rr_time at = RR_MIN(k->timeout_at, k->give_up_at);
@@ -200,7 +200,7 @@ static int set_timer(struct rpcrdma_call *k)
 	return rr_timer_set(timers, &k->timer, at);
 }
 
-static void time_is_up(struct rr_timer *t)
+static void end_timed_out(struct rr_timer *t)
 {
 	struct rpcrdma_call *k = rr_container_of(t, struct rpcrdma_call, timer);
 
@@ -219,10 +219,10 @@ static int begin_absence(struct rpcrdma_call *k)
 	if (c->link || !c->absence_ns)
 		return 0;
 	k->give_up_at = rr_after(rr_engine_clock(), c->absence_ns);
-	return set_timer(k);
+	return set_call_timer(k);
 }
 
-static void absence_begins(struct rpcrdma_call *k)
+static void note_absence(struct rpcrdma_call *k)
 {
 	int err = begin_absence(k);
 
@@ -230,15 +230,15 @@ static void absence_begins(struct rpcrdma_call *k)
 		end_unsent(k, err);
 }
 
-static void absence_ends(struct rpcrdma_call *k)
+static void end_absence(struct rpcrdma_call *k)
 {
 	if (k->give_up_at == RR_TIME_NEVER)
 		return;
 	k->give_up_at = RR_TIME_NEVER;
-	(void)!set_timer(k); /* it runs: does not fail */
+	(void)!set_call_timer(k); /* it runs: does not fail */
 }
 
-static void each_of(struct rr_list *list, void (*fn)(struct rpcrdma_call *))
+static void for_each_call(struct rr_list *list, void (*fn)(struct rpcrdma_call *))
 {
 	for (struct rr_list *n = list->next, *next; n != list; n = next) {
 		next = n->next;
@@ -247,19 +247,19 @@ static void each_of(struct rr_list *list, void (*fn)(struct rpcrdma_call *))
 }
 
 /* All that no link has. */
-static void each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *))
+static void for_each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *))
 {
 	struct rr_list *n;
 
-	each_of(&c->waiting, fn);
+	for_each_call(&c->waiting, fn);
 	rr_list_for_each (n, &c->auth.contexts)
-		each_of(queue_of(n), fn);
+		for_each_call(queue_of(n), fn);
 }
 
 /* -- back from a link ------------------------------------------------------ */
 
 /* Did the loss of the connection end it, so that it may be sent again? */
-static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l)
+static bool ended_by_loss(const struct rpcrdma_call *k, const struct rr_link *l)
 {
 	struct rr_conn_info info;
 
@@ -272,7 +272,7 @@ static bool lost_with_link(const struct rpcrdma_call *k, const struct rr_link *l
 
 /* An error that another attempt avoids: under a new XID, so that no reply
  * remembered under the old one comes back. [E6] */
-static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
+static bool recover_call(struct rpcrdma_call *k, const struct rr_link *l)
 {
 	if (k->bound || k->verdict || k->conn->closed || k->conn->over ||
 	    !rr_call_recover(l->conn, &k->call))
@@ -284,7 +284,7 @@ static bool recovers(struct rpcrdma_call *k, const struct rr_link *l)
 }
 
 /* The server has lost its security context, and executed nothing. */
-static bool begins_anew(struct rpcrdma_call *k)
+static bool refused_context(struct rpcrdma_call *k)
 {
 	struct rr_rpc_reply h;
 
@@ -295,14 +295,14 @@ static bool begins_anew(struct rpcrdma_call *k)
 }
 
 /* To be sent once more, under its XID or a new one. */
-static void wait_again(struct rpcrdma_call *k, bool first)
+static void queue_again(struct rpcrdma_call *k, bool first)
 {
 	end_attempt(k);
 	if (first)
 		rr_list_push_front(&k->conn->waiting, &k->link);
 	else
 		rr_list_push(&k->conn->waiting, &k->link);
-	absence_begins(k);
+	note_absence(k);
 }
 
 /* It has the link to itself no longer. */
@@ -316,11 +316,11 @@ static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
 }
 
 /* The connection was lost: may the call be sent on another? */
-static bool goes_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
+static bool may_go_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
 {
 	struct rpcrdma_conn *c = k->conn;
 
-	if (!lost_with_link(k, l) || c->no_resend || k->bound || c->closed || c->over)
+	if (!ended_by_loss(k, l) || c->no_resend || k->bound || c->closed || c->over)
 		return false;
 	if (!rr_losses_add(&k->losses, lone))
 		return true;
@@ -340,18 +340,18 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	c->n_here -= k->on == c->link;
 	k->on = NULL;
 	if (m->status >= 0)
-		c->kind->heard(c);
-	if (goes_on(k, l, lone)) {
+		c->ops->heard(c);
+	if (may_go_on(k, l, lone)) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
-		wait_again(k, rr_losses_suspect(&k->losses));
-	} else if (recovers(k, l)) {
-		wait_again(k, true);
-	} else if (begins_anew(k)) {
+		queue_again(k, rr_losses_suspect(&k->losses));
+	} else if (recover_call(k, l)) {
+		queue_again(k, true);
+	} else if (refused_context(k)) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
 		k->attempts = 0;
-		wait_again(k, true);
+		queue_again(k, true);
 	} else {
-		finish(k, l);
+		deliver_call(k, l);
 	}
 	if (c->closed)
 		rr_calls_schedule_end(c);
@@ -360,7 +360,7 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 
 /* -- sending --------------------------------------------------------------- */
 
-static bool dying(const struct rr_link *l)
+static bool link_is_dying(const struct rr_link *l)
 {
 	struct rr_conn_info info;
 
@@ -369,7 +369,7 @@ static bool dying(const struct rr_link *l)
 }
 
 /* The next call of a security context may be tried. */
-static void leave_queue(struct rpcrdma_conn *c, struct rr_auth_context *a)
+static void requeue_next(struct rpcrdma_conn *c, struct rr_auth_context *a)
 {
 	struct rr_list *n = a->ops->next_call(a);
 
@@ -399,11 +399,11 @@ static void end_untried(struct rpcrdma_call *k, int verdict)
 {
 	end_unsent(k, verdict);
 	if (k->auth)
-		leave_queue(k->conn, k->auth->context);
+		requeue_next(k->conn, k->auth->context);
 }
 
 /* Above zero: it is none of those that wait here any more; below: the link is dying. */
-static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
+static int submit_call(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
 	enum { ELSEWHERE = 1 };
 	int err = wrap_call(k);
@@ -420,7 +420,7 @@ static int submit(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 	err = rr_conn_call(c->link->conn, &k->call, c->engine->now);
 	if (err)
 		end_attempt(k);
-	if (err == -EINVAL || (err == -ENOMEM && !dying(c->link))) {
+	if (err == -EINVAL || (err == -ENOMEM && !link_is_dying(c->link))) {
 		end_untried(k, err); /* nothing would try it again */
 		return ELSEWHERE;
 	}
@@ -437,7 +437,7 @@ static void begin_lone(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* reserved */
 }
 
-static void lone_fire(struct rr_timer *t)
+static void end_lone_time(struct rr_timer *t)
 {
 	struct rpcrdma_conn *c = rr_container_of(t, struct rpcrdma_conn, lone_timer);
 
@@ -450,14 +450,14 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 	struct rr_list *n;
 
 	if (!c->link && !rr_list_empty(&c->waiting))
-		c->kind->waits(c);
+		c->ops->waits(c);
 	if (!c->link || !rr_link_was_ready(c->link) || rr_link_is_lost(c->link))
 		return;
 	rr_list_for_each (n, &c->auth.contexts)
-		leave_queue(c, rr_container_of(n, struct rr_auth_context, link));
+		requeue_next(c, rr_container_of(n, struct rr_auth_context, link));
 	while (!c->lone && c->n_here < MAX_SENT && (n = rr_list_first(&c->waiting))) {
 		struct rpcrdma_call *k = rr_container_of(n, struct rpcrdma_call, link);
-		int err = submit(c, k);
+		int err = submit_call(c, k);
 
 		if (err > 0)
 			continue;
@@ -475,7 +475,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		c->n_here++;
 		begin_lone(c, k);
 		if (k->auth)
-			leave_queue(c, k->auth->context);
+			requeue_next(c, k->auth->context);
 	}
 	rr_link_touch(c->link);
 }
@@ -540,8 +540,8 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 }
 
 /* NULL has no results, in any program. */
-static bool is_null(const struct rpcrdma_call_options *o,
-                    const struct rr_call_passthrough *pass)
+static bool calls_null(const struct rpcrdma_call_options *o,
+                       const struct rr_call_passthrough *pass)
 {
 	enum { PROCEDURE_AT = 20 };
 
@@ -594,7 +594,7 @@ static int fill_call(struct rpcrdma_call *k, const struct rpcrdma_call_options *
 	        .n_pieces = 1 + o->n_args,
 	        .dests = k->dests,
 	        .n_dests = o->n_dests,
-	        .reply_bytes = reply_bound(k, o, is_null(o, pass)),
+	        .reply_bytes = reply_bound(k, o, calls_null(o, pass)),
 	};
 	k->user_dests = o->dests;
 	k->done = o->done;
@@ -626,14 +626,14 @@ int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 		return -ENOMEM;
 	memset(k, 0, offsetof(struct rpcrdma_call, pieces));
 	k->conn = c;
-	k->timer.fire = time_is_up;
+	k->timer.fire = end_timed_out;
 	k->timeout_at = k->give_up_at = RR_TIME_NEVER;
 	err = o->gss && !pass ? rr_calls_new_auth(c, o, &k->auth) : 0;
 	if (!err)
 		err = fill_call(k, o, pass);
 	if (!err && o->timeout_ns) {
 		k->timeout_at = rr_after(rr_engine_clock(), o->timeout_ns);
-		err = set_timer(k);
+		err = set_call_timer(k);
 	}
 	if (!err)
 		err = begin_absence(k);
@@ -662,7 +662,7 @@ void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
 	c->n_here = 0;
 	rr_list_for_each (n, &c->sent)
 		c->n_here += rr_container_of(n, struct rpcrdma_call, link)->on == l;
-	each_unsent(c, absence_ends);
+	for_each_unsent(c, end_absence);
 }
 
 void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
@@ -671,7 +671,7 @@ void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
 	c->n_here = 0;
 	c->error = error;
 	snprintf(c->why, sizeof(c->why), "%s", why);
-	each_unsent(c, absence_begins);
+	for_each_unsent(c, note_absence);
 	if (c->closed)
 		rr_calls_schedule_end(c);
 }
@@ -682,42 +682,42 @@ void rr_calls_schedule_end(struct rpcrdma_conn *c)
 		(void)!rr_timer_set(&c->engine->timers, &c->end_timer, 0);
 }
 
-static void end_fire(struct rr_timer *t)
+static void free_or_end(struct rr_timer *t)
 {
 	struct rpcrdma_conn *c = rr_container_of(t, struct rpcrdma_conn, end_timer);
 	struct rr_list *n;
 
 	while ((n = rr_list_pop(&c->ending)))
-		finish(rr_container_of(n, struct rpcrdma_call, link), NULL);
+		deliver_call(rr_container_of(n, struct rpcrdma_call, link), NULL);
 	if (c->closed && !c->link && !c->n_sent && rr_list_empty(&c->waiting))
-		c->kind->free(c);
+		c->ops->free(c);
 }
 
 /* The engine goes: at first the link may still be there, then it is not. */
-static void abandon(struct rr_owner *o)
+static void abandon_calls(struct rr_owner *o)
 {
 	struct rpcrdma_conn *c = rr_container_of(o, struct rpcrdma_conn, owner);
 
 	rpcrdma_conn_close(c);
 	if (!c->link)
-		end_fire(&c->end_timer);
+		free_or_end(&c->end_timer);
 }
 
 int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *e,
-                  const struct rr_conn_kind *kind)
+                  const struct rr_calls_ops *ops)
 {
 	int err;
 
 	c->engine = e;
-	c->kind = kind;
-	c->owner.abandon = abandon;
+	c->ops = ops;
+	c->owner.abandon = abandon_calls;
 	rr_list_init(&c->waiting);
 	rr_list_init(&c->sent);
 	rr_list_init(&c->ending);
 	rr_voice_init(&c->voice, e, NULL);
 	rr_calls_init_auth(c);
-	c->end_timer.fire = end_fire;
-	c->lone_timer.fire = lone_fire;
+	c->end_timer.fire = free_or_end;
+	c->lone_timer.fire = end_lone_time;
 	e->now = rr_engine_clock();
 	rr_list_push(&e->owners, &c->owner.link);
 	e->alive++;
@@ -757,7 +757,7 @@ void rpcrdma_conn_close(struct rpcrdma_conn *c)
 	rr_calls_end_waiting(c, -ECANCELED);
 	rr_list_for_each (n, &c->sent)
 		rpcrdma_call_cancel(rr_container_of(n, struct rpcrdma_call, link));
-	c->kind->close(c);
+	c->ops->close(c);
 	rr_calls_schedule_end(c);
 }
 

@@ -21,13 +21,13 @@
  * engine's loop only; the object is freed after close when link, calls and timers are
  * gone.
  */
-#ifndef RR_DRIVE_CALLS_H
-#define RR_DRIVE_CALLS_H
+#ifndef RR_RPC_CALLS_H
+#define RR_RPC_CALLS_H
 
 #include "link/link.h"
 #include "oncrpc/call_auth.h"
 
-struct rr_conn_kind {
+struct rr_calls_ops {
 	/* The peer has answered a call. */
 	void (*heard)(struct rpcrdma_conn *);
 	/* A call was made, or came back, while there is no link. */
@@ -41,7 +41,7 @@ struct rr_conn_kind {
 /* The first member of each kind. */
 struct rpcrdma_conn {
 	struct rr_owner owner;
-	const struct rr_conn_kind *kind;
+	const struct rr_calls_ops *ops;
 	struct rpcrdma_engine *engine;
 	struct rr_voice voice;
 	const struct rr_prov_ops *prov;
@@ -93,7 +93,7 @@ bool rr_call_take_message(struct rpcrdma_call *, void **ret, size_t *ret_bytes);
 
 /* @c is zeroed.  -ENOMEM. */
 int rr_calls_init(struct rpcrdma_conn *c, struct rpcrdma_engine *,
-                  const struct rr_conn_kind *) RR_MUST_CHECK;
+                  const struct rr_calls_ops *) RR_MUST_CHECK;
 /* For the kind's free: off the engine's list. */
 void rr_calls_fini(struct rpcrdma_conn *);
 /* Hands what waits to the link, as far as it takes it. */

@@ -38,8 +38,8 @@ struct client {
 	struct addrinfo *addrs, *addr, *next_addr; /* all, of this link, of the next */
 	struct rr_timer retry_timer;               /* reconnect after back-off */
 	char *find_host;                           /* whose rpcbind is asked; or NULL */
-	struct rr_lookup *lookup;     /* of the port, in progress; or NULL */
-	struct rr_versions *versions; /* the engine's */
+	struct rr_lookup *lookup;          /* of the port, in progress; or NULL */
+	struct rr_version_cache *versions; /* the engine's */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
 	unsigned failures;      /* in a row, for the back-off */
@@ -55,7 +55,7 @@ struct client {
 /* What a link serves, if the client has callbacks; one for each link, since a
  * handler may hold requests of an older one. */
 struct callee {
-	struct rr_served served;
+	struct rr_dispatch dispatch;
 	struct rr_list orphan; /* of its client */
 };
 
@@ -66,30 +66,30 @@ static struct client *client_of(struct rpcrdma_conn *c)
 
 /* -- links come and go ----------------------------------------------------- */
 
-static void tell(struct client *t, int error, bool final)
+static void report_event(struct client *t, int error, bool final)
 {
 	if (t->event && !t->conn.closed)
 		t->event(&t->conn, error, final, t->arg);
 }
 
-static void give_up(struct client *t, int error)
+static void give_up_client(struct client *t, int error)
 {
 	t->conn.over = true;
 	t->conn.error = error;
 	rr_trace(&t->conn.voice.sink, RR_TRACE_RPC_GIVEN_UP, 0, 0,
 	         (uint64_t)(int64_t)error, 0, 0);
 	rr_calls_end_waiting(&t->conn, error);
-	tell(t, error, true);
+	report_event(t, error, true);
 }
 
 /* The server is there. */
-static void heard(struct rpcrdma_conn *c)
+static void server_heard(struct rpcrdma_conn *c)
 {
 	client_of(c)->unheard_since = RR_TIME_NEVER;
 	client_of(c)->failures = 0;
 }
 
-static rr_time back_off(struct client *t)
+static rr_time back_off_time(struct client *t)
 {
 	rr_time d = t->config.o.reconnect_min_ns;
 
@@ -112,7 +112,7 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 		t->unheard_since = now;
 	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT ||
 	    error == -EACCES) { /* who we are, or it is, will not change */
-		give_up(t, error);
+		give_up_client(t, error);
 		return;
 	}
 	if (t->config.o.retry_ns != UINT64_MAX &&
@@ -121,21 +121,21 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 		t->unheard_since = now; /* later calls get their own chance */
 	}
 	t->failures++;
-	delay = back_off(t);
+	delay = back_off_time(t);
 	rr_calls_count(c, reconnects);
 	rr_trace(&c->voice.sink, RR_TRACE_RPC_RECONNECT, 0, 0, t->failures,
 	         delay / 1000000, (uint64_t)(int64_t)error);
 	if (rr_timer_set(&c->engine->timers, &t->retry_timer, now + delay) < 0) {
-		give_up(t, -ENOMEM);
+		give_up_client(t, -ENOMEM);
 		return;
 	}
 	if (!negotiating)
-		tell(t, error, false);
+		report_event(t, error, false);
 }
 
 /* Is the connection wanted when there is no call?  Who may be called, or has a channel,
  * waits for the server. */
-static bool needed(const struct client *t)
+static bool connection_is_needed(const struct client *t)
 {
 	const struct rpcrdma_conn *c = &t->conn;
 
@@ -144,12 +144,12 @@ static bool needed(const struct client *t)
 }
 
 /* The server has no use for an idle connection, and neither have we. */
-static void rest(struct client *t, int error)
+static void rest_client(struct client *t, int error)
 {
-	heard(&t->conn);
+	server_heard(&t->conn);
 	t->untold = 0;
 	t->resting = true;
-	tell(t, error, false);
+	report_event(t, error, false);
 }
 
 static void link_ready(struct rr_link *l)
@@ -159,17 +159,18 @@ static void link_ready(struct rr_link *l)
 	struct rr_conn_info info;
 
 	rr_conn_info(l->conn, &info);
-	rr_versions_ready(t->versions, t->addr->ai_addr, t->asked, info.version, e->now,
-	                  t->config.o.version_cache_ns);
+	rr_version_cache_ready(t->versions, t->addr->ai_addr, t->asked, info.version,
+	                       e->now, t->config.o.version_cache_ns);
 	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
 	t->conn.error = 0;
 	t->conn.why[0] = '\0';
 	t->ready_at = t->conn.engine->now;
 	rr_calls_submit(&t->conn);
-	tell(t, 0, false);
+	report_event(t, 0, false);
 }
 
-static enum rr_version_next learn(struct client *t, const struct rr_link *l, int error)
+static enum rr_version_next learn_version(struct client *t, const struct rr_link *l,
+                                          int error)
 {
 	struct rpcrdma_engine *e = t->conn.engine;
 	struct rr_version_end end = {
@@ -185,12 +186,12 @@ static enum rr_version_next learn(struct client *t, const struct rr_link *l, int
 	rr_conn_info(l->conn, &info);
 	end.answered = info.answered;
 	end.version = info.version;
-	return rr_versions_learn(t->versions, t->addr->ai_addr, &end, e->now,
-	                         t->config.o.version_cache_ns);
+	return rr_version_cache_learn(t->versions, t->addr->ai_addr, &end, e->now,
+	                              t->config.o.version_cache_ns);
 }
 
 /* The words for the user, if this is the end. */
-static const char *hopeless(const struct client *t, enum rr_version_next next)
+static const char *hopeless_reason(const struct client *t, enum rr_version_next next)
 {
 	switch (next) {
 	case RR_VERSION_REFUSED:
@@ -210,7 +211,7 @@ static const char *hopeless(const struct client *t, enum rr_version_next next)
 
 /* Calls could be made, and the server has spoken: in version 1 the first takes no
  * word of it.  Lost again and again it serves nobody. */
-static bool served(const struct client *t, const struct rr_link *l)
+static bool link_was_useful(const struct client *t, const struct rr_link *l)
 {
 	struct rr_conn_info info;
 
@@ -226,14 +227,15 @@ static bool try_another(struct client *t)
 	       !rr_timer_set(&t->conn.engine->timers, &t->retry_timer, 0);
 }
 
-static void not_connected(struct client *t, int error)
+static void attempt_failed(struct client *t, int error)
 {
 	if (!try_another(t))
 		plan_reconnect(t, error, false);
 }
 
 /* @l is none of ours any more. */
-static void go_on(struct client *t, struct rr_link *l, int error, const char *why)
+static void plan_next_link(struct client *t, struct rr_link *l, int error,
+                           const char *why)
 {
 	rr_time now = t->conn.engine->now;
 	enum rr_version_next next = RR_VERSION_USUAL;
@@ -246,54 +248,54 @@ static void go_on(struct client *t, struct rr_link *l, int error, const char *wh
 	/* A link that lasted shows that the server is there, calls or not; one
 	 * that is dropped as soon as it is ready shows nothing. */
 	if (rr_link_was_ready(l) && now - t->ready_at >= t->config.o.reconnect_max_ns)
-		heard(&t->conn);
+		server_heard(&t->conn);
 	if (!error)
 		error = -ECONNRESET; /* an orderly close that we did not ask for */
 	if (!t->conn.closed)
-		next = learn(t, l, error);
-	if (hopeless(t, next)) {
+		next = learn_version(t, l, error);
+	if (hopeless_reason(t, next)) {
 		error = -EPROTONOSUPPORT;
-		why = hopeless(t, next);
+		why = hopeless_reason(t, next);
 	}
 	/* What is learnt is learnt of one address; and by another one we might
 	 * come from another of ours, and not be known again. [v2 §4.5.5] */
-	if (next == RR_VERSION_AGAIN || served(t, l))
+	if (next == RR_VERSION_AGAIN || link_was_useful(t, l))
 		t->next_addr = t->addr;
 	rr_calls_unlink(&t->conn, error, why);
 	if (t->conn.closed)
 		return;
 	if (next == RR_VERSION_USUAL && !rr_link_was_open(l) && try_another(t))
 		return;
-	if (in_order && next == RR_VERSION_USUAL && !needed(t))
-		rest(t, error);
+	if (in_order && next == RR_VERSION_USUAL && !connection_is_needed(t))
+		rest_client(t, error);
 	else
 		plan_reconnect(t, error, next == RR_VERSION_AGAIN);
 }
 
-static void free_callee(struct rr_served *s)
+static void free_callee(struct rr_dispatch *s)
 {
 	struct callee *c;
 
 	if (!s)
 		return;
-	c = rr_container_of(s, struct callee, served);
+	c = rr_container_of(s, struct callee, dispatch);
 	rr_list_del(&c->orphan);
-	rr_served_fini(&c->served);
+	rr_dispatch_fini(&c->dispatch);
 	free(c);
 }
 
 static void leave_callee(struct rr_link *l)
 {
-	struct rr_served *s = l->served;
+	struct rr_dispatch *s = l->dispatch;
 
-	l->served = NULL;
+	l->dispatch = NULL;
 	free_callee(s);
 }
 
 static void link_closed(struct rr_link *l, int error, const char *why)
 {
 	leave_callee(l);
-	go_on(client_of(l->owner), l, error, why);
+	plan_next_link(client_of(l->owner), l, error, why);
 }
 
 static void orphan_closed(struct rr_link *l, int error, const char *why)
@@ -303,14 +305,14 @@ static void orphan_closed(struct rr_link *l, int error, const char *why)
 
 /* A lost link of which handlers still hold requests, with no client. */
 static const struct rr_link_owner_ops orphan_ops = {
-        .request_done = rr_serve_end,
-        .drop_requests = rr_serve_drop,
-        .used = rr_serve_used,
-        .disconnected = rr_serve_lost,
+        .request_done = rr_dispatch_end,
+        .drop_requests = rr_dispatch_drop,
+        .used = rr_dispatch_used,
+        .disconnected = rr_dispatch_lost,
         .closed = orphan_closed,
 };
 
-static unsigned orphans(const struct client *t)
+static unsigned count_orphans(const struct client *t)
 {
 	const struct rr_list *n;
 	unsigned count = 0;
@@ -326,23 +328,23 @@ static void link_lost(struct rr_link *l)
 {
 	struct client *t = client_of(l->owner);
 
-	if (!l->served || (!t->conn.closed && orphans(t) >= MAX_ORPHANS))
+	if (!l->dispatch || (!t->conn.closed && count_orphans(t) >= MAX_ORPHANS))
 		return; /* closed comes */
 	rr_list_push(&t->orphans,
-	             &rr_container_of(l->served, struct callee, served)->orphan);
+	             &rr_container_of(l->dispatch, struct callee, dispatch)->orphan);
 	l->ops = &orphan_ops;
 	l->owner = NULL;
-	go_on(t, l, rr_link_error(l), l->why);
+	plan_next_link(t, l, rr_link_error(l), l->why);
 }
 
 static const struct rr_link_owner_ops client_ops = {
         .ready = link_ready,
-        .admit = rr_serve_admit,
-        .request = rr_serve_begin,
-        .request_done = rr_serve_end,
-        .drop_requests = rr_serve_drop,
-        .used = rr_serve_used,
-        .disconnected = rr_serve_lost,
+        .admit = rr_dispatch_admit,
+        .request = rr_dispatch_begin,
+        .request_done = rr_dispatch_end,
+        .drop_requests = rr_dispatch_drop,
+        .used = rr_dispatch_used,
+        .disconnected = rr_dispatch_lost,
         .room = &rr_reserve_room,
         .call_done = rr_calls_done,
         .lost = link_lost,
@@ -350,7 +352,7 @@ static const struct rr_link_owner_ops client_ops = {
 };
 
 /* Without callbacks no request comes: level NONE, and conn answers. [R3] */
-static int new_served(struct client *t, struct rr_served **ret)
+static int new_callee(struct client *t, struct rr_dispatch **ret)
 {
 	struct callee *c;
 
@@ -360,8 +362,9 @@ static int new_served(struct client *t, struct rr_served **ret)
 	if (!c)
 		return -ENOMEM;
 	rr_list_init(&c->orphan);
-	rr_served_init(&c->served, t->conn.engine, &t->config, t->config.o.callbacks);
-	*ret = &c->served;
+	rr_dispatch_init(&c->dispatch, t->conn.engine, &t->config,
+	                 t->config.o.callbacks);
+	*ret = &c->dispatch;
 	return 0;
 }
 
@@ -371,16 +374,16 @@ static int try_connect(struct client *t)
 	struct addrinfo *a = t->next_addr ? t->next_addr : t->addrs;
 	struct rpcrdma_engine *e = t->conn.engine;
 	struct rr_link_config config = t->config;
-	struct rr_served *s = NULL;
+	struct rr_dispatch *s = NULL;
 	int err;
 
 	t->addr = a;
 	rr_voice_set_peer(&t->conn.voice, a->ai_addr, a->ai_addrlen);
 	t->next_addr = a->ai_next;
-	t->asked = rr_versions_ask(t->versions, a->ai_addr, t->config.versions,
-	                           rr_engine_clock());
+	t->asked = rr_version_cache_ask(t->versions, a->ai_addr, t->config.versions,
+	                                rr_engine_clock());
 	config.versions = t->asked;
-	err = new_served(t, &s);
+	err = new_callee(t, &s);
 	if (!err)
 		err = rr_link_connect(e, &config, a->ai_addr, a->ai_addrlen,
 		                      &client_ops, &t->conn, &t->conn.link);
@@ -389,7 +392,7 @@ static int try_connect(struct client *t)
 		return err;
 	}
 	t->conn.prov = t->conn.link->prov;
-	t->conn.link->served = s;
+	t->conn.link->dispatch = s;
 	if (s)
 		s->link = t->conn.link;
 	return 0;
@@ -409,7 +412,7 @@ static void set_port(struct addrinfo *list, uint16_t port)
 	}
 }
 
-static void not_found(struct client *t, int error)
+static void port_not_found(struct client *t, int error)
 {
 	struct rpcrdma_conn *c = &t->conn;
 
@@ -423,7 +426,7 @@ static void not_found(struct client *t, int error)
 	plan_reconnect(t, error, false);
 }
 
-static void found(void *arg, int error, uint16_t port)
+static void port_found(void *arg, int error, uint16_t port)
 {
 	struct client *t = arg;
 
@@ -433,50 +436,50 @@ static void found(void *arg, int error, uint16_t port)
 		error = 0;
 	}
 	if (error) {
-		not_found(t, error);
+		port_not_found(t, error);
 		return;
 	}
 	set_port(t->addrs, port);
 	error = try_connect(t);
 	if (error)
-		not_connected(t, error);
+		attempt_failed(t, error);
 }
 
-static int look_up(struct client *t)
+static int look_up_port(struct client *t)
 {
 	const struct rr_lookup_options what = {
 	        .host = t->find_host,
 	        .program = t->config.o.program,
 	        .version = t->config.o.program_version,
 	        .timeout_ns = t->config.o.handshake_ns,
-	        .done = found,
+	        .done = port_found,
 	        .arg = t,
 	};
 
 	return rr_lookup_start(t->conn.engine, &what, &t->lookup);
 }
 
-static void retry_fire(struct rr_timer *timer)
+static void run_attempt(struct rr_timer *timer)
 {
 	struct client *t = rr_container_of(timer, struct client, retry_timer);
 	int err;
 
 	/* Which version it speaks is found out at the same port. */
 	if (t->find_host && !t->untold) {
-		err = look_up(t);
+		err = look_up_port(t);
 		if (err)
 			plan_reconnect(t, err, false);
 		return;
 	}
 	err = try_connect(t);
 	if (err)
-		not_connected(t, err);
+		attempt_failed(t, err);
 }
 
 /* -- life of the connection ------------------------------------------------ */
 
 /* The timer for the next attempt runs, or does from now on. */
-static void waits(struct rpcrdma_conn *c)
+static void end_rest(struct rpcrdma_conn *c)
 {
 	struct client *t = client_of(c);
 
@@ -485,7 +488,7 @@ static void waits(struct rpcrdma_conn *c)
 	t->resting = false;
 	rr_calls_count(c, reconnects);
 	if (rr_timer_set(&c->engine->timers, &t->retry_timer, 0) < 0)
-		give_up(t, -ENOMEM);
+		give_up_client(t, -ENOMEM);
 }
 
 static void close_client(struct rpcrdma_conn *c)
@@ -512,9 +515,9 @@ static void free_client(struct rpcrdma_conn *c)
 	free(t);
 }
 
-static const struct rr_conn_kind client_kind = {
-        .heard = heard,
-        .waits = waits,
+static const struct rr_calls_ops client_calls_ops = {
+        .heard = server_heard,
+        .waits = end_rest,
         .close = close_client,
         .free = free_client,
 };
@@ -523,7 +526,7 @@ static const struct rr_conn_kind client_kind = {
 
 struct engine_versions {
 	struct rr_part part;
-	struct rr_versions versions;
+	struct rr_version_cache versions;
 };
 
 static void free_versions(struct rr_part *p)
@@ -532,7 +535,7 @@ static void free_versions(struct rr_part *p)
 }
 
 /* All clients of an engine share what one of them has learnt. */
-static int find_versions(struct rpcrdma_engine *e, struct rr_versions **ret)
+static int find_versions(struct rpcrdma_engine *e, struct rr_version_cache **ret)
 {
 	struct rr_part *p = rr_engine_find_part(e, free_versions);
 	struct engine_versions *v;
@@ -562,10 +565,10 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	if (!t)
 		return -ENOMEM;
 	rr_list_init(&t->orphans);
-	t->retry_timer.fire = retry_fire;
+	t->retry_timer.fire = run_attempt;
 	t->event = event;
 	t->arg = arg;
-	err = rr_calls_init(&t->conn, e, &client_kind);
+	err = rr_calls_init(&t->conn, e, &client_calls_ops);
 	t->unheard_since = e->now;
 	if (!err)
 		err = find_versions(e, &t->versions);

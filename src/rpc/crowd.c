@@ -97,7 +97,7 @@ static void free_if_empty(struct rr_crowd *c, struct rr_origin *o)
 /* -- ranks ----------------------------------------------------------------------- */
 
 /* Room for a count of @n in all ranks, so that no move has to fail. */
-static int reserve(struct rr_crowd *c, size_t n)
+static int reserve_ranks(struct rr_crowd *c, size_t n)
 {
 	for (unsigned k = 0; k < RR_GUEST_KINDS; k++) {
 		struct rr_rank *r = &c->rank[k];
@@ -155,7 +155,8 @@ static void enter_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 }
 
 /* One more, or one less: the top moves by one place at most. */
-static void recount(struct rr_crowd *c, struct rr_origin *o, unsigned kind, bool more)
+static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kind,
+                           bool more)
 {
 	struct rr_rank *r = &c->rank[kind];
 	struct ranked *x = &o->of[kind];
@@ -172,20 +173,20 @@ static void recount(struct rr_crowd *c, struct rr_origin *o, unsigned kind, bool
 
 /* -- guests ----------------------------------------------------------------------- */
 
-static void enter(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind)
+static void enter_kind(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind)
 {
 	g->kind = kind;
 	rr_list_push(&g->origin->of[kind].guests, &g->link);
-	recount(c, g->origin, kind, true);
+	recount_guests(c, g->origin, kind, true);
 }
 
-static void leave(struct rr_crowd *c, struct rr_guest *g)
+static void leave_kind(struct rr_crowd *c, struct rr_guest *g)
 {
 	rr_list_del(&g->link);
-	recount(c, g->origin, g->kind, false);
+	recount_guests(c, g->origin, g->kind, false);
 }
 
-static unsigned total(const struct rr_origin *o)
+static unsigned count_guests(const struct rr_origin *o)
 {
 	size_t n = 0;
 
@@ -205,7 +206,7 @@ int rr_crowd_init(struct rr_crowd *c, unsigned most)
 	(void)!getrandom(c->key, sizeof(c->key), 0);
 	c->buckets = calloc(n, sizeof(*c->buckets));
 	c->mask = n - 1;
-	if (!c->buckets || reserve(c, 1)) {
+	if (!c->buckets || reserve_ranks(c, 1)) {
 		rr_crowd_fini(c);
 		return -ENOMEM;
 	}
@@ -225,14 +226,14 @@ int rr_crowd_add(struct rr_crowd *c, struct rr_guest *g,
 {
 	struct rr_origin *o = find_origin(c, ss);
 
-	if (reserve(c, total(o) + 1))
+	if (reserve_ranks(c, count_guests(o) + 1))
 		return -ENOMEM;
 	if (!o)
 		o = new_origin(c, ss);
 	if (!o)
 		return -ENOMEM;
 	g->origin = o;
-	enter(c, g, RR_GUEST_NEW);
+	enter_kind(c, g, RR_GUEST_NEW);
 	return 0;
 }
 
@@ -245,8 +246,8 @@ void rr_crowd_move(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind ki
 		rr_list_push(&g->origin->of[kind].guests, &g->link);
 		return;
 	}
-	leave(c, g);
-	enter(c, g, kind);
+	leave_kind(c, g);
+	enter_kind(c, g, kind);
 }
 
 void rr_crowd_remove(struct rr_crowd *c, struct rr_guest *g)
@@ -255,14 +256,14 @@ void rr_crowd_remove(struct rr_crowd *c, struct rr_guest *g)
 
 	if (!o)
 		return;
-	leave(c, g);
+	leave_kind(c, g);
 	g->origin = NULL;
 	free_if_empty(c, o);
 }
 
 unsigned rr_crowd_count(const struct rr_crowd *c, const struct sockaddr_storage *ss)
 {
-	return total(find_origin(c, ss));
+	return count_guests(find_origin(c, ss));
 }
 
 size_t rr_crowd_most(const struct rr_crowd *c, enum rr_guest_kind kind)

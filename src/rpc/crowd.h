@@ -11,8 +11,8 @@
  *
  * Addresses are looked up by a keyed digest: nobody can choose those that collide.
  */
-#ifndef RR_DRIVE_CROWD_H
-#define RR_DRIVE_CROWD_H
+#ifndef RR_RPC_CROWD_H
+#define RR_RPC_CROWD_H
 
 #include <sys/socket.h>
 

@@ -28,20 +28,20 @@
 #include "rpc/reserve.h"
 
 /* Its turn to have memory has come. */
-static void woken(struct rr_post *p)
+static void continue_holder(struct rr_post *p)
 {
-	rr_holder_woken(&rr_container_of(p, struct rr_served, wake)->holder);
+	rr_holder_woken(&rr_container_of(p, struct rr_dispatch, wake)->holder);
 }
 
-static void wake(struct rr_holder *h)
+static void wake_holder(struct rr_holder *h)
 {
-	struct rr_served *s = rr_container_of(h, struct rr_served, holder);
+	struct rr_dispatch *s = rr_container_of(h, struct rr_dispatch, holder);
 
 	rr_engine_post(s->engine, &s->wake);
 }
 
-void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
-                    const struct rr_link_config *c, struct rpcrdma_service *service)
+void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *e,
+                      const struct rr_link_config *c, struct rpcrdma_service *service)
 {
 	s->engine = e;
 	s->service = service;
@@ -50,13 +50,14 @@ void rr_served_init(struct rr_served *s, struct rpcrdma_engine *e,
 	s->inline_bytes = c->o.inline_bytes;
 	s->active = e->now;
 	rr_list_init(&s->all);
-	s->wake.fn = woken;
+	s->wake.fn = continue_holder;
 	rr_list_init(&s->wake.link);
-	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_held_bytes, wake);
+	rr_holder_init(&s->holder, rr_budget_process(), c->o.max_held_bytes,
+	               wake_holder);
 	rr_hostage_add(s);
 }
 
-void rr_served_fini(struct rr_served *s)
+void rr_dispatch_fini(struct rr_dispatch *s)
 {
 	rr_list_del(&s->holders);
 	rr_holder_fini(&s->holder);
@@ -67,8 +68,8 @@ void rr_served_fini(struct rr_served *s)
 
 /* The binding's verdict on what the Requester offers; code 0 = admitted.
  *                                             [v2 §7.3.1, §7.3.2; K12, K13, E11] */
-static struct rr_error judge(const struct rpcrdma_procedure *p,
-                             const struct rr_request *r)
+static struct rr_error check_binding(const struct rpcrdma_procedure *p,
+                                     const struct rr_request *r)
 {
 	unsigned reads = p ? p->max_read_items : 0;
 	unsigned writes = p ? p->max_write_items : 0;
@@ -83,7 +84,7 @@ static struct rr_error judge(const struct rpcrdma_procedure *p,
 	return e;
 }
 
-static void free_sinks(struct own_sinks *s)
+static void free_own_sinks(struct own_sinks *s)
 {
 	if (!s)
 		return;
@@ -96,7 +97,7 @@ static void free_sinks(struct own_sinks *s)
 static void admit_passthrough(struct rpcrdma_request *q)
 {
 	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
-	struct rr_link *l = q->served->link;
+	struct rr_link *l = q->dispatch->link;
 	struct rr_request *r = q->r;
 	struct rr_sge sge[RR_REQUEST_MAX_READS];
 	struct own_sinks *s = calloc(1, sizeof(*s));
@@ -111,7 +112,7 @@ static void admit_passthrough(struct rpcrdma_request *q)
 		bad = !s->mem[i];
 	}
 	if (bad) {
-		free_sinks(s);
+		free_own_sinks(s);
 		rr_conn_refuse(l->conn, r, &no_memory, l->engine->now);
 		return;
 	}
@@ -122,10 +123,10 @@ static void admit_passthrough(struct rpcrdma_request *q)
 /* -- answering --------------------------------------------------------------------- */
 
 /* By an error code of an extension. */
-static void refuse_now(struct rpcrdma_request *q)
+static void send_refusal(struct rpcrdma_request *q)
 {
 	const struct rr_error e = {.code = q->code};
-	struct rr_link *l = q->served->link;
+	struct rr_link *l = q->dispatch->link;
 
 	if (q->proc && q->entry)
 		rr_service_count(q->entry, q->rpc.procedure, true, 0, 0);
@@ -133,7 +134,7 @@ static void refuse_now(struct rpcrdma_request *q)
 	rr_link_touch(l);
 }
 
-static void count(const struct rpcrdma_request *q)
+static void count_procedure(const struct rpcrdma_request *q)
 {
 	uint64_t bytes = 0, args_bytes = 0;
 
@@ -146,9 +147,9 @@ static void count(const struct rpcrdma_request *q)
 		                 args_bytes, bytes);
 }
 
-static void drop(struct rpcrdma_request *q)
+static void drop_request(struct rpcrdma_request *q)
 {
-	struct rr_link *l = q->served->link;
+	struct rr_link *l = q->dispatch->link;
 
 	q->answered = true;
 	rr_conn_drop(l->conn, q->r, l->engine->now);
@@ -156,17 +157,17 @@ static void drop(struct rpcrdma_request *q)
 }
 
 /* Nothing is said, and its connection ends. */
-static void give_up(struct rpcrdma_request *q, int why)
+static void give_up_request(struct rpcrdma_request *q, int why)
 {
-	drop(q);
-	rr_link_close(q->served->link, why);
+	drop_request(q);
+	rr_link_close(q->dispatch->link, why);
 }
 
 /* The reply as the security context wants it; false: it must not be sent.  Results that
  * are no XDR would be none however often they are asked for. */
-static bool protect(struct rpcrdma_request *q)
+static bool protect_results(struct rpcrdma_request *q)
 {
-	struct rr_accepted *a = q->accepted;
+	struct rr_acceptor_job *a = q->gss;
 	int err;
 
 	if (q->status.status >= RPCRDMA_RPC_MISMATCH)
@@ -174,7 +175,7 @@ static bool protect(struct rpcrdma_request *q)
 	q->status.verf = a->request.verf;
 	if (q->status.status || a->request.service == RR_GSS_NONE)
 		return true;
-	err = rr_accepted_wrap(a, q->reply + 1, q->n_reply, &q->reply[1]);
+	err = rr_acceptor_wrap(a, q->reply + 1, q->n_reply, &q->reply[1]);
 	if (err == -EINVAL || err == -EMSGSIZE) {
 		q->status.status = RPCRDMA_SYSTEM_ERR;
 		q->n_reply = 0;
@@ -189,7 +190,7 @@ static bool protect(struct rpcrdma_request *q)
 
 static void send_answer(struct rpcrdma_request *q)
 {
-	struct rr_link *l = q->served->link;
+	struct rr_link *l = q->dispatch->link;
 	int n;
 
 	if (q->own_header) {
@@ -197,9 +198,9 @@ static void send_answer(struct rpcrdma_request *q)
 		rr_link_touch(l);
 		return;
 	}
-	count(q);
-	if (q->accepted && !protect(q)) {
-		give_up(q, -EKEYREJECTED);
+	count_procedure(q);
+	if (q->gss && !protect_results(q)) {
+		give_up_request(q, -EKEYREJECTED);
 		return;
 	}
 	n = rr_rpc_put_reply(q->header, sizeof(q->header), &q->status);
@@ -220,34 +221,34 @@ static void answer_posted(struct rr_post *p)
 	struct rpcrdma_request *q = rr_container_of(p, struct rpcrdma_request, post);
 
 	if (q->code)
-		refuse_now(q);
+		send_refusal(q);
 	else
 		answer_now(q);
 }
 
 /* -- once ------------------------------------------------------------------------ */
 
-static struct rr_drc *cache_of(const struct rpcrdma_request *q)
+static struct rr_reply_cache *reply_cache_of(const struct rpcrdma_request *q)
 {
-	return &q->served->service->cache;
+	return &q->dispatch->service->cache;
 }
 
 /* The handler's result is known.  Any thread; before anything is sent, since
  * what the caller may have seen must never be executed again. */
-static void once_complete(struct rpcrdma_request *q)
+static void complete_once(struct rpcrdma_request *q)
 {
 	if (!q->executing)
 		return;
 	q->executing = false;
-	rr_drc_complete(cache_of(q), q->once, &q->status, q->reply + 1, q->n_reply,
-	                rr_engine_clock());
+	rr_reply_cache_complete(reply_cache_of(q), q->once, &q->status, q->reply + 1,
+	                        q->n_reply, rr_engine_clock());
 	q->once = NULL;
 }
 
 /* Answers with what the cache has. */
-static void replay(struct rpcrdma_request *q)
+static void replay_reply(struct rpcrdma_request *q)
 {
-	q->n_reply = rr_drc_reply(q->once, &q->status, q->reply + 1);
+	q->n_reply = rr_reply_cache_reply(q->once, &q->status, q->reply + 1);
 	q->answered = q->replayed = true;
 	answer_now(q);
 }
@@ -257,17 +258,17 @@ static void replay_posted(struct rr_post *p)
 	struct rpcrdma_request *q = rr_container_of(p, struct rpcrdma_request, post);
 
 	q->waiting = false;
-	replay(q);
+	replay_reply(q);
 }
 
-static void first_is_done(struct rr_drc_waiter *w)
+static void first_is_done(struct rr_reply_cache_waiter *w)
 {
 	struct rpcrdma_request *q = rr_container_of(w, struct rpcrdma_request, waiter);
 
-	rr_engine_post(q->served->engine, &q->post);
+	rr_engine_post(q->dispatch->engine, &q->post);
 }
 
-static void refuse_once(struct rpcrdma_request *q)
+static void refuse_uncached(struct rpcrdma_request *q)
 {
 	q->status.status = RPCRDMA_SYSTEM_ERR;
 	q->answered = q->replayed = true;
@@ -275,56 +276,56 @@ static void refuse_once(struct rpcrdma_request *q)
 }
 
 /* False: the request was answered, or waits.  @caller is known. */
-static bool once_begin(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
+static bool begin_once(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
 {
-	struct rr_served *served = q->served;
-	struct rr_link *l = served->link;
-	struct rr_drc_from from = {.caller = caller};
+	struct rr_dispatch *dispatch = q->dispatch;
+	struct rr_link *l = dispatch->link;
+	struct rr_reply_cache_from from = {.caller = caller};
 	bool briefly = q->proc->execute_once == RPCRDMA_EXECUTE_ONE_AT_A_TIME;
-	rr_drc_begin_fn *begin;
+	rr_reply_cache_begin_fn *begin;
 	struct rr_rpc_call rpc = q->rpc;
 	const char *who;
 
-	if (q->accepted) { /* a sequence number is no part of what is asked */
-		who = q->accepted->request.who->principal;
+	if (q->gss) { /* a sequence number is no part of what is asked */
+		who = q->gss->request.who->principal;
 		rpc.cred.body = who;
 		rpc.cred.len = (uint32_t)strlen(who);
 	}
 
-	if (!served->connection)
-		served->connection = rr_drc_connection(cache_of(q));
-	from.connection = served->connection;
+	if (!dispatch->connection)
+		dispatch->connection = rr_reply_cache_connection(reply_cache_of(q));
+	from.connection = dispatch->connection;
 	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
 	q->waiter.ready = first_is_done;
 	q->post.fn = replay_posted;
 	rr_list_init(&q->post.link);
-	begin = briefly ? rr_drc_begin_briefly : rr_drc_begin;
-	switch (begin(cache_of(q), &from, &rpc, q->args, q->n_args, &q->waiter,
+	begin = briefly ? rr_reply_cache_begin_briefly : rr_reply_cache_begin;
+	switch (begin(reply_cache_of(q), &from, &rpc, q->args, q->n_args, &q->waiter,
 	              l->engine->now, &q->once)) {
-	case RR_DRC_NEW:
+	case RR_REPLY_CACHE_NEW:
 		q->executing = true;
 		return true;
-	case RR_DRC_DONE:
+	case RR_REPLY_CACHE_DONE:
 		l->stats.cache_hits++;
-		replay(q);
+		replay_reply(q);
 		return false;
-	case RR_DRC_WAIT:
+	case RR_REPLY_CACHE_WAIT:
 		l->stats.cache_waits++;
 		q->waiting = true;
 		return false;
-	case RR_DRC_REFUSED:
+	case RR_REPLY_CACHE_REFUSED:
 		break;
 	}
-	refuse_once(q);
+	refuse_uncached(q);
 	return false;
 }
 
 /* Waits no longer for the first, nor for the word of it that may be coming. */
 static void stop_waiting(struct rpcrdma_request *q)
 {
-	struct rpcrdma_engine *e = q->served->engine;
+	struct rpcrdma_engine *e = q->dispatch->engine;
 
-	rr_drc_leave(cache_of(q), q->once, &q->waiter, e->now);
+	rr_reply_cache_leave(reply_cache_of(q), q->once, &q->waiter, e->now);
 	rr_engine_unpost(e, &q->post);
 	q->once = NULL;
 	q->waiting = false;
@@ -332,12 +333,12 @@ static void stop_waiting(struct rpcrdma_request *q)
 
 /* -- the answer ------------------------------------------------------------------ */
 
-static int answer(struct rpcrdma_request *q)
+static int deliver_answer(struct rpcrdma_request *q)
 {
-	struct rpcrdma_engine *e = q->served->engine;
+	struct rpcrdma_engine *e = q->dispatch->engine;
 
 	q->answered = true;
-	once_complete(q);
+	complete_once(q);
 	if (rr_engine_here(e)) {
 		answer_posted(&q->post);
 	} else {
@@ -360,7 +361,7 @@ int rpcrdma_request_reply(struct rpcrdma_request *q, const struct rpcrdma_piece 
 	q->done = done;
 	q->done_arg = arg;
 	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
-	return answer(q);
+	return deliver_answer(q);
 }
 
 int rr_request_reply_passthrough(struct rpcrdma_request *q,
@@ -375,12 +376,12 @@ int rr_request_reply_passthrough(struct rpcrdma_request *q,
 	q->done = done;
 	q->done_arg = arg;
 	q->own_header = true;
-	return answer(q);
+	return deliver_answer(q);
 }
 
 void rr_request_give_up(struct rpcrdma_request *q)
 {
-	rr_link_close(q->served->link, -ETIMEDOUT);
+	rr_link_close(q->dispatch->link, -ETIMEDOUT);
 }
 
 int rpcrdma_request_error(struct rpcrdma_request *q, int status, uint32_t detail)
@@ -391,15 +392,16 @@ int rpcrdma_request_error(struct rpcrdma_request *q, int status, uint32_t detail
 	q->n_reply = 0;
 	q->status = (struct rr_rpc_reply){
 	        .xid = q->r->xid, .status = status, .auth_stat = detail};
-	return answer(q);
+	return deliver_answer(q);
 }
 
 int rpcrdma_request_extension_error(struct rpcrdma_request *q, uint32_t code)
 {
-	if (!q || q->answered || q->executing || !rr_exts_error(q->served->link, code))
+	if (!q || q->answered || q->executing ||
+	    !rr_exts_error(q->dispatch->link, code))
 		return -EINVAL;
 	q->code = code;
-	return answer(q);
+	return deliver_answer(q);
 }
 
 /* -- beginning ------------------------------------------------------------- */
@@ -423,7 +425,7 @@ static void set_args(struct rpcrdma_request *q, size_t header)
 /* What RPC itself has to say before a handler is asked. */
 static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 {
-	const struct rr_service_passthrough *pass = q->served->service->pass;
+	const struct rr_service_passthrough *pass = q->dispatch->service->pass;
 	int n = rr_rpc_get_call(q->r->pieces[0].base, q->r->pieces[0].len, &q->rpc);
 
 	if (n < 0) {
@@ -435,7 +437,7 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 		q->proc = pass->binding(pass->arg, q->rpc.program, q->rpc.version,
 		                        q->rpc.procedure);
 	} else {
-		q->entry = rr_service_for(q->served->service, &q->rpc, ret);
+		q->entry = rr_service_for(q->dispatch->service, &q->rpc, ret);
 		if (q->entry) {
 			q->proc = rr_service_proc(q->entry, q->rpc.procedure);
 			if (!q->proc)
@@ -446,7 +448,7 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 }
 
 /* To its handler, if @q->status has no objection. */
-static void proceed(struct rpcrdma_request *q)
+static void call_handler(struct rpcrdma_request *q)
 {
 	struct sockaddr_storage caller;
 
@@ -457,27 +459,27 @@ static void proceed(struct rpcrdma_request *q)
 	}
 	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
 	if (!q->entry) {
-		q->served->service->pass->handler(q, q->served->service->pass->arg);
+		q->dispatch->service->pass->handler(q, q->dispatch->service->pass->arg);
 		return;
 	}
 	if (q->proc->execute_once) {
 		if (rpcrdma_request_peer(q, &caller)) {
 			/* Gone already, and not to be known again: it must not
 			 * wait for what will not come. */
-			give_up(q, -ENOTCONN);
+			give_up_request(q, -ENOTCONN);
 			return;
 		}
-		if (!once_begin(q, &caller))
+		if (!begin_once(q, &caller))
 			return;
 	}
 	q->proc->handler(q, q->entry->arg);
 }
 
 /* The acceptor has its verdict. */
-static void accepted(struct rpcrdma_request *q)
+static void finish_accept(struct rpcrdma_request *q)
 {
-	const struct rr_gss_request *g = &q->accepted->request;
-	struct rr_link *l = q->served->link;
+	const struct rr_gss_request *g = &q->gss->request;
+	struct rr_link *l = q->dispatch->link;
 
 	if (g->verdict == RR_GSS_PROCEED) {
 		if (g->service != RR_GSS_NONE) {
@@ -486,7 +488,7 @@ static void accepted(struct rpcrdma_request *q)
 			q->n_args = g->args_len > 0;
 			rr_reserve_charge(q, g->args_len);
 		}
-		proceed(q);
+		call_handler(q);
 		return;
 	}
 	rr_trace(&l->voice.sink,
@@ -494,7 +496,7 @@ static void accepted(struct rpcrdma_request *q)
 	                                                    : RR_TRACE_GSS_STEP,
 	         l->id, q->r->xid, g->auth_stat, 0, 0);
 	if (g->verdict == RR_GSS_CLOSE) {
-		give_up(q, -EACCES);
+		give_up_request(q, -EACCES);
 		return;
 	}
 	q->r->unreduced = true;
@@ -505,39 +507,39 @@ static void accepted(struct rpcrdma_request *q)
 	answer_now(q);
 }
 
-static void accepted_posted(struct rr_post *p)
+static void accept_ended(struct rr_post *p)
 {
-	struct rr_accepted *a = rr_container_of(p, struct rr_accepted, post);
+	struct rr_acceptor_job *a = rr_container_of(p, struct rr_acceptor_job, post);
 	struct rpcrdma_request *q = a->user;
 
-	rr_accept_posted(q->served->service->acceptor);
+	rr_acceptor_posted(q->dispatch->service->acceptor);
 	q->accepting = false;
-	if (rr_link_is_lost(q->served->link))
-		drop(q);
+	if (rr_link_is_lost(q->dispatch->link))
+		drop_request(q);
 	else
-		accepted(q);
+		finish_accept(q);
 }
 
-static bool authenticates(const struct rpcrdma_request *q)
+static bool needs_acceptor(const struct rpcrdma_request *q)
 {
-	return q->served->service->acceptor && q->rpc.rpcvers == 2 &&
+	return q->dispatch->service->acceptor && q->rpc.rpcvers == 2 &&
 	       q->rpc.cred.flavor == RPCRDMA_AUTH_GSS;
 }
 
 /* Who calls, before anything else is said. */
-static void accept_first(struct rpcrdma_request *q)
+static void begin_accept(struct rpcrdma_request *q)
 {
-	struct rr_accepted *a = calloc(1, sizeof(*a));
+	struct rr_acceptor_job *a = calloc(1, sizeof(*a));
 	bool now;
 
 	if (!a) {
-		give_up(q, -ENOMEM);
+		give_up_request(q, -ENOMEM);
 		return;
 	}
-	q->accepted = a;
-	a->engine = q->served->engine;
+	q->gss = a;
+	a->engine = q->dispatch->engine;
 	a->user = q;
-	a->post.fn = accepted_posted;
+	a->post.fn = accept_ended;
 	a->call = (struct rr_gss_call){.xid = q->rpc.xid,
 	                               .program = q->rpc.program,
 	                               .version = q->rpc.version,
@@ -549,45 +551,45 @@ static void accept_first(struct rpcrdma_request *q)
 	                               .peer = (struct sockaddr *)&a->peer,
 	                               .now = a->engine->now};
 	(void)!rpcrdma_request_peer(q, &a->peer); /* else it counts with the unknown */
-	if (rr_accept(q->served->service->acceptor, a, &now)) {
-		q->accepted = NULL;
+	if (rr_acceptor_submit(q->dispatch->service->acceptor, a, &now)) {
+		q->gss = NULL;
 		free(a);
 		q->status.status = RPCRDMA_SYSTEM_ERR;
-		proceed(q);
+		call_handler(q);
 		return;
 	}
 	q->accepting = !now;
 	if (now)
-		accepted(q);
+		finish_accept(q);
 }
 
-static void handle(struct rpcrdma_request *q)
+static void handle_request(struct rpcrdma_request *q)
 {
 	int n;
 
-	if (rr_link_is_lost(q->served->link)) {
+	if (rr_link_is_lost(q->dispatch->link)) {
 		/* Held until its caller was gone.  The caller may have sent it
 		 * again elsewhere and gone on: doing it now would do it late. */
-		drop(q);
+		drop_request(q);
 		return;
 	}
 	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
 	n = check_rpc(q, &q->status);
 	if (n >= 0)
 		set_args(q, (size_t)n);
-	if (n >= 0 && authenticates(q))
-		accept_first(q);
+	if (n >= 0 && needs_acceptor(q))
+		begin_accept(q);
 	else
-		proceed(q);
+		call_handler(q);
 }
 
 /* There is memory for it. */
-static void admit(struct rpcrdma_request *q)
+static void admit_request(struct rpcrdma_request *q)
 {
-	struct rr_link *l = q->served->link;
+	struct rr_link *l = q->dispatch->link;
 
 	q->waits = false;
-	if (q->served->service->pass && q->r->n_reads)
+	if (q->dispatch->service->pass && q->r->n_reads)
 		admit_passthrough(q);
 	else
 		rr_conn_admit(l->conn, q->r, q->placed ? q->places : NULL,
@@ -596,19 +598,19 @@ static void admit(struct rpcrdma_request *q)
 
 static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request *r)
 {
-	struct rr_served *s = l->served;
+	struct rr_dispatch *s = l->dispatch;
 	struct rpcrdma_request *q = rr_pool_get(&l->engine->pool, sizeof(*q));
 
 	if (!q)
 		return NULL;
 	memset(q, 0, offsetof(struct rpcrdma_request, args));
-	q->served = s;
+	q->dispatch = s;
 	q->r = r;
 	rr_list_init(&q->claim.link);
 	rr_list_push(&s->all, &q->all);
 	r->user = (uint64_t)(uintptr_t)q;
 	s->requests++;
-	rr_serve_touch(s);
+	rr_dispatch_touch(s);
 	return q;
 }
 
@@ -618,87 +620,87 @@ static bool refuse_early(struct rpcrdma_request *q)
 {
 	int n;
 
-	if (!q->r->special && !(q->r->read_bytes && q->served->service->places))
+	if (!q->r->special && !(q->r->read_bytes && q->dispatch->service->places))
 		return false;
 	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
 	n = check_rpc(q, &q->status);
-	if (authenticates(q) || (q->status.status && !q->r->special))
+	if (needs_acceptor(q) || (q->status.status && !q->r->special))
 		return false;
 	if (!q->status.status && q->entry && q->r->read_bytes &&
 	    !rr_place_ask(q, (size_t)n))
 		q->status.status = RPCRDMA_SYSTEM_ERR;
 	if (!q->status.status)
 		return false;
-	rr_holder_give(&q->served->holder, q->r->roomed_bytes);
+	rr_holder_give(&q->dispatch->holder, q->r->roomed_bytes);
 	q->answered = true;
 	answer_now(q);
 	return true;
 }
 
-void rr_serve_admit(struct rr_link *l, struct rr_request *r)
+void rr_dispatch_admit(struct rr_link *l, struct rr_request *r)
 {
 	struct rpcrdma_request *q;
-	const struct rr_service_passthrough *pass = l->served->service->pass;
+	const struct rr_service_passthrough *pass = l->dispatch->service->pass;
 	const struct rpcrdma_procedure *p = NULL;
 	const struct rr_service_entry *e;
 	struct rr_rpc_reply ignored;
 	struct rr_rpc_call c = {0};
 	struct rr_error err = {0};
 
-	rr_reserve_sequence_over(l->served, r->roomed_bytes);
+	rr_reserve_sequence_over(l->dispatch, r->roomed_bytes);
 	if (r->n_reads || r->n_writes) {
 		if (rr_rpc_get_call(r->pieces[0].base, r->pieces[0].len, &c) >= 0) {
 			e = pass ? NULL
-			         : rr_service_for(l->served->service, &c, &ignored);
+			         : rr_service_for(l->dispatch->service, &c, &ignored);
 			p = pass ? pass->binding(pass->arg, c.program, c.version,
 			                         c.procedure)
 			    : e  ? rr_service_proc(e, c.procedure)
 			         : NULL;
 		}
-		err = judge(p, r);
+		err = check_binding(p, r);
 		if (err.code) {
 			rr_trace(&l->voice.sink, RR_TRACE_RPC_REFUSED, l->id, r->xid,
 			         c.program, c.version, c.procedure);
-			rr_holder_give(&l->served->holder, r->roomed_bytes);
+			rr_holder_give(&l->dispatch->holder, r->roomed_bytes);
 			rr_conn_refuse(l->conn, r, &err, l->engine->now);
 			return;
 		}
 	}
 	q = new_request(l, r);
 	if (!q) {
-		rr_holder_give(&l->served->holder, r->roomed_bytes);
+		rr_holder_give(&l->dispatch->holder, r->roomed_bytes);
 		err.code = RDMA2_ERR_SYSTEM;
 		rr_conn_refuse(l->conn, r, &err, l->engine->now);
 	} else if (!refuse_early(q)) {
-		rr_reserve(q, admit);
+		rr_reserve(q, admit_request);
 	}
 }
 
-void rr_serve_begin(struct rr_link *l, struct rr_request *r)
+void rr_dispatch_begin(struct rr_link *l, struct rr_request *r)
 {
 	struct rpcrdma_request *q = (struct rpcrdma_request *)(uintptr_t)r->user;
 
 	q->begun = true;
 	rr_reserve_peer(q, false);
-	handle(q);
+	handle_request(q);
 }
 
 /* -- the end --------------------------------------------------------------- */
 
-void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
+void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 {
-	struct rr_served *s = l->served;
+	struct rr_dispatch *s = l->dispatch;
 	struct rpcrdma_request *q;
 
 	if (!r->user) /* refused at once */
 		return;
 	q = (struct rpcrdma_request *)(uintptr_t)r->user;
 	if (q->once)
-		rr_drc_put(cache_of(q), q->once, l->engine->now);
+		rr_reply_cache_put(reply_cache_of(q), q->once, l->engine->now);
 	rr_request_free_allocs(q);
-	free_sinks(q->sinks);
-	if (q->accepted)
-		rr_accepted_free(q->accepted);
+	free_own_sinks(q->sinks);
+	if (q->gss)
+		rr_acceptor_job_free(q->gss);
 	rr_list_del(&q->all);
 	if (q->done)
 		q->done(q->done_arg);
@@ -711,7 +713,7 @@ void rr_serve_end(struct rr_link *l, struct rr_request *r, int status)
 		s->settled(s);
 }
 
-void rr_serve_touch(struct rr_served *s)
+void rr_dispatch_touch(struct rr_dispatch *s)
 {
 	s->active = s->engine->now;
 	s->used = true;
@@ -719,13 +721,13 @@ void rr_serve_touch(struct rr_served *s)
 		s->touched(s);
 }
 
-void rr_serve_used(struct rr_link *l)
+void rr_dispatch_used(struct rr_link *l)
 {
-	if (l->served)
-		rr_serve_touch(l->served);
+	if (l->dispatch)
+		rr_dispatch_touch(l->dispatch);
 }
 
-bool rr_serve_executing(const struct rr_served *s)
+bool rr_dispatch_is_executing(const struct rr_dispatch *s)
 {
 	const struct rr_list *n;
 
@@ -739,9 +741,9 @@ bool rr_serve_executing(const struct rr_served *s)
 	return false;
 }
 
-void rr_serve_drop(struct rr_link *l)
+void rr_dispatch_drop(struct rr_link *l)
 {
-	struct rr_served *s = l->served;
+	struct rr_dispatch *s = l->dispatch;
 	struct rr_list *n;
 
 	rr_list_for_each (n, &s->all) {
@@ -751,24 +753,24 @@ void rr_serve_drop(struct rr_link *l)
 		if (q->answered)
 			continue;
 		if (q->accepting)
-			rr_accept_cancel(l->served->service->acceptor, q->accepted);
+			rr_acceptor_cancel(l->dispatch->service->acceptor, q->gss);
 		q->accepting = false;
 		/* Done or not: nobody will ever know, nor do it again. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
-		once_complete(q);
+		complete_once(q);
 		q->answered = true;
 		rr_conn_drop(l->conn, q->r, l->engine->now);
 	}
 }
 
-void rr_serve_lost(struct rr_link *l)
+void rr_dispatch_lost(struct rr_link *l)
 {
 	struct rr_list *n;
 
-	if (!l->served)
+	if (!l->dispatch)
 		return;
-	rr_list_for_each (n, &l->served->all) {
+	rr_list_for_each (n, &l->dispatch->all) {
 		struct rpcrdma_request *q =
 		        rr_container_of(n, struct rpcrdma_request, all);
 
@@ -777,11 +779,11 @@ void rr_serve_lost(struct rr_link *l)
 		else if (q->waiting)
 			stop_waiting(q);
 		else if (q->accepting &&
-		         rr_accept_withdraw(l->served->service->acceptor, q->accepted))
+		         rr_acceptor_withdraw(l->dispatch->service->acceptor, q->gss))
 			q->accepting = false;
 		else
 			continue;
 		q->waits = false;
-		drop(q);
+		drop_request(q);
 	}
 }

@@ -3,8 +3,8 @@
  * The requests that come over one link, and the memory they hold.  A server's
  * session has one of these; so has a client that its server may call.
  */
-#ifndef RR_DRIVE_SERVE_H
-#define RR_DRIVE_SERVE_H
+#ifndef RR_RPC_DISPATCH_H
+#define RR_RPC_DISPATCH_H
 
 #include "loop/budget.h"
 #include "link/link.h"
@@ -15,7 +15,7 @@
  * adds to a request. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
 
-struct rr_served {
+struct rr_dispatch {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rr_link *link;
@@ -31,29 +31,29 @@ struct rr_served {
 	struct rr_list holders;   /* of the engine's, see hostage.h */
 	uint64_t peer_bytes;      /* held until the peer sends or takes something */
 	struct rr_hostage {
-		uint64_t moved;              /* when it was looked at last ... */
-		rr_time since;               /* ... and had moved enough */
-		uint64_t last;               /* when it was looked at last ... */
-		rr_time still;               /* ... and had moved anything */
-	} hostage;                           /* see hostage.c */
-	void (*settled)(struct rr_served *); /* a request has ended; or NULL */
-	void (*touched)(struct rr_served *); /* @active has moved; or NULL */
+		uint64_t moved;                /* when it was looked at last ... */
+		rr_time since;                 /* ... and had moved enough */
+		uint64_t last;                 /* when it was looked at last ... */
+		rr_time still;                 /* ... and had moved anything */
+	} hostage;                             /* see hostage.c */
+	void (*settled)(struct rr_dispatch *); /* a request has ended; or NULL */
+	void (*touched)(struct rr_dispatch *); /* @active has moved; or NULL */
 };
 
 /* The connection is in use. */
-void rr_serve_touch(struct rr_served *);
+void rr_dispatch_touch(struct rr_dispatch *);
 /* A handler has a request, and has not answered. */
-bool rr_serve_executing(const struct rr_served *);
+bool rr_dispatch_is_executing(const struct rr_dispatch *);
 
 /* @s is zeroed; its link comes later, and names it in link->served.  rr_hostage_watch
  * has been called. */
-void rr_served_init(struct rr_served *s, struct rpcrdma_engine *,
-                    const struct rr_link_config *, struct rpcrdma_service *);
+void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *,
+                      const struct rr_link_config *, struct rpcrdma_service *);
 
 /* Its link is over. */
-void rr_served_fini(struct rr_served *);
+void rr_dispatch_fini(struct rr_dispatch *);
 
-struct rr_served *rr_request_served(const struct rpcrdma_request *);
+struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *);
 
 /* -- pass-through services (service.h) ------------------------------------- */
 
@@ -73,13 +73,13 @@ int rr_request_reply_passthrough(struct rpcrdma_request *, const struct rpcrdma_
 void rr_request_give_up(struct rpcrdma_request *);
 
 /* A request's life: owner operations of a link. */
-void rr_serve_admit(struct rr_link *, struct rr_request *);
-void rr_serve_begin(struct rr_link *, struct rr_request *);
-void rr_serve_end(struct rr_link *, struct rr_request *, int status);
-void rr_serve_drop(struct rr_link *);
+void rr_dispatch_admit(struct rr_link *, struct rr_request *);
+void rr_dispatch_begin(struct rr_link *, struct rr_request *);
+void rr_dispatch_end(struct rr_link *, struct rr_request *, int status);
+void rr_dispatch_drop(struct rr_link *);
 /* The connection is over, rr_conn_lost was called: what waits for the first of
  * several equal Calls goes, what is being executed stays. */
-void rr_serve_lost(struct rr_link *);
-void rr_serve_used(struct rr_link *);
+void rr_dispatch_lost(struct rr_link *);
+void rr_dispatch_used(struct rr_link *);
 
 #endif

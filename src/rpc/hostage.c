@@ -26,7 +26,7 @@ static uint64_t moved_octets(const struct rr_link *l)
 
 static void forgive_link(struct rr_link *l, uint64_t now_moved)
 {
-	l->served->hostage = (struct rr_hostage){
+	l->dispatch->hostage = (struct rr_hostage){
 	        .moved = now_moved,
 	        .since = l->engine->now,
 	        .last = now_moved,
@@ -37,7 +37,7 @@ static void forgive_link(struct rr_link *l, uint64_t now_moved)
 /* Notes what it has moved; true: too little for too long. */
 static bool holds_on(struct rr_link *l)
 {
-	struct rr_served *s = l->served;
+	struct rr_dispatch *s = l->dispatch;
 	rr_time now = l->engine->now;
 	uint64_t now_moved = moved_octets(l),
 	         most = RR_HOSTAGE_RATE * (RR_HOSTAGE_NS / RR_SEC(1));
@@ -60,7 +60,7 @@ static bool holds_on(struct rr_link *l)
 struct hostage_watch {
 	struct rr_part part;
 	struct rpcrdma_engine *engine;
-	struct rr_list holders; /* struct rr_served */
+	struct rr_list holders; /* struct rr_dispatch */
 	struct rr_budget *budget;
 	struct rr_budget_watch watch;
 	struct rr_post post;
@@ -72,7 +72,7 @@ struct hostage_watch {
 /* A connection that @n names, if it can hold memory now. */
 static struct rr_link *link_of_holder(struct rr_list *n)
 {
-	struct rr_link *l = rr_container_of(n, struct rr_served, holders)->link;
+	struct rr_link *l = rr_container_of(n, struct rr_dispatch, holders)->link;
 
 	return l && !rr_link_is_over(l) && !rr_link_is_lost(l) ? l : NULL;
 }
@@ -99,7 +99,7 @@ static struct rr_link *find_worst(struct hostage_watch *w)
 		struct rr_link *l = link_of_holder(n);
 
 		if (l && holds_on(l) &&
-		    (!ret || l->served->peer_bytes > ret->served->peer_bytes))
+		    (!ret || l->dispatch->peer_bytes > ret->dispatch->peer_bytes))
 			ret = l;
 	}
 	return ret;
@@ -108,8 +108,8 @@ static struct rr_link *find_worst(struct hostage_watch *w)
 static void end_holder(struct rr_link *l, uint64_t wanted)
 {
 	rr_trace(&l->voice.sink, RR_TRACE_MEMORY_RECLAIMED, l->id, 0,
-	         l->served->peer_bytes, wanted, 0);
-	l->served->holder.budget->ended++;
+	         l->dispatch->peer_bytes, wanted, 0);
+	l->dispatch->holder.budget->ended++;
 	rr_link_break(l, -ENOBUFS, "others waited for the memory that it held");
 }
 
@@ -128,7 +128,7 @@ static void check_holders(struct rr_timer *t)
 
 	w->quiet_periods = wanted ? 0 : w->quiet_periods + 1;
 	while (freed < wanted && (l = find_worst(w))) {
-		freed += l->served->peer_bytes;
+		freed += l->dispatch->peer_bytes;
 		end_holder(l, wanted);
 	}
 	if (w->quiet_periods < PATIENCE)
@@ -194,7 +194,7 @@ int rr_hostage_watch(struct rpcrdma_engine *e)
 	return 0;
 }
 
-void rr_hostage_add(struct rr_served *s)
+void rr_hostage_add(struct rr_dispatch *s)
 {
 	struct rr_part *p = rr_engine_find_part(s->engine, free_hostage_watch);
 

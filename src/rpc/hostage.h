@@ -9,8 +9,8 @@
  * once, as many as the waiting ones need; their clients ask again.  What handlers hold
  * is not the peer's fault and does not count.
  */
-#ifndef RR_DRIVE_HOSTAGE_H
-#define RR_DRIVE_HOSTAGE_H
+#ifndef RR_RPC_HOSTAGE_H
+#define RR_RPC_HOSTAGE_H
 
 #include "loop/engine.h"
 
@@ -18,12 +18,12 @@
 #define RR_HOSTAGE_STILL_NS RR_SEC(1)
 enum { RR_HOSTAGE_RATE = 128 << 10 };
 
-struct rr_served;
+struct rr_dispatch;
 
 /* Begins to watch the connections of an engine, unless it does already.  The watch ends
  * with the engine.  -ENOMEM. */
 int rr_hostage_watch(struct rpcrdma_engine *) RR_MUST_CHECK;
-/* Adds a connection of an engine that watches; rr_served_fini removes it. */
-void rr_hostage_add(struct rr_served *);
+/* Adds a connection of an engine that watches; rr_dispatch_fini removes it. */
+void rr_hostage_add(struct rr_dispatch *);
 
 #endif

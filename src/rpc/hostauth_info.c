@@ -6,7 +6,7 @@
 #include "link/link.h"
 #include "rpc/dispatch.h"
 
-static int binding(const struct rr_link *l, unsigned char *ret)
+static int channel_binding_of(const struct rr_link *l, unsigned char *ret)
 {
 	if (!l || !rr_link_was_ready(l) || rr_link_is_lost(l))
 		return -ENOTCONN;
@@ -15,18 +15,18 @@ static int binding(const struct rr_link *l, unsigned char *ret)
 
 int rpcrdma_conn_channel_binding(const struct rpcrdma_conn *c, unsigned char ret[32])
 {
-	return binding(c->link, ret);
+	return channel_binding_of(c->link, ret);
 }
 
 int rpcrdma_request_channel_binding(const struct rpcrdma_request *q,
                                     unsigned char ret[32])
 {
-	return binding(rr_request_served(q)->link, ret);
+	return channel_binding_of(rr_request_dispatch(q)->link, ret);
 }
 
 const char *rpcrdma_request_identity(const struct rpcrdma_request *q)
 {
-	const struct rr_link *l = rr_request_served(q)->link;
+	const struct rr_link *l = rr_request_dispatch(q)->link;
 
 	return l && l->hostauth ? rr_hostauth_identity(l->hostauth) : "";
 }

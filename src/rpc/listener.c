@@ -37,7 +37,7 @@ static void free_listener_if_done(struct rpcrdma_listener *l)
 	free(l);
 }
 
-static void tell(struct rr_session *s, bool up, int error, const char *why)
+static void report_session(struct rr_session *s, bool up, int error, const char *why)
 {
 	struct rpcrdma_listener *l = s->listener;
 	struct rpcrdma_conn_info i = {.error = error};
@@ -55,34 +55,34 @@ static void session_ready(struct rr_link *l)
 {
 	struct rr_session *s = l->owner;
 
-	s->served.active = l->engine->now;
+	s->dispatch.active = l->engine->now;
 	rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_IDLE);
-	tell(s, true, 0, "");
+	report_session(s, true, 0, "");
 }
 
 /* Requests are being served, or calls in reverse are out. */
-static bool busy(const struct rr_session *s)
+static bool session_is_busy(const struct rr_session *s)
 {
 	struct rr_conn_info info;
 
 	rr_conn_info(s->link->conn, &info);
-	return s->served.requests || info.calls;
+	return s->dispatch.requests || info.calls;
 }
 
 /* The listener may be waiting for what has ended. */
-static void settle(struct rr_session *s)
+static void close_if_settled(struct rr_session *s)
 {
-	if (s->listener->closing && !busy(s))
+	if (s->listener->closing && !session_is_busy(s))
 		rr_link_close(s->link, 0);
 }
 
-static void session_settled(struct rr_served *served)
+static void session_settled(struct rr_dispatch *dispatch)
 {
-	struct rr_session *s = rr_container_of(served, struct rr_session, served);
+	struct rr_session *s = rr_container_of(dispatch, struct rr_session, dispatch);
 
-	if (!served->requests)
+	if (!dispatch->requests)
 		rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_IDLE);
-	settle(s);
+	close_if_settled(s);
 }
 
 static void session_request(struct rr_link *l, struct rr_request *r)
@@ -91,13 +91,13 @@ static void session_request(struct rr_link *l, struct rr_request *r)
 
 	if (s->guest.kind != RR_GUEST_BUSY)
 		rr_crowd_move(&s->listener->crowd, &s->guest, RR_GUEST_BUSY);
-	rr_serve_begin(l, r);
+	rr_dispatch_begin(l, r);
 }
 
 /* It is in use, without a request that is being served. */
-static void session_touched(struct rr_served *served)
+static void session_touched(struct rr_dispatch *dispatch)
 {
-	struct rr_session *s = rr_container_of(served, struct rr_session, served);
+	struct rr_session *s = rr_container_of(dispatch, struct rr_session, dispatch);
 
 	rr_crowd_move(&s->listener->crowd, &s->guest, s->guest.kind);
 }
@@ -108,7 +108,7 @@ static void session_heard(struct rr_link *l)
 	struct rr_session *s = l->owner;
 	uint64_t price = rr_reserve_price_heard(&s->listener->config);
 
-	if (!price || rr_holder_pay(&s->served.holder, price))
+	if (!price || rr_holder_pay(&s->dispatch.holder, price))
 		return;
 	l->cause = "there is no memory for another connection";
 	l->stats.connections_refused = 1;
@@ -117,17 +117,17 @@ static void session_heard(struct rr_link *l)
 
 static void session_admit(struct rr_link *l, struct rr_request *r)
 {
-	rr_serve_touch(l->served);
-	rr_serve_admit(l, r);
+	rr_dispatch_touch(l->dispatch);
+	rr_dispatch_admit(l, r);
 }
 
 static void session_call_done(struct rr_link *l, struct rr_call *m)
 {
 	struct rr_session *s = l->owner;
 
-	rr_serve_touch(&s->served);
+	rr_dispatch_touch(&s->dispatch);
 	rr_calls_done(l, m);
-	settle(s);
+	close_if_settled(s);
 }
 
 /* A handler that still holds a request may be waiting for a call that came back. */
@@ -145,9 +145,9 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 	rr_list_del(&s->link_sessions);
 	rr_crowd_remove(&l->crowd, &s->guest);
 	rr_reverse_lost(s, error, why);
-	tell(s, false, error, why);
+	report_session(s, false, error, why);
 	l->n_sessions--;
-	rr_served_fini(&s->served);
+	rr_dispatch_fini(&s->dispatch);
 	free(s);
 	free_listener_if_done(l);
 }
@@ -156,11 +156,11 @@ static const struct rr_link_owner_ops session_ops = {
         .ready = session_ready,
         .admit = session_admit,
         .request = session_request,
-        .request_done = rr_serve_end,
-        .drop_requests = rr_serve_drop,
+        .request_done = rr_dispatch_end,
+        .drop_requests = rr_dispatch_drop,
         .heard = session_heard,
-        .used = rr_serve_used,
-        .disconnected = rr_serve_lost,
+        .used = rr_dispatch_used,
+        .disconnected = rr_dispatch_lost,
         .room = &rr_reserve_room,
         .call_done = session_call_done,
         .lost = session_lost,
@@ -172,20 +172,21 @@ static rr_time idle_limit(const struct rr_session *s)
 {
 	const struct rpcrdma_conn_options *o = &s->listener->config.o;
 
-	return s->served.used || o->idle_ns == UINT64_MAX
+	return s->dispatch.used || o->idle_ns == UINT64_MAX
 	               ? o->idle_ns
 	               : RR_MIN(o->idle_ns, o->handshake_ns);
 }
 
-static void idle_fire(struct rr_timer *t)
+static void check_idle(struct rr_timer *t)
 {
 	struct rr_session *s = rr_container_of(t, struct rr_session, idle_timer);
 	struct rpcrdma_listener *l = s->listener;
-	rr_time until = rr_after(s->served.active, idle_limit(s));
+	rr_time until = rr_after(s->dispatch.active, idle_limit(s));
 
 	/* An object for calls in reverse keeps it open [v2 §4.5.5], and so does a call
 	 * that is out, wherever its object is now. */
-	if (!busy(s) && rr_list_empty(&s->reverses) && l->engine->now >= until) {
+	if (!session_is_busy(s) && rr_list_empty(&s->reverses) &&
+	    l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
 		return;
 	}
@@ -197,27 +198,27 @@ static void idle_fire(struct rr_timer *t)
 
 /* -- making room ------------------------------------------------------------------- */
 
-static struct rr_session *session_of(const struct rr_guest *g)
+static struct rr_session *session_of_guest(const struct rr_guest *g)
 {
 	return rr_container_of((uintptr_t)g, struct rr_session, guest);
 }
 
 /* A call in reverse that is out may be under execution. */
-static bool may_go(const struct rr_guest *g)
+static bool session_may_go(const struct rr_guest *g)
 {
 	struct rr_conn_info info;
 
-	rr_conn_info(session_of(g)->link->conn, &info);
+	rr_conn_info(session_of_guest(g)->link->conn, &info);
 	return !info.calls;
 }
 
 /* No handler has a request of it, and its peer does not take the answers. */
-static bool is_stuck(const struct rr_guest *g)
+static bool session_is_stuck(const struct rr_guest *g)
 {
-	const struct rr_session *s = session_of(g);
+	const struct rr_session *s = session_of_guest(g);
 
-	return s->listener->engine->now - s->served.active >= RR_MS(STUCK_MS) &&
-	       may_go(g) && !rr_serve_executing(&s->served);
+	return s->listener->engine->now - s->dispatch.active >= RR_MS(STUCK_MS) &&
+	       session_may_go(g) && !rr_dispatch_is_executing(&s->dispatch);
 }
 
 /*
@@ -230,19 +231,20 @@ static struct rr_session *find_victim(const struct rpcrdma_listener *l,
                                       const struct sockaddr_storage *from)
 {
 	const struct rr_crowd *c = &l->crowd;
-	struct rr_guest *fresh = rr_crowd_find(c, RR_GUEST_NEW, from, may_go);
-	struct rr_guest *g = rr_crowd_find(c, RR_GUEST_IDLE, from, may_go);
+	struct rr_guest *fresh = rr_crowd_find(c, RR_GUEST_NEW, from, session_may_go);
+	struct rr_guest *g = rr_crowd_find(c, RR_GUEST_IDLE, from, session_may_go);
 
 	if (fresh &&
 	    (!g || rr_crowd_most(c, RR_GUEST_NEW) >= rr_crowd_most(c, RR_GUEST_IDLE) ||
-	     l->engine->now - session_of(fresh)->served.active >= RR_MS(GRACE_MS)))
+	     l->engine->now - session_of_guest(fresh)->dispatch.active >=
+	             RR_MS(GRACE_MS)))
 		g = fresh;
 	if (!g)
-		g = rr_crowd_find(c, RR_GUEST_BUSY, from, is_stuck);
-	return g ? session_of(g) : NULL;
+		g = rr_crowd_find(c, RR_GUEST_BUSY, from, session_is_stuck);
+	return g ? session_of_guest(g) : NULL;
 }
 
-static bool evict(struct rpcrdma_listener *l, struct rr_session *s)
+static bool evict_session(struct rpcrdma_listener *l, struct rr_session *s)
 {
 	static const char *const why[RR_GUEST_KINDS] = {
 	        [RR_GUEST_NEW] = "it made room for another one: it was never ready",
@@ -254,26 +256,28 @@ static bool evict(struct rpcrdma_listener *l, struct rr_session *s)
 		return false;
 	rr_trace(&s->link->voice.sink, RR_TRACE_CONN_EVICTED, s->link->id, 0,
 	         s->guest.kind, rr_crowd_count(&l->crowd, &s->peer),
-	         (l->engine->now - s->served.active) / 1000000);
+	         (l->engine->now - s->dispatch.active) / 1000000);
 	s->link->stats.connections_evicted = 1;
 	rr_link_evict(s->link, -EUSERS, why[s->guest.kind]);
 	return true;
 }
 
 /* Room for one more from @peer, or not. */
-static bool make_room(struct rpcrdma_listener *l, const struct sockaddr_storage *peer)
+static bool make_session_room(struct rpcrdma_listener *l,
+                              const struct sockaddr_storage *peer)
 {
 	uint32_t most = l->config.o.max_per_address;
 
 	if (most && rr_crowd_count(&l->crowd, peer) >= most &&
-	    !evict(l, find_victim(l, peer)))
+	    !evict_session(l, find_victim(l, peer)))
 		return false;
-	return l->n_sessions < l->max_sessions || evict(l, find_victim(l, NULL));
+	return l->n_sessions < l->max_sessions ||
+	       evict_session(l, find_victim(l, NULL));
 }
 
 /* -- accepting --------------------------------------------------------------------- */
 
-static void look(struct rpcrdma_listener *l, uint32_t events)
+static void arm_entrances(struct rpcrdma_listener *l, uint32_t events)
 {
 	for (unsigned i = 0; i < l->n_at; i++)
 		rr_poller_arm(&l->engine->poller, &l->at[i].source, events);
@@ -285,15 +289,15 @@ static void pause_accepting(struct rpcrdma_listener *l)
 {
 	if (rr_timer_set(&l->engine->timers, &l->pause_timer,
 	                 l->engine->now + RR_MS(ACCEPT_PAUSE_MS)) == 0)
-		look(l, 0);
+		arm_entrances(l, 0);
 }
 
-static void pause_over(struct rr_timer *t)
+static void resume_accepting(struct rr_timer *t)
 {
 	struct rpcrdma_listener *l =
 	        rr_container_of(t, struct rpcrdma_listener, pause_timer);
 
-	look(l, EPOLLIN);
+	arm_entrances(l, EPOLLIN);
 }
 
 static bool out_of_resources(int err)
@@ -325,21 +329,21 @@ static struct rr_session *new_session(struct rpcrdma_listener *l)
 	if (!s)
 		return NULL;
 	s->listener = l;
-	rr_served_init(&s->served, l->engine, &l->config, l->service);
-	s->served.settled = session_settled;
-	s->served.touched = session_touched;
-	s->served.active = l->engine->now;
-	s->idle_timer.fire = idle_fire;
+	rr_dispatch_init(&s->dispatch, l->engine, &l->config, l->service);
+	s->dispatch.settled = session_settled;
+	s->dispatch.touched = session_touched;
+	s->dispatch.active = l->engine->now;
+	s->idle_timer.fire = check_idle;
 	rr_list_init(&s->link_sessions);
 	rr_list_init(&s->reverses);
 	return s;
 }
 
 /* It has a link: it gets its place, or is closed again. */
-static void take_in(struct rr_session *s)
+static void admit_session(struct rr_session *s)
 {
 	struct rpcrdma_listener *l = s->listener;
-	bool room = make_room(l, &s->peer);
+	bool room = make_session_room(l, &s->peer);
 
 	rr_list_push(&l->sessions, &s->link_sessions);
 	l->n_sessions++;
@@ -369,7 +373,7 @@ static bool accept_one(struct rr_entrance *at)
 	err = rr_link_accept(l->engine, &l->config, at->ops, at->prov, &session_ops, s,
 	                     &s->link);
 	if (err) {
-		rr_served_fini(&s->served);
+		rr_dispatch_fini(&s->dispatch);
 		free(s);
 		if (err == -ESHUTDOWN) {
 			close_entrance(at);
@@ -381,11 +385,11 @@ static bool accept_one(struct rr_entrance *at)
 		pause_accepting(l);
 		return false;
 	}
-	s->served.link = s->link;
-	s->link->served = &s->served;
+	s->dispatch.link = s->link;
+	s->link->dispatch = &s->dispatch;
 	s->peer = s->link->voice.peer;
-	take_in(s);
-	if (!rr_holder_pay(&s->served.holder, rr_reserve_price(&l->config))) {
+	admit_session(s);
+	if (!rr_holder_pay(&s->dispatch.holder, rr_reserve_price(&l->config))) {
 		s->link->stats.connections_refused = 1;
 		rr_link_close(s->link, -ECONNREFUSED);
 	}
@@ -416,7 +420,7 @@ static void listener_ready(struct rr_source *src)
 
 /* -- listening ------------------------------------------------------------- */
 
-static void close_all(struct rpcrdma_listener *l)
+static void close_entrances(struct rpcrdma_listener *l)
 {
 	while (l->n_at)
 		close_entrance(&l->at[--l->n_at]);
@@ -463,7 +467,7 @@ static int add_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *op
 }
 
 /* By the same provider, at the same port: clients look for it there. */
-static void reopen(struct rr_timer *t)
+static void reopen_entrances(struct rr_timer *t)
 {
 	struct rpcrdma_listener *l =
 	        rr_container_of(t, struct rpcrdma_listener, reopen_timer);
@@ -531,7 +535,7 @@ static int open_listener(struct rpcrdma_listener *l, const char *address)
 	return err;
 }
 
-static void drain_fire(struct rr_timer *t)
+static void close_sessions(struct rr_timer *t)
 {
 	struct rpcrdma_listener *l =
 	        rr_container_of(t, struct rpcrdma_listener, drain_timer);
@@ -543,7 +547,7 @@ static void drain_fire(struct rr_timer *t)
 }
 
 /* Its sessions' links, when they end, end it. */
-static void abandon(struct rr_owner *o)
+static void abandon_listener(struct rr_owner *o)
 {
 	rpcrdma_listener_close(rr_container_of(o, struct rpcrdma_listener, owner), 0);
 }
@@ -564,10 +568,10 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	l->engine = e;
 	l->service = service;
 	l->max_sessions = max_connections ? max_connections : 10000;
-	l->drain_timer.fire = drain_fire;
-	l->pause_timer.fire = pause_over;
+	l->drain_timer.fire = close_sessions;
+	l->pause_timer.fire = resume_accepting;
 	rr_list_init(&l->sessions);
-	l->reopen_timer.fire = reopen;
+	l->reopen_timer.fire = reopen_entrances;
 	err = rr_hostage_watch(e);
 	if (!err)
 		err = rr_link_config_from(o, "", &l->config);
@@ -588,7 +592,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 		free(l);
 		return err;
 	}
-	l->owner.abandon = abandon;
+	l->owner.abandon = abandon_listener;
 	rr_list_push(&e->owners, &l->owner.link);
 	e->alive++;
 	*ret = l;
@@ -623,16 +627,16 @@ void rpcrdma_listener_close(struct rpcrdma_listener *l, uint64_t drain_ns)
 	l->closing = true;
 	rr_timer_stop(&l->engine->timers, &l->pause_timer);
 	rr_timer_stop(&l->engine->timers, &l->reopen_timer);
-	close_all(l);
+	close_entrances(l);
 	rr_list_for_each (n, &l->sessions) {
 		struct rr_session *s =
 		        rr_container_of(n, struct rr_session, link_sessions);
 
-		if (!busy(s))
+		if (!session_is_busy(s))
 			rr_link_close(s->link, 0);
 	}
 	if (l->n_sessions && rr_timer_set(&l->engine->timers, &l->drain_timer,
 	                                  rr_after(rr_engine_clock(), drain_ns)) < 0)
-		drain_fire(&l->drain_timer);
+		close_sessions(&l->drain_timer);
 	free_listener_if_done(l);
 }

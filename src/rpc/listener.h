@@ -3,8 +3,8 @@
  * Listeners and sessions.  A session is a server's end of one connection; it
  * owns the link and what is served over it.
  */
-#ifndef RR_DRIVE_SERVER_H
-#define RR_DRIVE_SERVER_H
+#ifndef RR_RPC_LISTENER_H
+#define RR_RPC_LISTENER_H
 
 #include "link/choose.h"
 #include "rpc/crowd.h"
@@ -42,7 +42,7 @@ struct rpcrdma_listener {
 };
 
 struct rr_session {
-	struct rr_served served;
+	struct rr_dispatch dispatch;
 	struct rr_list link_sessions; /* on the listener */
 	struct rr_guest guest;        /* of the listener's crowd */
 	struct rr_timer idle_timer;

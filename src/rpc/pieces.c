@@ -58,7 +58,7 @@ static size_t octets_here(const struct rpcrdma_cursor *c)
 }
 
 /* Are @len octets there, on this side of an item's border? */
-static bool reaches(const struct rpcrdma_cursor *c, size_t len)
+static bool has_octets(const struct rpcrdma_cursor *c, size_t len)
 {
 	size_t missing = len;
 
@@ -98,7 +98,7 @@ static void skip_roundup(struct rpcrdma_cursor *c)
 
 	seek_octet(c);
 	n = rr_pad(c->odd);
-	if (!reaches(c, n) || (c->item && n && octets_here(c) != n)) {
+	if (!has_octets(c, n) || (c->item && n && octets_here(c) != n)) {
 		spoil_cursor(c, -EBADMSG);
 		return;
 	}
@@ -112,7 +112,7 @@ static bool begin_read(struct rpcrdma_cursor *c, size_t len)
 	if (c->error)
 		return false;
 	skip_roundup(c);
-	if (!c->error && !reaches(c, len))
+	if (!c->error && !has_octets(c, len))
 		spoil_cursor(c, -EBADMSG);
 	return !c->error;
 }

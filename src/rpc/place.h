@@ -11,8 +11,8 @@
  * Invariant: for each request that took memory the program is told once that it is free,
  * and not before the last RDMA Read into it has ended.
  */
-#ifndef RR_DRIVE_PLACE_H
-#define RR_DRIVE_PLACE_H
+#ifndef RR_RPC_PLACE_H
+#define RR_RPC_PLACE_H
 
 #include "base/base.h"
 

@@ -24,9 +24,9 @@ struct key {
 };
 _Static_assert(sizeof(struct key) == 16 + 8 + 4 * 4 + 8 + 8, "no padding");
 
-struct rr_drc_entry {
-	struct rr_drc_entry *next;      /* in its bucket */
-	struct rr_list idle, of_tenant; /* on both lists, or none while held */
+struct rr_reply_cache_entry {
+	struct rr_reply_cache_entry *next; /* in its bucket */
+	struct rr_list idle, of_tenant;    /* on both lists, or none while held */
 	struct rr_list waiters;
 	struct rr_tenant *tenant; /* that brought it */
 	struct key key;
@@ -68,9 +68,10 @@ static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_
 
 /* An item counts with its padding, as it has it when it travels inline.  What is
  * compared is hashed as well: a caller that chooses it cannot choose the bucket. */
-static void key_from(const struct rr_drc *d, const struct sockaddr_storage *caller,
-                     const struct rr_rpc_call *c, const struct rpcrdma_piece *args,
-                     unsigned n, uint64_t most, struct key *ret)
+static void key_from(const struct rr_reply_cache *d,
+                     const struct sockaddr_storage *caller, const struct rr_rpc_call *c,
+                     const struct rpcrdma_piece *args, unsigned n, uint64_t most,
+                     struct key *ret)
 {
 	static const uint8_t zero[3];
 	struct rr_siphash h;
@@ -95,7 +96,7 @@ static void key_from(const struct rr_drc *d, const struct sockaddr_storage *call
 
 /* -- tables ------------------------------------------------------------------------ */
 
-static int make_tables(struct rr_drc *d)
+static int make_tables(struct rr_reply_cache *d)
 {
 	size_t n = 1;
 	int err;
@@ -115,18 +116,19 @@ static int make_tables(struct rr_drc *d)
 	return 0;
 }
 
-static struct rr_drc_entry *find(const struct rr_drc *d, const struct key *key)
+static struct rr_reply_cache_entry *find_reply(const struct rr_reply_cache *d,
+                                               const struct key *key)
 {
-	struct rr_drc_entry *e = d->buckets[key->digest & d->mask];
+	struct rr_reply_cache_entry *e = d->buckets[key->digest & d->mask];
 
 	while (e && memcmp(&e->key, key, sizeof(*key)) != 0)
 		e = e->next;
 	return e;
 }
 
-static void unlink_entry(struct rr_drc *d, struct rr_drc_entry *e)
+static void unlink_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
 {
-	struct rr_drc_entry **at = &d->buckets[e->key.digest & d->mask];
+	struct rr_reply_cache_entry **at = &d->buckets[e->key.digest & d->mask];
 
 	while (*at != e)
 		at = &(*at)->next;
@@ -135,14 +137,14 @@ static void unlink_entry(struct rr_drc *d, struct rr_drc_entry *e)
 
 /* -- room ------------------------------------------------------------------ */
 
-static void set_idle(struct rr_drc *d, struct rr_drc_entry *e)
+static void set_entry_idle(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
 {
 	rr_list_push(&d->idle, &e->idle);
 	rr_list_push(&e->tenant->idle, &e->of_tenant);
 	rr_tenant_idle(&d->tenants, e->tenant, e->bytes);
 }
 
-static void set_busy(struct rr_drc *d, struct rr_drc_entry *e)
+static void set_busy(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
 {
 	if (rr_list_empty(&e->idle))
 		return;
@@ -151,7 +153,7 @@ static void set_busy(struct rr_drc *d, struct rr_drc_entry *e)
 	rr_tenant_busy(&d->tenants, e->tenant, e->bytes);
 }
 
-static void free_entry(struct rr_drc *d, struct rr_drc_entry *e)
+static void free_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *e)
 {
 	RR_ASSERT(!e->held && rr_list_empty(&e->waiters));
 	set_busy(d, e);
@@ -163,25 +165,25 @@ static void free_entry(struct rr_drc *d, struct rr_drc_entry *e)
 	free(e);
 }
 
-static struct rr_drc_entry *oldest(const struct rr_drc *d)
+static struct rr_reply_cache_entry *oldest_idle(const struct rr_reply_cache *d)
 {
 	struct rr_list *n = rr_list_first(&d->idle);
 
-	return n ? rr_container_of(n, struct rr_drc_entry, idle) : NULL;
+	return n ? rr_container_of(n, struct rr_reply_cache_entry, idle) : NULL;
 }
 
 /* The oldest reply of those who have most; NULL: none may go for @t. */
-static struct rr_drc_entry *payment(const struct rr_drc *d, struct rr_tenant *t,
-                                    bool own)
+static struct rr_reply_cache_entry *find_payment(const struct rr_reply_cache *d,
+                                                 struct rr_tenant *t, bool own)
 {
 	struct rr_tenant *payer = rr_tenants_payer(&d->tenants, t, own);
 
-	return payer ? rr_container_of(rr_list_first(&payer->idle), struct rr_drc_entry,
-	                               of_tenant)
+	return payer ? rr_container_of(rr_list_first(&payer->idle),
+	                               struct rr_reply_cache_entry, of_tenant)
 	             : NULL;
 }
 
-static bool caller_has_room(const struct rr_drc *d, const struct rr_caller *c,
+static bool caller_has_room(const struct rr_reply_cache *d, const struct rr_caller *c,
                             size_t bytes)
 {
 	size_t most = d->o.bytes / 2;
@@ -191,16 +193,16 @@ static bool caller_has_room(const struct rr_drc *d, const struct rr_caller *c,
 }
 
 /* @t has an entry that is not idle, so that it stays. */
-static bool make_room(struct rr_drc *d, struct rr_tenant *t, size_t bytes)
+static bool make_cache_room(struct rr_reply_cache *d, struct rr_tenant *t, size_t bytes)
 {
-	struct rr_drc_entry *e;
+	struct rr_reply_cache_entry *e;
 	bool own;
 
 	if (bytes > d->o.bytes / 2)
 		return false;
 	while ((own = !caller_has_room(d, t->caller, bytes)) ||
 	       d->tenants.bytes > d->o.bytes - bytes) {
-		e = payment(d, t, own);
+		e = find_payment(d, t, own);
 		if (!e)
 			return false;
 		free_entry(d, e);
@@ -208,27 +210,29 @@ static bool make_room(struct rr_drc *d, struct rr_tenant *t, size_t bytes)
 	return true;
 }
 
-static void expire(struct rr_drc *d, rr_time now)
+static void expire_replies(struct rr_reply_cache *d, rr_time now)
 {
-	struct rr_drc_entry *e;
+	struct rr_reply_cache_entry *e;
 
 	/* Times come from several threads and may be a little out of order. */
-	while ((e = oldest(d)) && now > e->since && now - e->since >= d->o.max_age_ns)
+	while ((e = oldest_idle(d)) && now > e->since &&
+	       now - e->since >= d->o.max_age_ns)
 		free_entry(d, e);
 }
 
 /* -- entries --------------------------------------------------------------- */
 
-static struct rr_drc_entry *add_entry(struct rr_drc *d, struct rr_tenant *t,
-                                      const struct key *key)
+static struct rr_reply_cache_entry *
+add_entry(struct rr_reply_cache *d, struct rr_tenant *t, const struct key *key)
 {
-	const size_t bytes = sizeof(struct rr_drc_entry) + MALLOC_COST;
-	struct rr_drc_entry *e = make_room(d, t, bytes) ? malloc(sizeof(*e)) : NULL;
-	struct rr_drc_entry **head = &d->buckets[key->digest & d->mask];
+	const size_t bytes = sizeof(struct rr_reply_cache_entry) + MALLOC_COST;
+	struct rr_reply_cache_entry *e =
+	        make_cache_room(d, t, bytes) ? malloc(sizeof(*e)) : NULL;
+	struct rr_reply_cache_entry **head = &d->buckets[key->digest & d->mask];
 
 	if (!e)
 		return NULL;
-	*e = (struct rr_drc_entry){
+	*e = (struct rr_reply_cache_entry){
 	        .key = *key, .tenant = t, .held = 1, .bytes = bytes, .next = *head};
 	rr_list_init(&e->idle);
 	rr_list_init(&e->of_tenant);
@@ -239,18 +243,20 @@ static struct rr_drc_entry *add_entry(struct rr_drc *d, struct rr_tenant *t,
 	return e;
 }
 
-static enum rr_drc_verdict again(struct rr_drc *d, struct rr_drc_entry *e,
-                                 struct rr_drc_waiter *w)
+static enum rr_reply_cache_verdict repeat_call(struct rr_reply_cache *d,
+                                               struct rr_reply_cache_entry *e,
+                                               struct rr_reply_cache_waiter *w)
 {
 	e->held++;
 	set_busy(d, e);
 	if (e->complete)
-		return RR_DRC_DONE;
+		return RR_REPLY_CACHE_DONE;
 	rr_list_push(&e->waiters, &w->link);
-	return RR_DRC_WAIT;
+	return RR_REPLY_CACHE_WAIT;
 }
 
-static void let_go(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
+static void release_entry(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+                          rr_time now)
 {
 	RR_ASSERT(e->held);
 	if (--e->held)
@@ -260,78 +266,76 @@ static void let_go(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
 		return;
 	}
 	e->since = now;
-	set_idle(d, e);
+	set_entry_idle(d, e);
 }
 
-static enum rr_drc_verdict begin(struct rr_drc *d, const struct key *key,
-                                 uint64_t connection, bool brief,
-                                 struct rr_drc_waiter *w, rr_time now,
-                                 struct rr_drc_entry **ret)
+static enum rr_reply_cache_verdict
+begin_call(struct rr_reply_cache *d, const struct key *key, uint64_t connection,
+           bool brief, struct rr_reply_cache_waiter *w, rr_time now,
+           struct rr_reply_cache_entry **ret)
 {
-	struct rr_drc_entry *e;
+	struct rr_reply_cache_entry *e;
 	struct rr_tenant *t;
 
 	if (!d->buckets && make_tables(d))
-		return RR_DRC_REFUSED;
-	expire(d, now);
-	e = find(d, key);
+		return RR_REPLY_CACHE_REFUSED;
+	expire_replies(d, now);
+	e = find_reply(d, key);
 	if (e) {
 		*ret = e;
-		return again(d, e, w);
+		return repeat_call(d, e, w);
 	}
 	t = rr_tenant_get(&d->tenants, &key->addr, connection);
 	if (!t)
-		return RR_DRC_REFUSED;
+		return RR_REPLY_CACHE_REFUSED;
 	e = add_entry(d, t, key);
 	if (!e) {
 		rr_tenant_put(&d->tenants, t);
-		return RR_DRC_REFUSED;
+		return RR_REPLY_CACHE_REFUSED;
 	}
 	e->brief = brief;
 	*ret = e;
-	return RR_DRC_NEW;
+	return RR_REPLY_CACHE_NEW;
 }
 
-static enum rr_drc_verdict lock_and_begin(struct rr_drc *d, const struct key *key,
-                                          uint64_t connection, bool brief,
-                                          struct rr_drc_waiter *w, rr_time now,
-                                          struct rr_drc_entry **ret)
+static enum rr_reply_cache_verdict
+lock_and_begin(struct rr_reply_cache *d, const struct key *key, uint64_t connection,
+               bool brief, struct rr_reply_cache_waiter *w, rr_time now,
+               struct rr_reply_cache_entry **ret)
 {
-	enum rr_drc_verdict v;
+	enum rr_reply_cache_verdict v;
 
 	pthread_mutex_lock(&d->lock);
-	v = begin(d, key, connection, brief, w, now, ret);
+	v = begin_call(d, key, connection, brief, w, now, ret);
 	pthread_mutex_unlock(&d->lock);
 	return v;
 }
 
-enum rr_drc_verdict rr_drc_begin(struct rr_drc *d, const struct rr_drc_from *from,
-                                 const struct rr_rpc_call *c,
-                                 const struct rpcrdma_piece *args, unsigned n_args,
-                                 struct rr_drc_waiter *w, rr_time now,
-                                 struct rr_drc_entry **ret)
+enum rr_reply_cache_verdict
+rr_reply_cache_begin(struct rr_reply_cache *d, const struct rr_reply_cache_from *from,
+                     const struct rr_rpc_call *c, const struct rpcrdma_piece *args,
+                     unsigned n_args, struct rr_reply_cache_waiter *w, rr_time now,
+                     struct rr_reply_cache_entry **ret)
 {
 	struct key key;
 
 	*ret = NULL;
 	if (!d->o.bytes)
-		return RR_DRC_NEW;
+		return RR_REPLY_CACHE_NEW;
 	key_from(d, from->caller, c, args, n_args, UINT64_MAX, &key);
 	return lock_and_begin(d, &key, from->connection, false, w, now, ret);
 }
 
-enum rr_drc_verdict rr_drc_begin_briefly(struct rr_drc *d,
-                                         const struct rr_drc_from *from,
-                                         const struct rr_rpc_call *c,
-                                         const struct rpcrdma_piece *args,
-                                         unsigned n_args, struct rr_drc_waiter *w,
-                                         rr_time now, struct rr_drc_entry **ret)
+enum rr_reply_cache_verdict rr_reply_cache_begin_briefly(
+        struct rr_reply_cache *d, const struct rr_reply_cache_from *from,
+        const struct rr_rpc_call *c, const struct rpcrdma_piece *args, unsigned n_args,
+        struct rr_reply_cache_waiter *w, rr_time now, struct rr_reply_cache_entry **ret)
 {
 	struct key key;
 
 	*ret = NULL;
 	if (!d->o.bytes)
-		return RR_DRC_NEW;
+		return RR_REPLY_CACHE_NEW;
 	key_from(d, from->caller, c, args, n_args, BRIEF_BYTES, &key);
 	return lock_and_begin(d, &key, from->connection, true, w, now, ret);
 }
@@ -355,8 +359,8 @@ static struct rr_piece *copy_results(const struct rr_piece *p, unsigned n, size_
 	return to;
 }
 
-static bool keep(struct rr_drc *d, struct rr_drc_entry *e, const struct rr_piece *p,
-                 unsigned n)
+static bool store_results(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+                          const struct rr_piece *p, unsigned n)
 {
 	size_t bytes = n * sizeof(*p);
 
@@ -367,7 +371,7 @@ static bool keep(struct rr_drc *d, struct rr_drc_entry *e, const struct rr_piece
 	}
 	if (!n)
 		return true;
-	if (!make_room(d, e->tenant, bytes + MALLOC_COST))
+	if (!make_cache_room(d, e->tenant, bytes + MALLOC_COST))
 		return false;
 	e->results = copy_results(p, n, bytes);
 	if (!e->results)
@@ -378,9 +382,9 @@ static bool keep(struct rr_drc *d, struct rr_drc_entry *e, const struct rr_piece
 	return true;
 }
 
-void rr_drc_complete(struct rr_drc *d, struct rr_drc_entry *e,
-                     const struct rr_rpc_reply *status, const struct rr_piece *results,
-                     unsigned n, rr_time now)
+void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+                             const struct rr_rpc_reply *status,
+                             const struct rr_piece *results, unsigned n, rr_time now)
 {
 	struct rr_list *w;
 
@@ -391,24 +395,24 @@ void rr_drc_complete(struct rr_drc *d, struct rr_drc_entry *e,
 	RR_ASSERT(!e->complete);
 	/* Of a brief one nobody else would ask: then nothing is kept, nor made room
 	 * for. */
-	if ((e->brief && e->held == 1) || keep(d, e, results, n))
+	if ((e->brief && e->held == 1) || store_results(d, e, results, n))
 		e->status = *status;
 	else
 		e->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
 	e->complete = true;
 	while ((w = rr_list_pop(&e->waiters))) {
-		struct rr_drc_waiter *x =
-		        rr_container_of(w, struct rr_drc_waiter, link);
+		struct rr_reply_cache_waiter *x =
+		        rr_container_of(w, struct rr_reply_cache_waiter, link);
 
 		x->ready(x);
 	}
-	let_go(d, e, now);
+	release_entry(d, e, now);
 	pthread_mutex_unlock(&d->lock);
 }
 
 /* Without the lock: what is complete does not change, what is held stays. */
-unsigned rr_drc_reply(const struct rr_drc_entry *e, struct rr_rpc_reply *ret,
-                      struct rr_piece *ret_results)
+unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *e,
+                              struct rr_rpc_reply *ret, struct rr_piece *ret_results)
 {
 	*ret = e->status;
 	ret->xid = e->key.xid;
@@ -417,30 +421,32 @@ unsigned rr_drc_reply(const struct rr_drc_entry *e, struct rr_rpc_reply *ret,
 	return e->n_results;
 }
 
-void rr_drc_put(struct rr_drc *d, struct rr_drc_entry *e, rr_time now)
+void rr_reply_cache_put(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+                        rr_time now)
 {
 	pthread_mutex_lock(&d->lock);
 	RR_ASSERT(e->complete);
-	let_go(d, e, now);
+	release_entry(d, e, now);
 	pthread_mutex_unlock(&d->lock);
 }
 
-void rr_drc_leave(struct rr_drc *d, struct rr_drc_entry *e, struct rr_drc_waiter *w,
-                  rr_time now)
+void rr_reply_cache_leave(struct rr_reply_cache *d, struct rr_reply_cache_entry *e,
+                          struct rr_reply_cache_waiter *w, rr_time now)
 {
 	pthread_mutex_lock(&d->lock);
 	rr_list_del(&w->link);
-	let_go(d, e, now);
+	release_entry(d, e, now);
 	pthread_mutex_unlock(&d->lock);
 }
 
 /* -- life ------------------------------------------------------------------ */
 
-int rr_drc_init(struct rr_drc *d, const struct rr_drc_options *o)
+int rr_reply_cache_init(struct rr_reply_cache *d,
+                        const struct rr_reply_cache_options *o)
 {
-	if (o->bytes && o->bytes < RR_DRC_MIN_BYTES)
+	if (o->bytes && o->bytes < RR_REPLY_CACHE_MIN_BYTES)
 		return -EINVAL;
-	*d = (struct rr_drc){.o = *o};
+	*d = (struct rr_reply_cache){.o = *o};
 	if (!d->o.max_per_caller)
 		d->o.max_per_caller = DEFAULT_PER_CALLER;
 	if (!d->o.max_age_ns)
@@ -450,9 +456,9 @@ int rr_drc_init(struct rr_drc *d, const struct rr_drc_options *o)
 	return 0;
 }
 
-int rr_drc_set_bytes(struct rr_drc *d, size_t bytes)
+int rr_reply_cache_set_bytes(struct rr_reply_cache *d, size_t bytes)
 {
-	if (bytes && bytes < RR_DRC_MIN_BYTES)
+	if (bytes && bytes < RR_REPLY_CACHE_MIN_BYTES)
 		return -EINVAL;
 	if (d->buckets)
 		return -EBUSY;
@@ -460,11 +466,11 @@ int rr_drc_set_bytes(struct rr_drc *d, size_t bytes)
 	return 0;
 }
 
-void rr_drc_fini(struct rr_drc *d)
+void rr_reply_cache_fini(struct rr_reply_cache *d)
 {
-	struct rr_drc_entry *e;
+	struct rr_reply_cache_entry *e;
 
-	while ((e = oldest(d)))
+	while ((e = oldest_idle(d)))
 		free_entry(d, e);
 	RR_ASSERT(!d->entries);
 	free(d->buckets);
@@ -472,7 +478,7 @@ void rr_drc_fini(struct rr_drc *d)
 	pthread_mutex_destroy(&d->lock);
 }
 
-uint64_t rr_drc_connection(struct rr_drc *d)
+uint64_t rr_reply_cache_connection(struct rr_reply_cache *d)
 {
 	uint64_t n;
 

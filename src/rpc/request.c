@@ -33,7 +33,7 @@ static void put_memory(struct rpcrdma_engine *e, bool pooled, void *m, size_t by
 
 void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 {
-	struct rpcrdma_engine *e = q->served->engine;
+	struct rpcrdma_engine *e = q->dispatch->engine;
 	bool pooled = rr_engine_here(e), apart = bytes >= ALLOC_APART;
 	struct rr_request_alloc *a;
 
@@ -59,7 +59,7 @@ void *rpcrdma_request_alloc(struct rpcrdma_request *q, size_t bytes)
 
 void rr_request_free_allocs(struct rpcrdma_request *q)
 {
-	struct rpcrdma_engine *e = q->served->engine;
+	struct rpcrdma_engine *e = q->dispatch->engine;
 
 	while (q->allocs) {
 		struct rr_request_alloc *a = q->allocs;
@@ -72,9 +72,9 @@ void rr_request_free_allocs(struct rpcrdma_request *q)
 
 /* -- facts ----------------------------------------------------------------- */
 
-struct rr_served *rr_request_served(const struct rpcrdma_request *q)
+struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *q)
 {
-	return q->served;
+	return q->dispatch;
 }
 
 const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *q)
@@ -108,11 +108,11 @@ int rpcrdma_request_gss(const struct rpcrdma_request *q, struct rpcrdma_gss_call
 	struct rpcrdma_gss_caller c;
 	const struct rr_gss_identity *who;
 
-	if (!q->accepted)
+	if (!q->gss)
 		return -ENOENT;
-	who = q->accepted->request.who;
+	who = q->gss->request.who;
 	c = (struct rpcrdma_gss_caller){
-	        .service = (enum rpcrdma_gss_service)q->accepted->request.service,
+	        .service = (enum rpcrdma_gss_service)q->gss->request.service,
 	        .principal = who->principal,
 	        .mapped = who->mapped,
 	        .uid = who->uid,
@@ -125,19 +125,19 @@ int rpcrdma_request_gss(const struct rpcrdma_request *q, struct rpcrdma_gss_call
 
 int rpcrdma_request_peer(const struct rpcrdma_request *q, struct sockaddr_storage *ret)
 {
-	const struct rr_link *l = q->served->link;
+	const struct rr_link *l = q->dispatch->link;
 
 	return l->pump.ep ? l->prov->peer_addr(l->pump.ep, ret) : -ENOTCONN;
 }
 
 struct rpcrdma_channel *rpcrdma_request_channel(const struct rpcrdma_request *q)
 {
-	return q ? rr_link_channel(q->served->link) : NULL;
+	return q ? rr_link_channel(q->dispatch->link) : NULL;
 }
 
 struct rpcrdma_engine *rpcrdma_request_engine(const struct rpcrdma_request *q)
 {
-	return q->served->engine;
+	return q->dispatch->engine;
 }
 
 unsigned rpcrdma_request_args(const struct rpcrdma_request *q,

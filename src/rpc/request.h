@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A request on its way through a handler, between dispatch.c and request.c. */
-#ifndef RR_DRIVE_REQUEST_H
-#define RR_DRIVE_REQUEST_H
+#ifndef RR_RPC_REQUEST_H
+#define RR_RPC_REQUEST_H
 
 #include "rpc/dispatch.h"
 
@@ -18,16 +18,16 @@ struct own_sinks {
 struct rpcrdma_request {
 	struct rr_post post; /* an answer from another thread */
 	struct rr_list all;  /* of its link's */
-	struct rr_served *served;
+	struct rr_dispatch *dispatch;
 	struct rr_request *r;
 	const struct rr_service_entry *entry;
 	const struct rpcrdma_procedure *proc;
 	struct rr_rpc_call rpc;
-	struct rr_drc_entry *once; /* held, in the cache of the service */
-	struct rr_drc_waiter waiter;
+	struct rr_reply_cache_entry *once; /* held, in the cache of the service */
+	struct rr_reply_cache_waiter waiter;
 	struct rr_request_alloc *allocs;
 	struct own_sinks *sinks;
-	struct rr_accepted *accepted; /* RPCSEC_GSS; or NULL */
+	struct rr_acceptor_job *gss; /* RPCSEC_GSS; or NULL */
 	/* See reserve.h. */
 	struct rr_claim claim;
 	void (*ready)(struct rpcrdma_request *);

@@ -13,7 +13,7 @@ static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 	const struct rr_request *r = q->r;
 	uint64_t items = q->placed ? 0 : r->read_bytes;
 	uint64_t tails =
-	        q->served->service->pass ? r->n_reads * (uint64_t)RR_ITEM_TAIL : 0;
+	        q->dispatch->service->pass ? r->n_reads * (uint64_t)RR_ITEM_TAIL : 0;
 
 	return r->call_bytes + items + tails;
 }
@@ -21,7 +21,7 @@ static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 /* A client may offer more room than any result of ours can fill. */
 static uint64_t result_bytes(const struct rpcrdma_request *q)
 {
-	const struct rr_served *s = q->served;
+	const struct rr_dispatch *s = q->dispatch;
 	const struct rr_request *r = q->r;
 	uint64_t sum = 0;
 
@@ -38,7 +38,7 @@ static uint64_t result_bytes(const struct rpcrdma_request *q)
 
 /* The longest message allowed, and what an answer inline takes.  What its parts leave
  * serves for its chunks. */
-static uint64_t sequence_bytes(const struct rr_served *s)
+static uint64_t sequence_bytes(const struct rr_dispatch *s)
 {
 	uint64_t n = s->max_message_bytes + (uint64_t)REQUEST_BYTES + s->inline_bytes;
 
@@ -46,7 +46,7 @@ static uint64_t sequence_bytes(const struct rr_served *s)
 }
 
 /* The peer is to send the rest of it. */
-static uint64_t sequence_begins(struct rr_served *s)
+static uint64_t sequence_begins(struct rr_dispatch *s)
 {
 	s->peer_bytes += s->sequence.bytes;
 	return s->sequence.bytes;
@@ -54,7 +54,7 @@ static uint64_t sequence_begins(struct rr_served *s)
 
 static void sequence_granted(struct rr_claim *k)
 {
-	struct rr_served *s = rr_container_of(k, struct rr_served, sequence);
+	struct rr_dispatch *s = rr_container_of(k, struct rr_dispatch, sequence);
 
 	rr_conn_room(s->link->conn, sequence_begins(s), s->engine->now);
 	rr_link_touch(s->link);
@@ -62,7 +62,7 @@ static void sequence_granted(struct rr_claim *k)
 
 static int ask_room(void *ctx, uint64_t *ret_bytes)
 {
-	struct rr_served *s = ((struct rr_link *)ctx)->served;
+	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
 	int n;
 
 	if (!s) { /* its owner counts nothing */
@@ -80,19 +80,19 @@ static int ask_room(void *ctx, uint64_t *ret_bytes)
 
 static void leave_room(void *ctx)
 {
-	struct rr_served *s = ((struct rr_link *)ctx)->served;
+	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
 
 	rr_holder_leave(&s->holder, &s->sequence);
 }
 
-void rr_reserve_sequence_over(struct rr_served *s, uint64_t bytes)
+void rr_reserve_sequence_over(struct rr_dispatch *s, uint64_t bytes)
 {
 	s->peer_bytes -= bytes;
 }
 
 static void give_room(void *ctx, uint64_t bytes)
 {
-	struct rr_served *s = ((struct rr_link *)ctx)->served;
+	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
 
 	if (!s)
 		return;
@@ -105,7 +105,7 @@ const struct rr_room rr_reserve_room = {ask_room, leave_room, give_room, NULL};
 /* -- waiting ----------------------------------------------------------------------- */
 
 /* The claim is there: it is the request's. */
-static void reserved(struct rpcrdma_request *q, uint64_t bytes)
+static void note_reserved(struct rpcrdma_request *q, uint64_t bytes)
 {
 	q->reserved += bytes;
 	q->room = q->reserved - q->needed;
@@ -113,62 +113,62 @@ static void reserved(struct rpcrdma_request *q, uint64_t bytes)
 	q->ready(q);
 }
 
-static void granted(struct rr_claim *k)
+static void claim_granted(struct rr_claim *k)
 {
 	struct rpcrdma_request *q = rr_container_of(k, struct rpcrdma_request, claim);
 
-	reserved(q, k->bytes);
-	rr_link_touch(q->served->link);
+	note_reserved(q, k->bytes);
+	rr_link_touch(q->dispatch->link);
 }
 
-static void refuse(struct rpcrdma_request *q)
+static void refuse_for_memory(struct rpcrdma_request *q)
 {
 	const struct rr_error e = {.code = RDMA2_ERR_SYSTEM};
-	struct rr_link *l = q->served->link;
+	struct rr_link *l = q->dispatch->link;
 
 	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
 }
 
 /* It has room since its first part came, and must not wait for more: what is too much
  * goes back, what is missing is there now or never. */
-static void adjust(struct rpcrdma_request *q, uint64_t wanted)
+static void adjust_reserved(struct rpcrdma_request *q, uint64_t wanted)
 {
-	struct rr_holder *h = &q->served->holder;
+	struct rr_holder *h = &q->dispatch->holder;
 	uint64_t has = q->reserved;
 
 	if (wanted > has && !rr_holder_extend(h, wanted - has)) {
 		wanted = RR_MAX(q->needed, has);
 		if (wanted > has && !rr_holder_extend(h, wanted - has)) {
-			refuse(q);
+			refuse_for_memory(q);
 			return;
 		}
 	}
 	q->reserved = wanted;
-	reserved(q, 0);
+	note_reserved(q, 0);
 	if (wanted < has)
 		rr_holder_give(h, has - wanted);
 }
 
-static void claim(struct rpcrdma_request *q, uint64_t wanted)
+static void claim_room(struct rpcrdma_request *q, uint64_t wanted)
 {
-	q->claim = (struct rr_claim){.bytes = wanted, .granted = granted};
+	q->claim = (struct rr_claim){.bytes = wanted, .granted = claim_granted};
 	rr_list_init(&q->claim.link);
-	switch (rr_holder_claim(&q->served->holder, &q->claim)) {
+	switch (rr_holder_claim(&q->dispatch->holder, &q->claim)) {
 	case 0:
 		q->waits = true;
 		break;
 	case 1:
-		reserved(q, wanted);
+		note_reserved(q, wanted);
 		break;
 	default:
-		refuse(q);
+		refuse_for_memory(q);
 		break;
 	}
 }
 
 void rr_reserve(struct rpcrdma_request *q, void (*ready)(struct rpcrdma_request *))
 {
-	uint64_t results = result_bytes(q), limit = q->served->holder.limit;
+	uint64_t results = result_bytes(q), limit = q->dispatch->holder.limit;
 
 	q->ready = ready;
 	q->reserved = q->r->roomed_bytes;
@@ -178,16 +178,16 @@ void rr_reserve(struct rpcrdma_request *q, void (*ready)(struct rpcrdma_request 
 	else
 		results = 0;
 	if (q->reserved)
-		adjust(q, q->needed + results);
+		adjust_reserved(q, q->needed + results);
 	else
-		claim(q, q->needed + results);
+		claim_room(q, q->needed + results);
 }
 
 bool rr_reserve_leave(struct rpcrdma_request *q)
 {
 	if (rr_list_empty(&q->claim.link))
 		return false;
-	rr_holder_leave(&q->served->holder, &q->claim);
+	rr_holder_leave(&q->dispatch->holder, &q->claim);
 	return true;
 }
 
@@ -196,7 +196,7 @@ bool rr_reserve_leave(struct rpcrdma_request *q)
 bool rr_reserve_take(struct rpcrdma_request *q, size_t bytes)
 {
 	if (bytes > q->room) {
-		if (!rr_holder_extend(&q->served->holder, bytes - q->room))
+		if (!rr_holder_extend(&q->dispatch->holder, bytes - q->room))
 			return false;
 		q->reserved += bytes - q->room;
 		q->room = bytes;
@@ -208,7 +208,7 @@ bool rr_reserve_take(struct rpcrdma_request *q, size_t bytes)
 void rr_reserve_charge(struct rpcrdma_request *q, size_t bytes)
 {
 	if (bytes > q->room) {
-		rr_holder_charge(&q->served->holder, bytes - q->room);
+		rr_holder_charge(&q->dispatch->holder, bytes - q->room);
 		q->reserved += bytes - q->room;
 		q->room = bytes;
 	}
@@ -217,7 +217,7 @@ void rr_reserve_charge(struct rpcrdma_request *q, size_t bytes)
 
 void rr_reserve_peer(struct rpcrdma_request *q, bool moves)
 {
-	struct rr_served *s = q->served;
+	struct rr_dispatch *s = q->dispatch;
 
 	s->peer_bytes -= q->peer_bytes;
 	q->peer_bytes = moves ? q->reserved : 0;
@@ -232,7 +232,7 @@ void rr_reserve_answered(struct rpcrdma_request *q)
 	q->reserved -= left;
 	rr_reserve_peer(q, true);
 	if (left)
-		rr_holder_give(&q->served->holder, left);
+		rr_holder_give(&q->dispatch->holder, left);
 }
 
 void rr_reserve_end(struct rpcrdma_request *q)
@@ -242,7 +242,7 @@ void rr_reserve_end(struct rpcrdma_request *q)
 	rr_reserve_peer(q, false);
 	q->reserved = q->room = 0;
 	if (bytes)
-		rr_holder_give(&q->served->holder, bytes);
+		rr_holder_give(&q->dispatch->holder, bytes);
 }
 
 /* -- connections ------------------------------------------------------------------ */

@@ -19,8 +19,8 @@
  * Not counted: what is known of a Call that waits (its Receive, 10 KiB in all), of
  * which a connection has no more than max_requests.
  */
-#ifndef RR_DRIVE_RESERVE_H
-#define RR_DRIVE_RESERVE_H
+#ifndef RR_RPC_RESERVE_H
+#define RR_RPC_RESERVE_H
 
 #include "rpc/request.h"
 
@@ -48,6 +48,6 @@ uint64_t rr_reserve_price_heard(const struct rr_link_config *);
 /* Memory of Calls that come in parts, for links; their @served may be NULL. */
 extern const struct rr_room rr_reserve_room;
 /* Its parts are all there, and the @bytes that it has are a request's. */
-void rr_reserve_sequence_over(struct rr_served *, uint64_t bytes);
+void rr_reserve_sequence_over(struct rr_dispatch *, uint64_t bytes);
 
 #endif

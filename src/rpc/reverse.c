@@ -32,18 +32,18 @@ static struct reverse *reverse_of(struct rpcrdma_conn *c)
 
 /* -- without a link -------------------------------------------------------------- */
 
-static void heard(struct rpcrdma_conn *c)
+static void ignore_heard(struct rpcrdma_conn *c)
 {
 }
 
 /* absence_ns says for how long. */
-static void waits(struct rpcrdma_conn *c)
+static void ignore_wait(struct rpcrdma_conn *c)
 {
 }
 
 /* -- sessions come and go -------------------------------------------------- */
 
-static void bind_to(struct reverse *r, struct rr_session *s)
+static void bind_session(struct reverse *r, struct rr_session *s)
 {
 	struct rpcrdma_conn *c = &r->conn;
 
@@ -55,7 +55,7 @@ static void bind_to(struct reverse *r, struct rr_session *s)
 	rr_calls_submit(c);
 }
 
-static void unbind(struct reverse *r)
+static void unbind_session(struct reverse *r)
 {
 	struct rr_session *s = r->session;
 
@@ -63,7 +63,7 @@ static void unbind(struct reverse *r)
 		return;
 	r->session = NULL;
 	rr_list_del(&r->on_session);
-	s->served.active = s->served.engine->now;
+	s->dispatch.active = s->dispatch.engine->now;
 }
 
 void rr_reverse_lost(struct rr_session *s, int error, const char *why)
@@ -73,7 +73,7 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *why)
 	while ((n = rr_list_first(&s->reverses))) {
 		struct reverse *r = rr_container_of(n, struct reverse, on_session);
 
-		unbind(r);
+		unbind_session(r);
 		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, why);
 		rr_calls_submit(&r->conn); /* those that came back wait */
 	}
@@ -83,7 +83,7 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *why)
 
 static void close_reverse(struct rpcrdma_conn *c)
 {
-	unbind(reverse_of(c));
+	unbind_session(reverse_of(c));
 	c->link = NULL;
 }
 
@@ -93,24 +93,24 @@ static void free_reverse(struct rpcrdma_conn *c)
 	free(reverse_of(c));
 }
 
-static const struct rr_conn_kind reverse_kind = {
-        .heard = heard,
-        .waits = waits,
+static const struct rr_calls_ops reverse_ops = {
+        .heard = ignore_heard,
+        .waits = ignore_wait,
         .close = close_reverse,
         .free = free_reverse,
 };
 
 /* The session that @q came by, if it can carry calls. */
-static int session_of(const struct rpcrdma_request *q, struct rr_session **ret)
+static int session_of_request(const struct rpcrdma_request *q, struct rr_session **ret)
 {
-	struct rr_served *served = rr_request_served(q);
-	struct rr_link *l = served->link;
+	struct rr_dispatch *dispatch = rr_request_dispatch(q);
+	struct rr_link *l = dispatch->link;
 
 	if (!l->server)
 		return -EINVAL; /* a client's request: it has its own connection */
 	if (rr_link_is_lost(l) || rr_link_was_closed(l))
 		return -ENOTCONN;
-	*ret = rr_container_of(served, struct rr_session, served);
+	*ret = rr_container_of(dispatch, struct rr_session, dispatch);
 	return 0;
 }
 
@@ -123,21 +123,21 @@ int rpcrdma_request_reverse(struct rpcrdma_request *q, uint64_t retry_ns,
 
 	if (!q || !ret)
 		return -EINVAL;
-	err = session_of(q, &s);
+	err = session_of_request(q, &s);
 	if (err)
 		return err;
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	rr_list_init(&r->on_session);
-	err = rr_calls_init(&r->conn, s->served.engine, &reverse_kind);
+	err = rr_calls_init(&r->conn, s->dispatch.engine, &reverse_ops);
 	if (err) {
 		free_reverse(&r->conn);
 		return err;
 	}
 	r->conn.prov = s->link->prov;
 	r->conn.absence_ns = retry_ns ? retry_ns : RR_SEC(60);
-	bind_to(r, s);
+	bind_session(r, s);
 	*ret = &r->conn;
 	return 0;
 }
@@ -147,14 +147,14 @@ int rpcrdma_conn_rebind(struct rpcrdma_conn *c, struct rpcrdma_request *q)
 	struct rr_session *s;
 	int err;
 
-	if (!c || !q || c->kind != &reverse_kind || c->closed)
+	if (!c || !q || c->ops != &reverse_ops || c->closed)
 		return -EINVAL;
-	err = session_of(q, &s);
+	err = session_of_request(q, &s);
 	if (err)
 		return err;
-	if (c->engine != s->served.engine)
+	if (c->engine != s->dispatch.engine)
 		return -EXDEV;
-	unbind(reverse_of(c));
-	bind_to(reverse_of(c), s);
+	unbind_session(reverse_of(c));
+	bind_session(reverse_of(c), s);
 	return 0;
 }

@@ -6,14 +6,14 @@
 
 #include "base/sized.h"
 
-static int make_cache(struct rr_drc *d, size_t bytes)
+static int init_reply_cache(struct rr_reply_cache *d, size_t bytes)
 {
-	struct rr_drc_options o = {.bytes = bytes};
+	struct rr_reply_cache_options o = {.bytes = bytes};
 
 	/* Short reads cannot happen for so few octets. */
 	if (getrandom(o.key, sizeof(o.key), 0) < 0)
 		return -errno;
-	return rr_drc_init(d, &o);
+	return rr_reply_cache_init(d, &o);
 }
 
 int rpcrdma_service_new(struct rpcrdma_service **ret)
@@ -23,7 +23,7 @@ int rpcrdma_service_new(struct rpcrdma_service **ret)
 
 	if (!s)
 		return -ENOMEM;
-	err = make_cache(&s->cache, RR_DRC_DEFAULT_BYTES);
+	err = init_reply_cache(&s->cache, RR_REPLY_CACHE_DEFAULT_BYTES);
 	if (err) {
 		free(s);
 		return err;
@@ -34,7 +34,7 @@ int rpcrdma_service_new(struct rpcrdma_service **ret)
 
 int rpcrdma_service_set_reply_cache(struct rpcrdma_service *s, size_t bytes)
 {
-	return s ? rr_drc_set_bytes(&s->cache, bytes) : -EINVAL;
+	return s ? rr_reply_cache_set_bytes(&s->cache, bytes) : -EINVAL;
 }
 
 int rpcrdma_service_set_gss(struct rpcrdma_service *s,
@@ -55,7 +55,7 @@ void rpcrdma_service_free(struct rpcrdma_service *s)
 	rr_acceptor_free(s->acceptor);
 	for (unsigned i = 0; i < s->count; i++)
 		free(s->entries[i].stats);
-	rr_drc_fini(&s->cache);
+	rr_reply_cache_fini(&s->cache);
 	free(s);
 }
 
@@ -111,13 +111,13 @@ const struct rr_service_entry *rr_service_for(const struct rpcrdma_service *s,
 	return e;
 }
 
-static void serve_null(struct rpcrdma_request *q, void *arg)
+static void answer_null(struct rpcrdma_request *q, void *arg)
 {
 	(void)!rpcrdma_request_reply(q, NULL, 0, NULL, NULL);
 }
 
 /* Each program has it, whether the user wrote one or not. [RFC 5531 §12.1] */
-static const struct rpcrdma_procedure null_procedure = {"NULL", serve_null};
+static const struct rpcrdma_procedure null_procedure = {"NULL", answer_null};
 
 const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e,
                                                 uint32_t proc)
@@ -127,7 +127,7 @@ const struct rpcrdma_procedure *rr_service_proc(const struct rr_service_entry *e
 	return &e->program->procs[proc];
 }
 
-static void add(uint64_t *counter, uint64_t n)
+static void add_counter(uint64_t *counter, uint64_t n)
 {
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
@@ -137,10 +137,10 @@ void rr_service_count(const struct rr_service_entry *e, uint32_t proc, bool erro
 {
 	struct rpcrdma_proc_stats *s = &e->stats[proc];
 
-	add(&s->calls, 1);
-	add(&s->errors, error);
-	add(&s->args_bytes, args_bytes);
-	add(&s->results_bytes, results_bytes);
+	add_counter(&s->calls, 1);
+	add_counter(&s->errors, error);
+	add_counter(&s->args_bytes, args_bytes);
+	add_counter(&s->results_bytes, results_bytes);
 }
 
 int rpcrdma_service_get_stats(const struct rpcrdma_service *s, uint32_t program,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The programs that a server offers, and what each procedure has done. */
-#ifndef RR_DRIVE_SERVICE_H
-#define RR_DRIVE_SERVICE_H
+#ifndef RR_RPC_SERVICE_H
+#define RR_RPC_SERVICE_H
 
 #include "gss/acceptor.h"
 #include "rpc/reply_cache.h"
@@ -33,7 +33,7 @@ struct rpcrdma_service {
 	struct rr_service_entry entries[RR_SERVICE_MAX_PROGRAMS];
 	unsigned count;
 	bool places;                  /* of any entry */
-	struct rr_drc cache;          /* of replies to what is executed once */
+	struct rr_reply_cache cache;  /* of replies to what is executed once */
 	struct rr_acceptor *acceptor; /* of RPCSEC_GSS; or NULL */
 };
 

@@ -12,8 +12,8 @@
  * that loses RR_LOSSES_LONE connections that it had to itself, or RR_LOSSES_MAX in all,
  * ends with the error of the last.
  */
-#ifndef RR_DRIVE_SUSPECT_H
-#define RR_DRIVE_SUSPECT_H
+#ifndef RR_RPC_SUSPECT_H
+#define RR_RPC_SUSPECT_H
 
 #include "base/base.h"
 

@@ -17,7 +17,7 @@ struct null_call {
 };
 
 /* What is left to say once the caller is known, or needs not be. */
-static void judge(const struct rpcrdma_service *s, struct null_call *k)
+static void check_null(const struct rpcrdma_service *s, struct null_call *k)
 {
 	k->reply.verf = k->gss.verf;
 	if (rr_service_for(s, &k->rpc, &k->reply) && k->rpc.procedure)
@@ -25,8 +25,9 @@ static void judge(const struct rpcrdma_service *s, struct null_call *k)
 }
 
 /* 0: judge it; 1: k->out is the answer; or a negative errno. */
-static int authenticate(const struct rpcrdma_service *s, struct null_call *k,
-                        const struct sockaddr *peer, const struct rpcrdma_piece *args)
+static int authenticate_null(const struct rpcrdma_service *s, struct null_call *k,
+                             const struct sockaddr *peer,
+                             const struct rpcrdma_piece *args)
 {
 	const struct rr_gss_call call = {.xid = k->rpc.xid,
 	                                 .program = k->rpc.program,
@@ -39,7 +40,7 @@ static int authenticate(const struct rpcrdma_service *s, struct null_call *k,
 	                                 .peer = peer,
 	                                 .now = rr_engine_clock()};
 
-	switch (rr_accept_here(s->acceptor, &call, &k->gss)) {
+	switch (rr_acceptor_check_here(s->acceptor, &call, &k->gss)) {
 	case RR_GSS_PROCEED:
 		return 0;
 	case RR_GSS_ANSWER:
@@ -54,7 +55,7 @@ static int authenticate(const struct rpcrdma_service *s, struct null_call *k,
 }
 
 /* The header, and a void result as the context wants it. */
-static int write_reply(struct null_call *k)
+static int write_null_reply(struct null_call *k)
 {
 	void *nothing = NULL;
 	size_t len = 0;
@@ -77,8 +78,8 @@ static int write_reply(struct null_call *k)
 	return k->out ? 0 : -ENOMEM;
 }
 
-static int serve(const struct rpcrdma_service *s, struct null_call *k,
-                 const struct sockaddr *peer, const struct rpcrdma_piece *args)
+static int dispatch_null(const struct rpcrdma_service *s, struct null_call *k,
+                         const struct sockaddr *peer, const struct rpcrdma_piece *args)
 {
 	struct rr_rpc_reply *m = &k->reply;
 	int r = 0;
@@ -88,16 +89,16 @@ static int serve(const struct rpcrdma_service *s, struct null_call *k,
 		m->status = RPCRDMA_RPC_MISMATCH;
 		m->low = m->high = 2;
 	} else if (k->rpc.cred.flavor != RPCRDMA_AUTH_GSS) {
-		judge(s, k);
+		check_null(s, k);
 	} else if (!s->acceptor) {
 		m->status = RPCRDMA_AUTH_ERROR;
 		m->auth_stat = 1; /* AUTH_BADCRED: no such flavor here */
 	} else {
-		r = authenticate(s, k, peer, args);
+		r = authenticate_null(s, k, peer, args);
 		if (!r)
-			judge(s, k);
+			check_null(s, k);
 	}
-	return r ? r : write_reply(k);
+	return r ? r : write_null_reply(k);
 }
 
 int rpcrdma_service_answer_tcp(struct rpcrdma_service *s, const struct sockaddr *peer,
@@ -112,7 +113,7 @@ int rpcrdma_service_answer_tcp(struct rpcrdma_service *s, const struct sockaddr 
 		return n;
 	args = (struct rpcrdma_piece){(const uint8_t *)call + n, len - (size_t)n,
 	                              false};
-	r = serve(s, &k, peer, &args);
+	r = dispatch_null(s, &k, peer, &args);
 	rr_gss_release(&k.gss);
 	if (r < 0)
 		return r;

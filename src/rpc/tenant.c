@@ -29,7 +29,7 @@ static void init_ranks(struct rr_ranks *r)
 }
 
 /* Who paid, or has less for another reason, is the last of its rank that pays again. */
-static void set_idle(struct rr_ranks *r, struct rr_share *s, size_t idle)
+static void set_share_idle(struct rr_ranks *r, struct rr_share *s, size_t idle)
 {
 	unsigned from = rank_of(s->idle), to = rank_of(idle);
 
@@ -96,7 +96,8 @@ void rr_tenants_fini(struct rr_tenants *ts)
 	ts->tenants = NULL;
 }
 
-static uint64_t digest(const struct rr_tenants *ts, const struct rr_caller_addr *a)
+static uint64_t digest_address(const struct rr_tenants *ts,
+                               const struct rr_caller_addr *a)
 {
 	return rr_siphash_once(ts->key, a, sizeof(*a));
 }
@@ -118,7 +119,7 @@ static struct rr_tenant **tenant_bucket(const struct rr_tenants *ts, uint64_t ha
 static struct rr_caller *get_caller(struct rr_tenants *ts,
                                     const struct rr_caller_addr *a)
 {
-	uint64_t hash = digest(ts, a);
+	uint64_t hash = digest_address(ts, a);
 	struct rr_caller **head = caller_bucket(ts, hash), *c = *head;
 
 	while (c && (c->hash != hash || memcmp(&c->addr, a, sizeof(*a)) != 0))
@@ -230,8 +231,8 @@ void rr_tenant_idle(struct rr_tenants *ts, struct rr_tenant *t, size_t bytes)
 {
 	struct rr_caller *c = t->caller;
 
-	set_idle(&c->ranks, &t->share, t->share.idle + bytes);
-	set_idle(&ts->ranks, &c->share, c->share.idle + bytes);
+	set_share_idle(&c->ranks, &t->share, t->share.idle + bytes);
+	set_share_idle(&ts->ranks, &c->share, c->share.idle + bytes);
 }
 
 void rr_tenant_busy(struct rr_tenants *ts, struct rr_tenant *t, size_t bytes)
@@ -239,8 +240,8 @@ void rr_tenant_busy(struct rr_tenants *ts, struct rr_tenant *t, size_t bytes)
 	struct rr_caller *c = t->caller;
 
 	RR_ASSERT(t->share.idle >= bytes);
-	set_idle(&c->ranks, &t->share, t->share.idle - bytes);
-	set_idle(&ts->ranks, &c->share, c->share.idle - bytes);
+	set_share_idle(&c->ranks, &t->share, t->share.idle - bytes);
+	set_share_idle(&ts->ranks, &c->share, c->share.idle - bytes);
 }
 
 struct rr_tenant *rr_tenants_payer(const struct rr_tenants *ts, struct rr_tenant *t,

@@ -18,8 +18,8 @@
  *
  * Addresses are looked up by a keyed digest: nobody can choose those that collide.
  */
-#ifndef RR_DRIVE_TENANT_H
-#define RR_DRIVE_TENANT_H
+#ifndef RR_RPC_TENANT_H
+#define RR_RPC_TENANT_H
 
 #include <sys/socket.h>
 

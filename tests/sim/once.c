@@ -103,7 +103,7 @@ static void send_cached(struct served *q)
 {
 	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
 	struct rr_rpc_reply r;
-	unsigned n = rr_drc_reply(q->entry, &r, pieces + 1);
+	unsigned n = rr_reply_cache_reply(q->entry, &r, pieces + 1);
 
 	send_reply(q, &r, pieces, n);
 }
@@ -128,13 +128,13 @@ static void execute(struct served *q)
 	pieces[1] = (struct rr_piece){q->head, 8, false};
 	pieces[2] = (struct rr_piece){q->item, RESULT_ITEM, true};
 	w->in_cache = true;
-	rr_drc_complete(&w->cache, q->entry, &r, pieces + 1, 2, world_now(w));
+	rr_reply_cache_complete(&w->cache, q->entry, &r, pieces + 1, 2, world_now(w));
 	w->in_cache = false;
 	q->entry = NULL;
 	send_reply(q, &r, pieces, 2);
 }
 
-static void on_ready(struct rr_drc_waiter *x)
+static void on_ready(struct rr_reply_cache_waiter *x)
 {
 	rr_container_of(x, struct served, waiter)->state = TOLD;
 }
@@ -159,16 +159,16 @@ static void send_refusal(struct served *q)
 	send_reply(q, &r, &piece, 0);
 }
 
-static enum rr_drc_verdict begin(struct world *w, struct served *q)
+static enum rr_reply_cache_verdict begin(struct world *w, struct served *q)
 {
 	struct sockaddr_storage peer;
-	const struct rr_drc_from from = {&peer, 1};
-	enum rr_drc_verdict v;
+	const struct rr_reply_cache_from from = {&peer, 1};
+	enum rr_reply_cache_verdict v;
 
 	assert_int_equal(rr_sim_ops.peer_addr(q->end->pump.ep, &peer), 0);
 	w->in_cache = true;
-	v = rr_drc_begin(&w->cache, &from, &q->call, q->args, q->n_args, &q->waiter,
-	                 world_now(w), &q->entry);
+	v = rr_reply_cache_begin(&w->cache, &from, &q->call, q->args, q->n_args,
+	                         &q->waiter, world_now(w), &q->entry);
 	w->in_cache = false;
 	return v;
 }
@@ -189,19 +189,19 @@ void on_request(struct end *e, struct rr_request *r)
 	r->user = (uint64_t)(uintptr_t)q;
 	set_args(q, (size_t)n);
 	switch (begin(w, q)) {
-	case RR_DRC_NEW: /* every third takes long enough to be asked for again */
+	case RR_REPLY_CACHE_NEW: /* every third takes long enough to be asked for again */
 		q->due = world_now(w) + (q->call.xid % 3 == 0 ? 8 * RETRY_NS : 0);
 		q->state = EXECUTING;
 		break;
-	case RR_DRC_DONE:
+	case RR_REPLY_CACHE_DONE:
 		w->hits++;
 		send_cached(q);
 		break;
-	case RR_DRC_WAIT:
+	case RR_REPLY_CACHE_WAIT:
 		w->waits++;
 		q->state = WAITING;
 		break;
-	case RR_DRC_REFUSED: /* nothing was executed */
+	case RR_REPLY_CACHE_REFUSED: /* nothing was executed */
 		assert_true(w->fail_cache_get);
 		send_refusal(q);
 	}
@@ -217,7 +217,7 @@ void on_request_done(struct end *e, struct rr_request *r)
 		at = &(*at)->next;
 	*at = q->next;
 	if (q->entry)
-		rr_drc_put(&e->w->cache, q->entry, world_now(e->w));
+		rr_reply_cache_put(&e->w->cache, q->entry, world_now(e->w));
 	free(q);
 }
 
@@ -227,7 +227,8 @@ void on_session_lost(struct end *e)
 	for (struct served *q = e->w->served; q; q = q->next) {
 		if (q->end != e || (q->state != WAITING && q->state != TOLD))
 			continue;
-		rr_drc_leave(&e->w->cache, q->entry, &q->waiter, world_now(e->w));
+		rr_reply_cache_leave(&e->w->cache, q->entry, &q->waiter,
+		                     world_now(e->w));
 		q->entry = NULL;
 		q->state = ANSWERED;
 		rr_conn_drop(e->pump.conn, q->request, world_now(e->w));
@@ -432,7 +433,7 @@ struct fault {
 static void set_up_world(struct world *w, const struct rr_sim_options *o,
                          const struct fault *f, size_t cache)
 {
-	const struct rr_drc_options d = {.bytes = cache, .key = {3, 4}};
+	const struct rr_reply_cache_options d = {.bytes = cache, .key = {3, 4}};
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct rr_prov_config cfg;
 
@@ -441,7 +442,7 @@ static void set_up_world(struct world *w, const struct rr_sim_options *o,
 	w->fail_cache_get = f->cache_get;
 	w->sim = rr_sim_world_new(1, o);
 	cfg = prov_config(w);
-	assert_int_equal(rr_drc_init(&w->cache, &d), 0);
+	assert_int_equal(rr_reply_cache_init(&w->cache, &d), 0);
 	assert_int_equal(rr_sim_ops.listen(&cfg, (struct sockaddr *)&any, sizeof(any),
 	                                   &w->listener, &w->addr),
 	                 0);
@@ -459,7 +460,7 @@ static void tear_down_world(struct world *w)
 	end_close(&w->client);
 	rr_sim_ops.listener_close(w->listener);
 	rr_sim_world_free(w->sim);
-	rr_drc_fini(&w->cache);
+	rr_reply_cache_fini(&w->cache);
 }
 
 static bool all_closed(const struct world *w)

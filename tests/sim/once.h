@@ -47,8 +47,8 @@ struct served {
 	struct rr_rpc_call call;
 	struct rpcrdma_piece args[3];
 	unsigned n_args;
-	struct rr_drc_waiter waiter;
-	struct rr_drc_entry *entry; /* held for its reply */
+	struct rr_reply_cache_waiter waiter;
+	struct rr_reply_cache_entry *entry; /* held for its reply */
 	enum { EXECUTING, WAITING, TOLD, ANSWERED } state;
 	rr_time due;
 	uint8_t header[64], head[8], item[RESULT_ITEM];
@@ -69,7 +69,7 @@ struct world {
 	struct rr_sim_world *sim;
 	struct rr_prov_listener *listener;
 	struct sockaddr_storage addr;
-	struct rr_drc cache;
+	struct rr_reply_cache cache;
 	struct end client, session[MAX_SESSIONS];
 	unsigned n_sessions;
 	struct served *served;

@@ -20,7 +20,7 @@
 
 enum { KIB = 1024 };
 
-static struct rr_drc d;
+static struct rr_reply_cache d;
 static unsigned told;
 
 /* A Call, as a test changes it. */
@@ -32,11 +32,11 @@ struct ask {
 	struct rpcrdma_piece args[3];
 	unsigned n_args;
 	bool brief;
-	struct rr_drc_waiter waiter;
-	struct rr_drc_entry *entry;
+	struct rr_reply_cache_waiter waiter;
+	struct rr_reply_cache_entry *entry;
 };
 
-static void on_ready(struct rr_drc_waiter *w)
+static void on_ready(struct rr_reply_cache_waiter *w)
 {
 	told++;
 }
@@ -74,9 +74,9 @@ static struct sockaddr_storage address(const char *host, uint16_t port)
 static int begin_at(struct ask *a, rr_time now)
 {
 	struct sockaddr_storage ss = address(a->host, a->port);
-	const struct rr_drc_from from = {&ss, a->connection};
+	const struct rr_reply_cache_from from = {&ss, a->connection};
 
-	return (a->brief ? rr_drc_begin_briefly : rr_drc_begin)(
+	return (a->brief ? rr_reply_cache_begin_briefly : rr_reply_cache_begin)(
 	        &d, &from, &a->call, a->args, a->n_args, &a->waiter, now, &a->entry);
 }
 
@@ -90,13 +90,13 @@ static void complete(struct ask *a, int status, const void *results, size_t len)
 	struct rr_rpc_reply r = {.xid = a->call.xid, .status = status};
 	struct rr_piece p = {results, len, false};
 
-	rr_drc_complete(&d, a->entry, &r, &p, len ? 1 : 0, 0);
+	rr_reply_cache_complete(&d, a->entry, &r, &p, len ? 1 : 0, 0);
 }
 
 /* Begins and completes; @text is the result. */
 static void execute(struct ask a, const char *text)
 {
-	assert_int_equal(begin(&a), RR_DRC_NEW);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_NEW);
 	complete(&a, 0, text, strlen(text));
 }
 
@@ -105,7 +105,7 @@ static void expect_reply(const struct ask *a, const char *text)
 	struct rr_piece p[RPCRDMA_MAX_PIECES];
 	struct rr_rpc_reply r;
 
-	assert_int_equal(rr_drc_reply(a->entry, &r, p), 1);
+	assert_int_equal(rr_reply_cache_reply(a->entry, &r, p), 1);
 	assert_int_equal(r.xid, a->call.xid);
 	assert_int_equal(r.status, 0);
 	assert_int_equal(p[0].len, strlen(text));
@@ -114,9 +114,9 @@ static void expect_reply(const struct ask *a, const char *text)
 
 static void expect_again(struct ask a, const char *text)
 {
-	assert_int_equal(begin(&a), RR_DRC_DONE);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_DONE);
 	expect_reply(&a, text);
-	rr_drc_put(&d, a.entry, 0);
+	rr_reply_cache_put(&d, a.entry, 0);
 }
 
 /* Is it new?  Executes it if so, that nothing is left held. */
@@ -124,21 +124,21 @@ static bool is_new(struct ask a)
 {
 	int v = begin(&a);
 
-	if (v == RR_DRC_NEW)
+	if (v == RR_REPLY_CACHE_NEW)
 		complete(&a, 0, "new", 3);
-	else if (v == RR_DRC_DONE)
-		rr_drc_put(&d, a.entry, 0);
+	else if (v == RR_REPLY_CACHE_DONE)
+		rr_reply_cache_put(&d, a.entry, 0);
 	else
 		fail_msg("verdict %d", v);
-	return v == RR_DRC_NEW;
+	return v == RR_REPLY_CACHE_NEW;
 }
 
 static void make(size_t bytes, unsigned max_per_caller)
 {
-	struct rr_drc_options o = {
+	struct rr_reply_cache_options o = {
 	        .bytes = bytes, .max_per_caller = max_per_caller, .key = {1, 2}};
 
-	assert_int_equal(rr_drc_init(&d, &o), 0);
+	assert_int_equal(rr_reply_cache_init(&d, &o), 0);
 }
 
 static int set_up(void **state)
@@ -150,7 +150,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	return 0;
 }
 
@@ -206,14 +206,14 @@ static void ipv4_is_known_as_mapped_ipv6(void **state)
 static void scope_of_a_link_local_address_counts(void **state)
 {
 	struct sockaddr_storage ss = address("fe80::1", 1);
-	const struct rr_drc_from from = {&ss, 1};
+	const struct rr_reply_cache_from from = {&ss, 1};
 	struct ask a = ask(1);
 
 	for (uint32_t scope = 1; scope <= 2; scope++) {
 		((struct sockaddr_in6 *)&ss)->sin6_scope_id = scope;
-		assert_int_equal(rr_drc_begin(&d, &from, &a.call, a.args, 1, &a.waiter,
-		                              0, &a.entry),
-		                 RR_DRC_NEW);
+		assert_int_equal(rr_reply_cache_begin(&d, &from, &a.call, a.args, 1,
+		                                      &a.waiter, 0, &a.entry),
+		                 RR_REPLY_CACHE_NEW);
 		complete(&a, 0, "x", 1);
 	}
 }
@@ -312,12 +312,12 @@ static void results_keep_their_pieces_and_items(void **state)
 	struct rr_rpc_reply r = {.status = 0};
 	struct ask a = ask(1);
 
-	assert_int_equal(begin(&a), RR_DRC_NEW);
-	rr_drc_complete(&d, a.entry, &r, in, 3, 0);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_NEW);
+	rr_reply_cache_complete(&d, a.entry, &r, in, 3, 0);
 	memset(head, 'x', sizeof(head));
 	memset(item, 'x', sizeof(item));
-	assert_int_equal(begin(&a), RR_DRC_DONE);
-	assert_int_equal(rr_drc_reply(a.entry, &r, out), 3);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_DONE);
+	assert_int_equal(rr_reply_cache_reply(a.entry, &r, out), 3);
 	assert_int_equal(out[0].len, 4);
 	assert_memory_equal(out[0].base, "head", 4);
 	assert_false(out[0].item);
@@ -326,7 +326,7 @@ static void results_keep_their_pieces_and_items(void **state)
 	assert_true(out[1].item);
 	assert_int_equal(out[2].len, 0);
 	assert_false(out[2].item);
-	rr_drc_put(&d, a.entry, 0);
+	rr_reply_cache_put(&d, a.entry, 0);
 }
 
 static void an_error_is_a_reply_too(void **state)
@@ -335,32 +335,32 @@ static void an_error_is_a_reply_too(void **state)
 	struct rr_piece out[RPCRDMA_MAX_PIECES];
 	struct ask a = ask(9);
 
-	assert_int_equal(begin(&a), RR_DRC_NEW);
-	rr_drc_complete(&d, a.entry, &r, NULL, 0, 0);
-	assert_int_equal(begin(&a), RR_DRC_DONE);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_NEW);
+	rr_reply_cache_complete(&d, a.entry, &r, NULL, 0, 0);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_DONE);
 	r = (struct rr_rpc_reply){0};
-	assert_int_equal(rr_drc_reply(a.entry, &r, out), 0);
+	assert_int_equal(rr_reply_cache_reply(a.entry, &r, out), 0);
 	assert_int_equal(r.status, RPCRDMA_AUTH_ERROR);
 	assert_int_equal(r.auth_stat, 5);
 	assert_int_equal(r.xid, 9);
-	rr_drc_put(&d, a.entry, 0);
+	rr_reply_cache_put(&d, a.entry, 0);
 }
 
 static void a_call_that_is_being_executed_makes_others_wait(void **state)
 {
 	struct ask first = ask(1), second = ask(1), third = ask(1);
 
-	assert_int_equal(begin(&first), RR_DRC_NEW);
+	assert_int_equal(begin(&first), RR_REPLY_CACHE_NEW);
 	second.port++;
-	assert_int_equal(begin(&second), RR_DRC_WAIT);
-	assert_int_equal(begin(&third), RR_DRC_WAIT);
+	assert_int_equal(begin(&second), RR_REPLY_CACHE_WAIT);
+	assert_int_equal(begin(&third), RR_REPLY_CACHE_WAIT);
 	assert_int_equal(told, 0);
 	complete(&first, 0, "one", 3);
 	assert_int_equal(told, 2);
 	expect_reply(&second, "one");
 	expect_reply(&third, "one");
-	rr_drc_put(&d, second.entry, 0);
-	rr_drc_put(&d, third.entry, 0);
+	rr_reply_cache_put(&d, second.entry, 0);
+	rr_reply_cache_put(&d, third.entry, 0);
 	expect_again(ask(1), "one");
 	assert_int_equal(told, 2);
 }
@@ -369,13 +369,13 @@ static void who_leaves_is_not_told(void **state)
 {
 	struct ask first = ask(1), second = ask(1), third = ask(1);
 
-	assert_int_equal(begin(&first), RR_DRC_NEW);
-	assert_int_equal(begin(&second), RR_DRC_WAIT);
-	assert_int_equal(begin(&third), RR_DRC_WAIT);
-	rr_drc_leave(&d, second.entry, &second.waiter, 0);
+	assert_int_equal(begin(&first), RR_REPLY_CACHE_NEW);
+	assert_int_equal(begin(&second), RR_REPLY_CACHE_WAIT);
+	assert_int_equal(begin(&third), RR_REPLY_CACHE_WAIT);
+	rr_reply_cache_leave(&d, second.entry, &second.waiter, 0);
 	complete(&first, 0, "one", 3);
 	assert_int_equal(told, 1);
-	rr_drc_leave(&d, third.entry, &third.waiter, 0); /* after it was told */
+	rr_reply_cache_leave(&d, third.entry, &third.waiter, 0); /* after it was told */
 	expect_again(ask(1), "one");
 }
 
@@ -393,15 +393,15 @@ static void a_brief_one_makes_others_wait_and_goes(void **state)
 {
 	struct ask first = brief(1), second = brief(1), late = brief(1);
 
-	assert_int_equal(begin(&first), RR_DRC_NEW);
-	assert_int_equal(begin(&second), RR_DRC_WAIT);
+	assert_int_equal(begin(&first), RR_REPLY_CACHE_NEW);
+	assert_int_equal(begin(&second), RR_REPLY_CACHE_WAIT);
 	complete(&first, 0, "one", 3);
 	assert_int_equal(told, 1);
-	assert_int_equal(begin(&late), RR_DRC_DONE); /* while somebody has it */
+	assert_int_equal(begin(&late), RR_REPLY_CACHE_DONE); /* while somebody has it */
 	expect_reply(&late, "one");
-	rr_drc_put(&d, late.entry, 0);
+	rr_reply_cache_put(&d, late.entry, 0);
 	expect_reply(&second, "one");
-	rr_drc_put(&d, second.entry, 0);
+	rr_reply_cache_put(&d, second.entry, 0);
 	assert_int_equal(d.entries, 0);
 	assert_true(is_new(brief(1)));
 }
@@ -412,12 +412,12 @@ static void a_brief_one_that_nobody_asks_for_leaves_nothing(void **state)
 	struct ask a = brief(1);
 	size_t before;
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(7), "seven");
 	before = d.tenants.bytes;
 	for (unsigned i = 0; i < 100; i++) {
-		assert_int_equal(begin(&a), RR_DRC_NEW);
+		assert_int_equal(begin(&a), RR_REPLY_CACHE_NEW);
 		complete(&a, 0, reply, sizeof(reply));
 		assert_int_equal(d.entries, 1);
 		assert_int_equal(d.tenants.bytes, before);
@@ -429,11 +429,11 @@ static void who_leaves_a_brief_one_takes_it_away(void **state)
 {
 	struct ask first = brief(1), second = brief(1);
 
-	assert_int_equal(begin(&first), RR_DRC_NEW);
-	assert_int_equal(begin(&second), RR_DRC_WAIT);
+	assert_int_equal(begin(&first), RR_REPLY_CACHE_NEW);
+	assert_int_equal(begin(&second), RR_REPLY_CACHE_WAIT);
 	complete(&first, 0, "one", 3);
 	assert_int_equal(d.entries, 1);
-	rr_drc_leave(&d, second.entry, &second.waiter, 0);
+	rr_reply_cache_leave(&d, second.entry, &second.waiter, 0);
 	assert_int_equal(d.entries, 0);
 }
 
@@ -446,17 +446,17 @@ static void of_a_brief_one_the_head_counts(void **state)
 	first.args[0] = (struct rpcrdma_piece){data[0], 2000, false};
 	data[1][512] = 'x';
 	second.args[0] = (struct rpcrdma_piece){data[1], 2000, false};
-	assert_int_equal(begin(&first), RR_DRC_NEW);
-	assert_int_equal(begin(&second), RR_DRC_WAIT);
+	assert_int_equal(begin(&first), RR_REPLY_CACHE_NEW);
+	assert_int_equal(begin(&second), RR_REPLY_CACHE_WAIT);
 	shorter.args[0] = (struct rpcrdma_piece){data[0], 1999, false};
-	assert_int_equal(begin(&shorter), RR_DRC_NEW);
+	assert_int_equal(begin(&shorter), RR_REPLY_CACHE_NEW);
 	data[1][511] = 'x';
 	other.args[0] = second.args[0];
-	assert_int_equal(begin(&other), RR_DRC_NEW);
+	assert_int_equal(begin(&other), RR_REPLY_CACHE_NEW);
 	complete(&shorter, 0, NULL, 0);
 	complete(&other, 0, NULL, 0);
 	complete(&first, 0, NULL, 0);
-	rr_drc_put(&d, second.entry, 0);
+	rr_reply_cache_put(&d, second.entry, 0);
 	assert_int_equal(d.entries, 0);
 }
 
@@ -469,7 +469,7 @@ static void flood(const char *host, unsigned n)
 		struct ask a = ask(1000 + i);
 
 		a.host = host;
-		if (begin(&a) == RR_DRC_NEW)
+		if (begin(&a) == RR_REPLY_CACHE_NEW)
 			complete(&a, 0, "some results of an ordinary size", 32);
 	}
 }
@@ -484,7 +484,7 @@ static void floods(void)
 
 static void the_oldest_go_first(void **state)
 {
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(1), "one");
 	execute(ask(2), "two");
@@ -500,7 +500,7 @@ static void what_was_asked_for_is_young_again(void **state)
 {
 	uint32_t xid;
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(1), "one");
 	for (xid = 2; d.entries == xid - 1; xid++) {
@@ -518,35 +518,35 @@ static void what_is_being_executed_stays(void **state)
 {
 	struct ask slow = ask(1), again = ask(1);
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
-	assert_int_equal(begin(&slow), RR_DRC_NEW);
+	assert_int_equal(begin(&slow), RR_REPLY_CACHE_NEW);
 	floods();
-	assert_int_equal(begin_at(&again, RR_SEC(100000)), RR_DRC_WAIT);
+	assert_int_equal(begin_at(&again, RR_SEC(100000)), RR_REPLY_CACHE_WAIT);
 	complete(&slow, 0, "one", 3);
 	floods();
 	expect_reply(&again, "one"); /* a waiter's answer does not go either */
-	rr_drc_put(&d, again.entry, RR_SEC(100000));
+	rr_reply_cache_put(&d, again.entry, RR_SEC(100000));
 }
 
 static void a_reply_that_is_being_sent_stays(void **state)
 {
 	struct ask a = ask(1);
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(a, "one");
-	assert_int_equal(begin(&a), RR_DRC_DONE);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_DONE);
 	floods();
 	expect_reply(&a, "one");
-	rr_drc_put(&d, a.entry, 0);
+	rr_reply_cache_put(&d, a.entry, 0);
 	flood(a.host, 10000);
 	assert_true(is_new(ask(1)));
 }
 
 static void a_caller_has_so_many_entries(void **state)
 {
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(1024 * KIB, 10);
 	execute(ask(100), "hundred");
 	flood("10.0.0.1", 1000);
@@ -566,7 +566,7 @@ static void a_caller_has_half_of_the_memory(void **state)
 {
 	struct ask a = ask(1);
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	a.host = "192.0.2.99";
 	execute(a, "other");
@@ -586,7 +586,7 @@ static void flood_over(const char *host, uint64_t connection, unsigned n)
 
 		a.host = host;
 		a.connection = connection;
-		if (begin(&a) == RR_DRC_NEW)
+		if (begin(&a) == RR_REPLY_CACHE_NEW)
 			complete(&a, 0, "some results of an ordinary size", 32);
 	}
 }
@@ -594,7 +594,7 @@ static void flood_over(const char *host, uint64_t connection, unsigned n)
 /* The reply of a caller that has little stays, whoever floods the cache. */
 static void several_callers_cannot_drive_out_another(void **state)
 {
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(1), "one");
 	for (unsigned i = 0; i < 5; i++)
@@ -608,7 +608,7 @@ static void a_busy_connection_cannot_drive_out_another(void **state)
 {
 	struct ask a = ask(1);
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	a.connection = 1;
 	execute(a, "one");
@@ -625,7 +625,7 @@ static void entries_go_of_the_connection_that_has_most(void **state)
 {
 	struct ask a = ask(1);
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(1024 * KIB, 50);
 	a.connection = 1;
 	execute(a, "one");
@@ -655,7 +655,7 @@ static void busy_callers_share_the_memory(void **state)
 	                                   "10.0.0.4"};
 	size_t least = SIZE_MAX, most = 0;
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(256 * KIB, 0);
 	for (unsigned i = 0; i < 20; i++)
 		flood_over(host[i % 4], i, 1000);
@@ -673,13 +673,13 @@ static void what_is_being_executed_drives_nobody_out(void **state)
 	static struct ask all[1000];
 	unsigned n = 0;
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(1), "one");
 	for (uint32_t i = 0; i < 1000; i++) {
 		all[n] = ask(1000 + i);
 		all[n].host = i & 1 ? "192.0.2.1" : "192.0.2.2";
-		n += begin(&all[n]) == RR_DRC_NEW;
+		n += begin(&all[n]) == RR_REPLY_CACHE_NEW;
 	}
 	assert_true(n > 100 && n < 500);
 	expect_again(ask(1), "one");
@@ -694,14 +694,14 @@ static void what_a_connection_executes_drives_no_other_out(void **state)
 	struct ask a = ask(1);
 	unsigned n = 0;
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	a.connection = 1;
 	execute(a, "one");
 	for (uint32_t i = 0; i < 1000; i++) {
 		all[n] = ask(1000 + i);
 		all[n].connection = 2;
-		n += begin(&all[n]) == RR_DRC_NEW;
+		n += begin(&all[n]) == RR_REPLY_CACHE_NEW;
 	}
 	assert_true(n > 50 && n < 250);
 	expect_again(a, "one");
@@ -714,13 +714,13 @@ static void replies_age(void **state)
 	struct ask a = ask(1), b = ask(2);
 
 	execute(a, "one"); /* at 0 */
-	assert_int_equal(begin_at(&a, RR_SEC(299)), RR_DRC_DONE);
-	rr_drc_put(&d, a.entry, RR_SEC(299)); /* asked for: young again */
-	assert_int_equal(begin_at(&b, RR_SEC(301)), RR_DRC_NEW);
+	assert_int_equal(begin_at(&a, RR_SEC(299)), RR_REPLY_CACHE_DONE);
+	rr_reply_cache_put(&d, a.entry, RR_SEC(299)); /* asked for: young again */
+	assert_int_equal(begin_at(&b, RR_SEC(301)), RR_REPLY_CACHE_NEW);
 	complete(&b, 0, "two", 3);
-	assert_int_equal(begin_at(&a, RR_SEC(598)), RR_DRC_DONE);
-	rr_drc_put(&d, a.entry, RR_SEC(598));
-	assert_int_equal(begin_at(&a, RR_SEC(898)), RR_DRC_NEW);
+	assert_int_equal(begin_at(&a, RR_SEC(598)), RR_REPLY_CACHE_DONE);
+	rr_reply_cache_put(&d, a.entry, RR_SEC(598));
+	assert_int_equal(begin_at(&a, RR_SEC(898)), RR_REPLY_CACHE_NEW);
 	complete(&a, 0, "new", 3);
 }
 
@@ -731,25 +731,25 @@ static void a_reply_too_large_is_not_executed_again(void **state)
 	struct rr_rpc_reply r;
 	void *big = calloc(1, 40 * KIB);
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	execute(ask(3), "three");
-	assert_int_equal(begin(&a), RR_DRC_NEW);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_NEW);
 	complete(&a, 0, big, 40 * KIB);
 	expect_again(ask(3), "three"); /* nothing went for it in vain */
-	assert_int_equal(begin(&a), RR_DRC_DONE);
-	assert_int_equal(rr_drc_reply(a.entry, &r, out), 0);
+	assert_int_equal(begin(&a), RR_REPLY_CACHE_DONE);
+	assert_int_equal(rr_reply_cache_reply(a.entry, &r, out), 0);
 	assert_int_equal(r.status, RPCRDMA_SYSTEM_ERR);
-	rr_drc_put(&d, a.entry, 0);
+	rr_reply_cache_put(&d, a.entry, 0);
 	/* what fits is kept, at the cost of others */
 	floods();
-	assert_int_equal(begin(&b), RR_DRC_NEW);
+	assert_int_equal(begin(&b), RR_REPLY_CACHE_NEW);
 	complete(&b, 0, big, 30 * KIB);
-	assert_int_equal(begin(&b), RR_DRC_DONE);
-	assert_int_equal(rr_drc_reply(b.entry, &r, out), 1);
+	assert_int_equal(begin(&b), RR_REPLY_CACHE_DONE);
+	assert_int_equal(rr_reply_cache_reply(b.entry, &r, out), 1);
 	assert_int_equal(r.status, 0);
 	assert_int_equal(out[0].len, 30 * KIB);
-	rr_drc_put(&d, b.entry, 0);
+	rr_reply_cache_put(&d, b.entry, 0);
 	free(big);
 }
 
@@ -758,14 +758,14 @@ static void calls_beyond_the_memory_are_refused_and_not_executed(void **state)
 	static struct ask all[1000];
 	unsigned n = 0, refused = 0;
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(64 * KIB, 0);
 	for (unsigned i = 0; i < 1000; i++) {
 		struct ask *a = &all[n];
 
 		*a = ask(i);
 		a->host = i & 1 ? "192.0.2.1" : "192.0.2.2";
-		if (begin(a) == RR_DRC_NEW) {
+		if (begin(a) == RR_REPLY_CACHE_NEW) {
 			n++;
 		} else {
 			assert_null(a->entry);
@@ -784,10 +784,10 @@ static void without_memory_every_call_is_new(void **state)
 {
 	struct ask a = ask(1);
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(0, 0);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(begin(&a), RR_DRC_NEW);
+		assert_int_equal(begin(&a), RR_REPLY_CACHE_NEW);
 		assert_null(a.entry);
 		complete(&a, 0, "x", 1);
 	}
@@ -796,16 +796,18 @@ static void without_memory_every_call_is_new(void **state)
 
 static void sizes_are_checked(void **state)
 {
-	struct rr_drc_options o = {.bytes = RR_DRC_MIN_BYTES - 1};
-	struct rr_drc other;
+	struct rr_reply_cache_options o = {.bytes = RR_REPLY_CACHE_MIN_BYTES - 1};
+	struct rr_reply_cache other;
 
-	assert_int_equal(rr_drc_init(&other, &o), -EINVAL);
-	assert_int_equal(rr_drc_set_bytes(&d, RR_DRC_MIN_BYTES - 1), -EINVAL);
+	assert_int_equal(rr_reply_cache_init(&other, &o), -EINVAL);
+	assert_int_equal(rr_reply_cache_set_bytes(&d, RR_REPLY_CACHE_MIN_BYTES - 1),
+	                 -EINVAL);
 	assert_int_equal(d.o.bytes, 1024 * KIB);
-	assert_int_equal(rr_drc_set_bytes(&d, RR_DRC_MIN_BYTES), 0);
-	assert_int_equal(d.o.bytes, RR_DRC_MIN_BYTES);
+	assert_int_equal(rr_reply_cache_set_bytes(&d, RR_REPLY_CACHE_MIN_BYTES), 0);
+	assert_int_equal(d.o.bytes, RR_REPLY_CACHE_MIN_BYTES);
 	execute(ask(1), "one");
-	assert_int_equal(rr_drc_set_bytes(&d, 2 * RR_DRC_MIN_BYTES), -EBUSY);
+	assert_int_equal(rr_reply_cache_set_bytes(&d, 2 * RR_REPLY_CACHE_MIN_BYTES),
+	                 -EBUSY);
 	expect_again(ask(1), "one");
 }
 
@@ -835,7 +837,7 @@ static void hostile_step(struct rr_rng *rng, struct ask *open, const void *junk)
 	struct rr_rpc_reply r = {0};
 
 	if (a->entry) {
-		rr_drc_complete(&d, a->entry, &r, &p, 1, 0);
+		rr_reply_cache_complete(&d, a->entry, &r, &p, 1, 0);
 		a->entry = NULL;
 		return;
 	}
@@ -845,12 +847,12 @@ static void hostile_step(struct rr_rng *rng, struct ask *open, const void *junk)
 	a->connection = rr_rng_below(rng, 5);
 	a->brief = rr_rng_below(rng, 2);
 	switch (begin(a)) {
-	case RR_DRC_DONE:
-		rr_drc_put(&d, a->entry, 0);
+	case RR_REPLY_CACHE_DONE:
+		rr_reply_cache_put(&d, a->entry, 0);
 		a->entry = NULL;
 		break;
-	case RR_DRC_WAIT:
-		rr_drc_leave(&d, a->entry, &a->waiter, 0);
+	case RR_REPLY_CACHE_WAIT:
+		rr_reply_cache_leave(&d, a->entry, &a->waiter, 0);
 		a->entry = NULL;
 		break;
 	default:
@@ -866,7 +868,7 @@ static void memory_is_bounded_under_hostile_load(void **state)
 	struct rr_rng rng;
 
 	rr_rng_seed(&rng, 7);
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(LIMIT, 0);
 	memset(open, 0, sizeof(open));
 	for (unsigned i = 0; i < 200000; i++) {
@@ -879,8 +881,8 @@ static void memory_is_bounded_under_hostile_load(void **state)
 	assert_true(d.entries > 20);
 	for (unsigned i = 0; i < OPEN; i++)
 		if (open[i].entry)
-			rr_drc_complete(&d, open[i].entry, &(struct rr_rpc_reply){0},
-			                NULL, 0, 0);
+			rr_reply_cache_complete(&d, open[i].entry,
+			                        &(struct rr_rpc_reply){0}, NULL, 0, 0);
 	free(junk);
 }
 
@@ -889,7 +891,7 @@ static void a_huge_limit_takes_no_memory_by_itself(void **state)
 {
 	size_t before = allocated();
 
-	assert_int_equal(rr_drc_set_bytes(&d, SIZE_MAX), 0);
+	assert_int_equal(rr_reply_cache_set_bytes(&d, SIZE_MAX), 0);
 	execute(ask(1), "one"); /* computes the size of a table */
 	expect_again(ask(1), "one");
 	assert_true(allocated() - before < 32u << 20);
@@ -911,21 +913,21 @@ static void *repeat_all(void *arg)
 
 		a = ask(i);
 		switch (begin(&a)) {
-		case RR_DRC_NEW:
+		case RR_REPLY_CACHE_NEW:
 			__atomic_fetch_add(&executed[i], 1, __ATOMIC_RELAXED);
 			p[0] = (struct rr_piece){&i, 4, false};
-			rr_drc_complete(&d, a.entry, &r, p, 1, 0);
+			rr_reply_cache_complete(&d, a.entry, &r, p, 1, 0);
 			break;
-		case RR_DRC_DONE:
-			if (rr_drc_reply(a.entry, &r, p) == 1) {
+		case RR_REPLY_CACHE_DONE:
+			if (rr_reply_cache_reply(a.entry, &r, p) == 1) {
 				memcpy(&x, p[0].base, 4);
 				__atomic_fetch_add(&answers[i], x == i,
 				                   __ATOMIC_RELAXED);
 			}
-			rr_drc_put(&d, a.entry, 0);
+			rr_reply_cache_put(&d, a.entry, 0);
 			break;
-		case RR_DRC_WAIT:
-			rr_drc_leave(&d, a.entry, &a.waiter, 0);
+		case RR_REPLY_CACHE_WAIT:
+			rr_reply_cache_leave(&d, a.entry, &a.waiter, 0);
 			i--;
 			break;
 		default:
@@ -940,7 +942,7 @@ static void threads_execute_each_call_once(void **state)
 	pthread_t t[THREADS];
 	void *failed;
 
-	rr_drc_fini(&d);
+	rr_reply_cache_fini(&d);
 	make(8192 * KIB, 0);
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, repeat_all, NULL), 0);

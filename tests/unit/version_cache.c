@@ -17,8 +17,8 @@ enum { ONE = RR_CONN_V1, TWO = RR_CONN_V2, BOTH = RR_CONN_V1 | RR_CONN_V2 };
 
 #define KEEP RR_SEC(600)
 
-static struct rr_versions table;
-static const struct rr_versions nothing;
+static struct rr_version_cache table;
+static const struct rr_version_cache nothing;
 
 static const struct sockaddr *ip4(const char *text, uint16_t port)
 {
@@ -51,12 +51,12 @@ static const struct sockaddr *server(void)
 
 static unsigned ask(unsigned wanted, rr_time now)
 {
-	return rr_versions_ask(&table, server(), wanted, now);
+	return rr_version_cache_ask(&table, server(), wanted, now);
 }
 
 static enum rr_version_next learn(const struct rr_version_end *e, rr_time now)
 {
-	return rr_versions_learn(&table, server(), e, now, KEEP);
+	return rr_version_cache_learn(&table, server(), e, now, KEEP);
 }
 
 /* The first message in version 2 had no answer. */
@@ -106,7 +106,7 @@ static void version_two_between_them_clears(void **state)
 {
 	table = nothing;
 	assert_int_equal(learn(&dropped, 1), RR_VERSION_AGAIN);
-	rr_versions_ready(&table, server(), BOTH, 2, 2, KEEP);
+	rr_version_cache_ready(&table, server(), BOTH, 2, 2, KEEP);
 	assert_int_equal(learn(&dropped, 3), RR_VERSION_AGAIN);
 	assert_int_equal(ask(BOTH, 4), BOTH);
 }
@@ -117,7 +117,7 @@ static void version_two_clears_the_note(void **state)
 	learn(&dropped, 1);
 	learn(&dropped, 1);
 	assert_int_equal(ask(BOTH, 2), ONE);
-	rr_versions_ready(&table, server(), TWO, 2, 3, KEEP);
+	rr_version_cache_ready(&table, server(), TWO, 2, 3, KEEP);
 	assert_int_equal(ask(BOTH, 4), BOTH);
 }
 
@@ -126,11 +126,11 @@ static void version_one_alone_clears_nothing(void **state)
 	table = nothing;
 	learn(&dropped, 1);
 	learn(&dropped, 1);
-	rr_versions_ready(&table, server(), ONE, 1, 2, KEEP);
+	rr_version_cache_ready(&table, server(), ONE, 1, 2, KEEP);
 	assert_int_equal(ask(BOTH, 3), ONE);
 	/* nor makes it a note */
 	table = nothing;
-	rr_versions_ready(&table, server(), ONE, 1, 2, KEEP);
+	rr_version_cache_ready(&table, server(), ONE, 1, 2, KEEP);
 	assert_int_equal(ask(BOTH, 3), BOTH);
 }
 
@@ -159,15 +159,15 @@ static void silence_long_ago_does_not_count(void **state)
 static void time_does_not_wrap(void **state)
 {
 	table = nothing;
-	rr_versions_learn(&table, server(), &dropped, RR_SEC(5), RR_TIME_NEVER);
-	rr_versions_learn(&table, server(), &dropped, RR_SEC(5), RR_TIME_NEVER);
+	rr_version_cache_learn(&table, server(), &dropped, RR_SEC(5), RR_TIME_NEVER);
+	rr_version_cache_learn(&table, server(), &dropped, RR_SEC(5), RR_TIME_NEVER);
 	assert_int_equal(ask(BOTH, RR_TIME_NEVER - 1), ONE);
 }
 
 static void refusal_is_remembered_when_version_one_works(void **state)
 {
 	table = nothing;
-	rr_versions_ready(&table, server(), BOTH, 1, RR_SEC(1), KEEP);
+	rr_version_cache_ready(&table, server(), BOTH, 1, RR_SEC(1), KEEP);
 	assert_int_equal(ask(BOTH, RR_SEC(600)), ONE);
 	assert_int_equal(ask(BOTH, RR_SEC(601)), BOTH);
 }
@@ -212,7 +212,7 @@ static void refusal_of_version_one_too_is_final(void **state)
 	                                 .error = -EPROTONOSUPPORT};
 
 	table = nothing;
-	rr_versions_ready(&table, server(), BOTH, 1, 1, KEEP);
+	rr_version_cache_ready(&table, server(), BOTH, 1, 1, KEEP);
 	assert_int_equal(learn(&e, 2), RR_VERSION_REFUSED);
 	/* who connects anew begins anew */
 	assert_int_equal(ask(BOTH, 3), BOTH);
@@ -234,7 +234,7 @@ static void silence_of_one_that_refused_is_enough(void **state)
 
 	e.wanted = e.asked = TWO;
 	table = nothing;
-	rr_versions_ready(&table, server(), BOTH, 1, 1, KEEP);
+	rr_version_cache_ready(&table, server(), BOTH, 1, 1, KEEP);
 	assert_int_equal(learn(&e, 2), RR_VERSION_SILENT);
 	assert_int_equal(ask(BOTH, 3), ONE);
 }
@@ -321,30 +321,31 @@ static void servers_are_told_apart(void **state)
 	};
 
 	table = nothing;
-	rr_versions_ready(&table, server(), BOTH, 1, 1, KEEP);
+	rr_version_cache_ready(&table, server(), BOTH, 1, 1, KEEP);
 	for (size_t i = 0; i < RR_ARRAY_SIZE(other); i++)
-		assert_int_equal(rr_versions_ask(&table, other[i], BOTH, 2), BOTH);
-	rr_versions_ready(&table, ip6("fe80::1", 20049, 2), BOTH, 1, 1, KEEP);
-	assert_int_equal(rr_versions_ask(&table, ip6("fe80::1", 20049, 2), BOTH, 2),
-	                 ONE);
-	assert_int_equal(rr_versions_ask(&table, ip6("fe80::1", 20049, 3), BOTH, 2),
+		assert_int_equal(rr_version_cache_ask(&table, other[i], BOTH, 2), BOTH);
+	rr_version_cache_ready(&table, ip6("fe80::1", 20049, 2), BOTH, 1, 1, KEEP);
+	assert_int_equal(
+	        rr_version_cache_ask(&table, ip6("fe80::1", 20049, 2), BOTH, 2), ONE);
+	assert_int_equal(
+	        rr_version_cache_ask(&table, ip6("fe80::1", 20049, 3), BOTH, 2), BOTH);
+	assert_int_equal(
+	        rr_version_cache_ask(&table, ip6("fe80::2", 20049, 2), BOTH, 2), BOTH);
+	assert_int_equal(rr_version_cache_ask(&table, ip6("fe80::1", 1, 2), BOTH, 2),
 	                 BOTH);
-	assert_int_equal(rr_versions_ask(&table, ip6("fe80::2", 20049, 2), BOTH, 2),
-	                 BOTH);
-	assert_int_equal(rr_versions_ask(&table, ip6("fe80::1", 1, 2), BOTH, 2), BOTH);
 }
 
 /* Bounded: the note that would expire first makes room. */
 static void full_table_drops_the_oldest(void **state)
 {
 	table = nothing;
-	for (unsigned i = 0; i < RR_VERSIONS_MAX + 2; i++)
-		rr_versions_ready(&table, ip4("198.51.100.1", (uint16_t)(1 + i)), BOTH,
-		                  1, RR_SEC(1 + i), KEEP);
-	for (unsigned i = 0; i < RR_VERSIONS_MAX + 2; i++)
-		assert_int_equal(rr_versions_ask(&table,
-		                                 ip4("198.51.100.1", (uint16_t)(1 + i)),
-		                                 BOTH, RR_SEC(100)),
+	for (unsigned i = 0; i < RR_VERSION_CACHE_MAX + 2; i++)
+		rr_version_cache_ready(&table, ip4("198.51.100.1", (uint16_t)(1 + i)),
+		                       BOTH, 1, RR_SEC(1 + i), KEEP);
+	for (unsigned i = 0; i < RR_VERSION_CACHE_MAX + 2; i++)
+		assert_int_equal(rr_version_cache_ask(
+		                         &table, ip4("198.51.100.1", (uint16_t)(1 + i)),
+		                         BOTH, RR_SEC(100)),
 		                 i < 2 ? BOTH : ONE);
 }
 
@@ -352,17 +353,17 @@ static void full_table_drops_the_oldest(void **state)
 static void noting_again_prolongs(void **state)
 {
 	table = nothing;
-	rr_versions_ready(&table, server(), BOTH, 1, RR_SEC(1), KEEP);
-	for (unsigned i = 0; i < RR_VERSIONS_MAX - 1; i++)
-		rr_versions_ready(&table, ip4("198.51.100.1", (uint16_t)(1 + i)), BOTH,
-		                  1, RR_SEC(2), KEEP);
-	rr_versions_ready(&table, server(), BOTH, 1, RR_SEC(3), KEEP);
+	rr_version_cache_ready(&table, server(), BOTH, 1, RR_SEC(1), KEEP);
+	for (unsigned i = 0; i < RR_VERSION_CACHE_MAX - 1; i++)
+		rr_version_cache_ready(&table, ip4("198.51.100.1", (uint16_t)(1 + i)),
+		                       BOTH, 1, RR_SEC(2), KEEP);
+	rr_version_cache_ready(&table, server(), BOTH, 1, RR_SEC(3), KEEP);
 	assert_int_equal(ask(BOTH, RR_SEC(602)), ONE);
 	assert_int_equal(ask(BOTH, RR_SEC(603)), BOTH);
-	for (unsigned i = 0; i < RR_VERSIONS_MAX - 1; i++)
-		assert_int_equal(rr_versions_ask(&table,
-		                                 ip4("198.51.100.1", (uint16_t)(1 + i)),
-		                                 BOTH, RR_SEC(4)),
+	for (unsigned i = 0; i < RR_VERSION_CACHE_MAX - 1; i++)
+		assert_int_equal(rr_version_cache_ask(
+		                         &table, ip4("198.51.100.1", (uint16_t)(1 + i)),
+		                         BOTH, RR_SEC(4)),
 		                 ONE);
 }
 
