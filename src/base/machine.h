@@ -10,15 +10,15 @@
  *
  * and enumerations of the states and of the events, made from the tables in their
  * order.  RR_MACHINE(f, M) in one source defines f(), which returns the tables as data;
- * the compiler refuses a move by an event that its state does not accept.  At most 32
+ * the compiler refuses a move by an event that its state does not accept.  At most 31
  * events.  tests/spec/states.sh writes docs/states.md, diagrams included, from the same
  * tables.
  *
  * RR_MACHINE_EVENT(f, state, event) stands where an event is handled,
  * RR_MACHINE_MOVE(f, from, event, to) in the one function that assigns the state.  In
- * builds with RR_DEBUG (CMake's build type Debug) an event or a move that the tables do
- * not have fails like RR_ASSERT; in other builds both cost nothing.  An event that a
- * contract permits and ignores is dropped before it reaches the machine.
+ * builds with RR_DEBUG (build type Debug, or sanitizers) an event or a move that the
+ * tables do not have fails like RR_ASSERT; in other builds both cost nothing.  An event
+ * that a contract permits and ignores is dropped before it reaches the machine.
  */
 #ifndef RR_BASE_MACHINE_H
 #define RR_BASE_MACHINE_H

@@ -53,15 +53,15 @@ size_t rr_props_least_inline(const struct rr_conn *c)
 }
 
 /* Assigns the state of what we send. */
-static void move_out(struct rr_props *p, enum rr_props_out_event by,
-                     enum rr_props_out to)
+static void move_props_out(struct rr_props *p, enum rr_props_out_event by,
+                           enum rr_props_out to)
 {
 	RR_MACHINE_MOVE(rr_props_out_machine, p->out, by, to);
 	p->out = to;
 }
 
 /* Assigns the state of what we receive. */
-static void move_in(struct rr_props *p, enum rr_props_in to)
+static void move_props_in(struct rr_props *p, enum rr_props_in to)
 {
 	RR_MACHINE_MOVE(rr_props_in_machine, p->in, RR_PROPS_IN_EV_SET, to);
 	p->in = to;
@@ -70,7 +70,7 @@ static void move_in(struct rr_props *p, enum rr_props_in to)
 void rr_props_allow(struct rr_conn *c)
 {
 	if (c->props.out == RR_PROPS_OUT_HELD)
-		move_out(&c->props, RR_PROPS_OUT_EV_ALLOW, RR_PROPS_OUT_FIRST);
+		move_props_out(&c->props, RR_PROPS_OUT_EV_ALLOW, RR_PROPS_OUT_FIRST);
 }
 
 void rr_props_begin(struct rr_conn *c)
@@ -277,8 +277,8 @@ static void send_prop_set(struct rr_conn *c)
 	put_ext_props(c, &w, prefix.xid, &count);
 	rr_store_u32(count_at, count);
 	report_set(c, count_at, w.pos);
-	move_out(p, RR_PROPS_OUT_EV_SET,
-	         is_final_set(c) ? RR_PROPS_OUT_FINAL : RR_PROPS_OUT_MORE);
+	move_props_out(p, RR_PROPS_OUT_EV_SET,
+	               is_final_set(c) ? RR_PROPS_OUT_FINAL : RR_PROPS_OUT_MORE);
 	if (p->out != RR_PROPS_OUT_FINAL)
 		rr_store_u32(x->buf + 16, RDMA2_F_TPMORE);
 	rr_xmit_header(x, &w);
@@ -292,7 +292,7 @@ static void begin_prop_parts(struct rr_conn *c, uint32_t id, const void *data,
 {
 	struct rr_props *p = &c->props;
 
-	move_out(p, RR_PROPS_OUT_EV_SPLIT, RR_PROPS_OUT_PARTS);
+	move_props_out(p, RR_PROPS_OUT_EV_SPLIT, RR_PROPS_OUT_PARTS);
 	p->part_id = id;
 	p->part_data = data;
 	p->part_at = 0;
@@ -323,8 +323,8 @@ static void finish_prop_parts(struct rr_conn *c)
 	                          .len = rr_load_u32(p->part_head + 8),
 	                          .data = p->part_data};
 
-	move_out(p, RR_PROPS_OUT_EV_PART,
-	         p->part_flags ? RR_PROPS_OUT_MORE : RR_PROPS_OUT_FINAL);
+	move_props_out(p, RR_PROPS_OUT_EV_PART,
+	               p->part_flags ? RR_PROPS_OUT_MORE : RR_PROPS_OUT_FINAL);
 	if (p->part_id == RDMA2_PROPID_HOSTAUTH)
 		rr_auth_step_sent(c);
 	else
@@ -357,7 +357,7 @@ static void send_prop_part(struct rr_conn *c)
 	if (last)
 		finish_prop_parts(c);
 	else
-		move_out(p, RR_PROPS_OUT_EV_PART, RR_PROPS_OUT_PARTS);
+		move_props_out(p, RR_PROPS_OUT_EV_PART, RR_PROPS_OUT_PARTS);
 }
 
 static bool needs_prop_parts(const struct rr_conn *c, const struct rr_ext_prop *e)
@@ -505,7 +505,7 @@ uint32_t rr_props_received(struct rr_conn *c, const uint8_t *body, size_t len,
 		rr_conn_fail(c, -EPROTO);
 		return 0;
 	}
-	move_in(p, tpmore ? RR_PROPS_IN_MORE : RR_PROPS_IN_FINAL);
+	move_props_in(p, tpmore ? RR_PROPS_IN_MORE : RR_PROPS_IN_FINAL);
 	rr_auth_go_on(c);
 	finish_exchange(c);
 	return code;

@@ -175,14 +175,14 @@ static void a_connection_closed_before_it_is_open(void **state)
 
 #define STEP "00000001 00000006 0000000c 00000005 68656c6c 6f000000 "
 
-/* Is satisfied by whatever it hears, and says nothing. */
+/* Is satisfied at once, and produces no step. */
 static int nod(void *ctx, const void *in, size_t in_len, const void **ret_out,
                size_t *ret_out_len)
 {
 	return 1;
 }
 
-/* Has a word, and wants one. */
+/* Produces a step, and waits for one. */
 static int greet(void *ctx, const void *in, size_t in_len, const void **ret_out,
                  size_t *ret_out_len)
 {
@@ -217,7 +217,7 @@ static void a_client_that_is_satisfied_without_a_step(void **state)
 	raw_end(s);
 }
 
-/* The server has more properties, but no hook: its end makes the step pointless. */
+/* The server has more properties, but no hook: its exchange ends without a step. */
 static void a_server_without_a_hook_after_our_step(void **state)
 {
 	const struct rr_conn_config cfg = {.auth = {greet, NULL}};
