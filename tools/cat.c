@@ -19,8 +19,8 @@ struct cat {
 	uint64_t bytes, files, started_ns;
 };
 
-static int cat_node(struct nfs_client *client, const char *text, const struct url *u,
-                    void *arg)
+static int cat_url(struct nfs_client *client, const char *text, const struct url *u,
+                   void *arg)
 {
 	struct cat *c = arg;
 	struct nfs_node node;
@@ -37,12 +37,12 @@ static int cat_node(struct nfs_client *client, const char *text, const struct ur
 	return nfs_report(client, "read", text, r);
 }
 
-static int cat_all(struct cat *c, char **urls)
+static int write_files(struct cat *c, char **urls)
 {
 	int code;
 
 	c->started_ns = tool_now_ns();
-	code = nfs_each(&c->loop, &c->nfs, true, urls, cat_node, c);
+	code = nfs_each(&c->loop, &c->nfs, true, urls, cat_url, c);
 	if (c->stats) {
 		struct json_stats_more more = {"cat", c->files, c->bytes,
 		                               tool_now_ns() - c->started_ns};
@@ -79,7 +79,7 @@ static int run_cat(int argc, char **argv)
 	}
 	if (loop_init(&c.loop, &c.common))
 		return TOOL_FAILED;
-	r = cat_all(&c, argv + optind);
+	r = write_files(&c, argv + optind);
 	loop_fini(&c.loop);
 	return loop_exit_code(r);
 }

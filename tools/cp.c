@@ -84,11 +84,12 @@ struct server *cp_server(struct cp *c, const char *text, struct url *u)
 
 /* Returns the name that a source gets.  NULL for ".", "..", and the root with -T: its
  * contents are copied into the directory. */
-static const char *name_for(const struct cp *c, const char *last)
+static const char *choose_name(const struct cp *c, const char *last)
 {
 	if (c->name)
 		return c->name;
-	return c->plain || !strcmp(last, ".") || !strcmp(last, "..") ? NULL : last;
+	return c->no_target_dir || !strcmp(last, ".") || !strcmp(last, "..") ? NULL
+	                                                                     : last;
 }
 
 /* Reports a file that has no name, because of -T. */
@@ -102,8 +103,8 @@ static bool lacks_name(struct cp *c, const char *name)
 	return true;
 }
 
-static int to_stream(struct cp *c, struct nfs_client *client,
-                     const struct nfs_node *node, const char *text)
+static int write_to_output(struct cp *c, struct nfs_client *client,
+                           const struct nfs_node *node, const char *text)
 {
 	struct nfs_stream_options o = {c->copy.in_flight, c->copy.io_bytes,
 	                               c->stream == STDOUT_FILENO ? NULL : c->dst};
@@ -112,10 +113,11 @@ static int to_stream(struct cp *c, struct nfs_client *client,
 
 	if (o.bytes > client->read_bytes)
 		o.bytes = client->read_bytes;
-	r = node->attr.type == NF3REG   ? nfs_stream(client, &node->fh, &node->attr,
-	                                             c->stream, &o, &c->copy.progress, &n)
-	    : node->attr.type == NF3DIR ? (int)NFS3ERR_ISDIR
-	                                : (int)NFS3ERR_INVAL;
+	if (node->attr.type == NF3REG)
+		r = nfs_stream(client, &node->fh, &node->attr, c->stream, &o,
+		               &c->copy.progress, &n);
+	else
+		r = node->attr.type == NF3DIR ? (int)NFS3ERR_ISDIR : (int)NFS3ERR_INVAL;
 	c->copy.bytes += n;
 	if (r)
 		copy_report_failure(&c->copy, "read", text, client, r);
@@ -124,17 +126,17 @@ static int to_stream(struct cp *c, struct nfs_client *client,
 	return r == -EINTR || r == TOOL_REPORTED ? r : 0;
 }
 
-static int from_node(struct cp *c, struct nfs_client *client,
-                     const struct nfs_node *node, const char *text, const char *last)
+static int start_node(struct cp *c, struct nfs_client *client,
+                      const struct nfs_node *node, const char *text, const char *last)
 {
 	struct copy_source src = {
 	        .client = client, .fh = node->fh, .fd = -1, .label = text};
-	const char *name = name_for(c, last);
+	const char *name = choose_name(c, last);
 
 	if (c->single && node->attr.type == NF3REG)
 		c->copy.progress.total = node->attr.size;
 	if (c->stream >= 0)
-		return to_stream(c, client, node, text);
+		return write_to_output(c, client, node, text);
 	if (node->attr.type == NF3DIR && c->recursive)
 		return copy_tree_remote(&c->copy, client, &node->fh, &node->attr, text,
 		                        c->dir, name);
@@ -157,7 +159,7 @@ static int from_node(struct cp *c, struct nfs_client *client,
 	return 0;
 }
 
-/* Whether a symbolic link named as source is followed. */
+/* Returns whether a symbolic link that is named as a source is followed. */
 static bool follows_source(const struct cp *c)
 {
 	if (c->never_follow)
@@ -165,7 +167,7 @@ static bool follows_source(const struct cp *c)
 	return c->copy.follow || c->follow_named || !c->recursive;
 }
 
-static int from_url(struct cp *c, const char *text)
+static int start_url(struct cp *c, const char *text)
 {
 	struct nfs_node node;
 	struct server *s;
@@ -187,13 +189,13 @@ static int from_url(struct cp *c, const char *text)
 		(void)nfs_report(&s->client, "access", text, r);
 		c->copy.failed++;
 	} else {
-		r = from_node(c, &s->client, &node, text, last);
+		r = start_node(c, &s->client, &node, text, last);
 	}
 	url_fini(&u);
 	return r == -EINTR ? r : c->copy.fatal;
 }
 
-static int from_stdin(struct cp *c)
+static int start_stdin(struct cp *c)
 {
 	struct copy_source src = {.kind = COPY_FILE, .stream = true, .label = "-"};
 	struct stat sb;
@@ -214,8 +216,8 @@ static int from_stdin(struct cp *c)
 	return 0;
 }
 
-static int from_file(struct cp *c, const char *path, const struct stat *found,
-                     const char *name)
+static int start_file(struct cp *c, const char *path, const struct stat *found,
+                      const char *name)
 {
 	struct copy_source src = {.kind = COPY_FILE, .label = path, .fd = -1};
 	struct stat sb = *found;
@@ -238,7 +240,7 @@ static int from_file(struct cp *c, const char *path, const struct stat *found,
 	return 0;
 }
 
-static int from_local(struct cp *c, const char *path)
+static int start_local(struct cp *c, const char *path)
 {
 	char *copy = strdup(path);
 	size_t n = strlen(path);
@@ -254,7 +256,7 @@ static int from_local(struct cp *c, const char *path)
 		free(copy);
 		return 0;
 	}
-	name = name_for(c, basename(copy));
+	name = choose_name(c, basename(copy));
 	if (S_ISDIR(sb.st_mode) && !c->recursive) {
 		tool_error("-r not specified; omitting directory %s",
 		           tool_quote_always(path));
@@ -267,24 +269,24 @@ static int from_local(struct cp *c, const char *path)
 		tool_error("omitting special file %s", tool_quote_always(path));
 		c->copy.failed++;
 	} else if (!lacks_name(c, name)) {
-		r = from_file(c, path, &sb, name);
+		r = start_file(c, path, &sb, name);
 	}
 	free(copy);
 	return r;
 }
 
-static int from_any(struct cp *c, const char *source)
+static int start_source(struct cp *c, const char *source)
 {
 	if (url_is(source))
-		return from_url(c, source);
+		return start_url(c, source);
 	if (!strcmp(source, "-"))
-		return from_stdin(c);
-	return from_local(c, source);
+		return start_stdin(c);
+	return start_local(c, source);
 }
 
 /* ---- The whole ----------------------------------------------------------- */
 
-static bool both_local(char **v, int n)
+static bool refuse_local(char **v, int n)
 {
 	for (int i = 0; i < n - 1 && !url_is(v[n - 1]); i++)
 		if (!url_is(v[i])) {
@@ -297,7 +299,7 @@ static bool both_local(char **v, int n)
 	return false;
 }
 
-static bool wrong_urls(char **v)
+static bool refuse_bad_urls(char **v)
 {
 	struct url u;
 
@@ -320,7 +322,7 @@ static void raise_files(void)
 	}
 }
 
-static uint64_t known_size(char **v, int n)
+static uint64_t get_known_size(char **v, int n)
 {
 	struct stat sb;
 
@@ -330,7 +332,7 @@ static uint64_t known_size(char **v, int n)
 }
 
 /* Reports a source that was given before.  As with cp(1), that is not a failure. */
-static bool was_given(char **v, int n)
+static bool report_repeated(char **v, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (!strcmp(v[i], v[n])) {
@@ -348,13 +350,13 @@ static int copy_all(struct cp *c, char **v, int n)
 	int r = 0;
 
 	c->single = n == 1;
-	tool_progress_begin(&c->copy.progress, NULL, known_size(v, n), quiet);
+	tool_progress_begin(&c->copy.progress, NULL, get_known_size(v, n), quiet);
 	for (int i = 0; i < n && !r; i++) {
-		if (was_given(v, i))
+		if (report_repeated(v, i))
 			continue;
 		r = copy_wait(&c->copy, c->copy.max_jobs);
 		if (!r)
-			r = from_any(c, v[i]);
+			r = start_source(c, v[i]);
 	}
 	if (!r)
 		r = copy_wait(&c->copy, 1);
@@ -398,7 +400,7 @@ static int run_copy(struct cp *c, char **v, int n)
 	copy_init(&c->copy, &c->loop);
 	/* Keep it apart from data and JSON. */
 	if (c->common.verbose)
-		c->copy.chatter =
+		c->copy.verbose_out =
 		        c->common.json || !strcmp(v[n - 1], "-") ? stderr : stdout;
 	if (c->links && !(c->copy.links = copy_links_new()))
 		return TOOL_FAILED;
@@ -450,7 +452,7 @@ static int take_backup(void *to, const char *arg)
 {
 	struct cp *c = to;
 
-	c->backs = true;
+	c->backup_given = true;
 	if (arg)
 		c->control = arg;
 	return 0;
@@ -473,12 +475,12 @@ static void settle_options(struct cp *c)
  * message. */
 static int check_cp_options(struct cp *c)
 {
-	if (c->plain && c->target) {
+	if (c->no_target_dir && c->target) {
 		tool_error("cannot combine --target-directory (-t) and "
 		           "--no-target-directory (-T)");
 		return tool_usage();
 	}
-	if (!c->backs && !c->suffix)
+	if (!c->backup_given && !c->suffix)
 		return TOOL_OK;
 	if (c->copy.keep) {
 		tool_error("options --backup and --no-clobber are mutually exclusive");
@@ -489,7 +491,7 @@ static int check_cp_options(struct cp *c)
 }
 
 /* Appends the target of -t to the sources, as if it were the last operand. */
-static char **with_target(struct cp *c, char **v, int *n)
+static char **append_target(struct cp *c, char **v, int *n)
 {
 	char **all;
 
@@ -514,11 +516,11 @@ static int begin_copy(struct cp *c, char **v, int n)
 		             : "missing source and destination operands");
 		return tool_usage();
 	}
-	if (n > 2 && c->plain) {
+	if (n > 2 && c->no_target_dir) {
 		tool_error("extra operand %s", tool_quote_always(v[2]));
 		return tool_usage();
 	}
-	if (both_local(v, n) || wrong_urls(v))
+	if (refuse_local(v, n) || refuse_bad_urls(v))
 		return tool_usage();
 	raise_files();
 	if (loop_init(&c->loop, &c->common))
@@ -558,7 +560,7 @@ static const struct tool_option options[] = {
          TOOL_AT(TOOL_TEXT, struct cp, target)},
         {"no-target-directory", "T", NULL,
          "treat DST as a file, not as a directory to copy into", NULL,
-         TOOL_AT(TOOL_SET, struct cp, plain)},
+         TOOL_AT(TOOL_SET, struct cp, no_target_dir)},
         {"backup", "b", "CONTROL",
          "keep a backup of each file that is replaced; CONTROL is none or off, simple "
          "or never, existing or nil (default), numbered or t",
@@ -598,7 +600,7 @@ static int run_cp(int argc, char **argv)
 	if (r != TOOL_OK)
 		return r;
 	n = argc - optind;
-	v = with_target(&c, argv + optind, &n);
+	v = append_target(&c, argv + optind, &n);
 	if (!v)
 		return TOOL_FAILED;
 	r = begin_copy(&c, v, n);

@@ -27,7 +27,7 @@ static int ask_fsstat(struct nfs_client *c, const struct nfs_fh *fh, FSSTAT3reso
 	return r;
 }
 
-static const char *amount_text(const struct df *d, uint64_t v)
+static const char *format_amount(const struct df *d, uint64_t v)
 {
 	static char ring[4][24];
 	static unsigned next;
@@ -41,7 +41,7 @@ static const char *amount_text(const struct df *d, uint64_t v)
 }
 
 /* Returns the used share of what can be used, rounded up as df(1) does. */
-static const char *percent_text(uint64_t used, uint64_t avail)
+static const char *format_percent(uint64_t used, uint64_t avail)
 {
 	static char s[16];
 	double all = (double)used + (double)avail,
@@ -69,8 +69,8 @@ static void print_df_text(struct df *d, const char *text, uint64_t total, uint64
 		printf("%14s %14s %14s %5s URL\n", heads[0], heads[1], heads[2],
 		       heads[3]);
 	d->headed = true;
-	printf("%14s %14s %14s %5s ", amount_text(d, total), amount_text(d, used),
-	       amount_text(d, avail), percent_text(used, avail));
+	printf("%14s %14s %14s %5s ", format_amount(d, total), format_amount(d, used),
+	       format_amount(d, avail), format_percent(used, avail));
 	fputs(tool_quote(text), stdout);
 	putchar('\n');
 }

@@ -178,13 +178,13 @@ static int add_item(struct ls *l, const char *name, const struct nfs_fh *fh,
 	return r;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp((*(struct item *const *)a)->name,
 	              (*(struct item *const *)b)->name);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const nfstime3 *s = &(*(struct item *const *)a)->attr.mtime,
 	               *t = &(*(struct item *const *)b)->attr.mtime;
@@ -193,7 +193,7 @@ static int by_time(const void *a, const void *b)
 		return s->seconds < t->seconds ? 1 : -1;
 	if (s->nseconds != t->nseconds)
 		return s->nseconds < t->nseconds ? 1 : -1;
-	return by_name(a, b);
+	return compare_names(a, b);
 }
 
 static void sort_items(struct ls *l)
@@ -202,7 +202,8 @@ static void sort_items(struct ls *l)
 
 	if (!n || l->unsorted)
 		return;
-	qsort(l->items, n, sizeof(*l->items), l->by_time ? by_time : by_name);
+	qsort(l->items, n, sizeof(*l->items),
+	      l->by_time ? compare_times : compare_names);
 	for (size_t i = 0; l->reverse && i < n / 2; i++) {
 		struct item *other = l->items[n - 1 - i];
 

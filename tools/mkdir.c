@@ -30,7 +30,7 @@ static int take_mode(void *to, const char *arg)
 	return 0;
 }
 
-static uint32_t last_mode(const struct mkdir_tool *m)
+static uint32_t choose_last_mode(const struct mkdir_tool *m)
 {
 	return m->exact ? m->mode : 0777 & ~m->umask;
 }
@@ -42,7 +42,7 @@ static void print_made(const struct mkdir_tool *m, const char *name)
 }
 
 /* Returns the URL up to @end octets of its path, on the heap. */
-static char *text_to(const struct nfs_client *c, const char *path, size_t end)
+static char *format_parent_url(const struct nfs_client *c, const char *path, size_t end)
 {
 	size_t size = strlen(c->link.host) + strlen(c->export) + end + 16;
 	char *text = malloc(size);
@@ -63,8 +63,8 @@ static int make_one(struct mkdir_tool *m, struct nfs_client *client,
 		return (int)NFS3ERR_EXIST;
 	if (r != (int)NFS3ERR_NOENT || !node.parent.len)
 		return r;
-	r = nfs_mkdir_new(client, &node.parent, node.name, last_mode(m), &node.fh,
-	                  &node.attr);
+	r = nfs_mkdir_new(client, &node.parent, node.name, choose_last_mode(m),
+	                  &node.fh, &node.attr);
 	if (!r)
 		print_made(m, text);
 	return r;
@@ -75,7 +75,7 @@ static int enter_or_make(struct mkdir_tool *m, struct nfs_client *client,
                          struct nfs_node *node, const char *name, const char *text,
                          bool last)
 {
-	uint32_t mode = last ? last_mode(m) : (0777 & ~m->umask) | 0300;
+	uint32_t mode = last ? choose_last_mode(m) : (0777 & ~m->umask) | 0300;
 	struct nfs_node next;
 	int r = nfs_walk_from(client, &node->fh, &node->attr, name,
 	                      NFS_FOLLOW | NFS_MAKE, &next);
@@ -105,8 +105,8 @@ static int make_all(struct mkdir_tool *m, struct nfs_client *client,
 	int r = path ? 0 : -ENOMEM;
 
 	while (!r && (name = strsep(&rest, "/"))) {
-		char *text =
-		        text_to(client, u->path, (size_t)(name - path) + strlen(name));
+		char *text = format_parent_url(client, u->path,
+		                               (size_t)(name - path) + strlen(name));
 
 		if (*name)
 			r = enter_or_make(m, client, &node, name, text, !rest);

@@ -65,7 +65,7 @@ static int refuse_move(const char *src, const char *reason)
 	return -EINVAL;
 }
 
-static int same_server(struct mv *m, const char *text, struct url *u)
+static int check_mv_export(struct mv *m, const char *text, struct url *u)
 {
 	if (strcmp(u->host, m->dst.host) || strcmp(u->port, m->dst.port))
 		return refuse_move(
@@ -81,7 +81,7 @@ static int same_server(struct mv *m, const char *text, struct url *u)
 }
 
 /* Returns the destination of @name for messages, on the heap. */
-static char *target_text(const struct mv *m, const char *name)
+static char *format_target(const struct mv *m, const char *name)
 {
 	return *m->name ? strdup(m->dst_text) : url_join(m->dst_text, name);
 }
@@ -154,7 +154,7 @@ static int move_url(struct mv *m, const char *text, struct url *u)
 {
 	struct nfs_node node;
 	char *to;
-	int r = same_server(m, text, u);
+	int r = check_mv_export(m, text, u);
 
 	if (r)
 		return r;
@@ -167,7 +167,7 @@ static int move_url(struct mv *m, const char *text, struct url *u)
 		return refuse_move(text, "it is an export");
 	if (m->dst.slash && *m->name && node.attr.type != NF3DIR)
 		return refuse_target(m);
-	to = target_text(m, node.name);
+	to = format_target(m, node.name);
 	r = to ? move_node(m, &node, text, to) : -ENOMEM;
 	free(to);
 	return r;

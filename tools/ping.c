@@ -29,7 +29,7 @@ struct ping {
 	CLIENT *tcp;        /* NULL: RDMA is used */
 
 	uint64_t sent, received, sent_ns;
-	bool waiting, hopeless; /* a call is in flight; the next would fail alike */
+	bool waiting, final_error; /* a call is in flight; the next would fail alike */
 	bool described;
 	double min_us, max_us, sum_us, sum2_us;
 };
@@ -80,11 +80,11 @@ static void report_reply(struct ping *p, const struct rpcrdma_reply *reply)
 	case RPCRDMA_PROG_UNAVAIL:
 		tool_error("%s: the server answers but has no program %" PRIu32,
 		           p->link.host, p->program);
-		p->hopeless = true;
+		p->final_error = true;
 		break;
 	case RPCRDMA_PROG_MISMATCH:
 		report_mismatch(p, reply->low, reply->high);
-		p->hopeless = true;
+		p->final_error = true;
 		break;
 	case -ECANCELED:
 		break;
@@ -92,7 +92,7 @@ static void report_reply(struct ping *p, const struct rpcrdma_reply *reply)
 		p->link.auth_stat = reply->auth_stat;
 		tool_error("%s: seq=%" PRIu64 ": %s", p->link.host, p->sent,
 		           link_status_text(&p->link, reply->status));
-		p->hopeless =
+		p->final_error =
 		        reply->status == -EPROTONOSUPPORT || reply->status == -EACCES;
 		break;
 	}
@@ -124,7 +124,7 @@ static int ping_once_tcp(struct ping *p)
 	p->sent++;
 	if (stat != RPC_SUCCESS) {
 		tool_error("%s", clnt_sperror(p->tcp, p->link.host));
-		p->hopeless =
+		p->final_error =
 		        stat != RPC_TIMEDOUT; /* a CLIENT of TCP does not reconnect */
 	} else {
 		describe_once(p);
@@ -174,17 +174,17 @@ static int pause_until(struct ping *p, uint64_t when)
 	return r;
 }
 
-static void ping_loop(struct ping *p)
+static void run_pings(struct ping *p)
 {
 	int r = 0;
 
-	while (!r && !p->hopeless) {
+	while (!r && !p->final_error) {
 		uint64_t next = tool_now_ns() + p->interval_ns;
 
 		r = p->tcp ? ping_once_tcp(p) : ping_once(p);
 		if (p->count && p->sent >= p->count)
 			break;
-		if (!r && !p->hopeless)
+		if (!r && !p->final_error)
 			r = pause_until(p, next);
 		fflush(stdout);
 	}
@@ -284,8 +284,8 @@ static int look_up_rdma_port(struct ping *p)
 /* Connects.  Returns 0: over RDMA; 1: over TCP; negative after a message. */
 static int reach_host(struct ping *p, const struct rpcrdma_conn_options *co)
 {
-	const struct netid_wish w = {p->netids, p->program, p->version, p->timeout_ns,
-	                             co};
+	const struct netid_request w = {p->netids, p->program, p->version,
+	                                p->timeout_ns, co};
 	int r = p->netids ? netid_open(&w, &p->url, &p->tcp) : 0;
 
 	if (!p->netids && !p->url.has_port && p->asked != NO_PROGRAM)
@@ -327,7 +327,7 @@ static int ping_host(struct ping *p)
 		return TOOL_FAILED;
 	}
 	started = tool_now_ns();
-	ping_loop(p);
+	run_pings(p);
 	describe_once(p); /* no call was answered */
 	print_summary(p, tool_now_ns() - started);
 	close_transport(p);

@@ -54,7 +54,7 @@ void tool_log_levels(void)
 	with_levels = true;
 }
 
-static void log_line(enum tool_level level, const char *fmt, va_list ap)
+static void print_line(enum tool_level level, const char *fmt, va_list ap)
 {
 	fflush(stdout);
 	flockfile(stderr);
@@ -71,7 +71,7 @@ void tool_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_line(TOOL_ERROR, fmt, ap);
+	print_line(TOOL_ERROR, fmt, ap);
 	va_end(ap);
 }
 
@@ -80,7 +80,7 @@ void tool_log(enum tool_level level, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_line(level, fmt, ap);
+	print_line(level, fmt, ap);
 	va_end(ap);
 }
 
@@ -390,7 +390,7 @@ void tool_progress_begin(struct tool_progress *p, const char *what, uint64_t tot
 	p->shown_ns = p->started_ns;
 }
 
-static void progress_bar(char *buf, size_t size, unsigned percent)
+static void format_bar(char *buf, size_t size, unsigned percent)
 {
 	unsigned n = 24, full = percent * n / 100;
 
@@ -402,7 +402,7 @@ static void progress_bar(char *buf, size_t size, unsigned percent)
 	memcpy(buf + 1 + n, "]", 2);
 }
 
-static void progress_show(struct tool_progress *p, bool tty, uint64_t now)
+static void print_progress(struct tool_progress *p, bool tty, uint64_t now)
 {
 	double s = (double)(now - p->started_ns) / 1e9;
 	uint64_t rate = s > 0 ? (uint64_t)((double)p->done / s) : 0;
@@ -413,7 +413,7 @@ static void progress_show(struct tool_progress *p, bool tty, uint64_t now)
 		uint64_t done = p->done < p->total ? p->done : p->total;
 
 		percent = (unsigned)((double)done * 100 / (double)p->total);
-		progress_bar(bar, sizeof(bar), percent);
+		format_bar(bar, sizeof(bar), percent);
 		snprintf(of, sizeof(of), " of %s, %u %%", tool_human(p->total),
 		         percent);
 	}
@@ -429,7 +429,7 @@ static void progress_show(struct tool_progress *p, bool tty, uint64_t now)
 	p->shown = true;
 }
 
-static void progress_tick(struct tool_progress *p)
+static void update_progress(struct tool_progress *p)
 {
 	static int tty = -1;
 	uint64_t now;
@@ -442,7 +442,7 @@ static void progress_tick(struct tool_progress *p)
 	if (now - p->shown_ns < (tty && p->shown ? 100000000u : 1000000000u))
 		return;
 	p->shown_ns = now;
-	progress_show(p, tty, now);
+	print_progress(p, tty, now);
 }
 
 void tool_progress_add(struct tool_progress *p, uint64_t bytes, const char *what)
@@ -450,7 +450,7 @@ void tool_progress_add(struct tool_progress *p, uint64_t bytes, const char *what
 	p->done += bytes;
 	if (what)
 		p->what = what;
-	progress_tick(p);
+	update_progress(p);
 }
 
 void tool_progress_end(struct tool_progress *p)

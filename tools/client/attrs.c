@@ -63,7 +63,7 @@ void attrs_time_text(const nfstime3 *t, bool full, char *buf, size_t size)
 	snprintf(buf, size, "%s.%09" PRIu32 " %s", date, t->nseconds, zone);
 }
 
-static void json_time(FILE *f, const char *key, const nfstime3 *t)
+static void print_json_time(FILE *f, const char *key, const nfstime3 *t)
 {
 	fprintf(f, ",\"%s\":%" PRIu32 ".%09" PRIu32, key, t->seconds, t->nseconds);
 }
@@ -83,9 +83,9 @@ void attrs_json(FILE *f, const fattr3 *a)
 	if (a->type == NF3BLK || a->type == NF3CHR)
 		fprintf(f, ",\"rdev\":[%" PRIu32 ",%" PRIu32 "]", a->rdev.specdata1,
 		        a->rdev.specdata2);
-	json_time(f, "atime", &a->atime);
-	json_time(f, "mtime", &a->mtime);
-	json_time(f, "ctime", &a->ctime);
+	print_json_time(f, "atime", &a->atime);
+	print_json_time(f, "mtime", &a->mtime);
+	print_json_time(f, "ctime", &a->ctime);
 }
 
 void attrs_print_name(FILE *f, const char *name)

@@ -205,8 +205,8 @@ const char *link_status_text(const struct link *k, int status)
 }
 
 /* Version 1 has no property for the peer's segments. */
-static const char *segments_text(const struct rpcrdma_conn_info *i, char *ret,
-                                 size_t size)
+static const char *format_segments(const struct rpcrdma_conn_info *i, char *ret,
+                                   size_t size)
 {
 	if (!i->peer_max_segments)
 		return "segments not limited by the server";
@@ -226,7 +226,7 @@ void link_describe(const struct link *k, FILE *f)
 	        ", inline %" PRIu32 " out %" PRIu32 " in, %s"
 	        ", remote invalidation %s%s%s%s%s\n",
 	        k->host, i.provider, i.version, i.credits_granted, i.send_inline,
-	        i.recv_inline, segments_text(&i, segments, sizeof(segments)),
+	        i.recv_inline, format_segments(&i, segments, sizeof(segments)),
 	        i.remote_invalidate ? "yes" : "no", i.identity[0] ? ", server is " : "",
 	        i.identity[0] ? tool_quote(i.identity) : "",
 	        k->sec ? ", security " : "", k->sec ? sec_name(k->sec) : "");

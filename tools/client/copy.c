@@ -18,7 +18,7 @@
 #define ABORT_NS 5000000000u
 
 /* Seconds on the wire are unsigned: takes the nearest time that fits. */
-static nfstime3 time_from_spec(const struct timespec *t)
+static nfstime3 convert_timespec(const struct timespec *t)
 {
 	if (t->tv_sec < 0)
 		return (nfstime3){0, 0};
@@ -27,7 +27,7 @@ static nfstime3 time_from_spec(const struct timespec *t)
 	return (nfstime3){(uint32_t)t->tv_sec, (uint32_t)t->tv_nsec};
 }
 
-static ftype3 type_from_mode(mode_t mode)
+static ftype3 convert_mode(mode_t mode)
 {
 	return S_ISREG(mode)   ? NF3REG
 	       : S_ISDIR(mode) ? NF3DIR
@@ -38,7 +38,7 @@ static ftype3 type_from_mode(mode_t mode)
 void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 {
 	*ret = (struct copy_meta){
-	        .type = type_from_mode(s->st_mode),
+	        .type = convert_mode(s->st_mode),
 	        .mode = s->st_mode & 07777,
 	        .uid = s->st_uid,
 	        .gid = s->st_gid,
@@ -47,9 +47,9 @@ void copy_meta_from_stat(const struct stat *s, struct copy_meta *ret)
 	        .used = (uint64_t)s->st_blocks * 512,
 	        .fsid = s->st_dev,
 	        .fileid = s->st_ino,
-	        .atime = time_from_spec(&s->st_atim),
-	        .mtime = time_from_spec(&s->st_mtim),
-	        .ctime = time_from_spec(&s->st_ctim),
+	        .atime = convert_timespec(&s->st_atim),
+	        .mtime = convert_timespec(&s->st_mtim),
+	        .ctime = convert_timespec(&s->st_ctim),
 	};
 }
 
@@ -132,7 +132,7 @@ void copy_abort(struct copy *c)
 	struct copy_job *j, *next;
 	uint64_t until = tool_now_ns() + ABORT_NS;
 
-	c->loop->deaf = true;
+	c->loop->ignores_signal = true;
 	for (j = c->jobs; j; j = next) {
 		next = j->next;
 		copy_job_cancel(j);
@@ -456,7 +456,7 @@ static void free_dir(struct copy_dir *d)
 }
 
 /* Set-id bits are set only together with the right owner. */
-static uint32_t dir_mode(const struct copy_dir *d)
+static uint32_t choose_dir_mode(const struct copy_dir *d)
 {
 	return copy_mode(d->copy, &d->meta) & (d->no_owner ? 01777 : 07777);
 }
@@ -484,7 +484,7 @@ static void finish_remote_dir(struct copy_dir *d)
 {
 	SETATTR3args a = {.object = nfs_fh_arg(&d->fh)};
 
-	copy_sattr(d->copy, &d->meta, dir_mode(d), &a.new_attributes);
+	copy_sattr(d->copy, &d->meta, choose_dir_mode(d), &a.new_attributes);
 	if (d->copy->preserve && !d->owned && !d->no_owner)
 		copy_sattr_owner(&d->meta, &a.new_attributes);
 	d->copy->n_finishing++;
@@ -497,7 +497,7 @@ static void finish_local_dir(struct copy_dir *d)
 
 	if (d->copy->preserve && !d->owned)
 		d->no_owner = copy_own_local(d->fd, &d->meta) < 0;
-	r = copy_set_local(d->copy, d->fd, &d->meta, dir_mode(d));
+	r = copy_set_local(d->copy, d->fd, &d->meta, choose_dir_mode(d));
 	if (r)
 		report_dir_failure(d, finishing, r);
 }

@@ -73,7 +73,7 @@ struct copy {
 	bool keep, update, ask, force; /* -n, -u, -i, -f */
 	enum copy_backups backup;
 	const char *suffix; /* suffix of simple backups */
-	FILE *chatter;      /* output of -v; NULL: none */
+	FILE *verbose_out;  /* output of -v; NULL: none */
 	unsigned max_jobs;
 	struct copy_links *links; /* NULL: hard links become separate files */
 	bool dangling; /* the destination is a symbolic link that leads nowhere */
@@ -131,7 +131,7 @@ enum copy_phase {
 	COPY_OWNING, /* sets the owner, before there are data */
 	COPY_COPYING,
 	COPY_COMMITTING,
-	COPY_TRUNCATING, /* writes in place, or again after the source changed */
+	COPY_TRUNCATING, /* truncates: to write in place, or once more */
 	COPY_SETATTR,
 	COPY_BACKING, /* renames the old file to its backup's name */
 	COPY_RENAMING,
@@ -159,15 +159,15 @@ struct copy_job {
 	bool made;            /* the temporary may exist */
 	struct copy_meta old; /* the existing file */
 	struct nfs_fh old_fh;
-	bool in_place, cut; /* cut: its old contents are gone */
-	bool denied;        /* no new file may be made in its directory */
-	bool forced;        /* it could not be written in place, so it is replaced */
-	bool backed;        /* the old file has the backup's name */
-	bool skipped;       /* the old file stays, and nothing failed */
-	struct copy_link *twin; /* hard-link entry of the file; NULL: none */
-	uint32_t uid, gid;      /* owner of the new file, if have_owner */
-	bool have_owner, owned; /* owned: uid and gid are right */
-	bool plain;             /* the server refuses set-id bits */
+	bool in_place, truncated; /* truncated: its old contents are gone */
+	bool denied;              /* no new file may be made in its directory */
+	bool forced;  /* it could not be written in place, so it is replaced */
+	bool backed;  /* the old file has the backup's name */
+	bool skipped; /* the old file stays, and nothing failed */
+	struct copy_link *link_entry; /* hard-link entry of the file; NULL: none */
+	uint32_t uid, gid;            /* owner of the new file, if have_owner */
+	bool have_owner, owned;       /* owned: uid and gid are right */
+	bool no_setid;                /* the server refuses set-id bits */
 
 	uint32_t io_bytes;
 	uint64_t at, size;        /* offset of the next slot; the file's end */
@@ -252,7 +252,7 @@ void copy_job_go(struct copy_job *);
 /* Stores the first failure.  The job ends when its calls have ended. */
 void copy_job_fail(struct copy_job *, enum copy_end, int status, const char *what);
 void copy_job_cancel(struct copy_job *);
-/* Prints on c->chatter what was copied where; @backup "": no backup. */
+/* Prints on c->verbose_out what was copied where; @backup "": no backup. */
 void copy_report(struct copy *, const char *label, const struct copy_dir *,
                  const char *name, const char *backup);
 /* Handles the end of the job's call. */

@@ -146,10 +146,10 @@ static bool forgive_status(struct copy_job *j)
 		return copy_not_allowed(status) || status == (int)NFS3ERR_INVAL ||
 		       status == (int)NFS3ERR_NOTSUPP;
 	case COPY_SETATTR:
-		if (j->plain || !copy_not_allowed(status) ||
+		if (j->no_setid || !copy_not_allowed(status) ||
 		    !(copy_place_mode(j) & ~0777u))
 			return false;
-		j->plain = true;
+		j->no_setid = true;
 		return true;
 	case COPY_BACKING:
 		return status == (int)NFS3ERR_NOENT;
@@ -255,7 +255,7 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 	struct copy_job *j = arg;
 
 	if (j->phase == COPY_TRUNCATING && op->status <= 0)
-		j->cut = j->in_place; /* also if its execution is unknown */
+		j->truncated = j->in_place; /* also if its execution is unknown */
 	if (j->phase == COPY_BACKING && !op->status)
 		j->backed = true;
 	if (op->status && !forgive_status(j))

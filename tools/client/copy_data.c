@@ -29,7 +29,7 @@
 #define TURNS       64           /* slots without a call, before other jobs run */
 #define MAX_REWINDS 1000
 
-static void slot_filled(struct copy_slot *s);
+static void write_filled_slot(struct copy_slot *s);
 
 /* ---- Writing ------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static bool is_zero(const uint8_t *p, size_t n)
 	return n == 0 || (p[0] == 0 && !memcmp(p, p + 1, n - 1));
 }
 
-static uint32_t block_at(const struct copy_slot *s, uint32_t pos)
+static uint32_t block_length(const struct copy_slot *s, uint32_t pos)
 {
 	return s->have - pos < BLOCK ? s->have - pos : BLOCK;
 }
@@ -52,11 +52,11 @@ static void next_run(struct copy_slot *s)
 		s->run = s->have - s->pos;
 		return;
 	}
-	while (s->pos < s->have && is_zero(s->buf + s->pos, block_at(s, s->pos)))
-		s->pos += block_at(s, s->pos);
+	while (s->pos < s->have && is_zero(s->buf + s->pos, block_length(s, s->pos)))
+		s->pos += block_length(s, s->pos);
 	end = s->pos;
 	for (uint32_t p = s->pos; p < s->have && zeros < GAP; p += n) {
-		n = block_at(s, p);
+		n = block_length(s, p);
 		if (is_zero(s->buf + p, n)) {
 			zeros += n;
 		} else {
@@ -67,7 +67,7 @@ static void next_run(struct copy_slot *s)
 	s->run = end - s->pos;
 }
 
-static void slot_done(struct copy_slot *s)
+static void finish_slot(struct copy_slot *s)
 {
 	struct copy_job *j = s->job;
 
@@ -93,7 +93,7 @@ static void check_verf(struct copy_job *j, const WRITE3resok *ok)
 	}
 }
 
-static void slot_write(struct copy_slot *s);
+static void write_slot(struct copy_slot *s);
 
 static void on_written(struct nfs_op *op, void *arg)
 {
@@ -110,7 +110,7 @@ static void on_written(struct nfs_op *op, void *arg)
 		check_verf(j, ok);
 		s->pos += ok->count;
 	}
-	slot_write(s);
+	write_slot(s);
 	copy_job_go(j);
 }
 
@@ -133,7 +133,7 @@ static int write_local(struct copy_slot *s)
 }
 
 /* Writes the rest of a slot. on_written continues it. */
-static void slot_write(struct copy_slot *s)
+static void write_slot(struct copy_slot *s)
 {
 	struct copy_job *j = s->job;
 	uint64_t end;
@@ -158,17 +158,17 @@ static void slot_write(struct copy_slot *s)
 		if (r)
 			copy_job_fail(j, COPY_TARGET, r, NULL);
 	}
-	slot_done(s);
+	finish_slot(s);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static void slot_read_remote(struct copy_slot *s);
+static void read_slot_remotely(struct copy_slot *s);
 
-static void slot_filled(struct copy_slot *s)
+static void write_filled_slot(struct copy_slot *s)
 {
 	s->pos = 0;
-	slot_write(s);
+	write_slot(s);
 }
 
 static bool same_time(const nfstime3 *a, const nfstime3 *b)
@@ -215,13 +215,13 @@ static void on_slot_read(struct nfs_op *op, void *arg)
 	if (j->changed || j->status)
 		copy_slot_put(s);
 	else if (s->have < s->len)
-		slot_read_remote(s);
+		read_slot_remotely(s);
 	else
-		slot_filled(s);
+		write_filled_slot(s);
 	copy_job_go(j);
 }
 
-static void slot_read_remote(struct copy_slot *s)
+static void read_slot_remotely(struct copy_slot *s)
 {
 	struct copy_job *j = s->job;
 
@@ -232,7 +232,7 @@ static void slot_read_remote(struct copy_slot *s)
 	            s->len - s->have, on_slot_read, s);
 }
 
-static void slot_read_local(struct copy_slot *s)
+static void read_slot_locally(struct copy_slot *s)
 {
 	struct copy_job *j = s->job;
 
@@ -262,7 +262,7 @@ static void slot_read_local(struct copy_slot *s)
 		}
 		s->have += (uint32_t)n;
 	}
-	slot_filled(s);
+	write_filled_slot(s);
 }
 
 /* Moves to the next data of a local source.  Returns false at the end. */
@@ -286,7 +286,7 @@ static bool skip_hole(struct copy_job *j)
 
 /* ---- Streams ------------------------------------------------------------- */
 
-static void stream_end(struct copy_job *j)
+static void end_stream(struct copy_job *j)
 {
 	struct copy_slot *s = j->filling;
 
@@ -294,7 +294,7 @@ static void stream_end(struct copy_job *j)
 	j->size = s->offset + s->have;
 	j->filling = NULL;
 	if (s->have)
-		slot_filled(s);
+		write_filled_slot(s);
 	else
 		copy_slot_put(s);
 }
@@ -315,9 +315,9 @@ static void on_readable(void *arg)
 	loop_unwatch(j->copy->loop, &j->watch);
 	if (n > 0) {
 		j->filling = NULL;
-		slot_filled(s);
+		write_filled_slot(s);
 	} else if (n == 0) {
-		stream_end(j);
+		end_stream(j);
 	} else {
 		copy_job_fail(j, COPY_SOURCE, -errno, NULL);
 		j->filling = NULL;
@@ -360,9 +360,9 @@ static void begin_slot(struct copy_job *j, struct copy_slot *s)
 	if (j->src.stream)
 		fill_from_stream(j, s);
 	else if (j->src.client)
-		slot_read_remote(s);
+		read_slot_remotely(s);
 	else
-		slot_read_local(s);
+		read_slot_locally(s);
 }
 
 static void on_turn(void *arg)
@@ -458,7 +458,7 @@ void copy_data_rewind(struct copy_job *j)
 	for (; s; s = next) {
 		next = s->next;
 		s->next = NULL;
-		slot_filled(s);
+		write_filled_slot(s);
 	}
 }
 

@@ -46,7 +46,7 @@ static void free_copy_job(struct copy_job *j)
 }
 
 /* Returns what could not be done, in the words of cp(1). */
-static const char *failed_act(const struct copy_job *j)
+static const char *describe_act(const struct copy_job *j)
 {
 	switch (j->failed_in) {
 	case COPY_INSPECTING:
@@ -92,9 +92,9 @@ static void report_failure(struct copy_job *j)
 		if (*j->what)
 			tool_error("%s: %s", tool_quote(label), j->what);
 	} else {
-		copy_report_failure(c, failed_act(j), label, client, j->status);
+		copy_report_failure(c, describe_act(j), label, client, j->status);
 	}
-	if (j->cut)
+	if (j->truncated)
 		tool_error("%s: incomplete; the file was being written in place",
 		           tool_quote(to ? to : j->name));
 	if (j->status == -EHOSTUNREACH && client)
@@ -119,28 +119,28 @@ void copy_report(struct copy *c, const char *label, const struct copy_dir *dir,
 {
 	char *to;
 
-	if (!c->chatter)
+	if (!c->verbose_out)
 		return;
 	to = copy_dir_text(dir, name);
 	tool_progress_end(&c->progress);
-	fprintf(c->chatter, "%s -> %s", tool_quote_always(label),
+	fprintf(c->verbose_out, "%s -> %s", tool_quote_always(label),
 	        tool_quote_always(to ? to : name));
 	if (*backup)
-		print_backup(c->chatter, to ? to : name, backup + strlen(name));
-	fputc('\n', c->chatter);
+		print_backup(c->verbose_out, to ? to : name, backup + strlen(name));
+	fputc('\n', c->verbose_out);
 	free(to);
 }
 
 /* Completes the entry of the source's hard links. */
-static void notify_twin(struct copy_job *j)
+static void notify_link_entry(struct copy_job *j)
 {
 	char *to = j->dir->client || j->status ? NULL : copy_dir_text(j->dir, j->name);
 
 	if (j->status)
-		copy_link_lost(j->twin);
+		copy_link_lost(j->link_entry);
 	else
-		copy_link_at(j->twin, j->skipped ? &j->old_fh : &j->fh, to);
-	j->twin = NULL;
+		copy_link_at(j->link_entry, j->skipped ? &j->old_fh : &j->fh, to);
+	j->link_entry = NULL;
 	free(to);
 }
 
@@ -148,8 +148,8 @@ void copy_job_end(struct copy_job *j)
 {
 	struct copy *c = j->copy;
 
-	if (j->twin)
-		notify_twin(j);
+	if (j->link_entry)
+		notify_link_entry(j);
 	if (j->status) {
 		report_failure(j);
 	} else if (!j->skipped) {
@@ -329,7 +329,7 @@ void copy_phase_owned(struct copy_job *j, bool ok)
 }
 
 /* Continues after a local step, which ended at once. */
-static void local_done(struct copy_job *j, enum copy_phase phase, int r)
+static void finish_local_step(struct copy_job *j, enum copy_phase phase, int r)
 {
 	if (phase == COPY_CREATING && copy_not_allowed(r) && copy_place_kept(j) &&
 	    !j->forced) {
@@ -339,7 +339,7 @@ static void local_done(struct copy_job *j, enum copy_phase phase, int r)
 		return;
 	}
 	if (phase == COPY_TRUNCATING && !r)
-		j->cut = j->in_place;
+		j->truncated = j->in_place;
 	if (phase == COPY_BACKING && !r)
 		j->backed = true;
 	if (r && phase != COPY_OWNING)
@@ -415,7 +415,7 @@ static void begin_local(struct copy_job *j, enum copy_phase phase)
 	case COPY_RESTORING:
 		abort(); /* these phases do not exist for local destinations */
 	}
-	local_done(j, phase, r);
+	finish_local_step(j, phase, r);
 }
 
 static void look_in_place(struct copy_job *j)

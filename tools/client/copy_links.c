@@ -106,8 +106,8 @@ static void undo_backup(const struct copy_dir *dir, const char *name,
 		           tool_quote_always(name), tool_quote_always(backup));
 }
 
-static int link_local(const struct copy_link *k, struct copy_dir *dir, const char *name,
-                      const char *temp, const char *backup)
+static int link_locally(const struct copy_link *k, struct copy_dir *dir,
+                        const char *name, const char *temp, const char *backup)
 {
 	int r;
 
@@ -122,8 +122,8 @@ static int link_local(const struct copy_link *k, struct copy_dir *dir, const cha
 	return r;
 }
 
-static int link_remote(const struct copy_link *k, struct copy_dir *dir, char *name,
-                       char *temp, const char *backup)
+static int link_remotely(const struct copy_link *k, struct copy_dir *dir, char *name,
+                         char *temp, const char *backup)
 {
 	LINK3args link = {nfs_fh_arg(&k->fh), {nfs_fh_arg(&dir->fh), temp}};
 	RENAME3args rename = {link.link, {nfs_fh_arg(&dir->fh), name}};
@@ -144,7 +144,7 @@ static int link_remote(const struct copy_link *k, struct copy_dir *dir, char *na
 	return r;
 }
 
-static bool is_there(struct copy_dir *dir, const char *name)
+static bool name_exists(struct copy_dir *dir, const char *name)
 {
 	struct nfs_fh fh;
 	struct stat sb;
@@ -167,8 +167,8 @@ static void make_link(struct copy *c, const struct copy_link *k,
 		return;
 	copy_temp_name(name, temp);
 	to = copy_dir_text(dir, name);
-	r = dir->client ? link_remote(k, dir, (char *)name, temp, backup)
-	                : link_local(k, dir, name, temp, backup);
+	r = dir->client ? link_remotely(k, dir, (char *)name, temp, backup)
+	                : link_locally(k, dir, name, temp, backup);
 	if (r) {
 		copy_report_failure(c, "create hard link", to ? to : name, dir->client,
 		                    r);
@@ -200,7 +200,7 @@ bool copy_link_again(struct copy *c, const struct copy_source *src,
 		return false;
 	}
 	/* An existing file is judged by a job. */
-	if ((c->keep || c->update || c->ask) && !dir->fresh && is_there(dir, name))
+	if ((c->keep || c->update || c->ask) && !dir->fresh && name_exists(dir, name))
 		return false;
 	make_link(c, k, src, dir, name);
 	return true;

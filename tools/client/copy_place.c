@@ -121,10 +121,12 @@ const struct copy_meta *copy_place_owner(struct copy_job *j)
 
 uint32_t copy_place_mode(const struct copy_job *j)
 {
-	bool special = j->owned && !j->plain;
+	bool special = j->owned && !j->no_setid;
 
 	if (j->copy->preserve)
-		return j->src.meta.mode & (special ? 07777 : j->plain ? 0777 : 01777);
+		return j->src.meta.mode & (special       ? 07777
+		                           : j->no_setid ? 0777
+		                                         : 01777);
 	if (copy_place_kept(j) && !j->in_place)
 		return j->old.mode & (special && geteuid() == 0 ? 07777 : 0777);
 	return copy_mode(j->copy, &j->src.meta);

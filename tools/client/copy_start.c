@@ -46,8 +46,8 @@ static void drop_source(const struct copy_source *src)
 }
 
 /* Reports that another source was copied to this name. */
-static bool was_made(struct copy *c, const struct copy_source *src,
-                     const struct copy_dir *dir, const char *name)
+static bool refuse_repeated(struct copy *c, const struct copy_source *src,
+                            const struct copy_dir *dir, const char *name)
 {
 	int r = c->made ? copy_made_add(c->made, dir, name) : 0;
 	char *to;
@@ -99,20 +99,20 @@ void copy_job_start(struct copy *c, const struct copy_source *src, struct copy_d
                     const char *name)
 {
 	char backup[NFS_NAME_MAX + 1];
-	struct copy_link *twin = NULL;
+	struct copy_link *link_entry = NULL;
 	struct copy_job *j = NULL;
 
-	if (!was_made(c, src, dir, name) &&
-	    !(c->links && copy_link_again(c, src, dir, name, &twin)) &&
+	if (!refuse_repeated(c, src, dir, name) &&
+	    !(c->links && copy_link_again(c, src, dir, name, &link_entry)) &&
 	    !copy_backup_name(c, src, dir, name, backup))
 		j = new_copy_job(c, src, dir, name);
 	if (!j) {
 		drop_source(src);
-		if (twin)
-			copy_link_lost(twin);
+		if (link_entry)
+			copy_link_lost(link_entry);
 		return;
 	}
-	j->twin = twin;
+	j->link_entry = link_entry;
 	memcpy(j->backup, backup, sizeof(backup));
 	copy_data_begin(j);
 	if (dir->fresh)

@@ -125,7 +125,7 @@ static void report_local(struct trail *t, const char *act, int error)
 	copy_report_failure(t->copy, act, t->text, NULL, -error);
 }
 
-static int no_follow(const struct trail *t)
+static int nofollow_flag(const struct trail *t)
 {
 	return t->copy->follow ? 0 : O_NOFOLLOW;
 }
@@ -141,12 +141,13 @@ static bool is_loop(struct trail *t, const struct copy_meta *m)
 	return false;
 }
 
-static void local_file(struct trail *t, int at, const char *name, struct copy_dir *dir)
+static void copy_local_file(struct trail *t, int at, const char *name,
+                            struct copy_dir *dir)
 {
 	struct copy_source src = {.kind = COPY_FILE, .label = t->text};
 	struct stat sb;
 
-	src.fd = openat(at, name, O_RDONLY | no_follow(t) | O_NONBLOCK | O_CLOEXEC);
+	src.fd = openat(at, name, O_RDONLY | nofollow_flag(t) | O_NONBLOCK | O_CLOEXEC);
 	if (src.fd < 0 || fstat(src.fd, &sb)) {
 		report_local(t, "open", errno);
 		if (src.fd >= 0)
@@ -158,8 +159,8 @@ static void local_file(struct trail *t, int at, const char *name, struct copy_di
 	copy_job_start(t->copy, &src, dir, name);
 }
 
-static void local_link(struct trail *t, int at, const char *name, const struct stat *sb,
-                       struct copy_dir *dir)
+static void copy_local_symlink(struct trail *t, int at, const char *name,
+                               const struct stat *sb, struct copy_dir *dir)
 {
 	struct copy_source src = {.kind = COPY_LINK, .fd = -1, .label = t->text};
 
@@ -171,8 +172,8 @@ static void local_link(struct trail *t, int at, const char *name, const struct s
 		report_local(t, "read symbolic link", errno);
 }
 
-static int local_subdir(struct trail *t, int at, const char *name,
-                        const struct stat *sb, struct copy_dir *dir)
+static int copy_local_subdir(struct trail *t, int at, const char *name,
+                             const struct stat *sb, struct copy_dir *dir)
 {
 	struct copy_meta meta;
 	struct copy_dir *sub;
@@ -184,7 +185,7 @@ static int local_subdir(struct trail *t, int at, const char *name,
 		return 0;
 	}
 	copy_meta_from_stat(sb, &meta);
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | no_follow(t) | O_CLOEXEC);
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | nofollow_flag(t) | O_CLOEXEC);
 	if (fd < 0) {
 		report_local(t, "open directory", errno);
 		return 0;
@@ -205,7 +206,8 @@ static int local_subdir(struct trail *t, int at, const char *name,
 	return r;
 }
 
-static int local_entry(struct trail *t, int at, const char *name, struct copy_dir *dir)
+static int copy_local_entry(struct trail *t, int at, const char *name,
+                            struct copy_dir *dir)
 {
 	struct stat sb;
 	int r = copy_wait(t->copy, t->copy->max_jobs);
@@ -217,11 +219,11 @@ static int local_entry(struct trail *t, int at, const char *name, struct copy_di
 		    t->copy->follow) /* removed meanwhile: not reported */
 			report_local(t, "access", errno);
 	} else if (S_ISDIR(sb.st_mode)) {
-		r = local_subdir(t, at, name, &sb, dir);
+		r = copy_local_subdir(t, at, name, &sb, dir);
 	} else if (S_ISLNK(sb.st_mode)) {
-		local_link(t, at, name, &sb, dir);
+		copy_local_symlink(t, at, name, &sb, dir);
 	} else if (S_ISREG(sb.st_mode)) {
-		local_file(t, at, name, dir);
+		copy_local_file(t, at, name, dir);
 	} else {
 		tool_error("omitting special file %s", tool_quote_always(t->text));
 		t->copy->failed++;
@@ -250,7 +252,7 @@ static int walk_local(struct trail *t, int fd, struct copy_dir *dir)
 			r = -ENOMEM;
 			break;
 		}
-		r = local_entry(t, dirfd(d), e->d_name, dir);
+		r = copy_local_entry(t, dirfd(d), e->d_name, dir);
 		pop_name(t, len);
 	}
 	if (!e && errno)
@@ -300,8 +302,8 @@ int copy_tree_local(struct copy *c, int at, const char *path, const char *label,
 
 static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir *dir);
 
-static void remote_item(struct trail *t, const struct nfs_entry *e,
-                        struct copy_dir *dir)
+static void copy_remote_item(struct trail *t, const struct nfs_entry *e,
+                             struct copy_dir *dir)
 {
 	struct copy_source src = {
 	        .client = t->client, .fd = -1, .fh = e->fh, .label = t->text};
@@ -311,8 +313,8 @@ static void remote_item(struct trail *t, const struct nfs_entry *e,
 	copy_job_start(t->copy, &src, dir, e->name);
 }
 
-static int remote_subdir(struct trail *t, const struct nfs_entry *e,
-                         struct copy_dir *dir)
+static int copy_remote_subdir(struct trail *t, const struct nfs_entry *e,
+                              struct copy_dir *dir)
 {
 	struct copy_meta meta;
 	struct copy_dir *sub;
@@ -352,8 +354,8 @@ static bool resolve_link(struct trail *t, const struct nfs_fh *at, struct nfs_en
 	return true;
 }
 
-static int remote_entry(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e,
-                        struct copy_dir *dir)
+static int copy_remote_entry(struct trail *t, const struct nfs_fh *at,
+                             struct nfs_entry *e, struct copy_dir *dir)
 {
 	int r = copy_wait(t->copy, t->copy->max_jobs);
 
@@ -363,10 +365,10 @@ static int remote_entry(struct trail *t, const struct nfs_fh *at, struct nfs_ent
 		return t->copy->fatal;
 	switch (e->attr.type) {
 	case NF3DIR:
-		return remote_subdir(t, e, dir);
+		return copy_remote_subdir(t, e, dir);
 	case NF3REG:
 	case NF3LNK:
-		remote_item(t, e, dir);
+		copy_remote_item(t, e, dir);
 		return 0;
 	case NF3BLK:
 	case NF3CHR:
@@ -402,7 +404,7 @@ static int walk_remote(struct trail *t, const struct nfs_fh *fh, struct copy_dir
 		}
 		if (e->attr.type == NF3DIR && t->depth >= KEEP_PAGES)
 			nfs_dir_drop(d);
-		r = remote_entry(t, fh, e, dir);
+		r = copy_remote_entry(t, fh, e, dir);
 		pop_name(t, len);
 	}
 	if (!r && status) {

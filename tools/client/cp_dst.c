@@ -36,7 +36,7 @@ static bool is_link(struct nfs_client *client, const char *path, struct nfs_node
 /* With -b a link is replaced, unless it leads to a directory to copy into. */
 static bool replaces_link(const struct cp *c, bool to_dir)
 {
-	return c->copy.backup && (c->plain || !to_dir);
+	return c->copy.backup && (c->no_target_dir || !to_dir);
 }
 
 /* With -T neither the link nor the directory can be meant. */
@@ -49,18 +49,19 @@ static int refuse_link(const char *text)
 
 /* Replaces @node, to which DST leads, by the symbolic link itself if that is to be
  * replaced. */
-static int meet_link(const struct cp *c, struct nfs_client *client, const struct url *u,
-                     const char *text, struct nfs_node *node)
+static int resolve_dst_link(const struct cp *c, struct nfs_client *client,
+                            const struct url *u, const char *text,
+                            struct nfs_node *node)
 {
 	bool to_dir = node->attr.type == NF3DIR;
 	struct nfs_node link;
 
-	if (u->slash || !(c->plain || c->copy.backup) ||
+	if (u->slash || !(c->no_target_dir || c->copy.backup) ||
 	    !is_link(client, u->path, &link))
 		return 0;
 	if (replaces_link(c, to_dir))
 		*node = link;
-	return c->plain && to_dir && !c->copy.backup ? refuse_link(text) : 0;
+	return c->no_target_dir && to_dir && !c->copy.backup ? refuse_link(text) : 0;
 }
 
 /* Returns whether the copy gets the name of DST, and does not go into DST. */
@@ -68,7 +69,7 @@ static bool has_name_there(const struct cp *c, const struct url *u,
                            const struct nfs_node *node, int r)
 {
 	if (!r)
-		return !u->slash || (c->plain && node->attr.type == NF3DIR);
+		return !u->slash || (c->no_target_dir && node->attr.type == NF3DIR);
 	return r == (int)NFS3ERR_NOENT && node->parent.len &&
 	       (!u->slash || c->recursive);
 }
@@ -87,11 +88,12 @@ static int open_remote_dst(struct cp *c, const char *text)
 	if (r == (int)NFS3ERR_NOENT && node.parent.len &&
 	    is_link(&s->client, u.path, &node))
 		c->copy.dangling = !c->copy.backup;
-	if (r == 0 && (r = meet_link(c, &s->client, &u, text, &node))) {
+	if (r == 0 && (r = resolve_dst_link(c, &s->client, &u, text, &node))) {
 		url_fini(&u);
 		return r;
 	}
-	if (r == 0 && node.attr.type == NF3DIR && !(c->plain && node.parent.len)) {
+	if (r == 0 && node.attr.type == NF3DIR &&
+	    !(c->no_target_dir && node.parent.len)) {
 		c->dir = copy_dir_remote(&c->copy, &s->client, &node.fh, &node.attr,
 		                         text, false);
 	} else if (has_name_there(c, &u, &node, r)) {
@@ -164,10 +166,11 @@ static int open_local_dst(struct cp *c, const char *path)
 	if (!lstat(path, &link) && S_ISLNK(link.st_mode)) {
 		if (replaces_link(c, is_dir))
 			return open_new_dst(c, path);
-		if (c->plain && is_dir)
+		if (c->no_target_dir && is_dir)
 			return refuse_link(path);
 	}
-	if (S_ISREG(sb.st_mode) || (c->plain && is_dir && strcmp(path, "/") != 0))
+	if (S_ISREG(sb.st_mode) ||
+	    (c->no_target_dir && is_dir && strcmp(path, "/") != 0))
 		return open_named_dst(c, path);
 	fd = is_dir ? copy_dir_open(AT_FDCWD, path, 0)
 	            : open(path, O_WRONLY | O_CLOEXEC);

@@ -17,8 +17,8 @@ struct cp {
 	struct nfs_options nfs;
 	struct copy copy;
 	bool recursive, progress, archive, links, as_links; /* as_links: -d */
-	bool backs;                                         /* -b */
-	bool plain;                                         /* -T */
+	bool backup_given;                                  /* -b */
+	bool no_target_dir;                                 /* -T */
 	const char *control, *suffix;                       /* of --backup and -S */
 	bool single; /* there is one source: the total size may be known */
 	bool follow_named, never_follow; /* -H, -P */

@@ -67,7 +67,7 @@ static int fetch_page(struct nfs_dir *d)
 	return r;
 }
 
-static bool name_ok(const char *name)
+static bool is_valid_name(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -97,7 +97,7 @@ static int take_entry(struct nfs_dir *d, const entryplus3 *e, struct nfs_entry *
 }
 
 /* Reads whether the directory ends with the page's list. */
-static int end_of_page(struct nfs_dir *d)
+static int read_page_end(struct nfs_dir *d)
 {
 	uint32_t eof;
 
@@ -127,7 +127,7 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 		if (r == 0) {
 			bool empty = d->pos <= 4;
 
-			r = end_of_page(d);
+			r = read_page_end(d);
 			if (!r && !d->eof && empty)
 				r = (int)NFS3ERR_TOOSMALL; /* would go on for ever */
 			if (r)
@@ -135,7 +135,7 @@ bool nfs_dir_next(struct nfs_dir *d, struct nfs_entry *ret, int *ret_status)
 			continue;
 		}
 		d->cookie = e.cookie;
-		if (!name_ok(e.name)) {
+		if (!is_valid_name(e.name)) {
 			r = -EBADMSG;
 		} else if (is_dots(e.name)) {
 			NFS3_FREE(entryplus3, &e);

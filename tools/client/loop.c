@@ -115,7 +115,7 @@ int loop_wait(struct loop *l, int timeout_ms)
 {
 	int r;
 
-	if (caught && !l->deaf)
+	if (caught && !l->ignores_signal)
 		return -EINTR;
 	if (l->watches)
 		r = poll_all(l, nap_ms(timeout_ms));
@@ -123,7 +123,7 @@ int loop_wait(struct loop *l, int timeout_ms)
 		r = rpcrdma_engine_process(l->engine, nap_ms(timeout_ms));
 	if (r == -EINTR)
 		r = 0;
-	return r < 0 ? r : caught && !l->deaf ? -EINTR : 0;
+	return r < 0 ? r : caught && !l->ignores_signal ? -EINTR : 0;
 }
 
 void loop_watch(struct loop *l, struct loop_watch *w)

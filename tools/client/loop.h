@@ -24,7 +24,7 @@ struct loop {
 	struct rpcrdma_engine *engine;
 	struct tool_common *common;
 	struct loop_watch *watches;
-	bool deaf; /* ignore the first signal; set while cleaning up */
+	bool ignores_signal; /* ignore the first signal; set while cleaning up */
 };
 
 /* Makes the engine and catches the signals.  Returns 0, or negative errno after a

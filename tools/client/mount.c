@@ -58,7 +58,7 @@ static int choose_transport(struct nfs_client *c)
 	return c->mount.given && !c->mount.tcp ? mount_tcp_find(c, c->mount.given) : 0;
 }
 
-static int mnt_rdma(struct nfs_client *c, const char *path, struct nfs_fh *ret)
+static int call_mnt_rdma(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 {
 	struct nfs_op op;
 	int r;
@@ -74,7 +74,7 @@ static int mnt_rdma(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 	return r ? r : mount_mnt(c, path, ret);
 }
 
-static int mnt_tcp(struct nfs_client *c, const char *path, struct nfs_fh *ret)
+static int call_mnt_tcp(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 {
 	struct tcp_call t;
 	mountres3 res;
@@ -87,7 +87,7 @@ static int mnt_tcp(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 		return r;
 	r = (int)res.fhs_status;
 	if (!r) {
-		c->mount.owed = true;
+		c->mount.needs_umnt = true;
 		r = take_mount(c, &res.mountres3_u.mountinfo, ret);
 	}
 	NFS3_FREE(mountres3, &res);
@@ -100,16 +100,16 @@ int mount_mnt(struct nfs_client *c, const char *path, struct nfs_fh *ret)
 
 	if (r)
 		return r;
-	return c->mount.tcp ? mnt_tcp(c, path, ret) : mnt_rdma(c, path, ret);
+	return c->mount.tcp ? call_mnt_tcp(c, path, ret) : call_mnt_rdma(c, path, ret);
 }
 
 void mount_umnt(struct nfs_client *c)
 {
 	struct tcp_call t;
 
-	if (!c->mount.owed || !c->link.up)
+	if (!c->mount.needs_umnt || !c->link.up)
 		return;
-	c->mount.owed = false;
+	c->mount.needs_umnt = false;
 	(void)!mount_tcp_call(c, MOUNTPROC3_UMNT, c->export, &t); /* not required */
 	tcp_call_fini(&t);
 }
@@ -163,7 +163,7 @@ static void remember_export(const char *path, void *arg)
 }
 
 /* Returns the longest listed export that the URL lies below, or NULL. */
-static const char *longest_export(const struct nfs_client *c, const struct url *u)
+static const char *find_longest_export(const struct nfs_client *c, const struct url *u)
 {
 	const char *best = NULL, *path;
 
@@ -177,7 +177,7 @@ static const char *longest_export(const struct nfs_client *c, const struct url *
 
 bool nfs_serves(const struct nfs_client *c, const struct url *u)
 {
-	const char *best = longest_export(c, u);
+	const char *best = find_longest_export(c, u);
 
 	if (best && !strcmp(c->export, best))
 		return true;
@@ -198,7 +198,7 @@ static int set_export(struct nfs_client *c, struct url *u, const char *export)
 	return 0;
 }
 
-static bool not_exported(int status)
+static bool is_not_exported(int status)
 {
 	return status == (int)MNT3ERR_NOENT || status == (int)MNT3ERR_ACCES ||
 	       status == (int)MNT3ERR_NOTDIR;
@@ -280,7 +280,7 @@ static int mount_longest(struct nfs_client *c, struct url *u)
 {
 	int r = nfs_exports(c, remember_export, c);
 	char *first = strdup(u->export);
-	const char *best = longest_export(c, u);
+	const char *best = find_longest_export(c, u);
 
 	if (!first || r == -EINTR || (r == NFS_NO_MOUNT && !c->mount.tcp)) {
 		free(first);
@@ -289,7 +289,7 @@ static int mount_longest(struct nfs_client *c, struct url *u)
 	r = best ? set_export(c, u, best) : 0;
 	if (!r)
 		r = mount_mnt(c, c->export, &c->root);
-	if (best && strlen(best) < strlen(first) && not_exported(r)) {
+	if (best && strlen(best) < strlen(first) && is_not_exported(r)) {
 		r = set_export(c, u, first);
 		if (!r)
 			r = mount_mnt(c, c->export, &c->root);
@@ -343,8 +343,8 @@ static int ask_sizes(struct nfs_client *c)
 	return r;
 }
 
-static int connect_only(struct nfs_client *c, struct loop *l, const struct url *u,
-                        const struct nfs_options *o)
+static int connect_client(struct nfs_client *c, struct loop *l, const struct url *u,
+                          const struct nfs_options *o)
 {
 	struct rpcrdma_conn_options co;
 	int r;
@@ -368,7 +368,7 @@ static int connect_only(struct nfs_client *c, struct loop *l, const struct url *
 int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
              const struct nfs_options *o)
 {
-	int r = connect_only(c, l, u, o);
+	int r = connect_client(c, l, u, o);
 
 	if (r)
 		return r;
@@ -429,7 +429,7 @@ static void on_exports(struct nfs_op *op, void *arg)
 	x->status = op->status ? op->status : walk_exports(op->rest, op->rest_len, x);
 }
 
-static int exports_tcp(struct nfs_client *c, struct exports *x)
+static int list_exports_tcp(struct nfs_client *c, struct exports *x)
 {
 	struct tcp_call t;
 	int r = mount_tcp_call(c, MOUNTPROC3_EXPORT, NULL, &t);
@@ -447,7 +447,7 @@ int nfs_exports(struct nfs_client *c, void (*fn)(const char *path, void *), void
 	int r = choose_transport(c);
 
 	if (r || c->mount.tcp)
-		return r ? r : exports_tcp(c, &x);
+		return r ? r : list_exports_tcp(c, &x);
 	nfs_op_init(&op, c);
 	op.reply_bytes = 65536;
 	op.done = on_exports;
@@ -456,7 +456,7 @@ int nfs_exports(struct nfs_client *c, void (*fn)(const char *path, void *), void
 	nfs_op_fini(&op);
 	if (r == NFS_RPC + RPCRDMA_PROG_UNAVAIL) {
 		r = mount_tcp_find(c, 0);
-		return r ? r : exports_tcp(c, &x);
+		return r ? r : list_exports_tcp(c, &x);
 	}
 	return r ? r : x.status;
 }

@@ -37,7 +37,7 @@ static void print_notice(const char *text, void *arg)
 	tool_error("%s", text);
 }
 
-static struct timeval timeval_of(uint64_t ns)
+static struct timeval convert_ns(uint64_t ns)
 {
 	return (struct timeval){.tv_sec = (time_t)(ns / 1000000000),
 	                        .tv_usec = (suseconds_t)(ns % 1000000000 / 1000)};
@@ -71,10 +71,10 @@ static void report_create_error(const char *host)
 		tool_error("%s", clnt_spcreateerror((char *)host));
 }
 
-int netid_open(const struct netid_wish *w, struct url *u, CLIENT **ret)
+int netid_open(const struct netid_request *w, struct url *u, CLIENT **ret)
 {
 	struct rpcrdma_tirpc_options o = RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options);
-	const struct timeval wait = timeval_of(w->timeout_ns);
+	const struct timeval wait = convert_ns(w->timeout_ns);
 	char host[sizeof(u->host) + sizeof(u->port) + 4];
 	CLIENT *c;
 
@@ -105,7 +105,7 @@ enum clnt_stat netid_null(CLIENT *c, uint64_t timeout_ns, uint32_t *ret_xid)
 {
 	const xdrproc_t none = (xdrproc_t)(void (*)(void))xdr_void;
 	enum clnt_stat stat = clnt_call(c, NULLPROC, none, NULL, none, NULL,
-	                                timeval_of(timeout_ns ? timeout_ns : 1000));
+	                                convert_ns(timeout_ns ? timeout_ns : 1000));
 
 	*ret_xid = 0;
 	clnt_control(c, CLGET_XID, (char *)ret_xid);

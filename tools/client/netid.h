@@ -10,7 +10,7 @@
 
 #include "client/url.h"
 
-struct netid_wish {
+struct netid_request {
 	const char *netids;
 	uint32_t program, version;
 	uint64_t timeout_ns;
@@ -21,7 +21,7 @@ struct netid_wish {
 int netid_take(void *to, const char *arg);
 /* Tries one netid after the other.  Returns 0: RDMA, at the port now in @u; 1: TCP, by
  * @ret, which clnt_destroy ends, at the port now in @u; negative after a message. */
-int netid_open(const struct netid_wish *, struct url *u, CLIENT **ret);
+int netid_open(const struct netid_request *, struct url *u, CLIENT **ret);
 /* Makes a NULL call.  Sets @ret_xid in any case. */
 enum clnt_stat netid_null(CLIENT *, uint64_t timeout_ns, uint32_t *ret_xid);
 

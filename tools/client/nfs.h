@@ -36,7 +36,7 @@ struct nfs_client {
 	uint8_t cred_body[400];
 	uint64_t timeout_ns; /* without any answer; 0 = no limit */
 	uint64_t retry_ns;
-	uint64_t heard_ns; /* time of the last answer, or of connecting */
+	uint64_t last_answer_ns; /* time of the last answer, or of connecting */
 	struct nfs_fh root;
 	fattr3 root_attr;
 	uint32_t read_bytes, write_bytes, dir_bytes; /* preferred sizes */
@@ -48,7 +48,7 @@ struct nfs_client {
 		bool tcp;       /* MOUNT is on TCP at @port of @at */
 		uint16_t port;
 		struct sockaddr_storage at;
-		bool owed;            /* an UMNT must be sent for @export */
+		bool needs_umnt;      /* an UMNT must be sent for @export */
 		uint32_t flavors[16]; /* that MNT lists for the export */
 		unsigned n_flavors;
 		char reason[192]; /* of NFS_NO_MOUNT */

@@ -179,7 +179,7 @@ static bool wait_for_jukebox(struct nfs_op *op)
 
 /* -- silent servers ------------------------------------------------------------ */
 
-static uint64_t silence_limit(const struct nfs_op *op)
+static uint64_t get_silence_limit(const struct nfs_op *op)
 {
 	bool commit = op->program == RPCRDMA_NFS_PROGRAM && op->proc == NFSPROC3_COMMIT;
 
@@ -188,14 +188,14 @@ static uint64_t silence_limit(const struct nfs_op *op)
 
 /* Returns until when the server may be silent.  Answers to other calls count as
  * progress, and while the connection is lost, the retry time counts instead. */
-static uint64_t silent_until(struct nfs_op *op)
+static uint64_t get_silence_end(struct nfs_op *op)
 {
 	struct nfs_client *c = op->client;
 
 	if (!c->link.up)
-		c->heard_ns = tool_now_ns();
-	return (c->heard_ns > op->sent_ns ? c->heard_ns : op->sent_ns) +
-	       silence_limit(op);
+		c->last_answer_ns = tool_now_ns();
+	return (c->last_answer_ns > op->sent_ns ? c->last_answer_ns : op->sent_ns) +
+	       get_silence_limit(op);
 }
 
 static void on_silence(void *arg);
@@ -211,7 +211,7 @@ static void watch_silence(struct nfs_op *op, uint64_t delay_ns)
 static void on_silence(void *arg)
 {
 	struct nfs_op *op = arg;
-	uint64_t until = silent_until(op), now = tool_now_ns();
+	uint64_t until = get_silence_end(op), now = tool_now_ns();
 
 	op->timer = NULL;
 	if (until > now) {
@@ -222,7 +222,7 @@ static void on_silence(void *arg)
 	rpcrdma_call_cancel(op->call);
 }
 
-static int op_status(const struct nfs_op *op, const struct rpcrdma_reply *reply)
+static int get_op_status(const struct nfs_op *op, const struct rpcrdma_reply *reply)
 {
 	if (op->silent && reply->status == -ECANCELED)
 		return -ETIMEDOUT;
@@ -240,12 +240,12 @@ static void on_call_done(struct rpcrdma_call *call, const struct rpcrdma_reply *
 		rpcrdma_timer_cancel(op->timer);
 	op->timer = NULL;
 	if (reply->status >= 0)
-		op->client->heard_ns = tool_now_ns();
+		op->client->last_answer_ns = tool_now_ns();
 	op->client->link.auth_stat = reply->auth_stat;
 	if (reply->status == RPCRDMA_TRANSPORT_ERROR)
 		op->client->link.transport_error = reply->transport_error;
 	if (reply->status) {
-		finish_op(op, op_status(op, reply));
+		finish_op(op, get_op_status(op, reply));
 		return;
 	}
 	r = take_op_results(op, reply);
@@ -306,7 +306,7 @@ static void send_op(struct nfs_op *op)
 	} else if (c->timeout_ns) {
 		op->silent = false;
 		op->sent_ns = tool_now_ns();
-		watch_silence(op, silence_limit(op));
+		watch_silence(op, get_silence_limit(op));
 	}
 }
 

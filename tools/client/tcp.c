@@ -51,7 +51,7 @@ int tcp_wait(const struct tcp_call *t, int fd, short events)
 	return w.ready ? 0 : r;
 }
 
-static socklen_t addr_len(const struct sockaddr_storage *ss)
+static socklen_t get_sockaddr_len(const struct sockaddr_storage *ss)
 {
 	return ss->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 	                                 : sizeof(struct sockaddr_in);
@@ -76,7 +76,8 @@ static int try_tcp_connect(const struct tcp_call *t, int *ret)
 		return -errno;
 	if (t->reserved && bindresvport_sa(fd, NULL))
 		r = errno == EACCES || errno == EPERM ? 0 : -errno;
-	if (!r && connect(fd, (const struct sockaddr *)&t->to, addr_len(&t->to)))
+	if (!r &&
+	    connect(fd, (const struct sockaddr *)&t->to, get_sockaddr_len(&t->to)))
 		r = errno == EINPROGRESS ? await_connect(t, fd) : -errno;
 	if (r)
 		close(fd);
@@ -86,7 +87,7 @@ static int try_tcp_connect(const struct tcp_call *t, int *ret)
 }
 
 /* A reserved port may still be in use towards that server: tries further ones. */
-static int open_to(const struct tcp_call *t, int *ret)
+static int connect_tcp(const struct tcp_call *t, int *ret)
 {
 	int r = -EADDRNOTAVAIL;
 
@@ -247,7 +248,7 @@ int tcp_call(struct tcp_call *t)
 	t->reply = malloc(TCP_MAX_REPLY);
 	if (!t->reply)
 		return -ENOMEM;
-	r = open_to(t, &fd);
+	r = connect_tcp(t, &fd);
 	if (r)
 		return r;
 	r = move_octets(t, fd, (char *)call, (size_t)len, true);
