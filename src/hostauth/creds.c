@@ -242,7 +242,6 @@ static int fill_credentials(struct rpcrdma_hostauth *h,
 }
 
 /* Returns what contradicts itself in the options, or NULL. */
-
 static const char *find_contradiction(const struct rpcrdma_hostauth_options *o)
 {
 	if (o->psk_file && (o->cert_file || o->key_file || o->ca_file))

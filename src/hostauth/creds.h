@@ -21,7 +21,6 @@ struct rpcrdma_hostauth {
 
 /* Writes "@what: reason" to @text, with OpenSSL's reason for the last failure of this
  * thread, and clears OpenSSL's error queue. */
-
 void rr_openssl_reason(char *text, size_t size, const char *what);
 
 #endif

@@ -70,7 +70,7 @@ int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
 	int err = find_choice(name, &c, ret_options, RR_NO_REASON);
 
 	*ret = c ? c->ops : NULL;
-	return err || *ret != &rr_verbs_ops ? err : rr_verbs_present(true);
+	return err || *ret != &rr_verbs_ops ? err : rr_verbs_check_present(true);
 }
 
 int rpcrdma_provider_check(const char *provider, char *ret_reason, size_t size)
@@ -103,8 +103,8 @@ const struct rr_prov_ops *rr_choose_connect(const struct sockaddr *sa, socklen_t
 	struct sockaddr_storage from;
 	socklen_t from_len;
 
-	if (!rr_verbs_present(false) && !source_of(sa, len, &from, &from_len) &&
-	    rr_verbs_preferred((struct sockaddr *)&from, from_len))
+	if (!rr_verbs_check_present(false) && !source_of(sa, len, &from, &from_len) &&
+	    rr_verbs_is_preferred((struct sockaddr *)&from, from_len))
 		return &rr_verbs_ops;
 	return &rr_iwarp_ops;
 }
@@ -125,9 +125,9 @@ unsigned rr_choose_listen(const struct sockaddr *sa, socklen_t len,
 	ret[0] = &rr_iwarp_ops;
 	if (is_any(sa)) {
 		ret[1] = &rr_verbs_ops;
-		return rr_verbs_present(false) ? 1 : 2;
+		return rr_verbs_check_present(false) ? 1 : 2;
 	}
-	if (rr_verbs_preferred(sa, len))
+	if (rr_verbs_is_preferred(sa, len))
 		ret[0] = &rr_verbs_ops;
 	return 1;
 }

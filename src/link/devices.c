@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "prov/verbs/verbs.h"
-#include "prov/verbs/watch.h"
+#include "prov/verbs/removals.h"
 
 struct device_watch {
 	struct rr_part part;
@@ -16,7 +16,7 @@ struct device_watch {
 
 static void devices_changed(struct rr_source *s)
 {
-	rr_verbs_watched(s->fd);
+	rr_verbs_read_removals(s->fd);
 }
 
 static void free_device_watch(struct rr_part *p)
@@ -37,7 +37,7 @@ void rr_devices_used(struct rpcrdma_engine *e, const struct rr_prov_ops *prov)
 	if (prov != &rr_verbs_ops || rr_engine_find_part(e, free_device_watch))
 		return;
 	w = calloc(1, sizeof(*w));
-	fd = w ? rr_verbs_watch() : -1;
+	fd = w ? rr_verbs_watch_removals() : -1;
 	if (fd < 0) {
 		free(w);
 		return;

@@ -27,7 +27,6 @@ static inline uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
 }
 
 /* Complements the CRC and stores it, least significant octet first. */
-
 static inline void rr_crc_store(void *p, uint32_t crc)
 {
 	uint8_t *b = p;

@@ -2,7 +2,6 @@
 /*
  * DDP header codec.  Reserved bits are sent as zero and ignored on receipt.  A wrong
  * version is not an error here: iw_rx.c knows which Terminate it needs.
-
  */
 #include "prov/iwarp/ddp.h"
 

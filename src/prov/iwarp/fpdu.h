@@ -46,7 +46,6 @@ struct rr_framer {
 
 /* Encodes one FPDU.  Its ULPDU is the @n pieces of @v, @len octets in all; @dst has
  * room for rr_fpdu_marked_size(@len) octets.  Returns the size of the FPDU. */
-
 size_t rr_fpdu_put(struct rr_framer *f, void *dst, const struct iovec *v, unsigned n,
                    size_t len);
 

@@ -65,7 +65,6 @@ void rr_iw_end_step(struct rr_iw_ep *ep)
 }
 
 /* A Read is in both queues while its Request is framed and not written. */
-
 static void flush_sends(struct rr_iw_ep *ep)
 {
 	static const enum rr_wc_op op[] = {

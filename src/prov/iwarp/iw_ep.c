@@ -294,7 +294,6 @@ static int iw_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t h
 
 	if (ep->state == RR_IW_READY && !ep->agreed.ord)
 		return -EOPNOTSUPP; /* would never be sent */
-
 	return append_wr(ep, RR_POST_READ, sge, 1, handle, offset, token);
 }
 

@@ -134,7 +134,6 @@ struct rr_iw_rx {
 	uint8_t *buf; /* bounce buffer */
 	uint32_t cap, off, end;
 	bool discarding; /* after an error: octets are read and dropped */
-
 	bool fin;
 	bool reset;     /* a write failed with ECONNRESET */
 	bool more;      /* the call's share is used up: there may be more to do */
@@ -250,7 +249,6 @@ void rr_iw_end_step(struct rr_iw_ep *ep);
 /* Flushes all posts and adds the last completion. */
 void rr_iw_dead(struct rr_iw_ep *ep);
 /* Ends the peer's access to a region, and removes the region.  Returns 0 or -ENOMEM. */
-
 RR_MUST_CHECK int rr_iw_revoke(struct rr_iw_ep *ep, struct rr_stag *s, bool remote);
 
 #endif

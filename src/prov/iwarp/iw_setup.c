@@ -127,7 +127,6 @@ static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f
 	}
 	ep->tx.open = true;
 	ep->tx.rtr = ep->agreed.rtr != 0; /* also before a Terminate */
-
 	if (rc) {
 		rr_iw_tx_start(ep);
 		ep->state = RR_IW_READY;

@@ -670,7 +670,6 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 	while (rr_iw_tx_busy(ep) && frame_ahead(ep)) {
 		if (tx->sent >= stop) {
 			tx->blocked = true; /* other connections have a turn */
-
 			return -EAGAIN;
 		}
 		n = rr_sock_writev(ep->fd, tx->buf->v + tx->head, tx->tail - tx->head);

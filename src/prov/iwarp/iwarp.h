@@ -23,7 +23,6 @@
  *               Linux doubles the number.  A sndbuf of 131072 is 1.5 times as fast as
  *               the system's choice if both ends share a core, and as fast otherwise;
  *               a network of high bandwidth and delay needs more.
-
  */
 #ifndef RR_PROV_IWARP_IWARP_H
 #define RR_PROV_IWARP_IWARP_H

@@ -134,7 +134,6 @@ static unsigned answer_rtr(unsigned asked)
 }
 
 /* Our ORD must not exceed the initiator's IRD [RFC 6581 §9.1]. */
-
 static void answer_depths(const struct rr_mpa_params *w, const struct rr_mpa_frame *req,
                           struct rr_mpa_frame *rep, struct rr_mpa_agreement *agreed)
 {

@@ -77,7 +77,6 @@ RR_MUST_CHECK int rr_mpa_answer(const struct rr_mpa_params *w,
  * does not fit the Request.  Returns -ERANGE for too little IRD (Terminate 2/0/6) and
  * -ENOMSG if there is no common RTR form (Terminate 2/0/7); these two fill @ret as
  * well, so that the caller can send the Terminate. */
-
 RR_MUST_CHECK int rr_mpa_conclude(const struct rr_mpa_params *w,
                                   const struct rr_mpa_frame *req,
                                   const struct rr_mpa_frame *rep,

@@ -58,7 +58,6 @@ size_t rr_term_put(uint8_t *dst, enum rr_term_error e, const uint8_t *ddp,
 	memcpy(dst + n + 2, ddp, ddp_len);
 	n += 2 + ddp_len;
 	/* only RDMAP's own errors carry the RDMAP header [RFC 5040 §4.8] */
-
 	if (req && i->layer == 0 && i->type == 1) {
 		dst[2] |= TERM_R;
 		memcpy(dst + n, req, RR_READ_REQUEST);

@@ -108,7 +108,6 @@ struct rr_term {
  * not, or if no flag is set and only siw's order gives numbers of the table above. */
 void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret);
 /* Returns a text for the three numbers of a Terminate, never NULL. */
-
 const char *rr_term_text(unsigned layer, unsigned type, unsigned code);
 
 #endif

@@ -197,7 +197,6 @@ void rr_sock_close(int fd, bool reset)
 	struct linger l = {.l_onoff = 1, .l_linger = 0};
 
 	if (reset) /* if this fails, the peer sees an orderly close */
-
 		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 	close(fd);
 }

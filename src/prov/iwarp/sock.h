@@ -37,7 +37,6 @@ void rr_sock_shutdown(int fd, bool both);
 void rr_sock_close(int fd, bool reset);
 
 /* Fills @dst with random octets fit for keys. */
-
 RR_MUST_CHECK int rr_sock_random(void *dst, size_t len);
 
 #endif

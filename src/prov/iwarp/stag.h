@@ -58,7 +58,6 @@ struct rr_stag *rr_stags_find(const struct rr_stags *t, uint32_t stag);
 void rr_stags_remove(struct rr_stags *t, struct rr_stag *s);
 
 /* The cipher, exposed for its test. */
-
 void rr_speck_key(struct rr_speck *s, const uint16_t key[4]);
 uint32_t rr_speck_encrypt(const struct rr_speck *s, uint32_t v);
 uint32_t rr_speck_decrypt(const struct rr_speck *s, uint32_t v);

@@ -14,9 +14,9 @@
  * another one.  So a device that was removed and is not used is closed beneath
  * librdmacm: its descriptors are replaced by ones that lead nowhere, which librdmacm
  * may use and close as before.  sweep_registry() does so when an endpoint releases its
- * device, at each connect and listen, and when the kernel reports a removal (watch.h).
+ * device, at each connect and listen, and when the kernel reports a removal (removals.h).
  * Listening makes librdmacm open the device as well.  Asking which device serves an
- * address opens none (ask.h).
+ * address opens none (kernel_query.h).
  */
 #define _GNU_SOURCE /* dup3 */
 #include <fcntl.h>
@@ -243,7 +243,6 @@ static int map_async_event(enum ibv_event_type t, bool iwarp, bool *ret_everybod
 	if (t == IBV_EVENT_QP_ACCESS_ERR || t == IBV_EVENT_QP_REQ_ERR)
 		return -EREMOTEIO;
 	if (t == IBV_EVENT_QP_FATAL) /* iWARP: the stream was invalid */
-
 		return iwarp ? -EREMOTEIO : -EIO;
 	return 0;
 }

@@ -26,7 +26,6 @@ static const struct lib_symbol cm_names[] = {RR_RDMA_CM(X)};
 static bool load_functions(const char *file, const struct lib_symbol *names, size_t n)
 {
 	/* Drivers and threads that verbs starts would not survive unloading. */
-
 	void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
 	if (!lib) {

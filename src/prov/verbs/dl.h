@@ -100,7 +100,6 @@ static inline int rr_rdma_query_port(const struct rr_rdma_lib *lib,
 	int err;
 
 	memset(&a, 0, sizeof(a)); /* an old library fills only the first part */
-
 	err = lib->ibv_query_port(ctx, port, (struct _compat_ibv_port_attr *)&a);
 	if (err)
 		return err > 0 ? -err : -EIO;

@@ -31,7 +31,6 @@ void rr_vb_dereg(struct rr_vb_ep *ep, struct ibv_mr *mr)
 }
 
 /* Returns the index of the first block that ends beyond @p. */
-
 static unsigned find_block(const struct rr_vb_ep *ep, const uint8_t *p)
 {
 	unsigned lo = 0, hi = ep->n_blocks;

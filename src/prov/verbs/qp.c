@@ -197,7 +197,6 @@ void rr_vb_qp_close(struct rr_vb_ep *ep)
 	if (ep->dev) {
 		pthread_mutex_lock(&ep->dev->lock);
 		rr_list_del(&ep->of_dev); /* no event marks it from here on */
-
 		pthread_mutex_unlock(&ep->dev->lock);
 	}
 	rr_vb_windows_fini(ep);

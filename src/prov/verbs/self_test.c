@@ -210,7 +210,6 @@ static int round_end(struct rr_test_pair *t, struct rr_verbs_caps *c)
 
 /* A Write beyond the end of a window over a larger registration.  Not all devices
  * refuse it, and the provider can do without. */
-
 static int round_bounds(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, RIGHTS);

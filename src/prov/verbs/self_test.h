@@ -54,7 +54,6 @@ void rr_verbs_get_caps(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
 
 /* Runs the test, and keeps nothing.  Fills @ret.  Returns -EAGAIN if no port of @dev
  * was ready: windows are off, but a later test may find more. */
-
 int rr_verbs_self_test(const struct rr_rdma_lib *lib, struct ibv_device *dev,
                        struct rr_verbs_caps *ret);
 

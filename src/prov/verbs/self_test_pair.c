@@ -245,7 +245,6 @@ void rr_test_pair_disconnect(struct rr_test_pair *t)
 
 /* Waits for a completion.  The queue is polled again after it was armed, so that no
  * completion is missed. */
-
 static int wait_completion(struct rr_test_pair *t, struct ibv_wc *ret)
 {
 	struct pollfd p = {.fd = t->channel->fd, .events = POLLIN};

@@ -9,7 +9,7 @@
 
 #include <rdma/ib_user_ioctl_verbs.h>
 
-#include "prov/verbs/ask.h"
+#include "prov/verbs/kernel_query.h"
 #include "prov/verbs/vb_internal.h"
 
 #define NODES "/dev/infiniband/"
@@ -29,7 +29,7 @@ static bool kernel_has_devices(void)
 	return any;
 }
 
-int rr_verbs_present(bool load)
+int rr_verbs_check_present(bool load)
 {
 	const struct rr_rdma_lib *lib;
 	struct ibv_device **list;
@@ -84,7 +84,7 @@ static bool is_usable_node(const struct rr_rdma_lib *lib, const char *node)
 	return found && !eaccess(path, R_OK | W_OK);
 }
 
-bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len)
+bool rr_verbs_is_preferred(const struct sockaddr *sa, socklen_t len)
 {
 	const struct rr_rdma_lib *lib;
 	struct sockaddr_storage a = {0};
@@ -95,11 +95,10 @@ bool rr_verbs_preferred(const struct sockaddr *sa, socklen_t len)
 		return false;
 	memcpy(&a, sa, len);
 	if (is_special_addr(&a) || !kernel_has_devices() ||
-	    rr_rdma_who_serves(&a, &index))
+	    rr_rdma_find_device(&a, &index))
 		return false;
-	if (rr_rdma_node(index, &node)) /* a kernel before siw */
-
-		return !rr_verbs_present(false);
+	if (rr_rdma_get_node(index, &node)) /* a kernel before siw */
+		return !rr_verbs_check_present(false);
 	if (node.driver == RDMA_DRIVER_SIW)
 		return false;
 	lib = rr_rdma_lib();

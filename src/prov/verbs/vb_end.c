@@ -151,7 +151,6 @@ void rr_vb_dead(struct rr_vb_ep *ep)
 	rr_ep_set_reason(&ep->base, -ECONNRESET, "connection lost");
 	rr_vb_qp_error(ep);
 	rr_vb_cq_poll(ep); /* completions before the end */
-
 	rr_vb_qp_close(ep);
 	flush_ops(ep, &ep->reads);
 	flush_ops(ep, &ep->sent);

@@ -249,7 +249,6 @@ bool rr_vb_region_closed_by_peer(struct rr_vb_ep *ep, uint32_t handle)
 		return false;
 	if (r->state != RR_VB_OPEN) {
 		r->state = RR_VB_CLOSED; /* the UNBIND reports it */
-
 		return false;
 	}
 	ep->base.count.remote_invalidations++;

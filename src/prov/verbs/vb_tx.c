@@ -356,7 +356,6 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 /* Returns the registration of a Receive's memory, or NULL.  Without blocks Sends need
  * the bounce ring: if there is none, the Receive fails, so that a connection that could
  * never answer is refused at once. */
-
 static struct ibv_mr *find_recv_mr(struct rr_vb_ep *ep, struct rr_vb_recv *r)
 {
 	struct ibv_mr *mr = rr_vb_block_mr(ep, r->sge.base, r->sge.len);

@@ -23,7 +23,6 @@
  * R_keys.  A window's key takes 255 values before it repeats, and sixteen or more
  * windows are used in turn.  The reason of an end is only as good as what the device
  * reports; see prov.h.
-
  */
 #ifndef RR_PROV_VERBS_VERBS_H
 #define RR_PROV_VERBS_VERBS_H

@@ -184,6 +184,5 @@ void rr_vb_cq_event(struct rr_vb_ep *ep)
 	if (++ep->cq_events < 256)
 		return;
 	ep->lib->ibv_ack_cq_events(ep->cq, ep->cq_events); /* rarely: takes a lock */
-
 	ep->cq_events = 0;
 }

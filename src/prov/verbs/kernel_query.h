@@ -8,8 +8,8 @@
  * its connection manager (/dev/infiniband/rdma_cm, by the commands that librdmacm
  * writes there), and by netlink.  Nothing stays open.
  */
-#ifndef RR_PROV_VERBS_ASK_H
-#define RR_PROV_VERBS_ASK_H
+#ifndef RR_PROV_VERBS_KERNEL_QUERY_H
+#define RR_PROV_VERBS_KERNEL_QUERY_H
 
 #include <stdint.h>
 #include <sys/socket.h>
@@ -28,12 +28,11 @@ struct rr_rdma_node {
  * device's index, or RR_RDMA_NO_INDEX from a kernel before 5.7, which does not report
  * it.  Returns -ENODEV if no device serves the address, and another negative errno if
  * the connection manager cannot be asked. */
-int rr_rdma_who_serves(const struct sockaddr_storage *a, uint32_t *ret) RR_MUST_CHECK;
+int rr_rdma_find_device(const struct sockaddr_storage *a, uint32_t *ret) RR_MUST_CHECK;
 
 /* Gets the device file and the driver of the device with that index.  Returns a
  * negative errno if there is no such device, or the kernel (before 5.3) does not report
  * them. */
-
-int rr_rdma_node(uint32_t index, struct rr_rdma_node *ret) RR_MUST_CHECK;
+int rr_rdma_get_node(uint32_t index, struct rr_rdma_node *ret) RR_MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "prov/verbs/ask.h"
+#include "prov/verbs/kernel_query.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static int find_node(const char *kind, uint32_t index, struct rr_rdma_node *ret)
 	return ask_netlink(&q, ret);
 }
 
-int rr_rdma_node(uint32_t index, struct rr_rdma_node *ret)
+int rr_rdma_get_node(uint32_t index, struct rr_rdma_node *ret)
 {
 	struct rr_rdma_node n;
 	int err = index == RR_RDMA_NO_INDEX ? -ENODEV : find_node("uverbs", index, &n);
@@ -191,7 +191,7 @@ static int query_id(int fd, uint32_t id, uint32_t *ret)
 	return err;
 }
 
-int rr_rdma_who_serves(const struct sockaddr_storage *a, uint32_t *ret)
+int rr_rdma_find_device(const struct sockaddr_storage *a, uint32_t *ret)
 {
 	int fd = open_manager();
 	uint32_t id;
@@ -205,6 +205,5 @@ int rr_rdma_who_serves(const struct sockaddr_storage *a, uint32_t *ret)
 	if (!err)
 		err = query_id(fd, id, ret);
 	close(fd); /* destroys the id */
-
 	return err;
 }

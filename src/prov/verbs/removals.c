@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* memmem */
-#include "prov/verbs/watch.h"
+#include "prov/verbs/removals.h"
 
 #include <linux/netlink.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
 	AT_ONCE = 256, /* messages of one call; the descriptor stays readable */
 };
 
-int rr_verbs_watch(void)
+int rr_verbs_watch_removals(void)
 {
 	struct sockaddr_nl at = {.nl_family = AF_NETLINK, .nl_groups = KERNELS};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
@@ -40,7 +40,7 @@ static bool is_removal(const char *m, size_t len)
 	       memmem(m, strnlen(m, len), of, sizeof(of) - 1);
 }
 
-void rr_verbs_watched(int fd)
+void rr_verbs_read_removals(int fd)
 {
 	char m[UEVENT_MAX];
 	bool gone = false;
