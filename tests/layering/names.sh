@@ -18,17 +18,17 @@ expect() {
 		exit 1
 	fi
 }
-f=$tmp/src/base/keys.c
+f=$tmp/src/base/siphash.c
 cp "$f" "$tmp/kept"
 printf 'static int lonely(void)\n{\n\treturn 0;\n}\n' >>"$f"
-expect "keys.c:$(($(wc -l <"$tmp/kept") + 1)): lonely"
+expect "siphash.c:$(($(wc -l <"$tmp/kept") + 1)): lonely"
 cp "$tmp/kept" "$f"
 printf 'static int twice_there(void)\n{\n\treturn 0;\n}\n' | tee -a "$tmp/src/base/sized.c" >>"$f"
-expect 'twice_there: src/base/keys.c'
+expect 'twice_there: src/base/siphash.c'
 cp "$tmp/kept" "$f"
-cp "$f" "$tmp/src/conn/keys.c"
-expect 'keys: src/base src/conn'
-rm "$tmp/src/conn/keys.c"
+cp "$f" "$tmp/src/conn/siphash.c"
+expect 'siphash: src/base src/conn'
+rm "$tmp/src/conn/siphash.c"
 printf '/* -- a banner ----\n * over two lines */\n' >>"$f"
 expect '/* -- a banner'
 cp "$tmp/kept" "$f"
@@ -36,4 +36,4 @@ printf '/* See nobody_has_this.c. */\n' >>"$f"
 expect 'nobody_has_this.c'
 cp "$tmp/kept" "$f"
 seq -f '/* line %g */' 801 >>"$f"
-expect 'src/base/keys.c: '
+expect 'src/base/siphash.c: '
