@@ -2,29 +2,32 @@
 /*
  * librpcrdma: ONC RPC over RDMA, version 2, in user space.
  *
- * An engine is an event loop.  Connections and listeners belong to one engine
- * for life.  Everything that takes an engine, a connection, a listener or a
- * call must be used from the thread that runs the engine, and every callback
- * is called in that thread with no lock held, unless a line says "any thread".
- * Callbacks may make calls, cancel them and close what they like, but neither run
- * nor free the engine.
+ * An engine is an event loop.  A connection or a listener belongs to one engine for its
+ * whole life.  Functions that take an engine, a connection, a listener or a call must be
+ * called in the thread that runs the engine, unless their contract says "any thread".
+ * The library calls every callback in that thread, with no lock held.  A callback may make
+ * and cancel calls, and close connections and listeners; it must neither run nor free the
+ * engine.
  *
- * Functions return 0 or a count, or a negative errno.  Words on pointers:
- * borrowed = needed during the call only (the default); lent = must stay
- * valid and untouched until the event named; given = the callee frees it.
+ * Functions return 0 or a count, or a negative errno.  A pointer parameter is
+ *   borrowed  needed during the function call only; the default
+ *   lent      to stay valid and unchanged until the event that is named
+ *   given     freed by the function that it is passed to
  *
  * Structures grow: a later version of the library may add members at their end, and
- * programs that were compiled before go on.  There are three kinds:
- * - Option structures, and rpcrdma_extension, begin with their size: initialise them
- *   with RPCRDMA_OPTIONS(type), which also zeroes the rest (zero = default).  What a
- *   smaller one lacks is taken as zero.  -E2BIG: a larger one is not zero where this
- *   library has no members.  -EINVAL: a smaller one lacks a member that must be given.
- * - What the library fills in for the program has its size as a parameter, which is
- *   sizeof(*ret).  No more is written, and zero where this library has no members.
- * - What the library lends to callbacks needs no size: rpcrdma_reply, rpcrdma_conn_info,
- *   rpcrdma_extension_message, rpcrdma_call_info.  A program must run with a library that
- *   has the members that it reads: rpcrdma_library_version_number tells.
- * These do not grow, since they are items of arrays, or the program's and lent:
+ * programs that were compiled earlier keep working.  There are three kinds:
+ * - Option structures, and rpcrdma_extension, begin with their size.  Initialise them with
+ *   RPCRDMA_OPTIONS(type), which also zeroes the other members; zero selects the default.
+ *   A member that a smaller structure lacks counts as zero.  -E2BIG: a larger structure
+ *   has a member that this library lacks, and it is not zero.  -EINVAL: a smaller
+ *   structure lacks a member that is required.
+ * - A structure that the library fills in comes with a parameter for its size,
+ *   sizeof(*ret).  The library writes no more than that, and writes zero to members that
+ *   it does not know.
+ * - A structure that the library lends to a callback needs no size: rpcrdma_reply,
+ *   rpcrdma_conn_info, rpcrdma_extension_message, rpcrdma_call_info.  A program may only
+ *   read members that the library has; see rpcrdma_library_version_number.
+ * These do not grow, since they are items of arrays, or lent by the program:
  * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
  * _extension_htype, _extension_property, _tirpc_item, _tirpc_procedure, _tirpc_binding,
  * _cursor.
@@ -66,8 +69,9 @@ struct rpcrdma_request;
 struct rpcrdma_extension; /* rpcrdma/extension.h */
 struct rpcrdma_gss;       /* rpcrdma/gss.h */
 
-/* The library's own version, of this header and (any thread) of what the program is linked
- * with.  The number is 10000 * major + 100 * minor + patch. */
+/* The version of the library: the macros have that of this header, the functions return
+ * that of the library in use.  The number is 10000 * major + 100 * minor + patch.  Any
+ * thread. */
 #define RPCRDMA_LIBRARY_VERSION        "0.1.0"
 #define RPCRDMA_LIBRARY_VERSION_NUMBER 100
 RPCRDMA_API const char *rpcrdma_library_version(void);
@@ -75,11 +79,11 @@ RPCRDMA_API unsigned rpcrdma_library_version_number(void);
 
 /* ---- Payload streams ------------------------------------------------------
  *
- * A message body is a short vector of pieces.  An item piece is the octets of
- * one DDP-eligible XDR data item, without its length word (which ends the
- * piece before it) and without roundup padding (which the library adds where
- * the item travels inline).  Other pieces are XDR octets, a multiple of four
- * in total between items.                              [v2 §4.3.4.4, §4.3.5]
+ * A message body is a short vector of pieces.  An item piece has the octets of one
+ * DDP-eligible XDR data item, without its length word, which ends the piece before it,
+ * and without roundup padding, which the library adds where the item travels inline.
+ * The other pieces are XDR octets; between two items their total length is a multiple
+ * of four.                                              [v2 §4.3.4.4, §4.3.5]
  */
 struct rpcrdma_piece {
 	const void *base;
@@ -87,21 +91,20 @@ struct rpcrdma_piece {
 	bool item;
 };
 
-/* Where an eligible result is to be placed (one Write chunk). [v2 §4.3.6] */
+/* Memory for one DDP-eligible result (one Write chunk).        [v2 §4.3.6] */
 struct rpcrdma_dest {
 	void *base;           /* lent until the call is done */
-	size_t len;           /* the most octets that can come */
+	size_t len;           /* its size */
 	size_t ret_len;       /* octets placed; set before the done callback */
-	const void *ret_base; /* where: @base, or the library's memory until the done
-				 callback returns, if an idempotent call was asked
-				 again with more room than @len */
-	bool ret_used;        /* false: the result came without an item, or inline */
-	bool ret_offered; /* the server was offered room for it, in the attempt that it
-			     answered: an eligible result of one octet or more that
-			     comes inline all the same breaks the binding, and the
-			     call is to be taken for failed [v2 §A.1].  False where
-			     nothing may be moved (RPCSEC_GSS), or the server refused
-			     to */
+	const void *ret_base; /* the octets: @base, or memory of the library that is
+				 valid until the done callback returns, if an
+				 idempotent call was retried with more room than @len */
+	bool ret_used;        /* false: the result has no such item, or it is inline */
+	bool ret_offered; /* the attempt that the server answered offered it this memory.
+			     An eligible result of one octet or more that is inline all
+			     the same breaks the binding: the caller must take the call
+			     for failed [v2 §A.1].  False where items may not move
+			     (RPCSEC_GSS), or the server refused to move them */
 };
 
 /* Credentials or verifier: flavor and opaque body.      [RFC 5531 §8.2] */
@@ -113,7 +116,7 @@ struct rpcrdma_auth {
 
 enum { RPCRDMA_AUTH_NONE = 0, RPCRDMA_AUTH_SYS = 1 };
 
-/* Encodes an AUTH_SYS body into @buf; octets used, or -EMSGSIZE. */
+/* Encodes an AUTH_SYS body into @buf.  Returns the octets used, or -EMSGSIZE. */
 RPCRDMA_API int rpcrdma_auth_sys_encode(void *buf, size_t size, uint32_t stamp,
                                         const char *machine, uint32_t uid, uint32_t gid,
                                         const uint32_t *gids, unsigned n_gids);
@@ -124,7 +127,7 @@ struct rpcrdma_auth_sys {
 	uint32_t gids[16];
 	char machine[256];
 };
-/* Decodes one; -EBADMSG if malformed. */
+/* Decodes an AUTH_SYS body.  Returns -EBADMSG if it is malformed. */
 RPCRDMA_API int rpcrdma_auth_sys_decode(const struct rpcrdma_auth *,
                                         struct rpcrdma_auth_sys *ret);
 
@@ -132,7 +135,7 @@ RPCRDMA_API int rpcrdma_auth_sys_decode(const struct rpcrdma_auth *,
 
 struct rpcrdma_engine_options {
 	size_t size;
-	/* Called for each trace point with one JSON object, no newline. */
+	/* Receives one JSON object, without a newline, for each trace point. */
 	void (*trace)(void *arg, const char *json);
 	void *trace_arg;
 	uint64_t spin_ns; /* poll that long before sleeping; 0 = sleep at once */
@@ -140,60 +143,60 @@ struct rpcrdma_engine_options {
 
 RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
                                    struct rpcrdma_engine **ret);
-/* All connections and listeners should have been closed and drained
- * (rpcrdma_engine_idle).  Aborts those that are left: calls end with -ECANCELED,
- * and requests that handlers still hold are gone, so that no thread may answer
- * them any more.  Timers that have not fired are cancelled. */
+/* Frees the engine.  All its connections and listeners should have been closed and drained
+ * before, see rpcrdma_engine_idle.  Aborts those that are left: their calls end with
+ * -ECANCELED, and the requests that handlers still hold become invalid, so that no thread
+ * may answer them any more.  Cancels the timers that have not fired. */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
-/* Handles what is ready; sleeps up to @timeout_ms (-1: without limit) if
- * nothing is.  0, or the errno of a failed wait; -EDEADLK within a callback. */
+/* Handles the events that are ready.  If there are none, waits for one up to @timeout_ms;
+ * -1 waits without limit.  Returns 0, the errno of a failed wait, or -EDEADLK within a
+ * callback. */
 RPCRDMA_API int rpcrdma_engine_process(struct rpcrdma_engine *, int timeout_ms);
-/* Processes until rpcrdma_engine_stop. */
+/* Processes events until rpcrdma_engine_stop is called. */
 RPCRDMA_API int rpcrdma_engine_run(struct rpcrdma_engine *);
-/* Any thread, and signal handlers. */
+/* Makes rpcrdma_engine_run return.  Any thread, also in a signal handler. */
 RPCRDMA_API void rpcrdma_engine_stop(struct rpcrdma_engine *);
-/* Readable when rpcrdma_engine_process has something to do; for own loops,
- * together with rpcrdma_engine_timeout_ms (-1: none). */
+/* Returns a descriptor that is readable while rpcrdma_engine_process has work, for an event
+ * loop of the program's own.  Such a loop waits rpcrdma_engine_timeout_ms at most; -1:
+ * without limit. */
 RPCRDMA_API int rpcrdma_engine_fd(struct rpcrdma_engine *);
 RPCRDMA_API int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *);
-/* No connection, listener, request or call is left. */
+/* Returns whether the engine has no connection, listener, request or call. */
 RPCRDMA_API bool rpcrdma_engine_idle(const struct rpcrdma_engine *);
-/* Runs @fn in the engine's thread, soon.  Any thread.  -ENOMEM. */
+/* Calls @fn in the engine's thread, soon.  Any thread.  -ENOMEM. */
 RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *, void (*fn)(void *),
                                     void *arg);
-/* Calls @fn once after @delay_ns unless cancelled; @ret (may be NULL) is valid
- * until @fn begins.  -ENOMEM. */
+/* Calls @fn once after @delay_ns, unless the timer is cancelled.  @ret, which may be NULL,
+ * is valid until @fn begins.  -ENOMEM. */
 struct rpcrdma_timer;
 RPCRDMA_API int rpcrdma_timer_start(struct rpcrdma_engine *, uint64_t delay_ns,
                                     void (*fn)(void *), void *arg,
                                     struct rpcrdma_timer **ret);
 RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
 
-/* For people: what happens to connections and calls, one line of text for each event. */
+/* The log is for people: one line of text for each event of a connection or a call. */
 enum rpcrdma_log_level {
 	RPCRDMA_LOG_NONE = 0,
-	RPCRDMA_LOG_ERROR = 1, /* given up: a connection, a call, a security context */
-	RPCRDMA_LOG_WARNING =
-	        2, /* lost, refused or closed for others; a peer's fault */
-	RPCRDMA_LOG_INFO =
-	        3, /* connected (by which provider, in which version), closed in
-				 order, tried again, made otherwise */
+	RPCRDMA_LOG_ERROR = 1, /* a connection, call or security context was given up */
+	/* A connection was lost, refused, or closed in favour of others; a peer's fault. */
+	RPCRDMA_LOG_WARNING = 2,
+	/* Connected (provider, version), closed in order, retried, sent in another form. */
+	RPCRDMA_LOG_INFO = 3,
 	RPCRDMA_LOG_DEBUG = 4, /* each trace point, for developers */
 };
-/* @line names the peer's address first, if there is one, and has no newline.  It is lent
- * for the call.  The engine's thread, with no lock held; it must not call back into the
- * library. */
+/* Receives one line, borrowed and without a newline.  It begins with the peer's address if
+ * there is a peer.  The function must not call the library. */
 typedef void rpcrdma_log_fn(enum rpcrdma_log_level, const char *line, void *arg);
-/* Calls @log for events up to level @most from now on; NONE or NULL ends that.  Nothing is
- * formatted for other events: they cost a look at a table, and without @log and trace
- * not even that. */
+/* Calls @log for events of level @most and below from now on; NONE or NULL ends this.  The
+ * library formats nothing for other events: each costs a table look-up, and not even that
+ * without @log and trace. */
 RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *,
                                         enum rpcrdma_log_level most,
                                         rpcrdma_log_fn *log, void *arg);
 
 /* ---- Options common to both ends ------------------------------------------- */
 
-/* What a client lets its server do in reverse.            [v2 §5.2.5] */
+/* The Calls that a client lets its server make in reverse.     [v2 §5.2.5] */
 enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_DEFAULT = 0,
 	RPCRDMA_REVERSE_SIMPLE = 1, /* Calls and Replies of one message */
@@ -201,83 +204,90 @@ enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_GENL = 3,   /* and chunks */
 };
 
-/* Who must prove who they are before any RPC, see rpcrdma/hostauth.h. */
+/* Whether the peer must authenticate its host before any RPC, see rpcrdma/hostauth.h. */
 struct rpcrdma_hostauth;
 enum rpcrdma_hostauth_policy {
 	RPCRDMA_HOSTAUTH_OFF = 0,
-	RPCRDMA_HOSTAUTH_PREFER = 1,  /* if the peer can; one that tries must succeed */
-	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* or there is no connection */
+	RPCRDMA_HOSTAUTH_PREFER = 1,  /* if the peer can; an attempt must succeed */
+	RPCRDMA_HOSTAUTH_REQUIRE = 2, /* a peer that cannot is refused */
 };
 
 struct rpcrdma_conn_options {
 	size_t size;
-	const char *provider;   /* "verbs[:DEVICE,key=value,...]": RDMA devices;
+	const char *provider; /* "verbs[:DEVICE,key=value,...]": RDMA devices;
 				 "iwarp[:key=value,...]": RDMA over TCP in software;
-				 NULL or "auto": for each address, devices where one
-				 serves it that is no siw, else iwarp (loopback:
+				 NULL or "auto": for each address, verbs if a device
+				 other than siw serves it, else iwarp (on loopback
 				 always).
-				 -EINVAL: none of these, or not with these keys and
-				 values, see rpcrdma_provider_check; -ENOPKG: verbs wants
+				 -EINVAL: not one of these, or an unknown key or value,
+				 see rpcrdma_provider_check; -ENOPKG: verbs needs
 				 rdma-core (libibverbs1, librdmacm1) installed;
-				 -ENODEV: verbs wants an RDMA device */
-	unsigned version;       /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
-	uint32_t credits;       /* 2..2047; default 32 */
-	uint32_t inline_bytes;  /* Send and Receive size; 1024.., default 4096 */
+				 -ENODEV: verbs needs an RDMA device */
+	unsigned version;     /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
+	uint32_t credits;     /* 2 to 2047; default 32 */
+	uint32_t
+	        inline_bytes; /* size of Sends and Receives; 1024 or more; default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
-	uint32_t max_segments;  /* of one header that comes, and in version 1 of one
-				  that is sent, since its peers name no limit; default 16 */
-	uint32_t max_requests;  /* of one connection, being served at once; others wait,
-				  and credits are withheld; default 256 */
+	uint32_t
+	        max_segments; /* segments of one received header; in version 1 also of a
+				  sent one, since peers state no limit; default 16 */
+	uint32_t max_requests;      /* requests of a connection that are served at once;
+				  others wait, and credits are withheld; default 256 */
 	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
 	uint32_t max_chunk_bytes;   /* one Read chunk; default 8 MiB */
-	uint64_t max_held_bytes;    /* memory the peer can make us hold; default 32 MiB;
-				    for all together see rpcrdma_budget_set */
-	uint64_t handshake_ns;      /* setting up the transport; then first message and
-				  property exchange; default 10 s each */
-	uint64_t idle_ns; /* server: close after; default 6 min; UINT64_MAX = never.
-			     Before the first Call handshake_ns, if that is less */
-	uint32_t max_per_address; /* server: connections of one client's address to a
-				     listener; 0 = no limit of its own */
-	uint64_t keepalive_ns; /* grant messages on an idle connection; 0 = none: hosts
-				  that vanish are noticed all the same, by TCP, in two
-				  minutes */
-	/* Of version 2, see rpcrdma/extension.h; the array and what it names are lent
-	 * until the last connection made with it is over. */
+	uint64_t max_held_bytes;    /* memory that this peer can make the process hold;
+				    default 32 MiB; of all peers: rpcrdma_budget_set */
+	uint64_t handshake_ns; /* time to set up the transport, and again for the first
+				    message and the properties; default 10 s each */
+	uint64_t
+	        idle_ns; /* server: closes an idle connection after this; default 6 min;
+			     UINT64_MAX = never.  Before the first Call handshake_ns, if
+			     that is less */
+	uint32_t max_per_address; /* server: connections from one address to a listener;
+				     0 = no limit but that of the listener */
+	uint64_t
+	        keepalive_ns; /* sends a grant on an idle connection this often; 0 = never.
+				  TCP notices a host that vanished within two minutes
+				  in any case */
+	/* Extensions of version 2, see rpcrdma/extension.h.  The array and the extensions
+	 * are lent until the last connection made with these options has ended. */
 	const struct rpcrdma_extension *const *extensions;
 	unsigned n_extensions;
-	/* Host authentication; @hostauth is lent, and needed unless OFF. */
+	/* Host authentication.  @hostauth is lent, and required unless OFF. */
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const struct rpcrdma_hostauth *hostauth;
 	/* client: */
-	const char *hostauth_name; /* whom the server's certificate must name; NULL =
-				      the host connected to; "" = anybody believed.
+	const char
+	        *hostauth_name; /* name that the server's certificate must have; NULL =
+				      the host connected to; "" = any trusted certificate.
 				      Copied, at most 255 octets */
-	bool no_reconnect; /* the first loss ends everything; attempts that find out
-			      which version the server speaks are no loss */
+	bool no_reconnect; /* the first loss ends the connection.  An attempt that only
+			      finds out the server's version does not count as a loss */
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
-	uint64_t retry_ns;        /* calls give up when the server was unreachable that
-			      long; default 60 s; UINT64_MAX = never */
-	uint64_t first_answer_ns; /* the server must say anything at all; default 5 s */
+	uint64_t retry_ns; /* calls end when the server was unreachable this long;
+			      default 60 s; UINT64_MAX = never */
 	uint64_t
-	        version_cache_ns; /* a server that speaks no version 2 is asked in version
-				 1 from the start for that long; default 10 min */
-	enum rpcrdma_reverse reverse; /* what the server may use of @callbacks; 0 = GENL
-					 with them, else none */
-	/* Programs that the server may call on this connection; lent until it is
-	 * closed and the last request is answered.  NULL: the server is told that
-	 * there are none. */
+	        first_answer_ns; /* limit for the server's first message; default 5 s */
+	uint64_t
+	        version_cache_ns; /* how long a server without version 2 is remembered, and
+			      asked in version 1 at once; default 10 min */
+	enum rpcrdma_reverse
+	        reverse; /* what the server may use with @callbacks; 0 = GENL
+					 if there are callbacks, else none */
+	/* Programs that the server may call on this connection.  Lent until the connection
+	 * is closed and the last request is answered.  NULL: none; the server is told. */
 	struct rpcrdma_service *callbacks;
-	/* Where rpcrdma_connect is given no service: the port is that of this program, and
-	 * the rpcbind of the host is asked for it, before each connection, in a thread of
-	 * the library, handshake_ns long at most.  If it does not know, or is not there,
-	 * that of NFS is 20049; the attempt has failed for any other.  0 = 20049. */
+	/* The port if rpcrdma_connect is given no service: that of this program.  The
+	 * library asks the rpcbind of the host before each connection, in a thread of its
+	 * own, for handshake_ns at most.  If rpcbind is unreachable or has no entry, NFS
+	 * uses port 20049; for other programs the attempt fails.  0 = port 20049. */
 	uint32_t program, program_version;
 };
 
-/* Checks @provider as rpcrdma_connect and rpcrdma_listen would.  Returns 0, or -EINVAL
- * and writes a sentence that names the wrong key or value to @ret_reason, which has room
- * for @size octets (0: nothing is written).  Does not check that a device of that name
- * exists.  May be called in any thread. */
+/* Checks @provider as rpcrdma_connect and rpcrdma_listen do.  Returns 0 or -EINVAL.  With
+ * -EINVAL writes a sentence that names the wrong key or value to @ret_reason, which has
+ * room for @size octets; 0: writes nothing.  Does not check that a device of that name
+ * exists.  Any thread. */
 RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_reason,
                                        size_t size);
 
@@ -290,10 +300,11 @@ struct rpcrdma_stats {
 	uint64_t sends, recvs, rdma_reads, rdma_writes;
 	uint64_t registrations, local_invalidations, remote_invalidations;
 	uint64_t grants, errors_sent, errors_received, credit_stalls;
-	uint64_t recoveries,
-	        overruns; /* calls asked again otherwise; credit overruns seen */
-	uint64_t cache_hits, cache_waits; /* Calls answered from the reply cache; Calls
-					     that came again while being executed */
+	uint64_t
+	        recoveries; /* Calls sent again in another form after an error [v2 §7.3] */
+	uint64_t overruns;    /* messages that the peer sent beyond its credits */
+	uint64_t cache_hits;  /* Calls answered from the reply cache */
+	uint64_t cache_waits; /* Calls that were repeated while being executed */
 	uint64_t syscalls, wire_bytes_sent, wire_bytes_received;
 	/* payload octets by path, both directions */
 	uint64_t bytes_inline, bytes_continued, bytes_read_chunk, bytes_write_chunk;
@@ -303,47 +314,48 @@ struct rpcrdma_stats {
 	uint64_t held_bytes, peak_held_bytes;
 };
 
-/* What was negotiated, for people. */
+/* What a connection negotiated. */
 struct rpcrdma_conn_info {
 	const char *provider;              /* static; "auto" before the first attempt */
 	unsigned version;                  /* 0 while not connected */
 	uint32_t send_inline, recv_inline; /* thresholds in octets */
-	uint32_t credits_granted;          /* most we may hold */
-	uint32_t peer_segment_bytes, peer_max_segments; /* version 1 cannot say: 0 */
+	uint32_t credits_granted;          /* by the peer, at present */
+	uint32_t peer_segment_bytes, peer_max_segments; /* version 1: unknown, 0 */
 	uint32_t peer_reverse; /* server: what the client allows, enum rpcrdma_reverse;
-				  0 = no calls; version 1 cannot say: SIMPLE */
+				  0 = no calls; version 1: unknown, SIMPLE */
 	bool remote_invalidate;
 	bool connected;
-	int error;          /* last reason of a loss, negative errno */
+	int error;          /* of the last loss, negative errno */
 	char reason[160];   /* of that loss, as text */
-	char identity[256]; /* what the peer proved to be (hostauth); "" = nothing */
+	char identity[256]; /* that the peer proved (hostauth); "" = none */
 	struct sockaddr_storage peer, local;
 };
 
 /*
- * Memory that peers can make this process hold, over all its engines: Receives of
- * connections that it accepts, what is pulled or reassembled for requests, and results.
- * Each request reserves all that it can need before anything is pulled for it; what
- * does not fit waits in order.  While others wait, a connection whose peer neither
- * sends nor takes what would free the memory that it holds is ended.
+ * Memory that peers can make this process hold, over all its engines: the Receives of
+ * accepted connections, arguments that are pulled or reassembled, and results.  Each
+ * request reserves all that it can need before anything is pulled for it.  Requests that
+ * do not fit wait in order.  While requests wait, the library ends a connection whose peer
+ * neither sends nor takes the data that would free the memory that it holds.
  */
 struct rpcrdma_budget {
 	uint64_t limit_bytes;
 	uint64_t used_bytes;        /* reserved now */
 	uint64_t connections_bytes; /* of these, the fixed price of connections */
 	uint64_t waiting;           /* connections that wait for memory now */
-	uint64_t waits;             /* how often one began to wait */
+	uint64_t waits;             /* how often a connection began to wait */
 	uint64_t refused; /* connections and Calls for which there was no memory */
 	uint64_t ended;   /* connections ended because others waited for their memory */
 };
-/* Default: an eighth of the machine's memory, at most 1 GiB.  All connections
- * together may hold 3/8 of it in Receives, and one request a half.  -EINVAL below 1 MiB.
- * Any thread, any time; what is held already stays. */
+/* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.  All
+ * connections together may hold 3/8 of the limit in Receives, and one request a half.
+ * Memory that is already held stays.  -EINVAL: less than 1 MiB.  Any thread, any time. */
 RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
-/* Any thread. */
+/* Fills in the limit and what is used of it.  Any thread. */
 RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size);
 
-/* The engine's sums, connections that have ended included. */
+/* Fills in the counters of an engine, sums over all its connections, ended ones included;
+ * those of a connection; and what a connection negotiated. */
 RPCRDMA_API void rpcrdma_engine_get_stats(const struct rpcrdma_engine *,
                                           struct rpcrdma_stats *ret, size_t size);
 RPCRDMA_API void rpcrdma_conn_get_stats(const struct rpcrdma_conn *,
@@ -353,15 +365,16 @@ RPCRDMA_API void rpcrdma_conn_get_info(const struct rpcrdma_conn *,
 
 /* ---- Client ---------------------------------------------------------------------- */
 
-/* Told when the connection is up (@error 0; again after each reconnect),
- * lost (negative errno; it will be tried again), or over (@final). */
+/* Called when the connection is up (@error is 0; again after each reconnect), when it is
+ * lost (@error is a negative errno; the library reconnects), and when it has ended (@final
+ * is true). */
 typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final,
                                    void *arg);
 
 /*
- * Begins to connect; calls may be made at once, they wait.  @host is a name or
- * address, @service a port; NULL = that of the program in the options, or 20049.
- * -ENXIO: the name does not resolve.
+ * Begins to connect.  Calls may be made at once; they wait for the connection.  @host is a
+ * name or an address, @service a port; NULL = that of the program in the options, or
+ * 20049.  -ENXIO: the name does not resolve.
  */
 RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
                                 const char *service,
@@ -369,35 +382,35 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
                                 rpcrdma_conn_event_fn *event, void *arg,
                                 struct rpcrdma_conn **ret);
 /*
- * The port of a program that is registered with the rpcbind of @host (port 111)
- * under netid rdma, for an IPv6 address rdma6; as text, which rpcrdma_connect
- * takes as @service.  NFS needs none of this, its port is 20049.      [v2 §9]
- * Blocks, up to @timeout_ns (0 = 5 s) after the name was resolved: call it before
- * the engine runs or in another thread, or name the program in the options of
+ * Asks the rpcbind of @host (port 111) for the port of a program under netid rdma, or
+ * rdma6 for an IPv6 address, and writes it as text, which rpcrdma_connect takes as
+ * @service.  NFS needs no look-up; its port is 20049.                  [v2 §9]
+ * Blocks up to @timeout_ns (0 = 5 s) after the name was resolved.  Call it before the
+ * engine runs or in another thread, or name the program in the options of
  * rpcrdma_connect.  Any thread.
- * -ENXIO the name does not resolve, -ECONNREFUSED, -ETIMEDOUT and the like: there
- * is no rpcbind; -ENOENT it does not know the program in that version;
- * -EPROTONOSUPPORT it speaks neither version 4 nor 3, -EACCES, -EPROTO it
- * refuses; -EBADMSG, -EMSGSIZE what it says cannot be.
+ * -ENXIO: the name does not resolve; -ECONNREFUSED, -ETIMEDOUT and the like: no rpcbind
+ * answers; -ENOENT: it has no entry for the program in that version; -EPROTONOSUPPORT: it
+ * knows neither version 4 nor 3 of its protocol; -EACCES, -EPROTO: it refuses; -EBADMSG,
+ * -EMSGSIZE: its answer is malformed.
  */
 RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
                                uint64_t timeout_ns,
                                char ret_service[RPCRDMA_SERVICE_BYTES]);
 /*
- * As rpcrdma_lookup, under exactly @netid: "tcp", "udp6" or any other whose addresses
- * end in a port.  @host is asked at each of its addresses, whatever their family.
- * -EBADMSG also if the address under @netid has no port; -EINVAL @netid is empty.
+ * Like rpcrdma_lookup, but under exactly @netid: "tcp", "udp6" or any other whose addresses
+ * end in a port.  Asks @host at each of its addresses, of either family.
+ * -EBADMSG: also if the address under @netid has no port; -EINVAL: @netid is empty.
  */
 RPCRDMA_API int rpcrdma_lookup_netid(const char *host, const char *netid,
                                      uint32_t program, uint32_t version,
                                      uint64_t timeout_ns,
                                      char ret_service[RPCRDMA_SERVICE_BYTES]);
-/* Ends it: calls still out end with -ECANCELED, the stream closes in order,
- * memory is freed once nothing is owed.  No event follows.  @conn is given. */
+/* Closes the connection in order: its calls end with -ECANCELED, no event follows, and the
+ * memory is freed when no completion is outstanding.  @conn is given. */
 RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
 
-/* Status of a call: 0, a negative errno from the transport, or one of these
- * positive values, which need the peer to have answered. */
+/* Status of a call: 0, a negative errno from the transport, or one of these positive
+ * values, which the peer's answer has. */
 enum rpcrdma_status {
 	RPCRDMA_OK = 0,
 	RPCRDMA_PROG_UNAVAIL = 1,  /* the server has no such program */
@@ -411,43 +424,43 @@ enum rpcrdma_status {
 	                               /* Negative errno:
 	 * -ETIMEDOUT    the timeout passed (the server may have executed it)
 	 * -EHOSTUNREACH the server could not be reached for retry_ns
-	 * -ECONNRESET   connection lost and no_reconnect was set, or lost again and
-	 *               again while the call was out (then any error of a connection)
-	 * -ECANCELED    cancelled, or the connection was closed
+	 * -ECONNRESET   the connection was lost and no_reconnect is set, or it was lost
+	 *               repeatedly while the call was outstanding (then any error of a
+	 *               connection)
+	 * -ECANCELED    the call was cancelled, or the connection closed
 	 * -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
-	 * -EOVERFLOW    the Reply is longer than reply_bytes and max_message_bytes: set
-	 *               either; it was executed
-	 * -EMSGSIZE     cannot be expressed within the peer's limits
+	 * -EOVERFLOW    the Reply is longer than reply_bytes and max_message_bytes: raise
+	 *               either; the call was executed
+	 * -EMSGSIZE     the Call does not fit the peer's limits
 	 * -EPROTONOSUPPORT  no version in common
 	 * -EACCES       no security context, see rpcrdma_gss_get_info */
 };
 
-/* With RPCRDMA_TRANSPORT_ERROR: what the peer's transport refused, rdma_err of
- * RDMA2_ERROR or in version 1 of RDMA_ERROR, and @a, @b of it.  Codes 6 to 8 come before the procedure was
- * executed, 9 and 10 after; a caller sees these five only when asking otherwise
- * was not allowed, not possible or did not help.              [v2 §7] */
+/* With RPCRDMA_TRANSPORT_ERROR: rdma_err of RDMA2_ERROR, or of RDMA_ERROR in version 1,
+ * and its values @a and @b.  Codes 6 to 8 mean that the procedure was not executed, 9
+ * and 10 that it was.  A caller sees these five only if the library could not retry the
+ * Call in another form, or the retry failed too.                         [v2 §7] */
 enum rpcrdma_transport_error {
-	RPCRDMA_ERR_VERS = 1,    /* the version; a, b: those that the peer speaks */
+	RPCRDMA_ERR_VERS = 1,    /* the version; a, b: lowest and highest of the peer */
 	RPCRDMA_ERR_BAD_XDR = 2, /* it could not decode the header */
 	RPCRDMA_ERR_BAD_PROPVAL = 3,
 	RPCRDMA_ERR_INVAL_HTYPE = 4,
-	RPCRDMA_ERR_INVAL_CONT = 5,   /* a continued message, for instance too long */
-	RPCRDMA_ERR_READ_CHUNKS = 6,  /* more items than it would read; a: how many */
-	RPCRDMA_ERR_WRITE_CHUNKS = 7, /* more destinations than results; a: how many */
-	RPCRDMA_ERR_SEGMENTS = 8,     /* a: how many it takes */
-	RPCRDMA_ERR_WRITE_RESOURCE =
-	        9, /* the a-th destination lacks room for b octets */
-	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* no way for a Reply of a octets */
-	RPCRDMA_ERR_SYSTEM = 100, /* anything else: memory, limits, failed RDMA */
-	RPCRDMA_ERR_CHUNK =
-	        0x40000002, /* version 1, which has no other: the chunks could
-					   not be parsed, or lacked room for the Reply,
-					   which may have been executed; our own number */
+	RPCRDMA_ERR_INVAL_CONT = 5,  /* a continued message, for instance too long */
+	RPCRDMA_ERR_READ_CHUNKS = 6, /* too many Read chunks; a: how many it accepts */
+	RPCRDMA_ERR_WRITE_CHUNKS =
+	        7,                /* too many Write chunks; a: how many it accepts */
+	RPCRDMA_ERR_SEGMENTS = 8, /* too many segments; a: how many it accepts */
+	RPCRDMA_ERR_WRITE_RESOURCE = 9,  /* Write chunk a is too short for b octets */
+	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* nothing can carry a Reply of a octets */
+	RPCRDMA_ERR_SYSTEM = 100,        /* any other: memory, limits, failed RDMA */
+	/* Version 1 has no other error: the chunks could not be parsed, or had no room for
+	 * the Reply; the Call may have been executed.  The number is this library's. */
+	RPCRDMA_ERR_CHUNK = 0x40000002,
 };
 
-/* For messages: a phrase for a status as above; static. */
+/* Returns a phrase, static, for a status as above ... */
 RPCRDMA_API const char *rpcrdma_strstatus(int status);
-/* ... and for a transport_error. */
+/* ... and for a transport error. */
 RPCRDMA_API const char *rpcrdma_strerror_transport(uint32_t transport_error);
 
 struct rpcrdma_reply {
@@ -475,45 +488,47 @@ struct rpcrdma_call_options {
 	unsigned n_args;                  /* at most RPCRDMA_MAX_PIECES */
 	struct rpcrdma_dest *dests;       /* lent until done */
 	unsigned n_dests;                 /* at most 16 */
-	size_t reply_bytes;  /* bound of the results without items in dests; matters
-			       above some inline thresholds; 0 = small.  In version 1
-			       4,000 octets are made room for then, for none of NULL
-			       (procedure 0 without arguments and dests) */
-	uint64_t timeout_ns; /* of the whole call, attempts and waiting; 0 = none: as
-				long as the connected server takes, and retry_ns */
+	size_t reply_bytes;  /* longest results, without the items in dests; needed when
+			       they exceed some inline thresholds; 0 = small.  In
+			       version 1, 0 makes room for 4,000 octets, except for
+			       procedure 0 without arguments and dests */
+	uint64_t timeout_ns; /* limit for the whole call, including retries.  0 = none
+				while connected; while not connected, retry_ns */
 	bool force_special;  /* Special Format even where the Call fits inline */
-	bool idempotent;     /* executing it twice does no harm: it is asked again with
-			    more room when the server says that it lacked some */
+	bool idempotent; /* executing it twice does no harm: the library repeats it with
+				more room if the server reports too little */
 	rpcrdma_done_fn *done; /* called exactly once, never from within rpcrdma_call */
 	void *arg;
 	struct rpcrdma_gss
 	        *gss; /* RPCSEC_GSS, of this connection; @cred must be NULL */
 };
 
-/* Starts a call.  Retransmitted under the same XID after a reconnect; ended by the
- * connection's error when it lost two connections in company and two alone, or eight.
- * @ret (may be NULL) is valid until done returns.  -EINVAL: options; -ECANCELED:
- * closed already; -ENOMEM; or why the connection is over.  Then done is not
- * called. */
+/* Starts a call.  The library sends it again under the same XID after a reconnect.  If
+ * connections are lost while the call is outstanding, it ends with the connection's error:
+ * after two losses together with other calls and two alone, or after eight.
+ * @ret, which may be NULL, is valid until done returns.  -EINVAL: options; -ECANCELED: the
+ * connection is closed; -ENOMEM; or the error that ended the connection.  After an error
+ * done is not called. */
 RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
                              struct rpcrdma_call **ret);
-/* done follows with -ECANCELED, once the peer can no longer reach the memory. */
+/* Cancels a call: done is called with -ECANCELED when the peer can no longer reach the
+ * call's memory. */
 RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
 /*
  * Makes a call and waits for its end.  Copies the results into the @size octets at
- * @results; reply_bytes of 0 stands for @size.  Returns the status, or why no call was
- * made as rpcrdma_call does.  @ret (may be NULL) is filled in either case; its results
- * are @results.  The options have no done and no arg.
- * Any thread.  The thread that runs the engine runs it until then: other callbacks are
- * called meanwhile, and rpcrdma_engine_stop does not end the wait.  Any other thread
- * sleeps, and leaves the call to the one that runs the engine, which must go on doing so.
- * A program need not have such a thread: as long as rpcrdma_engine_process and _run were
- * never called, those that wait run the engine by turns.  @conn must not be closed
- * while a thread waits, unless its call has begun (then it ends with -ECANCELED).
+ * @results; reply_bytes of 0 stands for @size.  Returns the status of the call, or the
+ * error of rpcrdma_call.  @ret, which may be NULL, is filled in either case; its results
+ * are @results.  The options must have no done and no arg.
+ * Any thread.  The thread that runs the engine runs it until the call has ended: it calls
+ * other callbacks meanwhile, and rpcrdma_engine_stop does not end the wait.  Any other
+ * thread sleeps; the thread that runs the engine must continue to run it.  A program need
+ * not have an engine thread: while rpcrdma_engine_process and _run were never called, the
+ * waiting threads run the engine by turns.  @conn must not be closed while a thread waits,
+ * unless its call has begun; the call then ends with -ECANCELED.
  * -EDEADLK: within a callback of this engine.  -EOVERFLOW: the results are longer than
- * @size, or an item than its dest; ret->len and ret_len say how long.  What was too long
- * is not copied, and the call was executed.  -EINVAL: as with rpcrdma_call; or there is
- * a done or an arg, or no @results for @size octets.
+ * @size, or an item is longer than its dest; ret->len and ret_len have the length.  The
+ * call was executed, and what was too long is not copied.  -EINVAL: as for rpcrdma_call;
+ * or there is a done or an arg, or no @results for @size octets.
  */
 RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
                                   const struct rpcrdma_call_options *, void *results,
@@ -522,30 +537,31 @@ RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
 
 /* ---- Server -------------------------------------------------------------- */
 
-/* Serves one request: answers by exactly one of rpcrdma_request_reply,
- * rpcrdma_request_error or (rpcrdma/extension.h) rpcrdma_request_extension_error, at
- * once or later, from any thread.  It must answer even if the caller is gone. */
+/* Serves one request.  It must answer, even if the caller is gone, by exactly one of
+ * rpcrdma_request_reply, rpcrdma_request_error or rpcrdma_request_extension_error
+ * (rpcrdma/extension.h), at once or later, in any thread. */
 typedef void rpcrdma_handler_fn(struct rpcrdma_request *, void *arg);
 
-/* What is done with a Call that comes again. */
+/* How the library treats a repeated Call. */
 enum rpcrdma_once {
-	RPCRDMA_EXECUTE_AGAIN = 0, /* it is executed again */
-	RPCRDMA_EXECUTE_ONCE = 1, /* not idempotent: the reply of the first one is kept,
-				     and is its answer */
-	/* Idempotent, but late it would undo what was done since: while the first one
-	 * is being executed it waits for that one's reply, which is not kept.  Of its
-	 * arguments the first 512 octets are compared. */
+	RPCRDMA_EXECUTE_AGAIN = 0, /* executes it again */
+	RPCRDMA_EXECUTE_ONCE =
+	        1, /* not idempotent: answers it with the first Call's reply,
+				     which is kept */
+	/* Idempotent, but a late execution would undo later changes: while the first Call
+	 * is being executed, a repetition waits for its reply, which is not kept.  The
+	 * first 512 octets of the arguments are compared. */
 	RPCRDMA_EXECUTE_ONE_AT_A_TIME = 2,
 };
 
 /* A procedure and its upper-layer binding.                      [v2 §A, A.1] */
 struct rpcrdma_procedure {
 	const char *name;            /* for statistics */
-	rpcrdma_handler_fn *handler; /* NULL: PROC_UNAVAIL; of procedure 0: the library
-					answers with no results */
+	rpcrdma_handler_fn *handler; /* NULL: PROC_UNAVAIL, and for procedure 0 a reply
+					without results */
 	uint8_t max_read_items;      /* eligible arguments: Read chunks allowed */
 	uint8_t max_write_items;     /* eligible results: Write chunks allowed */
-	uint32_t max_read_bytes; /* of one eligible argument; 0 = connection's limit */
+	uint32_t max_read_bytes; /* one eligible argument; 0 = the connection's limit */
 	uint8_t execute_once;    /* an enum rpcrdma_once */
 };
 
@@ -557,41 +573,41 @@ struct rpcrdma_program {
 
 struct rpcrdma_service;
 
-/* A set of programs.  One service may serve many listeners and engines; it is
- * complete before the first listen and freed after the last close. */
+/* Creates a set of programs.  One service may serve many listeners and engines.  It must be
+ * complete before the first listen, and freed after the last close. */
 RPCRDMA_API int rpcrdma_service_new(struct rpcrdma_service **ret);
 RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
-/* @program is lent for the service's life.  -EEXIST. */
+/* Adds a program, lent for the life of the service.  -EEXIST: the service has it already. */
 RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
                                     const struct rpcrdma_program *, void *arg);
 
 /*
- * Arguments in the program's own memory: the items that come by RDMA (Read chunks) are
- * read straight into memory that it names for each Call.  @place is asked when the header
- * of a Call is known, and before an item is read.  It returns
- *   1  and fills ret[0] to ret[n_items - 1]: memory for each item, of item_bytes at least,
- *      registered for the read alone.  It is lent until @release gets @ret_token, once:
- *      when the request is over and its reply is out, or its connection is gone.
- *      rpcrdma_request_place_token tells the handler the token;
- *   0  the items are to lie in the library's memory;
- *   a negative errno: the Call is answered with RPCRDMA_SYSTEM_ERR, and nothing is read.
- * A Call for which memory was given need not come to the handler: its connection may be
- * lost, or it is answered from the reply cache.  One that comes again asks again.
- * Not asked, since they come in the library's memory: arguments inline, short or in
- * several messages; all of RPCSEC_GSS, whose caller is not known yet.  The memory is not in
- * the budget (rpcrdma_budget_set); max_chunk_bytes and max_held_bytes of the connection
- * hold for it.  Both are called in the engine's thread, and must not call back.
+ * Arguments in the program's own memory.  The library reads items that the client provides
+ * as Read chunks straight into memory that the program names for each Call.  It calls
+ * @place when the header of a Call is known, before it reads an item.  @place returns
+ *   1  and fills ret[0] to ret[n_items - 1] with memory for each item, item_bytes at least,
+ *      which is registered for that read alone.  The memory is lent until the library
+ *      calls @release with @ret_token, once: when the reply has been sent, or the
+ *      connection is gone.  rpcrdma_request_place_token returns the token to the handler;
+ *   0  to have the items in the library's memory;
+ *   a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing is read.
+ * A Call whose items were placed need not reach the handler: its connection may be lost, or
+ * the reply cache answers it.  @place is called again for a repeated Call.
+ * @place is not called for arguments that arrive in the library's memory: those inline,
+ * short or in several messages, and all under RPCSEC_GSS, whose caller is not verified
+ * yet.  The memory is not part of the budget (rpcrdma_budget_set); max_chunk_bytes and
+ * max_held_bytes of the connection apply to it.  Neither function may call the library.
  */
 struct rpcrdma_call_info {
 	uint32_t program, version, procedure, xid;
-	const struct rpcrdma_auth *cred;     /* as the caller says */
+	const struct rpcrdma_auth *cred;     /* not verified */
 	const struct sockaddr_storage *peer; /* NULL: it is gone */
-	const void
-	        *args; /* octets of the arguments without items; of a Call that is read
-			     as a whole (Special Format) the first ones */
+	/* The arguments' octets without the items; of a Call in Special Format, which is
+	 * read as a whole, the first ones. */
+	const void *args;
 	size_t args_len;
 	unsigned n_items;
-	const size_t *item_bytes; /* some clients send roundup with an item */
+	const size_t *item_bytes; /* some clients count roundup as part of an item */
 };
 typedef int rpcrdma_place_fn(const struct rpcrdma_call_info *, struct iovec *ret,
                              void **ret_token, void *arg);
@@ -603,81 +619,83 @@ struct rpcrdma_place_options {
 	rpcrdma_release_fn *release;
 	void *arg;
 };
-/* For all procedures of a program that was added; before the first listen.  -ENOENT: it
- * was not; -EEXIST: set already; -EINVAL: no @place or no @release. */
+/* Sets these functions for all procedures of a program, before the first listen.
+ * -ENOENT: the program was not added; -EEXIST: they are set already; -EINVAL: @place or
+ * @release is missing. */
 RPCRDMA_API int rpcrdma_service_set_place(struct rpcrdma_service *, uint32_t program,
                                           uint32_t version,
                                           const struct rpcrdma_place_options *);
-/* The token that @place gave; NULL: the arguments lie in the library's memory. */
+/* Returns the token of @place; NULL: the arguments lie in the library's memory. */
 RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
 
-/* Memory for replies of execute_once procedures, default 8 MiB; 0 = they are not
- * remembered, and every Call is executed.
- * A Call is known again by the caller's address without its port,
- * XID, program, version, procedure, and a checksum of credential and arguments.
- * Replies are kept for five minutes, counted anew when they are asked for; if there
- * is no room those go first of the caller, and connection, that has most.
- * Therefore a client that starts anew should not begin with the same XIDs: what it
- * repeats by intent would not be executed (this library begins at random).
- * -EINVAL below 64 KiB, -EBUSY once a Call was served. */
+/* Sets the memory for replies of procedures with RPCRDMA_EXECUTE_ONCE; the default is 8
+ * MiB.  0: no reply is kept, and every Call is executed.
+ * The library recognises a repeated Call by the caller's address without its port, the
+ * XID, program, version, procedure, and a keyed digest of credential and arguments.  It
+ * keeps a reply for five minutes after it was last used.  When the memory is full, the
+ * caller, and of its connections the one, that holds most loses replies first.
+ * A client that starts anew should therefore not begin with the same XIDs: the server
+ * would not execute what the client repeats on purpose.  This library begins at random.
+ * -EINVAL: less than 64 KiB; -EBUSY: a Call has been served. */
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
-/* @address "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port 20049;
- * port 0 = any free one (see rpcrdma_listener_addr).  At the any address and with
- * no provider named, RDMA devices listen as well as software iWARP, unless they
- * share TCP's ports (iWARP devices: name their address). */
+/* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port
+ * 20049.  Port 0 is any free one, see rpcrdma_listener_addr.  At the any address without
+ * a named provider, RDMA devices listen as well as software iWARP, except iWARP devices,
+ * which share TCP's ports: name their address. */
 RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                const struct rpcrdma_conn_options *,
                                struct rpcrdma_service *, unsigned max_connections,
                                struct rpcrdma_listener **ret);
 RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
                                       struct sockaddr_storage *ret);
-/* "iwarp", "verbs" or "iwarp+verbs": what connections come in by (static); "" when
- * it is closed. */
+/* Returns the providers of incoming connections, static: "iwarp", "verbs" or
+ * "iwarp+verbs"; "" when the listener is closed. */
 RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
-/* Told of a client twice: when what @info says was negotiated and proved, before its
- * first request; and when its connection is over (connected is false then; error and
- * why say what ended it, 0 = in order).  A client that got no further than the
- * handshake or the exchange of properties is told of once, as over.  @info is lent
- * for the call.  The engine's thread; for log lines and books, not to call back. */
+/* Called twice for a client: before its first request, with what it negotiated and proved;
+ * and when its connection has ended (connected is false; error and reason have the cause,
+ * 0 = in order).  Called only once, at the end, for a client that got no further than the
+ * handshake or the exchange of properties.  @info is borrowed.  The function may write
+ * logs and keep accounts; it must not call the library. */
 typedef void rpcrdma_client_event_fn(struct rpcrdma_listener *,
                                      const struct rpcrdma_conn_info *info, void *arg);
-/* Of clients that come from now on; NULL = no more.  Close the listener first and
- * run the engine until it is idle before @arg goes away. */
+/* Sets the function for clients that connect from now on; NULL = none.  Close the listener
+ * and run the engine until it is idle before @arg is freed. */
 RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
                                             rpcrdma_client_event_fn *event, void *arg);
 /*
- * Tells the rpcbind of this host, by its local socket, where all programs of the
- * listener's service are: under netid rdma, for an IPv6 address rdma6, for the
- * IPv6 any address both, which it serves.  All, or none unless rpcbind went away
- * in the middle.                                                     [v2 §9]
- * Blocks, up to @timeout_ns (0 = 5 s): call it before the engine runs.
- * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program has another address, not
- * one that a dead server left: that is replaced; others as with rpcrdma_lookup.
+ * Registers all programs of the listener's service with the rpcbind of this host, through
+ * its local socket: under netid rdma, for an IPv6 address rdma6, for the IPv6 any address
+ * both.  Registers all of them or none, unless rpcbind ends meanwhile.     [v2 §9]
+ * Blocks up to @timeout_ns (0 = 5 s): call it before the engine runs.
+ * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program is registered at another address,
+ * where a server answers (an address that a dead server left is replaced); others as for
+ * rpcrdma_lookup.
  */
 RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *,
                                           uint64_t timeout_ns);
-/* Takes that back, where it still stands; rpcrdma_listener_close does not, since
- * this blocks as well.  The first error, after all was tried; -ENOENT: something
- * was not there any more. */
+/* Removes those registrations that are unchanged.  rpcrdma_listener_close does not, since
+ * this function blocks too.  Tries all, and returns the first error; -ENOENT: one was
+ * already gone. */
 RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *,
                                             uint64_t timeout_ns);
 /*
- * The same for one program that the caller serves over TCP at @addr, by other means
- * than this library: MOUNT, which clients of NFS over RDMA ask for over TCP.  Netid
- * tcp or tcp6; both at the IPv6 any address.
+ * Does the same for one program that the caller serves over TCP at @addr by other means
+ * than this library, such as MOUNT, which clients of NFS over RDMA ask for over TCP.  The
+ * netid is tcp or tcp6; both at the IPv6 any address.
  */
 RPCRDMA_API int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                                      const struct sockaddr *addr, uint64_t timeout_ns);
 RPCRDMA_API int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
                                        const struct sockaddr *addr,
                                        uint64_t timeout_ns);
-/* Stops accepting; requests being served are answered, then the listener's
- * connections close (at most @drain_ns later).  Handlers answer what they hold even
- * then: a request, and its engine, end no earlier.  @listener is given. */
+/* Stops accepting.  The requests being served are answered, then the listener's connections
+ * close, @drain_ns later at most.  Handlers must answer their requests even then: a request
+ * and its engine end no earlier.  @listener is given. */
 RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drain_ns);
 
-/* A request's facts; lent until it is answered.  Any thread that is to answer. */
+/* These return facts about a request, lent until it is answered.  Any thread that is to
+ * answer it. */
 RPCRDMA_API uint32_t rpcrdma_request_xid(const struct rpcrdma_request *);
 RPCRDMA_API const struct rpcrdma_auth *
 rpcrdma_request_cred(const struct rpcrdma_request *);
@@ -685,26 +703,26 @@ RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *,
                                      struct sockaddr_storage *ret);
 RPCRDMA_API struct rpcrdma_engine *
 rpcrdma_request_engine(const struct rpcrdma_request *);
-/* The arguments after the RPC header.  Whether reduced or not: all octets
- * that are no chunk lie in few contiguous pieces, an item placed by RDMA Read
- * is one piece of its own (item = true).  rpcrdma/cursor.h reads them. */
+/* Returns the arguments, after the RPC header.  The octets that were not reduced lie in a
+ * few contiguous pieces; an item that was placed by RDMA Read is a piece of its own (item
+ * is true).  rpcrdma/cursor.h reads them. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
-/* The most octets of the i-th eligible result that the client can take by
- * RDMA Write; 0 if it offers no i-th Write chunk. */
+/* Returns how many octets of the i-th eligible result the client can take by RDMA Write; 0
+ * if it provided no i-th Write chunk. */
 RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
                                                  unsigned i);
-/* Memory to build results in, registered and pooled, 64-octet aligned; freed
- * with the request.  What the client's Write chunks and Reply chunk can take, or one
- * inline message, was reserved before the request began.  More is there unless
- * max_held_bytes or the process's budget are used up.  NULL: they are, or there is no
- * memory.  Engine's thread, or the thread that is to answer. */
+/* Allocates memory to build results in: registered, pooled, 64-octet aligned, and freed with
+ * the request.  The size of the client's Write chunks and Reply chunk, or of one inline
+ * message, was reserved before the request began.  Returns NULL if more is asked for and
+ * max_held_bytes, the process's budget or the memory is exhausted.  The engine's thread, or
+ * the thread that is to answer. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
-/* Answers SUCCESS with these results (array borrowed, memory lent until the
- * request is freed; memory from rpcrdma_request_alloc is safest).  @done (may
- * be NULL) is called in the engine's thread when lent memory is free again.
- * Any thread.  -EINVAL: too many pieces, or what is before, between or behind the items is no
- * multiple of four octets; the request is still to be answered. */
+/* Answers SUCCESS with these results.  The array is borrowed; the memory is lent until the
+ * request is freed, so memory of rpcrdma_request_alloc is safest.  @done, which may be
+ * NULL, is called in the engine's thread when the memory is no longer lent.  Any thread.
+ * -EINVAL: too many pieces, or the octets before, between or after the items are not a
+ * multiple of four; the request must still be answered. */
 RPCRDMA_API int rpcrdma_request_reply(struct rpcrdma_request *,
                                       const struct rpcrdma_piece *, unsigned n,
                                       void (*done)(void *), void *arg);
@@ -715,29 +733,28 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
 
 /* ---- Calls from server to client ------------------------------- [v2 §4.5]
  *
- * A server calls its clients by rpcrdma_call on a connection object that stands
- * for one client.  It is made from a request of that client and survives the
- * transport connection: when that is lost, calls wait until the client is back,
- * which only the upper layer can tell (NFSv4.1: BIND_CONN_TO_SESSION), or end
- * with -EHOSTUNREACH, each after @retry_ns of its own (0 = 60 s, UINT64_MAX = never).  Without
- * reverse support on the client's side calls end with -EPROTONOSUPPORT, and what
- * the client's level cannot carry with -EMSGSIZE.  Connections that such an object
- * uses are not closed for being idle, and outlive it; they end when their client
- * vanishes, see keepalive_ns.  A handler may wait for such a call before it answers
- * the request that it serves.  rpcrdma_conn_get_stats of such an object are those of the
- * connection that it uses now.
- * -EINVAL: a client's request; -ENOTCONN: its connection is gone, or going.
+ * A server calls a client by rpcrdma_call on a connection object that stands for that
+ * client.  The object is made from a request of the client and outlives the transport
+ * connection.  When that is lost, calls wait until the client is back, which only the
+ * upper layer can know (NFSv4.1: BIND_CONN_TO_SESSION).  Each call waits @retry_ns at most
+ * (0 = 60 s, UINT64_MAX = for ever), and then ends with -EHOSTUNREACH.  A call ends with
+ * -EPROTONOSUPPORT if the client supports no calls in reverse, and with -EMSGSIZE if the
+ * client's level cannot carry it.  A connection that such an object uses is not closed for
+ * being idle, and outlives the object; it ends when its client vanishes, see
+ * keepalive_ns.  A handler may wait for such a call before it answers its request.
+ * rpcrdma_conn_get_stats returns the counters of the connection that the object uses now.
+ * -EINVAL: the request came to a client; -ENOTCONN: its connection is gone, or closing.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
                                         struct rpcrdma_conn **ret);
-/* The client that @conn stands for now talks on the connection of this request:
- * waiting calls go there, under their old XIDs, and so do new ones.  A call that
- * is out on an older connection stays there while that one lives, since the
- * client could execute it twice.  Errors as above, and -EXDEV: another engine. */
+/* Moves @conn to the connection of this request, on which its client is now: waiting calls,
+ * under their old XIDs, and new ones are sent there.  A call that is outstanding on an
+ * older connection stays there while that lives, since the client could execute it
+ * twice.  Errors as above, and -EXDEV: another engine. */
 RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn,
                                     struct rpcrdma_request *);
 
-/* Calls and errors of each procedure, sums over a service. */
+/* Counters of one procedure, sums over all connections of a service. */
 struct rpcrdma_proc_stats {
 	uint64_t calls, errors;
 	uint64_t args_bytes, results_bytes;
