@@ -7,9 +7,7 @@
  *
  * Afterwards, if the connection lives, a plain Call is still served.
  */
-#include "conn_raw.h"
-
-#define ERR(xid, code) xid " 00000002 00200001 00000004 00000001 " code
+#include "test_conn_raw.h"
 
 enum {
 	LIMIT = 1 << 20,  /* of a message, of a chunk */
@@ -48,16 +46,16 @@ static void abuse(struct meter *m, const char *hex)
 	uint8_t buf[8192];
 	size_t n = raw_octets(hex, buf, sizeof(buf));
 
-	rig_receive(m->s, buf, n, 0);
+	side_receive(m->s, buf, n, 0);
 	m->peak = RR_MAX(m->peak, m->s->mem_used);
-	rig_forget_sent(m->s);
+	side_forget_sent(m->s);
 }
 
 static void sends_complete(struct meter *m)
 {
-	rig_complete_all(m->s);
+	side_complete_all(m->s);
 	m->peak = RR_MAX(m->peak, m->s->mem_used);
-	rig_forget_sent(m->s);
+	side_forget_sent(m->s);
 }
 
 static void expect_below(const struct meter *m, size_t ceiling)
@@ -81,13 +79,13 @@ static void on_request(struct side *s, struct rr_request *r)
 
 static void expect_service(struct meter *m)
 {
-	rig_forget_sent(m->s);
+	side_forget_sent(m->s);
 	m->s->on_request = on_request;
 	raw_receive(m->s, "00000099" MSG EMPTY CALL("00000099"));
 	assert_false(m->s->disconnect);
 	assert_true(m->s->n_sent > 0);
 	raw_expect(m->s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
-	rig_forget_sent(m->s);
+	side_forget_sent(m->s);
 }
 
 static void end(struct meter *m)
@@ -200,7 +198,7 @@ static void reads_never_answered(bool special)
 		char hex[400];
 
 		chunk_call(hex, n + 1, special);
-		rig_receive(m.s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
+		side_receive(m.s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
 		m.peak = RR_MAX(m.peak, m.s->mem_used);
 		sends_complete(&m);
 		assert_false(m.s->disconnect);
@@ -319,7 +317,7 @@ static void a_reply_without_end(void **state)
 		struct rr_call call = {.xid = 0x55, .pieces = &p, .n_pieces = 1};
 
 		assert_int_equal(rr_conn_call(m.s->c, &call, m.s->now), 0);
-		rig_drain(m.s);
+		side_drain(m.s);
 		sends_complete(&m);
 		for (unsigned i = 0; i < 2 * LIMIT / 4000; i++) {
 			abuse(&m, hex);
@@ -329,7 +327,7 @@ static void a_reply_without_end(void **state)
 		raw_receive(m.s, "00000055" MSG_REPLY EMPTY "00000000");
 		assert_int_equal(m.s->calls_done, k + 1);
 		assert_int_equal(call.status, -EOVERFLOW);
-		rig_forget_sent(m.s);
+		side_forget_sent(m.s);
 	}
 	expect_below(&m, LIMIT + LIMIT / 2 + SLACK);
 	assert_false(m.s->disconnect);

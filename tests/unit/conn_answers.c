@@ -7,7 +7,7 @@
  * The call under attack offers a Read chunk of 600 octets, Write chunks of 100
  * and 300 octets and a Reply chunk of 70000, one segment each.
  */
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
 enum { XID = 0x55, ARG = 600, REPLY_MAX = 70000 };
 
@@ -55,22 +55,22 @@ static void prepare(struct attack *a, bool inv)
 	                           .n_dests = 2,
 	                           .reply_bytes = REPLY_MAX};
 	assert_int_equal(rr_conn_call(a->s->c, &a->call, a->s->now), 0);
-	rig_drain(a->s);
-	rig_complete_all(a->s);
+	side_drain(a->s);
+	side_complete_all(a->s);
 	assert_int_equal(a->s->n_sent, 1);
 	memcpy(a->sent, a->s->sent[0].p, a->s->sent[0].len);
-	rig_forget_sent(a->s);
+	side_forget_sent(a->s);
 }
 
 enum which { ARGUMENT, FIRST_WRITE, SECOND_WRITE, REPLY_CHUNK };
 
 /* The order of registration is the connection's choice: look by address. */
-static const struct rig_region *region(const struct attack *a, enum which w)
+static const struct side_region *region(const struct attack *a, enum which w)
 {
 	const void *known[3] = {a->arg, a->result, a->result + 100};
 
 	for (unsigned i = 0; i < a->s->n_regions; i++) {
-		const struct rig_region *r = &a->s->region[i];
+		const struct side_region *r = &a->s->region[i];
 		bool other = r->base != known[0] && r->base != known[1] &&
 		             r->base != known[2];
 
@@ -364,8 +364,8 @@ static void expect_service(struct attack *a)
 	unsigned done = a->s->calls_done;
 
 	assert_int_equal(rr_conn_call(a->s->c, &plain, a->s->now), 0);
-	rig_drain(a->s);
-	rig_complete_all(a->s);
+	side_drain(a->s);
+	side_complete_all(a->s);
 	raw_expect(a->s, "00000099" MSG EMPTY "00000099 00000000");
 	raw_receive(a->s, "00000099" MSG_REPLY EMPTY "00000099 00000001");
 	assert_int_equal(a->s->calls_done, done + 1);
@@ -396,7 +396,7 @@ static void run_rows(const struct row *rows, unsigned n_rows)
 		} else {
 			assert_int_equal(a.call.status, r->status);
 		}
-		assert_int_equal(rig_valid_regions(a.s), 0); /* V2-11.1.3-02, -04 */
+		assert_int_equal(side_valid_regions(a.s), 0); /* V2-11.1.3-02, -04 */
 		expect_service(&a);
 		raw_end(a.s);
 	}
@@ -524,10 +524,10 @@ static void late_invalidation_after_cancel_is_tolerated(void **state)
 	       "00000055" MSG_REPLY WRITES("00000000", "00000000") NO_REPLY GOOD_REPLY,
 	       hex);
 	rr_conn_cancel(a.s->c, &a.call, a.s->now);
-	rig_drain(a.s);
+	side_drain(a.s);
 	assert_int_equal(a.ended, 0); /* not before the invalidations */
-	assert_int_equal(rig_valid_regions(a.s), 0);
-	rig_complete_all(a.s);
+	assert_int_equal(side_valid_regions(a.s), 0);
+	side_complete_all(a.s);
 	assert_int_equal(a.ended, 1);
 	assert_int_equal(a.call.status, -ECANCELED);
 	rr_conn_cancel(a.s->c, &a.call, a.s->now); /* harmless */
@@ -549,10 +549,10 @@ static void a_reply_before_the_send_completes(void **state)
 	                      sizeof(buf));
 
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_drain(s);
-	rig_receive(s, buf, n, 0);
+	side_drain(s);
+	side_receive(s, buf, n, 0);
 	assert_int_equal(s->calls_done, 0);
-	rig_complete_all(s);
+	side_complete_all(s);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(plain.reply_len, 8);
 	rr_conn_call_release(s->c, &plain, s->now);
@@ -569,15 +569,15 @@ static void a_lent_reply_survives_the_connection(void **state)
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
 
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	raw_receive(s, "00000099" MSG_REPLY EMPTY "00000099 00000001");
 	assert_int_equal(s->calls_done, 1);
-	rig_lose(s, -ECONNRESET);
+	side_lose(s, -ECONNRESET);
 	assert_false(s->closed);
 	assert_int_equal(rr_load_u32(plain.reply), 0x99);
 	rr_conn_call_release(s->c, &plain, s->now);
-	rig_drain(s);
+	side_drain(s);
 	assert_true(s->closed);
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), -ECONNRESET);
 	raw_end(s);
@@ -612,7 +612,7 @@ static void misuse_is_refused(void **state)
 	again = call;
 	assert_int_equal(rr_conn_call(s->c, &again, s->now),
 	                 -EINVAL); /* V2-3.1.3.4-02 */
-	rig_drain(s);
+	side_drain(s);
 	raw_end(s);
 }
 
@@ -627,7 +627,7 @@ static void replies_find_their_calls(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
 	raw_receive(s, "00000077 00000002 03e803e8 00000005 00000000 00000000");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	for (unsigned i = 0; i < N; i++) {
 		uint32_t xid = i * 64; /* one bucket, if the table were naive */
 
@@ -635,9 +635,9 @@ static void replies_find_their_calls(void **state)
 		p[i] = (struct rr_piece){words[i], 8, false};
 		call[i] = (struct rr_call){.xid = xid, .pieces = &p[i], .n_pieces = 1};
 		assert_int_equal(rr_conn_call(s->c, &call[i], s->now), 0);
-		rig_drain(s);
-		rig_complete_all(s);
-		rig_forget_sent(s);
+		side_drain(s);
+		side_complete_all(s);
+		side_forget_sent(s);
 	}
 	for (unsigned i = N; i-- > 0;) {
 		char hex[200];
@@ -649,7 +649,7 @@ static void replies_find_their_calls(void **state)
 		assert_int_equal(call[i].status, RR_CALL_OK);
 		assert_int_equal(rr_load_u32((const uint8_t *)call[i].reply + 8), i);
 		rr_conn_call_release(s->c, &call[i], s->now);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
 	raw_end(s);
 }

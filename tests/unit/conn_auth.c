@@ -3,7 +3,7 @@
  * Host authentication: what somebody between says who changes no property, and a
  * dialogue that stands still.                          [V2-5.2.6-02, P4, P14, P17]
  */
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
 #define STEP "00000001 00000006 0000000c 00000005 68656c6c 6f000000"
 
@@ -136,7 +136,7 @@ static void a_dialogue_that_stands_still_is_given_up(void **state)
 		assert_true(s->now > began && s->now <= began + RR_SEC(30));
 		while (!s->disconnect && s->now <= began + RR_SEC(30)) {
 			rr_conn_tick(s->c, s->now);
-			rig_drain(s);
+			side_drain(s);
 			if (!s->disconnect)
 				s->now = rr_conn_deadline(s->c);
 		}

@@ -4,7 +4,7 @@
  * although nobody would send it, and what has to be refused for one octet.
  * [v2 §4.3, §4.4.3, §6.2.3; K4, K6, K16, K18, K21, K23, K24]
  */
-#include "conn_serve.h"
+#include "test_conn_raw.h"
 
 static uint32_t word(const uint8_t *p, size_t at)
 {
@@ -172,7 +172,7 @@ static void a_special_call_with_more_behind_is_served(void **state)
 
 	raw_octets(CALL("00000055"), call, sizeof(call));
 	s->read_from = call;
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000055" NOMSG "00000000" READ("00000000", "00000018") EMPTY
 	            "deadbeef 01");
 	assert_int_equal(s->n_reads, 1);
@@ -190,15 +190,15 @@ static void check_present(const char *before, const char *good, const char *afte
 		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 		char hex[1000];
 
-		s->on_request = on_request;
+		s->on_request = raw_answer_call;
 		sprintf(hex, "00000055" MSG "%s %s %s" CALL("00000055"), before,
 		        word[k], after);
 		raw_receive(s, hex);
 		assert_int_equal(s->requested, k == 0);
 		if (k)
 			raw_expect(s, BAD_XDR("00000055"));
-		rig_forget_sent(s);
-		expect_service(s);
+		side_forget_sent(s);
+		raw_expect_service(s);
 		raw_end(s);
 	}
 }
@@ -254,10 +254,10 @@ static void ask(struct asker *q, size_t reply_bytes)
 	        .reply_bytes = reply_bytes,
 	};
 	assert_int_equal(rr_conn_call(q->s->c, &q->call, q->s->now), 0);
-	rig_drain(q->s);
-	rig_complete_all(q->s);
+	side_drain(q->s);
+	side_complete_all(q->s);
 	assert_int_equal(q->s->n_regions, 1);
-	rig_forget_sent(q->s);
+	side_forget_sent(q->s);
 }
 
 static void end_ask(struct asker *q)
@@ -270,7 +270,7 @@ static void end_ask(struct asker *q)
 /* [K18, K21]: the result inline beside a chunk that came back unused. */
 static void a_result_beside_an_unused_chunk_is_taken(void **state)
 {
-	struct rig_region *r;
+	struct side_region *r;
 	struct asker q;
 	char hex[400];
 
@@ -302,7 +302,7 @@ static void returned_lengths_up_to_what_was_offered(void **state)
 	} rows[] = {{0, 0}, {1, 0}, {39, 0}, {40, 0}, {41, -EPROTO}, {~0u, -EPROTO}};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(rows); i++) {
-		struct rig_region *r;
+		struct side_region *r;
 		struct asker q;
 		char hex[400];
 
@@ -341,7 +341,7 @@ static void a_list_that_fills_the_reply_is_not_offered(void **state)
 		raw_receive(s, "00000077 00000002 00200020 00000005 00000000 "
 		               "00000001 00000004 00000004 00000040");
 		assert_true(s->ready);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		rr_store_u32(q.words, 0x55);
 		q.piece = (struct rr_piece){q.words, sizeof(q.words), false};
 		q.call = (struct rr_call){.xid = 0x55,
@@ -350,14 +350,14 @@ static void a_list_that_fills_the_reply_is_not_offered(void **state)
 		                          .dests = &q.dest,
 		                          .n_dests = 1};
 		assert_int_equal(rr_conn_call(s->c, &q.call, s->now), 0);
-		rig_drain(s);
+		side_drain(s);
 		assert_int_equal(s->n_sent, more / 4);
 		assert_int_equal(s->calls_done, !more);
 		assert_int_equal(q.call.status, more ? 0 : -EMSGSIZE);
 		if (more)
 			rr_conn_cancel(s->c, &q.call, s->now);
-		rig_drain(s);
-		rig_complete_all(s);
+		side_drain(s);
+		side_complete_all(s);
 		raw_end(s);
 	}
 }
@@ -374,7 +374,7 @@ static void special_replies_are_what_the_chunk_holds(void **state)
 	            {7, "", -EBADMSG}, {0, "", -EBADMSG},      {70001, "", -EPROTO}};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(rows); i++) {
-		struct rig_region *r;
+		struct side_region *r;
 		struct asker q;
 		char hex[400];
 
@@ -392,7 +392,7 @@ static void special_replies_are_what_the_chunk_holds(void **state)
 		assert_int_equal(q.call.status, rows[i].status);
 		if (!rows[i].status)
 			assert_int_equal(q.call.reply_len, rows[i].len);
-		assert_int_equal(rig_valid_regions(q.s), 0);
+		assert_int_equal(side_valid_regions(q.s), 0);
 		end_ask(&q);
 	}
 }

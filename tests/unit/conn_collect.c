@@ -3,7 +3,7 @@
  * Calls that come in parts reserve their memory with the first one.  Without it the
  * parts are held where they were received, and all else goes on.
  */
-#include "conn_held.h"
+#include "test_conn_raw.h"
 
 static const struct rr_conn_config by_default;
 
@@ -54,9 +54,9 @@ static struct side *open_desk(int answer, uint64_t bytes, struct rr_conn_config 
 	desk.bytes = bytes;
 	cfg.room = (struct rr_room){ask, leave, give, NULL};
 	/* Its client may be called. */
-	s = ready_by(RR_CONN_SERVER, &cfg, "00000001 00000005 00000004 00000003");
+	s = raw_ready_by(RR_CONN_SERVER, &cfg, "00000001 00000005 00000004 00000003");
 	s->on_admit = note_admit;
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	return s;
 }
 
@@ -70,8 +70,8 @@ static void room(struct side *s, uint64_t bytes)
 {
 	desk.taken += bytes;
 	rr_conn_room(s->c, bytes, s->now);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 }
 
 #define FIRST(xid) xid MSG_MORE EMPTY CALL(xid)
@@ -115,7 +115,7 @@ static void longer_than_the_room(void **state)
 	assert_int_equal(desk.given, 30);
 	raw_receive(s, LAST("00000055")); /* thrown away */
 	raw_expect_silence(s);
-	expect_service(s);
+	raw_expect_service(s);
 	close_desk(s);
 }
 
@@ -126,7 +126,7 @@ static void no_room_at_all(void **state)
 	raw_receive(s, FIRST("00000055"));
 	raw_expect(s, SYSTEM("00000055"));
 	raw_receive(s, LAST("00000055"));
-	expect_service(s);
+	raw_expect_service(s);
 	assert_int_equal(desk.left, 0);
 	close_desk(s);
 }
@@ -149,7 +149,7 @@ static void given_back_with_a_fault(void **state)
 		raw_receive(s, last[i]);
 		raw_expect(s, want[i]);
 		assert_int_equal(desk.given, 5000);
-		expect_service(s);
+		raw_expect_service(s);
 		close_desk(s);
 	}
 }
@@ -187,7 +187,7 @@ static void waits_for_room(void **state)
 		raw_receive(s, "00000000" NOMSG EMPTY); /* a grant */
 		if (late) {
 			raw_receive(s, LAST("00000055"));
-			expect_service(s); /* a Call behind it */
+			raw_expect_service(s); /* a Call behind it */
 			assert_int_equal(admitted.xid, 0x99);
 			raw_receive(s, FIRST("00000056"));
 		}
@@ -225,7 +225,7 @@ static void room_for_less_than_is_held(void **state)
 		assert_int_equal(desk.given, 26);
 		if (!late)
 			raw_receive(s, LAST("00000055"));
-		expect_service(s);
+		raw_expect_service(s);
 		close_desk(s);
 	}
 }
@@ -241,13 +241,13 @@ static void too_many_parts(void **state)
 		for (unsigned i = 1; i < RR_MAX(3 * credits, 32u); i++)
 			raw_receive(s, NEXT("00000055"));
 		assert_int_equal(desk.left, 0);
-		rig_forget_sent(s); /* grants */
+		side_forget_sent(s); /* grants */
 		raw_receive(s, NEXT("00000055"));
 		assert_int_equal(desk.left, 1);
 		assert_int_equal(rr_load_u32(s->sent[0].p), 0x55);
 		assert_int_equal(rr_load_u32(s->sent[0].p + 12), RDMA2_ERROR);
 		assert_int_equal(rr_load_u32(s->sent[0].p + 20), RDMA2_ERR_SYSTEM);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, LAST("00000055"));
 		raw_receive(s, "00000099" MSG EMPTY CALL("00000099"));
 		assert_int_equal(s->requested, 1);
@@ -292,7 +292,7 @@ static void lost_with_room(void **state)
 	raw_receive(s, FIRST("00000055"));
 	desk.taken = 700;
 	rr_conn_room(s->c, 700, s->now);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	assert_int_equal(desk.left, 0);
 	close_desk(s);
 
@@ -314,7 +314,7 @@ static void no_memory(void **state)
 		assert_int_equal(s->mem_fail_at, 0);
 		raw_expect(s, SYSTEM("00000055"));
 		raw_receive(s, LAST("00000055"));
-		expect_service(s);
+		raw_expect_service(s);
 		close_desk(s);
 	}
 }
@@ -329,7 +329,7 @@ static void no_memory_to_hold_a_part(void **state)
 	raw_expect(s, SYSTEM("00000055"));
 	assert_int_equal(desk.left, 1);
 	raw_receive(s, LAST("00000055"));
-	expect_service(s);
+	raw_expect_service(s);
 	close_desk(s);
 }
 
@@ -343,9 +343,9 @@ static void start_call(struct side *s, struct rr_call *call)
 	rr_store_u32(words, 0x77);
 	*call = (struct rr_call){.xid = 0x77, .pieces = &p, .n_pieces = 1};
 	assert_int_equal(rr_conn_call(s->c, call, s->now), 0);
-	rig_drain(s);
-	rig_complete_all(s);
-	rig_forget_sent(s);
+	side_drain(s);
+	side_complete_all(s);
+	side_forget_sent(s);
 }
 
 /* No more credits are handed back than stand for parts that can be held, 64 in all, but
@@ -365,10 +365,10 @@ static void credits_are_withheld(void **state)
 		for (unsigned i = 0; i < s->n_sent; i++)
 			granted += s->sent[i].p[11];
 		assert_in_range(granted, own ? 48 : 1, own ? 61 : 64 - 32);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		room(s, 5000);
 		assert_int_equal(s->n_sent, !own); /* the rest */
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		close_desk(s);
 	}
 }
@@ -380,7 +380,7 @@ static void room_before_turn(void **state)
 	struct rr_conn_config cfg = {.max_requests = 1};
 	struct side *s = open_desk(1, 5000, cfg);
 
-	s->on_request = hold;
+	s->on_request = raw_hold;
 	raw_receive(s, "00000054" MSG EMPTY CALL("00000054"));
 	assert_int_equal(s->requested, 1);
 	raw_receive(s, "00000053" MSG EMPTY CALL("00000053"));
@@ -388,11 +388,11 @@ static void room_before_turn(void **state)
 	assert_int_equal(desk.asked, 1);
 	raw_receive(s, LAST("00000055"));
 	assert_int_equal(s->requested, 1);
-	s->on_request = on_request;
-	rig_forget_sent(s);
-	rr_conn_drop(s->c, held, s->now);
-	rig_drain(s);
-	rig_complete_all(s);
+	s->on_request = raw_answer_call;
+	side_forget_sent(s);
+	rr_conn_drop(s->c, raw_held, s->now);
+	side_drain(s);
+	side_complete_all(s);
 	assert_int_equal(s->n_sent, 2);
 	assert_int_equal(rr_load_u32(s->sent[0].p), 0x55);
 	assert_int_equal(rr_load_u32(s->sent[1].p), 0x53);
@@ -423,14 +423,14 @@ static void behind_what_is_not_drawn(void **state)
 {
 	struct side *s = open_desk(1, 5000, by_default);
 
-	receive_undrawn(s, "00000054" MSG EMPTY CALL("00000054"));
-	receive_undrawn(s, FIRST("00000055"));
+	raw_receive_undrawn(s, "00000054" MSG EMPTY CALL("00000054"));
+	raw_receive_undrawn(s, FIRST("00000055"));
 	assert_int_equal(desk.asked, 0);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	assert_int_equal(desk.asked, 1);
 	assert_int_equal(admitted.xid, 0x54);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, LAST("00000055"));
 	expect_reply(s);
 	close_desk(s);

@@ -3,7 +3,7 @@
  * Conditions that nothing else makes true: sizes beyond 32 bits, what is
  * done too early or too late, lists that differ in one place.
  */
-#include "conn_held.h"
+#include "test_conn_raw.h"
 
 struct one {
 	uint8_t words[9000];
@@ -36,8 +36,8 @@ static void queue(struct side *s, struct one *o)
 static void start(struct side *s, struct one *o)
 {
 	queue(s, o);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 }
 
 /* -- calls ----------------------------------------------------------------- */
@@ -82,7 +82,7 @@ static void a_call_that_is_no_xdr_is_refused(void **state)
 		assert_int_equal(rr_conn_call(s->c, &call, s->now), -EINVAL);
 		assert_null(call.priv);
 	}
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_silence(s);
 	raw_end(s);
 }
@@ -102,12 +102,12 @@ static void calls_wait_for_a_registration(void **state)
 	token = a.token;
 	assert_false(rr_conn_next(s->c, &a));
 	rr_conn_registered(s->c, token, 0, 0xaa, 0x10000);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect(s, "00000099" MSG "00000000 00000000 00000001 00000001" SEG(
 	                      "000000aa", "00000040") "00000000 00000000"
 	                                              "00000099 00000000");
 	raw_expect(s, "0000009a" MSG EMPTY "0000009a 00000000");
-	rig_complete_all(s);
+	side_complete_all(s);
 	raw_end(s);
 	free(o);
 	free(p);
@@ -117,8 +117,8 @@ static void calls_wait_for_a_registration(void **state)
 static void a_destination_beyond_4_gib(void **state)
 {
 	const struct rr_conn_config cfg = {.segment_bytes = 0x80000000};
-	struct side *s =
-	        ready_by(RR_CONN_CLIENT, &cfg, "00000001 00000003 00000004 80000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &cfg,
+	                              "00000001 00000003 00000004 80000000");
 	struct one *o = new_call(0x99, 8, true);
 	struct rr_action a;
 
@@ -129,13 +129,13 @@ static void a_destination_beyond_4_gib(void **state)
 	assert_int_equal(a.reg_len, (size_t)5 << 30);
 	assert_int_equal(a.sge[0].len, UINT32_MAX);
 	rr_conn_registered(s->c, a.token, 0, 0xaa, 0);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect(s, "00000099" MSG "00000000 00000000 00000001 00000003"
 	              "000000aa 80000000 00000000 00000000"
 	              "000000aa 80000000 00000000 80000000"
 	              "000000aa 40000000 00000001 00000000"
 	              "00000000 00000000 00000099 00000000");
-	rig_complete_all(s);
+	side_complete_all(s);
 	raw_end(s);
 	free(o);
 }
@@ -145,8 +145,8 @@ static void a_call_of_many_long_pieces(void **state)
 {
 	enum { N = 20, EACH = 301, PADDED = 304 };
 	const struct rr_conn_config cfg = {.send_bytes = 8192};
-	struct side *s =
-	        ready_by(RR_CONN_CLIENT, &cfg, "00000001 00000002 00000004 00002000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &cfg,
+	                              "00000001 00000002 00000004 00002000");
 	struct one *o = new_call(0x99, 8, false);
 
 	for (unsigned i = 0; i < N; i++) {
@@ -183,15 +183,15 @@ static void cancel_after_the_end_is_harmless(void **state)
 
 	for (unsigned k = 0; k < 2; k++) {
 		rr_conn_cancel(s->c, &o->call, s->now);
-		rig_drain(s);
+		side_drain(s);
 		assert_int_equal(s->calls_done, 1);
 		assert_int_equal(o->call.status, RR_CALL_OK);
 		assert_int_equal(rr_load_u32(o->call.reply), 0x99);
-		rig_lose(s, 0);
+		side_lose(s, 0);
 	}
 	assert_false(s->closed);
 	rr_conn_call_release(s->c, &o->call, s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_end(s);
 	free(o);
 }
@@ -204,9 +204,9 @@ static void release_before_the_end_is_harmless(void **state)
 
 	start(s, o);
 	rr_conn_call_release(s->c, &o->call, s->now);
-	receive_undrawn(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
+	raw_receive_undrawn(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
 	rr_conn_call_release(s->c, &o->call, s->now);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(rr_load_u32(o->call.reply), 0x99);
 	rr_conn_call_release(s->c, &o->call, s->now);
@@ -229,15 +229,15 @@ static void loss_with_a_result_undrawn(void **state)
 	struct one *o = new_call(0x99, 8, false);
 
 	start(s, o);
-	receive_undrawn(s, "00000055" V2 "00000010 00000000");
-	receive_undrawn(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
+	raw_receive_undrawn(s, "00000055" V2 "00000010 00000000");
+	raw_receive_undrawn(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
 	s->on_extension = not_told;
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(o->call.status, RR_CALL_OK);
 	assert_int_equal(rr_load_u32(o->call.reply), 0x99);
 	rr_conn_call_release(s->c, &o->call, s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_end(s); /* nothing is left of the extension's message */
 	free(o);
 }
@@ -249,10 +249,10 @@ static void loss_with_a_property_undrawn(void **state)
 	const struct rr_conn_config cfg = {.ext = &table};
 	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
 
-	receive_undrawn(s, "00000001" CONNPROP_TPMORE
-	                   "00000001 80000001 00000004 00000007");
+	raw_receive_undrawn(s, "00000001" CONNPROP_TPMORE
+	                       "00000001 80000001 00000004 00000007");
 	s->on_extension = not_told;
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	raw_end(s);
 }
 
@@ -278,8 +278,8 @@ static void a_chunk_with_a_gap_ends_the_call(void **state)
 	};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
-		struct side *s = ready_by(RR_CONN_CLIENT, NULL,
-		                          "00000001 00000003 00000004 00000020");
+		struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL,
+		                              "00000001 00000003 00000004 00000020");
 		struct one *o = new_call(0x99, 8, true);
 		uint64_t at = (uintptr_t)o->result;
 		char hex[400];
@@ -306,9 +306,9 @@ static void a_chunk_with_a_gap_ends_the_call(void **state)
 static void a_reply_with_lists_beyond_all_room_ends_the_call(void **state)
 {
 	for (unsigned n = 64; n <= 65; n++) {
-		struct side *s = ready_by(RR_CONN_CLIENT, NULL,
-		                          "00000002 00000003 00000004 00000040"
-		                          "00000004 00000004 00000040");
+		struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL,
+		                              "00000002 00000003 00000004 00000040"
+		                              "00000004 00000004 00000040");
 		struct one *o = new_call(0x99, 8, true);
 		static char hex[8000];
 		char *p = hex;
@@ -337,7 +337,7 @@ static void a_spoilt_reply_beyond_all_others_closes(void **state)
 	char hex[200];
 
 	start(s, o);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	for (unsigned i = 0; i < 16; i++) {
 		sprintf(hex, "%08x" MSG_REPLY_MORE EMPTY "00000000", 0x1000 + i);
 		raw_receive(s, hex);
@@ -346,7 +346,7 @@ static void a_spoilt_reply_beyond_all_others_closes(void **state)
 	raw_receive(s, "00000099" MSG_REPLY_MORE
 	               "00000000 00000000 00000000 00000001 00000000 00000099");
 	raw_expect_close(s, -EPROTO);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(o->call.status, -EPROTO);
 	raw_end(s);
@@ -360,10 +360,10 @@ static void refused_then_asked_again(struct side *s, struct one *o, const char *
 	char hex[100];
 
 	start(s, o);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	sprintf(hex, "00000099" ERRORMSG "%s", error);
 	raw_receive(s, hex);
-	rig_complete_all(s);
+	side_complete_all(s);
 	assert_int_equal(call->status, RR_CALL_REMOTE_ERROR);
 	assert_int_equal(rr_call_recover(s->c, call), again);
 	call->xid = 0x9a;
@@ -416,10 +416,10 @@ static struct side *serving(const struct rr_conn_config *cfg, const char *hex)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, cfg);
 
-	held = NULL;
-	s->on_request = hold;
+	raw_held = NULL;
+	s->on_request = raw_hold;
 	raw_receive(s, hex);
-	assert_non_null(held);
+	assert_non_null(raw_held);
 	return s;
 }
 
@@ -427,24 +427,24 @@ static struct side *serving(const struct rr_conn_config *cfg, const char *hex)
 static void lengths_beyond_32_bits_are_reported_as_the_most(void **state)
 {
 	const struct rr_conn_config simple = {.rvrsdir = RDMA2_RVRSDIR_SIMPLE};
-	const struct rr_piece item[2] = {{reply_words, 8, false},
-	                                 {reply_words, (size_t)1 << 32, true}};
-	const struct rr_piece words = {reply_words, (size_t)1 << 32, false};
+	const struct rr_piece item[2] = {{raw_reply_words, 8, false},
+	                                 {raw_reply_words, (size_t)1 << 32, true}};
+	const struct rr_piece words = {raw_reply_words, (size_t)1 << 32, false};
 	struct side *s;
 
 	s = serving(NULL, "00000055" MSG "00000000 00000000 00000001 00000001" SEG(
 	                          "000000ab",
 	                          "00001000") "00000000 00000000" CALL("00000055"));
-	rr_conn_reply(s->c, held, item, 2, s->now);
-	rig_drain(s);
+	rr_conn_reply(s->c, raw_held, item, 2, s->now);
+	side_drain(s);
 	raw_expect(s, "00000055" ERRORMSG "00000009 00000001 ffffffff");
 	raw_end(s);
 
 	s = raw_ready(RR_CONN_CLIENT, &simple); /* which must not continue [R5] */
-	s->on_request = hold;
+	s->on_request = raw_hold;
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
-	rr_conn_reply(s->c, held, &words, 1, s->now);
-	rig_drain(s);
+	rr_conn_reply(s->c, raw_held, &words, 1, s->now);
+	side_drain(s);
 	raw_expect(s, "00000055" ERRORMSG "0000000a ffffffff");
 	raw_end(s);
 }
@@ -454,7 +454,7 @@ static void a_reply_that_is_no_xdr_is_not_sent(void **state)
 {
 	struct side *s = serving(NULL, "00000055" MSG EMPTY CALL("00000055"));
 
-	answer(s, 9);
+	raw_answer_held(s, 9);
 	raw_expect(s, "00000055" ERRORMSG "00000064");
 	assert_int_equal(s->requests_done, 1);
 	raw_end(s);
@@ -478,22 +478,22 @@ static void sinks_too_small_are_not_used(void **state)
 		uint8_t sink[16];
 		const struct rr_sge g = {.base = sink, .len = len};
 
-		s->on_admit = hold;
+		s->on_admit = raw_hold;
 		s->on_request_done = note_done;
 		raw_receive(s, "00000055" MSG
 		               "00000000" READ("00000014",
 		                               "00000010") "00000000 00000000 "
 		                                           "00000000" CALL("00000055"));
-		rr_conn_admit(s->c, held, &g, s->now);
-		rig_drain(s);
-		rig_complete_all(s);
+		rr_conn_admit(s->c, raw_held, &g, s->now);
+		side_drain(s);
+		side_complete_all(s);
 		assert_int_equal(s->n_reads, len == 16);
 		assert_int_equal(s->requested, len == 16);
 		if (len == 15)
 			raw_expect(s, "00000055" ERRORMSG "00000064");
 		else
-			rr_conn_drop(s->c, held, s->now);
-		rig_drain(s);
+			rr_conn_drop(s->c, raw_held, s->now);
+		side_drain(s);
 		assert_int_equal(s->requests_done, 1);
 		assert_int_equal(done_status, 0); /* the connection goes on */
 		raw_end(s);
@@ -510,11 +510,11 @@ static void a_reassembly_beyond_the_budget_is_refused(void **state)
 
 	raw_octets("00000055" MSG_MORE EMPTY CALL("00000055"), part, sizeof(part));
 	for (unsigned n = 0; n < 4; n++) /* 16240 octets */
-		rig_receive(s, part, sizeof(part), 0);
+		side_receive(s, part, sizeof(part), 0);
 	raw_expect_silence(s);
 	rr_conn_info(s->c, &i);
 	assert_int_equal(i.held_bytes, 16384);
-	rig_receive(s, part, sizeof(part), 0);
+	side_receive(s, part, sizeof(part), 0);
 	raw_expect(s, "00000055" ERRORMSG "00000064");
 	rr_conn_info(s->c, &i);
 	assert_int_equal(i.held_bytes, 0);
@@ -528,7 +528,7 @@ static void a_reassembly_of_exactly_the_limit(void **state)
 		const struct rr_conn_config cfg = {.max_message_bytes = 32 - 4 * k};
 		struct side *s = raw_ready(RR_CONN_SERVER, &cfg);
 
-		s->on_request = on_request;
+		s->on_request = raw_answer_call;
 		raw_receive(s, "00000055" MSG_MORE EMPTY CALL("00000055"));
 		raw_receive(s, "00000055" MSG EMPTY "00000000 00000000");
 		if (k)
@@ -546,14 +546,15 @@ static void a_write_list_of_exactly_what_can_be_returned(void **state)
 	static char hex[8000];
 
 	for (unsigned k = 0; k < 2; k++) {
-		struct side *s = ready_by(RR_CONN_SERVER, &cfg,
-		                          k ? "00000001 00000002 00000004 0000040c"
-		                            : "00000001 00000002 00000004 00000410");
+		struct side *s =
+		        raw_ready_by(RR_CONN_SERVER, &cfg,
+		                     k ? "00000001 00000002 00000004 0000040c"
+		                       : "00000001 00000002 00000004 00000410");
 		char *p = stpcpy(hex, "00000055" MSG "00000000 00000000 "
 		                      "00000001 0000003e ");
 
-		s->on_request = on_request;
-		p = repeat(p, SEG("000000ab", "00000010"), 62);
+		s->on_request = raw_answer_call;
+		p = raw_repeat(p, SEG("000000ab", "00000010"), 62);
 		stpcpy(p, "00000000 00000000" CALL("00000055"));
 		raw_receive(s, hex);
 		if (k)
@@ -578,7 +579,7 @@ static void positions_are_sorted_in_version_1(void **state)
 		struct side *s = raw_new(RR_CONN_SERVER, &cfg);
 		char hex[400], *p = hex;
 
-		s->on_request = hold;
+		s->on_request = raw_hold;
 		p += sprintf(p, "00000055 00000001 00000020 00000000 ");
 		for (unsigned i = 0; i < 3; i++) /* with the Position as handle */
 			p += sprintf(p, "00000001 %s %s 00000004 %016x ", order[k][i],
@@ -587,11 +588,11 @@ static void positions_are_sorted_in_version_1(void **state)
 		           "000186a3 00000003 00000001");
 		raw_receive(s, hex);
 		assert_int_equal(s->requested, 1);
-		assert_int_equal(held->n_pieces, 6);
+		assert_int_equal(raw_held->n_pieces, 6);
 		for (unsigned i = 0; i < 3; i++)
 			assert_int_equal(s->reads[i].handle, 0x10 + 8 * i);
-		rr_conn_drop(s->c, held, s->now);
-		rig_drain(s);
+		rr_conn_drop(s->c, raw_held, s->now);
+		side_drain(s);
 		raw_end(s);
 	}
 }
@@ -615,7 +616,7 @@ static void only_messages_are_refused(void **state)
 
 	asked = 0;
 	s->on_extension = refuse;
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000001 00000002 00200020 00000005 00000000 00000001"
 	               "80000001 00000004 00000007");
 	assert_int_equal(asked, 1);
@@ -633,7 +634,7 @@ static void extensions_need_version_2(void **state)
 	assert_true(s->ready);
 	assert_int_equal(rr_conn_ext_send(s->c, 0x10, 0, 0, NULL, 0, NULL, s->now),
 	                 -EOPNOTSUPP);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_silence(s);
 	raw_end(s);
 }
@@ -645,16 +646,16 @@ static void no_grant_when_nothing_is_owed_any_more(void **state)
 		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 		rr_time due;
 
-		s->on_request = on_request;
+		s->on_request = raw_answer_call;
 		raw_receive(s, "00000000 00000002 00200004 00000001 00000000" EMPTY);
 		due = rr_conn_deadline(s->c);
 		assert_int_equal(due, s->now + RR_MS(10));
 		if (k)
-			expect_service(s);
-		rig_forget_sent(s);
+			raw_expect_service(s);
+		side_forget_sent(s);
 		s->now = due;
 		rr_conn_tick(s->c, s->now);
-		rig_drain(s);
+		side_drain(s);
 		assert_int_equal(s->n_sent, k ? 0 : 1);
 		raw_end(s);
 	}

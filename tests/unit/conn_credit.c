@@ -2,7 +2,7 @@
 /*
  * Credits: the arithmetic of [C3] and what is seen of it on the wire.
  */
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
 #include "conn/credit.h"
 
@@ -106,8 +106,8 @@ static void queue_calls(struct side *s, struct load *l, unsigned n)
 		        .xid = 0x100 + i, .pieces = &l->piece[i], .n_pieces = 1};
 		assert_int_equal(rr_conn_call(s->c, &l->call[i], s->now), 0);
 	}
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 }
 
 /* V2-4.2.1.1-01, -06, -09: exactly as many as were granted. */
@@ -171,7 +171,7 @@ static void much_owed_is_granted_at_once(void **state)
 
 	raw_receive(s, "00000001 00000002 00080008 00000005 00000000 00000000");
 	assert_int_equal(s->n_sent, 1);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	/* avail 7 of 8: the next fills it, then one after the other is owed */
 	for (unsigned i = 0; i < 4; i++) {
 		raw_receive(s, "00000000 00000002 00080001 00000001 00000000" EMPTY);
@@ -196,7 +196,7 @@ static void little_owed_is_granted_after_a_while(void **state)
 	rr_time t;
 
 	raw_receive(s, "00000001 00000002 00200020 00000005 00000000 00000000");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000000 00000002 00200001 00000001 00000000" EMPTY);
 	raw_receive(s, "00000000 00000002 00200001 00000001 00000000" EMPTY);
 	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER); /* one is owed */
@@ -205,7 +205,7 @@ static void little_owed_is_granted_after_a_while(void **state)
 	assert_int_equal(t, s->now + RR_MS(10));
 	s->now = t;
 	rr_conn_tick(s->c, t);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->n_sent, 1);
 	assert_memory_equal(s->sent[0].p + 8, "\0\x20\0\x03", 4);
 	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
@@ -239,11 +239,11 @@ static void answer_first(struct side *s)
 	rr_store_u32(words, r->xid);
 	rr_store_u32(words + 4, 1);
 	rr_conn_reply(s->c, r, &piece, 1, s->now);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 }
 
-static unsigned low_half(const struct rig_msg *m)
+static unsigned low_half(const struct side_msg *m)
 {
 	return (unsigned)m->p[10] << 8 | m->p[11];
 }
@@ -259,10 +259,10 @@ static void credits_are_withheld_while_all_is_served(void **state)
 	s->on_request = park;
 	raw_receive(s, "00000001 00000002 00200020 00000005 00000000 00000000");
 	assert_memory_equal(s->sent[0].p + 8, "\0\x04\0\x04", 4);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	for (unsigned i = 0; i < 3; i++) /* this credit and three more are owed */
 		raw_receive(s, "00000000 00000002 00200001 00000001 00000000" EMPTY);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, CALL_2("00000011"));
 	raw_receive(s, CALL_2("00000012"));
 	raw_receive(s, CALL_2("00000013"));
@@ -319,7 +319,7 @@ static void a_credit_stays_for_replies(void **state)
 		s->app = &p;
 		s->on_request = park;
 		raw_receive(s, t[i].first);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, "00000011 00000002 00080000 00000000 00000000" EMPTY
 		               "00000011 00000000 00000002 000186a3 00000003 00000000");
 		queue_calls(s, l, 2);
@@ -343,7 +343,7 @@ static void receives_stand_from_the_start(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		raw_receive(s, "00000055 00000002 00200001 00000001 00000000" EMPTY);
 		assert_int_equal(s->posted_tail - s->posted_head, 7 + 9 + 2);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
 	raw_end(s);
 }
@@ -357,11 +357,11 @@ static void errors_wait_for_the_end_of_a_sequence(void **state)
 	struct rr_call call = {.xid = 0x99, .pieces = &p, .n_pieces = 1};
 	struct side *s = raw_new(RR_CONN_CLIENT, NULL);
 
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000001 00000002 00200001 00000005 00000000 00000000");
 	assert_int_equal(rr_conn_call(s->c, &call, s->now), 0);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	assert_int_equal(s->n_sent, 1);
 	raw_receive(s, "00000055 00000002 00200001 00000007 00000000");
 	assert_int_equal(s->n_sent, 2);

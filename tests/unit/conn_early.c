@@ -3,7 +3,7 @@
  * What comes before the exchange of properties is over: Calls, steps of the host
  * authentication out of turn, octets without end, messages without credits.
  */
-#include "conn_held.h"
+#include "test_conn_raw.h"
 
 #define EARLY "00000055 00000002 00200001 00000000 00000000 00000000 00000000 "
 #define RBSIZ_1024                                                                     \
@@ -19,13 +19,13 @@ static struct side *early(unsigned writes, unsigned replies)
 	static char hex[8000];
 	char *p;
 
-	held = NULL;
-	s->on_request = hold;
+	raw_held = NULL;
+	s->on_request = raw_hold;
 	p = hex + sprintf(hex, EARLY "00000001 %08x ", writes);
-	p = repeat(p, SEG("000000ab", "00000010"), writes);
+	p = raw_repeat(p, SEG("000000ab", "00000010"), writes);
 	p += sprintf(p, "00000000 ");
 	p += replies ? sprintf(p, "00000001 %08x ", replies) : sprintf(p, "00000000 ");
-	p = repeat(p, SEG("000000ac", "00001000"), replies);
+	p = raw_repeat(p, SEG("000000ac", "00001000"), replies);
 	stpcpy(p, CALL("00000055"));
 	raw_receive(s, hex);
 	assert_int_equal(s->sent[0].p[15], RDMA2_CONNPROP);
@@ -40,12 +40,12 @@ static void an_early_call_is_planned_for_the_least_threshold(void **state)
 
 	raw_receive(s, RBSIZ_1024);
 	raw_expect(s, "00000055" ERRORMSG "00000008 0000003d");
-	assert_null(held);
+	assert_null(raw_held);
 	raw_end(s);
 
 	s = early(61, 0);
-	assert_non_null(held);
-	answer(s, 8);
+	assert_non_null(raw_held);
+	raw_answer_held(s, 8);
 	raw_expect_silence(s); /* without a credit */
 	raw_receive(s, RBSIZ_1024);
 	raw_expect(s, "00000055" MSG_REPLY_MORE EMPTY "00000055");
@@ -61,9 +61,9 @@ static void a_special_reply_keeps_to_the_least_threshold(void **state)
 {
 	const struct rr_conn_config cfg = {.max_segments = 64};
 	struct side *s = early(31, 31);
-	const struct rig_msg *m;
+	const struct side_msg *m;
 
-	answer(s, 5000);
+	raw_answer_held(s, 5000);
 	raw_receive(s, RBSIZ_1024);
 	assert_int_equal(s->sent[0].p[15], RDMA2_MSG);
 	assert_int_equal(s->sent[0].len, 1024);
@@ -78,20 +78,20 @@ static void a_special_reply_keeps_to_the_least_threshold(void **state)
 	raw_end(s);
 
 	s = early(31, 30); /* 1024 octets */
-	answer(s, 5000);
+	raw_answer_held(s, 5000);
 	raw_receive(s, RBSIZ_1024);
 	assert_int_equal(s->n_sent, 1);
 	assert_int_equal(s->sent[0].p[15], RDMA2_NOMSG);
 	assert_int_equal(s->sent[0].len, 1024);
 	raw_end(s);
 
-	s = ready_by(RR_CONN_SERVER, &cfg, "00000000");
-	s->on_request = hold;
+	s = raw_ready_by(RR_CONN_SERVER, &cfg, "00000000");
+	s->on_request = raw_hold;
 	raw_receive(s, "00000055" MSG
 	               "00000000 00000000 00000000 00000001 00000002" SEG("000000ab",
 	                                                                  "00001000")
 	                       SEG("000000ac", "00001000") CALL("00000055"));
-	answer(s, 5000);
+	raw_answer_held(s, 5000);
 	assert_int_equal(s->sent[0].p[15], RDMA2_NOMSG);
 	raw_end(s);
 }
@@ -132,7 +132,7 @@ static void who_refuses_says_why(void **state)
 	int no = -1;
 	const struct rr_conn_config cfg = {.auth = {say, &no}};
 	struct side *s = raw_new(RR_CONN_SERVER, &cfg);
-	const struct rig_msg *m;
+	const struct side_msg *m;
 
 	raw_receive(s, MANY_CREDITS "00000001" STEP);
 	raw_expect_close(s, -EACCES);
@@ -265,12 +265,12 @@ static void properties_have_a_limit_of_octets(void **state)
 	           m, sizeof(m));
 	rr_store_u32(m + 28, DATA);
 	for (unsigned i = 0; i < WHOLE; i++) {
-		rig_receive(s, m, LEN, 0);
-		rig_complete_all(s);
+		side_receive(s, m, LEN, 0);
+		side_complete_all(s);
 		assert_false(s->disconnect);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
-	rig_receive(s, m, LEN, 0);
+	side_receive(s, m, LEN, 0);
 	raw_expect_close(s, -EPROTO);
 	raw_end(s);
 }
@@ -299,12 +299,12 @@ static void a_credit_not_spent_yet_is_given_back(void **state)
 	struct side *s = calloc(1, sizeof(*s));
 	struct rr_conn_info i;
 
-	rig_new(s, RR_CONN_CLIENT);
-	receive_undrawn(s, "00000001 00000002 00200020 00000005 00000004 00000000");
+	side_new(s, RR_CONN_CLIENT);
+	raw_receive_undrawn(s, "00000001 00000002 00200020 00000005 00000004 00000000");
 	rr_conn_info(s->c, &i);
 	assert_int_equal(i.avail, 32);
 	assert_int_equal(i.owed, 2);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->n_sent, 1);
 	raw_end(s);
 }

@@ -3,7 +3,7 @@
  * Odd moments: posts that fail, events that come at the wrong time, actions
  * that are never drawn, memory that is not there.
  */
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
 struct one {
 	uint8_t words[9000];
@@ -36,7 +36,7 @@ static void queue(struct side *s, struct one *o)
 static void start(struct side *s, struct one *o)
 {
 	queue(s, o);
-	rig_drain(s);
+	side_drain(s);
 }
 
 /* -- memory ---------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static void creation_fails_cleanly(void **state)
 		int err;
 
 		s->cfg.credits = 4;
-		s->cfg.mem = (struct rr_mem){rig_get, rig_put, s};
+		s->cfg.mem = (struct rr_mem){side_get, side_put, s};
 		conn_limits(&s->cfg);
 		s->mem_fail_at = n;
 		err = rr_conn_new(&s->cfg, 0, &s->c);
@@ -77,7 +77,7 @@ static void freed_before_it_opens(void **state)
 	struct side *s = calloc(1, sizeof(*s));
 	struct one *o = new_call(1, 8, true);
 
-	rig_new(s, RR_CONN_CLIENT);
+	side_new(s, RR_CONN_CLIENT);
 	start(s, o);
 	rr_conn_free(s->c);
 	assert_null(o->call.priv);
@@ -95,7 +95,7 @@ static void no_memory_for_a_reply_chunk(void **state)
 	o->call.reply_bytes = 100000;
 	queue(s, o);
 	s->mem_fail_at = 2; /* after the offer itself */
-	rig_drain(s);
+	side_drain(s);
 	raw_expect(s, "00000099" MSG EMPTY "00000099 00000000");
 	raw_end(s);
 	free(o);
@@ -119,7 +119,7 @@ static void no_spare_for_a_reply_ends_the_call(void **state)
 	struct one *o = new_call(0x99, 8, false);
 
 	start(s, o);
-	rig_complete_all(s);
+	side_complete_all(s);
 	s->mem_fail_at = 1;
 	raw_receive(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"));
 	assert_int_equal(o->call.status, -ENOMEM);
@@ -135,8 +135,8 @@ static void a_failed_send_closes(void **state)
 	struct one *o = new_call(0x99, 8, false);
 
 	start(s, o);
-	s->wc[s->wc_head % RIG_QUEUE].status = -EIO;
-	rig_complete_all(s);
+	s->wc[s->wc_head % SIDE_QUEUE].status = -EIO;
+	side_complete_all(s);
 	raw_expect_close(s, -EIO);
 	raw_end(s);
 	assert_int_equal(o->call.status, -EIO);
@@ -147,9 +147,9 @@ static void a_failed_receive_closes(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
 
-	rr_conn_completed(s->c, s->posted[s->posted_head++ % RIG_QUEUE].token, -EIO,
+	rr_conn_completed(s->c, s->posted[s->posted_head++ % SIDE_QUEUE].token, -EIO,
 	                  s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_close(s, -EIO);
 	raw_end(s);
 }
@@ -161,14 +161,14 @@ static void a_failed_invalidation_closes_first(void **state)
 	struct one *o = new_call(0x99, 8, true);
 
 	start(s, o);
-	rig_complete_all(s);
+	side_complete_all(s);
 	rr_conn_cancel(s->c, &o->call, s->now);
-	rig_drain(s);
-	s->wc[s->wc_head % RIG_QUEUE].status = -EIO;
-	rig_complete_all(s);
+	side_drain(s);
+	s->wc[s->wc_head % SIDE_QUEUE].status = -EIO;
+	side_complete_all(s);
 	raw_expect_close(s, -EIO);
 	assert_int_equal(s->calls_done, 0);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(o->call.status, -ECANCELED);
 	raw_end(s);
@@ -181,10 +181,10 @@ static void a_message_before_open_opens(void **state)
 {
 	struct side *s = calloc(1, sizeof(*s));
 
-	rig_new(s, RR_CONN_SERVER);
+	side_new(s, RR_CONN_SERVER);
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
 	assert_true(s->ready);
-	rig_open(s); /* harmless */
+	side_open(s); /* harmless */
 	raw_end(s);
 }
 
@@ -194,7 +194,7 @@ static void messages_after_close_are_ignored(void **state)
 
 	rr_conn_close(s->c, 0, s->now);
 	rr_conn_close(s->c, -EPROTO, s->now); /* harmless */
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_close(s, 0);
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 	raw_receive(s, "00000055" V2 "00000009 00000000");
@@ -207,9 +207,9 @@ static void events_after_the_loss_are_ignored(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
 	struct one *o = new_call(0x99, 8, true);
-	uint64_t token = s->posted[s->posted_head % RIG_QUEUE].token;
+	uint64_t token = s->posted[s->posted_head % SIDE_QUEUE].token;
 
-	rig_lose(s, -ETIMEDOUT);
+	side_lose(s, -ETIMEDOUT);
 	rr_conn_completed(s->c, token, 0, s->now);
 	rr_conn_received(s->c, token, 0, 0, s->now);
 	rr_conn_registered(s->c, token, 0, 1, 1);
@@ -219,7 +219,7 @@ static void events_after_the_loss_are_ignored(void **state)
 	rr_conn_tick(s->c, s->now + RR_SEC(100));
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), -ETIMEDOUT);
 	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
-	rig_drain(s);
+	side_drain(s);
 	raw_end(s);
 	free(o);
 }
@@ -238,7 +238,7 @@ static void loss_with_actions_undrawn(void **state)
 	assert_true(rr_conn_next(s->c, &a)); /* lets the first one begin */
 	assert_int_equal(a.kind, RR_ACT_REGISTER);
 	rr_conn_registered(s->c, a.token, 0, 1, 1);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	assert_int_equal(s->calls_done, 2);
 	raw_end(s);
 	free(o);
@@ -246,10 +246,10 @@ static void loss_with_actions_undrawn(void **state)
 
 	s = raw_ready(RR_CONN_SERVER, NULL);
 	n = raw_octets("00000055" MSG EMPTY CALL("00000055"), buf, sizeof(buf));
-	memcpy(s->posted_base[s->posted_head % RIG_QUEUE], buf, n);
-	rr_conn_received(s->c, s->posted[s->posted_head++ % RIG_QUEUE].token, n, 0,
+	memcpy(s->posted_base[s->posted_head % SIDE_QUEUE], buf, n);
+	rr_conn_received(s->c, s->posted[s->posted_head++ % SIDE_QUEUE].token, n, 0,
 	                 s->now);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	assert_int_equal(s->admitted, 0); /* the user never heard of it */
 	assert_int_equal(s->requests_done, 0);
 	raw_end(s);
@@ -289,13 +289,13 @@ static void loss_with_reads_and_writes_undrawn(void **state)
 		                                                           "00000055"));
 		rr_conn_admit(s->c, held, NULL, s->now);
 		if (k) {
-			rig_drain(s);
-			rig_complete_all(s);
+			side_drain(s);
+			side_complete_all(s);
 			p[0] = (struct rr_piece){words, 8, false};
 			p[1] = (struct rr_piece){words, 3, true};
 			rr_conn_reply(s->c, held, p, 2, s->now);
 		}
-		rig_lose(s, 0);
+		side_lose(s, 0);
 		assert_int_equal(s->requests_done, 1);
 		raw_end(s);
 	}
@@ -317,9 +317,9 @@ static void decisions_after_the_end(void **state)
 		raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 		if (closing) {
 			rr_conn_close(s->c, 0, s->now);
-			rig_drain(s);
+			side_drain(s);
 		} else {
-			rig_lose(s, 0);
+			side_lose(s, 0);
 			assert_false(s->closed);
 		}
 		if (k % 5 == 0)
@@ -330,7 +330,7 @@ static void decisions_after_the_end(void **state)
 			rr_conn_reply(s->c, held, &p, 1, s->now);
 		else
 			rr_conn_drop(s->c, held, s->now);
-		rig_drain(s);
+		side_drain(s);
 		assert_int_equal(s->requests_done, 1);
 		assert_int_equal(s->n_sent, 0);
 		raw_end(s);
@@ -350,8 +350,8 @@ static void a_reply_at_admission(void **state)
 	                    "00000010",
 	                    "00000004") "00000000 00000000 00000000" CALL("00000055"));
 	rr_conn_reply(s->c, held, &p, 1, s->now);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	assert_int_equal(s->n_reads, 0);
 	raw_expect(s, "00000055" MSG_REPLY EMPTY "00000055 00000001");
 	assert_int_equal(s->requests_done, 1);
@@ -376,7 +376,7 @@ static void a_reply_that_cannot_be_expressed(void **state)
 		              : k    ? 1
 		                     : RR_CALL_MAX_PIECES + 1,
 		              s->now);
-		rig_drain(s);
+		side_drain(s);
 		raw_expect(s, "00000055" ERRORMSG "00000064");
 		assert_int_equal(s->requests_done, 1);
 		raw_end(s);
@@ -403,7 +403,7 @@ static void cancel_while_registering(void **state)
 	assert_int_equal(a.kind, RR_ACT_INVALIDATE);
 	assert_int_equal(a.handle, 0x4444);
 	rr_conn_completed(s->c, a.token, 0, s->now);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(o->call.status, -ECANCELED);
 	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
@@ -423,7 +423,7 @@ static void cancel_before_registering(void **state)
 	assert_true(rr_conn_next(s->c, &a));
 	rr_conn_cancel(s->c, &o->call, s->now); /* the second is not drawn yet */
 	rr_conn_registered(s->c, a.token, -ENOMEM, 0, 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(o->call.status, -ECANCELED);
 	raw_end(s);
 	free(o);
@@ -438,11 +438,11 @@ static void invalidation_from_both_ends(void **state)
 	uint32_t handle;
 
 	start(s, o);
-	rig_complete_all(s);
+	side_complete_all(s);
 	handle = s->region[0].handle;
 	s->n_regions = 0; /* the peer's Send did it and is still in the queue */
 	rr_conn_cancel(s->c, &o->call, s->now);
-	rig_drain(s); /* the provider answers -EINVAL */
+	side_drain(s); /* the provider answers -EINVAL */
 	assert_false(s->disconnect);
 	assert_int_equal(o->call.status, -ECANCELED);
 	raw_receive_inv(s, "00000099" MSG_REPLY EMPTY REPLY("00000099"), handle);
@@ -459,7 +459,7 @@ static void invalidating_twice_closes(void **state)
 	uint32_t handle;
 
 	start(s, o);
-	rig_complete_all(s);
+	side_complete_all(s);
 	handle = s->region[0].handle;
 	raw_receive_inv(s, "00000099" MSG_REPLY_MORE EMPTY "00000099", handle);
 	assert_false(s->disconnect);
@@ -483,14 +483,14 @@ static void an_answer_to_half_a_call(void **state)
 		struct side *s = raw_new(RR_CONN_CLIENT, NULL);
 		struct one *o = new_call(0x99, 9000, false);
 
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, "00000001 00000002 00200001 00000005 00000000 00000000");
 		o->words[4060] = 1;
 		o->words[4063] = 0x42;
 		start(s, o);
-		rig_complete_all(s);
+		side_complete_all(s);
 		assert_int_equal(s->n_sent, 1); /* one credit, one part */
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(
 		        s,
 		        k ? "00000099 00000002 00200001 00000004 00000001 00000005"
@@ -534,11 +534,11 @@ static void a_reply_without_end_is_dropped_with_its_call(void **state)
 	struct one *o = new_call(0x99, 8, false);
 
 	start(s, o);
-	rig_complete_all(s);
-	rig_forget_sent(s);
+	side_complete_all(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY REPLY("00000099"));
 	rr_conn_cancel(s->c, &o->call, s->now);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(o->call.status, -ECANCELED);
 	raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY "00000000");
 	raw_receive(s, "00000099" MSG_REPLY EMPTY "00000000");
@@ -556,8 +556,8 @@ static void a_reply_beyond_the_limit_ends_the_call(void **state)
 
 	o->call.reply_bytes = 72;
 	start(s, o);
-	rig_complete_all(s);
-	rig_forget_sent(s);
+	side_complete_all(s);
+	side_forget_sent(s);
 	for (unsigned i = 0; i < 5; i++)
 		raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY REPLY("00000099"));
 	assert_int_equal(s->calls_done, 0);
@@ -576,15 +576,15 @@ static struct one *half_refused(struct side *s, uint32_t *ret_handle)
 	struct one *o = new_call(0x99, 8, true);
 
 	start(s, o);
-	rig_complete_all(s);
-	rig_forget_sent(s);
+	side_complete_all(s);
+	side_forget_sent(s);
 	*ret_handle = s->region[0].handle;
 	raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY "00000099");
 	raw_receive(s,
 	            "00000099" MSG_REPLY_MORE
 	            "00000000 00000000 00000000 00000001 00000000" REPLY("00000099"));
 	assert_int_equal(s->calls_done, 0);
-	assert_int_equal(rig_valid_regions(s), 1);
+	assert_int_equal(side_valid_regions(s), 1);
 	raw_receive(s, "00000099" MSG_REPLY_MORE EMPTY "00000000");
 	raw_expect_silence(s);
 	assert_int_equal(s->calls_done, 0);
@@ -611,7 +611,7 @@ static void a_refused_reply_is_awaited_to_its_end(void **state)
 		raw_expect_silence(s);
 		assert_int_equal(s->calls_done, 1);
 		assert_int_equal(o->call.status, -EPROTO);
-		assert_int_equal(rig_valid_regions(s), 0);
+		assert_int_equal(side_valid_regions(s), 0);
 		rr_conn_counters(s->c, &n);
 		assert_int_equal(n.remote_invalidations, 1);
 		assert_int_equal(n.local_invalidations, 0);
@@ -635,24 +635,24 @@ static void a_refused_reply_without_end_is_given_up(void **state)
 		assert_int_equal(rr_conn_deadline(s->c), s->now + RR_MS(70));
 		if (k == 0) {
 			rr_conn_tick(s->c, s->now + RR_MS(70) - 1);
-			rig_drain(s);
+			side_drain(s);
 			assert_int_equal(s->calls_done, 0);
 			s->now += RR_MS(70);
 			rr_conn_tick(s->c, s->now);
 			assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
-			rig_drain(s);
+			side_drain(s);
 		} else if (k == 1) {
 			rr_conn_cancel(s->c, &o->call, s->now);
-			rig_drain(s);
+			side_drain(s);
 		} else if (k == 2) {
 			raw_receive(s, "00000099" ERRORMSG "00000064"); /* [E12] */
 		} else {
-			rig_lose(s, -ECONNRESET);
+			side_lose(s, -ECONNRESET);
 		}
-		rig_complete_all(s);
+		side_complete_all(s);
 		assert_int_equal(s->calls_done, 1);
 		assert_int_equal(o->call.status, k == 1 ? -ECANCELED : -EPROTO);
-		assert_int_equal(rig_valid_regions(s), 0);
+		assert_int_equal(side_valid_regions(s), 0);
 		if (k < 3) { /* the rest comes after all */
 			raw_receive(s, "00000099" MSG_REPLY EMPTY "00000000");
 			raw_expect_silence(s);
@@ -669,7 +669,7 @@ static void properties_in_a_sequence(void **state)
 
 	s->on_admit = drop;
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000004 00000000");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000055" MSG_MORE EMPTY CALL("00000055"));
 	raw_receive(s, "00000078" CONNPROP "00000000");
 	raw_expect(s, "00000078" ERRORMSG "00000005");

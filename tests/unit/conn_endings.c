@@ -3,7 +3,7 @@
  * What calls leave behind that end early: parts of Replies still to come, XIDs
  * being discarded, regions that a peer may yet use, credits that nobody gives back.
  */
-#include "conn_v1.h"
+#include "test_conn_v1.h"
 
 /* -- sequences ------------------------------------------------------------- */
 
@@ -14,7 +14,7 @@ static struct v1_call *started(struct side *s, uint32_t xid, bool chunk)
 	struct v1_call *o = v1_call(xid, 8, chunk);
 
 	v1_start(s, o);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	return o;
 }
 
@@ -50,8 +50,8 @@ static void expect_answer(struct side *s, struct v1_call *o, uint32_t xid)
 
 static void free_ended(struct side *s, struct v1_call *o)
 {
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	assert_int_equal(o->call.status, -ECANCELED);
 	free(o);
 }
@@ -60,8 +60,8 @@ static void tick(struct side *s, rr_time ns)
 {
 	s->now += ns;
 	rr_conn_tick(s->c, s->now);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 }
 
 /* [E12]: after an RDMA2_ERROR nothing else comes for its XID.  So what has begun is
@@ -207,7 +207,7 @@ static void a_registration_without_connection_ends_it(void **state)
 
 	s->fail_register = -ENOTCONN;
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(o->call.status, -ENOTCONN);
 	raw_expect_close(s, -ECONNRESET);
@@ -236,7 +236,7 @@ static void a_handle_beside_a_call_not_sent_ends_it(void **state)
 	struct v1_call *o = v1_call(XID, 8, true);
 
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	raw_receive_inv(s, "00000099" WHOLE_REPLY, 0x4321);
 	raw_expect_close(s, -EPROTO);
 	raw_end(s);
@@ -259,11 +259,11 @@ static void calls_without_a_handle_are_not_remembered(void **state)
 		empty->dest = (struct rr_dest){0}; /* a Write chunk without segments */
 		v1_start(s, empty);
 		assert_int_equal(s->n_sent, 1);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		rr_conn_cancel(s->c, &empty->call, s->now);
 		free_ended(s, empty);
 		raw_receive(s, "00000000" V2 "00000001 00000000" EMPTY); /* a credit */
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
 	raw_receive_inv(s, "00000099" WHOLE_REPLY, handle);
 	assert_false(s->disconnect);
@@ -285,13 +285,13 @@ static void start_large(struct side *s, struct large_call *l, uint32_t xid, size
 	l->piece = (struct rr_piece){l->words, len, false};
 	l->call = (struct rr_call){.xid = xid, .pieces = &l->piece, .n_pieces = 1};
 	assert_int_equal(rr_conn_call(s->c, &l->call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 }
 
 static void give_up(struct side *s, struct large_call *l)
 {
 	rr_conn_cancel(s->c, &l->call, s->now);
-	rig_drain(s);
+	side_drain(s);
 }
 
 static struct side *ready_client(rr_time drain_ns)
@@ -299,7 +299,7 @@ static struct side *ready_client(rr_time drain_ns)
 	const struct rr_conn_config cfg = {.drain_ns = drain_ns};
 	struct side *s = raw_ready(RR_CONN_CLIENT, &cfg);
 
-	rig_complete_all(s);
+	side_complete_all(s);
 	return s;
 }
 
@@ -335,10 +335,10 @@ static void a_call_that_is_not_taken_ends_the_connection(void **state)
 	assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(5));
 	s->now += RR_SEC(5);
 	rr_conn_tick(s->c, s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_close(s, -ETIMEDOUT);
 	assert_int_equal(s->calls_done, 0); /* the loss takes the memory back */
-	rig_lose(s, -ETIMEDOUT);
+	side_lose(s, -ETIMEDOUT);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(l.call.status, -ECANCELED);
 	raw_end(s);
@@ -350,7 +350,7 @@ static void a_call_that_is_taken_late_ends_itself_alone(void **state)
 	struct side *s = untaken(&l, 600);
 
 	s->now += RR_SEC(4);
-	rig_complete_all(s);
+	side_complete_all(s);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
 	assert_false(s->disconnect);
@@ -367,7 +367,7 @@ static void a_call_is_given_up_once(void **state)
 	s->now += RR_SEC(3);
 	give_up(s, &l);
 	assert_int_equal(rr_conn_deadline(s->c), at);
-	rig_complete_all(s);
+	side_complete_all(s);
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
 	raw_end(s);
@@ -390,13 +390,13 @@ static void each_call_that_is_taken_gives_the_others_time(void **state)
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		s->now += RR_SEC(1);
-		rig_complete_one(s);
+		side_complete_one(s);
 		assert_int_equal(s->calls_done, i + 1);
 		assert_int_equal(rr_conn_deadline(s->c), s->now + RR_SEC(5));
 	}
 	s->now += RR_SEC(5);
 	rr_conn_tick(s->c, s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_close(s, -ETIMEDOUT);
 	raw_end(s);
 	assert_int_equal(l[2].call.status, -ECANCELED);
@@ -416,9 +416,9 @@ static void calls_may_be_given_up_without_bound(void **state)
 		assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);
 		s->now += RR_SEC(3600);
 		rr_conn_tick(s->c, s->now);
-		rig_drain(s);
+		side_drain(s);
 		assert_false(s->disconnect);
-		rig_complete_one(s);
+		side_complete_one(s);
 		assert_int_equal(s->calls_done, i + 1);
 	}
 	assert_int_equal(rr_conn_deadline(s->c), RR_TIME_NEVER);

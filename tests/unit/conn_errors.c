@@ -4,10 +4,9 @@
  * its octets (V2-6.3.3-01 to -07, V2-7-02 to -05), and that nothing else comes.
  * Silent discards stay silent, and their credits count.
  */
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
-#define ERR(xid, code) xid " 00000002 00200001 00000004 00000001 " code
-#define PROPS          "00000077 00000002 00200020 00000005 00000000 "
+#define PROPS "00000077 00000002 00200020 00000005 00000000 "
 
 /* The peer's Send and Receive size is 1024. */
 static struct side *server_of_small(const struct rr_conn_config *cfg)
@@ -17,7 +16,7 @@ static struct side *server_of_small(const struct rr_conn_config *cfg)
 	raw_receive(s, PROPS "00000002 00000001 00000004 00000400 "
 	                     "00000002 00000004 00000400");
 	assert_true(s->ready);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	return s;
 }
 
@@ -203,7 +202,7 @@ static void segments_is_sent_for_lists_that_no_reply_can_return(void **state)
 	/* 1044 octets of list are as much as fits: no payload would */
 	s = raw_new(RR_CONN_SERVER, &cfg);
 	raw_receive(s, PROPS "00000001 00000002 00000004 00000414");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, call_with(0, 2, 31));
 	assert_int_equal(s->admitted, 0);
 	expect_error(s, "00000055", ERR("00000055", "00000008 0000003d"));
@@ -224,14 +223,14 @@ static void lists_that_no_reply_can_return_are_not_offered(void **state)
 	for (unsigned k = 0; k < 3; k++) {
 		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, PROPS "00000001 00000004 00000004 00000040");
 		d.len = lens[k] * 1024;
 		/* with it 17 segments more, 64 in all */
 		call.reply_bytes = k == 2 ? 17000 : 0;
 		assert_int_equal(rr_conn_call(s->c, &call, s->now), 0);
-		rig_drain(s);
-		rig_complete_all(s);
+		side_drain(s);
+		side_complete_all(s);
 		assert_int_equal(call.status, k ? 0 : -EMSGSIZE);
 		assert_int_equal(s->n_sent, k ? 1 : 0);
 		if (k) /* one Write chunk, no Reply chunk */
@@ -282,7 +281,7 @@ static void reply_resource_names_the_length(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
 	raw_receive(s, PROPS "00000000");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	s->on_request = answer_long;
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 	raw_expect(s, ERR("00000055", "0000000a 0000139c"));

@@ -4,7 +4,8 @@
  * error codes of their own, octet by octet, beside a base that does not change.
  *                                              [v2 §B, §6.1, §6.2.2, §7.1.2, E7]
  */
-#include "conn_raw.h"
+#include "test_conn_pair.h"
+#include "test_conn_raw.h"
 
 /* Types 0x10 (with flags 0x100 and 0x80000000) and 0x11, code 0x1001. */
 static const struct rr_ext_table table = {
@@ -55,7 +56,7 @@ static int send8(struct side *s, uint32_t htype, uint32_t flags, uint32_t xid)
 	int err =
 	        rr_conn_ext_send(s->c, htype, flags, xid, "bodyBODY", 8, &got, s->now);
 
-	rig_drain(s);
+	side_drain(s);
 	return err ? err : (int)got;
 }
 
@@ -92,7 +93,7 @@ static void a_message_is_a_prefix_and_its_body(void **state)
 	raw_expect(s, "00001234" V2 "00000011 00000000"
 	              "626f6479 424f4459");
 	assert_int_equal(rr_conn_ext_send(s->c, 0x11, 0, 0, NULL, 0, NULL, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect(s, "00000079" V2 "00000011 00000000");
 	raw_expect_silence(s);
 	raw_end(s);
@@ -144,7 +145,7 @@ static void a_body_keeps_to_the_threshold(void **state)
 	                 -EMSGSIZE);
 	assert_int_equal(rr_conn_ext_send(s->c, 0x10, 0, 0, body, 4076, NULL, s->now),
 	                 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->sent[0].len, 4096);
 	raw_end(s);
 }
@@ -156,9 +157,9 @@ static void nothing_goes_before_ready_or_after_the_end(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
 	assert_int_equal(send8(s, 0x10, 0, 0), -EAGAIN);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_expect_silence(s);
-	rig_lose(s, -EPIPE);
+	side_lose(s, -EPIPE);
 	assert_int_equal(send8(s, 0x10, 0, 0), -EPIPE);
 	raw_end(s);
 }
@@ -173,16 +174,16 @@ static void messages_wait_for_credits_beside_calls(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 	unsigned calls = 0;
 
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000077 00000002 00020001 00000005 00000000 00000000");
 	for (unsigned i = 0; i < 65; i++)
 		assert_int_equal(send8(s, 0x10, 1, i), i);
 	assert_int_equal(send8(s, 0x10, 0, 0), -ENOBUFS);
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->n_sent, 1);
 	for (unsigned i = 0; i < 2; i++) {
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, "00000000 00000002 00020001 00000001 00000000" EMPTY);
 		assert_int_equal(s->n_sent, 1);
 		calls += s->sent[0].p[15] == RDMA2_MSG;
@@ -332,7 +333,7 @@ static void many_messages_keep_the_receives(void **state)
 	rr_conn_info(s->c, &before);
 	for (unsigned i = 0; i < 100; i++) {
 		raw_receive(s, "00000055" TYPE10 "61626364");
-		rig_forget_sent(s); /* grants */
+		side_forget_sent(s); /* grants */
 		if (i == 10)
 			blocks = s->mem_blocks;
 	}
@@ -353,7 +354,7 @@ static void a_type_the_peer_does_not_know_is_not_sent_again(void **state)
 
 	assert_int_equal(send8(s, 0x11, 0, 0), 0x78);
 	assert_int_equal(send8(s, 0x10, 0, 0), 0x79);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000079" ERRORMSG "00000004");
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.ev[0].what, RR_EXT_ERROR);
@@ -397,8 +398,8 @@ static void errors_about_calls_mark_nothing(void **state)
 	struct side *s = ready_with(RR_CONN_CLIENT, &table, &t);
 
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	raw_receive(s, "00000099" ERRORMSG "00000004");
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(plain.status, RR_CALL_REMOTE_ERROR);
@@ -421,8 +422,8 @@ static void a_code_of_an_extension_ends_a_call(void **state)
 		struct side *s = ready_with(RR_CONN_CLIENT, known ? &table : NULL, &t);
 
 		assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-		rig_drain(s);
-		rig_complete_all(s);
+		side_drain(s);
+		side_complete_all(s);
 		raw_receive(s, "00000099" ERRORMSG "00001001");
 		assert_int_equal(s->calls_done, known);
 		if (known) {
@@ -493,7 +494,7 @@ static void questions_and_answers_with_few_credits(void **state)
 
 			assert_true(err == 0 || err == -ENOBUFS);
 			asked += !err;
-			rig_drain(&p->cl);
+			side_drain(&p->cl);
 			if (err || seed & 1)
 				pair_run(p);
 			if (err)

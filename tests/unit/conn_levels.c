@@ -3,7 +3,7 @@
  * Calls in reverse by the level that the client advertised [R3, R4, R5]: the
  * client as Responder, against octets laid out by hand.
  */
-#include "conn_serve.h"
+#include "test_conn_raw.h"
 
 #define WITH_READ                                                                      \
 	"00000055" MSG "00000000" READ(                                                \
@@ -26,8 +26,8 @@ static void answered(uint32_t level, const char *in, const char *out)
 
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
 	assert_int_equal(s->n_sent, 1);
-	rig_forget_sent(s);
-	s->on_request = on_request;
+	side_forget_sent(s);
+	s->on_request = raw_answer_call;
 	raw_receive(s, in);
 	raw_expect(s, out);
 	raw_expect_silence(s);

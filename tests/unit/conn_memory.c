@@ -3,7 +3,7 @@
  * Memory that is not there at one place: what can do without goes on, what cannot
  * ends by an error that says so, and nothing is left behind (raw_end counts).
  */
-#include "conn_serve.h"
+#include "test_conn_raw.h"
 
 struct one {
 	uint8_t words[2000];
@@ -26,16 +26,16 @@ static void start_failing(struct side *s, struct one *o, long n)
 {
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
 	s->mem_fail_at = n;
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->mem_fail_at, 0); /* it was asked for */
 }
 
 /* Sends of this message do not complete: their memory does not come back. */
 static void receive_pending(struct side *s, const char *hex)
 {
-	static uint8_t buf[RIG_MSG];
+	static uint8_t buf[SIDE_MSG];
 
-	rig_receive(s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
+	side_receive(s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
 }
 
 /* With two credits a server posts so many Receives when its client has spoken. */
@@ -118,8 +118,8 @@ static void no_memory_for_a_part_of_a_property(void **state)
 	for (unsigned n = 1; n <= 3; n++) {
 		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
-		rig_complete_all(s);
-		rig_forget_sent(s);
+		side_complete_all(s);
+		side_forget_sent(s);
 		s->mem_fail_at = n; /* three parts */
 		raw_receive(s, "00000001 00000002 00200020 00000005 00000004 00000000");
 		assert_int_equal(s->mem_fail_at, 0);
@@ -180,13 +180,13 @@ static void no_memory_for_the_closing_part(void **state)
 
 	o->piece[1] = (struct rr_piece){o->words, 2000, false};
 	o->call.n_pieces = 2;
-	rig_complete_all(s);
-	rig_forget_sent(s);
+	side_complete_all(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000001 00000002 00200001 00000005 00000000 00000001"
 	               "00000002 00000004 00000400");
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	assert_int_equal(s->n_sent, 1);
 	rr_conn_cancel(s->c, &o->call, s->now);
 	s->mem_fail_at = 1;
@@ -266,7 +266,7 @@ static void no_memory_to_tell_of_a_message(void **state)
 	size_t blocks = s->mem_blocks;
 
 	told = 0;
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	s->on_extension = tell;
 	s->mem_fail_at = 2;
 	raw_receive(s, "00000055" V2 "00000010 00000000");
@@ -278,7 +278,7 @@ static void no_memory_to_tell_of_a_message(void **state)
 	raw_receive(s, "00000056" V2 "00000010 00000000");
 	assert_int_equal(told, 1);
 	assert_int_equal(s->mem_blocks, blocks + 3); /* a block of events, no buffer */
-	expect_service(s);
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -291,7 +291,7 @@ static void no_memory_to_tell_of_an_error(void **state)
 
 	s->on_extension = not_told;
 	assert_int_equal(rr_conn_ext_send(s->c, 0x10, 0, 0, NULL, 0, &xid, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	sprintf(hex, "%08x" ERRORMSG "00000005", xid);
 	s->mem_fail_at = 1;
 	raw_receive(s, hex);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
 enum { XID = 0x55, LONG = 9000 };
 
@@ -50,7 +50,7 @@ static void expect_done(const struct side *s, const struct ask *a, int status)
 {
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(a->call.status, status);
-	assert_int_equal(rig_valid_regions(s), 0);
+	assert_int_equal(side_valid_regions(s), 0);
 }
 
 /* The next action, which is a registration. */
@@ -72,7 +72,7 @@ static void a_connection_lost_while_a_call_is_registering(void **state)
 
 	(void)state;
 	(void)poll_register(s);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	expect_done(s, a, -ECONNRESET);
 	raw_end(s);
 	free(a);
@@ -86,11 +86,11 @@ static void a_registration_answered_after_the_close(void **state)
 
 	(void)state;
 	rr_conn_close(s->c, -ECANCELED, s->now);
-	rig_register(s, &reg);
-	rig_drain(s);
+	side_register(s, &reg);
+	side_drain(s);
 	assert_true(s->disconnect);
 	assert_int_equal(s->calls_done, 0);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	expect_done(s, a, -ECONNRESET);
 	raw_end(s);
 	free(a);
@@ -104,14 +104,14 @@ static void a_call_cancelled_between_its_registrations(void **state)
 	struct rr_action reg = poll_register(s);
 
 	(void)state;
-	rig_register(s, &reg);
+	side_register(s, &reg);
 	reg = poll_register(s);
 	rr_conn_cancel(s->c, &a->call, s->now);
-	rig_register(s, &reg);
-	assert_int_equal(rig_valid_regions(s), 2);
-	rig_drain(s);
+	side_register(s, &reg);
+	assert_int_equal(side_valid_regions(s), 2);
+	side_drain(s);
 	assert_int_equal(s->calls_done, 0);
-	rig_complete_all(s);
+	side_complete_all(s);
 	expect_done(s, a, -ECANCELED);
 	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
@@ -125,10 +125,10 @@ static void a_call_cancelled_before_it_is_sent(void **state)
 	struct rr_action reg = poll_register(s);
 
 	(void)state;
-	rig_register(s, &reg);
+	side_register(s, &reg);
 	rr_conn_cancel(s->c, &a->call, s->now);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	expect_done(s, a, -ECANCELED);
 	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
@@ -144,12 +144,12 @@ static void a_connection_lost_between_the_parts_of_a_call(void **state)
 	/* One credit: the first part uses it. */
 	raw_receive(s, "00000077" CONNPROP "00000000");
 	assert_true(s->ready);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	a = ask(s, LONG, 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->n_sent, 1);
 	assert_true(rr_load_u32(s->sent[0].p + 16) & RDMA2_F_MORE);
-	rig_lose(s, 0);
+	side_lose(s, 0);
 	expect_done(s, a, -ECONNRESET);
 	raw_end(s);
 	free(a);
@@ -162,11 +162,11 @@ static void a_connection_closed_before_it_is_open(void **state)
 	struct side *s = calloc(1, sizeof(*s));
 
 	(void)state;
-	rig_new(s, RR_CONN_CLIENT);
+	side_new(s, RR_CONN_CLIENT);
 	rr_conn_close(s->c, -ECANCELED, s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_close(s, -ECANCELED);
-	rig_open(s);
+	side_open(s);
 	assert_int_equal(s->n_sent, 0);
 	raw_end(s);
 }
@@ -236,7 +236,7 @@ static void a_server_without_a_hook_before_our_step_is_sent(void **state)
 {
 	const struct rr_conn_config cfg = {.auth = {greet, NULL}};
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
-	unsigned at = s->posted_head++ % RIG_QUEUE;
+	unsigned at = s->posted_head++ % SIDE_QUEUE;
 	size_t n = raw_octets("00000001 00000002 00200020 00000005 00000004 00000000",
 	                      s->posted_base[at], 4096);
 

@@ -6,30 +6,30 @@
  * the test lays out by itself.  After each step credits are conserved; at the
  * end nothing is left allocated and no region is accessible.
  */
-#include "conn_world.h"
+#include "test_conn_jobs.h"
 
 /* -- the matrix ------------------------------------------------------------ */
 
 static const size_t lengths[] = {0,   1,   2,    3,    4,    5,    511,
                                  512, 513, 1027, 4095, 4096, 4097, 70001};
 
-static void run_job(struct world *w, const struct job *shape)
+static void run_job(struct workload *w, const struct job *shape)
 {
-	struct job *j = add_job(w, shape);
+	struct job *j = workload_add(w, shape);
 	struct rr_conn_info i;
 
-	start_job(&w->p.cl, j);
+	job_start(&w->p.cl, j);
 	pair_run(&w->p);
 	assert_false(w->p.cl.misuse || w->p.sv.misuse);
 	assert_true(j->done);
 	assert_int_equal(j->call.status, RR_CALL_OK);
-	assert_int_equal(rig_valid_regions(&w->p.cl), 0);
+	assert_int_equal(side_valid_regions(&w->p.cl), 0);
 	rr_conn_info(w->p.cl.c, &i);
 	assert_int_equal(i.calls, 0);
 	rr_conn_info(w->p.sv.c, &i);
 	assert_int_equal(i.requests, 0);
 	assert_int_equal(i.held_bytes, 0);
-	free_job(j);
+	job_free(j);
 	w->n_jobs--;
 }
 
@@ -37,12 +37,12 @@ static void run_job(struct world *w, const struct job *shape)
 static void matrix(uint32_t credits, uint32_t recv, uint32_t segment, bool inv)
 {
 	static const size_t fillers[] = {0, 4, 3000, 4040, 9000, 40000};
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	unsigned flags[] = {0, RR_CALL_SPECIAL, RR_CALL_NO_REDUCE,
 	                    RR_CALL_NO_REDUCE | RR_CALL_SPECIAL};
 	uint32_t turn = 0;
 
-	configure(w, credits, recv, segment, inv);
+	workload_configure(w, credits, recv, segment, inv);
 	pair_new(&w->p, credits * 1000 + segment);
 	pair_run(&w->p);
 	assert_true(w->p.cl.ready && w->p.sv.ready);
@@ -69,7 +69,7 @@ static void matrix(uint32_t credits, uint32_t recv, uint32_t segment, bool inv)
 				turn++;
 				run_job(w, &j);
 			}
-	end_world(w);
+	workload_end(w);
 }
 
 static void formats_and_chunks_with_defaults(void **state)
@@ -97,9 +97,9 @@ static void formats_and_chunks_with_long_messages(void **state)
 static void many_calls_at_once(void **state)
 {
 	for (uint32_t credits = 2; credits <= 33; credits += credits < 8 ? 1 : 5) {
-		struct world *w = new_world();
+		struct workload *w = workload_new();
 
-		configure(w, credits, 4096, 0, true);
+		workload_configure(w, credits, 4096, 0, true);
 		w->p.sv.cfg.credits = credits / 2 + 1;
 		pair_new(&w->p, credits);
 		for (unsigned i = 0; i < MAX_CALLS; i++) {
@@ -112,7 +112,7 @@ static void many_calls_at_once(void **state)
 			                .dest = {6400},
 			                .reply_filler = (i * 1009 % 30000) & ~3u};
 
-			start_job(&w->p.cl, add_job(w, &j));
+			job_start(&w->p.cl, workload_add(w, &j));
 		}
 		do {
 			pair_run(&w->p);
@@ -120,7 +120,7 @@ static void many_calls_at_once(void **state)
 		for (unsigned i = 0; i < MAX_CALLS; i++)
 			assert_int_equal(w->job[i].call.status, RR_CALL_OK);
 		assert_false(w->p.cl.misuse || w->p.sv.misuse);
-		end_world(w);
+		workload_end(w);
 	}
 }
 
@@ -165,30 +165,30 @@ static const struct job special = {
 static void cancel_at(const struct job *shape, unsigned at, bool *ret_late,
                       unsigned *ret_torn)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct rr_conn_counters n;
 	struct job *j, *k;
 
-	configure(w, 4, 4096, 2000, at & 1);
+	workload_configure(w, 4, 4096, 2000, at & 1);
 	pair_new(&w->p, at * 7);
-	j = add_job(w, shape);
-	start_job(&w->p.cl, j);
-	steps(w, at);
+	j = workload_add(w, shape);
+	job_start(&w->p.cl, j);
+	workload_steps(w, at);
 	*ret_late = j->done;
 	rr_conn_cancel(w->p.cl.c, &j->call, w->p.cl.now);
-	rig_drain(&w->p.cl);
+	side_drain(&w->p.cl);
 	while (!j->done && pair_step(&w->p))
 		;
 	assert_true(j->done);
-	assert_int_equal(rig_valid_regions(&w->p.cl), 0);
+	assert_int_equal(side_valid_regions(&w->p.cl), 0);
 	if (!*ret_late && j->call.status != RR_CALL_OK && !w->p.cl.lost)
 		assert_int_equal(j->call.status, -ECANCELED);
 	/* the connection goes on, unless the server was still at the memory */
 	if (!w->p.cl.lost && !w->p.sv.misuse && !w->p.cl.misuse) {
 		struct job plain = {.filler = 100, .reply_filler = 5000};
 
-		k = add_job(w, &plain);
-		start_job(&w->p.cl, k);
+		k = workload_add(w, &plain);
+		job_start(&w->p.cl, k);
 		pair_run(&w->p);
 		assert_true(k->done);
 		if (!w->p.cl.misuse && !w->p.sv.misuse)
@@ -196,7 +196,7 @@ static void cancel_at(const struct job *shape, unsigned at, bool *ret_late,
 	}
 	rr_conn_counters(w->p.sv.c, &n);
 	*ret_torn += (unsigned)n.errors_sent;
-	end_world(w);
+	workload_end(w);
 }
 
 static void cancel_at_every_step(void **state)
@@ -222,15 +222,15 @@ static void loss_at_every_step(void **state)
 		bool late = false;
 
 		for (unsigned at = 0; !late; at++) {
-			struct world *w = new_world();
+			struct workload *w = workload_new();
 			struct job *j;
 
 			w->hold = at & 1;
-			configure(w, 4, 4096, 2000, at & 2);
+			workload_configure(w, 4, 4096, 2000, at & 2);
 			pair_new(&w->p, at * 3);
-			j = add_job(w, shape[k]);
-			start_job(&w->p.cl, j);
-			steps(w, at);
+			j = workload_add(w, shape[k]);
+			job_start(&w->p.cl, j);
+			workload_steps(w, at);
 			late = j->done || at > 400;
 			pair_lose(&w->p, -ECONNRESET);
 			assert_true(j->done);
@@ -238,9 +238,9 @@ static void loss_at_every_step(void **state)
 			if (!late && j->call.status != RR_CALL_OK)
 				assert_int_equal(j->call.status, -ECONNRESET);
 			assert_int_equal(w->p.sv.closed, !w->n_held);
-			answer_held(w);
+			workload_answer_held(w);
 			assert_true(w->p.sv.closed);
-			end_world(w);
+			workload_end(w);
 		}
 	}
 }
@@ -249,19 +249,19 @@ static void loss_at_every_step(void **state)
 static void close_at_every_step(void **state)
 {
 	for (unsigned at = 0; at < 60; at++) {
-		struct world *w = new_world();
+		struct workload *w = workload_new();
 		struct side *s = at & 1 ? &w->p.cl : &w->p.sv;
 
-		configure(w, 4, 4096, 2000, true);
+		workload_configure(w, 4, 4096, 2000, true);
 		pair_new(&w->p, at);
-		start_job(&w->p.cl, add_job(w, &everything));
-		steps(w, at);
+		job_start(&w->p.cl, workload_add(w, &everything));
+		workload_steps(w, at);
 		rr_conn_close(s->c, 0, s->now);
-		rig_drain(s);
+		side_drain(s);
 		assert_true(s->disconnect);
 		pair_run(&w->p);
 		assert_true(w->job[0].done);
-		end_world(w);
+		workload_end(w);
 	}
 }
 
@@ -270,67 +270,67 @@ static void memory_runs_out(void **state)
 {
 	for (unsigned mode = 0; mode < 4; mode++)
 		for (long n = 1; n < 40; n++) {
-			struct world *w = new_world();
+			struct workload *w = workload_new();
 			struct side *s = mode & 1 ? &w->p.sv : &w->p.cl;
 
-			configure(w, 4, 4096, 2000, true);
+			workload_configure(w, 4, 4096, 2000, true);
 			pair_new(&w->p, (uint64_t)n);
 			pair_run(&w->p);
 			s->mem_fail_at = n;
 			s->mem_fail_on = mode & 2;
 			for (unsigned k = 0; k < 2; k++) {
 				const struct job *shape = k ? &special : &everything;
-				struct job *j = add_job(w, shape);
+				struct job *j = workload_add(w, shape);
 
 				if (rr_conn_call(w->p.cl.c, &j->call, w->p.cl.now))
 					j->done = true;
-				rig_drain(&w->p.cl);
+				side_drain(&w->p.cl);
 				pair_run(&w->p);
 			}
 			s->mem_fail_at = 0;
 			s->mem_fail_on = false;
-			end_world(w);
+			workload_end(w);
 		}
 }
 
 /* V2-3.1.3.3-01, V2-3.1.3.4-01, -04: both directions at once, same XIDs. */
 static void calls_in_both_directions(void **state)
 {
-	struct world *w = new_world();
-	struct world *r = calloc(1, sizeof(*r));
+	struct workload *w = workload_new();
+	struct workload *r = calloc(1, sizeof(*r));
 
-	configure(w, 4, 4096, 4000, true);
+	workload_configure(w, 4, 4096, 4000, true);
 	w->p.cl.cfg.rvrsdir = RDMA2_RVRSDIR_GENL;
 	w->p.cl.app = w->p.sv.app = w;
 	pair_new(&w->p, 77);
 	pair_run(&w->p);
 	for (unsigned i = 0; i < 20; i++)
-		start_job(i & 1 ? &w->p.sv : &w->p.cl,
-		          add_job(w, i % 3 ? &everything : &special));
+		job_start(i & 1 ? &w->p.sv : &w->p.cl,
+		          workload_add(w, i % 3 ? &everything : &special));
 	pair_run(&w->p);
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(w->job[i].call.status, RR_CALL_OK);
-	end_world(w);
+	workload_end(w);
 	free(r);
 }
 
 /* [R2]: no reverse Call before, and without, support. */
 static void reverse_call_without_support_ends_locally(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct job plain = {.filler = 100};
 
 	pair_new(&w->p, 1);
-	start_job(&w->p.sv, add_job(w, &plain));
+	job_start(&w->p.sv, workload_add(w, &plain));
 	pair_run(&w->p);
 	assert_int_equal(w->job[0].call.status, -EPROTONOSUPPORT);
-	end_world(w);
+	workload_end(w);
 }
 
 /* [R5]: level 1 carries one message, no chunks, and no more. */
 static void reverse_level_one_is_simple_only(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct job plain = {.filler = 100,
 	                    .n_results = 1,
 	                    .result = {300},
@@ -343,16 +343,16 @@ static void reverse_level_one_is_simple_only(void **state)
 
 	w->p.cl.cfg.rvrsdir = RDMA2_RVRSDIR_SIMPLE;
 	pair_new(&w->p, 1);
-	start_job(&w->p.sv, add_job(w, &plain));
-	start_job(&w->p.sv, add_job(w, &large));
-	start_job(&w->p.sv, add_job(w, &large_reply));
+	job_start(&w->p.sv, workload_add(w, &plain));
+	job_start(&w->p.sv, workload_add(w, &large));
+	job_start(&w->p.sv, workload_add(w, &large_reply));
 	pair_run(&w->p);
 	assert_int_equal(w->job[0].call.status, RR_CALL_OK);
 	assert_int_equal(w->job[1].call.status, -EMSGSIZE);
 	assert_int_equal(w->job[2].call.status, RR_CALL_REMOTE_ERROR);
 	assert_int_equal(w->job[2].call.error.code, RDMA2_ERR_REPLY_RESOURCE);
 	assert_int_equal(w->n_jobs, 3);
-	end_world(w);
+	workload_end(w);
 }
 
 /* -- resources ------------------------------------------------------------- */
@@ -360,55 +360,55 @@ static void reverse_level_one_is_simple_only(void **state)
 /* [K10]: V2-7.3.4-01 to 03. */
 static void write_chunk_too_small_is_reported(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct job j = {
 	        .n_results = 2, .result = {10, 5001}, .n_dests = 2, .dest = {10, 5000}};
 
 	pair_new(&w->p, 1);
-	start_job(&w->p.cl, add_job(w, &j));
+	job_start(&w->p.cl, workload_add(w, &j));
 	pair_run(&w->p);
 	assert_int_equal(w->job[0].call.status, RR_CALL_REMOTE_ERROR);
 	assert_int_equal(w->job[0].call.error.code, RDMA2_ERR_WRITE_RESOURCE);
 	assert_int_equal(w->job[0].call.error.arg[0], 2);
 	assert_int_equal(w->job[0].call.error.arg[1], 5001);
 	assert_int_equal(w->p.sv.n_writes, 0);
-	assert_int_equal(rig_valid_regions(&w->p.cl), 0);
-	end_world(w);
+	assert_int_equal(side_valid_regions(&w->p.cl), 0);
+	workload_end(w);
 }
 
 /* [K14], V2-7.4.1: a Read fails and the connection lives. */
 static void failed_read_is_a_system_error(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 
 	pair_new(&w->p, 1);
 	w->p.sv.fail_reads = true;
-	start_job(&w->p.cl, add_job(w, &everything));
-	start_job(&w->p.cl, add_job(w, &special));
+	job_start(&w->p.cl, workload_add(w, &everything));
+	job_start(&w->p.cl, workload_add(w, &special));
 	pair_run(&w->p);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(w->job[i].call.status, RR_CALL_REMOTE_ERROR);
 		assert_int_equal(w->job[i].call.error.code, RDMA2_ERR_SYSTEM);
 	}
-	end_world(w);
+	workload_end(w);
 }
 
 static void failed_registration_ends_the_call(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 
 	pair_new(&w->p, 1);
 	w->p.cl.fail_register = -ENOSPC;
-	start_job(&w->p.cl, add_job(w, &everything));
+	job_start(&w->p.cl, workload_add(w, &everything));
 	pair_run(&w->p);
 	assert_int_equal(w->job[0].call.status, -ENOSPC);
-	end_world(w);
+	workload_end(w);
 }
 
 /* V2-5.2.4-02: too many segments for the peer. */
 static void segments_stay_within_the_peers_limit(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct job items = {.n_items = 3, .item = {9000, 9000, 9000}};
 	struct job results = {
 	        .n_results = 2, .result = {1, 1}, .n_dests = 2, .dest = {9000, 9000}};
@@ -416,19 +416,19 @@ static void segments_stay_within_the_peers_limit(void **state)
 	w->p.sv.cfg.max_segments = 4;
 	w->p.sv.cfg.segment_bytes = 4000;
 	pair_new(&w->p, 1);
-	start_job(&w->p.cl, add_job(w, &items));   /* one reduced, the rest inline */
-	start_job(&w->p.cl, add_job(w, &results)); /* cannot be offered */
+	job_start(&w->p.cl, workload_add(w, &items)); /* one reduced, the rest inline */
+	job_start(&w->p.cl, workload_add(w, &results)); /* cannot be offered */
 	pair_run(&w->p);
 	assert_int_equal(w->job[0].call.status, RR_CALL_OK);
 	assert_int_equal(w->p.sv.n_reads, 3);
 	assert_int_equal(w->job[1].call.status, -EMSGSIZE);
-	end_world(w);
+	workload_end(w);
 }
 
 /* Pulls wait for memory, and go on in order. */
 static void budget_makes_pulls_wait(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct rr_conn_info i;
 
 	w->hold = true;
@@ -437,25 +437,25 @@ static void budget_makes_pulls_wait(void **state)
 	for (unsigned k = 0; k < 6; k++) {
 		struct job j = {.n_items = 1, .item = {20000}};
 
-		start_job(&w->p.cl, add_job(w, &j));
+		job_start(&w->p.cl, workload_add(w, &j));
 	}
 	for (unsigned round = 0; round < 3; round++) {
 		pair_run(&w->p);
 		assert_int_equal(w->n_held, 2);
 		rr_conn_info(w->p.sv.c, &i);
 		assert_int_equal(i.held_bytes, 40000);
-		answer_held(w);
+		workload_answer_held(w);
 	}
 	pair_run(&w->p);
 	for (unsigned k = 0; k < 6; k++)
 		assert_int_equal(w->job[k].call.status, RR_CALL_OK);
-	end_world(w);
+	workload_end(w);
 }
 
 /* One request larger than the whole budget, or than a chunk may be. */
 static void too_large_is_a_system_error(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct job budget = {.n_items = 2, .item = {30000, 30000}};
 	struct job chunk = {.n_items = 1, .item = {40001}};
 	struct job call = {.flags = RR_CALL_SPECIAL, .filler = 10000};
@@ -465,24 +465,24 @@ static void too_large_is_a_system_error(void **state)
 	w->p.sv.cfg.max_chunk_bytes = 40000;
 	w->p.sv.cfg.max_message_bytes = 8192;
 	pair_new(&w->p, 5);
-	start_job(&w->p.cl, add_job(w, &budget));
-	start_job(&w->p.cl, add_job(w, &chunk));
-	start_job(&w->p.cl, add_job(w, &call));
-	start_job(&w->p.cl, add_job(w, &parts));
+	job_start(&w->p.cl, workload_add(w, &budget));
+	job_start(&w->p.cl, workload_add(w, &chunk));
+	job_start(&w->p.cl, workload_add(w, &call));
+	job_start(&w->p.cl, workload_add(w, &parts));
 	pair_run(&w->p);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(w->job[i].call.status, RR_CALL_REMOTE_ERROR);
 		assert_int_equal(w->job[i].call.error.code,
 		                 i < 3 ? RDMA2_ERR_SYSTEM : RDMA2_ERR_INVAL_CONT);
 	}
-	end_world(w);
+	workload_end(w);
 }
 
 /* What comes beyond max_requests waits, and is served in the end. */
 static void no_more_requests_at_once_than_allowed(void **state)
 {
 	for (uint64_t seed = 1; seed < 40; seed++) {
-		struct world *w = new_world();
+		struct workload *w = workload_new();
 		struct job plain = {.filler = 8, .reply_filler = 20000 * (seed % 3)};
 		struct rr_conn_counters n;
 
@@ -491,18 +491,18 @@ static void no_more_requests_at_once_than_allowed(void **state)
 		w->p.sv.cfg.credits = 2 + (uint32_t)(seed % 9);
 		pair_new(&w->p, seed);
 		for (unsigned k = 0; k < 24; k++)
-			start_job(&w->p.cl, add_job(w, &plain));
+			job_start(&w->p.cl, workload_add(w, &plain));
 		pair_run(&w->p);
 		while (w->n_held) {
 			assert_in_range(w->n_held, 1, w->p.sv.cfg.max_requests);
-			answer_held(w);
+			workload_answer_held(w);
 			pair_run(&w->p);
 		}
 		for (unsigned k = 0; k < 24; k++)
 			assert_int_equal(w->job[k].call.status, RR_CALL_OK);
 		rr_conn_counters(w->p.sv.c, &n);
 		assert_int_equal(n.overruns, 0);
-		end_world(w);
+		workload_end(w);
 	}
 }
 
@@ -512,14 +512,14 @@ static void no_more_requests_at_once_than_allowed(void **state)
 static void grants_die_out(void **state)
 {
 	for (uint32_t h = 2; h < 70; h += 3) {
-		struct world *w = new_world();
+		struct workload *w = workload_new();
 		struct job plain = {.filler = 60000, .reply_filler = 0};
 		struct rr_conn_counters a, b;
 
-		configure(w, h, 4096, 0, false);
+		workload_configure(w, h, 4096, 0, false);
 		pair_new(&w->p, h);
 		for (unsigned k = 0; k < 8; k++)
-			start_job(&w->p.cl, add_job(w, &plain));
+			job_start(&w->p.cl, workload_add(w, &plain));
 		pair_run(&w->p);
 		for (unsigned k = 0; k < 8; k++)
 			assert_int_equal(w->job[k].call.status, RR_CALL_OK);
@@ -530,20 +530,20 @@ static void grants_die_out(void **state)
 		assert_int_equal(rr_conn_deadline(w->p.cl.c), RR_TIME_NEVER);
 		assert_int_equal(rr_conn_deadline(w->p.sv.c), RR_TIME_NEVER);
 		assert_true(a.grants + b.grants < 8 * 16 + 8);
-		end_world(w);
+		workload_end(w);
 	}
 }
 
 /* Counters of paths tell what went where. */
 static void counters_tell_the_path(void **state)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct rr_conn_counters n;
 
-	configure(w, 8, 4096, 0, true);
+	workload_configure(w, 8, 4096, 0, true);
 	pair_new(&w->p, 3);
-	start_job(&w->p.cl, add_job(w, &everything));
-	start_job(&w->p.cl, add_job(w, &special));
+	job_start(&w->p.cl, workload_add(w, &everything));
+	job_start(&w->p.cl, workload_add(w, &special));
 	pair_run(&w->p);
 	rr_conn_counters(w->p.sv.c, &n);
 	assert_int_equal(n.requests, 2);
@@ -557,7 +557,7 @@ static void counters_tell_the_path(void **state)
 	assert_int_equal(n.registrations,
 	                 n.local_invalidations + n.remote_invalidations);
 	assert_int_equal(n.remote_invalidations, 2);
-	end_world(w);
+	workload_end(w);
 }
 
 int main(void)

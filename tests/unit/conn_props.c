@@ -2,7 +2,7 @@
 /*
  * First messages, versions and transport properties, octet by octet.
  */
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
 #define PROP(id, value) id " 00000004 " value " "
 
@@ -19,14 +19,14 @@ static void the_client_sends_one_message_first(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->n_sent, 1);
 	assert_memory_equal(s->sent[0].p + 8, "\0\x20\0\x20", 4); /* H credits */
 	raw_expect(s, "00000077 00000002 00200020 00000005 00000000 00000005" PROP(
 	                      "00000001", "00010000") PROP("00000002", "00010000")
 	                      PROP("00000003", "00100000") PROP("00000004", "00000010")
 	                              PROP("00000005", "00000002"));
-	rig_complete_all(s);
+	side_complete_all(s);
 	raw_receive(s, "00000001" CONNPROP_TPMORE "00000000"); /* not the final one */
 	raw_expect_silence(s);
 	assert_false(s->ready);
@@ -64,14 +64,14 @@ static void own_xids_are_neither_zero_nor_in_use(void **state)
 	struct side *s = calloc(1, sizeof(*s));
 
 	s->cfg.xid_seed = UINT32_MAX;
-	rig_new(s, RR_CONN_CLIENT);
+	side_new(s, RR_CONN_CLIENT);
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_open(s);
+	side_open(s);
 	assert_memory_equal(s->sent[0].p, "\xff\xff\xff\xff", 4);
 	raw_end(s);
 	s = calloc(1, sizeof(*s));
-	rig_new(s, RR_CONN_CLIENT);
-	rig_lose(s, 0);
+	side_new(s, RR_CONN_CLIENT);
+	side_lose(s, 0);
 	rr_conn_free(s->c);
 	free(s);
 }
@@ -104,7 +104,7 @@ static void thresholds_are_the_smaller_of_two(void **state)
 		struct rr_conn_info info;
 		char hex[300];
 
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		sprintf(hex,
 		        "00000001" CONNPROP "00000002 00000001 00000004 %s"
 		        "00000002 00000004 %s",
@@ -134,7 +134,7 @@ static void a_message_of_exactly_the_threshold(void **state)
 		struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
 
 		assert_int_equal(rr_conn_call(s->c, &call, s->now), 0);
-		rig_drain(s);
+		side_drain(s);
 		assert_int_equal(s->n_sent, more ? 2 : 1);
 		assert_true(s->sent[0].len <= 4096);
 		assert_int_equal(s->sent[0].p[19], more ? RDMA2_F_MORE : 0);
@@ -157,7 +157,6 @@ struct set {
 };
 
 #define BAD_PROPVAL "00000001 00000002 00200001 00000004 00000001 00000003"
-#define BAD_XDR     "00000001 00000002 00200001 00000004 00000001 00000002"
 
 static const struct set properties_take_effect_sets[] = {
         {"none", {"00000001" CONNPROP "00000000"}, NULL, 16, 0},
@@ -278,15 +277,15 @@ static const struct set a_bad_message_leaves_the_others_in_effect_sets[] = {
 };
 
 static const struct set counts_beyond_the_message_are_bad_xdr_sets[] = {
-        {"no count", {"00000001" CONNPROP}, BAD_XDR, 16, 0},
+        {"no count", {"00000001" CONNPROP}, BAD_XDR("00000001"), 16, 0},
         {"a count too large",
          {"00000001" CONNPROP "00000002" PROP("00000004", "00000007")},
-         BAD_XDR,
+         BAD_XDR("00000001"),
          16,
          0},
         {"a count of all ones",
          {"00000001" CONNPROP "ffffffff" PROP("00000004", "00000007")},
-         BAD_XDR,
+         BAD_XDR("00000001"),
          16,
          0},
 };
@@ -316,7 +315,7 @@ static void run_sets(const struct set *sets, unsigned n)
 		struct rr_conn_info info;
 
 		print_message("    %s\n", sets[i].name);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		for (unsigned k = 0; k < 3 && sets[i].in[k]; k++) {
 			assert_false(s->ready);
 			raw_receive(s, sets[i].in[k]);
@@ -382,7 +381,7 @@ static void a_property_without_end_closes(void **state)
 		n += sprintf(hex + n, "01020304");
 	for (unsigned i = 0; i < 300 && !s->disconnect; i++) {
 		raw_receive(s, hex);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
 	raw_expect_close(s, -EPROTO);
 	raw_end(s);
@@ -424,7 +423,7 @@ static void a_refused_set_leaves_the_defaults(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 	struct rr_conn_info info;
 
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000077" ERRORMSG "00000003");
 	assert_false(s->ready); /* [V9]: it still waits for the server's */
 	raw_receive(s, "00000001" CONNPROP "00000002" PROP("00000001", "00010000")
@@ -467,7 +466,7 @@ static void answers_of_other_versions_end_the_connection(void **state)
 		struct side *s = raw_new(RR_CONN_CLIENT, NULL);
 
 		assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, t[i].in);
 		raw_expect_close(s, t[i].status);
 		assert_int_equal(s->n_sent, 0);
@@ -494,7 +493,7 @@ static void tick(struct side *s, rr_time t)
 {
 	s->now = t;
 	rr_conn_tick(s->c, t);
-	rig_drain(s);
+	side_drain(s);
 }
 
 static void silence_ends_the_client(void **state)

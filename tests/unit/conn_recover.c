@@ -6,7 +6,7 @@
  * The call offers two items of 600 and 700 octets and two destinations of 100 and
  * 300, one segment each.
  */
-#include "conn_raw.h"
+#include "test_conn_raw.h"
 
 struct fixture {
 	struct side *s;
@@ -59,8 +59,8 @@ static void setup_flags(unsigned flags)
 static void send_call(void)
 {
 	assert_int_equal(rr_conn_call(f.s->c, &f.call, f.s->now), 0);
-	rig_drain(f.s);
-	rig_complete_all(f.s);
+	side_drain(f.s);
+	side_complete_all(f.s);
 }
 
 /* @words: the error for the Call with this XID. */
@@ -68,11 +68,11 @@ static void refuse(const char *xid, const char *words)
 {
 	char hex[200];
 
-	rig_forget_sent(f.s);
+	side_forget_sent(f.s);
 	snprintf(hex, sizeof(hex), "%s" ERRORMSG "%s", xid, words);
 	raw_receive(f.s, hex);
 	assert_int_equal(f.call.status, RR_CALL_REMOTE_ERROR);
-	assert_int_equal(rig_valid_regions(f.s), 0);
+	assert_int_equal(side_valid_regions(f.s), 0);
 	raw_expect_silence(f.s);
 }
 
@@ -107,7 +107,7 @@ static uint64_t recoveries(void)
 static const char *seg(unsigned k, size_t len)
 {
 	static char hex[4][80];
-	const struct rig_region *r = &f.s->region[k];
+	const struct side_region *r = &f.s->region[k];
 
 	assert_true(k < f.s->n_regions);
 	assert_int_equal(r->len, len);
@@ -197,7 +197,7 @@ static void read_chunks_0_of_a_special_call_with_items_brings_all_inline(void **
 	assert_int_equal(f.s->n_regions, 3);
 	refuse("00000055", "00000006 00000000");
 	send_again();
-	assert_int_equal(rig_valid_regions(f.s), 0);
+	assert_int_equal(side_valid_regions(f.s), 0);
 	expect_begins(EMPTY_HEADER + STREAM, "00000056" MSG EMPTY "00000056");
 	end();
 }
@@ -210,13 +210,13 @@ static void read_chunks_0_of_a_special_call_reduces_nothing(void **state)
 
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 "
 	               "00000001 00000004 00000004 00000001");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	setup_with(s, RR_CALL_NO_WRITES | RR_CALL_SPECIAL);
 	send_call();
 	assert_int_equal(f.s->n_regions, 1);
 	refuse("00000055", "00000006 00000000");
 	send_again();
-	assert_int_equal(rig_valid_regions(f.s), 0);
+	assert_int_equal(side_valid_regions(f.s), 0);
 	expect_begins(EMPTY_HEADER + STREAM, "00000056" MSG EMPTY "00000056");
 	end();
 }
@@ -308,7 +308,7 @@ static void write_resource_brings_a_larger_chunk(void **state)
 	rr_conn_info(f.s->c, &i);
 	assert_int_equal(i.held_bytes, 5000);
 	memset(f.s->region[1].base, 0xcc, 4999);
-	rig_forget_sent(f.s);
+	side_forget_sent(f.s);
 	/* the chunks come back: 7 and 4999 octets */
 	snprintf(hex, sizeof(hex),
 	         "00000056" MSG_REPLY
@@ -495,7 +495,7 @@ static void nor_does_the_first_error_hide_another_reason(void **state)
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 "
 	               "00000001 00000005 00000004 00000003");
 	setup_with(s, 0);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	send_call();
 	refuse("00000055", "00000006 00000001");
 	assert_true(rr_call_recover(f.s->c, &f.call));
@@ -523,7 +523,7 @@ static void refuse_v1(const char *xid, const char *words)
 {
 	char hex[100];
 
-	rig_forget_sent(f.s);
+	side_forget_sent(f.s);
 	snprintf(hex, sizeof(hex), "%s 00000001 00000040 00000004 %s", xid, words);
 	raw_receive(f.s, hex);
 	assert_int_equal(f.call.status, RR_CALL_REMOTE_ERROR);
@@ -583,8 +583,8 @@ static void other_ends_are_no_reason_to_recover(void **state)
 	setup_flags(RR_CALL_IDEMPOTENT);
 	send_call();
 	rr_conn_cancel(f.s->c, &f.call, f.s->now);
-	rig_drain(f.s);
-	rig_complete_all(f.s);
+	side_drain(f.s);
+	side_complete_all(f.s);
 	assert_int_equal(f.call.status, -ECANCELED);
 	assert_false(rr_call_recover(f.s->c, &f.call));
 	raw_end(f.s);

@@ -4,7 +4,7 @@
  * client of each level, what a client answers, and equal XIDs both ways.
  * What a client refuses is in conn_levels.c.
  */
-#include "conn_serve.h"
+#include "test_conn_raw.h"
 
 /* A client's properties: number five alone, with so much credit. */
 #define LEVEL(n)                                                                       \
@@ -59,8 +59,8 @@ static void start_call(struct side *s, struct call *k, uint32_t xid, size_t item
 	                           .reply_bytes = reply_bytes};
 	s->on_call_done = on_call_done;
 	assert_int_equal(rr_conn_call(s->c, &k->call, s->now), 0);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 }
 
 static struct side *server_of(const char *properties, const struct rr_conn_config *cfg)
@@ -70,7 +70,7 @@ static struct side *server_of(const char *properties, const struct rr_conn_confi
 	raw_receive(s, properties);
 	assert_true(s->ready);
 	assert_int_equal(s->n_sent, 1);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	return s;
 }
 
@@ -79,7 +79,7 @@ static struct side *client_of(uint32_t level)
 	const struct rr_conn_config cfg = {.rvrsdir = level};
 	struct side *s = raw_ready(RR_CONN_CLIENT, &cfg);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	return s;
 }
 
@@ -147,8 +147,8 @@ static void clients_without_support_are_not_called(void **state)
 		assert_int_equal(k.ended, 1);
 		assert_int_equal(k.status, -EPROTONOSUPPORT);
 		raw_expect_silence(s);
-		s->on_request = on_request;
-		expect_service(s);
+		s->on_request = raw_answer_call;
+		raw_expect_service(s);
 		raw_end(s);
 	}
 }
@@ -168,7 +168,7 @@ static void level_1_takes_what_fits_one_message(void **state)
 		assert_int_equal(word(s, 0, i), 0);
 	raw_receive(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 	assert_int_equal(k.status, RR_CALL_OK);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	start_call(s, &k, XID, 4096 - HEADER - 24 + 1, 0, 0);
 	assert_int_equal(k.ended, 1);
 	assert_int_equal(k.status, -EMSGSIZE);
@@ -189,7 +189,7 @@ static void below_level_3_no_chunk_is_offered(void **state)
 		for (unsigned i = 5; i < 9; i++)
 			assert_int_equal(word(s, 0, i), 0);
 		assert_int_equal(s->sent[0].len, HEADER + 24 + ITEM);
-		assert_int_equal(rig_valid_regions(s), 0);
+		assert_int_equal(side_valid_regions(s), 0);
 		raw_end(s);
 	}
 }
@@ -242,7 +242,7 @@ static void level_3_offers_chunks(void **state)
 	assert_int_equal(word(s, 0, 21), 1);
 	assert_true(word(s, 0, 23) >= 200000);
 	assert_int_equal(s->sent[0].len, 26 * 4 + 24);
-	assert_int_equal(rig_valid_regions(s), 3);
+	assert_int_equal(side_valid_regions(s), 3);
 	raw_end(s);
 }
 
@@ -259,7 +259,7 @@ static void level_3_takes_special_calls(void **state)
 	        .xid = XID, .flags = RR_CALL_SPECIAL, .pieces = k.piece, .n_pieces = 1};
 	s->on_call_done = on_call_done;
 	assert_int_equal(rr_conn_call(s->c, &k.call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->n_sent, 1);
 	assert_int_equal(word(s, 0, 0), XID);
 	assert_int_equal(word(s, 0, 3), RDMA2_NOMSG);
@@ -286,7 +286,7 @@ static void below_level_3_special_calls_travel_inline(void **state)
 		                          .n_pieces = 1};
 		s->on_call_done = on_call_done;
 		assert_int_equal(rr_conn_call(s->c, &k.call, s->now), 0);
-		rig_drain(s);
+		side_drain(s);
 		raw_expect(s, "00000055" MSG EMPTY
 		              "00000055 00000000 00000002 000186a3 00000003 00000000");
 		raw_end(s);
@@ -332,13 +332,13 @@ static void a_reply_whose_xids_differ_fails_the_call(void **state)
 	struct call k;
 
 	start_call(s, &k, XID, 0, 0, 0);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000055" MSG_REPLY EMPTY REPLY("00000056"));
 	assert_int_equal(k.ended, 1);
 	assert_true(k.status < 0);
 	raw_expect_silence(s);
-	s->on_request = on_request;
-	expect_service(s);
+	s->on_request = raw_answer_call;
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -349,7 +349,7 @@ static void errors_end_calls_in_reverse(void **state)
 	struct call k;
 
 	start_call(s, &k, XID, 0, 0, 0);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, ERR("00000055", "0000000a 00001234"));
 	assert_int_equal(k.ended, 1);
 	assert_int_equal(k.status, RR_CALL_REMOTE_ERROR);
@@ -455,8 +455,8 @@ static void long_replies_at_level_1_are_an_error(void **state)
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 	raw_expect(s, ERR("00000055", "0000000a 00002328"));
 	raw_expect_silence(s);
-	s->on_request = on_request;
-	expect_service(s);
+	s->on_request = raw_answer_call;
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -510,9 +510,9 @@ static void one_xid_both_ways_is_two_transactions(void **state)
 		struct side *s = server ? server_of(levels[1], NULL) : client_of(1);
 		struct call k;
 
-		s->on_request = on_request;
+		s->on_request = raw_answer_call;
 		start_call(s, &k, XID, 0, 0, 0);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 		assert_int_equal(s->requested, 1);
 		assert_int_equal(k.ended, 0);

@@ -4,7 +4,7 @@
  * answer laid out by hand.  After each row a plain Call must still be served.
  * Rows follow the table "Order of checks on receipt".
  */
-#include "conn_serve.h"
+#include "test_conn_raw.h"
 
 struct row {
 	const char *name;
@@ -329,14 +329,14 @@ static void run_rows(const struct row *rows, unsigned n_rows)
 		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
 		print_message("    %s\n", r->name);
-		s->on_request = on_request;
+		s->on_request = raw_answer_call;
 		for (unsigned k = 0; k < 3 && r->in[k]; k++)
 			raw_receive(s, r->in[k]);
 		assert_int_equal(s->requested, 0);
 		if (r->out)
 			raw_expect(s, r->out);
 		raw_expect_silence(s);
-		expect_service(s);
+		raw_expect_service(s);
 		raw_end(s);
 	}
 }
@@ -392,11 +392,11 @@ static void truncation_at_every_octet(void **state)
 	for (size_t n = 0; n < len; n++) {
 		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-		s->on_request = on_request;
-		rig_receive(s, buf, n, 0);
+		s->on_request = raw_answer_call;
+		side_receive(s, buf, n, 0);
 		if (n >= 20)
 			raw_expect(s, BAD_XDR("00000055"));
-		expect_service(s);
+		raw_expect_service(s);
 		raw_end(s);
 	}
 }
@@ -406,7 +406,7 @@ static void a_stranger_in_a_sequence_is_refused_alone(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000055");
 	raw_receive(s, "00000056" MSG EMPTY CALL("00000056"));
 	raw_expect(s, INVAL_CONT("00000056"));
@@ -419,7 +419,7 @@ static void a_stranger_in_a_sequence_is_refused_alone(void **state)
 	raw_expect_silence(s);
 	raw_receive(s, "00000055" MSG EMPTY "00000002 000186a3 00000003 00000000");
 	raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
-	expect_service(s);
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -428,7 +428,7 @@ static void parts_of_any_length_make_a_call(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000055" MSG_MORE EMPTY "00000055 00");
 	raw_receive(s, "00000055" MSG_MORE EMPTY "000000 00000002");
 	raw_receive(s, "00000055" MSG_MORE EMPTY "000186a3 0000");
@@ -436,7 +436,7 @@ static void parts_of_any_length_make_a_call(void **state)
 	raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 	for (unsigned i = 0; i < 10000; i++) {
 		raw_receive(s, "00000056" MSG_MORE EMPTY "00000056 00000000");
-		rig_forget_sent(s); /* grants */
+		side_forget_sent(s); /* grants */
 	}
 	raw_receive(s, "00000056" MSG EMPTY "00000000");
 	raw_expect(s, "00000056" MSG_REPLY EMPTY REPLY("00000056"));
@@ -449,7 +449,7 @@ static void a_sequence_beyond_the_limit_is_refused_once(void **state)
 	const struct rr_conn_config cfg = {.max_message_bytes = 100};
 	struct side *s = raw_ready(RR_CONN_SERVER, &cfg);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000055" MSG_MORE EMPTY CALL("00000055"));
 	for (unsigned i = 0; i < 4; i++)
 		raw_receive(s, "00000055" MSG_MORE EMPTY CALL("00000055"));
@@ -483,7 +483,7 @@ static void any_xid_is_served(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000000" MSG EMPTY CALL("00000000"));
 	raw_expect(s, "00000000" MSG_REPLY EMPTY REPLY("00000000"));
 	raw_receive(s, "ffffffff" MSG EMPTY CALL("ffffffff"));
@@ -517,7 +517,7 @@ static void too_many_spoilt_sequences_close(void **state)
 
 		sprintf(hex, "%08x" MSG_MORE "00000000", 0x100 + i);
 		raw_receive(s, hex);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
 	raw_expect_close(s, -EPROTO);
 	raw_end(s);
@@ -528,7 +528,7 @@ static void a_spoilt_sequence_may_end_malformed(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	for (unsigned i = 0; i < 40; i++) {
 		raw_receive(s, "00000100" MSG_MORE "00000000");
 		raw_expect(s, BAD_XDR("00000100"));
@@ -537,7 +537,7 @@ static void a_spoilt_sequence_may_end_malformed(void **state)
 	}
 	raw_receive(s, "00000100" MSG EMPTY CALL("00000100"));
 	raw_expect(s, "00000100" MSG_REPLY EMPTY REPLY("00000100"));
-	expect_service(s);
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -568,7 +568,7 @@ static void first_message_of_another_version(void **state)
 	assert_int_equal(s->n_sent, 1);
 	assert_int_equal(s->sent[0].len, 28);
 	assert_memory_equal(s->sent[0].p, v1, 28);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000066 00000003 00000020 00000000 00000000");
 	raw_expect(s, "00000066 00000003 00200001 00000004 00000001 00000001 00000002 "
 	              "00000002");
@@ -585,13 +585,13 @@ static void another_version_in_mid_connection(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000066 00000003 00000020 00000000 00000000");
 	raw_expect(s, "00000066 00000003 00200001 00000004 00000001 00000001 00000002 "
 	              "00000002");
 	raw_receive(s, "00000066 00000001 00000020 00000000 00000000");
 	raw_expect(s, "00000066 00000001 00000001 00000004 00000001 00000002 00000002");
-	expect_service(s);
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -690,7 +690,7 @@ static void see_pieces(struct side *s, struct rr_request *r)
 	assert_int_equal(r->pieces[1].len, 9);
 	assert_true(r->pieces[1].item);
 	assert_int_equal(r->pieces[2].len, 8);
-	on_request(s, r);
+	raw_answer_call(s, r);
 }
 
 static void segments_of_one_chunk_are_joined(void **state)

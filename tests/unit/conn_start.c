@@ -4,7 +4,8 @@
  * message, properties that do not fit in any, few credits, host
  * authentication; then keep-alive, and credits that were never given.
  */
-#include "conn_raw.h"
+#include "test_conn_pair.h"
+#include "test_conn_raw.h"
 
 #define PROP(id, value) id " 00000004 " value " "
 
@@ -106,7 +107,7 @@ static void read_messages(struct side *s, struct seen *v)
 		so_far = 0;
 		v->final = !(flags & 4);
 	}
-	rig_forget_sent(s);
+	side_forget_sent(s);
 }
 
 static void expect_all(const struct seen *v, unsigned numbers, unsigned n,
@@ -311,7 +312,7 @@ static void errors_and_grants_go_between_sets(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	/* refused for its value; still it grants one credit: the error goes */
 	raw_receive(s, "00000001" CONNPROP_TPMORE "00000001 00000004 00000001 00");
 	raw_expect(s, "00000001" ERRORMSG "00000003");
@@ -320,7 +321,7 @@ static void errors_and_grants_go_between_sets(void **state)
 	assert_int_equal(s->n_sent, 2);
 	assert_int_equal(word(s, 0, 3), 5);
 	assert_int_equal(word(s, 1, 4), 0);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000003" CONNPROP "00000000");
 	assert_true(s->ready);
 	raw_expect(s, "00000099" MSG EMPTY "00000099 00000000");
@@ -370,8 +371,8 @@ static struct side *with_extension(enum rr_conn_role role, struct told *t)
 	s->cfg = cfg;
 	s->on_extension = note;
 	s->app = t;
-	rig_new(s, role);
-	rig_open(s);
+	side_new(s, role);
+	side_open(s);
 	return s;
 }
 
@@ -665,7 +666,7 @@ static void a_last_step_may_be_final(void **state)
 	h.last = 1; /* content with the response, and says so */
 	raw_receive(s, "00000001 00000002 00200020 00000005 00000004 00000000");
 	raw_receive(s, "00000002" CONNPROP_TPMORE STEP);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s,
 	            "00000003" CONNPROP
 	            "00000001 00000006 00000010 00000009 72657370 6f6e7365 21000000");
@@ -838,7 +839,7 @@ static void a_dialogue_without_end_closes(void **state)
 
 	for (unsigned i = 0; i < 40 && !s->disconnect; i++) {
 		raw_receive(s, "00000001 00000002 00200002 00000005 00000004" STEP);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
 	assert_int_equal(n, 32);
 	expect_access_denied(s);
@@ -931,7 +932,7 @@ static void a_proof_cannot_be_evaded_by_version_1(void **state)
 	assert_int_equal(word(s, 0, 6), 2); /* to version 2 */
 	raw_end(s);
 	cfg.versions = RR_CONN_V1;
-	cfg.mem = (struct rr_mem){rig_get, rig_put, &none};
+	cfg.mem = (struct rr_mem){side_get, side_put, &none};
 	conn_limits(&cfg);
 	assert_int_equal(rr_conn_new(&cfg, 0, &c), -EINVAL);
 }
@@ -941,7 +942,7 @@ static void requiring_needs_a_hook(void **state)
 	struct side s = {.cfg = {.auth_required = true}};
 	struct rr_conn *c;
 
-	s.cfg.mem = (struct rr_mem){rig_get, rig_put, &s};
+	s.cfg.mem = (struct rr_mem){side_get, side_put, &s};
 	conn_limits(&s.cfg);
 	assert_int_equal(rr_conn_new(&s.cfg, 0, &c), -EINVAL);
 	assert_int_equal(s.mem_blocks, 0);
@@ -970,7 +971,7 @@ static void a_limit_of_0_is_misuse(void **state)
 	struct side s = {.ready = false};
 	struct rr_conn *c;
 
-	s.cfg.mem = (struct rr_mem){rig_get, rig_put, &s};
+	s.cfg.mem = (struct rr_mem){side_get, side_put, &s};
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(member); i++) {
 		struct rr_conn_config cfg = s.cfg;
 
@@ -987,7 +988,7 @@ static void tick(struct side *s, rr_time t)
 {
 	s->now = t;
 	rr_conn_tick(s->c, t);
-	rig_drain(s);
+	side_drain(s);
 }
 
 #define GRANT "00000000" NOMSG EMPTY
@@ -1021,7 +1022,7 @@ static void what_is_sent_puts_the_keep_alive_off(void **state)
 
 	s->now = t + RR_SEC(5);
 	assert_int_equal(rr_conn_call(s->c, &plain, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	raw_skip(s);
 	tick(s, t + RR_SEC(7));
 	raw_expect_silence(s);
@@ -1036,7 +1037,7 @@ static void without_a_credit_nothing_is_kept_alive(void **state)
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 	rr_time t = s->now + RR_SEC(7);
 
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000077 00000002 00010001 00000005 00000000 00000000");
 	assert_true(s->ready);
 	tick(s, t);
@@ -1057,7 +1058,7 @@ static void the_exchange_is_not_kept_alive(void **state)
 	const struct rr_conn_config cfg = {.keepalive_ns = RR_SEC(7)};
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000004 00000000");
 	tick(s, s->now + RR_SEC(8));
 	raw_expect_silence(s);

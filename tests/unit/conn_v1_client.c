@@ -3,7 +3,7 @@
  * Version 1, the Requester: what its Calls look like, what it believes, how many
  * Calls it has outstanding.  The other end is octets laid out by hand.
  */
-#include "conn_v1.h"
+#include "test_conn_v1.h"
 
 static struct side *client(const struct rr_conn_config *cfg)
 {
@@ -80,7 +80,7 @@ static void an_item_is_a_read_chunk_without_padding(void **state)
 	end(s, o);
 }
 
-static const struct rig_region *only_region(const struct side *s)
+static const struct side_region *only_region(const struct side *s)
 {
 	assert_int_equal(s->n_regions, 1);
 	return &s->region[0];
@@ -92,7 +92,7 @@ static void a_call_beyond_the_threshold_is_pulled(void **state)
 	for (size_t len = 1024 - 28; len <= 1024 - 24; len += 4) {
 		struct side *s = client(NULL);
 		struct v1_call *o = v1_call(0x99, len, false);
-		const struct rig_region *r;
+		const struct side_region *r;
 		char want[256];
 
 		v1_start(s, o);
@@ -176,7 +176,7 @@ static void without_memory_for_a_reply_chunk_the_call_ends(void **state)
 	o->call.reply_bytes = 100000;
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
 	s->mem_fail_at = 2; /* after the offer itself */
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(o->call.status, -ENOMEM);
 	raw_expect_silence(s);
 	end(s, o);
@@ -238,7 +238,7 @@ static void an_item_and_the_rest_share_the_segments(void **state)
 	o->piece[1] = (struct rr_piece){o->words + 2000, 6000, true};
 	o->call.n_pieces = 2;
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(o->call.status, -EMSGSIZE);
 	raw_expect_silence(s);
 	end(s, o);
@@ -280,7 +280,7 @@ static void segments_are_no_more_than_our_own_limit(void **state)
 
 		o->call.reply_bytes = t[i].reply;
 		assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-		rig_drain(s);
+		side_drain(s);
 		assert_int_equal(o->call.status, -EMSGSIZE);
 		raw_expect_silence(s);
 		end(s, o);
@@ -307,7 +307,7 @@ static void a_header_beyond_the_threshold_ends_locally(void **state)
 	struct v1_call *o = v1_call(0x99, 6000, false);
 
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(o->call.status, -EMSGSIZE);
 	raw_expect_silence(s);
 	end(s, o);
@@ -331,8 +331,8 @@ static struct many many(const struct rr_conn_config *cfg)
 		m.o[i] = v1_call(0x100 + i, 8, false);
 		assert_int_equal(rr_conn_call(m.s->c, &m.o[i]->call, m.s->now), 0);
 	}
-	rig_drain(m.s);
-	rig_complete_all(m.s);
+	side_drain(m.s);
+	side_complete_all(m.s);
 	return m;
 }
 
@@ -454,7 +454,7 @@ static void a_call_given_up_keeps_its_credit(void **state)
 	struct many m = many(NULL);
 
 	rr_conn_cancel(m.s->c, &m.o[0]->call, m.s->now);
-	rig_drain(m.s);
+	side_drain(m.s);
 	assert_int_equal(m.o[0]->call.status, -ECANCELED);
 	assert_int_equal(m.s->n_sent, 1);
 	raw_receive(m.s,
@@ -472,7 +472,7 @@ static void a_call_given_up_before_it_is_sent_has_no_credit(void **state)
 	struct many m = many(NULL);
 
 	rr_conn_cancel(m.s->c, &m.o[1]->call, m.s->now);
-	rig_drain(m.s);
+	side_drain(m.s);
 	answer(&m, 1);
 	assert_int_equal(outstanding(&m), 1);
 	assert_int_equal(rr_load_u32(m.s->sent[1].p), 0x102);
@@ -486,7 +486,7 @@ static void stalls_are_counted_once(void **state)
 
 	rr_conn_counters(m.s->c, &n);
 	assert_int_equal(n.credit_stalls, 1);
-	rig_drain(m.s);
+	side_drain(m.s);
 	rr_conn_counters(m.s->c, &n);
 	assert_int_equal(n.credit_stalls, 1);
 	answer(&m, 2);
@@ -511,11 +511,11 @@ static struct attack begin(const struct rr_conn_config *cfg, const char *hello)
 	a.o->call.reply_bytes = 4000;
 	v1_start(a.s, a.o);
 	assert_int_equal(a.s->n_regions, 2);
-	rig_forget_sent(a.s);
+	side_forget_sent(a.s);
 	return a;
 }
 
-static const struct rig_region *region(const struct attack *a, bool write)
+static const struct side_region *region(const struct attack *a, bool write)
 {
 	unsigned i = (a->s->region[0].base == a->o->result) == write ? 0 : 1;
 
@@ -529,7 +529,7 @@ static void receive(struct attack *a, const char *in)
 	size_t at = 0;
 
 	for (; *in; in++) {
-		const struct rig_region *r;
+		const struct side_region *r;
 
 		if (*in != '@') {
 			out[at++] = *in;
@@ -602,7 +602,7 @@ static void a_reply_chunk_that_was_not_offered_ends_the_call(void **state)
 		struct v1_call *o = v1_call(0x99, 8, dest);
 
 		v1_start(s, o);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, "00000099" V1_NOMSG
 		               "00000000 00000000 00000001 00000001 " SEG("000000aa",
 		                                                          "00000010"));
@@ -736,8 +736,8 @@ static void a_late_reply_may_invalidate_what_was_given_up(void **state)
 		uint32_t handle = region(&a, write)->handle;
 
 		rr_conn_cancel(a.s->c, &a.o->call, a.s->now);
-		rig_drain(a.s);
-		rig_complete_all(a.s);
+		side_drain(a.s);
+		side_complete_all(a.s);
 		assert_int_equal(a.o->call.status, -ECANCELED);
 		raw_receive_inv(a.s, "00000099" V1_MSG V1_EMPTY REPLY("00000099"),
 		                handle);
@@ -771,7 +771,7 @@ static void a_reverse_call_may_have_the_xid_of_a_call(void **state)
 	struct rr_conn_info i;
 
 	v1_start(s, o);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	v1_expect_service(s);
 	assert_int_equal(o->call.status, -EINPROGRESS);
 	rr_conn_info(s->c, &i);
@@ -855,7 +855,7 @@ static void a_reverse_call_too_long_for_one_message_ends_locally(void **state)
 	struct v1_call *o = v1_call(0x99, 1000, false);
 
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(o->call.status, -EMSGSIZE);
 	end(s, o);
 }
@@ -880,7 +880,7 @@ static void a_server_hears_answers_to_its_calls(void **state)
 	struct v1_call *o = v1_call(0x55, 8, false);
 
 	v1_start(s, o);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s,
 	            "00000055" V1_MSG "00000002 00000000 00000000" REPLY("00000055"));
 	raw_expect_silence(s);

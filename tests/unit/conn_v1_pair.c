@@ -4,7 +4,7 @@
  * every kind of chunk, both directions, interruptions at every step.  What arrives
  * is compared octet by octet with a stream that the test lays out by itself.
  */
-#include "conn_world.h"
+#include "test_conn_jobs.h"
 
 #define BOTH (RR_CONN_V1 | RR_CONN_V2)
 
@@ -23,12 +23,12 @@ static void tell(struct side *to, const struct side *from)
 	rr_conn_peer_private(to->c, data, rr_conn_own_private(&from->cfg, data));
 }
 
-static struct world *world_of(const struct setting *t, uint64_t seed)
+static struct workload *world_of(const struct setting *t, uint64_t seed)
 {
-	struct world *w = new_world();
+	struct workload *w = workload_new();
 	struct pair *p = &w->p;
 
-	configure(w, t->credits, t->bytes, 1 << 20, t->inv);
+	workload_configure(w, t->credits, t->bytes, 1 << 20, t->inv);
 	p->cl.cfg.versions = t->client;
 	p->sv.cfg.versions = t->server;
 	p->cl.cfg.rvrsdir = p->sv.cfg.rvrsdir = t->level;
@@ -36,14 +36,14 @@ static struct world *world_of(const struct setting *t, uint64_t seed)
 	rr_rng_seed(&p->rng, seed);
 	p->cl.peer = &p->sv;
 	p->sv.peer = &p->cl;
-	rig_new(&p->cl, RR_CONN_CLIENT);
-	rig_new(&p->sv, RR_CONN_SERVER);
+	side_new(&p->cl, RR_CONN_CLIENT);
+	side_new(&p->sv, RR_CONN_SERVER);
 	if (t->hello) {
 		tell(&p->cl, &p->sv);
 		tell(&p->sv, &p->cl);
 	}
-	rig_open(&p->cl);
-	rig_open(&p->sv);
+	side_open(&p->cl);
+	side_open(&p->sv);
 	pair_run(p);
 	return w;
 }
@@ -57,30 +57,30 @@ static uint32_t version(const struct side *s)
 }
 
 /* The bound that a Requester of version 1 has to know. */
-static struct job *add(struct world *w, const struct job *shape)
+static struct job *add(struct workload *w, const struct job *shape)
 {
 	struct job j = *shape;
 
 	j.reply_bytes = 8 + j.reply_filler;
 	for (unsigned i = 0; i < j.n_results; i++)
 		j.reply_bytes +=
-		        4 + (i < j.n_dests && j.dest[i] ? 0 : pad4(j.result[i]));
-	return add_job(w, &j);
+		        4 + (i < j.n_dests && j.dest[i] ? 0 : job_padded(j.result[i]));
+	return workload_add(w, &j);
 }
 
 /* -- formats --------------------------------------------------------------- */
 
-static void run_one(struct world *w, struct side *s, const struct job *shape)
+static void run_one(struct workload *w, struct side *s, const struct job *shape)
 {
 	struct job *j = add(w, shape);
 
-	start_job(s, j);
+	job_start(s, j);
 	pair_run(&w->p);
 	assert_false(w->p.cl.misuse || w->p.sv.misuse);
 	assert_true(j->done);
 	assert_int_equal(j->call.status, RR_CALL_OK);
-	assert_int_equal(rig_valid_regions(s), 0);
-	free_job(j);
+	assert_int_equal(side_valid_regions(s), 0);
+	job_free(j);
 	w->n_jobs--;
 }
 
@@ -91,7 +91,7 @@ static void matrix(const struct setting *t, bool reverse)
 {
 	static const size_t fillers[] = {0, 4, 900, 988, 3000, 40000};
 	static const unsigned flags[] = {0, RR_CALL_SPECIAL, RR_CALL_NO_REDUCE};
-	struct world *w = world_of(t, t->bytes);
+	struct workload *w = world_of(t, t->bytes);
 	struct job first = {.filler = 4};
 	unsigned turn = 0;
 
@@ -115,7 +115,7 @@ static void matrix(const struct setting *t, bool reverse)
 			}
 			run_one(w, reverse ? &w->p.sv : &w->p.cl, &j);
 		}
-	end_world(w);
+	workload_end(w);
 }
 
 static void formats_with_the_default_threshold(void **state)
@@ -170,14 +170,14 @@ static void many_calls_within_few_credits(void **state)
 		                          .credits = credits,
 		                          .inv = true,
 		                          .hello = true};
-		struct world *w = world_of(&t, credits);
+		struct workload *w = world_of(&t, credits);
 
 		for (unsigned i = 0; i < MAX_CALLS; i++)
-			start_job(&w->p.cl, add(w, i % 2 ? &everything : &plain));
+			job_start(&w->p.cl, add(w, i % 2 ? &everything : &plain));
 		pair_run(&w->p);
 		for (unsigned i = 0; i < MAX_CALLS; i++)
 			assert_int_equal(w->job[i].call.status, RR_CALL_OK);
-		end_world(w);
+		workload_end(w);
 	}
 }
 
@@ -191,15 +191,15 @@ static void calls_in_both_directions_at_once(void **state)
 		                          .level = level};
 		const struct job *back =
 		        level == RDMA2_RVRSDIR_GENL ? &everything : &plain;
-		struct world *w = world_of(&t, level);
+		struct workload *w = world_of(&t, level);
 
 		for (unsigned i = 0; i < 20; i++)
-			start_job(i & 1 ? &w->p.sv : &w->p.cl,
+			job_start(i & 1 ? &w->p.sv : &w->p.cl,
 			          add(w, i & 1 ? back : &everything));
 		pair_run(&w->p);
 		for (unsigned i = 0; i < 20; i++)
 			assert_int_equal(w->job[i].call.status, RR_CALL_OK);
-		end_world(w);
+		workload_end(w);
 	}
 }
 
@@ -217,27 +217,27 @@ static void cancel_at_every_step(void **state)
 	bool late = false;
 
 	for (unsigned at = 0; !late; at++) {
-		struct world *w = world_of(&usual, at * 7);
+		struct workload *w = world_of(&usual, at * 7);
 		struct job *j = add(w, &everything), *k;
 
-		start_job(&w->p.cl, j);
-		steps(w, at);
+		job_start(&w->p.cl, j);
+		workload_steps(w, at);
 		late = j->done;
 		rr_conn_cancel(w->p.cl.c, &j->call, w->p.cl.now);
-		rig_drain(&w->p.cl);
+		side_drain(&w->p.cl);
 		while (!j->done && pair_step(&w->p))
 			;
 		assert_true(j->done);
-		assert_int_equal(rig_valid_regions(&w->p.cl), 0);
+		assert_int_equal(side_valid_regions(&w->p.cl), 0);
 		if (!w->p.cl.lost && !w->p.sv.misuse && !w->p.cl.misuse) {
 			k = add(w, &plain);
-			start_job(&w->p.cl, k);
+			job_start(&w->p.cl, k);
 			pair_run(&w->p);
 			assert_true(k->done);
 			if (!w->p.cl.misuse && !w->p.sv.misuse)
 				assert_int_equal(k->call.status, RR_CALL_OK);
 		}
-		end_world(w);
+		workload_end(w);
 	}
 }
 
@@ -246,20 +246,20 @@ static void loss_at_every_step(void **state)
 	bool late = false;
 
 	for (unsigned at = 0; !late; at++) {
-		struct world *w = world_of(&usual, at * 3);
+		struct workload *w = world_of(&usual, at * 3);
 		struct job *j = add(w, &everything);
 
 		w->hold = at & 1;
-		start_job(&w->p.cl, j);
-		steps(w, at);
+		job_start(&w->p.cl, j);
+		workload_steps(w, at);
 		late = j->done || at > 400;
 		pair_lose(&w->p, -ECONNRESET);
 		assert_true(j->done);
 		if (!late && j->call.status != RR_CALL_OK)
 			assert_int_equal(j->call.status, -ECONNRESET);
-		answer_held(w);
+		workload_answer_held(w);
 		assert_true(w->p.sv.closed);
-		end_world(w);
+		workload_end(w);
 	}
 }
 
@@ -267,7 +267,7 @@ static void memory_runs_out(void **state)
 {
 	for (unsigned mode = 0; mode < 4; mode++)
 		for (long n = 1; n < 30; n++) {
-			struct world *w = world_of(&usual, (uint64_t)n);
+			struct workload *w = world_of(&usual, (uint64_t)n);
 			struct side *s = mode & 1 ? &w->p.sv : &w->p.cl;
 
 			s->mem_fail_at = n;
@@ -277,12 +277,12 @@ static void memory_runs_out(void **state)
 
 				if (rr_conn_call(w->p.cl.c, &j->call, w->p.cl.now))
 					j->done = true;
-				rig_drain(&w->p.cl);
+				side_drain(&w->p.cl);
 				pair_run(&w->p);
 			}
 			s->mem_fail_at = 0;
 			s->mem_fail_on = false;
-			end_world(w);
+			workload_end(w);
 		}
 }
 
@@ -297,13 +297,13 @@ static void every_combination_of_versions(void **state)
 		for (unsigned b = 0; b < 3; b++) {
 			const struct setting t = {.client = can[a], .server = can[b]};
 			unsigned common = can[a] & can[b];
-			struct world *w = world_of(&t, a * 3 + b);
+			struct workload *w = world_of(&t, a * 3 + b);
 
 			struct job *j = add(w, &plain);
 			int err = rr_conn_call(w->p.cl.c, &j->call, w->p.cl.now);
 
 			j->done = err != 0; /* known already */
-			rig_drain(&w->p.cl);
+			side_drain(&w->p.cl);
 			pair_run(&w->p);
 			if (!common) {
 				assert_int_equal(err ? err : j->call.status,
@@ -315,7 +315,7 @@ static void every_combination_of_versions(void **state)
 				assert_int_equal(version(&w->p.cl), v);
 				assert_int_equal(version(&w->p.sv), v);
 			}
-			end_world(w);
+			workload_end(w);
 		}
 }
 

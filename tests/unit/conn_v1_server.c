@@ -3,7 +3,7 @@
  * Version 1, the Responder: messages laid out by hand from RFC 8166, the answers
  * compared octet by octet.
  */
-#include "conn_v1.h"
+#include "test_conn_v1.h"
 
 static void a_call_is_served_inline(void **state)
 {
@@ -278,11 +278,11 @@ static void expose(struct side *s, const uint8_t *p, size_t len)
 {
 	memset(&peer, 0, sizeof(peer));
 	peer.n_regions = 1;
-	peer.region[0] = (struct rig_region){.handle = 0xaa,
-	                                     .base = (uint8_t *)(uintptr_t)p,
-	                                     .len = len,
-	                                     .access = 1,
-	                                     .valid = true};
+	peer.region[0] = (struct side_region){.handle = 0xaa,
+	                                      .base = (uint8_t *)(uintptr_t)p,
+	                                      .len = len,
+	                                      .access = 1,
+	                                      .valid = true};
 	s->peer = &peer;
 }
 
@@ -466,7 +466,7 @@ static void receive_only(struct side *s, const char *hex)
 {
 	uint8_t buf[256];
 
-	rig_receive(s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
+	side_receive(s, buf, raw_octets(hex, buf, sizeof(buf)), 0);
 }
 
 /* It sends Calls and does not read: answers wait, then it is left. */
@@ -479,7 +479,7 @@ static void one_who_does_not_read_is_not_answered_without_end(void **state)
 		receive_only(s, "00000055" V1_NOMSG V1_EMPTY);
 	assert_int_equal(s->n_sent, 4 + 6);
 	assert_false(s->disconnect);
-	rig_complete_one(s); /* one has been read */
+	side_complete_one(s); /* one has been read */
 	assert_int_equal(s->n_sent, 4 + 6 + 1);
 	receive_only(s, "00000055" V1_NOMSG V1_EMPTY);
 	assert_false(s->disconnect);
@@ -508,15 +508,15 @@ static void as_many_requests_as_were_granted(void **state)
 	assert_int_equal(s->requested, 4);
 	assert_int_equal(s->n_sent, 3); /* one too many: it waits */
 	rr_conn_drop(s->c, s->app, s->now);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->requested, 5);
 	raw_receive(s, "00000058" V1_MSG V1_EMPTY CALL("00000058"));
 	assert_int_equal(s->requested, 5);
 	rr_conn_drop(s->c, s->app, s->now);
-	rig_drain(s);
+	side_drain(s);
 	assert_int_equal(s->requested, 6);
 	rr_conn_drop(s->c, s->app, s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_end(s);
 }
 

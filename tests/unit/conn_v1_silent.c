@@ -4,7 +4,7 @@
  * credit until it is answered all the same; when no credit is left but for such
  * calls, nothing can be sent any more.                     [RFC 8166 §3.3.1]
  */
-#include "conn_v1.h"
+#include "test_conn_v1.h"
 
 enum { CALLS = 5, GRACE = 5 };
 
@@ -29,7 +29,7 @@ static struct silent begin_with(enum rr_conn_role role,
 		v1_start(t.s, t.o[i]);
 	raw_receive(t.s,
 	            "00000100" V1("00000002", "00000000") V1_EMPTY REPLY("00000100"));
-	rig_complete_all(t.s);
+	side_complete_all(t.s);
 	assert_int_equal(t.o[0]->call.status, RR_CALL_OK);
 	return t;
 }
@@ -42,7 +42,7 @@ static struct silent begin(enum rr_conn_role role, unsigned started)
 static void give_up(struct silent *t, unsigned i)
 {
 	rr_conn_cancel(t->s->c, &t->o[i]->call, t->s->now);
-	rig_drain(t->s);
+	side_drain(t->s);
 	assert_int_equal(t->o[i]->call.status, -ECANCELED);
 }
 
@@ -50,7 +50,7 @@ static void after_seconds(struct silent *t, unsigned n)
 {
 	t->s->now += RR_SEC(n);
 	rr_conn_tick(t->s->c, t->s->now);
-	rig_drain(t->s);
+	side_drain(t->s);
 }
 
 static void end(struct silent *t)

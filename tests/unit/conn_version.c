@@ -3,7 +3,7 @@
  * Which version a connection comes to speak: each kind of peer that there is,
  * played by octets laid out by hand.       [v2 §4.2.3, V1 to V13]
  */
-#include "conn_v1.h"
+#include "test_conn_v1.h"
 
 #define BOTH (RR_CONN_V1 | RR_CONN_V2)
 
@@ -43,7 +43,7 @@ static struct waiting waiting(unsigned versions)
 	assert_false(w.s->ready);
 	assert_int_equal(info(w.s).version, 0);
 	assert_false(info(w.s).answered);
-	rig_forget_sent(w.s);
+	side_forget_sent(w.s);
 	return w;
 }
 
@@ -140,7 +140,7 @@ static void refuses(unsigned versions, const char *in)
 	assert_int_equal(w.s->n_sent, 0);
 	assert_false(w.s->ready);
 	assert_true(info(w.s).answered);
-	rig_lose(w.s, 0);
+	side_lose(w.s, 0);
 	assert_int_equal(w.o->call.status, -EPROTONOSUPPORT);
 	end(&w);
 }
@@ -190,7 +190,7 @@ static void the_refusal_grants(void **state)
 			o[k] = v1_call(0x100 + k, 8, false);
 			v1_start(s, o[k]);
 		}
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, t[i].in);
 		assert_int_equal(s->n_sent, t[i].calls);
 		raw_end(s);
@@ -206,7 +206,7 @@ static void it_goes_down_once(void **state)
 
 	raw_receive(w.s,
 	            "00007000 00000002 00000020 00000004 00000001 00000001 00000001");
-	rig_forget_sent(w.s);
+	side_forget_sent(w.s);
 	raw_receive(w.s,
 	            "00007000 00000001 00000020 00000004 00000001 00000001 00000001");
 	raw_expect_silence(w.s);
@@ -260,7 +260,7 @@ static void a_server_that_never_answers(void **state)
 	assert_int_equal(rr_conn_deadline(w.s->c), t);
 	w.s->now = t;
 	rr_conn_tick(w.s->c, t);
-	rig_drain(w.s);
+	side_drain(w.s);
 	raw_expect_close(w.s, -ETIMEDOUT);
 	assert_int_equal(info(w.s).error, -ETIMEDOUT);
 	assert_false(info(w.s).answered);
@@ -275,7 +275,7 @@ static void a_server_that_begins_and_does_not_finish(void **state)
 	raw_receive(w.s, "00000001" CONNPROP_TPMORE "00000000");
 	w.s->now += RR_SEC(30);
 	rr_conn_tick(w.s->c, w.s->now);
-	rig_drain(w.s);
+	side_drain(w.s);
 	raw_expect_close(w.s, -ETIMEDOUT);
 	assert_true(info(w.s).answered);
 	assert_int_equal(info(w.s).version, 2);
@@ -287,7 +287,7 @@ static void a_server_that_closes(void **state)
 {
 	struct waiting w = waiting(BOTH);
 
-	rig_lose(w.s, -ECONNRESET);
+	side_lose(w.s, -ECONNRESET);
 	assert_int_equal(info(w.s).error, -ECONNRESET);
 	assert_false(info(w.s).answered);
 	assert_int_equal(info(w.s).version, 0);
@@ -306,16 +306,16 @@ static void what_was_queued_is_planned_anew(void **state)
 		uint8_t data[8];
 
 		s->cfg = cfg;
-		rig_new(s, RR_CONN_CLIENT);
+		side_new(s, RR_CONN_CLIENT);
 		raw_octets("f6ab0e18 01000303", data, sizeof(data));
 		if (hello)
 			rr_conn_peer_private(s->c, data, sizeof(data));
-		rig_open(s);
+		side_open(s);
 		v1_start(s, o);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, "00007000 00000002 00000020 00000004 00000001 00000001 "
 		               "00000001");
-		rig_complete_all(s);
+		side_complete_all(s);
 		assert_int_equal(s->n_sent, 1);
 		assert_int_equal(s->sent[0].len, hello ? 2028 : 28 + 24);
 		assert_int_equal(rr_load_u32(s->sent[0].p + 12), !hello);
@@ -358,10 +358,10 @@ static void a_client_of_version_1_is_refused(void **state)
 		struct v1_call *o = v1_call(0x99, 8, false);
 
 		v1_start(s, o);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		raw_receive(s, in[i]);
 		raw_expect_close(s, -EPROTONOSUPPORT);
-		rig_lose(s, 0);
+		side_lose(s, 0);
 		assert_int_equal(o->call.status, -EPROTONOSUPPORT);
 		raw_end(s);
 		free(o);
@@ -541,7 +541,7 @@ static void version_1_on_a_server_settled_at_2(void **state)
 	struct side *s = server(BOTH);
 
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000055" V1_MSG V1_EMPTY CALL("00000055"));
 	assert_int_equal(s->n_sent, 1);
 	assert_int_equal(s->sent[0].len, 28);
@@ -563,11 +563,11 @@ static void a_silent_client(void **state)
 		assert_int_equal(rr_conn_deadline(s->c), limit);
 		s->now = limit - 1;
 		rr_conn_tick(s->c, s->now);
-		rig_drain(s);
+		side_drain(s);
 		assert_false(s->disconnect);
 		s->now = limit;
 		rr_conn_tick(s->c, s->now);
-		rig_drain(s);
+		side_drain(s);
 		raw_expect_close(s, -ETIMEDOUT);
 		raw_end(s);
 	}
@@ -583,7 +583,7 @@ static void a_client_that_stops_in_its_properties(void **state)
 	assert_int_equal(rr_conn_deadline(s->c), limit);
 	s->now = limit;
 	rr_conn_tick(s->c, s->now);
-	rig_drain(s);
+	side_drain(s);
 	raw_expect_close(s, -ETIMEDOUT);
 	raw_end(s);
 }
@@ -593,7 +593,7 @@ static void unknown_versions_alone_are_misuse(void **state)
 	struct side s = {.cfg = {.versions = 1u << 5}};
 	struct rr_conn *c;
 
-	s.cfg.mem = (struct rr_mem){rig_get, rig_put, &s};
+	s.cfg.mem = (struct rr_mem){side_get, side_put, &s};
 	conn_limits(&s.cfg);
 	assert_int_equal(rr_conn_new(&s.cfg, 0, &c), -EINVAL);
 }

@@ -4,35 +4,35 @@
  * long runs are pulled from where they lie, and Replies that have a chunk however short
  * they are.  What arrives is compared octet by octet.
  */
-#include "conn_world.h"
+#include "test_conn_jobs.h"
 
-static struct world *w;
+static struct workload *w;
 static struct rr_conn_counters client;
 
 /* The server's limits; 0 = defaults. */
 static void begin(uint32_t segment, uint32_t max_segments)
 {
-	w = new_world();
-	configure(w, 32, 4096, segment, false);
+	w = workload_new();
+	workload_configure(w, 32, 4096, segment, false);
 	if (max_segments)
 		w->p.sv.cfg.max_segments = max_segments;
 }
 
 static void end(void)
 {
-	assert_int_equal(rig_valid_regions(&w->p.cl), 0);
-	end_world(w);
+	assert_int_equal(side_valid_regions(&w->p.cl), 0);
+	workload_end(w);
 }
 
 static int run_one(const struct job *shape)
 {
-	struct job *j = add_job(w, shape);
+	struct job *j = workload_add(w, shape);
 
 	if (w->n_jobs == 1) {
 		pair_new(&w->p, 7);
 		pair_run(&w->p);
 	}
-	start_job(&w->p.cl, j);
+	job_start(&w->p.cl, j);
 	pair_run(&w->p);
 	assert_false(w->p.cl.misuse || w->p.sv.misuse);
 	assert_true(j->done);

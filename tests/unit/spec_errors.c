@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a Responder reports, and what it does when it cannot.   [v2 §7, §7.3.4, §7.4] */
-#include "spec_rig.h"
+#include "test_conn_spec.h"
 
 /* V2-7-02 */
 static void errors_echo_any_xid(void **state)
@@ -24,18 +24,18 @@ static void errors_carry_credits(void **state)
 	unsigned allowed;
 
 	raw_receive(s, "00000077 00000002 00040004 00000005 00000000 00000000");
-	allowed = word_of(&s->sent[0], 2) & 0xffff;
-	rig_forget_sent(s);
+	allowed = spec_word(&s->sent[0], 2) & 0xffff;
+	side_forget_sent(s);
 	for (unsigned i = 0; i < 100; i++) {
 		assert_true(allowed-- > 0);
 		raw_receive(s, "00000055 00000002 00040001 00000007 00000000");
 		assert_true(s->n_sent >= 1);
 		for (unsigned m = 0; m < s->n_sent; m++) {
-			assert_int_equal(word_of(&s->sent[m], 2) >> 16, 4);
-			assert_in_range(word_of(&s->sent[m], 2) & 0xffff, 1, 4);
-			allowed += word_of(&s->sent[m], 2) & 0xffff;
+			assert_int_equal(spec_word(&s->sent[m], 2) >> 16, 4);
+			assert_in_range(spec_word(&s->sent[m], 2) & 0xffff, 1, 4);
+			allowed += spec_word(&s->sent[m], 2) & 0xffff;
 		}
-		rig_forget_sent(s);
+		side_forget_sent(s);
 	}
 	raw_end(s);
 }
@@ -45,11 +45,11 @@ static void the_version_is_looked_at_first(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000055 00000003 00000000 000000ff ffffffff ffffffff");
 	raw_expect(s, "00000055 00000003 00200001 00000004 00000001 00000001 00000002 "
 	              "00000002");
-	expect_service(s);
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -62,7 +62,7 @@ static void a_call_of_another_version_is_not_executed(void **state)
 		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 		char hex[300];
 
-		s->on_request = on_request;
+		s->on_request = raw_answer_call;
 		sprintf(hex,
 		        "00000055 %s 00200001 00000000 00000000" EMPTY CALL("00000055"),
 		        versions[i]);
@@ -73,7 +73,7 @@ static void a_call_of_another_version_is_not_executed(void **state)
 		        versions[i]);
 		raw_expect(s, hex);
 		assert_int_equal(s->requested, 0);
-		expect_service(s);
+		raw_expect_service(s);
 		raw_end(s);
 	}
 }
@@ -105,8 +105,8 @@ static void a_short_write_chunk_is_named(void **state)
 	assert_int_equal(s->n_writes, 0);
 	raw_expect(s, ERR("00000055", "00000009 00000002 00001388"));
 	raw_expect_silence(s);
-	s->on_request = on_request;
-	expect_service(s);
+	s->on_request = raw_answer_call;
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -115,7 +115,7 @@ static void nothing_follows_a_system_error(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	s->fail_reads = true;
 	raw_receive(s,
 	            "00000055" MSG "00000000" READ("00000010", "00000004") READ(
@@ -123,7 +123,7 @@ static void nothing_follows_a_system_error(void **state)
 	                    "00000004") "00000000 00000000 00000000" CALL("00000055"));
 	raw_expect(s, SYSTEM("00000055"));
 	assert_int_equal(s->requested, 0);
-	expect_service(s);
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -131,8 +131,8 @@ static void nothing_follows_a_system_error(void **state)
 static void last_post_fails(struct side *s)
 {
 	assert_int_not_equal(s->wc_head, s->wc_tail);
-	s->wc[(s->wc_tail - 1) % RIG_QUEUE].status = -EIO;
-	rig_complete_all(s);
+	s->wc[(s->wc_tail - 1) % SIDE_QUEUE].status = -EIO;
+	side_complete_all(s);
 	raw_expect_close(s, -EIO);
 	raw_end(s);
 }
@@ -149,23 +149,24 @@ static void a_reply_that_cannot_be_sent_closes(void **state)
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(calls); i++) {
 		s = raw_ready(RR_CONN_SERVER, NULL);
-		s->on_request = on_request;
-		rig_receive(s, buf, raw_octets(calls[i], buf, sizeof(buf)), 0);
+		s->on_request = raw_answer_call;
+		side_receive(s, buf, raw_octets(calls[i], buf, sizeof(buf)), 0);
 		assert_int_equal(s->n_sent, 1);
 		last_post_fails(s);
 	}
 	s = raw_ready(RR_CONN_SERVER, NULL);
 	s->on_request = two_results; /* the second one continued, without a chunk */
-	rig_receive(s, buf,
-	            raw_octets("00000055" MSG "00000000 00000000 00000001 00000001" SEG(
-	                               "000000ab",
-	                               "00000004") "00000000 00000000" CALL("00000055"),
-	                       buf, sizeof(buf)),
-	            0);
+	side_receive(
+	        s, buf,
+	        raw_octets("00000055" MSG "00000000 00000000 00000001 00000001" SEG(
+	                           "000000ab",
+	                           "00000004") "00000000 00000000" CALL("00000055"),
+	                   buf, sizeof(buf)),
+	        0);
 	assert_int_equal(s->n_sent, 2);
 	assert_int_equal(s->n_writes, 1);
-	s->wc[s->wc_head % RIG_QUEUE].status = -EIO; /* the Write */
-	rig_complete_all(s);
+	s->wc[s->wc_head % SIDE_QUEUE].status = -EIO; /* the Write */
+	side_complete_all(s);
 	raw_expect_close(s, -EIO);
 	raw_end(s);
 }

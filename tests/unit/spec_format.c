@@ -3,7 +3,7 @@
  * Messages as they are framed: one or several Sends, what is in front of each,
  * flags, versions.             [v2 §4.1, §4.2, §4.4.1, §4.4.2, §6, §6.2.2, §6.3.1]
  */
-#include "spec_rig.h"
+#include "test_conn_spec.h"
 
 /* Puts together what the parts carry; each must begin as the text says. */
 static size_t joined(const struct side *s, unsigned from, unsigned n, uint32_t flags,
@@ -12,18 +12,18 @@ static size_t joined(const struct side *s, unsigned from, unsigned n, uint32_t f
 	size_t len = 0;
 
 	for (unsigned i = from; i < from + n; i++) {
-		const struct rig_msg *m = &s->sent[i];
+		const struct side_msg *m = &s->sent[i];
 		bool last = i == from + n - 1;
 
-		assert_int_equal(word_of(m, 0), word_of(&s->sent[from], 0));
-		assert_int_equal(word_of(m, 1), 2);
-		assert_int_equal(word_of(m, 2) >> 16, 32);
-		assert_in_range(word_of(m, 2) & 0xffff, 1, 32);
-		assert_int_equal(word_of(m, 3), 0);
-		assert_int_equal(word_of(m, 4), flags | (last ? 0 : 2));
+		assert_int_equal(spec_word(m, 0), spec_word(&s->sent[from], 0));
+		assert_int_equal(spec_word(m, 1), 2);
+		assert_int_equal(spec_word(m, 2) >> 16, 32);
+		assert_in_range(spec_word(m, 2) & 0xffff, 1, 32);
+		assert_int_equal(spec_word(m, 3), 0);
+		assert_int_equal(spec_word(m, 4), flags | (last ? 0 : 2));
 		if (!last)
 			for (unsigned w = 5; w < 9; w++)
-				assert_int_equal(word_of(m, w), 0);
+				assert_int_equal(spec_word(m, w), 0);
 		memcpy(to + len, m->p + 36, m->len - 36);
 		len += m->len - 36;
 	}
@@ -35,7 +35,7 @@ static void a_small_call_is_one_message(void **state)
 {
 	static const char null_call[] = "00000055 00000000 00000002 000186a3 00000003 "
 	                                "00000000 00000000 00000000 00000000 00000000";
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k = spec_new(0x55, 0);
 	uint8_t octets[40];
 
@@ -52,7 +52,7 @@ static void a_small_call_is_one_message(void **state)
 /* V2-4.1-02, -04, -06, V2-4.4.2-01, V2-6.2.2.1-01, V2-6.2.2.2-01, -03, -04 */
 static void every_part_begins_with_a_transport_stream(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k = spec_new(0x55, 20000);
 	static uint8_t all[40000];
 
@@ -96,7 +96,7 @@ static void two_long_calls_are_not_interleaved(void **state)
 	static uint8_t all[40000];
 
 	raw_receive(s, "00000077 00000002 00200001 00000005 00000000 00000000");
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	for (unsigned i = 0; i < 2; i++) {
 		spec_add(k[i], spec_octets(), 10000, false);
 		spec_start(s, k[i]);
@@ -106,7 +106,7 @@ static void two_long_calls_are_not_interleaved(void **state)
 	assert_int_equal(s->n_sent, 6);
 	assert_int_equal(joined(s, 0, 3, 0, all), SPEC_HEAD + 10000);
 	assert_int_equal(joined(s, 3, 3, 0, all), SPEC_HEAD + 10000);
-	assert_int_equal(word_of(&s->sent[3], 0), 0x56);
+	assert_int_equal(spec_word(&s->sent[3], 0), 0x56);
 	raw_end(s);
 	free(k[0]);
 	free(k[1]);
@@ -115,10 +115,10 @@ static void two_long_calls_are_not_interleaved(void **state)
 /* V2-6.2.2.2-09 */
 static void chunks_travel_in_the_final_part(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k = spec_new(0x55, 600);
 	static uint8_t all[40000], result[100];
-	const struct rig_msg *last;
+	const struct side_msg *last;
 
 	spec_add(k, spec_octets(), 600, true);
 	spec_add(k, spec_octets(), 9000, false);
@@ -127,10 +127,10 @@ static void chunks_travel_in_the_final_part(void **state)
 	assert_int_equal(s->n_sent, 3);
 	(void)joined(s, 0, 3, 0, all); /* looks at the lists before the end */
 	last = &s->sent[2];
-	assert_int_equal(word_of(last, 6), 1);
-	assert_int_equal(word_of(last, 7), SPEC_HEAD);
-	assert_int_equal(word_of(last, 13), 1);
-	assert_int_equal(word_of(last, 16), 100);
+	assert_int_equal(spec_word(last, 6), 1);
+	assert_int_equal(spec_word(last, 7), SPEC_HEAD);
+	assert_int_equal(spec_word(last, 13), 1);
+	assert_int_equal(spec_word(last, 16), 100);
 	spec_end(s, k);
 }
 
@@ -145,8 +145,8 @@ static void no_message_exceeds_the_threshold(void **state)
 		for (unsigned special = 0; special < 2; special++) {
 			/* 2000 octets, less than the default */
 			struct side *s =
-			        spec_ready(RR_CONN_CLIENT, &cfg,
-			                   "00000001" PROP("00000002", "000007d0"));
+			        raw_ready_by(RR_CONN_CLIENT, &cfg,
+			                     "00000001" PROP("00000002", "000007d0"));
 			struct spec_call *k = spec_new(0x55, 600);
 
 			spec_add(k, spec_octets(), sizes[i], false);
@@ -170,7 +170,7 @@ static void credits_and_threshold_hold_together(void **state)
 
 	raw_receive(s, "00000077 00000002 00200002 00000005 00000000 "
 	               "00000001" PROP("00000002", "00000400"));
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	spec_add(k, spec_octets(), 8000, false);
 	spec_start(s, k);
 	assert_int_equal(s->n_sent, 2);
@@ -187,7 +187,7 @@ static void credits_and_threshold_hold_together(void **state)
 /* V2-6.3.2-06, V2-A.2-01: too long for one message, and nothing to reduce. */
 static void continuation_is_preferred_to_special(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k = spec_new(0x55, 0);
 	static uint8_t all[40000];
 
@@ -213,7 +213,7 @@ static void see_whole(struct side *s, struct rr_request *r)
 	assert_int_equal(r->n_writes, 1);
 	assert_int_equal(r->write_bytes[0], 4);
 	assert_true(r->has_reply_chunk);
-	on_request(s, r);
+	raw_answer_call(s, r);
 }
 
 /* V2-4.3.5-02, V2-4.4.2.1-01 to -03, [M8]: the Position counts in the whole. */
@@ -278,9 +278,9 @@ static void a_continued_reply_follows_its_writes(void **state)
 	assert_int_equal(s->n_writes, 2);
 	assert_int_equal(s->sent[0].n_writes, 2);
 	(void)joined(s, 0, 3, 1, all);
-	assert_int_equal(word_of(&s->sent[2], 7), 1); /* its Write list */
-	assert_int_equal(word_of(&s->sent[2], 10), 0x40);
-	assert_int_equal(word_of(&s->sent[2], 14), 0x24);
+	assert_int_equal(spec_word(&s->sent[2], 7), 1); /* its Write list */
+	assert_int_equal(spec_word(&s->sent[2], 10), 0x40);
+	assert_int_equal(spec_word(&s->sent[2], 14), 0x24);
 	raw_end(s);
 }
 
@@ -289,7 +289,7 @@ static void a_call_with_reserved_flags_is_served(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000055" V2 "00000000 fffffff8" EMPTY CALL("00000055"));
 	raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 	raw_end(s);
@@ -301,7 +301,7 @@ static void a_special_call_with_more_is_not_served(void **state)
 	static const uint8_t call[] = {0, 0, 0, 0x55, 0, 0, 0, 0};
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	s->read_from = call;
 	raw_receive(s, "00000055" V2 "00000001 00000002"
 	               "00000000" READ("00000000",
@@ -327,14 +327,14 @@ static void any_chunk_before_the_final_part_is_refused(void **state)
 		struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 		char hex[400];
 
-		s->on_request = on_request;
+		s->on_request = raw_answer_call;
 		sprintf(hex, "00000055" MSG_MORE "%s" CALL("00000055"), lists[i]);
 		raw_receive(s, hex);
 		raw_expect(s, INVAL_CONT("00000055"));
 		raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 		raw_expect_silence(s);
 		assert_int_equal(s->requested, 0);
-		expect_service(s);
+		raw_expect_service(s);
 		raw_end(s);
 	}
 }
@@ -348,7 +348,7 @@ static struct side *talkative(struct spec_call *k[3])
 	const struct rr_conn_config cfg = {.rvrsdir = 3, .credits = 4};
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
 	for (uint32_t i = 0; i < 3; i++) {
 		k[i] = spec_new(0x55 + i, 0);
@@ -369,7 +369,7 @@ static unsigned kinds(const struct side *s)
 	unsigned seen = 0;
 
 	for (unsigned i = 0; i < s->n_sent; i++)
-		seen |= 1u << word_of(&s->sent[i], 3);
+		seen |= 1u << spec_word(&s->sent[i], 3);
 	return seen;
 }
 
@@ -380,9 +380,9 @@ static void no_reserved_flag_is_ever_sent(void **state)
 	struct side *s = talkative(k);
 
 	assert_int_equal(kinds(s), 1 << 0 | 1 << 1 | 1 << 4 | 1 << 5);
-	assert_int_equal(word_of(&s->sent[s->n_sent - 1], 0), 0); /* a grant */
+	assert_int_equal(spec_word(&s->sent[s->n_sent - 1], 0), 0); /* a grant */
 	for (unsigned i = 0; i < s->n_sent; i++)
-		assert_int_equal(flags_of(&s->sent[i]) & 0xfffffff8, 0);
+		assert_int_equal(spec_flags(&s->sent[i]) & 0xfffffff8, 0);
 	raw_end(s);
 	for (unsigned i = 0; i < 3; i++)
 		free(k[i]);
@@ -396,7 +396,7 @@ static void the_version_is_the_same_in_every_message(void **state)
 
 	assert_int_equal(kinds(s), 1 << 0 | 1 << 1 | 1 << 4 | 1 << 5);
 	for (unsigned i = 0; i < s->n_sent; i++)
-		assert_int_equal(word_of(&s->sent[i], 1), 2);
+		assert_int_equal(spec_word(&s->sent[i], 1), 2);
 	raw_end(s);
 	for (unsigned i = 0; i < 3; i++)
 		free(k[i]);

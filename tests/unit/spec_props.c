@@ -3,7 +3,7 @@
  * Transport properties and what follows from them.   [v2 §4.2.2, §4.2.3.1, §5,
  * §6.2.2.3, §7.2.2, §11.3]
  */
-#include "spec_rig.h"
+#include "test_conn_spec.h"
 
 static const struct rr_conn_config large = {.send_bytes = 16384, .recv_bytes = 16384};
 
@@ -24,9 +24,9 @@ static unsigned messages(struct side *s, size_t octets)
 	spec_add(k, spec_octets(), octets - 36 - SPEC_HEAD, false);
 	spec_start(s, k);
 	n = s->n_sent;
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	rr_conn_cancel(s->c, &k->call, s->now);
-	rig_drain(s);
+	side_drain(s);
 	free(k);
 	return n;
 }
@@ -34,7 +34,7 @@ static unsigned messages(struct side *s, size_t octets)
 /* V2-4.2.2-05: both ways, although this end could do more. */
 static void without_properties_the_threshold_is_4096(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, &large, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &large, "00000000");
 	struct spec_call *k = spec_new(0x56, 0);
 	static uint8_t reply[4096];
 
@@ -42,12 +42,12 @@ static void without_properties_the_threshold_is_4096(void **state)
 	assert_int_equal(messages(s, 4100), 2);
 	spec_start(s, k);
 	raw_octets("00000056" MSG_REPLY EMPTY REPLY("00000056"), reply, sizeof(reply));
-	rig_receive(s, reply, sizeof(reply), 0);
+	side_receive(s, reply, sizeof(reply), 0);
 	assert_int_equal(k->call.status, RR_CALL_OK);
 	assert_int_equal(k->call.reply_len, 4096 - 36);
 	rr_conn_call_release(s->c, &k->call, s->now);
 	spec_end(s, k);
-	s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	assert_int_equal(messages(s, 4096), 1);
 	raw_end(s);
 }
@@ -59,7 +59,7 @@ static void a_first_message_of_4096_octets_is_taken(void **state)
 	static uint8_t first[4096];
 
 	raw_octets(PROPS "00000001 00000063 00000fe0", first, sizeof(first));
-	rig_receive(s, first, sizeof(first), 0);
+	side_receive(s, first, sizeof(first), 0);
 	assert_true(s->ready);
 	assert_int_equal(s->n_sent, 1); /* the own properties, and no error */
 	raw_end(s);
@@ -77,10 +77,10 @@ static void calls_wait_for_the_final_properties(void **state)
 		raw_receive(s, "00000077 00000002 00200020 00000005 00000004 00000000");
 		raw_receive(s, GRANT("0005"));
 		assert_int_equal(s->n_sent, 1); /* the own properties */
-		assert_int_equal(word_of(&s->sent[0], 3), RDMA2_CONNPROP);
+		assert_int_equal(spec_word(&s->sent[0], 3), RDMA2_CONNPROP);
 		raw_receive(s, "00000077" CONNPROP "00000000");
 		assert_int_equal(s->n_sent, 2);
-		assert_int_equal(word_of(&s->sent[1], 0), 0x55);
+		assert_int_equal(spec_word(&s->sent[1], 0), 0x55);
 		spec_end(s, k);
 	}
 }
@@ -88,9 +88,9 @@ static void calls_wait_for_the_final_properties(void **state)
 /* V2-6.2.2.3-06 */
 static void late_properties_change_nothing(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, &large,
-	                            "00000002" PROP("00000002", "000007d0")
-	                                    PROP("00000004", "00000007"));
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &large,
+	                              "00000002" PROP("00000002", "000007d0")
+	                                      PROP("00000004", "00000007"));
 
 	raw_receive(s, "00000078" CONNPROP "00000002" PROP("00000002", "00002000")
 	                       PROP("00000004", "00000009"));
@@ -114,7 +114,7 @@ static void order_does_not_matter(void **state)
 	};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(sets); i++) {
-		struct side *s = spec_ready(RR_CONN_CLIENT, &large, sets[i]);
+		struct side *s = raw_ready_by(RR_CONN_CLIENT, &large, sets[i]);
 
 		assert_int_equal(facts(s).send_inline, 2000);
 		assert_int_equal(facts(s).peer_segment_bytes, 3000);
@@ -129,10 +129,10 @@ static void sends_stay_within_what_was_advertised(void **state)
 	const struct rr_conn_config cfg = {.send_bytes = 3000};
 	struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
 
-	assert_int_equal(word_of(&s->sent[0], 6), 1);
-	assert_int_equal(word_of(&s->sent[0], 8), 3000);
+	assert_int_equal(spec_word(&s->sent[0], 6), 1);
+	assert_int_equal(spec_word(&s->sent[0], 8), 3000);
 	raw_receive(s, PROPS "00000001" PROP("00000002", "00010000"));
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	assert_int_equal(messages(s, 3000), 1);
 	assert_int_equal(messages(s, 3004), 2);
 	raw_end(s);
@@ -141,7 +141,7 @@ static void sends_stay_within_what_was_advertised(void **state)
 static void see_large(struct side *s, struct rr_request *r)
 {
 	assert_int_equal(r->pieces[0].len, 65536 - 36);
-	on_request(s, r);
+	raw_answer_call(s, r);
 }
 
 /* V2-5.2.2-02: from the first Receive to the last. */
@@ -153,13 +153,13 @@ static void receives_have_the_advertised_size(void **state)
 
 	s->on_request = see_large;
 	raw_receive(s, PROPS "00000000");
-	assert_int_equal(word_of(&s->sent[0], 9), 2);
-	assert_int_equal(word_of(&s->sent[0], 11), 65536);
-	rig_forget_sent(s);
+	assert_int_equal(spec_word(&s->sent[0], 9), 2);
+	assert_int_equal(spec_word(&s->sent[0], 11), 65536);
+	side_forget_sent(s);
 	for (unsigned i = 0; i < 100; i++) {
 		raw_octets("00000055" MSG EMPTY CALL("00000055"), call, sizeof(call));
-		rig_receive(s, call, sizeof(call), 0);
-		rig_complete_all(s);
+		side_receive(s, call, sizeof(call), 0);
+		side_complete_all(s);
 		raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 	}
 	assert_int_equal(s->requested, 100);
@@ -169,8 +169,8 @@ static void receives_have_the_advertised_size(void **state)
 /* V2-5.2.2-03 */
 static void the_peers_receives_decide_what_goes_inline(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, &large,
-	                            "00000001" PROP("00000002", "00001770"));
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &large,
+	                              "00000001" PROP("00000002", "00001770"));
 
 	assert_int_equal(messages(s, 6000), 1);
 	assert_int_equal(messages(s, 6004), 2);
@@ -184,7 +184,7 @@ static void a_server_refuses_bad_values_too(void **state)
 
 	raw_receive(s, PROPS "00000001 00000002 00000002 00200000");
 	assert_int_equal(s->n_sent, 2);
-	assert_int_equal(word_of(&s->sent[0], 3), RDMA2_CONNPROP);
+	assert_int_equal(spec_word(&s->sent[0], 3), RDMA2_CONNPROP);
 	raw_skip(s);
 	raw_expect(s, ERR("00000077", "00000003"));
 	assert_true(s->ready);
@@ -196,7 +196,7 @@ static void a_bad_value_spoils_the_whole_message(void **state)
 {
 	struct side *s = raw_new(RR_CONN_CLIENT, &large);
 
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s,
 	            PROPS "00000003" PROP(
 	                    "00000002",
@@ -221,7 +221,7 @@ static void hostile(uint32_t id, uint32_t value)
 
 	sprintf(hex, PROPS "00000001 %08x 00000004 %08x", id, value);
 	raw_receive(s, hex);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	if (s->disconnect) {
 		raw_expect_close(s, -EPROTO);
 		assert_true(value < 1024 && id <= 2);

@@ -3,7 +3,7 @@
  * Chunks as the Responder uses them: arguments pulled, results pushed,
  * handles invalidated.        [v2 §3.2.2.4, §4, §4.3.5, §4.3.6, §4.4.1.1, §6.2.4]
  */
-#include "spec_rig.h"
+#include "test_conn_spec.h"
 
 #define AT(handle, len, offset)        handle " " len " " offset " "
 #define RSEG(pos, handle, len, offset) "00000001 " pos " " handle " " len " " offset " "
@@ -36,7 +36,7 @@ static void give(struct side *s, struct rr_request *r)
 static struct side *server(struct answer *a, bool inv)
 {
 	const struct rr_conn_config cfg = {.remote_invalidate = inv};
-	struct side *s = spec_ready(RR_CONN_SERVER, &cfg, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_SERVER, &cfg, "00000000");
 
 	s->app = a;
 	s->on_request = give;
@@ -59,7 +59,7 @@ static void reads_name_what_was_advertised(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000055" MSG
 	               "00000000" RSEG("00000010", "89abcdef", "00000007",
 	                               "0123456789abcdef") "00000000 00000000 "
@@ -77,7 +77,7 @@ static void see_order(struct side *s, struct rr_request *r)
 	assert_int_equal(r->n_pieces, 3);
 	assert_int_equal(r->pieces[1].len, 8);
 	assert_memory_equal(r->pieces[1].base, "CABBBZZZ", 8);
-	on_request(s, r);
+	raw_answer_call(s, r);
 }
 
 /* V2-4.3.5-06: list order, wherever the memory is. */
@@ -107,14 +107,14 @@ static void no_read_follows_the_reply(void **state)
 {
 	struct side *s = raw_ready(RR_CONN_SERVER, NULL);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s,
 	            "00000055" MSG "00000000" READ("00000010", "00000004") READ(
 	                    "00000014",
 	                    "00000008") "00000000 00000000 00000000" CALL("00000055"));
 	assert_int_equal(s->n_sent, 1);
 	assert_int_equal(s->sent[0].n_reads, 2);
-	rig_complete_all(s);
+	side_complete_all(s);
 	assert_int_equal(s->n_reads, 2);
 	raw_end(s);
 }
@@ -331,7 +331,7 @@ static void keep(struct side *s, struct rr_request *r)
 static void each_reply_invalidates_the_handle_of_its_call(void **state)
 {
 	const struct rr_conn_config cfg = {.remote_invalidate = true};
-	struct side *s = spec_ready(RR_CONN_SERVER, &cfg, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_SERVER, &cfg, "00000000");
 	struct rr_request *held[3];
 
 	s->app = held;
@@ -341,11 +341,11 @@ static void each_reply_invalidates_the_handle_of_its_call(void **state)
 	raw_receive(s, CALL_INV("00000057", "000000ad", "000000ad"));
 	assert_int_equal(s->requested, 3);
 	for (unsigned i = 3; i-- > 0;) {
-		on_request(s, held[i]);
-		rig_drain(s);
-		rig_complete_all(s);
+		raw_answer_call(s, held[i]);
+		side_drain(s);
+		side_complete_all(s);
 		assert_int_equal(s->n_sent, 3 - i);
-		assert_int_equal(word_of(&s->sent[2 - i], 0), 0x55 + i);
+		assert_int_equal(spec_word(&s->sent[2 - i], 0), 0x55 + i);
 		assert_int_equal(s->sent[2 - i].inv, 0xab + i);
 	}
 	raw_end(s);

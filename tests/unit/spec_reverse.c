@@ -3,22 +3,22 @@
  * Calls from server to client, on the wire.      [v2 §4.5, §5.2.5, §6.4, §7.3.5, §C.4]
  * The level of a client as Responder is the subject of conn_levels.c.
  */
-#include "spec_rig.h"
+#include "test_conn_spec.h"
 
 static struct side *server_of(const char *level)
 {
 	char props[100];
 
 	sprintf(props, "00000001 00000005 00000004 %s", level);
-	return spec_ready(RR_CONN_SERVER, NULL, props);
+	return raw_ready_by(RR_CONN_SERVER, NULL, props);
 }
 
 static struct side *client_at(uint32_t level)
 {
 	const struct rr_conn_config cfg = {.rvrsdir = level};
-	struct side *s = spec_ready(RR_CONN_CLIENT, &cfg, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &cfg, "00000000");
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	return s;
 }
 
@@ -69,7 +69,7 @@ static void a_server_drops_replies_with_two_xids(void **state)
 	struct spec_call *k = spec_new(0x55, 0);
 
 	spec_start(s, k);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000055" MSG_REPLY EMPTY REPLY("00000056"));
 	assert_int_equal(s->calls_done, 1);
 	assert_int_equal(k->call.status, -EBADMSG);
@@ -93,7 +93,7 @@ static void expect_refused(struct side *s)
 /* V2-4.5.3-02, V2-5.2.5-02, -06: no property, level 0, a level that is none. */
 static void nothing_is_sent_without_support(void **state)
 {
-	expect_refused(spec_ready(RR_CONN_SERVER, NULL, "00000000"));
+	expect_refused(raw_ready_by(RR_CONN_SERVER, NULL, "00000000"));
 	expect_refused(server_of("00000000"));
 	expect_refused(server_of("00000004"));
 }
@@ -109,8 +109,8 @@ static void nothing_is_sent_before_support_is_told(void **state)
 	raw_receive(s, "00000077 00000002 00200020 00000005 00000004 "
 	               "00000001" PROP("00000005", "00000001"));
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(word_of(&s->sent[0], 3), RDMA2_CONNPROP);
-	rig_forget_sent(s);
+	assert_int_equal(spec_word(&s->sent[0], 3), RDMA2_CONNPROP);
+	side_forget_sent(s);
 	raw_receive(s, "00000078" CONNPROP "00000000");
 	raw_expect(s,
 	           "00000055" MSG EMPTY "00000055 00000000 00000002 000186a3 00000003 "
@@ -124,13 +124,13 @@ static void the_level_is_advertised(void **state)
 	for (uint32_t level = 0; level <= 3; level++) {
 		const struct rr_conn_config cfg = {.rvrsdir = level};
 		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
-		const struct rig_msg *m = &s->sent[0];
+		const struct side_msg *m = &s->sent[0];
 
 		assert_int_equal(s->n_sent, 1);
-		assert_int_equal(word_of(m, 5), 5);
-		assert_int_equal(word_of(m, 18), 5);
-		assert_int_equal(word_of(m, 19), 4);
-		assert_int_equal(word_of(m, 20), level);
+		assert_int_equal(spec_word(m, 5), 5);
+		assert_int_equal(spec_word(m, 18), 5);
+		assert_int_equal(spec_word(m, 19), 4);
+		assert_int_equal(spec_word(m, 20), level);
 		raw_end(s);
 	}
 }
@@ -160,10 +160,10 @@ static void level_2_continues_long_calls(void **state)
 	assert_int_equal(s->n_regions, 0);
 	assert_int_equal(s->n_sent, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(word_of(&s->sent[i], 3), RDMA2_MSG);
-		assert_int_equal(flags_of(&s->sent[i]), i < 2 ? 2 : 0);
+		assert_int_equal(spec_word(&s->sent[i], 3), RDMA2_MSG);
+		assert_int_equal(spec_flags(&s->sent[i]), i < 2 ? 2 : 0);
 		for (unsigned w = 5; w < 9; w++)
-			assert_int_equal(word_of(&s->sent[i], w), 0);
+			assert_int_equal(spec_word(&s->sent[i], w), 0);
 	}
 	spec_end(s, k);
 	s = server_of("00000001"); /* and not at all: [R5] */
@@ -184,18 +184,18 @@ static void level_3_does_what_forward_calls_do(void **state)
 	spec_start(s, k);
 	assert_int_equal(s->n_sent, 3);
 	assert_int_equal(s->n_regions, 3);
-	assert_int_equal(word_of(&s->sent[2], 6), 1);  /* a Read chunk */
-	assert_int_equal(word_of(&s->sent[2], 13), 1); /* a Write chunk */
-	assert_int_equal(word_of(&s->sent[2], 20), 1); /* a Reply chunk */
-	assert_int_equal(flags_of(&s->sent[2]), 0);
+	assert_int_equal(spec_word(&s->sent[2], 6), 1);  /* a Read chunk */
+	assert_int_equal(spec_word(&s->sent[2], 13), 1); /* a Write chunk */
+	assert_int_equal(spec_word(&s->sent[2], 20), 1); /* a Reply chunk */
+	assert_int_equal(spec_flags(&s->sent[2]), 0);
 	spec_end(s, k);
 	s = server_of("00000003");
 	k = large_call();
 	k->call.flags = RR_CALL_SPECIAL;
 	spec_start(s, k);
 	assert_int_equal(s->n_sent, 1);
-	assert_int_equal(word_of(&s->sent[0], 3), RDMA2_NOMSG);
-	assert_int_equal(flags_of(&s->sent[0]), 0);
+	assert_int_equal(spec_word(&s->sent[0], 3), RDMA2_NOMSG);
+	assert_int_equal(spec_flags(&s->sent[0]), 0);
 	spec_end(s, k);
 }
 
@@ -216,9 +216,9 @@ static void level_2_continues_long_replies(void **state)
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 	assert_int_equal(s->n_sent, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(word_of(&s->sent[i], 0), 0x55);
-		assert_int_equal(word_of(&s->sent[i], 3), RDMA2_MSG);
-		assert_int_equal(flags_of(&s->sent[i]), i < 2 ? 3 : 1);
+		assert_int_equal(spec_word(&s->sent[i], 0), 0x55);
+		assert_int_equal(spec_word(&s->sent[i], 3), RDMA2_MSG);
+		assert_int_equal(spec_flags(&s->sent[i]), i < 2 ? 3 : 1);
 	}
 	raw_end(s);
 }
@@ -241,19 +241,19 @@ static void thresholds_belong_to_the_direction(void **state)
 {
 	const struct rr_conn_config cfg = {
 	        .rvrsdir = 2, .recv_bytes = 8192, .send_bytes = 8192};
-	struct side *s = spec_ready(RR_CONN_SERVER, &cfg,
-	                            "00000003" PROP("00000001", "00002000")
-	                                    PROP("00000002", "000007d0")
-	                                            PROP("00000005", "00000002"));
+	struct side *s = raw_ready_by(RR_CONN_SERVER, &cfg,
+	                              "00000003" PROP("00000001", "00002000")
+	                                      PROP("00000002", "000007d0")
+	                                              PROP("00000005", "00000002"));
 	struct spec_call *k = spec_new(0x55, 0);
 
 	spec_add(k, spec_octets(), 2000 - 36 - SPEC_HEAD + 4, false);
 	spec_start(s, k);
 	assert_int_equal(s->n_sent, 2);
 	spec_end(s, k);
-	s = spec_ready(RR_CONN_CLIENT, &cfg,
-	               "00000002" PROP("00000001", "000007d0")
-	                       PROP("00000002", "00002000"));
+	s = raw_ready_by(RR_CONN_CLIENT, &cfg,
+	                 "00000002" PROP("00000001", "000007d0")
+	                         PROP("00000002", "00002000"));
 	s->on_request = reply_long; /* 9008 octets: two messages of 8192 at most */
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 	assert_int_equal(s->n_sent, 2);
@@ -266,14 +266,14 @@ static void inv_handle_is_zero_in_reverse_without_support(void **state)
 {
 	for (unsigned able = 0; able < 2; able++) {
 		const struct rr_conn_config cfg = {.remote_invalidate = able};
-		struct side *s = spec_ready(RR_CONN_SERVER, &cfg,
-		                            "00000001" PROP("00000005", "00000003"));
+		struct side *s = raw_ready_by(RR_CONN_SERVER, &cfg,
+		                              "00000001" PROP("00000005", "00000003"));
 		struct spec_call *k = spec_new(0x55, 600);
 
 		spec_add(k, spec_octets(), 600, true);
 		(void)spec_sent(s, k);
 		assert_int_equal(s->n_regions, 1);
-		assert_int_equal(word_of(&s->sent[0], 5),
+		assert_int_equal(spec_word(&s->sent[0], 5),
 		                 able ? s->region[0].handle : 0);
 		spec_end(s, k);
 	}

@@ -3,7 +3,7 @@
  * Special Format and the choice of a Reply's format.  [v2 §4.4.3, §5.2.2, §6.3.2,
  *                                                       §6.4, §7.3; K9]
  */
-#include "spec_rig.h"
+#include "test_conn_spec.h"
 
 #define SPECIAL_CALL(len)                                                              \
 	"00000055" NOMSG "00000000" READ("00000000", len) "00000000 00000000 00000000"
@@ -18,10 +18,10 @@
 static void a_special_call_is_its_header(void **state)
 {
 	const struct rr_conn_config cfg = {.segment_bytes = 16};
-	struct side *s = spec_ready(RR_CONN_CLIENT, &cfg, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &cfg, "00000000");
 	struct spec_call *k = spec_new(0x55, 3);
-	const struct rig_msg *m;
-	const struct rig_region *r;
+	const struct side_msg *m;
+	const struct side_region *r;
 
 	spec_add(k, "abc", 3, true);
 	k->call.flags = RR_CALL_SPECIAL;
@@ -32,24 +32,24 @@ static void a_special_call_is_its_header(void **state)
 	assert_int_equal(r->access, 1);
 	assert_int_equal(rr_load_u32(r->base), 0x55);
 	assert_int_equal(m->len, 20 + 4 + 2 * 24 + 12); /* and no payload */
-	assert_int_equal(word_of(m, 0), 0x55);
-	assert_int_equal(word_of(m, 3), 1);
-	assert_int_equal(flags_of(m), 0);
+	assert_int_equal(spec_word(m, 0), 0x55);
+	assert_int_equal(spec_word(m, 3), 1);
+	assert_int_equal(spec_flags(m), 0);
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(word_of(m, 6 + 6 * i), 1);
-		assert_int_equal(word_of(m, 7 + 6 * i), 0); /* the Position */
-		assert_int_equal(word_of(m, 8 + 6 * i), r->handle);
-		assert_int_equal(word_of(m, 9 + 6 * i), 16);
+		assert_int_equal(spec_word(m, 6 + 6 * i), 1);
+		assert_int_equal(spec_word(m, 7 + 6 * i), 0); /* the Position */
+		assert_int_equal(spec_word(m, 8 + 6 * i), r->handle);
+		assert_int_equal(spec_word(m, 9 + 6 * i), 16);
 	}
 	for (unsigned w = 18; w < 21; w++)
-		assert_int_equal(word_of(m, w), 0);
+		assert_int_equal(spec_word(m, w), 0);
 	spec_end(s, k);
 }
 
 /* V2-4.4.3-11: what is not reduced keeps its padding. */
 static void a_special_call_holds_its_padding(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k = spec_new(0x55, 5);
 
 	spec_add(k, "abcde", 5, true);
@@ -67,27 +67,27 @@ static void a_special_call_holds_its_padding(void **state)
 static void a_reply_chunk_is_offered_for_long_replies_only(void **state)
 {
 	static const uint32_t bound[] = {0, 1000, 4096, 40000, 65536};
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k;
-	const struct rig_msg *m;
+	const struct side_msg *m;
 
 	for (uint32_t i = 0; i < RR_ARRAY_SIZE(bound); i++) {
 		k = spec_new(0x100 + i, 0);
 		k->call.reply_bytes = bound[i];
 		m = spec_sent(s, k);
-		assert_int_equal(word_of(m, 8), 0);
+		assert_int_equal(spec_word(m, 8), 0);
 		assert_int_equal(m->len, 36 + SPEC_HEAD);
-		rig_forget_sent(s);
+		side_forget_sent(s);
 		rr_conn_cancel(s->c, &k->call, s->now);
-		rig_drain(s);
+		side_drain(s);
 		free(k);
 	}
 	k = spec_new(0x55, 0);
 	k->call.reply_bytes = 300000;
 	m = spec_sent(s, k);
-	assert_int_equal(word_of(m, 8), 1);
-	assert_int_equal(word_of(m, 9), 1); /* segment */
-	assert_int_equal(word_of(m, 11), 300000);
+	assert_int_equal(spec_word(m, 8), 1);
+	assert_int_equal(spec_word(m, 9), 1); /* segment */
+	assert_int_equal(spec_word(m, 11), 300000);
 	assert_int_equal(s->n_regions, 1);
 	assert_int_equal(s->region[0].len, 300000);
 	assert_int_equal(s->region[0].access, 2);
@@ -97,9 +97,9 @@ static void a_reply_chunk_is_offered_for_long_replies_only(void **state)
 /* V2-6.3.2-02: what lies in the Reply chunk is the Reply. */
 static void a_special_reply_is_taken(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k = spec_new(0x55, 0);
-	struct rig_region r;
+	struct side_region r;
 	char hex[300];
 
 	k->call.reply_bytes = 300000;
@@ -128,7 +128,7 @@ static void see_special(struct side *s, struct rr_request *r)
 	assert_int_equal(r->pieces[0].len, 32);
 	assert_memory_equal((const uint8_t *)r->pieces[0].base + 20,
 	                    "\0\0\0\5abcde\0\0\0", 12);
-	on_request(s, r);
+	raw_answer_call(s, r);
 }
 
 /* V2-4.4.3-06, -10, V2-6.1-05, V2-6.3.2-01: small, not eligible, padding and all. */
@@ -146,8 +146,8 @@ static void a_small_special_call_is_served(void **state)
 	assert_int_equal(s->n_reads, 1);
 	assert_int_equal(s->requested, 1);
 	raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
-	s->on_request = on_request;
-	expect_service(s);
+	s->on_request = raw_answer_call;
+	raw_expect_service(s);
 	raw_end(s);
 }
 
@@ -209,8 +209,8 @@ static void a_small_reply_leaves_the_reply_chunk_alone(void **state)
 	assert_int_equal(s->n_writes, 0);
 	assert_int_equal(s->n_sent, 1);
 	assert_int_equal(s->sent[0].len, 4096);
-	assert_int_equal(word_of(&s->sent[0], 3), 0);
-	assert_int_equal(word_of(&s->sent[0], 8), 0); /* no Reply chunk [K8] */
+	assert_int_equal(spec_word(&s->sent[0], 3), 0);
+	assert_int_equal(spec_word(&s->sent[0], 8), 0); /* no Reply chunk [K8] */
 	raw_end(s);
 }
 
@@ -236,9 +236,9 @@ static void a_reply_chunk_too_small_is_not_touched(void **state)
 	assert_int_equal(s->n_writes, 0);
 	assert_int_equal(s->n_sent, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(word_of(&s->sent[i], 3), 0);
-		assert_int_equal(flags_of(&s->sent[i]), i < 2 ? 3 : 1);
-		assert_int_equal(word_of(&s->sent[i], 8), 0);
+		assert_int_equal(spec_word(&s->sent[i], 3), 0);
+		assert_int_equal(spec_flags(&s->sent[i]), i < 2 ? 3 : 1);
+		assert_int_equal(spec_word(&s->sent[i], 8), 0);
 	}
 	raw_end(s);
 }
@@ -252,7 +252,7 @@ static void a_reply_without_room_is_continued(void **state)
 	assert_int_equal(s->n_writes, 0);
 	assert_int_equal(s->n_sent, 5);
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(flags_of(&s->sent[i]), i < 4 ? 3 : 1);
+		assert_int_equal(spec_flags(&s->sent[i]), i < 4 ? 3 : 1);
 	raw_end(s);
 }
 

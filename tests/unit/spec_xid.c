@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* XIDs and whose they are.                      [v2 §3.1.2, §3.1.3.4, §6.2.2.1, §C.1]
  */
-#include "spec_rig.h"
+#include "test_conn_spec.h"
 
 static const struct rr_conn_config reverse = {.rvrsdir = 3};
 
 /* V2-3.1.2-02, V2-3.1.3.4-02: free again once its Call has ended. */
 static void an_xid_in_use_is_refused(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *k = spec_new(0x55, 0), *again = spec_new(0x55, 0);
 
 	spec_start(s, k);
@@ -27,12 +27,12 @@ static void an_xid_in_use_is_refused(void **state)
 /* V2-3.1.3.4-01, V2-6.2.2.1-05: executed, and no Reply to ours. */
 static void a_call_under_our_own_xid_is_a_call(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, &reverse, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &reverse, "00000000");
 	struct spec_call *k = spec_new(0x55, 0);
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	spec_start(s, k);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 	assert_int_equal(s->requested, 1);
 	assert_int_equal(s->calls_done, 0);
@@ -53,21 +53,21 @@ static void keep(struct side *s, struct rr_request *r)
 
 static void both_sides_may_use_one_xid(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_SERVER, NULL,
-	                            "00000001" PROP("00000005", "00000003"));
+	struct side *s = raw_ready_by(RR_CONN_SERVER, NULL,
+	                              "00000001" PROP("00000005", "00000003"));
 	struct spec_call *k = spec_new(0x55, 0);
 
 	s->on_request = keep;
 	raw_receive(s, "00000055" MSG EMPTY CALL("00000055"));
 	assert_int_equal(s->requested, 1);
 	assert_int_equal(spec_sent(s, k)->p[3], 0x55);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 	assert_int_equal(k->call.status, RR_CALL_OK);
 	assert_int_equal(s->calls_done, 1);
-	on_request(s, s->app);
-	rig_drain(s);
-	rig_complete_all(s);
+	raw_answer_call(s, s->app);
+	side_drain(s);
+	side_complete_all(s);
 	raw_expect(s, "00000055" MSG_REPLY EMPTY REPLY("00000055"));
 	rr_conn_call_release(s->c, &k->call, s->now);
 	spec_end(s, k);
@@ -76,9 +76,9 @@ static void both_sides_may_use_one_xid(void **state)
 /* V2-3.1.3.4-03, [O11] */
 static void reverse_replies_carry_any_xid(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, &reverse, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, &reverse, "00000000");
 
-	s->on_request = on_request;
+	s->on_request = raw_answer_call;
 	raw_receive(s, "00000000" MSG EMPTY CALL("00000000"));
 	raw_expect(s, "00000000" MSG_REPLY EMPTY REPLY("00000000"));
 	raw_receive(s, "00000001" MSG EMPTY CALL("00000001"));
@@ -91,12 +91,12 @@ static void reverse_replies_carry_any_xid(void **state)
 /* V2-C.1-01: a Call with XID 0 meets a grant, one with another properties. */
 static void grants_and_properties_complete_no_call(void **state)
 {
-	struct side *s = spec_ready(RR_CONN_CLIENT, NULL, "00000000");
+	struct side *s = raw_ready_by(RR_CONN_CLIENT, NULL, "00000000");
 	struct spec_call *zero = spec_new(0, 0), *k = spec_new(0x55, 0);
 
 	spec_start(s, zero);
 	spec_start(s, k);
-	rig_forget_sent(s);
+	side_forget_sent(s);
 	raw_receive(s, "00000000" NOMSG EMPTY);
 	raw_receive(s, "00000000" NOMSG_REPLY EMPTY);
 	raw_expect_silence(s);

@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Version 1 by hand: prefixes as hexadecimal words, comparison of every octet.
- * H is the default, 32 credits.                                 [RFC 8166 §4]
- */
-#ifndef TESTS_UNIT_CONN_V1_H
-#define TESTS_UNIT_CONN_V1_H
+#include "test_conn_v1.h"
 
-#include "conn_raw.h"
-
-/* XID, then by name; sent by the peer with 0x40 credits, by us with H. */
-#define V1(credit, proc) " 00000001 " credit " " proc " "
-#define V1_MSG           V1("00000040", "00000000")
-#define V1_NOMSG         V1("00000040", "00000001")
-#define V1_ERROR         V1("00000040", "00000004")
-#define OUR_MSG          V1("00000020", "00000000")
-#define OUR_NOMSG        V1("00000020", "00000001")
-#define OUR_ERROR        V1("00000020", "00000004")
-#define ERR_CHUNK(xid)   xid OUR_ERROR "00000002"
-#define V1_EMPTY         "00000000 00000000 00000000 "
-
-static inline void v1_expect_inv(struct side *s, const char *hex, uint32_t inv)
+void v1_expect_inv(struct side *s, const char *hex, uint32_t inv)
 {
 	uint8_t want[1024];
 	size_t n = raw_octets(hex, want, sizeof(want));
@@ -31,12 +13,12 @@ static inline void v1_expect_inv(struct side *s, const char *hex, uint32_t inv)
 	raw_skip(s);
 }
 
-static inline void v1_expect(struct side *s, const char *hex)
+void v1_expect(struct side *s, const char *hex)
 {
 	v1_expect_inv(s, hex, 0);
 }
 
-static inline void v1_answer(struct side *s, struct rr_request *r)
+void v1_answer(struct side *s, struct rr_request *r)
 {
 	static uint8_t words[16];
 	const struct rr_piece p = {words, sizeof(words), false};
@@ -46,15 +28,14 @@ static inline void v1_answer(struct side *s, struct rr_request *r)
 	rr_conn_reply(s->c, r, &p, 1, s->now);
 }
 
-static inline void v1_expect_service(struct side *s)
+void v1_expect_service(struct side *s)
 {
 	raw_receive(s, "00000099" V1_MSG V1_EMPTY CALL("00000099"));
 	v1_expect(s, "00000099" OUR_MSG V1_EMPTY REPLY("00000099"));
 	raw_expect_silence(s);
 }
 
-/* A server that may speak both, and a client that begins with version 1. */
-static inline struct side *v1_server(const struct rr_conn_config *cfg)
+struct side *v1_server(const struct rr_conn_config *cfg)
 {
 	struct rr_conn_config g = cfg ? *cfg : (struct rr_conn_config){0};
 	struct side *s;
@@ -65,9 +46,8 @@ static inline struct side *v1_server(const struct rr_conn_config *cfg)
 	return s;
 }
 
-/* @hello: private data of the peer, or NULL. */
-static inline struct side *v1_new(enum rr_conn_role role,
-                                  const struct rr_conn_config *cfg, const char *hello)
+struct side *v1_new(enum rr_conn_role role, const struct rr_conn_config *cfg,
+                    const char *hello)
 {
 	struct side *s = calloc(1, sizeof(*s));
 	uint8_t data[64];
@@ -75,24 +55,15 @@ static inline struct side *v1_new(enum rr_conn_role role,
 	if (cfg)
 		s->cfg = *cfg;
 	s->cfg.versions = RR_CONN_V1;
-	rig_new(s, role);
+	side_new(s, role);
 	if (hello)
 		rr_conn_peer_private(s->c, data, raw_octets(hello, data, sizeof(data)));
-	rig_open(s);
+	side_open(s);
 	s->on_request = v1_answer;
 	return s;
 }
 
-/* A Call of one piece, and if wanted a destination. */
-struct v1_call {
-	uint8_t words[9000];
-	struct rr_piece piece[3];
-	struct rr_dest dest;
-	uint8_t result[64];
-	struct rr_call call;
-};
-
-static inline struct v1_call *v1_call(uint32_t xid, size_t len, bool chunk)
+struct v1_call *v1_call(uint32_t xid, size_t len, bool chunk)
 {
 	struct v1_call *o = calloc(1, sizeof(*o));
 
@@ -109,12 +80,10 @@ static inline struct v1_call *v1_call(uint32_t xid, size_t len, bool chunk)
 	return o;
 }
 
-static inline void v1_start(struct side *s, struct v1_call *o)
+void v1_start(struct side *s, struct v1_call *o)
 {
 	assert_int_equal(rr_conn_call(s->c, &o->call, s->now), 0);
-	rig_drain(s);
-	rig_complete_all(s);
+	side_drain(s);
+	side_complete_all(s);
 	o->call.status = -EINPROGRESS; /* until it ends */
 }
-
-#endif

@@ -1,59 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Jobs for two connections back to back: a call, what it carries, the reply that
- * it asks for, and users at both ends who compare what arrives octet by octet with
- * a stream laid out here.
- */
-#ifndef TESTS_UNIT_CONN_WORLD_H
-#define TESTS_UNIT_CONN_WORLD_H
+#include "test_conn_jobs.h"
 
-#include "conn_rig.h"
-
-enum { MAX_ITEMS = 4, MAX_CALLS = 64 };
-
-/* One call and the reply that it asks for. */
-struct job {
-	uint32_t xid;
-	unsigned flags;
-	size_t filler; /* octets of the Call beside its items, a multiple of 4 */
-	unsigned n_items;
-	size_t item[MAX_ITEMS];
-	unsigned n_results;
-	size_t result[MAX_ITEMS];
-	size_t dest[MAX_ITEMS];
-	unsigned n_dests;
-	size_t reply_filler;
-	size_t reply_bytes;
-	bool user_sinks;
-
-	struct rr_call call;
-	struct rr_piece piece[2 * MAX_ITEMS + 2];
-	uint8_t *flat, *parts, *reply_parts; /* memory the pieces lie in */
-	size_t flat_len;
-	struct rr_piece reply_piece[2 * MAX_ITEMS + 2];
-	unsigned n_reply_pieces;
-	uint8_t *sink[MAX_ITEMS];
-	struct rr_dest dests[MAX_ITEMS];
-	bool served, done;
-	unsigned ended;
-	bool take, taken; /* the memory of its Reply; was it? */
-};
-
-struct world {
-	struct pair p;
-	struct job job[MAX_CALLS];
-	unsigned n_jobs;
-	struct rr_request *held[MAX_CALLS];
-	unsigned n_held;
-	bool hold;
-};
-
-static inline uint8_t pattern(uint32_t salt, size_t i)
+static uint8_t pattern(uint32_t salt, size_t i)
 {
 	return (uint8_t)((salt * 31 + i * 7 + (i >> 8) * 13) ^ (i >> 16));
 }
 
-static inline uint8_t *make_pattern(uint32_t salt, size_t len)
+static uint8_t *make_pattern(uint32_t salt, size_t len)
 {
 	uint8_t *p = malloc(len + 1);
 
@@ -62,22 +15,22 @@ static inline uint8_t *make_pattern(uint32_t salt, size_t len)
 	return p;
 }
 
-static inline size_t pad4(size_t n)
+size_t job_padded(size_t n)
 {
 	return (n + 3) & ~(size_t)3;
 }
 
-/* header piece (xid, type, filler with the first count word at its end), item,
- * count word, item, ...: writes the flat stream too. */
-static inline unsigned lay_out(uint32_t xid, uint32_t type, size_t filler, unsigned n,
-                               const size_t *len, struct rr_piece *piece, uint8_t **mem,
-                               uint8_t **flat, size_t *flat_len)
+/* Lays out a header piece (XID, type, filler and the first count word), an item, a
+ * count word, an item and so on, and the flat stream of all. */
+static unsigned lay_out(uint32_t xid, uint32_t type, size_t filler, unsigned n,
+                        const size_t *len, struct rr_piece *piece, uint8_t **mem,
+                        uint8_t **flat, size_t *flat_len)
 {
 	size_t total = 8 + filler, at = 0, word = 0;
 	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		total += 4 + pad4(len[i]);
+		total += 4 + job_padded(len[i]);
 	*flat = calloc(1, total);
 	*mem = calloc(1, 8 + filler + 4 * n + n + 8);
 	for (unsigned i = 0; i < n; i++)
@@ -102,7 +55,7 @@ static inline unsigned lay_out(uint32_t xid, uint32_t type, size_t filler, unsig
 		word += 4;
 		at += 4;
 		memcpy(*flat + at, data, len[i]);
-		at += pad4(len[i]);
+		at += job_padded(len[i]);
 		piece[k++] = (struct rr_piece){data, len[i], true};
 	}
 	assert_int_equal(at, total);
@@ -110,14 +63,14 @@ static inline unsigned lay_out(uint32_t xid, uint32_t type, size_t filler, unsig
 	return k;
 }
 
-static inline void free_pieces(struct rr_piece *piece, unsigned n)
+static void free_pieces(struct rr_piece *piece, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (piece[i].item)
 			free((void *)(uintptr_t)piece[i].base);
 }
 
-static inline struct job *find_job(struct world *w, uint32_t xid)
+static struct job *find_job(struct workload *w, uint32_t xid)
 {
 	for (unsigned i = 0; i < w->n_jobs; i++)
 		if (w->job[i].xid == xid)
@@ -126,9 +79,9 @@ static inline struct job *find_job(struct world *w, uint32_t xid)
 	return NULL;
 }
 
-/* -- the server's user ------------------------------------------------------------- */
+/* -- the server's user ----------------------------------------------------- */
 
-static inline void on_admit(struct side *s, struct rr_request *r)
+static void on_admit(struct side *s, struct rr_request *r)
 {
 	struct job *j = find_job(s->app, r->xid);
 	struct rr_sge sinks[RR_REQUEST_MAX_READS] = {{0}};
@@ -148,7 +101,7 @@ static inline void on_admit(struct side *s, struct rr_request *r)
 	rr_conn_admit(s->c, r, j->user_sinks ? sinks : NULL, s->now);
 }
 
-static inline void check_request(const struct job *j, const struct rr_request *r)
+static void check_request(const struct job *j, const struct rr_request *r)
 {
 	uint8_t *all = calloc(1, j->flat_len + 64);
 	size_t at = 0;
@@ -158,14 +111,14 @@ static inline void check_request(const struct job *j, const struct rr_request *r
 
 		assert_true(at + k->len <= j->flat_len);
 		memcpy(all + at, k->base, k->len);
-		at += k->item ? pad4(k->len) : k->len;
+		at += k->item ? job_padded(k->len) : k->len;
 	}
 	assert_int_equal(at, j->flat_len);
 	assert_memory_equal(all, j->flat, j->flat_len);
 	free(all);
 }
 
-static inline void answer(struct side *s, struct rr_request *r)
+static void answer(struct side *s, struct rr_request *r)
 {
 	struct job *j = find_job(s->app, r->xid);
 	uint8_t *flat;
@@ -181,9 +134,9 @@ static inline void answer(struct side *s, struct rr_request *r)
 	rr_conn_reply(s->c, r, j->reply_piece, j->n_reply_pieces, s->now);
 }
 
-static inline void on_request(struct side *s, struct rr_request *r)
+static void on_request(struct side *s, struct rr_request *r)
 {
-	struct world *w = s->app;
+	struct workload *w = s->app;
 
 	check_request(find_job(w, r->xid), r);
 	if (w->hold)
@@ -194,7 +147,7 @@ static inline void on_request(struct side *s, struct rr_request *r)
 
 /* -- the client's user ----------------------------------------------------- */
 
-static inline void check_reply(struct job *j)
+static void check_reply(struct job *j)
 {
 	uint8_t *flat, *mem, *want;
 	struct rr_piece piece[2 * MAX_ITEMS + 2];
@@ -215,15 +168,15 @@ static inline void check_reply(struct job *j)
 			assert_int_equal(j->dests[i].ret_used, len > 0);
 			assert_int_equal(j->dests[i].ret_len, len);
 			assert_memory_equal(j->dests[i].base, flat + at, len);
-			/* not one octet beyond [V2-4.3.6.2-02] */
+			/* not an octet beyond [V2-4.3.6.2-02] */
 			for (size_t x = len; x < j->dest[i]; x++)
 				assert_int_equal(((uint8_t *)j->dests[i].base)[x],
 				                 0xcc);
 		} else {
 			memcpy(want + n, flat + at, len);
-			n += pad4(len);
+			n += job_padded(len);
 		}
-		at += pad4(len);
+		at += job_padded(len);
 	}
 	assert_int_equal(j->call.reply_len, n);
 	assert_memory_equal(j->call.reply, want, n);
@@ -233,8 +186,8 @@ static inline void check_reply(struct job *j)
 	free_pieces(piece, k);
 }
 
-/* The memory of a Reply is the user's, also when the call's has gone. */
-static inline void take_reply(struct side *s, struct job *j)
+/* The memory of a Reply belongs to the user, also after the call was released. */
+static void take_reply(struct side *s, struct job *j)
 {
 	const void *reply = j->call.reply;
 	size_t bytes = 0;
@@ -246,10 +199,10 @@ static inline void take_reply(struct side *s, struct job *j)
 		return;
 	assert_ptr_equal(p, reply);
 	check_reply(j);
-	rig_put(s, p, bytes);
+	side_put(s, p, bytes);
 }
 
-static inline void on_call_done(struct side *s, struct rr_call *call)
+static void on_call_done(struct side *s, struct rr_call *call)
 {
 	struct job *j = rr_container_of(call, struct job, call);
 
@@ -268,11 +221,11 @@ static inline void on_call_done(struct side *s, struct rr_call *call)
 	}
 }
 
-/* -- worlds ---------------------------------------------------------------- */
+/* -- workloads ------------------------------------------------------------- */
 
-static inline struct world *new_world(void)
+struct workload *workload_new(void)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct workload *w = calloc(1, sizeof(*w));
 
 	w->p.cl.app = w->p.sv.app = w;
 	w->p.cl.on_call_done = on_call_done;
@@ -282,7 +235,7 @@ static inline struct world *new_world(void)
 	return w;
 }
 
-static inline void free_job(struct job *j)
+void job_free(struct job *j)
 {
 	free_pieces(j->piece, j->call.n_pieces);
 	free_pieces(j->reply_piece, j->n_reply_pieces);
@@ -295,27 +248,27 @@ static inline void free_job(struct job *j)
 	}
 }
 
-static inline void answer_held(struct world *w)
+void workload_answer_held(struct workload *w)
 {
 	while (w->n_held)
 		answer(&w->p.sv, w->held[--w->n_held]);
-	rig_drain(&w->p.sv);
+	side_drain(&w->p.sv);
 }
 
-static inline void end_world(struct world *w)
+void workload_end(struct workload *w)
 {
 	pair_lose(&w->p, 0);
-	answer_held(w);
+	workload_answer_held(w);
 	pair_end(&w->p);
 	assert_int_equal(w->p.sv.requests_done, w->p.sv.admitted);
 	for (unsigned i = 0; i < w->n_jobs; i++) {
 		assert_true(w->job[i].done);
-		free_job(&w->job[i]);
+		job_free(&w->job[i]);
 	}
 	free(w);
 }
 
-static inline struct job *add_job(struct world *w, const struct job *shape)
+struct job *workload_add(struct workload *w, const struct job *shape)
 {
 	struct job *j = &w->job[w->n_jobs++];
 	uint8_t *flat;
@@ -341,14 +294,14 @@ static inline struct job *add_job(struct world *w, const struct job *shape)
 	return j;
 }
 
-static inline void start_job(struct side *s, struct job *j)
+void job_start(struct side *s, struct job *j)
 {
 	assert_int_equal(rr_conn_call(s->c, &j->call, s->now), 0);
-	rig_drain(s);
+	side_drain(s);
 }
 
-static inline void configure(struct world *w, uint32_t credits, uint32_t recv,
-                             uint32_t segment, bool inv)
+void workload_configure(struct workload *w, uint32_t credits, uint32_t recv,
+                        uint32_t segment, bool inv)
 {
 	struct rr_conn_config *g[2] = {&w->p.cl.cfg, &w->p.sv.cfg};
 
@@ -361,10 +314,8 @@ static inline void configure(struct world *w, uint32_t credits, uint32_t recv,
 	}
 }
 
-static inline void steps(struct world *w, unsigned n)
+void workload_steps(struct workload *w, unsigned n)
 {
 	while (n-- && pair_step(&w->p))
 		;
 }
-
-#endif
