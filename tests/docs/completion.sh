@@ -51,6 +51,7 @@ offers "krb5 krb5i krb5p sys" rpcrdma nfsd --sec = # --sec=
 offers "krb5 krb5i krb5p" rpcrdma nfsd --sec = k
 offers "off prefer require" rpcrdma ping --hostauth ""
 # An argument that is optional follows "=" only, and none follows its letter.
+offers "all links mode ownership timestamps" rpcrdma cp --preserve =
 offers "simple" rpcrdma cp --backup = s
 offers "tickets tree" rpcrdma cp --backup t
 offers "tickets tree" rpcrdma cp -b t
