@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connections of a listener by address and by what they do: which of them has to
- * go when there is no room for another one.
+ * The connections of a listener by address and state, to choose which one makes room
+ * for another.
  *
- * A connection is a guest, an address an origin.  Per kind, an origin keeps its
- * guests in the order in which they came to be of it, and the crowd keeps the origins
- * by how many they have.  So the longest of the most numerous is found in constant
- * time, whatever the number of guests and addresses, and each change of kind is a few
- * pointers.
+ * A connection is a guest, an address is an origin.  For each kind of guest, an origin
+ * lists its guests in the order in which they became of that kind, and the crowd orders
+ * the origins by the number of such guests.  So the oldest guest of the address with
+ * most guests is found in constant time, and a change of kind moves a few pointers.
  *
- * Addresses are looked up by a keyed digest: nobody can choose those that collide.
+ * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
  */
 #ifndef RR_RPC_CROWD_H
 #define RR_RPC_CROWD_H
@@ -20,7 +19,7 @@
 #include "base/list.h"
 
 enum rr_guest_kind {
-	RR_GUEST_NEW,  /* no message exchanged yet that makes it ready */
+	RR_GUEST_NEW,  /* not ready yet */
 	RR_GUEST_IDLE, /* ready, without a request */
 	RR_GUEST_BUSY, /* with requests */
 	RR_GUEST_KINDS
@@ -29,8 +28,9 @@ enum rr_guest_kind {
 struct rr_origin;
 
 struct rr_guest {
-	struct rr_list link;      /* of its origin and kind, longest first */
-	struct rr_origin *origin; /* NULL: not in */
+	struct rr_list link;      /* in the list of its origin and kind, the oldest
+                                     first */
+	struct rr_origin *origin; /* NULL: in no crowd */
 	enum rr_guest_kind kind;
 };
 
@@ -44,27 +44,28 @@ struct rr_crowd {
 	} rank[RR_GUEST_KINDS];
 };
 
-/* @most: guests expected at most, for the size of the table.  -ENOMEM. */
+/* Initializes an empty crowd; @most is the number of guests to expect.  -ENOMEM. */
 int rr_crowd_init(struct rr_crowd *, unsigned most) RR_MUST_CHECK;
-/* All guests have left; harmless on a zeroed one. */
+/* Frees the tables when all guests have left.  Harmless on a zeroed crowd. */
 void rr_crowd_fini(struct rr_crowd *);
 
-/* A new guest, of kind NEW.  -ENOMEM. */
+/* Adds a guest, of kind NEW.  -ENOMEM. */
 int rr_crowd_add(struct rr_crowd *, struct rr_guest *,
                  const struct sockaddr_storage *) RR_MUST_CHECK;
-/* From now on of @kind, as the last of that kind. */
+/* Makes a guest the last one of @kind. */
 void rr_crowd_move(struct rr_crowd *, struct rr_guest *, enum rr_guest_kind);
-/* Harmless for one that is not in. */
+/* Removes a guest; harmless if it is in no crowd. */
 void rr_crowd_remove(struct rr_crowd *, struct rr_guest *);
 
-/* Guests from this address, of all kinds. */
+/* Returns the number of guests from an address, of all kinds. */
 unsigned rr_crowd_count(const struct rr_crowd *, const struct sockaddr_storage *);
-/* How many of @kind the address has that has most of them. */
+/* Returns the largest number of guests of @kind that an address has. */
 size_t rr_crowd_most(const struct rr_crowd *, enum rr_guest_kind);
 /*
- * The first of @kind that may go: from the address with most of them, there the one
- * that is of @kind longest; or, with @from, of that address only.  @may is asked no
- * more than RR_CROWD_LOOKS times.  NULL: none.
+ * Finds the first guest of @kind for which @may returns true: of the address with most
+ * of them, the one that has been of @kind longest.  With @from only guests of that
+ * address are considered.  @may is called at most RR_CROWD_LOOKS times.  NULL: none was
+ * found.
  */
 enum { RR_CROWD_LOOKS = 256 };
 struct rr_guest *rr_crowd_find(const struct rr_crowd *, enum rr_guest_kind,

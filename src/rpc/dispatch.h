@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests that come over one link, and the memory they hold.  A server's
- * session has one of these; so has a client that its server may call.
+ * The requests that a link receives, and the memory that they hold.  A server's session
+ * has one of these, and so has each link of a client with callbacks.
  */
 #ifndef RR_RPC_DISPATCH_H
 #define RR_RPC_DISPATCH_H
@@ -12,45 +12,45 @@
 #include "rpc/service.h"
 
 /* Octets of memory behind an item of a pass-through service: more than an allocator
- * adds to a request. */
+ * adds to a block. */
 enum { RR_ITEM_TAIL = 4096 + 64 };
 
 struct rr_dispatch {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_service *service;
 	struct rr_link *link;
-	uint64_t connection; /* its number in the reply cache; 0: none yet */
-	struct rr_list all;  /* requests that wait, with handlers, or being answered */
-	unsigned requests;   /* of these */
-	rr_time active;      /* last request began or ended */
-	bool used; /* a Call has come, or a message of an extension went or came */
+	uint64_t connection; /* number in the reply cache; 0: none yet */
+	struct rr_list all; /* requests that wait, are executed or are being answered */
+	unsigned requests;  /* length of @all */
+	rr_time active;     /* when the last request began or ended */
+	bool used; /* a Call was received, or an extension's message sent or received */
 	uint32_t max_chunk_bytes, max_message_bytes, inline_bytes;
-	struct rr_holder holder;  /* of memory, see reserve.h */
-	struct rr_post wake;      /* of the holder */
-	struct rr_claim sequence; /* of a Call that comes in parts */
-	struct rr_list holders;   /* of the engine's, see hostage.h */
-	uint64_t peer_bytes;      /* held until the peer sends or takes something */
+	struct rr_holder holder;  /* memory, see reserve.h */
+	struct rr_post wake;      /* has the holder continue in the engine's thread */
+	struct rr_claim sequence; /* memory of a Call that comes in parts */
+	struct rr_list holders;   /* in the engine's list, see hostage.h */
+	uint64_t peer_bytes;      /* held until the peer moves data */
 	struct rr_hostage {
-		uint64_t moved;                /* when it was looked at last ... */
-		rr_time since;                 /* ... and had moved enough */
-		uint64_t last;                 /* when it was looked at last ... */
-		rr_time still;                 /* ... and had moved anything */
+		uint64_t moved;                /* octets, when it moved enough */
+		rr_time since;                 /* that time */
+		uint64_t last;                 /* octets, when it moved at all */
+		rr_time still;                 /* that time */
 	} hostage;                             /* see hostage.c */
 	void (*settled)(struct rr_dispatch *); /* a request has ended; or NULL */
-	void (*touched)(struct rr_dispatch *); /* @active has moved; or NULL */
+	void (*touched)(struct rr_dispatch *); /* @active has changed; or NULL */
 };
 
-/* The connection is in use. */
+/* Notes that the connection is in use. */
 void rr_dispatch_touch(struct rr_dispatch *);
-/* A handler has a request, and has not answered. */
+/* Returns whether a handler has a request that it has not answered. */
 bool rr_dispatch_is_executing(const struct rr_dispatch *);
 
-/* @s is zeroed; its link comes later, and names it in link->served.  rr_hostage_watch
- * has been called. */
+/* Initializes @s, which is zeroed.  The caller sets @s->link and the link's dispatch
+ * afterwards, and has called rr_hostage_watch. */
 void rr_dispatch_init(struct rr_dispatch *s, struct rpcrdma_engine *,
                       const struct rr_link_config *, struct rpcrdma_service *);
 
-/* Its link is over. */
+/* Ends it; its link is over. */
 void rr_dispatch_fini(struct rr_dispatch *);
 
 struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *);
@@ -59,26 +59,25 @@ struct rr_dispatch *rr_request_dispatch(const struct rpcrdma_request *);
 
 /* Each item of their Calls lies in a block of its own, from malloc. */
 
-/* The Call's header; as long as the request lives. */
+/* Returns the Call's header, which is valid as long as the request. */
 const struct rr_rpc_call *rr_request_rpc(const struct rpcrdma_request *);
-/* The memory of the item that begins at @base is the caller's from now on; false:
- * no item's of this request, or taken already.  The thread that is to answer. */
+/* Gives the block of the item at @base to the caller.  Returns false if the request has
+ * no such item, or has given it already.  To be called by the thread that is to reply. */
 bool rr_request_take_item(struct rpcrdma_request *, const void *base);
-/* As rpcrdma_request_reply, but the pieces are the whole Reply, RPC header included. */
+/* Like rpcrdma_request_reply, but the pieces are the whole Reply, RPC header included. */
 int rr_request_reply_passthrough(struct rpcrdma_request *, const struct rpcrdma_piece *,
                                  unsigned n, void (*done)(void *),
                                  void *arg) RR_MUST_CHECK;
-/* Its caller does not take the answer: closes the connection, so that done comes.
- * Engine's thread, before done. */
+/* Closes the connection, because the peer does not receive the Reply; the done function
+ * follows.  Engine's thread. */
 void rr_request_give_up(struct rpcrdma_request *);
 
-/* A request's life: owner operations of a link. */
+/* Handle the life of a request: owner operations of a link. */
 void rr_dispatch_admit(struct rr_link *, struct rr_request *);
 void rr_dispatch_begin(struct rr_link *, struct rr_request *);
 void rr_dispatch_end(struct rr_link *, struct rr_request *, int status);
 void rr_dispatch_drop(struct rr_link *);
-/* The connection is over, rr_conn_lost was called: what waits for the first of
- * several equal Calls goes, what is being executed stays. */
+/* Gives up requests that wait, after rr_conn_lost; those that are executed stay. */
 void rr_dispatch_lost(struct rr_link *);
 void rr_dispatch_used(struct rr_link *);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request on its way through a handler, between dispatch.c and request.c. */
+/* A request while dispatch.c and request.c work on it. */
 #ifndef RR_RPC_REQUEST_H
 #define RR_RPC_REQUEST_H
 
@@ -9,21 +9,21 @@ enum { RR_REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX };
 
 struct rr_request_alloc;
 
-/* Memory that was given to Read chunks; NULL: taken. */
+/* Memory for Read chunks of a pass-through service; NULL: given to the handler. */
 struct own_sinks {
 	unsigned n;
 	void *mem[RR_REQUEST_MAX_READS];
 };
 
 struct rpcrdma_request {
-	struct rr_post post; /* an answer from another thread */
-	struct rr_list all;  /* of its link's */
+	struct rr_post post; /* a reply from another thread */
+	struct rr_list all;  /* in the list of the link's requests */
 	struct rr_dispatch *dispatch;
 	struct rr_request *r;
 	const struct rr_service_entry *entry;
 	const struct rpcrdma_procedure *proc;
 	struct rr_rpc_call rpc;
-	struct rr_reply_cache_entry *once; /* held, in the cache of the service */
+	struct rr_reply_cache_entry *once; /* held, in the service's reply cache */
 	struct rr_reply_cache_waiter waiter;
 	struct rr_request_alloc *allocs;
 	struct own_sinks *sinks;
@@ -31,10 +31,10 @@ struct rpcrdma_request {
 	/* See reserve.h. */
 	struct rr_claim claim;
 	void (*ready)(struct rpcrdma_request *);
-	uint64_t reserved;   /* in all */
-	uint64_t needed;     /* of that, without results */
-	uint64_t room;       /* for results to come */
-	uint64_t peer_bytes; /* of reserved, in those of the link */
+	uint64_t reserved;   /* octets in all */
+	uint64_t needed;     /* octets without results */
+	uint64_t room;       /* octets left for results */
+	uint64_t peer_bytes; /* part of the link's peer_bytes */
 	unsigned n_args, n_reply;
 	struct rr_rpc_reply status;
 	void (*done)(void *);
@@ -42,17 +42,17 @@ struct rpcrdma_request {
 	void *place_token; /* see place.h */
 	bool placed;
 	bool waits;             /* for memory */
-	bool begun;             /* its handler has it */
-	bool answered, waiting; /* for the first of the same Calls */
-	bool executing;         /* the handler's result is wanted by the cache */
-	bool replayed;          /* not executed: another one's result */
-	bool own_header;        /* the reply has a header already */
+	bool begun;             /* was given to its handler */
+	bool answered, waiting; /* waits for the first of equal Calls */
+	bool executing;         /* the reply cache wants the handler's result */
+	bool replayed;          /* answered with the result of another request */
+	bool own_header;        /* the handler encoded the RPC header */
 	bool accepting;         /* the acceptor has it */
-	uint32_t code;          /* of RDMA2_ERROR, instead of a Reply */
-	/* Not cleared at the beginning: their counts say what is valid. */
+	uint32_t code;          /* sent in RDMA2_ERROR instead of a Reply */
+	/* These arrays are not cleared: their counts tell what is valid. */
 	struct rpcrdma_piece args[2 * RR_REQUEST_MAX_READS + 1];
 	struct rr_sge
-	        places[RR_REQUEST_MAX_READS]; /* of the program, for Read chunks */
+	        places[RR_REQUEST_MAX_READS]; /* the program's memory for Read chunks */
 	struct rr_piece reply[1 + RPCRDMA_MAX_PIECES];
 	uint8_t header[RR_REPLY_HEADER_MAX];
 };

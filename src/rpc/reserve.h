@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a request reserves of the memory of its connection and of the process
- * (budget.h): all it can need, in one step, before anything large is pulled.
+ * The memory that a request reserves, of its connection and of the process (budget.h):
+ * all that it can need, in one step, before anything large is pulled.
  *
- * Normal path: at ADMIT rr_reserve asks for the octets of its Read chunks and of a
- * Special Call, and for room for its results: what its Write chunks and Reply chunk
- * take, or one inline message.  The request waits in ADMIT until that is there.
- * Results come out of that room; what was not used goes back with the answer, the
- * rest when the request ends.  Items that the program has a place for (place.h) need
- * nothing.
+ * Normal path: at ADMIT, rr_reserve claims the octets of the Read chunks and of a
+ * Special Call, and room for the results: the lengths of the Write chunks and the Reply
+ * chunk, or of one inline message.  The request stays in ADMIT until the claim is
+ * granted.  Results are taken out of that room.  What the results did not use is given
+ * back with the reply, and the rest when the request ends.  Items for which the program
+ * provides memory (place.h) need none.
  *
- * A Call that comes in parts asks with its first one, when nobody knows how long it is
- * or what chunks follow: it reserves the longest message allowed and an answer inline,
- * but no more than a claim may be.  At ADMIT what it has is cut to what it needs.
- * Chunks for which that is not enough get the rest at once or not at all, since who
+ * A Call in parts makes its claim with the first part, when its length and its chunks
+ * are not known.  It reserves the longest message allowed and an inline reply, but no
+ * more than the limit of a claim.  At ADMIT the reservation is cut to what is needed.
+ * If the chunks need more, they get it at once or not at all, since a request that
  * holds memory must not wait.
  *
- * Not counted: what is known of a Call that waits (its Receive, 10 KiB in all), of
- * which a connection has no more than max_requests.
+ * Not counted: the Receive buffer of a Call that waits, 10 KiB each.  A connection has
+ * at most max_requests of them.
  */
 #ifndef RR_RPC_RESERVE_H
 #define RR_RPC_RESERVE_H
 
 #include "rpc/request.h"
 
-/* @ready is called, at once or later, in the engine's thread; or the request is refused.
- * The caller touches the link. */
+/* Makes the claim of a request.  @ready is called at once or later, in the engine's
+ * thread, unless the request is refused.  The caller touches the link. */
 void rr_reserve(struct rpcrdma_request *, void (*ready)(struct rpcrdma_request *));
-/* True: it waited, and does so no longer. */
+/* Withdraws a claim that waits.  Returns false if none did. */
 bool rr_reserve_leave(struct rpcrdma_request *);
-/* Room for @bytes of results; more is reserved if there is more.  False: there is not.
- * The engine's thread, or the one that is to answer. */
+/* Takes @bytes for results, and reserves more if the room is too small.  Returns false
+ * if that fails.  To be called in the engine's thread, or by the thread that is to
+ * reply. */
 bool rr_reserve_take(struct rpcrdma_request *, size_t bytes) RR_MUST_CHECK;
-/* For memory that is in use already. */
+/* Takes @bytes for memory that is in use already. */
 void rr_reserve_charge(struct rpcrdma_request *, size_t bytes);
-/* Whether the peer is to move next: it sends what is pulled, or takes the answer. */
+/* Notes whether the peer has to move next: to send what is pulled, or to receive the
+ * reply. */
 void rr_reserve_peer(struct rpcrdma_request *, bool moves);
-/* It was answered: gives the room back that is left. */
+/* Gives back the room that is left when the request was answered. */
 void rr_reserve_answered(struct rpcrdma_request *);
 void rr_reserve_end(struct rpcrdma_request *);
 
-/* The fixed price of a connection that was accepted: before its peer has spoken, and
- * what comes to it then. */
+/* Return the fixed price of a connection that was accepted: at first, and in addition
+ * when its peer's first message has arrived. */
 uint64_t rr_reserve_price(const struct rr_link_config *);
 uint64_t rr_reserve_price_heard(const struct rr_link_config *);
 
-/* Memory of Calls that come in parts, for links; their @served may be NULL. */
+/* Memory of Calls in parts, for links; a link's dispatch may be NULL. */
 extern const struct rr_room rr_reserve_room;
-/* Its parts are all there, and the @bytes that it has are a request's. */
+/* Notes that all parts have arrived, and that the @bytes now belong to a request. */
 void rr_reserve_sequence_over(struct rr_dispatch *, uint64_t bytes);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that may be the reason why connections end.                 [v2 §7.3]
+ * Calls that may cause the loss of connections.                     [v2 §7.3]
  *
- * A call that is out when its connection is lost is sent again.  Were it the reason of
- * the loss, it would end the next connection too, and take the other calls along for
- * ever.  So each call counts its losses.
+ * A call whose connection was lost is sent again.  If it caused the loss, it would end
+ * the next connection too, and all other calls with it, for ever.  So each call counts
+ * its losses.
  *
- * A call with RR_LOSSES_SUSPECT losses is suspected.  Suspected calls are sent first on a
- * new connection, one after the other; each has the connection to itself until it ends,
- * or for RR_LOSSES_LONE_NS, since others must not wait for what merely takes long.  A call
- * that loses RR_LOSSES_LONE connections that it had to itself, or RR_LOSSES_MAX in all,
- * ends with the error of the last.
+ * A call with RR_LOSSES_SUSPECT losses is suspected.  Suspected calls are sent first on
+ * a new connection, one after the other.  Each has the connection to itself until it
+ * ends, but for RR_LOSSES_LONE_NS at most, so that other calls do not wait for one that
+ * is merely slow.  A call ends with the last error after it was lost with
+ * RR_LOSSES_LONE connections that it had to itself, or with RR_LOSSES_MAX connections
+ * in all.
  */
 #ifndef RR_RPC_SUSPECT_H
 #define RR_RPC_SUSPECT_H
@@ -21,7 +22,7 @@ enum { RR_LOSSES_SUSPECT = 2, RR_LOSSES_LONE = 2, RR_LOSSES_MAX = 8 };
 #define RR_LOSSES_LONE_NS RR_SEC(2)
 
 struct rr_losses {
-	unsigned all, lone; /* connections lost; of these, with no other call on them */
+	unsigned all, lone; /* connections lost; those that the call had to itself */
 };
 
 static inline bool rr_losses_suspect(const struct rr_losses *n)
@@ -29,7 +30,7 @@ static inline bool rr_losses_suspect(const struct rr_losses *n)
 	return n->all >= RR_LOSSES_SUSPECT;
 }
 
-/* Counts one more.  True: the call is not to be sent again. */
+/* Counts a loss.  Returns true if the call must not be sent again. */
 static inline bool rr_losses_add(struct rr_losses *n, bool lone)
 {
 	n->all++;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who has how much of a store that peers fill, and who has to give when there is no
- * room in it.
+ * Shares of a store that peers fill, and the choice of what is removed when it is full.
  *
- * A tenant is a connection; a caller is an address with all its connections, those
- * included that ended and left something behind.  What a tenant has is counted in
- * octets; some of it is idle, which means that it could go.
+ * A tenant is a connection.  A caller is an address with all its connections, including
+ * those that have ended and left something in the store.  The share of a tenant is
+ * counted in octets; the idle part of it may be removed.
  *
- * When one of them wants room, the caller with most idle octets pays, and there the
- * tenant with most.  So nobody loses anything to callers who fill the store, nor to
- * connections of the same address that do, until they all have as little.  A tenant
- * whose caller has more than that one, or which has more itself, pays on its own: it
- * cannot drive others out by what it keeps busy.
+ * If a tenant needs room, the caller with the most idle octets pays, and of its tenants
+ * the one with most.  So peers that fill the store cost others nothing, neither other
+ * callers nor other connections of the same address, before all have as little.  If the
+ * tenant's caller has a larger share than that caller, or the tenant has a larger share
+ * than the other tenant, it pays itself: busy octets cannot displace those of others.
  *
- * "Most" is told apart by powers of two, up to 8 MiB; within one they pay in turn.
- * So everything is done in constant time, however many there are.
+ * "Most" is compared by powers of two, up to 8 MiB; within one power they pay in turn.
+ * So all operations take constant time.
  *
- * Addresses are looked up by a keyed digest: nobody can choose those that collide.
+ * Addresses are found by a keyed digest, so that peers cannot choose colliding ones.
  */
 #ifndef RR_RPC_TENANT_H
 #define RR_RPC_TENANT_H
@@ -26,7 +25,8 @@
 #include "base/base.h"
 #include "base/list.h"
 
-/* An address without port; IPv4 as IPv6 has it.  No padding: compared as octets. */
+/* An address without port; IPv4 addresses are mapped to IPv6.  No padding: compared as
+ * octets. */
 struct rr_caller_addr {
 	uint8_t octets[16];
 	uint64_t scope;
@@ -36,10 +36,10 @@ void rr_caller_addr(const struct sockaddr_storage *, struct rr_caller_addr *ret)
 
 enum { RR_RANKS = 16 };
 
-/* By powers of two of what is idle; those with nothing idle are on no list. */
+/* Shares by powers of two of their idle octets; a share without any is on no list. */
 struct rr_ranks {
-	uint32_t used;                 /* bit i: rank[i] has some */
-	struct rr_list rank[RR_RANKS]; /* the next that pays comes first */
+	uint32_t used;                 /* bit i: rank[i] is not empty */
+	struct rr_list rank[RR_RANKS]; /* the next one that pays comes first */
 };
 
 struct rr_share {
@@ -52,7 +52,7 @@ struct rr_caller {
 	struct rr_caller_addr addr;
 	uint64_t hash;
 	struct rr_share share;
-	struct rr_ranks ranks; /* of its tenants */
+	struct rr_ranks ranks; /* its tenants */
 	unsigned tenants, entries;
 };
 
@@ -61,40 +61,41 @@ struct rr_tenant {
 	struct rr_caller *caller;
 	uint64_t connection;
 	struct rr_share share;
-	struct rr_list idle; /* the user's: what could go, the oldest first */
+	struct rr_list idle; /* for the user: what may be removed, the oldest first */
 	unsigned entries;
 };
 
 struct rr_tenants {
 	struct rr_caller **callers;
 	struct rr_tenant **tenants;
-	size_t mask; /* of both tables' sizes */
+	size_t mask; /* size of both tables, less one */
 	uint64_t key[2];
-	struct rr_ranks ranks; /* of callers */
-	size_t bytes;          /* of all, with what this takes itself */
+	struct rr_ranks ranks; /* callers */
+	size_t bytes;          /* all, with the memory of these tables */
 };
 
-/* @buckets: a power of two.  -ENOMEM. */
+/* Allocates the tables.  @buckets is a power of two.  -ENOMEM. */
 int rr_tenants_init(struct rr_tenants *, size_t buckets,
                     const uint64_t key[2]) RR_MUST_CHECK;
-/* Nobody has anything any more; harmless on a zeroed one. */
+/* Frees the tables, when all shares are empty.  Harmless on a zeroed one. */
 void rr_tenants_fini(struct rr_tenants *);
 
-/* The tenant, with one entry more; NULL without memory. */
+/* Finds or adds a tenant, and counts one more entry of it.  Returns NULL without
+ * memory. */
 struct rr_tenant *rr_tenant_get(struct rr_tenants *, const struct rr_caller_addr *,
                                 uint64_t connection);
-/* One entry less.  A tenant without entries is forgotten: it has no octets either. */
+/* Counts one entry less.  A tenant without entries is freed; it must have no octets. */
 void rr_tenant_put(struct rr_tenants *, struct rr_tenant *);
 
-/* It has so many octets more, or less. */
+/* Add octets to the share, or subtract them. */
 void rr_tenant_charge(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_discharge(struct rr_tenants *, struct rr_tenant *, size_t bytes);
-/* Of what it has so much may go from now on, or may go no longer. */
+/* Make octets of the share idle, or busy again. */
 void rr_tenant_idle(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 void rr_tenant_busy(struct rr_tenants *, struct rr_tenant *, size_t bytes);
 
-/* The one that pays for @t, with something idle; @own: of @t's caller.  NULL: nobody
- * does. */
+/* Returns the tenant that pays for @t, which has idle octets; NULL if there is none.
+ * @own: of the same caller only. */
 struct rr_tenant *rr_tenants_payer(const struct rr_tenants *, struct rr_tenant *t,
                                    bool own);
 
