@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The upper-layer binding of NFS version 3 and MOUNT version 3: which data
- * items may move by RDMA.  As data, one row a procedure; everything that a
- * row does not name stays in the Payload stream.      [RFC 8267 §2; v2 §A]
+ * The upper-layer bindings of NFS version 3 and MOUNT version 3: the data items that
+ * may move by RDMA, in one row for each procedure.  Everything that a row does not name
+ * stays in the Payload stream.                                  [RFC 8267 §2; v2 §A]
  */
 #ifndef RPCRDMA_NFS_H
 #define RPCRDMA_NFS_H

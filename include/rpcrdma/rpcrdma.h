@@ -3,11 +3,11 @@
  * librpcrdma: ONC RPC over RDMA, version 2, in user space.
  *
  * An engine is an event loop.  A connection or a listener belongs to one engine for its
- * whole life.  Functions that take an engine, a connection, a listener or a call must be
- * called in the thread that runs the engine, unless their contract says "any thread".
- * The library calls every callback in that thread, with no lock held.  A callback may make
- * and cancel calls, and close connections and listeners; it must neither run nor free the
- * engine.
+ * whole life.  Functions that take an engine, a connection, a listener or a call must
+ * be called in the thread that runs the engine, unless their contract says "any
+ * thread". The library calls every callback in that thread, with no lock held.  A
+ * callback may make and cancel calls, and close connections and listeners; it must
+ * neither run nor free the engine.
  *
  * Functions return 0 or a count, or a negative errno.  A pointer parameter is
  *   borrowed  needed during the function call only; the default
@@ -16,17 +16,17 @@
  *
  * Structures grow: a later version of the library may add members at their end, and
  * programs that were compiled earlier keep working.  There are three kinds:
- * - Option structures, and rpcrdma_extension, begin with their size.  Initialise them with
- *   RPCRDMA_OPTIONS(type), which also zeroes the other members; zero selects the default.
- *   A member that a smaller structure lacks counts as zero.  -E2BIG: a larger structure
- *   has a member that this library lacks, and it is not zero.  -EINVAL: a smaller
- *   structure lacks a member that is required.
+ * - Option structures, and rpcrdma_extension, begin with their size.  Initialise them
+ *   with RPCRDMA_OPTIONS(type), which also zeroes the other members; zero selects the
+ *   default. A member that a smaller structure lacks counts as zero.  -E2BIG: a larger
+ *   structure has a member that this library lacks, and it is not zero.  -EINVAL: a
+ *   smaller structure lacks a member that is required.
  * - A structure that the library fills in comes with a parameter for its size,
- *   sizeof(*ret).  The library writes no more than that, and writes zero to members that
- *   it does not know.
+ *   sizeof(*ret).  The library writes no more than that, and writes zero to members
+ *   that it does not know.
  * - A structure that the library lends to a callback needs no size: rpcrdma_reply,
- *   rpcrdma_conn_info, rpcrdma_extension_message, rpcrdma_call_info.  A program may only
- *   read members that the library has; see rpcrdma_library_version_number.
+ *   rpcrdma_conn_info, rpcrdma_extension_message, rpcrdma_call_info.  A program may
+ *   only read members that the library has; see rpcrdma_library_version_number.
  * These do not grow, since they are items of arrays, or lent by the program:
  * rpcrdma_piece, _dest, _auth, _auth_sys, _procedure, _program, _binding,
  * _extension_htype, _extension_property, _tirpc_item, _tirpc_procedure, _tirpc_binding,
@@ -100,11 +100,11 @@ struct rpcrdma_dest {
 				 valid until the done callback returns, if an
 				 idempotent call was retried with more room than @len */
 	bool ret_used;        /* false: the result has no such item, or it is inline */
-	bool ret_offered; /* the attempt that the server answered offered it this memory.
-			     An eligible result of one octet or more that is inline all
-			     the same breaks the binding: the caller must take the call
-			     for failed [v2 §A.1].  False where items may not move
-			     (RPCSEC_GSS), or the server refused to move them */
+	/* The attempt that the server answered offered it this memory.  An eligible
+	 * result of one octet or more that is inline all the same breaks the binding:
+	 * the caller must take the call for failed [v2 §A.1].  False where items may
+	 * not move (RPCSEC_GSS), or the server refused to move them. */
+	bool ret_offered;
 };
 
 /* Credentials or verifier: flavor and opaque body.      [RFC 5531 §8.2] */
@@ -143,22 +143,22 @@ struct rpcrdma_engine_options {
 
 RPCRDMA_API int rpcrdma_engine_new(const struct rpcrdma_engine_options *,
                                    struct rpcrdma_engine **ret);
-/* Frees the engine.  All its connections and listeners should have been closed and drained
- * before, see rpcrdma_engine_idle.  Aborts those that are left: their calls end with
- * -ECANCELED, and the requests that handlers still hold become invalid, so that no thread
- * may answer them any more.  Cancels the timers that have not fired. */
+/* Frees the engine.  All its connections and listeners should have been closed and
+ * drained before, see rpcrdma_engine_idle.  Aborts those that are left: their calls end
+ * with -ECANCELED, and the requests that handlers still hold become invalid, so that no
+ * thread may answer them any more.  Cancels the timers that have not fired. */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *);
-/* Handles the events that are ready.  If there are none, waits for one up to @timeout_ms;
- * -1 waits without limit.  Returns 0, the errno of a failed wait, or -EDEADLK within a
- * callback. */
+/* Handles the events that are ready.  If there are none, waits for one up to
+ * @timeout_ms; -1 waits without limit.  Returns 0, the errno of a failed wait, or
+ * -EDEADLK within a callback. */
 RPCRDMA_API int rpcrdma_engine_process(struct rpcrdma_engine *, int timeout_ms);
 /* Processes events until rpcrdma_engine_stop is called. */
 RPCRDMA_API int rpcrdma_engine_run(struct rpcrdma_engine *);
 /* Makes rpcrdma_engine_run return.  Any thread, also in a signal handler. */
 RPCRDMA_API void rpcrdma_engine_stop(struct rpcrdma_engine *);
-/* Returns a descriptor that is readable while rpcrdma_engine_process has work, for an event
- * loop of the program's own.  Such a loop waits rpcrdma_engine_timeout_ms at most; -1:
- * without limit. */
+/* Returns a descriptor that is readable while rpcrdma_engine_process has work, for an
+ * event loop of the program's own.  Such a loop waits rpcrdma_engine_timeout_ms at
+ * most; -1: without limit. */
 RPCRDMA_API int rpcrdma_engine_fd(struct rpcrdma_engine *);
 RPCRDMA_API int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *);
 /* Returns whether the engine has no connection, listener, request or call. */
@@ -166,8 +166,8 @@ RPCRDMA_API bool rpcrdma_engine_idle(const struct rpcrdma_engine *);
 /* Calls @fn in the engine's thread, soon.  Any thread.  -ENOMEM. */
 RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *, void (*fn)(void *),
                                     void *arg);
-/* Calls @fn once after @delay_ns, unless the timer is cancelled.  @ret, which may be NULL,
- * is valid until @fn begins.  -ENOMEM. */
+/* Calls @fn once after @delay_ns, unless the timer is cancelled.  @ret, which may be
+ * NULL, is valid until @fn begins.  -ENOMEM. */
 struct rpcrdma_timer;
 RPCRDMA_API int rpcrdma_timer_start(struct rpcrdma_engine *, uint64_t delay_ns,
                                     void (*fn)(void *), void *arg,
@@ -178,18 +178,20 @@ RPCRDMA_API void rpcrdma_timer_cancel(struct rpcrdma_timer *);
 enum rpcrdma_log_level {
 	RPCRDMA_LOG_NONE = 0,
 	RPCRDMA_LOG_ERROR = 1, /* a connection, call or security context was given up */
-	/* A connection was lost, refused, or closed in favour of others; a peer's fault. */
+	/* A connection was lost, refused, or closed in favour of others; a peer's
+	 * fault. */
 	RPCRDMA_LOG_WARNING = 2,
-	/* Connected (provider, version), closed in order, retried, sent in another form. */
+	/* Connected (provider, version), closed in order, retried, sent in another
+	 * form. */
 	RPCRDMA_LOG_INFO = 3,
 	RPCRDMA_LOG_DEBUG = 4, /* each trace point, for developers */
 };
-/* Receives one line, borrowed and without a newline.  It begins with the peer's address if
- * there is a peer.  The function must not call the library. */
+/* Receives one line, borrowed and without a newline.  It begins with the peer's address
+ * if there is a peer.  The function must not call the library. */
 typedef void rpcrdma_log_fn(enum rpcrdma_log_level, const char *line, void *arg);
-/* Calls @log for events of level @most and below from now on; NONE or NULL ends this.  The
- * library formats nothing for other events: each costs a table look-up, and not even that
- * without @log and trace. */
+/* Calls @log for events of level @most and below from now on; NONE or NULL ends this.
+ * The library formats nothing for other events: each costs a table look-up, and not
+ * even that without @log and trace. */
 RPCRDMA_API void rpcrdma_engine_set_log(struct rpcrdma_engine *,
                                         enum rpcrdma_log_level most,
                                         rpcrdma_log_fn *log, void *arg);
@@ -204,7 +206,8 @@ enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_GENL = 3,   /* and chunks */
 };
 
-/* Whether the peer must authenticate its host before any RPC, see rpcrdma/hostauth.h. */
+/* Whether the peer must authenticate its host before any RPC, see rpcrdma/hostauth.h.
+ * */
 struct rpcrdma_hostauth;
 enum rpcrdma_hostauth_policy {
 	RPCRDMA_HOSTAUTH_OFF = 0,
@@ -214,80 +217,85 @@ enum rpcrdma_hostauth_policy {
 
 struct rpcrdma_conn_options {
 	size_t size;
-	const char *provider; /* "verbs[:DEVICE,key=value,...]": RDMA devices;
-				 "iwarp[:key=value,...]": RDMA over TCP in software;
-				 NULL or "auto": for each address, verbs if a device
-				 other than siw serves it, else iwarp (on loopback
-				 always).
-				 -EINVAL: not one of these, or an unknown key or value,
-				 see rpcrdma_provider_check; -ENOPKG: verbs needs
-				 rdma-core (libibverbs1, librdmacm1) installed;
-				 -ENODEV: verbs needs an RDMA device */
-	unsigned version;     /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
-	uint32_t credits;     /* 2 to 2047; default 32 */
-	uint32_t
-	        inline_bytes; /* size of Sends and Receives; 1024 or more; default 4096 */
+	/* "verbs[:DEVICE,key=value,...]": RDMA devices; "iwarp[:key=value,...]": RDMA
+	 * over TCP in software; NULL or "auto": for each address, verbs if a device
+	 * other than siw serves it, else iwarp (on loopback always).
+	 * -EINVAL: not one of these, or an unknown key or value, see
+	 * rpcrdma_provider_check; -ENOPKG: verbs needs rdma-core (libibverbs1,
+	 * librdmacm1) installed; -ENODEV: verbs needs an RDMA device. */
+	const char *provider;
+	unsigned version;       /* 0 = negotiate (2, else 1); 2 or 1 = only that one */
+	uint32_t credits;       /* 2 to 2047; default 32 */
+	uint32_t inline_bytes;  /* of Sends and Receives; 1024 or more; default 4096 */
 	uint32_t segment_bytes; /* largest RDMA segment; default 1 MiB */
-	uint32_t
-	        max_segments; /* segments of one received header; in version 1 also of a
-				  sent one, since peers state no limit; default 16 */
-	uint32_t max_requests;      /* requests of a connection that are served at once;
-				  others wait, and credits are withheld; default 256 */
+	/* Segments of one received header; in version 1 also of a sent one, since peers
+	 * state no limit; default 16. */
+	uint32_t max_segments;
+	/* Requests of a connection that are served at once; others wait, and credits
+	 * are withheld; default 256. */
+	uint32_t max_requests;
 	uint32_t max_message_bytes; /* a Call or Reply without items; default 4 MiB */
 	uint32_t max_chunk_bytes;   /* one Read chunk; default 8 MiB */
-	uint64_t max_held_bytes;    /* memory that this peer can make the process hold;
-				    default 32 MiB; of all peers: rpcrdma_budget_set */
-	uint64_t handshake_ns; /* time to set up the transport, and again for the first
-				    message and the properties; default 10 s each */
-	uint64_t
-	        idle_ns; /* server: closes an idle connection after this; default 6 min;
-			     UINT64_MAX = never.  Before the first Call handshake_ns, if
-			     that is less */
-	uint32_t max_per_address; /* server: connections from one address to a listener;
-				     0 = no limit but that of the listener */
-	uint64_t
-	        keepalive_ns; /* sends a grant on an idle connection this often; 0 = never.
-				  TCP notices a host that vanished within two minutes
-				  in any case */
-	/* Extensions of version 2, see rpcrdma/extension.h.  The array and the extensions
-	 * are lent until the last connection made with these options has ended. */
+	/* Memory that this peer can make the process hold; default 32 MiB.  The limit
+	 * for all peers is that of rpcrdma_budget_set. */
+	uint64_t max_held_bytes;
+	/* Time to set up the transport, and again for the first message and the
+	 * properties; default 10 s each. */
+	uint64_t handshake_ns;
+	/* Server: closes an idle connection after this time; default 6 min; UINT64_MAX
+	 * = never.  Before the first Call handshake_ns, if that is less. */
+	uint64_t idle_ns;
+	/* Server: connections from one address to a listener; 0 = no limit but that of
+	 * the listener. */
+	uint32_t max_per_address;
+	/* Sends a grant on an idle connection this often; 0 = never.  TCP notices a
+	 * host that vanished within two minutes in any case. */
+	uint64_t keepalive_ns;
+	/* Extensions of version 2, see rpcrdma/extension.h.  The array and the
+	 * extensions are lent until the last connection made with these options has
+	 * ended. */
 	const struct rpcrdma_extension *const *extensions;
 	unsigned n_extensions;
 	/* Host authentication.  @hostauth is lent, and required unless OFF. */
 	enum rpcrdma_hostauth_policy hostauth_policy;
 	const struct rpcrdma_hostauth *hostauth;
-	/* client: */
-	const char
-	        *hostauth_name; /* name that the server's certificate must have; NULL =
-				      the host connected to; "" = any trusted certificate.
-				      Copied, at most 255 octets */
-	bool no_reconnect; /* the first loss ends the connection.  An attempt that only
-			      finds out the server's version does not count as a loss */
+
+	/* The following are for clients. */
+
+	/* Name that the server's certificate must have; NULL = the host connected to;
+	 * "" = any trusted certificate.  Copied, at most 255 octets. */
+	const char *hostauth_name;
+	/* The first loss ends the connection.  An attempt that only finds out the
+	 * server's version does not count as a loss. */
+	bool no_reconnect;
 	uint64_t reconnect_min_ns, reconnect_max_ns; /* back-off; 100 ms, 5 s */
-	uint64_t retry_ns; /* calls end when the server was unreachable this long;
-			      default 60 s; UINT64_MAX = never */
+	/* Calls end when the server was unreachable this long; default 60 s; UINT64_MAX
+	 * = never. */
+	uint64_t retry_ns;
 	uint64_t
 	        first_answer_ns; /* limit for the server's first message; default 5 s */
-	uint64_t
-	        version_cache_ns; /* how long a server without version 2 is remembered, and
-			      asked in version 1 at once; default 10 min */
-	enum rpcrdma_reverse
-	        reverse; /* what the server may use with @callbacks; 0 = GENL
-					 if there are callbacks, else none */
-	/* Programs that the server may call on this connection.  Lent until the connection
-	 * is closed and the last request is answered.  NULL: none; the server is told. */
+	/* How long a server without version 2 is remembered, and asked in version 1 at
+	 * once; default 10 min. */
+	uint64_t version_cache_ns;
+	/* What the server may use with @callbacks; 0 = GENL if there are callbacks,
+	 * else none. */
+	enum rpcrdma_reverse reverse;
+	/* Programs that the server may call on this connection.  Lent until the
+	 * connection is closed and the last request is answered.  NULL: none; the
+	 * server is told. */
 	struct rpcrdma_service *callbacks;
 	/* The port if rpcrdma_connect is given no service: that of this program.  The
-	 * library asks the rpcbind of the host before each connection, in a thread of its
-	 * own, for handshake_ns at most.  If rpcbind is unreachable or has no entry, NFS
-	 * uses port 20049; for other programs the attempt fails.  0 = port 20049. */
+	 * library asks the rpcbind of the host before each connection, in a thread of
+	 * its own, for handshake_ns at most.  If rpcbind is unreachable or has no
+	 * entry, NFS uses port 20049; for other programs the attempt fails.  0 = port
+	 * 20049. */
 	uint32_t program, program_version;
 };
 
-/* Checks @provider as rpcrdma_connect and rpcrdma_listen do.  Returns 0 or -EINVAL.  With
- * -EINVAL writes a sentence that names the wrong key or value to @ret_reason, which has
- * room for @size octets; 0: writes nothing.  Does not check that a device of that name
- * exists.  Any thread. */
+/* Checks @provider as rpcrdma_connect and rpcrdma_listen do.  Returns 0 or -EINVAL.
+ * With -EINVAL writes a sentence that names the wrong key or value to @ret_reason,
+ * which has room for @size octets; 0: writes nothing.  Does not check that a device of
+ * that name exists.  Any thread. */
 RPCRDMA_API int rpcrdma_provider_check(const char *provider, char *ret_reason,
                                        size_t size);
 
@@ -300,8 +308,7 @@ struct rpcrdma_stats {
 	uint64_t sends, recvs, rdma_reads, rdma_writes;
 	uint64_t registrations, local_invalidations, remote_invalidations;
 	uint64_t grants, errors_sent, errors_received, credit_stalls;
-	uint64_t
-	        recoveries; /* Calls sent again in another form after an error [v2 §7.3] */
+	uint64_t recoveries;  /* Calls sent again in another form [v2 §7.3] */
 	uint64_t overruns;    /* messages that the peer sent beyond its credits */
 	uint64_t cache_hits;  /* Calls answered from the reply cache */
 	uint64_t cache_waits; /* Calls that were repeated while being executed */
@@ -334,9 +341,9 @@ struct rpcrdma_conn_info {
 /*
  * Memory that peers can make this process hold, over all its engines: the Receives of
  * accepted connections, arguments that are pulled or reassembled, and results.  Each
- * request reserves all that it can need before anything is pulled for it.  Requests that
- * do not fit wait in order.  While requests wait, the library ends a connection whose peer
- * neither sends nor takes the data that would free the memory that it holds.
+ * request reserves all that it can need before anything is pulled for it.  Requests
+ * that do not fit wait in order.  While requests wait, the library ends a connection
+ * whose peer neither sends nor takes the data that would free the memory that it holds.
  */
 struct rpcrdma_budget {
 	uint64_t limit_bytes;
@@ -347,15 +354,16 @@ struct rpcrdma_budget {
 	uint64_t refused; /* connections and Calls for which there was no memory */
 	uint64_t ended;   /* connections ended because others waited for their memory */
 };
-/* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.  All
- * connections together may hold 3/8 of the limit in Receives, and one request a half.
- * Memory that is already held stays.  -EINVAL: less than 1 MiB.  Any thread, any time. */
+/* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.
+ * All connections together may hold 3/8 of the limit in Receives, and one request a
+ * half. Memory that is already held stays.  -EINVAL: less than 1 MiB.  Any thread, any
+ * time. */
 RPCRDMA_API int rpcrdma_budget_set(uint64_t bytes);
 /* Fills in the limit and what is used of it.  Any thread. */
 RPCRDMA_API void rpcrdma_budget_get(struct rpcrdma_budget *ret, size_t size);
 
-/* Fills in the counters of an engine, sums over all its connections, ended ones included;
- * those of a connection; and what a connection negotiated. */
+/* Fills in the counters of an engine, sums over all its connections, ended ones
+ * included; those of a connection; and what a connection negotiated. */
 RPCRDMA_API void rpcrdma_engine_get_stats(const struct rpcrdma_engine *,
                                           struct rpcrdma_stats *ret, size_t size);
 RPCRDMA_API void rpcrdma_conn_get_stats(const struct rpcrdma_conn *,
@@ -365,16 +373,16 @@ RPCRDMA_API void rpcrdma_conn_get_info(const struct rpcrdma_conn *,
 
 /* ---- Client ---------------------------------------------------------------------- */
 
-/* Called when the connection is up (@error is 0; again after each reconnect), when it is
- * lost (@error is a negative errno; the library reconnects), and when it has ended (@final
- * is true). */
+/* Called when the connection is up (@error is 0; again after each reconnect), when it
+ * is lost (@error is a negative errno; the library reconnects), and when it has ended
+ * (@final is true). */
 typedef void rpcrdma_conn_event_fn(struct rpcrdma_conn *, int error, bool final,
                                    void *arg);
 
 /*
- * Begins to connect.  Calls may be made at once; they wait for the connection.  @host is a
- * name or an address, @service a port; NULL = that of the program in the options, or
- * 20049.  -ENXIO: the name does not resolve.
+ * Begins to connect.  Calls may be made at once; they wait for the connection.  @host
+ * is a name or an address, @service a port; NULL = that of the program in the options,
+ * or 20049.  -ENXIO: the name does not resolve.
  */
 RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
                                 const char *service,
@@ -389,24 +397,24 @@ RPCRDMA_API int rpcrdma_connect(struct rpcrdma_engine *, const char *host,
  * engine runs or in another thread, or name the program in the options of
  * rpcrdma_connect.  Any thread.
  * -ENXIO: the name does not resolve; -ECONNREFUSED, -ETIMEDOUT and the like: no rpcbind
- * answers; -ENOENT: it has no entry for the program in that version; -EPROTONOSUPPORT: it
- * knows neither version 4 nor 3 of its protocol; -EACCES, -EPROTO: it refuses; -EBADMSG,
- * -EMSGSIZE: its answer is malformed.
+ * answers; -ENOENT: it has no entry for the program in that version; -EPROTONOSUPPORT:
+ * it knows neither version 4 nor 3 of its protocol; -EACCES, -EPROTO: it refuses;
+ * -EBADMSG, -EMSGSIZE: its answer is malformed.
  */
 RPCRDMA_API int rpcrdma_lookup(const char *host, uint32_t program, uint32_t version,
                                uint64_t timeout_ns,
                                char ret_service[RPCRDMA_SERVICE_BYTES]);
 /*
- * Like rpcrdma_lookup, but under exactly @netid: "tcp", "udp6" or any other whose addresses
- * end in a port.  Asks @host at each of its addresses, of either family.
+ * Like rpcrdma_lookup, but under exactly @netid: "tcp", "udp6" or any other whose
+ * addresses end in a port.  Asks @host at each of its addresses, of either family.
  * -EBADMSG: also if the address under @netid has no port; -EINVAL: @netid is empty.
  */
 RPCRDMA_API int rpcrdma_lookup_netid(const char *host, const char *netid,
                                      uint32_t program, uint32_t version,
                                      uint64_t timeout_ns,
                                      char ret_service[RPCRDMA_SERVICE_BYTES]);
-/* Closes the connection in order: its calls end with -ECANCELED, no event follows, and the
- * memory is freed when no completion is outstanding.  @conn is given. */
+/* Closes the connection in order: its calls end with -ECANCELED, no event follows, and
+ * the memory is freed when no completion is outstanding.  @conn is given. */
 RPCRDMA_API void rpcrdma_conn_close(struct rpcrdma_conn *);
 
 /* Status of a call: 0, a negative errno from the transport, or one of these positive
@@ -429,8 +437,8 @@ enum rpcrdma_status {
 	 *               connection)
 	 * -ECANCELED    the call was cancelled, or the connection closed
 	 * -EBADMSG, -EPROTO  the Reply was malformed or broke the transport's rules
-	 * -EOVERFLOW    the Reply is longer than reply_bytes and max_message_bytes: raise
-	 *               either; the call was executed
+	 * -EOVERFLOW    the Reply is longer than reply_bytes and max_message_bytes:
+	 *               raise either; the call was executed
 	 * -EMSGSIZE     the Call does not fit the peer's limits
 	 * -EPROTONOSUPPORT  no version in common
 	 * -EACCES       no security context, see rpcrdma_gss_get_info */
@@ -453,8 +461,9 @@ enum rpcrdma_transport_error {
 	RPCRDMA_ERR_WRITE_RESOURCE = 9,  /* Write chunk a is too short for b octets */
 	RPCRDMA_ERR_REPLY_RESOURCE = 10, /* nothing can carry a Reply of a octets */
 	RPCRDMA_ERR_SYSTEM = 100,        /* any other: memory, limits, failed RDMA */
-	/* Version 1 has no other error: the chunks could not be parsed, or had no room for
-	 * the Reply; the Call may have been executed.  The number is this library's. */
+	/* Version 1 has no other error: the chunks could not be parsed, or had no room
+	 * for the Reply; the Call may have been executed.  The number is this
+	 * library's. */
 	RPCRDMA_ERR_CHUNK = 0x40000002,
 };
 
@@ -504,11 +513,11 @@ struct rpcrdma_call_options {
 };
 
 /* Starts a call.  The library sends it again under the same XID after a reconnect.  If
- * connections are lost while the call is outstanding, it ends with the connection's error:
- * after two losses together with other calls and two alone, or after eight.
- * @ret, which may be NULL, is valid until done returns.  -EINVAL: options; -ECANCELED: the
- * connection is closed; -ENOMEM; or the error that ended the connection.  After an error
- * done is not called. */
+ * connections are lost while the call is outstanding, it ends with the connection's
+ * error: after two losses together with other calls and two alone, or after eight.
+ * @ret, which may be NULL, is valid until done returns.  -EINVAL: options; -ECANCELED:
+ * the connection is closed; -ENOMEM; or the error that ended the connection.  After an
+ * error done is not called. */
 RPCRDMA_API int rpcrdma_call(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
                              struct rpcrdma_call **ret);
 /* Cancels a call: done is called with -ECANCELED when the peer can no longer reach the
@@ -517,18 +526,18 @@ RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *);
 /*
  * Makes a call and waits for its end.  Copies the results into the @size octets at
  * @results; reply_bytes of 0 stands for @size.  Returns the status of the call, or the
- * error of rpcrdma_call.  @ret, which may be NULL, is filled in either case; its results
- * are @results.  The options must have no done and no arg.
- * Any thread.  The thread that runs the engine runs it until the call has ended: it calls
- * other callbacks meanwhile, and rpcrdma_engine_stop does not end the wait.  Any other
- * thread sleeps; the thread that runs the engine must continue to run it.  A program need
- * not have an engine thread: while rpcrdma_engine_process and _run were never called, the
- * waiting threads run the engine by turns.  @conn must not be closed while a thread waits,
- * unless its call has begun; the call then ends with -ECANCELED.
+ * error of rpcrdma_call.  @ret, which may be NULL, is filled in either case; its
+ * results are @results.  The options must have no done and no arg.
+ * Any thread.  The thread that runs the engine runs it until the call has ended: it
+ * calls other callbacks meanwhile, and rpcrdma_engine_stop does not end the wait.  Any
+ * other thread sleeps; the thread that runs the engine must continue to run it.  A
+ * program need not have an engine thread: while rpcrdma_engine_process and _run were
+ * never called, the waiting threads run the engine by turns.  @conn must not be closed
+ * while a thread waits, unless its call has begun; the call then ends with -ECANCELED.
  * -EDEADLK: within a callback of this engine.  -EOVERFLOW: the results are longer than
  * @size, or an item is longer than its dest; ret->len and ret_len have the length.  The
- * call was executed, and what was too long is not copied.  -EINVAL: as for rpcrdma_call;
- * or there is a done or an arg, or no @results for @size octets.
+ * call was executed, and what was too long is not copied.  -EINVAL: as for
+ * rpcrdma_call; or there is a done or an arg, or no @results for @size octets.
  */
 RPCRDMA_API int rpcrdma_call_sync(struct rpcrdma_conn *,
                                   const struct rpcrdma_call_options *, void *results,
@@ -548,9 +557,9 @@ enum rpcrdma_once {
 	RPCRDMA_EXECUTE_ONCE =
 	        1, /* not idempotent: answers it with the first Call's reply,
 				     which is kept */
-	/* Idempotent, but a late execution would undo later changes: while the first Call
-	 * is being executed, a repetition waits for its reply, which is not kept.  The
-	 * first 512 octets of the arguments are compared. */
+	/* Idempotent, but a late execution would undo later changes: while the first
+	 * Call is being executed, a repetition waits for its reply, which is not kept.
+	 * The first 512 octets of the arguments are compared. */
 	RPCRDMA_EXECUTE_ONE_AT_A_TIME = 2,
 };
 
@@ -573,26 +582,27 @@ struct rpcrdma_program {
 
 struct rpcrdma_service;
 
-/* Creates a set of programs.  One service may serve many listeners and engines.  It must be
- * complete before the first listen, and freed after the last close. */
+/* Creates a set of programs.  One service may serve many listeners and engines.  It
+ * must be complete before the first listen, and freed after the last close. */
 RPCRDMA_API int rpcrdma_service_new(struct rpcrdma_service **ret);
 RPCRDMA_API void rpcrdma_service_free(struct rpcrdma_service *);
-/* Adds a program, lent for the life of the service.  -EEXIST: the service has it already. */
+/* Adds a program, lent for the life of the service.  -EEXIST: the service has it
+ * already. */
 RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
                                     const struct rpcrdma_program *, void *arg);
 
 /*
- * Arguments in the program's own memory.  The library reads items that the client provides
- * as Read chunks straight into memory that the program names for each Call.  It calls
- * @place when the header of a Call is known, before it reads an item.  @place returns
- *   1  and fills ret[0] to ret[n_items - 1] with memory for each item, item_bytes at least,
- *      which is registered for that read alone.  The memory is lent until the library
- *      calls @release with @ret_token, once: when the reply has been sent, or the
- *      connection is gone.  rpcrdma_request_place_token returns the token to the handler;
- *   0  to have the items in the library's memory;
- *   a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing is read.
- * A Call whose items were placed need not reach the handler: its connection may be lost, or
- * the reply cache answers it.  @place is called again for a repeated Call.
+ * Arguments in the program's own memory.  The library reads items that the client
+ * provides as Read chunks straight into memory that the program names for each Call.
+ * It calls @place when the header of a Call is known, before it reads an item.  @place
+ *   returns 1  and fills ret[0] to ret[n_items - 1] with memory for each item,
+ *      item_bytes at least, which is registered for that read alone.  The memory is
+ *      lent until the library calls @release with @ret_token, once: when the reply has
+ *      been sent, or the connection is gone.  rpcrdma_request_place_token returns the
+ *   token to the handler; 0  to have the items in the library's memory;
+ *   a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing is
+ * read. A Call whose items were placed need not reach the handler: its connection may
+ * be lost, or the reply cache answers it.  @place is called again for a repeated Call.
  * @place is not called for arguments that arrive in the library's memory: those inline,
  * short or in several messages, and all under RPCSEC_GSS, whose caller is not verified
  * yet.  The memory is not part of the budget (rpcrdma_budget_set); max_chunk_bytes and
@@ -602,8 +612,8 @@ struct rpcrdma_call_info {
 	uint32_t program, version, procedure, xid;
 	const struct rpcrdma_auth *cred;     /* not verified */
 	const struct sockaddr_storage *peer; /* NULL: it is gone */
-	/* The arguments' octets without the items; of a Call in Special Format, which is
-	 * read as a whole, the first ones. */
+	/* The arguments' octets without the items; of a Call in Special Format, which
+	 * is read as a whole, the first ones. */
 	const void *args;
 	size_t args_len;
 	unsigned n_items;
@@ -640,9 +650,9 @@ RPCRDMA_API void *rpcrdma_request_place_token(const struct rpcrdma_request *);
 RPCRDMA_API int rpcrdma_service_set_reply_cache(struct rpcrdma_service *, size_t bytes);
 
 /* Listens at @address: "ADDR[:PORT]", IPv4, [IPv6] or a name; NULL = any address, port
- * 20049.  Port 0 is any free one, see rpcrdma_listener_addr.  At the any address without
- * a named provider, RDMA devices listen as well as software iWARP, except iWARP devices,
- * which share TCP's ports: name their address. */
+ * 20049.  Port 0 is any free one, see rpcrdma_listener_addr.  At the any address
+ * without a named provider, RDMA devices listen as well as software iWARP, except iWARP
+ * devices, which share TCP's ports: name their address. */
 RPCRDMA_API int rpcrdma_listen(struct rpcrdma_engine *, const char *address,
                                const struct rpcrdma_conn_options *,
                                struct rpcrdma_service *, unsigned max_connections,
@@ -652,46 +662,46 @@ RPCRDMA_API int rpcrdma_listener_addr(const struct rpcrdma_listener *,
 /* Returns the providers of incoming connections, static: "iwarp", "verbs" or
  * "iwarp+verbs"; "" when the listener is closed. */
 RPCRDMA_API const char *rpcrdma_listener_provider(const struct rpcrdma_listener *);
-/* Called twice for a client: before its first request, with what it negotiated and proved;
- * and when its connection has ended (connected is false; error and reason have the cause,
- * 0 = in order).  Called only once, at the end, for a client that got no further than the
- * handshake or the exchange of properties.  @info is borrowed.  The function may write
- * logs and keep accounts; it must not call the library. */
+/* Called twice for a client: before its first request, with what it negotiated and
+ * proved; and when its connection has ended (connected is false; error and reason have
+ * the cause, 0 = in order).  Called only once, at the end, for a client that got no
+ * further than the handshake or the exchange of properties.  @info is borrowed.  The
+ * function may write logs and keep accounts; it must not call the library. */
 typedef void rpcrdma_client_event_fn(struct rpcrdma_listener *,
                                      const struct rpcrdma_conn_info *info, void *arg);
-/* Sets the function for clients that connect from now on; NULL = none.  Close the listener
- * and run the engine until it is idle before @arg is freed. */
+/* Sets the function for clients that connect from now on; NULL = none.  Close the
+ * listener and run the engine until it is idle before @arg is freed. */
 RPCRDMA_API void rpcrdma_listener_set_event(struct rpcrdma_listener *,
                                             rpcrdma_client_event_fn *event, void *arg);
 /*
- * Registers all programs of the listener's service with the rpcbind of this host, through
- * its local socket: under netid rdma, for an IPv6 address rdma6, for the IPv6 any address
- * both.  Registers all of them or none, unless rpcbind ends meanwhile.     [v2 §9]
- * Blocks up to @timeout_ns (0 = 5 s): call it before the engine runs.
- * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program is registered at another address,
- * where a server answers (an address that a dead server left is replaced); others as for
- * rpcrdma_lookup.
+ * Registers all programs of the listener's service with the rpcbind of this host,
+ * through its local socket: under netid rdma, for an IPv6 address rdma6, for the IPv6
+ * any address both.  Registers all of them or none, unless rpcbind ends meanwhile.
+ * [v2 §9] Blocks up to @timeout_ns (0 = 5 s): call it before the engine runs.
+ * -ECONNREFUSED: no rpcbind runs here; -EEXIST: a program is registered at another
+ * address, where a server answers (an address that a dead server left is replaced);
+ * others as for rpcrdma_lookup.
  */
 RPCRDMA_API int rpcrdma_listener_register(struct rpcrdma_listener *,
                                           uint64_t timeout_ns);
-/* Removes those registrations that are unchanged.  rpcrdma_listener_close does not, since
- * this function blocks too.  Tries all, and returns the first error; -ENOENT: one was
- * already gone. */
+/* Removes those registrations that are unchanged.  rpcrdma_listener_close does not,
+ * since this function blocks too.  Tries all, and returns the first error; -ENOENT: one
+ * was already gone. */
 RPCRDMA_API int rpcrdma_listener_unregister(struct rpcrdma_listener *,
                                             uint64_t timeout_ns);
 /*
  * Does the same for one program that the caller serves over TCP at @addr by other means
- * than this library, such as MOUNT, which clients of NFS over RDMA ask for over TCP.  The
- * netid is tcp or tcp6; both at the IPv6 any address.
+ * than this library, such as MOUNT, which clients of NFS over RDMA ask for over TCP.
+ * The netid is tcp or tcp6; both at the IPv6 any address.
  */
 RPCRDMA_API int rpcrdma_register_tcp(uint32_t program, uint32_t version,
                                      const struct sockaddr *addr, uint64_t timeout_ns);
 RPCRDMA_API int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
                                        const struct sockaddr *addr,
                                        uint64_t timeout_ns);
-/* Stops accepting.  The requests being served are answered, then the listener's connections
- * close, @drain_ns later at most.  Handlers must answer their requests even then: a request
- * and its engine end no earlier.  @listener is given. */
+/* Stops accepting.  The requests being served are answered, then the listener's
+ * connections close, @drain_ns later at most.  Handlers must answer their requests even
+ * then: a request and its engine end no earlier.  @listener is given. */
 RPCRDMA_API void rpcrdma_listener_close(struct rpcrdma_listener *, uint64_t drain_ns);
 
 /* These return facts about a request, lent until it is answered.  Any thread that is to
@@ -703,26 +713,26 @@ RPCRDMA_API int rpcrdma_request_peer(const struct rpcrdma_request *,
                                      struct sockaddr_storage *ret);
 RPCRDMA_API struct rpcrdma_engine *
 rpcrdma_request_engine(const struct rpcrdma_request *);
-/* Returns the arguments, after the RPC header.  The octets that were not reduced lie in a
- * few contiguous pieces; an item that was placed by RDMA Read is a piece of its own (item
- * is true).  rpcrdma/cursor.h reads them. */
+/* Returns the arguments, after the RPC header.  The octets that were not reduced lie in
+ * a few contiguous pieces; an item that was placed by RDMA Read is a piece of its own
+ * (item is true).  rpcrdma/cursor.h reads them. */
 RPCRDMA_API unsigned rpcrdma_request_args(const struct rpcrdma_request *,
                                           const struct rpcrdma_piece **ret);
-/* Returns how many octets of the i-th eligible result the client can take by RDMA Write; 0
- * if it provided no i-th Write chunk. */
+/* Returns how many octets of the i-th eligible result the client can take by RDMA
+ * Write; 0 if it provided no i-th Write chunk. */
 RPCRDMA_API uint64_t rpcrdma_request_result_room(const struct rpcrdma_request *,
                                                  unsigned i);
-/* Allocates memory to build results in: registered, pooled, 64-octet aligned, and freed with
- * the request.  The size of the client's Write chunks and Reply chunk, or of one inline
- * message, was reserved before the request began.  Returns NULL if more is asked for and
- * max_held_bytes, the process's budget or the memory is exhausted.  The engine's thread, or
- * the thread that is to answer. */
+/* Allocates memory to build results in: registered, pooled, 64-octet aligned, and freed
+ * with the request.  The size of the client's Write chunks and Reply chunk, or of one
+ * inline message, was reserved before the request began.  Returns NULL if more is asked
+ * for and max_held_bytes, the process's budget or the memory is exhausted.  The
+ * engine's thread, or the thread that is to answer. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *, size_t bytes);
-/* Answers SUCCESS with these results.  The array is borrowed; the memory is lent until the
- * request is freed, so memory of rpcrdma_request_alloc is safest.  @done, which may be
- * NULL, is called in the engine's thread when the memory is no longer lent.  Any thread.
- * -EINVAL: too many pieces, or the octets before, between or after the items are not a
- * multiple of four; the request must still be answered. */
+/* Answers SUCCESS with these results.  The array is borrowed; the memory is lent until
+ * the request is freed, so memory of rpcrdma_request_alloc is safest.  @done, which may
+ * be NULL, is called in the engine's thread when the memory is no longer lent.  Any
+ * thread. -EINVAL: too many pieces, or the octets before, between or after the items
+ * are not a multiple of four; the request must still be answered. */
 RPCRDMA_API int rpcrdma_request_reply(struct rpcrdma_request *,
                                       const struct rpcrdma_piece *, unsigned n,
                                       void (*done)(void *), void *arg);
@@ -736,21 +746,22 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
  * A server calls a client by rpcrdma_call on a connection object that stands for that
  * client.  The object is made from a request of the client and outlives the transport
  * connection.  When that is lost, calls wait until the client is back, which only the
- * upper layer can know (NFSv4.1: BIND_CONN_TO_SESSION).  Each call waits @retry_ns at most
- * (0 = 60 s, UINT64_MAX = for ever), and then ends with -EHOSTUNREACH.  A call ends with
- * -EPROTONOSUPPORT if the client supports no calls in reverse, and with -EMSGSIZE if the
- * client's level cannot carry it.  A connection that such an object uses is not closed for
- * being idle, and outlives the object; it ends when its client vanishes, see
- * keepalive_ns.  A handler may wait for such a call before it answers its request.
- * rpcrdma_conn_get_stats returns the counters of the connection that the object uses now.
- * -EINVAL: the request came to a client; -ENOTCONN: its connection is gone, or closing.
+ * upper layer can know (NFSv4.1: BIND_CONN_TO_SESSION).  Each call waits @retry_ns at
+ * most (0 = 60 s, UINT64_MAX = for ever), and then ends with -EHOSTUNREACH.  A call
+ * ends with -EPROTONOSUPPORT if the client supports no calls in reverse, and with
+ * -EMSGSIZE if the client's level cannot carry it.  A connection that such an object
+ * uses is not closed for being idle, and outlives the object; it ends when its client
+ * vanishes, see keepalive_ns.  A handler may wait for such a call before it answers its
+ * request. rpcrdma_conn_get_stats returns the counters of the connection that the
+ * object uses now. -EINVAL: the request came to a client; -ENOTCONN: its connection is
+ * gone, or closing.
  */
 RPCRDMA_API int rpcrdma_request_reverse(struct rpcrdma_request *, uint64_t retry_ns,
                                         struct rpcrdma_conn **ret);
-/* Moves @conn to the connection of this request, on which its client is now: waiting calls,
- * under their old XIDs, and new ones are sent there.  A call that is outstanding on an
- * older connection stays there while that lives, since the client could execute it
- * twice.  Errors as above, and -EXDEV: another engine. */
+/* Moves @conn to the connection of this request, on which its client is now: waiting
+ * calls, under their old XIDs, and new ones are sent there.  A call that is outstanding
+ * on an older connection stays there while that lives, since the client could execute
+ * it twice.  Errors as above, and -EXDEV: another engine. */
 RPCRDMA_API int rpcrdma_conn_rebind(struct rpcrdma_conn *conn,
                                     struct rpcrdma_request *);
 
