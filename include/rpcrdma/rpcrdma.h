@@ -272,8 +272,8 @@ struct rpcrdma_conn_options {
 	/* Calls end when the server was unreachable this long; default 60 s; UINT64_MAX
 	 * = never. */
 	uint64_t retry_ns;
-	uint64_t
-	        first_answer_ns; /* limit for the server's first message; default 5 s */
+	/* Limit for the server's first message; default 5 s. */
+	uint64_t first_answer_ns;
 	/* How long a server without version 2 is remembered, and asked in version 1 at
 	 * once; default 10 min. */
 	uint64_t version_cache_ns;
