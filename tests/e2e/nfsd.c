@@ -15,23 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct rig r;
-
-static int start(void **state)
-{
-	(void)state;
-	rig_init(&r);
-	rig_start(&r, NULL);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	rig_stop(&r);
-	rig_fini(&r);
-	return 0;
-}
+RIG_FOR_ALL(r, NULL)
 
 static void fill(uint8_t *p, size_t n, uint32_t seed)
 {
@@ -592,5 +576,5 @@ int main(void)
 	        cmocka_unit_test(unknown_credentials),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start_rig, stop_rig);
 }

@@ -20,46 +20,7 @@
 
 static struct rig r;
 
-static int init(void **state)
-{
-	(void)state;
-	rig_init(&r);
-	return 0;
-}
-
-static int fini(void **state)
-{
-	(void)state;
-	if (r.pid)
-		rig_kill(&r);
-	rig_fini(&r);
-	return 0;
-}
-
-static void need_root(void)
-{
-	if (geteuid())
-		skip();
-}
-
 /* ---- MOUNT --------------------------------------------------------------- */
-
-static mountstat3 mnt(const char *path, nfs_fh3 *ret)
-{
-	dirpath p = (char *)(uintptr_t)path;
-	mountres3 res;
-	mountstat3 s;
-	fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
-
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
-	         XDR_OF(mountres3), &res, sizeof(res));
-	assert_int_equal(r.status, RPCRDMA_OK);
-	s = res.fhs_status;
-	if (s == MNT3_OK && ret)
-		*ret = rig_fh(&r, fh->fhandle3_val, fh->fhandle3_len);
-	NFS3_FREE(mountres3, &res);
-	return s;
-}
 
 /* Entries of DUMP. */
 static unsigned dump(const char *expect_dir)
@@ -95,22 +56,22 @@ static void mount_procedures(void **state)
 	rig_write_file(&r, "file", "x", 1);
 	rig_start(&r, NULL);
 	assert_int_equal(dump("/exp"), 1);
-	assert_int_equal(mnt("/exp/", NULL), MNT3_OK);
-	assert_int_equal(mnt("/exp//sub/deep", &fh), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp/", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp//sub/deep", &fh), MNT3_OK);
 	assert_int_equal(rig_getattr(&r, fh, &a), NFS3_OK);
 	assert_int_equal(a.type, NF3DIR);
-	assert_int_equal(mnt("/exp/none", NULL), MNT3ERR_NOENT);
-	assert_int_equal(mnt("/expo", NULL), MNT3ERR_NOENT);
-	assert_int_equal(mnt("/", NULL), MNT3ERR_NOENT);
-	assert_int_equal(mnt("", NULL), MNT3ERR_NOENT);
-	assert_int_equal(mnt("/exp/file", NULL), MNT3ERR_NOTDIR);
-	assert_int_equal(mnt("/exp/link", NULL), MNT3ERR_NOTDIR);
-	assert_int_equal(mnt("/exp/..", NULL), MNT3ERR_INVAL);
-	assert_int_equal(mnt("/exp/sub/../..", NULL), MNT3ERR_INVAL);
+	assert_int_equal(rig_mount(&r, "/exp/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/expo", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/exp/file", NULL), MNT3ERR_NOTDIR);
+	assert_int_equal(rig_mount(&r, "/exp/link", NULL), MNT3ERR_NOTDIR);
+	assert_int_equal(rig_mount(&r, "/exp/..", NULL), MNT3ERR_INVAL);
+	assert_int_equal(rig_mount(&r, "/exp/sub/../..", NULL), MNT3ERR_INVAL);
 	memset(longest, '/', 1024);
 	memcpy(longest, "/exp", 4);
 	longest[1024] = 0;
-	assert_int_equal(mnt(longest, NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, longest, NULL), MNT3_OK);
 	path = (char *)(uintptr_t) "/exp";
 	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_UMNT, XDR_OF(dirpath), &path,
 	         NULL, NULL, 0);
@@ -144,8 +105,8 @@ static void several_exports(void **state)
 	snprintf(third, sizeof(third), "%s/in:/", r.exp);
 	rig_start(&r, "--export", second, "--export", third, NULL);
 	rig_write_file(&r, "in/f", "x", 1);
-	assert_int_equal(mnt("/exp/other", &f1), MNT3_OK);
-	assert_int_equal(mnt("/", &f2), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp/other", &f1), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/", &f2), MNT3_OK);
 	assert_int_equal(rig_lookup(&r, f1, "f", &fh), NFS3_OK);
 	assert_int_equal(rig_lookup(&r, f2, "f", NULL), NFS3_OK);
 	assert_int_equal(rig_lookup(&r, f1, "..", &fh), NFS3_OK);
@@ -164,7 +125,7 @@ static void files_belong_to_their_callers(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	need_root();
+	rig_need_root();
 	assert_int_equal(chmod(r.exp, 0777), 0);
 	rig_start(&r, NULL);
 	r.uid = 1234;
@@ -185,7 +146,7 @@ static void root_is_squashed_unless_told(void **state)
 	struct stat st;
 
 	(void)state;
-	need_root();
+	rig_need_root();
 	assert_int_equal(chmod(r.exp, 0777), 0);
 	rig_start(&r, NULL);
 	r.uid = r.gid = 0;
@@ -219,7 +180,7 @@ static void permissions_of_others(void **state)
 	nfs_fh3 fh, dir;
 
 	(void)state;
-	need_root();
+	rig_need_root();
 	rig_start(&r, NULL);
 	rig_write_file(&r, "f", "data", 4);
 	assert_int_equal(chmod(rig_path(&r, "f"), 0040), 0);
@@ -312,7 +273,7 @@ static void full_disk_is_reported(void **state)
 	nfs_fh3 fh;
 
 	(void)state;
-	need_root();
+	rig_need_root();
 	if (mount("none", r.exp, "tmpfs", 0, "size=1M,mode=777"))
 		skip();
 	rig_start(&r, NULL);
@@ -388,7 +349,7 @@ static void handles_survive_sigkill(void **state)
 static void handles_survive_sigkill_without_privilege(void **state)
 {
 	(void)state;
-	need_root();
+	rig_need_root();
 	r.server_uid = 1000;
 	survive_restart();
 }
@@ -421,7 +382,7 @@ static void kernel_handles_follow_moves(void **state)
 	nfs_fh3 fh, dir;
 
 	(void)state;
-	need_root();
+	rig_need_root();
 	if (!kernel_opens_handles())
 		skip();
 	assert_int_equal(mkdir(rig_path(&r, "from"), 0755), 0);
@@ -471,7 +432,7 @@ static void server_that_is_not_root(void **state)
 	uint8_t b[4];
 
 	(void)state;
-	need_root();
+	rig_need_root();
 	r.server_uid = 1000;
 	rig_start(&r, NULL);
 	assert_int_equal(mkdir(rig_path(&r, "d1"), 0777), 0);
@@ -503,7 +464,7 @@ static void root_without_setuid_is_refused(void **state)
 	pid_t pid;
 
 	(void)state;
-	need_root();
+	rig_need_root();
 	snprintf(export, sizeof(export), "%s:/exp", r.exp);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -726,7 +687,7 @@ static void writes_in_parallel(void **state)
 	free(got);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, init, fini)
+#define T(f) cmocka_unit_test_prestate_setup_teardown(f, rig_set_up, rig_tear_down, &r)
 
 int main(void)
 {

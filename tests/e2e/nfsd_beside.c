@@ -7,23 +7,7 @@
 
 enum { NLM = 100021, NSM = 100024, RQUOTA = 100011, NFSACL = 100227 };
 
-static struct rig r;
-
-static int init(void **state)
-{
-	(void)state;
-	rig_init(&r);
-	rig_start(&r, "--mount-port", "0", NULL);
-	return 0;
-}
-
-static int fini(void **state)
-{
-	(void)state;
-	rig_stop(&r);
-	rig_fini(&r);
-	return 0;
-}
+RIG_FOR_ALL(r, "--mount-port", "0", NULL)
 
 /* Linux binds NFSACL to the connection of NFS and calls its NULL when it mounts;
  * without the program it has no ACLs there, and ls -l is content. */
@@ -97,5 +81,5 @@ int main(void)
 	        cmocka_unit_test(programs_that_are_absent_are_refused_over_tcp),
 	};
 
-	return cmocka_run_group_tests(tests, init, fini);
+	return cmocka_run_group_tests(tests, start_rig, stop_rig);
 }

@@ -87,23 +87,6 @@ static void come_from(const char *address)
 	rig_again(&r);
 }
 
-static mountstat3 mount_of(const char *path, nfs_fh3 *ret)
-{
-	dirpath p = (char *)(uintptr_t)path;
-	mountstat3 status;
-	mountres3 res;
-
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
-	         XDR_OF(mountres3), &res, sizeof(res));
-	assert_int_equal(r.status, RPCRDMA_OK);
-	status = res.fhs_status;
-	if (status == MNT3_OK && ret)
-		*ret = rig_fh(&r, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
-		              res.mountres3_u.mountinfo.fhandle.fhandle3_len);
-	NFS3_FREE(mountres3, &res);
-	return status;
-}
-
 /* In one go: it may be being read. */
 static void write_list(const char *text)
 {
@@ -136,16 +119,16 @@ static void a_client_is_let_in_by_its_address(void **state)
 	(void)state;
 	rig_start(&r, "--allow", "127.0.0.2", "--allow", "127.0.1.0/24", NULL);
 	assert_int_equal(r.root.data.data_len, 0); /* 127.0.0.1 was refused */
-	assert_int_equal(mount_of("/exp", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
 	rig_wait_said(&r, "127.0.0.1 may not mount /exp: Permission denied");
-	assert_int_equal(mount_of("/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/none", NULL), MNT3ERR_NOENT);
 	come_from("127.0.0.2");
-	assert_int_equal(mount_of("/exp", &root), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp", &root), MNT3_OK);
 	assert_int_equal(rig_create(&r, root, "by-2", NULL), NFS3_OK);
 	come_from("127.0.0.3");
-	assert_int_equal(mount_of("/exp", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
 	come_from("127.0.1.3");
-	assert_int_equal(mount_of("/exp", &root), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp", &root), MNT3_OK);
 	rig_stop(&r);
 }
 
@@ -154,11 +137,11 @@ static void nothing_beneath_is_shown_either(void **state)
 	(void)state;
 	assert_int_equal(mkdir(rig_path(&r, "sub"), 0755), 0);
 	rig_start(&r, "--allow", "127.0.0.2", NULL);
-	assert_int_equal(mount_of("/exp/sub", NULL), MNT3ERR_ACCES);
-	assert_int_equal(mount_of("/exp/none", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/sub", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/none", NULL), MNT3ERR_ACCES);
 	come_from("127.0.0.2");
-	assert_int_equal(mount_of("/exp/sub", NULL), MNT3_OK);
-	assert_int_equal(mount_of("/exp/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/exp/sub", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp/none", NULL), MNT3ERR_NOENT);
 	rig_stop(&r);
 }
 
@@ -219,7 +202,7 @@ static void a_client_that_may_only_read_changes_nothing(void **state)
 	                 ACCESS3_MODIFY);
 	assert_int_equal(rig_create(&r, r.root, "by-1", NULL), NFS3_OK);
 	come_from("127.0.0.2");
-	assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
 	assert_int_equal(NFS(&r, ACCESS, &access, &res), NFS3_OK);
 	assert_int_equal(res.ACCESS3res_u.resok.access & ACCESS3_MODIFY, 0);
 	assert_int_equal(rig_create(&r, r.root, "by-2", NULL), NFS3ERR_ROFS);
@@ -264,13 +247,13 @@ static void secure_asks_for_a_port_of_root(void **state)
 {
 	(void)state;
 	rig_start(&r, "--allow", "127.0.0.2(secure)", "--allow", "*(insecure)", NULL);
-	assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
 	come_from("127.0.0.2");
-	assert_int_equal(mount_of("/exp", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3ERR_ACCES);
 	if (!geteuid()) {
 		source_port = (uint16_t)(700 + getpid() % 300);
 		rig_again(&r);
-		assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+		assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
 	}
 	rig_stop(&r);
 }
@@ -345,14 +328,14 @@ static void a_file_grants_reading_unless_it_says_more(void **state)
 	(void)state;
 	write_list(line("127.0.0.1 127.0.0.2(rw)"));
 	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
 	assert_int_equal(rig_create(&r, f, "1", NULL), NFS3ERR_ROFS);
 	assert_int_equal(rig_create(&r, r.root, "cli", NULL), NFS3_OK);
 	come_from("127.0.0.2");
 	assert_int_equal(rig_create(&r, f, "2", NULL), NFS3_OK);
 	come_from("127.0.0.3");
-	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
-	assert_int_equal(mount_of("/exp", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
 	rig_stop(&r);
 }
 
@@ -385,7 +368,7 @@ static void an_unknown_host_is_told_and_matches_nobody(void **state)
 	write_list(line("no-such-host.invalid(rw) 127.0.0.2"));
 	rig_start(&r, "--exports", file, NULL);
 	rig_wait_said(&r, "exports:2: client 'no-such-host.invalid' matches no host");
-	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_ACCES);
 	rig_stop(&r);
 }
 
@@ -396,7 +379,7 @@ static void sighup_loads_the_file_again(void **state)
 	(void)state;
 	write_list(line("127.0.0.1"));
 	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
 	assert_int_equal(rig_create(&r, f, "a", NULL), NFS3ERR_ROFS);
 	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
 	/* The same connection, handles and all. */
@@ -405,7 +388,7 @@ static void sighup_loads_the_file_again(void **state)
 	reload(line("127.0.0.2(rw)"), "was loaded");
 	assert_int_equal(rig_create(&r, f, "b", NULL), NFS3ERR_ACCES);
 	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_ACCES);
-	assert_int_equal(mount_of("/f", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_ACCES);
 	/* What the command line exports is not the file's. */
 	assert_int_equal(rig_getattr(&r, root, NULL), NFS3_OK);
 	rig_stop(&r);
@@ -418,13 +401,13 @@ static void an_export_that_goes_leaves_stale_handles_until_it_is_back(void **sta
 	(void)state;
 	write_list(line("*(rw)"));
 	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
 	assert_int_equal(rig_create(&r, f, "kept", &g), NFS3_OK);
 	reload("", "was loaded");
 	assert_int_equal(rig_getattr(&r, f, NULL), NFS3ERR_STALE);
 	assert_int_equal(rig_getattr(&r, g, NULL), NFS3ERR_STALE);
 	assert_int_equal(rig_write(&r, g, 0, "x", 1, FILE_SYNC, NULL), NFS3ERR_STALE);
-	assert_int_equal(mount_of("/f", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3ERR_NOENT);
 	assert_string_equal(listed(), "/exp");
 	reload(line("*"), "was loaded");
 	assert_int_equal(rig_getattr(&r, g, NULL), NFS3_OK);
@@ -450,7 +433,7 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 	(void)state;
 	write_list(line("127.0.0.1"));
 	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(mount_of("/f", &f), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		reload(line(t[i].clients),
 		       "was not loaded: the previous exports stay in effect");
@@ -463,7 +446,7 @@ static void a_broken_file_leaves_the_old_lists_in_force(void **state)
 	assert_int_equal(truncate(r.err, 0), 0);
 	assert_int_equal(kill(r.pid, SIGHUP), 0);
 	rig_wait_said(&r, "was not loaded");
-	assert_int_equal(mount_of("/f", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", NULL), MNT3_OK);
 	reload(line("127.0.0.1(rw)"), "was loaded");
 	assert_int_equal(rig_create(&r, f, "b", NULL), NFS3_OK);
 	rig_stop(&r);
@@ -497,13 +480,13 @@ static void clients_go_on_while_it_is_loaded(void **state)
 	         r.dir);
 	write_list(text[1]);
 	rig_start(&r, "--exports", file, NULL);
-	assert_int_equal(mount_of("/f", &f), MNT3_OK);
-	assert_int_equal(mount_of("/g", &g), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/g", &g), MNT3_OK);
 	assert_int_equal(rig_create(&r, f, "loaded", &kept), NFS3_OK);
 	load_all_the_time(lists);
 	for (int i = 0; i < 1000; i++) {
 		nfsstat3 other_one = rig_getattr(&r, g, NULL);
-		mountstat3 mounted = mount_of("/g", NULL);
+		mountstat3 mounted = rig_mount(&r, "/g", NULL);
 
 		assert_int_equal(rig_getattr(&r, kept, NULL), NFS3_OK);
 		assert_int_equal(rig_write(&r, kept, 0, "x", 1, UNSTABLE, NULL),
@@ -529,8 +512,8 @@ static void it_can_be_loaded_for_ever(void **state)
 	rig_start(&r, "--exports", file, NULL);
 	for (int i = 1; i < 300; i++)
 		reload(list[i % 2], "was loaded");
-	assert_int_equal(mount_of("/f", &f), MNT3_OK);
-	assert_int_equal(mount_of("/g", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/f", &f), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/g", NULL), MNT3_OK);
 	rig_stop(&r);
 }
 

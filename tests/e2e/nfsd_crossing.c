@@ -67,30 +67,13 @@ static void make_dir(const char *name)
 	assert_int_equal(chmod(rig_path(&r, name), 0777), 0);
 }
 
-static mountstat3 mnt(const char *path, nfs_fh3 *ret)
-{
-	dirpath p = (char *)(uintptr_t)path;
-	mountres3 res;
-	mountstat3 s;
-	fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
-
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
-	         XDR_OF(mountres3), &res, sizeof(res));
-	assert_int_equal(r.status, RPCRDMA_OK);
-	s = res.fhs_status;
-	if (s == MNT3_OK && ret)
-		*ret = rig_fh(&r, fh->fhandle3_val, fh->fhandle3_len);
-	NFS3_FREE(mountres3, &res);
-	return s;
-}
-
 static void start(void)
 {
 	char export[160];
 
 	snprintf(export, sizeof(export), "%s:/x,crossmnt", r.exp);
 	rig_start(&r, "--export", export, "--mount-port", "0", NULL);
-	assert_int_equal(mnt("/x", &x), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/x", &x), MNT3_OK);
 }
 
 static void restart(void)
@@ -156,18 +139,6 @@ static fattr3 attributes(nfs_fh3 fh)
 
 	assert_int_equal(rig_getattr(&r, fh, &a), NFS3_OK);
 	return a;
-}
-
-static bool server_said(const char *text)
-{
-	static char all[1 << 16];
-	int fd = open(r.err, O_RDONLY);
-	ssize_t n = read(fd, all, sizeof(all) - 1);
-
-	assert_true(n >= 0);
-	close(fd);
-	all[n] = 0;
-	return strstr(all, text);
 }
 
 /* ---- Empty directories --------------------------------------------------- */
@@ -257,8 +228,8 @@ static void a_covered_directory_is_empty(void **state)
 	assert_int_equal(rig_lookup(&r, m, "in", NULL), NFS3ERR_NOENT);
 	assert_int_equal(rig_lookup(&r, m, "hidden", NULL), NFS3ERR_NOENT);
 	assert_int_equal(rig_lookup(&r, m, "d", NULL), NFS3ERR_NOENT);
-	assert_int_equal(mnt("/exp/m", NULL), MNT3ERR_ACCES);
-	assert_int_equal(mnt("/exp/m/hidden", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/m", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/m/hidden", NULL), MNT3ERR_ACCES);
 }
 
 static void change_refused(nfs_fh3 m, nfs_fh3 plain, nfs_fh3 d)
@@ -408,12 +379,12 @@ static void mounted_directories_can_be_mounted(void **state)
 	cover("m/a/sub");
 	make_dir("m/a/sub/b");
 	start();
-	assert_int_equal(mnt("/x/m", &fh), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/x/m", &fh), MNT3_OK);
 	assert_true(same_fh(fh, find(x, "m")));
-	assert_int_equal(mnt("/x//m/a//sub/b/", &fh), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/x//m/a//sub/b/", &fh), MNT3_OK);
 	assert_true(same_fh(find(fh, ".."), find(find(find(x, "m"), "a"), "sub")));
-	assert_int_equal(mnt("/x/m/a/none", NULL), MNT3ERR_NOENT);
-	assert_int_equal(mnt("/x/m/hidden", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/x/m/a/none", NULL), MNT3ERR_NOENT);
+	assert_int_equal(rig_mount(&r, "/x/m/hidden", NULL), MNT3ERR_NOENT);
 	tcp = ask_tcp_connect(&r);
 	assert_int_equal(ask_tcp_mount(&r, tcp, "/x/m/a/sub/b"), MNT3_OK);
 	assert_int_equal(ask_tcp_mount(&r, tcp, "/x/m/none"), MNT3ERR_NOENT);
@@ -551,7 +522,7 @@ static void there_may_be_too_many(void **state)
 		                 i < MOST - 1 ? NFS3_OK : NFS3ERR_NOENT);
 	}
 	assert_int_equal(attributes(fh).mode, 0555);
-	assert_true(server_said("too many file systems"));
+	assert_true(rig_said(&r, "too many file systems"));
 	/* once there is room */
 	assert_int_equal(umount2(rig_path(&r, "d/0"), MNT_DETACH), 0);
 	snprintf(name, sizeof(name), "%d", MOST - 1);
@@ -623,7 +594,7 @@ static void mounted_files_are_refused(void **state)
 	assert_int_equal(mount(file, rig_path(&r, "d/plain"), NULL, MS_BIND, 0), 0);
 	start();
 	assert_int_equal(rig_lookup(&r, find(x, "d"), "plain", NULL), NFS3ERR_ACCES);
-	assert_int_equal(mnt("/x/d/plain", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/x/d/plain", NULL), MNT3ERR_ACCES);
 	assert_int_equal(umount2(rig_path(&r, "d/plain"), MNT_DETACH), 0);
 }
 
@@ -661,8 +632,8 @@ static void autofs_is_not_asked(void **state)
 	}
 	start();
 	assert_int_equal(attributes(find(x, "m")).mode, 0555);
-	assert_int_equal(mnt("/exp/m", NULL), MNT3ERR_ACCES);
-	assert_int_equal(mnt("/x/m/a", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/m", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/x/m/a", NULL), MNT3ERR_ACCES);
 	asked.fd = p[0];
 	assert_int_equal(poll(&asked, 1, 0), 0);
 	close(p[0]);
@@ -745,13 +716,13 @@ static void subvolumes_are_boundaries(void **state)
 	assert_int_equal(rig_lookup(&r, hidden, "in", NULL), NFS3ERR_NOENT);
 	assert_int_equal(rig_create(&r, hidden, "f", NULL), NFS3ERR_ROFS);
 	assert_true(same_fh(find(hidden, ".."), r.root));
-	assert_int_equal(mnt("/exp/sub", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/sub", NULL), MNT3ERR_ACCES);
 	sub = find(x, "sub");
 	assert_true(attributes(sub).fsid != attributes(x).fsid);
 	in = find(sub, "in");
 	assert_int_equal(rig_create(&r, sub, "f", &f), NFS3_OK);
 	assert_true(same_fh(find(sub, ".."), x));
-	assert_int_equal(mnt("/x/sub", &f), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/x/sub", &f), MNT3_OK);
 	assert_true(same_fh(f, sub));
 	rn = (RENAME3args){rig_in(sub, "in"), rig_in(x, "in")};
 	assert_int_equal(NFS(&r, RENAME, &rn, &rnres), NFS3ERR_XDEV);

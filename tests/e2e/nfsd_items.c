@@ -7,23 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static struct rig r;
-
-static int start(void **state)
-{
-	(void)state;
-	rig_init(&r);
-	rig_start(&r, NULL);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	rig_stop(&r);
-	rig_fini(&r);
-	return 0;
-}
+RIG_FOR_ALL(r, NULL)
 
 static nfsstat3 read_into(nfs_fh3 fh, struct rpcrdma_dest *dest, READ3res *res)
 {
@@ -175,5 +159,5 @@ int main(void)
 	        cmocka_unit_test(a_chunk_too_small_for_a_link_is_named),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start_rig, stop_rig);
 }

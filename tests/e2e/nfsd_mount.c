@@ -19,22 +19,6 @@
 
 static struct rig r;
 
-static int init(void **state)
-{
-	(void)state;
-	rig_init(&r);
-	return 0;
-}
-
-static int fini(void **state)
-{
-	(void)state;
-	if (r.pid)
-		rig_kill(&r);
-	rig_fini(&r);
-	return 0;
-}
-
 static unsigned port_of(const char *host)
 {
 	return tcp_port(&r, host);
@@ -427,7 +411,7 @@ static void only_where_it_is_asked_for(void **state)
 	        rig_tool("nfsd", "--export", r.exp, "--mount-port", "65536", NULL), 2);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, init, fini)
+#define T(f) cmocka_unit_test_prestate_setup_teardown(f, rig_set_up, rig_tear_down, &r)
 
 int main(void)
 {

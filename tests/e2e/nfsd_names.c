@@ -14,23 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct rig r;
-
-static int start(void **state)
-{
-	(void)state;
-	rig_init(&r);
-	rig_start(&r, NULL);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	rig_stop(&r);
-	rig_fini(&r);
-	return 0;
-}
+RIG_FOR_ALL(r, NULL)
 
 static bool same_fh(nfs_fh3 a, nfs_fh3 b)
 {
@@ -558,5 +542,5 @@ int main(void)
 	        cmocka_unit_test(cookies_are_checked),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start_rig, stop_rig);
 }

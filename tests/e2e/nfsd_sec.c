@@ -224,20 +224,6 @@ static void a_credential_that_will_do_asks_about_anything(void **state)
 	rig_stop(&r);
 }
 
-static mountstat3 mount_status(const char *path)
-{
-	dirpath p = (char *)(uintptr_t)path;
-	mountstat3 status;
-	mountres3 res;
-
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
-	         XDR_OF(mountres3), &res, sizeof(res));
-	assert_int_equal(r.status, RPCRDMA_OK);
-	status = res.fhs_status;
-	NFS3_FREE(mountres3, &res);
-	return status;
-}
-
 /* Anybody can say that he is the owner. */
 static void a_uid_without_proof_sees_no_names(void **state)
 {
@@ -248,13 +234,13 @@ static void a_uid_without_proof_sees_no_names(void **state)
 	assert_int_equal(mkdir(rig_path(&r, "private/name"), 0755), 0);
 	assert_int_equal(chown(rig_path(&r, "private"), r.uid, r.gid), 0);
 	rig_start(&r, "--sec", "krb5", "--keytab", keytab, NULL);
-	assert_int_equal(mount_status("/exp/private/name"), MNT3ERR_ACCES);
-	assert_int_equal(mount_status("/exp/private/none"), MNT3ERR_ACCES);
-	assert_int_equal(mount_status("/exp/private"), MNT3_OK);
-	assert_int_equal(mount_status("/exp"), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp/private/name", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/private/none", NULL), MNT3ERR_ACCES);
+	assert_int_equal(rig_mount(&r, "/exp/private", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp", NULL), MNT3_OK);
 	rig_stop(&r);
 	rig_start(&r, "--sec", "krb5,sys", "--keytab", keytab, NULL);
-	assert_int_equal(mount_status("/exp/private/name"), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/exp/private/name", NULL), MNT3_OK);
 	rig_stop(&r);
 }
 

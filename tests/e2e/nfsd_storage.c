@@ -182,18 +182,6 @@ static void no_loss_is_reported(nfs_fh3 fh, const WRITE3resok *written)
 	assert_memory_equal(ok.verf, written->verf, NFS3_WRITEVERFSIZE);
 }
 
-static bool server_said(const char *text)
-{
-	static char all[1 << 16];
-	int fd = open(r.err, O_RDONLY);
-	ssize_t n = read(fd, all, sizeof(all) - 1);
-
-	assert_true(n >= 0);
-	close(fd);
-	all[n] = 0;
-	return strstr(all, text);
-}
-
 /* Other files, each with its object. */
 static void open_others(const char *prefix, unsigned n)
 {
@@ -216,7 +204,7 @@ static void loss_at_once_fails_commit(void **state)
 	fh = write_unstable("once", &w);
 	lose(inode_of("once"));
 	assert_int_equal(commit(fh, &ok), NFS3ERR_IO);
-	assert_true(server_said("/exp/once: data did not reach storage"));
+	assert_true(rig_said(&r, "/exp/once: data did not reach storage"));
 	assert_int_equal(commit(fh, &ok), NFS3_OK);
 	assert_memory_not_equal(ok.verf, w.verf, NFS3_WRITEVERFSIZE);
 }
@@ -249,7 +237,7 @@ static void idle_files_do_not_lose_data(void **state)
 	lose(inode_of("idle"));
 	(void)until_closed(inode_of("idle"), false, 40);
 	loss_is_reported(f, &lost);
-	assert_true(server_said("/exp/idle: data did not reach storage"));
+	assert_true(rig_said(&r, "/exp/idle: data did not reach storage"));
 }
 
 static void evicted_files_do_not_lose_data(void **state)
@@ -283,7 +271,7 @@ static void files_closed_for_want_of_descriptors(void **state)
 	(void)until_closed(inode_of("f"), true, 6);
 	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &was, NULL), 0);
 	loss_is_reported(f, &lost);
-	assert_true(server_said("no file descriptor is left"));
+	assert_true(rig_said(&r, "no file descriptor is left"));
 }
 
 /* The file has another name: its data can still be committed. */
@@ -583,20 +571,6 @@ static void parents_of_deep_directories(void **state)
 
 /* ---- The server's own files, and the kernel's calls ---------------------- */
 
-static int init(void **state)
-{
-	(void)state;
-	rig_init(&r);
-	return 0;
-}
-
-static int fini(void **state)
-{
-	(void)state;
-	rig_fini(&r);
-	return 0;
-}
-
 static void own_files_have_the_users_umask(void **state)
 {
 	char stats[128], trace[128], trap[128];
@@ -653,7 +627,7 @@ static void empty_key_is_made_anew(void **state)
 	snprintf(path, sizeof(path), "%s/handle.key", r.state);
 	write_key("", 0);
 	rig_start(&r, NULL);
-	assert_true(server_said("handle.key is empty"));
+	assert_true(rig_said(&r, "handle.key is empty"));
 	root = rig_fh(&r, r.root.data.data_val, r.root.data.data_len);
 	rig_stop(&r);
 	assert_int_equal(stat(path, &st), 0);
@@ -726,7 +700,7 @@ static int unmount_store(void **state)
 	if (r.pid)
 		rig_kill(&r);
 	(void)!system(cmd);
-	return fini(state);
+	return rig_tear_down(state);
 }
 
 static void full_backing_store_is_reported(void **state)
@@ -753,11 +727,11 @@ static void full_backing_store_is_reported(void **state)
 		close(fd);
 	}
 	loss_is_reported(fh, &w);
-	assert_true(server_said("/exp/f: data did not reach storage"));
+	assert_true(rig_said(&r, "/exp/f: data did not reach storage"));
 	rig_stop(&r);
 }
 
-#define I(f)      cmocka_unit_test_setup_teardown(f, init, fini)
+#define I(f)      cmocka_unit_test_prestate_setup_teardown(f, rig_set_up, rig_tear_down, &r)
 #define T(f, how) cmocka_unit_test_setup_teardown(f, how, stop)
 
 int main(int argc, char **argv)
@@ -780,8 +754,8 @@ int main(int argc, char **argv)
 	        I(own_files_have_the_users_umask),
 	        I(empty_key_is_made_anew),
 	        I(kernels_without_faccessat2),
-	        cmocka_unit_test_setup_teardown(full_backing_store_is_reported, init,
-	                                        unmount_store),
+	        cmocka_unit_test_prestate_setup_teardown(full_backing_store_is_reported,
+	                                                 rig_set_up, unmount_store, &r),
 	};
 
 	if (argc > 1)

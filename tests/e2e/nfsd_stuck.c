@@ -43,23 +43,6 @@ static void unstick(void)
 	(void)unlink(flag);
 }
 
-static mountstat3 mount_at(const char *path, nfs_fh3 *ret)
-{
-	dirpath name = (char *)(uintptr_t)path;
-	mountres3 res;
-	mountstat3 s;
-
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &name,
-	         XDR_OF(mountres3), &res, sizeof(res));
-	assert_int_equal(r.status, RPCRDMA_OK);
-	s = res.fhs_status;
-	if (!s && ret)
-		*ret = rig_fh(&r, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
-		              res.mountres3_u.mountinfo.fhandle.fhandle3_len);
-	NFS3_FREE(mountres3, &res);
-	return s;
-}
-
 static void start(const char *memory)
 {
 	char export[160];
@@ -69,7 +52,7 @@ static void start(const char *memory)
 	r.preload_flag = flag;
 	rig_start(&r, "--export", export, "--stats-on-exit", stats, "--memory", memory,
 	          "--mount-port", "0", NULL);
-	assert_int_equal(mount_at("/stuck", &stuck), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/stuck", &stuck), MNT3_OK);
 	other = ask_connect(&r, r.port);
 }
 
@@ -237,7 +220,7 @@ static void others_are_served(void)
 		use_healthy(i);
 	run_tools();
 	/* What is known of the stuck one is told, too. */
-	assert_int_equal(mount_at("/stuck", NULL), MNT3_OK);
+	assert_int_equal(rig_mount(&r, "/stuck", NULL), MNT3_OK);
 	if (!getenv("STUCK_REMOTE"))
 		assert_int_equal(rig_getattr(&r, fh, NULL), NFS3_OK);
 	assert_false(writes[0].done);

@@ -61,16 +61,9 @@ static void stop(void)
 /* The same directory by the export with the option. */
 static nfs_fh3 mount_again(void)
 {
-	dirpath name = (char *)(uintptr_t) "/again";
-	mountres3 res;
 	nfs_fh3 fh;
 
-	rig_call(&r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &name,
-	         XDR_OF(mountres3), &res, sizeof(res));
-	assert_int_equal(res.fhs_status, MNT3_OK);
-	fh = rig_fh(&r, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
-	            res.mountres3_u.mountinfo.fhandle.fhandle3_len);
-	NFS3_FREE(mountres3, &res);
+	assert_int_equal(rig_mount(&r, "/again", &fh), MNT3_OK);
 	return fh;
 }
 

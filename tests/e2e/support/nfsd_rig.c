@@ -153,22 +153,33 @@ static void read_line(struct rig *r, int fd)
 	read_rest(r, fd);
 }
 
-static void mount_exp(struct rig *r)
+mountstat3 rig_mount(struct rig *r, const char *path, nfs_fh3 *ret)
 {
-	dirpath path = (char *)"/exp";
+	dirpath p = (char *)(uintptr_t)path;
 	mountres3 res;
+	mountstat3 status;
+	const fhandle3 *fh = &res.mountres3_u.mountinfo.fhandle;
 
-	r->root = (nfs_fh3){.data = {0, NULL}};
-	rig_call(r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &path,
+	rig_call(r, RPCRDMA_MOUNT_PROGRAM, MOUNTPROC3_MNT, XDR_OF(dirpath), &p,
 	         XDR_OF(mountres3), &res, sizeof(res));
 	assert_int_equal(r->status, RPCRDMA_OK);
-	if (res.fhs_status == MNT3_OK) {
-		r->root.data.data_len = res.mountres3_u.mountinfo.fhandle.fhandle3_len;
-		r->root.data.data_val = r->root_data;
-		memcpy(r->root_data, res.mountres3_u.mountinfo.fhandle.fhandle3_val,
-		       r->root.data.data_len);
-	}
+	status = res.fhs_status;
+	if (status == MNT3_OK && ret)
+		*ret = rig_fh(r, fh->fhandle3_val, fh->fhandle3_len);
 	NFS3_FREE(mountres3, &res);
+	return status;
+}
+
+static void mount_exp(struct rig *r)
+{
+	nfs_fh3 fh;
+
+	r->root = (nfs_fh3){.data = {0, NULL}};
+	if (rig_mount(r, "/exp", &fh) != MNT3_OK)
+		return;
+	r->root.data.data_len = fh.data.data_len;
+	r->root.data.data_val = r->root_data;
+	memcpy(r->root_data, fh.data.data_val, fh.data.data_len);
 }
 
 static void dial(struct rig *r)
@@ -266,6 +277,8 @@ static int remove_one(const char *path, const struct stat *st, int type,
 
 void rig_fini(struct rig *r)
 {
+	if (r->pid)
+		rig_kill(r);
 	keep_free();
 	if (r->dir[0])
 		(void)nftw(r->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -533,4 +546,22 @@ int64_t rig_read(struct rig *r, nfs_fh3 fh, uint64_t offset, void *buf, size_t l
 	if (ret_eof)
 		*ret_eof = ok->eof;
 	return ok->count;
+}
+
+int rig_set_up(void **state)
+{
+	rig_init(*state);
+	return 0;
+}
+
+int rig_tear_down(void **state)
+{
+	rig_fini(*state);
+	return 0;
+}
+
+void rig_need_root(void)
+{
+	if (geteuid())
+		skip();
 }

@@ -63,8 +63,32 @@ void rig_again(struct rig *);
 void rig_stop(struct rig *);
 /* SIGKILL: nothing is tidied up. */
 void rig_kill(struct rig *);
-/* Removes the directories. */
+/* Kills a server that still runs, and removes the directories. */
 void rig_fini(struct rig *);
+/* rig_init and rig_fini for cmocka_unit_test_prestate_setup_teardown(test, rig_set_up,
+ * rig_tear_down, &rig). */
+int rig_set_up(void **state);
+int rig_tear_down(void **state);
+/* A rig @r for all tests of a file.  start_rig, which gives its server these arguments,
+ * and stop_rig are for cmocka_run_group_tests. */
+#define RIG_FOR_ALL(r, ...)                                                            \
+	static struct rig r;                                                           \
+                                                                                       \
+	static int start_rig(void **state)                                             \
+	{                                                                              \
+		rig_init(&r);                                                          \
+		rig_start(&r, __VA_ARGS__);                                            \
+		return 0;                                                              \
+	}                                                                              \
+                                                                                       \
+	static int stop_rig(void **state)                                              \
+	{                                                                              \
+		rig_stop(&r);                                                          \
+		rig_fini(&r);                                                          \
+		return 0;                                                              \
+	}
+/* Skips the test unless it runs as root. */
+void rig_need_root(void);
 /* Runs the tool with arguments and waits for it; the exit code. */
 int rig_tool(const char *first, ...);
 /* From now on faccessat2 fails by ENOSYS in this process. */
@@ -93,6 +117,9 @@ void rig_call(struct rig *, uint32_t program, uint32_t proc, xdrproc_t xargs,
 	(rig_call((rig), RPCRDMA_NFS_PROGRAM, NFSPROC3_##P, XDR_OF(P##3args), (args),  \
 	          XDR_OF(P##3res), (res), sizeof(P##3res)),                            \
 	 assert_int_equal((rig)->status, RPCRDMA_OK), (res)->status)
+
+/* MNT of @path; the handle is a copy that lasts, @ret may be NULL. */
+mountstat3 rig_mount(struct rig *, const char *path, nfs_fh3 *ret);
 
 /* Frequent ones. */
 nfs_fh3 rig_fh(struct rig *, const void *data, size_t len); /* a copy that lasts */
