@@ -85,7 +85,7 @@ static int read_psk(struct rpcrdma_hostauth *h, const char *path, char *reason,
 	return err;
 }
 
-static SSL_SESSION *psk_session(SSL *ssl, const struct rpcrdma_hostauth *h)
+static SSL_SESSION *make_psk_session(SSL *ssl, const struct rpcrdma_hostauth *h)
 {
 	static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
 	const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, aes_128_gcm_sha256);
@@ -107,7 +107,7 @@ static int offer_psk(SSL *ssl, const EVP_MD *md, const unsigned char **id,
 	*ret = NULL;
 	if (md && EVP_MD_get_type(md) != NID_sha256) /* after a HelloRetryRequest */
 		return 1;
-	*ret = psk_session(ssl, h);
+	*ret = make_psk_session(ssl, h);
 	*id = (const unsigned char *)h->psk_identity;
 	*id_len = strlen(h->psk_identity);
 	return *ret != NULL;
@@ -121,7 +121,7 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSIO
 	if (id_len != strlen(h->psk_identity) ||
 	    CRYPTO_memcmp(id, h->psk_identity, id_len) != 0)
 		return 1; /* unknown: without a certificate the handshake fails */
-	*ret = psk_session(ssl, h);
+	*ret = make_psk_session(ssl, h);
 	return *ret != NULL;
 }
 

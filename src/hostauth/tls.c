@@ -301,7 +301,7 @@ static int receive_tag(struct rr_hostauth *h)
 	return 1;
 }
 
-static int after_handshake(struct rr_hostauth *h)
+static int continue_after_handshake(struct rr_hostauth *h)
 {
 	int r;
 
@@ -327,10 +327,10 @@ static int continue_dialogue(struct rr_hostauth *h)
 	if (h->phase == DONE || h->phase == FAILED)
 		return fail_dialogue(h, "a message after the last");
 	if (h->phase == AWAIT_TAG)
-		return after_handshake(h);
+		return continue_after_handshake(h);
 	r = SSL_do_handshake(h->ssl);
 	if (r == 1)
-		return after_handshake(h);
+		return continue_after_handshake(h);
 	return SSL_get_error(h->ssl, r) == SSL_ERROR_WANT_READ ? 0
 	                                                       : fail_dialogue(h, NULL);
 }

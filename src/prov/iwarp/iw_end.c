@@ -49,7 +49,7 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 	rr_iw_drain(ep);
 }
 
-static void shut_stream(struct rr_iw_ep *ep)
+static void close_sending_half(struct rr_iw_ep *ep)
 {
 	rr_sock_shutdown(ep->fd, false);
 	ep->tx.mute = true; /* Reads of the peer that still arrive are not answered */
@@ -59,7 +59,7 @@ static void shut_stream(struct rr_iw_ep *ep)
 void rr_iw_end_step(struct rr_iw_ep *ep)
 {
 	if (ep->state == RR_IW_DRAIN && !rr_iw_tx_busy(ep) && !rr_iw_may_sleep(ep))
-		shut_stream(ep);
+		close_sending_half(ep);
 	if (ep->state == RR_IW_SHUT && ep->rx.fin)
 		rr_iw_dead(ep);
 }

@@ -28,7 +28,7 @@ struct rr_prov_listener {
 };
 
 /* Reserves completions for all that is posted and for @n more. */
-static int reserve_cq(struct rr_iw_ep *ep, uint32_t n)
+static int reserve_completions(struct rr_iw_ep *ep, uint32_t n)
 {
 	return rr_ep_reserve(&ep->base,
 	                     ep->sq.count + ep->rq.count + ep->reads.count + n);
@@ -98,7 +98,7 @@ static int new_iw_ep(const struct rr_prov_config *cfg, const void *priv,
 	if (!rc)
 		rc = copy_private(ep, priv, priv_len);
 	if (!rc)
-		rc = reserve_cq(ep, 0);
+		rc = reserve_completions(ep, 0);
 	if (!rc)
 		rc = rr_sock_random(secret, sizeof(secret));
 	if (rc) {
@@ -221,7 +221,7 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 		return -ENOTCONN;
 	if (ep->rq.count >= RR_IW_MAX_RECV)
 		return -ENOBUFS;
-	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1) || reserve_cq(ep, 1))
+	if (rr_ring_reserve(&ep->rq, ep->rq.count + 1) || reserve_completions(ep, 1))
 		return -ENOMEM;
 	r = rr_ring_push(&ep->rq);
 	r->sge = *sge;
@@ -253,7 +253,8 @@ static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
 	if (count_under_way(ep) >= RR_IW_MAX_SEND)
 		return -ENOBUFS;
 	if (rr_ring_reserve(&ep->sq, ep->sq.count + 1) ||
-	    rr_ring_reserve(&ep->sges, ep->sges.count + n) || reserve_cq(ep, 1))
+	    rr_ring_reserve(&ep->sges, ep->sges.count + n) ||
+	    reserve_completions(ep, 1))
 		return -ENOMEM;
 	if (kind == RR_POST_READ &&
 	    rr_ring_reserve(&ep->reads, RR_MIN(ep->reads.count + ep->sq.count + 1,
@@ -334,7 +335,7 @@ static int iw_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 		return -EINVAL;
 	if (ep->base.out.count >= CQ_MAX)
 		return -ENOBUFS;
-	if (reserve_cq(ep, 1))
+	if (reserve_completions(ep, 1))
 		return -ENOMEM;
 	rc = rr_iw_revoke(ep, s, false);
 	if (rc)

@@ -152,7 +152,7 @@ static enum rr_term_error check_request(const struct rr_iw_ep *ep,
 }
 
 /* Returns whether the opcode may have this kind of header, and be on this queue. */
-static bool op_fits(const struct rr_ddp *h)
+static bool is_op_allowed(const struct rr_ddp *h)
 {
 	switch (RR_RDMAP_OP(h->rdmap)) {
 	case RR_OP_WRITE:
@@ -186,7 +186,7 @@ static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
 		return RR_TERM_DDP_QN;
 	if (RR_RDMAP_VERSION(h->rdmap) != 1)
 		return RR_TERM_RDMAP_VERSION;
-	if (!op_fits(h))
+	if (!is_op_allowed(h))
 		return RR_TERM_RDMAP_OPCODE;
 	switch ((enum rr_rdmap_op)RR_RDMAP_OP(h->rdmap)) {
 	case RR_OP_WRITE:
@@ -371,7 +371,7 @@ static void deliver_segment(struct rr_iw_ep *ep, const struct rx_seg *g)
 
 /* ---- FPDUs ---- */
 
-static bool crc_good(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
+static bool check_crc(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
 {
 	uint8_t want[RR_FPDU_CRC];
 
@@ -423,7 +423,7 @@ static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 
 	if (ep->agreed.crc)
 		crc = rr_crc_add(RR_CRC_INIT, p, covered);
-	if (!crc_good(ep, crc, p + covered))
+	if (!check_crc(ep, crc, p + covered))
 		return;
 	if (!parse_segment(p + RR_FPDU_LEN, len, len, &g)) {
 		rr_iw_fault(ep, RR_TERM_RDMAP_OPERATION, NULL, 0, 0, NULL);
@@ -500,7 +500,7 @@ static void count_direct_placed(struct rr_iw_ep *ep, const uint8_t *dst, uint32_
 }
 
 /* Continues with the segment being placed.  Returns false if octets are missing. */
-static bool step_direct(struct rr_iw_ep *ep)
+static bool continue_direct(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 	uint32_t n = RR_MIN(rx->left, rx->end - rx->off);
@@ -526,13 +526,13 @@ static bool step_direct(struct rr_iw_ep *ep)
 		crc = rr_crc_add(crc, p, pad);
 	rx->off += pad + RR_FPDU_CRC;
 	rx->direct = false;
-	if (crc_good(ep, crc, p + pad))
+	if (check_crc(ep, crc, p + pad))
 		deliver_segment(ep, &g);
 	return true;
 }
 
 /* Takes one step through the bounce buffer.  Returns false if octets are missing. */
-static bool step_rx(struct rr_iw_ep *ep)
+static bool take_rx_step(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 	const uint8_t *p = rx->buf + rx->off;
@@ -543,7 +543,7 @@ static bool step_rx(struct rr_iw_ep *ep)
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES))
 		return rr_iw_setup_frame(ep);
 	if (rx->direct)
-		return step_direct(ep);
+		return continue_direct(ep);
 	if (have < RR_FPDU_LEN)
 		return false;
 	len = rr_load_u16(p);
@@ -556,7 +556,7 @@ static bool step_rx(struct rr_iw_ep *ep)
 
 /* ---- the socket ---- */
 
-static int need_rx_buf(struct rr_iw_ep *ep)
+static int ensure_rx_buf(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
 	uint32_t cap = rr_iw_is(ep, RR_IW_IN_FRAMES) ? SETUP_CAP : BOUNCE_CAP;
@@ -618,7 +618,7 @@ static void take_buffered(struct rr_iw_ep *ep)
 	struct rr_iw_rx *rx = &ep->rx;
 
 	rx->more = false;
-	while (step_rx(ep))
+	while (take_rx_step(ep))
 		if (!--rx->share) {
 			rx->more = true;
 			break;
@@ -672,7 +672,7 @@ static void handle_close(struct rr_iw_ep *ep)
 	}
 }
 
-static void read_failed(struct rr_iw_ep *ep, int err)
+static void handle_read_error(struct rr_iw_ep *ep, int err)
 {
 	rr_ep_set_reason(&ep->base, err == -ETIMEDOUT ? err : -ECONNRESET,
 	                 "cannot receive: %s", strerror(-err));
@@ -687,8 +687,8 @@ static bool read_once(struct rr_iw_ep *ep)
 	size_t asked;
 	ssize_t n;
 
-	if (need_rx_buf(ep)) {
-		read_failed(ep, -ENOMEM);
+	if (ensure_rx_buf(ep)) {
+		handle_read_error(ep, -ENOMEM);
 		return false;
 	}
 	nv = aim_read(ep, v);
@@ -704,7 +704,7 @@ static bool read_once(struct rr_iw_ep *ep)
 	else if (n == 0 && !ep->rx.reset)
 		handle_close(ep);
 	else /* a socket reports a reset once, and a write may have had it */
-		read_failed(ep, n ? (int)n : -ECONNRESET);
+		handle_read_error(ep, n ? (int)n : -ECONNRESET);
 	return n <= 0 || (size_t)n == asked; /* less: the descriptor reports the rest */
 }
 

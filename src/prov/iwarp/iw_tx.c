@@ -68,7 +68,7 @@ static bool has_tx_room(const struct rr_iw_tx *tx)
 	       RR_IW_TX_STAGE - tx->stage_used >= NEED_STAGE;
 }
 
-static int need_tx_buf(struct rr_iw_ep *ep)
+static int ensure_tx_buf(struct rr_iw_ep *ep)
 {
 	if (!ep->tx.buf)
 		ep->tx.buf = malloc(sizeof(*ep->tx.buf));
@@ -104,7 +104,7 @@ void rr_iw_tx_quiet(struct rr_iw_ep *ep)
 
 int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len)
 {
-	int rc = need_tx_buf(ep);
+	int rc = ensure_tx_buf(ep);
 
 	if (!rc)
 		memcpy(stage_octets(&ep->tx, len), p, len);
@@ -491,13 +491,13 @@ void rr_iw_tx_no_responses(struct rr_iw_ep *ep)
 
 /* ---- choice of the next message ---- */
 
-static bool wr_waits(const struct rr_iw_ep *ep)
+static bool has_waiting_wr(const struct rr_iw_ep *ep)
 {
 	return ep->sq_framed < ep->sq.count;
 }
 
 /* Returns whether the oldest work request is a Read, and ORD Reads are in progress. */
-static bool wr_stalled(const struct rr_iw_ep *ep)
+static bool is_read_stalled(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
 
@@ -506,7 +506,7 @@ static bool wr_stalled(const struct rr_iw_ep *ep)
 
 static enum rr_iw_source choose_source(const struct rr_iw_ep *ep)
 {
-	bool wr = wr_waits(ep) && !wr_stalled(ep);
+	bool wr = has_waiting_wr(ep) && !is_read_stalled(ep);
 
 	if (ep->tx.source != RR_IW_NONE)
 		return ep->tx.source;
@@ -580,10 +580,10 @@ bool rr_iw_tx_busy(const struct rr_iw_ep *ep)
 	if (tx->mute)
 		return false;
 	if (!tx->open)
-		return !deaf && wr_waits(ep);
+		return !deaf && has_waiting_wr(ep);
 	if (tx->rtr || tx->term || tx->kick || choose_source(ep) != RR_IW_NONE)
 		return true;
-	return !deaf && wr_waits(ep);
+	return !deaf && has_waiting_wr(ep);
 }
 
 /* ---- the socket ---- */
@@ -633,7 +633,7 @@ static void advance_sent(struct rr_iw_ep *ep, size_t n)
 	complete_written(ep);
 }
 
-static void write_failed(struct rr_iw_ep *ep, int err)
+static void handle_write_error(struct rr_iw_ep *ep, int err)
 {
 	rr_iw_tx_drop(ep);
 	ep->rx.reset = err == -ECONNRESET;
@@ -651,7 +651,7 @@ static bool frame_ahead(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
 
-	if (need_tx_buf(ep)) {
+	if (ensure_tx_buf(ep)) {
 		end_without_memory(ep);
 		return false;
 	}
@@ -681,7 +681,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 			return -EAGAIN;
 		}
 		if (n < 0) {
-			write_failed(ep, (int)n);
+			handle_write_error(ep, (int)n);
 			return 0;
 		}
 		advance_sent(ep, (size_t)n);

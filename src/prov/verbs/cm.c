@@ -309,7 +309,7 @@ static void fail_established(struct rr_vb_ep *ep, const struct cm_event *e)
 	fail_cm_setup(ep, status);
 }
 
-static void end_removed(struct rr_vb_ep *ep, const char *reason)
+static void end_on_removal(struct rr_vb_ep *ep, const char *reason)
 {
 	rr_ep_set_reason(&ep->base, -ENODEV, "%s", reason);
 	rr_vb_cm_disconnect(ep);
@@ -319,11 +319,11 @@ static void end_removed(struct rr_vb_ep *ep, const char *reason)
 static void handle_cm_event(struct rr_vb_ep *ep, const struct cm_event *e)
 {
 	if (e->type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
-		end_removed(ep, "the RDMA device was removed");
+		end_on_removal(ep, "the RDMA device was removed");
 		return;
 	}
 	if (e->type == RDMA_CM_EVENT_ADDR_CHANGE) {
-		end_removed(ep, "the RDMA device's address moved to another device");
+		end_on_removal(ep, "the RDMA device's address moved to another device");
 		return;
 	}
 	switch (ep->state) {

@@ -34,7 +34,7 @@ static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rr_vb_dev *registry; /* under registry_lock */
 
 /* Returns whether sysfs shows the device; a removal takes that away first. */
-static bool in_sysfs(const struct rr_vb_dev *d)
+static bool is_in_sysfs(const struct rr_vb_dev *d)
 {
 	char path[64];
 
@@ -62,7 +62,7 @@ static int new_dev(struct ibv_context *ctx, struct rr_vb_dev **ret)
 	d->ctx = ctx;
 	d->cmd_fd = ctx->cmd_fd;
 	d->async_fd = ctx->async_fd;
-	d->watched = in_sysfs(d); /* else it would always seem removed */
+	d->watched = is_in_sysfs(d); /* else it would always seem removed */
 	rr_list_init(&d->eps);
 	*ret = d;
 	return 0;
@@ -123,7 +123,7 @@ static bool is_still_open(const struct rr_vb_dev *d)
 
 static bool was_removed(const struct rr_vb_dev *d)
 {
-	return d->watched && !in_sysfs(d);
+	return d->watched && !is_in_sysfs(d);
 }
 
 /* Replaces the device's descriptors by /dev/null and by one that is never readable.

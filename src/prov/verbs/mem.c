@@ -47,7 +47,7 @@ static unsigned find_block(const struct rr_vb_ep *ep, const uint8_t *p)
 	return lo;
 }
 
-static bool block_holds(const struct rr_vb_block *b, const uint8_t *p, size_t len)
+static bool is_in_block(const struct rr_vb_block *b, const uint8_t *p, size_t len)
 {
 	uintptr_t from = (uintptr_t)b->base, at = (uintptr_t)p;
 
@@ -85,7 +85,7 @@ struct ibv_mr *rr_vb_block_mr(struct rr_vb_ep *ep, const void *p, size_t len)
 	void *base;
 	size_t block_len;
 
-	if (at < ep->n_blocks && block_holds(&ep->blocks[at], p, len))
+	if (at < ep->n_blocks && is_in_block(&ep->blocks[at], p, len))
 		return ep->blocks[at].mr;
 	if (!ep->memory.block ||
 	    !ep->memory.block(ep->memory.ctx, p, len, &base, &block_len))

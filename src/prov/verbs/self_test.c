@@ -31,7 +31,7 @@ static void fill_source(struct rr_test_pair *t, uint8_t octet)
 	memset(t->mem + TEST_SOURCE, octet, TEST_LEN);
 }
 
-static bool target_holds(const struct rr_test_pair *t, uint8_t octet)
+static bool is_target_filled(const struct rr_test_pair *t, uint8_t octet)
 {
 	for (unsigned i = 0; i < TEST_LEN; i++) {
 		if (((volatile uint8_t *)t->mem)[TEST_TARGET + i] != octet)
@@ -81,7 +81,7 @@ static int access_target(struct rr_test_pair *t, enum ibv_wr_opcode op, uint32_t
 }
 
 /* Expects a Write and a Read through the window to work. */
-static int use_window(struct rr_test_pair *t)
+static int expect_access(struct rr_test_pair *t)
 {
 	enum ibv_wc_status s;
 	int err;
@@ -90,7 +90,7 @@ static int use_window(struct rr_test_pair *t)
 	err = access_target(t, IBV_WR_RDMA_WRITE, t->mw->rkey, 0, &s);
 	if (err)
 		return err;
-	if (s != IBV_WC_SUCCESS || !target_holds(t, 0x5a))
+	if (s != IBV_WC_SUCCESS || !is_target_filled(t, 0x5a))
 		return MISBEHAVED;
 	memset(t->mem + TEST_SINK, 0, TEST_LEN);
 	err = access_target(t, IBV_WR_RDMA_READ, t->mw->rkey, 0, &s);
@@ -120,7 +120,7 @@ static int expect_refused(struct rr_test_pair *t, uint32_t rkey, size_t skip)
 	               : MISBEHAVED;
 }
 
-static int local_invalidate(struct rr_test_pair *t)
+static int invalidate_locally(struct rr_test_pair *t)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_LOCAL_INV};
 	struct ibv_wc wc;
@@ -134,8 +134,8 @@ static int local_invalidate(struct rr_test_pair *t)
 }
 
 /* Sends to the window's owner.  @ret_flags: wc_flags of the Receive's completion. */
-static int receive_send(struct rr_test_pair *t, enum ibv_wr_opcode op,
-                        unsigned *ret_flags)
+static int send_to_owner(struct rr_test_pair *t, enum ibv_wr_opcode op,
+                         unsigned *ret_flags)
 {
 	struct ibv_sge sge = {(uintptr_t)t->mem + TEST_SOURCE, TEST_LEN, t->mr->lkey};
 	struct ibv_send_wr wr = {.opcode = op, .sg_list = &sge, .num_sge = 1};
@@ -157,7 +157,7 @@ static int receive_send(struct rr_test_pair *t, enum ibv_wr_opcode op,
 
 /* -- rounds: each begins with a fresh pair and ends with a refusal ---------------- */
 
-static int round_remote(struct rr_test_pair *t, struct rr_verbs_caps *c)
+static int test_remote_invalidation(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	/* IBV_WC_IP_CSUM_OK has the number of the kernel's flag, which rxe of Linux 6.1
 	 * reports unconverted. */
@@ -165,9 +165,9 @@ static int round_remote(struct rr_test_pair *t, struct rr_verbs_caps *c)
 	unsigned plain, with;
 	int err = bind_window(t, t->mr, RIGHTS);
 
-	err = err ? err : use_window(t);
-	err = err ? err : receive_send(t, IBV_WR_SEND, &plain);
-	err = err ? err : receive_send(t, IBV_WR_SEND_WITH_INV, &with);
+	err = err ? err : expect_access(t);
+	err = err ? err : send_to_owner(t, IBV_WR_SEND, &plain);
+	err = err ? err : send_to_owner(t, IBV_WR_SEND_WITH_INV, &with);
 	if (err)
 		return err;
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(bits); i++) {
@@ -179,38 +179,38 @@ static int round_remote(struct rr_test_pair *t, struct rr_verbs_caps *c)
 	return MISBEHAVED; /* no flag reports the invalidation */
 }
 
-static int round_local(struct rr_test_pair *t, struct rr_verbs_caps *c)
+static int test_local_invalidation(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, RIGHTS);
 
-	err = err ? err : use_window(t);
-	err = err ? err : local_invalidate(t);
+	err = err ? err : expect_access(t);
+	err = err ? err : invalidate_locally(t);
 	return err ? err : expect_refused(t, t->mw->rkey, 0);
 }
 
-static int round_old_handle(struct rr_test_pair *t, struct rr_verbs_caps *c)
+static int test_old_handle(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, RIGHTS);
 	uint32_t old = t->mw->rkey;
 
-	err = err ? err : local_invalidate(t);
+	err = err ? err : invalidate_locally(t);
 	err = err ? err : bind_window(t, t->mr, RIGHTS);
-	err = err ? err : use_window(t);
+	err = err ? err : expect_access(t);
 	return err ? err : expect_refused(t, old, 0);
 }
 
 /* A Write beyond the end of a window over a registration of the same size. */
-static int round_end(struct rr_test_pair *t, struct rr_verbs_caps *c)
+static int test_registration_end(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->tight, RIGHTS);
 
-	err = err ? err : use_window(t);
+	err = err ? err : expect_access(t);
 	return err ? err : expect_refused(t, t->mw->rkey, 1);
 }
 
 /* A Write beyond the end of a window over a larger registration.  Not all devices
  * refuse it, and the provider can do without. */
-static int round_bounds(struct rr_test_pair *t, struct rr_verbs_caps *c)
+static int test_window_bounds(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, RIGHTS);
 
@@ -219,7 +219,7 @@ static int round_bounds(struct rr_test_pair *t, struct rr_verbs_caps *c)
 	return err == MISBEHAVED ? 0 : err;
 }
 
-static int round_read_only(struct rr_test_pair *t, struct rr_verbs_caps *c)
+static int test_read_only(struct rr_test_pair *t, struct rr_verbs_caps *c)
 {
 	int err = bind_window(t, t->mr, IBV_ACCESS_REMOTE_READ);
 
@@ -230,12 +230,12 @@ static const struct test_round {
 	int (*run)(struct rr_test_pair *, struct rr_verbs_caps *);
 	const char *text;
 } rounds[] = {
-        {round_remote, "remote invalidation does not end access"},
-        {round_local, "local invalidation does not end access"},
-        {round_old_handle, "an old handle gives access"},
-        {round_end, "an access beyond the end succeeds"},
-        {round_read_only, "access rights are not enforced"},
-        {round_bounds, "they cannot be bound"},
+        {test_remote_invalidation, "remote invalidation does not end access"},
+        {test_local_invalidation, "local invalidation does not end access"},
+        {test_old_handle, "an old handle gives access"},
+        {test_registration_end, "an access beyond the end succeeds"},
+        {test_read_only, "access rights are not enforced"},
+        {test_window_bounds, "they cannot be bound"},
 };
 
 /* -- the whole -------------------------------------------------------------------- */
@@ -312,8 +312,8 @@ int rr_verbs_self_test(const struct rr_rdma_lib *lib, struct ibv_device *dev,
 	return err == -EAGAIN ? err : 0;
 }
 
-static bool same_device(const struct cached_caps *k, const char *name, __be64 guid,
-                        const struct ibv_device *dev)
+static bool is_same_device(const struct cached_caps *k, const char *name, __be64 guid,
+                           const struct ibv_device *dev)
 {
 	return k->guid == guid && !strcmp(k->name, name) &&
 	       k->caps.iwarp == (dev->transport_type == IBV_TRANSPORT_IWARP);
@@ -331,7 +331,7 @@ void rr_verbs_get_caps(const struct rr_rdma_lib *lib, struct ibv_context *ctx,
 	snprintf(k.name, sizeof(k.name), "%s", lib->ibv_get_device_name(ctx->device));
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < n_cached; i++) {
-		if (same_device(&cached[i], k.name, k.guid, ctx->device)) {
+		if (is_same_device(&cached[i], k.name, k.guid, ctx->device)) {
 			*ret = cached[i].caps;
 			pthread_mutex_unlock(&lock);
 			return;

@@ -16,7 +16,7 @@ static rr_time read_clock(void)
 }
 
 /* Returns the error of a function that returned NULL, and may not have set errno. */
-static int errno_of_null(void)
+static int get_null_error(void)
 {
 	return errno > 0 ? -errno : -EIO;
 }
@@ -55,7 +55,7 @@ int rr_test_pair_init(struct rr_test_pair *t, const struct rr_rdma_lib *lib,
 	*t = (struct rr_test_pair){.lib = lib, .deadline = read_clock() + within};
 	t->ctx = lib->ibv_open_device(dev);
 	if (!t->ctx)
-		return errno_of_null();
+		return get_null_error();
 	err = find_active_port(t);
 	if (err)
 		return err;
@@ -65,16 +65,16 @@ int rr_test_pair_init(struct rr_test_pair *t, const struct rr_rdma_lib *lib,
 	memset(t->mem, 0, TEST_BYTES);
 	t->pd = lib->ibv_alloc_pd(t->ctx);
 	if (!t->pd)
-		return errno_of_null();
+		return get_null_error();
 	t->mr = register_part(t, 0, TEST_BYTES);
 	t->tight = t->mr ? register_part(t, TEST_TARGET, TEST_LEN) : NULL;
 	if (!t->tight)
-		return errno_of_null();
+		return get_null_error();
 	t->channel = lib->ibv_create_comp_channel(t->ctx);
 	if (!t->channel)
-		return errno_of_null();
+		return get_null_error();
 	t->cq = lib->ibv_create_cq(t->ctx, 16, NULL, t->channel, 0);
-	return t->cq ? 0 : errno_of_null();
+	return t->cq ? 0 : get_null_error();
 }
 
 /* What cannot be freed stays allocated: the test can do nothing about it. */
@@ -212,7 +212,7 @@ int rr_test_pair_connect(struct rr_test_pair *t)
 	t->owner = make_rc_qp(t);
 	t->peer = t->owner ? make_rc_qp(t) : NULL;
 	if (!t->peer)
-		return errno_of_null();
+		return get_null_error();
 	err = move_to_init(t, t->owner);
 	err = err ? err : move_to_init(t, t->peer);
 	err = err ? err : move_to_rtr(t, t->owner, t->peer->qp_num);

@@ -76,7 +76,7 @@ static struct rr_vb_region *find_region(const struct rr_vb_regions *t, uint32_t 
 	return r;
 }
 
-static void rest_region(struct rr_vb_regions *t, struct rr_vb_region *r)
+static void queue_free_region(struct rr_vb_regions *t, struct rr_vb_region *r)
 {
 	r->state = RR_VB_FREE;
 	r->next = NULL;
@@ -183,7 +183,7 @@ int rr_vb_register(struct rr_ep *base, void *mem, size_t len, unsigned access,
 	r->access = access;
 	rc = ep->windows ? open_window(ep, r) : open_mr(ep, r);
 	if (rc) {
-		rest_region(&ep->regions, r);
+		queue_free_region(&ep->regions, r);
 		return rc;
 	}
 	r->state = RR_VB_OPEN;
@@ -206,7 +206,7 @@ static void close_region(struct rr_vb_ep *ep, struct rr_vb_region *r, bool remot
 	r->own_mr = false;
 	rr_trace(ep->base.trace, RR_TRACE_REGION_INVALIDATED, ep->base.conn_id, 0,
 	         r->handle, remote, 0);
-	rest_region(&ep->regions, r);
+	queue_free_region(&ep->regions, r);
 }
 
 int rr_vb_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)

@@ -21,7 +21,7 @@
 
 #include "prov/verbs/vb_internal.h"
 
-static void chain_post(struct rr_vb_ep *ep)
+static void post_chain(struct rr_vb_ep *ep)
 {
 	struct rr_vb_chain *c = &ep->chain;
 	struct ibv_send_wr *bad;
@@ -45,15 +45,15 @@ static void chain_post(struct rr_vb_ep *ep)
 }
 
 /* Adds a work request, with room for as many pieces as one can have. */
-static struct ibv_send_wr *chain_add(struct rr_vb_ep *ep, struct rr_vb_op *op,
-                                     enum ibv_wr_opcode opcode)
+static struct ibv_send_wr *add_chain_wr(struct rr_vb_ep *ep, struct rr_vb_op *op,
+                                        enum ibv_wr_opcode opcode)
 {
 	struct rr_vb_chain *c = &ep->chain;
 	bool read = op->kind == RR_VB_READ;
 	struct ibv_send_wr *wr;
 
 	if (c->n == RR_VB_CHAIN || c->n_sge + ep->max_sge > RR_ARRAY_SIZE(c->sge))
-		chain_post(ep);
+		post_chain(ep);
 	wr = &c->wr[c->n];
 	memset(wr, 0, sizeof(*wr));
 	if (c->n)
@@ -84,8 +84,9 @@ static void add_wr_sge(struct rr_vb_ep *ep, struct ibv_send_wr *wr, const void *
 
 /* ---- where a piece lies ---- */
 
-static struct ibv_mr *reg_for(struct rr_vb_ep *ep, struct rr_vb_op *op,
-                              struct rr_ring *mrs, void *p, size_t len, int access)
+static struct ibv_mr *register_for_op(struct rr_vb_ep *ep, struct rr_vb_op *op,
+                                      struct rr_ring *mrs, void *p, size_t len,
+                                      int access)
 {
 	struct ibv_mr *mr;
 
@@ -117,7 +118,7 @@ static int place_piece(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 		}
 	}
 	if (!mr)
-		mr = reg_for(ep, op, &ep->mrs, s->base, s->len, 0);
+		mr = register_for_op(ep, op, &ep->mrs, s->base, s->len, 0);
 	if (!mr)
 		return -ENOMEM;
 	s->lkey = mr->lkey;
@@ -142,7 +143,8 @@ static int copy_pieces(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 		memcpy(to + at, s[i].base, s[i].len);
 		at += s[i].len;
 	}
-	mr = op->copy ? reg_for(ep, op, &ep->mrs, to, op->len, 0) : ep->bounce_mr;
+	mr = op->copy ? register_for_op(ep, op, &ep->mrs, to, op->len, 0)
+	              : ep->bounce_mr;
 	if (!mr)
 		return -ENOMEM;
 	s[0] = (struct rr_sge){.base = to, .len = op->len, .lkey = mr->lkey};
@@ -170,8 +172,7 @@ static int place_all(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
 	return rc;
 }
 
-static bool fits_inline(const struct rr_vb_ep *ep, const struct rr_vb_op *op,
-                        unsigned n)
+static bool may_inline(const struct rr_vb_ep *ep, const struct rr_vb_op *op, unsigned n)
 {
 	return n && n <= ep->max_sge && op->len <= ep->max_inline;
 }
@@ -181,7 +182,7 @@ static bool fits_inline(const struct rr_vb_ep *ep, const struct rr_vb_op *op,
 static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                       unsigned n)
 {
-	bool in_wr = fits_inline(ep, op, n);
+	bool in_wr = may_inline(ep, op, n);
 	struct ibv_send_wr *wr;
 	int rc = 0;
 
@@ -193,7 +194,7 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	}
 	if (rc)
 		return rc;
-	wr = chain_add(ep, op, op->handle ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND);
+	wr = add_chain_wr(ep, op, op->handle ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND);
 	if (in_wr)
 		wr->send_flags |= IBV_SEND_INLINE;
 	if (op->handle) {
@@ -209,7 +210,7 @@ static int issue_send(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 static int issue_write(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s,
                        unsigned n)
 {
-	bool in_wr = fits_inline(ep, op, n);
+	bool in_wr = may_inline(ep, op, n);
 	int rc = in_wr ? 0 : place_all(ep, op, s, n);
 	uint64_t at = op->offset;
 	unsigned i = 0;
@@ -217,7 +218,7 @@ static int issue_write(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *
 	if (rc)
 		return rc;
 	do {
-		struct ibv_send_wr *wr = chain_add(ep, op, IBV_WR_RDMA_WRITE);
+		struct ibv_send_wr *wr = add_chain_wr(ep, op, IBV_WR_RDMA_WRITE);
 
 		if (in_wr)
 			wr->send_flags |= IBV_SEND_INLINE;
@@ -246,10 +247,10 @@ static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 	else
 		mr = rr_vb_block_mr(ep, s->base, s->len);
 	if (!mr)
-		mr = reg_for(ep, op, &ep->rmrs, s->base, s->len, access);
+		mr = register_for_op(ep, op, &ep->rmrs, s->base, s->len, access);
 	if (!mr)
 		return -ENOMEM;
-	wr = chain_add(ep, op, IBV_WR_RDMA_READ);
+	wr = add_chain_wr(ep, op, IBV_WR_RDMA_READ);
 	wr->wr.rdma.remote_addr = op->offset;
 	wr->wr.rdma.rkey = op->handle;
 	add_wr_sge(ep, wr, s->base, s->len, mr->lkey);
@@ -259,7 +260,7 @@ static int issue_read(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s
 static void issue_bind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 {
 	const struct rr_vb_region *r = op->region;
-	struct ibv_send_wr *wr = chain_add(ep, op, IBV_WR_BIND_MW);
+	struct ibv_send_wr *wr = add_chain_wr(ep, op, IBV_WR_BIND_MW);
 
 	wr->bind_mw.mw = r->mw;
 	wr->bind_mw.rkey = r->handle;
@@ -280,7 +281,7 @@ static void issue_unbind(struct rr_vb_ep *ep, struct rr_vb_op *op)
 	rr_vb_cq_poll(ep);
 	if (op->region->state == RR_VB_CLOSED || ep->flushed)
 		return;
-	wr = chain_add(ep, op, IBV_WR_LOCAL_INV);
+	wr = add_chain_wr(ep, op, IBV_WR_LOCAL_INV);
 	wr->invalidate_rkey = op->region->handle;
 }
 
@@ -306,7 +307,7 @@ static int issue_op(struct rr_vb_ep *ep, struct rr_vb_op *op, struct rr_sge *s)
 }
 
 /* Returns the most work requests that the operation becomes. */
-static uint32_t max_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
+static uint32_t count_max_wrs(const struct rr_vb_ep *ep, const struct rr_vb_op *op)
 {
 	if (op->kind != RR_VB_WRITE)
 		return 1;
@@ -348,9 +349,9 @@ void rr_vb_tx_run(struct rr_vb_ep *ep)
 	if (!rr_vb_is(ep, RR_VB_BIT(READY) | RR_VB_BIT(DRAIN)))
 		return;
 	while (!ep->flushed && (op = rr_ring_first(&ep->wait)) &&
-	       ep->in_device + max_wrs(ep, op) <= ep->sq_depth)
+	       ep->in_device + count_max_wrs(ep, op) <= ep->sq_depth)
 		issue_first(ep);
-	chain_post(ep);
+	post_chain(ep);
 }
 
 /* Returns the registration of a Receive's memory, or NULL.  Without blocks Sends need

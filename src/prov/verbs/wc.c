@@ -71,7 +71,7 @@ static void finish_sent(struct rr_vb_ep *ep, uint64_t seq)
 
 /* Ends a Read, and those behind it that were not given to the device: zero-length ones,
  * and ones whose memory could not be registered. */
-static void read_done(struct rr_vb_ep *ep, uint64_t seq)
+static void finish_read(struct rr_vb_ep *ep, uint64_t seq)
 {
 	struct rr_vb_op *op;
 
@@ -146,7 +146,7 @@ static void take_device_wc(struct rr_vb_ep *ep, const struct ibv_wc *wc)
 	else if (q == RR_VB_Q_RECV)
 		finish_recv(ep, wc);
 	else if (q == RR_VB_Q_READ)
-		read_done(ep, wc->wr_id >> 2);
+		finish_read(ep, wc->wr_id >> 2);
 	else
 		finish_sent(ep, wc->wr_id >> 2);
 }
