@@ -9,8 +9,9 @@ enum { MAX_QUEUED = 256, WHY_BYTES = 256 };
 
 struct rr_acceptor {
 	struct rr_gss *table;
-	pthread_mutex_t lock;      /* guards what follows */
-	pthread_cond_t more, less; /* in the queue; nothing is being worked on */
+	pthread_mutex_t lock;      /* guards the fields below */
+	pthread_cond_t more, less; /* signalled when the queue grows; when the thread
+                                      has finished a request */
 	struct rr_list queue;
 	unsigned queued;
 	struct rr_acceptor_job *current;
@@ -21,7 +22,7 @@ struct rr_acceptor {
 
 /* -- the thread ------------------------------------------------------------ */
 
-/* The lock is held; NULL: it is to end. */
+/* The lock is held.  Returns NULL if the thread is to end. */
 static struct rr_acceptor_job *next_job(struct rr_acceptor *x)
 {
 	struct rr_list *n;
@@ -45,7 +46,9 @@ static void *run_acceptor(void *arg)
 
 		pthread_mutex_unlock(&x->lock);
 		a->call.now = rr_engine_clock();
-		(void)rr_gss_accept(x->table, &a->call, &a->request); /* is in there */
+		(void)rr_gss_accept(x->table, &a->call,
+		                    &a->request); /* the verdict is in the
+                                                                         request */
 		pthread_mutex_lock(&x->lock);
 		rr_engine_post(a->engine, &a->post);
 		x->current = NULL;
@@ -55,9 +58,9 @@ static void *run_acceptor(void *arg)
 	return NULL;
 }
 
-/* Now, not with the first request: a thread begins with the identity of the one that
- * makes it, and an engine's may be a client's by then.  Signals are the business of
- * others. */
+/* The thread is started here and not with the first request.  A thread inherits the
+ * credentials of the thread that starts it, and an engine's may be a client's later.
+ * Other threads handle signals. */
 static int start_acceptor(struct rr_acceptor *x)
 {
 	sigset_t all, old;
@@ -81,7 +84,9 @@ int rr_acceptor_submit(struct rr_acceptor *x, struct rr_acceptor_job *a, bool *r
 	rr_list_init(&a->post.link);
 	*ret_now = !rr_gss_may_block(&a->call.cred);
 	if (*ret_now) {
-		(void)rr_gss_accept(x->table, &a->call, &a->request); /* is in there */
+		(void)rr_gss_accept(x->table, &a->call,
+		                    &a->request); /* the verdict is in the
+                                                                         request */
 		return 0;
 	}
 	pthread_mutex_lock(&x->lock);
@@ -102,7 +107,7 @@ enum rr_gss_verdict rr_acceptor_check_here(struct rr_acceptor *x,
 	return rr_gss_accept(x->table, call, ret);
 }
 
-/* It posts under the lock. */
+/* The thread posts while it holds the lock. */
 void rr_acceptor_posted(struct rr_acceptor *x)
 {
 	pthread_mutex_lock(&x->lock);

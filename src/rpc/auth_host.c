@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Connects the calls of a connection with flavors that protect them: gives flavors what
- * they need of the connection, and plugs RPCSEC_GSS in.
- */
+/* Joins the calls of a connection with flavors that protect them: provides what a
+ * flavor needs of the connection, and plugs RPCSEC_GSS in. */
 #include "gss/gss_client.h"
 #include "rpc/calls.h"
 

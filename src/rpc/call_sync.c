@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call that is waited for.
+ * Calls that block until they have ended.
  *
- * Normal path: the thread that runs the engine runs it until the call has ended.  Every
- * other thread posts the call to the engine, and sleeps until done has copied the
- * results.  Where no thread has called rpcrdma_engine_process, the one that comes first
- * runs the engine for all, and hands that over when its own call has ended.
+ * Normal path: the thread that runs the engine runs it until its call has ended.  Every
+ * other thread posts its call to the engine, and sleeps until the done function has
+ * copied the results.  If no thread has called rpcrdma_engine_process, the first one
+ * that calls runs the engine for all, and another one takes over when its call has
+ * ended.
  *
- * Failure: a call that was posted does not begin while nobody runs the engine.  It is
- * left to the engine when its timeout has passed; one that has begun lends memory of
- * the caller, and is always waited for.
+ * Failure: a call that was posted does not begin while nobody runs the engine.  When
+ * its timeout has passed it is left to the engine.  A call that has begun uses memory
+ * of the caller, and is always waited for.
  *
- * Invariant: while calls are posted and no thread is to run the engine, one of those
- * that sleep has been woken, and looks whether it is to.
+ * Invariant: if calls are posted and no thread runs the engine, one of the sleeping
+ * threads has been woken to do it.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,9 +24,9 @@
 
 struct sync_call {
 	struct rr_post post;
-	struct rr_list waiting; /* of its engine */
+	struct rr_list waiting; /* in the engine's list */
 	struct rpcrdma_engine *engine;
-	struct rpcrdma_conn *conn; /* gone, perhaps, when the call is done */
+	struct rpcrdma_conn *conn; /* may be gone when the call is done */
 	struct rpcrdma_call_options o;
 	rr_time deadline;
 	void *results;
@@ -35,7 +36,8 @@ struct sync_call {
 	bool begun, left, done; /* guarded by the engine's sync_lock */
 };
 
-/* What was placed in the library's memory does not outlive done: it had no room. */
+/* A result in the library's memory is not valid after done; its destination was too
+ * small. */
 static int check_dests(const struct rpcrdma_reply *r)
 {
 	int err = 0;
@@ -111,7 +113,7 @@ static void free_sync(struct sync_call *s)
 
 /* -- running the engine ----------------------------------------------------------- */
 
-/* Under the lock. */
+/* The lock is held. */
 static void wake_next(struct rpcrdma_engine *e)
 {
 	struct rr_list *n = rr_list_first(&e->sync_calls);
@@ -131,12 +133,12 @@ static bool is_done(struct sync_call *s)
 	return done;
 }
 
-/* The engine has been entered; the call has begun, or was posted. */
+/* Runs the engine, which was entered, until the call has ended. */
 static void run_to_end(struct sync_call *s)
 {
 	struct rpcrdma_engine *e = s->engine;
 
-	while (!is_done(s)) /* a failed wait is no reason to leave a call that is out */
+	while (!is_done(s)) /* a wait that fails must not leave the call */
 		(void)rr_engine_turn(e, -1);
 	pthread_mutex_lock(&e->sync_lock);
 	rr_engine_leave(e);
@@ -164,7 +166,7 @@ static void begin_posted(struct rr_post *p)
 		end_waiting(s);
 }
 
-/* Until it is woken, or has not begun in time. */
+/* Sleeps until it is woken; the call is left if it has not begun in time. */
 static void sleep_once(struct sync_call *s)
 {
 	const struct timespec at = {.tv_sec = (time_t)(s->deadline / RR_SEC(1)),
@@ -178,7 +180,7 @@ static void sleep_once(struct sync_call *s)
 	s->left = err && !s->begun;
 }
 
-/* False: it has not begun in time, and is the engine's to free. */
+/* Returns false if the call has not begun in time; the engine frees it then. */
 static bool wait_posted(struct sync_call *s)
 {
 	struct rpcrdma_engine *e = s->engine;
@@ -197,7 +199,7 @@ static bool wait_posted(struct sync_call *s)
 	}
 	done = s->done;
 	rr_list_del(&s->waiting);
-	wake_next(e); /* in case this one was woken in its place */
+	wake_next(e); /* this thread may have been woken in its place */
 	pthread_mutex_unlock(&e->sync_lock);
 	return done;
 }

@@ -10,30 +10,30 @@
 #include "rpc/suspect.h"
 
 enum {
-	MAX_SENT = 192, /* calls given to a link at once; the rest wait here */
+	MAX_SENT = 192, /* calls that a link has at once; more wait here */
 	CALL_HEADER_MAX = RR_RPC_HEADER_MAX,
 	REPLY_HEADER_MAX = 24 + RR_RPC_AUTH_MAX,
 };
 
 struct rpcrdma_call {
-	struct rr_list link;   /* waiting, sent or ending of its connection */
-	struct rr_timer timer; /* for the first of these: */
+	struct rr_list link; /* in the waiting, sent or ending list, or a wait queue */
+	struct rr_timer timer; /* fires at the earlier of these: */
 	rr_time timeout_at;
-	rr_time give_up_at; /* it waits without a link until then */
+	rr_time give_up_at; /* limit without a link */
 	struct rpcrdma_conn *conn;
-	struct rr_link *on; /* the link that knows it; NULL: not sent */
+	struct rr_link *on; /* the link that has the call; NULL: not sent */
 	struct rr_call call;
 	struct rpcrdma_dest *user_dests;
 	rpcrdma_done_fn *done;
 	void *arg;
-	struct rr_call_auth *auth; /* of its security context; or NULL */
-	bool own_header;           /* the user reads the Reply's header */
-	bool bound;                /* to its XID */
-	bool told;   /* done runs: what it does to the call comes too late */
-	int verdict; /* set when we ended it: -ETIMEDOUT, -ECANCELED */
+	struct rr_call_auth *auth; /* state of its security context; or NULL */
+	bool own_header;           /* the user encodes and decodes RPC headers */
+	bool bound;                /* must not be sent again, nor under another XID */
+	bool told;                 /* done runs, and can change nothing any more */
+	int verdict;               /* status if this end ended the call; 0: none */
 	unsigned attempts;
 	struct rr_losses losses;
-	/* Not cleared at the beginning: their counts say what is valid. */
+	/* These arrays are not cleared: their counts tell what is valid. */
 	struct rr_piece pieces[1 + RPCRDMA_MAX_PIECES];
 	struct rr_dest dests[RR_WIRE_MAX_WRITES];
 	uint8_t header[CALL_HEADER_MAX];
@@ -41,7 +41,7 @@ struct rpcrdma_call {
 
 /* -- the end of a call --------------------------------------------------------- */
 
-/* False: it cannot be read, or believed. */
+/* Returns false if the Reply is malformed or not authentic; the status is set then. */
 static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 {
 	const struct rr_call *m = &k->call;
@@ -69,8 +69,8 @@ static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
 	return true;
 }
 
-/* Version 1 has one error for whatever is wrong with chunks, under a number that
- * means less in version 2. */
+/* Version 1 has one error for everything wrong with chunks.  Its number means something
+ * narrower in version 2. */
 static uint32_t transport_error(const struct rr_call *m, const struct rr_link *from)
 {
 	struct rr_conn_info info;
@@ -130,7 +130,8 @@ static void free_auth(struct rpcrdma_call *k)
 		k->auth->context->ops->free_call(k->auth);
 }
 
-/* @k is on no list.  Tells the user and frees.  @from: the link that had it. */
+/* Calls the user's done function, and frees the call, which is on no list.  @from is
+ * the link that had it, or NULL. */
 static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -145,7 +146,7 @@ static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 		fill_reply(k, from, &r);
 	if (r.status)
 		rr_calls_count(c, call_errors);
-	end_attempt(k); /* another call may be sent */
+	end_attempt(k); /* makes room in the window for another call */
 	k->done(k, &r, k->arg);
 	if (from)
 		rr_conn_call_release(from->conn, &k->call, c->engine->now);
@@ -153,7 +154,7 @@ static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 	rr_pool_put(&c->engine->pool, k, sizeof(*k));
 }
 
-/* Ends a call that no link knows, from the loop. */
+/* Has the loop end a call that no link has. */
 static void end_unsent(struct rpcrdma_call *k, int verdict)
 {
 	if (!k->verdict)
@@ -171,7 +172,7 @@ void rr_calls_end_all(struct rpcrdma_conn *c, struct rr_list *list, int verdict)
 		end_unsent(rr_container_of(n, struct rpcrdma_call, link), verdict);
 }
 
-/* The wait queue of a security context on its connection's list. */
+/* Returns the wait queue of the security context whose list node is @n. */
 static struct rr_list *queue_of(struct rr_list *n)
 {
 	return &rr_container_of(n, struct rr_auth_context, link)->queue;
@@ -210,8 +211,8 @@ static void end_timed_out(struct rr_timer *t)
 	rpcrdma_call_cancel(k);
 }
 
-/* The call has no link from now on.  It is given up absence_ns later, whatever the other
- * calls of the connection have waited already. */
+/* Notes that the call has no link.  It ends absence_ns later, however long other calls
+ * have waited already. */
 static int begin_absence(struct rpcrdma_call *k)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -235,7 +236,7 @@ static void end_absence(struct rpcrdma_call *k)
 	if (k->give_up_at == RR_TIME_NEVER)
 		return;
 	k->give_up_at = RR_TIME_NEVER;
-	(void)!set_call_timer(k); /* it runs: does not fail */
+	(void)!set_call_timer(k); /* the timer runs: cannot fail */
 }
 
 static void for_each_call(struct rr_list *list, void (*fn)(struct rpcrdma_call *))
@@ -246,7 +247,7 @@ static void for_each_call(struct rr_list *list, void (*fn)(struct rpcrdma_call *
 	}
 }
 
-/* All that no link has. */
+/* Includes calls that wait for a security context. */
 static void for_each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_call *))
 {
 	struct rr_list *n;
@@ -258,7 +259,7 @@ static void for_each_unsent(struct rpcrdma_conn *c, void (*fn)(struct rpcrdma_ca
 
 /* -- back from a link ------------------------------------------------------ */
 
-/* Did the loss of the connection end it, so that it may be sent again? */
+/* Returns whether the call ended with its connection, and may be sent again. */
 static bool ended_by_loss(const struct rpcrdma_call *k, const struct rr_link *l)
 {
 	struct rr_conn_info info;
@@ -270,8 +271,8 @@ static bool ended_by_loss(const struct rpcrdma_call *k, const struct rr_link *l)
 	       k->call.status != -EMSGSIZE && k->call.status != -EPROTO;
 }
 
-/* An error that another attempt avoids: under a new XID, so that no reply
- * remembered under the old one comes back. [E6] */
+/* Prepares another attempt if there is one that avoids the error.  It gets a new XID,
+ * since the server may remember its reply to the old one. [E6] */
 static bool recover_call(struct rpcrdma_call *k, const struct rr_link *l)
 {
 	if (k->bound || k->verdict || k->conn->closed || k->conn->over ||
@@ -283,7 +284,8 @@ static bool recover_call(struct rpcrdma_call *k, const struct rr_link *l)
 	return true;
 }
 
-/* The server has lost its security context, and executed nothing. */
+/* Returns whether the server did not know the security context, and so executed
+ * nothing. */
 static bool refused_context(struct rpcrdma_call *k)
 {
 	struct rr_rpc_reply h;
@@ -294,7 +296,7 @@ static bool refused_context(struct rpcrdma_call *k)
 	       k->auth->context->ops->retries(k->auth, &h);
 }
 
-/* To be sent once more, under its XID or a new one. */
+/* Has a call wait to be sent once more, under its XID or a new one. */
 static void queue_again(struct rpcrdma_call *k, bool first)
 {
 	end_attempt(k);
@@ -305,7 +307,7 @@ static void queue_again(struct rpcrdma_call *k, bool first)
 	note_absence(k);
 }
 
-/* It has the link to itself no longer. */
+/* Ends the time in which a call has the link to itself. */
 static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
 {
 	if (c->lone != k)
@@ -315,7 +317,7 @@ static bool end_lone(struct rpcrdma_conn *c, const struct rpcrdma_call *k)
 	return true;
 }
 
-/* The connection was lost: may the call be sent on another? */
+/* Returns whether a call that ended with its connection may be sent on another one. */
 static bool may_go_on(struct rpcrdma_call *k, const struct rr_link *l, bool lone)
 {
 	struct rpcrdma_conn *c = k->conn;
@@ -368,7 +370,7 @@ static bool link_is_dying(const struct rr_link *l)
 	return info.error;
 }
 
-/* The next call of a security context may be tried. */
+/* Moves the next call of a security context from its wait queue to the waiting list. */
 static void requeue_next(struct rpcrdma_conn *c, struct rr_auth_context *a)
 {
 	struct rr_list *n = a->ops->next_call(a);
@@ -377,7 +379,7 @@ static void requeue_next(struct rpcrdma_conn *c, struct rr_auth_context *a)
 		rr_list_push_front(&c->waiting, n);
 }
 
-/* An attempt's header, and arguments as its security context wants them. */
+/* Encodes the header, and protects the arguments, as the security context requires. */
 static int wrap_call(struct rpcrdma_call *k)
 {
 	unsigned n;
@@ -394,7 +396,7 @@ static int wrap_call(struct rpcrdma_call *k)
 	return 0;
 }
 
-/* What waits behind it has nobody else to call it. */
+/* Calls that wait for the same security context would not be tried by another event. */
 static void end_untried(struct rpcrdma_call *k, int verdict)
 {
 	end_unsent(k, verdict);
@@ -402,7 +404,8 @@ static void end_untried(struct rpcrdma_call *k, int verdict)
 		requeue_next(k->conn, k->auth->context);
 }
 
-/* Above zero: it is none of those that wait here any more; below: the link is dying. */
+/* Returns 1 if the call is no longer on the waiting list; a negative errno if the link
+ * is ending. */
 static int submit_call(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
 	enum { ELSEWHERE = 1 };
@@ -421,20 +424,20 @@ static int submit_call(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 	if (err)
 		end_attempt(k);
 	if (err == -EINVAL || (err == -ENOMEM && !link_is_dying(c->link))) {
-		end_untried(k, err); /* nothing would try it again */
+		end_untried(k, err); /* no event would try it again */
 		return ELSEWHERE;
 	}
 	return err;
 }
 
-/* On a new connection the suspected calls come first: see wait_again. */
+/* Suspected calls are first on a new connection: see queue_again. */
 static void begin_lone(struct rpcrdma_conn *c, struct rpcrdma_call *k)
 {
 	if (c->n_here != 1 || !rr_losses_suspect(&k->losses))
 		return;
 	c->lone = k;
 	(void)!rr_timer_set(&c->engine->timers, &c->lone_timer,
-	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* reserved */
+	                    rr_after(c->engine->now, RR_LOSSES_LONE_NS)); /* promised */
 }
 
 static void end_lone_time(struct rr_timer *t)
@@ -462,7 +465,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 		if (err > 0)
 			continue;
 		if (err)
-			break; /* The link is dying; its closed event comes. */
+			break; /* The link is ending; its closed event follows. */
 		if (k->attempts++ > 0) {
 			rr_calls_count(c, retransmits);
 			rr_trace(&c->link->voice.sink, RR_TRACE_RPC_RETRANSMIT,
@@ -508,7 +511,8 @@ static int check_call(const struct rpcrdma_conn *c,
 	return 0;
 }
 
-/* Octets of header, or -EMSGSIZE; @ret_keep: the payload must stay in one piece. */
+/* Encodes the header.  Returns its octets, or -EMSGSIZE.  @ret_keep: the payload must
+ * be sent in one piece. */
 static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options *o,
                        const struct rr_call_passthrough *pass, bool *ret_keep)
 {
@@ -528,7 +532,7 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 		return (int)pass->len;
 	}
 	h.xid = rr_engine_new_xid(k->conn->engine);
-	if (k->auth) { /* the rest when it is sent */
+	if (k->auth) { /* the rest is encoded when the call is sent */
 		rr_store_u32(k->header, h.xid);
 		*ret_keep = k->auth->context->ops->is_unreducible(k->auth);
 		return 4;
@@ -539,7 +543,7 @@ static int fill_header(struct rpcrdma_call *k, const struct rpcrdma_call_options
 	return rr_rpc_put_call(k->header, sizeof(k->header), &h);
 }
 
-/* NULL has no results, in any program. */
+/* The NULL procedure of each program has no results. */
 static bool calls_null(const struct rpcrdma_call_options *o,
                        const struct rr_call_passthrough *pass)
 {
@@ -553,7 +557,7 @@ static bool calls_null(const struct rpcrdma_call_options *o,
 	       !rr_load_u32((const uint8_t *)pass->header + PROCEDURE_AT);
 }
 
-/* Octets of the Reply at most; 0: unknown. */
+/* Returns the maximum length of the Reply; 0: unknown. */
 static size_t reply_bound(const struct rpcrdma_call *k,
                           const struct rpcrdma_call_options *o, bool null)
 {
@@ -678,7 +682,7 @@ void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
 
 void rr_calls_schedule_end(struct rpcrdma_conn *c)
 {
-	if (!c->end_timer.place) /* reserved: cannot fail */
+	if (!c->end_timer.place) /* promised: cannot fail */
 		(void)!rr_timer_set(&c->engine->timers, &c->end_timer, 0);
 }
 
@@ -693,7 +697,8 @@ static void free_or_end(struct rr_timer *t)
 		c->ops->free(c);
 }
 
-/* The engine goes: at first the link may still be there, then it is not. */
+/* Closes the object because the engine is freed: called with a link first, and once
+ * more without. */
 static void abandon_calls(struct rr_owner *o)
 {
 	struct rpcrdma_conn *c = rr_container_of(o, struct rpcrdma_conn, owner);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client's connection: makes a link, and another one when it is lost.
+ * A client's connection: makes a link, and another one when it is lost.
  *
- * Normal path: rpcrdma_connect resolves the name, an attempt runs from the
- * loop, the link becomes ready and takes the calls that wait (calls.c).  Where a
- * program is named instead of a port, rpcbind is asked first (lookup.h), before each
- * link: a server that was started anew may have another port.
+ * Normal path: rpcrdma_connect resolves the name, and an attempt runs in the loop.  The
+ * link becomes ready and takes the calls that wait (calls.c).  If a program is named
+ * instead of a port, rpcbind is asked before each link (lookup.h), since a restarted
+ * server may have another port.
  *
- * A server that closes in order while no call is out, and none is expected in reverse,
- * has its way: another link is made for the next call.
+ * If a server closes the connection in order, and no call is outstanding or expected in
+ * reverse, the client connects again with the next call.
  *
- * Failure: after a back-off with jitter another link is made.  When nothing was
- * heard from the server for retry_ns, all that wait end with -EHOSTUNREACH.
+ * Failure: another link is made after a back-off with jitter.  If nothing was received
+ * from the server for retry_ns, all calls that wait end with -EHOSTUNREACH.
  *
- * Attempts that only find out which version the server speaks (version_cache.h) are
- * part of connecting: nobody is told of their failures, and no_reconnect does not
- * forbid them.  There are few of them in a row.  Of a name with several addresses one
- * attempt tries each.
+ * Attempts that only find out the server's version (version_cache.h) are part of
+ * connecting: their failures are not reported, and no_reconnect does not forbid them.
+ * Few of them happen in a row.  If a name has several addresses, an attempt tries each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,28 +34,28 @@ enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 100003 };
 struct client {
 	struct rpcrdma_conn conn;
 	struct rr_link_config config;
-	struct addrinfo *addrs, *addr, *next_addr; /* all, of this link, of the next */
-	struct rr_timer retry_timer;               /* reconnect after back-off */
-	char *find_host;                           /* whose rpcbind is asked; or NULL */
+	struct addrinfo *addrs, *addr, *next_addr; /* all; of this link; of the next */
+	struct rr_timer retry_timer;               /* begins the next attempt */
+	char *find_host;                           /* to ask its rpcbind; or NULL */
 	struct rr_lookup *lookup;          /* of the port, in progress; or NULL */
-	struct rr_version_cache *versions; /* the engine's */
+	struct rr_version_cache *versions; /* shared with the engine's other clients */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
-	unsigned failures;      /* in a row, for the back-off */
-	rr_time unheard_since;  /* RR_TIME_NEVER while the server answers */
-	rr_time ready_at;       /* when the link became ready */
-	unsigned asked;         /* this link's, enum rr_conn_versions */
-	unsigned untold;        /* failures in a row that were part of a negotiation */
-	bool had_two;           /* the server has spoken version 2 */
-	bool resting;           /* connects again with the next call */
-	struct rr_list orphans; /* links left to handlers: see link_lost */
+	unsigned failures;     /* in a row, for the back-off */
+	rr_time unheard_since; /* RR_TIME_NEVER while the server answers */
+	rr_time ready_at;      /* when the link became ready */
+	unsigned asked;  /* versions offered by this link, enum rr_conn_versions */
+	unsigned untold; /* failures of a negotiation, in a row */
+	bool had_two;    /* the server has used version 2 */
+	bool resting;    /* connects again with the next call */
+	struct rr_list orphans; /* struct callee of links left to handlers */
 };
 
-/* What a link serves, if the client has callbacks; one for each link, since a
- * handler may hold requests of an older one. */
+/* The requests of one link, if the client has callbacks.  Each link has its own, since
+ * handlers may hold requests of an earlier one. */
 struct callee {
 	struct rr_dispatch dispatch;
-	struct rr_list orphan; /* of its client */
+	struct rr_list orphan; /* in the client's list */
 };
 
 static struct client *client_of(struct rpcrdma_conn *c)
@@ -82,7 +81,7 @@ static void give_up_client(struct client *t, int error)
 	report_event(t, error, true);
 }
 
-/* The server is there. */
+/* Notes that the server answers. */
 static void server_heard(struct rpcrdma_conn *c)
 {
 	client_of(c)->unheard_since = RR_TIME_NEVER;
@@ -96,11 +95,11 @@ static rr_time back_off_time(struct client *t)
 	for (unsigned i = 1; i < t->failures && d < t->config.o.reconnect_max_ns; i++)
 		d *= 2;
 	d = RR_MIN(d, t->config.o.reconnect_max_ns);
-	/* +-25 %: many clients of one server must not come back as one. */
+	/* +-25 %: the clients of a server should not all reconnect at the same time. */
 	return d - d / 4 + rr_rng_below(&t->conn.engine->rng, d / 2 + 1);
 }
 
-/* @negotiating: what failed is part of one attempt in the user's eyes. */
+/* @negotiating: the failed link is part of an attempt that the user sees as one. */
 static void plan_reconnect(struct client *t, int error, bool negotiating)
 {
 	struct rpcrdma_conn *c = &t->conn;
@@ -111,14 +110,14 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 	if (t->unheard_since == RR_TIME_NEVER)
 		t->unheard_since = now;
 	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT ||
-	    error == -EACCES) { /* who we are, or it is, will not change */
+	    error == -EACCES) { /* the identities of both ends will not change */
 		give_up_client(t, error);
 		return;
 	}
 	if (t->config.o.retry_ns != UINT64_MAX &&
 	    now - t->unheard_since >= t->config.o.retry_ns) {
 		rr_calls_end_waiting(c, -EHOSTUNREACH);
-		t->unheard_since = now; /* later calls get their own chance */
+		t->unheard_since = now; /* later calls have retry_ns again */
 	}
 	t->failures++;
 	delay = back_off_time(t);
@@ -133,8 +132,8 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 		report_event(t, error, false);
 }
 
-/* Is the connection wanted when there is no call?  Who may be called, or has a channel,
- * waits for the server. */
+/* Returns whether the connection is wanted without a call: to receive calls or messages
+ * of extensions. */
 static bool connection_is_needed(const struct client *t)
 {
 	const struct rpcrdma_conn *c = &t->conn;
@@ -143,7 +142,8 @@ static bool connection_is_needed(const struct client *t)
 	       t->config.o.n_extensions || t->config.o.no_reconnect;
 }
 
-/* The server has no use for an idle connection, and neither have we. */
+/* Leaves the connection closed until the next call, since the server closed it in
+ * order. */
 static void rest_client(struct client *t, int error)
 {
 	server_heard(&t->conn);
@@ -190,7 +190,7 @@ static enum rr_version_next learn_version(struct client *t, const struct rr_link
 	                              t->config.o.version_cache_ns);
 }
 
-/* The words for the user, if this is the end. */
+/* Returns the reason for the user if no further attempt makes sense, or NULL. */
 static const char *hopeless_reason(const struct client *t, enum rr_version_next next)
 {
 	switch (next) {
@@ -209,8 +209,9 @@ static const char *hopeless_reason(const struct client *t, enum rr_version_next 
 	return NULL;
 }
 
-/* Calls could be made, and the server has spoken: in version 1 the first takes no
- * word of it.  Lost again and again it serves nobody. */
+/* Returns whether the link was ready and the server has sent something.  READY alone
+ * proves nothing in version 1, where nothing is exchanged before.  A link that is lost
+ * again and again does not count. */
 static bool link_was_useful(const struct client *t, const struct rr_link *l)
 {
 	struct rr_conn_info info;
@@ -219,8 +220,7 @@ static bool link_was_useful(const struct client *t, const struct rr_link *l)
 	return rr_link_was_ready(l) && info.answered && t->failures < SAME_ADDRESS;
 }
 
-/* An attempt is over when each address was tried: nobody is told of those before the
- * last. */
+/* An attempt ends when each address was tried; only the last failure is reported. */
 static bool try_another(struct client *t)
 {
 	return t->next_addr &&
@@ -233,7 +233,7 @@ static void attempt_failed(struct client *t, int error)
 		plan_reconnect(t, error, false);
 }
 
-/* @l is none of ours any more. */
+/* Accounts for a link that has ended, and plans the next attempt. */
 static void plan_next_link(struct client *t, struct rr_link *l, int error,
                            const char *why)
 {
@@ -245,20 +245,21 @@ static void plan_next_link(struct client *t, struct rr_link *l, int error,
 	rr_link_stats(l, &s);
 	s.connections_open = 0;
 	rr_stats_add(&t->conn.past, &s);
-	/* A link that lasted shows that the server is there, calls or not; one
-	 * that is dropped as soon as it is ready shows nothing. */
+	/* The server was reachable as long as the link lasted, with or without calls.
+	 * A link that ends as soon as it is ready proves nothing. */
 	if (rr_link_was_ready(l) && now - t->ready_at >= t->config.o.reconnect_max_ns)
 		server_heard(&t->conn);
 	if (!error)
-		error = -ECONNRESET; /* an orderly close that we did not ask for */
+		error = -ECONNRESET; /* an orderly close by the server */
 	if (!t->conn.closed)
 		next = learn_version(t, l, error);
 	if (hopeless_reason(t, next)) {
 		error = -EPROTONOSUPPORT;
 		why = hopeless_reason(t, next);
 	}
-	/* What is learnt is learnt of one address; and by another one we might
-	 * come from another of ours, and not be known again. [v2 §4.5.5] */
+	/* Retry the same address: version entries are per address.  Another route could
+	 * also change our source address, by which the reply cache knows us. [v2
+	 * §4.5.5] */
 	if (next == RR_VERSION_AGAIN || link_was_useful(t, l))
 		t->next_addr = t->addr;
 	rr_calls_unlink(&t->conn, error, why);
@@ -303,7 +304,7 @@ static void orphan_closed(struct rr_link *l, int error, const char *why)
 	leave_callee(l);
 }
 
-/* A lost link of which handlers still hold requests, with no client. */
+/* A lost link that belongs to handlers, which still hold its requests. */
 static const struct rr_link_owner_ops orphan_ops = {
         .request_done = rr_dispatch_end,
         .drop_requests = rr_dispatch_drop,
@@ -322,14 +323,14 @@ static unsigned count_orphans(const struct client *t)
 	return count;
 }
 
-/* A handler may be waiting for what needs the next link: do not wait for it.
- * But a server that calls and hangs up again and again is waited for. */
+/* Does not wait for handlers, since a handler may itself need the next link.  But if a
+ * server often calls and disconnects, its handlers are waited for. */
 static void link_lost(struct rr_link *l)
 {
 	struct client *t = client_of(l->owner);
 
 	if (!l->dispatch || (!t->conn.closed && count_orphans(t) >= MAX_ORPHANS))
-		return; /* closed comes */
+		return; /* the closed operation follows */
 	rr_list_push(&t->orphans,
 	             &rr_container_of(l->dispatch, struct callee, dispatch)->orphan);
 	l->ops = &orphan_ops;
@@ -351,7 +352,7 @@ static const struct rr_link_owner_ops client_ops = {
         .closed = link_closed,
 };
 
-/* Without callbacks no request comes: level NONE, and conn answers. [R3] */
+/* Without callbacks no request arrives: the level is NONE, and conn answers. [R3] */
 static int new_callee(struct client *t, struct rr_dispatch **ret)
 {
 	struct callee *c;
@@ -368,7 +369,7 @@ static int new_callee(struct client *t, struct rr_dispatch **ret)
 	return 0;
 }
 
-/* Tries the next address of the server. */
+/* Connects to the next address of the server. */
 static int try_connect(struct client *t)
 {
 	struct addrinfo *a = t->next_addr ? t->next_addr : t->addrs;
@@ -464,7 +465,7 @@ static void run_attempt(struct rr_timer *timer)
 	struct client *t = rr_container_of(timer, struct client, retry_timer);
 	int err;
 
-	/* Which version it speaks is found out at the same port. */
+	/* The version is negotiated at the same port. */
 	if (t->find_host && !t->untold) {
 		err = look_up_port(t);
 		if (err)
@@ -478,7 +479,7 @@ static void run_attempt(struct rr_timer *timer)
 
 /* -- life of the connection ------------------------------------------------ */
 
-/* The timer for the next attempt runs, or does from now on. */
+/* Begins an attempt if the client rests; otherwise one is planned already. */
 static void end_rest(struct rpcrdma_conn *c)
 {
 	struct client *t = client_of(c);
@@ -508,7 +509,7 @@ static void free_client(struct rpcrdma_conn *c)
 	rr_lookup_cancel(t->lookup);
 	free(t->find_host);
 	while (rr_list_pop(&t->orphans))
-		; /* they free themselves */
+		; /* callees free themselves */
 	if (t->addrs)
 		freeaddrinfo(t->addrs);
 	rr_calls_fini(c);
@@ -534,7 +535,7 @@ static void free_versions(struct rr_part *p)
 	free(rr_container_of(p, struct engine_versions, part));
 }
 
-/* All clients of an engine share what one of them has learnt. */
+/* All clients of an engine share what is known about servers. */
 static int find_versions(struct rpcrdma_engine *e, struct rr_version_cache **ret)
 {
 	struct rr_part *p = rr_engine_find_part(e, free_versions);
@@ -583,7 +584,7 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 		t->find_host = strdup(host);
 		err = t->find_host ? 0 : -ENOMEM;
 	}
-	if (!err) /* the first attempt runs from the loop like all others */
+	if (!err) /* the first attempt runs in the loop like all others */
 		err = rr_timer_set(&e->timers, &t->retry_timer, 0);
 	if (err) {
 		free_client(&t->conn);

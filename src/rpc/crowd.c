@@ -22,19 +22,19 @@ struct rr_origin {
 		struct rr_list guests;
 		size_t count;
 		struct rr_origin *next,
-		        *prev; /* of the same count, in order of arrival */
+		        *prev; /* with the same count, in order of arrival */
 	} of[RR_GUEST_KINDS];
 };
 
 /* -- addresses ----------------------------------------------------------------- */
 
-/* An IPv4 address is the same one when it comes in by IPv6. */
+/* Maps IPv4 addresses to IPv6, since an IPv4 peer may be seen as either. */
 static struct address address_of(const struct sockaddr_storage *ss)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	struct address a;
 
-	memset(&a, 0, sizeof(a)); /* compared as a whole */
+	memset(&a, 0, sizeof(a)); /* compared as octets */
 	if (ss->ss_family == AF_INET) {
 		a.family = AF_INET6;
 		memcpy(a.octets, mapped, sizeof(mapped));
@@ -96,7 +96,7 @@ static void free_if_empty(struct rr_crowd *c, struct rr_origin *o)
 
 /* -- ranks ----------------------------------------------------------------------- */
 
-/* Room for a count of @n in all ranks, so that no move has to fail. */
+/* Makes room for a count of @n in all ranks, so that no later move can fail. */
 static int reserve_ranks(struct rr_crowd *c, size_t n)
 {
 	for (unsigned k = 0; k < RR_GUEST_KINDS; k++) {
@@ -118,7 +118,7 @@ static int reserve_ranks(struct rr_crowd *c, size_t n)
 	return 0;
 }
 
-/* The first one's prev is the last one. */
+/* The prev of the first origin is the last one. */
 static void leave_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 {
 	struct ranked *x = &o->of[kind];
@@ -154,7 +154,7 @@ static void enter_rank(struct rr_rank *r, struct rr_origin *o, unsigned kind)
 	}
 }
 
-/* One more, or one less: the top moves by one place at most. */
+/* Changes a count by one, so that the top moves by one place at most. */
 static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kind,
                            bool more)
 {
@@ -202,7 +202,7 @@ int rr_crowd_init(struct rr_crowd *c, unsigned most)
 	*c = (struct rr_crowd){0};
 	while (n < most && n < MOST_BUCKETS)
 		n *= 2;
-	/* Short reads cannot happen for so few octets. */
+	/* so few octets are never read in part */
 	(void)!getrandom(c->key, sizeof(c->key), 0);
 	c->buckets = calloc(n, sizeof(*c->buckets));
 	c->mask = n - 1;
@@ -271,7 +271,7 @@ size_t rr_crowd_most(const struct rr_crowd *c, enum rr_guest_kind kind)
 	return c->rank[kind].top;
 }
 
-/* The first of an origin that may go; @looks counts down. */
+/* Finds the first guest of an origin for which @may returns true; @looks counts down. */
 static struct rr_guest *first_of(const struct rr_origin *o, unsigned kind,
                                  bool (*may)(const struct rr_guest *), unsigned *looks)
 {

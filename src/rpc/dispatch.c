@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A request on its way through a handler.
+ * Dispatches requests to handlers.
  *
- * Normal path: admit checks the chunks against the procedure's binding before
- * anything is pulled; begin reads the RPC header and calls the handler; the
- * handler answers, from any thread; end frees what the request held.
+ * Normal path: admit checks the chunks against the procedure's binding before anything
+ * is pulled.  begin decodes the RPC header and calls the handler.  The handler replies,
+ * in any thread.  end frees what the request held.
  *
- * Failure: what the transport can see is refused by RDMA2_ERROR, what only RPC
- * can see by an RPC error.  A request whose connection is gone stays valid
- * until its handler has answered; the answer then goes nowhere.
+ * Failure: errors of the transport are sent as RDMA2_ERROR, errors of RPC in a Reply.
+ * If the connection is lost, a request stays valid until its handler has replied; that
+ * reply is discarded.
  *
- * What is to be executed once goes through the service's reply cache (reply_cache.h):
- * the result is there before it is on its way to the caller, and so survives
- * the connection.  A Call that comes again while the first is being executed
- * waits here, in order not to be executed; it leaves with its connection.
+ * Requests that are executed once go through the service's reply cache (reply_cache.h).
+ * The result is stored before it is sent, and so outlives the connection.  A Call that
+ * is repeated while the first one is executed waits here, at most as long as its
+ * connection exists.
  *
- * Memory: a request that is admitted has reserved all it can need (reserve.h);
- * the others wait in order.  Of a Special Call only the beginning has been pulled by
- * then, and what that is refused for is answered without the rest.
+ * Memory: a request that is admitted has reserved all that it can need (reserve.h); the
+ * others wait in order.  Only the beginning of a Special Call has been pulled by then;
+ * a refusal for what it contains is sent without the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #include "rpc/place.h"
 #include "rpc/reserve.h"
 
-/* Its turn to have memory has come. */
+/* The holder's turn has come. */
 static void continue_holder(struct rr_post *p)
 {
 	rr_holder_woken(&rr_container_of(p, struct rr_dispatch, wake)->holder);
@@ -66,8 +66,10 @@ void rr_dispatch_fini(struct rr_dispatch *s)
 
 /* -- admission ----------------------------------------------------------------- */
 
-/* The binding's verdict on what the Requester offers; code 0 = admitted.
- *                                             [v2 §7.3.1, §7.3.2; K12, K13, E11] */
+/*
+ * Checks what the Requester offers against the binding.  Code 0: admitted.
+ *                                            [v2 §7.3.1, §7.3.2; K12, K13, E11]
+ */
 static struct rr_error check_binding(const struct rpcrdma_procedure *p,
                                      const struct rr_request *r)
 {
@@ -93,7 +95,8 @@ static void free_own_sinks(struct own_sinks *s)
 	free(s);
 }
 
-/* The user of a pass-through service keeps what came. */
+/* The handler of a pass-through service may keep the items, so each has a block from
+ * malloc. */
 static void admit_passthrough(struct rpcrdma_request *q)
 {
 	static const struct rr_error no_memory = {.code = RDMA2_ERR_SYSTEM};
@@ -122,7 +125,7 @@ static void admit_passthrough(struct rpcrdma_request *q)
 
 /* -- answering --------------------------------------------------------------------- */
 
-/* By an error code of an extension. */
+/* Sends the error code of an extension. */
 static void send_refusal(struct rpcrdma_request *q)
 {
 	const struct rr_error e = {.code = q->code};
@@ -156,22 +159,23 @@ static void drop_request(struct rpcrdma_request *q)
 	rr_link_touch(l);
 }
 
-/* Nothing is said, and its connection ends. */
+/* Closes the connection without a Reply. */
 static void give_up_request(struct rpcrdma_request *q, int why)
 {
 	drop_request(q);
 	rr_link_close(q->dispatch->link, why);
 }
 
-/* The reply as the security context wants it; false: it must not be sent.  Results that
- * are no XDR would be none however often they are asked for. */
+/* Protects the results as the security context requires.  Returns false if no Reply may
+ * be sent.  Results that are not XDR would fail again with each repetition, so these
+ * are answered. */
 static bool protect_results(struct rpcrdma_request *q)
 {
 	struct rr_acceptor_job *a = q->gss;
 	int err;
 
 	if (q->status.status >= RPCRDMA_RPC_MISMATCH)
-		return true; /* denied: has no verifier */
+		return true; /* the Reply to a denied Call has no verifier */
 	q->status.verf = a->request.verf;
 	if (q->status.status || a->request.service == RR_GSS_NONE)
 		return true;
@@ -233,8 +237,8 @@ static struct rr_reply_cache *reply_cache_of(const struct rpcrdma_request *q)
 	return &q->dispatch->service->cache;
 }
 
-/* The handler's result is known.  Any thread; before anything is sent, since
- * what the caller may have seen must never be executed again. */
+/* Stores the handler's result.  Any thread.  This precedes sending, since a Call must
+ * never be executed again once its caller may have seen the result. */
 static void complete_once(struct rpcrdma_request *q)
 {
 	if (!q->executing)
@@ -245,7 +249,7 @@ static void complete_once(struct rpcrdma_request *q)
 	q->once = NULL;
 }
 
-/* Answers with what the cache has. */
+/* Replies with the stored result. */
 static void replay_reply(struct rpcrdma_request *q)
 {
 	q->n_reply = rr_reply_cache_reply(q->once, &q->status, q->reply + 1);
@@ -275,7 +279,7 @@ static void refuse_uncached(struct rpcrdma_request *q)
 	answer_now(q);
 }
 
-/* False: the request was answered, or waits.  @caller is known. */
+/* Returns true if the request is to be executed; false if it was answered or waits. */
 static bool begin_once(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
 {
 	struct rr_dispatch *dispatch = q->dispatch;
@@ -286,7 +290,7 @@ static bool begin_once(struct rpcrdma_request *q, const struct sockaddr_storage 
 	struct rr_rpc_call rpc = q->rpc;
 	const char *who;
 
-	if (q->gss) { /* a sequence number is no part of what is asked */
+	if (q->gss) { /* neither handle nor sequence number identify the Call */
 		who = q->gss->request.who->principal;
 		rpc.cred.body = who;
 		rpc.cred.len = (uint32_t)strlen(who);
@@ -320,7 +324,7 @@ static bool begin_once(struct rpcrdma_request *q, const struct sockaddr_storage 
 	return false;
 }
 
-/* Waits no longer for the first, nor for the word of it that may be coming. */
+/* Stops waiting for the first Call; a post that is on its way is withdrawn. */
 static void stop_waiting(struct rpcrdma_request *q)
 {
 	struct rpcrdma_engine *e = q->dispatch->engine;
@@ -406,7 +410,7 @@ int rpcrdma_request_extension_error(struct rpcrdma_request *q, uint32_t code)
 
 /* -- beginning ------------------------------------------------------------- */
 
-/* The arguments are what follows the RPC header in the first piece. */
+/* The arguments follow the RPC header in the first piece. */
 static void set_args(struct rpcrdma_request *q, size_t header)
 {
 	const struct rr_request *r = q->r;
@@ -422,7 +426,7 @@ static void set_args(struct rpcrdma_request *q, size_t header)
 	}
 }
 
-/* What RPC itself has to say before a handler is asked. */
+/* Makes the checks of RPC that precede the handler. */
 static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 {
 	const struct rr_service_passthrough *pass = q->dispatch->service->pass;
@@ -447,7 +451,7 @@ static int check_rpc(struct rpcrdma_request *q, struct rr_rpc_reply *ret)
 	return n;
 }
 
-/* To its handler, if @q->status has no objection. */
+/* Calls the handler, or answers with the error in @q->status. */
 static void call_handler(struct rpcrdma_request *q)
 {
 	struct sockaddr_storage caller;
@@ -464,8 +468,7 @@ static void call_handler(struct rpcrdma_request *q)
 	}
 	if (q->proc->execute_once) {
 		if (rpcrdma_request_peer(q, &caller)) {
-			/* Gone already, and not to be known again: it must not
-			 * wait for what will not come. */
+			/* The connection is gone, so the caller cannot be identified. */
 			give_up_request(q, -ENOTCONN);
 			return;
 		}
@@ -475,7 +478,7 @@ static void call_handler(struct rpcrdma_request *q)
 	q->proc->handler(q, q->entry->arg);
 }
 
-/* The acceptor has its verdict. */
+/* Acts on the acceptor's verdict. */
 static void finish_accept(struct rpcrdma_request *q)
 {
 	const struct rr_gss_request *g = &q->gss->request;
@@ -526,7 +529,7 @@ static bool needs_acceptor(const struct rpcrdma_request *q)
 	       q->rpc.cred.flavor == RPCRDMA_AUTH_GSS;
 }
 
-/* Who calls, before anything else is said. */
+/* Authenticates the caller, before any other answer. */
 static void begin_accept(struct rpcrdma_request *q)
 {
 	struct rr_acceptor_job *a = calloc(1, sizeof(*a));
@@ -550,7 +553,8 @@ static void begin_accept(struct rpcrdma_request *q)
 	                               .n_args = q->n_args,
 	                               .peer = (struct sockaddr *)&a->peer,
 	                               .now = a->engine->now};
-	(void)!rpcrdma_request_peer(q, &a->peer); /* else it counts with the unknown */
+	(void)!rpcrdma_request_peer(q, &a->peer); /* an unknown address counts like any
+                                                     other */
 	if (rr_acceptor_submit(q->dispatch->service->acceptor, a, &now)) {
 		q->gss = NULL;
 		free(a);
@@ -568,8 +572,8 @@ static void handle_request(struct rpcrdma_request *q)
 	int n;
 
 	if (rr_link_is_lost(q->dispatch->link)) {
-		/* Held until its caller was gone.  The caller may have sent it
-		 * again elsewhere and gone on: doing it now would do it late. */
+		/* The connection was lost while the request was queued.  The caller may
+		 * have sent it again on another one, so it must not be executed now. */
 		drop_request(q);
 		return;
 	}
@@ -583,7 +587,7 @@ static void handle_request(struct rpcrdma_request *q)
 		call_handler(q);
 }
 
-/* There is memory for it. */
+/* The memory is reserved. */
 static void admit_request(struct rpcrdma_request *q)
 {
 	struct rr_link *l = q->dispatch->link;
@@ -614,8 +618,8 @@ static struct rpcrdma_request *new_request(struct rr_link *l, struct rr_request 
 	return q;
 }
 
-/* What the beginning of a Special Call is refused for needs no more of it, and the program
- * is asked for a place for items, or refuses them. */
+/* Answers a Special Call that is refused for its beginning without pulling the rest,
+ * and asks the program for memory for items. */
 static bool refuse_early(struct rpcrdma_request *q)
 {
 	int n;
@@ -705,7 +709,7 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 	if (q->done)
 		q->done(q->done_arg);
 	rr_place_over(q);
-	rr_reserve_end(q); /* others of this link may go on */
+	rr_reserve_end(q); /* other requests of this link may continue */
 	rr_pool_put(&l->engine->pool, q, sizeof(*q));
 	s->requests--;
 	s->active = l->engine->now;
@@ -755,7 +759,7 @@ void rr_dispatch_drop(struct rr_link *l)
 		if (q->accepting)
 			rr_acceptor_cancel(l->dispatch->service->acceptor, q->gss);
 		q->accepting = false;
-		/* Done or not: nobody will ever know, nor do it again. */
+		/* No repetition of the Call can follow. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
 		complete_once(q);

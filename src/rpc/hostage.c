@@ -7,12 +7,12 @@
 
 enum {
 	PERIOD_MS = 250,
-	PATIENCE = 40, /* periods in which nobody waits, before the watch ends */
+	PATIENCE = 40, /* periods without waiting holders, before the checks end */
 };
 
 /* -- one connection ---------------------------------------------------------------- */
 
-/* Octets that the peer has taken or sent for its requests. */
+/* Returns the octets that the peer has sent or received for its requests. */
 static uint64_t moved_octets(const struct rr_link *l)
 {
 	struct rr_prov_counters p = {0};
@@ -34,7 +34,7 @@ static void forgive_link(struct rr_link *l, uint64_t now_moved)
 	};
 }
 
-/* Notes what it has moved; true: too little for too long. */
+/* Records the progress.  Returns true if the peer moved too little for too long. */
 static bool holds_on(struct rr_link *l)
 {
 	struct rr_dispatch *s = l->dispatch;
@@ -60,16 +60,16 @@ static bool holds_on(struct rr_link *l)
 struct hostage_watch {
 	struct rr_part part;
 	struct rpcrdma_engine *engine;
-	struct rr_list holders; /* struct rr_dispatch */
+	struct rr_list holders; /* struct rr_dispatch, by its holders */
 	struct rr_budget *budget;
 	struct rr_budget_watch watch;
 	struct rr_post post;
 	atomic_bool posted;
 	struct rr_timer timer;
-	unsigned quiet_periods; /* in a row, in which nobody waited */
+	unsigned quiet_periods; /* in a row, without waiting holders */
 };
 
-/* A connection that @n names, if it can hold memory now. */
+/* Returns the link of a dispatch, if it can hold memory; or NULL. */
 static struct rr_link *link_of_holder(struct rr_list *n)
 {
 	struct rr_link *l = rr_container_of(n, struct rr_dispatch, holders)->link;
@@ -89,7 +89,7 @@ static void forgive_all(struct hostage_watch *w)
 	}
 }
 
-/* The connection that holds most, of those that do not move enough. */
+/* Finds the connection that holds most, of those that move too little. */
 static struct rr_link *find_worst(struct hostage_watch *w)
 {
 	struct rr_link *ret = NULL;
@@ -115,7 +115,7 @@ static void end_holder(struct rr_link *l, uint64_t wanted)
 
 static void set_period(struct hostage_watch *w)
 {
-	/* Reserved: cannot fail. */
+	/* Promised: cannot fail. */
 	(void)!rr_timer_set(&w->engine->timers, &w->timer,
 	                    w->engine->now + RR_MS(PERIOD_MS));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What host authentication proved, for users of connections and requests. */
+/* The results of host authentication, for users of connections and requests. */
 #include "hostauth/hostauth.h"
 
 #include "rpc/calls.h"

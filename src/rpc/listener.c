@@ -16,9 +16,9 @@ enum {
 	ACCEPTS_PER_EVENT = 64,
 	ACCEPT_PAUSE_MS = 100,
 	REOPEN_MS = 1000,
-	POSTPONE_MAX = 4, /* iterations that look for dead connections first */
+	POSTPONE_MAX = 4, /* iterations that first look for lost connections */
 	GRACE_MS = 500,   /* for a handshake, see find_victim */
-	STUCK_MS = 2000,  /* an answer that moves no further for so long is stuck */
+	STUCK_MS = 2000,  /* without progress of a reply */
 };
 
 /* -- sessions -------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void session_ready(struct rr_link *l)
 	report_session(s, true, 0, "");
 }
 
-/* Requests are being served, or calls in reverse are out. */
+/* Returns whether requests are executed, or calls in reverse are outstanding. */
 static bool session_is_busy(const struct rr_session *s)
 {
 	struct rr_conn_info info;
@@ -69,7 +69,7 @@ static bool session_is_busy(const struct rr_session *s)
 	return s->dispatch.requests || info.calls;
 }
 
-/* The listener may be waiting for what has ended. */
+/* Closes a session that a closing listener has been waiting for. */
 static void close_if_settled(struct rr_session *s)
 {
 	if (s->listener->closing && !session_is_busy(s))
@@ -94,7 +94,7 @@ static void session_request(struct rr_link *l, struct rr_request *r)
 	rr_dispatch_begin(l, r);
 }
 
-/* It is in use, without a request that is being served. */
+/* The connection is in use without a request. */
 static void session_touched(struct rr_dispatch *dispatch)
 {
 	struct rr_session *s = rr_container_of(dispatch, struct rr_session, dispatch);
@@ -102,7 +102,7 @@ static void session_touched(struct rr_dispatch *dispatch)
 	rr_crowd_move(&s->listener->crowd, &s->guest, s->guest.kind);
 }
 
-/* All its Receives are posted from now on: the connection pays for the rest of them. */
+/* From now on all Receives are posted: the connection pays for the rest of them. */
 static void session_heard(struct rr_link *l)
 {
 	struct rr_session *s = l->owner;
@@ -167,7 +167,7 @@ static const struct rr_link_owner_ops session_ops = {
         .closed = session_closed,
 };
 
-/* Until its first Call a connection has no more time than for the handshake. */
+/* Before its first Call, a connection has no more time than for the handshake. */
 static rr_time idle_limit(const struct rr_session *s)
 {
 	const struct rpcrdma_conn_options *o = &s->listener->config.o;
@@ -183,8 +183,8 @@ static void check_idle(struct rr_timer *t)
 	struct rpcrdma_listener *l = s->listener;
 	rr_time until = rr_after(s->dispatch.active, idle_limit(s));
 
-	/* An object for calls in reverse keeps it open [v2 §4.5.5], and so does a call
-	 * that is out, wherever its object is now. */
+	/* An object for calls in reverse keeps the session open [v2 §4.5.5], and so
+	 * does an outstanding call, wherever its object is now. */
 	if (!session_is_busy(s) && rr_list_empty(&s->reverses) &&
 	    l->engine->now >= until) {
 		rr_link_close(s->link, -ETIMEDOUT);
@@ -192,7 +192,7 @@ static void check_idle(struct rr_timer *t)
 	}
 	if (until <= l->engine->now)
 		until = rr_after(l->engine->now, idle_limit(s));
-	/* The node was just taken out of the heap: there is room. */
+	/* The timer has just fired, so there is room in the heap. */
 	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
 }
 
@@ -203,7 +203,7 @@ static struct rr_session *session_of_guest(const struct rr_guest *g)
 	return rr_container_of((uintptr_t)g, struct rr_session, guest);
 }
 
-/* A call in reverse that is out may be under execution. */
+/* Returns false if a call in reverse may be under execution. */
 static bool session_may_go(const struct rr_guest *g)
 {
 	struct rr_conn_info info;
@@ -212,7 +212,8 @@ static bool session_may_go(const struct rr_guest *g)
 	return !info.calls;
 }
 
-/* No handler has a request of it, and its peer does not take the answers. */
+/* Returns whether the peer does not receive the replies, while no handler has a
+ * request. */
 static bool session_is_stuck(const struct rr_guest *g)
 {
 	const struct rr_session *s = session_of_guest(g);
@@ -222,10 +223,11 @@ static bool session_is_stuck(const struct rr_guest *g)
 }
 
 /*
- * The oldest that never became ready, else the one that is idle longest, else one that
- * is stuck.  One that has only just come is spared while more are idle at one address
- * than new: clients that are ready in no time and come again and again would push out
- * all that need a little longer.
+ * Returns the oldest session that never became ready; else the one that has been idle
+ * longest; else one that is stuck.  A session that has just begun is spared if some
+ * address has more idle sessions than any has new ones.  Otherwise clients that are
+ * fast to become ready, and connect again and again, would displace all that need
+ * longer.
  */
 static struct rr_session *find_victim(const struct rpcrdma_listener *l,
                                       const struct sockaddr_storage *from)
@@ -262,7 +264,7 @@ static bool evict_session(struct rpcrdma_listener *l, struct rr_session *s)
 	return true;
 }
 
-/* Room for one more from @peer, or not. */
+/* Makes room for one more session from @peer; returns false if there is none. */
 static bool make_session_room(struct rpcrdma_listener *l,
                               const struct sockaddr_storage *peer)
 {
@@ -283,8 +285,8 @@ static void arm_entrances(struct rpcrdma_listener *l, uint32_t events)
 		rr_poller_arm(&l->engine->poller, &l->at[i].source, events);
 }
 
-/* The waiting connection keeps the descriptor readable, and nothing can be
- * done about it now: look away for a while, or the loop would spin. */
+/* The waiting connection keeps the descriptor readable, but it cannot be accepted now:
+ * without a pause the loop would spin. */
 static void pause_accepting(struct rpcrdma_listener *l)
 {
 	if (rr_timer_set(&l->engine->timers, &l->pause_timer,
@@ -317,7 +319,7 @@ static void close_entrance(struct rr_entrance *at)
 
 static void reopen_later(struct rpcrdma_listener *l)
 {
-	/* Reserved: cannot fail. */
+	/* Promised: cannot fail. */
 	(void)!rr_timer_set(&l->engine->timers, &l->reopen_timer,
 	                    l->engine->now + RR_MS(REOPEN_MS));
 }
@@ -339,7 +341,7 @@ static struct rr_session *new_session(struct rpcrdma_listener *l)
 	return s;
 }
 
-/* It has a link: it gets its place, or is closed again. */
+/* Adds a session whose link was accepted, or closes it. */
 static void admit_session(struct rr_session *s)
 {
 	struct rpcrdma_listener *l = s->listener;
@@ -359,7 +361,7 @@ static void admit_session(struct rr_session *s)
 		rr_link_close(s->link, -ENOMEM);
 }
 
-/* Takes one connection; false when there is none waiting. */
+/* Accepts a connection.  Returns false if no more are to be accepted now. */
 static bool accept_one(struct rr_entrance *at)
 {
 	struct rpcrdma_listener *l = at->listener;
@@ -396,7 +398,7 @@ static bool accept_one(struct rr_entrance *at)
 	return true;
 }
 
-/* Connections that are over have been noticed by now, if their turn has come. */
+/* The links have had their turns by now, so sessions that ended were noticed. */
 static void accept_late(struct rr_late *w)
 {
 	struct rr_entrance *at = rr_container_of(w, struct rr_entrance, late);
@@ -466,7 +468,8 @@ static int add_entrance(struct rpcrdma_listener *l, const struct rr_prov_ops *op
 	return err;
 }
 
-/* By the same provider, at the same port: clients look for it there. */
+/* Listens again, by the same provider at the same port, where clients expect the
+ * server. */
 static void reopen_entrances(struct rr_timer *t)
 {
 	struct rpcrdma_listener *l =
@@ -484,7 +487,7 @@ static void reopen_entrances(struct rr_timer *t)
 		reopen_later(l);
 }
 
-/* The first provider must; another, at the port that the first one got, may. */
+/* The first provider must succeed; others try the port that the first one got. */
 static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
 {
 	const struct rr_prov_ops *ops[RR_CHOICES] = {l->config.prov};
@@ -501,7 +504,7 @@ static int listen_on(struct rpcrdma_listener *l, const struct addrinfo *a)
 	return err;
 }
 
-/* IPv6 first if no address was named: it takes IPv4 as well. */
+/* Without a named address, tries IPv6 first: that accepts IPv4 as well. */
 static int listen_any(struct rpcrdma_listener *l, const struct addrinfo *list,
                       bool named)
 {
@@ -546,7 +549,7 @@ static void close_sessions(struct rr_timer *t)
 		        rr_container_of(n, struct rr_session, link_sessions)->link, 0);
 }
 
-/* Its sessions' links, when they end, end it. */
+/* The listener is freed when the links of its sessions have ended. */
 static void abandon_listener(struct rr_owner *o)
 {
 	rpcrdma_listener_close(rr_container_of(o, struct rpcrdma_listener, owner), 0);
@@ -575,7 +578,7 @@ int rpcrdma_listen(struct rpcrdma_engine *e, const char *address,
 	err = rr_hostage_watch(e);
 	if (!err)
 		err = rr_link_config_from(o, "", &l->config);
-	if (!err && service->pass) /* whose Calls have no items: see service.h */
+	if (!err && service->pass) /* their Calls have no items: see service.h */
 		l->config.special_bytes =
 		        (uint32_t)RR_MIN(l->config.o.max_held_bytes, UINT32_MAX);
 	if (!err && l->config.o.hostauth_policy)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program's view of a payload stream: XDR read from pieces, see <rpcrdma/cursor.h>.
+ * Reads XDR from the pieces of a Payload stream: see <rpcrdma/cursor.h>.
  *
- * Roundup is skipped late, by the next read: only then is it known whether it follows.
- * Behind an item that came by RDMA it does not; old peers send it all the same, at the
- * end of the chunk or of the message.
+ * XDR padding is skipped late, by the next read, since only then is it known whether it
+ * follows.  It does not follow an item that was transferred by RDMA.  Some peers send
+ * it nevertheless, at the end of the chunk or of the message.
  *
- * Invariants: @pos and @end are of one piece; nothing is read unless all of it is known
- * to be there; nothing is read across the border of an item.
+ * Invariants: @pos and @end point into one piece.  Nothing is read unless all of it is
+ * present.  No read crosses the border of an item.
  */
 #include <string.h>
 
@@ -29,15 +29,15 @@ static void set_piece(struct rpcrdma_cursor *c, const void *base, size_t len, bo
 	c->item = item;
 }
 
-/* An item has been read.  What follows has its roundup only if that makes its length a
- * multiple of four. */
+/* The item was read.  Its padding follows only if that makes the length of the next
+ * piece a multiple of four. */
 static void leave_item(struct rpcrdma_cursor *c)
 {
 	if (!c->n_next || c->next->item || ((c->next->len + c->odd) & 3))
 		c->odd = 0;
 }
 
-/* Goes to the next octet; @pos is @end only if there is none. */
+/* Goes to the next octet; @pos is @end if there is none. */
 static void seek_octet(struct rpcrdma_cursor *c)
 {
 	while (c->pos == c->end) {
@@ -57,7 +57,7 @@ static size_t octets_here(const struct rpcrdma_cursor *c)
 	return (size_t)(c->end - c->pos);
 }
 
-/* Are @len octets there, on this side of an item's border? */
+/* Returns whether @len octets are present before the border of an item. */
 static bool has_octets(const struct rpcrdma_cursor *c, size_t len)
 {
 	size_t missing = len;
@@ -73,7 +73,7 @@ static bool has_octets(const struct rpcrdma_cursor *c, size_t len)
 	return false;
 }
 
-/* Moves over @len octets that are there; copies them unless @to is NULL. */
+/* Skips @len octets, which are present; copies them to @to unless it is NULL. */
 static void move_over(struct rpcrdma_cursor *c, uint8_t *to, size_t len)
 {
 	while (len) {
@@ -91,7 +91,7 @@ static void move_over(struct rpcrdma_cursor *c, uint8_t *to, size_t len)
 	}
 }
 
-/* Skips the roundup of what was read; an item has all of it or none. */
+/* Skips the padding of what was read; an item has all of it or none. */
 static void skip_roundup(struct rpcrdma_cursor *c)
 {
 	size_t n;
@@ -106,7 +106,7 @@ static void skip_roundup(struct rpcrdma_cursor *c)
 	seek_octet(c);
 }
 
-/* The next @len octets are there. */
+/* Checks that the next @len octets are present. */
 static bool begin_read(struct rpcrdma_cursor *c, size_t len)
 {
 	if (c->error)
@@ -140,7 +140,7 @@ void rpcrdma_reply_cursor(const struct rpcrdma_reply *r, struct rpcrdma_cursor *
 	rpcrdma_cursor_init_octets(ret, r->results, r->len);
 }
 
-/* A number is no part of an item. */
+/* An item contains no number. */
 static bool take_number(struct rpcrdma_cursor *c, uint8_t *ret, size_t len)
 {
 	if (!begin_read(c, len))
@@ -174,7 +174,7 @@ const void *rpcrdma_cursor_fixed(struct rpcrdma_cursor *c, void *buf, size_t len
 	if (!begin_read(c, len))
 		return NULL;
 	if (!len)
-		return ""; /* there need be no octet to point at */
+		return ""; /* there may be no octet to point to */
 	if (len > octets_here(c)) {
 		p = buf;
 		if (!buf)

@@ -32,7 +32,7 @@ void *rpcrdma_request_place_token(const struct rpcrdma_request *q)
 	return q->placed ? q->place_token : NULL;
 }
 
-/* The arguments' octets that are here already, behind the RPC header. */
+/* Describes the request, with the part of the arguments that has arrived. */
 static void describe_arrival(struct rpcrdma_request *q, size_t header,
                              struct rpcrdma_call_info *a, struct sockaddr_storage *peer,
                              size_t sizes[RR_REQUEST_MAX_READS])
@@ -53,7 +53,7 @@ static void describe_arrival(struct rpcrdma_request *q, size_t header,
 	};
 }
 
-/* What the program gave holds the items. */
+/* Checks that the program's memory is large enough for the items. */
 static bool take_places(struct rpcrdma_request *q, const struct iovec *at,
                         const size_t *sizes)
 {

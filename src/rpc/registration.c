@@ -2,7 +2,7 @@
 /*
  * Registers the programs of a service with rpcbind.                [v2 §9; O6]
  *
- * A listener at the IPv6 any address takes IPv4 connections too, and is registered
+ * A listener at the IPv6 any address also accepts IPv4 connections, and is registered
  * under both netids.                                              [v2 §12]
  */
 #include "rpc/listener.h"

@@ -9,30 +9,30 @@
 enum {
 	DEFAULT_PER_CALLER = 8192,
 	DEFAULT_AGE_S = 300,
-	BYTES_PER_BUCKET = 1024, /* about what an entry takes */
+	BYTES_PER_BUCKET = 1024, /* about the size of an entry */
 	MAX_BUCKETS = 1 << 20,
-	MALLOC_COST = 16,  /* what an allocation costs beyond its size */
-	BRIEF_BYTES = 512, /* of the arguments that are compared */
+	MALLOC_COST = 16,  /* of malloc, beyond the size */
+	BRIEF_BYTES = 512, /* compared octets of the arguments */
 };
 
-/* Which Call it is.  No padding: compared as octets. */
+/* Identifies a Call.  No padding: compared as octets. */
 struct key {
 	struct rr_caller_addr addr;
 	uint32_t xid, program, version, procedure;
 	uint64_t len;    /* of the arguments, items with their padding */
-	uint64_t digest; /* of all this, credential and arguments */
+	uint64_t digest; /* of the fields above, credential and arguments */
 };
 _Static_assert(sizeof(struct key) == 16 + 8 + 4 * 4 + 8 + 8, "no padding");
 
 struct rr_reply_cache_entry {
 	struct rr_reply_cache_entry *next; /* in its bucket */
-	struct rr_list idle, of_tenant;    /* on both lists, or none while held */
+	struct rr_list idle, of_tenant; /* in both lists, or in none while it is held */
 	struct rr_list waiters;
-	struct rr_tenant *tenant; /* that brought it */
+	struct rr_tenant *tenant; /* who pays for it */
 	struct key key;
 	unsigned held;
 	bool complete, brief;
-	rr_time since; /* complete, or last asked for */
+	rr_time since; /* when it was completed or last requested */
 	size_t bytes;  /* with the body */
 	struct rr_rpc_reply status;
 	unsigned n_results;
@@ -56,7 +56,7 @@ static size_t pad_of(const struct rpcrdma_piece *p)
 	return p->item ? -p->len & 3 : 0;
 }
 
-/* Octets of the arguments, of which @left are still to be added. */
+/* Adds octets of the arguments, at most @left. */
 static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_t *left)
 {
 	size_t n = (size_t)RR_MIN(*left, (uint64_t)len);
@@ -66,8 +66,8 @@ static void add_args(struct rr_siphash *h, const void *base, size_t len, uint64_
 	*left -= n;
 }
 
-/* An item counts with its padding, as it has it when it travels inline.  What is
- * compared is hashed as well: a caller that chooses it cannot choose the bucket. */
+/* An item counts with its padding, as if it were inline.  All that is compared is
+ * digested, so that callers cannot choose the bucket. */
 static void key_from(const struct rr_reply_cache *d,
                      const struct sockaddr_storage *caller, const struct rr_rpc_call *c,
                      const struct rpcrdma_piece *args, unsigned n, uint64_t most,
@@ -172,7 +172,7 @@ static struct rr_reply_cache_entry *oldest_idle(const struct rr_reply_cache *d)
 	return n ? rr_container_of(n, struct rr_reply_cache_entry, idle) : NULL;
 }
 
-/* The oldest reply of those who have most; NULL: none may go for @t. */
+/* Finds the oldest reply of the tenant that pays for @t; NULL if there is none. */
 static struct rr_reply_cache_entry *find_payment(const struct rr_reply_cache *d,
                                                  struct rr_tenant *t, bool own)
 {
@@ -192,7 +192,7 @@ static bool caller_has_room(const struct rr_reply_cache *d, const struct rr_call
 	       c->entries <= d->o.max_per_caller;
 }
 
-/* @t has an entry that is not idle, so that it stays. */
+/* @t has an entry that is not idle, so it is not freed here. */
 static bool make_cache_room(struct rr_reply_cache *d, struct rr_tenant *t, size_t bytes)
 {
 	struct rr_reply_cache_entry *e;
@@ -214,7 +214,7 @@ static void expire_replies(struct rr_reply_cache *d, rr_time now)
 {
 	struct rr_reply_cache_entry *e;
 
-	/* Times come from several threads and may be a little out of order. */
+	/* Times are taken in several threads, and may be slightly out of order. */
 	while ((e = oldest_idle(d)) && now > e->since &&
 	       now - e->since >= d->o.max_age_ns)
 		free_entry(d, e);
@@ -342,7 +342,7 @@ enum rr_reply_cache_verdict rr_reply_cache_begin_briefly(
 
 /* -- replies --------------------------------------------------------------- */
 
-/* One allocation with everything in it; NULL without memory. */
+/* Copies all into one allocation; NULL without memory. */
 static struct rr_piece *copy_results(const struct rr_piece *p, unsigned n, size_t bytes)
 {
 	struct rr_piece *to = malloc(bytes);
@@ -393,8 +393,8 @@ void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_ent
 	RR_ASSERT(n <= RPCRDMA_MAX_PIECES);
 	pthread_mutex_lock(&d->lock);
 	RR_ASSERT(!e->complete);
-	/* Of a brief one nobody else would ask: then nothing is kept, nor made room
-	 * for. */
+	/* If no repetition waits for a brief one, nothing is stored, and no room is
+	 * made. */
 	if ((e->brief && e->held == 1) || store_results(d, e, results, n))
 		e->status = *status;
 	else
@@ -410,7 +410,7 @@ void rr_reply_cache_complete(struct rr_reply_cache *d, struct rr_reply_cache_ent
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Without the lock: what is complete does not change, what is held stays. */
+/* No lock: a complete entry does not change, and a held one is not freed. */
 unsigned rr_reply_cache_reply(const struct rr_reply_cache_entry *e,
                               struct rr_rpc_reply *ret, struct rr_piece *ret_results)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a handler asks of its request: facts, and memory for results. */
+/* Answers handlers' questions about requests, and allocates results. */
 #include <stdlib.h>
 
 #include "base/sized.h"
@@ -11,7 +11,7 @@ enum { ALLOC_HEAD = 64, ALLOC_APART = 4096 };
 struct rr_request_alloc {
 	struct rr_request_alloc *next;
 	size_t bytes; /* with this head, unless @apart */
-	void *apart;  /* the memory itself: of a size that a head would double */
+	void *apart;  /* the memory itself, if a head would double its size */
 	bool pooled;
 };
 

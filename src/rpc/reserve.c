@@ -2,8 +2,8 @@
 #include "rpc/reserve.h"
 
 enum {
-	REQUEST_BYTES = 4096,  /* the request itself */
-	CONN_BYTES = 32 << 10, /* what a connection costs beside its Receives */
+	REQUEST_BYTES = 4096,  /* struct rpcrdma_request */
+	CONN_BYTES = 32 << 10, /* of a connection without its Receives */
 };
 
 /* -- how much -------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 	return r->call_bytes + items + tails;
 }
 
-/* A client may offer more room than any result of ours can fill. */
+/* A client may offer more room than any result can fill. */
 static uint64_t result_bytes(const struct rpcrdma_request *q)
 {
 	const struct rr_dispatch *s = q->dispatch;
@@ -36,8 +36,8 @@ static uint64_t result_bytes(const struct rpcrdma_request *q)
 
 /* -- Calls in parts ---------------------------------------------------------------- */
 
-/* The longest message allowed, and what an answer inline takes.  What its parts leave
- * serves for its chunks. */
+/* Returns the longest message allowed, and an inline reply.  Octets that the parts do
+ * not need are used for chunks. */
 static uint64_t sequence_bytes(const struct rr_dispatch *s)
 {
 	uint64_t n = s->max_message_bytes + (uint64_t)REQUEST_BYTES + s->inline_bytes;
@@ -45,7 +45,7 @@ static uint64_t sequence_bytes(const struct rr_dispatch *s)
 	return RR_MIN(n, RR_MIN(s->holder.limit, s->holder.budget->limit / 2));
 }
 
-/* The peer is to send the rest of it. */
+/* The peer has to send the other parts. */
 static uint64_t sequence_begins(struct rr_dispatch *s)
 {
 	s->peer_bytes += s->sequence.bytes;
@@ -65,7 +65,7 @@ static int ask_room(void *ctx, uint64_t *ret_bytes)
 	struct rr_dispatch *s = ((struct rr_link *)ctx)->dispatch;
 	int n;
 
-	if (!s) { /* its owner counts nothing */
+	if (!s) { /* its owner counts no memory */
 		*ret_bytes = UINT64_MAX;
 		return 1;
 	}
@@ -104,7 +104,7 @@ const struct rr_room rr_reserve_room = {ask_room, leave_room, give_room, NULL};
 
 /* -- waiting ----------------------------------------------------------------------- */
 
-/* The claim is there: it is the request's. */
+/* The claim was granted. */
 static void note_reserved(struct rpcrdma_request *q, uint64_t bytes)
 {
 	q->reserved += bytes;
@@ -129,8 +129,8 @@ static void refuse_for_memory(struct rpcrdma_request *q)
 	rr_conn_refuse(l->conn, q->r, &e, l->engine->now);
 }
 
-/* It has room since its first part came, and must not wait for more: what is too much
- * goes back, what is missing is there now or never. */
+/* Adjusts a reservation that was made with the first part of a Call.  It must not wait:
+ * excess is given back, and what is missing is reserved now or never. */
 static void adjust_reserved(struct rpcrdma_request *q, uint64_t wanted)
 {
 	struct rr_holder *h = &q->dispatch->holder;

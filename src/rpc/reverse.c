@@ -2,17 +2,17 @@
 /*
  * A server's object for calls to one of its clients.               [v2 §4.5]
  *
- * Normal path: made from a request, it borrows the link of that request's
- * session; from there on calls.c does what it does for a client.  The session
- * is kept open while such an object uses it.
+ * Normal path: the object is made from a request and borrows the link of the request's
+ * session.  Its calls are handled as a client's (calls.c).  The session is kept open
+ * while such an object uses it.
  *
- * Failure: a server does not connect.  When the session is over its calls come
- * back and wait until the upper layer, which alone can tell who a client is,
- * names another request of the same client; they go there under their old
- * XIDs.  Each that has waited for retry_ns ends with -EHOSTUNREACH [v2 §4.5.5].
+ * Failure: a server does not connect.  When the session has ended, its calls come back
+ * and wait.  Only the upper layer can identify a client; it names another request of
+ * the same client, and the calls are sent there under their old XIDs.  A call that has
+ * waited for retry_ns ends with -EHOSTUNREACH [v2 §4.5.5].
  *
- * Calls that the old connection still has stay there while that one lives:
- * two connections with one transaction could both execute it.
+ * Calls on an old connection stay there as long as it exists: if a transaction was sent
+ * on two connections, both could execute it.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@
 
 struct reverse {
 	struct rpcrdma_conn conn;
-	struct rr_session *session; /* whose link it uses, or NULL */
+	struct rr_session *session; /* session whose link it uses; or NULL */
 	struct rr_list on_session;
 };
 
@@ -36,7 +36,7 @@ static void ignore_heard(struct rpcrdma_conn *c)
 {
 }
 
-/* absence_ns says for how long. */
+/* absence_ns limits the time. */
 static void ignore_wait(struct rpcrdma_conn *c)
 {
 }
@@ -75,7 +75,7 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *why)
 
 		unbind_session(r);
 		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, why);
-		rr_calls_submit(&r->conn); /* those that came back wait */
+		rr_calls_submit(&r->conn); /* calls that came back wait */
 	}
 }
 
@@ -100,14 +100,14 @@ static const struct rr_calls_ops reverse_ops = {
         .free = free_reverse,
 };
 
-/* The session that @q came by, if it can carry calls. */
+/* Finds the session that received @q, if it can carry calls. */
 static int session_of_request(const struct rpcrdma_request *q, struct rr_session **ret)
 {
 	struct rr_dispatch *dispatch = rr_request_dispatch(q);
 	struct rr_link *l = dispatch->link;
 
 	if (!l->server)
-		return -EINVAL; /* a client's request: it has its own connection */
+		return -EINVAL; /* a client has its own connection */
 	if (rr_link_is_lost(l) || rr_link_was_closed(l))
 		return -ENOTCONN;
 	*ret = rr_container_of(dispatch, struct rr_session, dispatch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * NULL calls that came by other means than RDMA: a client's security contexts are set
- * up by them, and belong to the service, not to a connection.          [v2 §11.2.2.1]
+ * NULL calls that did not arrive by RDMA.  Clients create security contexts by them,
+ * which belong to the service, not to a connection.               [v2 §11.2.2.1]
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@ struct null_call {
 	struct rr_rpc_call rpc;
 	struct rr_rpc_reply reply;
 	struct rr_gss_request gss; /* zero: not under RPCSEC_GSS */
-	uint8_t *out;              /* the whole reply; malloc'ed */
+	uint8_t *out;              /* the whole reply, from malloc */
 	size_t out_len;
 };
 
-/* What is left to say once the caller is known, or needs not be. */
+/* Checks program and procedure, after the caller. */
 static void check_null(const struct rpcrdma_service *s, struct null_call *k)
 {
 	k->reply.verf = k->gss.verf;
@@ -24,7 +24,7 @@ static void check_null(const struct rpcrdma_service *s, struct null_call *k)
 		k->reply.status = RPCRDMA_PROC_UNAVAIL;
 }
 
-/* 0: judge it; 1: k->out is the answer; or a negative errno. */
+/* Returns 0 if the call is authentic, 1 if k->out is the reply, or a negative errno. */
 static int authenticate_null(const struct rpcrdma_service *s, struct null_call *k,
                              const struct sockaddr *peer,
                              const struct rpcrdma_piece *args)
@@ -54,7 +54,7 @@ static int authenticate_null(const struct rpcrdma_service *s, struct null_call *
 	return -EACCES;
 }
 
-/* The header, and a void result as the context wants it. */
+/* Encodes the header, and protects the void result as the context requires. */
 static int write_null_reply(struct null_call *k)
 {
 	void *nothing = NULL;
@@ -92,7 +92,7 @@ static int dispatch_null(const struct rpcrdma_service *s, struct null_call *k,
 		check_null(s, k);
 	} else if (!s->acceptor) {
 		m->status = RPCRDMA_AUTH_ERROR;
-		m->auth_stat = 1; /* AUTH_BADCRED: no such flavor here */
+		m->auth_stat = 1; /* AUTH_BADCRED: unknown flavor */
 	} else {
 		r = authenticate_null(s, k, peer, args);
 		if (!r)

@@ -8,8 +8,8 @@
 #include "base/siphash.h"
 
 enum {
-	LOWEST = 8,       /* of the ranks: below 2^9 octets */
-	MALLOC_COST = 16, /* what an allocation costs beyond its size */
+	LOWEST = 8,       /* rank: below 2^9 octets */
+	MALLOC_COST = 16, /* of malloc, beyond the size */
 };
 
 /* -- ranks ----------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static void init_ranks(struct rr_ranks *r)
 		rr_list_init(&r->rank[i]);
 }
 
-/* Who paid, or has less for another reason, is the last of its rank that pays again. */
+/* A share whose idle octets decrease becomes the last of its rank that pays. */
 static void set_share_idle(struct rr_ranks *r, struct rr_share *s, size_t idle)
 {
 	unsigned from = rank_of(s->idle), to = rank_of(idle);
@@ -107,7 +107,7 @@ static struct rr_caller **caller_bucket(const struct rr_tenants *ts, uint64_t ha
 	return &ts->callers[hash & ts->mask];
 }
 
-/* Numbers of connections are the server's: they spread by themselves. */
+/* Connection numbers are assigned by the server, and need no digest. */
 static struct rr_tenant **tenant_bucket(const struct rr_tenants *ts, uint64_t hash,
                                         uint64_t connection)
 {
@@ -138,7 +138,7 @@ static struct rr_caller *get_caller(struct rr_tenants *ts,
 	return c;
 }
 
-/* Without tenants it is forgotten. */
+/* Frees a caller without tenants. */
 static void put_caller(struct rr_tenants *ts, struct rr_caller *c)
 {
 	struct rr_caller **at = caller_bucket(ts, c->hash);

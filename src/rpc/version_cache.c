@@ -10,7 +10,7 @@ static struct rr_version_key key_of(const struct sockaddr *sa)
 {
 	struct rr_version_key k;
 
-	memset(&k, 0, sizeof(k)); /* compared as a whole */
+	memset(&k, 0, sizeof(k)); /* compared as octets */
 	k.family = sa->sa_family;
 	if (sa->sa_family == AF_INET) {
 		const struct sockaddr_in *in = (const void *)sa;
@@ -37,7 +37,7 @@ static size_t find_version_entry(const struct rr_version_cache *v,
 	return i;
 }
 
-/* The note of @sa that holds now, or NULL. */
+/* Returns the entry of @sa if it has not expired, or NULL. */
 static const struct rr_version_entry *
 known_entry(const struct rr_version_cache *v, const struct sockaddr *sa, rr_time now)
 {
@@ -57,7 +57,7 @@ static void forget_server(struct rr_version_cache *v, const struct sockaddr *sa)
 		v->entry[i].until = 0;
 }
 
-/* The note of @sa, a new one in the place of the oldest if need be. */
+/* Returns the entry of @sa; a new one replaces the one that expires first. */
 static struct rr_version_entry *entry_for(struct rr_version_cache *v,
                                           const struct sockaddr *sa, rr_time now,
                                           rr_time keep_ns)
@@ -85,12 +85,12 @@ unsigned rr_version_cache_ask(const struct rr_version_cache *v,
 {
 	const struct rr_version_entry *n = known_entry(v, sa, now);
 
-	/* Who wants only version 2 asks for it all the same. */
+	/* If the user allows version 2 only, it is offered nevertheless. */
 	return n && n->no_two && (wanted & RR_CONN_V1) ? (unsigned)RR_CONN_V1 : wanted;
 }
 
-/* [V7] wants that it said so remembered when the connection is lost then; it is
- * as true when the connection goes on in version 1. */
+/* [V7] asks to remember this when the connection is lost then; it is as true when the
+ * connection goes on in version 1. */
 static void remember_refusal(struct rr_version_cache *v, const struct sockaddr *sa,
                              rr_time now, rr_time keep_ns)
 {
@@ -107,18 +107,18 @@ void rr_version_cache_ready(struct rr_version_cache *v, const struct sockaddr *s
 		remember_refusal(v, sa, now, keep_ns);
 }
 
-/* The connection began with version 1. */
+/* Handles the end of a connection that began with version 1. */
 static enum rr_version_next learn_version_one(struct rr_version_cache *v,
                                               const struct sockaddr *sa,
                                               const struct rr_version_end *e)
 {
 	if (e->error != -EPROTONOSUPPORT)
 		return RR_VERSION_USUAL;
-	forget_server(v, sa); /* what was known of it is no longer true */
+	forget_server(v, sa); /* the server has changed */
 	return RR_VERSION_REFUSED;
 }
 
-/* Nothing came back for the first message in version 2. */
+/* Handles the end of a connection whose first message in version 2 was not answered. */
 static enum rr_version_next learn_unanswered(struct rr_version_cache *v,
                                              const struct sockaddr *sa,
                                              const struct rr_version_end *e,
@@ -127,7 +127,7 @@ static enum rr_version_next learn_unanswered(struct rr_version_cache *v,
 	struct rr_version_entry *n;
 
 	if (e->error == -ENOMEM || e->error == -ECANCELED)
-		return RR_VERSION_USUAL; /* our own doing */
+		return RR_VERSION_USUAL; /* caused by this end */
 	n = entry_for(v, sa, now, keep_ns);
 	n->no_two = n->no_two || ++n->failures == RR_VERSION_CACHE_FAILURES;
 	if (e->wanted & RR_CONN_V1 || !n->no_two)
