@@ -8,6 +8,7 @@
  */
 #include "nfsd.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,12 +107,7 @@ static bool is_mounted_below(const struct mounts *m, const struct mount_line *l,
 static uint64_t digest_place(const struct nfsd *d, const struct export *ex,
                              const char *place)
 {
-	char text[PATH_MAX + 64];
-	int n = snprintf(text, sizeof(text), "mount point\n%llx\n%s",
-	                 (unsigned long long)ex->fsid, place);
-
-	return rr_siphash_once(d->key, text,
-	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	return export_digest(d, "mount point\n%" PRIx64 "\n%s", ex->fsid, place);
 }
 
 /* Returns the fsid of a mounted file system: the same after a restart, and another one
@@ -119,25 +115,16 @@ static uint64_t digest_place(const struct nfsd *d, const struct export *ex,
 static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
                              const char *place, const struct mount_line *l)
 {
-	char text[4 * PATH_MAX];
-	int n = snprintf(text, sizeof(text), "mounted\n%llx\n%s\n%s\n%s\n%s",
-	                 (unsigned long long)top->fsid, place, l->root, l->type,
-	                 l->source);
-
-	return rr_siphash_once(d->key, text,
-	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	return export_digest(d, "mounted\n%" PRIx64 "\n%s\n%s\n%s\n%s", top->fsid,
+	                     place, l->root, l->type, l->source);
 }
 
 /* -- records (the caller holds the lock) ----------------------------------- */
 
 static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
 {
-	char text[2 * PATH_MAX];
-	int n = snprintf(text, sizeof(text), "source\n%u:%u\n%s\n%s", l->dev_major,
-	                 l->dev_minor, l->type, l->source);
-
-	return rr_siphash_once(d->key, text,
-	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	return export_digest(d, "source\n%u:%u\n%s\n%s", l->dev_major, l->dev_minor,
+	                     l->type, l->source);
 }
 
 /* Returns true if the record's mount still exists.  The kernel reuses mount numbers. */

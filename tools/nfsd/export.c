@@ -11,7 +11,9 @@
 #include "tool.h"
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -238,6 +240,19 @@ int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
 	return ex->by_handle || ex->walk ? 0 : -ENOMEM;
 }
 
+uint64_t export_digest(const struct nfsd *d, const char *fmt, ...)
+{
+	char text[4 * PATH_MAX];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return rr_siphash_once(d->key, text,
+	                       (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+}
+
 uint32_t export_handle_id(uint64_t fsid)
 {
 	return (uint32_t)(fsid ^ fsid >> 32);
@@ -245,12 +260,8 @@ uint32_t export_handle_id(uint64_t fsid)
 
 static void set_export_ids(struct nfsd *d, struct export *ex)
 {
-	char text[2 * PATH_MAX + 64];
-	int n = snprintf(text, sizeof(text), "%s\n%s\n%llu", ex->dir, ex->name,
-	                 (unsigned long long)ex->root_ino);
-
-	ex->fsid = rr_siphash_once(d->key, text,
-	                           (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
+	ex->fsid =
+	        export_digest(d, "%s\n%s\n%" PRIu64, ex->dir, ex->name, ex->root_ino);
 	ex->id = export_handle_id(ex->fsid);
 }
 

@@ -62,6 +62,9 @@ struct export
 /* Returns a new export without a directory, or NULL without memory. */
 struct export *export_alloc(struct nfsd *);
 void export_free(struct export *);
+/* Returns the digest of a text under the secret. */
+uint64_t export_digest(const struct nfsd *, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
 /* Returns the number that stands for @fsid in handles. */
 uint32_t export_handle_id(uint64_t fsid);
 /* Opens mount_fd and finds out how handles of this file system are made; root_fd is

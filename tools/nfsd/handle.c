@@ -36,6 +36,12 @@ enum { WALK_HEAD_BYTES = 14 };
 
 _Static_assert(WALK_HEAD_BYTES + 2 * WALK_CHAIN <= BODY_BYTES, "walk handles fit");
 
+/* A handle as name_to_handle_at(2) has it, with its octets. */
+union kernel_handle {
+	struct file_handle fh;
+	char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+};
+
 static void put_le(uint8_t *p, uint64_t v, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -151,10 +157,7 @@ bool handle_inside(const struct export *ex, const struct statx *st)
 static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
                               struct handle *ret)
 {
-	union {
-		struct file_handle fh;
-		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
-	} u;
+	union kernel_handle u;
 	int mount_id;
 
 	memset(&u, 0, sizeof(u));
@@ -396,10 +399,7 @@ int handle_verify(struct nfsd *d, const void *data, size_t len, struct export **
 static int open_kernel_handle(const struct export *ex, const struct handle *h,
                               int *ret_fd)
 {
-	union {
-		struct file_handle fh;
-		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
-	} u;
+	union kernel_handle u;
 	int fd;
 
 	memset(&u, 0, sizeof(u));

@@ -117,17 +117,25 @@ void op_readlink(struct op *op)
 	op->tail = (struct rpcrdma_piece){path, (size_t)n, true};
 }
 
+/* Reads the figures of the file system of @fh, and the attributes of @fh. */
+static int stat_filesystem(struct op *op, const nfs_fh3 *fh, struct statvfs *ret,
+                           post_op_attr *ret_attr)
+{
+	int e = object_get(op->nfsd, fh, &op->id, &op->obj);
+
+	if (!e && fstatvfs(op->obj->path_fd, ret))
+		e = -errno;
+	op->res.status = nfs_status(e);
+	attr_post(op->obj, ret_attr); /* first in both results */
+	return e;
+}
+
 void op_fsstat(struct op *op)
 {
 	FSSTAT3resok *ok = &op->res.fsstat.FSSTAT3res_u.resok;
 	struct statvfs v;
-	int e = object_get(op->nfsd, &op->args.fsstat.fsroot, &op->id, &op->obj);
 
-	if (!e && fstatvfs(op->obj->path_fd, &v))
-		e = -errno;
-	op->res.status = nfs_status(e);
-	attr_post(op->obj, &ok->obj_attributes);
-	if (e)
+	if (stat_filesystem(op, &op->args.fsstat.fsroot, &v, &ok->obj_attributes))
 		return;
 	ok->tbytes = (uint64_t)v.f_blocks * v.f_frsize;
 	ok->fbytes = (uint64_t)v.f_bfree * v.f_frsize;
@@ -157,15 +165,10 @@ void op_fsinfo(struct op *op)
 void op_pathconf(struct op *op)
 {
 	PATHCONF3resok *ok = &op->res.pathconf.PATHCONF3res_u.resok;
-	int e = object_get(op->nfsd, &op->args.pathconf.object, &op->id, &op->obj);
 	struct statvfs v;
 	long links;
 
-	if (!e && fstatvfs(op->obj->path_fd, &v))
-		e = -errno;
-	op->res.status = nfs_status(e);
-	attr_post(op->obj, &ok->obj_attributes);
-	if (e)
+	if (stat_filesystem(op, &op->args.pathconf.object, &v, &ok->obj_attributes))
 		return;
 	links = fpathconf(op->obj->path_fd, _PC_LINK_MAX);
 	ok->linkmax = links > 0 && links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;
