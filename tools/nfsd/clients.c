@@ -233,7 +233,8 @@ static bool set_flag(const char *option, struct grant *g)
 	        {"no_all_squash", &g->squash.all, false},
 	        {"secure", &g->low_ports, true},
 	        {"insecure", &g->low_ports, false},
-	        /* As the server is without them; many files have them. */
+	        /* The server always works in this way; many files have these
+	         * options. */
 	        {"sync", NULL, false},
 	        {"no_subtree_check", NULL, false},
 	};

@@ -443,7 +443,7 @@ static const char *find_covered_path(struct nfsd *d, struct export *ex,
 		if (!path || digest_place(d, ex, path) != place)
 			continue;
 		l = mounts_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
-		/* It may be served now. */
+		/* It may be served by now. */
 		return is_wanted(top, l) && can_serve(d, top, path, l->id) ? NULL
 		                                                           : path;
 	}

@@ -94,8 +94,8 @@ static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 	return handle_inside(ex, &st) ? 0 : -ESTALE;
 }
 
-/* Opens @name in @dir as an O_PATH descriptor.  O_DIRECTORY would have autofs mount
- * what lies there. */
+/* Opens @name in @dir as an O_PATH descriptor.  O_DIRECTORY would trigger an
+ * autofs mount. */
 static int open_entry(int dir, const char *name)
 {
 	return open_name(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);

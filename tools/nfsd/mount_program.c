@@ -171,7 +171,7 @@ void op_export(struct op *op)
 		if (ex->live &&
 		    (!put_list_word(&o, 1) || !put_list_string(&o, ex->name) ||
 		     !put_client_groups(&o, ex->clients)))
-			o = was; /* too many clients; without them it would be everyone
+			o = was; /* too many clients; an empty list would admit everyone
 			          */
 	}
 	pthread_mutex_unlock(&d->access.lock);
@@ -226,8 +226,8 @@ struct filesystem *op_mnt_fs(struct op *op)
 	return ex && ex == op->ex && rest[strspn(rest, "/")] ? ex->fs : NULL;
 }
 
-/* What is mounted at @name in @fd, to go on there.  NFSD_WOULD_SLEEP, or -EACCES: it is
- * not served. */
+/* Has the call go on in the file system that is mounted at @name in @fd.  Returns
+ * NFSD_WOULD_SLEEP, or -EACCES if it is not served. */
 static int cross_mount(struct op *op, struct export *ex, int fd, const char *name,
                        const struct statx *st, const char *rest)
 {

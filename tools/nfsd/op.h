@@ -14,7 +14,7 @@
 
 #include "nfsd.h"
 
-union nfs_args {
+union op_args {
 	GETATTR3args getattr;
 	SETATTR3args setattr;
 	LOOKUP3args lookup;
@@ -40,7 +40,7 @@ union nfs_args {
 };
 
 /* All begin with the status; all zeros is a failure without attributes. */
-union nfs_res {
+union op_results {
 	nfsstat3 status;
 	GETATTR3res getattr;
 	SETATTR3res setattr;
@@ -73,7 +73,7 @@ struct op;
 struct op_type {
 	xdrproc_t args, res; /* NULL: void */
 	size_t args_size;
-	uint32_t (*item_len)(const union nfs_args *); /* length of the item that ends
+	uint32_t (*item_len)(const union op_args *); /* length of the item that ends
 	                                                 the arguments; NULL: none */
 	void (*run)(struct op *);
 	bool null;         /* takes any credential */
@@ -97,8 +97,8 @@ struct op {
 	struct ident id;
 	struct group_wait wait; /* has a reference to its list until the answer */
 	struct filesystem *fs;  /* whose workers run it; or NULL */
-	union nfs_args args;
-	union nfs_res res;
+	union op_args args;
+	union op_results res;
 	const void *item;           /* the item of the arguments */
 	struct rpcrdma_piece tail;  /* of the results: an item, or a list */
 	struct object *obj, *obj2;  /* references, put after the procedure */

@@ -5,12 +5,12 @@
  */
 #include "op.h"
 
-static uint32_t get_write_item_len(const union nfs_args *a)
+static uint32_t get_write_item_len(const union op_args *a)
 {
 	return a->write.data_len;
 }
 
-static uint32_t get_symlink_item_len(const union nfs_args *a)
+static uint32_t get_symlink_item_len(const union op_args *a)
 {
 	return a->symlink.symlink.data_len;
 }

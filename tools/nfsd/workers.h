@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads for jobs that may sleep, and the queue before them (worker.c).
+ * Threads for jobs that may sleep, and the queue before them (workers.c).
  */
 #ifndef RPCRDMA_NFSD_WORKERS_H
 #define RPCRDMA_NFSD_WORKERS_H
