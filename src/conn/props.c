@@ -105,6 +105,8 @@ static void finish_exchange(struct rr_conn *c)
 	}
 	p->done_at = RR_TIME_NEVER;
 	rr_ext_defaults(c);
+	if (c->state != RR_CONN_PROPS)
+		return; /* no memory to report a default */
 	rr_conn_trace(c, RR_TRACE_PROPS_DONE, 0, p->send_inline, p->recv_inline,
 	              p->max_segments);
 	rr_conn_move(c, RR_CONN_EV_AGREE, RR_CONN_READY);

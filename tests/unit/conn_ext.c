@@ -322,6 +322,33 @@ static void an_answer_without_memory_ends_the_connection(void **state)
 	raw_end(s);
 }
 
+/* A default of which the user cannot be told ends the connection for good. */
+static void a_default_without_memory_is_no_ready(void **state)
+{
+	struct rr_ext_table props = table;
+
+	props.n_props = 1;
+	props.prop[0] =
+	        (struct rr_ext_prop){.id = 0x80000001, .deflt = "dflt", .deflt_len = 4};
+	for (long at = 1; at <= 4; at++) {
+		struct rr_conn_config cfg = {.ext = &props, .xid_seed = 0x77};
+		struct side *s = raw_new(RR_CONN_CLIENT, &cfg);
+		struct told t = {0};
+		struct rr_conn_info info;
+
+		s->on_extension = note;
+		s->app = &t;
+		s->mem_fail_at = at;
+		raw_receive(s, "00000077 00000002 00200020 00000005 00000000 00000000");
+		rr_conn_info(s->c, &info);
+		assert_int_equal(info.ready, s->ready);
+		assert_int_equal(info.ready, !s->disconnect);
+		assert_int_equal(s->ready, t.n == 1);
+		s->mem_fail_at = 0;
+		raw_end(s);
+	}
+}
+
 /* The Receive that a message lies in is replaced, and comes back. */
 static void many_messages_keep_the_receives(void **state)
 {
@@ -528,6 +555,7 @@ int main(void)
 	        cmocka_unit_test(a_message_is_answered_by_a_code_of_the_extension),
 	        cmocka_unit_test(a_message_without_memory_is_refused),
 	        cmocka_unit_test(an_answer_without_memory_ends_the_connection),
+	        cmocka_unit_test(a_default_without_memory_is_no_ready),
 	        cmocka_unit_test(many_messages_keep_the_receives),
 	        cmocka_unit_test(a_type_the_peer_does_not_know_is_not_sent_again),
 	        cmocka_unit_test(other_errors_do_not_forbid_the_type),
