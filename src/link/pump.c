@@ -233,10 +233,7 @@ static void lose_endpoint(struct rr_pump *p, int status, rr_time now)
 	p->lost = true;
 	if (p->ops->ended)
 		p->ops->ended(p);
-	if (p->stalled) {
-		p->stalled = false;
-		rr_conn_completed(p->conn, p->held.token, -ECANCELED, now);
-	}
+	p->stalled = false; /* to the connection the held post counts as flushed */
 	rr_conn_lost(p->conn, status, now);
 	if (p->ops->lost)
 		p->ops->lost(p);

@@ -20,7 +20,8 @@
  * alone, the endpoint is then disconnected.
  *
  * The end: RR_WC_DISCONNECTED, or rr_pump_cut after the owner has destroyed the
- * endpoint.  A held post is completed by -ECANCELED before the connection is told.
+ * endpoint.  The connection is told, takes a held post for flushed, and ends its
+ * calls.
  *
  * Invariants: posts reach the endpoint in the order in which the connection drew
  * them; the actions that follow from a completion are drawn before the next

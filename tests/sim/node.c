@@ -120,6 +120,16 @@ static void on_action(struct rr_pump *p, const struct rr_action *a)
 
 /* -- Completions ----------------------------------------------------------- */
 
+static bool told_all_invalidations(const struct node *n)
+{
+	struct rr_prov_counters provider;
+	struct rr_conn_counters conn;
+
+	rr_sim_ops.counters(n->pump.ep, &provider);
+	rr_conn_counters(n->pump.conn, &conn);
+	return provider.remote_invalidations == conn.remote_invalidations;
+}
+
 /* Every post has come back by now, and what is held has not been posted. */
 static void check_end(struct node *n, int status)
 {
@@ -129,6 +139,10 @@ static void check_end(struct node *n, int status)
 	CHECK(n->run, run_may_lose(n->run) || (status == 0 && n->run->closing),
 	      "side %u: connection ended with %d (%s)", n->side, status,
 	      rr_sim_ops.reason(n->pump.ep));
+	CHECK(n->run,
+	      n->run->plan.fault != FAULT_NONE || run_may_lose(n->run) ||
+	              told_all_invalidations(n),
+	      "side %u: the peer invalidated more than was reported", n->side);
 	n->run->may_lose = true; /* the other end will follow */
 	rr_conn_info(n->pump.conn, &info);
 	CHECK(n->run, n->pump.stalled || !info.receives_posted,

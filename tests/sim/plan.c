@@ -94,6 +94,7 @@ static void draw_fault(struct plan *p, struct rr_rng *r)
 	case FAULT_NONE:
 	case FAULT_ABORT:
 	case FAULT_CLOSE:
+	case FAULT_STUCK:
 		break;
 	}
 }
@@ -147,6 +148,12 @@ static void draw_pump(struct plan *p)
 		p->world.max_send = skewed(&r, 1, 64);
 	if (one_in(&r, 3))
 		p->world.full_one_in = 1 + skewed(&r, 1, 30);
+	if (p->fault == FAULT_NONE && one_in(&r, 12)) {
+		p->fault = FAULT_STUCK;
+		p->fault_at = p->world.stuck_event = skewed(&r, 1, 3000);
+		p->stuck_ns = skewed(&r, 1, 20000000);
+		p->world.max_send = skewed(&r, 1, 8);
+	}
 }
 
 static void draw_conn(struct plan *p, struct rr_rng *r, unsigned side)
@@ -170,7 +177,7 @@ static void draw_conn(struct plan *p, struct rr_rng *r, unsigned side)
 	if (one_in(r, 12))
 		c->segment_bytes = 1024;
 	c->max_segments = one_in(r, 4) ? (uint32_t)between(r, 4, 16) : 64;
-	c->remote_invalidate = !p->world.no_remote_invalidate;
+	c->remote_invalidate = true;
 	c->max_message_bytes = one_in(r, 8) ? 40000 : 1u << (19 + below(r, 4));
 	if (one_in(r, 8))
 		c->max_requests = 1 + (uint32_t)below(r, 4);
@@ -362,8 +369,8 @@ static void print_spec(const struct spec *s)
 
 void plan_print(const struct plan *p)
 {
-	static const char *const faults[] = {"none",   "drop",  "post", "register",
-	                                     "memory", "abort", "close"};
+	static const char *const faults[] = {"none",   "drop",  "post",  "register",
+	                                     "memory", "abort", "close", "stuck"};
 
 	printf("seed %llu: fault %s at %llu side %u, reverse level %u, rem.inv. %d, "
 	       "ord %u%s\n",
@@ -399,6 +406,13 @@ static void put_word(uint8_t *p, uint32_t v)
 	p[3] = (uint8_t)v;
 }
 
+static uint64_t filler_at(uint64_t key)
+{
+	uint64_t x = key * 0xbf58476d1ce4e5b9u;
+
+	return x ^ x >> 29;
+}
+
 /* Part 0 is the first piece, part 2k + 1 item k, part 2k + 2 the piece after. */
 void spec_fill(const struct plan *p, const struct spec *s, unsigned stream,
                unsigned part, void *buf, size_t len)
@@ -406,13 +420,15 @@ void spec_fill(const struct plan *p, const struct spec *s, unsigned stream,
 	uint64_t key = p->seed * 0x9e3779b97f4a7c15u + s->dir * 0x1000003u +
 	               s->index * 8191u + stream * 131u + part;
 	uint8_t *to = buf;
+	uint64_t x;
+	size_t i;
 
-	for (size_t i = 0; i < len; i += 8) {
-		uint64_t x = (key + i) * 0xbf58476d1ce4e5b9u;
-
-		x ^= x >> 29;
-		memcpy(to + i, &x, RR_MIN(len - i, (size_t)8));
+	for (i = 0; i + 8 <= len; i += 8) {
+		x = filler_at(key + i);
+		memcpy(to + i, &x, 8);
 	}
+	x = filler_at(key + i);
+	memcpy(to + i, &x, len - i);
 	if (part == 0) {
 		put_word(to, s->xid);
 		put_word(to + 4, stream == STREAM_REPLY);

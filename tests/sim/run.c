@@ -14,6 +14,7 @@
 #include <stdarg.h>
 
 struct tally tally;
+const char *run_program = "sim_run";
 
 #define PATIENCE RR_SEC(100) /* virtual */
 enum { MAX_STEPS = 3000000 };
@@ -28,8 +29,8 @@ _Noreturn void run_fail(struct run *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\nreplay: sim_run --seed %" PRIu64 " --trace --verbose\n",
-	        r->plan.seed);
+	fprintf(stderr, "\nreplay: %s --seed %" PRIu64 " --trace --verbose\n",
+	        run_program, r->plan.seed);
 	exit(1);
 }
 
@@ -59,7 +60,10 @@ static struct rr_prov_config prov_config(struct run *r, unsigned side)
 
 static size_t own_private(const struct run *r, unsigned side, uint8_t ret[8])
 {
-	return r->plan.hello ? rr_conn_own_private(&r->plan.conn[side], ret) : 0;
+	struct rr_conn_config cfg = r->plan.conn[side];
+
+	cfg.remote_invalidate = !r->plan.world.no_remote_invalidate;
+	return r->plan.hello ? rr_conn_own_private(&cfg, ret) : 0;
 }
 
 static void begin(struct run *r)
@@ -112,6 +116,35 @@ static void abandon(struct node *n)
 	rr_pump_cut(&n->pump, -ECONNRESET, run_now(n->run));
 }
 
+static bool is_stuck(const struct run *r)
+{
+	return r->plan.fault == FAULT_STUCK &&
+	       rr_sim_events(r->world) >= r->plan.fault_at;
+}
+
+/* An end that closes does not wait for its peer to take what was posted. */
+static void close_if_stuck(struct run *r)
+{
+	struct node *n = &r->node[r->plan.fault_side];
+	rr_time now = rr_sim_now(r->world);
+
+	if (!is_stuck(r))
+		return;
+	if (!n->pump.conn)
+		n = &r->node[CLIENT];
+	r->may_lose = true;
+	if (!r->close_at)
+		r->close_at = now + r->plan.stuck_ns;
+	CHECK(r, !r->closed_at || n->pump.lost || now <= r->closed_at + RR_SEC(1),
+	      "side %u: it waits although it has closed", n->side);
+	if (now < r->close_at || r->closed_at)
+		return;
+	r->closed_at = now;
+	r->closing = true;
+	if (!n->pump.over)
+		rr_pump_close(&n->pump, 0, now);
+}
+
 static void fault(struct run *r)
 {
 	struct plan *p = &r->plan;
@@ -135,6 +168,9 @@ static void fault(struct run *r)
 			break;
 		r->closing = true;
 		rr_pump_close(&n->pump, 0, rr_sim_now(r->world));
+		break;
+	case FAULT_STUCK:
+		close_if_stuck(r);
 		break;
 	}
 }
@@ -208,6 +244,8 @@ static rr_time next_time(struct run *r)
 {
 	rr_time t = RR_TIME_NEVER;
 
+	if (is_stuck(r) && !r->closed_at)
+		t = RR_MAX(r->close_at, rr_sim_now(r->world));
 	for (unsigned i = 0; i < 2; i++) {
 		struct node *n = &r->node[i];
 

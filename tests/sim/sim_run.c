@@ -9,6 +9,18 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
+
+static uint64_t running;
+
+/* An assertion of the library's has failed, or a sanitizer has found something. */
+static void name_seed(int signal)
+{
+	fprintf(stderr,
+	        "seed %" PRIu64 " aborted\nreplay: %s --seed %" PRIu64
+	        " --trace --verbose\n",
+	        running, run_program, running);
+}
 
 static int usage(void)
 {
@@ -30,6 +42,8 @@ int main(int argc, char **argv)
 	uint64_t seed = 1, count = 1, all = 0;
 	bool twice = false, trace = false, verbose = false;
 
+	run_program = argv[0];
+	(void)signal(SIGABRT, name_seed); /* a run without it is as good */
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 's':
@@ -52,8 +66,10 @@ int main(int argc, char **argv)
 		}
 	}
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t digest = run_seed(seed + i, trace, verbose);
+		uint64_t digest;
 
+		running = seed + i;
+		digest = run_seed(running, trace, verbose);
 		if (twice && run_seed(seed + i, false, false) != digest) {
 			fprintf(stderr, "seed %" PRIu64 ": two runs, two digests\n",
 			        seed + i);

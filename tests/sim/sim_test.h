@@ -33,6 +33,7 @@ enum fault {
 	FAULT_MEMORY,   /* the connection gets no memory once */
 	FAULT_ABORT,    /* one end is destroyed at step @fault_at */
 	FAULT_CLOSE,    /* one end closes in order at step @fault_at */
+	FAULT_STUCK,    /* nothing leaves from event @fault_at on, and one end closes */
 };
 
 /* A call: what the caller sends and what it must get. */
@@ -73,6 +74,7 @@ struct plan {
 	enum fault fault;
 	uint64_t fault_at;
 	unsigned fault_side;
+	rr_time stuck_ns; /* FAULT_STUCK: from that event to the closing */
 	unsigned rvrsdir;
 	unsigned version;     /* that both come to speak */
 	bool hello;           /* each gets the private data of the other */
@@ -144,6 +146,7 @@ struct run {
 	struct rr_prov_listener *listener;
 	struct node node[2];
 	uint64_t step, digest, sends, completions;
+	rr_time close_at, closed_at; /* FAULT_STUCK; 0: not yet */
 	bool may_lose; /* a cancel or a fault may have ended the connection */
 	bool closing;
 	bool trace;
@@ -196,6 +199,7 @@ struct tally {
 	struct rr_conn_counters conn; /* both ends */
 };
 extern struct tally tally;
+extern const char *run_program; /* to replay a seed by */
 
 uint64_t run_seed(uint64_t seed, bool trace, bool verbose);
 void run_tally_print(void);

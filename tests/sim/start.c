@@ -63,7 +63,7 @@ void start_draw(struct plan *p)
 	unsigned n;
 
 	rr_rng_seed(&r, p->seed ^ 0x57a7);
-	for (uint32_t i = 0; i < NOISE; i++)
+	for (uint32_t i = 0; !noise[NOISE - 1] && i < NOISE; i++)
 		noise[i] = (uint8_t)(i * 2654435761u >> 13);
 	s->ext = one_in(&r, 3);
 	n = skewed(&r, RR_EXT_MAX);

@@ -130,7 +130,7 @@ bool rr_sim_over(const struct rr_ep *ep)
 
 unsigned rr_sim_receives(const struct rr_ep *ep)
 {
-	return length(&sim_end_of(ep)->recvs);
+	return sim_end_of(ep)->n_recvs;
 }
 
 unsigned rr_sim_sends_under_way(const struct rr_ep *ep)

@@ -61,10 +61,12 @@ struct rr_sim_options {
 	uint32_t full_one_in;
 
 	/* Faults. */
-	bool refuse;            /* connects end with -ECONNREFUSED */
-	bool silent;            /* what is sent is lost */
-	uint64_t drop_event;    /* every link breaks at this event of the world */
-	uint64_t fail_post;     /* this post of the world fails with -ENOMEM */
+	bool refuse;          /* connects end with -ECONNREFUSED */
+	bool silent;          /* what is sent is lost */
+	uint64_t stuck_event; /* from this event of the world on nothing posted leaves:
+	                           the peers take nothing */
+	uint64_t drop_event;  /* every link breaks at this event of the world */
+	uint64_t fail_post;   /* this post of the world fails with -ENOMEM */
 	uint64_t fail_register; /* this registration fails with -ENOMEM */
 	bool fail_on;           /* ... and all that follow it */
 };

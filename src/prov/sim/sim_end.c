@@ -92,6 +92,7 @@ void sim_end_now(struct sim_end *e, int status, const char *why)
 		sim_cancel(sim_world(e), e->timer);
 	e->timer = 0;
 	e->state = SIM_ENDED;
+	e->ended_at = sim_world(e)->now;
 	e->why = why;
 	rr_list_del(&e->conn->pending);
 	sim_region_shut_all(e);
@@ -231,8 +232,10 @@ void sim_destroy(struct rr_ep *ep)
 	if (e->timer)
 		sim_cancel(sim_world(e), e->timer);
 	e->timer = 0;
-	if (e->state != SIM_ENDED)
+	if (e->state != SIM_ENDED) {
+		e->ended_at = sim_world(e)->now;
 		sim_send_end(e, -ECONNRESET);
+	}
 	rr_list_del(&e->conn->pending);
 	while ((l = rr_list_first(&e->posted)))
 		op_abandon(rr_container_of(l, struct sim_op, link));

@@ -51,6 +51,7 @@ struct sim_op {
 	                         the peer; NULL before */
 	unsigned pieces_left; /* WRITE: yet to be placed */
 	struct sim_op *recv;  /* SEND: the Receive it met */
+	rr_time fence;        /* SEND: when all Writes before it are placed */
 	uint32_t got;         /* RECV: octets */
 };
 
@@ -80,6 +81,7 @@ struct sim_end {
 	unsigned side;
 	enum sim_state state;
 	bool created, destroyed;
+	rr_time ended_at; /* in SIM_ENDED */
 	bool fin_sent;
 	struct rr_prov_config cfg;
 	uint8_t priv[RR_PROV_PRIVATE_MAX]; /* own; the peer's is at the other end */
@@ -89,6 +91,7 @@ struct sim_end {
 	struct rr_list posted; /* all kinds, in order, until completed */
 	struct rr_list held, txq;
 	struct rr_list recvs; /* txlink: Receives no Send has met */
+	unsigned n_recvs;     /* in @recvs */
 	struct rr_list cq;
 	struct rr_list regions;
 	unsigned sq_used, rq_used, reads_out, sends_out, inv_used;

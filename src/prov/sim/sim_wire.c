@@ -96,13 +96,19 @@ static void done_later(struct sim_op *op)
 
 /* -- Sends -------------------------------------------------------------------- */
 
+/* A Write that its end gave up is not placed, so no Send behind it may arrive. */
+static bool lost_with_a_write(const struct sim_end *e, const struct sim_op *op)
+{
+	return e->state == SIM_ENDED && op->fence && op->fence >= e->ended_at;
+}
+
 static void send_delivered(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);
 	struct sim_op *r = op->recv;
 	struct sim_region *reg;
 
-	if (!reaches(e) || r->dead)
+	if (!reaches(e) || r->dead || lost_with_a_write(e, op))
 		return;
 	take(op, 0, r->sge[0].base, op->len);
 	op->pieces_left = 0;
@@ -123,7 +129,7 @@ static void send_delivered(struct sim_end *e, struct sim_op *op, uint64_t arg)
 	sim_op_complete(r, 0);
 }
 
-static void send_arrives(struct sim_end *e, struct sim_op *op, uint64_t fence)
+static void send_arrives(struct sim_end *e, struct sim_op *op, uint64_t arg)
 {
 	struct sim_end *p = sim_peer(e);
 	struct rr_list *l;
@@ -131,13 +137,14 @@ static void send_arrives(struct sim_end *e, struct sim_op *op, uint64_t fence)
 	rr_time at;
 
 	e->sends_out--;
-	if (!reaches(e))
+	if (!reaches(e) || lost_with_a_write(e, op))
 		return;
 	l = rr_list_pop(&p->recvs);
 	if (!l) {
 		sim_misuse(p, "Send without Receive");
 		return;
 	}
+	p->n_recvs--;
 	r = rr_container_of(l, struct sim_op, txlink);
 	if (op->len > r->len) {
 		sim_misuse(p, "Send longer than its Receive");
@@ -146,7 +153,7 @@ static void send_arrives(struct sim_end *e, struct sim_op *op, uint64_t fence)
 	op->recv = r;
 	r->refs++;
 	at = sim_world(e)->now + sim_draw(sim_world(e), e->conn->opt.place);
-	at = RR_MAX(at, RR_MAX(fence, e->deliver_last));
+	at = RR_MAX(at, RR_MAX(op->fence, e->deliver_last));
 	e->deliver_last = at;
 	sim_at(e, at, send_delivered, op, 0);
 }
@@ -159,7 +166,8 @@ static void send_start(struct sim_op *op)
 	e->sends_out++;
 	e->count.sends++;
 	op->pieces_left = 1;
-	sim_at(e, arrive, send_arrives, op, e->placed_last);
+	op->fence = e->placed_last;
+	sim_at(e, arrive, send_arrives, op, 0);
 	done_later(op);
 }
 
@@ -339,8 +347,11 @@ static void start(struct sim_op *op)
 void sim_transmit(struct sim_end *e)
 {
 	uint32_t ord = e->conn->opt.max_ord ? e->conn->opt.max_ord : 16;
+	const struct rr_sim_world *w = sim_world(e);
 	struct rr_list *l, *next;
 
+	if (w->opt.stuck_event && w->events >= w->opt.stuck_event)
+		return;
 	for (l = e->txq.next; l != &e->txq; l = next) {
 		struct sim_op *op = rr_container_of(l, struct sim_op, txlink);
 
