@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files of exports (tools/nfsd/exports.c, clients.c): what each line means, which line
+ * Files of exports (tools/nfsd/exports_file.c, clients.c): what each line means, which line
  * and word is to blame for one that means nothing, and which client a peer is.
  */
 #include "nfsd/nfsd.h"

@@ -22,7 +22,7 @@ void crossings_init(struct crossings *c)
 {
 	*c = (struct crossings){.first = NULL};
 	pthread_mutex_init(&c->lock, NULL);
-	mounts_init(&c->mounts);
+	mount_table_init(&c->mounts);
 }
 
 void crossings_fini(struct nfsd *d)
@@ -35,7 +35,7 @@ void crossings_fini(struct nfsd *d)
 	}
 	for (unsigned i = 0; i < CROSSINGS_PLACES; i++)
 		free(d->crossings.places[i].path);
-	mounts_fini(&d->crossings.mounts);
+	mount_table_fini(&d->crossings.mounts);
 	pthread_mutex_destroy(&d->crossings.lock);
 }
 
@@ -93,13 +93,13 @@ static const char *strip_top_path(const char *root, const char *path)
 }
 
 /* Returns true if @l is mounted on the mount @id, directly or by way of others. */
-static bool is_mounted_below(const struct mounts *m, const struct mount_line *l,
+static bool is_mounted_below(const struct mount_table *m, const struct mount_line *l,
                              uint64_t id)
 {
 	for (unsigned i = 0; l && i < HANDLE_MAX_DEPTH; i++) {
 		if (l->parent == id)
 			return true;
-		l = l->parent == l->id ? NULL : mounts_by_id(m, l->parent);
+		l = l->parent == l->id ? NULL : mount_table_find(m, l->parent);
 	}
 	return false;
 }
@@ -130,7 +130,7 @@ static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
 /* Returns true if the record's mount still exists.  The kernel reuses mount numbers. */
 static bool is_mounted(const struct nfsd *d, const struct export *ex)
 {
-	const struct mount_line *l = mounts_by_id(&d->crossings.mounts, ex->mnt_id);
+	const struct mount_line *l = mount_table_find(&d->crossings.mounts, ex->mnt_id);
 
 	return l && (!ex->source || ex->source == digest_source(d, l));
 }
@@ -139,7 +139,7 @@ static bool is_mounted(const struct nfsd *d, const struct export *ex)
 static void refresh_records(struct nfsd *d)
 {
 	struct crossings *c = &d->crossings;
-	bool changed = mounts_refresh(&c->mounts);
+	bool changed = mount_table_refresh(&c->mounts);
 
 	for (struct export *ex = c->first; ex; ex = ex->next) {
 		if (!ex->top->live || !ex->top->crossmnt)
@@ -292,11 +292,11 @@ static int find_mounted(struct nfsd *d, struct export *ex, const char *path,
 	struct mount_line *l;
 
 	refresh_records(d);
-	l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
+	l = mount_table_at(&d->crossings.mounts, ex->mnt_id, path);
 	if (!l && !subvolume) { /* a directory above may have been renamed */
 		d->crossings.mounts.known = false;
 		refresh_records(d);
-		l = mounts_at(&d->crossings.mounts, ex->mnt_id, path);
+		l = mount_table_at(&d->crossings.mounts, ex->mnt_id, path);
 	}
 	if (l)
 		*ret = (struct mounted){.ex = get_record(d, export_top(ex), place, l),
@@ -340,7 +340,7 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 	struct mount_line *l;
 
 	pthread_mutex_lock(&d->crossings.lock);
-	l = mounts_by_id(&d->crossings.mounts, id);
+	l = mount_table_find(&d->crossings.mounts, id);
 	if (l)
 		l->covered = covered;
 	pthread_mutex_unlock(&d->crossings.lock);
@@ -350,7 +350,7 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 static struct export *search_mount_table(struct nfsd *d, struct export *top,
                                          uint32_t id)
 {
-	const struct mounts *m = &d->crossings.mounts;
+	const struct mount_table *m = &d->crossings.mounts;
 	char root[PATH_MAX];
 	const char *place;
 
@@ -362,7 +362,7 @@ static struct export *search_mount_table(struct nfsd *d, struct export *top,
 
 		place = strip_top_path(root, l->path);
 		if (place && export_handle_id(digest_mount(d, top, place, l)) == id &&
-		    !mounts_at(m, l->id, l->path) &&
+		    !mount_table_at(m, l->id, l->path) &&
 		    is_mounted_below(m, l, top->mnt_id))
 			return get_record(d, top, place, l);
 	}
@@ -409,7 +409,7 @@ struct export *crossing_of_mount(struct nfsd *d, struct export *ex, uint64_t id)
 		return NULL;
 	pthread_mutex_lock(&d->crossings.lock);
 	refresh_records(d);
-	l = mounts_by_id(&d->crossings.mounts, id);
+	l = mount_table_find(&d->crossings.mounts, id);
 	place = l ? strip_top_path(root, l->path) : NULL;
 	if (place)
 		found = get_record(d, top, place, l);
@@ -442,7 +442,7 @@ static const char *find_covered_path(struct nfsd *d, struct export *ex,
 		path = strip_top_path(root, c->mounts.all[i].path);
 		if (!path || digest_place(d, ex, path) != place)
 			continue;
-		l = mounts_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
+		l = mount_table_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
 		/* It may be served by now. */
 		return is_wanted(top, l) && can_serve(d, top, path, l->id) ? NULL
 		                                                           : path;

@@ -2,9 +2,9 @@
 /*
  * File systems that are mounted beneath exports.
  *
- *   mounts.c    the kernel's table of mounts
- *   crossing.c  mounted file systems that are served with an export (crossmnt)
- *   covered.c   the mount points of the others, which are shown as empty directories
+ *   mount_table.c  the kernel's table of mounts
+ *   crossing.c     mounted file systems that are served with an export (crossmnt)
+ *   covered.c      the mount points of the others, which are shown as empty directories
  *
  * openat2(RESOLVE_NO_XDEV) detects a mount point without touching the mounted file
  * system, and the table tells which one it is.  With crossmnt the file system becomes a
@@ -43,7 +43,7 @@ struct nfsd;
 struct object;
 struct statx;
 
-/* -- the kernel's table (mounts.c) ----------------------------------------- */
+/* -- the kernel's table (mount_table.c) ------------------------------------ */
 
 struct mount_line {
 	uint64_t id, parent;
@@ -54,21 +54,22 @@ struct mount_line {
 };
 
 /* The lock of struct crossings protects it. */
-struct mounts {
+struct mount_table {
 	int fd;                 /* of the table; -1: it cannot be read */
 	bool known;             /* the lines below are those of the table */
 	struct mount_line *all; /* owned */
 	unsigned n;
 };
 
-void mounts_init(struct mounts *);
-void mounts_fini(struct mounts *);
+void mount_table_init(struct mount_table *);
+void mount_table_fini(struct mount_table *);
 /* Reads the table if it changed.  Returns true if it was read. */
-bool mounts_refresh(struct mounts *);
+bool mount_table_refresh(struct mount_table *);
 /* Returns the mount with this number, or NULL. */
-struct mount_line *mounts_by_id(const struct mounts *, uint64_t id);
+struct mount_line *mount_table_find(const struct mount_table *, uint64_t id);
 /* Returns the uppermost mount at @path in the mount @parent, or NULL. */
-struct mount_line *mounts_at(const struct mounts *, uint64_t parent, const char *path);
+struct mount_line *mount_table_at(const struct mount_table *, uint64_t parent,
+                                  const char *path);
 
 /* -- mounted file systems (crossing.c) ------------------------------------- */
 
@@ -82,7 +83,7 @@ struct crossing_place {
 
 struct crossings {
 	pthread_mutex_t lock; /* of all fields, and of the records' users and places */
-	struct mounts mounts;
+	struct mount_table mounts;
 	struct export *first; /* the records */
 	struct crossing_place places[CROSSINGS_PLACES];
 	unsigned next_place;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-#include "exports.h"
+#include "exports_file.h"
 #include "handle.h"
 
 struct filesystem;

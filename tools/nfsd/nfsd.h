@@ -10,7 +10,7 @@
  *     stats.c          the JSON that is written at exit
  *     notify.c         messages to the service manager (notify.h)
  *   A request (op.h)
- *     proc.c           credential, arguments, procedure, results
+ *     op.c             credential, arguments, procedure, results
  *     procedures.c     the tables of procedures
  *     attr.c           attributes and errors, to and from the wire
  *     wcc.c            attributes before and after an operation, and its locks
@@ -27,8 +27,10 @@
  *     export.c         exported directories; the secret for handles
  *     access.c         what a peer may do with an export
  *     reload.c         SIGHUP: the file of exports is read again
- *     exports.c clients.c flavors.c  the syntax of exports(5) (exports.h)
- *     mounts.c crossing.c covered.c  what is mounted beneath them (crossing.h)
+ *     exports_file.c clients.c flavors.c
+ *                      the syntax of exports(5) (exports_file.h)
+ *     mount_table.c crossing.c covered.c
+ *                      file systems mounted beneath exports (crossing.h)
  *   Users
  *     ident.c          the identity that a request is served with (ident.h)
  *     groups.c         the groups of a user, from this host (groups.h)
@@ -70,7 +72,7 @@
 #include "base/siphash.h"
 #include "crossing.h"
 #include "export.h"
-#include "exports.h"
+#include "exports_file.h"
 #include "fs.h"
 #include "groups.h"
 #include "handle.h"

@@ -2,12 +2,13 @@
 /*
  * A request and its procedure.
  *
- *   proc.c           from the arguments to the answer
+ *   op.c             from the arguments to the answer
  *   procedures.c     the tables of procedures
  *   attr.c           attributes and errors, to and from the wire
  *   wcc.c            attributes before and after an operation, and its locks
- *   inode.c file.c name.c dir.c   the procedures of NFS
- *   mount_program.c               those of MOUNT
+ *   inode.c file.c name.c dir.c
+ *                    the procedures of NFS
+ *   mount_program.c  those of MOUNT
  */
 #ifndef RPCRDMA_NFSD_OP_H
 #define RPCRDMA_NFSD_OP_H
@@ -118,7 +119,7 @@ struct op {
 	char head[NFS3_RESULT_BYTES];
 };
 
-/* -- requests (proc.c) ----------------------------------------------------- */
+/* -- requests (op.c) ------------------------------------------------------- */
 
 /* Serves a request up to its answer. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
@@ -144,7 +145,7 @@ int op_peer(const struct op *, struct sockaddr_storage *ret);
 /* Returns the procedure @proc (below RPCRDMA_MOUNT3_PROCEDURES) of MOUNT. */
 const struct op_type *nfsd_mount_type(uint32_t proc);
 
-/* -- MOUNT (mount_program.c; over TCP: proc.c, mount_rpc.c) ---------------- */
+/* -- MOUNT (mount_program.c; over TCP: op.c, mount_rpc.c) ------------------ */
 
 /* Returns the export that a call of MNT names, or NULL. */
 struct export *op_mnt_export(struct op *);

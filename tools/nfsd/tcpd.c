@@ -132,7 +132,7 @@ static void accept_peer(struct tcpd *m, int listener, uint64_t now)
 	m->stats.connections++;
 }
 
-/* -- records ------------------------------------------------ [RFC 5531 §11] */
+/* -- records [RFC 5531 §11] ------------------------------------------------ */
 
 /* Receives up to @want octets.  Returns how many, 0 for none yet, or -1 at the end. */
 static ssize_t receive_octets(const struct peer *p, void *to, size_t want)

@@ -14,9 +14,10 @@
 
 enum { MOST_LINES = 65536, MOST_BYTES = 32 << 20, FIRST_BYTES = 16384 };
 
-void mounts_init(struct mounts *m)
+void mount_table_init(struct mount_table *m)
 {
-	*m = (struct mounts){.fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)};
+	*m = (struct mount_table){
+	        .fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)};
 }
 
 static void free_mount_lines(struct mount_line *all, unsigned n)
@@ -30,12 +31,12 @@ static void free_mount_lines(struct mount_line *all, unsigned n)
 	free(all);
 }
 
-void mounts_fini(struct mounts *m)
+void mount_table_fini(struct mount_table *m)
 {
 	free_mount_lines(m->all, m->n);
 	if (m->fd >= 0)
 		close(m->fd);
-	*m = (struct mounts){.fd = -1};
+	*m = (struct mount_table){.fd = -1};
 }
 
 /* Cuts off and returns the next word of the line; NULL: there is none. */
@@ -164,27 +165,28 @@ static unsigned count_lines(const char *s)
 }
 
 /* Copies the numbers of mount points (crossing_learn) for mounts that still exist. */
-static void keep_covered_numbers(struct mounts *m, const struct mounts *was)
+static void keep_covered_numbers(struct mount_table *m, const struct mount_table *was)
 {
 	for (unsigned i = 0; i < was->n; i++) {
 		const struct mount_line *old = &was->all[i];
-		struct mount_line *now = old->covered ? mounts_by_id(m, old->id) : NULL;
+		struct mount_line *now =
+		        old->covered ? mount_table_find(m, old->id) : NULL;
 
 		if (now && now->parent == old->parent && !strcmp(now->path, old->path))
 			now->covered = old->covered;
 	}
 }
 
-static bool has_table_changed(struct mounts *m)
+static bool has_table_changed(struct mount_table *m)
 {
 	struct pollfd p = {.fd = m->fd, .events = POLLPRI};
 
 	return poll(&p, 1, 0) > 0;
 }
 
-bool mounts_refresh(struct mounts *m)
+bool mount_table_refresh(struct mount_table *m)
 {
-	struct mounts now = {.fd = m->fd, .known = true};
+	struct mount_table now = {.fd = m->fd, .known = true};
 	char *text, *at, *line;
 	unsigned most;
 
@@ -207,7 +209,7 @@ bool mounts_refresh(struct mounts *m)
 	return true;
 }
 
-struct mount_line *mounts_by_id(const struct mounts *m, uint64_t id)
+struct mount_line *mount_table_find(const struct mount_table *m, uint64_t id)
 {
 	for (unsigned i = 0; i < m->n; i++)
 		if (m->all[i].id == id)
@@ -215,7 +217,7 @@ struct mount_line *mounts_by_id(const struct mounts *m, uint64_t id)
 	return NULL;
 }
 
-static struct mount_line *find_mount_child(const struct mounts *m, uint64_t parent,
+static struct mount_line *find_mount_child(const struct mount_table *m, uint64_t parent,
                                            const char *path)
 {
 	for (unsigned i = 0; i < m->n; i++)
@@ -225,7 +227,8 @@ static struct mount_line *find_mount_child(const struct mounts *m, uint64_t pare
 }
 
 /* A mount over another mount is its child, at the same path. */
-struct mount_line *mounts_at(const struct mounts *m, uint64_t parent, const char *path)
+struct mount_line *mount_table_at(const struct mount_table *m, uint64_t parent,
+                                  const char *path)
 {
 	struct mount_line *found = find_mount_child(m, parent, path), *over = found;
 

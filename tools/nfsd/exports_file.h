@@ -3,12 +3,12 @@
  * Lists of clients in the syntax of exports(5): who may mount a directory, and what
  * they may do.  These functions turn text into structures, and serve no one.
  *
- *   exports.c   the file: lines, words, options
- *   clients.c   one client: address, network, name or *; which one a peer is
- *   flavors.c   security flavors
+ *   exports_file.c  the file: lines, words, options
+ *   clients.c       one client: address, network, name or *; which one a peer is
+ *   flavors.c       security flavors
  */
-#ifndef RPCRDMA_NFSD_EXPORTS_H
-#define RPCRDMA_NFSD_EXPORTS_H
+#ifndef RPCRDMA_NFSD_EXPORTS_FILE_H
+#define RPCRDMA_NFSD_EXPORTS_FILE_H
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -82,7 +82,7 @@ struct exports_file {
 	unsigned n;
 };
 
-/* -- files (exports.c) ----------------------------------------------------- */
+/* -- files (exports_file.c) ------------------------------------------------ */
 
 /* Parses @text, the contents of @file, which error texts name.  A client without
  * options gets @defaults.  Returns 0; or -EINVAL or -ENOMEM with "FILE:LINE: reason" in
