@@ -48,7 +48,7 @@ RPCRDMA_API void rpcrdma_cursor_init(struct rpcrdma_cursor *,
 RPCRDMA_API void rpcrdma_cursor_init_octets(struct rpcrdma_cursor *, const void *octets,
                                             size_t len);
 /* Begins to read the arguments of a request.  Each of their opaques lies in one piece.
- * */
+ */
 RPCRDMA_API void rpcrdma_request_cursor(const struct rpcrdma_request *,
                                         struct rpcrdma_cursor *ret);
 /* Begins to read the results of a call, until its done callback returns.  An item that

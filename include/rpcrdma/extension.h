@@ -85,9 +85,10 @@ struct rpcrdma_extension {
 	/* The rest may be NULL. */
 	void (*up)(struct rpcrdma_channel *, void *arg);   /* messages may flow */
 	void (*down)(struct rpcrdma_channel *, void *arg); /* after @up only */
-	/* Called for an RDMA2_ERROR about the message @xid of type @htype.  @code is one of
-	 * an extension or of enum rpcrdma_transport_error; a peer that does not know the
-	 * type sends RPCRDMA_ERR_INVAL_HTYPE.                          [v2 §7.1.2] */
+	/* Called for an RDMA2_ERROR about the message @xid of type @htype.  @code is
+	 * one of an extension or of enum rpcrdma_transport_error; a peer that does not
+	 * know the type sends RPCRDMA_ERR_INVAL_HTYPE.
+	 * [v2 §7.1.2] */
 	void (*refused)(struct rpcrdma_channel *, uint32_t htype, uint32_t xid,
 	                uint32_t code, void *arg);
 };

@@ -60,7 +60,7 @@ RPCRDMA_API int rpcrdma_hostauth_new(const struct rpcrdma_hostauth_options *,
                                      struct rpcrdma_hostauth **ret, char *ret_reason,
                                      size_t size);
 /* Frees the credentials.  The connections and listeners that use them must have ended.
- * */
+ */
 RPCRDMA_API void rpcrdma_hostauth_free(struct rpcrdma_hostauth *);
 
 /*

@@ -207,7 +207,7 @@ enum rpcrdma_reverse {
 };
 
 /* Whether the peer must authenticate its host before any RPC, see rpcrdma/hostauth.h.
- * */
+ */
 struct rpcrdma_hostauth;
 enum rpcrdma_hostauth_policy {
 	RPCRDMA_HOSTAUTH_OFF = 0,
@@ -352,7 +352,7 @@ struct rpcrdma_budget {
 	uint64_t waiting;           /* connections that wait for memory now */
 	uint64_t waits;             /* how often a connection began to wait */
 	uint64_t refused; /* connections and Calls for which there was no memory */
-	uint64_t ended;   /* connections ended because others waited for their memory */
+	uint64_t ended;   /* connections closed to free memory that others waited for */
 };
 /* Sets the limit.  The default is an eighth of the machine's memory, at most 1 GiB.
  * All connections together may hold 3/8 of the limit in Receives, and one request a
@@ -747,7 +747,7 @@ RPCRDMA_API int rpcrdma_request_error(struct rpcrdma_request *, int status,
  * client.  The object is made from a request of the client and outlives the transport
  * connection.  When that is lost, calls wait until the client is back, which only the
  * upper layer can know (NFSv4.1: BIND_CONN_TO_SESSION).  Each call waits @retry_ns at
- * most (0 = 60 s, UINT64_MAX = for ever), and then ends with -EHOSTUNREACH.  A call
+ * most (0 = 60 s, UINT64_MAX = forever), and then ends with -EHOSTUNREACH.  A call
  * ends with -EPROTONOSUPPORT if the client supports no calls in reverse, and with
  * -EMSGSIZE if the client's level cannot carry it.  A connection that such an object
  * uses is not closed for being idle, and outlives the object; it ends when its client

@@ -37,7 +37,7 @@ extern "C" {
 /* An item: the octets of an opaque<> or string<> that is a direct member of the
  * argument or result, or of an arm of its union.  @offset is that of the pointer to the
  * octets, within the structure that clnt_call, svc_getargs or svc_sendreply is given.
- * */
+ */
 struct rpcrdma_tirpc_item {
 	size_t offset;
 	size_t max_bytes; /* maximum length.  For a result a buffer of this size is
@@ -76,11 +76,13 @@ struct rpcrdma_tirpc_binding {
 
 struct rpcrdma_tirpc_options {
 	size_t size; /* RPCRDMA_OPTIONS(struct rpcrdma_tirpc_options) */
-	/* NULL, or a zero member, selects the default.  Client: messages and chunks of
-	 * up to 256 MiB.  Server: those of rpcrdma_conn_options, since any host may
-	 * call; but a Call that moves as a whole may take all memory of one peer, 32
-	 * MiB.  A larger max_message_bytes raises the chunks to its size and the memory
-	 * of one peer to twice that, within rpcrdma_budget_set. */
+	/* Limits of the connection.  NULL, or a zero member, selects the default.  The
+	 * defaults of a client allow messages and chunks of up to 256 MiB.  Those of a
+	 * server are the defaults of rpcrdma_conn_options, because any host may call
+	 * it; one Call that is moved as a whole by RDMA may use all of max_held_bytes,
+	 * 32 MiB. If max_message_bytes is larger than that, chunks of that size are
+	 * allowed too, and max_held_bytes becomes twice that size, within
+	 * rpcrdma_budget_set. */
 	const struct rpcrdma_conn_options *conn;
 	/* The array and the bindings are lent until the handle is destroyed. */
 	const struct rpcrdma_tirpc_binding *const *bindings;
@@ -179,7 +181,7 @@ RPCRDMA_API CLIENT *clnt_rdma_create_vers(const char *host, rpcprog_t program,
  * being dispatched.
  *
  * If a dispatch function returns without a reply, the client gets SYSTEM_ERR, since
- * over RDMA silence would take one of its credits for ever.  svc_sendreply returns when
+ * over RDMA silence would take one of its credits forever.  svc_sendreply returns when
  * the provider has taken the reply; its memory may then be freed.  One thread at a time
  * dispatches the requests of an SVCXPRT.  A dispatch function may run the loop, and may
  * destroy the SVCXPRT, but it must return: a request that is left by longjmp, or by the
