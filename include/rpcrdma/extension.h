@@ -60,10 +60,9 @@ struct rpcrdma_extension_property {
 	uint32_t len;
 	const void *preset; /* the peer's value if it sends none; lent */
 	uint32_t preset_len;
-	/* Returns whether the octets are XDR of this property's type; must depend on
-	 * the octets alone.  If not, the peer's whole set is refused.  NULL: all octets
-	 *                                                                  are. [v2
-	 *                                                                  §7.2.2] */
+	/* Returns whether the octets are XDR of this property's type; must depend on the
+	 * octets alone.  If not, the peer's whole set is refused.  NULL: all octets
+	 * are.                                                         [v2 §7.2.2] */
 	bool (*conforms)(const void *data, size_t len);
 	/* Called before @up; with REFUSED also later.  @data is borrowed. */
 	void (*received)(struct rpcrdma_channel *, enum rpcrdma_property_event,

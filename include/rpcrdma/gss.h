@@ -103,14 +103,13 @@ RPCRDMA_API int rpcrdma_service_set_gss(struct rpcrdma_service *,
 
 /*
  * Answers a Call that was received over TCP.  Some clients set up their contexts there
- * and use them over RDMA; Linux does so for NFS, at port 2049.
- *                                                            [v2 §11.2.2.1] @call has
- * the octets of the Call, without the record mark.  *ret_reply gets those of the reply,
- * which the caller frees.  Serves procedure 0 of the service's programs, and what
- * RPCSEC_GSS does by it; other procedures are PROC_UNAVAIL.  @peer is the address of
- * accept(2), or NULL.  Any thread; reads the keytab.  The caller closes the connection
- * after -EBADMSG (not a Call), -EACCES, -EKEYREJECTED (no answer is allowed) and
- * -ENOMEM.
+ * and use them over RDMA; Linux does so for NFS, at port 2049.        [v2 §11.2.2.1]
+ * @call has the octets of the Call, without the record mark.  *ret_reply gets those of
+ * the reply, which the caller frees.  Serves procedure 0 of the service's programs, and
+ * what RPCSEC_GSS does by it; other procedures are PROC_UNAVAIL.  @peer is the address
+ * of accept(2), or NULL.  Any thread; reads the keytab.  The caller closes the
+ * connection after -EBADMSG (not a Call), -EACCES, -EKEYREJECTED (no answer is allowed)
+ * and -ENOMEM.
  */
 RPCRDMA_API int rpcrdma_service_answer_tcp(struct rpcrdma_service *,
                                            const struct sockaddr *peer,
