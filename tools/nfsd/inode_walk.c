@@ -94,6 +94,20 @@ static int check_found(const struct export *ex, const struct walk_id *w, int fd)
 	return handle_inside(ex, &st) ? 0 : -ESTALE;
 }
 
+/* Returns 0 with @fd in @ret_fd if it is the object; else closes it and returns
+ * -ESTALE. */
+static int take_found(const struct export *ex, const struct walk_id *w, int fd,
+                      int *ret_fd)
+{
+	int e = check_found(ex, w, fd);
+
+	if (e)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return e;
+}
+
 /* Opens @name in @dir as an O_PATH descriptor.  O_DIRECTORY would trigger an
  * autofs mount. */
 static int open_entry(int dir, const char *name)
@@ -155,14 +169,7 @@ static int open_recalled(struct export *ex, const struct walk_id *w, int *ret_fd
 		}
 		free(names[i]);
 	}
-	if (fd < 0)
-		return -ENOENT;
-	if (check_found(ex, w, fd)) {
-		close(fd);
-		return -ENOENT;
-	}
-	*ret_fd = fd;
-	return 0;
+	return fd < 0 ? -ENOENT : take_found(ex, w, fd, ret_fd);
 }
 
 struct search {
@@ -347,14 +354,7 @@ int walk_open(struct export *ex, const struct walk_id *w, int *ret_fd)
 		return -ESTALE;
 	if (w->depth == 0) {
 		fd = fcntl(ex->root_fd, F_DUPFD_CLOEXEC, 0);
-		if (fd < 0)
-			return -errno;
-		if (check_found(ex, w, fd)) {
-			close(fd);
-			return -ESTALE;
-		}
-		*ret_fd = fd;
-		return 0;
+		return fd < 0 ? -errno : take_found(ex, w, fd, ret_fd);
 	}
 	if (!open_recalled(ex, w, ret_fd))
 		return 0;
