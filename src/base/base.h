@@ -89,7 +89,7 @@ struct rr_sge {
 	uint32_t lkey;
 };
 
-/* What the peer may do with a registered region, as bits. */
+/* Rights of the peer on a registered region, as bits. */
 enum rr_access {
 	RR_ACCESS_REMOTE_READ = 1,  /* RDMA Read: Read chunks */
 	RR_ACCESS_REMOTE_WRITE = 2, /* RDMA Write: Write and Reply chunks */

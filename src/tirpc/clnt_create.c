@@ -124,7 +124,7 @@ static int open_tcp_socket(const struct addrinfo *a, rr_time deadline, int *ret)
 	err = rr_rpcbind_open(&to, ret);
 	if (err)
 		return err;
-	/* Without it calls are slower only. */
+	/* A failure only makes calls slower. */
 	(void)setsockopt(*ret, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (fcntl(*ret, F_SETFL, 0) == 0)
 		return 0;
