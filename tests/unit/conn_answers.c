@@ -462,6 +462,33 @@ static void a_call_with_every_chunk(void **state)
 	assert_int_equal(a.call.status, -ECONNRESET);
 }
 
+/* [K1]: the Call has a Write chunk, so there are lists to compare with. */
+static void a_special_reply_to_a_call_without_a_reply_chunk(void **state)
+{
+	static const uint8_t words[8] = {0, 0, 0, 0x99};
+	const struct rr_piece p = {words, sizeof(words), false};
+	uint8_t result[100];
+	struct rr_dest d = {.base = result, .len = sizeof(result)};
+	struct rr_call call = {
+	        .xid = 0x99, .pieces = &p, .n_pieces = 1, .dests = &d, .n_dests = 1};
+	struct side *s = raw_ready(RR_CONN_CLIENT, NULL);
+	char hex[400], seg[80];
+
+	assert_int_equal(rr_conn_call(s->c, &call, s->now), 0);
+	side_drain(s);
+	side_complete_all(s);
+	assert_int_equal(s->n_regions, 1);
+	segment_at(s->region[0].handle, 100, result, seg);
+	sprintf(hex,
+	        "00000099" NOMSG_REPLY "00000000 00000000 00000001 00000001 %s 00000000"
+	        "00000001 00000001 %s",
+	        seg, seg);
+	raw_receive(s, hex);
+	assert_int_equal(s->calls_done, 1);
+	assert_int_equal(call.status, -EPROTO);
+	raw_end(s);
+}
+
 /* C.7-03: one handle of ours is gone; the others are invalidated here. */
 static void remote_invalidation_spares_one(void **state)
 {
@@ -682,6 +709,7 @@ int main(void)
 	        cmocka_unit_test(system_ends_the_call),
 	        cmocka_unit_test(unknown_errors_are_discarded),
 	        cmocka_unit_test(a_call_with_every_chunk),
+	        cmocka_unit_test(a_special_reply_to_a_call_without_a_reply_chunk),
 	        cmocka_unit_test(remote_invalidation_spares_one),
 	        cmocka_unit_test(invalidation_of_a_foreign_handle_closes),
 	        cmocka_unit_test(invalidation_of_another_calls_handle_closes),
