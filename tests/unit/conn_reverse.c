@@ -2,7 +2,7 @@
 /*
  * Calls in reverse against octets laid out by hand: what a server sends to a
  * client of each level, what a client answers, and equal XIDs both ways.
- * What a client refuses is in conn_levels.c.
+ * What a client refuses is in conn_reverse_levels.c.
  */
 #include "test_conn_raw.h"
 

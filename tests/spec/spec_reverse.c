@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls from server to client, on the wire.      [v2 §4.5, §5.2.5, §6.4, §7.3.5, §C.4]
- * The level of a client as Responder is the subject of conn_levels.c.
+ * The level of a client as Responder is the subject of conn_reverse_levels.c.
  */
 #include "test_conn_spec.h"
 
