@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_QUEUED = 256, WHY_BYTES = 256 };
+enum { MAX_QUEUED = 256, REASON_BYTES = 256 };
 
 struct rr_acceptor {
 	struct rr_gss *table;
@@ -171,7 +171,7 @@ int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
 	                           .no_room = o->no_room,
 	                           .no_room_arg = o->no_room_arg};
 	struct rr_acceptor *x = calloc(1, sizeof(*x));
-	char why[WHY_BYTES] = "";
+	char reason[REASON_BYTES] = "";
 	int err;
 
 	if (!x)
@@ -182,12 +182,12 @@ int rr_acceptor_new(const struct rpcrdma_service_gss_options *o,
 	pthread_cond_init(&x->less, NULL);
 	err = rr_gss_new(&g, &x->table);
 	if (!err)
-		err = rr_gss_check(x->table, why, sizeof(why));
+		err = rr_gss_check(x->table, reason, sizeof(reason));
 	if (!err)
 		err = start_acceptor(x);
 	if (err) {
 		if (o->ret_reason)
-			memcpy(o->ret_reason, why, sizeof(why));
+			memcpy(o->ret_reason, reason, sizeof(reason));
 		rr_acceptor_free(x);
 		return err;
 	}

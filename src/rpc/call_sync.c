@@ -111,7 +111,7 @@ static void free_sync(struct sync_call *s)
 	free(s);
 }
 
-/* -- running the engine ----------------------------------------------------------- */
+/* -- running the engine ---------------------------------------------------- */
 
 /* The lock is held. */
 static void wake_next(struct rpcrdma_engine *e)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "link/channel.h"
 #include "oncrpc/rpc_header.h"
 #include "rpc/suspect.h"
 
@@ -29,7 +28,7 @@ struct rpcrdma_call {
 	struct rr_call_auth *auth; /* state of its security context; or NULL */
 	bool own_header;           /* the user encodes and decodes RPC headers */
 	bool bound;                /* must not be sent again, nor under another XID */
-	bool told;                 /* done runs, and can change nothing any more */
+	bool is_done_running;      /* done runs, and can change nothing any more */
 	int verdict;               /* status if this end ended the call; 0: none */
 	unsigned attempts;
 	struct rr_losses losses;
@@ -39,7 +38,7 @@ struct rpcrdma_call {
 	uint8_t header[CALL_HEADER_MAX];
 };
 
-/* -- the end of a call --------------------------------------------------------- */
+/* -- the end of a call ----------------------------------------------------- */
 
 /* Returns false if the Reply is malformed or not authentic; the status is set then. */
 static bool read_reply(struct rpcrdma_call *k, struct rpcrdma_reply *r)
@@ -139,7 +138,7 @@ static void deliver_call(struct rpcrdma_call *k, struct rr_link *from)
 	        .xid = k->call.xid, .dests = k->user_dests, .n_dests = k->call.n_dests};
 
 	rr_timer_stop(&c->engine->timers, &k->timer);
-	k->told = true;
+	k->is_done_running = true;
 	if (k->verdict)
 		r.status = k->verdict;
 	else
@@ -187,7 +186,7 @@ void rr_calls_end_waiting(struct rpcrdma_conn *c, int verdict)
 		rr_calls_end_all(c, queue_of(n), verdict);
 }
 
-/* -- how long ---------------------------------------------------------------------- */
+/* -- how long -------------------------------------------------------------- */
 
 static int set_call_timer(struct rpcrdma_call *k)
 {
@@ -342,7 +341,7 @@ void rr_calls_done(struct rr_link *l, struct rr_call *m)
 	c->n_here -= k->on == c->link;
 	k->on = NULL;
 	if (m->status >= 0)
-		c->ops->heard(c);
+		c->ops->replied(c);
 	if (may_go_on(k, l, lone)) {
 		rr_conn_call_release(l->conn, m, c->engine->now);
 		queue_again(k, rr_losses_suspect(&k->losses));
@@ -485,7 +484,7 @@ void rr_calls_submit(struct rpcrdma_conn *c)
 
 void rpcrdma_call_cancel(struct rpcrdma_call *k)
 {
-	if (!k || k->told)
+	if (!k || k->is_done_running)
 		return;
 	if (!k->verdict)
 		k->verdict = -ECANCELED;
@@ -654,7 +653,7 @@ int rr_calls_make(struct rpcrdma_conn *c, const struct rpcrdma_call_options *o,
 	return 0;
 }
 
-/* -- life of the connection's object -------------------------------------------- */
+/* -- life of the connection's object --------------------------------------- */
 
 void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
 {
@@ -669,12 +668,12 @@ void rr_calls_link(struct rpcrdma_conn *c, struct rr_link *l)
 	for_each_unsent(c, end_absence);
 }
 
-void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *why)
+void rr_calls_unlink(struct rpcrdma_conn *c, int error, const char *reason)
 {
 	c->link = NULL;
 	c->n_here = 0;
 	c->error = error;
-	snprintf(c->why, sizeof(c->why), "%s", why);
+	snprintf(c->reason, sizeof(c->reason), "%s", reason);
 	for_each_unsent(c, note_absence);
 	if (c->closed)
 		rr_calls_schedule_end(c);
@@ -764,33 +763,4 @@ void rpcrdma_conn_close(struct rpcrdma_conn *c)
 		rpcrdma_call_cancel(rr_container_of(n, struct rpcrdma_call, link));
 	c->ops->close(c);
 	rr_calls_schedule_end(c);
-}
-
-struct rpcrdma_channel *rpcrdma_conn_channel(const struct rpcrdma_conn *c)
-{
-	return c ? rr_link_channel(c->link) : NULL;
-}
-
-void rpcrdma_conn_get_stats(const struct rpcrdma_conn *c, struct rpcrdma_stats *ret,
-                            size_t size)
-{
-	struct rpcrdma_stats s = c->past, one;
-
-	if (c->link) {
-		rr_link_stats(c->link, &one);
-		rr_stats_add(&s, &one);
-	}
-	rr_sized_give(ret, size, &s, sizeof(s));
-}
-
-void rpcrdma_conn_get_info(const struct rpcrdma_conn *c, struct rpcrdma_conn_info *ret,
-                           size_t size)
-{
-	struct rpcrdma_conn_info i = {.provider = c->prov ? c->prov->name : "auto"};
-
-	if (c->link)
-		rr_link_info(c->link, &i);
-	i.error = c->error;
-	snprintf(i.reason, sizeof(i.reason), "%s", c->why);
-	rr_sized_give(ret, size, &i, sizeof(i));
 }

@@ -30,7 +30,7 @@
 
 struct rr_calls_ops {
 	/* The peer has replied to a call. */
-	void (*heard)(struct rpcrdma_conn *);
+	void (*replied)(struct rpcrdma_conn *);
 	/* Calls wait while there is no link. */
 	void (*waits)(struct rpcrdma_conn *);
 	/* The user has closed the object; its calls are ending already. */
@@ -61,7 +61,7 @@ struct rpcrdma_conn {
 	bool closed;               /* by the user */
 	bool over;                 /* no link will follow */
 	int error;
-	char why[160];
+	char reason[160];
 };
 
 /* Counts an event that no link counts, for the connection and the engine. */
@@ -112,6 +112,6 @@ void rr_calls_init_auth(struct rpcrdma_conn *c);
 int rr_calls_new_auth(struct rpcrdma_conn *, const struct rpcrdma_call_options *,
                       struct rr_call_auth **ret) RR_MUST_CHECK;
 /* Notes that the link is gone, because of @error; its calls have come back. */
-void rr_calls_unlink(struct rpcrdma_conn *, int error, const char *why);
+void rr_calls_unlink(struct rpcrdma_conn *, int error, const char *reason);
 
 #endif

@@ -29,7 +29,7 @@
 #include "rpc/reserve.h"
 #include "rpc/version_cache.h"
 
-enum { MAX_UNTOLD = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 100003 };
+enum { MAX_NEGOTIATION_FAILURES = 4, MAX_ORPHANS = 8, SAME_ADDRESS = 2, NFS = 100003 };
 
 struct client {
 	struct rpcrdma_conn conn;
@@ -41,14 +41,14 @@ struct client {
 	struct rr_version_cache *versions; /* shared with the engine's other clients */
 	rpcrdma_conn_event_fn *event;
 	void *arg;
-	unsigned failures;     /* in a row, for the back-off */
-	rr_time unheard_since; /* RR_TIME_NEVER while the server answers */
-	rr_time ready_at;      /* when the link became ready */
-	unsigned asked;  /* versions offered by this link, enum rr_conn_versions */
-	unsigned untold; /* failures of a negotiation, in a row */
-	bool had_two;    /* the server has used version 2 */
-	bool resting;    /* connects again with the next call */
-	struct rr_list orphans; /* struct callee of links left to handlers */
+	unsigned failures;    /* in a row, for the back-off */
+	rr_time silent_since; /* RR_TIME_NEVER while the server answers */
+	rr_time ready_at;     /* when the link became ready */
+	unsigned asked;       /* versions offered by this link, enum rr_conn_versions */
+	unsigned negotiation_failures; /* failures of a negotiation, in a row */
+	bool had_two;                  /* the server has used version 2 */
+	bool resting;                  /* connects again with the next call */
+	struct rr_list orphans;        /* struct callee of links left to handlers */
 };
 
 /* The requests of one link, if the client has callbacks.  Each link has its own, since
@@ -82,9 +82,9 @@ static void give_up_client(struct client *t, int error)
 }
 
 /* Notes that the server answers. */
-static void server_heard(struct rpcrdma_conn *c)
+static void note_reply(struct rpcrdma_conn *c)
 {
-	client_of(c)->unheard_since = RR_TIME_NEVER;
+	client_of(c)->silent_since = RR_TIME_NEVER;
 	client_of(c)->failures = 0;
 }
 
@@ -105,19 +105,20 @@ static void plan_reconnect(struct client *t, int error, bool negotiating)
 	struct rpcrdma_conn *c = &t->conn;
 	rr_time now = c->engine->now, delay;
 
-	t->untold = negotiating ? t->untold + 1 : 0;
-	negotiating = negotiating && t->untold <= MAX_UNTOLD;
-	if (t->unheard_since == RR_TIME_NEVER)
-		t->unheard_since = now;
+	t->negotiation_failures = negotiating ? t->negotiation_failures + 1 : 0;
+	negotiating =
+	        negotiating && t->negotiation_failures <= MAX_NEGOTIATION_FAILURES;
+	if (t->silent_since == RR_TIME_NEVER)
+		t->silent_since = now;
 	if ((t->config.o.no_reconnect && !negotiating) || error == -EPROTONOSUPPORT ||
 	    error == -EACCES) { /* the identities of both ends will not change */
 		give_up_client(t, error);
 		return;
 	}
 	if (t->config.o.retry_ns != UINT64_MAX &&
-	    now - t->unheard_since >= t->config.o.retry_ns) {
+	    now - t->silent_since >= t->config.o.retry_ns) {
 		rr_calls_end_waiting(c, -EHOSTUNREACH);
-		t->unheard_since = now; /* later calls have retry_ns again */
+		t->silent_since = now; /* later calls have retry_ns again */
 	}
 	t->failures++;
 	delay = back_off_time(t);
@@ -146,8 +147,8 @@ static bool connection_is_needed(const struct client *t)
  * order. */
 static void rest_client(struct client *t, int error)
 {
-	server_heard(&t->conn);
-	t->untold = 0;
+	note_reply(&t->conn);
+	t->negotiation_failures = 0;
 	t->resting = true;
 	report_event(t, error, false);
 }
@@ -163,7 +164,7 @@ static void link_ready(struct rr_link *l)
 	                       e->now, t->config.o.version_cache_ns);
 	t->had_two = t->had_two || info.version == RPCRDMA_VERSION_TWO;
 	t->conn.error = 0;
-	t->conn.why[0] = '\0';
+	t->conn.reason[0] = '\0';
 	t->ready_at = t->conn.engine->now;
 	rr_calls_submit(&t->conn);
 	report_event(t, 0, false);
@@ -235,7 +236,7 @@ static void attempt_failed(struct client *t, int error)
 
 /* Accounts for a link that has ended, and plans the next attempt. */
 static void plan_next_link(struct client *t, struct rr_link *l, int error,
-                           const char *why)
+                           const char *reason)
 {
 	rr_time now = t->conn.engine->now;
 	enum rr_version_next next = RR_VERSION_USUAL;
@@ -248,21 +249,21 @@ static void plan_next_link(struct client *t, struct rr_link *l, int error,
 	/* The server was reachable as long as the link lasted, with or without calls.
 	 * A link that ends as soon as it is ready proves nothing. */
 	if (rr_link_was_ready(l) && now - t->ready_at >= t->config.o.reconnect_max_ns)
-		server_heard(&t->conn);
+		note_reply(&t->conn);
 	if (!error)
 		error = -ECONNRESET; /* an orderly close by the server */
 	if (!t->conn.closed)
 		next = learn_version(t, l, error);
 	if (hopeless_reason(t, next)) {
 		error = -EPROTONOSUPPORT;
-		why = hopeless_reason(t, next);
+		reason = hopeless_reason(t, next);
 	}
 	/* Retry the same address: version entries are per address.  Another route could
 	 * also change our source address, by which the reply cache knows us. [v2
 	 * §4.5.5] */
 	if (next == RR_VERSION_AGAIN || link_was_useful(t, l))
 		t->next_addr = t->addr;
-	rr_calls_unlink(&t->conn, error, why);
+	rr_calls_unlink(&t->conn, error, reason);
 	if (t->conn.closed)
 		return;
 	if (next == RR_VERSION_USUAL && !rr_link_was_open(l) && try_another(t))
@@ -293,13 +294,13 @@ static void leave_callee(struct rr_link *l)
 	free_callee(s);
 }
 
-static void link_closed(struct rr_link *l, int error, const char *why)
+static void link_closed(struct rr_link *l, int error, const char *reason)
 {
 	leave_callee(l);
-	plan_next_link(client_of(l->owner), l, error, why);
+	plan_next_link(client_of(l->owner), l, error, reason);
 }
 
-static void orphan_closed(struct rr_link *l, int error, const char *why)
+static void orphan_closed(struct rr_link *l, int error, const char *reason)
 {
 	leave_callee(l);
 }
@@ -419,10 +420,10 @@ static void port_not_found(struct client *t, int error)
 
 	c->error = error;
 	if (error == -ENOENT)
-		snprintf(c->why, sizeof(c->why),
+		snprintf(c->reason, sizeof(c->reason),
 		         "rpcbind there does not know the program");
 	else
-		snprintf(c->why, sizeof(c->why), "rpcbind there: %s",
+		snprintf(c->reason, sizeof(c->reason), "rpcbind there: %s",
 		         rpcrdma_strstatus(error));
 	plan_reconnect(t, error, false);
 }
@@ -466,7 +467,7 @@ static void run_attempt(struct rr_timer *timer)
 	int err;
 
 	/* The version is negotiated at the same port. */
-	if (t->find_host && !t->untold) {
+	if (t->find_host && !t->negotiation_failures) {
 		err = look_up_port(t);
 		if (err)
 			plan_reconnect(t, err, false);
@@ -517,7 +518,7 @@ static void free_client(struct rpcrdma_conn *c)
 }
 
 static const struct rr_calls_ops client_calls_ops = {
-        .heard = server_heard,
+        .replied = note_reply,
         .waits = end_rest,
         .close = close_client,
         .free = free_client,
@@ -570,7 +571,7 @@ int rpcrdma_connect(struct rpcrdma_engine *e, const char *host, const char *serv
 	t->event = event;
 	t->arg = arg;
 	err = rr_calls_init(&t->conn, e, &client_calls_ops);
-	t->unheard_since = e->now;
+	t->silent_since = e->now;
 	if (!err)
 		err = find_versions(e, &t->versions);
 	if (!err)

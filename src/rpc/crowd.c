@@ -26,7 +26,7 @@ struct rr_origin {
 	} of[RR_GUEST_KINDS];
 };
 
-/* -- addresses ----------------------------------------------------------------- */
+/* -- addresses ------------------------------------------------------------- */
 
 /* Maps IPv4 addresses to IPv6, since an IPv4 peer may be seen as either. */
 static struct address address_of(const struct sockaddr_storage *ss)
@@ -94,7 +94,7 @@ static void free_if_empty(struct rr_crowd *c, struct rr_origin *o)
 	free(o);
 }
 
-/* -- ranks ----------------------------------------------------------------------- */
+/* -- ranks ----------------------------------------------------------------- */
 
 /* Makes room for a count of @n in all ranks, so that no later move can fail. */
 static int reserve_ranks(struct rr_crowd *c, size_t n)
@@ -171,7 +171,7 @@ static void recount_guests(struct rr_crowd *c, struct rr_origin *o, unsigned kin
 		r->top--;
 }
 
-/* -- guests ----------------------------------------------------------------------- */
+/* -- guests ---------------------------------------------------------------- */
 
 static void enter_kind(struct rr_crowd *c, struct rr_guest *g, enum rr_guest_kind kind)
 {

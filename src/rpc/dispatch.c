@@ -64,7 +64,7 @@ void rr_dispatch_fini(struct rr_dispatch *s)
 	rr_engine_unpost(s->engine, &s->wake);
 }
 
-/* -- admission ----------------------------------------------------------------- */
+/* -- admission ------------------------------------------------------------- */
 
 /*
  * Checks what the Requester offers against the binding.  Code 0: admitted.
@@ -123,7 +123,7 @@ static void admit_passthrough(struct rpcrdma_request *q)
 	rr_conn_admit(l->conn, r, sge, l->engine->now);
 }
 
-/* -- answering --------------------------------------------------------------------- */
+/* -- answering ------------------------------------------------------------- */
 
 /* Sends the error code of an extension. */
 static void send_refusal(struct rpcrdma_request *q)
@@ -160,10 +160,10 @@ static void drop_request(struct rpcrdma_request *q)
 }
 
 /* Closes the connection without a Reply. */
-static void give_up_request(struct rpcrdma_request *q, int why)
+static void give_up_request(struct rpcrdma_request *q, int error)
 {
 	drop_request(q);
-	rr_link_close(q->dispatch->link, why);
+	rr_link_close(q->dispatch->link, error);
 }
 
 /* Protects the results as the security context requires.  Returns false if no Reply may
@@ -230,7 +230,7 @@ static void answer_posted(struct rr_post *p)
 		answer_now(q);
 }
 
-/* -- once ------------------------------------------------------------------------ */
+/* -- once ------------------------------------------------------------------ */
 
 static struct rr_reply_cache *reply_cache_of(const struct rpcrdma_request *q)
 {
@@ -335,7 +335,7 @@ static void stop_waiting(struct rpcrdma_request *q)
 	q->waiting = false;
 }
 
-/* -- the answer ------------------------------------------------------------------ */
+/* -- the answer ------------------------------------------------------------ */
 
 static int deliver_answer(struct rpcrdma_request *q)
 {

@@ -10,7 +10,7 @@ enum {
 	PATIENCE = 40, /* periods without waiting holders, before the checks end */
 };
 
-/* -- one connection ---------------------------------------------------------------- */
+/* -- one connection -------------------------------------------------------- */
 
 /* Returns the octets that the peer has sent or received for its requests. */
 static uint64_t moved_octets(const struct rr_link *l)

@@ -21,7 +21,7 @@ enum {
 	STUCK_MS = 2000,  /* without progress of a reply */
 };
 
-/* -- sessions -------------------------------------------------------------------- */
+/* -- sessions -------------------------------------------------------------- */
 
 static void free_listener_if_done(struct rpcrdma_listener *l)
 {
@@ -37,7 +37,7 @@ static void free_listener_if_done(struct rpcrdma_listener *l)
 	free(l);
 }
 
-static void report_session(struct rr_session *s, bool up, int error, const char *why)
+static void report_session(struct rr_session *s, bool up, int error, const char *reason)
 {
 	struct rpcrdma_listener *l = s->listener;
 	struct rpcrdma_conn_info i = {.error = error};
@@ -47,7 +47,7 @@ static void report_session(struct rr_session *s, bool up, int error, const char 
 	rr_link_info(s->link, &i);
 	i.connected = up;
 	i.peer = s->peer;
-	snprintf(i.reason, sizeof(i.reason), "%s", why);
+	snprintf(i.reason, sizeof(i.reason), "%s", reason);
 	l->event(l, &i, l->event_arg);
 }
 
@@ -136,7 +136,7 @@ static void session_lost(struct rr_link *l)
 	rr_reverse_lost(l->owner, rr_link_error(l), l->why);
 }
 
-static void session_closed(struct rr_link *link, int error, const char *why)
+static void session_closed(struct rr_link *link, int error, const char *reason)
 {
 	struct rr_session *s = link->owner;
 	struct rpcrdma_listener *l = s->listener;
@@ -144,8 +144,8 @@ static void session_closed(struct rr_link *link, int error, const char *why)
 	rr_timer_stop(&l->engine->timers, &s->idle_timer);
 	rr_list_del(&s->link_sessions);
 	rr_crowd_remove(&l->crowd, &s->guest);
-	rr_reverse_lost(s, error, why);
-	report_session(s, false, error, why);
+	rr_reverse_lost(s, error, reason);
+	report_session(s, false, error, reason);
 	l->n_sessions--;
 	rr_dispatch_fini(&s->dispatch);
 	free(s);
@@ -196,7 +196,7 @@ static void check_idle(struct rr_timer *t)
 	(void)!rr_timer_set(&l->engine->timers, &s->idle_timer, until);
 }
 
-/* -- making room ------------------------------------------------------------------- */
+/* -- making room ----------------------------------------------------------- */
 
 static struct rr_session *session_of_guest(const struct rr_guest *g)
 {
@@ -248,7 +248,7 @@ static struct rr_session *find_victim(const struct rpcrdma_listener *l,
 
 static bool evict_session(struct rpcrdma_listener *l, struct rr_session *s)
 {
-	static const char *const why[RR_GUEST_KINDS] = {
+	static const char *const reason[RR_GUEST_KINDS] = {
 	        [RR_GUEST_NEW] = "it made room for another one: it was never ready",
 	        [RR_GUEST_IDLE] = "it made room for another one: it was idle",
 	        [RR_GUEST_BUSY] = "it made room for another one: it took no answers",
@@ -260,7 +260,7 @@ static bool evict_session(struct rpcrdma_listener *l, struct rr_session *s)
 	         s->guest.kind, rr_crowd_count(&l->crowd, &s->peer),
 	         (l->engine->now - s->dispatch.active) / 1000000);
 	s->link->stats.connections_evicted = 1;
-	rr_link_evict(s->link, -EUSERS, why[s->guest.kind]);
+	rr_link_evict(s->link, -EUSERS, reason[s->guest.kind]);
 	return true;
 }
 
@@ -277,7 +277,7 @@ static bool make_session_room(struct rpcrdma_listener *l,
 	       evict_session(l, find_victim(l, NULL));
 }
 
-/* -- accepting --------------------------------------------------------------------- */
+/* -- accepting ------------------------------------------------------------- */
 
 static void arm_entrances(struct rpcrdma_listener *l, uint32_t events)
 {

@@ -53,6 +53,6 @@ struct rr_session {
 };
 
 /* Takes the link from all objects for calls in reverse (reverse.c). */
-void rr_reverse_lost(struct rr_session *s, int error, const char *why);
+void rr_reverse_lost(struct rr_session *s, int error, const char *reason);
 
 #endif

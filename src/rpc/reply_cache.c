@@ -39,7 +39,7 @@ struct rr_reply_cache_entry {
 	struct rr_piece *results; /* the array, then the octets: one allocation */
 };
 
-/* -- keys ------------------------------------------------------------------------ */
+/* -- keys ------------------------------------------------------------------ */
 
 static void add_cred(struct rr_siphash *h, const struct rpcrdma_auth *a)
 {
@@ -94,7 +94,7 @@ static void key_from(const struct rr_reply_cache *d,
 	ret->digest = rr_siphash_end(&h);
 }
 
-/* -- tables ------------------------------------------------------------------------ */
+/* -- tables ---------------------------------------------------------------- */
 
 static int make_tables(struct rr_reply_cache *d)
 {

@@ -6,7 +6,7 @@ enum {
 	CONN_BYTES = 32 << 10, /* of a connection without its Receives */
 };
 
-/* -- how much -------------------------------------------------------------------- */
+/* -- how much -------------------------------------------------------------- */
 
 static uint64_t pulled_bytes(const struct rpcrdma_request *q)
 {
@@ -34,7 +34,7 @@ static uint64_t result_bytes(const struct rpcrdma_request *q)
 	return sum;
 }
 
-/* -- Calls in parts ---------------------------------------------------------------- */
+/* -- Calls in parts -------------------------------------------------------- */
 
 /* Returns the longest message allowed, and an inline reply.  Octets that the parts do
  * not need are used for chunks. */
@@ -102,7 +102,7 @@ static void give_room(void *ctx, uint64_t bytes)
 
 const struct rr_room rr_reserve_room = {ask_room, leave_room, give_room, NULL};
 
-/* -- waiting ----------------------------------------------------------------------- */
+/* -- waiting --------------------------------------------------------------- */
 
 /* The claim was granted. */
 static void note_reserved(struct rpcrdma_request *q, uint64_t bytes)
@@ -191,7 +191,7 @@ bool rr_reserve_leave(struct rpcrdma_request *q)
 	return true;
 }
 
-/* -- while it is served ---------------------------------------------------- */
+/* -- during execution ------------------------------------------------------ */
 
 bool rr_reserve_take(struct rpcrdma_request *q, size_t bytes)
 {
@@ -245,7 +245,7 @@ void rr_reserve_end(struct rpcrdma_request *q)
 		rr_holder_give(&q->dispatch->holder, bytes);
 }
 
-/* -- connections ------------------------------------------------------------------ */
+/* -- connections ----------------------------------------------------------- */
 
 uint64_t rr_reserve_price(const struct rr_link_config *c)
 {

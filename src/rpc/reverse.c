@@ -30,9 +30,9 @@ static struct reverse *reverse_of(struct rpcrdma_conn *c)
 	return rr_container_of(c, struct reverse, conn);
 }
 
-/* -- without a link -------------------------------------------------------------- */
+/* -- without a link -------------------------------------------------------- */
 
-static void ignore_heard(struct rpcrdma_conn *c)
+static void ignore_reply(struct rpcrdma_conn *c)
 {
 }
 
@@ -51,7 +51,7 @@ static void bind_session(struct reverse *r, struct rr_session *s)
 	rr_list_push(&s->reverses, &r->on_session);
 	rr_calls_link(c, s->link);
 	c->error = 0;
-	c->why[0] = '\0';
+	c->reason[0] = '\0';
 	rr_calls_submit(c);
 }
 
@@ -66,7 +66,7 @@ static void unbind_session(struct reverse *r)
 	s->dispatch.active = s->dispatch.engine->now;
 }
 
-void rr_reverse_lost(struct rr_session *s, int error, const char *why)
+void rr_reverse_lost(struct rr_session *s, int error, const char *reason)
 {
 	struct rr_list *n;
 
@@ -74,7 +74,7 @@ void rr_reverse_lost(struct rr_session *s, int error, const char *why)
 		struct reverse *r = rr_container_of(n, struct reverse, on_session);
 
 		unbind_session(r);
-		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, why);
+		rr_calls_unlink(&r->conn, error ? error : -ECONNRESET, reason);
 		rr_calls_submit(&r->conn); /* calls that came back wait */
 	}
 }
@@ -94,7 +94,7 @@ static void free_reverse(struct rpcrdma_conn *c)
 }
 
 static const struct rr_calls_ops reverse_ops = {
-        .heard = ignore_heard,
+        .replied = ignore_reply,
         .waits = ignore_wait,
         .close = close_reverse,
         .free = free_reverse,

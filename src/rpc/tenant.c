@@ -12,7 +12,7 @@ enum {
 	MALLOC_COST = 16, /* of malloc, beyond the size */
 };
 
-/* -- ranks ----------------------------------------------------------------------- */
+/* -- ranks ----------------------------------------------------------------- */
 
 static unsigned rank_of(size_t bytes)
 {
@@ -54,7 +54,7 @@ static struct rr_share *most_of(const struct rr_ranks *r)
 	        struct rr_share, link);
 }
 
-/* -- tables ------------------------------------------------------------------------ */
+/* -- tables ---------------------------------------------------------------- */
 
 void rr_caller_addr(const struct sockaddr_storage *ss, struct rr_caller_addr *ret)
 {
@@ -114,7 +114,7 @@ static struct rr_tenant **tenant_bucket(const struct rr_tenants *ts, uint64_t ha
 	return &ts->tenants[(hash + connection) & ts->mask];
 }
 
-/* -- who there is ------------------------------------------------------------------ */
+/* -- who there is ---------------------------------------------------------- */
 
 static struct rr_caller *get_caller(struct rr_tenants *ts,
                                     const struct rr_caller_addr *a)
@@ -210,7 +210,7 @@ void rr_tenant_put(struct rr_tenants *ts, struct rr_tenant *t)
 	put_caller(ts, c);
 }
 
-/* -- what they have ---------------------------------------------------------------- */
+/* -- what they have -------------------------------------------------------- */
 
 void rr_tenant_charge(struct rr_tenants *ts, struct rr_tenant *t, size_t bytes)
 {

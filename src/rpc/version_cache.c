@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* -- notes ------------------------------------------------------------------- */
+/* -- notes ----------------------------------------------------------------- */
 
 static struct rr_version_key key_of(const struct sockaddr *sa)
 {
@@ -78,7 +78,7 @@ static struct rr_version_entry *entry_for(struct rr_version_cache *v,
 	return n;
 }
 
-/* -- decisions ------------------------------------------------------------------ */
+/* -- decisions ------------------------------------------------------------- */
 
 unsigned rr_version_cache_ask(const struct rr_version_cache *v,
                               const struct sockaddr *sa, unsigned wanted, rr_time now)
