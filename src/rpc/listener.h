@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listeners and sessions.  A session is the server's end of one connection: it owns the
- * link, and dispatches its requests.
+ * Listeners: accept connections by one provider or two, and keep the sessions
+ * (session.h).
+ *
+ * Failure: without descriptors or memory, accepting pauses for a while.  If a device is
+ * removed, the listener looks for it until it returns.
  */
 #ifndef RR_RPC_LISTENER_H
 #define RR_RPC_LISTENER_H
@@ -41,18 +44,7 @@ struct rpcrdma_listener {
 	struct sockaddr_storage addr;
 };
 
-struct rr_session {
-	struct rr_dispatch dispatch;
-	struct rr_list link_sessions; /* in the listener's list */
-	struct rr_guest guest;        /* in the listener's crowd */
-	struct rr_timer idle_timer;
-	struct rpcrdma_listener *listener;
-	struct rr_link *link;
-	struct rr_list reverses;      /* objects for calls in reverse */
-	struct sockaddr_storage peer; /* for the last event */
-};
-
-/* Takes the link from all objects for calls in reverse (reverse.c). */
-void rr_reverse_lost(struct rr_session *s, int error, const char *reason);
+/* Frees a listener that was closed, when it has no session any more. */
+void rr_listener_free_if_done(struct rpcrdma_listener *);
 
 #endif

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "rpc/calls.h"
-#include "rpc/listener.h"
+#include "rpc/session.h"
 
 struct reverse {
 	struct rpcrdma_conn conn;

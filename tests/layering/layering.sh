@@ -36,7 +36,7 @@ function arrows(f) {
 	if (f == "src/oncrpc") return "src/base src/oncrpc rpcrdma"
 	if (f == "src/rpcbind") return "src/base src/oncrpc src/loop src/rpcbind rpcrdma"
 	if (f == "src/gss") return "src/base src/oncrpc src/loop src/gss rpcrdma"
-	if (f == "src/rpc") return "src/base src/conn src/prov src/hostauth src/loop src/link" \
+	if (f == "src/rpc") return "src/base src/conn src/hostauth src/loop src/link" \
 		" src/oncrpc src/rpcbind src/gss src/rpc rpcrdma"
 	if (f == "src/tirpc") return "src/base src/oncrpc src/loop src/rpcbind src/gss src/rpc" \
 		" src/tirpc rpcrdma"
