@@ -27,12 +27,19 @@ static int check_verbs(const char *options, struct rr_reason reason)
 	return rr_verbs_opts_parse(options, &o, reason);
 }
 
+static int check_iwarp_present(bool load)
+{
+	return 0;
+}
+
 static const struct choice {
 	const struct rr_prov_ops *ops;
 	int (*check)(const char *options, struct rr_reason);
-} choices[] = {{&rr_iwarp_ops, check_iwarp}, {&rr_verbs_ops, check_verbs}};
+	int (*check_present)(bool load); /* is what it needs installed? */
+} choices[] = {{&rr_iwarp_ops, check_iwarp, check_iwarp_present},
+               {&rr_verbs_ops, check_verbs, rr_verbs_check_present}};
 
-/* -EINVAL: nothing of ours, or not with these options. */
+/* Returns -EINVAL if @name is not the name of a provider, or its options are wrong. */
 static int find_choice(const char *name, const struct choice **ret,
                        const char **ret_options, struct rr_reason reason)
 {
@@ -70,7 +77,7 @@ int rr_choose_named(const char *name, const struct rr_prov_ops **ret,
 	int err = find_choice(name, &c, ret_options, RR_NO_REASON);
 
 	*ret = c ? c->ops : NULL;
-	return err || *ret != &rr_verbs_ops ? err : rr_verbs_check_present(true);
+	return err || !c ? err : c->check_present(true);
 }
 
 int rpcrdma_provider_check(const char *provider, char *ret_reason, size_t size)

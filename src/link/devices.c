@@ -5,18 +5,16 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "prov/verbs/verbs.h"
-#include "prov/verbs/removals.h"
-
 struct device_watch {
 	struct rr_part part;
 	struct rpcrdma_engine *engine;
 	struct rr_source source;
+	const struct rr_prov_ops *prov;
 };
 
 static void devices_changed(struct rr_source *s)
 {
-	rr_verbs_read_removals(s->fd);
+	rr_container_of(s, struct device_watch, source)->prov->read_removals(s->fd);
 }
 
 static void free_device_watch(struct rr_part *p)
@@ -34,16 +32,19 @@ void rr_devices_used(struct rpcrdma_engine *e, const struct rr_prov_ops *prov)
 	struct device_watch *w;
 	int fd;
 
-	if (prov != &rr_verbs_ops || rr_engine_find_part(e, free_device_watch))
+	if (rr_engine_find_part(e, free_device_watch))
+		return;
+	fd = prov->watch_removals();
+	if (fd < 0)
 		return;
 	w = calloc(1, sizeof(*w));
-	fd = w ? rr_verbs_watch_removals() : -1;
-	if (fd < 0) {
-		free(w);
+	if (!w) {
+		close(fd);
 		return;
 	}
 	*w = (struct device_watch){.part.free = free_device_watch,
 	                           .engine = e,
+	                           .prov = prov,
 	                           .source = {.ready = devices_changed, .fd = fd}};
 	if (!rr_poller_add(&e->poller, &w->source, EPOLLIN)) {
 		rr_engine_add_part(e, &w->part);

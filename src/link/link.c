@@ -9,7 +9,6 @@
 #include "base/sized.h"
 #include "link/devices.h"
 #include "link/channel.h"
-#include "prov/verbs/verbs.h"
 
 /* Both ends' credits must fit a provider's Receive queue of 4096. */
 enum { MAX_CREDITS = 2047, TURN_ROUNDS = 64 };
@@ -475,7 +474,7 @@ static void undo_start(struct rr_link *l)
 static size_t own_private(const struct rr_prov_ops *prov, struct rr_conn_config cc,
                           uint8_t ret[8])
 {
-	if (prov == &rr_verbs_ops)
+	if (!prov->remote_invalidate)
 		cc.remote_invalidate = false;
 	return rr_conn_own_private(&cc, ret);
 }

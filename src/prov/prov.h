@@ -146,6 +146,16 @@ struct rr_prov_listener;
 
 struct rr_prov_ops {
 	const char *name;
+	/* Each endpoint will have limits.remote_invalidate, whatever its device: private
+	 * data of version 1 state it before there is an endpoint. */
+	bool remote_invalidate;
+
+	/* Opens a descriptor that is readable when a device goes that the provider
+	 * keeps open; the caller then calls read_removals, and closes the descriptor
+	 * in the end.  Returns -EOPNOTSUPP if the provider keeps no device open, or
+	 * another error if the kernel does not report removals. */
+	int (*watch_removals)(void);
+	void (*read_removals)(int fd);
 
 	/* Begins to connect.  RR_WC_CONNECTED or RR_WC_DISCONNECTED follows.  The
 	 * server gets @priv as private data. */

@@ -549,8 +549,21 @@ static int iw_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 	return rr_sock_local(rr_iw_of(base)->fd, ret);
 }
 
+/* It keeps no device open. */
+static int iw_watch_removals(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void iw_read_removals(int fd)
+{
+}
+
 const struct rr_prov_ops rr_iwarp_ops = {
         .name = "iwarp",
+        .remote_invalidate = true,
+        .watch_removals = iw_watch_removals,
+        .read_removals = iw_read_removals,
         .connect = iw_connect,
         .listen = iw_listen,
         .listener_fd = iw_listener_fd,

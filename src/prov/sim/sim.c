@@ -82,8 +82,21 @@ static const char *why(const struct rr_ep *ep)
 	return sim_end_of(ep)->why;
 }
 
+/* It keeps no device open. */
+static int sim_watch_removals(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void sim_read_removals(int fd)
+{
+}
+
 const struct rr_prov_ops rr_sim_ops = {
         .name = "sim",
+        .remote_invalidate = true,
+        .watch_removals = sim_watch_removals,
+        .read_removals = sim_read_removals,
         .connect = sim_connect,
         .listen = sim_listen,
         .listener_fd = listener_fd,

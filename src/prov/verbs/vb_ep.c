@@ -18,6 +18,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "prov/verbs/removals.h"
 #include "prov/verbs/vb_internal.h"
 #include "prov/verbs/verbs.h"
 
@@ -331,6 +332,9 @@ static int vb_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 
 const struct rr_prov_ops rr_verbs_ops = {
         .name = "verbs",
+        .remote_invalidate = false, /* that of some devices cannot */
+        .watch_removals = rr_verbs_watch_removals,
+        .read_removals = rr_verbs_read_removals,
         .connect = rr_vb_connect,
         .listen = rr_vb_listen,
         .listener_fd = rr_vb_listener_fd,
