@@ -14,7 +14,7 @@
 
 #include <rpcrdma/hostauth.h>
 
-#include "support/certs.h"
+#include "test_certs.h"
 
 enum {
 	OFF = RPCRDMA_HOSTAUTH_OFF,

@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#include "support/certs.h"
+#include "test_certs.h"
 
 #undef rpc_createerr /* the structure is meant */
 

@@ -3,7 +3,13 @@
  * Certificates: whom one names and what it is for, in which form the other end
  * learns of it, chains.                          [V2-11.1.1-03, RFC 9289 §5.2.1]
  */
-#include "hostauth_talk.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include "test_hostauth.h"
 
 /* -- whom the client asked for --------------------------------------------- */
 
@@ -37,19 +43,19 @@ static void the_server_must_have_the_name(void **state)
 {
 	for (size_t i = 0; i < RR_ARRAY_SIZE(names); i++) {
 		struct cert_want want = names[i].cert;
-		struct talk t = usual();
+		struct dialogue t = dialogue_usual();
 
 		want.file = "named";
 		cert_leaf(&certs, &want);
 		t.end[SERVER].cert = "named";
 		t.end[CLIENT].name = names[i].name;
-		begin(&t);
-		if ((converse(&t) == 1) != names[i].good)
+		dialogue_begin(&t);
+		if ((dialogue_run(&t) == 1) != names[i].good)
 			fail_msg("row %zu: %s", i, rr_hostauth_reason(t.end[CLIENT].h));
 		if (!names[i].good)
 			assert_non_null(strstr(rr_hostauth_reason(t.end[CLIENT].h),
 			                       "mismatch"));
-		end(&t);
+		dialogue_end(&t);
 	}
 }
 
@@ -60,7 +66,7 @@ static void a_certificate_for_the_other_role_is_refused(void **state)
 	for (unsigned who = CLIENT; who <= SERVER; who++) {
 		for (unsigned right = 0; right < 2; right++) {
 			bool for_server = (who == SERVER) == right;
-			struct talk t = usual();
+			struct dialogue t = dialogue_usual();
 
 			cert_leaf(&certs, &(struct cert_want){
 			                          .file = "role",
@@ -68,13 +74,13 @@ static void a_certificate_for_the_other_role_is_refused(void **state)
 			                          .eku = for_server ? "serverAuth"
 			                                            : "clientAuth"});
 			t.end[who].cert = "role";
-			begin(&t);
-			assert_int_equal(converse(&t), right ? 1 : -1);
+			dialogue_begin(&t);
+			assert_int_equal(dialogue_run(&t), right ? 1 : -1);
 			if (!right)
 				assert_non_null(
 				        strstr(rr_hostauth_reason(t.end[who ^ 1].h),
 				               "purpose"));
-			end(&t);
+			dialogue_end(&t);
 		}
 	}
 }
@@ -84,19 +90,19 @@ static void a_leaf_signs_for_nobody(void **state)
 	struct cert_want leaf = {.file = "leaf"},
 	                 below = {.file = "below", .san = "IP:127.0.0.1"};
 	struct cert_ca signer = cert_make(&certs, &leaf, &certs.ca);
-	struct talk t = usual();
+	struct dialogue t = dialogue_usual();
 	FILE *f;
 
 	cert_drop(cert_make(&certs, &below, &signer));
-	f = fopen(file("below", ".pem"), "a"); /* the chain as a liar has it */
+	f = fopen(dialogue_file("below", ".pem"), "a"); /* the chain as a liar has it */
 	PEM_write_X509(f, signer.cert);
 	fclose(f);
 	cert_drop(signer);
 	t.end[SERVER].cert = "below";
-	begin(&t);
-	assert_int_equal(converse(&t), -1);
+	dialogue_begin(&t);
+	assert_int_equal(dialogue_run(&t), -1);
 	assert_non_null(strstr(rr_hostauth_reason(t.end[CLIENT].h), "invalid CA"));
-	end(&t);
+	dialogue_end(&t);
 }
 
 /* -- chains ----------------------------------------------------------------------- */
@@ -109,26 +115,26 @@ static void the_whole_chain_is_shown(void **state)
 	struct cert_ca ca = cert_make(&certs, &between, &certs.ca), end_of;
 	struct rpcrdma_hostauth_options o =
 	        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
-	struct talk t = usual();
+	struct dialogue t = dialogue_usual();
 	FILE *f;
 
 	end_of = cert_make(&certs, &leaf, &ca);
-	f = fopen(file("far", ".pem"), "a");
+	f = fopen(dialogue_file("far", ".pem"), "a");
 	PEM_write_X509(f, ca.cert);
 	PEM_write_PrivateKey(f, end_of.key, NULL, NULL, 0, NULL, NULL);
 	fclose(f);
 	cert_drop(ca);
 	cert_drop(end_of);
-	open_end(&t.end[CLIENT], false);
-	o.cert_file = file("far", ".pem");
-	o.ca_file = file("ca", ".pem");
+	dialogue_open_end(&t.end[CLIENT], false);
+	o.cert_file = dialogue_file("far", ".pem");
+	o.ca_file = dialogue_file("ca", ".pem");
 	assert_int_equal(rpcrdma_hostauth_new(&o, &t.end[SERVER].creds, NULL, 0), 0);
 	assert_int_equal(rr_hostauth_new(t.end[SERVER].creds, true, NULL, true,
 	                                 &t.end[SERVER].h),
 	                 0);
-	assert_int_equal(converse(&t), 1);
+	assert_int_equal(dialogue_run(&t), 1);
 	assert_string_equal(rr_hostauth_identity(t.end[CLIENT].h), "CN=far");
-	end(&t);
+	dialogue_end(&t);
 }
 
 /* Words of several records, as long as it takes. */
@@ -136,7 +142,7 @@ static void a_long_certificate_passes(void **state)
 {
 	enum { NAMES = 1200 };
 	char *san = malloc(NAMES * 40);
-	struct talk t = usual();
+	struct dialogue t = dialogue_usual();
 	size_t n = 0;
 
 	for (unsigned i = 0; i < NAMES; i++)
@@ -145,10 +151,10 @@ static void a_long_certificate_passes(void **state)
 	cert_leaf(&certs, &(struct cert_want){.file = "long", .san = san});
 	free(san);
 	t.end[SERVER].cert = "long";
-	begin(&t);
-	assert_int_equal(converse(&t), 1);
+	dialogue_begin(&t);
+	assert_int_equal(dialogue_run(&t), 1);
 	assert_true(t.word[1].len > 16384 + 8192);
-	end(&t);
+	dialogue_end(&t);
 }
 
 /* NULL: whom the system believes, which the environment can name. */
@@ -157,9 +163,10 @@ static void without_a_file_the_systems_list_counts(void **state)
 	for (unsigned good = 0; good < 2; good++) {
 		struct rpcrdma_hostauth_options o =
 		        RPCRDMA_OPTIONS(struct rpcrdma_hostauth_options);
-		struct talk t = usual();
+		struct dialogue t = dialogue_usual();
 
-		setenv("SSL_CERT_FILE", file(good ? "ca" : "other", ".pem"), 1);
+		setenv("SSL_CERT_FILE", dialogue_file(good ? "ca" : "other", ".pem"),
+		       1);
 		setenv("SSL_CERT_DIR", certs.dir, 1);
 		assert_int_equal(
 		        rpcrdma_hostauth_new(&o, &t.end[CLIENT].creds, NULL, 0), 0);
@@ -170,9 +177,9 @@ static void without_a_file_the_systems_list_counts(void **state)
 		                                 &t.end[CLIENT].h),
 		                 0);
 		t.end[SERVER].must = false;
-		open_end(&t.end[SERVER], true);
-		assert_int_equal(converse(&t), good ? 1 : -1);
-		end(&t);
+		dialogue_open_end(&t.end[SERVER], true);
+		assert_int_equal(dialogue_run(&t), good ? 1 : -1);
+		dialogue_end(&t);
 	}
 }
 
@@ -201,21 +208,21 @@ static void a_peer_is_told_by_its_subject_or_name(void **state)
 {
 	for (size_t i = 0; i < RR_ARRAY_SIZE(subjects); i++) {
 		struct cert_want want = subjects[i].cert;
-		struct talk t = usual();
+		struct dialogue t = dialogue_usual();
 		const char *seen;
 
 		want.file = "subject";
 		cert_leaf(&certs, &want);
 		t.end[CLIENT].cert = "subject";
-		begin(&t);
-		assert_int_equal(converse(&t), subjects[i].identity ? 1 : -1);
+		dialogue_begin(&t);
+		assert_int_equal(dialogue_run(&t), subjects[i].identity ? 1 : -1);
 		seen = rr_hostauth_identity(t.end[SERVER].h);
 		assert_string_equal(seen,
 		                    subjects[i].identity ? subjects[i].identity : "");
 		if (!subjects[i].identity)
 			assert_non_null(
 			        strstr(rr_hostauth_reason(t.end[SERVER].h), "name"));
-		end(&t);
+		dialogue_end(&t);
 	}
 }
 
@@ -231,5 +238,5 @@ int main(void)
 	        cmocka_unit_test(a_peer_is_told_by_its_subject_or_name),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, dialogue_set_up, dialogue_tear_down);
 }

@@ -4,7 +4,7 @@
  * <rpcrdma/hostauth.h> to the letter, or does what it should not.
  *                              [V2-5.2.6-02, V2-11.1.1-03, RFC 8446, RFC 9266]
  */
-#include "hostauth_talk.h"
+#include "test_hostauth.h"
 
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
@@ -66,12 +66,13 @@ static void peer_new(struct peer *p, bool server, struct end ours)
 	const char *name = server ? "server" : "client";
 
 	*p = (struct peer){.server = server, .ours = ours};
-	open_end(&p->ours, !server);
+	dialogue_open_end(&p->ours, !server);
 	p->ctx = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
-	assert_int_equal(SSL_CTX_use_certificate_chain_file(p->ctx, file(name, ".pem")),
-	                 1);
-	assert_int_equal(SSL_CTX_use_PrivateKey_file(p->ctx, file(name, ".key"),
-	                                             SSL_FILETYPE_PEM),
+	assert_int_equal(
+	        SSL_CTX_use_certificate_chain_file(p->ctx, dialogue_file(name, ".pem")),
+	        1);
+	assert_int_equal(SSL_CTX_use_PrivateKey_file(
+	                         p->ctx, dialogue_file(name, ".key"), SSL_FILETYPE_PEM),
 	                 1);
 	SSL_CTX_set_session_cache_mode(p->ctx, SSL_SESS_CACHE_BOTH);
 	SSL_CTX_sess_set_new_cb(p->ctx, count_ticket);
@@ -176,7 +177,7 @@ static void refused(struct peer *p, const char *words)
 {
 	uint8_t binding[32];
 
-	assert_false(is_done(p->ours.h));
+	assert_false(hostauth_is_done(p->ours.h));
 	assert_string_equal(rr_hostauth_identity(p->ours.h), "");
 	assert_int_equal(rr_hostauth_binding(p->ours.h, binding), -ENOENT);
 	if (!strstr(rr_hostauth_reason(p->ours.h), words))
@@ -475,5 +476,5 @@ int main(void)
 	        cmocka_unit_test(half_a_word_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, dialogue_set_up, dialogue_tear_down);
 }

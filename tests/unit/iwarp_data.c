@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two endpoints over loopback: all kinds of data, odd sizes, every framing. */
-#include "iwarp_pair.h"
+#include "test_iwarp_pair.h"
 
 static const size_t sizes[] = {0,     1,     3,     4,      255,     256,
                                257,   1000,  4095,  4096,   65471,   65472,
@@ -18,9 +18,9 @@ static void do_send(struct end *c, struct end *s, size_t len)
 
 	assert_int_equal(OPS->post_recv(s->ep, &r, 10), 0);
 	assert_int_equal(OPS->post_send(c->ep, g, 3, 0, 11), 0);
-	flush(c);
-	expect_wc(c, s, RR_WC_SEND, 11, 0);
-	assert_int_equal(expect_wc(s, c, RR_WC_RECV, 10, 0)->len, len);
+	end_flush(c);
+	end_expect_wc(c, s, RR_WC_SEND, 11, 0);
+	assert_int_equal(end_expect_wc(s, c, RR_WC_RECV, 10, 0)->len, len);
 	check_pattern(dst, len, len);
 	free(src);
 	free(dst);
@@ -43,14 +43,14 @@ static void do_write(struct end *c, struct end *s, size_t len)
 	assert_int_not_equal(reg.handle, 0);
 	assert_int_equal(OPS->post_write(c->ep, &g, 1, reg.handle, reg.offset + 32, 5),
 	                 0);
-	flush(c);
-	expect_wc(c, s, RR_WC_WRITE, 5, 0);
+	end_flush(c);
+	end_expect_wc(c, s, RR_WC_WRITE, 5, 0);
 	sync_ends(c, s);
 	check_pattern(dst + 32, len, 7 * len);
 	assert_int_equal(dst[31], 0);
 	assert_int_equal(dst[len + 32], 0);
 	assert_int_equal(OPS->invalidate(s->ep, reg.handle, 6), 0);
-	expect_wc(s, c, RR_WC_INVALIDATE, 6, 0);
+	end_expect_wc(s, c, RR_WC_INVALIDATE, 6, 0);
 	assert_int_equal(OPS->invalidate(s->ep, reg.handle, 6), -EINVAL);
 	free(src);
 	free(dst);
@@ -65,12 +65,12 @@ static void do_read(struct end *c, struct end *s, size_t len)
 	assert_int_equal(
 	        OPS->register_mem(c->ep, src, len, RR_ACCESS_REMOTE_READ, &reg), 0);
 	assert_int_equal(OPS->post_read(s->ep, &g, reg.handle, reg.offset, 77), 0);
-	flush(s);
-	expect_wc(s, c, RR_WC_READ, 77, 0);
+	end_flush(s);
+	end_expect_wc(s, c, RR_WC_READ, 77, 0);
 	check_pattern(dst + 1, len, 3 * len);
 	assert_int_equal(dst[len + 1], 0);
 	assert_int_equal(OPS->invalidate(c->ep, reg.handle, 78), 0);
-	expect_wc(c, s, RR_WC_INVALIDATE, 78, 0);
+	end_expect_wc(c, s, RR_WC_INVALIDATE, 78, 0);
 	free(src);
 	free(dst);
 }
@@ -79,7 +79,7 @@ static void all_kinds(const char *copts, const char *sopts)
 {
 	struct end c, s;
 
-	pair_open(&c, &s, copts, sopts);
+	ends_open(&c, &s, copts, sopts);
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(sizes); i++) {
 		do_send(&c, &s, sizes[i]);
 		do_send(&s, &c, sizes[i]);
@@ -88,7 +88,7 @@ static void all_kinds(const char *copts, const char *sopts)
 		do_read(&c, &s, sizes[i]);
 		do_read(&s, &c, sizes[i]);
 	}
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 static void default_options(void **state)
@@ -127,7 +127,7 @@ static void send_with_invalidate(void **state)
 	struct rr_wc *wc;
 	char mem[16], buf[8];
 
-	pair_open(&c, &s, "p2p=1", NULL); /* the server speaks first */
+	ends_open(&c, &s, "p2p=1", NULL); /* the server speaks first */
 	r = (struct rr_sge){buf, 8, 0};
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(OPS->register_mem(c.ep, mem, 16, 3, &reg[i]), 0);
@@ -136,22 +136,22 @@ static void send_with_invalidate(void **state)
 	assert_int_not_equal(reg[0].handle, reg[1].handle);
 	assert_int_equal(OPS->post_send(s.ep, &g, 1, reg[1].handle, 9), 0);
 	assert_int_equal(OPS->post_send(s.ep, &g, 1, 0, 10), 0);
-	flush(&s);
-	wc = expect_wc(&c, &s, RR_WC_RECV, 0, 0);
+	end_flush(&s);
+	wc = end_expect_wc(&c, &s, RR_WC_RECV, 0, 0);
 	assert_true(wc->invalidated);
 	assert_int_equal(wc->inv_handle, reg[1].handle);
-	assert_false(expect_wc(&c, &s, RR_WC_RECV, 1, 0)->invalidated);
+	assert_false(end_expect_wc(&c, &s, RR_WC_RECV, 1, 0)->invalidated);
 	assert_int_equal(OPS->invalidate(c.ep, reg[1].handle, 1), -EINVAL);
 	assert_int_equal(OPS->invalidate(c.ep, reg[0].handle, 1), 0);
-	expect_wc(&c, &s, RR_WC_INVALIDATE, 1, 0);
-	expect_wc(&s, &c, RR_WC_SEND, 9, 0);
-	expect_wc(&s, &c, RR_WC_SEND, 10, 0);
+	end_expect_wc(&c, &s, RR_WC_INVALIDATE, 1, 0);
+	end_expect_wc(&s, &c, RR_WC_SEND, 9, 0);
+	end_expect_wc(&s, &c, RR_WC_SEND, 10, 0);
 	OPS->counters(c.ep, &k);
 	assert_int_equal(k.remote_invalidations, 1);
 	assert_int_equal(k.local_invalidations, 1);
 	/* a handle of this endpoint means nothing on the other */
 	assert_int_equal(OPS->invalidate(s.ep, reg[0].handle, 1), -EINVAL);
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 /* Far more Reads than may be under way, both ways at once, all in order. */
@@ -163,7 +163,7 @@ static void more_reads_than_ord(void **state)
 	struct rr_prov_limits lim;
 	struct end e[2];
 
-	pair_open(&e[0], &e[1], "ord=3,ird=2", "ord=64,ird=64");
+	ends_open(&e[0], &e[1], "ord=3,ird=2", "ord=64,ird=64");
 	OPS->limits(e[0].ep, &lim);
 	assert_int_equal(lim.max_ord, 3);
 	OPS->limits(e[1].ep, &lim);
@@ -182,16 +182,16 @@ static void more_reads_than_ord(void **state)
 			                                reg[!k].offset + i * LEN, i),
 			                 0);
 		}
-	flush(&e[0]);
-	flush(&e[1]);
+	end_flush(&e[0]);
+	end_flush(&e[1]);
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned i = 0; i < N; i++)
-			expect_wc(&e[k], &e[!k], RR_WC_READ, i, 0);
+			end_expect_wc(&e[k], &e[!k], RR_WC_READ, i, 0);
 	for (unsigned k = 0; k < 2; k++) {
 		check_pattern(dst[k], N * LEN, 4);
 		free(dst[k]);
 	}
-	pair_close(&e[0], &e[1]);
+	ends_close(&e[0], &e[1]);
 	free(src);
 }
 
@@ -212,12 +212,12 @@ static void one_read_at_a_time_where_nobody_says_more(void **state)
 		struct rr_prov_limits lim;
 		struct end e[2];
 
-		pair_open(&e[0], &e[1], t[i].client, NULL);
+		ends_open(&e[0], &e[1], t[i].client, NULL);
 		for (unsigned k = 0; k < 2; k++) {
 			OPS->limits(e[k].ep, &lim);
 			assert_int_equal(lim.max_ord, t[i].ord[k]);
 		}
-		pair_close(&e[0], &e[1]);
+		ends_close(&e[0], &e[1]);
 	}
 }
 
@@ -232,15 +232,15 @@ static void empty_reads_stay_here(void **state)
 	struct rr_region reg;
 	struct end c, s;
 
-	pair_open(&c, &s, "ord=3,ird=2", "ord=64,ird=64");
+	ends_open(&c, &s, "ord=3,ird=2", "ord=64,ird=64");
 	assert_int_equal(
 	        OPS->register_mem(s.ep, src, 100000, RR_ACCESS_REMOTE_READ, &reg), 0);
 	OPS->counters(c.ep, &before);
 	for (unsigned i = 0; i < N; i++)
 		assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, i), 0);
-	flush(&c);
+	end_flush(&c);
 	for (unsigned i = 0; i < N; i++)
-		expect_wc(&c, NULL, RR_WC_READ, i, 0);
+		end_expect_wc(&c, NULL, RR_WC_READ, i, 0);
 	OPS->counters(c.ep, &after);
 	assert_int_equal(after.bytes_sent, before.bytes_sent);
 	/* Behind a Read, and behind a message. */
@@ -248,25 +248,25 @@ static void empty_reads_stay_here(void **state)
 	assert_int_equal(OPS->post_write(c.ep, &nothing, 1, 1, 1, 2), 0);
 	for (unsigned i = 0; i < N; i++)
 		assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, 10 + i), 0);
-	flush(&c);
-	expect_wc(&c, &s, RR_WC_WRITE, 2, 0);
-	expect_wc(&c, &s, RR_WC_READ, 1, 0);
+	end_flush(&c);
+	end_expect_wc(&c, &s, RR_WC_WRITE, 2, 0);
+	end_expect_wc(&c, &s, RR_WC_READ, 1, 0);
 	for (unsigned i = 0; i < N; i++)
-		expect_wc(&c, NULL, RR_WC_READ, 10 + i, 0);
+		end_expect_wc(&c, NULL, RR_WC_READ, 10 + i, 0);
 	check_pattern(dst, 100000, 5);
 	/* One behind a Read: its turn comes with the Response. */
 	assert_int_equal(OPS->post_read(c.ep, &all, reg.handle, reg.offset, 5), 0);
 	assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, 6), 0);
-	flush(&c);
-	expect_wc(&c, &s, RR_WC_READ, 5, 0);
-	expect_wc(&c, NULL, RR_WC_READ, 6, 0);
+	end_flush(&c);
+	end_expect_wc(&c, &s, RR_WC_READ, 5, 0);
+	end_expect_wc(&c, NULL, RR_WC_READ, 6, 0);
 	/* A message that is not out yet. */
 	assert_int_equal(OPS->post_write(c.ep, &nothing, 1, 1, 1, 3), 0);
 	assert_int_equal(OPS->post_read(c.ep, &nothing, 1, 1, 4), 0);
-	flush(&c);
-	expect_wc(&c, &s, RR_WC_WRITE, 3, 0);
-	expect_wc(&c, &s, RR_WC_READ, 4, 0);
-	pair_close(&c, &s);
+	end_flush(&c);
+	end_expect_wc(&c, &s, RR_WC_WRITE, 3, 0);
+	end_expect_wc(&c, &s, RR_WC_READ, 4, 0);
+	ends_close(&c, &s);
 	free(src);
 	free(dst);
 }
@@ -276,12 +276,12 @@ static void no_reads_negotiated(void **state)
 	struct rr_sge g = {NULL, 0, 0};
 	struct end c, s;
 
-	pair_open(&c, &s, "ird=0", NULL);
+	ends_open(&c, &s, "ird=0", NULL);
 	assert_int_equal(OPS->post_read(s.ep, &g, 1, 1, 1), -EOPNOTSUPP);
 	assert_int_equal(OPS->post_read(c.ep, &g, 1, 1, 1), 0);
-	flush(&c);
-	expect_wc(&c, &s, RR_WC_READ, 1, 0);
-	pair_close(&c, &s);
+	end_flush(&c);
+	end_expect_wc(&c, &s, RR_WC_READ, 1, 0);
+	ends_close(&c, &s);
 }
 
 /* Queues at their limits, then a batch of small messages each way: hundreds of
@@ -293,7 +293,7 @@ static void full_queues(void **state)
 	struct rr_sge g;
 	struct end c, s;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	do_send(&c, &s, 100);
 	do_send(&s, &c, 100); /* or the client would kick */
 	for (unsigned i = 0; i < 4096; i++) {
@@ -306,18 +306,18 @@ static void full_queues(void **state)
 	assert_int_equal(OPS->post_recv(s.ep, &g, 0), -ENOBUFS);
 	assert_int_equal(OPS->post_send(c.ep, &g, 1, 0, 0), -ENOBUFS);
 	OPS->counters(c.ep, &k0);
-	flush(&c);
+	end_flush(&c);
 	OPS->counters(c.ep, &k1); /* before anything is received */
 	assert_in_range(k1.syscalls - k0.syscalls, 1, 8);
 	assert_true(k1.bytes_sent - k0.bytes_sent > 1024 * (2 + 18 + 8 + 4));
 	for (unsigned i = 0; i < 4096; i++) {
-		assert_int_equal(expect_wc(&s, &c, RR_WC_RECV, i, 0)->len, 8);
-		expect_wc(&c, &s, RR_WC_SEND, i, 0);
+		assert_int_equal(end_expect_wc(&s, &c, RR_WC_RECV, i, 0)->len, 8);
+		end_expect_wc(&c, &s, RR_WC_SEND, i, 0);
 	}
 	assert_memory_equal(buf, src, sizeof(src));
 	OPS->counters(c.ep, &k1);
 	assert_int_equal(k1.bytes_sent - k0.bytes_sent, 4096 * (2 + 18 + 8 + 4));
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 static void misuse(void **state)
@@ -340,12 +340,12 @@ static void misuse(void **state)
 	assert_int_equal(
 	        OPS->connect(&cfg, (void *)&sa, sizeof(sa), big, sizeof(big), 0, &ep),
 	        -EINVAL);
-	pair_start(&c, &s, NULL, NULL);
+	ends_start(&c, &s, NULL, NULL);
 	assert_int_equal(OPS->post_send(c.ep, g, 1, 0, 1), -ENOTCONN);
 	assert_int_equal(OPS->post_read(c.ep, g, 1, 1, 1), -ENOTCONN);
 	assert_int_equal(OPS->post_recv(c.ep, g, 1), 0);
-	expect_wc(&c, &s, RR_WC_CONNECTED, 0, 0);
-	expect_wc(&s, &c, RR_WC_CONNECTED, 0, 0);
+	end_expect_wc(&c, &s, RR_WC_CONNECTED, 0, 0);
+	end_expect_wc(&s, &c, RR_WC_CONNECTED, 0, 0);
 	assert_int_equal(OPS->post_send(c.ep, g, RR_PROV_MAX_SGE + 1, 0, 1), -EINVAL);
 	g[0].len = g[1].len = 0x80000000;
 	assert_int_equal(OPS->post_write(c.ep, g, 2, 1, 1, 1), -EMSGSIZE);
@@ -353,10 +353,10 @@ static void misuse(void **state)
 	assert_int_equal(OPS->register_mem(c.ep, big, (size_t)1 << 47, 1, &reg),
 	                 -EINVAL);
 	assert_int_equal(OPS->invalidate(c.ep, 12345, 0), -EINVAL);
-	OPS->disconnect(c.ep, now());
-	expect_wc(&c, &s, RR_WC_RECV, 1, -ECANCELED);
-	expect_wc(&c, &s, RR_WC_DISCONNECTED, 0, 0);
-	expect_wc(&s, &c, RR_WC_DISCONNECTED, 0, 0);
+	OPS->disconnect(c.ep, test_now());
+	end_expect_wc(&c, &s, RR_WC_RECV, 1, -ECANCELED);
+	end_expect_wc(&c, &s, RR_WC_DISCONNECTED, 0, 0);
+	end_expect_wc(&s, &c, RR_WC_DISCONNECTED, 0, 0);
 	assert_int_equal(OPS->post_recv(c.ep, g, 1), -ENOTCONN);
 	assert_int_equal(OPS->register_mem(c.ep, big, 1, 1, &reg), -ENOTCONN);
 	end_fini(&c);
@@ -371,14 +371,14 @@ static void disconnect_drains(void **state)
 	struct rr_sge g = {src, LEN, 0}, r = {dst, LEN, 0};
 	struct end c, s;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	assert_int_equal(OPS->post_recv(s.ep, &r, 1), 0);
 	assert_int_equal(OPS->post_send(c.ep, &g, 1, 0, 2), 0);
-	OPS->disconnect(c.ep, now());
-	assert_int_equal(expect_wc(&s, &c, RR_WC_RECV, 1, 0)->len, LEN);
-	expect_wc(&c, &s, RR_WC_SEND, 2, 0);
-	expect_wc(&c, &s, RR_WC_DISCONNECTED, 0, 0);
-	expect_wc(&s, &c, RR_WC_DISCONNECTED, 0, 0);
+	OPS->disconnect(c.ep, test_now());
+	assert_int_equal(end_expect_wc(&s, &c, RR_WC_RECV, 1, 0)->len, LEN);
+	end_expect_wc(&c, &s, RR_WC_SEND, 2, 0);
+	end_expect_wc(&c, &s, RR_WC_DISCONNECTED, 0, 0);
+	end_expect_wc(&s, &c, RR_WC_DISCONNECTED, 0, 0);
 	check_pattern(dst, LEN, 1);
 	end_fini(&c);
 	end_fini(&s);
@@ -393,18 +393,18 @@ static void idle(void **state)
 	struct end c, s;
 	rr_time t;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	do_send(&c, &s, 100);
 	do_send(&s, &c, 100); /* or the client would kick */
 	t = OPS->deadline(c.ep);
-	assert_in_range(t, now() + RR_MS(100), now() + RR_SEC(3));
+	assert_in_range(t, test_now() + RR_MS(100), test_now() + RR_SEC(3));
 	OPS->progress(c.ep, t);
-	OPS->progress(s.ep, now() + RR_SEC(3));
+	OPS->progress(s.ep, test_now() + RR_SEC(3));
 	assert_int_equal(OPS->deadline(c.ep), RR_TIME_NEVER);
 	assert_int_equal(OPS->deadline(s.ep), RR_TIME_NEVER);
 	do_send(&c, &s, 100000);
 	do_read(&s, &c, 100000);
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 static void private_data(void **state)
@@ -413,7 +413,7 @@ static void private_data(void **state)
 	struct end c, s;
 	size_t len;
 
-	pair_open(&c, &s, "rev=1", NULL);
+	ends_open(&c, &s, "rev=1", NULL);
 	assert_memory_equal(OPS->peer_private(c.ep, &len), "server!", 7);
 	assert_int_equal(len, 7);
 	assert_memory_equal(OPS->peer_private(s.ep, &len), "client", 6);
@@ -421,7 +421,7 @@ static void private_data(void **state)
 	assert_int_equal(OPS->peer_addr(c.ep, &a), 0);
 	assert_int_equal(OPS->local_addr(s.ep, &b), 0);
 	assert_memory_equal(&a, &b, sizeof(struct sockaddr_in));
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 int main(void)

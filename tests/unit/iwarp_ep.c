@@ -3,52 +3,52 @@
  * Corners of one connection: what still comes after our own close, full tables,
  * memory of an idle endpoint, a region that is read and written at once.
  */
-#include "iwarp_raw.h"
+#include "test_iwarp_raw.h"
 
 #include "prov/iwarp/iw_ep.h"
 
 #define MIB (1u << 20)
 
-static void steps(struct raw *r, int n)
+static void steps(struct peer *r, int n)
 {
 	while (n--)
-		raw_step(r, 10);
+		peer_step(r, 10);
 }
 
 /* Our half is closed, so a Read is not answered; what follows it is received. */
 static void read_after_our_close(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o, u;
 	static uint8_t mem[4096];
 	char buf[8];
 	struct rr_sge g = {buf, sizeof(buf), 0};
 	struct rr_region reg;
 
-	raw_enter(&r, "ird=2");
+	peer_start(&r, "ird=2");
 	assert_int_equal(OPS->register_mem(r.e.ep, mem, sizeof(mem),
 	                                   RR_ACCESS_REMOTE_READ, &reg),
 	                 0);
 	assert_int_equal(OPS->post_recv(r.e.ep, &g, 1), 0);
 	assert_int_equal(OPS->post_recv(r.e.ep, &g, 2), 0);
-	OPS->disconnect(r.e.ep, now());
-	raw_eof(&r);
+	OPS->disconnect(r.e.ep, test_now());
+	peer_expect_eof(&r);
 	for (uint32_t i = 1; i <= 3; i++) {
 		o.n = 0;
 		ul_read(&u, i, 1, 2, 64, reg.handle, reg.offset);
-		put_fpdu(&o, &u);
-		raw_say(&r, o.b, o.n);
+		bytes_put_fpdu(&o, &u);
+		peer_send(&r, o.b, o.n);
 		steps(&r, 2);
 	}
 	o.n = 0;
 	add_untagged(&o, 0x4143, 0, 0, 1, 0, "late", 4);
-	raw_say(&r, o.b, o.n);
-	assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 1, 0)->len, 4);
+	peer_send(&r, o.b, o.n);
+	assert_int_equal(end_expect_wc(&r.e, NULL, RR_WC_RECV, 1, 0)->len, 4);
 	assert_memory_equal(buf, "late", 4);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_RECV, 2, -ECANCELED);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_RECV, 2, -ECANCELED);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 }
 
 /* As many regions as there may be leave room for the Reads under way. */
@@ -61,7 +61,7 @@ static void all_regions_and_a_read(void **state)
 	unsigned n = 0;
 	int rc;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	assert_int_equal(
 	        OPS->register_mem(s.ep, mem, 64, RR_ACCESS_REMOTE_READ, &first), 0);
 	while (!(rc = OPS->register_mem(c.ep, mem, 64, 0, &reg)))
@@ -71,12 +71,12 @@ static void all_regions_and_a_read(void **state)
 	for (uint64_t i = 0; i < 200; i++)
 		assert_int_equal(
 		        OPS->post_read(c.ep, &g, first.handle, first.offset, i), 0);
-	flush(&c);
+	end_flush(&c);
 	for (uint64_t i = 0; i < 200; i++)
-		expect_wc(&c, &s, RR_WC_READ, i, 0);
+		end_expect_wc(&c, &s, RR_WC_READ, i, 0);
 	assert_int_equal(rr_iw_of(c.ep)->stags.live,
 	                 RR_STAGS_MAX); /* no sink is left */
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 /* A connection that went quiet stays so, however often it is looked after. */
@@ -86,29 +86,29 @@ static void quiet_stays_quiet(void **state)
 	struct rr_iw_ep *ep;
 	rr_time t;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	ends_step((struct end *[]){&c, &s}, 2, 50);
 	ends_step((struct end *[]){&c, &s}, 2, 50);
 	ep = rr_iw_of(s.ep);
 	assert_non_null(ep->rx.buf);
-	t = now() + RR_SEC(3);
+	t = test_now() + RR_SEC(3);
 	for (int i = 0; i < 3; i++, t += RR_SEC(30)) {
 		OPS->progress(s.ep, t);
 		assert_null(ep->rx.buf);
 		assert_null(ep->tx.buf);
 		assert_int_equal(OPS->deadline(s.ep), RR_TIME_NEVER);
 	}
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 /* Until a segment is being received into its place, or none is. */
-static void placing(struct raw *r, bool is)
+static void placing(struct peer *r, bool is)
 {
-	rr_time stop = now() + RR_SEC(10);
+	rr_time stop = test_now() + RR_SEC(10);
 
 	do
-		raw_step(r, 1);
-	while (rr_iw_of(r->e.ep)->rx.direct != is && now() < stop);
+		peer_step(r, 1);
+	while (rr_iw_of(r->e.ep)->rx.direct != is && test_now() < stop);
 	assert_int_equal(rr_iw_of(r->e.ep)->rx.direct, is);
 }
 
@@ -116,7 +116,7 @@ static void placing(struct raw *r, bool is)
  * reads is anybody's guess, but every CRC is good. */
 static void written_while_read(uint32_t body)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o, u;
 	static uint8_t junk[60000];
 	struct rr_region reg;
@@ -124,34 +124,34 @@ static void written_while_read(uint32_t body)
 	uint64_t done = 0;
 	size_t len;
 
-	raw_enter(&r, NULL);
+	peer_start(&r, NULL);
 	assert_int_equal(
 	        OPS->register_mem(r.e.ep, mem, 8 * MIB,
 	                          RR_ACCESS_REMOTE_READ | RR_ACCESS_REMOTE_WRITE, &reg),
 	        0);
 	o.n = 0;
 	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg.handle, reg.offset);
-	put_fpdu(&o, &u);
-	raw_say(&r, o.b, o.n);
+	bytes_put_fpdu(&o, &u);
+	peer_send(&r, o.b, o.n);
 	steps(&r, 5);
 	assert_true(OPS->events(r.e.ep) & EPOLLOUT);
 	memset(junk, 0x5a, sizeof(junk));
 	for (uint32_t at = 0; at + body <= 8 * MIB; at += RR_MAX(body, 19200u)) {
 		o.n = 0;
 		add_tagged(&o, 0xc140, reg.handle, reg.offset + at, junk, body);
-		raw_say(&r, o.b, o.n / 3);
+		peer_send(&r, o.b, o.n / 3);
 		placing(&r, body > 20000); /* never whole in the buffer */
-		raw_say(&r, o.b + o.n / 3, o.n - o.n / 3);
+		peer_send(&r, o.b + o.n / 3, o.n - o.n / 3);
 		placing(&r, false);
 	}
 	while (done < 8 * MIB) {
-		assert_int_equal(get_be(raw_ulpdu(&r, &len), 1) & 0x80, 0x80);
+		assert_int_equal(bytes_get_be(peer_ulpdu(&r, &len), 1) & 0x80, 0x80);
 		done += len - 14;
 	}
 	assert_int_equal(done, 8 * MIB);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 	free(mem);
 }
 
@@ -168,21 +168,21 @@ static void written_while_read_small(void **state)
 /* The RTR message is not one of the operations that may be posted. */
 static void rtr_read_and_full_queue(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	unsigned n = 0;
 
-	raw_server(&r, NULL);
-	raw_need(&r, 24);
+	peer_server(&r, NULL);
+	peer_need(&r, 24);
 	o.n = 0;
-	put(&o, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 24);
-	raw_say(&r, o.b, o.n);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	bytes_put(&o, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 24);
+	peer_send(&r, o.b, o.n);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 	while (!OPS->post_send(r.e.ep, NULL, 0, 0, n))
 		n++;
 	assert_int_equal(n, RR_IW_MAX_SEND);
-	raw_close(&r);
-	raw_fini(&r);
+	peer_close(&r);
+	peer_fini(&r);
 }
 
 /* Reads whose Requests wait behind a full socket are flushed once, and so is one
@@ -191,24 +191,24 @@ static void a_read_framed_and_unsent(void **state)
 {
 	static uint8_t block[16384], sink[64];
 	struct rr_sge g = {block, sizeof(block), 0}, s = {sink, sizeof(sink), 0};
-	static struct raw r;
+	static struct peer r;
 	unsigned n = 0, wrote = 0, seen[3] = {0};
 	struct rr_wc *wc;
 
-	raw_enter(&r, "ord1=2");
+	peer_start(&r, "ord1=2");
 	do /* until no more goes out */
 		assert_int_equal(OPS->post_write(r.e.ep, &g, 1, 1, 1, 1000 + n++), 0);
-	while (OPS->flush(r.e.ep, now()) == 0);
+	while (OPS->flush(r.e.ep, test_now()) == 0);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(OPS->post_read(r.e.ep, &s, 7, 8, i), 0);
-	OPS->progress(r.e.ep, now());
+	OPS->progress(r.e.ep, test_now());
 	assert_int_equal(rr_iw_of(r.e.ep)->reads.count, 2);
 	while (!OPS->post_write(r.e.ep, &g, 1, 1, 1, 1000 + n))
 		n++;
 	end_poll(&r.e);
 	assert_int_equal(n + 3 - (r.e.n - r.e.taken), RR_IW_MAX_SEND);
-	raw_close(&r); /* with octets unread: by reset */
-	while ((wc = next_wc(&r.e, NULL))->op != RR_WC_DISCONNECTED) {
+	peer_close(&r); /* with octets unread: by reset */
+	while ((wc = end_next_wc(&r.e, NULL))->op != RR_WC_DISCONNECTED) {
 		if (wc->op == RR_WC_READ)
 			seen[wc->token]++;
 		else
@@ -217,7 +217,7 @@ static void a_read_framed_and_unsent(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(seen[i], 1);
 	assert_int_equal(wrote, n);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* Reads under way are no longer among the posts, and still have to complete. */
@@ -225,24 +225,24 @@ static void reads_leave_room_for_their_ends(void **state)
 {
 	static uint8_t sink[64];
 	struct rr_sge g = {sink, sizeof(sink), 0};
-	static struct raw r;
+	static struct peer r;
 	unsigned reads = 0, recvs = 0;
 	struct rr_wc *wc;
 
-	raw_enter(&r, "ord1=64");
+	peer_start(&r, "ord1=64");
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(OPS->post_read(r.e.ep, &g, 7, 8, i), 0);
-	flush(&r.e);
+	end_flush(&r.e);
 	for (unsigned i = 0; i < 120; i++)
 		assert_int_equal(OPS->post_recv(r.e.ep, &g, i), 0);
-	raw_close(&r);
-	while ((wc = next_wc(&r.e, NULL))->op != RR_WC_DISCONNECTED) {
+	peer_close(&r);
+	while ((wc = end_next_wc(&r.e, NULL))->op != RR_WC_DISCONNECTED) {
 		assert_int_equal(wc->status, -ECANCELED);
 		*(wc->op == RR_WC_READ ? &reads : &recvs) += 1;
 	}
 	assert_int_equal(reads, 64);
 	assert_int_equal(recvs, 120);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* A client of revision 1 has not said how many Reads it holds: the next one goes out
@@ -252,76 +252,76 @@ static void a_peer_that_says_nothing_is_read_from_once_at_a_time(void **state)
 	static uint8_t sink[8];
 	struct rr_sge g = {sink, sizeof(sink), 0};
 	static struct bytes o;
-	static struct raw r;
+	static struct peer r;
 	size_t len;
 
-	raw_enter(&r, NULL);
+	peer_start(&r, NULL);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(OPS->post_read(r.e.ep, &g, 7, 8, i), 0);
-	flush(&r.e);
+	end_flush(&r.e);
 	for (unsigned i = 0; i < 3; i++) {
-		const uint8_t *p = raw_ulpdu(&r, &len);
+		const uint8_t *p = peer_ulpdu(&r, &len);
 
-		assert_int_equal(get_be(p, 2), 0x4141);
+		assert_int_equal(bytes_get_be(p, 2), 0x4141);
 		assert_int_equal(rr_iw_of(r.e.ep)->reads.count, 1);
 		o.n = 0;
-		add_tagged(&o, 0xc142, (uint32_t)get_be(p + 18, 4), get_be(p + 22, 8),
-		           "answer!", 8);
-		raw_step(&r, 5);
-		raw_hear(&r);
+		add_tagged(&o, 0xc142, (uint32_t)bytes_get_be(p + 18, 4),
+		           bytes_get_be(p + 22, 8), "answer!", 8);
+		peer_step(&r, 5);
+		peer_receive(&r);
 		assert_int_equal(r.in.n, r.used);
-		raw_say(&r, o.b, o.n);
-		expect_wc(&r.e, NULL, RR_WC_READ, i, 0);
+		peer_send(&r, o.b, o.n);
+		end_expect_wc(&r.e, NULL, RR_WC_READ, i, 0);
 	}
-	raw_close(&r);
-	raw_fini(&r);
+	peer_close(&r);
+	peer_fini(&r);
 }
 
 /* It owes no word to a server that may sleep: nothing is waited for. */
 static void a_client_without_rtr_ends_at_once(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 
-	raw_server(&r, NULL);
-	raw_need(&r, 24);
-	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-	OPS->disconnect(r.e.ep, now());
+	peer_server(&r, NULL);
+	peer_need(&r, 24);
+	peer_send(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	OPS->disconnect(r.e.ep, test_now());
 	assert_int_equal(rr_iw_of(r.e.ep)->state, RR_IW_SHUT);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 }
 
 /* The peer reads 8 MiB and takes nothing of the answer; @ret_mem is what it reads. */
-static void start_answer(struct raw *r, uint8_t **ret_mem)
+static void start_answer(struct peer *r, uint8_t **ret_mem)
 {
 	static struct bytes o, u;
 	struct rr_region reg;
 
 	*ret_mem = pattern(8 * MIB, 1);
-	raw_enter(r, NULL);
+	peer_start(r, NULL);
 	assert_int_equal(OPS->register_mem(r->e.ep, *ret_mem, 8 * MIB,
 	                                   RR_ACCESS_REMOTE_READ, &reg),
 	                 0);
 	o.n = 0;
 	ul_read(&u, 1, 0xabcd, 77, 8 * MIB, reg.handle, reg.offset);
-	put_fpdu(&o, &u);
-	raw_say(r, o.b, o.n);
+	bytes_put_fpdu(&o, &u);
+	peer_send(r, o.b, o.n);
 	steps(r, 5);
 	assert_true(OPS->events(r->e.ep) & EPOLLOUT);
 }
 
-static void take_answer(struct raw *r)
+static void take_answer(struct peer *r)
 {
 	uint64_t done = 0;
 	const uint8_t *p;
 	size_t len;
 
 	while (done < 8 * MIB) {
-		p = raw_ulpdu(r, &len);
+		p = peer_ulpdu(r, &len);
 		for (size_t i = 14; i < len; i++)
-			if (p[i] != at(1, done + i - 14))
+			if (p[i] != pattern_at(1, done + i - 14))
 				fail_msg("octet %zu", (size_t)done + i - 14);
 		done += len - 14;
 	}
@@ -330,16 +330,16 @@ static void take_answer(struct raw *r)
 /* Buffers that are in use stay, however long the peer takes nothing. */
 static void a_full_socket_is_not_quiet(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	uint8_t *mem;
 
 	start_answer(&r, &mem);
-	OPS->progress(r.e.ep, now() + RR_SEC(3));
-	OPS->progress(r.e.ep, now() + RR_SEC(6));
+	OPS->progress(r.e.ep, test_now() + RR_SEC(3));
+	OPS->progress(r.e.ep, test_now() + RR_SEC(6));
 	take_answer(&r);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 	free(mem);
 }
 
@@ -347,7 +347,7 @@ static void a_full_socket_is_not_quiet(void **state)
  * of the stream would be ready to read for ever. */
 static void a_half_closed_peer_is_answered(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	uint8_t *mem;
 
 	start_answer(&r, &mem);
@@ -355,8 +355,8 @@ static void a_half_closed_peer_is_answered(void **state)
 	steps(&r, 3);
 	assert_int_equal(OPS->events(r.e.ep), EPOLLOUT);
 	take_answer(&r);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 	free(mem);
 }
 
@@ -368,7 +368,7 @@ static void many_pieces(void **state)
 	struct rr_sge g[RR_PROV_MAX_SGE];
 	struct end c, s;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	for (unsigned k = 0; k < RR_PROV_MAX_SGE; k++) {
 		g[k] = (struct rr_sge){src + k * EACH, LEN, 0};
 		memset(src + k * EACH, (int)k + 1, LEN);
@@ -379,86 +379,86 @@ static void many_pieces(void **state)
 		assert_int_equal(OPS->post_recv(s.ep, &to, i), 0);
 		assert_int_equal(OPS->post_send(c.ep, g, RR_PROV_MAX_SGE, 0, i), 0);
 	}
-	flush(&c);
+	end_flush(&c);
 	for (unsigned i = 0; i < SENDS; i++) {
-		assert_int_equal(expect_wc(&s, &c, RR_WC_RECV, i, 0)->len,
+		assert_int_equal(end_expect_wc(&s, &c, RR_WC_RECV, i, 0)->len,
 		                 sizeof(dst[i]));
 		for (unsigned k = 0; k < sizeof(dst[i]); k++)
 			assert_int_equal(dst[i][k], k / LEN + 1);
-		expect_wc(&c, &s, RR_WC_SEND, i, 0);
+		end_expect_wc(&c, &s, RR_WC_SEND, i, 0);
 	}
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 /* A message of @size octets is on its way and fills the socket. */
-static void start_write(struct raw *r, uint8_t *mem, uint32_t size)
+static void start_write(struct peer *r, uint8_t *mem, uint32_t size)
 {
 	struct rr_sge g = {mem, 8, 0};
 
 	assert_int_equal(OPS->post_write(r->e.ep, &g, 1, 5, 5, 1), 0);
 	g.len = size;
 	assert_int_equal(OPS->post_write(r->e.ep, &g, 1, 5, 5, 2), 0);
-	assert_int_equal(OPS->flush(r->e.ep, now()), -EAGAIN);
+	assert_int_equal(OPS->flush(r->e.ep, test_now()), -EAGAIN);
 }
 
 /* All of its segments, and nothing between them. */
-static void take_write(struct raw *r, uint32_t size)
+static void take_write(struct peer *r, uint32_t size)
 {
 	uint32_t done = 0;
 	const uint8_t *p;
 	size_t len;
 
-	assert_int_equal(get_be(raw_ulpdu(r, &len), 2), 0xc140);
+	assert_int_equal(bytes_get_be(peer_ulpdu(r, &len), 2), 0xc140);
 	assert_int_equal(len, 14 + 8);
 	do {
-		p = raw_ulpdu(r, &len);
-		assert_int_equal(get_be(p, 2) & 0xbfff, 0x8140);
-		assert_int_equal(get_be(p + 6, 8), 5 + done);
+		p = peer_ulpdu(r, &len);
+		assert_int_equal(bytes_get_be(p, 2) & 0xbfff, 0x8140);
+		assert_int_equal(bytes_get_be(p + 6, 8), 5 + done);
 		done += (uint32_t)len - 14;
-		assert_int_equal(get_be(p, 1) & 0x40, done == size ? 0x40 : 0);
+		assert_int_equal(bytes_get_be(p, 1) & 0x40, done == size ? 0x40 : 0);
 	} while (done < size);
 }
 
 static void no_response_within_a_message(void **state)
 {
 	uint8_t *mem = pattern(8 * MIB, 1);
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o, u;
 	struct rr_region reg;
 	size_t len;
 
-	raw_enter(&r, NULL);
+	peer_start(&r, NULL);
 	assert_int_equal(
 	        OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg), 0);
 	start_write(&r, mem, 8 * MIB);
 	o.n = 0;
 	ul_read(&u, 1, 0xabcd, 77, 64, reg.handle, reg.offset);
-	put_fpdu(&o, &u);
-	raw_say(&r, o.b, o.n);
+	bytes_put_fpdu(&o, &u);
+	peer_send(&r, o.b, o.n);
 	steps(&r, 3);
 	take_write(&r, 8 * MIB);
-	assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0xc142);
-	raw_fini(&r);
+	assert_int_equal(bytes_get_be(peer_ulpdu(&r, &len), 2), 0xc142);
+	peer_fini(&r);
 	free(mem);
 }
 
 static void no_kick_within_a_message(void **state)
 {
 	uint8_t *mem = pattern(8 * MIB, 1);
-	static struct raw r;
+	static struct peer r;
 	size_t len;
 
-	raw_server(&r, NULL);
-	raw_need(&r, 24);
-	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_server(&r, NULL);
+	peer_need(&r, 24);
+	peer_send(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 	start_write(&r, mem, 8 * MIB);
-	OPS->progress(r.e.ep, now());
-	OPS->progress(r.e.ep, now() + RR_MS(20));
+	OPS->progress(r.e.ep, test_now());
+	OPS->progress(r.e.ep, test_now() + RR_MS(20));
 	take_write(&r, 8 * MIB);
-	assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0xc140);
+	assert_int_equal(bytes_get_be(peer_ulpdu(&r, &len), 2), 0xc140);
 	assert_int_equal(len, 14);
-	raw_fini(&r);
+	peer_fini(&r);
 	free(mem);
 }
 
@@ -468,41 +468,41 @@ static void the_end_waits_for_what_waits(void **state)
 {
 	static uint8_t sink[8];
 	struct rr_sge g = {(void *)"first", 5, 0}, to = {sink, 8, 0};
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	const uint8_t *p;
 	size_t len;
 
-	raw_client(&r, NULL, 0);
-	raw_say(&r, REQ1, 20);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-	raw_need(&r, 20);
+	peer_client(&r, NULL, 0);
+	peer_send(&r, REQ1, 20);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_need(&r, 20);
 	assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, 1), 0);
-	OPS->disconnect(r.e.ep, now());
-	raw_step(&r, 10);
+	OPS->disconnect(r.e.ep, test_now());
+	peer_step(&r, 10);
 	o.n = 0;
 	add_rtr(&o);
-	raw_say(&r, o.b, o.n);
-	assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0x4143);
-	raw_eof(&r);
-	expect_wc(&r.e, NULL, RR_WC_SEND, 1, 0);
-	raw_fini(&r);
+	peer_send(&r, o.b, o.n);
+	assert_int_equal(bytes_get_be(peer_ulpdu(&r, &len), 2), 0x4143);
+	peer_expect_eof(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_SEND, 1, 0);
+	peer_fini(&r);
 
-	raw_enter(&r, "ord=1");
+	peer_start(&r, "ord=1");
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(OPS->post_read(r.e.ep, &to, 7, 8, i), 0);
-	OPS->disconnect(r.e.ep, now());
+	OPS->disconnect(r.e.ep, test_now());
 	for (unsigned i = 0; i < 2; i++) {
-		p = raw_ulpdu(&r, &len);
-		assert_int_equal(get_be(p, 2), 0x4141);
+		p = peer_ulpdu(&r, &len);
+		assert_int_equal(bytes_get_be(p, 2), 0x4141);
 		o.n = 0;
-		add_tagged(&o, 0xc142, (uint32_t)get_be(p + 18, 4), get_be(p + 22, 8),
-		           "answer!", 8);
-		raw_say(&r, o.b, o.n);
-		expect_wc(&r.e, NULL, RR_WC_READ, i, 0);
+		add_tagged(&o, 0xc142, (uint32_t)bytes_get_be(p + 18, 4),
+		           bytes_get_be(p + 22, 8), "answer!", 8);
+		peer_send(&r, o.b, o.n);
+		end_expect_wc(&r.e, NULL, RR_WC_READ, i, 0);
 	}
-	raw_eof(&r);
-	raw_fini(&r);
+	peer_expect_eof(&r);
+	peer_fini(&r);
 }
 
 /* Own messages and answers take turns. */
@@ -512,12 +512,12 @@ static void neither_side_starves(void **state)
 	                                 0xc142, 0x4143, 0x4143};
 	static uint8_t mem[64];
 	struct rr_sge g = {mem, 8, 0};
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o, u;
 	struct rr_region reg;
 	size_t len;
 
-	raw_enter(&r, NULL);
+	peer_start(&r, NULL);
 	assert_int_equal(
 	        OPS->register_mem(r.e.ep, mem, 64, RR_ACCESS_REMOTE_READ, &reg), 0);
 	for (unsigned i = 0; i < 4; i++)
@@ -525,45 +525,45 @@ static void neither_side_starves(void **state)
 	o.n = 0;
 	for (uint32_t i = 1; i <= 2; i++) {
 		ul_read(&u, i, 1, 2, 8, reg.handle, reg.offset);
-		put_fpdu(&o, &u);
+		bytes_put_fpdu(&o, &u);
 	}
-	raw_say(&r, o.b, o.n);
+	peer_send(&r, o.b, o.n);
 	for (size_t i = 0; i < RR_ARRAY_SIZE(order); i++)
-		assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), order[i]);
-	raw_fini(&r);
+		assert_int_equal(bytes_get_be(peer_ulpdu(&r, &len), 2), order[i]);
+	peer_fini(&r);
 }
 
-/* Padding is zero also where something else was: raw_ulpdu looks. */
+/* Padding is zero also where something else was: peer_ulpdu looks. */
 static void padding_tells_nothing(void **state)
 {
 	static uint8_t word[40];
 	struct rr_sge g = {word, sizeof(word), 0};
-	static struct raw r;
+	static struct peer r;
 	size_t len;
 
-	raw_enter(&r, NULL);
+	peer_start(&r, NULL);
 	memset(word, 0xff, sizeof(word));
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, i), 0);
-		flush(&r.e);
-		raw_ulpdu(&r, &len);
-		expect_wc(&r.e, NULL, RR_WC_SEND, i, 0);
+		end_flush(&r.e);
+		peer_ulpdu(&r, &len);
+		end_expect_wc(&r.e, NULL, RR_WC_SEND, i, 0);
 		g.len = 5;
 	}
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* Completions that nobody takes have a limit, also those that need no peer. */
 static void invalidations_that_nobody_polls(void **state)
 {
 	static uint8_t mem[8];
-	static struct raw r;
+	static struct peer r;
 	struct rr_region reg;
 	struct rr_wc wc;
 	unsigned n = 0;
 	int rc;
 
-	raw_enter(&r, NULL);
+	peer_start(&r, NULL);
 	do {
 		assert_int_equal(OPS->register_mem(r.e.ep, mem, 8, 0, &reg), 0);
 		rc = OPS->invalidate(r.e.ep, reg.handle, n++);
@@ -574,20 +574,20 @@ static void invalidations_that_nobody_polls(void **state)
 	while (OPS->poll(r.e.ep, &wc, 1))
 		;
 	assert_int_equal(wc.token, n);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* A peer that takes the rest little by little is waited for, but not for ever. */
 static void a_slow_end_has_its_limit(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static uint8_t some[65536];
 	uint8_t *mem;
 	rr_time t;
 	unsigned k = 0;
 
 	start_answer(&r, &mem);
-	t = now() + RR_SEC(1);
+	t = test_now() + RR_SEC(1);
 	OPS->disconnect(r.e.ep, t);
 	do { /* its clock is told, not waited for */
 		for (size_t got = 0; got < 3 * sizeof(some);) {
@@ -601,27 +601,27 @@ static void a_slow_end_has_its_limit(void **state)
 		end_poll(&r.e);
 	} while (r.e.n == r.e.taken && k < 30);
 	assert_in_range(k, 11, 14);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 	free(mem);
 }
 
 /* The answer to a Read that was the RTR message has no data. */
 static void data_for_the_rtr_read(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 
-	raw_server(&r, "p2p=1");
-	raw_need(&r, 24);
-	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 24);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_server(&r, "p2p=1");
+	peer_need(&r, 24);
+	peer_send(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 24);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 	o.n = 0;
 	add_tagged(&o, 0xc142, 0, 0, "data", 4);
-	raw_say(&r, o.b, o.n);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
-	raw_fini(&r);
+	peer_send(&r, o.b, o.n);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+	peer_fini(&r);
 }
 
 int main(void)

@@ -4,13 +4,13 @@
  * that the RFCs ask for.  After each: posts flushed once, DISCONNECTED last and
  * once, no octet of the region changed.
  */
-#include "iwarp_raw.h"
+#include "test_iwarp_raw.h"
 
 #define H 0x100 /* the Terminate returns length and DDP header */
 #define R 0x200 /* and the Read Request */
 
 struct world {
-	struct raw r;
+	struct peer r;
 	uint8_t mem[64], rbuf[2][64], sink[64];
 	struct rr_region wr, rd; /* writable, readable: the same memory */
 	uint32_t read_stag;      /* the sink of the endpoint's own Read */
@@ -151,7 +151,7 @@ static void world_open(struct world *w, const char *opts)
 	size_t len;
 
 	memset(w->mem, 0x5a, sizeof(w->mem));
-	raw_enter(&w->r, opts);
+	peer_start(&w->r, opts);
 	ep = w->r.e.ep;
 	for (unsigned i = 0; i < 2; i++) {
 		struct rr_sge rs = {w->rbuf[i], 64, 0};
@@ -163,15 +163,15 @@ static void world_open(struct world *w, const char *opts)
 	assert_int_equal(
 	        OPS->register_mem(ep, w->mem, 64, RR_ACCESS_REMOTE_READ, &w->rd), 0);
 	assert_int_equal(OPS->post_read(ep, &g, 7, 8, 200), 0);
-	flush(&w->r.e);
-	p = raw_ulpdu(&w->r, &len);
+	end_flush(&w->r.e);
+	p = peer_ulpdu(&w->r, &len);
 	assert_int_equal(len, 46);
-	assert_int_equal(get_be(p, 2), 0x4141);
-	w->read_stag = (uint32_t)get_be(p + 18, 4);
-	w->read_to = get_be(p + 22, 8);
-	assert_int_equal(get_be(p + 30, 4), 64);
-	assert_int_equal(get_be(p + 34, 4), 7);
-	assert_int_equal(get_be(p + 38, 8), 8);
+	assert_int_equal(bytes_get_be(p, 2), 0x4141);
+	w->read_stag = (uint32_t)bytes_get_be(p + 18, 4);
+	w->read_to = bytes_get_be(p + 22, 8);
+	assert_int_equal(bytes_get_be(p + 30, 4), 64);
+	assert_int_equal(bytes_get_be(p + 34, 4), 7);
+	assert_int_equal(bytes_get_be(p + 38, 8), 8);
 }
 
 /* What was posted comes back once each, then the end, then nothing. */
@@ -179,12 +179,12 @@ static void world_ends(struct world *w, int status, unsigned recvs)
 {
 	struct rr_wc extra;
 
-	expect_wc(&w->r.e, NULL, RR_WC_READ, 200, -ECANCELED);
+	end_expect_wc(&w->r.e, NULL, RR_WC_READ, 200, -ECANCELED);
 	for (unsigned i = 2 - recvs; i < 2; i++)
-		expect_wc(&w->r.e, NULL, RR_WC_RECV, 100 + i, -ECANCELED);
-	expect_wc(&w->r.e, NULL, RR_WC_DISCONNECTED, 0, status);
-	OPS->progress(w->r.e.ep, now());
-	OPS->disconnect(w->r.e.ep, now());
+		end_expect_wc(&w->r.e, NULL, RR_WC_RECV, 100 + i, -ECANCELED);
+	end_expect_wc(&w->r.e, NULL, RR_WC_DISCONNECTED, 0, status);
+	OPS->progress(w->r.e.ep, test_now());
+	OPS->disconnect(w->r.e.ep, test_now());
 	assert_int_equal(OPS->poll(w->r.e.ep, &extra, 1), 0);
 	assert_int_equal(w->r.e.taken, w->r.e.n);
 	assert_int_not_equal(OPS->reason(w->r.e.ep)[0], 0);
@@ -192,7 +192,7 @@ static void world_ends(struct world *w, int status, unsigned recvs)
 	assert_int_equal(OPS->events(w->r.e.ep), 0);
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(w->mem[i], 0x5a);
-	raw_fini(&w->r);
+	peer_fini(&w->r);
 }
 
 static void expect_terminate(struct world *w, unsigned term, unsigned ret,
@@ -200,21 +200,21 @@ static void expect_terminate(struct world *w, unsigned term, unsigned ret,
 {
 	static struct bytes want;
 	size_t len, hlen = bad->n && bad->b[0] & 0x80 ? 14 : 18;
-	const uint8_t *p = raw_ulpdu(&w->r, &len);
+	const uint8_t *p = peer_ulpdu(&w->r, &len);
 
 	ul_untagged(&want, 0x4147, 0, 2, 1, 0, NULL, 0);
-	put_be(&want, term, 2);
-	put_be(&want, (ret & H ? 0xc000 : 0) | (ret & R ? 0x2000 : 0), 2);
+	bytes_put_be(&want, term, 2);
+	bytes_put_be(&want, (ret & H ? 0xc000 : 0) | (ret & R ? 0x2000 : 0), 2);
 	if (ret & H) {
-		put_be(&want, bad->n, 2);
-		put(&want, bad->b, hlen);
+		bytes_put_be(&want, bad->n, 2);
+		bytes_put(&want, bad->b, hlen);
 	}
 	if (ret & R)
-		put(&want, bad->b + hlen, 28);
+		bytes_put(&want, bad->b + hlen, 28);
 	assert_int_equal(len, want.n);
 	assert_memory_equal(p, want.b, len);
-	raw_eof(&w->r);
-	raw_close(&w->r);
+	peer_expect_eof(&w->r);
+	peer_close(&w->r);
 }
 
 static void every_row(void **state)
@@ -227,10 +227,10 @@ static void every_row(void **state)
 		world_open(&w, NULL);
 		rows[i].make(&w, &w.u);
 		o.n = 0;
-		put_fpdu(&o, &w.u);
+		bytes_put_fpdu(&o, &w.u);
 		/* what follows an error is dropped in silence */
 		add_tagged(&o, 0xc140, w.wr.handle, w.wr.offset, junk, 8);
-		raw_say(&w.r, o.b, o.n);
+		peer_send(&w.r, o.b, o.n);
 		expect_terminate(&w, rows[i].term, rows[i].ret, &w.u);
 		world_ends(&w, -EREMOTEIO, 2);
 	}
@@ -246,10 +246,10 @@ static void bad_crc(void **state)
 		world_open(&w, NULL);
 		ul_tagged(&w.u, 0xc140, w.wr.handle, w.wr.offset, junk, 8);
 		o.n = 0;
-		put_fpdu(&o, &w.u);
+		bytes_put_fpdu(&o, &w.u);
 		assert_int_equal(o.n, 28);
 		o.b[i] ^= 0x04;
-		raw_say(&w.r, o.b, o.n);
+		peer_send(&w.r, o.b, o.n);
 		expect_terminate(&w, 0x2002, 0, &w.u);
 		world_ends(&w, -EREMOTEIO, 2);
 	}
@@ -270,9 +270,9 @@ static void bad_crc_large(void **state)
 	o.n = 0;
 	add_tagged(&o, 0xc140, reg.handle, reg.offset, big, sizeof(big));
 	o.b[o.n - 1] ^= 1;
-	raw_say(&w.r, o.b, 1000);
-	raw_step(&w.r, 10);
-	raw_say(&w.r, o.b + 1000, o.n - 1000);
+	peer_send(&w.r, o.b, 1000);
+	peer_step(&w.r, 10);
+	peer_send(&w.r, o.b + 1000, o.n - 1000);
 	expect_terminate(&w, 0x2002, 0, &w.u);
 	world_ends(&w, -EREMOTEIO, 2);
 }
@@ -287,10 +287,10 @@ static void wild_large(void **state)
 	world_open(&w, NULL);
 	ul_tagged(&w.u, 0xc140, 1, 2, big, sizeof(big));
 	o.n = 0;
-	put_fpdu(&o, &w.u);
-	raw_say(&w.r, o.b, 1000);
-	raw_step(&w.r, 10);
-	raw_say(&w.r, o.b + 1000, o.n - 1000);
+	bytes_put_fpdu(&o, &w.u);
+	peer_send(&w.r, o.b, 1000);
+	peer_step(&w.r, 10);
+	peer_send(&w.r, o.b + 1000, o.n - 1000);
 	expect_terminate(&w, 0x1100, H, &w.u);
 	world_ends(&w, -EREMOTEIO, 2);
 }
@@ -305,11 +305,11 @@ static void no_receive_left(void **state)
 	add_untagged(&o, 0x4143, 0, 0, 1, 0, "one", 3);
 	add_untagged(&o, 0x4145, 0, 0, 2, 0, "three", 5);
 	ul_untagged(&w.u, 0x4143, 0, 0, 3, 0, "x", 1);
-	put_fpdu(&o, &w.u);
-	raw_say(&w.r, o.b, o.n);
+	bytes_put_fpdu(&o, &w.u);
+	peer_send(&w.r, o.b, o.n);
 	expect_terminate(&w, 0x1202, H, &w.u);
-	assert_int_equal(expect_wc(&w.r.e, NULL, RR_WC_RECV, 100, 0)->len, 3);
-	assert_int_equal(expect_wc(&w.r.e, NULL, RR_WC_RECV, 101, 0)->len, 5);
+	assert_int_equal(end_expect_wc(&w.r.e, NULL, RR_WC_RECV, 100, 0)->len, 3);
+	assert_int_equal(end_expect_wc(&w.r.e, NULL, RR_WC_RECV, 101, 0)->len, 5);
 	assert_memory_equal(w.rbuf[1], "three", 5);
 	world_ends(&w, -EREMOTEIO, 0);
 }
@@ -324,8 +324,8 @@ static void too_long_in_segments(void **state)
 	o.n = 0;
 	add_untagged(&o, 0x0143, 0, 0, 1, 0, junk, 40);
 	ul_untagged(&w.u, 0x4143, 0, 0, 1, 40, junk, 25);
-	put_fpdu(&o, &w.u);
-	raw_say(&w.r, o.b, o.n);
+	bytes_put_fpdu(&o, &w.u);
+	peer_send(&w.r, o.b, o.n);
 	expect_terminate(&w, 0x1205, H, &w.u);
 	world_ends(&w, -EREMOTEIO, 2);
 }
@@ -340,8 +340,8 @@ static void segments_that_overlap(void **state)
 	o.n = 0;
 	add_untagged(&o, 0x0143, 0, 0, 1, 0, junk, 40);
 	ul_untagged(&w.u, 0x4143, 0, 0, 1, 39, junk, 8);
-	put_fpdu(&o, &w.u);
-	raw_say(&w.r, o.b, o.n);
+	bytes_put_fpdu(&o, &w.u);
+	peer_send(&w.r, o.b, o.n);
 	expect_terminate(&w, 0x1204, H, &w.u);
 	world_ends(&w, -EREMOTEIO, 2);
 }
@@ -355,9 +355,9 @@ static void too_many_reads(void **state)
 	o.n = 0;
 	for (uint32_t i = 1; i <= 3; i++) {
 		ul_read(&w.u, i, 1, 2, 64, w.rd.handle, w.rd.offset);
-		put_fpdu(&o, &w.u);
+		bytes_put_fpdu(&o, &w.u);
 	}
-	raw_say(&w.r, o.b, o.n);
+	peer_send(&w.r, o.b, o.n);
 	expect_terminate(&w, 0x1202, H, &w.u);
 	world_ends(&w, -EREMOTEIO, 2);
 }
@@ -372,34 +372,34 @@ static void response_without_read(void **state)
 	o.n = 0;
 	add_tagged(&o, 0xc142, w.read_stag, w.read_to, junk, 64);
 	ul_tagged(&w.u, 0xc142, w.read_stag, w.read_to, junk, 64);
-	put_fpdu(&o, &w.u);
-	raw_say(&w.r, o.b, o.n);
+	bytes_put_fpdu(&o, &w.u);
+	peer_send(&w.r, o.b, o.n);
 	expect_terminate(&w, 0x0206, H, &w.u);
-	expect_wc(&w.r.e, NULL, RR_WC_READ, 200, 0);
-	expect_wc(&w.r.e, NULL, RR_WC_RECV, 100, -ECANCELED);
-	expect_wc(&w.r.e, NULL, RR_WC_RECV, 101, -ECANCELED);
-	expect_wc(&w.r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
-	raw_fini(&w.r);
+	end_expect_wc(&w.r.e, NULL, RR_WC_READ, 200, 0);
+	end_expect_wc(&w.r.e, NULL, RR_WC_RECV, 100, -ECANCELED);
+	end_expect_wc(&w.r.e, NULL, RR_WC_RECV, 101, -ECANCELED);
+	end_expect_wc(&w.r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+	peer_fini(&w.r);
 }
 
 /* Before a good FPDU a responder says nothing, not even Terminate. */
 static void first_fpdu_bad(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 
-	raw_client(&r, NULL, 0);
+	peer_client(&r, NULL, 0);
 	o.n = 0;
-	put(&o, REQ1, 20);
+	bytes_put(&o, REQ1, 20);
 	add_rtr(&o);
 	o.b[o.n - 1] ^= 1;
-	raw_say(&r, o.b, o.n);
-	assert_memory_equal(raw_need(&r, 20), REP1, 20);
-	raw_eof(&r);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
-	raw_fini(&r);
+	peer_send(&r, o.b, o.n);
+	assert_memory_equal(peer_need(&r, 20), REP1, 20);
+	peer_expect_eof(&r);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+	peer_fini(&r);
 }
 
 static void peer_terminates(void **state)
@@ -440,10 +440,10 @@ static void peer_terminates(void **state)
 		o.n = 0;
 		add_untagged(&o, 0x4147, 0, 2, 1, 0, t[i].term, t[i].len);
 		add_untagged(&o, 0x4143, 0, 0, 1, 0, "late", 4);
-		raw_say(&w.r, o.b, o.n);
-		raw_eof(&w.r);
+		peer_send(&w.r, o.b, o.n);
+		peer_expect_eof(&w.r);
 		assert_non_null(strstr(OPS->reason(w.r.e.ep), t[i].why));
-		raw_close(&w.r);
+		peer_close(&w.r);
 		world_ends(&w, t[i].status, 2);
 	}
 }
@@ -458,20 +458,20 @@ static void peer_vanishes(void **state)
 
 	/* in order */
 	world_open(&w, NULL);
-	raw_close(&w.r);
+	peer_close(&w.r);
 	world_ends(&w, 0, 2);
 	/* by reset */
 	world_open(&w, NULL);
 	setsockopt(w.r.fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
-	raw_close(&w.r);
+	peer_close(&w.r);
 	world_ends(&w, -ECONNRESET, 2);
 	/* in the middle of an FPDU, wherever */
 	for (size_t cut = 1; cut < 28; cut++) {
 		world_open(&w, NULL);
 		o.n = 0;
 		add_tagged(&o, 0xc140, w.wr.handle, w.wr.offset, junk, 8);
-		raw_say(&w.r, o.b, cut);
-		raw_close(&w.r);
+		peer_send(&w.r, o.b, cut);
+		peer_close(&w.r);
 		world_ends(&w, -ECONNRESET, 2);
 	}
 	/* in a large one, of which the octets so far are in their place */
@@ -481,16 +481,16 @@ static void peer_vanishes(void **state)
 	                 0);
 	o.n = 0;
 	add_tagged(&o, 0xc140, reg.handle, reg.offset, big, sizeof(big));
-	raw_say(&w.r, o.b, 1000);
-	raw_step(&w.r, 10);
-	raw_close(&w.r);
+	peer_send(&w.r, o.b, 1000);
+	peer_step(&w.r, 10);
+	peer_close(&w.r);
 	world_ends(&w, -ECONNRESET, 2);
 	/* between the segments of a message */
 	world_open(&w, NULL);
 	o.n = 0;
 	add_untagged(&o, 0x0143, 0, 0, 1, 0, junk, 8);
-	raw_say(&w.r, o.b, o.n);
-	raw_close(&w.r);
+	peer_send(&w.r, o.b, o.n);
+	peer_close(&w.r);
 	world_ends(&w, -ECONNRESET, 2);
 }
 
@@ -502,20 +502,20 @@ static void silent_peer(void **state)
 	rr_time t;
 
 	world_open(&w, NULL);
-	t = now();
+	t = test_now();
 	OPS->disconnect(w.r.e.ep, t);
 	OPS->disconnect(w.r.e.ep, t);
 	assert_int_equal(OPS->post_send(w.r.e.ep, NULL, 0, 0, 1), -ENOTCONN);
 	world_ends(&w, 0, 2);
-	assert_in_range(now() - t, RR_MS(900), RR_MS(1500));
+	assert_in_range(test_now() - t, RR_MS(900), RR_MS(1500));
 
 	world_open(&w, NULL);
-	t = now();
+	t = test_now();
 	o.n = 0;
 	add_tagged(&o, 0xc140, 1, 2, junk, 8);
-	raw_say(&w.r, o.b, o.n);
+	peer_send(&w.r, o.b, o.n);
 	world_ends(&w, -EREMOTEIO, 2);
-	assert_in_range(now() - t, RR_MS(900), RR_MS(1500));
+	assert_in_range(test_now() - t, RR_MS(900), RR_MS(1500));
 }
 
 int main(void)

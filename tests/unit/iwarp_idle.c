@@ -3,7 +3,7 @@
  * An endpoint that has nothing to do wants nothing of the loop: what it gives as its
  * deadline is in the future, or never.  Time is told to it, not waited for.
  */
-#include "iwarp_raw.h"
+#include "test_iwarp_raw.h"
 
 /* The loop as the engine has it: at each deadline progress, then a flush.  How often
  * it wakes between @from and @to. */
@@ -22,24 +22,24 @@ static unsigned wake_ups(struct rr_ep *ep, rr_time from, rr_time to)
 	return n;
 }
 
-static void first_send(struct raw *r)
+static void first_send(struct peer *r)
 {
 	static uint8_t word[4] = "word";
 	struct rr_sge g = {.base = word, .len = 4};
 	size_t len;
 
 	assert_int_equal(OPS->post_send(r->e.ep, &g, 1, 0, 1), 0);
-	flush(&r->e);
-	raw_ulpdu(r, &len);
+	end_flush(&r->e);
+	peer_ulpdu(r, &len);
 	assert_int_equal(len, 18 + 4);
 }
 
-static void connected(struct raw *r)
+static void connected(struct peer *r)
 {
-	raw_server(r, "rev=1,p2p=0");
-	raw_need(r, 20);
-	raw_say(r, REP1, 20);
-	expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_server(r, "rev=1,p2p=0");
+	peer_need(r, 20);
+	peer_send(r, REP1, 20);
+	end_expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
 	first_send(r); /* a kick is planned */
 }
 
@@ -47,28 +47,28 @@ static void connected(struct raw *r)
 static void a_terminate_leaves_no_deadline_in_the_past(void **state)
 {
 	static struct bytes o;
-	struct raw r;
+	struct peer r;
 	rr_time t;
 
 	connected(&r);
 	o.n = 0;
 	add_untagged(&o, 0x4147, 0, 2, 1, 0, "\x11\x00\x00\x00", 4);
-	raw_say(&r, o.b, o.n);
-	raw_eof(&r);
-	t = now();
+	peer_send(&r, o.b, o.n);
+	peer_expect_eof(&r);
+	t = test_now();
 	assert_true(wake_ups(r.e.ep, t, t + RR_MS(900)) <= 2);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 static void nor_does_a_close_before_the_server_spoke(void **state)
 {
-	struct raw r;
-	rr_time t = now();
+	struct peer r;
+	rr_time t = test_now();
 
 	connected(&r);
 	OPS->disconnect(r.e.ep, t);
 	assert_true(wake_ups(r.e.ep, t, t + RR_MS(900)) <= 8);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* Either end: its buffers go once, and then it is quiet. */
@@ -79,24 +79,24 @@ static void an_idle_connection_is_quiet(void **state)
 	struct end c, s, *both[2] = {&c, &s};
 	rr_time t;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	assert_int_equal(OPS->post_recv(s.ep, &room, 2), 0);
 	assert_int_equal(OPS->post_send(c.ep, &g, 1, 0, 1), 0);
-	flush(&c);
-	expect_wc(&s, &c, RR_WC_RECV, 2, 0);
+	end_flush(&c);
+	end_expect_wc(&s, &c, RR_WC_RECV, 2, 0);
 	assert_int_equal(OPS->post_recv(c.ep, &room, 4), 0);
 	assert_int_equal(OPS->post_send(s.ep, &g, 1, 0, 3), 0);
-	flush(&s);
-	expect_wc(&s, &c, RR_WC_SEND, 3, 0);
-	expect_wc(&c, &s, RR_WC_SEND, 1, 0);
-	expect_wc(&c, &s, RR_WC_RECV, 4, 0);
+	end_flush(&s);
+	end_expect_wc(&s, &c, RR_WC_SEND, 3, 0);
+	end_expect_wc(&c, &s, RR_WC_SEND, 1, 0);
+	end_expect_wc(&c, &s, RR_WC_RECV, 4, 0);
 	ends_step(both, 2, 10);
-	t = now();
+	t = test_now();
 	assert_true(wake_ups(c.ep, t, t + RR_SEC(60)) <= 1);
 	assert_true(wake_ups(s.ep, t, t + RR_SEC(60)) <= 1);
 	assert_true(OPS->deadline(c.ep) == RR_TIME_NEVER);
 	assert_true(OPS->deadline(s.ep) == RR_TIME_NEVER);
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 int main(void)

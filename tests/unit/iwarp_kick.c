@@ -4,36 +4,36 @@
  * Writes ("kicks"), five at most and only until the server has sent something.  The
  * endpoint's own deadlines are passed to it as the time; nothing waits for a clock.
  */
-#include "iwarp_raw.h"
+#include "test_iwarp_raw.h"
 
-static void connected(struct raw *r)
+static void connected(struct peer *r)
 {
-	raw_server(r, "rev=1,p2p=0");
-	raw_need(r, 20);
-	raw_say(r, REP1, 20);
-	expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_server(r, "rev=1,p2p=0");
+	peer_need(r, 20);
+	peer_send(r, REP1, 20);
+	end_expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
 }
 
-static void first_send(struct raw *r)
+static void first_send(struct peer *r)
 {
 	static uint8_t word[4] = "word";
 	struct rr_sge g = {.base = word, .len = 4};
 	size_t len;
 
 	assert_int_equal(OPS->post_send(r->e.ep, &g, 1, 0, 1), 0);
-	flush(&r->e);
-	raw_ulpdu(r, &len);
+	end_flush(&r->e);
+	peer_ulpdu(r, &len);
 	assert_int_equal(len, 18 + 4);
 }
 
-static bool silent(struct raw *r)
+static bool silent(struct peer *r)
 {
-	raw_hear(r);
+	peer_receive(r);
 	return r->in.n == r->used;
 }
 
 /* The next kick is due within @ms from @from: its octets. */
-static rr_time kicked(struct raw *r, rr_time from, unsigned ms)
+static rr_time kicked(struct peer *r, rr_time from, unsigned ms)
 {
 	static const uint8_t empty_write[14] = {0xc1, 0x40};
 	rr_time due = OPS->deadline(r->e.ep);
@@ -44,7 +44,7 @@ static rr_time kicked(struct raw *r, rr_time from, unsigned ms)
 	OPS->progress(r->e.ep, due - 1);
 	assert_true(silent(r));
 	OPS->progress(r->e.ep, due);
-	p = raw_ulpdu(r, &len);
+	p = peer_ulpdu(r, &len);
 	assert_int_equal(len, sizeof(empty_write));
 	assert_memory_equal(p, empty_write, len);
 	return due;
@@ -52,8 +52,8 @@ static rr_time kicked(struct raw *r, rr_time from, unsigned ms)
 
 static void a_silent_server_is_kicked_five_times(void **state)
 {
-	struct raw r;
-	rr_time t = now();
+	struct peer r;
+	rr_time t = test_now();
 
 	connected(&r);
 	first_send(&r);
@@ -65,7 +65,7 @@ static void a_silent_server_is_kicked_five_times(void **state)
 	assert_true(OPS->deadline(r.e.ep) > t + RR_SEC(1)); /* buffers only */
 	OPS->progress(r.e.ep, t + RR_MS(900));
 	assert_true(silent(&r));
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* Not only a Send: a server that sleeps does not hear a Write or a Read either. */
@@ -73,52 +73,52 @@ static void any_first_message_counts(void **state)
 {
 	static uint8_t word[4] = "word";
 	struct rr_sge g = {.base = word, .len = 4};
-	struct raw r;
-	rr_time t = now();
+	struct peer r;
+	rr_time t = test_now();
 	size_t len;
 
 	connected(&r);
 	assert_int_equal(OPS->post_write(r.e.ep, &g, 1, 7, 8, 1), 0);
-	flush(&r.e);
-	raw_ulpdu(&r, &len);
+	end_flush(&r.e);
+	peer_ulpdu(&r, &len);
 	assert_int_equal(len, 14 + 4);
 	kicked(&r, t, 10000);
-	raw_fini(&r);
+	peer_fini(&r);
 
 	connected(&r);
 	assert_int_equal(OPS->post_read(r.e.ep, &g, 7, 8, 1), 0);
-	flush(&r.e);
-	raw_ulpdu(&r, &len);
+	end_flush(&r.e);
+	peer_ulpdu(&r, &len);
 	assert_int_equal(len, 18 + 28);
 	kicked(&r, t, 10000);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* The RTR message is such a first message, and nothing else need follow it. */
 static void the_rtr_message_counts(void **state)
 {
-	struct raw r;
-	rr_time t = now();
+	struct peer r;
+	rr_time t = test_now();
 	size_t len;
 
-	raw_server(&r, "p2p=1");
-	raw_need(&r, 24);
-	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\xc0\x40", 24);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-	raw_ulpdu(&r, &len);
+	peer_server(&r, "p2p=1");
+	peer_need(&r, 24);
+	peer_send(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\xc0\x40", 24);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_ulpdu(&r, &len);
 	assert_int_equal(len, 14);
 	t = kicked(&r, t, 10000);
 	kicked(&r, t, 20);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 static void a_word_of_the_server_ends_it(void **state)
 {
 	static uint8_t buf[64];
 	struct rr_sge g = {.base = buf, .len = sizeof(buf)};
-	struct raw r;
+	struct peer r;
 	static struct bytes o;
-	rr_time t = now();
+	rr_time t = test_now();
 
 	connected(&r);
 	assert_int_equal(OPS->post_recv(r.e.ep, &g, 2), 0);
@@ -126,41 +126,41 @@ static void a_word_of_the_server_ends_it(void **state)
 	t = kicked(&r, t, 10000);
 	o.n = 0;
 	add_untagged(&o, 0x4143, 0, 0, 1, 0, "hello", 5);
-	raw_say(&r, o.b, o.n);
-	while (next_wc(&r.e, NULL)->op != RR_WC_RECV)
+	peer_send(&r, o.b, o.n);
+	while (end_next_wc(&r.e, NULL)->op != RR_WC_RECV)
 		;
 	assert_true(OPS->deadline(r.e.ep) > t + RR_SEC(1));
 	OPS->progress(r.e.ep, t + RR_MS(900));
 	assert_true(silent(&r));
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 static void who_says_nothing_does_not_kick(void **state)
 {
-	struct raw r;
+	struct peer r;
 
 	connected(&r);
-	OPS->progress(r.e.ep, now() + RR_MS(100));
-	OPS->progress(r.e.ep, now() + RR_MS(500));
+	OPS->progress(r.e.ep, test_now() + RR_MS(100));
+	OPS->progress(r.e.ep, test_now() + RR_MS(500));
 	assert_true(silent(&r));
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 static void a_responder_does_not_kick(void **state)
 {
 	static uint8_t word[4] = "word";
 	struct rr_sge g = {.base = word, .len = 4};
-	struct raw r;
+	struct peer r;
 	size_t len;
 
-	raw_enter(&r, "rev=1,p2p=0");
+	peer_start(&r, "rev=1,p2p=0");
 	assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, 1), 0);
-	flush(&r.e);
-	raw_ulpdu(&r, &len);
+	end_flush(&r.e);
+	peer_ulpdu(&r, &len);
 	assert_int_equal(len, 18 + 4);
-	OPS->progress(r.e.ep, now() + RR_MS(500));
+	OPS->progress(r.e.ep, test_now() + RR_MS(500));
 	assert_true(silent(&r));
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connection set-up against a plain socket: refusals, timers, RTR, markers, and
  * the same conversation cut at every place. */
-#include "iwarp_raw.h"
+#include "test_iwarp_raw.h"
 
 #include <netinet/tcp.h>
 
@@ -9,14 +9,14 @@
 
 static void refused(const void *p, size_t n, int status)
 {
-	static struct raw r;
+	static struct peer r;
 
-	raw_client(&r, NULL, 0);
-	raw_say(&r, p, n);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, status);
-	raw_eof(&r);
+	peer_client(&r, NULL, 0);
+	peer_send(&r, p, n);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, status);
+	peer_expect_eof(&r);
 	assert_int_not_equal(OPS->reason(r.e.ep)[0], 0);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 static void bad_requests(void **state)
@@ -32,67 +32,67 @@ static void bad_requests(void **state)
 
 static void half_a_request(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	rr_time t;
 
 	for (size_t n = 0; n < 20; n += 19) {
-		raw_client(&r, NULL, RR_MS(50));
-		t = now();
-		raw_say(&r, REQ1, n);
-		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ETIMEDOUT);
-		assert_in_range(now() - t, RR_MS(40), RR_MS(1000));
-		raw_fini(&r);
+		peer_client(&r, NULL, RR_MS(50));
+		t = test_now();
+		peer_send(&r, REQ1, n);
+		end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ETIMEDOUT);
+		assert_in_range(test_now() - t, RR_MS(40), RR_MS(1000));
+		peer_fini(&r);
 
-		t = now();
-		raw_client(&r, NULL, 0);
+		t = test_now();
+		peer_client(&r, NULL, 0);
 		assert_in_range(OPS->deadline(r.e.ep), t + RR_SEC(5),
-		                now() + RR_SEC(10));
-		raw_say(&r, REQ1, n);
-		raw_close(&r);
-		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);
-		raw_fini(&r);
+		                test_now() + RR_SEC(10));
+		peer_send(&r, REQ1, n);
+		peer_close(&r);
+		end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);
+		peer_fini(&r);
 	}
 }
 
 /* What was posted before the first FPDU of the initiator waits for it. */
 static void responder_waits(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	struct rr_sge g = {(void *)"first", 5, 0};
 	const uint8_t *p;
 	size_t len;
 
-	raw_client(&r, NULL, 0);
-	raw_say(&r, REQ1, 20);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_client(&r, NULL, 0);
+	peer_send(&r, REQ1, 20);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 	assert_int_equal(OPS->post_send(r.e.ep, &g, 1, 0, 1), 0);
-	flush(&r.e);
+	end_flush(&r.e);
 	for (int i = 0; i < 3; i++)
-		raw_step(&r, 10);
-	raw_hear(&r);
+		peer_step(&r, 10);
+	peer_receive(&r);
 	assert_int_equal(r.in.n, 20);
-	assert_memory_equal(raw_need(&r, 20), REP1, 20);
+	assert_memory_equal(peer_need(&r, 20), REP1, 20);
 	o.n = 0;
 	add_rtr(&o);
-	raw_say(&r, o.b, o.n);
-	p = raw_ulpdu(&r, &len);
+	peer_send(&r, o.b, o.n);
+	p = peer_ulpdu(&r, &len);
 	assert_int_equal(len, 23);
 	assert_memory_equal(p + 18, "first", 5);
-	expect_wc(&r.e, NULL, RR_WC_SEND, 1, 0);
-	raw_fini(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_SEND, 1, 0);
+	peer_fini(&r);
 }
 
 static void reply_of(const char *opts, const char *req, size_t rlen, const char *want,
                      size_t wlen)
 {
-	static struct raw r;
+	static struct peer r;
 
-	raw_client(&r, opts, 0);
-	raw_say(&r, req, rlen);
-	assert_memory_equal(raw_need(&r, wlen), want, wlen);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-	raw_fini(&r);
+	peer_client(&r, opts, 0);
+	peer_send(&r, req, rlen);
+	assert_memory_equal(peer_need(&r, wlen), want, wlen);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_fini(&r);
 }
 
 static void replies_in_kind(void **state)
@@ -117,21 +117,21 @@ static void replies_in_kind(void **state)
 /* The empty Send as RTR takes no Receive, but a number. */
 static void rtr_by_send(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	char buf[8];
 	struct rr_sge g = {buf, 8, 0};
 
-	raw_client(&r, NULL, 0);
+	peer_client(&r, NULL, 0);
 	assert_int_equal(OPS->post_recv(r.e.ep, &g, 5), 0);
 	o.n = 0;
-	put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
+	bytes_put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
 	add_untagged(&o, 0x4143, 0, 0, 1, 0, NULL, 0);
 	add_untagged(&o, 0x4143, 0, 0, 2, 0, NULL, 0);
-	raw_say(&r, o.b, o.n);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-	assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len, 0);
-	raw_fini(&r);
+	peer_send(&r, o.b, o.n);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	assert_int_equal(end_expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len, 0);
+	peer_fini(&r);
 }
 
 /* Only an empty Send that comes first is it; anything else is what it looks like. */
@@ -149,100 +149,101 @@ static void what_is_no_rtr_send(void **state)
 	        {false, 0x4143, 2, 0, 0, -EREMOTEIO},
 	        {false, 0x4143, 1, 4, 0, -EREMOTEIO},
 	};
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	char buf[8];
 	struct rr_sge g = {buf, 8, 0};
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
-		raw_client(&r, NULL, 0);
+		peer_client(&r, NULL, 0);
 		assert_int_equal(OPS->post_recv(r.e.ep, &g, 5), 0);
 		o.n = 0;
-		put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
+		bytes_put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
 		if (t[i].write)
 			add_rtr(&o);
 		add_untagged(&o, t[i].ctrl, 0, 0, t[i].msn, t[i].mo, "abc", t[i].len);
-		raw_say(&r, o.b, o.n);
-		expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-		raw_need(&r, 24);
-		raw_close(&r);
+		peer_send(&r, o.b, o.n);
+		end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+		peer_need(&r, 24);
+		peer_close(&r);
 		if (t[i].status)
-			expect_wc(&r.e, NULL, RR_WC_RECV, 5, -ECANCELED);
+			end_expect_wc(&r.e, NULL, RR_WC_RECV, 5, -ECANCELED);
 		else
-			assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len,
-			                 t[i].len);
-		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, t[i].status);
-		raw_fini(&r);
+			assert_int_equal(
+			        end_expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len,
+			        t[i].len);
+		end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, t[i].status);
+		peer_fini(&r);
 	}
 }
 
 /* Segments of a Send: the empty first one is not it either. */
 static void no_rtr_send_without_its_end(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	char buf[8];
 	struct rr_sge g = {buf, 8, 0};
 
-	raw_client(&r, NULL, 0);
+	peer_client(&r, NULL, 0);
 	assert_int_equal(OPS->post_recv(r.e.ep, &g, 5), 0);
 	o.n = 0;
-	put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
+	bytes_put(&o, "MPA ID Req Frame\x50\x02\x00\x04\xc0\x03\x00\x09", 24);
 	add_untagged(&o, 0x0143, 0, 0, 1, 0, NULL, 0);
 	add_untagged(&o, 0x4143, 0, 0, 1, 0, "abc", 3);
-	raw_say(&r, o.b, o.n);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-	assert_int_equal(expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len, 3);
-	raw_fini(&r);
+	peer_send(&r, o.b, o.n);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	assert_int_equal(end_expect_wc(&r.e, NULL, RR_WC_RECV, 5, 0)->len, 3);
+	peer_fini(&r);
 }
 
 static void rtr_by_read(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o, u;
 	const uint8_t *p;
 	size_t len;
 
-	raw_client(&r, NULL, 0);
+	peer_client(&r, NULL, 0);
 	o.n = 0;
-	put(&o, "MPA ID Req Frame\x50\x02\x00\x04\x80\x03\x40\x09", 24);
+	bytes_put(&o, "MPA ID Req Frame\x50\x02\x00\x04\x80\x03\x40\x09", 24);
 	ul_read(&u, 1, 0x01020304, 5, 0, 99, 99);
-	put_fpdu(&o, &u);
-	raw_say(&r, o.b, o.n);
-	(void)raw_need(&r, 24);
-	p = raw_ulpdu(&r, &len);
+	bytes_put_fpdu(&o, &u);
+	peer_send(&r, o.b, o.n);
+	(void)peer_need(&r, 24);
+	p = peer_ulpdu(&r, &len);
 	ul_tagged(&u, 0xc142, 0x01020304, 5, NULL, 0);
 	assert_int_equal(len, u.n);
 	assert_memory_equal(p, u.b, len);
-	raw_fini(&r);
+	peer_fini(&r);
 }
 
 /* The peer wants markers: take them out by their definition, check all CRCs. */
 static void markers_when_asked(void **state)
 {
 	enum { N = 9000 };
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o, flat;
 	uint8_t *src = pattern(N, 3);
 	struct rr_sge g[2] = {{src, 100, 0}, {src + 100, N - 100, 0}};
 	size_t at_fpdu = 0, total = 0, len;
 	const uint8_t *p;
 
-	raw_client(&r, NULL, 0);
+	peer_client(&r, NULL, 0);
 	o.n = 0;
-	put(&o, "MPA ID Req Frame\xc0\x01\x00\x00", 20);
+	bytes_put(&o, "MPA ID Req Frame\xc0\x01\x00\x00", 20);
 	add_rtr(&o);
-	raw_say(&r, o.b, o.n);
-	assert_memory_equal(raw_need(&r, 20), REP1, 20);
-	expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+	peer_send(&r, o.b, o.n);
+	assert_memory_equal(peer_need(&r, 20), REP1, 20);
+	end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(OPS->post_send(r.e.ep, g, 2, 0, i), 0);
-	flush(&r.e);
+	end_flush(&r.e);
 	for (unsigned i = 0; i < 5; i++)
-		expect_wc(&r.e, NULL, RR_WC_SEND, i, 0);
-	OPS->disconnect(r.e.ep, now());
-	while (raw_hear(&r), !r.eof)
-		raw_step(&r, 1);
+		end_expect_wc(&r.e, NULL, RR_WC_SEND, i, 0);
+	OPS->disconnect(r.e.ep, test_now());
+	while (peer_receive(&r), !r.eof)
+		peer_step(&r, 1);
 	p = r.in.b + 20;
 	len = r.in.n - 20;
 	flat.n = 0;
@@ -257,16 +258,16 @@ static void markers_when_asked(void **state)
 		flat.n = 0;
 		for (at_fpdu = 2; flat.n < at_fpdu; i++) {
 			if (i % 512 == 0 && i != start) {
-				assert_int_equal(get_be(p + i, 4), i - start);
+				assert_int_equal(bytes_get_be(p + i, 4), i - start);
 				i += 3;
 				continue;
 			}
-			put(&flat, p + i, 1);
+			bytes_put(&flat, p + i, 1);
 			if (flat.n == 2)
-				at_fpdu = (2 + get_be(flat.b, 2) + 3) / 4 * 4;
+				at_fpdu = (2 + bytes_get_be(flat.b, 2) + 3) / 4 * 4;
 		}
 		if (i % 512 == 0) {
-			assert_int_equal(get_be(p + i, 4), i - start);
+			assert_int_equal(bytes_get_be(p + i, 4), i - start);
 			i += 4;
 		}
 		crc_at = i;
@@ -274,11 +275,11 @@ static void markers_when_asked(void **state)
 		for (int k = 0; k < 4; k++)
 			assert_int_equal(p[crc_at + (size_t)k], crc >> 8 * k & 0xff);
 		i += 4;
-		for (size_t k = 20, n = get_be(flat.b, 2) - 18; k < 20 + n; k++)
-			assert_int_equal(flat.b[k], at(3, total++ % N));
+		for (size_t k = 20, n = bytes_get_be(flat.b, 2) - 18; k < 20 + n; k++)
+			assert_int_equal(flat.b[k], pattern_at(3, total++ % N));
 	}
 	assert_int_equal(total, 5 * N);
-	raw_fini(&r);
+	peer_fini(&r);
 	free(src);
 }
 
@@ -290,12 +291,12 @@ static void markers_when_asked(void **state)
 
 static void answered(const char *opts, const void *rep, size_t n, int status)
 {
-	static struct raw r;
+	static struct peer r;
 
-	raw_server(&r, opts);
-	raw_say(&r, rep, n);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, status);
-	raw_fini(&r);
+	peer_server(&r, opts);
+	peer_send(&r, rep, n);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, status);
+	peer_fini(&r);
 }
 
 static void bad_replies(void **state)
@@ -328,7 +329,7 @@ static void sockets_are_as_they_should(void **state)
 	struct rr_prov_listener *l;
 	struct end e[2];
 
-	pair_open(&e[0], &e[1], NULL, NULL);
+	ends_open(&e[0], &e[1], NULL, NULL);
 	for (unsigned i = 0; i < 2; i++) {
 		int fd = OPS->fd(e[i].ep);
 
@@ -342,7 +343,7 @@ static void sockets_are_as_they_should(void **state)
 		                 120);
 		assert_int_equal(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 120000);
 	}
-	pair_close(&e[0], &e[1]);
+	ends_close(&e[0], &e[1]);
 	assert_int_equal(OPS->listen(&cfg, (void *)&sa, sizeof(sa), &l, &bound), 0);
 	assert_int_equal(fcntl(OPS->listener_fd(l), F_GETFD), FD_CLOEXEC);
 	assert_true(option(OPS->listener_fd(l), SOL_SOCKET, SO_REUSEADDR));
@@ -360,22 +361,23 @@ static void no_server(void **state)
 
 	assert_int_equal(bind(l, (void *)&sa, len), 0);
 	assert_int_equal(getsockname(l, (void *)&sa, &len), 0);
-	assert_int_equal(OPS->connect(&cfg, (void *)&sa, len, NULL, 0, now(), &ep), 0);
+	assert_int_equal(OPS->connect(&cfg, (void *)&sa, len, NULL, 0, test_now(), &ep),
+	                 0);
 	end_init(&e, ep);
-	expect_wc(&e, NULL, RR_WC_DISCONNECTED, 0, -ECONNREFUSED);
+	end_expect_wc(&e, NULL, RR_WC_DISCONNECTED, 0, -ECONNREFUSED);
 	end_fini(&e);
 	close(l);
 }
 
 static void server_closes(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 
-	raw_server(&r, NULL);
-	assert_memory_equal(raw_need(&r, 24), REQ2, 24);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);
-	raw_fini(&r);
+	peer_server(&r, NULL);
+	assert_memory_equal(peer_need(&r, 24), REQ2, 24);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -ECONNRESET);
+	peer_fini(&r);
 }
 
 /* The Terminate is the first FPDU.                      [RFC 6581 §9.1, §9.2] */
@@ -389,26 +391,26 @@ static void terminates_setup(void **state)
 	        {"p2p=1", "MPA ID Rep Frame\x50\x02\x00\x04\xc0\x40\x00\x03", 7},
 	        {"ird=2,p2p=1", REP2_RTR, 6},
 	};
-	static struct raw r;
+	static struct peer r;
 	const uint8_t *p;
 	size_t len;
 
 	for (unsigned i = 0; i < 3; i++) {
-		raw_server(&r, t[i].opts);
-		(void)raw_need(&r, 24);
-		raw_say(&r, t[i].rep, 24);
-		p = raw_ulpdu(&r, &len);
+		peer_server(&r, t[i].opts);
+		(void)peer_need(&r, 24);
+		peer_send(&r, t[i].rep, 24);
+		p = peer_ulpdu(&r, &len);
 		if (i == 2) { /* the RTR message goes out in any case */
-			assert_int_equal(get_be(p, 2), 0xc140);
-			p = raw_ulpdu(&r, &len);
+			assert_int_equal(bytes_get_be(p, 2), 0xc140);
+			p = peer_ulpdu(&r, &len);
 		}
 		assert_int_equal(len, 22);
-		assert_int_equal(get_be(p, 2), 0x4147);
-		assert_int_equal(get_be(p + 18, 4), 0x20000000 | t[i].code << 16);
-		raw_eof(&r);
-		raw_close(&r);
-		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
-		raw_fini(&r);
+		assert_int_equal(bytes_get_be(p, 2), 0x4147);
+		assert_int_equal(bytes_get_be(p + 18, 4), 0x20000000 | t[i].code << 16);
+		peer_expect_eof(&r);
+		peer_close(&r);
+		end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, -EREMOTEIO);
+		peer_fini(&r);
 	}
 }
 
@@ -423,93 +425,93 @@ static void rtr_sent(void **state)
 	        {"MPA ID Rep Frame\x50\x02\x00\x04\x80\x40\x40\x40", 0x4141},
 	        {"MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 0},
 	};
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	const uint8_t *p;
 	size_t len;
 
 	for (unsigned i = 0; i < RR_ARRAY_SIZE(t); i++) {
-		raw_server(&r, "p2p=1");
-		assert_memory_equal(raw_need(&r, 24), REQ2_RTR, 24);
-		raw_say(&r, t[i].rep, 24);
-		expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+		peer_server(&r, "p2p=1");
+		assert_memory_equal(peer_need(&r, 24), REQ2_RTR, 24);
+		peer_send(&r, t[i].rep, 24);
+		end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
 		if (t[i].ctrl) {
-			p = raw_ulpdu(&r, &len);
-			assert_int_equal(get_be(p, 2), t[i].ctrl);
+			p = peer_ulpdu(&r, &len);
+			assert_int_equal(bytes_get_be(p, 2), t[i].ctrl);
 			assert_int_equal(len, t[i].ctrl == 0xc140 ? 14 : 46);
 		}
 		if (t[i].ctrl == 0x4141) { /* its answer completes nothing */
 			o.n = 0;
 			add_tagged(&o, 0xc142, 0, 0, NULL, 0);
-			raw_say(&r, o.b, o.n);
+			peer_send(&r, o.b, o.n);
 		}
-		raw_close(&r);
-		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-		raw_fini(&r);
+		peer_close(&r);
+		end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+		peer_fini(&r);
 	}
 }
 
 /* A Reply that is on its way is waited for, before we close. */
 static void leaves_after_the_reply(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	rr_time t;
 
-	raw_server(&r, NULL);
-	(void)raw_need(&r, 24);
-	OPS->disconnect(r.e.ep, now());
-	raw_step(&r, 10);
+	peer_server(&r, NULL);
+	(void)peer_need(&r, 24);
+	OPS->disconnect(r.e.ep, test_now());
+	peer_step(&r, 10);
 	assert_int_equal(r.e.n, 0);
-	raw_say(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
-	raw_eof(&r);
+	peer_send(&r, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x40\x00\x40", 24);
+	peer_expect_eof(&r);
 	assert_int_equal(r.in.n, 24);
-	raw_close(&r);
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	peer_close(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 	/* but no longer than a second */
-	raw_server(&r, NULL);
-	(void)raw_need(&r, 24);
-	t = now();
+	peer_server(&r, NULL);
+	(void)peer_need(&r, 24);
+	t = test_now();
 	OPS->disconnect(r.e.ep, t);
 	OPS->disconnect(r.e.ep, t + RR_MS(500));
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	assert_in_range(now() - t, RR_MS(900), RR_MS(1500));
-	raw_fini(&r);
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	assert_in_range(test_now() - t, RR_MS(900), RR_MS(1500));
+	peer_fini(&r);
 	/* nor is TCP waited for */
-	raw_server(&r, NULL);
-	OPS->disconnect(r.e.ep, now());
-	expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(&r);
+	peer_server(&r, NULL);
+	OPS->disconnect(r.e.ep, test_now());
+	end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(&r);
 }
 
 /* Who asked for an RTR message sends it before it closes, also if its user is gone
  * before the Reply; and as the server may sleep on it, two more words follow. */
 static void rtr_before_the_end(void **state)
 {
-	static struct raw r;
+	static struct peer r;
 	size_t len;
 
 	for (unsigned early = 0; early < 2; early++) {
-		raw_server(&r, "p2p=1");
-		assert_memory_equal(raw_need(&r, 24), REQ2_RTR, 24);
+		peer_server(&r, "p2p=1");
+		assert_memory_equal(peer_need(&r, 24), REQ2_RTR, 24);
 		if (early) {
-			OPS->disconnect(r.e.ep, now());
-			raw_step(&r, 10);
+			OPS->disconnect(r.e.ep, test_now());
+			peer_step(&r, 10);
 			assert_int_equal(r.e.n, 0);
 		}
-		raw_say(&r, REP2_RTR, 24);
+		peer_send(&r, REP2_RTR, 24);
 		if (!early) {
-			expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
-			OPS->disconnect(r.e.ep, now());
+			end_expect_wc(&r.e, NULL, RR_WC_CONNECTED, 0, 0);
+			OPS->disconnect(r.e.ep, test_now());
 		}
 		for (unsigned i = 0; i < 3; i++) {
-			assert_int_equal(get_be(raw_ulpdu(&r, &len), 2), 0xc140);
+			assert_int_equal(bytes_get_be(peer_ulpdu(&r, &len), 2), 0xc140);
 			assert_int_equal(len, 14);
 		}
-		raw_eof(&r);
-		raw_close(&r);
-		expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
-		raw_fini(&r);
+		peer_expect_eof(&r);
+		peer_close(&r);
+		end_expect_wc(&r.e, NULL, RR_WC_DISCONNECTED, 0, 0);
+		peer_fini(&r);
 	}
 }
 
@@ -522,14 +524,15 @@ struct talk {
 	struct rr_region reg, inv;
 };
 
-static void talk_write(struct talk *k, struct raw *r, struct bytes *o, const char *opts)
+static void talk_write(struct talk *k, struct peer *r, struct bytes *o,
+                       const char *opts)
 {
 	static uint8_t big[BIG];
 
 	for (size_t i = 0; i < BIG; i++)
-		big[i] = at(9, i);
+		big[i] = pattern_at(9, i);
 	memset(k, 0, sizeof(*k));
-	raw_client(r, opts, 0);
+	peer_client(r, opts, 0);
 	for (unsigned i = 0; i < 3; i++) {
 		struct rr_sge g = {k->buf[i], 64, 0};
 
@@ -540,7 +543,7 @@ static void talk_write(struct talk *k, struct raw *r, struct bytes *o, const cha
 	                 0);
 	assert_int_equal(OPS->register_mem(r->e.ep, k->mem, 8, 0, &k->inv), 0);
 	o->n = 0;
-	put(o, "MPA ID Req Frame\x40\x01\x00\x05hello", 25);
+	bytes_put(o, "MPA ID Req Frame\x40\x01\x00\x05hello", 25);
 	add_untagged(o, 0x4143, 0, 0, 1, 0, "one", 3);
 	add_tagged(o, 0x8140, k->reg.handle, k->reg.offset + 1, big, BIG - 10);
 	add_untagged(o, 0x0144, k->inv.handle, 0, 2, 0, "tw", 2);
@@ -550,57 +553,57 @@ static void talk_write(struct talk *k, struct raw *r, struct bytes *o, const cha
 	add_untagged(o, 0x4143, 0, 0, 3, 0, NULL, 0);
 }
 
-static void talk_check(struct talk *k, struct raw *r)
+static void talk_check(struct talk *k, struct peer *r)
 {
 	struct rr_wc *wc;
 	size_t len;
 
-	expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
+	end_expect_wc(&r->e, NULL, RR_WC_CONNECTED, 0, 0);
 	assert_memory_equal(OPS->peer_private(r->e.ep, &len), "hello", 5);
 	assert_int_equal(len, 5);
-	wc = expect_wc(&r->e, NULL, RR_WC_RECV, 0, 0);
+	wc = end_expect_wc(&r->e, NULL, RR_WC_RECV, 0, 0);
 	assert_int_equal(wc->len, 3);
 	assert_false(wc->invalidated);
-	wc = expect_wc(&r->e, NULL, RR_WC_RECV, 1, 0);
+	wc = end_expect_wc(&r->e, NULL, RR_WC_RECV, 1, 0);
 	assert_true(wc->invalidated);
 	assert_int_equal(wc->inv_handle, k->inv.handle);
 	assert_int_equal(wc->len, 3);
-	wc = expect_wc(&r->e, NULL, RR_WC_RECV, 2, 0);
+	wc = end_expect_wc(&r->e, NULL, RR_WC_RECV, 2, 0);
 	assert_int_equal(wc->len, 0);
 	assert_memory_equal(k->buf[0], "one", 4);
 	assert_memory_equal(k->buf[1], "two", 4);
 	assert_int_equal(k->mem[0], 0);
 	check_pattern(k->mem + 1, BIG, 9);
 	assert_int_equal(k->mem[BIG + 1], 0);
-	assert_memory_equal(raw_need(r, 20), REP1, 20);
-	raw_close(r);
-	expect_wc(&r->e, NULL, RR_WC_DISCONNECTED, 0, 0);
-	raw_fini(r);
+	assert_memory_equal(peer_need(r, 20), REP1, 20);
+	peer_close(r);
+	end_expect_wc(&r->e, NULL, RR_WC_DISCONNECTED, 0, 0);
+	peer_fini(r);
 }
 
 static void glued(void **state)
 {
 	static struct talk k;
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 
 	talk_write(&k, &r, &o, NULL);
-	raw_say(&r, o.b, o.n);
+	peer_send(&r, o.b, o.n);
 	talk_check(&k, &r);
 }
 
 static void cut_in_two(void **state)
 {
 	static struct talk k;
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 
 	o.n = SIZE_MAX;
 	for (size_t cut = 1; cut < o.n; cut += cut < 200 || cut > BIG ? 1 : 997) {
 		talk_write(&k, &r, &o, NULL);
-		raw_say(&r, o.b, cut);
-		raw_step(&r, 20);
-		raw_say(&r, o.b + cut, o.n - cut);
+		peer_send(&r, o.b, cut);
+		peer_step(&r, 20);
+		peer_send(&r, o.b + cut, o.n - cut);
 		talk_check(&k, &r);
 	}
 }
@@ -608,13 +611,13 @@ static void cut_in_two(void **state)
 static void byte_by_byte(void **state)
 {
 	static struct talk k;
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 
 	talk_write(&k, &r, &o, NULL);
 	for (size_t i = 0; i < o.n; i++) {
-		raw_say(&r, o.b + i, 1);
-		raw_step(&r, 20);
+		peer_send(&r, o.b + i, 1);
+		peer_step(&r, 20);
 	}
 	talk_check(&k, &r);
 }
@@ -624,7 +627,7 @@ static void byte_by_byte(void **state)
 static void mutated(void **state)
 {
 	static struct talk k;
-	static struct raw r;
+	static struct peer r;
 	static struct bytes o;
 	struct rr_rng rng;
 
@@ -644,12 +647,12 @@ static void mutated(void **state)
 			o.b[i] = (uint8_t)(o.b[i] ^ 1u << rr_rng_below(&rng, 8));
 		}
 		cut = rr_rng_below(&rng, o.n);
-		raw_say(&r, o.b, cut);
-		raw_step(&r, 0);
-		raw_say(&r, o.b + cut, o.n - cut);
+		peer_send(&r, o.b, cut);
+		peer_step(&r, 0);
+		peer_send(&r, o.b + cut, o.n - cut);
 		shutdown(r.fd, SHUT_WR);
 		do {
-			wc = next_wc(&r.e, NULL);
+			wc = end_next_wc(&r.e, NULL);
 			if (wc->op == RR_WC_RECV)
 				seen[wc->token]++;
 		} while (wc->op != RR_WC_DISCONNECTED);
@@ -657,7 +660,7 @@ static void mutated(void **state)
 			assert_int_equal(seen[i], 1);
 		for (unsigned i = 0; i < 16; i++)
 			assert_int_equal(k.before[i] | k.after[i], 0);
-		raw_fini(&r);
+		peer_fini(&r);
 	}
 }
 

@@ -10,7 +10,7 @@
  *
  * V2-11.1.2-01, V2-11.1.1-01.
  */
-#include "iwarp_pair.h"
+#include "test_iwarp_pair.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static void collect(uint32_t *to, unsigned n)
 {
 	struct end c, s;
 
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	for (unsigned i = 0; i < n; i++) {
 		struct rr_region r;
 
@@ -37,7 +37,7 @@ static void collect(uint32_t *to, unsigned n)
 		assert_int_not_equal(r.handle, 0);
 		to[i] = r.handle;
 	}
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 }
 
 static int setup(void **state)
@@ -175,7 +175,7 @@ static void none_comes_back_soon(void **state)
 		memcpy(copy, handle[i], sizeof(copy));
 		assert_int_equal(most_frequent(copy, N), 1);
 	}
-	pair_open(&c, &s, NULL, NULL);
+	ends_open(&c, &s, NULL, NULL);
 	for (unsigned i = 0; i < MANY; i++) {
 		struct rr_region r;
 
@@ -184,14 +184,14 @@ static void none_comes_back_soon(void **state)
 		v[i] = r.handle;
 		assert_int_equal(OPS->invalidate(s.ep, r.handle, i), 0);
 		if (i % 64 == 63) {
-			flush(&s);
+			end_flush(&s);
 			for (unsigned k = i - 63; k <= i; k++)
-				(void)expect_wc(&s, &c, RR_WC_INVALIDATE, k, 0);
+				(void)end_expect_wc(&s, &c, RR_WC_INVALIDATE, k, 0);
 			s.n = s.taken = 0;
 		}
 	}
 	assert_int_equal(most_frequent(v, MANY), 1);
-	pair_close(&c, &s);
+	ends_close(&c, &s);
 	free(v);
 }
 
@@ -266,7 +266,7 @@ static void offsets_are_no_addresses(void **state)
 	for (unsigned i = 0; i < TIMES; i++) {
 		struct rr_region r;
 
-		pair_open(&c, &s, NULL, NULL);
+		ends_open(&c, &s, NULL, NULL);
 		assert_int_equal(OPS->register_mem(s.ep, &handle, 64,
 		                                   RR_ACCESS_REMOTE_WRITE, &r),
 		                 0);
@@ -277,7 +277,7 @@ static void offsets_are_no_addresses(void **state)
 			same += seen[k] == seen[i];
 			assert_true(same < 2);
 		}
-		pair_close(&c, &s);
+		ends_close(&c, &s);
 	}
 }
 

@@ -1,52 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Authorities and certificates for tests, made in a directory of their own:
- *
- *   ca.pem    other.pem      two authorities
- *   server    client         leaves of the first (NAME.pem, NAME.key)
- *   stranger                 a leaf of the other
- *   expired                  a leaf whose time is over
- *   psk  psk2                pre-shared keys of the same identity
- */
-#ifndef TESTS_E2E_CERTS_H
-#define TESTS_E2E_CERTS_H
-
 #include <dirent.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
+#include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct cert_ca {
-	X509 *cert;
-	EVP_PKEY *key;
-};
+#include <cmocka.h>
 
-struct certs {
-	char dir[64];
-	struct cert_ca ca, other;
-};
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
 
-enum { CERT_DAY = 86400 };
+#include "test_certs.h"
 
-/* What is to be made; all but the first may be left out. */
-struct cert_want {
-	const char *file; /* NAME.pem and NAME.key */
-	const char *cn;   /* of the subject; NULL: the file's name, "": no subject */
-	const char *ou;   /* also of the subject, four times */
-	const char *san, *eku; /* as openssl.cnf has them */
-	bool signs;            /* others */
-	long from, until;      /* in seconds from now; 0, 0: a day each way */
-};
-
-/* Good for the next sixty-four. */
-static inline const char *certs_path(const struct certs *c, const char *name)
+const char *certs_path(const struct certs *c, const char *name)
 {
 	static char path[64][144];
 	static unsigned n;
@@ -56,8 +29,7 @@ static inline const char *certs_path(const struct certs *c, const char *name)
 	return p;
 }
 
-static inline const char *certs_file(const struct certs *c, const char *name,
-                                     const char *suffix)
+const char *certs_file(const struct certs *c, const char *name, const char *suffix)
 {
 	char file[64];
 
@@ -65,7 +37,7 @@ static inline const char *certs_file(const struct certs *c, const char *name,
 	return certs_path(c, file);
 }
 
-static inline void cert_extend(X509 *x, X509 *issuer, int nid, const char *value)
+static void cert_extend(X509 *x, X509 *issuer, int nid, const char *value)
 {
 	X509V3_CTX ctx;
 	X509_EXTENSION *e;
@@ -77,7 +49,7 @@ static inline void cert_extend(X509 *x, X509 *issuer, int nid, const char *value
 	X509_EXTENSION_free(e);
 }
 
-static inline void cert_name(X509 *x, const char *field, const char *value)
+static void cert_name(X509 *x, const char *field, const char *value)
 {
 	assert_int_equal(X509_NAME_add_entry_by_txt(
 	                         X509_get_subject_name(x), field, MBSTRING_ASC,
@@ -85,8 +57,7 @@ static inline void cert_name(X509 *x, const char *field, const char *value)
 	                 1);
 }
 
-static inline void cert_write(struct certs *c, const char *name,
-                              const struct cert_ca *r)
+static void cert_write(struct certs *c, const char *name, const struct cert_ca *r)
 {
 	FILE *f = fopen(certs_file(c, name, ".pem"), "w");
 
@@ -99,9 +70,8 @@ static inline void cert_write(struct certs *c, const char *name,
 	fclose(f);
 }
 
-/* @ca NULL: signs itself. */
-static inline struct cert_ca cert_make(struct certs *c, const struct cert_want *want,
-                                       const struct cert_ca *ca)
+struct cert_ca cert_make(struct certs *c, const struct cert_want *want,
+                         const struct cert_ca *ca)
 {
 	struct cert_ca r = {X509_new(), EVP_EC_gen("P-256")};
 	const char *cn = want->cn ? want->cn : want->file;
@@ -132,20 +102,18 @@ static inline struct cert_ca cert_make(struct certs *c, const struct cert_want *
 	return r;
 }
 
-static inline void cert_drop(struct cert_ca r)
+void cert_drop(struct cert_ca r)
 {
 	X509_free(r.cert);
 	EVP_PKEY_free(r.key);
 }
 
-/* A leaf of the first authority. */
-static inline void cert_leaf(struct certs *c, const struct cert_want *want)
+void cert_leaf(struct certs *c, const struct cert_want *want)
 {
 	cert_drop(cert_make(c, want, &c->ca));
 }
 
-static inline void certs_text(struct certs *c, const char *name, const char *text,
-                              mode_t mode)
+void certs_text(struct certs *c, const char *name, const char *text, mode_t mode)
 {
 	FILE *f = fopen(certs_path(c, name), "w");
 
@@ -155,7 +123,7 @@ static inline void certs_text(struct certs *c, const char *name, const char *tex
 	assert_int_equal(chmod(certs_path(c, name), mode), 0);
 }
 
-static inline void certs_begin(struct certs *c)
+void certs_begin(struct certs *c)
 {
 	*c = (struct certs){.dir = "/tmp/rpcrdma-certs-XXXXXX"};
 	assert_non_null(mkdtemp(c->dir));
@@ -177,7 +145,7 @@ static inline void certs_begin(struct certs *c)
 	certs_text(c, "psk2", "host1:ff112233445566778899aabbccddeeff\n", 0600);
 }
 
-static inline void certs_end(struct certs *c)
+void certs_end(struct certs *c)
 {
 	DIR *d = opendir(c->dir);
 	struct dirent *e;
@@ -191,5 +159,3 @@ static inline void certs_end(struct certs *c)
 	closedir(d);
 	assert_int_equal(rmdir(c->dir), 0);
 }
-
-#endif
