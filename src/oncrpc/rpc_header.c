@@ -145,7 +145,8 @@ int rr_rpc_get_reply(const void *buf, size_t len, struct rr_rpc_reply *ret)
 	return (int)(c.pos - (const uint8_t *)buf);
 }
 
-/* Version, procedure, sequence number, service, handle.       [RFC 2203 §5] */
+/* An RPCSEC_GSS credential contains the version, procedure, sequence number, service
+ * and handle.                                                  [RFC 2203 §5] */
 bool rr_rpc_unreducible(const struct rpcrdma_auth *cred)
 {
 	enum { RPCSEC_GSS = 6, DATA = 0, SERVICE_NONE = 1 };

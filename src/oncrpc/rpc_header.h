@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ONC RPC message header: what comes before arguments and results.
+ * The ONC RPC message header, which precedes the arguments or results.
  * Pure functions over octets.                                  [RFC 5531 §9]
  */
 #ifndef RR_ONCRPC_RPC_HEADER_H
@@ -13,7 +13,7 @@ enum {
 	RR_RPC_CALL = 0,
 	RR_RPC_REPLY = 1,
 	RR_RPC_AUTH_MAX = 400,
-	/* largest header: six words and two full authenticators */
+	/* Largest header: six words, and two authenticators of maximum length. */
 	RR_RPC_HEADER_MAX = 24 + 2 * (8 + RR_RPC_AUTH_MAX),
 };
 
@@ -26,25 +26,26 @@ struct rr_rpc_reply {
 	uint32_t xid;
 	int status; /* enum rpcrdma_status, >= 0 */
 	uint32_t auth_stat, low, high;
-	struct rpcrdma_auth verf; /* of an accepted one */
+	struct rpcrdma_auth verf; /* of an accepted Reply */
 };
 
-/* Octets used; -EMSGSIZE if @size is too small or the credential too long. */
+/* Encode a header.  Return its length in octets, or -EMSGSIZE if @size is too small or
+ * an authenticator too long. */
 int rr_rpc_put_call(void *buf, size_t size, const struct rr_rpc_call *) RR_MUST_CHECK;
 int rr_rpc_put_reply(void *buf, size_t size, const struct rr_rpc_reply *) RR_MUST_CHECK;
-/* Octets of header read; -EBADMSG.  A call with rpcvers other than 2 is read
- * as far as rpcvers only (the rest is zero). */
+/* Decode a header.  Return its length in octets, or -EBADMSG.  If rpcvers is not 2, the
+ * members after rpcvers are not decoded but zero. */
 int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret) RR_MUST_CHECK;
 int rr_rpc_get_reply(const void *buf, size_t len,
                      struct rr_rpc_reply *ret) RR_MUST_CHECK;
 
-/* What follows a header with this credential must stay in one piece: RPCSEC_GSS
- * with integrity or privacy, or about a context of its own.
+/* Returns true if no item may be moved out of a message with this credential:
+ * RPCSEC_GSS with integrity or privacy, or an RPCSEC_GSS control message.
  *                                      [v2 §11.2.2, §11.2.2.3; RFC 2203 §5; K18] */
 bool rr_rpc_unreducible(const struct rpcrdma_auth *cred);
 
-/* Are these XDR: a multiple of four octets before each item, between items, and behind
- * the last? */
+/* Returns true if the lengths fit XDR: the pieces before each item, and those after the
+ * last item, add up to a multiple of four octets. */
 bool rr_rpc_aligned(const struct rpcrdma_piece *p, unsigned n);
 
 #endif

@@ -64,7 +64,7 @@ static int ask_by_rdma(struct rpcrdma_engine *e, const struct rr_rpcb *r,
 	return err;
 }
 
-/* Connects as clients would: by a device if one serves the address. */
+/* Connects as clients would: through an RDMA device if one serves the address. */
 static bool is_dead_over_rdma(const struct rr_rpcb *r, const struct sockaddr *sa)
 {
 	struct rpcrdma_engine *e;
@@ -89,7 +89,7 @@ static bool is_unspecified(const struct sockaddr *sa)
 	                                 : in4->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* Sets the port of @own to that of @sa. */
+/* Copies the port of @sa to @own. */
 static void copy_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET6)
@@ -102,7 +102,8 @@ static void copy_port(struct sockaddr_storage *own, const struct sockaddr *sa)
 
 typedef bool is_dead_fn(const struct rr_rpcb *, const struct sockaddr *);
 
-/* Asks at each address of this host, since a device serves some of them only. */
+/* Returns true if the server is dead at each address of this host.  Asks at each,
+ * because an RDMA device serves only some of the addresses. */
 static bool is_dead_everywhere(is_dead_fn *dead, const struct rr_rpcb *r,
                                const struct sockaddr *sa)
 {

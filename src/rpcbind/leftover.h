@@ -3,18 +3,19 @@
  * Recognizes registrations that a dead server left behind.
  *
  * A server that is killed does not unregister, and rpcbind keeps one address for each
- * program and netid.  So no other server could register at another port.  To find out,
- * procedure NULL is called at the registered address.  The registration is a leftover
- * if the connection is refused, or if another program listens there now.  A timeout
- * proves nothing: the server may be busy or stopped.
+ * program and netid.  So a leftover registration prevents a new server from registering
+ * at another port.  To recognize one, procedure NULL is called at the registered
+ * address.  The registration is a leftover if the connection is refused, or if another
+ * program listens there now.  A timeout proves nothing: the server may be busy or
+ * stopped.
  */
 #ifndef RR_RPCBIND_LEFTOVER_H
 #define RR_RPCBIND_LEFTOVER_H
 
 #include "rpcbind/rpcbind.h"
 
-/* Returns whether @addr, registered with the rpcbind of this host for this program and
- * netid, is a leftover.  Blocks for a few seconds at most. */
+/* Returns true if @addr, which this host's rpcbind lists for the program and netid, was
+ * registered by a server that is dead.  Blocks for a few seconds at most. */
 bool rr_is_leftover(const struct rr_rpcb *, const struct sockaddr *addr);
 
 #endif

@@ -15,11 +15,11 @@ struct rr_lookup {
 	struct rr_lookup_options what;
 	char *host;
 	int fd; /* eventfd: readable when the thread is done */
-	/* Set by the thread before @over: */
+	/* Set by the thread before it sets @over: */
 	int error;
 	uint16_t port;
 	atomic_bool over;
-	atomic_uint held; /* references: the loop's, the thread's */
+	atomic_uint held; /* number of references: the loop's and the thread's */
 };
 
 static void put_lookup(struct rr_lookup *f)
@@ -63,7 +63,7 @@ static void on_lookup_done(struct rr_source *s)
 	what.done(what.arg, error, port);
 }
 
-/* The thread blocks all signals: they are for the user's threads. */
+/* Starts the thread with all signals blocked: the user's threads handle them. */
 static int start_lookup_thread(struct rr_lookup *f)
 {
 	sigset_t all, old;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma_lookup for callers that must not block: it runs in a thread of its own, and
- * the result is reported in the loop.
+ * rpcrdma_lookup for callers that must not block: the lookup runs in a thread of its
+ * own, and the event loop reports the result.
  *
  * The thread does not use the engine.  It shares one object with the loop, and makes an
- * eventfd readable when it is done.  The object is freed with the last of the two
- * references.  So a connection or an engine that ends need not wait for the thread.
+ * eventfd readable when the lookup is done.  The object is freed with the last of its
+ * two references.  So a connection or an engine can be freed without waiting for the
+ * thread.
  */
 #ifndef RR_RPCBIND_LOOKUP_H
 #define RR_RPCBIND_LOOKUP_H
@@ -18,16 +19,17 @@ struct rr_lookup_options {
 	const char *host; /* borrowed */
 	uint32_t program, version;
 	uint64_t timeout_ns;
-	/* Called in the loop, once: with 0 and the port, or the error of
-	 * rpcrdma_lookup.  The lookup has been freed then. */
+	/* Called once in the loop, after the lookup was freed: with 0 and the port, or
+	 * with the error of rpcrdma_lookup. */
 	void (*done)(void *arg, int error, uint16_t port);
 	void *arg;
 };
 
-/* Starts a lookup.  -ENOMEM; -EMFILE; -EAGAIN: no thread could be created. */
+/* Starts a lookup.  Returns 0, -ENOMEM, -EMFILE, or -EAGAIN if no thread could be
+ * created. */
 int rr_lookup_start(struct rpcrdma_engine *, const struct rr_lookup_options *,
                     struct rr_lookup **ret) RR_MUST_CHECK;
-/* Cancels and frees a lookup: done is not called.  NULL is harmless. */
+/* Cancels and frees a lookup, without calling its done function.  Ignores NULL. */
 void rr_lookup_cancel(struct rr_lookup *);
 
 #endif

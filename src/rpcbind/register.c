@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registers programs with the rpcbind of this host, and asks that of a server for
- * ports; contract in rpcbind.h.                                    [v2 §9; O6]
+ * Registers programs with the rpcbind of this host, and asks the rpcbind of a server
+ * for ports; contract in rpcbind.h.                                [v2 §9; O6]
  *
  * A listener at the IPv6 any address accepts IPv4 connections too, so it is registered
  * under both netids.                                               [v2 §12]
  *
- * Programs that are served over TCP, such as MOUNT for clients of NFS, are registered
- * in the same way, and so are programs that libtirpc dispatches.
+ * Programs served over TCP, such as MOUNT for NFS clients, and programs dispatched by
+ * libtirpc are registered in the same way.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct place {
 	char uaddr[RR_UADDR_MAX];
 };
 
-/* Programs, each of which is registered at each place. */
+/* Programs to register, each at every place. */
 struct registration {
 	const struct rr_rpcbind *at;
 	const struct rr_rpcbind_program *programs;
@@ -82,8 +82,8 @@ static struct rr_rpcb get_pair(const struct registration *r, unsigned i)
 	                        .uaddr = at->uaddr};
 }
 
-/* Unregisters a pair if the registered address is still ours.  rpcbind compares only
- * owners, and another server of this user may have replaced the address. */
+/* Unregisters a pair if the registered address is still ours.  rpcbind checks only the
+ * owner, and another server of the same user may have replaced the address. */
 static int unregister_pair(const struct registration *r, unsigned i)
 {
 	struct rr_rpcb one = get_pair(r, i);
@@ -99,7 +99,7 @@ static int unregister_pair(const struct registration *r, unsigned i)
 	return err ? err : rr_rpcbind_unset(r->at, &one);
 }
 
-/* Unregisters the first @n pairs, and returns the first error. */
+/* Unregisters the first @n pairs.  Goes on after an error; returns the first one. */
 static int unregister_pairs(const struct registration *r, unsigned n)
 {
 	int first = 0;
@@ -126,7 +126,7 @@ static int replace_leftover(const struct registration *r, unsigned i)
 	if (!err)
 		err = rr_rpcbind_unset(r->at, &one);
 	if (err)
-		return -EEXIST; /* another user's, or unreadable */
+		return -EEXIST; /* registered by another user, or not readable */
 	return rr_rpcbind_set(r->at, &one);
 }
 
@@ -140,9 +140,9 @@ static int register_pairs(const struct registration *r)
 			err = replace_leftover(r, i);
 
 		if (err) {
-			/* The error that is reported is the first. */
+			/* The caller gets the error that caused this. */
 			(void)!unregister_pairs(r, i);
-			/* No local socket: rpcbind does not run. */
+			/* No local socket: rpcbind is not running. */
 			return err == -ENOENT ? -ECONNREFUSED : err;
 		}
 	}
@@ -205,8 +205,8 @@ int rpcrdma_unregister_tcp(uint32_t program, uint32_t version,
 
 /* -- lookup ---------------------------------------------------------------- */
 
-/* Picks the more informative of two errors: -ENOENT, an rpcbind's answer, over others;
- * -ECONNREFUSED last. */
+/* Returns the more informative of two errors: -ENOENT, which is a reply of rpcbind, is
+ * preferred to all others, and all others to -ECONNREFUSED. */
 static int pick_error(int a, int b)
 {
 	return !a || a == -ECONNREFUSED || b == -ENOENT ? b : a;

@@ -62,8 +62,8 @@ static int connect_to(const struct rr_rpcbind *b, int fd)
 	while (connect(fd, (const struct sockaddr *)&b->addr, b->len)) {
 		if (errno == EINPROGRESS)
 			return finish_rpcbind_connect(fd, b->deadline);
-		/* The queue of the local socket is full; no event reports a free
-		 * place. */
+		/* The queue of the local socket is full, and no event reports when
+		 * this changes. */
 		if (errno != EAGAIN || b->addr.ss_family != AF_UNIX)
 			return -errno;
 		if (rr_engine_clock() >= b->deadline)
@@ -89,8 +89,8 @@ int rr_rpcbind_open(const struct rr_rpcbind *b, int *ret)
 	return 0;
 }
 
-/* After a failed system call: waits if it would have blocked, and returns 0 to repeat
- * it, or an error. */
+/* Handles errno after a failed system call: waits if the call would have blocked.
+ * Returns 0 if the call is to be repeated, or an error. */
 static int wait_or_fail(int fd, short events, rr_time deadline)
 {
 	if (errno == EINTR)
@@ -132,8 +132,8 @@ static int recv_all(int fd, uint8_t *p, size_t len, rr_time deadline)
 	return 0;
 }
 
-/* Receives one record.  Marks count towards the limit, so that empty fragments cannot
- * continue for ever.                                           [RFC 5531 §11] */
+/* Receives one record.  Record marks count towards the size limit, so the number of
+ * empty fragments is bounded.                                  [RFC 5531 §11] */
 static int recv_record(int fd, uint8_t *buf, rr_time deadline, size_t *ret_len)
 {
 	size_t len = 0, room = RR_RPCBIND_MAX_REPLY;
@@ -167,7 +167,7 @@ struct exchange {
 	uint32_t program, procedure;
 	const struct rr_rpcb *args; /* NULL: void */
 	uint8_t *buf;               /* RR_RPCBIND_MAX_REPLY octets, for the Reply */
-	struct rr_cursor results;   /* set by the call: within @buf */
+	struct rr_cursor results;   /* within @buf; set by call_on_socket */
 };
 
 static void put_text(struct rr_writer *w, const char *s)
@@ -176,8 +176,8 @@ static void put_text(struct rr_writer *w, const char *s)
 	rr_put_padded(w, s, strlen(s));
 }
 
-/* The owner in the arguments is for an rpcbind that does not read the credentials of
- * the local socket. */
+/* Encodes the arguments.  The owner is for an rpcbind that does not read the
+ * credentials of the local socket. */
 static void put_args(struct rr_writer *w, const struct rr_rpcb *a)
 {
 	char owner[16];
@@ -190,7 +190,7 @@ static void put_args(struct rr_writer *w, const struct rr_rpcb *a)
 	put_text(w, owner);
 }
 
-/* Encodes the Call as a record, and returns its length. */
+/* Encodes the Call as a record.  Returns the length of the record. */
 static size_t put_record(uint8_t buf[MAX_CALL], uint32_t xid, uint32_t version,
                          const struct exchange *x)
 {
@@ -263,7 +263,7 @@ static int call_any_version(struct exchange *x)
 
 /* -- results --------------------------------------------------------------- */
 
-/* Decodes an XDR bool; -EBADMSG for other values. */
+/* Decodes an XDR bool.  Returns 0, 1, or -EBADMSG. */
 static int get_bool(struct rr_cursor *c)
 {
 	uint32_t v = rr_get_u32(c);
@@ -271,7 +271,8 @@ static int get_bool(struct rr_cursor *c)
 	return rr_cursor_bad(c) || v > 1 ? -EBADMSG : (int)v;
 }
 
-/* Calls SET or UNSET, whose result is a bool; @no: the error that false stands for. */
+/* Calls SET or UNSET.  Returns 0 if the result is true, or the error @no if it is
+ * false. */
 static int call_for_bool(const struct rr_rpcbind *b, uint32_t procedure,
                          const struct rr_rpcb *r, int no)
 {
@@ -308,7 +309,7 @@ struct text {
 	uint32_t len;
 };
 
-/* Decodes a string; a length beyond any message marks the cursor. */
+/* Decodes a string.  A length above RR_RPCBIND_MAX_REPLY makes the cursor bad. */
 static struct text get_text(struct rr_cursor *c)
 {
 	struct text t = {.len = rr_get_u32(c)};
@@ -330,12 +331,12 @@ static bool is_match(const struct entry *e, const struct rr_rpcb *r)
 	       !memcmp(e->netid.at, r->netid, e->netid.len);
 }
 
-/* Looks for @r in the list of DUMP.  The list is decoded to its end, so that a
- * malformed one is refused. */
+/* Looks for @r in the list returned by DUMP.  Decodes the list to its end, so that a
+ * malformed list is always refused. */
 static int search_list(struct rr_cursor *c, const struct rr_rpcb *r, int family,
                        struct sockaddr_storage *ret)
 {
-	struct text found = {0}, other = {0}; /* of another version */
+	struct text found = {0}, other = {0}; /* @other: under another version */
 	int more;
 
 	while ((more = get_bool(c)) == 1) {

@@ -3,19 +3,21 @@
  * A client of rpcbind: registers, unregisters, and looks up programs.
  *                                                        [v2 §9; RFC 1833 §2]
  * These functions block, at most until the deadline.  Each makes a connection of its
- * own, and calls version 4 of the protocol; version 3 if rpcbind does not support 4.
- * Nothing is kept between calls.
+ * own, and calls version 4 of the protocol, or version 3 if rpcbind does not support 4.
+ * They keep no state.
  *
  * GETADDR cannot be used for lookups.  It ignores its netid argument and answers for
- * the transport of the call, which is TCP.  So the whole list is requested (DUMP), up
- * to a limit.
+ * the transport of the call, which is TCP.  So the complete list is requested (DUMP),
+ * up to a size limit.
  *
- * libtirpc is not used.  Its connect has no time limit of ours, its timeout starts anew
- * with each fragment of a reply, and it allocates whatever a length word requests.
+ * libtirpc is not used.  The time limit of its connect cannot be set, its timeout
+ * starts anew with each fragment of a reply, and it allocates as much memory as a
+ * length word of the reply requests.
  *
- * Errors: -ECONNREFUSED and others of connect; -ETIMEDOUT; -EPROTONOSUPPORT: rpcbind
- * supports neither version; -EACCES: permission denied; -EPROTO: refused for another
- * reason; -EBADMSG, -EMSGSIZE: the reply is malformed or too long.
+ * Errors: those of connect(2), such as -ECONNREFUSED; -ETIMEDOUT; -EPROTONOSUPPORT if
+ * rpcbind supports neither version; -EACCES if it denies permission; -EPROTO if it
+ * refuses the call for another reason; -EBADMSG or -EMSGSIZE if the reply is malformed
+ * or too long.
  */
 #ifndef RR_RPCBIND_RPCBIND_H
 #define RR_RPCBIND_RPCBIND_H
@@ -28,60 +30,65 @@
 enum { RR_RPCBIND_MAX_REPLY = 1 << 18 }; /* some 4000 registrations */
 
 struct rr_rpcbind {
-	struct sockaddr_storage addr; /* for TCP, or of the local socket */
+	struct sockaddr_storage addr; /* of a TCP port or a local socket */
 	socklen_t len;
-	rr_time deadline; /* by rr_engine_clock */
+	rr_time deadline; /* a time of rr_engine_clock */
 };
 
-/* An entry of rpcbind; its strings are borrowed. */
+/* An entry in rpcbind's table; the strings are borrowed. */
 struct rr_rpcb {
 	uint32_t program, version;
 	const char *netid, *uaddr;
-	bool any_version; /* lookup: accept another version if this one is missing */
+	bool any_version; /* lookup: accept other versions if this one is missing */
 };
 
-/* Connects to the address, which need not be an rpcbind's; the socket is
+/* Connects to the address, which may belong to any server.  The socket is
  * non-blocking. */
 int rr_rpcbind_open(const struct rr_rpcbind *, int *ret) RR_MUST_CHECK;
 
-/* Registers an entry.  -EEXIST: the program has another address under this netid. */
+/* Registers an entry.  Returns -EEXIST if the program is already registered with
+ * another address under this netid. */
 int rr_rpcbind_set(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
-/* Unregisters an entry, whatever its address is.  -ENOENT: it is not registered, or by
- * another user. */
+/* Unregisters an entry, whatever its address is.  Returns -ENOENT if it is not
+ * registered, or was registered by another user. */
 int rr_rpcbind_unset(const struct rr_rpcbind *, const struct rr_rpcb *) RR_MUST_CHECK;
-/* Looks up the address, of @family, of a program under a netid; the uaddr is ignored.
- * -ENOENT: not registered; -EAFNOSUPPORT: the netid is NULL. */
+/* Looks up the address of a program under a netid; the address must be of @family.  The
+ * entry's uaddr is not used.  Returns -ENOENT if the program is not registered, or
+ * -EAFNOSUPPORT if the netid is NULL. */
 int rr_rpcbind_lookup(const struct rr_rpcbind *, const struct rr_rpcb *, int family,
                       struct sockaddr_storage *ret) RR_MUST_CHECK;
 
-/* Calls procedure NULL of a program over TCP at that address.  -EPROTONOSUPPORT: the
- * server there lacks the program or the version. */
+/* Calls procedure NULL of a program over TCP at that address.  Returns -EPROTONOSUPPORT
+ * if the server there does not have the program or the version. */
 int rr_rpcbind_null(const struct rr_rpcbind *, uint32_t program,
                     uint32_t version) RR_MUST_CHECK;
 
 /* A program to register or to look up, with the netid for each address family. */
 struct rr_rpcbind_program {
 	uint32_t program, version;
-	const char *(*netid)(int family); /* rr_netid, rr_netid_tcp */
-	const char *exact_netid;          /* lookup: this netid instead; or NULL */
+	const char *(*netid)(int family); /* rr_netid or rr_netid_tcp */
+	const char *exact_netid;          /* lookup: used instead of @netid, or NULL */
 	bool any_version;                 /* lookup: as in struct rr_rpcb */
 };
-/* Registers programs that are served at @addr: all, or none on failure, unless rpcbind
- * itself fails meanwhile.  An address of a dead server is replaced (leftover.h). */
+/* Registers programs that are served at @addr.  If one cannot be registered,
+ * unregisters the others, unless rpcbind itself fails meanwhile.  Replaces the address
+ * of a dead server (leftover.h). */
 int rr_register(const struct rr_rpcbind *, const struct rr_rpcbind_program *programs,
                 unsigned n, const struct sockaddr *addr) RR_MUST_CHECK;
-/* Unregisters programs, except those that have another address by now: -ENOENT. */
+/* Unregisters programs, except those that are registered with another address by now.
+ * Returns the first error, such as -ENOENT for such a program. */
 int rr_unregister(const struct rr_rpcbind *, const struct rr_rpcbind_program *programs,
                   unsigned n, const struct sockaddr *addr) RR_MUST_CHECK;
-/* Fills in the local socket of this host's rpcbind, and the deadline; 0 = 5 s. */
+/* Sets @ret to the local socket of this host's rpcbind, and to a deadline after
+ * @timeout_ns; 0 = 5 s. */
 void rr_rpcbind_local(uint64_t timeout_ns, struct rr_rpcbind *ret);
-/* Returns the deadline of the next of @of attempts that share the remaining time
- * equally, so that one that times out leaves time for the others. */
+/* Returns a deadline for the first of @of attempts, which share the time until
+ * @deadline equally.  So an attempt that times out leaves time for the others. */
 rr_time rr_share_time(rr_time deadline, unsigned of);
 unsigned rr_count_addresses(const struct addrinfo *list);
-/* Asks the rpcbinds of one host, at each address of @list in turn, over TCP.  Returns
- * the port of the program in host order.  Without @exact_netid the entry must have the
- * netid of the address that was asked. */
+/* Asks the rpcbind at each address in @list in turn, over TCP, until one knows the
+ * program.  Returns the program's port in host order.  Without @exact_netid, the netid
+ * depends on the family of the address that is asked. */
 int rr_lookup_at(const struct addrinfo *list, const struct rr_rpcbind_program *,
                  rr_time deadline, uint16_t *ret_port) RR_MUST_CHECK;
 
