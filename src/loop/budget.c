@@ -80,7 +80,7 @@ static uint64_t limit_rest(const struct rr_budget *b)
 	return limit - limit / 8;
 }
 
-/* Takes @bytes if that is possible without waiting. */
+/* Reserves @bytes if that is possible without waiting.  Returns false if it is not. */
 static bool take_now(struct rr_holder *h, uint64_t bytes)
 {
 	struct rr_budget *b = h->budget;
@@ -116,9 +116,9 @@ static void grant_turn(struct rr_holder *h)
 	h->waking = true;
 }
 
-/* Serves the holders that wait, as far as memory allows.  If only fixed prices are in
- * use (the limit was lowered), nothing will be given back, so the first holder is
- * served beyond the limit. */
+/* Serves the waiting holders as far as memory allows.  If no request uses memory, no
+ * memory will be released; so the next holder is served even beyond the limit, which
+ * may have been lowered. */
 static void serve_queues(struct rr_budget *b)
 {
 	for (;;) {
@@ -151,7 +151,7 @@ static void notify_watches(struct rr_budget *b)
 	}
 }
 
-/* Queues @h.  Returns true if it was served at once. */
+/* Queues @h.  Returns true if @h was served at once. */
 static bool join_queue(struct rr_holder *h, uint64_t bytes)
 {
 	struct rr_budget *b = h->budget;
@@ -160,8 +160,8 @@ static bool join_queue(struct rr_holder *h, uint64_t bytes)
 	h->wanted = bytes;
 	rr_list_push(h->used ? &b->rest : &b->first, &h->link);
 	b->wanted += bytes;
-	b->waiting++;     /* first: a thread that gives memory back looks at it */
-	h->waking = true; /* no wake-up: the result is returned */
+	b->waiting++;     /* before serve_queues: releasing threads check this */
+	h->waking = true; /* prevents a wake-up: the result is returned */
 	serve_queues(b);
 	h->waking = waking;
 	if (h->granted) {
@@ -196,7 +196,8 @@ static struct rr_claim *get_first_claim(const struct rr_holder *h)
 	return n ? rr_container_of(n, struct rr_claim, link) : NULL;
 }
 
-/* A holder's only claim may exceed its limit, or it would never be served. */
+/* Returns true if @bytes fit the holder's limit.  A holder that uses nothing may exceed
+ * its limit, because the claim would never be served otherwise. */
 static bool fits_own_limit(const struct rr_holder *h, uint64_t bytes)
 {
 	uint64_t used = h->used;
@@ -251,7 +252,7 @@ void rr_holder_woken(struct rr_holder *h)
 	serve_claims(h);
 }
 
-/* Gives up the memory or the place in the queue of the first claim. */
+/* Releases the memory that the first claim was granted, or its place in the queue. */
 static void give_up_turn(struct rr_holder *h)
 {
 	struct rr_budget *b = h->budget;

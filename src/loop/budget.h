@@ -3,29 +3,31 @@
  * The budget of memory that peers can make this process use: one for all engines,
  * connections and threads.
  *
- * A connection is a holder.  It pays a fixed price for its Receives.  Each of its
- * requests claims all the memory that it may need at once: for the octets to pull and
- * for the results.  A claim that does not fit waits, and gets no part of the memory
- * before all of it is available.  So requests that have memory never wait for more, and
- * give it back.
+ * Each connection is a holder.  A fixed amount is reserved for its Receives.  Each of
+ * its requests claims at once all the memory that the request may need: for the octets
+ * to pull and for the results.  A claim that does not fit waits, and gets no part of
+ * the memory before all of it is available.  So a request that has memory never waits
+ * for more, and releases it when the request ends.
  *
  * The claims of one holder are served in order of arrival, within the holder's own
- * limit; only the first of them waits for the budget.  Holders wait in two queues, each
- * in order of arrival: "first" for those that hold nothing, "rest" for the others.  A
- * holder whose last request has ended moves to "first".  So a connection with many
- * requests delays its own, not those of a new connection, and every holder is served in
- * the end.  Part of the budget is kept for each step of that order:
+ * limit; only its first claim waits for the budget.  Holders wait in two queues, each
+ * in order of arrival: "first" for holders whose requests use no memory, "rest" for the
+ * others.  A holder whose last request has ended moves to "first".  So a connection
+ * with many requests delays its own requests, not those of a new connection, and every
+ * holder is served in the end.  How much of the budget may be in use after a claim is
+ * served depends on the queue:
  *
- *   rest   up to 7/8 of the limit
- *   first  up to 15/16
- *   a small claim of a holder that holds nothing: all of it, without a queue
+ *   rest   7/8 of the limit
+ *   first  15/16 of the limit
+ *   none   the limit (a small claim whose holder uses no memory does not queue)
  *
- * Fixed prices take at most 3/8 of the limit and a claim at most 1/2, so every claim
- * fits once the others have ended.
+ * Fixed amounts take at most 3/8 of the limit and a claim at most 1/2, so every claim
+ * fits when the other requests have ended.
  *
- * Threads: while no holder waits, to claim, to give back and to extend are one atomic
- * operation each.  The lock is taken to wait, and while others wait.  A holder belongs
- * to one engine, which is notified by the holder's wake function; that only posts.
+ * Threads: while no holder waits, claiming, releasing and extending are one atomic
+ * operation each.  Otherwise they take the lock, as does a holder that begins to wait.
+ * A holder belongs to one engine.  The holder's wake function notifies the engine, and
+ * does so by a post only.
  */
 #ifndef RR_LOOP_BUDGET_H
 #define RR_LOOP_BUDGET_H
@@ -38,25 +40,25 @@
 #include <rpcrdma/rpcrdma.h>
 
 enum {
-	RR_BUDGET_SMALL = 16384, /* largest claim that may be served without a queue */
-	RR_BUDGET_LEAST = 1 << 20, /* smallest limit */
+	RR_BUDGET_SMALL = 16384,   /* largest claim that need not queue, octets */
+	RR_BUDGET_LEAST = 1 << 20, /* smallest limit, octets */
 };
 
 struct rr_budget {
 	_Atomic uint64_t limit;
-	_Atomic uint64_t used;    /* in total */
-	_Atomic uint64_t fixed;   /* part of @used: fixed prices of connections */
+	_Atomic uint64_t used;    /* octets, in total */
+	_Atomic uint64_t fixed;   /* fixed amounts of all holders; included in @used */
 	_Atomic unsigned waiting; /* holders in the queues */
 	_Atomic uint64_t waits, refused, ended;
-	pthread_mutex_t lock;       /* guards these: */
+	pthread_mutex_t lock;       /* guards the following members */
 	struct rr_list first, rest; /* queues: rr_holder.link */
-	uint64_t wanted;            /* octets, by all holders that wait */
+	uint64_t wanted;            /* octets for which holders wait, in total */
 	struct rr_list watches;     /* rr_budget_watch.link */
 };
 
 /* Returns the budget of the process. */
 struct rr_budget *rr_budget_process(void);
-/* In a child of fork(): resets the budget, since the child holds none of the memory. */
+/* In a child of fork(): resets the budget, since the child has no connections. */
 void rr_budget_forget(void);
 void rr_budget_init(struct rr_budget *, uint64_t limit);
 void rr_budget_fini(struct rr_budget *);
@@ -65,59 +67,62 @@ void rr_budget_fini(struct rr_budget *);
 struct rr_claim {
 	struct rr_list link; /* in rr_holder.claims; initialized by the caller */
 	uint64_t bytes;
-	/* Called in the holder's thread when all of it is reserved. */
+	/* Called in the holder's thread when all @bytes are reserved. */
 	void (*granted)(struct rr_claim *);
 };
 
 struct rr_holder {
 	struct rr_budget *budget;
-	uint64_t limit;                   /* of @used */
-	_Atomic uint64_t used;            /* by its requests */
-	uint64_t fixed;                   /* price paid */
-	struct rr_list claims;            /* that wait; used in the holder's thread */
-	void (*wake)(struct rr_holder *); /* in any thread, with the lock held */
+	uint64_t limit;                   /* on @used */
+	_Atomic uint64_t used;            /* octets reserved for requests */
+	uint64_t fixed;                   /* octets reserved for the holder itself */
+	struct rr_list claims;            /* waiting claims; for the holder's thread */
+	void (*wake)(struct rr_holder *); /* called in any thread, with the lock held */
 	/* Guarded by the budget's lock: */
 	struct rr_list link;
-	uint64_t wanted; /* by the first claim */
+	uint64_t wanted; /* octets of the first claim */
 	bool queued;     /* the first claim waits for the budget */
-	bool granted;    /* ... and was served; rr_holder_woken reports it */
-	bool waking;     /* wake was called, rr_holder_woken was not yet */
+	bool granted;    /* the first claim was served, and not yet reported */
+	bool waking;     /* wake was called, but rr_holder_woken was not yet */
 };
 
-/* @wake must have rr_holder_woken called in the holder's thread. */
+/* Initializes a holder.  @wake must arrange for a call of rr_holder_woken in the
+ * holder's thread. */
 void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
                     void (*wake)(struct rr_holder *));
-/* Gives back the fixed price.  No claim may wait and nothing else may be held.  The
- * owner withdraws what @wake has posted. */
+/* Releases the fixed amount.  The holder must have no claims and no memory of requests.
+ * The caller must withdraw the post made by the holder's wake function. */
 void rr_holder_fini(struct rr_holder *);
-/* Adds @bytes to the fixed price; false: refused. */
+/* Adds @bytes to the fixed amount.  Returns false if they do not fit. */
 bool rr_holder_pay(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 
-/* Makes a claim.  Returns 1 if the memory is reserved; 0 if the claim waits: then
- * granted is called later, unless the claim is withdrawn; -ENOMEM if it can never
- * fit. */
+/* Makes a claim.  Returns 1 if the memory is reserved, 0 if the claim waits, or -ENOMEM
+ * if it can never fit.  If the claim waits, its granted function is called later,
+ * unless the claim is withdrawn. */
 int rr_holder_claim(struct rr_holder *, struct rr_claim *) RR_MUST_CHECK;
-/* Withdraws a claim that waits. */
+/* Withdraws a waiting claim. */
 void rr_holder_leave(struct rr_holder *, struct rr_claim *);
-/* Gives @bytes back, and serves the holder's claims as far as possible. */
+/* Releases @bytes, and serves the holder's claims as far as possible. */
 void rr_holder_give(struct rr_holder *, uint64_t bytes);
-/* Reports a served claim; see @wake. */
+/* Calls the granted functions of claims that were served; see rr_holder.wake. */
 void rr_holder_woken(struct rr_holder *);
 
-/* Takes @bytes more for a request whose claim was served.  Returns false instead of
- * waiting.  Any thread. */
+/* Reserves @bytes more for a request whose claim was served.  Never waits: returns
+ * false if they do not fit.  May be called in any thread. */
 bool rr_holder_extend(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
-/* The same, beyond the limits, for memory that is in use already. */
+/* Reserves @bytes regardless of the limits, for memory that is in use already. */
 void rr_holder_charge(struct rr_holder *, uint64_t bytes);
 
-/* @begin is called when holders begin to wait; in any thread, with the lock held. */
+/* An observer of the queues. */
 struct rr_budget_watch {
 	struct rr_list link;
+	/* Called when the first holder begins to wait; in any thread, with the lock
+	 * held. */
 	void (*begin)(struct rr_budget_watch *);
 };
 void rr_budget_watch(struct rr_budget *, struct rr_budget_watch *);
 void rr_budget_unwatch(struct rr_budget *, struct rr_budget_watch *);
-/* Returns the octets that holders wait for; 0: none waits. */
+/* Returns the number of octets that holders wait for; 0 if no holder waits. */
 uint64_t rr_budget_wanted(struct rr_budget *);
 
 #endif

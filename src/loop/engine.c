@@ -15,7 +15,7 @@
 
 enum { POOL_CACHE_BYTES = 24 << 20 };
 
-/* In place of a pthread_t: the engine has run, but no thread runs it now. */
+/* Value of rpcrdma_engine.thread: the engine has run, but no thread runs it now. */
 #define NOBODY ULONG_MAX
 
 rr_time rr_engine_clock(void)
@@ -68,7 +68,7 @@ bool rr_engine_enter(struct rpcrdma_engine *e)
 
 void rr_engine_leave(struct rpcrdma_engine *e)
 {
-	/* Threads that take turns may enter from here on. */
+	/* After this, threads that take turns may enter. */
 	if (!atomic_load(&e->resident))
 		atomic_store_explicit(&e->thread, NOBODY, memory_order_relaxed);
 	pthread_mutex_unlock(&e->run_lock);
@@ -129,7 +129,7 @@ static void on_wake_event(struct rr_source *s)
 	struct rpcrdma_engine *e = rr_container_of(s, struct rpcrdma_engine, wake);
 	uint64_t n;
 
-	(void)!read(e->evfd, &n, sizeof(n)); /* makes it unreadable */
+	(void)!read(e->evfd, &n, sizeof(n)); /* resets the counter */
 	e->own_syscalls++;
 	run_posts(e);
 }
@@ -273,7 +273,7 @@ int rpcrdma_engine_new(const struct rpcrdma_engine_options *o,
 	pthread_mutex_init(&e->run_lock, NULL);
 	pthread_mutex_init(&e->sync_lock, NULL);
 	rr_list_init(&e->sync_calls);
-	/* getrandom() does not return short for so few octets. */
+	/* getrandom() never returns fewer octets than these 8. */
 	(void)!getrandom(&seed, sizeof(seed), 0);
 	rr_rng_seed(&e->rng, seed);
 	e->next_xid = (uint32_t)rr_rng_next(&e->rng);
@@ -342,7 +342,7 @@ struct rr_part *rr_engine_find_part(const struct rpcrdma_engine *e,
 	return NULL;
 }
 
-/* Frees the members that have ended; their owners know it already. */
+/* Frees the members that have ended; their owners have been notified already. */
 static void free_over_members(struct rpcrdma_engine *e)
 {
 	struct rr_list *n;
@@ -355,7 +355,8 @@ static void free_over_members(struct rpcrdma_engine *e)
 	}
 }
 
-/* Turns each touched member once; one touched again waits for the next iteration. */
+/* Calls the turn function of each touched member once.  A member that is touched again
+ * meanwhile waits for the next call. */
 static void flush_dirty(struct rpcrdma_engine *e)
 {
 	struct rr_list *n, todo;
@@ -388,12 +389,13 @@ static void run_late_work(struct rpcrdma_engine *e)
 	}
 }
 
-/* Abandons all owners.  An owner that still has links stays in the list. */
+/* Calls the abandon function of each owner.  An owner that still has links stays in the
+ * list. */
 static void abandon_owners(struct rpcrdma_engine *e)
 {
 	struct rr_list todo, *n;
 
-	/* An owner may free others too, so no pointer is kept across the call. */
+	/* An owner may also free others, so no pointer is kept across the call. */
 	rr_list_init(&todo);
 	while ((n = rr_list_pop(&e->owners)))
 		rr_list_push(&todo, n);
@@ -423,14 +425,14 @@ void rpcrdma_engine_free(struct rpcrdma_engine *e)
 	run_posts(e);
 	flush_dirty(e);
 	abandon_owners(e);
-	while ((n = rr_list_pop(&e->members))) { /* abort puts it on e->over */
+	while ((n = rr_list_pop(&e->members))) { /* abort puts the member on e->over */
 		struct rr_member *m = rr_container_of(n, struct rr_member, all);
 
 		m->ops->abort(m);
 	}
 	flush_dirty(e);
 	abandon_owners(e);
-	run_posts(e); /* posted by these functions */
+	run_posts(e); /* for posts made by these functions */
 	free_user_timers(e);
 	free_engine(e);
 }
@@ -464,7 +466,8 @@ int rpcrdma_engine_timeout_ms(const struct rpcrdma_engine *e)
 	return next_timeout_ms(e, rr_engine_clock());
 }
 
-/* Uses e->now, which is fresh: the loop reads the clock before and after its sleep. */
+/* Sleeps until an event, the first timer or @timeout_ms.  Uses e->now, which the caller
+ * has just set. */
 static int wait_events(struct rpcrdma_engine *e, int timeout_ms)
 {
 	int own = next_timeout_ms(e, e->now);
@@ -495,10 +498,10 @@ int rr_engine_turn(struct rpcrdma_engine *e, int timeout_ms)
 	e->now = rr_engine_clock();
 	while ((s = rr_poller_next(&e->poller))) {
 		if (s->greedy)
-			flush_dirty(e); /* after the output of the others */
+			flush_dirty(e); /* first the output caused by the others */
 		s->ready(s);
 	}
-	flush_dirty(e); /* input counts before timers that fired meanwhile */
+	flush_dirty(e); /* input is handled before timers that are due as well */
 	rr_timers_run(&e->timers, e->now);
 	flush_dirty(e);
 	run_late_work(e);

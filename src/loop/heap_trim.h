@@ -2,9 +2,10 @@
 /*
  * Returns free pages of the heap to the system after many connections have ended.
  *
- * The small objects of a connection come from malloc.  After a burst of connections the
- * memory of those that ended lies below memory still in use, and malloc keeps all of
- * it.  One second after the 64th connection has ended, the engine calls malloc_trim().
+ * The small objects of a connection are allocated by malloc.  After a burst of
+ * connections, the freed objects have lower addresses than objects still in use, and
+ * malloc does not return such memory.  So one second after 64 connections have ended,
+ * the engine calls malloc_trim().
  */
 #ifndef RR_LOOP_HEAP_H
 #define RR_LOOP_HEAP_H
@@ -12,12 +13,12 @@
 #include "loop/timer.h"
 
 struct rr_heap {
-	unsigned ended; /* connections since the last trim */
+	unsigned ended; /* number of connections that ended since the last trim */
 	struct rr_timer timer;
 };
 
 void rr_heap_init(struct rr_heap *);
-/* Counts a connection whose memory was freed. */
+/* Counts a connection whose memory was freed, and starts the timer if needed. */
 void rr_heap_ended(struct rr_heap *, struct rr_timers *, rr_time now);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats trace events: as JSON, and as sentences with a level.  A change of state is
- * described by the layer that owns the state (rr_describe_state_fn). */
+/* Formats trace events: as JSON, and as sentences with a level.  The layer that owns a
+ * state describes its changes (rr_describe_state_fn). */
 #include "loop/log.h"
 
 #include <arpa/inet.h>
@@ -150,7 +150,7 @@ static void describe_gss_refused(const struct event *ev, char *s, size_t size)
 	         ev->v[0]);
 }
 
-/* Events that are not listed have RPCRDMA_LOG_DEBUG. */
+/* Events that are not listed have level RPCRDMA_LOG_DEBUG. */
 static const struct sentence {
 	enum rpcrdma_log_level level;
 	void (*describe)(const struct event *, char *s, size_t size);
@@ -183,8 +183,8 @@ static enum rpcrdma_log_level get_level(const struct event *ev)
 
 /* -- output ---------------------------------------------------------------- */
 
-/* Writes "192.0.2.1:20049: " to @s, or an empty string for an address of another
- * family.  Returns the length. */
+/* Writes an IPv4 or IPv6 address to @s, such as "192.0.2.1:20049: ".  For other
+ * families writes an empty string.  Returns the length. */
 static int write_peer(const struct sockaddr_storage *ss, char *s, size_t size)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;

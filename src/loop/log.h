@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes trace events to the program: to its trace function as JSON, to its log
- * function as sentences.
+ * Passes trace events to the program: as JSON to its trace function, and as sentences
+ * to its log function.
  *
  * An object with a peer (a link, a client's connection) has a voice, so that each line
  * names the peer.  The engine has a voice for events without a peer.  Each layer emits
- * its events to the sink of a voice.  While the program has neither trace nor log, the
- * sink has no function.  An event below the level of the log is not formatted.
+ * its events to the sink of a voice.  While the program has set neither a trace nor a
+ * log function, the sink has no emit function.  An event that is too detailed for the
+ * log's level is not formatted.
  */
 #ifndef RR_LOOP_LOG_H
 #define RR_LOOP_LOG_H
@@ -20,9 +21,9 @@
 struct rpcrdma_engine;
 struct rr_voice;
 
-/* Describes the state of a connection that has just changed (RR_TRACE_CONN_STATE).
- * Writes a sentence to @s, and returns its level; RPCRDMA_LOG_DEBUG: there is no
- * sentence.  With @size 0 only the level is wanted. */
+/* Describes the new @state of a connection (RR_TRACE_CONN_STATE).  Writes a sentence to
+ * @s, and returns its level, or RPCRDMA_LOG_DEBUG if there is no sentence.  If @size is
+ * 0, only returns the level. */
 typedef enum rpcrdma_log_level
 rr_describe_state_fn(const struct rr_voice *, uint64_t state, char *s, size_t size);
 
@@ -31,15 +32,15 @@ struct rr_voice {
 	struct rr_list all; /* in the engine's list */
 	struct rpcrdma_engine *engine;
 	rr_describe_state_fn *describe_state; /* or NULL */
-	struct sockaddr_storage peer;         /* family 0: not known */
+	struct sockaddr_storage peer;         /* family 0 = not known */
 };
 
 void rr_voice_init(struct rr_voice *, struct rpcrdma_engine *, rr_describe_state_fn *);
-/* Harmless on a zeroed voice. */
+/* Does nothing if the voice is zeroed. */
 void rr_voice_fini(struct rr_voice *);
 void rr_voice_set_peer(struct rr_voice *, const struct sockaddr *, socklen_t len);
-/* Opens or closes the sinks of all voices of the engine, after its log or trace was
- * set. */
+/* Sets or removes the emit functions of all the engine's voices, after the program has
+ * set its log or trace function. */
 void rr_voices_listen(struct rpcrdma_engine *);
 
 #endif

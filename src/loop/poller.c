@@ -28,7 +28,7 @@ static int add_to_epoll(int epfd, struct rr_source *s)
 	return epoll_ctl(epfd, EPOLL_CTL_ADD, s->fd, &ev) < 0 ? -errno : 0;
 }
 
-/* Moves to epoll for good. */
+/* Changes from poll to epoll. */
 static int move_to_epoll(struct rr_poller *p)
 {
 	int epfd = epoll_create1(EPOLL_CLOEXEC), err = 0;
@@ -126,7 +126,7 @@ static int wait_many(struct rr_poller *p, int timeout_ms)
 	return n;
 }
 
-/* Moves greedy sources to the end; otherwise the order stays. */
+/* Moves greedy sources to the end.  The order is kept otherwise. */
 static void move_greedy_last(struct rr_poller *p)
 {
 	struct rr_source *greedy[RR_POLLER_BATCH];

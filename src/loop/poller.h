@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits for ready descriptors.  Up to eight are passed to poll(2), whose wake-up takes
- * a lock less than epoll's.  With the ninth, or when rr_poller_fd is called, the poller
- * moves to epoll and stays there.
+ * one lock less than epoll's.  When the ninth is added, or rr_poller_fd is called, the
+ * poller changes to epoll, and never back.
  *
  * A source that was removed is never returned again, even if the last wait had found it
  * ready, so its owner may free it at once.
@@ -18,15 +18,15 @@ enum { RR_POLLER_FEW = 8, RR_POLLER_BATCH = 64 };
 struct rr_source {
 	void (*ready)(struct rr_source *);
 	int fd;          /* -1: not in the poller */
-	uint32_t events; /* EPOLLIN, EPOLLOUT: waited for */
-	bool greedy;     /* has more work than one turn allows: returned last */
+	uint32_t events; /* to wait for: EPOLLIN, EPOLLOUT */
+	bool greedy;     /* has more work than one turn can do: returned last */
 };
 
 struct rr_poller {
-	int epfd; /* -1: poll(2) over @few */
+	int epfd; /* -1: poll(2) is used, with @few */
 	unsigned n_few;
 	struct rr_source *few[RR_POLLER_FEW];
-	struct rr_source *ready[RR_POLLER_BATCH]; /* NULL: removed meanwhile */
+	struct rr_source *ready[RR_POLLER_BATCH]; /* NULL: removed after the wait */
 	unsigned n_ready, at_ready;
 	uint64_t syscalls;
 };
@@ -35,17 +35,18 @@ void rr_poller_init(struct rr_poller *);
 void rr_poller_fini(struct rr_poller *);
 int rr_poller_add(struct rr_poller *, struct rr_source *,
                   uint32_t events) RR_MUST_CHECK;
-/* Changes the events that are waited for. */
+/* Changes the events to wait for. */
 void rr_poller_arm(struct rr_poller *, struct rr_source *, uint32_t events);
-/* Removes a source; harmless if it is not in the poller. */
+/* Removes a source.  Does nothing if the source is not in the poller. */
 void rr_poller_del(struct rr_poller *, struct rr_source *);
-/* Returns a descriptor that is readable when a source is ready, or a negative errno. */
+/* Changes to epoll.  Returns a descriptor that is readable when a source is ready, or a
+ * negative errno. */
 int rr_poller_fd(struct rr_poller *);
-/* Waits; returns the number of ready sources, 0 also after a signal. */
+/* Waits.  Returns the number of ready sources; 0 after a timeout or a signal. */
 int rr_poller_wait(struct rr_poller *, int timeout_ms);
-/* Returns whether the last wait found as many as fit: there may be more. */
+/* Returns true if the last wait filled the array, so that more sources may be ready. */
 bool rr_poller_full(const struct rr_poller *);
-/* Returns the ready sources one by one, greedy ones last, then NULL. */
+/* Returns the next ready source, greedy ones last; NULL after the last one. */
 struct rr_source *rr_poller_next(struct rr_poller *);
 
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* AddressSanitizer reports any access to free memory of the pool.  LeakSanitizer looks
- * for pointers in the blocks, as it does in the heap. */
+/* Makes AddressSanitizer report any access to the pool's free memory, and LeakSanitizer
+ * look for pointers in the blocks, as it does in the heap. */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/lsan_interface.h>
@@ -22,18 +22,19 @@
 
 enum {
 	UNITS = 1 << (RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT),
-	CACHE_MAX = 64,   /* cached pieces of one class, */
-	CACHE_SHIFT = 20, /* of 1 MiB together, or one larger piece */
+	CACHE_MAX = 64,   /* maximum number of cached pieces of one class */
+	CACHE_SHIFT = 20, /* log2 of their octets in total, if more than one */
 };
 
 struct rr_pool_block {
 	uint8_t *base;
-	/* For each unit: 1 + the class of the free, merged piece that begins there, or
-	 * 0. */
+	/* For each unit: 1 + the class of the free, uncached piece that begins there,
+	 * or 0 if there is none. */
 	uint8_t starts[UNITS];
 };
 
-/* Classes larger than a block: 5, 6, 7 and 8 quarters of each power of two. */
+/* Returns the size of class @c.  Sizes above a block are 5, 6, 7 and 8 quarters of each
+ * power of two. */
 static size_t get_class_size(unsigned c)
 {
 	unsigned k = c - RR_POOL_BLOCK_CLASSES;
@@ -63,8 +64,8 @@ static unsigned get_cache_max(unsigned c)
 
 /* -- memory of the system -------------------------------------------------- */
 
-/* Large memory is mapped, not taken from the heap.  So it can return to the system,
- * whatever small pieces are in use. */
+/* Large memory is mapped, not allocated on the heap.  So it can be returned to the
+ * system regardless of the small objects in use. */
 static void *map_pages(size_t bytes)
 {
 	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -79,7 +80,8 @@ static void unmap_pages(void *m, size_t bytes)
 		RR_ASSERT(!munmap(m, bytes));
 }
 
-/* Returns a block's memory, which begins at a multiple of its length, or NULL. */
+/* Maps the memory of a block, aligned to the size of a block.  Returns NULL on
+ * failure. */
 static uint8_t *map_block(void)
 {
 	uint8_t *m = map_pages(2 * RR_POOL_BLOCK_BYTES);
@@ -103,8 +105,8 @@ static void unmap_block(uint8_t *m)
 	unmap_pages(m, RR_POOL_BLOCK_BYTES);
 }
 
-/* Allocates a piece outside blocks: one larger than a block, or without a block
- * left. */
+/* Allocates a piece outside of blocks, because it is larger than a block or there are
+ * no more blocks. */
 static void *get_alone(unsigned c)
 {
 	return c < RR_POOL_BLOCK_CLASSES ? aligned_alloc(64, get_class_size(c))
@@ -122,7 +124,8 @@ static void free_alone(void *m, unsigned c)
 
 /* -- blocks ---------------------------------------------------------------- */
 
-/* Returns the index of the block that contains @m, or where it would be inserted. */
+/* Returns the index of the block that contains @m, or the index at which such a block
+ * would be inserted. */
 static unsigned find_block_place(const struct rr_pool *p, const void *m)
 {
 	unsigned low = 0, high = p->n_blocks;
@@ -156,8 +159,8 @@ static size_t get_unit(const struct rr_pool_block *b, const void *m)
 	return (size_t)((const uint8_t *)m - b->base) >> RR_POOL_MIN_SHIFT;
 }
 
-/* Adds a piece to the list of its class, at the front, since it is in the CPU's
- * cache. */
+/* Adds a piece to the list of its class.  The front is best, since the piece is in the
+ * CPU's cache. */
 static void add_free_piece(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m,
                            unsigned c)
 {
@@ -199,7 +202,7 @@ static bool add_block(struct rr_pool *p)
 	return true;
 }
 
-/* Unmaps a block that is free, in one piece. */
+/* Unmaps a block that is entirely free and merged. */
 static void remove_block(struct rr_pool *p, struct rr_pool_block *b)
 {
 	unsigned i = find_block_place(p, b->base);
@@ -220,7 +223,8 @@ static bool exceeds_limit(const struct rr_pool *p)
 
 /* -- pieces of blocks ------------------------------------------------------ */
 
-/* Takes the smallest merged piece that suffices, and splits it down to class @c. */
+/* Takes the smallest uncached piece that is large enough, and splits it down to class
+ * @c.  Returns NULL if there is none. */
 static void *split_piece(struct rr_pool *p, unsigned c)
 {
 	struct rr_pool_block *b;
@@ -244,7 +248,7 @@ static void *split_piece(struct rr_pool *p, unsigned c)
 static void merge_piece(struct rr_pool *p, struct rr_pool_block *b, uint8_t *m,
                         unsigned c)
 {
-	RR_ASSERT(!b->starts[get_unit(b, m)]); /* else it was freed twice */
+	RR_ASSERT(!b->starts[get_unit(b, m)]); /* not freed twice */
 	for (; c < RR_POOL_BLOCK_CLASSES - 1; c++) {
 		size_t at = (size_t)(m - b->base), other = at ^ get_class_size(c);
 
@@ -282,8 +286,8 @@ static void *take_cached(struct rr_pool *p, unsigned c)
 	return f;
 }
 
-/* Merges all cached pieces; false: there were none.  Each was cached by one
- * rr_pool_put, so this costs no more than merging at once would have. */
+/* Merges all cached pieces.  Returns false if there were none.  Each piece was cached
+ * by one rr_pool_put, so in total this costs no more than merging there would have. */
 static bool merge_cached(struct rr_pool *p)
 {
 	bool any = false;
@@ -324,8 +328,8 @@ void rr_pool_fini(struct rr_pool *p)
 	rr_pool_init(p, p->cache_limit);
 }
 
-/* Returns a free piece of the cache or of a block, adding a block if needed; or
- * NULL. */
+/* Returns a free piece from the cache or from a block, adding a block if needed.
+ * Returns NULL if there is none. */
 static void *find_piece(struct rr_pool *p, unsigned c)
 {
 	void *m = take_cached(p, c);
@@ -364,8 +368,8 @@ void *rr_pool_get(struct rr_pool *p, size_t bytes)
 	return m;
 }
 
-/* Frees cached pieces larger than a block, smallest class first, until @bytes more fit
- * into the limit; false: they do not fit. */
+/* Frees cached pieces larger than a block, smallest class first, until the limit allows
+ * @bytes more.  Returns false if it does not even then. */
 static bool shrink_large(struct rr_pool *p, size_t bytes)
 {
 	void *m;
@@ -380,7 +384,8 @@ static bool shrink_large(struct rr_pool *p, size_t bytes)
 	return p->large_bytes + bytes <= p->cache_limit;
 }
 
-/* Returns a piece that is not in a block; only those larger than a block are cached. */
+/* Caches or frees a piece outside of blocks.  Only pieces larger than a block are
+ * cached. */
 static void put_alone(struct rr_pool *p, void *m, unsigned c)
 {
 	if (c < RR_POOL_BLOCK_CLASSES || get_class_size(c) > p->cache_limit ||
@@ -415,7 +420,7 @@ void rr_pool_put(struct rr_pool *p, void *m, size_t bytes)
 	}
 	merge_piece(p, b, m, c);
 	if (exceeds_limit(p))
-		(void)merge_cached(p); /* small pieces must not keep a block */
+		(void)merge_cached(p); /* cached pieces must not keep blocks mapped */
 }
 
 bool rr_pool_block(const struct rr_pool *p, const void *m, size_t len, void **ret_base,

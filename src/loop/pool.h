@@ -4,19 +4,21 @@
  * used in its thread.  Freed memory is kept, so that the data path does not page-fault
  * the same megabyte again for each call.
  *
- * Sizes are rounded up to classes: powers of two, and four in a power of two above the
- * size of a block.  Smaller pieces come from blocks of 2 MiB by a buddy allocator,
- * which halves blocks and merges free halves.  A few free pieces of each class are not
- * merged but cached: to reuse one costs a list operation.  Pieces larger than a block
- * are allocated as they are.  Both kinds are mapped from the system, apart from the
- * heap.
+ * Sizes are rounded up to size classes: powers of two up to 2 MiB, the size of a block,
+ * and four classes for each power of two above that size.  Pieces up to the size of a
+ * block are cut from blocks by a buddy allocator, which halves blocks and merges free
+ * halves.  A few free pieces of each class are not merged but cached, so that reusing
+ * one takes one list operation.  Larger pieces are mapped one by one.  Blocks and
+ * larger pieces are mapped from the system, not allocated on the heap.
  *
- * Free memory above the limit returns to the system as soon as it makes a whole block.
- * But a device may keep a block registered (struct rr_prov_memory).  While a connection
- * needs that, it holds rr_pool_pin(), and no block is unmapped.
+ * If the pool has more free memory than its limit, each block that becomes entirely
+ * free is unmapped.  But a device may keep a block registered (struct rr_prov_memory).
+ * A connection that needs this calls rr_pool_pin(), and no block is unmapped until it
+ * calls rr_pool_unpin().
  *
- * The number of blocks follows from the highest use and from fragmentation.  A block is
- * touched only as far as it is used; a device that registers a block pins all of it.
+ * The number of blocks depends on the peak use and on fragmentation.  Pages of a block
+ * are touched only when they are used, but a device that registers a block pins all its
+ * pages.
  */
 #ifndef RR_LOOP_POOL_H
 #define RR_LOOP_POOL_H
@@ -29,7 +31,7 @@ enum {
 	RR_POOL_BLOCK_SHIFT = 21,
 	RR_POOL_BLOCK_CLASSES = RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT + 1,
 	RR_POOL_CLASSES = RR_POOL_BLOCK_CLASSES + 40, /* up to 2 GiB */
-	RR_POOL_BLOCKS = 512, /* at most; then pieces come from the heap */
+	RR_POOL_BLOCKS = 512, /* maximum number; further pieces come from the heap */
 };
 
 #define RR_POOL_BLOCK_BYTES ((size_t)1 << RR_POOL_BLOCK_SHIFT)
@@ -37,10 +39,10 @@ enum {
 struct rr_pool_block;
 
 struct rr_pool {
-	/* Free pieces of blocks, merged as far as possible. */
+	/* For each class, the free pieces of blocks, merged as far as possible. */
 	struct rr_list free[RR_POOL_BLOCK_CLASSES];
-	/* The cache: free pieces that are not merged; above a block, all free
-	 * pieces. */
+	/* The cache: for each class, free pieces that are not merged.  All free pieces
+	 * larger than a block are here. */
 	struct rr_pool_free {
 		struct rr_pool_free *next;
 	} * cached[RR_POOL_CLASSES];
@@ -49,8 +51,8 @@ struct rr_pool {
 	unsigned n_blocks;
 	unsigned pins;
 	size_t cached_bytes; /* free, in blocks */
-	size_t large_bytes;  /* free, of pieces larger than a block */
-	size_t cache_limit;  /* of cached_bytes and of large_bytes each */
+	size_t large_bytes;  /* free, in pieces larger than a block */
+	size_t cache_limit;  /* for each of cached_bytes and large_bytes */
 	size_t used_bytes;   /* allocated */
 	size_t peak_bytes;   /* highest used_bytes so far */
 };
@@ -59,13 +61,13 @@ void rr_pool_init(struct rr_pool *, size_t cache_limit);
 void rr_pool_fini(struct rr_pool *);
 /* Returns memory aligned to 64 octets, or NULL. */
 void *rr_pool_get(struct rr_pool *, size_t bytes);
-/* Frees memory of rr_pool_get, given the same size; NULL is harmless. */
+/* Frees memory returned by rr_pool_get; @bytes must be the same.  Ignores NULL. */
 void rr_pool_put(struct rr_pool *, void *p, size_t bytes);
 
-/* Finds the block that contains [@p, @p + @len); false: there is none. */
+/* Finds the block that contains [@p, @p + @len).  Returns false if there is none. */
 bool rr_pool_block(const struct rr_pool *, const void *p, size_t len, void **ret_base,
                    size_t *ret_len);
-/* Between pin and unpin no block is unmapped.  Calls nest. */
+/* Between rr_pool_pin and rr_pool_unpin, no block is unmapped.  Calls nest. */
 void rr_pool_pin(struct rr_pool *);
 void rr_pool_unpin(struct rr_pool *);
 

@@ -39,8 +39,8 @@ static void sift_timer(struct rr_timers *h, size_t i)
 	set_heap_place(h, i, t);
 }
 
-/* Makes room for one timer more than those that run or have a reservation.  Index 0 is
- * not used. */
+/* Grows the array, if needed, to hold one timer more than those that run or have a
+ * reservation.  Index 0 is not used. */
 static int grow_heap(struct rr_timers *h)
 {
 	size_t room = h->room ? 2 * h->room : 32;
@@ -113,7 +113,7 @@ rr_time rr_timers_next(const struct rr_timers *h)
 
 void rr_timers_run(struct rr_timers *h, rr_time now)
 {
-	/* A timer started here fires in the next call at the earliest. */
+	/* The count keeps timers that restart themselves from making this endless. */
 	for (size_t n = h->count; n > 0 && h->count && h->heap[1]->when <= now; n--) {
 		struct rr_timer *t = h->heap[1];
 
