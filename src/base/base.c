@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assertions, and the generator xoshiro256**, seeded by splitmix64; see base.h. */
+/* Failed assertions, and the random number generator xoshiro256**, seeded by
+ * splitmix64. */
 #include "base/base.h"
 
 #include <stdio.h>

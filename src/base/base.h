@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types and macros that every layer shares, none of which knows a protocol: time,
- * randomness, pieces of memory, and the assertion, which stays in release builds.
+ * Types and macros shared by every layer and independent of any protocol: time,
+ * random numbers, pieces of memory, and an assertion that release builds check as well.
  */
 #ifndef RR_BASE_BASE_H
 #define RR_BASE_BASE_H
@@ -25,23 +25,24 @@ typedef uint64_t rr_time;
 #define RR_MS(n)      ((rr_time)(n)*1000000u)
 #define RR_SEC(n)     ((rr_time)(n)*1000000000u)
 
-/* Prints file and line, and aborts.  For errors of this library, never of a peer. */
+/* Prints an error message and aborts.  Only for errors in this library, never a
+ * peer's. */
 _Noreturn void rr_assert_failed(const char *what, const char *file, int line);
 #define RR_ASSERT(x) ((x) ? (void)0 : rr_assert_failed(#x, __FILE__, __LINE__))
-/* Marks code that is never reached. */
+/* Marks code that must never be reached, and aborts there. */
 #define RR_NEVER(reason) rr_assert_failed(reason, __FILE__, __LINE__)
 
-/* Rotates left by @n bits, 0 < n < 64. */
+/* Returns @x rotated left by @n bits, 0 < n < 64. */
 static inline uint64_t rr_rotate_u64(uint64_t x, unsigned n)
 {
 	return x << n | x >> (64 - n);
 }
 
 /*
- * The allocator of a core.  @get returns memory aligned to 64 octets that the provider
- * may send from and receive into, or NULL.  @put frees it, given the same size.  Both
- * are called in the thread that calls the core.  The core has freed all its memory when
- * its fini function returns.
+ * The allocator that a connection (src/conn) gets from its owner.  @get returns memory
+ * that is aligned to 64 octets and usable for Sends and Receives, or NULL.  @put frees
+ * memory from @get and is passed the same size.  Both run in the thread that called the
+ * connection.  The connection's fini function frees all of its memory.
  */
 struct rr_mem {
 	void *(*get)(void *ctx, size_t bytes);
@@ -60,21 +61,21 @@ static inline void rr_mem_put(const struct rr_mem *m, void *p, size_t bytes)
 		m->put(m->ctx, p, bytes);
 }
 
-/* A deterministic generator (xoshiro256**), seeded by its owner.  Not for keys. */
+/* A deterministic random number generator, xoshiro256**.  Not suitable for keys. */
 struct rr_rng {
 	uint64_t s[4];
 };
 
 void rr_rng_seed(struct rr_rng *r, uint64_t seed);
 uint64_t rr_rng_next(struct rr_rng *r);
-/* Returns a number in [0, bound); bound > 0. */
+/* Returns a random number below @bound, which must not be 0. */
 uint64_t rr_rng_below(struct rr_rng *r, uint64_t bound);
 
 /*
- * A piece of memory in a Payload stream.  An item is one DDP-eligible XDR data item:
- * its octets without the length word and without XDR padding.  If the item is sent
- * inline, padding is added to it.  Other pieces are XDR octets as they are; the lengths
- * of adjacent ones add up to a multiple of four.         [v2 §4.3.4.4, §4.3.5]
+ * A piece of a Payload stream in memory.  If @item is true, it is one DDP-eligible XDR
+ * data item, without its length word and XDR padding;  padding is added if
+ * the item is sent inline.  Other pieces are XDR data that is sent unchanged; the
+ * lengths of adjacent ones add up to a multiple of four.  [v2 §4.3.4.4, §4.3.5]
  */
 struct rr_piece {
 	const void *base;
@@ -82,17 +83,17 @@ struct rr_piece {
 	bool item;
 };
 
-/* Local memory of a work request; @lkey is the provider's, or 0. */
+/* Local memory of a work request.  @lkey: the provider's local key for it, or 0. */
 struct rr_sge {
 	void *base;
 	uint32_t len;
 	uint32_t lkey;
 };
 
-/* Rights of the peer on a registered region, as bits. */
+/* The peer's rights to a registered region: bits that can be combined. */
 enum rr_access {
-	RR_ACCESS_REMOTE_READ = 1,  /* RDMA Read: Read chunks */
-	RR_ACCESS_REMOTE_WRITE = 2, /* RDMA Write: Write and Reply chunks */
+	RR_ACCESS_REMOTE_READ = 1,  /* for Read chunks */
+	RR_ACCESS_REMOTE_WRITE = 2, /* for Write and Reply chunks */
 };
 
 #endif

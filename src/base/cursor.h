@@ -2,9 +2,10 @@
 /*
  * Big-endian readers and writers that remember a failure.       [RFC 4506]
  *
- * A cursor reads borrowed octets.  A read past the end returns zero and marks the
- * cursor, so one rr_cursor_bad() after the last read suffices.  A writer works the same
- * way over the caller's memory.  Only this file converts byte order for the wire.
+ * A cursor reads borrowed octets.  A read past the end returns zero and sets the
+ * cursor's @bad flag, so one rr_cursor_bad() after the last read is enough.  A writer
+ * fills the caller's memory in the same way.  Only this file converts byte order for
+ * the wire.
  */
 #ifndef RR_BASE_CURSOR_H
 #define RR_BASE_CURSOR_H
@@ -37,8 +38,7 @@ static inline size_t rr_cursor_left(const struct rr_cursor *c)
 	return c->bad ? 0 : (size_t)(c->end - c->pos);
 }
 
-/* Returns the next @len octets; if fewer are left, marks the cursor and returns
- * NULL. */
+/* Returns the next @len octets, or NULL if fewer are left; then the cursor is bad. */
 static inline const void *rr_get_bytes(struct rr_cursor *c, size_t len)
 {
 	const uint8_t *p = c->pos;
@@ -126,8 +126,8 @@ static inline size_t rr_writer_used(const struct rr_writer *w)
 	return (size_t)(w->pos - w->base);
 }
 
-/* Returns memory for the next @len octets; if there is less, marks the writer and
- * returns NULL. */
+/* Returns memory for the next @len octets, or NULL if less is left; then the writer is
+ * bad. */
 static inline void *rr_put_space(struct rr_writer *w, size_t len)
 {
 	uint8_t *p = w->pos;
@@ -163,7 +163,7 @@ static inline void rr_put_padded(struct rr_writer *w, const void *src, size_t le
 	memset(p + len, 0, pad);
 }
 
-/* Returns the octets of XDR padding after @len octets.        [RFC 4506 §4] */
+/* Returns the number of XDR padding octets after @len octets.  [RFC 4506 §4] */
 static inline size_t rr_pad(size_t len)
 {
 	return (4 - (len & 3)) & 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A circular doubly linked list; its head is a node like the others.  A node that is in
- * no list points to itself, so removing it twice is harmless.
+ * A circular doubly linked list; its head is a node like any other.  A node that is in
+ * no list points to itself, so removing a node twice is harmless.
  */
 #ifndef RR_BASE_LIST_H
 #define RR_BASE_LIST_H

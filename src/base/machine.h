@@ -2,23 +2,24 @@
 /*
  * State machines as tables.
  *
- * A machine M is three X-macro tables in a header:
+ * A header defines a machine M by three X-macro tables:
  *
  *   M_EVENTS(X)  X(name, meaning)
- *   M_STATES(X)  X(name, meaning, events accepted): names of events, joined by |
+ *   M_STATES(X)  X(name, meaning, accepted events): event names joined by |
  *   M_MOVES(X)   X(from, event, to)
  *
- * and enumerations of the states and of the events, made from the tables in their
- * order.  RR_MACHINE(f, M) in one source defines f(), which returns the tables as data;
- * the compiler refuses a move by an event that its state does not accept.  At most 31
- * events.  tests/spec/states.sh writes docs/states.md, diagrams included, from the same
- * tables.
+ * and generates from the tables, in the same order, enumerations of the states and of
+ * the events.  RR_MACHINE(f, M) in one source file defines f(), which returns the
+ * tables as data.  A move by an event that its state does not accept is an error at
+ * compile time.  A machine has at most 31 events.  tests/spec/states.sh generates
+ * docs/states.md and its diagrams from the same tables.
  *
- * RR_MACHINE_EVENT(f, state, event) stands where an event is handled,
- * RR_MACHINE_MOVE(f, from, event, to) in the one function that assigns the state.  In
- * builds with RR_DEBUG (build type Debug, or sanitizers) an event or a move that the
- * tables do not have fails like RR_ASSERT; in other builds both cost nothing.  An event
- * that a contract permits and ignores is dropped before it reaches the machine.
+ * A function that handles an event calls RR_MACHINE_EVENT(f, state, event); the one
+ * function that assigns the state calls RR_MACHINE_MOVE(f, from, event, to).  In builds
+ * with RR_DEBUG (build type Debug, or sanitizers), an event or a move that is not in
+ * the tables aborts the process, as RR_ASSERT does; in other builds the macros compile
+ * to nothing.  An event that a contract permits but ignores is dropped before it
+ * reaches the machine.
  */
 #ifndef RR_BASE_MACHINE_H
 #define RR_BASE_MACHINE_H
@@ -33,7 +34,7 @@ struct rr_machine {
 	const char *name;
 	const char *const *state; /* names */
 	const char *const *event; /* names */
-	const uint32_t *accepted; /* by state: bit by event */
+	const uint32_t *accepted; /* [state]: one bit per event */
 	const struct rr_move *move;
 	unsigned n_states, n_events, n_moves;
 };
@@ -41,7 +42,7 @@ struct rr_machine {
 bool rr_machine_accepts(const struct rr_machine *, unsigned state, unsigned event);
 bool rr_machine_moves(const struct rr_machine *, unsigned from, unsigned event,
                       unsigned to);
-/* Print the offence and abort, unless the tables have the event or the move. */
+/* Print a message and abort if the event or the move is not in the tables. */
 void rr_machine_check_event(const struct rr_machine *, unsigned state, unsigned event);
 void rr_machine_check_move(const struct rr_machine *, unsigned from, unsigned event,
                            unsigned to);
@@ -54,7 +55,7 @@ void rr_machine_check_move(const struct rr_machine *, unsigned from, unsigned ev
 #define RR_MACHINE_MOVE(f, from, event, to) ((void)(from), (void)(event), (void)(to))
 #endif
 
-/* Inside f() a state is at_NAME, an event by_NAME, the bit of an event NAME. */
+/* Inside f(), at_NAME is a state, by_NAME an event, and NAME that event's bit. */
 #define RR_MACHINE_AT(name, ...)   at_##name,
 #define RR_MACHINE_BY(name, ...)   by_##name,
 #define RR_MACHINE_BIT(name, ...)  name = 1u << by_##name,
@@ -63,7 +64,8 @@ void rr_machine_check_move(const struct rr_machine *, unsigned from, unsigned ev
 #define RR_MACHINE_MASK(name, meaning, accepted)    accepted,
 #define RR_MACHINE_ACCEPTS(name, meaning, accepted) accepts_##name = (accepted),
 #define RR_MACHINE_ROW(from, event, to)             {at_##from, by_##event, at_##to},
-/* Divides by 0 if the state does not accept the event; a move stands there once. */
+/* Fails to compile if the state does not accept the event (a division by 0), or if the
+ * table lists a move twice (a duplicate name). */
 #define RR_MACHINE_LEGAL(from, event, to)                                              \
 	legal_##from##_##event##_##to = 1 / !!(accepts_##from & event),
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of elements of one size in an array that doubles as needed.  So an idle
- * connection takes little memory, and a busy one does not allocate.  A pointer to an
- * element is valid until the next reserve.
+ * A queue of equally sized elements, in an array that doubles when necessary.  So an
+ * idle connection uses little memory, and a busy one seldom allocates.  A pointer to an
+ * element is valid until the next rr_ring_reserve.
  */
 #ifndef RR_BASE_RING_H
 #define RR_BASE_RING_H
@@ -14,8 +14,8 @@
 
 struct rr_ring {
 	uint8_t *mem;
-	uint32_t size; /* octets of one element */
-	uint32_t cap;  /* elements; a power of two, or 0 */
+	uint32_t size; /* octets per element */
+	uint32_t cap;  /* elements allocated: a power of two, or 0 */
 	uint32_t head, count;
 };
 
@@ -63,14 +63,14 @@ static inline int rr_ring_grow(struct rr_ring *r, uint32_t want)
 	return 0;
 }
 
-/* Makes room for @want elements in total, so that pushing them cannot fail. 
- * -ENOMEM. */
+/* Allocates space for @want elements in total, so that pushing them cannot fail.
+ * Returns 0 or -ENOMEM. */
 static inline int rr_ring_reserve(struct rr_ring *r, uint32_t want)
 {
 	return want <= r->cap ? 0 : rr_ring_grow(r, want);
 }
 
-/* Appends an element and returns it, uninitialized.  Room must have been reserved. */
+/* Appends an uninitialized element and returns it.  Its space must be reserved. */
 static inline void *rr_ring_push(struct rr_ring *r)
 {
 	RR_ASSERT(r->count < r->cap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SipHash-2-4; contract in siphash.h. */
+/* SipHash-2-4; see siphash.h. */
 #include "base/siphash.h"
 
 #include <endian.h>
@@ -34,7 +34,8 @@ void rr_siphash_init(struct rr_siphash *h, const uint64_t key[2])
 	              key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u}};
 }
 
-/* For octets before the first whole word, and after the last. */
+/* Adds octets one by one: those before the first complete word and after the last
+ * one. */
 static void add_octets(struct rr_siphash *h, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

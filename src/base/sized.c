@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structures that grow; see sized.h. */
+/* Copies structures whose size depends on the version; see sized.h. */
 #include "base/sized.h"
 
 #include <string.h>

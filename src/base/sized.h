@@ -2,16 +2,16 @@
 /*
  * Copies public structures that may grow in later versions of the library.  A program
  * may be older or newer than the library, so each structure is passed with the size
- * that the program's compiler saw.  New members are added at the end only, never into
- * padding, which a program need not zero.  The library copies such a structure once, at
- * the public function, into one of the size that it knows.
+ * that the program's compiler saw.  New members are added only at the end, and never in
+ * padding, which programs need not zero.  Each public function first copies such a
+ * structure into one of the size that the library knows.
  */
 #ifndef RR_BASE_SIZED_H
 #define RR_BASE_SIZED_H
 
 #include "base/base.h"
 
-/* Larger sizes are refused, so that a wrong size cannot make us read far. */
+/* Larger structures are refused, which limits what a wrong size can make us read. */
 enum { RR_SIZED_MAX = 4096 };
 
 /* The size of the structure at @p up to and including its member @last. */
@@ -20,18 +20,19 @@ enum { RR_SIZED_MAX = 4096 };
 
 /*
  * Copies a program's structure @src, whose first member is its size, into the @size
- * octets of @dst, whose first member becomes @size.  Members that @src lacks become
- * zero.  -EINVAL: @src is smaller than @least.  -E2BIG: @src is larger than @dst and
- * not zero there, or larger than RR_SIZED_MAX.  @dst is undefined after an error.
+ * octets of @dst, and sets the first member of @dst to @size.  Members missing from
+ * @src become zero.  Returns -EINVAL if @src is smaller than @least, or -E2BIG if @src
+ * is larger than RR_SIZED_MAX or has nonzero octets beyond @size.  @dst is undefined
+ * after an error.
  */
 int rr_sized_take(void *dst, size_t size, size_t least, const void *src) RR_MUST_CHECK;
 
-/* @last: the last member that every program has. */
+/* @last: the last member present in every version of the structure. */
 #define RR_SIZED_TAKE(dst, last, src)                                                  \
 	rr_sized_take((dst), sizeof(*(dst)), RR_SIZED_UPTO(dst, last), (src))
 
-/* Copies the @size octets of @src to a program's structure of @dst_size octets.  A
- * shorter one gets the first members only; in a longer one the rest becomes zero. */
+/* Copies the @size octets of @src to a program's structure of @dst_size octets.  If
+ * @dst_size is less, only the first octets are copied; if more, the rest is zeroed. */
 void rr_sized_give(void *dst, size_t dst_size, const void *src, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The trace points of the library, declared in one list.  Their arguments are stable
- * numbers (connection, XID, handle), never pointers, so that the log of a simulation
- * and a trace in production have the same form.  A core calls @emit of its sink.  The
- * owner of the core decides what emit does: nothing, print a line of JSON, add to a
+ * The library's trace points, in one list.  Their arguments are stable numbers
+ * (connection, XID, handle), never pointers, so that a simulation's log and a trace in
+ * production have the same form.  The owner of a connection or an endpoint supplies the
+ * sink, and decides whether its @emit does nothing, prints a line of JSON, or adds to a
  * digest.
  */
 #ifndef RR_BASE_TRACE_H
@@ -77,7 +77,7 @@ static inline void rr_trace(const struct rr_trace_sink *s, enum rr_trace_point p
 		s->emit(s->ctx, p, conn_id, xid, a, b, c);
 }
 
-/* Return the name of a point and of its arguments, for output. */
+/* Return the name of a trace point, and the name of its argument @i. */
 const char *rr_trace_name(enum rr_trace_point p);
 const char *rr_trace_arg(enum rr_trace_point p, unsigned i);
 

@@ -32,7 +32,7 @@ static int parse_psk_digit(char c)
 	                              : -1;
 }
 
-/* IDENTITY:HEX */
+/* Parses a line IDENTITY:HEX. */
 static int parse_psk(struct rpcrdma_hostauth *h, char *line)
 {
 	char *hex = strchr(line, ':');
@@ -105,7 +105,7 @@ static int offer_psk(SSL *ssl, const EVP_MD *md, const unsigned char **id,
 	const struct rpcrdma_hostauth *h = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 
 	*ret = NULL;
-	if (md && EVP_MD_get_type(md) != NID_sha256) /* after a HelloRetryRequest */
+	if (md && EVP_MD_get_type(md) != NID_sha256) /* a HelloRetryRequest */
 		return 1;
 	*ret = make_psk_session(ssl, h);
 	*id = (const unsigned char *)h->psk_identity;
@@ -120,14 +120,14 @@ static int find_psk(SSL *ssl, const unsigned char *id, size_t id_len, SSL_SESSIO
 	*ret = NULL;
 	if (id_len != strlen(h->psk_identity) ||
 	    CRYPTO_memcmp(id, h->psk_identity, id_len) != 0)
-		return 1; /* unknown: without a certificate the handshake fails */
+		return 1; /* unknown: the handshake fails for lack of a certificate */
 	*ret = make_psk_session(ssl, h);
 	return *ret != NULL;
 }
 
 /* -- contexts -------------------------------------------------------------------- */
 
-/* OpenSSL's callback that would ask on the terminal, which there may not be. */
+/* Replaces OpenSSL's callback, which would ask for the pass phrase on a terminal. */
 static int refuse_pass_phrase(char *buf, int size, int writing, void *asked)
 {
 	(void)buf;
@@ -153,8 +153,8 @@ static bool load_private_key(SSL_CTX *x, const char *file, char *reason, size_t 
 	return ok;
 }
 
-/* The authorities of the system's list vouch for any host.  They can confirm the name
- * of a server, but do not tell which clients may connect. */
+/* Loads the trusted authorities.  Only clients may use the system's list: it is enough
+ * to confirm a server's name, but its authorities would admit any client. */
 static bool load_authorities(SSL_CTX *x, bool server,
                              const struct rpcrdma_hostauth_options *o, char *reason,
                              size_t size)
@@ -196,10 +196,10 @@ static SSL_CTX *new_context(struct rpcrdma_hostauth *h, bool server,
 	SSL_CTX_set_app_data(x, h);
 	SSL_CTX_set_min_proto_version(x, TLS1_3_VERSION);
 	SSL_CTX_set_session_cache_mode(x, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_num_tickets(x, 0); /* no resumption */
+	SSL_CTX_set_num_tickets(x, 0); /* no session resumption */
 	SSL_CTX_set_options(x, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
 	if (h->psk_len) {
-		SSL_CTX_set_ciphersuites(x, "TLS_AES_128_GCM_SHA256"); /* its digest */
+		SSL_CTX_set_ciphersuites(x, "TLS_AES_128_GCM_SHA256");
 		SSL_CTX_set_psk_use_session_callback(x, offer_psk);
 		SSL_CTX_set_psk_find_session_callback(x, find_psk);
 		return x;
@@ -241,7 +241,7 @@ static int fill_credentials(struct rpcrdma_hostauth *h,
 	return h->server ? 0 : -EBADMSG;
 }
 
-/* Returns what contradicts itself in the options, or NULL. */
+/* Returns a description of a contradiction in the options, or NULL if there is none. */
 static const char *find_contradiction(const struct rpcrdma_hostauth_options *o)
 {
 	if (o->psk_file && (o->cert_file || o->key_file || o->ca_file))

@@ -12,15 +12,15 @@ enum { RR_PSK_MAX = 64, RR_PSK_MIN = 16, RR_PSK_IDENTITY = 128 };
 struct rpcrdma_hostauth {
 	SSL_CTX *client, *server;
 	uint8_t psk[RR_PSK_MAX];
-	size_t psk_len; /* 0: certificates */
+	size_t psk_len; /* 0: certificates are used */
 	char psk_identity[RR_PSK_IDENTITY];
-	bool names_authorities; /* instead of the system's list */
-	char **allow;           /* clients that a server accepts; none: all */
+	bool names_authorities; /* ca_file is given, else the system's list is used */
+	char **allow; /* names of the clients that a server admits; empty: all */
 	size_t n_allow;
 };
 
-/* Writes "@what: reason" to @text, with OpenSSL's reason for the last failure of this
- * thread, and clears OpenSSL's error queue. */
+/* Writes "@what: reason" to @text, with the reason from the oldest entry in this
+ * thread's OpenSSL error queue, and clears the queue. */
 void rr_openssl_reason(char *text, size_t size, const char *what);
 
 #endif

@@ -13,27 +13,27 @@
 enum {
 	TAG = 32,
 	DIGEST = 32,
-	AFTER_MAX = 16384, /* octets after the handshake: the tag, perhaps tickets */
+	AFTER_MAX = 16384, /* limit on octets after the handshake: tag and tickets */
 };
 enum phase { HANDSHAKE, AWAIT_TAG, DONE, FAILED };
 
 struct rr_hostauth {
 	const struct rpcrdma_hostauth *creds;
 	SSL *ssl;
-	BIO *in, *out;        /* the SSL's */
-	EVP_MD_CTX *props[2]; /* [0] the client's, [1] the server's */
+	BIO *in, *out;        /* owned by @ssl */
+	EVP_MD_CTX *props[2]; /* digests of properties: [0] client's, [1] server's */
 	enum phase phase;
 	bool server, must;
-	bool frozen;      /* our tag is made: no further property */
-	uint8_t *message; /* of the last step, to be sent */
+	bool frozen;      /* our tag has been made; further properties are refused */
+	uint8_t *message; /* to be sent; from the last step */
 	char identity[RR_HOSTAUTH_IDENTITY];
 	char reason[RR_HOSTAUTH_REASON];
 };
 
-/* -- life ------------------------------------------------------------------------ */
+/* -- creation and destruction ---------------------------------------------- */
 
-/* Requires the server to be @name: a DNS name or an address in its certificate, as it
- * is written there.  The subject and wildcards do not count.  [RFC 9289 §5.2.1] */
+/* Requires @name, a DNS name or an IP address, in the server's certificate.  The
+ * certificate's subject and wildcards are ignored.  [RFC 9289 §5.2.1] */
 static bool expect_name(SSL *ssl, const char *name)
 {
 	X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
@@ -108,7 +108,7 @@ void rr_hostauth_free(struct rr_hostauth *h)
 	free(h);
 }
 
-/* -- what was negotiated, bound into the tags ------------------------------ */
+/* -- tags over the negotiated properties ----------------------------------- */
 
 bool rr_hostauth_property(void *ctx, bool own, uint32_t id, const void *data,
                           size_t len)
@@ -156,13 +156,13 @@ static bool send_tag(struct rr_hostauth *h)
 	return make_tag(h, h->server, tag) && SSL_write(h->ssl, tag, TAG) == TAG;
 }
 
-/* -- clients that are allowed --------------------------------------------------- */
+/* -- allowed clients ------------------------------------------------------- */
 
-/* Sent instead of a server's tag: the client is authenticated, but not allowed. */
+/* Sent instead of the server's tag if the client is authenticated, but not allowed. */
 static const char denied[] = "denied";
 
-/* Returns whether @name is the client's whole identity, or a DNS name in its
- * certificate.  A leading dot would match many names. */
+/* Returns whether @name is the client's complete identity, or a DNS name in its
+ * certificate.  A DNS name must not begin with a dot, which would match many names. */
 static bool is_named(const struct rr_hostauth *h, X509 *cert, const char *name)
 {
 	if (!strcmp(h->identity, name))
@@ -190,7 +190,7 @@ static void set_tls_reason(struct rr_hostauth *h)
 {
 	long verify = SSL_get_verify_result(h->ssl);
 
-	/* unspecified: with a shared key no certificate is verified */
+	/* UNSPECIFIED: a shared key is used, so no certificate was verified */
 	if (verify != X509_V_OK && verify != X509_V_ERR_UNSPECIFIED) {
 		snprintf(h->reason, sizeof(h->reason), "the peer's certificate: %s",
 		         X509_verify_cert_error_string(verify));
@@ -210,7 +210,8 @@ static int fail_dialogue(struct rr_hostauth *h, const char *reason)
 	return -EACCES;
 }
 
-/* Prints the subject, or the first alternative name of a certificate without one. */
+/* Prints the certificate's subject, or its first alternative name if it has no
+ * subject. */
 static bool print_name(BIO *b, X509 *cert)
 {
 	X509_NAME *subject = X509_get_subject_name(cert);
@@ -226,8 +227,8 @@ static bool print_name(BIO *b, X509 *cert)
 	return ok;
 }
 
-/* Copies the certificate's name.  A name that does not fit is an error: its beginning
- * may be another's whole name. */
+/* Copies the certificate's name.  A name that is too long is an error, because the
+ * shortened name could be that of another host. */
 static bool copy_cert_name(struct rr_hostauth *h, X509 *cert)
 {
 	BIO *b = BIO_new(BIO_s_mem());
@@ -275,8 +276,8 @@ static int handle_no_tag(struct rr_hostauth *h, int reason)
 	}
 }
 
-/* Returns 1 if the peer's tag is received and correct, 0 if it is not received yet, and
- * a negative errno if the dialogue failed. */
+/* Reads and checks the peer's tag.  Returns 1 if the tag is correct, 0 if it has not
+ * arrived yet, or a negative errno if the dialogue failed. */
 static int receive_tag(struct rr_hostauth *h)
 {
 	uint8_t tag[TAG], want[TAG];
@@ -292,7 +293,7 @@ static int receive_tag(struct rr_hostauth *h)
 		        h, "we are not on the server's list of allowed clients");
 	if (n != TAG || !make_tag(h, !h->server, want) ||
 	    CRYPTO_memcmp(tag, want, TAG) != 0) {
-		SSL_shutdown(h->ssl); /* the peer reads it instead of a tag */
+		SSL_shutdown(h->ssl); /* sends close_notify instead of a tag */
 		return fail_dialogue(h, "a transport property was changed on its way");
 	}
 	if (!identify_peer(h))
@@ -349,7 +350,7 @@ int rr_hostauth_step(void *ctx, const void *in, size_t in_len, const void **ret_
 	verdict = continue_dialogue(h);
 	free(h->message);
 	n = (long)BIO_pending(h->out);
-	if (verdict == 0 && !n) /* a complete message would have an answer */
+	if (verdict == 0 && !n) /* a complete message always has an answer */
 		verdict = fail_dialogue(h, "the peer's message is incomplete");
 	h->message = malloc((size_t)n + 1);
 	if (!h->message)

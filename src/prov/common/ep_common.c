@@ -45,7 +45,7 @@ int rr_ep_total_len(const struct rr_sge *sge, unsigned n, uint32_t max, uint32_t
 	return 0;
 }
 
-/* ---- time and the end ---- */
+/* ---- time limits and the end of the connection ---- */
 
 void rr_ep_begin_drain(struct rr_ep_common *c)
 {
@@ -91,7 +91,7 @@ void rr_ep_finish(struct rr_ep_common *c)
 	rr_ep_complete(c, RR_WC_DISCONNECTED, 0, c->status);
 }
 
-/* ---- slots ---- */
+/* ---- operations of struct rr_prov_ops ---- */
 
 unsigned rr_ep_poll(struct rr_ep *ep, struct rr_wc *wc, unsigned max)
 {

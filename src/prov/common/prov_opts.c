@@ -12,7 +12,7 @@ static void set_field(const struct rr_opt *o, void *obj, uint32_t value)
 	memcpy((char *)obj + o->field, &value, sizeof(value));
 }
 
-/* Returns UINT64_MAX if the text is not a number. */
+/* Returns the value of a decimal number, or UINT64_MAX if the text is not a number. */
 static uint64_t read_number(const char *s, size_t len)
 {
 	uint64_t v = 0;
@@ -59,7 +59,7 @@ static const struct rr_opt *find_opt(const struct rr_opts *opts, const char *s,
 	return NULL;
 }
 
-/* One item, "key=number", of @len octets. */
+/* Parses one option, "key=number", of @len octets. */
 static int read_item(const struct rr_opts *opts, const char *s, size_t len, void *obj,
                      struct rr_reason reason)
 {

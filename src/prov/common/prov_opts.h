@@ -3,8 +3,8 @@
  * A provider's options: "key=number,key=number", described by a table.
  *
  * A number is one to ten decimal digits, without sign or space, within the range of
- * its key.  An unknown key, an empty item and a missing "=" are errors; a trailing
- * comma is not.  If a key is repeated, the last value counts.
+ * its option.  An unknown key, an empty option and a missing "=" are errors; a trailing
+ * comma is not.  If a key is repeated, the last value is used.
  */
 #ifndef RR_PROV_COMMON_OPTS_H
 #define RR_PROV_COMMON_OPTS_H
@@ -13,25 +13,25 @@
 
 struct rr_opt {
 	const char *name;
-	size_t field; /* offset of the uint32_t that holds it */
+	size_t field; /* offset of the uint32_t that receives the value */
 	uint32_t def, min, max;
 };
 
 struct rr_opts {
-	const char *provider; /* for error texts */
+	const char *provider; /* its name, for error messages */
 	const struct rr_opt *opt;
 	unsigned n;
 };
 
-/* A buffer for an error text; not written to if @size is 0. */
+/* A buffer for an error message; not written to if @size is 0. */
 struct rr_reason {
 	char *text;
 	size_t size;
 };
 #define RR_NO_REASON ((struct rr_reason){NULL, 0})
 
-/* Sets each field of @obj that @opts names, from @text (NULL: empty) or to its
- * default.  Returns -EINVAL, with the reason in @reason and @obj half filled. */
+/* Sets each option's field in @obj to the value in @text (NULL: empty) or to its
+ * default.  Returns 0, or -EINVAL with a message in @reason and @obj partly set. */
 RR_MUST_CHECK int rr_opts_parse(const struct rr_opts *opts, const char *text, void *obj,
                                 struct rr_reason reason);
 
