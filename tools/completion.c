@@ -5,9 +5,10 @@
  *
  *   _rpcrdma_names COMMAND            prints the names of a subcommand's options;
  *                                     without COMMAND, those of the subcommands
- *   _rpcrdma_argument COMMAND OPTION  prints "file", "directory", or "words" and the
- *                                     words themselves for an option with an argument,
- *                                     as "--sec" or "--sec="; nothing for others
+ *   _rpcrdma_argument COMMAND OPTION  prints what completes the argument of an option
+ *                                     such as "--sec" or "--sec=": "file", "directory",
+ *                                     or "words" and the words; nothing for an option
+ *                                     without an argument
  */
 #include "tool.h"
 
@@ -59,8 +60,8 @@ static void print_names(const struct tool_option *o)
 		printf(" --%s", o->name);
 }
 
-/* Prints the pattern of a case: "cp -t"|"cp --suffix"|"cp --suffix=".  Only after "="
- * is there an argument that is optional. */
+/* Prints the pattern of a case: "cp -t"|"cp --suffix"|"cp --suffix=".  An
+ * optional argument only follows "=". */
 static void print_pattern(const char *command, const struct tool_option *o)
 {
 	const char *bar = "";

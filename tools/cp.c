@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rpcrdma cp: finds out what is to be copied where.  client/copy*.c copy,
+ * rpcrdma cp: decides which files are copied to which names.  client/copy*.c copy them,
  * client/cp_dst.c opens the destination.
  *
  * Sources and the destination are URLs, local paths or "-"; at least one of the two is
- * a URL.  A server is connected to once for each export named.
+ * a URL.  cp makes one connection for each export that is named.
  */
 #include "client/cp_dst.h"
 #include "client/json.h"
@@ -31,7 +31,7 @@ static struct server *find_server(const struct cp *c, const struct url *u)
 	return s;
 }
 
-/* Returns the client of the export, and connects at its first use. */
+/* Returns the client of the export in @u.  Connects to it if this is its first use. */
 static struct server *get_server(struct cp *c, struct url *u)
 {
 	struct server *s = find_server(c, u), *same;
@@ -82,8 +82,9 @@ struct server *cp_server(struct cp *c, const char *text, struct url *u)
 
 /* ---- Sources ------------------------------------------------------------- */
 
-/* Returns the name that a source gets.  NULL for ".", "..", and the root with -T: its
- * contents are copied into the directory. */
+/* Returns the name that a source gets in the destination.  Returns NULL for ".", ".."
+ * and with -T: the contents of the source are then copied into the destination itself.
+ */
 static const char *choose_name(const struct cp *c, const char *last)
 {
 	if (c->name)
@@ -92,7 +93,8 @@ static const char *choose_name(const struct cp *c, const char *last)
 	                                                                     : last;
 }
 
-/* Reports a file that has no name, because of -T. */
+/* Reports, with -T, a file that has no name in the destination.  Returns whether it
+ * did. */
 static bool lacks_name(struct cp *c, const char *name)
 {
 	if (name)
@@ -331,7 +333,7 @@ static uint64_t get_known_size(char **v, int n)
 	return 0;
 }
 
-/* Reports a source that was given before.  As with cp(1), that is not a failure. */
+/* Reports a source that is named twice.  As in cp(1), that is not a failure. */
 static bool report_repeated(char **v, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -379,7 +381,7 @@ static int report_totals(struct cp *c)
 		tool_error("%" PRIu64 " copied, %" PRIu64 " not copied", k->files,
 		           k->failed);
 	if (c->common.json)
-		/* Keep it apart from the data. */
+		/* Keep messages out of the data. */
 		fprintf(c->stream == STDOUT_FILENO ? stderr : stdout,
 		        "{\"files\":%" PRIu64 ",\"failed\":%" PRIu64
 		        ",\"bytes\":%" PRIu64 ",\"elapsed_s\":%.6f}\n",
@@ -398,7 +400,7 @@ static int run_copy(struct cp *c, char **v, int n)
 
 	c->started_ns = tool_now_ns();
 	copy_init(&c->copy, &c->loop);
-	/* Keep it apart from data and JSON. */
+	/* Keep messages out of data and JSON. */
 	if (c->common.verbose)
 		c->copy.verbose_out =
 		        c->common.json || !strcmp(v[n - 1], "-") ? stderr : stdout;
@@ -421,8 +423,8 @@ static int run_copy(struct cp *c, char **v, int n)
 	return r ? TOOL_FAILED : TOOL_OK;
 }
 
-/* Reads the list of --preserve.  The words mode, ownership and timestamps
- * mean the same. */
+/* Reads the list of --preserve.  Each of mode, ownership and timestamps preserves all
+ * three. */
 static int take_preserve(void *to, const char *arg)
 {
 	struct cp *c = to;
@@ -458,7 +460,7 @@ static int take_backup(void *to, const char *arg)
 	return 0;
 }
 
-/* Applies what options imply; -L and -H take precedence over -P. */
+/* Sets the options that other options imply.  -L and -H take precedence over -P. */
 static void settle_options(struct cp *c)
 {
 	if (c->as_links)

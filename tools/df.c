@@ -40,7 +40,7 @@ static const char *format_amount(const struct df *d, uint64_t v)
 	return s;
 }
 
-/* Returns the used share of what can be used, rounded up as df(1) does. */
+/* Returns the used share of the usable space in percent, rounded up as by df(1). */
 static const char *format_percent(uint64_t used, uint64_t avail)
 {
 	static char s[16];

@@ -23,8 +23,8 @@ static void format_names(const struct tool_option *o, char *buf, size_t size)
 		         o->arg);
 }
 
-/* Prints the words of @text in lines that begin at @indent and end at HELP_WIDTH at the
- * latest; the cursor is at @column.  Two spaces after a sentence are kept. */
+/* Prints @text in lines from column @indent to HELP_WIDTH.  The cursor is at @column.
+ * Two spaces after a sentence are kept. */
 static void print_wrapped(const char *text, int column, int indent)
 {
 	int gap = 0;

@@ -23,7 +23,8 @@ struct ls {
 	struct tool_common common;
 	struct nfs_options nfs;
 	bool all, longer, unsorted, itself, recursive, human, by_time, reverse, one;
-	unsigned headings; /* 0: none; else 1 plus the number of those printed */
+	unsigned
+	        headings; /* 0 = none are printed; otherwise 1 + the number printed so far */
 
 	struct nfs_client *client; /* of the current URL */
 	struct item **items;
@@ -219,7 +220,7 @@ static void free_items(struct item **items, size_t n)
 	free(items);
 }
 
-/* Prints the kept items.  With -R the directories among them stay for list_below. */
+/* Prints the kept items.  With -R, keeps the directories for list_below. */
 static int print_kept(struct ls *l, int r)
 {
 	sort_items(l);
@@ -296,7 +297,7 @@ static void end_list(const struct ls *l)
 static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
                      unsigned depth);
 
-/* Lists the directories among the kept items, one after the other. */
+/* Lists each directory in the kept items. */
 static int list_below(struct ls *l, const char *text, unsigned depth)
 {
 	struct item **items = l->items;
@@ -319,7 +320,8 @@ static int list_below(struct ls *l, const char *text, unsigned depth)
 	return bad;
 }
 
-/* Reports each failure with the directory's name.  Returns the last one. */
+/* Lists a directory and, with -R, the directories below it.  Reports each failure with
+ * the directory's name.  Returns the last failure. */
 static int list_tree(struct ls *l, const char *text, const struct nfs_fh *fh,
                      unsigned depth)
 {

@@ -70,7 +70,7 @@ static int make_one(struct mkdir_tool *m, struct nfs_client *client,
 	return r;
 }
 
-/* Enters @name, or makes it if it does not exist. */
+/* Looks up the directory @name, and makes it if it does not exist. */
 static int enter_or_make(struct mkdir_tool *m, struct nfs_client *client,
                          struct nfs_node *node, const char *name, const char *text,
                          bool last)
@@ -85,7 +85,7 @@ static int enter_or_make(struct mkdir_tool *m, struct nfs_client *client,
 		                  &next.attr);
 		if (!r)
 			print_made(m, text ? text : name);
-		/* Another client may have made it meanwhile. */
+		/* Another client may have made the directory meanwhile. */
 		if (r == (int)NFS3ERR_EXIST)
 			r = nfs_walk_from(client, &node->fh, &node->attr, name,
 			                  NFS_FOLLOW, &next);

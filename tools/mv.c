@@ -48,7 +48,7 @@ static int open_dst(struct mv *m, bool must_be_dir)
 		return nfs_report(&m->client, "access", m->dst_text, r);
 	if (must_be_dir)
 		return refuse_target(m);
-	/* If it is a symbolic link to a file, the link is replaced. */
+	/* A destination that is a symbolic link to a file is replaced, not followed. */
 	r = nfs_walk(&m->client, m->dst.path, NFS_MAKE, &node);
 	if (r && r != (int)NFS3ERR_NOENT)
 		return nfs_report(&m->client, "access", m->dst_text, r);
@@ -86,8 +86,8 @@ static char *format_target(const struct mv *m, const char *name)
 	return *m->name ? strdup(m->dst_text) : url_join(m->dst_text, name);
 }
 
-/* Decides about an existing target.  Returns 0 to replace it, 1 to leave it, negative
- * after a message. */
+/* Decides whether an existing target is replaced.  Returns 0 to replace it, 1 to leave
+ * it, or a negative value after a message. */
 static int judge_target(struct mv *m, const struct nfs_node *src, const fattr3 *old,
                         const char *from, const char *to)
 {

@@ -26,7 +26,8 @@ int tool_take_provider(void *to, const char *arg)
 
 enum { LIMIT_BYTES = 32 };
 
-/* Writes @v as the option takes it: a size in the largest unit that divides it. */
+/* Formats @v in the form that the option accepts: a size in the largest unit that
+ * divides it. */
 static const char *limit_text(const struct tool_option *o, uint64_t v,
                               char text[LIMIT_BYTES])
 {
@@ -73,7 +74,7 @@ static int store_number(const struct tool_option *o, void *to, const char *arg)
 	return 0;
 }
 
-/* Says that @arg is not one of the row's choices, with commas between them. */
+/* Reports that @arg is not one of the row's choices, and lists these. */
 static int refuse_choice(const struct tool_option *o, const char *arg)
 {
 	char list[128] = "";
@@ -108,7 +109,7 @@ static int store_choice(const struct tool_option *o, unsigned *to, const char *a
 	return refuse_choice(o, arg);
 }
 
-/* Returns 0, or -EINVAL after a message. */
+/* Stores the argument of one option.  Returns 0, or -EINVAL after a message. */
 static int store_value(const struct tool_option *o, void *to, const char *arg)
 {
 	switch (o->kind) {
@@ -144,7 +145,7 @@ static int store_value(const struct tool_option *o, void *to, const char *arg)
 	return -EINVAL;
 }
 
-/* The arrays of getopt_long. */
+/* The arrays that getopt_long takes. */
 struct getopt {
 	const struct tool_command *command;
 	struct option longs[MAX_OPTIONS];

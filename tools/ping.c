@@ -29,13 +29,14 @@ struct ping {
 	CLIENT *tcp;        /* NULL: RDMA is used */
 
 	uint64_t sent, received, sent_ns;
-	bool waiting, final_error; /* a call is in flight; the next would fail alike */
+	bool waiting,
+	        final_error; /* a call is in flight; further calls would fail, too */
 	bool described;
 	double min_us, max_us, sum_us, sum2_us;
 };
 
-/* Describes the connection once, after the first reply: in version 1 credits are known
- * only then. */
+/* Describes the connection, at the first call of this function.  That follows the first
+ * reply, because version 1 has no credits before it. */
 static void describe_once(struct ping *p)
 {
 	if (p->common.verbose && !p->common.json && !p->described) {
@@ -113,7 +114,8 @@ static void on_ping_done(struct rpcrdma_call *call, const struct rpcrdma_reply *
 		             (double)(tool_now_ns() - p->sent_ns) / 1000);
 }
 
-/* Waits for the reply or the timeout, and is not interrupted by signals. */
+/* Calls over TCP and waits for the reply or the timeout.  Signals do not interrupt it.
+ */
 static int ping_once_tcp(struct ping *p)
 {
 	enum clnt_stat stat;
@@ -190,7 +192,7 @@ static void run_pings(struct ping *p)
 	}
 }
 
-/* Newton's method, to do without the mathematics library. */
+/* Newton's method avoids linking with libm. */
 static double square_root(double v)
 {
 	double x = v > 1 ? v : 1;
@@ -238,7 +240,7 @@ static void print_summary(const struct ping *p, uint64_t elapsed_ns)
 		       p->min_us / 1000, avg / 1000, p->max_us / 1000, mdev / 1000);
 }
 
-/* Returns the reason why rpcbind did not name a port. */
+/* Returns the reason, as text, why the look-up of the port failed. */
 static const char *lookup_reason(int error)
 {
 	switch (error) {
@@ -263,7 +265,7 @@ static const char *lookup_reason(int error)
 	}
 }
 
-/* Asks rpcbind for the port.  Only NFS has a default port. */
+/* Asks rpcbind for the port.  Only NFS has a default one. */
 static int look_up_rdma_port(struct ping *p)
 {
 	char port[RPCRDMA_SERVICE_BYTES];
@@ -281,7 +283,7 @@ static int look_up_rdma_port(struct ping *p)
 	return nfs && r != -ENXIO ? 0 : r;
 }
 
-/* Connects.  Returns 0: over RDMA; 1: over TCP; negative after a message. */
+/* Connects.  Returns 0 for RDMA, 1 for TCP, or a negative value after a message. */
 static int reach_host(struct ping *p, const struct rpcrdma_conn_options *co)
 {
 	const struct netid_request w = {p->netids, p->program, p->version,

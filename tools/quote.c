@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Quotes names for messages.  A name is octets, and a server or a user may have chosen
- * them to move a terminal's cursor or to look like another name.  The form is that of
- * ls(1) and cp(1): printing characters that a shell reads as the same name.
+ * Quotes names for messages.  A server or a user may have chosen the octets of a name
+ * to move a terminal's cursor or to look like another name.  The quoted form is that of
+ * ls(1) and cp(1): printable characters that a shell reads as the same name.
  */
 #include "tool.h"
 
@@ -27,8 +27,8 @@ unsigned tool_utf8(const char *text)
 	return n;
 }
 
-/* Returns the octets of the printing character at @s, or 0.  U+0080 to U+009F are
- * controls. */
+/* Returns the length in octets of the printable character at @s, or 0 if there is none.
+ * U+0080 to U+009F are control characters. */
 static unsigned printing_length(const char *s)
 {
 	unsigned n = tool_utf8(s);
@@ -54,18 +54,18 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-/* Writes an octet that does not print as $'...' needs it.  Returns the end. */
+/* Writes the escape of an unprintable octet within $'...'.  Returns the end of it. */
 static char *escape_octet(unsigned char octet, char *out)
 {
-	static const char letters[] = "abtnvfr"; /* for 7 to 13 */
+	static const char letters[] = "abtnvfr"; /* escapes of octets 7 to 13 */
 
 	if (octet >= 7 && octet <= 13)
 		return out + sprintf(out, "\\%c", letters[octet - 7]);
 	return out + sprintf(out, "\\%03o", (unsigned)octet);
 }
 
-/* Writes the quoted form of @s to @out, which holds seven octets for each of @s and
- * three more. */
+/* Writes the quoted form of @s to @out, which has space for seven octets for each octet
+ * of @s and three more. */
 static void write_quoted(const char *s, char *out)
 {
 	bool escaped = false;

@@ -3,10 +3,10 @@
  * rpcrdma rm: removes files and, with -r, trees of an NFS server.
  *
  * A tree is walked by handles, depth first, and never through a symbolic link.  A
- * directory is entered by the handle that LOOKUP returned; if something else takes its
- * name meanwhile, that is not entered.  Entries vanish while a directory is listed,
- * which a server may not allow for.  A directory that is not empty after its listing is
- * therefore listed again, as long as that removes something.
+ * directory is entered by the handle that LOOKUP returned, so that another file that
+ * takes the directory's name meanwhile is not entered.  Some servers skip entries when
+ * others are removed during a listing.  A directory that is not empty after its listing
+ * is therefore listed again, as long as each listing removes an entry.
  */
 #include "client/change.h"
 
@@ -36,7 +36,8 @@ static int report_removal(struct rm *m, const char *text, int r)
 	return r == -EINTR || r == -EHOSTUNREACH || r == -ETIMEDOUT ? r : 0;
 }
 
-/* Returns whether the name was removed; @ret is what report_removal returned. */
+/* Removes one name.  Returns whether it was removed; @ret gets the value of
+ * report_removal. */
 static bool remove_one(struct rm *m, const struct nfs_fh *dir, const char *name,
                        bool is_dir, const char *text, int *ret)
 {
@@ -62,7 +63,8 @@ static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *nam
 {
 	struct nfs_fh fh;
 	fattr3 attr;
-	/* The listing's attributes may belong to a file that had the name before. */
+	/* The attributes in the listing may be those of an earlier file with this name.
+	 */
 	int r = nfs_lookup(m->client, dir, name, &fh, &attr);
 
 	*ret = 0;
@@ -77,7 +79,7 @@ static bool remove_entry(struct rm *m, const struct nfs_fh *dir, const char *nam
 	return remove_one(m, dir, name, false, text, ret);
 }
 
-/* Removes the entries of one listing; counts those removed and those left. */
+/* Removes the entries of one listing.  Counts the removed and the remaining ones. */
 static int sweep_dir(struct rm *m, const struct nfs_fh *fh, const char *text,
                      unsigned depth, unsigned *gone, unsigned *left)
 {
@@ -137,7 +139,7 @@ static bool remove_dir(struct rm *m, const struct nfs_fh *parent, const char *na
 	return !r;
 }
 
-/* Reports what rm(1) does not remove either.  Returns whether it did. */
+/* Returns whether the target must not be removed, as by rm(1), after a message. */
 static bool refuse_removal(const struct url *u, const struct nfs_node *node,
                            const char *text)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the subcommands share: messages, numbers, the engine, progress.
+ * Shared by the subcommands: messages, numbers, the engine, progress.
  *
- * The only state is the subcommand's name and the form of messages, which are set
- * before it runs, and whether standard output failed.
+ * The only state is the subcommand's name and the form of messages, both set before the
+ * subcommand runs, and whether writing to standard output failed.
  */
 #include "tool.h"
 
@@ -20,11 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static char program[32] = "rpcrdma"; /* with the subcommand; set before threads start */
-static bool with_levels;             /* messages begin with their severity */
+static char program[32] =
+        "rpcrdma";       /* followed by the subcommand; set before threads start */
+static bool with_levels; /* messages begin with their severity */
 static struct {
-	bool deadly;       /* SIGPIPE is to end the process */
-	bool failed, gone; /* reported; the reader has closed the pipe */
+	bool deadly;       /* tool_finish ends the process with SIGPIPE */
+	bool failed, gone; /* a failure was reported; the reader closed the pipe */
 } output;
 
 /* ---- Messages --------------------------------------------------------------- */
@@ -104,7 +105,7 @@ bool tool_ask(const char *act, const char *name)
 
 void tool_keep_sigpipe(void)
 {
-	/* A parent that ignores SIGPIPE wants EPIPE reported. */
+	/* If the parent process ignores SIGPIPE, EPIPE is reported like any error. */
 	output.deadly = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
 }
 
@@ -281,7 +282,8 @@ static void write_trace(void *arg, const char *json)
 	fprintf(arg, "%s\n", json);
 }
 
-/* A link in a directory that others can write to may be a trap. */
+/* Returns whether a symbolic link may be followed.  Another user may have planted the
+ * link in a directory that all can write to. */
 static bool link_is_trusted(const char *path)
 {
 	struct stat st;

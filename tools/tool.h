@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the subcommands of `rpcrdma` share: the table of subcommands, their options,
+ * Shared by the subcommands of `rpcrdma`: the table of subcommands, their options,
  * messages, progress, and numbers.
  */
 #ifndef RPCRDMA_TOOL_H
@@ -33,8 +33,8 @@ extern const struct tool_command tool_nfsd, tool_cp, tool_ls, tool_cat, tool_sta
 /* Prints the file that makes bash(1) complete the command line of @commands. */
 void tool_print_completion(const struct tool_command *const *commands, size_t n);
 
-/* Returns the reason why a provider cannot be used or an address not listened on, with
- * the remedy. */
+/* Returns the reason, with the remedy, why a provider cannot be used, or why the server
+ * cannot listen on an address. */
 const char *tool_provider_reason(int error);
 
 /* Values of the options that every subcommand has (TOOL_COMMON_ROWS). */
@@ -53,7 +53,7 @@ struct tool_common {
 	FILE *trace_file;
 };
 
-/* How an option is read. */
+/* The kinds of options. */
 enum tool_kind {
 	TOOL_HEADING, /* not an option: the text is printed before the next rows */
 	TOOL_HELP,    /* prints the help; also "-h" unless another row has it */
@@ -66,8 +66,9 @@ enum tool_kind {
 	TOOL_SIZE,     /* the same with a unit */
 	TOOL_SECONDS,  /* uint64_t: nanoseconds */
 	TOOL_CHOICE,   /* unsigned or an enum: the index among the choices */
-	TOOL_TAKE,     /* the row's function; 0, or -EINVAL after a message */
-	TOOL_MAY_TAKE, /* the same; NULL without an argument, and for letters */
+	TOOL_TAKE,     /* calls the row's function, which returns 0, or -EINVAL
+	                   after a message */
+	TOOL_MAY_TAKE, /* the same; the argument is optional, NULL without it */
 };
 
 /*
@@ -76,7 +77,7 @@ enum tool_kind {
  */
 struct tool_option {
 	const char *name;    /* long; NULL: none */
-	const char *letters; /* short, one or more of the same meaning; NULL: none */
+	const char *letters; /* short options, all with this meaning; NULL = none */
 	const char *arg;     /* name of the argument; NULL: the option has none */
 	const char *help;    /* wrapped when printed; '\n' begins a line */
 	const char *choices; /* arguments that completion offers, with spaces between */
@@ -151,13 +152,13 @@ enum { TOOL_GO_ON = -1 };
  * Returns TOOL_GO_ON, or the exit code after the help or a message was printed. */
 int tool_read_options(const struct tool_command *command, void *values,
                       struct tool_common *common, int argc, char **argv);
-/* Whether the option takes an argument: no_argument and so on of getopt_long(3). */
+/* Returns no_argument, required_argument or optional_argument, as in getopt_long(3). */
 int tool_has_argument(const struct tool_option *option);
 /* Prints --help. */
 void tool_print_help(const struct tool_command *command);
 
-/* Makes an engine by the common options.  Returns 0, or negative errno after a
- * message. */
+/* Makes an engine according to the common options.  Returns 0, or a negative errno
+ * after a message. */
 int tool_engine_new(struct tool_common *, struct rpcrdma_engine **ret);
 void tool_conn_options(const struct tool_common *, struct rpcrdma_conn_options *ret);
 /* Closes the trace; to be called after rpcrdma_engine_free. */
@@ -177,15 +178,16 @@ void tool_log(enum tool_level, const char *fmt, ...)
 void tool_log_levels(void);
 /* Returns whether standard error is the journal.  [systemd.exec(5)] */
 bool tool_log_is_journal(void);
-/* Returns @name quoted for a shell if a character of it is special to a shell or does
- * not print; else as it is.  The result is in a ring of four buffers.  For every name
- * in a message. */
+/* Returns @name, quoted for a shell if one of its characters is special to a shell or
+ * not printable.  The result is in a ring of four buffers.  Every name in a message
+ * must pass through this function. */
 const char *tool_quote(const char *name);
-/* Quotes in any case, as coreutils do after "cannot create". */
+/* Returns @name always in quotes, as coreutils print it after "cannot create". */
 const char *tool_quote_always(const char *name);
 /* Prints "rpcrdma cp: cannot @act '@name': @reason", the form of coreutils. */
 void tool_cannot(const char *act, const char *name, const char *reason);
-/* Returns the octets of the well-formed UTF-8 character that @s begins with, or 0. */
+/* Returns the length in octets of the UTF-8 character at @s, or 0 if it is malformed.
+ */
 unsigned tool_utf8(const char *s);
 /* Ignores SIGPIPE, so that writing to a closed pipe fails with EPIPE.  To be called
  * first in main. */
