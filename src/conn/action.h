@@ -2,9 +2,8 @@
 /*
  * The queue of actions.
  *
- * An rr_op is anything that becomes an action.  It is part of the object that the
- * action is about (a Receive buffer, a message, a region, a call), and its address is
- * the token of the action.
+ * An rr_op represents an action.  It is a member of the object that the action is about
+ * (a Receive buffer, a message, a region, a call).  Its address is the action's token.
  */
 #ifndef RR_CONN_ACTION_H
 #define RR_CONN_ACTION_H
@@ -12,15 +11,15 @@
 #include "conn/conn.h"
 
 struct rr_op {
-	struct rr_list link; /* conn.actions until polled; a Send or Write then moves to
-	                      * conn.in_flight */
+	struct rr_list link; /* in conn.actions until polled; after that a Send or Write
+	                      * is in conn.in_flight */
 	enum rr_action_kind kind;
 };
 
-/* Queues the action. */
+/* Appends the action to the queue. */
 void rr_action_enqueue(struct rr_conn *, struct rr_op *, enum rr_action_kind);
-/* Removes the action from its queue.  False: it is on none, so it was polled or never
- * queued. */
+/* Removes the action from its queue.  Returns false if it was not queued: it was polled
+ * already, or never enqueued. */
 bool rr_action_cancel(struct rr_op *);
 static inline uint64_t rr_op_token(const struct rr_op *op)
 {

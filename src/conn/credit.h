@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Credits: the right to send one message each.              [v2 §4.2.1, C3]
+ * Credits.  Each is the right to send one message.              [v2 §4.2.1, C3]
  *
- * Credits are conserved.  Each message gives the credit that it costs its sender to the
- * receiver, and hands back what its sender owes.  Credits received above the cap are
- * owed at once.  After the first message of each peer, the sum of avail, owed and the
- * low halves under way, over both peers, is constant.  The rules are model-checked
- * (docs/model). [C3 to C10]
+ * Credits are conserved.  Each message passes the credit that it costs from its sender
+ * to the receiver, and hands back credits that its sender owes.  Credits received above
+ * the cap are owed at once.  After the first message of each peer, the sum of avail,
+ * owed and the low halves in transit, over both peers, is constant.  The rules are
+ * model-checked (docs/model). [C3 to C10]
  *
- * The ceiling H never changes.  The caller applies a received word only when another
- * Receive has been posted for the one used, and never sends at avail 0.
+ * The ceiling H never changes.  The caller applies a received word only after it has
+ * posted another Receive for the one used, and never sends when avail is 0.
  *
- * A Responder that serves as many Calls as it can withholds what it owes
- * (rr_credit_withhold), so that the peer has no credit for more.  Three rules limit
- * that; without any of them the model checker finds a deadlock or a flood.  Each
- * message hands back one credit at least.  A message that takes the last credit hands
- * back all, since only the peer's surplus brings the next one.  At ceilings below 3
- * nothing is withheld.
+ * A Responder that is serving as many Calls as it can withholds the credits that it
+ * owes (rr_credit_withhold), so that the peer cannot send more Calls.  Three rules
+ * limit the withholding; the model checker finds a deadlock or a flood without any one
+ * of them. Each message hands back at least one credit.  A message that uses the last
+ * credit hands back all credits owed, since only the peer's surplus provides the next
+ * one.  Nothing is withheld if a ceiling is below 3.
  */
 #ifndef RR_CONN_CREDIT_H
 #define RR_CONN_CREDIT_H
@@ -27,41 +27,43 @@ enum { RR_CREDIT_MIN = 2, RR_CREDIT_MAX = 32767 };
 
 struct rr_credit {
 	uint32_t ceiling;   /* H, the high half of every word we send */
-	uint32_t limit;     /* our own limit for sending, not below H */
-	uint32_t cap;       /* most that avail can be */
+	uint32_t limit;     /* limit of @cap, at least H */
+	uint32_t cap;       /* upper bound of @avail */
 	uint32_t avail;     /* messages that may be sent now */
-	uint32_t owed;      /* credits to be handed back */
-	uint32_t peer_high; /* the peer's ceiling as last received [C4]; 0: none yet */
-	uint32_t room;      /* most of @owed that may be handed back now */
+	uint32_t owed;      /* credits to hand back */
+	uint32_t peer_high; /* the peer's ceiling as last received [C4]; 0 = none yet */
+	uint32_t room;      /* how many of @owed may be handed back now */
 	bool sent_first;    /* the first message has been sent */
 	uint64_t given;     /* credits given to the peer: sum of low halves sent */
 	uint64_t used;      /* credits used by the peer: messages received */
 };
 
-/* Limits outside the allowed range are replaced by the nearest one inside.  @initial: 1
- * for a client, 0 for a server. [C7] */
+/* Initialises the credits.  Values outside the allowed range are replaced by the
+ * nearest allowed ones.  @initial is 1 for a client, 0 for a server. [C7] */
 void rr_credit_init(struct rr_credit *, uint32_t ceiling, uint32_t limit,
                     uint32_t initial);
-/* Uses one credit (avail > 0) and returns the word for rdma_credit, which hands back
- * what is due. */
+/* Uses one credit; avail must not be 0.  Returns the word for rdma_credit, which hands
+ * back the credits due. */
 uint32_t rr_credit_spend(struct rr_credit *);
 /* Applies the rdma_credit of a received message. */
 void rr_credit_apply(struct rr_credit *, uint32_t word);
-/* Limits what is handed back from now on.  The Calls being served (@serving) and the
- * credits that the peer may have must not exceed @budget, which is not below H.  With
- * @open there is no limit. */
+/* Limits the credits handed back from now on, so that the Calls being served (@serving)
+ * and the credits that the peer may have do not exceed @budget, which must be at least
+ * H.  With @open there is no limit. */
 void rr_credit_withhold(struct rr_credit *, uint32_t budget, uint32_t serving,
                         bool open);
-/* Returns what is owed and not withheld. */
+/* Returns the number of credits owed and not withheld. */
 uint32_t rr_credit_due(const struct rr_credit *);
-/* Is so much due that a grant message should be sent at once?  [C3 grant message] */
+/* Returns true if enough credits are due to send a grant message at once.  [C3 grant
+ * message] */
 bool rr_credit_grant_due(const struct rr_credit *);
-/* May a Call be sent?  While we owe Replies (@owing) the last credit is kept for them,
- * unless the ceilings are so low that both peers could then wait for each other. */
+/* Returns true if a Call may be sent.  While we owe Replies (@owing), the last credit
+ * is reserved for them, unless the ceilings are so low that both peers could then wait
+ * for each other. */
 bool rr_credit_may_call(const struct rr_credit *, bool owing);
-/* Counts a message received.  False: the peer had no credit for it. */
+/* Counts a received message.  Returns false if the peer had no credit for it. */
 bool rr_credit_used(struct rr_credit *) RR_MUST_CHECK;
-/* Returns how many Receives must be posted at all times. [C3 Receives, C6] */
+/* Returns the number of Receives that must be posted at all times. [C3 Receives, C6] */
 uint32_t rr_credit_receives(const struct rr_credit *);
 
 #endif

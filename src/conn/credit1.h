@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Credits of version 1: the right to have transactions outstanding.
+ * Credits of version 1.  Each is the right to have one Call outstanding.
  *                                             [RFC 8166 §3.3.1, RFC 8167 §4.2]
  *
- * A Requester may have one Call outstanding until the first answer arrives, then the
- * smaller of what it requested and what the newest answer granted.  A grant is a limit,
- * not an increment.  Calls of the other direction have credits of their own.  Answers
- * need none, because the Requester has posted a Receive for each.
+ * A Requester may have one Call outstanding until the first answer arrives.  After that
+ * the limit is the smaller of the number it requested and the number granted by the
+ * newest answer.  A grant is a limit, not an increment.  Calls in the other direction
+ * have separate credits.  Answers need no credit, because the Requester has posted a
+ * Receive for each.
  *
- * A Call that the caller gives up keeps its credit until its answer arrives: the
+ * A Call that the caller has given up keeps its credit until its answer arrives: the
  * Responder may still be serving it.
  */
 #ifndef RR_CONN_CREDIT1_H
@@ -27,16 +28,17 @@ void rr_credit1_init(struct rr_credit1 *, uint32_t requested);
 /* Returns how many Calls may be outstanding. */
 uint32_t rr_credit1_limit(const struct rr_credit1 *);
 bool rr_credit1_may_call(const struct rr_credit1 *);
-/* Counts a Call that is sent, which must be allowed.  Returns its rdma_credit. */
+/* Counts a Call to be sent; rr_credit1_may_call must be true.  Returns the Call's
+ * rdma_credit. */
 uint32_t rr_credit1_spend(struct rr_credit1 *);
-/* Notes that the caller has given up an outstanding Call. */
+/* Records that the caller has given up an outstanding Call. */
 void rr_credit1_give_up(struct rr_credit1 *);
-/* Are all credits held by Calls that were given up? */
+/* Returns true if Calls that were given up occupy all credits. */
 bool rr_credit1_stuck(const struct rr_credit1 *);
-/* Counts an answer: to a Call that is awaited (@known), or to one given up. */
+/* Counts an answer, to a Call that still waits for it (@known) or to one given up. */
 void rr_credit1_answered(struct rr_credit1 *, bool known);
-/* Applies the rdma_credit of an answer.  0 counts as 1: with 0 nothing could be sent
- * any more. */
+/* Applies the rdma_credit of an answer.  0 counts as 1; otherwise no Call could ever be
+ * sent again. */
 void rr_credit1_grant(struct rr_credit1 *, uint32_t word);
 
 #endif

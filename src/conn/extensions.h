@@ -16,39 +16,42 @@ struct rr_ext_node {
 	size_t copy_len;
 };
 
-/* A message of an extension that was sent. */
+/* An extension message that we have sent. */
 struct rr_ext_sent {
 	uint32_t xid, htype;
 };
 
 struct rr_ext_state {
 	struct rr_ext_node *polled; /* lent to the user until the next poll */
-	uint32_t unsupported; /* bit by index of the header type: the peer knows it not
-	                       * [E7] */
-	struct rr_ext_sent sent[RR_EXT_XIDS]; /* a ring; xid 0: answered */
+	uint32_t unsupported; /* bitmap by index of the header type: types that the peer
+	                       * does not know [E7] */
+	struct rr_ext_sent sent[RR_EXT_XIDS]; /* ring of sent messages; xid 0 =
+	                                       * answered */
 	unsigned n_sent;
 };
 
-/* Return the index in the table of extensions, or -1. */
+/* Both return the index in the extension table, or -1. */
 int rr_ext_htype(const struct rr_conn *, uint32_t htype);
 int rr_ext_prop(const struct rr_conn *, uint32_t id);
-/* Does the table have this error code? */
+/* Returns true if the extension table contains this error code. */
 bool rr_ext_error(const struct rr_conn *, uint32_t code);
-/* Takes a message of an extension's type that has passed [check: late properties]. */
+/* Processes a message of an extension's type that has passed [check: late
+ * properties]. */
 void rr_ext_received(struct rr_conn *, struct rr_msg *);
-/* Takes an RDMA2_ERROR about @xid; marks types as unsupported.  False: @xid is not a
- * message of an extension. [E7] */
+/* Processes an RDMA2_ERROR about @xid; records header types that the peer does not
+ * support.  Returns false if @xid is not an extension message. [E7] */
 bool rr_ext_answered(struct rr_conn *, uint32_t xid, uint32_t code);
 /* Reports the property with index @i to the user; copies @data. */
 void rr_ext_report(struct rr_conn *, unsigned i, enum rr_ext_what, const void *data,
                    size_t len);
-/* Reports the default of each property that the peer has not sent, at the end of the
- * exchange. */
+/* Reports the default value of each property that the peer has not sent.  Called at the
+ * end of the exchange. */
 void rr_ext_defaults(struct rr_conn *);
-/* Sends the oldest queued message; a credit is there.  False: none is queued. */
+/* Sends the oldest queued message; the caller has checked that there is a credit.
+ * Returns false if no message is queued. */
 bool rr_ext_transmit(struct rr_conn *);
 void rr_ext_free(struct rr_conn *, struct rr_ext_node *);
-/* Frees the messages that wait to be sent.  An event that was polled stays lent. */
+/* Frees the messages that wait to be sent.  A polled event stays lent to the user. */
 void rr_ext_lost(struct rr_conn *);
 void rr_ext_fini(struct rr_conn *);
 

@@ -9,12 +9,13 @@
 #include "conn/states.h"
 #include "conn/xmit.h"
 
-/* What a region is for: Position Zero chunk, Read chunk, Write chunk, Reply chunk. */
+/* The purpose of a region: Position Zero chunk, Read chunk, Write chunk, Reply
+ * chunk. */
 enum rr_mr_use { RR_USE_CALL, RR_USE_READ, RR_USE_WRITE, RR_USE_REPLY };
 
 /* A region of a call's memory that the peer may access. */
 struct rr_mr {
-	struct rr_op op; /* REGISTER, later INVALIDATE */
+	struct rr_op op; /* the REGISTER action, later the INVALIDATE action */
 	struct rr_call_state *call;
 	enum rr_mr_phase phase;
 	enum rr_mr_use use;
@@ -26,34 +27,40 @@ struct rr_mr {
 	uint64_t offset;
 };
 
-/* The chunks that a call provides, and the registered regions behind them; NULL in a
- * call without chunks. */
+/* The chunks that a call provides, and their registered regions.  A call without chunks
+ * has none of these. */
 struct rr_call_chunks {
-	unsigned n; /* regions */
+	unsigned n; /* number of regions */
 	struct rr_mr region[RR_CALL_MAX_REGIONS];
-	struct rr_lists lists; /* as sent; the Reply must return them */
+	struct rr_lists lists; /* chunk lists as sent; the Reply must return matching
+	                        * ones */
 };
 
 struct rr_call_state {
-	struct rr_op op; /* CALL_DONE */
+	struct rr_op op; /* the CALL_DONE action */
 	struct rr_call *call;
 	struct rr_list all;         /* conn.calls */
-	struct rr_call_entry entry; /* in conn.table while outstanding */
+	struct rr_call_entry entry; /* entry in conn.table while the call is
+	                             * outstanding */
 	enum rr_call_phase phase;
-	bool special;  /* sent by Special Format */
-	bool in_place; /* Special Format: long runs are pulled from where they lie */
-	bool awaited;  /* counted in conn.n_awaited */
-	bool overdue;  /* counted in conn.n_overdue */
-	unsigned sends_out;   /* Sends outstanding that gather its memory */
-	unsigned regions_out; /* registrations and invalidations outstanding */
+	bool special;       /* sent by Special Format */
+	bool in_place;      /* Special Format: the peer reads long runs from the user's
+	                     * memory, without a copy */
+	bool awaited;       /* counted in conn.n_awaited */
+	bool overdue;       /* counted in conn.n_overdue */
+	unsigned sends_out; /* outstanding Sends that gather the call's memory */
+	unsigned regions_out; /* outstanding registrations and invalidations */
 	int status;
-	struct rr_call_chunks *chunks; /* NULL without chunks */
-	struct rr_mbuf special_buf;    /* Special Format: the runs that are copied */
+	struct rr_call_chunks *chunks; /* NULL if the call has no chunks */
+	struct rr_mbuf special_buf;    /* Special Format: copies of short runs */
 	struct rr_mbuf chunk_buf;      /* the Reply chunk's memory */
-	struct rr_mbuf dest_buf;       /* memory for a destination that was too small */
-	unsigned n_writes;  /* the first so many destinations have Write chunks */
-	size_t reply_bound; /* most octets in the Reply's payload; 0: unknown, few */
-	/* The Reply lies in @chunk_buf, @reply_buf (reassembled) or @reply_rbuf. */
+	struct rr_mbuf dest_buf;       /* memory that replaces a destination that was
+	                                * too small */
+	unsigned n_writes;  /* how many destinations, from the first, have Write
+	                     * chunks */
+	size_t reply_bound; /* limit of the octets in the Reply's payload; 0 = unknown,
+	                     * assumed small */
+	/* The Reply is in @chunk_buf, in @reply_buf (reassembled) or in @reply_rbuf. */
 	struct rr_mbuf reply_buf;
 	struct rr_rbuf *reply_rbuf;
 	const uint8_t *reply;
@@ -63,35 +70,37 @@ struct rr_call_state {
 
 /* -- call_plan.c ----------------------------------------------------------- */
 
-/* Plans the format and the chunks of a call.  0, or the reason why it cannot be
- * sent. */
+/* Plans the format and the chunks of a call.  Returns 0, or the reason as -errno if the
+ * call cannot be sent. */
 int rr_call_plan(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
 
 /* -- call_chunks.c --------------------------------------------------------- */
 
-/* Plans a call that has its turn, and begins to register its memory.  0, or the reason
- * why it cannot be sent. */
+/* Plans a call whose turn has come, and begins to register its memory.  Returns 0, or
+ * the reason as -errno if the call cannot be sent. */
 int rr_call_chunks_prepare(struct rr_conn *, struct rr_call_state *) RR_MUST_CHECK;
-/* Builds the chunk lists: every region is registered. */
+/* Builds the chunk lists, after every region has been registered, and moves the call to
+ * PREPARED. */
 void rr_call_chunks_build(struct rr_conn *, struct rr_call_state *, enum rr_call_event);
-/* The answer to RR_ACT_REGISTER. */
+/* Handles the provider's answer to RR_ACT_REGISTER. */
 void rr_call_chunks_registered(struct rr_conn *, struct rr_mr *, int status,
                                uint32_t handle, uint64_t offset);
 /* Ends the peer's access to every region that is still accessible. */
 void rr_call_chunks_withdraw(struct rr_conn *, struct rr_call_state *);
-/* An Invalidate has completed. */
+/* Handles the completion of an Invalidate. */
 void rr_call_chunks_invalidated(struct rr_conn *, struct rr_mr *, int status);
-/* Notes that the peer has invalidated a handle.  False: no accessible region has it. */
+/* Records that the peer has invalidated @handle.  Returns false if no accessible region
+ * of the call has that handle. */
 bool rr_call_chunks_take_remote(struct rr_conn *, struct rr_call_state *,
                                 uint32_t handle);
-/* Frees the chunks and their memory. */
+/* Frees the call's chunks and their memory. */
 void rr_call_chunks_free(struct rr_conn *, struct rr_call_state *);
 
 /* -- requester.c ----------------------------------------------------------- */
 
-/* Assigns the state. */
+/* Moves the call to state @to. */
 void rr_call_move(struct rr_call_state *, enum rr_call_event, enum rr_call_phase to);
-/* Takes an event that need not change the state. */
+/* Asserts, in debug builds, that the call's state accepts @event. */
 static inline void rr_call_event(const struct rr_call_state *s,
                                  enum rr_call_event event)
 {
@@ -99,50 +108,54 @@ static inline void rr_call_event(const struct rr_call_state *s,
 }
 /* Returns the outstanding call with this XID, or NULL. */
 struct rr_call_state *rr_call_find(const struct rr_conn *, uint32_t xid);
-/* The same, if a message of it has been sent. */
+/* Returns the call with this XID if it is being sent or waits for its Reply; otherwise
+ * NULL. */
 struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
-/* Prepares a call, or queues its first or next message; there is a credit.  False: the
- * registrations are still outstanding. */
+/* Prepares a call, or queues its first or next message.  The caller has checked that
+ * there is a credit.  Returns false if registrations are still outstanding. */
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
-/* Ends the wait for the Reply with this status.  CALL_DONE follows when nothing of the
- * call is outstanding any more. */
+/* Ends the call's wait for the Reply with @status.  CALL_DONE follows when no Send,
+ * registration or invalidation of the call is outstanding. */
 void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);
-/* The same, while more parts of its Reply are under way.  The peer may still use the
- * call's regions, and invalidate one, so access ends only after the last part. */
+/* Records @status while further parts of the Reply are in transit.  The peer may still
+ * use the call's regions and invalidate one, so access ends only after the last
+ * part. */
 void rr_call_drain(struct rr_conn *, struct rr_call_state *, int status);
-/* Ends DRAINING for the call @xid; no effect if there is no such call. */
+/* Ends the call @xid if it is DRAINING; otherwise has no effect. */
 void rr_call_drained(struct rr_conn *, uint32_t xid);
-/* Queues CALL_DONE if the call has ended and nothing of it is outstanding. */
+/* Queues CALL_DONE if the call is ENDING and no Send, registration or invalidation of
+ * the call is outstanding. */
 void rr_call_settle(struct rr_conn *, struct rr_call_state *);
-/* Notes that the user receives CALL_DONE. */
+/* Handles the polling of CALL_DONE: frees the call unless the user has its Reply. */
 void rr_call_polled(struct rr_conn *, struct rr_call_state *);
-/* Ends every call: the connection is lost. */
+/* Ends every call, after the connection is lost. */
 void rr_call_lost(struct rr_conn *, int status);
-/* Frees what is left of calls. */
+/* Frees all remaining calls and the table. */
 void rr_call_fini(struct rr_conn *);
 
 /* -- answer.c -------------------------------------------------------------- */
 
-/* Takes a Reply, or a part of one, that has passed [check: sequence]. */
+/* Processes a Reply, or a part of one, that has passed [check: sequence]. */
 void rr_answer_received(struct rr_conn *, struct rr_msg *);
-/* Takes an RDMA2_ERROR. */
+/* Processes an RDMA2_ERROR. */
 void rr_answer_error(struct rr_conn *, const struct rr_msg *);
-/* Notes that the message has invalidated a handle.  False: the handle is not one of
- * that transaction. [K17] */
+/* Records that the message's Send has invalidated a handle.  Returns false if neither
+ * the message's call nor a cancelled call has offered that handle. [K17] */
 bool rr_answer_invalidated(struct rr_conn *, const struct rr_msg *);
-/* Do these octets begin an RPC Reply to @xid?  [check: RPC message] */
+/* Returns true if these octets begin an RPC Reply to @xid. [check: RPC message] */
 bool rr_answer_is_reply(const uint8_t *p, size_t len, uint32_t xid);
-/* Keeps the handles that a late Reply to this call may still invalidate. */
+/* Remembers the handles that a late Reply to this call may still invalidate. */
 void rr_answer_forget(struct rr_conn *, const struct rr_call_state *);
 
 /* -- recover.c ------------------------------------------------------------- */
 
-/* Records which chunks the call provided; an error has arrived for it. */
+/* Records which chunks the call provided, when an error has arrived for the call. */
 void rr_recover_note(struct rr_call_state *);
-/* Returns how many of @n the call may use: all, or @limit in a second attempt. */
+/* Returns how many of @n chunks or segments the call may use: all, or in a second
+ * attempt at most @limit. */
 unsigned rr_recover_most(const struct rr_call *, unsigned limit, unsigned n);
 /* Returns the status of a call that cannot be sent: @err, or in a second attempt the
- * error of the first. */
+ * error of the first attempt. */
 int rr_recover_failed(struct rr_call_state *, int err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Responder: Calls received, served, replied to. */
+/* The Responder: Calls received, served and answered. */
 #ifndef RR_CONN_RESPONDER_H
 #define RR_CONN_RESPONDER_H
 
@@ -18,37 +18,44 @@ struct rr_read_op {
 };
 
 struct rr_request_state {
-	struct rr_op op;    /* ADMIT, REQUEST or REQUEST_DONE */
+	struct rr_op op;    /* the ADMIT, REQUEST or REQUEST_DONE action */
 	struct rr_list all; /* conn.requests */
 	enum rr_request_phase phase;
-	bool known;     /* the user has received ADMIT, and must receive REQUEST_DONE */
-	bool with_user; /* the user has received ADMIT or REQUEST, and not answered */
-	int status;     /* for REQUEST_DONE */
-	unsigned reads_out, xmits_out; /* Reads, Sends and Writes outstanding */
-	bool read_failed;              /* a Read has failed, or could not be queued */
-	bool all_sent;                 /* the last part of the reply is sent */
+	bool known;     /* the user has polled ADMIT, so REQUEST_DONE must follow */
+	bool with_user; /* the user has polled ADMIT or REQUEST and not yet answered */
+	int status;     /* status for REQUEST_DONE */
+	unsigned reads_out, xmits_out; /* outstanding Reads; outstanding Sends and
+	                                * Writes */
+	bool read_failed;              /* a Read has failed or could not be queued */
+	bool all_sent;                 /* the last part of the reply has been queued for
+	                                * sending */
 	bool counted;                  /* counted in conn.n_serving */
-	bool begun;           /* counted in conn.n_begun: it has had its turn */
-	struct rr_rbuf *rbuf; /* holds the payload of an inline Call; or NULL */
-	struct rr_mbuf buf;   /* holds that of a continued or Special Call */
+	bool begun;           /* counted in conn.n_begun: the request has had its
+	                       * turn */
+	struct rr_rbuf *rbuf; /* Receive buffer with the payload of an inline Call, or
+	                       * NULL */
+	struct rr_mbuf buf;   /* payload of a continued or Special Call */
 
 	/* Continued Calls only. */
-	bool collects;            /* not all parts are in @buf */
+	bool collects;            /* not all parts are in @buf yet */
 	bool whole;               /* the last part has arrived */
-	bool roomed;              /* @room was granted, and must be given back */
-	struct rr_list parts;     /* held until there is room, rr_rbuf.op.link */
-	size_t collected;         /* octets received */
-	uint64_t room;            /* octets granted */
+	bool roomed;              /* @room was granted and must be returned with
+	                           * rr_room.give */
+	struct rr_list parts;     /* parts that wait for memory, linked by
+	                           * rr_rbuf.op.link */
+	size_t collected;         /* octets received in all parts */
+	uint64_t room;            /* octets granted by rr_room */
 	uint8_t head[RR_RPC_MIN]; /* first octets of the payload */
 
 	const uint8_t *payload; /* reduced Payload stream */
 	size_t payload_len;
-	uint32_t inv_handle;    /* the reply may invalidate it; 0: none */
-	uint64_t wanted;        /* octets to charge to the quota before pulling */
-	uint64_t reserved;      /* octets charged, besides those of @buf */
-	struct rr_lists *lists; /* NULL without chunks */
+	uint32_t inv_handle;    /* handle that the reply may invalidate; 0 = none */
+	uint64_t wanted;        /* octets to charge to the quota before RDMA Reads
+	                         * start */
+	uint64_t reserved;      /* octets charged to the quota, not counting @buf */
+	struct rr_lists *lists; /* NULL if the Call has no chunks */
 	uint32_t reply_htype;   /* RDMA2_MSG or RDMA2_NOMSG */
-	bool own_sinks;         /* @sinks are the connection's memory */
+	bool own_sinks;         /* @sinks point to memory of the connection */
 	struct rr_request req;
 	struct rr_sge sinks[RR_REQUEST_MAX_READS];
 	struct rr_stream stream; /* the reply's payload */
@@ -56,97 +63,101 @@ struct rr_request_state {
 
 /* -- responder.c ----------------------------------------------------------- */
 
-/* Assigns the state. */
+/* Moves the request to state @to. */
 void rr_request_move(struct rr_request_state *, enum rr_request_event,
                      enum rr_request_phase to);
-/* Takes an event that need not change the state. */
+/* Asserts, in debug builds, that the request's state accepts @event. */
 static inline void rr_request_event(const struct rr_request_state *q,
                                     enum rr_request_event event)
 {
 	RR_MACHINE_EVENT(rr_request_machine, q->phase, event);
 }
-/* Takes a Call, or a part of one, that has passed [check: sequence]. */
+/* Processes a Call, or a part of one, that has passed [check: sequence]. */
 void rr_request_received(struct rr_conn *, struct rr_msg *);
-/* Makes a request for the Call that this message is, or begins.  NULL: no memory, or
- * too many requests wait already. */
+/* Creates a request for the Call in this message, which may be the Call's first part.
+ * Returns NULL if there is no memory, or too many requests are waiting. */
 struct rr_request_state *rr_request_new(struct rr_conn *, const struct rr_msg *);
-/* Takes over the chunk lists of the Call's last message.  False: no memory, or the
- * chunks are larger than any limit allows. */
+/* Copies the chunk lists from the Call's last message.  Returns false if there is no
+ * memory, or the chunks exceed the limits. */
 bool rr_request_set_chunks(struct rr_conn *, struct rr_request_state *,
                            const struct rr_msg *) RR_MUST_CHECK;
-/* Goes on with a continued Call, all of which is in its buffer. */
+/* Continues with a continued Call whose parts have all been collected in its buffer. */
 void rr_request_collected(struct rr_conn *, struct rr_request_state *);
-/* Notes that the user receives ADMIT or REQUEST. */
+/* Records that the user has polled ADMIT or REQUEST. */
 void rr_request_polled(struct rr_request_state *);
-/* Notes that the last part of the reply is on its way, or that none will be: the
- * request no longer counts as being served. */
+/* Stops counting the request as being served: the last part of the reply is sent, or
+ * there will be no reply. */
 void rr_request_sent(struct rr_conn *, struct rr_request_state *);
-/* Ends the request: REQUEST_DONE follows if the user knows it, else it is freed.  No
- * Read, Write or Send of it is outstanding. */
+/* Ends the request: queues REQUEST_DONE if the user has polled ADMIT, otherwise frees
+ * the request.  No Read, Write or Send of the request may be outstanding. */
 void rr_request_end(struct rr_conn *, struct rr_request_state *, int status);
-/* Queues an RDMA2_ERROR for the Call.  The request stays. */
+/* Queues an RDMA2_ERROR for the Call, without ending the request. */
 void rr_request_answer_error(struct rr_conn *, struct rr_request_state *,
                              const struct rr_error *);
 /* Queues an RDMA2_ERROR with @code and ends the request. */
 void rr_request_fail(struct rr_conn *, struct rr_request_state *, uint32_t code,
                      int status);
 void rr_request_free(struct rr_conn *, struct rr_request_state *);
-/* Ends every request that the user does not hold: the connection is lost. */
+/* Ends every request that does not wait for the user's answer, after the connection is
+ * lost. */
 void rr_request_lost(struct rr_conn *, int status);
 
 /* -- call_checks.c --------------------------------------------------------- */
 
-/* Checks what the header of a Call asks for.  False: it is answered by @ret.
- * [check: positions to limits] */
+/* Checks the chunks requested in a Call's header.  Returns false if the Call must be
+ * answered with error @ret. [check: positions to limits] */
 bool rr_request_check(const struct rr_conn *, const struct rr_msg *,
                       struct rr_error *ret) RR_MUST_CHECK;
-/* Returns in @ret_pull the octets in all Read chunks.  False: a chunk, or their sum, is
- * more than the limits allow. */
+/* Stores the number of octets in all Read chunks in @ret_pull.  Returns false if a
+ * chunk, or the sum, exceeds the limits. */
 bool rr_request_check_sizes(const struct rr_conn *, const struct rr_lists *,
                             uint64_t *ret_pull) RR_MUST_CHECK;
-/* Do these octets begin an RPC Call with that XID?  [check: RPC message] */
+/* Returns true if these octets begin an RPC Call with @xid. [check: RPC message] */
 bool rr_request_is_call(const uint8_t *p, size_t len, uint32_t xid);
 
 /* -- request_queue.c ------------------------------------------------------- */
 
-/* Begins the request, or queues it until it has its turn. */
+/* Begins serving the request, or queues it until its turn comes. */
 void rr_request_begin(struct rr_conn *, struct rr_request_state *);
-/* The same for a continued Call for which room was granted. */
+/* As rr_request_begin, for a continued Call for which rr_room has granted memory. */
 void rr_request_begin_roomed(struct rr_conn *, struct rr_request_state *);
-/* Begins the next request that waits for its turn.  False: none can begin now. */
+/* Begins serving the next request that waits for its turn.  Returns false if none can
+ * begin now. */
 bool rr_request_turn(struct rr_conn *);
-/* Goes on with the first request that waits for memory, or refuses it if memory cannot
- * become free.  False: it waits, or there is none. */
+/* Continues with the first request that waits for memory, or refuses it if no memory
+ * can become free.  Returns false if that request must wait, or there is none. */
 bool rr_request_budget(struct rr_conn *);
 
 /* -- pull.c ---------------------------------------------------------------- */
 
-/* Reads what the user needs at ADMIT; ADMIT follows.  The memory for all that will be
- * pulled is charged already; @by is the event that lets the request begin. */
+/* Reads the octets that the user needs at ADMIT, then queues ADMIT.  The memory for all
+ * RDMA Reads has been charged already.  @by is the event that lets the request
+ * begin. */
 void rr_pull_start(struct rr_conn *, struct rr_request_state *,
                    enum rr_request_event by);
-/* A Read of a request has completed. */
+/* Handles the completion of a request's RDMA Read. */
 void rr_pull_completed(struct rr_conn *, struct rr_read_op *, int status);
-/* Frees the connection's memory for Read chunks. */
+/* Frees the memory that the connection provided for Read chunks. */
 void rr_pull_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- collect.c ------------------------------------------------------------- */
 
-/* Takes a part of a continued Call, whose header has passed the checks of
+/* Processes a part of a continued Call, whose header has passed the checks of
  * call_checks.c. */
 void rr_collect_received(struct rr_conn *, struct rr_msg *);
-/* Asks for room for the continued Call that is first in the queue for memory, and
- * collects the parts held.  False: it waits for room. */
+/* Asks rr_room for memory for the continued Call that is first in the queue for memory,
+ * then collects the parts that wait for it.  Returns false if the Call must wait. */
 bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
-/* Gives back the room and the Receive buffers that the request holds.  The caller frees
- * its message. */
+/* Returns the memory granted by rr_room, and the Receive buffers with waiting parts.
+ * The caller frees the request's own buffer. */
 void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 
 /* -- reply.c --------------------------------------------------------------- */
 
-/* Queues the first or next message of the reply; there is a credit.  Returns true. */
+/* Queues the first or next message of the reply.  The caller has checked that there is
+ * a credit.  Always returns true. */
 bool rr_reply_transmit(struct rr_conn *, struct rr_request_state *);
-/* Ends the request if all of its Sends and Writes have completed. */
+/* Ends the request if the reply is sent and all its Sends and Writes have completed. */
 void rr_reply_settle(struct rr_conn *, struct rr_request_state *);
 
 #endif

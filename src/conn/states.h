@@ -2,10 +2,10 @@
 /*
  * The state machines of a connection, as tables (see base/machine.h).
  *
- * The object of a machine begins in the first state of its table.  One function a
- * machine (rr_conn_move, rr_call_move ...) assigns the state; another (rr_conn_event
- * ...) stands where an event arrives that need not change it.  docs/states.md shows all
- * of them, with diagrams.
+ * An object starts in the first state of its machine's table.  Each machine has one
+ * function that assigns the state (rr_conn_move, rr_call_move ...) and one to call
+ * where an event is handled that may leave the state unchanged (rr_conn_event ...).
+ * docs/states.md shows all machines, with diagrams.
  */
 #ifndef RR_CONN_STATES_H
 #define RR_CONN_STATES_H

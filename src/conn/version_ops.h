@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The differences between versions 1 and 2, as a table of functions and facts: layout
- * of the header, abilities of messages, handling of messages received, counting of
- * credits.  A connection starts with the table of its highest version; the first
- * messages can change that, until the version is settled.
- *                                                        [v2 §4.2.3, V5]
+ * The differences between versions 1 and 2, as a table of functions and constants:
+ * header layout, features, handling of received messages, and counting of credits.  A
+ * connection starts with the table of its highest version.  The first messages can
+ * change that, until the version is settled. [v2 §4.2.3, V5]
  */
 #ifndef RR_CONN_VERSION_OPS_H
 #define RR_CONN_VERSION_OPS_H
@@ -16,10 +15,10 @@ struct rr_msg;
 struct rr_version_ops {
 	uint32_t vers;
 
-	/* The header: a prefix, then chunk lists or an error.  See wire.h. */
+	/* The header: a prefix followed by chunk lists or an error.  See wire.h. */
 	size_t prefix_bytes;
 	size_t empty_bytes; /* octets in the header of a message without chunks */
-	size_t least;       /* octets in the shortest message, RDMA_ERROR excepted */
+	size_t least;       /* octets in the shortest message, except RDMA_ERROR */
 	int (*get_prefix)(struct rr_cursor *, struct rr_prefix *);
 	int (*get_lists)(struct rr_cursor *, struct rr_lists *);
 	int (*get_error)(struct rr_cursor *, struct rr_error *);
@@ -28,27 +27,30 @@ struct rr_version_ops {
 	void (*put_error)(struct rr_writer *, const struct rr_error *);
 	size_t (*lists_size)(const struct rr_lists *);
 
-	bool properties;   /* properties are exchanged first, and limit what is sent */
+	bool properties;   /* properties are exchanged first, and limit the messages
+	                    * sent */
 	bool continues;    /* an RPC message may be sent in several parts */
-	bool grants;       /* there are grant messages */
+	bool grants;       /* the version has grant messages */
 	bool names_handle; /* the Requester names the handle that may be invalidated */
-	bool returns_reply_chunk; /* every Reply has it, used or not */
-	bool one_error; /* ERR_CHUNK alone reports chunks malformed or too small */
+	bool returns_reply_chunk; /* every Reply returns the Reply chunk, used or not */
+	bool one_error; /* ERR_CHUNK is the only error for malformed and too small
+	                 * chunks */
 
 	/* Handles a message that has passed [check: version]. */
 	void (*received)(struct rr_conn *, struct rr_msg *);
 
-	/* Applies its credits, after another Receive has been posted for it. */
+	/* Applies the message's credits, after another Receive has been posted for
+	 * it. */
 	void (*credited)(struct rr_conn *, const struct rr_msg *);
-	/* Is there a credit for any message but a Call? */
+	/* Returns true if there is a credit for a message other than a Call. */
 	bool (*may_send)(const struct rr_conn *);
-	/* Is there a credit for a Call? */
+	/* Returns true if there is a credit for a Call. */
 	bool (*may_call)(const struct rr_conn *);
-	/* Spends a credit.  Returns the word for rdma_credit. */
+	/* Spends a credit, for a Call if @call.  Returns the word for rdma_credit. */
 	uint32_t (*spend)(struct rr_conn *, bool call);
 	/* Returns the word for an answer that costs no credit. */
 	uint32_t (*idle_word)(const struct rr_conn *);
-	/* Sets the fields of @ret that are about credits. */
+	/* Sets the credit fields of @ret. */
 	void (*fill_info)(const struct rr_conn *, struct rr_conn_info *ret);
 };
 
@@ -56,8 +58,8 @@ extern const struct rr_version_ops rr_v1_ops, rr_v2_ops;
 
 /* Returns the table of the highest of @versions, enum rr_conn_versions. */
 const struct rr_version_ops *rr_version_ops_highest(unsigned versions);
-/* Returns the table of the highest of @versions that lies between @low and @high; NULL
- * if none does. [V12] */
+/* Returns the table of the highest of @versions between @low and @high, or NULL if
+ * there is none. [V12] */
 const struct rr_version_ops *rr_version_ops_within(unsigned versions, uint32_t low,
                                                    uint32_t high);
 

@@ -9,12 +9,13 @@
 
 #include "wire/wire.h"
 
-/* Decodes the three lists at @c into @l, which rr_lists_init has prepared.  Marks the
- * cursor if they are malformed; the contents of @l are then undefined. */
+/* Decodes the three lists at @c into @l, which must have been initialised by
+ * rr_lists_init.  If the lists are malformed, sets @c->bad and leaves
+ * @l undefined. */
 void rr_chunks_get(struct rr_cursor *c, struct rr_lists *l);
-/* Copies the array entries in use: some tens of octets as a rule, 3 KB when full. */
+/* Copies only the array entries in use: usually some tens of octets, at most 3 KB. */
 void rr_chunks_copy(struct rr_lists *to, const struct rr_lists *from);
-/* Encodes @l; marks the writer instead if @l is @over. */
+/* Encodes @l.  If @l->over is set, encodes nothing and sets @w->bad. */
 void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l);
 /* Returns the number of octets that rr_chunks_put will append. */
 size_t rr_chunks_size(const struct rr_lists *l);

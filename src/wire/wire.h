@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The transport header: octets <-> one internal representation.
+ * The transport header: conversion between octets and one internal representation.
  *
- * Version 2 is encoded and decoded here; version 1 (v1.c) fills the same
- * structures from another layout, so that nothing above this file knows a
- * layout.  Pure functions: no memory but the caller's, no state.
+ * Version 2 is encoded and decoded here.  Version 1 (v1.c) has another layout and uses
+ * the same structures, so that code outside this folder depends on no layout.  All
+ * functions are pure: they keep no state and use only the caller's memory.
  *
- * Decoders read a message that the peer sent.  They bound every count by the octets
- * that are left before they loop.  They accept only 0 and 1 as "is present" words
+ * Decoders read a message that the peer sent.  They compare each count with the number
+ * of remaining octets before they loop.  They accept only 0 and 1 as "is present" words
  * [K24], and write their result only on success.  Segments and chunks beyond the fixed
- * arrays are counted but not stored (@over).  So the caller can answer well-formed
- * lists that are too long with RDMA2_ERR_SEGMENTS and the like.
+ * arrays are counted but not stored (@over), so that the caller can answer well-formed
+ * lists that are too long with RDMA2_ERR_SEGMENTS or a similar error.
  *                                                     [v2 §6, §8.3, §8.4]
  */
 #ifndef RR_WIRE_WIRE_H
@@ -69,15 +69,18 @@ enum rr_rvrsdir {
 };
 
 enum {
-	RR_WIRE_MAX_SEGMENTS = 64,     /* in one header, all kinds of chunks together */
+	RR_WIRE_MAX_SEGMENTS = 64,     /* segments in one header, in chunks of all
+	                                * kinds */
 	RR_WIRE_MAX_WRITES = 16,       /* Write chunks in one header */
 	RR_WIRE_MAX_PROPS = 256,       /* properties in one set [P20] */
 	RR_WIRE_PREFIX = 20,           /* octets in rpcrdma2_hdr_prefix */
 	RR_WIRE_EMPTY_MSG = 36,        /* octets in a header without chunks */
-	RR_WIRE_DEFAULT_INLINE = 4096, /* [v2 §4.2.2] */
-	RR_WIRE_FIRST_MESSAGE = 1024,  /* most octets in a client's first message
-	                                  [v2 §4.2.3] */
-	RR_WIRE_MIN_INLINE = 1024,     /* [P8] */
+	RR_WIRE_DEFAULT_INLINE = 4096, /* octets; default inline threshold [v2
+	                                * §4.2.2] */
+	RR_WIRE_FIRST_MESSAGE = 1024,  /* limit of the octets in a client's first
+	                                * message [v2 §4.2.3] */
+	RR_WIRE_MIN_INLINE = 1024,     /* smallest inline threshold accepted, octets
+	                                * [P8] */
 	RR_WIRE_DEFAULT_RSSIZ = 1048576,
 	RR_WIRE_DEFAULT_RCSIZ = 16,
 };
@@ -86,7 +89,7 @@ struct rr_prefix {
 	uint32_t xid;
 	uint32_t vers;
 	uint32_t credit;
-	uint32_t htype; /* any value: the caller judges unknown ones */
+	uint32_t htype; /* any value; the caller handles unknown types */
 	uint32_t flags; /* as received, reserved bits included */
 };
 
@@ -97,8 +100,8 @@ struct rr_segment {
 	uint64_t offset;
 };
 
-/* A chunk: @count segments, the first of them rr_lists.seg[@first].  @length is the sum
- * of their lengths, which cannot wrap (64 segments of 32 bits). */
+/* A chunk: @count segments, starting with rr_lists.seg[@first].  @length is the sum of
+ * their lengths, which cannot overflow (64 segments of 32 bits). */
 struct rr_chunk {
 	uint16_t first;
 	uint16_t count;
@@ -107,21 +110,22 @@ struct rr_chunk {
 };
 
 /*
- * rpcrdma2_chunk_lists, parsed once.                        [v2 §6.2.3, §4.3]
- * Adjacent Read segments with the same Position form one chunk.  All segments
- * lie in @seg: those of the Read list first, then those of the Write list, then
- * those of the Reply chunk.  Array entries beyond the counts are not written.
- * With @over the end of the lists is missing and the last chunk may be
- * incomplete: such lists are judged by their totals, never used or encoded.
+ * The decoded rpcrdma2_chunk_lists.                        [v2 §6.2.3, §4.3]
+ * Adjacent Read segments with the same Position form one chunk.  @seg contains all
+ * segments: those of the Read list, then those of the Write list, then those of the
+ * Reply chunk.  Array entries beyond the counts are not written.  If @over is set, the
+ * lists did not fit and the last chunk may be incomplete.  The caller may then use the
+ * totals to choose an error, but must not use or encode the lists.
  */
 struct rr_lists {
 	uint32_t inv_handle;
-	uint16_t n_segs;  /* stored */
-	uint16_t n_reads; /* chunks; a Position Zero Read chunk counts */
+	uint16_t n_segs;  /* segments stored */
+	uint16_t n_reads; /* Read chunks, including a Position Zero chunk */
 	uint16_t n_writes;
 	bool has_reply;
-	bool over;          /* not all of it fits here; the totals below count all */
-	bool reads_descend; /* some Position is smaller than the one before it [K3] */
+	bool over;          /* the lists exceed the arrays; the totals below include
+	                     * everything */
+	bool reads_descend; /* a Position is smaller than the preceding one [K3] */
 	uint32_t total_segs;
 	uint32_t total_reads;
 	uint32_t total_writes;
@@ -133,71 +137,77 @@ struct rr_lists {
 
 struct rr_error {
 	uint32_t code;   /* rdma_err, any value */
-	uint32_t arg[2]; /* VERS: low, high.  READ_CHUNKS, WRITE_CHUNKS: max.
-			    SEGMENTS: max.  WRITE_RESOURCE: index, needed.
-			    REPLY_RESOURCE: needed.  Others: 0. */
+	uint32_t arg[2]; /* VERS: lowest, highest version.  READ_CHUNKS, WRITE_CHUNKS,
+	                  * SEGMENTS: maximum.  WRITE_RESOURCE: chunk number from 1,
+	                  * octets needed.  REPLY_RESOURCE: octets needed.  Others:
+	                  * 0. */
 };
 
 struct rr_prop {
 	uint32_t id;
-	uint32_t len;        /* octets of @data, without padding; 0 = the default */
-	const uint8_t *data; /* borrowed: within the message, or the caller's */
-	uint32_t value;      /* of uint32 properties: @data decoded (len == 4), or the
-			   default (len == 0) */
+	uint32_t len;        /* octets of @data, without padding; 0 = the default value
+	                      * applies */
+	const uint8_t *data; /* borrowed: points into the message, or to the caller's
+	                      * memory */
+	uint32_t value;      /* for uint32 properties: @data decoded, or the default if
+	                      * @len is 0 */
 };
 
 /* -- decoding -------------------------------------------------------------- */
 
-/* Each function takes a cursor that stands at the first octet of its subject.
- * On success it advances the cursor past exactly what it read, fills @ret and
- * returns 0; otherwise it returns -EBADMSG and changes neither. */
+/* Each function takes a cursor at the first octet of the item to decode.  On success it
+ * moves the cursor past that item, fills @ret and returns 0.  Otherwise it returns
+ * -EBADMSG and changes neither the cursor nor @ret. */
 
-/* Decodes the 20-octet prefix, whatever its values.           [v2 §6.2.1-6.2.2] */
+/* Decodes the 20-octet prefix; accepts any values.            [v2 §6.2.1-6.2.2] */
 int rr_wire_get_prefix(struct rr_cursor *c, struct rr_prefix *ret) RR_MUST_CHECK;
 
 /* Decodes rdma_inv_handle, Read list, Write list and Reply chunk. [v2 §6.2.3] */
 int rr_wire_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
 
-/* Decodes the body of RDMA2_ERROR.  An unknown code has the void arm.  Octets after
- * the arm are not read: the caller ignores them [E5].              [v2 §6.3.3] */
+/* Decodes the body of RDMA2_ERROR.  An unknown code has no arguments.  The cursor is
+ * left before any extra octets, which the caller ignores [E5].    [v2 §6.3.3] */
 int rr_wire_get_error(struct rr_cursor *c, struct rr_error *ret) RR_MUST_CHECK;
 
 /*
- * Decodes a refusal of a first message, before the version is settled.  [V3, V5]
- * @c covers the whole message.  Accepts RDMA2_ERR_VERS in version 2 layout (32 octets
- * or more) and in version 1 layout (28 octets, rdma_vers 1 or 2).  Accepts also the
- * version 1 error without a range (code 2, 20 octets); @ret then has the range 1 to 1.
- * Returns the layout (1 or 2), or -ENOMSG for any other message.  In @ret_prefix, flags
- * is RDMA2_F_RESPONSE for both layouts; credit is as received.
+ * Decodes a refusal of the client's first message, before the version is settled.
+ * [V3, V5]  @c covers the complete message.  Accepts RDMA2_ERR_VERS in version 2 layout
+ * (32 octets or more) and in version 1 layout (28 octets, rdma_vers 1 or 2).  Also
+ * accepts the version 1 error without a range (code 2, 20 octets), for which @ret gets
+ * the range 1 to 1.  Returns the layout (1 or 2), or -ENOMSG for any other message.
+ * @ret_prefix->flags is RDMA2_F_RESPONSE in both layouts; the credit is as received.
  */
 int rr_wire_get_first_error(const struct rr_cursor *c, struct rr_prefix *ret_prefix,
                             struct rr_error *ret) RR_MUST_CHECK;
 
-/* Decodes the count of a property set; as many calls of rr_wire_get_prop follow.
- * -EBADMSG also if the count exceeds RR_WIRE_MAX_PROPS, or the octets left cannot hold
- * as many properties (8 octets each at least).                   [v2 §5.1, P5] */
+/* Decodes the number of properties in a set.  The caller then calls rr_wire_get_prop
+ * that many times.  Returns -EBADMSG if the count is incomplete, exceeds
+ * RR_WIRE_MAX_PROPS, or does not fit the remaining octets (at least 8 for each
+ * property).                                                     [v2 §5.1, P5] */
 int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count) RR_MUST_CHECK;
-/* Decodes one property of a set.  -EBADMSG if rdma_which or the length word is
- * incomplete.  -EINVAL (answer: RDMA2_ERR_BAD_PROPVAL) if rdma_data passes the end of
- * the message, or does not conform to the type of a known property.  Unknown properties
- * are returned as they are.                                          [v2 §5.1, P5] */
+/* Decodes one property of a set.  Returns -EBADMSG if rdma_which or the length word is
+ * incomplete.  Returns -EINVAL (to be answered with RDMA2_ERR_BAD_PROPVAL) if rdma_data
+ * extends beyond the message, or does not conform to the type of a known property.
+ * Unknown properties are returned undecoded.                         [v2 §5.1, P5] */
 int rr_wire_get_prop(struct rr_cursor *c, struct rr_prop *ret) RR_MUST_CHECK;
 
-/* Decodes an rpcrdma2_propsubset into @words; more than @max are -EBADMSG too. */
+/* Decodes an rpcrdma2_propsubset into @words.  Returns -EBADMSG if it is malformed or
+ * has more than @max words. */
 int rr_wire_get_propsubset(struct rr_cursor *c, uint32_t *words, uint32_t max,
                            uint32_t *ret_count) RR_MUST_CHECK;
-/* Returns bit @n of a subset; words beyond its end are zero. [X12] */
+/* Returns bit @n of a subset of @count words; bits beyond the subset are zero. [X12] */
 bool rr_wire_propsubset_has(const uint32_t *words, uint32_t count, uint32_t n);
 
 /* -- encoding -------------------------------------------------------------- */
 
-/* Each function appends to @w; the caller checks rr_writer_bad once at the end. */
+/* Each function appends to @w.  The caller checks rr_writer_bad once, after the last
+ * call. */
 void rr_wire_put_prefix(struct rr_writer *w, const struct rr_prefix *p);
-/* Marks the writer instead if @l is @over. */
+/* Encodes @l.  If @l->over is set, encodes nothing and sets @w->bad. */
 void rr_wire_put_lists(struct rr_writer *w, const struct rr_lists *l);
 void rr_wire_put_error(struct rr_writer *w, const struct rr_error *e);
-/* Encodes RDMA2_ERR_VERS in version 1 layout, prefix included (28 octets).  Takes xid
- * and vers from @p, and the low half of its credit word. [V4] */
+/* Encodes a complete RDMA2_ERR_VERS message in version 1 layout (28 octets).  Uses xid,
+ * vers and the low half of the credit word from @p. [V4] */
 void rr_wire_put_error_v1(struct rr_writer *w, const struct rr_prefix *p,
                           const struct rr_error *e);
 void rr_wire_put_props_begin(struct rr_writer *w, uint32_t count);
@@ -210,16 +220,16 @@ size_t rr_wire_lists_size(const struct rr_lists *l);
 
 /* -- version 1 ------------------------------------------------------------- */
 
-/* The same structures, encoded as RFC 8166 has it.  The header has no flags and
- * no rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR and else 0 (the
+/* The same structures, encoded as RFC 8166 specifies.  The header has no flags and
+ * no rdma_inv_handle: @flags is RDMA2_F_RESPONSE for RDMA_ERROR, otherwise 0 (the
  * direction of other messages is in the RPC message).  RDMA_MSG, RDMA_NOMSG and
  * RDMA_ERROR have the values of RDMA2_MSG, RDMA2_NOMSG and RDMA2_ERROR; ERR_VERS
- * and ERR_CHUNK those of RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
+ * and ERR_CHUNK have those of RDMA2_ERR_VERS and RDMA2_ERR_BAD_XDR. [RFC 8166 §4] */
 enum {
-	RR_WIRE_V1_PREFIX = 16,    /* octets in the four fixed words */
+	RR_WIRE_V1_PREFIX = 16,    /* octets in the fixed header of four words */
 	RR_WIRE_V1_EMPTY_MSG = 28, /* octets in a header without chunks */
-	RR_WIRE_V1_INLINE = 1024,  /* default inline threshold */
-	RR_WIRE_V1_DONE = 3,       /* RDMA_DONE */
+	RR_WIRE_V1_INLINE = 1024,  /* default inline threshold of version 1, octets */
+	RR_WIRE_V1_DONE = 3,       /* header type RDMA_DONE */
 };
 int rr_wire_v1_get_prefix(struct rr_cursor *c, struct rr_prefix *ret) RR_MUST_CHECK;
 int rr_wire_v1_get_lists(struct rr_cursor *c, struct rr_lists *ret) RR_MUST_CHECK;
@@ -229,7 +239,7 @@ void rr_wire_v1_put_lists(struct rr_writer *w, const struct rr_lists *l);
 void rr_wire_v1_put_error(struct rr_writer *w, const struct rr_error *e);
 size_t rr_wire_v1_lists_size(const struct rr_lists *l);
 
-/* What an endpoint announces in the connection manager's private data. [RFC 8797] */
+/* An endpoint's announcement in the connection manager's private data. [RFC 8797] */
 struct rr_wire_private {
 	bool remote_invalidate;
 	uint32_t send_bytes, recv_bytes; /* octets; 1024 to 262144 */
@@ -238,24 +248,25 @@ enum { RR_WIRE_PRIVATE_BYTES = 8 };
 /* Encodes an announcement.  Sizes are rounded down to a multiple of 1024. */
 void rr_wire_put_private(uint8_t to[RR_WIRE_PRIVATE_BYTES],
                          const struct rr_wire_private *);
-/* Finds the announcement anywhere in @data.  False, and the defaults of RFC 8166 (no
- * remote invalidation, 1024 octets both ways), if there is none. */
+/* Searches @data for the announcement, at any offset.  If there is none, returns false
+ * and stores the defaults of RFC 8166 (no remote invalidation, 1024 octets in both
+ * directions). */
 bool rr_wire_find_private(const void *data, size_t len, struct rr_wire_private *ret);
 
 /* -- building lists -------------------------------------------------------- */
 
-/* Lists are built in the order of the wire (asserted): all Read segments, then
- * each Write chunk with its segments, then the Reply chunk.  Each function
- * returns -ENOSPC, and changes nothing, when the arrays are full. */
-void rr_lists_init(struct rr_lists *l); /* empty lists */
+/* Lists must be built in wire order (asserted): all Read segments, then each Write
+ * chunk with its segments, then the Reply chunk.  Each function returns -ENOSPC, and
+ * changes nothing, if the arrays are full. */
+void rr_lists_init(struct rr_lists *l); /* makes all lists empty */
 int rr_lists_add_read(struct rr_lists *l, uint32_t position,
                       const struct rr_segment *s) RR_MUST_CHECK;
 int rr_lists_begin_write(struct rr_lists *l) RR_MUST_CHECK;
 int rr_lists_begin_reply(struct rr_lists *l) RR_MUST_CHECK;
-/* Appends to the Write or Reply chunk that was begun last. */
+/* Appends a segment to the most recently begun Write or Reply chunk. */
 int rr_lists_add_segment(struct rr_lists *l, const struct rr_segment *s) RR_MUST_CHECK;
-/* Is there no Read list, no Write list and no Reply chunk?  rdma_inv_handle does not
- * matter. */
+/* Returns true if there is no Read, Write or Reply chunk.  rdma_inv_handle is
+ * ignored. */
 bool rr_lists_empty(const struct rr_lists *l);
 
 #endif
