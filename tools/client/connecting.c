@@ -135,7 +135,7 @@ void link_close(struct link *k)
 {
 	if (k->gss) {
 		link_insecure(k);
-		/* Sends RPCSEC_GSS_DESTROY if that takes no waiting. */
+		/* Send RPCSEC_GSS_DESTROY only if the connection is up. */
 		if (k->up)
 			(void)rpcrdma_engine_process(k->loop->engine, 0);
 	}

@@ -15,8 +15,8 @@ struct link {
 	struct rpcrdma_conn *conn;
 	char host[288]; /* "HOST:PORT", for messages */
 	bool up, was_up, over, quiet;
-	int error;                /* negative errno while it is not up */
-	uint32_t transport_error; /* of the last call that has one */
+	int error;                /* negative errno while the connection is not up */
+	uint32_t transport_error; /* of the last call that ended with one */
 	uint32_t auth_stat;       /* of the last reply */
 	uint32_t sec;             /* flavor of calls; SEC_UNSAID: not chosen */
 	struct rpcrdma_gss *gss;  /* of a Kerberos flavor */

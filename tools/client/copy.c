@@ -17,7 +17,8 @@
 
 #define ABORT_NS 5000000000u
 
-/* Seconds on the wire are unsigned: takes the nearest time that fits. */
+/* Converts a time for the wire.  Seconds are unsigned there; an earlier or later time
+ * becomes the nearest one that fits. */
 static nfstime3 convert_timespec(const struct timespec *t)
 {
 	if (t->tv_sec < 0)
@@ -96,8 +97,8 @@ void copy_init(struct copy *c, struct loop *l)
 		c->max_slots = 2 * c->in_flight;
 	if (c->max_slots < COPY_MAX_JOBS)
 		c->max_slots = COPY_MAX_JOBS;
-	/* One file at a time: while the user is asked, or a backup's name is chosen, no
-	 * other job may run. */
+	/* While the user is asked, or a backup's name is chosen, no other job may run.
+	 */
 	c->max_jobs = c->ask || c->backup ? 1 : COPY_MAX_JOBS;
 }
 
@@ -245,7 +246,7 @@ int copy_own_local(int fd, const struct copy_meta *m)
 		return 0;
 	error = errno;
 	(void)!fchownat(fd, "", (uid_t)-1, m->gid,
-	                AT_EMPTY_PATH); /* not required, as with cp(1) */
+	                AT_EMPTY_PATH); /* a failure is ignored, as by cp(1) */
 	return -error;
 }
 
@@ -370,7 +371,7 @@ static int make_local_dir(struct copy_dir *d, uint32_t mode)
 	d->fresh = mkdirat(d->parent->fd, d->text, mode) == 0;
 	if (!d->fresh && errno != EEXIST)
 		return -errno;
-	/* Does not follow a symbolic link, which could lead anywhere. */
+	/* O_NOFOLLOW: a symbolic link could lead anywhere. */
 	d->fd = copy_dir_open(d->parent->fd, d->text, O_NOFOLLOW);
 	if (d->fd < 0 || fstat(d->fd, &sb))
 		return -errno;

@@ -34,26 +34,26 @@
 #include "client/nfs.h"
 
 #define COPY_MAX_JOBS   16
-#define COPY_BUFFERS    (32u << 20)  /* octets of all slots, at most */
+#define COPY_BUFFERS    (32u << 20)  /* upper bound on the octets of all slots */
 #define COPY_CHECKPOINT (512u << 20) /* octets between COMMITs of one file */
 
 /* Attributes of a file at either end. */
 struct copy_meta {
-	ftype3 type; /* 0: no file; NF3FIFO for all special files */
+	ftype3 type; /* 0 = there is no file; NF3FIFO = any special file */
 	uint32_t mode, uid, gid, nlink;
 	uint64_t size, used, fsid, fileid;
 	nfstime3 atime, mtime, ctime;
 };
 void copy_meta_from_stat(const struct stat *, struct copy_meta *ret);
 void copy_meta_from_attr(const fattr3 *, struct copy_meta *ret);
-/* Returns whether a file is a pipe or terminal, or does not know its length (as in
+/* Returns whether a file is a pipe or a terminal, or has an unknown length (as in
  * /proc). */
 bool copy_is_stream(int fd, const struct stat *);
 
 struct copy_job;
 
-/* How a replaced file is kept.  COPY_EXISTING: numbered if it has numbered backups,
- * else simple. */
+/* How a replaced file is kept.  COPY_EXISTING: numbered if there are numbered backups
+ * of the file already, otherwise simple. */
 enum copy_backups { COPY_NO_BACKUP, COPY_SIMPLE, COPY_EXISTING, COPY_NUMBERED };
 
 /* A READ and the WRITEs of its data. */
@@ -62,7 +62,8 @@ struct copy_slot {
 	struct copy_job *job; /* NULL: free */
 	struct nfs_op op;
 	uint64_t offset;
-	uint32_t len, have, pos, run; /* octets wanted, read, written, being written */
+	uint32_t len, have, pos,
+	        run; /* octets to read; read; written; in the current WRITE */
 	uint8_t *buf;
 };
 
@@ -83,10 +84,12 @@ struct copy {
 	uint32_t umask;
 
 	struct copy_job *jobs;
-	unsigned n_jobs, n_finishing;         /* jobs; directories being finished */
-	struct copy_slot *free_slots, *slots; /* slots: free or not */
+	unsigned n_jobs,
+	        n_finishing; /* jobs that run; directories whose attributes are being set */
+	struct copy_slot *free_slots,
+	        *slots; /* all slots, in an array, and the list of free ones */
 	unsigned n_slots, max_slots;
-	int fatal; /* not 0: the server is lost, or a signal came */
+	int fatal; /* error that ends the run: the server is lost, or a signal arrived */
 	uint64_t files, failed, bytes;
 	struct tool_progress progress;
 };
@@ -101,11 +104,11 @@ struct copy_dir {
 	int fd;
 	bool fresh; /* made by this run, so it was empty */
 	bool finish, owned, no_owner;
-	bool named; /* @text names the only file that it receives, not the directory */
+	bool named; /* @text is the name of the one file to be made, not of the directory */
 	uint64_t fsid, fileid;
 	struct copy_meta meta;
 	struct nfs_op op;
-	char *text; /* of the top directory: as the user named it; else the name */
+	char *text; /* the top directory as the user named it; others: the name */
 };
 
 enum copy_kind { COPY_FILE, COPY_LINK };
@@ -115,10 +118,10 @@ struct copy_source {
 	enum copy_kind kind;
 	struct nfs_client *client; /* NULL: local */
 	struct nfs_fh fh;
-	int fd;      /* given to the job; -1 for a link */
+	int fd;      /* owned by the job; -1 for a link */
 	bool stream; /* can be read only once, up to its end */
 	struct copy_meta meta;
-	char *target; /* of a local link; given to the job */
+	char *target; /* target of a local link; owned by the job */
 	const char *label;
 };
 
@@ -128,19 +131,19 @@ enum copy_phase {
 	COPY_LOOKING, /* asks for the handle that CREATE's reply lacked */
 	COPY_READLINK,
 	COPY_SYMLINK,
-	COPY_OWNING, /* sets the owner, before there are data */
+	COPY_OWNING, /* sets the owner, before data are written */
 	COPY_COPYING,
 	COPY_COMMITTING,
-	COPY_TRUNCATING, /* truncates: to write in place, or once more */
+	COPY_TRUNCATING, /* truncates, to write in place or to copy again */
 	COPY_SETATTR,
 	COPY_BACKING, /* renames the old file to its backup's name */
 	COPY_RENAMING,
-	COPY_CHECKING,  /* after NOENT: looks whether the first RENAME was executed */
+	COPY_CHECKING, /* after NOENT: finds out whether an earlier RENAME was executed */
 	COPY_RESTORING, /* renames the backup back */
 	COPY_REMOVING,  /* removes the temporary */
 };
 
-/* The end that failed. */
+/* The side that failed. */
 enum copy_end { COPY_SOURCE, COPY_TARGET };
 
 struct copy_job {
@@ -160,13 +163,13 @@ struct copy_job {
 	struct copy_meta old; /* the existing file */
 	struct nfs_fh old_fh;
 	bool in_place, truncated; /* truncated: its old contents are gone */
-	bool denied;              /* no new file may be made in its directory */
-	bool forced;  /* it could not be written in place, so it is replaced */
-	bool backed;  /* the old file has the backup's name */
+	bool denied;              /* its directory does not permit new files */
+	bool forced;  /* the old file cannot be written, so it is replaced (-f) */
+	bool backed;  /* the old file has been renamed to the backup's name */
 	bool skipped; /* the old file stays, and nothing failed */
 	struct copy_link *link_entry; /* hard-link entry of the file; NULL: none */
 	uint32_t uid, gid;            /* owner of the new file, if have_owner */
-	bool have_owner, owned;       /* owned: uid and gid are right */
+	bool have_owner, owned;       /* owned: the new file has this owner */
 	bool no_setid;                /* the server refuses set-id bits */
 
 	uint32_t io_bytes;
@@ -185,7 +188,7 @@ struct copy_job {
 
 	int status;
 	enum copy_phase failed_in;
-	const char *what; /* reason, if not that of status; "": reported already */
+	const char *what; /* reason, if status does not say it; "" = reported already */
 	enum copy_end end;
 	struct nfs_op op;
 };
@@ -202,11 +205,13 @@ void copy_abort(struct copy *);
 /* Reports "cannot @act @label: REASON" and counts a failed file. */
 void copy_report_failure(struct copy *, const char *act, const char *label,
                          const struct nfs_client *, int status);
-/* Returns a slot, or NULL if all are in use; copy_job_go follows when one is free. */
+/* Returns a free slot.  Returns NULL if all are in use, and calls copy_job_go when one
+ * is free. */
 struct copy_slot *copy_slot_get(struct copy *, struct copy_job *);
 void copy_slot_put(struct copy_slot *);
 
-/* Opens a directory to make names in, which needs no permission to read it. */
+/* Opens a directory in order to make names in it.  Does not need permission to read it.
+ */
 int copy_dir_open(int at, const char *path, int flags);
 /* Returns a directory as destination (@fd is given).  @text is the name that the user
  * gave, or with @named that of the only file to be made in it. */
@@ -234,12 +239,13 @@ uint32_t copy_mode(const struct copy *, const struct copy_meta *);
 /* Sets mode and, with -p, times of an open local file.  Returns 0 or -errno. */
 int copy_set_local(const struct copy *, int fd, const struct copy_meta *,
                    uint32_t mode);
-/* Sets owner and group of an open local file.  Returns 0, or -errno after setting the
- * group alone. */
+/* Sets owner and group of an open local file.  If the owner cannot be set, sets the
+ * group alone and returns -errno. */
 int copy_own_local(int fd, const struct copy_meta *);
 /* ---- copy_start.c -------------------------------------------------------------- */
 
-/* Copies @src to @name in @dir.  Where jobs are many, copy_wait comes first. */
+/* Starts a job that copies @src to @name in @dir.  Call copy_wait before, to limit the
+ * number of jobs. */
 void copy_job_start(struct copy *, const struct copy_source *, struct copy_dir *dir,
                     const char *name);
 /* Makes the name of a temporary for @name; @ret has NFS_NAME_MAX + 1 octets. */
@@ -252,7 +258,8 @@ void copy_job_go(struct copy_job *);
 /* Stores the first failure.  The job ends when its calls have ended. */
 void copy_job_fail(struct copy_job *, enum copy_end, int status, const char *what);
 void copy_job_cancel(struct copy_job *);
-/* Prints on c->verbose_out what was copied where; @backup "": no backup. */
+/* Prints source and destination of a copy to c->verbose_out.  @backup is "" without a
+ * backup. */
 void copy_report(struct copy *, const char *label, const struct copy_dir *,
                  const char *name, const char *backup);
 /* Handles the end of the job's call. */
@@ -273,16 +280,17 @@ void copy_call_remove(struct copy_job *);
 
 /* ---- copy_place.c -------------------------------------------------------------- */
 
-/* Judges j->old: refuses (sets j->status), keeps it (sets j->skipped), or decides to
- * write in place.  May ask the user and wait for the answer. */
+/* Decides about the existing file j->old: refuses to replace it (sets j->status), keeps
+ * it (sets j->skipped), writes to it in place, or replaces it.  May ask the user and
+ * wait for the answer. */
 void copy_place_judge(struct copy_job *);
-/* Returns whether @at, in the destination, is the source itself. */
+/* Returns whether the existing file @at in the destination is the source itself. */
 bool copy_is_same(const struct copy_source *, const struct copy_meta *at,
                   const struct copy_dir *);
 /* Returns whether the existing file's mode and owner are kept. */
 bool copy_place_kept(const struct copy_job *);
-/* Returns the attributes whose uid and gid the file must get; NULL: none.  Sets
- * j->owned. */
+/* Returns the attributes with the uid and gid to set, or NULL if none are to be set.
+ * Sets j->owned. */
 const struct copy_meta *copy_place_owner(struct copy_job *);
 /* Returns the final mode. */
 uint32_t copy_place_mode(const struct copy_job *);
@@ -308,8 +316,9 @@ int copy_local_drop(struct copy_job *);
 /* Chooses the kind of backups.  If @control or @suffix is NULL, the environment or the
  * default decides.  Returns 0, or -EINVAL after a message. */
 int copy_backup_choose(struct copy *, const char *control, const char *suffix);
-/* Stores the name for a backup of @name in @ret, of NFS_NAME_MAX + 1 octets; "" if no
- * backup is needed.  Returns 0, or an error that is reported and counted.  Waits. */
+/* Writes the name for a backup of @name to @ret, which has NFS_NAME_MAX + 1 octets, or
+ * "" if no backup is needed.  Returns 0, or an error after it was reported and counted.
+ * Waits. */
 int copy_backup_name(struct copy *, const struct copy_source *, const struct copy_dir *,
                      const char *name, char *ret);
 /* Renames within the directory.  Waits. */
@@ -328,13 +337,13 @@ int copy_made_add(struct copy_made *, const struct copy_dir *, const char *name)
 struct copy_links *copy_links_new(void);
 void copy_links_free(struct copy_links *);
 /*
- * Returns true if @src is a further link of a file that is copied already: then the
- * link is made, or its failure reported.  Otherwise @ret_link is NULL or an entry that
- * copy_link_at or copy_link_lost must complete.  Waits.
+ * If @src is another link to a file that was copied before, makes a link to that copy,
+ * or reports a failure, and returns true.  Otherwise sets @ret_link to NULL, or to an
+ * entry that the caller completes by copy_link_at or copy_link_lost.  Waits.
  */
 bool copy_link_again(struct copy *, const struct copy_source *src, struct copy_dir *dir,
                      const char *name, struct copy_link **ret_link);
-/* Completes an entry: the file is copied, as @fh of a server or under @path. */
+/* Completes an entry after the file was copied, to @fh on a server or to @path. */
 void copy_link_at(struct copy_link *, const struct nfs_fh *fh, const char *path);
 void copy_link_lost(struct copy_link *);
 
@@ -352,12 +361,13 @@ bool copy_is_self(const struct copy_dir *, const struct copy_place *,
 
 /* ---- copy_data.c --------------------------------------------------------------- */
 
-/* Prepares the data of a job that begins, or begins again. */
+/* Resets the offsets of a job before its data are copied, for the first time or again.
+ */
 void copy_data_begin(struct copy_job *);
-/* Starts slots while possible.  Returns true if no call is in flight: all is written,
- * or the job must commit, rewind or end. */
+/* Starts as many slots as possible.  Returns true if no call is in flight: all data are
+ * written, or the job must commit, rewind or end. */
 bool copy_data_pump(struct copy_job *);
-/* Rewinds after the server has lost data by a restart. */
+/* Goes back to the last COMMIT, after the server lost data by a restart. */
 void copy_data_rewind(struct copy_job *);
 /* Marks the data as stable, after a COMMIT. */
 void copy_data_committed(struct copy_job *);

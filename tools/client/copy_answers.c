@@ -95,8 +95,8 @@ static void after_symlink(struct copy_job *j)
 	const SYMLINK3resok *ok = &j->op.res.symlink.SYMLINK3res_u.resok;
 
 	if (j->op.status || !take_created(j, &ok->obj, &ok->obj_attributes))
-		copy_phase_begin(j,
-		                 COPY_LOOKING); /* EXIST: the first execution made it */
+		copy_phase_begin(
+		        j, COPY_LOOKING); /* EXIST: an earlier execution made it */
 	else
 		copy_phase_made(j);
 }
@@ -127,8 +127,8 @@ static void after_check(struct copy_job *j)
 		copy_job_end(j);
 }
 
-/* Returns true for an error that does not fail the job: the phase, or another one,
- * follows. */
+/* Returns true if the job goes on after this error, with the next phase or another one.
+ */
 static bool forgive_status(struct copy_job *j)
 {
 	int status = j->op.status;
@@ -200,7 +200,8 @@ static void after_setattr(struct copy_job *j)
 	copy_phase_begin(j, j->op.status ? COPY_SETATTR : COPY_RENAMING);
 }
 
-/* NOENT: the first execution renamed it, or another program removed the old file. */
+/* NOENT means that an earlier execution of this RENAME renamed the old file, or that
+ * another program removed it. */
 static void after_backing(struct copy_job *j)
 {
 	if (j->op.status)
@@ -208,7 +209,8 @@ static void after_backing(struct copy_job *j)
 	copy_phase_begin(j, COPY_RENAMING);
 }
 
-/* The failure itself is reported when the job ends. */
+/* Ends a job whose backup was renamed back.  copy_job_end reports the failure itself.
+ */
 static void after_restoring(struct copy_job *j)
 {
 	j->backed = false;
@@ -255,14 +257,15 @@ void copy_job_on_op(struct nfs_op *op, void *arg)
 	struct copy_job *j = arg;
 
 	if (j->phase == COPY_TRUNCATING && op->status <= 0)
-		j->truncated = j->in_place; /* also if its execution is unknown */
+		j->truncated =
+		        j->in_place; /* even if it is unknown whether the call was executed */
 	if (j->phase == COPY_BACKING && !op->status)
 		j->backed = true;
 	if (op->status && !forgive_status(j))
 		copy_job_fail(j, j->phase == COPY_READLINK ? COPY_SOURCE : COPY_TARGET,
 		              op->status, NULL);
 	if (j->phase == COPY_RENAMING && !op->status)
-		j->status = 0; /* a signal came too late */
+		j->status = 0; /* the signal arrived too late to cancel anything */
 	if ((j->phase == COPY_CREATING || j->phase == COPY_SYMLINK) && op->status > 0 &&
 	    op->status < NFS_RPC && op->status != (int)NFS3ERR_EXIST)
 		j->made = false; /* the server did not make it */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DIGITS 18 /* that fit in 64 bits */
+#define MAX_DIGITS 18 /* of a number that fits in 64 bits */
 
 /* ---- What is asked for --------------------------------------------------- */
 
@@ -29,7 +29,8 @@ static const struct {
         {"numbered", COPY_NUMBERED}, {"t", COPY_NUMBERED},
 };
 
-/* Returns the kind that @word, or an unambiguous beginning of it, names; or -EINVAL. */
+/* Returns the kind of backups that @word names.  An unambiguous prefix is enough.
+ * Returns -EINVAL if there is no such kind. */
 static int find_control(const char *word)
 {
 	int kind = -1;
@@ -72,7 +73,7 @@ int copy_backup_choose(struct copy *c, const char *control, const char *suffix)
 
 /* ---- The name ------------------------------------------------------------ */
 
-/* Returns the number of @entry as a backup of @name; 0 if it is not one. */
+/* Returns the number of @entry if it is a numbered backup of @name, otherwise 0. */
 static uint64_t backup_number(const char *entry, const char *name)
 {
 	size_t len = strlen(name), digits;
@@ -131,7 +132,7 @@ static int find_highest_remote(const struct copy_dir *dir, const char *name,
 	return status;
 }
 
-/* Looks up @name; type 0: it does not exist. */
+/* Looks up @name.  Sets the type to 0 if it does not exist. */
 static int look_up_meta(const struct copy_dir *dir, const char *name,
                         struct copy_meta *ret)
 {
@@ -179,7 +180,7 @@ static bool is_called(const char *label, const char *name)
 	return is;
 }
 
-/* Returns -EEXIST if the source itself has the name of the backup. */
+/* Returns -EEXIST, after a message, if the backup would replace the source itself. */
 static int spares_source(const struct copy_source *src, const struct copy_dir *dir,
                          const char *backup)
 {
@@ -230,7 +231,7 @@ int copy_backup_name(struct copy *c, const struct copy_source *src,
 		return 0;
 	r = look_up_meta(dir, name, &old);
 	if (!r && (!old.type || old.type == NF3DIR))
-		return 0; /* judged later, as for any file */
+		return 0; /* copy_place_judge decides about this file later */
 	if (!r)
 		r = choose_backup_name(c, dir, name, ret);
 	if (!r && c->backup != COPY_NUMBERED)

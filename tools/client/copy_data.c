@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #define BLOCK       4096u
-#define GAP         (16 * BLOCK) /* zeros that end a WRITE */
-#define TURNS       64           /* slots without a call, before other jobs run */
+#define GAP         (16 * BLOCK) /* length of a run of zeros that ends a WRITE */
+#define TURNS       64 /* slots filled without a call before other jobs get a turn */
 #define MAX_REWINDS 1000
 
 static void write_filled_slot(struct copy_slot *s);
@@ -43,7 +43,8 @@ static uint32_t block_length(const struct copy_slot *s, uint32_t pos)
 	return s->have - pos < BLOCK ? s->have - pos : BLOCK;
 }
 
-/* Moves pos to the next octets to write and sets run; run 0: none are left. */
+/* Moves pos to the next octets to write, and sets run to their length; 0 if none are
+ * left. */
 static void next_run(struct copy_slot *s)
 {
 	uint32_t end, zeros = 0, n;
@@ -373,7 +374,8 @@ static void on_turn(void *arg)
 	copy_job_go(j);
 }
 
-/* Lets the engine run.  The job cannot end before on_turn. */
+/* Lets the engine run other jobs; on_turn continues this one, which cannot end before.
+ */
 static void take_turns(struct copy_job *j)
 {
 	if (rpcrdma_engine_post(j->copy->loop->engine, on_turn, j) == 0)

@@ -45,7 +45,7 @@ static void free_copy_job(struct copy_job *j)
 	copy_dir_put(dir);
 }
 
-/* Returns what could not be done, in the words of cp(1). */
+/* Returns the failed action for a message, in cp(1)'s terms: "create", "open" ... */
 static const char *describe_act(const struct copy_job *j)
 {
 	switch (j->failed_in) {
@@ -217,7 +217,7 @@ void copy_job_clean(struct copy_job *j)
 	}
 }
 
-/* Returns whether a phase undoes a failed job. */
+/* Returns whether a phase undoes the work of a failed job. */
 static bool is_undoing(enum copy_phase phase)
 {
 	return phase == COPY_RESTORING || phase == COPY_REMOVING;
@@ -328,7 +328,7 @@ void copy_phase_owned(struct copy_job *j, bool ok)
 		                                             : COPY_COPYING);
 }
 
-/* Continues after a local step, which ended at once. */
+/* Continues the job after a local step, which has completed. */
 static void finish_local_step(struct copy_job *j, enum copy_phase phase, int r)
 {
 	if (phase == COPY_CREATING && copy_not_allowed(r) && copy_place_kept(j) &&
@@ -364,8 +364,8 @@ static void finish_local_step(struct copy_job *j, enum copy_phase phase, int r)
 		                            : COPY_COPYING);
 }
 
-/* Syncs the new file first: that may take long, and the old file keeps its name
- * meanwhile. */
+/* Syncs the new file before the old one is renamed, because the sync may take long and
+ * the name must not be missing for long. */
 static int back_up_local(struct copy_job *j)
 {
 	int r = copy_local_sync(j);

@@ -39,7 +39,8 @@ struct copy_links *copy_links_new(void)
 	struct copy_links *l = calloc(1, sizeof(*l));
 
 	if (l)
-		(void)!getrandom(&l->key, sizeof(l->key), 0); /* else a fixed key */
+		(void)!getrandom(&l->key, sizeof(l->key),
+		                 0); /* without entropy the key is fixed */
 	return l;
 }
 
@@ -56,7 +57,8 @@ void copy_links_free(struct copy_links *l)
 	free(l);
 }
 
-/* Returns the entry of a source; a new one is LOST.  NULL if out of memory. */
+/* Returns the entry of a source, or a new one in state LOST.  Returns NULL if out of
+ * memory. */
 static struct copy_link *find_link(struct copy_links *l, const struct copy_source *src)
 {
 	const uint64_t number[2] = {src->meta.fsid, src->meta.fileid};
@@ -118,7 +120,8 @@ static int link_locally(const struct copy_link *k, struct copy_dir *dir,
 		r = -errno;
 		undo_backup(dir, name, backup);
 	}
-	(void)unlinkat(dir->fd, temp, 0); /* left if both names are links of one file */
+	(void)unlinkat(dir->fd, temp,
+	               0); /* rename(2) leaves it if both names are links to one file */
 	return r;
 }
 
@@ -199,7 +202,7 @@ bool copy_link_again(struct copy *c, const struct copy_source *src,
 		*ret_link = k;
 		return false;
 	}
-	/* An existing file is judged by a job. */
+	/* A job decides about an existing file. */
 	if ((c->keep || c->update || c->ask) && !dir->fresh && name_exists(dir, name))
 		return false;
 	make_link(c, k, src, dir, name);

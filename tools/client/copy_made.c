@@ -25,7 +25,8 @@ struct copy_made *copy_made_new(void)
 
 	if (!m)
 		return NULL;
-	(void)!getrandom(&m->key, sizeof(m->key), 0); /* else a fixed key */
+	(void)!getrandom(&m->key, sizeof(m->key),
+	                 0); /* without entropy the key is fixed */
 	return m;
 }
 
@@ -36,7 +37,7 @@ void copy_made_free(struct copy_made *m)
 	free(m);
 }
 
-/* Returns the place of @digest, or the free one that it would get. */
+/* Returns the slot of @digest, or the free slot where it belongs. */
 static uint64_t *find_digest(uint64_t *table, size_t size, uint64_t digest)
 {
 	size_t i = digest & (size - 1);

@@ -18,8 +18,9 @@
 
 /*
  * File numbers are comparable within an export.  Beyond it, two files that also have
- * size and times in common are taken as the same.  Seconds suffice, since not all
- * servers store more, and a file that is written in place must not be its own source.
+ * size and times in common are taken as the same.  Only the
+ * seconds are compared, since some servers store no more, and a file that is written in
+ * place must not be its own source.
  */
 bool copy_is_same(const struct copy_source *src, const struct copy_meta *b,
                   const struct copy_dir *dir)
@@ -60,7 +61,7 @@ static bool is_older(const nfstime3 *a, const nfstime3 *b)
 	       (a->seconds == b->seconds && a->nseconds < b->nseconds);
 }
 
-/* Returns whether the old file stays because the user wants it. */
+/* Returns whether the options, or the user's answer, keep the old file. */
 static bool keeps_old(struct copy_job *j)
 {
 	const struct copy *c = j->copy;
@@ -114,8 +115,8 @@ const struct copy_meta *copy_place_owner(struct copy_job *j)
 		return NULL;
 	if (geteuid() == 0)
 		return m;
-	/* We can set a group of ours; for an existing file the server's refusal is
-	 * informative. */
+	/* A user can set one of his own groups.  For an existing file, the attempt
+	 * finds out whether the server permits it. */
 	return j->have_owner && (j->uid == m->uid || !j->copy->preserve) ? m : NULL;
 }
 

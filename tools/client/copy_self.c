@@ -32,7 +32,7 @@ static void remove_probe(struct nfs_client *c, const struct nfs_fh *dir, char *n
 
 	nfs_op_init(&op, c);
 	(void)nfs_op_run(&op, NFSPROC3_REMOVE,
-	                 &a); /* if it fails, an empty file remains */
+	                 &a); /* on failure an empty file remains */
 	nfs_op_fini(&op);
 }
 
@@ -56,7 +56,7 @@ static bool probe_is_found(const struct copy_dir *d, const struct copy_place *at
 	copy_temp_name("", name);
 	if (d->client) {
 		if (make_probe(d->client, &d->fh, name))
-			return false; /* nothing can be made there, so the copy ends */
+			return false; /* no file can be made there, so no copy can recurse into it */
 		found = has_probe(at, name);
 		remove_probe(d->client, &d->fh, name);
 		return found;

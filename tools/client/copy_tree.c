@@ -29,7 +29,8 @@ struct trail {
 	const struct level *above;
 	struct copy *copy;
 	struct nfs_client *client; /* of the source; NULL: local */
-	struct copy_dir *top;      /* being filled, not to be copied into itself */
+	struct copy_dir
+	        *top; /* the destination, which must not be copied into itself */
 	char *text;
 	size_t len, size;
 	unsigned depth;
@@ -87,7 +88,7 @@ static int begin_trail(struct trail *t, struct copy *c, struct nfs_client *clien
 	return 0;
 }
 
-/* Reports a directory of the source that is the one being filled. */
+/* Reports a source directory that is the destination.  Returns whether it is. */
 static bool refuse_self(struct trail *t, const struct nfs_fh *fh, int fd,
                         const struct copy_meta *m)
 {
@@ -130,7 +131,8 @@ static int nofollow_flag(const struct trail *t)
 	return t->copy->follow ? 0 : O_NOFOLLOW;
 }
 
-/* Reports a loop: with -L a link may lead to a directory above. */
+/* Returns true, after a message, if @m is a directory above: with -L a link may lead
+ * there. */
 static bool is_loop(struct trail *t, const struct copy_meta *m)
 {
 	for (const struct level *l = t->above; t->copy->follow && l; l = l->above)
@@ -338,7 +340,8 @@ static int copy_remote_subdir(struct trail *t, const struct nfs_entry *e,
 	return r;
 }
 
-/* Replaces the entry of a link by the object that it leads to.  Reports a failure. */
+/* Replaces the entry of a symbolic link with the object that it leads to.  Reports a
+ * failure. */
 static bool resolve_link(struct trail *t, const struct nfs_fh *at, struct nfs_entry *e)
 {
 	fattr3 dir = {.type = NF3DIR};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens the destination of rpcrdma cp: a directory in which sources keep their names, a
- * name in a directory, or a stream.  What DST leads to decides, as with cp(1).  -T and
- * backups make a difference for directories and symbolic links.
+ * name in a directory, or a stream.  The type of the object that DST leads to decides,
+ * as in cp(1).  -T and backups change the rules for directories and symbolic links.
  */
 #include "client/cp_dst.h"
 
@@ -33,13 +33,14 @@ static bool is_link(struct nfs_client *client, const char *path, struct nfs_node
 	return true;
 }
 
-/* With -b a link is replaced, unless it leads to a directory to copy into. */
+/* Returns whether the link DST is replaced: with -b, unless it leads to a directory. */
 static bool replaces_link(const struct cp *c, bool to_dir)
 {
 	return c->copy.backup && (c->no_target_dir || !to_dir);
 }
 
-/* With -T neither the link nor the directory can be meant. */
+/* Refuses -T for a link to a directory: neither the link nor the directory can be
+ * meant. */
 static int refuse_link(const char *text)
 {
 	tool_error("%s: a symbolic link to a directory; not replaced",
@@ -47,8 +48,8 @@ static int refuse_link(const char *text)
 	return -EISDIR;
 }
 
-/* Replaces @node, to which DST leads, by the symbolic link itself if that is to be
- * replaced. */
+/* If the symbolic link DST is to be replaced, sets @node to the link itself instead of
+ * the object that DST leads to. */
 static int resolve_dst_link(const struct cp *c, struct nfs_client *client,
                             const struct url *u, const char *text,
                             struct nfs_node *node)
@@ -64,7 +65,8 @@ static int resolve_dst_link(const struct cp *c, struct nfs_client *client,
 	return c->no_target_dir && to_dir && !c->copy.backup ? refuse_link(text) : 0;
 }
 
-/* Returns whether the copy gets the name of DST, and does not go into DST. */
+/* Returns whether the copy gets the name DST, rather than a name in the directory DST.
+ */
 static bool has_name_there(const struct cp *c, const struct url *u,
                            const struct nfs_node *node, int r)
 {

@@ -34,8 +34,8 @@ struct cp {
 	const char *dst; /* as the user named it */
 };
 
-/* Parses @text and connects.  Returns NULL after a message; else the URL must be
- * freed. */
+/* Parses @text and connects.  Returns NULL after a message; otherwise the caller frees
+ * the URL. */
 struct server *cp_server(struct cp *, const char *text, struct url *);
 
 /* ---- cp_dst.c ------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tools that take URLs share: checking URLs, and opening one after the other. */
+/* Shared by the tools that take URLs: checking URLs, and opening one after the other.
+ */
 #include "client/nfs.h"
 
 #include <errno.h>

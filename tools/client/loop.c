@@ -39,7 +39,7 @@ static void catch_signal(int sig)
 	struct sigaction sa = {.sa_handler = on_tool_signal}, old;
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
-		return; /* ignored before, as under nohup(1) */
+		return; /* ignored by the parent process, as under nohup(1) */
 	sigemptyset(&sa.sa_mask);
 	sigaction(sig, &sa, NULL);
 }

@@ -213,8 +213,8 @@ static bool allows_flavor(const struct nfs_client *c, uint32_t flavor)
 }
 
 /*
- * Returns the first flavor of the server's list that is known here: the server lists
- * the preferred one first.  [RFC 2623 §2.7]
+ * Returns the first flavor in the server's list that this client supports.  The server
+ * lists its preferred flavor first.  [RFC 2623 §2.7]
  */
 static uint32_t pick_flavor(const struct nfs_client *c)
 {
@@ -379,7 +379,7 @@ int nfs_open(struct nfs_client *c, struct loop *l, struct url *u,
 		if (!r)
 			r = ask_sizes(c);
 	}
-	/* In version 1 only Replies bring the credits. */
+	/* In version 1 the credits are known only after a Reply. */
 	if (!r && l->common->verbose)
 		link_describe(&c->link, stderr);
 	if (r)

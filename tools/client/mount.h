@@ -16,8 +16,8 @@
 
 #include "client/nfs.h"
 
-/* Statuses: 0; a mountstat3; NFS_NO_MOUNT, with the reason in c->mount.reason; -EINTR;
- * over RDMA also those of nfs_op. */
+/* The functions below return 0; a mountstat3; NFS_NO_MOUNT, with the reason in
+ * c->mount.reason; -EINTR; or, over RDMA, a status of nfs_op. */
 
 /* Calls MNT for the handle of an exported directory.  After MNT over TCP, mount_umnt
  * sends an UMNT. */

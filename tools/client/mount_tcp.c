@@ -35,7 +35,8 @@ static int set_mount_reason(struct nfs_client *c, const char *fmt, ...)
 	return NFS_NO_MOUNT;
 }
 
-/* Returns what went wrong at a port, to follow its name. */
+/* Returns the reason of a failure at a port, as a phrase that follows the port's name.
+ */
 static const char *port_reason(int r)
 {
 	static char other[80];

@@ -19,8 +19,9 @@ struct netid_request {
 
 /* Reads a list of netids from an option.  Returns 0, or -EINVAL after a message. */
 int netid_take(void *to, const char *arg);
-/* Tries one netid after the other.  Returns 0: RDMA, at the port now in @u; 1: TCP, by
- * @ret, which clnt_destroy ends, at the port now in @u; negative after a message. */
+/* Tries one netid after the other, and sets the port in @u.  Returns 0 for RDMA; 1 for
+ * TCP, with a CLIENT in @ret that the caller destroys; or a negative value after a
+ * message. */
 int netid_open(const struct netid_request *, struct url *u, CLIENT **ret);
 /* Makes a NULL call.  Sets @ret_xid in any case. */
 enum clnt_stat netid_null(CLIENT *, uint64_t timeout_ns, uint32_t *ret_xid);

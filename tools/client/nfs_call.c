@@ -102,13 +102,14 @@ static void on_timer(void *arg)
 		send_op(op);
 }
 
-/* Continues in on_timer: ends with @status, or with 0 calls again. */
+/* Continues in on_timer, which ends the op with @status, or repeats the call if @status
+ * is 0. */
 static void resume_later(struct nfs_op *op, int status, uint64_t delay_ns)
 {
 	op->status = status;
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_timer, op,
 	                        &op->timer))
-		finish_op(op, -ENOMEM); /* no other way remains */
+		finish_op(op, -ENOMEM); /* there is not even memory for a timer */
 }
 
 /* Copies the item of a READ or READLINK to the caller's buffer, unless it is there. */
@@ -186,8 +187,8 @@ static uint64_t get_silence_limit(const struct nfs_op *op)
 	return op->client->timeout_ns * (commit ? COMMIT_FACTOR : 1);
 }
 
-/* Returns until when the server may be silent.  Answers to other calls count as
- * progress, and while the connection is lost, the retry time counts instead. */
+/* Returns the time until which the server may be silent.  An answer to another call
+ * extends it.  While the connection is lost, the retry time applies instead. */
 static uint64_t get_silence_end(struct nfs_op *op)
 {
 	struct nfs_client *c = op->client;
@@ -200,7 +201,8 @@ static uint64_t get_silence_end(struct nfs_op *op)
 
 static void on_silence(void *arg);
 
-/* Without memory for a timer the call has no limit. */
+/* Starts a timer for that.  If there is no memory for it, the call has no time limit.
+ */
 static void watch_silence(struct nfs_op *op, uint64_t delay_ns)
 {
 	if (rpcrdma_timer_start(op->client->link.loop->engine, delay_ns, on_silence, op,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Texts for the statuses of NFS calls, with hints where there is a remedy.  Also JSON
+ * Texts for the statuses of NFS calls, with hints where there is a remedy; and JSON
  * strings.
  */
 #include "client/nfs.h"
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the system has the same error, its text serves for both ends. */
+/* A status with the meaning of an errno has the system's text, for local and remote
+ * files alike. */
 static const struct {
 	nfsstat3 status;
 	int error; /* 0: the text describes it */

@@ -3,8 +3,8 @@
  * Writes a file to a descriptor by a ring of READs in flight, in order.
  *
  * Slots are filled at the tail and written at the head.  A short READ is continued
- * within its slot.  Up to the known size READs overlap.  Beyond it one at a time looks
- * for the end, so that a file that grows is read as a whole.
+ * within its slot.  READs overlap up to the known size.  Beyond it one READ at a time
+ * searches for the end, so that a file that grows meanwhile is read completely.
  *
  * A pipe or terminal is written when poll(2) reports it writable, in pieces that do not
  * block: the engine has to run while a pager waits for its reader.
@@ -36,7 +36,8 @@ struct stream {
 	int fd;
 	const char *name;
 	uint64_t size, next;
-	uint32_t bytes, written; /* octets written of the head slot */
+	uint32_t bytes,
+	        written; /* size of a READ; octets of the head slot that are written */
 	unsigned n, head, used;
 	int status;
 	bool eof, done, blocks;
@@ -67,7 +68,8 @@ static void on_stream_read(struct nfs_op *op, void *arg)
 	n = nfs_read_count(op, &s->eof);
 	s->have += n;
 	if (n == 0 && !s->eof)
-		fail_stream(s->stream, -EBADMSG); /* would be repeated for ever */
+		fail_stream(s->stream,
+		            -EBADMSG); /* the READ would be repeated forever */
 	else if (s->have < s->want && !s->eof)
 		read_slot(s);
 	else
@@ -238,7 +240,7 @@ int nfs_stream(struct nfs_client *c, const struct nfs_fh *fh, const fattr3 *attr
 	if (!r)
 		r = run_stream(&st);
 	if (!r && st.total < st.size)
-		r = -ENODATA; /* the output would look complete */
+		r = -ENODATA; /* otherwise the output would look complete */
 	stop_stream(&st);
 	*ret_bytes = st.total;
 	return r;

@@ -86,7 +86,8 @@ static int try_tcp_connect(const struct tcp_call *t, int *ret)
 	return r;
 }
 
-/* A reserved port may still be in use towards that server: tries further ones. */
+/* Connects.  A reserved port may still be in use towards this server, so tries several.
+ */
 static int connect_tcp(const struct tcp_call *t, int *ret)
 {
 	int r = -EADDRNOTAVAIL;
@@ -160,7 +161,7 @@ static size_t put_tcp_auth(uint32_t *w, const struct rpcrdma_auth *a)
 	return 2 + words;
 }
 
-/* Writes the record of the Call.  Returns its octets, or -EMSGSIZE. */
+/* Writes the record of the Call.  Returns its length, or -EMSGSIZE. */
 static int put_call(const struct tcp_call *t, uint32_t xid, uint32_t *w)
 {
 	size_t n = 7;

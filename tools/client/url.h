@@ -30,8 +30,8 @@ int url_parse(const char *s, struct url *ret, const char **ret_reason);
 void url_fini(struct url *);
 /* Returns whether the URL's path begins with the names of @export ("/", "/a/b"). */
 bool url_is_below(const struct url *, const char *export);
-/* Divides the URL's path again: @export, which must be its beginning, and the rest.
- * Returns 0 or -ENOMEM. */
+/* Splits the URL's path after @export, with which it must begin.  Returns 0 or -ENOMEM.
+ */
 int url_rebase(struct url *, const char *export);
 /* Returns the text of @name below the directory that a URL's text names, on the heap;
  * NULL if out of memory.  For messages: @name is not escaped. */
