@@ -3,24 +3,24 @@
  * Upper-layer bindings through the public interface: several programs on one
  * connection, programs that are served in reverse, the binding of NFS.
  */
-#include "reverse_rig.h"
+#include "test_both_ends.h"
 
 #include <rpcrdma/nfs.h>
 
 static struct end second;
-static const struct rpcrdma_program other = {PROG + 1, VERS, procs, N_PROCS};
+static const struct rpcrdma_program other = {PROG + 1, VERS, both_procs, N_PROCS};
 
 static void start_both(void)
 {
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_BIND, &x);
+	struct rpcrdma_call_options o = both_call(P_BIND, &x);
 
-	assert_int_equal(rpcrdma_service_add(w.service, &other, &second), 0);
-	w.retry_ns = 1000ull * MS;
-	listen_at("127.0.0.1:0");
-	connect_client(&w.conn);
-	assert_int_equal(run(w.conn, &o, &x), 0);
-	assert_int_equal(w.bind_status, 0);
+	assert_int_equal(rpcrdma_service_add(both.service, &other, &second), 0);
+	both.retry_ns = 1000ull * MS;
+	both_listen("127.0.0.1:0");
+	both_connect(&both.conn);
+	assert_int_equal(both_run(both.conn, &o, &x), 0);
+	assert_int_equal(both.bind_status, 0);
 }
 
 /* V2-A.4-01: one set of thresholds and credits for both. */
@@ -33,20 +33,20 @@ static void two_programs_share_a_connection(void **state)
 
 	memset(&second, 0, sizeof(second));
 	start_both();
-	rpcrdma_conn_get_info(w.conn, &before, sizeof(before));
+	rpcrdma_conn_get_info(both.conn, &before, sizeof(before));
 	for (unsigned i = 0; i < 40; i++) {
-		o = call_to(P_NULL, &x);
+		o = both_call(P_NULL, &x);
 		o.program += i & 1;
-		assert_int_equal(run(w.conn, &o, &x), 0);
+		assert_int_equal(both_run(both.conn, &o, &x), 0);
 	}
-	assert_int_equal(w.server.executed, 20);
+	assert_int_equal(both.server.executed, 20);
 	assert_int_equal(second.executed, 20);
-	rpcrdma_conn_get_info(w.conn, &after, sizeof(after));
+	rpcrdma_conn_get_info(both.conn, &after, sizeof(after));
 	assert_int_equal(after.send_inline, before.send_inline);
 	assert_int_equal(after.recv_inline, before.recv_inline);
 	assert_int_equal(after.credits_granted, before.credits_granted);
-	assert_int_equal(w.ups, 1);
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	assert_int_equal(both.ups, 1);
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	assert_int_equal(s.connections, 2); /* this one, seen from both ends */
 }
 
@@ -70,11 +70,11 @@ static int set_up_traced(void **state)
 	struct rpcrdma_engine_options o =
 	        RPCRDMA_OPTIONS(struct rpcrdma_engine_options);
 
-	set_up(state);
-	rpcrdma_engine_free(w.engine);
+	both_set_up(state);
+	rpcrdma_engine_free(both.engine);
 	o.trace = note;
 	errors = 0;
-	return rpcrdma_engine_new(&o, &w.engine);
+	return rpcrdma_engine_new(&o, &both.engine);
 }
 
 /* Refused once, by this error; then asked otherwise, and executed. */
@@ -82,7 +82,7 @@ static void refused(struct rpcrdma_conn *c, struct rpcrdma_call_options *o,
                     struct wait *x, uint32_t code, uint32_t most)
 {
 	errors = 0;
-	assert_int_equal(run(c, o, x), 0);
+	assert_int_equal(both_run(c, o, x), 0);
 	assert_int_equal(errors, 1);
 	assert_int_equal(sent_code, code);
 	assert_int_equal(sent_most, most);
@@ -102,19 +102,19 @@ static void refuses_by_binding(struct rpcrdma_conn *c, struct end *e)
 	put32(head, 1);
 	put32(head + 4, 4000);
 	for (unsigned i = 0; i < 4000; i++)
-		data[i] = pattern(1, i);
-	o = call_to(P_SUM, &x); /* one eligible argument */
+		data[i] = both_pattern(1, i);
+	o = both_call(P_SUM, &x); /* one eligible argument */
 	o.args = a;
 	o.n_args = 2;
 	errors = 0;
-	assert_int_equal(run(c, &o, &x), 0);
+	assert_int_equal(both_run(c, &o, &x), 0);
 	assert_int_equal(be32(x.results), 1);
 	assert_int_equal(errors, 0);
-	o = call_to(P_NULL, &x); /* no eligible argument */
+	o = both_call(P_NULL, &x); /* no eligible argument */
 	o.args = a;
 	o.n_args = 2;
 	refused(c, &o, &x, 6, 0);
-	o = call_to(P_FILL, &x); /* one eligible result */
+	o = both_call(P_FILL, &x); /* one eligible result */
 	put32(head + 4, 100);
 	put32(head + 8, 1);
 	a[0].len = 12;
@@ -129,14 +129,14 @@ static void refuses_by_binding(struct rpcrdma_conn *c, struct end *e)
 static void chunks_beyond_the_binding_are_refused(void **state)
 {
 	start_both();
-	refuses_by_binding(w.conn, &w.server);
+	refuses_by_binding(both.conn, &both.server);
 }
 
 /* V2-A.3-01: what a client serves is bound as what a server serves. */
 static void programs_in_reverse_have_bindings_too(void **state)
 {
 	start_both();
-	refuses_by_binding(w.back, &w.client);
+	refuses_by_binding(both.back, &both.client);
 }
 
 /* V2-4.3.4.3-01, V2-A-01, V2-A.1-02: data of READ and WRITE, names of links, and
@@ -165,21 +165,21 @@ static void the_port_is_20049_unless_another_is_named(void **state)
 {
 	struct sockaddr_storage sa;
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_NULL, &x);
-	int err = rpcrdma_listen(w.engine, "127.0.0.1", &w.listen_options, w.service, 8,
-	                         &w.listener);
+	struct rpcrdma_call_options o = both_call(P_NULL, &x);
+	int err = rpcrdma_listen(both.engine, "127.0.0.1", &both.listen_options,
+	                         both.service, 8, &both.listener);
 
 	if (err) {
 		assert_int_equal(err, -EADDRINUSE);
 		skip();
 	}
-	assert_int_equal(rpcrdma_listener_addr(w.listener, &sa), 0);
+	assert_int_equal(rpcrdma_listener_addr(both.listener, &sa), 0);
 	assert_int_equal(ntohs(((struct sockaddr_in *)&sa)->sin_port), 20049);
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", NULL, &w.options,
-	                                 on_event, NULL, &w.conn),
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", NULL, &both.options,
+	                                 both_on_event, NULL, &both.conn),
 	                 0);
-	assert_int_equal(run(w.conn, &o, &x), 0);
-	assert_int_equal(w.server.executed, 1);
+	assert_int_equal(both_run(both.conn, &o, &x), 0);
+	assert_int_equal(both.server.executed, 1);
 }
 
 int main(void)
@@ -187,9 +187,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(two_programs_share_a_connection),
 	        cmocka_unit_test_setup_teardown(chunks_beyond_the_binding_are_refused,
-	                                        set_up_traced, tear_down),
+	                                        set_up_traced, both_tear_down),
 	        cmocka_unit_test_setup_teardown(programs_in_reverse_have_bindings_too,
-	                                        set_up_traced, tear_down),
+	                                        set_up_traced, both_tear_down),
 	        TEST(nfs_moves_data_and_link_names_only),
 	        TEST(the_port_is_20049_unless_another_is_named),
 	};

@@ -4,7 +4,7 @@
  * does; handlers that allocate late; Calls that are refused before they are pulled.
  * The greedy ones are plain sockets (raw_peer.h) that speak version 1.
  */
-#include "support/raw_peer.h"
+#include "test_raw_peer.h"
 
 enum { PROGRAM = 0x20049002, MIB = 1 << 20, LIMIT = 16 * MIB, GREEDY = 8, CALLS = 12 };
 enum { P_BIG, P_PARK, P_LATE, N_PROCS };
@@ -170,20 +170,20 @@ static void greedy_open(struct raw_peer *p)
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	assert_int_equal(connect(fd, (struct sockaddr *)&w.addr, sizeof(w.addr)), 0);
 	raw_init(p, w.engine, fd);
-	raw_say_mpa(p, "MPA ID Req Frame", NULL, 0);
-	raw_hear_mpa(p, "MPA ID Rep Frame");
-	raw_say_rtr(p);
-	RAW_SAY(p, 99, 1, 32, 0, 0, 0, 0, 99, 0, 2, PROGRAM, 1, N_PROCS, 0, 0, 0, 0);
-	raw_hear(p, &msg);
+	raw_send_mpa(p, "MPA ID Req Frame", NULL, 0);
+	raw_receive_mpa(p, "MPA ID Rep Frame");
+	raw_send_rtr(p);
+	RAW_SEND(p, 99, 1, 32, 0, 0, 0, 0, 99, 0, 2, PROGRAM, 1, N_PROCS, 0, 0, 0, 0);
+	raw_receive_msg(p, &msg);
 	assert_int_equal(msg.word[0], 99);
 }
 
 /* One Call for 1 MiB by a Write chunk, in version 1. */
 static void greedy_call(struct raw_peer *p, uint32_t xid)
 {
-	RAW_SAY(p, xid, 1, 32, 0, 0,           /* nothing to read */
-	        1, 1, 0x1234, MIB, 0, 0, 0, 0, /* one Write chunk, of one segment */
-	        xid, 0, 2, PROGRAM, 1, P_BIG, 0, 0, 0, 0);
+	RAW_SEND(p, xid, 1, 32, 0, 0,           /* nothing to read */
+	         1, 1, 0x1234, MIB, 0, 0, 0, 0, /* one Write chunk, of one segment */
+	         xid, 0, 2, PROGRAM, 1, P_BIG, 0, 0, 0, 0);
 }
 
 /* Both what they hold and how long another client waits for them is bounded. */

@@ -5,7 +5,7 @@
  */
 #include <netdb.h>
 
-#include "reverse_rig.h"
+#include "test_both_ends.h"
 
 /* Stands before the system's: a name with two addresses, 127.0.0.2 and .3. */
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
@@ -37,8 +37,8 @@ void freeaddrinfo(struct addrinfo *list)
 
 static void connect_to(const char *host)
 {
-	assert_int_equal(rpcrdma_connect(w.engine, host, w.port, &w.options, on_event,
-	                                 NULL, &w.conn),
+	assert_int_equal(rpcrdma_connect(both.engine, host, both.port, &both.options,
+	                                 both_on_event, NULL, &both.conn),
 	                 0);
 }
 
@@ -46,7 +46,7 @@ static uint32_t peer(void)
 {
 	struct rpcrdma_conn_info i;
 
-	rpcrdma_conn_get_info(w.conn, &i, sizeof(i));
+	rpcrdma_conn_get_info(both.conn, &i, sizeof(i));
 	assert_true(i.connected);
 	return ntohl(((struct sockaddr_in *)&i.peer)->sin_addr.s_addr);
 }
@@ -58,15 +58,15 @@ static void it_comes_back_to_the_address_that_worked(void **state)
 	struct rpcrdma_call_options o;
 	struct wait x;
 
-	listen_at("0.0.0.0:0");
+	both_listen("0.0.0.0:0");
 	connect_to("two.example");
-	spin_until(&w.ups, 1);
+	both_spin_until(&both.ups, 1);
 	assert_int_equal(peer(), 0x7f000002);
 	for (unsigned i = 1; i < 5; i++) {
-		o = call_to(P_NULL, &x);
-		assert_int_equal(run(w.conn, &o, &x), 0);
-		cut();
-		spin_until(&w.ups, i + 1);
+		o = both_call(P_NULL, &x);
+		assert_int_equal(both_run(both.conn, &o, &x), 0);
+		both_cut();
+		both_spin_until(&both.ups, i + 1);
 		assert_int_equal(peer(), 0x7f000002);
 	}
 }
@@ -76,34 +76,34 @@ static void it_tries_all_addresses(void **state)
 {
 	char at[32];
 
-	listen_at("127.0.0.3:0");
+	both_listen("127.0.0.3:0");
 	connect_to("two.example");
-	spin_until(&w.ups, 1);
+	both_spin_until(&both.ups, 1);
 	assert_int_equal(peer(), 0x7f000003);
-	cut();
-	spin_until(&w.ups, 2);
+	both_cut();
+	both_spin_until(&both.ups, 2);
 	assert_int_equal(peer(), 0x7f000003);
-	rpcrdma_listener_close(w.listener, 0);
-	w.listener = NULL;
-	spin_until(&w.downs, 3);
-	snprintf(at, sizeof(at), "127.0.0.2:%s", w.port);
-	listen_at(at);
-	spin_until(&w.ups, 3);
+	rpcrdma_listener_close(both.listener, 0);
+	both.listener = NULL;
+	both_spin_until(&both.downs, 3);
+	snprintf(at, sizeof(at), "127.0.0.2:%s", both.port);
+	both_listen(at);
+	both_spin_until(&both.ups, 3);
 	assert_int_equal(peer(), 0x7f000002);
 }
 
 /* Three times in a row, and nothing was answered: it may be the way there. */
 static void it_leaves_an_address_that_is_lost_again_and_again(void **state)
 {
-	listen_at("0.0.0.0:0");
+	both_listen("0.0.0.0:0");
 	connect_to("two.example");
 	for (unsigned i = 1; i < 4; i++) {
-		spin_until(&w.ups, i);
+		both_spin_until(&both.ups, i);
 		assert_int_equal(peer(), 0x7f000002);
-		cut();
-		spin_until(&w.downs, i);
+		both_cut();
+		both_spin_until(&both.downs, i);
 	}
-	spin_until(&w.ups, 4);
+	both_spin_until(&both.ups, 4);
 	assert_int_equal(peer(), 0x7f000003);
 }
 
@@ -114,19 +114,19 @@ static void a_server_that_says_nothing_did_not_work(void **state)
 	                         .sin_addr.s_addr = htonl(0x7f000003)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	w.options.version = 1;
-	listen_at("127.0.0.2:0");
-	sa.sin_port = htons((uint16_t)atoi(w.port));
+	both.options.version = 1;
+	both_listen("127.0.0.2:0");
+	sa.sin_port = htons((uint16_t)atoi(both.port));
 	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
 	assert_int_equal(listen(fd, 1), 0); /* for the next address */
 	connect_to("two.example");
-	spin_until(&w.ups, 1);
-	cut();
-	spin_until(&w.downs, 1);
-	spin_for(50); /* not to the same one again, which would be up */
-	assert_int_equal(w.ups, 1);
+	both_spin_until(&both.ups, 1);
+	both_cut();
+	both_spin_until(&both.downs, 1);
+	both_spin_for(50); /* not to the same one again, which would be up */
+	assert_int_equal(both.ups, 1);
 	close(fd);
-	spin_until(&w.ups, 2);
+	both_spin_until(&both.ups, 2);
 }
 
 static unsigned posts;
@@ -139,25 +139,25 @@ static void posted(void *arg)
 static void post_in_done(struct rpcrdma_call *k, const struct rpcrdma_reply *r,
                          void *arg)
 {
-	on_done(k, r, arg);
-	assert_int_equal(rpcrdma_engine_post(w.engine, posted, NULL), 0);
+	both_on_done(k, r, arg);
+	assert_int_equal(rpcrdma_engine_post(both.engine, posted, NULL), 0);
 }
 
 /* What a callback posts while the engine goes is run as well, and not lost. */
 static void nothing_posted_is_lost_with_the_engine(void **state)
 {
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_PARK, &x);
+	struct rpcrdma_call_options o = both_call(P_PARK, &x);
 
 	posts = 0;
 	o.done = post_in_done;
-	start();
-	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
-	spin_until(&w.server.n_parked, 1);
-	rpcrdma_engine_free(w.engine);
-	rpcrdma_service_free(w.service);
-	rpcrdma_service_free(w.callbacks);
-	set_up(state);
+	both_start();
+	assert_int_equal(rpcrdma_call(both.conn, &o, NULL), 0);
+	both_spin_until(&both.server.n_parked, 1);
+	rpcrdma_engine_free(both.engine);
+	rpcrdma_service_free(both.service);
+	rpcrdma_service_free(both.callbacks);
+	both_set_up(state);
 	assert_int_equal(x.done, 1);
 	assert_int_equal(posts, 1);
 }

@@ -4,7 +4,7 @@
  * those about a context, move as they are; others as ever.  Credentials are laid
  * out by hand; the provider's counters tell what went where.    [v2 §11.2.2]
  */
-#include "reverse_rig.h"
+#include "test_both_ends.h"
 
 enum { INIT = 1, DATA = 0, NONE = 1, INTEGRITY = 2, PRIVACY = 3 };
 
@@ -26,7 +26,7 @@ static struct rpcrdma_stats stats(void)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	return s;
 }
 
@@ -36,18 +36,18 @@ static int sum(const struct rpcrdma_auth *a, uint32_t len, bool special)
 	uint8_t *data = malloc((size_t)len + 3), head[8];
 	struct rpcrdma_piece p[2] = {{head, 8, false}, {data, len, true}};
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_SUM, &x);
+	struct rpcrdma_call_options o = both_call(P_SUM, &x);
 	int status;
 
 	for (uint32_t i = 0; i < len; i++)
-		data[i] = pattern(len, i);
+		data[i] = both_pattern(len, i);
 	put32(head, len);
 	put32(head + 4, len);
 	o.cred = a;
 	o.args = p;
 	o.n_args = 2;
 	o.force_special = special;
-	status = run(w.conn, &o, &x);
+	status = both_run(both.conn, &o, &x);
 	assert_int_equal(status ? 1 : be32(x.results), 1);
 	free(data);
 	return status;
@@ -75,7 +75,7 @@ static void on_fill(struct rpcrdma_call *k, const struct rpcrdma_reply *r, void 
 		assert_int_equal(r->len, 4 + ((f->len + 3) & ~3u));
 	f->right = true;
 	for (uint32_t i = 0; i < f->len; i++)
-		f->right = f->right && p[i] == pattern(5, i);
+		f->right = f->right && p[i] == both_pattern(5, i);
 }
 
 /* An eligible result of @len octets, with room for it. */
@@ -86,7 +86,7 @@ static struct fill fill(const struct rpcrdma_auth *a, uint32_t len, size_t reply
 	struct rpcrdma_dest d = {.base = room, .len = len};
 	struct fill f = {.len = len};
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_FILL, &x);
+	struct rpcrdma_call_options o = both_call(P_FILL, &x);
 
 	put32(args, 5);
 	put32(args + 4, len);
@@ -99,8 +99,8 @@ static struct fill fill(const struct rpcrdma_auth *a, uint32_t len, size_t reply
 	o.reply_bytes = reply_bytes;
 	o.done = on_fill;
 	o.arg = &f;
-	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
-	spin_until(&f.done, 1);
+	assert_int_equal(rpcrdma_call(both.conn, &o, NULL), 0);
+	both_spin_until(&f.done, 1);
 	free(room);
 	return f;
 }
@@ -110,7 +110,7 @@ static void authentication_alone_reduces_as_ever(void **state)
 {
 	struct fill f;
 
-	start();
+	both_start();
 	assert_int_equal(sum(gss(DATA, NONE, 60), BIG, false), 0);
 	assert_int_equal(stats().bytes_read_chunk, 2 * BIG); /* counted by both ends */
 	f = fill(gss(DATA, NONE, 60), BIG, 0);
@@ -123,7 +123,7 @@ static void protected_calls_are_not_reduced(void **state)
 {
 	uint64_t before;
 
-	start();
+	both_start();
 	for (uint32_t service = INTEGRITY; service <= PRIVACY; service++) {
 		struct fill f;
 
@@ -146,7 +146,7 @@ static void protected_messages_may_move_as_a_whole(void **state)
 {
 	struct fill f;
 
-	start();
+	both_start();
 	assert_int_equal(sum(gss(DATA, PRIVACY, 60), BIG, true), 0);
 	assert_true(stats().bytes_special_call >= BIG);
 	assert_int_equal(stats().bytes_read_chunk, 0);
@@ -159,7 +159,7 @@ static void protected_messages_may_move_as_a_whole(void **state)
 /* V2-11.2.2-02: tokens, and credentials as long as they may be. */
 static void elements_of_gss_are_not_reduced(void **state)
 {
-	start();
+	both_start();
 	assert_int_equal(sum(gss(INIT, NONE, 60), 20000, false), 0);
 	assert_int_equal(stats().bytes_read_chunk, 0);
 	assert_int_equal(sum(gss(DATA, NONE, 400), 20000, false), 0);
@@ -172,23 +172,23 @@ static void formats_are_those_of_any_call(void **state)
 {
 	struct rpcrdma_stats a, b, c;
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	struct rpcrdma_call_options o = both_call(P_NULL, &x);
 
-	start();
+	both_start();
 	a = stats();
-	assert_int_equal(run(w.conn, &o, &x), 0);
+	assert_int_equal(both_run(both.conn, &o, &x), 0);
 	b = stats();
 	for (uint32_t service = NONE; service <= PRIVACY; service++) {
-		o = call_to(P_NULL, &x);
+		o = both_call(P_NULL, &x);
 		o.cred = gss(DATA, service, 400);
-		assert_int_equal(run(w.conn, &o, &x), 0);
+		assert_int_equal(both_run(both.conn, &o, &x), 0);
 	}
 	c = stats();
 	assert_int_equal(c.sends - c.grants - (b.sends - b.grants),
 	                 3 * (b.sends - b.grants - (a.sends - a.grants)));
 	assert_int_equal(c.bytes_continued + c.bytes_special_call + c.bytes_reply_chunk,
 	                 0);
-	assert_int_equal(w.server.executed, 4);
+	assert_int_equal(both.server.executed, 4);
 }
 
 int main(void)

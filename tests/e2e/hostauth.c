@@ -5,7 +5,9 @@
  * records and replays.  Whoever is refused is so before any RPC.
  *                                     [V2-5.2.6-01 to -03, V2-11.1.1-03, P14, P15]
  */
-#include "reverse_rig.h"
+#include <pthread.h>
+
+#include "test_both_ends.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -50,12 +52,12 @@ static int begin(void **state)
 	certs_begin(&certs);
 	over = false;
 	last_error = 0;
-	return set_up(state);
+	return both_set_up(state);
 }
 
 static int finish(void **state)
 {
-	int err = tear_down(state);
+	int err = both_tear_down(state);
 
 	for (unsigned i = 0; i < 2; i++) {
 		rpcrdma_hostauth_free(creds[i]);
@@ -70,7 +72,7 @@ static void on_auth_event(struct rpcrdma_conn *c, int error, bool final, void *a
 	if (error)
 		last_error = error;
 	over = over || final;
-	w.ups += !error;
+	both.ups += !error;
 }
 
 static void hex(const uint8_t *p, char *to)
@@ -84,7 +86,7 @@ static void h_who(struct rpcrdma_request *q, void *arg)
 {
 	uint8_t b[32];
 
-	w.server.executed++;
+	both.server.executed++;
 	snprintf(seen_identity, sizeof(seen_identity), "%s",
 	         rpcrdma_request_identity(q));
 	seen_binding[0] = '\0';
@@ -98,30 +100,30 @@ static const struct rpcrdma_program who = {PROG + 1, VERS, who_procs, 1};
 
 static void open_both(int client, int server)
 {
-	w.options.callbacks = NULL;
-	w.options.hostauth_policy = (enum rpcrdma_hostauth_policy)client;
-	w.options.hostauth = creds[0];
-	w.options.retry_ns = 3000ull * MS;
-	w.listen_options.hostauth_policy = (enum rpcrdma_hostauth_policy)server;
-	w.listen_options.hostauth = creds[1];
-	assert_int_equal(rpcrdma_service_add(w.service, &who, NULL), 0);
-	listen_at("127.0.0.1:0");
+	both.options.callbacks = NULL;
+	both.options.hostauth_policy = (enum rpcrdma_hostauth_policy)client;
+	both.options.hostauth = creds[0];
+	both.options.retry_ns = 3000ull * MS;
+	both.listen_options.hostauth_policy = (enum rpcrdma_hostauth_policy)server;
+	both.listen_options.hostauth = creds[1];
+	assert_int_equal(rpcrdma_service_add(both.service, &who, NULL), 0);
+	both_listen("127.0.0.1:0");
 }
 
 static void connect_to(const char *port)
 {
-	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", port, &w.options,
-	                                 on_auth_event, NULL, &w.conn),
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", port, &both.options,
+	                                 on_auth_event, NULL, &both.conn),
 	                 0);
 }
 
 static int ask(void)
 {
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(0, &x);
+	struct rpcrdma_call_options o = both_call(0, &x);
 
 	o.program = PROG + 1;
-	return run(w.conn, &o, &x);
+	return both_run(both.conn, &o, &x);
 }
 
 /* -- policies -------------------------------------------------------------- */
@@ -135,13 +137,13 @@ static void both_know_each_other(void **state)
 	creds[0] = load("client", NULL);
 	creds[1] = load("server", NULL);
 	open_both(REQUIRE, REQUIRE);
-	connect_to(w.port);
-	assert_int_equal(rpcrdma_conn_channel_binding(w.conn, b), -ENOTCONN);
+	connect_to(both.port);
+	assert_int_equal(rpcrdma_conn_channel_binding(both.conn, b), -ENOTCONN);
 	assert_int_equal(ask(), 0);
-	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
+	rpcrdma_conn_get_info(both.conn, &info, sizeof(info));
 	assert_string_equal(info.identity, "CN=server");
 	assert_string_equal(seen_identity, "CN=client");
-	assert_int_equal(rpcrdma_conn_channel_binding(w.conn, b), 0);
+	assert_int_equal(rpcrdma_conn_channel_binding(both.conn, b), 0);
 	hex(b, own);
 	assert_string_equal(own, seen_binding);
 	assert_int_equal(info.version, 2);
@@ -154,11 +156,11 @@ static void again_after_a_loss(void **state)
 	creds[0] = load(NULL, "psk");
 	creds[1] = load(NULL, "psk");
 	open_both(REQUIRE, REQUIRE);
-	connect_to(w.port);
+	connect_to(both.port);
 	assert_int_equal(ask(), 0);
 	assert_string_equal(seen_identity, "psk:host1");
 	strcpy(first, seen_binding);
-	cut();
+	both_cut();
 	assert_int_equal(ask(), 0);
 	assert_string_equal(seen_identity, "psk:host1");
 	assert_string_not_equal(first, seen_binding); /* another connection */
@@ -169,21 +171,21 @@ static void a_server_is_known_when_it_calls(void **state)
 {
 	struct rpcrdma_conn_info info;
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_BIND, &x);
+	struct rpcrdma_call_options o = both_call(P_BIND, &x);
 
 	creds[0] = load("client", NULL);
 	creds[1] = load("server", NULL);
 	open_both(REQUIRE, REQUIRE);
-	assert_int_equal(rpcrdma_service_add(w.callbacks, &who, NULL), 0);
-	w.options.callbacks = w.callbacks;
-	connect_to(w.port);
-	assert_int_equal(run(w.conn, &o, &x), 0);
-	assert_int_equal(w.bind_status, 0);
-	o = call_to(0, &x);
+	assert_int_equal(rpcrdma_service_add(both.callbacks, &who, NULL), 0);
+	both.options.callbacks = both.callbacks;
+	connect_to(both.port);
+	assert_int_equal(both_run(both.conn, &o, &x), 0);
+	assert_int_equal(both.bind_status, 0);
+	o = both_call(0, &x);
 	o.program = PROG + 1;
-	assert_int_equal(run(w.back, &o, &x), 0);
+	assert_int_equal(both_run(both.back, &o, &x), 0);
 	assert_string_equal(seen_identity, "CN=server");
-	rpcrdma_conn_get_info(w.back, &info, sizeof(info));
+	rpcrdma_conn_get_info(both.back, &info, sizeof(info));
 	assert_string_equal(info.identity, "CN=client");
 }
 
@@ -191,12 +193,12 @@ static void a_server_is_known_when_it_calls(void **state)
 static void a_server_of_version_1_proves_nothing(void **state)
 {
 	creds[0] = load("client", NULL);
-	w.listen_options.version = 1;
+	both.listen_options.version = 1;
 	open_both(REQUIRE, OFF);
-	connect_to(w.port);
+	connect_to(both.port);
 	assert_int_equal(ask(), -EPROTONOSUPPORT);
 	assert_true(over);
-	assert_int_equal(w.server.executed, 0);
+	assert_int_equal(both.server.executed, 0);
 }
 
 /* client, server, error of the call, who the server saw */
@@ -221,14 +223,14 @@ static void one_policy(unsigned i)
 	creds[0] = load("client", NULL);
 	creds[1] = load("server", NULL);
 	open_both(policies[i].client, policies[i].server);
-	connect_to(w.port);
+	connect_to(both.port);
 	seen_identity[0] = '\0';
 	got = ask();
 	if (policies[i].want == 1)
 		assert_int_not_equal(got, 0);
 	else
 		assert_int_equal(got, policies[i].want);
-	assert_int_equal(w.server.executed, got == 0);
+	assert_int_equal(both.server.executed, got == 0);
 	assert_string_equal(seen_identity, policies[i].seen);
 }
 
@@ -260,7 +262,7 @@ static int command(const char *options, const char *out)
 	snprintf(line, sizeof(line),
 	         "cd '%s' && exec '%s' ping -v -c 1 --program %u --version %u "
 	         "--hostauth require %s 127.0.0.1:%s >%s 2>&1",
-	         certs.dir, RPCRDMA_TOOL, PROG, VERS, options, w.port, out);
+	         certs.dir, RPCRDMA_TOOL, PROG, VERS, options, both.port, out);
 	pid = fork();
 	if (pid == 0) {
 		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
@@ -268,7 +270,7 @@ static int command(const char *options, const char *out)
 	}
 	assert_true(pid > 0);
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		assert_int_equal(rpcrdma_engine_process(w.engine, 5), 0);
+		assert_int_equal(rpcrdma_engine_process(both.engine, 5), 0);
 		if (now_ns() > end)
 			kill(pid, SIGKILL);
 	}
@@ -314,7 +316,7 @@ static void the_commands_options_are_heard(void **state)
 			says("out", "another exit code");
 		says("out", t[i].words);
 	}
-	assert_int_equal(w.server.executed, 3);
+	assert_int_equal(both.server.executed, 3);
 }
 
 /* -- refusals --------------------------------------------------------------------- */
@@ -325,11 +327,11 @@ static void expect_refusal(const char *words)
 	struct rpcrdma_conn_info info;
 	uint64_t began = now_ns();
 
-	connect_to(w.port);
+	connect_to(both.port);
 	assert_int_equal(ask(), -EACCES);
 	assert_true(over);
-	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
+	assert_int_equal(both.server.executed, 0);
+	rpcrdma_conn_get_info(both.conn, &info, sizeof(info));
 	if (!strstr(info.reason, words))
 		fail_msg("\"%s\" is not in \"%s\"", words, info.reason);
 	assert_true(now_ns() - began < 2500ull * MS); /* not tried again and again */
@@ -370,7 +372,7 @@ static void a_client_without_certificate(void **state)
 
 static void a_server_of_another_name(void **state)
 {
-	w.options.hostauth_name = "elsewhere.example";
+	both.options.hostauth_name = "elsewhere.example";
 	refused("client", "server", "hostname mismatch");
 }
 
@@ -382,12 +384,13 @@ static void a_server_that_the_host_does_not_name(void **state)
 	creds[0] = load("client", NULL);
 	creds[1] = load("server", NULL);
 	open_both(REQUIRE, REQUIRE);
-	assert_int_equal(rpcrdma_connect(w.engine, "localhost", w.port, &w.options,
-	                                 on_auth_event, NULL, &w.conn),
+	assert_int_equal(rpcrdma_connect(both.engine, "localhost", both.port,
+	                                 &both.options, on_auth_event, NULL,
+	                                 &both.conn),
 	                 0);
 	assert_int_equal(ask(), -EACCES);
-	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
+	assert_int_equal(both.server.executed, 0);
+	rpcrdma_conn_get_info(both.conn, &info, sizeof(info));
 	assert_non_null(strstr(info.reason, "hostname mismatch"));
 }
 
@@ -404,28 +407,29 @@ static void options_that_cannot_be(void **state)
 	struct rpcrdma_conn *c;
 	char name[257] = "";
 
-	w.options.hostauth_policy = RPCRDMA_HOSTAUTH_REQUIRE; /* without credentials */
-	assert_int_equal(
-	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
-	        -EINVAL);
+	both.options.hostauth_policy =
+	        RPCRDMA_HOSTAUTH_REQUIRE; /* without credentials */
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", "9", &both.options,
+	                                 NULL, NULL, &c),
+	                 -EINVAL);
 	creds[0] = load("client", NULL);
-	w.options.hostauth = creds[0];
-	w.options.version = 1;
-	assert_int_equal(
-	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
-	        -EPROTONOSUPPORT);
-	w.options.version = 0;
-	w.options.hostauth_name = "";
-	w.options.hostauth_policy = (enum rpcrdma_hostauth_policy)3;
-	assert_int_equal(
-	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
-	        -EINVAL);
-	w.options.hostauth_policy = RPCRDMA_HOSTAUTH_REQUIRE;
-	w.options.hostauth_name = memset(name, 'x', 256);
-	assert_int_equal(
-	        rpcrdma_connect(w.engine, "127.0.0.1", "9", &w.options, NULL, NULL, &c),
-	        -EINVAL);
-	listen_at("127.0.0.1:0");
+	both.options.hostauth = creds[0];
+	both.options.version = 1;
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", "9", &both.options,
+	                                 NULL, NULL, &c),
+	                 -EPROTONOSUPPORT);
+	both.options.version = 0;
+	both.options.hostauth_name = "";
+	both.options.hostauth_policy = (enum rpcrdma_hostauth_policy)3;
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", "9", &both.options,
+	                                 NULL, NULL, &c),
+	                 -EINVAL);
+	both.options.hostauth_policy = RPCRDMA_HOSTAUTH_REQUIRE;
+	both.options.hostauth_name = memset(name, 'x', 256);
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", "9", &both.options,
+	                                 NULL, NULL, &c),
+	                 -EINVAL);
+	both_listen("127.0.0.1:0");
 }
 
 /* It could prove itself to nobody. */
@@ -435,14 +439,16 @@ static void a_server_without_credentials_does_not_listen(void **state)
 
 	creds[0] = load(NULL, NULL);
 	for (int policy = PREFER; policy <= REQUIRE; policy++) {
-		w.listen_options.hostauth_policy = (enum rpcrdma_hostauth_policy)policy;
-		w.listen_options.hostauth = creds[0];
-		assert_int_equal(rpcrdma_listen(w.engine, "127.0.0.1:0",
-		                                &w.listen_options, w.service, 8, &none),
+		both.listen_options.hostauth_policy =
+		        (enum rpcrdma_hostauth_policy)policy;
+		both.listen_options.hostauth = creds[0];
+		assert_int_equal(rpcrdma_listen(both.engine, "127.0.0.1:0",
+		                                &both.listen_options, both.service, 8,
+		                                &none),
 		                 -EINVAL);
 	}
-	w.listen_options.hostauth_policy = RPCRDMA_HOSTAUTH_OFF;
-	listen_at("127.0.0.1:0");
+	both.listen_options.hostauth_policy = RPCRDMA_HOSTAUTH_OFF;
+	both_listen("127.0.0.1:0");
 }
 
 /* Whom it would believe was not said. */
@@ -456,14 +462,16 @@ static void a_server_without_authorities_does_not_listen(void **state)
 	o.key_file = certs_path(&certs, "server.key");
 	assert_int_equal(rpcrdma_hostauth_new(&o, &creds[1], NULL, 0), 0);
 	for (int policy = PREFER; policy <= REQUIRE; policy++) {
-		w.listen_options.hostauth_policy = (enum rpcrdma_hostauth_policy)policy;
-		w.listen_options.hostauth = creds[1];
-		assert_int_equal(rpcrdma_listen(w.engine, "127.0.0.1:0",
-		                                &w.listen_options, w.service, 8, &none),
+		both.listen_options.hostauth_policy =
+		        (enum rpcrdma_hostauth_policy)policy;
+		both.listen_options.hostauth = creds[1];
+		assert_int_equal(rpcrdma_listen(both.engine, "127.0.0.1:0",
+		                                &both.listen_options, both.service, 8,
+		                                &none),
 		                 -ENOKEY);
 	}
-	w.listen_options.hostauth_policy = RPCRDMA_HOSTAUTH_OFF;
-	listen_at("127.0.0.1:0");
+	both.listen_options.hostauth_policy = RPCRDMA_HOSTAUTH_OFF;
+	both_listen("127.0.0.1:0");
 }
 
 /* -- somebody between ------------------------------------------------------------- */
@@ -545,7 +553,7 @@ static void *relay_thread(void *arg)
 	bool open = true;
 
 	r->client = accept(r->listener, NULL, NULL);
-	r->server = dial(w.port);
+	r->server = dial(both.port);
 	while (open && !r->stop) {
 		struct pollfd p[2] = {{.fd = r->client, .events = POLLIN},
 		                      {.fd = r->server, .events = POLLIN}};
@@ -590,7 +598,7 @@ static void between(int policy, unsigned flip_from)
 {
 	creds[0] = load("client", NULL);
 	creds[1] = load("server", NULL);
-	w.options.provider = w.listen_options.provider = "iwarp:crc=0";
+	both.options.provider = both.listen_options.provider = "iwarp:crc=0";
 	open_both(policy, policy);
 	relay_start(&relay, flip_from);
 	connect_to(relay.port);
@@ -603,8 +611,8 @@ static void a_flipped_bit(unsigned from)
 	between(REQUIRE, from);
 	assert_int_equal(ask(), -EACCES);
 	assert_true(relay.flipped);
-	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_get_info(w.conn, &info, sizeof(info));
+	assert_int_equal(both.server.executed, 0);
+	rpcrdma_conn_get_info(both.conn, &info, sizeof(info));
 	assert_non_null(strstr(info.reason, "transport propert"));
 	relay_end(&relay);
 }
@@ -624,16 +632,16 @@ static void a_dialogue_that_stands_still_ends(void **state)
 {
 	uint64_t began = now_ns();
 
-	w.options.handshake_ns = 500ull * MS;
-	w.options.no_reconnect = true;
+	both.options.handshake_ns = 500ull * MS;
+	both.options.no_reconnect = true;
 	between(REQUIRE, MUTE);
 	assert_int_equal(ask(), -ETIMEDOUT);
 	assert_true(now_ns() - began >= 500ull * MS);
 	assert_true(over);
-	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_close(w.conn);
-	w.conn = NULL;
-	spin_for(50);
+	assert_int_equal(both.server.executed, 0);
+	rpcrdma_conn_close(both.conn);
+	both.conn = NULL;
+	both_spin_for(50);
 	relay_end(&relay);
 	assert_true(relay.muted);
 }
@@ -644,9 +652,9 @@ static void a_flipped_bit_passes_without_authentication(void **state)
 	between(OFF, 1);
 	assert_int_equal(ask(), 0);
 	assert_true(relay.flipped);
-	rpcrdma_conn_close(w.conn);
-	w.conn = NULL;
-	spin_for(50);
+	rpcrdma_conn_close(both.conn);
+	both.conn = NULL;
+	both_spin_for(50);
 	relay_end(&relay);
 }
 
@@ -659,26 +667,26 @@ static void a_replayed_conversation_executes_nothing(void **state)
 
 	between(REQUIRE, NOBODY);
 	assert_int_equal(ask(), 0);
-	assert_int_equal(w.server.executed, 1);
-	rpcrdma_conn_close(w.conn);
-	w.conn = NULL;
-	spin_for(50);
+	assert_int_equal(both.server.executed, 1);
+	rpcrdma_conn_close(both.conn);
+	both.conn = NULL;
+	both_spin_for(50);
 	relay_end(&relay);
 	assert_true(relay.n_heard > 500);
 
-	fd = dial(w.port);
+	fd = dial(both.port);
 	assert_int_equal(send(fd, relay.heard, relay.n_heard, MSG_NOSIGNAL),
 	                 (ssize_t)relay.n_heard);
 	end = now_ns() + 8000ull * MS;
 	while (n != 0 && now_ns() < end) {
-		spin_for(10);
+		both_spin_for(10);
 		n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
 		if (n < 0 && errno == ECONNRESET)
 			n = 0;
 	}
 	assert_int_equal(n, 0); /* closed */
 	close(fd);
-	assert_int_equal(w.server.executed, 1);
+	assert_int_equal(both.server.executed, 1);
 }
 
 #undef TEST

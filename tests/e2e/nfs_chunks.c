@@ -4,7 +4,7 @@
  * the data of a READ may come from, and what becomes of a READ and a WRITE whose
  * chunks the server refuses.  Every expected word is from the specification.
  */
-#include "support/raw_peer.h"
+#include "test_raw_peer.h"
 
 #include "client/nfs.h"
 
@@ -77,11 +77,11 @@ static void accept_peer(void)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 2), 0);
 	}
 	raw_init(&w.peer, w.engine, fd);
-	raw_hear_mpa(&w.peer, "MPA ID Req Frame");
-	raw_say_mpa(&w.peer, "MPA ID Rep Frame", NULL, 0);
-	raw_hear(&w.peer, &msg);
+	raw_receive_mpa(&w.peer, "MPA ID Req Frame");
+	raw_send_mpa(&w.peer, "MPA ID Rep Frame", NULL, 0);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_equal(msg.word[3], CONNPROP);
-	RAW_SAY(&w.peer, 0x77, 2, CREDITS, CONNPROP, 0, 0); /* all defaults */
+	RAW_SEND(&w.peer, 0x77, 2, CREDITS, CONNPROP, 0, 0); /* all defaults */
 }
 
 static int begin(void **state)
@@ -130,7 +130,7 @@ static void read_file(uint32_t len)
 	memset(w.got, 0xee, sizeof(w.got));
 	w.done = false;
 	nfs_op_read(&w.op, &file, 0, w.got, len, on_done, NULL);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_equal(msg.word[3], MSG);
 	assert_int_equal(msg.word[4], 0);
 }
@@ -222,12 +222,12 @@ static void answer_inline(bool with_write, uint32_t len)
 	put(&t, len);
 	for (uint32_t i = 0; i < len; i += 4)
 		put(&t, raw_be(w.data + i, 4));
-	raw_say(&w.peer, t.word, t.n);
+	raw_send_words(&w.peer, t.word, t.n);
 }
 
 static void refuse(uint32_t code, uint32_t max)
 {
-	RAW_SAY(&w.peer, msg.word[0], 2, CREDIT, ERROR, RESPONSE, code, max);
+	RAW_SEND(&w.peer, msg.word[0], 2, CREDIT, ERROR, RESPONSE, code, max);
 }
 
 /* -- data inline ----------------------------------------------------------- */
@@ -271,7 +271,7 @@ static void an_error_leaves_the_chunk_unused(void **state)
 	put_header(&t, true);
 	put(&t, NFS3ERR_IO);
 	put(&t, 0); /* no attributes */
-	raw_say(&w.peer, t.word, t.n);
+	raw_send_words(&w.peer, t.word, t.n);
 	await_end(NFS3ERR_IO);
 }
 
@@ -286,7 +286,7 @@ static void a_read_without_its_write_chunk_has_its_data_inline(void **state)
 	assert_true(has_write(DATA));
 	first = msg.word[0];
 	refuse(ERR_WRITE_CHUNKS, 0);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_not_equal(msg.word[0], first);
 	assert_true(has_no_items());
 	assert_int_equal(msg.word[8], 1); /* a Reply chunk, which need not be used */
@@ -301,7 +301,7 @@ static void a_read_without_segments_has_its_data_inline(void **state)
 	read_file(DATA);
 	assert_true(has_write(DATA));
 	refuse(ERR_SEGMENTS, 0);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_true(has_no_items());
 	assert_int_equal(msg.word[8], 0);
 	answer_inline(false, DATA);
@@ -332,7 +332,7 @@ static void answer_write(void)
 	put(&t, 2);
 	put(&t, 0x76657269);
 	put(&t, 0x66696572);
-	raw_say(&w.peer, t.word, t.n);
+	raw_send_words(&w.peer, t.word, t.n);
 }
 
 /* V2-7.3.1-04: the data, pulled no more, are a part of a continued Call. */
@@ -343,17 +343,17 @@ static void a_write_without_its_read_chunk_is_continued(void **state)
 	size_t head;
 
 	nfs_op_write(&w.op, &file, 0, w.data, LONG, FILE_SYNC, on_done, NULL);
-	raw_hear(&w.peer, &asked);
+	raw_receive_msg(&w.peer, &asked);
 	/* one Read segment: position, handle, length, offset */
 	assert_int_equal(asked.word[6], 1);
 	assert_int_equal(asked.word[9], LONG);
 	assert_int_equal(asked.word[12], 0); /* the list's end */
 	msg = asked;
 	refuse(ERR_READ_CHUNKS, 0);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_not_equal(msg.word[0], asked.word[0]);
 	hear_part(&t, MORE);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	hear_part(&t, 0);
 	head = asked.len / 4 - 15; /* of the first Call's payload */
 	assert_int_equal(t.word[0], msg.word[0]);

@@ -4,25 +4,27 @@
  * both directions at once, threads.  The oracle is the octet pattern that both
  * sides compute by themselves, and what the provider counted.
  */
-#include "reverse_rig.h"
+#include <pthread.h>
+
+#include "test_both_ends.h"
 
 static int sum(struct rpcrdma_conn *c, uint32_t len, bool item)
 {
 	uint8_t *data = malloc((size_t)len + 3), head[8];
 	struct rpcrdma_piece a[2] = {{head, 8, false}, {data, len, item}};
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_SUM, &x);
+	struct rpcrdma_call_options o = both_call(P_SUM, &x);
 	int status;
 
 	if (!item)
 		a[1].len = (len + 3) & ~3u;
 	for (uint32_t i = 0; i < len + 3; i++)
-		data[i] = pattern(len, i);
+		data[i] = both_pattern(len, i);
 	put32(head, len);
 	put32(head + 4, len);
 	o.args = a;
 	o.n_args = 2;
-	status = run(c, &o, &x);
+	status = both_run(c, &o, &x);
 	if (!status)
 		assert_int_equal(be32(x.results), 1);
 	free(data);
@@ -58,7 +60,7 @@ static void on_filled(struct rpcrdma_call *k, const struct rpcrdma_reply *r, voi
 		assert_int_equal(r->len, 4 + ((f->len + 3) & ~3u));
 	}
 	for (uint32_t i = 0; i < f->len; i++)
-		assert_int_equal(got[i], pattern(f->seed, i));
+		assert_int_equal(got[i], both_pattern(f->seed, i));
 }
 
 /* @item: into memory of ours by RDMA Write, if the peer may. */
@@ -68,7 +70,7 @@ static int fill(struct rpcrdma_conn *c, uint32_t len, bool item, struct filled *
 	struct rpcrdma_piece a = {args, 12, false};
 	struct rpcrdma_dest d = {.len = len};
 	struct wait unused;
-	struct rpcrdma_call_options o = call_to(P_FILL, &unused);
+	struct rpcrdma_call_options o = both_call(P_FILL, &unused);
 
 	*f = (struct filled){.seed = len * 7, .len = len};
 	d.base = f->dest = malloc((size_t)len + 1);
@@ -83,7 +85,7 @@ static int fill(struct rpcrdma_conn *c, uint32_t len, bool item, struct filled *
 	o.done = on_filled;
 	o.arg = f;
 	assert_int_equal(rpcrdma_call(c, &o, NULL), 0);
-	spin_until(&f->done, 1);
+	both_spin_until(&f->done, 1);
 	free(f->dest);
 	return f->status;
 }
@@ -95,35 +97,35 @@ static void a_server_calls_its_client(void **state)
 {
 	struct rpcrdma_conn_info back, front;
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	struct rpcrdma_call_options o = both_call(P_NULL, &x);
 
-	start();
-	assert_int_equal(run(w.back, &o, &x), 0);
-	assert_int_equal(w.client.executed, 1);
-	assert_int_equal(w.server.executed, 0);
-	rpcrdma_conn_get_info(w.back, &back, sizeof(back));
-	rpcrdma_conn_get_info(w.conn, &front, sizeof(front));
+	both_start();
+	assert_int_equal(both_run(both.back, &o, &x), 0);
+	assert_int_equal(both.client.executed, 1);
+	assert_int_equal(both.server.executed, 0);
+	rpcrdma_conn_get_info(both.back, &back, sizeof(back));
+	rpcrdma_conn_get_info(both.conn, &front, sizeof(front));
 	assert_true(back.connected);
 	assert_int_equal(back.version, front.version);
 	assert_int_equal(back.peer_reverse, RPCRDMA_REVERSE_GENL);
 	assert_memory_equal(&back.peer, &front.local, sizeof(struct sockaddr_in));
-	assert_int_equal(w.ups, 1);
+	assert_int_equal(both.ups, 1);
 }
 
 /* RPC's own answers: the client's service speaks for itself. */
 static void rpc_errors_come_back_from_the_client(void **state)
 {
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(99, &x);
+	struct rpcrdma_call_options o = both_call(99, &x);
 
-	start();
-	assert_int_equal(run(w.back, &o, &x), RPCRDMA_PROC_UNAVAIL);
-	o = call_to(P_NULL, &x);
+	both_start();
+	assert_int_equal(both_run(both.back, &o, &x), RPCRDMA_PROC_UNAVAIL);
+	o = both_call(P_NULL, &x);
 	o.program++;
-	assert_int_equal(run(w.back, &o, &x), RPCRDMA_PROG_UNAVAIL);
-	o = call_to(P_NULL, &x);
+	assert_int_equal(both_run(both.back, &o, &x), RPCRDMA_PROG_UNAVAIL);
+	o = both_call(P_NULL, &x);
 	o.version = 7;
-	assert_int_equal(run(w.back, &o, &x), RPCRDMA_PROG_MISMATCH);
+	assert_int_equal(both_run(both.back, &o, &x), RPCRDMA_PROG_MISMATCH);
 	assert_int_equal(x.reply.low, VERS);
 	assert_int_equal(x.reply.high, VERS);
 }
@@ -134,28 +136,28 @@ static void a_client_without_callbacks_is_not_called(void **state)
 	struct rpcrdma_conn_info info;
 	struct rpcrdma_stats before, after;
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	struct rpcrdma_call_options o = both_call(P_NULL, &x);
 
-	w.options.callbacks = NULL;
-	start();
-	spin_for(30); /* what is owed has been said */
-	rpcrdma_engine_get_stats(w.engine, &before, sizeof(before));
-	assert_int_equal(run(w.back, &o, &x), -EPROTONOSUPPORT);
-	spin_for(30);
-	rpcrdma_engine_get_stats(w.engine, &after, sizeof(after));
+	both.options.callbacks = NULL;
+	both_start();
+	both_spin_for(30); /* what is owed has been said */
+	rpcrdma_engine_get_stats(both.engine, &before, sizeof(before));
+	assert_int_equal(both_run(both.back, &o, &x), -EPROTONOSUPPORT);
+	both_spin_for(30);
+	rpcrdma_engine_get_stats(both.engine, &after, sizeof(after));
 	assert_int_equal(after.sends, before.sends);
-	rpcrdma_conn_get_info(w.back, &info, sizeof(info));
+	rpcrdma_conn_get_info(both.back, &info, sizeof(info));
 	assert_int_equal(info.peer_reverse, 0);
-	o = call_to(P_NULL, &x);
-	assert_int_equal(run(w.conn, &o, &x), 0); /* forward as ever */
-	assert_int_equal(w.downs, 0);
+	o = both_call(P_NULL, &x);
+	assert_int_equal(both_run(both.conn, &o, &x), 0); /* forward as ever */
+	assert_int_equal(both.downs, 0);
 }
 
 static void one_sided(uint64_t *reads, uint64_t *writes)
 {
 	struct rpcrdma_stats s;
 
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	*reads = s.rdma_reads;
 	*writes = s.rdma_writes;
 }
@@ -166,22 +168,22 @@ static void level_simple_is_one_message_each_way(void **state)
 	uint64_t reads, writes;
 	struct filled f;
 
-	w.options.reverse = RPCRDMA_REVERSE_SIMPLE;
-	start();
-	assert_int_equal(sum(w.back, 3000, true), 0);
-	assert_int_equal(fill(w.back, 3000, true, &f), 0);
-	assert_int_equal(sum(w.back, 5000, true), -EMSGSIZE);
-	assert_int_equal(sum(w.back, 5000, false), -EMSGSIZE);
-	assert_int_equal(fill(w.back, 5000, false, &f), RPCRDMA_TRANSPORT_ERROR);
+	both.options.reverse = RPCRDMA_REVERSE_SIMPLE;
+	both_start();
+	assert_int_equal(sum(both.back, 3000, true), 0);
+	assert_int_equal(fill(both.back, 3000, true, &f), 0);
+	assert_int_equal(sum(both.back, 5000, true), -EMSGSIZE);
+	assert_int_equal(sum(both.back, 5000, false), -EMSGSIZE);
+	assert_int_equal(fill(both.back, 5000, false, &f), RPCRDMA_TRANSPORT_ERROR);
 	assert_int_equal(f.transport_error, 10); /* RDMA2_ERR_REPLY_RESOURCE */
-	assert_int_equal(fill(w.back, 5000, true, &f), RPCRDMA_TRANSPORT_ERROR);
+	assert_int_equal(fill(both.back, 5000, true, &f), RPCRDMA_TRANSPORT_ERROR);
 	assert_int_equal(f.transport_error, 10);
-	assert_int_equal(sum(w.back, 3000, true), 0);
+	assert_int_equal(sum(both.back, 3000, true), 0);
 	one_sided(&reads, &writes);
 	assert_int_equal(reads, 0);
 	assert_int_equal(writes, 0);
-	assert_int_equal(sum(w.conn, BIG, true), 0); /* forward: no such limit */
-	assert_int_equal(w.downs, 0);
+	assert_int_equal(sum(both.conn, BIG, true), 0); /* forward: no such limit */
+	assert_int_equal(both.downs, 0);
 }
 
 /* V2-5.2.5-04, V2-4.5.2-04: long ones are continued, chunks are not offered. */
@@ -191,15 +193,15 @@ static void level_continued_carries_no_chunks(void **state)
 	struct rpcrdma_stats s;
 	struct filled f;
 
-	w.options.reverse = RPCRDMA_REVERSE_CONT;
-	start();
-	assert_int_equal(sum(w.back, BIG, true), 0);
-	assert_int_equal(fill(w.back, BIG, true, &f), 0);
-	assert_int_equal(fill(w.back, BIG, false, &f), 0);
+	both.options.reverse = RPCRDMA_REVERSE_CONT;
+	both_start();
+	assert_int_equal(sum(both.back, BIG, true), 0);
+	assert_int_equal(fill(both.back, BIG, true, &f), 0);
+	assert_int_equal(fill(both.back, BIG, false, &f), 0);
 	one_sided(&reads, &writes);
 	assert_int_equal(reads, 0);
 	assert_int_equal(writes, 0);
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	assert_int_equal(s.registrations, 0);
 	assert_true(s.bytes_continued >= 3ull * BIG);
 }
@@ -210,29 +212,29 @@ static void level_general_moves_chunks(void **state)
 {
 	struct rpcrdma_stats s, last = {0};
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_NULL, &x);
+	struct rpcrdma_call_options o = both_call(P_NULL, &x);
 	struct filled f;
 
-	start();
-	assert_int_equal(sum(w.back, BIG, true), 0);
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	both_start();
+	assert_int_equal(sum(both.back, BIG, true), 0);
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	assert_int_equal(s.bytes_read_chunk, 2 * BIG); /* counted by both ends */
 	assert_true(s.rdma_reads >= 1);
 	assert_int_equal(s.rdma_writes, 0);
-	assert_int_equal(fill(w.back, BIG, true, &f), 0);
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	assert_int_equal(fill(both.back, BIG, true, &f), 0);
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	assert_true(s.rdma_writes >= 1);
 	assert_int_equal(s.bytes_write_chunk, 2 * BIG);
 	last = s;
-	assert_int_equal(fill(w.back, BIG, false, &f), 0);
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	assert_int_equal(fill(both.back, BIG, false, &f), 0);
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	assert_true(s.rdma_writes > last.rdma_writes);
 	assert_true(s.bytes_reply_chunk > BIG);
 	o.force_special = true;
-	assert_int_equal(run(w.back, &o, &x), 0);
-	rpcrdma_engine_get_stats(w.engine, &s, sizeof(s));
+	assert_int_equal(both_run(both.back, &o, &x), 0);
+	rpcrdma_engine_get_stats(both.engine, &s, sizeof(s));
 	assert_true(s.bytes_special_call > 0);
-	assert_int_equal(w.downs, 0);
+	assert_int_equal(both.downs, 0);
 }
 
 /* RFC 8167: version 1 has no levels, so the server takes the least for granted. */
@@ -241,16 +243,16 @@ static void version_1_carries_plain_calls_in_reverse(void **state)
 	struct rpcrdma_conn_info info;
 	struct filled f;
 
-	w.options.version = 1;
-	start();
-	assert_int_equal(sum(w.back, 3000, true), 0);
-	assert_int_equal(fill(w.back, 3000, true, &f), 0);
-	assert_int_equal(sum(w.back, 5000, true), -EMSGSIZE);
-	assert_int_equal(sum(w.conn, BIG, true), 0);
-	rpcrdma_conn_get_info(w.back, &info, sizeof(info));
+	both.options.version = 1;
+	both_start();
+	assert_int_equal(sum(both.back, 3000, true), 0);
+	assert_int_equal(fill(both.back, 3000, true, &f), 0);
+	assert_int_equal(sum(both.back, 5000, true), -EMSGSIZE);
+	assert_int_equal(sum(both.conn, BIG, true), 0);
+	rpcrdma_conn_get_info(both.back, &info, sizeof(info));
 	assert_int_equal(info.version, 1);
 	assert_int_equal(info.peer_reverse, RPCRDMA_REVERSE_SIMPLE);
-	assert_int_equal(w.downs, 0);
+	assert_int_equal(both.downs, 0);
 }
 
 /* What version 1 could not tell beforehand, the client's answer tells. */
@@ -259,14 +261,14 @@ static void a_version_1_client_without_callbacks_refuses(void **state)
 	struct wait x;
 	struct rpcrdma_call_options o;
 
-	w.options.version = 1;
-	w.options.callbacks = NULL;
-	start();
-	o = call_to(P_NULL, &x);
-	assert_int_equal(run(w.back, &o, &x), RPCRDMA_TRANSPORT_ERROR);
-	o = call_to(P_NULL, &x);
-	assert_int_equal(run(w.conn, &o, &x), 0);
-	assert_int_equal(w.downs, 0);
+	both.options.version = 1;
+	both.options.callbacks = NULL;
+	both_start();
+	o = both_call(P_NULL, &x);
+	assert_int_equal(both_run(both.back, &o, &x), RPCRDMA_TRANSPORT_ERROR);
+	o = both_call(P_NULL, &x);
+	assert_int_equal(both_run(both.conn, &o, &x), 0);
+	assert_int_equal(both.downs, 0);
 }
 
 /* What was asked for has a meaning, or is refused. */
@@ -274,15 +276,15 @@ static void levels_without_callbacks_are_misuse(void **state)
 {
 	struct rpcrdma_conn *c;
 
-	w.options.reverse = (enum rpcrdma_reverse)4;
-	assert_int_equal(
-	        rpcrdma_connect(w.engine, "127.0.0.1", "1", &w.options, NULL, NULL, &c),
-	        -EINVAL);
-	w.options.reverse = RPCRDMA_REVERSE_CONT;
-	w.options.callbacks = NULL;
-	assert_int_equal(
-	        rpcrdma_connect(w.engine, "127.0.0.1", "1", &w.options, NULL, NULL, &c),
-	        -EINVAL);
+	both.options.reverse = (enum rpcrdma_reverse)4;
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", "1", &both.options,
+	                                 NULL, NULL, &c),
+	                 -EINVAL);
+	both.options.reverse = RPCRDMA_REVERSE_CONT;
+	both.options.callbacks = NULL;
+	assert_int_equal(rpcrdma_connect(both.engine, "127.0.0.1", "1", &both.options,
+	                                 NULL, NULL, &c),
+	                 -EINVAL);
 }
 
 /* -- both ways ------------------------------------------------------------- */
@@ -316,7 +318,7 @@ static bool job_good(const struct job *j, const struct rpcrdma_reply *r)
 	if (j->dest.ret_used)
 		got = j->dest.base;
 	for (uint32_t i = 0; i < j->len; i++)
-		if (got[i] != pattern(j->seed, i))
+		if (got[i] != both_pattern(j->seed, i))
 			return false;
 	return true;
 }
@@ -357,7 +359,7 @@ static void next_job(struct flow *f)
 	a[0] = (struct rpcrdma_piece){j->args, j->kind == P_SUM ? 8 : 12, false};
 	a[1] = (struct rpcrdma_piece){j->data, j->len, true};
 	for (uint32_t i = 0; i < j->len && j->kind == P_SUM; i++)
-		j->data[i] = pattern(j->seed, i);
+		j->data[i] = both_pattern(j->seed, i);
 	j->dest = (struct rpcrdma_dest){.base = j->data, .len = j->len};
 	o.program = PROG;
 	o.version = VERS;
@@ -384,13 +386,13 @@ static void reverse_only_for_thousands_of_calls(void **state)
 {
 	struct flow f;
 
-	start();
-	start_flow(&f, w.back, 2000);
-	spin_until(&f.ended, 2000);
+	both_start();
+	start_flow(&f, both.back, 2000);
+	both_spin_until(&f.ended, 2000);
 	assert_int_equal(f.bad, 0);
-	assert_int_equal(w.client.executed, 2000);
-	assert_int_equal(w.server.executed, 0);
-	assert_int_equal(w.downs, 0);
+	assert_int_equal(both.client.executed, 2000);
+	assert_int_equal(both.server.executed, 0);
+	assert_int_equal(both.downs, 0);
 }
 
 /* V2-3.1.3.3-01, V2-3.1.3.4-01, -02: both ends Requester and Responder at once. */
@@ -398,16 +400,16 @@ static void both_directions_for_thousands_of_calls(void **state)
 {
 	struct flow there, back;
 
-	start();
-	start_flow(&there, w.conn, 2500);
-	start_flow(&back, w.back, 2500);
-	spin_until(&there.ended, 2500);
-	spin_until(&back.ended, 2500);
+	both_start();
+	start_flow(&there, both.conn, 2500);
+	start_flow(&back, both.back, 2500);
+	both_spin_until(&there.ended, 2500);
+	both_spin_until(&back.ended, 2500);
 	assert_int_equal(there.bad, 0);
 	assert_int_equal(back.bad, 0);
-	assert_int_equal(w.server.executed, 2500);
-	assert_int_equal(w.client.executed, 2500);
-	assert_int_equal(w.downs, 0);
+	assert_int_equal(both.server.executed, 2500);
+	assert_int_equal(both.client.executed, 2500);
+	assert_int_equal(both.downs, 0);
 }
 
 /* The fewest credits there are do not lock the two directions up. */
@@ -415,12 +417,12 @@ static void both_directions_with_two_credits(void **state)
 {
 	struct flow there, back;
 
-	w.options.credits = w.listen_options.credits = 2;
-	start();
-	start_flow(&there, w.conn, 300);
-	start_flow(&back, w.back, 300);
-	spin_until(&there.ended, 300);
-	spin_until(&back.ended, 300);
+	both.options.credits = both.listen_options.credits = 2;
+	both_start();
+	start_flow(&there, both.conn, 300);
+	start_flow(&back, both.back, 300);
+	both_spin_until(&there.ended, 300);
+	both_spin_until(&back.ended, 300);
 	assert_int_equal(there.bad, 0);
 	assert_int_equal(back.bad, 0);
 }
@@ -431,15 +433,15 @@ static void a_handler_may_call_back_before_it_answers(void **state)
 	uint8_t depth[4];
 	struct rpcrdma_piece a = {depth, 4, false};
 	struct wait x;
-	struct rpcrdma_call_options o = call_to(P_NEST, &x);
+	struct rpcrdma_call_options o = both_call(P_NEST, &x);
 
-	start();
+	both_start();
 	put32(depth, 8);
 	o.args = &a;
 	o.n_args = 1;
-	assert_int_equal(run(w.conn, &o, &x), 0);
-	assert_int_equal(w.server.executed, 5); /* and its NULL */
-	assert_int_equal(w.client.executed, 4);
+	assert_int_equal(both_run(both.conn, &o, &x), 0);
+	assert_int_equal(both.server.executed, 5); /* and its NULL */
+	assert_int_equal(both.client.executed, 4);
 }
 
 /* Several objects for one client: each call has an XID of its own. */
@@ -448,18 +450,18 @@ static void two_objects_share_a_connection(void **state)
 	struct rpcrdma_conn *first;
 	struct flow a, b;
 
-	start();
-	first = w.back;
-	w.back = NULL;
-	bind_over(w.conn);
-	assert_int_equal(w.bind_status, 0);
+	both_start();
+	first = both.back;
+	both.back = NULL;
+	both_bind(both.conn);
+	assert_int_equal(both.bind_status, 0);
 	start_flow(&a, first, 500);
-	start_flow(&b, w.back, 500);
-	spin_until(&a.ended, 500);
+	start_flow(&b, both.back, 500);
+	both_spin_until(&a.ended, 500);
 	rpcrdma_conn_close(first); /* the other one goes on */
-	spin_until(&b.ended, 500);
+	both_spin_until(&b.ended, 500);
 	assert_int_equal(a.bad + b.bad, 0);
-	assert_int_equal(w.downs, 0);
+	assert_int_equal(both.downs, 0);
 }
 
 /* -- threads --------------------------------------------------------------- */
@@ -469,14 +471,14 @@ static void callbacks_are_answered_from_other_threads(void **state)
 {
 	struct wait x[40];
 
-	start();
+	both_start();
 	for (unsigned i = 0; i < 40; i++) {
-		struct rpcrdma_call_options o = call_to(P_LATER, &x[i]);
+		struct rpcrdma_call_options o = both_call(P_LATER, &x[i]);
 
-		assert_int_equal(rpcrdma_call(w.back, &o, NULL), 0);
+		assert_int_equal(rpcrdma_call(both.back, &o, NULL), 0);
 	}
 	for (unsigned i = 0; i < 40; i++) {
-		spin_until(&x[i].done, 1);
+		both_spin_until(&x[i].done, 1);
 		assert_int_equal(x[i].status, 0);
 	}
 }
@@ -491,15 +493,15 @@ static void begin_flow(void *arg)
 {
 	struct server_thread *s = arg;
 
-	start_flow(&s->flow, w.back, 1500);
+	start_flow(&s->flow, both.back, 1500);
 }
 
 static void end_server(void *arg)
 {
 	struct server_thread *s = arg;
 
-	rpcrdma_conn_close(w.back);
-	rpcrdma_listener_close(w.listener, 0);
+	rpcrdma_conn_close(both.back);
+	rpcrdma_listener_close(both.listener, 0);
 	s->closing = true;
 }
 
@@ -516,32 +518,32 @@ static void *run_server(void *arg)
 /* Each end in a thread of its own. */
 static void ends_in_threads_call_each_other(void **state)
 {
-	struct rpcrdma_engine *mine = w.engine;
+	struct rpcrdma_engine *mine = both.engine;
 	struct server_thread s = {0};
 	struct flow there;
 	pthread_t t;
 
 	assert_int_equal(rpcrdma_engine_new(NULL, &s.engine), 0);
-	w.engine = s.engine;
-	listen_at("127.0.0.1:0");
-	w.engine = mine;
+	both.engine = s.engine;
+	both_listen("127.0.0.1:0");
+	both.engine = mine;
 	assert_int_equal(pthread_create(&t, NULL, run_server, &s), 0);
-	connect_client(&w.conn);
-	bind_over(w.conn);
-	assert_int_equal(w.bind_status, 0);
+	both_connect(&both.conn);
+	both_bind(both.conn);
+	assert_int_equal(both.bind_status, 0);
 	assert_int_equal(rpcrdma_engine_post(s.engine, begin_flow, &s), 0);
-	start_flow(&there, w.conn, 1500);
-	spin_until(&there.ended, 1500);
+	start_flow(&there, both.conn, 1500);
+	both_spin_until(&there.ended, 1500);
 	while (__atomic_load_n(&s.flow.ended, __ATOMIC_ACQUIRE) < 1500)
-		assert_int_equal(rpcrdma_engine_process(w.engine, 10), 0);
-	rpcrdma_conn_close(w.conn);
+		assert_int_equal(rpcrdma_engine_process(both.engine, 10), 0);
+	rpcrdma_conn_close(both.conn);
 	assert_int_equal(rpcrdma_engine_post(s.engine, end_server, &s), 0);
 	assert_int_equal(pthread_join(t, NULL), 0);
 	assert_int_equal(there.bad, 0);
 	assert_int_equal(s.flow.bad, 0);
 	rpcrdma_engine_free(s.engine);
-	w.conn = w.back = NULL;
-	w.listener = NULL;
+	both.conn = both.back = NULL;
+	both.listener = NULL;
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * The server against clients told octet by octet (raw_peer.h) that do what ours
  * never does: Write chunks beside RPCSEC_GSS, no credit for an answer.
  */
-#include "support/raw_peer.h"
+#include "test_raw_peer.h"
 
 enum {
 	PROGRAM = 0x20049002,
@@ -96,11 +96,11 @@ static void open_connection(uint32_t credit)
 	assert_int_equal(rpcrdma_listener_addr(w.listener, &ss), 0);
 	assert_int_equal(connect(fd, (void *)&ss, sizeof(struct sockaddr_in)), 0);
 	raw_init(&w.peer, w.engine, fd);
-	raw_say_mpa(&w.peer, "MPA ID Req Frame", NULL, 0);
-	raw_hear_mpa(&w.peer, "MPA ID Rep Frame");
-	raw_say_rtr(&w.peer);
-	RAW_SAY(&w.peer, 0x77, 2, credit, 5, 0, 0);
-	raw_hear(&w.peer, &msg);
+	raw_send_mpa(&w.peer, "MPA ID Req Frame", NULL, 0);
+	raw_receive_mpa(&w.peer, "MPA ID Rep Frame");
+	raw_send_rtr(&w.peer);
+	RAW_SEND(&w.peer, 0x77, 2, credit, 5, 0, 0);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_equal(msg.word[3], 5);
 }
 
@@ -134,9 +134,9 @@ static void await_none_open(void)
  * DATA, sequence number, service, handle; no verifier. */
 static void say_gss_fill(uint32_t service)
 {
-	RAW_SAY(&w.peer, 0x55, 2, 0x00200001, MSG, 0, 0, /* lists: */ 0, 1, 1, 0xabcd,
-	        64, 0, 0x10000, 0, 0, /* RPC: */ 0x55, CALL, 2, PROGRAM, 1, FILL, GSS,
-	        24, 1, 0, 9, service, 4, 0x484e444c, 0, 0);
+	RAW_SEND(&w.peer, 0x55, 2, 0x00200001, MSG, 0, 0, /* lists: */ 0, 1, 1, 0xabcd,
+	         64, 0, 0x10000, 0, 0, /* RPC: */ 0x55, CALL, 2, PROGRAM, 1, FILL, GSS,
+	         24, 1, 0, 9, service, 4, 0x484e444c, 0, 0);
 }
 
 /* V2-11.2.2.3-01, [K18]: what is protected is not reduced, though there is a chunk:
@@ -145,7 +145,7 @@ static void a_protected_result_leaves_the_chunk_unused(void **state)
 {
 	open_connection(0x00200020);
 	say_gss_fill(PRIVACY);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_equal(msg.word[0], 0x55);
 	assert_int_equal(msg.word[3], MSG);
 	assert_int_equal(msg.word[4], 1);
@@ -163,8 +163,8 @@ static void a_protected_result_leaves_the_chunk_unused(void **state)
 
 static void say_park(uint32_t credit)
 {
-	RAW_SAY(&w.peer, 0x66, 2, credit, MSG, 0, 0, 0, 0, 0, /* RPC: */ 0x66, CALL, 2,
-	        PROGRAM, 1, PARK, 0, 0, 0, 0);
+	RAW_SEND(&w.peer, 0x66, 2, credit, MSG, 0, 0, 0, 0, 0, /* RPC: */ 0x66, CALL, 2,
+	         PROGRAM, 1, PARK, 0, 0, 0, 0);
 }
 
 static void await_wait(void)
@@ -196,7 +196,7 @@ static void a_repetition_answered_and_not_sent_goes_with_its_connection(void **s
 	await_none_open();
 	open_connection(0x00200020);
 	say_park(0x00200001);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	RAW_IS(&msg, 0x66, 2, msg.word[2], MSG, 1, 0, 0, 0, 0, /* RPC: */ 0x66, 1, 0, 0,
 	       0, 0, 0x0a0b0c0d);
 	assert_int_equal(w.executed, 1);

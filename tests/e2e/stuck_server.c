@@ -6,7 +6,7 @@
  * still did with it is the address sanitizer's to tell.  The server speaks through a
  * plain socket (raw_peer.h).
  */
-#include "support/raw_peer.h"
+#include "test_raw_peer.h"
 
 enum {
 	PROG = 0x20051123,
@@ -114,19 +114,19 @@ static void take_connection(void)
 		assert_int_equal(rpcrdma_engine_process(w.engine, 2), 0);
 	}
 	raw_init(&w.peer, w.engine, fd);
-	raw_hear_mpa(&w.peer, "MPA ID Req Frame");
-	raw_say_mpa(&w.peer, "MPA ID Rep Frame", NULL, 0);
+	raw_receive_mpa(&w.peer, "MPA ID Req Frame");
+	raw_send_mpa(&w.peer, "MPA ID Rep Frame", NULL, 0);
 	if (w.version == 1)
 		return;
-	raw_hear(&w.peer, &msg);
-	RAW_SAY(&w.peer, msg.word[0] + 1, 2, 0x00200020, 5, 0, 0);
+	raw_receive_msg(&w.peer, &msg);
+	RAW_SEND(&w.peer, msg.word[0] + 1, 2, 0x00200020, 5, 0, 0);
 }
 
 /* Messages that only give credit are passed over. */
 static void hear_call(void)
 {
 	do
-		raw_hear(&w.peer, &msg);
+		raw_receive_msg(&w.peer, &msg);
 	while (msg.word[3]);
 }
 
@@ -138,10 +138,10 @@ static void answer(void)
 	hear_call();
 	xid = msg.word[0];
 	if (w.version == 1)
-		RAW_SAY(&w.peer, xid, 1, 32, 0, 0, 0, 0, xid, 1, 0, 0, 0, 0);
+		RAW_SEND(&w.peer, xid, 1, 32, 0, 0, 0, 0, xid, 1, 0, 0, 0, 0);
 	else
-		RAW_SAY(&w.peer, xid, 2, 0x00200020, 0, 1, 0, 0, 0, 0, xid, 1, 0, 0, 0,
-		        0);
+		RAW_SEND(&w.peer, xid, 2, 0x00200020, 0, 1, 0, 0, 0, 0, xid, 1, 0, 0, 0,
+		         0);
 }
 
 /* Reads all of the Read chunk of the Call that has come, at once. */

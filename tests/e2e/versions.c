@@ -6,7 +6,7 @@
  * expected word is from the specification.
  * V2-4.2.3-01 to -05, V2-4.2.3.1-01, V2-4.2.3.2-01 to -05, V2-4.2.3.3-03.
  */
-#include "support/raw_peer.h"
+#include "test_raw_peer.h"
 
 #include <netdb.h>
 
@@ -91,7 +91,7 @@ static void await_knock(void)
 		assert_true(raw_now() < stop);
 		assert_int_equal(rpcrdma_engine_process(w.engine, 2), 0);
 	}
-	raw_hear_mpa(&w.peer, "MPA ID Req Frame");
+	raw_receive_mpa(&w.peer, "MPA ID Req Frame");
 }
 
 /* Accepts the next connection; version 1 is a possible outcome, so the client
@@ -107,7 +107,7 @@ static void take_connection(void)
 		assert_int_equal(w.peer.private_len, 8);
 		assert_memory_equal(w.peer.private, sizes, 8);
 	}
-	raw_say_mpa(&w.peer, "MPA ID Rep Frame", NULL, 0);
+	raw_send_mpa(&w.peer, "MPA ID Rep Frame", NULL, 0);
 }
 
 static void nobody_knocks(unsigned ms)
@@ -252,12 +252,12 @@ static uint32_t expect_first_of_two(void)
 {
 	uint32_t xid;
 
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	xid = msg.word[0];
 	assert_int_not_equal(xid, 0);
 	RAW_IS(&msg, xid, 2, 0x00200020, 5, 0, /* 5 properties: */ 5, 1, 4, 4096, 2, 4,
 	       4096, 3, 4, 1 << 20, 4, 4, 16, 5, 4, 0);
-	raw_quiet(&w.peer, 20);
+	raw_expect_quiet(&w.peer, 20);
 	return xid;
 }
 
@@ -276,7 +276,7 @@ static uint32_t expect_call_of_one(void)
 {
 	const uint32_t head[] = {1, 32, 0, 0, 0, 0};
 
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_true(msg.len >= 28);
 	assert_memory_equal(msg.word + 1, head, sizeof(head));
 	expect_getattr(7);
@@ -289,7 +289,7 @@ static uint32_t expect_call_of_two(void)
 {
 	const uint32_t head[] = {2, 0x00200002, 0, 0, 0, 0, 0, 0};
 
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_true(msg.len >= 36);
 	assert_memory_equal(msg.word + 1, head, sizeof(head));
 	expect_getattr(9);
@@ -310,7 +310,7 @@ static void reply_with(const uint32_t *head, size_t n)
 	m[n] = head[0];
 	m[n + 1] = 1; /* REPLY, accepted, AUTH_NONE, success */
 	memcpy(m + n + 6, attributes, sizeof(attributes));
-	raw_say(&w.peer, m, n + 6 + 22);
+	raw_send_words(&w.peer, m, n + 6 + 22);
 }
 
 static void reply_of_one(uint32_t xid)
@@ -338,7 +338,7 @@ static void serve_two(void)
 {
 	uint32_t xid = expect_first_of_two();
 
-	RAW_SAY(&w.peer, xid + 1, 2, 0x00200020, 5, 0, 0);
+	RAW_SEND(&w.peer, xid + 1, 2, 0x00200020, 5, 0, 0);
 	xid = expect_call_of_two();
 	assert_int_equal(version(), V2);
 	reply_of_two(xid);
@@ -359,7 +359,7 @@ static void leave_unanswered(void)
 
 	take_connection();
 	expect_first_of_two();
-	raw_hear_end(&w.peer);
+	raw_expect_end(&w.peer);
 	assert_in_range(raw_now() - since, FIRST_ANSWER_MS * RAW_MS,
 	                (uint64_t)(FIRST_ANSWER_MS + 1500) * RAW_MS);
 	raw_close(&w.peer);
@@ -401,7 +401,7 @@ static void one_message_until_the_answer(void **state)
 		assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
 	take_connection();
 	expect_first_of_two();
-	raw_quiet(&w.peer, FIRST_ANSWER_MS / 2);
+	raw_expect_quiet(&w.peer, FIRST_ANSWER_MS / 2);
 }
 
 /* One loss may be a restart: version 2 is asked for again, and all is well. */
@@ -424,7 +424,7 @@ static void one_restart_changes_nothing(void **state)
 /* -- servers without version 2, which say so ------------------------------- */
 
 /* In words after the XID, as the server sends them. */
-#define REFUSE(xid, ...) RAW_SAY(&w.peer, (xid), __VA_ARGS__)
+#define REFUSE(xid, ...) RAW_SEND(&w.peer, (xid), __VA_ARGS__)
 
 /* V2-4.2.3.2-03: on with version 1 on the same connection; from then on at once. */
 static void goes_down(void)
@@ -482,7 +482,7 @@ static void connect_with_sizes(const void *private, size_t len)
 {
 	start();
 	await_knock();
-	raw_say_mpa(&w.peer, "MPA ID Rep Frame", private, len);
+	raw_send_mpa(&w.peer, "MPA ID Rep Frame", private, len);
 	REFUSE(expect_first_of_two(), 2, 64, 4, 1, 1, 1);
 	serve_one();
 }

@@ -5,7 +5,7 @@
  * through plain sockets (raw_peer.h); every expected word is from the specification.
  * V2-4.2.3.1-01, V2-4.2.3.2-01, V2-4.2.3.2-02, V2-4.2.3.3-01, V2-4.2.3.3-02.
  */
-#include "support/raw_peer.h"
+#include "test_raw_peer.h"
 
 enum { PROGRAM = 0x20049001, V1 = 1, V2 = 2 };
 
@@ -82,9 +82,9 @@ static void connect_with(const void *private, size_t len)
 	assert_int_equal(connect(fd, (void *)&ss, sizeof(struct sockaddr_in)), 0);
 	raw_close(&w.peer);
 	raw_init(&w.peer, w.engine, fd);
-	raw_say_mpa(&w.peer, "MPA ID Req Frame", private, len);
-	raw_hear_mpa(&w.peer, "MPA ID Rep Frame");
-	raw_say_rtr(&w.peer);
+	raw_send_mpa(&w.peer, "MPA ID Req Frame", private, len);
+	raw_receive_mpa(&w.peer, "MPA ID Rep Frame");
+	raw_send_rtr(&w.peer);
 }
 
 static void say_call(const uint32_t *head, size_t n, uint32_t value)
@@ -95,7 +95,7 @@ static void say_call(const uint32_t *head, size_t n, uint32_t value)
 	assert_true(n <= 16);
 	memcpy(m, head, 4 * n);
 	memcpy(m + n, rpc, sizeof(rpc));
-	raw_say(&w.peer, m, n + 11);
+	raw_send_words(&w.peer, m, n + 11);
 }
 
 /* A version 1 Call and its Reply: @granted by the server. */
@@ -104,7 +104,7 @@ static void call_in_one(uint32_t xid, uint32_t value)
 	const uint32_t head[] = {xid, 1, 20, 0, 0, 0, 0};
 
 	say_call(head, 7, value);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_in_range(msg.word[2], 1, 0xffff); /* a plain number, never 0 */
 	RAW_IS(&msg, xid, 1, msg.word[2], 0, 0, 0, 0, /* RPC: */ xid, 1, 0, 0, 0, 0,
 	       2 * value);
@@ -115,7 +115,7 @@ static void call_in_two(uint32_t xid, uint32_t value)
 	const uint32_t head[] = {xid, 2, 0x00200001, 0, 0, 0, 0, 0, 0};
 
 	say_call(head, 9, value);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	RAW_IS(&msg, xid, 2, msg.word[2], 0, 1, 0, 0, 0, 0, /* RPC: */ xid, 1, 0, 0, 0,
 	       0, 2 * value);
 }
@@ -123,8 +123,8 @@ static void call_in_two(uint32_t xid, uint32_t value)
 /* RDMA2_CONNPROP from both. */
 static void open_in_two(uint32_t xid)
 {
-	RAW_SAY(&w.peer, xid, 2, 0x00200020, 5, 0, 0);
-	raw_hear(&w.peer, &msg);
+	RAW_SEND(&w.peer, xid, 2, 0x00200020, 5, 0, 0);
+	raw_receive_msg(&w.peer, &msg);
 	assert_true(msg.len >= 24);
 	assert_int_not_equal(msg.word[0], 0);
 	assert_int_equal(msg.word[1], 2);
@@ -152,7 +152,7 @@ static void version_one_client_without_private_data(void **state)
 	serve(0);
 	connect_with(NULL, 0);
 	call_in_one(0x11, 21);
-	raw_quiet(&w.peer, 30); /* no property, no grant */
+	raw_expect_quiet(&w.peer, 30); /* no property, no grant */
 }
 
 /* V2-4.2.3.1-01 */
@@ -179,7 +179,7 @@ static void server_waits_for_the_first_message(void **state)
 {
 	serve(0);
 	connect_with(NULL, 0);
-	raw_quiet(&w.peer, 50);
+	raw_expect_quiet(&w.peer, 50);
 	open_in_two(0x77);
 }
 
@@ -189,8 +189,8 @@ static void no_version_two_after_one(void **state)
 	serve(0);
 	connect_with(NULL, 0);
 	call_in_one(0x11, 1);
-	RAW_SAY(&w.peer, 0x77, 2, 0x00200020, 5, 0, 0);
-	raw_hear(&w.peer, &msg);
+	RAW_SEND(&w.peer, 0x77, 2, 0x00200020, 5, 0, 0);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_equal(msg.word[0], 0x77);
 	assert_int_equal(msg.word[3], 4);
 	/* version 1 is all there is: [low, high] ends the message */
@@ -208,7 +208,7 @@ static void no_version_one_after_two(void **state)
 	connect_with(NULL, 0);
 	open_in_two(0x77);
 	say_call(head, 7, 1);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_equal(msg.word[2] >> 16, 0);
 	RAW_IS(&msg, 0x11, 1, msg.word[2], 4, 1, 2, 2);
 	call_in_two(0x12, 2);
@@ -221,8 +221,8 @@ static void unknown_then(uint32_t version)
 {
 	serve(0);
 	connect_with(NULL, 0);
-	RAW_SAY(&w.peer, 0x66, version, 0x00200020, 5, 0, 0);
-	raw_hear(&w.peer, &msg);
+	RAW_SEND(&w.peer, 0x66, version, 0x00200020, 5, 0, 0);
+	raw_receive_msg(&w.peer, &msg);
 	/* version and XID are copied; version 2 layout; both versions are offered */
 	RAW_IS(&msg, 0x66, version, msg.word[2], 4, 1, 1, 1, 2);
 }
@@ -257,10 +257,10 @@ static void short_first_message_is_dropped(void **state)
 {
 	serve(0);
 	connect_with(NULL, 0);
-	RAW_SAY(&w.peer, 0x66, 3, 0x00200020, 5);
-	RAW_SAY(&w.peer, 0x66, 2, 0x00200020, 5);
-	RAW_SAY(&w.peer, 0x66, 3);
-	raw_quiet(&w.peer, 30);
+	RAW_SEND(&w.peer, 0x66, 3, 0x00200020, 5);
+	RAW_SEND(&w.peer, 0x66, 2, 0x00200020, 5);
+	RAW_SEND(&w.peer, 0x66, 3);
+	raw_expect_quiet(&w.peer, 30);
 	open_in_two(0x77);
 	call_in_two(0x11, 3);
 }
@@ -276,7 +276,7 @@ static void only_two_refuses_version_one(void **state)
 	connect_with(sizes, 8);
 	assert_int_equal(w.peer.private_len, 0);
 	say_call(head, 7, 1);
-	raw_hear(&w.peer, &msg);
+	raw_receive_msg(&w.peer, &msg);
 	assert_int_equal(msg.word[2] >> 16, 0);
 	RAW_IS(&msg, 0x11, 1, msg.word[2], 4, 1, 2, 2);
 	assert_int_equal(w.executed, 0);
@@ -290,8 +290,8 @@ static void only_one_refuses_version_two(void **state)
 	serve(V1);
 	connect_with(NULL, 0);
 	assert_int_equal(w.peer.private_len, 8);
-	RAW_SAY(&w.peer, 0x66, 2, 0x00200020, 5, 0, 0);
-	raw_hear(&w.peer, &msg);
+	RAW_SEND(&w.peer, 0x66, 2, 0x00200020, 5, 0, 0);
+	raw_receive_msg(&w.peer, &msg);
 	assert_in_range(msg.word[2], 1, 0xffff);
 	RAW_IS(&msg, 0x66, 2, msg.word[2], 4, 1, 1, 1);
 	call_in_one(0x11, 2); /* V2-4.2.3.2-03: the same connection goes on */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #include "support/nfsd_rig.h"
-#include "support/raw_peer.h"
+#include "test_raw_peer.h"
 
 enum { PEERS_MAX = 160, OUT_MAX = 65536 };
 

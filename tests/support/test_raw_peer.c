@@ -1,55 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The other end of an iWARP connection on a plain TCP socket: MPA start-up, FPDUs
- * with their CRC, and Sends, framed here from RFC 5044, 5041, 5040 and 6581 and not
- * by the library.  It says and hears whole RPC-over-RDMA messages as 32-bit words.
- *
- * The library's engine runs in the same thread: whatever waits here, moves it.
- * Failures and hangs are cmocka's.
- */
-#ifndef TESTS_E2E_RAW_PEER_H
-#define TESTS_E2E_RAW_PEER_H
+#include "test_raw_peer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-#include <rpcrdma/rpcrdma.h>
-
-enum { RAW_MS = 1000000, RAW_HANG_MS = 20000, RAW_WORDS = 2048 };
-
-struct raw_peer {
-	struct rpcrdma_engine *engine;
-	int fd;
-	uint8_t in[65536];
-	size_t len;
-	bool eof;
-	uint32_t sent, heard; /* message sequence numbers of Sends */
-	uint8_t head[24];     /* the peer's MPA frame, without private data */
-	uint8_t private[512]; /* and that, without what RFC 6581 puts there */
-	size_t private_len;
-	uint32_t inv_stag; /* of the last message; 0: a plain Send */
-};
-
-struct raw_msg {
-	size_t len; /* octets */
-	uint32_t word[RAW_WORDS];
-};
-
-static inline uint64_t raw_now(void)
+uint64_t raw_now(void)
 {
 	struct timespec ts;
 
@@ -57,9 +9,9 @@ static inline uint64_t raw_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* -- octets --------------------------------------------------------------------- */
+/* -- octets ---------------------------------------------------------------- */
 
-static inline uint32_t raw_be(const uint8_t *p, unsigned octets)
+uint32_t raw_be(const uint8_t *p, unsigned octets)
 {
 	uint32_t v = 0;
 
@@ -68,14 +20,13 @@ static inline uint32_t raw_be(const uint8_t *p, unsigned octets)
 	return v;
 }
 
-static inline void raw_put(uint8_t *p, uint32_t v, unsigned octets)
+void raw_put(uint8_t *p, uint32_t v, unsigned octets)
 {
 	while (octets--)
 		*p++ = (uint8_t)(v >> 8 * octets);
 }
 
-/* CRC32C, reflected, by a table of its own; sent lowest octet first. */
-static inline uint32_t raw_crc(const uint8_t *p, size_t n)
+uint32_t raw_crc(const uint8_t *p, size_t n)
 {
 	static uint32_t table[256];
 	uint32_t c = 0xffffffff;
@@ -92,16 +43,16 @@ static inline uint32_t raw_crc(const uint8_t *p, size_t n)
 	return ~c;
 }
 
-/* -- the socket ------------------------------------------------------------------- */
+/* -- the socket ------------------------------------------------------------ */
 
-static inline void raw_init(struct raw_peer *p, struct rpcrdma_engine *e, int fd)
+void raw_init(struct raw_peer *p, struct rpcrdma_engine *e, int fd)
 {
 	memset(p, 0, offsetof(struct raw_peer, in));
 	p->engine = e;
 	p->fd = fd;
 	p->len = 0;
 	p->eof = false;
-	p->sent = p->heard = 0;
+	p->sent = p->received = 0;
 	p->private_len = 0;
 	assert_true(fd >= 0);
 	/* Each message leaves at once: several that pile up would overrun a server that
@@ -110,15 +61,14 @@ static inline void raw_init(struct raw_peer *p, struct rpcrdma_engine *e, int fd
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-static inline void raw_close(struct raw_peer *p)
+void raw_close(struct raw_peer *p)
 {
 	if (p->fd >= 0)
 		close(p->fd);
 	p->fd = -1;
 }
 
-/* Resets instead of closing in order. */
-static inline void raw_abort(struct raw_peer *p)
+void raw_abort(struct raw_peer *p)
 {
 	struct linger l = {1, 0};
 
@@ -126,8 +76,7 @@ static inline void raw_abort(struct raw_peer *p)
 	raw_close(p);
 }
 
-/* Moves the library and takes what has come. */
-static inline void raw_step(struct raw_peer *p, int ms)
+void raw_step(struct raw_peer *p, int ms)
 {
 	ssize_t n;
 
@@ -139,14 +88,14 @@ static inline void raw_step(struct raw_peer *p, int ms)
 		p->eof = true;
 }
 
-static inline void raw_used(struct raw_peer *p, size_t n)
+static void raw_used(struct raw_peer *p, size_t n)
 {
 	memmove(p->in, p->in + n, p->len - n);
 	p->len -= n;
 }
 
-/* Waits until @n octets are there. */
-static inline void raw_need(struct raw_peer *p, size_t n)
+/* Waits until @n octets have arrived. */
+static void raw_need(struct raw_peer *p, size_t n)
 {
 	uint64_t stop = raw_now() + (uint64_t)RAW_HANG_MS * RAW_MS;
 
@@ -158,15 +107,14 @@ static inline void raw_need(struct raw_peer *p, size_t n)
 	}
 }
 
-static inline void raw_write(struct raw_peer *p, const void *b, size_t n)
+static void raw_write(struct raw_peer *p, const void *b, size_t n)
 {
 	assert_int_equal(send(p->fd, b, n, MSG_NOSIGNAL), (ssize_t)n);
 }
 
 /* -- MPA start-up ---------------------------------------------------------- */
 
-/* The peer's frame with this key; revision 2, as the library has it by default. */
-static inline void raw_hear_mpa(struct raw_peer *p, const char *key)
+void raw_receive_mpa(struct raw_peer *p, const char *key)
 {
 	size_t pd;
 
@@ -183,9 +131,7 @@ static inline void raw_hear_mpa(struct raw_peer *p, const char *key)
 	raw_used(p, 20 + pd);
 }
 
-/* A frame of our own: peer to peer, ready to receive by an empty Write, 16 Reads. */
-static inline void raw_say_mpa(struct raw_peer *p, const char *key, const void *private,
-                               size_t len)
+void raw_send_mpa(struct raw_peer *p, const char *key, const void *private, size_t len)
 {
 	uint8_t f[24 + 512] = {0};
 
@@ -202,8 +148,7 @@ static inline void raw_say_mpa(struct raw_peer *p, const char *key, const void *
 
 /* -- Sends ----------------------------------------------------------------- */
 
-/* Frames and sends a ULPDU that stands at @f + 2. */
-static inline void raw_fpdu(struct raw_peer *p, uint8_t *f, size_t ulpdu)
+void raw_fpdu(struct raw_peer *p, uint8_t *f, size_t ulpdu)
 {
 	size_t n = (2 + ulpdu + 3) & ~(size_t)3;
 	uint32_t crc;
@@ -215,15 +160,14 @@ static inline void raw_fpdu(struct raw_peer *p, uint8_t *f, size_t ulpdu)
 	raw_write(p, f, n + 4);
 }
 
-/* What an initiator says first. */
-static inline void raw_say_rtr(struct raw_peer *p)
+void raw_send_rtr(struct raw_peer *p)
 {
 	uint8_t f[2 + 14 + 8] = {0, 0, 0xc1, 0x40};
 
 	raw_fpdu(p, f, 14);
 }
 
-static inline void raw_say_octets(struct raw_peer *p, const void *b, size_t len)
+void raw_send_octets(struct raw_peer *p, const void *b, size_t len)
 {
 	uint8_t f[2 + 18 + 4 * RAW_WORDS + 8] = {0, 0, 0x41, 0x43};
 
@@ -233,23 +177,19 @@ static inline void raw_say_octets(struct raw_peer *p, const void *b, size_t len)
 	raw_fpdu(p, f, 18 + len);
 }
 
-static inline void raw_say(struct raw_peer *p, const uint32_t *word, size_t n)
+void raw_send_words(struct raw_peer *p, const uint32_t *word, size_t n)
 {
 	uint8_t b[4 * RAW_WORDS];
 
 	assert_true(n <= RAW_WORDS);
 	for (size_t i = 0; i < n; i++)
 		raw_put(b + 4 * i, word[i], 4);
-	raw_say_octets(p, b, 4 * n);
+	raw_send_octets(p, b, 4 * n);
 }
 
-#define RAW_SAY(p, ...)                                                                \
-	raw_say((p), (const uint32_t[]){__VA_ARGS__},                                  \
-	        sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
-
-/* A whole FPDU is there: its ULPDU's length; the CRC is right. */
-static inline bool raw_have_fpdu(const struct raw_peer *p, size_t *ret_ulpdu,
-                                 size_t *ret_total)
+/* Returns whether a whole FPDU has arrived, and the length of its ULPDU. */
+static bool raw_have_fpdu(const struct raw_peer *p, size_t *ret_ulpdu,
+                          size_t *ret_total)
 {
 	size_t ulpdu, n;
 	uint32_t crc;
@@ -268,8 +208,7 @@ static inline bool raw_have_fpdu(const struct raw_peer *p, size_t *ret_ulpdu,
 	return true;
 }
 
-/* The next Send, if one is there.  Ready-to-receive messages are passed over. */
-static inline bool raw_have_msg(struct raw_peer *p, struct raw_msg *ret)
+bool raw_have_msg(struct raw_peer *p, struct raw_msg *ret)
 {
 	size_t ulpdu, total;
 
@@ -284,7 +223,7 @@ static inline bool raw_have_msg(struct raw_peer *p, struct raw_msg *ret)
 		assert_int_equal(u[0], 0x41); /* untagged, last, DDP version 1 */
 		assert_true(u[1] == 0x43 || u[1] == 0x44);
 		assert_int_equal(raw_be(u + 6, 4), 0); /* queue */
-		assert_int_equal(raw_be(u + 10, 4), ++p->heard);
+		assert_int_equal(raw_be(u + 10, 4), ++p->received);
 		assert_int_equal(raw_be(u + 14, 4), 0); /* offset */
 		p->inv_stag = u[1] == 0x44 ? raw_be(u + 2, 4) : 0;
 		ret->len = ulpdu - 18;
@@ -298,7 +237,7 @@ static inline bool raw_have_msg(struct raw_peer *p, struct raw_msg *ret)
 	return false;
 }
 
-static inline void raw_hear(struct raw_peer *p, struct raw_msg *ret)
+void raw_receive_msg(struct raw_peer *p, struct raw_msg *ret)
 {
 	uint64_t stop = raw_now() + (uint64_t)RAW_HANG_MS * RAW_MS;
 
@@ -310,8 +249,7 @@ static inline void raw_hear(struct raw_peer *p, struct raw_msg *ret)
 	}
 }
 
-/* The message has these words and no more. */
-static inline void raw_is(const struct raw_msg *m, const uint32_t *word, size_t n)
+void raw_is(const struct raw_msg *m, const uint32_t *word, size_t n)
 {
 	for (size_t i = 0; i < n && i < m->len / 4; i++)
 		if (m->word[i] != word[i])
@@ -320,12 +258,7 @@ static inline void raw_is(const struct raw_msg *m, const uint32_t *word, size_t 
 	assert_int_equal(m->len, 4 * n);
 }
 
-#define RAW_IS(m, ...)                                                                 \
-	raw_is((m), (const uint32_t[]){__VA_ARGS__},                                   \
-	       sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
-
-/* Nothing is said, and the connection stays, for @ms. */
-static inline void raw_quiet(struct raw_peer *p, unsigned ms)
+void raw_expect_quiet(struct raw_peer *p, unsigned ms)
 {
 	static struct raw_msg m;
 	uint64_t stop = raw_now() + (uint64_t)ms * RAW_MS;
@@ -337,8 +270,7 @@ static inline void raw_quiet(struct raw_peer *p, unsigned ms)
 	}
 }
 
-/* The library ends the connection without another message. */
-static inline void raw_hear_end(struct raw_peer *p)
+void raw_expect_end(struct raw_peer *p)
 {
 	static struct raw_msg m;
 	uint64_t stop = raw_now() + (uint64_t)RAW_HANG_MS * RAW_MS;
@@ -349,5 +281,3 @@ static inline void raw_hear_end(struct raw_peer *p)
 		assert_false(raw_have_msg(p, &m));
 	}
 }
-
-#endif
