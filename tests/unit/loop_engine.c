@@ -147,9 +147,12 @@ static void a_member_that_is_over_is_freed_in_that_iteration(void **state)
 	assert_int_equal(p.aborts, 0);
 	assert_int_equal(other.frees, 0);
 	assert_false(rpcrdma_engine_idle(e));
+	other.ends = true;
+	rr_engine_touch_member(e, &other.member);
+	assert_int_equal(rpcrdma_engine_process(e, 0), 0);
+	assert_true(rpcrdma_engine_idle(e));
 	rpcrdma_engine_free(e);
-	assert_int_equal(p.aborts, 0);
-	assert_int_equal(other.aborts, 1);
+	assert_int_equal(p.aborts + other.aborts, 0);
 }
 
 static void the_counts_of_members_are_added(void **state)
