@@ -313,6 +313,48 @@ static void unknown_programs_are_not_pulled(void **state)
 	assert_int_equal(x.status, RPCRDMA_PROC_UNAVAIL);
 }
 
+/* -- connections ----------------------------------------------------------- */
+
+/* A connection pays for three Receives when it is accepted, and for the others when its
+ * client's first message has arrived.  Connections have 3/8 of the limit, 6 MiB: two can
+ * be accepted, but only one can have all its 130 Receives. */
+static void receives_are_paid_for_with_the_first_message(void **state)
+{
+	enum { BUFFER = 32 << 10, RECEIVES = 2 * 64 + 2 };
+	struct done x = {0}, y = {0};
+	struct rpcrdma_call_options o = call_to(0, &x);
+	struct rpcrdma_conn *second;
+	struct rpcrdma_stats stats;
+	struct rpcrdma_budget b;
+	char port[16];
+
+	w.options.credits = 64;
+	w.options.inline_bytes = BUFFER;
+	start();
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&x.n, 1, 10);
+	assert_int_equal(x.status, 0);
+	rpcrdma_budget_get(&b, sizeof(b));
+	assert_in_range(b.connections_bytes, RECEIVES * BUFFER,
+	                RECEIVES * BUFFER + 64 * 1024);
+
+	w.options.no_reconnect = true;
+	snprintf(port, sizeof(port), "%u", ntohs(w.addr.sin_port));
+	assert_int_equal(rpcrdma_connect(w.engine, "127.0.0.1", port, &w.options, NULL,
+	                                 NULL, &second),
+	                 0);
+	o.arg = &y;
+	assert_int_equal(rpcrdma_call(second, &o, NULL), 0);
+	spin_until(&y.n, 1, 10);
+	assert_true(y.status < 0);
+	rpcrdma_engine_get_stats(w.engine, &stats, sizeof(stats));
+	assert_true(stats.connections_refused > 0);
+	o.arg = &x;
+	assert_int_equal(rpcrdma_call(w.conn, &o, NULL), 0);
+	spin_until(&x.n, 2, 10);
+	assert_int_equal(x.status, 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -321,6 +363,7 @@ int main(void)
 	        T(late_results_are_reserved),
 	        T(more_than_the_limit_is_refused),
 	        T(unknown_programs_are_not_pulled),
+	        T(receives_are_paid_for_with_the_first_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
