@@ -262,7 +262,7 @@ static void rearm(struct rr_link *l)
 	struct rr_pump *p = &l->pump;
 	rr_time d = rr_pump_deadline(p, l->engine->now);
 
-	if (!p->lost) {
+	if (!rr_pump_lost(p)) {
 		rr_poller_arm(&l->engine->poller, &l->source, l->prov->events(p->ep));
 		d = RR_MIN(d, l->prov->deadline(p->ep));
 	}
@@ -278,16 +278,16 @@ static void turn_link(struct rr_member *m)
 {
 	struct rr_link *l = rr_container_of(m, struct rr_link, member);
 	struct rr_pump *p = &l->pump;
-	bool lost = p->lost;
+	bool lost = rr_pump_lost(p);
 
-	if (p->over)
+	if (rr_pump_over(p))
 		return;
 	l->turning = true;
 	rr_pump_turn(p, TURN_ROUNDS, l->engine->now);
-	if (!lost && p->lost && !p->over && l->ops->lost)
+	if (!lost && rr_pump_lost(p) && !rr_pump_over(p) && l->ops->lost)
 		l->ops->lost(l);
 	l->turning = false;
-	if (p->over)
+	if (rr_pump_over(p))
 		return;
 	if (p->more)
 		rr_link_touch(l);
@@ -296,7 +296,7 @@ static void turn_link(struct rr_member *m)
 
 void rr_link_touch(struct rr_link *l)
 {
-	if (!l->pump.over)
+	if (!rr_pump_over(&l->pump))
 		rr_engine_touch_member(l->engine, &l->member);
 }
 
@@ -305,7 +305,7 @@ static void progress(struct rr_link *l)
 {
 	rr_time now = l->engine->now;
 
-	if (l->pump.lost)
+	if (rr_pump_lost(&l->pump))
 		return;
 	rr_pump_progress(&l->pump, now);
 	l->source.greedy = l->prov->deadline(l->pump.ep) <= now;
@@ -541,7 +541,7 @@ int rr_link_accept(struct rpcrdma_engine *e, const struct rr_link_config *c,
 
 void rr_link_close(struct rr_link *l, int status)
 {
-	if (l->pump.over)
+	if (rr_pump_over(&l->pump))
 		return;
 	rr_pump_close(&l->pump, status, l->engine->now);
 	rr_link_touch(l);
@@ -550,7 +550,7 @@ void rr_link_close(struct rr_link *l, int status)
 /* Nothing posted survives the endpoint: no access, no completion. */
 static void cut(struct rr_link *l, int error)
 {
-	if (!l->pump.lost)
+	if (!rr_pump_lost(&l->pump))
 		destroy_endpoint(l);
 	rr_pump_cut(&l->pump, error, l->engine->now);
 }
@@ -558,32 +558,32 @@ static void cut(struct rr_link *l, int error)
 void rr_link_break(struct rr_link *l, int error, const char *why)
 {
 	RR_ASSERT(!l->turning);
-	if (l->pump.over || l->pump.lost)
+	if (rr_pump_over(&l->pump) || rr_pump_lost(&l->pump))
 		return;
 	snprintf(l->why, sizeof(l->why), "%s", why);
 	cut(l, error);
-	if (!l->pump.over && l->ops->lost)
+	if (!rr_pump_over(&l->pump) && l->ops->lost)
 		l->ops->lost(l);
-	if (!l->pump.over)
+	if (!rr_pump_over(&l->pump))
 		rearm(l);
 }
 
 void rr_link_abort(struct rr_link *l)
 {
-	if (l->pump.over)
+	if (rr_pump_over(&l->pump))
 		return;
 	cut(l, -ECANCELED);
-	if (!l->pump.over) {
+	if (!rr_pump_over(&l->pump)) {
 		l->ops->drop_requests(l);
 		rr_pump_drain(&l->pump, l->engine->now);
 	}
-	RR_ASSERT(l->pump.over); /* nobody else holds anything of it */
+	RR_ASSERT(rr_pump_over(&l->pump)); /* nobody else holds anything of it */
 }
 
 void rr_link_evict(struct rr_link *l, int status, const char *why)
 {
 	rr_link_close(l, status);
-	if (!l->pump.over)
+	if (!rr_pump_over(&l->pump))
 		snprintf(l->why, sizeof(l->why), "%s", why);
 	/* The peer is told, as far as that goes without waiting. */
 	rr_pump_drain(&l->pump, l->engine->now);

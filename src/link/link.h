@@ -112,30 +112,30 @@ void rr_link_evict(struct rr_link *, int status, const char *why);
 /* What has happened to it. */
 static inline bool rr_link_was_open(const struct rr_link *l)
 {
-	return l->pump.open;
+	return rr_pump_past(&l->pump, RR_LINK_EV_CONNECT);
 }
 
 static inline bool rr_link_was_ready(const struct rr_link *l)
 {
-	return l->pump.was_ready;
+	return rr_pump_past(&l->pump, RR_LINK_EV_AGREE);
 }
 
 /* rr_link_close was called. */
 static inline bool rr_link_was_closed(const struct rr_link *l)
 {
-	return l->pump.leaving;
+	return rr_pump_past(&l->pump, RR_LINK_EV_LEAVE);
 }
 
 /* The endpoint has ended. */
 static inline bool rr_link_is_lost(const struct rr_link *l)
 {
-	return l->pump.lost;
+	return rr_pump_lost(&l->pump);
 }
 
 /* The owner has been told of the end. */
 static inline bool rr_link_is_over(const struct rr_link *l)
 {
-	return l->pump.over;
+	return rr_pump_over(&l->pump);
 }
 
 /* The first reason for the end; 0: none, or in order. */

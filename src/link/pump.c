@@ -18,6 +18,34 @@ void rr_pump_init(struct rr_pump *p, const struct rr_prov_ops *prov, struct rr_e
 	};
 }
 
+/* -- states ----------------------------------------------------------------- */
+
+RR_MACHINE(rr_link_machine, RR_LINK)
+
+/* The one place that assigns the state. */
+static void move_link(struct rr_pump *p, enum rr_link_event by, enum rr_link_state to)
+{
+	RR_MACHINE_MOVE(rr_link_machine, p->state, by, to);
+	p->state = to;
+}
+
+/* An event that moves the link from the states that begin it, and is kept in each. */
+static void note_event(struct rr_pump *p, enum rr_link_event event, bool moves,
+                       enum rr_link_state to)
+{
+	RR_MACHINE_EVENT(rr_link_machine, p->state, event);
+	p->past |= 1u << event;
+	if (moves)
+		move_link(p, event, to);
+}
+
+/* Neither its owner nor the connection has asked for the end. */
+static bool is_staying(const struct rr_pump *p)
+{
+	return p->state == RR_LINK_CONNECTING || p->state == RR_LINK_OPEN ||
+	       p->state == RR_LINK_READY;
+}
+
 /* -- Receives --------------------------------------------------------------- */
 
 /* A Receive is posted by the first of these two functions and given back by the
@@ -49,7 +77,7 @@ static int post_action(struct rr_pump *p, const struct rr_action *a)
 {
 	const struct rr_prov_ops *v = p->prov;
 
-	if (p->lost)
+	if (rr_pump_lost(p))
 		return -ENOTCONN;
 	switch (a->kind) {
 	case RR_ACT_POST_RECV:
@@ -80,18 +108,19 @@ static int post_action(struct rr_pump *p, const struct rr_action *a)
 static void register_region(struct rr_pump *p, const struct rr_action *a)
 {
 	struct rr_region r = {0};
-	int err = p->lost ? -ENOTCONN
-	                  : p->prov->register_mem(p->ep, a->sge[0].base, a->reg_len,
-	                                          a->access, &r);
+	int err = rr_pump_lost(p) ? -ENOTCONN
+	                          : p->prov->register_mem(p->ep, a->sge[0].base,
+	                                                  a->reg_len, a->access, &r);
 
 	rr_conn_registered(p->conn, a->token, err, r.handle, r.offset);
 }
 
 static void disconnect_endpoint(struct rr_pump *p, rr_time now)
 {
-	if (p->lost || p->closing)
+	RR_MACHINE_EVENT(rr_link_machine, p->state, RR_LINK_EV_DISCONNECT);
+	if (p->state == RR_LINK_CLOSING || rr_pump_lost(p))
 		return;
-	p->closing = true;
+	move_link(p, RR_LINK_EV_DISCONNECT, RR_LINK_CLOSING);
 	p->prov->disconnect(p->ep, now);
 }
 
@@ -122,7 +151,7 @@ static void hold_post(struct rr_pump *p, const struct rr_action *a, rr_time now)
 	struct rr_conn_info info;
 
 	rr_conn_info(p->conn, &info);
-	if (p->leaving || info.error) {
+	if (rr_pump_past(p, RR_LINK_EV_LEAVE) || info.error) {
 		begin_end(p, info.error, now);
 		fail_post(p, a, -ECANCELED, now);
 		return;
@@ -142,7 +171,8 @@ static void try_post(struct rr_pump *p, const struct rr_action *a, rr_time now)
 		/* The peer's own invalidation came first, in the same batch; the
 		 * connection takes that for done. */
 		rr_conn_completed(p->conn, a->token, err, now);
-	else if (err == -ENOBUFS && uses_send_queue(a->kind) && p->open)
+	else if (err == -ENOBUFS && uses_send_queue(a->kind) &&
+	         rr_pump_past(p, RR_LINK_EV_CONNECT))
 		hold_post(p, a, now);
 	else
 		fail_post(p, a, err, now);
@@ -166,7 +196,9 @@ static void act_on(struct rr_pump *p, const struct rr_action *a, rr_time now)
 		register_region(p, a);
 		break;
 	case RR_ACT_READY:
-		p->was_ready = true;
+		note_event(p, RR_LINK_EV_AGREE,
+		           p->state == RR_LINK_CONNECTING || p->state == RR_LINK_OPEN,
+		           RR_LINK_READY);
 		if (o->ready)
 			o->ready(p);
 		break;
@@ -190,7 +222,7 @@ static void act_on(struct rr_pump *p, const struct rr_action *a, rr_time now)
 		begin_end(p, a->status, now);
 		break;
 	case RR_ACT_CLOSED:
-		p->over = true;
+		move_link(p, RR_LINK_EV_CLOSE, RR_LINK_OVER);
 		if (o->closed)
 			o->closed(p);
 		break;
@@ -205,7 +237,7 @@ void rr_pump_drain(struct rr_pump *p, rr_time now)
 		p->stalled = false;
 		act_on(p, &p->held, now);
 	}
-	while (!p->over && !p->stalled && rr_conn_next(p->conn, &a))
+	while (!rr_pump_over(p) && !p->stalled && rr_conn_next(p->conn, &a))
 		act_on(p, &a, now);
 }
 
@@ -217,7 +249,7 @@ static void open_connection(struct rr_pump *p, rr_time now)
 	const void *priv = p->prov->peer_private(p->ep, &len);
 	struct rr_prov_limits lim = {0};
 
-	p->open = true;
+	note_event(p, RR_LINK_EV_CONNECT, p->state == RR_LINK_CONNECTING, RR_LINK_OPEN);
 	p->prov->limits(p->ep, &lim);
 	if (!lim.remote_invalidate)
 		rr_conn_no_remote_inv_in(p->conn);
@@ -230,7 +262,7 @@ static void open_connection(struct rr_pump *p, rr_time now)
 /* The endpoint is gone, and with it the queue that the held post waits for. */
 static void lose_endpoint(struct rr_pump *p, int status, rr_time now)
 {
-	p->lost = true;
+	move_link(p, RR_LINK_EV_LOSE, RR_LINK_LOST);
 	if (p->ops->ended)
 		p->ops->ended(p);
 	p->stalled = false; /* to the connection the held post counts as flushed */
@@ -253,12 +285,14 @@ static void take_completion(struct rr_pump *p, const struct rr_wc *wc, rr_time n
 		lose_endpoint(p, wc->status, now);
 		break;
 	case RR_WC_RECV:
+		RR_MACHINE_EVENT(rr_link_machine, p->state, RR_LINK_EV_COMPLETE);
 		take_receive(p, wc, now);
 		break;
 	case RR_WC_SEND:
 	case RR_WC_READ:
 	case RR_WC_WRITE:
 	case RR_WC_INVALIDATE:
+		RR_MACHINE_EVENT(rr_link_machine, p->state, RR_LINK_EV_COMPLETE);
 		rr_conn_completed(p->conn, wc->token, wc->status, now);
 		break;
 	}
@@ -270,7 +304,7 @@ static unsigned poll_endpoint(struct rr_pump *p, rr_time now)
 	struct rr_wc wc[RR_PUMP_BATCH];
 	unsigned n = p->prov->poll(p->ep, wc, p->batch);
 
-	for (unsigned i = 0; i < n && !p->over; i++)
+	for (unsigned i = 0; i < n && !rr_pump_over(p); i++)
 		take_completion(p, &wc[i], now);
 	return n;
 }
@@ -284,26 +318,29 @@ unsigned rr_pump_turn(struct rr_pump *p, unsigned rounds, rr_time now)
 	do {
 		before = taken;
 		rr_pump_drain(p, now);
-		if (!p->lost)
+		if (!rr_pump_lost(p))
 			taken += poll_endpoint(p, now);
-		if (!p->lost) {
+		if (!rr_pump_lost(p)) {
 			/* Its error comes as a completion. */
 			(void)p->prov->flush(p->ep, now);
 			taken += poll_endpoint(p, now);
 		}
-	} while (taken != before && !p->lost && --rounds);
-	p->more = taken != before && !p->lost;
+	} while (taken != before && !rr_pump_lost(p) && --rounds);
+	p->more = taken != before && !rr_pump_lost(p);
 	return taken;
 }
 
 void rr_pump_progress(struct rr_pump *p, rr_time now)
 {
-	if (!p->lost)
+	if (!rr_pump_lost(p))
 		p->prov->progress(p->ep, now);
 }
 
 void rr_pump_tick(struct rr_pump *p, rr_time now)
 {
+	if (rr_pump_lost(p))
+		return; /* nothing is due any more */
+	RR_MACHINE_EVENT(rr_link_machine, p->state, RR_LINK_EV_TICK);
 	rr_conn_tick(p->conn, now);
 }
 
@@ -316,13 +353,13 @@ rr_time rr_pump_deadline(const struct rr_pump *p, rr_time now)
 
 void rr_pump_close(struct rr_pump *p, int status, rr_time now)
 {
-	p->leaving = true;
+	note_event(p, RR_LINK_EV_LEAVE, is_staying(p), RR_LINK_LEAVING);
 	rr_conn_close(p->conn, status, now);
 }
 
 void rr_pump_cut(struct rr_pump *p, int error, rr_time now)
 {
-	if (!p->lost) {
+	if (!rr_pump_lost(p)) {
 		if (!p->error)
 			p->error = error;
 		lose_endpoint(p, error, now);

@@ -3,7 +3,7 @@
  * The pump: carries the actions of one connection to one provider endpoint, and the
  * endpoint's completions back to the connection.
  *
- * It knows conn.h and prov.h only.  It makes no system call, allocates nothing and
+ * It knows conn.h and prov.h only; link_states.h has its states.  It makes no system call, allocates nothing and
  * reads no clock: @now is a parameter of each function that needs the time.  The
  * library (link.c), the simulator and the matrix run this file.
  *
@@ -32,6 +32,7 @@
 #define RR_LINK_PUMP_H
 
 #include "conn/conn.h"
+#include "link/link_states.h"
 #include "prov/prov.h"
 
 struct rr_pump;
@@ -69,22 +70,35 @@ struct rr_pump {
 	struct rr_conn *conn;
 	const struct rr_pump_ops *ops;
 	unsigned batch; /* completions polled at once, RR_PUMP_BATCH at most */
-	bool open;      /* RR_WC_CONNECTED was polled */
-	bool was_ready; /* RR_ACT_READY was drawn */
-	bool heard;     /* a message of the peer has arrived */
-	bool leaving;   /* rr_pump_close was called */
-	bool closing;   /* disconnect was called */
-	bool lost;      /* RR_WC_DISCONNECTED was polled, or rr_pump_cut called */
-	bool over;      /* RR_ACT_CLOSED was drawn */
-	bool stalled;   /* @held waits for the endpoint's send queue */
-	bool more;      /* the last turn ended before completions ran out */
-	int error;      /* the first reason for the end, 0: none */
+	enum rr_link_state state;
+	unsigned past; /* by 1u << enum rr_link_event: those that have come */
+	bool heard;    /* a message of the peer has arrived */
+	bool stalled;  /* @held waits for the endpoint's send queue */
+	bool more;     /* the last turn ended before completions ran out */
+	int error;     /* the first reason for the end, 0: none */
 	struct rr_action held;
 };
 
 /* Joins @conn to @ep; all are lent until the pump is over. */
 void rr_pump_init(struct rr_pump *, const struct rr_prov_ops *, struct rr_ep *,
                   struct rr_conn *, const struct rr_pump_ops *);
+
+static inline bool rr_pump_over(const struct rr_pump *p)
+{
+	return p->state == RR_LINK_OVER;
+}
+
+/* The endpoint has ended. */
+static inline bool rr_pump_lost(const struct rr_pump *p)
+{
+	return p->state == RR_LINK_LOST || p->state == RR_LINK_OVER;
+}
+
+/* CONNECT, AGREE and LEAVE are kept: has the event come, whatever followed? */
+static inline bool rr_pump_past(const struct rr_pump *p, enum rr_link_event event)
+{
+	return p->past & 1u << event;
+}
 
 /* Draws and carries out all actions, or all up to one that stalls. */
 void rr_pump_drain(struct rr_pump *, rr_time now);

@@ -89,7 +89,7 @@ BEGIN {
 	at = quoted ? place(name, from) : "rpcrdma"
 	if (!index(" " arrows(from) " ", " " at " ")) print where at " (" name ")"
 	# the pump knows the two that it joins, and nothing else
-	if (file ~ "^src/link/pump\\." && name !~ "^(conn/conn|prov/prov|link/pump)\\.h$")
+	if (file ~ "^src/link/pump\\." && name !~ "^(conn/conn|prov/prov|link/(pump|link_states))\\.h$")
 		print where name
 	# from prov/ itself a provider takes the contract and nothing else
 	if (from ~ "^src/prov/" && at == "src/prov" && name !~ "(^|/)prov\\.h$")

@@ -47,7 +47,7 @@ void mx_pass(struct mx_world *w, rr_time until)
 	for (unsigned i = 0; i < 2; i++) {
 		struct rr_ep *ep = w->side[i].pump.ep;
 
-		if (!ep || w->side[i].pump.lost)
+		if (!ep || rr_pump_lost(&w->side[i].pump))
 			continue;
 		p[n].fd = rr_iwarp_ops.fd(ep);
 		p[n++].events = (short)rr_iwarp_ops.events(ep);

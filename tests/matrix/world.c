@@ -388,7 +388,7 @@ static bool pump(struct mx_side *s)
 {
 	rr_time now = mx_now();
 
-	if (!s->pump.conn || s->pump.over)
+	if (!s->pump.conn || rr_pump_over(&s->pump))
 		return false;
 	if (rr_pump_deadline(&s->pump, now) <= now)
 		rr_pump_tick(&s->pump, now);
@@ -480,7 +480,7 @@ static rr_time deadline(struct mx_world *w, rr_time limit)
 	rr_time t = limit;
 
 	for (unsigned i = 0; i < 2; i++)
-		if (w->side[i].pump.conn && !w->side[i].pump.over)
+		if (w->side[i].pump.conn && !rr_pump_over(&w->side[i].pump))
 			t = RR_MIN(t, rr_pump_deadline(&w->side[i].pump, mx_now()));
 	return t;
 }
@@ -519,7 +519,8 @@ static bool greeted(const struct mx_world *w)
 
 static bool both_closed(const struct mx_world *w)
 {
-	return w->side[CLIENT].pump.over && w->side[SERVER].pump.over;
+	return rr_pump_over(&w->side[CLIENT].pump) &&
+	       rr_pump_over(&w->side[SERVER].pump);
 }
 
 static bool answered(const struct mx_world *w)
@@ -676,7 +677,7 @@ void mx_world_probe(struct mx_world *w, const struct mx_event *region)
 void mx_world_close(struct mx_world *w)
 {
 	w->abandon = true;
-	if (!w->side[CLIENT].pump.over)
+	if (!rr_pump_over(&w->side[CLIENT].pump))
 		rr_pump_close(&w->side[CLIENT].pump, 0, mx_now());
 	run(w, both_closed);
 	for (unsigned i = 0; i < 2; i++) {

@@ -485,7 +485,7 @@ static bool pump(struct end *e)
 	rr_time t = now(e->w);
 	bool moved = false;
 
-	if (!e->pump.conn || e->pump.over)
+	if (!e->pump.conn || rr_pump_over(&e->pump))
 		return false;
 	if (e->woken) {
 		e->woken = false;
@@ -496,7 +496,8 @@ static bool pump(struct end *e)
 		rr_pump_tick(&e->pump, t);
 	moved |= due(e);
 	moved |= rr_pump_turn(&e->pump, MAX_ROUNDS, t) > 0;
-	e->timer = e->pump.over ? RR_TIME_NEVER : rr_pump_deadline(&e->pump, t);
+	e->timer =
+	        rr_pump_over(&e->pump) ? RR_TIME_NEVER : rr_pump_deadline(&e->pump, t);
 	return moved;
 }
 
@@ -584,7 +585,7 @@ static bool served_all(const struct end *e)
 
 static bool is_closed(const struct end *e)
 {
-	return e->pump.over;
+	return rr_pump_over(&e->pump);
 }
 
 static rr_time next_due(const struct world *w)
@@ -594,7 +595,7 @@ static rr_time next_due(const struct world *w)
 	for (unsigned i = 0; i < 2 * PAIRS; i++) {
 		const struct end *e = &w->end[i % 2][i / 2];
 
-		if (e->pump.over)
+		if (rr_pump_over(&e->pump))
 			continue;
 		t = RR_MIN(t, e->timer);
 		for (unsigned k = 0; k < CALLS; k++)

@@ -252,7 +252,7 @@ static const struct rr_pump_ops pump_ops = {
 /* Without the connection's timer. */
 static void pump(struct side *s)
 {
-	if (!s->pump.over)
+	if (!rr_pump_over(&s->pump))
 		rr_pump_turn(&s->pump, 1000, rr_sim_now(s->pair->w));
 }
 
@@ -298,7 +298,7 @@ static struct pair *conns_new(bool remote_invalidate)
 static void conns_free(struct pair *p)
 {
 	rr_pump_close(&p->side[0].pump, 0, rr_sim_now(p->w));
-	while (!p->side[0].pump.over || !p->side[1].pump.over)
+	while (!rr_pump_over(&p->side[0].pump) || !rr_pump_over(&p->side[1].pump))
 		step(p);
 	rr_conn_free(p->side[0].pump.conn);
 	rr_conn_free(p->side[1].pump.conn);

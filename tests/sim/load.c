@@ -10,7 +10,7 @@
 
 static bool failing(const struct node *n)
 {
-	return run_may_lose(n->run) || n->run->closing || n->pump.lost;
+	return run_may_lose(n->run) || n->run->closing || rr_pump_lost(&n->pump);
 }
 
 /* -- Calls --------------------------------------------------------------------- */
@@ -632,7 +632,7 @@ static rr_time asked_due(const struct node *n, const struct asked *a)
 
 static void asked_act(struct node *n, struct asked *a)
 {
-	if (!a->issued && (n->pump.lost || n->run->closing)) {
+	if (!a->issued && (rr_pump_lost(&n->pump) || n->run->closing)) {
 		a->issued = true;
 		end_unissued(n, a);
 	} else if (!a->issued) {
@@ -657,7 +657,7 @@ bool load_due(struct node *n)
 		 */
 		if (!n->pump.conn)
 			continue;
-		if (asked_due(n, a) <= now || (!a->issued && n->pump.lost)) {
+		if (asked_due(n, a) <= now || (!a->issued && rr_pump_lost(&n->pump))) {
 			asked_act(n, a);
 			moved = true;
 		}

@@ -71,8 +71,8 @@ static void check_closed(struct node *n)
 {
 	struct rr_conn_info info;
 
-	CHECK(n->run, n->pump.lost, "side %u: CLOSED before the provider's end",
-	      n->side);
+	CHECK(n->run, rr_pump_lost(&n->pump),
+	      "side %u: CLOSED before the provider's end", n->side);
 	rr_conn_info(n->pump.conn, &info);
 	CHECK(n->run, !info.calls && !info.requests,
 	      "side %u: CLOSED with %u calls, %u requests", n->side, info.calls,
@@ -107,9 +107,10 @@ static void on_action(struct rr_pump *p, const struct rr_action *a)
 	                      (uint64_t)(int64_t)a->status};
 
 	run_note(n->run, "action", n->side, v, 7);
-	CHECK(n->run, !p->over, "side %u: action %d after CLOSED", n->side, a->kind);
+	CHECK(n->run, !rr_pump_over(p), "side %u: action %d after CLOSED", n->side,
+	      a->kind);
 	tally.stalls += a == &p->held;
-	if (p->lost)
+	if (rr_pump_lost(p))
 		return;
 	if (a->kind == RR_ACT_SEND && a != &p->held)
 		n->run->sends++;
@@ -223,7 +224,7 @@ void node_open(struct node *n, struct rr_ep *ep)
 	n->pump.batch = n->run->plan.poll_max[n->side];
 	if (err && n->run->may_lose) {
 		CHECK(n->run, !n->live_blocks, "memory kept by a failed rr_conn_new");
-		n->pump.over = n->pump.lost = true;
+		n->pump.state = RR_LINK_OVER;
 		rr_sim_ops.destroy(ep);
 		n->pump.ep = NULL;
 		return;
@@ -252,12 +253,13 @@ bool node_pump(struct node *n)
 	bool due = n->timer <= now;
 	unsigned taken;
 
-	if (!n->pump.conn || n->pump.over)
+	if (!n->pump.conn || rr_pump_over(&n->pump))
 		return false;
 	if (due)
 		rr_pump_tick(&n->pump, now);
 	taken = rr_pump_turn(&n->pump, n->run->plan.rounds[n->side], now);
-	n->timer = n->pump.over ? RR_TIME_NEVER : rr_pump_deadline(&n->pump, now);
+	n->timer = rr_pump_over(&n->pump) ? RR_TIME_NEVER
+	                                  : rr_pump_deadline(&n->pump, now);
 	CHECK(n->run, !due || n->timer > now, "side %u: the deadline does not move",
 	      n->side);
 	return taken > 0;
@@ -279,7 +281,7 @@ void node_check(struct node *n)
 	struct rr_conn_info i;
 	unsigned out, in;
 
-	if (!n->pump.conn || n->pump.over)
+	if (!n->pump.conn || rr_pump_over(&n->pump))
 		return;
 	rr_conn_info(n->pump.conn, &i);
 	CHECK(n->run, (int32_t)i.avail >= -1 && (int32_t)i.avail <= (int32_t)i.cap,
@@ -287,7 +289,7 @@ void node_check(struct node *n)
 	CHECK(n->run, !overruns(n), "side %u: more messages than credits", n->side);
 	CHECK(n->run, i.owed <= n->run->plan.conn[n->side].credits,
 	      "side %u: owed %u above H", n->side, i.owed);
-	if (n->pump.lost || !peer->pump.ep || rr_sim_over(n->pump.ep) ||
+	if (rr_pump_lost(&n->pump) || !peer->pump.ep || rr_sim_over(n->pump.ep) ||
 	    rr_sim_over(peer->pump.ep))
 		return;
 	out = rr_sim_sends_under_way(n->pump.ep);

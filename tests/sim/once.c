@@ -339,7 +339,7 @@ static bool submit(struct world *w)
 		int err;
 
 		if (!a->active || a->sent || !w->client.pump.conn ||
-		    w->client.pump.lost || w->client.pump.over)
+		    rr_pump_lost(&w->client.pump) || rr_pump_over(&w->client.pump))
 			continue;
 		err = rr_conn_call(w->client.pump.conn, &a->call, world_now(w));
 		failed |= err == -ENOMEM;
@@ -398,7 +398,7 @@ static bool move(struct world *w, rr_time *next)
 		moved |= end_pump(&w->session[i]);
 	*next = serve_due(w, &moved);
 	moved |= rr_sim_events(w->sim) != before;
-	if (w->client.pump.over && w->client.pump.conn) {
+	if (rr_pump_over(&w->client.pump) && w->client.pump.conn) {
 		end_close(&w->client);
 		w->retry_at = world_now(w) + RETRY_NS;
 		moved = true;
@@ -416,10 +416,10 @@ static bool move(struct world *w, rr_time *next)
 
 static rr_time deadlines(const struct world *w, rr_time t)
 {
-	if (w->client.pump.conn && !w->client.pump.over)
+	if (w->client.pump.conn && !rr_pump_over(&w->client.pump))
 		t = RR_MIN(t, w->client.timer);
 	for (unsigned i = 0; i < w->n_sessions; i++)
-		if (w->session[i].pump.conn && !w->session[i].pump.over)
+		if (w->session[i].pump.conn && !rr_pump_over(&w->session[i].pump))
 			t = RR_MIN(t, w->session[i].timer);
 	return t;
 }
@@ -466,7 +466,7 @@ static void tear_down_world(struct world *w)
 static bool all_closed(const struct world *w)
 {
 	for (unsigned i = 0; i < w->n_sessions; i++)
-		if (!w->session[i].pump.over)
+		if (!rr_pump_over(&w->session[i].pump))
 			return false;
 	return !w->client.pump.conn;
 }

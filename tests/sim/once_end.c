@@ -79,7 +79,7 @@ void end_open(struct world *w, struct end *e, struct rr_ep *ep, bool server)
 	assert_true(w->fail_get && w->gets >= w->fail_get);
 	rr_sim_ops.destroy(ep);
 	e->pump.ep = NULL;
-	e->pump.over = true;
+	e->pump.state = RR_LINK_OVER;
 }
 
 void end_close(struct end *e)
@@ -97,11 +97,12 @@ bool end_pump(struct end *e)
 	rr_time now = world_now(e->w);
 	unsigned taken;
 
-	if (!e->pump.conn || e->pump.over)
+	if (!e->pump.conn || rr_pump_over(&e->pump))
 		return false;
 	if (e->timer <= now)
 		rr_pump_tick(&e->pump, now);
 	taken = rr_pump_turn(&e->pump, MAX_ROUNDS, now);
-	e->timer = e->pump.over ? RR_TIME_NEVER : rr_pump_deadline(&e->pump, now);
+	e->timer = rr_pump_over(&e->pump) ? RR_TIME_NEVER
+	                                  : rr_pump_deadline(&e->pump, now);
 	return taken > 0;
 }

@@ -97,7 +97,7 @@ static void try_accept(struct run *r)
 	struct rr_ep *ep;
 	uint8_t priv[8];
 
-	if (n->pump.ep || n->pump.conn || n->pump.over)
+	if (n->pump.ep || n->pump.conn || rr_pump_over(&n->pump))
 		return;
 	if (!rr_sim_ops.accept(r->listener, &cfg, priv, own_private(r, SERVER, priv),
 	                       rr_sim_now(r->world), &ep))
@@ -108,7 +108,7 @@ static void try_accept(struct run *r)
 
 static void abandon(struct node *n)
 {
-	if (n->pump.lost || !n->pump.conn)
+	if (rr_pump_lost(&n->pump) || !n->pump.conn)
 		return;
 	rr_sim_ops.destroy(n->pump.ep);
 	n->pump.ep = NULL;
@@ -135,13 +135,15 @@ static void close_if_stuck(struct run *r)
 	r->may_lose = true;
 	if (!r->close_at)
 		r->close_at = now + r->plan.stuck_ns;
-	CHECK(r, !r->closed_at || n->pump.lost || now <= r->closed_at + RR_SEC(1),
+	CHECK(r,
+	      !r->closed_at || rr_pump_lost(&n->pump) ||
+	              now <= r->closed_at + RR_SEC(1),
 	      "side %u: it waits although it has closed", n->side);
 	if (now < r->close_at || r->closed_at)
 		return;
 	r->closed_at = now;
 	r->closing = true;
-	if (!n->pump.over)
+	if (!rr_pump_over(&n->pump))
 		rr_pump_close(&n->pump, 0, now);
 }
 
@@ -164,7 +166,7 @@ static void fault(struct run *r)
 		abandon(n);
 		break;
 	case FAULT_CLOSE:
-		if (r->step != p->fault_at || !n->pump.conn || n->pump.over)
+		if (r->step != p->fault_at || !n->pump.conn || rr_pump_over(&n->pump))
 			break;
 		r->closing = true;
 		rr_pump_close(&n->pump, 0, rr_sim_now(r->world));
@@ -209,7 +211,7 @@ static void pump(struct run *r)
 
 static bool closed(const struct node *n)
 {
-	return n->pump.over || !n->pump.conn;
+	return rr_pump_over(&n->pump) || !n->pump.conn;
 }
 
 static bool finished(struct run *r)
@@ -226,13 +228,14 @@ static void maybe_close(struct run *r)
 	for (unsigned i = 0; i < 2; i++)
 		if (r->node[i].pump.conn &&
 		    !(load_finished(&r->node[i]) && start_finished(&r->node[i])) &&
-		    !r->node[i].pump.over)
+		    !rr_pump_over(&r->node[i].pump))
 			return;
-	if (!n->pump.conn || n->pump.over) {
+	if (!n->pump.conn || rr_pump_over(&n->pump)) {
 		side = !side;
 		n = &r->node[side];
 	}
-	if (r->closing || !n->pump.conn || n->pump.over || n->pump.lost)
+	if (r->closing || !n->pump.conn || rr_pump_over(&n->pump) ||
+	    rr_pump_lost(&n->pump))
 		return;
 	r->closing = true;
 	run_note(r, "close", side, NULL, 0);
@@ -250,7 +253,7 @@ static rr_time next_time(struct run *r)
 		struct node *n = &r->node[i];
 
 		t = RR_MIN(t, load_deadline(n));
-		if (n->pump.conn && !n->pump.over)
+		if (n->pump.conn && !rr_pump_over(&n->pump))
 			t = RR_MIN(t, n->timer);
 	}
 	return t;
@@ -271,7 +274,7 @@ static void stalled(struct run *r, const char *how)
 		        "error %d\n",
 		        i, n->n_ended, r->plan.n_calls[i], n->n_served, (int)f.avail,
 		        f.cap, f.owed, f.receives_posted, f.calls, f.requests, f.ready,
-		        n->pump.lost, n->pump.over, f.error);
+		        rr_pump_lost(&n->pump), rr_pump_over(&n->pump), f.error);
 	}
 	run_fail(r, "%s", how);
 }

@@ -142,7 +142,8 @@ static void ask(struct node *n, uint32_t type, uint32_t len)
 	if (err == -ENOMEM)
 		return;
 	if (err) { /* the connection is ending */
-		CHECK(n->run, n->pump.lost || run_may_lose(n->run) || n->run->closing,
+		CHECK(n->run,
+		      rr_pump_lost(&n->pump) || run_may_lose(n->run) || n->run->closing,
 		      "side %u: a question cannot be sent: %d", n->side, err);
 		return;
 	}
@@ -251,5 +252,5 @@ void start_event(struct node *n, const struct rr_ext_event *ev)
 
 bool start_finished(const struct node *n)
 {
-	return n->pump.lost || n->answered_ext == n->asked_ext;
+	return rr_pump_lost(&n->pump) || n->answered_ext == n->asked_ext;
 }
