@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CRC32C as MPA uses it: start with RR_CRC_INIT, add octets in any number of
+ * CRC32C as used by MPA: start with RR_CRC_INIT, add octets in any number of
  * pieces, store the result with rr_crc_store().   [RFC 5044 §4.4, RFC 3720 §12.1]
  */
 #ifndef RR_PROV_IWARP_CRC_H
@@ -12,7 +12,8 @@
 
 #define RR_CRC_INIT 0xffffffffu
 
-/* Adds @len octets.  libisal takes the length as an int, and does not complement. */
+/* Adds @len octets to @crc.  libisal's length is an int, and its result is not
+ * complemented. */
 static inline uint32_t rr_crc_add(uint32_t crc, const void *p, size_t len)
 {
 	const size_t step = (size_t)1 << 30;

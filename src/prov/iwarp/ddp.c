@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DDP header codec.  Reserved bits are sent as zero and ignored on receipt.  A wrong
- * version is not an error here: iw_rx.c knows which Terminate it needs.
+ * DDP header codec.  Reserved bits are sent as zero and ignored on receipt.  The
+ * version is not checked here: iw_rx.c checks it and chooses the Terminate to send.
  */
 #include "prov/iwarp/ddp.h"
 

@@ -32,7 +32,7 @@ static inline size_t rr_ddp_size(bool tagged)
 
 /* Writes the header, rr_ddp_size() octets. */
 void rr_ddp_put(uint8_t *dst, const struct rr_ddp *h);
-/* Reads a header from @len octets.  Returns its size, or -EBADMSG if it is longer. */
+/* Reads a header.  Returns its size, or -EBADMSG if the header exceeds @len octets. */
 RR_MUST_CHECK int rr_ddp_get(const uint8_t *src, size_t len, struct rr_ddp *ret);
 
 #endif

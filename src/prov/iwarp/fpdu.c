@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encodes an FPDU into one piece of memory, with markers if the peer wants them.
- * Without markers the transmitter gathers the pieces and does not use this.
+ * Encodes an FPDU into contiguous memory, with markers if the peer wants them.
+ * Without markers, iw_tx.c sends the pieces by gathered writes and does not use this
+ * file.
  *
  * A marker precedes each octet whose position in the stream is a multiple of 512.
- * FPDUs and markers are multiples of four octets long, so that no marker falls into a
- * CRC.  A marker between two FPDUs is written before the second and covered by its
- * CRC.                                                     [RFC 5044 §4.3, §4.4]
+ * The lengths of FPDUs and markers are multiples of four octets, so no marker falls
+ * inside a CRC.  A marker between two FPDUs belongs to the second, whose CRC covers
+ * the marker.                                              [RFC 5044 §4.3, §4.4]
  */
 #include "prov/iwarp/fpdu.h"
 
@@ -18,7 +19,7 @@
 struct fpdu_out {
 	struct rr_framer *f;
 	uint8_t *base, *pos;
-	uint8_t *start; /* of ULPDU_Length; NULL until it is written */
+	uint8_t *start; /* ULPDU_Length; NULL until written */
 };
 
 static void put_marker(struct fpdu_out *o)

@@ -18,34 +18,35 @@
 #define RR_FPDU_MAX       (RR_FPDU_LEN + RR_ULPDU_MAX + RR_FPDU_TAIL_MAX)
 #define RR_MARKER_SPACING 512
 
-/* Returns the zero octets that follow a ULPDU of @len octets. */
+/* Returns the number of pad octets after a ULPDU of @len octets. */
 static inline unsigned rr_fpdu_pad(size_t len)
 {
 	return (unsigned)(-(RR_FPDU_LEN + len)) & 3;
 }
 
-/* Returns the size of the whole FPDU, without markers. */
+/* Returns the size of an FPDU without markers, for a ULPDU of @len octets. */
 static inline size_t rr_fpdu_size(size_t len)
 {
 	return RR_FPDU_LEN + len + rr_fpdu_pad(len) + RR_FPDU_CRC;
 }
 
-/* Returns an upper bound of its size with markers. */
+/* Returns an upper bound on the size of an FPDU with markers. */
 static inline size_t rr_fpdu_marked_size(size_t len)
 {
 	return rr_fpdu_size(len) +
 	       4 * (rr_fpdu_size(len) / (RR_MARKER_SPACING - 4) + 2);
 }
 
-/* How one direction of a connection is framed. */
+/* The framing in one direction of a connection. */
 struct rr_framer {
 	bool crc;
 	bool markers;
 	uint32_t pos; /* octets since the last marker position (markers only) */
 };
 
-/* Encodes one FPDU.  Its ULPDU is the @n pieces of @v, @len octets in all; @dst has
- * room for rr_fpdu_marked_size(@len) octets.  Returns the size of the FPDU. */
+/* Encodes one FPDU.  Its ULPDU consists of the @n pieces of @v, @len octets in total.
+ * @dst must have space for rr_fpdu_marked_size(@len) octets.  Returns the size of the
+ * FPDU. */
 size_t rr_fpdu_put(struct rr_framer *f, void *dst, const struct iovec *v, unsigned n,
                    size_t len);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a connection ends.
+ * The end of a connection.
  *
- * Normal path, on either side: DRAIN sends what was posted and the Read Responses due;
- * then our sending half is closed (SHUT); then the peer's close arrives and all that
- * is left is flushed (DEAD).  A peer that is silent for a second ends the wait, and so
- * do ten seconds in all.
+ * Normal path, on either side: in state DRAIN, the posted operations and outstanding
+ * Read Responses are sent.  Then our sending half is closed (SHUT).  When the peer's
+ * close arrives, the remaining posts are flushed (DEAD).  The wait ends after one
+ * second without an answer from the peer, or after ten seconds in total.
  *
- * Failure: after a fault of the peer its later octets are read and dropped, a
- * Terminate is sent behind the FPDUs already framed, and the end goes the same way.
- * After a Terminate of the peer nothing more is sent.  A lost connection is DEAD at
- * once.
+ * Failure: after a protocol error by the peer, further octets from the peer are read
+ * and dropped.  A Terminate is sent after the FPDUs already framed, and the connection
+ * then ends as above.  After a Terminate from the peer nothing more is sent.  A lost
+ * connection enters DEAD at once.
  *
- * Invariants: the first reason is kept; DEAD is entered once, completes every post
- * with -ECANCELED, and adds RR_WC_DISCONNECTED last; from then on no memory of the
- * caller is touched.
+ * Invariants: only the first reason is kept.  DEAD is entered once, completes every
+ * post with -ECANCELED, and adds RR_WC_DISCONNECTED last.  From then on, the caller's
+ * memory is not accessed.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 
 	ep->rx.discarding = true;
 	ep->rx.direct = false;
-	if (ep->state != RR_IW_READY) { /* ending already, with its reason */
+	if (ep->state != RR_IW_READY) { /* already ending, for an earlier reason */
 		rr_iw_tx_no_responses(ep);
 		return;
 	}
@@ -52,7 +52,7 @@ void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
 static void close_sending_half(struct rr_iw_ep *ep)
 {
 	rr_sock_shutdown(ep->fd, false);
-	ep->tx.mute = true; /* Reads of the peer that still arrive are not answered */
+	ep->tx.mute = true; /* ignores Read Requests that still arrive */
 	ep->state = RR_IW_SHUT;
 }
 
@@ -64,7 +64,8 @@ void rr_iw_end_step(struct rr_iw_ep *ep)
 		rr_iw_dead(ep);
 }
 
-/* A Read is in both queues while its Request is framed and not written. */
+/* Cancels the operations in the send queue.  A Read whose Request is framed is in
+ * ep->reads as well, and already canceled there. */
 static void flush_sends(struct rr_iw_ep *ep)
 {
 	static const enum rr_wc_op op[] = {

@@ -2,15 +2,17 @@
 /*
  * The iWARP provider's table of operations.
  *
- * Normal path: a post appends to a queue and reserves room for its completion;
- * flush frames and writes; progress reads, places and completes; poll takes
- * completions off.  All work is done inside these calls.
+ * Normal path: a post appends to a queue and reserves space for its completion; flush
+ * frames and writes the posted operations; progress reads octets, places data and
+ * completes operations; poll returns the completions.  All work is done inside these
+ * calls.
  *
- * Failure: a post either is refused or completes, once.  Every end of the connection
- * goes through iw_end.c, which completes what is left.
+ * Failure: each post either is refused or completes exactly once.  A connection always
+ * ends through iw_end.c, which completes the remaining posts.
  *
- * Invariants: base.out has room for every operation posted and for CONNECTED and
- * DISCONNECTED; queues grow on posting only, never while data moves.
+ * Invariants: base.out has space for the completions of all posted operations, and for
+ * CONNECTED and DISCONNECTED.  Queues grow only when an operation is posted, never
+ * during data transfer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +21,21 @@
 #include "prov/iwarp/iw_ep.h"
 #include "prov/iwarp/iwarp.h"
 
-/* Most completions that wait for poll: Invalidates are refused beyond that, posts
- * earlier. */
+/* Limit on the completions waiting for poll, above which Invalidates are refused. */
 #define CQ_MAX (4u * (RR_IW_MAX_RECV + RR_IW_MAX_SEND))
 
 struct rr_prov_listener {
 	int fd;
 };
 
-/* Reserves completions for all that is posted and for @n more. */
+/* Reserves space for the completions of all posted operations and of @n more. */
 static int reserve_completions(struct rr_iw_ep *ep, uint32_t n)
 {
 	return rr_ep_reserve(&ep->base,
 	                     ep->sq.count + ep->rq.count + ep->reads.count + n);
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static void free_iw_ep(struct rr_iw_ep *ep, bool reset)
 {
@@ -190,7 +191,7 @@ static int iw_accept(struct rr_prov_listener *l, const struct rr_prov_config *cf
 	so = make_sock_opts(ep);
 	rc = rr_sock_accept(l->fd, &so, &ep->fd);
 	if (!rc && rr_sock_peer(ep->fd, &ep->base.peer))
-		ep->base.peer.ss_family = AF_UNSPEC; /* gone: the first read fails */
+		ep->base.peer.ss_family = AF_UNSPEC; /* the first read will fail */
 	if (rc) {
 		free_iw_ep(ep, false);
 		return rc;
@@ -206,7 +207,7 @@ static void iw_destroy(struct rr_ep *base)
 	if (!base)
 		return;
 	ep = rr_iw_of(base);
-	/* In SHUT everything is written and our half is closed: no reset. */
+	/* In SHUT everything has been written, so the connection needs no reset. */
 	free_iw_ep(ep, ep->state != RR_IW_DEAD && ep->state != RR_IW_SHUT);
 }
 
@@ -229,7 +230,8 @@ static int iw_post_recv(struct rr_ep *base, const struct rr_sge *sge, uint64_t t
 	return 0;
 }
 
-/* Counts the operations posted and not completed, each once, without the RTR. */
+/* Counts the outstanding operations of the caller.  A framed Read is in both queues,
+ * but counts once; the RTR message does not count. */
 static uint32_t count_under_way(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_read *r = rr_ring_first(&ep->reads);
@@ -237,7 +239,7 @@ static uint32_t count_under_way(const struct rr_iw_ep *ep)
 	return ep->sq.count - ep->sq_reads + ep->reads.count - (r && r->rtr);
 }
 
-/* Appends a work request.  Everything that can fail precedes the first change. */
+/* Appends a work request.  Changes nothing if an error is returned. */
 static int append_wr(struct rr_iw_ep *ep, enum rr_post_kind kind,
                      const struct rr_sge *sge, unsigned n, uint32_t handle,
                      uint64_t offset, uint64_t token)
@@ -294,7 +296,7 @@ static int iw_post_read(struct rr_ep *base, const struct rr_sge *sge, uint32_t h
 	struct rr_iw_ep *ep = rr_iw_of(base);
 
 	if (ep->state == RR_IW_READY && !ep->agreed.ord)
-		return -EOPNOTSUPP; /* would never be sent */
+		return -EOPNOTSUPP; /* the Read could never be sent */
 	return append_wr(ep, RR_POST_READ, sge, 1, handle, offset, token);
 }
 
@@ -345,7 +347,7 @@ static int iw_invalidate(struct rr_ep *base, uint32_t handle, uint64_t token)
 	return 0;
 }
 
-/* ---- motion ---- */
+/* ---- progress ---- */
 
 static void drop_idle_buffers(struct rr_iw_ep *ep)
 {
@@ -355,21 +357,21 @@ static void drop_idle_buffers(struct rr_iw_ep *ep)
 }
 
 /*
- * Kicks a responder that may sleep.  If the first FPDU arrives before the responder
- * watches its socket, it does not see the FPDU until more octets arrive.  Linux's siw
- * does so most times that a client is quick.  An initiator that has sent and received
- * nothing therefore sends a zero-length RDMA Write, which has nothing to be checked
- * [RFC 5041 §4.1], a few times.
+ * Wakes up a responder that may be asleep.  If the first FPDU arrives before Linux's
+ * siw watches its socket, siw does not notice the FPDU until more octets arrive.  With
+ * a quick client this happens often.  Therefore an initiator that has sent its first
+ * FPDU and received none sends a zero-length RDMA Write ("kick"), up to RR_IW_KICKS
+ * times.  The responder does not check a zero-length Write.  [RFC 5041 §4.1]
  */
 static void kick_responder(struct rr_iw_ep *ep)
 {
 	if (!ep->initiator || !rr_iw_is(ep, RR_IW_BIT(READY) | RR_IW_BIT(DRAIN)) ||
 	    ep->tx.mute || ep->kicks > RR_IW_KICKS) {
-		ep->kick_at = RR_TIME_NEVER; /* also if one was planned */
+		ep->kick_at = RR_TIME_NEVER; /* cancels a planned kick */
 		return;
 	}
 	if (ep->base.count.bytes_received != ep->setup_received) {
-		ep->kicks = RR_IW_KICKS + 1; /* no further kick: it is awake */
+		ep->kicks = RR_IW_KICKS + 1; /* the responder is awake */
 		ep->kick_at = RR_TIME_NEVER;
 		return;
 	}
@@ -378,7 +380,7 @@ static void kick_responder(struct rr_iw_ep *ep)
 		return;
 	if (ep->kick_at != RR_TIME_NEVER) {
 		ep->tx.kick = true;
-		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+		(void)rr_iw_tx_run(ep); /* unsent octets wait for the descriptor */
 	}
 	ep->kick_at = ep->kicks == RR_IW_KICKS
 	                      ? RR_TIME_NEVER
@@ -414,7 +416,7 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
 		rr_iw_rx_run(ep);
 	if (rr_iw_is(ep, RR_IW_IN_FRAMES | RR_IW_IN_STREAM))
-		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+		(void)rr_iw_tx_run(ep); /* unsent octets wait for the descriptor */
 	kick_responder(ep);
 	if (ep->state == RR_IW_DRAIN && ep->base.count.bytes_sent != sent)
 		rr_ep_extend_drain(&ep->base);
@@ -424,7 +426,7 @@ void rr_iw_run(struct rr_iw_ep *ep, rr_time now)
 	if (ep->base.count.bytes_received + ep->base.count.bytes_sent != moved)
 		ep->quiet = ep->base.now + RR_IW_QUIET_NS;
 	else if (ep->base.now >= ep->quiet || ep->quiet == RR_TIME_NEVER)
-		drop_idle_buffers(ep); /* those that this call made in vain */
+		drop_idle_buffers(ep); /* including unused ones of this call */
 }
 
 static int iw_flush(struct rr_ep *base, rr_time now)
@@ -482,8 +484,9 @@ static rr_time iw_deadline(const struct rr_ep *base)
 }
 
 /*
- * Disconnect before the Reply: the end waits for it.  An RTR message may have to be
- * sent, and siw mistakes a close at this moment for a close of its listener.
+ * Handles a disconnect before the Reply has arrived: the connection ends after the
+ * Reply.  An RTR message may have to be sent first, and siw mistakes a close at this
+ * moment for a close of its listener.
  */
 static void leave_after_reply(struct rr_iw_ep *ep)
 {
@@ -511,7 +514,7 @@ static void iw_disconnect(struct rr_ep *base, rr_time now)
 	case RR_IW_READY:
 		rr_ep_set_reason(&ep->base, 0, "closed here");
 		rr_iw_drain(ep);
-		(void)rr_iw_tx_run(ep); /* what is left waits for the descriptor */
+		(void)rr_iw_tx_run(ep); /* unsent octets wait for the descriptor */
 		rr_iw_end_step(ep);
 		break;
 	case RR_IW_DRAIN:
@@ -549,7 +552,7 @@ static int iw_local_addr(const struct rr_ep *base, struct sockaddr_storage *ret)
 	return rr_sock_local(rr_iw_of(base)->fd, ret);
 }
 
-/* It keeps no device open. */
+/* Not needed, because this provider opens no device. */
 static int iw_watch_removals(void)
 {
 	return -EOPNOTSUPP;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The endpoint, for the files of this folder only.
+ * The iWARP endpoint.  Only files in this folder include this header.
  *
  *   iw_ep.c     the table of operations: posts, registration, progress
  *   iw_setup.c  TCP connect and MPA frames
- *   iw_tx.c     work requests and Read Responses become FPDUs in one gathered write
- *   iw_rx.c     octets become placed data and completions
- *   iw_end.c    faults, Terminate, orderly end, flush
+ *   iw_tx.c     sends work requests and Read Responses as FPDUs, by gathered writes
+ *   iw_rx.c     receives octets, places data, adds completions
+ *   iw_end.c    protocol errors, Terminate, orderly disconnect, flush
  *
- * Ownership: posted memory is lent to the provider until the completion.  The memory
- * of a region stays the caller's; the provider looks the STag up each time before it
- * touches that memory.
+ * Ownership: posted memory is lent to the provider until the completion.  A region's
+ * memory remains the caller's; the provider looks up the STag each time before it
+ * accesses that memory.
  */
 #ifndef RR_PROV_IWARP_EP_H
 #define RR_PROV_IWARP_EP_H
@@ -27,9 +27,9 @@
 #define RR_IW_MAX_RECV 4096
 #define RR_IW_MAX_SEND 4096
 #define RR_IW_QUIET_NS RR_SEC(2) /* idle time after which the buffers are freed */
-#define RR_IW_KICK_NS  RR_MS(5)  /* silence before the first kick; later ones: x 4 */
-#define RR_IW_KICKS    5         /* most kicks of a silent responder ... */
-#define RR_IW_PARTING  2         /* ... and before an orderly end leaves it */
+#define RR_IW_KICK_NS  RR_MS(5)  /* time before the first kick; times 4 for each next */
+#define RR_IW_KICKS    5         /* maximum number of kicks; see kick_responder() */
+#define RR_IW_PARTING  2         /* number of kicks after which a disconnect closes */
 
 #define RR_IW_STATES(X)                                                                \
 	X(CONNECT, "TCP connection on its way")                                        \
@@ -57,12 +57,12 @@ enum rr_iw_state {
 struct rr_iw_wr {
 	enum rr_post_kind kind;
 	uint32_t nsge;
-	uint32_t sge;    /* running number of its first piece */
-	uint32_t handle; /* Write, Read: the peer's; Send: one to invalidate, or 0 */
+	uint32_t sge;    /* sequence number of its first element in sges */
+	uint32_t handle; /* peer's handle; Send: the one to invalidate, or 0 */
 	uint32_t len;
 	uint64_t offset;
 	uint64_t token;
-	uint64_t end; /* stream position behind it, once it is framed */
+	uint64_t end; /* stream position after its last octet, if framed */
 };
 
 struct rr_iw_recv {
@@ -70,19 +70,19 @@ struct rr_iw_recv {
 	uint64_t token;
 };
 
-/* An RDMA Read of the caller whose Request is framed. */
+/* An RDMA Read by the caller whose Request is framed. */
 struct rr_iw_read {
 	struct rr_sge sge;
 	uint64_t token;
 	uint64_t to;
 	uint32_t stag;
 	uint32_t done;
-	bool rtr;     /* the RTR message: not posted by the caller */
+	bool rtr;     /* it is the RTR message, not posted by the caller */
 	bool empty;   /* zero-length: not sent ... */
-	uint64_t end; /* ... and complete once this stream position is written */
+	uint64_t end; /* ... and complete when this stream position is written */
 };
 
-/* An RDMA Read of the peer, with its DDP header as received, for a Terminate. */
+/* An RDMA Read by the peer.  @ddp is the received header, for a Terminate. */
 struct rr_iw_resp {
 	struct rr_read_request req;
 	uint8_t ddp[RR_DDP_UNTAGGED];
@@ -91,15 +91,15 @@ struct rr_iw_resp {
 #define RR_IW_TX_IOV   256
 #define RR_IW_TX_STAGE 32768
 
-/* Framed octets to be sent.  The stage holds headers, trailers and small payload.
- * Pieces are sent in order; all of the stage is reused when the last piece is sent. */
+/* Framed octets to be sent, as pieces @v in order.  The stage contains headers,
+ * trailers and small payload; it is reused when all pieces have been sent. */
 struct rr_iw_txbuf {
 	struct iovec v[RR_IW_TX_IOV];
-	uint32_t stag[RR_IW_TX_IOV]; /* the region that a piece lies in, or 0 */
+	uint32_t stag[RR_IW_TX_IOV]; /* the region that contains the piece, or 0 */
 	uint8_t stage[RR_IW_TX_STAGE];
 };
 
-struct rr_iw_copy { /* framed pieces of a region that was invalidated meanwhile */
+struct rr_iw_copy { /* framed pieces of a region, copied by rr_iw_tx_detach() */
 	struct rr_iw_copy *next;
 	uint8_t data[];
 };
@@ -108,23 +108,23 @@ enum rr_iw_source { RR_IW_NONE, RR_IW_WR, RR_IW_RESP };
 
 struct rr_iw_tx {
 	struct rr_iw_txbuf *buf;
-	unsigned head, tail; /* pieces of buf->v */
+	unsigned head, tail; /* unsent pieces in buf->v */
 	uint32_t stage_used;
-	bool blocked; /* the socket took less than it was given */
-	bool open;    /* FPDUs may be sent; responder: one was received */
-	bool rtr;     /* the RTR message is to be framed first */
-	bool kick;    /* a zero-length Write is to be framed: see kick_responder() */
-	bool term;    /* a Terminate is to be framed */
+	bool blocked; /* unsent octets wait until the socket is writable */
+	bool open;    /* FPDUs may be sent; responder: a valid one has arrived */
+	bool rtr;     /* the RTR message must be framed first */
+	bool kick;    /* a kick must be framed; see kick_responder() */
+	bool term;    /* a Terminate must be framed */
 	bool mute;    /* nothing more is framed */
-	uint64_t framed, sent; /* stream positions */
+	uint64_t framed, sent; /* octets framed and sent so far: stream positions */
 	struct rr_framer framer;
 	uint32_t ulpdu_max;
-	uint32_t msn[RR_QN_COUNT]; /* of the next message */
+	uint32_t msn[RR_QN_COUNT]; /* of the next message in each queue */
 	/* The message being segmented. */
 	enum rr_iw_source source;
-	uint32_t done;         /* octets framed */
-	uint32_t sge, sge_off; /* gather position of a work request */
-	bool resp_turn; /* the next message is a Read Response, if there is one */
+	uint32_t done;         /* its payload octets framed so far */
+	uint32_t sge, sge_off; /* position in the work request's gather list */
+	bool resp_turn;        /* a Read Response, if there is one, is next */
 	uint32_t term_len;
 	uint8_t term_body[RR_TERM_MAX];
 	struct rr_iw_copy *copies;
@@ -134,15 +134,15 @@ struct rr_iw_rx {
 	uint8_t *buf; /* bounce buffer */
 	uint32_t cap, off, end;
 	bool discarding; /* after an error: octets are read and dropped */
-	bool fin;
-	bool reset;     /* a write failed with ECONNRESET */
-	bool more;      /* the call's share is used up: there may be more to do */
-	uint32_t share; /* frames that this call may still handle */
-	uint32_t idle;  /* zero-length messages since the last Send */
-	bool rtr_send;  /* a leading zero-length Send is the RTR message */
-	uint32_t msn[RR_QN_COUNT]; /* expected next */
-	uint32_t send_done;        /* octets of the current Send */
-	/* The segment being received straight into its place. */
+	bool fin;        /* the peer has closed its sending half */
+	bool reset;      /* a write failed with ECONNRESET */
+	bool more;       /* the limit of one call was reached; input may remain */
+	uint32_t share;  /* number of frames that this call may still handle */
+	uint32_t idle;   /* zero-length messages since the last Send */
+	bool rtr_send;   /* a leading zero-length Send is the RTR message */
+	uint32_t msn[RR_QN_COUNT]; /* of the next message expected in each queue */
+	uint32_t send_done;        /* octets of the current Send received so far */
+	/* The segment whose payload is being received directly into its destination. */
 	bool direct;
 	struct rr_ddp ddp;
 	uint8_t raw[RR_FPDU_LEN + RR_DDP_UNTAGGED];
@@ -155,28 +155,28 @@ struct rr_iw_ep {
 	enum rr_iw_state state;
 	bool initiator;
 	int fd;
-	rr_time quiet;   /* when the buffers are freed */
-	rr_time kick_at; /* initiator: when the next kick is due */
-	unsigned kicks;
-	bool leaving; /* initiator: ends as soon as the Reply is received */
-	uint64_t setup_received, setup_sent; /* octets before the first FPDU */
+	rr_time quiet;   /* time at which idle buffers are freed */
+	rr_time kick_at; /* initiator: time of the next kick */
+	unsigned kicks;  /* planned or sent so far */
+	bool leaving;    /* initiator: disconnect when the Reply has arrived */
+	uint64_t setup_received, setup_sent; /* octets, before the first FPDU */
 	struct rr_iwarp_opts opts;
 	struct rr_mpa_agreement agreed;
-	struct rr_mpa_frame request; /* initiator: as sent */
+	struct rr_mpa_frame request; /* initiator: the Request as sent */
 
-	struct rr_ring sq;    /* struct rr_iw_wr; the first sq_framed are framed */
-	struct rr_ring sges;  /* struct rr_sge */
-	struct rr_ring rq;    /* struct rr_iw_recv */
-	struct rr_ring reads; /* struct rr_iw_read */
-	struct rr_ring resps; /* struct rr_iw_resp */
-	uint32_t sq_framed;
-	uint32_t sq_reads;  /* Reads among the framed; they are in reads as well */
-	uint32_t sge_first; /* running number of the first in sges */
+	struct rr_ring sq;    /* struct rr_iw_wr: the send queue */
+	struct rr_ring sges;  /* struct rr_sge: gather lists of sq */
+	struct rr_ring rq;    /* struct rr_iw_recv: the receive queue */
+	struct rr_ring reads; /* struct rr_iw_read: Reads by the caller, in progress */
+	struct rr_ring resps; /* struct rr_iw_resp: Reads by the peer, to be answered */
+	uint32_t sq_framed;   /* number of sq's first elements that are framed */
+	uint32_t sq_reads;    /* number of Reads among those; also in @reads */
+	uint32_t sge_first;   /* sequence number of the first element in sges */
 	struct rr_stags stags;
 	struct rr_iw_tx tx;
 	struct rr_iw_rx rx;
 
-	uint8_t *priv; /* our private data, until it is sent */
+	uint8_t *priv; /* our private data; NULL after it is sent */
 	size_t priv_len;
 	uint8_t *peer_priv;
 	size_t peer_priv_len;
@@ -193,58 +193,61 @@ static inline struct rr_iw_ep *rr_iw_of(const struct rr_ep *ep)
 }
 
 /* ---- iw_ep.c ---- */
-/* Returns whether the responder may still sleep on our RTR message; see
- * kick_responder(). */
+/* Returns true if the responder may not have noticed our RTR message yet, so that we
+ * must not close; see kick_responder(). */
 bool rr_iw_may_sleep(const struct rr_iw_ep *ep);
-/* Receives and sends, then checks the deadline. */
+/* Receives and sends as much as possible, then checks the deadlines. */
 void rr_iw_run(struct rr_iw_ep *ep, rr_time now);
 
 /* ---- iw_setup.c ---- */
-/* CONNECT: sends the MPA Request if TCP has connected. */
+/* In state CONNECT, sends the MPA Request if TCP has connected. */
 void rr_iw_setup_connected(struct rr_iw_ep *ep);
-/* ASKED, LISTEN: reads the peer's MPA frame.  Returns false if octets are missing. */
+/* In states ASKED and LISTEN, reads the peer's MPA frame.  Returns false if the frame
+ * is still incomplete. */
 bool rr_iw_setup_frame(struct rr_iw_ep *ep);
 
 /* ---- iw_tx.c ---- */
-/* Frames and writes as much as possible.  Returns -EAGAIN if some is left. */
+/* Frames and writes as much as possible.  Returns 0, or -EAGAIN if octets remain. */
 int rr_iw_tx_run(struct rr_iw_ep *ep);
-/* Returns whether something is framed and unsent, or can be framed now or later. */
+/* Returns true if there are framed octets to send, or messages to frame now or
+ * later. */
 bool rr_iw_tx_busy(const struct rr_iw_ep *ep);
-/* Queues octets outside the framing (MPA frames). */
+/* Queues octets without FPDU framing, for MPA frames. */
 RR_MUST_CHECK int rr_iw_tx_raw(struct rr_iw_ep *ep, const void *p, size_t len);
-/* Sets the framing up, once the MPA frames are exchanged. */
+/* Sets up the FPDU framing after the exchange of MPA frames. */
 void rr_iw_tx_start(struct rr_iw_ep *ep);
-/* Copies what is framed and lies in the region @stag (not 0), so that sending it no
- * longer reads the region.  Returns 0 or -ENOMEM. */
+/* Copies the framed pieces in region @stag (not 0), so that sending them no longer
+ * reads the region.  Returns 0 or -ENOMEM. */
 RR_MUST_CHECK int rr_iw_tx_detach(struct rr_iw_ep *ep, uint32_t stag);
-/* Finds the memory that an RDMA Read of the peer reads (NULL: zero-length).  Returns
- * RR_TERM_COUNT, or the error if the peer may not. */
+/* Stores in @ret the memory for an RDMA Read by the peer, or NULL if its length is
+ * zero.  Returns RR_TERM_COUNT, or the error if the Read is not allowed. */
 enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
                                      const struct rr_read_request *req, uint8_t **ret);
-/* Drops the Read Responses that are not framed. */
+/* Drops the Read Responses, except for segments already framed. */
 void rr_iw_tx_no_responses(struct rr_iw_ep *ep);
-/* Completes zero-length Reads whose turn it is. */
+/* Completes zero-length Reads at the head of the queue, if all earlier posts have been
+ * written. */
 void rr_iw_empty_reads(struct rr_iw_ep *ep);
-/* Drops all that is not written; nothing is sent from here on. */
+/* Drops all unsent octets.  Nothing is sent afterwards. */
 void rr_iw_tx_drop(struct rr_iw_ep *ep);
-/* Frees the buffer, unless it holds something. */
+/* Frees the transmit buffer, unless it has unsent octets. */
 void rr_iw_tx_quiet(struct rr_iw_ep *ep);
 
 /* ---- iw_rx.c ---- */
-/* Reads from the socket and handles what it reads, up to a fair share. */
+/* Reads octets from the socket and handles them, up to the limits of one call. */
 void rr_iw_rx_run(struct rr_iw_ep *ep);
-/* Frees the buffer, unless it holds something. */
+/* Frees the receive buffer, unless it is in use. */
 void rr_iw_rx_quiet(struct rr_iw_ep *ep);
 
 /* ---- iw_end.c ---- */
-/* Ends the connection because the peer misbehaved, with a Terminate.  @ddp is the raw
- * DDP header of the segment, whose length is @seg_len; @req is the header of the Read
- * Request, or NULL. */
+/* Ends the connection with a Terminate because the peer violated the protocol.  @ddp is
+ * the raw DDP header of the segment, or NULL; @seg_len is the length of the segment;
+ * @req is the Read Request, or NULL. */
 void rr_iw_fault(struct rr_iw_ep *ep, enum rr_term_error e, const uint8_t *ddp,
                  size_t ddp_len, uint32_t seg_len, const uint8_t *req);
-/* Begins the orderly end. */
+/* Starts an orderly disconnect. */
 void rr_iw_drain(struct rr_iw_ep *ep);
-/* DRAIN, SHUT: takes the next steps of the end, as far as possible. */
+/* Advances an orderly disconnect (states DRAIN and SHUT) as far as possible. */
 void rr_iw_end_step(struct rr_iw_ep *ep);
 /* Flushes all posts and adds the last completion. */
 void rr_iw_dead(struct rr_iw_ep *ep);

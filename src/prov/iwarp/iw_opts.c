@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of options, with their defaults and ranges. */
+/* The table of options: name, default, minimum, maximum. */
 #include "prov/iwarp/iw_opts.h"
 
 #define OPTIONS(X)                                                                     \

@@ -9,8 +9,8 @@ struct rr_iwarp_opts {
 	uint32_t crc, rev, p2p, fpdu, ird, ord, ord1, sndbuf, rcvbuf;
 };
 
-/* Reads @text (NULL: all defaults) into @ret.  Returns -EINVAL, with the reason in
- * @reason and @ret unchanged, for an unknown key or a value out of its range. */
+/* Parses @text (NULL: all defaults) into @ret.  For an unknown key or a value out of
+ * range, returns -EINVAL with a message in @reason, and leaves @ret unchanged. */
 RR_MUST_CHECK int rr_iwarp_opts_parse(const char *text, struct rr_iwarp_opts *ret,
                                       struct rr_reason reason);
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reception: octets become MPA frames, then FPDUs, then placed data and
- * completions.
+ * Reception: parses MPA frames and FPDUs, places their data, and adds completions.
  *
- * Normal path: reads fill a bounce buffer that holds the largest FPDU.  The CRC of a
- * whole FPDU is checked, then its headers; then its payload is copied to its place.
- * If most of a large segment is still to be received, one read places its payload
- * directly and the octets behind it in the bounce buffer; the CRC is then computed
- * over the placed memory, before anything is delivered.
+ * Normal path: reads fill a bounce buffer, which has space for the largest FPDU.  When
+ * an FPDU is complete, its CRC is checked, then its headers; then its payload is copied
+ * to its destination.  If most of a large segment is still missing, one read places the
+ * payload directly and the octets after the payload in the bounce buffer.  The CRC is
+ * then computed over the placed memory, before the segment is delivered.
  *
- * A call handles a bounded share: of frames and of octets, since a frame of twenty
- * octets costs as much as a large one.  What is left stays in the bounce buffer and
- * the socket; "more" is set, and makes the endpoint's deadline due at once.
+ * The frames and the octets that one call handles are both limited, because a frame of
+ * twenty octets takes as long as a large one.  Further octets remain in the bounce
+ * buffer and the socket; "more" is set, and makes the endpoint's deadline due at once.
  *
- * Failure: the first error is answered with a Terminate (iw_end.c), and what follows
- * is dropped.  A header that looks wrong is an error only once its CRC is checked.
+ * Failure: the first error is answered with a Terminate (iw_end.c), and all later
+ * octets are dropped.  An invalid header is an error only after the CRC was checked.
  *
- * Invariants: the place of a segment is looked up again each time before it is
- * written, so that nothing is written after an invalidation.  TCP keeps order: the
- * segments of a message must be in order and without gaps, and all that was sent
- * earlier is placed when a Send is delivered.
+ * Invariants: the destination of a segment is looked up again each time before it is
+ * written, so that nothing is written after an invalidation.  TCP preserves order: the
+ * segments of a message must be in order and without gaps, and all data sent before a
+ * Send is placed when the Send is delivered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +29,11 @@
 
 #define SETUP_CAP  1024u
 #define BOUNCE_CAP (72u << 10)
-#define DIRECT_MIN 4096u /* octets missing from a segment that is placed directly */
-#define TAIL_CAP   512u  /* read beyond a segment that is not its message's last */
-#define TURN_MAX   (1u << 20) /* octets read in one call */
-#define TURN_STEPS 256u       /* frames handled in one call */
-#define IDLE_MAX   4096u      /* zero-length messages between two Sends */
+#define DIRECT_MIN 4096u      /* place directly if so many octets are missing */
+#define TAIL_CAP   512u       /* octets to read past a segment that is not the last */
+#define TURN_MAX   (1u << 20) /* limit on octets read in one call */
+#define TURN_STEPS 256u       /* limit on frames handled in one call */
+#define IDLE_MAX   4096u      /* limit on zero-length messages between two Sends */
 
 _Static_assert(SETUP_CAP >= RR_MPA_FRAME_MAX, "a frame fits");
 _Static_assert(BOUNCE_CAP >= RR_FPDU_MAX + DIRECT_MIN, "an FPDU fits");
@@ -44,7 +43,7 @@ struct rx_seg {
 	struct rr_ddp h;
 	const uint8_t *raw; /* the ULPDU */
 	uint32_t hlen;
-	uint32_t len; /* of the payload */
+	uint32_t len; /* octets of payload */
 };
 
 /* ---- checks ---- */
@@ -70,7 +69,8 @@ static enum rr_term_error check_write(const struct rr_iw_ep *ep, const struct rx
 	return RR_TERM_COUNT;
 }
 
-/* Responses are in the order of the Reads, so that only the oldest Read's is valid. */
+/* Checks a Read Response.  Responses arrive in the order of the Reads, so only a
+ * Response to the oldest Read is valid. */
 static enum rr_term_error check_response(const struct rr_iw_ep *ep,
                                          const struct rx_seg *g, uint8_t **dst)
 {
@@ -79,7 +79,7 @@ static enum rr_term_error check_response(const struct rr_iw_ep *ep,
 
 	if (!r)
 		return RR_TERM_RDMAP_OPCODE;
-	left = r->sge.len - r->done; /* 0 for the RTR message */
+	left = r->sge.len - r->done; /* 0 if it is the RTR message */
 	if (g->len) {
 		if (r->rtr || g->h.stag != r->stag)
 			return RR_TERM_DDP_STAG;
@@ -151,7 +151,7 @@ static enum rr_term_error check_request(const struct rr_iw_ep *ep,
 	return rr_iw_read_source(ep, &req, &src);
 }
 
-/* Returns whether the opcode may have this kind of header, and be on this queue. */
+/* Returns true if the opcode is allowed with this type of header and this queue. */
 static bool is_op_allowed(const struct rr_ddp *h)
 {
 	switch (RR_RDMAP_OP(h->rdmap)) {
@@ -172,8 +172,8 @@ static bool is_op_allowed(const struct rr_ddp *h)
 	}
 }
 
-/* Checks one segment, in the order of the layers.  @dst gets the place of its payload,
- * if it has any.                                [RFC 5041 §7.1, RFC 5040 §7.2] */
+/* Checks one segment, first for DDP, then for RDMAP.  Stores in @dst the destination of
+ * its payload, or NULL if there is none.        [RFC 5041 §7.1, RFC 5040 §7.2] */
 static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
                                         const struct rx_seg *g, uint8_t **dst)
 {
@@ -200,7 +200,7 @@ static enum rr_term_error check_segment(const struct rr_iw_ep *ep,
 	case RR_OP_SEND_SE:
 	case RR_OP_SEND_SE_INV:
 		return check_send(ep, g, dst);
-	case RR_OP_TERMINATE: /* ends the connection, whatever its body */
+	case RR_OP_TERMINATE: /* valid with any body; it ends the connection */
 		return RR_TERM_COUNT;
 	}
 	return RR_TERM_RDMAP_OPCODE;
@@ -235,8 +235,8 @@ static void deliver_response(struct rr_iw_ep *ep, const struct rx_seg *g)
 	rr_iw_empty_reads(ep);
 }
 
-/* Invalidates the STag that the Send names.  Returns false if that ended the
- * connection. */
+/* Invalidates the STag in a Send With Invalidate.  Returns false if an error has ended
+ * the connection. */
 static bool invalidate_named(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_stag *s = rr_stags_find(&ep->stags, g->h.stag);
@@ -295,7 +295,8 @@ static void deliver_request(struct rr_iw_ep *ep, const struct rx_seg *g)
 	memcpy(r->ddp, g->raw, sizeof(r->ddp));
 }
 
-/* A Terminate reports an error of ours, or a failure of the peer. */
+/* Handles a Terminate, which reports a protocol error by us or a failure at the
+ * peer. */
 static void deliver_terminate(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_term t;
@@ -315,8 +316,9 @@ static void deliver_terminate(struct rr_iw_ep *ep, const struct rx_seg *g)
 		rr_iw_drain(ep);
 }
 
-/* A zero-length Write or Read is allowed and not checked [RFC 5041 §4.1].  A peer that
- * sends thousands of them and nothing else only keeps us busy. */
+/* Returns true if the peer has sent too many zero-length Writes and Reads since its
+ * last Send.  They are allowed and not checked [RFC 5041 §4.1], but thousands of them
+ * without a Send only waste our time. */
 static bool is_too_idle(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	struct rr_read_request req;
@@ -340,7 +342,7 @@ static bool is_too_idle(struct rr_iw_ep *ep, const struct rx_seg *g)
 	return false;
 }
 
-/* Delivers a segment that is checked and placed. */
+/* Delivers a segment that has been checked and placed. */
 static void deliver_segment(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	if (is_too_idle(ep, g)) {
@@ -382,11 +384,12 @@ static bool check_crc(struct rr_iw_ep *ep, uint32_t crc, const uint8_t *wire)
 			return false;
 		}
 	}
-	ep->tx.open = true; /* a valid FPDU: now the responder may send */
+	ep->tx.open = true; /* a valid FPDU allows the responder to send */
 	return true;
 }
 
-/* Returns false if the octets are not a DDP header. */
+/* Parses the DDP header of a ULPDU of @len octets, of which @have have arrived.
+ * Returns false if there is no complete header. */
 static bool parse_segment(const uint8_t *ulpdu, uint32_t have, uint32_t len,
                           struct rx_seg *ret)
 {
@@ -400,9 +403,9 @@ static bool parse_segment(const uint8_t *ulpdu, uint32_t have, uint32_t len,
 	return true;
 }
 
-/* The peer may write to a region that it is still reading.  What is framed of that
- * region has its CRC already, so it is copied and keeps its old content.  Returns false
- * if the connection has ended. */
+/* Prepares for a Write to a region that the peer may be reading.  Framed pieces of the
+ * region already have a CRC, so they are copied and keep their old content.  Returns
+ * false if the connection has ended. */
 static bool keep_framed(struct rr_iw_ep *ep, const struct rx_seg *g)
 {
 	if (ep->tx.head == ep->tx.tail || RR_RDMAP_OP(g->h.rdmap) != RR_OP_WRITE ||
@@ -413,7 +416,7 @@ static bool keep_framed(struct rr_iw_ep *ep, const struct rx_seg *g)
 	return false;
 }
 
-/* Handles a whole FPDU in the bounce buffer. */
+/* Handles a complete FPDU in the bounce buffer.  @len is the length of its ULPDU. */
 static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 {
 	uint32_t covered = RR_FPDU_LEN + len + rr_fpdu_pad(len), crc = 0;
@@ -441,8 +444,8 @@ static void take_whole_fpdu(struct rr_iw_ep *ep, const uint8_t *p, uint32_t len)
 	deliver_segment(ep, &g);
 }
 
-/* Begins to receive a segment straight into its place, if so much of it is missing
- * that this pays. */
+/* Starts to receive a segment directly into its destination, if enough of the segment
+ * is missing to make that worthwhile. */
 static bool begin_direct(struct rr_iw_ep *ep, const uint8_t *p, uint32_t have,
                          uint32_t len)
 {
@@ -474,8 +477,8 @@ static struct rx_seg make_direct_seg(const struct rr_iw_rx *rx)
 	};
 }
 
-/* Looks up anew where the rest of the segment goes.  Returns NULL if the connection has
- * ended. */
+/* Looks up again the destination of the rest of the segment.  Returns NULL if the
+ * connection has ended. */
 static uint8_t *find_direct_place(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -499,7 +502,8 @@ static void count_direct_placed(struct rr_iw_ep *ep, const uint8_t *dst, uint32_
 	ep->rx.left -= n;
 }
 
-/* Continues with the segment being placed.  Returns false if octets are missing. */
+/* Continues with the segment being placed directly.  Returns false if it is still
+ * incomplete. */
 static bool continue_direct(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -531,7 +535,8 @@ static bool continue_direct(struct rr_iw_ep *ep)
 	return true;
 }
 
-/* Takes one step through the bounce buffer.  Returns false if octets are missing. */
+/* Handles the next frame or segment in the bounce buffer.  Returns false if it is still
+ * incomplete. */
 static bool take_rx_step(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -590,8 +595,8 @@ void rr_iw_rx_quiet(struct rr_iw_ep *ep)
 	rx->cap = rx->off = rx->end = 0;
 }
 
-/* Sets the destinations of the next read.  Returns how many; 0 if the connection has
- * ended. */
+/* Sets the destinations of the next read.  Returns their number, or 0 if the connection
+ * has ended. */
 static unsigned aim_read(struct rr_iw_ep *ep, struct iovec v[2])
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -612,7 +617,7 @@ static unsigned aim_read(struct rr_iw_ep *ep, struct iovec v[2])
 	return 2;
 }
 
-/* Handles what is in the bounce buffer, up to this call's share. */
+/* Handles the contents of the bounce buffer, up to the limit of this call. */
 static void take_buffered(struct rr_iw_ep *ep)
 {
 	struct rr_iw_rx *rx = &ep->rx;
@@ -629,7 +634,7 @@ static void take_buffered(struct rr_iw_ep *ep)
 	}
 }
 
-/* Handles @n octets that were read to where aim_read() pointed. */
+/* Handles @n octets that were read to the destinations from aim_read(). */
 static void take_octets(struct rr_iw_ep *ep, const struct iovec *v, unsigned nv,
                         size_t n)
 {
@@ -703,9 +708,9 @@ static bool read_once(struct rr_iw_ep *ep)
 		take_octets(ep, v, nv, (size_t)n);
 	else if (n == 0 && !ep->rx.reset)
 		handle_close(ep);
-	else /* a socket reports a reset once, and a write may have had it */
+	else /* a socket reports a reset only once, perhaps to an earlier write */
 		handle_read_error(ep, n ? (int)n : -ECONNRESET);
-	return n <= 0 || (size_t)n == asked; /* less: the descriptor reports the rest */
+	return n <= 0 || (size_t)n == asked; /* after a short read, poll again */
 }
 
 void rr_iw_rx_run(struct rr_iw_ep *ep)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection set-up: TCP, then one MPA frame each way.
+ * Connection set-up: TCP, then one MPA frame in each direction.
  *
- * Normal path: an initiator waits for TCP, sends the Request and waits for the
- * Reply; a responder waits for the Request and sends the Reply.  Both are then
- * in full operation, and octets behind the frame belong to the stream.  The
- * responder sends nothing until it has checked an FPDU of the initiator (tx.open).
- * That is why the initiator sends an RTR message if one was agreed on.
+ * Normal path: an initiator waits for TCP, sends the Request and waits for the Reply; a
+ * responder waits for the Request and sends the Reply.  Both are then in full
+ * operation, and the octets after the frame are FPDUs.  The responder sends nothing
+ * until it has received a valid FPDU from the initiator (tx.open).  So the initiator
+ * sends an RTR message first if the two sides agreed on one.
  *
- * Failure: a bad frame ends the connection at once, with a trace point and without
- * an answer; check_deadline() in iw_ep.c ends a slow set-up.  A frame has at most 532
- * octets, and the buffer holds little more.
+ * Failure: a bad frame ends the connection at once, with a trace point and without a
+ * reply.  check_deadline() in iw_ep.c ends a slow set-up.  A frame has at most 532
+ * octets, and the buffer is limited to 1024.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +103,8 @@ static void enter_full_operation(struct rr_iw_ep *ep)
 		rr_ep_complete(&ep->base, RR_WC_CONNECTED, 0, 0);
 }
 
-/* Handles the Reply.  If there is too little IRD or no common RTR message, a Terminate
- * is our first and last FPDU.                               [RFC 6581 §9.1, §9.2] */
+/* Handles the Reply.  If our IRD is too small or there is no common RTR message, sends
+ * a Terminate and no other FPDU.                            [RFC 6581 §9.1, §9.2] */
 static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f)
 {
 	struct rr_mpa_params w = make_mpa_params(ep);
@@ -126,7 +126,7 @@ static void handle_reply_frame(struct rr_iw_ep *ep, const struct rr_mpa_frame *f
 		return;
 	}
 	ep->tx.open = true;
-	ep->tx.rtr = ep->agreed.rtr != 0; /* also before a Terminate */
+	ep->tx.rtr = ep->agreed.rtr != 0; /* even before a Terminate */
 	if (rc) {
 		rr_iw_tx_start(ep);
 		ep->state = RR_IW_READY;

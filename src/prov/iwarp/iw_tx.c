@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transmission: work requests and Read Responses become FPDUs, and FPDUs become
- * one gathered write.
+ * Transmission: frames work requests and Read Responses as FPDUs, and sends FPDUs by
+ * gathered writes.
  *
- * Normal path: frame_ahead() takes the oldest work request and the oldest Read
- * Response in turn, and cuts each message into segments.  Headers, trailers and small
- * payload go into the stage; larger payload is sent from where it lies, and its CRC is
- * computed just before the write that copies it.  Messages are never interleaved.
- * advance_sent() completes the work requests whose last octet is written.
+ * Normal path: frame_ahead() alternates between the oldest work request and the oldest
+ * Read Response, and divides each message into segments.  Headers, trailers and small
+ * payload are copied to the stage.  Larger payload is sent in place, and its CRC is
+ * computed shortly before the write that copies the payload.  Messages are never
+ * interleaved.  advance_sent() completes the work requests whose last octet has been
+ * written.
  *
- * Failure: a short write leaves the pieces as they are, for the next call.  After a
- * write error, what was received is handled first, since it may hold the reason.  A
- * Read Response looks its region up for each segment, and pieces already framed are
- * copied before a region is given back (rr_iw_tx_detach), so that no memory is read
- * after its invalidation.
+ * Failure: after a short write, the remaining pieces are sent by the next call.  After
+ * a write error, received octets are handled first, because they may contain the
+ * reason.  A Read Response looks up its region again for each segment, and pieces
+ * already framed are copied before a region is invalidated (rr_iw_tx_detach), so that
+ * no memory is read after its invalidation.
  *
  * Invariants: pieces head..tail are unsent, in order; the stage is reused only when
- * all of them are sent; framed - sent is the sum of their lengths.
+ * all pieces have been sent; framed - sent is the sum of the pieces' lengths.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,13 @@
 #include "prov/iwarp/crc.h"
 #include "prov/iwarp/iw_ep.h"
 
-#define AHEAD        (128u << 10) /* framed and unsent, about: fits into the cache */
-#define COPY_MAX     256u       /* longest payload piece that is copied to the stage */
-#define TURN_MAX     (1u << 20) /* octets written in one call */
-#define ULPDU_MARKED 8192u      /* with markers, all of it is copied to the stage */
+#define AHEAD        (128u << 10) /* framed, unsent octets: fits in the CPU cache */
+#define COPY_MAX     256u         /* largest payload piece copied to the stage */
+#define TURN_MAX     (1u << 20)   /* limit on the octets written in one call */
+#define ULPDU_MARKED 8192u        /* largest ULPDU with markers; all of it is copied */
 
 #define NEED_PIECES (2 * RR_PROV_MAX_SGE + 2)
-#define NEED_STAGE  12288u /* the largest FPDU with markers, or all small pieces */
+#define NEED_STAGE  12288u /* largest FPDU with markers, or all small pieces */
 
 /* ---- pieces ---- */
 
@@ -51,7 +52,7 @@ static void add_tx_piece(struct rr_iw_tx *tx, const void *p, size_t len, uint32_
 	tx->buf->v[tx->tail++] = (struct iovec){(void *)(uintptr_t)p, len};
 }
 
-/* Adds the next @len octets of the stage as a piece. */
+/* Appends @len octets of the stage as a piece.  Returns them, to be filled. */
 static uint8_t *stage_octets(struct rr_iw_tx *tx, size_t len)
 {
 	uint8_t *p = tx->buf->stage + tx->stage_used;
@@ -122,7 +123,8 @@ void rr_iw_tx_start(struct rr_iw_ep *ep)
 		tx->ulpdu_max = RR_MIN(tx->ulpdu_max, ULPDU_MARKED);
 }
 
-/* Returns the payload octets of a full segment: whole cache lines, if it is large. */
+/* Returns the maximum number of payload octets in a segment: full cache lines, if
+ * large. */
 static uint32_t max_payload(const struct rr_iw_tx *tx, bool tagged)
 {
 	uint32_t n = tx->ulpdu_max - (uint32_t)rr_ddp_size(tagged);
@@ -167,11 +169,12 @@ struct tx_seg {
 	uint32_t hlen;
 	struct iovec v[RR_PROV_MAX_SGE];
 	unsigned n;
-	uint32_t len;  /* of v */
-	uint32_t stag; /* region that v lies in, or 0 */
+	uint32_t len;  /* octets in v */
+	uint32_t stag; /* region that contains the payload, or 0 */
 };
 
-/* Begins a segment without payload.  The gather list is not cleared, to save time. */
+/* Initializes a segment without payload.  The gather list is not cleared, to save
+ * time. */
 static void begin_seg(struct tx_seg *s, const struct rr_ddp *h)
 {
 	rr_ddp_put(s->hdr, h);
@@ -214,7 +217,7 @@ static void emit_fpdu(struct rr_iw_tx *tx, const struct tx_seg *s)
 		emit_marked_fpdu(tx, s);
 		return;
 	}
-	/* run: octets of the stage that are not in the CRC yet */
+	/* run: start of the stage's octets that are not in the CRC yet */
 	run = p = stage_octets(tx, RR_FPDU_LEN + s->hlen);
 	rr_store_u16(p, (uint16_t)len);
 	memcpy(p + RR_FPDU_LEN, s->hdr, s->hlen);
@@ -250,7 +253,7 @@ static void end_without_memory(struct rr_iw_ep *ep)
 	rr_iw_dead(ep);
 }
 
-/* Takes the next @want octets of the work request's gather list. */
+/* Makes the next @want octets of the work request's gather list the payload. */
 static void gather_octets(struct rr_iw_ep *ep, const struct rr_iw_wr *wr,
                           struct tx_seg *s, uint32_t want)
 {
@@ -329,7 +332,6 @@ static void frame_untagged(struct rr_iw_tx *tx, enum rr_rdmap_op op, uint32_t qn
 	emit_fpdu(tx, &s);
 }
 
-/* Completes those at the head, if all that was posted before them is written. */
 void rr_iw_empty_reads(struct rr_iw_ep *ep)
 {
 	const struct rr_iw_read *r;
@@ -348,8 +350,9 @@ static void finish_read_request(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 	finish_message(&ep->tx);
 }
 
-/* A zero-length Read checks nothing [RFC 5040 §7.2], and siw answers one that follows
- * another Read with that Read's data.  So it is not sent. */
+/* Handles a zero-length Read without sending it.  The peer would check nothing
+ * [RFC 5040 §7.2], and siw answers a zero-length Read with the data of the Read
+ * before. */
 static void frame_empty_read(struct rr_iw_ep *ep, struct rr_iw_wr *wr)
 {
 	*(struct rr_iw_read *)rr_ring_push(&ep->reads) = (struct rr_iw_read){
@@ -410,8 +413,8 @@ enum rr_term_error rr_iw_read_source(const struct rr_iw_ep *ep,
 	return RR_TERM_COUNT;
 }
 
-/* The request in the queue always describes what is left to send, which is also what
- * a Terminate in the middle must return.                [RFC 5040 §4.8] */
+/* Frames one segment of a Read Response.  The queued request always describes the
+ * octets still to be sent, as a Terminate in mid-message requires.  [RFC 5040 §4.8] */
 static void frame_response(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
@@ -472,7 +475,7 @@ static void frame_rtr(struct rr_iw_ep *ep)
 		frame_empty_write(tx);
 		return;
 	}
-	/* a zero-length Read that was not posted: its Response completes nothing */
+	/* a zero-length Read that was not posted, so its Response completes nothing */
 	if (rr_ring_reserve(&ep->reads, 1)) {
 		end_without_memory(ep);
 		return;
@@ -496,7 +499,8 @@ static bool has_waiting_wr(const struct rr_iw_ep *ep)
 	return ep->sq_framed < ep->sq.count;
 }
 
-/* Returns whether the oldest work request is a Read, and ORD Reads are in progress. */
+/* Returns true if the next work request is a Read that must wait because ORD Reads are
+ * in progress. */
 static bool is_read_stalled(const struct rr_iw_ep *ep)
 {
 	const struct rr_iw_wr *wr = rr_ring_at(&ep->sq, ep->sq_framed);
@@ -533,7 +537,7 @@ static void frame_wr(struct rr_iw_ep *ep)
 	}
 }
 
-/* Frames one FPDU.  Returns false if there is none. */
+/* Frames one FPDU.  Returns false if nothing can be framed now. */
 static bool frame_one(struct rr_iw_ep *ep)
 {
 	struct rr_iw_tx *tx = &ep->tx;
@@ -551,7 +555,7 @@ static bool frame_one(struct rr_iw_ep *ep)
 		tx->mute = true;
 		return true;
 	}
-	if (tx->kick && tx->source == RR_IW_NONE) { /* between messages */
+	if (tx->kick && tx->source == RR_IW_NONE) { /* only between messages */
 		frame_empty_write(tx);
 		tx->kick = false;
 		return true;
@@ -595,7 +599,7 @@ static void complete_written(struct rr_iw_ep *ep)
 
 		if (wr->end > ep->tx.sent)
 			return;
-		if (wr->kind == RR_POST_READ) /* completes once its data is placed */
+		if (wr->kind == RR_POST_READ) /* completes when its data is placed */
 			ep->sq_reads--;
 		else
 			rr_ep_complete(&ep->base,
@@ -610,7 +614,7 @@ static void complete_written(struct rr_iw_ep *ep)
 	rr_iw_empty_reads(ep);
 }
 
-/* Takes @n written octets off the pieces. */
+/* Removes @n written octets from the pieces. */
 static void advance_sent(struct rr_iw_ep *ep, size_t n)
 {
 	struct rr_iw_tx *tx = &ep->tx;
@@ -637,7 +641,7 @@ static void handle_write_error(struct rr_iw_ep *ep, int err)
 {
 	rr_iw_tx_drop(ep);
 	ep->rx.reset = err == -ECONNRESET;
-	do /* a Terminate or the peer's close is the better reason */
+	do /* a received Terminate or close gives a better reason */
 		rr_iw_rx_run(ep);
 	while (ep->state != RR_IW_DEAD && ep->rx.more);
 	if (ep->state == RR_IW_DEAD)
@@ -669,7 +673,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 
 	while (rr_iw_tx_busy(ep) && frame_ahead(ep)) {
 		if (tx->sent >= stop) {
-			tx->blocked = true; /* other connections have a turn */
+			tx->blocked = true; /* gives other connections a turn */
 			return -EAGAIN;
 		}
 		n = rr_sock_writev(ep->fd, tx->buf->v + tx->head, tx->tail - tx->head);
@@ -686,7 +690,7 @@ int rr_iw_tx_run(struct rr_iw_ep *ep)
 		}
 		advance_sent(ep, (size_t)n);
 	}
-	complete_written(ep); /* also zero-length Reads */
+	complete_written(ep); /* including zero-length Reads */
 	tx->blocked = false;
 	return 0;
 }

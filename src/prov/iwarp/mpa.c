@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPA frames and negotiation.  See mpa.h for the contract.
+ * MPA frames and negotiation; see mpa.h.
  *
- * Normal path: the initiator calls rr_mpa_request and rr_mpa_put; the responder
- * rr_mpa_get, rr_mpa_answer and rr_mpa_put; the initiator rr_mpa_get and
+ * Normal path: the initiator calls rr_mpa_request and rr_mpa_put; the responder calls
+ * rr_mpa_get, rr_mpa_answer and rr_mpa_put; the initiator then calls rr_mpa_get and
  * rr_mpa_conclude.
  *
- * We never ask for markers.  CRC is used if either side wants it.  A Reply has the
+ * We never ask for markers.  CRC is used if either side asks for it.  A Reply has the
  * revision of its Request, and is enhanced if and only if the Request is.
  */
 #include "prov/iwarp/mpa.h"
@@ -85,7 +85,7 @@ ssize_t rr_mpa_get(const void *src, size_t len, bool reply, struct rr_mpa_frame 
 	f.crc = p[16] & FLAG_C;
 	f.rejected = reply && (p[16] & FLAG_R);
 	f.rev = p[17];
-	/* before revision 2, S is a reserved bit and ignored */
+	/* before revision 2, S is a reserved bit, which is ignored */
 	f.enhanced = f.rev >= 2 && (p[16] & FLAG_S);
 	if (f.enhanced && pd < 4)
 		return -EPROTO;
@@ -116,16 +116,16 @@ void rr_mpa_request(const struct rr_mpa_params *w, struct rr_mpa_frame *ret)
 		ret->rtr = RR_RTR_WRITE | RR_RTR_READ;
 }
 
-/* Returns the ORD towards a peer whose IRD is unknown, as it is without the enhanced
- * form.  One Read too many ends the connection; every peer that can be read from at all
- * holds one.                                               [RFC 5040 §5.5] */
+/* Returns the ORD for a peer whose IRD is unknown, because its frame is not enhanced.
+ * Exceeding the peer's IRD ends the connection, so the default is 1, which every peer
+ * that supports RDMA Read accepts.                         [RFC 5040 §5.5] */
 static uint16_t choose_default_ord(const struct rr_mpa_params *w)
 {
 	return RR_MIN(w->ord, w->default_ord);
 }
 
-/* Returns the forms of RTR that we announce.  If there is a choice, a Send is not among
- * them: a zero-length Send looks like a message of the layer above. */
+/* Returns the RTR forms that we announce.  A Send is announced only if the initiator
+ * offers nothing else, because a zero-length Send looks like an upper-layer message. */
 static unsigned answer_rtr(unsigned asked)
 {
 	if (asked & (RR_RTR_WRITE | RR_RTR_READ))
@@ -133,7 +133,7 @@ static unsigned answer_rtr(unsigned asked)
 	return asked ? asked : RR_RTR_WRITE;
 }
 
-/* Our ORD must not exceed the initiator's IRD [RFC 6581 §9.1]. */
+/* Fills in IRD and ORD.  ORD must not exceed the initiator's IRD.   [RFC 6581 §9.1] */
 static void answer_depths(const struct rr_mpa_params *w, const struct rr_mpa_frame *req,
                           struct rr_mpa_frame *rep, struct rr_mpa_agreement *agreed)
 {

@@ -6,12 +6,12 @@
 
 #include "base/cursor.h"
 
-#define TERM_M 0x80 /* segment length valid */
-#define TERM_D 0x40 /* DDP header included */
-#define TERM_R 0x20 /* RDMAP header included */
+#define TERM_M 0x80 /* segment length is valid */
+#define TERM_D 0x40 /* DDP header is included */
+#define TERM_R 0x20 /* RDMAP header is included */
 
 #define TERM_FLAGS     (TERM_M | TERM_D | TERM_R)
-#define TERM_SIW_FLAGS 0x07 /* the same three, as siw sends them */
+#define TERM_SIW_FLAGS 0x07 /* the three flags as siw sends them */
 
 const struct rr_term_info rr_term_info[RR_TERM_COUNT] = {
 #define X(name, l, t, c, h, w)                                                         \
@@ -57,7 +57,7 @@ size_t rr_term_put(uint8_t *dst, enum rr_term_error e, const uint8_t *ddp,
 	rr_store_u16(dst + n, seg_len);
 	memcpy(dst + n + 2, ddp, ddp_len);
 	n += 2 + ddp_len;
-	/* only RDMAP's own errors carry the RDMAP header [RFC 5040 §4.8] */
+	/* only RDMAP errors include the RDMAP header [RFC 5040 §4.8] */
 	if (req && i->layer == 0 && i->type == 1) {
 		dst[2] |= TERM_R;
 		memcpy(dst + n, req, RR_READ_REQUEST);

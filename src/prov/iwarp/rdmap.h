@@ -38,7 +38,7 @@ struct rr_read_request {
 void rr_read_request_put(uint8_t *dst, const struct rr_read_request *r);
 void rr_read_request_get(const uint8_t *src, struct rr_read_request *ret);
 
-/* name, layer, type, code, whether it carries headers, text */
+/* X(name, layer, type, code, 1 if the Terminate includes headers, text) */
 #define RR_TERM_ERRORS(X)                                                              \
 	X(RDMAP_LOCAL, 0, 0, 0x00, 0, "local catastrophic error")                      \
 	X(RDMAP_STAG, 0, 1, 0x00, 1, "invalid handle")                                 \
@@ -90,9 +90,10 @@ struct rr_term_info {
 extern const struct rr_term_info rr_term_info[RR_TERM_COUNT];
 
 /* Writes the body of a Terminate into @dst, which has RR_TERM_MAX octets.  @ddp (18 or
- * 14 octets, or NULL) is the DDP header of the offending segment, whose length is
- * @seg_len; @req (28 octets, or NULL) is that of the Read Request.  An error that does
- * not carry them leaves both out.  Returns the length. */
+ * 14 octets, or NULL) is the DDP header of the offending segment; @seg_len is the
+ * length of the segment; @req (28 octets, or NULL) is the Read Request header.  The
+ * headers are omitted for errors that do not include them.  Returns the length of the
+ * body. */
 size_t rr_term_put(uint8_t *dst, enum rr_term_error e, const uint8_t *ddp,
                    size_t ddp_len, uint16_t seg_len, const uint8_t *req);
 
@@ -101,13 +102,13 @@ struct rr_term {
 	bool reversed; /* the fields were in siw's order */
 };
 
-/* Reads the first four of @len octets of a Terminate's body; with fewer, all numbers
- * are 0.  Linux's siw reverses bit fields: layer and type of the first octet are
- * exchanged, and the flags M, D, R are the lowest bits of the third octet.  The order
- * is taken as siw's if the lowest bits of the third octet are set and the highest are
- * not, or if no flag is set and only siw's order gives numbers of the table above. */
+/* Reads the first four of @len octets of a Terminate's body; if @len is less than four,
+ * all members become 0.  Linux's siw reverses bit fields: it exchanges layer and type
+ * in the first octet, and puts the flags M, D, R into the lowest bits of the third
+ * octet.  siw's order is assumed if a flag is set only among the lowest bits, or if no
+ * flag is set and only siw's order gives an error that is in the table above. */
 void rr_term_get(const uint8_t *body, size_t len, struct rr_term *ret);
-/* Returns a text for the three numbers of a Terminate, never NULL. */
+/* Returns a text for the error in a Terminate, never NULL. */
 const char *rr_term_text(unsigned layer, unsigned type, unsigned code);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls of the iWARP provider, and nothing else.  Each function makes one
- * call, or a few that belong together, and returns errno as a negative number.  An
- * interrupted call is repeated.
+ * The system calls of the iWARP provider, and nothing else.  Each function makes one
+ * call, or a few related ones, and returns a negative errno on failure.  An interrupted
+ * call is repeated.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "prov/iwarp/sock.h"
@@ -16,8 +16,8 @@
 
 #define BACKLOG 1024
 
-/* A host that vanished is noticed after two minutes, whether it owes us an
- * acknowledgement or the connection is idle. */
+/* If the peer's host vanishes, the connection fails after two minutes, whether it is
+ * idle or waiting for an acknowledgement. */
 enum { PROBE_AFTER_S = 60, PROBE_EVERY_S = 15, PROBES = 4 };
 
 static int set_int(int fd, int level, int name, int value)
@@ -89,8 +89,8 @@ int rr_sock_connected(int fd)
 	return errno == ENOTCONN ? -EAGAIN : -errno;
 }
 
-/* The any address accepts IPv4 connections as well, whatever the system's default: a
- * caller that names no address means all of them. */
+/* Makes a socket that listens on all IPv6 addresses accept IPv4 connections as well,
+ * regardless of the system's default: a caller that gives no address wants all. */
 static int set_v6only(int fd, const struct sockaddr *sa)
 {
 	const struct sockaddr_in6 *in6 = (const void *)sa;
@@ -186,7 +186,7 @@ ssize_t rr_sock_readv(int fd, const struct iovec *v, unsigned n)
 	return errno == EWOULDBLOCK ? -EAGAIN : -errno;
 }
 
-/* Fails only if the connection is gone already. */
+/* shutdown() fails only if the connection no longer exists. */
 void rr_sock_shutdown(int fd, bool both)
 {
 	(void)shutdown(fd, both ? SHUT_RDWR : SHUT_WR);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * STag table.  See stag.h for the design.
+ * The STag table; see stag.h for the design.
  *
  * The cipher is Speck32/64: 22 rounds on two halves of 16 bits, about 40 ns.  It
- * prevents a peer that sees some STags from guessing others while the connection
- * lives.  Nothing secret is enciphered with it.
+ * prevents a peer that sees some STags from guessing others during the connection's
+ * life.  No secret data is encrypted with it.
  *
- * Invariants: cap >= 2 * live, so that a free slot is found soon; a number is used
- * once.  Doubling the table never joins two slots, because numbers that differ modulo
- * cap differ modulo 2 * cap.
+ * Invariants: cap >= 2 * live, so that a free slot is found quickly; each number is
+ * used once.  Doubling the table never maps two entries to one slot, because numbers
+ * that differ modulo cap also differ modulo 2 * cap.
  */
 #include "prov/iwarp/stag.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define ROUNDS   RR_ARRAY_SIZE(((struct rr_speck *)0)->k)
-#define TO_SHIFT 16 /* offsets have 48 bits: an offset and a length do not wrap */
+#define TO_SHIFT 16 /* offsets have 48 bits, so offset + length cannot wrap */
 
 static uint16_t rotate16_left(uint16_t v, unsigned n)
 {

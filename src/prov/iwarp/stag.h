@@ -2,11 +2,11 @@
 /*
  * The STag table of one endpoint, which is its protection domain.
  *
- * An STag is a running number, enciphered by a 32-bit block cipher with a secret of the
- * endpoint.  STags are therefore spread over all 32 bits, cannot be predicted from
- * earlier ones, and do not repeat within 2^32.  The number modulo the size of the table
- * is the slot, so that a look-up is one decipherment and one comparison.  Tagged
- * offsets are made with a second key, and reveal nothing about addresses.
+ * An STag is a sequence number, encrypted by a 32-bit block cipher with a key of the
+ * endpoint.  So STags are spread over all 32 bits, cannot be predicted from earlier
+ * ones, and do not repeat within 2^32.  The number modulo the size of the table is the
+ * slot, so a look-up takes one decryption and one comparison.  Tagged offsets are
+ * encrypted with a second key, and reveal nothing about addresses.
  *                                                  [RFC 5040 §8.1.1, RFC 5042 §6]
  */
 #ifndef RR_PROV_IWARP_STAG_H
@@ -15,12 +15,12 @@
 #include "base/base.h"
 
 #define RR_STAGS_MAX   65536
-#define RR_STAG_SECRET 16 /* octets of a table's secret */
+#define RR_STAG_SECRET 16 /* octets of a table's two keys */
 
 enum rr_stag_kind {
 	RR_STAG_FREE,
-	RR_STAG_REGION, /* registered; the peer's rights are in access */
-	RR_STAG_SINK,   /* data sink of an RDMA Read of ours */
+	RR_STAG_REGION, /* a registered region; @access has the peer's rights */
+	RR_STAG_SINK,   /* data sink of one of our RDMA Reads */
 };
 
 struct rr_stag {
@@ -38,26 +38,26 @@ struct rr_speck {
 
 struct rr_stags {
 	struct rr_stag *slots;
-	uint32_t cap; /* a power of two, at least twice live; or 0 */
-	uint32_t live;
-	uint32_t next;
+	uint32_t cap;  /* slots: a power of two, at least 2 * live; or 0 */
+	uint32_t live; /* slots in use */
+	uint32_t next; /* last sequence number used */
 	struct rr_speck stag_key, to_key;
 };
 
 void rr_stags_init(struct rr_stags *t, const uint8_t secret[RR_STAG_SECRET]);
 void rr_stags_fini(struct rr_stags *t);
 
-/* Adds memory, lent until removal.  Returns -ENOMEM, or -ENOBUFS for a region beyond
- * RR_STAGS_MAX entries (ORD bounds the number of sinks).  The entry is valid until the
- * next add. */
+/* Adds an entry for memory that is lent until the entry is removed.  Returns -ENOMEM,
+ * or -ENOBUFS if a region would exceed RR_STAGS_MAX entries (ORD limits the number of
+ * sinks).  The pointer to the entry is valid until the next call. */
 RR_MUST_CHECK int rr_stags_add(struct rr_stags *t, enum rr_stag_kind kind, void *base,
                                uint64_t len, unsigned access,
                                const struct rr_stag **ret);
-/* Returns the entry with that STag, or NULL. */
+/* Returns the entry for @stag, or NULL if there is none. */
 struct rr_stag *rr_stags_find(const struct rr_stags *t, uint32_t stag);
 void rr_stags_remove(struct rr_stags *t, struct rr_stag *s);
 
-/* The cipher, exposed for its test. */
+/* The cipher; public only for its unit test. */
 void rr_speck_key(struct rr_speck *s, const uint16_t key[4]);
 uint32_t rr_speck_encrypt(const struct rr_speck *s, uint32_t v);
 uint32_t rr_speck_decrypt(const struct rr_speck *s, uint32_t v);
