@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a peer may do with an export.  The list of clients is searched once for each
- * address and export.  The answer is kept in a table, until lists are replaced.  Any
- * thread may ask: the engine's, that of MOUNT over TCP, a worker.  The thread that
- * reads a file of exports replaces all its lists at once.
+ * Finds what a peer may do with an export.  The list of clients is searched once for
+ * each address and export, and the result is kept in a table until the lists are
+ * replaced.  The engine's thread, the thread of MOUNT over TCP, and workers call
+ * access_check.  The thread that loads an exports file replaces all of its lists at
+ * once.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -12,7 +13,7 @@
 void access_init(struct access *a)
 {
 	pthread_mutex_init(&a->lock, NULL);
-	a->generation = 1; /* the slots are of generation 0: unused */
+	a->generation = 1; /* differs from the generation of unused slots, 0 */
 }
 
 void access_fini(struct access *a)
@@ -32,7 +33,7 @@ static struct access_slot *find_access_slot(struct nfsd *d, const struct export 
 	                        ACCESS_SLOTS];
 }
 
-/* The caller holds the lock. */
+/* Fills the slot for @peer.  The caller holds the lock. */
 static void look_up_grant(struct nfsd *d, const struct export *ex,
                           const struct sockaddr_storage *peer, struct access_slot *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes and errors between Linux and the wire.       [RFC 1813 §2.5, 2.6]
- * On the wire, seconds are 32 bits without a sign.  Other times become the nearest one
- * that fits.
+ * Converts attributes and errors between Linux and the wire.    [RFC 1813 §2.5, 2.6]
+ * Seconds on the wire are unsigned 32-bit numbers.  A time outside of their range
+ * becomes the nearest time within it.
  */
 #include "op.h"
 #include <errno.h>
@@ -144,7 +144,7 @@ int attr_check(const sattr3 *a)
 	t = &a->mtime.set_mtime_u.mtime;
 	if (a->mtime.set_it == SET_TO_CLIENT_TIME && t->nseconds > 999999999)
 		return -EINVAL;
-	/* To the kernel this ID means "no change". */
+	/* To the kernel, this ID means "no change". */
 	if (a->uid.set_it && a->uid.set_uid3_u.uid == UINT32_MAX)
 		return -EINVAL;
 	if (a->gid.set_it && a->gid.set_gid3_u.gid == UINT32_MAX)
@@ -204,7 +204,8 @@ static int set_object_mode(struct object *o, uint32_t mode)
 	return chmod(path, mode & 07777) ? -errno : 0;
 }
 
-/* The order matters: a change of the owner clears the set-id bits. */
+/* The order matters: changing the owner clears the set-user-ID and set-group-ID
+ * bits. */
 int attr_set(struct nfsd *d, struct object *o, const struct ident *id, const sattr3 *a)
 {
 	uid_t uid = a->uid.set_it ? a->uid.set_uid3_u.uid : (uid_t)-1;

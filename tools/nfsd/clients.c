@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client of a list: what "192.0.2.0/24(rw,no_root_squash)" means, and which peers
- * match it.  Addresses are kept as IPv6, and IPv4 addresses as mapped ones, so that one
+ * A client in a list: what "192.0.2.0/24(rw,no_root_squash)" means, and which peers
+ * match it.  All addresses are kept as IPv6, with IPv4 addresses mapped, so that one
  * rule serves listeners of both families.  ::/0 matches no IPv4 peer.
  *
  * Names are looked up when the list is loaded, not when a client connects: a look-up
- * may take seconds, for which the engine's thread cannot wait.
+ * may take seconds, and the engine's thread cannot wait that long.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -67,7 +67,7 @@ static bool parse_address(const char *s, struct in6_addr *ret)
 	return true;
 }
 
-/* Parses "24" or "255.255.255.0".  Returns -1 if it is neither. */
+/* Returns the number of bits in a mask such as "24" or "255.255.255.0", or -1. */
 static int parse_mask(const char *s, bool v4)
 {
 	struct in_addr mask;
@@ -129,8 +129,8 @@ static int set_network(struct export_client *c, char *reason)
 	return set_address(c, &a, (unsigned)bits + (v4 ? MAPPED_BITS : 0));
 }
 
-/* Returns true for the name of a host.  Its last label must not be a number, since
- * getaddrinfo takes 10.1 for an address. */
+/* Returns true if @s can be the name of a host.  The last label must not be a number,
+ * because getaddrinfo would accept 10.1 as an address. */
 static bool is_host_name(const char *s)
 {
 	const char *last = strrchr(s, '.');
@@ -213,7 +213,7 @@ bool export_option_parse(const char *option, struct export_options *w)
 		w->crossmnt = true;
 	else if (!strcmp(option, "nocrossmnt"))
 		w->crossmnt = false;
-	else if (strcmp(option, "hide") != 0) /* the default */
+	else if (strcmp(option, "hide") != 0) /* the default; no effect */
 		return false;
 	return true;
 }
@@ -233,8 +233,8 @@ static bool set_flag(const char *option, struct grant *g)
 	        {"no_all_squash", &g->squash.all, false},
 	        {"secure", &g->low_ports, true},
 	        {"insecure", &g->low_ports, false},
-	        /* The server always works in this way; many files have these
-	         * options. */
+	        /* Accepted without effect, because many files have these options and
+	         * the server always works this way. */
 	        {"sync", NULL, false},
 	        {"no_subtree_check", NULL, false},
 	};
@@ -309,7 +309,7 @@ void clients_free(struct clients *l)
 	*l = (struct clients){0};
 }
 
-/* Parses "CLIENT(OPTIONS)" in c->text, which becomes "CLIENT". */
+/* Parses "CLIENT(OPTIONS)" in c->text, and shortens c->text to "CLIENT". */
 static int parse_client(struct export_client *c, char *reason)
 {
 	char *open = strchr(c->text, '('), *end = c->text + strlen(c->text);
@@ -383,7 +383,8 @@ struct export_options clients_export_options(const struct clients *l)
 
 /* -- names ----------------------------------------------------------------- */
 
-/* Returns 0, or an error of getaddrinfo. */
+/* Looks up the addresses of the client's name.  Returns 0, or an error from
+ * getaddrinfo. */
 static int look_up_client(struct export_client *c)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -434,7 +435,7 @@ static bool matches_client(const struct export_client *c, const struct in6_addr 
 	return false;
 }
 
-/* Returns the client of the list that decides; NULL: none matches. */
+/* Returns the matching client with the highest precedence, or NULL if none matches. */
 static const struct export_client *find_client(const struct clients *l,
                                                const struct in6_addr *a)
 {

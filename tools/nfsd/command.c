@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of `rpcrdma nfsd`: its options, their help, and which of them
- * exclude each other.  A wrong option is reported by one sentence on standard error and
- * exit code 2.
+ * The command line of `rpcrdma nfsd`: its options, their help, and the options that
+ * exclude each other.  For a wrong option, prints one sentence on standard error; the
+ * exit code is 2.
  */
 #include "daemon.h"
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOUNT_PORT = 20048 }; /* the customary port of MOUNT */
+enum { MOUNT_PORT = 20048 }; /* the usual port of MOUNT */
 
 #define EXPORTS_FILE "/etc/rpcrdma/exports"
 
@@ -19,8 +19,8 @@ static int take_export_option(void *to, const char *arg)
 	return export_add(to, arg);
 }
 
-/* Returns true if the text after the address is not a port.  The names of hosts and
- * services are resolved later. */
+/* Returns true if the text after the address is not a port.  Host and service names are
+ * resolved later. */
 static bool has_wrong_port(const char *address)
 {
 	const char *port = strrchr(address, ':');
@@ -33,7 +33,7 @@ static bool has_wrong_port(const char *address)
 			return !end;
 		port = end + 1;
 	} else if (port != strchr(address, ':')) {
-		return false; /* an IPv6 address without brackets has none */
+		return false; /* an IPv6 address without brackets has no port */
 	}
 	if (!port || (*port == ':' && isalpha((unsigned char)port[1])))
 		return false;
@@ -124,7 +124,8 @@ static bool clients_want_kerberos(const struct clients *l)
 	return false;
 }
 
-/* Returns true if any list of clients, or the default, has a Kerberos flavor. */
+/* Returns true if any list of clients, or the default list of flavors, has a Kerberos
+ * flavor. */
 static bool wants_kerberos(const struct daemon *s)
 {
 	const struct nfsd *d = &s->nfsd;
@@ -137,8 +138,8 @@ static bool wants_kerberos(const struct daemon *s)
 	return wants;
 }
 
-/* Sets who may mount what, by the command line and the file.  Returns TOOL_GO_ON, or
- * the exit code. */
+/* Sets the clients of each export, from the command line and the exports file.  Returns
+ * TOOL_GO_ON, or the exit code. */
 static int take_lists(struct daemon *s)
 {
 	struct nfsd *d = &s->nfsd;
@@ -165,7 +166,8 @@ static int take_lists(struct daemon *s)
 	return TOOL_GO_ON;
 }
 
-/* Admits no client by oversight: without any restriction, serves only this host. */
+/* Chooses the default address to listen on.  Without any restriction of clients, the
+ * server listens on this host's loopback address only. */
 static void choose_addresses(struct daemon *s)
 {
 	bool restricted = !s->nfsd.n_exports || s->n_clients ||

@@ -2,10 +2,10 @@
 /*
  * Shows the mount points of file systems that are not served as empty directories.
  *
- * The mounted file system is not touched.  The directory that it covers cannot be
- * reached by its path; only its inode number is known, from READDIR of the directory
- * above.  Owner and times sent to clients are those of the directory above, and nobody
- * can write.
+ * The mounted file system is never accessed.  The directory that it covers cannot be
+ * reached by its path; the server knows only its inode number, from reading the parent
+ * directory.  Clients see the parent directory's owner and times, and nobody can write
+ * to the covered directory.
  */
 #include "nfsd.h"
 #include <dirent.h>
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the inode number that the list of @dir has for @name, or 0.  The thread acts
- * as the server. */
+/* Returns the inode number of the entry @name in the directory @dir, or 0.  The thread
+ * must act as the server. */
 static uint64_t find_listed_number(int dir, const char *name)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -35,8 +35,8 @@ static uint64_t find_listed_number(int dir, const char *name)
 	return ino;
 }
 
-/* Returns the number for a mount point in a directory that the server cannot list: one
- * so high that hardly any file has it. */
+/* Returns a number for a mount point whose parent directory the server cannot read.
+ * Bit 63 is set, because hardly any file has so high a number. */
 static uint64_t make_place_number(uint64_t place)
 {
 	return place | 1ull << 63;

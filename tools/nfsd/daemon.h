@@ -3,10 +3,10 @@
  * The process of `rpcrdma nfsd`.
  *
  *   command.c    the options of the command line
- *   listening.c  addresses: RDMA, TCP, rpcbind, and the lines that announce them
+ *   listening.c  RDMA and TCP listeners, rpcbind, and the lines that announce listeners
  *   report.c     the lines about listeners and clients
  *   stats.c      the JSON that is written at exit
- *   nfsd.c       setting up, running, taking down
+ *   nfsd.c       set-up, main loop, shutdown
  */
 #ifndef RPCRDMA_NFSD_DAEMON_H
 #define RPCRDMA_NFSD_DAEMON_H
@@ -26,11 +26,10 @@ struct daemon {
 	struct tool_common common;
 	const char *listen[MAX_LISTENERS];
 	unsigned n_listen;
-	const char *allow[MAX_ALLOWED]; /* identities of clients */
-	const char
-	        *clients[MAX_ALLOWED]; /* that may mount the directories of --export */
+	const char *allow[MAX_ALLOWED];   /* operands of --allow-identity */
+	const char *clients[MAX_ALLOWED]; /* operands of --allow */
 	unsigned n_clients;
-	struct exports_file from_file; /* until export_install */
+	struct exports_file from_file; /* valid until export_install */
 	struct reload reload;
 	const char *stats, *state_dir, *pid_file;
 	bool has_pid_file; /* pid_file was written */
@@ -42,44 +41,45 @@ struct daemon {
 	unsigned n_listeners;
 	bool manage_gids, level_prefix;
 	bool registers;                /* with rpcbind on this host */
-	unsigned n_registered;         /* of listeners, from the first */
-	uint32_t mount_port, gss_port; /* NO_PORT: option not given */
-	uint32_t gss_contexts;         /* 0: the library's choice */
+	unsigned n_registered;         /* listeners registered, from the first */
+	uint32_t mount_port, gss_port; /* NO_PORT = option not given */
+	uint32_t gss_contexts;         /* 0 = the library's default */
 	struct mount_rpc mount_rpc;
-	struct tcpd *mountd, *gssd; /* MOUNT, and contexts, over TCP; or NULL */
-	unsigned n_registered_tcp;  /* of mountd's addresses, from the first */
-	unsigned n_registered_nlm;  /* of NLM, see listening.c */
+	struct tcpd *mountd, *gssd; /* MOUNT and RPCSEC_GSS over TCP, or NULL */
+	unsigned n_registered_tcp;  /* addresses of mountd registered, from the first */
+	unsigned n_registered_nlm;  /* NLM registrations made, see listening.c */
 	struct rpcrdma_timer *expire;
-	mode_t umask; /* for the server's own files */
+	mode_t umask; /* at start; for the server's own files */
 };
 
-/* Runs the subcommand until a signal ends it; returns the exit code. */
+/* Runs the subcommand until a signal ends it.  Returns the exit code. */
 int nfsd_main(int argc, char **argv);
 
-/* Fills @s from the command line and the file of exports.  Returns TOOL_GO_ON, or the
- * exit code. */
+/* Fills @s from the command line and the exports file.  Returns TOOL_GO_ON, or the exit
+ * code. */
 int command_parse(struct daemon *s, int argc, char **argv);
 
-/* Opens all listeners for RDMA and TCP, and registers them with --register.  Returns 0,
- * or negative errno after a message. */
+/* Opens all listeners for RDMA and TCP, and registers them with rpcbind if --register
+ * is given.  Returns 0, or negative errno after a message. */
 int listening_begin(struct daemon *s);
-/* Removes the registrations. */
+/* Removes the registrations from rpcbind. */
 void listening_unregister(struct daemon *s);
-/* Prints one line for each listener and flushes them, since scripts wait for them.
- * Returns 0, negative errno or TOOL_REPORTED. */
+/* Prints one line for each listener and flushes standard output, because scripts wait
+ * for these lines.  Returns 0, negative errno or TOOL_REPORTED. */
 int listening_announce(const struct daemon *s);
 
-/* Print a line of standard output about a listener, as a JSON object if @json.  @what:
- * "mountd" or "gss". */
+/* Print a line about a listener on standard output, as a JSON object if @json is true.
+ * @what is "mountd" or "gss". */
 void report_listening(const struct sockaddr_storage *, const char *provider,
                       unsigned version, bool json);
 void report_tcp(const char *what, const struct sockaddr_storage *, bool json);
-/* Prints a line of standard error about a client: a rpcrdma_client_event_fn.  @arg:
- * NULL for refused clients only; else for each that comes or goes. */
+/* Prints a line about a client on standard error; a rpcrdma_client_event_fn.  If @arg
+ * is NULL, reports refused clients only.  Otherwise it also reports each client that
+ * connects or disconnects. */
 void report_client(struct rpcrdma_listener *, const struct rpcrdma_conn_info *, void *);
 
-/* Writes the JSON of --stats-on-exit to @path.  @mount, @gss: services over TCP, or
- * NULL.  Returns 0 or negative errno. */
+/* Writes the JSON of --stats-on-exit to @path.  @mount and @gss are the services over
+ * TCP, or NULL.  Returns 0 or negative errno. */
 int nfsd_write_stats(const char *path, const struct rpcrdma_engine *,
                      const struct rpcrdma_service *, const struct tcpd *mount,
                      uint64_t nlm_calls, const struct tcpd *gss);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exported directories, and the secret with which handles are sealed.
+ * The exported directories, and the secret that authenticates handles.
  *
  * An export's number in handles is a digest of its directory, its name and its root's
- * inode.  It survives restarts, and changes when another directory is exported under
- * the same name.  The secret is made once and kept in the file handle.key (mode 0600)
- * of the state directory.  Without it all handles become stale when the process ends.
+ * inode.  The number survives restarts, and changes when another directory is exported
+ * under the same name.  The secret is made once and kept in the file handle.key (mode
+ * 0600) of the state directory.  Without this file, all handles become stale when the
+ * process ends.
  */
 #include "nfsd.h"
 #include "tool.h"
@@ -19,9 +20,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { KEY_BYTES = 16 }; /* of handle.key: two words, each from the lowest octet up */
+enum { KEY_BYTES = 16 }; /* size of handle.key: two little-endian words */
 
-/* Returns "/a/b" for "/a//b/"; NULL without memory. */
+/* Returns a copy of a path with single slashes, such as "/a/b" for "/a//b/", or NULL if
+ * there is no memory. */
 static char *clean_name(const char *s)
 {
 	char *r = malloc(strlen(s) + 2), *p = r;
@@ -42,7 +44,8 @@ static char *clean_name(const char *s)
 	return r;
 }
 
-/* Takes a known option off the end of @spec.  Other commas are part of the name. */
+/* Removes a known option from the end of @spec.  Returns false if there is none: a
+ * comma before other text is part of the name. */
 static bool take_export_suffix(char *spec, struct export_options *ret)
 {
 	char *comma = strrchr(spec, ',');
@@ -53,8 +56,8 @@ static bool take_export_suffix(char *spec, struct export_options *ret)
 	return true;
 }
 
-/* Sets directory and name of a new export.  Changes @spec; messages begin with
- * @where. */
+/* Sets the directory and name of a new export.  Changes @spec.  Error messages begin
+ * with @where.  Returns 0 or -EINVAL. */
 static int set_export_names(struct export *ex, char *spec, const char *where)
 {
 	char *colon = strstr(spec, ":/");
@@ -107,8 +110,8 @@ struct export *export_alloc(struct nfsd *d)
 	return ex;
 }
 
-/* Makes an export of "DIR[:/NAME]", and does not open it.  Returns NULL after a
- * message. */
+/* Makes an export from "DIR[:/NAME]" without opening the directory.  Returns NULL after
+ * a message. */
 static struct export *new_export(struct nfsd *d, const char *spec, const char *where)
 {
 	struct export *ex = export_alloc(d);
@@ -168,7 +171,7 @@ static void report_unknown_client(void *arg, const char *name, const char *reaso
 	         name, reason);
 }
 
-/* Adds the options of the whole export that any client of @l has. */
+/* Sets the export's wcc and crossmnt if any client of @l has the option. */
 static void add_export_options(struct export *ex, const struct clients *l)
 {
 	struct export_options export_options = clients_export_options(l);
@@ -202,8 +205,8 @@ int export_allow(struct nfsd *d, const char *const *words, unsigned n)
 	return 0;
 }
 
-/* Tries whether the kernel opens its own handles: not without CAP_DAC_READ_SEARCH, nor
- * on every file system.  Returns 0 or negative errno. */
+/* Finds out whether the kernel opens the handles that it makes.  It does so only with
+ * CAP_DAC_READ_SEARCH, and not on every file system.  Returns 0 or negative errno. */
 static int probe_handles(struct nfsd *d, struct export *ex)
 {
 	struct handle h;
@@ -231,7 +234,7 @@ int export_prepare(struct nfsd *d, struct export *ex, const struct statx *st)
 		e = -errno;
 	else if (!ex->walk)
 		e = probe_handles(d, ex);
-	/* To choose the other kind of handles would make old handles stale. */
+	/* Choosing WALK handles now would make old KERNEL handles stale. */
 	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM)
 		return e;
 	ex->by_handle = !e && !ex->walk;
@@ -326,15 +329,15 @@ void export_close_all(struct nfsd *d)
 
 /* -- files of exports ------------------------------------------------------ */
 
-/* An export that a file names, before it is installed. */
+/* An entry of the exports file that is not installed yet. */
 struct stage {
 	struct export *ex;
 	struct clients *clients; /* owned */
-	bool fresh;              /* @ex is new, and owned */
+	bool fresh;              /* @ex is new, and owned by the stage */
 };
 
-/* Returns the export that the file had for the same directory; its handles stay
- * valid. */
+/* Returns the export that the exports file had before for the same directory, whose
+ * handles stay valid, or NULL. */
 static struct export *find_same_export(struct nfsd *d, const struct export *ex)
 {
 	for (unsigned i = 0; i < d->n_exports; i++) {
@@ -363,8 +366,8 @@ static int check_export_name(const struct nfsd *d, const struct stage *all, unsi
 	return 0;
 }
 
-/* Refuses a list with Kerberos if the server has no key, which it reads only at
- * start. */
+/* Refuses a list with a Kerberos flavor if the server has no key: it reads the key only
+ * at start. */
 static int check_kerberos(const struct nfsd *d, const struct clients *l,
                           const char *where)
 {
@@ -378,7 +381,8 @@ static int check_kerberos(const struct nfsd *d, const struct clients *l,
 	return 0;
 }
 
-/* Makes all[n] from an entry of the file.  It has to be freed after an error, too. */
+/* Makes all[n] from an entry of the file.  Even after an error, the caller must free
+ * all[n]. */
 static int stage_export(struct nfsd *d, struct exported *from, const char *file,
                         struct stage *all, unsigned n)
 {
@@ -432,7 +436,7 @@ static bool is_staged(const struct export *ex, const struct stage *all, unsigned
 	return false;
 }
 
-/* Installs the stages, which cannot fail.  They get the old lists, to free them. */
+/* Installs the stages, which cannot fail.  The stages then own the replaced lists. */
 static void install_stages(struct nfsd *d, struct stage *all, unsigned n)
 {
 	pthread_mutex_lock(&d->access.lock);
@@ -482,7 +486,7 @@ int export_install(struct nfsd *d, const char *file, struct exports_file *l)
 
 /* -- the secret ------------------------------------------------------------ */
 
-/* As mkdir -p; new directories are accessible to this user only. */
+/* Works like mkdir -p.  New directories are accessible to this user only. */
 static int make_dirs(char *path)
 {
 	for (char *p = path + 1;; p++) {
@@ -513,8 +517,8 @@ static int find_state_dir(char *ret, size_t size)
 	return n > 0 && (size_t)n < size ? 0 : -ENOENT;
 }
 
-/* Returns 0; -ENODATA if the file is empty; -EBADMSG if it has another size; or other
- * negative errno. */
+/* Reads the key.  Returns 0, -ENODATA if the file is empty, -EBADMSG if it has any
+ * other wrong size, or another negative errno. */
 static int read_handle_key(const char *path, uint64_t ret[2])
 {
 	uint8_t octets[KEY_BYTES + 1];
@@ -533,8 +537,9 @@ static int read_handle_key(const char *path, uint64_t ret[2])
 	return 0;
 }
 
-/* Writes the key under another name and links it, so that two servers that start at the
- * same time use the key that was linked first.  @dir: the directory, for fsync. */
+/* Writes the key under another name and links that file to @path, so that two servers
+ * that start at the same time both use the key that was linked first.  @dir is the
+ * directory, for fsync. */
 static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 {
 	const uint64_t octets[2] = {htole64(key[0]), htole64(key[1])};
@@ -543,7 +548,7 @@ static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 
 	if (n < 0 || (size_t)n >= sizeof(tmp))
 		return -ENAMETOOLONG;
-	(void)unlink(tmp); /* left by an earlier process with the same number */
+	(void)unlink(tmp); /* left by an earlier process with the same ID */
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -558,8 +563,8 @@ static int write_handle_key(int dir, const char *path, const uint64_t key[2])
 	return e;
 }
 
-/* Reads the key of the file, or writes @key to it if there is none.  An empty file is
- * what a crash left before the data were written, and never was a key. */
+/* Reads the key from the file, or writes @key to the file if it does not exist.  An
+ * empty file is left by a crash before the data were written, and never held a key. */
 static int load_handle_key(const char *where, const char *path, uint64_t key[2])
 {
 	int dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file of exports in the syntax of exports(5):
+ * An exports file in the syntax of exports(5):
  *
  *   /srv/pub      192.0.2.0/24(rw) host.example(ro)   # client(options)
  *   "/srv/a b":/ab  -ro,sec=krb5  *                     \
  *                 admin(rw)
  *
- * A line has words between blanks.  Quotes keep blanks in a word, \040 is an octet by
- * its octal code, a backslash at the end of a line continues it, and # begins a comment
- * where a word could begin.  The first word is the directory.  A word that begins with
- * - sets the options of the clients after it.  Every other word is a client.
+ * A line consists of words separated by blanks.  Blanks within quotes belong to the
+ * word, \040 is an octet in octal, a backslash at the end of a line continues the line,
+ * and # begins a comment where a word could begin.  The first word is the directory.  A
+ * word that begins with - sets the options of the clients after it.  Every other word
+ * is a client.
  *
- * One wrong word refuses the whole file: the rest of a file that was misread might
+ * If one word is wrong, the whole file is refused: the rest of a misread file might
  * admit anybody.  For the same reason this parser refuses two things that exports(5)
  * accepts: a directory without clients, and options without a client.
  */
@@ -32,10 +33,10 @@ struct parser {
 	struct exports_file *ret;
 	char *reason;
 	unsigned word_line;
-	char word[WORD_BYTES]; /* decoded */
+	char word[WORD_BYTES]; /* decoded: without quotes and escapes */
 };
 
-/* Writes file, line and the formatted text to p->reason.  Returns -EINVAL. */
+/* Writes the file, the line and the formatted text to p->reason.  Returns -EINVAL. */
 static int refuse_line(struct parser *p, unsigned line, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -62,7 +63,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Returns the length of a backslash and the end of its line; 0 at other text. */
+/* Returns the length of a backslash and the line end after it, or 0 for other text. */
 static size_t measure_continuation(const struct parser *p)
 {
 	size_t left = (size_t)(p->end - p->at);
@@ -72,7 +73,7 @@ static size_t measure_continuation(const struct parser *p)
 	return left >= 3 && !memcmp(p->at, "\\\r\n", 3) ? 3 : 0;
 }
 
-/* Skips to the next word, or the end of the line. */
+/* Skips blanks and comments up to the next word or the end of the line. */
 static void skip_blanks(struct parser *p)
 {
 	bool comment = false;
@@ -92,7 +93,7 @@ static void skip_blanks(struct parser *p)
 	}
 }
 
-/* Takes the octet of an escape such as "\040". */
+/* Decodes an escape such as "\040".  Returns 0 or -EINVAL. */
 static int take_escape(struct parser *p, char *ret)
 {
 	unsigned code = 0;
@@ -122,8 +123,8 @@ static int take_octet(struct parser *p, char *ret)
 	return 0;
 }
 
-/* Takes the next word of the line, decoded.  Returns 1, 0 at the end of the line, or
- * -EINVAL. */
+/* Decodes the next word of the line into p->word.  Returns 1, 0 at the end of the line,
+ * or -EINVAL. */
 static int take_word(struct parser *p)
 {
 	bool quoted = false, any = false;
@@ -151,7 +152,7 @@ static int take_word(struct parser *p)
 
 /* -- lines ----------------------------------------------------------------- */
 
-/* Finds or adds the entry of the directory in p->word. */
+/* Finds or adds the entry of the directory in p->word.  Returns 0 or -EINVAL. */
 static int begin_entry(struct parser *p, struct exported **ret)
 {
 	struct exports_file *l = p->ret;
@@ -190,7 +191,7 @@ static int add_client(struct parser *p, struct exported *to,
 	return 0;
 }
 
-/* Takes the words after the directory. */
+/* Parses the rest of the line, after the directory.  Returns 0 or -EINVAL. */
 static int take_clients(struct parser *p, struct exported *to)
 {
 	struct grant options = *p->defaults;
@@ -273,7 +274,8 @@ int exports_parse(const char *file, const char *text, size_t len,
 	return e;
 }
 
-/* Reads all of @fd.  Returns the number of octets, or negative errno. */
+/* Reads @fd to its end.  Returns the number of octets, -EFBIG if there are @size or
+ * more, or another negative errno. */
 static ssize_t read_whole_fd(int fd, char *to, size_t size)
 {
 	size_t n = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists of clients in the syntax of exports(5): who may mount a directory, and what
- * they may do.  These functions turn text into structures, and serve no one.
+ * Lists of clients in the syntax of exports(5): which clients may mount a directory,
+ * and what they may do.  These functions only turn text into structures.
  *
  *   exports_file.c  the file: lines, words, options
- *   clients.c       one client: address, network, name or *; which one a peer is
+ *   clients.c       one client: address, network, name or *; finding a peer's client
  *   flavors.c       security flavors
  */
 #ifndef RPCRDMA_NFSD_EXPORTS_FILE_H
@@ -19,10 +19,10 @@
 struct rpcrdma_gss_caller;
 
 enum {
-	EXPORTS_MAX = 64,            /* directories of one file */
+	EXPORTS_MAX = 64,            /* directories in one file */
 	EXPORTS_MAX_CLIENTS = 1024,  /* clients of one directory */
-	EXPORTS_MAX_BYTES = 1 << 20, /* size of a file */
-	EXPORTS_REASON_BYTES = 512,  /* size of an error text */
+	EXPORTS_MAX_BYTES = 1 << 20, /* size of a file in octets */
+	EXPORTS_REASON_BYTES = 512,  /* size of an error text in octets */
 };
 
 struct squash {
@@ -30,35 +30,35 @@ struct squash {
 	uint32_t anon_uid, anon_gid;
 };
 
-/* The security flavors that are allowed, as the results of MNT list them. */
+/* The allowed security flavors, as the results of MNT list them. */
 struct flavors {
 	int list[5]; /* by preference; AUTH_NONE last */
 	unsigned n;
-	bool sys, service[4]; /* by enum rpcrdma_gss_service */
+	bool sys, service[4]; /* indexed by enum rpcrdma_gss_service */
 };
 
-/* What a client may do. */
+/* The permissions of a client. */
 struct grant {
 	struct squash squash;
 	struct flavors flavors;
 	bool read_only;
-	bool low_ports; /* it must use a port below 1024 */
+	bool low_ports; /* the client must use a port below 1024 */
 };
 
-/* Options that apply to the whole export, whichever client they are given with. */
+/* Options that apply to all clients of an export, even if only one client has them. */
 struct export_options {
 	bool wcc, crossmnt;
 };
 
-/* In the order of precedence. */
+/* In order of precedence, highest first. */
 enum client_kind { CLIENT_HOST, CLIENT_NETWORK, CLIENT_ANY };
 
 struct export_client {
 	enum client_kind kind;
-	char *text;             /* as it was written; owned */
-	struct in6_addr *addrs; /* owned; IPv4 as mapped; of a name: set by look-up */
+	char *text;             /* as written in the file or option; owned */
+	struct in6_addr *addrs; /* owned; IPv4 as mapped; for a name, set by look-up */
 	unsigned n_addrs;
-	unsigned bits; /* of each address that are compared */
+	unsigned bits; /* number of leading bits to compare */
 	bool is_name;
 	struct export_options export_options; /* given with this client */
 	struct grant grant;
@@ -69,10 +69,10 @@ struct clients {
 	unsigned n;
 };
 
-/* One directory of a file. */
+/* One directory in a file. */
 struct exported {
 	char *spec;    /* "DIR[:/NAME]"; owned */
-	unsigned line; /* the first that names it */
+	unsigned line; /* first line that names the directory */
 	struct clients clients;
 };
 
@@ -84,57 +84,59 @@ struct exports_file {
 
 /* -- files (exports_file.c) ------------------------------------------------ */
 
-/* Parses @text, the contents of @file, which error texts name.  A client without
- * options gets @defaults.  Returns 0; or -EINVAL or -ENOMEM with "FILE:LINE: reason" in
- * @reason and nothing in @ret. */
+/* Parses @text, the contents of @file, whose name begins error texts.  A client without
+ * options gets @defaults.  Returns 0; or -EINVAL with "FILE:LINE: reason" in @reason
+ * and nothing in @ret. */
 int exports_parse(const char *file, const char *text, size_t len,
                   const struct grant *defaults, struct exports_file *ret,
                   char reason[EXPORTS_REASON_BYTES]);
-/* Reads and parses @file.  Also returns errors of open(2) and read(2). */
+/* Reads and parses @file.  Returns 0; or -EINVAL, -ENOMEM, -EFBIG or an error of
+ * open(2) or read(2), with the reason in @reason and nothing in @ret. */
 int exports_read(const char *file, const struct grant *defaults,
                  struct exports_file *ret, char reason[EXPORTS_REASON_BYTES]);
 void exports_free(struct exports_file *);
 
 /* -- clients (clients.c) --------------------------------------------------- */
 
-/* Adds the client of "CLIENT[(OPTION,...)]", whose options change the defaults.
- * Returns 0; or -EINVAL, -EEXIST, -E2BIG or -ENOMEM with the reason in @reason. */
+/* Adds the client "CLIENT[(OPTION,...)]".  Its options change the defaults.  Returns 0;
+ * or -EINVAL, -EEXIST, -E2BIG or -ENOMEM, with the reason in @reason. */
 int clients_add(struct clients *, const char *word, const struct grant *defaults,
                 struct export_options, char reason[EXPORTS_REASON_BYTES]);
-/* Applies options such as "rw,no_root_squash".  Returns as clients_add. */
+/* Applies options such as "rw,no_root_squash".  Returns the same as clients_add. */
 int client_options(const char *options, struct grant *, struct export_options *,
                    char reason[EXPORTS_REASON_BYTES]);
-/* Looks up the names of all clients, and blocks.  Calls @unknown for a name without
- * addresses, which no peer matches. */
+/* Looks up the addresses of all names in the list, which may take seconds.  Calls
+ * @unknown for each name without addresses; no peer matches such a name. */
 void clients_resolve(struct clients *,
                      void (*unknown)(void *arg, const char *name, const char *reason),
                      void *arg);
-/* Returns the grant of the client that matches @peer: a host before a network before *,
- * and among equals the first of the list.  NULL: there is none; @ret_port: there is
- * one, but it demands a port below 1024. */
+/* Returns the grant of the client that matches @peer.  A host precedes a network, and a
+ * network precedes *; of two equal kinds, the first in the list applies.  Returns NULL
+ * if none matches; or if the client must use a port below 1024 and does not, with
+ * @ret_port true. */
 const struct grant *clients_find(const struct clients *,
                                  const struct sockaddr_storage *peer, bool *ret_port);
-/* Returns the options of the export that any of the clients has. */
+/* Returns the export options that at least one of the clients has. */
 struct export_options clients_export_options(const struct clients *);
-/* Applies one option of a whole export.  Returns false if @option is not one. */
+/* Applies an option of an export.  Returns false if @option is not such an option. */
 bool export_option_parse(const char *option, struct export_options *);
 void clients_free(struct clients *);
-/* Finds @peer's address (IPv4 as mapped) and its port in host order.  Returns false if
- * it has neither an IPv4 nor an IPv6 address. */
+/* Returns in @ret the address of @peer (IPv4 as mapped) and in @ret_port its port in
+ * host order.  Returns false if the peer's address is neither IPv4 nor IPv6. */
 bool clients_peer_address(const struct sockaddr_storage *peer, struct in6_addr *ret,
                           unsigned *ret_port);
 
 /* -- security flavors (flavors.c) ------------------------------------------ */
 
-/* Adds the flavors of "sys,krb5,..." to the struct flavors @to.  Returns 0, or -EINVAL
+/* Adds the flavors in "sys,krb5,..." to @to, a struct flavors.  Returns 0, or -EINVAL
  * after a message. */
 int sec_take_list(void *to, const char *arg);
-/* The same with another separator, and without a message. */
+/* Adds the flavors in @list, separated by @separator.  Prints no message. */
 int sec_add_list(struct flavors *, const char *list, char separator);
-/* Completes a list: sys if it is empty, and AUTH_NONE with sys. */
+/* Completes a list: adds sys if the list is empty, and AUTH_NONE if it has sys. */
 void sec_default(struct flavors *);
 bool sec_has_kerberos(const struct flavors *);
-/* Returns 0 if a request of @caller (NULL: without RPCSEC_GSS) may be served, else an
+/* Returns 0 if a request of @caller (NULL = without RPCSEC_GSS) may be served, else an
  * auth_stat. */
 uint32_t sec_check(const struct flavors *, const struct rpcrdma_gss_caller *caller);
 

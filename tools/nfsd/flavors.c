@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which security flavors may be used.  MOUNT and the NULL procedure of NFS take any: a
- * client learns handles and flavors from MOUNT, and its flavor is checked when it uses
- * the handles.  GETATTR and FSINFO of an export's root take any flavor, too.  Clients
- * call them in order to mount, when there may be no user with a credential.
+ * The security flavors that may be used.  MOUNT and the NULL procedure of NFS accept
+ * any: a client learns handles and flavors from MOUNT, and its flavor is checked when
+ * it uses the handles.  GETATTR and FSINFO of an export's root also accept any flavor.
+ * Clients call them in order to mount, when there may be no user with a credential.
  *                                                             [RFC 2623 §2.3, §2.7]
  */
 #include "nfsd.h"
@@ -35,7 +35,7 @@ void sec_default(struct flavors *f)
 		f->list[f->n++] = RPCRDMA_AUTH_NONE;
 }
 
-/* Returns NULL, or the first word of @list that is not a flavor. */
+/* Adds the flavors.  Returns NULL, or the first word of @list that is not a flavor. */
 static const char *add_flavor_list(struct flavors *f, const char *list, char separator)
 {
 	const char stop[] = {separator, 0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file systems that exports lie in: which operations the engine's thread may run on
- * one, and the queue of workers for the others.  A file system that does not answer (a
- * dead disk or server, fsfreeze) holds up its own workers and its own share of the
- * memory, and no other.
+ * The file systems that hold the exports.  The kind of a file system says which
+ * operations the engine's thread may run on it; a queue of workers runs the others.  A
+ * file system that does not answer (a dead disk or server, fsfreeze) delays only its
+ * own workers, and its requests use only part of the memory.
  *
  *   AWAKE    tmpfs, ramfs: nothing sleeps; the engine's thread runs all operations
  *   CACHING  local disks: the engine's thread uses attributes of open objects, and what
@@ -23,8 +23,8 @@
 #endif
 
 enum {
-	RELATIME_SECONDS = 23 * 3600, /* one day in the kernel, less a margin */
-	STUCK_NS = 1000000000,        /* without a request that ends */
+	RELATIME_SECONDS = 23 * 3600, /* the kernel's 24 hours, less a margin */
+	STUCK_NS = 1000000000,        /* time without any finished request */
 };
 
 static enum fs_kind classify_fs(int fd)
@@ -37,7 +37,7 @@ static enum fs_kind classify_fs(int fd)
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
 		return FS_AWAKE;
-	case EXT4_SUPER_MAGIC: /* also of ext2 and ext3 */
+	case EXT4_SUPER_MAGIC: /* also ext2 and ext3 */
 	case XFS_SUPER_MAGIC:
 	case BTRFS_SUPER_MAGIC:
 	case F2FS_SUPER_MAGIC:
@@ -57,7 +57,7 @@ static enum fs_atime read_fs_atime(int fd)
 	return v.f_flag & ST_RELATIME ? FS_RELATIME : FS_STRICTATIME;
 }
 
-/* Classifies by the table of mounts a file system that may not answer. */
+/* Classifies a file system by its type in the mount table, without accessing it. */
 static enum fs_kind classify_fs_type(const char *type)
 {
 	static const char *const caching[] = {"ext2", "ext3",  "ext4",
@@ -87,8 +87,9 @@ static struct filesystem *new_fs_slot(struct nfsd *d)
 	return fs;
 }
 
-/* Returns the slot of the device, or else a free one: a new slot or, if there are too
- * many, one without users.  The caller holds fs_lock. */
+/* Returns the slot of the device, or an unused slot: a new one or, if there are too
+ * many slots, one without users.  Returns NULL if there is none.  The caller holds
+ * fs_lock. */
 static struct filesystem *find_fs_slot(struct nfsd *d, uint32_t major, uint32_t minor)
 {
 	struct filesystem *unused = NULL, *fs;
@@ -152,7 +153,7 @@ static bool is_later(const struct statx_timestamp *a, const struct statx_timesta
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* An update of the access time may wait for the journal. */
+/* Updating the access time may wait for the journal. */
 bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 {
 	struct timespec now;
@@ -166,9 +167,10 @@ bool fs_reading_writes(const struct filesystem *fs, const struct statx *st)
 }
 
 /*
- * A file system that does not answer may have half of the memory that the others leave:
- * however many there are, some memory remains for the next.  One that is only slow may
- * have three quarters, since a client that is asked to retry waits for seconds.
+ * Returns true if another @bytes octets of requests may be queued on @fs.  If @fs does
+ * not answer, its requests may use half of the memory that other file systems leave, so
+ * that some memory always remains for the next file system.  If @fs is only slow, they
+ * may use three quarters, because a client that is told to retry waits for seconds.
  */
 static bool has_job_room(struct nfsd *d, struct filesystem *fs, uint64_t bytes)
 {

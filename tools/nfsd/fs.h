@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file systems that exports lie in (fs.c).  Each has its own workers, so that one
- * that does not answer holds up no other.
+ * The file systems that hold the exports (fs.c).  Each has its own workers, so that a
+ * file system that does not answer delays requests on that file system only.
  */
 #ifndef RPCRDMA_NFSD_FS_H
 #define RPCRDMA_NFSD_FS_H
@@ -12,33 +12,35 @@ struct mount_line;
 struct nfsd;
 struct statx;
 
-enum { FS_WCC_LOCKS = 64 }; /* for directories, and as many for files */
+enum { FS_WCC_LOCKS = 64 }; /* for directories, and the same number for files */
 
 struct filesystem {
 	uint32_t dev_major, dev_minor;
 	enum fs_kind { FS_ASLEEP, FS_CACHING, FS_AWAKE } kind; /* see fs.c */
 	enum fs_atime { FS_STRICTATIME, FS_RELATIME, FS_NOATIME } atime;
 	struct workers workers;
-	unsigned users;             /* exports and crossings; by nfsd's fs_lock */
-	_Atomic unsigned abandoned; /* calls of MNT over TCP that gave up waiting */
+	unsigned users;             /* exports and crossings; guarded by fs_lock */
+	_Atomic unsigned abandoned; /* TCP calls of MNT that timed out and still run */
 	pthread_mutex_t dirs[FS_WCC_LOCKS], files[FS_WCC_LOCKS]; /* by inode; wcc.c */
 };
 
-/* Returns the file system of the descriptor @fd, whose attributes are given, with a
- * reference.  NULL: no memory, or too many file systems. */
+/* Returns the file system of the descriptor @fd, which has the given attributes, with a
+ * reference.  Returns NULL if there is no memory or there are too many file systems. */
 struct filesystem *fs_get_by_fd(struct nfsd *, int fd, const struct statx *);
-/* The same for a line of the mount table.  The mount itself is not touched. */
+/* Works like fs_get_by_fd for a line of the mount table.  Does not access the mounted
+ * file system. */
 struct filesystem *fs_get_by_mount(struct nfsd *, const struct mount_line *);
-/* Gives a reference back.  Queued jobs run nevertheless. */
+/* Releases a reference.  Queued jobs still run. */
 void fs_put(struct nfsd *, struct filesystem *);
 /* Returns true if reading a file with these attributes updates its access time. */
 bool fs_reading_writes(const struct filesystem *, const struct statx *);
-/* Queues a request.  Returns -EAGAIN if requests on this file system hold too much
- * memory already; else as workers_queue. */
+/* Queues a request.  Returns -EAGAIN if the requests on this file system already use
+ * too much memory; otherwise the result of workers_queue. */
 int fs_queue(struct nfsd *, struct filesystem *, struct worker_job *);
-/* Stops the workers of all file systems, as workers_stop. */
+/* Stops the workers of all file systems.  Returns false if workers_stop does so for
+ * any. */
 bool fs_stop_all(struct nfsd *, const struct timespec *until);
-/* Frees all file systems after fs_stop_all. */
+/* Frees all file systems.  Call fs_stop_all first. */
 void fs_free_all(struct nfsd *);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The addresses of `rpcrdma nfsd`: its listeners for RDMA; MOUNT, NLM and contexts over
- * TCP at the same addresses; their registration with rpcbind; and the lines that
- * scripts read.
+ * The addresses of `rpcrdma nfsd`: its RDMA listeners; MOUNT, NLM and RPCSEC_GSS
+ * contexts over TCP at the same addresses; their registration with rpcbind; and the
+ * lines that announce them to scripts.
  */
 #include "daemon.h"
 #include "nlm.h"
@@ -16,10 +16,10 @@
 enum {
 	MAX_MESSAGE = NFSD_MAX_IO + (1 << 20), /* a WRITE or READ without chunks */
 	CLIENT_MEMORY = 32 << 20,
-	MAX_NULL_CALL = 68 << 10, /* octets, with a token of GSS-API */
+	MAX_NULL_CALL = 68 << 10, /* octets, including a GSS-API token */
 };
 
-/* Returns how much memory the requests of one client may hold. */
+/* Returns the number of octets that the requests of one client may use. */
 static uint64_t bound_client_memory(void)
 {
 	struct rpcrdma_budget b;
@@ -28,7 +28,7 @@ static uint64_t bound_client_memory(void)
 	return b.limit_bytes / 4 < CLIENT_MEMORY ? b.limit_bytes / 4 : CLIENT_MEMORY;
 }
 
-/* Warns beforehand, since a client that is refused for want of locked memory does not
+/* Warns at start, because a client that is refused for lack of locked memory does not
  * learn the reason. */
 static void check_memlock(void)
 {
@@ -98,7 +98,8 @@ static void *answer_null_call(void *arg, const struct sockaddr_storage *peer,
 	return reply;
 }
 
-/* Listens with TCP at the addresses of the listeners. */
+/* Listens on TCP @port at the address of each RDMA listener.  Returns 0, or negative
+ * errno. */
 static int listen_tcp(struct daemon *s, const char *what, uint32_t port,
                       const struct tcpd_service *service, struct tcpd **ret)
 {
@@ -157,10 +158,11 @@ static void report_not_removed(int e)
 		           strerror(-e));
 }
 
-/* Finds registration @i of NLM: there is one for each version at each address of MOUNT.
- * Returns false if there are no more. */
+/* The registered versions of NLM. */
 static const uint32_t nlm_versions[] = {4, 3, 1};
 
+/* Finds registration @i of NLM: there is one for each version at each TCP address of
+ * MOUNT.  Returns false if @i is too large. */
 static bool find_nlm_registration(const struct daemon *s, unsigned i,
                                   uint32_t *ret_version, struct sockaddr_storage *ret)
 {
@@ -170,7 +172,7 @@ static bool find_nlm_registration(const struct daemon *s, unsigned i,
 	return tcpd_addr(s->mountd, i / n, ret);
 }
 
-/* Ignores a missing registration: another lock manager may have replaced it. */
+/* Ignores a missing registration, which another lock manager may have replaced. */
 static void unregister_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
@@ -185,8 +187,9 @@ static void unregister_nlm(struct daemon *s)
 	}
 }
 
-/* Registers all versions or none.  If the host has another lock manager, such as its
- * kernel's, clients use that one, which has no locks on these files either. */
+/* Registers all versions or none.  If another lock manager is registered on the host,
+ * such as the kernel's, clients use that lock manager.  It has no locks on these files
+ * either. */
 static int register_nlm(struct daemon *s)
 {
 	struct sockaddr_storage ss;
@@ -210,7 +213,7 @@ static int register_nlm(struct daemon *s)
 	return 0;
 }
 
-/* Blocks, and so has to come before the engine's loop. */
+/* Blocks, so call it before the engine's loop. */
 static int register_listeners(struct daemon *s)
 {
 	struct sockaddr_storage ss;

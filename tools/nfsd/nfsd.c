@@ -4,14 +4,15 @@
  *
  * One engine serves all connections, and worker threads run operations that may sleep.
  * The process sets up, in this order: secret, exports, privileges, engine, programs,
- * listeners, threads for TCP.  It takes them down in reverse.  When it is ready it
- * prints one line for each listener, and notifies the service manager.
+ * listeners, threads for TCP.  It takes them down in reverse.  When the server is
+ * ready, it prints one line for each listener and notifies the service manager.
  *
- * SIGINT and SIGTERM end the engine's loop.  So does SIGHUP, if there is no file of
- * exports to read again and nohup(1) has not made the process ignore it.  Then the
- * server removes its registrations, closes its listeners, answers the requests that it
- * is serving, and exits with 0.  It does not wait for requests that a file system holds
- * up: it reports them and exits with 1.  A second signal ends the process at once.
+ * SIGINT and SIGTERM end the engine's loop.  SIGHUP also ends the loop if there is no
+ * exports file to load again and nohup(1) has not made the process ignore SIGHUP.  The
+ * server then removes its registrations, closes its listeners, answers the requests in
+ * progress, and exits with 0.  It does not wait for requests on a file system that does
+ * not answer: it reports them and exits with 1.  A second signal ends the process at
+ * once.
  */
 #include "daemon.h"
 #include "notify.h"
@@ -25,7 +26,7 @@
 
 enum {
 	DRAIN_SECONDS = 2,
-	STOP_SECONDS = 1, /* after that, for workers whose answers nobody can get */
+	STOP_SECONDS = 1, /* additional time for workers and group look-ups to end */
 };
 
 time_t nfsd_now_seconds(void)
@@ -38,7 +39,7 @@ time_t nfsd_now_seconds(void)
 
 /* -- setting up ------------------------------------------------------------ */
 
-static struct rpcrdma_engine *volatile signalled; /* the engine to stop */
+static struct rpcrdma_engine *volatile signalled; /* stopped by on_stop_signal */
 
 static void on_stop_signal(int sig)
 {
@@ -56,12 +57,13 @@ static void install_signals(struct rpcrdma_engine *engine, bool reloads)
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	if (!reloads && !sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &stop, NULL); /* the terminal was closed */
+		sigaction(SIGHUP, &stop, NULL); /* sent when the terminal is closed */
 	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGXFSZ, &ignore, NULL); /* a write above the limit fails instead */
+	sigaction(SIGXFSZ, &ignore, NULL); /* such writes fail with EFBIG */
 }
 
-/* Raises the limit of descriptors, and returns for how many objects they suffice. */
+/* Raises the limit of descriptors.  Returns the number of objects that fit in the
+ * limit. */
 static unsigned choose_object_limit(void)
 {
 	struct rlimit r;
@@ -70,9 +72,9 @@ static unsigned choose_object_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &r))
 		return 64;
 	r.rlim_cur = r.rlim_max < 65536 ? r.rlim_max : 65536;
-	(void)setrlimit(RLIMIT_NOFILE, &r); /* otherwise: what there is */
+	(void)setrlimit(RLIMIT_NOFILE, &r); /* if this fails, the old limit applies */
 	n = getrlimit(RLIMIT_NOFILE, &r) ? 256 : r.rlim_cur;
-	/* An object has at most three.  Connections, over TCP too, have the rest. */
+	/* An object has at most three descriptors.  The rest are for connections. */
 	n = n > 332 ? (n - 272) / 3 : 20;
 	return n < 4096 ? (unsigned)n : 4096;
 }
@@ -85,17 +87,17 @@ static void on_expire(void *arg)
 	objects_expire(&s->nfsd);
 	crossings_expire(&s->nfsd);
 	warn_print_counts(false);
-	/* Without memory for the timer, descriptors stay open until the cache is
+	/* If there is no memory for the timer, descriptors stay open until the cache is
 	 * full. */
 	(void)!rpcrdma_timer_start(s->engine, 1000000000, on_expire, s, &s->expire);
 }
 
-/* Must come before any RDMA device is opened, see engine_keeps_identity. */
+/* Call this before any RDMA device is opened: see engine_keeps_identity. */
 static int take_identity(struct daemon *s)
 {
 	s->nfsd.privileged = ident_init();
 	if (!s->nfsd.privileged && !geteuid()) {
-		/* Every client would be served as root, in spite of squashing. */
+		/* Every client would be served as root, despite squashing. */
 		tool_error("root without CAP_SETUID and CAP_SETGID cannot act as its "
 		           "clients; run the server as an ordinary user");
 		return -EPERM;
@@ -106,10 +108,11 @@ static int take_identity(struct daemon *s)
 	return 0;
 }
 
-/* Without privilege all requests are served with the groups of the server. */
+/* Starts group look-ups if --manage-gids is given.  Without privilege, all requests are
+ * served with the server's groups. */
 static int start_groups(struct daemon *s)
 {
-	enum { SHARE = 8 }; /* waiting requests may hold an eighth of the memory */
+	enum { SHARE = 8 }; /* waiting requests may use an eighth of the memory limit */
 	struct rpcrdma_budget b;
 
 	if (!s->manage_gids || !s->nfsd.privileged)
@@ -120,7 +123,8 @@ static int start_groups(struct daemon *s)
 }
 
 /* Checks that the kernel has faccessat2, which Linux before 5.8 and old seccomp
- * profiles lack.  Without privilege access(2) is used instead. */
+ * profiles lack.  Without it, an unprivileged server uses access(2), and for a
+ * privileged one this returns -ENOSYS after a message. */
 static int check_access_call(struct daemon *s)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -141,8 +145,8 @@ static int check_access_call(struct daemon *s)
 	return -ENOSYS;
 }
 
-/* Must come before the first request: its thread starts with the identity of the
- * caller. */
+/* Call this before the first request: the thread that it starts inherits the calling
+ * thread's identity. */
 static int start_gss(struct daemon *s)
 {
 	struct rpcrdma_service_gss_options o =
@@ -166,8 +170,8 @@ static int start_gss(struct daemon *s)
 	return e;
 }
 
-/* Must come after the listeners, so that a second server on the same port fails before
- * it overwrites the file of the first. */
+/* Call this after the listeners are open, so that a second server on the same port
+ * fails before it overwrites the first server's file. */
 static int write_pid_file(struct daemon *s)
 {
 	FILE *f = s->pid_file ? tool_create(s->pid_file) : NULL;
@@ -193,7 +197,7 @@ static int start_daemon(struct daemon *s)
 	int e;
 
 	s->umask = umask(077);
-	(void)umask(s->umask); /* there is no call that only reads it */
+	(void)umask(s->umask); /* no system call only reads the umask */
 	s->nfsd.threads = (unsigned)s->threads;
 	if (s->memory)
 		(void)!rpcrdma_budget_set(s->memory); /* the option is in range */
@@ -202,7 +206,7 @@ static int start_daemon(struct daemon *s)
 	if (!e)
 		e = export_open_all(&s->nfsd);
 	if (!e && s->reload.file) {
-		reload_hold(); /* before threads are started */
+		reload_hold(); /* must precede the first thread */
 		e = export_install(&s->nfsd, s->reload.file, &s->from_file);
 	}
 	if (!e)
@@ -243,7 +247,7 @@ static int run_daemon(struct daemon *s)
 		tool_error("cannot start threads: %s", strerror(-e));
 		return e;
 	}
-	(void)umask(0); /* from now on clients choose modes */
+	(void)umask(0); /* from now on, clients choose file modes */
 	on_expire(s);
 	e = listening_announce(s);
 	if (!e)
@@ -262,7 +266,7 @@ static void drain_requests(struct daemon *s)
 {
 	uint64_t until = tool_now_ns() + (DRAIN_SECONDS + 2) * 1000000000ull;
 
-	(void)ident_enter_server(); /* after the last request of the engine's thread */
+	(void)ident_enter_server(); /* the engine's thread may act as a client */
 	notify_stopping("Answering the last requests");
 	reload_stop(&s->reload);
 	listening_unregister(s);
@@ -306,11 +310,12 @@ static bool stop_workers(struct daemon *s)
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += STOP_SECONDS;
-	/* First, since requests that wait for groups go on to the workers. */
+	/* Look-ups stop first, because requests that wait for groups are passed to the
+	 * workers. */
 	return groups_stop(s->nfsd.groups, &until) && fs_stop_all(&s->nfsd, &until);
 }
 
-/* Reports and returns how many requests the file system of @ex still holds. */
+/* Reports and returns the number of unfinished requests on the file system of @ex. */
 static unsigned report_stuck(const struct export *ex)
 {
 	unsigned n = workers_pending(&ex->fs->workers);
@@ -322,7 +327,8 @@ static unsigned report_stuck(const struct export *ex)
 	return n;
 }
 
-/* Exits without freeing memory, since threads that sleep in the kernel use it. */
+/* Exits without freeing memory, because threads that sleep in the kernel still use
+ * it. */
 static _Noreturn void exit_stuck(struct daemon *s, int e)
 {
 	unsigned waiting = groups_waiting(s->nfsd.groups), all = waiting;
@@ -336,7 +342,7 @@ static _Noreturn void exit_stuck(struct daemon *s, int e)
 	for (struct export *ex = s->nfsd.crossings.first; ex; ex = ex->next)
 		all += report_stuck(ex);
 	finish_files(s);
-	(void)fflush(NULL); /* also the trace */
+	(void)fflush(NULL); /* including the trace */
 	_exit(e || all ? TOOL_FAILED : TOOL_OK);
 }
 

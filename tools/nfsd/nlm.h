@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network lock manager of a server that has no locks: every call is answered at
- * once.  Without it, a Linux client that did not mount with nolock looks for a lock
- * manager
- * again and again.                     [RFC 1813 appendix II; XNFS chapter 10]
+ * A network lock manager without locks: each call is answered at once.  Without a lock
+ * manager, a Linux client that did not mount with nolock looks for one again and again.
+ *                                      [RFC 1813 appendix II; XNFS chapter 10]
  */
 #ifndef RPCRDMA_NFSD_NLM_H
 #define RPCRDMA_NFSD_NLM_H
@@ -20,9 +19,9 @@ enum {
 
 /* Returns true if @version is 1, 3 or 4. */
 bool nlm_has_version(uint32_t version);
-/* Executes a procedure of such a version and writes the results to @ret.  Returns 0, or
- * a status for the caller: RPCRDMA_PROC_UNAVAIL, RPCRDMA_GARBAGE_ARGS or
- * RPCRDMA_SYSTEM_ERR. */
+/* Executes a procedure of one of these versions and writes the results to @ret.
+ * Returns 0, or an RPC status for the reply: RPCRDMA_PROC_UNAVAIL, RPCRDMA_GARBAGE_ARGS
+ * or RPCRDMA_SYSTEM_ERR. */
 int nlm_execute(uint32_t version, uint32_t proc, const void *args, size_t args_len,
                 void *ret, size_t size, size_t *ret_len);
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Notifies the service manager of the server's state by the protocol of sd_notify(3):
- * datagrams to $NOTIFY_SOCKET.  Without that variable these functions do nothing.
+ * datagrams to $NOTIFY_SOCKET.  Without that variable, these functions do nothing.
  */
 #ifndef RPCRDMA_NFSD_NOTIFY_H
 #define RPCRDMA_NFSD_NOTIFY_H
 
-/* Removes $NOTIFY_SOCKET from the environment.  Call it before there are threads. */
+/* Removes $NOTIFY_SOCKET from the environment.  Call this before threads are
+ * started. */
 void notify_init(void);
-/* The server is ready.  @status: a short line for people.  Any thread may call this and
- * the functions below. */
+/* Announces that the server is ready.  @status is a short line for people.  Any thread
+ * may call this and the functions below. */
 void notify_ready(const char *status);
-/* The server reads its files again; notify_ready follows. */
+/* Announces that the server is loading its exports file again.  Call notify_ready after
+ * loading. */
 void notify_reloading(void);
 void notify_stopping(const char *status);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGHUP: a thread waits for it, reads the file of exports, and installs all of its
- * contents or nothing.  Looking up names and opening directories may take long;
- * meanwhile the old lists apply.
+ * A thread that waits for SIGHUP, loads the exports file again, and installs either all
+ * of it or nothing.  Looking up names and opening directories may take long; until the
+ * thread has finished, the old lists apply.
  */
 #include "nfsd.h"
 #include "notify.h"
@@ -39,7 +39,7 @@ void reload_hold(void)
 	fill_hup_set(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGHUP,
-	             SIG_DFL); /* ignored after nohup(1), it would never arrive */
+	             SIG_DFL); /* after nohup(1), an ignored SIGHUP would not arrive */
 }
 
 void reload_report_ready(const struct nfsd *d, const char *more)

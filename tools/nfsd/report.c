@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that the server prints while it runs: on standard output its addresses, for
- * scripts; on standard error the clients that connect and disconnect (-v) or are
+ * Lines that the server prints while it runs.  Standard output has its addresses, for
+ * scripts.  Standard error has the clients that connect and disconnect (-v) or are
  * refused.
  */
 #include "daemon.h"
@@ -13,7 +13,8 @@
 
 enum { ADDR_BYTES = NI_MAXHOST + NI_MAXSERV + 4 };
 
-/* Writes "ADDR:PORT", with an IPv6 address in brackets, and returns it. */
+/* Writes "ADDR:PORT" to @text, with an IPv6 address in brackets.  Returns @text, or a
+ * constant text if the address cannot be written. */
 static const char *format_address(const struct sockaddr_storage *ss,
                                   char text[ADDR_BYTES])
 {
@@ -55,7 +56,7 @@ void report_tcp(const char *what, const struct sockaddr_storage *ss, bool json)
 		printf("%s %s tcp\n", what, format_address(ss, text));
 }
 
-/* Returns why the client was refused; NULL if it was not. */
+/* Returns the reason why the client was refused, or NULL if it was not refused. */
 static const char *find_refusal(const struct rpcrdma_conn_info *i)
 {
 	if (i->error == -ECONNREFUSED)

@@ -3,8 +3,8 @@
  * The JSON object that --stats-on-exit writes: the engine's counters ("transport", the
  * fields of struct rpcrdma_stats) and the calls of each procedure ("nfs", "mount"),
  * without procedures that were never called.  Calls over TCP have separate counters:
- * "mount_tcp" counts all calls at MOUNT's port, "nlm_tcp" those of NLM among them, and
- * "gss_tcp" those at the port for contexts.
+ * "mount_tcp" counts all calls at MOUNT's port, "nlm_tcp" the NLM calls included in
+ * "mount_tcp", and "gss_tcp" the calls at the port for RPCSEC_GSS contexts.
  */
 #include "daemon.h"
 #include <errno.h>

@@ -2,18 +2,19 @@
 /*
  * Weak cache consistency: attributes before and after an operation.    [RFC 1813 §2.6]
  *
- * If the attributes before the operation are those that a client has cached, the client
- * takes the attributes after it as the effect of its own operation.  It would never
- * notice a change by somebody else in between.  So all operations that change an object
- * for clients hold its lock while they read both, but not while they wait for storage.
+ * If a client has cached the attributes that the server reports as those before the
+ * operation, the client takes the attributes after it as the effect of its own
+ * operation.  It would never notice a change by another client in between.  So each
+ * operation that changes an object for a client holds the object's lock from the first
+ * of these attributes to the last, but not while it waits for storage.
  *
- * Processes of this host take no such lock.  Therefore the attributes of a directory
- * before the operation are sent only if the export has the option wcc: nobody else
- * changes it.  Those of a file are always sent, since a client drops its whole cache of
- * the file without them.
+ * Processes of this host do not use these locks.  So a directory's attributes before
+ * the operation are sent only if the export has the option wcc, which says that only
+ * this server changes the directory.  A file's attributes are always sent, because
+ * without them a client drops its whole cache of the file.
  *
- * Lock order: directories by their place in the table, then files.  The engine's thread
- * only tries the locks.
+ * Lock order: directories by their index in the table, then files.  The engine's thread
+ * only tries to lock, and never waits.
  */
 #include "op.h"
 

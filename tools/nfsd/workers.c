@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads for operations that may sleep, so that engines do not.  There is a queue
- * under one lock, and threads that run its jobs.  A thread is started when a job finds
- * none idle, up to a limit, and ends when it has had no job for a while.
+ * Threads for operations that may sleep, so that engines do not sleep.  The threads run
+ * the jobs of one queue, which has one lock.  A job that finds no idle thread starts a
+ * thread, up to a limit.  A thread ends when it has had no job for a while.
  *
- * A job may sleep in the kernel for as long as its file system takes, and the other
- * jobs of the queue wait for it.  The caller limits the memory that they hold.
+ * A job may sleep in the kernel for as long as its file system takes, while the other
+ * jobs in the queue wait.  The caller limits the memory that waiting jobs use.
  */
 #include "workers.h"
 #include "tool.h"
@@ -23,7 +23,7 @@ static struct timespec seconds_from_now(time_t seconds)
 	return t;
 }
 
-/* Returns the next job; NULL: the thread has to end.  The caller holds the lock. */
+/* Returns the next job, or NULL if the thread must end.  The caller holds the lock. */
 static struct worker_job *take_job(struct workers *w)
 {
 	struct timespec until = seconds_from_now(IDLE_SECONDS);
@@ -53,7 +53,7 @@ static void *run_worker(void *arg)
 
 	pthread_mutex_lock(&w->lock);
 	while ((j = take_job(w))) {
-		uint64_t bytes = j->bytes; /* the job may be freed when it has run */
+		uint64_t bytes = j->bytes; /* the job may be freed after it has run */
 
 		w->n_running++;
 		pthread_mutex_unlock(&w->lock);
@@ -70,7 +70,7 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-/* Starts a thread.  Threads that ended are joined here or in workers_stop. */
+/* Starts a thread.  Ended threads are joined here or in workers_stop. */
 static int start_worker(struct workers *w)
 {
 	struct worker *me = w->threads;
@@ -79,7 +79,7 @@ static int start_worker(struct workers *w)
 	while (me->state == WORKER_RUNS)
 		me++;
 	if (me->state == WORKER_ENDED)
-		(void)pthread_join(me->thread, NULL); /* it returns at once */
+		(void)pthread_join(me->thread, NULL); /* returns at once */
 	*me = (struct worker){.workers = w, .state = WORKER_NONE};
 	e = pthread_create(&me->thread, NULL, run_worker, me);
 	if (e)
@@ -115,7 +115,7 @@ int workers_queue(struct workers *w, struct worker_job *j)
 	else if (w->n_jobs >= w->n_idle && w->n < w->max)
 		e = start_worker(w);
 	if (e && w->n && !w->stop)
-		e = 0; /* one of the other threads will run it */
+		e = 0; /* one of the other threads will run the job */
 	if (!e) {
 		if (!w->n_jobs && !w->n_running)
 			w->progress_ns = tool_now_ns();
