@@ -6,7 +6,7 @@
  * was reserved, or a Call in parts is refused, of which more came than can be
  * held.  At the end the budget is charged for the connections only.
  */
-#include "talk.h"
+#include "test_mixed_calls.h"
 
 enum { LIMIT = 1 << 20, ROUNDS = 5, FORWARD = 120, BACK = 80, HANG_MS = 60000 };
 
@@ -23,7 +23,7 @@ static void turn(void)
 {
 	struct rpcrdma_budget b;
 
-	assert_int_equal(rpcrdma_engine_process(t.engine, 5), 0);
+	assert_int_equal(rpcrdma_engine_process(mixed.engine, 5), 0);
 	rpcrdma_budget_get(&b, sizeof(b));
 	assert_true(b.used_bytes <= LIMIT);
 }
@@ -43,9 +43,9 @@ static void wait_for_all(void)
 {
 	uint64_t stop = now_ms() + HANG_MS;
 
-	while (t.n_done < t.n_ones) {
+	while (mixed.n_done < mixed.n_calls) {
 		if (now_ms() > stop)
-			fail_msg("%u of %u calls ended", t.n_done, t.n_ones);
+			fail_msg("%u of %u calls ended", mixed.n_done, mixed.n_calls);
 		turn();
 	}
 }
@@ -55,12 +55,12 @@ static unsigned count_refused(void)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < t.n_ones; i++) {
-		if (!ones[i].status)
+	for (unsigned i = 0; i < mixed.n_calls; i++) {
+		if (!mixed_calls[i].status)
 			continue;
-		assert_true(ones[i].status == RPCRDMA_SYSTEM_ERR ||
-		            ones[i].status == RPCRDMA_TRANSPORT_ERROR);
-		by_transport += ones[i].status == RPCRDMA_TRANSPORT_ERROR;
+		assert_true(mixed_calls[i].status == RPCRDMA_SYSTEM_ERR ||
+		            mixed_calls[i].status == RPCRDMA_TRANSPORT_ERROR);
+		by_transport += mixed_calls[i].status == RPCRDMA_TRANSPORT_ERROR;
 		n++;
 	}
 	return n;
@@ -73,24 +73,24 @@ static void open_both(void)
 	char port[16];
 
 	assert_int_equal(rpcrdma_budget_set(LIMIT), 0);
-	assert_int_equal(rpcrdma_engine_new(NULL, &t.engine), 0);
-	assert_int_equal(rpcrdma_service_new(&t.service), 0);
-	assert_int_equal(rpcrdma_service_add(t.service, &program, NULL), 0);
+	assert_int_equal(rpcrdma_engine_new(NULL, &mixed.engine), 0);
+	assert_int_equal(rpcrdma_service_new(&mixed.service), 0);
+	assert_int_equal(rpcrdma_service_add(mixed.service, &mixed_program, NULL), 0);
 	o.provider = "iwarp";
 	o.version = 2;
-	assert_int_equal(
-	        rpcrdma_listen(t.engine, "127.0.0.1:0", &o, t.service, 0, &t.listener),
-	        0);
-	assert_int_equal(rpcrdma_listener_addr(t.listener, &sa), 0);
+	assert_int_equal(rpcrdma_listen(mixed.engine, "127.0.0.1:0", &o, mixed.service,
+	                                0, &mixed.listener),
+	                 0);
+	assert_int_equal(rpcrdma_listener_addr(mixed.listener, &sa), 0);
 	snprintf(port, sizeof(port), "%u",
 	         ntohs(((struct sockaddr_in *)&sa)->sin_port));
-	o.callbacks = t.service;
-	assert_int_equal(
-	        rpcrdma_connect(t.engine, "127.0.0.1", port, &o, NULL, NULL, &t.conn),
-	        0);
-	begin(t.conn, P_BIND, (struct shape){0});
+	o.callbacks = mixed.service;
+	assert_int_equal(rpcrdma_connect(mixed.engine, "127.0.0.1", port, &o, NULL,
+	                                 NULL, &mixed.conn),
+	                 0);
+	mixed_begin(mixed.conn, P_BIND, (struct shape){0});
 	wait_for_all();
-	assert_true(t.bound);
+	assert_true(mixed.bound);
 }
 
 static void nothing_waits_for_ever(void **state)
@@ -98,21 +98,22 @@ static void nothing_waits_for_ever(void **state)
 	struct rpcrdma_budget b;
 	unsigned succeeded = 0, failed = 0, all = 0;
 
-	for (size_t i = 0; i < sizeof(octets); i++)
-		octets[i] = pattern(i);
+	for (size_t i = 0; i < sizeof(mixed_octets); i++)
+		mixed_octets[i] = mixed_pattern(i);
 	open_both();
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		dice_state = 77 + round;
-		t.n_ones = t.n_done = t.succeeded = 0;
+		mixed.n_calls = mixed.n_done = mixed.succeeded = 0;
 		for (unsigned i = 0; i < FORWARD; i++) {
-			begin(t.conn, dice(4) ? P_WORK : P_ONCE, random_shape());
+			mixed_begin(mixed.conn, dice(4) ? P_WORK : P_ONCE,
+			            random_shape());
 			if (i < BACK)
-				begin(t.back, P_WORK, random_shape());
+				mixed_begin(mixed.back, P_WORK, random_shape());
 		}
 		wait_for_all();
-		succeeded += t.succeeded;
+		succeeded += mixed.succeeded;
 		failed += count_refused();
-		all += t.n_ones;
+		all += mixed.n_calls;
 	}
 	rpcrdma_budget_get(&b, sizeof(b));
 	printf("%u of %u calls succeeded, %u were refused by the transport, %u times a "
@@ -125,10 +126,10 @@ static void nothing_waits_for_ever(void **state)
 	assert_int_equal(b.waiting, 0);
 	assert_int_equal(b.ended, 0);
 	assert_int_equal(b.used_bytes, b.connections_bytes);
-	rpcrdma_conn_close(t.back);
-	rpcrdma_conn_close(t.conn);
-	rpcrdma_engine_free(t.engine);
-	rpcrdma_service_free(t.service);
+	rpcrdma_conn_close(mixed.back);
+	rpcrdma_conn_close(mixed.conn);
+	rpcrdma_engine_free(mixed.engine);
+	rpcrdma_service_free(mixed.service);
 	rpcrdma_budget_get(&b, sizeof(b));
 	assert_int_equal(b.used_bytes, 0);
 }

@@ -15,7 +15,7 @@
  *
  * The linker puts the functions below in front of the real ones.
  */
-#include "talk.h"
+#include "test_mixed_calls.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -26,7 +26,7 @@
 #include <rpcrdma/gss.h>
 
 #include "prov/iwarp/sock.h"
-#include "support/memory.h"
+#include "test_memory.h"
 
 enum { HANG_MS = 30000 }; /* a loaded machine is slow, not hung */
 
@@ -44,7 +44,7 @@ static unsigned long n_storm, n_pauses;
 	ret __wrap_##name params;                                                      \
 	ret __wrap_##name params                                                       \
 	{                                                                              \
-		return hit(&calls) ? (error) : __real_##name args;                     \
+		return fault_hit(&calls) ? (error) : __real_##name args;               \
 	}
 
 WRAP(int, rr_sock_connect,
@@ -76,7 +76,7 @@ int __wrap_epoll_ctl(int fd, int op, int on, struct epoll_event *ev);
 int __wrap_epoll_ctl(int fd, int op, int on, struct epoll_event *ev)
 {
 	/* The kernel needs memory to add only. */
-	if (op == EPOLL_CTL_ADD && hit(&calls))
+	if (op == EPOLL_CTL_ADD && fault_hit(&calls))
 		return refused(ENOSPC);
 	return __real_epoll_ctl(fd, op, on, ev);
 }
@@ -85,9 +85,9 @@ int __real_rr_sock_peer(int fd, struct sockaddr_storage *sa);
 int __wrap_rr_sock_peer(int fd, struct sockaddr_storage *sa);
 int __wrap_rr_sock_peer(int fd, struct sockaddr_storage *sa)
 {
-	bool gone = hit(&peers);
+	bool gone = fault_hit(&peers);
 
-	return hit(&calls) || gone ? -ENOTCONN : __real_rr_sock_peer(fd, sa);
+	return fault_hit(&calls) || gone ? -ENOTCONN : __real_rr_sock_peer(fd, sa);
 }
 
 /* -- GSS-API, and what comes with it ----------------------------------------------- */
@@ -99,7 +99,7 @@ static struct fault gss;
 	OM_uint32 __wrap_gss_##name params;                                            \
 	OM_uint32 __wrap_gss_##name params                                             \
 	{                                                                              \
-		if (!hit(&gss))                                                        \
+		if (!fault_hit(&gss))                                                  \
 			return __real_gss_##name args;                                 \
 		*minor = 0;                                                            \
 		return GSS_S_FAILURE;                                                  \
@@ -159,7 +159,7 @@ int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *)
 int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *a, void *(*fn)(void *),
                           void *arg)
 {
-	return hit(&gss) ? EAGAIN : __real_pthread_create(ret, a, fn, arg);
+	return fault_hit(&gss) ? EAGAIN : __real_pthread_create(ret, a, fn, arg);
 }
 
 ssize_t __real_rr_sock_writev(int fd, const struct iovec *v, unsigned n);
@@ -188,7 +188,7 @@ ssize_t __wrap_rr_sock_writev(int fd, const struct iovec *v, unsigned n)
 {
 	struct iovec one;
 
-	if (hit(&calls))
+	if (fault_hit(&calls))
 		return calls.n % 2 ? -ECONNRESET : -EPIPE;
 	if (stormy())
 		return -EAGAIN;
@@ -202,7 +202,7 @@ ssize_t __wrap_rr_sock_readv(int fd, const struct iovec *v, unsigned n)
 {
 	struct iovec one;
 
-	if (hit(&calls))
+	if (fault_hit(&calls))
 		return calls.n % 3 ? -ECONNRESET : -ETIMEDOUT;
 	if (stormy())
 		return -EAGAIN;
@@ -216,8 +216,8 @@ ssize_t __wrap_rr_sock_readv(int fd, const struct iovec *v, unsigned n)
 
 static void stuck(const char *what)
 {
-	for (unsigned i = 0; i < t.n_ones; i++)
-		if (!ones[i].done)
+	for (unsigned i = 0; i < mixed.n_calls; i++)
+		if (!mixed_calls[i].done)
 			print_error("call %u has not ended\n", i);
 	fail_msg("%s: a hang, fault at event %lu", what, at_event);
 }
@@ -227,8 +227,8 @@ static void finish(void)
 {
 	uint64_t end = now_ms() + HANG_MS;
 
-	while (t.n_done < t.n_ones) {
-		assert_int_equal(rpcrdma_engine_process(t.engine, 20), 0);
+	while (mixed.n_done < mixed.n_calls) {
+		assert_int_equal(rpcrdma_engine_process(mixed.engine, 20), 0);
 		if (now_ms() > end)
 			stuck("calls");
 	}
@@ -247,7 +247,7 @@ static void burst(struct rpcrdma_conn *c, uint32_t proc, unsigned each)
 		return;
 	for (unsigned k = 0; k < each; k++)
 		for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-			begin(c, proc, shapes[i]);
+			mixed_begin(c, proc, shapes[i]);
 	finish();
 }
 
@@ -258,7 +258,7 @@ static int server_gss(void)
 	struct rpcrdma_service_gss_options o =
 	        RPCRDMA_OPTIONS(struct rpcrdma_service_gss_options);
 
-	return service ? rpcrdma_service_set_gss(t.service, &o) : 0;
+	return service ? rpcrdma_service_set_gss(mixed.service, &o) : 0;
 }
 
 static int client_gss(void)
@@ -269,7 +269,7 @@ static int client_gss(void)
 	o.service = service;
 	o.program = PROG;
 	o.version = VERS;
-	return rpcrdma_gss_new(t.conn, &o, &t.gss);
+	return rpcrdma_gss_new(mixed.conn, &o, &mixed.gss);
 }
 
 static int set_up(void)
@@ -285,29 +285,31 @@ static int set_up(void)
 	o.first_answer_ns = 400ull * MS;
 	o.retry_ns = 700ull * MS;
 	o.version_cache_ns = 1; /* no conversation learns from another */
-	o.callbacks = t.callbacks;
-	err = rpcrdma_listen(t.engine, "127.0.0.1:0", &o, t.service, 8, &t.listener);
+	o.callbacks = mixed.callbacks;
+	err = rpcrdma_listen(mixed.engine, "127.0.0.1:0", &o, mixed.service, 8,
+	                     &mixed.listener);
 	if (err)
 		return err;
-	assert_int_equal(rpcrdma_listener_addr(t.listener, &sa), 0);
-	t.port = ntohs(((struct sockaddr_in *)&sa)->sin_port);
-	snprintf(port, sizeof(port), "%u", t.port);
-	err = rpcrdma_connect(t.engine, "127.0.0.1", port, &o, NULL, NULL, &t.conn);
+	assert_int_equal(rpcrdma_listener_addr(mixed.listener, &sa), 0);
+	mixed.port = ntohs(((struct sockaddr_in *)&sa)->sin_port);
+	snprintf(port, sizeof(port), "%u", mixed.port);
+	err = rpcrdma_connect(mixed.engine, "127.0.0.1", port, &o, NULL, NULL,
+	                      &mixed.conn);
 	return err || !service ? err : client_gss();
 }
 
 static int foundations(void)
 {
-	int err = rpcrdma_engine_new(NULL, &t.engine);
+	int err = rpcrdma_engine_new(NULL, &mixed.engine);
 
 	if (!err)
-		err = rpcrdma_service_new(&t.service);
+		err = rpcrdma_service_new(&mixed.service);
 	if (!err)
-		err = rpcrdma_service_new(&t.callbacks);
+		err = rpcrdma_service_new(&mixed.callbacks);
 	if (!err)
-		err = rpcrdma_service_add(t.service, &program, NULL);
+		err = rpcrdma_service_add(mixed.service, &mixed_program, NULL);
 	if (!err)
-		err = rpcrdma_service_add(t.callbacks, &program, NULL);
+		err = rpcrdma_service_add(mixed.callbacks, &mixed_program, NULL);
 	if (!err)
 		err = server_gss();
 	return err;
@@ -322,7 +324,7 @@ static void cut(void)
 		socklen_t len = sizeof(sa);
 
 		if (getpeername(fd, (struct sockaddr *)&sa, &len) == 0 &&
-		    sa.sin_family == AF_INET && ntohs(sa.sin_port) == t.port)
+		    sa.sin_family == AF_INET && ntohs(sa.sin_port) == mixed.port)
 			(void)shutdown(fd, SHUT_RDWR); /* gone is as good */
 	}
 }
@@ -331,51 +333,51 @@ static void end(void)
 {
 	uint64_t limit = now_ms() + HANG_MS;
 
-	t.ending = true;
-	rpcrdma_gss_free(t.gss);
-	rpcrdma_conn_close(t.back);
-	rpcrdma_conn_close(t.conn);
-	rpcrdma_listener_close(t.listener, 20ull * MS);
-	while (t.engine && !rpcrdma_engine_idle(t.engine)) {
-		assert_int_equal(rpcrdma_engine_process(t.engine, 10), 0);
+	mixed.ending = true;
+	rpcrdma_gss_free(mixed.gss);
+	rpcrdma_conn_close(mixed.back);
+	rpcrdma_conn_close(mixed.conn);
+	rpcrdma_listener_close(mixed.listener, 20ull * MS);
+	while (mixed.engine && !rpcrdma_engine_idle(mixed.engine)) {
+		assert_int_equal(rpcrdma_engine_process(mixed.engine, 10), 0);
 		if (now_ms() > limit)
 			stuck("the end");
 	}
-	rpcrdma_engine_free(t.engine);
-	rpcrdma_service_free(t.service);
-	rpcrdma_service_free(t.callbacks);
-	for (unsigned i = 0; i < t.n_ones; i++)
-		assert_int_equal(ones[i].done, 1);
+	rpcrdma_engine_free(mixed.engine);
+	rpcrdma_service_free(mixed.service);
+	rpcrdma_service_free(mixed.callbacks);
+	for (unsigned i = 0; i < mixed.n_calls; i++)
+		assert_int_equal(mixed_calls[i].done, 1);
 }
 
 /* @faults: how many may happen; many: what times out may. */
 static void talk(unsigned long faults)
 {
-	bool small = t.small;
+	bool small = mixed.small;
 
 	for (size_t i = 0; i < BIG; i++)
-		octets[i] = pattern(i);
-	memset(&t, 0, sizeof(t));
-	t.small = small;
-	t.retry_ns = 300ull * MS;
-	t.timeout_ns = (faults > 20 ? 200ull : HANG_MS / 2ull) * MS;
+		mixed_octets[i] = mixed_pattern(i);
+	memset(&mixed, 0, sizeof(mixed));
+	mixed.small = small;
+	mixed.retry_ns = 300ull * MS;
+	mixed.timeout_ns = (faults > 20 ? 200ull : HANG_MS / 2ull) * MS;
 	if (foundations() || set_up()) {
 		assert_true(faults > 0);
 	} else {
-		burst(t.conn, P_WORK, small ? 1 : 5);
-		begin(t.conn, P_BIND, (struct shape){0});
+		burst(mixed.conn, P_WORK, small ? 1 : 5);
+		mixed_begin(mixed.conn, P_BIND, (struct shape){0});
 		finish();
-		if (t.back)
-			burst(t.back, P_WORK, 1);
-		t.reversed = t.n_done;
+		if (mixed.back)
+			burst(mixed.back, P_WORK, 1);
+		mixed.reversed = mixed.n_done;
 		cut();
-		burst(t.conn, P_ONCE, small ? 1 : 2);
-		begin(t.conn, P_BIND, (struct shape){0});
-		begin(t.conn, P_WORK, shapes[2]);
+		burst(mixed.conn, P_ONCE, small ? 1 : 2);
+		mixed_begin(mixed.conn, P_BIND, (struct shape){0});
+		mixed_begin(mixed.conn, P_WORK, shapes[2]);
 	}
 	end(); /* with calls under way */
-	for (unsigned i = 0; faults <= 20 && i < t.n_ones; i++)
-		if (ones[i].status == -ETIMEDOUT)
+	for (unsigned i = 0; faults <= 20 && i < mixed.n_calls; i++)
+		if (mixed_calls[i].status == -ETIMEDOUT)
 			fail_msg("call %u was forgotten, fault at event %lu", i,
 			         at_event);
 }
@@ -392,16 +394,16 @@ static bool all_back(long before)
 {
 	uint64_t limit = now_ms() + HANG_MS;
 
-	while (live != before && now_ms() < limit)
+	while (live_blocks != before && now_ms() < limit)
 		(void)usleep(1000);
-	return live == before;
+	return live_blocks == before;
 }
 
 /* One conversation with @f from the @from-th on, then one without; how many
  * events the first had. */
 static unsigned long try(struct fault *f, unsigned long from, unsigned long len)
 {
-	long before = live;
+	long before = live_blocks;
 	unsigned long n;
 
 	*f = (struct fault){.on = true, .from = from, .len = len};
@@ -410,19 +412,19 @@ static unsigned long try(struct fault *f, unsigned long from, unsigned long len)
 	none(f);
 	if (!all_back(before))
 		fail_msg("%ld blocks are left, with %lu faults from event %lu on",
-		         live - before, len, from);
+		         live_blocks - before, len, from);
 	return n;
 }
 
 /* Nothing failed: all must have succeeded. */
 static void undisturbed(void)
 {
-	long before = live;
+	long before = live_blocks;
 
 	talk(0);
-	assert_int_equal(t.failed, 0);
-	assert_int_equal(t.succeeded + t.cancelled, t.wanted);
-	assert_in_range(t.cancelled, 0, 2);
+	assert_int_equal(mixed.failed, 0);
+	assert_int_equal(mixed.succeeded + mixed.cancelled, mixed.wanted);
+	assert_in_range(mixed.cancelled, 0, 2);
 	assert_true(all_back(before));
 }
 
@@ -446,31 +448,31 @@ static void nothing_fails(void **state)
 {
 	undisturbed();
 	undisturbed();
-	assert_true(t.reversed > 0);
-	assert_true(t.succeeded > 60);
+	assert_true(mixed.reversed > 0);
+	assert_true(mixed.succeeded > 60);
 }
 
 static void nothing_fails_under_gss(void **state)
 {
 	undisturbed();
 	undisturbed();
-	assert_true(t.reversed > 0);
-	assert_true(t.succeeded > 20);
+	assert_true(mixed.reversed > 0);
+	assert_true(mixed.succeeded > 20);
 }
 
 static void each_allocation_fails(void **state)
 {
-	sweep(&memory, 60, 4, 1);
+	sweep(&fault_memory, 60, 4, 1);
 }
 
 static void allocations_fail_in_a_row(void **state)
 {
-	sweep(&memory, 0, 17, 12);
+	sweep(&fault_memory, 0, 17, 12);
 }
 
 static void all_allocations_fail_from_there_on(void **state)
 {
-	sweep(&memory, 0, 37, 1ul << 40);
+	sweep(&fault_memory, 0, 37, 1ul << 40);
 }
 
 static void each_system_call_fails(void **state)
@@ -494,42 +496,42 @@ static void cancel_beside_timers(unsigned n)
 	struct rpcrdma_call_options c = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
 	struct rpcrdma_call *call;
 
-	memset(&t, 0, sizeof(t));
-	t.ending = true;
-	ones[0] = (struct one){.wanted = true};
-	c.done = on_done;
-	c.arg = &ones[0];
+	memset(&mixed, 0, sizeof(mixed));
+	mixed.ending = true;
+	mixed_calls[0] = (struct mixed_call){.wanted = true};
+	c.done = mixed_on_done;
+	c.arg = &mixed_calls[0];
 	o.reconnect_min_ns = o.reconnect_max_ns = 1000ull * MS;
-	assert_int_equal(rpcrdma_engine_new(NULL, &t.engine), 0);
-	assert_int_equal(
-	        rpcrdma_connect(t.engine, "127.0.0.1", "1", &o, NULL, NULL, &t.conn),
-	        0);
+	assert_int_equal(rpcrdma_engine_new(NULL, &mixed.engine), 0);
+	assert_int_equal(rpcrdma_connect(mixed.engine, "127.0.0.1", "1", &o, NULL, NULL,
+	                                 &mixed.conn),
+	                 0);
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(rpcrdma_engine_process(t.engine, 1), 0);
-	assert_int_equal(rpcrdma_call(t.conn, &c, &call), 0);
+		assert_int_equal(rpcrdma_engine_process(mixed.engine, 1), 0);
+	assert_int_equal(rpcrdma_call(mixed.conn, &c, &call), 0);
 	for (unsigned i = 0; i < n; i++)
-		assert_int_equal(rpcrdma_timer_start(t.engine, 3600000ull * MS, never,
-		                                     NULL, NULL),
+		assert_int_equal(rpcrdma_timer_start(mixed.engine, 3600000ull * MS,
+		                                     never, NULL, NULL),
 		                 0);
-	memory = (struct fault){.on = true, .from = 1, .len = 1ul << 40};
+	fault_memory = (struct fault){.on = true, .from = 1, .len = 1ul << 40};
 	rpcrdma_call_cancel(call);
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(rpcrdma_engine_process(t.engine, 1), 0);
-	none(&memory);
-	if (t.cancelled != 1)
+		assert_int_equal(rpcrdma_engine_process(mixed.engine, 1), 0);
+	none(&fault_memory);
+	if (mixed.cancelled != 1)
 		fail_msg("a call has not ended, beside %u timers", n);
-	rpcrdma_conn_close(t.conn);
-	rpcrdma_engine_free(t.engine);
+	rpcrdma_conn_close(mixed.conn);
+	rpcrdma_engine_free(mixed.engine);
 }
 
 /* However full the engine's timers are: an end takes no memory. */
 static void ends_take_no_memory(void **state)
 {
-	long before = live;
+	long before = live_blocks;
 
 	for (unsigned n = 0; n < 70; n++)
 		cancel_beside_timers(n);
-	assert_int_equal(live, before);
+	assert_int_equal(live_blocks, before);
 }
 
 /* Calls to be executed once cannot be known again: they are not left hanging. */
@@ -537,7 +539,7 @@ static void callers_have_no_address(void **state)
 {
 	for (at_event = 1; at_event <= 2; at_event++) {
 		assert_true(try(&peers, at_event, 1) >= at_event);
-		assert_int_equal(t.failed, 0);
+		assert_int_equal(mixed.failed, 0);
 	}
 	undisturbed();
 }
@@ -546,10 +548,10 @@ static void callers_have_no_address(void **state)
 static void octets_move_one_by_one(void **state)
 {
 	most_octets = 1;
-	t.small = true;
+	mixed.small = true;
 	undisturbed();
 	most_octets = 0;
-	t.small = false;
+	mixed.small = false;
 }
 
 static void descriptors_say_again_and_again(void **state)
@@ -565,27 +567,27 @@ static void descriptors_say_again_and_again(void **state)
 static int krb5(void **state)
 {
 	service = RPCRDMA_GSS_KRB5;
-	t.small = true;
+	mixed.small = true;
 	return 0;
 }
 
 static int krb5i(void **state)
 {
 	service = RPCRDMA_GSS_KRB5I;
-	t.small = true;
+	mixed.small = true;
 	return 0;
 }
 
 static int krb5p(void **state)
 {
 	service = RPCRDMA_GSS_KRB5P;
-	t.small = true;
+	mixed.small = true;
 	return 0;
 }
 
 static void allocations_fail_here_and_there(void **state)
 {
-	sweep(&memory, 0, 7, 1);
+	sweep(&fault_memory, 0, 7, 1);
 }
 
 static void each_call_of_gss_api_fails(void **state)

@@ -6,12 +6,12 @@
  * memory at the end than after the first part.
  * [v2 §4.5, §4.5.5; V2-4.5.5-01, V2-4.5.3-03]
  */
-#include "talk.h"
+#include "test_mixed_calls.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "support/memory.h"
+#include "test_memory.h"
 
 enum { SOAK_S = 120, FEW = 12, CALM_MS = 20000, SLACK = 300 };
 enum { CACHE = 256 << 10 }; /* of replies: soon full, so that it does not grow here */
@@ -46,11 +46,11 @@ static unsigned under_way(void)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < FEW; i++)
-		n += ones[i].wanted && !ones[i].done;
+		n += mixed_calls[i].wanted && !mixed_calls[i].done;
 	return n;
 }
 
-static void check_ended(struct one *x)
+static void check_ended(struct mixed_call *x)
 {
 	if (x->wanted && x->done && x->status)
 		fail_msg("a call ended with %d (%s)", x->status,
@@ -61,12 +61,12 @@ static void check_ended(struct one *x)
 static bool start(struct rpcrdma_conn *c, uint32_t proc, struct shape s)
 {
 	for (unsigned i = 0; i < FEW; i++) {
-		if (ones[i].wanted && !ones[i].done)
+		if (mixed_calls[i].wanted && !mixed_calls[i].done)
 			continue;
-		check_ended(&ones[i]);
-		t.n_ones = i;
-		begin(c, proc, s);
-		assert_true(ones[i].wanted);
+		check_ended(&mixed_calls[i]);
+		mixed.n_calls = i;
+		mixed_begin(c, proc, s);
+		assert_true(mixed_calls[i].wanted);
 		return true;
 	}
 	return false;
@@ -98,14 +98,15 @@ static void cut(void)
 		    getsockname(fd, (struct sockaddr *)&me, &own) ||
 		    sa.sin_family != AF_INET)
 			continue;
-		if (ntohs(sa.sin_port) == t.port || ntohs(me.sin_port) == t.port)
+		if (ntohs(sa.sin_port) == mixed.port ||
+		    ntohs(me.sin_port) == mixed.port)
 			(void)shutdown(fd, SHUT_RDWR); /* gone is as good */
 	}
 }
 
 static void turn(void)
 {
-	assert_int_equal(rpcrdma_engine_process(t.engine, 5), 0);
+	assert_int_equal(rpcrdma_engine_process(mixed.engine, 5), 0);
 }
 
 /* Calls and cuts until @until, or until the other side says on @fd to end. */
@@ -115,10 +116,10 @@ static void restless(uint64_t until, int fd)
 	char c;
 
 	while (now_ms() < until && (fd < 0 || read(fd, &c, 1) < 0)) {
-		struct rpcrdma_conn *conn = fd < 0 ? t.conn : t.back;
+		struct rpcrdma_conn *conn = fd < 0 ? mixed.conn : mixed.back;
 
 		if (need_bind)
-			need_bind = !start(t.conn, P_BIND, (struct shape){0});
+			need_bind = !start(mixed.conn, P_BIND, (struct shape){0});
 		else if (conn)
 			random_call(conn);
 		turn();
@@ -136,13 +137,13 @@ static void calm(void)
 
 	while (under_way() || need_bind) {
 		if (need_bind)
-			need_bind = !start(t.conn, P_BIND, (struct shape){0});
+			need_bind = !start(mixed.conn, P_BIND, (struct shape){0});
 		turn();
 		if (now_ms() > end)
 			fail_msg("%u calls do not end", under_way());
 	}
 	for (unsigned i = 0; i < FEW; i++)
-		check_ended(&ones[i]);
+		check_ended(&mixed_calls[i]);
 }
 
 static struct rpcrdma_conn_options prepare(uint64_t seed)
@@ -150,18 +151,18 @@ static struct rpcrdma_conn_options prepare(uint64_t seed)
 	struct rpcrdma_conn_options o = RPCRDMA_OPTIONS(struct rpcrdma_conn_options);
 
 	for (size_t i = 0; i < BIG; i++)
-		octets[i] = pattern(i);
-	memset(&t, 0, sizeof(t));
+		mixed_octets[i] = mixed_pattern(i);
+	memset(&mixed, 0, sizeof(mixed));
 	dice_state = seed;
-	t.timeout_ns = 30000ull * MS;
-	t.retry_ns = 30000ull * MS;
+	mixed.timeout_ns = 30000ull * MS;
+	mixed.retry_ns = 30000ull * MS;
 	o.reconnect_min_ns = 2 * MS;
 	o.reconnect_max_ns = 20 * MS;
 	o.retry_ns = 30000ull * MS;
-	assert_int_equal(rpcrdma_engine_new(NULL, &t.engine), 0);
-	assert_int_equal(rpcrdma_service_new(&t.service), 0);
-	assert_int_equal(rpcrdma_service_set_reply_cache(t.service, CACHE), 0);
-	assert_int_equal(rpcrdma_service_add(t.service, &program, NULL), 0);
+	assert_int_equal(rpcrdma_engine_new(NULL, &mixed.engine), 0);
+	assert_int_equal(rpcrdma_service_new(&mixed.service), 0);
+	assert_int_equal(rpcrdma_service_set_reply_cache(mixed.service, CACHE), 0);
+	assert_int_equal(rpcrdma_service_add(mixed.service, &mixed_program, NULL), 0);
 	return o;
 }
 
@@ -169,18 +170,18 @@ static void drain(void)
 {
 	uint64_t end = now_ms() + CALM_MS;
 
-	while (!rpcrdma_engine_idle(t.engine) && now_ms() < end)
+	while (!rpcrdma_engine_idle(mixed.engine) && now_ms() < end)
 		turn();
-	assert_true(rpcrdma_engine_idle(t.engine));
-	rpcrdma_engine_free(t.engine);
-	rpcrdma_service_free(t.service);
+	assert_true(rpcrdma_engine_idle(mixed.engine));
+	rpcrdma_engine_free(mixed.engine);
+	rpcrdma_service_free(mixed.service);
 }
 
 static void flat(const char *who, long before)
 {
 	print_message("%s: %u calls ended, %u cuts, %ld blocks, before %ld\n", who,
-	              t.n_done, n_cuts, live, before);
-	assert_true(live <= before + SLACK);
+	              mixed.n_done, n_cuts, live_blocks, before);
+	assert_true(live_blocks <= before + SLACK);
 }
 
 /* Serves, and calls its client, until @in says something or ends. */
@@ -191,24 +192,25 @@ static void server(int in, int out)
 	uint64_t began = now_ms();
 	long before;
 
-	assert_int_equal(
-	        rpcrdma_listen(t.engine, "127.0.0.1:0", &o, t.service, 0, &t.listener),
-	        0);
-	assert_int_equal(rpcrdma_listener_addr(t.listener, &sa), 0);
-	t.port = ntohs(((struct sockaddr_in *)&sa)->sin_port);
-	assert_int_equal(write(out, &t.port, sizeof(t.port)), sizeof(t.port));
+	assert_int_equal(rpcrdma_listen(mixed.engine, "127.0.0.1:0", &o, mixed.service,
+	                                0, &mixed.listener),
+	                 0);
+	assert_int_equal(rpcrdma_listener_addr(mixed.listener, &sa), 0);
+	mixed.port = ntohs(((struct sockaddr_in *)&sa)->sin_port);
+	assert_int_equal(write(out, &mixed.port, sizeof(mixed.port)),
+	                 sizeof(mixed.port));
 	restless(began + SOAK_S * 1000 / 4, in);
 	calm();
-	before = live;
+	before = live_blocks;
 	restless(UINT64_MAX, in);
 	while (read(in, &(char){0}, 1) <
 	       0) /* the client is calm when it says so twice */
 		turn();
 	calm();
 	flat("server", before);
-	assert_true(t.n_done > 1000);
-	rpcrdma_conn_close(t.back);
-	rpcrdma_listener_close(t.listener, 1000ull * MS);
+	assert_true(mixed.n_done > 1000);
+	rpcrdma_conn_close(mixed.back);
+	rpcrdma_listener_close(mixed.listener, 1000ull * MS);
 	drain();
 }
 
@@ -219,15 +221,15 @@ static void client(int in, int out)
 	char port[16];
 	long before;
 
-	assert_int_equal(read(in, &t.port, sizeof(t.port)), sizeof(t.port));
-	snprintf(port, sizeof(port), "%u", t.port);
-	o.callbacks = t.service;
-	assert_int_equal(rpcrdma_connect(t.engine, "127.0.0.1", port, &o, on_event,
-	                                 NULL, &t.conn),
+	assert_int_equal(read(in, &mixed.port, sizeof(mixed.port)), sizeof(mixed.port));
+	snprintf(port, sizeof(port), "%u", mixed.port);
+	o.callbacks = mixed.service;
+	assert_int_equal(rpcrdma_connect(mixed.engine, "127.0.0.1", port, &o, on_event,
+	                                 NULL, &mixed.conn),
 	                 0);
 	restless(began + SOAK_S * 1000 / 4, -1);
 	calm();
-	before = live;
+	before = live_blocks;
 	restless(began + SOAK_S * 1000, -1);
 	assert_int_equal(write(out, "e", 1), 1); /* the server cuts no more */
 	for (uint64_t end = now_ms() + 500; now_ms() < end;)
@@ -238,8 +240,8 @@ static void client(int in, int out)
 		turn(); /* the server's calls end as well */
 	calm();
 	flat("client", before);
-	assert_true(t.n_done > 1000 && n_ups > 100);
-	rpcrdma_conn_close(t.conn);
+	assert_true(mixed.n_done > 1000 && n_ups > 100);
+	rpcrdma_conn_close(mixed.conn);
 	drain();
 }
 

@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Memory under a test's eyes: counted, and refused on demand.  The linker puts
- * these functions in front of the real ones (--wrap), so one file includes this.
- */
-#ifndef TESTS_E2E_MEMORY_H
-#define TESTS_E2E_MEMORY_H
-
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* Of the events counted from one, those from @from on, @len of them, fail. */
-struct fault {
-	bool on;
-	_Atomic unsigned long n; /* threads of the library's may take part */
-	unsigned long from, len;
-};
+#include "test_memory.h"
 
-static struct fault memory;
-static _Atomic long live; /* blocks */
+struct fault fault_memory;
+_Atomic long live_blocks;
 
-static inline bool hit(struct fault *f)
+static void *counted(void *p)
 {
-	unsigned long n;
-
-	if (!f->on)
-		return false;
-	n = ++f->n;
-	return n >= f->from && n - f->from < f->len;
-}
-
-static inline void *counted(void *p)
-{
-	live += p != NULL;
+	live_blocks += p != NULL;
 	return p;
 }
 
@@ -54,34 +31,36 @@ void __wrap_free(void *);
 
 void *__wrap_malloc(size_t n)
 {
-	return hit(&memory) ? NULL : counted(__real_malloc(n));
+	return fault_hit(&fault_memory) ? NULL : counted(__real_malloc(n));
 }
 
 void *__wrap_calloc(size_t n, size_t size)
 {
-	return hit(&memory) ? NULL : counted(__real_calloc(n, size));
+	return fault_hit(&fault_memory) ? NULL : counted(__real_calloc(n, size));
 }
 
 void *__wrap_realloc(void *p, size_t n)
 {
-	void *q = hit(&memory) ? NULL : __real_realloc(p, n);
+	void *q = fault_hit(&fault_memory) ? NULL : __real_realloc(p, n);
 
 	return p ? q : counted(q);
 }
 
 void *__wrap_aligned_alloc(size_t align, size_t n)
 {
-	return hit(&memory) ? NULL : counted(__real_aligned_alloc(align, n));
+	return fault_hit(&fault_memory) ? NULL
+	                                : counted(__real_aligned_alloc(align, n));
 }
 
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
 {
-	return hit(&memory) ? MAP_FAILED : __real_mmap(at, n, prot, flags, fd, offset);
+	return fault_hit(&fault_memory) ? MAP_FAILED
+	                                : __real_mmap(at, n, prot, flags, fd, offset);
 }
 
 void __wrap_free(void *p)
 {
-	live -= p != NULL;
+	live_blocks -= p != NULL;
 	__real_free(p);
 }
 
@@ -109,7 +88,7 @@ char *__wrap_strdup(const char *s)
 	return copy_of(s, strlen(s));
 }
 
-/* Most of an engine's memory is of its pool, which takes it from few blocks. */
+/* Most of an engine's memory comes from its pool, which allocates few blocks. */
 struct rr_pool;
 
 void *__real_rr_pool_get(struct rr_pool *, size_t);
@@ -119,13 +98,11 @@ void __wrap_rr_pool_put(struct rr_pool *, void *, size_t);
 
 void *__wrap_rr_pool_get(struct rr_pool *p, size_t n)
 {
-	return hit(&memory) ? NULL : counted(__real_rr_pool_get(p, n));
+	return fault_hit(&fault_memory) ? NULL : counted(__real_rr_pool_get(p, n));
 }
 
 void __wrap_rr_pool_put(struct rr_pool *p, void *m, size_t n)
 {
-	live -= m != NULL;
+	live_blocks -= m != NULL;
 	__real_rr_pool_put(p, m, n);
 }
-
-#endif
