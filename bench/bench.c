@@ -49,7 +49,7 @@ static bool parse_test(const char *s, enum bench_test *ret)
 	return false;
 }
 
-/* A whole number in [@low, @high], or false. */
+/* Reads an integer from @low to @high.  Returns false if @s is not one. */
 static bool parse_number(const char *s, uint64_t low, uint64_t high, uint64_t *ret)
 {
 	char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the three measured programs share: the shapes of the work, the clock,
- * and the row that each run prints.
+ * Common part of the three measured programs: the kinds of work, the clock, and the row
+ * that each run prints.
  *
  * A run is one test at one size and one depth over one connection.  Each
  * program is its own server ("PROGRAM server", prints "listening PORT") and
@@ -20,8 +20,8 @@
 
 enum bench_test { BENCH_NULL, BENCH_READ, BENCH_WRITE };
 
-/* Octets beside the data, as ONC RPC with AUTH_NONE has them: the messages of
- * bench.x, so that raw TCP carries what an RPC over TCP would. */
+/* Octets besides the data in the messages of bench.x, as ONC RPC with AUTH_NONE has them:
+ * raw TCP moves as many octets as an RPC over TCP. */
 enum {
 	BENCH_NULL_CALL = 44,                     /* record mark 4, RPC header 40 */
 	BENCH_NULL_REPLY = 28,                    /* record mark 4, RPC header 24 */
@@ -34,7 +34,7 @@ enum {
 	BENCH_MAX_DEPTH = 256,
 };
 
-/* The program of bench.x, for those that do not use rpcgen. */
+/* The program of bench.x, for sources without the header of rpcgen. */
 enum {
 	BENCH_PROGRAM = 0x20008267,
 	BENCH_VERSION = 1,
@@ -54,18 +54,19 @@ struct bench_options {
 	uint64_t ms, spin_us;
 };
 
-/* Reads the command line; exits with a message when it is wrong. */
+/* Reads the command line.  Exits with a message if it is wrong. */
 void bench_options(int argc, char **argv, struct bench_options *ret);
 const char *bench_test_name(enum bench_test);
-/* Prints the row without its end of line. */
+/* Prints the row, without a newline. */
 void bench_row(const struct bench_options *, uint64_t operations, uint64_t ns);
-/* "listening PORT" on stdout, flushed. */
+/* Prints "listening PORT" on stdout, and flushes it. */
 void bench_listening(uint16_t port);
-/* "bench: what: words" on stderr, exit 1. */
+/* Prints "bench: WHAT: REASON" on stderr and exits with 1. */
 void bench_die(const char *what, int error) __attribute__((noreturn));
-/* Memory filled with octets that are no pattern; exits without memory. */
+/* Allocates memory and fills it with octets without a pattern.  Exits if there is no
+ * memory. */
 uint8_t *bench_data(size_t bytes);
-/* TCP sockets with TCP_NODELAY, on 127.0.0.1; exit on failure. */
+/* Create TCP sockets on 127.0.0.1, and set TCP_NODELAY.  Exit on failure. */
 int bench_tcp_listen(uint16_t *ret_port);
 int bench_tcp_connect(const char *port);
 void bench_nodelay(int fd);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * librpcrdma through its public interface: the program of bench.x, with its
- * upper-layer binding (READ's result and WRITE's argument are DDP-eligible),
- * any number of calls in flight from one thread.
+ * librpcrdma through its public interface: the program of bench.x with its upper-layer
+ * binding (READ's result and WRITE's argument are DDP-eligible), and any number of calls
+ * in flight from one thread.
  *
- * Beside the row it prints operations per RPC, both ends' together (or each
- * end's, where that is what matters): the client asks the server for its
- * counters before and after the work by procedure 3.
+ * After the row it prints operations per RPC, sums of both ends or, if they matter, those
+ * of each end.  The client asks the server for its counters before and after the work,
+ * by procedure 3.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ static void garbage(struct rpcrdma_request *r)
 	die("reply", rpcrdma_request_error(r, RPCRDMA_GARBAGE_ARGS, 0));
 }
 
-/* Handle, offset, count and a reserved word; the count. */
+/* Reads handle, offset, count and a reserved word.  Returns the count. */
 static uint32_t read_fixed(struct rpcrdma_cursor *c)
 {
 	uint32_t count;
@@ -178,7 +178,7 @@ static void server(const struct bench_options *o)
 
 /* ---- The client ------------------------------------------------------------- */
 
-/* One call in flight; reused for the next. */
+/* A call in flight; reused for the next one. */
 struct slot {
 	struct work *work;
 	uint8_t args[ARGS_BYTES + 4];
@@ -266,7 +266,7 @@ static void took_stats(struct rpcrdma_call *call, const struct rpcrdma_reply *r,
 	w->out--;
 }
 
-/* Both ends' counters; the call that asks is the same before and after. */
+/* Gets the counters of both ends.  The same call asks for them before and after. */
 static void take_stats(struct work *w)
 {
 	struct rpcrdma_call_options c = RPCRDMA_OPTIONS(struct rpcrdma_call_options);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw TCP of the same shapes as an RPC: what a program that does nothing but
- * move the octets reaches on this machine.  Blocking sockets, TCP_NODELAY,
- * one write per batch, big messages received straight into place; no
- * protocol: both sides know the sizes, told once at the start.  With --spin
- * both poll instead of sleeping.
+ * Raw TCP with messages of the sizes of an RPC: the speed of a program that only moves
+ * the octets.  It has blocking sockets with TCP_NODELAY, writes once for each batch, and
+ * receives large messages straight into place.  There is no protocol: the client sends
+ * the sizes once at the start.  With --spin both ends poll instead of sleeping.
  *
- * This is the hardest honest baseline: no header is read, no event loop turns.
+ * This is the hardest honest baseline: it reads no header and has no event loop.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,8 +43,8 @@ static size_t reply_len(const struct bench_options *o)
 	return 0;
 }
 
-/* Sends @count messages of @len octets: small ones in one write.  False if the
- * peer has gone. */
+/* Sends @count messages of @len octets, small ones in one write.  Returns false if the
+ * peer is gone. */
 static bool send_messages(int fd, const uint8_t *data, size_t len, size_t count)
 {
 	size_t left = len * count;
@@ -67,14 +66,14 @@ static bool send_messages(int fd, const uint8_t *data, size_t len, size_t count)
 }
 
 /*
- * Receives until at least one message of @len octets is whole; the number of
- * whole ones.  *have counts octets of the next message.  0 at the end of the
- * stream.  @flags MSG_DONTWAIT: by polling.
+ * Receives until at least one message of @len octets is complete.  Returns the number of
+ * complete ones; 0: the stream has ended.  *have counts octets of the next message.
+ * MSG_DONTWAIT in @flags: polls.
  */
 static size_t recv_messages(int fd, uint8_t *buf, size_t len, size_t *have, int flags)
 {
 	for (;;) {
-		/* a big message goes to its place, small ones come in batches */
+		/* Large messages are received in place, small ones in batches. */
 		size_t room = len >= BATCH / 2 ? len - *have : BATCH;
 		ssize_t n = recv(fd, len >= BATCH / 2 ? buf + *have : buf, room, flags);
 		size_t whole;

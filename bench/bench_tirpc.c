@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libtirpc over TCP, used as rpcgen programs use it: the stubs of bench.x,
- * default buffers, one call at a time (a CLIENT has no other way).  The
- * client hands in the memory for READ's data, so that it is reused.
+ * libtirpc over TCP as programs of rpcgen use it: the stubs of bench.x, default buffers,
+ * and one call at a time, since a CLIENT allows no more.  The client provides the memory
+ * for READ's data, so that it is reused.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 
 static uint8_t *data;
 
-/* What rpcgen's server calls. */
+/* Called by rpcgen's dispatch function. */
 void *benchproc_null_1_svc(void *args, struct svc_req *req)
 {
 	static char nothing;
@@ -46,7 +46,7 @@ bench_write_results *benchproc_write_1_svc(bench_write_args *args, struct svc_re
 	return &r;
 }
 
-/* rpcgen -m gives it without a declaration. */
+/* rpcgen -m defines it without a declaration. */
 void bench_prog_1(struct svc_req *, SVCXPRT *);
 
 static void server(void)

@@ -4,11 +4,11 @@
 #
 #   bench/run.sh BUILD [--quick] [--reps N] [--ms N] [--raw FILE]
 #
-# Every cell is the median of N repetitions of about MS milliseconds; the
-# programs take turns within a repetition, so that a busy moment hits all of
-# them.  "one CPU": both ends share a core; "split": a core each.  Ratios are
-# rates (or reciprocals of latency) as a fraction of raw TCP's: 1.00 = as fast.
-# A report, never a pass or a failure.
+# Each cell is the median of N repetitions of about MS milliseconds.  The programs take
+# turns within a repetition, so that other load affects all of them.  "one CPU": both
+# ends share a core; "split": each end has one.  Ratios are rates, or reciprocals of
+# latency, as fractions of those of raw TCP: 1.00 = as fast.  The script prints a report
+# and never fails on it.
 set -eu
 build=$1
 shift
@@ -37,7 +37,7 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# The first two CPUs that we may use.
+# The first two CPUs that this process may use.
 cpus=$(taskset -cp $$ | sed 's/.*: //' | awk -F, '{
 	for (i = 1; i <= NF; i++) {
 		split($i, r, "-")
@@ -46,7 +46,7 @@ cpus=$(taskset -cp $$ | sed 's/.*: //' | awk -F, '{
 cpu_a=$(echo "$cpus" | sed -n 1p)
 cpu_b=$(echo "$cpus" | sed -n 2p)
 
-# name program option...: starts a server and keeps its port.
+# NAME PROGRAM OPTION...: starts a server and stores its port.
 serve() {
 	name=$1 program=$2
 	shift 2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays of structures; strings; rpcgen -N; octets by the megabyte. */
+/* Programs with arrays of structures, strings, rpcgen -N, and opaques of 16 MiB. */
 #include "download.h"
 #include "eleven.h"
 #include "newstyle.h"

@@ -8,7 +8,7 @@
  *
  * Fails if results over RDMA differ from those over TCP, or if a program of long
  * arguments or results moved less than nine tenths of its octets by RDMA.  Times are
- * medians; none makes it fail.
+ * medians, and never make it fail.
  */
 #include "eleven.h"
 
@@ -32,7 +32,7 @@ static const struct eleven_program *const programs[] = {
 };
 #define N_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
-/* The server is forked before there is a thread. */
+/* The server is forked before the library starts its thread. */
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -138,7 +138,7 @@ struct row {
 	uint64_t octets, by_rdma;
 };
 
-/* Payload of all messages of this process: what is in chunks, and what is not. */
+/* Payload octets of all messages of this process, in chunks and outside of them. */
 static void count(struct row *r, bool end)
 {
 	struct rpcrdma_stats s = {0};
@@ -186,7 +186,7 @@ static bool compare(const struct eleven_program *p, const unsigned short ports[2
 	struct row tcp[MOST], rdma[MOST];
 	double share, quotient;
 
-	for (unsigned i = 0; i < times; i++) { /* in turns */
+	for (unsigned i = 0; i < times; i++) { /* TCP and RDMA in turns */
 		if (!run(p, ports[0], false, &tcp[i]) ||
 		    !run(p, ports[1], true, &rdma[i]))
 			return false;

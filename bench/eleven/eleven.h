@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eleven programs as rpcgen's users write them.  None knows of RDMA: eleven.c makes
- * their CLIENTs and SVCXPRTs over TCP and over RDMA, and nothing else differs.
+ * Eleven programs as users of rpcgen write them, without code for RDMA.  eleven.c creates
+ * their CLIENTs and SVCXPRTs over TCP and over RDMA; nothing else differs.
  */
 #ifndef RPC_ELEVEN_H
 #define RPC_ELEVEN_H
@@ -17,9 +17,9 @@ struct eleven_program {
 	rpcprog_t prog;
 	rpcvers_t vers;
 	eleven_dispatch *dispatch;
-	/* Calls the procedures; the digest of all results.  False: a call failed. */
+	/* Calls the procedures and digests all results.  Returns false if a call failed. */
 	bool (*run)(CLIENT *, uint64_t *digest);
-	bool big; /* its octets are in long arguments and results */
+	bool big; /* most octets are in long arguments or results */
 };
 
 extern const struct eleven_program eleven_shapes, eleven_chain, eleven_maybe,
@@ -28,9 +28,9 @@ extern const struct eleven_program eleven_shapes, eleven_chain, eleven_maybe,
 
 /* Adds octets to a digest. */
 uint64_t eleven_digest(uint64_t digest, const void *p, size_t len);
-/* Octets that tell their places. */
+/* Fills memory with octets that depend on their offsets. */
 void eleven_fill(void *p, size_t len, unsigned seed);
-/* calloc that does not fail. */
+/* Does what calloc does; exits if there is no memory. */
 void *eleven_alloc(size_t n, size_t size);
 
 #endif

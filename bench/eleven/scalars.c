@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unions and scalars; a linked list; optional data; nothing at all. */
+/* Programs with unions and scalars, a linked list, optional data, and no data. */
 #include "chain.h"
 #include "eleven.h"
 #include "maybe.h"
@@ -86,7 +86,7 @@ chain_list *chain_reverse_1_svc(chain_list *l, struct svc_req *r)
 		n->next = back;
 		back = n;
 	}
-	*l = back; /* so that all of it is freed with the arguments */
+	*l = back; /* so that the whole list is freed with the arguments */
 	return &back;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that nobody waits for, and calls of several threads at once (rpcgen -M). */
+/* Programs with one-way calls, and with calls of several threads at once (rpcgen -M). */
 #include "batch.h"
 #include "eleven.h"
 #include "mtsafe.h"
@@ -16,10 +16,10 @@ enum { CALLS = 2000, THREADS = 4, EACH = 10, BLOCK = 200000 };
 
 static u_quad_t sum;
 
-/* NULL: no reply. */
+/* Returns NULL: no reply. */
 void *batch_add_1_svc(u_int *n, struct svc_req *r)
 {
-	sum = sum * 3 + *n; /* in their order */
+	sum = sum * 3 + *n; /* depends on the order */
 	return NULL;
 }
 
@@ -108,7 +108,7 @@ static bool mtsafe(CLIENT *c, uint64_t *digest)
 	for (unsigned i = 0; i < THREADS; i++) {
 		pthread_join(t[i].id, NULL);
 		ok = ok && t[i].ok;
-		*digest += t[i].digest; /* whatever their order */
+		*digest += t[i].digest; /* in any order */
 	}
 	return ok;
 }

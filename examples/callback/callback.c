@@ -2,15 +2,15 @@
 /*
  * A server that calls its clients.
  *
- *	callback serve ADDRESS[:PORT] CHANGES	tells one client of so many changes
- *	callback watch HOST PORT		says who it is, and is called
+ *	callback serve ADDRESS[:PORT] CHANGES	reports CHANGES changes to one client
+ *	callback watch HOST PORT		subscribes, and serves the server's calls
  *
- * The client offers a program of its own (options.callbacks) and subscribes by
- * an ordinary call with an identity of its choice.  From that request the
- * server makes an object for calls the other way.  When the connection is lost
- * the client connects and subscribes again, with the same identity; the server
- * moves its object there, and what waits is sent.  Each change comes with a text
- * that grows: short ones travel inline, long ones the client fetches by RDMA.
+ * The client offers a program of its own (options.callbacks) and subscribes by an
+ * ordinary call with an identity of its choice.  From that request the server makes a
+ * connection object for calls in reverse.  When the connection is lost, the client
+ * connects and subscribes again with the same identity.  The server moves its object to
+ * the new connection, and the waiting call is sent.  Each change has a longer text than
+ * the one before: short texts travel inline, long ones the client fetches by RDMA.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,10 +45,10 @@ static void fail(const char *what, int err)
 
 struct server {
 	struct rpcrdma_listener *listener;
-	struct rpcrdma_conn *client; /* calls to it go here */
+	struct rpcrdma_conn *client; /* for calls in reverse */
 	uint32_t identity;
 	uint32_t change, changes;
-	uint32_t head[3]; /* number, is it the last, length of the text */
+	uint32_t head[3]; /* number, whether it is the last, length of the text */
 	char *text;
 	int status;
 };
@@ -72,7 +72,7 @@ static void told(struct rpcrdma_call *call, const struct rpcrdma_reply *r, void 
 	rpcrdma_listener_close(s->listener, 1000000000);
 }
 
-/* The text is an item of its own: the client may fetch it by RDMA Read. */
+/* Reports the next change.  The text is an item: the client may fetch it by RDMA Read. */
 static void tell(struct server *s)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);
@@ -115,7 +115,7 @@ static void subscribe(struct rpcrdma_request *q, void *arg)
 		s->identity = identity;
 		err = rpcrdma_request_reverse(q, 30000000000, &s->client);
 	} else if (s->identity == identity) {
-		err = rpcrdma_conn_rebind(s->client, q); /* it is back */
+		err = rpcrdma_conn_rebind(s->client, q); /* reconnected */
 	} else {
 		err = -EBUSY;
 	}
@@ -179,7 +179,7 @@ struct watcher {
 	bool bad;
 };
 
-/* The answer to the last call is on its way: nothing more will come. */
+/* The reply to the last call has been sent; the server makes no further calls. */
 static void answered(void *arg)
 {
 	struct watcher *w = arg;
@@ -187,7 +187,7 @@ static void answered(void *arg)
 	rpcrdma_conn_close(w->conn);
 }
 
-/* The text may have come inline or by RDMA. */
+/* Returns whether the text has the right octets, whether inline or by RDMA. */
 static bool text_is(const char *text, uint32_t len, char letter)
 {
 	for (uint32_t i = 0; i < len; i++)
@@ -234,7 +234,7 @@ static void subscribed(struct rpcrdma_call *c, const struct rpcrdma_reply *r, vo
 		fail("subscribing", r->status);
 }
 
-/* Each time the connection is there: says who it is. */
+/* Subscribes each time the connection is up. */
 static void on_event(struct rpcrdma_conn *c, int error, bool final, void *arg)
 {
 	struct rpcrdma_call_options o = RPCRDMA_OPTIONS(struct rpcrdma_call_options);

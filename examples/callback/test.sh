@@ -1,6 +1,6 @@
 #!/bin/bash
-# A server and a client of the example: every change arrives, once and in order,
-# the short ones inline, the long ones by RDMA; both end well.
+# A server and a client of the example: every change arrives once and in order, short
+# texts inline and long ones by RDMA; both programs succeed.
 # usage: test.sh PROGRAM
 set -eu
 program=$1

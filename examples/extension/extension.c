@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client and a server in one engine, three times: both with the extension
- * of load.h, the client alone, the server alone.  RPC works in all of them.
- * Prints what it sees; exits with 1 if that is not what it should be.
+ * Runs a client and a server in one engine, three times: with the extension of load.h at
+ * both ends, only at the client, and only at the server.  RPC works in all three runs.
+ * Prints the result of each check; exits with 1 if one fails.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -87,7 +87,7 @@ static struct answer ask_for_work(struct rpcrdma_conn *conn, uint32_t n)
 	return a;
 }
 
-/* Until @flag reaches @want, or ten seconds have passed. */
+/* Waits until @flag reaches @want, for ten seconds at most.  Returns whether it did. */
 static bool wait_for(const unsigned *flag, unsigned want)
 {
 	time_t end = time(NULL) + 10;
@@ -97,7 +97,7 @@ static bool wait_for(const unsigned *flag, unsigned want)
 	return *flag >= want;
 }
 
-/* -- what should be seen ----------------------------------------------------------- */
+/* -- checks ---------------------------------------------------------------- */
 
 static void both(struct rpcrdma_conn *conn)
 {

@@ -18,7 +18,7 @@ static uint32_t get(const uint8_t *p)
 	return ntohl(v);
 }
 
-/* A message of type LOAD: a question, or the answer to ours. */
+/* Receives a message of type LOAD: a question, or the answer to one of this end. */
 static uint32_t received(struct rpcrdma_channel *c,
                          const struct rpcrdma_extension_message *m, void *arg)
 {
@@ -27,7 +27,7 @@ static uint32_t received(struct rpcrdma_channel *c,
 
 	if (m->response) {
 		if (m->len != 8)
-			return 0; /* no error is ever sent about a response */
+			return 0; /* errors about responses are never sent */
 		l->answers++;
 		l->last_served = get(m->body);
 		return 0;
@@ -38,12 +38,12 @@ static uint32_t received(struct rpcrdma_channel *c,
 	put(body + 4, get(l->limit));
 	if (m->flags & LOAD_F_RESET)
 		l->served = 0;
-	/* What cannot be sent now is not worth remembering. */
+	/* An answer that cannot be sent now is dropped. */
 	(void)rpcrdma_channel_send(c, LOAD, 0, true, m->xid, body, 8, NULL);
 	return 0;
 }
 
-/* The peer does not know the type, or has something against our message. */
+/* The peer does not know the type, or refused the message. */
 static void refused(struct rpcrdma_channel *c, uint32_t htype, uint32_t xid,
                     uint32_t code, void *arg)
 {
@@ -70,7 +70,7 @@ static void peer_limit(struct rpcrdma_channel *c, enum rpcrdma_property_event wh
 	(void)c;
 	(void)len;
 	if (what == RPCRDMA_PROPERTY_REFUSED)
-		return; /* it takes the default for ours: no limit is known there */
+		return; /* the peer uses the default, and knows no limit */
 	l->peer_knows = what == RPCRDMA_PROPERTY_RECEIVED;
 	l->peer_limit = get(data);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The example with its extension at both ends, at the client alone, at the server
-# alone: it checks by itself what should be seen, and says so.
+# The example with its extension at both ends, only at the client, only at the server:
+# the program makes all its checks, and they succeed.
 # usage: test.sh PROGRAM
 set -eu
 program=$1
@@ -13,7 +13,7 @@ timeout 100 "$program" >"$out" || {
 }
 [ "$(grep -c '^  ok  ' "$out")" = 22 ] || {
 	cat "$out"
-	echo "not all was looked at"
+	echo "not all checks were made"
 	exit 1
 }
 tail -n 1 "$out"

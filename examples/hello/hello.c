@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A first program: serves one procedure that doubles a number, calls it over RDMA, and
- * prints the answer.  Server and client are in one process, on one engine.
+ * A first program: serves a procedure that doubles a number, calls it over RDMA, and
+ * prints the result.  Server and client are in one process, on one engine.
  */
 #include <arpa/inet.h>
 #include <rpcrdma/cursor.h>
@@ -11,7 +11,7 @@
 
 enum { PROGRAM = 0x20000099, VERSION = 1, DOUBLE = 1 };
 
-/* Server: one handler a procedure. */
+/* Server: the handler of procedure DOUBLE. */
 static void serve_double(struct rpcrdma_request *r, void *arg)
 {
 	struct rpcrdma_cursor args;
@@ -73,7 +73,7 @@ int main(void)
 	call.args = &args;
 	call.n_args = 1;
 	call.timeout_ns = 10ull * 1000 * 1000 * 1000;
-	/* The server is in the same engine, which is run until the call has ended. */
+	/* Runs the engine, and so the server, until the call has ended. */
 	must("call", rpcrdma_call_sync(conn, &call, &answer, sizeof(answer), NULL, 0));
 	printf("twice 21 is %u\n", ntohl(answer));
 

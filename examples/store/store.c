@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program of rpcgen, store.x, over RDMA, that moves big blocks both ways: as it is,
- * and with a binding, a table that says which of its members may move by RDMA on their
- * own.  The client does both and prints what the difference is.
+ * A program of rpcgen, store.x, that moves large blocks over RDMA in both directions:
+ * without and with a binding, a table of the members that may move by RDMA outside of
+ * the message.  The client does both and prints the octets copied and the time.
  *
  *   store serve ADDR:PORT         port 0: any; prints the port
  *   store move HOST:PORT MIB      puts and gets a block of MIB mebibytes, eight times
  *
- * The server has the binding always: who calls without one is served as well.
+ * The server always has the binding, and serves clients without one as well.
  */
 #include "store.h"
 
@@ -20,7 +20,7 @@
 
 enum { BLOCKS = 8, MOST = 64 << 20 };
 
-/* -- the binding: this is all that there is to say ------------------------- */
+/* -- the binding ----------------------------------------------------------- */
 
 static const struct rpcrdma_tirpc_item block_data =
         RPCRDMA_TIRPC_ITEM(block, data.data_val, MOST);
@@ -33,7 +33,7 @@ static const struct rpcrdma_tirpc_binding *const bindings[] = {&binding};
 static const struct rpcrdma_tirpc_options bound = {
         .size = sizeof(bound), .bindings = bindings, .n_bindings = 1};
 
-/* -- the server: nothing in it knows of RDMA but its creation -------------- */
+/* -- the server: only its creation differs from TCP ------------------------ */
 
 void store_prog_1(struct svc_req *, SVCXPRT *);
 
@@ -46,7 +46,7 @@ void *store_put_1_svc(block *b, struct svc_req *r)
 	(void)r;
 	free(stored.data.data_val);
 	stored = *b;
-	b->data.data_val = NULL; /* it is ours: the argument is freed without it */
+	b->data.data_val = NULL; /* so that svc_freeargs does not free it */
 	b->data.data_len = 0;
 	return &nothing;
 }
@@ -65,7 +65,7 @@ static int serve(const char *address)
 	struct rpcrdma_tirpc_options o = bound;
 	SVCXPRT *x;
 
-	/* A server holds little for a client unless it says so. */
+	/* By default a server holds less memory for a client. */
 	large.max_message_bytes = MOST + 4096;
 	o.conn = &large;
 	x = svc_rdma_create(address, &o);
@@ -89,7 +89,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Eight blocks there and back; false: something is wrong with one. */
+/* Sends eight blocks and gets them back.  Returns false if one is wrong. */
 static bool move_blocks(CLIENT *c, block *b)
 {
 	for (unsigned i = 0; i < BLOCKS; i++) {

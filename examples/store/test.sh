@@ -1,6 +1,6 @@
 #!/bin/bash
-# The same blocks with the binding and without: right both times, and with it hardly an
-# octet is copied.
+# The same blocks with the binding and without: right in both cases, and with the
+# binding hardly an octet is copied.
 # usage: test.sh PROGRAM
 set -eu
 program=$1
@@ -17,6 +17,6 @@ read -r _ port <"$dir/server"
 timeout 100 "$program" move "127.0.0.1:$port" 4 | tee "$dir/client"
 
 copied() { sed -n "s/^$1: \([0-9]*\) octets copied.*/\1/p" "$dir/client"; }
-# Eight results of 4 MiB are copied once, as they are decoded.
+# Eight results of 4 MiB are copied once, when they are decoded.
 [ "$(copied without)" -gt $((8 * 4 << 20)) ]
 [ "$(copied "with the binding")" -lt 10000 ]
