@@ -3,13 +3,13 @@
  * The queue of actions, and the completions of posts.
  *
  * Actions are polled in the order in which they were queued: a Receive before the Sends
- * whose credits it backs, Writes before the Send that reports them.  When the queue is
- * empty, requests that wait for a turn or for memory may begin, and tx.c chooses the
+ * whose credits depend on it, Writes before the Send that reports them.  When the queue
+ * is empty, requests that wait for a turn or for memory may begin, and tx.c chooses the
  * next message.  So each message is chosen as late as possible, and one loop over
- * rr_conn_next empties everything.
+ * rr_conn_next handles all pending work.
  *
- * A token is the address of an rr_op.  Each post that was polled gets one completion.
- * After a loss none is owed, and late ones are ignored.
+ * A token is the address of an rr_op.  Each polled post gets one completion.  After a
+ * loss no completion is outstanding, and late ones are ignored.
  */
 #include "conn/core.h"
 
@@ -83,7 +83,7 @@ static void poll_call(struct rr_conn *c, struct rr_call_state *s, struct rr_acti
 	rr_call_polled(c, s);
 }
 
-/* Every member but sge[], whose entries from n_sge on are undefined. */
+/* Resets every member except sge[], whose entries are undefined. */
 static void reset_action(struct rr_action *ret, enum rr_action_kind kind,
                          uint64_t token)
 {
@@ -141,7 +141,8 @@ static void poll_action(struct rr_conn *c, struct rr_op *op, struct rr_action *r
 	}
 }
 
-/* The last action: the connection is lost, and no call and no request is left. */
+/* Stores CLOSED, the last action, if the connection is lost and no call or request is
+ * left.  Returns false otherwise. */
 static bool poll_closed(struct rr_conn *c, struct rr_action *ret)
 {
 	if (c->state != RR_CONN_LOST || c->n_calls || c->n_requests)

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a Requester receives: Replies, parts of Replies, errors.
+ * Messages that a Requester receives: Replies, parts of Replies, errors.
  *
- * A Reply is accepted only if it holds an RPC Reply with the same XID and returns
- * exactly the chunks that its Call provided.  They must be filled from the front, and
- * in the place that its format demands [K6 to K8, K15].  A Simple Reply stays in its
- * Receive buffer; a continued one is reassembled.  A Special one lies in the Reply
- * chunk, and is read only when the peer can no longer access that [v2 §11.1.3].
+ * A Reply is accepted only if it contains an RPC Reply with the same XID and returns
+ * exactly the chunks that its Call provided.  The chunks must be filled from the front,
+ * and the RPC Reply must be in the place that its format requires [K6 to K8, K15].  A
+ * Simple Reply stays in its Receive buffer; a continued one is reassembled.  A Special
+ * Reply is in the Reply chunk, and is read only after the peer can no longer access
+ * that chunk [v2 §11.1.3].
  *
- * A faulty Reply ends its call with a local error, and no message is sent [E2].  But
- * if its Receive invalidated a handle that the transaction does not have, the
- * connection ends [K17].
+ * A faulty Reply ends its call with a local error, and no message is sent [E2].  But if
+ * its Send invalidated a handle that the call did not offer, the connection ends [K17].
  */
 #include "conn/core.h"
 
 /* -- returned chunks ------------------------------------------------------- */
 
-/* The same segments, none longer, and none used after one that is not full. */
+/* Returns true if @r has the same segments as @k, none of them longer, and none used
+ * after one that is not full. */
 static bool match_chunk(const struct rr_lists *ours, const struct rr_chunk *k,
                         const struct rr_lists *theirs, const struct rr_chunk *r)
 {
@@ -156,7 +157,8 @@ static void finish_reply(struct rr_conn *c, struct rr_call_state *s, struct rr_m
 	rr_call_end(c, s, status);
 }
 
-/* A longer Reply exceeds what the call expects, and the configured limit. [M7] */
+/* Returns the limit of a continued Reply: the larger of the call's expectation and the
+ * configured limit. [M7] */
 static size_t max_reply_bytes(const struct rr_conn *c, const struct rr_call_state *s)
 {
 	return RR_MAX((size_t)c->cfg.max_message_bytes, s->reply_bound);
@@ -175,7 +177,8 @@ void rr_answer_received(struct rr_conn *c, struct rr_msg *m)
 		return;
 	}
 	rr_call_event(s, RR_CALL_EV_ANSWER);
-	if (s->phase == RR_CALL_SENDING) { /* a part of the Call is still to be sent */
+	if (s->phase == RR_CALL_SENDING) { /* not all parts of the Call have been
+	                                    * sent */
 		rr_recv_fault(c, m, &e, -EPROTO);
 		return;
 	}
@@ -246,7 +249,8 @@ void rr_answer_forget(struct rr_conn *c, const struct rr_call_state *s)
 		retire_handle(c, o->region[i].handle);
 }
 
-/* Is it a handle of a call that was given up while its Reply was under way? */
+/* Returns true if @handle belongs to a call that ended early, while its Reply was in
+ * transit. */
 static bool is_retired(const struct rr_conn *c, uint32_t handle)
 {
 	for (unsigned i = 0; i < RR_RETIRED_HANDLES; i++)

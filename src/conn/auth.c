@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Host authentication: what property 6 carries.     [v2 §5.2.6, P6, P14, P15]
+ * Host authentication: the contents of property 6.     [v2 §5.2.6, P6, P14, P15]
  *
- * The draft names the property and leaves the mechanism open.  The user's hook
- * makes the steps of the dialogue; this file decides when they are sent.  The client
- * begins, when its own properties are sent and the server's first message has arrived.
+ * The draft names the property and leaves the mechanism open.  The user's hook makes
+ * the steps of the dialogue; this file decides when they are sent.  The client begins,
+ * after its other properties have been sent and the server's first message has arrived.
  * Each step is one RDMA2_CONNPROP (in parts if it is long) with TPMORE set.  The peers
- * take turns.  When its hook is satisfied, a peer sends its last step, if there is one,
- * and ends its exchange with an empty final message.
+ * take turns.  When a peer's hook is satisfied, the peer sends its last step, if there
+ * is one, and ends its exchange with an empty final message.
  *
  * Without a hook, property 6 is treated as unknown.  A peer that ends its exchange
- * without any step has no hook: then auth_required decides.  The connection is closed
- * when the hook refuses, when a step is out of turn, too long or one too many, and when
- * the peer ends its exchange in the middle.
+ * without any step has no hook; auth_required decides whether that is allowed.  The
+ * connection is closed if the hook refuses, if a step is out of turn, too long or
+ * exceeds the number allowed, and if the peer ends its exchange in the middle of the
+ * dialogue.
  */
 #include "conn/core.h"
 
@@ -31,8 +32,9 @@ static void refuse_peer(struct rr_conn *c)
 	rr_conn_fail(c, -EACCES);
 }
 
-/* A peer leaves a property set that it refuses out of its proof.  If the proof covers
- * all sets of ours, the refusal was forged in between. */
+/* Closes the connection if a reported refusal was forged.  A peer excludes a property
+ * set that it refuses from its proof.  So if the proof covers all our sets, a third
+ * party has forged the refusal. */
 static void check_refusals(struct rr_conn *c)
 {
 	if (c->auth.contradicted && c->auth.phase == RR_AUTH_DONE)
@@ -54,7 +56,7 @@ void rr_auth_init(struct rr_conn *c)
 		move_auth(c, RR_AUTH_EV_HOOK, RR_AUTH_IDLE);
 }
 
-/* Encodes a step as opaque<>, to be sent. */
+/* Encodes a step as opaque<> for sending. */
 static int keep_step(struct rr_conn *c, const void *data, size_t len)
 {
 	struct rr_mbuf *b = &c->auth.out;
@@ -132,7 +134,8 @@ void rr_auth_go_on(struct rr_conn *c)
 		return;
 	if (p->in == RR_PROPS_IN_FINAL && !a->satisfied) {
 		if (a->heard)
-			refuse_peer(c); /* it ended in the middle */
+			refuse_peer(c); /* the peer ended its exchange in the middle of
+			                 * the dialogue */
 		else
 			skip_auth(c);
 	} else if (a->phase == RR_AUTH_IDLE && c->cfg.role == RR_CONN_CLIENT &&

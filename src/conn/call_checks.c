@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Responder's checks of a Call's header: what the chunk lists ask for, judged
- * before any memory is taken for it.  [check: positions to limits]
+ * The Responder's checks of a Call's header.  They judge the chunk lists before any
+ * memory is allocated for them. [check: positions to limits]
  */
 #include "conn/core.h"
 
 /* -- positions [check: positions] ------------------------------------------ */
 
-/* A Position Zero chunk is the first of the Read list. */
+/* Returns true if there is a Position Zero chunk, which is always first in the Read
+ * list. */
 static bool has_position_zero(const struct rr_lists *l)
 {
 	return l->n_reads && l->reads[0].position == 0;
 }
 
-/* Each chunk with its padding ends before the next begins, and none begins
- * beyond the stream that is rebuilt from @payload_len octets. [K2, K3, M8] */
+/* Returns true if each chunk, with its padding, ends before the next one begins, and no
+ * chunk begins beyond the stream that is rebuilt from @payload_len octets. [K2, K3,
+ * M8] */
 static bool check_positions(const struct rr_lists *l, uint64_t payload_len)
 {
 	uint64_t pulled = 0, end = 0;
@@ -22,7 +24,7 @@ static bool check_positions(const struct rr_lists *l, uint64_t payload_len)
 	for (uint16_t i = has_position_zero(l); i < l->n_reads; i++) {
 		const struct rr_chunk *k = &l->reads[i];
 
-		/* XID and msg_type are never part of a chunk. */
+		/* XID and msg_type must not be part of a chunk. */
 		if ((k->position & 3) || k->position < RR_RPC_MIN ||
 		    k->position < end || k->position - pulled > payload_len)
 			return false;
@@ -39,11 +41,11 @@ static bool check_read_list(const struct rr_conn *c, const struct rr_msg *m)
 	uint64_t payload = c->cont.call ? c->cont.call->collected : 0;
 
 	if (m->more)
-		return true; /* the lists of such a part are empty */
+		return true; /* the chunk lists of this part are empty */
 	if (has_position_zero(l) != special || l->reads_descend) /* [K1] */
 		return false;
 	if (l->over)
-		return true; /* incomplete: [check: limits] refuses it */
+		return true; /* incomplete lists; [check: limits] refuses them */
 	payload += special ? l->reads[0].length : m->payload_len;
 	return check_positions(l, payload);
 }
@@ -75,10 +77,10 @@ static bool check_level(const struct rr_conn *c, const struct rr_msg *m,
 /* -- limits [check: limits] ------------------------------------------------ */
 
 /*
- * Returns how many segments the Reply's header has room for, or UINT32_MAX if it has
- * room for those of this Call.  Each Reply returns the Write list, in version 1 also
- * the Reply chunk.  A Reply without room for them would be noticed only after its items
- * are written, so lists too long to be returned are refused now. [K6, P12]
+ * Returns the number of segments that fit in the Reply's header, or UINT32_MAX if all
+ * those of this Call fit.  Each Reply returns the Write list, and in version 1 also the
+ * Reply chunk.  Otherwise the lack of space would be noticed only after the items have
+ * been written, so lists too long to be returned are refused now. [K6, P12]
  */
 static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l)
 {
@@ -99,7 +101,8 @@ static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l
 	return (uint32_t)((most - header) / 16);
 }
 
-/* A Position Zero chunk does not count [K12], unless no RDMA Read can be made. */
+/* Returns the limit of Read chunks.  A Position Zero chunk does not count [K12], unless
+ * RDMA Reads are not possible. */
 static uint32_t max_reads(const struct rr_conn *c, const struct rr_lists *l)
 {
 	return c->cannot_read ? 0
@@ -112,7 +115,7 @@ static bool check_counts(const struct rr_conn *c, const struct rr_msg *m,
 	const struct rr_lists *l = &m->lists;
 	uint32_t most = c->cfg.max_segments;
 
-	if (!c->version->properties) /* the limit was not announced */
+	if (!c->version->properties) /* our limit was not announced */
 		most = RR_WIRE_MAX_SEGMENTS;
 	if (l->total_segs > most)
 		*e = (struct rr_error){RDMA2_ERR_SEGMENTS, {most}};

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The chunks of a Call while it is outstanding: Read chunks to pull arguments from,
- * Write chunks for results, a Reply chunk for a Reply too long to continue.
- * call_plan.c decides which there are.
+ * The chunks of an outstanding Call: Read chunks from which arguments are pulled, Write
+ * chunks for results, and a Reply chunk for a Reply that is too long to be continued.
+ * call_plan.c decides which chunks a Call has.
  *
- * Each region becomes one chunk, or one run of a Position Zero chunk; if it is longer
- * than the peer's segments it is announced as several.  A region is VALID only from its
- * registration until its invalidation has completed, the peer has invalidated it, or
- * the connection is lost.  CALL_DONE waits for that.
+ * Each region becomes one chunk, or one run of a Position Zero chunk.  A region longer
+ * than the peer's segments is announced as several segments.  A region is VALID only
+ * from its registration until its invalidation has completed, the peer has invalidated
+ * it, or the connection is lost.  CALL_DONE waits for that.
  */
 #include "conn/core.h"
 
-/* Assigns the state. */
+/* Moves the region to state @to. */
 static void move_region(struct rr_mr *m, enum rr_mr_event by, enum rr_mr_phase to)
 {
 	RR_MACHINE_MOVE(rr_mr_machine, m->phase, by, to);
@@ -90,7 +90,8 @@ static struct rr_segment make_segment(const struct rr_conn *c, const struct rr_m
 	};
 }
 
-/* The lists have room: call_plan.c has counted the segments. */
+/* Adds a region to the Read list.  The list cannot overflow, since call_plan.c has
+ * counted the segments. */
 static void list_read(const struct rr_conn *c, struct rr_lists *l,
                       const struct rr_mr *m)
 {
@@ -136,8 +137,8 @@ static void list_writes(const struct rr_conn *c, struct rr_call_state *s)
 	}
 }
 
-/* Returns the handle that the Responder may invalidate: one of the chunks that are most
- * likely the largest. */
+/* Returns the handle that the Responder may invalidate: a handle of the kind of chunk
+ * that is likely to be the largest. */
 static uint32_t choose_call_inv(const struct rr_call_chunks *o)
 {
 	static const enum rr_mr_use order[] = {RR_USE_WRITE, RR_USE_READ, RR_USE_REPLY,
@@ -159,7 +160,7 @@ void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s,
 	rr_call_move(s, by, RR_CALL_PREPARED);
 	if (!o)
 		return;
-	for (unsigned i = 0; i < o->n; i++) /* Position Zero comes first */
+	for (unsigned i = 0; i < o->n; i++) /* the Position Zero chunk must be first */
 		if (o->region[i].use == RR_USE_CALL)
 			list_read(c, &o->lists, &o->region[i]);
 	for (unsigned i = 0; i < o->n; i++)
@@ -194,7 +195,8 @@ void rr_call_chunks_withdraw(struct rr_conn *c, struct rr_call_state *s)
 			move_region(m, RR_MR_EV_WITHDRAW, RR_MR_INVALIDATING);
 			s->regions_out++;
 			if (!rr_conn_live(c))
-				continue; /* the end of the connection does it */
+				continue; /* closing the connection invalidates the
+				           * region */
 			c->count.local_invalidations++;
 			rr_action_enqueue(c, &m->op, RR_ACT_INVALIDATE);
 		}
@@ -205,9 +207,9 @@ void rr_call_chunks_invalidated(struct rr_conn *c, struct rr_mr *m, int status)
 {
 	struct rr_call_state *s = m->call;
 
-	/* -EINVAL: there is no such region any more, since the peer's invalidation
-	 * was first.  After any other failure only the end of the connection ends the
-	 * access, and with it the call. [v2 §7.4] */
+	/* -EINVAL means that the region no longer exists, because the peer invalidated
+	 * it first.  After any other failure, only closing the connection ends the
+	 * peer's access and the call. [v2 §7.4] */
 	if (status && status != -EINVAL) {
 		rr_conn_fail(c, status);
 		return;

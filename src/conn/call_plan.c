@@ -3,15 +3,15 @@
  * The plan of a Call: its format, and the chunks that it provides.
  *
  * In a first attempt every destination becomes a Write chunk.  An item is reduced if it
- * is long enough to be worth a transfer of its own, while the peer's limit of segments
- * lasts.  Other items stay in the payload.  A Reply chunk is provided only for Replies
- * beyond RR_REPLY_CHUNK_PARTS messages, and not if there is no memory, or no segment
- * left, for it [v2 §A.2].  A Call whose header then leaves no room for a payload is
+ * is long enough to justify a separate transfer, until the peer's limit of segments is
+ * reached.  Other items stay in the payload.  A Reply chunk is provided only for
+ * Replies beyond RR_REPLY_CHUNK_PARTS messages, and only if there is memory and a
+ * segment for it [v2 §A.2].  A Call whose header would leave no space for a payload is
  * refused locally [M12].  In a second attempt the limits in rr_call.recovery apply
  * (recover.c).
  *
  * A plan registers nothing.  It adds a region for each chunk, and for each run of a
- * Position Zero chunk, to the call; call_chunks.c registers them.
+ * Position Zero chunk, to the call; call_chunks.c registers these regions.
  */
 #include "conn/core.h"
 
@@ -50,11 +50,12 @@ struct call_plan {
 	struct rr_conn *c;
 	struct rr_call_state *s;
 	bool chunks;        /* chunks may be used in this direction */
-	size_t segments;    /* segments still allowed, without @reserved */
+	size_t segments;    /* segments still allowed, not counting @reserved */
 	size_t reserved;    /* segments kept for a Position Zero chunk */
 	unsigned reads;     /* items that may still be reduced */
-	size_t lists_bytes; /* octets of the chunk lists so far */
-	size_t returned;    /* octets of the Reply's header with the lists returned */
+	size_t lists_bytes; /* octets in the chunk lists so far */
+	size_t returned;    /* octets in the Reply's header, including the lists it
+	                     * returns */
 };
 
 static size_t call_header_bytes(const struct call_plan *p)
@@ -69,9 +70,9 @@ static size_t count_segments(const struct rr_conn *c, size_t len)
 	return len / seg + (len % seg != 0);
 }
 
-/* Takes segments for a chunk of @len octets.  In the header a segment needs @each
- * octets, the chunk @entry_bytes.  False, and none taken, if there are too few
- * segments. */
+/* Allocates segments for a chunk of @len octets.  In the header the chunk needs
+ * @entry_bytes, and each of its segments @each octets.  Returns false, and allocates
+ * nothing, if there are too few segments. */
 static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
                           size_t each)
 {
@@ -86,15 +87,15 @@ static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
 
 enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
 
-/* Is it a second attempt with fewer segments, where chunks may be left out? */
+/* Returns true if chunks may be left out: in a second attempt with fewer segments. */
 static bool may_drop_chunks(const struct call_plan *p)
 {
 	return p->c->version->continues &&
 	       p->s->call->recovery.error.code == RDMA2_ERR_SEGMENTS;
 }
 
-/* Finds memory for the @i-th result: the user's, or, if a second attempt needs more,
- * memory that is charged to the quota. */
+/* Finds the memory for the @i-th result: the user's, or memory charged to the quota if
+ * a second attempt needs more. */
 static int find_dest_memory(struct call_plan *p, unsigned i, void **ret_base,
                             size_t *ret_len)
 {
@@ -113,8 +114,8 @@ static int find_dest_memory(struct call_plan *p, unsigned i, void **ret_base,
 	return 0;
 }
 
-/* As take_segments, for a chunk that the Reply returns beside @payload octets.  False
- * also if the Reply's header would be too long. */
+/* As take_segments, for a chunk that the Reply returns together with @payload octets.
+ * Also returns false if the Reply's header would be too long. */
 static bool take_returned_segments(struct call_plan *p, size_t len, size_t entry_bytes,
                                    size_t payload)
 {
@@ -158,11 +159,11 @@ static int plan_writes(struct call_plan *p)
 	for (unsigned i = 0; i < n && !err; i++)
 		err = plan_write(p, i);
 	if (err == -EMSGSIZE && may_drop_chunks(p))
-		return 0; /* the other results are sent in the payload */
+		return 0; /* the peer sends the other results in the payload */
 	return err;
 }
 
-/* Sets how long the Reply can be, with the results that have no Write chunk. */
+/* Sets the bound of the Reply's length, including results that have no Write chunk. */
 static void bound_reply(struct rr_call_state *s)
 {
 	const struct rr_call *call = s->call;
@@ -176,7 +177,7 @@ static void bound_reply(struct rr_call_state *s)
 		        more + RR_MAX(call->reply_bytes, (size_t)RR_UNKNOWN_REPLY);
 }
 
-/* Returns the length of the longest Reply that needs no chunk. */
+/* Returns the length of the longest Reply that needs no Reply chunk. */
 static size_t max_reply_inline(const struct call_plan *p)
 {
 	size_t most = p->c->props.recv_inline, header = call_header_bytes(p);
@@ -211,8 +212,8 @@ static int add_reply_chunk(struct call_plan *p, size_t want)
 	return 0;
 }
 
-/* Where a Reply may be continued, the chunk is left out if it cannot be had, unless the
- * peer has asked for it. */
+/* Plans the Reply chunk.  In a version with continued Replies, the chunk is omitted if
+ * it cannot be provided, unless the peer has asked for it. */
 static int plan_reply_chunk(struct call_plan *p)
 {
 	const struct rr_recovery *r = &p->s->call->recovery;
@@ -247,7 +248,7 @@ static bool reduce_item(struct call_plan *p, const struct rr_piece *k, size_t po
 	return true;
 }
 
-/* Reduces items, and fills the stream with the rest. */
+/* Reduces items, and adds everything else to the stream. */
 static void plan_reads(struct call_plan *p)
 {
 	const struct rr_call *call = p->s->call;
@@ -263,7 +264,8 @@ static void plan_reads(struct call_plan *p)
 	}
 }
 
-/* Returns the octets of the whole Call (@all), or of what cannot be reduced. */
+/* Returns the number of octets in the complete Call (@all), or in its irreducible
+ * parts. */
 static size_t count_payload(const struct call_plan *p, bool all)
 {
 	const struct rr_call *call = p->s->call;
@@ -283,8 +285,9 @@ static bool fits_one_message(const struct call_plan *p, size_t payload)
 	return call_header_bytes(p) + payload <= p->c->props.send_inline;
 }
 
-/* Reserves segments for the Position Zero chunk of a Special Call, before anything is
- * reduced: enough for the longest stream.  So does a Call that may become one. */
+/* Reserves segments for the Position Zero chunk of a Special Call, or of a Call that
+ * may become one, before anything is reduced.  The number is enough for the longest
+ * stream. */
 static int reserve_special(struct call_plan *p)
 {
 	unsigned flags = p->s->call->flags;
@@ -309,9 +312,9 @@ static bool is_pulled_in_place(const struct rr_slice *k, unsigned runs)
 	return k->len >= RR_IN_PLACE_MIN && runs < RR_IN_PLACE_RUNS;
 }
 
-/* Plans a Position Zero chunk of several runs: long ones are pulled from where they
- * lie, what is between them from a copy.  False: no run is long enough, or there are
- * too few segments. */
+/* Plans a Position Zero chunk of several runs: long runs are pulled in place, the
+ * octets between them from a copy.  Returns false if no run is long enough, or there
+ * are too few segments. */
 static bool plan_runs(struct call_plan *p)
 {
 	const struct rr_stream *s = &p->s->stream;
@@ -338,9 +341,9 @@ static bool plan_runs(struct call_plan *p)
 	return ok;
 }
 
-/* Decides on Special Format, now that the length of the stream is known.  Without
- * continuation, a Call that does not fit in one message must be pulled.
- *                                                          [RFC 8166 §3.5.3] */
+/* Decides whether to use Special Format, now that the length of the stream is known.
+ * In a version without continuation, a Call that does not fit in one message must be
+ * pulled.                                                  [RFC 8166 §3.5.3] */
 static int plan_special(struct call_plan *p)
 {
 	if (p->reserved && !fits_one_message(p, p->s->stream.left))
@@ -350,7 +353,7 @@ static int plan_special(struct call_plan *p)
 		return 0;
 	p->s->in_place = plan_runs(p);
 	if (!p->s->in_place && !take_segments(p, p->s->stream.left, 0, READ_ENTRY))
-		return -EMSGSIZE; /* items are in the stream for want of segments */
+		return -EMSGSIZE; /* too few segments, as items stayed in the stream */
 	return ensure_chunks(p->c, p->s) ? 0 : -ENOMEM;
 }
 
@@ -360,7 +363,7 @@ static void add_special_run(struct rr_call_state *s, const uint8_t *base, size_t
 		(void)add_region(s, RR_USE_CALL, base, len);
 }
 
-/* Returns how many octets of the stream are copied into special_buf. */
+/* Returns how many octets of the stream will be copied into special_buf. */
 static size_t count_special_copies(const struct rr_call_state *s)
 {
 	size_t sum = s->stream.left;
@@ -374,8 +377,8 @@ static size_t count_special_copies(const struct rr_call_state *s)
 	return sum;
 }
 
-/* Adds the regions of the Position Zero chunk, and copies what is not pulled from where
- * it lies, with the padding of items. */
+/* Adds the regions of the Position Zero chunk, and copies all octets that are not
+ * pulled in place, with the padding of items. */
 static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 {
 	uint8_t *run, *at;
@@ -392,7 +395,7 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 			add_special_run(s, k->base, k->len);
 			run = at;
 			runs++;
-		} else { /* never empty: only items have padding */
+		} else { /* never empty, since only items have padding */
 			memcpy(at, k->base, k->len);
 			at += k->len;
 		}
@@ -423,7 +426,7 @@ static int check_header_room(const struct call_plan *p)
 	return 0;
 }
 
-/* Plans what takes segments in this order: a Special Call, Write chunks, a Reply chunk,
+/* Allocates segments in this order: a Special Call, Write chunks, a Reply chunk,
  * items. */
 static int plan_call(struct call_plan *p)
 {

@@ -8,7 +8,8 @@ enum { FIRST_BUCKETS = 64 };
 
 static struct rr_call_entry **xid_bucket(const struct rr_call_table *t, uint32_t xid)
 {
-	/* Sequential XIDs spread by themselves; the product spreads others. */
+	/* Sequential XIDs are distributed evenly anyway; the product distributes
+	 * others. */
 	return &t->bucket[(xid ^ (xid * 2654435761u >> 16)) & (t->buckets - 1)];
 }
 
@@ -32,7 +33,8 @@ static void link_entry(struct rr_call_table *t, struct rr_call_entry *e)
 	*b = e;
 }
 
-/* Doubles the buckets; without memory the chains get longer instead. */
+/* Doubles the number of buckets.  Returns false only if there is no memory for the
+ * first buckets; without memory for more, the chains get longer. */
 static bool grow_table(struct rr_call_table *t, const struct rr_mem *mem)
 {
 	struct rr_call_table old = *t;

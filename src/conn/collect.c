@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Continued Calls: those that arrive in parts.         [v2 §6.2.2.2, M1 to M9]
+ * Continued Calls, which arrive in parts.         [v2 §6.2.2.2, M1 to M9]
  *
- * A request is made for the first part.  It joins the queue for memory as other
- * requests do.  When it is first there, it asks the user (rr_room) for "room": memory
- * for the longest message allowed, granted before anything is collected.
+ * The first part creates a request, which joins the queue for memory like other
+ * requests.  When the request is first in the queue, it asks the user (rr_room) for
+ * "room": memory for the longest message allowed.  No part is collected before the room
+ * is granted.
  *
  * Normal path: first part -> ROOM -> room is granted -> COLLECTING: parts are appended
  * -> the last part has the chunk lists -> its turn -> ADMIT.
  *
- * A Call that has room never waits for a request that may wait for that memory.  It
- * waits for its turn only behind requests that began before it asked; later ones leave
- * it a turn (request_queue.c).  And it asks only when all earlier requests have asked
- * for their memory: none is ahead in the queue, and no Special Call waits for its first
- * octets.
+ * A Call that has room never waits for a request that may wait for that room.  It waits
+ * for its turn only behind requests that began before it asked; later requests leave a
+ * turn for it (request_queue.c).  A Call asks for room only after all earlier requests
+ * have asked for their memory: no request is ahead in the queue, and no Special Call
+ * waits for its first octets.
  *
- * Until room is granted the parts stay in the Receive buffers that they arrived in;
- * spares are posted in their place, and other messages are served.  The last part may
- * arrive before the room.  If it does not, credits are withheld (tx.c), so that the
- * peer pauses.  But the peer sends Replies to our calls only after its continued Call,
- * and a handler that waits for such a Reply may hold the memory.  So nothing is
- * withheld while a call of ours is alive.  A Call of which more parts arrive than may
- * be held is refused by RDMA2_ERR_SYSTEM.
+ * Until room is granted, parts stay in their Receive buffers; spares are posted
+ * instead, and other messages are served.  The last part may arrive before the room is
+ * granted. Until it does, credits are withheld (tx.c), so that the peer pauses.  But
+ * the peer sends Replies to our calls only after its continued Call, and a handler that
+ * waits for such a Reply may occupy the memory.  So nothing is withheld while one of
+ * our calls is alive.  If more parts of a Call arrive than may be kept, the Call is
+ * refused with RDMA2_ERR_SYSTEM.
  */
 #include "conn/core.h"
 
-/* Most parts that may be held.  More than credits are withheld for (tx.c), since each
- * message that we send hands one credit back; and at low ceilings none is withheld. */
+/* Returns the limit of the parts that may wait for memory.  More can arrive than
+ * withholding credits allows for (tx.c), because each message that we send hands back
+ * one credit, and at low ceilings no credit is withheld. */
 static unsigned max_held(const struct rr_conn *c)
 {
 	return RR_MAX(3 * c->credit.ceiling, (unsigned)RR_HELD_LEAST);
@@ -34,7 +36,8 @@ static unsigned max_held(const struct rr_conn *c)
 
 /* -- parts ----------------------------------------------------------------- */
 
-/* Leaves the part in its Receive buffer. */
+/* Keeps the part in its Receive buffer until there is memory.  Returns 0 or the
+ * rdma_err code. */
 static uint32_t hold_part(struct rr_conn *c, struct rr_request_state *q,
                           struct rr_msg *m)
 {
@@ -57,7 +60,8 @@ static struct rr_rbuf *take_held(struct rr_conn *c, struct rr_request_state *q)
 	return rr_container_of(n, struct rr_rbuf, op.link);
 }
 
-/* Appends a part to the buffer, which grows with what is received, up to the room. */
+/* Appends a part to the request's buffer, which grows as parts arrive, up to the memory
+ * granted.  Returns 0 or the rdma_err code. */
 static uint32_t append_part(struct rr_conn *c, struct rr_request_state *q,
                             const uint8_t *p, size_t len)
 {
@@ -75,8 +79,8 @@ static uint32_t append_part(struct rr_conn *c, struct rr_request_state *q,
 	return 0;
 }
 
-/* Copies the first octets (XID and msg_type), which are checked when the last part has
- * arrived, room or not. */
+/* Copies the first octets (XID and msg_type).  They are checked when the last part
+ * arrives, even if no memory has been granted by then. */
 static void note_head(struct rr_request_state *q, const uint8_t *p, size_t len)
 {
 	if (q->collected < RR_RPC_MIN)
@@ -100,7 +104,7 @@ static uint32_t take_part(struct rr_conn *c, struct rr_request_state *q,
 
 /* -- room ------------------------------------------------------------------ */
 
-/* Asks for room.  False: the Call waits for it. */
+/* Asks rr_room for memory.  Returns false if the Call must wait for it. */
 static bool request_room(struct rr_conn *c, struct rr_request_state *q)
 {
 	const struct rr_room *r = &c->cfg.room;
@@ -114,7 +118,7 @@ static bool request_room(struct rr_conn *c, struct rr_request_state *q)
 		case 1:
 			break;
 		default:
-			bytes = 0; /* refused: no part fits */
+			bytes = 0; /* refused, so no part will fit */
 		}
 	} else if (!bytes) {
 		return false;
@@ -126,7 +130,8 @@ static bool request_room(struct rr_conn *c, struct rr_request_state *q)
 	return true;
 }
 
-/* Ends the request by an error; what follows of its sequence is discarded. */
+/* Refuses the request with an error and discards the remaining parts of its
+ * sequence. */
 static void refuse_collected(struct rr_conn *c, struct rr_request_state *q,
                              uint32_t code)
 {
@@ -182,7 +187,7 @@ static bool begin_collecting(struct rr_conn *c, const struct rr_msg *m)
 	c->cont.htype = m->p.htype;
 	c->cont.response = false;
 	c->cont.call = q;
-	if (!c->cfg.room.ask) { /* charged to the quota as it grows */
+	if (!c->cfg.room.ask) { /* the buffer is charged to the quota as it grows */
 		rr_request_move(q, RR_REQUEST_EV_PART, RR_REQUEST_COLLECTING);
 		q->room = UINT64_MAX;
 		q->buf.charged = true;
@@ -192,11 +197,12 @@ static bool begin_collecting(struct rr_conn *c, const struct rr_msg *m)
 	rr_list_push(&c->budget_queue, &q->req.link);
 	if (rr_list_first(&c->budget_queue) == &q->req.link &&
 	    rr_list_empty(&c->actions))
-		(void)rr_collect_go_on(c, q); /* with room at once no part is held */
+		(void)rr_collect_go_on(c, q); /* if memory is granted at once, no part
+		                               * has to wait */
 	return true;
 }
 
-/* Checks a Call of which the last part has arrived.  Returns 0 or the rdma_err. */
+/* Checks a Call whose last part has arrived.  Returns 0 or the rdma_err code. */
 static uint32_t check_complete(struct rr_conn *c, struct rr_request_state *q,
                                const struct rr_msg *m)
 {

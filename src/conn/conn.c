@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of a connection: creation, opening, loss, end; its timers and its facts.
+ * The life of a connection: creation, opening, loss, closing; timers and information.
  *
- * Normal path: new (Receives are wanted) -> open -> properties -> READY -> close or
- * failure -> CLOSING (DISCONNECT is polled, nothing is sent any more) -> lost -> every
- * call and request ends -> CLOSED -> free.
+ * Normal path: new (Receives are queued) -> open -> properties -> READY -> close or
+ * failure -> CLOSING (DISCONNECT is polled, nothing more is sent) -> lost -> every call
+ * and request ends -> CLOSED -> free.
  *
- * A loss may come in any state.  The provider has then completed every post and closed
- * every region.  Requests being served and Replies that are lent stay until the user
- * gives them back; CLOSED follows the last of them.
+ * A loss may happen in any state.  The provider has then completed every post and
+ * closed every region.  Requests being served and lent Replies remain until the user
+ * has answered or released them; CLOSED follows the last one.
  */
 #include "conn/core.h"
 
-/* Has each limit and timer a value? */
+/* Returns true if each limit and timer has a value. */
 static bool limits_set(const struct rr_conn_config *g)
 {
 	return g->send_bytes && g->recv_bytes && g->segment_bytes && g->max_segments &&
@@ -27,7 +27,8 @@ static bool auth_possible(const struct rr_conn_config *g)
 	return g->auth.step && g->versions != RR_CONN_V1;
 }
 
-/* Settles what depends on other members, or is bounded by the protocol. */
+/* Fills in members that depend on others, and clamps members to the protocol's
+ * bounds. */
 static void complete_config(struct rr_conn_config *g)
 {
 	if (!g->send_credits)
@@ -55,7 +56,8 @@ static void init_slabs(struct rr_conn *c)
 	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 1024);
 }
 
-/* Grants no more credits than Calls that can be served, where any are. [v2 §4.2.1] */
+/* Returns the credit ceiling.  An endpoint that serves Calls does not grant more
+ * credits than it can serve Calls. [v2 §4.2.1] */
 static uint32_t credit_ceiling(const struct rr_conn_config *g)
 {
 	bool serves = g->role == RR_CONN_SERVER || g->rvrsdir != RDMA2_RVRSDIR_NONE;
@@ -189,8 +191,8 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 		return;
 	rr_conn_move(c, RR_CONN_EV_OPEN, RR_CONN_PROPS);
 	if (c->cfg.role == RR_CONN_SERVER) {
-		/* The limit also holds in version 1, which has no exchange: its clients
-		 * connect in order to call. */
+		/* The time limit also applies in version 1, which has no exchange: a
+		 * client that connects is expected to send a Call. */
 		rr_props_begin(c);
 	} else if (c->version->properties) {
 		rr_props_allow(c); /* [V1, V2] */
@@ -202,7 +204,7 @@ void rr_conn_open(struct rr_conn *c, rr_time now)
 	}
 }
 
-/* Drops the actions that were not polled, but for results that the user must get. */
+/* Drops all actions that were not polled, except results that the user must receive. */
 static void purge_actions(struct rr_conn *c)
 {
 	struct rr_list *n = c->actions.next;
@@ -214,7 +216,8 @@ static void purge_actions(struct rr_conn *c)
 		if (op->kind == RR_ACT_CALL_DONE || op->kind == RR_ACT_REQUEST_DONE)
 			continue;
 		rr_list_del(&op->link);
-		RR_ASSERT(op->kind != RR_ACT_SEND); /* polled as soon as it is queued */
+		RR_ASSERT(op->kind != RR_ACT_SEND); /* a Send is polled as soon as it is
+		                                     * queued */
 		if (op->kind == RR_ACT_WRITE)
 			rr_xmit_completed(c, rr_container_of(op, struct rr_xmit, op),
 			                  -ECANCELED);
@@ -226,8 +229,8 @@ static void purge_actions(struct rr_conn *c)
 	}
 }
 
-/* Returns the status of calls that the loss ends.  Errors that rr_call_status gives a
- * meaning for one call would mislead here. */
+/* Returns the status for calls ended by the loss.  Errors to which rr_call_status gives
+ * a meaning for a single call are replaced, because they would mislead here. */
 static int loss_status(int error)
 {
 	switch (error) {
@@ -272,7 +275,8 @@ uint32_t rr_conn_own_xid(struct rr_conn *c)
 
 /* -- time ------------------------------------------------------------------ */
 
-/* The deadline for Calls that wait behind cancelled ones, if any wait. */
+/* Returns the deadline for Calls blocked by cancelled Calls, or RR_TIME_NEVER if no
+ * Call is queued. */
 static rr_time stuck_deadline(const struct rr_conn *c)
 {
 	return rr_list_empty(&c->tx.calls) ? RR_TIME_NEVER : c->stuck_at;

@@ -2,14 +2,14 @@
 /*
  * Continued messages on receipt.                       [v2 §6.2.2.2, M1 to M9]
  *
- * At most one sequence is in progress, whether of Calls, Replies or properties: the
- * parts of one message are not interleaved with others.  The parts of a Reply or of
- * properties are collected in a buffer that grows with the octets received.  It is
+ * At most one sequence is in progress, whether of a Call, a Reply or properties: the
+ * parts of one message are not interleaved with other messages.  The parts of a Reply
+ * or of properties are collected in a buffer that grows with the octets received and is
  * charged to the quota.  Parts of Calls are collected by collect.c.
  *
- * After a fault the rest of the sequence is discarded without an answer, up to its
- * final part.  The XIDs of such sequences are kept in a small table; the connection
- * ends when it overflows.
+ * After a fault, the remaining parts of the sequence are discarded without an answer.
+ * The XIDs of such sequences are kept in a small table.  The connection ends if that
+ * table overflows.
  */
 #include "conn/core.h"
 
@@ -63,7 +63,7 @@ void rr_cont_wait(struct rr_conn *c, uint32_t xid, rr_time until)
 		c->cont.discards[at].until = until;
 }
 
-/* Ends calls whose drain time has passed.  If the rest of the Reply still arrives and
+/* Ends calls whose drain time has passed.  If a later part of the Reply arrives and
  * invalidates a handle, the connection ends. */
 void rr_cont_tick(struct rr_conn *c)
 {

@@ -102,7 +102,7 @@ struct rr_conn {
 	rr_time overdue_at; /* deadline for the next cancelled call to end */
 	unsigned n_awaited; /* calls sent at least in part that have no result yet */
 	struct rr_call_table table; /* outstanding calls by XID */
-	/* Ring of the cancelled calls' handles. [K17] */
+	/* Ring of the handles of calls that ended before their Reply arrived. [K17] */
 	uint32_t retired_handles[RR_RETIRED_HANDLES];
 	unsigned n_retired_handles;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See credit.h for the rules.  [C3] defines the names. */
+/* See credit.h for the rules.  [C3] defines the terms. */
 #include "conn/credit.h"
 
 void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
@@ -7,7 +7,7 @@ void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
 {
 	uint32_t h = RR_MIN(RR_MAX(ceiling, RR_CREDIT_MIN), RR_CREDIT_MAX);
 
-	/* With a limit below H, queued messages can stall for ever [C3 model]. */
+	/* With a limit below H, queued messages could stall forever [C3 model]. */
 	*c = (struct rr_credit){
 	        .ceiling = h,
 	        .limit = RR_MIN(RR_MAX(limit, h), RR_CREDIT_MAX),
@@ -34,7 +34,8 @@ uint32_t rr_credit_spend(struct rr_credit *c)
 	return c->ceiling << 16 | low;
 }
 
-/* Returns the ceiling in @word.  A word without one means that of the low half. [C4] */
+/* Returns the ceiling in @word.  A missing or too small ceiling counts as equal to the
+ * low half. [C4] */
 static uint32_t high_half(uint32_t word)
 {
 	return RR_MAX(word >> 16, word & 0xffff);
@@ -69,7 +70,7 @@ bool rr_credit_used(struct rr_credit *c)
 {
 	if (++c->used <= c->given)
 		return true;
-	c->given = c->used; /* each is counted once */
+	c->given = c->used; /* so that each overrun is counted once */
 	return false;
 }
 
@@ -80,8 +81,8 @@ static uint32_t lower_ceiling(const struct rr_credit *c)
 	return RR_MIN(c->ceiling, c->peer_high);
 }
 
-/* Most credits that the peer can have.  All credits are conserved: those that are not
- * here are there, or under way. */
+/* Returns an upper bound of the credits that the peer can have.  The total is constant:
+ * credits that are not here are at the peer or in transit. */
 static uint32_t max_out(const struct rr_credit *c)
 {
 	uint64_t all = (uint64_t)c->ceiling + c->cap;
@@ -93,7 +94,7 @@ static uint32_t max_out(const struct rr_credit *c)
 void rr_credit_withhold(struct rr_credit *c, uint32_t budget, uint32_t serving,
                         bool open)
 {
-	/* The message that hands credits back always hands back at least one. */
+	/* The message that hands credits back always includes at least one. */
 	uint64_t taken = (uint64_t)serving + max_out(c) + 1;
 
 	if (open || !serving || lower_ceiling(c) < 3)
@@ -119,8 +120,9 @@ bool rr_credit_grant_due(const struct rr_credit *c)
 
 bool rr_credit_may_call(const struct rr_credit *c, bool owing)
 {
-	/* If both peers keep one credit and owe less than the threshold, that must
-	 * not be all credits there are: else neither sends, and neither grants. */
+	/* If both peers reserve one credit and owe less than the threshold, those must
+	 * not be all the credits there are: otherwise neither peer would send or
+	 * grant. */
 	bool kept = owing && c->cap > 2 * grant_threshold(c) - 1;
 
 	return c->avail > (kept ? 1u : 0u);

@@ -2,16 +2,17 @@
 /*
  * Extensions: header types, flags, properties, error codes.              [v2 §B]
  *
- * The table in the configuration names their numbers; the base protocol does not
- * change.  A message of an extension's type is a prefix and a body that only the
- * extension decodes.  It passes the checks that a prefix can fail, costs a credit,
- * stays within the inline threshold and is never continued.  The user reads it in its
+ * The table in the configuration lists their numbers; the base protocol does not
+ * change. A message of an extension's type is a prefix and a body that only the
+ * extension decodes.  It is subject to the checks of the prefix, costs a credit, must
+ * fit within the inline threshold and is never continued.  The user reads it in its
  * Receive buffer.
  *
- * A peer that answers such a message by RDMA2_ERR_INVAL_HTYPE does not know the type,
- * which is then not sent again on this connection [v2 §7.1.2, E7].  The XIDs of the
- * last RR_EXT_XIDS messages are kept for that.  Types, properties and flags that are
- * not in the table are treated as the base protocol prescribes for unknown ones.
+ * A peer that answers such a message with RDMA2_ERR_INVAL_HTYPE does not know the type,
+ * which is then not sent again on this connection [v2 §7.1.2, E7].  To recognise such
+ * answers, the XIDs of the last RR_EXT_XIDS messages are kept.  Types, properties and
+ * flags that are not in the table are treated as the base protocol prescribes for
+ * unknown ones.
  */
 #include "conn/core.h"
 
@@ -138,7 +139,8 @@ void rr_ext_received(struct rr_conn *c, struct rr_msg *m)
 		if (m->kept)
 			rr_recv_put(c, m->rbuf);
 		rr_recv_fault(c, m, &full, -ENOMEM);
-		if (m->response) /* no error is sent: the request would wait for ever */
+		if (m->response) /* no error is sent, so our request would wait
+		                  * forever */
 			rr_conn_fail(c, -ENOMEM);
 		return;
 	}
@@ -188,7 +190,7 @@ static int check_ext_send(const struct rr_conn *c, uint32_t htype, uint32_t flag
 	if (i < 0 || flags & ~(RDMA2_F_RESPONSE | c->cfg.ext->flags[i]) || len & 3)
 		return -EINVAL;
 	if (xid && !(flags & RDMA2_F_RESPONSE) && rr_call_find(c, xid))
-		return -EINVAL; /* an error could mean either */
+		return -EINVAL; /* an error with this XID would be ambiguous */
 	if (c->state != RR_CONN_READY)
 		return -EAGAIN;
 	if (!c->version->properties || c->ext.unsupported & 1u << i)

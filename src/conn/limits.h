@@ -27,7 +27,7 @@ enum {
 	RR_XMIT_BYTES = 1280,    /* buffer size of a pooled message, for header and
 	                          * copied pieces */
 	RR_XMIT_CACHED = 64,     /* free messages kept for reuse */
-	RR_RETIRED_HANDLES = 64, /* handles of cancelled calls that the peer may still
+	RR_RETIRED_HANDLES = 64, /* handles of ended calls that the peer may still
 	                          * invalidate [K17] */
 	RR_HELD_LEAST = 32,      /* lower bound of max_held() in collect.c, for low
 	                          * credit ceilings */

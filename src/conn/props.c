@@ -2,19 +2,20 @@
 /*
  * The exchange of transport properties.                   [v2 §5, §6.3.4, V1]
  *
- * Each peer's first message is RDMA2_CONNPROP: the client's on opening, the server's
- * once it has received the client's.  Our first one carries the numbers, and the
- * properties of extensions that fit.  The others follow in further sets (TPMORE); one
- * that is too long for any message is sent in parts (MORE) [P2, P3].  Only errors and
- * grants may be sent between them, so that few credits are enough.  The steps of host
- * authentication (auth.c) come last.  All these forms are accepted on receipt.
+ * Each peer's first message is RDMA2_CONNPROP: the client sends its own on opening, the
+ * server after it has received the client's.  Our first one carries the numbers, and
+ * the extension properties that fit.  The other properties follow in further sets
+ * (TPMORE). A property that is too long for any message is sent in parts (MORE) [P2,
+ * P3].  Only errors and grants may be sent between them, so that few credits are
+ * enough.  The steps of host authentication (auth.c) come last.  All these forms are
+ * accepted on receipt.
  *
- * Values are collected until our final message and the peer's have passed.  Then they
- * take effect at once and RPC traffic begins [P18].
+ * Values are collected until both final messages have been transferred.  They then take
+ * effect at once and RPC traffic begins [P18].
  *
- * A message with one bad value is refused as a whole, but still counts towards the end
- * of the exchange [P4].  Unknown properties are skipped.  The connection ends if the
- * peer does not finish in time [P17], sends more than the local limits allow [P20] or
+ * A message with one bad value is refused entirely, but still counts towards the end of
+ * the exchange [P4].  Unknown properties are skipped.  The connection ends if the peer
+ * does not finish in time [P17], sends more than the local limits allow [P20], or
  * leaves too small a threshold [P8].
  */
 #include "conn/core.h"
@@ -52,7 +53,7 @@ size_t rr_props_least_inline(const struct rr_conn *c)
 	return c->state == RR_CONN_READY ? c->props.send_inline : RR_WIRE_MIN_INLINE;
 }
 
-/* Assigns the state of what we send. */
+/* Moves the state of the properties that we send. */
 static void move_props_out(struct rr_props *p, enum rr_props_out_event by,
                            enum rr_props_out to)
 {
@@ -60,7 +61,7 @@ static void move_props_out(struct rr_props *p, enum rr_props_out_event by,
 	p->out = to;
 }
 
-/* Assigns the state of what we receive. */
+/* Moves the state of the properties that we receive. */
 static void move_props_in(struct rr_props *p, enum rr_props_in to)
 {
 	RR_MACHINE_MOVE(rr_props_in_machine, p->in, RR_PROPS_IN_EV_SET, to);
@@ -106,7 +107,7 @@ static void finish_exchange(struct rr_conn *c)
 	p->done_at = RR_TIME_NEVER;
 	rr_ext_defaults(c);
 	if (c->state != RR_CONN_PROPS)
-		return; /* no memory to report a default */
+		return; /* failed: no memory to report a default value */
 	rr_conn_trace(c, RR_TRACE_PROPS_DONE, 0, p->send_inline, p->recv_inline,
 	              p->max_segments);
 	rr_conn_move(c, RR_CONN_EV_AGREE, RR_CONN_READY);
@@ -136,14 +137,14 @@ bool rr_props_rejected(struct rr_conn *c, uint32_t xid)
 		rr_auth_rejected(c);
 	if (xid && xid == c->auth.xid) {
 		ours = true;
-		rr_conn_fail(c, -EACCES); /* the peer did not take the step */
+		rr_conn_fail(c, -EACCES); /* the peer refused our authentication step */
 	}
 	return ours;
 }
 
 /* -- sending --------------------------------------------------------------- */
 
-/* Returns the index of the first property from @i on that has a value to send. */
+/* Returns the index of the first property, from @i on, that has a value to send. */
 static unsigned ext_next(const struct rr_conn *c, unsigned i)
 {
 	while (i < ext_props_count(c) && !c->cfg.ext->prop[i].data)
@@ -156,7 +157,7 @@ static bool ext_more(const struct rr_conn *c)
 	return ext_next(c, c->props.next) < ext_props_count(c);
 }
 
-/* Most octets of the next message. [V1] */
+/* Returns the limit of the next message, in octets. [V1] */
 static size_t props_message_limit(const struct rr_conn *c)
 {
 	if (c->cfg.role == RR_CONN_CLIENT && c->props.out == RR_PROPS_OUT_FIRST)
@@ -194,13 +195,13 @@ static void put_numbers(const struct rr_conn *c, struct rr_writer *w, uint32_t *
 	rr_wire_put_prop_u32(w, RDMA2_PROPID_RSSIZ, g->segment_bytes);
 	rr_wire_put_prop_u32(w, RDMA2_PROPID_RCSIZ, g->max_segments);
 	*count += 4;
-	if (g->role != RR_CONN_CLIENT) /* only the client sends it [P13] */
+	if (g->role != RR_CONN_CLIENT) /* only a client sends this property [P13] */
 		return;
 	rr_wire_put_prop_u32(w, RDMA2_PROPID_BRS, g->rvrsdir);
 	*count += 1;
 }
 
-/* Appends properties of extensions, in order, as far as they fit. */
+/* Appends extension properties, in order, as long as they fit. */
 static void put_ext_props(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
                           uint32_t *count)
 {
@@ -218,7 +219,7 @@ static void put_ext_props(struct rr_conn *c, struct rr_writer *w, uint32_t xid,
 	}
 }
 
-/* Reports our properties in [@set, @end) to host authentication. */
+/* Reports our encoded properties from @set to @end to host authentication. */
 static void report_set(struct rr_conn *c, const uint8_t *set, const uint8_t *end)
 {
 	struct rr_cursor cur = rr_cursor_over(set, (size_t)(end - set));
@@ -237,7 +238,7 @@ static void report_set(struct rr_conn *c, const uint8_t *set, const uint8_t *end
 	}
 }
 
-/* Is the message being built our final one? */
+/* Returns true if the message being built is our final one. */
 static bool is_final_set(const struct rr_conn *c)
 {
 	return !ext_more(c) && rr_auth_settled(c);
@@ -248,8 +249,8 @@ static void fail_no_memory(struct rr_conn *c)
 	rr_conn_fail(c, -ENOMEM);
 }
 
-/* Sends a set of whole properties: the numbers if it is the first, and extension
- * properties that fit. */
+/* Sends a set of complete properties: the numbers if this is the first set, and
+ * extension properties that fit. */
 static void send_prop_set(struct rr_conn *c)
 {
 	struct rr_props *p = &c->props;
@@ -259,7 +260,7 @@ static void send_prop_set(struct rr_conn *c)
 	        .htype = RDMA2_CONNPROP,
 	};
 	uint32_t count = 0;
-	/* Mostly there is nothing but the numbers. */
+	/* Usually there are only the numbers. */
 	size_t limit =
 	        ext_more(c) ? props_message_limit(c) : (size_t)RR_WIRE_FIRST_MESSAGE;
 	struct rr_writer w;
@@ -307,7 +308,7 @@ static void begin_prop_parts(struct rr_conn *c, uint32_t id, const void *data,
 	rr_store_u32(p->part_head + 8, (uint32_t)len);
 }
 
-/* Copies octets @at to @at + @n of the encoded set: head, data, padding. */
+/* Copies @n octets from offset @at of the encoded set: head, data, padding. */
 static void copy_prop_part(const struct rr_props *p, size_t at, uint8_t *to, size_t n)
 {
 	size_t head = sizeof(p->part_head), len = rr_load_u32(p->part_head + 8);
@@ -422,14 +423,15 @@ static void apply_number(struct rr_conn *c, struct rr_peer_props *v,
 	rr_conn_trace(c, RR_TRACE_PROP_APPLIED, 0, p->id, p->value, 0);
 }
 
-/* Is the set well formed, but longer than our limit? [P20] */
+/* Returns true if the set is well-formed, but has more properties than our limit.
+ * [P20] */
 static bool exceeds_prop_count(const uint8_t *body, size_t len)
 {
 	return len >= 4 && rr_load_u32(body) > RR_WIRE_MAX_PROPS &&
 	       rr_load_u32(body) <= (len - 4) / 8;
 }
 
-/* Does an extension reject the value? */
+/* Returns true if an extension rejects the value. */
 static bool refused_by_extension(const struct rr_conn *c, const struct rr_prop *p)
 {
 	int i = rr_ext_prop(c, p->id);
@@ -438,7 +440,7 @@ static bool refused_by_extension(const struct rr_conn *c, const struct rr_prop *
 	return e && e->conforms && p->len && !e->conforms(p->data, p->len);
 }
 
-/* Takes the properties that are not numbers.  The set has been checked. */
+/* Processes the properties that are not numbers.  The set has already been checked. */
 static void take_other_props(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
 {
 	struct rr_prop p;
@@ -457,13 +459,14 @@ static void take_other_props(struct rr_conn *c, struct rr_cursor cur, uint32_t c
 		if (p.len) {
 			c->props.ext_seen |= 1u << i;
 			rr_ext_report(c, (unsigned)i, RR_EXT_PROPERTY, p.data, p.len);
-		} else { /* no data: the default, reported at the end of the exchange */
+		} else { /* no data: the default is reported at the end of the
+		          * exchange */
 			c->props.ext_seen &= ~(1u << i);
 		}
 	}
 }
 
-/* Takes all values of the set or none. */
+/* Applies all values of the set, or none.  Returns 0 or the rdma_err code. */
 static uint32_t decode_props(struct rr_conn *c, const uint8_t *body, size_t len)
 {
 	struct rr_cursor cur = rr_cursor_over(body, len);

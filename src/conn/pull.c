@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA Reads of the Responder: what a Call carries in Read chunks.
+ * The Responder's RDMA Reads, which pull a Call's Read chunks.
  *
  * Normal path: the first RR_SPECIAL_HEAD octets of a Position Zero chunk are read,
  * enough for the RPC header -> ADMIT: the user names memory ("sinks") for the other
- * chunks, or leaves it to the connection -> the rest is read -> REQUEST: the unreduced
- * Call as pieces, with items where they were read.  Items are never copied.
+ * chunks, or leaves that to the connection -> the remaining octets are read -> REQUEST:
+ * the unreduced Call as pieces, with each item in its sink.  Items are never copied.
  *
- * A Read that fails while the connection lives ends the request with RDMA2_ERR_SYSTEM
- * [K14].  The request ends only when every Read has completed.
+ * If a Read fails while the connection is alive, the request ends with RDMA2_ERR_SYSTEM
+ * [K14].  The request ends only after every Read has completed.
  */
 #include "conn/core.h"
 
@@ -35,7 +35,7 @@ static bool queue_read(struct rr_conn *c, struct rr_request_state *q, uint8_t *t
 }
 
 /* Queues Reads for the octets of chunk @k from @from up to @end.  @base is memory for
- * the whole chunk. */
+ * the complete chunk. */
 static void queue_reads(struct rr_conn *c, struct rr_request_state *q,
                         const struct rr_chunk *k, uint8_t *base, uint64_t from,
                         uint64_t end)
@@ -58,7 +58,7 @@ static void queue_reads(struct rr_conn *c, struct rr_request_state *q,
 	}
 }
 
-/* The @i-th Read chunk of those that carry items. */
+/* Returns the @i-th Read chunk, not counting the Position Zero chunk. */
 static const struct rr_chunk *item_chunk(const struct rr_request_state *q, unsigned i)
 {
 	return &q->lists->reads[i + q->req.special];
@@ -102,7 +102,8 @@ static void add_request_piece(struct rr_request *r, const void *base, size_t len
 		r->pieces[r->n_pieces++] = (struct rr_piece){base, len, item};
 }
 
-/* Puts the items back at their Positions, which were checked. */
+/* Rebuilds the unreduced Call, with the items at their Positions (already checked), and
+ * queues REQUEST. */
 static void hand_over(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_request *r = &q->req;
@@ -141,7 +142,7 @@ static void finish_head(struct rr_conn *c, struct rr_request_state *q)
 		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* [E9] */
 }
 
-/* Every Read that was queued has completed. */
+/* Continues after every queued Read has completed. */
 static void finish_pull(struct rr_conn *c, struct rr_request_state *q)
 {
 	rr_request_event(q, RR_REQUEST_EV_PULL);
@@ -195,7 +196,8 @@ void rr_pull_start(struct rr_conn *c, struct rr_request_state *q,
 
 /* -- after ADMIT ----------------------------------------------------------- */
 
-/* Queues Reads for the rest of a Special Call.  False: no memory. */
+/* Queues Reads for the remaining octets of a Special Call.  Returns false if there is
+ * no memory. */
 static bool pull_rest(struct rr_conn *c, struct rr_request_state *q)
 {
 	uint64_t all = q->req.call_bytes, head = q->buf.len;
@@ -208,8 +210,8 @@ static bool pull_rest(struct rr_conn *c, struct rr_request_state *q)
 	return true;
 }
 
-/* Sets memory for each Read chunk: the user's @sinks, or (NULL) the connection's.
- * False: there is not enough. */
+/* Sets the memory for each Read chunk: the user's @sinks, or if NULL, memory of the
+ * connection.  Returns false if memory is missing or too small. */
 static bool set_sinks(struct rr_conn *c, struct rr_request_state *q,
                       const struct rr_sge *sinks)
 {

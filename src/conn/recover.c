@@ -9,16 +9,16 @@
  * permanent.
  *
  * Normal path: when the error arrives, the chunks that the Call provided are recorded
- * in it -> CALL_DONE -> the user calls rr_call_recover, which writes limits into the
- * call -> call_chunks.c obeys them when the user queues the call again.
+ * in rr_call.recovery -> CALL_DONE -> the user calls rr_call_recover, which stores
+ * limits in the call -> call_plan.c applies them when the user queues the call again.
  *
- * An error is final if the call already does what it asks for, or if it is the second
- * one.  So a peer cannot make a call be sent again and again.
+ * An error is final if the call already conforms to it, or if it is the second one.  So
+ * a peer cannot cause a call to be sent again and again.
  *
- * Version 1 has ERR_CHUNK for all of these, and for malformed headers, which ours are
- * not.  It may be sent before or after execution, and names no length.  So a call that
- * may be executed twice provides a Reply chunk that grows with each attempt.  The
- * longest Reply allowed bounds the attempts. [RFC 8166 §4.5.3]
+ * Version 1 has only ERR_CHUNK for all of these, and for malformed headers, which we do
+ * not send.  ERR_CHUNK may be sent before or after execution, and carries no length.
+ * So a call that may be executed twice provides a Reply chunk that grows with each
+ * attempt. The longest Reply allowed limits the number of attempts. [RFC 8166 §4.5.3]
  */
 #include "conn/core.h"
 
@@ -45,7 +45,7 @@ int rr_recover_failed(struct rr_call_state *s, int err)
 {
 	uint32_t code = s->call->recovery.error.code;
 
-	/* A guessed length that there is no memory for was too large. */
+	/* After a guess, -ENOMEM means that the guessed length was too large. */
 	if (!code ||
 	    (err != -EMSGSIZE && !(err == -ENOMEM && code == RDMA2_ERR_BAD_XDR)))
 		return err;
@@ -53,7 +53,9 @@ int rr_recover_failed(struct rr_call_state *s, int err)
 	return RR_CALL_REMOTE_ERROR;
 }
 
-/* A Position Zero chunk is not counted in @max, but 0 may refer to it. [K12, R4] */
+/* Applies the peer's limit of Read chunks.  A Position Zero chunk is not counted in
+ * @max, but a @max of 0 may refer to it.  Returns false if the call already conforms.
+ * [K12, R4] */
 static bool limit_reads(struct rr_call *call, struct rr_recovery *r, uint32_t max)
 {
 	bool special = r->special && !max;
@@ -62,7 +64,7 @@ static bool limit_reads(struct rr_call *call, struct rr_recovery *r, uint32_t ma
 		return false;
 	if (special)
 		call->flags &= ~(unsigned)(RR_CALL_SPECIAL | RR_CALL_WHOLE);
-	r->max_reads = max; /* 0 excludes other Read chunks too */
+	r->max_reads = max; /* 0 also excludes other Read chunks */
 	return true;
 }
 
@@ -107,8 +109,9 @@ static bool enlarge_reply(const struct rr_conn *c, const struct rr_call *call,
 
 enum { GUESS_FIRST = 65536, GUESS_FACTOR = 16 };
 
-/* Guesses a length for a Reply chunk that was too small or missing.  No second guess is
- * made if the last one was more than the Call could provide. */
+/* Picks a larger length for a Reply chunk that was too small or missing.  Returns false
+ * if the previous guess already exceeded what the Call could provide, or the limit is
+ * reached. */
 static bool guess_reply(const struct rr_conn *c, const struct rr_call *call,
                         struct rr_recovery *r)
 {
@@ -146,7 +149,8 @@ static bool adapt_call(const struct rr_conn *c, struct rr_call *call,
 	}
 }
 
-/* Is this the second attempt already?  In version 1 the same error may be repeated. */
+/* Returns true if @call already was the only second attempt allowed.  In version 1 the
+ * same error may be repeated. */
 static bool was_adapted(const struct rr_conn *c, const struct rr_call *call)
 {
 	uint32_t code = call->recovery.error.code;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receive buffers, and the first checks of a message received.
+ * Receive buffers, and the first checks of a received message.
  *
  * H + limit + 2 Receives are posted at all times [C3 Receives, C6].  A server posts
- * RR_FIRST_RECEIVES until its client's first message arrives, since the client has one
- * credit until then.  extra_receives adds a reserve for peers that count credits in
- * another way and send more than we granted.  Such messages are counted, and served as
- * long as a Receive is posted; when none is, the provider ends the connection.
+ * only RR_FIRST_RECEIVES until its client's first message arrives, since the client has
+ * one credit until then.  extra_receives adds a reserve for peers that count credits
+ * differently and send more than we granted.  Such messages are counted, and served as
+ * long as a Receive is posted; without one, the provider ends the connection.
  *
- * A message whose payload is used where it lies keeps its buffer, and a spare is posted
- * in its place.  The credits of a message are applied, and answers are sent, only when
- * another Receive has been posted.  Every path posts one, also that of malformed
- * messages.
+ * A message whose payload is used in place keeps its buffer, and a spare is posted
+ * instead.  The credits of a message are applied, and answers are sent, only after
+ * another Receive has been posted.  Every path posts one, including the path for
+ * malformed messages.
  *
- * Checks are made in the order of docs/decisions.md, and cited by the names they have
- * there.  A message that fails one is discarded without an answer, or is answered by
- * RDMA2_ERROR (Calls), or ends the call that it belongs to (Replies).  No error is sent
- * about a Reply or an error.
+ * Checks are made in the order of docs/decisions.md, and cited by the names given
+ * there. A message that fails a check is discarded without an answer, is answered with
+ * RDMA2_ERROR (Calls), or ends its call (Replies).  No error is sent about a Reply or
+ * an error.
  */
 #include "conn/core.h"
 
@@ -86,7 +86,8 @@ static int post_new(struct rr_conn *c, uint32_t n)
 	return 0;
 }
 
-/* Posts the other Receives: the peer's first message is here, and grants follow. */
+/* Posts the remaining Receives.  The peer's first message has arrived, and credits are
+ * about to be granted. */
 static void post_late(struct rr_conn *c)
 {
 	uint32_t n = c->late_receives;
@@ -104,7 +105,8 @@ int rr_recv_init(struct rr_conn *c)
 
 	rr_list_init(&c->rbufs);
 	rr_list_init(&c->spares);
-	/* The default at least, since it applies until the exchange is over. [P8] */
+	/* At least the default size, which applies until the exchange has ended.
+	 * [P8] */
 	c->rbuf_bytes = RR_MAX(c->cfg.recv_bytes, (uint32_t)RR_WIRE_DEFAULT_INLINE);
 	c->late_receives = n - early;
 	return post_new(c, early);
@@ -152,7 +154,7 @@ static bool is_grant(const struct rr_msg *m)
 	return m->p.htype == RDMA2_NOMSG && !m->p.xid;
 }
 
-/* May it be a part of a sequence? [M3] */
+/* Returns true if the message may be part of a sequence. [M3] */
 static bool is_part(const struct rr_msg *m)
 {
 	return !is_grant(m) && (m->p.htype == RDMA2_MSG || m->p.htype == RDMA2_NOMSG ||
@@ -162,7 +164,7 @@ static bool is_part(const struct rr_msg *m)
 void rr_recv_fault(struct rr_conn *c, const struct rr_msg *m, const struct rr_error *e,
                    int call_status)
 {
-	/* Its sequence is being discarded: no second error is sent. [M3] */
+	/* The message's sequence is being discarded: send no second error. [M3] */
 	if (is_part(m) && rr_cont_discards(c, m)) {
 		rr_recv_discard(c, m, RR_DISCARD_SEQUENCE);
 		return;
@@ -196,7 +198,8 @@ static void answer_fault(struct rr_conn *c, const struct rr_msg *m, uint32_t cod
 
 /* -- version [check: version; V3, V4, V5, V8] ------------------------------ */
 
-/* Handles the refusal of a client's first message.  False: the message is not one. */
+/* Handles the server's refusal of our first message.  Returns false if the message is
+ * not a refusal. */
 static bool take_refusal(struct rr_conn *c, const struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
@@ -212,7 +215,7 @@ static bool take_refusal(struct rr_conn *c, const struct rr_msg *m)
 		return false;
 	c->count.errors_received++;
 	rr_conn_trace(c, RR_TRACE_ERROR_RECEIVED, p.xid, e.code, e.arg[0], e.arg[1]);
-	/* Falls back once: the version just refused is not tried again. [V5, V12] */
+	/* Fall back only once: never retry the version just refused. [V5, V12] */
 	lower = rr_version_ops_within(c->cfg.versions & ~(unsigned)RR_CONN_V2, e.arg[0],
 	                              e.arg[1]);
 	if (lower)
@@ -222,7 +225,7 @@ static bool take_refusal(struct rr_conn *c, const struct rr_msg *m)
 	return true;
 }
 
-/* Returns the error that names the versions allowed now. */
+/* Returns the error that names the versions currently allowed. */
 static struct rr_error version_range(const struct rr_conn *c)
 {
 	unsigned v = c->cfg.versions;
@@ -237,7 +240,7 @@ static struct rr_error version_range(const struct rr_conn *c)
 static void reject_version(struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_error e = version_range(c);
-	/* rdma_htype has the same place in all versions. */
+	/* rdma_htype is at the same offset in all versions. */
 	bool error = m->p.htype == RDMA2_ERROR;
 
 	rr_recv_discard(c, m, RR_DISCARD_VERSION);
@@ -247,7 +250,8 @@ static void reject_version(struct rr_conn *c, const struct rr_msg *m)
 		rr_tx_error(c, m->p.xid, m->p.vers, &e, !c->settled);
 }
 
-/* A server takes the version of its client's first message, if it has that. */
+/* Switches a server to the version of its client's first message, if that version is
+ * allowed. */
 static void follow_client(struct rr_conn *c, const struct rr_msg *m)
 {
 	const struct rr_version_ops *theirs;
@@ -262,8 +266,8 @@ static void follow_client(struct rr_conn *c, const struct rr_msg *m)
 
 /* -- RDMA2_CONNPROP -------------------------------------------------------- */
 
-/* Takes an RDMA2_CONNPROP, or a part of one: all parts are decoded together.
- * [check: header body, P3] */
+/* Processes an RDMA2_CONNPROP, or a part of one.  Parts are decoded after the last one
+ * has arrived. [check: header body, P3] */
 static void take_connprop(struct rr_conn *c, struct rr_msg *m)
 {
 	bool whole = !m->more && !c->cont.active;
@@ -294,7 +298,7 @@ static bool is_known_type(const struct rr_conn *c, uint32_t htype)
 	       htype == RDMA2_CONNPROP || rr_ext_htype(c, htype) >= 0;
 }
 
-/* Checks the prefix.  Returns 0 or the rdma_err.
+/* Checks the prefix.  Returns 0 or the rdma_err code.
  * [check: header type to late properties] */
 static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 {
@@ -310,7 +314,8 @@ static uint32_t check_prefix(const struct rr_conn *c, const struct rr_msg *m)
 	return 0;
 }
 
-/* Decodes RDMA2_MSG and RDMA2_NOMSG. [check: header body] */
+/* Decodes the chunk lists of an RDMA2_MSG or RDMA2_NOMSG.  Returns false if the message
+ * is malformed. [check: header body] */
 static bool decode_v2_lists(struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->body, m->body_len);
@@ -322,7 +327,7 @@ static bool decode_v2_lists(struct rr_msg *m)
 	return m->p.htype != RDMA2_MSG || m->payload_len >= 4; /* [X9] */
 }
 
-/* While a sequence is in progress, only its parts are allowed.
+/* Returns true if no sequence is in progress, or the message is a part of it.
  * [check: sequence, M2, M4] */
 static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 {
@@ -332,7 +337,8 @@ static bool fits_sequence(const struct rr_conn *c, const struct rr_msg *m)
 	                      k->response == m->response);
 }
 
-/* Must the peer authenticate itself before this message is served? [P14] */
+/* Returns true if the peer must authenticate itself before this message is served.
+ * [P14] */
 static bool must_authenticate(const struct rr_conn *c)
 {
 	return c->cfg.auth_required && c->state != RR_CONN_READY;
@@ -346,7 +352,7 @@ static void receive_rpc(struct rr_conn *c, struct rr_msg *m)
 		return;
 	}
 	if (is_grant(m) && rr_lists_empty(&m->lists))
-		return; /* its credits are applied, that is all */
+		return; /* a grant message, whose credits are applied later */
 	if (must_authenticate(c))
 		rr_conn_fail(c, -EACCES);
 	else if (rr_cont_discards(c, m))
@@ -414,11 +420,11 @@ static void settle_version(struct rr_conn *c)
 	}
 	c->settled = true;
 	c->props.answer_at = RR_TIME_NEVER;
-	rr_props_allow(c); /* now a server may send its own [V2, P1] */
+	rr_props_allow(c); /* a server may now send its properties [V2, P1] */
 }
 
-/* Checks length and version, and decodes the prefix.  False: the credits of the message
- * do not count, and it is not examined further. [C8] */
+/* Checks length and version, and decodes the prefix.  Returns false if the message must
+ * not be examined further and its credits do not count. [C8] */
 static bool check_version(struct rr_conn *c, struct rr_msg *m)
 {
 	struct rr_cursor cur = rr_cursor_over(m->rbuf->data, m->len);
@@ -428,7 +434,7 @@ static bool check_version(struct rr_conn *c, struct rr_msg *m)
 		return false;
 	if (!c->settled)
 		follow_client(c, m);
-	if (m->len < RR_WIRE_PREFIX) { /* that of version 1 is shorter */
+	if (m->len < RR_WIRE_PREFIX) { /* the prefix of version 1 is shorter */
 		rr_recv_discard(c, m, RR_DISCARD_SHORT);
 		return false;
 	}
@@ -458,7 +464,7 @@ static void examine_message(struct rr_conn *c, struct rr_msg *m)
 	c->version->received(c, m);
 }
 
-/* Sets the fields that are read before, or without, decoding the prefix. */
+/* Sets the fields that may be read before the prefix is decoded, or if it never is. */
 static void init_message(struct rr_msg *m, struct rr_rbuf *b, size_t len,
                          uint32_t inv_handle)
 {

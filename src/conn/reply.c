@@ -3,18 +3,18 @@
  * The Responder's replies.                                 [v2 §4.4, §6.4, K9]
  *
  * Items are written to the Write chunks, in order.  The rest of the reply is sent in
- * the first way that fits: in one message, in the Reply chunk, in several messages.  If
- * a Write chunk is too small for its item, or the rest fits nowhere, an error is sent
- * instead, before anything has been written.
+ * the first of these ways that is possible: in one message, in the Reply chunk, in
+ * several messages.  If a Write chunk is too small for its item, or none of these ways
+ * is possible, an error is sent instead, before anything has been written.
  *
- * Writes are queued at once.  The Send is queued later, with its turn and a credit, so
- * it always follows them.  Only the last message of a reply may invalidate a handle
- * [K16].  The request ends when every Write and Send has completed: until then the
- * user's memory is lent.
+ * Writes are queued at once.  The Send is queued later, in its turn and when there is a
+ * credit, so it always follows the Writes.  Only the last message of a reply may
+ * invalidate a handle [K16].  The request ends when every Write and Send has completed:
+ * until then the user's memory is lent.
  */
 #include "conn/core.h"
 
-/* Ends the request without a reply: by @e, or because the connection is lost. */
+/* Ends the request without a reply: sends error @e, unless the connection is lost. */
 static void fail_reply(struct rr_conn *c, struct rr_request_state *q,
                        const struct rr_error *e)
 {
@@ -29,12 +29,14 @@ static void fail_reply(struct rr_conn *c, struct rr_request_state *q,
 /* -- planning -------------------------------------------------------------- */
 
 struct reply_plan {
-	const struct rr_piece *item[RR_WIRE_MAX_WRITES]; /* NULL: chunk unused */
+	const struct rr_piece *item[RR_WIRE_MAX_WRITES]; /* item written to each Write
+	                                                  * chunk; NULL = chunk
+	                                                  * unused */
 	bool special;
 };
 
-/* An item stays in the payload if its chunk has no segments, or if RPCSEC_GSS protects
- * it. [K18] */
+/* Returns true if the item is written to the Write chunk.  It stays in the payload if
+ * the chunk has no segments, or if RPCSEC_GSS protects the reply. [K18] */
 static bool takes_item(const struct rr_request_state *q, unsigned chunk,
                        const struct rr_piece *k)
 {
@@ -42,7 +44,8 @@ static bool takes_item(const struct rr_request_state *q, unsigned chunk,
 	       (q->lists->writes[chunk].count || !k->len);
 }
 
-/* Assigns items to chunks, and adds the rest to the stream.  False: answer by @e. */
+/* Assigns items to chunks, and adds everything else to the stream.  Returns false if
+ * error @e must be sent instead. */
 static bool place_items(struct rr_request_state *q, const struct rr_piece *pieces,
                         unsigned n, struct reply_plan *p, struct rr_error *e)
 {
@@ -70,7 +73,8 @@ static bool place_items(struct rr_request_state *q, const struct rr_piece *piece
 	return q->stream.left >= RR_RPC_MIN && !(q->stream.left & 3);
 }
 
-/* Header with the lists of the reply: those of the Call without Read chunks. */
+/* Returns the length of the reply's header, which has the Call's lists without the Read
+ * chunks. */
 static size_t reply_header_bytes(const struct rr_conn *c,
                                  const struct rr_request_state *q)
 {
@@ -84,7 +88,8 @@ static bool may_continue_reply(const struct rr_conn *c)
 	return c->cfg.role == RR_CONN_SERVER || c->cfg.rvrsdir >= RDMA2_RVRSDIR_CONT;
 }
 
-/* Chooses how the stream is sent.  False: it cannot be; @e is the answer. [K9] */
+/* Chooses how the stream is sent.  Returns false if no way is possible and error @e
+ * must be sent instead. [K9] */
 static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state *q,
                                 struct reply_plan *p, struct rr_error *e)
 {
@@ -109,7 +114,7 @@ static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state
 		q->lists->has_reply = false;
 	}
 	if (may_continue_reply(
-	            c)) /* the Write list fits: call_checks.c has seen to it */
+	            c)) /* the Write list fits, as checked by call_checks.c */
 		return true;
 	*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
 	                       {(uint32_t)RR_MIN(left, UINT32_MAX)}};
@@ -118,8 +123,8 @@ static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state
 
 /* -- writing --------------------------------------------------------------- */
 
-/* Queues a Write of as much of @stream as fits segment @g, and sets the length of @g to
- * that.  False: no memory. */
+/* Queues a Write of as much of @stream as fits in segment @g, and sets @g->length to
+ * the length written.  Returns false if there is no memory. */
 static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
                           struct rr_segment *g, struct rr_stream *stream)
 {
@@ -141,7 +146,8 @@ static bool write_segment(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Fills the chunk from the front; its segments get the lengths written. [K6] */
+/* Writes the stream to the chunk, from the front, and sets each segment's length to the
+ * length written. [K6] */
 static bool write_chunk(struct rr_conn *c, struct rr_request_state *q,
                         const struct rr_chunk *k, struct rr_stream *stream)
 {
@@ -168,13 +174,15 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Sets the segments of an unused Reply chunk, which version 1 returns, to length 0. */
+/* Sets the segments of an unused Reply chunk to length 0.  Version 1 returns such a
+ * chunk. */
 static void return_reply_chunk(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_stream nothing;
 
 	rr_stream_init(&nothing);
-	(void)write_chunk(c, q, &q->lists->reply, &nothing); /* takes no memory */
+	(void)write_chunk(c, q, &q->lists->reply, &nothing); /* nothing is written, so
+	                                                      * this cannot fail */
 }
 
 static bool write_chunks(struct rr_conn *c, struct rr_request_state *q,
@@ -232,7 +240,8 @@ void rr_conn_reply(struct rr_conn *c, struct rr_request *r,
 	c->count.request_replies++;
 	trace_reply(c, q, &p);
 	if (!write_chunks(c, q, &p)) {
-		rr_conn_fail(c, -ENOMEM); /* half of it may be under way [v2 §7.4] */
+		rr_conn_fail(c, -ENOMEM); /* some Writes may already be queued [v2
+		                           * §7.4] */
 		q->all_sent = true;
 		rr_reply_settle(c, q);
 		return;
@@ -273,7 +282,8 @@ bool rr_reply_transmit(struct rr_conn *c, struct rr_request_state *q)
 	rr_list_del(&q->req.link);
 	x->request = q;
 	q->xmits_out++;
-	if (q->all_sent) /* the credit word of this Send no longer counts the request */
+	if (q->all_sent) /* so that the credit word of this Send no longer counts the
+	                  * request */
 		rr_request_sent(c, q);
 	rr_xmit_send(c, x);
 	c->tx.reply = q->all_sent ? NULL : q;

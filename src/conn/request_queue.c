@@ -2,22 +2,22 @@
 /*
  * The queues in which requests wait before they are served.
  *
- * A request first waits for its turn: no more than max_requests are served at once, and
- * credits are withheld meanwhile (tx.c), so few others arrive.  A continued Call for
- * which room was granted (collect.c) has a queue of its own, and goes first: it waits
- * only for requests that have begun.  Every other request leaves a turn to each
- * continued Call that came before it, since it may wait for that Call's memory.
+ * A request first waits for its turn: at most max_requests are served at once, and
+ * credits are withheld meanwhile (tx.c), so that few others arrive.  Continued Calls
+ * for which memory was granted (collect.c) have a separate queue with priority: they
+ * wait only for requests that have begun.  Every other request leaves a turn for each
+ * continued Call that arrived earlier, since it may wait for that Call's memory.
  *
- * Then a request waits for memory.  The memory for all that it pulls is charged to the
- * quota in one step, in order of arrival.  So requests wait only for requests that make
- * progress.  If all memory charged belongs to requests that wait, the first of these is
- * refused.
+ * After its turn a request waits for memory.  The memory for all its RDMA Reads is
+ * charged to the quota in one step, in order of arrival.  So requests wait only for
+ * requests that make progress.  If all memory charged belongs to waiting requests, the
+ * first of them is refused.
  */
 #include "conn/core.h"
 
 /* -- memory ---------------------------------------------------------------- */
 
-/* What the request's buffer has charged to the quota. */
+/* Returns the number of octets charged to the quota for the request's buffer. */
 static uint64_t charged_bytes(const struct rr_request_state *q)
 {
 	return q->buf.charged ? q->buf.cap : 0;
@@ -70,10 +70,11 @@ static void begin_request(struct rr_conn *c, struct rr_request_state *q)
 	else if (!q->req.special)
 		rr_pull_start(c, q, RR_REQUEST_EV_TURN);
 	else
-		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* an empty Call */
+		rr_request_fail(c, q, RDMA2_ERR_BAD_XDR, -EBADMSG); /* the Position Zero
+		                                                     * chunk is empty */
 }
 
-/* May one more be served, besides @serving? */
+/* Returns true if another request may be served while @serving are. */
 static bool has_turn(const struct rr_conn *c, unsigned serving)
 {
 	return serving < c->cfg.max_requests;
@@ -118,7 +119,7 @@ bool rr_request_turn(struct rr_conn *c)
 void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)
 {
 	rr_request_move(q, RR_REQUEST_EV_WHOLE, RR_REQUEST_TURN);
-	/* @q itself is in n_serving already. */
+	/* n_serving already includes @q. */
 	if (!c->n_turns && has_turn(c, c->n_serving - 1))
 		begin_request(c, q);
 	else
@@ -127,8 +128,8 @@ void rr_request_begin(struct rr_conn *c, struct rr_request_state *q)
 
 void rr_request_begin_roomed(struct rr_conn *c, struct rr_request_state *q)
 {
-	q->wanted = 0; /* the room granted covers all of it */
+	q->wanted = 0; /* the granted memory includes that for its Read chunks */
 	rr_request_move(q, RR_REQUEST_EV_WHOLE, RR_REQUEST_TURN);
 	rr_list_push(&c->roomed_turns, &q->req.link);
-	(void)begin_roomed(c); /* without a turn it stays queued */
+	(void)begin_roomed(c); /* stays queued if there is no turn */
 }

@@ -2,15 +2,15 @@
 /*
  * The Requester's calls, from the queue to the result.
  *
- * Normal path: QUEUED -> (regions registered) REGISTERING -> PREPARED -> the
- * message or its parts sent -> WAITING -> the Reply (answer.c) -> ENDING,
- * while regions are invalidated and Sends complete -> DONE.
+ * Normal path: QUEUED -> REGISTERING (if there are regions) -> PREPARED -> the message
+ * or its parts are sent -> WAITING -> the Reply arrives (answer.c) -> ENDING, while
+ * regions are invalidated and Sends complete -> DONE.
  *
- * CALL_DONE is queued when the wait for the Reply, the Sends of the call's memory, and
- * the peer's access to its regions are over.  A part of a Reply that breaks a rule
- * decides the result.  Then the call is DRAINING until the last part, which may
- * invalidate one of its regions.  After rr_call_end the XID is free again, and late
- * messages for the call are discarded.
+ * CALL_DONE is queued when the call no longer waits for its Reply, the Sends that
+ * gather its memory have completed, and the peer can no longer access its regions.  If
+ * a part of a Reply breaks a rule, the result is known; the call is then DRAINING until
+ * the last part, which may invalidate one of its regions.  After rr_call_end the XID is
+ * free again, and late messages for the call are discarded.
  */
 #include "conn/core.h"
 
@@ -34,8 +34,8 @@ struct rr_call_state *rr_call_sent(const struct rr_conn *c, uint32_t xid)
 
 /* -- queueing -------------------------------------------------------------- */
 
-/* Checks what the user passed.  Items begin, and the stream ends, at a multiple of four
- * octets. [K19] */
+/* Returns true if the user's call is valid.  Items must begin, and the stream must end,
+ * at a multiple of four octets. [K19] */
 static bool validate_call(const struct rr_call *call)
 {
 	size_t at = 0;
@@ -196,7 +196,8 @@ static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 		return;
 	}
 	x->of_call = true;
-	if (x->refers) { /* else all is copied, and the call may end before the Send */
+	if (x->refers) { /* otherwise all is copied, and the call may end before the
+	                  * Send does */
 		x->call = s;
 		s->sends_out++;
 	}
@@ -232,7 +233,7 @@ bool rr_call_transmit(struct rr_conn *c, struct rr_call_state *s)
 
 /* -- ending ---------------------------------------------------------------- */
 
-/* The call no longer waits for a Reply. */
+/* Stops counting the call as waiting for a Reply. */
 static void stop_awaiting(struct rr_conn *c, struct rr_call_state *s)
 {
 	c->n_awaited -= s->awaited;
@@ -275,7 +276,8 @@ void rr_call_drained(struct rr_conn *c, uint32_t xid)
 		rr_call_end(c, s, s->status);
 }
 
-/* Reads a Special Reply, only now that the peer can no longer change it. */
+/* Returns the call's final status.  A Special Reply is checked only now, when the peer
+ * can no longer change it. */
 static int final_status(const struct rr_call_state *s)
 {
 	if (s->status == RR_CALL_OK &&
@@ -284,8 +286,9 @@ static int final_status(const struct rr_call_state *s)
 	return s->status;
 }
 
-/* A call that was given up ends when the provider no longer uses its memory.  A peer
- * that receives nothing can delay that for ever: after drain_ns the connection ends. */
+/* Starts the deadline for a cancelled call to end.  Such a call ends when the provider
+ * no longer uses its memory.  A peer that receives nothing could delay that forever, so
+ * the connection ends after drain_ns. */
 static void watch_end(struct rr_conn *c, struct rr_call_state *s)
 {
 	if (s->phase != RR_CALL_ENDING || s->overdue)
@@ -344,7 +347,7 @@ void rr_conn_cancel(struct rr_conn *c, struct rr_call *call, rr_time now)
 	c->now = now;
 	if (!s)
 		return;
-	if (s->phase == RR_CALL_WAITING) /* it keeps its credit in version 1 */
+	if (s->phase == RR_CALL_WAITING) /* in version 1 the call keeps its credit */
 		rr_v1_give_up(c);
 	rr_call_end(c, s, -ECANCELED);
 	watch_end(c, s);
@@ -374,7 +377,8 @@ void rr_conn_call_release(struct rr_conn *c, struct rr_call *call, rr_time now)
 	}
 }
 
-/* Ends a call after a loss: no region is accessible, and no completion is owed. */
+/* Ends a call after a loss: no region is accessible, and no completion is
+ * outstanding. */
 static void end_lost_call(struct rr_conn *c, struct rr_call_state *s, int status)
 {
 	if (s->phase == RR_CALL_DONE)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Responder's requests: their life from the Call received to REQUEST_DONE.
+ * The Responder's requests: their life from the received Call to REQUEST_DONE.
  *
- * Normal path: the header passes its checks (call_checks.c) -> the Call is complete, at
- * once or after collecting its parts (collect.c) -> it gets a turn and memory
- * (request_queue.c) -> ADMIT, its Read chunks are pulled (pull.c) -> REQUEST -> the
- * user's answer (reply.c) -> REQUEST_DONE.  A Call without Read chunks stays in its
- * Receive buffer.
+ * Normal path: the header passes its checks (call_checks.c) -> the Call is complete,
+ * either at once or after its parts are collected (collect.c) -> it gets a turn and
+ * memory (request_queue.c) -> ADMIT, its Read chunks are pulled (pull.c) -> REQUEST ->
+ * the user's answer (reply.c) -> REQUEST_DONE.  The payload of a Call without Read
+ * chunks stays in its Receive buffer.
  *
- * After a loss, a request that the user holds stays until the user has answered it; all
- * others end at once.
+ * After a loss, a request that waits for the user's answer remains until the user has
+ * answered; all others end at once.
  */
 #include "conn/core.h"
 
@@ -73,7 +73,7 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 void rr_request_polled(struct rr_request_state *q)
 {
 	q->known = q->with_user = true;
-	q->roomed = false; /* from now on the user gives it back, see rr_request */
+	q->roomed = false; /* the user now returns it, see rr_request */
 }
 
 void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)
@@ -107,7 +107,7 @@ void rr_request_fail(struct rr_conn *c, struct rr_request_state *q, uint32_t cod
 
 /* -- intake ---------------------------------------------------------------- */
 
-/* Fills in what the user decides by at ADMIT. */
+/* Fills in the members of rr_request that the user reads at ADMIT. */
 static void describe_request(struct rr_request_state *q, bool special, bool continued)
 {
 	struct rr_request *r = &q->req;
@@ -131,8 +131,8 @@ static void describe_request(struct rr_request_state *q, bool special, bool cont
 	r->unreduced = false;
 }
 
-/* The choice in version 1, where the Requester names no handle: one of the chunks that
- * are most likely the largest. */
+/* Returns the handle to invalidate in version 1, where the Requester names none: a
+ * handle of the chunks that are likely to be the largest. */
 static uint32_t first_handle(const struct rr_lists *l)
 {
 	for (uint16_t i = 0; i < l->n_writes; i++)
@@ -141,7 +141,8 @@ static uint32_t first_handle(const struct rr_lists *l)
 	return l->n_segs ? l->seg[0].handle : 0;
 }
 
-/* Returns the handle that the reply may invalidate: one of this Call's, or 0. [K17] */
+/* Returns the handle that the reply may invalidate: one of this Call's handles, or 0.
+ * [K17] */
 static uint32_t choose_reply_inv(const struct rr_conn *c, const struct rr_lists *l)
 {
 	if (!l || !c->remote_inv_out)
@@ -172,8 +173,8 @@ bool rr_request_set_chunks(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Leaves the payload in its Receive buffer, which the request keeps.  False: no
- * memory. */
+/* Transfers the Receive buffer that contains the payload to the request.  Returns false
+ * if there is no memory. */
 static bool keep_payload(struct rr_conn *c, struct rr_request_state *q,
                          struct rr_msg *m)
 {
@@ -194,7 +195,7 @@ static void refuse_call(struct rr_conn *c, const struct rr_msg *m, uint32_t code
 	rr_recv_fault(c, m, &e, 0);
 }
 
-/* Takes a Call that is complete in one message.  The RPC header of a Special Call is
+/* Accepts a Call that is complete in one message.  The RPC header of a Special Call is
  * still to be pulled. */
 static void accept_call(struct rr_conn *c, struct rr_msg *m)
 {

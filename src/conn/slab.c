@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See slab.h.  A block begins with a pointer to the block allocated before it,
- * a free piece with a pointer to the next free one.
+ * See slab.h.  A block starts with a pointer to the block allocated before it.  A free
+ * object starts with a pointer to the next free object.
  */
 #include "conn/slab.h"
 

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The choice of the next message.  With a credit the first of these is sent:
+ * The choice of the next message.  If there is a credit, the first available of these
+ * is sent:
  *
  *   1. our first RDMA2_CONNPROP; nothing is sent before it       [V1]
  *   2. the next part of a message that is being sent in parts    [V2-4.1-05]
  *   3. an RDMA2_ERROR                                            [C9]
  *   4. the next RDMA2_CONNPROP, until all of ours are sent       [P1]
  *   5. a reply, a call or a message of an extension, in turn
- *   6. a grant message, when many credits are owed, or some for grant_ns
+ *   6. a grant message, if many credits are owed, or some for grant_ns
  *                                                                [C3 grant message]
  *
- * A call does not take the last credit while replies are owed.
+ * A call does not use the last credit while replies are owed.
  *
- * Credits owed to the peer are withheld while they could bring more Calls than are
+ * Credits owed to the peer are withheld while they could lead to more Calls than are
  * served at once [v2 §4.2.1].  They are not withheld while the peer is in the middle of
- * a message, or owes us a Reply: it must be able to finish what it has begun.  While
- * parts of continued Calls are held for want of room (collect.c), only credits for
- * parts that can still be held are handed back.  That is not so while a call of ours is
- * alive, since its Reply is sent after those parts.
+ * a message or owes us a Reply: the peer must be able to finish what it has begun.
+ * While parts of continued Calls wait for memory (collect.c), the credits handed back
+ * are limited to the number of further parts that can be kept.  That limit does not
+ * apply while one of our calls is alive, since the peer sends its Reply after those
+ * parts.
  *
- * A call is prepared (its memory registered) only when it has its turn.  Each part but
- * the last fills the inline threshold.  A call may be given up when some of its parts
- * have been sent.  Its sequence must still end, and the peer must not execute a Call of
- * which a part is missing, even if the rest parses.  So an aborting final part is sent,
- * which no Responder accepts [K3].
+ * A call is prepared (its memory registered) only when its turn comes.  Each part
+ * except the last fills the inline threshold.  A call may be cancelled after some of
+ * its parts have been sent.  Its sequence must still be ended, and the peer must not
+ * execute a Call with a missing part, even if the other parts can be parsed.  So an
+ * aborting final part is sent, which every Responder must refuse [K3].
  */
 #include "conn/core.h"
 
@@ -57,7 +59,8 @@ size_t rr_tx_part(const struct rr_conn *c, size_t left, size_t header, bool *ret
 	*ret_last = header + left <= c->props.send_inline;
 	if (*ret_last)
 		return left;
-	/* Multiples of four, and at least four octets stay for the end. [M6] */
+	/* Returns a multiple of four, and leaves at least four octets for the last
+	 * part. [M6] */
 	return RR_MIN(room & ~(size_t)3, (left - 4) & ~(size_t)3);
 }
 
@@ -120,7 +123,8 @@ static bool send_queued_error(struct rr_conn *c)
 		else
 			rr_xmit_send(c, x);
 		if (n->vers == RPCRDMA_VERSION_ONE)
-			rr_store_u16(x->buf + 8, 0); /* version 1 has no ceiling */
+			rr_store_u16(x->buf + 8, 0); /* clears the ceiling, which
+			                              * version 1 does not have */
 	}
 	rr_slab_put(&c->error_slab, n);
 	if (!x)
@@ -128,7 +132,8 @@ static bool send_queued_error(struct rr_conn *c)
 	return true;
 }
 
-/* Does an answer to a first message of another version wait?  It needs no credit. */
+/* Returns true if the next queued error answers a first message with another version.
+ * That error needs no credit. */
 static bool first_error_unsettled(const struct rr_conn *c)
 {
 	struct rr_list *l = rr_list_first(&c->tx.errors);
@@ -144,10 +149,10 @@ static bool in_sequence(const struct rr_tx *t)
 }
 
 /*
- * Builds a final part with an invalid Read chunk: it lies beyond the end of any stream,
- * is longer than any region, and has a handle that is not ours.  The Responder's
- * answer, RDMA2_ERR_BAD_XDR, has an XID that no call has any more [E4].  A Responder
- * that has refused the sequence discards this part [M3].
+ * Builds a final part with an invalid Read chunk: its Position is beyond the end of any
+ * stream, its length exceeds any region, and its handle is not one of ours.  The
+ * Responder answers with RDMA2_ERR_BAD_XDR, whose XID no longer matches any call [E4].
+ * A Responder that has refused the sequence discards this part [M3].
  */
 static struct rr_xmit *build_abort_part(struct rr_conn *c)
 {
@@ -301,9 +306,10 @@ static bool send_grant(struct rr_conn *c)
 
 /* -- the choice ------------------------------------------------------------ */
 
-/* Are too many Sends outstanding at the provider?  A peer that grants credits but never
- * receives could make them pile up without limit; the queues before them have limits.
- * A peer that receives does not cause this: it grants a credit only for a Receive. */
+/* Returns true if too many Sends are outstanding at the provider.  If a peer grants
+ * credits but never receives, Sends could accumulate without limit; the queues before
+ * them have limits.  A peer that receives does not cause this: it grants a credit only
+ * for a posted Receive. */
 static bool is_clogged(const struct rr_conn *c)
 {
 	return c->sends_out >= 2 * c->credit.limit + RR_MAX_WAITING_ERRORS;
@@ -342,14 +348,14 @@ bool rr_tx_send_next(struct rr_conn *c)
 
 void rr_tx_tick(struct rr_conn *c)
 {
-	if (c->now >= c->tx.grant_at) { /* nothing was sent since then */
+	if (c->now >= c->tx.grant_at) { /* nothing was sent since grant_at was set */
 		c->tx.grant_now = true;
 		c->tx.grant_at = RR_TIME_NEVER;
 	}
 	if (c->now < c->tx.keepalive_at)
 		return;
-	/* A Send that succeeds shows that the peer is alive.  Without a credit it is
-	 * the peer that must send.  Sending sets the next deadline. [C12] */
+	/* A successful Send shows that the peer is alive.  Without a credit, only the
+	 * peer can send.  Each Send sets the next deadline. [C12] */
 	c->tx.keepalive_at = c->now + c->cfg.keepalive_ns;
 	if (c->state != RR_CONN_READY || !c->version->grants || !c->credit.avail)
 		return;
@@ -357,7 +363,8 @@ void rr_tx_tick(struct rr_conn *c)
 	rr_conn_trace(c, RR_TRACE_KEEPALIVE, 0, c->credit.avail, 0, 0);
 }
 
-/* Without a credit no grant can be sent, so its deadline does not count. */
+/* Returns the next deadline.  Without a credit no grant message can be sent, so
+ * grant_at is ignored. */
 rr_time rr_tx_deadline(const struct rr_conn *c)
 {
 	return RR_MIN(c->credit.avail ? c->tx.grant_at : RR_TIME_NEVER,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Version 1: the start of a connection, messages received, credits.
+ * Version 1: the start of a connection, received messages, credits.
  *                                                   [RFC 8166, 8167, 8797]
  *
  * There is no exchange of properties: the connection is READY when the version is
- * settled, with the inline thresholds from the private data.  The header does not have
- * the direction of a message.  The RPC message in it has; without one the chunks
- * decide: only Calls have Read chunks.  If neither helps, a client takes the
- * message for a Reply.  So does a server, if a call of its own waits for that XID; else
- * it takes it for a Call.
+ * settled, with the inline thresholds from the private data.  The header does not show
+ * whether a message is a Call or a Reply.  The RPC message in it does.  If there is
+ * none, the chunks decide: only Calls have Read chunks.  If neither helps, a client
+ * treats the message as a Reply.  A server does so only if one of its calls waits for
+ * that XID; otherwise it treats the message as a Call.
  *
- * A Call with a malformed header is answered by ERR_CHUNK.  A Reply with a malformed
- * header is discarded, and its call goes on waiting [RFC 8166 §4.5].  A well-formed
+ * A Call with a malformed header is answered with ERR_CHUNK.  A Reply with a malformed
+ * header is discarded, and its call continues to wait [RFC 8166 §4.5].  A well-formed
  * Reply that returns other chunks than its Call provided ends that call.
  */
 #include "conn/core.h"
@@ -36,12 +36,13 @@ void rr_v1_begin(struct rr_conn *c)
 	p->send_inline = RR_MIN(most, peer->recv_bytes);
 	p->recv_inline = RR_MIN(whole_units(c->cfg.recv_bytes), peer->send_bytes);
 	p->segment_bytes = c->cfg.segment_bytes;
-	/* The peer announces no limit of segments, so ours applies to what we send too.
-	 * Some Responders store no more than version 2's default. */
+	/* The peer announces no limit of segments, so our limit also applies to the
+	 * Calls that we send.  Some Responders store no more segments than version 2's
+	 * default. */
 	p->max_segments = c->cfg.max_segments;
 	p->peer.segment_bytes = p->peer.max_segments = 0;
-	/* Whether the client serves Calls only the upper layer knows.
-	 * [RFC 8167 §5.1] */
+	/* Only the upper layer knows whether the client serves Calls. [RFC 8167
+	 * §5.1] */
 	p->peer.rvrsdir = genl ? RDMA2_RVRSDIR_GENL : RDMA2_RVRSDIR_SIMPLE;
 	c->remote_inv_out = c->cfg.remote_invalidate && peer->remote_invalidate;
 	c->remote_inv_in &= c->remote_inv_out;
@@ -79,14 +80,15 @@ size_t rr_conn_own_private(const struct rr_conn_config *g, uint8_t ret[8])
 
 /* -- credits --------------------------------------------------------------- */
 
-/* Returns how many Calls the peer may have outstanding: each has its Receive. */
+/* Returns how many Calls the peer may have outstanding; there is a Receive for each. */
 static uint32_t v1_grant(const struct rr_conn *c)
 {
 	return RR_MAX(RR_MIN(c->credit.ceiling, c->cfg.max_requests), 1u);
 }
 
-/* If abandoned Calls hold all credits for drain_ns, a client's connection ends, so that
- * the user makes another one.  The user of a server cannot. */
+/* Starts or stops the stuck_at deadline.  If abandoned Calls occupy all credits for
+ * drain_ns, a client's connection ends, so that the user makes another one.  The user
+ * of a server cannot reconnect. */
 static void watch_stuck(struct rr_conn *c)
 {
 	if (c->cfg.role != RR_CONN_CLIENT || !rr_credit1_stuck(&c->credit1))
@@ -106,14 +108,15 @@ void rr_v1_give_up(struct rr_conn *c)
 static void take_v1_credits(struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!m->is_answer)
-		return; /* the word of a Call is a request, not a grant */
+		return; /* the credit word of a Call is a request, not a grant */
 	rr_credit1_answered(&c->credit1, m->of_call);
 	rr_credit1_grant(&c->credit1, m->p.credit);
 	watch_stuck(c);
 }
 
-/* The Requester has posted a Receive for each answer, so none needs a credit.  The
- * limit is for a peer that sends more Calls than were granted, and does not receive. */
+/* Returns true if a message may be sent.  Answers need no credit, because the Requester
+ * has posted a Receive for each.  The limit is for a peer that sends more Calls than
+ * were granted, and does not receive. */
 static bool may_send_v1(const struct rr_conn *c)
 {
 	return c->sends_out < v1_grant(c) + c->credit.limit;
@@ -139,7 +142,7 @@ static void fill_v1_info(const struct rr_conn *c, struct rr_conn_info *ret)
 
 /* -- receiving ------------------------------------------------------------- */
 
-/* Sorts Read chunks by Position: in version 1 they may be listed in any order. */
+/* Sorts Read chunks by Position; version 1 allows any order. */
 static void sort_reads(struct rr_lists *l)
 {
 	for (uint16_t i = 1; i < l->n_reads; i++) {
@@ -166,7 +169,7 @@ static bool decode_v1_lists(struct rr_msg *m)
 	return true;
 }
 
-/* Guesses the direction of a message that does not show it. */
+/* Guesses whether a message is a Reply if its contents do not show it. */
 static bool likely_reply(const struct rr_conn *c, const struct rr_msg *m)
 {
 	return c->cfg.role == RR_CONN_CLIENT || rr_call_sent(c, m->p.xid);
@@ -187,7 +190,8 @@ static bool is_reply(const struct rr_conn *c, const struct rr_msg *m)
 	return likely_reply(c, m);
 }
 
-/* Checks the handle that the message invalidated.  False: the connection ends. [K17] */
+/* Checks the handle that the message invalidated.  If it was not offered, ends the
+ * connection and returns false. [K17] */
 static bool check_invalidation(struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!m->inv_handle || rr_answer_invalidated(c, m))
@@ -206,7 +210,8 @@ static void reject_header(struct rr_conn *c, struct rr_msg *m)
 		rr_recv_fault(c, m, &e, -EBADMSG);
 }
 
-/* Has the Reply an RPC message with the XID of the header, or a chunk for one? */
+/* Returns true if the Reply contains an RPC Reply with the header's XID, or has a Reply
+ * chunk that may contain one. */
 static bool holds_reply(const struct rr_msg *m)
 {
 	if (m->p.htype == RDMA2_NOMSG)
@@ -233,7 +238,7 @@ static void receive_v1_rpc(struct rr_conn *c, struct rr_msg *m)
 		rr_request_received(c, m);
 }
 
-/* Does the server refuse a client that began with version 1? */
+/* Returns true if the server refuses a client that began with version 1. */
 static bool no_common_version(const struct rr_conn *c, const struct rr_error *e)
 {
 	return !c->heard && c->cfg.role == RR_CONN_CLIENT &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Version 2, and the choice between versions; version 1 is in version1.c. */
+/* The operations of version 2, and the choice between versions; version1.c has those of
+ * version 1. */
 #include "conn/core.h"
 
 static void take_v2_credits(struct rr_conn *c, const struct rr_msg *m)

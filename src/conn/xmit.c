@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A message to send: a header, written into the message's own buffer, and the pieces
- * that follow it.  Long pieces are gathered from where they lie.  Short ones and XDR
- * padding are copied behind the header, because a gather entry costs more than a few
- * cache lines.  The credit word is filled in as late as possible, when the Send is
- * queued.
+ * that follow it.  Long pieces are gathered in place.  Short pieces and XDR padding are
+ * copied after the header, because a gather entry costs more than a few cache lines.
+ * The credit word is filled in as late as possible, when the Send is queued.
  *
- * A message that gathers pieces of a call, and every message of a request, counts there
- * as outstanding until its completion: that memory is lent to the provider.
+ * A message that gathers a call's memory counts as outstanding in that call until it
+ * has completed; every message of a request does so in its request.  Until then that
+ * memory is lent to the provider.
  */
 #include "conn/core.h"
 
@@ -18,7 +18,7 @@ static bool is_gathered(const struct rr_slice *run, unsigned refs)
 	return run->len > RR_COPY_MAX && refs < RR_MAX_REFS;
 }
 
-/* Returns how many of the next @len octets will be copied and not gathered. */
+/* Returns how many of the next @len octets will be copied rather than gathered. */
 static size_t count_copied(const struct rr_stream *stream, size_t len)
 {
 	struct rr_stream s;
@@ -26,7 +26,7 @@ static size_t count_copied(const struct rr_stream *stream, size_t len)
 	unsigned refs = 0;
 
 	if (len <= RR_COPY_MAX)
-		return len; /* no run in it is long enough to gather */
+		return len; /* too short to contain a run that is gathered */
 	s = *stream;
 	while (len) {
 		struct rr_slice run = rr_stream_next_run(&s, len);
@@ -94,8 +94,8 @@ void rr_xmit_fini(struct rr_conn *c)
 		release_xmit(c, rr_container_of(n, struct rr_xmit, op.link));
 }
 
-/* Appends @n octets of the message's own buffer, joined to the last gather entry if
- * that borders on them, and returns them. */
+/* Appends the next @n octets of the message's own buffer and returns a pointer to them.
+ * Extends the last gather entry if it is adjacent. */
 static uint8_t *append_own(struct rr_xmit *x, size_t n)
 {
 	uint8_t *p = x->buf + x->used;
@@ -116,7 +116,7 @@ static void append_reference(struct rr_xmit *x, const struct rr_slice *run)
 {
 	RR_ASSERT(x->n_sge < RR_ACTION_MAX_SGE);
 	x->refers = true;
-	/* The provider only reads from what is sent. */
+	/* The provider only reads this memory. */
 	x->sge[x->n_sge++] = (struct rr_sge){
 	        .base = (void *)(uintptr_t)run->base,
 	        .len = (uint32_t)run->len,
@@ -126,7 +126,8 @@ static void append_reference(struct rr_xmit *x, const struct rr_slice *run)
 void rr_xmit_header(struct rr_xmit *x, const struct rr_writer *w)
 {
 	RR_ASSERT(!rr_writer_bad(w));
-	(void)append_own(x, rr_writer_used(w)); /* the octets are there already */
+	(void)append_own(x, rr_writer_used(w)); /* the octets have already been
+	                                         * written */
 }
 
 static void append_stream(struct rr_xmit *x, struct rr_stream *s, size_t len)
@@ -164,7 +165,7 @@ static void put_empty_lists(struct rr_writer *w, const struct rr_version_ops *e)
 {
 	size_t n = e->empty_bytes - e->prefix_bytes;
 
-	memset(rr_put_space(w, n), 0, n); /* there is room */
+	memset(rr_put_space(w, n), 0, n); /* the buffer has enough space */
 }
 
 size_t rr_xmit_header_bytes(const struct rr_conn *c, const struct rr_lists *lists)
@@ -256,9 +257,9 @@ void rr_xmit_completed(struct rr_conn *c, struct rr_xmit *x, int status)
 	if (x->op.kind == RR_ACT_SEND)
 		c->sends_out--;
 	rr_xmit_free(c, x);
-	/* -ECANCELED: flushed, the loss will be reported.  Any other failure means
-	 * that a message or result is missing, which the peer learns only from the
-	 * end of the connection.  [v2 §7.4] */
+	/* -ECANCELED means that the post was flushed; the loss will be reported.  After
+	 * any other failure a message or result is missing.  The peer can only learn
+	 * this from the close of the connection. [v2 §7.4] */
 	if (status && status != -ECANCELED)
 		rr_conn_fail(c, status);
 	if (s) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Read list, Write list and Reply chunk, encoded alike in versions 1 and 2.
- * Version 2 puts rdma_inv_handle in front of them.
+ * Read list, Write list and Reply chunk, encoded identically in versions 1 and 2.
+ * In version 2 they follow rdma_inv_handle.
  *                                        [v2 §6.2.3, RFC 8166 §4.3]
  */
 #ifndef RR_WIRE_CHUNKS_H

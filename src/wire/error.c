@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The body of RDMA2_ERROR, and the version 1 layouts of that message, which a
- * server sends and a client receives before the version is settled.
+ * The body of RDMA2_ERROR, and the version 1 layouts of that message, which a server
+ * sends and a client receives before the version is settled.
  *
- * The seven words of a version 1 ERR_VERS can also be the first seven of an
- * RDMA2_ERR_VERS in version 2.  Only the length of the message distinguishes
- * them, so rr_wire_get_first_error takes whole messages. [v2 §6.3.3, V3, V4]
+ * The seven words of a version 1 ERR_VERS can also be the first seven words of a
+ * version 2 RDMA2_ERR_VERS.  Only the length of the message distinguishes them, so
+ * rr_wire_get_first_error needs the complete message. [v2 §6.3.3, V3, V4]
  */
 #include "wire/wire.h"
 
@@ -16,7 +16,7 @@ enum {
 	V1_ERR_CHUNK = 2,
 };
 
-/* Words after rdma_err; an unknown code has the void arm. */
+/* Returns the number of argument words after rdma_err; 0 for an unknown code. */
 static unsigned arm_words(uint32_t code)
 {
 	switch ((enum rr_errcode)code) {
@@ -64,7 +64,8 @@ void rr_wire_put_error_v1(struct rr_writer *w, const struct rr_prefix *p,
 {
 	rr_put_u32(w, p->xid);
 	rr_put_u32(w, p->vers);
-	/* In version 1 the whole word is one number: the ceiling is left out. */
+	/* In version 1 the credit word is a single number, so the ceiling is
+	 * omitted. */
 	rr_put_u32(w, p->credit & 0xffff);
 	rr_put_u32(w, RDMA2_ERROR);
 	rr_put_u32(w, V1_ERR_VERS);
@@ -72,7 +73,8 @@ void rr_wire_put_error_v1(struct rr_writer *w, const struct rr_prefix *p,
 	rr_put_u32(w, e->arg[1]);
 }
 
-/* Version 2 layout: 32 octets; those of a longer message are ignored. [E5] */
+/* Decodes the version 2 layout: 32 octets.  Any further octets are ignored.  Returns 2,
+ * or -ENOMSG. [E5] */
 static int first_error_v2(struct rr_cursor c, const struct rr_prefix *p,
                           struct rr_error *ret)
 {
@@ -87,7 +89,8 @@ static int first_error_v2(struct rr_cursor c, const struct rr_prefix *p,
 	return 2;
 }
 
-/* Version 1 layout: the word in the place of @flags is rdma_err. */
+/* Decodes the version 1 layout, in which rdma_err is at the offset of @p->flags.
+ * Returns 1, or -ENOMSG. */
 static int first_error_v1(struct rr_cursor c, const struct rr_prefix *p,
                           struct rr_error *ret)
 {

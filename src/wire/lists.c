@@ -3,13 +3,13 @@
  * rpcrdma2_chunk_lists, and the lists of version 1: decoding, encoding, building.
  *
  * A decoder reads the octets once, into a local structure, and copies it to the caller
- * when all lists are read.  Three things end decoding early: the end of the message, an
- * "is present" word other than 0 or 1 [K24], and a segment count that the octets left
- * cannot hold.  Counts are checked by division before they are used.
+ * after all lists have been read.  Three things end decoding early: the end of the
+ * message, an "is present" word other than 0 or 1 [K24], and a segment count that
+ * exceeds the remaining octets.  Counts are checked by division before they are used.
  *
- * Segments are stored in the order of the wire until the array is segs_full.  Those
- * that do not fit are read and checked, but only counted.  A chunk that reaches
- * the end of the array keeps the segments stored; @over marks such lists.
+ * Segments are stored in wire order until the array is full.  Further segments are read
+ * and checked, but only counted.  A chunk that reaches the end of the array keeps the
+ * segments stored; @over is set in such lists.
  *
  * Array entries beyond n_reads, n_writes and n_segs are never written and have
  * no meaning.                                     [v2 §6.2.3, §4.3.3, §4.3.5]
@@ -21,7 +21,7 @@ enum {
 	READ_BYTES = 4 + SEGMENT_BYTES, /* position, segment */
 	ENTRY_BYTES = 4,                /* the "is present" word before a list entry */
 	COUNT_BYTES = 4,                /* the count word of a Write or Reply chunk */
-	HANDLE_BYTES = 4,               /* rdma_inv_handle, of version 2 */
+	HANDLE_BYTES = 4,               /* rdma_inv_handle, only in version 2 */
 	EMPTY_BYTES = 12,               /* three empty lists */
 };
 
@@ -46,7 +46,7 @@ static bool segs_full(const struct rr_lists *l)
 	return l->n_segs == RR_WIRE_MAX_SEGMENTS;
 }
 
-/* Counts a segment, and appends it to chunk @k if the array has room. */
+/* Counts a segment, and appends it to chunk @k unless the array is full. */
 static void append_segment(struct rr_lists *l, struct rr_chunk *k,
                            const struct rr_segment *s)
 {
@@ -60,8 +60,8 @@ static void append_segment(struct rr_lists *l, struct rr_chunk *k,
 	k->length += s->length;
 }
 
-/* Appends a Read segment; @last is the Position of the one before it.  Once the array
- * is segs_full no chunk is changed. */
+/* Appends a Read segment; @last is the Position of the preceding one.  If the array is
+ * full, only counts the segment. */
 static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
                         const struct rr_segment *s)
 {
@@ -80,7 +80,7 @@ static void append_read(struct rr_lists *l, uint32_t last, uint32_t position,
 	append_segment(l, &l->reads[l->n_reads - 1], s);
 }
 
-/* Begins a Write chunk.  Returns NULL, and sets @over, if there is no room for one. */
+/* Begins a Write chunk.  Returns NULL, and sets @over, if the array is full. */
 static struct rr_chunk *append_write(struct rr_lists *l)
 {
 	struct rr_chunk *k;
@@ -104,7 +104,7 @@ static struct rr_chunk *start_reply_chunk(struct rr_lists *l)
 
 /* -- decoding -------------------------------------------------------------- */
 
-/* Decodes the "is present" word of XDR optional-data: 0 or 1. [K24] */
+/* Decodes the "is present" word of XDR optional-data, which must be 0 or 1. [K24] */
 static bool get_present(struct rr_cursor *c)
 {
 	uint32_t word = rr_get_u32(c);
@@ -132,7 +132,8 @@ static void get_reads(struct rr_cursor *c, struct rr_lists *l)
 	}
 }
 
-/* Decodes the segments of a Write or Reply chunk; with @k NULL only counts them. */
+/* Decodes the segments of a Write or Reply chunk into @k; if @k is NULL, only counts
+ * them. */
 static void get_chunk(struct rr_cursor *c, struct rr_lists *l, struct rr_chunk *k)
 {
 	uint32_t count = rr_get_u32(c);
@@ -208,7 +209,7 @@ static void put_read_chunk(struct rr_writer *w, const struct rr_lists *l,
 	}
 }
 
-/* Encodes a Write or Reply chunk behind its "is present" word. */
+/* Encodes a Write or Reply chunk, preceded by its "is present" word. */
 static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
                       const struct rr_chunk *k)
 {
@@ -225,7 +226,7 @@ static void put_chunk(struct rr_writer *w, const struct rr_lists *l,
 
 void rr_chunks_put(struct rr_writer *w, const struct rr_lists *l)
 {
-	/* Incomplete lists are not those that were received. */
+	/* incomplete lists would differ from those received */
 	if (l->over) {
 		w->bad = true;
 		return;
@@ -292,14 +293,14 @@ int rr_lists_begin_write(struct rr_lists *l)
 	RR_ASSERT(!l->has_reply);
 	if (l->n_writes == RR_WIRE_MAX_WRITES)
 		return -ENOSPC;
-	(void)append_write(l); /* n_writes - 1 is its index */
+	(void)append_write(l); /* appended as writes[n_writes - 1] */
 	return 0;
 }
 
 int rr_lists_begin_reply(struct rr_lists *l)
 {
 	RR_ASSERT(!l->has_reply);
-	(void)start_reply_chunk(l); /* it is @reply */
+	(void)start_reply_chunk(l); /* started in @l->reply */
 	return 0;
 }
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What peers of version 1 announce while the connection is set up, in the
- * private data of the connection manager.                       [RFC 8797]
+ * The announcement that version 1 peers exchange in the connection manager's private
+ * data.  [RFC 8797]
  *
- * Other protocols may use the same private data.  The eight octets of RFC 8797
- * can be at any offset; they begin with a fixed word and a format version.  Where
- * the version is unknown the search goes on.  If there are no such octets, the
- * defaults of RFC 8166 apply.
+ * Other protocols may use the same private data.  The eight octets of RFC 8797 can be
+ * at any offset; they begin with a fixed word and a format version.  If the version is
+ * unknown, the search continues.  If there are no such octets, the defaults of RFC 8166
+ * apply.
  */
 #include "wire/wire.h"
 
 enum {
 	FORMAT_VERSION = 1,
-	REMOTE_INVALIDATE = 0x01, /* R; the other bits are reserved */
+	REMOTE_INVALIDATE = 0x01, /* flag R; the other bits are reserved */
 	UNIT = 1024,
 	MOST_UNITS = 256,
 };
 static const uint32_t format_id = 0xf6ab0e18;
 
-/* Rounds down: a peer may rely on the size announced. */
+/* Rounds down, since a peer may rely on the size announced. */
 static uint8_t to_units(uint32_t bytes)
 {
 	uint32_t n = RR_MIN(RR_MAX(bytes / UNIT, 1u), (uint32_t)MOST_UNITS);

@@ -2,16 +2,16 @@
 /*
  * Transport properties: rpcrdma2_propset and rpcrdma2_propsubset.
  *
- * A property set has two layers, and an error code for each.  Its frame (count,
- * rdma_which, length word) is part of the header's XDR: -EBADMSG.  rdma_data is
- * the value: if it passes the end of the message, or does not have exactly the
- * length of the property's type, the result is -EINVAL.  An unknown property has
- * no type, so any data conforms.  Padding octets must be present, but may have
- * any value.                                       [v2 §5.1, §7.2.2, P5, P6]
+ * A property set has two layers, with an error code for each.  Its frame (count,
+ * rdma_which, length word) is part of the header's XDR; a malformed frame is -EBADMSG.
+ * rdma_data is the value; it is -EINVAL if the value extends beyond the message, or
+ * does not have exactly the length of the property's type.  An unknown property has no
+ * type, so any data conforms.  Padding octets must be present, but may have any value.
+ *                                                  [v2 §5.1, §7.2.2, P5, P6]
  */
 #include "wire/wire.h"
 
-enum { PROP_MIN_BYTES = 8 }; /* rdma_which and the length of an empty rdma_data */
+enum { PROP_MIN_BYTES = 8 }; /* rdma_which and the length word of an empty rdma_data */
 
 int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count)
 {
@@ -26,7 +26,7 @@ int rr_wire_get_props_begin(struct rr_cursor *c, uint32_t *ret_count)
 	return 0;
 }
 
-/* Decodes a uint32 property; an empty one has its default value. [v2 §5.1] */
+/* Decodes a uint32 property.  Empty data stands for the default value. [v2 §5.1] */
 static int check_u32(struct rr_prop *p, uint32_t default_value)
 {
 	if (p->len != 0 && p->len != 4)
@@ -35,7 +35,8 @@ static int check_u32(struct rr_prop *p, uint32_t default_value)
 	return 0;
 }
 
-/* Checks an opaque<>: a length word, that many octets and their padding, no more. */
+/* Checks an opaque<>: it must be a length word, that many octets and their padding, and
+ * nothing more. */
 static int check_opaque(const struct rr_prop *p)
 {
 	struct rr_cursor c = rr_cursor_over(p->data, p->len);

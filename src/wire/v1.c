@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The transport header of version 1: four fixed words, then chunk lists or an error.
- * It fills the structures of version 2, with values for what version 1 lacks.  flags is
- * RDMA2_F_RESPONSE for RDMA_ERROR, which is always an answer, else 0; rdma_inv_handle
- * is 0.
+ * The decoder fills the structures of version 2, and chooses values for the fields that
+ * version 1 lacks.  flags is RDMA2_F_RESPONSE for RDMA_ERROR, which is always an
+ * answer, otherwise 0; rdma_inv_handle is 0.
  *
  * There are two errors: ERR_VERS, and ERR_CHUNK for every fault of a chunk, a
  * length or a limit.  ERR_CHUNK has the value of RDMA2_ERR_BAD_XDR.
@@ -62,7 +62,8 @@ size_t rr_wire_v1_lists_size(const struct rr_lists *l)
 	return rr_chunks_size(l);
 }
 
-/* The XDR union has no default arm: other codes are malformed. */
+/* Decodes an RDMA_ERROR body.  The XDR union has no default arm, so other codes are
+ * malformed. */
 int rr_wire_v1_get_error(struct rr_cursor *c, struct rr_error *ret)
 {
 	struct rr_cursor t = *c;

@@ -75,8 +75,7 @@ enum {
 	RR_WIRE_MAX_PROPS = 256,       /* properties in one set [P20] */
 	RR_WIRE_PREFIX = 20,           /* octets in rpcrdma2_hdr_prefix */
 	RR_WIRE_EMPTY_MSG = 36,        /* octets in a header without chunks */
-	RR_WIRE_DEFAULT_INLINE = 4096, /* octets; default inline threshold [v2
-	                                * §4.2.2] */
+	RR_WIRE_DEFAULT_INLINE = 4096, /* default threshold, octets [v2 §4.2.2] */
 	RR_WIRE_FIRST_MESSAGE = 1024,  /* limit of the octets in a client's first
 	                                * message [v2 §4.2.3] */
 	RR_WIRE_MIN_INLINE = 1024,     /* smallest inline threshold accepted, octets
