@@ -65,7 +65,8 @@ void rr_call_chunks_registered(struct rr_conn *c, struct rr_mr *m, int status,
 	if (!status)
 		rr_conn_trace(c, RR_TRACE_REGION_REGISTERED, s->call->xid, handle,
 		              m->len, m->use);
-	if (status == -ENOTCONN) /* the loss is about to be reported */
+	if (status == -ENOTCONN) /* the connection is lost; rr_conn_lost is about to be
+	                          * called */
 		rr_conn_fail(c, -ECONNRESET);
 	if (s->phase == RR_CALL_ENDING)
 		rr_call_chunks_withdraw(c, s);
@@ -76,7 +77,7 @@ void rr_call_chunks_registered(struct rr_conn *c, struct rr_mr *m, int status,
 	rr_call_settle(c, s);
 }
 
-/* -- lists ----------------------------------------------------------------- */
+/* -- chunk lists ----------------------------------------------------------- */
 
 static struct rr_segment make_segment(const struct rr_conn *c, const struct rr_mr *m,
                                       size_t at)
@@ -178,7 +179,7 @@ void rr_call_chunks_build(struct rr_conn *c, struct rr_call_state *s,
 		o->lists.inv_handle = choose_call_inv(o);
 }
 
-/* -- ending access --------------------------------------------------------- */
+/* -- invalidation ---------------------------------------------------------- */
 
 void rr_call_chunks_withdraw(struct rr_conn *c, struct rr_call_state *s)
 {

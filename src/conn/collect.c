@@ -173,7 +173,7 @@ void rr_conn_room(struct rr_conn *c, uint64_t bytes, rr_time now)
 	c->granted = bytes;
 }
 
-/* -- the life of one ------------------------------------------------------- */
+/* -- receiving parts and ending -------------------------------------------- */
 
 static bool begin_collecting(struct rr_conn *c, const struct rr_msg *m)
 {

@@ -12,7 +12,7 @@
  */
 #include "conn/core.h"
 
-/* Returns true if each limit and timer has a value. */
+/* Returns true if each limit and timer is nonzero. */
 static bool limits_set(const struct rr_conn_config *g)
 {
 	return g->send_bytes && g->recv_bytes && g->segment_bytes && g->max_segments &&
@@ -273,7 +273,7 @@ uint32_t rr_conn_own_xid(struct rr_conn *c)
 	return xid;
 }
 
-/* -- time ------------------------------------------------------------------ */
+/* -- timers ---------------------------------------------------------------- */
 
 /* Returns the deadline for Calls blocked by cancelled Calls, or RR_TIME_NEVER if no
  * Call is queued. */
@@ -308,7 +308,7 @@ rr_time rr_conn_deadline(const struct rr_conn *c)
 	return RR_MIN(t, rr_tx_deadline(c));
 }
 
-/* -- facts ----------------------------------------------------------------- */
+/* -- information ----------------------------------------------------------- */
 
 void rr_conn_info(const struct rr_conn *c, struct rr_conn_info *ret)
 {

@@ -79,7 +79,7 @@ struct rr_ext_prop {
 	bool (*conforms)(const void *data, size_t len);
 	const void *data; /* our value; NULL = not sent */
 	uint32_t len;
-	const void *deflt; /* the peer's value if it sends none */
+	const void *deflt; /* the peer's value if the peer sends none */
 	uint32_t deflt_len;
 };
 
@@ -110,7 +110,7 @@ struct rr_room {
 	int (*ask)(void *ctx, uint64_t *ret_bytes);
 	/* Withdraws the pending request: the Call no longer waits. */
 	void (*leave)(void *ctx);
-	/* Returns @bytes granted to a Call that does not become a request. */
+	/* Releases @bytes granted to a Call that does not become a request. */
 	void (*give)(void *ctx, uint64_t bytes);
 	void *ctx;
 };
@@ -193,7 +193,8 @@ enum rr_call_flag {
 	RR_CALL_NO_REDUCE = 1 << 0,  /* send eligible items in the payload */
 	RR_CALL_SPECIAL = 1 << 1,    /* send by Special Format even if the Call fits
 	                              * inline */
-	RR_CALL_REVERSE = 1 << 2,    /* set by the connection: server to client */
+	RR_CALL_REVERSE = 1 << 2,    /* set by the connection: the Call goes from server
+	                              * to client */
 	RR_CALL_IDEMPOTENT = 1 << 3, /* may be executed twice; see rr_call_recover */
 	RR_CALL_NO_WRITES = 1 << 4,  /* provide no Write chunks: results are in the
 	                              * payload */
@@ -337,7 +338,7 @@ enum rr_ext_what {
 	RR_EXT_REFUSED,  /* the peer refused our value [P4] */
 };
 
-/* Lent until the next poll. */
+/* The event of RR_ACT_EXTENSION, lent until the next poll. */
 struct rr_ext_event {
 	enum rr_ext_what what;
 	uint32_t number;     /* header type or property id */
@@ -519,7 +520,7 @@ void rr_conn_ext_refuse(struct rr_conn *, const struct rr_ext_event *, uint32_t 
  * follows. */
 void rr_conn_close(struct rr_conn *, int status, rr_time now);
 
-/* -- Facts ----------------------------------------------------------------- */
+/* -- Information ----------------------------------------------------------- */
 
 struct rr_conn_info {
 	bool ready;

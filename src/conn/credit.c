@@ -15,7 +15,8 @@ void rr_credit_init(struct rr_credit *c, uint32_t ceiling, uint32_t limit,
 	        .avail = initial,
 	        .owed = initial,
 	        .room = UINT32_MAX,
-	        .given = !initial, /* the client's first message [C7] */
+	        .given = !initial, /* the client has one credit for its first message
+	                            * [C7] */
 	};
 }
 

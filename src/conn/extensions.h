@@ -22,7 +22,7 @@ struct rr_ext_sent {
 };
 
 struct rr_ext_state {
-	struct rr_ext_node *polled; /* lent to the user until the next poll */
+	struct rr_ext_node *polled; /* the event lent to the user until the next poll */
 	uint32_t unsupported; /* bitmap by index of the header type: types that the peer
 	                       * does not know [E7] */
 	struct rr_ext_sent sent[RR_EXT_XIDS]; /* ring of sent messages; xid 0 =

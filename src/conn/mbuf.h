@@ -14,7 +14,7 @@
 
 struct rr_quota {
 	const struct rr_mem *mem; /* source of the buffers; lent for the quota's life */
-	uint64_t limit;           /* octets that may be charged */
+	uint64_t limit;           /* upper bound of @charged, octets */
 	uint64_t charged;         /* octets charged; never more than @limit */
 };
 

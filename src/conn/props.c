@@ -53,7 +53,7 @@ size_t rr_props_least_inline(const struct rr_conn *c)
 	return c->state == RR_CONN_READY ? c->props.send_inline : RR_WIRE_MIN_INLINE;
 }
 
-/* Moves the state of the properties that we send. */
+/* Changes the state of the properties that we send. */
 static void move_props_out(struct rr_props *p, enum rr_props_out_event by,
                            enum rr_props_out to)
 {
@@ -61,7 +61,7 @@ static void move_props_out(struct rr_props *p, enum rr_props_out_event by,
 	p->out = to;
 }
 
-/* Moves the state of the properties that we receive. */
+/* Changes the state of the properties that we receive. */
 static void move_props_in(struct rr_props *p, enum rr_props_in to)
 {
 	RR_MACHINE_MOVE(rr_props_in_machine, p->in, RR_PROPS_IN_EV_SET, to);
@@ -412,7 +412,7 @@ static void apply_number(struct rr_conn *c, struct rr_peer_props *v,
 	case RDMA2_PROPID_RCSIZ:
 		v->max_segments = p->value;
 		break;
-	case RDMA2_PROPID_BRS: /* above GENL counts as NONE [P13] */
+	case RDMA2_PROPID_BRS: /* values above GENL count as NONE [P13] */
 		v->rvrsdir = p->value > RDMA2_RVRSDIR_GENL
 		                     ? (uint32_t)RDMA2_RVRSDIR_NONE
 		                     : p->value;

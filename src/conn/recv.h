@@ -26,7 +26,7 @@ struct rr_rbuf {
 	size_t part_len;     /* octets at @part */
 };
 
-/* A received message, as far as it has been checked. */
+/* A received message.  Fields are set as its checks proceed. */
 struct rr_msg {
 	struct rr_rbuf *rbuf;
 	bool kept;           /* ownership of @rbuf has passed to a call or request */
@@ -53,7 +53,7 @@ void rr_recv_fini(struct rr_conn *);
 /* Transfers the buffer of a message to the caller and posts a spare Receive in its
  * place.  Returns 0, or -ENOMEM if there is no spare. */
 int rr_recv_keep(struct rr_conn *, struct rr_msg *) RR_MUST_CHECK;
-/* Releases a buffer that was kept or flushed.  @rbuf may be NULL. */
+/* Releases a buffer that was kept or flushed.  The pointer may be NULL. */
 void rr_recv_put(struct rr_conn *, struct rr_rbuf *);
 /* Handles a Receive that has failed or was flushed. */
 void rr_recv_flushed(struct rr_conn *, struct rr_rbuf *, int status);
@@ -64,7 +64,7 @@ void rr_recv_flushed(struct rr_conn *, struct rr_rbuf *, int status);
  */
 void rr_recv_fault(struct rr_conn *, const struct rr_msg *, const struct rr_error *e,
                    int call_status);
-/* Counts and traces a message that has no effect. */
+/* Counts and traces a discarded message. */
 void rr_recv_discard(struct rr_conn *, const struct rr_msg *, enum rr_discard_reason);
 
 /* A sequence whose remaining parts are discarded. */

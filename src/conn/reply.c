@@ -113,8 +113,8 @@ static bool choose_reply_format(const struct rr_conn *c, struct rr_request_state
 		}
 		q->lists->has_reply = false;
 	}
-	if (may_continue_reply(
-	            c)) /* the Write list fits, as checked by call_checks.c */
+	/* The Write list fits in the header, as checked by call_checks.c. */
+	if (may_continue_reply(c))
 		return true;
 	*e = (struct rr_error){RDMA2_ERR_REPLY_RESOURCE,
 	                       {(uint32_t)RR_MIN(left, UINT32_MAX)}};

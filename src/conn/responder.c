@@ -13,7 +13,7 @@
  */
 #include "conn/core.h"
 
-/* -- making and ending ----------------------------------------------------- */
+/* -- creating and ending requests ------------------------------------------ */
 
 void rr_request_move(struct rr_request_state *q, enum rr_request_event by,
                      enum rr_request_phase to)
@@ -105,7 +105,7 @@ void rr_request_fail(struct rr_conn *c, struct rr_request_state *q, uint32_t cod
 	rr_request_end(c, q, status);
 }
 
-/* -- intake ---------------------------------------------------------------- */
+/* -- accepting Calls ------------------------------------------------------- */
 
 /* Fills in the members of rr_request that the user reads at ADMIT. */
 static void describe_request(struct rr_request_state *q, bool special, bool continued)

@@ -38,14 +38,15 @@ struct rr_request_state {
 
 	/* Continued Calls only. */
 	bool collects;            /* not all parts are in @buf yet */
-	bool whole;               /* the last part has arrived */
+	bool whole;               /* the last part of the Call has arrived */
 	bool roomed;              /* @room was granted and must be returned with
 	                           * rr_room.give */
 	struct rr_list parts;     /* parts that wait for memory, linked by
 	                           * rr_rbuf.op.link */
 	size_t collected;         /* octets received in all parts */
 	uint64_t room;            /* octets granted by rr_room */
-	uint8_t head[RR_RPC_MIN]; /* first octets of the payload */
+	uint8_t head[RR_RPC_MIN]; /* XID and msg_type, copied from the first octets of
+	                           * the payload */
 
 	const uint8_t *payload; /* reduced Payload stream */
 	size_t payload_len;
@@ -148,7 +149,7 @@ void rr_collect_received(struct rr_conn *, struct rr_msg *);
 /* Asks rr_room for memory for the continued Call that is first in the queue for memory,
  * then collects the parts that wait for it.  Returns false if the Call must wait. */
 bool rr_collect_go_on(struct rr_conn *, struct rr_request_state *);
-/* Returns the memory granted by rr_room, and the Receive buffers with waiting parts.
+/* Releases the memory granted by rr_room, and the Receive buffers with waiting parts.
  * The caller frees the request's own buffer. */
 void rr_collect_free(struct rr_conn *, struct rr_request_state *);
 

@@ -325,7 +325,7 @@ enum rr_auth_phase {
 #undef X
 };
 
-/* The tables as data. */
+/* Each function returns one machine's tables as data. */
 const struct rr_machine *rr_conn_machine(void);
 const struct rr_machine *rr_call_machine(void);
 const struct rr_machine *rr_request_machine(void);

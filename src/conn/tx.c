@@ -92,7 +92,8 @@ static void encode_error(const struct rr_conn *c, const struct rr_error_node *n,
 	struct rr_prefix p = {
 	        .xid = n->xid,
 	        .vers = n->vers,
-	        .credit = c->version->idle_word(c), /* replaced if a credit is spent */
+	        .credit = c->version->idle_word(c), /* overwritten if the Send costs a
+	                                             * credit */
 	        .htype = RDMA2_ERROR,
 	        .flags = RDMA2_F_RESPONSE,
 	};
@@ -304,7 +305,7 @@ static bool send_grant(struct rr_conn *c)
 	return true;
 }
 
-/* -- the choice ------------------------------------------------------------ */
+/* -- choosing the next message --------------------------------------------- */
 
 /* Returns true if too many Sends are outstanding at the provider.  If a peer grants
  * credits but never receives, Sends could accumulate without limit; the queues before

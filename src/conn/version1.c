@@ -271,7 +271,8 @@ static void receive_v1(struct rr_conn *c, struct rr_msg *m)
 	case RDMA2_ERROR:
 		receive_v1_error(c, m);
 		break;
-	default: /* RDMA_DONE is discarded, RDMA_MSGP answered [RFC 8166 §4.6] */
+	default: /* RDMA_DONE is discarded, RDMA_MSGP is answered with ERR_CHUNK
+	          * [RFC 8166 §4.6] */
 		m->response = m->p.htype == RR_WIRE_V1_DONE || likely_reply(c, m);
 		if (check_invalidation(c, m))
 			reject_header(c, m);

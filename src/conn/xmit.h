@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One message to send, or an RDMA Write: header and gathered pieces.  See xmit.c. */
+/* One Send or RDMA Write: header and gathered pieces.  See xmit.c. */
 #ifndef RR_CONN_XMIT_H
 #define RR_CONN_XMIT_H
 
@@ -7,7 +7,7 @@
 #include "conn/limits.h"
 #include "conn/payload_stream.h"
 
-/* A Send, or a Write of a Reply chunk or an item. */
+/* A Send, or an RDMA Write to a Reply chunk or a Write chunk. */
 struct rr_xmit {
 	struct rr_op op;
 	struct rr_call_state *call;       /* call whose memory is gathered, or NULL */
