@@ -18,7 +18,7 @@ static struct clnt_ops clnt_ops_table = {
         .cl_control = rr_rpc_client_control,
 };
 
-/* Limit of clnt_destroy's wait for calls that were made with a zero timeout. */
+/* How long clnt_destroy waits for calls that were made with a zero timeout. */
 #define LINGER_NS RR_SEC(2)
 
 struct rr_rpc_connect {
@@ -45,8 +45,8 @@ static void on_clnt_event(struct rpcrdma_conn *conn, int error, bool final, void
 	struct rr_rpc_client *c = arg;
 	uint64_t n = 1;
 
-	/* For users that poll CLGET_FD.  A failure means that the descriptor is in the
-	 * wanted state already. */
+	/* For users that poll the descriptor of CLGET_FD.  A failure means that the
+	 * descriptor is in the intended state already. */
 	if (error)
 		(void)!write(c->lost_fd, &n, sizeof(n));
 	else
@@ -63,7 +63,7 @@ static int open_clnt_conn(struct rr_rpc_client *c)
 		rpcrdma_conn_close(c->conn);
 	c->conn = NULL;
 	c->over = false;
-	/* As numbers: the engine's thread must not wait for a resolver. */
+	/* Numeric, so that the engine's thread does not wait for a resolver. */
 	if (getnameinfo((struct sockaddr *)&c->addr, c->addr_len, host, sizeof(host),
 	                service, sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV))
 		return -ENXIO;
@@ -103,7 +103,7 @@ static void close_clnt_conn(void *arg)
 	c->conn = NULL;
 }
 
-/* Connects to one address of the server, and waits until @deadline. */
+/* Connects to one address of the server, waiting until @deadline at most. */
 static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
                        rr_time deadline)
 {
@@ -117,7 +117,7 @@ static int try_address(struct rr_rpc_client *c, const struct addrinfo *a,
 	rr_rpc_in_engine(c->engine, start_connecting, &w);
 	if (!rr_rpc_wait_until(&w.wait, deadline) || w.error) {
 		rr_rpc_in_engine(c->engine, close_clnt_conn, c);
-		/* The connection may have been made after the wait ended. */
+		/* The error is 0 if the connection was made after the wait. */
 		w.error = w.error ? w.error : -ETIMEDOUT;
 	}
 	rr_rpc_wait_fini(&w.wait);
@@ -243,8 +243,8 @@ static void start_lingering(void *arg)
 		rr_rpc_wait_wake(&w->wait);
 }
 
-/* Closes the connection once the calls with a zero timeout have been answered, since
- * closing would cancel those not yet sent. */
+/* Closes the connection, after waiting LINGER_NS at most for Replies to the calls with
+ * a zero timeout.  Without the wait, calls not yet sent would be cancelled. */
 static void close_when_sent(struct rr_rpc_client *c)
 {
 	struct rr_rpc_connect w = {.client = c};
@@ -254,7 +254,7 @@ static void close_when_sent(struct rr_rpc_client *c)
 	rr_rpc_wait_init(&w.wait);
 	if (c->had_one_way) {
 		rr_rpc_in_engine(c->engine, start_lingering, &w);
-		/* The connection is closed either way. */
+		/* The result does not matter: the connection is closed anyway. */
 		(void)rr_rpc_wait_until(&w.wait,
 		                        rr_after(rr_engine_clock(), LINGER_NS));
 	}

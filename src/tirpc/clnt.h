@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CLIENT handle of libtirpc over RDMA.  A CLIENT has one connection at a time.  It
- * is made together with the CLIENT; after a loss the next call makes another one.
+ * libtirpc's CLIENT handle over RDMA.  A CLIENT has one connection at a time.  The
+ * first connection is made together with the CLIENT.  After a connection is lost, the
+ * next call makes another one.
  *
  * Normal path of a call (clnt_call.c): the user's thread encodes the Call, posts it to
  * the engine, sleeps until the call is done, and decodes the Reply.  The posted object
- * lies on the user's stack.  The engine does not touch it after it has woken the
- * thread, and the thread does not return before: a thread that is cancelled cancels its
- * call and waits until the call has ended.
+ * is on the user's stack.  The engine does not use the object after it has woken the
+ * thread, and the thread does not return before that: a thread that is cancelled
+ * cancels its call and waits until the call has ended.
  *
  * Failure: a call that the transport could not carry ends with RPC_CANTSEND or
  * RPC_CANTRECV and an errno.  An error in the server's Reply is translated by
@@ -23,14 +24,14 @@
 
 struct rr_rpc_connect; /* a thread that waits for the connection */
 
-/* Lengths of the Replies to one procedure so far, in octets. */
+/* Statistics of the lengths of the Replies to one procedure, in octets. */
 struct rr_rpc_seen {
 	bool any;
 	rpcproc_t proc;
-	size_t most;      /* the longest ever */
-	size_t bytes;     /* the length to expect */
-	size_t lately;    /* the longest of the last @replies */
-	unsigned replies; /* since @bytes was lowered */
+	size_t most;      /* longest Reply so far */
+	size_t bytes;     /* estimate for the next Reply */
+	size_t lately;    /* longest of the last @replies Replies */
+	unsigned replies; /* number of Replies in the current period of 64 */
 };
 enum { RR_RPC_SEEN = 16 };
 
@@ -43,44 +44,46 @@ struct rr_rpc_client {
 	char server[256]; /* the name that the server's certificate must have */
 	char *provider;   /* or NULL */
 	int lost_fd;      /* eventfd: readable while the connection is lost */
-	/* Held to encode and to decode, since authenticators have state; with
-	 * RPCSEC_GSS during the whole call.  Recursive: AUTH_REFRESH makes calls. */
+	/* Held while a call is encoded or decoded, since authenticators have state;
+	 * with RPCSEC_GSS during the entire call.  Recursive, since AUTH_REFRESH makes
+	 * calls. */
 	pthread_mutex_t auth_lock;
-	pthread_mutex_t lock; /* guards these: */
+	pthread_mutex_t lock; /* guards the members up to @vers */
 	struct rpc_err error;
 	struct timeval timeout;
 	bool timeout_set;
 	uint32_t last_xid;
-	uint32_t chosen_xid; /* by CLSET_XID, for the next call; 0 = none */
+	uint32_t chosen_xid; /* for the next call, set by CLSET_XID; 0 = none */
 	bool had_one_way;    /* a call with a zero timeout was made */
-	/* At the procedure modulo RR_RPC_SEEN; a later one replaces an earlier one. */
+	/* Indexed by procedure modulo RR_RPC_SEEN.  The procedure called last
+	 * replaces another one with the same index. */
 	struct rr_rpc_seen seen[RR_RPC_SEEN];
 	rpcprog_t prog;
 	rpcvers_t vers;
 	/* Used in the engine's thread only: */
-	struct rpcrdma_conn *conn; /* NULL: none yet */
+	struct rpcrdma_conn *conn; /* NULL = no connection */
 	bool over;                 /* @conn has ended and will not reconnect */
 	struct rr_rpc_connect *connecting;
-	struct rr_list calls;   /* calls whose threads wait */
-	struct rr_list one_way; /* calls with a zero timeout, which no thread awaits */
-	struct rr_rpc_wait
-	        *lingers; /* clnt_destroy's, until one_way is empty; or NULL */
+	struct rr_list calls;        /* calls whose threads wait */
+	struct rr_list one_way;      /* calls with a zero timeout: no thread waits */
+	struct rr_rpc_wait *lingers; /* clnt_destroy waits until @one_way is empty */
 };
 
-/* Creates a CLIENT that is connected to the first address of @list that accepts.
- * Returns NULL and sets rpc_createerr on failure. */
+/* Creates a CLIENT that is connected to the first address in @list that accepts a
+ * connection.  On failure returns NULL and sets rpc_createerr. */
 CLIENT *rr_rpc_client_new(const char *host, const struct addrinfo *list, rpcprog_t,
                           rpcvers_t, rr_time deadline, const struct rr_rpc_options *);
 
-/* In the engine: gets the connection for a new call, and makes one if there is none or
- * the last one has ended.  The connection is valid until it ends. */
+/* In the engine's thread: returns the connection for a new call, and makes one if there
+ * is none or the last one has ended.  @ret is valid until the connection ends. */
 int rr_rpc_client_conn(struct rr_rpc_client *, struct rpcrdma_conn **ret) RR_MUST_CHECK;
 
-/* Octets of Reply chunk that a call should provide, by protocol version; 0: none. */
+/* Length of the Reply chunk that a call should provide, for each version of the
+ * transport; 0 = no chunk. */
 struct rr_rpc_room {
 	size_t v1, v2;
 };
-/* Estimates the room for the Reply of a procedure that has no binding. */
+/* Estimates the Reply chunk for a procedure that has no binding. */
 struct rr_rpc_room rr_rpc_room(struct rr_rpc_client *, rpcproc_t);
 /* Records that a Reply of @len octets was received. */
 void rr_rpc_room_note(struct rr_rpc_client *, rpcproc_t, size_t len);
@@ -88,15 +91,15 @@ void rr_rpc_room_note(struct rr_rpc_client *, rpcproc_t, size_t len);
 enum clnt_stat rr_rpc_client_call(CLIENT *, rpcproc_t, xdrproc_t, void *, xdrproc_t,
                                   void *, struct timeval);
 void rr_rpc_client_abort(CLIENT *);
-/* In the engine: detaches the calls that no thread awaits, so that they may outlive the
- * CLIENT. */
+/* In the engine's thread: detaches the calls for which no thread waits, so that they
+ * can outlive the CLIENT. */
 void rr_rpc_client_forget(struct rr_rpc_client *);
 void rr_rpc_client_geterr(CLIENT *, struct rpc_err *);
 bool_t rr_rpc_client_freeres(CLIENT *, xdrproc_t, void *);
 bool_t rr_rpc_client_control(CLIENT *, u_int, void *);
 void rr_rpc_client_destroy(CLIENT *);
 
-/* Translates a negative errno of the transport into libtirpc's error. */
+/* Translates a negative errno from the transport into an error of libtirpc. */
 void rr_rpc_error_from(int err, struct rpc_err *ret);
 
 static inline struct rr_rpc_client *rr_rpc_client_of(CLIENT *c)

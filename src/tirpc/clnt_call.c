@@ -11,44 +11,44 @@
 
 enum {
 	SMALL_REPLY = 1024,
-	COPIED_REPLY = 65536, /* a longer Reply is taken over, not copied */
+	COPIED_REPLY = 65536, /* longest Reply that is copied, octets */
 	REFRESHES = 2,        /* attempts to refresh the credential of a call */
 };
 
-/* Limit of a call with a zero timeout, whose Reply no thread awaits. */
+/* Timeout of a call made with a zero timeout, for whose Reply no thread waits. */
 #define ONE_WAY_NS RR_SEC(60)
 
 struct call {
 	struct rr_post post;
 	struct rr_rpc_wait wait;
-	struct rr_rpc_client *client; /* NULL: destroyed */
-	struct rr_list of_client;     /* in the engine: in calls or one_way */
-	struct rpcrdma_call *made;    /* in the engine: outstanding; or NULL */
-	bool one_way;                 /* from malloc; freed when it ends */
+	struct rr_rpc_client *client; /* NULL: the CLIENT was destroyed */
+	struct rr_list of_client;     /* for the engine: in calls or one_way */
+	struct rpcrdma_call *made;    /* for the engine: outstanding call, or NULL */
+	bool one_way;                 /* no thread waits; freed when the call ends */
 	bool aborted;                 /* by clnt_abort */
 	struct rr_xdr_out out;
 	size_t header_len;
 	bool no_reduce, gss;
-	bool whole;              /* the Call moves by a Position Zero Read chunk */
-	struct rr_rpc_room room; /* for the Reply of a procedure without a binding */
-	uint32_t protected;      /* RPCSEC_GSS service: integrity or privacy; else 0 */
+	bool whole;              /* send the Call by a Position Zero Read chunk */
+	struct rr_rpc_room room; /* Reply chunk, if the procedure has no binding */
+	uint32_t protected;      /* RPCSEC_GSS service: integrity or privacy; or 0 */
 	uint64_t timeout_ns;
 	size_t reply_bytes;
 	struct rr_xdr_items results;
 	struct rr_xdr_item items[RR_XDR_MAX_ITEMS];
 	struct rpcrdma_dest dests[RR_XDR_MAX_ITEMS];
 	unsigned n_dests;
-	int status; /* of the transport: 0, negative errno or RPCRDMA_TRANSPORT_ERROR */
+	int status; /* transport's: 0, negative errno or RPCRDMA_TRANSPORT_ERROR */
 	uint32_t transport_error;
-	void *reply; /* @small, from malloc, or within @taken */
-	void *taken; /* memory of the engine's pool; or NULL */
+	void *reply; /* @small, memory from malloc, or within @taken */
+	void *taken; /* memory from the engine's pool, or NULL */
 	size_t reply_len, taken_bytes;
 	uint8_t small[SMALL_REPLY] __attribute__((aligned(8)));
 };
 
-/* The arguments of clnt_call, and what the CLIENT adds to them. */
+/* The arguments of clnt_call, and the XID, program and version. */
 struct clnt_request {
-	bool whole; /* no items: the server has refused chunks for them */
+	bool whole; /* send no items: the server has refused their chunks */
 	rpcproc_t proc;
 	xdrproc_t xargs, xres;
 	void *args, *res;
@@ -148,7 +148,8 @@ void rr_rpc_client_forget(struct rr_rpc_client *c)
 		rr_container_of(n, struct call, of_client)->client = NULL;
 }
 
-/* Copies the Reply, or takes its memory over: the engine reuses it afterwards. */
+/* Keeps the Reply, whose memory the engine will reuse: copies the Reply, or takes over
+ * the memory if the Reply is long. */
 static int keep_reply(struct call *k, struct rpcrdma_call *made)
 {
 	const void *m = rr_call_message(made, &k->reply_len);
@@ -182,7 +183,7 @@ static void on_clnt_call_done(struct rpcrdma_call *made, const struct rpcrdma_re
 	finish_clnt_call(k, status);
 }
 
-/* Whether the connection has version 1; assumed while there is no connection. */
+/* Returns true if the connection uses version 1, or is not established yet. */
 static bool is_first_version(const struct rpcrdma_conn *conn)
 {
 	struct rr_conn_info info;
@@ -249,7 +250,7 @@ static void abort_calls(void *arg)
 	struct rr_rpc_client *c = arg;
 	const struct rr_list *n;
 
-	/* The loop ends the calls later: the list does not change here. */
+	/* The event loop ends the calls later, so the list does not change here. */
 	rr_list_for_each (n, &c->calls) {
 		struct call *k = rr_container_of(n, struct call, of_client);
 
@@ -268,7 +269,7 @@ void rr_rpc_client_abort(CLIENT *clnt)
 
 /* -- encoding -------------------------------------------------------------- */
 
-/* Encodes the six words that begin a Call. */
+/* Encodes the first six words of a Call. */
 static bool put_call_header(XDR *x, const struct clnt_request *w)
 {
 	const long words[] = {(long)w->xid,  RR_RPC_CALL,   RPC_MSG_VERSION,
@@ -311,8 +312,8 @@ static uint32_t get_gss_service(const struct rpcrdma_auth *cred)
 	return service == RR_GSS_NONE ? 0 : service;
 }
 
-/* The longest Reply.  Results that are not reducible are part of it, and so are their
- * RPCSEC_GSS tokens.                                               [v2 §11.2.2.2] */
+/* Returns the maximum length of the Reply.  If results cannot be reduced, it includes
+ * them and their RPCSEC_GSS tokens.                                [v2 §11.2.2.2] */
 static size_t bound_reply_bytes(const struct call *k,
                                 const struct rpcrdma_tirpc_procedure *p)
 {
@@ -325,7 +326,7 @@ static size_t bound_reply_bytes(const struct call *k,
 	return n;
 }
 
-/* Octets of the Call apart from its items. */
+/* Returns the number of octets in the Call, without its items. */
 static size_t count_plain_bytes(const struct rr_xdr_out *o)
 {
 	size_t n = o->len;
@@ -335,8 +336,8 @@ static size_t count_plain_bytes(const struct rr_xdr_out *o)
 	return n;
 }
 
-/* Decides whether the Call and its Reply move by chunks.  Calls with a zero timeout
- * stay in messages, which keep their order. */
+/* Decides whether the Call and its Reply are sent by chunks.  A call with a zero
+ * timeout uses no chunks, so that such calls arrive in order. */
 static void choose_chunks(struct call *k, const struct clnt_request *w, bool bound)
 {
 	struct rr_rpc_client *c = k->client;
@@ -348,7 +349,7 @@ static void choose_chunks(struct call *k, const struct clnt_request *w, bool bou
 		k->room = rr_rpc_room(c, w->proc);
 }
 
-/* c->auth_lock is held. */
+/* Encodes the Call, with c->auth_lock held. */
 static bool encode_call(struct call *k, const struct clnt_request *w)
 {
 	AUTH *auth = k->client->clnt.cl_auth;
@@ -388,9 +389,9 @@ static bool encode_call(struct call *k, const struct clnt_request *w)
 
 /* -- decoding -------------------------------------------------------------- */
 
-/* Translates an error that the peer's transport reported.  Returns true if the call
- * must be repeated without items: the server refused their chunks and has executed
- * nothing. */
+/* Translates an error that the peer's transport has reported.  Returns true if the call
+ * must be repeated without items, because the server has refused their chunks without
+ * executing the call. */
 static bool take_transport_error(const struct call *k, struct clnt_request *w,
                                  struct rpc_err *e)
 {
@@ -412,8 +413,8 @@ static bool take_transport_error(const struct call *k, struct clnt_request *w,
 	return false;
 }
 
-/* Compares the lengths of protected results with the octets received, because libtirpc
- * trusts them.                                       [RFC 2203 §5.3.2.2, §5.3.2.3] */
+/* Returns false if a length in the protected results exceeds the octets received.
+ * libtirpc does not check these lengths.             [RFC 2203 §5.3.2.2, §5.3.2.3] */
 static bool check_gss_lengths(const struct call *k, const struct rr_xdr_in *in)
 {
 	const struct rpcrdma_piece *p = in->pieces;
@@ -422,18 +423,18 @@ static bool check_gss_lengths(const struct call *k, const struct rr_xdr_in *in)
 
 	if (!k->protected)
 		return true;
-	if (in->at < in->n) /* a Reply is one piece */
+	if (in->at < in->n) /* the Reply is one piece */
 		c = rr_cursor_over((const uint8_t *)p->base + in->pos,
 		                   p->len - in->pos);
 	for (unsigned i = k->protected == RR_GSS_INTEGRITY ? 0 : 1; i < 2; i++) {
 		len = rr_get_u32(&c);
-		(void)rr_get_bytes(&c, len); /* a bad length marks the cursor */
+		(void)rr_get_bytes(&c, len); /* @c is bad if @len is too large */
 		(void)rr_get_bytes(&c, rr_pad(len));
 	}
 	return !rr_cursor_bad(&c);
 }
 
-/* Decodes the results of a Reply with SUCCESS. */
+/* Decodes the results in a Reply with SUCCESS. */
 static void get_results(struct call *k, const struct clnt_request *w, struct rpc_msg *m,
                         struct rr_xdr_in *in, struct rpc_err *e)
 {
@@ -463,8 +464,8 @@ static void free_verifier(XDR *x, struct rpc_msg *m)
 	(void)xdr_opaque_auth(x, &m->acpted_rply.ar_verf);
 }
 
-/* c->auth_lock is held.  Returns true if the credential was refreshed: repeat the
- * call. */
+/* Decodes the Reply, with c->auth_lock held.  Returns true if the credential was
+ * refreshed, so that the call must be repeated. */
 static bool decode_reply(struct call *k, const struct clnt_request *w,
                          unsigned *refreshes, struct rpc_err *e)
 {
@@ -507,7 +508,8 @@ static void wait_for_cancelled(void *arg)
 	fini_clnt_call(k);
 }
 
-/* @old: the user's cancellation state, in force during the wait alone. */
+/* Sends the Call and waits until it has ended.  @old is the user's cancellation state,
+ * which is restored during the wait only. */
 static void send_and_wait(struct call *k, int old)
 {
 	k->post.fn = submit_clnt_call;
@@ -531,7 +533,7 @@ static uint32_t choose_xid(struct rr_rpc_client *c)
 	return xid;
 }
 
-/* Makes one attempt; returns true if another one must follow. */
+/* Makes one attempt.  Returns true if another attempt must follow. */
 static bool attempt_call(struct rr_rpc_client *c, struct clnt_request *w,
                          unsigned *refreshes, struct rpc_err *e, int old)
 {
@@ -569,7 +571,7 @@ static bool attempt_call(struct rr_rpc_client *c, struct clnt_request *w,
 	return again;
 }
 
-/* Sends a Call whose Reply no thread awaits; the arguments are copied. */
+/* Sends a Call for whose Reply no thread waits.  The arguments are copied. */
 static void send_only(struct rr_rpc_client *c, struct clnt_request *w,
                       struct rpc_err *e)
 {
@@ -603,8 +605,8 @@ static void send_only(struct rr_rpc_client *c, struct clnt_request *w,
 		e->re_status = RPC_TIMEDOUT;
 }
 
-/* As in libtirpc, CLSET_TIMEOUT outranks the timeout of the call, and an invalid
- * timeout is replaced by the last valid one. */
+/* Completes the request.  As in libtirpc, the timeout set by CLSET_TIMEOUT overrides
+ * the call's, and an invalid timeout is replaced with the last valid one. */
 static void fill_request(struct rr_rpc_client *c, struct clnt_request *w)
 {
 	const struct timeval *t = &w->timeout;
@@ -630,19 +632,19 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	                         .xres = xres,
 	                         .res = res,
 	                         .timeout = timeout};
-	/* As in libtirpc, the argument decides, not CLSET_TIMEOUT. */
+	/* As in libtirpc, CLSET_TIMEOUT does not influence this. */
 	bool wait = timeout.tv_sec || timeout.tv_usec;
 	unsigned refreshes = REFRESHES;
 	sigset_t all, mask;
 	struct rpc_err e;
 	int old;
 
-	/* Before any lock: its holder at the time of fork() does not exist in the
-	 * child. */
+	/* A child of fork() must not lock: the thread that held the lock at fork()
+	 * does not exist in the child. */
 	if (!rr_rpc_engine_runs(c->engine))
 		return RPC_CANTSEND;
-	/* Block signals: the engine uses objects on this stack, so a handler must not
-	 * longjmp.  libtirpc does the same. */
+	/* Signals are blocked, as in libtirpc, because the engine uses objects on this
+	 * stack, which a signal handler must not leave by longjmp(). */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
@@ -650,7 +652,7 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	fill_request(c, &w);
 	if (wait) {
 		if (!w.timeout.tv_sec && !w.timeout.tv_usec)
-			w.timeout.tv_usec = 1; /* 0 would mean no limit */
+			w.timeout.tv_usec = 1; /* 0 would mean no time limit */
 		while (attempt_call(c, &w, &refreshes, &e, old))
 			;
 	} else {

@@ -12,7 +12,7 @@ void rr_rpc_error_from(int err, struct rpc_err *ret)
 	case ETIMEDOUT:
 		ret->re_status = RPC_TIMEDOUT;
 		break;
-	case EMSGSIZE: /* nothing was sent: the server's limits do not admit the Call */
+	case EMSGSIZE: /* not sent: the Call exceeds the server's limits */
 	case ENOMEM:
 	case EINVAL:
 	case ENOTCONN:
@@ -32,7 +32,8 @@ void rr_rpc_client_geterr(CLIENT *clnt, struct rpc_err *ret)
 {
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 
-	if (!rr_rpc_engine_runs(c->engine)) { /* no lock: see rr_rpc_client_call */
+	/* Checked before locking: see rr_rpc_client_call. */
+	if (!rr_rpc_engine_runs(c->engine)) {
 		rr_rpc_error_from(-ENOTCONN, ret);
 		return;
 	}
@@ -48,14 +49,14 @@ bool_t rr_rpc_client_freeres(CLIENT *clnt, xdrproc_t proc, void *results)
 	return (*proc)(&x, results);
 }
 
-/* The limits of libtirpc's clnt_vc_control. */
+/* Uses the same limits as libtirpc's clnt_vc_control. */
 static bool is_timeout_valid(const struct timeval *t)
 {
 	return t->tv_sec >= 0 && t->tv_sec <= 100000000 && t->tv_usec >= 0 &&
 	       t->tv_usec <= 1000000;
 }
 
-/* c->lock is held. */
+/* Handles requests to read, with c->lock held.  Returns FALSE for other requests. */
 static bool_t get_clnt_info(struct rr_rpc_client *c, u_int request, void *info)
 {
 	switch (request) {
@@ -86,7 +87,7 @@ static bool_t get_clnt_info(struct rr_rpc_client *c, u_int request, void *info)
 	}
 }
 
-/* c->lock is held. */
+/* Handles requests to set, with c->lock held.  Returns FALSE for other requests. */
 static bool_t set_clnt_info(struct rr_rpc_client *c, u_int request, const void *info)
 {
 	uint32_t word;
@@ -119,7 +120,7 @@ bool_t rr_rpc_client_control(CLIENT *clnt, u_int request, void *info)
 	struct rr_rpc_client *c = rr_rpc_client_of(clnt);
 	bool_t ok;
 
-	/* The connection has no descriptor that could stay open. */
+	/* Accepted without effect: a CLIENT over RDMA has no socket to close. */
 	if (request == CLSET_FD_CLOSE || request == CLSET_FD_NCLOSE)
 		return TRUE;
 	if (!info || !rr_rpc_engine_runs(c->engine))

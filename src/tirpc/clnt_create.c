@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * clnt_rdma_create and its variants: create a CLIENT for a host, a program and a
- * version.  The transports (netids) that the user lists are tried in turn: RDMA by the
- * CLIENT of clnt.h, TCP by libtirpc's own.
+ * version.  The transports (netids) that the user lists are tried in turn: RDMA with
+ * the CLIENT of clnt.h, TCP with the CLIENT of libtirpc.
  *
- * Normal path of one netid: resolve the host, ask its rpcbind for the port unless one
- * was given, connect to the first address that accepts.
+ * Normal path for one netid: resolve the host, ask its rpcbind for the port unless one
+ * was given, connect to the first address that accepts a connection.
  *
  * Failure: the next netid is tried.  If it succeeds, the user is notified that the
- * preferred transport is not in use.  If none does, rpc_createerr has the reason of the
- * first.  Each netid gets an equal share of the remaining time, so that a host that
- * drops the packets of one transport leaves time for the others.  Only getaddrinfo()
- * takes its own time.
+ * preferred transport is not in use.  If all fail, rpc_createerr has the error of the
+ * first netid.  Each netid gets an equal share of the remaining time.  So if a host
+ * drops the packets of one transport, there is time left for the others.  Only
+ * getaddrinfo() is not subject to this time limit.
  */
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -25,7 +25,7 @@
 #include "rpcbind/uaddr.h"
 #include "tirpc/clnt.h"
 
-#undef rpc_createerr /* the structure is meant */
+#undef rpc_createerr /* a macro that hides the structure's name */
 
 enum { NFS = 100003, NOTICE_MAX = 512, MOST_S = 100000000 };
 
@@ -34,7 +34,7 @@ struct clnt_target {
 	uint16_t port; /* for RDMA; 0 = ask rpcbind */
 	rpcprog_t prog;
 	rpcvers_t vers;
-	bool any_version; /* the port of another version will do */
+	bool any_version; /* accept a port registered for another version */
 	const struct rr_rpc_options *o;
 };
 
@@ -83,7 +83,7 @@ static void set_list_port(struct addrinfo *list, uint16_t port)
 	}
 }
 
-/* Replaces rpcbind's port in the addresses of @list by that of the program. */
+/* Finds the program's port, and sets it in each address of @list. */
 static int find_server_port(const struct clnt_target *w, bool tcp,
                             struct addrinfo *list, rr_time deadline)
 {
@@ -97,7 +97,7 @@ static int find_server_port(const struct clnt_target *w, bool tcp,
 	int err = 0;
 
 	if (!port) {
-		/* A silent rpcbind must leave time for the default port. */
+		/* If rpcbind does not respond, there is time for the default port. */
 		if (nfs && deadline > now)
 			deadline -= (deadline - now) / 2;
 		err = rr_lookup_at(list, &one, deadline, &port);
@@ -113,8 +113,8 @@ static int find_server_port(const struct clnt_target *w, bool tcp,
 
 /* -- TCP ------------------------------------------------------------------- */
 
-/* Returns a connected, blocking socket, as libtirpc expects.  libtirpc itself would
- * connect without a time limit. */
+/* Opens a connected, blocking socket, as libtirpc expects it.  If libtirpc connected
+ * the socket, it would do so without a time limit. */
 static int open_tcp_socket(const struct addrinfo *a, rr_time deadline, int *ret)
 {
 	struct rr_rpcbind to = {.len = a->ai_addrlen, .deadline = deadline};
@@ -189,7 +189,7 @@ static CLIENT *try_netid(const struct clnt_target *w, const struct rr_rpc_netid 
 	return c;
 }
 
-/* Turns an error of the functions above into text. */
+/* Writes the reason for error @e as text. */
 static void put_reason(const struct rpc_createerr *e, char *ret, size_t size)
 {
 	const char *what = "";
@@ -304,8 +304,8 @@ CLIENT *clnt_rdma_create(const char *host, rpcprog_t prog, rpcvers_t vers,
 	return clnt_rdma_create_timed(host, prog, vers, NULL, options);
 }
 
-/* Narrows the range by the versions that the server reports.  Returns false if no
- * version is left. */
+/* Narrows the range to the versions that the server reports.  Returns false if no
+ * version is left, or the last call failed for another reason. */
 static bool narrow_versions(CLIENT *c, rpcvers_t *low, rpcvers_t *high)
 {
 	struct rpc_err e;

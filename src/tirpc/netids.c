@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses lists of netids: an option of the user, or the environment variable
+/* Parses lists of netids, from the user's options or from the environment variable
  * NETPATH. */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static bool has_netid(const struct rr_rpc_options *o, const struct rr_rpc_netid 
 	return false;
 }
 
-/* @lenient: skips names that are unknown or repeated. */
+/* Parses @text into o->netids.  If @lenient, names that are unknown or repeated are
+ * skipped; otherwise they are errors. */
 static int parse_netids(const char *text, char separator, bool lenient,
                         struct rr_rpc_options *o)
 {

@@ -3,14 +3,14 @@
  * Estimates the Reply chunk of a call whose procedure has no binding.
  *
  * libtirpc does not know how long a Reply can be.  The CLIENT therefore records the
- * lengths of the Replies to each procedure.  A longer Reply raises the estimate at
- * once.  After 64 Replies without a longer one, the estimate falls to the longest of
- * these.  Before the first Reply the estimate is the option reply_bytes.
+ * lengths of the Replies to each procedure.  A Reply longer than the estimate raises it
+ * at once.  After every 64 Replies, the estimate becomes the length of the longest of
+ * these.  Before the first Reply, the estimate is the option reply_bytes.
  *
- * In version 2 a Reply that does not fit is continued in further messages.  So the
- * estimate may be wrong, and a procedure with short Replies gets no chunk.  In version
- * 1 such a Reply is lost.  There every call provides the longest length recorded, and
- * reply_bytes at least.
+ * In version 2, a Reply that does not fit is continued in further messages.  So a wrong
+ * estimate does no harm, and a procedure with short Replies gets no chunk.  In version
+ * 1, such a Reply is lost.  So every call provides a chunk for the longest Reply
+ * recorded, and of at least reply_bytes.
  */
 #include "tirpc/clnt.h"
 
@@ -21,9 +21,9 @@ static struct rr_rpc_seen *find_seen(struct rr_rpc_client *c, rpcproc_t proc)
 	return &c->seen[proc % RR_RPC_SEEN];
 }
 
-/* Adds an eighth, since lists grow, and rounds up.  The result never exceeds
- * max_message_bytes, however long a server's Replies were, because a call of version 1
- * fails without memory for its chunk. */
+/* Adds an eighth to @bytes, since lists grow, and rounds up.  The result is at most
+ * max_message_bytes, however long the server's Replies were: in version 1 a call fails
+ * if there is no memory for its chunk. */
 static size_t round_up_room(const struct rr_rpc_client *c, size_t bytes)
 {
 	size_t more = (bytes + bytes / 8 + ROUND - 1) / ROUND * ROUND;

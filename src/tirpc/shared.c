@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine that all handles of a process share, and its thread.
+ * The engine that all handles of a process share, and the engine's thread.
  *
- * Both are made on the first use and never freed, since a handle may be in use when the
- * process ends.  A child of fork() has no copy of the thread: it drops the inherited
- * engine without freeing it, and makes one of its own when it needs one.
+ * The engine and its thread are created on first use.  They are never freed, since a
+ * handle may be in use when the process ends.  A child of fork() has no copy of the
+ * thread.  So the child ignores the inherited engine, without freeing it, and creates
+ * its own engine when it needs one.
  */
 #include "tirpc/shared.h"
 #include "base/sized.h"
@@ -28,12 +29,12 @@ static struct {
 
 static void *run_shared_engine(void *arg)
 {
-	/* Returns only if its wait fails, which no correct program causes. */
+	/* Returns only if waiting for events fails, which is always a bug. */
 	(void)rpcrdma_engine_run(arg);
 	return NULL;
 }
 
-/* The thread blocks all signals: they are for the user's threads. */
+/* Starts the thread with all signals blocked: the user's threads handle them. */
 static int start_engine_thread(struct rpcrdma_engine *e)
 {
 	sigset_t all, old;
@@ -69,8 +70,8 @@ static void after_fork_child(void)
 	shared.items_placed = shared.item_bytes_placed = 0;
 	shared.items_copied = shared.item_bytes_copied = 0;
 	shared.bytes_referred = shared.bytes_copied = 0;
-	/* Otherwise a server could take the child's Call for the parent's
-	 * retransmission. */
+	/* Otherwise a server could mistake the child's Call for a retransmission by the
+	 * parent. */
 	shared.next_xid += 0x5bd1e995u ^ (uint32_t)rr_engine_clock();
 	rr_rpc_registry_forget();
 	pthread_mutex_unlock(&shared.lock);
@@ -88,7 +89,7 @@ static int start_shared_engine(void)
 		if (err)
 			return err;
 		shared.at_fork = true;
-		/* getrandom() does not return short for so few octets. */
+		/* getrandom() never returns fewer octets than these 4. */
 		(void)!getrandom(&seed, sizeof(seed), 0);
 		shared.next_xid = seed;
 	}
@@ -169,7 +170,7 @@ bool rr_rpc_wait_until(struct rr_rpc_wait *w, rr_time deadline)
 {
 	struct timespec ts = {.tv_sec = (time_t)(deadline / RR_SEC(1)),
 	                      .tv_nsec = (long)(deadline % RR_SEC(1))};
-	volatile int err = 0; /* live across a cancellation's longjmp */
+	volatile int err = 0; /* in use when a cancellation calls longjmp() */
 	bool done;
 
 	pthread_mutex_lock(&w->lock);

@@ -3,12 +3,12 @@
  * State and helpers shared by all CLIENTs and SVCXPRTs of a process: the engine,
  * options, bindings and the translation of errors.
  *
- * The engine's thread starts with the first handle and runs until the process ends.
- * Other threads give it work by posts (struct rr_post) on their stacks, and sleep until
- * the work is done (struct rr_rpc_wait).  They hold no lock meanwhile, except for
- * authenticators (see clnt.h).
+ * The engine's thread is started with the first handle and runs until the process ends.
+ * Other threads pass work to the engine by posts (struct rr_post) on their stacks, and
+ * sleep until the work is done (struct rr_rpc_wait).  They hold no lock meanwhile,
+ * except the lock of a CLIENT's authenticator (see clnt.h).
  *
- * No header of this folder may have the name of one of libtirpc's <rpc/...>.
+ * No header in this folder may have the same name as one of libtirpc's <rpc/...>.
  */
 #ifndef RR_TIRPC_SHARED_H
 #define RR_TIRPC_SHARED_H
@@ -18,20 +18,20 @@
 #include "loop/engine.h"
 #include "tirpc/streams.h"
 
-/* xdr_void has another prototype than xdrproc_t. */
+/* The type of xdr_void is not xdrproc_t. */
 #define RR_XDR_VOID ((xdrproc_t)(void (*)(void))xdr_void)
 
 /* -- the engine ------------------------------------------------------------ */
 
-/* Returns the running engine of this process, and starts it if needed.  -ENOMEM and
- * errors of pthread_create. */
+/* Returns the engine of this process in @ret, starting it if needed.  Returns 0,
+ * -ENOMEM, or an error of pthread_create. */
 int rr_rpc_engine(struct rpcrdma_engine **ret) RR_MUST_CHECK;
-/* Returns false for an engine inherited through fork(): it has no thread here. */
+/* Returns false if the engine was inherited through fork(), and so has no thread. */
 bool rr_rpc_engine_runs(const struct rpcrdma_engine *);
-/* Returns a new XID, never 0.  An outstanding call has the same only if a user chose it
- * by CLSET_XID. */
+/* Returns a new XID, never 0.  No outstanding call has the same XID, unless a user
+ * chose it with CLSET_XID. */
 uint32_t rr_rpc_new_xid(void);
-/* These add to rpcrdma_tirpc_get_stats. */
+/* Add to the counters that rpcrdma_tirpc_get_stats returns. */
 void rr_rpc_count(const struct rr_xdr_count *);
 void rr_rpc_count_call(void);
 void rr_rpc_count_request(void);
@@ -46,13 +46,15 @@ struct rr_rpc_wait {
 
 void rr_rpc_wait_init(struct rr_rpc_wait *);
 void rr_rpc_wait_fini(struct rr_rpc_wait *);
-/* Called in the engine's thread.  The waiter may free @w before this returns. */
+/* Wakes the waiting thread, which may free the object before this returns.  Called in
+ * the engine's thread. */
 void rr_rpc_wait_wake(struct rr_rpc_wait *);
-/* Sleeps until rr_rpc_wait_wake, or until @deadline by rr_engine_clock: then returns
- * false.  A cancellation point. */
+/* Sleeps until rr_rpc_wait_wake is called; then returns true.  Returns false if
+ * @deadline, a time of rr_engine_clock, passes before that.  A cancellation point. */
 bool rr_rpc_wait_until(struct rr_rpc_wait *, rr_time deadline);
 
-/* Runs @fn in the engine's thread and waits until it has returned; not cancellable. */
+/* Calls @fn in the engine's thread and waits until it has returned.  Not a cancellation
+ * point. */
 void rr_rpc_in_engine(struct rpcrdma_engine *, void (*fn)(void *), void *arg);
 
 /* -- options --------------------------------------------------------------- */
@@ -62,7 +64,7 @@ struct rr_rpc_netid {
 	const char *name;
 	const char *label; /* for messages */
 	bool tcp;
-	int family; /* AF_UNSPEC: any */
+	int family; /* AF_UNSPEC = any */
 };
 enum { RR_RPC_NETIDS = 4 };
 
@@ -70,9 +72,9 @@ struct rr_rpc_options {
 	struct rpcrdma_conn_options conn;
 	const struct rpcrdma_tirpc_binding *const *bindings;
 	unsigned n_bindings;
-	bool resend;      /* calls after the loss of a connection */
-	uint64_t send_ns; /* limit for a client to take a Reply */
-	const struct rr_rpc_netid *netids[RR_RPC_NETIDS]; /* in the order to try */
+	bool resend;      /* resend calls after the loss of a connection */
+	uint64_t send_ns; /* time that a client has to take a Reply */
+	const struct rr_rpc_netid *netids[RR_RPC_NETIDS]; /* in order of preference */
 	unsigned n_netids;
 	uint16_t tcp_port;
 	void (*notice)(const char *text, void *arg);
@@ -81,21 +83,23 @@ struct rr_rpc_options {
 	size_t chunk_bytes, reply_bytes;
 };
 
-/* Parses "rdma,tcp", "netpath" and the like into @ret; NULL = "rdma".  -EINVAL. */
+/* Parses a list such as "rdma,tcp" or "netpath" into the netids of @ret.  NULL means
+ * "rdma".  Returns 0 or -EINVAL. */
 int rr_rpc_netids_from(const char *text, struct rr_rpc_options *ret) RR_MUST_CHECK;
 
-/* Checks a user's options and fills in defaults; @ret borrows what they point to. */
+/* Checks a user's options and fills in defaults.  @ret borrows all memory that the
+ * options point to. */
 int rr_rpc_options_from(const struct rpcrdma_tirpc_options *, bool server,
                         struct rr_rpc_options *ret) RR_MUST_CHECK;
-/* Returns the entry of a procedure, or NULL if it has no binding. */
+/* Returns the binding of a procedure, or NULL if there is none. */
 const struct rpcrdma_tirpc_procedure *rr_rpc_binding(const struct rr_rpc_options *,
                                                      rpcprog_t, rpcvers_t, rpcproc_t);
 
 /* -- rpc_createerr --------------------------------------------------------- */
 
-/* Fills rpc_createerr, and returns NULL; @err is a negative errno. */
+/* Fills in rpc_createerr, and returns NULL.  @err is a negative errno. */
 void *rr_rpc_refuse(enum clnt_stat stat, enum clnt_stat inner, int err);
-/* The same for an error of rr_lookup_at or rr_register_one. */
+/* The same for an error of rr_lookup_at or rr_register. */
 void *rr_rpc_refuse_lookup(int err);
 
 #endif

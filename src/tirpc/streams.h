@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The XDR streams that the XDR routines of rpcgen encode into and decode from.
+ * The XDR streams that rpcgen's XDR routines encode into and decode from.
  *
  * Encoding produces a list of pieces.  Small values are copied into one growing buffer.
- * Large opaque data is not copied: a piece refers to the user's memory.  If the binding
- * lists the data as an item, the piece is marked, and the transport may move the item
- * by RDMA.  So the user's memory must not change until the message has been sent.
- * Arguments that RPCSEC_GSS protects are all copied, because libtirpc's wrap functions
- * seek back in the stream.
+ * Large opaque data is not copied: a piece refers to the user's memory.  So that memory
+ * must not change until the message has been sent.  If the binding lists the data as an
+ * item, the piece is flagged, and the transport may move the item by RDMA.  Arguments
+ * that RPCSEC_GSS protects are always copied, because libtirpc's wrap functions seek
+ * back in the stream.
  *
- * Decoding walks over a list of pieces.  An item that was moved by RDMA lies in a block
- * from malloc.  When a stock XDR routine decodes such an item, it has already allocated
- * memory, stored its address in the user's structure, and asks the stream to copy the
- * octets there.  The stream stores the address of the item's block in the structure
- * instead, and copies nothing.  The block is never smaller than the memory it replaces,
- * and is zero behind the item.
+ * Decoding walks over a list of pieces.  An item that was moved by RDMA is in a block
+ * from malloc.  When a stock XDR routine decodes such an item, the routine has already
+ * allocated memory and stored the address of that memory in the user's structure; it
+ * asks the stream to copy the octets to the memory.  Instead, the stream stores the
+ * address of the item's block in the structure, and copies nothing.  The block is never
+ * smaller than the memory it replaces, and is zero after the item.
  *
  * A hostile peer may choose an arm of a union where the same pointer leads to another
- * structure.  Its XDR routine goes on to write behind the octets, through a pointer of
- * its own.  Therefore the stream keeps the routine's memory until everything is decoded
- * (rr_xdr_in_settle).  If the routine has written to it, the item is copied there after
- * all, and the exchange of pointers is undone.
+ * structure.  The XDR routine for that structure still has the old pointer, and writes
+ * to the memory after the octets.  So the stream keeps the routine's memory until
+ * everything is decoded (rr_xdr_in_settle).  If the routine has written to it, the item
+ * is copied to it, and the exchange of pointers is undone.
  *
  * Neither stream trusts a length: each is compared with the octets available.
  */
@@ -32,12 +32,12 @@
 
 enum {
 	RR_XDR_MAX_ITEMS = 8,
-	RR_XDR_MAX_REFS = 9,        /* with the buffer between them: 19 pieces */
+	RR_XDR_MAX_REFS = 9,        /* 19 pieces, with the parts of the buffer */
 	RR_XDR_REFER_BYTES = 16384, /* shorter data is copied */
-	RR_XDR_SMALL_BYTES = 1024,  /* of the buffer before any malloc */
+	RR_XDR_SMALL_BYTES = 1024,  /* size of the initial buffer */
 };
 
-/* Items of the binding, and the user's structure that contains their pointers. */
+/* The items in a binding, and the user's structure that contains pointers to them. */
 struct rr_xdr_items {
 	const struct rpcrdma_tirpc_item *item;
 	unsigned n;
@@ -52,7 +52,7 @@ struct rr_xdr_count {
 
 /* Data that is not copied into the buffer. */
 struct rr_xdr_ref {
-	size_t at; /* octets of the buffer that precede it */
+	size_t at; /* number of octets in the buffer that precede the data */
 	const void *base;
 	size_t len;
 	bool item;
@@ -63,9 +63,9 @@ struct rr_xdr_out {
 	struct rr_xdr_items items;
 	bool plain;         /* everything is copied, there are no references */
 	bool bad;           /* out of memory: every later operation fails */
-	unsigned next_item; /* the first item not yet encoded */
-	unsigned swallow;   /* octets of XDR padding after an item: not sent */
-	uint8_t *buf;       /* @small, or from malloc */
+	unsigned next_item; /* index of the first item not yet encoded */
+	unsigned swallow;   /* octets of XDR padding to discard after an item */
+	uint8_t *buf;       /* @small, or memory from malloc */
 	size_t len, size, ref_bytes;
 	unsigned n_refs;
 	struct rr_xdr_ref refs[RR_XDR_MAX_REFS];
@@ -75,60 +75,61 @@ struct rr_xdr_out {
 
 void rr_xdr_out_init(struct rr_xdr_out *, bool plain);
 void rr_xdr_out_fini(struct rr_xdr_out *);
-/* From here on, data at the pointers of @items is encoded as items. */
+/* Sets the items: from now on, the data at their pointers is encoded as items. */
 void rr_xdr_out_items(struct rr_xdr_out *, const struct rr_xdr_items *);
-/* Fills @ret with the pieces from octet @from of the buffer on, and returns their
- * number, at most RPCRDMA_MAX_PIECES.  @from must not lie behind the first
- * reference. */
+/* Stores the encoded pieces in @ret, without the first @from octets of the buffer.
+ * Returns the number of pieces, at most RPCRDMA_MAX_PIECES.  @from must not be beyond
+ * the first reference. */
 unsigned rr_xdr_out_pieces(const struct rr_xdr_out *, size_t from,
                            struct rpcrdma_piece *ret);
 
 /* Memory of a result that may arrive by a Write chunk. */
 struct rr_xdr_item {
 	void *base;
-	size_t len; /* octets received */
-	bool mine;  /* from rr_xdr_item_alloc, and not yet the user's */
+	size_t len; /* number of octets received */
+	bool mine;  /* from rr_xdr_item_alloc, and not passed to the user */
 	bool came;  /* received by RDMA */
 	bool done;  /* decoded */
 };
 
-/* An exchange of a routine's memory for an item's. */
+/* Memory allocated by an XDR routine, which was replaced with an item's memory. */
 struct rr_xdr_swap {
-	char *old;  /* the routine's memory; NULL: no exchange */
-	void *base; /* the item's */
-	size_t len;
+	char *old;  /* the routine's memory; NULL = not replaced */
+	void *base; /* the item's memory */
+	size_t len; /* of the item */
 };
 
 struct rr_xdr_in {
 	XDR xdr;
 	const struct rpcrdma_piece *pieces;
-	unsigned n, at;   /* number of pieces, and the current one */
-	size_t pos;       /* within the current piece */
-	unsigned swallow; /* octets of XDR padding to decode next: not received */
+	unsigned n, at;   /* number of pieces, and index of the current piece */
+	size_t pos;       /* offset in the current piece */
+	unsigned swallow; /* octets of XDR padding to decode next, not in the pieces */
 	struct rr_xdr_items items;
-	bool own[RR_XDR_MAX_ITEMS]; /* the pointer was set before: the user's memory */
+	bool own[RR_XDR_MAX_ITEMS]; /* the user has set the item's pointer */
 	struct rr_xdr_swap swaps[RR_XDR_MAX_ITEMS];
-	/* Client: results that may have arrived by Write chunks, items.n of them.  The
-	 * pieces have no trace of these.  NULL: none. */
+	/* Client: an array of items.n results that may have arrived by Write chunks, or
+	 * NULL.  The pieces contain nothing of such results. */
 	struct rr_xdr_item *dests;
-	/* Server: takes over the memory of an item's piece; false: copy the item. */
+	/* Server: takes over the memory of an item's piece.  Returns false if the item
+	 * must be copied. */
 	bool (*take)(void *arg, const void *base);
 	void *take_arg;
 	struct rr_xdr_count count;
 };
 
-/* Allocates memory for an item of up to @len octets; release it with free(). */
+/* Allocates memory for an item of up to @len octets, to be released with free(). */
 void *rr_xdr_item_alloc(size_t len);
 
-/* @pieces is lent until the last use of the stream.  @take and @dests may be set
- * afterwards. */
+/* Initializes the stream.  @pieces is lent until the last use of the stream.  The
+ * caller may then set @take or @dests. */
 void rr_xdr_in_init(struct rr_xdr_in *, const struct rpcrdma_piece *pieces, unsigned n);
-/* From here on, data is decoded into the pointers of @items. */
+/* Sets the items: from now on, data that is decoded to their pointers is an item. */
 void rr_xdr_in_items(struct rr_xdr_in *, const struct rr_xdr_items *);
-/* Ends the exchanges of memory.  To be called after the last routine, whether it
- * succeeded or not. */
+/* Frees the memory of XDR routines that was replaced with items' memory.  Must be
+ * called after the last routine, even if it has failed. */
 void rr_xdr_in_settle(struct rr_xdr_in *);
-/* Returns whether every result received by a Write chunk was decoded. */
+/* Returns true if every result received by a Write chunk has been decoded. */
 bool rr_xdr_in_complete(const struct rr_xdr_in *);
 
 /* Returns the address of an item's pointer within the user's structure. */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The SVCXPRT of libtirpc over RDMA: one listener of the shared engine, with all its
+ * libtirpc's SVCXPRT over RDMA: one listener on the shared engine, with all its
  * clients.
  *
  * Normal path: the engine's thread queues each request and makes an eventfd readable,
- * which svc_run polls.  The thread in svc_run takes the request by xp_recv, calls the
- * dispatch function, which decodes the arguments in place (xp_getargs) and replies
+ * which svc_run polls.  The thread in svc_run takes the request with xp_recv and calls
+ * the dispatch function, which decodes the arguments in place (xp_getargs) and replies
  * (xp_reply).  xp_reply waits until the transport no longer needs the caller's memory.
- * A client that does not take its Reply within send_ns loses its connection.
+ * If a client does not take its Reply within send_ns, its connection is closed.
  *
  * Requests nest, because a dispatch function may run the loop of svc_run again.  The
  * requests being dispatched form a stack: xp_recv pushes one, and xp_stat, which the
  * loop calls once after each xp_recv, pops it.
  *
- * Failure: a request that is popped without a Reply is answered with SYSTEM_ERR, and so
- * are the requests in the queue when the SVCXPRT is destroyed.  A dispatch function may
- * destroy its SVCXPRT.  Then the descriptor is unregistered at once, and the rest is
+ * Failure: a request that is popped without a Reply is answered with SYSTEM_ERR, as are
+ * the requests in the queue when the SVCXPRT is destroyed.  A dispatch function may
+ * destroy its SVCXPRT.  Then the descriptor is unregistered at once, and the SVCXPRT is
  * freed when the stack is empty.
  */
 #include <stdio.h>
@@ -34,26 +34,26 @@
 
 #include <rpc/svc_mt.h> /* after rpc.h, which it needs */
 
-enum { IN_A_ROW = 16 /* requests before other transports have their turn */ };
+enum { IN_A_ROW = 16 /* requests handled before other transports get a turn */ };
 
 struct transport;
 
 /* A request, in the queue or being dispatched. */
 struct frame {
 	struct rr_list link; /* in the queue */
-	struct frame *outer; /* next on the stack */
+	struct frame *outer; /* the frame below on the stack */
 	struct transport *transport;
 	struct rpcrdma_request *request; /* valid until @answered */
 	struct sockaddr_storage peer;
 	struct rr_rpc_call rpc;
 	const struct rpcrdma_tirpc_procedure *binding;
-	struct rr_rpc_gss *gss; /* an authentic request of RPCSEC_GSS; or NULL */
-	bool protected;         /* by RPCSEC_GSS: no items move by RDMA */
+	struct rr_rpc_gss *gss; /* of an authenticated RPCSEC_GSS request, or NULL */
+	bool protected;         /* by RPCSEC_GSS, so that there are no items */
 	SVCAUTH auth;           /* saved while an inner request is dispatched */
 	bool answered;
-	bool taken;              /* the memory of an item was given to the user */
+	bool taken;              /* the user has received the memory of an item */
 	struct rr_rpc_wait wait; /* until the Reply was sent */
-	char *identity;          /* of the client, by TLS; NULL: not authenticated */
+	char *identity;          /* client's TLS identity; NULL = not authenticated */
 };
 
 struct transport {
@@ -64,19 +64,19 @@ struct transport {
 	struct rpcrdma_service *service;
 	struct rr_service_passthrough pass;
 	struct rpcrdma_listener *listener; /* used in the engine's thread only */
-	const char *address;               /* during svc_rdma_create */
+	const char *address;               /* for svc_rdma_create only */
 	int error;
 	struct rr_rpc_wait ended;
-	pthread_mutex_t lock; /* guards these: */
-	struct rr_list queue; /* frames; the eventfd is readable unless it is empty */
+	pthread_mutex_t lock; /* guards @queue and @closed */
+	struct rr_list queue; /* frames; while there are any, the eventfd is readable */
 	bool closed;          /* new requests are refused */
 	/* Used in the dispatching thread only: */
-	struct frame *top;
+	struct frame *top; /* of the stack */
 	struct rr_rpc_registry registry;
 	struct rr_gss *gss; /* NULL: RPCSEC_GSS is not supported */
 	bool dry;           /* the last xp_recv returned no request */
-	unsigned in_a_row;  /* requests since other transports had their turn */
-	bool dying;         /* destroyed, but @top is not empty yet */
+	unsigned in_a_row;  /* requests since other transports had a turn */
+	bool dying;         /* to be freed when the stack is empty */
 	struct sockaddr_storage local, peer;
 	char verf[MAX_AUTH_BYTES];
 };
@@ -88,7 +88,7 @@ static struct transport *transport_of(const SVCXPRT *x)
 
 static const struct xp_ops ops;
 
-/* NULL: another library's SVCXPRT, or the copy of ours in a child. */
+/* Returns NULL if @x is another library's SVCXPRT, or a copy in a child of fork(). */
 static struct transport *find_live_transport(const SVCXPRT *x)
 {
 	return rr_rpc_is_ours(x) && rr_rpc_engine_runs(transport_of(x)->engine)
@@ -98,8 +98,8 @@ static struct transport *find_live_transport(const SVCXPRT *x)
 
 /* -- in the engine --------------------------------------------------------- */
 
-/* The listener's limits on items.  They need not be those of the procedure, since
- * decoding checks the binding itself. */
+/* Returns the listener's limits on items for a procedure.  They may be higher than the
+ * binding's, since decoding checks the binding itself. */
 static const struct rpcrdma_procedure *
 find_item_limits(void *arg, uint32_t program, uint32_t version, uint32_t procedure)
 {
@@ -124,7 +124,8 @@ static void free_frame(struct frame *f)
 	free(f);
 }
 
-/* Copies what other threads need of the connection.  NULL: out of memory. */
+/* Makes a frame with copies of all connection data that other threads need.  Returns
+ * NULL if there is no memory. */
 static struct frame *new_frame(struct transport *t, struct rpcrdma_request *q)
 {
 	const char *identity = rpcrdma_request_identity(q);
@@ -160,7 +161,7 @@ static void on_svc_request(struct rpcrdma_request *q, void *arg)
 	pthread_mutex_lock(&t->lock);
 	closed = t->closed;
 	if (!closed) {
-		if (rr_list_empty(&t->queue)) /* fails only if readable already */
+		if (rr_list_empty(&t->queue)) /* makes the eventfd readable */
 			(void)!write(t->xprt.xp_fd, &one, sizeof(one));
 		rr_list_push(&t->queue, &f->link);
 	}
@@ -204,7 +205,7 @@ static void on_reply_gone(void *arg)
 {
 	struct frame *f = arg;
 
-	f->request = NULL; /* in the engine's thread, as in give_up_reply */
+	f->request = NULL; /* for give_up_reply, which runs in the same thread */
 	rr_rpc_wait_wake(&f->wait);
 }
 
@@ -216,7 +217,7 @@ static void give_up_reply(void *arg)
 		rr_request_give_up(f->request);
 }
 
-/* Sends the Reply, and waits until the memory of its pieces is free for the caller. */
+/* Sends the Reply, and waits until the transport no longer needs the pieces' memory. */
 static bool send_and_wait_sent(struct frame *f, const struct rpcrdma_piece *pieces,
                                unsigned n)
 {
@@ -250,7 +251,8 @@ struct answer {
 	size_t wrapped_len;
 };
 
-/* Encodes and protects the results; large data is referred to, until it is wrapped. */
+/* Encodes the results and protects them.  Large data is copied by the protection only.
+ */
 static bool wrap_results(struct frame *f, const struct results *r, struct answer *a)
 {
 	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];
@@ -295,7 +297,7 @@ static bool encode_reply(struct frame *f, struct answer *a, struct rpc_msg *m)
 	m->rm_xid = f->rpc.xid;
 	m->rm_direction = REPLY;
 	if (accepted && f->gss) {
-		/* Of this request, whatever was dispatched meanwhile. */
+		/* Not xp_verf, which may be the verifier of a nested request. */
 		const struct rpcrdma_auth *v = &rr_rpc_gss_request(f->gss)->verf;
 
 		m->acpted_rply.ar_verf = (struct opaque_auth){
@@ -336,13 +338,13 @@ static bool_t xprt_reply(SVCXPRT *x, struct rpc_msg *m)
 	return ok;
 }
 
-/* Replies in place of a dispatch function that did not. */
+/* Replies with SYSTEM_ERR, because the dispatch function has not replied. */
 static void answer_unanswered(struct frame *f)
 {
 	struct rpc_msg m = {.acpted_rply.ar_stat = SYSTEM_ERR};
 
 	m.rm_reply.rp_stat = MSG_ACCEPTED;
-	if (f->gss) /* the Reply needs a verifier */
+	if (f->gss) /* such a Reply needs a verifier */
 		(void)xprt_reply(&f->transport->xprt, &m);
 	if (!f->answered)
 		(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
@@ -359,7 +361,7 @@ static bool take_arg_item(void *arg, const void *base)
 	return ok;
 }
 
-/* Protected arguments are in one piece, without items. */
+/* Decodes arguments that RPCSEC_GSS protects.  They are one piece, without items. */
 static bool_t decode_protected(struct frame *f, xdrproc_t proc, void *args)
 {
 	const struct rr_gss_request *r = rr_rpc_gss_request(f->gss);
@@ -382,7 +384,8 @@ static bool_t xprt_getargs(SVCXPRT *x, xdrproc_t proc, void *args)
 	unsigned n;
 	bool_t ok;
 
-	if (!f || f->answered || f->taken) /* the user may have freed a taken item */
+	/* If items were taken, the user may have freed them. */
+	if (!f || f->answered || f->taken)
 		return FALSE;
 	if (f->protected)
 		return decode_protected(f, proc, args);
@@ -417,13 +420,14 @@ static struct frame *pop_queued(struct transport *t)
 
 	pthread_mutex_lock(&t->lock);
 	n = rr_list_pop(&t->queue);
-	if (rr_list_empty(&t->queue)) /* makes the eventfd unreadable */
+	if (rr_list_empty(&t->queue)) /* resets the eventfd */
 		(void)!read(t->xprt.xp_fd, &count, sizeof(count));
 	pthread_mutex_unlock(&t->lock);
 	return n ? rr_container_of(n, struct frame, link) : NULL;
 }
 
-/* The loop of libtirpc provides MAX_AUTH_BYTES of memory for each. */
+/* Copies a credential or verifier to @to, where libtirpc's loop provides MAX_AUTH_BYTES
+ * of memory. */
 static void copy_opaque_auth(const struct rpcrdma_auth *from, struct opaque_auth *to)
 {
 	_Static_assert(RR_RPC_AUTH_MAX <= MAX_AUTH_BYTES, "it fits");
@@ -433,7 +437,7 @@ static void copy_opaque_auth(const struct rpcrdma_auth *from, struct opaque_auth
 		memcpy(to->oa_base, from->body, from->len);
 }
 
-/* Shows the address of the client whose request is being dispatched. */
+/* Sets the SVCXPRT's remote address to the client whose request is being dispatched. */
 static void show_peer(struct transport *t)
 {
 	const struct frame *f = t->top;
@@ -456,11 +460,12 @@ static void close_gss_client(void *arg)
 	struct frame *f = arg;
 
 	rr_request_give_up(f->request);
-	/* Frees the request; the client is not there to receive it. */
+	/* Frees the request.  The Reply is not sent, as the connection is closed. */
 	(void)rpcrdma_request_error(f->request, RPCRDMA_SYSTEM_ERR, 0);
 }
 
-/* Returns false if the request was answered here, or its connection is being closed. */
+/* Authenticates an RPCSEC_GSS request.  Returns false if the request must not be
+ * dispatched: it was answered here, or its connection is being closed. */
 static bool accept_gss_call(struct frame *f)
 {
 	struct transport *t = f->transport;
@@ -522,7 +527,7 @@ static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 	struct transport *t = transport_of(x);
 	struct frame *f;
 
-	if (!rr_rpc_engine_runs(t->engine)) { /* a child: requests are the parent's */
+	if (!rr_rpc_engine_runs(t->engine)) { /* a child of fork() serves no requests */
 		xprt_unregister(x);
 		return FALSE;
 	}
@@ -549,7 +554,7 @@ static bool_t xprt_recv(SVCXPRT *x, struct rpc_msg *m)
 	return TRUE;
 }
 
-/* Ends the request that the dispatch function has returned from. */
+/* Ends the request whose dispatch function has returned. */
 static void pop_frame(struct transport *t)
 {
 	struct frame *f = t->top;
@@ -578,12 +583,12 @@ static enum xprt_stat xprt_stat(SVCXPRT *x)
 	if (t->dying)
 		return t->top ? XPRT_IDLE : XPRT_DIED;
 	if (!rr_rpc_engine_runs(t->engine))
-		return XPRT_IDLE; /* a child: the lock may have been held at fork() */
+		return XPRT_IDLE; /* a child of fork(), which must not lock */
 	pthread_mutex_lock(&t->lock);
 	more = !rr_list_empty(&t->queue);
 	pthread_mutex_unlock(&t->lock);
-	/* One descriptor stands for all clients.  It stays readable, so returning
-	 * XPRT_IDLE now and then lets other transports and svc_exit have their turn. */
+	/* All clients share one descriptor, which is still readable.  Returning
+	 * XPRT_IDLE at times gives other transports and svc_exit a turn. */
 	if (more && ++t->in_a_row < IN_A_ROW)
 		return XPRT_MOREREQS;
 	t->in_a_row = 0;
@@ -627,7 +632,7 @@ static void close_queue(struct transport *t)
 static void xprt_destroy(SVCXPRT *x)
 {
 	struct transport *t = transport_of(x);
-	/* In a child only memory is freed: the listener goes on in the parent. */
+	/* A child of fork() only frees memory: the listener is the parent's. */
 	bool runs = rr_rpc_engine_runs(t->engine);
 	int old;
 
@@ -640,7 +645,7 @@ static void xprt_destroy(SVCXPRT *x)
 			close_queue(t);
 	}
 	if (t->top)
-		return; /* xprt_stat makes the loop call this again */
+		return; /* called again after xprt_stat returns XPRT_DIED */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	if (runs) {
 		rr_rpc_in_engine(t->engine, stop_listening, t);
@@ -665,7 +670,7 @@ static const struct xp_ops ops = {
 };
 static const struct xp_ops2 ops2 = {.xp_control = xprt_control};
 
-/* Sets the fields that users of an SVCXPRT read. */
+/* Sets the fields of an SVCXPRT that its users read. */
 static bool set_xprt_fields(struct transport *t)
 {
 	bool six = t->local.ss_family == AF_INET6;

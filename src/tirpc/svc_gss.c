@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shows a request of RPCSEC_GSS to the functions of libtirpc; contract in svc_gss.h.
+ * Presents an RPCSEC_GSS request to the functions of libtirpc; contract in svc_gss.h.
  *
- * These functions read a structure that is private to libtirpc.  Its layout is not in a
- * header, but has not changed since libtirpc 0.3.  Before the first use they are called
- * on a structure with known contents.  If they do not find these, no context is
- * accepted.
+ * These functions read a structure that is private to libtirpc.  The layout of that
+ * structure is not in a header, but has not changed since libtirpc 0.3.  Before the
+ * first use, the functions are called on a structure with known contents.  If they do
+ * not return these contents, no context is accepted.
  */
 #include "tirpc/svc_gss.h"
 
@@ -17,7 +17,7 @@
 #include <rpc/svc_auth_gss.h>
 #include <rpc/svc_mt.h>
 
-/* The private structure: tag and members have the names that libtirpc gives them. */
+/* The private structure, with the names that libtirpc uses. */
 struct svc_rpc_gss_data {
 	bool_t established, locked;
 	gss_ctx_id_t ctx;
@@ -52,7 +52,7 @@ static int destroy_nothing(SVCAUTH *auth)
 	return TRUE;
 }
 
-/* src/gss unwraps arguments and wraps results, not the SVCAUTH. */
+/* These do nothing, since src/gss unwraps arguments and wraps results. */
 static struct svc_auth_ops ops = {.svc_ah_wrap = code_unprotected,
                                   .svc_ah_unwrap = code_unprotected,
                                   .svc_ah_destroy = destroy_nothing};
@@ -97,7 +97,7 @@ static bool fill_gss_data(struct rr_rpc_gss *s)
 
 union layout_test {
 	struct svc_rpc_gss_data data;
-	char room[4096]; /* in case another libtirpc has a longer structure */
+	char room[4096]; /* other versions of libtirpc may use a longer structure */
 };
 
 static bool principal_is_found(union layout_test *p)

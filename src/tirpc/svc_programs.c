@@ -4,13 +4,13 @@
  * libtirpc, and its address with rpcbind.
  *
  * libtirpc's svc_register and svc_reg do not check that an SVCXPRT serves the protocol
- * that the caller names: they would register an RDMA port under netid tcp.  Therefore
- * <rpcrdma/tirpc.h> replaces each by a macro.  An SVCXPRT over RDMA is registered under
- * the netid of RDMA; any other is passed on to libtirpc.
+ * that the caller names: they would register an RDMA port under netid tcp.  So
+ * <rpcrdma/tirpc.h> replaces each with a macro.  An SVCXPRT over RDMA is registered
+ * under the netid of RDMA; any other SVCXPRT is passed on to libtirpc.
  *
- * A source file that does not include that header calls the svc_register below, which
- * this library exports.  The dynamic linker finds it before libtirpc's as long as the
- * program is linked with -lrpcrdma -ltirpc, in this order.
+ * A source file that does not include <rpcrdma/tirpc.h> calls the svc_register below,
+ * which this library exports.  The dynamic linker finds that function before libtirpc's
+ * as long as the program is linked with -lrpcrdma -ltirpc, in this order.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
 static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
                                   dispatch_fn *dispatch, int protocol)
 {
-	/* The next one after ours, which is at the end of this file. */
+	/* libtirpc's; the first one in search order is at the end of this file. */
 	register_fn *tirpc = (register_fn *)dlsym(RTLD_NEXT, "svc_register");
 
 	if (tirpc)
@@ -68,7 +68,7 @@ static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
 bool_t svc_rdma_register(SVCXPRT *x, u_long prog, u_long vers, dispatch_fn *dispatch,
                          int protocol)
 {
-	/* With protocol 0 libtirpc does not register with rpcbind. */
+	/* With protocol 0, libtirpc does not register the program with rpcbind. */
 	if (protocol && rr_rpc_is_ours(x))
 		return svc_rdma_reg(x, (rpcprog_t)prog, (rpcvers_t)vers, dispatch);
 	return register_with_tirpc(x, prog, vers, dispatch, protocol);
@@ -95,8 +95,9 @@ bool_t svc_rdma_pmap_unset(u_long prog, u_long vers)
 	return (pmap_unset)(prog, vers) || any;
 }
 
-/* Weak in the static library, so that a program linked with a static libtirpc gets
- * libtirpc's.  Not in the shared one: there the linker would prefer libtirpc's. */
+/* Weak in the static library, so that a program linked with a static libtirpc uses
+ * libtirpc's function.  Not weak in the shared library, or the linker would prefer
+ * libtirpc's function there. */
 #ifdef RR_ARCHIVE
 __attribute__((weak))
 #endif

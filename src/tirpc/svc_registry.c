@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Registrations of SVCXPRTs with rpcbind; contract in svc_registry.h.  Unregistering
- * may fail because rpcbind is gone, or because another server has replaced the entry.
- * Such errors are ignored: svc_unreg and svc_destroy cannot report them.
+ * may fail because rpcbind has stopped, or because another server has replaced the
+ * entry.  Such errors are ignored: svc_unreg and svc_destroy cannot report them.
  */
 #include "tirpc/svc_registry.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registrations of one SVCXPRT's programs with the rpcbind of this host.  Any
- * thread may call these functions.  They exclude one another, and each blocks for
- * rpcbind 5 s at most.
+ * The registrations of one SVCXPRT's programs with this host's rpcbind.  Any thread may
+ * call these functions.  One call runs at a time, and waits for rpcbind for at most
+ * 5 s.
  */
 #ifndef RR_TIRPC_SVC_REGISTRY_H
 #define RR_TIRPC_SVC_REGISTRY_H
@@ -20,26 +20,28 @@ struct rr_rpc_registry {
 };
 
 void rr_rpc_registry_init(struct rr_rpc_registry *, const struct sockaddr *);
-/* Unregisters all programs that are left. */
+/* Unregisters all programs that are still registered. */
 void rr_rpc_registry_fini(struct rr_rpc_registry *);
-/* Registers a program under the netid of the address.  Returns 1 if it was registered
- * before; errors as rpcrdma_listener_register. */
+/* Registers a program under the RDMA netid for the address.  Returns 0, 1 if the
+ * program was registered before, or an error of rpcrdma_listener_register. */
 int rr_rpc_registry_add(struct rr_rpc_registry *, uint32_t program,
                         uint32_t version) RR_MUST_CHECK;
-/* Unregisters a program; does nothing if it was not added. */
+/* Unregisters a program.  Does nothing if the program was not added. */
 void rr_rpc_registry_del(struct rr_rpc_registry *, uint32_t program, uint32_t version);
-/* Unregisters a program from every registry; true: from one at least. */
+/* Unregisters a program from all registries of the process.  Returns true if at least
+ * one had it. */
 bool rr_rpc_registry_del_all(uint32_t program, uint32_t version);
 
-/* For fork handlers: fork() waits until no thread is in these functions, and the child
- * forgets the registrations, which are its parent's. */
+/* For fork handlers: fork() waits until no thread is in these functions.  The child
+ * then discards the registrations, since they belong to its parent. */
 void rr_rpc_registry_lock(void);
 void rr_rpc_registry_unlock(void);
 void rr_rpc_registry_forget(void);
 
-/* Returns whether svc_rdma_create made this SVCXPRT. */
+/* Returns true if svc_rdma_create made this SVCXPRT. */
 bool rr_rpc_is_ours(const SVCXPRT *);
-/* NULL: not one of ours, or being destroyed, or the copy in a child. */
+/* Returns the registry of an SVCXPRT.  Returns NULL if svc_rdma_create did not make the
+ * SVCXPRT, if it is being destroyed, or if it is a copy in a child of fork(). */
 struct rr_rpc_registry *rr_rpc_registry_of(const SVCXPRT *);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "base/sized.h"
 
-/* A client chooses its server, so it accepts Replies of almost any size.  A server must
- * accept anybody's Calls: it keeps the defaults of the transport, raised only as far as
- * a larger max_message_bytes requires. */
+/* Defaults.  A client chooses its server, so it accepts Replies of almost any size.  A
+ * server must accept Calls from any host, so it keeps the transport's defaults, raised
+ * only as far as a larger max_message_bytes requires. */
 enum {
 	CLIENT_MESSAGE_BYTES = 256 << 20,
 	SERVER_MESSAGE_BYTES = 4 << 20,
@@ -14,8 +14,7 @@ enum {
 	SERVER_PINNED_BYTES = 32 << 20,
 	SEGMENT_BYTES = 16 << 20,
 	CHUNK_BYTES = 64 << 10,
-	REPLY_BYTES =
-	        (1 << 20) - 4096, /* with headers below a power of two: see pool.h */
+	REPLY_BYTES = (1 << 20) - 4096, /* at most 1 MiB with headers: see pool.h */
 };
 
 static void fill_conn_defaults(struct rpcrdma_conn_options *o, bool server)

@@ -18,8 +18,8 @@ void *rr_xdr_item_alloc(size_t len)
 	return len > PTRDIFF_MAX - RR_ITEM_TAIL ? NULL : malloc(len + RR_ITEM_TAIL);
 }
 
-/* Whether an item of @len octets may replace the memory at the k-th pointer: the
- * routine must have allocated that memory, and it must not be larger. */
+/* Returns true if an item of @len octets may replace the memory at the k-th pointer:
+ * the XDR routine has allocated that memory, and it is not larger than the item's. */
 static bool is_replaceable(const struct rr_xdr_in *in, unsigned k, size_t len)
 {
 	char *old = *rr_xdr_slot(&in->items, k);
@@ -28,7 +28,8 @@ static bool is_replaceable(const struct rr_xdr_in *in, unsigned k, size_t len)
 	       malloc_usable_size(old) <= len + RR_ITEM_TAIL;
 }
 
-/* Lets the k-th pointer point to the item at @base, memory from rr_xdr_item_alloc. */
+/* Sets the k-th pointer to the item at @base.  RR_ITEM_TAIL octets must follow the
+ * item. */
 static void swap_item_memory(struct rr_xdr_in *in, unsigned k, void *base, size_t len)
 {
 	char **slot = rr_xdr_slot(&in->items, k);
@@ -38,7 +39,7 @@ static void swap_item_memory(struct rr_xdr_in *in, unsigned k, void *base, size_
 	*slot = base;
 }
 
-/* Whether a routine has written behind the item's octets. */
+/* Returns true if a routine has written to its memory after the item's octets. */
 static bool has_written_more(const struct rr_xdr_swap *s)
 {
 	size_t size = malloc_usable_size(s->old);
@@ -69,7 +70,7 @@ void rr_xdr_in_settle(struct rr_xdr_in *in)
 
 		if (!s->old)
 			continue;
-		/* If the pointer was changed since, its memory is not ours. */
+		/* If the pointer has changed, the item's memory is not ours to free. */
 		if (*rr_xdr_slot(&in->items, k) == s->base && has_written_more(s))
 			undo_swap(in, k);
 		else
@@ -78,7 +79,7 @@ void rr_xdr_in_settle(struct rr_xdr_in *in)
 	}
 }
 
-/* Returns the item of the binding whose pointer is @to, or -1. */
+/* Returns the index of the item whose pointer is @to, or -1. */
 static int find_item_slot(const struct rr_xdr_in *in, const char *to)
 {
 	for (unsigned k = 0; k < in->items.n; k++)
@@ -102,7 +103,8 @@ static void copy_in_item(struct rr_xdr_in *in, char *to, const void *base, size_
 	in->swallow = (unsigned)(-len & 3);
 }
 
-/* Decodes a result that arrived by a Write chunk; false: @to is not such a result. */
+/* Decodes a result that arrived by a Write chunk.  Returns false if @to is not the
+ * pointer of such a result. */
 static bool take_from_dest(struct rr_xdr_in *in, char *to, size_t len)
 {
 	int k = in->dests ? find_item_slot(in, to) : -1;
@@ -123,8 +125,8 @@ static bool take_from_dest(struct rr_xdr_in *in, char *to, size_t len)
 	return true;
 }
 
-/* Decodes an argument that arrived by Read chunks; false: the next piece is not one of
- * @len octets. */
+/* Decodes an argument that arrived by Read chunks.  Returns false if the next piece is
+ * not an item of @len octets. */
 static bool take_from_item(struct rr_xdr_in *in, char *to, size_t len)
 {
 	const struct rpcrdma_piece *p;
@@ -139,7 +141,7 @@ static bool take_from_item(struct rr_xdr_in *in, char *to, size_t len)
 		return false;
 	in->at++;
 	k = find_item_slot(in, to);
-	/* The transport allocates RR_ITEM_TAIL octets behind each item. */
+	/* The transport allocates RR_ITEM_TAIL octets after each item. */
 	if (k >= 0 && in->take && is_replaceable(in, (unsigned)k, len) &&
 	    in->take(in->take_arg, p->base)) {
 		swap_item_memory(in, (unsigned)k, (void *)(uintptr_t)p->base, len);
@@ -151,9 +153,9 @@ static bool take_from_item(struct rr_xdr_in *in, char *to, size_t len)
 }
 
 /*
- * The static buffer into which libtirpc decodes XDR padding.  All threads share it and
- * none reads it; writing to it would be a data race, so the streams do not.  Decoding
- * an opaque of one octet shows its address.
+ * The static buffer into which libtirpc decodes XDR padding.  All threads share it, and
+ * writing to it would be a data race.  So the streams do not write to it; nothing reads
+ * it.  Its address is found by decoding an opaque of one octet.
  */
 static char *roundup;
 static pthread_once_t roundup_once = PTHREAD_ONCE_INIT;
@@ -193,7 +195,7 @@ static bool copy_from_pieces(struct rr_xdr_in *in, void *to, size_t len)
 		len -= n;
 		if (in->pos < p->len)
 			continue;
-		/* The end of an item, whose padding was not sent. */
+		/* An item ends here.  Its padding was not sent. */
 		if (p->item)
 			in->swallow = (unsigned)(-p->len & 3);
 		in->at++;
@@ -204,8 +206,8 @@ static bool copy_from_pieces(struct rr_xdr_in *in, void *to, size_t len)
 	return true;
 }
 
-/* Skips the next @len octets and returns their address, if they end within the current
- * piece and it is not an item; else NULL. */
+/* Skips the next @len octets and returns their address.  Returns NULL if the current
+ * piece is an item, or does not extend beyond these octets. */
 static const char *skip_within(struct rr_xdr_in *in, size_t len)
 {
 	const struct rpcrdma_piece *p = &in->pieces[in->at];
@@ -218,8 +220,8 @@ static const char *skip_within(struct rr_xdr_in *in, size_t len)
 	return at;
 }
 
-/* Whether @len octets exceed the user's own memory, of which the binding has the
- * size. */
+/* Returns true if @to is memory that the user has provided for an item, and @len
+ * exceeds its size according to the binding. */
 static bool is_too_long(const struct rr_xdr_in *in, const char *to, size_t len)
 {
 	int k = find_item_slot(in, to);

@@ -11,7 +11,8 @@ static struct rr_xdr_out *out_of(XDR *x)
 	return rr_container_of(x, struct rr_xdr_out, xdr);
 }
 
-/* Appends @n octets to the buffer and returns their address; NULL: out of memory. */
+/* Appends @n octets to the buffer and returns their address.  Returns NULL if there is
+ * no memory. */
 static uint8_t *extend_buffer(struct rr_xdr_out *o, size_t n)
 {
 	size_t size = o->size;
@@ -44,8 +45,9 @@ static void add_reference(struct rr_xdr_out *o, const void *base, size_t len, bo
 	o->ref_bytes += len;
 }
 
-/* Refers to the data if it is the next item, or a later one.  The items between are
- * empty; each gets a zero-length reference, since items are matched by their order. */
+/* Adds a reference if the data is an item not yet encoded; returns false if it is not.
+ * Items skipped are empty.  Each gets a zero-length reference, since items are matched
+ * by their order. */
 static bool add_item_reference(struct rr_xdr_out *o, const char *p, size_t len)
 {
 	for (unsigned k = o->next_item; k < o->items.n; k++) {
@@ -71,7 +73,7 @@ static bool_t encode_bytes(XDR *x, const char *p, u_int len)
 	uint8_t *to;
 
 	if (o->swallow) {
-		/* XDR padding: the transport adds it to an item that is sent inline. */
+		/* XDR padding.  If an item is sent inline, the transport adds it. */
 		if (len != o->swallow)
 			return FALSE;
 		o->swallow = 0;
@@ -80,7 +82,7 @@ static bool_t encode_bytes(XDR *x, const char *p, u_int len)
 	if (!o->plain && !o->bad && len) {
 		if (add_item_reference(o, p, len))
 			return TRUE;
-		/* Keep one reference for each item that may follow. */
+		/* Reserve one reference for each item that may follow. */
 		if (len >= RR_XDR_REFER_BYTES &&
 		    o->n_refs + o->items.n - o->next_item < RR_XDR_MAX_REFS) {
 			add_reference(o, p, len, false);
@@ -130,7 +132,7 @@ static u_int get_out_pos(XDR *x)
 	return (u_int)(out_of(x)->len + out_of(x)->ref_bytes);
 }
 
-/* Seeks within the buffer, behind the last reference. */
+/* Seeks within the buffer, but not to before the last reference. */
 static bool_t set_out_pos(XDR *x, u_int pos)
 {
 	struct rr_xdr_out *o = out_of(x);
