@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accepts or refuses a Call of flavor RPCSEC_GSS: the order of the checks, and the
+ * Accepts or refuses a Call with flavor RPCSEC_GSS: the order of the checks, and the
  * replies.  Contract in contexts.h.
  *
- * Data request: credential well-formed -> handle known -> header signed -> context
- * still valid -> sequence number -> arguments verified or decrypted.  Until the
- * signature of the header is verified, a Call changes nothing but the order in which
- * contexts were used.                                           [RFC 2203 §5.3.3]
+ * Data request: credential well-formed -> handle known -> MIC of the header verified ->
+ * context still valid -> sequence number new -> arguments verified or decrypted.  Until
+ * the MIC is verified, a Call changes nothing but the order in which contexts were
+ * used.                                                         [RFC 2203 §5.3.3]
  *
- * Context creation: one token is received, one token is sent, and the context either
- * exists or does not.  A refusal is a Reply with SUCCESS that contains GSS-API's status
- * codes.                                                        [RFC 2203 §5.2.3]
+ * Context creation: one token is received and one token is sent; then the context is
+ * complete, or there is none.  A refusal is a Reply with SUCCESS that contains
+ * GSS-API's status codes.                                       [RFC 2203 §5.2.3]
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -50,7 +50,7 @@ static bool get_credential(const struct rpcrdma_auth *a, struct credential *ret)
 	ret->service = rr_get_u32(&c);
 	ret->handle_len = rr_get_u32(&c);
 	ret->handle = rr_get_bytes(&c, ret->handle_len);
-	(void)rr_get_bytes(&c, rr_pad(ret->handle_len)); /* if short, marks @c */
+	(void)rr_get_bytes(&c, rr_pad(ret->handle_len)); /* if missing, @c is bad */
 	return a->flavor == RR_GSS_FLAVOR && !rr_cursor_bad(&c) && !rr_cursor_left(&c);
 }
 
@@ -58,15 +58,15 @@ bool rr_gss_may_block(const struct rpcrdma_auth *cred)
 {
 	struct credential c;
 
-	/* DESTROY too: releasing a name reads krb5.conf. */
+	/* Including DESTROY, because releasing a name reads krb5.conf. */
 	return get_credential(cred, &c) && c.proc > RR_GSS_DATA &&
 	       c.proc <= RR_GSS_DESTROY;
 }
 
 /* -- replies --------------------------------------------------------------- */
 
-/* Allocates the Reply, with @more octets behind its header.  Returns false if there is
- * no memory; the verdict is RR_GSS_CLOSE then. */
+/* Allocates the Reply, with @more octets after its header.  If there is no memory,
+ * returns false and leaves the verdict RR_GSS_CLOSE. */
 static bool begin_gss_reply(struct rr_gss_request *r, size_t more, struct rr_writer *w)
 {
 	size_t size = MAX_REPLY_HEADER + more;
@@ -125,15 +125,15 @@ static void deny_call(const struct rr_gss_call *k, struct rr_gss_request *r,
 
 /* -- context creation ------------------------------------------------------ */
 
-/* The result of GSS-API for a token. */
+/* GSS-API's result for a token. */
 struct outcome {
 	OM_uint32 major, minor;
-	gss_buffer_desc token;
-	struct rr_gss_context *context; /* held; NULL: refused */
+	gss_buffer_desc token;          /* to send */
+	struct rr_gss_context *context; /* a reference; NULL = refused */
 };
 
-/* Copies the token into contiguous memory.  Returns false if there is no valid token;
- * the caller frees *@ret_copy in any case. */
+/* Copies the token from the arguments to contiguous memory.  Returns false if there is
+ * no valid token.  The caller frees *@ret_copy even then. */
 static bool gather_token(const struct rr_gss_call *k, gss_buffer_desc *ret,
                          void **ret_copy)
 {
@@ -159,7 +159,7 @@ static bool gather_token(const struct rr_gss_call *k, gss_buffer_desc *ret,
 	}
 	ret->length = rr_get_u32(&c);
 	ret->value = (void *)(uintptr_t)rr_get_bytes(&c, ret->length);
-	(void)rr_get_bytes(&c, rr_pad(ret->length)); /* if short, marks @c */
+	(void)rr_get_bytes(&c, rr_pad(ret->length)); /* if missing, @c is bad */
 	return !rr_cursor_bad(&c) && ret->length && ret->length <= RR_GSS_MAX_TOKEN;
 }
 
@@ -181,7 +181,8 @@ static rr_time expire_at(rr_time now, OM_uint32 seconds)
 	return seconds == GSS_C_INDEFINITE ? RR_TIME_NEVER : now + RR_SEC(seconds);
 }
 
-/* Makes a table entry of a context that GSS-API has established. */
+/* Makes o->context from a context that GSS-API has established.  @id and @name are
+ * given. */
 static void adopt_context(struct rr_gss *g, const struct rr_gss_call *k,
                           gss_ctx_id_t id, gss_name_t name, gss_OID mech,
                           OM_uint32 seconds, struct outcome *o)
@@ -222,14 +223,15 @@ static void accept_token(struct rr_gss *g, const struct rr_gss_call *k,
 		adopt_context(g, k, id, name, mech, seconds, o);
 		return;
 	}
-	/* A context that needs more tokens would be kept for an unknown peer. */
+	/* Refuse a context that needs more tokens: its peer is not authenticated. */
 	if (!GSS_ERROR(o->major))
 		o->major = GSS_S_FAILURE;
 	(void)gss_delete_sec_context(&minor, &id, GSS_C_NO_BUFFER);
 	(void)gss_release_name(&minor, &name);
 }
 
-/* Enters the context into the table, before its handle is sent to the client. */
+/* Enters the context into the table, before its handle is sent to the client.  If the
+ * table is full, refuses the context. */
 static void keep_context(struct rr_gss *g, const struct rr_gss_call *k,
                          struct outcome *o)
 {
@@ -243,8 +245,8 @@ static void keep_context(struct rr_gss *g, const struct rr_gss_call *k,
 		g->o.no_room(g->o.no_room_arg, k->peer);
 }
 
-/* Replies with status, handle and token; handle and token are empty without a context.
- * The verifier is the MIC of the window; without a context the verifier is
+/* Replies with the status, the handle and the token; the verifier is the MIC of the
+ * window.  If there is no context, handle and token are empty, and the verifier is
  * AUTH_NONE. */
 static void answer_token(struct rr_gss *g, const struct rr_gss_call *k,
                          struct rr_gss_request *r, struct outcome *o)
@@ -283,7 +285,7 @@ static void set_up_context(struct rr_gss *g, const struct rr_gss_call *k,
 	OM_uint32 minor;
 	void *copy;
 
-	/* CONTINUE_INIT is refused because no Reply of ours asks for it.  CREDPROBLEM
+	/* CONTINUE_INIT is refused because our Replies never ask for it.  CREDPROBLEM
 	 * and CTXPROBLEM are not for the creation of contexts [RFC 2203 §5.2.3.2]. */
 	if (cred->version != RR_GSS_VERSION || cred->proc != RR_GSS_INIT ||
 	    cred->handle_len || k->procedure) {
@@ -308,8 +310,8 @@ static void set_up_context(struct rr_gss *g, const struct rr_gss_call *k,
 
 /* -- requests -------------------------------------------------------------- */
 
-/* Finds the context, and checks header and sequence number.  False: @r has the
- * verdict. */
+/* Finds the context, and checks the header and the sequence number.  Returns false if
+ * the Call is refused; @r then has the verdict. */
 static bool authenticate_call(struct rr_gss *g, const struct rr_gss_call *k,
                               const struct credential *cred, struct rr_gss_request *r)
 {
@@ -369,8 +371,8 @@ static void serve_data(struct rr_gss *g, const struct rr_gss_call *k,
 		proceed_call(k, r);
 		return;
 	}
-	/* DESTROY: the void result is not wrapped and the argument is not checked,
-	 * because clients differ in whether they wrap void. */
+	/* DESTROY.  Argument and result are void.  Some clients wrap void and others do
+	 * not, so the argument is not checked, and the result is not wrapped. */
 	rr_gss_context_drop(g, r->context);
 	accept_with_stat(k, r, SUCCESS);
 }

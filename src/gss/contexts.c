@@ -3,10 +3,10 @@
  * The table of contexts, by handle and in the order of last use; contract in
  * contexts.h.
  *
- * A context is reference-counted by the table and by each request that uses it.  When a
- * context leaves the table, such requests still complete.  A context that has been idle
- * for too long is removed when it is looked up, or when another one is entered.  No
- * timer is needed, since the number of contexts is bounded.
+ * The table, and each request that uses a context, have a reference to the context.  So
+ * requests still complete after their context was removed from the table.  A context
+ * that has been idle for too long is removed when it is looked up, or when another
+ * context is entered.  No timer is needed, since the number of contexts is bounded.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -94,7 +94,7 @@ struct rr_gss_context *rr_gss_context_new(gss_ctx_id_t id)
 	rr_list_init(&c->in_bucket);
 	rr_list_init(&c->in_order);
 	pthread_mutex_init(&c->lock, NULL);
-	/* getrandom() does not return short for so few octets. */
+	/* getrandom() never returns fewer octets than these 16. */
 	if (getrandom(c->handle, sizeof(c->handle), 0) < 0) {
 		free_context(c);
 		return NULL;
@@ -115,13 +115,15 @@ void rr_gss_context_put(struct rr_gss *g, struct rr_gss_context *c)
 
 /* -- the table, with its lock held ----------------------------------------- */
 
-/* We choose handles at random, so a peer cannot choose a bucket. */
+/* Returns the bucket for a handle.  Handles are random, so peers cannot choose a
+ * bucket. */
 static struct rr_list *find_gss_bucket(struct rr_gss *g, const uint8_t *handle)
 {
 	return &g->buckets[handle[0] % RR_GSS_BUCKETS];
 }
 
-/* Moves a context to @gone, for put_contexts once the lock is released. */
+/* Moves a context from the table to @gone.  The caller passes @gone to put_contexts
+ * after it has released the lock. */
 static void take_out_context(struct rr_gss *g, struct rr_gss_context *c,
                              struct rr_list *gone)
 {
@@ -146,8 +148,8 @@ static bool is_expired_idle(const struct rr_gss *g, const struct rr_gss_context 
 	return now > c->used && now - c->used > g->o.idle_ns;
 }
 
-/* Returns the least recently used context of an address, and the number of that
- * address. */
+/* Returns the least recently used context of an address, and in @ret_count the number
+ * of contexts that the address has. */
 static struct rr_gss_context *find_oldest_of(struct rr_gss *g, const uint8_t *address,
                                              unsigned *ret_count)
 {
@@ -182,7 +184,7 @@ static struct rr_gss_context *longest_idle(struct rr_gss *g)
 }
 
 /* Evicts @c, the least recently used of @n contexts, if @n has reached @most.  Returns
- * false if @c was used within active_ns: then there is no room. */
+ * false if @c must stay because it was used within active_ns. */
 static bool evict_oldest(struct rr_gss *g, struct rr_gss_context *c, unsigned n,
                          unsigned most, rr_time now, struct rr_list *gone)
 {
@@ -194,8 +196,9 @@ static bool evict_oldest(struct rr_gss *g, struct rr_gss_context *c, unsigned n,
 	return true;
 }
 
-/* Makes room for one more context.  One eviction for each of the two limits is enough.
- * The limit of the address comes first, because that eviction serves both. */
+/* Makes room in the table for one more context.  One eviction for each of the two
+ * limits is enough.  The limit per address is checked first, because an eviction for it
+ * also frees an entry of the table.  Returns false if there is no room. */
 static bool make_context_room(struct rr_gss *g, const uint8_t *address, rr_time now,
                               struct rr_list *gone)
 {
@@ -283,7 +286,7 @@ void rr_gss_context_drop(struct rr_gss *g, struct rr_gss_context *c)
 
 	rr_list_init(&gone);
 	pthread_mutex_lock(&g->lock);
-	if (!rr_list_empty(&c->in_bucket)) /* else another thread has dropped it */
+	if (!rr_list_empty(&c->in_bucket)) /* no other thread has dropped it */
 		take_out_context(g, c, &gone);
 	pthread_mutex_unlock(&g->lock);
 	put_contexts(g, &gone);

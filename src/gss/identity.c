@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out who the client of a context is: its principal, the server's principal that
- * it used, and the user on this system (auth_to_local of krb5.conf, then passwd and
- * group).  A principal without a user here is nobody.            [RFC 2623 §2.3]
+ * Identifies the client of a context: its principal, the server's principal that the
+ * client addressed, and the user on this system (auth_to_local of krb5.conf, then
+ * passwd and group).  A principal without a user on this system is mapped to nobody.
+ *                                                                [RFC 2623 §2.3]
  *
- * Also acquires the credential that contexts are accepted with.  It is for Kerberos V5
- * alone, whose contexts take one token each way, so that no half-made context is kept.
+ * Also acquires the credential with which contexts are accepted.  The credential is for
+ * Kerberos V5 only.  Kerberos needs one token in each direction, so no incomplete
+ * context is ever kept.
  */
 #include <errno.h>
 #include <grp.h>
@@ -48,8 +50,9 @@ static char *get_target(gss_ctx_id_t id)
 	return s;
 }
 
-/* The kernel accepts RR_GSS_MAX_GROUPS groups, so further ones are dropped.  Without
- * memory for the list there are no groups, which can only deny access. */
+/* Loads the user's groups.  Omits groups beyond RR_GSS_MAX_GROUPS, which is the
+ * kernel's limit.  If there is no memory, the list is empty, which can only deny
+ * access. */
 static void load_groups(struct rr_gss_identity *w, const struct passwd *pw)
 {
 	int most = FIRST_GROUPS, n = most;
@@ -60,7 +63,7 @@ static void load_groups(struct rr_gss_identity *w, const struct passwd *pw)
 			n = most;
 			break;
 		}
-		/* glibc has set @n to the number of groups. */
+		/* glibc has set @n to the required number of groups. */
 		most = n > most ? RR_MIN(n, (int)RR_GSS_MAX_GROUPS) : RR_GSS_MAX_GROUPS;
 		n = most;
 		free(groups);
@@ -176,7 +179,7 @@ int rr_gss_check(struct rr_gss *g, char *ret_reason, size_t size)
 		return 0;
 	if (size)
 		*ret_reason = '\0';
-	/* Only the mechanism's text names the keytab. */
+	/* The mechanism's text is preferred, since only it names the keytab. */
 	print_status(minor ? minor : major, minor ? GSS_C_MECH_CODE : GSS_C_GSS_CODE,
 	             ret_reason, size);
 	return -ENOKEY;

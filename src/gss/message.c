@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RPCSEC_GSS messages of a client; contract in message.h. */
+/* A client's RPCSEC_GSS messages; contract in message.h. */
 #include "gss/message.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ int rr_gss_msg_put_cred(void *buf, size_t size, const struct rr_gss_cred *c)
 
 /* -- MICs ------------------------------------------------------------------ */
 
-/* Converts a major status of GSS-API into 0 or a negative errno. */
+/* Converts a GSS-API major status to 0 or a negative errno. */
 static int gss_error(OM_uint32 major)
 {
 	if (major == GSS_S_COMPLETE)
@@ -101,8 +101,9 @@ static size_t pad_item(const struct rr_piece *p)
 	return p->item ? rr_pad(p->len) : 0;
 }
 
-/* Allocates @room octets, sequence number, arguments and @more octets, and copies the
- * sequence number and the arguments. */
+/* Allocates memory for @room octets, the sequence number, the arguments and @more
+ * octets, in this order.  Fills in the sequence number and the arguments, and returns
+ * the length of these two in @ret_len. */
 static int gather_plain(struct rr_gss_body *b, size_t room, size_t more, uint32_t seq,
                         const struct rr_piece *p, unsigned n, size_t *ret_len)
 {
@@ -132,7 +133,7 @@ static int gather_plain(struct rr_gss_body *b, size_t room, size_t more, uint32_
 	return 0;
 }
 
-/* rpc_gss_integ_data: the plain data as an opaque, and its MIC. */
+/* Makes an rpc_gss_integ_data: the plain data as an opaque, followed by its MIC. */
 static int wrap_integrity(gss_ctx_id_t ctx, uint32_t seq, const struct rr_piece *p,
                           unsigned n, struct rr_gss_body *b)
 {
@@ -154,7 +155,7 @@ static int wrap_integrity(gss_ctx_id_t ctx, uint32_t seq, const struct rr_piece 
 	return 0;
 }
 
-/* rpc_gss_priv_data: the encrypted data as an opaque. */
+/* Makes an rpc_gss_priv_data: the encrypted data as an opaque. */
 static int wrap_privacy(gss_ctx_id_t ctx, uint32_t seq, const struct rr_piece *p,
                         unsigned n, struct rr_gss_body *b)
 {
@@ -197,7 +198,8 @@ int rr_gss_msg_wrap(gss_ctx_id_t ctx, uint32_t service, uint32_t seq,
 	return r;
 }
 
-/* Reads an opaque<>; NULL, with the cursor bad, if it is too long. */
+/* Decodes an opaque<>.  If it is longer than the remaining octets, returns NULL and
+ * makes the cursor bad. */
 static const uint8_t *get_counted_opaque(struct rr_cursor *c, uint32_t *ret_len)
 {
 	uint32_t len = rr_get_u32(c);
@@ -210,7 +212,8 @@ static const uint8_t *get_counted_opaque(struct rr_cursor *c, uint32_t *ret_len)
 	return rr_get_bytes(c, (size_t)len + rr_pad(len));
 }
 
-/* Checks the sequence number of plain data, and refers to the rest. */
+/* Checks the sequence number at the start of the plain data, and makes the remaining
+ * octets the piece of @b. */
 static int take_data(struct rr_gss_body *b, uint32_t seq, const uint8_t *data,
                      size_t len)
 {
@@ -306,7 +309,7 @@ void rr_gss_msg_reason(uint32_t major, uint32_t minor, gss_OID mech, char *buf,
                        size_t size)
 {
 	buf[0] = '\0';
-	/* The mechanism's text is specific, GSS-API's general. */
+	/* The mechanism's text is more specific than GSS-API's. */
 	if (minor)
 		append_status_text(minor, GSS_C_MECH_CODE, mech, buf, size);
 	if (!buf[0])

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls GSS-API to sign, verify, wrap and unwrap, and keeps the window of sequence
+ * Calls GSS-API to sign, verify, wrap and unwrap, and maintains the window of sequence
  * numbers.                                              [RFC 2203 §5.3.2, §5.3.3]
  *
- * A Kerberos context is used by one thread at a time, under its lock.  Data is copied
- * together before the lock is taken.
+ * One thread at a time uses a GSS-API context, with the lock of struct rr_gss_context
+ * held.  Data is made contiguous before the lock is acquired.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,8 @@
 #include "base/cursor.h"
 #include "gss/context.h"
 
-/* Tokens may arrive in any order, but not twice. */
+/* Returns true if GSS-API has succeeded.  Tokens may arrive in any order, but not
+ * twice. */
 static bool is_good(OM_uint32 major)
 {
 	return !GSS_ERROR(major) &&
@@ -61,7 +62,8 @@ static uint64_t *get_seen_word(struct rr_gss_context *c, uint32_t seq)
 	return &c->seen[seq % RR_GSS_WINDOW / 64];
 }
 
-/* Moves the window up to @seq; the numbers skipped have not been received. */
+/* Moves the window up to @seq.  Records @seq as received, and the numbers skipped as
+ * not received. */
 static void advance_window(struct rr_gss_context *c, uint32_t seq)
 {
 	if (seq - c->last >= RR_GSS_WINDOW)
@@ -73,7 +75,7 @@ static void advance_window(struct rr_gss_context *c, uint32_t seq)
 	*get_seen_word(c, seq) |= get_seen_bit(seq);
 }
 
-/* The initial window ends at 0, with no number received: 0 itself is valid once. */
+/* Initially the window ends at 0 and no number has been received: 0 is valid once. */
 bool rr_gss_see(struct rr_gss_context *c, uint32_t seq)
 {
 	bool fresh = true;
@@ -115,8 +117,8 @@ bool rr_gss_sign_word(struct rr_gss_context *c, gss_qop_t qop, uint32_t word,
 
 /* -- arguments ------------------------------------------------------------- */
 
-/* Makes the arguments contiguous.  Reduced items are refused: they cannot be
- * protected. */
+/* Makes the arguments contiguous.  Returns false if there is no memory or an item was
+ * reduced, since reduced items cannot be protected. */
 static bool gather_args(struct rr_gss_request *r, const struct rr_gss_call *k,
                         struct rr_cursor *ret)
 {
@@ -150,7 +152,7 @@ static bool get_gss_opaque(struct rr_cursor *c, gss_buffer_desc *ret)
 
 	ret->length = len;
 	ret->value = (void *)(uintptr_t)rr_get_bytes(c, len);
-	(void)rr_get_bytes(c, rr_pad(len)); /* if short, marks @c */
+	(void)rr_get_bytes(c, rr_pad(len)); /* if missing, @c is bad */
 	return !rr_cursor_bad(c);
 }
 
@@ -206,7 +208,7 @@ bool rr_gss_unwrap(struct rr_gss_request *r, const struct rr_gss_call *k)
 
 /* -- results --------------------------------------------------------------- */
 
-/* Writes the data to protect; @w has room for it. */
+/* Writes the data to protect.  @w must have enough space. */
 static void put_body(struct rr_writer *w, uint32_t seq, const struct rpcrdma_piece *p,
                      unsigned n)
 {
@@ -255,7 +257,7 @@ static int sign_results(struct rr_gss_request *r, struct rr_writer *w, size_t le
 	return ok && !rr_writer_bad(w) ? 0 : -EKEYREJECTED;
 }
 
-/* Replaces the plain data in @w by the encrypted. */
+/* Replaces the plain data in @w with the encrypted data. */
 static int encrypt_results(struct rr_gss_request *r, struct rr_writer *w, size_t len)
 {
 	gss_buffer_desc text = {.length = len, .value = w->base + 4};
