@@ -10,10 +10,10 @@
  * If the connection is lost, a request stays valid until its handler has replied; that
  * reply is discarded.
  *
- * Requests that are executed once go through the service's reply cache (reply_cache.h).
- * The result is stored before it is sent, and so outlives the connection.  A Call that
- * is repeated while the first one is executed waits here, at most as long as its
- * connection exists.
+ * Requests that are executed once go through the service's reply cache (once.h).  The
+ * result is stored before it is sent, and so outlives the connection.  A Call that is
+ * repeated while the first one is executed waits, at most as long as its connection
+ * exists.
  *
  * Memory: a request that is admitted has reserved all that it can need (reserve.h); the
  * others wait in order.  Only the beginning of a Special Call has been pulled by then;
@@ -24,6 +24,7 @@
 
 #include "link/channel.h"
 #include "rpc/hostage.h"
+#include "rpc/once.h"
 #include "rpc/place.h"
 #include "rpc/reserve.h"
 
@@ -214,7 +215,7 @@ static void send_answer(struct rpcrdma_request *q)
 	rr_link_touch(l);
 }
 
-static void answer_now(struct rpcrdma_request *q)
+void rr_request_send_answer(struct rpcrdma_request *q)
 {
 	send_answer(q);
 	rr_reserve_answered(q);
@@ -227,112 +228,7 @@ static void answer_posted(struct rr_post *p)
 	if (q->code)
 		send_refusal(q);
 	else
-		answer_now(q);
-}
-
-/* -- once ------------------------------------------------------------------ */
-
-static struct rr_reply_cache *reply_cache_of(const struct rpcrdma_request *q)
-{
-	return &q->dispatch->service->cache;
-}
-
-/* Stores the handler's result.  Any thread.  This precedes sending, since a Call must
- * never be executed again once its caller may have seen the result. */
-static void complete_once(struct rpcrdma_request *q)
-{
-	if (!q->executing)
-		return;
-	q->executing = false;
-	rr_reply_cache_complete(reply_cache_of(q), q->once, &q->status, q->reply + 1,
-	                        q->n_reply, rr_engine_clock());
-	q->once = NULL;
-}
-
-/* Replies with the stored result. */
-static void replay_reply(struct rpcrdma_request *q)
-{
-	q->n_reply = rr_reply_cache_reply(q->once, &q->status, q->reply + 1);
-	q->answered = q->replayed = true;
-	answer_now(q);
-}
-
-static void replay_posted(struct rr_post *p)
-{
-	struct rpcrdma_request *q = rr_container_of(p, struct rpcrdma_request, post);
-
-	q->waiting = false;
-	replay_reply(q);
-}
-
-static void first_is_done(struct rr_reply_cache_waiter *w)
-{
-	struct rpcrdma_request *q = rr_container_of(w, struct rpcrdma_request, waiter);
-
-	rr_engine_post(q->dispatch->engine, &q->post);
-}
-
-static void refuse_uncached(struct rpcrdma_request *q)
-{
-	q->status.status = RPCRDMA_SYSTEM_ERR;
-	q->answered = q->replayed = true;
-	answer_now(q);
-}
-
-/* Returns true if the request is to be executed; false if it was answered or waits. */
-static bool begin_once(struct rpcrdma_request *q, const struct sockaddr_storage *caller)
-{
-	struct rr_dispatch *dispatch = q->dispatch;
-	struct rr_link *l = dispatch->link;
-	struct rr_reply_cache_from from = {.caller = caller};
-	bool briefly = q->proc->execute_once == RPCRDMA_EXECUTE_ONE_AT_A_TIME;
-	rr_reply_cache_begin_fn *begin;
-	struct rr_rpc_call rpc = q->rpc;
-	const char *who;
-
-	if (q->gss) { /* neither handle nor sequence number identify the Call */
-		who = q->gss->request.who->principal;
-		rpc.cred.body = who;
-		rpc.cred.len = (uint32_t)strlen(who);
-	}
-
-	if (!dispatch->connection)
-		dispatch->connection = rr_reply_cache_connection(reply_cache_of(q));
-	from.connection = dispatch->connection;
-	q->status = (struct rr_rpc_reply){.xid = q->r->xid};
-	q->waiter.ready = first_is_done;
-	q->post.fn = replay_posted;
-	rr_list_init(&q->post.link);
-	begin = briefly ? rr_reply_cache_begin_briefly : rr_reply_cache_begin;
-	switch (begin(reply_cache_of(q), &from, &rpc, q->args, q->n_args, &q->waiter,
-	              l->engine->now, &q->once)) {
-	case RR_REPLY_CACHE_NEW:
-		q->executing = true;
-		return true;
-	case RR_REPLY_CACHE_DONE:
-		l->stats.cache_hits++;
-		replay_reply(q);
-		return false;
-	case RR_REPLY_CACHE_WAIT:
-		l->stats.cache_waits++;
-		q->waiting = true;
-		return false;
-	case RR_REPLY_CACHE_REFUSED:
-		break;
-	}
-	refuse_uncached(q);
-	return false;
-}
-
-/* Stops waiting for the first Call; a post that is on its way is withdrawn. */
-static void stop_waiting(struct rpcrdma_request *q)
-{
-	struct rpcrdma_engine *e = q->dispatch->engine;
-
-	rr_reply_cache_leave(reply_cache_of(q), q->once, &q->waiter, e->now);
-	rr_engine_unpost(e, &q->post);
-	q->once = NULL;
-	q->waiting = false;
+		rr_request_send_answer(q);
 }
 
 /* -- the answer ------------------------------------------------------------ */
@@ -342,7 +238,7 @@ static int deliver_answer(struct rpcrdma_request *q)
 	struct rpcrdma_engine *e = q->dispatch->engine;
 
 	q->answered = true;
-	complete_once(q);
+	rr_once_complete(q);
 	if (rr_engine_here(e)) {
 		answer_posted(&q->post);
 	} else {
@@ -458,7 +354,7 @@ static void call_handler(struct rpcrdma_request *q)
 
 	if (q->status.status) {
 		q->answered = true;
-		answer_now(q);
+		rr_request_send_answer(q);
 		return;
 	}
 	q->r->unreduced = rr_rpc_unreducible(&q->rpc.cred);
@@ -472,7 +368,7 @@ static void call_handler(struct rpcrdma_request *q)
 			give_up_request(q, -ENOTCONN);
 			return;
 		}
-		if (!begin_once(q, &caller))
+		if (!rr_once_begin(q, &caller))
 			return;
 	}
 	q->proc->handler(q, q->entry->arg);
@@ -507,7 +403,7 @@ static void finish_accept(struct rpcrdma_request *q)
 	q->n_reply = 1;
 	q->own_header = true;
 	q->answered = true;
-	answer_now(q);
+	rr_request_send_answer(q);
 }
 
 static void accept_ended(struct rr_post *p)
@@ -637,7 +533,7 @@ static bool refuse_early(struct rpcrdma_request *q)
 		return false;
 	rr_holder_give(&q->dispatch->holder, q->r->roomed_bytes);
 	q->answered = true;
-	answer_now(q);
+	rr_request_send_answer(q);
 	return true;
 }
 
@@ -699,8 +595,7 @@ void rr_dispatch_end(struct rr_link *l, struct rr_request *r, int status)
 	if (!r->user) /* refused at once */
 		return;
 	q = (struct rpcrdma_request *)(uintptr_t)r->user;
-	if (q->once)
-		rr_reply_cache_put(reply_cache_of(q), q->once, l->engine->now);
+	rr_once_end(q);
 	rr_request_free_allocs(q);
 	free_own_sinks(q->sinks);
 	if (q->gss)
@@ -762,7 +657,7 @@ void rr_dispatch_drop(struct rr_link *l)
 		/* No repetition of the Call can follow. */
 		q->n_reply = 0;
 		q->status = (struct rr_rpc_reply){.status = RPCRDMA_SYSTEM_ERR};
-		complete_once(q);
+		rr_once_complete(q);
 		q->answered = true;
 		rr_conn_drop(l->conn, q->r, l->engine->now);
 	}
@@ -781,7 +676,7 @@ void rr_dispatch_lost(struct rr_link *l)
 		if (q->waits)
 			rr_reserve_leave(q);
 		else if (q->waiting)
-			stop_waiting(q);
+			rr_once_leave(q);
 		else if (q->accepting &&
 		         rr_acceptor_withdraw(l->dispatch->service->acceptor, q->gss))
 			q->accepting = false;

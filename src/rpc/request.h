@@ -58,5 +58,7 @@ struct rpcrdma_request {
 };
 
 void rr_request_free_allocs(struct rpcrdma_request *);
+/* Sends the answer, by q->status and q->reply.  Engine's thread. */
+void rr_request_send_answer(struct rpcrdma_request *q);
 
 #endif
