@@ -372,7 +372,8 @@ static void finish_setup(struct rr_gss_setup *s)
 
 	if (!s->window ||
 	    rr_gss_msg_check_number(j->id, s->window, s->mic, s->mic_len)) {
-		fail_setup(s, -EACCES, 0, 0, "the server does not prove who it is", "");
+		fail_setup(s, -EACCES, 0, 0, "the server did not prove its identity",
+		           "");
 		return;
 	}
 	if (!j->lifetime) {

@@ -51,7 +51,7 @@ int rpcrdma_auth_sys_decode(const struct rpcrdma_auth *a, struct rpcrdma_auth_sy
 	return 0;
 }
 
-static const char *remote_words(int status)
+static const char *remote_status_text(int status)
 {
 	switch (status) {
 	case RPCRDMA_OK:
@@ -67,7 +67,7 @@ static const char *remote_words(int status)
 	case RPCRDMA_SYSTEM_ERR:
 		return "the server had a system error";
 	case RPCRDMA_RPC_MISMATCH:
-		return "the server does not speak ONC RPC version 2";
+		return "the server does not support ONC RPC version 2";
 	case RPCRDMA_AUTH_ERROR:
 		return "the server refused the credential";
 	case RPCRDMA_TRANSPORT_ERROR:
@@ -81,21 +81,21 @@ const char *rpcrdma_strerror_transport(uint32_t code)
 {
 	switch (code) {
 	case RPCRDMA_ERR_VERS:
-		return "the server does not speak this version of RPC-over-RDMA";
+		return "the server does not support this version of RPC-over-RDMA";
 	case RPCRDMA_ERR_BAD_XDR:
 		return "the server could not decode the transport header";
 	case RPCRDMA_ERR_BAD_PROPVAL:
 		return "the server could not decode a transport property";
 	case RPCRDMA_ERR_INVAL_HTYPE:
-		return "the server does not take this type of message now";
+		return "the server does not accept this type of message now";
 	case RPCRDMA_ERR_INVAL_CONT:
 		return "the server refused a continued message";
 	case RPCRDMA_ERR_READ_CHUNKS:
-		return "the server reads fewer items of this procedure's arguments";
+		return "the server accepts fewer items of this procedure's arguments";
 	case RPCRDMA_ERR_WRITE_CHUNKS:
-		return "the server writes fewer items of this procedure's results";
+		return "the server sends fewer items of this procedure's results";
 	case RPCRDMA_ERR_SEGMENTS:
-		return "the server takes fewer memory segments";
+		return "the server accepts fewer memory segments";
 	case RPCRDMA_ERR_WRITE_RESOURCE:
 		return "a result is longer than the memory offered for it";
 	case RPCRDMA_ERR_REPLY_RESOURCE:
@@ -113,7 +113,7 @@ const char *rpcrdma_strerror_transport(uint32_t code)
 const char *rpcrdma_strstatus(int status)
 {
 	if (status >= 0)
-		return remote_words(status);
+		return remote_status_text(status);
 	switch (-status) {
 	case ETIMEDOUT:
 		return "timed out";
@@ -128,11 +128,11 @@ const char *rpcrdma_strstatus(int status)
 	case EBADMSG:
 		return "the reply was malformed";
 	case EPROTO:
-		return "the reply broke a rule of the transport";
+		return "the reply violated the transport protocol";
 	case EREMOTEIO:
-		return "the peer broke a rule of RDMA, or said that we did";
+		return "RDMA protocol error, found here or by the peer";
 	case EOVERFLOW:
-		return "the reply is longer than this end takes";
+		return "the reply is longer than this end accepts";
 	case EMSGSIZE:
 		return "too large for the limits of the server";
 	case EPROTONOSUPPORT:

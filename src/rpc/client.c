@@ -421,9 +421,9 @@ static void port_not_found(struct client *t, int error)
 	c->error = error;
 	if (error == -ENOENT)
 		snprintf(c->reason, sizeof(c->reason),
-		         "rpcbind there does not know the program");
+		         "the program is not registered with the server's rpcbind");
 	else
-		snprintf(c->reason, sizeof(c->reason), "rpcbind there: %s",
+		snprintf(c->reason, sizeof(c->reason), "the server's rpcbind: %s",
 		         rpcrdma_strstatus(error));
 	plan_reconnect(t, error, false);
 }

@@ -110,7 +110,8 @@ static void end_holder(struct rr_link *l, uint64_t wanted)
 	rr_trace(&l->voice.sink, RR_TRACE_MEMORY_RECLAIMED, l->id, 0,
 	         l->dispatch->peer_bytes, wanted, 0);
 	l->dispatch->holder.budget->ended++;
-	rr_link_break(l, -ENOBUFS, "others waited for the memory that it held");
+	rr_link_break(l, -ENOBUFS,
+	              "closed: others were waiting for the memory that it held");
 }
 
 static void set_period(struct hostage_watch *w)

@@ -87,7 +87,7 @@ static void session_heard(struct rr_link *l)
 
 	if (!price || rr_holder_pay(&s->dispatch.holder, price))
 		return;
-	l->cause = "there is no memory for another connection";
+	l->cause = "no memory for another connection";
 	l->stats.connections_refused = 1;
 	rr_link_close(l, -ENOMEM);
 }
@@ -226,9 +226,9 @@ static struct rr_session *find_victim(const struct rpcrdma_listener *l,
 static bool evict_session(struct rpcrdma_listener *l, struct rr_session *s)
 {
 	static const char *const reason[RR_GUEST_KINDS] = {
-	        [RR_GUEST_NEW] = "it made room for another one: it was never ready",
-	        [RR_GUEST_IDLE] = "it made room for another one: it was idle",
-	        [RR_GUEST_BUSY] = "it made room for another one: it took no answers",
+	        [RR_GUEST_NEW] = "closed to make room: it never became ready",
+	        [RR_GUEST_IDLE] = "closed to make room: it was idle",
+	        [RR_GUEST_BUSY] = "closed to make room: the client received no replies",
 	};
 
 	if (!s)

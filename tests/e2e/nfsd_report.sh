@@ -55,7 +55,7 @@ start_server 0 -v --connections 1
 pinger=$!
 tells 1 connected
 run 0 ping -c 1 "$HOST"
-tells 1 "$CLIENT ended: it made room for another one: it was idle\$"
+tells 1 "$CLIENT ended: closed to make room: it was idle\$"
 kill -TERM $pinger
 wait $pinger
 stop_server

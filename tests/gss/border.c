@@ -520,7 +520,8 @@ static void numbers_that_were_changed_are_noticed(void **state)
 		start((enum rpcrdma_gss_service)s);
 		lies = 1; /* the window */
 		assert_int_equal(run_null(w.gss), -EACCES);
-		assert_non_null(strstr(info(w.gss).reason, "does not prove who it is"));
+		assert_non_null(
+		        strstr(info(w.gss).reason, "did not prove its identity"));
 		assert_int_equal(info(w.gss).contexts, 0);
 		assert_int_equal(run_null(w.gss), 0);
 		lies = 1; /* a call's */

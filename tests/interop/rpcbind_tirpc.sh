@@ -62,7 +62,7 @@ says "$T/out" "error: rdma: RPC: Port mapper failure - Unable to receive: errno 
 where 1 call 127.0.0.1 rdma
 says "$T/out" "error: create: RPC: Port mapper failure - Unable to receive: errno 111 (Connection refused)"
 where 1 native 127.0.0.1
-says "$T/out" "event: rpcbind there: connection refused"
+says "$T/out" "event: the server's rpcbind: connection refused"
 
 # ---- RDMA and TCP -------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ quiet
 where 1 call 127.0.0.1 -
 says "$T/out" "error: create: RPC: Program not registered"
 where 1 native 127.0.0.1
-says "$T/out" "event: rpcbind there does not know the program"
+says "$T/out" "event: the program is not registered with the server's rpcbind"
 run 0 ping -c 2 -i 0 -v --netid rdma,tcp --program $prog --version 2 127.0.0.1
 says "$T/err" "rpcrdma ping: 127.0.0.1: no RDMA (its rpcbind has no such program there): using TCP"
 says "$T/out" "TCP, no RDMA"
