@@ -3,7 +3,7 @@
  * Many connections that send as fast as they can what costs them little: the calls of
  * an honest client go on.
  */
-#include "scene.h"
+#include "test_scene.h"
 
 /* The bound is for a machine that is busy with other things; what is printed is less.
  */
@@ -11,46 +11,46 @@ enum { FLOODERS = 110, LONGEST_MS = 2000, FOR_MS = 2000 };
 
 static int begin(void **state)
 {
-	return serve(64 << 10, "128", NULL);
+	return scene_begin(64 << 10, "128", NULL);
 }
 
 static void begins(struct foe *f, const struct attack *a)
 {
-	say_request(f);
-	say_nothing(f);
+	foe_add_request(f);
+	foe_add_empty_write(f);
 }
 
 static void begins_in_two(struct foe *f, const struct attack *a)
 {
 	begins(f, a);
-	SAY(f, 1, 2, 0x00200001, 5, 0, 0);
+	FOE_ADD(f, 1, 2, 0x00200001, 5, 0, 0);
 }
 
 /* Writes of no octets: 20 octets each, and never an answer. */
 static void nothings(struct foe *f, const struct attack *a)
 {
 	while (f->len < OUT_MAX - 64)
-		say_nothing(f);
+		foe_add_empty_write(f);
 }
 
 /* ... with just so much between them that they are not nothing but that. */
 static void nothings_and_grants(struct foe *f, const struct attack *a)
 {
 	for (unsigned i = 0; i < 3000; i++)
-		say_nothing(f);
-	SAY(f, 0, 2, 0x00200001, 1, 0, 0, 0, 0, 0);
+		foe_add_empty_write(f);
+	FOE_ADD(f, 0, 2, 0x00200001, 1, 0, 0, 0, 0, 0);
 }
 
 static void empty_reads(struct foe *f, const struct attack *a)
 {
 	for (unsigned i = 0; i < 16; i++)
-		say_empty_read(f, ++f->msn);
+		foe_add_empty_read(f, ++f->msn);
 }
 
 static void empty_fpdus(struct foe *f, const struct attack *a)
 {
 	for (unsigned i = 0; i < 1000; i++)
-		say_ulpdu(f, NULL, 0);
+		foe_add_ulpdu(f, NULL, 0);
 }
 
 /* NULL calls in version 1, as many as there are credits, and again. */
@@ -59,8 +59,8 @@ static void nulls(struct foe *f, const struct attack *a)
 	for (uint32_t i = 0; i < 16; i++) {
 		uint32_t xid = 100 + i;
 
-		SAY(f, xid, 1, 16, 0, 0, 0, 0, xid, 0, 2, RPCRDMA_NFS_PROGRAM, 3, 0, 0,
-		    0, 0, 0);
+		FOE_ADD(f, xid, 1, 16, 0, 0, 0, 0, xid, 0, 2, RPCRDMA_NFS_PROGRAM, 3, 0,
+		        0, 0, 0, 0);
 	}
 }
 
@@ -73,7 +73,7 @@ static void with(const char *what, void (*prepare)(struct foe *, const struct at
 	        .renew = true,
 	        .prepare = prepare,
 	};
-	struct honest h = beside(what, a, again, 1, FOR_MS);
+	struct honest h = scene_attack(what, a, again, 1, FOR_MS);
 
 	assert_true(h.worst_ms < LONGEST_MS);
 }
@@ -101,7 +101,7 @@ static void of_calls(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, scene_end)
 	const struct CMUnitTest tests[] = {
 	        TEST(of_rdma_writes),
 	        TEST(of_rdma_reads),

@@ -3,7 +3,7 @@
  * Clients that ask for much and take nothing, or little: an honest client is served
  * beside them, and the server's memory stays within what it was allowed.
  */
-#include "scene.h"
+#include "test_scene.h"
 
 enum {
 	TAKERS = 40,
@@ -14,16 +14,16 @@ enum {
 
 static int begin(void **state)
 {
-	return serve(MIB, "128", ALLOWED);
+	return scene_begin(MIB, "128", ALLOWED);
 }
 
 static void asks_for_much(struct foe *f, const struct attack *a)
 {
-	say_request(f);
-	say_nothing(f);
-	be_let_in(f, READS + 1);
+	foe_add_request(f);
+	foe_add_empty_write(f);
+	foe_be_admitted(f, READS + 1);
 	for (uint32_t i = 0; i < READS; i++)
-		say_read(f, 2 + i, READS);
+		foe_add_read(f, 2 + i, READS);
 }
 
 static void with(const char *what, unsigned drip_ms)
@@ -38,7 +38,8 @@ static void with(const char *what, unsigned drip_ms)
 	        .prepare = asks_for_much,
 	};
 
-	expect_service_within_memory(beside(what, a, NULL, 1, FOR_MS), LONGEST_MS);
+	expect_service_within_memory(scene_attack(what, a, NULL, 1, FOR_MS),
+	                             LONGEST_MS);
 }
 
 static void who_never_reads(void **state)
@@ -53,7 +54,7 @@ static void who_reads_a_little(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, scene_end)
 	const struct CMUnitTest tests[] = {
 	        TEST(who_never_reads),
 	        TEST(who_reads_a_little),

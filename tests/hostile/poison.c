@@ -5,7 +5,7 @@
  * again.  An honest client is served beside them, and the server's memory stays within
  * what it was allowed.
  */
-#include "scene.h"
+#include "test_scene.h"
 
 enum {
 	POISONERS = 40,
@@ -16,34 +16,34 @@ enum {
 
 static int begin(void **state)
 {
-	return serve(MIB, "128", ALLOWED);
+	return scene_begin(MIB, "128", ALLOWED);
 }
 
 /* A WRITE of 1 MiB in version 1, whose data are in a Read chunk. */
-static void say_write(struct foe *f, uint32_t xid)
+static void add_write(struct foe *f, uint32_t xid)
 {
 	uint32_t w[64] = {xid, 1, CALLS, 0, 1, 0, xid, MIB, 0, 0, 0, 0, 0};
 	size_t n = 13, rpc = n;
 
-	n += put_nfs_call(w + n, &r, xid, NFSPROC3_WRITE, &file);
+	n += put_nfs_call(w + n, &scene_server, xid, NFSPROC3_WRITE, &scene_file);
 	w[n++] = 0; /* offset */
 	w[n++] = 0;
 	w[n++] = MIB;
 	w[n++] = 0;   /* UNSTABLE */
 	w[n++] = MIB; /* of the item, which is behind this word */
 	w[5] = (uint32_t)(n - rpc) * 4;
-	say_words(f, w, n);
+	foe_add_words(f, w, n);
 }
 
-static void say_one_read(struct foe *f, uint32_t xid)
+static void add_one_read(struct foe *f, uint32_t xid)
 {
-	say_read(f, xid, CALLS);
+	foe_add_read(f, xid, CALLS);
 }
 
 /* A Special Call. */
-static void say_special(struct foe *f, uint32_t xid)
+static void add_special(struct foe *f, uint32_t xid)
 {
-	SAY(f, xid, 1, CALLS, 1, 1, 0, xid, MIB, 0, 0, 0, 0, 0);
+	FOE_ADD(f, xid, 1, CALLS, 1, 1, 0, xid, MIB, 0, 0, 0, 0, 0);
 }
 
 /* Asks, waits for the server to try, and hangs up. */
@@ -51,9 +51,9 @@ static void ask(struct foe *f, void (*what)(struct foe *, uint32_t))
 {
 	struct pollfd p = {.fd = f->fd, .events = POLLIN};
 
-	say_request(f);
-	say_nothing(f);
-	be_let_in(f, CALLS + 1);
+	foe_add_request(f);
+	foe_add_empty_write(f);
+	foe_be_admitted(f, CALLS + 1);
 	for (uint32_t i = 0; i < CALLS; i++)
 		what(f, 2 + i);
 	(void)!send(f->fd, f->out, f->len, MSG_NOSIGNAL);
@@ -64,27 +64,27 @@ static void ask(struct foe *f, void (*what)(struct foe *, uint32_t))
 
 static void reads_fail(struct foe *f, const struct attack *a)
 {
-	ask(f, say_write);
+	ask(f, add_write);
 }
 
 static void writes_fail(struct foe *f, const struct attack *a)
 {
-	ask(f, say_one_read);
+	ask(f, add_one_read);
 }
 
 static void calls_cannot_be_read(struct foe *f, const struct attack *a)
 {
-	ask(f, say_special);
+	ask(f, add_special);
 }
 
 /* Never answers the Reads. */
 static void reads_hang(struct foe *f, const struct attack *a)
 {
-	say_request(f);
-	say_nothing(f);
-	be_let_in(f, CALLS + 1);
+	foe_add_request(f);
+	foe_add_empty_write(f);
+	foe_be_admitted(f, CALLS + 1);
 	for (uint32_t i = 0; i < CALLS; i++)
-		say_write(f, 2 + i);
+		add_write(f, 2 + i);
 }
 
 static void with(const char *what, bool renew,
@@ -99,7 +99,8 @@ static void with(const char *what, bool renew,
 	        .prepare = prepare,
 	};
 
-	expect_service_within_memory(beside(what, a, NULL, 1, FOR_MS), LONGEST_MS);
+	expect_service_within_memory(scene_attack(what, a, NULL, 1, FOR_MS),
+	                             LONGEST_MS);
 }
 
 static void read_chunks_that_cannot_be_read(void **state)
@@ -124,7 +125,7 @@ static void reads_that_are_not_answered(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, scene_end)
 	const struct CMUnitTest tests[] = {
 	        TEST(read_chunks_that_cannot_be_read),
 	        TEST(write_chunks_that_cannot_be_written),

@@ -3,7 +3,7 @@
  * More silent connections than the server has places for: an honest client keeps its
  * connection, and a new one is served at once.
  */
-#include "scene.h"
+#include "test_scene.h"
 
 enum { PLACES = 16, SILENT = 140, SOON_MS = 3000 };
 
@@ -13,40 +13,40 @@ static void at_tcp(struct foe *f, const struct attack *a)
 
 static void half_a_request(struct foe *f, const struct attack *a)
 {
-	say(f, "MPA ID Re", 9);
+	foe_add(f, "MPA ID Re", 9);
 }
 
 static void at_mpa(struct foe *f, const struct attack *a)
 {
-	say_request(f);
+	foe_add_request(f);
 }
 
 static void at_half_a_message(struct foe *f, const struct attack *a)
 {
-	say_request(f);
-	say_nothing(f);
-	say(f, "\x00\x40\x41\x43", 4);
+	foe_add_request(f);
+	foe_add_empty_write(f);
+	foe_add(f, "\x00\x40\x41\x43", 4);
 }
 
 /* An exchange of properties that goes on and on. */
 static void in_connprop(struct foe *f, const struct attack *a)
 {
-	say_request(f);
-	say_nothing(f);
-	SAY(f, 1, 2, 0x00200001, 5, 4, 0);
+	foe_add_request(f);
+	foe_add_empty_write(f);
+	FOE_ADD(f, 1, 2, 0x00200001, 5, 4, 0);
 }
 
 /* One that is over: the connection is ready. */
 static void after_connprop(struct foe *f, const struct attack *a)
 {
-	say_request(f);
-	say_nothing(f);
-	SAY(f, 1, 2, 0x00200001, 5, 0, 0);
+	foe_add_request(f);
+	foe_add_empty_write(f);
+	FOE_ADD(f, 1, 2, 0x00200001, 5, 0, 0);
 }
 
 static int begin(void **state)
 {
-	return serve(64 << 10, "16", NULL);
+	return scene_begin(64 << 10, "16", NULL);
 }
 
 static void with(const char *what, const char *from, bool renew,
@@ -60,7 +60,7 @@ static void with(const char *what, const char *from, bool renew,
 	        .pause_ms = 20,
 	        .prepare = prepare,
 	};
-	struct honest h = beside(what, a, NULL, 3, 100);
+	struct honest h = scene_attack(what, a, NULL, 3, 100);
 
 	assert_true(h.first_ms < SOON_MS);
 	assert_true(h.worst_ms < SOON_MS);
@@ -90,7 +90,7 @@ static void clients_that_stop_at_their_properties(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, scene_end)
 	const struct CMUnitTest tests[] = {
 	        TEST(sockets_that_say_nothing),
 	        TEST(half_open_connections),
