@@ -2,9 +2,9 @@
 /*
  * Mounted file systems that are served with the export above them; see crossing.h.
  *
- * The first request for a mount makes its record, from the table alone.  Workers of the
- * mounted file system open and close the record's descriptors.  Open descriptors do not
- * change while anyone has a reference to the record.
+ * The first request for a mount makes its record from the mount table alone.  Workers
+ * of the mounted file system open and close the record's descriptors.  Open descriptors
+ * do not change while anyone has a reference to the record.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { IDLE_SECONDS = 1 /* until descriptors are closed; before, objects were idle */ };
+enum { IDLE_SECONDS = 1 /* idle time after which a record is closed */ };
 
 void crossings_init(struct crossings *c)
 {
@@ -83,7 +83,7 @@ static int read_fd_path(int fd, char *ret, size_t size)
 	return *ret == '/' ? 0 : -ENOENT;
 }
 
-/* Returns the part of @path beneath @root; NULL: it is not beneath it. */
+/* Returns the part of @path below @root, or NULL if @path is not below @root. */
 static const char *strip_top_path(const char *root, const char *path)
 {
 	size_t n = strcmp(root, "/") ? strlen(root) : 0;
@@ -92,7 +92,8 @@ static const char *strip_top_path(const char *root, const char *path)
 	                                                                : NULL;
 }
 
-/* Returns true if @l is mounted on the mount @id, directly or by way of others. */
+/* Returns true if @l is mounted on the mount @id, directly or by way of other
+ * mounts. */
 static bool is_mounted_below(const struct mount_table *m, const struct mount_line *l,
                              uint64_t id)
 {
@@ -110,8 +111,8 @@ static uint64_t digest_place(const struct nfsd *d, const struct export *ex,
 	return export_digest(d, "mount point\n%" PRIx64 "\n%s", ex->fsid, place);
 }
 
-/* Returns the fsid of a mounted file system: the same after a restart, and another one
- * for another file system at that place. */
+/* Returns the fsid of a mounted file system.  It stays the same after a restart, and is
+ * different for another file system mounted at the same place. */
 static uint64_t digest_mount(const struct nfsd *d, const struct export *top,
                              const char *place, const struct mount_line *l)
 {
@@ -127,7 +128,8 @@ static uint64_t digest_source(const struct nfsd *d, const struct mount_line *l)
 	                     l->type, l->source);
 }
 
-/* Returns true if the record's mount still exists.  The kernel reuses mount numbers. */
+/* Returns true if the record's mount still exists.  The kernel reuses mount IDs, so the
+ * source must match, too. */
 static bool is_mounted(const struct nfsd *d, const struct export *ex)
 {
 	const struct mount_line *l = mount_table_find(&d->crossings.mounts, ex->mnt_id);
@@ -135,7 +137,8 @@ static bool is_mounted(const struct nfsd *d, const struct export *ex)
 	return l && (!ex->source || ex->source == digest_source(d, l));
 }
 
-/* Reads the table if it changed, and retires records whose mount or export is gone. */
+/* Reads the table if it has changed, and retires records whose mount or export is
+ * gone. */
 static void refresh_records(struct nfsd *d)
 {
 	struct crossings *c = &d->crossings;
@@ -203,8 +206,8 @@ static struct export *make_record(struct nfsd *d, struct export *top, const char
 	return ex;
 }
 
-/* Returns true if @l is to be served, unless there are too many.  File systems of the
- * kernel's own data are not, nor autofs mount points where nothing is mounted yet. */
+/* Returns true if @l may be served.  File systems with the kernel's own data are not
+ * served, nor are autofs mount points where nothing is mounted yet. */
 static bool is_wanted(const struct export *top, const struct mount_line *l)
 {
 	static const char *const not_files[] = {
@@ -221,7 +224,8 @@ static bool is_wanted(const struct export *top, const struct mount_line *l)
 	return top->live && top->crossmnt;
 }
 
-/* Returns the record of @l, which is made if there is none; NULL: it is not served. */
+/* Returns the record of @l, and makes it if necessary.  Returns NULL if @l is not
+ * served. */
 static struct export *get_record(struct nfsd *d, struct export *top, const char *place,
                                  const struct mount_line *l)
 {
@@ -244,7 +248,7 @@ static struct export *get_record(struct nfsd *d, struct export *top, const char 
 
 /* -- finding --------------------------------------------------------------- */
 
-/* Returns true for the root of a subvolume: a border without a mount. */
+/* Returns true for the root of a subvolume: another file system without a mount. */
 static bool is_subvolume(const struct export *ex, const struct statx *st)
 {
 	if (st->stx_mask & STATX_MNT_ID && st->stx_mnt_id != ex->mnt_id)
@@ -268,7 +272,7 @@ static void remember_place(struct nfsd *d, const struct export *ex, uint64_t pla
 	*p = (struct crossing_place){ex->fsid, place, strdup(path)};
 }
 
-/* Finds a subvolume as if it were mounted at @place. */
+/* Treats a subvolume as if it were mounted at @place. */
 static void find_subvolume(struct nfsd *d, struct export *ex, const char *place,
                            struct mounted *ret)
 {
@@ -346,7 +350,7 @@ void crossing_learn(struct nfsd *d, uint64_t id, uint64_t covered)
 	pthread_mutex_unlock(&d->crossings.lock);
 }
 
-/* Finds a mount beneath @top that has the number @id in handles but no record. */
+/* Finds a mount below @top whose number in handles is @id and which has no record. */
 static struct export *search_mount_table(struct nfsd *d, struct export *top,
                                          uint32_t id)
 {
@@ -425,8 +429,8 @@ static bool can_serve(struct nfsd *d, const struct export *top, const char *plac
 	return find_record(d, top, place, id) || count_records(d, top) < CROSSINGS_MAX;
 }
 
-/* Returns the path of the mount point @place, if it is shown as an empty directory;
- * else NULL.  The caller holds the lock. */
+/* Returns the path of the mount point @place if it is shown as an empty directory, else
+ * NULL.  The caller holds the lock. */
 static const char *find_covered_path(struct nfsd *d, struct export *ex,
                                      const char *root, uint64_t place)
 {
@@ -443,7 +447,7 @@ static const char *find_covered_path(struct nfsd *d, struct export *ex,
 		if (!path || digest_place(d, ex, path) != place)
 			continue;
 		l = mount_table_at(&c->mounts, ex->mnt_id, c->mounts.all[i].path);
-		/* It may be served by now. */
+		/* The file system may be served by now. */
 		return is_wanted(top, l) && can_serve(d, top, path, l->id) ? NULL
 		                                                           : path;
 	}
@@ -483,8 +487,8 @@ int crossing_covers(struct nfsd *d, struct export *ex, uint64_t place, char *ret
 
 /* -- descriptors ----------------------------------------------------------- */
 
-/* Returns a digest that tells a file system from an earlier one at its place, for
- * handles without a generation. */
+/* Returns a digest that distinguishes a file system from one that was mounted at the
+ * same place before, for handles without a generation. */
 static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 {
 	struct {
@@ -497,7 +501,7 @@ static uint16_t make_mark(struct nfsd *d, int fd, const struct statx *root)
 	return (uint16_t)rr_siphash_once(d->key, &key, sizeof(key));
 }
 
-/* Opens the root, which may hang, with the other threads that wait for open_lock. */
+/* Opens the root, which may hang.  Other threads that need it wait for open_lock. */
 static int open_root(struct nfsd *d, struct export *ex)
 {
 	struct statx st;
@@ -511,7 +515,7 @@ static int open_root(struct nfsd *d, struct export *ex)
 	if (!e)
 		e = statx_fd(fd, "", &st);
 	if (!e && !S_ISDIR(st.stx_mode))
-		e = -EACCES; /* a file mounted on a file */
+		e = -EACCES; /* a file that is mounted on a file */
 	if (e) {
 		close(fd);
 		return e;
@@ -530,8 +534,8 @@ static void close_root(struct export *ex)
 	ex->root_fd = ex->mount_fd = -1;
 }
 
-/* Retires a record that is not where the table says: a directory above was renamed,
- * which the kernel does not report.  The next request makes another record. */
+/* Retires a record that is not where the table lists it, because a directory above was
+ * renamed, which the kernel does not report.  The next request makes another record. */
 static void retire_record(struct nfsd *d, struct export *ex)
 {
 	pthread_mutex_lock(&d->crossings.lock);
@@ -557,16 +561,16 @@ int crossing_open(struct nfsd *d, struct export *ex)
 	return e;
 }
 
-/* Descriptors or a record, to be closed by a worker since that may sleep. */
+/* Descriptors or a record for a worker to close, which may sleep. */
 struct remains {
-	struct worker_job job; /* first */
-	struct export *ex;     /* to be freed; NULL: only the descriptors are closed */
+	struct worker_job job; /* first member */
+	struct export *ex;     /* record to free; NULL = close the descriptors only */
 	int root_fd, mount_fd;
 };
 
 static void close_remains(struct worker_job *job)
 {
-	struct remains *r = (struct remains *)job; /* its first member */
+	struct remains *r = (struct remains *)job; /* @job is the first member */
 
 	if (r->ex) {
 		export_free(r->ex);
@@ -578,9 +582,9 @@ static void close_remains(struct worker_job *job)
 	free(r);
 }
 
-/* Has a worker of its file system close an unused record's descriptors, or free the
- * record if it is retired.  Returns false if there is no thread.  The caller holds the
- * lock. */
+/* Has a worker of the record's file system close the descriptors of an unused record,
+ * or free it if it is retired.  Returns false if there is no memory or no thread.  The
+ * caller holds the lock. */
 static bool queue_remains(struct export *ex)
 {
 	struct remains *r = malloc(sizeof(*r));

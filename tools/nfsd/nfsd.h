@@ -3,7 +3,7 @@
  * `rpcrdma nfsd`: the server, and the map of its files.
  *
  *   The process (daemon.h)
- *     nfsd.c           setting up, running, taking down
+ *     nfsd.c           set-up, main loop, shutdown
  *     command.c        the command line
  *     listening.c      listeners and rpcbind
  *     report.c         lines about listeners and clients
@@ -13,7 +13,7 @@
  *     op.c             credential, arguments, procedure, results
  *     procedures.c     the tables of procedures
  *     attr.c           attributes and errors, to and from the wire
- *     wcc.c            attributes before and after an operation, and its locks
+ *     wcc.c            attributes before and after an operation; locks on objects
  *     inode.c          GETATTR SETATTR ACCESS READLINK FSSTAT FSINFO PATHCONF
  *     file.c           READ WRITE COMMIT
  *     name.c           LOOKUP and the procedures that change directories
@@ -26,16 +26,16 @@
  *   Exports (export.h)
  *     export.c         exported directories; the secret for handles
  *     access.c         what a peer may do with an export
- *     reload.c         SIGHUP: the file of exports is read again
+ *     reload.c         SIGHUP: loading the exports file again
  *     exports_file.c clients.c flavors.c
  *                      the syntax of exports(5) (exports_file.h)
  *     mount_table.c crossing.c covered.c
- *                      file systems mounted beneath exports (crossing.h)
+ *                      file systems mounted below exports (crossing.h)
  *   Users
  *     ident.c          the identity that a request is served with (ident.h)
- *     groups.c         the groups of a user, from this host (groups.h)
+ *     groups.c         a user's groups, looked up on this host (groups.h)
  *   Objects
- *     handle.c         file handles: made, sealed, verified (handle.h)
+ *     handle.c         making and verifying file handles (handle.h)
  *     inode_walk.c     finding objects where the kernel opens no handles (handle.h)
  *     object.c         open objects, cached by handle (object.h)
  *     stable.c         which data must be on storage, and when (object.h)
@@ -43,15 +43,16 @@
  *     workers.c        threads for operations that may sleep (workers.h)
  *     fs.c             file systems: which operations may sleep there (fs.h)
  *   Warnings (warn.h)
- *     warn.c           at most one line a second of each kind
- *     complain.c       those about requests
+ *     warn.c           at most one line of each kind a second
+ *     complain.c       warnings about requests
  *
- * The engine's thread runs operations that cannot sleep: NULL, what can be answered
- * from caches, and everything on a file system in memory.  Workers run the rest; each
- * file system has its own.  MOUNT over TCP has one thread.  The object cache, the mount
- * list, the walk tables, the crossings and the write verifier are shared.  Each has its
- * own lock, which no thread holds while it sleeps.  A worker may sleep with the lock of
- * an object; the engine's thread only tries that lock.
+ * The engine's thread runs operations that cannot sleep: NULL, operations that caches
+ * can answer, and all operations on a file system in memory.  Workers run all other
+ * operations; each file system has its own workers.  MOUNT over TCP has one thread.
+ * The threads share the object cache, the mount list, the walk tables, the crossings
+ * and the write verifier.  Each has its own lock, which no thread holds while it
+ * sleeps.  A worker may sleep while it holds the lock of an object; the engine's thread
+ * only tries to lock objects.
  */
 #ifndef RPCRDMA_NFSD_H
 #define RPCRDMA_NFSD_H
@@ -83,16 +84,16 @@
 #include "workers.h"
 
 enum {
-	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* of the command line, and of a file */
-	NFSD_EXPORT_SLOTS = 256,        /* with directories that a file had before */
+	NFSD_MAX_EXPORTS = EXPORTS_MAX, /* on the command line; as many in a file */
+	NFSD_EXPORT_SLOTS = 256,        /* including those no longer in the file */
 	NFSD_MAX_IO = 1 << 20,          /* octets; rtmax, wtmax */
-	NFSD_MAX_DIR = 64 << 10,        /* octets of a READDIR reply; dtpref */
+	NFSD_MAX_DIR = 64 << 10,        /* octets in a READDIR reply; dtpref */
 	NFSD_MAX_FS = 1024,             /* file systems */
-	NFSD_MAX_MOUNTS = 256,          /* entries of MOUNT's list */
+	NFSD_MAX_MOUNTS = 256,          /* entries in MOUNT's list */
 };
 
-/* Returned in the engine's thread: the operation would sleep, so a worker has to run
- * it.  Never becomes a status of NFS. */
+/* Returned in the engine's thread if the operation would sleep, so that a worker must
+ * run it.  Never becomes an NFS status. */
 #define NFSD_WOULD_SLEEP (-EINPROGRESS)
 
 struct mount_entry {
@@ -101,32 +102,32 @@ struct mount_entry {
 };
 
 struct nfsd {
-	/* Only grows, and no export moves: readers take no lock. */
+	/* Exports are only added and never move, so that readers need no lock. */
 	struct export *exports[NFSD_EXPORT_SLOTS];
 	_Atomic unsigned n_exports;
 	uint64_t key[2]; /* the secret for handles */
-	/* What a client may do by the options of the command line, where no list of
-	 * clients applies or the request names no export. */
+	/* What a client may do according to the command line, if no list of clients
+	 * applies or the request names no export. */
 	struct grant defaults;
-	bool read_only; /* whatever a list allows */
+	bool read_only; /* overrides the lists of clients */
 	bool kerberos;  /* the server has a key */
 	bool privileged, async;
-	struct groups *groups; /* NULL: the groups of AUTH_SYS credentials count */
-	_Atomic unsigned abandoned_lookups; /* as abandoned in struct filesystem */
+	struct groups *groups; /* NULL = use the groups in AUTH_SYS credentials */
+	_Atomic unsigned abandoned_lookups; /* see abandoned in struct filesystem */
 	struct access access;
-	bool old_access; /* no faccessat2; never with privilege */
-	/* The engine's thread must not act as a client, because the kernel takes
-	 * commands to RDMA devices only with the credentials that opened them.
-	 * Operations that check permissions are left to workers then. */
+	bool old_access; /* no faccessat2; never true with privilege */
+	/* True if the engine's thread must not act as a client, because the kernel
+	 * accepts commands to RDMA devices only with the credentials that opened them.
+	 * Operations that check permissions then run in workers. */
 	bool engine_keeps_identity;
 	struct object_cache objects;
-	struct filesystem *fs[NFSD_MAX_FS]; /* as exports */
+	struct filesystem *fs[NFSD_MAX_FS]; /* only added, like exports */
 	_Atomic unsigned n_fs;
-	pthread_mutex_t fs_lock; /* to add file systems; of their users */
+	pthread_mutex_t fs_lock; /* guards adding file systems, and their users */
 	struct crossings crossings;
-	unsigned threads; /* of each file system */
+	unsigned threads; /* for each file system */
 	_Atomic uint64_t sync_failures;
-	pthread_mutex_t lock; /* of write_verf, mounts, n_mounts */
+	pthread_mutex_t lock; /* guards write_verf, mounts, n_mounts */
 	uint8_t write_verf[NFS3_WRITEVERFSIZE];
 	struct mount_entry mounts[NFSD_MAX_MOUNTS];
 	unsigned n_mounts;
@@ -137,11 +138,12 @@ struct nfsd {
 
 /* Returns the seconds of the monotonic clock (nfsd.c). */
 time_t nfsd_now_seconds(void);
-/* Adds NFS and MOUNT to the service; the tables lie in the nfsd (procedures.c). */
+/* Adds NFS and MOUNT to the service, which uses the tables in struct nfsd
+ * (procedures.c). Returns 0 or negative errno. */
 int nfsd_add_programs(struct nfsd *, struct rpcrdma_service *);
-/* Copies the write verifier (stable.c). */
+/* Copies the write verifier to @ret (stable.c). */
 void nfsd_get_verf(struct nfsd *, uint8_t ret[NFS3_WRITEVERFSIZE]);
-/* Changes the write verifier, so that clients write unstable data again, which may have
+/* Changes the write verifier, so that clients send unstable data again that may have
  * been lost (stable.c). */
 void nfsd_renew_verf(struct nfsd *);
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Serves a request.  First the credential and the arguments are decoded, to the last
- * octet.  Then the engine's thread or a worker takes the caller's identity, runs the
- * procedure, waits for storage if it must, encodes the results and answers.  All state
- * lies in memory of the request itself.
+ * Serves a request.  First the credential and all octets of the arguments are decoded.
+ * Then the engine's thread or a worker assumes the caller's identity, runs the
+ * procedure, waits for storage if necessary, encodes the results and sends the reply.
+ * All state is in the request's own memory.
  *
  * begin_op() decides where the procedure runs.  The engine's thread runs it if it uses
- * no file system, or one that never sleeps.  If caches may hold the answer, the
- * engine's thread tries them first.  All other procedures run in a worker of the file
- * system.  A call of MOUNT over TCP is waited for only as long as other callers can
+ * no file system, or a file system that never sleeps.  If caches may have the answer,
+ * the engine's thread tries them first.  All other procedures run in a worker of the
+ * file system.  The TCP thread waits for an MNT call only as long as other callers can
  * wait.
  *
  * Malformed arguments are answered with GARBAGE_ARGS and unknown credentials with
- * AUTH_ERROR; all other errors are a status within the results.
+ * AUTH_ERROR.  All other errors are a status in the results.
  */
 #include "op.h"
 #include <errno.h>
@@ -67,7 +67,7 @@ static void release_op(struct op *op)
 }
 
 /* Encodes the results, which point into the op, and releases the op.  Returns the
- * number of pieces, or -EMSGSIZE. */
+ * number of pieces in @ret, or -EMSGSIZE. */
 static int encode_results(struct op *op, struct rpcrdma_piece ret[2])
 {
 	int n = 0, n_pieces = 0;
@@ -84,7 +84,7 @@ static int encode_results(struct op *op, struct rpcrdma_piece ret[2])
 	return n_pieces;
 }
 
-/* Answers the request; any thread. */
+/* Sends the reply.  Any thread may call this. */
 static void answer_op(struct op *op)
 {
 	struct rpcrdma_request *req = op->req;
@@ -93,10 +93,10 @@ static void answer_op(struct op *op)
 
 	if (n < 0 || rpcrdma_request_reply(req, pieces, (unsigned)n, NULL, NULL))
 		(void)rpcrdma_request_error(req, RPCRDMA_SYSTEM_ERR,
-		                            0); /* the connection may be gone */
+		                            0); /* fails if the connection is gone */
 }
 
-/* Replaces the results by a status. */
+/* Replaces the results with a status. */
 static void fail_op(struct op *op, nfsstat3 status)
 {
 	memset(&op->res, 0, sizeof(op->res));
@@ -129,7 +129,8 @@ void op_sync(struct op *op, struct object *o, int fd)
 
 /* -- arguments and credential ---------------------------------------------- */
 
-/* Returns 0, or -EBADMSG and nothing to free. */
+/* Decodes the arguments.  Returns 0, or -EBADMSG, in which case there is nothing to
+ * free. */
 static int decode_op_args(struct op *op, const struct rpcrdma_piece *p, unsigned n)
 {
 	const struct op_type *t = op->type;
@@ -169,8 +170,8 @@ static bool is_mount_op(const struct op *op)
 	return !op->type->name;
 }
 
-/* Returns the handle that a client may ask about without any user's credential, in
- * order to mount; NULL for other procedures. */
+/* Returns the handle in the arguments of GETATTR or FSINFO, which a client may call
+ * without a user's credential in order to mount; NULL for other procedures. */
 static const nfs_fh3 *find_root_argument(const struct op *op)
 {
 	if (op->type->run == op_getattr)
@@ -180,8 +181,8 @@ static const nfs_fh3 *find_root_argument(const struct op *op)
 	return NULL;
 }
 
-/* Finds the export that the arguments name, and what the peer may do with it.  MNT has
- * a path; the arguments of each NFS procedure begin with a handle. */
+/* Finds the export that the arguments name, and what the peer may do with it.  MNT
+ * names it by a path; the arguments of each NFS procedure begin with a handle. */
 static void find_access(struct op *op)
 {
 	const nfs_fh3 *fh = &op->args.getattr.object;
@@ -203,7 +204,7 @@ static void find_access(struct op *op)
 	op->denied = e ? -EACCES : 0;
 }
 
-/* Finds the caller's identity, and checks the security flavor.  Returns 0, or an
+/* Finds the caller's identity, and checks the security flavor.  Returns 0 or an
  * auth_stat. */
 static uint32_t identify_caller(struct op *op, const struct rpcrdma_auth *cred,
                                 bool decoded)
@@ -226,8 +227,8 @@ static uint32_t identify_caller(struct op *op, const struct rpcrdma_auth *cred,
 	               : stat;
 }
 
-/* Decodes arguments and credential.  Returns 0, or the status to answer with and
- * nothing to free. */
+/* Decodes the arguments and the credential.  Returns 0, or the RPC status for the
+ * reply, in which case there is nothing to free. */
 static int check_op(struct op *op, const struct rpcrdma_auth *cred,
                     const struct rpcrdma_piece *args, unsigned n_args,
                     uint32_t *ret_auth_stat)
@@ -269,7 +270,7 @@ static struct filesystem *choose_filesystem(struct op *op)
 	return op->ex ? op->ex->fs : NULL;
 }
 
-/* Returns how much memory the request holds until it is answered. */
+/* Returns an estimate of the octets that the request uses until it is answered. */
 static uint64_t estimate_op_bytes(const struct op *op, const struct rpcrdma_piece *args,
                                   unsigned n)
 {
@@ -284,8 +285,8 @@ static uint64_t estimate_op_bytes(const struct op *op, const struct rpcrdma_piec
 	return bytes + (room < NFSD_MAX_IO ? room : NFSD_MAX_IO);
 }
 
-/* Runs the procedure.  Returns false if it would have slept; then nothing has
- * happened. */
+/* Runs the procedure.  Returns false if it would have slept; it has had no effect
+ * then. */
 static bool attempt_op(struct op *op)
 {
 	op->type->run(op);
@@ -303,7 +304,7 @@ static bool attempt_op(struct op *op)
 	return false;
 }
 
-/* Asks the client to send the request again after a while. */
+/* Asks the client to send the request again later. */
 static void defer_op(struct op *op)
 {
 	fail_op(op, is_mount_op(op) ? (nfsstat3)MNT3ERR_SERVERFAULT : NFS3ERR_JUKEBOX);
@@ -318,8 +319,8 @@ static void queue_op(struct op *op)
 	}
 }
 
-/* In a worker: runs the procedure as the caller, and answers.  A procedure that arrives
- * at a file system mounted beneath goes on to the workers of that one. */
+/* Runs the procedure in a worker as the caller, and sends the reply.  A procedure that
+ * reaches a mounted file system is passed to the workers of that file system. */
 static void run_op(struct op *op)
 {
 	if (ident_enter(&op->id)) {
@@ -327,7 +328,7 @@ static void run_op(struct op *op)
 		(void)rpcrdma_request_error(op->req, RPCRDMA_SYSTEM_ERR, 0);
 		return;
 	}
-	if (!attempt_op(op)) { /* it would sleep, on another file system */
+	if (!attempt_op(op)) { /* would sleep, on another file system */
 		queue_op(op);
 		return;
 	}
@@ -337,11 +338,11 @@ static void run_op(struct op *op)
 
 static void run_op_job(struct worker_job *job)
 {
-	run_op((struct op *)job); /* its first member */
+	run_op((struct op *)job); /* @job is the first member */
 }
 
-/* In the engine's thread: runs the procedure on cached data.  Returns false if they do
- * not suffice; then nothing has happened. */
+/* Runs the procedure on cached data in the engine's thread.  Returns false, with no
+ * effect, if the cached data are not sufficient. */
 static bool run_from_caches(struct op *op)
 {
 	bool done;
@@ -357,8 +358,8 @@ static bool run_from_caches(struct op *op)
 	return done;
 }
 
-/* In the engine's thread, on a file system that never sleeps.  Returns false if another
- * thread has the lock of the object. */
+/* Runs the procedure in the engine's thread, on a file system that never sleeps.
+ * Returns false if another thread holds the lock of an object. */
 static bool run_in_engine(struct op *op)
 {
 	bool done;
@@ -382,8 +383,8 @@ static void set_op_groups(struct op *op)
 	ident_set_groups(&op->id, l ? l->gids : NULL, l ? l->n : 0, &op->may.squash);
 }
 
-/* Finds the groups of this host with --manage-gids.  Returns 0 if the op has them,
- * -EINPROGRESS if @ready has been or will be called with @arg, or -EAGAIN. */
+/* With --manage-gids, finds the caller's groups on this host.  Returns 0 if the op has
+ * them, -EINPROGRESS if @ready has been or will be called with @arg, or -EAGAIN. */
 static int find_op_groups(struct op *op, void (*ready)(void *arg), void *arg)
 {
 	struct sockaddr_storage peer = {0};
@@ -391,7 +392,7 @@ static int find_op_groups(struct op *op, void (*ready)(void *arg), void *arg)
 
 	if (!op->nfsd->groups || !op->id.asserted)
 		return 0;
-	(void)op_peer(op, &peer); /* without an address: counted together */
+	(void)op_peer(op, &peer); /* clients without an address are counted together */
 	op->wait =
 	        (struct group_wait){.ready = ready, .arg = arg, .bytes = op->job.bytes};
 	e = groups_get(op->nfsd->groups, op->id.uid, &peer, &op->wait);
@@ -400,14 +401,14 @@ static int find_op_groups(struct op *op, void (*ready)(void *arg), void *arg)
 	return e;
 }
 
-/* In a thread of look-ups. */
+/* Runs in a look-up thread. */
 static void queue_op_with_groups(void *arg)
 {
 	set_op_groups(arg);
 	queue_op(arg);
 }
 
-/* In the engine's thread: decides where the request runs. */
+/* Decides where the request runs.  Runs in the engine's thread. */
 static void begin_op(struct op *op, uint64_t bytes)
 {
 	struct nfsd *d = op->nfsd;
@@ -429,7 +430,8 @@ static void begin_op(struct op *op, uint64_t bytes)
 	e = find_op_groups(op, queue_op_with_groups, op);
 	if (e == -EAGAIN)
 		defer_op(op);
-	/* The way to a file system mounted beneath may lead through one that sleeps. */
+	/* The path to a mounted file system may lead through a file system that
+	 * sleeps. */
 	if (e || (fs->kind == FS_AWAKE && !d->engine_keeps_identity && !op->ex->top &&
 	          run_in_engine(op)))
 		return;
@@ -462,16 +464,15 @@ void op_serve(struct nfsd *d, struct rpcrdma_request *req, const struct op_type 
 
 /* -- MOUNT over TCP -------------------------------------------------------- */
 
-enum { MNT_SECONDS = 2 }; /* for which the thread of all TCP callers waits */
+enum { MNT_SECONDS = 2 }; /* how long the TCP thread, which serves all callers, waits */
 
-/* A call of MNT that a worker runs while the thread for TCP waits for a limited
- * time. */
+/* An MNT call that a worker runs while the TCP thread waits, with a timeout. */
 struct waited {
-	struct op op; /* first */
+	struct op op; /* first member */
 	struct mount_call call;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	_Atomic unsigned *counter; /* of abandoned calls, where it is now */
+	_Atomic unsigned *counter; /* where an abandoned call is counted now */
 	bool done, abandoned;
 };
 
@@ -498,8 +499,8 @@ static void end_waited(struct waited *w)
 	free_waited(w);
 }
 
-/* Passes the call to the workers of the mounted file system.  Returns false if that one
- * does not answer. */
+/* Passes the call to the workers of the mounted file system.  Returns false if that
+ * file system does not answer or the call cannot be queued. */
 static bool requeue_waited(struct waited *w)
 {
 	struct filesystem *fs = w->op.cross->fs;
@@ -519,7 +520,7 @@ static bool requeue_waited(struct waited *w)
 
 static void run_waited(struct worker_job *job)
 {
-	struct waited *w = (struct waited *)job; /* the first member of its first */
+	struct waited *w = (struct waited *)job; /* first member of w's first member */
 
 	if (ident_enter(&w->op.id))
 		w->op.res.mnt.fhs_status = MNT3ERR_SERVERFAULT;
@@ -533,7 +534,7 @@ static void run_waited(struct worker_job *job)
 	end_waited(w);
 }
 
-/* In a thread of look-ups. */
+/* Runs in a look-up thread. */
 static void queue_waited(void *arg)
 {
 	struct waited *w = arg;
@@ -568,7 +569,7 @@ static bool wait_for_worker(struct waited *w)
 	return done;
 }
 
-/* Returns 0; or negative errno if the call will never end. */
+/* Starts the call.  Returns 0, or negative errno if it cannot be started. */
 static int start_waited(struct waited *w)
 {
 	struct op *op = &w->op;
@@ -582,8 +583,9 @@ static int start_waited(struct waited *w)
 	return fs_queue(op->nfsd, op->fs, &op->job);
 }
 
-/* Has a worker run the call, and takes its results.  Returns false if the file system
- * does not answer: @op is released, and until then no other call waits for it. */
+/* Has a worker run the call, and copies its results to @op.  Returns false, with @op
+ * released, if the file system does not answer in time.  Until it answers, this
+ * function does not wait for other calls to it. */
 static bool run_in_worker(struct op *op, struct filesystem *fs)
 {
 	struct waited *w = fs->abandoned ? NULL : malloc(sizeof(*w));
@@ -610,7 +612,7 @@ static bool run_in_worker(struct op *op, struct filesystem *fs)
 	op->res = w->op.res;
 	op->made = w->op.made;
 	op->cross = w->op.cross;
-	if (!op->res.status) { /* the results must not point into @w */
+	if (!op->res.status) { /* point the results to @op instead of @w */
 		op->res.mnt.mountres3_u.mountinfo.fhandle.fhandle3_val =
 		        (char *)op->made.octets;
 		op->res.mnt.mountres3_u.mountinfo.auth_flavors.auth_flavors_val =
@@ -621,7 +623,7 @@ static bool run_in_worker(struct op *op, struct filesystem *fs)
 	return true;
 }
 
-/* Copies the results to @ret.  Returns 0, or a status for the caller. */
+/* Copies the results to @ret.  Returns 0, or an RPC status for the reply. */
 static int copy_op_results(struct op *op, void *ret, size_t size, size_t *ret_len)
 {
 	struct rpcrdma_piece pieces[2];

@@ -2,13 +2,13 @@
 /*
  * A request and its procedure.
  *
- *   op.c             from the arguments to the answer
+ *   op.c             serving a request, from its arguments to its reply
  *   procedures.c     the tables of procedures
  *   attr.c           attributes and errors, to and from the wire
- *   wcc.c            attributes before and after an operation, and its locks
+ *   wcc.c            attributes before and after an operation; locks on objects
  *   inode.c file.c name.c dir.c
- *                    the procedures of NFS
- *   mount_program.c  those of MOUNT
+ *                    the NFS procedures
+ *   mount_program.c  the MOUNT procedures
  */
 #ifndef RPCRDMA_NFSD_OP_H
 #define RPCRDMA_NFSD_OP_H
@@ -40,7 +40,8 @@ union op_args {
 	dirpath mnt;
 };
 
-/* All begin with the status; all zeros is a failure without attributes. */
+/* Each begins with the status.  With all other octets zero, it is a failure without
+ * attributes. */
 union op_results {
 	nfsstat3 status;
 	GETATTR3res getattr;
@@ -70,49 +71,48 @@ union op_results {
 struct op;
 
 /* A procedure.  Its function fills op->res (zeroed before) and op->tail, and calls
- * op_sync if the answer must wait for storage. */
+ * op_sync if the reply must wait for storage. */
 struct op_type {
-	xdrproc_t args, res; /* NULL: void */
+	xdrproc_t args, res; /* NULL = void */
 	size_t args_size;
-	uint32_t (*item_len)(const union op_args *); /* length of the item that ends
-	                                                 the arguments; NULL: none */
+	uint32_t (*item_len)(const union op_args *); /* item's length; NULL = none */
 	void (*run)(struct op *);
-	bool null;         /* takes any credential */
+	bool null;         /* accepts any credential */
 	uint8_t once;      /* enum rpcrdma_once */
 	bool tries_caches; /* @run obeys op->cache_only */
-	const char *name;  /* of a procedure of NFS; NULL: of MOUNT */
+	const char *name;  /* name of an NFS procedure; NULL for MOUNT */
 };
 
-/* One request that is being served.  Lies in the request's own memory. */
+/* A request that is being served.  Allocated in the memory of the rpcrdma_request. */
 struct op {
-	struct worker_job job; /* first */
+	struct worker_job job; /* first member */
 	const struct op_type *type;
 	struct nfsd *nfsd;
 	struct rpcrdma_request *req;
-	const struct mount_call *tcp; /* MOUNT over TCP; then @req is NULL */
-	struct export *ex;    /* named by the arguments, with a reference; or NULL */
-	struct export *cross; /* of the results' object if not @ex, with a reference */
-	const char *rest;     /* of the path of MNT, beneath @cross */
+	const struct mount_call *tcp; /* for MOUNT over TCP, where @req is NULL */
+	struct export *ex;    /* export that the arguments name, or NULL; referenced */
+	struct export *cross; /* export of the result if not @ex; referenced */
+	const char *rest;     /* part of MNT's path below @cross */
 	struct grant may;     /* what the client may do with @ex */
-	int denied;           /* 0, or negative errno: the client may not use @ex */
+	int denied;           /* 0, or negative errno if the client may not use @ex */
 	struct ident id;
-	struct group_wait wait; /* has a reference to its list until the answer */
-	struct filesystem *fs;  /* whose workers run it; or NULL */
+	struct group_wait wait; /* references its list until the reply */
+	struct filesystem *fs;  /* file system whose workers run the job; or NULL */
 	union op_args args;
 	union op_results res;
-	const void *item;           /* the item of the arguments */
-	struct rpcrdma_piece tail;  /* of the results: an item, or a list */
-	struct object *obj, *obj2;  /* references, put after the procedure */
-	int sync_fd[2];             /* to sync before the answer; -1: none */
-	struct object *sync_obj[2]; /* whose descriptors they are: obj or obj2 */
-	uint64_t sync_failures;     /* nfsd's, when the request came */
-	bool data_only;             /* fdatasync is enough */
-	bool set_after;             /* attributes were set after the object was made */
-	struct handle made;         /* the results' handle points at it */
+	const void *item;           /* item in the arguments */
+	struct rpcrdma_piece tail;  /* results after the head: an item or a list */
+	struct object *obj, *obj2;  /* with references, released after the procedure */
+	int sync_fd[2];             /* to sync before the reply; -1 = none */
+	struct object *sync_obj[2]; /* objects that own the descriptors: obj or obj2 */
+	uint64_t sync_failures;     /* nfsd's count when the request arrived */
+	bool data_only;             /* fdatasync is sufficient */
+	bool set_after;             /* attributes were set after creation */
+	struct handle made;         /* handle that the results point to */
 	bool cache_only;            /* must use cached data only */
 	bool no_wait;               /* must not wait for locks */
-	bool would_sleep;         /* ... and that was not enough; see op_would_sleep */
-	pthread_mutex_t *held[3]; /* wcc.c; unlocked after the procedure */
+	bool would_sleep;           /* set by op_would_sleep */
+	pthread_mutex_t *held[3];   /* locks of wcc.c; unlocked after the procedure */
 	unsigned n_held;
 	void *buf; /* memory for READ, and its size */
 	size_t buf_len;
@@ -121,74 +121,78 @@ struct op {
 
 /* -- requests (op.c) ------------------------------------------------------- */
 
-/* Serves a request up to its answer. */
+/* Serves a request until it is answered. */
 void op_serve(struct nfsd *, struct rpcrdma_request *, const struct op_type *);
-/* Finds the object of the handle @fh.  Returns 0, NFSD_WOULD_SLEEP, or as
- * object_get. */
+/* Finds the object of the handle @fh.  Returns NFSD_WOULD_SLEEP if only cached objects
+ * may be used and this object is not cached; otherwise the result of object_get. */
 int op_object(struct op *, const nfs_fh3 *fh, struct object **ret);
-/* Has a worker run the procedure again.  Returns NFSD_WOULD_SLEEP, with which the
- * procedure returns. */
+/* Makes a worker run the procedure again.  Returns NFSD_WOULD_SLEEP; the procedure must
+ * then return without any further effect. */
 int op_would_sleep(struct op *);
-/* Delays the answer until the data that the object's descriptor @fd leads to are on
- * storage.  The op has a reference to the object. */
+/* Delays the reply until data written to the object's descriptor @fd are on storage.
+ * The op must have a reference to the object. */
 void op_sync(struct op *, struct object *, int fd);
-/* The same for changed names or attributes of the object; nothing with --async. */
+/* Delays the reply until the object's changed names or attributes are on storage.  Does
+ * nothing with --async. */
 void op_sync_change(struct op *, struct object *);
-/* Returns memory that lives as long as the request, or NULL.  A procedure of MOUNT may
- * call it once. */
+/* Returns memory that lasts as long as the request, or NULL.  A MOUNT procedure may
+ * call this only once. */
 void *op_alloc(struct op *, size_t bytes);
-/* Finds the client's address. */
+/* Returns 0 and the client's address in @ret, or negative errno. */
 int op_peer(const struct op *, struct sockaddr_storage *ret);
 
 /* -- tables (procedures.c) ------------------------------------------------- */
 
-/* Returns the procedure @proc (below RPCRDMA_MOUNT3_PROCEDURES) of MOUNT. */
+/* Returns the MOUNT procedure number @proc, which must be below
+ * RPCRDMA_MOUNT3_PROCEDURES. */
 const struct op_type *nfsd_mount_type(uint32_t proc);
 
 /* -- MOUNT (mount_program.c; over TCP: op.c, mount_rpc.c) ------------------ */
 
-/* Returns the export that a call of MNT names, or NULL. */
+/* Returns the export that an MNT call names, or NULL. */
 struct export *op_mnt_export(struct op *);
-/* Returns the file system that MNT has to look into, or NULL. */
+/* Returns the file system in which MNT must look up a directory, or NULL if none is
+ * needed. */
 struct filesystem *op_mnt_fs(struct op *);
 
-enum { MOUNT_LIST_BYTES = 32768 }; /* of the results of DUMP and EXPORT */
+enum { MOUNT_LIST_BYTES = 32768 }; /* octets in the results of DUMP or EXPORT */
 
 struct mount_call {
 	struct sockaddr_storage peer;
 	struct rpcrdma_auth cred;
 	const void *args;
 	size_t args_len;
-	void *room; /* memory for a list */
+	void *room; /* memory for a list in the results */
 	size_t room_bytes;
 };
 
 /* Executes a procedure of MOUNT version 3 and writes the results to @ret.  Returns 0,
- * or a status for the caller (RPCRDMA_PROC_UNAVAIL ... RPCRDMA_AUTH_ERROR). */
+ * or an RPC status for the reply (RPCRDMA_PROC_UNAVAIL ...  RPCRDMA_AUTH_ERROR). */
 int nfsd_mount_by_tcp(struct nfsd *, uint32_t proc, struct mount_call *, void *ret,
                       size_t size, size_t *ret_len, uint32_t *ret_auth_stat);
 
 /* -- attributes and errors (attr.c, wcc.c) --------------------------------- */
 
-/* Returns the status for a negative errno (or 0). */
+/* Returns the NFS status for a negative errno or 0. */
 nfsstat3 nfs_status(int error);
 void attr_from_statx(const struct export *, const struct statx *, fattr3 *ret);
-/* Fills in the attributes, or none if @obj is NULL or cannot be asked. */
+/* Fills in the attributes, or none if @obj is NULL or its attributes cannot be read. */
 void attr_post(struct object *obj, post_op_attr *ret);
 void attr_post_statx(const struct export *, const struct statx *, post_op_attr *ret);
 void attr_pre_statx(const struct statx *, pre_op_attr *ret);
-/* Checks values that XDR does not.  Returns 0, -EINVAL or -EFBIG. */
+/* Checks the values that XDR does not check.  Returns 0, -EINVAL or -EFBIG. */
 int attr_check(const sattr3 *);
-/* Sets the attributes that are given; the thread acts as the caller. */
+/* Sets the attributes that the sattr3 gives.  The thread must act as the caller.
+ * Returns 0 or negative errno. */
 int attr_set(struct nfsd *, struct object *, const struct ident *, const sattr3 *);
-/* Checks a name for a directory entry: not empty, no '/', at most NAME_MAX octets.
+/* Checks a name for a directory entry: it must have 1 to NAME_MAX octets and no '/'.
  * Returns 0, -EINVAL or -ENAMETOOLONG.  Accepts "." and "..". */
 int name_check(const char *name);
 bool name_is_dot(const char *name);
 
-/* Waits until no other request changes the object (or the two directories), and keeps
- * others from it until the procedure is over.  A directory is locked before its files.
- * Returns 0 or NFSD_WOULD_SLEEP. */
+/* Locks the object, or the two directories, so that no other request changes them
+ * before the procedure has finished.  Lock a directory before its files.  Returns 0 or
+ * NFSD_WOULD_SLEEP. */
 int wcc_lock(struct op *, const struct object *, const struct object *or_null);
 void wcc_unlock(struct op *);
 /* Fills in the attributes before the operation, if clients may rely on them. */
