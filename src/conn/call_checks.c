@@ -79,8 +79,8 @@ static bool check_level(const struct rr_conn *c, const struct rr_msg *m,
 /*
  * Returns the number of segments that fit in the Reply's header, or UINT32_MAX if all
  * those of this Call fit.  Each Reply returns the Write list, and in version 1 also the
- * Reply chunk.  Otherwise the lack of space would be noticed only after the items have
- * been written, so lists too long to be returned are refused now. [K6, P12]
+ * Reply chunk.  When the Reply is built, the items have already been written, so lists
+ * too long to be returned are refused now. [K6, P12]
  */
 static uint32_t max_returnable(const struct rr_conn *c, const struct rr_lists *l)
 {

@@ -87,7 +87,8 @@ static bool take_segments(struct call_plan *p, size_t len, size_t entry_bytes,
 
 enum { READ_ENTRY = 24, SEGMENT = 16, WRITE_ENTRY = 8, REPLY_COUNT = 4 };
 
-/* Returns true if chunks may be left out: in a second attempt with fewer segments. */
+/* Returns true if the call is a second attempt with fewer segments, in which chunks may
+ * be left out. */
 static bool may_drop_chunks(const struct call_plan *p)
 {
 	return p->c->version->continues &&
@@ -353,7 +354,8 @@ static int plan_special(struct call_plan *p)
 		return 0;
 	p->s->in_place = plan_runs(p);
 	if (!p->s->in_place && !take_segments(p, p->s->stream.left, 0, READ_ENTRY))
-		return -EMSGSIZE; /* too few segments, as items stayed in the stream */
+		return -EMSGSIZE; /* items not reduced for lack of segments made the
+		                   * stream too long */
 	return ensure_chunks(p->c, p->s) ? 0 : -ENOMEM;
 }
 
@@ -395,7 +397,7 @@ static int fill_special(struct rr_conn *c, struct rr_call_state *s)
 			add_special_run(s, k->base, k->len);
 			run = at;
 			runs++;
-		} else { /* never empty, since only items have padding */
+		} else { /* @k->len is not 0, since only items have padding */
 			memcpy(at, k->base, k->len);
 			at += k->len;
 		}

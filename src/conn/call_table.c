@@ -8,8 +8,7 @@ enum { FIRST_BUCKETS = 64 };
 
 static struct rr_call_entry **xid_bucket(const struct rr_call_table *t, uint32_t xid)
 {
-	/* Sequential XIDs are distributed evenly anyway; the product distributes
-	 * others. */
+	/* Sequential XIDs need no hashing; the multiplication spreads other XIDs. */
 	return &t->bucket[(xid ^ (xid * 2654435761u >> 16)) & (t->buckets - 1)];
 }
 

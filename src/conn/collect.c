@@ -18,7 +18,7 @@
  *
  * Until room is granted, parts stay in their Receive buffers; spares are posted
  * instead, and other messages are served.  The last part may arrive before the room is
- * granted. Until it does, credits are withheld (tx.c), so that the peer pauses.  But
+ * granted.  Until it does, credits are withheld (tx.c), so that the peer pauses.  But
  * the peer sends Replies to our calls only after its continued Call, and a handler that
  * waits for such a Reply may occupy the memory.  So nothing is withheld while one of
  * our calls is alive.  If more parts of a Call arrive than may be kept, the Call is

@@ -56,8 +56,8 @@ static void init_slabs(struct rr_conn *c)
 	rr_slab_init(&c->ext_slab, m, sizeof(struct rr_ext_node), 1024);
 }
 
-/* Returns the credit ceiling.  An endpoint that serves Calls does not grant more
- * credits than it can serve Calls. [v2 §4.2.1] */
+/* Returns the credit ceiling.  An endpoint that serves Calls grants no more credits
+ * than the number of Calls that it serves at once. [v2 §4.2.1] */
 static uint32_t credit_ceiling(const struct rr_conn_config *g)
 {
 	bool serves = g->role == RR_CONN_SERVER || g->rvrsdir != RDMA2_RVRSDIR_NONE;

@@ -43,9 +43,9 @@ struct rr_conn;
 enum rr_conn_role { RR_CONN_CLIENT, RR_CONN_SERVER };
 
 /* The versions that a connection may settle on.  A client that allows both starts with
- * 2; if the server refuses 2, it falls back to 1, once and on the same connection.  A
- * client that allows only 1 starts with 1.  A server uses the version of the client's
- * first message.                                            [V3 to V6, v2 §4.2.3] */
+ * 2; if the server refuses 2, the client falls back to 1, once and on the same
+ * connection.  A client that allows only 1 starts with 1.  A server uses the version of
+ * the client's first message.                               [V3 to V6, v2 §4.2.3] */
 enum rr_conn_versions { RR_CONN_V1 = 1 << 1, RR_CONN_V2 = 1 << 2 };
 
 /*
@@ -90,7 +90,7 @@ enum { RR_EXT_MAX = 16 };
 struct rr_ext_table {
 	unsigned n_htypes, n_props, n_errors;
 	uint32_t htype[RR_EXT_MAX];
-	uint32_t flags[RR_EXT_MAX]; /* flags allowed in messages of that type */
+	uint32_t flags[RR_EXT_MAX]; /* flags allowed in messages of type @htype[i] */
 	struct rr_ext_prop prop[RR_EXT_MAX];
 	uint32_t error[RR_EXT_MAX]; /* error codes without arguments; each ends a
 	                             * call */
@@ -232,9 +232,10 @@ struct rr_recovery {
 };
 
 /*
- * A Call.  The user sets the members above "Result".  The user must not touch the
- * structure, the payload's memory or the destinations until RR_ACT_CALL_DONE is polled
- * and, if there is a Reply, rr_conn_call_release is called.
+ * A Call.  The user sets the members above "Result".  From rr_conn_call on, the user
+ * must not touch the structure, the payload's memory or the destinations until
+ * RR_ACT_CALL_DONE has been polled and, if there is a Reply, rr_conn_call_release has
+ * been called.
  */
 struct rr_call {
 	uint32_t xid;                  /* also the first word of the payload */
@@ -342,7 +343,7 @@ enum rr_ext_what {
 struct rr_ext_event {
 	enum rr_ext_what what;
 	uint32_t number;     /* header type or property id */
-	uint32_t xid, flags; /* RDMA2_F_RESPONSE and the flags of the extension */
+	uint32_t xid, flags; /* flags: RDMA2_F_RESPONSE and the extension's flags */
 	uint32_t error;
 	const void *data; /* a message's octets after the prefix, or a property's
 	                   * rdma_data */
@@ -428,8 +429,8 @@ rr_time rr_conn_deadline(const struct rr_conn *);
 int rr_conn_call(struct rr_conn *, struct rr_call *, rr_time now) RR_MUST_CHECK;
 /* Cancels a call: its regions are invalidated, then CALL_DONE follows with -ECANCELED.
  * A late Reply is dropped.  Does nothing if the call has ended.  If part of the Call
- * has been sent, an aborting final part follows, which the peer must refuse.  The
- * peer's error would be taken for the answer to a new call with the same XID. */
+ * has been sent, an aborting final part follows, which the peer must refuse.  Do not
+ * reuse the XID in that case: the peer's error would end the new call. */
 void rr_conn_cancel(struct rr_conn *, struct rr_call *, rr_time now);
 /*
  * Adapts @call, which has ended with RR_CALL_REMOTE_ERROR, for a second attempt that

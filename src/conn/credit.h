@@ -14,7 +14,7 @@
  * A Responder that is serving as many Calls as it can withholds the credits that it
  * owes (rr_credit_withhold), so that the peer cannot send more Calls.  Three rules
  * limit the withholding; the model checker finds a deadlock or a flood without any one
- * of them. Each message hands back at least one credit.  A message that uses the last
+ * of them.  Each message hands back at least one credit.  A message that uses the last
  * credit hands back all credits owed, since only the peer's surplus provides the next
  * one.  Nothing is withheld if a ceiling is below 3.
  */
@@ -27,13 +27,13 @@ enum { RR_CREDIT_MIN = 2, RR_CREDIT_MAX = 32767 };
 
 struct rr_credit {
 	uint32_t ceiling;   /* H, the high half of every word we send */
-	uint32_t limit;     /* limit of @cap, at least H */
+	uint32_t limit;     /* upper bound of @cap; at least H */
 	uint32_t cap;       /* upper bound of @avail */
 	uint32_t avail;     /* messages that may be sent now */
 	uint32_t owed;      /* credits to hand back */
 	uint32_t peer_high; /* the peer's ceiling as last received [C4]; 0 = none yet */
 	uint32_t room;      /* how many of @owed may be handed back now */
-	bool sent_first;    /* the first message has been sent */
+	bool sent_first;    /* we have sent our first message */
 	uint64_t given;     /* credits given to the peer: sum of low halves sent */
 	uint64_t used;      /* credits used by the peer: messages received */
 };

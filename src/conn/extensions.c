@@ -3,7 +3,7 @@
  * Extensions: header types, flags, properties, error codes.              [v2 §B]
  *
  * The table in the configuration lists their numbers; the base protocol does not
- * change. A message of an extension's type is a prefix and a body that only the
+ * change.  A message of an extension's type is a prefix and a body that only the
  * extension decodes.  It is subject to the checks of the prefix, costs a credit, must
  * fit within the inline threshold and is never continued.  The user reads it in its
  * Receive buffer.

@@ -13,7 +13,8 @@ enum {
 	RR_MAX_PROPS_BYTES = 1 << 20, /* octets of one exchange of properties [P20] */
 	RR_AUTH_MAX_STEPS = 32,       /* authentication steps of both peers together */
 	RR_AUTH_MAX_BYTES = 1 << 18,  /* octets of one authentication step */
-	RR_EXT_XIDS = 64,             /* XIDs of sent messages kept to match errors */
+	RR_EXT_XIDS = 64,             /* XIDs of sent extension messages, kept to match
+	                               * errors with them */
 	RR_REDUCE_MIN = 512,          /* octets of the shortest item that is reduced */
 	RR_REPLY_CHUNK_PARTS = 16,    /* length of the longest Reply expected without a
 	                               * Reply chunk, in messages [v2 §A.2] */
@@ -22,7 +23,8 @@ enum {
 	RR_IN_PLACE_RUNS = 4,    /* runs of a Special Call that get regions of their
 	                          * own */
 	RR_UNKNOWN_REPLY = 4000, /* octets of Reply assumed if reply_bytes is 0 */
-	RR_COPY_MAX = 256,       /* octets of the longest piece that is copied */
+	RR_COPY_MAX = 256,       /* octets of the longest piece that is copied rather
+	                          * than gathered */
 	RR_MAX_REFS = 12,        /* gathered pieces in one message */
 	RR_XMIT_BYTES = 1280,    /* buffer size of a pooled message, for header and
 	                          * copied pieces */

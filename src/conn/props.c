@@ -3,9 +3,9 @@
  * The exchange of transport properties.                   [v2 §5, §6.3.4, V1]
  *
  * Each peer's first message is RDMA2_CONNPROP: the client sends its own on opening, the
- * server after it has received the client's.  Our first one carries the numbers, and
- * the extension properties that fit.  The other properties follow in further sets
- * (TPMORE). A property that is too long for any message is sent in parts (MORE) [P2,
+ * server after it has received the client's.  Our first one carries the numeric
+ * properties, and the extension properties that fit.  The others follow in further sets
+ * (TPMORE).  A property that is too long for any message is sent in parts (MORE) [P2,
  * P3].  Only errors and grants may be sent between them, so that few credits are
  * enough.  The steps of host authentication (auth.c) come last.  All these forms are
  * accepted on receipt.
@@ -249,7 +249,7 @@ static void fail_no_memory(struct rr_conn *c)
 	rr_conn_fail(c, -ENOMEM);
 }
 
-/* Sends a set of complete properties: the numbers if this is the first set, and
+/* Sends a set of complete properties: the numeric ones if this is the first set, and
  * extension properties that fit. */
 static void send_prop_set(struct rr_conn *c)
 {
@@ -260,7 +260,7 @@ static void send_prop_set(struct rr_conn *c)
 	        .htype = RDMA2_CONNPROP,
 	};
 	uint32_t count = 0;
-	/* Usually there are only the numbers. */
+	/* Usually the set contains only the numeric properties. */
 	size_t limit =
 	        ext_more(c) ? props_message_limit(c) : (size_t)RR_WIRE_FIRST_MESSAGE;
 	struct rr_writer w;
@@ -440,7 +440,7 @@ static bool refused_by_extension(const struct rr_conn *c, const struct rr_prop *
 	return e && e->conforms && p->len && !e->conforms(p->data, p->len);
 }
 
-/* Processes the properties that are not numbers.  The set has already been checked. */
+/* Processes the non-numeric properties.  The set has already been checked. */
 static void take_other_props(struct rr_conn *c, struct rr_cursor cur, uint32_t count)
 {
 	struct rr_prop p;

@@ -18,7 +18,7 @@
  * Version 1 has only ERR_CHUNK for all of these, and for malformed headers, which we do
  * not send.  ERR_CHUNK may be sent before or after execution, and carries no length.
  * So a call that may be executed twice provides a Reply chunk that grows with each
- * attempt. The longest Reply allowed limits the number of attempts. [RFC 8166 §4.5.3]
+ * attempt.  The longest Reply allowed limits the number of attempts. [RFC 8166 §4.5.3]
  */
 #include "conn/core.h"
 

@@ -14,7 +14,7 @@
  * malformed messages.
  *
  * Checks are made in the order of docs/decisions.md, and cited by the names given
- * there. A message that fails a check is discarded without an answer, is answered with
+ * there.  A message that fails a check is discarded without an answer, is answered with
  * RDMA2_ERROR (Calls), or ends its call (Replies).  No error is sent about a Reply or
  * an error.
  */

@@ -35,8 +35,8 @@ struct reply_plan {
 	bool special;
 };
 
-/* Returns true if the item is written to the Write chunk.  It stays in the payload if
- * the chunk has no segments, or if RPCSEC_GSS protects the reply. [K18] */
+/* Returns true if the item is written to the Write chunk.  An item stays in the payload
+ * if the chunk has no segments, or if RPCSEC_GSS protects the reply. [K18] */
 static bool takes_item(const struct rr_request_state *q, unsigned chunk,
                        const struct rr_piece *k)
 {
@@ -174,8 +174,8 @@ static bool write_items(struct rr_conn *c, struct rr_request_state *q,
 	return true;
 }
 
-/* Sets the segments of an unused Reply chunk to length 0.  Version 1 returns such a
- * chunk. */
+/* Sets the segments of an unused Reply chunk to length 0, because version 1 returns
+ * such a chunk. */
 static void return_reply_chunk(struct rr_conn *c, struct rr_request_state *q)
 {
 	struct rr_stream nothing;

@@ -74,7 +74,7 @@ static void begin_request(struct rr_conn *c, struct rr_request_state *q)
 		                                                     * chunk is empty */
 }
 
-/* Returns true if another request may be served while @serving are. */
+/* Returns true if another request may be served besides @serving others. */
 static bool has_turn(const struct rr_conn *c, unsigned serving)
 {
 	return serving < c->cfg.max_requests;
@@ -131,5 +131,5 @@ void rr_request_begin_roomed(struct rr_conn *c, struct rr_request_state *q)
 	q->wanted = 0; /* the granted memory includes that for its Read chunks */
 	rr_request_move(q, RR_REQUEST_EV_WHOLE, RR_REQUEST_TURN);
 	rr_list_push(&c->roomed_turns, &q->req.link);
-	(void)begin_roomed(c); /* stays queued if there is no turn */
+	(void)begin_roomed(c); /* the request stays queued if it cannot begin yet */
 }

@@ -196,8 +196,8 @@ static void send_call_part(struct rr_conn *c, struct rr_call_state *s)
 		return;
 	}
 	x->of_call = true;
-	if (x->refers) { /* otherwise all is copied, and the call may end before the
-	                  * Send does */
+	if (x->refers) { /* otherwise the Send uses only copies, and may outlive the
+	                  * call */
 		x->call = s;
 		s->sends_out++;
 	}

@@ -114,8 +114,8 @@ struct rr_call_state *rr_call_sent(const struct rr_conn *, uint32_t xid);
 /* Prepares a call, or queues its first or next message.  The caller has checked that
  * there is a credit.  Returns false if registrations are still outstanding. */
 bool rr_call_transmit(struct rr_conn *, struct rr_call_state *);
-/* Ends the call's wait for the Reply with @status.  CALL_DONE follows when no Send,
- * registration or invalidation of the call is outstanding. */
+/* Ends the call's wait for the Reply; @status is the call's result.  CALL_DONE follows
+ * when no Send, registration or invalidation of the call is outstanding. */
 void rr_call_end(struct rr_conn *, struct rr_call_state *, int status);
 /* Records @status while further parts of the Reply are in transit.  The peer may still
  * use the call's regions and invalidate one, so access ends only after the last

@@ -73,7 +73,7 @@ void rr_request_free(struct rr_conn *c, struct rr_request_state *q)
 void rr_request_polled(struct rr_request_state *q)
 {
 	q->known = q->with_user = true;
-	q->roomed = false; /* the user now returns it, see rr_request */
+	q->roomed = false; /* the user must now release @room; see rr_request */
 }
 
 void rr_request_end(struct rr_conn *c, struct rr_request_state *q, int status)

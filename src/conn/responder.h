@@ -82,7 +82,7 @@ struct rr_request_state *rr_request_new(struct rr_conn *, const struct rr_msg *)
  * memory, or the chunks exceed the limits. */
 bool rr_request_set_chunks(struct rr_conn *, struct rr_request_state *,
                            const struct rr_msg *) RR_MUST_CHECK;
-/* Continues with a continued Call whose parts have all been collected in its buffer. */
+/* Queues a continued Call for its turn, after all its parts have been collected. */
 void rr_request_collected(struct rr_conn *, struct rr_request_state *);
 /* Records that the user has polled ADMIT or REQUEST. */
 void rr_request_polled(struct rr_request_state *);

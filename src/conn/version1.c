@@ -190,8 +190,8 @@ static bool is_reply(const struct rr_conn *c, const struct rr_msg *m)
 	return likely_reply(c, m);
 }
 
-/* Checks the handle that the message invalidated.  If it was not offered, ends the
- * connection and returns false. [K17] */
+/* Checks the handle that the message invalidated.  If the handle was not offered, ends
+ * the connection and returns false. [K17] */
 static bool check_invalidation(struct rr_conn *c, const struct rr_msg *m)
 {
 	if (!m->inv_handle || rr_answer_invalidated(c, m))
