@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * File handles.  Clients keep them for any time, also across restarts of the server,
- * and may send any octets as one:
+ * File handles.  Clients keep handles for any length of time, even when the server is
+ * restarted, and may send any octets as a handle:
  *
  *   0      1 version (1)
  *   1      1 kind: KERNEL, WALK or COVERED
  *   2      1 KERNEL: the kernel's handle type; WALK: half of the export's mark
- *   3      1 octets of the body
- *   4      4 the export (a digest of its place and root directory)
- *   8      8 seal: SipHash of all the rest under the server's secret
+ *   3      1 number of octets in the body
+ *   4      4 number of the export (a digest of its path and root directory)
+ *   8      8 seal, a MAC: SipHash of all other octets, keyed with the server's secret
  *   16     n body; KERNEL: the kernel's handle, WALK: struct walk_id, COVERED (a mount
- *            point): inode number and digest of the place, 8 octets each
+ *            point): inode number and digest of the path, 8 octets each
  *
  * The seal proves that this server made the handle, for an object that it had reached
- * beneath the export: without the secret nobody can forge one for another file of the
- * same file system.  The body names the object with a generation number or its time of
- * birth, so that a handle becomes stale when a new file gets the inode number of an old
- * one.
+ * below the export: without the secret, nobody can forge a handle for another file on
+ * the same file system.  The body identifies the object by an inode number and a
+ * generation number or birth time, so that a handle becomes stale when a new file
+ * reuses the inode number of an old one.
  *
- * A local user may move an object out of the exported directory.  As with
- * no_subtree_check of exports(5), it stays accessible to clients that already have its
- * handle (KERNEL), or its handle becomes stale (WALK).
+ * A local user may move an object out of the exported directory.  Then the object stays
+ * accessible to clients that already have its handle (KERNEL), as with no_subtree_check
+ * of exports(5), or the handle becomes stale (WALK).
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -36,7 +36,7 @@ enum { WALK_HEAD_BYTES = 14 };
 
 _Static_assert(WALK_HEAD_BYTES + 2 * WALK_CHAIN <= BODY_BYTES, "walk handles fit");
 
-/* A handle as name_to_handle_at(2) has it, with its octets. */
+/* A struct file_handle for name_to_handle_at(2), with space for its octets. */
 union kernel_handle {
 	struct file_handle fh;
 	char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
@@ -87,7 +87,7 @@ int statx_fd(int fd, const char *name, struct statx *ret)
 	return 0;
 }
 
-/* For Linux before 5.8. */
+/* Reads the mount ID on Linux before 5.8. */
 static int read_mount_id(int fd, uint64_t *ret)
 {
 	char path[48], line[64];
@@ -126,7 +126,7 @@ int open_name(int dir, const char *name, int flags, mode_t mode)
 	                       .resolve = RESOLVE_NO_XDEV};
 	long fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
 
-	/* An old kernel, or a seccomp filter that does not know the call. */
+	/* The kernel is too old, or a seccomp filter rejects the call. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = openat(dir, name, flags, mode);
 	return fd < 0 ? -errno : (int)fd;
@@ -138,13 +138,13 @@ int open_beneath(int dir, const char *path, int flags)
 	                       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
 	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* as above */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* see open_name */
 		fd = openat(dir, path, flags | O_NOFOLLOW);
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* A directory of another device is a border without a mount, such as that of a
- * subvolume: inode numbers repeat beyond it.  The device of a file may differ, as on
+/* A directory on another device is the root of a file system without a mount, such as a
+ * subvolume, where inode numbers repeat.  The device of a file may differ, as on
  * overlayfs. */
 bool handle_inside(const struct export *ex, const struct statx *st)
 {
@@ -164,8 +164,8 @@ static int make_kernel_handle(struct nfsd *d, const struct export *ex, int fd,
 	u.fh.handle_bytes = BODY_BYTES;
 	if (name_to_handle_at(fd, "", &u.fh, &mount_id, AT_EMPTY_PATH))
 		return errno == EOVERFLOW ? -EOPNOTSUPP : -errno;
-	/* Something was mounted there meanwhile.  Its handle would name another object
-	 * of the export's own file system. */
+	/* Something was mounted there meanwhile.  Its handle could name another object
+	 * on the export's own file system. */
 	if (ex->mnt_id_known && (uint64_t)mount_id != ex->mnt_id)
 		return -EXDEV;
 	if (u.fh.handle_bytes > BODY_BYTES || u.fh.handle_type < 0 ||
@@ -210,7 +210,8 @@ static int decode_walk_id(const struct handle *h, struct walk_id *ret)
 	return 0;
 }
 
-/* Makes a WALK handle for the object of @st in the directory @parent. */
+/* Makes a WALK handle for the object with the attributes @st in the directory
+ * @parent. */
 static int make_walk_handle(struct nfsd *d, const struct export *ex,
                             const struct handle *parent, const struct statx *st,
                             struct handle *ret)
@@ -232,7 +233,7 @@ static int make_walk_handle(struct nfsd *d, const struct export *ex,
 	return 0;
 }
 
-/* Empties @ret and reads the attributes of @fd.  Returns -EXDEV if it is not on the
+/* Clears @ret and reads the attributes of @fd.  Returns -EXDEV if @fd is not on the
  * export's mount. */
 static int begin_handle(const struct export *ex, int fd, struct handle *ret,
                         struct statx *ret_stx)
@@ -318,7 +319,7 @@ int handle_climb(const struct export *ex, int fd, uint64_t *inos, int max)
 	if (at >= 0)
 		close(at);
 	else if (!e)
-		e = -errno; /* of fcntl */
+		e = -errno; /* error of fcntl */
 	return e ? e : n;
 }
 
@@ -363,8 +364,8 @@ bool handle_covered(const struct handle *h, uint64_t *ret_ino, uint64_t *ret_pla
 	return true;
 }
 
-/* Returns true if the export has handles of this kind.  A record may have any, since it
- * is not known yet whether the kernel opens its handles. */
+/* Returns true if the export may have handles of this kind.  A record may have either
+ * kind, because it is not known yet whether the kernel opens its handles. */
 static bool can_open_kind(const struct export *ex, uint8_t kind)
 {
 	return ex->top || kind == COVERED || ex->by_handle == (kind == KERNEL);

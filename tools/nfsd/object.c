@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open objects by handle, so that a READ is one pread.  object_get() finds or opens an
- * object with a reference, and object_put() gives the reference back.  The cache keeps
+ * object and adds a reference; object_put() releases the reference.  The cache keeps
  * the object open until it is the oldest of too many, or has been idle for some
- * seconds, since an open descriptor prevents unmounting.  An object with unstable data
- * stays until they are on storage (stable.c).  A descriptor for writing prevents others
- * from executing the file, and is closed sooner.
+ * seconds, because an open descriptor prevents unmounting.  An object with unstable
+ * data stays until the data are on storage (stable.c).  A descriptor for writing is
+ * closed sooner, because it prevents others from executing the file.
  *
- * Operations that may take long are left to workers, without the cache's lock.  They
- * tidy objects (sync the data, then close the descriptor for writing) and free them: a
- * close may free the blocks of a large removed file.
+ * Operations that may take long are left to workers, which run them without the cache's
+ * lock.  Workers tidy objects (sync the data, then close the descriptor for writing)
+ * and free them: a close may free the blocks of a large removed file.
  *
  * Descriptors are opened as the server, after object_permit() has asked the kernel
- * whether the caller may (access control lists included).  Each object keeps the
- * answers for two callers, until its mode or owner changes, at most for PERMIT_SECONDS.
- * As with other NFS servers the owner may read and write a file whatever its mode, as a
- * local process could that opened it before the mode changed; and a user who may
- * execute a
- * file may read it.                                            [RFC 1813 §4.4]
+ * whether the caller has permission (including access control lists).  Each object
+ * keeps the permissions of two callers until its mode or owner changes, but no longer
+ * than PERMIT_SECONDS.  As with other NFS servers, the owner may read and write a file
+ * whatever its mode, like a local process that opened the file before the mode changed;
+ * and a user who may execute a file may read it.              [RFC 1813 §4.4]
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -29,9 +28,9 @@
 
 enum {
 	PERMIT_SECONDS = 3,
-	IDLE_SECONDS = 10, /* until an object is freed */
-	CLEAN_SECONDS = 1, /* until a write_fd without unstable data is closed */
-	ROOM_SECONDS = 1,  /* until an object is freed after descriptors ran out */
+	IDLE_SECONDS = 10, /* idle time after which an object is freed */
+	CLEAN_SECONDS = 1, /* the same for closing a clean write_fd */
+	ROOM_SECONDS = 1,  /* the same for freeing when descriptors run out */
 };
 
 void objects_init(struct object_cache *c, unsigned most)
@@ -47,13 +46,13 @@ static unsigned find_bucket(const void *data, size_t len)
 	const uint8_t *p = data;
 	uint32_t h = 2166136261u;
 
-	/* The seal is a digest already. */
+	/* The handle's seal is already a digest. */
 	for (size_t i = 8; i < 16 && i < len; i++)
 		h = (h ^ p[i]) * 16777619u;
 	return h % 1024;
 }
 
-/* May sleep: it frees the blocks of a removed file. */
+/* Frees an object.  May sleep to free the blocks of a removed file. */
 static void free_object(struct object *o)
 {
 	close(o->path_fd);
@@ -69,12 +68,12 @@ static void free_object(struct object *o)
 
 static void run_free_object(struct worker_job *job)
 {
-	free_object((struct object *)job); /* its first member */
+	free_object((struct object *)job); /* @job is the first member */
 }
 
-/* Frees objects that are out of the cache.  Where that may sleep, a worker of their
- * file system does it, unless that is @mine.  The caller does not hold the cache's
- * lock. */
+/* Frees objects that are no longer in the cache.  If this may sleep, a worker of the
+ * object's file system does it, unless the file system is @mine.  The caller must not
+ * hold the cache's lock. */
 static void dispose_objects(struct object *list, const struct filesystem *mine)
 {
 	struct object *o;
@@ -90,7 +89,7 @@ static void dispose_objects(struct object *list, const struct filesystem *mine)
 	}
 }
 
-/* Takes an object out of the cache, and puts it on the list @gone if it has no
+/* Removes an object from the cache, and adds it to the list @gone if it has no
  * references. */
 static void drop_object(struct object_cache *c, struct object *o, struct object **gone)
 {
@@ -141,8 +140,8 @@ static void insert_object(struct object_cache *c, struct object *o)
 	c->n++;
 }
 
-/* Ignores objects of exports that are no longer live: another file system may have been
- * mounted there that uses the same handles. */
+/* Ignores objects of exports that are no longer live: a file system with equal handles
+ * may have been mounted in their place. */
 static struct object *find_hashed(struct object_cache *c, const void *data, size_t len)
 {
 	struct object *o = c->buckets[find_bucket(data, len)];
@@ -153,8 +152,8 @@ static struct object *find_hashed(struct object_cache *c, const void *data, size
 	return o;
 }
 
-/* Closes the descriptor for writing if nobody can be using it: with the only reference,
- * the cache's lock is enough. */
+/* Closes the descriptor for writing unless another thread may be using it.  The cache's
+ * lock is sufficient while the caller has the only reference. */
 static void close_write_fd(struct object *o)
 {
 	struct object_cache *c = &o->nfsd->objects;
@@ -173,16 +172,16 @@ static void close_write_fd(struct object *o)
 
 static void run_tidy_object(struct worker_job *job)
 {
-	struct object *o = (struct object *)job; /* its first member */
+	struct object *o = (struct object *)job; /* @job is the first member */
 
 	object_settle(o);
 	close_write_fd(o);
 	object_put(o->nfsd, o);
 }
 
-/* Has a worker tidy an object, with the only reference.  Without a thread the object
- * stays as it is, and the caller tries again later.  The caller holds the cache's
- * lock. */
+/* Has a worker tidy an object that has no references.  If there is no thread, the
+ * object stays unchanged, and the caller tries again later.  The caller holds the
+ * cache's lock. */
 static void queue_tidy(struct object *o)
 {
 	o->job = (struct worker_job){.run = run_tidy_object};
@@ -192,7 +191,7 @@ static void queue_tidy(struct object *o)
 	}
 }
 
-/* Drops the oldest objects until @left remain, besides those that are being tidied. */
+/* Drops the oldest objects until @left remain, not counting objects being tidied. */
 static void trim_cache(struct object_cache *c, unsigned left, struct object **gone)
 {
 	struct object *o, *newer;
@@ -211,14 +210,15 @@ static void trim_cache(struct object_cache *c, unsigned left, struct object **go
 	}
 }
 
-/* Drops several objects when there are too many, since each call may wake a worker. */
+/* Drops several objects when there are too many, because each call may wake a
+ * worker. */
 static void trim_full_cache(struct object_cache *c, struct object **gone)
 {
 	if (c->n > c->max)
 		trim_cache(c, c->max - c->max / 16, gone);
 }
 
-/* Drops an idle object, or closes its descriptor for writing. */
+/* Drops an object that has been idle, or closes its descriptor for writing. */
 static void expire_object(struct object_cache *c, struct object *o, time_t now,
                           struct object **gone)
 {
@@ -279,11 +279,11 @@ void objects_fini(struct nfsd *d)
 
 	while (c->oldest)
 		drop_object(c, c->oldest, &gone);
-	dispose_objects(gone, NULL); /* at once, since the workers have ended */
+	dispose_objects(gone, NULL); /* freed at once: the workers have ended */
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* Makes an object without references.  @fd is given. */
+/* Makes an object without references.  @fd is given.  Returns 0 or negative errno. */
 static int new_object(struct nfsd *d, struct export *ex, const struct handle *h, int fd,
                       const struct statx *st, struct object **ret)
 {
@@ -330,7 +330,7 @@ static int open_object(struct nfsd *d, struct export *ex, const struct handle *h
 	return new_object(d, ex, h, fd, &st, ret);
 }
 
-/* Returns the cached object of a handle, with a reference; or NULL. */
+/* Returns the cached object of a handle, with a reference, or NULL. */
 static struct object *get_cached_object(struct object_cache *c, const void *data,
                                         size_t len)
 {
@@ -346,9 +346,9 @@ static struct object *get_cached_object(struct object_cache *c, const void *data
 	return o;
 }
 
-/* Puts a new object (given) into the cache, or finds one that another thread has put
- * there meanwhile.  Returns 0 and a reference, or -EAGAIN if the cache is full of
- * objects that are in use or not on storage. */
+/* Adds a new object (given) to the cache, or finds one that another thread has added
+ * meanwhile.  Returns 0 and a reference, or -EAGAIN if the cache is full of objects
+ * that are in use or not yet on storage. */
 static int enter_object(struct object_cache *c, struct object *o, struct object **ret)
 {
 	struct object *other, *gone = NULL;
@@ -385,7 +385,8 @@ struct object *object_find(struct nfsd *d, const nfs_fh3 *fh)
 	return get_cached_object(&d->objects, fh->data.data_val, fh->data.data_len);
 }
 
-/* Opens an object as the server. */
+/* Opens an object.  The thread acts as the server meanwhile, and as @id afterwards.
+ * Returns 0 or negative errno. */
 static int open_as_server(struct nfsd *d, struct export *ex, const struct handle *h,
                           const struct ident *id, struct object **ret)
 {
@@ -412,7 +413,7 @@ int object_get(struct nfsd *d, const nfs_fh3 *fh, const struct ident *id,
 	struct handle h;
 	int e;
 
-	if (o) { /* its handle was verified when it was opened */
+	if (o) { /* the handle was verified when the object was opened */
 		*ret = o;
 		return 0;
 	}
@@ -469,7 +470,7 @@ void object_forget(struct nfsd *d, const struct handle *h)
 		return;
 	if (S_ISDIR(o->type) || object_stat(o, &st) == -ESTALE) {
 		pthread_mutex_lock(&c->lock);
-		drop_object(c, o, &gone); /* there is our reference */
+		drop_object(c, o, &gone); /* not freed: it has a reference */
 		pthread_mutex_unlock(&c->lock);
 	}
 	object_put(d, o);
@@ -490,15 +491,15 @@ void object_proc_path(const struct object *o, char ret[32])
 	snprintf(ret, 32, "/proc/self/fd/%d", o->path_fd);
 }
 
-/* glibc's faccessat may emulate AT_EACCESS with stat; the system call uses the thread's
- * identity for file access. */
+/* Uses the system call, which checks the thread's identity for file access.  glibc's
+ * faccessat may emulate AT_EACCESS with stat. */
 int object_access(const struct object *o, int want)
 {
 	char path[32];
 
 	if (o->covered)
 		return want & W_OK ? -EACCES : 0;
-	if (o->nfsd->old_access) { /* there is one identity, the process's */
+	if (o->nfsd->old_access) { /* all threads have the process's identity */
 		object_proc_path(o, path);
 		return access(path, want) ? -errno : 0;
 	}
@@ -515,8 +516,8 @@ static bool is_perm_valid(const struct object_perm *p, const struct ident *id,
 	       p->gid == st->stx_gid && ident_same(&p->who, id);
 }
 
-/* Returns the kept answer for this caller, or an empty slot for it.  The caller holds
- * o->lock. */
+/* Returns the kept permissions of this caller, or an empty slot for them.  The caller
+ * holds o->lock. */
 static struct object_perm *find_perm(struct object *o, const struct ident *id,
                                      const struct statx *st)
 {
@@ -568,7 +569,8 @@ int object_permit(struct object *o, const struct ident *id, int want, bool owner
 	return e;
 }
 
-/* Opens the object again through /proc, since O_PATH descriptors do no I/O. */
+/* Opens the object again through /proc, because O_PATH descriptors do no I/O.  Returns
+ * 0 or negative errno. */
 static int reopen_object(struct object *o, const struct ident *id, int flags, int *ret)
 {
 	char path[32];
@@ -602,8 +604,8 @@ static int get_object_fd(struct nfsd *d, struct object *o, const struct ident *i
 	if (e)
 		return e;
 	pthread_mutex_lock(&o->lock);
-	/* Without privilege all callers are served as the server: open() is the
-	 * test. */
+	/* Without privilege all callers are served as the server, and open() checks the
+	 * permission. */
 	if (d->privileged && want)
 		e = ask_permission(o, id, &st, want, true);
 	if (!e && *slot < 0) {
@@ -643,8 +645,8 @@ int object_write_fd(struct nfsd *d, struct object *o, const struct ident *id, in
 	return get_object_fd(d, o, id, W_OK, O_WRONLY, &o->write_fd, ret);
 }
 
-/* A directory is listed by its read_fd.  That its owner may read it whatever its mode
- * is for files only. */
+/* A directory is read through its read_fd.  The rule that owners may always read
+ * applies to files only. */
 int object_dir_fd(struct nfsd *d, struct object *o, const struct ident *id, int *ret)
 {
 	int e = d->privileged ? object_permit(o, id, R_OK, false) : 0;

@@ -3,18 +3,20 @@
  * Which data must be on storage, and when.
  *
  * Data of an unstable WRITE are in the page cache.  If they are lost, the kernel
- * reports it once to each descriptor that was open at that time; a descriptor that is
- * opened later may never know.  So an object with such data stays in the cache with the
- * descriptor that wrote them until a sync has succeeded.  If the sync fails, it changes
- * the write verifier, and clients write again the data that they have not committed
- * [RFC 1813 §3.3.7, §3.3.21].  Usually COMMIT is that sync.  Before an object leaves
- * the cache, a worker syncs it (object.c).
+ * reports the loss once to each descriptor that was open at that time; a descriptor
+ * opened later may never be notified.  So an object with such data stays in the cache,
+ * together with the descriptor that wrote them, until a sync has succeeded.  A failed
+ * sync changes the write verifier, and clients send again the data that they have not
+ * committed [RFC 1813 §3.3.7, §3.3.21].  Usually COMMIT is that sync.  Before an object
+ * leaves the cache, a worker syncs it (object.c).
  *
- * A removed file without another name is not synced: no COMMIT can ask for it.
+ * A removed file without another name is not synced, because no COMMIT can ask for
+ * it.
  *
- * Unless --async, names and attributes are on storage before the answer [RFC 1813
- * §4.8].  An object with a descriptor is synced by it.  For others (a symbolic link, a
- * device, a file that this server may not open) the whole file system is synced.
+ * Unless --async is given, names and attributes are on storage before the reply
+ * [RFC 1813 §4.8].  An object that has a descriptor is synced through it.  For other
+ * objects (a symbolic link, a device, a file that this server cannot open), the whole
+ * file system is synced.
  */
 #include "op.h"
 #include <errno.h>
@@ -36,7 +38,7 @@ void nfsd_renew_verf(struct nfsd *d)
 	if (getrandom(v, sizeof(v), 0) != sizeof(v)) {
 		struct timespec t;
 
-		/* It only has to differ from the last one. */
+		/* Any value that differs from the last one will do. */
 		clock_gettime(CLOCK_REALTIME, &t);
 		memcpy(v, &t.tv_nsec, sizeof(v));
 	}
@@ -45,7 +47,8 @@ void nfsd_renew_verf(struct nfsd *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Changes the verifier before other threads can see the failure. */
+/* Changes the verifier and counts the failure, in this order, and prints a warning.
+ * Other threads must not see the failure with the old verifier. */
 static void report_loss(struct object *o, const char *what, int e)
 {
 	struct nfsd *d = o->nfsd;
@@ -55,7 +58,7 @@ static void report_loss(struct object *o, const char *what, int e)
 	warn_about(WARN_LOST, o->path_fd, what, e);
 }
 
-/* Notes that the first @n unstable WRITEs are on storage, or were reported as lost. */
+/* Records that the first @n unstable WRITEs are on storage or were reported as lost. */
 static void raise_settled(struct object *o, uint64_t n)
 {
 	uint64_t was = atomic_load(&o->settled);
@@ -66,8 +69,8 @@ static void raise_settled(struct object *o, uint64_t n)
 
 /*
  * The kernel reports lost data once for each descriptor: if two syncs overlap, only one
- * of them fails, though the data may have been those of the other.  So a sync that
- * succeeds waits for the others that are running, and checks whether they failed.
+ * of them fails, although the data may belong to the other.  So a successful sync waits
+ * for the other running syncs, and checks whether they failed.
  */
 int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
                 uint64_t failures)
@@ -80,7 +83,7 @@ int object_sync(struct nfsd *d, struct object *o, int fd, bool data_only,
 	pthread_rwlock_rdlock(&o->syncing);
 	e = (all ? syncfs(fd) : data_only ? fdatasync(fd) : fsync(fd)) ? -errno : 0;
 	if (e == -EINVAL)
-		e = 0; /* this file system cannot sync such an object */
+		e = 0; /* the file system cannot sync such an object */
 	if (e)
 		report_loss(o,
 		            "data did not reach storage, clients have to write "
@@ -114,13 +117,13 @@ void object_settle(struct object *o)
 	if (!object_is_dirty(o))
 		return;
 	pthread_mutex_lock(&o->lock);
-	fd = o->write_fd; /* it stays open while the object is dirty */
+	fd = o->write_fd; /* stays open while the object is dirty */
 	pthread_mutex_unlock(&o->lock);
 	if (object_stat(o, &st) == -ESTALE)
 		raise_settled(o, atomic_load(&o->written));
 	else
 		(void)object_sync(o->nfsd, o, fd, false,
-		                  0); /* object_sync prints a failure */
+		                  0); /* object_sync reports a failure */
 }
 
 void object_close_written(struct object *o, int fd)
@@ -141,6 +144,6 @@ void op_sync_change(struct op *op, struct object *o)
 		return;
 	if (!opens || object_commit_fd(op->nfsd, o, &op->id, &fd))
 		fd = o->ex->mount_fd;
-	if (fd >= 0) /* else the server may not even read the export's root */
+	if (fd >= 0) /* else the server cannot even read the export's root */
 		op_sync(op, o, fd);
 }
