@@ -8,9 +8,9 @@
  *   thread   gss_init_sec_context --> complete, or once more
  *
  * The thread uses struct job only.  While it runs nobody else touches the job, except
- * @orphan: an orphaned job is freed by the thread.  The thread waits for the KDC as
- * long as Kerberos does.  The engine's deadline applies to the set-up; a thread that is
- * late is not waited for, but its object starts no other one meanwhile.
+ * @orphan: an orphaned job is freed by the thread.  The thread waits for the KDC as long
+ * as Kerberos does.  The engine's deadline applies to the set-up; a thread that is late
+ * is not waited for, but its object starts no other one meanwhile.
  *
  * If the server refuses a token, one more attempt is made with a new one.  The Call may
  * have been sent again after its connection was lost, and a token is valid only once.
@@ -351,8 +351,8 @@ static int send_token(struct rr_gss_setup *s)
 /* -- from step to step ----------------------------------------------------- */
 
 /* Returns when the context is to be replaced: shortly before its ticket expires.  A
- * ticket of a short lifetime is used for half of it at least; a new context would
- * expire as soon. */
+ * ticket of a short lifetime is used for half of it at least; a new context would expire
+ * as soon. */
 static rr_time renewal_time(rr_time now, OM_uint32 seconds)
 {
 	uint64_t lifetime = RR_SEC(seconds);

@@ -364,8 +364,7 @@ static void call_handler(struct rpcrdma_request *q)
 	}
 	if (q->proc->execute_once) {
 		if (rpcrdma_request_peer(q, &caller)) {
-			/* The connection is gone, so the caller cannot be identified.
-			 */
+			/* The connection is gone, so the caller cannot be identified. */
 			give_up_request(q, -ENOTCONN);
 			return;
 		}
