@@ -66,7 +66,7 @@ bool rr_gss_may_block(const struct rpcrdma_auth *cred)
 /* -- replies --------------------------------------------------------------- */
 
 /* Allocates the Reply, with @more octets after its header.  If there is no memory,
- * returns false and leaves the verdict RR_GSS_CLOSE. */
+ * returns false and sets the verdict to RR_GSS_CLOSE. */
 static bool begin_gss_reply(struct rr_gss_request *r, size_t more, struct rr_writer *w)
 {
 	size_t size = MAX_REPLY_HEADER + more;
@@ -181,8 +181,8 @@ static rr_time expire_at(rr_time now, OM_uint32 seconds)
 	return seconds == GSS_C_INDEFINITE ? RR_TIME_NEVER : now + RR_SEC(seconds);
 }
 
-/* Makes o->context from a context that GSS-API has established.  @id and @name are
- * given. */
+/* Makes o->context from a context that GSS-API has established.  Takes over @id and
+ * @name. */
 static void adopt_context(struct rr_gss *g, const struct rr_gss_call *k,
                           gss_ctx_id_t id, gss_name_t name, gss_OID mech,
                           OM_uint32 seconds, struct outcome *o)

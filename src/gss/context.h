@@ -46,8 +46,8 @@ struct rr_gss {
 
 /* -- contexts.c ------------------------------------------------------------ */
 
-/* Makes a context that is not in the table, with one reference for the caller.  @id is
- * given, even on failure.  Returns NULL if there is no memory or no random octets. */
+/* Makes a context that is not in the table, with one reference for the caller.  Takes
+ * over @id, even on failure.  Returns NULL if memory or random octets are missing. */
 struct rr_gss_context *rr_gss_context_new(gss_ctx_id_t id);
 void rr_gss_context_put(struct rr_gss *, struct rr_gss_context *);
 /* Returns the context with this handle, and a reference to it.  Returns NULL if the
@@ -69,7 +69,7 @@ bool rr_gss_cred(struct rr_gss *, rr_time now, gss_cred_id_t *ret, OM_uint32 *re
 
 /* -- identity.c ------------------------------------------------------------ */
 
-/* Finds a client's principal and user on this system.  @name is given.  Blocks.
+/* Finds a client's principal and user on this system.  Takes over @name.  Blocks.
  * Returns 0 or -ENOMEM. */
 int rr_gss_identity_init(struct rr_gss_identity *, gss_name_t name, gss_OID mech,
                          gss_ctx_id_t id) RR_MUST_CHECK;

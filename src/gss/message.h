@@ -77,7 +77,7 @@ int rr_gss_msg_wrap(gss_ctx_id_t, uint32_t service, uint32_t seq,
 int rr_gss_msg_unwrap(gss_ctx_id_t, uint32_t service, uint32_t seq, const void *body,
                       size_t len, struct rr_gss_body *ret) RR_MUST_CHECK;
 
-/* Writes the reason why a GSS-API call failed as text. */
+/* Writes a text to @buf that explains why a GSS-API call failed. */
 void rr_gss_msg_reason(uint32_t major, uint32_t minor, gss_OID mech, char *buf,
                        size_t size);
 

@@ -48,7 +48,7 @@ struct rr_budget {
 	_Atomic uint64_t limit;
 	_Atomic uint64_t used;    /* octets, in total */
 	_Atomic uint64_t fixed;   /* fixed amounts of all holders; included in @used */
-	_Atomic unsigned waiting; /* holders in the queues */
+	_Atomic unsigned waiting; /* number of holders in the queues */
 	_Atomic uint64_t waits, refused, ended;
 	pthread_mutex_t lock;       /* guards the following members */
 	struct rr_list first, rest; /* queues: rr_holder.link */
@@ -73,10 +73,10 @@ struct rr_claim {
 
 struct rr_holder {
 	struct rr_budget *budget;
-	uint64_t limit;                   /* on @used */
-	_Atomic uint64_t used;            /* octets reserved for requests */
-	uint64_t fixed;                   /* octets reserved for the holder itself */
-	struct rr_list claims;            /* waiting claims; for the holder's thread */
+	uint64_t limit;        /* upper bound of @used, octets */
+	_Atomic uint64_t used; /* octets reserved for requests */
+	uint64_t fixed;        /* octets reserved for the holder itself */
+	struct rr_list claims; /* waiting claims; used in the holder's thread */
 	void (*wake)(struct rr_holder *); /* called in any thread, with the lock held */
 	/* Guarded by the budget's lock: */
 	struct rr_list link;
@@ -93,7 +93,7 @@ void rr_holder_init(struct rr_holder *, struct rr_budget *, uint64_t limit,
 /* Releases the fixed amount.  The holder must have no claims and no memory of requests.
  * The caller must withdraw the post made by the holder's wake function. */
 void rr_holder_fini(struct rr_holder *);
-/* Adds @bytes to the fixed amount.  Returns false if they do not fit. */
+/* Adds @bytes to the fixed amount.  Returns false if they do not fit in the budget. */
 bool rr_holder_pay(struct rr_holder *, uint64_t bytes) RR_MUST_CHECK;
 
 /* Makes a claim.  Returns 1 if the memory is reserved, 0 if the claim waits, or -ENOMEM

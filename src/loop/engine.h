@@ -81,7 +81,7 @@ struct rpcrdma_engine {
 	struct rr_timers timers;
 	struct rr_pool pool;
 	struct rr_heap heap;
-	struct rr_list dirty;   /* members to turn */
+	struct rr_list dirty;   /* touched members */
 	struct rr_list over;    /* members that have ended, to free in this iteration */
 	struct rr_list late;    /* struct rr_late */
 	struct rr_list members; /* struct rr_member.all */
@@ -116,8 +116,8 @@ struct rpcrdma_engine {
 /* Adds a new member to the engine. */
 void rr_engine_add_member(struct rpcrdma_engine *, struct rr_member *,
                           const struct rr_member_ops *);
-/* Requests a turn of @m in this iteration or the next.  Repeated requests before that
- * turn have no effect. */
+/* Has the engine call the turn function of @m once, in this iteration or the next.
+ * Further calls before that have no effect. */
 void rr_engine_touch_member(struct rpcrdma_engine *, struct rr_member *m);
 /* Reports that @m has ended.  The engine frees it in this iteration. */
 void rr_engine_member_over(struct rpcrdma_engine *, struct rr_member *m);

@@ -19,7 +19,7 @@ struct rr_source {
 	void (*ready)(struct rr_source *);
 	int fd;          /* -1: not in the poller */
 	uint32_t events; /* to wait for: EPOLLIN, EPOLLOUT */
-	bool greedy;     /* has more work than one turn can do: returned last */
+	bool greedy;     /* has more work than one call handles; returned last */
 };
 
 struct rr_poller {

@@ -11,7 +11,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/lsan_interface.h>
-#define LEAKED(bytes) RR_ASSERT(!(bytes)) /* not visible to LeakSanitizer */
+#define LEAKED(bytes) RR_ASSERT(!(bytes)) /* LeakSanitizer does not report these */
 #else
 #define __lsan_register_root_region(p, len)   ((void)(p), (void)(len))
 #define __lsan_unregister_root_region(p, len) ((void)(p), (void)(len))
@@ -20,10 +20,12 @@
 #define ASAN_UNPOISON_MEMORY_REGION(p, len)   ((void)(p), (void)(len))
 #endif
 
+/* For each class, the cache contains at most CACHE_MAX pieces, with 1 << CACHE_SHIFT
+ * octets in total; but one piece of any size is allowed. */
 enum {
 	UNITS = 1 << (RR_POOL_BLOCK_SHIFT - RR_POOL_MIN_SHIFT),
-	CACHE_MAX = 64,   /* maximum number of cached pieces of one class */
-	CACHE_SHIFT = 20, /* log2 of their octets in total, if more than one */
+	CACHE_MAX = 64,
+	CACHE_SHIFT = 20,
 };
 
 struct rr_pool_block {
@@ -287,7 +289,8 @@ static void *take_cached(struct rr_pool *p, unsigned c)
 }
 
 /* Merges all cached pieces.  Returns false if there were none.  Each piece was cached
- * by one rr_pool_put, so in total this costs no more than merging there would have. */
+ * by one rr_pool_put, so the total cost is no higher than if that call had merged it.
+ */
 static bool merge_cached(struct rr_pool *p)
 {
 	bool any = false;
@@ -369,7 +372,7 @@ void *rr_pool_get(struct rr_pool *p, size_t bytes)
 }
 
 /* Frees cached pieces larger than a block, smallest class first, until the limit allows
- * @bytes more.  Returns false if it does not even then. */
+ * @bytes more.  Returns false if that is impossible. */
 static bool shrink_large(struct rr_pool *p, size_t bytes)
 {
 	void *m;
@@ -440,7 +443,8 @@ void rr_pool_pin(struct rr_pool *p)
 	p->pins++;
 }
 
-/* Unmaps free blocks above the limit, the last one first. */
+/* The last unpin unmaps free blocks while the pool exceeds its limit, starting with the
+ * highest address. */
 void rr_pool_unpin(struct rr_pool *p)
 {
 	RR_ASSERT(p->pins);

@@ -47,7 +47,7 @@ struct rr_pool {
 		struct rr_pool_free *next;
 	} * cached[RR_POOL_CLASSES];
 	unsigned n_cached[RR_POOL_CLASSES];
-	struct rr_pool_block *blocks[RR_POOL_BLOCKS]; /* by address */
+	struct rr_pool_block *blocks[RR_POOL_BLOCKS]; /* sorted by address */
 	unsigned n_blocks;
 	unsigned pins;
 	size_t cached_bytes; /* free, in blocks */

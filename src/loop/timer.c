@@ -113,7 +113,7 @@ rr_time rr_timers_next(const struct rr_timers *h)
 
 void rr_timers_run(struct rr_timers *h, rr_time now)
 {
-	/* The count keeps timers that restart themselves from making this endless. */
+	/* @n keeps timers that restart themselves from making this loop endless. */
 	for (size_t n = h->count; n > 0 && h->count && h->heap[1]->when <= now; n--) {
 		struct rr_timer *t = h->heap[1];
 

@@ -3,8 +3,8 @@
  * Timers of one engine: a binary heap of embedded nodes.  Each node contains its index,
  * so stopping a timer is O(log n), and stopping it twice is harmless.
  *
- * A place can be reserved for a timer whose start must not fail later.  Its memory is
- * allocated by the reservation, which can still return an error.
+ * A place can be reserved for a timer whose start must not fail later.  The reservation
+ * allocates the memory, and can itself fail.
  */
 #ifndef RR_LOOP_TIMER_H
 #define RR_LOOP_TIMER_H

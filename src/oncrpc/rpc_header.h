@@ -39,8 +39,8 @@ int rr_rpc_get_call(const void *buf, size_t len, struct rr_rpc_call *ret) RR_MUS
 int rr_rpc_get_reply(const void *buf, size_t len,
                      struct rr_rpc_reply *ret) RR_MUST_CHECK;
 
-/* Returns true if no item may be moved out of a message with this credential:
- * RPCSEC_GSS with integrity or privacy, or an RPCSEC_GSS control message.
+/* Returns true if a message with this credential must not be reduced: RPCSEC_GSS with
+ * integrity or privacy, or an RPCSEC_GSS control message.
  *                                      [v2 §11.2.2, §11.2.2.3; RFC 2203 §5; K18] */
 bool rr_rpc_unreducible(const struct rpcrdma_auth *cred);
 

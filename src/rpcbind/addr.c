@@ -25,7 +25,8 @@ bool rr_addr_service_valid(const char *service)
 	return !service[digits] && digits <= 5 && strtoul(service, NULL, 10) <= 65535;
 }
 
-/* Copies the port after a colon; -EINVAL if it is missing or not valid. */
+/* Copies the port that follows a colon.  Returns -EINVAL if the port is missing or not
+ * valid. */
 static int copy_service(char service[RR_SERVICE_MAX], const char *from)
 {
 	if (!rr_addr_service_valid(from))

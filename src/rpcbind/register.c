@@ -99,7 +99,8 @@ static int unregister_pair(const struct registration *r, unsigned i)
 	return err ? err : rr_rpcbind_unset(r->at, &one);
 }
 
-/* Unregisters the first @n pairs.  Goes on after an error; returns the first one. */
+/* Unregisters the first @n pairs.  Continues after errors, and returns the first
+ * error. */
 static int unregister_pairs(const struct registration *r, unsigned n)
 {
 	int first = 0;
@@ -140,7 +141,7 @@ static int register_pairs(const struct registration *r)
 			err = replace_leftover(r, i);
 
 		if (err) {
-			/* The caller gets the error that caused this. */
+			/* The result is ignored: the caller gets @err. */
 			(void)!unregister_pairs(r, i);
 			/* No local socket: rpcbind is not running. */
 			return err == -ENOENT ? -ECONNREFUSED : err;

@@ -336,7 +336,7 @@ static bool is_match(const struct entry *e, const struct rr_rpcb *r)
 static int search_list(struct rr_cursor *c, const struct rr_rpcb *r, int family,
                        struct sockaddr_storage *ret)
 {
-	struct text found = {0}, other = {0}; /* @other: under another version */
+	struct text found = {0}, other = {0}; /* @other: of another version */
 	int more;
 
 	while ((more = get_bool(c)) == 1) {

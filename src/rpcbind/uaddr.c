@@ -52,8 +52,8 @@ int rr_uaddr_put(const struct sockaddr *sa, char ret[RR_UADDR_MAX])
 	return 0;
 }
 
-/* Removes ".N" from the end of @text, N from 0 to 255.  Returns N, or -1 if @text does
- * not end so. */
+/* Removes ".N" from the end of @text, N from 0 to 255.  Returns N, or -1 if there is no
+ * such suffix. */
 static int cut_octet(char *text)
 {
 	char *dot = strrchr(text, '.');

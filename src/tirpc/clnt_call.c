@@ -632,7 +632,7 @@ enum clnt_stat rr_rpc_client_call(CLIENT *clnt, rpcproc_t proc, xdrproc_t xargs,
 	                         .xres = xres,
 	                         .res = res,
 	                         .timeout = timeout};
-	/* As in libtirpc, CLSET_TIMEOUT does not influence this. */
+	/* As in libtirpc, the argument alone decides this, not CLSET_TIMEOUT. */
 	bool wait = timeout.tv_sec || timeout.tv_usec;
 	unsigned refreshes = REFRESHES;
 	sigset_t all, mask;

@@ -97,7 +97,7 @@ static int find_server_port(const struct clnt_target *w, bool tcp,
 	int err = 0;
 
 	if (!port) {
-		/* If rpcbind does not respond, there is time for the default port. */
+		/* Leave time for the default port if rpcbind does not respond. */
 		if (nfs && deadline > now)
 			deadline -= (deadline - now) / 2;
 		err = rr_lookup_at(list, &one, deadline, &port);
@@ -113,8 +113,8 @@ static int find_server_port(const struct clnt_target *w, bool tcp,
 
 /* -- TCP ------------------------------------------------------------------- */
 
-/* Opens a connected, blocking socket, as libtirpc expects it.  If libtirpc connected
- * the socket, it would do so without a time limit. */
+/* Opens a connected, blocking socket, which libtirpc expects.  Not left to libtirpc,
+ * whose connect has no time limit. */
 static int open_tcp_socket(const struct addrinfo *a, rr_time deadline, int *ret)
 {
 	struct rr_rpcbind to = {.len = a->ai_addrlen, .deadline = deadline};

@@ -18,7 +18,7 @@
 #include "loop/engine.h"
 #include "tirpc/streams.h"
 
-/* The type of xdr_void is not xdrproc_t. */
+/* xdr_void, cast because its type differs from xdrproc_t. */
 #define RR_XDR_VOID ((xdrproc_t)(void (*)(void))xdr_void)
 
 /* -- the engine ------------------------------------------------------------ */
@@ -99,7 +99,8 @@ const struct rpcrdma_tirpc_procedure *rr_rpc_binding(const struct rr_rpc_options
 
 /* Fills in rpc_createerr, and returns NULL.  @err is a negative errno. */
 void *rr_rpc_refuse(enum clnt_stat stat, enum clnt_stat inner, int err);
-/* The same for an error of rr_lookup_at or rr_register. */
+/* Fills in rpc_createerr for an error of rr_lookup_at or rr_register, and returns
+ * NULL. */
 void *rr_rpc_refuse_lookup(int err);
 
 #endif

@@ -32,7 +32,7 @@
 
 enum {
 	RR_XDR_MAX_ITEMS = 8,
-	RR_XDR_MAX_REFS = 9,        /* 19 pieces, with the parts of the buffer */
+	RR_XDR_MAX_REFS = 9,        /* 19 pieces, including parts of the buffer */
 	RR_XDR_REFER_BYTES = 16384, /* shorter data is copied */
 	RR_XDR_SMALL_BYTES = 1024,  /* size of the initial buffer */
 };
@@ -124,7 +124,7 @@ void *rr_xdr_item_alloc(size_t len);
 /* Initializes the stream.  @pieces is lent until the last use of the stream.  The
  * caller may then set @take or @dests. */
 void rr_xdr_in_init(struct rr_xdr_in *, const struct rpcrdma_piece *pieces, unsigned n);
-/* Sets the items: from now on, data that is decoded to their pointers is an item. */
+/* Sets the items, which the stream recognizes by their pointers from now on. */
 void rr_xdr_in_items(struct rr_xdr_in *, const struct rr_xdr_items *);
 /* Frees the memory of XDR routines that was replaced with items' memory.  Must be
  * called after the last routine, even if it has failed. */

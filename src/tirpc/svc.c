@@ -64,7 +64,7 @@ struct transport {
 	struct rpcrdma_service *service;
 	struct rr_service_passthrough pass;
 	struct rpcrdma_listener *listener; /* used in the engine's thread only */
-	const char *address;               /* for svc_rdma_create only */
+	const char *address;               /* used only during svc_rdma_create */
 	int error;
 	struct rr_rpc_wait ended;
 	pthread_mutex_t lock; /* guards @queue and @closed */
@@ -251,8 +251,7 @@ struct answer {
 	size_t wrapped_len;
 };
 
-/* Encodes the results and protects them.  Large data is copied by the protection only.
- */
+/* Encodes the results and protects them.  Only the protection copies large data. */
 static bool wrap_results(struct frame *f, const struct results *r, struct answer *a)
 {
 	struct rpcrdma_piece pieces[RPCRDMA_MAX_PIECES];

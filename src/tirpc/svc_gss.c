@@ -52,7 +52,7 @@ static int destroy_nothing(SVCAUTH *auth)
 	return TRUE;
 }
 
-/* These do nothing, since src/gss unwraps arguments and wraps results. */
+/* These do not protect anything: src/gss unwraps arguments and wraps results. */
 static struct svc_auth_ops ops = {.svc_ah_wrap = code_unprotected,
                                   .svc_ah_unwrap = code_unprotected,
                                   .svc_ah_destroy = destroy_nothing};

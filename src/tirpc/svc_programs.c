@@ -56,7 +56,8 @@ void svc_rdma_unreg(SVCXPRT *x, rpcprog_t prog, rpcvers_t vers)
 static bool_t register_with_tirpc(SVCXPRT *x, u_long prog, u_long vers,
                                   dispatch_fn *dispatch, int protocol)
 {
-	/* libtirpc's; the first one in search order is at the end of this file. */
+	/* libtirpc's function: the next in search order after the one at the end of
+	 * this file. */
 	register_fn *tirpc = (register_fn *)dlsym(RTLD_NEXT, "svc_register");
 
 	if (tirpc)

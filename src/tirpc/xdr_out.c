@@ -45,9 +45,9 @@ static void add_reference(struct rr_xdr_out *o, const void *base, size_t len, bo
 	o->ref_bytes += len;
 }
 
-/* Adds a reference if the data is an item not yet encoded; returns false if it is not.
- * Items skipped are empty.  Each gets a zero-length reference, since items are matched
- * by their order. */
+/* Adds a reference if the data is an item not yet encoded; otherwise returns false.
+ * Any items that precede it and are not encoded either are empty.  They get zero-length
+ * references, since items are matched by their order. */
 static bool add_item_reference(struct rr_xdr_out *o, const char *p, size_t len)
 {
 	for (unsigned k = o->next_item; k < o->items.n; k++) {
@@ -132,7 +132,7 @@ static u_int get_out_pos(XDR *x)
 	return (u_int)(out_of(x)->len + out_of(x)->ref_bytes);
 }
 
-/* Seeks within the buffer, but not to before the last reference. */
+/* Seeks within the part of the buffer that follows the last reference. */
 static bool_t set_out_pos(XDR *x, u_int pos)
 {
 	struct rr_xdr_out *o = out_of(x);
