@@ -3,14 +3,14 @@
  * READDIR and READDIRPLUS.                          [RFC 1813 §3.3.16, 17]
  *
  * Cookies are the file system's own positions (d_off), so the server keeps no state
- * between calls: it seeks to the cookie and reads on.  The cookie verifier is a digest
- * of the directory's handle under the server's secret.  It stays valid while entries
- * are added and removed, or a client that removes the files it lists could not
- * continue; and it detects cookies of another directory or server.
+ * between calls: it seeks to the cookie and continues to read.  The cookie verifier is
+ * a digest of the directory's handle, keyed with the server's secret.  It detects
+ * cookies from another directory or server.  It does not change when entries are added
+ * or removed: otherwise a client that removes the files it lists could not continue.
  *
- * The list is encoded here, entry by entry, because the client's limits are in octets
- * of XDR: count covers the whole encoded READDIR3resok, dircount the names with their
- * inode numbers and cookies.
+ * The list is encoded here, entry by entry, because the client's limits are numbers of
+ * XDR octets: count covers the whole encoded READDIR3resok, and dircount the names with
+ * their inode numbers and cookies.
  */
 #include "op.h"
 #include <dirent.h>
@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 enum {
-	ATTR_BYTES = 4 + 84,          /* post_op_attr with attributes */
-	RESOK_BYTES = ATTR_BYTES + 8, /* ... and the verifier */
-	END_BYTES = 4 + 4,            /* no further entry, eof */
+	ATTR_BYTES = 4 + 84,          /* octets of a post_op_attr with attributes */
+	RESOK_BYTES = ATTR_BYTES + 8, /* the same and the verifier */
+	END_BYTES = 4 + 4,            /* end of list, and eof */
 	READ_BYTES = 16384,
 };
 
-struct dirent_raw { /* as getdents64(2) returns it */
+struct dirent_raw { /* as getdents64(2) returns an entry */
 	uint64_t ino;
 	int64_t next;
 	uint16_t reclen;
@@ -37,9 +37,9 @@ struct dirent_raw { /* as getdents64(2) returns it */
 struct listing {
 	struct op *op;
 	bool plus;
-	char *buf;               /* of the request */
-	size_t len, max;         /* octets used, and the limit without END_BYTES */
-	size_t dir_len, dir_max; /* names, inode numbers, cookies */
+	char *buf;               /* memory of the request */
+	size_t len, max;         /* octets used; limit without END_BYTES */
+	size_t dir_len, dir_max; /* the same for names, inode numbers and cookies */
 	unsigned entries;
 	bool full, eof;
 };
@@ -58,9 +58,9 @@ static void make_cookie_verf(const struct op *op, char ret[NFS3_COOKIEVERFSIZE])
 	                rr_siphash_once(op->nfsd->key, id, 8 + op->obj->fh.len) | 1);
 }
 
-/* Encodes attributes and handle of an entry.  Returns the octets, or 0 if neither is
- * sent: no permission, already removed, or a mount point.  Only LOOKUP looks into
- * mounted file systems, which may not answer. */
+/* Encodes an entry's attributes and handle.  Returns the number of octets, or 0 if
+ * neither is sent: there is no permission, the entry was removed, or it is a mount
+ * point.  Only LOOKUP accesses mounted file systems, because they may not answer. */
 static size_t put_entry_plus(struct listing *l, const char *name, char *buf,
                              size_t size)
 {
@@ -126,7 +126,8 @@ static void put_entry(struct listing *l, const struct dirent_raw *de)
 	l->entries++;
 }
 
-/* Reads on from @cookie until the reply is full or the directory ends. */
+/* Reads entries from @cookie until the reply is full or the directory ends.  Returns 0
+ * or negative errno. */
 static int fill_listing(struct listing *l, int fd, uint64_t cookie)
 {
 	_Alignas(8) char raw[READ_BYTES];
@@ -149,7 +150,7 @@ static int fill_listing(struct listing *l, int fd, uint64_t cookie)
 	return 0;
 }
 
-/* A mount point contains only "." and "..". */
+/* Lists a mount point, which contains only "." and "..". */
 static int fill_covered_listing(struct listing *l, uint64_t cookie)
 {
 	union {
@@ -181,16 +182,16 @@ static int check_cookie(const struct op *op, uint64_t cookie, const char *verf)
 	return 0;
 }
 
-/* Makes the list, of at most @count octets, as op->tail.  Returns 0 or negative errno,
- * where -EDOM stands for BAD_COOKIE. */
+/* Makes the list, of at most @count octets, and stores it in op->tail.  Returns 0 or
+ * negative errno; -EDOM stands for BAD_COOKIE. */
 static int make_listing(struct listing *l, const nfs_fh3 *fh, uint64_t cookie,
                         const char *verf, uint32_t count, post_op_attr *attr)
 {
 	struct op *op = l->op;
 	int fd = -1, e = object_get(op->nfsd, fh, &op->id, &op->obj);
 
-	/* Before the names: old attributes only make a client ask again, while newer
-	 * ones than its list would make it keep an old list. */
+	/* Read the attributes before the names: with old attributes, a client only asks
+	 * again, but with attributes newer than its list, it would keep an old list. */
 	attr_post(op->obj, attr);
 	if (!e && !S_ISDIR(op->obj->type))
 		e = -ENOTDIR;

@@ -2,12 +2,12 @@
 /*
  * READ, WRITE, COMMIT.                            [RFC 1813 §3.3.6, 7, 21]
  *
- * READ fills memory of the request with one pread, and that memory becomes the item of
+ * READ fills memory of the request with one pread, and this memory becomes the item in
  * the results.  The engine's thread reads data that are in the page cache.  WRITE
- * writes the item from where it was received.  An error of the kernel (no space, quota,
- * I/O) becomes the status; a short write is reported by its count.  A worker waits for
- * storage.  An error there changes the write verifier, so that clients send again the
- * data that they have not committed.
+ * writes the item directly from where it was received.  An error from the kernel (no
+ * space, quota, I/O) becomes the status; a short write is reported by its count.  A
+ * worker waits for storage.  If storage fails, the write verifier changes, so that
+ * clients send again the data that they have not committed.
  */
 #include "op.h"
 #include <errno.h>
@@ -17,7 +17,8 @@
 
 /* -- READ ------------------------------------------------------------------ */
 
-/* Returns the most octets to read: as asked, our limit, and the client's room. */
+/* Returns the number of octets to read: @asked, limited by NFSD_MAX_IO and by the
+ * client's buffer. */
 static size_t bound_read_size(const struct op *op, uint32_t asked)
 {
 	uint64_t room = rpcrdma_request_result_room(op->req, 0);
@@ -26,9 +27,9 @@ static size_t bound_read_size(const struct op *op, uint32_t asked)
 	return room && room < n ? (size_t)room : n;
 }
 
-/* Returns memory for @n octets.  Near the limit of memory it is less, for a short READ.
- * A worker reuses the memory that the engine's thread allocated for the same
- * request. */
+/* Returns memory for @n octets, or NULL.  If little memory is left, reduces @n, for a
+ * short READ.  A worker reuses the memory that the engine's thread allocated for the
+ * same request. */
 static void *get_read_buffer(struct op *op, size_t *n)
 {
 	void *p = op->buf ? op->buf : op_alloc(op, *n ? *n : 1);
@@ -44,8 +45,8 @@ static void *get_read_buffer(struct op *op, size_t *n)
 	return p;
 }
 
-/* Reads @n octets, or all before the end of the file, from the page cache.  Returns
- * NFSD_WOULD_SLEEP if they are not all there. */
+/* Reads from the page cache @n octets, or all octets up to the end of the file.
+ * Returns NFSD_WOULD_SLEEP if some of them are not cached. */
 static int64_t read_page_cache(struct op *op, int fd, void *buf, size_t n,
                                uint64_t offset, const struct statx *st)
 {
@@ -102,8 +103,8 @@ static int read_object(struct op *op, READ3resok *ok)
 
 	if (!e)
 		e = check_regular(op->obj);
-	/* Before the data: old attributes only make a client read again, while newer
-	 * ones than its data would make it keep old data. */
+	/* Read the attributes before the data: with old attributes, a client only reads
+	 * again, but with attributes newer than its data, it would keep old data. */
 	if (!e)
 		e = object_stat(op->obj, &st);
 	if (!e)
@@ -183,7 +184,8 @@ static int write_object(struct op *op, wcc_data *wcc, WRITE3resok *ok)
 		e = object_write_fd(op->nfsd, op->obj, &op->id, &fd);
 	if (e)
 		return e;
-	/* Before the data: if they are lost, COMMIT returns another verifier. */
+	/* Copy the verifier before writing: if the data are lost, COMMIT returns
+	 * another verifier. */
 	nfsd_get_verf(op->nfsd, (uint8_t *)ok->verf);
 	put = write_fd_at(fd, op->item, a->count, a->offset);
 	if (put < 0)
@@ -212,8 +214,8 @@ void op_write(struct op *op)
 /* -- COMMIT ---------------------------------------------------------------- */
 
 /*
- * Any descriptor of the file will do, since the kernel syncs the inode.  The range is
- * ignored, and the whole file is synced.  The right to write is not checked again: it
+ * Syncs the whole file, whatever the range.  Any descriptor of the file is suitable,
+ * because the kernel syncs the inode.  The permission to write is not checked again: it
  * may have ended after the client's last WRITE.
  */
 void op_commit(struct op *op)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Procedures on one object: GETATTR SETATTR ACCESS READLINK, and those that
+ * Procedures on one object: GETATTR SETATTR ACCESS READLINK, and the procedures that
  * describe its file system: FSSTAT FSINFO PATHCONF.
  *                                           [RFC 1813 §3.3.1, 2, 4, 5, 18-20]
  */
@@ -24,7 +24,7 @@ void op_getattr(struct op *op)
 		                &op->res.getattr.GETATTR3res_u.resok.obj_attributes);
 }
 
-/* Compares the object's ctime with the one that the client expects.  Returns 0 or
+/* Compares the object's ctime with the ctime that the client expects.  Returns 0 or
  * -EALREADY. */
 static int check_guard(const sattrguard3 *guard, const struct statx *before)
 {
@@ -117,7 +117,8 @@ void op_readlink(struct op *op)
 	op->tail = (struct rpcrdma_piece){path, (size_t)n, true};
 }
 
-/* Reads the figures of the file system of @fh, and the attributes of @fh. */
+/* Reads the sizes of the file system of @fh, and the attributes of @fh.  Returns 0 or
+ * negative errno. */
 static int stat_filesystem(struct op *op, const nfs_fh3 *fh, struct statvfs *ret,
                            post_op_attr *ret_attr)
 {
@@ -157,7 +158,7 @@ void op_fsinfo(struct op *op)
 	ok->rtmax = ok->rtpref = ok->wtmax = ok->wtpref = NFSD_MAX_IO;
 	ok->rtmult = ok->wtmult = 4096;
 	ok->dtpref = NFSD_MAX_DIR;
-	ok->maxfilesize = INT64_MAX; /* limit of the system calls; above it FBIG */
+	ok->maxfilesize = INT64_MAX; /* limit of the system calls; FBIG above it */
 	ok->time_delta = (nfstime3){0, 1};
 	ok->properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's table of mounts, /proc/self/mountinfo, see proc(5).  poll(2) reports a
- * change; then the whole table is read again, which touches no file system.  Callers
- * hold the lock of struct crossings.
+ * The kernel's table of mounts, /proc/self/mountinfo: see proc(5).  When poll(2)
+ * reports a change, the whole table is read again, which accesses no file system.
+ * Callers hold the lock of struct crossings.
  */
 #include "nfsd.h"
 #include <errno.h>
@@ -39,7 +39,7 @@ void mount_table_fini(struct mount_table *m)
 	*m = (struct mount_table){.fd = -1};
 }
 
-/* Cuts off and returns the next word of the line; NULL: there is none. */
+/* Cuts off and returns the next word of the line, or NULL if there is none. */
 static char *take_field(char **at)
 {
 	char *word = strsep(at, " ");
@@ -83,7 +83,7 @@ static bool has_mount_option(const char *list, const char *word)
 }
 
 /* Parses "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".  Returns
- * false for another line, or without memory. */
+ * false if the line is malformed or there is no memory. */
 static bool parse_mount_line(char *at, struct mount_line *ret)
 {
 	unsigned long long id, parent;
@@ -126,7 +126,7 @@ static bool parse_mount_line(char *at, struct mount_line *ret)
 	return false;
 }
 
-/* Reads the table as text; NULL: it cannot be read. */
+/* Reads the table as text.  Returns NULL if it cannot be read. */
 static char *read_mount_table(int fd)
 {
 	size_t size = FIRST_BYTES, n = 0;
@@ -164,7 +164,8 @@ static unsigned count_lines(const char *s)
 	return n < MOST_LINES ? n : MOST_LINES;
 }
 
-/* Copies the numbers of mount points (crossing_learn) for mounts that still exist. */
+/* Keeps the inode numbers of mount points (crossing_learn) for mounts that still
+ * exist. */
 static void keep_covered_numbers(struct mount_table *m, const struct mount_table *was)
 {
 	for (unsigned i = 0; i < was->n; i++) {
@@ -192,7 +193,7 @@ bool mount_table_refresh(struct mount_table *m)
 
 	if (m->fd < 0 || (!has_table_changed(m) && m->known))
 		return false;
-	m->known = false; /* so that it is tried again after a failure */
+	m->known = false; /* after a failure, the next call reads again */
 	at = text = read_mount_table(m->fd);
 	if (!text)
 		return false;
@@ -226,7 +227,7 @@ static struct mount_line *find_mount_child(const struct mount_table *m, uint64_t
 	return NULL;
 }
 
-/* A mount over another mount is its child, at the same path. */
+/* A file system mounted over another one is its child, at the same path. */
 struct mount_line *mount_table_at(const struct mount_table *m, uint64_t parent,
                                   const char *path)
 {

@@ -5,9 +5,9 @@
  *
  * A name is one component, relative to the directory's descriptor.  Symbolic links are
  * never followed and ".." of an export's root is the root, so no name leads out of an
- * export.  The kernel checks permissions, since the thread acts as the caller.  Unless
- * --async, a change is on storage before it is answered: first the object that was
- * made, then its directory.
+ * export.  The kernel checks permissions, because the thread acts as the caller.
+ * Unless --async is given, a change is on storage before the reply: first the new
+ * object, then its directory.
  */
 #include "op.h"
 #include <errno.h>
@@ -17,9 +17,10 @@
 #include <unistd.h>
 #include <linux/openat2.h>
 
-enum { MOST_LEVELS = 4096 + 256 }; /* above what `cp -r` makes, 4096 */
+enum { MOST_LEVELS = 4096 + 256 }; /* more than the 4096 that `cp -r` makes */
 
-/* Finds the directory of the arguments, and checks the name. */
+/* Finds the directory in the arguments, and checks the name.  Returns 0 or negative
+ * errno. */
 static int get_directory(struct op *op, const diropargs3 *a, struct object **ret)
 {
 	int e = op_object(op, &a->dir, ret);
@@ -29,8 +30,9 @@ static int get_directory(struct op *op, const diropargs3 *a, struct object **ret
 	return e ? e : name_check(a->name);
 }
 
-/* Locks the directory op->obj, and op->obj2 unless @wcc2 is NULL, for a change, and
- * reads their attributes before it.  Returns the error @e of finding them first. */
+/* Locks the directory op->obj, and op->obj2 unless @wcc2 is NULL, and reads the
+ * attributes before the change.  @e is 0 or the error from finding the directories,
+ * which is returned at once.  Returns 0 or negative errno. */
 static int begin_change(struct op *op, int e, wcc_data *wcc, wcc_data *wcc2)
 {
 	struct statx st;
@@ -63,14 +65,15 @@ static bool is_export_root(const struct object *o)
 	return o->ino == o->ex->root_ino;
 }
 
-/* Returns true if the directory @fd is the export's root or beneath it, and has not
- * been moved away.  The thread acts as the server. */
+/* Returns true if the directory @fd is the export's root or below it, and has not been
+ * moved away.  The thread must act as the server. */
 static bool is_beneath(const struct export *ex, int fd)
 {
 	return handle_climb(ex, fd, NULL, MOST_LEVELS) >= 0;
 }
 
-/* Makes the handle of @fd, the directory in which op->obj is mounted or covered. */
+/* Makes the handle of the directory @fd, which contains the mount point op->obj.
+ * Returns 0 or negative errno. */
 static int make_upper_handle(struct op *op, int fd, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -132,7 +135,7 @@ static int lookup_parent(struct op *op, struct handle *h, struct statx *st)
 	return e;
 }
 
-/* "." of the directory, which the caller needs permission to search. */
+/* Looks up "." in the directory, for which the caller needs permission to search. */
 static int lookup_self(struct op *op, struct handle *h, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -168,9 +171,9 @@ static int open_child(struct op *op, int dir, const char *name)
 	return fd == NFSD_WOULD_SLEEP && op->cache_only ? op_would_sleep(op) : fd;
 }
 
-/* Finds the object @name of the directory op->obj, as op->obj2.  One descriptor serves
- * for all, so that handle and attributes are of the same object.  Returns -EXDEV at a
- * mount point. */
+/* Finds the object @name in the directory op->obj, and stores it in op->obj2.  Uses one
+ * descriptor for everything, so that handle and attributes are of the same object.
+ * Returns 0, -EXDEV at a mount point, or another negative errno. */
 static int get_child(struct op *op, const char *name, struct statx *st)
 {
 	struct object *dir = op->obj;
@@ -181,7 +184,7 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 		fd = open_child(op, dir->path_fd, name);
 	if (fd < 0) {
 		e = fd;
-		/* No entry is found in a removed directory. */
+		/* A removed directory has no entries. */
 		return e == -ENOENT && object_stat(dir, st) == -ESTALE ? -ESTALE : e;
 	}
 	e = handle_make(op->nfsd, dir->ex, &dir->fh, fd, &h, st);
@@ -193,7 +196,7 @@ static int get_child(struct op *op, const char *name, struct statx *st)
 	return object_adopt(op->nfsd, dir->ex, &h, fd, st, &op->obj2);
 }
 
-/* The same for an object that was made, or exists already. */
+/* Works like get_child for an object that was just created or already exists. */
 static int get_made(struct op *op, const char *name, struct statx *st)
 {
 	int e = get_child(op, name, st);
@@ -201,8 +204,9 @@ static int get_made(struct op *op, const char *name, struct statx *st)
 	return e == -EXDEV ? -EEXIST : e;
 }
 
-/* Opens the root of the mounted file system op->cross, in one of its workers.  If it
- * was unmounted meanwhile the client has to send the request again. */
+/* Opens the root of the mounted file system op->cross.  Runs in a worker of that file
+ * system.  If the file system was unmounted meanwhile, the client has to send the
+ * request again. */
 static int lookup_root(struct op *op, struct handle *h, struct statx *st)
 {
 	struct export *ex = op->cross;
@@ -221,7 +225,7 @@ static int lookup_root(struct op *op, struct handle *h, struct statx *st)
 }
 
 /* Finds the root of the file system that is mounted at @name, or the empty directory
- * that stands for it. */
+ * that is shown in its place. */
 static int lookup_mounted(struct op *op, const char *name, struct handle *h,
                           struct statx *st)
 {
@@ -245,7 +249,7 @@ static int lookup_child(struct op *op, const char *name, struct handle *h,
 		return -ENOENT;
 	if (op->cross)
 		return lookup_root(op, h, st);
-	*st = (struct statx){.stx_mask = 0}; /* until the name is opened */
+	*st = (struct statx){.stx_mask = 0}; /* zeros until the name is opened */
 	e = get_child(op, name, st);
 	if (e == -EXDEV)
 		return lookup_mounted(op, name, h, st);
@@ -268,8 +272,8 @@ void op_lookup(struct op *op)
 	struct statx st;
 	int e = get_directory(op, &op->args.lookup.what, &op->obj);
 
-	/* Before the name: old attributes only make a client ask again, while newer
-	 * ones would make it keep an old answer. */
+	/* Read the attributes before the name: with old attributes, a client only asks
+	 * again, but with newer attributes, it would keep an old answer. */
 	attr_post(op->obj, &dir);
 	if (e)
 		;
@@ -291,7 +295,7 @@ void op_lookup(struct op *op)
 
 /* -- creating -------------------------------------------------------------- */
 
-/* Fills in the results, which CREATE, MKDIR, SYMLINK and MKNOD share. */
+/* Fills in the results of CREATE, MKDIR, SYMLINK and MKNOD. */
 static void finish_create(struct op *op, int e, struct object *made, wcc_data *wcc)
 {
 	CREATE3resok *ok = &op->res.create.CREATE3res_u.resok;
@@ -308,16 +312,16 @@ static void finish_create(struct op *op, int e, struct object *made, wcc_data *w
 		ok->obj.handle_follows = TRUE;
 		set_result_handle(op, &ok->obj.post_op_fh3_u.handle);
 		attr_post(made, &ok->obj_attributes);
-		/* A link or a device has no descriptor for fsync.  The attributes that
-		 * it was made with reach storage with its name. */
+		/* A symbolic link or a device has no descriptor for fsync.  Its initial
+		 * attributes reach storage with its name. */
 		if (S_ISREG(made->type) || S_ISDIR(made->type) || op->set_after)
 			op_sync_change(op, made);
 	}
 	op_sync_change(op, op->obj);
 }
 
-/* Sets the initial attributes that the creation did not.  If the user may not change
- * the owner, the object stays the user's, as with other servers. */
+/* Sets the initial attributes that were not already set on creation.  If the user is
+ * not allowed to change the owner, the user stays the owner, as on other servers. */
 static int set_initial_attributes(struct op *op, const sattr3 *attributes,
                                   bool mode_is_set)
 {
@@ -335,7 +339,7 @@ static int set_initial_attributes(struct op *op, const sattr3 *attributes,
 		if (e && e != -EPERM)
 			return e;
 		a.uid.set_it = a.gid.set_it = FALSE;
-		a.mode = attributes->mode; /* set-id bits were cleared */
+		a.mode = attributes->mode; /* the set-id bits were cleared */
 	}
 	return attr_set(op->nfsd, op->obj2, &op->id, &a);
 }
@@ -345,7 +349,7 @@ static mode_t choose_mode(const sattr3 *a, mode_t otherwise)
 	return a->mode.set_it ? a->mode.set_mode3_u.mode & 07777 : otherwise;
 }
 
-/* Creates a file, and keeps the descriptor for the WRITEs that follow. */
+/* Creates a file, and keeps the descriptor for later WRITEs. */
 static int create_new(struct op *op, const char *name, mode_t mode)
 {
 	int fd = open_name(op->obj->path_fd, name,
@@ -357,7 +361,7 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	if (fd < 0)
 		return fd == -EXDEV ? -EEXIST : fd;
 	e = get_made(op, name, &st);
-	/* Another file may have taken its name meanwhile. */
+	/* Meanwhile, another file may have replaced it under this name. */
 	if (!e && !fstat(fd, &file) && file.st_ino == op->obj2->ino)
 		object_keep_write_fd(op->obj2, fd);
 	else
@@ -365,7 +369,8 @@ static int create_new(struct op *op, const char *name, mode_t mode)
 	return e;
 }
 
-/* An exclusive create keeps its verifier in the times of the file. */
+/* Encodes the verifier of an exclusive CREATE as times, which are stored in the
+ * file. */
 static void make_verf_times(const uint8_t *v, struct timespec ts[2])
 {
 	uint32_t a, m;
@@ -376,7 +381,8 @@ static void make_verf_times(const uint8_t *v, struct timespec ts[2])
 	ts[1] = (struct timespec){.tv_sec = m & 0x7fffffff};
 }
 
-/* The file exists.  Returns 0 if an earlier transmission of this request made it. */
+/* Returns 0 if the existing file op->obj2 was made by an earlier transmission of this
+ * request, -EEXIST if it was not, or another negative errno. */
 static int check_same_exclusive(struct op *op, const struct timespec ts[2])
 {
 	struct statx st;
@@ -459,7 +465,7 @@ void op_mkdir(struct op *op)
 		e = -errno;
 	if (!e)
 		e = get_made(op, a->where.name, &st);
-	/* mkdir inherits the set-group bit, which chmod would clear. */
+	/* mkdir inherits the set-group-ID bit, which chmod would clear. */
 	if (!e)
 		e = set_initial_attributes(op, &a->attributes, !(mode & 06000));
 	finish_create(op, e, op->obj2, &wcc);
@@ -551,7 +557,8 @@ void op_mknod(struct op *op)
 
 /* -- removing -------------------------------------------------------------- */
 
-/* Makes the handle of an object whose name is removed, for object_forget. */
+/* Makes the handle of an object whose name is to be removed, for object_forget.
+ * Returns false if there is no such object. */
 static bool make_doomed_handle(struct op *op, const struct object *dir,
                                const char *name, struct handle *ret)
 {
@@ -578,7 +585,7 @@ static void remove_dir_entry(struct op *op, const diropargs3 *a, int flags)
 		object_forget(op->nfsd, &gone);
 	op->res.status = nfs_status(e);
 	attr_post(op->obj, &wcc.after);
-	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* as resfail */
+	op->res.remove.REMOVE3res_u.resok.dir_wcc = wcc; /* same as resfail */
 	if (!e)
 		op_sync_change(op, op->obj);
 }
@@ -595,8 +602,8 @@ void op_rmdir(struct op *op)
 
 /* -- RENAME, LINK ---------------------------------------------------------- */
 
-/* Returns 0 if both handles are of one export, else -EXDEV.  Opens nothing, since the
- * other export may lie on a file system that does not answer. */
+/* Returns 0 if both handles are of the same export, or -EXDEV or another negative
+ * errno. Opens neither, because the other export's file system may not answer. */
 static int check_same_export(struct nfsd *d, const nfs_fh3 *a, const nfs_fh3 *b)
 {
 	struct export *x, *y;
@@ -632,7 +639,7 @@ static int rename_dir_entry(struct op *op, const RENAME3args *a)
 void op_rename(struct op *op)
 {
 	const RENAME3args *a = &op->args.rename;
-	RENAME3resok *ok = &op->res.rename.RENAME3res_u.resok; /* as resfail */
+	RENAME3resok *ok = &op->res.rename.RENAME3res_u.resok; /* same as resfail */
 	wcc_data from = {.before = {.attributes_follow = FALSE}}, to = from;
 	int e = check_same_export(op->nfsd, &a->from.dir, &a->to.dir);
 
@@ -655,8 +662,8 @@ void op_rename(struct op *op)
 		op_sync_change(op, op->obj2);
 }
 
-/* linkat with AT_EMPTY_PATH needs a capability that users lack.  The link in /proc
- * leads to the same object. */
+/* Uses the link in /proc, which leads to the same object, because linkat with
+ * AT_EMPTY_PATH needs a capability that users lack. */
 static int link_dir_entry(struct op *op, const char *name)
 {
 	char path[32];
@@ -674,7 +681,7 @@ static int link_dir_entry(struct op *op, const char *name)
 void op_link(struct op *op)
 {
 	const LINK3args *a = &op->args.link;
-	LINK3resok *ok = &op->res.link.LINK3res_u.resok; /* as resfail */
+	LINK3resok *ok = &op->res.link.LINK3res_u.resok; /* same as resfail */
 	wcc_data wcc = {.before = {.attributes_follow = FALSE}};
 	int e = check_same_export(op->nfsd, &a->file, &a->link.dir);
 
