@@ -595,13 +595,15 @@ RPCRDMA_API int rpcrdma_service_add(struct rpcrdma_service *,
  * Arguments in the program's own memory.  The library reads items that the client
  * provides as Read chunks straight into memory that the program names for each Call.
  * It calls @place when the header of a Call is known, before it reads an item.  @place
- *   returns 1  and fills ret[0] to ret[n_items - 1] with memory for each item,
- *      item_bytes at least, which is registered for that read alone.  The memory is
- *      lent until the library calls @release with @ret_token, once: when the reply has
- *      been sent, or the connection is gone.  rpcrdma_request_place_token returns the
- *   token to the handler; 0  to have the items in the library's memory;
- *   a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing is
- * read. A Call whose items were placed need not reach the handler: its connection may
+ *   returns 1 and fills ret[0] to ret[n_items - 1] with memory for each item,
+ *     item_bytes at least, which is registered for that read alone.  The memory is lent
+ *     until the library calls @release with @ret_token, once: when the reply has been
+ *     sent, or the connection is gone.  rpcrdma_request_place_token returns the token to
+ *     the handler;
+ *   returns 0 to have the items in the library's memory;
+ *   returns a negative errno to have the Call answered with RPCRDMA_SYSTEM_ERR; nothing
+ *     is read.
+ * A Call whose items were placed need not reach the handler: its connection may
  * be lost, or the reply cache answers it.  @place is called again for a repeated Call.
  * @place is not called for arguments that arrive in the library's memory: those inline,
  * short or in several messages, and all under RPCSEC_GSS, whose caller is not verified

@@ -130,11 +130,12 @@ struct rpcrdma_tirpc_options {
  * Transports: netids lists up to four, separated by commas, each at most once:
  *   "rdma", "rdma6"  RDMA, at any address of the host, or at its IPv6 addresses only
  *   "tcp", "tcp6"    TCP, likewise: a CLIENT of libtirpc, to which nothing here about
- *                    calls and options applies; its port is tcp_port, or that of
- *   rpcbind "netpath"        alone: the list of the environment variable NETPATH, as
- *                    for libtirpc, with colons; other netids in it are ignored; unset:
- * "rdma,tcp" The library uses the first one that connects; cl_netid is "rdma", "rdma6",
- * "tcp" or "tcp6", by the address.  Each has an equal share of the time that is left.
+ *                    calls and options applies; its port is tcp_port, or that of rpcbind
+ *   "netpath"        alone: the list of the environment variable NETPATH, as for
+ *                    libtirpc, with colons; other netids in it are ignored; unset:
+ *                    "rdma,tcp"
+ * The library uses the first one that connects; cl_netid is "rdma", "rdma6", "tcp" or
+ * "tcp6", by the address.  Each has an equal share of the time that is left.
  * If none connects, rpc_createerr has the error of the first one.  Host authentication
  * with REQUIRE excludes TCP, which has none (EINVAL).
  *
